@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# pdb: one makefile for everything. "make help" lists the targets.
+
+O ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+CC = gcc
+FC = gfortran
+V ?= 0
+
+# ---- Debian packages, by what needs them ------------------------------------------------------
+
+DEPS_BUILD = gcc libc6-dev make gawk pkg-config libreadline-dev libpmix-dev libunwind-dev \
+	libdw-dev libroaring-dev uthash-dev libgraphviz-dev libzstd-dev libopenmpi-dev libmpich-dev
+DEPS_CHECK = openmpi-bin mpich gfortran g++ libcmocka-dev gdb graphviz procps tmux strace elfutils \
+	debootstrap python3 python3-mpi4py lammps lammps-examples hpcc
+DEPS_DEMO = openmpi-bin gdb lammps lammps-examples debootstrap
+
+# ---- Flags ------------------------------------------------------------------------------------
+
+OPTIMIZE = $(if $(DEBUG),-O0 -g3,-O2 -g)
+INSTRUMENT = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
+	$(if $(COVERAGE),--coverage)
+WARN = -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wvla \
+	-Wpointer-arith -Wwrite-strings -Wformat=2 -Wno-format-nonliteral
+PC_LIBS = readline pmix libunwind-ptrace libunwind-generic libdw libgvc libzstd
+# Expanded when a recipe runs, so after the packages are there.
+PC_CFLAGS = $(shell pkg-config --cflags $(PC_LIBS) | sed 's/-I/-isystem /g')
+PC_LDLIBS = $(shell pkg-config --libs $(PC_LIBS)) -lunwind -lelf -lroaring -lm -ldl -lpthread
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(OPTIMIZE) $(WARN) $(INSTRUMENT) -iquote . -iquote $(O) \
+	-DPDB_LIBDIR_DEFAULT='"$(PREFIX)/lib/pdb"' $(CFLAGS)
+
+Q = $(if $(filter 0,$(V)),@)
+SAY = $(if $(filter 0,$(V)),@printf '  %-6s %s\n')
+say = $(if $(filter 0,$(V)),@printf '  %-7s %s\n' $(1) $(2))
+
+# ---- What is built ----------------------------------------------------------------------------
+
+LIB_FOLDERS = model attach pmix analysis render shell
+LIB_SRC = $(filter-out shell/main.c,$(foreach d,$(LIB_FOLDERS),$(wildcard $(d)/*.c)))
+LIB_OBJ = $(LIB_SRC:%.c=$(O)/%.o)
+UNIT_SRC = $(wildcard tests/unit/test_*.c)
+UNIT_BIN = $(UNIT_SRC:tests/unit/%.c=$(O)/tests/unit/%)
+
+RECORDERS = $(O)/libpdbrec-openmpi.so $(O)/libpdbrec-mpich.so
+
+all: $(O)/pdb $(RECORDERS)
+
+$(O)/pdb: $(O)/shell/main.o $(O)/libpdb.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PC_LDLIBS)
+
+$(O)/libpdb.a: $(LIB_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(O)/%.o: %.c | $(O)/.deps-build
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(PC_CFLAGS) -MMD -MP -c -o $@ $<
+
+# ---- The recorder: a library for each MPI -----------------------------------------------------
+
+include model/recorder/recorder.mk
+
+# ---- Tests ------------------------------------------------------------------------------------
+
+$(O)/tests/unit/%: tests/unit/%.c $(O)/libpdb.a | $(O)/.deps-check
+	$(call say,TEST,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(PC_CFLAGS) -MMD -MP -o $@ $< $(O)/libpdb.a -lcmocka $(PC_LDLIBS)
+
+unit: $(UNIT_BIN)
+
+include tests/tests.mk
+
+# ---- Packages ---------------------------------------------------------------------------------
+
+# Install what is missing of the packages named, or say what to type when not root.
+define install-packages
+	@mkdir -p $(O)
+	@missing=; for p in $(1); do \
+		dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'install ok' || missing="$$missing $$p"; \
+	done; \
+	if [ -n "$$missing" ]; then \
+		if [ "$$(id -u)" != 0 ]; then \
+			echo "make: these packages are missing; as root: apt-get install$$missing" >&2; exit 1; \
+		fi; \
+		echo "  DEPS   $$missing"; \
+		export DEBIAN_FRONTEND=noninteractive; \
+		apt-get install -qq -y --no-install-recommends $$missing >$(O)/deps.log 2>&1 || \
+		{ apt-get update -qq >>$(O)/deps.log 2>&1 && \
+		  apt-get install -qq -y --no-install-recommends $$missing >>$(O)/deps.log 2>&1; } || \
+		{ tail -n 20 $(O)/deps.log >&2; exit 1; }; \
+	fi
+	@touch $@
+endef
+
+$(O)/.deps-build: ; $(call install-packages,$(DEPS_BUILD))
+$(O)/.deps-check: | $(O)/.deps-build ; $(call install-packages,$(DEPS_CHECK))
+$(O)/.deps-demo: | $(O)/.deps-build ; $(call install-packages,$(DEPS_DEMO))
+
+deps: $(O)/.deps-build $(O)/.deps-check $(O)/.deps-demo
+
+# ---- Install ----------------------------------------------------------------------------------
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pdb $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 755 $(O)/pdb $(DESTDIR)$(PREFIX)/bin/pdb
+	install -m 644 $(RECORDERS) $(DESTDIR)$(PREFIX)/lib/pdb/
+	install -m 644 $(wildcard docs/man/*.1) $(DESTDIR)$(PREFIX)/share/man/man1/
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/pdb
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/lib/pdb/,$(notdir $(RECORDERS)))
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(wildcard docs/man/*.1)))
+	-rmdir $(DESTDIR)$(PREFIX)/lib/pdb
+
+clean:
+	rm -rf $(O)
+
+help:
+	@echo 'make             build pdb and the recorders into $(O)/ (installs what the build needs)'
+	@echo 'make check       run all tests: unit tests, then real MPI jobs'
+	@echo 'make unit        build the unit tests only; make check-unit runs them'
+	@echo 'make demo        hang a real program and debug it; MPI=native: with Open MPI of this host'
+	@echo 'make bench       measure the recorder, sampling and first answer beside the alternatives'
+	@echo 'make deps        install every Debian package that any target needs'
+	@echo 'make install     PREFIX=/usr/local DESTDIR=; make uninstall takes it back'
+	@echo 'make clean       remove $(O)/ (but not what was kept outside)'
+	@echo
+	@echo 'V=1 shows commands; O=DIR builds elsewhere; DEBUG=1, COVERAGE=1, SAN=address,undefined'
+
+.PHONY: all check unit deps install uninstall clean help demo bench
+.DELETE_ON_ERROR:
+
+-include $(LIB_OBJ:.o=.d) $(O)/shell/main.d $(UNIT_BIN:=.d)

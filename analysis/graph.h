@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A small directed graph over nodes 0..n-1; successors keep the order in which edges were added. */
+#ifndef PDB_ANALYSIS_GRAPH_H
+#define PDB_ANALYSIS_GRAPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct graph;
+
+struct graph *graph_create(size_t num_nodes);
+void graph_destroy(struct graph *graph);
+/* Parallel edges are kept once (the first). */
+void graph_add_edge(struct graph *graph, uint32_t from, uint32_t to);
+size_t graph_num_nodes(const struct graph *graph);
+/* Borrowed, valid until the next edge is added. */
+const uint32_t *graph_successors(const struct graph *graph, uint32_t node, size_t *num_ret);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The loop nest forest of a directed graph, irreducible loops included.
+ *
+ * After Wei, Mao, Zou and Chen, "A New Algorithm for Identifying Loops in Decompilation" (SAS
+ * 2007): one depth-first search. Deterministic: successors are visited in the order the edges were
+ * added, so the caller adds them in the order first seen. */
+#ifndef PDB_ANALYSIS_LOOP_NEST_H
+#define PDB_ANALYSIS_LOOP_NEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/graph.h"
+
+#define LOOP_NONE UINT32_MAX
+
+struct loop {
+	uint32_t header;	/* node */
+	uint32_t parent;	/* enclosing loop, or LOOP_NONE */
+	uint32_t depth;		/* 0: outermost */
+	bool is_irreducible;	/* has entries besides its header */
+};
+
+struct loop_nest {
+	struct loop *loops; /* outer before inner */
+	size_t num_loops;
+	uint32_t *loop_of; /* [num_nodes] innermost loop that contains the node, or LOOP_NONE */
+	size_t num_nodes;
+};
+
+/* Nodes not reachable from root are searched from too, in ascending order. Never fails. */
+struct loop_nest *loop_nest_create(const struct graph *graph, uint32_t root);
+void loop_nest_destroy(struct loop_nest *nest);
+
+/* Does the loop contain the node? */
+bool loop_nest_contains(const struct loop_nest *nest, uint32_t loop, uint32_t node);
+/* The innermost loop that contains both, or LOOP_NONE. */
+uint32_t loop_nest_common(const struct loop_nest *nest, uint32_t node_a, uint32_t node_b);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Relative progress: the loop nest of the job, each actor's place in it, and the partial order.
+ *
+ * An actor is a lane of the job model: a thread of a rank that calls MPI. */
+#ifndef PDB_ANALYSIS_PROGRESS_H
+#define PDB_ANALYSIS_PROGRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct job_model;
+struct loop_nest;
+struct rankset;
+
+enum progress_order { PROGRESS_LESS, PROGRESS_SAME, PROGRESS_MORE, PROGRESS_UNORDERED };
+
+/* A loop of the job, for comparing and for people. */
+struct job_loop {
+	uint32_t header;	/* job state chosen as header */
+	uint32_t parent;	/* index of the enclosing loop, or LOOP_NONE */
+	uint32_t depth;		/* 0: outermost */
+	uint32_t role;		/* of the actors that run it */
+	bool is_irreducible;
+	/* The call path that all states of the loop share; its innermost frame names the loop. */
+	uint32_t path;
+	/* CALLPATH_NONE: iterations are arrivals at `header`. Else not all ranks visit the header
+	 * and iterations are arrivals in any state whose call path has this prefix, from outside. */
+	uint32_t region;
+};
+
+/* How far an actor got in one loop. */
+struct iteration {
+	uint32_t loop;
+	uint64_t count;	   /* arrivals since the enclosing loop's header was last reached */
+	uint64_t total;	   /* arrivals ever */
+	bool is_approximate; /* the ring did not reach back: `count` is the cumulative total */
+};
+
+struct place {
+	uint32_t actor; /* index in job_model.lanes */
+	uint32_t state; /* job state */
+	struct iteration *iterations; /* loops that contain the state, outermost first */
+	size_t num_iterations;
+	/* The frontier: the state lies in no known loop; then these are the loops of the state before
+	 * it on the actor's own path, used only against actors that are inside them. */
+	struct iteration *frontier;
+	size_t num_frontier;
+};
+
+struct progress {
+	const struct job_model *jm; /* borrowed */
+	struct job_loop *loops;	    /* outer before inner */
+	size_t num_loops;
+	uint32_t *loop_of;    /* [states] innermost job loop, or LOOP_NONE */
+	struct place *places; /* [jm->num_lanes] */
+	struct progress_private *private;
+};
+
+/* jm is borrowed and must outlive the result. */
+struct progress *progress_create(const struct job_model *jm);
+void progress_destroy(struct progress *progress);
+
+/* Is actor a less, the same or more progressed than b? Actors of different roles are unordered.
+ * A partial order: reflexive, antisymmetric, transitive (analysis.md, section 4; Mitra et al.,
+ * PLDI 2014, for the idea). */
+enum progress_order progress_compare(const struct progress *progress, uint32_t a, uint32_t b);
+
+/* Why: the loop that decided (LOOP_NONE: reachability did), for explanations. */
+enum progress_order progress_explain(const struct progress *progress, uint32_t a, uint32_t b,
+				     uint32_t *loop_ret);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Who holds the others up: analysis.md, section 6. Never more than was seen. */
+#ifndef PDB_ANALYSIS_VERDICT_H
+#define PDB_ANALYSIS_VERDICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/eqgroup.h"
+
+struct job;
+
+enum verdict_kind {
+	VERDICT_NONE,	     /* nobody is blocked, or what is waited for moves: "No rank is behind." */
+	VERDICT_COMPUTATION, /* culprits are outside MPI and do not move while others wait inside */
+	VERDICT_STOPPED,     /* the culprits' processes are stopped, zombies or uninterruptible */
+	VERDICT_LEFT,	     /* the culprits have left MPI or vanished while others wait */
+	VERDICT_LEAST,	     /* all static ranks are inside MPI: these are least in the order */
+	VERDICT_UNDECIDED,   /* all are static and inside, and the order cannot pick */
+	VERDICT_UNKNOWN,     /* too little is known (no models and no stacks) */
+};
+
+enum verdict_basis { VERDICT_BY_MODELS, VERDICT_BY_STACKS };
+
+struct verdict {
+	enum verdict_kind kind;
+	enum verdict_basis basis;
+	struct rankset *culprits;	/* empty for NONE and UNKNOWN; candidates for UNDECIDED */
+	uint32_t *culprit_groups;	/* indexes in eqgroups, least progressed first */
+	size_t num_culprit_groups;
+	struct rankset *waiting; /* static and inside MPI (or polling), culprits apart */
+	struct rankset *moving;	 /* made a transition between the looks or just before */
+	bool is_hang;		 /* confident enough for exit status 1 */
+	/* How sure: the culprits' shortest present stay against their own longest earlier stay in
+	 * that state, or in any state of theirs if this one is new to them. */
+	uint64_t stay_ns, longest_before_ns;
+	bool is_new_state; /* no culprit ever left this state before */
+	bool is_approximate; /* a comparison used cumulative counts of an inner loop */
+	uint64_t quiet_ns; /* since the last transition of any rank */
+};
+
+/* How long a rank must have made no transition to be called static, when the looks agree. The
+ * samples in the job, if any, tell stopped processes and threads that wait for other threads of
+ * their own rank. groups and graph may be NULL: then the verdict is by stacks alone. */
+struct verdict *verdict_create(const struct job *job, const struct eqgroups *groups,
+			       const struct progress_graph *graph);
+void verdict_destroy(struct verdict *verdict);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What a launcher process is, and the ways to find its ranks that need no help from it: the MPIR
+ * table in its memory, and the process tree of this node. Nothing here stops or changes it. */
+#ifndef PDB_ATTACH_LAUNCHER_H
+#define PDB_ATTACH_LAUNCHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "model/proctable.h"
+
+struct pdb_error;
+
+struct launcher_info {
+	enum launcher kind;
+	pid_t pid;	  /* the process that holds the job: for srun the parent of the forked pair */
+	char name[128];	  /* for people: "Open MPI 4.1.4 mpirun", "srun 22.05" , "mpiexec.hydra" */
+	char command[512]; /* its command line, shortened */
+};
+
+/* Look at what the process has mapped and is. A rank's pid or a shell script that runs the launcher
+ * as its child is followed to the launcher. Errors: ERROR_GONE (no such process; says so),
+ * ERROR_PERMISSION (another user's: says whose), ERROR_UNSUPPORTED (no launcher and nothing that
+ * looks like a rank below it: says what pdb expects). */
+int launcher_identify(pid_t pid, struct launcher_info *ret, struct pdb_error *err);
+
+/* Read MPIR_proctable out of the launcher's memory (process_vm_readv, no stop), the symbol found
+ * in the binary or the libraries it has mapped. Cross-checked with the local ranks' environment
+ * (rank numbers there win). Every string and pointer is bounded. On success *ret is finished and
+ * belongs to the caller. */
+int launcher_read_mpir(const struct launcher_info *launcher, struct proctable **ret,
+		       struct pdb_error *err);
+
+/* Find the ranks among the descendants of `pid` by their environment (PMIX_RANK,
+ * OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID, MPI_LOCALRANKID ...): of nested processes with one
+ * rank, the one that has an MPI library mapped, outermost first. Only this node's ranks. */
+int launcher_scan_procfs(const struct launcher_info *launcher, struct proctable **ret,
+			 struct pdb_error *err);
+
+/* The launchers of the user's jobs on this machine (root: of all users), by pid. Returns their
+ * number, at most `max`. */
+size_t launcher_list(struct launcher_info *infos, size_t max);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Stack samples of local ranks: seize, interrupt, copy registers and stack, resume; unwind the
+ * copies afterwards with libunwind. Threads are detached again before the call returns. */
+#ifndef PDB_ATTACH_SAMPLER_H
+#define PDB_ATTACH_SAMPLER_H
+
+#include <stdint.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct callpaths;
+struct modules;
+struct pdb_error;
+struct samples;
+struct sampler;
+
+enum sampler_flags {
+	SAMPLER_ALL_THREADS = 1 << 0,
+	SAMPLER_FRESH = 1 << 1, /* do not reuse what was learned of the ranks' maps before */
+};
+
+struct sampler_target {
+	int rank;
+	pid_t pid; /* local */
+};
+
+/* What sampling has cost so far, for `info overhead`. */
+struct sampler_cost {
+	uint64_t num_samples;
+	uint64_t stopped_ns_total, stopped_ns_max, stopped_ns_median;
+	uint64_t num_failed;
+};
+
+/* The tables are borrowed; frames are interned there. */
+struct sampler *sampler_create(struct modules *modules, struct callpaths *callpaths);
+void sampler_destroy(struct sampler *sampler); /* NULL is fine */
+
+/* One sample of each target, all interrupted first so that they are as simultaneous as can be.
+ * A rank that vanished, refuses or cannot be unwound becomes a SAMPLE_FAILED with a note; a process
+ * that was stopped by a signal stays stopped. Returns 0 even so; -1 only if nothing could be tried:
+ * ERROR_PERMISSION when every single one was refused, with Yama, tracer or owner named and what to
+ * do about it. */
+int sampler_take(struct sampler *sampler, const struct sampler_target *targets, size_t num_targets,
+		 unsigned flags, struct samples *samples, struct pdb_error *err);
+
+void sampler_get_cost(const struct sampler *sampler, struct sampler_cost *ret);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Addresses to names with libdw: function (demangled), file and line; cached by build-id. Opens
+ * modules through /proc/PID/root of a process that has them, compares build-ids, falls back from
+ * DWARF to .symtab to .dynsym, uses separate debug files where they are installed, and never goes
+ * to the network (debuginfod stays off). */
+#ifndef PDB_ATTACH_SYMBOLS_H
+#define PDB_ATTACH_SYMBOLS_H
+
+#include "model/names.h"
+
+struct modules;
+struct symbols;
+
+struct symbols *symbols_create(const struct modules *modules); /* borrowed */
+void symbols_destroy(struct symbols *symbols);
+
+/* A names_resolve_fn: `symbols` is a struct symbols. */
+int symbols_resolve(void *symbols, uint32_t module, uint64_t address, struct name *ret);
+
+#endif

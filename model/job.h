@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Everything that is known of a job at one moment: what analyses read, what snapshots hold. */
+#ifndef PDB_MODEL_JOB_H
+#define PDB_MODEL_JOB_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct callpaths;
+struct job_model;
+struct modules;
+struct names;
+struct pdb_error;
+struct proctable;
+struct samples;
+
+/* A rank about which something is not known, and why: never stops an answer, always told. */
+struct job_hole {
+	int rank;
+	char *why; /* "no recorder", "process has ended", "segment is corrupt: ..." */
+};
+
+struct job {
+	struct proctable *proctable;
+	struct modules *modules;
+	struct callpaths *callpaths;
+	struct names *names;
+	struct job_model *model; /* NULL: no rank has a recorder */
+	struct samples *samples; /* may be empty */
+	struct job_hole *holes;	 /* about models; samples carry their own notes */
+	size_t num_holes;
+	uint64_t taken_real_ns; /* when the models were read, CLOCK_REALTIME */
+	double look_seconds;	/* between the two looks; 0: only one */
+};
+
+/* Empty tables, names without a resolver. job_destroy frees all of it; NULL is fine. */
+struct job *job_create(void);
+void job_destroy(struct job *job);
+void job_add_hole(struct job *job, int rank, const char *why);
+
+/* Write all of it (names of all nodes included, so that nobody needs the binaries later) into a
+ * new file of mode 0600, zstd-compressed: written beside `path` and renamed when complete. */
+int snapshot_save(const struct job *job, const char *path, struct pdb_error *err);
+/* Read one back. Untrusted input: every count and index is checked, sizes are bounded. */
+int snapshot_load(const char *path, struct job **job_ret, struct pdb_error *err);
+
+#endif

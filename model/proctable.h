@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The process table of a job: rank -> host, pid, executable. Plain data, filled by pmix/ or
+ * attach/, kept by the session, written to snapshots. */
+#ifndef PDB_MODEL_PROCTABLE_H
+#define PDB_MODEL_PROCTABLE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct pdb_error;
+
+/* What the launcher process is. Told by what it has mapped, never by its name alone. */
+enum launcher {
+	LAUNCHER_UNKNOWN,
+	LAUNCHER_PRRTE, /* Open MPI 5 mpirun, prterun, prte: PMIx tool connections are safe */
+	LAUNCHER_ORTE,	/* Open MPI 4 mpirun: a PMIx tool connection crashes the job */
+	LAUNCHER_SRUN,
+	LAUNCHER_HYDRA, /* MPICH's mpiexec */
+	LAUNCHER_OTHER, /* something else with ranks below it */
+};
+
+/* How the ranks were found. */
+enum proctable_source {
+	PROCTABLE_NONE,
+	PROCTABLE_PMIX,	    /* asked from the launcher over a PMIx tool connection */
+	PROCTABLE_MPIR,	    /* read from the launcher's memory */
+	PROCTABLE_PROCFS,   /* environment and process tree of this node */
+	PROCTABLE_SNAPSHOT, /* read from a saved file */
+};
+
+struct proc {
+	int rank;
+	pid_t pid;	  /* on its own host; 0 if not known */
+	char *host;	  /* as the launcher names it */
+	char *executable; /* path or name as the launcher gives it; "" if not known */
+	bool is_local;	  /* runs on the host that pdb runs on */
+};
+
+struct proctable {
+	struct proc *procs; /* sorted by rank, each rank once; may have holes */
+	size_t num_procs;
+	size_t capacity;
+	int size; /* of MPI_COMM_WORLD: the highest rank + 1, or what the launcher says if more */
+	char *job; /* the launcher's name of the job, for example "prterun-login1-4019@1" */
+	char *launcher_name; /* for people: "Open MPI 5.0.7 (PRRTE)", "srun", ... */
+	pid_t launcher_pid;
+	enum launcher launcher;
+	enum proctable_source source;
+	char *source_note; /* why this source and no other, one sentence; may be NULL */
+};
+
+struct proctable *proctable_create(void);
+void proctable_destroy(struct proctable *table); /* NULL is fine */
+
+/* Add a rank; strings are copied. Call proctable_finish() after the last. */
+void proctable_add(struct proctable *table, int rank, pid_t pid, const char *host,
+		   const char *executable);
+
+/* Sort, refuse negative or duplicate ranks and ranks above 16 Mi, set size and is_local.
+ * Tables come from other programs' memory, so nothing in them is trusted. */
+int proctable_finish(struct proctable *table, struct pdb_error *err);
+
+/* NULL if the table has no such rank. */
+const struct proc *proctable_find(const struct proctable *table, int rank);
+
+/* Is `host` a name of the machine that this program runs on? Compares with gethostname(), with
+ * and without domain, "localhost" and "". */
+bool host_is_local(const char *host);
+
+const char *launcher_text(enum launcher launcher);		  /* "Open MPI 4 mpirun (ORTE)" */
+const char *proctable_source_text(enum proctable_source source); /* "PMIx", "MPIR table", ... */
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A set of MPI_COMM_WORLD ranks, kept as a compressed bitmap (CRoaring).
+ *
+ * As text: "0,3-5", "0-63:8" (every 8th), printed without stride as "0,3-5". */
+#ifndef PDB_MODEL_RANKSET_H
+#define PDB_MODEL_RANKSET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pdb_error;
+struct rankset;
+
+struct rankset *rankset_create(void);
+void rankset_destroy(struct rankset *set); /* NULL is fine */
+struct rankset *rankset_copy(const struct rankset *set);
+
+void rankset_add(struct rankset *set, int rank); /* rank >= 0 */
+void rankset_add_range(struct rankset *set, int first, int last);
+void rankset_remove(struct rankset *set, int rank);
+void rankset_add_set(struct rankset *set, const struct rankset *other);	   /* union */
+void rankset_keep_set(struct rankset *set, const struct rankset *other);   /* intersection */
+void rankset_remove_set(struct rankset *set, const struct rankset *other); /* difference */
+
+bool rankset_contains(const struct rankset *set, int rank);
+bool rankset_equal(const struct rankset *a, const struct rankset *b);
+bool rankset_is_empty(const struct rankset *set);
+int rankset_count(const struct rankset *set);
+
+/* Iterate in ascending order: for (r = rankset_first(s); r >= 0; r = rankset_next(s, r)). */
+int rankset_first(const struct rankset *set);
+int rankset_next(const struct rankset *set, int after);
+
+/* Text to set: numbers, ranges and strides separated by commas, no blanks; an empty text is
+ * refused. Every rank must be below `size` (size < 0: no bound but INT_MAX). On success *set_ret
+ * belongs to the caller; on failure it is untouched, -1 is returned and *err says which word. */
+int rankset_decode(const char *text, int size, struct rankset **set_ret, struct pdb_error *err);
+
+/* Set to text such as "0-3,7". With max_ranges > 0 no more than that many ranges are written,
+ * then ",..." . The empty set is "". The caller frees. */
+char *rankset_encode(const struct rankset *set, int max_ranges);
+
+/* Portable binary form (CRoaring's). The caller frees *bytes. */
+size_t rankset_serialize(const struct rankset *set, uint8_t **bytes);
+/* From untrusted bytes; NULL and *err if they are not a valid set of ranks below `size`. */
+struct rankset *rankset_deserialize(const uint8_t *bytes, size_t length, int size,
+				    struct pdb_error *err);
+
+#endif

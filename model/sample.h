@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Stack samples: what was seen of one thread at one moment. Plain data, filled by attach/. */
+#ifndef PDB_MODEL_SAMPLE_H
+#define PDB_MODEL_SAMPLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum sample_status {
+	SAMPLE_COMPLETE,   /* unwound to the outermost frame */
+	SAMPLE_INCOMPLETE, /* some frames, then the unwinder knew no further */
+	SAMPLE_FAILED,	   /* no frames; `note` says why */
+};
+
+struct sample {
+	int rank;
+	pid_t tid;
+	bool is_main;
+	enum sample_status status;
+	uint32_t path; /* in the job's callpaths, innermost frame is a pc; CALLPATH_NONE if failed */
+	char state;    /* of /proc/PID/task/TID/stat when looked at: R S D T t Z; '?' unknown */
+	uint64_t when_ns;    /* CLOCK_MONOTONIC of the host */
+	uint32_t stopped_ns; /* for how long the thread was stopped */
+	char *note;	     /* NULL, or why it failed or is incomplete */
+};
+
+struct samples {
+	struct sample *samples; /* by rank, then tid with the main thread first, then time */
+	size_t num_samples;
+	size_t capacity;
+};
+
+struct samples *samples_create(void);
+void samples_destroy(struct samples *samples); /* NULL is fine */
+/* Append a copy of *sample; `note` becomes owned. Returns the copy. */
+struct sample *samples_add(struct samples *samples, const struct sample *sample);
+/* The latest sample of the rank's main thread (tid 0) or of a thread; NULL if there is none. */
+const struct sample *samples_find(const struct samples *samples, int rank, pid_t tid);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The reader's end of a segment: find it, check whose it is, copy it without trusting it. */
+#ifndef PDB_MODEL_SEGMENT_READER_H
+#define PDB_MODEL_SEGMENT_READER_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct model;
+struct pdb_error;
+
+/* Open the segment of a live process of this machine: looks in /proc/PID/root/DIR, where DIR is
+ * PDB_SEGMENT_DIR of the process' environment or the default, for the file whose name ends in the
+ * process' pid (in its own pid namespace) and whose header has its pid and start time; a left-over
+ * of an earlier process with that pid is not taken. Refuses symbolic links, other owners than the
+ * process' user or root, and modes that let others in. Returns an open fd; -1 with ERROR_NOT_FOUND
+ * (no recorder), ERROR_GONE (no such process), ERROR_PERMISSION, ERROR_FORMAT or ERROR_VERSION. */
+int segment_open_pid(pid_t pid, struct pdb_error *err);
+
+/* Open a segment file by name, for a look after the process has died. Same checks of the file. */
+int segment_open_file(const char *path, struct pdb_error *err);
+
+/* Copy and check the whole segment. Every count, index and offset is checked against the file's
+ * true size; strings are made terminated. While the rank runs the copy of a lane is repeated up to
+ * a few times until no transition happened meanwhile; if it never stood still the lane is marked
+ * !consistent (counts may be off by the few transitions made during the copy). On success
+ * *model_ret belongs to the caller (model_destroy). ERROR_FORMAT names what is wrong with it. */
+int segment_read(int fd, struct model **model_ret, struct pdb_error *err);
+
+/* What changes, read cheaply for a second look: one entry for each lane. */
+struct segment_look {
+	uint64_t events; /* transitions made so far */
+	uint64_t polls;	 /* failed polls since the last transition */
+	uint32_t state;
+};
+
+/* Fill up to `max` entries of looks[]; returns the number of lanes, or -1 and *err. */
+int segment_look(int fd, struct segment_look *looks, int max, struct pdb_error *err);
+
+/* Remove the segments in `dir` (NULL: the default) whose owner is the caller and whose process is
+ * dead (pid gone or start time different). Returns how many were removed, or -1 and *err. */
+int segment_clean(const char *dir, struct pdb_error *err);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/xalloc.h"
+
+static void *or_die(void *memory)
+{
+	if (!memory) {
+		fputs("pdb: out of memory\n", stderr);
+		exit(2);
+	}
+	return memory;
+}
+
+void *xmalloc(size_t size)
+{
+	return or_die(malloc(size ? size : 1));
+}
+
+void *xcalloc(size_t number, size_t size)
+{
+	return or_die(calloc(number ? number : 1, size ? size : 1));
+}
+
+void *xreallocarray(void *old, size_t number, size_t size)
+{
+	return or_die(reallocarray(old, number ? number : 1, size ? size : 1));
+}
+
+char *xstrdup(const char *text)
+{
+	return or_die(strdup(text));
+}
+
+char *xstrndup(const char *text, size_t length)
+{
+	return or_die(strndup(text, length));
+}
+
+char *xasprintf(const char *format, ...)
+{
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, format);
+	if (vasprintf(&text, format, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	return or_die(text);
+}
+
+void *xgrow(void *array, size_t num, size_t *capacity, size_t element_size)
+{
+	if (num < *capacity)
+		return array;
+	*capacity = *capacity ? *capacity * 2 : 16;
+	return xreallocarray(array, *capacity, element_size);
+}

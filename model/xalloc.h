@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Allocation that ends the program when memory runs out. Safe in pdb: the kernel lets seized
+ * ranks run on when their tracer dies. Never used by the recorder. */
+#ifndef PDB_MODEL_XALLOC_H
+#define PDB_MODEL_XALLOC_H
+
+#include <stddef.h>
+
+void *xmalloc(size_t size);
+void *xcalloc(size_t number, size_t size);
+void *xreallocarray(void *old, size_t number, size_t size);
+char *xstrdup(const char *text);
+char *xstrndup(const char *text, size_t length);
+char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Make room for one more element in the growing array `array` of `num` elements: doubles
+ * *capacity when it is reached. Returns the (moved) array. */
+void *xgrow(void *array, size_t num, size_t *capacity, size_t element_size);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the commands print. Each function writes one answer of finished results to view->out and
+ * computes no progress of its own. Everything fits view->width columns for 4 ranks and for 4,096. */
+#ifndef PDB_RENDER_VIEW_H
+#define PDB_RENDER_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct calltree;
+struct eqgroups;
+struct job;
+struct pdb_error;
+struct progress;
+struct progress_graph;
+struct rankset;
+struct verdict;
+
+struct view {
+	FILE *out;
+	int width;	   /* columns, at least 40 */
+	bool use_unicode;  /* box drawing and arrows in UTF-8; else ASCII */
+	bool use_color;	   /* ANSI colours; marks say the same without them */
+	const struct job *job; /* names are resolved through job->names */
+	const struct progress *progress; /* these four are NULL when no rank has a recorder, */
+	const struct eqgroups *groups;	 /* but for verdict, which is always there */
+	const struct progress_graph *graph;
+	const struct verdict *verdict;
+	const struct rankset *focus; /* NULL: all; ranks outside it are left out of tables */
+};
+
+/* lp: the first line is kept for scripts: "Least progressed: rank 100, 1 of 512 ranks",
+ * "Least progressed: ranks 3,7-9, ...", "Least progressed: undecided among ...", or
+ * "No rank is behind." Then place, loop and iteration, evidence, how sure, what to type next. */
+void view_lp(const struct view *view);
+void view_groups(const struct view *view); /* a row for each group: ranks, where, iteration, since */
+void view_graph(const struct view *view);  /* layered drawing of the progress dependency graph */
+void view_graph_dot(const struct view *view); /* the same as DOT, folded beyond ~300 nodes */
+/* why R: the chain from R along the progress graph to the least progressed, with evidence. */
+void view_why(const struct view *view, int rank);
+void view_loops(const struct view *view); /* the loop nest with lines and counts by rank set */
+void view_loops_dot(const struct view *view);
+void view_progress(const struct view *view); /* each group's place in the loop nest as bars */
+/* history R: the last `max` transitions of a rank (0: as many as fit a screen) with times. */
+void view_history(const struct view *view, int rank, int max);
+void view_model(const struct view *view, int rank); /* the Markov model as a table */
+void view_model_dot(const struct view *view, int rank);
+void view_calltree(const struct view *view, const struct calltree *tree); /* merged back traces */
+void view_calltree_dot(const struct view *view, const struct calltree *tree);
+
+/* Lay out DOT text with libgvc and write it to `path` as "svg", "png" or "pdf". */
+int graphviz_write(const char *dot, const char *format, const char *path, struct pdb_error *err);
+
+#endif

@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Fails if a folder includes a header of a folder it must not know (docs/architecture.md).
+set -eu
+
+allowed() {
+	case $1 in
+	model) echo model ;;
+	attach) echo 'attach model' ;;
+	pmix) echo 'pmix model' ;;
+	analysis) echo 'analysis model' ;;
+	render) echo 'render analysis model' ;;
+	shell) echo 'shell render analysis attach pmix model' ;;
+	esac
+}
+
+bad=0
+for folder in model attach pmix analysis render shell; do
+	for file in "$folder"/*.[ch]; do
+		[ -e "$file" ] || continue
+		for target in $(sed -n 's/^#include "\([a-z]*\)\/.*/\1/p' "$file" | sort -u); do
+			case " $(allowed $folder) " in
+			*" $target "*) ;;
+			*) echo "$file: $folder/ must not include $target/" >&2; bad=1 ;;
+			esac
+		done
+	done
+done
+# The recorder sees the segment's format and nothing else of ours.
+for file in model/recorder/*.[ch]; do
+	[ -e "$file" ] || continue
+	for header in $(sed -n 's/^#include "\([^"]*\)".*/\1/p' "$file"); do
+		case $header in
+		model/segment.h | model/recorder/* | recorder/*) ;;
+		*) echo "$file: the recorder must not include $header" >&2; bad=1 ;;
+		esac
+	done
+done
+exit $bad

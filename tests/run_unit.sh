@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Run cmocka programs and end with one line: N passed, N failed.
+set -u
+passed=0 failed=0
+for program in "$@"; do
+	log=$program.log
+	timeout 300 "$program" >"$log" 2>&1
+	status=$?
+	ok=$(grep -c '^\[       OK \]' "$log")
+	bad=$(grep -c '^\[  FAILED  \] [a-z]' "$log")
+	if [ $status -ne 0 ]; then
+		cat "$log"
+		[ "$bad" -eq 0 ] && bad=1
+	fi
+	printf '  %-28s %3d passed' "$(basename "$program")" "$ok"
+	[ $status -ne 0 ] && printf ', %d FAILED (status %d)' "$bad" $status
+	printf '\n'
+	passed=$((passed + ok)) failed=$((failed + bad))
+	[ "$ok" -eq 0 ] && [ $status -eq 0 ] && { echo "  $program ran no test" >&2; failed=$((failed + 1)); }
+done
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
