@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/eqgroup.h"
+#include "analysis/progress.h"
+#include "model/callpath.h"
+#include "model/job.h"
+#include "model/job_model.h"
+#include "model/model.h"
+#include "model/modules.h"
+#include "model/names.h"
+#include "model/rankset.h"
+#include "model/sample.h"
+#include "model/xalloc.h"
+#include "render/label.h"
+#include "render/view.h"
+
+/* ---- Ranks and times ---------------------------------------------------------------------- */
+
+char *label_rank_list(const struct rankset *set, int width)
+{
+	static const char rest[] = ",...";
+	/* A range takes two columns with its comma, so no more than this many can fit. */
+	char *text = rankset_encode(set, width > 2 ? width / 2 + 1 : 1);
+	size_t room = width > 0 ? (size_t)width : 0;
+	char *end = text + strlen(text);
+
+	if ((size_t)(end - text) <= room)
+		return text;
+	while (end > text) {
+		do
+			end--;
+		while (end > text && *end != ',');
+		if (end > text && (size_t)(end - text) + strlen(rest) <= room) {
+			char *list = xasprintf("%.*s%s", (int)(end - text), text, rest);
+
+			free(text);
+			return list;
+		}
+	}
+	free(text);
+	return xstrdup("...");
+}
+
+char *label_ranks(const struct rankset *set, int width)
+{
+	char *count = xasprintf("%d:[", rankset_count(set));
+	char *list = label_rank_list(set, width - (int)strlen(count) - 1);
+	char *label;
+
+	if ((int)(strlen(count) + strlen(list)) + 1 <= width)
+		label = xasprintf("%s%s]", count, list);
+	else
+		label = xasprintf("%d", rankset_count(set));
+	free(count);
+	free(list);
+	return label;
+}
+
+char *label_who(const struct rankset *set, int width)
+{
+	const char *word = rankset_count(set) == 1 ? "rank" : "ranks";
+	char *list = label_rank_list(set, width - (int)strlen(word) - 1);
+	char *label = xasprintf("%s %s", word, list);
+
+	free(list);
+	return label;
+}
+
+char *label_time(uint64_t ns)
+{
+	uint64_t seconds = ns / 1000000000;
+
+	if (ns < 1000)
+		return xasprintf("%" PRIu64 " ns", ns);
+	if (ns < 1000000)
+		return xasprintf("%" PRIu64 " us", ns / 1000);
+	if (ns < 10000000)
+		return xasprintf("%.1f ms", (double)(ns / 100000) / 10);
+	if (ns < 1000000000)
+		return xasprintf("%" PRIu64 " ms", ns / 1000000);
+	if (seconds < 10)
+		return xasprintf("%.1f s", (double)(ns / 100000000) / 10);
+	if (seconds < 120)
+		return xasprintf("%" PRIu64 " s", seconds);
+	if (seconds < 3600)
+		return xasprintf("%" PRIu64 " min %" PRIu64 " s", seconds / 60, seconds % 60);
+	if (seconds < 86400)
+		return xasprintf("%" PRIu64 " h %" PRIu64 " min", seconds / 3600,
+				 seconds / 60 % 60);
+	return xasprintf("%" PRIu64 " d %" PRIu64 " h", seconds / 86400, seconds / 3600 % 24);
+}
+
+char *label_time_range(uint64_t min_ns, uint64_t max_ns)
+{
+	char *min = label_time(min_ns), *max = label_time(max_ns), *range;
+	const char *min_unit = strchr(min, ' '), *max_unit = strchr(max, ' ');
+
+	if (!strcmp(min, max))
+		range = xstrdup(max);
+	else if (!strcmp(min_unit, max_unit))
+		range = xasprintf("%.*s to %s", (int)(min_unit - min), min, max);
+	else
+		range = xasprintf("%s to %s", min, max);
+	free(min);
+	free(max);
+	return range;
+}
+
+/* ---- Functions ---------------------------------------------------------------------------- */
+
+/* The character after the bracket that closes the one at `at`. */
+static const char *skip_brackets(const char *at)
+{
+	char open = *at, close = open == '<' ? '>' : ')';
+	int depth = 0;
+
+	for (; *at; at++) {
+		if (*at == open)
+			depth++;
+		else if (*at == close && !(close == '>' && at[-1] == '-') && --depth == 0)
+			return at + 1;
+	}
+	return at;
+}
+
+static bool starts_with(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '$';
+}
+
+/* Copy "operator" and its symbol, which may be made of brackets: operator(), operator<<. */
+static const char *copy_operator(const char *at, char **end)
+{
+	const char *from = at;
+
+	at += strlen("operator");
+	if (starts_with(at, "()"))
+		at += 2;
+	else if (*at == ' ')
+		at += strcspn(at, "("); /* a conversion: operator unsigned long */
+	else
+		at += strcspn(at, "(abcdefghijklmnopqrstuvwxyz_");
+	memcpy(*end, from, (size_t)(at - from));
+	*end += at - from;
+	return at;
+}
+
+char *label_function(const char *function)
+{
+	static const char anonymous[] = "(anonymous namespace)";
+	char *label = xmalloc(strlen(function) + 1), *end = label;
+	const char *at = function;
+	bool had_parameters = false;
+
+	while (*at) {
+		if (starts_with(at, anonymous)) {
+			end = stpcpy(end, anonymous);
+			at += strlen(anonymous);
+		} else if (starts_with(at, "operator") && !is_word(at[strlen("operator")]) &&
+			   (at == function || !is_word(at[-1]))) {
+			at = copy_operator(at, &end);
+		} else if (*at == '<' || *at == '(') {
+			had_parameters |= *at == '(';
+			at = skip_brackets(at);
+		} else if (*at == ' ' && had_parameters) {
+			break; /* " const", " [clone .cold]" */
+		} else if (*at == ' ') {
+			end = label; /* what came before was the return type */
+			at++;
+		} else {
+			if (*at == ':')
+				had_parameters = false; /* those of an enclosing function */
+			*end++ = *at++;
+		}
+	}
+	*end = '\0';
+	if (end == label)
+		strcpy(label, function);
+	return label;
+}
+
+/* ---- Places ------------------------------------------------------------------------------- */
+
+/* The last component of the module's path, NULL where the code lies in no module. */
+static const char *module_name(const struct job *job, uint32_t node)
+{
+	const struct callpath_node *frame;
+	const char *path, *slash;
+
+	if (node == CALLPATH_NONE)
+		return NULL;
+	frame = callpaths_get(job->callpaths, node);
+	if (frame->module == MODULE_NONE)
+		return NULL;
+	path = modules_get(job->modules, frame->module)->path;
+	slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+/* "halo()"; in full with the parameters that a C++ name brings along. */
+static char *function_text(const struct name *name, enum label_detail detail)
+{
+	char *shorter, *text;
+
+	if (!name->is_symbol)
+		return xstrdup(name->function);
+	if (detail == LABEL_FULL)
+		return xasprintf("%s%s", name->function, strchr(name->function, '(') ? "" : "()");
+	shorter = label_function(name->function);
+	text = xasprintf("%s()", shorter);
+	free(shorter);
+	return text;
+}
+
+char *label_place(const struct job *job, uint32_t node, enum label_detail detail)
+{
+	const struct name *name = names_get(job->names, node);
+	const char *module = module_name(job, node);
+	char *function = function_text(name, detail), *place;
+
+	if (name->file && name->line > 0)
+		place = xasprintf("%s %s%s:%d", function, detail == LABEL_FULL ? "at " : "",
+				  name->file, name->line);
+	else if (detail == LABEL_FULL && name->is_symbol && module)
+		place = xasprintf("%s in %s", function, module);
+	else
+		place = xstrdup(function);
+	free(function);
+	return place;
+}
+
+char *label_user_place(const struct job *job, uint32_t path, enum label_detail detail)
+{
+	uint32_t user = names_user_frame(job->names, path);
+
+	return label_place(job, user == CALLPATH_NONE ? path : user, detail);
+}
+
+char *label_state(const struct job *job, uint32_t state, enum label_detail detail)
+{
+	const struct job_site *site = &job->model->sites[SEG_STATE_SITE(state)];
+	const char *doing = SEG_STATE_IS_EXIT(state) ? "computing after" : "in";
+	char *place, *label;
+
+	if (SEG_STATE_SITE(state) == 0)
+		return xstrdup("before its first MPI call");
+	place = label_user_place(job, site->path, detail);
+	label = xasprintf("%s %s, %s", doing, site->name, place);
+	free(place);
+	return label;
+}
+
+/* Does the path go through the MPI library? Then the thread was not computing when sampled. */
+static bool is_inside_mpi(const struct job *job, uint32_t path)
+{
+	while (path != CALLPATH_NONE) {
+		const struct callpath_node *frame = callpaths_get(job->callpaths, path);
+
+		if (frame->module != MODULE_NONE &&
+		    modules_get(job->modules, frame->module)->kind == MODULE_MPI)
+			return true;
+		path = frame->parent;
+	}
+	return false;
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+uint32_t label_computing_frame(const struct job *job, const struct eqgroup *group,
+			       bool *same_line_ret)
+{
+	uint32_t found = CALLPATH_NONE;
+
+	*same_line_ret = true;
+	for (size_t i = 0; i < group->num_actors; i++) {
+		const struct job_lane *lane = &job->model->lanes[group->actors[i]];
+		const struct sample *sample = samples_find(
+			job->samples, lane->rank, lane->data->is_main ? 0 : lane->data->tid);
+		const struct name *name, *first;
+		uint32_t frame;
+
+		if (!sample || sample->status == SAMPLE_FAILED || sample->path == CALLPATH_NONE ||
+		    is_inside_mpi(job, sample->path))
+			continue;
+		frame = names_user_frame(job->names, sample->path);
+		if (frame == CALLPATH_NONE)
+			frame = sample->path;
+		if (found == CALLPATH_NONE) {
+			found = frame;
+			continue;
+		}
+		name = names_get(job->names, frame);
+		first = names_get(job->names, found);
+		if (!is_same_text(name->function, first->function))
+			return CALLPATH_NONE;
+		if (name->line != first->line || !is_same_text(name->file, first->file))
+			*same_line_ret = false;
+	}
+	return found;
+}
+
+static char *computing_text(const struct job *job, const struct eqgroup *group,
+			    enum label_detail detail)
+{
+	const char *doing = detail == LABEL_FULL ? "outside MPI, in" : "computing,";
+	bool same_line;
+	uint32_t frame = label_computing_frame(job, group, &same_line);
+	char *place, *label;
+
+	if (frame == CALLPATH_NONE)
+		return label_state(job, group->state, detail);
+	if (same_line)
+		place = label_place(job, frame, detail);
+	else
+		place = function_text(names_get(job->names, frame), detail);
+	label = xasprintf("%s %s", doing, place);
+	free(place);
+	return label;
+}
+
+static char *polling_text(const struct job *job, const struct eqgroup *group,
+			  enum label_detail detail)
+{
+	const struct job_lane *lane = &job->model->lanes[group->actors[0]];
+	const struct job_site *site;
+	char *place, *label;
+
+	if (lane->data->poll_site == 0)
+		return label_state(job, group->state, detail);
+	site = &job->model->sites[lane->site_map[lane->data->poll_site]];
+	place = label_user_place(job, site->path, detail);
+	label = xasprintf("polling %s, %s", site->name, place);
+	free(place);
+	return label;
+}
+
+/* After its last MPI call, which is MPI_Finalize as a rule. */
+static char *ended_text(const struct job *job, const struct eqgroup *group,
+			enum label_detail detail)
+{
+	const struct job_site *site = &job->model->sites[SEG_STATE_SITE(group->state)];
+	char *place, *label;
+
+	if (SEG_STATE_SITE(group->state) == 0)
+		return xstrdup("ended without an MPI call");
+	place = label_user_place(job, site->path, detail);
+	label = xasprintf("ended after %s, %s", site->name, place);
+	free(place);
+	return label;
+}
+
+char *label_where(const struct job *job, const struct eqgroup *group, enum label_detail detail)
+{
+	switch (group->activity) {
+	case ACTIVITY_COMPUTING:
+		return computing_text(job, group, detail);
+	case ACTIVITY_POLLING:
+		return polling_text(job, group, detail);
+	case ACTIVITY_ENDED:
+		return ended_text(job, group, detail);
+	case ACTIVITY_IN_MPI:
+		break;
+	}
+	return label_state(job, group->state, detail);
+}
+
+/* ---- Loops -------------------------------------------------------------------------------- */
+
+/* The frame whose function holds the loop: all states of the loop share loop->path; the next frame
+ * inwards is where their paths part, in one function but at different calls. That of the header
+ * stands for the loop. */
+static uint32_t loop_frame(const struct job *job, const struct job_loop *loop)
+{
+	uint32_t path = job->model->sites[SEG_STATE_SITE(loop->header)].path;
+	uint32_t depth = 0;
+
+	if (path == CALLPATH_NONE)
+		return CALLPATH_NONE;
+	if (loop->path != CALLPATH_NONE)
+		depth = callpaths_get(job->callpaths, loop->path)->depth + 1;
+	return callpaths_at_depth(job->callpaths, path, depth);
+}
+
+char *label_loop(const struct view *view, uint32_t loop, enum label_detail detail)
+{
+	uint32_t frame = loop_frame(view->job, &view->progress->loops[loop]);
+	const struct name *name = names_get(view->job->names, frame);
+	char *place, *label;
+
+	if (name->file && name->line > 0) {
+		place = label_place(view->job, frame, detail);
+		label = xasprintf("loop %s", place);
+	} else {
+		place = function_text(name, detail);
+		label = xasprintf("loop in %s", place);
+	}
+	free(place);
+	return label;
+}
+
+char *label_iteration(const struct iteration *iteration)
+{
+	return xasprintf("%s%" PRIu64, iteration->is_approximate ? "about " : "", iteration->count);
+}

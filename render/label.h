@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The words that all answers share: ranks, times, functions, places, states, loops. Every label is
+ * a new string that the caller frees. Labels may hold names of other people's programs: print them
+ * through table.h, text_wrap() or text_fit(), which let no control character through. */
+#ifndef PDB_RENDER_LABEL_H
+#define PDB_RENDER_LABEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct eqgroup;
+struct iteration;
+struct job;
+struct job_lane;
+struct rankset;
+struct view;
+
+/* Short for tables and pictures: C++ names without template arguments and parameters,
+ * "halo() solver.c:141". Full for sentences: "halo() at solver.c:141",
+ * "LAMMPS_NS::Verlet::run(int) in liblammps.so.0". */
+enum label_detail { LABEL_SHORT, LABEL_FULL };
+
+/* ---- Ranks and times ---------------------------------------------------------------------- */
+
+/* Count and ranks as STAT writes them: "4:[0-2,8]", in at most `width` columns by leaving out
+ * ranges at the end: "509:[0-98,...]". Only the count may be wider than asked for. */
+char *label_ranks(const struct rankset *set, int width);
+/* "0-2,8", in at most `width` columns: "0-2,...". */
+char *label_rank_list(const struct rankset *set, int width);
+/* "rank 3" or "ranks 0-2,8", in at most `width` columns. */
+char *label_who(const struct rankset *set, int width);
+
+/* "12 us", "350 ms", "7.2 s", "72 s", "2 min 5 s", "3 h 12 min", "2 d 3 h". */
+char *label_time(uint64_t ns);
+/* "72 s", or "3 to 72 s" where the two differ as printed. */
+char *label_time_range(uint64_t min_ns, uint64_t max_ns);
+
+/* ---- Places ------------------------------------------------------------------------------- */
+
+/* A demangled function name without return type, template arguments and parameters:
+ * "void ns::sum<double>(int) const" is "ns::sum". */
+char *label_function(const char *function);
+
+/* A node of job->callpaths as a place in the source. */
+char *label_place(const struct job *job, uint32_t node, enum label_detail detail);
+/* The place of the innermost frame of `path` that is the program's own code. */
+char *label_user_place(const struct job *job, uint32_t path, enum label_detail detail);
+
+/* A state of the job model: "in MPI_Allreduce, halo() solver.c:141",
+ * "computing after MPI_Send, halo() solver.c:125", "before its first MPI call". */
+char *label_state(const struct job *job, uint32_t state, enum label_detail detail);
+
+/* What a group does and where. Groups outside MPI are placed by the stack samples of their threads
+ * as far as these agree, else by the MPI call that they came from. */
+char *label_where(const struct job *job, const struct eqgroup *group, enum label_detail detail);
+
+/* The frame where all threads of a computing group are, by their samples: a call path node, or
+ * CALLPATH_NONE if there is no sample of them or they are in different functions. *same_line_ret:
+ * the line is the same too, not only the function. */
+uint32_t label_computing_frame(const struct job *job, const struct eqgroup *group,
+			       bool *same_line_ret);
+
+/* ---- Loops -------------------------------------------------------------------------------- */
+
+/* "loop run() at solver.c:120"; without line information "loop in LAMMPS_NS::Verlet::run(int)".
+ * loop: an index in view->progress->loops. */
+char *label_loop(const struct view *view, uint32_t loop, enum label_detail detail);
+/* "412" or "about 412". */
+char *label_iteration(const struct iteration *iteration);
+
+#endif

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/label.h"
+#include "render/table.h"
+#include "render/text.h"
+#include "render/view.h"
+
+enum { INDENT = 2, GAP = 2 };
+
+struct cell {
+	char *text;            /* NULL: empty, or a set */
+	struct rankset *ranks; /* NULL: text */
+};
+
+struct row {
+	struct cell *cells; /* [num_columns] */
+	size_t num_cells;   /* given so far */
+	char *mark;         /* NULL: an ordinary row */
+};
+
+struct table {
+	const struct table_column *columns;
+	size_t num_columns;
+	bool *is_hidden; /* [num_columns] */
+	struct row *rows;
+	size_t num_rows, capacity;
+};
+
+struct table *table_create(const struct table_column *columns, size_t num_columns)
+{
+	struct table *table = xcalloc(1, sizeof(*table));
+
+	table->columns = columns;
+	table->num_columns = num_columns;
+	table->is_hidden = xcalloc(num_columns, sizeof(*table->is_hidden));
+	return table;
+}
+
+void table_destroy(struct table *table)
+{
+	if (!table)
+		return;
+	for (size_t r = 0; r < table->num_rows; r++) {
+		for (size_t c = 0; c < table->num_columns; c++) {
+			free(table->rows[r].cells[c].text);
+			rankset_destroy(table->rows[r].cells[c].ranks);
+		}
+		free(table->rows[r].cells);
+		free(table->rows[r].mark);
+	}
+	free(table->rows);
+	free(table->is_hidden);
+	free(table);
+}
+
+void table_hide(struct table *table, const char *name)
+{
+	for (size_t c = 0; c < table->num_columns; c++) {
+		if (!strcmp(table->columns[c].name, name))
+			table->is_hidden[c] = true;
+	}
+}
+
+void table_row(struct table *table)
+{
+	struct row *row;
+
+	table->rows = xgrow(table->rows, table->num_rows, &table->capacity, sizeof(*table->rows));
+	row = &table->rows[table->num_rows++];
+	*row = (struct row){.cells = xcalloc(table->num_columns, sizeof(*row->cells))};
+}
+
+/* NULL when the row is full or there is none yet. */
+static struct cell *next_cell(struct table *table)
+{
+	struct row *row;
+
+	if (!table->num_rows)
+		return NULL;
+	row = &table->rows[table->num_rows - 1];
+	return row->num_cells < table->num_columns ? &row->cells[row->num_cells++] : NULL;
+}
+
+void table_cell(struct table *table, const char *format, ...)
+{
+	struct cell *cell = next_cell(table);
+	va_list ap;
+
+	if (!cell)
+		return;
+	va_start(ap, format);
+	if (vasprintf(&cell->text, format, ap) < 0)
+		cell->text = NULL;
+	va_end(ap);
+}
+
+void table_ranks(struct table *table, const struct rankset *set)
+{
+	struct cell *cell = next_cell(table);
+
+	if (cell && set && !rankset_is_empty(set))
+		cell->ranks = rankset_copy(set);
+}
+
+void table_mark(struct table *table, const char *mark)
+{
+	struct row *row;
+
+	if (!table->num_rows)
+		return;
+	row = &table->rows[table->num_rows - 1];
+	free(row->mark);
+	row->mark = xstrdup(mark);
+}
+
+size_t table_num_rows(const struct table *table)
+{
+	return table->num_rows;
+}
+
+/* ---- Layout ------------------------------------------------------------------------------- */
+
+static int count_digits(int count)
+{
+	return snprintf(NULL, 0, "%d", count);
+}
+
+/* Digits of the largest count in a column of rank sets: so their colons stand below each other. */
+static int column_digits(const struct table *table, size_t c)
+{
+	int widest = 0;
+
+	for (size_t r = 0; r < table->num_rows; r++) {
+		const struct rankset *ranks = table->rows[r].cells[c].ranks;
+		int digits = ranks ? count_digits(rankset_count(ranks)) : 0;
+
+		if (digits > widest)
+			widest = digits;
+	}
+	return widest;
+}
+
+/* The cell's text in at most `width` columns. The caller frees. */
+static char *cell_text(const struct cell *cell, int digits, int width, bool use_unicode)
+{
+	char *label, *text;
+	int pad;
+
+	if (!cell->ranks)
+		return text_fit(cell->text ? cell->text : "", (size_t)width, use_unicode);
+	pad = digits - count_digits(rankset_count(cell->ranks));
+	if (pad >= width)
+		pad = 0;
+	label = label_ranks(cell->ranks, width - pad);
+	text = xasprintf("%*s%s", pad, "", label);
+	free(label);
+	return text;
+}
+
+static int natural_width(const struct table *table, size_t c, int digits, const struct view *view)
+{
+	int widest = (int)text_columns(table->columns[c].header);
+
+	for (size_t r = 0; r < table->num_rows; r++) {
+		/* No cell gets more than the line, so no cell needs to be longer than that. */
+		char *text =
+			cell_text(&table->rows[r].cells[c], digits, view->width, view->use_unicode);
+		int columns = (int)text_columns(text);
+
+		if (columns > widest)
+			widest = columns;
+		free(text);
+	}
+	return widest;
+}
+
+static int least_width(const struct table_column *column)
+{
+	return column->min_width > 0 ? column->min_width : (int)text_columns(column->header);
+}
+
+/* Take columns away from the widest until the rows fit into `room`; those at their least width
+ * are taken from only when all are. */
+static void shrink(const struct table *table, int *widths, int room)
+{
+	int total = 0;
+
+	for (size_t c = 0; c < table->num_columns; c++)
+		total += widths[c];
+	while (total > room) {
+		size_t widest = SIZE_MAX, widest_free = SIZE_MAX;
+
+		for (size_t c = 0; c < table->num_columns; c++) {
+			if (widest == SIZE_MAX || widths[c] > widths[widest])
+				widest = c;
+			if (widths[c] > least_width(&table->columns[c]) &&
+			    (widest_free == SIZE_MAX || widths[c] > widths[widest_free]))
+				widest_free = c;
+		}
+		if (widest_free != SIZE_MAX)
+			widest = widest_free;
+		if (widest == SIZE_MAX || widths[widest] <= 1)
+			return;
+		widths[widest]--;
+		total--;
+	}
+}
+
+static void lay_out(const struct table *table, const struct view *view, int *widths, int *digits)
+{
+	int room = view->width - INDENT, mark = 0;
+	size_t shown = 0;
+
+	for (size_t c = 0; c < table->num_columns; c++) {
+		digits[c] = column_digits(table, c);
+		widths[c] = table->is_hidden[c] ? 0 : natural_width(table, c, digits[c], view);
+		shown += !table->is_hidden[c];
+	}
+	for (size_t r = 0; r < table->num_rows; r++) {
+		if (table->rows[r].mark && *table->rows[r].mark) {
+			int columns = GAP + (int)text_columns(table->rows[r].mark);
+
+			if (columns > mark)
+				mark = columns;
+		}
+	}
+	shrink(table, widths, room - mark - (shown > 1 ? GAP * ((int)shown - 1) : 0));
+}
+
+static void put_spaces(FILE *out, int number)
+{
+	fprintf(out, "%*s", number > 0 ? number : 0, "");
+}
+
+/* Print a cell; blanks that would end the line are left to the next cell. */
+static void put_cell(FILE *out, const char *text, int width, enum table_align align, int *pending)
+{
+	int columns = (int)text_columns(text);
+
+	if (align == TABLE_RIGHT)
+		*pending += width - columns;
+	if (columns) {
+		put_spaces(out, *pending);
+		fputs(text, out);
+		*pending = 0;
+	}
+	if (align == TABLE_LEFT)
+		*pending += width - columns;
+}
+
+static void print_header(const struct table *table, const struct view *view, const int *widths)
+{
+	int pending = INDENT;
+	bool has_header = false;
+
+	for (size_t c = 0; c < table->num_columns; c++)
+		has_header |= !table->is_hidden[c] && *table->columns[c].header;
+	if (!has_header)
+		return;
+	fputs(text_color(view, TEXT_STRONG), view->out);
+	for (size_t c = 0; c < table->num_columns; c++) {
+		char *text;
+
+		if (table->is_hidden[c])
+			continue;
+		text = text_fit(table->columns[c].header, (size_t)widths[c], view->use_unicode);
+		put_cell(view->out, text, widths[c], table->columns[c].align, &pending);
+		pending += GAP;
+		free(text);
+	}
+	fprintf(view->out, "%s\n", text_color(view, TEXT_PLAIN));
+}
+
+static void print_row(const struct table *table, const struct row *row, const struct view *view,
+		      const int *widths, const int *digits)
+{
+	int pending = INDENT;
+
+	if (row->mark)
+		fputs(text_color(view, TEXT_CULPRIT), view->out);
+	for (size_t c = 0; c < table->num_columns; c++) {
+		char *text;
+
+		if (table->is_hidden[c])
+			continue;
+		text = cell_text(&row->cells[c], digits[c], widths[c], view->use_unicode);
+		put_cell(view->out, text, widths[c], table->columns[c].align, &pending);
+		pending += GAP;
+		free(text);
+	}
+	if (row->mark && *row->mark)
+		put_cell(view->out, row->mark, 0, TABLE_LEFT, &pending);
+	if (row->mark)
+		fputs(text_color(view, TEXT_PLAIN), view->out);
+	fputc('\n', view->out);
+}
+
+void table_print(const struct table *table, const struct view *view)
+{
+	int *widths, *digits;
+
+	if (!table->num_rows)
+		return;
+	widths = xcalloc(table->num_columns, sizeof(*widths));
+	digits = xcalloc(table->num_columns, sizeof(*digits));
+	lay_out(table, view, widths, digits);
+	print_header(table, view, widths);
+	for (size_t r = 0; r < table->num_rows; r++)
+		print_row(table, &table->rows[r], view, widths, digits);
+	free(widths);
+	free(digits);
+}
