@@ -36,4 +36,5 @@ for file in model/recorder/*.[ch]; do
 		esac
 	done
 done
+if [ $bad -eq 0 ]; then echo "1 passed, 0 failed"; else echo "0 passed, 1 failed"; fi
 exit $bad
