@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "model/error.h"
+#include "model/proctable.h"
+#include "model/xalloc.h"
+
+enum { MAX_RANKS = 16 << 20 };
+
+struct proctable *proctable_create(void)
+{
+	return xcalloc(1, sizeof(struct proctable));
+}
+
+void proctable_destroy(struct proctable *table)
+{
+	if (!table)
+		return;
+	for (size_t i = 0; i < table->num_procs; i++) {
+		free(table->procs[i].host);
+		free(table->procs[i].executable);
+	}
+	free(table->procs);
+	free(table->job);
+	free(table->launcher_name);
+	free(table->source_note);
+	free(table);
+}
+
+void proctable_add(struct proctable *table, int rank, pid_t pid, const char *host,
+		   const char *executable)
+{
+	table->procs = xgrow(table->procs, table->num_procs, &table->capacity, sizeof(*table->procs));
+	table->procs[table->num_procs++] = (struct proc){
+		.rank = rank,
+		.pid = pid,
+		.host = xstrdup(host ? host : ""),
+		.executable = xstrdup(executable ? executable : ""),
+	};
+}
+
+static int compare_procs(const void *a, const void *b)
+{
+	const struct proc *x = a, *y = b;
+
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static int check_procs(const struct proctable *table, struct pdb_error *err)
+{
+	for (size_t i = 0; i < table->num_procs; i++) {
+		const struct proc *proc = &table->procs[i];
+
+		if (proc->rank < 0)
+			return error_set(err, ERROR_FORMAT, "the process table has rank %d", proc->rank);
+		if (proc->rank >= MAX_RANKS)
+			return error_set(err, ERROR_FORMAT,
+					 "the process table has rank %d; more than %d ranks cannot be",
+					 proc->rank, MAX_RANKS);
+		/* Negative pids mean groups of processes to kill(2) and others. */
+		if (proc->pid < 0)
+			return error_set(err, ERROR_FORMAT, "the process table gives rank %d pid %d",
+					 proc->rank, (int)proc->pid);
+		if (i && proc[-1].rank == proc->rank)
+			return error_set(err, ERROR_FORMAT, "the process table has rank %d twice",
+					 proc->rank);
+	}
+	if (table->size > MAX_RANKS)
+		return error_set(err, ERROR_FORMAT, "the process table claims %d ranks", table->size);
+	return 0;
+}
+
+int proctable_finish(struct proctable *table, struct pdb_error *err)
+{
+	if (table->num_procs)
+		qsort(table->procs, table->num_procs, sizeof(*table->procs), compare_procs);
+	if (check_procs(table, err) < 0)
+		return -1;
+	if (table->size < 0)
+		table->size = 0;
+	if (table->num_procs && table->procs[table->num_procs - 1].rank >= table->size)
+		table->size = table->procs[table->num_procs - 1].rank + 1;
+	for (size_t i = 0; i < table->num_procs; i++) {
+		struct proc *proc = &table->procs[i];
+
+		if (i && strcmp(proc->host, proc[-1].host) == 0)
+			proc->is_local = proc[-1].is_local;
+		else
+			proc->is_local = host_is_local(proc->host);
+	}
+	if (!table->job)
+		table->job = xstrdup("");
+	if (!table->launcher_name)
+		table->launcher_name = xstrdup("");
+	return 0;
+}
+
+const struct proc *proctable_find(const struct proctable *table, int rank)
+{
+	struct proc key = { .rank = rank };
+
+	/* Mostly without holes. */
+	if (rank >= 0 && (size_t)rank < table->num_procs && table->procs[rank].rank == rank)
+		return &table->procs[rank];
+	if (!table->num_procs)
+		return NULL;
+	return bsearch(&key, table->procs, table->num_procs, sizeof(*table->procs), compare_procs);
+}
+
+bool host_is_local(const char *host)
+{
+	char own[HOST_NAME_MAX + 1] = "";
+	size_t host_short = strcspn(host, "."), own_short;
+
+	if (!*host || strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0)
+		return true;
+	if (gethostname(own, sizeof(own) - 1) < 0)
+		return false;
+	if (strcasecmp(host, own) == 0)
+		return true;
+	/* With domain on one side only; two different domains are two machines. */
+	own_short = strcspn(own, ".");
+	if (host[host_short] && own[own_short])
+		return false;
+	return host_short == own_short && strncasecmp(host, own, own_short) == 0;
+}
+
+const char *launcher_text(enum launcher launcher)
+{
+	switch (launcher) {
+	case LAUNCHER_PRRTE:
+		return "Open MPI 5 mpirun (PRRTE)";
+	case LAUNCHER_ORTE:
+		return "Open MPI 4 mpirun (ORTE)";
+	case LAUNCHER_SRUN:
+		return "srun (Slurm)";
+	case LAUNCHER_HYDRA:
+		return "mpiexec.hydra (MPICH)";
+	case LAUNCHER_OTHER:
+		return "other launcher";
+	case LAUNCHER_UNKNOWN:
+		break;
+	}
+	return "unknown launcher";
+}
+
+const char *proctable_source_text(enum proctable_source source)
+{
+	switch (source) {
+	case PROCTABLE_PMIX:
+		return "PMIx";
+	case PROCTABLE_MPIR:
+		return "MPIR table";
+	case PROCTABLE_PROCFS:
+		return "process tree";
+	case PROCTABLE_SNAPSHOT:
+		return "snapshot";
+	case PROCTABLE_NONE:
+		break;
+	}
+	return "none";
+}
