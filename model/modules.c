@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <assert.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/modules.h"
+#include "model/xalloc.h"
+
+struct modules {
+	struct module *modules;
+	size_t num, capacity;
+};
+
+/* Last components of paths, as fnmatch(3) patterns; the first that matches decides. */
+static const struct {
+	const char *pattern;
+	enum module_kind kind;
+} kinds[] = {
+	{ "libpdbrec-*", MODULE_RECORDER },
+
+	/* MPI itself, the tools that wrap it, its launcher's and transport's libraries */
+	{ "libmpir.so*", MODULE_PROGRAM }, /* big numbers; nothing to do with MPI */
+	{ "libmpi*", MODULE_MPI },
+	{ "libfmpich*", MODULE_MPI },
+	{ "libopen-*", MODULE_MPI },
+	{ "liboshmem.so*", MODULE_MPI },
+	{ "mca_*.so*", MODULE_MPI },
+	{ "libpmi.so*", MODULE_MPI },
+	{ "libpmi[2x].so*", MODULE_MPI },
+	{ "libpmi2-*", MODULE_MPI },
+	{ "libpmix*", MODULE_MPI },
+	{ "libprrte*", MODULE_MPI },
+	{ "libuc[cmpst].so*", MODULE_MPI },
+	{ "libuc[cmpst]_*", MODULE_MPI },
+	{ "libucs-*", MODULE_MPI },
+	{ "libfabric.so*", MODULE_MPI },
+	{ "libfabric-*", MODULE_MPI },
+	{ "libhcoll.so*", MODULE_MPI },
+	{ "libsharp*.so*", MODULE_MPI },
+	{ "libpsm*.so*", MODULE_MPI },
+	{ "libibverbs.so*", MODULE_MPI },
+	{ "lib*-rdmav[0-9]*.so*", MODULE_MPI },
+	{ "librdmacm.so*", MODULE_MPI },
+	{ "libefa.so*", MODULE_MPI },
+	{ "libmlx[45].so*", MODULE_MPI },
+	{ "libcxi.so*", MODULE_MPI },
+	{ "libxpmem.so*", MODULE_MPI },
+	{ "libhwloc.so*", MODULE_MPI },
+	{ "libevent*.so*", MODULE_MPI },
+
+	/* the C library and the run times of languages */
+	{ "libc.so*", MODULE_SYSTEM },
+	{ "libc-[0-9]*.so", MODULE_SYSTEM },
+	{ "libc.musl-*", MODULE_SYSTEM },
+	{ "ld-*.so*", MODULE_SYSTEM },
+	{ "ld64.so*", MODULE_SYSTEM },
+	{ "ld.so*", MODULE_SYSTEM },
+	{ "libpthread[.-]*", MODULE_SYSTEM },
+	{ "libm[.-]*", MODULE_SYSTEM },
+	{ "libmvec[.-]*", MODULE_SYSTEM },
+	{ "libdl[.-]*", MODULE_SYSTEM },
+	{ "librt[.-]*", MODULE_SYSTEM },
+	{ "libutil[.-]*", MODULE_SYSTEM },
+	{ "libanl[.-]*", MODULE_SYSTEM },
+	{ "libresolv[.-]*", MODULE_SYSTEM },
+	{ "libnss_*", MODULE_SYSTEM },
+	{ "libgcc_s[.-]*", MODULE_SYSTEM },
+	{ "libstdc++.so*", MODULE_SYSTEM },
+	{ "libc++.so*", MODULE_SYSTEM },
+	{ "libc++abi.so*", MODULE_SYSTEM },
+	{ "libgfortran.so*", MODULE_SYSTEM },
+	{ "libquadmath.so*", MODULE_SYSTEM },
+	{ "libgomp.so*", MODULE_SYSTEM },
+	{ "libomp.so*", MODULE_SYSTEM },
+	{ "libiomp5.so*", MODULE_SYSTEM },
+	{ "libatomic.so*", MODULE_SYSTEM },
+	{ "libunwind*.so*", MODULE_SYSTEM },
+	{ "lib[alt]san.so*", MODULE_SYSTEM },
+	{ "libubsan.so*", MODULE_SYSTEM },
+	{ "\\[vdso\\]", MODULE_SYSTEM },
+	{ "linux-vdso*.so*", MODULE_SYSTEM },
+	{ "\\[vsyscall\\]", MODULE_SYSTEM },
+};
+
+enum module_kind module_kind_of_path(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (fnmatch(kinds[i].pattern, name, 0) == 0)
+			return kinds[i].kind;
+	}
+	return MODULE_PROGRAM;
+}
+
+struct modules *modules_create(void)
+{
+	return xcalloc(1, sizeof(struct modules));
+}
+
+void modules_destroy(struct modules *modules)
+{
+	if (!modules)
+		return;
+	for (size_t i = 0; i < modules->num; i++)
+		free(modules->modules[i].path);
+	free(modules->modules);
+	free(modules);
+}
+
+static bool is_same(const struct module *module, const char *path, const uint8_t *build_id,
+		    size_t build_id_size)
+{
+	if (module->build_id_size != build_id_size)
+		return false;
+	if (build_id_size)
+		return memcmp(module->build_id, build_id, build_id_size) == 0;
+	return strcmp(module->path, path) == 0;
+}
+
+uint32_t modules_intern(struct modules *modules, const char *path, const uint8_t *build_id,
+			size_t build_id_size)
+{
+	struct module *module;
+
+	if (build_id_size > BUILD_ID_MAX)
+		build_id_size = BUILD_ID_MAX;
+	/* A job has tens of modules, and each different set of them is interned once. */
+	for (size_t i = 0; i < modules->num; i++) {
+		if (is_same(&modules->modules[i], path, build_id, build_id_size))
+			return (uint32_t)i;
+	}
+	modules->modules = xgrow(modules->modules, modules->num, &modules->capacity,
+				 sizeof(*modules->modules));
+	module = &modules->modules[modules->num];
+	*module = (struct module){
+		.path = xstrdup(path),
+		.build_id_size = (uint8_t)build_id_size,
+		.kind = module_kind_of_path(path),
+	};
+	if (build_id_size)
+		memcpy(module->build_id, build_id, build_id_size);
+	return (uint32_t)modules->num++;
+}
+
+size_t modules_count(const struct modules *modules)
+{
+	return modules->num;
+}
+
+struct module *modules_get(const struct modules *modules, uint32_t id)
+{
+	assert(id < modules->num);
+	return &modules->modules[id];
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "model/callpath.h"
+#include "model/modules.h"
+#include "model/names.h"
+#include "model/xalloc.h"
+
+/* A string that names share: a file's name is that of many nodes. */
+struct text {
+	UT_hash_handle hh;
+	char bytes[];
+};
+
+struct names {
+	const struct modules *modules;
+	const struct callpaths *paths;
+	names_resolve_fn resolve;
+	void *resolver;
+	struct name **names; /* [capacity] by node; NULL: not asked for yet */
+	size_t capacity;
+	struct text *texts;
+};
+
+struct names *names_create(const struct modules *modules, const struct callpaths *paths,
+			   names_resolve_fn resolve, void *resolver)
+{
+	struct names *names = xcalloc(1, sizeof(*names));
+
+	names->modules = modules;
+	names->paths = paths;
+	names->resolve = resolve;
+	names->resolver = resolver;
+	return names;
+}
+
+void names_destroy(struct names *names)
+{
+	struct text *text, *next;
+
+	if (!names)
+		return;
+	for (size_t i = 0; i < names->capacity; i++)
+		free(names->names[i]);
+	free(names->names);
+	HASH_ITER(hh, names->texts, text, next)
+	{
+		HASH_DEL(names->texts, text);
+		free(text);
+	}
+	free(names);
+}
+
+static const char *share(struct names *names, const char *string)
+{
+	struct text *text;
+	size_t length;
+
+	if (!string)
+		return NULL;
+	length = strlen(string);
+	HASH_FIND(hh, names->texts, string, length, text);
+	if (!text) {
+		text = xmalloc(sizeof(*text) + length + 1);
+		memcpy(text->bytes, string, length + 1);
+		HASH_ADD_KEYPTR(hh, names->texts, text->bytes, length, text);
+	}
+	return text->bytes;
+}
+
+static const char *last_component(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+void names_set(struct names *names, uint32_t node, const struct name *name)
+{
+	struct name *own;
+
+	if (node >= names->capacity) {
+		size_t capacity = node + 1 + node / 2;
+
+		names->names = xreallocarray(names->names, capacity, sizeof(*names->names));
+		memset(names->names + names->capacity, 0,
+		       (capacity - names->capacity) * sizeof(*names->names));
+		names->capacity = capacity;
+	}
+	if (!names->names[node])
+		names->names[node] = xmalloc(sizeof(*own));
+	own = names->names[node];
+	own->function = share(names, name->function ? name->function : "?");
+	own->file = share(names, name->file);
+	own->full_file = share(names, name->full_file);
+	own->line = name->line;
+	own->is_symbol = name->is_symbol;
+}
+
+/* "libfoo.so+0x1234", or "0x1234" for code in no module. */
+static void set_by_offset(struct names *names, uint32_t node)
+{
+	const struct callpath_node *frame = callpaths_get(names->paths, node);
+	char *function;
+
+	if (frame->module == MODULE_NONE) {
+		function = xasprintf("0x%" PRIx64, frame->offset);
+	} else {
+		const char *path = modules_get(names->modules, frame->module)->path;
+
+		function = xasprintf("%s+0x%" PRIx64, last_component(path), frame->offset);
+	}
+	names_set(names, node, &(struct name){ .function = function });
+	free(function);
+}
+
+const struct name *names_get(struct names *names, uint32_t node)
+{
+	static const struct name nothing = { .function = "?" };
+	const struct callpath_node *frame;
+	struct name found = { 0 };
+
+	if (node == CALLPATH_NONE)
+		return &nothing;
+	if (node < names->capacity && names->names[node])
+		return names->names[node];
+	frame = callpaths_get(names->paths, node);
+	/* A return address may be the first one behind its function, after a call that never
+	 * returns; the call itself is just before. */
+	if (names->resolve && frame->module != MODULE_NONE &&
+	    names->resolve(names->resolver, frame->module, frame->offset - frame->is_return,
+			   &found) == 0 &&
+	    found.function)
+		names_set(names, node, &found);
+	else
+		set_by_offset(names, node);
+	return names->names[node];
+}
+
+uint32_t names_user_frame(const struct names *names, uint32_t path)
+{
+	while (path != CALLPATH_NONE) {
+		const struct callpath_node *frame = callpaths_get(names->paths, path);
+
+		if (frame->module != MODULE_NONE &&
+		    modules_get(names->modules, frame->module)->kind == MODULE_PROGRAM)
+			break;
+		path = frame->parent;
+	}
+	return path;
+}
+
+char *names_place(struct names *names, uint32_t node, char *buffer, size_t size)
+{
+	const struct name *name = names_get(names, node);
+	const char *call = "()";
+	uint32_t module;
+
+	/* Demangled C++ names end with their parameters. */
+	if (!name->is_symbol || strchr(name->function, '('))
+		call = "";
+	if (name->file && name->line > 0) {
+		snprintf(buffer, size, "%s%s at %s:%d", name->function, call, name->file, name->line);
+	} else if (name->file) {
+		snprintf(buffer, size, "%s%s at %s", name->function, call, name->file);
+	} else if (node != CALLPATH_NONE && name->is_symbol &&
+		   (module = callpaths_get(names->paths, node)->module) != MODULE_NONE) {
+		snprintf(buffer, size, "%s%s in %s", name->function, call,
+			 last_component(modules_get(names->modules, module)->path));
+	} else {
+		snprintf(buffer, size, "%s%s", name->function, call);
+	}
+	return buffer;
+}
