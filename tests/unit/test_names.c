@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <string.h>
+
+#include "model/callpath.h"
+#include "model/modules.h"
+#include "model/names.h"
+#include "tests/unit/unit.h"
+
+enum { APP, LIBC, LIBMPI };
+
+struct fixture {
+	struct modules *modules;
+	struct callpaths *paths;
+	struct names *names;
+	int num_asked;
+	uint64_t last_address;
+};
+
+/* Knows what lies below 0x1000 of the program, in a buffer that the next call overwrites. */
+static int resolve(void *resolver, uint32_t module, uint64_t address, struct name *ret)
+{
+	static char function[64], file[64];
+	struct fixture *fix = resolver;
+
+	fix->num_asked++;
+	fix->last_address = address;
+	if (module != APP || address >= 0x1000)
+		return -1;
+	snprintf(function, sizeof(function), address < 0x100 ? "solve" : "Box::fill(int)");
+	snprintf(file, sizeof(file), "solve.c");
+	*ret = (struct name){ .function = function, .is_symbol = true };
+	if (address < 0x200) {
+		ret->file = file;
+		ret->line = (int)address;
+	}
+	return 0;
+}
+
+static int setup(void **state)
+{
+	static struct fixture fix;
+
+	fix = (struct fixture){ .modules = modules_create(), .paths = callpaths_create() };
+	modules_intern(fix.modules, "/home/me/app", NULL, 0);
+	modules_intern(fix.modules, "/lib/libc.so.6", NULL, 0);
+	modules_intern(fix.modules, "/lib/libmpi.so.40", NULL, 0);
+	fix.names = names_create(fix.modules, fix.paths, resolve, &fix);
+	*state = &fix;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fix = *state;
+
+	names_destroy(fix->names);
+	callpaths_destroy(fix->paths);
+	modules_destroy(fix->modules);
+	return 0;
+}
+
+static void test_place(void **state)
+{
+	static const struct {
+		uint32_t module;
+		uint64_t offset;
+		bool is_return;
+		const char *expected;
+	} table[] = {
+		{ APP, 89, true, "solve() at solve.c:88" },
+		{ APP, 89, false, "solve() at solve.c:89" },
+		{ APP, 0x150, false, "Box::fill(int) at solve.c:336" },
+		{ APP, 0x300, true, "Box::fill(int) in app" },
+		{ APP, 0x2000, true, "app+0x2000" },
+		{ LIBC, 0x20, true, "libc.so.6+0x20" },
+		{ MODULE_NONE, 0x7f0010, false, "0x7f0010" },
+	};
+	struct fixture *fix = *state;
+	char buffer[128];
+
+	for (size_t i = 0; i < NUM_OF(table); i++) {
+		uint32_t node = callpaths_intern(fix->paths, CALLPATH_NONE, table[i].module,
+						 table[i].offset, table[i].is_return);
+
+		assert_string_equal(names_place(fix->names, node, buffer, sizeof(buffer)),
+				    table[i].expected);
+	}
+	assert_string_equal(names_place(fix->names, CALLPATH_NONE, buffer, sizeof(buffer)), "?");
+	assert_string_equal(names_place(fix->names, 0, buffer, 6), "solve");
+}
+
+static void test_asked_once(void **state)
+{
+	struct fixture *fix = *state;
+	uint32_t a = callpaths_intern(fix->paths, CALLPATH_NONE, APP, 0x11, true);
+	uint32_t b = callpaths_intern(fix->paths, CALLPATH_NONE, APP, 0x21, true);
+	uint32_t jit = callpaths_intern(fix->paths, CALLPATH_NONE, MODULE_NONE, 0x21, true);
+	uint32_t unknown = callpaths_intern(fix->paths, CALLPATH_NONE, LIBC, 0x21, true);
+	const struct name *name = names_get(fix->names, a);
+
+	assert_int_equal(fix->last_address, 0x10);
+	names_get(fix->names, a);
+	assert_int_equal(fix->num_asked, 1);
+	names_get(fix->names, b);
+	names_get(fix->names, unknown);
+	names_get(fix->names, unknown);
+	names_get(fix->names, jit);
+	assert_int_equal(fix->num_asked, 3);
+	assert_false(names_get(fix->names, unknown)->is_symbol);
+	/* Copied, and where it was. */
+	assert_string_equal(name->file, "solve.c");
+	assert_int_equal(name->line, 0x10);
+	assert_ptr_equal(name, names_get(fix->names, a));
+}
+
+static void test_set(void **state)
+{
+	struct fixture *fix = *state;
+	char function[] = "first", file[] = "f.f90", full[] = "/src/f.f90", place[64];
+	uint32_t node = callpaths_intern(fix->paths, CALLPATH_NONE, LIBMPI, 1, true);
+	struct name name = { function, file, full, 7, true };
+
+	names_set(fix->names, node, &name);
+	memset(function, 'x', 5);
+	memset(file, 'x', 5);
+	memset(full, 'x', 5);
+	assert_string_equal(names_place(fix->names, node, place, sizeof(place)), "first() at f.f90:7");
+	assert_string_equal(names_get(fix->names, node)->full_file, "/src/f.f90");
+	assert_int_equal(fix->num_asked, 0);
+	names_set(fix->names, node, &(struct name){ .function = "second", .is_symbol = true });
+	assert_string_equal(names_place(fix->names, node, place, sizeof(place)),
+			    "second() in libmpi.so.40");
+}
+
+static void test_user_frame(void **state)
+{
+	struct fixture *fix = *state;
+	uint32_t start = callpaths_intern(fix->paths, CALLPATH_NONE, LIBC, 1, true);
+	uint32_t main_frame = callpaths_intern(fix->paths, start, APP, 2, true);
+	uint32_t solve = callpaths_intern(fix->paths, main_frame, APP, 3, true);
+	uint32_t send = callpaths_intern(fix->paths, solve, LIBMPI, 4, true);
+	uint32_t jit = callpaths_intern(fix->paths, send, MODULE_NONE, 5, false);
+
+	assert_int_equal(names_user_frame(fix->names, jit), solve);
+	assert_int_equal(names_user_frame(fix->names, solve), solve);
+	assert_int_equal(names_user_frame(fix->names, main_frame), main_frame);
+	assert_int_equal(names_user_frame(fix->names, start), CALLPATH_NONE);
+	assert_int_equal(names_user_frame(fix->names, CALLPATH_NONE), CALLPATH_NONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_place, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_asked_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_set, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_user_frame, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "model/proctable.h"
+#include "tests/unit/unit.h"
+
+static void test_finish(void **state)
+{
+	struct proctable *table = proctable_create();
+	struct pdb_error err = { 0 };
+
+	(void)state;
+	proctable_add(table, 3, 103, "far.example", "/bin/app");
+	proctable_add(table, 0, 100, "localhost", "/bin/app");
+	proctable_add(table, 1, 101, "localhost", NULL);
+	assert_int_equal(proctable_finish(table, &err), 0);
+	assert_int_equal(table->num_procs, 3);
+	assert_int_equal(table->size, 4);
+	assert_int_equal(table->procs[0].pid, 100);
+	assert_int_equal(table->procs[2].rank, 3);
+	assert_true(table->procs[1].is_local);
+	assert_false(table->procs[2].is_local);
+	assert_string_equal(table->procs[1].executable, "");
+	assert_string_equal(table->job, "");
+	assert_ptr_equal(proctable_find(table, 1), &table->procs[1]);
+	assert_ptr_equal(proctable_find(table, 3), &table->procs[2]);
+	assert_null(proctable_find(table, 2));
+	assert_null(proctable_find(table, 4));
+	assert_null(proctable_find(table, -1));
+	proctable_destroy(table);
+	proctable_destroy(NULL);
+}
+
+static void test_size(void **state)
+{
+	static const struct {
+		int said, highest, expected; /* highest -1: no ranks */
+	} table[] = { { 0, 7, 8 }, { 4, 7, 8 }, { 16, 7, 16 }, { -3, -1, 0 }, { 5, -1, 5 } };
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(table); i++) {
+		struct proctable *procs = proctable_create();
+
+		procs->size = table[i].said;
+		if (table[i].highest >= 0)
+			proctable_add(procs, table[i].highest, 1, "", "");
+		assert_int_equal(proctable_finish(procs, NULL), 0);
+		assert_int_equal(procs->size, table[i].expected);
+		assert_null(proctable_find(procs, 0));
+		proctable_destroy(procs);
+	}
+}
+
+static void test_refused(void **state)
+{
+	static const struct {
+		int ranks[2], pid, size;
+		const char *part;
+	} table[] = {
+		{ { 0, -1 }, 5, 0, "rank -1" },
+		{ { 4, 4 }, 5, 0, "rank 4 twice" },
+		{ { 0, 16 << 20 }, 5, 0, "rank 16777216" },
+		{ { 0, INT_MAX }, 5, 0, "rank 2147483647" },
+		{ { 0, 1 }, -7, 0, "pid -7" },
+		{ { 0, 1 }, 5, INT_MAX, "2147483647 ranks" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(table); i++) {
+		struct proctable *procs = proctable_create();
+		struct pdb_error err = { 0 };
+
+		procs->size = table[i].size;
+		proctable_add(procs, table[i].ranks[0], 3, "a", "");
+		proctable_add(procs, table[i].ranks[1], table[i].pid, "b", "");
+		assert_int_equal(proctable_finish(procs, &err), -1);
+		assert_error(&err, ERROR_FORMAT, table[i].part);
+		proctable_destroy(procs);
+	}
+}
+
+static void test_host_is_local(void **state)
+{
+	char own[HOST_NAME_MAX + 1] = "", name[HOST_NAME_MAX + 64];
+
+	(void)state;
+	assert_int_equal(gethostname(own, sizeof(own) - 1), 0);
+	assert_true(host_is_local(""));
+	assert_true(host_is_local("localhost"));
+	assert_true(host_is_local(own));
+	assert_false(host_is_local("no-such-host-of-mine"));
+	snprintf(name, sizeof(name), "%sx", own);
+	assert_false(host_is_local(name));
+	own[strcspn(own, ".")] = '\0';
+	assert_true(host_is_local(own));
+	snprintf(name, sizeof(name), "%.10s-other.example", own);
+	assert_false(host_is_local(name));
+}
+
+static void test_texts(void **state)
+{
+	(void)state;
+	for (int i = LAUNCHER_UNKNOWN; i <= LAUNCHER_OTHER; i++) {
+		for (int j = LAUNCHER_UNKNOWN; j < i; j++)
+			assert_string_not_equal(launcher_text(i), launcher_text(j));
+	}
+	for (int i = PROCTABLE_NONE; i <= PROCTABLE_SNAPSHOT; i++) {
+		for (int j = PROCTABLE_NONE; j < i; j++)
+			assert_string_not_equal(proctable_source_text(i), proctable_source_text(j));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_finish),	cmocka_unit_test(test_size),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_host_is_local),
+		cmocka_unit_test(test_texts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
