@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/xalloc.h"
+#include "render/dot.h"
+#include "render/text.h"
+
+struct dot_node {
+	char *label;
+	uint64_t weight;
+	enum dot_style style;
+	uint32_t index;
+	bool is_kept;
+};
+
+struct dot_edge {
+	uint32_t from, to;
+	char *label; /* NULL: none */
+};
+
+struct dot {
+	char *title, *what;
+	struct dot_node *nodes;
+	size_t num_nodes, nodes_capacity;
+	struct dot_edge *edges;
+	size_t num_edges, edges_capacity;
+};
+
+struct dot *dot_create(const char *title, const char *what)
+{
+	struct dot *dot = xcalloc(1, sizeof(*dot));
+
+	dot->title = xstrdup(title);
+	dot->what = xstrdup(what);
+	return dot;
+}
+
+void dot_destroy(struct dot *dot)
+{
+	if (!dot)
+		return;
+	for (size_t n = 0; n < dot->num_nodes; n++)
+		free(dot->nodes[n].label);
+	for (size_t e = 0; e < dot->num_edges; e++)
+		free(dot->edges[e].label);
+	free(dot->nodes);
+	free(dot->edges);
+	free(dot->title);
+	free(dot->what);
+	free(dot);
+}
+
+uint32_t dot_node(struct dot *dot, const char *label, uint64_t weight, enum dot_style style)
+{
+	dot->nodes = xgrow(dot->nodes, dot->num_nodes, &dot->nodes_capacity, sizeof(*dot->nodes));
+	dot->nodes[dot->num_nodes] = (struct dot_node){
+		.label = xstrdup(label),
+		.weight = weight,
+		.style = style,
+		.index = (uint32_t)dot->num_nodes,
+	};
+	return (uint32_t)dot->num_nodes++;
+}
+
+void dot_edge(struct dot *dot, uint32_t from, uint32_t to, const char *label)
+{
+	dot->edges = xgrow(dot->edges, dot->num_edges, &dot->edges_capacity, sizeof(*dot->edges));
+	dot->edges[dot->num_edges++] = (struct dot_edge){
+		.from = from,
+		.to = to,
+		.label = label ? xstrdup(label) : NULL,
+	};
+}
+
+void dot_quote(FILE *out, const char *text)
+{
+	char *copy = xstrdup(text), *rest = copy, *line;
+
+	fputc('"', out);
+	while ((line = strsep(&rest, "\n"))) {
+		char *clean = text_clean(line, true);
+
+		for (const char *at = clean; *at; at++) {
+			if (*at == '"' || *at == '\\')
+				fputc('\\', out);
+			fputc(*at, out);
+		}
+		if (rest)
+			fputs("\\n", out);
+		free(clean);
+	}
+	fputc('"', out);
+	free(copy);
+}
+
+static int compare_weight(const void *a, const void *b)
+{
+	const struct dot_node *node_a = *(struct dot_node *const *)a;
+	const struct dot_node *node_b = *(struct dot_node *const *)b;
+
+	if (node_a->weight != node_b->weight)
+		return node_a->weight > node_b->weight ? -1 : 1;
+	return node_a->index < node_b->index ? -1 : 1;
+}
+
+/* Mark the nodes that are drawn by themselves; returns how many are folded. */
+static size_t keep_nodes(const struct dot *dot)
+{
+	struct dot_node **order = xcalloc(dot->num_nodes, sizeof(struct dot_node *));
+	size_t kept = dot->num_nodes > DOT_MAX_NODES ? DOT_MAX_NODES : dot->num_nodes;
+
+	for (size_t n = 0; n < dot->num_nodes; n++)
+		order[n] = &dot->nodes[n];
+	qsort(order, dot->num_nodes, sizeof(struct dot_node *), compare_weight);
+	for (size_t n = 0; n < dot->num_nodes; n++)
+		order[n]->is_kept = n < kept;
+	free(order);
+	return dot->num_nodes - kept;
+}
+
+static void write_node(const struct dot_node *node, FILE *out)
+{
+	static const char *const styles[] = {
+		[DOT_PLAIN] = "",
+		[DOT_STRONG] = ", color=\"#c00000\", fontcolor=\"#c00000\", penwidth=2",
+		[DOT_FAINT] = ", color=\"#808080\", fontcolor=\"#808080\"",
+		[DOT_ROUNDED] = ", style=rounded",
+	};
+
+	fprintf(out, "\tn%u [label=", node->index);
+	dot_quote(out, node->label);
+	fprintf(out, "%s];\n", styles[node->style]);
+}
+
+static int compare_edges(const void *a, const void *b)
+{
+	const struct dot_edge *edge_a = a, *edge_b = b;
+
+	if (edge_a->from != edge_b->from)
+		return edge_a->from < edge_b->from ? -1 : 1;
+	return (edge_a->to > edge_b->to) - (edge_a->to < edge_b->to);
+}
+
+/* Edges to and from the folded box, each once. */
+static void write_folded_edges(const struct dot *dot, FILE *out)
+{
+	struct dot_edge *edges = xcalloc(dot->num_edges, sizeof(*edges));
+	size_t number = 0;
+
+	for (size_t e = 0; e < dot->num_edges; e++) {
+		struct dot_edge edge = dot->edges[e];
+		bool keeps_from = dot->nodes[edge.from].is_kept;
+		bool keeps_to = dot->nodes[edge.to].is_kept;
+
+		if (keeps_from == keeps_to)
+			continue;
+		if (keeps_from)
+			edge.to = UINT32_MAX;
+		else
+			edge.from = UINT32_MAX;
+		edges[number++] = edge;
+	}
+	qsort(edges, number, sizeof(*edges), compare_edges);
+	for (size_t e = 0; e < number; e++) {
+		if (e > 0 && !compare_edges(&edges[e - 1], &edges[e]))
+			continue;
+		if (edges[e].from == UINT32_MAX)
+			fprintf(out, "\tfolded -> n%u [style=dashed];\n", edges[e].to);
+		else
+			fprintf(out, "\tn%u -> folded [style=dashed];\n", edges[e].from);
+	}
+	free(edges);
+}
+
+static void write_edges(const struct dot *dot, FILE *out)
+{
+	for (size_t e = 0; e < dot->num_edges; e++) {
+		const struct dot_edge *edge = &dot->edges[e];
+
+		if (!dot->nodes[edge->from].is_kept || !dot->nodes[edge->to].is_kept)
+			continue;
+		fprintf(out, "\tn%u -> n%u", edge->from, edge->to);
+		if (edge->label) {
+			fputs(" [label=", out);
+			dot_quote(out, edge->label);
+			fputc(']', out);
+		}
+		fputs(";\n", out);
+	}
+}
+
+void dot_write(const struct dot *dot, FILE *out)
+{
+	size_t folded = keep_nodes(dot);
+
+	fputs("digraph pdb {\n\tgraph [labelloc=t, fontname=\"sans-serif\", label=", out);
+	dot_quote(out, dot->title);
+	fputs("];\n\tnode [shape=box, fontname=\"sans-serif\", fontsize=11];\n"
+	      "\tedge [fontname=\"sans-serif\", fontsize=10];\n",
+	      out);
+	for (size_t n = 0; n < dot->num_nodes; n++) {
+		if (dot->nodes[n].is_kept)
+			write_node(&dot->nodes[n], out);
+	}
+	if (folded) {
+		char *label = xasprintf("%zu more %s, not drawn", folded, dot->what);
+
+		fputs("\tfolded [style=dashed, label=", out);
+		dot_quote(out, label);
+		fputs("];\n", out);
+		free(label);
+	}
+	write_edges(dot, out);
+	if (folded)
+		write_folded_edges(dot, out);
+	fputs("}\n", out);
+}

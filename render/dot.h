@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Graphs as text for Graphviz. Nodes and edges are collected first and written at once, so that a
+ * graph with more nodes than a picture can show is folded: the nodes of most weight are kept, all
+ * others become one box that says how many they are. */
+#ifndef PDB_RENDER_DOT_H
+#define PDB_RENDER_DOT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { DOT_MAX_NODES = 300 };
+
+/* How a node is drawn. */
+enum dot_style {
+	DOT_PLAIN,
+	DOT_STRONG,  /* a culprit, or what the picture is about */
+	DOT_FAINT,   /* of less interest */
+	DOT_ROUNDED, /* computing states, in distinction from states inside MPI */
+};
+
+struct dot;
+
+/* `title` is printed above the picture; what: plural of what the nodes are, "groups". Copied. */
+struct dot *dot_create(const char *title, const char *what);
+void dot_destroy(struct dot *dot); /* NULL is fine */
+
+/* Returns the node's index. A newline in the label begins a new line. Of nodes with the same
+ * weight the first are kept. */
+uint32_t dot_node(struct dot *dot, const char *label, uint64_t weight, enum dot_style style);
+/* Indexes of nodes added before or after. label may be NULL. Parallel edges that folding makes
+ * are drawn once. */
+void dot_edge(struct dot *dot, uint32_t from, uint32_t to, const char *label);
+
+/* Write the graph: valid for plain `dot`. */
+void dot_write(const struct dot *dot, FILE *out);
+
+/* Text as a quoted string of the DOT language. */
+void dot_quote(FILE *out, const char *text);
+
+#endif

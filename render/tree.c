@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/xalloc.h"
+#include "render/text.h"
+#include "render/tree.h"
+#include "render/view.h"
+
+enum { STEP = 4 }; /* columns of a line to a child */
+
+struct node {
+	char *text;
+	int hang;
+	bool is_marked;
+	uint32_t parent, first, last, next; /* children and next sibling; TREE_ROOT: none */
+};
+
+struct tree {
+	struct node *nodes;
+	size_t num_nodes, capacity;
+	uint32_t first, last; /* outermost nodes */
+};
+
+/* What is drawn left of a node's lines: grows and shrinks on the way through the tree. */
+struct prefix {
+	char text[512];
+	int columns;
+};
+
+struct tree *tree_create(void)
+{
+	struct tree *tree = xcalloc(1, sizeof(*tree));
+
+	tree->first = tree->last = TREE_ROOT;
+	return tree;
+}
+
+void tree_destroy(struct tree *tree)
+{
+	if (!tree)
+		return;
+	for (size_t n = 0; n < tree->num_nodes; n++)
+		free(tree->nodes[n].text);
+	free(tree->nodes);
+	free(tree);
+}
+
+uint32_t tree_add(struct tree *tree, uint32_t parent, const char *text, int hang)
+{
+	uint32_t self = (uint32_t)tree->num_nodes, *first, *last;
+
+	tree->nodes = xgrow(tree->nodes, tree->num_nodes, &tree->capacity, sizeof(*tree->nodes));
+	tree->nodes[tree->num_nodes++] = (struct node){
+		.text = xstrdup(text),
+		.hang = hang,
+		.parent = parent,
+		.first = TREE_ROOT,
+		.last = TREE_ROOT,
+		.next = TREE_ROOT,
+	};
+	first = parent == TREE_ROOT ? &tree->first : &tree->nodes[parent].first;
+	last = parent == TREE_ROOT ? &tree->last : &tree->nodes[parent].last;
+	if (*first == TREE_ROOT)
+		*first = self;
+	else
+		tree->nodes[*last].next = self;
+	*last = self;
+	return self;
+}
+
+void tree_mark(struct tree *tree, uint32_t node)
+{
+	tree->nodes[node].is_marked = true;
+}
+
+static void print_text(const struct view *view, const char *lead, const char *text, int room,
+		       bool is_marked)
+{
+	char *fit = text_fit(text, room > 0 ? (size_t)room : 0, view->use_unicode);
+
+	fprintf(view->out, "%s%s%s%s\n", lead, is_marked ? text_color(view, TEXT_CULPRIT) : "", fit,
+		is_marked ? text_color(view, TEXT_PLAIN) : "");
+	free(fit);
+}
+
+/* A node's lines: `branch` before the first, what continues it before the others. */
+static void print_node(const struct view *view, const struct node *node,
+		       const struct prefix *prefix, const char *branch, const char *below)
+{
+	int columns = prefix->columns + (int)text_columns(branch);
+	char *copy = xstrdup(node->text), *rest = copy, *line, *lead;
+
+	lead = xasprintf("%s%s", prefix->text, branch);
+	line = strsep(&rest, "\n");
+	print_text(view, lead, line, view->width - columns, node->is_marked);
+	free(lead);
+	lead = xasprintf("%s%s%*s", prefix->text, below, node->hang, "");
+	while ((line = strsep(&rest, "\n")))
+		print_text(view, lead, line, view->width - columns - node->hang, node->is_marked);
+	free(lead);
+	free(copy);
+}
+
+/* The node after `node` in the order of printing, without leaving the subtree of `top`. */
+static uint32_t next_below(const struct tree *tree, uint32_t node, uint32_t top)
+{
+	if (tree->nodes[node].first != TREE_ROOT)
+		return tree->nodes[node].first;
+	while (node != top && tree->nodes[node].next == TREE_ROOT)
+		node = tree->nodes[node].parent;
+	return node == top ? TREE_ROOT : tree->nodes[node].next;
+}
+
+static void print_rest(const struct tree *tree, const struct view *view, uint32_t top,
+		       const struct prefix *prefix)
+{
+	size_t number = 0;
+	char *text;
+
+	for (uint32_t n = next_below(tree, top, top); n != TREE_ROOT; n = next_below(tree, n, top))
+		number++;
+	text = xasprintf("... %zu more below", number);
+	print_text(view, prefix->text, text, view->width - prefix->columns, false);
+	free(text);
+}
+
+/* Recursion is as deep as the lines are wide; chains of only children take none. */
+static void print_subtree(const struct tree *tree, const struct view *view, uint32_t top,
+			  struct prefix *prefix)
+{
+	size_t length = strlen(prefix->text);
+	uint32_t first = tree->nodes[top].first;
+
+	while (first != TREE_ROOT && tree->nodes[first].next == TREE_ROOT) {
+		print_node(view, &tree->nodes[first], prefix, "", "");
+		top = first;
+		first = tree->nodes[top].first;
+	}
+	if (first == TREE_ROOT)
+		return;
+	if (prefix->columns + STEP > view->width / 2 || length + 16 > sizeof(prefix->text)) {
+		print_rest(tree, view, top, prefix);
+		return;
+	}
+	for (uint32_t n = first; n != TREE_ROOT; n = tree->nodes[n].next) {
+		bool is_last = tree->nodes[n].next == TREE_ROOT;
+		const char *branch = is_last ? "`-- " : "|-- ", *below = is_last ? "    " : "|   ";
+
+		if (view->use_unicode) {
+			branch = is_last ? "\u2514\u2500\u2500 " : "\u251c\u2500\u2500 ";
+			below = is_last ? "    " : "\u2502   ";
+		}
+		print_node(view, &tree->nodes[n], prefix, branch, below);
+		strcpy(prefix->text + length, below);
+		prefix->columns += STEP;
+		print_subtree(tree, view, n, prefix);
+		prefix->columns -= STEP;
+		prefix->text[length] = '\0';
+	}
+}
+
+void tree_print(const struct tree *tree, const struct view *view)
+{
+	struct prefix prefix = {.columns = 0};
+
+	for (uint32_t n = tree->first; n != TREE_ROOT; n = tree->nodes[n].next) {
+		print_node(view, &tree->nodes[n], &prefix, "", "");
+		print_subtree(tree, view, n, &prefix);
+	}
+}

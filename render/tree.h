@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A tree drawn with lines, one or more lines of text for each node:
+ *
+ *	4:[0-3] main() app.c:10
+ *	        run() app.c:22
+ *	|-- 3:[0,2-3] halo() app.c:31
+ *	|             MPI_Waitall
+ *	`-- 1:[1] compute() app.c:40
+ *
+ * An only child stands below its parent without a line to it. */
+#ifndef PDB_RENDER_TREE_H
+#define PDB_RENDER_TREE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TREE_ROOT UINT32_MAX /* parent of outermost nodes */
+
+struct tree;
+struct view;
+
+struct tree *tree_create(void);
+void tree_destroy(struct tree *tree); /* NULL is fine */
+
+/* Add a node below `parent`, behind the children that it has, and return its index. `text` may
+ * hold several lines; those after the first are printed below its `hang`-th column. Copied. */
+uint32_t tree_add(struct tree *tree, uint32_t parent, const char *text, int hang);
+void tree_mark(struct tree *tree, uint32_t node); /* print it in the colour of culprits */
+
+/* Lines are cut at view->width. Nodes so deep that lines alone would fill half the width are left
+ * out, and a line says how many. */
+void tree_print(const struct tree *tree, const struct view *view);
+
+#endif
