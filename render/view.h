@@ -30,9 +30,16 @@ struct view {
 	const struct rankset *focus; /* NULL: all; ranks outside it are left out of tables */
 };
 
+/* One line for after attaching: who moves and who does not, and what to try. */
+void view_summary(const struct view *view);
+/* The ranks of which no model could be had, and why; nothing if there are none. The other answers
+ * do not repeat it, but for view_lp(). */
+void view_holes(const struct view *view);
+
 /* lp: the first line is kept for scripts: "Least progressed: rank 100, 1 of 512 ranks",
- * "Least progressed: ranks 3,7-9, ...", "Least progressed: undecided among ...", or
- * "No rank is behind." Then place, loop and iteration, evidence, how sure, what to type next. */
+ * "Least progressed: ranks 3,7-9, ...", "Least progressed: undecided among ...",
+ * "Least progressed: unknown", or "No rank is behind." A list of ranks too long for the line ends
+ * in ",...". Then place, loop and iteration, evidence, how sure, what to type next. */
 void view_lp(const struct view *view);
 void view_groups(const struct view *view); /* a row for each group: ranks, where, iteration, since */
 void view_graph(const struct view *view);  /* layered drawing of the progress dependency graph */

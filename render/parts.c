@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/eqgroup.h"
+#include "analysis/verdict.h"
+#include "model/job.h"
+#include "model/job_model.h"
+#include "model/model.h"
+#include "model/proctable.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/label.h"
+#include "render/parts.h"
+#include "render/text.h"
+
+int parts_num_ranks(const struct view *view)
+{
+	const struct job *job = view->job;
+
+	if (job->proctable && job->proctable->size > 0)
+		return job->proctable->size;
+	return job->model ? rankset_count(job->model->ranks) : 0;
+}
+
+struct rankset *parts_in_focus(const struct view *view, const struct rankset *ranks)
+{
+	struct rankset *set = rankset_copy(ranks);
+
+	if (view->focus)
+		rankset_keep_set(set, view->focus);
+	return set;
+}
+
+const char *parts_mark(const struct view *view, uint32_t group)
+{
+	const struct verdict *verdict = view->verdict;
+
+	for (size_t i = 0; i < verdict->num_culprit_groups; i++) {
+		if (verdict->culprit_groups[i] == group)
+			return verdict->kind == VERDICT_UNDECIDED ? "<- least progressed?"
+								  : "<- least progressed";
+	}
+	return NULL;
+}
+
+char *parts_since(const struct view *view, const struct eqgroup *group)
+{
+	size_t moving = 0;
+	char *range, *text;
+
+	for (size_t i = 0; i < group->num_actors; i++)
+		moving += view->job->model->lanes[group->actors[i]].has_moved;
+	if (moving == group->num_actors && moving > 0)
+		return xstrdup("moving");
+	range = label_time_range(group->stay_min_ns, group->stay_max_ns);
+	if (moving == 0)
+		return range;
+	text = xasprintf("%s, %zu moving", range, moving);
+	free(range);
+	return text;
+}
+
+char *parts_iterations(const struct eqgroup *group)
+{
+	const struct place *place = group->place;
+	bool is_frontier = place->num_iterations == 0;
+	const struct iteration *iterations = is_frontier ? place->frontier : place->iterations;
+	size_t number = is_frontier ? place->num_frontier : place->num_iterations;
+	char *text = xstrdup("");
+
+	for (size_t i = 0; i < number; i++) {
+		char *count = label_iteration(&iterations[i]);
+		char *longer = xasprintf("%s%s%s", text, i ? ", " : "", count);
+
+		free(text);
+		free(count);
+		text = longer;
+	}
+	if (is_frontier && number) {
+		char *marked = xasprintf("%s ?", text);
+
+		free(text);
+		text = marked;
+	}
+	return text;
+}
+
+size_t parts_lanes(const struct view *view, int rank, size_t *num_ret)
+{
+	const struct job_model *jm = view->job->model;
+	size_t first = 0, number = 0;
+
+	while (jm && first < jm->num_lanes && jm->lanes[first].rank < rank)
+		first++;
+	while (jm && first + number < jm->num_lanes && jm->lanes[first + number].rank == rank)
+		number++;
+	*num_ret = number;
+	return first;
+}
+
+uint32_t parts_group_of(const struct view *view, int rank)
+{
+	size_t number, first = parts_lanes(view, rank, &number);
+
+	if (!number || !view->groups)
+		return UINT32_MAX;
+	for (size_t i = first; i < first + number; i++) {
+		if (view->job->model->lanes[i].data->is_main)
+			return view->groups->group_of[i];
+	}
+	return view->groups->group_of[first];
+}
+
+bool parts_have_models(const struct view *view)
+{
+	if (view->progress && view->groups && view->graph)
+		return true;
+	text_wrap(view, 0,
+		  "No rank of this job has a recorder, so nothing is known of its loops and MPI "
+		  "calls. \"lp\" and \"bt\" use the stacks.");
+	text_wrap(view, 0, "Start the job with \"pdb run -- mpirun ...\" next time.");
+	return false;
+}
+
+void parts_no_model(const struct view *view, int rank)
+{
+	for (size_t i = 0; i < view->job->num_holes; i++) {
+		if (view->job->holes[i].rank != rank)
+			continue;
+		text_wrap(view, 0, "Nothing is known of the MPI calls of rank %d: %s.", rank,
+			  view->job->holes[i].why);
+		return;
+	}
+	if (rank < 0 || rank >= parts_num_ranks(view))
+		text_wrap(view, 0, "There is no rank %d in this job of %d ranks.", rank,
+			  parts_num_ranks(view));
+	else
+		text_wrap(view, 0, "Nothing is known of the MPI calls of rank %d.", rank);
+}
+
+/* ---- Holes -------------------------------------------------------------------------------- */
+
+void view_holes(const struct view *view)
+{
+	const struct job *job = view->job;
+	bool *is_done = xcalloc(job->num_holes, sizeof(*is_done));
+
+	for (size_t i = 0; i < job->num_holes; i++) {
+		struct rankset *ranks;
+		char *who;
+
+		if (is_done[i])
+			continue;
+		ranks = rankset_create();
+		for (size_t j = i; j < job->num_holes; j++) {
+			if (strcmp(job->holes[i].why, job->holes[j].why))
+				continue;
+			rankset_add(ranks, job->holes[j].rank);
+			is_done[j] = true;
+		}
+		who = label_who(ranks, 40);
+		text_wrap(view, 0, "Not known: %s (%d of %d): %s.", who, rankset_count(ranks),
+			  parts_num_ranks(view), job->holes[i].why);
+		free(who);
+		rankset_destroy(ranks);
+	}
+	free(is_done);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What several answers have in common, beyond words (label.h): marks, iterations, waiting times,
+ * and what to say where something is not known. Text results are the caller's to free. */
+#ifndef PDB_RENDER_PARTS_H
+#define PDB_RENDER_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "render/view.h"
+
+struct eqgroup;
+struct job_lane;
+
+/* The most rows a table of groups has; the rest is counted in a line below it. */
+enum { PARTS_MAX_ROWS = 40 };
+
+/* Ranks of the job, for "1 of 512 ranks". */
+int parts_num_ranks(const struct view *view);
+
+/* The ranks of a group that are in focus, maybe none. The caller destroys. */
+struct rankset *parts_in_focus(const struct view *view, const struct rankset *ranks);
+
+/* "<- least progressed" for the groups that the verdict names (with a question mark if it is
+ * undecided among several), NULL for all others. Static text. */
+const char *parts_mark(const struct view *view, uint32_t group);
+
+/* How long a group has been where it is: "72 s", "3 to 72 s", "moving", "0.1 to 72 s, 3 moving". */
+char *parts_since(const struct view *view, const struct eqgroup *group);
+
+/* Iterations of the loops around a group's place, outermost first: "412" or "412, 3"; "412 ?" if
+ * no way back from there into the loop has been seen, so that the loop may have ended; "". */
+char *parts_iterations(const struct eqgroup *group);
+
+/* The threads of a rank: its first index in the job model's lanes and their number, 0 if it has no
+ * model. */
+size_t parts_lanes(const struct view *view, int rank, size_t *num_ret);
+
+/* The group of the rank's main thread, or of its first thread; UINT32_MAX if it is in none. */
+uint32_t parts_group_of(const struct view *view, int rank);
+
+/* Is there a model of any rank? If not say so, and what to do. */
+bool parts_have_models(const struct view *view);
+/* Say that there is no model of this rank, and why. */
+void parts_no_model(const struct view *view, int rank);
+
+#endif
