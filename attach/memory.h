@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Reading another process' memory while it runs. Works on 64-bit processes of this architecture. */
+#ifndef PDB_ATTACH_MEMORY_H
+#define PDB_ATTACH_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Copy up to `size` bytes from `address`. Returns how many could be copied: less where the memory
+ * ends; -1 with errno set if none could (EPERM: not allowed, ESRCH: no such process, EFAULT: no
+ * such memory). Uses process_vm_readv, or /proc/PID/mem where a sandbox forbids that. */
+ssize_t memory_read(pid_t pid, uint64_t address, void *buffer, size_t size);
+
+/* Copy just `size` bytes; -1 with errno set otherwise. */
+int memory_read_all(pid_t pid, uint64_t address, void *buffer, size_t size);
+
+/* Copy a zero-terminated string of less than `size` bytes. Returns its length; -1 with errno set:
+ * EFAULT where it cannot be read, ENAMETOOLONG where it does not end within `size` bytes. */
+ssize_t memory_read_string(pid_t pid, uint64_t address, char *buffer, size_t size);
+
+#endif

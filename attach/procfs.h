@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What /proc says of a process. Everything here can be gone a moment later, and says so with -1 or
+ * NULL and errno: ENOENT or ESRCH for a process that ended, EACCES for somebody else's. */
+#ifndef PDB_ATTACH_PROCFS_H
+#define PDB_ATTACH_PROCFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct pdb_error;
+
+struct procfs_stat {
+	pid_t pid;
+	pid_t ppid;
+	char state;	      /* R S D T t Z X */
+	char comm[32];	      /* the kernel's short name */
+	uint64_t start_ticks; /* tells a process from a later one with the same pid */
+};
+
+/* Of a process (tid 0) or of one of its threads. -1: no such process. */
+int procfs_stat(pid_t pid, pid_t tid, struct procfs_stat *ret);
+
+/* The numbers in /proc/PID/status. */
+struct procfs_status {
+	uid_t uid;    /* effective */
+	pid_t tracer; /* 0: none */
+	pid_t tgid;   /* differs from the pid asked for if that is a thread's */
+};
+
+int procfs_status(pid_t pid, struct procfs_status *ret);
+
+/* All of /proc/PID/NAME, at most 16 MiB, with a zero byte behind it. The caller frees. NULL with
+ * errno set. *size_ret (may be NULL) is without that byte. */
+char *procfs_read(pid_t pid, const char *name, size_t *size_ret);
+
+/* The value of a variable in the text of /proc/PID/environ; NULL if it is not in there. */
+const char *procfs_getenv(const char *environ, size_t size, const char *name);
+
+/* The executable's path, without " (deleted)". False if it cannot be read or does not fit; the
+ * buffer is untouched then. */
+bool procfs_executable(pid_t pid, char *buffer, size_t size);
+
+/* The command line with blanks between the words, or the short name in brackets. */
+void procfs_command(pid_t pid, char *buffer, size_t size);
+
+/* The process table of this machine at one moment, sorted by pid. The caller frees. */
+struct procfs_stat *procfs_list(size_t *num_ret);
+
+/* NULL if it is not in the list. */
+const struct procfs_stat *procfs_find(const struct procfs_stat *list, size_t num, pid_t pid);
+
+/* The threads of a process, main thread first. The caller frees; NULL with errno set. */
+pid_t *procfs_threads(pid_t pid, size_t *num_ret);
+
+/* Turn a failure (errno) to look into process `pid` into an error that says why: it has ended, it
+ * is another user's, it is being traced, it cannot be traced on this system. `doing` completes
+ * "cannot ...", for example "be stopped". Returns -1. */
+int procfs_explain(pid_t pid, int error, const char *doing, struct pdb_error *err);
+
+#endif

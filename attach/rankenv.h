@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What a process' environment says of the rank that it is, whatever launcher wrote it there. */
+#ifndef PDB_ATTACH_RANKENV_H
+#define PDB_ATTACH_RANKENV_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct procfs_stat;
+
+struct rankenv {
+	int rank;	/* in MPI_COMM_WORLD; -1: not a rank's environment */
+	int size;	/* of MPI_COMM_WORLD; 0: not said */
+	char job[128];	/* the launcher's name of the job; "": not said */
+	const char *variable; /* that said the rank, a constant; NULL: none */
+};
+
+/* From the text of an environ file. */
+void rankenv_parse(const char *environ, size_t size, struct rankenv *ret);
+
+/* Of a process; -1 with errno set if it cannot be read. */
+int rankenv_read(pid_t pid, struct rankenv *ret);
+
+/* The process that is the rank, given one that carries its environment: that one, or where it is
+ * only a wrapper (a shell, numactl, a profiler), the outermost process below it that has the same
+ * rank and job and an MPI library mapped. */
+pid_t rankenv_process(const struct procfs_stat *list, size_t num, pid_t pid,
+		      const struct rankenv *env);
+
+#endif
