@@ -69,6 +69,7 @@ struct model {
 	uint64_t now_real_ns; /* the same moment in CLOCK_REALTIME: comparable between hosts */
 
 	char *strings; /* every name inside is terminated */
+	size_t num_strings; /* bytes */
 	struct model_module *modules;
 	size_t num_modules;
 	struct seg_frame *frames; /* parents checked: below the own index or SEG_NO_FRAME */
@@ -88,8 +89,10 @@ struct model {
 struct model *model_create(void);
 void model_destroy(struct model *model); /* NULL is fine */
 
-/* Check every index of a model that did not come from segment_read(). */
 struct pdb_error;
+
+/* Check every count, index and time of a model: what segment_read() promises of its result, and
+ * what a model from elsewhere has to hold. 0, or -1 with ERROR_FORMAT saying what is wrong. */
 int model_validate(const struct model *model, struct pdb_error *err);
 
 #endif
