@@ -25,6 +25,7 @@ struct job_site {
 	enum seg_language language;
 };
 
+/* Complete after job_model_finish(). */
 struct job_count {
 	uint64_t count;
 	struct rankset *ranks; /* those with just this count (of any of their threads) */
@@ -43,8 +44,9 @@ struct job_transition {
 struct job_lane {
 	int rank;
 	int lane; /* index in model->lanes */
-	/* Lanes are compared only within one role: equal outermost program frames and, for threads
-	 * of one rank that share those, the same ordinal. Roles are numbered from 0; role 0 is the
+	/* Lanes are compared only within one role: main threads of one executable; other threads
+	 * with one start function (told by the outermost program frames that they share) and, for
+	 * several of one rank, the same ordinal. Roles are numbered from 0; role 0 is the
 	 * main thread of the first rank added. */
 	uint32_t role;
 	const struct model *model;	   /* owned by the job model */
@@ -80,7 +82,7 @@ void job_model_destroy(struct job_model *jm); /* NULL is fine; destroys the mode
 /* Take over `model` as that of `rank` (the job's rank, which need not be what the model claims).
  * example_pid: a process in which the model's modules can be opened, 0 if none. */
 void job_model_add(struct job_model *jm, int rank, struct model *model, int example_pid);
-/* After the last rank: sort lanes, number roles. */
+/* After the last rank, once: complete the tables of the transitions, sort lanes, number roles. */
 void job_model_finish(struct job_model *jm);
 
 /* Job state of a local state of this lane. */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#include "model/callpath.h"
+#include "model/job.h"
+#include "model/job_model.h"
+#include "model/modules.h"
+#include "model/names.h"
+#include "model/proctable.h"
+#include "model/sample.h"
+#include "model/xalloc.h"
+
+struct job *job_create(void)
+{
+	struct job *job = xcalloc(1, sizeof(*job));
+
+	job->proctable = proctable_create();
+	job->modules = modules_create();
+	job->callpaths = callpaths_create();
+	job->names = names_create(job->modules, job->callpaths, NULL, NULL);
+	job->samples = samples_create();
+	return job;
+}
+
+void job_destroy(struct job *job)
+{
+	if (!job)
+		return;
+	for (size_t i = 0; i < job->num_holes; i++)
+		free(job->holes[i].why);
+	free(job->holes);
+	samples_destroy(job->samples);
+	job_model_destroy(job->model);
+	names_destroy(job->names);
+	callpaths_destroy(job->callpaths);
+	modules_destroy(job->modules);
+	proctable_destroy(job->proctable);
+	free(job);
+}
+
+void job_add_hole(struct job *job, int rank, const char *why)
+{
+	/* No capacity is kept: holes are few, and the allocator doubles on its own. */
+	job->holes = xreallocarray(job->holes, job->num_holes + 1, sizeof(*job->holes));
+	job->holes[job->num_holes++] = (struct job_hole){ .rank = rank, .why = xstrdup(why) };
+}
