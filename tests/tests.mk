@@ -14,4 +14,11 @@ check-includes:
 check-unit: $(UNIT_BIN) | $(O)/.deps-check
 	@sh tests/run_unit.sh $(UNIT_BIN)
 
-.PHONY: check-includes check-unit
+# ---- Real MPI jobs (docs/testing.md). TEST='words' selects tests by name, REPEAT=10 repeats them. ----
+
+PYTHON = /usr/bin/python3
+
+check-jobs: all | $(O)/.deps-check
+	@$(PYTHON) tests/run_jobs.py --build $(O)
+
+.PHONY: check-includes check-unit check-jobs

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A running MPI job: start it, wait for what happens in it, ask pdb, end it."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+
+from . import process, segment
+
+DEADLINE_S = 60
+_RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")
+
+
+class JobError(Exception):
+    """The job, not pdb, did what the test did not expect."""
+
+
+class Job:
+    """Started by a launcher command. Use as a context: at its end no process and no segment of the
+    job is left."""
+
+    def __init__(self, command, size, env=None, cwd=None, segment_dir="/dev/shm"):
+        self.size = size
+        self.segment_dir = segment_dir
+        self.lines = []
+        self._changed = threading.Condition()
+        self._at_end = False
+        self.pids = {}  # rank -> pid, once found
+        self.launcher = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                         stdin=subprocess.DEVNULL, env=env, cwd=cwd, text=True,
+                                         errors="replace", start_new_session=True)
+        self.pid = self.launcher.pid
+        threading.Thread(target=self._collect, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+    def _collect(self):
+        for line in self.launcher.stdout:
+            with self._changed:
+                self.lines.append(line.rstrip("\n"))
+                self._changed.notify_all()
+        with self._changed:
+            self._at_end = True
+            self._changed.notify_all()
+
+    def output(self):
+        with self._changed:
+            return list(self.lines)
+
+    def wait_for_line(self, start, timeout=DEADLINE_S):
+        """Until some rank has printed a line that starts so. Returns it."""
+        deadline = time.monotonic() + timeout
+        with self._changed:
+            while True:
+                for line in self.lines:
+                    if line.startswith(start):
+                        return line
+                if self._at_end:
+                    raise JobError("the job ended early: " + " | ".join(self.lines[-5:]))
+                if not self._changed.wait(deadline - time.monotonic()):
+                    raise JobError(f"no line '{start}' in {timeout} s")
+
+    def wait_for_end(self, timeout=DEADLINE_S):
+        """Until the job has ended by itself. Returns its exit status."""
+        try:
+            status = self.launcher.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise JobError(f"the job did not end in {timeout} s") from None
+        with self._changed:
+            self._changed.wait_for(lambda: self._at_end, 10)
+        return status
+
+    def find_pids(self, timeout=DEADLINE_S):
+        """Until all ranks are there. The ranks' processes by rank, from their environment: of
+        nested processes with one rank (a shell, then the program) the outermost that has an MPI
+        library mapped."""
+        self._wait(lambda: len(self._look_for_ranks()) == self.size, timeout, "not all ranks came")
+        return self.pids
+
+    def _look_for_ranks(self):
+        pids = {}
+        for pid in process.list_descendants(self.pid):
+            env = process.read_environment(pid)
+            rank = next((env[name] for name in _RANK_VARIABLES if name in env), None)
+            if rank is not None and int(rank) not in pids and _has_mpi(pid):
+                pids[int(rank)] = pid
+        self.pids = pids
+        return pids
+
+    def _wait(self, condition, timeout, what):
+        deadline = time.monotonic() + timeout
+        while not condition():
+            if self.launcher.poll() is not None:
+                raise JobError("the job ended early: " + " | ".join(self.output()[-5:]))
+            if time.monotonic() > deadline:
+                raise JobError(f"{what} in {timeout} s")
+            time.sleep(0.02)
+
+    def segments(self):
+        """By rank, of the ranks found."""
+        paths = segment.find_segments(set(self.pids.values()), self.segment_dir)
+        segments = (segment.read_segment(path) for path in paths.values())
+        return {one.rank: one for one in segments if one}
+
+    def wait_until_recorded(self, events=1, timeout=DEADLINE_S):
+        """Until each rank has a segment and has made so many transitions."""
+        self.find_pids(timeout)
+
+        def is_there():
+            segments = self.segments()
+            return len(segments) == self.size and all(
+                one.life >= segment.LIFE_RUNNING and one.events >= events
+                for one in segments.values())
+
+        self._wait(is_there, timeout, "not all ranks were recorded")
+
+    def wait_until_quiet(self, timeout=DEADLINE_S):
+        """Until the hang has spread: no rank makes a transition though each has had the processor
+        (or sleeps, or is stopped)."""
+        self.find_pids(timeout)
+
+        def look():
+            return {rank: one.events for rank, one in self.segments().items()}
+
+        before, since, turns = look(), time.monotonic(), self._turns()
+
+        def is_quiet():
+            nonlocal before, since, turns
+            now = look()
+            if now != before or len(now) < self.size:
+                before, since, turns = now, time.monotonic(), self._turns()
+                return False
+            return time.monotonic() - since > 0.1 and self._have_run(turns)
+
+        self._wait(is_quiet, timeout, "the ranks did not come to rest")
+
+    def _turns(self):
+        return {pid: process.count_switches(pid) for pid in self.pids.values()}
+
+    def _have_run(self, turns):
+        for pid, count in turns.items():
+            status = process.read_status(pid)
+            if status and status.state == "R" and process.count_switches(pid) < count + 2:
+                return False
+        return True
+
+    def wait_until_moving(self, timeout=DEADLINE_S):
+        """Until each rank has made more transitions than it had at the call."""
+        before = {rank: one.events for rank, one in self.segments().items()}
+
+        def has_moved():
+            now = self.segments()
+            return len(now) == self.size and all(
+                one.events > before.get(rank, 0) for rank, one in now.items())
+
+        self._wait(has_moved, timeout, "not all ranks moved on")
+
+    def check_unharmed(self, stopped=()):
+        """A list of what is wrong with the job's processes: ranks that are gone, stopped or traced,
+        those in `stopped` apart. Empty: all is well."""
+        wrong = []
+        if self.launcher.poll() is not None:
+            wrong.append("the launcher has ended")
+        for rank, pid in self.pids.items():
+            if not process.is_alive(pid):
+                wrong.append(f"rank {rank} is gone")
+            elif rank not in stopped and process.is_stopped_or_traced(pid):
+                wrong.append(f"rank {rank} is stopped or traced")
+        return wrong
+
+    def end(self):
+        """End the ranks first, since a launcher takes its time to give up on a rank that loops."""
+        family = process.list_descendants(self.pid) if self.launcher.poll() is None else []
+        owned = {pid: process.read_status(pid) for pid in {*family, *self.pids.values()}}
+        for pid in self.pids.values():
+            _kill(owned, pid)
+        try:
+            self.launcher.wait(5)
+        except subprocess.TimeoutExpired:
+            for pid in family:
+                _kill(owned, pid)
+            self.launcher.kill()
+            self.launcher.wait()
+        for path in segment.find_segments(set(owned), self.segment_dir).values():
+            try:
+                os.unlink(path)
+            except FileNotFoundError:
+                pass
+
+
+def _kill(owned, pid):
+    """Only while the pid still belongs to the process that was seen to be ours."""
+    then, now = owned.get(pid), process.read_status(pid)
+    if then and now and then.start == now.start:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def _has_mpi(pid):
+    try:
+        with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as file:
+            return "libmpi" in file.read()
+    except (FileNotFoundError, PermissionError, ProcessLookupError):
+        return False
+
+
+class Answer:
+    """What pdb printed, and its exit status."""
+
+    def __init__(self, status, output, errors, seconds):
+        self.status, self.output, self.errors, self.seconds = status, output, errors, seconds
+
+    @property
+    def first_line(self):
+        return self.output.split("\n", 1)[0]
+
+    def show(self):
+        text = (self.output + self.errors).rstrip()
+        return f"status {self.status}\n" + "\n".join("      | " + line for line in text.split("\n"))
+
+
+def ask(pdb, arguments, timeout=60, env=None):
+    """Run pdb without a terminal. A pdb that does not end is a failure of pdb, so it is killed and
+    its answer has status None."""
+    began = time.monotonic()
+    with subprocess.Popen([pdb, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, errors="replace",
+                          env=env) as running:
+        try:
+            output, errors = running.communicate(timeout=timeout)
+            status = running.returncode
+        except subprocess.TimeoutExpired:
+            running.kill()
+            output, errors = running.communicate()
+            status, errors = None, errors + f"\n(killed after {timeout} s)"
+    return Answer(status, output, errors, time.monotonic() - began)
+
+
+def ask_job(pdb, job, *commands, timeout=60, env=None):
+    """`pdb --pid LAUNCHER --batch -ex COMMAND ...`"""
+    arguments = ["--pid", str(job.pid), "--batch"]
+    for command in commands:
+        arguments += ["-ex", command]
+    return ask(pdb, arguments, timeout, env)

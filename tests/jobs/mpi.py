@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The MPI libraries that tests run with: how to build for them and how to start a job."""
+
+import os
+import shutil
+import subprocess
+
+# What lets Open MPI 4 and 5 start as root, in containers and roots that have no other user.
+AS_ROOT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+}
+
+
+class Mpi:
+    """One installed MPI, by Debian's suffix of its commands."""
+
+    def __init__(self, suffix, build):
+        self.suffix = suffix
+        self.recorder = os.path.abspath(os.path.join(build, f"libpdbrec-{suffix}.so"))
+        self.name = suffix
+        if suffix == "openmpi":
+            version = subprocess.run(["mpirun.openmpi", "--version"], capture_output=True,
+                                     text=True, env=self.environment()).stdout
+            self.name += version.split(")")[1].split()[0].split(".")[0]
+
+    @staticmethod
+    def environment():
+        return {**os.environ, **AS_ROOT}
+
+    def compiler(self, source):
+        """The command that builds a program from this source, without its name."""
+        ending = os.path.splitext(source)[1]
+        command = {".c": "mpicc", ".cpp": "mpicxx", ".f": "mpif90", ".f90": "mpif90"}[ending]
+        # gfortran 12 has no attribute that keeps a function from being inlined.
+        flags = ["-fno-inline"] if command == "mpif90" else []
+        return [f"{command}.{self.suffix}", "-O2", "-g", *flags]
+
+    def launcher(self, size, preload=None, env=None):
+        """The command that starts `size` ranks, to be followed by program and arguments."""
+        variables = dict(env or {})
+        if preload:
+            variables["LD_PRELOAD"] = preload
+        if self.suffix == "openmpi":
+            command = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "-n", str(size)]
+            for name, value in variables.items():
+                command += ["-x", f"{name}={value}"]
+        else:
+            command = [f"mpiexec.{self.suffix}", "-n", str(size)]
+            for name, value in variables.items():
+                command += ["-genv", name, value]
+        return command
+
+
+def find_mpis(build, wanted=None):
+    """Those that are installed here, of those wanted (None: all)."""
+    mpis = [Mpi(suffix, build) for suffix in ("openmpi", "mpich")
+            if shutil.which(f"mpicc.{suffix}") and shutil.which(f"mpiexec.{suffix}")]
+    return [mpi for mpi in mpis if not wanted or mpi.suffix in wanted or mpi.name in wanted]

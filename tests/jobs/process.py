@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What /proc says of processes."""
+
+import os
+from dataclasses import dataclass
+
+
+@dataclass
+class Status:
+    pid: int
+    parent: int
+    state: str  # one letter, as in /proc/PID/stat
+    start: int  # field 22: tells apart processes that had the same pid
+
+
+def read_status(pid):
+    """None if there is no such process."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return Status(pid, int(fields[1]), fields[0], int(fields[19]))
+
+
+def read_value(pid, name):
+    """A line of /proc/PID/status, "" if it or the process is not there."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
+            for line in file:
+                if line.startswith(name + ":"):
+                    return line.partition(":")[2].strip()
+    except (FileNotFoundError, ProcessLookupError):
+        pass
+    return ""
+
+
+def read_environment(pid):
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            entries = file.read().decode(errors="replace").split("\0")
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return {}
+    return dict(entry.split("=", 1) for entry in entries if "=" in entry)
+
+
+def is_alive(pid):
+    status = read_status(pid)
+    return status is not None and status.state not in "ZX"
+
+
+def list_tasks(pid):
+    try:
+        return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
+    except FileNotFoundError:
+        return []
+
+
+def count_switches(pid):
+    """How often the threads of a process have been switched out: it grows as long as one of them
+    gets to run."""
+    total = 0
+    for tid in list_tasks(pid):
+        try:
+            with open(f"/proc/{pid}/task/{tid}/status", encoding="utf-8") as file:
+                total += sum(int(line.split()[1]) for line in file if "ctxt_switches" in line)
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+    return total
+
+
+def list_descendants(pid):
+    """Of the process, itself not included."""
+    children = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            status = read_status(int(name))
+            if status:
+                children.setdefault(status.parent, []).append(status.pid)
+    found, pending = [], [pid]
+    while pending:
+        new = children.get(pending.pop(), [])
+        found += new
+        pending += new
+    return found
+
+
+def is_stopped_or_traced(pid):
+    """By a look at each of its threads."""
+    for tid in list_tasks(pid):
+        try:
+            with open(f"/proc/{pid}/task/{tid}/stat", encoding="utf-8", errors="replace") as file:
+                if file.read().rpartition(")")[2].split()[0] in "Tt":
+                    return True
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+    return read_value(pid, "TracerPid") not in ("", "0")
