@@ -68,6 +68,7 @@ enum seg_limits {
 	SEG_MAX_SITES = 1 << 15, /* so at most 65,536 states */
 	SEG_MAX_TRANSITIONS = 1 << 17,
 	SEG_MAX_LANES = 4096,
+	SEG_MIN_RING = 64,
 	SEG_DEFAULT_RING = 8192,
 	SEG_MAX_RING = 1 << 20,
 };
@@ -79,6 +80,7 @@ enum seg_life {
 	SEG_LIFE_FINALIZING = 3, /* in MPI_Finalize */
 	SEG_LIFE_FINALIZED = 4,	 /* the file is about to be unlinked */
 	SEG_LIFE_ABORTED = 5,	 /* called MPI_Abort */
+	SEG_LIFE_STOPPED = 6,	 /* runs on, but recording ended for want of space: the past only */
 };
 
 enum seg_clock {
@@ -169,6 +171,8 @@ struct seg_frame {
 	uint32_t module; /* index into modules, or SEG_NO_FRAME: code in no module (JIT) */
 	uint64_t offset; /* return address minus the module's load bias (absolute without module) */
 };
+/* Offset of a frame without module that stands for frames left out of a very deep stack. */
+#define SEG_ELIDED 0
 static_assert(sizeof(struct seg_frame) == 16, "layout");
 
 /* What an MPI function does, as far as the analyses care. Stored in the segment: append only. */
@@ -228,7 +232,7 @@ struct seg_current {
 	_Atomic uint64_t since;	 /* ticks when `state` was entered */
 	_Atomic uint64_t events; /* transitions made so far; the ring's next slot is events % size */
 	/* Polling since `state` was entered: a poll that fails is counted and is no transition. */
-	_Atomic uint32_t poll_site; /* of the last failed poll; 0: none since `state` was entered */
+	_Atomic uint32_t poll_site; /* of the last poll, failed or in progress; 0: none */
 	_Atomic uint32_t in_poll;   /* 1 while inside a poll whose outcome is not known yet */
 	_Atomic uint64_t polls;	    /* failed polls since `state` was entered */
 	_Atomic uint64_t poll_ticks; /* when the last poll was entered */

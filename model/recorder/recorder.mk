@@ -1,2 +1,45 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The recorder libraries. Included by ../../Makefile.
+# The recorder libraries, one for each MPI. Included by ../../Makefile.
+
+# Never instrumented: a sanitizer's runtime has no place in somebody else's program.
+REC_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(OPTIMIZE) $(WARN) -iquote . -iquote $(O) -fPIC -fexceptions \
+	-fvisibility=hidden -fno-semantic-interposition $(REC_DEFINES) $(CFLAGS)
+# Loaded at run time, not linked (see unwind.h), so its name is asked of the library itself.
+REC_DEFINES = -DPDB_LIBUNWIND_SONAME='"$(shell objdump -p $$(pkg-config --variable=libdir \
+	libunwind)/libunwind.so | gawk '/SONAME/ {print $$2}')"'
+
+REC_SRC = $(wildcard model/recorder/*.c)
+REC_OBJ = $(REC_SRC:%.c=$(O)/%.o)
+REC_PIC_OBJ = $(REC_SRC:%.c=$(O)/%.op)
+
+REC_CPP_openmpi = $(filter -I%,$(shell mpicc.openmpi -show))
+REC_CPP_mpich = $(filter -I%,$(shell mpicc.mpich -show))
+
+$(REC_OBJ): ALL_CFLAGS += $(REC_DEFINES)
+
+$(O)/%.op: %.c | $(O)/.deps-build
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(REC_CFLAGS) -MMD -MP -MF $(@:.op=.op.d) -c -o $@ $<
+
+$(O)/model/recorder/wrappers-%.c: model/recorder/wrappers.gawk model/recorder/mpi_calls.def | \
+		$(O)/.deps-build
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '#include <mpi.h>' | $(CC) -E -P -xc $(REC_CPP_$*) - >$(@:.c=.i)
+	$(Q)gawk -f model/recorder/wrappers.gawk model/recorder/mpi_calls.def $(@:.c=.i) >$@
+
+$(O)/model/recorder/wrappers-%.op: $(O)/model/recorder/wrappers-%.c
+	$(call say,CC,$@)
+	$(Q)$(CC) $(REC_CFLAGS) $(subst -I,-isystem ,$(REC_CPP_$*)) -MMD -MP -MF $(@:.op=.op.d) -c \
+		-o $@ $<
+
+$(O)/libpdbrec-%.so: $(O)/model/recorder/wrappers-%.op $(REC_PIC_OBJ) model/recorder/exports.map
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared $(OPTIMIZE) -Wl,-z,defs -Wl,-z,relro -Wl,-z,now \
+		-Wl,--version-script=model/recorder/exports.map $(LDFLAGS) -o $@ $(filter %.op,$^)
+
+.SECONDARY: $(REC_PIC_OBJ) $(foreach m,openmpi mpich,$(O)/model/recorder/wrappers-$(m).c \
+	$(O)/model/recorder/wrappers-$(m).op)
+
+-include $(REC_OBJ:.o=.d) $(REC_PIC_OBJ:.op=.op.d) $(wildcard $(O)/model/recorder/wrappers-*.op.d)

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Who this process is in its job, as the launcher says in the environment; so that a rank that
+ * hangs in MPI_Init has a segment as well. */
+#ifndef PDB_RECORDER_IDENTITY_H
+#define PDB_RECORDER_IDENTITY_H
+
+#include "model/recorder/writer.h"
+
+void identity_from_environment(struct writer_identity *ret);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/recorder/intern.h"
+
+static void *table_entries(const struct writer *w, enum seg_table_id id)
+{
+	return (char *)w->header + w->header->tables[id].offset;
+}
+
+/* Index of the frame, added if it is new; SEG_NO_FRAME when there is no room. */
+static uint32_t intern_frame(struct intern *in, struct writer *w, struct seg_frame frame)
+{
+	const struct seg_frame *frames = table_entries(w, SEG_TABLE_FRAMES);
+	uint64_t key = idhash_mix((uint64_t)frame.parent << 32 | frame.module, frame.offset);
+	struct idhash_probe probe = idhash_probe(&in->frames, key);
+	uint32_t id;
+
+	while ((id = idhash_next(&in->frames, &probe)) != IDHASH_NONE)
+		if (frames[id].parent == frame.parent && frames[id].module == frame.module &&
+		    frames[id].offset == frame.offset)
+			return id;
+	struct seg_frame *to = writer_next(w, SEG_TABLE_FRAMES, 1, &id);
+	if (!to || !idhash_add(&in->frames, key, id))
+		return SEG_NO_FRAME;
+	*to = frame;
+	writer_publish(w, SEG_TABLE_FRAMES, 1);
+	return id;
+}
+
+/* Innermost frame of the path, or SEG_NO_FRAME when it could not be stored whole. */
+static uint32_t intern_path(struct intern *in, struct objects *objects, struct writer *w,
+			    const struct call_path *path)
+{
+	const struct seg_frame elided = {.module = SEG_NO_FRAME, .offset = SEG_ELIDED};
+	uint32_t node = SEG_NO_FRAME;
+
+	if (path->elided_at == path->num_frames) {
+		node = intern_frame(in, w, (struct seg_frame){node, elided.module, elided.offset});
+		if (node == SEG_NO_FRAME)
+			return SEG_NO_FRAME;
+	}
+	for (uint32_t i = path->num_frames; i-- > 0;) {
+		struct seg_frame frame = {.parent = node};
+		if (!objects_find(objects, w, path->slots[i].value, &frame.module, &frame.offset))
+			return SEG_NO_FRAME;
+		node = intern_frame(in, w, frame);
+		if (node == SEG_NO_FRAME)
+			return SEG_NO_FRAME;
+		if (i == path->elided_at && i > 0) {
+			node = intern_frame(in, w,
+					    (struct seg_frame){node, elided.module, elided.offset});
+			if (node == SEG_NO_FRAME)
+				return SEG_NO_FRAME;
+		}
+	}
+	return node;
+}
+
+static uint32_t find_site(struct intern *in, struct writer *w, uint64_t key,
+			  const struct seg_site *like)
+{
+	const struct seg_site *sites = table_entries(w, SEG_TABLE_SITES);
+	struct idhash_probe probe = idhash_probe(&in->sites, key);
+	uint32_t id;
+
+	while ((id = idhash_next(&in->sites, &probe)) != IDHASH_NONE)
+		if (sites[id].frame == like->frame && sites[id].name == like->name &&
+		    sites[id].language == like->language)
+			return id;
+	return 0;
+}
+
+static uint32_t add_site(struct intern *in, struct writer *w, const struct seg_site *site,
+			 uint32_t limit)
+{
+	uint64_t key = idhash_mix(site->frame, (uint64_t)site->language << 32 | site->name);
+	uint32_t id = find_site(in, w, key, site);
+
+	if (id)
+		return id;
+	struct seg_table *table = &w->header->tables[SEG_TABLE_SITES];
+	if (atomic_load_explicit(&table->count, memory_order_relaxed) >= limit) {
+		atomic_fetch_add_explicit(&table->dropped, 1, memory_order_relaxed);
+		return 0;
+	}
+	struct seg_site *to = writer_next(w, SEG_TABLE_SITES, 1, &id);
+	if (!to || !idhash_add(&in->sites, key, id))
+		return 0;
+	*to = *site;
+	writer_publish(w, SEG_TABLE_SITES, 1);
+	return id;
+}
+
+uint32_t intern_site(struct intern *in, struct objects *objects, struct writer *w,
+		     struct recorder_function *function, const struct call_path *path)
+{
+	uint32_t id = 0;
+
+	if (!function->name_offset)
+		function->name_offset = writer_string(w, function->name);
+	if (!function->name_offset)
+		return 0;
+	struct seg_site site = {
+		.frame = intern_path(in, objects, w, path),
+		.name = function->name_offset,
+		.class_id = function->class_id,
+		.language = function->language,
+	};
+	if (site.frame != SEG_NO_FRAME)
+		id = add_site(in, w, &site, SEG_MAX_SITES - INTERN_PATHLESS_SITES);
+	if (id)
+		return id;
+	site.frame = SEG_NO_FRAME;
+	return add_site(in, w, &site, SEG_MAX_SITES);
+}

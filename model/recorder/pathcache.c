@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/recorder/pathcache.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "model/recorder/pages.h"
+
+static_assert(PATHCACHE_BUCKETS == 1 << 12, "pathcache_place() makes 12 bits");
+
+enum { BUCKET_BYTES = PATHCACHE_BUCKETS * sizeof(struct path_entry *) };
+
+bool pathcache_init(struct pathcache *c)
+{
+	char *memory = pages_map(BUCKET_BYTES + PATHCACHE_ARENA);
+
+	if (!memory)
+		return false;
+	c->buckets = (struct path_entry **)memory;
+	c->arena = memory + BUCKET_BYTES;
+	c->used = 0;
+	return true;
+}
+
+void pathcache_deinit(struct pathcache *c)
+{
+	pages_unmap(c->buckets, BUCKET_BYTES + PATHCACHE_ARENA);
+	c->buckets = NULL;
+}
+
+void pathcache_flush(struct pathcache *c)
+{
+	memset(c->buckets, 0, BUCKET_BYTES);
+	c->used = 0;
+}
+
+void pathcache_add(struct pathcache *c, const struct recorder_function *function, uintptr_t ra,
+		   uintptr_t cfa, uint32_t site, const struct path_slot *slots, uint32_t num_slots)
+{
+	size_t size = sizeof(struct path_entry) + num_slots * sizeof(slots[0]);
+
+	if (size > PATHCACHE_ARENA)
+		return;
+	if (c->used + size > PATHCACHE_ARENA)
+		pathcache_flush(c);
+	struct path_entry *e = (struct path_entry *)(c->arena + c->used);
+	c->used += size;
+	*e = (struct path_entry){
+		.function = function, .ra = ra, .cfa = cfa, .site = site, .num_slots = num_slots};
+	memcpy(e->slots, slots, num_slots * sizeof(slots[0]));
+	/* The newest goes first; what was there moves to the second place. A path that is reached
+	 * at one stack pointer by two ways (same slots, other values) so keeps both. */
+	uint32_t place = pathcache_place(ra, cfa);
+	c->buckets[place ^ 1] = c->buckets[place];
+	c->buckets[place] = e;
+}

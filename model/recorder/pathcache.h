@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The checked cache of call paths, one for each thread. An entry is found by the function, the
+ * return address of the MPI call and the stack pointer there, and is believed only if every stack
+ * slot in which the full unwind found a return address still holds that value. Then the call path
+ * is the same: each live call between keeps its return address in its own slot, and a slot that
+ * was left and not reused does no harm unless *all* slots up to main and the stack pointer agree.
+ * A hit costs some nanoseconds; everything else takes the full unwind. */
+#ifndef PDB_RECORDER_PATHCACHE_H
+#define PDB_RECORDER_PATHCACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct recorder_function;
+
+enum { PATHCACHE_BUCKETS = 4096, PATHCACHE_ARENA = 2 << 20 };
+
+struct path_slot {
+	const uintptr_t *at;
+	uintptr_t value;
+};
+
+struct path_entry {
+	const struct recorder_function *function;
+	uintptr_t ra, cfa;
+	uint32_t site;
+	uint32_t num_slots;
+	struct path_slot slots[];
+};
+
+struct pathcache {
+	struct path_entry **buckets; /* PATHCACHE_BUCKETS of them, two places for each key */
+	char *arena;		     /* entries, one after the other; emptied as a whole */
+	size_t used;
+	uint64_t generation; /* of the loaded objects when it was last emptied */
+};
+
+/* False when there is no memory. */
+bool pathcache_init(struct pathcache *c);
+void pathcache_deinit(struct pathcache *c);
+
+/* Remember. More slots than fit in the arena: not remembered. */
+void pathcache_add(struct pathcache *c, const struct recorder_function *function, uintptr_t ra,
+		   uintptr_t cfa, uint32_t site, const struct path_slot *slots, uint32_t num_slots);
+
+/* Forget everything: code was unloaded. */
+void pathcache_flush(struct pathcache *c);
+
+static inline uint32_t pathcache_place(uintptr_t ra, uintptr_t cfa)
+{
+	uint64_t x = (ra ^ cfa << 12) * 0x9e3779b97f4a7c15u;
+	return x >> 52; /* 12 bits: PATHCACHE_BUCKETS */
+}
+
+static inline bool path_entry_holds(const struct path_entry *e,
+				    const struct recorder_function *function, uintptr_t ra,
+				    uintptr_t cfa)
+{
+	if (e->ra != ra || e->cfa != cfa || e->function != function)
+		return false;
+	const struct path_slot *slot = e->slots, *end = slot + e->num_slots;
+	for (; slot + 4 <= end; slot += 4) {
+		uintptr_t differ = (*slot[0].at ^ slot[0].value) | (*slot[1].at ^ slot[1].value) |
+				   (*slot[2].at ^ slot[2].value) | (*slot[3].at ^ slot[3].value);
+		if (differ)
+			return false;
+	}
+	for (; slot < end; slot++)
+		if (*slot->at != slot->value)
+			return false;
+	return true;
+}
+
+/* The site of a call, or 0. */
+static inline uint32_t pathcache_find(const struct pathcache *c,
+				      const struct recorder_function *function, uintptr_t ra,
+				      uintptr_t cfa)
+{
+	uint32_t place = pathcache_place(ra, cfa);
+	const struct path_entry *e = c->buckets[place];
+
+	if (__builtin_expect(e && path_entry_holds(e, function, ra, cfa), 1))
+		return e->site;
+	e = c->buckets[place ^ 1];
+	return e && path_entry_holds(e, function, ra, cfa) ? e->site : 0;
+}
+
+#endif

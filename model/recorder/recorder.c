@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Life of the recorder in a process, and the way of one call: fast when the checked cache knows
+ * its path, slow otherwise.
+ *
+ * Slow sections run with signals blocked, cancellation off and the lock held; a call that comes
+ * in the middle of one on the same thread (a handler of SIGSEGV that calls MPI_Abort) is passed
+ * through. */
+#include "model/recorder/recorder.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "model/recorder/identity.h"
+#include "model/recorder/intern.h"
+#include "model/recorder/lane.h"
+#include "model/recorder/pages.h"
+#include "model/recorder/ticks.h"
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+enum stage {
+	STAGE_ASLEEP, /* no MPI call yet */
+	STAGE_ON,
+	STAGE_OFF, /* not wanted, not possible, ended, or a forked child: for good */
+};
+
+static struct recorder {
+	pthread_mutex_t lock;
+	_Atomic int stage;
+	struct writer writer;
+	struct objects objects;
+	struct intern intern;
+	pthread_key_t key;	/* its destructor marks the lane of a thread that ends */
+	struct lane *free_lanes; /* of ended threads, the last one first */
+	struct call_path *path;	/* scratch for the unwind, too big for small stacks */
+	int sessions;		 /* open MPI sessions */
+	bool had_sessions, had_init;
+} recorder = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static __thread struct {
+	uintptr_t cfa; /* stack pointer of the recorded call in progress; 0: none */
+	struct lane *lane;
+	bool busy; /* in a slow section */
+	bool no_lane; /* there was no room for one: do not ask again */
+} self __attribute__((tls_model("initial-exec")));
+
+/* ---- Slow sections --------------------------------------------------------------------------- */
+
+struct slow {
+	sigset_t signals;
+	int cancel, saved_errno;
+};
+
+static bool slow_begin(struct slow *s)
+{
+	sigset_t all;
+
+	if (self.busy)
+		return false;
+	self.busy = true;
+	s->saved_errno = errno;
+	sigfillset(&all);
+	/* Blocking these would turn a fault into a death without the program's own handler. */
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGBUS);
+	sigdelset(&all, SIGFPE);
+	sigdelset(&all, SIGILL);
+	pthread_sigmask(SIG_BLOCK, &all, &s->signals);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &s->cancel);
+	pthread_mutex_lock(&recorder.lock);
+	return true;
+}
+
+static void slow_end(const struct slow *s)
+{
+	int ignored;
+
+	pthread_mutex_unlock(&recorder.lock);
+	pthread_setcancelstate(s->cancel, &ignored);
+	pthread_sigmask(SIG_SETMASK, &s->signals, NULL);
+	errno = s->saved_errno;
+	self.busy = false;
+}
+
+/* ---- Start and end --------------------------------------------------------------------------- */
+
+static bool variable_is(const char *name, const char *value)
+{
+	const char *text = getenv(name);
+
+	return text && strcmp(text, value) == 0;
+}
+
+/* The only line that the recorder ever prints. */
+static void say_not_recorded(const struct writer_identity *identity, const char *why)
+{
+	char line[1200];
+
+	if (variable_is(PDB_ENV_QUIET, "1"))
+		return;
+	int n = snprintf(line, sizeof(line), "pdb: rank %d (pid %d) is not recorded: %s\n",
+			 identity->rank, (int)getpid(), why);
+	if (n > 0)
+		(void)!write(STDERR_FILENO, line, n < (int)sizeof(line) ? n : (int)sizeof(line) - 1);
+}
+
+static uint32_t ring_size(void)
+{
+	const char *text = getenv(PDB_ENV_RING);
+	char *end;
+
+	if (!text)
+		return SEG_DEFAULT_RING;
+	unsigned long n = strtoul(text, &end, 10);
+	bool power_of_two = n && (n & (n - 1)) == 0;
+	return *end == '\0' && power_of_two && n >= SEG_MIN_RING && n <= SEG_MAX_RING
+		       ? n : SEG_DEFAULT_RING;
+}
+
+/* The segment is its parent's: the child writes nothing and removes nothing. */
+static void in_child(void)
+{
+	atomic_store(&recorder.stage, STAGE_OFF);
+	pthread_mutex_init(&recorder.lock, NULL);
+	memset(&self, 0, sizeof(self));
+}
+
+static void thread_ended(void *lane_of_thread)
+{
+	struct lane *lane = lane_of_thread;
+	struct slow s;
+
+	self.lane = NULL;
+	self.cfa = 0;
+	if (!slow_begin(&s))
+		return;
+	atomic_store_explicit(&lane->seg->use, SEG_LANE_ENDED, memory_order_release);
+	lane->next_free = recorder.free_lanes;
+	recorder.free_lanes = lane;
+	slow_end(&s);
+}
+
+static bool prepare(const struct writer_identity *identity, char *why, size_t why_size)
+{
+	const char *dir = getenv(PDB_ENV_DIR), *reason = NULL;
+
+	if (!unwind_init(&reason)) {
+		snprintf(why, why_size, "%s", reason);
+		return false;
+	}
+	recorder.path = pages_map(sizeof(*recorder.path));
+	if (!recorder.path || !objects_refresh(&recorder.objects)) {
+		snprintf(why, why_size, "out of memory");
+		return false;
+	}
+	ticks_init();
+	if (writer_create(&recorder.writer, dir && *dir ? dir : PDB_DEFAULT_SEGMENT_DIR, identity,
+			  ring_size(), why, why_size) != 0)
+		return false;
+	int error = pthread_key_create(&recorder.key, thread_ended);
+	if (!error)
+		error = pthread_atfork(NULL, NULL, in_child);
+	if (error) {
+		writer_remove(&recorder.writer);
+		snprintf(why, why_size, "%s", strerror(error));
+		return false;
+	}
+	return true;
+}
+
+/* Lock held. */
+static void start(enum seg_life life)
+{
+	struct writer_identity identity;
+	char why[900];
+
+	if (atomic_load(&recorder.stage) != STAGE_ASLEEP)
+		return;
+	atomic_store(&recorder.stage, STAGE_OFF);
+	if (variable_is(PDB_ENV_RECORD, "0") || getauxval(AT_SECURE))
+		return;
+	identity_from_environment(&identity);
+	if (!prepare(&identity, why, sizeof(why))) {
+		say_not_recorded(&identity, why);
+		return;
+	}
+	atomic_store(&recorder.writer.header->life, life);
+	if (!variable_is(PDB_ENV_PTRACER, "0"))
+		prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+	atomic_store(&recorder.stage, STAGE_ON);
+}
+
+/* Nothing more can be recorded; what is there stays, and says so. Lock held. */
+static void stop(void)
+{
+	atomic_store(&recorder.writer.header->life, SEG_LIFE_STOPPED);
+	atomic_store(&recorder.stage, STAGE_OFF);
+}
+
+/* ---- A call ----------------------------------------------------------------------------------- */
+
+static void read_stack_bounds(struct lane *lane)
+{
+	pthread_attr_t attr;
+	void *low;
+	size_t size;
+
+	lane->stack_low = lane->stack_high = 0;
+	if (pthread_getattr_np(pthread_self(), &attr) != 0)
+		return;
+	if (pthread_attr_getstack(&attr, &low, &size) == 0) {
+		lane->stack_low = (uintptr_t)low;
+		lane->stack_high = (uintptr_t)low + size;
+	}
+	pthread_attr_destroy(&attr);
+}
+
+/* A lane for this thread: one of an ended thread or a new one. Lock held. */
+static struct lane *get_lane(bool (*grow)(struct lane *, uint32_t))
+{
+	struct seg_header *h = recorder.writer.header;
+	struct lane *lane = recorder.free_lanes;
+
+	if (lane) {
+		recorder.free_lanes = lane->next_free;
+		pathcache_flush(&lane->cache);
+		return lane;
+	}
+	uint32_t index = atomic_load_explicit(&h->num_lanes, memory_order_relaxed);
+	lane = lane_create(&recorder.writer, index, grow);
+	if (lane)
+		/* Pairs with the reader's acquire load: it then sees the lane's tables. */
+		atomic_store_explicit(&h->num_lanes, index + 1, memory_order_release);
+	else
+		atomic_fetch_add_explicit(&h->dropped_lanes, 1, memory_order_relaxed);
+	return lane;
+}
+
+static bool grow_transitions(struct lane *lane, uint32_t transitions)
+{
+	struct slow s;
+	bool room = false;
+
+	if (slow_begin(&s)) {
+		room = lane_reserve_transitions(lane, &recorder.writer, transitions);
+		slow_end(&s);
+	}
+	return room;
+}
+
+static struct lane *attach_thread(enum seg_life life)
+{
+	struct lane *lane = NULL;
+	struct slow s;
+
+	if (atomic_load_explicit(&recorder.stage, memory_order_relaxed) == STAGE_OFF ||
+	    self.no_lane || !slow_begin(&s))
+		return NULL;
+	start(life);
+	if (atomic_load(&recorder.stage) == STAGE_ON) {
+		lane = get_lane(grow_transitions);
+		self.no_lane = !lane;
+	}
+	if (lane) {
+		pid_t tid = syscall(SYS_gettid);
+		read_stack_bounds(lane);
+		lane_take(lane, tid, tid == getpid());
+		pthread_setspecific(recorder.key, lane);
+		self.lane = lane;
+	}
+	slow_end(&s);
+	return lane;
+}
+
+/* The site of a call whose path the cache does not know; 0: cannot be recorded. */
+static __attribute__((noinline)) uint32_t find_site(struct lane *lane,
+						    struct recorder_function *function,
+						    uintptr_t ra, uintptr_t cfa)
+{
+	struct call_path *path = recorder.path;
+	struct slow s;
+
+	if (atomic_load_explicit(&recorder.stage, memory_order_relaxed) != STAGE_ON ||
+	    !slow_begin(&s))
+		return 0;
+	if (!objects_refresh(&recorder.objects)) {
+		stop();
+		slow_end(&s);
+		return 0;
+	}
+	if (lane->cache.generation != recorder.objects.generation) {
+		lane->cache.generation = recorder.objects.generation;
+		pathcache_flush(&lane->cache);
+		unwind_flush();
+	}
+	unwind_call_path(ra, cfa, lane->stack_low, lane->stack_high, path);
+	atomic_fetch_add_explicit(&recorder.writer.header->full_unwinds, 1, memory_order_relaxed);
+	uint32_t site = intern_site(&recorder.intern, &recorder.objects, &recorder.writer,
+				    function, path);
+	if (!site || !lane_prepare_site(lane, &recorder.writer, site)) {
+		stop();
+		site = 0;
+	} else if (path->cacheable) {
+		pathcache_add(&lane->cache, function, ra, cfa, site, path->slots,
+			      path->num_frames);
+	}
+	writer_stamp(&recorder.writer);
+	slow_end(&s);
+	return site;
+}
+
+/* The call in progress was left by longjmp() or an exception: say that it has returned. */
+static void abandon(struct lane *lane)
+{
+	atomic_fetch_add_explicit(&recorder.writer.header->abandoned, 1, memory_order_relaxed);
+	if (SEG_STATE_IS_EXIT(lane->state))
+		lane_leave_poll(lane, true);
+	else
+		lane_leave(lane);
+	self.cfa = 0;
+}
+
+static __attribute__((noinline)) struct lane *unusual(uintptr_t cfa)
+{
+	if (self.cfa) {
+		/* The stack grows down: a call inside another one has the lower address. */
+		if (cfa < self.cfa)
+			return NULL;
+		abandon(self.lane);
+	}
+	return self.lane ? self.lane : attach_thread(SEG_LIFE_RUNNING);
+}
+
+bool recorder_enter(struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
+{
+	struct lane *lane = self.lane;
+
+	if (unlikely(self.cfa != 0 || !lane)) {
+		lane = unusual(cfa);
+		if (!lane)
+			return false;
+	}
+	uint32_t site = pathcache_find(&lane->cache, function, ra, cfa);
+	if (unlikely(!site)) {
+		site = find_site(lane, function, ra, cfa);
+		if (!site)
+			return false;
+	}
+	self.cfa = cfa;
+	if (function->class_id == SEG_CLASS_POLL)
+		lane_enter_poll(lane, site);
+	else
+		lane_enter(lane, site);
+	return true;
+}
+
+void recorder_leave(void)
+{
+	if (likely(self.lane))
+		lane_leave(self.lane);
+	self.cfa = 0;
+}
+
+void recorder_leave_poll(bool failed)
+{
+	if (likely(self.lane))
+		lane_leave_poll(self.lane, failed);
+	self.cfa = 0;
+}
+
+/* ---- Init, finalize, abort ------------------------------------------------------------------- */
+
+static void set_life(enum seg_life life)
+{
+	if (atomic_load(&recorder.stage) == STAGE_ON)
+		atomic_store(&recorder.writer.header->life, life);
+}
+
+void recorder_before_init(void)
+{
+	recorder.had_init = true;
+	if (!self.lane)
+		attach_thread(SEG_LIFE_STARTING);
+}
+
+void recorder_after_init(const struct recorder_mpi *mpi)
+{
+	struct seg_header *h = recorder.writer.header;
+	int saved_errno = errno;
+	int rank, size, level;
+
+	if (atomic_load(&recorder.stage) != STAGE_ON || atomic_load(&h->life) != SEG_LIFE_STARTING)
+		return;
+	if (mpi->world(&rank, &size)) {
+		h->rank = rank;
+		h->size = size;
+	}
+	if (mpi->thread_level(&level))
+		h->thread_level = level;
+	mpi->version(h->mpi_library, sizeof(h->mpi_library));
+	set_life(SEG_LIFE_RUNNING);
+	errno = saved_errno;
+}
+
+void recorder_before_finalize(void)
+{
+	set_life(SEG_LIFE_FINALIZING);
+}
+
+void recorder_after_finalize(void)
+{
+	struct slow s;
+
+	if (!recorder.writer.header || !slow_begin(&s))
+		return;
+	if (atomic_load(&recorder.writer.header->life) != SEG_LIFE_FINALIZED) {
+		atomic_store(&recorder.writer.header->life, SEG_LIFE_FINALIZED);
+		writer_remove(&recorder.writer);
+	}
+	atomic_store(&recorder.stage, STAGE_OFF);
+	slow_end(&s);
+}
+
+void recorder_before_abort(void)
+{
+	set_life(SEG_LIFE_ABORTED);
+}
+
+void recorder_session(int change)
+{
+	struct slow s;
+
+	if (!slow_begin(&s))
+		return;
+	recorder.sessions += change;
+	recorder.had_sessions = true;
+	slow_end(&s);
+}
+
+/* A program of MPI sessions alone has no MPI_Finalize: if it has closed them all, its segment
+ * goes when the program ends. */
+static __attribute__((destructor)) void at_exit(void)
+{
+	if (atomic_load(&recorder.stage) == STAGE_ON && recorder.sessions == 0 &&
+	    recorder.had_sessions && !recorder.had_init)
+		recorder_after_finalize();
+}

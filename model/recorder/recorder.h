@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the wrappers call. A wrapper asks recorder_enter() before the MPI function and, if that
+ * said true, recorder_leave() after it. All keep errno, none fails towards the program. */
+#ifndef PDB_RECORDER_RECORDER_H
+#define PDB_RECORDER_RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/segment.h"
+
+/* One exported wrapper. */
+struct recorder_function {
+	const char *symbol; /* as exported, mpi_send_ for example */
+	const char *name;   /* MPI_Send */
+	uint16_t class_id;  /* enum seg_class */
+	uint16_t language;  /* enum seg_language */
+	uint32_t name_offset; /* of the name in the segment's strings; 0: not there yet */
+	void *next;	      /* what to call; NULL: not looked up yet */
+};
+
+/* Questions to MPI; each returns false where there is no answer. */
+struct recorder_mpi {
+	bool (*world)(int *rank, int *size);
+	bool (*thread_level)(int *level);
+	bool (*version)(char *text, size_t size);
+};
+
+/* A call begins: `ra` is its return address and `cfa` the stack pointer at it. False when it is
+ * not recorded: inside another call (Fortran on top of C, a callback), or recording is off. */
+bool recorder_enter(struct recorder_function *function, uintptr_t ra, uintptr_t cfa);
+void recorder_leave(void);
+void recorder_leave_poll(bool failed);
+
+/* Around MPI_Init and MPI_Init_thread; the segment is made before. May be called twice. */
+void recorder_before_init(void);
+void recorder_after_init(const struct recorder_mpi *mpi);
+
+/* Around MPI_Finalize; the segment is removed after. May be called twice. */
+void recorder_before_finalize(void);
+void recorder_after_finalize(void);
+
+void recorder_before_abort(void);
+
+/* A session was opened (+1) or closed (-1). */
+void recorder_session(int change);
+
+#endif

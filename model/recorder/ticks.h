@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Time stamps: the processor's counter where it is fit for that, else CLOCK_MONOTONIC. */
+#ifndef PDB_RECORDER_TICKS_H
+#define PDB_RECORDER_TICKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "model/segment.h"
+
+/* The clock in use; SEG_CLOCK_MONOTONIC until ticks_init(). */
+extern enum seg_clock ticks_clock __attribute__((visibility("hidden")));
+
+/* Choose the clock. The counter is taken when the processor calls it invariant, the kernel has
+ * not found it unstable, and user code may read it. */
+void ticks_init(void);
+
+/* Nanoseconds of a clock. */
+uint64_t ticks_ns(clockid_t clock);
+
+static inline uint64_t ticks_now(void)
+{
+#if defined(__x86_64__)
+	if (__builtin_expect(ticks_clock == SEG_CLOCK_TSC, 1))
+		return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+	if (__builtin_expect(ticks_clock == SEG_CLOCK_CNTVCT, 1)) {
+		uint64_t ticks;
+		__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+		return ticks;
+	}
+#endif
+	return ticks_ns(CLOCK_MONOTONIC);
+}
+
+#endif

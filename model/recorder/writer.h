@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The writer's end of the segment file: makes it, gives its tables room, publishes entries,
+ * removes it. Nothing here knows MPI. The callers hold the recorder's lock; errno is theirs to
+ * save. No file descriptor stays open: a program may close all of them at any time. */
+#ifndef PDB_RECORDER_WRITER_H
+#define PDB_RECORDER_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "model/segment.h"
+
+struct writer {
+	struct seg_header *header; /* NULL: no segment */
+	size_t mapped;		   /* bytes of header and tables, from file offset 0 */
+	uint32_t ring;		   /* entries of each lane's ring */
+	bool exhausted;		   /* no more room: the file no longer grows */
+	dev_t device;
+	ino_t inode;
+	char path[768];
+};
+
+/* What the launcher and the kernel say about this process. */
+struct writer_identity {
+	int rank; /* -1: unknown */
+	int size; /* 0: unknown */
+	char job[256];
+};
+
+/* Make the segment. On failure returns -1 with a reason in why[]; nothing is left behind. A file
+ * of that name that this user left from an earlier program of the same pid is replaced. */
+int writer_create(struct writer *w, const char *dir, const struct writer_identity *identity,
+		  uint32_t ring, char *why, size_t why_size);
+
+/* Next entry of a table of the header, with room for `count` of them in a row (strings), not yet
+ * visible to readers. NULL when full or out of space: counted as dropped. Index in *ret. */
+void *writer_next(struct writer *w, enum seg_table_id table, uint32_t count, uint32_t *ret);
+
+/* Make `count` entries visible. */
+void writer_publish(struct writer *w, enum seg_table_id table, uint32_t count);
+
+/* Add a string; its offset, or 0 (the empty string) when there is no room. */
+uint32_t writer_string(struct writer *w, const char *text);
+
+/* Map lane `index` (the next one), with room for its ring and first states. NULL on failure. */
+struct seg_lane *writer_lane(struct writer *w, uint32_t index);
+
+/* Give the lane's table room for `entries`. False when full or out of space. */
+bool writer_lane_reserve(struct writer *w, struct seg_lane *lane, uint32_t index,
+			 enum seg_lane_id table, uint32_t entries);
+
+/* Store a second moment of the clock pair. */
+void writer_stamp(struct writer *w);
+
+/* Unlink the file if it is still ours. The mapping stays: other threads may still write to it. */
+void writer_remove(struct writer *w);
+
+#endif
