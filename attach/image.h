@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Programs and libraries as they lie in memory, for the unwinder: headers and unwind tables are
+ * read from a process that has the object mapped, not from its file, which may have been replaced
+ * or be in another mount namespace. Pages that are never written to are equal in all processes and
+ * read once. */
+#ifndef PDB_ATTACH_IMAGE_H
+#define PDB_ATTACH_IMAGE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct maps_object;
+struct modules;
+
+struct image {
+	uint32_t module;	/* id in the modules */
+	uint64_t first_address; /* ELF virtual address at which the object begins */
+	uint64_t size;		/* bytes of address space */
+	/* The sorted table in .eh_frame_hdr; num_entries is 0 where there is none. */
+	uint64_t eh_frame_hdr;	/* ELF virtual addresses */
+	uint64_t eh_table;
+	uint64_t num_entries;
+	struct image_private *private;
+};
+
+struct images;
+
+/* The modules are borrowed. */
+struct images *images_create(struct modules *modules);
+void images_destroy(struct images *images); /* NULL is fine */
+
+/* The image of an object of process `pid`; NULL if it is no ELF file or cannot be read. Borrowed,
+ * valid as long as `images`. */
+struct image *images_get(struct images *images, pid_t pid, const struct maps_object *object);
+
+/* One word at ELF virtual address `address`, aligned to 8 bytes, of a page that is not writable;
+ * from the cache, or from process `pid` which has the image at load bias `bias`. -1: no such memory. */
+int image_read_word(struct image *image, pid_t pid, uint64_t bias, uint64_t address,
+		    uint64_t *ret);
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <elf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "attach/maps.h"
+#include "attach/memory.h"
+#include "attach/procfs.h"
+#include "attach/tracee.h"
+
+/* A thread that sleeps stops some 10 us after it was told to; one that waits for a processor does
+ * when it gets one. So wait this long for each before telling the next. */
+#define SPIN_NS 15000
+/* Then for all that are left, in steps. */
+#define TIMEOUT_NS 2000000000ULL
+/* When all that are left are in uninterruptible sleep, no point in waiting longer than this. */
+#define DISK_TIMEOUT_NS 200000000ULL
+#define RED_ZONE 128 /* bytes below the stack pointer that a function may use (x86-64 ABI) */
+
+struct tracer {
+	struct tracee *tracees;
+	size_t num, num_pending;
+	uint64_t none_ns; /* when the kernel last said that no tracee had stopped */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
+}
+
+#if defined(__x86_64__)
+uint64_t tracee_pc(const struct tracee_regs *regs)
+{
+	return regs->raw.rip;
+}
+
+uint64_t tracee_sp(const struct tracee_regs *regs)
+{
+	return regs->raw.rsp;
+}
+#elif defined(__aarch64__)
+uint64_t tracee_pc(const struct tracee_regs *regs)
+{
+	return regs->raw.pc;
+}
+
+uint64_t tracee_sp(const struct tracee_regs *regs)
+{
+	return regs->raw.sp;
+}
+#endif
+
+static void copy_part(const struct tracee *tracee, struct tracee_part *part)
+{
+	const struct maps_range *range = tracee->maps ? maps_find(tracee->maps, part->address) : NULL;
+	size_t size = part->capacity;
+	ssize_t n;
+
+	/* Without a known end (a thread younger than the maps) the kernel copies as far as it can. */
+	if (range && range->end - part->address < size)
+		size = range->end - part->address;
+	n = memory_read(tracee->tid, part->address, part->bytes, size);
+	part->size = n > 0 ? (size_t)n : 0;
+}
+
+/* The thread stands still. Nothing here may take long. */
+static int copy_state(struct tracee *tracee)
+{
+	struct iovec regs = {&tracee->regs.raw, sizeof(tracee->regs.raw)};
+
+	if (ptrace(PTRACE_GETREGSET, tracee->tid, NT_PRSTATUS, &regs))
+		return -1;
+	tracee->stack.address = (tracee_sp(&tracee->regs) - RED_ZONE) & ~(uint64_t)7;
+	copy_part(tracee, &tracee->stack);
+	if (tracee->other.address)
+		copy_part(tracee, &tracee->other);
+	return 0;
+}
+
+static void finish(struct tracer *tracer, struct tracee *tracee, enum tracee_result result)
+{
+	tracee->result = result;
+	tracee->is_pending = false;
+	tracer->num_pending--;
+}
+
+static void handle_stop(struct tracer *tracer, struct tracee *tracee, int status)
+{
+	/* With an event it is our interruption or a stop by a signal, which lasts beyond the detach;
+	 * without one it is a signal on its way, which must not get lost. */
+	long signal = status >> 16 ? 0 : WSTOPSIG(status);
+	bool is_copied = !copy_state(tracee);
+	uint64_t copied_ns = now_ns();
+
+	if (ptrace(PTRACE_DETACH, tracee->tid, 0, signal))
+		is_copied = false;
+	tracee->when_ns = copied_ns;
+	tracee->stopped_ns = now_ns() - (tracer->none_ns > tracee->since_ns ? tracer->none_ns
+									    : tracee->since_ns);
+	finish(tracer, tracee, is_copied ? TRACEE_COPIED : TRACEE_GONE);
+}
+
+static struct tracee *find(struct tracer *tracer, pid_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < tracer->num; i++) {
+		if (tracer->tracees[i].tid == tid && tracer->tracees[i].is_pending)
+			return &tracer->tracees[i];
+	}
+	return NULL;
+}
+
+/* Handle one thread that has stopped or ended, if there is one. __WNOTHREAD: only tracees of this
+ * thread, never a child of pdb that somebody else waits for. */
+static bool handle_one(struct tracer *tracer)
+{
+	uint64_t before_ns = now_ns();
+	struct tracee *tracee;
+	int status;
+	pid_t tid = waitpid(-1, &status, WNOHANG | __WALL | __WNOTHREAD);
+
+	if (tid <= 0) {
+		tracer->none_ns = before_ns;
+		return false;
+	}
+	tracee = find(tracer, tid);
+	if (!tracee)
+		return true;
+	if (WIFSTOPPED(status))
+		handle_stop(tracer, tracee, status);
+	else
+		finish(tracer, tracee, TRACEE_GONE);
+	return true;
+}
+
+static void seize(struct tracer *tracer, struct tracee *tracee)
+{
+	tracee->is_pending = !ptrace(PTRACE_SEIZE, tracee->tid, 0, 0);
+	tracer->num_pending += tracee->is_pending;
+	if (tracee->is_pending)
+		return;
+	tracee->error = errno;
+	tracee->result = errno == ESRCH ? TRACEE_GONE : TRACEE_REFUSED;
+}
+
+static void interrupt(struct tracer *tracer, struct tracee *tracee)
+{
+	uint64_t start_ns = now_ns();
+
+	if (!tracee->is_pending)
+		return;
+	tracee->since_ns = start_ns;
+	/* ESRCH: it is ending, which waitpid() will say. */
+	ptrace(PTRACE_INTERRUPT, tracee->tid, 0, 0);
+	while (tracee->is_pending && now_ns() - start_ns < SPIN_NS)
+		handle_one(tracer);
+}
+
+static bool all_pending_in_disk_sleep(const struct tracer *tracer)
+{
+	struct procfs_stat stat;
+	size_t i;
+
+	for (i = 0; i < tracer->num; i++) {
+		if (tracer->tracees[i].is_pending &&
+		    (procfs_stat(tracer->tracees[i].tid, 0, &stat) || stat.state != 'D'))
+			return false;
+	}
+	return true;
+}
+
+/* Threads that wait for a processor get less of them if we spin, so sleep in between; short at
+ * first, since a thread that has stopped stays so until we look. */
+static void wait_for_rest(struct tracer *tracer)
+{
+	uint64_t start_ns = now_ns(), waited_ns = 0, asked_ns = 0;
+
+	while (tracer->num_pending && waited_ns < TIMEOUT_NS) {
+		struct timespec pause = {0, waited_ns < 100000000 ? 20000 : 200000};
+
+		if (handle_one(tracer))
+			continue;
+		if (waited_ns - asked_ns > DISK_TIMEOUT_NS) {
+			asked_ns = waited_ns;
+			if (all_pending_in_disk_sleep(tracer))
+				break;
+		}
+		nanosleep(&pause, NULL);
+		waited_ns = now_ns() - start_ns;
+	}
+}
+
+static void *trace(void *argument)
+{
+	struct tracer *tracer = argument;
+	size_t i;
+
+	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+	for (i = 0; i < tracer->num; i++)
+		seize(tracer, &tracer->tracees[i]);
+	for (i = 0; i < tracer->num; i++)
+		interrupt(tracer, &tracer->tracees[i]);
+	wait_for_rest(tracer);
+	for (i = 0; i < tracer->num; i++) {
+		if (tracer->tracees[i].is_pending)
+			finish(tracer, &tracer->tracees[i], TRACEE_TIMEOUT);
+	}
+	return NULL;
+}
+
+void tracee_copy(struct tracee *tracees, size_t num)
+{
+	struct tracer tracer = {.tracees = tracees, .num = num};
+	sigset_t all, old;
+	pthread_t thread;
+	int error;
+	size_t i;
+
+	/* The thread inherits the mask, so that signals to pdb (Ctrl-C) never disturb it. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	error = pthread_create(&thread, NULL, trace, &tracer);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!error) {
+		pthread_join(thread, NULL);
+		return;
+	}
+	for (i = 0; i < num; i++) {
+		tracees[i].result = TRACEE_REFUSED;
+		tracees[i].error = error;
+	}
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Stopping threads of other processes for a moment, to copy what an unwinder needs. ptrace is only
+ * spoken here, and only by a thread made for the purpose: the kernel lets go of everything that
+ * thread still holds when it ends, so that no tracee can stay seized or stopped, whatever happens. */
+#ifndef PDB_ATTACH_TRACEE_H
+#define PDB_ATTACH_TRACEE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+struct maps;
+
+/* NT_PRSTATUS as the kernel hands it out. */
+struct tracee_regs {
+	struct user_regs_struct raw;
+};
+
+/* Memory copied while the thread stood still. */
+struct tracee_part {
+	uint64_t address;
+	uint8_t *bytes; /* of `capacity`, owned by the caller */
+	size_t size, capacity;
+};
+
+enum tracee_result {
+	TRACEE_COPIED,
+	TRACEE_REFUSED,	 /* error holds errno */
+	TRACEE_GONE,	 /* the thread has ended */
+	TRACEE_TIMEOUT,	 /* it did not stop in time (in the kernel, without being interruptible) */
+};
+
+struct tracee {
+	/* In. */
+	pid_t tid;
+	const struct maps *maps;    /* where its stack ends; may be NULL */
+	struct tracee_part stack;   /* filled from the stack pointer upwards */
+	struct tracee_part other;   /* filled from other.address, if that is not 0 */
+	/* Out. */
+	enum tracee_result result;
+	int error;
+	struct tracee_regs regs;
+	uint64_t when_ns;    /* CLOCK_MONOTONIC, when it was copied */
+	uint64_t stopped_ns; /* an upper bound of how long it was stopped */
+	/* While it goes on. */
+	bool is_pending;
+	uint64_t since_ns;
+};
+
+/* Stop, copy and release each of the threads. A thread that is found stopped by a signal stays
+ * stopped, and a signal that arrives meanwhile is delivered. All are seized first (which does not
+ * stop them), then stopped one after the other as fast as they come, so that each stands still
+ * only for its own copy. A blocking system call that Linux does not restart (epoll_wait and a few
+ * others, see signal(7)) returns EINTR in the tracee, as with every debugger. */
+void tracee_copy(struct tracee *tracees, size_t num);
+
+/* Program counter and stack pointer of a set of registers. */
+uint64_t tracee_pc(const struct tracee_regs *regs);
+uint64_t tracee_sp(const struct tracee_regs *regs);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Unwinding copied stacks with libunwind: its accessors are given the copied registers and stack,
+ * and the unwind tables from images. The process itself runs on meanwhile. */
+#ifndef PDB_ATTACH_UNWIND_H
+#define PDB_ATTACH_UNWIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct callpaths;
+struct images;
+struct maps;
+struct tracee;
+
+/* What is known of one process and kept from sample to sample. */
+struct unwind_space;
+
+/* The maps become owned; the images are borrowed. */
+struct unwind_space *unwind_space_create(pid_t pid, struct maps *maps, struct images *images);
+void unwind_space_destroy(struct unwind_space *space); /* NULL is fine */
+const struct maps *unwind_space_maps(const struct unwind_space *space);
+
+struct unwind_result {
+	uint32_t path;	     /* in the call paths; at least the program counter's frame */
+	bool is_complete;    /* reached the outermost frame */
+	bool is_too_deep;    /* gave up after thousands of frames */
+	uint64_t missing;    /* stack memory that would have been needed and was not copied; 0: none */
+};
+
+/* Unwind what was copied of a thread of that process and intern its frames. */
+void unwind_walk(struct unwind_space *space, const struct tracee *tracee,
+		 struct callpaths *callpaths, struct unwind_result *ret);
+
+#endif
