@@ -13,7 +13,6 @@ enum { STEP = 4 }; /* columns of a line to a child */
 
 struct node {
 	char *text;
-	int hang;
 	bool is_marked;
 	uint32_t parent, first, last, next; /* children and next sibling; TREE_ROOT: none */
 };
@@ -48,14 +47,13 @@ void tree_destroy(struct tree *tree)
 	free(tree);
 }
 
-uint32_t tree_add(struct tree *tree, uint32_t parent, const char *text, int hang)
+uint32_t tree_add(struct tree *tree, uint32_t parent, const char *text)
 {
 	uint32_t self = (uint32_t)tree->num_nodes, *first, *last;
 
 	tree->nodes = xgrow(tree->nodes, tree->num_nodes, &tree->capacity, sizeof(*tree->nodes));
 	tree->nodes[tree->num_nodes++] = (struct node){
 		.text = xstrdup(text),
-		.hang = hang,
 		.parent = parent,
 		.first = TREE_ROOT,
 		.last = TREE_ROOT,
@@ -76,32 +74,23 @@ void tree_mark(struct tree *tree, uint32_t node)
 	tree->nodes[node].is_marked = true;
 }
 
-static void print_text(const struct view *view, const char *lead, const char *text, int room,
-		       bool is_marked)
+/* A line: what is drawn left of the node, then as much of its text as fits. */
+static void print_line(const struct view *view, const struct prefix *prefix, const char *branch,
+		       const char *text, bool is_marked)
 {
+	int room = view->width - prefix->columns - (int)text_columns(branch);
 	char *fit = text_fit(text, room > 0 ? (size_t)room : 0, view->use_unicode);
 
-	fprintf(view->out, "%s%s%s%s\n", lead, is_marked ? text_color(view, TEXT_CULPRIT) : "", fit,
+	fprintf(view->out, "%s%s%s%s%s\n", prefix->text, branch,
+		is_marked ? text_color(view, TEXT_CULPRIT) : "", fit,
 		is_marked ? text_color(view, TEXT_PLAIN) : "");
 	free(fit);
 }
 
-/* A node's lines: `branch` before the first, what continues it before the others. */
-static void print_node(const struct view *view, const struct node *node,
-		       const struct prefix *prefix, const char *branch, const char *below)
+static void print_node(const struct view *view, const struct prefix *prefix, const char *branch,
+		       const struct node *node)
 {
-	int columns = prefix->columns + (int)text_columns(branch);
-	char *copy = xstrdup(node->text), *rest = copy, *line, *lead;
-
-	lead = xasprintf("%s%s", prefix->text, branch);
-	line = strsep(&rest, "\n");
-	print_text(view, lead, line, view->width - columns, node->is_marked);
-	free(lead);
-	lead = xasprintf("%s%s%*s", prefix->text, below, node->hang, "");
-	while ((line = strsep(&rest, "\n")))
-		print_text(view, lead, line, view->width - columns - node->hang, node->is_marked);
-	free(lead);
-	free(copy);
+	print_line(view, prefix, branch, node->text, node->is_marked);
 }
 
 /* The node after `node` in the order of printing, without leaving the subtree of `top`. */
@@ -123,7 +112,7 @@ static void print_rest(const struct tree *tree, const struct view *view, uint32_
 	for (uint32_t n = next_below(tree, top, top); n != TREE_ROOT; n = next_below(tree, n, top))
 		number++;
 	text = xasprintf("... %zu more below", number);
-	print_text(view, prefix->text, text, view->width - prefix->columns, false);
+	print_line(view, prefix, "", text, false);
 	free(text);
 }
 
@@ -135,7 +124,7 @@ static void print_subtree(const struct tree *tree, const struct view *view, uint
 	uint32_t first = tree->nodes[top].first;
 
 	while (first != TREE_ROOT && tree->nodes[first].next == TREE_ROOT) {
-		print_node(view, &tree->nodes[first], prefix, "", "");
+		print_node(view, prefix, "", &tree->nodes[first]);
 		top = first;
 		first = tree->nodes[top].first;
 	}
@@ -153,7 +142,7 @@ static void print_subtree(const struct tree *tree, const struct view *view, uint
 			branch = is_last ? "\u2514\u2500\u2500 " : "\u251c\u2500\u2500 ";
 			below = is_last ? "    " : "\u2502   ";
 		}
-		print_node(view, &tree->nodes[n], prefix, branch, below);
+		print_node(view, prefix, branch, &tree->nodes[n]);
 		strcpy(prefix->text + length, below);
 		prefix->columns += STEP;
 		print_subtree(tree, view, n, prefix);
@@ -167,7 +156,7 @@ void tree_print(const struct tree *tree, const struct view *view)
 	struct prefix prefix = {.columns = 0};
 
 	for (uint32_t n = tree->first; n != TREE_ROOT; n = tree->nodes[n].next) {
-		print_node(view, &tree->nodes[n], &prefix, "", "");
+		print_node(view, &prefix, "", &tree->nodes[n]);
 		print_subtree(tree, view, n, &prefix);
 	}
 }

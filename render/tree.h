@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A tree drawn with lines, one or more lines of text for each node:
+ * A tree drawn with lines, a line of text for each node:
  *
  *	4:[0-3] main() app.c:10
  *	        run() app.c:22
  *	|-- 3:[0,2-3] halo() app.c:31
- *	|             MPI_Waitall
+ *	|             MPI_Waitall()
  *	`-- 1:[1] compute() app.c:40
  *
  * An only child stands below its parent without a line to it. */
@@ -22,9 +22,9 @@ struct view;
 struct tree *tree_create(void);
 void tree_destroy(struct tree *tree); /* NULL is fine */
 
-/* Add a node below `parent`, behind the children that it has, and return its index. `text` may
- * hold several lines; those after the first are printed below its `hang`-th column. Copied. */
-uint32_t tree_add(struct tree *tree, uint32_t parent, const char *text, int hang);
+/* Add a node below `parent`, behind the children that it has, and return its index. The text is
+ * copied. */
+uint32_t tree_add(struct tree *tree, uint32_t parent, const char *text);
 void tree_mark(struct tree *tree, uint32_t node); /* print it in the colour of culprits */
 
 /* Lines are cut at view->width. Nodes so deep that lines alone would fill half the width are left

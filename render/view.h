@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What the commands print. Each function writes one answer of finished results to view->out and
- * computes no progress of its own. Everything fits view->width columns for 4 ranks and for 4,096. */
+ * computes no progress of its own. Everything fits view->width columns for 4 ranks and for 4,096.
+ */
 #ifndef PDB_RENDER_VIEW_H
 #define PDB_RENDER_VIEW_H
 
@@ -19,12 +20,12 @@ struct verdict;
 
 struct view {
 	FILE *out;
-	int width;	   /* columns, at least 40 */
-	bool use_unicode;  /* box drawing and arrows in UTF-8; else ASCII */
-	bool use_color;	   /* ANSI colours; marks say the same without them */
-	const struct job *job; /* names are resolved through job->names */
+	int width;                       /* columns, at least 40 */
+	bool use_unicode;                /* box drawing and arrows in UTF-8; else ASCII */
+	bool use_color;                  /* ANSI colours; marks say the same without them */
+	const struct job *job;           /* names are resolved through job->names */
 	const struct progress *progress; /* these four are NULL when no rank has a recorder, */
-	const struct eqgroups *groups;	 /* but for verdict, which is always there */
+	const struct eqgroups *groups;   /* but for verdict, which is always there */
 	const struct progress_graph *graph;
 	const struct verdict *verdict;
 	const struct rankset *focus; /* NULL: all; ranks outside it are left out of tables */
@@ -41,8 +42,9 @@ void view_holes(const struct view *view);
  * "Least progressed: unknown", or "No rank is behind." A list of ranks too long for the line ends
  * in ",...". Then place, loop and iteration, evidence, how sure, what to type next. */
 void view_lp(const struct view *view);
-void view_groups(const struct view *view); /* a row for each group: ranks, where, iteration, since */
-void view_graph(const struct view *view);  /* layered drawing of the progress dependency graph */
+void view_groups(
+	const struct view *view);         /* a row for each group: ranks, where, iteration, since */
+void view_graph(const struct view *view); /* layered drawing of the progress dependency graph */
 void view_graph_dot(const struct view *view); /* the same as DOT, folded beyond ~300 nodes */
 /* why R: the chain from R along the progress graph to the least progressed, with evidence. */
 void view_why(const struct view *view, int rank);

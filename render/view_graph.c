@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The progress dependency graph, most progressed groups at the top. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/eqgroup.h"
+#include "analysis/loop_nest.h"
+#include "analysis/progress.h"
+#include "model/callpath.h"
+#include "model/job.h"
+#include "model/job_model.h"
+#include "model/names.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/ascii_graph.h"
+#include "render/dot.h"
+#include "render/label.h"
+#include "render/parts.h"
+#include "render/table.h"
+#include "render/text.h"
+
+enum {
+	RANKS_WIDTH = 24, /* of the set of ranks in a label */
+	MAX_LAYER = 4,    /* groups drawn on one layer; smaller ones are folded into one box */
+	KEEP_TOP = 4,     /* layers drawn at the top and bottom when there are more */
+	KEEP_BOTTOM = 6,
+};
+
+/* ---- Labels ------------------------------------------------------------------------------- */
+
+/* "MPI_Waitall", "compute_forces()", "after MPI_Send": the shortest that says it. */
+static char *doing_text(const struct view *view, const struct eqgroup *group)
+{
+	const struct job *job = view->job;
+	const char *function = job->model->sites[SEG_STATE_SITE(group->state)].name;
+	uint32_t frame = CALLPATH_NONE;
+	bool same_line;
+
+	if (group->activity == ACTIVITY_IN_MPI)
+		return xstrdup(function);
+	if (group->activity == ACTIVITY_POLLING || group->activity == ACTIVITY_ENDED) {
+		char *where = label_where(job, group, LABEL_SHORT);
+
+		where[strcspn(where, ",")] = '\0';
+		return where;
+	}
+	frame = label_computing_frame(job, group, &same_line);
+	if (frame != CALLPATH_NONE) {
+		const struct name *name = names_get(job->names, frame);
+		char *shorter = label_function(name->function), *text;
+
+		text = xasprintf("%s%s", shorter, name->is_symbol ? "()" : "");
+		free(shorter);
+		return text;
+	}
+	if (SEG_STATE_SITE(group->state) == 0)
+		return xstrdup("before first MPI call");
+	return xasprintf("after %s", function);
+}
+
+/* What is needed to tell groups apart that do the same: the place, the iteration. */
+static char *more_text(const struct view *view, uint32_t g, char *const *doing)
+{
+	const struct eqgroups *groups = view->groups;
+	const struct eqgroup *group = &groups->groups[g];
+	bool needs_place = false, needs_iteration = false;
+	char *place = xstrdup(""), *iterations = xstrdup(""), *text;
+
+	for (uint32_t other = 0; other < groups->num_groups; other++) {
+		if (other == g || strcmp(doing[other], doing[g]))
+			continue;
+		if (groups->groups[other].state == group->state)
+			needs_iteration = true;
+		else
+			needs_place = true;
+	}
+	if (needs_place && SEG_STATE_SITE(group->state)) {
+		uint32_t path = view->job->model->sites[SEG_STATE_SITE(group->state)].path;
+
+		free(place);
+		place = label_user_place(view->job, path, LABEL_SHORT);
+	}
+	if (needs_iteration) {
+		free(iterations);
+		iterations = parts_iterations(group);
+	}
+	text = xasprintf("%s%s%s%s", *place ? ", " : "", place, *iterations ? ", iteration " : "",
+			 iterations);
+	free(place);
+	free(iterations);
+	return text;
+}
+
+/* A label for each group. The caller frees them and the array. */
+static char **make_labels(const struct view *view)
+{
+	size_t number = view->groups->num_groups;
+	char **doing = xcalloc(number, sizeof(char *)), **labels = xcalloc(number, sizeof(char *));
+
+	for (size_t g = 0; g < number; g++)
+		doing[g] = doing_text(view, &view->groups->groups[g]);
+	for (size_t g = 0; g < number; g++) {
+		char *ranks = label_ranks(view->groups->groups[g].ranks, RANKS_WIDTH);
+		char *more = more_text(view, (uint32_t)g, doing);
+
+		labels[g] = xasprintf("%s %s%s", ranks, doing[g], more);
+		free(ranks);
+		free(more);
+	}
+	for (size_t g = 0; g < number; g++)
+		free(doing[g]);
+	free(doing);
+	return labels;
+}
+
+static void free_labels(char **labels, size_t number)
+{
+	for (size_t i = 0; i < number; i++)
+		free(labels[i]);
+	free(labels);
+}
+
+/* ---- Folding ------------------------------------------------------------------------------ */
+
+/* The picture: boxes, each for one group or for several that are folded. */
+struct picture {
+	uint32_t *box_of; /* [groups] */
+	struct ascii_graph_node *boxes;
+	size_t num_boxes;
+	struct ascii_graph_edge *edges;
+	size_t num_edges;
+	size_t num_folded; /* groups without a box of their own */
+};
+
+/* How many steps lead down from each group at most. The graph has no cycle. */
+static uint32_t *find_layers(const struct progress_graph *graph, uint32_t *num_layers_ret)
+{
+	size_t number = graph->groups->num_groups, done = 0, end = 0;
+	uint32_t *layers = xcalloc(number, sizeof(*layers));
+	uint32_t *num_below = xcalloc(number, sizeof(*num_below));
+	uint32_t *queue = xcalloc(number, sizeof(*queue));
+	/* The edges into a group as a list: first_in[group], then next_in[edge]. */
+	size_t *first_in = xcalloc(number, sizeof(*first_in));
+	size_t *next_in = xcalloc(graph->num_edges, sizeof(*next_in));
+
+	for (size_t g = 0; g < number; g++)
+		first_in[g] = SIZE_MAX;
+	for (size_t e = 0; e < graph->num_edges; e++) {
+		num_below[graph->edges[e].from]++;
+		next_in[e] = first_in[graph->edges[e].to];
+		first_in[graph->edges[e].to] = e;
+	}
+	for (size_t g = 0; g < number; g++) {
+		if (!num_below[g])
+			queue[end++] = (uint32_t)g;
+	}
+	*num_layers_ret = 0;
+	for (; done < end; done++) {
+		uint32_t low = queue[done];
+
+		if (layers[low] >= *num_layers_ret)
+			*num_layers_ret = layers[low] + 1;
+		for (size_t e = first_in[low]; e != SIZE_MAX; e = next_in[e]) {
+			uint32_t high = graph->edges[e].from;
+
+			if (layers[high] <= layers[low])
+				layers[high] = layers[low] + 1;
+			if (--num_below[high] == 0)
+				queue[end++] = high;
+		}
+	}
+	free(num_below);
+	free(queue);
+	free(first_in);
+	free(next_in);
+	return layers;
+}
+
+static bool is_folded_layer(uint32_t layer, uint32_t num_layers)
+{
+	return num_layers > KEEP_TOP + KEEP_BOTTOM + 1 && layer >= KEEP_BOTTOM &&
+	       layer < num_layers - KEEP_TOP;
+}
+
+/* Give the groups of one layer their boxes: culprits and the largest one each, the rest one
+ * together. Groups come largest first. */
+static void box_layer(const struct view *view, struct picture *picture, const uint32_t *layers,
+		      uint32_t layer)
+{
+	uint32_t number = 0, room = MAX_LAYER, rest = UINT32_MAX;
+	size_t num_groups = view->groups->num_groups;
+
+	for (size_t g = 0; g < num_groups; g++)
+		number += layers[g] == layer;
+	/* A box for a rest of one would say less and take the same room. */
+	if (number <= room + 1)
+		room = number;
+	for (int culprits = 1; culprits >= 0; culprits--) {
+		for (uint32_t g = 0; g < num_groups; g++) {
+			if (layers[g] != layer || (parts_mark(view, g) != NULL) != culprits)
+				continue;
+			if (room > 0) {
+				picture->box_of[g] = (uint32_t)picture->num_boxes++;
+				room--;
+				continue;
+			}
+			if (rest == UINT32_MAX)
+				rest = (uint32_t)picture->num_boxes++;
+			picture->box_of[g] = rest;
+		}
+	}
+}
+
+static void assign_boxes(const struct view *view, struct picture *picture)
+{
+	size_t num_groups = view->groups->num_groups;
+	uint32_t num_layers, middle = UINT32_MAX;
+	uint32_t *layers = find_layers(view->graph, &num_layers);
+
+	for (uint32_t layer = 0; layer < num_layers; layer++) {
+		if (!is_folded_layer(layer, num_layers)) {
+			box_layer(view, picture, layers, layer);
+			continue;
+		}
+		if (middle == UINT32_MAX)
+			middle = (uint32_t)picture->num_boxes++;
+		for (size_t g = 0; g < num_groups; g++) {
+			if (layers[g] == layer)
+				picture->box_of[g] = middle;
+		}
+	}
+	free(layers);
+}
+
+static void label_boxes(const struct view *view, struct picture *picture, char *const *labels)
+{
+	picture->boxes = xcalloc(picture->num_boxes, sizeof(*picture->boxes));
+	for (size_t b = 0; b < picture->num_boxes; b++) {
+		struct rankset *ranks = rankset_create();
+		size_t inside = 0;
+		const char *label = NULL;
+
+		for (uint32_t g = 0; g < view->groups->num_groups; g++) {
+			if (picture->box_of[g] != b)
+				continue;
+			inside++;
+			label = labels[g];
+			rankset_add_set(ranks, view->groups->groups[g].ranks);
+			if (parts_mark(view, g))
+				picture->boxes[b].is_marked = true;
+		}
+		if (inside > 1) {
+			char *who = label_ranks(ranks, RANKS_WIDTH);
+
+			picture->boxes[b].label = xasprintf("(%zu groups) %s", inside, who);
+			picture->num_folded += inside;
+			free(who);
+		} else {
+			picture->boxes[b].label = xstrdup(label);
+		}
+		rankset_destroy(ranks);
+	}
+}
+
+/* Edges between boxes, each once, and none that a way over other boxes stands for. */
+static void join_boxes(const struct progress_graph *graph, struct picture *picture)
+{
+	size_t n = picture->num_boxes;
+	bool *is_edge = xcalloc(n * n, sizeof(*is_edge)), *reaches;
+
+	for (size_t e = 0; e < graph->num_edges; e++) {
+		uint32_t from = picture->box_of[graph->edges[e].from];
+		uint32_t to = picture->box_of[graph->edges[e].to];
+
+		if (from != to)
+			is_edge[from * n + to] = true;
+	}
+	reaches = xcalloc(n * n, sizeof(*reaches));
+	memcpy(reaches, is_edge, n * n * sizeof(*reaches));
+	for (size_t by = 0; by < n; by++) {
+		for (size_t from = 0; from < n; from++) {
+			for (size_t to = 0; reaches[from * n + by] && to < n; to++)
+				reaches[from * n + to] |= reaches[by * n + to];
+		}
+	}
+	picture->edges = xcalloc(n * n, sizeof(*picture->edges));
+	for (size_t from = 0; from < n; from++) {
+		for (size_t to = 0; to < n; to++) {
+			bool is_needed = is_edge[from * n + to];
+
+			for (size_t by = 0; is_needed && by < n; by++)
+				is_needed = !(reaches[from * n + by] && reaches[by * n + to]);
+			if (is_needed)
+				picture->edges[picture->num_edges++] =
+					(struct ascii_graph_edge){(uint32_t)from, (uint32_t)to};
+		}
+	}
+	free(is_edge);
+	free(reaches);
+}
+
+/* ---- Views -------------------------------------------------------------------------------- */
+
+static const struct table_column list_columns[] = {
+	{.name = "number", .header = "", .align = TABLE_RIGHT, .min_width = 3},
+	{.name = "group", .header = "group", .min_width = 20},
+	{.name = "ahead", .header = "ahead of", .min_width = 8},
+};
+
+/* For graphs too wide to draw. */
+static void print_list(const struct view *view, const struct picture *picture)
+{
+	struct table *table =
+		table_create(list_columns, sizeof(list_columns) / sizeof(list_columns[0]));
+
+	for (size_t b = picture->num_boxes; b-- > 0;) {
+		struct rankset *ahead = rankset_create();
+		char *list;
+
+		for (size_t e = 0; e < picture->num_edges; e++) {
+			if (picture->edges[e].from == b)
+				rankset_add(ahead, (int)picture->edges[e].to + 1);
+		}
+		list = label_rank_list(ahead, 24);
+		table_row(table);
+		table_cell(table, "%zu", b + 1);
+		table_cell(table, "%s", picture->boxes[b].label);
+		table_cell(table, "%s", list);
+		if (picture->boxes[b].is_marked)
+			table_mark(table, "*");
+		free(list);
+		rankset_destroy(ahead);
+	}
+	table_print(table, view);
+	table_destroy(table);
+}
+
+void view_graph(const struct view *view)
+{
+	struct picture picture = {0};
+	char **labels;
+
+	if (!parts_have_models(view))
+		return;
+	picture.box_of = xcalloc(view->groups->num_groups, sizeof(*picture.box_of));
+	labels = make_labels(view);
+	assign_boxes(view, &picture);
+	label_boxes(view, &picture, labels);
+	join_boxes(view->graph, &picture);
+	if (ascii_graph_print(view, picture.boxes, picture.num_boxes, picture.edges,
+			      picture.num_edges))
+		print_list(view, &picture);
+	if (picture.num_folded)
+		text_wrap(
+			view, 2,
+			"%zu of %zu groups are folded into boxes \"(N groups)\"; an arrow from or "
+			"to such a box is one of some group in it; \"graph > FILE.svg\" draws more",
+			picture.num_folded, view->groups->num_groups);
+	for (size_t b = 0; b < picture.num_boxes; b++)
+		free((char *)picture.boxes[b].label);
+	free(picture.boxes);
+	free(picture.box_of);
+	free(picture.edges);
+	free_labels(labels, view->groups->num_groups);
+}
+
+void view_graph_dot(const struct view *view)
+{
+	struct dot *dot;
+	char **labels;
+	char *title;
+
+	if (!view->groups || !view->graph)
+		return;
+	title = xasprintf("progress of %d ranks: an arrow leads to a group that is less progressed",
+			  parts_num_ranks(view));
+	dot = dot_create(title, "groups");
+	labels = make_labels(view);
+	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
+		bool is_culprit = parts_mark(view, g) != NULL;
+		uint64_t ranks = (uint64_t)rankset_count(view->groups->groups[g].ranks);
+
+		/* Culprits first, then the largest. */
+		dot_node(dot, labels[g], is_culprit ? UINT64_MAX : ranks,
+			 is_culprit ? DOT_STRONG : DOT_PLAIN);
+	}
+	for (size_t e = 0; e < view->graph->num_edges; e++) {
+		const struct progress_edge *edge = &view->graph->edges[e];
+		char *loop =
+			edge->loop == LOOP_NONE ? NULL : label_loop(view, edge->loop, LABEL_SHORT);
+
+		dot_edge(dot, edge->from, edge->to, loop);
+		free(loop);
+	}
+	dot_write(dot, view->out);
+	dot_destroy(dot);
+	free_labels(labels, view->groups->num_groups);
+	free(title);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The equivalence groups as a table. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/eqgroup.h"
+#include "analysis/loop_nest.h"
+#include "analysis/progress.h"
+#include "model/job.h"
+#include "model/job_model.h"
+#include "model/model.h"
+#include "model/rankset.h"
+#include "render/label.h"
+#include "render/parts.h"
+#include "render/table.h"
+#include "render/text.h"
+
+static const struct table_column columns[] = {
+	{.name = "ranks", .header = "ranks", .min_width = 12},
+	{.name = "thread", .header = "thread", .min_width = 6},
+	{.name = "where", .header = "where", .min_width = 16},
+	{.name = "iteration", .header = "iteration", .min_width = 6},
+	{.name = "since", .header = "since", .min_width = 5},
+};
+
+static bool is_main(const struct view *view, const struct eqgroup *group)
+{
+	return view->job->model->lanes[group->actors[0]].data->is_main;
+}
+
+/* What the legend has to explain. */
+struct seen {
+	bool threads; /* not only main threads */
+	bool iterations;
+	bool nested; /* iterations of more than one loop */
+	bool frontier;
+	bool approximate;
+	uint32_t loop; /* outermost loop of all that are in one; LOOP_NONE: several */
+	bool has_loop;
+};
+
+static void look_at(const struct view *view, const struct eqgroup *group, struct seen *seen)
+{
+	const struct place *place = group->place;
+	const struct iteration *iterations = place->iterations;
+	size_t number = place->num_iterations;
+
+	if (!number) {
+		iterations = place->frontier;
+		number = place->num_frontier;
+		seen->frontier |= number > 0;
+	}
+	seen->threads |= !is_main(view, group);
+	seen->nested |= number > 1;
+	for (size_t i = 0; i < number; i++)
+		seen->approximate |= iterations[i].is_approximate;
+	if (!number)
+		return;
+	if (seen->has_loop && seen->loop != iterations[0].loop)
+		seen->loop = LOOP_NONE;
+	else
+		seen->loop = iterations[0].loop;
+	seen->has_loop = true;
+}
+
+static void add_row(struct table *table, const struct view *view, uint32_t g,
+		    const struct rankset *ranks)
+{
+	const struct eqgroup *group = &view->groups->groups[g];
+	char *where = label_where(view->job, group, LABEL_SHORT);
+	char *iterations = parts_iterations(group), *since = parts_since(view, group);
+	const char *mark = parts_mark(view, g);
+
+	table_row(table);
+	table_ranks(table, ranks);
+	if (is_main(view, group))
+		table_cell(table, "main");
+	else
+		table_cell(table, "%d", view->job->model->lanes[group->actors[0]].lane);
+	table_cell(table, "%s", where);
+	table_cell(table, "%s", iterations);
+	table_cell(table, "%s", since);
+	if (mark)
+		table_mark(table, mark);
+	free(where);
+	free(iterations);
+	free(since);
+}
+
+static void print_legend(const struct view *view, const struct seen *seen)
+{
+	if (seen->has_loop && seen->loop != LOOP_NONE) {
+		char *loop = label_loop(view, seen->loop, LABEL_SHORT);
+
+		text_wrap(view, 2, "iteration: of %s%s", loop,
+			  seen->nested ? ", then of the loops inside it; see \"loops\"" : "");
+		free(loop);
+	} else if (seen->has_loop) {
+		text_wrap(view, 2, "iteration: of the outermost loop there%s; see \"loops\"",
+			  seen->nested ? ", then of the loops inside it" : "");
+	}
+	if (seen->frontier)
+		text_wrap(view, 2,
+			  "?: the last iteration before this place, from which no rank has "
+			  "come back into the loop");
+	if (seen->approximate)
+		text_wrap(view, 2,
+			  "about: counted over the whole run, not since the enclosing loop "
+			  "last began");
+}
+
+void view_groups(const struct view *view)
+{
+	struct table *table;
+	struct seen seen = {.loop = LOOP_NONE};
+	struct rankset *rest;
+	size_t num_rest = 0;
+
+	if (!parts_have_models(view))
+		return;
+	table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	rest = rankset_create();
+	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
+		const struct eqgroup *group = &view->groups->groups[g];
+		struct rankset *ranks = parts_in_focus(view, group->ranks);
+
+		if (rankset_is_empty(ranks)) {
+			rankset_destroy(ranks);
+			continue;
+		}
+		/* Culprits are small as a rule: room is kept for them. */
+		if (table_num_rows(table) >=
+		    (parts_mark(view, g) ? 2 * PARTS_MAX_ROWS : PARTS_MAX_ROWS)) {
+			rankset_add_set(rest, ranks);
+			num_rest++;
+		} else {
+			look_at(view, group, &seen);
+			add_row(table, view, g, ranks);
+		}
+		rankset_destroy(ranks);
+	}
+	if (!seen.threads)
+		table_hide(table, "thread");
+	if (!seen.has_loop)
+		table_hide(table, "iteration");
+	table_print(table, view);
+	if (num_rest)
+		text_wrap(view, 2,
+			  "... and %zu smaller groups with %d ranks; \"focus RANKS\" shows "
+			  "the groups of some ranks",
+			  num_rest, rankset_count(rest));
+	print_legend(view, &seen);
+	rankset_destroy(rest);
+	table_destroy(table);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What a rank did last. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "model/job.h"
+#include "model/job_model.h"
+#include "model/model.h"
+#include "model/xalloc.h"
+#include "render/label.h"
+#include "render/parts.h"
+#include "render/table.h"
+#include "render/text.h"
+
+enum { DEFAULT_ROWS = 20 };
+
+static const struct table_column columns[] = {
+	{.name = "ago", .header = "began", .align = TABLE_RIGHT, .min_width = 5},
+	{.name = "for", .header = "took", .align = TABLE_RIGHT, .min_width = 5},
+	{.name = "state", .header = "", .min_width = 20},
+};
+
+static void add_row(struct table *table, const struct view *view, const struct job_lane *lane,
+		    size_t e)
+{
+	const struct model_event *event = &lane->data->ring[e];
+	bool is_last = e + 1 == lane->data->num_ring;
+	uint64_t now = lane->model->now_ns, end = is_last ? now : event[1].ns;
+	/* A clock read on another core may be a little behind. */
+	char *ago = label_time(now > event->ns ? now - event->ns : 0);
+	char *took = label_time(end > event->ns ? end - event->ns : 0);
+	char *state = label_state(view->job, job_lane_state(lane, event->state), LABEL_SHORT);
+
+	table_row(table);
+	table_cell(table, "%s ago", ago);
+	table_cell(table, "%s", took);
+	table_cell(table, "%s", state);
+	if (is_last)
+		table_mark(table, "<- now");
+	free(ago);
+	free(took);
+	free(state);
+}
+
+static void print_polls(const struct view *view, const struct job_lane *lane)
+{
+	const struct model_lane *data = lane->data;
+	const struct job_site *site;
+	char *place;
+
+	if (!data->poll_site || !data->polls)
+		return;
+	site = &view->job->model->sites[lane->site_map[data->poll_site]];
+	place = label_user_place(view->job, site->path, LABEL_FULL);
+	text_wrap(view, 2, "since then %" PRIu64 " polls without success, the last of them %s, %s",
+		  data->polls, site->name, place);
+	free(place);
+}
+
+static void print_lane(const struct view *view, const struct job_lane *lane, size_t max)
+{
+	const struct model_lane *data = lane->data;
+	size_t number = data->num_ring < max ? data->num_ring : max;
+	struct table *table;
+
+	if (data->is_main)
+		text_wrap(view, 0, "rank %d: the last %zu of %" PRIu64 " steps into and out of MPI",
+			  lane->rank, number, data->events);
+	else
+		text_wrap(view, 0,
+			  "rank %d, thread %d: the last %zu of %" PRIu64
+			  " steps into and out of MPI",
+			  lane->rank, data->tid, number, data->events);
+	table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t e = data->num_ring - number; e < data->num_ring; e++)
+		add_row(table, view, lane, e);
+	table_print(table, view);
+	table_destroy(table);
+	print_polls(view, lane);
+}
+
+void view_history(const struct view *view, int rank, int max)
+{
+	size_t number, first;
+
+	if (!parts_have_models(view))
+		return;
+	first = parts_lanes(view, rank, &number);
+	if (!number)
+		parts_no_model(view, rank);
+	for (size_t i = first; i < first + number; i++)
+		print_lane(view, &view->job->model->lanes[i], max > 0 ? (size_t)max : DEFAULT_ROWS);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The loop nest, and who is in which iteration. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/eqgroup.h"
+#include "analysis/loop_nest.h"
+#include "analysis/progress.h"
+#include "model/job.h"
+#include "model/job_model.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/dot.h"
+#include "render/label.h"
+#include "render/parts.h"
+#include "render/text.h"
+
+enum { STEP = 4, MAX_NAMES = 5, MAX_COUNTS = 8, MAX_DEPTH = 8 };
+
+/* How ranks stand in a loop: those of one iteration together. */
+struct standing {
+	uint64_t count;
+	bool is_approximate;
+	bool has_left; /* the iteration was the last one before a place outside all loops */
+	struct rankset *ranks;
+};
+
+struct standings {
+	struct standing *standings;
+	size_t number, capacity;
+	struct rankset *outside; /* run this loop's role, but are not in the loop */
+};
+
+static bool contains(const struct progress *progress, uint32_t outer, uint32_t loop)
+{
+	while (loop != LOOP_NONE && loop != outer)
+		loop = progress->loops[loop].parent;
+	return loop == outer;
+}
+
+/* "MPI_Isend, MPI_Irecv, MPI_Waitall": the functions called in the loop, in the order first seen;
+ * what the header calls comes first. */
+static char *functions_text(const struct view *view, uint32_t loop)
+{
+	const struct job_model *jm = view->job->model;
+	const char *names[MAX_NAMES];
+	size_t number = 0, header = SEG_STATE_SITE(view->progress->loops[loop].header);
+	bool has_more = false;
+	char *text = NULL;
+
+	for (size_t i = 0; i <= jm->num_sites; i++) {
+		size_t site = i ? i - 1 : header, known = 0;
+
+		if (site == 0 || (!contains(view->progress, loop,
+					    view->progress->loop_of[SEG_STATE_ENTER(site)]) &&
+				  !contains(view->progress, loop,
+					    view->progress->loop_of[SEG_STATE_EXIT(site)])))
+			continue;
+		while (known < number && strcmp(names[known], jm->sites[site].name))
+			known++;
+		if (known < number)
+			continue;
+		if (number < MAX_NAMES)
+			names[number++] = jm->sites[site].name;
+		else
+			has_more = true;
+	}
+	for (size_t i = 0; i < number; i++) {
+		char *longer = xasprintf("%s%s%s", text ? text : "", text ? ", " : "", names[i]);
+
+		free(text);
+		text = longer;
+	}
+	if (has_more) {
+		char *longer = xasprintf("%s, ...", text);
+
+		free(text);
+		text = longer;
+	}
+	return text ? text : xstrdup("");
+}
+
+/* ---- Who is where ------------------------------------------------------------------------- */
+
+static void add_standing(struct standings *all, const struct iteration *iteration, bool has_left,
+			 const struct rankset *ranks)
+{
+	struct standing *standing;
+
+	for (size_t i = 0; i < all->number; i++) {
+		standing = &all->standings[i];
+		if (standing->count == iteration->count && standing->has_left == has_left &&
+		    standing->is_approximate == iteration->is_approximate) {
+			rankset_add_set(standing->ranks, ranks);
+			return;
+		}
+	}
+	all->standings =
+		xgrow(all->standings, all->number, &all->capacity, sizeof(*all->standings));
+	all->standings[all->number++] = (struct standing){
+		.count = iteration->count,
+		.is_approximate = iteration->is_approximate,
+		.has_left = has_left,
+		.ranks = rankset_copy(ranks),
+	};
+}
+
+/* Most progressed first. */
+static int compare_standings(const void *a, const void *b)
+{
+	const struct standing *one = a, *two = b;
+
+	if (one->count != two->count)
+		return one->count > two->count ? -1 : 1;
+	return (int)two->has_left - (int)one->has_left;
+}
+
+static bool add_from(struct standings *all, const struct iteration *iterations, size_t number,
+		     bool has_left, uint32_t loop, const struct rankset *ranks)
+{
+	for (size_t i = 0; i < number; i++) {
+		if (iterations[i].loop == loop) {
+			add_standing(all, &iterations[i], has_left, ranks);
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct standings find_standings(const struct view *view, uint32_t loop)
+{
+	struct standings all = {.outside = rankset_create()};
+
+	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
+		const struct eqgroup *group = &view->groups->groups[g];
+		const struct place *place = group->place;
+		struct rankset *ranks = parts_in_focus(view, group->ranks);
+
+		if (group->role == view->progress->loops[loop].role && !rankset_is_empty(ranks) &&
+		    !add_from(&all, place->iterations, place->num_iterations, false, loop, ranks) &&
+		    !add_from(&all, place->frontier, place->num_frontier, true, loop, ranks))
+			rankset_add_set(all.outside, ranks);
+		rankset_destroy(ranks);
+	}
+	qsort(all.standings, all.number, sizeof(*all.standings), compare_standings);
+	return all;
+}
+
+static void free_standings(struct standings *all)
+{
+	for (size_t i = 0; i < all->number; i++)
+		rankset_destroy(all->standings[i].ranks);
+	free(all->standings);
+	rankset_destroy(all->outside);
+}
+
+/* ---- As text ------------------------------------------------------------------------------ */
+
+static void print_ranks(const struct view *view, int indent, const char *lead,
+			const struct rankset *ranks, const char *tail)
+{
+	int used = indent + (int)strlen(lead) + 2 + (int)strlen(tail);
+	char *who = label_ranks(ranks, view->width > used + 12 ? view->width - used : 12);
+
+	text_wrap(view, indent, "%s: %s%s", lead, who, tail);
+	free(who);
+}
+
+static void print_standing(const struct view *view, int indent, const struct standing *standing)
+{
+	char *lead =
+		xasprintf("%s%" PRIu64, standing->is_approximate ? "about " : "", standing->count);
+
+	print_ranks(view, indent, lead, standing->ranks,
+		    standing->has_left ? " (the last one seen)" : "");
+	free(lead);
+}
+
+/* The standings from first up to last - 1 in one line. */
+static void print_range(const struct view *view, int indent, const struct standings *all,
+			size_t first, size_t last)
+{
+	struct rankset *ranks = rankset_create();
+	char *lead = xasprintf("%" PRIu64 " to %" PRIu64, all->standings[last - 1].count,
+			       all->standings[first].count);
+
+	for (size_t i = first; i < last; i++)
+		rankset_add_set(ranks, all->standings[i].ranks);
+	print_ranks(view, indent, lead, ranks, "");
+	free(lead);
+	rankset_destroy(ranks);
+}
+
+static void print_standings(const struct view *view, uint32_t loop, int indent)
+{
+	struct standings all = find_standings(view, loop);
+
+	for (size_t i = 0; i < all.number; i++) {
+		/* Many different iterations: the middle ones in one line. */
+		if (all.number > MAX_COUNTS && i == MAX_COUNTS / 2) {
+			size_t last = all.number - MAX_COUNTS / 2;
+
+			print_range(view, indent, &all, i, last);
+			i = last;
+		}
+		print_standing(view, indent, &all.standings[i]);
+	}
+	if (!rankset_is_empty(all.outside))
+		print_ranks(view, indent, "not in it", all.outside, "");
+	free_standings(&all);
+}
+
+static void print_loop(const struct view *view, uint32_t loop)
+{
+	const struct job_loop *it = &view->progress->loops[loop];
+	int indent = (int)(it->depth < MAX_DEPTH ? it->depth : MAX_DEPTH) * STEP;
+	char *label = label_loop(view, loop, LABEL_FULL), *functions = functions_text(view, loop);
+
+	text_wrap(view, indent, "%s: %s%s", label, functions,
+		  it->is_irreducible ? " (entered at several places)" : "");
+	print_standings(view, loop, indent + 2);
+	for (uint32_t inner = 0; inner < view->progress->num_loops; inner++) {
+		if (view->progress->loops[inner].parent == loop)
+			print_loop(view, inner);
+	}
+	free(label);
+	free(functions);
+}
+
+void view_loops(const struct view *view)
+{
+	if (!parts_have_models(view))
+		return;
+	if (!view->progress->num_loops)
+		text_wrap(view, 0,
+			  "No MPI call has been made twice from one place: no loop is known "
+			  "yet.");
+	for (uint32_t loop = 0; loop < view->progress->num_loops; loop++) {
+		if (view->progress->loops[loop].parent == LOOP_NONE)
+			print_loop(view, loop);
+	}
+}
+
+/* ---- As DOT ------------------------------------------------------------------------------- */
+
+/* "iteration 411 to 412: 512:[0-511]" */
+static char *standings_text(const struct view *view, uint32_t loop)
+{
+	struct standings all = find_standings(view, loop);
+	struct rankset *inside = rankset_create();
+	char *who, *text;
+
+	for (size_t i = 0; i < all.number; i++)
+		rankset_add_set(inside, all.standings[i].ranks);
+	who = label_ranks(inside, 30);
+	if (!all.number)
+		text = xstrdup("no rank is in it");
+	else if (all.standings[0].count == all.standings[all.number - 1].count)
+		text = xasprintf("iteration %" PRIu64 ": %s", all.standings[0].count, who);
+	else
+		text = xasprintf("iterations %" PRIu64 " to %" PRIu64 ": %s",
+				 all.standings[all.number - 1].count, all.standings[0].count, who);
+	free(who);
+	rankset_destroy(inside);
+	free_standings(&all);
+	return text;
+}
+
+void view_loops_dot(const struct view *view)
+{
+	struct dot *dot;
+
+	if (!view->progress || !view->groups)
+		return;
+	dot = dot_create("loops of the job: an arrow leads to a loop inside the other", "loops");
+	for (uint32_t loop = 0; loop < view->progress->num_loops; loop++) {
+		char *label = label_loop(view, loop, LABEL_SHORT);
+		char *functions = functions_text(view, loop);
+		char *standings = standings_text(view, loop);
+		char *text = xasprintf("%s\n%s\n%s", label, functions, standings);
+
+		/* Outer loops are kept first. */
+		dot_node(dot, text, UINT32_MAX - view->progress->loops[loop].depth, DOT_PLAIN);
+		if (view->progress->loops[loop].parent != LOOP_NONE)
+			dot_edge(dot, view->progress->loops[loop].parent, loop, NULL);
+		free(label);
+		free(functions);
+		free(standings);
+		free(text);
+	}
+	dot_write(dot, view->out);
+	dot_destroy(dot);
+}

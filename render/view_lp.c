@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The verdict in words: who is least progressed, where, what speaks for it, how sure, what next. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/eqgroup.h"
+#include "analysis/loop_nest.h"
+#include "analysis/progress.h"
+#include "analysis/verdict.h"
+#include "model/callpath.h"
+#include "model/job.h"
+#include "model/job_model.h"
+#include "model/names.h"
+#include "model/rankset.h"
+#include "model/sample.h"
+#include "model/xalloc.h"
+#include "render/label.h"
+#include "render/parts.h"
+#include "render/text.h"
+#include "render/view.h"
+
+enum { MAX_GROUPS = 4, MAX_COUNTS = 3 };
+
+/* Text that grows; steals what it is given. */
+struct line {
+	char *text;
+};
+
+static void line_add(struct line *line, const char *separator, char *more)
+{
+	char *longer = xasprintf("%s%s%s", line->text ? line->text : "",
+				 line->text && *line->text ? separator : "", more);
+
+	free(line->text);
+	free(more);
+	line->text = longer;
+}
+
+/* ---- The first line ----------------------------------------------------------------------- */
+
+static void print_first_line(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	bool is_undecided = verdict->kind == VERDICT_UNDECIDED;
+	const char *lead =
+		is_undecided ? "Least progressed: undecided among " : "Least progressed: ";
+	char *tail, *who;
+
+	if (verdict->kind == VERDICT_NONE) {
+		fputs("No rank is behind.\n", view->out);
+		return;
+	}
+	if (verdict->kind == VERDICT_UNKNOWN) {
+		fputs("Least progressed: unknown\n", view->out);
+		return;
+	}
+	tail = xasprintf(", %d of %d ranks", rankset_count(verdict->culprits),
+			 parts_num_ranks(view));
+	who = label_who(verdict->culprits, view->width - (int)strlen(lead) - (int)strlen(tail));
+	fprintf(view->out, "%s%s%s%s%s\n", text_color(view, TEXT_CULPRIT), lead, who, tail,
+		text_color(view, TEXT_PLAIN));
+	free(tail);
+	free(who);
+}
+
+/* ---- No culprit: why ---------------------------------------------------------------------- */
+
+static char *who_text(const struct rankset *ranks)
+{
+	return label_who(ranks, 30);
+}
+
+static void print_why_none(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	int waiting = rankset_count(verdict->waiting), moving = rankset_count(verdict->moving);
+	int ranks = parts_num_ranks(view);
+	char *quiet = label_time(verdict->quiet_ns), *who;
+
+	if (moving > 0 && moving == ranks) {
+		text_wrap(view, 2,
+			  "all ranks are moving: each went into or out of an MPI call just "
+			  "now");
+	} else if (moving > 0 && waiting > 0) {
+		who = who_text(verdict->moving);
+		text_wrap(view, 2,
+			  "%d of %d ranks wait inside MPI while %s %s moving: waiting for a rank "
+			  "that moves is no fault",
+			  waiting, ranks, who, moving == 1 ? "is" : "are");
+		free(who);
+	} else if (moving > 0) {
+		text_wrap(view, 2, "%d of %d ranks are moving, and no rank waits inside MPI",
+			  moving, ranks);
+	} else if (waiting > 0) {
+		text_wrap(view, 2,
+			  "%d of %d ranks wait inside MPI, but there is no rank of which it can be "
+			  "said that it holds them up",
+			  waiting, ranks);
+	} else {
+		text_wrap(view, 2, "no rank waits inside MPI");
+	}
+	if (verdict->basis == VERDICT_BY_MODELS && moving < ranks)
+		text_wrap(view, 2, "last move of any rank: %s ago", quiet);
+	free(quiet);
+}
+
+static void print_why_unknown(const struct view *view)
+{
+	text_wrap(view, 2, "too little is known: no counts of MPI calls and no stacks");
+	text_wrap(view, 2,
+		  "start the job with \"pdb run -- mpirun ...\" next time, so that its MPI "
+		  "calls are counted");
+}
+
+/* ---- The culprits' places ----------------------------------------------------------------- */
+
+static void print_group(const struct view *view, const struct eqgroup *group, bool name_ranks)
+{
+	char *where = label_where(view->job, group, LABEL_FULL);
+	char *since = parts_since(view, group);
+	const char *link = strstr(since, "moving") ? ", " : ", for ";
+
+	if (name_ranks) {
+		char *who = who_text(group->ranks);
+
+		text_wrap(view, 2, "%s: %s%s%s", who, where, link, since);
+		free(who);
+	} else {
+		text_wrap(view, 2, "%s%s%s", where, link, since);
+	}
+	free(where);
+	free(since);
+}
+
+static const struct iteration *find_iteration(const struct place *place, uint32_t loop)
+{
+	for (size_t i = 0; i < place->num_iterations; i++) {
+		if (place->iterations[i].loop == loop)
+			return &place->iterations[i];
+	}
+	return NULL;
+}
+
+/* Ranks of the groups that are in the given iteration of the loop, or (iteration NULL) in none of
+ * it, as far as they run this loop at all. Culprits are left out. */
+static struct rankset *others_in(const struct view *view, uint32_t loop, uint64_t *count)
+{
+	struct rankset *ranks = rankset_create();
+
+	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
+		const struct eqgroup *group = &view->groups->groups[g];
+		const struct iteration *iteration = find_iteration(group->place, loop);
+
+		if (group->role != view->progress->loops[loop].role || parts_mark(view, g))
+			continue;
+		if (count ? iteration && iteration->count == *count : !iteration)
+			rankset_add_set(ranks, group->ranks);
+	}
+	return ranks;
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+	uint64_t count_a = *(const uint64_t *)a, count_b = *(const uint64_t *)b;
+
+	return (count_a > count_b) - (count_a < count_b);
+}
+
+/* The different iterations that the other ranks are in, ascending. The caller frees. */
+static uint64_t *other_counts(const struct view *view, uint32_t loop, size_t *num_ret)
+{
+	uint64_t *counts = xcalloc(view->groups->num_groups, sizeof(*counts));
+	size_t number = 0, kept = 0;
+
+	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
+		const struct eqgroup *group = &view->groups->groups[g];
+		const struct iteration *iteration = find_iteration(group->place, loop);
+
+		if (group->role == view->progress->loops[loop].role && iteration &&
+		    !parts_mark(view, g))
+			counts[number++] = iteration->count;
+	}
+	qsort(counts, number, sizeof(*counts), compare_counts);
+	for (size_t i = 0; i < number; i++) {
+		if (!kept || counts[kept - 1] != counts[i])
+			counts[kept++] = counts[i];
+	}
+	*num_ret = kept;
+	return counts;
+}
+
+/* "; the others: 509 in 413, 2 in 412, 3 not in this loop" */
+static char *others_text(const struct view *view, uint32_t loop)
+{
+	struct line line = {NULL};
+	struct rankset *outside = others_in(view, loop, NULL);
+	int num_outside = rankset_count(outside);
+	size_t number;
+	uint64_t *counts = other_counts(view, loop, &number);
+
+	if (number == 1 && num_outside == 0) {
+		line_add(&line, "",
+			 xasprintf("; all others in %llu", (unsigned long long)counts[0]));
+	} else if (number > MAX_COUNTS) {
+		line_add(&line, "",
+			 xasprintf("; the others in %llu to %llu", (unsigned long long)counts[0],
+				   (unsigned long long)counts[number - 1]));
+	} else if (number || num_outside) {
+		line_add(&line, "", xstrdup("; the others: "));
+		for (size_t i = 0; i < number; i++) {
+			struct rankset *ranks = others_in(view, loop, &counts[i]);
+
+			line_add(&line, i ? ", " : "",
+				 xasprintf("%d in %llu", rankset_count(ranks),
+					   (unsigned long long)counts[i]));
+			rankset_destroy(ranks);
+		}
+	}
+	if (num_outside)
+		line_add(&line, number ? ", " : "", xasprintf("%d not in this loop", num_outside));
+	free(counts);
+	rankset_destroy(outside);
+	return line.text ? line.text : xstrdup("");
+}
+
+static void print_loops(const struct view *view, const struct eqgroup *group)
+{
+	const struct place *place = group->place;
+
+	for (size_t i = 0; i < place->num_iterations; i++) {
+		char *loop = label_loop(view, place->iterations[i].loop, LABEL_FULL);
+		char *count = label_iteration(&place->iterations[i]);
+		char *others = others_text(view, place->iterations[i].loop);
+
+		text_wrap(view, 2, "%s: in iteration %s%s", loop, count, others);
+		free(loop);
+		free(count);
+		free(others);
+	}
+	if (place->num_iterations || !place->num_frontier)
+		return;
+	for (size_t i = 0; i < place->num_frontier; i++) {
+		char *loop = label_loop(view, place->frontier[i].loop, LABEL_FULL);
+		char *count = label_iteration(&place->frontier[i]);
+		char *others = others_text(view, place->frontier[i].loop);
+
+		text_wrap(view, 2, "%s: iteration %s was the last before this place%s", loop, count,
+			  others);
+		free(loop);
+		free(count);
+		free(others);
+	}
+}
+
+static void print_culprit_groups(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	size_t number = verdict->num_culprit_groups;
+
+	for (size_t i = 0; i < number && i < MAX_GROUPS; i++) {
+		const struct eqgroup *group = &view->groups->groups[verdict->culprit_groups[i]];
+
+		print_group(view, group, number > 1);
+		if (i == 0 || number <= 2)
+			print_loops(view, group);
+	}
+	if (number > MAX_GROUPS)
+		text_wrap(view, 2, "and %zu more groups, see \"groups\"", number - MAX_GROUPS);
+}
+
+/* ---- By stacks ---------------------------------------------------------------------------- */
+
+static char *sample_place(const struct job *job, const struct sample *sample)
+{
+	if (!sample || sample->status == SAMPLE_FAILED || sample->path == CALLPATH_NONE)
+		return NULL;
+	return label_user_place(job, sample->path, LABEL_FULL);
+}
+
+/* The places of the culprits' main threads by their stacks, ranks of one place together. */
+static void print_culprit_samples(const struct view *view)
+{
+	struct rankset *left = rankset_copy(view->verdict->culprits);
+	int number = 0;
+
+	for (int r = rankset_first(left); r >= 0; r = rankset_first(left)) {
+		char *place = sample_place(view->job, samples_find(view->job->samples, r, 0));
+		struct rankset *here = rankset_create();
+		char *who;
+
+		rankset_add(here, r);
+		for (int o = rankset_next(left, r); place && o >= 0; o = rankset_next(left, o)) {
+			char *other =
+				sample_place(view->job, samples_find(view->job->samples, o, 0));
+
+			if (other && !strcmp(other, place))
+				rankset_add(here, o);
+			free(other);
+		}
+		rankset_remove_set(left, here);
+		who = who_text(here);
+		if (place && number++ < MAX_GROUPS)
+			text_wrap(view, 2, "%s: in %s", who, place);
+		free(who);
+		free(place);
+		rankset_destroy(here);
+	}
+	if (number > MAX_GROUPS)
+		text_wrap(view, 2, "and in %d other places", number - MAX_GROUPS);
+	rankset_destroy(left);
+}
+
+static const char *process_state_text(char state)
+{
+	switch (state) {
+	case 'T':
+		return "stopped by a signal";
+	case 't':
+		return "held by a debugger";
+	case 'Z':
+	case 'X':
+		return "ended, waiting to be collected by its parent";
+	case 'D':
+		return "waiting inside the kernel (disk or network file system), cannot be "
+		       "interrupted";
+	}
+	return NULL;
+}
+
+static void print_process_states(const struct view *view)
+{
+	static const char states[] = "TtZXD";
+	const struct verdict *verdict = view->verdict;
+
+	for (const char *state = states; *state; state++) {
+		struct rankset *ranks = rankset_create();
+
+		for (int r = rankset_first(verdict->culprits); r >= 0;
+		     r = rankset_next(verdict->culprits, r)) {
+			const struct sample *sample = samples_find(view->job->samples, r, 0);
+
+			if (sample && sample->state == *state)
+				rankset_add(ranks, r);
+		}
+		if (!rankset_is_empty(ranks)) {
+			char *who = who_text(ranks);
+
+			text_wrap(view, 2, "%s: process %s (state %c)", who,
+				  process_state_text(*state), *state);
+			free(who);
+		}
+		rankset_destroy(ranks);
+	}
+}
+
+/* ---- Evidence ----------------------------------------------------------------------------- */
+
+struct wait {
+	const char *function;
+	struct rankset *ranks;
+};
+
+static int compare_waits(const void *a, const void *b)
+{
+	int ranks_a = rankset_count(((const struct wait *)a)->ranks);
+	int ranks_b = rankset_count(((const struct wait *)b)->ranks);
+
+	return (ranks_a < ranks_b) - (ranks_a > ranks_b);
+}
+
+/* ": 508 in MPI_Allgather, 2 in MPI_Waitall", by the groups of the waiting ranks. */
+static char *waits_text(const struct view *view)
+{
+	const struct job *job = view->job;
+	size_t number = 0, max = view->groups ? view->groups->num_groups : 0;
+	struct wait *waits = xcalloc(max, sizeof(*waits));
+	struct line line = {NULL};
+
+	for (size_t g = 0; g < max; g++) {
+		const struct eqgroup *group = &view->groups->groups[g];
+		const char *function = job->model->sites[SEG_STATE_SITE(group->state)].name;
+		struct rankset *ranks = rankset_copy(group->ranks);
+		size_t w = 0;
+
+		rankset_keep_set(ranks, view->verdict->waiting);
+		if (group->activity == ACTIVITY_POLLING)
+			function = "polling";
+		else if (group->activity != ACTIVITY_IN_MPI)
+			function = NULL;
+		while (w < number && function && strcmp(waits[w].function, function))
+			w++;
+		if (function && !rankset_is_empty(ranks)) {
+			if (w == number)
+				waits[number++] = (struct wait){function, rankset_create()};
+			rankset_add_set(waits[w].ranks, ranks);
+		}
+		rankset_destroy(ranks);
+	}
+	qsort(waits, number, sizeof(*waits), compare_waits);
+	for (size_t w = 0; w < number && w < MAX_COUNTS; w++)
+		line_add(&line, ", ",
+			 xasprintf("%d %s%s", rankset_count(waits[w].ranks),
+				   strcmp(waits[w].function, "polling") ? "in " : "",
+				   waits[w].function));
+	if (number > MAX_COUNTS)
+		line_add(&line, ", ", xstrdup("..."));
+	for (size_t w = 0; w < number; w++)
+		rankset_destroy(waits[w].ranks);
+	free(waits);
+	return line.text;
+}
+
+/* The present stay beside the longest earlier one. */
+static void print_stays(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	char *stay = label_time(verdict->stay_ns), *before = label_time(verdict->longest_before_ns);
+
+	if (verdict->is_new_state && verdict->longest_before_ns)
+		text_wrap(view, 4,
+			  "here for %s; never before was this place left again, and elsewhere the "
+			  "longest stay was %s",
+			  stay, before);
+	else if (verdict->is_new_state)
+		text_wrap(view, 4, "here for %s; never before was this place left again", stay);
+	else
+		text_wrap(view, 4, "here for %s; the longest stay here before was %s", stay,
+			  before);
+	free(stay);
+	free(before);
+}
+
+static void print_evidence(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	int waiting = rankset_count(verdict->waiting), moving = rankset_count(verdict->moving);
+	int ranks = parts_num_ranks(view);
+	char *waits = waits_text(view), *quiet = label_time(verdict->quiet_ns);
+
+	text_wrap(view, 2, "evidence: %d of %d ranks wait inside MPI%s%s", waiting, ranks,
+		  waits ? ": " : "", waits ? waits : "");
+	if (verdict->basis == VERDICT_BY_MODELS) {
+		if (moving)
+			text_wrap(view, 4, "%d of %d ranks are moving", moving, ranks);
+		else
+			text_wrap(view, 4, "no rank has moved for %s", quiet);
+		if (verdict->num_culprit_groups)
+			print_stays(view);
+	} else {
+		text_wrap(view, 4,
+			  "by one look at the stacks: without the recorder there are no "
+			  "counts of MPI calls and no times");
+	}
+	free(waits);
+	free(quiet);
+}
+
+static void print_confidence(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+
+	if (verdict->kind == VERDICT_UNDECIDED)
+		text_wrap(view, 2,
+			  "not decided: all of these are inside MPI, and none of them is "
+			  "known to be behind the others");
+	else if (verdict->kind == VERDICT_LEAST)
+		text_wrap(view, 2,
+			  "all ranks that do not move are inside MPI; these are the least "
+			  "progressed of them, which need not be the cause");
+	if (!verdict->is_hang)
+		text_wrap(view, 2,
+			  "not sure that this is a hang: it may just take long; look again "
+			  "later");
+	if (verdict->is_approximate)
+		text_wrap(view, 2,
+			  "approximate: iterations of an inner loop were compared by their "
+			  "sum over the whole run");
+}
+
+static void print_next(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	int culprit = rankset_first(verdict->culprits), waiting = rankset_first(verdict->waiting);
+
+	if (culprit < 0)
+		return;
+	if (waiting >= 0 && view->groups)
+		text_wrap(view, 2, "next: \"gdb %d\", \"bt %d\", \"why %d\"", culprit, culprit,
+			  waiting);
+	else
+		text_wrap(view, 2, "next: \"gdb %d\", \"bt %d\"", culprit, culprit);
+}
+
+void view_lp(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+
+	print_first_line(view);
+	if (verdict->kind == VERDICT_NONE) {
+		print_why_none(view);
+	} else if (verdict->kind == VERDICT_UNKNOWN) {
+		print_why_unknown(view);
+	} else {
+		if (view->groups && verdict->num_culprit_groups)
+			print_culprit_groups(view);
+		else
+			print_culprit_samples(view);
+		print_process_states(view);
+		print_evidence(view);
+		print_confidence(view);
+		print_next(view);
+	}
+	view_holes(view);
+}
+
+void view_summary(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	int moving = rankset_count(verdict->moving), ranks = parts_num_ranks(view);
+	int waiting = rankset_first(verdict->waiting);
+	char *quiet = label_time(verdict->quiet_ns);
+
+	if (verdict->kind == VERDICT_UNKNOWN)
+		text_wrap(view, 0, "Too little is known to say which rank is behind.");
+	else if (verdict->basis == VERDICT_BY_STACKS)
+		text_wrap(view, 0, "No recorder: only stacks are known. Try \"lp\".");
+	else if (moving == ranks)
+		text_wrap(view, 0, "All ranks are moving.");
+	else if (moving > 0)
+		text_wrap(view, 0, "%d of %d ranks are moving. Try \"lp\" or \"groups\".", moving,
+			  ranks);
+	else if (waiting >= 0)
+		text_wrap(view, 0, "No rank has moved for %s. Try \"lp\" or \"why %d\".", quiet,
+			  waiting);
+	else
+		text_wrap(view, 0, "No rank has moved for %s. Try \"lp\".", quiet);
+	free(quiet);
+}

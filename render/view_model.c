@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The Markov model of a rank: which MPI call follows which, how often. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/job.h"
+#include "model/job_model.h"
+#include "model/model.h"
+#include "model/xalloc.h"
+#include "render/dot.h"
+#include "render/label.h"
+#include "render/parts.h"
+#include "render/table.h"
+#include "render/text.h"
+
+static const struct table_column columns[] = {
+	{.name = "from", .header = "from", .min_width = 12},
+	{.name = "to", .header = "to", .min_width = 12},
+	{.name = "count", .header = "times", .align = TABLE_RIGHT, .min_width = 5},
+	{.name = "share", .header = "share", .align = TABLE_RIGHT, .min_width = 5},
+};
+
+/* How often each state was left, by the rank's own numbers of states. The caller frees. */
+static uint64_t *count_leaving(const struct job_lane *lane)
+{
+	uint64_t *leaving = xcalloc(2 * lane->model->num_sites, sizeof(*leaving));
+
+	for (size_t t = 0; t < lane->data->num_transitions; t++)
+		leaving[lane->data->transitions[t].from] += lane->data->transitions[t].count;
+	return leaving;
+}
+
+/* In whole percent; what is neither nothing nor all is not rounded to it. */
+static char *share_text(uint64_t count, uint64_t all)
+{
+	double percent = all ? 100.0 * (double)count / (double)all : 0;
+
+	if (count && percent < 1)
+		return xstrdup("<1 %");
+	if (count < all && percent > 99)
+		return xstrdup(">99 %");
+	return xasprintf("%.0f %%", percent);
+}
+
+static int compare_from(const void *a, const void *b, void *arg)
+{
+	const struct model_lane *lane = arg;
+	size_t one = *(const size_t *)a, two = *(const size_t *)b;
+	uint32_t from_one = lane->transitions[one].from, from_two = lane->transitions[two].from;
+
+	if (from_one != from_two)
+		return from_one < from_two ? -1 : 1;
+	return (one > two) - (one < two);
+}
+
+/* The transitions of one state together, states in the order first seen. The caller frees. */
+static size_t *sort_transitions(const struct job_lane *lane)
+{
+	size_t *order = xcalloc(lane->data->num_transitions, sizeof(*order));
+
+	for (size_t t = 0; t < lane->data->num_transitions; t++)
+		order[t] = t;
+	qsort_r(order, lane->data->num_transitions, sizeof(*order), compare_from,
+		(void *)lane->data);
+	return order;
+}
+
+/* With its number, since two places may look the same once they are cut to fit. */
+static char *state_text(const struct view *view, const struct job_lane *lane, uint32_t state)
+{
+	char *label = label_state(view->job, job_lane_state(lane, state), LABEL_SHORT);
+	char *text = xasprintf("%u %s", state, label);
+
+	free(label);
+	return text;
+}
+
+static void print_lane(const struct view *view, const struct job_lane *lane)
+{
+	const struct model_lane *data = lane->data;
+	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	uint64_t *leaving = count_leaving(lane);
+	size_t *order = sort_transitions(lane);
+
+	text_wrap(view, 0,
+		  "rank %d%s: %zu different steps into and out of MPI, %" PRIu64 " in all%s",
+		  lane->rank, data->is_main ? "" : ", another thread", data->num_transitions,
+		  data->events, data->is_consistent ? "" : " (it moved while this was read)");
+	for (size_t i = 0; i < data->num_transitions; i++) {
+		const struct model_transition *transition = &data->transitions[order[i]];
+		char *from = state_text(view, lane, transition->from);
+		char *to = state_text(view, lane, transition->to);
+		char *share = share_text(transition->count, leaving[transition->from]);
+
+		table_row(table);
+		table_cell(table, "%s", from);
+		table_cell(table, "%s", to);
+		table_cell(table, "%" PRIu64, transition->count);
+		table_cell(table, "%s", share);
+		free(from);
+		free(to);
+		free(share);
+	}
+	table_print(table, view);
+	if (data->num_transitions)
+		text_wrap(view, 2, "share: of all steps that leave the state named under \"from\"");
+	free(order);
+	free(leaving);
+	table_destroy(table);
+}
+
+void view_model(const struct view *view, int rank)
+{
+	size_t number, first;
+
+	if (!parts_have_models(view))
+		return;
+	first = parts_lanes(view, rank, &number);
+	if (!number)
+		parts_no_model(view, rank);
+	for (size_t i = first; i < first + number; i++)
+		print_lane(view, &view->job->model->lanes[i]);
+}
+
+/* ---- As DOT ------------------------------------------------------------------------------- */
+
+static void add_lane(struct dot *dot, const struct view *view, const struct job_lane *lane)
+{
+	const struct model_lane *data = lane->data;
+	size_t num_states = 2 * lane->model->num_sites;
+	uint64_t *leaving = count_leaving(lane);
+	uint64_t *weight = xcalloc(num_states, sizeof(*weight));
+	uint32_t *node = xcalloc(num_states, sizeof(*node));
+	bool *is_used = xcalloc(num_states, sizeof(*is_used));
+
+	for (size_t t = 0; t < data->num_transitions; t++) {
+		weight[data->transitions[t].to] += data->transitions[t].count;
+		is_used[data->transitions[t].from] = is_used[data->transitions[t].to] = true;
+	}
+	is_used[data->state] = true;
+	for (uint32_t s = 0; s < num_states; s++) {
+		char *label;
+
+		if (!is_used[s])
+			continue;
+		label = label_state(view->job, job_lane_state(lane, s), LABEL_SHORT);
+		/* The present state is kept however rare it is. */
+		node[s] = dot_node(dot, label, s == data->state ? UINT64_MAX : weight[s],
+				   s == data->state       ? DOT_STRONG
+				   : SEG_STATE_IS_EXIT(s) ? DOT_ROUNDED
+							  : DOT_PLAIN);
+		free(label);
+	}
+	for (size_t t = 0; t < data->num_transitions; t++) {
+		const struct model_transition *transition = &data->transitions[t];
+		char *share = share_text(transition->count, leaving[transition->from]);
+		char *label = xasprintf("%" PRIu64 " (%s)", transition->count, share);
+
+		dot_edge(dot, node[transition->from], node[transition->to], label);
+		free(share);
+		free(label);
+	}
+	free(leaving);
+	free(weight);
+	free(node);
+	free(is_used);
+}
+
+void view_model_dot(const struct view *view, int rank)
+{
+	size_t number, first = parts_lanes(view, rank, &number);
+	struct dot *dot;
+	char *title;
+
+	if (!number)
+		return;
+	title = xasprintf(
+		"rank %d: steps into and out of MPI, how often, and their share of all that "
+		"leave the state",
+		rank);
+	dot = dot_create(title, "states");
+	for (size_t i = first; i < first + number; i++)
+		add_lane(dot, view, &view->job->model->lanes[i]);
+	dot_write(dot, view->out);
+	dot_destroy(dot);
+	free(title);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * How far each group has got in the outermost loop, as bars. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/eqgroup.h"
+#include "analysis/loop_nest.h"
+#include "analysis/progress.h"
+#include "model/job.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/label.h"
+#include "render/parts.h"
+#include "render/table.h"
+#include "render/text.h"
+
+/* A bar shows at least this many iterations, so that one iteration does not look like a mile. */
+enum { BAR_WIDTH = 20, LEAST_SPAN = 10 };
+
+static const struct table_column columns[] = {
+	{.name = "ranks", .header = "ranks", .min_width = 12},
+	{.name = "bar", .header = "progress", .min_width = BAR_WIDTH},
+	{.name = "iteration", .header = "iteration", .align = TABLE_RIGHT, .min_width = 6},
+	{.name = "where", .header = "where", .min_width = 10},
+	{.name = "since", .header = "since", .min_width = 5},
+};
+
+/* The outermost loop that a group is in, or was in last; NULL if there is none. */
+static const struct iteration *outermost(const struct eqgroup *group)
+{
+	if (group->place->num_iterations)
+		return &group->place->iterations[0];
+	return group->place->num_frontier ? &group->place->frontier[0] : NULL;
+}
+
+/* What the bars show: the iterations from `first` to `last` of a loop. */
+struct scale {
+	uint32_t loop; /* LOOP_NONE: for groups in no loop */
+	uint64_t first, last;
+};
+
+static struct scale make_scale(const struct view *view, uint32_t loop)
+{
+	struct scale scale = {.loop = loop, .first = UINT64_MAX};
+
+	for (size_t g = 0; g < view->groups->num_groups; g++) {
+		const struct iteration *iteration = outermost(&view->groups->groups[g]);
+
+		if (!iteration || iteration->loop != loop)
+			continue;
+		if (iteration->count < scale.first)
+			scale.first = iteration->count;
+		if (iteration->count > scale.last)
+			scale.last = iteration->count;
+	}
+	if (scale.last - scale.first < LEAST_SPAN)
+		scale.first = scale.last > LEAST_SPAN ? scale.last - LEAST_SPAN : 0;
+	return scale;
+}
+
+static char *bar_text(const struct view *view, const struct scale *scale, uint64_t count)
+{
+	double share = scale->last > scale->first ? (double)(count - scale->first) /
+							    (double)(scale->last - scale->first)
+						  : 1;
+	/* Only the foremost have a full bar. */
+	int filled = count == scale->last ? BAR_WIDTH : (int)(share * (BAR_WIDTH - 1));
+	const char *full = view->use_unicode ? "\u2588" : "#";
+	const char *empty = view->use_unicode ? "\u2591" : ".";
+	char *text = xmalloc(BAR_WIDTH * 4 + 1), *end = text;
+
+	for (int i = 0; i < BAR_WIDTH; i++)
+		end = stpcpy(end, i < filled ? full : empty);
+	return text;
+}
+
+static void add_row(struct table *table, const struct view *view, const struct scale *scale,
+		    uint32_t g, const struct rankset *ranks)
+{
+	const struct eqgroup *group = &view->groups->groups[g];
+	const struct iteration *iteration = outermost(group);
+	char *where = label_where(view->job, group, LABEL_SHORT);
+	char *since = parts_since(view, group), *iterations = parts_iterations(group);
+
+	table_row(table);
+	table_ranks(table, ranks);
+	if (iteration) {
+		char *bar = bar_text(view, scale, iteration->count);
+
+		table_cell(table, "%s", bar);
+		free(bar);
+	} else {
+		table_cell(table, "%s", "");
+	}
+	table_cell(table, "%s", iterations);
+	table_cell(table, "%s", where);
+	table_cell(table, "%s", since);
+	if (parts_mark(view, g))
+		table_mark(table, "*");
+	free(where);
+	free(since);
+	free(iterations);
+}
+
+static void print_title(const struct view *view, const struct scale *scale)
+{
+	char *loop;
+
+	if (scale->loop == LOOP_NONE) {
+		text_wrap(view, 0, "in no loop:");
+		return;
+	}
+	loop = label_loop(view, scale->loop, LABEL_FULL);
+	text_wrap(view, 0, "%s: the bars go from iteration %" PRIu64 " to %" PRIu64, loop,
+		  scale->first, scale->last);
+	free(loop);
+}
+
+/* All groups whose outermost loop is `loop`. */
+static void print_section(const struct view *view, uint32_t loop)
+{
+	struct scale scale = make_scale(view, loop);
+	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	size_t num_rest = 0;
+
+	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
+		const struct iteration *iteration = outermost(&view->groups->groups[g]);
+		struct rankset *ranks = parts_in_focus(view, view->groups->groups[g].ranks);
+
+		if ((iteration ? iteration->loop : LOOP_NONE) != loop || rankset_is_empty(ranks)) {
+			rankset_destroy(ranks);
+			continue;
+		}
+		if (table_num_rows(table) >=
+		    (parts_mark(view, g) ? 2 * PARTS_MAX_ROWS : PARTS_MAX_ROWS))
+			num_rest++;
+		else
+			add_row(table, view, &scale, g, ranks);
+		rankset_destroy(ranks);
+	}
+	if (loop == LOOP_NONE) {
+		table_hide(table, "bar");
+		table_hide(table, "iteration");
+	}
+	if (table_num_rows(table))
+		print_title(view, &scale);
+	table_print(table, view);
+	if (num_rest)
+		text_wrap(view, 2,
+			  "... and %zu smaller groups; \"focus RANKS\" shows the groups of "
+			  "some ranks",
+			  num_rest);
+	table_destroy(table);
+}
+
+void view_progress(const struct view *view)
+{
+	bool *has_section;
+
+	if (!parts_have_models(view))
+		return;
+	has_section = xcalloc(view->progress->num_loops, sizeof(*has_section));
+	for (size_t g = 0; g < view->groups->num_groups; g++) {
+		const struct iteration *iteration = outermost(&view->groups->groups[g]);
+
+		if (iteration)
+			has_section[iteration->loop] = true;
+	}
+	for (uint32_t loop = 0; loop < view->progress->num_loops; loop++) {
+		if (has_section[loop])
+			print_section(view, loop);
+	}
+	print_section(view, LOOP_NONE);
+	free(has_section);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * From one rank down the progress graph to the least progressed, a step at a time. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/eqgroup.h"
+#include "analysis/loop_nest.h"
+#include "analysis/progress.h"
+#include "analysis/verdict.h"
+#include "model/job.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/label.h"
+#include "render/parts.h"
+#include "render/text.h"
+
+enum { STEP = 2, MAX_STEPS = 12 };
+
+/* The first edge that leaves a group: edges are sorted. */
+static size_t first_edge(const struct progress_graph *graph, uint32_t from)
+{
+	size_t low = 0, high = graph->num_edges;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (graph->edges[middle].from < from)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The way from `start` to the nearest culprit, else to the nearest group that nothing is behind:
+ * breadth first, so the shortest. Returns edges by number, the first step first. The caller
+ * frees. */
+static size_t *find_way(const struct view *view, uint32_t start, size_t *num_ret)
+{
+	const struct progress_graph *graph = view->graph;
+	size_t num_groups = view->groups->num_groups, head = 0, tail = 0, length = 0;
+	uint32_t *queue = xcalloc(num_groups, sizeof(*queue)), goal = UINT32_MAX;
+	size_t *by_edge = xcalloc(num_groups, sizeof(*by_edge)), *way;
+	bool *is_seen = xcalloc(num_groups, sizeof(*is_seen)), is_culprit = false;
+
+	queue[tail++] = start;
+	is_seen[start] = true;
+	while (head < tail && !is_culprit) {
+		uint32_t from = queue[head++];
+
+		is_culprit = from != start && parts_mark(view, from);
+		if (is_culprit || (goal == UINT32_MAX && graph->is_least[from]))
+			goal = from;
+		for (size_t e = first_edge(graph, from);
+		     !is_culprit && e < graph->num_edges && graph->edges[e].from == from; e++) {
+			uint32_t to = graph->edges[e].to;
+
+			if (is_seen[to])
+				continue;
+			is_seen[to] = true;
+			by_edge[to] = e;
+			queue[tail++] = to;
+		}
+	}
+	for (uint32_t g = goal; g != UINT32_MAX && g != start; g = graph->edges[by_edge[g]].from)
+		length++;
+	way = xcalloc(length, sizeof(*way));
+	*num_ret = length;
+	for (uint32_t g = goal; length > 0; g = graph->edges[by_edge[g]].from)
+		way[--length] = by_edge[g];
+	free(queue);
+	free(by_edge);
+	free(is_seen);
+	return way;
+}
+
+static const struct iteration *find_iteration(const struct place *place, uint32_t loop)
+{
+	for (size_t i = 0; i < place->num_iterations; i++) {
+		if (place->iterations[i].loop == loop)
+			return &place->iterations[i];
+	}
+	for (size_t i = 0; i < place->num_frontier; i++) {
+		if (place->frontier[i].loop == loop)
+			return &place->frontier[i];
+	}
+	return NULL;
+}
+
+/* Where a group is, since when, in which iterations. */
+static void print_place(const struct view *view, uint32_t g, const char *who, int indent)
+{
+	const struct eqgroup *group = &view->groups->groups[g];
+	char *where = label_where(view->job, group, LABEL_FULL);
+	char *since = parts_since(view, group);
+	const char *mark = parts_mark(view, g);
+	const struct place *place = group->place;
+	bool is_frontier = place->num_iterations == 0;
+	size_t number = is_frontier ? place->num_frontier : place->num_iterations;
+
+	text_wrap(view, indent, "%s: %s%s%s%s%s", who, where,
+		  strstr(since, "moving") ? ", " : ", for ", since, mark ? "   " : "",
+		  mark ? mark : "");
+	for (size_t i = 0; i < number; i++) {
+		const struct iteration *iteration =
+			is_frontier ? &place->frontier[i] : &place->iterations[i];
+		char *loop = label_loop(view, iteration->loop, LABEL_FULL);
+		char *count = label_iteration(iteration);
+
+		text_wrap(view, indent + STEP, "%s: %siteration %s", loop,
+			  is_frontier ? "last seen in " : "", count);
+		free(loop);
+		free(count);
+	}
+	free(where);
+	free(since);
+}
+
+/* What makes the target of the edge less progressed than its source. */
+static void print_reason(const struct view *view, const struct progress_edge *edge, int indent)
+{
+	const struct iteration *ahead, *behind;
+	char *loop, *count_ahead, *count_behind;
+
+	if (edge->loop == LOOP_NONE) {
+		text_wrap(view, indent,
+			  "further behind: its place comes earlier on the program's way, in no "
+			  "other iteration");
+		return;
+	}
+	loop = label_loop(view, edge->loop, LABEL_FULL);
+	ahead = find_iteration(view->groups->groups[edge->from].place, edge->loop);
+	behind = find_iteration(view->groups->groups[edge->to].place, edge->loop);
+	if (ahead && behind && ahead->count != behind->count) {
+		count_ahead = label_iteration(ahead);
+		count_behind = label_iteration(behind);
+		text_wrap(view, indent, "further behind: in iteration %s, not %s, of %s",
+			  count_behind, count_ahead, loop);
+		free(count_ahead);
+		free(count_behind);
+	} else {
+		text_wrap(view, indent, "further behind: earlier in the same iteration of %s",
+			  loop);
+	}
+	free(loop);
+}
+
+static char *with_others(const struct eqgroup *group, int rank)
+{
+	int others = rankset_count(group->ranks) - 1;
+
+	if (others == 0)
+		return xasprintf("rank %d", rank);
+	return xasprintf("rank %d and %d other%s in the same place", rank, others,
+			 others == 1 ? "" : "s");
+}
+
+/* The way has ended at a group that the verdict does not name. */
+static void print_no_way(const struct view *view, int indent)
+{
+	const struct verdict *verdict = view->verdict;
+	char *who;
+
+	text_wrap(view, indent, "no rank is known to be further behind than this");
+	if (rankset_is_empty(verdict->culprits))
+		return;
+	who = label_who(verdict->culprits, 30);
+	text_wrap(view, indent, "not on this way: %s, see \"lp\"", who);
+	free(who);
+}
+
+void view_why(const struct view *view, int rank)
+{
+	const struct eqgroups *groups = view->groups;
+	uint32_t start;
+	size_t *way, number;
+	int indent = 0;
+	char *who;
+
+	if (!parts_have_models(view))
+		return;
+	start = parts_group_of(view, rank);
+	if (start == UINT32_MAX) {
+		parts_no_model(view, rank);
+		return;
+	}
+	who = with_others(&groups->groups[start], rank);
+	print_place(view, start, who, 0);
+	free(who);
+	if (parts_mark(view, start)) {
+		text_wrap(view, STEP, "\"lp\" says what speaks for it");
+		return;
+	}
+	way = find_way(view, start, &number);
+	for (size_t i = 0; i < number; i++) {
+		const struct progress_edge *edge = &view->graph->edges[way[i]];
+
+		/* A long way, as in a pipeline: its beginning and its end. */
+		if (number > MAX_STEPS && i == MAX_STEPS / 2) {
+			text_wrap(view, indent + STEP, "... %zu more steps of this kind ...",
+				  number - MAX_STEPS);
+			i = number - MAX_STEPS / 2 - 1;
+			continue;
+		}
+		indent += STEP;
+		print_reason(view, edge, indent);
+		who = label_who(groups->groups[edge->to].ranks, 30);
+		print_place(view, edge->to, who, indent);
+		free(who);
+		start = edge->to;
+	}
+	if (!parts_mark(view, start))
+		print_no_way(view, indent + STEP);
+	free(way);
+}
