@@ -10,11 +10,13 @@ struct pdb_error;
 struct proctable;
 
 /* Ask the PRRTE launcher `pid` (mpirun, prterun, prte) for its application job and its process
- * table. PMIx can hang or abort against a dying server, so all of it runs in a forked child that is
- * given `timeout_ms` and then ended; the answer comes back over a pipe. With several jobs under one
- * launcher the one named `nspace` is taken, or the latest when nspace is NULL. On success *ret is
- * finished and belongs to the caller. Errors: ERROR_TIMEOUT, ERROR_NOT_FOUND (no rendezvous file,
- * or no job yet), ERROR_PERMISSION, ERROR_GONE, ERROR_SYSTEM; the text says what to do. */
+ * table, waiting for at most `timeout_ms`. PMIx runs in a process of its own, which outlives the
+ * call after a time-out until the launcher has answered or ended: a launcher that finds its tool
+ * gone too early crashes. With several jobs under one launcher the one named `nspace` is taken, or
+ * when nspace is NULL the latest that still has processes. On success *ret is finished and belongs
+ * to the caller. Errors: ERROR_TIMEOUT (also when the launcher is stopped), ERROR_NOT_FOUND (no
+ * rendezvous file, or no job yet), ERROR_UNSUPPORTED (no PRRTE launcher, or in a container),
+ * ERROR_PERMISSION, ERROR_GONE, ERROR_SYSTEM; the text says what to do. */
 int pmix_proctable(pid_t pid, const char *nspace, int timeout_ms, struct proctable **ret,
 		   struct pdb_error *err);
 

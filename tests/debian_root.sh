@@ -7,7 +7,7 @@
 # Makes DIR a root of Debian SUITE (bookworm, trixie) if it is not one yet, installs what is missing
 # of the packages, and runs the command in it, in the present directory: the tree that this script
 # belongs to appears in the root at its own path. The command sees only its own processes and its
-# own /dev/shm, and nothing of it is left running or mounted when it ends, however it ends.
+# own /dev/shm and /tmp, and nothing of it is left running or mounted when it ends, however it ends.
 # Packages come from the Debian mirror that this machine's own apt is set up with; PDB_MIRROR names
 # another. Status: that of the command; 77 when a root cannot be made here (not root, no network).
 set -eu
@@ -86,10 +86,17 @@ enter() {
 	mount --rbind /sys "$dir/sys"
 	mount --rbind /dev "$dir/dev"
 	mount -t tmpfs -o mode=1777 tmpfs "$dir/dev/shm"
+	# Process ids start again from 1 each time, so a session directory that mpirun left behind by
+	# a crash would bear the name of the next one's.
+	mount -t tmpfs -o mode=1777 tmpfs "$dir/tmp"
 	cp -L /etc/resolv.conf "$dir/etc/resolv.conf" 2>/dev/null || :
 	{ echo "127.0.0.1 localhost"; echo "127.0.1.1 $(hostname)"; } >"$dir/etc/hosts"
 	mkdir -p "$dir$tree"
 	mount --bind "$tree" "$dir$tree"
+	# A root kept inside the tree would show itself in itself, without end for what walks /.
+	case $dir in
+	"$tree"/*) mount -t tmpfs -o size=4k,mode=555 tmpfs "$dir$dir" ;;
+	esac
 	# Process 1 of the namespace ignores signals that it does not catch, and reaps the others.
 	trap 'exit 130' INT TERM HUP
 	exec 3<&0 # a command in the background would have no standard input

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A PRRTE server lists as namespaces its jobs ("prterun-login1-4019@1") and every tool that is
+ * connected to it, us included. Only jobs have a process table. */
+#include <pmix_tool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/error.h"
+#include "model/proctable.h"
+#include "model/xalloc.h"
+#include "pmix/query.h"
+#include "pmix/rendezvous.h"
+
+static int set_pmix_error(struct pdb_error *err, const char *what, pmix_status_t status)
+{
+	enum error_code code = ERROR_SYSTEM;
+
+	switch (status) {
+	case PMIX_ERR_TIMEOUT:
+		code = ERROR_TIMEOUT;
+		break;
+	case PMIX_ERR_NOT_FOUND:
+		code = ERROR_NOT_FOUND;
+		break;
+	case PMIX_ERR_NO_PERMISSIONS:
+#ifdef PMIX_ERR_INVALID_CRED
+	case PMIX_ERR_INVALID_CRED:
+#endif
+		code = ERROR_PERMISSION;
+		break;
+	case PMIX_ERR_UNREACH:
+	case PMIX_ERR_LOST_CONNECTION:
+		code = ERROR_GONE;
+		break;
+	}
+	return error_set(err, code, "%s: PMIx says %s", what, PMIx_Error_string(status));
+}
+
+static int connect_to(const struct rendezvous *server, pmix_proc_t *self_ret, struct pdb_error *err)
+{
+	pmix_info_t info[4];
+	size_t num_info = 0;
+	pmix_status_t status;
+
+#ifdef PMIX_TOOL_ATTACHMENT_FILE
+	PMIX_INFO_LOAD(&info[num_info++], PMIX_TOOL_ATTACHMENT_FILE, server->path, PMIX_STRING);
+#else
+	PMIX_INFO_LOAD(&info[num_info++], PMIX_SERVER_PIDINFO, &server->pid, PMIX_PID);
+#endif
+#ifdef PMIX_CONNECT_MAX_RETRIES
+	uint32_t retries = 1;
+	PMIX_INFO_LOAD(&info[num_info++], PMIX_CONNECT_MAX_RETRIES, &retries, PMIX_UINT32);
+#endif
+#ifdef PMIX_IOF_LOCAL_OUTPUT
+	/* The job's output belongs to mpirun's terminal, not here. */
+	bool local_output = false;
+	PMIX_INFO_LOAD(&info[num_info++], PMIX_IOF_LOCAL_OUTPUT, &local_output, PMIX_BOOL);
+#endif
+	status = PMIx_tool_init(self_ret, info, num_info);
+	for (size_t i = 0; i < num_info; i++)
+		PMIX_INFO_DESTRUCT(&info[i]);
+	if (status == PMIX_ERR_UNREACH)
+		return error_set(err, ERROR_GONE,
+				 "nobody answers at the address that %s names: process %d is "
+				 "ending, or has just started",
+				 server->path, server->pid);
+	if (status != PMIX_SUCCESS)
+		return set_pmix_error(err, "cannot connect to the launcher as a tool", status);
+	return 0;
+}
+
+static pmix_status_t ask(const char *key, const char *nspace, pmix_info_t **results_ret,
+			 size_t *num_results_ret)
+{
+	pmix_query_t query;
+	pmix_status_t status;
+
+	PMIX_QUERY_CONSTRUCT(&query);
+	PMIX_ARGV_APPEND(status, query.keys, key);
+	if (nspace) {
+		PMIX_QUERY_QUALIFIERS_CREATE(&query, 1);
+		PMIX_INFO_LOAD(&query.qualifiers[0], PMIX_NSPACE, nspace, PMIX_STRING);
+	}
+	*results_ret = NULL;
+	*num_results_ret = 0;
+	status = PMIx_Query_info(&query, 1, results_ret, num_results_ret);
+	PMIX_QUERY_DESTRUCT(&query);
+	/* Some servers call an answer to the only question asked a partial success. */
+	return status == PMIX_QUERY_PARTIAL_SUCCESS ? PMIX_SUCCESS : status;
+}
+
+/* The comma-separated names of all namespaces, tools' included; the caller frees it. */
+static int ask_namespaces(char **ret, struct pdb_error *err)
+{
+	pmix_info_t *results;
+	size_t num_results;
+	char *names = NULL;
+	pmix_status_t status = ask(PMIX_QUERY_NAMESPACES, NULL, &results, &num_results);
+
+	if (status != PMIX_SUCCESS)
+		return set_pmix_error(err, "cannot ask the launcher for its jobs", status);
+	for (size_t i = 0; i < num_results && !names; i++)
+		if (results[i].value.type == PMIX_STRING && results[i].value.data.string)
+			names = xstrdup(results[i].value.data.string);
+	PMIX_INFO_FREE(results, num_results);
+	*ret = names ? names : xstrdup("");
+	return 0;
+}
+
+/* Answers may be wrapped once more, in an array of infos. NULL: no process table in there. */
+static const pmix_data_array_t *find_table(const pmix_info_t *results, size_t num_results)
+{
+	for (size_t i = 0; i < num_results; i++) {
+		const pmix_data_array_t *array = results[i].value.data.darray;
+
+		if (results[i].value.type != PMIX_DATA_ARRAY || !array)
+			continue;
+		if (array->type == PMIX_PROC_INFO)
+			return array;
+		if (array->type == PMIX_INFO) {
+			array = find_table(array->array, array->size);
+			if (array)
+				return array;
+		}
+	}
+	return NULL;
+}
+
+/* NULL if the namespace has no process table, so is no job. Sets whether any process lives. */
+static struct proctable *ask_table(const char *nspace, bool *is_alive_ret)
+{
+	pmix_info_t *results;
+	size_t num_results;
+	struct proctable *table = NULL;
+	pmix_status_t status = ask(PMIX_QUERY_PROC_TABLE, nspace, &results, &num_results);
+	const pmix_data_array_t *array =
+		status == PMIX_SUCCESS ? find_table(results, num_results) : NULL;
+
+	*is_alive_ret = false;
+	if (array && array->size > 0) {
+		const pmix_proc_info_t *infos = array->array;
+
+		table = proctable_create();
+		table->job = xstrdup(nspace);
+		for (size_t i = 0; i < array->size; i++) {
+			bool is_alive = infos[i].state < PMIX_PROC_STATE_UNTERMINATED;
+
+			/* A pid that has ended may be somebody else's by now. */
+			proctable_add(table, infos[i].proc.rank, is_alive ? infos[i].pid : 0,
+				      infos[i].hostname ? infos[i].hostname : "",
+				      infos[i].executable_name ? infos[i].executable_name : "");
+			*is_alive_ret |= is_alive;
+		}
+	}
+	if (results)
+		PMIX_INFO_FREE(results, num_results);
+	return table;
+}
+
+/* Is job `a` later than job `b`? Their names end in "@" and a number that counts up. */
+static bool is_later(const char *a, const char *b)
+{
+	const char *number_a = strrchr(a, '@'), *number_b = strrchr(b, '@');
+
+	return (number_a ? strtoul(number_a + 1, NULL, 10) : 0) >
+	       (number_b ? strtoul(number_b + 1, NULL, 10) : 0);
+}
+
+/* Ask for the tables of all namespaces and keep the one wanted. */
+static struct proctable *choose_job(char *namespaces, const char *self, const char *wanted,
+				    int *num_jobs_ret)
+{
+	struct proctable *chosen = NULL;
+	bool chosen_alive = false;
+	char *save;
+
+	*num_jobs_ret = 0;
+	for (char *name = strtok_r(namespaces, ",", &save); name;
+	     name = strtok_r(NULL, ",", &save)) {
+		bool is_alive;
+
+		if (strcmp(name, self) == 0 || (wanted && strcmp(name, wanted) != 0))
+			continue;
+		struct proctable *table = ask_table(name, &is_alive);
+		if (!table)
+			continue;
+		++*num_jobs_ret;
+		if (!chosen || (is_alive && !chosen_alive) ||
+		    (is_alive == chosen_alive && is_later(name, chosen->job))) {
+			proctable_destroy(chosen);
+			chosen = table;
+			chosen_alive = is_alive;
+		} else {
+			proctable_destroy(table);
+		}
+	}
+	return chosen;
+}
+
+int query_proctable(const struct rendezvous *server, const char *nspace, struct proctable **ret,
+		    struct pdb_error *err)
+{
+	pmix_proc_t self;
+	char *namespaces = NULL;
+	int num_jobs = 0;
+
+	if (connect_to(server, &self, err) != 0)
+		return -1;
+	if (ask_namespaces(&namespaces, err) != 0)
+		return -1;
+	struct proctable *table = choose_job(namespaces, self.nspace, nspace, &num_jobs);
+	free(namespaces);
+	if (!table && nspace)
+		return error_set(err, ERROR_NOT_FOUND, "process %d has no job %s", server->pid,
+				 nspace);
+	if (!table)
+		return error_set(
+			err, ERROR_NOT_FOUND,
+			"process %d has no job yet; if it has just been started, try again",
+			server->pid);
+	table->launcher_name = xasprintf("PRRTE, PMIx %s", server->version);
+	table->source_note =
+		num_jobs > 1 ? xasprintf("the latest of %d jobs that the launcher has", num_jobs)
+			     : xstrdup("the launcher is PRRTE, which takes PMIx tools");
+	*ret = table;
+	return 0;
+}
+
+void query_disconnect(void)
+{
+	PMIx_tool_finalize(); /* refuses politely when not initialized */
+}

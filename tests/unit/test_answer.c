@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/proctable.h"
+#include "model/xalloc.h"
+#include "pmix/answer.h"
+#include "tests/unit/unit.h"
+
+static struct proctable *make_table(size_t num_procs)
+{
+	struct proctable *table = proctable_create();
+
+	table->job = xstrdup("prterun-login1-4019@1");
+	table->launcher_name = xstrdup("PRRTE, PMIx 5.0.7");
+	for (size_t i = 0; i < num_procs; i++) {
+		char host[32];
+
+		snprintf(host, sizeof(host), "node%zu", i / 2);
+		proctable_add(table, i, 1000 + i, host, i == 2 ? "" : "/usr/bin/lmp");
+	}
+	return table;
+}
+
+static void test_table_comes_back(void **state)
+{
+	struct proctable *table = make_table(5), *back = NULL;
+	struct answer answer = {.bytes = NULL};
+	struct pdb_error err = {.code = ERROR_NONE};
+
+	(void)state;
+	answer_encode_table(&answer, table);
+	assert_int_equal(answer_decode(answer.bytes, answer.length, &back, &err), 0);
+	assert_string_equal(back->job, "prterun-login1-4019@1");
+	assert_string_equal(back->launcher_name, "PRRTE, PMIx 5.0.7");
+	assert_int_equal(back->launcher, LAUNCHER_PRRTE);
+	assert_int_equal(back->source, PROCTABLE_PMIX);
+	assert_int_equal(back->size, 5);
+	assert_int_equal(back->num_procs, 5);
+	for (int rank = 0; rank < 5; rank++) {
+		const struct proc *proc = proctable_find(back, rank);
+
+		assert_non_null(proc);
+		assert_int_equal(proc->pid, 1000 + rank);
+		assert_string_equal(proc->host, table->procs[rank].host);
+		assert_string_equal(proc->executable, table->procs[rank].executable);
+	}
+	proctable_destroy(back);
+	proctable_destroy(table);
+	answer_deinit(&answer);
+}
+
+/* What does not change from one process to the next is written once. */
+static void test_equal_names_cost_nothing(void **state)
+{
+	struct proctable *table = proctable_create();
+	struct answer answer = {.bytes = NULL};
+
+	(void)state;
+	for (int rank = 0; rank < 100; rank++)
+		proctable_add(table, rank, 1, "a-host-of-the-cluster", "/a/long/path/to/a/program");
+	answer_encode_table(&answer, table);
+	assert_true(answer.length < 100 * 12 + 200);
+	proctable_destroy(table);
+	answer_deinit(&answer);
+}
+
+static void test_error_comes_back(void **state)
+{
+	struct pdb_error sent, err = {.code = ERROR_NONE};
+	struct answer answer = {.bytes = NULL};
+	struct proctable *back = NULL;
+
+	(void)state;
+	error_set(&sent, ERROR_GONE, "nobody answers");
+	answer_encode_error(&answer, &sent);
+	assert_int_equal(answer_decode(answer.bytes, answer.length, &back, &err), -1);
+	assert_error(&err, ERROR_GONE, "nobody answers");
+	assert_null(back);
+	answer_deinit(&answer);
+}
+
+/* An answer that ends anywhere before its end is refused; sanitizers see reads beyond it. */
+static void test_cut_off(void **state)
+{
+	struct proctable *table = make_table(3), *back = NULL;
+	struct answer answer = {.bytes = NULL};
+
+	(void)state;
+	answer_encode_table(&answer, table);
+	for (size_t length = 0; length < answer.length; length++) {
+		struct pdb_error err = {.code = ERROR_NONE};
+		char *copy = xmalloc(length + 1);
+		uint32_t total = length;
+
+		memcpy(copy, answer.bytes, length);
+		/* Once as it is, once with a header that agrees. */
+		assert_int_equal(answer_decode(copy, length, &back, &err), -1);
+		assert_int_equal(err.code, ERROR_FORMAT);
+		if (length >= 12) {
+			memcpy(copy + 8, &total, sizeof(total));
+			assert_int_equal(answer_decode(copy, length, &back, &err), -1);
+			assert_int_equal(err.code, ERROR_FORMAT);
+		}
+		assert_null(back);
+		free(copy);
+	}
+	proctable_destroy(table);
+	answer_deinit(&answer);
+}
+
+/* Any single byte changed: refused, or a table with other values in it, but never a crash. */
+static void test_any_byte_changed(void **state)
+{
+	struct proctable *table = make_table(3);
+	struct answer answer = {.bytes = NULL};
+	int num_refused = 0;
+
+	(void)state;
+	answer_encode_table(&answer, table);
+	for (size_t i = 0; i < answer.length; i++) {
+		char saved = answer.bytes[i];
+
+		for (int change = 1; change < 256; change <<= 1) {
+			struct proctable *back = NULL;
+
+			answer.bytes[i] = saved ^ change;
+			if (answer_decode(answer.bytes, answer.length, &back, NULL) != 0)
+				num_refused++;
+			proctable_destroy(back);
+		}
+		answer.bytes[i] = saved;
+	}
+	assert_true(num_refused > 12 * 8); /* the header at least */
+	proctable_destroy(table);
+	answer_deinit(&answer);
+}
+
+struct refusal {
+	const char *what;
+	uint32_t words[8];
+	size_t num_words;
+};
+
+static void test_refusals(void **state)
+{
+	static const uint32_t magic = 0x41626470;
+	const struct refusal refusals[] = {
+		{"nothing", {0}, 0},
+		{"another magic", {1, 2, 12}, 3},
+		{"an unknown kind", {magic, 3, 12}, 3},
+		{"a length that is not its own", {magic, 2, 400, 0, 0, 0, 0}, 7},
+		{"error without a code", {magic, 1, 20, 0, 0}, 5},
+		{"error with an unknown code", {magic, 1, 20, 99, 0}, 5},
+		{"a text longer than all", {magic, 1, 20, 1, 0xffffffff}, 5},
+		{"more processes than bytes", {magic, 2, 28, 0, 0, 0, 0xffffffff}, 7},
+		{"bytes after the end", {magic, 2, 32, 0, 0, 0, 0, 0}, 8},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(refusals); i++) {
+		struct pdb_error err = {.code = ERROR_NONE};
+		struct proctable *back = NULL;
+
+		print_message("%s\n", refusals[i].what);
+		assert_int_equal(answer_decode((const char *)refusals[i].words,
+					       4 * refusals[i].num_words, &back, &err),
+				 -1);
+		assert_int_equal(err.code, ERROR_FORMAT);
+	}
+}
+
+static void test_same_rank_twice(void **state)
+{
+	struct proctable *table = proctable_create(), *back = NULL;
+	struct answer answer = {.bytes = NULL};
+	struct pdb_error err = {.code = ERROR_NONE};
+
+	(void)state;
+	proctable_add(table, 1, 10, "a", "x");
+	proctable_add(table, 1, 11, "a", "x");
+	answer_encode_table(&answer, table);
+	assert_int_equal(answer_decode(answer.bytes, answer.length, &back, &err), -1);
+	assert_null(back);
+	proctable_destroy(table);
+	answer_deinit(&answer);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_table_comes_back),
+		cmocka_unit_test(test_equal_names_cost_nothing),
+		cmocka_unit_test(test_error_comes_back),
+		cmocka_unit_test(test_cut_off),
+		cmocka_unit_test(test_any_byte_changed),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_same_rank_twice),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
