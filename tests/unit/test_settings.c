@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "model/error.h"
+#include "shell/settings.h"
+#include "tests/unit/unit.h"
+
+/* Set by names as typed; the setting's value as text, or NULL and the message in *err. */
+static const char *set(struct settings *settings, const char *name, const char *value,
+		       struct pdb_error *err)
+{
+	static char text[32];
+	enum setting_id id;
+
+	if (settings_find(name, &id, err) < 0 || settings_set(settings, id, value, err) < 0)
+		return NULL;
+	return settings_text(settings, id, text, sizeof(text));
+}
+
+static void the_table_is_complete(void **state)
+{
+	(void)state;
+	for (int i = 0; i < NUM_SETTINGS; i++) {
+		const struct setting *setting = &setting_table[i];
+		size_t length;
+
+		assert_non_null(setting->name);
+		assert_non_null(setting->text);
+		length = strlen(setting->text);
+		assert_true(length > 0 && setting->text[length - 1] == '.');
+		if (i)
+			assert_true(strcmp(setting_table[i - 1].name, setting->name) < 0);
+		if (setting->type == SETTING_CHOICE) {
+			assert_non_null(setting->choices[setting->initial]);
+		} else {
+			assert_true(setting->minimum <= setting->initial);
+			assert_true(setting->initial <= setting->maximum);
+		}
+	}
+}
+
+static void values(void **state)
+{
+	static const struct {
+		const char *name, *value, *text;
+	} cases[] = {
+		{"width", "100", "100"}, {"width", "0", "0"},        {"wid", "10000", "10000"},
+		{"color", "on", "on"},   {"color", "auto", "auto"},  {"color", "a", "auto"},
+		{"u", "off", "off"},     {"frames", "line", "line"}, {"fr", "addr", "address"},
+		{"stale", "1", "1"},
+	};
+	struct settings settings;
+
+	(void)state;
+	settings_init(&settings);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *text = set(&settings, cases[i].name, cases[i].value, NULL);
+
+		assert_non_null(text);
+		assert_string_equal(text, cases[i].text);
+	}
+}
+
+static void refusals(void **state)
+{
+	static const struct {
+		const char *name, *value, *message; /* part of the message */
+	} cases[] = {
+		{"nosuch", "1", "not one of: color, confirm"},
+		{"", "1", "not one of"},
+		{"s", "1", "ambiguous: samples, stale"},
+		{"color", "blue", "not one of: off, on, auto"},
+		{"color", "o", "ambiguous: off, on"},
+		{"color", "", "not one of"},
+		{"width", "-1", "from 0 to 10000"},
+		{"width", "10001", "from 0 to 10000"},
+		{"width", "wide", "from 0 to 10000"},
+		{"width", "80x", "from 0 to 10000"},
+		{"width", "", "from 0 to 10000"},
+		{"width", "99999999999999999999", "from 0 to 10000"},
+	};
+	struct settings settings, before;
+
+	(void)state;
+	settings_init(&settings);
+	before = settings;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pdb_error err;
+
+		assert_null(set(&settings, cases[i].name, cases[i].value, &err));
+		assert_int_equal(err.code, ERROR_USAGE);
+		if (!strstr(err.text, cases[i].message))
+			fail_msg("%s", err.text);
+		assert_memory_equal(&settings, &before, sizeof(settings));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_table_is_complete),
+		cmocka_unit_test(values),
+		cmocka_unit_test(refusals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
