@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The files that hold a module's symbols and debug information. */
+#ifndef PDB_ATTACH_DEBUG_FILE_H
+#define PDB_ATTACH_DEBUG_FILE_H
+
+#include <elfutils/libdw.h>
+#include <libelf.h>
+
+struct module;
+
+struct debug_file {
+	int fd; /* -1: closed, or the kernel's vdso, which is no file */
+	Elf *elf;
+	Dwarf *dwarf; /* NULL where it has no debug information */
+};
+
+/* Open the module itself: as the process that has it mapped sees it, by its path here, or that
+ * process' executable if the path is another file's by now; only with the module's build-id, if it
+ * has one. -1 if there is no such file any more. */
+int debug_file_open(const struct module *module, struct debug_file *ret);
+
+/* Open the separate debug file of a module: by build-id or by the name in .gnu_debuglink, in the
+ * process' file system and in ours. -1 if none is installed. Never asks a debuginfod server. */
+int debug_file_open_separate(const struct module *module, const struct debug_file *main,
+			     struct debug_file *ret);
+
+void debug_file_close(struct debug_file *file);
+
+#endif

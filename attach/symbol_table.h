@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The functions in an ELF file's symbol table, by address. */
+#ifndef PDB_ATTACH_SYMBOL_TABLE_H
+#define PDB_ATTACH_SYMBOL_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <libelf.h>
+
+struct symbol_table;
+
+/* Of .symtab, or if there is none of .dynsym. NULL if the file has neither. The file is borrowed
+ * and must outlive the table. Costs nothing yet: the first look-ups go through the whole table
+ * (milliseconds for hundreds of thousands of symbols), and then an index is made. */
+struct symbol_table *symbol_table_create(Elf *elf);
+void symbol_table_destroy(struct symbol_table *table); /* NULL is fine */
+bool symbol_table_is_full(const struct symbol_table *table); /* it is .symtab */
+
+/* The name of the function that holds the address, borrowed from the file; NULL if none does.
+ * Of several names for one place the best for people: MPI_Send, not PMPI_Send; without leading
+ * underscores before with; global before weak before local. */
+const char *symbol_table_find(struct symbol_table *table, uint64_t address);
+
+#endif
