@@ -22,3 +22,16 @@ check-jobs: all | $(O)/.deps-check
 	@$(PYTHON) tests/run_jobs.py --build $(O)
 
 .PHONY: check-includes check-unit check-jobs
+
+# ---- The fault injector, Debian roots, the demo -----------------------------------------------
+
+INJECT_OBJ = $(O)/tests/inject/inject.o $(O)/tests/inject/function.o
+
+$(O)/inject: $(INJECT_OBJ)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -ldw -lelf
+
+inject: $(O)/inject
+
+.PHONY: inject
+-include $(INJECT_OBJ:.o=.d)

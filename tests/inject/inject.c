@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Catch one rank of a running job in a function of its own program, for good: a fault for tests.
+ *
+ * The function's first instruction is overwritten with a jump to itself, so whoever calls the
+ * function next stays there, computing, with the stack that the call has made. Nothing is to be put
+ * right afterwards, and if inject itself is killed half-way the rank is no worse off: there is
+ * never a breakpoint that only a tracer could answer. When the function is not called in time, the
+ * first bytes are written back, and a thread that may just be at them goes on as if nothing had
+ * been.
+ *
+ * Bytes are changed while all threads of the process are stopped and none is in the middle of them.
+ */
+#include <argp.h>
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/inject/function.h"
+
+#define MAX_THREADS 256
+#define MAX_CODE 32
+#define LOOK_NS 2000000L /* between two looks at where the threads are */
+
+#if defined(__x86_64__)
+#define PC rip
+static const unsigned char loop_code[] = {0xeb, 0xfe}; /* jmp . */
+static const unsigned char sleep_code[] = {
+	0xb8, 0x22, 0x00, 0x00, 0x00, /* mov $SYS_pause, %eax */
+	0x0f, 0x05,                   /* syscall */
+	0xeb, 0xf7,                   /* jmp to the first of these */
+};
+#elif defined(__aarch64__)
+#define PC pc
+static const unsigned char loop_code[] = {0x00, 0x00, 0x00, 0x14}; /* b . */
+static const unsigned char sleep_code[] = {
+	0x28, 0x09, 0x80, 0xd2, /* mov x8, #SYS_ppoll */
+	0x00, 0x00, 0x80, 0xd2, /* mov x0, #0 */
+	0x01, 0x00, 0x80, 0xd2, /* mov x1, #0 */
+	0x02, 0x00, 0x80, 0xd2, /* mov x2, #0 */
+	0x03, 0x00, 0x80, 0xd2, /* mov x3, #0 */
+	0x01, 0x00, 0x00, 0xd4, /* svc #0 */
+	0xfa, 0xff, 0xff, 0x17, /* b to the first of these */
+};
+#else
+#error "inject has no code for this architecture"
+#endif
+
+enum mode {
+	MODE_LOOP,
+	MODE_SLEEP,
+	MODE_STOP,
+	MODE_HERE,
+};
+
+struct options {
+	enum mode mode;
+	pid_t pid;
+	const char *function; /* or, with MODE_HERE, a module */
+	long num_skip;
+	double timeout_s;
+};
+
+/* The process while all of its threads are stopped. */
+struct world {
+	pid_t pid;
+	pid_t threads[MAX_THREADS];
+	int signals[MAX_THREADS]; /* that a thread was about to get */
+	uint64_t pcs[MAX_THREADS];
+	int num_threads;
+};
+
+static volatile sig_atomic_t is_ended;
+
+static void on_signal(int signal_number)
+{
+	(void)signal_number;
+	is_ended = 1;
+}
+
+static double now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec + now.tv_nsec * 1e-9;
+}
+
+/* ---- Stopping all threads and letting them go -------------------------------------------------
+ */
+
+static uint64_t read_pc(pid_t thread)
+{
+	struct user_regs_struct regs;
+	struct iovec iov = {.iov_base = &regs, .iov_len = sizeof(regs)};
+
+	if (ptrace(PTRACE_GETREGSET, thread, NT_PRSTATUS, &iov) != 0)
+		return 0;
+	return regs.PC;
+}
+
+static bool has_thread(const struct world *world, pid_t thread)
+{
+	for (int i = 0; i < world->num_threads; i++)
+		if (world->threads[i] == thread)
+			return true;
+	return false;
+}
+
+/* Seize, interrupt and wait for the stop. A signal that gets in first is kept for later. */
+static void stop_thread(struct world *world, pid_t thread)
+{
+	int status, n = world->num_threads;
+
+	if (n == MAX_THREADS || ptrace(PTRACE_SEIZE, thread, 0, 0) != 0)
+		return;
+	if (ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0 ||
+	    waitpid(thread, &status, __WALL) != thread || !WIFSTOPPED(status))
+		return;
+	world->threads[n] = thread;
+	world->signals[n] = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
+	world->pcs[n] = read_pc(thread);
+	world->num_threads++;
+}
+
+/* Until a look at /proc shows no thread that is not stopped. -1: the process is gone, or not ours.
+ */
+static int stop_world(struct world *world, pid_t pid)
+{
+	char path[64];
+	int before;
+
+	*world = (struct world){.pid = pid};
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	do {
+		DIR *tasks = opendir(path);
+		struct dirent *entry;
+
+		before = world->num_threads;
+		while (tasks && (entry = readdir(tasks))) {
+			pid_t thread = atoi(entry->d_name);
+
+			if (thread > 0 && !has_thread(world, thread))
+				stop_thread(world, thread);
+		}
+		if (tasks)
+			closedir(tasks);
+	} while (world->num_threads > before);
+	return world->num_threads > 0 ? 0 : -1;
+}
+
+static void resume_world(struct world *world)
+{
+	for (int i = 0; i < world->num_threads; i++)
+		ptrace(PTRACE_DETACH, world->threads[i], 0, (long)world->signals[i]);
+	world->num_threads = 0;
+}
+
+/* ---- Changing code ----------------------------------------------------------------------------
+ */
+
+struct patch {
+	pid_t pid;
+	uint64_t address;
+	size_t length;
+	unsigned char code[MAX_CODE];
+	unsigned char original[MAX_CODE];
+};
+
+/* Read-only code is written through /proc/PID/mem, as a debugger's breakpoint is. */
+static int access_code(pid_t pid, uint64_t address, void *bytes, size_t length, bool is_write)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	int fd = open(path, (is_write ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	ssize_t done =
+		is_write ? pwrite(fd, bytes, length, address) : pread(fd, bytes, length, address);
+	close(fd);
+	return done == (ssize_t)length ? 0 : -1;
+}
+
+static int patch_init(struct patch *patch, pid_t pid, uint64_t address, enum mode mode)
+{
+	bool is_sleep = mode == MODE_SLEEP;
+
+	patch->pid = pid;
+	patch->address = address;
+	patch->length = is_sleep ? sizeof(sleep_code) : sizeof(loop_code);
+	memcpy(patch->code, is_sleep ? sleep_code : loop_code, patch->length);
+	return access_code(pid, address, patch->original, patch->length, false);
+}
+
+/* A thread behind the first byte would find half of another instruction there. */
+static bool is_in_the_middle(const struct patch *patch, const struct world *world)
+{
+	for (int i = 0; i < world->num_threads; i++)
+		if (world->pcs[i] > patch->address &&
+		    world->pcs[i] < patch->address + patch->length)
+			return true;
+	return false;
+}
+
+static int thread_at(uint64_t address, const struct world *world)
+{
+	for (int i = 0; i < world->num_threads; i++)
+		if (world->pcs[i] == address)
+			return i;
+	return -1;
+}
+
+static void pause_a_little(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+}
+
+/* Write the code in, at a moment when nobody is in the middle of it. */
+static int patch_apply(struct patch *patch, double deadline_s)
+{
+	struct world world;
+
+	while (!is_ended && now_s() < deadline_s) {
+		if (stop_world(&world, patch->pid) != 0)
+			return -1;
+		bool is_safe = !is_in_the_middle(patch, &world);
+		int result = is_safe ? access_code(patch->pid, patch->address, patch->code,
+						   patch->length, true)
+				     : 0;
+		resume_world(&world);
+		if (is_safe)
+			return result;
+		pause_a_little();
+	}
+	return -1;
+}
+
+/* Only threads at the very first byte can be there, which is where the original begins. */
+static void patch_undo(struct patch *patch)
+{
+	struct world world;
+
+	if (stop_world(&world, patch->pid) != 0)
+		return;
+	access_code(patch->pid, patch->address, patch->original, patch->length, true);
+	resume_world(&world);
+}
+
+/* Let the thread that is caught run one instruction of the original, and catch the next. */
+static void let_pass(struct patch *patch, struct world *world, int caught)
+{
+	int status;
+	pid_t thread = world->threads[caught];
+
+	access_code(patch->pid, patch->address, patch->original, patch->length, true);
+	do {
+		if (ptrace(PTRACE_SINGLESTEP, thread, 0, 0) != 0 ||
+		    waitpid(thread, &status, __WALL) != thread || !WIFSTOPPED(status))
+			return;
+		if (WSTOPSIG(status) != SIGTRAP)
+			world->signals[caught] = WSTOPSIG(status);
+		world->pcs[caught] = read_pc(thread);
+	} while (is_in_the_middle(patch, world));
+	access_code(patch->pid, patch->address, patch->code, patch->length, true);
+}
+
+/* Look until a thread is caught, `num_skip` times. 0 if so; 1 when time is up; -1 if it is gone. */
+static int wait_for_call(struct patch *patch, long num_skip, double deadline_s)
+{
+	struct world world;
+
+	while (!is_ended && now_s() < deadline_s) {
+		if (stop_world(&world, patch->pid) != 0)
+			return -1;
+		int caught = thread_at(patch->address, &world);
+		bool is_last = caught >= 0 && num_skip-- == 0;
+
+		if (caught >= 0 && !is_last)
+			let_pass(patch, &world, caught);
+		resume_world(&world);
+		if (is_last)
+			return 0;
+		pause_a_little();
+	}
+	return 1;
+}
+
+/* ---- Modes ------------------------------------------------------------------------------------
+ */
+
+static void report(pid_t pid, const char *name, uint64_t address)
+{
+	static const char *const variables[] = {
+		"OMPI_COMM_WORLD_RANK=", "PMIX_RANK=", "PMI_RANK=", "SLURM_PROCID="};
+	char path[64], *line = NULL;
+	size_t size = 0;
+	int rank = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
+	FILE *file = fopen(path, "re");
+	while (file && rank < 0 && getdelim(&line, &size, '\0', file) > 0)
+		for (size_t i = 0; i < sizeof(variables) / sizeof(*variables) && rank < 0; i++)
+			if (strncmp(line, variables[i], strlen(variables[i])) == 0)
+				rank = atoi(line + strlen(variables[i]));
+	if (file)
+		fclose(file);
+	free(line);
+	printf("injected: rank %d pid %d %s 0x%lx\n", rank, pid, name, (unsigned long)address);
+}
+
+static int catch_in_function(const struct options *options, double deadline_s)
+{
+	struct function function;
+	struct patch patch, sleep_patch;
+
+	if (function_find(options->pid, options->function, &function) != 0)
+		return 1;
+	if (options->mode == MODE_SLEEP && function.size < sizeof(sleep_code)) {
+		fprintf(stderr, "inject: %s is too short to sleep in\n", function.name);
+		return 1;
+	}
+	if (patch_init(&patch, options->pid, function.address, MODE_LOOP) != 0 ||
+	    patch_apply(&patch, deadline_s) != 0) {
+		fprintf(stderr, "inject: cannot change the code of process %d\n", options->pid);
+		return 1;
+	}
+	int result = wait_for_call(&patch, options->num_skip, deadline_s);
+	/* It loops at the first byte, from where it can just as well begin to sleep. */
+	if (result == 0 && options->mode == MODE_SLEEP &&
+	    (patch_init(&sleep_patch, options->pid, function.address, MODE_SLEEP) != 0 ||
+	     patch_apply(&sleep_patch, deadline_s) != 0))
+		result = 1;
+	if (result == 0) {
+		report(options->pid, function.name, function.address);
+		return 0;
+	}
+	if (result > 0)
+		patch_undo(&patch);
+	fprintf(stderr,
+		result > 0 ? "inject: process %d has not called %s in time\n"
+			   : "inject: process %d ended before it called %s\n",
+		options->pid, function.name);
+	return 1;
+}
+
+/* Loop wherever the first thread is next found in the module. */
+static int catch_here(const struct options *options, double deadline_s)
+{
+	struct world world;
+	struct patch patch;
+
+	while (!is_ended && now_s() < deadline_s) {
+		if (stop_world(&world, options->pid) != 0)
+			break;
+		bool is_in = function_is_in_module(options->pid, world.pcs[0], options->function);
+
+		if (is_in) {
+			is_in = patch_init(&patch, options->pid, world.pcs[0], MODE_LOOP) == 0 &&
+				!is_in_the_middle(&patch, &world) &&
+				access_code(options->pid, patch.address, patch.code, patch.length,
+					    true) == 0;
+		}
+		resume_world(&world);
+		if (is_in) {
+			report(options->pid, "here", patch.address);
+			return 0;
+		}
+		pause_a_little();
+	}
+	fprintf(stderr, "inject: process %d was not found in %s in time\n", options->pid,
+		options->function ? options->function : "its program");
+	return 1;
+}
+
+static int stop_process(pid_t pid)
+{
+	if (kill(pid, SIGSTOP) != 0) {
+		perror("inject: kill");
+		return 1;
+	}
+	report(pid, "stopped", 0);
+	return 0;
+}
+
+static const struct argp_option option_table[] = {
+	{"skip", 'k', "N", 0, "Let N calls pass that it sees, and catch the next", 0},
+	{"timeout", 't', "SECONDS", 0, "Give up when it is not called for so long (20)", 0},
+	{"sleep", 's', 0, 0, "Sleep in the function for good, not loop", 0},
+	{"stop", 'S', 0, 0, "Stop the process by a signal; no function is needed", 0},
+	{"here", 'H', 0, 0,
+	 "Loop where the process is next seen in its program, or in the library "
+	 "that is given in place of a function",
+	 0},
+	{0},
+};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case 'k':
+		options->num_skip = atol(argument);
+		return 0;
+	case 't':
+		options->timeout_s = atof(argument);
+		return 0;
+	case 's':
+		options->mode = MODE_SLEEP;
+		return 0;
+	case 'S':
+		options->mode = MODE_STOP;
+		return 0;
+	case 'H':
+		options->mode = MODE_HERE;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (state->arg_num > 1)
+			argp_usage(state);
+		if (state->arg_num == 0)
+			options->pid = atoi(argument);
+		else
+			options->function = argument;
+		return 0;
+	case ARGP_KEY_END:
+		if (options->pid <= 0 || (!options->function && options->mode <= MODE_SLEEP))
+			argp_usage(state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {option_table,
+				 parse_option,
+				 "PID [FUNCTION]",
+				 "Catch one process of a job in a function of its own program.",
+				 NULL,
+				 NULL,
+				 NULL};
+
+int main(int argc, char **argv)
+{
+	struct options options = {.timeout_s = 20};
+	struct sigaction action = {.sa_handler = on_signal};
+
+	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	double deadline_s = now_s() + options.timeout_s;
+
+	switch (options.mode) {
+	case MODE_STOP:
+		return stop_process(options.pid);
+	case MODE_HERE:
+		return catch_here(&options, deadline_s);
+	default:
+		return catch_in_function(&options, deadline_s);
+	}
+}
