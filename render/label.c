@@ -377,6 +377,28 @@ char *label_where(const struct job *job, const struct eqgroup *group, enum label
 	return label_state(job, group->state, detail);
 }
 
+char *label_doing(const struct job *job, const struct eqgroup *group)
+{
+	const char *function = job->model->sites[SEG_STATE_SITE(group->state)].name;
+	uint32_t frame;
+	bool same_line;
+
+	if (group->activity == ACTIVITY_IN_MPI)
+		return xstrdup(function);
+	if (group->activity == ACTIVITY_POLLING || group->activity == ACTIVITY_ENDED) {
+		char *where = label_where(job, group, LABEL_SHORT);
+
+		where[strcspn(where, ",")] = '\0';
+		return where;
+	}
+	frame = label_computing_frame(job, group, &same_line);
+	if (frame != CALLPATH_NONE)
+		return function_text(names_get(job->names, frame), LABEL_SHORT);
+	if (SEG_STATE_SITE(group->state) == 0)
+		return xstrdup("before first MPI call");
+	return xasprintf("after %s", function);
+}
+
 /* ---- Loops -------------------------------------------------------------------------------- */
 
 /* The frame whose function holds the loop: all states of the loop share loop->path; the next frame

@@ -55,6 +55,9 @@ char *label_state(const struct job *job, uint32_t state, enum label_detail detai
  * as far as these agree, else by the MPI call that they came from. */
 char *label_where(const struct job *job, const struct eqgroup *group, enum label_detail detail);
 
+/* What a group does, in one or two words: "MPI_Allgather", "compute_forces()", "after MPI_Send". */
+char *label_doing(const struct job *job, const struct eqgroup *group);
+
 /* The frame where all threads of a computing group are, by their samples: a call path node, or
  * CALLPATH_NONE if there is no sample of them or they are in different functions. *same_line_ret:
  * the line is the same too, not only the function. */

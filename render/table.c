@@ -12,7 +12,7 @@
 #include "render/text.h"
 #include "render/view.h"
 
-enum { INDENT = 2, GAP = 2 };
+enum { INDENT = 2, GAP = 2, MARK_GAP = 1 };
 
 struct cell {
 	char *text;            /* NULL: empty, or a set */
@@ -148,11 +148,14 @@ static int column_digits(const struct table *table, size_t c)
 }
 
 /* The cell's text in at most `width` columns. The caller frees. */
-static char *cell_text(const struct cell *cell, int digits, int width, bool use_unicode)
+static char *cell_text(const struct cell *cell, unsigned flags, int digits, int width,
+		       bool use_unicode)
 {
 	char *label, *text;
 	int pad;
 
+	if (!cell->ranks && (flags & TABLE_CUT_MIDDLE))
+		return text_fit_middle(cell->text ? cell->text : "", (size_t)width, use_unicode);
 	if (!cell->ranks)
 		return text_fit(cell->text ? cell->text : "", (size_t)width, use_unicode);
 	pad = digits - count_digits(rankset_count(cell->ranks));
@@ -170,8 +173,8 @@ static int natural_width(const struct table *table, size_t c, int digits, const 
 
 	for (size_t r = 0; r < table->num_rows; r++) {
 		/* No cell gets more than the line, so no cell needs to be longer than that. */
-		char *text =
-			cell_text(&table->rows[r].cells[c], digits, view->width, view->use_unicode);
+		char *text = cell_text(&table->rows[r].cells[c], 0, digits, view->width,
+				       view->use_unicode);
 		int columns = (int)text_columns(text);
 
 		if (columns > widest)
@@ -186,52 +189,76 @@ static int least_width(const struct table_column *column)
 	return column->min_width > 0 ? column->min_width : (int)text_columns(column->header);
 }
 
-/* Take columns away from the widest until the rows fit into `room`; those at their least width
- * are taken from only when all are. */
-static void shrink(const struct table *table, int *widths, int room)
+/* The widest column that may still give way: of those with TABLE_YIELDS, else of all that are above
+ * their least width, else of all. SIZE_MAX if none is wider than one. */
+static size_t choose_widest(const struct table *table, const int *widths)
 {
-	int total = 0;
-
-	for (size_t c = 0; c < table->num_columns; c++)
-		total += widths[c];
-	while (total > room) {
-		size_t widest = SIZE_MAX, widest_free = SIZE_MAX;
+	for (int pass = 0; pass < 3; pass++) {
+		size_t widest = SIZE_MAX;
 
 		for (size_t c = 0; c < table->num_columns; c++) {
-			if (widest == SIZE_MAX || widths[c] > widths[widest])
+			const struct table_column *column = &table->columns[c];
+			int least = pass < 2 ? least_width(column) : 1;
+
+			if (pass == 0 && !(column->flags & TABLE_YIELDS))
+				continue;
+			if (widths[c] > least && (widest == SIZE_MAX || widths[c] > widths[widest]))
 				widest = c;
-			if (widths[c] > least_width(&table->columns[c]) &&
-			    (widest_free == SIZE_MAX || widths[c] > widths[widest_free]))
-				widest_free = c;
 		}
-		if (widest_free != SIZE_MAX)
-			widest = widest_free;
-		if (widest == SIZE_MAX || widths[widest] <= 1)
-			return;
-		widths[widest]--;
-		total--;
+		if (widest != SIZE_MAX)
+			return widest;
 	}
+	return SIZE_MAX;
 }
 
-static void lay_out(const struct table *table, const struct view *view, int *widths, int *digits)
+static int total_width(const struct table *table, const int *widths)
 {
-	int room = view->width - INDENT, mark = 0;
-	size_t shown = 0;
+	int total = INDENT, shown = 0;
+
+	for (size_t c = 0; c < table->num_columns; c++) {
+		total += widths[c];
+		shown += !table->is_hidden[c];
+	}
+	return total + (shown > 1 ? GAP * (shown - 1) : 0);
+}
+
+/* Columns of the longest mark, or of the longest first word of one. */
+static int mark_width(const struct table *table, bool first_word)
+{
+	int widest = 0;
+
+	for (size_t r = 0; r < table->num_rows; r++) {
+		const char *mark = table->rows[r].mark;
+		int columns = !mark ? 0 : (int)(first_word ? strcspn(mark, " ") : strlen(mark));
+
+		if (columns > widest)
+			widest = columns;
+	}
+	return widest ? MARK_GAP + widest : 0;
+}
+
+/* Returns whether marks have to be cut to their first word. */
+static bool lay_out(const struct table *table, const struct view *view, int *widths, int *digits)
+{
+	int room = view->width - mark_width(table, false);
+	bool cut_marks = false;
 
 	for (size_t c = 0; c < table->num_columns; c++) {
 		digits[c] = column_digits(table, c);
 		widths[c] = table->is_hidden[c] ? 0 : natural_width(table, c, digits[c], view);
-		shown += !table->is_hidden[c];
 	}
-	for (size_t r = 0; r < table->num_rows; r++) {
-		if (table->rows[r].mark && *table->rows[r].mark) {
-			int columns = GAP + (int)text_columns(table->rows[r].mark);
+	if (total_width(table, widths) > room) {
+		cut_marks = true;
+		room = view->width - mark_width(table, true);
+	}
+	while (total_width(table, widths) > room) {
+		size_t widest = choose_widest(table, widths);
 
-			if (columns > mark)
-				mark = columns;
-		}
+		if (widest == SIZE_MAX)
+			break;
+		widths[widest]--;
 	}
-	shrink(table, widths, room - mark - (shown > 1 ? GAP * ((int)shown - 1) : 0));
+	return cut_marks;
 }
 
 static void put_spaces(FILE *out, int number)
@@ -279,7 +306,7 @@ static void print_header(const struct table *table, const struct view *view, con
 }
 
 static void print_row(const struct table *table, const struct row *row, const struct view *view,
-		      const int *widths, const int *digits)
+		      const int *widths, const int *digits, bool cut_mark)
 {
 	int pending = INDENT;
 
@@ -290,30 +317,55 @@ static void print_row(const struct table *table, const struct row *row, const st
 
 		if (table->is_hidden[c])
 			continue;
-		text = cell_text(&row->cells[c], digits[c], widths[c], view->use_unicode);
+		text = cell_text(&row->cells[c], table->columns[c].flags, digits[c], widths[c],
+				 view->use_unicode);
 		put_cell(view->out, text, widths[c], table->columns[c].align, &pending);
 		pending += GAP;
 		free(text);
 	}
-	if (row->mark && *row->mark)
-		put_cell(view->out, row->mark, 0, TABLE_LEFT, &pending);
+	if (row->mark && *row->mark) {
+		char *mark = cut_mark ? xstrndup(row->mark, strcspn(row->mark, " "))
+				      : xstrdup(row->mark);
+
+		pending += cut_mark ? MARK_GAP - GAP : 0;
+		put_cell(view->out, mark, 0, TABLE_LEFT, &pending);
+		free(mark);
+	}
 	if (row->mark)
 		fputs(text_color(view, TEXT_PLAIN), view->out);
 	fputc('\n', view->out);
 }
 
+/* The marks in full, each once. */
+static void print_marks(const struct table *table, const struct view *view)
+{
+	for (size_t r = 0; r < table->num_rows; r++) {
+		const char *mark = table->rows[r].mark;
+		bool is_known = !mark || !strchr(mark, ' ');
+
+		for (size_t other = 0; other < r && !is_known; other++)
+			is_known =
+				table->rows[other].mark && !strcmp(table->rows[other].mark, mark);
+		if (!is_known)
+			text_wrap(view, INDENT, "%s", mark);
+	}
+}
+
 void table_print(const struct table *table, const struct view *view)
 {
 	int *widths, *digits;
+	bool cut_marks;
 
 	if (!table->num_rows)
 		return;
 	widths = xcalloc(table->num_columns, sizeof(*widths));
 	digits = xcalloc(table->num_columns, sizeof(*digits));
-	lay_out(table, view, widths, digits);
+	cut_marks = lay_out(table, view, widths, digits);
 	print_header(table, view, widths);
 	for (size_t r = 0; r < table->num_rows; r++)
-		print_row(table, &table->rows[r], view, widths, digits);
+		print_row(table, &table->rows[r], view, widths, digits, cut_marks);
+	if (cut_marks)
+		print_marks(table, view);
 	free(widths);
 	free(digits);
 }

@@ -14,8 +14,8 @@
  *	table_print(table, view);
  *	table_destroy(table);
  *
- * Columns are as wide as their widest cell. If the rows are then wider than view->width, the
- * widest columns give way first, down to their least width; cells that do not fit are cut with an
+ * Columns are as wide as their widest cell. If the rows are then wider than view->width, columns
+ * give way, the widest first, down to their least width; cells that do not fit are cut with an
  * ellipsis, sets of ranks at a comma. Rows are indented by two columns. */
 #ifndef PDB_RENDER_TABLE_H
 #define PDB_RENDER_TABLE_H
@@ -29,12 +29,18 @@ struct view;
 
 enum table_align { TABLE_LEFT, TABLE_RIGHT };
 
+enum table_flags {
+	TABLE_YIELDS = 1 << 0,     /* gives way before all columns without this flag */
+	TABLE_CUT_MIDDLE = 1 << 1, /* cells are cut in the middle: both their ends matter */
+};
+
 struct table_column {
 	const char *name;   /* what code calls it: for table_hide() */
 	const char *header; /* what people read; "" for none */
 	enum table_align align;
-	int min_width; /* narrower only when all columns are at their least; 0: the header's width
-			*/
+	unsigned flags; /* enum table_flags */
+	int min_width;  /* narrower only when all columns are at their least; 0: the header's width
+			 */
 };
 
 /* The columns are borrowed and must outlive the table. */
@@ -49,7 +55,9 @@ void table_row(struct table *table); /* begin a row; cells not given stay empty 
  * NULL or an empty set leave the cell empty). */
 void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void table_ranks(struct table *table, const struct rankset *set);
-/* Make the row stand out: `mark` is printed after the last cell ("" for colour alone). Copied. */
+/* Make the row stand out: `mark` is printed after the last cell ("" for colour alone). Where there
+ * is no room for all of it, rows have its first word, and lines below the table say it in full.
+ * Copied. */
 void table_mark(struct table *table, const char *mark);
 
 size_t table_num_rows(const struct table *table);

@@ -96,6 +96,51 @@ char *text_fit(const char *text, size_t width, bool use_unicode)
 	return fit;
 }
 
+char *text_fit_middle(const char *text, size_t width, bool use_unicode)
+{
+	const char *ellipsis = use_unicode ? "\u2026" : "...";
+	size_t ellipsis_columns = use_unicode ? 1 : 3, columns, head, tail;
+	char *clean, *fit;
+
+	/* Too narrow for a part of either end that says something. */
+	if (width < ellipsis_columns + 12)
+		return text_fit(text, width, use_unicode);
+	clean = text_clean(text, use_unicode);
+	columns = text_columns(clean);
+	if (columns <= width)
+		return clean;
+	head = (width - ellipsis_columns) / 2;
+	tail = width - ellipsis_columns - head;
+	fit = xasprintf("%.*s%s%s", (int)(skip_columns(clean, head) - clean), clean, ellipsis,
+			skip_columns(clean, columns - tail));
+	free(clean);
+	return fit;
+}
+
+/* Does a unit of time begin here? Then the number before it stays on the same line. */
+static bool is_unit(const char *text)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s", "min", "h", "d"};
+	size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz");
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strlen(units[i]) == length && !strncmp(text, units[i], length))
+			return true;
+	}
+	return false;
+}
+
+/* Length of the next piece that is not broken: a word, or a number with its unit. */
+static size_t piece_length(const char *text)
+{
+	size_t length = strcspn(text, " ");
+
+	if (length > 0 && text[length] == ' ' && text[length - 1] >= '0' &&
+	    text[length - 1] <= '9' && is_unit(text + length + 1))
+		length += 1 + strcspn(text + length + 1, " ");
+	return length;
+}
+
 /* Print one line of a paragraph, broken where it has to be. */
 static void wrap_line(const struct view *view, size_t indent, char *line)
 {
@@ -109,7 +154,7 @@ static void wrap_line(const struct view *view, size_t indent, char *line)
 	fprintf(view->out, "%*s", (int)margin, "");
 	column = margin;
 	while (*word) {
-		size_t length = strcspn(word, " "), columns;
+		size_t length = piece_length(word), columns;
 		char *next = word + length + strspn(word + length, " "), *cut;
 		char saved = word[length];
 

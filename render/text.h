@@ -21,6 +21,8 @@ char *text_clean(const char *text, bool use_unicode);
 /* A printable copy of at most `width` columns, its end replaced by an ellipsis (one column in
  * Unicode, "..." else) if it had to be cut. The caller frees. */
 char *text_fit(const char *text, size_t width, bool use_unicode);
+/* The same with the ellipsis in the middle: for labels that end with the line in the source. */
+char *text_fit_middle(const char *text, size_t width, bool use_unicode);
 
 /* Print a paragraph: broken at blanks to view->width, the first line indented by `indent` columns,
  * all others by two more. A newline in the text begins a new line with the first indent. */

@@ -7,10 +7,8 @@
 #include "analysis/eqgroup.h"
 #include "analysis/loop_nest.h"
 #include "analysis/progress.h"
-#include "model/callpath.h"
 #include "model/job.h"
 #include "model/job_model.h"
-#include "model/names.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
 #include "render/ascii_graph.h"
@@ -28,36 +26,6 @@ enum {
 };
 
 /* ---- Labels ------------------------------------------------------------------------------- */
-
-/* "MPI_Waitall", "compute_forces()", "after MPI_Send": the shortest that says it. */
-static char *doing_text(const struct view *view, const struct eqgroup *group)
-{
-	const struct job *job = view->job;
-	const char *function = job->model->sites[SEG_STATE_SITE(group->state)].name;
-	uint32_t frame = CALLPATH_NONE;
-	bool same_line;
-
-	if (group->activity == ACTIVITY_IN_MPI)
-		return xstrdup(function);
-	if (group->activity == ACTIVITY_POLLING || group->activity == ACTIVITY_ENDED) {
-		char *where = label_where(job, group, LABEL_SHORT);
-
-		where[strcspn(where, ",")] = '\0';
-		return where;
-	}
-	frame = label_computing_frame(job, group, &same_line);
-	if (frame != CALLPATH_NONE) {
-		const struct name *name = names_get(job->names, frame);
-		char *shorter = label_function(name->function), *text;
-
-		text = xasprintf("%s%s", shorter, name->is_symbol ? "()" : "");
-		free(shorter);
-		return text;
-	}
-	if (SEG_STATE_SITE(group->state) == 0)
-		return xstrdup("before first MPI call");
-	return xasprintf("after %s", function);
-}
 
 /* What is needed to tell groups apart that do the same: the place, the iteration. */
 static char *more_text(const struct view *view, uint32_t g, char *const *doing)
@@ -99,7 +67,7 @@ static char **make_labels(const struct view *view)
 	char **doing = xcalloc(number, sizeof(char *)), **labels = xcalloc(number, sizeof(char *));
 
 	for (size_t g = 0; g < number; g++)
-		doing[g] = doing_text(view, &view->groups->groups[g]);
+		doing[g] = label_doing(view->job, &view->groups->groups[g]);
 	for (size_t g = 0; g < number; g++) {
 		char *ranks = label_ranks(view->groups->groups[g].ranks, RANKS_WIDTH);
 		char *more = more_text(view, (uint32_t)g, doing);

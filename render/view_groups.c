@@ -16,9 +16,9 @@
 #include "render/text.h"
 
 static const struct table_column columns[] = {
-	{.name = "ranks", .header = "ranks", .min_width = 12},
+	{.name = "ranks", .header = "ranks", .flags = TABLE_YIELDS, .min_width = 15},
 	{.name = "thread", .header = "thread", .min_width = 6},
-	{.name = "where", .header = "where", .min_width = 16},
+	{.name = "where", .header = "where", .flags = TABLE_CUT_MIDDLE, .min_width = 16},
 	{.name = "iteration", .header = "iteration", .min_width = 6},
 	{.name = "since", .header = "since", .min_width = 5},
 };

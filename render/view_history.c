@@ -17,7 +17,7 @@ enum { DEFAULT_ROWS = 20 };
 static const struct table_column columns[] = {
 	{.name = "ago", .header = "began", .align = TABLE_RIGHT, .min_width = 5},
 	{.name = "for", .header = "took", .align = TABLE_RIGHT, .min_width = 5},
-	{.name = "state", .header = "", .min_width = 20},
+	{.name = "state", .header = "", .flags = TABLE_CUT_MIDDLE, .min_width = 20},
 };
 
 static void add_row(struct table *table, const struct view *view, const struct job_lane *lane,

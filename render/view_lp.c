@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The verdict in words: who is least progressed, where, what speaks for it, how sure, what next. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,7 +192,7 @@ static uint64_t *other_counts(const struct view *view, uint32_t loop, size_t *nu
 }
 
 /* "; the others: 509 in 413, 2 in 412, 3 not in this loop" */
-static char *others_text(const struct view *view, uint32_t loop)
+static char *others_text(const struct view *view, uint32_t loop, uint64_t own)
 {
 	struct line line = {NULL};
 	struct rankset *outside = others_in(view, loop, NULL);
@@ -199,21 +200,21 @@ static char *others_text(const struct view *view, uint32_t loop)
 	size_t number;
 	uint64_t *counts = other_counts(view, loop, &number);
 
-	if (number == 1 && num_outside == 0) {
-		line_add(&line, "",
-			 xasprintf("; all others in %llu", (unsigned long long)counts[0]));
+	if (number == 1 && num_outside == 0 && counts[0] == own) {
+		line_add(&line, "", xstrdup(", as are all others"));
+	} else if (number == 1 && num_outside == 0) {
+		line_add(&line, "", xasprintf("; all others in %" PRIu64, counts[0]));
 	} else if (number > MAX_COUNTS) {
 		line_add(&line, "",
-			 xasprintf("; the others in %llu to %llu", (unsigned long long)counts[0],
-				   (unsigned long long)counts[number - 1]));
+			 xasprintf("; the others in %" PRIu64 " to %" PRIu64, counts[0],
+				   counts[number - 1]));
 	} else if (number || num_outside) {
 		line_add(&line, "", xstrdup("; the others: "));
 		for (size_t i = 0; i < number; i++) {
 			struct rankset *ranks = others_in(view, loop, &counts[i]);
 
 			line_add(&line, i ? ", " : "",
-				 xasprintf("%d in %llu", rankset_count(ranks),
-					   (unsigned long long)counts[i]));
+				 xasprintf("%d in %" PRIu64, rankset_count(ranks), counts[i]));
 			rankset_destroy(ranks);
 		}
 	}
@@ -231,7 +232,8 @@ static void print_loops(const struct view *view, const struct eqgroup *group)
 	for (size_t i = 0; i < place->num_iterations; i++) {
 		char *loop = label_loop(view, place->iterations[i].loop, LABEL_FULL);
 		char *count = label_iteration(&place->iterations[i]);
-		char *others = others_text(view, place->iterations[i].loop);
+		char *others =
+			others_text(view, place->iterations[i].loop, place->iterations[i].count);
 
 		text_wrap(view, 2, "%s: in iteration %s%s", loop, count, others);
 		free(loop);
@@ -243,7 +245,7 @@ static void print_loops(const struct view *view, const struct eqgroup *group)
 	for (size_t i = 0; i < place->num_frontier; i++) {
 		char *loop = label_loop(view, place->frontier[i].loop, LABEL_FULL);
 		char *count = label_iteration(&place->frontier[i]);
-		char *others = others_text(view, place->frontier[i].loop);
+		char *others = others_text(view, place->frontier[i].loop, UINT64_MAX);
 
 		text_wrap(view, 2, "%s: iteration %s was the last before this place%s", loop, count,
 			  others);
@@ -431,15 +433,39 @@ static void print_stays(const struct view *view)
 	free(before);
 }
 
+/* ", for at least 70 s": the shortest stay of a group of waiting ranks. */
+static char *shortest_wait(const struct view *view)
+{
+	uint64_t shortest = UINT64_MAX;
+	char *time, *text;
+
+	for (size_t g = 0; view->groups && g < view->groups->num_groups; g++) {
+		const struct eqgroup *group = &view->groups->groups[g];
+		struct rankset *ranks = rankset_copy(group->ranks);
+
+		rankset_keep_set(ranks, view->verdict->waiting);
+		if (!rankset_is_empty(ranks) && group->stay_min_ns < shortest)
+			shortest = group->stay_min_ns;
+		rankset_destroy(ranks);
+	}
+	if (shortest == UINT64_MAX)
+		return xstrdup("");
+	time = label_time(shortest);
+	text = xasprintf(", for at least %s", time);
+	free(time);
+	return text;
+}
+
 static void print_evidence(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
 	int waiting = rankset_count(verdict->waiting), moving = rankset_count(verdict->moving);
 	int ranks = parts_num_ranks(view);
 	char *waits = waits_text(view), *quiet = label_time(verdict->quiet_ns);
+	char *shortest = shortest_wait(view);
 
-	text_wrap(view, 2, "evidence: %d of %d ranks wait inside MPI%s%s", waiting, ranks,
-		  waits ? ": " : "", waits ? waits : "");
+	text_wrap(view, 2, "evidence: %d of %d ranks wait inside MPI%s%s%s", waiting, ranks,
+		  waits ? ": " : "", waits ? waits : "", shortest);
 	if (verdict->basis == VERDICT_BY_MODELS) {
 		if (moving)
 			text_wrap(view, 4, "%d of %d ranks are moving", moving, ranks);
@@ -454,6 +480,7 @@ static void print_evidence(const struct view *view)
 	}
 	free(waits);
 	free(quiet);
+	free(shortest);
 }
 
 static void print_confidence(const struct view *view)

@@ -15,8 +15,10 @@
 #include "render/text.h"
 
 static const struct table_column columns[] = {
-	{.name = "from", .header = "from", .min_width = 12},
-	{.name = "to", .header = "to", .min_width = 12},
+	{.name = "state",
+	 .header = "state, and what follows it",
+	 .flags = TABLE_CUT_MIDDLE,
+	 .min_width = 20},
 	{.name = "count", .header = "times", .align = TABLE_RIGHT, .min_width = 5},
 	{.name = "share", .header = "share", .align = TABLE_RIGHT, .min_width = 5},
 };
@@ -66,14 +68,16 @@ static size_t *sort_transitions(const struct job_lane *lane)
 	return order;
 }
 
-/* With its number, since two places may look the same once they are cut to fit. */
-static char *state_text(const struct view *view, const struct job_lane *lane, uint32_t state)
+static void add_row(struct table *table, const struct view *view, const struct job_lane *lane,
+		    uint32_t state, bool is_next, uint64_t count, const char *share)
 {
 	char *label = label_state(view->job, job_lane_state(lane, state), LABEL_SHORT);
-	char *text = xasprintf("%u %s", state, label);
 
+	table_row(table);
+	table_cell(table, "%s%s", is_next ? "  -> " : "", label);
+	table_cell(table, "%" PRIu64, count);
+	table_cell(table, "%s", share);
 	free(label);
-	return text;
 }
 
 static void print_lane(const struct view *view, const struct job_lane *lane)
@@ -89,22 +93,15 @@ static void print_lane(const struct view *view, const struct job_lane *lane)
 		  data->events, data->is_consistent ? "" : " (it moved while this was read)");
 	for (size_t i = 0; i < data->num_transitions; i++) {
 		const struct model_transition *transition = &data->transitions[order[i]];
-		char *from = state_text(view, lane, transition->from);
-		char *to = state_text(view, lane, transition->to);
-		char *share = share_text(transition->count, leaving[transition->from]);
+		uint64_t all = leaving[transition->from];
+		char *share = share_text(transition->count, all);
 
-		table_row(table);
-		table_cell(table, "%s", from);
-		table_cell(table, "%s", to);
-		table_cell(table, "%" PRIu64, transition->count);
-		table_cell(table, "%s", share);
-		free(from);
-		free(to);
+		if (i == 0 || data->transitions[order[i - 1]].from != transition->from)
+			add_row(table, view, lane, transition->from, false, all, "");
+		add_row(table, view, lane, transition->to, true, transition->count, share);
 		free(share);
 	}
 	table_print(table, view);
-	if (data->num_transitions)
-		text_wrap(view, 2, "share: of all steps that leave the state named under \"from\"");
 	free(order);
 	free(leaving);
 	table_destroy(table);

@@ -19,10 +19,10 @@
 enum { BAR_WIDTH = 20, LEAST_SPAN = 10 };
 
 static const struct table_column columns[] = {
-	{.name = "ranks", .header = "ranks", .min_width = 12},
+	{.name = "ranks", .header = "ranks", .flags = TABLE_YIELDS, .min_width = 15},
 	{.name = "bar", .header = "progress", .min_width = BAR_WIDTH},
 	{.name = "iteration", .header = "iteration", .align = TABLE_RIGHT, .min_width = 6},
-	{.name = "where", .header = "where", .min_width = 10},
+	{.name = "doing", .header = "doing", .flags = TABLE_CUT_MIDDLE, .min_width = 10},
 	{.name = "since", .header = "since", .min_width = 5},
 };
 
@@ -80,7 +80,7 @@ static void add_row(struct table *table, const struct view *view, const struct s
 {
 	const struct eqgroup *group = &view->groups->groups[g];
 	const struct iteration *iteration = outermost(group);
-	char *where = label_where(view->job, group, LABEL_SHORT);
+	char *doing = label_doing(view->job, group);
 	char *since = parts_since(view, group), *iterations = parts_iterations(group);
 
 	table_row(table);
@@ -94,11 +94,11 @@ static void add_row(struct table *table, const struct view *view, const struct s
 		table_cell(table, "%s", "");
 	}
 	table_cell(table, "%s", iterations);
-	table_cell(table, "%s", where);
+	table_cell(table, "%s", doing);
 	table_cell(table, "%s", since);
 	if (parts_mark(view, g))
 		table_mark(table, "*");
-	free(where);
+	free(doing);
 	free(since);
 	free(iterations);
 }
@@ -111,7 +111,7 @@ static void print_title(const struct view *view, const struct scale *scale)
 		text_wrap(view, 0, "in no loop:");
 		return;
 	}
-	loop = label_loop(view, scale->loop, LABEL_FULL);
+	loop = label_loop(view, scale->loop, LABEL_SHORT);
 	text_wrap(view, 0, "%s: the bars go from iteration %" PRIu64 " to %" PRIu64, loop,
 		  scale->first, scale->last);
 	free(loop);

@@ -99,13 +99,12 @@ static void print_place(const struct view *view, uint32_t g, const char *who, in
 	bool is_frontier = place->num_iterations == 0;
 	size_t number = is_frontier ? place->num_frontier : place->num_iterations;
 
-	text_wrap(view, indent, "%s: %s%s%s%s%s", who, where,
-		  strstr(since, "moving") ? ", " : ", for ", since, mark ? "   " : "",
-		  mark ? mark : "");
+	text_wrap(view, indent, "%s: %s%s%s", who, where, strstr(since, "moving") ? ", " : ", for ",
+		  since);
 	for (size_t i = 0; i < number; i++) {
 		const struct iteration *iteration =
 			is_frontier ? &place->frontier[i] : &place->iterations[i];
-		char *loop = label_loop(view, iteration->loop, LABEL_FULL);
+		char *loop = label_loop(view, iteration->loop, LABEL_SHORT);
 		char *count = label_iteration(iteration);
 
 		text_wrap(view, indent + STEP, "%s: %siteration %s", loop,
@@ -113,35 +112,51 @@ static void print_place(const struct view *view, uint32_t g, const char *who, in
 		free(loop);
 		free(count);
 	}
+	if (mark)
+		text_wrap(view, indent + STEP, "%s", mark);
 	free(where);
 	free(since);
+}
+
+/* Are both in the same iterations of the same loops? */
+static bool is_same_iteration(const struct place *a, const struct place *b)
+{
+	if (!a->num_iterations || a->num_iterations != b->num_iterations)
+		return false;
+	for (size_t i = 0; i < a->num_iterations; i++) {
+		if (a->iterations[i].loop != b->iterations[i].loop ||
+		    a->iterations[i].count != b->iterations[i].count)
+			return false;
+	}
+	return true;
 }
 
 /* What makes the target of the edge less progressed than its source. */
 static void print_reason(const struct view *view, const struct progress_edge *edge, int indent)
 {
+	const struct place *from = view->groups->groups[edge->from].place;
+	const struct place *to = view->groups->groups[edge->to].place;
 	const struct iteration *ahead, *behind;
 	char *loop, *count_ahead, *count_behind;
 
 	if (edge->loop == LOOP_NONE) {
-		text_wrap(view, indent,
-			  "further behind: its place comes earlier on the program's way, in no "
-			  "other iteration");
+		text_wrap(view, indent, "less progressed, at an earlier place of the %s:",
+			  is_same_iteration(from, to) ? "same iteration" : "program");
 		return;
 	}
-	loop = label_loop(view, edge->loop, LABEL_FULL);
-	ahead = find_iteration(view->groups->groups[edge->from].place, edge->loop);
-	behind = find_iteration(view->groups->groups[edge->to].place, edge->loop);
+	loop = label_loop(view, edge->loop, LABEL_SHORT);
+	ahead = find_iteration(from, edge->loop);
+	behind = find_iteration(to, edge->loop);
 	if (ahead && behind && ahead->count != behind->count) {
 		count_ahead = label_iteration(ahead);
 		count_behind = label_iteration(behind);
-		text_wrap(view, indent, "further behind: in iteration %s, not %s, of %s",
-			  count_behind, count_ahead, loop);
+		text_wrap(view, indent,
+			  "less progressed, in iteration %s, not %s, of %s:", count_behind,
+			  count_ahead, loop);
 		free(count_ahead);
 		free(count_behind);
 	} else {
-		text_wrap(view, indent, "further behind: earlier in the same iteration of %s",
-			  loop);
+		text_wrap(view, indent, "less progressed in %s:", loop);
 	}
 	free(loop);
 }
@@ -152,8 +167,7 @@ static char *with_others(const struct eqgroup *group, int rank)
 
 	if (others == 0)
 		return xasprintf("rank %d", rank);
-	return xasprintf("rank %d and %d other%s in the same place", rank, others,
-			 others == 1 ? "" : "s");
+	return xasprintf("rank %d and %d other%s", rank, others, others == 1 ? "" : "s");
 }
 
 /* The way has ended at a group that the verdict does not name. */
@@ -205,6 +219,7 @@ void view_why(const struct view *view, int rank)
 		}
 		indent += STEP;
 		print_reason(view, edge, indent);
+		indent += STEP;
 		who = label_who(groups->groups[edge->to].ranks, 30);
 		print_place(view, edge->to, who, indent);
 		free(who);
