@@ -41,6 +41,7 @@ LIB_SRC = $(filter-out shell/main.c,$(foreach d,$(LIB_FOLDERS),$(wildcard $(d)/*
 LIB_OBJ = $(LIB_SRC:%.c=$(O)/%.o)
 UNIT_SRC = $(wildcard tests/unit/test_*.c)
 UNIT_BIN = $(UNIT_SRC:tests/unit/%.c=$(O)/tests/unit/%)
+FIXTURE_OBJ = $(patsubst %.c,$(O)/%.o,$(wildcard tests/fixtures/*.c))
 
 RECORDERS = $(O)/libpdbrec-openmpi.so $(O)/libpdbrec-mpich.so
 
@@ -65,10 +66,16 @@ include model/recorder/recorder.mk
 
 # ---- Tests ------------------------------------------------------------------------------------
 
-$(O)/tests/unit/%: tests/unit/%.c $(O)/libpdb.a | $(O)/.deps-check
+# What unit tests build their inputs with; only what a test uses is linked.
+$(O)/libfixtures.a: $(FIXTURE_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(O)/tests/unit/%: tests/unit/%.c $(O)/libfixtures.a $(O)/libpdb.a | $(O)/.deps-check
 	$(call say,TEST,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(PC_CFLAGS) -MMD -MP -o $@ $< $(O)/libpdb.a -lcmocka $(PC_LDLIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(PC_CFLAGS) -MMD -MP -o $@ $< $(O)/libfixtures.a $(O)/libpdb.a \
+		-lcmocka $(PC_LDLIBS)
 
 unit: $(UNIT_BIN)
 
@@ -134,4 +141,4 @@ help:
 .PHONY: all check unit deps install uninstall clean help demo bench
 .DELETE_ON_ERROR:
 
--include $(LIB_OBJ:.o=.d) $(O)/shell/main.d $(UNIT_BIN:=.d)
+-include $(LIB_OBJ:.o=.d) $(FIXTURE_OBJ:.o=.d) $(O)/shell/main.d $(UNIT_BIN:=.d)
