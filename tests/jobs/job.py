@@ -80,7 +80,7 @@ class Job:
         """Until all ranks are there. The ranks' processes by rank, from their environment: of
         nested processes with one rank (a shell, then the program) the outermost that has an MPI
         library mapped."""
-        self._wait(lambda: len(self._look_for_ranks()) == self.size, timeout, "not all ranks came")
+        self.wait_for(lambda: len(self._look_for_ranks()) == self.size, "not all ranks came", timeout)
         return self.pids
 
     def _look_for_ranks(self):
@@ -93,7 +93,8 @@ class Job:
         self.pids = pids
         return pids
 
-    def _wait(self, condition, timeout, what):
+    def wait_for(self, condition, what, timeout=DEADLINE_S):
+        """Until the condition holds; `what` says what is wrong if it does not come to."""
         deadline = time.monotonic() + timeout
         while not condition():
             if self.launcher.poll() is not None:
@@ -118,7 +119,7 @@ class Job:
                 one.life >= segment.LIFE_RUNNING and one.events >= events
                 for one in segments.values())
 
-        self._wait(is_there, timeout, "not all ranks were recorded")
+        self.wait_for(is_there, "not all ranks were recorded", timeout)
 
     def wait_until_quiet(self, timeout=DEADLINE_S):
         """Until the hang has spread: no rank makes a transition though each has had the processor
@@ -138,7 +139,7 @@ class Job:
                 return False
             return time.monotonic() - since > 0.1 and self._have_run(turns)
 
-        self._wait(is_quiet, timeout, "the ranks did not come to rest")
+        self.wait_for(is_quiet, "the ranks did not come to rest", timeout)
 
     def _turns(self):
         return {pid: process.count_switches(pid) for pid in self.pids.values()}
@@ -159,7 +160,7 @@ class Job:
             return len(now) == self.size and all(
                 one.events > before.get(rank, 0) for rank, one in now.items())
 
-        self._wait(has_moved, timeout, "not all ranks moved on")
+        self.wait_for(has_moved, "not all ranks moved on", timeout)
 
     def check_unharmed(self, stopped=()):
         """A list of what is wrong with the job's processes: ranks that are gone, stopped or traced,

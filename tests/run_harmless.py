@@ -1,0 +1,191 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""pdb killed by SIGKILL at random moments does not harm the job that it looks at: after each kill
+every rank runs, untraced, and what the program prints in the end is what it prints without pdb."""
+
+import argparse
+import os
+import pty
+import random
+import signal
+import subprocess
+import time
+
+from jobs import process
+from jobs.job import Job, JobError, ask_job
+from jobs.mpi import find_mpis
+from jobs.report import Report, check
+from run_jobs import SOURCES, Program
+
+SIZE = 4
+JOB_SECONDS = 5
+COMMANDS = ["lp", "groups", "bt all", "lp"]
+
+
+def start(mpi, command, steps):
+    return Job([*mpi.launcher(SIZE, mpi.recorder), *command, "-1", str(steps)], SIZE,
+               mpi.environment())
+
+
+def run_alone(mpi, command, steps):
+    """The sorted output of a run without pdb, and how long it took."""
+    began = time.monotonic()
+    with start(mpi, command, steps) as job:
+        status = job.wait_for_end()
+        check(status == 0, f"the program alone ended with {status}: {job.output()[-3:]}")
+        return sorted(job.output()), time.monotonic() - began
+
+
+def wait_until_released(job, timeout=5):
+    """Ranks are released when the kernel is done with the killed tracer, which has no fixed time.
+    Returns what is wrong in the end."""
+    deadline = time.monotonic() + timeout
+    while True:
+        wrong = [f"rank {rank} is stopped or traced" for rank, pid in job.pids.items()
+                 if process.is_alive(pid) and process.is_stopped_or_traced(pid)]
+        if not wrong or time.monotonic() > deadline:
+            return wrong
+        time.sleep(0.01)
+
+
+def kill_once(pdb, job, delay):
+    """Whether pdb was still at work when the signal came."""
+    arguments = [pdb, "--pid", str(job.pid), "--batch"]
+    for command in COMMANDS:
+        arguments += ["-ex", command]
+    running = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        running.wait(delay)
+        return False
+    except subprocess.TimeoutExpired:
+        running.kill()
+        running.wait()
+    wrong = wait_until_released(job)
+    check(not wrong, f"{', '.join(wrong)} after a kill at {delay * 1000:.1f} ms")
+    left = [pid for pid in _session_members(running.pid) if not _ends_soon(pid)]
+    check(not left, f"processes {left} of a pdb killed at {delay * 1000:.1f} ms live on")
+    return True
+
+
+def _session_members(session):
+    members = []
+    for name in os.listdir("/proc"):
+        try:
+            if name.isdigit() and os.getsid(int(name)) == session and process.is_alive(int(name)):
+                members.append(int(name))
+        except ProcessLookupError:
+            pass
+    return members
+
+
+def _ends_soon(pid, timeout=10):
+    deadline = time.monotonic() + timeout
+    while process.is_alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not process.is_alive(pid)
+
+
+def test_kills(pdb, mpi, command, kills, seed):
+    generator = random.Random(seed)
+    _, seconds = run_alone(mpi, command, 2000)
+    steps = max(2000, int(2000 * JOB_SECONDS / seconds) // 100 * 100)
+    expected, _ = run_alone(mpi, command, steps)
+    done = at_work = runs = 0
+    duration = None
+    while done < kills:
+        with start(mpi, command, steps) as job:
+            job.wait_until_recorded()
+            while done < kills and job.launcher.poll() is None:
+                if duration is None:
+                    answers = sorted(ask_job(pdb, job, *COMMANDS).seconds for _ in range(3))
+                    duration = answers[1]
+                try:
+                    at_work += kill_once(pdb, job, generator.uniform(0, duration))
+                except FileNotFoundError as error:
+                    raise JobError(str(error)) from None
+                done += 1
+            status = job.wait_for_end(120)
+            runs += 1
+            check(status == 0, f"the program ended with {status} after {done} kills (seed {seed})")
+            check(sorted(job.output()) == expected,
+                  f"the output of run {runs} differs from that without pdb (seed {seed})")
+    check(at_work >= kills // 2, f"only {at_work} of {kills} kills met pdb at work")
+    print(f"      {done} kills within {duration * 1000:.0f} ms, {at_work} met pdb at work, "
+          f"{runs} runs with equal output, seed {seed}")
+
+
+def test_kill_in_gdb(pdb, mpi, command):
+    """pdb is killed while gdb, which it started, holds a rank."""
+    with start(mpi, command, 1000000000) as job:
+        job.wait_until_recorded()
+        rank_pid = job.pids[1]
+        master, slave = pty.openpty()
+        # A shell in between, as there is in a terminal: what ends with pdb must be pdb's doing.
+        shell = subprocess.Popen(["sh", "-c", '"$@"; read wait', "sh", pdb, "--pid", str(job.pid)],
+                                 stdin=slave, stdout=slave, stderr=slave, start_new_session=True)
+        os.close(slave)
+        try:
+            os.write(master, b"gdb 1\n")
+            tracer = _wait_for_gdb(master, rank_pid)
+            pdb_pid = _ancestor(tracer, shell.pid)
+            os.kill(pdb_pid, signal.SIGKILL)
+            wrong = wait_until_released(job, 10)
+            check(not wrong, ", ".join(wrong) + " after pdb was killed under gdb")
+            job.wait_until_moving()
+            check(not job.check_unharmed(), ", ".join(job.check_unharmed()))
+        finally:
+            for pid in _session_members(shell.pid):
+                os.kill(pid, signal.SIGKILL)
+            shell.wait()
+            os.close(master)
+
+
+def _wait_for_gdb(master, rank_pid, timeout=60):
+    """Until a gdb that waits at its prompt holds the rank. Returns gdb's pid."""
+    os.set_blocking(master, False)
+    output, deadline = b"", time.monotonic() + timeout
+    while time.monotonic() < deadline:
+        try:
+            output += os.read(master, 65536)
+        except (BlockingIOError, OSError):
+            time.sleep(0.02)
+        tracer = int(process.read_value(rank_pid, "TracerPid") or 0)
+        if tracer and b"(gdb)" in output:
+            return tracer
+    raise JobError(f"gdb did not come to hold rank 1: {output[-500:]!r}")
+
+
+def _ancestor(pid, below):
+    """The ancestor of pid that is a child of `below`."""
+    while True:
+        parent = process.read_status(pid).parent
+        if parent == below:
+            return pid
+        check(parent > 1, "gdb is no descendant of pdb")
+        pid = parent
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", default="build", help="where pdb and its recorders are")
+    parser.add_argument("--mpi", action="append", help="openmpi or mpich (default: all there are)")
+    parser.add_argument("--only", help="pattern or words of the names of tests (or $TEST)")
+    parser.add_argument("--kills", type=int, default=int(os.environ.get("KILLS") or 100))
+    parser.add_argument("--seed", type=int, default=int(os.environ.get("SEED") or 1))
+    args = parser.parse_args()
+    report = Report(args.only)
+    pdb = os.path.abspath(os.path.join(args.build, "pdb"))
+    program = Program(os.path.join(SOURCES, "checksum.c"))
+    for mpi in find_mpis(args.build, args.mpi):
+        folder = os.path.abspath(os.path.join(args.build, "tests", "mpi", mpi.name))
+        os.makedirs(folder, exist_ok=True)
+        command = program.build(mpi, folder)
+        report.run(f"{mpi.name} {args.kills} kills at random moments", test_kills, pdb, mpi,
+                   command, args.kills, args.seed)
+        report.run(f"{mpi.name} kill while gdb holds a rank", test_kill_in_gdb, pdb, mpi, command)
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
