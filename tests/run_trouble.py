@@ -1,0 +1,424 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What goes wrong around a job: each trouble is made on purpose, and pdb must say what it is, give
+the answer that is still possible, and leave the job alone."""
+
+import argparse
+import os
+import pwd
+import random
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import time
+
+from jobs import process, segment
+from jobs.job import Job, JobError, ask, ask_job
+from jobs.mpi import find_mpis
+from jobs.report import Report, Skip, check
+from run_jobs import SOURCES, Program, check_first_line
+
+SIZE, RANK = 4, 2  # of the job that hangs, and where
+ACCUSATION = f"Least progressed: rank {RANK}, 1 of "
+
+
+class Place:
+    """Where and with what the tests run."""
+
+    def __init__(self, build, mpi):
+        self.pdb = os.path.abspath(os.path.join(build, "pdb"))
+        self.mpi = mpi
+        self.folder = os.path.abspath(os.path.join(build, "tests", "mpi", mpi.name))
+        os.makedirs(self.folder, exist_ok=True)
+        self.commands = {name: Program(os.path.join(SOURCES, name + ".c")).build(mpi, self.folder)
+                         for name in ("nested", "checksum")}
+
+    def start(self, name, *arguments, env=None, preload=True, **options):
+        recorder = self.mpi.recorder if preload else None
+        command = [*self.mpi.launcher(SIZE, recorder, env), *self.commands[name],
+                   *(str(one) for one in arguments)]
+        return Job(command, SIZE, self.mpi.environment(), **options)
+
+    def start_hung(self, **options):
+        job = self.start("nested", RANK, **options)
+        try:
+            job.wait_for_line(f"fault: rank {RANK}")
+            job.wait_until_quiet()
+        except JobError:
+            job.end()
+            raise
+        return job
+
+
+def check_said(answer, *patterns):
+    for pattern in patterns:
+        check(re.search(pattern, answer.output + answer.errors),
+              f"expected /{pattern}/ in {answer.show()}")
+
+
+def check_status(answer, status):
+    check(answer.status == status, f"expected status {status}, got {answer.show()}")
+
+
+def check_unharmed(job):
+    wrong = job.check_unharmed()
+    check(not wrong, ", ".join(wrong))
+
+
+# ---- Pids that are no job --------------------------------------------------------------------
+
+
+def test_no_such_pid(place):
+    child = subprocess.Popen(["true"])
+    child.wait()
+    answer = ask(place.pdb, ["--pid", str(child.pid), "--batch", "-ex", "lp"])
+    check_status(answer, 2)
+    check_said(answer, rf"pdb: .*{child.pid}", "no such process|no process|does not exist")
+
+
+def test_not_a_launcher(place):
+    with subprocess.Popen(["sleep", "1000"]) as child:
+        try:
+            answer = ask(place.pdb, ["--pid", str(child.pid), "--batch", "-ex", "lp"])
+        finally:
+            child.kill()
+    check_status(answer, 2)
+    check_said(answer, rf"pdb: .*{child.pid}", "mpirun|launcher")
+
+
+def test_other_user(place):
+    if os.getuid() != 0:
+        raise Skip("only root can become another user")
+    nobody = pwd.getpwnam("nobody")
+    folder = tempfile.mkdtemp(prefix="pdb-test.")
+    try:
+        os.chmod(folder, 0o755)
+        pdb = shutil.copy(place.pdb, folder)
+        with place.start_hung() as job:
+            answer = ask("/usr/bin/setpriv", [f"--reuid={nobody.pw_uid}",
+                                              f"--regid={nobody.pw_gid}", "--clear-groups", pdb,
+                                              "--pid", str(job.pid), "--batch", "-ex", "lp"])
+            check_unharmed(job)
+    finally:
+        shutil.rmtree(folder)
+    check_status(answer, 2)
+    check_said(answer, r"pdb: .*root")
+
+
+# ---- Jobs that end ---------------------------------------------------------------------------
+
+
+def test_finished_while_attaching(place):
+    """Jobs that end at any moment of an attach: an answer or a refusal, never a crash."""
+    generator = random.Random(1)
+    for _ in range(12):
+        with place.start("checksum", -1, generator.randrange(100, 600)) as job:
+            job.find_pids()
+            while job.launcher.poll() is None:
+                answer = ask_job(place.pdb, job, "lp", "bt all")
+                check(answer.status in (0, 1, 2), f"pdb ended badly: {answer.show()}")
+                if answer.status == 2:
+                    check_said(answer, "pdb: .+")
+            check(job.wait_for_end() == 0, f"the job was harmed: {job.output()[-3:]}")
+        answer = ask_job(place.pdb, job, "lp")
+        check_status(answer, 2)
+        check_said(answer, rf"pdb: .*{job.pid}")
+
+
+def test_rank_vanishes(place):
+    """A rank dies under a running shell while the others go on waiting for it."""
+    if place.mpi.suffix != "mpich":
+        raise Skip("this launcher ends a job that loses a rank")
+    command = [*place.mpi.launcher(SIZE, place.mpi.recorder), *place.commands["nested"], str(RANK)]
+    command.insert(1, "-disable-auto-cleanup")
+    with Job(command, SIZE, place.mpi.environment()) as job:
+        job.wait_for_line(f"fault: rank {RANK}")
+        job.wait_until_quiet()
+        with subprocess.Popen([place.pdb, "--pid", str(job.pid)], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              bufsize=1) as shell:
+            shell.stdin.write("lp\necho first answer\n")
+            _read_until(shell, "Least progressed")
+            os.kill(job.pids[RANK], signal.SIGKILL)
+            while process.is_alive(job.pids[RANK]):
+                time.sleep(0.01)
+            output, _ = shell.communicate("lp\nbt all\ninfo ranks\nquit\n", timeout=60)
+        check(shell.returncode in (0, 1), f"pdb ended with {shell.returncode}: {output}")
+        check(re.search(rf"rank {RANK}\b.*(gone|vanished|left|exited|ended|dead)", output),
+              f"nothing says that rank {RANK} is gone: {output}")
+        alive = [rank for rank, pid in job.pids.items() if process.is_alive(pid)]
+        check(len(alive) == SIZE - 1, f"only {alive} live on")
+
+
+def _read_until(running, text):
+    lines = []
+    for line in running.stdout:
+        lines.append(line)
+        if text in line:
+            return
+    raise JobError(f"pdb ended without '{text}': {''.join(lines)}")
+
+
+# ---- Others at work on the job ---------------------------------------------------------------
+
+
+def test_already_traced(place):
+    """Another tracer holds the very rank that loops: no stack, but the models answer."""
+    with place.start_hung() as job:
+        pid = job.pids[RANK]
+        with subprocess.Popen(["strace", "-qq", "-e", "trace=none", "-p", str(pid)],
+                              stderr=subprocess.DEVNULL) as tracer:
+            try:
+                while process.read_value(pid, "TracerPid") in ("", "0"):
+                    check(tracer.poll() is None, "strace did not attach")
+                    time.sleep(0.01)
+                answer = ask_job(place.pdb, job, "lp", "bt all")
+            finally:
+                tracer.terminate()
+        check_unharmed(job)
+    check_first_line(answer, ACCUSATION)
+    check_said(answer, rf"rank {RANK}\b.*(traced by|strace|{tracer.pid})")
+
+
+def test_two_at_once(place):
+    """Two pdb on one job: each gets its answer, or says who has a rank at the moment."""
+    with place.start_hung() as job:
+        for _ in range(5):
+            arguments = [place.pdb, "--pid", str(job.pid), "--batch", "-ex", "lp", "-ex", "bt all",
+                         "-ex", "lp"]
+            pair = [subprocess.Popen(arguments, stdin=subprocess.DEVNULL, text=True,
+                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                    for _ in range(2)]
+            for running in pair:
+                output = running.communicate(timeout=60)[0]
+                check(running.returncode == 1, f"status {running.returncode}: {output}")
+                check(output.startswith(ACCUSATION), f"expected '{ACCUSATION}': {output}")
+        check_unharmed(job)
+
+
+# ---- Segments that are not what they should be -----------------------------------------------
+
+
+def replace(path, data):
+    """Put other contents under a segment's name, as a new file: the rank keeps its own."""
+    with open(path + ".new", "wb") as file:
+        file.write(data)
+    os.chmod(path + ".new", 0o600)
+    os.replace(path + ".new", path)
+
+
+def patch(data, at, layout, *values):
+    changed = bytearray(data)
+    struct.pack_into("=" + layout, changed, at, *values)
+    return bytes(changed)
+
+
+def read_head(path, size=1 << 20):
+    """Its first part: enough for all that is in the tables of these small programs."""
+    with open(path, "rb") as file:
+        return file.read(size)
+
+
+def noise(data, seed, start, end, count):
+    generator = random.Random(seed)
+    changed = bytearray(data)
+    for _ in range(count):
+        changed[generator.randrange(start, min(end, len(changed)))] = generator.randrange(256)
+    return bytes(changed)
+
+
+BROKEN = {
+    "empty": (lambda data: b"", "truncated|too short|size|empty"),
+    "truncated in its header": (lambda data: data[:100], "truncated|too short|size"),
+    "truncated in its tables": (lambda data: data[:8192], "truncated|too short|size|beyond"),
+    "of another magic": (lambda data: b"PDBSEG\r\r" + data[8:], "magic|not a segment"),
+    "of a later version": (lambda data: patch(data, 8, "I", 99), "version"),
+    "of the other byte order": (lambda data: patch(data, 16, "I", 0x04030201), "byte order"),
+    "with four billion lanes": (lambda data: patch(data, 896, "I", 0xffffffff), "lane"),
+    "with tables beyond its end": (lambda data: patch(data, 752, "QIII", 1 << 62, 8, 1 << 30,
+                                                      1 << 30), "table|string|offset|beyond"),
+    "of an earlier process with this pid": (lambda data: patch(data, 48, "Q", 12345),
+                                            "start|another process|earlier|stale|left"),
+}
+
+
+def test_broken_segment(place, make, reason):
+    """One rank's segment is bad: it is named as a hole, and the others answer."""
+    victim = 1
+    with place.start_hung() as job:
+        path = job.segments()[victim].path
+        replace(path, make(read_head(path)))
+        answer = ask_job(place.pdb, job, "lp", "info ranks")
+        check_unharmed(job)
+    check_first_line(answer, ACCUSATION)
+    check_status(answer, 1)
+    check_said(answer, rf"rank {victim}\b", reason)
+
+
+def test_hostile_segments(place):
+    """Random bytes all over the headers and tables of all ranks: any answer, but no crash."""
+    with place.start_hung() as job:
+        paths = [one.path for one in job.segments().values()]
+        originals = [read_head(path, 24 << 20) for path in paths]
+        for seed in range(25):
+            for number, (path, data) in enumerate(zip(paths, originals)):
+                end = (4096, 1 << 16, len(data))[seed % 3]
+                start = 8 if seed % 2 else 752
+                replace(path, noise(data, seed * SIZE + number, start, end, 40))
+            answer = ask_job(place.pdb, job, "lp", "groups", "graph", "loops", "history 0",
+                             "model 0", "info ranks")
+            check(answer.status in (0, 1, 2), f"seed {seed}: pdb ended badly: {answer.show()}")
+        check_unharmed(job)
+
+
+def test_left_over_segments(place):
+    """Segments of an earlier job with the same name and ranks, but dead processes."""
+    with place.start_hung() as job:
+        dead = subprocess.Popen(["true"])
+        dead.wait()
+        left = []
+        for one in job.segments().values():
+            path = f"{one.path.rpartition('.')[0]}.{dead.pid}"
+            if not os.path.exists(path):
+                replace(path, patch(read_head(one.path), 32, "i", dead.pid))
+                left.append(path)
+        try:
+            answer = ask_job(place.pdb, job, "lp")
+        finally:
+            for path in left:
+                os.unlink(path)
+    check_first_line(answer, ACCUSATION)
+    check_status(answer, 1)
+
+
+# ---- No room for segments --------------------------------------------------------------------
+
+
+class Mounted:
+    """A tmpfs of its own for segments."""
+
+    def __init__(self, options):
+        if os.getuid() != 0:
+            raise Skip("only root can mount")
+        self.path = tempfile.mkdtemp(prefix="pdb-test.")
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", self.path],
+                          check=False, capture_output=True).returncode != 0:
+            os.rmdir(self.path)
+            raise Skip("mount is not allowed here")
+
+    def __enter__(self):
+        return self.path
+
+    def __exit__(self, *_):
+        subprocess.run(["umount", "-l", self.path], check=True)
+        os.rmdir(self.path)
+
+
+def outputs(job):
+    """What the program printed, without what the recorder may have said."""
+    return sorted(line for line in job.output() if line.startswith("step "))
+
+
+def test_no_segment(place, options):
+    """No segment can be made: the program runs as if there were no recorder, one line says why, and
+    pdb says that models are missing."""
+    with place.start("checksum", -1, 1000) as job:
+        check(job.wait_for_end() == 0, "the program alone failed")
+        expected = outputs(job)
+    with Mounted(options) as folder:
+        env = {"PDB_SEGMENT_DIR": folder}
+        with place.start("checksum", -1, 1000, env=env, segment_dir=folder) as job:
+            check(job.wait_for_end() == 0, f"the program failed: {job.output()[-5:]}")
+            check(outputs(job) == expected, "the program's output differs")
+            said = [line for line in job.output() if line.startswith("pdb")]
+            check(said, "the recorder did not say that it does not record")
+            check(len(said) <= SIZE, f"more than one line for each rank: {said}")
+        with place.start("nested", RANK, env=env, segment_dir=folder) as job:
+            job.wait_for_line(f"fault: rank {RANK}")
+            job.find_pids()
+            answer = ask_job(place.pdb, job, "lp", "bt all")
+            check_unharmed(job)
+    check(answer.status in (0, 1), f"pdb ended badly: {answer.show()}")
+    check_said(answer, "no recorder|recorder in 0|not recorded")
+
+
+def test_room_runs_out(place):
+    """There is room for the segments at first but not for all that comes: recording ends in some
+    rank, the program does not, and pdb still answers."""
+    for kib in (300, 600, 900, 1200):
+        with Mounted(f"size={kib}k") as folder:
+            env = {"PDB_SEGMENT_DIR": folder}
+            with place.start("checksum", -1, 1000, env=env, segment_dir=folder) as job:
+                check(job.wait_for_end() == 0,
+                      f"{kib} KiB: the program failed: {job.output()[-5:]}")
+            with place.start("nested", RANK, env=env, segment_dir=folder) as job:
+                job.wait_for_line(f"fault: rank {RANK}")
+                job.find_pids()
+                answer = ask_job(place.pdb, job, "lp")
+                check(answer.status in (0, 1), f"{kib} KiB: pdb ended badly: {answer.show()}")
+                check_unharmed(job)
+
+
+# ---- Commands --------------------------------------------------------------------------------
+
+
+def test_command_file(place):
+    """Garbage in a command file: the message names file and line, and --batch stops there."""
+    with place.start_hung() as job, tempfile.NamedTemporaryFile("w", suffix=".pdb") as file:
+        file.write("# a comment\ninfo job\nfrobnicate 3\nlp\n")
+        file.flush()
+        answer = ask(place.pdb, ["--pid", str(job.pid), "--batch", "-x", file.name])
+        check_unharmed(job)
+    check_status(answer, 2)
+    check_said(answer, rf"{re.escape(file.name)}:3:.*frobnicate")
+    check("Least progressed" not in answer.output, f"it went on: {answer.show()}")
+
+
+def test_without_recorder(place):
+    """A job started without the recorder: stacks alone, and it is said."""
+    with place.start("nested", RANK, preload=False) as job:
+        job.wait_for_line(f"fault: rank {RANK}")
+        job.find_pids()
+        answer = ask_job(place.pdb, job, "lp", "bt all")
+        check_unharmed(job)
+    check(answer.status in (0, 1), f"pdb ended badly: {answer.show()}")
+    check_said(answer, "no recorder|recorder in 0", "relax")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", default="build", help="where pdb and its recorders are")
+    parser.add_argument("--mpi", action="append", help="openmpi or mpich (default: all there are)")
+    parser.add_argument("--only", help="pattern or words of the names of tests (or $TEST)")
+    args = parser.parse_args()
+    report = Report(args.only)
+    tests = [
+        ("no such pid", test_no_such_pid),
+        ("not a launcher", test_not_a_launcher),
+        ("another user's job", test_other_user),
+        ("finished while attaching", test_finished_while_attaching),
+        ("a rank vanishes", test_rank_vanishes),
+        ("a rank is already traced", test_already_traced),
+        ("two pdb on one job", test_two_at_once),
+        *((f"a segment {name}", test_broken_segment, make, reason)
+          for name, (make, reason) in BROKEN.items()),
+        ("hostile segments", test_hostile_segments),
+        ("left-over segments", test_left_over_segments),
+        ("segment folder full", test_no_segment, "size=4k"),
+        ("segment folder read-only", test_no_segment, "ro"),
+        ("segment folder fills up", test_room_runs_out),
+        ("garbage in a command file", test_command_file),
+        ("no recorder in the job", test_without_recorder),
+    ]
+    for mpi in find_mpis(args.build, args.mpi):
+        place = Place(args.build, mpi)
+        for name, test, *arguments in tests:
+            report.run(f"{mpi.name} {name}", test, place, *arguments)
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
