@@ -14,14 +14,31 @@ check-includes:
 check-unit: $(UNIT_BIN) | $(O)/.deps-check
 	@sh tests/run_unit.sh $(UNIT_BIN)
 
-# ---- Real MPI jobs (docs/testing.md). TEST='words' selects tests by name, REPEAT=10 repeats them. ----
+# ---- Real MPI jobs (docs/testing.md) ------------------------------------------------------------
+# TEST='words' selects tests by their names, REPEAT=10 runs each so often, SEED=2 picks other ranks
+# and moments, KILLS=100 is how often check-harmless kills pdb.
 
 PYTHON = /usr/bin/python3
 
 check-jobs: all | $(O)/.deps-check
 	@$(PYTHON) tests/run_jobs.py --build $(O)
 
-.PHONY: check-includes check-unit check-jobs
+check-programs: all inject | $(O)/.deps-check
+	@$(PYTHON) tests/run_programs.py --build $(O)
+
+check-trouble: all | $(O)/.deps-check
+	@$(PYTHON) tests/run_trouble.py --build $(O)
+
+check-harmless: all | $(O)/.deps-check
+	@$(PYTHON) tests/run_harmless.py --build $(O)
+
+bench-first-answer: all | $(O)/.deps-check
+	@$(PYTHON) tests/bench_first_answer.py --build $(O)
+
+bench-programs: all | $(O)/.deps-check
+	@$(PYTHON) tests/bench_programs.py --build $(O)
+
+.PHONY: check-jobs check-programs check-trouble check-harmless bench-first-answer bench-programs
 
 # ---- The fault injector, Debian roots, the demo -----------------------------------------------
 
@@ -33,36 +50,5 @@ $(O)/inject: $(INJECT_OBJ)
 
 inject: $(O)/inject
 
-# A Debian 13, for Open MPI 5 and its PMIx, where this machine is not one; kept from run to run.
-# Status 77: it cannot be made here, and has been told why.
-DEBIAN13 = $(O)/debian13
-is_debian13 := $(shell . /etc/os-release && [ "$$VERSION_CODENAME" = trixie ] && echo yes)
-in_debian13 = sh tests/debian_root.sh -p "$(sort $(1))" trixie $(DEBIAN13) \
-	make --no-print-directory -j2 O=$(O)/debian13-build
-
-# The same checks once more with the other MPI; and what only Open MPI 5 has, a PMIx server.
-CHECKS += $(if $(is_debian13),check-pmix,check-debian13)
-
-check-debian13: | $(O)/.deps-root
-	@$(call in_debian13,$(DEPS_BUILD) $(DEPS_CHECK)) check; status=$$?; \
-	if [ $$status -eq 77 ]; then echo "check-debian13 is left out"; echo "0 passed, 0 failed"; \
-	else exit $$status; fi
-
-$(O)/pmix-ask: $(O)/tests/pmix/ask.o $(O)/libpdb.a
-	$(call say,LD,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PC_LDLIBS)
-
-check-pmix: $(O)/pmix-ask | $(O)/.deps-check
-	@bash tests/pmix/check.sh $(O)/pmix-ask
-
-# MPI=native: with the Open MPI that this machine has.
-ifneq ($(filter native,$(MPI))$(is_debian13),)
-demo: all inject | $(O)/.deps-demo
-	@sh tests/demo.sh $(O)
-else
-demo: | $(O)/.deps-root
-	@$(call in_debian13,$(DEPS_BUILD) $(DEPS_DEMO)) MPI=native demo
-endif
-
-.PHONY: inject check-debian13 check-pmix
--include $(INJECT_OBJ:.o=.d) $(O)/tests/pmix/ask.d
+.PHONY: inject
+-include $(INJECT_OBJ:.o=.d)

@@ -1,0 +1,71 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""How long a first answer takes on a hung job of many ranks on this node: pdb, beside eu-stack and
+gdb over all ranks. The job's ranks have the lowest priority, so that their busy waiting on a few
+cores, which a real node would have one each of, does not decide what is measured."""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+from jobs.job import Job, ask_job
+from jobs.mpi import find_mpis
+from run_jobs import SOURCES, Program
+
+
+def timed(action, repeat):
+    """Seconds of each run."""
+    seconds = []
+    for _ in range(repeat):
+        began = time.monotonic()
+        action()
+        seconds.append(time.monotonic() - began)
+    return seconds
+
+
+def run_for_all(job, command):
+    """The command with each rank's pid, one after the other; what it prints does not matter."""
+    for pid in job.pids.values():
+        subprocess.run([*command, str(pid)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       stdin=subprocess.DEVNULL, check=False)
+
+
+def show(what, seconds):
+    print(f"  {what:<44} {statistics.median(seconds):8.3f} s  (median of {len(seconds)}, "
+          f"{min(seconds):.3f} to {max(seconds):.3f})", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", default="build", help="where pdb and its recorders are")
+    parser.add_argument("--ranks", type=int, default=64)
+    args = parser.parse_args()
+    pdb = os.path.abspath(os.path.join(args.build, "pdb"))
+    mpi = find_mpis(args.build, ["openmpi"])[0]
+    folder = os.path.abspath(os.path.join(args.build, "tests", "mpi", mpi.name))
+    os.makedirs(folder, exist_ok=True)
+    command = Program(os.path.join(SOURCES, "first.c")).build(mpi, folder)
+    rank = args.ranks // 2
+    launch = ["nice", "-n", "19", *mpi.launcher(args.ranks, mpi.recorder), *command, str(rank)]
+    with Job(launch, args.ranks, mpi.environment()) as job:
+        job.wait_for_line(f"fault: rank {rank}", 300)
+        job.wait_until_quiet(300)
+        print(f"first answer, {args.ranks} ranks on {os.cpu_count()} cores, {mpi.name}:")
+        answers = [ask_job(pdb, job, "lp") for _ in range(11)]
+        show("pdb --batch -ex lp", [answer.seconds for answer in answers])
+        answers_bt = [ask_job(pdb, job, "bt all") for _ in range(5)]
+        show("pdb --batch -ex 'bt all'", [answer.seconds for answer in answers_bt])
+        show("eu-stack -p, all ranks", timed(lambda: run_for_all(job, ["eu-stack", "-p"]), 3))
+        show("gdb -batch -ex bt -p, all ranks",
+             timed(lambda: run_for_all(job, ["gdb", "-nx", "-batch", "-ex", "bt", "-p"]), 1))
+        right = f"Least progressed: rank {rank}, 1 of {args.ranks} ranks"
+        wrong = [answer for answer in answers if answer.first_line != right]
+        if wrong:
+            sys.exit(f"wrong answer: {wrong[0].show()}")
+
+
+if __name__ == "__main__":
+    main()

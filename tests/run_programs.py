@@ -1,0 +1,88 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""LAMMPS and HPL as jobs, with one rank caught in an endless loop inside a function of theirs, and
+without: pdb names that rank, and nobody in a healthy run."""
+
+import argparse
+import os
+import random
+import subprocess
+
+from jobs.job import ask_job
+from jobs.mpi import find_mpis
+from jobs.programs import PROGRAMS
+from jobs.report import Report, check
+from run_jobs import check_first_line
+
+SIZES = {"LAMMPS": 8, "HPL": 4}
+HEALTHY_LOOKS = 4
+
+
+def inject(tool, job, rank, arguments):
+    """Until the rank is caught. The last argument is the function or module, or empty."""
+    *options, place = arguments
+    command = [tool, *options, str(job.pids[rank]), *([place] if place else [])]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    check(result.returncode == 0, f"nothing was injected: {result.stderr}")
+
+
+def run_faulty(pdb, tool, mpi, program, arguments, rank, where):
+    size = SIZES[program.name]
+    with program.start(mpi, size, True, is_endless=True) as job:
+        program.wait_until_working(job)
+        inject(tool, job, rank, arguments)
+        job.wait_until_quiet()
+        answer = ask_job(pdb, job, "lp")
+        wrong = job.check_unharmed()
+        check(not wrong, f"{', '.join(wrong)} after {answer.show()}")
+        check_first_line(answer, f"Least progressed: rank {rank}, 1 of {size} ranks")
+        check(answer.status == 1, f"expected status 1, got {answer.show()}")
+        check("outside MPI" in answer.output, f"expected 'outside MPI' in {answer.show()}")
+        check(where in answer.output, f"expected '{where}' in {answer.show()}")
+
+
+def run_healthy(pdb, mpi, program):
+    with program.start(mpi, SIZES[program.name], True, is_endless=True) as job:
+        program.wait_until_working(job)
+        for _ in range(HEALTHY_LOOKS):
+            answer = ask_job(pdb, job, "lp")
+            wrong = job.check_unharmed()
+            check(not wrong, f"{', '.join(wrong)} after {answer.show()}")
+            check_first_line(answer, "No rank is behind.")
+            check(answer.status == 0, f"expected status 0, got {answer.show()}")
+            job.wait_until_moving()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", default="build", help="where pdb, inject and recorders are")
+    parser.add_argument("--only", help="pattern or words of the names of tests (or $TEST)")
+    parser.add_argument("--repeat", help="how often to run each (or $REPEAT)")
+    parser.add_argument("--seed", type=int, default=int(os.environ.get("SEED") or 1))
+    args = parser.parse_args()
+    report = Report(args.only, args.repeat)
+    pdb, tool = (os.path.abspath(os.path.join(args.build, name)) for name in ("pdb", "inject"))
+    generator = random.Random(args.seed)
+    # Debian builds these programs for its default MPI, which is Open MPI.
+    for mpi in find_mpis(args.build, ["openmpi"]):
+        for _ in range(report.repeat):
+            for program in PROGRAMS:
+                label = f"{mpi.name} {program.name}"
+                for function in program.functions:
+                    rank = generator.randrange(SIZES[program.name])
+                    report.run(f"{label} loops in {function}, rank {rank}", run_faulty, pdb, tool,
+                               mpi, program, [function], rank, function.rpartition(":")[2])
+                rank = generator.randrange(SIZES[program.name])
+                report.run(f"{label} sleeps in {program.functions[0]}, rank {rank}", run_faulty,
+                           pdb, tool, mpi, program, ["--sleep", program.functions[0]], rank,
+                           program.functions[0].rpartition(":")[2])
+                for module in program.modules:
+                    rank = generator.randrange(SIZES[program.name])
+                    report.run(f"{label} loops anywhere in {module or 'its own code'}, rank {rank}",
+                               run_faulty, pdb, tool, mpi, program, ["--here", module], rank, "")
+                report.run(f"{label} healthy", run_healthy, pdb, mpi, program)
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
