@@ -14,7 +14,8 @@ DEPS_BUILD = gcc libc6-dev make gawk pkg-config libreadline-dev libpmix-dev libu
 	libdw-dev libroaring-dev uthash-dev libgraphviz-dev libzstd-dev libopenmpi-dev libmpich-dev
 DEPS_CHECK = openmpi-bin mpich gfortran g++ libcmocka-dev gdb graphviz procps tmux strace elfutils \
 	debootstrap python3 python3-mpi4py lammps lammps-examples hpcc
-DEPS_DEMO = openmpi-bin gdb lammps lammps-examples debootstrap
+DEPS_DEMO = openmpi-bin procps gdb lammps lammps-examples
+DEPS_ROOT = debootstrap util-linux
 
 # ---- Flags ------------------------------------------------------------------------------------
 
@@ -106,8 +107,9 @@ endef
 $(O)/.deps-build: ; $(call install-packages,$(DEPS_BUILD))
 $(O)/.deps-check: | $(O)/.deps-build ; $(call install-packages,$(DEPS_CHECK))
 $(O)/.deps-demo: | $(O)/.deps-build ; $(call install-packages,$(DEPS_DEMO))
+$(O)/.deps-root: ; $(call install-packages,$(DEPS_ROOT))
 
-deps: $(O)/.deps-build $(O)/.deps-check $(O)/.deps-demo
+deps: $(O)/.deps-build $(O)/.deps-check $(O)/.deps-demo $(O)/.deps-root
 
 # ---- Install ----------------------------------------------------------------------------------
 
