@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "model/segment_reader.h"
+#include "tests/fixtures/segment_writer.h"
+#include "tests/unit/unit.h"
+
+/* A live process with an environment of its own: cat, which ends when its stdin does. */
+struct child {
+	pid_t pid;
+	int stdin_fd;
+};
+
+static struct child start_child(const char *dir, bool own_pid_namespace)
+{
+	char variable[256];
+	char *env[] = { variable, NULL }, *argv[] = { (char *)"cat", NULL };
+	struct child child;
+	int in[2], started[2];
+	char byte;
+
+	snprintf(variable, sizeof(variable), "%s%s", dir ? PDB_ENV_DIR "=" : "OTHER=", dir ? dir : "x");
+	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(started, O_CLOEXEC), 0);
+	child.pid = fork();
+	assert_true(child.pid >= 0);
+	if (child.pid == 0) {
+		close(in[1]);
+		dup2(in[0], 0);
+		/* The process itself stays outside; its child is pid 1 inside. */
+		if (own_pid_namespace) {
+			if (unshare(CLONE_NEWPID) < 0)
+				_exit(77);
+			child.pid = fork();
+			if (child.pid > 0) {
+				close(started[1]);
+				waitpid(child.pid, NULL, 0);
+				_exit(0);
+			}
+		}
+		execve("/bin/cat", argv, env);
+		_exit(127);
+	}
+	close(in[0]);
+	close(started[1]);
+	child.stdin_fd = in[1];
+	/* Ends when the exec has closed the last copy. */
+	assert_int_equal(read(started[0], &byte, 1), 0);
+	close(started[0]);
+	return child;
+}
+
+static void end_child(struct child *child)
+{
+	close(child->stdin_fd);
+	waitpid(child->pid, NULL, 0);
+}
+
+static uint64_t start_time(pid_t pid)
+{
+	unsigned long long start = 0;
+	char path[64];
+	FILE *stat;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	stat = fopen(path, "r");
+	assert_non_null(stat);
+	assert_int_equal(fscanf(stat,
+				"%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "
+				"%*d %*d %*d %*d %*d %*d %llu",
+				&start),
+			 1);
+	fclose(stat);
+	return start;
+}
+
+struct fixture {
+	char dir[64];
+	struct child child;
+	struct segment_writer *w; /* of the child */
+};
+
+static int setup(void **state)
+{
+	struct fixture *fix = calloc(1, sizeof(*fix));
+
+	strcpy(fix->dir, "/tmp/test_segment_open.XXXXXX");
+	assert_non_null(mkdtemp(fix->dir));
+	fix->child = start_child(fix->dir, false);
+	fix->w = segment_writer_create(3, 8);
+	fix->w->header.pid = fix->child.pid;
+	fix->w->header.pid_start = start_time(fix->child.pid);
+	*state = fix;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fix = *state;
+	char command[128];
+
+	end_child(&fix->child);
+	segment_writer_destroy(fix->w);
+	snprintf(command, sizeof(command), "rm -r %s", fix->dir);
+	assert_int_equal(system(command), 0);
+	free(fix);
+	return 0;
+}
+
+static void assert_opens(pid_t pid)
+{
+	struct pdb_error err = { 0 };
+	struct seg_header header;
+	int fd = segment_open_pid(pid, &err);
+
+	if (fd < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(pread(fd, &header, sizeof(header), 0), sizeof(header));
+	assert_int_equal(header.rank, 3);
+	assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	close(fd);
+}
+
+static void assert_refused(pid_t pid, enum error_code code, const char *part)
+{
+	struct pdb_error err = { 0 };
+
+	assert_int_equal(segment_open_pid(pid, &err), -1);
+	assert_error(&err, code, part);
+}
+
+static void test_found(void **state)
+{
+	struct fixture *fix = *state;
+	char path[4096];
+
+	assert_refused(fix->child.pid, ERROR_NOT_FOUND, "no recorder");
+	assert_int_equal(segment_writer_save_in(fix->w, fix->dir, path), 0);
+	assert_opens(fix->child.pid);
+}
+
+/* Left-overs of earlier processes, other ranks' and other files are passed by. */
+static void test_left_overs(void **state)
+{
+	struct fixture *fix = *state;
+	char path[4096], name[4200];
+
+	fix->w->header.pid_start--;
+	strcpy(fix->w->header.job, "earlier");
+	assert_int_equal(segment_writer_save_in(fix->w, fix->dir, path), 0);
+	fix->w->header.pid_start++;
+	fix->w->header.pid++;
+	snprintf(name, sizeof(name), "%s/pdb.other.0.%d", fix->dir, (int)fix->child.pid);
+	assert_int_equal(segment_writer_save(fix->w, name), 0);
+	snprintf(name, sizeof(name), "%s/other.0.%d", fix->dir, (int)fix->child.pid);
+	fix->w->header.pid--;
+	assert_int_equal(segment_writer_save(fix->w, name), 0);
+	assert_refused(fix->child.pid, ERROR_NOT_FOUND, "no recorder");
+	strcpy(fix->w->header.job, "this/job");
+	assert_int_equal(segment_writer_save_in(fix->w, fix->dir, path), 0);
+	assert_non_null(strstr(path, "pdb.this_job.3."));
+	assert_opens(fix->child.pid);
+}
+
+static void spoil_mode(const char *path)
+{
+	assert_int_equal(chmod(path, 0644), 0);
+}
+
+static void spoil_owner(const char *path)
+{
+	assert_int_equal(chown(path, 12345, (gid_t)-1), 0);
+}
+
+static void spoil_link(const char *path)
+{
+	char target[4200];
+
+	snprintf(target, sizeof(target), "%s.moved", path);
+	assert_int_equal(rename(path, target), 0);
+	assert_int_equal(symlink(target, path), 0);
+}
+
+static void spoil_fifo(const char *path)
+{
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+}
+
+static void spoil_directory(const char *path)
+{
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkdir(path, 0700), 0);
+}
+
+static void write_at(const char *path, off_t offset, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+
+	assert_int_equal(pwrite(fd, text, strlen(text), offset), strlen(text));
+	close(fd);
+}
+
+static void spoil_magic(const char *path)
+{
+	write_at(path, 0, "ELF");
+}
+
+static void spoil_version(const char *path)
+{
+	write_at(path, offsetof(struct seg_header, version), "\2");
+}
+
+static void spoil_length(const char *path)
+{
+	assert_int_equal(truncate(path, 100), 0);
+}
+
+static void test_refused(void **state)
+{
+	static const struct {
+		void (*spoil)(const char *path);
+		bool needs_root;
+		enum error_code code, code_by_name;
+		const char *part;
+	} table[] = {
+		{ spoil_mode, false, ERROR_PERMISSION, ERROR_PERMISSION, "mode 0644" },
+		{ spoil_owner, true, ERROR_PERMISSION, ERROR_NONE, "belongs to user 12345" },
+		{ spoil_link, false, ERROR_PERMISSION, ERROR_PERMISSION, "symbolic link" },
+		{ spoil_fifo, false, ERROR_PERMISSION, ERROR_PERMISSION, "not a regular file" },
+		{ spoil_directory, false, ERROR_PERMISSION, ERROR_PERMISSION, "not a regular file" },
+		{ spoil_magic, false, ERROR_FORMAT, ERROR_FORMAT, "magic" },
+		{ spoil_version, false, ERROR_VERSION, ERROR_VERSION, "version" },
+		{ spoil_length, false, ERROR_FORMAT, ERROR_FORMAT, "truncated" },
+	};
+	struct fixture *fix = *state;
+
+	for (size_t i = 0; i < NUM_OF(table); i++) {
+		struct pdb_error err = { 0 };
+		char path[4096];
+		int fd;
+
+		if (table[i].needs_root && geteuid() != 0)
+			continue;
+		assert_int_equal(segment_writer_save_in(fix->w, fix->dir, path), 0);
+		fd = segment_open_file(path, &err);
+		assert_true(fd >= 0);
+		close(fd);
+		table[i].spoil(path);
+		assert_refused(fix->child.pid, table[i].code, table[i].part);
+		fd = segment_open_file(path, &err);
+		assert_int_equal(fd < 0 ? err.code : ERROR_NONE, table[i].code_by_name);
+		if (fd >= 0)
+			close(fd);
+		assert_int_equal(remove(path), 0);
+	}
+}
+
+static void test_no_process(void **state)
+{
+	struct fixture *fix = *state;
+	struct child child = start_child(fix->dir, false);
+	siginfo_t info;
+	char path[4096];
+
+	fix->w->header.pid = child.pid;
+	fix->w->header.pid_start = start_time(child.pid);
+	assert_int_equal(segment_writer_save_in(fix->w, fix->dir, path), 0);
+	assert_opens(child.pid);
+	close(child.stdin_fd);
+	/* A zombie first, then nothing. */
+	assert_int_equal(waitid(P_PID, (id_t)child.pid, &info, WEXITED | WNOWAIT), 0);
+	assert_refused(child.pid, ERROR_GONE, "has ended");
+	waitpid(child.pid, NULL, 0);
+	assert_refused(child.pid, ERROR_GONE, "no process");
+	assert_refused(0, ERROR_GONE, "no process");
+	assert_refused(-1, ERROR_GONE, "no process");
+}
+
+static void test_directories(void **state)
+{
+	struct fixture *fix = *state;
+	struct child child = start_child("/no/such/directory", false);
+	char link[80], path[4096];
+
+	assert_refused(child.pid, ERROR_NOT_FOUND, "/no/such/directory");
+	end_child(&child);
+	/* Nothing in its environment: the default. */
+	child = start_child(NULL, false);
+	assert_refused(child.pid, ERROR_NOT_FOUND, "no recorder");
+	end_child(&child);
+	/* By an absolute link on the way, as /dev/shm is on some systems. */
+	snprintf(link, sizeof(link), "%s/link", fix->dir);
+	assert_int_equal(symlink(fix->dir, link), 0);
+	child = start_child(link, false);
+	fix->w->header.pid = child.pid;
+	fix->w->header.pid_start = start_time(child.pid);
+	assert_int_equal(segment_writer_save_in(fix->w, fix->dir, path), 0);
+	assert_opens(child.pid);
+	end_child(&child);
+}
+
+/* A rank in a pid namespace of its own names its segment after the pid that it sees. */
+static void test_pid_namespace(void **state)
+{
+	struct fixture *fix = *state;
+	struct child outside = start_child(fix->dir, true);
+	char path[4096], file[64];
+	int inside = 0;
+	FILE *children;
+
+	snprintf(file, sizeof(file), "/proc/%d/task/%d/children", (int)outside.pid, (int)outside.pid);
+	children = fopen(file, "r");
+	if (children) {
+		if (fscanf(children, "%d", &inside) != 1)
+			inside = 0;
+		fclose(children);
+	}
+	if (!inside) {
+		end_child(&outside);
+		skip();
+	}
+	fix->w->header.pid = 1;
+	fix->w->header.pid_start = start_time(inside);
+	assert_int_equal(segment_writer_save_in(fix->w, fix->dir, path), 0);
+	assert_opens(inside);
+	end_child(&outside);
+}
+
+static void test_file(void **state)
+{
+	struct fixture *fix = *state;
+	struct pdb_error err = { 0 };
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/none", fix->dir);
+	assert_int_equal(segment_open_file(path, &err), -1);
+	assert_error(&err, ERROR_NOT_FOUND, "none");
+	/* Its process need not live, and need not be of this machine. */
+	fix->w->header.pid = 1;
+	fix->w->header.pid_start = 1;
+	assert_int_equal(segment_writer_save_in(fix->w, fix->dir, path), 0);
+	close(segment_open_file(path, &err));
+	assert_int_equal(err.code, ERROR_NOT_FOUND);
+}
+
+/* ---- Cleaning up ----------------------------------------------------------------------------- */
+
+static bool exists(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0;
+}
+
+static void save_as(struct fixture *fix, const char *job, pid_t pid, uint64_t start, char path[4096])
+{
+	strcpy(fix->w->header.job, job);
+	fix->w->header.pid = pid;
+	fix->w->header.pid_start = start;
+	assert_int_equal(segment_writer_save_in(fix->w, fix->dir, path), 0);
+}
+
+static void test_clean(void **state)
+{
+	struct fixture *fix = *state;
+	struct child child = start_child(fix->dir, false);
+	pid_t live = fix->child.pid, dead = child.pid;
+	uint64_t start = start_time(dead);
+	char alive[4096], gone[4096], reused[4096], mapped[4096], open_mode[4096], garbage[4096];
+	char other[80];
+	struct pdb_error err = { 0 };
+	void *map;
+	int fd;
+
+	save_as(fix, "alive", live, start_time(live), alive);
+	save_as(fix, "gone", dead, start, gone);
+	save_as(fix, "reused", live, start_time(live) - 1, reused);
+	save_as(fix, "mapped", dead, start, mapped);
+	save_as(fix, "open", dead, start, open_mode);
+	save_as(fix, "garbage", dead, start, garbage);
+	end_child(&child);
+	snprintf(other, sizeof(other), "%s/other", fix->dir);
+	assert_int_equal(segment_writer_save(fix->w, other), 0);
+	assert_int_equal(chmod(open_mode, 0644), 0);
+	write_at(garbage, 0, "ELF");
+	/* A writer whose pid is not visible here still has its segment mapped. */
+	fd = open(mapped, O_RDWR);
+	map = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+
+	assert_int_equal(segment_clean(fix->dir, &err), 2);
+	assert_false(exists(gone) || exists(reused));
+	assert_true(exists(alive) && exists(mapped) && exists(open_mode) && exists(garbage) &&
+		    exists(other));
+	munmap(map, 4096);
+	assert_int_equal(segment_clean(fix->dir, &err), 1);
+	assert_false(exists(mapped));
+	assert_int_equal(segment_clean(fix->dir, &err), 0);
+	assert_opens(live);
+}
+
+static void test_clean_refused(void **state)
+{
+	struct pdb_error err = { 0 };
+
+	(void)state;
+	assert_int_equal(segment_clean("/no/such/directory", &err), -1);
+	assert_error(&err, ERROR_NOT_FOUND, "/no/such/directory");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_left_overs, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_process, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_directories, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pid_namespace, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_clean, setup, teardown),
+		cmocka_unit_test(test_clean_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
