@@ -247,28 +247,60 @@ static int fit_layer(struct drawing *drawing, int layer)
 	return 0;
 }
 
-/* Put the nodes of a layer where they wish to be, pushed apart to the right, then back to the
- * left where that went beyond the width. */
+/* Put the nodes of a layer where they wish to be, in the middle between what pushing them apart to
+ * the right and to the left would give. */
 static void place_layer(struct drawing *drawing, int layer)
 {
-	size_t from = drawing->start[layer], to = drawing->start[layer + 1];
+	size_t from = drawing->start[layer], number = drawing->start[layer + 1] - from;
+	int *pushed = xcalloc(number, sizeof(*pushed));
 	int least = MARGIN, most = drawing->view->width;
 
-	for (size_t i = from; i < to; i++) {
-		struct node *node = &drawing->nodes[drawing->sorted[i]];
+	for (size_t i = 0; i < number; i++) {
+		const struct node *node = &drawing->nodes[drawing->sorted[from + i]];
+		int wish = (int)(node->wish + 0.5) - node->width / 2;
 
-		node->left = (int)(node->wish + 0.5) - node->width / 2;
+		pushed[i] = wish > least ? wish : least;
+		least = pushed[i] + node->width + GAP;
+	}
+	/* Not beyond the width: what stands there is pushed back. */
+	for (size_t i = number; i-- > 0;) {
+		const struct node *node = &drawing->nodes[drawing->sorted[from + i]];
+
+		if (pushed[i] + node->width > most)
+			pushed[i] = most - node->width;
+		most = pushed[i] - GAP;
+	}
+	most = drawing->view->width;
+	for (size_t i = number; i-- > 0;) {
+		struct node *node = &drawing->nodes[drawing->sorted[from + i]];
+		int wish = (int)(node->wish + 0.5) - node->width / 2;
+
+		node->left = wish + node->width > most ? most - node->width : wish;
+		most = node->left - GAP;
+	}
+	least = MARGIN;
+	for (size_t i = 0; i < number; i++) {
+		struct node *node = &drawing->nodes[drawing->sorted[from + i]];
+
 		if (node->left < least)
 			node->left = least;
 		least = node->left + node->width + GAP;
+		node->left = (node->left + pushed[i]) / 2;
 	}
-	for (size_t i = to; i-- > from;) {
-		struct node *node = &drawing->nodes[drawing->sorted[i]];
+	free(pushed);
+}
 
-		if (node->left + node->width > most)
-			node->left = most - node->width;
-		most = node->left - GAP;
+/* Move everything to the left until it begins at the margin. */
+static void move_to_margin(struct drawing *drawing)
+{
+	int left = drawing->view->width;
+
+	for (size_t n = 0; n < drawing->num_nodes; n++) {
+		if (drawing->nodes[n].left < left)
+			left = drawing->nodes[n].left;
 	}
+	for (size_t n = 0; n < drawing->num_nodes; n++)
+		drawing->nodes[n].left -= left - MARGIN;
 }
 
 static int place_nodes(struct drawing *drawing)
@@ -314,6 +346,7 @@ static int place_nodes(struct drawing *drawing)
 			place_layer(drawing, layer);
 		}
 	}
+	move_to_margin(drawing);
 	return 0;
 }
 

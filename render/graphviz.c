@@ -29,13 +29,23 @@ static int draw(GVC_t *gvc, graph_t *graph, const char *format, FILE *out, struc
 	return 0;
 }
 
+/* One context for the life of the program: Graphviz's text plugin keeps pointers into the fonts of
+ * the first context, which would dangle when that is freed and another one made. */
+static GVC_t *get_context(void)
+{
+	static GVC_t *gvc;
+
+	if (!gvc)
+		gvc = gvContext();
+	return gvc;
+}
+
 /* The picture in memory, so that an existing file is touched only when there is one. The caller
  * frees *bytes_ret. */
 static int render(const char *dot, const char *format, char **bytes_ret, size_t *size_ret,
 		  struct pdb_error *err)
 {
 	graph_t *graph;
-	GVC_t *gvc;
 	FILE *out;
 	int result;
 
@@ -49,10 +59,8 @@ static int render(const char *dot, const char *format, char **bytes_ret, size_t 
 		agclose(graph);
 		return error_errno(err, "cannot draw the graph");
 	}
-	gvc = gvContext();
-	result = draw(gvc, graph, format, out, err);
+	result = draw(get_context(), graph, format, out, err);
 	agclose(graph);
-	gvFreeContext(gvc);
 	fclose(out);
 	if (result)
 		free(*bytes_ret);

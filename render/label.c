@@ -149,7 +149,7 @@ static const char *copy_operator(const char *at, char **end)
 	else if (*at == ' ')
 		at += strcspn(at, "("); /* a conversion: operator unsigned long */
 	else
-		at += strcspn(at, "(abcdefghijklmnopqrstuvwxyz_");
+		at += strcspn(at, " (abcdefghijklmnopqrstuvwxyz_");
 	memcpy(*end, from, (size_t)(at - from));
 	*end += at - from;
 	return at;
@@ -172,6 +172,8 @@ char *label_function(const char *function)
 		} else if (*at == '<' || *at == '(') {
 			had_parameters |= *at == '(';
 			at = skip_brackets(at);
+		} else if (starts_with(at, " <")) {
+			at++; /* operator< <int> */
 		} else if (*at == ' ' && had_parameters) {
 			break; /* " const", " [clone .cold]" */
 		} else if (*at == ' ') {

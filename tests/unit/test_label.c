@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "render/label.h"
+#include "tests/unit/hung_job.h"
+#include "tests/unit/unit.h"
+
+static struct rankset *ranks(const char *text)
+{
+	struct rankset *set = NULL;
+	struct pdb_error err;
+
+	if (!*text)
+		return rankset_create();
+	assert_int_equal(rankset_decode(text, -1, &set, &err), 0);
+	return set;
+}
+
+static void test_ranks(void **state)
+{
+	static const struct {
+		const char *set;
+		int width;
+		const char *list, *counted, *who;
+	} cases[] = {
+		{"7", 20, "7", "1:[7]", "rank 7"},
+		{"0-3", 20, "0-3", "4:[0-3]", "ranks 0-3"},
+		{"0-3,8", 9, "0-3,8", "5:[0-3,8]", "ranks ..."},
+		{"0-98,102-511", 18, "0-98,102-511", "509:[0-98,102-511]", "ranks 0-98,102-511"},
+		{"0-98,102-511", 17, "0-98,102-511", "509:[0-98,...]", "ranks 0-98,..."},
+		{"0-98,102-511", 13, "0-98,102-511", "509:[...]", "ranks ..."},
+		{"0-98,102-511", 10, "0-98,...", "509:[...]", "ranks ..."},
+		{"0-98,102-511", 8, "0-98,...", "509", "ranks ..."},
+		{"0,2,4,6,8,10,12,14", 12, "0,2,4,6,...", "8:[0,2,...]", "ranks 0,..."},
+		{"0,2,4,6,8,10,12,14", 3, "...", "8", "ranks ..."},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct rankset *set = ranks(cases[i].set);
+		char *list = label_rank_list(set, cases[i].width);
+		char *counted = label_ranks(set, cases[i].width);
+		char *who = label_who(set, cases[i].width);
+
+		assert_string_equal(list, cases[i].list);
+		assert_string_equal(counted, cases[i].counted);
+		assert_string_equal(who, cases[i].who);
+		free(list);
+		free(counted);
+		free(who);
+		rankset_destroy(set);
+	}
+}
+
+/* Whatever the set and the width: never wider, and all of it where it fits. */
+static void test_rank_widths(void **state)
+{
+	(void)state;
+	srand(1);
+	for (int i = 0; i < 300; i++) {
+		struct rankset *set = rankset_create();
+		char *all, *list;
+
+		for (int n = rand() % 60 + 1; n > 0; n--)
+			rankset_add(set, rand() % 5000);
+		all = label_rank_list(set, 1000);
+		for (int width = 3; width < 90; width++) {
+			list = label_rank_list(set, width);
+			assert_true((int)strlen(list) <= width);
+			if ((int)strlen(all) <= width)
+				assert_string_equal(list, all);
+			free(list);
+			list = label_ranks(set, width);
+			assert_true((int)strlen(list) <= width);
+			free(list);
+		}
+		free(all);
+		rankset_destroy(set);
+	}
+}
+
+static void test_times(void **state)
+{
+	static const struct {
+		uint64_t ns;
+		const char *text;
+	} cases[] = {
+		{0, "0 ns"},
+		{999, "999 ns"},
+		{12345, "12 us"},
+		{999999, "999 us"},
+		{1000000, "1.0 ms"},
+		{9999999, "9.9 ms"},
+		{350 * SECOND / 1000, "350 ms"},
+		{SECOND, "1.0 s"},
+		{7290 * SECOND / 1000, "7.2 s"},
+		{72 * SECOND, "72 s"},
+		{119 * SECOND, "119 s"},
+		{120 * SECOND, "2 min 0 s"},
+		{3599 * SECOND, "59 min 59 s"},
+		{11520 * SECOND, "3 h 12 min"},
+		{183600 * SECOND, "2 d 3 h"},
+		{UINT64_MAX, "213503 d 23 h"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		char *text = label_time(cases[i].ns);
+
+		assert_string_equal(text, cases[i].text);
+		free(text);
+	}
+}
+
+static void test_time_ranges(void **state)
+{
+	static const struct {
+		uint64_t min, max;
+		const char *text;
+	} cases[] = {
+		{72 * SECOND, 72 * SECOND + 5, "72 s"},
+		{12 * SECOND, 72 * SECOND, "12 to 72 s"},
+		{SECOND / 2, 72 * SECOND, "500 ms to 72 s"},
+		{130 * SECOND, 140 * SECOND, "2 min 10 s to 2 min 20 s"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		char *text = label_time_range(cases[i].min, cases[i].max);
+
+		assert_string_equal(text, cases[i].text);
+		free(text);
+	}
+}
+
+static void test_functions(void **state)
+{
+	static const char *const cases[][2] = {
+		{"main", "main"},
+		{"solve_", "solve_"},
+		{"__solver_MOD_step", "__solver_MOD_step"},
+		{"LAMMPS_NS::Verlet::run(int)", "LAMMPS_NS::Verlet::run"},
+		{"void ns::sum<double>(int) const", "ns::sum"},
+		{"std::vector<int, std::allocator<int> > ns::make<int>(int)", "ns::make"},
+		{"(anonymous namespace)::step(int)", "(anonymous namespace)::step"},
+		{"a::(anonymous namespace)::step(int)", "a::(anonymous namespace)::step"},
+		{"Field::operator()(int) const", "Field::operator()"},
+		{"Field::operator<<(int)", "Field::operator<<"},
+		{"Field::operator bool() const", "Field::operator bool"},
+		{"bool operator< <int>(A<int> const&)", "operator<"},
+		{"operator_table(int)", "operator_table"},
+		{"run(int)::{lambda(double)#1}::operator()(double) const",
+		 "run::{lambda#1}::operator()"},
+		{"halo(int) [clone .isra.0]", "halo"},
+		{"std::function<void (int)>::operator()(int) const", "std::function::operator()"},
+		{"f<(A)1>(int)", "f"},
+		{"broken<", "broken"},
+		{"(", "("},
+		{"", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		char *text = label_function(cases[i][0]);
+
+		assert_string_equal(text, cases[i][1]);
+		free(text);
+	}
+}
+
+static void check(char *text, const char *expected)
+{
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void test_places(void **state)
+{
+	struct hung *hung = hung_create((struct hung_options){.size = 4, .culprit = 2});
+	struct job *job = &hung->job;
+	uint32_t unknown = callpaths_intern(job->callpaths, CALLPATH_NONE, 0, 0x77, true);
+	uint32_t in_mpi = hung->job.samples->samples[0].path;
+
+	(void)state;
+	check(label_place(job, hung_frame(hung, FRAME_WAITALL), LABEL_SHORT),
+	      "halo() solver.c:131");
+	check(label_place(job, hung_frame(hung, FRAME_WAITALL), LABEL_FULL),
+	      "halo() at solver.c:131");
+	check(label_place(job, in_mpi, LABEL_SHORT), "PMPI_Allgather()");
+	check(label_place(job, in_mpi, LABEL_FULL), "PMPI_Allgather() in libmpi.so.40");
+	check(label_user_place(job, in_mpi, LABEL_SHORT), "exchange() solver.c:141");
+	check(label_place(job, unknown, LABEL_FULL), "solver+0x77");
+	check(label_place(job, CALLPATH_NONE, LABEL_FULL), "?");
+	check(label_state(job, SEG_STATE_ENTER(SITE_ALLGATHER), LABEL_SHORT),
+	      "in MPI_Allgather, exchange() solver.c:141");
+	check(label_state(job, SEG_STATE_EXIT(SITE_WAITALL), LABEL_FULL),
+	      "computing after MPI_Waitall, halo() at solver.c:131");
+	check(label_state(job, SEG_STATE_EXIT(SITE_START), LABEL_SHORT),
+	      "before its first MPI call");
+	check(label_loop(&hung->view, 0, LABEL_SHORT), "loop run() solver.c:120");
+	check(label_loop(&hung->view, 0, LABEL_FULL), "loop run() at solver.c:120");
+	hung_destroy(hung);
+}
+
+static void test_cxx_places(void **state)
+{
+	struct hung *hung =
+		hung_create((struct hung_options){.size = 4, .culprit = 2, .is_cxx = true});
+	uint32_t halo = hung_frame(hung, FRAME_WAITALL);
+
+	(void)state;
+	check(label_place(&hung->job, halo, LABEL_SHORT), "Physics::Comm::halo()");
+	check(label_place(&hung->job, halo, LABEL_FULL),
+	      "void Physics::Comm::halo<double>(std::vector<double, std::allocator<double> >&) in "
+	      "solver");
+	check(label_loop(&hung->view, 0, LABEL_SHORT), "loop in Physics::Integrator::run()");
+	hung_destroy(hung);
+}
+
+/* A computing group is where its samples agree that it is, and not where they do not. */
+static void test_computing(void **state)
+{
+	struct hung *hung = hung_create((struct hung_options){.size = 4, .culprit = 1});
+	struct job *job = &hung->job;
+	struct eqgroup *group = &hung->groups.groups[2];
+	struct sample *sample = &job->samples->samples[1];
+	uint32_t in_mpi = job->samples->samples[3].path, in_force = sample->path;
+	uint32_t other =
+		callpaths_intern(job->callpaths, hung_frame(hung, FRAME_STEP), 0, 0xa00, false);
+	uint32_t actors[] = {1, 3}, *own = group->actors;
+
+	(void)state;
+	names_set(job->names, other, &(struct name){"compute_forces", "force.c", NULL, 90, true});
+	check(label_where(job, group, LABEL_SHORT), "computing, compute_forces() force.c:88");
+	check(label_where(job, group, LABEL_FULL),
+	      "outside MPI, in compute_forces() at force.c:88");
+	check(label_doing(job, group), "compute_forces()");
+	/* Two threads in one function, at different lines; then in different functions. */
+	group->actors = actors;
+	group->num_actors = 2;
+	job->samples->samples[3].path = other;
+	check(label_where(job, group, LABEL_SHORT), "computing, compute_forces()");
+	job->samples->samples[3].path = hung_frame(hung, FRAME_STEP);
+	check(label_where(job, group, LABEL_SHORT),
+	      "computing after MPI_Waitall, halo() solver.c:131");
+	check(label_doing(job, group), "after MPI_Waitall");
+	group->actors = own;
+	group->num_actors = 1;
+	/* The sample was taken when the rank was inside MPI, or has failed, or is not there. */
+	sample->path = in_mpi;
+	check(label_doing(job, group), "after MPI_Waitall");
+	sample->path = in_force;
+	sample->status = SAMPLE_FAILED;
+	check(label_doing(job, group), "after MPI_Waitall");
+	sample->status = SAMPLE_COMPLETE;
+	check(label_doing(job, group), "compute_forces()");
+	hung_destroy(hung);
+}
+
+static void test_activities(void **state)
+{
+	struct hung *hung = hung_create((struct hung_options){.size = 4, .culprit = 1});
+	struct eqgroup *group = &hung->groups.groups[2];
+	struct model_lane *lane = &((struct model *)hung->job.model->lanes[1].model)->lanes[0];
+
+	(void)state;
+	group->activity = ACTIVITY_POLLING;
+	check(label_where(&hung->job, group, LABEL_SHORT),
+	      "computing after MPI_Waitall, halo() solver.c:131");
+	lane->poll_site = SITE_ISEND;
+	check(label_where(&hung->job, group, LABEL_SHORT),
+	      "polling MPI_Isend, halo() solver.c:125");
+	check(label_doing(&hung->job, group), "polling MPI_Isend");
+	group->activity = ACTIVITY_ENDED;
+	check(label_where(&hung->job, group, LABEL_FULL),
+	      "ended after MPI_Waitall, halo() at solver.c:131");
+	hung_destroy(hung);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ranks),      cmocka_unit_test(test_rank_widths),
+		cmocka_unit_test(test_times),      cmocka_unit_test(test_time_ranges),
+		cmocka_unit_test(test_functions),  cmocka_unit_test(test_places),
+		cmocka_unit_test(test_cxx_places), cmocka_unit_test(test_computing),
+		cmocka_unit_test(test_activities),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/table.h"
+#include "render/text.h"
+#include "render/view.h"
+#include "tests/unit/unit.h"
+
+static const struct table_column columns[] = {
+	{.name = "ranks", .header = "ranks", .flags = TABLE_YIELDS, .min_width = 12},
+	{.name = "where", .header = "where", .flags = TABLE_CUT_MIDDLE, .min_width = 10},
+	{.name = "count", .header = "count", .align = TABLE_RIGHT},
+};
+
+static struct table *make_table(void)
+{
+	static const struct {
+		int first, last;
+		const char *where;
+		int count;
+	} rows[] = {
+		{0, 98, "in MPI_Allgather, exchange() solver.c:141", 412},
+		{99, 99, "computing", 9},
+	};
+	struct table *table = table_create(columns, NUM_OF(columns));
+
+	for (size_t r = 0; r < NUM_OF(rows); r++) {
+		struct rankset *set = rankset_create();
+
+		rankset_add_range(set, rows[r].first, rows[r].last);
+		table_row(table);
+		table_ranks(table, set);
+		table_cell(table, "%s", rows[r].where);
+		table_cell(table, "%d", rows[r].count);
+		rankset_destroy(set);
+	}
+	return table;
+}
+
+static char *print(const struct table *table, int width, bool use_unicode, bool use_color)
+{
+	struct view view = {.width = width, .use_unicode = use_unicode, .use_color = use_color};
+	char *text = NULL;
+	size_t length;
+
+	view.out = open_memstream(&text, &length);
+	table_print(table, &view);
+	fclose(view.out);
+	return text;
+}
+
+static void check(const struct table *table, int width, bool use_unicode, const char *expected)
+{
+	char *text = print(table, width, use_unicode, false);
+
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void test_fits(void **state)
+{
+	struct table *table = make_table();
+
+	(void)state;
+	check(table, 80, false,
+	      "  ranks      where                                      count\n"
+	      "  99:[0-98]  in MPI_Allgather, exchange() solver.c:141    412\n"
+	      "   1:[99]    computing                                      9\n");
+	table_destroy(table);
+}
+
+static void test_cut(void **state)
+{
+	struct table *table = make_table();
+
+	(void)state;
+	check(table, 44, false,
+	      "  ranks      where                     count\n"
+	      "  99:[0-98]  in MPI_All...olver.c:141    412\n"
+	      "   1:[99]    computing                     9\n");
+	table_destroy(table);
+}
+
+static void test_marks(void **state)
+{
+	struct table *table = make_table();
+
+	(void)state;
+	table_mark(table, "<- least progressed");
+	check(table, 90, false,
+	      "  ranks      where                                      count\n"
+	      "  99:[0-98]  in MPI_Allgather, exchange() solver.c:141    412\n"
+	      "   1:[99]    computing                                      9  <- least "
+	      "progressed\n");
+	check(table, 64, false,
+	      "  ranks      where                                      count\n"
+	      "  99:[0-98]  in MPI_Allgather, exchange() solver.c:141    412\n"
+	      "   1:[99]    computing                                      9 <-\n"
+	      "  <- least progressed\n");
+	table_destroy(table);
+}
+
+static void test_hidden(void **state)
+{
+	struct table *table = make_table();
+
+	(void)state;
+	table_hide(table, "where");
+	table_hide(table, "no such column");
+	check(table, 80, false,
+	      "  ranks      count\n"
+	      "  99:[0-98]    412\n"
+	      "   1:[99]        9\n");
+	table_destroy(table);
+}
+
+/* Rows may have fewer cells than columns; what is given beyond them is dropped. */
+static void test_odd_rows(void **state)
+{
+	struct table *table = table_create(columns, NUM_OF(columns));
+
+	(void)state;
+	check(table, 80, false, "");
+	table_cell(table, "before any row");
+	table_mark(table, "before any row");
+	check(table, 80, false, "");
+	table_row(table);
+	table_row(table);
+	table_ranks(table, NULL);
+	table_cell(table, "x");
+	table_cell(table, "1");
+	table_cell(table, "one too many");
+	assert_int_equal(table_num_rows(table), 2);
+	check(table, 80, false,
+	      "  ranks  where  count\n"
+	      "\n"
+	      "         x          1\n");
+	table_destroy(table);
+}
+
+static void test_color(void **state)
+{
+	struct table *table = make_table();
+	char *text;
+
+	(void)state;
+	text = print(table, 80, false, false);
+	assert_null(strchr(text, '\033'));
+	free(text);
+	table_mark(table, "");
+	text = print(table, 80, false, true);
+	assert_non_null(strstr(text, "\033[1;31m   1:[99]"));
+	free(text);
+	table_destroy(table);
+}
+
+/* No line is ever wider than asked for, whatever is in it, and no byte of a name gets through that
+ * a terminal would obey. */
+static void test_widths(void **state)
+{
+	(void)state;
+	srand(2);
+	for (int round = 0; round < 60; round++) {
+		struct table *table = table_create(columns, NUM_OF(columns));
+
+		for (int r = rand() % 12 + 1; r > 0; r--) {
+			struct rankset *set = rankset_create();
+
+			for (int n = rand() % 40 + 1; n > 0; n--)
+				rankset_add(set, rand() % 100000);
+			table_row(table);
+			table_ranks(table, set);
+			table_cell(table, "%*s\033\u00fc", rand() % 120, "end");
+			table_cell(table, "%d", rand());
+			if (rand() % 4 == 0)
+				table_mark(table, "<- least progressed");
+			rankset_destroy(set);
+		}
+		for (int width = 40; width < 130; width += 7) {
+			char *text = print(table, width, round % 2, false), *rest = text, *line;
+
+			assert_null(strchr(text, '\033'));
+			while ((line = strsep(&rest, "\n")))
+				assert_in_range(text_columns(line), 0, width);
+			free(text);
+		}
+		table_destroy(table);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fits),     cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_marks),    cmocka_unit_test(test_hidden),
+		cmocka_unit_test(test_odd_rows), cmocka_unit_test(test_color),
+		cmocka_unit_test(test_widths),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

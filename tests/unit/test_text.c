@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/text.h"
+#include "render/view.h"
+#include "tests/unit/unit.h"
+
+static void test_columns(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t columns;
+	} cases[] = {
+		{"", 0},         {"abc", 3},       {"f\u00fcr", 3}, {"\u2502", 1},
+		{"\xff\xfe", 2}, {"a\033[31m", 6}, {"\xe2\x94", 2},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++)
+		assert_int_equal(text_columns(cases[i].text), cases[i].columns);
+}
+
+static void test_clean(void **state)
+{
+	static const struct {
+		const char *text, *ascii, *unicode;
+	} cases[] = {
+		{"halo()", "halo()", "halo()"},
+		{"f\u00fcr", "f?r", "f\u00fcr"},
+		{"\033]0;owned\007x\n\ty", "?]0;owned?x??y", "?]0;owned?x??y"},
+		{"\xc2\x9b"
+		 "2J",
+		 "??2J", "??2J"}, /* a C1 control in UTF-8 */
+		{"\xc0\xaf\xff\xe2\x94", "?????", "?????"},
+		{"\x7f", "?", "?"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		char *ascii = text_clean(cases[i].text, false);
+		char *unicode = text_clean(cases[i].text, true);
+
+		assert_string_equal(ascii, cases[i].ascii);
+		assert_string_equal(unicode, cases[i].unicode);
+		free(ascii);
+		free(unicode);
+	}
+}
+
+static void test_fit(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t width;
+		bool use_unicode;
+		const char *fit;
+	} cases[] = {
+		{"compute_forces", 14, false, "compute_forces"},
+		{"compute_forces", 13, false, "compute_fo..."},
+		{"compute_forces", 13, true, "compute_forc\u2026"},
+		{"compute_forces", 4, false, "c..."},
+		{"compute_forces", 3, false, "com"},
+		{"compute_forces", 1, true, "c"},
+		{"compute_forces", 0, true, ""},
+		{"\u00e4\u00f6\u00fc\u00df", 3, true, "\u00e4\u00f6\u2026"},
+		{"", 0, false, ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		char *fit = text_fit(cases[i].text, cases[i].width, cases[i].use_unicode);
+
+		assert_string_equal(fit, cases[i].fit);
+		free(fit);
+	}
+}
+
+static void test_fit_middle(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t width;
+		bool use_unicode;
+		const char *fit;
+	} cases[] = {
+		{"in MPI_Send, halo() solver.c:141", 32, false, "in MPI_Send, halo() solver.c:141"},
+		{"in MPI_Send, halo() solver.c:141", 25, false, "in MPI_Send...olver.c:141"},
+		{"in MPI_Send, halo() solver.c:141", 25, true, "in MPI_Send,\u2026solver.c:141"},
+		{"in MPI_Send, halo() solver.c:141", 14, false, "in MPI_Send..."},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		char *fit = text_fit_middle(cases[i].text, cases[i].width, cases[i].use_unicode);
+
+		assert_string_equal(fit, cases[i].fit);
+		free(fit);
+	}
+}
+
+static void test_wrap(void **state)
+{
+	static const struct {
+		int indent;
+		const char *text, *printed;
+	} cases[] = {
+		{0, "short", "short\n"},
+		{2, "rank 100 is in compute_forces() at force.c:88",
+		 "  rank 100 is in compute_forces() at\n    force.c:88\n"},
+		/* A number and its unit stay together. */
+		{0, "rank 100 is in compute_forces() for 72 s",
+		 "rank 100 is in compute_forces() for 72 s\n"},
+		{0, "rank 1000 is in compute_forces() for 72 s",
+		 "rank 1000 is in compute_forces() for\n  72 s\n"},
+		/* Words longer than a line are broken. */
+		{0, "0123456789012345678901234567890123456789abc",
+		 "0123456789012345678901234567890123456789\n  abc\n"},
+		{0, "one\ntwo", "one\ntwo\n"},
+		{0, "\033[2J", "?[2J\n"},
+		/* An indent that leaves no room is not kept. */
+		{60, "deep", "                            deep\n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct view view = {.width = 40};
+		char *text;
+		size_t length;
+
+		view.out = open_memstream(&text, &length);
+		text_wrap(&view, cases[i].indent, "%s", cases[i].text);
+		fclose(view.out);
+		assert_string_equal(text, cases[i].printed);
+		free(text);
+	}
+}
+
+static void test_color(void **state)
+{
+	struct view plain = {.use_color = false}, colored = {.use_color = true};
+
+	(void)state;
+	assert_string_equal(text_color(&plain, TEXT_CULPRIT), "");
+	assert_string_equal(text_color(&colored, TEXT_CULPRIT), "\033[1;31m");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_columns), cmocka_unit_test(test_clean),
+		cmocka_unit_test(test_fit),     cmocka_unit_test(test_fit_middle),
+		cmocka_unit_test(test_wrap),    cmocka_unit_test(test_color),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
