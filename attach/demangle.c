@@ -36,6 +36,9 @@ static void cut_suffixes(char *name)
 	char *dot;
 	size_t i;
 
+	/* A version: memcpy@@GLIBC_2.14. */
+	if (name[0] != '@')
+		name[strcspn(name, "@")] = '\0';
 	while ((dot = strrchr(name, '.')) && dot != name) {
 		bool is_suffix = dot[1] && strspn(dot + 1, "0123456789") == strlen(dot + 1);
 

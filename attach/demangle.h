@@ -9,6 +9,7 @@
  *   Fortran    solve_                   solve
  *              __solver_MOD_step        solver::step      (gfortran)
  *   compiler's step.constprop.0.isra.1  step              (clones and parts)
+ *   versions   memcpy@@GLIBC_2.14       memcpy
  * All else stays as it is, MAIN__ included. */
 char *demangle(const char *symbol);
 

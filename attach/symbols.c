@@ -30,6 +30,7 @@ struct symbols {
 /* Where an address is, as debug information says it. */
 struct place {
 	const char *symbol; /* linker symbol or name; NULL: not known */
+	bool is_inlined;
 	const char *file;
 	int line;
 };
@@ -155,6 +156,7 @@ static bool find_in_dwarf(Dwarf *dwarf, Dwarf_Addr address, struct place *ret)
 		if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
 		    tag == DW_TAG_entry_point)
 			ret->symbol = name_of_function(&scopes[i]);
+		ret->is_inlined = tag == DW_TAG_inlined_subroutine;
 	}
 	free(scopes);
 	line = dwarf_getsrc_die(&unit, address);
@@ -165,15 +167,19 @@ static bool find_in_dwarf(Dwarf *dwarf, Dwarf_Addr address, struct place *ret)
 	return ret->symbol || ret->file;
 }
 
-/* MPI libraries define PMPI_X and make MPI_X an alias; people call it MPI_X. */
-static const char *prefer_alias(struct symbol_table *table, uint64_t address, const char *symbol)
+/* Libraries define a function by one name and make the one that people call an alias: PMPI_Send
+ * and MPI_Send, __GI___libc_read and read. Of these the symbol table knows the best. */
+static const char *prefer_alias(struct module_symbols *entry, enum module_kind kind,
+				uint64_t address, const struct place *place)
 {
 	const char *alias;
 
-	if (!table || strncmp(symbol, "PMPI_", 5))
-		return symbol;
-	alias = symbol_table_find(table, address);
-	return alias && !strcmp(alias, symbol + 1) ? alias : symbol;
+	if (!entry->table || place->is_inlined ||
+	    (strncmp(place->symbol, "PMPI_", 5) &&
+	     (kind != MODULE_SYSTEM || place->symbol[0] != '_')))
+		return place->symbol;
+	alias = symbol_table_find(entry->table, address);
+	return alias ? alias : place->symbol;
 }
 
 int symbols_resolve(void *argument, uint32_t module, uint64_t address, struct name *ret)
@@ -187,7 +193,8 @@ int symbols_resolve(void *argument, uint32_t module, uint64_t address, struct na
 	if (!find_in_dwarf(entry->main.dwarf, address, &place))
 		find_in_dwarf(entry->separate.dwarf, address, &place);
 	if (place.symbol)
-		place.symbol = prefer_alias(entry->table, address, place.symbol);
+		place.symbol = prefer_alias(entry, modules_get(symbols->modules, module)->kind,
+					    address, &place);
 	else if (entry->table)
 		place.symbol = symbol_table_find(entry->table, address);
 	if (!place.symbol)

@@ -14,9 +14,9 @@
 #include "attach/procfs.h"
 #include "attach/tracee.h"
 
-/* A thread that sleeps stops some 10 us after it was told to; one that waits for a processor does
- * when it gets one. So wait this long for each before telling the next. */
-#define SPIN_NS 15000
+/* A thread that sleeps or runs stops some 10 to 50 us after it was told to; one that waits for a
+ * processor does when it gets one. So wait this long for each before telling the next. */
+#define SPIN_NS 60000
 /* Then for all that are left, in steps. */
 #define TIMEOUT_NS 2000000000ULL
 /* When all that are left are in uninterruptible sleep, no point in waiting longer than this. */
@@ -97,7 +97,7 @@ static void handle_stop(struct tracer *tracer, struct tracee *tracee, int status
 {
 	/* With an event it is our interruption or a stop by a signal, which lasts beyond the detach;
 	 * without one it is a signal on its way, which must not get lost. */
-	long signal = status >> 16 ? 0 : WSTOPSIG(status);
+	long signal = status >> 8 ? 0 : status;
 	bool is_copied = !copy_state(tracee);
 	uint64_t copied_ns = now_ns();
 
@@ -120,27 +120,41 @@ static struct tracee *find(struct tracer *tracer, pid_t tid)
 	return NULL;
 }
 
-/* Handle one thread that has stopped or ended, if there is one. __WNOTHREAD: only tracees of this
- * thread, never a child of pdb that somebody else waits for. */
+/* Handle one thread that has stopped, if there is one. Only stops are asked for: the end of a
+ * process is for its parent to hear, which may be another part of pdb. __WNOTHREAD: only tracees of
+ * this thread. */
 static bool handle_one(struct tracer *tracer)
 {
 	uint64_t before_ns = now_ns();
+	siginfo_t info = {0};
 	struct tracee *tracee;
-	int status;
-	pid_t tid = waitpid(-1, &status, WNOHANG | __WALL | __WNOTHREAD);
 
-	if (tid <= 0) {
+	if (waitid(P_ALL, 0, &info, WSTOPPED | WNOHANG | __WALL | __WNOTHREAD) || !info.si_pid) {
 		tracer->none_ns = before_ns;
 		return false;
 	}
-	tracee = find(tracer, tid);
-	if (!tracee)
-		return true;
-	if (WIFSTOPPED(status))
-		handle_stop(tracer, tracee, status);
-	else
-		finish(tracer, tracee, TRACEE_GONE);
+	tracee = find(tracer, info.si_pid);
+	if (tracee)
+		handle_stop(tracer, tracee, info.si_status);
 	return true;
+}
+
+/* Give up those that have ended, without taking the news from their parent. */
+static void drop_ended(struct tracer *tracer)
+{
+	siginfo_t info;
+	size_t i;
+
+	for (i = 0; i < tracer->num; i++) {
+		struct tracee *tracee = &tracer->tracees[i];
+
+		info.si_pid = 0;
+		if (tracee->is_pending &&
+		    (waitid(P_PID, (id_t)tracee->tid, &info,
+			    WEXITED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD) ||
+		     info.si_pid))
+			finish(tracer, tracee, TRACEE_GONE);
+	}
 }
 
 static void seize(struct tracer *tracer, struct tracee *tracee)
@@ -160,7 +174,7 @@ static void interrupt(struct tracer *tracer, struct tracee *tracee)
 	if (!tracee->is_pending)
 		return;
 	tracee->since_ns = start_ns;
-	/* ESRCH: it is ending, which waitpid() will say. */
+	/* ESRCH: it is ending, which is seen later. */
 	ptrace(PTRACE_INTERRUPT, tracee->tid, 0, 0);
 	while (tracee->is_pending && now_ns() - start_ns < SPIN_NS)
 		handle_one(tracer);
@@ -195,6 +209,7 @@ static void wait_for_rest(struct tracer *tracer)
 			if (all_pending_in_disk_sleep(tracer))
 				break;
 		}
+		drop_ended(tracer);
 		nanosleep(&pause, NULL);
 		waited_ns = now_ns() - start_ns;
 	}
