@@ -278,7 +278,7 @@ int launcher_identify(pid_t pid, struct launcher_info *ret, struct pdb_error *er
 	stat = procfs_find(list, num, pid);
 	if (!stat) {
 		result = error_set(err, ERROR_GONE, "process %d has just ended", (int)pid);
-	} else if (stat->state == 'Z' || stat->state == 'X') {
+	} else if (stat->is_ending) {
 		result = error_set(err, ERROR_GONE, "process %d (%s) has ended", (int)pid,
 				   stat->comm);
 	} else if (look_at(list, num, pid, &info)) {

@@ -14,6 +14,7 @@
 #include "model/xalloc.h"
 
 #define MAX_FILE ((size_t)16 << 20)
+#define KERNEL_EXITING 0x4 /* PF_EXITING of linux/sched.h, among the flags in stat */
 
 static char *read_all(const char *path, size_t *size_ret)
 {
@@ -67,6 +68,7 @@ static int parse_stat(const char *text, struct procfs_stat *ret)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
 	unsigned long long start;
+	unsigned int flags;
 	size_t length;
 	int ppid;
 	char state;
@@ -74,13 +76,14 @@ static int parse_stat(const char *text, struct procfs_stat *ret)
 	if (!open || !close || close < open)
 		goto bad;
 	if (sscanf(close + 1,
-		   " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+		   " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
 		   "%llu",
-		   &state, &ppid, &start) != 3)
+		   &state, &ppid, &flags, &start) != 4)
 		goto bad;
 	ret->pid = (pid_t)strtol(text, NULL, 10);
 	ret->ppid = ppid;
 	ret->state = state;
+	ret->is_ending = state == 'Z' || state == 'X' || flags & KERNEL_EXITING;
 	ret->start_ticks = start;
 	length = (size_t)(close - open - 1);
 	if (length >= sizeof(ret->comm))
@@ -340,7 +343,7 @@ int procfs_explain(pid_t pid, int error, const char *doing, struct pdb_error *er
 
 	if (procfs_stat(pid, 0, &stat))
 		return error_set(err, ERROR_GONE, "process %d has ended", (int)pid);
-	if (stat.state == 'Z' || stat.state == 'X')
+	if (stat.is_ending)
 		return error_set(err, ERROR_GONE, "process %d (%s) has ended", (int)pid, stat.comm);
 	if (error == EPERM || error == EACCES)
 		return explain_refusal(pid, &stat, doing, err);

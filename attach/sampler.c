@@ -40,8 +40,8 @@ struct subject {
 	pid_t pid, tid;
 	char state;
 	struct process *process;
-	const struct tracee *tracee;
 	struct unwind_result unwound;
+	uint64_t stack_pointer;
 	uint64_t stopped_ns; /* all its stops together */
 	uint64_t when_ns;
 	bool is_copied;
@@ -170,7 +170,7 @@ static void add_target(struct sampler *sampler, struct subjects *subjects,
 	pid_t *tids = NULL;
 	size_t num = 1, i;
 
-	if (procfs_stat(target->pid, 0, &stat) || stat.state == 'Z' || stat.state == 'X')
+	if (procfs_stat(target->pid, 0, &stat) || stat.is_ending)
 		error_set(&error, ERROR_GONE, "process %d has ended", (int)target->pid);
 	else
 		process = get_process(sampler, &stat, flags, &error);
@@ -234,8 +234,20 @@ static void unwind(struct sampler *sampler, struct subject *subject, const struc
 		unwind_walk(process->space, tracee, sampler->callpaths, &subject->unwound);
 }
 
-/* The first copy was too short: take one more of the stack, and of the other place that the walk
- * asked for, if that is elsewhere (the stack that a signal handler's stack was left for). */
+/* Where to begin to copy the other place that a walk asked for: some way below, since the next
+ * values needed may be saved there. 0 if it is within reach of the stack pointer anyway. */
+static uint64_t other_place(const struct subject *subject, const struct tracee *tracee)
+{
+	uint64_t missing = subject->unwound.missing;
+	const struct maps_range *range = maps_find(tracee->maps, missing);
+
+	if (missing - subject->stack_pointer < DEEP_STACK_SIZE - STACK_SIZE)
+		return 0;
+	return range && missing - range->start < STACK_SIZE ? range->start : missing - STACK_SIZE;
+}
+
+/* The first copy was too short: take one more of the stack, and of another place if the walk left
+ * the stack (a signal handler's own) for another. */
 static void copy_deeper(struct sampler *sampler, struct subject *subject)
 {
 	struct tracee tracee = {.tid = subject->tid,
@@ -247,7 +259,7 @@ static void copy_deeper(struct sampler *sampler, struct subject *subject)
 	tracee.stack.bytes = bytes;
 	tracee.other.bytes = bytes + DEEP_STACK_SIZE;
 	tracee.stack.capacity = tracee.other.capacity = DEEP_STACK_SIZE;
-	tracee.other.address = subject->unwound.missing;
+	tracee.other.address = other_place(subject, &tracee);
 	tracee_copy(&tracee, 1);
 	/* If it has ended meanwhile, the first look stands. */
 	if (tracee.result == TRACEE_COPIED) {
@@ -280,6 +292,7 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 			continue;
 		}
 		subject->is_copied = true;
+		subject->stack_pointer = tracee_sp(&tracees[i].regs);
 		note_stop(sampler, subject, &tracees[i]);
 		unwind(sampler, subject, &tracees[i]);
 	}

@@ -40,7 +40,7 @@ static void collect(struct scan *scan, pid_t pid, int depth)
 		const struct procfs_stat *stat = &scan->list[i];
 		struct rankenv env;
 
-		if (stat->ppid != pid || stat->pid == pid || stat->state == 'Z')
+		if (stat->ppid != pid || stat->pid == pid || stat->is_ending)
 			continue;
 		if (rankenv_read(stat->pid, &env)) {
 			scan->num_refused += errno == EACCES || errno == EPERM;
