@@ -134,3 +134,11 @@ int args_take_number(const struct args *args, size_t *next, const char *what, lo
 	(*next)++;
 	return 0;
 }
+
+int args_end(const struct args *args, size_t next, struct pdb_error *err)
+{
+	if (next < args->num_words)
+		return error_set(err, ERROR_USAGE, "\"%s\" is one word too many",
+				 args->words[next]);
+	return 0;
+}

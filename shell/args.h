@@ -43,4 +43,7 @@ int args_take_ranks(const struct args *args, size_t *next, const struct rank_nam
 int args_take_number(const struct args *args, size_t *next, const char *what, long min, long max,
 		     long *ret, struct pdb_error *err);
 
+/* ERROR_USAGE when there are words from `next` on that nobody took. */
+int args_end(const struct args *args, size_t next, struct pdb_error *err);
+
 #endif

@@ -7,26 +7,22 @@
 #include "model/error.h"
 #include "shell/settings.h"
 
-#define OFF_ON                                                                                     \
-	{                                                                                          \
-		"off", "on", NULL                                                                  \
-	}
-#define OFF_ON_AUTO                                                                                \
-	{                                                                                          \
-		"off", "on", "auto", NULL                                                          \
-	}
-
 const struct setting setting_table[NUM_SETTINGS] = {
 	[SETTING_COLOR] = {.name = "color",
 			   .type = SETTING_CHOICE,
-			   .choices = OFF_ON_AUTO,
+			   .choices = {"off", "on", "auto", NULL},
 			   .initial = SWITCH_AUTO,
 			   .text = "Colours in output; auto: on terminals."},
 	[SETTING_CONFIRM] = {.name = "confirm",
 			     .type = SETTING_CHOICE,
-			     .choices = OFF_ON,
+			     .choices = {"off", "on", NULL},
 			     .initial = SWITCH_ON,
 			     .text = "Ask before overwriting files and ending jobs."},
+	[SETTING_FOLD] = {.name = "fold",
+			  .type = SETTING_CHOICE,
+			  .choices = {"off", "on", NULL},
+			  .initial = SWITCH_ON,
+			  .text = "Cut back traces below the first frame of the MPI library."},
 	[SETTING_FRAMES] = {.name = "frames",
 			    .type = SETTING_CHOICE,
 			    .choices = {"function", "line", "address", NULL},
@@ -40,7 +36,7 @@ const struct setting setting_table[NUM_SETTINGS] = {
 			  .text = "Milliseconds between the two looks that tell who moves."},
 	[SETTING_PAGER] = {.name = "pager",
 			   .type = SETTING_CHOICE,
-			   .choices = OFF_ON,
+			   .choices = {"off", "on", NULL},
 			   .initial = SWITCH_ON,
 			   .text = "Show what is longer than the terminal through $PAGER."},
 	[SETTING_SAMPLES] = {.name = "samples",
@@ -57,12 +53,12 @@ const struct setting setting_table[NUM_SETTINGS] = {
 			   .text = "Seconds after which answers tell the age of the snapshot."},
 	[SETTING_THREADS] = {.name = "threads",
 			     .type = SETTING_CHOICE,
-			     .choices = OFF_ON,
+			     .choices = {"off", "on", NULL},
 			     .initial = SWITCH_OFF,
 			     .text = "Back traces of all threads, not only the main ones."},
 	[SETTING_UNICODE] = {.name = "unicode",
 			     .type = SETTING_CHOICE,
-			     .choices = OFF_ON_AUTO,
+			     .choices = {"off", "on", "auto", NULL},
 			     .initial = SWITCH_AUTO,
 			     .text = "Lines and arrows in UTF-8; auto: as the locale says."},
 	[SETTING_WIDTH] = {.name = "width",

@@ -10,6 +10,7 @@ struct pdb_error;
 enum setting_id {
 	SETTING_COLOR,
 	SETTING_CONFIRM,
+	SETTING_FOLD,
 	SETTING_FRAMES,
 	SETTING_LOOK,
 	SETTING_PAGER,
