@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "shell/interrupt.h"
+
+/* Signal handlers have no context to be given, so this state belongs to the process. */
+static volatile sig_atomic_t interrupted, wants_end;
+static int wake_pipe[2] = {-1, -1};
+
+static void handle(int number)
+{
+	int saved = errno;
+
+	if (number == SIGINT)
+		interrupted = 1;
+	else if (number != SIGPIPE)
+		wants_end = 1;
+	if (number != SIGPIPE && wake_pipe[1] >= 0) {
+		ssize_t written = write(wake_pipe[1], "", 1);
+
+		(void)written; /* full: it is readable anyway */
+	}
+	errno = saved;
+}
+
+void interrupt_init(void)
+{
+	const int signals[] = {SIGINT, SIGHUP, SIGTERM, SIGPIPE};
+	struct sigaction action = {.sa_handler = handle}; /* no SA_RESTART: waits end */
+
+	if (wake_pipe[0] < 0 && pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) < 0)
+		wake_pipe[0] = wake_pipe[1] = -1;
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		struct sigaction old;
+
+		/* Started by nohup: hang-ups stay ignored. */
+		if (signals[i] == SIGHUP && sigaction(SIGHUP, NULL, &old) == 0 &&
+		    old.sa_handler == SIG_IGN)
+			continue;
+		sigaction(signals[i], &action, NULL);
+	}
+}
+
+bool interrupt_pending(void)
+{
+	return interrupted || wants_end;
+}
+
+void interrupt_clear(void)
+{
+	interrupted = 0;
+}
+
+bool interrupt_wants_end(void)
+{
+	return wants_end;
+}
+
+int interrupt_fd(void)
+{
+	return wake_pipe[0];
+}
+
+void interrupt_drain(void)
+{
+	char bytes[64];
+
+	while (read(wake_pipe[0], bytes, sizeof(bytes)) > 0)
+		;
+}
+
+bool interrupt_sleep_until(uint64_t until_ns)
+{
+	struct timespec until = {until_ns / 1000000000, until_ns % 1000000000};
+
+	while (!interrupt_pending()) {
+		int result = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+
+		if (result == 0)
+			return true;
+		if (result != EINTR)
+			return false;
+	}
+	return false;
+}
+
+uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}

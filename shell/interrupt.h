@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Ctrl-C interrupts the command in progress, never the job and never pdb. Hang-up and termination
+ * end pdb as `quit` does, between commands. */
+#ifndef PDB_SHELL_INTERRUPT_H
+#define PDB_SHELL_INTERRUPT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Install handlers for SIGINT, SIGHUP, SIGTERM, and one that does nothing for SIGPIPE so that
+ * writing to a pipe that was closed is an error of that write. Handlers, unlike "ignore", are not
+ * inherited by programs that pdb starts. */
+void interrupt_init(void);
+
+bool interrupt_pending(void); /* Ctrl-C since the last interrupt_clear() */
+void interrupt_clear(void);
+bool interrupt_wants_end(void); /* SIGHUP or SIGTERM came */
+
+/* Readable when any of the signals came; read by interrupt_drain(). For poll(). */
+int interrupt_fd(void);
+void interrupt_drain(void);
+
+/* Sleep until `until_ns` of CLOCK_MONOTONIC; false if a signal cut it short. */
+bool interrupt_sleep_until(uint64_t until_ns);
+
+uint64_t monotonic_ns(void);
+
+#endif
