@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#include "attach/launcher.h"
+#include "model/error.h"
+#include "model/proctable.h"
+#include "model/xalloc.h"
+#include "pmix/tool.h"
+#include "shell/find.h"
+
+/* A live launcher answers in some 50 ms; one that is ending may never answer. */
+#define PMIX_TIMEOUT_MS 5000
+
+/* The first choice for this launcher; -1 and *err where there is none or it failed. */
+static int ask_first(const struct launcher_info *launcher, const char *nspace,
+		     struct proctable **ret, struct pdb_error *err)
+{
+	switch (launcher->kind) {
+	case LAUNCHER_PRRTE:
+		return pmix_proctable(launcher->pid, nspace, PMIX_TIMEOUT_MS, ret, err);
+	case LAUNCHER_ORTE:
+	case LAUNCHER_SRUN:
+		return launcher_read_mpir(launcher, ret, err);
+	default:
+		return error_set(err, ERROR_UNSUPPORTED, "this launcher has no table of its ranks");
+	}
+}
+
+static const char *reason(enum launcher kind)
+{
+	switch (kind) {
+	case LAUNCHER_PRRTE:
+		return "PRRTE takes PMIx tool connections";
+	case LAUNCHER_ORTE:
+		return "a PMIx tool connection would crash an Open MPI 4 mpirun";
+	case LAUNCHER_SRUN:
+		return "srun takes no PMIx tools and keeps an MPIR table";
+	default:
+		return "this launcher keeps no table of its ranks";
+	}
+}
+
+static void set_note(struct proctable *table, char *note)
+{
+	free(table->source_note);
+	table->source_note = note;
+}
+
+int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
+	     struct proctable **table_ret, struct pdb_error *err)
+{
+	struct launcher_info launcher;
+	struct pdb_error first, second;
+	struct proctable *table;
+
+	if (launcher_identify(pid, &launcher, err) < 0)
+		return -1;
+	if (ask_first(&launcher, nspace, &table, &first) == 0) {
+		set_note(table, xstrdup(reason(launcher.kind)));
+	} else if (launcher_scan_procfs(&launcher, &table, &second) == 0) {
+		set_note(table, launcher.kind == LAUNCHER_PRRTE || launcher.kind == LAUNCHER_ORTE ||
+						launcher.kind == LAUNCHER_SRUN
+					? xstrdup(first.text)
+					: xstrdup(reason(launcher.kind)));
+	} else {
+		/* What the launcher said tells more than that nothing was found without it. */
+		if (err)
+			*err = first.code == ERROR_UNSUPPORTED ? second : first;
+		return -1;
+	}
+	if (!table->launcher_name)
+		table->launcher_name = xstrdup(launcher.name);
+	table->launcher = launcher.kind;
+	table->launcher_pid = launcher.pid;
+	*launcher_ret = launcher;
+	*table_ret = table;
+	return 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Which processes are the job: what the launcher is, and the way to its ranks that is safe for it.
+ */
+#ifndef PDB_SHELL_FIND_H
+#define PDB_SHELL_FIND_H
+
+#include <sys/types.h>
+
+struct launcher_info;
+struct pdb_error;
+struct proctable;
+
+/* Identify the launcher `pid` and get its process table: over PMIx from PRRTE and from nothing
+ * else; from the MPIR table of ORTE and srun; from this node's processes for all others, and where
+ * the first way fails. nspace: one of several jobs of a PRRTE launcher, or NULL. On success
+ * *table_ret belongs to the caller and its source_note says why it is this source. */
+int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
+	     struct proctable **table_ret, struct pdb_error *err);
+
+#endif
