@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/verdict.h"
+#include "model/job.h"
+#include "model/job_model.h"
+#include "model/model.h"
+#include "model/proctable.h"
+#include "model/rankset.h"
+#include "model/sample.h"
+#include "model/xalloc.h"
+#include "render/label.h"
+#include "shell/banner.h"
+#include "shell/session.h"
+
+/* Kinds of trouble told one by one; what is beyond is only counted. */
+#define MAX_KINDS 8
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static size_t count_hosts(const struct proctable *table)
+{
+	size_t num = 0;
+
+	/* Ranks of a host mostly follow each other; where not, look back. */
+	for (size_t i = 0; i < table->num_procs; i++) {
+		size_t j = i;
+
+		while (j > 0 && strcmp(table->procs[j - 1].host, table->procs[i].host) != 0)
+			j--;
+		num += j == 0;
+	}
+	return num;
+}
+
+static void print_job(const struct session *session, FILE *out)
+{
+	const struct proctable *table = session->job->proctable;
+	const char *program = table->num_procs ? base_name(table->procs[0].executable) : "";
+	size_t hosts = count_hosts(table);
+
+	if (session->snapshot)
+		fprintf(out, "Snapshot %s of ", session->snapshot);
+	fprintf(out, "%s%s%s: %d rank%s on %zu host%s%s%s\n",
+		table->launcher_name ? table->launcher_name : launcher_text(table->launcher),
+		table->job && *table->job ? " job " : "", table->job ? table->job : "", table->size,
+		table->size == 1 ? "" : "s", hosts, hosts == 1 ? "" : "s", *program ? ", " : "",
+		program);
+}
+
+static void print_source(const struct session *session, FILE *out)
+{
+	const struct job *job = session->job;
+
+	fprintf(out, "recorder in %d of %d ranks; found by %s\n",
+		job->model ? rankset_count(job->model->ranks) : 0, job->proctable->size,
+		proctable_source_text(job->proctable->source));
+}
+
+void banner_print_moves(struct session *session, FILE *out)
+{
+	const struct verdict *verdict = session->verdict;
+	int moving = rankset_count(verdict->moving);
+
+	if (!session->job->model) {
+		fprintf(out, "Try \"bt\" or \"lp\".\n");
+	} else if (moving == 0) {
+		char *time = label_time(verdict->quiet_ns);
+		int waiting = rankset_first(verdict->waiting);
+
+		fprintf(out, "No rank has moved for %s. Try \"lp\"", time);
+		if (waiting >= 0)
+			fprintf(out, " or \"why %d\"", waiting);
+		fputs(".\n", out);
+		free(time);
+	} else {
+		fprintf(out, "%d of %d ranks move. Try \"%s\".\n", moving,
+			session->job->proctable->size, verdict->is_hang ? "lp" : "progress");
+	}
+}
+
+void banner_print(struct session *session, FILE *out)
+{
+	print_job(session, out);
+	print_source(session, out);
+	banner_print_moves(session, out);
+}
+
+/* ---- Holes --------------------------------------------------------------------------------- */
+
+/* Ranks by why something is not known of them. */
+struct kinds {
+	const char *why[MAX_KINDS];
+	struct rankset *ranks[MAX_KINDS];
+	size_t num;
+	struct rankset *others;
+};
+
+static void add_kind(struct kinds *kinds, int rank, const char *why)
+{
+	size_t i;
+
+	for (i = 0; i < kinds->num; i++)
+		if (strcmp(kinds->why[i], why) == 0)
+			break;
+	if (i == MAX_KINDS) {
+		rankset_add(kinds->others, rank);
+		return;
+	}
+	if (i == kinds->num) {
+		kinds->why[i] = why;
+		kinds->ranks[i] = rankset_create();
+		kinds->num++;
+	}
+	rankset_add(kinds->ranks[i], rank);
+}
+
+static void print_kinds(struct kinds *kinds, const struct session *session, const char *what,
+			FILE *out)
+{
+	int size = session->job->proctable->size;
+	struct view view = session_view((struct session *)session);
+
+	for (size_t i = 0; i < kinds->num; i++) {
+		char *who = label_rank_list(kinds->ranks[i], view.width / 3);
+
+		fprintf(out, "%d of %d ranks%s: %s (%s)\n", rankset_count(kinds->ranks[i]), size,
+			what, kinds->why[i], who);
+		free(who);
+		rankset_destroy(kinds->ranks[i]);
+	}
+	if (!rankset_is_empty(kinds->others))
+		fprintf(out, "%d of %d ranks%s: other reasons\n", rankset_count(kinds->others),
+			size, what);
+	rankset_destroy(kinds->others);
+}
+
+static void print_model_holes(const struct session *session, FILE *out)
+{
+	const struct job *job = session->job;
+	struct kinds kinds = {.others = rankset_create()};
+
+	for (size_t i = 0; i < job->num_holes; i++)
+		if (job->model || strcmp(job->holes[i].why, "no recorder") != 0)
+			add_kind(&kinds, job->holes[i].rank, job->holes[i].why);
+	print_kinds(&kinds, session, "", out);
+	if (!job->model)
+		fputs("No recorder in this job, so no loop counts: lp uses stacks only. Start "
+		      "with\n"
+		      "\"pdb run -- mpirun ...\" next time.\n",
+		      out);
+}
+
+void banner_print_stack_holes(struct session *session, const struct rankset *ranks, FILE *out)
+{
+	const struct samples *samples = session->job->samples;
+	struct kinds kinds = {.others = rankset_create()};
+
+	for (size_t i = 0; samples && i < samples->num_samples; i++) {
+		const struct sample *sample = &samples->samples[i];
+
+		if (sample->status == SAMPLE_FAILED && sample->is_main &&
+		    (!ranks || rankset_contains(ranks, sample->rank)))
+			add_kind(&kinds, sample->rank, sample->note ? sample->note : "no stack");
+	}
+	print_kinds(&kinds, session, " without stack", out);
+}
+
+void banner_print_holes(struct session *session, FILE *out)
+{
+	print_model_holes(session, out);
+	if (session->sample_trouble)
+		fprintf(out, "%s\nStacks are off; models, lp and why still work.\n",
+			session->sample_trouble);
+	else
+		banner_print_stack_holes(session, NULL, out);
+}

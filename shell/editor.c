@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <readline/history.h>
+#include <readline/readline.h>
+
+#include "model/xalloc.h"
+#include "shell/complete.h"
+#include "shell/editor.h"
+#include "shell/interrupt.h"
+#include "shell/session.h"
+
+#define HISTORY_LINES 1000
+
+struct editor {
+	struct line_source base;
+	struct session *session;
+	char *history_file; /* NULL: none */
+	char *line;         /* that the user has completed */
+	bool has_line;      /* line is valid; NULL is the end of input */
+};
+
+/* Readline's callbacks have no context to be given. */
+static struct editor *active;
+
+/* ---- Completion ---------------------------------------------------------------------------- */
+
+static struct completions offers;
+static size_t next_offer;
+
+static char *next_completion(const char *typed, int state)
+{
+	(void)typed;
+	if (state == 0)
+		next_offer = 0;
+	return next_offer < offers.num_words ? strdup(offers.words[next_offer++]) : NULL;
+}
+
+static char **complete(const char *typed, int start, int end)
+{
+	char *line = xstrndup(rl_line_buffer, end);
+	char **matches = NULL;
+
+	complete_line(active->session, line, start, &offers);
+	free(line);
+	if (!offers.are_files) {
+		rl_attempted_completion_over = 1;
+		matches = rl_completion_matches(typed, next_completion);
+	}
+	completions_free(&offers);
+	offers = (struct completions){0};
+	return matches;
+}
+
+/* ---- Reading ------------------------------------------------------------------------------- */
+
+static void take_line(char *line)
+{
+	active->line = line;
+	active->has_line = true;
+	rl_callback_handler_remove();
+}
+
+static void empty_line(void)
+{
+	rl_callback_sigcleanup();
+	rl_free_line_state();
+	rl_replace_line("", 0);
+	rl_crlf();
+	rl_on_new_line();
+	rl_redisplay();
+}
+
+static void tell_end(void)
+{
+	rl_crlf();
+	puts("The job has ended. Its last snapshot is still here; \"save FILE\" keeps it.");
+	rl_on_new_line();
+	rl_redisplay();
+}
+
+/* Feed readline until it has a line. False: a signal asks to end, or Ctrl-C while asking. */
+static bool wait_for_line(struct editor *editor, bool is_question)
+{
+	struct session *session = editor->session;
+
+	while (!editor->has_line) {
+		struct pollfd fds[] = {
+			{.fd = STDIN_FILENO, .events = POLLIN},
+			{.fd = interrupt_fd(), .events = POLLIN},
+			{.fd = session->is_live ? session->launcher_fd : -1, .events = POLLIN},
+		};
+
+		if (poll(fds, 3, -1) < 0 && errno != EINTR)
+			return false;
+		if (interrupt_wants_end())
+			return false;
+		if (interrupt_pending()) {
+			interrupt_drain();
+			interrupt_clear();
+			if (is_question)
+				return false;
+			empty_line();
+		} else if (fds[2].revents && session_has_ended(session)) {
+			tell_end();
+		} else if (fds[0].revents) {
+			rl_callback_read_char();
+		}
+	}
+	return true;
+}
+
+static char *read_line(struct editor *editor, const char *prompt, bool is_question)
+{
+	char *line;
+
+	fflush(stdout);
+	interrupt_drain();
+	interrupt_clear();
+	editor->has_line = false;
+	editor->line = NULL;
+	rl_callback_handler_install(prompt, take_line);
+	if (!wait_for_line(editor, is_question)) {
+		rl_callback_handler_remove();
+		putchar('\n');
+		return NULL;
+	}
+	line = editor->line;
+	editor->line = NULL;
+	if (!line)
+		putchar('\n'); /* Ctrl-D leaves the cursor behind the prompt */
+	return line;
+}
+
+static char *next_line(struct line_source *source, const char *prompt)
+{
+	source->line++;
+	return read_line((struct editor *)source, prompt, false);
+}
+
+char *editor_ask(struct editor *editor, const char *question)
+{
+	return read_line(editor, question, true);
+}
+
+/* ---- Life ---------------------------------------------------------------------------------- */
+
+static char *history_path(void)
+{
+	const char *path = getenv("PDB_HISTORY"), *home = getenv("HOME");
+
+	if (path)
+		return *path ? xstrdup(path) : NULL;
+	return home && *home ? xasprintf("%s/.pdb_history", home) : NULL;
+}
+
+struct editor *editor_create(struct session *session)
+{
+	struct editor *editor = xcalloc(1, sizeof(*editor));
+
+	editor->base = (struct line_source){.next = next_line, .name = "input"};
+	editor->session = session;
+	editor->history_file = history_path();
+	active = editor;
+	rl_readline_name = "pdb";
+	rl_attempted_completion_function = complete;
+	rl_basic_word_break_characters = " \t\n\"'<>|,";
+	/* The shell's own handlers see signals first: see interrupt.h. */
+	rl_catch_signals = 0;
+	rl_change_environment = 0;
+	using_history();
+	stifle_history(HISTORY_LINES);
+	if (editor->history_file)
+		read_history(editor->history_file);
+	return editor;
+}
+
+void editor_destroy(struct editor *editor)
+{
+	if (!editor)
+		return;
+	if (editor->history_file)
+		write_history(editor->history_file);
+	rl_callback_handler_remove();
+	free(editor->history_file);
+	free(editor);
+	active = NULL;
+}
+
+struct line_source *editor_source(struct editor *editor)
+{
+	return &editor->base;
+}
+
+void editor_remember(struct editor *editor, const char *line)
+{
+	HIST_ENTRY *last = history_length ? history_get(history_base + history_length - 1) : NULL;
+
+	(void)editor;
+	if (*line && (!last || strcmp(last->line, line) != 0))
+		add_history(line);
+}

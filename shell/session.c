@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <langinfo.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "analysis/eqgroup.h"
+#include "analysis/progress.h"
+#include "analysis/verdict.h"
+#include "attach/sampler.h"
+#include "attach/symbols.h"
+#include "model/error.h"
+#include "model/job.h"
+#include "model/job_model.h"
+#include "model/names.h"
+#include "model/proctable.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "shell/editor.h"
+#include "shell/find.h"
+#include "shell/interrupt.h"
+#include "shell/look.h"
+#include "shell/session.h"
+
+void session_init(struct session *session)
+{
+	*session = (struct session){.launcher_fd = -1, .out = stdout};
+	settings_init(&session->settings);
+}
+
+static void drop_results(struct session *session)
+{
+	verdict_destroy(session->verdict);
+	progress_graph_destroy(session->graph);
+	eqgroups_destroy(session->groups);
+	progress_destroy(session->progress);
+	session->verdict = NULL;
+	session->graph = NULL;
+	session->groups = NULL;
+	session->progress = NULL;
+}
+
+static void drop_job(struct session *session)
+{
+	drop_results(session);
+	looker_destroy(session->looker);
+	sampler_destroy(session->sampler);
+	symbols_destroy(session->symbols);
+	job_destroy(session->job);
+	if (session->launcher_fd >= 0)
+		close(session->launcher_fd);
+	free(session->snapshot);
+	free(session->sample_trouble);
+	session->looker = NULL;
+	session->sampler = NULL;
+	session->job = NULL;
+	session->symbols = NULL;
+	session->launcher_fd = -1;
+	session->snapshot = NULL;
+	session->sample_trouble = NULL;
+	session->is_live = false;
+}
+
+void session_deinit(struct session *session)
+{
+	drop_job(session);
+	rankset_destroy(session->focus);
+	macros_clear(&session->macros);
+}
+
+/* Everything that follows from the job's models and samples. */
+static void analyse(struct session *session)
+{
+	struct job *job = session->job;
+
+	if (job->model) {
+		session->progress = progress_create(job->model);
+		session->groups = eqgroups_create(session->progress);
+		session->graph = progress_graph_create(session->progress, session->groups);
+	}
+	session->verdict = verdict_create(job, session->groups, session->graph);
+}
+
+static int look(struct session *session, struct pdb_error *err)
+{
+	const int *values = session->settings.values;
+	struct look_options options = {
+		.milliseconds = values[SETTING_LOOK],
+		.max_samples = values[SETTING_SAMPLES],
+		.all_threads = values[SETTING_THREADS] == SWITCH_ON,
+	};
+	uint64_t begin = monotonic_ns();
+	char *trouble;
+
+	if (looker_look(session->looker, &options, &trouble, err) < 0)
+		return -1;
+	free(session->sample_trouble);
+	session->sample_trouble = trouble;
+	drop_results(session);
+	looker_commit(session->looker);
+	analyse(session);
+	session->looked_ns = monotonic_ns();
+	session->look_cost_ns = session->looked_ns - begin;
+	return 0;
+}
+
+int session_attach(struct session *session, pid_t pid, const char *nspace, struct pdb_error *err)
+{
+	struct proctable *table;
+	struct job *job;
+
+	if (find_job(pid, nspace, &session->launcher, &table, err) < 0)
+		return -1;
+	job = job_create();
+	session->job = job;
+	proctable_destroy(job->proctable);
+	job->proctable = table;
+	session->symbols = symbols_create(job->modules);
+	names_destroy(job->names);
+	job->names = names_create(job->modules, job->callpaths, symbols_resolve, session->symbols);
+	session->sampler = sampler_create(job->modules, job->callpaths);
+	session->looker = looker_create(job, session->sampler);
+	session->launcher_fd = syscall(SYS_pidfd_open, session->launcher.pid, 0);
+	session->is_live = true;
+	if (look(session, err) < 0) {
+		drop_job(session);
+		return error_prefix(err, "attaching to %d", (int)pid);
+	}
+	return 0;
+}
+
+int session_load(struct session *session, const char *path, struct pdb_error *err)
+{
+	if (snapshot_load(path, &session->job, err) < 0)
+		return -1;
+	session->snapshot = xstrdup(path);
+	analyse(session);
+	return 0;
+}
+
+int session_refresh(struct session *session, struct pdb_error *err)
+{
+	if (look(session, err) == 0)
+		return 0;
+	if (err->code == ERROR_GONE) {
+		session->is_live = false;
+		return error_set(err, ERROR_GONE,
+				 "the job has ended; the answers stay those of the last look");
+	}
+	return -1;
+}
+
+bool session_has_ended(struct session *session)
+{
+	struct pollfd launcher = {.fd = session->launcher_fd, .events = POLLIN};
+
+	if (session->is_live && session->launcher_fd >= 0 && poll(&launcher, 1, 0) > 0)
+		session->is_live = false;
+	return !session->is_live;
+}
+
+/* ---- How it is seen ------------------------------------------------------------------------ */
+
+static bool decide(const struct session *session, enum setting_id id, bool automatic)
+{
+	int value = session->settings.values[id];
+
+	return value == SWITCH_AUTO ? automatic : value == SWITCH_ON;
+}
+
+/* Does the output end on this terminal, be it directly or through the pager? */
+static bool is_terminal(const struct session *session)
+{
+	return isatty(STDOUT_FILENO) && (session->out == stdout || session->out_is_paged);
+}
+
+static int terminal_width(const struct session *session)
+{
+	struct winsize window;
+	int width = session->settings.values[SETTING_WIDTH];
+
+	if (!width && is_terminal(session) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0)
+		width = window.ws_col;
+	if (!width)
+		width = 80;
+	return width < 40 ? 40 : width;
+}
+
+struct view session_view(struct session *session)
+{
+	const char *term = getenv("TERM");
+
+	return (struct view){
+		.out = session->out,
+		.width = terminal_width(session),
+		.use_unicode = decide(session, SETTING_UNICODE,
+				      strcmp(nl_langinfo(CODESET), "UTF-8") == 0),
+		.use_color = decide(session, SETTING_COLOR,
+				    is_terminal(session) && !getenv("NO_COLOR") && term &&
+					    strcmp(term, "dumb") != 0),
+		.job = session->job,
+		.progress = session->progress,
+		.groups = session->groups,
+		.graph = session->graph,
+		.verdict = session->verdict,
+		.focus = session->focus,
+	};
+}
+
+double session_age(const struct session *session)
+{
+	return session->looked_ns ? (monotonic_ns() - session->looked_ns) / 1e9 : 0;
+}
+
+int session_status(const struct session *session)
+{
+	return session->verdict && session->verdict->is_hang;
+}
+
+/* ---- Ranks by name ------------------------------------------------------------------------- */
+
+static int find_least(const struct session *session, struct rankset **ret, struct pdb_error *err)
+{
+	if (!session->verdict || rankset_is_empty(session->verdict->culprits))
+		return error_set(err, ERROR_NOT_FOUND, "lp: no rank is behind");
+	*ret = rankset_copy(session->verdict->culprits);
+	return 0;
+}
+
+static int find_group(const struct session *session, const char *word, struct rankset **ret,
+		      struct pdb_error *err)
+{
+	size_t num = session->groups ? session->groups->num_groups : 0;
+	char *end;
+	unsigned long number = strtoul(word, &end, 10);
+
+	if (!num)
+		return error_set(err, ERROR_NOT_FOUND, "there are no groups without a recorder");
+	if (!*word || *end || number < 1 || number > num)
+		return error_set(err, ERROR_USAGE, "group \"%s\" is not a number from 1 to %zu",
+				 word, num);
+	*ret = rankset_copy(session->groups->groups[number - 1].ranks);
+	return 0;
+}
+
+static int find_host(const struct session *session, const char *host, struct rankset **ret,
+		     struct pdb_error *err)
+{
+	const struct proctable *table = session->job->proctable;
+	struct rankset *set = rankset_create();
+
+	for (size_t i = 0; i < table->num_procs; i++)
+		if (strcmp(table->procs[i].host, host) == 0)
+			rankset_add(set, table->procs[i].rank);
+	if (rankset_is_empty(set)) {
+		rankset_destroy(set);
+		return error_set(err, ERROR_NOT_FOUND,
+				 "no rank runs on host \"%s\"; see info hosts", host);
+	}
+	*ret = set;
+	return 0;
+}
+
+static int find_named(void *context, const char *name, const char *argument, struct rankset **ret,
+		      struct pdb_error *err)
+{
+	struct session *session = context;
+
+	if (strcmp(name, "lp") == 0)
+		return find_least(session, ret, err);
+	if (strcmp(name, "group") == 0)
+		return find_group(session, argument, ret, err);
+	return find_host(session, argument, ret, err);
+}
+
+/* A new set of all ranks of the job. */
+static struct rankset *all_ranks(const struct session *session)
+{
+	struct rankset *set = rankset_create();
+
+	if (session->job->proctable->size > 0)
+		rankset_add_range(set, 0, session->job->proctable->size - 1);
+	return set;
+}
+
+static struct rank_names rank_names(struct session *session, const struct rankset *all)
+{
+	return (struct rank_names){
+		.size = session->job->proctable->size,
+		.all = all,
+		.find = find_named,
+		.context = session,
+	};
+}
+
+int session_take_ranks(struct session *session, const struct args *args, size_t *next,
+		       struct rankset **ret, struct pdb_error *err)
+{
+	struct rankset *all = all_ranks(session), *set, *more;
+	struct rank_names names = rank_names(session, all);
+
+	if (*next >= args->num_words) {
+		*ret = session->focus ? rankset_copy(session->focus) : rankset_copy(all);
+		rankset_destroy(all);
+		return 0;
+	}
+	set = rankset_create();
+	while (*next < args->num_words) {
+		if (args_take_ranks(args, next, &names, &more, err) < 0) {
+			rankset_destroy(set);
+			rankset_destroy(all);
+			return -1;
+		}
+		rankset_add_set(set, more);
+		rankset_destroy(more);
+	}
+	rankset_destroy(all);
+	*ret = set;
+	return 0;
+}
+
+int session_take_rank(struct session *session, const struct args *args, size_t *next, int *ret,
+		      struct pdb_error *err)
+{
+	size_t first = *next;
+	struct rankset *all = all_ranks(session), *set;
+	struct rank_names names = rank_names(session, all);
+	int result = args_take_ranks(args, next, &names, &set, err);
+
+	rankset_destroy(all);
+	if (result)
+		return -1;
+	if (rankset_count(set) > 1 && strcmp(args->words[first], "lp") != 0)
+		result = error_set(err, ERROR_USAGE, "one rank is needed, \"%s\" is %d",
+				   args->words[first], rankset_count(set));
+	else
+		*ret = rankset_first(set);
+	rankset_destroy(set);
+	return result;
+}
+
+/* Why the rank has no model. */
+static const char *find_hole(const struct job *job, int rank)
+{
+	for (size_t i = 0; i < job->num_holes; i++)
+		if (job->holes[i].rank == rank)
+			return job->holes[i].why;
+	return "no recorder";
+}
+
+int session_take_model_rank(struct session *session, const struct args *args, size_t *next,
+			    int *ret, struct pdb_error *err)
+{
+	int rank;
+
+	if (session_take_rank(session, args, next, &rank, err) < 0)
+		return -1;
+	if (!rankset_contains(session->job->model->ranks, rank))
+		return error_set(err, ERROR_NOT_FOUND, "rank %d has no model: %s", rank,
+				 find_hole(session->job, rank));
+	*ret = rank;
+	return 0;
+}
+
+/* ---- Talking to people --------------------------------------------------------------------- */
+
+bool session_confirm(struct session *session, const char *format, ...)
+{
+	char question[512];
+	va_list ap;
+	char *answer;
+	bool yes;
+
+	if (!session->editor || session->settings.values[SETTING_CONFIRM] != SWITCH_ON)
+		return true;
+	va_start(ap, format);
+	vsnprintf(question, sizeof(question) - 8, format, ap);
+	va_end(ap);
+	strcat(question, " (y/n) ");
+	answer = editor_ask(session->editor, question);
+	yes = answer && (answer[0] == 'y' || answer[0] == 'Y');
+	free(answer);
+	return yes;
+}
+
+void session_complain(const struct pdb_error *err)
+{
+	fflush(stdout);
+	fputs("pdb: ", stderr);
+	for (const char *p = err->text; *p; p++) {
+		/* Texts hold words of other programs: no control character reaches the terminal. */
+		putc((unsigned char)*p < ' ' && *p != '\n' ? '?' : *p, stderr);
+		if (*p == '\n')
+			fputs("     ", stderr);
+	}
+	putc('\n', stderr);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Everything alive: the job, what was found out about it, settings, focus, and where lines come
+ * from and output goes. Passed to every command. */
+#ifndef PDB_SHELL_SESSION_H
+#define PDB_SHELL_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "attach/launcher.h"
+#include "render/view.h"
+#include "shell/args.h"
+#include "shell/macro.h"
+#include "shell/settings.h"
+
+struct editor;
+struct line_source;
+struct looker;
+struct sampler;
+struct symbols;
+
+struct session {
+	struct settings settings;
+	struct macros macros;
+
+	struct job *job; /* NULL: none */
+	bool is_live;    /* attached, and not seen to have ended */
+	char *snapshot;  /* the file it was loaded from, or NULL */
+	struct launcher_info launcher;
+	int launcher_fd; /* pidfd of the launcher: readable when it has ended; -1 */
+	bool is_own;     /* started by us: `pdb run` */
+	struct symbols *symbols;
+	struct sampler *sampler;
+	struct looker *looker;
+
+	/* Of the last refresh. NULL without models, but for verdict. */
+	struct progress *progress;
+	struct eqgroups *groups;
+	struct progress_graph *graph;
+	struct verdict *verdict;
+	uint64_t looked_ns;    /* CLOCK_MONOTONIC; 0: never */
+	uint64_t look_cost_ns; /* how long the last refresh took */
+	char *sample_trouble;  /* why there are no stacks at all; NULL: there are */
+
+	struct rankset *focus; /* NULL: all */
+
+	FILE *out;         /* what commands print to */
+	bool out_is_paged; /* collected to be shown on the terminal */
+	bool wants_dot;    /* the output is to be a picture: print DOT */
+
+	struct line_source
+		*source;       /* of the line that is being carried out; NULL: the command line */
+	int depth;             /* of nested sources */
+	struct editor *editor; /* NULL: nobody types */
+	bool is_batch;
+	bool wants_quit;
+};
+
+void session_init(struct session *session);
+void session_deinit(struct session *session);
+
+/* Find the job of the launcher `pid` and look at it. nspace: one of several jobs of one launcher,
+ * or NULL. The session must be without a job. */
+int session_attach(struct session *session, pid_t pid, const char *nspace, struct pdb_error *err);
+/* Read a snapshot. The session must be without a job. */
+int session_load(struct session *session, const char *path, struct pdb_error *err);
+
+/* Look at the job again and do all analyses anew. When nothing is left of it, ERROR_GONE and the
+ * last snapshot stays. */
+int session_refresh(struct session *session, struct pdb_error *err);
+
+/* Has the launcher ended? Notes it: is_live becomes false. */
+bool session_has_ended(struct session *session);
+
+/* How the views see it now; its pointers are borrowed from the session. */
+struct view session_view(struct session *session);
+
+/* Rank lists ("lp", "group 2", "host node7" as this session sees them) from *next to the end of the
+ * words, united; without words the focus, else all ranks. On success *ret belongs to the caller. */
+int session_take_ranks(struct session *session, const struct args *args, size_t *next,
+		       struct rankset **ret, struct pdb_error *err);
+/* One rank list that must name one rank; of "lp" with several the first. */
+int session_take_rank(struct session *session, const struct args *args, size_t *next, int *ret,
+		      struct pdb_error *err);
+
+/* The same for a rank that must have a model. */
+int session_take_model_rank(struct session *session, const struct args *args, size_t *next,
+			    int *ret, struct pdb_error *err);
+
+/* Seconds since the last look. */
+double session_age(const struct session *session);
+
+/* Ask a question; true for yes. Without a terminal, or with confirm off: true. */
+bool session_confirm(struct session *session, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* 1: the last look found a hang or a fault; 0: it did not. */
+int session_status(const struct session *session);
+
+/* Print an error as pdb does: "pdb: text", further lines indented, to stderr. */
+void session_complain(const struct pdb_error *err);
+
+#endif
