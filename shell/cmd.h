@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The entries of the command table, one or a few from each cmd_*.c. */
+#ifndef PDB_SHELL_CMD_H
+#define PDB_SHELL_CMD_H
+
+struct command;
+
+extern const struct command cmd_bt, cmd_define, cmd_echo, cmd_focus, cmd_gdb, cmd_graph, cmd_groups,
+	cmd_help, cmd_history, cmd_info, cmd_loops, cmd_lp, cmd_model, cmd_progress, cmd_quit,
+	cmd_refresh, cmd_save, cmd_set, cmd_shell, cmd_show, cmd_source, cmd_why;
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/error.h"
+#include "model/job.h"
+#include "model/xalloc.h"
+#include "shell/args.h"
+#include "shell/command.h"
+#include "shell/macro.h"
+#include "shell/output.h"
+#include "shell/script.h"
+#include "shell/session.h"
+
+static bool is_exact(const struct command *command, const char *word)
+{
+	return strcmp(command->name, word) == 0 ||
+	       (command->alias && strcmp(command->alias, word) == 0);
+}
+
+int command_find(const struct command *const *table, const char *what, const char *word,
+		 const struct command **ret, struct pdb_error *err)
+{
+	const struct command *found = NULL;
+	size_t length = strlen(word), matches = 0;
+	char candidates[512] = "";
+
+	for (size_t i = 0; table[i]; i++) {
+		if (is_exact(table[i], word)) {
+			*ret = table[i];
+			return 0;
+		}
+		if (strncmp(table[i]->name, word, length) != 0)
+			continue;
+		snprintf(candidates + strlen(candidates), sizeof(candidates) - strlen(candidates),
+			 "%s%s", matches ? ", " : "", table[i]->name);
+		found = table[i];
+		matches++;
+	}
+	if (!matches)
+		return error_set(err, ERROR_USAGE, "no %s \"%s\"; try \"help\"", what, word);
+	if (matches > 1)
+		return error_set(err, ERROR_USAGE, "%s \"%s\" is ambiguous: %s", what, word,
+				 candidates);
+	*ret = found;
+	return 0;
+}
+
+static const char *skip_blanks(const char *text)
+{
+	while (isblank((unsigned char)*text))
+		text++;
+	return text;
+}
+
+/* The command word at *text: letters, digits, '-', '_', '.'; or one other character, as "!". */
+static char *take_word(const char **text)
+{
+	const char *p = skip_blanks(*text), *start = p;
+
+	while (isalnum((unsigned char)*p) || (*p && strchr("-_.", *p)))
+		p++;
+	if (p == start && *p)
+		p++;
+	*text = p;
+	return xstrndup(start, p - start);
+}
+
+static int list_family(const struct command *command, struct pdb_error *err)
+{
+	char members[256] = "";
+
+	for (size_t i = 0; command->family[i]; i++)
+		snprintf(members + strlen(members), sizeof(members) - strlen(members), "%s%s",
+			 i ? ", " : "", command->family[i]->name);
+	return error_set(err, ERROR_USAGE, "\"%s\" needs one of: %s", command->name, members);
+}
+
+int command_take(const char **text, const struct command **ret, struct pdb_error *err)
+{
+	const struct command *command;
+	const char *p = *text;
+	char what[64];
+	char *word = take_word(&p);
+	int result = command_find(command_table, "command", word, &command, err);
+
+	free(word);
+	if (!result && command->family) {
+		const char *second = skip_blanks(p);
+
+		if (!*second || *second == '|' || *second == '>' || *second == '#')
+			return list_family(command, err);
+		snprintf(what, sizeof(what), "%s command", command->name);
+		p = second;
+		word = take_word(&p);
+		result = command_find(command->family, what, word, &command, err);
+		free(word);
+	}
+	if (result)
+		return -1;
+	*text = p;
+	*ret = command;
+	return 0;
+}
+
+static int check_needs(struct session *session, unsigned flags, struct pdb_error *err)
+{
+	if ((flags & (CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_NEEDS_MODEL)) && !session->job)
+		return error_set(err, ERROR_NOT_FOUND, "no job: start pdb with --pid or --load");
+	if ((flags & CMD_NEEDS_LIVE) && session->snapshot)
+		return error_set(err, ERROR_GONE,
+				 "this needs the job's processes, and %s is a "
+				 "snapshot of them",
+				 session->snapshot);
+	if ((flags & CMD_NEEDS_LIVE) && session_has_ended(session))
+		return error_set(err, ERROR_GONE,
+				 "the job has ended; its last snapshot is still "
+				 "here for lp, groups, graph, why, bt, save");
+	if ((flags & CMD_NEEDS_MODEL) && !session->job->model)
+		return error_set(
+			err, ERROR_NOT_FOUND,
+			"no recorder in this job, so no models: lp and bt use stacks only.\n"
+			"Start with \"pdb run -- mpirun ...\" next time.");
+	return 0;
+}
+
+static int usage_error(const struct command *command, struct pdb_error *err)
+{
+	return error_set(err, ERROR_USAGE, "usage: %s", command->usage);
+}
+
+/* Answers about an old snapshot say so, to people. */
+static void tell_age(struct session *session, const struct command *command)
+{
+	double age = session_age(session);
+
+	if (!(command->flags & CMD_ANSWERS) || !session->editor || !session->is_live ||
+	    age <= session->settings.values[SETTING_STALE])
+		return;
+	if (age < 120)
+		printf("(snapshot %.0f s old; refresh to look again)\n", age);
+	else
+		printf("(snapshot %.0f min old; refresh to look again)\n", age / 60);
+}
+
+/* What is carried out behind a redirection: a command of the table or a user-defined one. */
+struct call {
+	const struct command *command;
+	const struct macro *macro;
+};
+
+static int check_call(struct session *session, const struct call *call, const struct args *args,
+		      struct pdb_error *err)
+{
+	const struct command *command = call->command;
+
+	if (!command)
+		return 0;
+	if (args->num_words < (size_t)command->min_words ||
+	    (command->max_words >= 0 && args->num_words > (size_t)command->max_words))
+		return usage_error(command, err);
+	return check_needs(session, command->flags, err);
+}
+
+/* Words and output are as the user typed them: parse, check, open, run, close. */
+static int run_call(struct session *session, const struct call *call, const char *rest,
+		    struct pdb_error *err)
+{
+	unsigned flags = call->command ? call->command->flags : CMD_TERMINAL;
+	struct output output;
+	struct args *args;
+	char *text;
+	int result;
+
+	if (output_split(rest, flags & CMD_GRAPHIC, &text, &output, err) < 0)
+		return -1;
+	result = args_parse(text, &args, err);
+	if (!result) {
+		result = check_call(session, call, args, err);
+		if (!result)
+			result = output_open(&output, session, !(flags & CMD_TERMINAL), err);
+		if (!result && call->macro)
+			result = script_run_macro(session, call->macro, args, err);
+		else if (!result)
+			result = call->command->run(session, args, err);
+		args_destroy(args);
+	}
+	/* The command's own error is told, not that of closing what it left. */
+	if (output_close(&output, session, !result, result ? NULL : err) < 0)
+		result = -1;
+	if (!result && call->command)
+		tell_age(session, call->command);
+	free(text);
+	return result;
+}
+
+static int run_raw(struct session *session, const struct command *command, const char *rest,
+		   struct pdb_error *err)
+{
+	struct args args = {.rest = skip_blanks(rest)};
+
+	if (command->min_words > 0 && !*args.rest)
+		return usage_error(command, err);
+	if (check_needs(session, command->flags, err) < 0)
+		return -1;
+	return command->run(session, &args, err);
+}
+
+int command_execute(struct session *session, const char *line, struct pdb_error *err)
+{
+	const char *p = skip_blanks(line);
+	const char *rest = p;
+	struct call call = {0};
+	char *word;
+
+	if (!*p || *p == '#')
+		return 0;
+	word = take_word(&rest);
+	call.macro = macros_find(&session->macros, word);
+	free(word);
+	if (call.macro)
+		return run_call(session, &call, rest, err);
+	if (command_take(&p, &call.command, err) < 0)
+		return -1;
+	if (call.command->flags & CMD_RAW)
+		return run_raw(session, call.command, p, err);
+	return run_call(session, &call, p, err);
+}
+
+bool command_repeats(const char *line)
+{
+	const struct command *command;
+	const char *p = skip_blanks(line);
+
+	if (!*p || *p == '#')
+		return false;
+	if (command_take(&p, &command, NULL) < 0)
+		return true; /* user-defined */
+	return !(command->flags & CMD_NO_REPEAT);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The command table: what there is, how it is found, and how one line is carried out. Help, usage
+ * errors, completion and docs/commands.md come from the same entries. */
+#ifndef PDB_SHELL_COMMAND_H
+#define PDB_SHELL_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct args;
+struct pdb_error;
+struct session;
+
+/* What must be there before a command runs (checked by the dispatcher), and how it runs. */
+enum command_flags {
+	CMD_NEEDS_JOB = 1 << 0,   /* a job, attached or loaded */
+	CMD_NEEDS_LIVE = 1 << 1,  /* its processes: not a snapshot, not ended */
+	CMD_NEEDS_MODEL = 1 << 2, /* a recorder in at least one rank */
+	CMD_RAW = 1 << 3,         /* takes the line as typed: no quotes, `|` or `>` */
+	CMD_GRAPHIC = 1 << 4,     /* writes DOT when session->wants_dot: `> file.svg` draws */
+	CMD_TERMINAL = 1 << 5,    /* writes to the terminal itself: not collected for the pager */
+	CMD_NO_REPEAT = 1 << 6,   /* an empty line does not do it again */
+	CMD_ANSWERS = 1 << 7,     /* an answer about the snapshot: told with its age when old */
+};
+
+/* What the words after the command are, for completion. */
+enum command_words {
+	WORDS_NONE,
+	WORDS_RANKS,
+	WORDS_FILES,
+	WORDS_SETTINGS,
+	WORDS_COMMANDS,
+};
+
+/* How commands are grouped in `help`. */
+enum command_topic { TOPIC_ANSWERS, TOPIC_LOOKING, TOPIC_JOB, TOPIC_SHELL, NUM_TOPICS };
+
+struct command {
+	const char *name;
+	const char *alias; /* another exact name, or NULL */
+	enum command_topic topic;
+	const char *usage;   /* "history RANK [COUNT]" */
+	const char *summary; /* one sentence with a period */
+	const char *text;    /* the rest of help; lines of at most 80 columns */
+	const char *example; /* a line that can be typed */
+	unsigned flags;
+	int min_words, max_words; /* after the command; max -1: any number */
+	enum command_words words;
+	const struct command *const *family; /* second words; NULL: none. Then run is NULL */
+	int (*run)(struct session *session, const struct args *args, struct pdb_error *err);
+};
+
+/* Every command, by name; NULL at the end. */
+extern const struct command *const command_table[];
+
+/* The command with this name, alias or unique prefix. ERROR_USAGE: unknown, or ambiguous with all
+ * candidates named. what: "command" or "info command", for the message. */
+int command_find(const struct command *const *table, const char *what, const char *word,
+		 const struct command **ret, struct pdb_error *err);
+
+/* Find by the words of *text, in families too, and move *text behind them. A family without its
+ * second word is ERROR_USAGE with its members named. */
+int command_take(const char **text, const struct command **ret, struct pdb_error *err);
+
+/* Carry out one line: a command with its output, a user-defined command, a comment or nothing.
+ * Returns -1 and *err when it could not do what was asked. */
+int command_execute(struct session *session, const char *line, struct pdb_error *err);
+
+/* Is this a line that an empty line at the prompt should do again? */
+bool command_repeats(const char *line);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Every command, by name. */
+#include <stddef.h>
+
+#include "shell/cmd.h"
+#include "shell/command.h"
+
+const struct command *const command_table[] = {
+	&cmd_bt,     &cmd_define,   &cmd_echo,    &cmd_focus,   &cmd_gdb,   &cmd_graph,
+	&cmd_groups, &cmd_help,     &cmd_history, &cmd_info,    &cmd_loops, &cmd_lp,
+	&cmd_model,  &cmd_progress, &cmd_quit,    &cmd_refresh, &cmd_save,  &cmd_set,
+	&cmd_shell,  &cmd_show,     &cmd_source,  &cmd_why,     NULL,
+};

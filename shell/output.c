@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "model/error.h"
+#include "model/xalloc.h"
+#include "render/view.h"
+#include "shell/output.h"
+#include "shell/session.h"
+
+/* The first `|` or `>` that no quote or backslash covers; NULL if there is none. */
+static const char *find_redirection(const char *line)
+{
+	char quote = '\0';
+
+	for (const char *p = line; *p; p++) {
+		if (*p == '\\' && p[1] && quote != '\'')
+			p++;
+		else if (quote && *p == quote)
+			quote = '\0';
+		else if (!quote && (*p == '\'' || *p == '"'))
+			quote = *p;
+		else if (!quote && *p == '#' && (p == line || isblank((unsigned char)p[-1])))
+			return NULL;
+		else if (!quote && (*p == '|' || *p == '>'))
+			return p;
+	}
+	return NULL;
+}
+
+static const char *picture_format(const char *path)
+{
+	static const char *const formats[] = {"dot", "svg", "png", "pdf"};
+	const char *dot = strrchr(path, '.');
+
+	if (!dot || strchr(dot, '/'))
+		return NULL;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (strcasecmp(dot + 1, formats[i]) == 0)
+			return formats[i];
+	return NULL;
+}
+
+/* The file behind > or >>: one word, quotes removed. */
+static int split_file(const char *p, bool is_graphic, struct output *output, struct pdb_error *err)
+{
+	struct args *args;
+
+	output->kind = OUTPUT_FILE;
+	if (*p == '>') {
+		output->kind = OUTPUT_APPEND;
+		p++;
+	}
+	if (args_parse(p, &args, err) < 0)
+		return -1;
+	if (args->num_words != 1) {
+		args_destroy(args);
+		return error_set(err, ERROR_USAGE, "one file name is expected after \">\"");
+	}
+	output->format = picture_format(args->words[0]);
+	if (output->format && !is_graphic) {
+		if (strcmp(output->format, "dot") != 0) {
+			error_set(err, ERROR_USAGE, "this command draws no %s picture",
+				  output->format);
+			args_destroy(args);
+			return -1;
+		}
+		output->format = NULL;
+	}
+	if (output->format && output->kind == OUTPUT_APPEND) {
+		args_destroy(args);
+		return error_set(err, ERROR_USAGE, "a picture cannot be appended to a file");
+	}
+	if (output->format)
+		output->kind = OUTPUT_PICTURE;
+	output->target = xstrdup(args->words[0]);
+	args_destroy(args);
+	return 0;
+}
+
+int output_split(const char *line, bool is_graphic, char **command_ret, struct output *output,
+		 struct pdb_error *err)
+{
+	const char *mark = find_redirection(line);
+	const char *p;
+
+	*output = (struct output){.kind = OUTPUT_PLAIN};
+	if (!mark) {
+		*command_ret = xstrdup(line);
+		return 0;
+	}
+	p = mark + 1;
+	if (*mark == '>') {
+		if (split_file(p, is_graphic, output, err) < 0)
+			return -1;
+	} else {
+		while (isblank((unsigned char)*p))
+			p++;
+		if (!*p)
+			return error_set(err, ERROR_USAGE, "a command is expected after \"|\"");
+		output->kind = OUTPUT_PIPE;
+		output->target = xstrdup(p);
+	}
+	*command_ret = xstrndup(line, mark - line);
+	return 0;
+}
+
+static bool pages(const struct session *session)
+{
+	return session->editor && session->settings.values[SETTING_PAGER] == SWITCH_ON &&
+	       isatty(STDOUT_FILENO);
+}
+
+int output_open(struct output *output, struct session *session, bool is_collected,
+		struct pdb_error *err)
+{
+	const char *path = output->target;
+
+	output->outer = session->out;
+	switch (output->kind) {
+	case OUTPUT_PLAIN:
+		if (output->outer != stdout)
+			output->stream = output->outer;
+		else if (is_collected && pages(session))
+			output->stream = open_memstream(&output->memory, &output->memory_size);
+		else
+			output->stream = stdout;
+		break;
+	case OUTPUT_PICTURE:
+		output->stream = open_memstream(&output->memory, &output->memory_size);
+		break;
+	case OUTPUT_PIPE:
+		fflush(stdout);
+		output->stream = popen(output->target, "we");
+		break;
+	case OUTPUT_FILE:
+		if (access(path, F_OK) == 0 &&
+		    !session_confirm(session, "%s exists. Overwrite it?", path))
+			return error_set(err, ERROR_USAGE, "not written: %s", path);
+		output->stream = fopen(path, "we");
+		break;
+	case OUTPUT_APPEND:
+		output->stream = fopen(path, "ae");
+		break;
+	}
+	if (!output->stream)
+		return error_errno(err, "cannot write to %s", path ? path : "memory");
+	session->out = output->stream;
+	session->out_is_paged = output->kind == OUTPUT_PLAIN && output->stream != output->outer;
+	session->wants_dot = output->kind == OUTPUT_PICTURE;
+	return 0;
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t lines = 0;
+
+	while ((text = strchr(text, '\n'))) {
+		lines++;
+		text++;
+	}
+	return lines;
+}
+
+/* To the terminal, by the pager when it is longer than that. */
+static void write_paged(const char *text)
+{
+	const char *pager = getenv("PAGER");
+	struct winsize window;
+	FILE *pipe = NULL;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_row > 0 &&
+	    count_lines(text) >= window.ws_row) {
+		/* What less should do when nobody has told it otherwise: pass colours. */
+		setenv("LESS", "FRX", 0);
+		fflush(stdout);
+		pipe = popen(pager && *pager ? pager : "less", "we");
+	}
+	fputs(text, pipe ? pipe : stdout);
+	if (pipe && pclose(pipe) == 127 << 8)
+		fputs(text, stdout); /* no such pager */
+}
+
+static int write_picture(const struct output *output, struct pdb_error *err)
+{
+	FILE *file;
+
+	if (strcmp(output->format, "dot") != 0)
+		return graphviz_write(output->memory, output->format, output->target, err);
+	file = fopen(output->target, "we");
+	if (!file)
+		return error_errno(err, "cannot write to %s", output->target);
+	fputs(output->memory, file);
+	if (ferror(file) | fclose(file))
+		return error_errno(err, "cannot write to %s", output->target);
+	return 0;
+}
+
+static int close_stream(struct output *output, struct pdb_error *err)
+{
+	int status;
+
+	switch (output->kind) {
+	case OUTPUT_PIPE:
+		status = pclose(output->stream);
+		if (status == 127 << 8)
+			return error_set(err, ERROR_NOT_FOUND, "no such command: %s",
+					 output->target);
+		return 0;
+	case OUTPUT_PLAIN:
+		if (output->stream == output->outer) {
+			/* A reader that had enough is no failure of the answer. */
+			if (fflush(output->outer) != 0 && errno != EPIPE)
+				return error_errno(err, "cannot write the answer");
+			return 0;
+		}
+		/* fall through */
+	case OUTPUT_PICTURE:
+		fclose(output->stream);
+		return 0;
+	default:
+		if (ferror(output->stream) | fclose(output->stream))
+			return error_errno(err, "cannot write to %s", output->target);
+		return 0;
+	}
+}
+
+int output_close(struct output *output, struct session *session, bool keep, struct pdb_error *err)
+{
+	int result = 0;
+
+	session->wants_dot = false;
+	session->out_is_paged = false;
+	if (output->stream) {
+		session->out = output->outer;
+		result = close_stream(output, err);
+	}
+	if (!result && output->memory && output->kind == OUTPUT_PLAIN)
+		write_paged(output->memory);
+	else if (!result && output->memory && keep)
+		result = write_picture(output, err);
+	free(output->memory);
+	free(output->target);
+	return result;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Where a command's output goes: terminal or pager, `| command`, `> file`, `>> file`, and pictures
+ * by the file's ending. */
+#ifndef PDB_SHELL_OUTPUT_H
+#define PDB_SHELL_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct pdb_error;
+struct session;
+
+enum output_kind { OUTPUT_PLAIN, OUTPUT_PIPE, OUTPUT_FILE, OUTPUT_APPEND, OUTPUT_PICTURE };
+
+struct output {
+	enum output_kind kind;
+	char *target;       /* shell command or file name; NULL for OUTPUT_PLAIN */
+	const char *format; /* OUTPUT_PICTURE: "dot", "svg", "png", "pdf" */
+
+	FILE *stream; /* while open */
+	FILE *outer;  /* session->out before: lines of a user-defined command write to its output */
+	char *memory; /* what was collected */
+	size_t memory_size;
+};
+
+/* Part `line` at the first unquoted `|` or `>` into the command (*command_ret, the caller frees)
+ * and where its output goes. is_graphic: the command can draw, so known endings make pictures.
+ * On failure nothing is left to free. */
+int output_split(const char *line, bool is_graphic, char **command_ret, struct output *output,
+		 struct pdb_error *err);
+
+/* Open it: session->out and session->wants_dot are set until output_close(). */
+int output_open(struct output *output, struct session *session, bool is_collected,
+		struct pdb_error *err);
+
+/* Write what was collected, wait for the pipe, free. keep: the command succeeded; else no file or
+ * picture is written from what was collected. Returns -1 and *err when writing failed. */
+int output_close(struct output *output, struct session *session, bool keep, struct pdb_error *err);
+
+#endif
