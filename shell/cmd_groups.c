@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * groups: ranks with one state and one iteration. */
+#include "model/error.h"
+#include "render/view.h"
+#include "shell/cmd.h"
+#include "shell/command.h"
+#include "shell/session.h"
+
+static int run_groups(struct session *session, const struct args *args, struct pdb_error *err);
+
+const struct command cmd_groups = {
+	.name = "groups",
+	.topic = TOPIC_ANSWERS,
+	.usage = "groups",
+	.summary = "List the ranks by what they do, in which iteration, and since when.",
+	.text = "Ranks of one row are in the same call path and the same iteration of every loop\n"
+		"around it. \"group N\" names the ranks of row N in other commands.",
+	.example = "groups | grep MPI_Allreduce",
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
+	.run = run_groups,
+};
+
+static int run_groups(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	struct view view = session_view(session);
+
+	(void)args;
+	(void)err;
+	view_groups(&view);
+	return 0;
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * info: job, ranks, hosts, overhead, recorder. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/procfs.h"
+#include "attach/sampler.h"
+#include "model/error.h"
+#include "model/job.h"
+#include "model/job_model.h"
+#include "model/model.h"
+#include "model/proctable.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/label.h"
+#include "render/table.h"
+#include "shell/cmd.h"
+#include "shell/command.h"
+#include "shell/look.h"
+#include "shell/session.h"
+
+static int run_job(struct session *session, const struct args *args, struct pdb_error *err);
+static int run_ranks(struct session *session, const struct args *args, struct pdb_error *err);
+static int run_hosts(struct session *session, const struct args *args, struct pdb_error *err);
+static int run_overhead(struct session *session, const struct args *args, struct pdb_error *err);
+static int run_recorder(struct session *session, const struct args *args, struct pdb_error *err);
+
+static const struct command info_hosts = {
+	.name = "hosts",
+	.topic = TOPIC_JOB,
+	.usage = "info hosts",
+	.summary = "List the hosts of the job with their ranks.",
+	.text = "\"host NAME\" names the ranks of a host in other commands.",
+	.example = "info hosts",
+	.flags = CMD_NEEDS_JOB,
+	.run = run_hosts,
+};
+
+static const struct command info_job = {
+	.name = "job",
+	.topic = TOPIC_JOB,
+	.usage = "info job",
+	.summary = "Tell what is attached, how it was found, and how old the snapshot is.",
+	.text = "\"found by\" says which way to the ranks was taken, and why no other.",
+	.example = "info job",
+	.flags = CMD_NEEDS_JOB,
+	.run = run_job,
+};
+
+static const struct command info_overhead = {
+	.name = "overhead",
+	.topic = TOPIC_JOB,
+	.usage = "info overhead",
+	.summary = "Tell what pdb and the recorder have cost the job.",
+	.text = "How long ranks stood still for stack samples, how long the last look took, and\n"
+		"what the recorders keep and how often they had to unwind in full.",
+	.example = "info overhead",
+	.flags = CMD_NEEDS_JOB,
+	.run = run_overhead,
+};
+
+static const struct command info_ranks = {
+	.name = "ranks",
+	.topic = TOPIC_JOB,
+	.usage = "info ranks [RANKS]",
+	.summary = "List ranks with host, process and what is known of them.",
+	.text = "Without RANKS: those in focus, else all. The state is that of /proc: R running,\n"
+		"S sleeping, D in the kernel, T stopped, t traced, Z ended.",
+	.example = "info ranks 0-3",
+	.flags = CMD_NEEDS_JOB,
+	.max_words = -1,
+	.words = WORDS_RANKS,
+	.run = run_ranks,
+};
+
+static const struct command info_recorder = {
+	.name = "recorder",
+	.topic = TOPIC_JOB,
+	.usage = "info recorder [RANKS]",
+	.summary = "Tell what the recorders hold, and what they lost.",
+	.text = "Lost entries make answers less sure; they are counted here. Without RANKS:\n"
+		"those in focus, else all.",
+	.example = "info recorder lp",
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL,
+	.max_words = -1,
+	.words = WORDS_RANKS,
+	.run = run_recorder,
+};
+
+static const struct command *const info_family[] = {
+	&info_hosts, &info_job, &info_overhead, &info_ranks, &info_recorder, NULL,
+};
+
+const struct command cmd_info = {
+	.name = "info",
+	.topic = TOPIC_JOB,
+	.usage = "info hosts|job|overhead|ranks|recorder",
+	.summary = "Tell about the job and about pdb itself.",
+	.text = "A second word says what about.",
+	.example = "info job",
+	.words = WORDS_RANKS,
+	.family = info_family,
+};
+
+/* ---- info job ------------------------------------------------------------------------------ */
+
+static void print_state(struct session *session, FILE *out)
+{
+	char *age = label_time(session_age(session) * 1e9);
+
+	if (session->snapshot)
+		fprintf(out, "  state     snapshot loaded from %s\n", session->snapshot);
+	else if (session_has_ended(session))
+		fprintf(out, "  state     ended; the last snapshot is %s old\n", age);
+	else
+		fprintf(out, "  state     attached; the snapshot is %s old\n", age);
+	free(age);
+}
+
+static int run_job(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	const struct job *job = session->job;
+	const struct proctable *table = job->proctable;
+	FILE *out = session->out;
+
+	(void)args;
+	(void)err;
+	fprintf(out, "  job       %s\n", table->job && *table->job ? table->job : "(no name)");
+	fprintf(out, "  launcher  %s, pid %d\n",
+		table->launcher_name ? table->launcher_name : launcher_text(table->launcher),
+		(int)table->launcher_pid);
+	if (session->launcher.command[0])
+		fprintf(out, "  command   %s\n", session->launcher.command);
+	fprintf(out, "  ranks     %d, recorder in %d\n", table->size,
+		job->model ? rankset_count(job->model->ranks) : 0);
+	if (job->model && job->model->num_lanes) {
+		/* "Open MPI v4.1.4, package: ..." up to the comma. */
+		const char *mpi = job->model->lanes[0].model->mpi_library;
+
+		fprintf(out, "  MPI       %.*s\n", (int)strcspn(mpi, ","), mpi);
+	}
+	fprintf(out, "  found by  %s%s%s\n", proctable_source_text(table->source),
+		table->source_note ? ": " : "", table->source_note ? table->source_note : "");
+	print_state(session, out);
+	return 0;
+}
+
+/* ---- info ranks ---------------------------------------------------------------------------- */
+
+static const char *find_hole(const struct job *job, int rank)
+{
+	for (size_t i = 0; i < job->num_holes; i++)
+		if (job->holes[i].rank == rank)
+			return job->holes[i].why;
+	return "yes";
+}
+
+static void add_rank(struct session *session, struct table *out, int rank)
+{
+	const struct proc *proc = proctable_find(session->job->proctable, rank);
+	struct procfs_stat stat;
+	char state[2] = "";
+
+	if (proc && session->looker && looker_is_alive(session->looker, rank) &&
+	    procfs_stat(proc->pid, 0, &stat) == 0)
+		state[0] = stat.state;
+	table_row(out);
+	table_cell(out, "%d", rank);
+	table_cell(out, "%s", proc ? proc->host : "");
+	if (proc && proc->pid > 0)
+		table_cell(out, "%d", (int)proc->pid);
+	else
+		table_cell(out, "%s", "");
+	table_cell(out, "%s", state);
+	table_cell(out, "%s", find_hole(session->job, rank));
+	table_cell(out, "%s", proc ? proc->executable : "");
+}
+
+static int run_ranks(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	static const struct table_column columns[] = {
+		{.name = "rank", .header = "rank", .align = TABLE_RIGHT},
+		{.name = "host", .header = "host"},
+		{.name = "pid", .header = "pid", .align = TABLE_RIGHT},
+		{.name = "state", .header = "state"},
+		{.name = "recorder", .header = "recorder"},
+		{.name = "executable", .header = "executable", .min_width = 10},
+	};
+	struct view view = session_view(session);
+	struct table *table;
+	struct rankset *ranks;
+	size_t next = 0;
+
+	if (session_take_ranks(session, args, &next, &ranks, err) < 0)
+		return -1;
+	table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	for (int rank = rankset_first(ranks); rank >= 0; rank = rankset_next(ranks, rank))
+		add_rank(session, table, rank);
+	table_print(table, &view);
+	table_destroy(table);
+	rankset_destroy(ranks);
+	return 0;
+}
+
+/* ---- info hosts ---------------------------------------------------------------------------- */
+
+struct host {
+	const char *name;
+	struct rankset *ranks;
+	bool is_local;
+};
+
+static struct host *find_hosts(const struct proctable *table, size_t *num_ret)
+{
+	struct host *hosts = xcalloc(table->num_procs, sizeof(*hosts));
+	size_t num = 0;
+
+	for (size_t i = 0; i < table->num_procs; i++) {
+		const struct proc *proc = &table->procs[i];
+		size_t j = num;
+
+		while (j > 0 && strcmp(hosts[j - 1].name, proc->host) != 0)
+			j--;
+		if (j == 0) {
+			hosts[num++] = (struct host){proc->host, rankset_create(), proc->is_local};
+			j = num;
+		}
+		rankset_add(hosts[j - 1].ranks, proc->rank);
+	}
+	*num_ret = num;
+	return hosts;
+}
+
+static int run_hosts(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	static const struct table_column columns[] = {
+		{.name = "host", .header = "host"},
+		{.name = "ranks", .header = "ranks", .min_width = 8},
+		{.name = "note", .header = ""},
+	};
+	struct view view = session_view(session);
+	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	struct host *hosts;
+	size_t num;
+
+	(void)args;
+	(void)err;
+	hosts = find_hosts(session->job->proctable, &num);
+	for (size_t i = 0; i < num; i++) {
+		table_row(table);
+		table_cell(table, "%s", hosts[i].name);
+		table_ranks(table, hosts[i].ranks);
+		table_cell(table, "%s",
+			   session->snapshot   ? ""
+			   : hosts[i].is_local ? "this host"
+					       : "not read");
+		rankset_destroy(hosts[i].ranks);
+	}
+	table_print(table, &view);
+	table_destroy(table);
+	free(hosts);
+	return 0;
+}
+
+/* ---- info overhead ------------------------------------------------------------------------- */
+
+static void print_sampling(const struct session *session, FILE *out)
+{
+	struct sampler_cost cost;
+
+	if (!session->sampler)
+		return;
+	sampler_get_cost(session->sampler, &cost);
+	fprintf(out, "  stack samples    %" PRIu64 " taken, %" PRIu64 " failed\n", cost.num_samples,
+		cost.num_failed);
+	fprintf(out, "  ranks stopped    median %.0f us, longest %.0f us, all together %.1f ms\n",
+		cost.stopped_ns_median / 1e3, cost.stopped_ns_max / 1e3,
+		cost.stopped_ns_total / 1e6);
+	fprintf(out, "  last look        %.0f ms, of which ranks do not notice the reading\n",
+		session->look_cost_ns / 1e6);
+}
+
+/* Each model once, however many lanes it has. */
+static void print_recorders(const struct job_model *jm, FILE *out)
+{
+	uint64_t bytes = 0, largest = 0, unwinds = 0, events = 0;
+	const struct model *last = NULL;
+
+	for (size_t i = 0; i < jm->num_lanes; i++) {
+		const struct model *model = jm->lanes[i].model;
+
+		events += jm->lanes[i].data->events;
+		if (model == last)
+			continue;
+		last = model;
+		bytes += model->bytes;
+		unwinds += model->full_unwinds;
+		if (model->bytes > largest)
+			largest = model->bytes;
+	}
+	fprintf(out, "  recorders        %.1f MB in all, %.2f MB in the largest rank\n",
+		bytes / 1e6, largest / 1e6);
+	fprintf(out, "  full unwinds     %" PRIu64 " in %" PRIu64 " transitions\n", unwinds,
+		events);
+}
+
+static int run_overhead(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	(void)args;
+	(void)err;
+	print_sampling(session, session->out);
+	if (session->job->model)
+		print_recorders(session->job->model, session->out);
+	return 0;
+}
+
+/* ---- info recorder ------------------------------------------------------------------------- */
+
+static uint64_t count_dropped(const struct model *model)
+{
+	return model->dropped_strings + model->dropped_modules + model->dropped_frames +
+	       model->dropped_sites + model->dropped_transitions + model->dropped_lanes;
+}
+
+static const char *life_text(enum seg_life life)
+{
+	switch (life) {
+	case SEG_LIFE_STARTING:
+		return "in MPI_Init";
+	case SEG_LIFE_RUNNING:
+		return "running";
+	case SEG_LIFE_FINALIZING:
+		return "in MPI_Finalize";
+	case SEG_LIFE_FINALIZED:
+		return "finalized";
+	case SEG_LIFE_ABORTED:
+		return "called MPI_Abort";
+	case SEG_LIFE_STOPPED:
+		return "no space: past only";
+	}
+	return "?";
+}
+
+static void add_model(struct table *table, int rank, const struct model *model)
+{
+	uint64_t transitions = 0;
+
+	for (size_t i = 0; i < model->num_lanes; i++)
+		transitions += model->lanes[i].events;
+	table_row(table);
+	table_cell(table, "%d", rank);
+	table_cell(table, "%s", life_text(model->life));
+	table_cell(table, "%zu", model->num_lanes);
+	table_cell(table, "%zu", model->num_sites ? model->num_sites - 1 : 0);
+	table_cell(table, "%" PRIu64, transitions);
+	table_cell(table, "%.0f", model->bytes / 1e3);
+	table_cell(table, "%" PRIu64, count_dropped(model));
+	table_cell(table, "%" PRIu64, model->abandoned);
+}
+
+static int run_recorder(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	static const struct table_column columns[] = {
+		{.name = "rank", .header = "rank", .align = TABLE_RIGHT},
+		{.name = "state", .header = "state"},
+		{.name = "threads", .header = "threads", .align = TABLE_RIGHT},
+		{.name = "sites", .header = "call paths", .align = TABLE_RIGHT},
+		{.name = "transitions", .header = "transitions", .align = TABLE_RIGHT},
+		{.name = "kB", .header = "kB", .align = TABLE_RIGHT},
+		{.name = "lost", .header = "lost", .align = TABLE_RIGHT},
+		{.name = "abandoned", .header = "abandoned", .align = TABLE_RIGHT},
+	};
+	const struct job_model *jm = session->job->model;
+	struct view view = session_view(session);
+	const struct model *last = NULL;
+	struct rankset *ranks;
+	struct table *table;
+	size_t next = 0;
+
+	if (session_take_ranks(session, args, &next, &ranks, err) < 0)
+		return -1;
+	table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < jm->num_lanes; i++) {
+		if (jm->lanes[i].model == last || !rankset_contains(ranks, jm->lanes[i].rank))
+			continue;
+		last = jm->lanes[i].model;
+		add_model(table, jm->lanes[i].rank, last);
+	}
+	table_print(table, &view);
+	table_destroy(table);
+	rankset_destroy(ranks);
+	return 0;
+}

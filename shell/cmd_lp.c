@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lp: the verdict. */
+#include "model/error.h"
+#include "render/view.h"
+#include "shell/cmd.h"
+#include "shell/command.h"
+#include "shell/session.h"
+
+static int run_lp(struct session *session, const struct args *args, struct pdb_error *err);
+
+const struct command cmd_lp = {
+	.name = "lp",
+	.topic = TOPIC_ANSWERS,
+	.usage = "lp",
+	.summary = "Tell which ranks hold the others up.",
+	.text = "The first line names the least-progressed ranks, \"undecided among\" several, or\n"
+		"\"No rank is behind.\". Below it: where they are, in which iteration of which\n"
+		"loop, the evidence, how sure pdb is, and what to type next.",
+	.example = "lp",
+	.flags = CMD_NEEDS_JOB | CMD_ANSWERS,
+	.run = run_lp,
+};
+
+static int run_lp(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	struct view view = session_view(session);
+
+	(void)args;
+	(void)err;
+	view_lp(&view);
+	return 0;
+}

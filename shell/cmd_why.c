@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * why: from one rank to the cause. */
+#include "model/error.h"
+#include "render/view.h"
+#include "shell/cmd.h"
+#include "shell/command.h"
+#include "shell/session.h"
+
+static int run_why(struct session *session, const struct args *args, struct pdb_error *err);
+
+const struct command cmd_why = {
+	.name = "why",
+	.topic = TOPIC_ANSWERS,
+	.usage = "why RANK",
+	.summary = "Explain what a rank waits for, step by step to the cause.",
+	.text = "The chain goes along the progress graph from the rank to the least-progressed\n"
+		"one, with place and iteration of each step.",
+	.example = "why 7",
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
+	.min_words = 1,
+	.max_words = 2,
+	.words = WORDS_RANKS,
+	.run = run_why,
+};
+
+static int run_why(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	struct view view = session_view(session);
+	size_t next = 0;
+	int rank;
+
+	if (session_take_rank(session, args, &next, &rank, err) < 0 ||
+	    args_end(args, next, err) < 0)
+		return -1;
+	view_why(&view, rank);
+	return 0;
+}
