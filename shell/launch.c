@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "attach/launcher.h"
+#include "model/error.h"
+#include "model/proctable.h"
+#include "model/segment_reader.h"
+#include "model/xalloc.h"
+#include "shell/find.h"
+#include "shell/interrupt.h"
+#include "shell/launch.h"
+#include "shell/options.h"
+#include "shell/preload.h"
+#include "shell/session.h"
+
+#define WAIT_NS UINT64_C(30000000000)
+#define POLL_NS UINT64_C(100000000)
+#define END_NS UINT64_C(5000000000)
+
+struct launch {
+	pid_t pid;
+	bool has_ended;
+	bool is_told; /* that it has ended */
+	int status;   /* of wait(), once it has ended */
+};
+
+static int find_recorder(const struct options *options, enum preload_mpi *mpi_ret, char **path_ret,
+			 struct pdb_error *err)
+{
+	char mpirun[] = "mpirun";
+	char *const default_argv[] = {mpirun, NULL};
+	enum preload_mpi mpi = preload_mpi_of_name(options->mpi);
+
+	if (!mpi)
+		mpi = preload_guess(options->run_argv ? options->run_argv : default_argv);
+	if (!mpi)
+		return error_set(
+			err, ERROR_UNSUPPORTED,
+			"cannot tell which MPI %s belongs to; say --mpi=openmpi or --mpi=mpich",
+			options->run_argv ? options->run_argv[0] : "mpirun");
+	*mpi_ret = mpi;
+	return preload_find(mpi, path_ret, err);
+}
+
+int launch_print_env(const struct options *options, struct pdb_error *err)
+{
+	enum preload_mpi mpi;
+	char *library, *lines;
+
+	if (find_recorder(options, &mpi, &library, err) < 0)
+		return -1;
+	lines = preload_shell_lines(mpi, library);
+	fputs(lines, stdout);
+	free(lines);
+	free(library);
+	return 0;
+}
+
+/* ---- Starting ------------------------------------------------------------------------------ */
+
+/* In the child: never returns. Why it could not goes into the pipe. */
+static void become(char *const argv[], const char *output, int pipe_fd)
+{
+	int in = open("/dev/null", O_RDONLY), out, error;
+
+	setpgid(0, 0);
+	dup2(in, STDIN_FILENO);
+	if (output) {
+		out = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+		if (out < 0)
+			goto fail;
+		dup2(out, STDOUT_FILENO);
+		dup2(out, STDERR_FILENO);
+	}
+	execvp(argv[0], argv);
+fail:
+	error = errno;
+	if (write(pipe_fd, &error, sizeof(error)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+/* 0: argv runs as *pid_ret; else errno. */
+static int start(char *const argv[], const char *output, pid_t *pid_ret)
+{
+	int fds[2], error = 0;
+	ssize_t length;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return errno;
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		become(argv, output, fds[1]);
+	close(fds[1]);
+	length = pid < 0 ? 0 : read(fds[0], &error, sizeof(error));
+	close(fds[0]);
+	if (pid < 0)
+		return errno;
+	if (length > 0) {
+		waitpid(pid, NULL, 0);
+		return error;
+	}
+	*pid_ret = pid;
+	return 0;
+}
+
+int launch_start(const struct options *options, struct launch **ret, struct pdb_error *err)
+{
+	enum preload_mpi mpi;
+	char *library, **argv;
+	pid_t pid = 0;
+	int error;
+
+	if (find_recorder(options, &mpi, &library, err) < 0)
+		return -1;
+	argv = preload_command(options->run_argv, library);
+	error = start(argv, options->output, &pid);
+	for (size_t i = 0; argv[i]; i++)
+		free(argv[i]);
+	free(argv);
+	free(library);
+	if (error) {
+		errno = error;
+		return error_errno(err, "cannot run %s", options->run_argv[0]);
+	}
+	*ret = xcalloc(1, sizeof(**ret));
+	(*ret)->pid = pid;
+	return 0;
+}
+
+/* ---- Waiting for the ranks ----------------------------------------------------------------- */
+
+static bool has_ended(struct launch *launch)
+{
+	if (!launch->has_ended && waitpid(launch->pid, &launch->status, WNOHANG) == launch->pid)
+		launch->has_ended = true;
+	return launch->has_ended;
+}
+
+static bool all_have_recorders(const struct proctable *table)
+{
+	for (size_t i = 0; i < table->num_procs; i++) {
+		int fd;
+
+		if (!table->procs[i].is_local || table->procs[i].pid <= 0)
+			continue;
+		fd = segment_open_pid(table->procs[i].pid, NULL);
+		if (fd < 0)
+			return false;
+		close(fd);
+	}
+	return table->num_procs > 0 && table->num_procs == (size_t)table->size;
+}
+
+static bool is_ready(const struct launch *launch)
+{
+	struct launcher_info info;
+	struct proctable *table;
+	bool ready;
+
+	if (find_job(launch->pid, NULL, &info, &table, NULL) < 0)
+		return false;
+	ready = all_have_recorders(table);
+	proctable_destroy(table);
+	return ready;
+}
+
+static void describe_end(int status, char *text, size_t size)
+{
+	if (WIFSIGNALED(status))
+		snprintf(text, size, "signal %d", WTERMSIG(status));
+	else
+		snprintf(text, size, "status %d", WEXITSTATUS(status));
+}
+
+int launch_attach(struct launch *launch, struct session *session, struct pdb_error *err)
+{
+	uint64_t end = monotonic_ns() + WAIT_NS;
+	char how[32];
+
+	while (!has_ended(launch) && !is_ready(launch) && monotonic_ns() < end)
+		if (!interrupt_sleep_until(monotonic_ns() + POLL_NS))
+			break;
+	interrupt_clear();
+	if (has_ended(launch)) {
+		describe_end(launch->status, how, sizeof(how));
+		launch->is_told = true;
+		return error_set(err, ERROR_GONE,
+				 "the job ended with %s before pdb could look at it", how);
+	}
+	return session_attach(session, launch->pid, NULL, err);
+}
+
+/* ---- The end ------------------------------------------------------------------------------- */
+
+static void end_job(struct launch *launch)
+{
+	uint64_t end = monotonic_ns() + END_NS;
+
+	kill(-launch->pid, SIGTERM);
+	while (!has_ended(launch) && monotonic_ns() < end)
+		interrupt_sleep_until(monotonic_ns() + POLL_NS / 10);
+	if (!has_ended(launch))
+		fprintf(stderr, "pdb: the job has not ended yet: pid %d\n", (int)launch->pid);
+}
+
+void launch_finish(struct launch *launch, struct session *session)
+{
+	char how[32];
+
+	if (!launch)
+		return;
+	if (has_ended(launch)) {
+		describe_end(launch->status, how, sizeof(how));
+		if (!launch->is_told)
+			fprintf(stderr, "pdb: the job has ended with %s\n", how);
+	} else if (session->editor && !interrupt_wants_end() &&
+		   session_confirm(session, "The job is still running. End it?")) {
+		end_job(launch);
+	} else {
+		fprintf(stderr, "pdb: the job goes on: pid %d\n", (int)launch->pid);
+	}
+	free(launch);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * `pdb run`: a job with the recorder in it, started in the background with regard to the terminal,
+ * and `pdb env`. */
+#ifndef PDB_SHELL_LAUNCH_H
+#define PDB_SHELL_LAUNCH_H
+
+struct launch;
+struct options;
+struct pdb_error;
+struct session;
+
+/* Start options->run_argv with the recorder of its MPI in the ranks, in a process group of its own
+ * (Ctrl-C does not reach it), input from /dev/null, output to the terminal or options->output. */
+int launch_start(const struct options *options, struct launch **ret, struct pdb_error *err);
+
+/* Wait until every rank on this host has a recorder, then attach the session. The wait is bounded
+ * and ends with Ctrl-C; ranks without a recorder are holes then. ERROR_GONE: the job ended first.
+ */
+int launch_attach(struct launch *launch, struct session *session, struct pdb_error *err);
+
+/* Before pdb ends: a job that still runs is left alone, or ended if the user wants that when asked.
+ * Frees. NULL is fine. */
+void launch_finish(struct launch *launch, struct session *session);
+
+/* Print the lines that put the recorder into jobs started by hand. */
+int launch_print_env(const struct options *options, struct pdb_error *err);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <fcntl.h>
+#include <gelf.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "model/error.h"
+#include "model/segment.h"
+#include "model/xalloc.h"
+#include "shell/preload.h"
+
+/* What ranks on other hosts have to be given. */
+static const char *const forwarded[] = {
+	PDB_ENV_RECORD, PDB_ENV_DIR, PDB_ENV_RING, PDB_ENV_CHAIN, PDB_ENV_PTRACER, PDB_ENV_QUIET,
+};
+#define NUM_FORWARDED (sizeof(forwarded) / sizeof(forwarded[0]))
+
+enum preload_mpi preload_mpi_of_name(const char *name)
+{
+	if (name && strcmp(name, "openmpi") == 0)
+		return PRELOAD_OPENMPI;
+	if (name && strcmp(name, "mpich") == 0)
+		return PRELOAD_MPICH;
+	return PRELOAD_UNKNOWN;
+}
+
+/* ---- Which MPI ----------------------------------------------------------------------------- */
+
+static bool has_prefix(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* Sonames: Open MPI has libmpi.so.40 since version 3, the MPICH ABI has libmpi.so.12. */
+static enum preload_mpi mpi_of_soname(const char *name)
+{
+	static const char *const openmpi[] = {"libmpi.so.4", "libmpi_", "libopen-rte.",
+					      "libprrte."};
+	static const char *const mpich[] = {"libmpich", "libmpi.so.12", "libmpifort."};
+
+	for (size_t i = 0; i < sizeof(openmpi) / sizeof(openmpi[0]); i++)
+		if (has_prefix(name, openmpi[i]))
+			return PRELOAD_OPENMPI;
+	for (size_t i = 0; i < sizeof(mpich) / sizeof(mpich[0]); i++)
+		if (has_prefix(name, mpich[i]))
+			return PRELOAD_MPICH;
+	return PRELOAD_UNKNOWN;
+}
+
+static enum preload_mpi mpi_of_dynamic(Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	enum preload_mpi mpi = PRELOAD_UNKNOWN;
+	GElf_Dyn entry;
+
+	for (int i = 0; data && !mpi && gelf_getdyn(data, i, &entry); i++) {
+		const char *name;
+
+		if (entry.d_tag == DT_NULL)
+			break;
+		if (entry.d_tag != DT_NEEDED)
+			continue;
+		name = elf_strptr(elf, header->sh_link, entry.d_un.d_val);
+		if (name)
+			mpi = mpi_of_soname(name);
+	}
+	return mpi;
+}
+
+/* By the libraries that an ELF file needs; unknown for every other file. */
+static enum preload_mpi mpi_of_file(const char *path)
+{
+	enum preload_mpi mpi = PRELOAD_UNKNOWN;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	Elf *elf;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0)
+		return mpi;
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	while (elf && !mpi && (section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNAMIC)
+			mpi = mpi_of_dynamic(elf, section, &header);
+	elf_end(elf);
+	close(fd);
+	return mpi;
+}
+
+static bool is_program(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+/* The file that a word would run: itself if it has a slash, else in PATH. The caller frees. */
+static char *find_program(const char *word)
+{
+	const char *path = getenv("PATH");
+
+	if (strchr(word, '/'))
+		return is_program(word) ? xstrdup(word) : NULL;
+	while (path && *path) {
+		size_t length = strcspn(path, ":");
+		char *file = xasprintf("%.*s/%s", (int)length, path, word);
+
+		if (is_program(file))
+			return file;
+		free(file);
+		path += length + (path[length] == ':');
+	}
+	return NULL;
+}
+
+/* The last component of the file behind all links: "mpirun.openmpi", "mpiexec.hydra", "srun". */
+static void real_name(const char *word, char name[static PATH_MAX])
+{
+	char *file = find_program(word), real[PATH_MAX];
+	const char *path = file && realpath(file, real) ? real : word, *slash = strrchr(path, '/');
+
+	snprintf(name, PATH_MAX, "%s", slash ? slash + 1 : path);
+	free(file);
+}
+
+static bool contains_any(const char *text, const char *const *parts)
+{
+	for (; *parts; parts++)
+		if (strstr(text, *parts))
+			return true;
+	return false;
+}
+
+static enum preload_mpi mpi_of_launcher(const char *name)
+{
+	static const char *const openmpi[] = {"openmpi", "orterun", "prterun",
+					      "prte",    "prun",    NULL};
+	static const char *const mpich[] = {"hydra", "mpich", NULL};
+
+	if (contains_any(name, openmpi))
+		return PRELOAD_OPENMPI;
+	return contains_any(name, mpich) ? PRELOAD_MPICH : PRELOAD_UNKNOWN;
+}
+
+enum preload_mpi preload_guess(char *const argv[])
+{
+	enum preload_mpi mpi = PRELOAD_UNKNOWN;
+	char name[PATH_MAX];
+	char *file;
+
+	for (size_t i = 1; argv[i] && !mpi; i++) {
+		if (argv[i][0] == '-')
+			continue;
+		file = find_program(argv[i]);
+		if (file)
+			mpi = mpi_of_file(file);
+		free(file);
+	}
+	if (mpi)
+		return mpi;
+	real_name(argv[0], name);
+	mpi = mpi_of_launcher(name);
+	file = find_program(argv[0]);
+	if (!mpi && file)
+		mpi = mpi_of_file(file);
+	free(file);
+	return mpi;
+}
+
+/* ---- Where the recorder is ----------------------------------------------------------------- */
+
+/* The folder that the running pdb is in. */
+static bool own_folder(char folder[static PATH_MAX])
+{
+	ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+
+	if (length <= 0)
+		return false;
+	folder[length] = '\0';
+	*strrchr(folder, '/') = '\0';
+	return true;
+}
+
+int preload_find(enum preload_mpi mpi, char **path_ret, struct pdb_error *err)
+{
+	const char *name = mpi == PRELOAD_MPICH ? "libpdbrec-mpich.so" : "libpdbrec-openmpi.so";
+	const char *set = getenv(PDB_ENV_LIBDIR);
+	char folder[PATH_MAX];
+	bool has_folder = own_folder(folder);
+	char *places[] = {
+		set && *set ? xasprintf("%s/%s", set, name) : NULL,
+		has_folder ? xasprintf("%s/%s", folder, name) : NULL,
+		has_folder ? xasprintf("%s/../lib/pdb/%s", folder, name) : NULL,
+		xasprintf("%s/%s", PDB_LIBDIR_DEFAULT, name),
+	};
+	char *found = NULL;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (!found && places[i] && access(places[i], R_OK) == 0)
+			found = realpath(places[i], NULL);
+		free(places[i]);
+	}
+	if (!found)
+		return error_set(err, ERROR_NOT_FOUND,
+				 "%s is neither beside pdb nor in %s; set %s to where it is", name,
+				 PDB_LIBDIR_DEFAULT, PDB_ENV_LIBDIR);
+	*path_ret = found;
+	return 0;
+}
+
+/* ---- How a launcher is told ---------------------------------------------------------------- */
+
+/* `library` before what is preloaded already. */
+static char *preload_value(const char *library)
+{
+	const char *old = getenv("LD_PRELOAD");
+
+	return old && *old ? xasprintf("%s:%s", library, old) : xstrdup(library);
+}
+
+struct words {
+	char **words;
+	size_t num, capacity;
+};
+
+static void add_word(struct words *words, char *word)
+{
+	words->words = xgrow(words->words, words->num, &words->capacity, sizeof(char *));
+	words->words[words->num++] = word;
+}
+
+static void add_openmpi(struct words *words, const char *value)
+{
+	add_word(words, xstrdup("-x"));
+	add_word(words, xasprintf("LD_PRELOAD=%s", value));
+	for (size_t i = 0; i < NUM_FORWARDED; i++) {
+		if (!getenv(forwarded[i]))
+			continue;
+		add_word(words, xstrdup("-x"));
+		add_word(words, xstrdup(forwarded[i]));
+	}
+}
+
+/* Hydra hands its whole environment to the ranks by itself. */
+static void add_hydra(struct words *words, const char *value)
+{
+	add_word(words, xstrdup("-genv"));
+	add_word(words, xstrdup("LD_PRELOAD"));
+	add_word(words, xstrdup(value));
+}
+
+char **preload_command(char *const argv[], const char *library)
+{
+	char *value = preload_value(library);
+	char name[PATH_MAX];
+	struct words words = {0};
+
+	real_name(argv[0], name);
+	add_word(&words, xstrdup(argv[0]));
+	switch (mpi_of_launcher(name)) {
+	case PRELOAD_OPENMPI:
+		add_openmpi(&words, value);
+		break;
+	case PRELOAD_MPICH:
+		add_hydra(&words, value);
+		break;
+	default:
+		setenv("LD_PRELOAD", value, 1);
+		break;
+	}
+	for (size_t i = 1; argv[i]; i++)
+		add_word(&words, xstrdup(argv[i]));
+	add_word(&words, NULL);
+	free(value);
+	return words.words;
+}
+
+/* Quoted for a shell. */
+static void put_quoted(FILE *out, const char *text)
+{
+	putc('\'', out);
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputs("'\\''", out);
+		else
+			putc(*text, out);
+	}
+	putc('\'', out);
+}
+
+char *preload_shell_lines(enum preload_mpi mpi, const char *library)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	fputs("export LD_PRELOAD=", out);
+	put_quoted(out, library);
+	fputs("\"${LD_PRELOAD:+:$LD_PRELOAD}\"\n", out);
+	if (mpi == PRELOAD_OPENMPI) {
+		/* Open MPI's launchers hand the variables of this list to ranks on other hosts. */
+		fputs("export OMPI_MCA_mca_base_env_list='LD_PRELOAD", out);
+		for (size_t i = 0; i < NUM_FORWARDED; i++)
+			if (getenv(forwarded[i]))
+				fprintf(out, ";%s", forwarded[i]);
+		fputs("'\n", out);
+	}
+	fclose(out);
+	return text;
+}

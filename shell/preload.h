@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Which recorder a program needs, where it is, and how its launcher is told to preload it into the
+ * ranks, those on other hosts included. */
+#ifndef PDB_SHELL_PRELOAD_H
+#define PDB_SHELL_PRELOAD_H
+
+#include <stddef.h>
+
+struct pdb_error;
+
+enum preload_mpi { PRELOAD_UNKNOWN, PRELOAD_OPENMPI, PRELOAD_MPICH };
+
+/* "openmpi", "mpich"; PRELOAD_UNKNOWN for other words and NULL. */
+enum preload_mpi preload_mpi_of_name(const char *name);
+
+/* By the MPI library that a word of the command line needs when it is a program, and if there is
+ * none by the launcher itself: its real name and what it needs. */
+enum preload_mpi preload_guess(char *const argv[]);
+
+/* The recorder's path: in PDB_LIBDIR, beside the pdb that runs, in ../lib/pdb from there, or where
+ * it was installed. ERROR_NOT_FOUND names the places. The caller frees *path_ret. */
+int preload_find(enum preload_mpi mpi, char **path_ret, struct pdb_error *err);
+
+/* The command line with what makes its launcher preload `library` into the ranks (and hand PDB_*
+ * variables that are set to them): -x for Open MPI, -genv for hydra. For srun and launchers that
+ * are not known, variables are set in this process' environment instead. The caller frees the array
+ * and the strings. */
+char **preload_command(char *const argv[], const char *library);
+
+/* The lines for a shell that `pdb env` prints. */
+char *preload_shell_lines(enum preload_mpi mpi, const char *library);
+
+#endif
