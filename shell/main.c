@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * pdb: options, session, loop. */
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "model/error.h"
+#include "model/rankset.h"
+#include "model/segment_reader.h"
+#include "model/xalloc.h"
+#include "shell/banner.h"
+#include "shell/command.h"
+#include "shell/editor.h"
+#include "shell/interrupt.h"
+#include "shell/joblist.h"
+#include "shell/launch.h"
+#include "shell/options.h"
+#include "shell/script.h"
+#include "shell/session.h"
+
+enum { STATUS_CANNOT = 2 };
+
+static int complain(const struct pdb_error *err)
+{
+	session_complain(err);
+	return STATUS_CANNOT;
+}
+
+/* ---- Commands from the command line -------------------------------------------------------- */
+
+static int read_init_file(struct session *session, struct pdb_error *err)
+{
+	const char *home = getenv("HOME");
+	char *path;
+	int result = 0;
+
+	if (!home)
+		return 0;
+	path = xasprintf("%s/.pdbinit", home);
+	if (access(path, F_OK) == 0)
+		result = script_run_file(session, path, err);
+	free(path);
+	return result;
+}
+
+/* Returns how many failed; with --batch the first one ends it. */
+static int run_start_commands(struct session *session, const struct options *options)
+{
+	int failed = 0;
+
+	for (size_t i = 0; i < options->num_commands && !session->wants_quit; i++) {
+		const struct start_command *command = &options->commands[i];
+		struct pdb_error err;
+		int result = command->is_file ? script_run_file(session, command->text, &err)
+					      : command_execute(session, command->text, &err);
+
+		if (!result)
+			continue;
+		session_complain(&err);
+		interrupt_clear();
+		failed++;
+		if (session->is_batch)
+			break;
+	}
+	return failed;
+}
+
+/* ---- The loop ------------------------------------------------------------------------------ */
+
+static char *make_prompt(const struct session *session)
+{
+	char *ranks, *prompt;
+
+	if (!session->focus)
+		return xstrdup("(pdb) ");
+	ranks = rankset_encode(session->focus, 3);
+	prompt = xasprintf("(pdb %s) ", ranks);
+	free(ranks);
+	return prompt;
+}
+
+static bool is_empty(const char *line)
+{
+	return line[strspn(line, " \t")] == '\0';
+}
+
+/* Lines of a terminal: errors are told and the next line read, an empty line repeats. */
+static void interact(struct session *session)
+{
+	struct line_source *source = editor_source(session->editor);
+	char *last = xstrdup("");
+
+	while (!session->wants_quit && !interrupt_wants_end()) {
+		char *prompt = make_prompt(session);
+		char *line = source->next(source, prompt);
+		struct pdb_error err;
+
+		free(prompt);
+		if (!line)
+			break;
+		if (!is_empty(line)) {
+			editor_remember(session->editor, line);
+			free(last);
+			last = command_repeats(line) ? xstrdup(line) : xstrdup("");
+		}
+		session->source = source;
+		if (command_execute(session, is_empty(line) ? last : line, &err) < 0)
+			session_complain(&err);
+		interrupt_clear();
+		free(line);
+	}
+	free(last);
+}
+
+/* Lines of a pipe or a file on standard input: the same without a prompt. Returns how many failed.
+ */
+static int read_standard_input(struct session *session)
+{
+	struct pdb_error err;
+
+	if (script_run_file(session, "/dev/stdin", &err) < 0) {
+		session_complain(&err);
+		return 1;
+	}
+	return 0;
+}
+
+static int debug(struct session *session, const struct options *options)
+{
+	struct pdb_error err;
+	int failed = 0;
+
+	session->is_batch = options->is_batch;
+	if (!options->is_batch)
+		banner_print(session, stdout);
+	banner_print_holes(session, options->is_batch ? stderr : stdout);
+	if (!options->is_batch && isatty(STDIN_FILENO))
+		session->editor = editor_create(session);
+	if (!options->no_init && read_init_file(session, &err) < 0)
+		failed = complain(&err);
+	if (!failed || !options->is_batch)
+		failed += run_start_commands(session, options);
+	if (!options->is_batch && !session->wants_quit) {
+		if (session->editor) {
+			interact(session);
+			failed = 0; /* what was mistyped at the prompt is no failure of pdb */
+		} else {
+			failed += read_standard_input(session);
+		}
+	}
+	return failed ? STATUS_CANNOT : session_status(session);
+}
+
+/* ---- What there is to debug ---------------------------------------------------------------- */
+
+static int clean(void)
+{
+	struct pdb_error err;
+	int removed = segment_clean(NULL, &err);
+
+	if (removed < 0)
+		return complain(&err);
+	printf("%d segment%s of dead processes removed\n", removed, removed == 1 ? "" : "s");
+	return 0;
+}
+
+static int open_job(struct session *session, const struct options *options, struct launch **launch,
+		    struct pdb_error *err)
+{
+	pid_t pid = options->pid;
+
+	if (options->load)
+		return session_load(session, options->load, err);
+	if (options->action == ACTION_RUN) {
+		if (launch_start(options, launch, err) < 0)
+			return -1;
+		return launch_attach(*launch, session, err);
+	}
+	if (!pid && joblist_choose(&pid, stdout, err) < 0)
+		return -1;
+	return session_attach(session, pid, options->nspace, err);
+}
+
+int main(int argc, char **argv)
+{
+	struct launch *launch = NULL;
+	struct options options;
+	struct session session;
+	struct pdb_error err;
+	int status;
+
+	setlocale(LC_ALL, "");
+	setlocale(LC_NUMERIC, "C");
+	options_parse(argc, argv, &options);
+	if (options.action == ACTION_ENV) {
+		status = launch_print_env(&options, &err) < 0 ? complain(&err) : 0;
+		goto out;
+	}
+	if (options.action == ACTION_CLEAN) {
+		status = clean();
+		goto out;
+	}
+	interrupt_init();
+	session_init(&session);
+	if (open_job(&session, &options, &launch, &err) < 0)
+		status = complain(&err);
+	else
+		status = debug(&session, &options);
+	launch_finish(launch, &session);
+	editor_destroy(session.editor);
+	session_deinit(&session);
+out:
+	options_free(&options);
+	return status;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/xalloc.h"
+#include "shell/options.h"
+
+const char *argp_program_version = "pdb 0.1";
+
+enum option_key {
+	KEY_JOB = 256,
+	KEY_LOAD,
+	KEY_BATCH,
+	KEY_EX,
+	KEY_MPI,
+	KEY_OUTPUT,
+};
+
+static const char doc[] =
+	"An interactive debugger for parallel programs: tells which rank of a hung MPI job is "
+	"least "
+	"progressed, where it is and why, and hands it to gdb.\v"
+	"Without arguments pdb lists your jobs on this machine, and attaches when there is one.\n"
+	"  pdb --pid PID          attach to the job of this launcher\n"
+	"  pdb run -- mpirun ...  start a job with the recorder in it\n"
+	"  eval \"$(pdb env)\"      put the recorder into jobs started by hand\n"
+	"  pdb --load FILE        look at a saved snapshot\n"
+	"  pdb clean              remove what crashed jobs left in /dev/shm\n\n"
+	"Exit status: 0 no hang found, 1 a hang or a fault found, 2 pdb could not do what was "
+	"asked. PID and options may be written as in gdb: -p, -x, -ex, -batch.";
+
+static const struct argp_option table[] = {
+	{"pid", 'p', "PID", 0, "The job's launcher, or one of its ranks", 1},
+	{"job", KEY_JOB, "NAME", 0, "Which of several jobs of one launcher", 1},
+	{"load", KEY_LOAD, "FILE", 0, "A snapshot made by save", 1},
+	{"ex", KEY_EX, "COMMAND", 0, "Carry out a command; may be repeated", 2},
+	{"command", 'x', "FILE", 0, "Carry out the commands of a file; may be repeated", 2},
+	{"batch", KEY_BATCH, NULL, 0, "Leave after these commands; stop at the first that fails",
+	 2},
+	{"nx", 'n', NULL, 0, "Do not read ~/.pdbinit", 2},
+	{"mpi", KEY_MPI, "MPI", 0, "run, env: openmpi or mpich, in place of finding out", 3},
+	{"output", KEY_OUTPUT, "FILE", 0, "run: the job's output, in place of the terminal", 3},
+	{0},
+};
+
+static int parse_pid(const char *text, struct argp_state *state, pid_t *ret)
+{
+	char *end;
+	long pid;
+
+	errno = 0;
+	pid = strtol(text, &end, 10);
+	if (!*text || *end || errno || pid <= 0 || pid > INT_MAX) {
+		argp_error(state, "\"%s\" is no process id", text);
+		return EINVAL;
+	}
+	*ret = pid;
+	return 0;
+}
+
+static void add_command(struct options *options, const char *text, bool is_file)
+{
+	options->commands = xgrow(options->commands, options->num_commands, &options->capacity,
+				  sizeof(*options->commands));
+	options->commands[options->num_commands++] = (struct start_command){text, is_file};
+}
+
+/* The first word that is no option; for run, all that follow are the job's. */
+static int parse_word(const char *word, struct argp_state *state, struct options *options)
+{
+	if (options->action == ACTION_RUN) {
+		options->run_argv = &state->argv[state->next - 1];
+		state->next = state->argc;
+	} else if (options->action != ACTION_DEBUG) {
+		argp_error(state, "\"%s\" is one word too many", word);
+	} else if (strcmp(word, "run") == 0) {
+		options->action = ACTION_RUN;
+	} else if (strcmp(word, "env") == 0) {
+		options->action = ACTION_ENV;
+	} else if (strcmp(word, "clean") == 0) {
+		options->action = ACTION_CLEAN;
+	} else {
+		argp_error(state, "\"%s\" is neither run, env nor clean; to attach: --pid PID",
+			   word);
+	}
+	return 0;
+}
+
+static int check(struct argp_state *state, const struct options *options)
+{
+	if (options->pid && options->load)
+		argp_error(state, "--pid and --load exclude each other");
+	if (options->action != ACTION_DEBUG && (options->pid || options->load))
+		argp_error(state, "--pid and --load do not go with run, env or clean");
+	if (options->action == ACTION_RUN && !options->run_argv)
+		argp_error(state, "run needs a command: pdb run -- mpirun -n 4 ./program");
+	if (options->mpi && strcmp(options->mpi, "openmpi") != 0 &&
+	    strcmp(options->mpi, "mpich") != 0)
+		argp_error(state, "--mpi is openmpi or mpich");
+	return 0;
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case 'p':
+		return parse_pid(value, state, &options->pid);
+	case KEY_JOB:
+		options->nspace = value;
+		return 0;
+	case KEY_LOAD:
+		options->load = value;
+		return 0;
+	case KEY_EX:
+		add_command(options, value, false);
+		return 0;
+	case 'x':
+		add_command(options, value, true);
+		return 0;
+	case KEY_BATCH:
+		options->is_batch = true;
+		return 0;
+	case 'n':
+		options->no_init = true;
+		return 0;
+	case KEY_MPI:
+		options->mpi = value;
+		return 0;
+	case KEY_OUTPUT:
+		options->output = value;
+		return 0;
+	case ARGP_KEY_ARG:
+		return parse_word(value, state, options);
+	case ARGP_KEY_END:
+		return check(state, options);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+void options_parse(int argc, char **argv, struct options *ret)
+{
+	const struct argp argp = {
+		.options = table,
+		.parser = parse,
+		.args_doc = "\nrun [--] COMMAND...\nenv\nclean",
+		.doc = doc,
+	};
+
+	*ret = (struct options){.action = ACTION_DEBUG};
+	argp_err_exit_status = 2;
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_LONG_ONLY, NULL, ret))
+		exit(2);
+}
+
+void options_free(struct options *options)
+{
+	free(options->commands);
+}
