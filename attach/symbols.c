@@ -31,6 +31,7 @@ struct symbols {
 struct place {
 	const char *symbol; /* linker symbol or name; NULL: not known */
 	bool is_inlined;
+	bool is_cxx;
 	const char *file;
 	int line;
 };
@@ -140,6 +141,19 @@ static const char *name_of_function(Dwarf_Die *die)
 	return dwarf_diename(die);
 }
 
+static bool is_cxx(Dwarf_Die *unit)
+{
+	switch (dwarf_srclang(unit)) {
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* The innermost function, an inlined one included, and its line. */
 static bool find_in_dwarf(Dwarf *dwarf, Dwarf_Addr address, struct place *ret)
 {
@@ -159,6 +173,7 @@ static bool find_in_dwarf(Dwarf *dwarf, Dwarf_Addr address, struct place *ret)
 		ret->is_inlined = tag == DW_TAG_inlined_subroutine;
 	}
 	free(scopes);
+	ret->is_cxx = is_cxx(&unit);
 	line = dwarf_getsrc_die(&unit, address);
 	if (line && !dwarf_lineno(line, &ret->line) && ret->line > 0)
 		ret->file = dwarf_linesrc(line, NULL, NULL);
@@ -167,19 +182,17 @@ static bool find_in_dwarf(Dwarf *dwarf, Dwarf_Addr address, struct place *ret)
 	return ret->symbol || ret->file;
 }
 
-/* Libraries define a function by one name and make the one that people call an alias: PMPI_Send
- * and MPI_Send, __GI___libc_read and read. Of these the symbol table knows the best. */
-static const char *prefer_alias(struct module_symbols *entry, enum module_kind kind,
-				uint64_t address, const struct place *place)
+/* Does the symbol table know a better name? Libraries define a function by one name and make the
+ * one that people call an alias: PMPI_Send and MPI_Send, __GI___libc_read and read. And of a C++
+ * function that only its own file knows, debug information has the bare name. */
+static bool table_knows_better(const struct place *place, enum module_kind kind)
 {
-	const char *alias;
-
-	if (!entry->table || place->is_inlined ||
-	    (strncmp(place->symbol, "PMPI_", 5) &&
-	     (kind != MODULE_SYSTEM || place->symbol[0] != '_')))
-		return place->symbol;
-	alias = symbol_table_find(entry->table, address);
-	return alias ? alias : place->symbol;
+	if (place->is_inlined)
+		return false;
+	if (place->is_cxx)
+		return strncmp(place->symbol, "_Z", 2) != 0;
+	return !strncmp(place->symbol, "PMPI_", 5) ||
+	       (kind == MODULE_SYSTEM && place->symbol[0] == '_');
 }
 
 int symbols_resolve(void *argument, uint32_t module, uint64_t address, struct name *ret)
@@ -187,16 +200,19 @@ int symbols_resolve(void *argument, uint32_t module, uint64_t address, struct na
 	struct symbols *symbols = argument;
 	struct module_symbols *entry = get_module(symbols, module);
 	struct place place = {0};
+	enum module_kind kind;
+	const char *symbol;
 
 	if (!entry)
 		return -1;
+	kind = modules_get(symbols->modules, module)->kind;
 	if (!find_in_dwarf(entry->main.dwarf, address, &place))
 		find_in_dwarf(entry->separate.dwarf, address, &place);
-	if (place.symbol)
-		place.symbol = prefer_alias(entry, modules_get(symbols->modules, module)->kind,
-					    address, &place);
-	else if (entry->table)
-		place.symbol = symbol_table_find(entry->table, address);
+	if (entry->table && (!place.symbol || table_knows_better(&place, kind))) {
+		symbol = symbol_table_find(entry->table, address);
+		if (symbol)
+			place.symbol = symbol;
+	}
 	if (!place.symbol)
 		return -1;
 	free(symbols->function);

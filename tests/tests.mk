@@ -83,3 +83,27 @@ endif
 
 .PHONY: inject check-debian13 check-pmix
 -include $(INJECT_OBJ:.o=.d) $(O)/tests/pmix/ask.d
+
+# ---- attach/: fixtures of its unit tests, job tests, the sampling benchmark --------------------
+
+ATTACH = $(O)/tests/attach
+ATTACH_NAMES = c c-stripped c-split c-wrong cxx cxx-stripped f f-stripped
+ATTACH_FIXTURES = $(ATTACH_NAMES:%=$(ATTACH)/names_%.so)
+
+$(O)/tests/unit/test_symbols: | $(ATTACH_FIXTURES)
+
+$(ATTACH)/names_c.so: tests/attach/names_c.c | $(O)/.deps-check
+	$(Q)mkdir -p $(@D) && $(CC) -O2 -g -fPIC -shared -Wl,--build-id -o $@ $<
+$(ATTACH)/names_cxx.so: tests/attach/names_cxx.cc | $(O)/.deps-check
+	$(Q)mkdir -p $(@D) && g++ -O2 -g -fPIC -shared -Wl,--build-id -o $@ $<
+$(ATTACH)/names_f.so: tests/attach/names_f.f90 | $(O)/.deps-check
+	$(Q)mkdir -p $(@D) && $(FC) -O2 -g -fPIC -shared -Wl,--build-id -o $@ $<
+$(ATTACH)/names_%-stripped.so: $(ATTACH)/names_%.so
+	$(Q)strip -o $@ $<
+# The debug information in a file of its own, found by name; and a name that leads to another's.
+$(ATTACH)/names_c-split.so: $(ATTACH)/names_c.so
+	$(Q)cd $(@D) && objcopy --only-keep-debug names_c.so names_c-split.debug && \
+		objcopy --strip-all --add-gnu-debuglink=names_c-split.debug names_c.so $(@F)
+$(ATTACH)/names_c-wrong.so: $(ATTACH)/names_c.so $(ATTACH)/names_cxx.so
+	$(Q)cd $(@D) && objcopy --only-keep-debug names_cxx.so names_c-wrong.debug && \
+		objcopy --strip-all --add-gnu-debuglink=names_c-wrong.debug names_c.so $(@F)
