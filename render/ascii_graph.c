@@ -26,8 +26,12 @@ enum {
 	PLACE_SWEEPS = 6,
 };
 
+/* Behind the label of a marked node, and kept when that is cut. */
+static const char MARK[] = "  *";
+
 struct node {
 	char *label; /* NULL: a joint */
+	bool is_marked;
 	int width;
 	int left;    /* column where the label begins */
 	int layer;   /* 0: the bottom */
@@ -56,13 +60,18 @@ static int center(const struct node *node)
 	return node->left + node->width / 2;
 }
 
-static void add_node(struct drawing *drawing, char *label, int layer)
+static void add_node(struct drawing *drawing, const char *label, bool is_marked, int layer)
 {
+	int width = JOINT_WIDTH;
+
+	if (label)
+		width = (int)(text_columns(label) + (is_marked ? strlen(MARK) : 0));
 	drawing->nodes = xgrow(drawing->nodes, drawing->num_nodes, &drawing->nodes_capacity,
 			       sizeof(*drawing->nodes));
 	drawing->nodes[drawing->num_nodes++] = (struct node){
-		.label = label,
-		.width = label ? (int)text_columns(label) : JOINT_WIDTH,
+		.label = label ? xstrdup(label) : NULL,
+		.is_marked = is_marked,
+		.width = width,
 		.layer = layer,
 	};
 }
@@ -116,7 +125,7 @@ static int split_edges(struct drawing *drawing, const struct ascii_graph_edge *e
 		     layer > drawing->nodes[edges[e].to].layer; layer--) {
 			if (drawing->num_nodes >= MAX_NODES)
 				return -1;
-			add_node(drawing, NULL, layer);
+			add_node(drawing, NULL, false, layer);
 			add_edge(drawing, from, (uint32_t)drawing->num_nodes - 1);
 			from = (uint32_t)drawing->num_nodes - 1;
 		}
@@ -236,11 +245,15 @@ static int fit_layer(struct drawing *drawing, int layer)
 	}
 	for (size_t i = from; i < to; i++) {
 		struct node *node = &drawing->nodes[drawing->sorted[i]];
-		char *label;
+		char *fit, *label;
 
 		if (!node->label)
 			continue;
-		label = text_fit(node->label, (size_t)node->width, drawing->view->use_unicode);
+		fit = text_fit(node->label,
+			       (size_t)node->width - (node->is_marked ? strlen(MARK) : 0),
+			       drawing->view->use_unicode);
+		label = xasprintf("%s%s", fit, node->is_marked ? MARK : "");
+		free(fit);
 		free(node->label);
 		node->label = label;
 	}
@@ -688,11 +701,8 @@ int ascii_graph_print(const struct view *view, const struct ascii_graph_node *no
 		return 0;
 	if (num_nodes > MAX_NODES)
 		return -1;
-	for (size_t n = 0; n < num_nodes; n++) {
-		char *label = xasprintf("%s%s", nodes[n].label, nodes[n].is_marked ? "  *" : "");
-
-		add_node(&drawing, label, 0);
-	}
+	for (size_t n = 0; n < num_nodes; n++)
+		add_node(&drawing, nodes[n].label, nodes[n].is_marked, 0);
 	result = lay_out(&drawing, edges, num_edges);
 	for (int layer = drawing.num_layers - 1; !result && layer >= 0; layer--) {
 		print_layer(&drawing, layer);

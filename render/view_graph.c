@@ -20,7 +20,7 @@
 
 enum {
 	RANKS_WIDTH = 24, /* of the set of ranks in a label */
-	MAX_LAYER = 4,    /* groups drawn on one layer; smaller ones are folded into one box */
+	MAX_LAYER = 3,    /* groups drawn on one layer; smaller ones are folded into one box */
 	KEEP_TOP = 4,     /* layers drawn at the top and bottom when there are more */
 	KEEP_BOTTOM = 6,
 };

@@ -21,7 +21,7 @@
 #include "render/text.h"
 #include "render/view.h"
 
-enum { MAX_GROUPS = 4, MAX_COUNTS = 3 };
+enum { MAX_GROUPS = 4, MAX_COUNTS = 3, LEAST_WHO = 14 };
 
 /* Text that grows; steals what it is given. */
 struct line {
@@ -46,7 +46,8 @@ static void print_first_line(const struct view *view)
 	bool is_undecided = verdict->kind == VERDICT_UNDECIDED;
 	const char *lead =
 		is_undecided ? "Least progressed: undecided among " : "Least progressed: ";
-	char *tail, *who;
+	char *tail, *who, *line, *fit;
+	int room;
 
 	if (verdict->kind == VERDICT_NONE) {
 		fputs("No rank is behind.\n", view->out);
@@ -58,11 +59,21 @@ static void print_first_line(const struct view *view)
 	}
 	tail = xasprintf(", %d of %d ranks", rankset_count(verdict->culprits),
 			 parts_num_ranks(view));
-	who = label_who(verdict->culprits, view->width - (int)strlen(lead) - (int)strlen(tail));
-	fprintf(view->out, "%s%s%s%s%s\n", text_color(view, TEXT_CULPRIT), lead, who, tail,
+	room = view->width - (int)strlen(lead) - (int)strlen(tail);
+	/* On a narrow terminal who it is comes before how many they are. */
+	if (room < LEAST_WHO) {
+		room += (int)strlen(tail);
+		*tail = '\0';
+	}
+	who = label_who(verdict->culprits, room);
+	line = xasprintf("%s%s%s", lead, who, tail);
+	fit = text_fit(line, (size_t)view->width, view->use_unicode);
+	fprintf(view->out, "%s%s%s\n", text_color(view, TEXT_CULPRIT), fit,
 		text_color(view, TEXT_PLAIN));
 	free(tail);
 	free(who);
+	free(line);
+	free(fit);
 }
 
 /* ---- No culprit: why ---------------------------------------------------------------------- */

@@ -15,7 +15,7 @@
 #include "render/parts.h"
 #include "render/text.h"
 
-enum { STEP = 2, MAX_STEPS = 12 };
+enum { STEP = 2, MAX_STEPS = 6 };
 
 /* The first edge that leaves a group: edges are sorted. */
 static size_t first_edge(const struct progress_graph *graph, uint32_t from)

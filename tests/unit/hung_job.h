@@ -391,7 +391,7 @@ static inline void hung_destroy(struct hung *hung)
 		free(hung->progress.places[a].iterations);
 		free(hung->progress.places[a].frontier);
 	}
-	for (size_t g = 0; g < 3; g++) {
+	for (size_t g = 0; g < hung->groups.num_groups; g++) {
 		rankset_destroy(hung->groups.groups[g].ranks);
 		free(hung->groups.groups[g].actors);
 	}

@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The answers as a whole, on the hung job of hung_job.h. Golden text is in tests/golden; after a
+ * change of words GOLDEN=write writes it anew, and the difference is there to be read. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/parts.h"
+#include "render/text.h"
+#include "tests/unit/hung_job.h"
+#include "tests/unit/unit.h"
+
+/* ---- Golden text -------------------------------------------------------------------------- */
+
+static void print_all(struct hung *hung)
+{
+	const struct view *view = &hung->view;
+	int last = hung->options.size - 1;
+
+	fputs("== summary\n", view->out);
+	view_summary(view);
+	fputs("== lp\n", view->out);
+	view_lp(view);
+	fputs("== groups\n", view->out);
+	view_groups(view);
+	fputs("== graph\n", view->out);
+	view_graph(view);
+	fputs("== why\n", view->out);
+	view_why(view, last);
+	fputs("== why of the culprit\n", view->out);
+	view_why(view, hung->options.culprit);
+	fputs("== loops\n", view->out);
+	view_loops(view);
+	fputs("== progress\n", view->out);
+	view_progress(view);
+	fputs("== history\n", view->out);
+	view_history(view, hung->options.culprit, 0);
+	fputs("== model\n", view->out);
+	view_model(view, hung->options.culprit);
+	fputs("== bt\n", view->out);
+	view_calltree(view, &hung->tree);
+}
+
+static char *read_file(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char *text = NULL;
+	size_t size = 0;
+
+	if (!file)
+		return xstrdup("");
+	if (getdelim(&text, &size, '\0', file) < 0) {
+		free(text);
+		text = xstrdup("");
+	}
+	fclose(file);
+	return text;
+}
+
+static void check_golden(const char *text, const char *path)
+{
+	const char *mode = getenv("GOLDEN");
+	char *golden;
+
+	if (mode && !strcmp(mode, "write")) {
+		FILE *file = fopen(path, "w");
+
+		assert_non_null(file);
+		fputs(text, file);
+		fclose(file);
+	}
+	golden = read_file(path);
+	assert_string_equal(text, golden);
+	free(golden);
+}
+
+/* No line wider than the view; in ASCII no byte beyond it. */
+static void check_lines(const char *text, const struct view *view)
+{
+	char *copy = xstrdup(text), *rest = copy, *line;
+
+	while ((line = strsep(&rest, "\n"))) {
+		if ((int)text_columns(line) > view->width)
+			fail_msg("wider than %d: %s", view->width, line);
+		assert_int_not_equal(line[0] ? line[strlen(line) - 1] : 'x', ' ');
+		for (const char *at = line; *at; at++)
+			assert_true(view->use_unicode || !(*at & 0x80));
+	}
+	free(copy);
+}
+
+static const struct {
+	const char *name;
+	struct hung_options options;
+} jobs[] = {
+	{"4", {.size = 4, .culprit = 2}},
+	{"4096", {.size = 4096, .culprit = 100}},
+	{"cxx", {.size = 4096, .culprit = 100, .is_cxx = true, .is_nested = true}},
+	{"frontier", {.size = 16, .culprit = 5, .is_frontier = true}},
+};
+
+static void test_golden(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(jobs); i++) {
+		struct hung *hung = hung_create(jobs[i].options);
+
+		for (int unicode = 0; unicode < 2; unicode++) {
+			char *path = xasprintf("tests/golden/view_%s_%s.txt", jobs[i].name,
+					       unicode ? "utf8" : "ascii");
+			const char *text;
+
+			hung->view.use_unicode = unicode;
+			print_all(hung);
+			text = hung_text(hung);
+			check_lines(text, &hung->view);
+			check_golden(text, path);
+			free(path);
+		}
+		hung_destroy(hung);
+	}
+}
+
+static void test_widths(void **state)
+{
+	static const int widths[] = {40, 41, 50, 64, 80, 99, 132, 250};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(jobs); i++) {
+		struct hung *hung = hung_create(jobs[i].options);
+
+		for (size_t w = 0; w < NUM_OF(widths); w++) {
+			hung->view.width = widths[w];
+			hung->view.use_unicode = w % 2;
+			print_all(hung);
+			check_lines(hung_text(hung), &hung->view);
+		}
+		hung_destroy(hung);
+	}
+}
+
+/* ---- lp ----------------------------------------------------------------------------------- */
+
+/* The ranks of `text`; NULL for none. */
+static void set_ranks(struct rankset **set, const char *text)
+{
+	struct pdb_error err;
+
+	rankset_destroy(*set);
+	*set = NULL;
+	if (text)
+		assert_int_equal(rankset_decode(text, -1, set, &err), 0);
+	else
+		*set = rankset_create();
+}
+
+static void assert_contains(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("\"%s\" is not in:\n%s", part, text);
+}
+
+static void test_first_line(void **state)
+{
+	static const struct {
+		enum verdict_kind kind;
+		const char *culprits, *line;
+	} cases[] = {
+		{VERDICT_COMPUTATION, "100", "Least progressed: rank 100, 1 of 512 ranks\n"},
+		{VERDICT_STOPPED, "3,7-9", "Least progressed: ranks 3,7-9, 4 of 512 ranks\n"},
+		{VERDICT_LEAST, "3,7-9", "Least progressed: ranks 3,7-9, 4 of 512 ranks\n"},
+		{VERDICT_LEFT, "0", "Least progressed: rank 0, 1 of 512 ranks\n"},
+		{VERDICT_UNDECIDED, "1,5",
+		 "Least progressed: undecided among ranks 1,5, 2 of 512 ranks\n"},
+		{VERDICT_UNKNOWN, NULL, "Least progressed: unknown\n"},
+		{VERDICT_NONE, NULL, "No rank is behind.\n"},
+		{VERDICT_COMPUTATION, "0-510:2",
+		 "Least progressed: ranks 0,2,4,6,8,10,12,14,16,18,20,22,24,..., 256 of 512 "
+		 "ranks\n"},
+	};
+	struct hung *hung = hung_create((struct hung_options){.size = 512, .culprit = 100});
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		const char *text;
+
+		hung->verdict.kind = cases[i].kind;
+		set_ranks(&hung->verdict.culprits, cases[i].culprits);
+		view_lp(&hung->view);
+		text = hung_text(hung);
+		assert_memory_equal(text, cases[i].line, strlen(cases[i].line));
+		check_lines(text, &hung->view);
+	}
+	hung_destroy(hung);
+}
+
+/* What is said where nobody is accused. */
+static void test_none(void **state)
+{
+	static const struct {
+		const char *waiting, *moving, *text;
+	} cases[] = {
+		{NULL, "0-7", "all ranks are moving"},
+		{"0-2,4-7", "3", "7 of 8 ranks wait inside MPI while rank 3 is moving"},
+		{"0-1,4-7", "2-3", "6 of 8 ranks wait inside MPI while ranks 2-3 are moving"},
+		{NULL, "0-3", "4 of 8 ranks are moving, and no rank waits inside MPI"},
+		{"0-6", NULL, "no rank of which it can be said that it holds them up"},
+		{NULL, NULL, "no rank waits inside MPI"},
+	};
+	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+
+	(void)state;
+	hung->verdict.kind = VERDICT_NONE;
+	hung->verdict.num_culprit_groups = 0;
+	set_ranks(&hung->verdict.culprits, NULL);
+	hung->view.width = 250;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		const char *text;
+
+		set_ranks(&hung->verdict.waiting, cases[i].waiting);
+		set_ranks(&hung->verdict.moving, cases[i].moving);
+		view_lp(&hung->view);
+		text = hung_text(hung);
+		assert_contains(text, cases[i].text);
+		assert_null(strstr(text, "next:"));
+		view_groups(&hung->view);
+		assert_null(strstr(hung_text(hung), "least progressed"));
+	}
+	hung_destroy(hung);
+}
+
+static void test_evidence(void **state)
+{
+	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+	struct verdict *verdict = &hung->verdict;
+	const char *text;
+
+	(void)state;
+	hung->view.width = 250;
+	verdict->is_hang = false;
+	verdict->is_new_state = true;
+	verdict->is_approximate = true;
+	view_lp(&hung->view);
+	text = hung_text(hung);
+	assert_contains(text, "not sure that this is a hang");
+	assert_contains(text, "never before was this place left again, and elsewhere the longest "
+			      "stay was 210 ms");
+	assert_contains(text, "approximate: ");
+	verdict->longest_before_ns = 0;
+	verdict->kind = VERDICT_LEAST;
+	set_ranks(&verdict->moving, "1");
+	view_lp(&hung->view);
+	text = hung_text(hung);
+	assert_contains(text, "never before was this place left again\n");
+	assert_contains(text, "which need not be the cause");
+	assert_contains(text, "1 of 8 ranks are moving");
+	verdict->kind = VERDICT_UNDECIDED;
+	view_lp(&hung->view);
+	assert_contains(hung_text(hung), "none of them is known to be behind the others");
+	view_groups(&hung->view);
+	assert_contains(hung_text(hung), "<- least progressed?");
+	hung_destroy(hung);
+}
+
+static void test_process_states(void **state)
+{
+	static const struct {
+		char state;
+		const char *text;
+	} cases[] = {
+		{'T', "rank 3: process stopped by a signal (state T)"},
+		{'t', "rank 3: process held by a debugger (state t)"},
+		{'Z', "rank 3: process ended, waiting to be collected by its parent (state Z)"},
+		{'D', "rank 3: process waiting inside the kernel"},
+	};
+	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+
+	(void)state;
+	hung->view.width = 250;
+	hung->verdict.kind = VERDICT_STOPPED;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		hung->job.samples->samples[3].state = cases[i].state;
+		view_lp(&hung->view);
+		assert_contains(hung_text(hung), cases[i].text);
+	}
+	hung->job.samples->samples[3].state = 'R';
+	view_lp(&hung->view);
+	assert_null(strstr(hung_text(hung), "process"));
+	hung_destroy(hung);
+}
+
+/* ---- Without a recorder, with holes, in focus ---------------------------------------------- */
+
+static void test_stacks_only(void **state)
+{
+	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+	const char *text;
+
+	(void)state;
+	hung->view.progress = NULL;
+	hung->view.groups = NULL;
+	hung->view.graph = NULL;
+	hung->verdict.basis = VERDICT_BY_STACKS;
+	hung->verdict.num_culprit_groups = 0;
+	view_lp(&hung->view);
+	text = hung_text(hung);
+	assert_contains(text, "Least progressed: rank 3, 1 of 8 ranks\n"
+			      "  rank 3: in compute_forces() at force.c:88\n"
+			      "  evidence: 7 of 8 ranks wait inside MPI\n");
+	assert_contains(text, "by one look at the stacks");
+	assert_contains(text, "next: \"gdb 3\", \"bt 3\"\n");
+	assert_null(strstr(text, "longest"));
+	view_summary(&hung->view);
+	assert_contains(hung_text(hung), "only stacks are known");
+	view_groups(&hung->view);
+	view_graph(&hung->view);
+	view_loops(&hung->view);
+	view_progress(&hung->view);
+	view_why(&hung->view, 1);
+	view_history(&hung->view, 1, 0);
+	view_model(&hung->view, 1);
+	text = hung_text(hung);
+	assert_contains(text, "pdb run -- mpirun");
+	check_lines(text, &hung->view);
+	view_graph_dot(&hung->view);
+	view_loops_dot(&hung->view);
+	assert_string_equal(hung_text(hung), "");
+	hung_destroy(hung);
+}
+
+static void add_hole(struct job *job, int rank, const char *why)
+{
+	job->holes = xreallocarray(job->holes, job->num_holes + 1, sizeof(*job->holes));
+	job->holes[job->num_holes++] = (struct job_hole){rank, xstrdup(why)};
+}
+
+static void test_holes(void **state)
+{
+	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+
+	(void)state;
+	view_holes(&hung->view);
+	assert_string_equal(hung_text(hung), "");
+	add_hole(&hung->job, 20, "no recorder");
+	add_hole(&hung->job, 9, "process has ended");
+	add_hole(&hung->job, 21, "no recorder");
+	view_holes(&hung->view);
+	assert_string_equal(hung_text(hung), "Not known: ranks 20-21 (2 of 8): no recorder.\n"
+					     "Not known: rank 9 (1 of 8): process has ended.\n");
+	view_lp(&hung->view);
+	assert_contains(hung_text(hung), "Not known: rank 9 (1 of 8): process has ended.\n");
+	view_why(&hung->view, 9);
+	assert_string_equal(hung_text(hung),
+			    "Nothing is known of the MPI calls of rank 9: process has ended.\n");
+	view_history(&hung->view, 12, 0);
+	assert_string_equal(hung_text(hung), "There is no rank 12 in this job of 8 ranks.\n");
+	view_model(&hung->view, -1);
+	assert_string_equal(hung_text(hung), "There is no rank -1 in this job of 8 ranks.\n");
+	hung_destroy(hung);
+}
+
+static void test_focus(void **state)
+{
+	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+	struct rankset *focus = NULL;
+	const char *text;
+
+	(void)state;
+	set_ranks(&focus, "0-2");
+	hung->view.focus = focus;
+	view_groups(&hung->view);
+	text = hung_text(hung);
+	assert_contains(text, "  2:[0-1]  in MPI_Allgather");
+	assert_contains(text, "  1:[2]    in MPI_Waitall");
+	assert_null(strstr(text, "compute_forces"));
+	view_progress(&hung->view);
+	assert_null(strstr(hung_text(hung), "compute_forces"));
+	view_loops(&hung->view);
+	assert_contains(hung_text(hung), "412: 3:[0-2]\n");
+	rankset_destroy(focus);
+	hung_destroy(hung);
+}
+
+static void test_history_length(void **state)
+{
+	struct hung *hung = hung_create((struct hung_options){.size = 4, .culprit = 2});
+	const char *text;
+
+	(void)state;
+	view_history(&hung->view, 2, 2);
+	text = hung_text(hung);
+	assert_contains(text, "rank 2: the last 2 of 2470 steps");
+	assert_null(strstr(text, "MPI_Isend"));
+	assert_contains(text, "<- now");
+	view_history(&hung->view, 2, 1000);
+	assert_contains(hung_text(hung), "rank 2: the last 4 of 2470 steps");
+	hung_destroy(hung);
+}
+
+/* ---- Many groups ---------------------------------------------------------------------------- */
+
+enum shape { CHAIN, STAR, COMPLETE };
+
+/* Every rank a group of its own: behind each other, all behind the first, or the first half before
+ * the second. The last is the culprit. */
+static void split_groups(struct hung *hung, enum shape shape)
+{
+	size_t n = hung->job.model->num_lanes, half = n / 2;
+	struct eqgroups *groups = &hung->groups;
+
+	for (size_t g = 0; g < groups->num_groups; g++) {
+		rankset_destroy(groups->groups[g].ranks);
+		free(groups->groups[g].actors);
+	}
+	groups->groups = xreallocarray(groups->groups, n, sizeof(*groups->groups));
+	groups->num_groups = n;
+	for (size_t g = 0; g < n; g++) {
+		uint32_t state = hung->job.model->lanes[g].state;
+
+		groups->groups[g] = (struct eqgroup){
+			.ranks = rankset_create(),
+			.state = state,
+			.activity = SEG_STATE_IS_EXIT(state) ? ACTIVITY_COMPUTING : ACTIVITY_IN_MPI,
+			.actors = xcalloc(1, sizeof(uint32_t)),
+			.num_actors = 1,
+			.place = &hung->progress.places[g],
+			.stay_max_ns = SECOND * g,
+		};
+		rankset_add(groups->groups[g].ranks, (int)g);
+		groups->groups[g].actors[0] = (uint32_t)g;
+		groups->group_of[g] = (uint32_t)g;
+		hung->progress.places[g].iterations[0].count = 1000 + n - g;
+	}
+	hung->graph.num_edges = shape == COMPLETE ? half * (n - half) : n - 1;
+	hung->graph.edges =
+		xreallocarray(hung->graph.edges, hung->graph.num_edges, sizeof(*hung->graph.edges));
+	for (size_t e = 0; e < hung->graph.num_edges; e++) {
+		size_t from = shape == CHAIN ? e : shape == STAR ? 0 : e / (n - half);
+		size_t to = shape == COMPLETE ? half + e % (n - half) : e + 1;
+
+		hung->graph.edges[e] = (struct progress_edge){(uint32_t)from, (uint32_t)to, 0};
+	}
+	free(hung->graph.is_least);
+	hung->graph.is_least = xcalloc(n, sizeof(bool));
+	hung->graph.is_least[n - 1] = true;
+	hung->verdict.culprit_groups[0] = (uint32_t)n - 1;
+	set_ranks(&hung->verdict.culprits, "499");
+}
+
+static int count_lines(const char *text)
+{
+	int lines = 0;
+
+	for (; *text; text++)
+		lines += *text == '\n';
+	return lines;
+}
+
+static int run_dot(const char *text)
+{
+	FILE *dot = popen("dot -Tsvg >/dev/null", "w");
+
+	assert_non_null(dot);
+	fputs(text, dot);
+	return pclose(dot);
+}
+
+static void test_many_groups(void **state)
+{
+	(void)state;
+	for (enum shape shape = CHAIN; shape <= COMPLETE; shape++) {
+		struct hung *hung = hung_create((struct hung_options){.size = 500, .culprit = 499});
+		const char *text;
+
+		split_groups(hung, shape);
+		view_groups(&hung->view);
+		text = hung_text(hung);
+		check_lines(text, &hung->view);
+		assert_contains(text, "... and 459 smaller groups with 459 ranks");
+		assert_contains(text, "1:[499]");
+		view_graph(&hung->view);
+		text = hung_text(hung);
+		check_lines(text, &hung->view);
+		assert_in_range(count_lines(text), 5, 60);
+		assert_contains(text, "of 500 groups are folded");
+		assert_contains(text, "1:[499] co");
+		assert_contains(text, "  *");
+		view_why(&hung->view, 0);
+		text = hung_text(hung);
+		check_lines(text, &hung->view);
+		assert_in_range(count_lines(text), 3, 60);
+		assert_contains(text, "<- least progressed");
+		view_loops(&hung->view);
+		text = hung_text(hung);
+		assert_contains(text, "1005 to 1496: 492:[4-495]");
+		assert_in_range(count_lines(text), 5, 20);
+		view_progress(&hung->view);
+		check_lines(hung_text(hung), &hung->view);
+		view_lp(&hung->view);
+		assert_contains(hung_text(hung), "in iteration 1001; the others in 1002 to 1500");
+		view_graph_dot(&hung->view);
+		text = hung_text(hung);
+		assert_contains(text, "200 more groups, not drawn");
+		assert_contains(text, "1:[499] compute_forces()");
+		/* 90,000 edges take Graphviz minutes. */
+		if (shape != COMPLETE)
+			assert_int_equal(run_dot(text), 0);
+		hung_destroy(hung);
+	}
+}
+
+static void test_why_elsewhere(void **state)
+{
+	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+	const char *text;
+
+	(void)state;
+	hung->graph.num_edges = 1; /* nothing leads to the culprit */
+	view_why(&hung->view, 0);
+	text = hung_text(hung);
+	assert_contains(text, "no rank is known to be further behind than this");
+	assert_contains(text, "not on this way: rank 3, see \"lp\"");
+	hung->graph.num_edges = 2;
+	hung->graph.edges[1].loop = 0;
+	hung->progress.places[3].iterations[0].count = 411;
+	view_why(&hung->view, 0);
+	text = hung_text(hung);
+	assert_contains(text, "less progressed, in iteration 411, not 412, of loop run()");
+	assert_null(strstr(text, "not on this way"));
+	hung_destroy(hung);
+}
+
+/* ---- DOT ---------------------------------------------------------------------------------- */
+
+static void test_dot(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(jobs); i++) {
+		struct hung *hung = hung_create(jobs[i].options);
+		const char *text;
+
+		view_graph_dot(&hung->view);
+		text = hung_text(hung);
+		assert_contains(text, "n0 -> n1");
+		assert_int_equal(run_dot(text), 0);
+		view_loops_dot(&hung->view);
+		assert_int_equal(run_dot(hung_text(hung)), 0);
+		view_model_dot(&hung->view, hung->options.culprit);
+		text = hung_text(hung);
+		assert_contains(text, "411 (100 %)");
+		assert_int_equal(run_dot(text), 0);
+		view_calltree_dot(&hung->view, &hung->tree);
+		assert_int_equal(run_dot(hung_text(hung)), 0);
+		view_model_dot(&hung->view, 1 << 20);
+		assert_string_equal(hung_text(hung), "");
+		hung_destroy(hung);
+	}
+}
+
+/* Names of a hostile program reach neither the terminal nor the DOT parser. */
+static void test_hostile_names(void **state)
+{
+	static const struct name evil = {"\033]0;x\007\"]; evil -> \"\\", "\033[2J.c", NULL, 3,
+					 true};
+	struct hung *hung = hung_create((struct hung_options){.size = 4, .culprit = 2});
+	const char *text;
+
+	(void)state;
+	for (int frame = 0; frame < NUM_FRAMES; frame++)
+		names_set(hung->job.names, hung_frame(hung, frame), &evil);
+	print_all(hung);
+	text = hung_text(hung);
+	for (const char *at = text; *at; at++)
+		assert_true(*at == '\n' || (*at >= ' ' && *at < 0x7f));
+	view_graph_dot(&hung->view);
+	view_loops_dot(&hung->view);
+	view_model_dot(&hung->view, 2);
+	view_calltree_dot(&hung->view, &hung->tree);
+	text = hung_text(hung);
+	assert_null(strchr(text, '\033'));
+	assert_int_equal(run_dot(text), 0);
+	hung_destroy(hung);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_golden),      cmocka_unit_test(test_widths),
+		cmocka_unit_test(test_first_line),  cmocka_unit_test(test_none),
+		cmocka_unit_test(test_evidence),    cmocka_unit_test(test_process_states),
+		cmocka_unit_test(test_stacks_only), cmocka_unit_test(test_holes),
+		cmocka_unit_test(test_focus),       cmocka_unit_test(test_history_length),
+		cmocka_unit_test(test_many_groups), cmocka_unit_test(test_why_elsewhere),
+		cmocka_unit_test(test_dot),         cmocka_unit_test(test_hostile_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
