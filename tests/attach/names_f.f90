@@ -14,5 +14,5 @@ subroutine sweep(probe)
   use grid_mod
   external :: probe
   call probe() ! line 16
-  count = count + 1
+  count = count + 2
 end subroutine sweep
