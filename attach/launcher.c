@@ -106,7 +106,7 @@ static int look_at(const struct procfs_stat *list, size_t num, pid_t pid,
 		   struct launcher_info *info)
 {
 	struct maps *maps = maps_read(pid);
-	char path[512] = "";
+	char path[4096] = "";
 	const char *base;
 
 	info->kind = LAUNCHER_UNKNOWN;

@@ -109,7 +109,7 @@ static char *make_note(const struct launcher_info *launcher, size_t num_others)
 	    launcher->kind == LAUNCHER_PRRTE)
 		why = "the launcher itself could not be asked; only this node's ranks";
 	if (num_others)
-		return xasprintf("%s; %zu processes of jobs spawned by it are left out", why,
+		return xasprintf("%s; without those of jobs that it spawned (%zu)", why,
 				 num_others);
 	return xstrdup(why);
 }
