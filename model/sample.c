@@ -30,14 +30,32 @@ struct sample *samples_add(struct samples *samples, const struct sample *sample)
 	return copy;
 }
 
+/* The first sample of a rank, or where it would be: they are sorted. */
+static size_t first_of_rank(const struct samples *samples, int rank)
+{
+	size_t low = 0, high = samples->num_samples;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (samples->samples[middle].rank < rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 const struct sample *samples_find(const struct samples *samples, int rank, pid_t tid)
 {
 	const struct sample *found = NULL;
 
-	for (size_t i = 0; i < samples->num_samples; i++) {
+	for (size_t i = first_of_rank(samples, rank); i < samples->num_samples; i++) {
 		const struct sample *sample = &samples->samples[i];
 
-		if (sample->rank != rank || (tid ? sample->tid != tid : !sample->is_main))
+		if (sample->rank != rank)
+			break;
+		if (tid ? sample->tid != tid : !sample->is_main)
 			continue;
 		if (!found || sample->when_ns >= found->when_ns)
 			found = sample;

@@ -31,8 +31,6 @@ struct view {
 	const struct rankset *focus; /* NULL: all; ranks outside it are left out of tables */
 };
 
-/* One line for after attaching: who moves and who does not, and what to try. */
-void view_summary(const struct view *view);
 /* The ranks of which no model could be had, and why; nothing if there are none. The other answers
  * do not repeat it, but for view_lp(). */
 void view_holes(const struct view *view);

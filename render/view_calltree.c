@@ -7,52 +7,14 @@
 #include "analysis/verdict.h"
 #include "model/job.h"
 #include "model/rankset.h"
-#include "model/sample.h"
 #include "model/xalloc.h"
 #include "render/dot.h"
 #include "render/label.h"
-#include "render/parts.h"
 #include "render/text.h"
 #include "render/tree.h"
+#include "render/view.h"
 
 enum { RANKS_WIDTH = 24 };
-
-/* Why ranks have no stack here: failed samples, those of one reason together. */
-static void print_failures(const struct view *view)
-{
-	const struct samples *samples = view->job->samples;
-	size_t total = samples ? samples->num_samples : 0;
-	bool *is_done = xcalloc(total, sizeof(*is_done));
-
-	for (size_t i = 0; i < total; i++) {
-		const struct sample *sample = &samples->samples[i];
-		const char *why = sample->note ? sample->note : "no stack";
-		struct rankset *ranks, *shown;
-
-		if (sample->status != SAMPLE_FAILED || is_done[i])
-			continue;
-		ranks = rankset_create();
-		for (size_t j = i; j < total; j++) {
-			const struct sample *other = &samples->samples[j];
-
-			if (other->status != SAMPLE_FAILED ||
-			    strcmp(other->note ? other->note : "no stack", why))
-				continue;
-			rankset_add(ranks, other->rank);
-			is_done[j] = true;
-		}
-		shown = parts_in_focus(view, ranks);
-		if (!rankset_is_empty(shown)) {
-			char *who = label_who(shown, 30);
-
-			text_wrap(view, 0, "No stack of %s: %s", who, why);
-			free(who);
-		}
-		rankset_destroy(shown);
-		rankset_destroy(ranks);
-	}
-	free(is_done);
-}
 
 static bool is_culprit(const struct view *view, const struct rankset *ranks)
 {
@@ -94,7 +56,6 @@ void view_calltree(const struct view *view, const struct calltree *tree)
 	tree_print(drawing, view);
 	if (!tree->num_nodes)
 		text_wrap(view, 0, "There is no stack to show.");
-	print_failures(view);
 	free(drawn);
 	free(hang);
 	tree_destroy(drawing);

@@ -284,44 +284,71 @@ static void print_culprit_groups(const struct view *view)
 
 /* ---- By stacks ---------------------------------------------------------------------------- */
 
-static char *sample_place(const struct job *job, const struct sample *sample)
+/* Ranks whose main threads were in one place. */
+struct crowd {
+	char *place;
+	struct rankset *ranks;
+};
+
+static int compare_crowds(const void *a, const void *b)
 {
-	if (!sample || sample->status == SAMPLE_FAILED || sample->path == CALLPATH_NONE)
-		return NULL;
-	return label_user_place(job, sample->path, LABEL_FULL);
+	const struct crowd *one = a, *two = b;
+	int ranks_one = rankset_count(one->ranks), ranks_two = rankset_count(two->ranks);
+
+	if (ranks_one != ranks_two)
+		return ranks_one > ranks_two ? -1 : 1;
+	return rankset_first(one->ranks) < rankset_first(two->ranks) ? -1 : 1;
 }
 
-/* The places of the culprits' main threads by their stacks, ranks of one place together. */
+/* The culprits by the places of their stacks, most ranks first. The caller frees. */
+static struct crowd *find_crowds(const struct view *view, size_t *num_ret)
+{
+	const struct rankset *culprits = view->verdict->culprits;
+	struct crowd *crowds = NULL;
+	size_t number = 0, capacity = 0;
+
+	for (int r = rankset_first(culprits); r >= 0; r = rankset_next(culprits, r)) {
+		const struct sample *sample = samples_find(view->job->samples, r, 0);
+		char *place;
+		size_t c = 0;
+
+		if (!sample || sample->status == SAMPLE_FAILED || sample->path == CALLPATH_NONE)
+			continue;
+		place = label_user_place(view->job, sample->path, LABEL_FULL);
+		while (c < number && strcmp(crowds[c].place, place))
+			c++;
+		if (c == number) {
+			crowds = xgrow(crowds, number, &capacity, sizeof(*crowds));
+			crowds[number++] = (struct crowd){xstrdup(place), rankset_create()};
+		}
+		rankset_add(crowds[c].ranks, r);
+		free(place);
+	}
+	if (number)
+		qsort(crowds, number, sizeof(*crowds), compare_crowds);
+	*num_ret = number;
+	return crowds;
+}
+
+/* Where the culprits' main threads are, by their stacks. */
 static void print_culprit_samples(const struct view *view)
 {
-	struct rankset *left = rankset_copy(view->verdict->culprits);
-	int number = 0;
+	size_t number;
+	struct crowd *crowds = find_crowds(view, &number);
 
-	for (int r = rankset_first(left); r >= 0; r = rankset_first(left)) {
-		char *place = sample_place(view->job, samples_find(view->job->samples, r, 0));
-		struct rankset *here = rankset_create();
-		char *who;
+	for (size_t c = 0; c < number; c++) {
+		if (c < MAX_GROUPS) {
+			char *who = who_text(crowds[c].ranks);
 
-		rankset_add(here, r);
-		for (int o = rankset_next(left, r); place && o >= 0; o = rankset_next(left, o)) {
-			char *other =
-				sample_place(view->job, samples_find(view->job->samples, o, 0));
-
-			if (other && !strcmp(other, place))
-				rankset_add(here, o);
-			free(other);
+			text_wrap(view, 2, "%s: in %s", who, crowds[c].place);
+			free(who);
 		}
-		rankset_remove_set(left, here);
-		who = who_text(here);
-		if (place && number++ < MAX_GROUPS)
-			text_wrap(view, 2, "%s: in %s", who, place);
-		free(who);
-		free(place);
-		rankset_destroy(here);
+		free(crowds[c].place);
+		rankset_destroy(crowds[c].ranks);
 	}
 	if (number > MAX_GROUPS)
-		text_wrap(view, 2, "and in %d other places", number - MAX_GROUPS);
-	rankset_destroy(left);
+		text_wrap(view, 2, "and in %zu other places", number - MAX_GROUPS);
+	free(crowds);
 }
 
 static const char *process_state_text(char state)
@@ -550,28 +577,4 @@ void view_lp(const struct view *view)
 		print_next(view);
 	}
 	view_holes(view);
-}
-
-void view_summary(const struct view *view)
-{
-	const struct verdict *verdict = view->verdict;
-	int moving = rankset_count(verdict->moving), ranks = parts_num_ranks(view);
-	int waiting = rankset_first(verdict->waiting);
-	char *quiet = label_time(verdict->quiet_ns);
-
-	if (verdict->kind == VERDICT_UNKNOWN)
-		text_wrap(view, 0, "Too little is known to say which rank is behind.");
-	else if (verdict->basis == VERDICT_BY_STACKS)
-		text_wrap(view, 0, "No recorder: only stacks are known. Try \"lp\".");
-	else if (moving == ranks)
-		text_wrap(view, 0, "All ranks are moving.");
-	else if (moving > 0)
-		text_wrap(view, 0, "%d of %d ranks are moving. Try \"lp\" or \"groups\".", moving,
-			  ranks);
-	else if (waiting >= 0)
-		text_wrap(view, 0, "No rank has moved for %s. Try \"lp\" or \"why %d\".", quiet,
-			  waiting);
-	else
-		text_wrap(view, 0, "No rank has moved for %s. Try \"lp\".", quiet);
-	free(quiet);
 }

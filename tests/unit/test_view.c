@@ -17,8 +17,6 @@ static void print_all(struct hung *hung)
 	const struct view *view = &hung->view;
 	int last = hung->options.size - 1;
 
-	fputs("== summary\n", view->out);
-	view_summary(view);
 	fputs("== lp\n", view->out);
 	view_lp(view);
 	fputs("== groups\n", view->out);
@@ -310,8 +308,6 @@ static void test_stacks_only(void **state)
 	assert_contains(text, "by one look at the stacks");
 	assert_contains(text, "next: \"gdb 3\", \"bt 3\"\n");
 	assert_null(strstr(text, "longest"));
-	view_summary(&hung->view);
-	assert_contains(hung_text(hung), "only stacks are known");
 	view_groups(&hung->view);
 	view_graph(&hung->view);
 	view_loops(&hung->view);
