@@ -8,8 +8,9 @@ import glob
 import os
 import re
 import subprocess
+import tempfile
 
-from jobs.job import Job, ask_job
+from jobs.job import Job, ask, ask_job
 from jobs.mpi import find_mpis
 from jobs.report import Report, check
 
@@ -97,6 +98,68 @@ def run_healthy(pdb, mpi, command, size):
             job.wait_until_moving()
 
 
+def run_by_pdb_run(pdb, mpi, command, size, rank):
+    """pdb starts the job, with its recorder in it, and stays attached."""
+    with Job([pdb, "run", "--", *mpi.launcher(size), *command, str(rank)], size,
+             mpi.environment(), stdin=subprocess.PIPE) as job:
+        job.wait_for_line(f"fault: rank {rank}")
+        job.wait_until_quiet()
+        job.say("lp\n")
+        line = job.wait_for_line("Least progressed")
+        check(f"Least progressed: rank {rank}, 1 of {size} ranks" in line, f"got '{line}'")
+
+
+def run_by_pdb_env(pdb, mpi, command, size, rank):
+    """A shell starts the job, with what pdb says to put into its environment."""
+    script = 'eval "$("$0" env --mpi "$1")" && shift && exec "$@"'
+    with Job(["sh", "-c", script, pdb, mpi.suffix, *mpi.launcher(size), *command, str(rank)], size,
+             mpi.environment()) as job:
+        job.wait_for_line(f"fault: rank {rank}")
+        job.wait_until_quiet()
+        answer = ask_job(pdb, job, "lp")
+        check_first_line(answer, f"Least progressed: rank {rank}, 1 of {size} ranks")
+
+
+def run_by_rank(pdb, mpi, command, size, rank):
+    """pdb is given the pid of a rank in place of the launcher's."""
+    with Job([*mpi.launcher(size, mpi.recorder), *command, str(rank)], size,
+             mpi.environment()) as job:
+        job.wait_for_line(f"fault: rank {rank}")
+        job.wait_until_quiet()
+        answer = ask(pdb, ["--pid", str(job.pids[0]), "--batch", "-ex", "lp"])
+        check_first_line(answer, f"Least progressed: rank {rank}, 1 of {size} ranks")
+
+
+def run_snapshot(pdb, mpi, command, size, rank):
+    """What is saved answers the same after the job is gone."""
+    with Job([*mpi.launcher(size, mpi.recorder), *command, str(rank)], size,
+             mpi.environment()) as job, tempfile.TemporaryDirectory() as folder:
+        job.wait_for_line(f"fault: rank {rank}")
+        job.wait_until_quiet()
+        path = os.path.join(folder, "hang.pdb")
+        live = ask_job(pdb, job, "groups", f"save {path}")
+        job.end()
+        saved = ask(pdb, ["--load", path, "--batch", "-ex", "groups", "-ex", "lp"])
+        check(live.output.split("\n")[1] in saved.output, f"{live.show()}\n{saved.show()}")
+        check(f"Least progressed: rank {rank}, 1 of {size} ranks" in saved.output,
+              f"expected rank {rank} in {saved.show()}")
+        check(saved.status == 1, f"expected status 1, got {saved.show()}")
+
+
+WAYS = (("pdb run", run_by_pdb_run), ("pdb env", run_by_pdb_env), ("a rank's pid", run_by_rank),
+        ("a snapshot", run_snapshot))
+
+
+def run_ways(report, pdb, mpi, program, folder):
+    """The other ways to a job, with one program for all."""
+    size, rank = program.ranks[0]
+    names = [f"{mpi.name} by {way}" for way, _ in WAYS]
+    if any(report.is_selected(name) for name in names):
+        command = program.build(mpi, folder)
+        for name, (_, test) in zip(names, WAYS):
+            report.run(name, test, pdb, mpi, command, size, rank)
+
+
 def run_program(report, pdb, mpi, program, folder):
     label = f"{mpi.name} {program.name}{program.ending}"
     names = [f"{label} {size} ranks" + ("" if rank < 0 else f", fault in {rank}")
@@ -136,6 +199,8 @@ def main():
             for program in programs:
                 if not program.mpis or mpi.suffix in program.mpis:
                     run_program(report, pdb, mpi, program, folder)
+            nested = next(program for program in programs if program.name == "nested")
+            run_ways(report, pdb, mpi, nested, folder)
     report.finish()
 
 

@@ -21,7 +21,8 @@ class Job:
     """Started by a launcher command. Use as a context: at its end no process and no segment of the
     job is left."""
 
-    def __init__(self, command, size, env=None, cwd=None, segment_dir="/dev/shm"):
+    def __init__(self, command, size, env=None, cwd=None, segment_dir="/dev/shm",
+                 stdin=subprocess.DEVNULL):
         self.size = size
         self.segment_dir = segment_dir
         self.lines = []
@@ -29,7 +30,7 @@ class Job:
         self._at_end = False
         self.pids = {}  # rank -> pid, once found
         self.launcher = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                         stdin=subprocess.DEVNULL, env=env, cwd=cwd, text=True,
+                                         stdin=stdin, env=env, cwd=cwd, text=True,
                                          errors="replace", start_new_session=True)
         self.pid = self.launcher.pid
         threading.Thread(target=self._collect, daemon=True).start()
@@ -49,22 +50,27 @@ class Job:
             self._at_end = True
             self._changed.notify_all()
 
+    def say(self, text):
+        """To the launcher's standard input, which must be a pipe."""
+        self.launcher.stdin.write(text)
+        self.launcher.stdin.flush()
+
     def output(self):
         with self._changed:
             return list(self.lines)
 
-    def wait_for_line(self, start, timeout=DEADLINE_S):
-        """Until some rank has printed a line that starts so. Returns it."""
+    def wait_for_line(self, text, timeout=DEADLINE_S):
+        """Until a line with this text has been printed. Returns it."""
         deadline = time.monotonic() + timeout
         with self._changed:
             while True:
                 for line in self.lines:
-                    if line.startswith(start):
+                    if text in line:
                         return line
                 if self._at_end:
                     raise JobError("the job ended early: " + " | ".join(self.lines[-5:]))
                 if not self._changed.wait(deadline - time.monotonic()):
-                    raise JobError(f"no line '{start}' in {timeout} s")
+                    raise JobError(f"no line '{text}' in {timeout} s")
 
     def wait_for_end(self, timeout=DEADLINE_S):
         """Until the job has ended by itself. Returns its exit status."""
