@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -40,28 +41,55 @@ static void take_terminal_back(const struct termios *saved)
 	sigaction(SIGTTOU, &old, NULL);
 }
 
+/* In the child; never returns. What keeps the program from starting goes into the pipe.
+ *
+ * Should pdb be killed, the program is to end as if its terminal had gone: a gdb left alone would
+ * hold its rank stopped for good, but by SIGHUP it lets the rank go on and ends. */
+static void become(const char *const argv[], char *const env[], int output_fd, int pipe_fd,
+		   pid_t parent)
+{
+	struct sigaction defaults = {.sa_handler = SIG_DFL};
+	int error;
+
+	sigaction(SIGINT, &defaults, NULL);
+	sigaction(SIGQUIT, &defaults, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGHUP);
+	if (getppid() != parent)
+		_exit(127);
+	if (output_fd == STDOUT_FILENO || dup2(output_fd, STDOUT_FILENO) >= 0)
+		execvpe(argv[0], (char *const *)argv, env);
+	error = errno;
+	if (write(pipe_fd, &error, sizeof(error)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+/* 0: argv runs as *pid_ret; else errno. */
 static int spawn(const char *const argv[], const char *remove_env, int output_fd, pid_t *pid_ret)
 {
-	char **env = environment_without(remove_env);
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	sigset_t defaults;
-	int result;
+	pid_t parent = getpid(), pid;
+	int fds[2], error = 0;
+	ssize_t length;
+	char **env;
 
-	sigemptyset(&defaults);
-	sigaddset(&defaults, SIGINT);
-	sigaddset(&defaults, SIGQUIT);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setsigdefault(&attr, &defaults);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
-	posix_spawn_file_actions_init(&actions);
-	if (output_fd != STDOUT_FILENO)
-		posix_spawn_file_actions_adddup2(&actions, output_fd, STDOUT_FILENO);
-	result = posix_spawnp(pid_ret, argv[0], &actions, &attr, (char **)argv, env);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attr);
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return errno;
+	env = environment_without(remove_env);
+	pid = fork();
+	if (pid == 0)
+		become(argv, env, output_fd, fds[1], parent);
+	if (pid < 0)
+		error = errno;
 	free(env);
-	return result;
+	close(fds[1]);
+	do
+		length = pid < 0 ? 0 : read(fds[0], &error, sizeof(error));
+	while (length < 0 && errno == EINTR);
+	close(fds[0]);
+	if (length > 0)
+		waitpid(pid, NULL, 0);
+	*pid_ret = pid;
+	return error;
 }
 
 int child_run(const char *const argv[], const char *remove_env, int output_fd, int *status_ret,
@@ -72,7 +100,7 @@ int child_run(const char *const argv[], const char *remove_env, int output_fd, i
 	bool has_terminal =
 		tcgetpgrp(STDIN_FILENO) == getpgrp() && tcgetattr(STDIN_FILENO, &terminal) == 0;
 	int status = 0, result;
-	pid_t pid;
+	pid_t pid = 0;
 
 	fflush(NULL);
 	sigaction(SIGINT, &ignore, &old_int);
