@@ -88,8 +88,9 @@ def _ends_soon(pid, timeout=10):
 
 def test_kills(pdb, mpi, command, kills, seed):
     generator = random.Random(seed)
-    _, seconds = run_alone(mpi, command, 2000)
-    steps = max(2000, int(2000 * JOB_SECONDS / seconds) // 100 * 100)
+    startup = run_alone(mpi, command, 0)[1]
+    speed = 400 / max(run_alone(mpi, command, 400)[1] - startup, 0.01)
+    steps = max(400, int(speed * JOB_SECONDS) // 100 * 100)
     expected, _ = run_alone(mpi, command, steps)
     done = at_work = runs = 0
     duration = None
