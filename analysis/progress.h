@@ -17,11 +17,14 @@ enum progress_order { PROGRESS_LESS, PROGRESS_SAME, PROGRESS_MORE, PROGRESS_UNOR
 
 /* A loop of the job, for comparing and for people. */
 struct job_loop {
-	uint32_t header;	/* job state chosen as header */
+	uint32_t header;	/* job state chosen as header (job_loops.h says how) */
 	uint32_t parent;	/* index of the enclosing loop, or LOOP_NONE */
 	uint32_t depth;		/* 0: outermost */
 	uint32_t role;		/* of the actors that run it */
 	bool is_irreducible;
+	/* false: the ranks that run it share neither a state nor a part of a call path that could mark
+	 * iterations. Then two ranks in it are unordered unless they are in the same place. */
+	bool is_comparable;
 	/* The call path that all states of the loop share; its innermost frame names the loop. */
 	uint32_t path;
 	/* CALLPATH_NONE: iterations are arrivals at `header`. Else not all ranks visit the header
@@ -42,8 +45,10 @@ struct place {
 	uint32_t state; /* job state */
 	struct iteration *iterations; /* loops that contain the state, outermost first */
 	size_t num_iterations;
-	/* The frontier: the state lies in no known loop; then these are the loops of the state before
-	 * it on the actor's own path, used only against actors that are inside them. */
+	/* The frontier: the state lies in no known loop, or in one that nobody has left, and all came
+	 * there from one loop. Then these are the loops of the last state before it on the actor's own
+	 * path. The actor is taken to be still in them if another one is in a later iteration there,
+	 * as it can only be if the loop is not over. */
 	struct iteration *frontier;
 	size_t num_frontier;
 };
