@@ -114,15 +114,15 @@ static void destroy_private(struct job_model *jm)
 {
 	struct job_model_private *p = jm->private;
 
-	for (size_t i = 0; i < p->num_models; i++)
-		model_destroy(p->models[i]);
+	for (size_t i = 0; i < p->num_ranks; i++)
+		model_destroy(p->ranks[i].model);
 	for (size_t i = 0; i < jm->num_shapes; i++)
 		destroy_shape(p->shapes[i]);
 	for (size_t i = 0; i < p->num_names; i++)
 		free(p->names[i]);
 	for (size_t i = 0; i < jm->num_transitions; i++)
 		free(p->tallies[i].runs);
-	free(p->models);
+	free(p->ranks);
 	free(p->shapes);
 	free(p->shape_of.slots);
 	free(p->site_of.slots);
@@ -279,6 +279,7 @@ static struct shape *add_shape(struct job_model *jm, const struct model *model)
 
 	shape->model = model;
 	shape->next = PAIR_NONE;
+	shape->number = (uint32_t)jm->num_shapes;
 	map_modules(jm, shape);
 	map_sites(jm, shape);
 	p->shapes = xgrow(p->shapes, jm->num_shapes, &p->shapes_capacity, sizeof(*p->shapes));
@@ -465,8 +466,12 @@ void job_model_add(struct job_model *jm, int rank, struct model *model, int exam
 	if (p->first_rank < 0)
 		p->first_rank = rank;
 	p->last_shape = shape;
-	p->models = xgrow(p->models, p->num_models, &p->models_capacity, sizeof(*p->models));
-	p->models[p->num_models++] = model;
+	p->ranks = xgrow(p->ranks, p->num_ranks, &p->ranks_capacity, sizeof(*p->ranks));
+	p->ranks[p->num_ranks++] = (struct job_rank){
+		.rank = rank,
+		.shape = shape->number,
+		.model = model,
+	};
 	rankset_add(jm->ranks, rank);
 	if (example_pid && !shape->example_pid) {
 		shape->example_pid = example_pid;

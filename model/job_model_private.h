@@ -40,6 +40,7 @@ struct shape {
 	/* [model->num_sites] Path that ends with the outermost frame that is the program's own code,
 	 * or else with the outermost frame; CALLPATH_NONE without frames. */
 	uint32_t *starts;
+	uint32_t number;  /* in job_model_private.shapes */
 	uint32_t program; /* id in jm->modules of the executable, or MODULE_NONE */
 	int example_pid;
 	struct known_transition *known;
@@ -61,6 +62,13 @@ struct tally {
 	uint64_t count;
 };
 
+/* A rank as it was added. */
+struct job_rank {
+	int rank;
+	uint32_t shape;
+	struct model *model; /* owned */
+};
+
 /* What a lane is compared by, before roles have numbers. */
 struct lane_key {
 	bool is_main;
@@ -68,8 +76,8 @@ struct lane_key {
 };
 
 struct job_model_private {
-	struct model **models;
-	size_t num_models, models_capacity;
+	struct job_rank *ranks; /* in the order added */
+	size_t num_ranks, ranks_capacity;
 	struct shape **shapes; /* pointers, so that lanes can point into shapes */
 	size_t shapes_capacity;
 	struct shape *last_shape;
