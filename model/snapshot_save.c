@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <uthash.h>
+#include <zstd.h>
+
+#include "model/callpath.h"
+#include "model/error.h"
+#include "model/job.h"
+#include "model/job_model_private.h"
+#include "model/model.h"
+#include "model/modules.h"
+#include "model/names.h"
+#include "model/proctable.h"
+#include "model/sample.h"
+#include "model/snapshot_private.h"
+#include "model/xalloc.h"
+
+/* Bytes of a section while it is made. */
+struct buffer {
+	uint8_t *bytes;
+	size_t num, capacity;
+};
+
+/* A string and its number, from 1; 0 stands for NULL. */
+struct string_id {
+	UT_hash_handle hh;
+	uint64_t id;
+	char text[];
+};
+
+struct saver {
+	FILE *file;
+	ZSTD_CStream *zstd;
+	bool has_failed;
+	int number;	 /* errno of what failed */
+	const char *why; /* zstd's words in its place */
+	struct buffer section, strings; /* strings: those not yet written */
+	size_t num_new_strings;
+	struct string_id *ids;
+	size_t max_ring; /* entries kept of each lane's ring */
+};
+
+/* ---- Out ------------------------------------------------------------------------------------- */
+
+static void compress(struct saver *s, const void *bytes, size_t size, ZSTD_EndDirective mode)
+{
+	ZSTD_inBuffer in = { bytes, size, 0 };
+	char chunk[16384];
+	size_t left;
+
+	if (s->has_failed)
+		return;
+	do {
+		ZSTD_outBuffer out = { chunk, sizeof(chunk), 0 };
+
+		left = ZSTD_compressStream2(s->zstd, &out, &in, mode);
+		if (ZSTD_isError(left)) {
+			s->has_failed = true;
+			s->why = ZSTD_getErrorName(left);
+			return;
+		}
+		if (fwrite(chunk, 1, out.pos, s->file) != out.pos) {
+			s->has_failed = true;
+			s->number = errno;
+			return;
+		}
+	} while (in.pos < in.size || (mode == ZSTD_e_end && left > 0));
+}
+
+static void put_bytes(struct buffer *b, const void *bytes, size_t num)
+{
+	if (b->num + num > b->capacity) {
+		b->capacity = (b->num + num) * 2;
+		b->bytes = xreallocarray(b->bytes, b->capacity, 1);
+	}
+	if (num)
+		memcpy(b->bytes + b->num, bytes, num);
+	b->num += num;
+}
+
+/* Seven bits a byte, the lowest first, the top bit set in all but the last. */
+static void put(struct buffer *b, uint64_t value)
+{
+	uint8_t bytes[10];
+	size_t num = 0;
+
+	for (; value >= 0x80; value >>= 7)
+		bytes[num++] = (uint8_t)(value | 0x80);
+	bytes[num++] = (uint8_t)value;
+	put_bytes(b, bytes, num);
+}
+
+static void put_signed(struct buffer *b, int64_t value)
+{
+	put(b, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
+}
+
+/* An index of which UINT32_MAX means "none". */
+static void put_index(struct buffer *b, uint32_t index)
+{
+	put(b, (uint32_t)(index + 1));
+}
+
+static void put_string(struct saver *s, const char *text)
+{
+	struct string_id *found;
+	size_t length;
+
+	if (!text) {
+		put(&s->section, 0);
+		return;
+	}
+	length = strlen(text);
+	HASH_FIND(hh, s->ids, text, length, found);
+	if (!found) {
+		found = xmalloc(sizeof(*found) + length + 1);
+		memcpy(found->text, text, length + 1);
+		found->id = HASH_COUNT(s->ids) + 1;
+		HASH_ADD_KEYPTR(hh, s->ids, found->text, length, found);
+		put(&s->strings, length);
+		put_bytes(&s->strings, text, length);
+		s->num_new_strings++;
+	}
+	put(&s->section, found->id);
+}
+
+static void write_section(struct saver *s, enum snapshot_section id, const struct buffer *b)
+{
+	uint8_t header[SNAPSHOT_SECTION_HEADER_SIZE] = { (uint8_t)id };
+
+	for (int i = 0; i < 8; i++)
+		header[1 + i] = (uint8_t)((uint64_t)b->num >> (8 * i));
+	compress(s, header, sizeof(header), ZSTD_e_continue);
+	compress(s, b->bytes, b->num, ZSTD_e_continue);
+}
+
+/* Write the section that was put together, its new strings before it, and begin an empty one. */
+static void end_section(struct saver *s, enum snapshot_section id)
+{
+	if (s->num_new_strings) {
+		write_section(s, SNAPSHOT_STRINGS, &s->strings);
+		s->num_new_strings = 0;
+		s->strings.num = 0;
+	}
+	write_section(s, id, &s->section);
+	s->section.num = 0;
+}
+
+/* ---- Sections -------------------------------------------------------------------------------- */
+
+static void save_job(struct saver *s, const struct job *job)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &job->look_seconds, sizeof(bits));
+	put(&s->section, job->taken_real_ns);
+	put(&s->section, bits);
+	put(&s->section, job->model != NULL);
+	end_section(s, SNAPSHOT_JOB);
+}
+
+static void save_proctable(struct saver *s, const struct proctable *table)
+{
+	put(&s->section, (uint64_t)table->size);
+	put_string(s, table->job);
+	put_string(s, table->launcher_name);
+	put_signed(&s->section, table->launcher_pid);
+	put(&s->section, table->launcher);
+	put(&s->section, table->source);
+	put_string(s, table->source_note);
+	put(&s->section, table->num_procs);
+	for (size_t i = 0; i < table->num_procs; i++) {
+		const struct proc *proc = &table->procs[i];
+
+		put_signed(&s->section, proc->rank);
+		put_signed(&s->section, proc->pid);
+		put_string(s, proc->host);
+		put_string(s, proc->executable);
+	}
+	end_section(s, SNAPSHOT_PROCTABLE);
+}
+
+static void save_modules(struct saver *s, const struct modules *modules)
+{
+	size_t num = modules_count(modules);
+
+	put(&s->section, num);
+	for (size_t i = 0; i < num; i++) {
+		const struct module *module = modules_get(modules, (uint32_t)i);
+
+		put_string(s, module->path);
+		put(&s->section, module->build_id_size);
+		put_bytes(&s->section, module->build_id, module->build_id_size);
+	}
+	end_section(s, SNAPSHOT_MODULES);
+}
+
+static void save_callpaths(struct saver *s, const struct callpaths *paths)
+{
+	size_t num = callpaths_count(paths);
+
+	put(&s->section, num);
+	for (size_t i = 0; i < num; i++) {
+		const struct callpath_node *node = callpaths_get(paths, (uint32_t)i);
+
+		put_index(&s->section, node->parent);
+		put_index(&s->section, node->module);
+		put(&s->section, node->offset);
+		put(&s->section, node->is_return);
+	}
+	end_section(s, SNAPSHOT_CALLPATHS);
+}
+
+static void save_names(struct saver *s, const struct job *job)
+{
+	size_t num = callpaths_count(job->callpaths);
+
+	put(&s->section, num);
+	for (size_t i = 0; i < num; i++) {
+		const struct name *name = names_get(job->names, (uint32_t)i);
+
+		put_string(s, name->function);
+		put_string(s, name->file);
+		put_string(s, name->full_file);
+		put_signed(&s->section, name->line);
+		put(&s->section, name->is_symbol);
+	}
+	end_section(s, SNAPSHOT_NAMES);
+}
+
+static void save_shape(struct saver *s, const struct model *model)
+{
+	struct buffer *b = &s->section;
+
+	put(b, model->num_strings);
+	put_bytes(b, model->strings, model->num_strings);
+	put(b, model->num_modules);
+	for (size_t i = 0; i < model->num_modules; i++) {
+		const struct model_module *module = &model->modules[i];
+
+		put_string(s, module->path);
+		put(b, module->build_id_size);
+		put_bytes(b, module->build_id, module->build_id_size);
+	}
+	put(b, model->num_frames);
+	for (size_t i = 0; i < model->num_frames; i++) {
+		put_index(b, model->frames[i].parent);
+		put_index(b, model->frames[i].module);
+		put(b, model->frames[i].offset);
+	}
+	put(b, model->num_sites);
+	for (size_t i = 0; i < model->num_sites; i++) {
+		put_index(b, model->sites[i].frame);
+		put(b, (uint64_t)(model->sites[i].name - model->strings));
+		put(b, model->sites[i].class_id);
+		put(b, model->sites[i].language);
+	}
+	end_section(s, SNAPSHOT_SHAPE);
+}
+
+/* States and times apart: both repeat, but not together. */
+static void save_ring(struct saver *s, const struct model *model, const struct model_lane *lane)
+{
+	size_t num = lane->num_ring < s->max_ring ? lane->num_ring : s->max_ring;
+	const struct model_event *ring = lane->ring + (lane->num_ring - num);
+
+	put(&s->section, num);
+	for (size_t i = 0; i < num; i++)
+		put(&s->section, ring[i].state);
+	for (size_t i = num; i > 0; i--)
+		put(&s->section, (i == num ? model->now_ns : ring[i].ns) - ring[i - 1].ns);
+}
+
+static void save_lane(struct saver *s, const struct model *model, const struct model_lane *lane)
+{
+	struct buffer *b = &s->section;
+
+	put(b, (lane->is_main ? SNAPSHOT_LANE_MAIN : 0u) |
+		       (lane->has_ended ? SNAPSHOT_LANE_ENDED : 0u) |
+		       (lane->is_consistent ? SNAPSHOT_LANE_CONSISTENT : 0u) |
+		       (lane->in_poll ? SNAPSHOT_LANE_IN_POLL : 0u));
+	put_signed(b, lane->tid);
+	put(b, lane->state);
+	put(b, model->now_ns - lane->since_ns);
+	put(b, model->now_ns - lane->first_ns);
+	put(b, lane->events);
+	put(b, lane->poll_site);
+	put(b, lane->polls);
+	put(b, lane->last_poll_ns);
+	put(b, lane->num_transitions);
+	for (size_t i = 0; i < lane->num_transitions; i++) {
+		put(b, lane->transitions[i].from);
+		put(b, lane->transitions[i].to);
+		put(b, lane->transitions[i].count);
+	}
+	for (size_t i = 0; i < 2 * model->num_sites; i++)
+		put(b, lane->longest_ns[i]);
+	for (size_t i = 0; i < 2 * model->num_sites; i++)
+		put(b, lane->state_polls[i]);
+	save_ring(s, model, lane);
+}
+
+static void save_model(struct saver *s, const struct job_rank *rank)
+{
+	const struct model *model = rank->model;
+	struct buffer *b = &s->section;
+
+	put_signed(b, rank->rank);
+	put(b, rank->shape);
+	put_signed(b, model->rank);
+	put_signed(b, model->size);
+	put_signed(b, model->pid);
+	put(b, model->pid_start);
+	put(b, model->uid);
+	put(b, model->life);
+	put_signed(b, model->thread_level);
+	put_string(s, model->host);
+	put_string(s, model->job);
+	put_string(s, model->mpi_library);
+	put_string(s, model->executable);
+	put(b, model->now_ns);
+	put(b, model->now_real_ns);
+	put(b, model->dropped_strings);
+	put(b, model->dropped_modules);
+	put(b, model->dropped_frames);
+	put(b, model->dropped_sites);
+	put(b, model->dropped_transitions);
+	put(b, model->dropped_lanes);
+	put(b, model->full_unwinds);
+	put(b, model->abandoned);
+	put(b, model->bytes);
+	put(b, model->num_lanes);
+	for (size_t i = 0; i < model->num_lanes; i++)
+		save_lane(s, model, &model->lanes[i]);
+	end_section(s, SNAPSHOT_MODEL);
+}
+
+static void save_job_model(struct saver *s, const struct job_model *jm)
+{
+	const struct job_model_private *p = jm->private;
+	uint32_t num_shapes = 0;
+
+	s->max_ring = SNAPSHOT_MAX_RING_TOTAL / (jm->num_lanes ? jm->num_lanes : 1);
+	for (size_t i = 0; i < p->num_ranks; i++) {
+		/* Shapes are numbered in the order in which ranks first had them. */
+		if (p->ranks[i].shape == num_shapes) {
+			save_shape(s, p->ranks[i].model);
+			num_shapes++;
+		}
+		save_model(s, &p->ranks[i]);
+	}
+	put(&s->section, jm->num_lanes);
+	for (size_t i = 0; i < jm->num_lanes; i++) {
+		const struct job_lane *lane = &jm->lanes[i];
+
+		put(&s->section, (lane->has_second_look ? SNAPSHOT_LOOK_TAKEN : 0u) |
+					 (lane->has_moved ? SNAPSHOT_LOOK_MOVED : 0u) |
+					 (lane->has_polled ? SNAPSHOT_LOOK_POLLED : 0u));
+	}
+	end_section(s, SNAPSHOT_LOOKS);
+}
+
+static void save_samples(struct saver *s, const struct samples *samples)
+{
+	struct buffer *b = &s->section;
+
+	put(b, samples->num_samples);
+	for (size_t i = 0; i < samples->num_samples; i++) {
+		const struct sample *sample = &samples->samples[i];
+
+		put_signed(b, sample->rank);
+		put_signed(b, sample->tid);
+		put(b, sample->is_main);
+		put(b, sample->status);
+		put_index(b, sample->path);
+		put(b, (uint8_t)sample->state);
+		put(b, sample->when_ns);
+		put(b, sample->stopped_ns);
+		put_string(s, sample->note);
+	}
+	end_section(s, SNAPSHOT_SAMPLES);
+}
+
+static void save_holes(struct saver *s, const struct job *job)
+{
+	put(&s->section, job->num_holes);
+	for (size_t i = 0; i < job->num_holes; i++) {
+		put_signed(&s->section, job->holes[i].rank);
+		put_string(s, job->holes[i].why);
+	}
+	end_section(s, SNAPSHOT_HOLES);
+}
+
+static void save_all(struct saver *s, const struct job *job)
+{
+	uint8_t header[SNAPSHOT_HEADER_SIZE] = SNAPSHOT_MAGIC;
+
+	header[8] = SNAPSHOT_VERSION;
+	compress(s, header, sizeof(header), ZSTD_e_continue);
+	save_job(s, job);
+	save_proctable(s, job->proctable);
+	save_modules(s, job->modules);
+	save_callpaths(s, job->callpaths);
+	save_names(s, job);
+	if (job->model)
+		save_job_model(s, job->model);
+	save_samples(s, job->samples);
+	save_holes(s, job);
+	end_section(s, SNAPSHOT_END);
+	compress(s, NULL, 0, ZSTD_e_end);
+}
+
+/* ---- The file -------------------------------------------------------------------------------- */
+
+static int save_to(FILE *file, const struct job *job, struct pdb_error *err)
+{
+	struct saver s = { .file = file, .zstd = ZSTD_createCStream() };
+	struct string_id *id, *next;
+	int status = 0;
+
+	if (!s.zstd)
+		return error_set(err, ERROR_SYSTEM, "zstd: out of memory");
+	ZSTD_CCtx_setParameter(s.zstd, ZSTD_c_checksumFlag, 1);
+	save_all(&s, job);
+	if (!s.has_failed && (fflush(file) != 0 || fsync(fileno(file)) != 0)) {
+		s.has_failed = true;
+		s.number = errno;
+	}
+	errno = s.number;
+	if (s.why)
+		status = error_set(err, ERROR_SYSTEM, "zstd: %s", s.why);
+	else if (s.has_failed)
+		status = error_errno(err, "writing");
+	HASH_ITER(hh, s.ids, id, next)
+	{
+		HASH_DEL(s.ids, id);
+		free(id);
+	}
+	free(s.section.bytes);
+	free(s.strings.bytes);
+	ZSTD_freeCStream(s.zstd);
+	return status;
+}
+
+int snapshot_save(const struct job *job, const char *path, struct pdb_error *err)
+{
+	char *beside = xasprintf("%s.XXXXXX", path);
+	int fd = mkostemp(beside, O_CLOEXEC);
+	FILE *file;
+	int status;
+
+	if (fd < 0) {
+		free(beside);
+		return error_errno(err, "%s", path);
+	}
+	file = fdopen(fd, "w");
+	if (!file) {
+		status = error_errno(err, "%s", path);
+		close(fd);
+	} else {
+		status = save_to(file, job, err);
+		if (fclose(file) != 0 && status == 0)
+			status = error_errno(err, "writing");
+		if (status == 0 && rename(beside, path) != 0)
+			status = error_errno(err, "renaming");
+		if (status < 0)
+			error_prefix(err, "%s", path);
+	}
+	if (status < 0)
+		unlink(beside);
+	free(beside);
+	return status;
+}
