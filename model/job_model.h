@@ -57,6 +57,7 @@ struct job_lane {
 	/* From the second look, if there was one. */
 	bool has_second_look;
 	bool has_moved; /* made a transition between the looks */
+	uint64_t moves; /* how many it made between them */
 	bool has_polled; /* polled without success between the looks */
 };
 

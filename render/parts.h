@@ -40,7 +40,7 @@ size_t parts_lanes(const struct view *view, int rank, size_t *num_ret);
 /* The group of the rank's main thread, or of its first thread; UINT32_MAX if it is in none. */
 uint32_t parts_group_of(const struct view *view, int rank);
 
-/* Is there a model of any rank? If not say so, and what to do. */
+/* Is there a model of any rank, with MPI calls? If not say so, and what to do. */
 bool parts_have_models(const struct view *view);
 /* Say that there is no model of this rank, and why. */
 void parts_no_model(const struct view *view, int rank);

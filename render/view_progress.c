@@ -8,6 +8,7 @@
 #include "analysis/loop_nest.h"
 #include "analysis/progress.h"
 #include "model/job.h"
+#include "model/job_model.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
 #include "render/label.h"
@@ -23,6 +24,7 @@ static const struct table_column columns[] = {
 	{.name = "bar", .header = "progress", .min_width = BAR_WIDTH},
 	{.name = "iteration", .header = "iteration", .align = TABLE_RIGHT, .min_width = 6},
 	{.name = "doing", .header = "doing", .flags = TABLE_CUT_MIDDLE, .min_width = 10},
+	{.name = "rate", .header = "calls/s", .align = TABLE_RIGHT, .min_width = 5},
 	{.name = "since", .header = "since", .min_width = 5},
 };
 
@@ -75,6 +77,24 @@ static char *bar_text(const struct view *view, const struct scale *scale, uint64
 	return text;
 }
 
+/* MPI calls of a rank of the group in a second, on average, between the two looks; each call is two
+ * moves. "" where there was only one look. */
+static char *rate_text(const struct view *view, const struct eqgroup *group)
+{
+	double moves = 0, lanes = 0, rate;
+
+	for (size_t i = 0; i < group->num_actors; i++) {
+		const struct job_lane *lane = &view->job->model->lanes[group->actors[i]];
+
+		lanes += lane->has_second_look;
+		moves += (double)lane->moves;
+	}
+	if (lanes == 0 || view->job->look_seconds <= 0)
+		return xstrdup("");
+	rate = moves / 2 / lanes / view->job->look_seconds;
+	return xasprintf("%.*f", rate > 0 && rate < 10 ? 1 : 0, rate);
+}
+
 static void add_row(struct table *table, const struct view *view, const struct scale *scale,
 		    uint32_t g, const struct rankset *ranks)
 {
@@ -82,6 +102,7 @@ static void add_row(struct table *table, const struct view *view, const struct s
 	const struct iteration *iteration = outermost(group);
 	char *doing = label_doing(view->job, group);
 	char *since = parts_since(view, group), *iterations = parts_iterations(group);
+	char *rate = rate_text(view, group);
 
 	table_row(table);
 	table_ranks(table, ranks);
@@ -95,11 +116,13 @@ static void add_row(struct table *table, const struct view *view, const struct s
 	}
 	table_cell(table, "%s", iterations);
 	table_cell(table, "%s", doing);
+	table_cell(table, "%s", rate);
 	table_cell(table, "%s", since);
 	if (parts_mark(view, g))
 		table_mark(table, "*");
 	free(doing);
 	free(since);
+	free(rate);
 	free(iterations);
 }
 
@@ -115,6 +138,17 @@ static void print_title(const struct view *view, const struct scale *scale)
 	text_wrap(view, 0, "%s: the bars go from iteration %" PRIu64 " to %" PRIu64, loop,
 		  scale->first, scale->last);
 	free(loop);
+}
+
+static bool is_any_moving(const struct view *view)
+{
+	const struct job_model *jm = view->job->model;
+
+	for (size_t i = 0; i < jm->num_lanes; i++) {
+		if (jm->lanes[i].moves)
+			return true;
+	}
+	return false;
 }
 
 /* All groups whose outermost loop is `loop`. */
@@ -139,6 +173,8 @@ static void print_section(const struct view *view, uint32_t loop)
 			add_row(table, view, &scale, g, ranks);
 		rankset_destroy(ranks);
 	}
+	if (!is_any_moving(view))
+		table_hide(table, "rate");
 	if (loop == LOOP_NONE) {
 		table_hide(table, "bar");
 		table_hide(table, "iteration");

@@ -206,6 +206,7 @@ static void set_moves(struct job_lane *lane, const struct local *local)
 	look = &local->looks[lane->lane];
 	lane->has_second_look = true;
 	lane->has_moved = lane->data->events != look->events;
+	lane->moves = lane->data->events > look->events ? lane->data->events - look->events : 0;
 	lane->has_polled =
 		lane->has_moved ? lane->data->polls > 0 : lane->data->polls > look->polls;
 }

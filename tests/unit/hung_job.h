@@ -290,6 +290,10 @@ static inline void hung_groups(struct hung *hung)
 		group->place = &hung->progress.places[group->actors[0]];
 	}
 	if (hung->options.is_moving) {
+		for (size_t i = 0; i < jm->num_lanes; i++)
+			jm->lanes[i].has_second_look = true;
+		jm->lanes[hung->options.culprit].moves = 200;
+		jm->lanes[hung->options.culprit - 1].moves = 2;
 		jm->lanes[hung->options.culprit].has_moved = true;
 		jm->lanes[hung->options.culprit - 1].has_moved = true;
 		groups->groups[1].has_moved = groups->groups[2].has_moved = true;

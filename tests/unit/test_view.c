@@ -377,6 +377,65 @@ static void test_focus(void **state)
 	hung_destroy(hung);
 }
 
+/* The culprit made 100 calls in the 0.1 s between the looks, one of its neighbours made one. */
+static void test_rates(void **state)
+{
+	struct hung *hung =
+		hung_create((struct hung_options){.size = 8, .culprit = 3, .is_moving = true});
+	const char *text;
+
+	(void)state;
+	hung->view.width = 120;
+	view_progress(&hung->view);
+	text = hung_text(hung);
+	assert_contains(text, "MPI_Allgather           0  72 s\n");
+	assert_contains(text, "MPI_Waitall           5.0  72 s, 1 moving\n");
+	assert_contains(text, "compute_forces()     1000  moving");
+	hung_destroy(hung);
+}
+
+static void test_no_calls(void **state)
+{
+	struct hung *hung = hung_create((struct hung_options){.size = 4, .culprit = 2});
+	size_t number = hung->groups.num_groups;
+
+	(void)state;
+	hung->groups.num_groups = 0;
+	view_groups(&hung->view);
+	view_graph(&hung->view);
+	assert_string_equal(hung_text(hung),
+			    "No rank has called MPI yet.\nNo rank has called MPI yet.\n");
+	hung->groups.num_groups = number;
+	hung_destroy(hung);
+}
+
+/* A second thread of a rank gets a column; polls are told below the history. */
+static void test_threads_and_polls(void **state)
+{
+	struct hung *hung = hung_create((struct hung_options){.size = 4, .culprit = 2});
+	struct model_lane *lane = &((struct model *)hung->job.model->lanes[2].model)->lanes[0];
+	const char *text;
+
+	(void)state;
+	lane->poll_site = SITE_ISEND;
+	lane->polls = 1234;
+	view_history(&hung->view, 2, 0);
+	assert_contains(hung_text(hung), "since then 1234 polls without success, the last of them "
+					 "MPI_Isend, halo() at\n    solver.c:125\n");
+	view_groups(&hung->view);
+	assert_null(strstr(hung_text(hung), "thread"));
+	lane->is_main = false;
+	hung->job.model->lanes[2].lane = 1;
+	view_groups(&hung->view);
+	text = hung_text(hung);
+	assert_contains(text, "  ranks    thread  where");
+	assert_contains(text, "  1:[0]    main    in MPI_Allgather");
+	assert_contains(text, "  1:[2]    1       computing");
+	view_history(&hung->view, 2, 0);
+	assert_contains(hung_text(hung), "rank 2, thread 4002: the last 4");
+	hung_destroy(hung);
+}
+
 static void test_history_length(void **state)
 {
 	struct hung *hung = hung_create((struct hung_options){.size = 4, .culprit = 2});
@@ -581,13 +640,23 @@ static void test_hostile_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_golden),      cmocka_unit_test(test_widths),
-		cmocka_unit_test(test_first_line),  cmocka_unit_test(test_none),
-		cmocka_unit_test(test_evidence),    cmocka_unit_test(test_process_states),
-		cmocka_unit_test(test_stacks_only), cmocka_unit_test(test_holes),
-		cmocka_unit_test(test_focus),       cmocka_unit_test(test_history_length),
-		cmocka_unit_test(test_many_groups), cmocka_unit_test(test_why_elsewhere),
-		cmocka_unit_test(test_dot),         cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(test_golden),
+		cmocka_unit_test(test_widths),
+		cmocka_unit_test(test_first_line),
+		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_evidence),
+		cmocka_unit_test(test_process_states),
+		cmocka_unit_test(test_stacks_only),
+		cmocka_unit_test(test_holes),
+		cmocka_unit_test(test_focus),
+		cmocka_unit_test(test_history_length),
+		cmocka_unit_test(test_rates),
+		cmocka_unit_test(test_no_calls),
+		cmocka_unit_test(test_threads_and_polls),
+		cmocka_unit_test(test_many_groups),
+		cmocka_unit_test(test_why_elsewhere),
+		cmocka_unit_test(test_dot),
+		cmocka_unit_test(test_hostile_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
