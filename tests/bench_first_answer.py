@@ -12,7 +12,7 @@ import sys
 import time
 
 from jobs.job import Job, ask_job
-from jobs.mpi import find_mpis
+from jobs.mpi import find_mpis, find_pdb
 from run_jobs import SOURCES, Program
 
 
@@ -43,7 +43,7 @@ def main():
     parser.add_argument("--build", default="build", help="where pdb and its recorders are")
     parser.add_argument("--ranks", type=int, default=64)
     args = parser.parse_args()
-    pdb = os.path.abspath(os.path.join(args.build, "pdb"))
+    pdb = find_pdb(args.build)
     mpi = find_mpis(args.build, ["openmpi"])[0]
     folder = os.path.abspath(os.path.join(args.build, "tests", "mpi", mpi.name))
     os.makedirs(folder, exist_ok=True)

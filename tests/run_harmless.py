@@ -13,7 +13,7 @@ import time
 
 from jobs import process
 from jobs.job import Job, JobError, ask_job
-from jobs.mpi import find_mpis
+from jobs.mpi import find_mpis, find_pdb
 from jobs.report import Report, check
 from run_jobs import SOURCES, Program
 
@@ -176,7 +176,7 @@ def main():
     parser.add_argument("--seed", type=int, default=int(os.environ.get("SEED") or 1))
     args = parser.parse_args()
     report = Report(args.only)
-    pdb = os.path.abspath(os.path.join(args.build, "pdb"))
+    pdb = find_pdb(args.build)
     program = Program(os.path.join(SOURCES, "checksum.c"))
     for mpi in find_mpis(args.build, args.mpi):
         folder = os.path.abspath(os.path.join(args.build, "tests", "mpi", mpi.name))

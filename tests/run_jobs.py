@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 
 from jobs.job import Job, ask, ask_job
-from jobs.mpi import find_mpis
+from jobs.mpi import find_mpis, find_pdb
 from jobs.report import Report, check
 
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "mpi")
@@ -189,7 +189,7 @@ def main():
     parser.add_argument("--repeat", help="how often to run each (or $REPEAT)")
     args = parser.parse_args()
     report = Report(args.only, args.repeat)
-    pdb = os.path.abspath(os.path.join(args.build, "pdb"))
+    pdb = find_pdb(args.build)
     programs = [Program(path) for path in sorted(glob.glob(os.path.join(SOURCES, "*.*")))
                 if not path.endswith(".h")]
     for _ in range(report.repeat):

@@ -9,7 +9,7 @@ import random
 import subprocess
 
 from jobs.job import ask_job
-from jobs.mpi import find_mpis
+from jobs.mpi import find_mpis, find_pdb
 from jobs.programs import PROGRAMS
 from jobs.report import Report, check
 from run_jobs import check_first_line
@@ -61,7 +61,7 @@ def main():
     parser.add_argument("--seed", type=int, default=int(os.environ.get("SEED") or 1))
     args = parser.parse_args()
     report = Report(args.only, args.repeat)
-    pdb, tool = (os.path.abspath(os.path.join(args.build, name)) for name in ("pdb", "inject"))
+    pdb, tool = find_pdb(args.build), os.path.abspath(os.path.join(args.build, "inject"))
     generator = random.Random(args.seed)
     # Debian builds these programs for its default MPI, which is Open MPI.
     for mpi in find_mpis(args.build, ["openmpi"]):

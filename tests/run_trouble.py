@@ -17,7 +17,7 @@ import time
 
 from jobs import process, segment
 from jobs.job import Job, JobError, ask, ask_job
-from jobs.mpi import find_mpis
+from jobs.mpi import find_mpis, find_pdb
 from jobs.report import Report, Skip, check
 from run_jobs import SOURCES, Program, check_first_line
 
@@ -29,7 +29,7 @@ class Place:
     """Where and with what the tests run."""
 
     def __init__(self, build, mpi):
-        self.pdb = os.path.abspath(os.path.join(build, "pdb"))
+        self.pdb = find_pdb(build)
         self.mpi = mpi
         self.folder = os.path.abspath(os.path.join(build, "tests", "mpi", mpi.name))
         os.makedirs(self.folder, exist_ok=True)

@@ -44,7 +44,9 @@ class Mpi:
         if preload:
             variables["LD_PRELOAD"] = preload
         if self.suffix == "openmpi":
-            command = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "-n", str(size)]
+            # All ranks are on this node; TCP would only complain of having no network.
+            command = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca",
+                       "btl", "^tcp", "-n", str(size)]
             for name, value in variables.items():
                 command += ["-x", f"{name}={value}"]
         else:
@@ -59,3 +61,8 @@ def find_mpis(build, wanted=None):
     mpis = [Mpi(suffix, build) for suffix in ("openmpi", "mpich")
             if shutil.which(f"mpicc.{suffix}") and shutil.which(f"mpiexec.{suffix}")]
     return [mpi for mpi in mpis if not wanted or mpi.suffix in wanted or mpi.name in wanted]
+
+
+def find_pdb(build):
+    """The program under test: $PDB, or the one in the build directory."""
+    return os.path.abspath(os.environ.get("PDB") or os.path.join(build, "pdb"))
