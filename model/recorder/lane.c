@@ -31,21 +31,6 @@ struct lane *lane_create(struct writer *w, uint32_t index,
 	return l;
 }
 
-/* The sequence lock of struct seg_current. An odd value left by a thread that was thrown out of
- * the middle (a signal handler's longjmp) is made even by the next section. */
-static inline void section_begin(struct lane *l)
-{
-	l->seq |= 1;
-	atomic_store_explicit(&l->seg->current.seq, l->seq, RELAXED);
-	atomic_thread_fence(memory_order_release);
-}
-
-static inline void section_end(struct lane *l)
-{
-	l->seq++;
-	atomic_store_explicit(&l->seg->current.seq, l->seq, memory_order_release);
-}
-
 void lane_take(struct lane *l, int tid, bool is_main)
 {
 	struct seg_lane *seg = l->seg;
@@ -55,16 +40,14 @@ void lane_take(struct lane *l, int tid, bool is_main)
 	seg->is_main = is_main;
 	seg->first_ticks = now;
 	l->state = SEG_STATE_EXIT(0);
-	l->since = now;
-	l->polls = 0;
 	l->poll_site = 0;
-	section_begin(l);
+	uint32_t seq = lane_section_begin(l);
 	atomic_store_explicit(&seg->current.state, l->state, RELAXED);
 	atomic_store_explicit(&seg->current.since, now, RELAXED);
 	atomic_store_explicit(&seg->current.poll_site, 0, RELAXED);
 	atomic_store_explicit(&seg->current.in_poll, 0, RELAXED);
 	atomic_store_explicit(&seg->current.polls, 0, RELAXED);
-	section_end(l);
+	lane_section_end(l, seq);
 	atomic_store_explicit(&seg->use, SEG_LANE_ACTIVE, memory_order_release);
 }
 
@@ -102,9 +85,13 @@ static struct seg_transition *add_transition(struct lane *l, uint32_t from, uint
 	return &l->transitions[at];
 }
 
-/* The transition for which the hint was wrong; NULL when there is no room for a new one. */
-static struct seg_transition *other_transition(struct lane *l, uint32_t from, uint32_t to)
+/* The transition from the present state; NULL when there is no room for a new one. */
+static struct seg_transition *find_transition(struct lane *l, uint32_t to)
 {
+	uint32_t from = l->state;
+
+	if (l->hints[from].to == to)
+		return &l->transitions[l->hints[from].transition];
 	uint64_t key = (uint64_t)from << 32 | to;
 	struct idhash_probe probe = idhash_probe(&l->edges, key);
 	struct seg_transition *t = NULL;
@@ -123,57 +110,23 @@ static struct seg_transition *other_transition(struct lane *l, uint32_t from, ui
 	return t;
 }
 
-/* One event: into `to` at `now`. Must be within a section. */
-static inline void event(struct lane *l, uint32_t to, uint64_t now)
+static void make_event(struct lane *l, uint32_t to, uint64_t now)
 {
-	struct seg_current *current = &l->seg->current;
-	uint32_t from = l->state;
-	struct lane_hint hint = l->hints[from];
-	struct seg_transition *t = &l->transitions[hint.transition];
+	struct seg_transition *t = find_transition(l, to);
+	uint32_t seq = lane_section_begin(l);
 
-	if (__builtin_expect(hint.to != to, 0))
-		t = other_transition(l, from, to);
-	if (__builtin_expect(t != NULL, 1))
-		atomic_store_explicit(&t->count, atomic_load_explicit(&t->count, RELAXED) + 1,
-				      RELAXED);
-	struct seg_state *stats = &l->states[from];
-	uint64_t stay = now - l->since;
-	if (stay > atomic_load_explicit(&stats->longest, RELAXED))
-		atomic_store_explicit(&stats->longest, stay, RELAXED);
-	struct seg_event *slot = &l->ring[l->events & l->ring_mask];
-	atomic_store_explicit(&slot->ticks, now, RELAXED);
-	atomic_store_explicit(&slot->state, to, RELAXED);
-	l->state = to;
-	l->since = now;
-	l->events++;
-	atomic_store_explicit(&current->state, to, RELAXED);
-	atomic_store_explicit(&current->since, now, RELAXED);
-	atomic_store_explicit(&current->events, l->events, RELAXED);
-	if (__builtin_expect(l->poll_site, 0)) {
-		l->poll_site = 0;
-		l->polls = 0;
-		atomic_store_explicit(&current->poll_site, 0, RELAXED);
-		atomic_store_explicit(&current->in_poll, 0, RELAXED);
-		atomic_store_explicit(&current->polls, 0, RELAXED);
-	}
+	lane_event(l, t, to, now);
+	lane_section_end(l, seq);
 }
 
 void lane_enter(struct lane *l, uint32_t site)
 {
-	uint64_t now = ticks_now();
-
-	section_begin(l);
-	event(l, SEG_STATE_ENTER(site), now);
-	section_end(l);
+	make_event(l, SEG_STATE_ENTER(site), ticks_now());
 }
 
 void lane_leave(struct lane *l)
 {
-	uint64_t now = ticks_now();
-
-	section_begin(l);
-	event(l, l->state | 1, now);
-	section_end(l);
+	make_event(l, l->state | 1, ticks_now());
 }
 
 void lane_enter_poll(struct lane *l, uint32_t site)
@@ -182,32 +135,27 @@ void lane_enter_poll(struct lane *l, uint32_t site)
 
 	l->poll_ticks = ticks_now();
 	l->poll_site = site;
-	section_begin(l);
+	uint32_t seq = lane_section_begin(l);
 	atomic_store_explicit(&current->poll_site, site, RELAXED);
 	atomic_store_explicit(&current->in_poll, 1, RELAXED);
 	atomic_store_explicit(&current->poll_ticks, l->poll_ticks, RELAXED);
-	section_end(l);
+	lane_section_end(l, seq);
 }
 
 void lane_leave_poll(struct lane *l, bool failed)
 {
 	struct seg_current *current = &l->seg->current;
+	uint32_t site = l->poll_site;
 
-	if (failed) {
-		struct seg_state *stats = &l->states[SEG_STATE_ENTER(l->poll_site)];
-		atomic_store_explicit(&stats->polls,
-				      atomic_load_explicit(&stats->polls, RELAXED) + 1, RELAXED);
-		l->polls++;
-		section_begin(l);
-		atomic_store_explicit(&current->in_poll, 0, RELAXED);
-		atomic_store_explicit(&current->polls, l->polls, RELAXED);
-		section_end(l);
+	if (!failed) {
+		uint64_t now = ticks_now();
+		make_event(l, SEG_STATE_ENTER(site), l->poll_ticks);
+		make_event(l, SEG_STATE_EXIT(site), now);
 		return;
 	}
-	uint32_t site = l->poll_site;
-	uint64_t now = ticks_now();
-	section_begin(l);
-	event(l, SEG_STATE_ENTER(site), l->poll_ticks);
-	event(l, SEG_STATE_EXIT(site), now);
-	section_end(l);
+	lane_add(&l->states[SEG_STATE_ENTER(site)].polls, 1);
+	uint32_t seq = lane_section_begin(l);
+	atomic_store_explicit(&current->in_poll, 0, RELAXED);
+	lane_add(&current->polls, 1);
+	lane_section_end(l, seq);
 }

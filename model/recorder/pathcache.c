@@ -34,6 +34,17 @@ void pathcache_flush(struct pathcache *c)
 	c->used = 0;
 }
 
+uint32_t pathcache_find(const struct pathcache *c, const struct recorder_function *function,
+			uintptr_t ra, uintptr_t cfa)
+{
+	uint32_t site = pathcache_find_first(c, function, ra, cfa);
+	const struct path_entry *e = c->buckets[pathcache_place(ra, cfa) ^ 1];
+
+	if (site)
+		return site;
+	return e && path_entry_holds(e, function, ra, cfa) ? e->site : 0;
+}
+
 void pathcache_add(struct pathcache *c, const struct recorder_function *function, uintptr_t ra,
 		   uintptr_t cfa, uint32_t site, const struct path_slot *slots, uint32_t num_slots)
 {

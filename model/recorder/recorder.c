@@ -341,17 +341,19 @@ static __attribute__((noinline)) struct lane *unusual(uintptr_t cfa)
 	return self.lane ? self.lane : attach_thread(SEG_LIFE_RUNNING);
 }
 
-bool recorder_enter(struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
+/* The whole way, with nothing assumed. */
+static __attribute__((noinline)) bool enter(struct recorder_function *function, uintptr_t ra,
+					    uintptr_t cfa)
 {
 	struct lane *lane = self.lane;
 
-	if (unlikely(self.cfa != 0 || !lane)) {
+	if (self.cfa != 0 || !lane) {
 		lane = unusual(cfa);
 		if (!lane)
 			return false;
 	}
 	uint32_t site = pathcache_find(&lane->cache, function, ra, cfa);
-	if (unlikely(!site)) {
+	if (!site) {
 		site = find_site(lane, function, ra, cfa);
 		if (!site)
 			return false;
@@ -364,10 +366,46 @@ bool recorder_enter(struct recorder_function *function, uintptr_t ra, uintptr_t 
 	return true;
 }
 
+static __attribute__((noinline)) void leave(void)
+{
+	if (self.lane)
+		lane_leave(self.lane);
+	self.cfa = 0;
+}
+
+/* The fast path calls nothing: whatever would is left to enter() and leave(), so that the compiler
+ * needs no stack here. The counter is read first, while nothing else is under way: processors wait
+ * for earlier loads before they read it. */
+bool recorder_enter(struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
+{
+	struct lane *lane = self.lane;
+	uint64_t now;
+
+	if (unlikely(!ticks_fast(&now) || self.cfa != 0 || !lane ||
+		     function->class_id == SEG_CLASS_POLL))
+		return enter(function, ra, cfa);
+	uint32_t site = pathcache_find_first(&lane->cache, function, ra, cfa);
+	if (unlikely(!site))
+		return enter(function, ra, cfa);
+	/* Before the event, so that a call from a signal handler in its midst is let through. */
+	self.cfa = cfa;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (unlikely(!lane_fast_event(lane, SEG_STATE_ENTER(site), now)))
+		lane_enter(lane, site);
+	return true;
+}
+
 void recorder_leave(void)
 {
-	if (likely(self.lane))
-		lane_leave(self.lane);
+	struct lane *lane = self.lane;
+	uint64_t now;
+
+	if (unlikely(!ticks_fast(&now) || !lane ||
+		     !lane_fast_event(lane, lane->state | 1, now))) {
+		leave();
+		return;
+	}
+	atomic_signal_fence(memory_order_seq_cst);
 	self.cfa = 0;
 }
 

@@ -12,6 +12,7 @@ REC_SRC = $(wildcard model/recorder/*.c)
 REC_OBJ = $(REC_SRC:%.c=$(O)/%.o)
 REC_PIC_OBJ = $(REC_SRC:%.c=$(O)/%.op)
 
+REC_WRAPPERS = $(foreach mpi,openmpi mpich,$(O)/model/recorder/wrappers-$(mpi))
 REC_CPP_openmpi = $(filter -I%,$(shell mpicc.openmpi -show))
 REC_CPP_mpich = $(filter -I%,$(shell mpicc.mpich -show))
 
@@ -22,24 +23,21 @@ $(O)/%.op: %.c | $(O)/.deps-build
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(REC_CFLAGS) -MMD -MP -MF $(@:.op=.op.d) -c -o $@ $<
 
-$(O)/model/recorder/wrappers-%.c: model/recorder/wrappers.gawk model/recorder/mpi_calls.def | \
+$(REC_WRAPPERS:=.c): $(O)/model/recorder/wrappers-%.c: model/recorder/wrappers.gawk model/recorder/mpi_calls.def | \
 		$(O)/.deps-build
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)echo '#include <mpi.h>' | $(CC) -E -P -xc $(REC_CPP_$*) - >$(@:.c=.i)
 	$(Q)gawk -f model/recorder/wrappers.gawk model/recorder/mpi_calls.def $(@:.c=.i) >$@
 
-$(O)/model/recorder/wrappers-%.op: $(O)/model/recorder/wrappers-%.c
+$(REC_WRAPPERS:=.op): $(O)/model/recorder/wrappers-%.op: $(O)/model/recorder/wrappers-%.c
 	$(call say,CC,$@)
 	$(Q)$(CC) $(REC_CFLAGS) $(subst -I,-isystem ,$(REC_CPP_$*)) -MMD -MP -MF $(@:.op=.op.d) -c \
 		-o $@ $<
 
-$(O)/libpdbrec-%.so: $(O)/model/recorder/wrappers-%.op $(REC_PIC_OBJ) model/recorder/exports.map
+$(RECORDERS): $(O)/libpdbrec-%.so: $(O)/model/recorder/wrappers-%.op $(REC_PIC_OBJ) model/recorder/exports.map
 	$(call say,LD,$@)
 	$(Q)$(CC) -shared $(OPTIMIZE) -Wl,-z,defs -Wl,-z,relro -Wl,-z,now \
 		-Wl,--version-script=model/recorder/exports.map $(LDFLAGS) -o $@ $(filter %.op,$^)
 
-.SECONDARY: $(REC_PIC_OBJ) $(foreach m,openmpi mpich,$(O)/model/recorder/wrappers-$(m).c \
-	$(O)/model/recorder/wrappers-$(m).op)
-
--include $(REC_OBJ:.o=.d) $(REC_PIC_OBJ:.op=.op.d) $(wildcard $(O)/model/recorder/wrappers-*.op.d)
+-include $(REC_OBJ:.o=.d) $(REC_PIC_OBJ:.op=.op.d) $(REC_WRAPPERS:=.op.d)

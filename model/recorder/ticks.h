@@ -19,19 +19,28 @@ void ticks_init(void);
 /* Nanoseconds of a clock. */
 uint64_t ticks_ns(clockid_t clock);
 
-static inline uint64_t ticks_now(void)
+/* The counter, if it is the clock in use. */
+static inline bool ticks_fast(uint64_t *ret)
 {
 #if defined(__x86_64__)
-	if (__builtin_expect(ticks_clock == SEG_CLOCK_TSC, 1))
-		return __builtin_ia32_rdtsc();
+	if (__builtin_expect(ticks_clock == SEG_CLOCK_TSC, 1)) {
+		*ret = __builtin_ia32_rdtsc();
+		return true;
+	}
 #elif defined(__aarch64__)
 	if (__builtin_expect(ticks_clock == SEG_CLOCK_CNTVCT, 1)) {
-		uint64_t ticks;
-		__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-		return ticks;
+		__asm__ volatile("mrs %0, cntvct_el0" : "=r"(*ret));
+		return true;
 	}
 #endif
-	return ticks_ns(CLOCK_MONOTONIC);
+	return false;
+}
+
+static inline uint64_t ticks_now(void)
+{
+	uint64_t ticks;
+
+	return ticks_fast(&ticks) ? ticks : ticks_ns(CLOCK_MONOTONIC);
 }
 
 #endif

@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Time added to each MPI call by the recorder: runs with and without it in turns, medians of the
+# runs. Usage: recorder_bench.sh BUILD_DIR [RUNS]
+set -e
+build=$(cd "$1" && pwd)
+runs=${2:-7}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+export PDB_SEGMENT_DIR="$dir"
+
+one_mpi() {
+	mpi=$1
+	i=0
+	: >"$dir/log"
+	while [ "$i" -lt "$runs" ]; do
+		"$build/tests/bench/recorder_bench-$mpi" | sed 's/^/without /' >>"$dir/log"
+		LD_PRELOAD="$build/libpdbrec-$mpi.so" "$build/tests/bench/recorder_bench-$mpi" |
+			sed 's/^/with /' >>"$dir/log"
+		i=$((i + 1))
+	done
+	gawk -v mpi="$mpi" '
+		{ value[$1, $2][++num[$1, $2]] = $3 }
+		function median(key,	n, sorted) { n = asort(value[key], sorted); return sorted[int((n + 1) / 2)] }
+		END {
+			clock = median("with" SUBSEP "clock")
+			for (frames = 10; frames <= 20; frames += 10) {
+				without = median("without" SUBSEP frames)
+				with = median("with" SUBSEP frames)
+				printf "%-8s %2d frames: %6.1f ns without, %6.1f ns with, %5.1f ns added (ratio %.2f), of which two time stamps %.1f ns\n",
+					mpi, frames, without, with, with - without, with / without, 2 * clock
+			}
+		}' "$dir/log"
+}
+
+one_mpi openmpi
+one_mpi mpich
