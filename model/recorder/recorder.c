@@ -92,6 +92,68 @@ static void slow_end(const struct slow *s)
 	self.busy = false;
 }
 
+/* ---- Lanes ----------------------------------------------------------------------------------- */
+
+static void read_stack_bounds(struct lane *lane)
+{
+	pthread_attr_t attr;
+	void *low;
+	size_t size;
+
+	lane->stack_low = lane->stack_high = 0;
+	if (pthread_getattr_np(pthread_self(), &attr) != 0)
+		return;
+	if (pthread_attr_getstack(&attr, &low, &size) == 0) {
+		lane->stack_low = (uintptr_t)low;
+		lane->stack_high = (uintptr_t)low + size;
+	}
+	pthread_attr_destroy(&attr);
+}
+
+static bool grow_transitions(struct lane *lane, uint32_t transitions)
+{
+	struct slow s;
+	bool room = false;
+
+	if (slow_begin(&s)) {
+		room = lane_reserve_transitions(lane, &recorder.writer, transitions);
+		slow_end(&s);
+	}
+	return room;
+}
+
+/* A lane for this thread: one of an ended thread or a new one. Lock held. */
+static struct lane *get_lane(void)
+{
+	struct seg_header *h = recorder.writer.header;
+	struct lane *lane = recorder.free_lanes;
+
+	if (lane) {
+		recorder.free_lanes = lane->next_free;
+		pathcache_flush(&lane->cache);
+		return lane;
+	}
+	uint32_t index = atomic_load_explicit(&h->num_lanes, memory_order_relaxed);
+	lane = lane_create(&recorder.writer, index, grow_transitions);
+	if (lane)
+		/* Pairs with the reader's acquire load: it then sees the lane's tables. */
+		atomic_store_explicit(&h->num_lanes, index + 1, memory_order_release);
+	else
+		atomic_fetch_add_explicit(&h->dropped_lanes, 1, memory_order_relaxed);
+	return lane;
+}
+
+/* The calling thread takes the lane. Lock held. */
+static void take_lane(struct lane *lane)
+{
+	pid_t tid = syscall(SYS_gettid);
+
+	read_stack_bounds(lane);
+	lane_take(lane, tid, tid == getpid());
+	pthread_setspecific(recorder.key, lane);
+	self.lane = lane;
+}
+
 /* ---- Start and end --------------------------------------------------------------------------- */
 
 static bool variable_is(const char *name, const char *value)
@@ -170,9 +232,11 @@ static bool prepare(const struct writer_identity *identity, char *why, size_t wh
 	int error = pthread_key_create(&recorder.key, thread_ended);
 	if (!error)
 		error = pthread_atfork(NULL, NULL, in_child);
-	if (error) {
+	/* The first lane now, so that want of room for it is said as well. */
+	recorder.free_lanes = error ? NULL : get_lane();
+	if (!recorder.free_lanes) {
 		writer_remove(&recorder.writer);
-		snprintf(why, why_size, "%s", strerror(error));
+		snprintf(why, why_size, "%s", error ? strerror(error) : "no room for its segment");
 		return false;
 	}
 	return true;
@@ -209,55 +273,6 @@ static void stop(void)
 
 /* ---- A call ----------------------------------------------------------------------------------- */
 
-static void read_stack_bounds(struct lane *lane)
-{
-	pthread_attr_t attr;
-	void *low;
-	size_t size;
-
-	lane->stack_low = lane->stack_high = 0;
-	if (pthread_getattr_np(pthread_self(), &attr) != 0)
-		return;
-	if (pthread_attr_getstack(&attr, &low, &size) == 0) {
-		lane->stack_low = (uintptr_t)low;
-		lane->stack_high = (uintptr_t)low + size;
-	}
-	pthread_attr_destroy(&attr);
-}
-
-/* A lane for this thread: one of an ended thread or a new one. Lock held. */
-static struct lane *get_lane(bool (*grow)(struct lane *, uint32_t))
-{
-	struct seg_header *h = recorder.writer.header;
-	struct lane *lane = recorder.free_lanes;
-
-	if (lane) {
-		recorder.free_lanes = lane->next_free;
-		pathcache_flush(&lane->cache);
-		return lane;
-	}
-	uint32_t index = atomic_load_explicit(&h->num_lanes, memory_order_relaxed);
-	lane = lane_create(&recorder.writer, index, grow);
-	if (lane)
-		/* Pairs with the reader's acquire load: it then sees the lane's tables. */
-		atomic_store_explicit(&h->num_lanes, index + 1, memory_order_release);
-	else
-		atomic_fetch_add_explicit(&h->dropped_lanes, 1, memory_order_relaxed);
-	return lane;
-}
-
-static bool grow_transitions(struct lane *lane, uint32_t transitions)
-{
-	struct slow s;
-	bool room = false;
-
-	if (slow_begin(&s)) {
-		room = lane_reserve_transitions(lane, &recorder.writer, transitions);
-		slow_end(&s);
-	}
-	return room;
-}
-
 static struct lane *attach_thread(enum seg_life life)
 {
 	struct lane *lane = NULL;
@@ -268,16 +283,11 @@ static struct lane *attach_thread(enum seg_life life)
 		return NULL;
 	start(life);
 	if (atomic_load(&recorder.stage) == STAGE_ON) {
-		lane = get_lane(grow_transitions);
+		lane = get_lane();
 		self.no_lane = !lane;
 	}
-	if (lane) {
-		pid_t tid = syscall(SYS_gettid);
-		read_stack_bounds(lane);
-		lane_take(lane, tid, tid == getpid());
-		pthread_setspecific(recorder.key, lane);
-		self.lane = lane;
-	}
+	if (lane)
+		take_lane(lane);
 	slow_end(&s);
 	return lane;
 }

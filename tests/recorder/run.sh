@@ -1,0 +1,399 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The recorder in real MPI programs: counts, languages, threads, processes, failures, other tools.
+# Usage: run.sh BUILD_DIR [WORD: only tests whose name holds it]
+build=$(cd "$1" && pwd)
+only=$2
+here=$(cd "$(dirname "$0")" && pwd)
+python=/usr/bin/python3
+work=$(mktemp -d)
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export PDB_SEGMENT_DIR="$work/segments" CHECK_DIR="$work/check"
+passed=0
+failed=0
+mounts=
+job=
+
+finish() {
+	[ -z "$job" ] || kill "$job" 2>/dev/null
+	for m in $mounts; do umount "$m"; done
+	rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 1' INT TERM
+
+say() { echo "    $*" >>"$work/why"; }
+
+# ---- Building the programs ---------------------------------------------------------------------
+
+compile() {
+	for mpi in openmpi mpich; do
+		for p in calls tool; do
+			shared=
+			[ $p = tool ] && shared="-shared -fPIC"
+			mpicc.$mpi -O2 -g $shared -o "$work/$p-$mpi" "$here/$p.c" "$here/checkpoint.c" -lpthread || return 1
+		done
+		mpicxx.$mpi -O2 -g -o "$work/exceptions-$mpi" -I"$here" "$here/exceptions.cc" \
+			-x c++ "$here/checkpoint.c" -lpthread || return 1
+		gcc -c -I"$here" -o "$work/checkpoint_f.o" "$here/checkpoint_f.c"
+		gcc -c -o "$work/checkpoint.o" "$here/checkpoint.c"
+		for p in calls_mpif.f calls_usempi.f90 calls_f08.f90; do
+			(cd "$work" && mpif90.$mpi -O2 -g -I"$here" -o "$work/${p%.*}-$mpi" "$here/$p" \
+				checkpoint_f.o checkpoint.o) || return 1
+		done
+	done
+}
+
+# ---- Running -----------------------------------------------------------------------------------
+
+fresh() {
+	rm -rf "$work/segments" "$CHECK_DIR"
+	mkdir -p "$work/segments" "$CHECK_DIR"
+	: >"$work/why"
+}
+
+preload() { echo "$build/libpdbrec-$1.so"; }
+
+# launch MPI RANKS PROGRAM ARGUMENT...: in the background, with the recorder in the ranks.
+launch() {
+	launch_mpi=$1
+	ranks=$2
+	shift 2
+	if [ "$launch_mpi" = openmpi ]; then
+		mpirun.openmpi --oversubscribe -n "$ranks" env LD_PRELOAD="${PRELOAD:-$(preload openmpi)}" \
+			"$@" >"$work/out" 2>"$work/err" &
+	else
+		mpiexec.hydra -n "$ranks" env LD_PRELOAD="${PRELOAD:-$(preload mpich)}" \
+			"$@" >"$work/out" 2>"$work/err" &
+	fi
+	job=$!
+}
+
+# Until N ranks are at their checkpoint, the job has ended, or a minute has gone by.
+wait_ready() {
+	n=0
+	while [ "$(ls "$CHECK_DIR" | grep -c ready)" -lt "$1" ]; do
+		kill -0 "$job" 2>/dev/null || { say "the job ended early"; cat "$work/err" >>"$work/why"; return 1; }
+		n=$((n + 1))
+		[ $n -lt 1200 ] || { say "ranks not ready in time"; return 1; }
+		sleep 0.05
+	done
+}
+
+go() {
+	: >"$CHECK_DIR/go"
+	wait "$job"
+	status=$?
+	job=
+	return $status
+}
+
+segments() { find "$work/segments" -name 'pdb.*' | sort; }
+dump() { "$python" "$here/dump_segment.py" "$@"; }
+
+# expect_equal WHAT IS SHOULD
+expect_equal() {
+	[ "$2" = "$3" ] && return 0
+	say "$1: is"
+	echo "$2" >>"$work/why"
+	say "but should be"
+	echo "$3" >>"$work/why"
+	return 1
+}
+
+expect_no_segment() { expect_equal "segments left" "$(segments)" ""; }
+field() { dump "$2" | sed -n "s/^$1: //p"; }
+
+# run NAME FUNCTION ARGUMENT...
+run() {
+	name=$1
+	shift
+	case $name in *"$only"*) ;; *) return ;; esac
+	fresh
+	PRELOAD=
+	if "$@"; then
+		passed=$((passed + 1))
+		echo "ok      $name"
+	else
+		failed=$((failed + 1))
+		echo "FAILED  $name"
+		cat "$work/why"
+	fi
+	if [ -n "$job" ]; then
+		kill "$job" 2>/dev/null
+		wait "$job" 2>/dev/null
+		job=
+	fi
+}
+
+# ---- The tests ----------------------------------------------------------------------------------
+
+c_counts="MPI_Allreduce c 5
+MPI_Init c 1
+MPI_Isend c 1
+MPI_Sendrecv c 15
+MPI_Test c 1"
+fortran_counts="MPI_Allreduce fortran 5
+MPI_File_close fortran 1
+MPI_File_open fortran 1
+MPI_Init fortran 1
+MPI_Isend fortran 1
+MPI_Sendrecv fortran 5
+MPI_Test fortran 1"
+
+# Every rank's calls, each once; seven failed polls apart; nothing left after MPI_Finalize.
+test_counts() {
+	mpi=$1 program=$2 expected=$3
+	launch "$mpi" 2 "$work/$program-$mpi"
+	wait_ready 2 || return 1
+	expect_equal "number of segments" "$(segments | wc -l)" 2 || return 1
+	for s in $(segments); do
+		expect_equal "calls" "$(dump --calls "$s")" "$expected" || return 1
+		expect_equal "failed polls" "$(dump "$s" | grep -c 'polls 7$')" 1 || return 1
+		expect_equal "size" "$(field size "$s")" 2 || return 1
+		expect_equal "life" "$(field life "$s")" running || return 1
+		expect_equal "mode" "$(stat -c %a "$s")" 600 || return 1
+	done
+	go || { say "the job failed"; return 1; }
+	expect_equal "output" "$(cat "$work/out")" "done
+done" && expect_no_segment
+}
+
+# One rank, inspected at its checkpoint with the commands of $check.
+inspect() {
+	mpi=$1 check=$2
+	shift 2
+	launch "$mpi" 1 "$@"
+	wait_ready 1 || return 1
+	segment=$(segments)
+	$check || return 1
+	go || { say "the job failed"; return 1; }
+}
+
+check_threads() {
+	expect_equal "lanes" "$(field num_lanes "$segment")" 4 &&
+		expect_equal "ended lanes" "$(dump "$segment" | grep -c '^lane.*use 2')" 3 &&
+		expect_equal "thread level" "$(field thread_level "$segment")" 3 &&
+		expect_equal "calls" "$(dump --calls "$segment" | sed -n 's/MPI_Sendrecv c //p')" 95
+}
+test_threads() { inspect "$1" check_threads "$work/calls-$1" threads && expect_no_segment; }
+
+check_base() { expect_equal "calls" "$(dump --calls "$segment")" "$c_counts"; }
+test_fork() { inspect "$1" check_base "$work/calls-$1" fork && expect_no_segment; }
+
+# The last jump is noticed at the next call; Comm_set_errhandler is not wrapped, MPI_Finalize is.
+check_jumps_so_far() {
+	expect_equal "abandoned" "$(field abandoned "$segment")" 2 &&
+		expect_equal "sends" "$(dump --calls "$segment" | sed -n 's/MPI_Send c //p')" 3
+}
+test_jumps() { inspect "$1" check_jumps_so_far "$work/calls-$1" jumps; }
+
+# Two very deep recursions are one path: innermost and outermost frames, a mark between.
+check_deep() {
+	expect_equal "paths" "$(dump "$segment" | grep -c 'site.*MPI_Send class')" 1 &&
+		expect_equal "mark" "$(dump "$segment" | grep 'MPI_Send class' | grep -c ' < \.\.\.$')" 1
+}
+test_deep() { inspect "$1" check_deep "$work/calls-$1" deep; }
+
+
+# Same pid before and after: the new program's segment takes the old one's place.
+test_exec() {
+	LD_PRELOAD=$(preload mpich) "$work/calls-mpich" exec >"$work/out" 2>"$work/err" &
+	job=$!
+	wait_ready 1 || return 1
+	segment=$(segments)
+	expect_equal "number of segments" "$(segments | wc -l)" 1 && check_base && go &&
+		expect_no_segment
+}
+
+test_abort() {
+	launch "$1" 1 "$work/calls-$1" abort
+	wait "$job"
+	job=
+	expect_equal "life" "$(field life "$(segments)")" aborted
+}
+
+test_killed() {
+	launch "$1" 1 "$work/calls-$1" killed
+	wait "$job"
+	job=
+	expect_equal "life" "$(field life "$(segments)")" running &&
+		expect_equal "calls" "$(dump --calls "$(segments)")" "$c_counts"
+}
+
+# The program is not harmed; one line says that it is not recorded; PDB_QUIET takes that back.
+not_recorded() {
+	CHECK_DIR= LD_PRELOAD=$(preload mpich) "$work/calls-mpich" >"$work/out" 2>"$work/err" ||
+		{ say "the program failed"; cat "$work/err" >>"$work/why"; return 1; }
+	expect_equal "lines" "$(grep -c '^pdb: rank .* is not recorded: ' "$work/err")" 1 || return 1
+	CHECK_DIR= PDB_QUIET=1 LD_PRELOAD=$(preload mpich) "$work/calls-mpich" >"$work/out" 2>"$work/err"
+	expect_equal "status" $? 0 && expect_equal "stderr" "$(cat "$work/err")" ""
+}
+
+test_no_dir() { (export PDB_SEGMENT_DIR="$work/nowhere"; not_recorded); }
+
+# Under a limit with which the program runs without the recorder it runs with it as well.
+# The recorder maps 16 MB of address space (not memory): that much is added.
+under_limits() {
+	option=$1 add=$2
+	shift 2
+	tried=0
+	for limit in "$@"; do
+		( ulimit "$option" "$limit"; CHECK_DIR= exec "$work/calls-mpich" ) >/dev/null 2>&1 || continue
+		tried=$((tried + 1))
+		( ulimit "$option" $((limit + add)); CHECK_DIR= PDB_QUIET=1 LD_PRELOAD=$(preload mpich) \
+			exec "$work/calls-mpich" ) >"$work/out" 2>"$work/err" && continue
+		say "runs within $limit without the recorder but not with it"
+		cat "$work/err" >>"$work/why"
+	done
+	[ $tried -gt 0 ] || say "the program runs within none of the limits"
+	[ ! -s "$work/why" ]
+}
+test_file_limit() { under_limits -f 0 16 1000 5000 10000 17000 18000 19000 21000 25000 100000; }
+test_memory_limit() { under_limits -v 16384 60000 80000 100000 120000 150000 200000; }
+
+with_tmpfs() {
+	options=$1
+	shift
+	mkdir -p "$work/tmpfs"
+	mount -t tmpfs -o "$options" none "$work/tmpfs" || return 1
+	mounts="$work/tmpfs"
+	"$@"
+	with_status=$?
+	if [ -n "$job" ]; then
+		kill "$job" 2>/dev/null
+		wait "$job" 2>/dev/null
+		job=
+	fi
+	umount "$work/tmpfs"
+	mounts=
+	return $with_status
+}
+test_full_dir() { (export PDB_SEGMENT_DIR="$work/tmpfs"; not_recorded); }
+
+# Room for a start, not for all paths: the program ends well and the loss is counted.
+test_fills_up() {
+	launch mpich 1 env PDB_SEGMENT_DIR="$work/tmpfs" "$work/calls-mpich" paths
+	wait_ready 1 || return 1
+	segment=$(ls "$work"/tmpfs/pdb.*)
+	[ "$(field dropped "$segment")" != "0 0 0 0" ] || { say "nothing dropped"; return 1; }
+	go || { say "the job failed"; return 1; }
+	expect_equal "segments left" "$(ls "$work/tmpfs")" ""
+}
+
+# A file of that name from an earlier process of the same pid is replaced, a link is not followed.
+test_stale() {
+	echo old >"$work/victim"
+	for how in 'echo garbage >' "ln -s $work/victim"; do
+		fresh
+		PDB_RECORDER=$(preload mpich) sh -c "$how $work/segments/pdb.job.-1.\$\$
+			exec env LD_PRELOAD=\$PDB_RECORDER $work/calls-mpich" >"$work/out" 2>"$work/err" &
+		job=$!
+		wait_ready 1 || return 1
+		expect_equal "victim" "$(cat "$work/victim")" old || return 1
+		case $how in echo*)
+			segment=$(segments)
+			check_base || return 1
+		;;
+		*) expect_equal "lines" "$(grep -c 'is not recorded' "$work/err")" 1 || return 1 ;;
+		esac
+		go || return 1
+	done
+}
+
+check_tool_and_us() { expect_equal "sendrecvs" "$(dump --calls "$segment" | sed -n 's/MPI_Sendrecv c //p')" "$should_see"; }
+test_tool() {
+	mpi=$1 order=$2 should_see=$3 tool_sees=$4
+	shift 4
+	PRELOAD="$build/libpdbrec-$mpi.so:$work/tool-$mpi"
+	[ "$order" = before ] && PRELOAD="$work/tool-$mpi:$build/libpdbrec-$mpi.so"
+	inspect "$mpi" check_tool_and_us env "$@" "$work/calls-$mpi"
+	tool_status=$?
+	PRELOAD=
+	[ $tool_status = 0 ] && expect_equal "tool" "$(grep tool "$work/out")" "$tool_sees"
+}
+
+check_python() {
+	expect_equal "calls" "$(dump --calls "$segment" | grep -E 'Barrier|Bcast|Init')" "MPI_Barrier c 3
+MPI_Bcast c 1
+MPI_Init_thread c 1"
+}
+test_python() {
+	cat >"$work/calls.py" <<-'PY'
+	import os, time
+	from mpi4py import MPI
+	for i in range(3):
+	    MPI.COMM_WORLD.Barrier()
+	MPI.COMM_WORLD.Bcast(bytearray(8))
+	check = os.environ["CHECK_DIR"]
+	open("%s/ready.%d" % (check, os.getpid()), "w").close()
+	for i in range(6000):
+	    if os.path.exists(check + "/go"):
+	        break
+	    time.sleep(0.01)
+	PY
+	inspect openmpi check_python "$python" "$work/calls.py" && expect_no_segment
+}
+
+check_exceptions() { expect_equal "abandoned" "$(field abandoned "$segment")" 1; }
+test_exceptions() {
+	inspect "$1" check_exceptions "$work/exceptions-$1" &&
+		expect_equal "output" "$(cat "$work/out")" "caught 4 unwound 4 thread 1"
+}
+
+# Processes without MPI: nothing is made, nothing is loaded, nothing is said.
+test_other_programs() {
+	LD_PRELOAD=$(preload openmpi) sh -c 'cat /proc/self/maps' >"$work/out" 2>"$work/err"
+	expect_equal "libraries" "$(grep -cE 'libmpi|libunwind' "$work/out")" 0 &&
+		expect_equal "stderr" "$(cat "$work/err")" "" && expect_no_segment
+}
+
+test_switched_off() {
+	CHECK_DIR= PDB_RECORD=0 LD_PRELOAD=$(preload mpich) "$work/calls-mpich" killed >/dev/null 2>&1
+	expect_no_segment
+}
+
+# Needs the C library only, exports MPI's names only, refers to nothing of MPI.
+test_library() {
+	expect_equal "needed" "$(objdump -p "$(preload "$1")" | awk '/NEEDED/ {print $2}')" libc.so.6 &&
+		expect_equal "exports" "$(nm -D --defined-only "$(preload "$1")" | awk '{print $3}' |
+			grep -ivc '^mpi_')" 0 &&
+		expect_equal "imports" "$(nm -D --undefined-only "$(preload "$1")" | awk '{print $2}' |
+			grep -ciE 'mpi|unw_|backtrace|malloc')" 0
+}
+
+compile || exit 1
+for mpi in openmpi mpich; do
+	run "library-$mpi" test_library $mpi
+	run "c-$mpi" test_counts $mpi calls "$c_counts"
+	for p in calls_mpif calls_usempi calls_f08; do
+		run "fortran-$p-$mpi" test_counts $mpi $p "$fortran_counts"
+	done
+	run "threads-$mpi" test_threads $mpi
+	run "fork-$mpi" test_fork $mpi
+	run "longjmp-$mpi" test_jumps $mpi
+	run "deep-$mpi" test_deep $mpi
+	run "abort-$mpi" test_abort $mpi
+	run "killed-$mpi" test_killed $mpi
+	run "exceptions-$mpi" test_exceptions $mpi
+	run "tool-behind-$mpi" test_tool $mpi behind 15 "tool saw 15"
+	run "tool-behind-pmpi-$mpi" test_tool $mpi behind 15 "" PDB_CHAIN=pmpi
+	run "tool-before-$mpi" test_tool $mpi before 15 "tool saw 15" TOOL_NEXT=1
+done
+run exec test_exec
+run python test_python
+run other-programs test_other_programs
+run switched-off test_switched_off
+run no-directory test_no_dir
+run file-limit test_file_limit
+run memory-limit test_memory_limit
+run stale-file test_stale
+if [ "$(id -u)" = 0 ]; then
+	run full-directory with_tmpfs size=64k test_full_dir
+	run fills-up with_tmpfs size=400k test_fills_up
+	run read-only-directory with_tmpfs ro test_full_dir
+else
+	echo "skipped full-directory fills-up read-only-directory: only root can mount"
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
