@@ -2,7 +2,7 @@
 # Targets that run things: check, bench, demo. Included by ../Makefile.
 
 # What "make check" runs, in this order. Every one of them ends with a line "N passed, N failed".
-CHECKS = check-includes check-unit
+CHECKS = check-includes check-unit check-recorder
 
 check: all unit | $(O)/.deps-check
 	@sh tests/check.sh "$(MAKE)" O=$(O) $(CHECKS)
@@ -107,3 +107,19 @@ $(ATTACH)/names_c-split.so: $(ATTACH)/names_c.so
 $(ATTACH)/names_c-wrong.so: $(ATTACH)/names_c.so $(ATTACH)/names_cxx.so
 	$(Q)cd $(@D) && objcopy --only-keep-debug names_cxx.so names_c-wrong.debug && \
 		objcopy --strip-all --add-gnu-debuglink=names_c-wrong.debug names_c.so $(@F)
+
+# ---- The recorder in real MPI programs, and what a call costs ------------------------------------
+
+check-recorder: $(RECORDERS) | $(O)/.deps-check
+	@sh tests/recorder/run.sh $(O) $(TEST)
+
+RECORDER_BENCH = $(O)/tests/bench/recorder_bench-openmpi $(O)/tests/bench/recorder_bench-mpich
+
+$(RECORDER_BENCH): $(O)/tests/bench/recorder_bench-%: tests/bench/recorder_bench.c | $(O)/.deps-check
+	$(call say,MPICC,$@)
+	$(Q)mkdir -p $(@D) && mpicc.$* -O2 -g -o $@ $<
+
+bench-recorder: $(RECORDERS) $(RECORDER_BENCH)
+	@sh tests/bench/recorder_bench.sh $(O)
+
+.PHONY: check-recorder bench-recorder

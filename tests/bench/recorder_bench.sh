@@ -33,5 +33,6 @@ one_mpi() {
 		}' "$dir/log"
 }
 
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 one_mpi openmpi
 one_mpi mpich

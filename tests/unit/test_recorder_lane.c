@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A lane: events, polls, ring, transitions; and the checked cache of call paths. */
+#include "model/recorder/lane.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/unit/unit.h"
+
+static char dir[] = "/tmp/pdb-test-lane-XXXXXX";
+static struct writer writer;
+
+static bool grow(struct lane *l, uint32_t transitions)
+{
+	return lane_reserve_transitions(l, &writer, transitions);
+}
+
+static int setup(void **state)
+{
+	char why[512];
+
+	if (writer_create(&writer, dir, &(struct writer_identity){.job = "lane"}, 64, why,
+			  sizeof(why)) != 0)
+		return -1;
+	struct lane *l = lane_create(&writer, 0, grow);
+	if (!l)
+		return -1;
+	lane_take(l, 77, true);
+	*state = l;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	writer_remove(&writer);
+	return 0;
+}
+
+static uint64_t count_of(const struct lane *l, uint32_t from, uint32_t to)
+{
+	uint32_t num = l->seg->tables[SEG_LANE_TRANSITIONS].count;
+
+	for (uint32_t i = 0; i < num; i++)
+		if (l->transitions[i].from == from && l->transitions[i].to == to)
+			return l->transitions[i].count;
+	return 0;
+}
+
+static void call(struct lane *l, uint32_t site)
+{
+	lane_enter(l, site);
+	lane_leave(l);
+}
+
+static void poll(struct lane *l, uint32_t site, bool failed)
+{
+	lane_enter_poll(l, site);
+	lane_leave_poll(l, failed);
+}
+
+static void test_transitions(void **state)
+{
+	struct lane *l = *state;
+
+	/* start, then (1 2 2) five times */
+	for (int i = 0; i < 5; i++) {
+		call(l, 1);
+		call(l, 2);
+		call(l, 2);
+	}
+	assert_int_equal(count_of(l, 1, 2), 1);
+	assert_int_equal(count_of(l, 2, 3), 5);
+	assert_int_equal(count_of(l, 3, 4), 5);
+	assert_int_equal(count_of(l, 4, 5), 10);
+	assert_int_equal(count_of(l, 5, 4), 5);
+	assert_int_equal(count_of(l, 5, 2), 4);
+	assert_int_equal(l->seg->tables[SEG_LANE_TRANSITIONS].count, 6);
+	assert_int_equal(l->seg->current.events, 30);
+	assert_int_equal(l->seg->current.state, SEG_STATE_EXIT(2));
+	assert_int_equal(l->seg->current.seq % 2, 0);
+	assert_true(l->states[SEG_STATE_EXIT(1)].longest > 0);
+}
+
+/* The hint and the general way must count the same. */
+static void test_fast_event(void **state)
+{
+	struct lane *l = *state;
+
+	assert_false(lane_fast_event(l, SEG_STATE_ENTER(1), 100)); /* not seen before */
+	assert_int_equal(l->seg->current.events, 0);
+	call(l, 1);
+	call(l, 1);
+	assert_true(lane_fast_event(l, SEG_STATE_ENTER(1), 100));
+	assert_false(lane_fast_event(l, SEG_STATE_ENTER(2), 100));
+	assert_int_equal(count_of(l, 3, 2), 2);
+	assert_int_equal(l->seg->current.state, SEG_STATE_ENTER(1));
+	assert_int_equal(l->seg->current.events, 5);
+}
+
+static void test_many_transitions(void **state)
+{
+	struct lane *l = *state;
+	const uint32_t sites = 5000;
+
+	assert_true(lane_prepare_site(l, &writer, sites));
+	for (int round = 0; round < 2; round++)
+		for (uint32_t site = 1; site <= sites; site++)
+			call(l, site);
+	assert_int_equal(l->seg->tables[SEG_LANE_TRANSITIONS].count, 2 * sites + 1);
+	assert_int_equal(count_of(l, SEG_STATE_EXIT(4998), SEG_STATE_ENTER(4999)), 2);
+	assert_int_equal(count_of(l, SEG_STATE_EXIT(sites), SEG_STATE_ENTER(1)), 1);
+}
+
+static void test_ring_wraps(void **state)
+{
+	struct lane *l = *state;
+
+	for (uint32_t i = 0; i < 100; i++)
+		call(l, 1 + i % 3);
+	/* 200 events in 64 places: event 199 is the exit of call 99, whose site is 1. */
+	assert_int_equal(l->ring[199 % 64].state, SEG_STATE_EXIT(1));
+	assert_int_equal(l->ring[198 % 64].state, SEG_STATE_ENTER(1));
+	for (uint32_t e = 137; e < 200; e++)
+		assert_true(l->ring[e % 64].ticks >= l->ring[(e - 1) % 64].ticks);
+}
+
+static void test_polls(void **state)
+{
+	struct lane *l = *state;
+	struct seg_current *current = &l->seg->current;
+
+	call(l, 1);
+	for (int i = 0; i < 1000; i++)
+		poll(l, 2, true);
+	assert_int_equal(current->events, 2);
+	assert_int_equal(current->state, SEG_STATE_EXIT(1));
+	assert_int_equal(current->polls, 1000);
+	assert_int_equal(current->poll_site, 2);
+	assert_int_equal(current->in_poll, 0);
+	lane_enter_poll(l, 2);
+	assert_int_equal(current->in_poll, 1);
+	uint64_t entered = current->poll_ticks;
+	lane_leave_poll(l, false);
+	assert_int_equal(current->events, 4);
+	assert_int_equal(current->state, SEG_STATE_EXIT(2));
+	assert_int_equal(current->polls, 0);
+	assert_int_equal(current->poll_site, 0);
+	assert_int_equal(current->in_poll, 0);
+	assert_int_equal(l->ring[2].ticks, entered);
+	assert_int_equal(l->states[SEG_STATE_ENTER(2)].polls, 1000);
+	assert_int_equal(count_of(l, SEG_STATE_EXIT(1), SEG_STATE_ENTER(2)), 1);
+}
+
+/* Another thread takes the lane: it starts anew, the counts stay. */
+static void test_taken_again(void **state)
+{
+	struct lane *l = *state;
+
+	call(l, 1);
+	lane_take(l, 78, false);
+	assert_int_equal(l->seg->tid, 78);
+	assert_int_equal(l->seg->current.state, SEG_STATE_EXIT(0));
+	call(l, 1);
+	assert_int_equal(count_of(l, 1, 2), 2);
+	assert_int_equal(count_of(l, 3, 2), 0);
+}
+
+static void test_path_cache(void **state)
+{
+	struct pathcache *c = &((struct lane *)*state)->cache;
+	uintptr_t stack[3] = {0xa, 0xb, 0xc};
+	struct path_slot slots[3] = {{&stack[0], 0xa}, {&stack[1], 0xb}, {&stack[2], 0xc}};
+	const struct recorder_function *f = (const void *)&stack, *g = (const void *)&slots;
+	uintptr_t cfa = (uintptr_t)stack;
+
+	assert_int_equal(pathcache_find(c, f, 0xa, cfa), 0);
+	pathcache_add(c, f, 0xa, cfa, 5, slots, 3);
+	assert_int_equal(pathcache_find(c, f, 0xa, cfa), 5);
+	assert_int_equal(pathcache_find(c, g, 0xa, cfa), 0);
+	assert_int_equal(pathcache_find(c, f, 0xb, cfa), 0);
+	assert_int_equal(pathcache_find(c, f, 0xa, cfa + 16), 0);
+	/* Any return address that changed makes it another path, the outermost too. */
+	for (int i = 0; i < 3; i++) {
+		stack[i] ^= 1;
+		assert_int_equal(pathcache_find(c, f, 0xa, cfa), 0);
+		stack[i] ^= 1;
+	}
+	/* Two ways to one place are both kept, whichever came last. */
+	slots[2].value = stack[2] = 0xd;
+	pathcache_add(c, f, 0xa, cfa, 6, slots, 3);
+	assert_int_equal(pathcache_find(c, f, 0xa, cfa), 6);
+	stack[2] = 0xc;
+	assert_int_equal(pathcache_find(c, f, 0xa, cfa), 5);
+	pathcache_flush(c);
+	assert_int_equal(pathcache_find(c, f, 0xa, cfa), 0);
+}
+
+/* More entries than the arena holds: it is emptied, and the newest is there. */
+static void test_path_cache_full(void **state)
+{
+	struct pathcache *c = &((struct lane *)*state)->cache;
+	static uintptr_t stack[256];
+	static struct path_slot slots[256];
+
+	for (int i = 0; i < 256; i++)
+		slots[i] = (struct path_slot){&stack[i], 0};
+	for (uint32_t i = 1; i < 2000; i++) {
+		pathcache_add(c, NULL, i, 64 * i, i, slots, 256);
+		assert_int_equal(pathcache_find(c, NULL, i, 64 * i), i);
+		assert_true(c->used <= PATHCACHE_ARENA);
+	}
+}
+
+static int remove_dir(void **state)
+{
+	(void)state;
+	return rmdir(dir);
+}
+
+#define LANE_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		LANE_TEST(test_transitions),	  LANE_TEST(test_fast_event),
+		LANE_TEST(test_many_transitions), LANE_TEST(test_ring_wraps),
+		LANE_TEST(test_polls),		  LANE_TEST(test_taken_again),
+		LANE_TEST(test_path_cache),	  LANE_TEST(test_path_cache_full),
+	};
+	if (!mkdtemp(dir))
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, remove_dir);
+}
