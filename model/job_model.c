@@ -56,35 +56,37 @@ void pair_map_add(struct pair_map *map, uint64_t key, uint32_t value)
 
 /* ---- Create and destroy ---------------------------------------------------------------------- */
 
-/* The number of a function's name, each name once. There are some hundred MPI functions, and a
- * program uses a few of them. */
-static uint32_t name_number(struct job_model_private *p, const char *name)
+static const struct function_name *intern_name(struct job_model_private *p, const char *text)
 {
-	for (size_t i = 0; i < p->num_names; i++) {
-		if (strcmp(p->names[i], name) == 0)
-			return (uint32_t)i;
+	size_t length = strlen(text);
+	struct function_name *name;
+
+	HASH_FIND(hh, p->names, text, length, name);
+	if (!name) {
+		name = xmalloc(sizeof(*name) + length + 1);
+		name->number = HASH_COUNT(p->names);
+		memcpy(name->text, text, length + 1);
+		HASH_ADD_KEYPTR(hh, p->names, name->text, length, name);
 	}
-	p->names = xgrow(p->names, p->num_names, &p->names_capacity, sizeof(*p->names));
-	p->names[p->num_names] = xstrdup(name);
-	return (uint32_t)p->num_names++;
+	return name;
 }
 
 static uint32_t intern_site(struct job_model *jm, uint32_t path, const struct model_site *site)
 {
 	struct job_model_private *p = jm->private;
-	uint32_t number = name_number(p, site->name);
-	uint32_t found = pair_map_get(&p->site_of, pair_key(path, number));
+	const struct function_name *name = intern_name(p, site->name);
+	uint32_t found = pair_map_get(&p->site_of, pair_key(path, name->number));
 
 	if (found != PAIR_NONE)
 		return found;
 	jm->sites = xgrow(jm->sites, jm->num_sites, &jm->sites_capacity, sizeof(*jm->sites));
 	jm->sites[jm->num_sites] = (struct job_site){
 		.path = path,
-		.name = p->names[number],
+		.name = name->text,
 		.class_id = site->class_id,
 		.language = site->language,
 	};
-	pair_map_add(&p->site_of, pair_key(path, number), (uint32_t)jm->num_sites);
+	pair_map_add(&p->site_of, pair_key(path, name->number), (uint32_t)jm->num_sites);
 	return (uint32_t)jm->num_sites++;
 }
 
@@ -113,13 +115,17 @@ static void destroy_shape(struct shape *shape)
 static void destroy_private(struct job_model *jm)
 {
 	struct job_model_private *p = jm->private;
+	struct function_name *name, *next;
 
 	for (size_t i = 0; i < p->num_ranks; i++)
 		model_destroy(p->ranks[i].model);
 	for (size_t i = 0; i < jm->num_shapes; i++)
 		destroy_shape(p->shapes[i]);
-	for (size_t i = 0; i < p->num_names; i++)
-		free(p->names[i]);
+	HASH_ITER(hh, p->names, name, next)
+	{
+		HASH_DEL(p->names, name);
+		free(name);
+	}
 	for (size_t i = 0; i < jm->num_transitions; i++)
 		free(p->tallies[i].runs);
 	free(p->ranks);
@@ -127,7 +133,6 @@ static void destroy_private(struct job_model *jm)
 	free(p->shape_of.slots);
 	free(p->site_of.slots);
 	free(p->transition_of.slots);
-	free(p->names);
 	free(p->tallies);
 	free(p->keys);
 	free(p->leaders);

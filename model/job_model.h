@@ -20,7 +20,7 @@ struct rankset;
 /* Site 0 is "start", as in a segment; its states are 0 and 1. */
 struct job_site {
 	uint32_t path; /* in the job's callpaths; CALLPATH_NONE for site 0 */
-	char *name;    /* "MPI_Send" */
+	const char *name; /* "MPI_Send"; owned by the job model */
 	enum seg_class class_id;
 	enum seg_language language;
 };

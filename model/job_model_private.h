@@ -3,6 +3,8 @@
 #ifndef PDB_MODEL_JOB_MODEL_PRIVATE_H
 #define PDB_MODEL_JOB_MODEL_PRIVATE_H
 
+#include <uthash.h>
+
 #include "model/job_model.h"
 
 /* A growing map from 64-bit keys to 32-bit values; open addressing, at most half full. */
@@ -62,6 +64,13 @@ struct tally {
 	uint64_t count;
 };
 
+/* The name of an MPI function; sites borrow the text. */
+struct function_name {
+	UT_hash_handle hh;
+	uint32_t number;
+	char text[];
+};
+
 /* A rank as it was added. */
 struct job_rank {
 	int rank;
@@ -84,8 +93,7 @@ struct job_model_private {
 	struct pair_map shape_of;      /* hash of the tables -> first shape */
 	struct pair_map site_of;       /* (path, number of the name) -> job site */
 	struct pair_map transition_of; /* (from, to) -> transition */
-	char **names;		       /* of MPI functions, each once; borrowed by the sites */
-	size_t num_names, names_capacity;
+	struct function_name *names;   /* of MPI functions, each once */
 	struct tally *tallies; /* by transition */
 	size_t tallies_capacity;
 	struct lane_key *keys; /* by lane, in the order added */

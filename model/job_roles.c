@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "model/callpath.h"
 #include "model/job_model_private.h"
 #include "model/model.h"

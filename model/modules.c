@@ -4,12 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <uthash.h>
+
 #include "model/modules.h"
 #include "model/xalloc.h"
+
+/* What a module is known by: its build-id, or its path where it has none. */
+struct module_key {
+	UT_hash_handle hh;
+	uint32_t id;
+	uint8_t bytes[];
+};
 
 struct modules {
 	struct module *modules;
 	size_t num, capacity;
+	/* Apart, since the bytes of a build-id may be those of some path. */
+	struct module_key *by_build_id, *by_path;
 };
 
 /* Last components of paths, as fnmatch(3) patterns; the first that matches decides. */
@@ -100,6 +111,17 @@ struct modules *modules_create(void)
 	return xcalloc(1, sizeof(struct modules));
 }
 
+static void destroy_keys(struct module_key **keys)
+{
+	struct module_key *key, *next;
+
+	HASH_ITER(hh, *keys, key, next)
+	{
+		HASH_DEL(*keys, key);
+		free(key);
+	}
+}
+
 void modules_destroy(struct modules *modules)
 {
 	if (!modules)
@@ -107,31 +129,16 @@ void modules_destroy(struct modules *modules)
 	for (size_t i = 0; i < modules->num; i++)
 		free(modules->modules[i].path);
 	free(modules->modules);
+	destroy_keys(&modules->by_build_id);
+	destroy_keys(&modules->by_path);
 	free(modules);
 }
 
-static bool is_same(const struct module *module, const char *path, const uint8_t *build_id,
-		    size_t build_id_size)
-{
-	if (module->build_id_size != build_id_size)
-		return false;
-	if (build_id_size)
-		return memcmp(module->build_id, build_id, build_id_size) == 0;
-	return strcmp(module->path, path) == 0;
-}
-
-uint32_t modules_intern(struct modules *modules, const char *path, const uint8_t *build_id,
-			size_t build_id_size)
+static uint32_t add_module(struct modules *modules, const char *path, const uint8_t *build_id,
+			   size_t build_id_size)
 {
 	struct module *module;
 
-	if (build_id_size > BUILD_ID_MAX)
-		build_id_size = BUILD_ID_MAX;
-	/* A job has tens of modules, and each different set of them is interned once. */
-	for (size_t i = 0; i < modules->num; i++) {
-		if (is_same(&modules->modules[i], path, build_id, build_id_size))
-			return (uint32_t)i;
-	}
 	modules->modules = xgrow(modules->modules, modules->num, &modules->capacity,
 				 sizeof(*modules->modules));
 	module = &modules->modules[modules->num];
@@ -143,6 +150,30 @@ uint32_t modules_intern(struct modules *modules, const char *path, const uint8_t
 	if (build_id_size)
 		memcpy(module->build_id, build_id, build_id_size);
 	return (uint32_t)modules->num++;
+}
+
+uint32_t modules_intern(struct modules *modules, const char *path, const uint8_t *build_id,
+			size_t build_id_size)
+{
+	struct module_key **keys, *key;
+	const void *bytes = path;
+	size_t size = strlen(path);
+
+	if (build_id_size > BUILD_ID_MAX)
+		build_id_size = BUILD_ID_MAX;
+	keys = build_id_size ? &modules->by_build_id : &modules->by_path;
+	if (build_id_size) {
+		bytes = build_id;
+		size = build_id_size;
+	}
+	HASH_FIND(hh, *keys, bytes, size, key);
+	if (!key) {
+		key = xmalloc(sizeof(*key) + size);
+		memcpy(key->bytes, bytes, size);
+		key->id = add_module(modules, path, build_id, build_id_size);
+		HASH_ADD_KEYPTR(hh, *keys, key->bytes, size, key);
+	}
+	return key->id;
 }
 
 size_t modules_count(const struct modules *modules)
