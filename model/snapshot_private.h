@@ -3,7 +3,13 @@
 #ifndef PDB_MODEL_SNAPSHOT_PRIVATE_H
 #define PDB_MODEL_SNAPSHOT_PRIVATE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include <zstd.h>
+
+struct pdb_error;
 
 #define SNAPSHOT_MAGIC "PDBSNAP\n" /* 8 bytes, then the version */
 #define SNAPSHOT_VERSION 1
@@ -50,5 +56,61 @@ enum {
 /* What a reader decompresses, and what it allocates, at most. */
 #define SNAPSHOT_MAX_BYTES ((uint64_t)16 << 30)
 #define SNAPSHOT_MAX_MEMORY ((uint64_t)8 << 30)
+
+/* A snapshot being read: the decompressed stream, and the section that is at hand. */
+struct snapshot_input {
+	struct pdb_error *err; /* not NULL */
+	int fd;
+	ZSTD_DStream *zstd;
+	ZSTD_inBuffer in;
+	char chunk[65536];
+	bool at_end;	 /* of the zstd frame */
+	uint64_t bytes;	 /* still allowed to come out */
+	uint64_t memory; /* still allowed to be allocated */
+
+	/* The section. Reading past its end, or a value out of range, makes it bad; what is taken
+	 * then is 0. */
+	uint8_t *section;
+	size_t section_capacity;
+	const uint8_t *at, *end;
+	bool is_bad;
+
+	char **strings; /* number 1 is strings[0] */
+	size_t num_strings, strings_capacity;
+};
+
+/* 0, or -1 and *err: only ZSTD's own memory is allocated. */
+int input_init(struct snapshot_input *in, int fd, struct pdb_error *err);
+void input_deinit(struct snapshot_input *in);
+
+/* Decompress just `size` bytes. */
+int input_read(struct snapshot_input *in, void *to, size_t size);
+/* Fails unless the compressed frame, its checksum and the file end here. */
+int input_expect_end(struct snapshot_input *in);
+/* Read the next section whole. */
+int input_next_section(struct snapshot_input *in, int *id_ret);
+
+uint64_t input_take(struct snapshot_input *in);
+/* A value of at most `most`. */
+uint64_t input_take_below(struct snapshot_input *in, uint64_t most);
+int64_t input_take_signed(struct snapshot_input *in, int64_t least, int64_t most);
+int input_take_int(struct snapshot_input *in);
+/* An index below `num`, or UINT32_MAX. */
+uint32_t input_take_index(struct snapshot_input *in, uint64_t num);
+/* A number of elements that take `bytes_each` or more of what is left of the section. */
+size_t input_take_count(struct snapshot_input *in, uint64_t most, size_t bytes_each);
+/* Borrowed, in the section; NULL if there are not so many. */
+const uint8_t *input_take_bytes(struct snapshot_input *in, size_t num);
+/* Borrowed until input_deinit(); NULL where the writer had none. */
+const char *input_take_string(struct snapshot_input *in);
+/* The same, "" for none. */
+const char *input_take_text(struct snapshot_input *in);
+/* Add the strings of a STRINGS section to the table. */
+void input_take_strings(struct snapshot_input *in);
+
+/* Charge what is going to be allocated; makes the section bad when it is too much. */
+bool input_charge(struct snapshot_input *in, size_t num, size_t size);
+/* Charged and zeroed; never NULL, but empty when the section is bad. */
+void *input_allocate(struct snapshot_input *in, size_t num, size_t size);
 
 #endif
