@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "model/callpath.h"
+#include "model/job.h"
+#include "model/modules.h"
+#include "model/names.h"
+#include "model/proctable.h"
+#include "model/sample.h"
+#include "tests/unit/unit.h"
+
+static void test_create(void **state)
+{
+	struct job *job = job_create();
+	uint32_t node;
+
+	(void)state;
+	assert_int_equal(job->proctable->num_procs, 0);
+	assert_int_equal(modules_count(job->modules), 0);
+	assert_int_equal(callpaths_count(job->callpaths), 0);
+	assert_int_equal(job->samples->num_samples, 0);
+	assert_null(job->model);
+	/* Names without a resolver: module and offset. */
+	node = callpaths_intern(job->callpaths, CALLPATH_NONE,
+				modules_intern(job->modules, "/bin/app", NULL, 0), 0x10, true);
+	assert_string_equal(names_get(job->names, node)->function, "app+0x10");
+	job_destroy(job);
+	job_destroy(NULL);
+}
+
+static void test_holes(void **state)
+{
+	struct job *job = job_create();
+	char why[] = "no recorder";
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		job_add_hole(job, i * 2, why);
+	memset(why, 'x', sizeof(why) - 1);
+	assert_int_equal(job->num_holes, 100);
+	assert_int_equal(job->holes[99].rank, 198);
+	assert_string_equal(job->holes[0].why, "no recorder");
+	job_destroy(job);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_create),
+		cmocka_unit_test(test_holes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
