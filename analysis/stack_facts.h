@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What stack samples tell about ranks: is the main thread inside MPI, is it stopped, does it wait
+ * for other threads of its own process? */
+#ifndef PDB_ANALYSIS_STACK_FACTS_H
+#define PDB_ANALYSIS_STACK_FACTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct job;
+struct sample;
+
+struct stack_fact {
+	int num_samples;      /* of the main thread, with frames */
+	int num_outside;      /* of these, how many have no frame of MPI */
+	const struct sample *latest; /* of the main thread, with or without frames; NULL: none */
+	bool is_stopped;      /* stopped, traced, a zombie or dead in all its samples */
+	bool is_uninterruptible; /* in all its samples */
+};
+
+struct stack_facts {
+	struct stack_fact *ranks; /* [num_ranks] by rank */
+	size_t num_ranks;
+};
+
+struct stack_facts *stack_facts_create(const struct job *job);
+void stack_facts_destroy(struct stack_facts *facts);
+
+/* Never NULL: all zero for a rank without samples. */
+const struct stack_fact *stack_facts_get(const struct stack_facts *facts, int rank);
+
+/* Is the main thread of the rank in a function that waits for other threads (join, condition
+ * variable, barrier of OpenMP)? Looks up names. */
+bool stack_facts_waits_for_threads(const struct stack_facts *facts, const struct job *job,
+				   int rank);
+
+#endif

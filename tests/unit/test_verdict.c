@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/unit/unit.h"
+
+#include "analysis/eqgroup.h"
+#include "analysis/progress.h"
+#include "analysis/verdict.h"
+#include "model/callpath.h"
+#include "model/modules.h"
+#include "model/names.h"
+#include "model/rankset.h"
+#include "model/sample.h"
+#include "tests/unit/simulation.h"
+
+#define MAIN(n) SIM_PATH(1000 + (n))
+
+/* ---- Jobs ------------------------------------------------------------------------------------- */
+
+/* for { Send; Recv; Allreduce }, where rank r stops at step `stop` of iteration `iteration`: at
+ * step 2 * i inside call i, at step 2 * i + 1 after it; for `stay` ms. */
+struct rank_spec {
+	int iteration, stop;
+	uint64_t stay;
+	bool has_moved; /* in the second look */
+	int life;	/* 0: running */
+};
+
+static const char *const calls[] = { "MPI_Send", "MPI_Recv", "MPI_Allreduce" };
+
+static void add_rank(struct job *job, int number, const struct rank_spec *spec)
+{
+	struct sim_rank *rank = sim_rank_create(number);
+
+	sim_call(rank, "MPI_Init", MAIN(1));
+	for (int i = 0; i <= spec->iteration; i++) {
+		for (int call = 0; call < 3; call++) {
+			sim_enter(rank, calls[call], MAIN(2 + call));
+			if (i == spec->iteration && spec->stop == 2 * call)
+				goto stop;
+			sim_leave(rank);
+			if (i == spec->iteration && spec->stop == 2 * call + 1)
+				goto stop;
+		}
+	}
+stop:
+	sim_stay(rank, spec->stay);
+	if (spec->life)
+		rank->model->life = (enum seg_life)spec->life;
+	sim_add(job, rank);
+}
+
+struct answer {
+	struct verdict *verdict;
+	struct progress *progress;
+	struct eqgroups *groups;
+	struct progress_graph *graph;
+};
+
+static struct answer judge(struct job *job)
+{
+	struct answer answer;
+
+	answer.progress = progress_create(job->model);
+	answer.groups = eqgroups_create(answer.progress);
+	answer.graph = progress_graph_create(answer.progress, answer.groups);
+	answer.verdict = verdict_create(job, answer.groups, answer.graph);
+	return answer;
+}
+
+static void forget(struct answer *answer)
+{
+	verdict_destroy(answer->verdict);
+	progress_graph_destroy(answer->graph);
+	eqgroups_destroy(answer->groups);
+	progress_destroy(answer->progress);
+}
+
+static void assert_ranks(const struct rankset *set, const char *expected)
+{
+	char *text = rankset_encode(set, 0);
+
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+/* ---- By models -------------------------------------------------------------------------------- */
+
+enum { SEND, SENT, RECV, RECEIVED, REDUCE, REDUCED };
+
+struct case_spec {
+	const char *what;
+	struct rank_spec ranks[4];
+	bool has_second_look;
+	enum verdict_kind kind;
+	const char *culprits;
+	bool is_hang;
+};
+
+#define STAYS(iteration, stop, stay) { iteration, stop, stay, false, 0 }
+#define MOVES(iteration, stop, stay) { iteration, stop, stay, true, 0 }
+
+static const struct case_spec cases[] = {
+	{ "one computes, the others wait",
+	  { STAYS(9, REDUCE, 5000), STAYS(9, RECEIVED, 5000), STAYS(9, REDUCE, 5000), STAYS(9, REDUCE, 5000) },
+	  true, VERDICT_COMPUTATION, "1", true },
+	{ "the same with one look",
+	  { STAYS(9, REDUCE, 5000), STAYS(9, RECEIVED, 5000), STAYS(9, REDUCE, 5000), STAYS(9, REDUCE, 5000) },
+	  false, VERDICT_COMPUTATION, "1", true },
+	{ "pipeline: the one that computes is ahead of the one that waits for it",
+	  { STAYS(9, REDUCE, 5000), STAYS(9, RECEIVED, 5000), STAYS(9, RECV, 5000), STAYS(8, SEND, 5000) },
+	  true, VERDICT_COMPUTATION, "1", true },
+	{ "two compute: the one behind",
+	  { STAYS(9, REDUCE, 5000), STAYS(9, RECEIVED, 5000), STAYS(9, SENT, 5000), STAYS(9, REDUCE, 5000) },
+	  true, VERDICT_COMPUTATION, "2", true },
+	{ "two compute in one place",
+	  { STAYS(9, REDUCE, 5000), STAYS(9, SENT, 5000), STAYS(9, SENT, 7000), STAYS(9, REDUCE, 5000) },
+	  true, VERDICT_COMPUTATION, "1-2", true },
+	{ "hung in the second call of the first iteration",
+	  { STAYS(0, REDUCE, 4000), STAYS(0, SENT, 4000), STAYS(0, REDUCE, 4000), STAYS(0, REDUCE, 4000) },
+	  true, VERDICT_COMPUTATION, "1", true },
+	{ "too short to be sure",
+	  { STAYS(9, REDUCE, 700), STAYS(9, RECEIVED, 700), STAYS(9, REDUCE, 700), STAYS(9, REDUCE, 700) },
+	  true, VERDICT_COMPUTATION, "1", false },
+	{ "too short to say",
+	  { STAYS(9, REDUCE, 100), STAYS(9, RECEIVED, 100), STAYS(9, REDUCE, 100), STAYS(9, REDUCE, 100) },
+	  true, VERDICT_NONE, "", false },
+	{ "a first phase that all but one are in",
+	  { STAYS(0, SENT, 4000), STAYS(0, SENT, 4000), STAYS(0, RECV, 3000), STAYS(0, SENT, 4000) },
+	  true, VERDICT_COMPUTATION, "0-1,3", false },
+	{ "all move",
+	  { MOVES(9, REDUCE, 3), MOVES(9, SENT, 1), MOVES(9, RECV, 2), MOVES(9, SEND, 0) },
+	  true, VERDICT_NONE, "", false },
+	{ "one waits, the others move",
+	  { STAYS(9, REDUCE, 900), MOVES(9, SENT, 1), MOVES(9, RECV, 2), MOVES(9, SEND, 0) },
+	  true, VERDICT_NONE, "", false },
+	{ "a rank computes for a while, others move",
+	  { STAYS(9, REDUCE, 900), STAYS(9, SENT, 900), MOVES(9, RECV, 2), MOVES(9, SEND, 0) },
+	  true, VERDICT_NONE, "", false },
+	{ "a rank computes for very long, others move still",
+	  { STAYS(9, REDUCE, 9000), STAYS(9, SENT, 9000), MOVES(9, RECV, 2), MOVES(9, SEND, 0) },
+	  true, VERDICT_COMPUTATION, "1", true },
+	{ "all compute",
+	  { STAYS(9, SENT, 9000), STAYS(9, SENT, 9000), STAYS(9, RECEIVED, 9000), STAYS(9, SENT, 9000) },
+	  true, VERDICT_NONE, "", false },
+	{ "all inside: one is behind",
+	  { STAYS(9, REDUCE, 5000), STAYS(8, RECV, 5000), STAYS(9, REDUCE, 5000), STAYS(9, REDUCE, 5000) },
+	  true, VERDICT_LEAST, "1", true },
+	{ "all inside, in one place",
+	  { STAYS(9, SEND, 5000), STAYS(9, SEND, 5000), STAYS(9, SEND, 5000), STAYS(9, SEND, 5000) },
+	  true, VERDICT_UNDECIDED, "0-3", true },
+	{ "all inside for a short while",
+	  { STAYS(9, SEND, 300), STAYS(9, SEND, 300), STAYS(9, RECV, 300), STAYS(9, SEND, 300) },
+	  true, VERDICT_NONE, "", false },
+	{ "one has left",
+	  { STAYS(9, REDUCE, 5000), { 9, REDUCED, 5000, false, SEG_LIFE_FINALIZED },
+	    STAYS(9, REDUCE, 5000), STAYS(9, REDUCE, 5000) },
+	  true, VERDICT_LEFT, "1", true },
+};
+
+static const struct case_spec *find_case(const char *what)
+{
+	for (size_t i = 0; i < NUM_OF(cases); i++)
+		if (!strcmp(cases[i].what, what))
+			return &cases[i];
+	abort();
+}
+
+static struct job *case_job(const struct case_spec *spec)
+{
+	struct job *job = job_create();
+
+	for (int r = 0; r < 4; r++)
+		add_rank(job, r, &spec->ranks[r]);
+	job_model_finish(job->model);
+	for (int r = 0; r < 4 && spec->has_second_look; r++) {
+		job->model->lanes[r].has_second_look = true;
+		job->model->lanes[r].has_moved = spec->ranks[r].has_moved;
+	}
+	return job;
+}
+
+static void test_by_models(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct job *job = case_job(&cases[i]);
+		struct answer answer = judge(job);
+
+		print_message("%s\n", cases[i].what);
+		assert_int_equal(answer.verdict->kind, cases[i].kind);
+		assert_ranks(answer.verdict->culprits, cases[i].culprits);
+		assert_int_equal(answer.verdict->is_hang, cases[i].is_hang);
+		assert_int_equal(answer.verdict->num_culprit_groups > 0, cases[i].culprits[0] != 0);
+		assert_int_equal(answer.verdict->basis, VERDICT_BY_MODELS);
+		forget(&answer);
+		job_destroy(job);
+	}
+	verdict_destroy(NULL);
+}
+
+/* What the first case says besides. */
+static void test_evidence(void **state)
+{
+	struct job *job = case_job(find_case("one computes, the others wait"));
+	struct answer answer = judge(job);
+	const struct verdict *verdict = answer.verdict;
+
+	(void)state;
+	assert_ranks(verdict->waiting, "0,2-3");
+	assert_ranks(verdict->moving, "");
+	assert_int_equal(verdict->stay_ns, 5000 * (uint64_t)SIM_MS);
+	assert_int_equal(verdict->longest_before_ns, SIM_MS);
+	assert_int_equal(verdict->quiet_ns, 5000 * (uint64_t)SIM_MS);
+	assert_false(verdict->is_new_state);
+	assert_false(verdict->is_approximate);
+	assert_int_equal(verdict->num_culprit_groups, 1);
+	assert_int_equal(answer.groups->groups[verdict->culprit_groups[0]].actors[0], 1);
+	forget(&answer);
+	job_destroy(job);
+}
+
+/* The same stay is normal for a rank that has stayed there as long before. */
+static void test_usual_stay(void **state)
+{
+	static const struct {
+		uint64_t longest;
+		enum verdict_kind kind;
+		bool is_hang;
+	} stays[] = {
+		{ 400, VERDICT_COMPUTATION, true },
+		{ 2800, VERDICT_COMPUTATION, false },
+		{ 6000, VERDICT_NONE, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(stays); i++) {
+		struct job *job = case_job(find_case("one computes, the others wait"));
+		const struct model_lane *lane = job->model->lanes[1].data;
+		struct answer answer;
+
+		lane->longest_ns[lane->state] = stays[i].longest * SIM_MS;
+		answer = judge(job);
+		assert_int_equal(answer.verdict->kind, stays[i].kind);
+		assert_int_equal(answer.verdict->is_hang, stays[i].is_hang);
+		forget(&answer);
+		job_destroy(job);
+	}
+}
+
+/* ---- With stacks ------------------------------------------------------------------------------ */
+
+static void add_sample(struct job *job, int rank, char process_state, const char *module,
+		       const char *function, uint64_t when)
+{
+	uint32_t program = modules_intern(job->modules, "/bin/app", NULL, 0);
+	uint32_t id = modules_intern(job->modules, module, NULL, 0);
+	struct name name = { .function = function, .is_symbol = true };
+	struct name main_name = { .function = "main", .is_symbol = true };
+	struct sample sample = {
+		.rank = rank,
+		.is_main = true,
+		.state = process_state,
+		.when_ns = when,
+	};
+	uint64_t hash = 0;
+
+	for (const char *c = function; *c; c++)
+		hash = hash * 31 + (unsigned char)*c;
+	sample.path = callpaths_intern(job->callpaths, CALLPATH_NONE, program, 1, true);
+	names_set(job->names, sample.path, &main_name);
+	sample.path = callpaths_intern(job->callpaths, sample.path, id, hash, false);
+	names_set(job->names, sample.path, &name);
+	samples_add(job->samples, &sample);
+}
+
+#define LIBMPI "/lib/libmpi.so.40"
+#define LIBC "/lib/libc.so.6"
+#define APP "/bin/app"
+
+/* Inside MPI as the others, and only the process state tells. */
+static void test_stopped(void **state)
+{
+	static const char states[] = { 'T', 't', 'Z', 'D' };
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(states); i++) {
+		struct job *job = case_job(find_case("all inside, in one place"));
+		struct answer answer;
+
+		for (int r = 0; r < 4; r++)
+			add_sample(job, r, r == 2 ? states[i] : 'R', LIBMPI, "PMPI_Send", 1);
+		answer = judge(job);
+		assert_int_equal(answer.verdict->kind, VERDICT_STOPPED);
+		assert_ranks(answer.verdict->culprits, "2");
+		assert_ranks(answer.verdict->waiting, "0-1,3");
+		assert_true(answer.verdict->is_hang);
+		forget(&answer);
+		job_destroy(job);
+	}
+}
+
+/* Two threads each; rank 1's second thread computes, main threads of 0 and 2 have joined theirs or
+ * wait inside MPI. */
+static void test_waits_for_own_threads(void **state)
+{
+	for (int with_stacks = 0; with_stacks < 2; with_stacks++) {
+		struct job *job = job_create();
+		struct answer answer;
+
+		(void)state;
+		for (int r = 0; r < 3; r++) {
+			struct sim_rank *rank = sim_rank_create(r);
+
+			sim_call(rank, "MPI_Init", MAIN(1));
+			sim_call(rank, "MPI_Barrier", MAIN(2));
+			if (r == 1)
+				sim_enter(rank, "MPI_Barrier", MAIN(3));
+			sim_add_thread(rank);
+			for (int i = 0; i < 5; i++)
+				sim_call(rank, "MPI_Recv", SIM_PATH(5000, 5001));
+			if (r != 1)
+				sim_enter(rank, "MPI_Recv", SIM_PATH(5000, 5001));
+			sim_stay(rank, 5000);
+			sim_add(job, rank);
+		}
+		job_model_finish(job->model);
+		if (with_stacks)
+			for (int r = 0; r < 3; r += 2)
+				add_sample(job, r, 'S', LIBC, "__pthread_clockjoin_ex", 1);
+		answer = judge(job);
+		assert_int_equal(answer.verdict->kind, VERDICT_COMPUTATION);
+		assert_ranks(answer.verdict->culprits, "1");
+		assert_true(answer.verdict->is_hang);
+		forget(&answer);
+		job_destroy(job);
+	}
+}
+
+/* A rank without a recorder, while all that have one wait. */
+static void test_unrecorded(void **state)
+{
+	struct job *job = case_job(find_case("all inside, in one place"));
+	struct answer answer;
+
+	(void)state;
+	add_sample(job, 4, 'R', APP, "compute", 1);
+	answer = judge(job);
+	assert_int_equal(answer.verdict->kind, VERDICT_COMPUTATION);
+	assert_int_equal(answer.verdict->basis, VERDICT_BY_STACKS);
+	assert_ranks(answer.verdict->culprits, "4");
+	assert_false(answer.verdict->is_hang);
+	forget(&answer);
+	job_destroy(job);
+}
+
+struct stack_spec {
+	const char *module, *function;
+	char process_state;
+};
+
+static void test_by_stacks(void **state)
+{
+	static const struct {
+		const char *what;
+		struct stack_spec looks[2][3]; /* [look][rank] */
+		int num_looks;
+		enum verdict_kind kind;
+		const char *culprits;
+		bool is_hang;
+	} stacks[] = {
+		{ "one sample",
+		  { { { LIBMPI, "x", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } } },
+		  1, VERDICT_COMPUTATION, "1", false },
+		{ "two samples that agree",
+		  { { { LIBMPI, "x", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } },
+		    { { LIBMPI, "y", 'R' }, { APP, "other", 'R' }, { LIBMPI, "x", 'R' } } },
+		  2, VERDICT_COMPUTATION, "1", true },
+		{ "two samples that do not",
+		  { { { LIBMPI, "x", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } },
+		    { { APP, "compute", 'R' }, { LIBMPI, "x", 'R' }, { LIBMPI, "x", 'R' } } },
+		  2, VERDICT_UNKNOWN, "", false },
+		{ "MPI linked into the program",
+		  { { { APP, "PMPI_Recv", 'R' }, { APP, "compute", 'R' }, { APP, "mpi_recv_", 'R' } } },
+		  1, VERDICT_COMPUTATION, "1", false },
+		{ "most compute",
+		  { { { APP, "compute", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } } },
+		  1, VERDICT_NONE, "", false },
+		{ "all inside",
+		  { { { LIBMPI, "x", 'R' }, { LIBMPI, "x", 'R' }, { LIBMPI, "x", 'R' } } },
+		  1, VERDICT_UNKNOWN, "", false },
+		{ "one stopped",
+		  { { { LIBMPI, "x", 'R' }, { LIBMPI, "x", 'R' }, { LIBMPI, "x", 'T' } } },
+		  1, VERDICT_STOPPED, "2", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(stacks); i++) {
+		struct job *job = job_create();
+		struct verdict *verdict;
+
+		print_message("%s\n", stacks[i].what);
+		for (int r = 0; r < 3; r++) {
+			for (int l = 0; l < stacks[i].num_looks; l++) {
+				const struct stack_spec *s = &stacks[i].looks[l][r];
+
+				add_sample(job, r, s->process_state, s->module, s->function,
+					   (uint64_t)l + 1);
+			}
+		}
+		verdict = verdict_create(job, NULL, NULL);
+		assert_int_equal(verdict->kind, stacks[i].kind);
+		assert_int_equal(verdict->basis, VERDICT_BY_STACKS);
+		assert_ranks(verdict->culprits, stacks[i].culprits);
+		assert_int_equal(verdict->is_hang, stacks[i].is_hang);
+		verdict_destroy(verdict);
+		job_destroy(job);
+	}
+}
+
+static void test_nothing_known(void **state)
+{
+	struct job *job = job_create();
+	struct verdict *verdict = verdict_create(job, NULL, NULL);
+
+	(void)state;
+	assert_int_equal(verdict->kind, VERDICT_UNKNOWN);
+	assert_true(rankset_is_empty(verdict->culprits));
+	verdict_destroy(verdict);
+	job_destroy(job);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_by_models),
+		cmocka_unit_test(test_evidence),
+		cmocka_unit_test(test_usual_stay),
+		cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_waits_for_own_threads),
+		cmocka_unit_test(test_unrecorded),
+		cmocka_unit_test(test_by_stacks),
+		cmocka_unit_test(test_nothing_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
