@@ -13,6 +13,7 @@
 
 #include "model/xalloc.h"
 #include "render/ascii_graph.h"
+#include "render/ascii_graph_private.h"
 #include "render/text.h"
 #include "render/view.h"
 
@@ -29,37 +30,6 @@ enum {
 /* Behind the label of a marked node, and kept when that is cut. */
 static const char MARK[] = "  *";
 
-struct node {
-	char *label; /* NULL: a joint */
-	bool is_marked;
-	int width;
-	int left;    /* column where the label begins */
-	int layer;   /* 0: the bottom */
-	int slot;    /* place in the layer, from the left */
-	double wish; /* while ordering and placing: where the neighbours would have it */
-};
-
-struct edge {
-	uint32_t from, to; /* to is on the layer below from */
-	int port;          /* column above `to` */
-};
-
-struct drawing {
-	const struct view *view;
-	struct node *nodes;
-	size_t num_nodes, nodes_capacity;
-	struct edge *edges;
-	size_t num_edges, edges_capacity;
-	int num_layers;
-	uint32_t *sorted; /* nodes by layer, then slot */
-	size_t *start;    /* [num_layers + 1] into sorted */
-};
-
-static int center(const struct node *node)
-{
-	return node->left + node->width / 2;
-}
-
 static void add_node(struct drawing *drawing, const char *label, bool is_marked, int layer)
 {
 	int width = JOINT_WIDTH;
@@ -68,7 +38,7 @@ static void add_node(struct drawing *drawing, const char *label, bool is_marked,
 		width = (int)(text_columns(label) + (is_marked ? strlen(MARK) : 0));
 	drawing->nodes = xgrow(drawing->nodes, drawing->num_nodes, &drawing->nodes_capacity,
 			       sizeof(*drawing->nodes));
-	drawing->nodes[drawing->num_nodes++] = (struct node){
+	drawing->nodes[drawing->num_nodes++] = (struct drawing_node){
 		.label = label ? xstrdup(label) : NULL,
 		.is_marked = is_marked,
 		.width = width,
@@ -80,7 +50,7 @@ static void add_edge(struct drawing *drawing, uint32_t from, uint32_t to)
 {
 	drawing->edges = xgrow(drawing->edges, drawing->num_edges, &drawing->edges_capacity,
 			       sizeof(*drawing->edges));
-	drawing->edges[drawing->num_edges++] = (struct edge){.from = from, .to = to};
+	drawing->edges[drawing->num_edges++] = (struct drawing_edge){.from = from, .to = to};
 }
 
 /* ---- Layer -------------------------------------------------------------------------------- */
@@ -89,7 +59,7 @@ static void add_edge(struct drawing *drawing, uint32_t from, uint32_t to)
 static int assign_layers(struct drawing *drawing, const struct ascii_graph_edge *edges,
 			 size_t num_edges)
 {
-	struct node *nodes = drawing->nodes;
+	struct drawing_node *nodes = drawing->nodes;
 	size_t round;
 	bool has_changed = true;
 
@@ -158,7 +128,7 @@ static void sort_by_layer(struct drawing *drawing)
 /* Set wish of the layer's nodes to the mean of value() over their neighbours above (from_above)
  * or below; to their own value where there are none. */
 static void wish_mean(struct drawing *drawing, int layer, bool from_above,
-		      double (*value)(const struct node *node))
+		      double (*value)(const struct drawing_node *node))
 {
 	for (size_t i = drawing->start[layer]; i < drawing->start[layer + 1]; i++) {
 		uint32_t self = drawing->sorted[i];
@@ -166,7 +136,7 @@ static void wish_mean(struct drawing *drawing, int layer, bool from_above,
 		int number = 0;
 
 		for (size_t e = 0; e < drawing->num_edges; e++) {
-			const struct edge *edge = &drawing->edges[e];
+			const struct drawing_edge *edge = &drawing->edges[e];
 
 			if ((from_above ? edge->to : edge->from) != self)
 				continue;
@@ -177,14 +147,14 @@ static void wish_mean(struct drawing *drawing, int layer, bool from_above,
 	}
 }
 
-static double slot_value(const struct node *node)
+static double slot_value(const struct drawing_node *node)
 {
 	return node->slot;
 }
 
-static double center_value(const struct node *node)
+static double center_value(const struct drawing_node *node)
 {
-	return center(node);
+	return drawing_center(node);
 }
 
 /* Stable, so that equal wishes keep the order of before and drawings repeat. */
@@ -230,10 +200,10 @@ static int fit_layer(struct drawing *drawing, int layer)
 	for (size_t i = from; i < to; i++)
 		total += drawing->nodes[drawing->sorted[i]].width;
 	while (total > room) {
-		struct node *widest = NULL;
+		struct drawing_node *widest = NULL;
 
 		for (size_t i = from; i < to; i++) {
-			struct node *node = &drawing->nodes[drawing->sorted[i]];
+			struct drawing_node *node = &drawing->nodes[drawing->sorted[i]];
 
 			if (!widest || node->width > widest->width)
 				widest = node;
@@ -244,7 +214,7 @@ static int fit_layer(struct drawing *drawing, int layer)
 		total--;
 	}
 	for (size_t i = from; i < to; i++) {
-		struct node *node = &drawing->nodes[drawing->sorted[i]];
+		struct drawing_node *node = &drawing->nodes[drawing->sorted[i]];
 		char *fit, *label;
 
 		if (!node->label)
@@ -269,7 +239,7 @@ static void place_layer(struct drawing *drawing, int layer)
 	int least = MARGIN, most = drawing->view->width;
 
 	for (size_t i = 0; i < number; i++) {
-		const struct node *node = &drawing->nodes[drawing->sorted[from + i]];
+		const struct drawing_node *node = &drawing->nodes[drawing->sorted[from + i]];
 		int wish = (int)(node->wish + 0.5) - node->width / 2;
 
 		pushed[i] = wish > least ? wish : least;
@@ -277,7 +247,7 @@ static void place_layer(struct drawing *drawing, int layer)
 	}
 	/* Not beyond the width: what stands there is pushed back. */
 	for (size_t i = number; i-- > 0;) {
-		const struct node *node = &drawing->nodes[drawing->sorted[from + i]];
+		const struct drawing_node *node = &drawing->nodes[drawing->sorted[from + i]];
 
 		if (pushed[i] + node->width > most)
 			pushed[i] = most - node->width;
@@ -285,7 +255,7 @@ static void place_layer(struct drawing *drawing, int layer)
 	}
 	most = drawing->view->width;
 	for (size_t i = number; i-- > 0;) {
-		struct node *node = &drawing->nodes[drawing->sorted[from + i]];
+		struct drawing_node *node = &drawing->nodes[drawing->sorted[from + i]];
 		int wish = (int)(node->wish + 0.5) - node->width / 2;
 
 		node->left = wish + node->width > most ? most - node->width : wish;
@@ -293,7 +263,7 @@ static void place_layer(struct drawing *drawing, int layer)
 	}
 	least = MARGIN;
 	for (size_t i = 0; i < number; i++) {
-		struct node *node = &drawing->nodes[drawing->sorted[from + i]];
+		struct drawing_node *node = &drawing->nodes[drawing->sorted[from + i]];
 
 		if (node->left < least)
 			node->left = least;
@@ -316,39 +286,39 @@ static void move_to_margin(struct drawing *drawing)
 		drawing->nodes[n].left -= left - MARGIN;
 }
 
-static int place_nodes(struct drawing *drawing)
+/* To start from: the nodes of each layer close together, in the middle below the widest layer. */
+static void place_in_middle(struct drawing *drawing)
 {
 	int widest = 0;
 
+	for (int pass = 0; pass < 2; pass++) {
+		for (int layer = 0; layer < drawing->num_layers; layer++) {
+			size_t from = drawing->start[layer], to = drawing->start[layer + 1];
+			int width = 0, left;
+
+			for (size_t i = from; i < to; i++)
+				width += drawing->nodes[drawing->sorted[i]].width +
+					 (i > from ? GAP : 0);
+			if (width > widest)
+				widest = width;
+			left = MARGIN + (widest - width) / 2;
+			for (size_t i = from; i < to; i++) {
+				struct drawing_node *node = &drawing->nodes[drawing->sorted[i]];
+
+				node->left = left;
+				left += node->width + GAP;
+			}
+		}
+	}
+}
+
+static int place_nodes(struct drawing *drawing)
+{
 	for (int layer = 0; layer < drawing->num_layers; layer++) {
 		if (fit_layer(drawing, layer))
 			return -1;
 	}
-	for (int layer = 0; layer < drawing->num_layers; layer++) {
-		int left = 0;
-
-		for (size_t i = drawing->start[layer]; i < drawing->start[layer + 1]; i++) {
-			struct node *node = &drawing->nodes[drawing->sorted[i]];
-
-			node->left = left;
-			left += node->width + GAP;
-		}
-		if (left - GAP > widest)
-			widest = left - GAP;
-	}
-	/* Start from layers in the middle of the widest, then follow the neighbours. */
-	for (int layer = 0; layer < drawing->num_layers; layer++) {
-		size_t last = drawing->start[layer + 1] - 1;
-		const struct node *node = &drawing->nodes[drawing->sorted[last]];
-		int shift = MARGIN + (widest - node->left - node->width) / 2;
-
-		for (size_t i = drawing->start[layer]; i <= last; i++) {
-			struct node *moved = &drawing->nodes[drawing->sorted[i]];
-
-			moved->wish = center(moved) + shift;
-		}
-		place_layer(drawing, layer);
-	}
+	place_in_middle(drawing);
 	for (int sweep = 0; sweep < PLACE_SWEEPS; sweep++) {
 		bool from_above = sweep % 2;
 
@@ -371,16 +341,17 @@ static bool is_source_column(const struct drawing *drawing, int layer, int colum
 	for (size_t i = drawing->start[layer]; i < drawing->start[layer + 1]; i++) {
 		uint32_t node = drawing->sorted[i];
 
-		if (node != apart_from && center(&drawing->nodes[node]) == column)
+		if (node != apart_from && drawing_center(&drawing->nodes[node]) == column)
 			return true;
 	}
 	return false;
 }
 
-static bool is_port_taken(const struct drawing *drawing, const struct edge *self, int column)
+static bool is_port_taken(const struct drawing *drawing, const struct drawing_edge *self,
+			  int column)
 {
 	for (size_t e = 0; e < drawing->num_edges; e++) {
-		const struct edge *edge = &drawing->edges[e];
+		const struct drawing_edge *edge = &drawing->edges[e];
 
 		if (edge != self && edge->to == self->to && edge->port == column)
 			return true;
@@ -390,9 +361,9 @@ static bool is_port_taken(const struct drawing *drawing, const struct edge *self
 
 /* The column nearest to `wish` above the target that is no port yet and below no other node's
  * centre: so that no two vertical lines ever run into each other. -1 if there is none. */
-static int choose_port(const struct drawing *drawing, const struct edge *edge, int wish)
+static int choose_port(const struct drawing *drawing, const struct drawing_edge *edge, int wish)
 {
-	const struct node *to = &drawing->nodes[edge->to];
+	const struct drawing_node *to = &drawing->nodes[edge->to];
 
 	for (int off = 0; off <= to->width; off++) {
 		for (int sign = -1; sign <= 1; sign += 2) {
@@ -408,15 +379,15 @@ static int choose_port(const struct drawing *drawing, const struct edge *edge, i
 }
 
 /* A joint is one column wide: move it aside rather than let two lines run into each other. */
-static int move_joint(struct drawing *drawing, struct edge *edge)
+static int move_joint(struct drawing *drawing, struct drawing_edge *edge)
 {
-	struct node *joint = &drawing->nodes[edge->to];
+	struct drawing_node *joint = &drawing->nodes[edge->to];
 	const uint32_t *layer = drawing->sorted + drawing->start[joint->layer];
 	size_t number = drawing->start[joint->layer + 1] - drawing->start[joint->layer];
 	int least = MARGIN, most = drawing->view->width - 1;
 
 	if (joint->slot > 0) {
-		const struct node *node = &drawing->nodes[layer[joint->slot - 1]];
+		const struct drawing_node *node = &drawing->nodes[layer[joint->slot - 1]];
 
 		least = node->left + node->width + 1;
 	}
@@ -434,26 +405,28 @@ static int move_joint(struct drawing *drawing, struct edge *edge)
 static int compare_sources(const void *a, const void *b, void *arg)
 {
 	const struct drawing *drawing = arg;
-	const struct edge *edge_a = *(struct edge *const *)a, *edge_b = *(struct edge *const *)b;
+	const struct drawing_edge *edge_a = *(struct drawing_edge *const *)a,
+				  *edge_b = *(struct drawing_edge *const *)b;
 
-	return center(&drawing->nodes[edge_a->from]) - center(&drawing->nodes[edge_b->from]);
+	return drawing_center(&drawing->nodes[edge_a->from]) -
+	       drawing_center(&drawing->nodes[edge_b->from]);
 }
 
 /* Ports of the edges into one node, in the order of their sources, two columns apart. */
 static int assign_ports(struct drawing *drawing, uint32_t to)
 {
-	struct edge **in = xcalloc(drawing->num_edges, sizeof(struct edge *));
-	const struct node *node = &drawing->nodes[to];
+	struct drawing_edge **in = xcalloc(drawing->num_edges, sizeof(struct drawing_edge *));
+	const struct drawing_node *node = &drawing->nodes[to];
 	int number = 0, result = 0;
 
 	for (size_t e = 0; e < drawing->num_edges; e++) {
 		if (drawing->edges[e].to == to)
 			in[number++] = &drawing->edges[e];
 	}
-	qsort_r(in, (size_t)number, sizeof(struct edge *), compare_sources, drawing);
+	qsort_r(in, (size_t)number, sizeof(struct drawing_edge *), compare_sources, drawing);
 	for (int i = 0; i < number; i++) {
-		int source = center(&drawing->nodes[in[i]->from]);
-		int wish = center(node) + 2 * i - (number - 1);
+		int source = drawing_center(&drawing->nodes[in[i]->from]);
+		int wish = drawing_center(node) + 2 * i - (number - 1);
 
 		/* Straight down where that is possible. */
 		if (number == 1 && source >= node->left && source < node->left + node->width)
@@ -484,200 +457,6 @@ static int route(struct drawing *drawing)
 	return 0;
 }
 
-/* ---- Draw --------------------------------------------------------------------------------- */
-
-enum { UP = 1, DOWN = 2, LEFT = 4, RIGHT = 8, ARROW = 16 };
-
-struct cell {
-	unsigned lines;
-	uint32_t owner; /* the node whose edges these are */
-};
-
-/* The horizontal line of a node's edges: from the leftmost to the rightmost of its own column and
- * their ports. */
-struct track {
-	uint32_t node;
-	int left, right;
-	int row; /* -1: all edges go straight down */
-};
-
-static struct track make_track(const struct drawing *drawing, uint32_t node)
-{
-	int column = center(&drawing->nodes[node]);
-	struct track track = {.node = node, .left = column, .right = column};
-
-	for (size_t e = 0; e < drawing->num_edges; e++) {
-		const struct edge *edge = &drawing->edges[e];
-
-		if (edge->from != node)
-			continue;
-		if (edge->port < track.left)
-			track.left = edge->port;
-		if (edge->port > track.right)
-			track.right = edge->port;
-	}
-	track.row = track.left == track.right ? -1 : 0;
-	return track;
-}
-
-/* Give each track the first row where it touches no other. Returns the number of rows. */
-static int assign_rows(struct track *tracks, size_t num_tracks)
-{
-	int num_rows = 0;
-
-	for (size_t t = 0; t < num_tracks; t++) {
-		bool is_free = tracks[t].row < 0;
-
-		for (int row = 0; !is_free; row++) {
-			is_free = true;
-			for (size_t other = 0; other < t; other++) {
-				if (tracks[other].row == row &&
-				    tracks[other].left <= tracks[t].right + 1 &&
-				    tracks[t].left <= tracks[other].right + 1)
-					is_free = false;
-			}
-			tracks[t].row = row;
-		}
-		if (tracks[t].row >= num_rows)
-			num_rows = tracks[t].row + 1;
-	}
-	return num_rows;
-}
-
-static void add_lines(struct cell *cell, uint32_t owner, unsigned lines)
-{
-	/* Vertical lines are drawn last: at a crossing they go through. */
-	if (cell->lines && cell->owner != owner)
-		cell->lines = 0;
-	cell->owner = owner;
-	cell->lines |= lines;
-}
-
-static void draw_track(struct cell *grid, int width, const struct track *track)
-{
-	struct cell *row = grid + (track->row + 1) * width;
-
-	for (int column = track->left; column <= track->right; column++) {
-		unsigned lines =
-			(column > track->left ? LEFT : 0u) | (column < track->right ? RIGHT : 0u);
-
-		add_lines(&row[column], track->node, lines);
-	}
-}
-
-static void draw_vertical(struct cell *grid, int width, uint32_t owner, int column, int from,
-			  int to)
-{
-	for (int row = from; row <= to; row++) {
-		unsigned lines = (row > from ? UP : 0u) | (row < to ? DOWN : 0u);
-
-		add_lines(&grid[row * width + column], owner, lines);
-	}
-}
-
-static const char *cell_text(const struct cell *cell, bool use_unicode)
-{
-	static const char *const box[16] = {
-		[0] = " ",
-		[UP] = "\u2502",
-		[DOWN] = "\u2502",
-		[UP | DOWN] = "\u2502",
-		[LEFT] = "\u2500",
-		[RIGHT] = "\u2500",
-		[LEFT | RIGHT] = "\u2500",
-		[UP | LEFT] = "\u2518",
-		[UP | RIGHT] = "\u2514",
-		[DOWN | LEFT] = "\u2510",
-		[DOWN | RIGHT] = "\u250c",
-		[UP | DOWN | LEFT] = "\u2524",
-		[UP | DOWN | RIGHT] = "\u251c",
-		[LEFT | RIGHT | UP] = "\u2534",
-		[LEFT | RIGHT | DOWN] = "\u252c",
-		[UP | DOWN | LEFT | RIGHT] = "\u253c",
-	};
-	unsigned lines = cell->lines & 15u;
-
-	if (cell->lines & ARROW)
-		return use_unicode ? "\u25bc" : "v";
-	if (use_unicode)
-		return box[lines];
-	if (!lines)
-		return " ";
-	if (!(lines & (LEFT | RIGHT)))
-		return "|";
-	return lines & (UP | DOWN) ? "+" : "-";
-}
-
-static void print_grid(const struct view *view, const struct cell *grid, int rows)
-{
-	for (int row = 0; row < rows; row++) {
-		const struct cell *cells = grid + row * view->width;
-		int last = view->width - 1;
-
-		while (last >= 0 && !cells[last].lines)
-			last--;
-		for (int column = 0; column <= last; column++)
-			fputs(cell_text(&cells[column], view->use_unicode), view->out);
-		fputc('\n', view->out);
-	}
-}
-
-/* The rows between a layer and the one below: a stub, the tracks, the arrows. */
-static void print_edges(const struct drawing *drawing, int layer)
-{
-	size_t from = drawing->start[layer], number = drawing->start[layer + 1] - from;
-	struct track *tracks = xcalloc(number, sizeof(*tracks));
-	int width = drawing->view->width, rows;
-	struct cell *grid;
-
-	for (size_t i = 0; i < number; i++)
-		tracks[i] = make_track(drawing, drawing->sorted[from + i]);
-	rows = assign_rows(tracks, number) + 2;
-	grid = xcalloc((size_t)(rows * width), sizeof(*grid));
-	for (size_t i = 0; i < number; i++) {
-		if (tracks[i].row >= 0)
-			draw_track(grid, width, &tracks[i]);
-	}
-	for (size_t i = 0; i < number; i++) {
-		uint32_t node = tracks[i].node;
-		bool has_edges = false;
-
-		for (size_t e = 0; e < drawing->num_edges; e++) {
-			const struct edge *edge = &drawing->edges[e];
-
-			if (edge->from != node)
-				continue;
-			has_edges = true;
-			draw_vertical(grid, width, node, edge->port,
-				      tracks[i].row < 0 ? 0 : tracks[i].row + 1, rows - 1);
-			if (drawing->nodes[edge->to].label)
-				grid[(rows - 1) * width + edge->port].lines |= ARROW;
-		}
-		if (has_edges && tracks[i].row >= 0)
-			draw_vertical(grid, width, node, center(&drawing->nodes[node]), 0,
-				      tracks[i].row + 1);
-	}
-	print_grid(drawing->view, grid, rows);
-	free(grid);
-	free(tracks);
-}
-
-static void print_layer(const struct drawing *drawing, int layer)
-{
-	const struct view *view = drawing->view;
-	int column = 0;
-
-	for (size_t i = drawing->start[layer]; i < drawing->start[layer + 1]; i++) {
-		const struct node *node = &drawing->nodes[drawing->sorted[i]];
-		const char *joint = view->use_unicode ? "\u2502" : "|";
-
-		fprintf(view->out, "%*s%s", node->left - column, "",
-			node->label ? node->label : joint);
-		column = node->left + (node->label ? (int)text_columns(node->label) : 1);
-	}
-	fputc('\n', view->out);
-}
-
 /* ---- All of it ---------------------------------------------------------------------------- */
 
 static int lay_out(struct drawing *drawing, const struct ascii_graph_edge *edges, size_t num_edges)
@@ -705,9 +484,9 @@ int ascii_graph_print(const struct view *view, const struct ascii_graph_node *no
 		add_node(&drawing, nodes[n].label, nodes[n].is_marked, 0);
 	result = lay_out(&drawing, edges, num_edges);
 	for (int layer = drawing.num_layers - 1; !result && layer >= 0; layer--) {
-		print_layer(&drawing, layer);
+		drawing_print_layer(&drawing, layer);
 		if (layer > 0)
-			print_edges(&drawing, layer);
+			drawing_print_edges(&drawing, layer);
 	}
 	for (size_t n = 0; n < drawing.num_nodes; n++)
 		free(drawing.nodes[n].label);
