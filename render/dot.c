@@ -174,12 +174,16 @@ static void write_folded_edges(const struct dot *dot, FILE *out)
 	free(edges);
 }
 
+/* Edges between kept nodes, the first DOT_MAX_EDGES of them. */
 static void write_edges(const struct dot *dot, FILE *out)
 {
+	size_t number = 0;
+
 	for (size_t e = 0; e < dot->num_edges; e++) {
 		const struct dot_edge *edge = &dot->edges[e];
 
-		if (!dot->nodes[edge->from].is_kept || !dot->nodes[edge->to].is_kept)
+		if (!dot->nodes[edge->from].is_kept || !dot->nodes[edge->to].is_kept ||
+		    ++number > DOT_MAX_EDGES)
 			continue;
 		fprintf(out, "\tn%u -> n%u", edge->from, edge->to);
 		if (edge->label) {
@@ -189,6 +193,9 @@ static void write_edges(const struct dot *dot, FILE *out)
 		}
 		fputs(";\n", out);
 	}
+	if (number > DOT_MAX_EDGES)
+		fprintf(out, "\tmore [shape=plaintext, label=\"%zu more arrows, not drawn\"];\n",
+			number - DOT_MAX_EDGES);
 }
 
 void dot_write(const struct dot *dot, FILE *out)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Graphs as text for Graphviz. Nodes and edges are collected first and written at once, so that a
  * graph with more nodes than a picture can show is folded: the nodes of most weight are kept, all
- * others become one box that says how many they are. */
+ * others become one box that says how many they are. Edges beyond a number that Graphviz can lay
+ * out while somebody waits are counted in a note. */
 #ifndef PDB_RENDER_DOT_H
 #define PDB_RENDER_DOT_H
 
@@ -9,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { DOT_MAX_NODES = 300 };
+enum { DOT_MAX_NODES = 300, DOT_MAX_EDGES = 1000 };
 
 /* How a node is drawn. */
 enum dot_style {

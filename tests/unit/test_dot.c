@@ -132,12 +132,32 @@ static void test_folding(void **state)
 	dot_destroy(dot);
 }
 
+static void test_many_edges(void **state)
+{
+	struct dot *dot = dot_create("dense", "groups");
+	char *text;
+
+	(void)state;
+	for (uint32_t n = 0; n < 80; n++) {
+		dot_node(dot, "x", 1, DOT_PLAIN);
+		for (uint32_t to = 40; n < 40 && to < 80; to++)
+			dot_edge(dot, n, to, NULL);
+	}
+	text = write_dot(dot);
+	assert_int_equal(count(text, " -> "), DOT_MAX_EDGES);
+	assert_non_null(strstr(text, "label=\"600 more arrows, not drawn\""));
+	assert_valid(text);
+	free(text);
+	dot_destroy(dot);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quote),
 		cmocka_unit_test(test_small),
 		cmocka_unit_test(test_folding),
+		cmocka_unit_test(test_many_edges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
