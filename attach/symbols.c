@@ -187,12 +187,14 @@ static bool find_in_dwarf(Dwarf *dwarf, Dwarf_Addr address, struct place *ret)
  * function that only its own file knows, debug information has the bare name. */
 static bool table_knows_better(const struct place *place, enum module_kind kind)
 {
+	/* Nobody misses the names of what is inlined in there. */
+	if (kind == MODULE_SYSTEM && place->symbol[0] == '_')
+		return true;
 	if (place->is_inlined)
 		return false;
 	if (place->is_cxx)
 		return strncmp(place->symbol, "_Z", 2) != 0;
-	return !strncmp(place->symbol, "PMPI_", 5) ||
-	       (kind == MODULE_SYSTEM && place->symbol[0] == '_');
+	return !strncmp(place->symbol, "PMPI_", 5);
 }
 
 int symbols_resolve(void *argument, uint32_t module, uint64_t address, struct name *ret)

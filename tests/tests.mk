@@ -108,6 +108,22 @@ $(ATTACH)/names_c-wrong.so: $(ATTACH)/names_c.so $(ATTACH)/names_cxx.so
 	$(Q)cd $(@D) && objcopy --only-keep-debug names_cxx.so names_c-wrong.debug && \
 		objcopy --strip-all --add-gnu-debuglink=names_c-wrong.debug names_c.so $(@F)
 
+$(ATTACH)/look $(ATTACH)/sample_bench: $(ATTACH)/%: $(ATTACH)/%.o $(O)/libpdb.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PC_LDLIBS)
+$(ATTACH)/blocked-%: tests/attach/blocked.c | $(O)/.deps-check
+	$(Q)mkdir -p $(@D) && mpicc.$* -O2 -g -o $@ $<
+
+check-attach: $(ATTACH)/look $(ATTACH)/blocked-openmpi $(ATTACH)/blocked-mpich
+	@sh tests/attach/run.sh $(O)
+
+# What a stack sample costs, beside eu-stack and gdb on the same ranks.
+bench-sample: $(ATTACH)/sample_bench $(ATTACH)/blocked-openmpi $(ATTACH)/blocked-mpich
+	@sh tests/attach/bench.sh $(O)
+
+.PHONY: check-attach bench-sample
+-include $(ATTACH)/look.d $(ATTACH)/sample_bench.d
+
 # ---- The recorder in real MPI programs, and what a call costs ------------------------------------
 
 check-recorder: $(RECORDERS) | $(O)/.deps-check

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * All ranks but 0 wait in a barrier; rank 0 waits for a line on its standard input first. Says
+ * "ready" when it has come that far, and "done" at the end. */
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+
+__attribute__((noinline)) static int wait_for_word(void)
+{
+	char word[8];
+
+	puts("ready");
+	fflush(stdout);
+	return read(0, word, sizeof(word)) > 0;
+}
+
+__attribute__((noinline)) static int wait_for_others(void)
+{
+	return MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	int rank, ok = 1;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 0)
+		ok = wait_for_word();
+	ok &= wait_for_others();
+	MPI_Finalize();
+	if (rank == 0 && ok)
+		puts("done");
+	return !ok;
+}
