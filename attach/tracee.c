@@ -2,6 +2,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -139,21 +140,24 @@ static bool handle_one(struct tracer *tracer)
 	return true;
 }
 
+static bool has_ended(pid_t tid)
+{
+	siginfo_t info = {0};
+
+	if (waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD))
+		return true;
+	/* Of a tracee the kernel reports stops too, asked for or not. */
+	return info.si_pid && info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED;
+}
+
 /* Give up those that have ended, without taking the news from their parent. */
 static void drop_ended(struct tracer *tracer)
 {
-	siginfo_t info;
 	size_t i;
 
 	for (i = 0; i < tracer->num; i++) {
-		struct tracee *tracee = &tracer->tracees[i];
-
-		info.si_pid = 0;
-		if (tracee->is_pending &&
-		    (waitid(P_PID, (id_t)tracee->tid, &info,
-			    WEXITED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD) ||
-		     info.si_pid))
-			finish(tracer, tracee, TRACEE_GONE);
+		if (tracer->tracees[i].is_pending && has_ended(tracer->tracees[i].tid))
+			finish(tracer, &tracer->tracees[i], TRACEE_GONE);
 	}
 }
 
@@ -200,7 +204,7 @@ static void wait_for_rest(struct tracer *tracer)
 	uint64_t start_ns = now_ns(), waited_ns = 0, asked_ns = 0;
 
 	while (tracer->num_pending && waited_ns < TIMEOUT_NS) {
-		struct timespec pause = {0, waited_ns < 100000000 ? 20000 : 200000};
+		struct timespec pause = {0, waited_ns < 100000000 ? 10000 : 200000};
 
 		if (handle_one(tracer))
 			continue;
@@ -220,7 +224,11 @@ static void *trace(void *argument)
 	struct tracer *tracer = argument;
 	size_t i;
 
+	struct sched_param priority = {.sched_priority = 1};
+
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+	/* Where it is allowed: a rank must not stand still because we wait for a processor. */
+	sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &priority);
 	for (i = 0; i < tracer->num; i++)
 		seize(tracer, &tracer->tracees[i]);
 	for (i = 0; i < tracer->num; i++)

@@ -41,6 +41,8 @@ static void print_line(const char *what, double *stops, size_t num_stops, double
 		       size_t num_samples)
 {
 	qsort(stops, num_stops, sizeof(*stops), compare);
+	if (!num_stops)
+		return;
 	printf("%-28s %7zu %12.1f %12.1f %12.1f\n", what, num_samples, stops[num_stops / 2],
 	       stops[num_stops - 1], total_us / (double)num_samples);
 }

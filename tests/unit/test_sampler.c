@@ -593,6 +593,28 @@ static void test_sampler_killed_at_any_moment(void **state)
 	stop(targets[1].pid);
 }
 
+/* More that compute than there are processors: those that wait for one stop late, but do. */
+static void test_crowded(void **state)
+{
+	struct fixture *f = *state;
+	struct sampler_target targets[8];
+	struct pdb_error err;
+	size_t i;
+	int round;
+
+	for (i = 0; i < NUM_OF(targets); i++)
+		targets[i] = (struct sampler_target){(int)i, start(count_ticks)};
+	for (round = 0; round < 60; round++)
+		assert_int_equal(sampler_take(f->sampler, targets, NUM_OF(targets), 0, f->samples,
+					      &err),
+				 0);
+	assert_int_equal(f->samples->num_samples, 60 * NUM_OF(targets));
+	for (i = 0; i < f->samples->num_samples; i++)
+		assert_whole(f, &f->samples->samples[i]);
+	for (i = 0; i < NUM_OF(targets); i++)
+		stop(targets[i].pid);
+}
+
 static void test_cost(void **state)
 {
 	struct fixture *f = *state;
@@ -628,6 +650,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_killed_in_the_middle, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_signals_are_delivered, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sampler_killed_at_any_moment, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_crowded, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cost, setup, teardown),
 	};
 
