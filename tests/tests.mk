@@ -2,7 +2,7 @@
 # Targets that run things: check, bench, demo. Included by ../Makefile.
 
 # What "make check" runs, in this order. Every one of them ends with a line "N passed, N failed".
-CHECKS = check-includes check-unit check-recorder
+CHECKS = check-includes check-unit check-recorder check-attach
 
 check: all unit | $(O)/.deps-check
 	@sh tests/check.sh "$(MAKE)" O=$(O) $(CHECKS)

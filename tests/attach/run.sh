@@ -23,6 +23,7 @@ ok() {
 	passed=$((passed + 1))
 }
 
+# Say what failed, with what `look` has last said.
 bad() {
 	echo "  $mpi: $1" >&2
 	[ -f "$work/look" ] && sed 's/^/    /' "$work/look" >&2
@@ -118,7 +119,7 @@ kill_sampler_often() {
 	done
 }
 
-# job NAME SOURCE COMMAND...: all tests on one kind of job.
+# test_job NAME SOURCE COMMAND...: all tests on one kind of job.
 test_job() {
 	mpi=$1 source=$2
 	shift 2
@@ -137,7 +138,7 @@ test_job() {
 	look 999999999
 	check 'no such process' grep -q '^error no process 999999999' "$work/look"
 
-	mpi="$1 in shells"
+	mpi="$mpi in shells"
 	start sh -c '"$@"; exit $?' sh "$@" -n $size sh -c '"$1"; exit $?' sh "$program"
 	look "$job"
 	check 'all ranks are found' has_ranks
@@ -147,8 +148,11 @@ test_job() {
 	finish
 }
 
+# Open MPI 5 has no such table; there pdb asks over PMIx, which is not this folder's to test.
+source='MPIR table'
+mpirun.openmpi --version | grep -q ') 4' || source='process tree'
 program=$build/blocked-openmpi
-test_job 'Open MPI' 'MPIR table' mpirun.openmpi
+test_job 'Open MPI' "$source" mpirun.openmpi
 program=$build/blocked-mpich
 test_job 'MPICH' 'process tree' mpiexec.mpich
 
