@@ -13,8 +13,7 @@
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
-	return "leak:libfontconfig
-";
+	return "leak:libfontconfig\n";
 }
 
 static int make_directory(void **state)
