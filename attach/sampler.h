@@ -35,8 +35,8 @@ struct sampler_cost {
 struct sampler *sampler_create(struct modules *modules, struct callpaths *callpaths);
 void sampler_destroy(struct sampler *sampler); /* NULL is fine */
 
-/* One sample of each target, all interrupted first so that they are as simultaneous as can be.
- * A rank that vanished, refuses or cannot be unwound becomes a SAMPLE_FAILED with a note; a process
+/* One sample of each target, one right after the other, so that each stands still only for its own
+ * copy; those that wait for a processor come last, and nobody waits for them. A rank that vanished, refuses or cannot be unwound becomes a SAMPLE_FAILED with a note; a process
  * that was stopped by a signal stays stopped. Returns 0 even so; -1 only if nothing could be tried:
  * ERROR_PERMISSION when every single one was refused, with Yama, tracer or owner named and what to
  * do about it. */
