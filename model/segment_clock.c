@@ -10,7 +10,7 @@
 enum {
 	SHIFT = 40,
 	NS_PER_TICK_MAX = 1000, /* a clock of 1 MHz */
-	SHORTEST_BASE_NS = 100 * 1000 * 1000,
+	INEXACT_NS = 50 * 1000 * 1000,
 };
 
 static uint64_t clock_ns(clockid_t clock)
@@ -75,22 +75,24 @@ static uint64_t rate_of(uint64_t ticks0, uint64_t ns0, uint64_t ticks1, uint64_t
 }
 
 /* Were the segment's own two moments taken by the clock that is read now? Else it was written on
- * another host, or here before a reboot. */
+ * another host, or here before a reboot. A writer that was preempted between its two clocks, or
+ * that stores a new moment just now, makes the moment inexact; hence the wide bounds. */
 static bool is_same_clock(const struct seg_header *header, const struct segment_clock *now)
 {
-	uint64_t later_ticks = header->later_ticks, later_ns = header->later_mono_ns, own;
+	uint64_t later_ticks = header->later_ticks, later_ns = header->later_mono_ns;
+	uint64_t by_rate, by_clock, difference;
 
 	if (header->start_mono_ns > now->now_ns || later_ns > now->now_ns ||
 	    header->start_ticks > now->now_ticks || later_ticks > now->now_ticks)
 		return false;
 	if (header->clock == SEG_CLOCK_MONOTONIC)
 		return header->start_ticks == header->start_mono_ns;
-	/* Over a short time, taking the pair is not exact enough to compare by. */
-	if (later_ns < header->start_mono_ns || later_ns - header->start_mono_ns < SHORTEST_BASE_NS)
-		return true;
-	own = rate_of(header->start_ticks, header->start_mono_ns, later_ticks, later_ns);
-	return own > now->ns_per_tick - now->ns_per_tick / 256 &&
-	       own < now->ns_per_tick + now->ns_per_tick / 256;
+	if (later_ticks < header->start_ticks || later_ns < header->start_mono_ns)
+		return false;
+	by_rate = segment_clock_duration(now, later_ticks - header->start_ticks);
+	by_clock = later_ns - header->start_mono_ns;
+	difference = by_rate > by_clock ? by_rate - by_clock : by_clock - by_rate;
+	return difference <= INEXACT_NS + by_clock / 64;
 }
 
 void segment_clock_init(struct segment_clock *clock, const struct seg_header *header,

@@ -264,30 +264,48 @@ static void test_foreign_clock(void **state)
 #if defined(__x86_64__)
 #include <x86intrin.h>
 
-/* The counter of this machine, over the time since it was started. */
+/* The counter of this machine, over the time since it was started. The later moment was taken
+ * inexactly, or on another machine. */
 static void test_own_counter(void **state)
 {
+	static const struct {
+		int64_t later_off_ns;
+		bool is_own;
+	} table[] = { { 0, true }, { 40000000, true }, { -30000000, true }, { 3600000000000, false } };
 	struct segment_writer *w = make_sample();
 	struct seg_header *h = &w->header;
-	struct model *model;
 	uint64_t ticks, ns;
 
 	(void)state;
 	h->clock = SEG_CLOCK_TSC;
-	h->start_mono_ns = h->later_mono_ns = clock_ns();
-	h->start_ticks = h->later_ticks = __rdtsc();
+	h->start_mono_ns = clock_ns();
+	h->start_ticks = __rdtsc();
 	do {
 		ns = clock_ns();
 		ticks = __rdtsc();
-	} while (ns < h->start_mono_ns + 20000000);
-	w->lanes[0].head.current.since = ticks;
+	} while (ns < h->start_mono_ns + 50000000);
+	/* Corrupt: in the future. */
 	w->lanes[1].head.current.since = UINT64_MAX;
-	model = segment_writer_model(w);
-	/* Within what a preemption of this program could be. */
-	assert_in_range(model->lanes[0].since_ns, ns - 10000000, ns + 10000000);
-	assert_true(model->now_ns >= ns);
-	assert_int_equal(model->lanes[1].since_ns, model->now_ns);
-	model_destroy(model);
+	for (size_t i = 0; i < NUM_OF(table); i++) {
+		uint64_t off = (uint64_t)table[i].later_off_ns;
+		struct model *model;
+
+		h->later_ticks = ticks;
+		h->later_mono_ns = ns + off;
+		w->lanes[0].head.current.since = ticks;
+		while (clock_ns() < ns + 60000000)
+			;
+		model = segment_writer_model(w);
+		if (table[i].is_own) {
+			/* Within what a preemption of this program could be. */
+			assert_in_range(model->lanes[0].since_ns, ns - 20000000, ns + 20000000);
+			assert_true(model->now_ns >= ns + 60000000);
+		} else {
+			assert_true(model->now_ns >= h->later_mono_ns);
+		}
+		assert_int_equal(model->lanes[1].since_ns, model->now_ns);
+		model_destroy(model);
+	}
 	segment_writer_destroy(w);
 }
 #endif
