@@ -31,7 +31,8 @@ list_sources() {
 		}
 		BEGIN { enabled = 1 }
 		/^[ \t]*$/ { flush(); next }
-		/^[ \t]/ { if (key == "uris:") uris = uris " " $0; if (key == "suites:") suites = suites " " $0; next }
+		/^[ \t]/ { if (key == "uris:") uris = uris " " $0; if (key == "suites:") suites = suites " " $0
+			     next }
 		{ key = tolower($1); value = $0; sub(/^[^:]*:[ \t]*/, "", value) }
 		key == "types:" { types = value }
 		key == "uris:" { uris = value }
@@ -61,7 +62,6 @@ find_mirror() {
 }
 
 bootstrap() {
-	[ "$(id -u)" = 0 ] || refuse "making a Debian root takes root: run this as root"
 	command -v debootstrap >/dev/null || refuse "debootstrap is missing: apt-get install debootstrap"
 	mirror=$(find_mirror)
 	[ -n "$mirror" ] || refuse "apt's sources name no Debian mirror; set PDB_MIRROR to one"
@@ -104,12 +104,15 @@ enter() {
 		LC_ALL=C.UTF-8 TERM="${TERM:-dumb}" DEBIAN_FRONTEND=noninteractive PDB_ROOT_DIR="$PWD" \
 		OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
 		PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-		chroot "$dir" /bin/sh -c 'cd "$PDB_ROOT_DIR" && unset PDB_ROOT_DIR && exec "$@"' sh "$@" <&3 3<&- &
+		chroot "$dir" /bin/sh -c 'cd "$PDB_ROOT_DIR" && unset PDB_ROOT_DIR && exec "$@"' \
+		sh "$@" <&3 3<&- &
 	wait $!
 }
 
+# The chain of deaths: this script's ends unshare, whose ends process 1, whose ends all the others.
 run() {
-	unshare --mount --pid --ipc --fork --kill-child -- sh "$self" --enter "$dir" "$tree" "$@"
+	setpriv --pdeathsig KILL unshare --mount --pid --ipc --fork --kill-child -- \
+		sh "$self" --enter "$dir" "$tree" "$@"
 }
 
 install_packages() {
@@ -120,8 +123,9 @@ install_packages() {
 	[ -n "$missing" ] || return 0
 	say "installing in $dir:$missing"
 	# shellcheck disable=SC2086
-	run sh -c 'apt-get update -qq && apt-get install -qq -y --no-install-recommends "$@" &&
-		apt-get clean' sh $missing >"$dir.log" 2>&1 || { tail -n 5 "$dir.log" >&2
+	# What an interrupted run has left half-installed comes first.
+	run sh -c 'dpkg --configure -a && apt-get update -qq &&
+		apt-get install -qq -y --no-install-recommends "$@" && apt-get clean' sh $missing >"$dir.log" 2>&1 || { tail -n 5 "$dir.log" >&2
 		refuse "apt-get in $dir failed: no network? ($dir.log)"; }
 	for package in $missing; do echo "$package"; done >>"$dir/.packages"
 }
@@ -139,12 +143,12 @@ if [ "${1:-}" = -p ]; then
 	shift 2
 fi
 [ $# -ge 2 ] || { sed -n 's/^# usage: /usage: /p' "$0" >&2; exit 2; }
+[ "$(id -u)" = 0 ] || refuse "making and entering a Debian root takes root: run this as root"
 suite=$1
 mkdir -p "$2"
 dir=$(realpath "$2")
 tree=$(dirname "$(dirname "$self")")
 shift 2
-[ "$(id -u)" = 0 ] || refuse "entering a Debian root takes root: run this as root"
 [ "$dir" != / ] || { say "refusing to touch /"; exit 2; }
 
 # One at a time may make or change it; any number may use it.
