@@ -70,8 +70,10 @@ bootstrap() {
 	mkdir -p "$dir.part"
 	proxy=$(apt-config dump 2>/dev/null | sed -n 's/^Acquire::http::Proxy "\(.*\)";$/\1/p')
 	http_proxy=${http_proxy:-$proxy} debootstrap --variant=minbase "$suite" "$dir.part" "$mirror" \
-		>"$dir.log" 2>&1 || { tail -n 5 "$dir.log" >&2
-		refuse "debootstrap failed, no network or mirror without $suite? ($dir.log)"; }
+		>"$dir.log" 2>&1 || {
+		tail -n 5 "$dir.log" >&2
+		refuse "debootstrap failed, no network or mirror without $suite? ($dir.log)"
+	}
 	[ -z "$proxy" ] || echo "Acquire::http::Proxy \"$proxy\";" >"$dir.part/etc/apt/apt.conf.d/10proxy"
 	# No service is started in the root, no package's documentation is wanted, but examples are.
 	printf '#!/bin/sh\nexit 101\n' >"$dir.part/usr/sbin/policy-rc.d"
@@ -122,11 +124,14 @@ install_packages() {
 	done
 	[ -n "$missing" ] || return 0
 	say "installing in $dir:$missing"
-	# shellcheck disable=SC2086
 	# What an interrupted run has left half-installed comes first.
-	run sh -c 'dpkg --configure -a && apt-get update -qq &&
-		apt-get install -qq -y --no-install-recommends "$@" && apt-get clean' sh $missing >"$dir.log" 2>&1 || { tail -n 5 "$dir.log" >&2
-		refuse "apt-get in $dir failed: no network? ($dir.log)"; }
+	# shellcheck disable=SC2086
+	if ! run sh -c 'dpkg --configure -a && apt-get update -qq &&
+		apt-get install -qq -y --no-install-recommends "$@" && apt-get clean' \
+		sh $missing >"$dir.log" 2>&1; then
+		tail -n 5 "$dir.log" >&2
+		refuse "apt-get in $dir failed: no network? ($dir.log)"
+	fi
 	for package in $missing; do echo "$package"; done >>"$dir/.packages"
 }
 

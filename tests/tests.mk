@@ -50,6 +50,15 @@ $(O)/inject: $(INJECT_OBJ)
 
 inject: $(O)/inject
 
+$(O)/victim: tests/inject/victim.cpp | $(O)/.deps-check
+	$(call say,CXX,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)g++ -O2 -Wall -Wextra -Werror -o $@ $< -lpthread
+
+CHECKS += check-inject
+check-inject: $(O)/inject $(O)/victim
+	@bash tests/inject/check.sh $(O)/inject $(O)/victim
+
 # A Debian 13, for Open MPI 5 and its PMIx, where this machine is not one; kept from run to run.
 # Status 77: it cannot be made here, and has been told why.
 DEBIAN13 = $(O)/debian13
@@ -81,7 +90,7 @@ demo: | $(O)/.deps-root
 	@$(call in_debian13,$(DEPS_BUILD) $(DEPS_DEMO)) MPI=native demo
 endif
 
-.PHONY: inject check-debian13 check-pmix
+.PHONY: inject check-inject check-debian13 check-pmix
 -include $(INJECT_OBJ:.o=.d) $(O)/tests/pmix/ask.d
 
 # ---- attach/: fixtures of its unit tests, job tests, the sampling benchmark --------------------

@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Does inject catch a process where it says, and leave it whole where it does not?
+# usage: check.sh INJECT VICTIM
+set -u
+inject=$(realpath "$1") victim=$(realpath "$2")
+passed=0 failed=0 pid=
+work=$(mktemp -d)
+trap 'stop; rm -rf "$work"' EXIT
+
+check() {
+	local what=$1
+	shift
+	if "$@"; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "  FAILED: $what" >&2
+	fi
+}
+
+wait_for() {
+	for ((i = 0; i < 50; i++)); do
+		"$@" && return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+start() {
+	rm -f "$work/steps" # that of the one before
+	OMPI_COMM_WORLD_RANK=7 "$victim" >"$work/steps" &
+	pid=$!
+	wait_for test -s "$work/steps"
+}
+stop() { [ -z "$pid" ] || { kill -9 "$pid"; wait "$pid"; } 2>/dev/null; pid=; }
+
+steps() { wc -l <"$work/steps"; }
+moves() { local n; n=$(steps); sleep 0.3; [ "$(steps)" -gt "$n" ] && ! grep -q wrong "$work/steps"; }
+stands() { ! moves; }
+state_is() { [ "$(sed 's/.*) //; s/ .*//' "/proc/$pid/stat" 2>/dev/null)" = "$1" ]; }
+stack_has() {
+	gdb -nx -batch -p "$pid" -ex bt 2>/dev/null | sed -n 's/^#\([0-9]*\) .* in \([^ (]*\).*/\1 \2/p' |
+		grep -qx "$1"
+}
+# Inject, and compare what it prints with a pattern.
+injects() {
+	local pattern=$1
+	shift
+	"$inject" "$@" >"$work/said" 2>&1
+	local status=$?
+	grep -Eqx "$pattern" "$work/said" && return $status
+	cat "$work/said" >&2
+	return 1
+}
+refuses() { ! injects "$@"; }
+
+address='0x[0-9a-f]+'
+start
+check "a C++ function by its name" \
+	injects "injected: rank 7 pid $pid _ZN6victim6Solver7computeEi $address" \
+	"$pid" victim::Solver::compute
+check "it stands" stands
+check "it computes" state_is R
+check "it is in that function" stack_has "0 victim::Solver::compute"
+check "which was called from its caller" stack_has "1 advance"
+stop
+
+start
+check "a const function" injects "injected: rank 7 pid $pid _ZNK6victim6Solver6resultEv $address" \
+	"$pid" victim::Solver::result
+stop
+
+start
+check "a C function after some calls" injects "injected: rank 7 pid $pid advance $address" \
+	--skip 20 "$pid" advance
+check "the calls before were made in full" test "$(steps)" -ge 20
+check "no call was spoilt" bash -c "! grep -q wrong '$work/steps'"
+stop
+
+start
+check "sleeping" injects "injected: rank 7 pid $pid advance $address" --sleep "$pid" advance
+check "it sleeps" wait_for state_is S
+check "it is in the function" stack_has "0 advance"
+check "it stands asleep" stands
+stop
+
+start
+check "stopping" injects "injected: rank 7 pid $pid stopped 0x0" --stop "$pid"
+check "it is stopped" wait_for state_is T
+stop
+
+start
+check "wherever it is" injects "injected: rank 7 pid $pid here $address" --here "$pid"
+check "it stands there" stands
+stop
+
+start
+check "a function that is not called" refuses "inject: process $pid has not called .*never.* in time" \
+	--timeout 0.5 "$pid" victim::Solver::never
+check "a function that is not there" refuses "inject: process $pid has no function nosuch" \
+	"$pid" nosuch
+"$inject" --timeout 30 "$pid" victim::Solver::never 2>/dev/null &
+killed=$!
+sleep 0.2
+{ kill -9 $killed; wait $killed; } 2>/dev/null
+check "it goes on after all these" moves
+stop
+
+"$inject" 2>/dev/null
+check "no arguments" test $? -eq 64
+check "no such process" refuses "inject: .*" 4194304 advance
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
