@@ -51,7 +51,7 @@ wait_for() {
 	done
 }
 
-has_reached_step() { grep -Eq "^ *$1 +[-0-9]" "$work/output"; }
+has_reached_step() { grep -Eqs "^ *$1 +[-0-9]" "$work/output"; }
 num_steps_printed() { grep -Ec '^ *[0-9]+ +[-0-9]' "$work/output" || :; }
 stands_still() {
 	steps=$(num_steps_printed)
