@@ -31,8 +31,8 @@ static cxa_demangle_fn load_demangler(void)
  * (nested and static functions). */
 static void cut_suffixes(char *name)
 {
-	static const char *const words[] = {"constprop", "isra",	  "part",
-					    "cold",	 "lto_priv", "localalias"};
+	static const char *const words[] = {"constprop", "isra",     "part",
+					    "cold",      "lto_priv", "localalias"};
 	char *dot;
 	size_t i;
 

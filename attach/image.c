@@ -75,7 +75,7 @@ static int read_headers(pid_t pid, uint64_t start, ElfW(Phdr) phdrs[MAX_PHDRS], 
 }
 
 /* From the loadable segments: where the image begins and how large it is. */
-static int measure(struct image *image, const ElfW(Phdr) *phdrs, size_t num)
+static int measure(struct image *image, const ElfW(Phdr) * phdrs, size_t num)
 {
 	uint64_t end = 0;
 	bool is_first = true;
@@ -85,8 +85,8 @@ static int measure(struct image *image, const ElfW(Phdr) *phdrs, size_t num)
 		if (phdrs[i].p_type != PT_LOAD)
 			continue;
 		if (is_first)
-			image->first_address = (phdrs[i].p_vaddr - phdrs[i].p_offset) &
-					       ~(uint64_t)(PAGE - 1);
+			image->first_address =
+				(phdrs[i].p_vaddr - phdrs[i].p_offset) & ~(uint64_t)(PAGE - 1);
 		is_first = false;
 		if (phdrs[i].p_vaddr + phdrs[i].p_memsz > end)
 			end = phdrs[i].p_vaddr + phdrs[i].p_memsz;
@@ -124,7 +124,7 @@ static size_t find_build_id(const uint8_t *notes, size_t size, uint8_t build_id[
 	return 0;
 }
 
-static size_t read_build_id(pid_t pid, uint64_t bias, const ElfW(Phdr) *phdrs, size_t num,
+static size_t read_build_id(pid_t pid, uint64_t bias, const ElfW(Phdr) * phdrs, size_t num,
 			    uint8_t build_id[BUILD_ID_MAX])
 {
 	size_t i, length = 0;
@@ -144,7 +144,7 @@ static size_t read_build_id(pid_t pid, uint64_t bias, const ElfW(Phdr) *phdrs, s
 
 /* .eh_frame_hdr (LSB, "Exception Frames"): version 1, three encodings, the address of .eh_frame,
  * the number of entries, and the table. All linkers write just these encodings. */
-static void find_table(struct image *image, pid_t pid, uint64_t bias, const ElfW(Phdr) *phdrs,
+static void find_table(struct image *image, pid_t pid, uint64_t bias, const ElfW(Phdr) * phdrs,
 		       size_t num)
 {
 	static const uint8_t expected[] = {1, 0x1b, 0x03, 0x3b};
@@ -182,8 +182,8 @@ static void fill(struct images *images, struct image_private *entry, pid_t pid,
 	bias = object->start - image->first_address;
 	length = read_build_id(pid, bias, phdrs, num, build_id);
 	find_table(image, pid, bias, phdrs, num);
-	image->module = modules_intern(images->modules, object->path, length ? build_id : NULL,
-				       length);
+	image->module =
+		modules_intern(images->modules, object->path, length ? build_id : NULL, length);
 	image->private = entry;
 	entry->pages = xcalloc(image->size / PAGE, sizeof(*entry->pages));
 	entry->is_elf = true;

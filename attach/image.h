@@ -13,11 +13,11 @@ struct maps_object;
 struct modules;
 
 struct image {
-	uint32_t module;	/* id in the modules */
+	uint32_t module;        /* id in the modules */
 	uint64_t first_address; /* ELF virtual address at which the object begins */
-	uint64_t size;		/* bytes of address space */
+	uint64_t size;          /* bytes of address space */
 	/* The sorted table in .eh_frame_hdr; num_entries is 0 where there is none. */
-	uint64_t eh_frame_hdr;	/* ELF virtual addresses */
+	uint64_t eh_frame_hdr; /* ELF virtual addresses */
 	uint64_t eh_table;
 	uint64_t num_entries;
 	struct image_private *private;
@@ -34,8 +34,8 @@ void images_destroy(struct images *images); /* NULL is fine */
 struct image *images_get(struct images *images, pid_t pid, const struct maps_object *object);
 
 /* One word at ELF virtual address `address`, aligned to 8 bytes, of a page that is not writable;
- * from the cache, or from process `pid` which has the image at load bias `bias`. -1: no such memory. */
-int image_read_word(struct image *image, pid_t pid, uint64_t bias, uint64_t address,
-		    uint64_t *ret);
+ * from the cache, or from process `pid` which has the image at load bias `bias`. -1: no such
+ * memory. */
+int image_read_word(struct image *image, pid_t pid, uint64_t bias, uint64_t address, uint64_t *ret);
 
 #endif

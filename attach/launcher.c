@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Words used here: a *launcher* is the process that a person starts (mpirun, srun, mpiexec) and
- * that knows all ranks; a *daemon* is what it leaves on the nodes (orted, prted, hydra_pmi_proxy). */
+ * that knows all ranks; a *daemon* is what it leaves on the nodes (orted, prted, hydra_pmi_proxy).
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -256,10 +257,11 @@ static int follow(const struct procfs_stat *list, size_t num, const struct procf
 	/* A daemon, or something else that a launcher has started. */
 	if (climb(list, num, stat->pid, info))
 		return 0;
-	return error_set(err, ERROR_UNSUPPORTED,
-			 "process %d (%s) is no MPI launcher and has no MPI ranks below it; give the "
-			 "pid of mpirun, prterun, srun or mpiexec, or of one of the ranks",
-			 (int)stat->pid, stat->comm);
+	return error_set(
+		err, ERROR_UNSUPPORTED,
+		"process %d (%s) is no MPI launcher and has no MPI ranks below it; give the "
+		"pid of mpirun, prterun, srun or mpiexec, or of one of the ranks",
+		(int)stat->pid, stat->comm);
 }
 
 int launcher_identify(pid_t pid, struct launcher_info *ret, struct pdb_error *err)
@@ -282,8 +284,8 @@ int launcher_identify(pid_t pid, struct launcher_info *ret, struct pdb_error *er
 		result = error_set(err, ERROR_GONE, "process %d (%s) has ended", (int)pid,
 				   stat->comm);
 	} else if (look_at(list, num, pid, &info)) {
-		result = procfs_explain(pid, errno == ENOENT ? ESRCH : errno, "be looked into",
-					err);
+		result =
+			procfs_explain(pid, errno == ENOENT ? ESRCH : errno, "be looked into", err);
 	} else if (info.kind == LAUNCHER_UNKNOWN) {
 		result = follow(list, num, stat, &info, err);
 	}

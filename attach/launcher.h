@@ -14,8 +14,8 @@ struct pdb_error;
 
 struct launcher_info {
 	enum launcher kind;
-	pid_t pid;	  /* the process that holds the job: for srun the parent of the forked pair */
-	char name[128];	  /* for people: "Open MPI 4.1.4 mpirun", "srun 22.05" , "mpiexec.hydra" */
+	pid_t pid;      /* the process that holds the job: for srun the parent of the forked pair */
+	char name[128]; /* for people: "Open MPI 4.1.4 mpirun", "srun 22.05" , "mpiexec.hydra" */
 	char command[512]; /* its command line, shortened */
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * /proc/PID/maps: the mappings of a process, and the objects (program, libraries) they belong to. */
+ * /proc/PID/maps: the mappings of a process, and the objects (program, libraries) they belong to.
+ */
 #ifndef PDB_ATTACH_MAPS_H
 #define PDB_ATTACH_MAPS_H
 
@@ -26,7 +27,7 @@ struct maps_object {
 	bool is_deleted;
 	uint64_t device, inode;
 	uint64_t start; /* of the range with file offset 0, where the ELF header is */
-	bool has_code;	/* some range is executable */
+	bool has_code;  /* some range is executable */
 };
 
 struct maps {

@@ -24,7 +24,7 @@
 
 /* As a 64-bit launcher has it. */
 struct procdesc {
-	uint64_t host_name;	  /* char * */
+	uint64_t host_name;       /* char * */
 	uint64_t executable_name; /* char * */
 	int32_t pid;
 	int32_t padding;
@@ -45,8 +45,8 @@ struct reader {
 	char job[128];
 };
 
-static int find_table(const struct launcher_info *launcher, uint64_t *table_ret,
-		      uint64_t *size_ret, struct pdb_error *err)
+static int find_table(const struct launcher_info *launcher, uint64_t *table_ret, uint64_t *size_ret,
+		      struct pdb_error *err)
 {
 	struct maps *maps = maps_read(launcher->pid);
 	size_t i;
@@ -64,9 +64,8 @@ static int find_table(const struct launcher_info *launcher, uint64_t *table_ret,
 	}
 	if (i == maps->num_objects) {
 		maps_destroy(maps);
-		return error_set(err, ERROR_UNSUPPORTED,
-				 "%s (pid %d) exports no MPIR_proctable", launcher->name,
-				 (int)launcher->pid);
+		return error_set(err, ERROR_UNSUPPORTED, "%s (pid %d) exports no MPIR_proctable",
+				 launcher->name, (int)launcher->pid);
 	}
 	maps_destroy(maps);
 	return 0;
@@ -78,9 +77,10 @@ static int read_bytes(pid_t pid, uint64_t address, void *buffer, size_t size, co
 	if (!memory_read_all(pid, address, buffer, size))
 		return 0;
 	if (errno == EFAULT)
-		return error_set(err, ERROR_FORMAT,
-				 "the launcher's MPIR table is damaged: %s at 0x%llx cannot be read",
-				 what, (unsigned long long)address);
+		return error_set(
+			err, ERROR_FORMAT,
+			"the launcher's MPIR table is damaged: %s at 0x%llx cannot be read", what,
+			(unsigned long long)address);
 	return procfs_explain(pid, errno, "be read", err);
 }
 
@@ -161,8 +161,8 @@ static size_t forget_duplicate_pids(struct proctable *table)
 		by_place[i] = &table->procs[i];
 	qsort(by_place, table->num_procs, sizeof(*by_place), compare_place);
 	for (i = 0; i < table->num_procs; i = j) {
-		for (j = i + 1;
-		     j < table->num_procs && !compare_place(&by_place[i], &by_place[j]); j++)
+		for (j = i + 1; j < table->num_procs && !compare_place(&by_place[i], &by_place[j]);
+		     j++)
 			;
 		if (j == i + 1 || !by_place[i]->pid)
 			continue;
@@ -206,8 +206,8 @@ static int finish(struct reader *reader, struct proctable *table, struct pdb_err
 		table->size = reader->size;
 	num_duplicates = forget_duplicate_pids(table);
 	free(table->job);
-	table->job = reader->job[0] ? xstrdup(reader->job)
-				    : xasprintf("pid-%d", (int)launcher->pid);
+	table->job =
+		reader->job[0] ? xstrdup(reader->job) : xasprintf("pid-%d", (int)launcher->pid);
 	free(table->launcher_name);
 	table->launcher_name = xstrdup(launcher->name);
 	table->launcher_pid = launcher->pid;

@@ -181,8 +181,7 @@ bool procfs_executable(pid_t pid, char *buffer, size_t size)
 		return false;
 	memcpy(buffer, target, (size_t)n);
 	buffer[n] = '\0';
-	if ((size_t)n >= sizeof(deleted) &&
-	    !strcmp(buffer + n - (sizeof(deleted) - 1), deleted))
+	if ((size_t)n >= sizeof(deleted) && !strcmp(buffer + n - (sizeof(deleted) - 1), deleted))
 		buffer[(size_t)n - (sizeof(deleted) - 1)] = '\0';
 	return true;
 }
@@ -293,7 +292,8 @@ static int yama_scope(void)
 	return scope;
 }
 
-/* In the order in which the kernel asks: who owns it, who has it already, what the system allows. */
+/* In the order in which the kernel asks: who owns it, who has it already, what the system allows.
+ */
 static int explain_refusal(pid_t pid, const struct procfs_stat *stat, const char *doing,
 			   struct pdb_error *err)
 {

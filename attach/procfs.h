@@ -14,9 +14,9 @@ struct pdb_error;
 struct procfs_stat {
 	pid_t pid;
 	pid_t ppid;
-	char state;	      /* R S D T t Z X */
-	bool is_ending;	      /* has ended or is about to: no looking into it any more */
-	char comm[32];	      /* the kernel's short name */
+	char state;           /* R S D T t Z X */
+	bool is_ending;       /* has ended or is about to: no looking into it any more */
+	char comm[32];        /* the kernel's short name */
 	uint64_t start_ticks; /* tells a process from a later one with the same pid */
 };
 

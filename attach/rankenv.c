@@ -11,8 +11,8 @@
 
 /* SLURM_PROCID comes late, since a batch script has it too and hands it to every mpirun in there;
  * MPI_LOCALRANKID last, since it counts on one node only. */
-static const char *const rank_names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",	 "PMI_RANK",
-					 "MV2_COMM_WORLD_RANK",	 "SLURM_PROCID", "MPI_LOCALRANKID"};
+static const char *const rank_names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",    "PMI_RANK",
+					 "MV2_COMM_WORLD_RANK",  "SLURM_PROCID", "MPI_LOCALRANKID"};
 static const char *const size_names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
 					 "SLURM_NTASKS"};
 

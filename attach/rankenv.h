@@ -9,9 +9,9 @@
 struct procfs_stat;
 
 struct rankenv {
-	int rank;	/* in MPI_COMM_WORLD; -1: not a rank's environment */
-	int size;	/* of MPI_COMM_WORLD; 0: not said */
-	char job[128];	/* the launcher's name of the job; "": not said */
+	int rank;             /* in MPI_COMM_WORLD; -1: not a rank's environment */
+	int size;             /* of MPI_COMM_WORLD; 0: not said */
+	char job[128];        /* the launcher's name of the job; "": not said */
 	const char *variable; /* that said the rank, a constant; NULL: none */
 };
 

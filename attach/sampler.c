@@ -19,10 +19,10 @@
 #include "model/sample.h"
 #include "model/xalloc.h"
 
-#define STACK_SIZE ((size_t)64 << 10)	   /* copied of each stack at first */
+#define STACK_SIZE ((size_t)64 << 10)     /* copied of each stack at first */
 #define DEEP_STACK_SIZE ((size_t)2 << 20) /* and again if that was too little */
-#define MAX_AT_ONCE 64			   /* threads seized at one time: bounds the memory for copies */
-#define NUM_DURATIONS 4096		   /* last stops remembered for the median */
+#define MAX_AT_ONCE 64     /* threads seized at one time: bounds the memory for copies */
+#define NUM_DURATIONS 4096 /* last stops remembered for the median */
 
 /* What is known of a process. */
 struct process {
@@ -83,13 +83,14 @@ void sampler_destroy(struct sampler *sampler)
 	if (!sampler)
 		return;
 	HASH_ITER(hh, sampler->processes, process, next)
-		forget_process(sampler, process);
+	forget_process(sampler, process);
 	images_destroy(sampler->images);
 	free(sampler->stacks);
 	free(sampler);
 }
 
-/* ---- Processes -------------------------------------------------------------------------------- */
+/* ---- Processes --------------------------------------------------------------------------------
+ */
 
 static int read_maps(struct sampler *sampler, struct process *process, struct pdb_error *err)
 {
@@ -136,7 +137,8 @@ static struct process *get_process(struct sampler *sampler, const struct procfs_
 	return process;
 }
 
-/* ---- Choosing threads ------------------------------------------------------------------------- */
+/* ---- Choosing threads -------------------------------------------------------------------------
+ */
 
 struct subjects {
 	struct subject *list;
@@ -148,8 +150,8 @@ static struct subject *add_subject(struct subjects *subjects, const struct sampl
 {
 	struct subject *subject;
 
-	subjects->list = xgrow(subjects->list, subjects->num, &subjects->capacity,
-			       sizeof(*subjects->list));
+	subjects->list =
+		xgrow(subjects->list, subjects->num, &subjects->capacity, sizeof(*subjects->list));
 	subject = &subjects->list[subjects->num++];
 	memset(subject, 0, sizeof(*subject));
 	subject->rank = target->rank;
@@ -185,7 +187,8 @@ static void add_target(struct sampler *sampler, struct subjects *subjects,
 	free(tids);
 }
 
-/* ---- Copying and unwinding -------------------------------------------------------------------- */
+/* ---- Copying and unwinding --------------------------------------------------------------------
+ */
 
 static void note_stop(struct sampler *sampler, struct subject *subject, const struct tracee *tracee)
 {
@@ -194,8 +197,8 @@ static void note_stop(struct sampler *sampler, struct subject *subject, const st
 
 	subject->stopped_ns += ns;
 	subject->when_ns = tracee->when_ns;
-	sampler->durations[cost->num_samples % NUM_DURATIONS] = ns < UINT32_MAX ? (uint32_t)ns
-										: UINT32_MAX;
+	sampler->durations[cost->num_samples % NUM_DURATIONS] =
+		ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
 	cost->num_samples++;
 	cost->stopped_ns_total += ns;
 	if (ns > cost->stopped_ns_max)
@@ -215,10 +218,11 @@ static void explain_failure(struct subject *subject, const struct tracee *tracee
 			  subject->tid == subject->pid ? "process" : "thread", (int)subject->tid);
 		break;
 	case TRACEE_TIMEOUT:
-		error_set(&subject->error, ERROR_TIMEOUT,
-			  "thread %d does not stop: it is in an uninterruptible system call or gets "
-			  "no processor",
-			  (int)subject->tid);
+		error_set(
+			&subject->error, ERROR_TIMEOUT,
+			"thread %d does not stop: it is in an uninterruptible system call or gets "
+			"no processor",
+			(int)subject->tid);
 		break;
 	}
 }
@@ -303,7 +307,8 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 	free(tracees);
 }
 
-/* ---- Results ---------------------------------------------------------------------------------- */
+/* ---- Results ----------------------------------------------------------------------------------
+ */
 
 static void add_sample(struct sampler *sampler, const struct subject *subject,
 		       struct samples *samples)
@@ -333,7 +338,8 @@ static void add_sample(struct sampler *sampler, const struct subject *subject,
 			sample.note = xstrdup("the stack is larger than what is copied of it; the "
 					      "outermost frames are missing");
 		else if (!subject->unwound.is_complete)
-			sample.note = xstrdup("no unwind information for the outermost frame shown");
+			sample.note =
+				xstrdup("no unwind information for the outermost frame shown");
 	}
 	samples_add(samples, &sample);
 }
@@ -346,8 +352,7 @@ static int check_all_refused(const struct subjects *subjects, struct pdb_error *
 	if (!subjects->num)
 		return 0;
 	for (i = 0; i < subjects->num; i++) {
-		if (subjects->list[i].is_copied ||
-		    subjects->list[i].error.code != ERROR_PERMISSION)
+		if (subjects->list[i].is_copied || subjects->list[i].error.code != ERROR_PERMISSION)
 			return 0;
 	}
 	return error_set(err, ERROR_PERMISSION, "rank %d: %s", subjects->list[0].rank,

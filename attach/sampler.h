@@ -36,10 +36,10 @@ struct sampler *sampler_create(struct modules *modules, struct callpaths *callpa
 void sampler_destroy(struct sampler *sampler); /* NULL is fine */
 
 /* One sample of each target, one right after the other, so that each stands still only for its own
- * copy; those that wait for a processor come last, and nobody waits for them. A rank that vanished, refuses or cannot be unwound becomes a SAMPLE_FAILED with a note; a process
- * that was stopped by a signal stays stopped. Returns 0 even so; -1 only if nothing could be tried:
- * ERROR_PERMISSION when every single one was refused, with Yama, tracer or owner named and what to
- * do about it. */
+ * copy; those that wait for a processor come last, and nobody waits for them. A rank that vanished,
+ * refuses or cannot be unwound becomes a SAMPLE_FAILED with a note; a process that was stopped by a
+ * signal stays stopped. Returns 0 even so; -1 only if nothing could be tried: ERROR_PERMISSION when
+ * every single one was refused, with Yama, tracer or owner named and what to do about it. */
 int sampler_take(struct sampler *sampler, const struct sampler_target *targets, size_t num_targets,
 		 unsigned flags, struct samples *samples, struct pdb_error *err);
 

@@ -125,7 +125,7 @@ static bool is_better(const struct candidate *new, const struct candidate *old)
 	old_underscores = strspn(old->name, "_");
 	if (new_underscores != old_underscores)
 		return new_underscores < old_underscores;
-	if (new->binding <= STB_WEAK && old->binding <= STB_WEAK && new->binding != old->binding)
+	if (new->binding <= STB_WEAK && old->binding <= STB_WEAK &&new->binding != old->binding)
 		return binding_score[new->binding] > binding_score[old->binding];
 	return strcmp(new->name, old->name) < 0;
 }
@@ -141,7 +141,7 @@ static void consider(const struct symbol_table *table, const GElf_Sym *symbol, u
 	if (address < new.start || address - new.start >= (new.size ? new.size : 1))
 		return;
 	new.name = elf_strptr(table->elf, table->strings, symbol->st_name);
-	if (new.name && new.name[0] && is_better(&new, best))
+	if (new.name &&new.name[0] && is_better(&new, best))
 		*best = new;
 }
 

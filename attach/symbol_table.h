@@ -14,7 +14,7 @@ struct symbol_table;
  * and must outlive the table. Costs nothing yet: the first look-ups go through the whole table
  * (milliseconds for hundreds of thousands of symbols), and then an index is made. */
 struct symbol_table *symbol_table_create(Elf *elf);
-void symbol_table_destroy(struct symbol_table *table); /* NULL is fine */
+void symbol_table_destroy(struct symbol_table *table);       /* NULL is fine */
 bool symbol_table_is_full(const struct symbol_table *table); /* it is .symtab */
 
 /* The name of the function that holds the address, borrowed from the file; NULL if none does.

@@ -62,11 +62,13 @@ uint64_t tracee_sp(const struct tracee_regs *regs)
 
 static void copy_part(const struct tracee *tracee, struct tracee_part *part)
 {
-	const struct maps_range *range = tracee->maps ? maps_find(tracee->maps, part->address) : NULL;
+	const struct maps_range *range =
+		tracee->maps ? maps_find(tracee->maps, part->address) : NULL;
 	size_t size = part->capacity;
 	ssize_t n;
 
-	/* Without a known end (a thread younger than the maps) the kernel copies as far as it can. */
+	/* Without a known end (a thread younger than the maps) the kernel copies as far as it can.
+	 */
 	if (range && range->end - part->address < size)
 		size = range->end - part->address;
 	n = memory_read(tracee->tid, part->address, part->bytes, size);
@@ -96,8 +98,8 @@ static void finish(struct tracer *tracer, struct tracee *tracee, enum tracee_res
 
 static void handle_stop(struct tracer *tracer, struct tracee *tracee, int status)
 {
-	/* With an event it is our interruption or a stop by a signal, which lasts beyond the detach;
-	 * without one it is a signal on its way, which must not get lost. */
+	/* With an event it is our interruption or a stop by a signal, which lasts beyond the
+	 * detach; without one it is a signal on its way, which must not get lost. */
 	long signal = status >> 8 ? 0 : status;
 	bool is_copied = !copy_state(tracee);
 	uint64_t copied_ns = now_ns();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Stopping threads of other processes for a moment, to copy what an unwinder needs. ptrace is only
  * spoken here, and only by a thread made for the purpose: the kernel lets go of everything that
- * thread still holds when it ends, so that no tracee can stay seized or stopped, whatever happens. */
+ * thread still holds when it ends, so that no tracee can stay seized or stopped, whatever happens.
+ */
 #ifndef PDB_ATTACH_TRACEE_H
 #define PDB_ATTACH_TRACEE_H
 
@@ -27,17 +28,17 @@ struct tracee_part {
 
 enum tracee_result {
 	TRACEE_COPIED,
-	TRACEE_REFUSED,	 /* error holds errno */
-	TRACEE_GONE,	 /* the thread has ended */
-	TRACEE_TIMEOUT,	 /* it did not stop in time (in the kernel, without being interruptible) */
+	TRACEE_REFUSED, /* error holds errno */
+	TRACEE_GONE,    /* the thread has ended */
+	TRACEE_TIMEOUT, /* it did not stop in time (in the kernel, without being interruptible) */
 };
 
 struct tracee {
 	/* In. */
 	pid_t tid;
-	const struct maps *maps;    /* where its stack ends; may be NULL */
-	struct tracee_part stack;   /* filled from the stack pointer upwards */
-	struct tracee_part other;   /* filled from other.address, if that is not 0 */
+	const struct maps *maps;  /* where its stack ends; may be NULL */
+	struct tracee_part stack; /* filled from the stack pointer upwards */
+	struct tracee_part other; /* filled from other.address, if that is not 0 */
 	/* Out. */
 	enum tracee_result result;
 	int error;

@@ -58,7 +58,8 @@ static struct image *find_image(struct unwind_space *space, const struct maps_ra
 	return *image;
 }
 
-/* ---- Accessors -------------------------------------------------------------------------------- */
+/* ---- Accessors --------------------------------------------------------------------------------
+ */
 
 static bool read_part(const struct tracee_part *part, uint64_t address, unw_word_t *value)
 {
@@ -89,8 +90,8 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value
 		return -UNW_EINVAL;
 	image = find_image(walk->space, range, &bias);
 	if (image) {
-		/* A writable page holds nothing that an unwinder needs, but the table entries of C++
-		 * code point through one to their personality routine: any value will do. */
+		/* A writable page holds nothing that an unwinder needs, but the table entries of
+		 * C++ code point through one to their personality routine: any value will do. */
 		if (range->is_writable)
 			word = 0;
 		else if (image_read_word(image, walk->space->pid, bias, address - bias, &word))
@@ -227,7 +228,8 @@ static unw_accessors_t accessors = {
 	.get_proc_name = get_proc_name,
 };
 
-/* ---- Spaces and walks ------------------------------------------------------------------------- */
+/* ---- Spaces and walks -------------------------------------------------------------------------
+ */
 
 struct unwind_space *unwind_space_create(pid_t pid, struct maps *maps, struct images *images)
 {
@@ -303,7 +305,8 @@ static size_t collect(struct walk *walk, struct frame frames[MAX_FRAMES],
 		if (unw_get_reg(&cursor, UNW_REG_IP, &ip) || (num > 0 && !ip))
 			break;
 		locate(walk->space, ip, is_return, &frames[num++]);
-		/* What a signal interrupted did not call anything: its address is no return address. */
+		/* What a signal interrupted did not call anything: its address is no return
+		 * address. */
 		is_return = !unw_is_signal_frame(&cursor);
 		status = unw_step(&cursor);
 	} while (status > 0);

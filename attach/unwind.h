@@ -23,10 +23,10 @@ void unwind_space_destroy(struct unwind_space *space); /* NULL is fine */
 const struct maps *unwind_space_maps(const struct unwind_space *space);
 
 struct unwind_result {
-	uint32_t path;	     /* in the call paths; at least the program counter's frame */
-	bool is_complete;    /* reached the outermost frame */
-	bool is_too_deep;    /* gave up after thousands of frames */
-	uint64_t missing;    /* stack memory that would have been needed and was not copied; 0: none */
+	uint32_t path;    /* in the call paths; at least the program counter's frame */
+	bool is_complete; /* reached the outermost frame */
+	bool is_too_deep; /* gave up after thousands of frames */
+	uint64_t missing; /* stack memory that would have been needed and was not copied; 0: none */
 };
 
 /* Unwind what was copied of a thread of that process and intern its frames. */

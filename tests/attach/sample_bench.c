@@ -77,8 +77,8 @@ static int bench_pdb(const struct sampler_target *targets, size_t num)
 	if (result)
 		printf("%s\n", err.text);
 	else
-		print_line("pdb, again", stops + num_first, num_stops - num_first,
-			   now_us() - start, num_stops - num_first);
+		print_line("pdb, again", stops + num_first, num_stops - num_first, now_us() - start,
+			   num_stops - num_first);
 	free(stops);
 	sampler_destroy(sampler);
 	callpaths_destroy(callpaths);
@@ -143,8 +143,8 @@ static void bench_command(const char *what, const struct sampler_target *targets
 int main(int argc, char **argv)
 {
 	char *eu_stack[] = {(char *)"eu-stack", (char *)"-p", NULL, NULL};
-	char *gdb[] = {(char *)"gdb",  (char *)"-nx", (char *)"-batch", (char *)"-p", NULL,
-		       (char *)"-ex", (char *)"bt",  NULL};
+	char *gdb[] = {(char *)"gdb", (char *)"-nx", (char *)"-batch", (char *)"-p",
+		       NULL,          (char *)"-ex", (char *)"bt",     NULL};
 	struct sampler_target targets[MAX_RANKS];
 	size_t i, num, num_gdb = argc > 2 ? (size_t)atoi(argv[2]) : 3;
 	struct launcher_info info;
@@ -161,7 +161,8 @@ int main(int argc, char **argv)
 	for (i = 0; i < num; i++)
 		targets[i] = (struct sampler_target){table->procs[i].rank, table->procs[i].pid};
 	printf("%s, %zu ranks; microseconds\n", info.name, num);
-	printf("%-28s %7s %12s %12s %12s\n", "", "samples", "stop median", "stop max", "total each");
+	printf("%-28s %7s %12s %12s %12s\n", "", "samples", "stop median", "stop max",
+	       "total each");
 	if (bench_pdb(targets, num))
 		return 1;
 	bench_command("eu-stack -p", targets, num, eu_stack, 2);

@@ -44,7 +44,8 @@ static int remove_directory(void **state)
 	return system(command);
 }
 
-/* ---- Children --------------------------------------------------------------------------------- */
+/* ---- Children ---------------------------------------------------------------------------------
+ */
 
 static void wait_here(int ready)
 {
@@ -95,7 +96,8 @@ static void map_file(const char *name)
 	close(fd);
 }
 
-/* ---- What the environment says ---------------------------------------------------------------- */
+/* ---- What the environment says ----------------------------------------------------------------
+ */
 
 static void test_rankenv(void **state)
 {
@@ -140,7 +142,8 @@ static void test_rankenv(void **state)
 	}
 }
 
-/* ---- What a process is ------------------------------------------------------------------------ */
+/* ---- What a process is ------------------------------------------------------------------------
+ */
 
 static void body_with_libraries(const void *argument, int ready)
 {
@@ -255,7 +258,8 @@ static void test_srun_parent(void **state)
 	stop(pid);
 }
 
-/* ---- Process trees ---------------------------------------------------------------------------- */
+/* ---- Process trees ----------------------------------------------------------------------------
+ */
 
 /* A launcher without a name: ranks 0 and 1 with MPI, rank 2 behind a wrapper, rank 1 of a job that
  * was spawned later; rank 3 and an unrelated process without MPI. */
@@ -265,7 +269,7 @@ static void body_unknown_launcher(const void *argument, int ready)
 		const char *rank, *job;
 		bool has_mpi, has_wrapper;
 	} children[] = {
-		{"0", "a", true, false}, {"1", "a", true, false}, {"2", "a", true, true},
+		{"0", "a", true, false},  {"1", "a", true, false}, {"2", "a", true, true},
 		{NULL, "", false, false}, {"1", "b", true, false}, {"3", "a", false, false},
 	};
 	int fds[2];
@@ -278,9 +282,13 @@ static void body_unknown_launcher(const void *argument, int ready)
 		char rank[32];
 		char namespace[32];
 		char self[64], wrapper[4];
-		char *const arguments[] = {(char *)"rank", (char *)"--as-rank",
-					   (char *)(children[i].has_mpi ? "mpi" : "-"), wrapper,
-					   directory, rank, NULL};
+		char *const arguments[] = {(char *)"rank",
+					   (char *)"--as-rank",
+					   (char *)(children[i].has_mpi ? "mpi" : "-"),
+					   wrapper,
+					   directory,
+					   rank,
+					   NULL};
 		char *environment[] = {rank, namespace, (char *)"PMI_SIZE=5", NULL};
 
 		if (pipe(fds))
@@ -408,7 +416,8 @@ static void test_somebody_elses(void **state)
 	stop(pid);
 }
 
-/* ---- Tables ----------------------------------------------------------------------------------- */
+/* ---- Tables -----------------------------------------------------------------------------------
+ */
 
 #define MAX_ENTRIES 4
 
@@ -462,16 +471,38 @@ static void test_bad_tables(void **state)
 		{"not yet", 3, {{0}}, &MPIR_proctable, ERROR_NOT_FOUND, "is empty"},
 		{"negative", -1, {{0}}, NULL, ERROR_FORMAT, "-1 ranks"},
 		{"huge", 0x7fffffff, {{0}}, NULL, ERROR_FORMAT, "2147483647 ranks"},
-		{"longer than its memory", 1 << 23, {{0}}, endless + 4096, ERROR_FORMAT, "cannot be read"},
+		{"longer than its memory",
+		 1 << 23,
+		 {{0}},
+		 endless + 4096,
+		 ERROR_FORMAT,
+		 "cannot be read"},
 		{"wild table", 2, {{0}}, (void *)0x10, ERROR_FORMAT, "the table at 0x10"},
 		{"no host", 1, {{NULL, "a", 1}}, NULL, ERROR_FORMAT, "the host of rank 0"},
-		{"wild host", 2, {{"h", "a", 1}, {(char *)0x7fff00000000, "a", 2}}, NULL,
-		 ERROR_FORMAT, "the host of rank 1"},
-		{"kernel address", 1, {{(char *)-8, "a", 1}}, NULL, ERROR_FORMAT, "the host of rank 0"},
-		{"wild executable", 1, {{"h", (char *)1, 1}}, NULL, ERROR_FORMAT,
+		{"wild host",
+		 2,
+		 {{"h", "a", 1}, {(char *)0x7fff00000000, "a", 2}},
+		 NULL,
+		 ERROR_FORMAT,
+		 "the host of rank 1"},
+		{"kernel address",
+		 1,
+		 {{(char *)-8, "a", 1}},
+		 NULL,
+		 ERROR_FORMAT,
+		 "the host of rank 0"},
+		{"wild executable",
+		 1,
+		 {{"h", (char *)1, 1}},
+		 NULL,
+		 ERROR_FORMAT,
 		 "the executable of rank 0"},
 		{"endless host", 1, {{endless, "a", 1}}, NULL, ERROR_FORMAT, "does not end"},
-		{"host into nothing", 1, {{endless + 8000, "a", 1}}, NULL, ERROR_FORMAT,
+		{"host into nothing",
+		 1,
+		 {{endless + 8000, "a", 1}},
+		 NULL,
+		 ERROR_FORMAT,
 		 "cannot be read"},
 	};
 	struct proctable *table;
@@ -488,7 +519,9 @@ static void test_tables(void **state)
 	const struct table_case remote = {
 		.what = "remote",
 		.size = 4,
-		.entries = {{"node1.x", "/app", 100}, {"node1.x", NULL, 100}, {"node2.x", "/app", 100},
+		.entries = {{"node1.x", "/app", 100},
+			    {"node1.x", NULL, 100},
+			    {"node2.x", "/app", 100},
 			    {"node2.x", "/app", -7}},
 	};
 	struct proctable *table;
@@ -516,7 +549,7 @@ static void test_tables(void **state)
 static void body_rank(const void *argument, int ready)
 {
 	char *const arguments[] = {(char *)"rank", (char *)"--as-rank", (char *)"mpi",
-				   (char *)"0",	   directory,		NULL};
+				   (char *)"0",    directory,           NULL};
 	char *environment[] = {(char *)argument, (char *)"PMI_SIZE=3", NULL};
 
 	dup2(ready, 9);
@@ -551,10 +584,14 @@ static void test_table_against_environment(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rankenv),	     cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_srun_parent),  cmocka_unit_test(test_scan),
-		cmocka_unit_test(test_no_launcher),  cmocka_unit_test(test_somebody_elses),
-		cmocka_unit_test(test_bad_tables),   cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_rankenv),
+		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_srun_parent),
+		cmocka_unit_test(test_scan),
+		cmocka_unit_test(test_no_launcher),
+		cmocka_unit_test(test_somebody_elses),
+		cmocka_unit_test(test_bad_tables),
+		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_table_against_environment),
 	};
 

@@ -26,9 +26,12 @@ static void test_objects(void **state)
 		"55d0c0002000-55d0c0003000 rw-p 00002000 fe:00 100    /opt/my app/run\n"
 		"55d0c0003000-55d0c0004000 rw-p 00000000 00:00 0 \n"
 		"55d0c1000000-55d0c1021000 rw-p 00000000 00:00 0      [heap]\n"
-		"7f0000000000-7f0000001000 r--p 00000000 fe:00 200    /lib/libmpi.so.40.30.4 (deleted)\n"
-		"7f0000001000-7f0000002000 ---p 00001000 fe:00 200    /lib/libmpi.so.40.30.4 (deleted)\n"
-		"7f0000002000-7f0000003000 r-xp 00001000 fe:00 200    /lib/libmpi.so.40.30.4 (deleted)\n"
+		"7f0000000000-7f0000001000 r--p 00000000 fe:00 200    /lib/libmpi.so.40.30.4 "
+		"(deleted)\n"
+		"7f0000001000-7f0000002000 ---p 00001000 fe:00 200    /lib/libmpi.so.40.30.4 "
+		"(deleted)\n"
+		"7f0000002000-7f0000003000 r-xp 00001000 fe:00 200    /lib/libmpi.so.40.30.4 "
+		"(deleted)\n"
 		"7f0000004000-7f0000005000 r--p 00000000 fe:00 300    /data/in\\012put\n"
 		"7f0000006000-7f0000007000 r--p 00003000 fe:00 300    /data/in\\012put\n"
 		"7f0000008000-7f0000009000 r--p 00003000 fe:00 400    /data/middle\n"
@@ -63,9 +66,9 @@ static void test_find(void **state)
 		uint64_t address;
 		int range; /* -1: none */
 	} cases[] = {
-		{0, -1},     {0xfff, -1},    {0x1000, 0},  {0x1fff, 0},	  {0x2000, 1},
-		{0x2fff, 1}, {0x3000, -1},   {0x4fff, -1}, {0x5000, 2},	  {0x5fff, 2},
-		{0x6000, -1}, {UINT64_MAX, -1},
+		{0, -1},     {0xfff, -1}, {0x1000, 0},  {0x1fff, 0},
+		{0x2000, 1}, {0x2fff, 1}, {0x3000, -1}, {0x4fff, -1},
+		{0x5000, 2}, {0x5fff, 2}, {0x6000, -1}, {UINT64_MAX, -1},
 	};
 	struct maps *maps = parse("1000-2000 r-xp 00000000 fe:00 1 /a\n"
 				  "2000-3000 rw-p 00001000 fe:00 1 /a\n"
@@ -91,8 +94,13 @@ static void test_find(void **state)
 static void test_bad_lines(void **state)
 {
 	static const char *const texts[] = {
-		"", "\n\n", "garbage", "2000-1000 r-xp 00000000 fe:00 1 /a\n",
-		"1000-1000 r-xp 00000000 fe:00 1 /a\n", "1000-2000 r-xp", "1000-2000 r- 0 0:0 1 /a",
+		"",
+		"\n\n",
+		"garbage",
+		"2000-1000 r-xp 00000000 fe:00 1 /a\n",
+		"1000-1000 r-xp 00000000 fe:00 1 /a\n",
+		"1000-2000 r-xp",
+		"1000-2000 r- 0 0:0 1 /a",
 	};
 	struct maps *maps;
 	size_t i;
@@ -127,8 +135,8 @@ static void test_own_process(void **state)
 
 static void test_memory(void **state)
 {
-	char *pages = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			   0);
+	char *pages =
+		mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t at = (uint64_t)(uintptr_t)pages;
 	char buffer[8192];
 
@@ -163,8 +171,8 @@ static void test_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_objects),	    cmocka_unit_test(test_find),
-		cmocka_unit_test(test_bad_lines),   cmocka_unit_test(test_own_process),
+		cmocka_unit_test(test_objects),   cmocka_unit_test(test_find),
+		cmocka_unit_test(test_bad_lines), cmocka_unit_test(test_own_process),
 		cmocka_unit_test(test_memory),
 	};
 

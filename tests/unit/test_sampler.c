@@ -34,7 +34,7 @@ static struct {
 	_Atomic int num_signals;
 	_Atomic int is_done;
 	_Atomic int is_ended; /* never, but who compiles this cannot know */
-} *shared;
+} * shared;
 
 struct fixture {
 	struct modules *modules;
@@ -74,7 +74,8 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* ---- Children --------------------------------------------------------------------------------- */
+/* ---- Children ---------------------------------------------------------------------------------
+ */
 
 /* Run `body` in a child and wait until it writes to the descriptor that it is given. */
 static pid_t start(void (*body)(int ready))
@@ -270,7 +271,8 @@ static void body_signals(int ready)
 	count_ticks(ready);
 }
 
-/* ---- Looking at samples ----------------------------------------------------------------------- */
+/* ---- Looking at samples -----------------------------------------------------------------------
+ */
 
 static const struct sample *take(struct fixture *f, pid_t pid, unsigned flags)
 {
@@ -309,7 +311,8 @@ static void assert_whole(struct fixture *f, const struct sample *sample)
 		assert_string_equal(names_get(f->names, outermost)->function, "_start");
 }
 
-/* ---- Tests ------------------------------------------------------------------------------------ */
+/* ---- Tests ------------------------------------------------------------------------------------
+ */
 
 static void test_deep(void **state)
 {
@@ -475,7 +478,8 @@ static void test_already_traced(void **state)
 	traced_pid = pid;
 	tracer = start(body_other_tracer);
 	assert_int_equal(sampler_take(f->sampler, &target, 1, 0, f->samples, &err), -1);
-	snprintf(expected, sizeof(expected), "already traced by pid %d (test_sampler)", (int)tracer);
+	snprintf(expected, sizeof(expected), "already traced by pid %d (test_sampler)",
+		 (int)tracer);
 	assert_error(&err, ERROR_PERMISSION, expected);
 	assert_error(&err, ERROR_PERMISSION, "rank 3");
 	assert_int_equal(f->samples->num_samples, 0);
@@ -605,9 +609,8 @@ static void test_crowded(void **state)
 	for (i = 0; i < NUM_OF(targets); i++)
 		targets[i] = (struct sampler_target){(int)i, start(count_ticks)};
 	for (round = 0; round < 60; round++)
-		assert_int_equal(sampler_take(f->sampler, targets, NUM_OF(targets), 0, f->samples,
-					      &err),
-				 0);
+		assert_int_equal(
+			sampler_take(f->sampler, targets, NUM_OF(targets), 0, f->samples, &err), 0);
 	assert_int_equal(f->samples->num_samples, 60 * NUM_OF(targets));
 	for (i = 0; i < f->samples->num_samples; i++)
 		assert_whole(f, &f->samples->samples[i]);

@@ -204,9 +204,8 @@ static void test_vdso(void **state)
 	(void)state;
 	if (!function)
 		skip(); /* a libc that does not list the vdso */
-	assert_int_equal(symbols_resolve(symbols, module, (uint64_t)(uintptr_t)function - base,
-					 &name),
-			 0);
+	assert_int_equal(
+		symbols_resolve(symbols, module, (uint64_t)(uintptr_t)function - base, &name), 0);
 	assert_string_equal(name.function, "clock_gettime");
 	symbols_destroy(symbols);
 	modules_destroy(modules);
@@ -215,8 +214,10 @@ static void test_vdso(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_functions),    cmocka_unit_test(test_replaced_file),
-		cmocka_unit_test(test_many_lookups), cmocka_unit_test(test_vdso),
+		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_replaced_file),
+		cmocka_unit_test(test_many_lookups),
+		cmocka_unit_test(test_vdso),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
