@@ -217,8 +217,9 @@ static void print_loop(const struct view *view, uint32_t loop)
 	int indent = (int)(it->depth < MAX_DEPTH ? it->depth : MAX_DEPTH) * STEP;
 	char *label = label_loop(view, loop, LABEL_FULL), *functions = functions_text(view, loop);
 
-	text_wrap(view, indent, "%s: %s%s", label, functions,
-		  it->is_irreducible ? " (entered at several places)" : "");
+	text_wrap(view, indent, "%s: %s%s%s", label, functions,
+		  it->is_irreducible ? " (entered at several places)" : "",
+		  it->is_comparable ? "" : " (iterations of different ranks cannot be compared)");
 	print_standings(view, loop, indent + 2);
 	for (uint32_t inner = 0; inner < view->progress->num_loops; inner++) {
 		if (view->progress->loops[inner].parent == loop)

@@ -223,11 +223,13 @@ static inline void hung_progress(struct hung *hung)
 	progress->loops = xcalloc(2, sizeof(*progress->loops));
 	progress->loops[0] = (struct job_loop){.header = SEG_STATE_ENTER(SITE_ISEND),
 					       .parent = LOOP_NONE,
+					       .is_comparable = true,
 					       .path = hung_frame(hung, FRAME_MAIN),
 					       .region = CALLPATH_NONE};
 	progress->loops[1] = (struct job_loop){.header = SEG_STATE_ENTER(SITE_WAITALL),
 					       .parent = 0,
 					       .depth = 1,
+					       .is_comparable = true,
 					       .path = hung_frame(hung, FRAME_STEP),
 					       .region = CALLPATH_NONE};
 	progress->loop_of = xcalloc(job_model_num_states(jm), sizeof(uint32_t));
