@@ -276,7 +276,10 @@ test_fills_up() {
 	launch mpich 1 env PDB_SEGMENT_DIR="$work/tmpfs" "$work/calls-mpich" paths
 	wait_ready 1 || return 1
 	segment=$(ls "$work"/tmpfs/pdb.*)
-	[ "$(field dropped "$segment")" != "0 0 0 0" ] || { say "nothing dropped"; return 1; }
+	case $(field dropped "$segment") in
+	*[1-9]*) ;;
+	*) say "nothing dropped"; return 1 ;;
+	esac
 	go || { say "the job failed"; return 1; }
 	expect_equal "segments left" "$(ls "$work/tmpfs")" ""
 }
