@@ -40,9 +40,15 @@ struct verdict {
 	uint64_t quiet_ns; /* since the last transition of any rank */
 };
 
-/* How long a rank must have made no transition to be called static, when the looks agree. The
- * samples in the job, if any, tell stopped processes and threads that wait for other threads of
- * their own rank. groups and graph may be NULL: then the verdict is by stacks alone. */
+/* A rank is static if it made no transition between the looks, or with one look none for 200 ms.
+ * Nobody is accused for a present stay below 500 ms, nor for one that is not longer than its longest
+ * earlier one in that state; in a state that it never left before, in any state of the same side.
+ * is_hang takes ten times that and 1 s, or 3 s in a state never left before.
+ *
+ * The samples in the job, if any, tell stopped processes and main threads that wait for other
+ * threads of their own rank, and they speak for ranks without a model. groups and graph may be
+ * NULL: then the verdict is by stacks alone, and is_hang takes two samples of each rank that agree.
+ * Never fails. */
 struct verdict *verdict_create(const struct job *job, const struct eqgroups *groups,
 			       const struct progress_graph *graph);
 void verdict_destroy(struct verdict *verdict);

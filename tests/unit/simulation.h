@@ -217,9 +217,8 @@ static inline void sim_stay(struct sim_rank *sim, uint64_t ms)
 	sim->model->now_ns += ms * SIM_MS;
 }
 
-/* The model goes over to the job; frees the rest. Ring entries before the last max_ring are lost,
- * as in a recorder's ring. */
-static inline void sim_add(struct job *job, struct sim_rank *sim)
+/* Keep only the end of each ring, as a recorder's ring does, and only the memory that is used. */
+static inline void sim_trim(struct sim_rank *sim)
 {
 	struct model *model = sim->model;
 
@@ -231,10 +230,23 @@ static inline void sim_add(struct job *job, struct sim_rank *sim)
 				sim->max_ring * sizeof(*lane->ring));
 			lane->num_ring = sim->max_ring;
 		}
+		lane->ring = xreallocarray(lane->ring, lane->num_ring, sizeof(*lane->ring));
+		lane->longest_ns = xreallocarray(lane->longest_ns, 2 * model->num_sites,
+						 sizeof(*lane->longest_ns));
+		lane->state_polls = xreallocarray(lane->state_polls, 2 * model->num_sites,
+						  sizeof(*lane->state_polls));
 	}
+	model->sites = xreallocarray(model->sites, model->num_sites, sizeof(*model->sites));
+	model->num_strings = sim->names_used;
+}
+
+/* The model goes over to the job; frees the rest. */
+static inline void sim_add(struct job *job, struct sim_rank *sim)
+{
+	sim_trim(sim);
 	if (!job->model)
 		job->model = job_model_create(job->modules, job->callpaths);
-	job_model_add(job->model, sim->rank, model, 0);
+	job_model_add(job->model, sim->rank, sim->model, 0);
 	free(sim);
 }
 
