@@ -40,6 +40,19 @@ static void read_version(pid_t pid, const struct maps *maps, const char *library
 	buffer[strspn(buffer, "0123456789.abcdefghijklmnopqrstuvwxyz-")] = '\0';
 }
 
+/* Open MPI's mpirun becomes PRRTE's prterun, and leaves it word of who it was. */
+static bool is_open_mpi(pid_t pid, char *version, size_t size)
+{
+	size_t environ_size;
+	char *environ = procfs_read(pid, "environ", &environ_size);
+	const char *text = environ ? procfs_getenv(environ, environ_size, "OMPI_VERSION") : NULL;
+
+	if (text)
+		snprintf(version, size, "%.*s", (int)strspn(text, "0123456789.abcr"), text);
+	free(environ);
+	return text != NULL;
+}
+
 static void name_launcher(struct launcher_info *info, const struct maps *maps, const char *base)
 {
 	char version[32];
@@ -52,6 +65,10 @@ static void name_launcher(struct launcher_info *info, const struct maps *maps, c
 			 version[0] ? version : "4");
 		break;
 	case LAUNCHER_PRRTE:
+		if (strcmp(base, "prte") && is_open_mpi(info->pid, version, sizeof(version))) {
+			snprintf(info->name, sizeof(info->name), "Open MPI %s mpirun", version);
+			break;
+		}
 		read_version(info->pid, maps, "libprrte.so", "prte_version_string", version,
 			     sizeof(version));
 		snprintf(info->name, sizeof(info->name), "PRRTE %s%s%.64s", version,

@@ -2,7 +2,7 @@
  *
  * An answer is three words, MAGIC, kind and the length of all of it in bytes, and then
  *   ANSWER_ERROR: code, text
- *   ANSWER_TABLE: job, launcher name, note, number of processes, and for each process
+ *   ANSWER_TABLE: job, note, number of processes, and for each process
  *	rank, pid, flags, [host if SAME_HOST is not set], [executable if SAME_EXECUTABLE is not set]
  * where a word is a uint32_t and a text is its length as a word and then its bytes. */
 #include <stdlib.h>
@@ -87,7 +87,6 @@ void answer_encode_table(struct answer *answer, const struct proctable *table)
 
 	put_header(answer, ANSWER_TABLE);
 	put_text(answer, table->job);
-	put_text(answer, table->launcher_name);
 	put_text(answer, table->source_note);
 	put_word(answer, table->num_procs);
 	for (size_t i = 0; i < table->num_procs; i++) {
@@ -191,8 +190,11 @@ static int decode_table(struct reader *reader, struct proctable **ret, struct pd
 	table->launcher = LAUNCHER_PRRTE;
 	table->source = PROCTABLE_PMIX;
 	table->job = get_text(reader);
-	table->launcher_name = get_text(reader);
 	table->source_note = get_text(reader);
+	if (!*table->source_note) {
+		free(table->source_note);
+		table->source_note = NULL;
+	}
 	uint32_t num_procs = get_word(reader);
 	if (num_procs > reader->left / (PROC_WORDS * sizeof(uint32_t)))
 		reader->is_bad = true;

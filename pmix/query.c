@@ -219,10 +219,9 @@ int query_proctable(const struct rendezvous *server, const char *nspace, struct 
 			err, ERROR_NOT_FOUND,
 			"process %d has no job yet; if it has just been started, try again",
 			server->pid);
-	table->launcher_name = xasprintf("PRRTE, PMIx %s", server->version);
-	table->source_note =
-		num_jobs > 1 ? xasprintf("the latest of %d jobs that the launcher has", num_jobs)
-			     : xstrdup("the launcher is PRRTE, which takes PMIx tools");
+	if (num_jobs > 1)
+		table->source_note =
+			xasprintf("the latest of %d jobs that the launcher has", num_jobs);
 	*ret = table;
 	return 0;
 }

@@ -79,8 +79,6 @@ wait_for 30 stands_still || die "the job goes on"
 echo "the job prints no more steps"
 
 say "pdb --pid $job --batch -x $(basename "$commands")"
-cat "$commands"
-echo
 status=0
 "$build/pdb" --pid "$job" --batch -x "$commands" >"$work/answer" 2>&1 || status=$?
 cat "$work/answer"

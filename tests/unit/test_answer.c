@@ -13,7 +13,7 @@ static struct proctable *make_table(size_t num_procs)
 	struct proctable *table = proctable_create();
 
 	table->job = xstrdup("prterun-login1-4019@1");
-	table->launcher_name = xstrdup("PRRTE, PMIx 5.0.7");
+	table->source_note = xstrdup("the latest of 2 jobs");
 	for (size_t i = 0; i < num_procs; i++) {
 		char host[32];
 
@@ -33,7 +33,7 @@ static void test_table_comes_back(void **state)
 	answer_encode_table(&answer, table);
 	assert_int_equal(answer_decode(answer.bytes, answer.length, &back, &err), 0);
 	assert_string_equal(back->job, "prterun-login1-4019@1");
-	assert_string_equal(back->launcher_name, "PRRTE, PMIx 5.0.7");
+	assert_string_equal(back->source_note, "the latest of 2 jobs");
 	assert_int_equal(back->launcher, LAUNCHER_PRRTE);
 	assert_int_equal(back->source, PROCTABLE_PMIX);
 	assert_int_equal(back->size, 5);
@@ -54,7 +54,7 @@ static void test_table_comes_back(void **state)
 /* What does not change from one process to the next is written once. */
 static void test_equal_names_cost_nothing(void **state)
 {
-	struct proctable *table = proctable_create();
+	struct proctable *table = proctable_create(), *back = NULL;
 	struct answer answer = {.bytes = NULL};
 
 	(void)state;
@@ -62,6 +62,9 @@ static void test_equal_names_cost_nothing(void **state)
 		proctable_add(table, rank, 1, "a-host-of-the-cluster", "/a/long/path/to/a/program");
 	answer_encode_table(&answer, table);
 	assert_true(answer.length < 100 * 12 + 200);
+	assert_int_equal(answer_decode(answer.bytes, answer.length, &back, NULL), 0);
+	assert_null(back->source_note);
+	proctable_destroy(back);
 	proctable_destroy(table);
 	answer_deinit(&answer);
 }
