@@ -125,7 +125,6 @@ static void write_node(const struct dot_node *node, FILE *out)
 	static const char *const styles[] = {
 		[DOT_PLAIN] = "",
 		[DOT_STRONG] = ", color=\"#c00000\", fontcolor=\"#c00000\", penwidth=2",
-		[DOT_FAINT] = ", color=\"#808080\", fontcolor=\"#808080\"",
 		[DOT_ROUNDED] = ", style=rounded",
 	};
 

@@ -16,7 +16,6 @@ enum { DOT_MAX_NODES = 300, DOT_MAX_EDGES = 1000 };
 enum dot_style {
 	DOT_PLAIN,
 	DOT_STRONG,  /* a culprit, or what the picture is about */
-	DOT_FAINT,   /* of less interest */
 	DOT_ROUNDED, /* computing states, in distinction from states inside MPI */
 };
 

@@ -281,8 +281,11 @@ static bool is_same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-uint32_t label_computing_frame(const struct job *job, const struct eqgroup *group,
-			       bool *same_line_ret)
+/* The frame where all threads of a computing group are, by their samples; CALLPATH_NONE if there is
+ * no sample of them or they are in different functions. *same_line_ret: the line is the same too.
+ */
+static uint32_t computing_frame(const struct job *job, const struct eqgroup *group,
+				bool *same_line_ret)
 {
 	uint32_t found = CALLPATH_NONE;
 
@@ -319,7 +322,7 @@ static char *computing_text(const struct job *job, const struct eqgroup *group,
 {
 	const char *doing = detail == LABEL_FULL ? "outside MPI, in" : "computing,";
 	bool same_line;
-	uint32_t frame = label_computing_frame(job, group, &same_line);
+	uint32_t frame = computing_frame(job, group, &same_line);
 	char *place, *label;
 
 	if (frame == CALLPATH_NONE)
@@ -393,7 +396,7 @@ char *label_doing(const struct job *job, const struct eqgroup *group)
 		where[strcspn(where, ",")] = '\0';
 		return where;
 	}
-	frame = label_computing_frame(job, group, &same_line);
+	frame = computing_frame(job, group, &same_line);
 	if (frame != CALLPATH_NONE)
 		return function_text(names_get(job->names, frame), LABEL_SHORT);
 	if (SEG_STATE_SITE(group->state) == 0)

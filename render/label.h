@@ -12,7 +12,6 @@
 struct eqgroup;
 struct iteration;
 struct job;
-struct job_lane;
 struct rankset;
 struct view;
 
@@ -57,12 +56,6 @@ char *label_where(const struct job *job, const struct eqgroup *group, enum label
 
 /* What a group does, in one or two words: "MPI_Allgather", "compute_forces()", "after MPI_Send". */
 char *label_doing(const struct job *job, const struct eqgroup *group);
-
-/* The frame where all threads of a computing group are, by their samples: a call path node, or
- * CALLPATH_NONE if there is no sample of them or they are in different functions. *same_line_ret:
- * the line is the same too, not only the function. */
-uint32_t label_computing_frame(const struct job *job, const struct eqgroup *group,
-			       bool *same_line_ret);
 
 /* ---- Loops -------------------------------------------------------------------------------- */
 

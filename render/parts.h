@@ -11,7 +11,6 @@
 #include "render/view.h"
 
 struct eqgroup;
-struct job_lane;
 
 /* The most rows a table of groups has; the rest is counted in a line below it. */
 enum { PARTS_MAX_ROWS = 40 };

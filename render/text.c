@@ -212,7 +212,6 @@ const char *text_color(const struct view *view, enum text_color color)
 		[TEXT_PLAIN] = "\033[0m",
 		[TEXT_STRONG] = "\033[1m",
 		[TEXT_CULPRIT] = "\033[1;31m",
-		[TEXT_FAINT] = "\033[2m",
 	};
 
 	return view->use_color ? codes[color] : "";

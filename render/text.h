@@ -30,7 +30,7 @@ void text_wrap(const struct view *view, int indent, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Switch a colour on or off; "" without view->use_color. */
-enum text_color { TEXT_PLAIN, TEXT_STRONG, TEXT_CULPRIT, TEXT_FAINT };
+enum text_color { TEXT_PLAIN, TEXT_STRONG, TEXT_CULPRIT };
 const char *text_color(const struct view *view, enum text_color color);
 
 #endif
