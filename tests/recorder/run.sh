@@ -238,6 +238,8 @@ under_limits() {
 	option=$1 add=$2
 	shift 2
 	tried=0
+	# What MPICH leaves behind when a limit ends it.
+	export UCX_POSIX_DIR="$work"
 	for limit in "$@"; do
 		( ulimit "$option" "$limit"; CHECK_DIR= exec "$work/calls-mpich" ) >/dev/null 2>&1 || continue
 		tried=$((tried + 1))
