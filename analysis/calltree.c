@@ -54,16 +54,24 @@ static bool is_same_frame(const struct builder *b, uint32_t a, uint32_t c)
 		return false;
 	if (b->frames == CALLTREE_FUNCTION)
 		return true;
-	/* Without line information addresses tell lines apart. */
-	return name_x->line != 0 && name_x->line == name_y->line &&
-	       is_same_text(name_x->full_file, name_y->full_file);
+	/* Without line information all of a function is one line: siblings that read the same would
+	 * only puzzle. */
+	return name_x->line == name_y->line && is_same_text(name_x->full_file, name_y->full_file);
 }
 
-static bool is_mpi(const struct builder *b, uint32_t path)
+static bool is_of_kind(const struct builder *b, uint32_t path, enum module_kind kind)
 {
 	uint32_t module = callpaths_get(b->job->callpaths, path)->module;
 
-	return module != MODULE_NONE && modules_get(b->job->modules, module)->kind == MODULE_MPI;
+	return module != MODULE_NONE && modules_get(b->job->modules, module)->kind == kind;
+}
+
+/* Frames that tell the reader nothing: below the first of MPI, and our own on the way there. */
+static bool is_hidden(const struct builder *b, uint32_t parent, uint32_t path)
+{
+	return b->fold_mpi && parent != NO_NODE &&
+	       (is_of_kind(b, path, MODULE_RECORDER) ||
+		is_of_kind(b, b->tree->nodes[parent].path, MODULE_MPI));
 }
 
 /* ---- Nodes ------------------------------------------------------------------------------------ */
@@ -127,8 +135,7 @@ static uint32_t find_node(struct builder *b, uint32_t path)
 		node = b->node_of[at];
 	while (num > 0) {
 		at = b->way[--num];
-		/* What lies below the first frame of MPI ends there. */
-		if (!b->fold_mpi || node == NO_NODE || !is_mpi(b, b->tree->nodes[node].path))
+		if (!is_hidden(b, node, at))
 			node = find_child(b, node, at);
 		b->node_of[at] = node;
 	}

@@ -12,25 +12,26 @@
 #include "model/rankset.h"
 #include "model/sample.h"
 
-/* Stacks as text, outermost first: "main:10 work:20 ~PMPI_Send:30"; ~ marks MPI's library, the
- * number is the line and part of the address. */
+/* Stacks as text, outermost first: "main:10 work:20 ^MPI_Send:25 ~PMPI_Send:30"; ^ marks the
+ * recorder, ~ MPI's library; the number is part of the address and its tens are the line. */
 static uint32_t make_path(struct job *job, const char *text)
 {
 	uint32_t program = modules_intern(job->modules, "/bin/app", NULL, 0);
 	uint32_t mpi = modules_intern(job->modules, "/lib/libmpi.so.40", NULL, 0);
+	uint32_t recorder = modules_intern(job->modules, "/lib/libpdbrec-openmpi.so", NULL, 0);
 	uint32_t path = CALLPATH_NONE;
 	char word[64];
 	int used;
 
 	for (; sscanf(text, " %63s%n", word, &used) == 1; text += used) {
-		bool is_mpi = word[0] == '~';
+		uint32_t module = word[0] == '~' ? mpi : word[0] == '^' ? recorder : program;
 		char *colon = strchr(word, ':');
 		struct name name = { .file = "a.c", .full_file = "/src/a.c", .is_symbol = true };
 
 		name.line = atoi(colon + 1) / 10 * 10;
 		*colon = '\0';
-		name.function = word + is_mpi;
-		path = callpaths_intern(job->callpaths, path, is_mpi ? mpi : program,
+		name.function = word + (module != program);
+		path = callpaths_intern(job->callpaths, path, module,
 					(uint64_t)(word[1] * 1000 + atoi(colon + 1)), true);
 		names_set(job->names, path, &name);
 	}
@@ -126,6 +127,11 @@ static void test_frames(void **state)
 	assert_tree(job, calltree_create(job, NULL, CALLTREE_ADDRESS, 0, 0),
 		    "main 0-1 (work 0 (PMPI_Send 0 (poll 0!)) work 1 (PMPI_Send 1 (wait 1!))) "
 		    "main 2 (work 2 (PMPI_Send 2 (poll 2!))) main 3 (idle 3!)");
+	/* No line: the function is all there is to tell frames apart. */
+	add_sample(job, 4, true, "main:10 work:20 solve:1");
+	add_sample(job, 5, true, "main:10 work:20 solve:2");
+	assert_tree(job, calltree_create(job, NULL, CALLTREE_LINE, 1, 0),
+		    "main 0-2,4-5 (work 0-2,4-5 (PMPI_Send 0-2! solve 4-5!)) main 3 (idle 3!)");
 	job_destroy(job);
 }
 
@@ -140,6 +146,14 @@ static void test_fold_mpi(void **state)
 	add_sample(job, 4, true, "main:10 work:22");
 	assert_tree(job, calltree_create(job, NULL, CALLTREE_FUNCTION, 1, 0),
 		    "main 0-4 (work 0-2,4!4 (PMPI_Send 0-2!) idle 3!)");
+	/* The recorder's own frames tell nothing. */
+	add_sample(job, 5, true, "main:10 work:20 ^MPI_Send:26 ~PMPI_Send:31 ~poll:40");
+	add_sample(job, 6, true, "main:10 work:20 ^MPI_Send:27");
+	assert_tree(job, calltree_create(job, NULL, CALLTREE_FUNCTION, 1, 0),
+		    "main 0-6 (work 0-2,4-6!4,6 (PMPI_Send 0-2,5!) idle 3!)");
+	assert_tree(job, calltree_create(job, NULL, CALLTREE_FUNCTION, 0, 0),
+		    "main 0-6 (work 0-2,4-6!4 (PMPI_Send 0-2 (poll 0,2! wait 1!) "
+		    "MPI_Send 5-6!6 (PMPI_Send 5 (poll 5!))) idle 3!)");
 	job_destroy(job);
 }
 
