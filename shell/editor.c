@@ -20,9 +20,8 @@
 struct editor {
 	struct line_source base;
 	struct session *session;
-	char *history_file; /* NULL: none */
-	char *line;         /* that the user has completed */
-	bool has_line;      /* line is valid; NULL is the end of input */
+	char *history_file;  /* NULL: none */
+	bool is_interrupted; /* the line that readline returns was ended by Ctrl-C */
 };
 
 /* Readline's callbacks have no context to be given. */
@@ -59,23 +58,6 @@ static char **complete(const char *typed, int start, int end)
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
-static void take_line(char *line)
-{
-	active->line = line;
-	active->has_line = true;
-	rl_callback_handler_remove();
-}
-
-static void empty_line(void)
-{
-	rl_callback_sigcleanup();
-	rl_free_line_state();
-	rl_replace_line("", 0);
-	rl_crlf();
-	rl_on_new_line();
-	rl_redisplay();
-}
-
 static void tell_end(void)
 {
 	rl_crlf();
@@ -84,35 +66,33 @@ static void tell_end(void)
 	rl_redisplay();
 }
 
-/* Feed readline until it has a line. False: a signal asks to end, or Ctrl-C while asking. */
-static bool wait_for_line(struct editor *editor, bool is_question)
+/* The next byte for readline; waits for signals and the end of the job, too. */
+static int next_byte(FILE *in)
 {
-	struct session *session = editor->session;
+	struct session *session = active->session;
 
-	while (!editor->has_line) {
+	while (!interrupt_pending()) {
 		struct pollfd fds[] = {
-			{.fd = STDIN_FILENO, .events = POLLIN},
+			{.fd = fileno(in), .events = POLLIN},
 			{.fd = interrupt_fd(), .events = POLLIN},
 			{.fd = session->is_live ? session->launcher_fd : -1, .events = POLLIN},
 		};
 
 		if (poll(fds, 3, -1) < 0 && errno != EINTR)
-			return false;
-		if (interrupt_wants_end())
-			return false;
-		if (interrupt_pending()) {
-			interrupt_drain();
-			interrupt_clear();
-			if (is_question)
-				return false;
-			empty_line();
-		} else if (fds[2].revents && session_has_ended(session)) {
+			return EOF;
+		if (fds[2].revents && session_has_ended(session))
 			tell_end();
-		} else if (fds[0].revents) {
-			rl_callback_read_char();
-		}
+		else if (!fds[1].revents && fds[0].revents)
+			return rl_getc(in);
 	}
-	return true;
+	if (interrupt_wants_end())
+		return EOF;
+	/* Ctrl-C: an empty line, which read_line() tells from one that was typed. */
+	interrupt_drain();
+	interrupt_clear();
+	active->is_interrupted = true;
+	rl_replace_line("", 1);
+	return '\n';
 }
 
 static char *read_line(struct editor *editor, const char *prompt, bool is_question)
@@ -122,19 +102,18 @@ static char *read_line(struct editor *editor, const char *prompt, bool is_questi
 	fflush(stdout);
 	interrupt_drain();
 	interrupt_clear();
-	editor->has_line = false;
-	editor->line = NULL;
-	rl_callback_handler_install(prompt, take_line);
-	if (!wait_for_line(editor, is_question)) {
-		rl_callback_handler_remove();
-		putchar('\n');
-		return NULL;
+	for (;;) {
+		editor->is_interrupted = false;
+		line = readline(prompt);
+		if (line && !editor->is_interrupted && !interrupt_wants_end())
+			return line;
+		free(line);
+		if (!line || is_question || interrupt_wants_end())
+			break;
 	}
-	line = editor->line;
-	editor->line = NULL;
-	if (!line)
+	if (!editor->is_interrupted)
 		putchar('\n'); /* Ctrl-D leaves the cursor behind the prompt */
-	return line;
+	return NULL;
 }
 
 static char *next_line(struct line_source *source, const char *prompt)
@@ -169,6 +148,7 @@ struct editor *editor_create(struct session *session)
 	active = editor;
 	rl_readline_name = "pdb";
 	rl_attempted_completion_function = complete;
+	rl_getc_function = next_byte;
 	rl_basic_word_break_characters = " \t\n\"'<>|,";
 	/* The shell's own handlers see signals first: see interrupt.h. */
 	rl_catch_signals = 0;
@@ -186,7 +166,6 @@ void editor_destroy(struct editor *editor)
 		return;
 	if (editor->history_file)
 		write_history(editor->history_file);
-	rl_callback_handler_remove();
 	free(editor->history_file);
 	free(editor);
 	active = NULL;
