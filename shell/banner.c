@@ -129,10 +129,10 @@ static void print_kinds(struct kinds *kinds, const struct session *session, cons
 	struct view view = session_view((struct session *)session);
 
 	for (size_t i = 0; i < kinds->num; i++) {
-		char *who = label_rank_list(kinds->ranks[i], view.width / 3);
+		char *who = label_who(kinds->ranks[i], view.width / 3);
 
-		fprintf(out, "%d of %d ranks%s: %s (%s)\n", rankset_count(kinds->ranks[i]), size,
-			what, kinds->why[i], who);
+		fprintf(out, "%s%s: %s (%d of %d ranks)\n", who, what, kinds->why[i],
+			rankset_count(kinds->ranks[i]), size);
 		free(who);
 		rankset_destroy(kinds->ranks[i]);
 	}

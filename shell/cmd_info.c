@@ -122,6 +122,10 @@ static int run_job(struct session *session, const struct args *args, struct pdb_
 {
 	const struct job *job = session->job;
 	const struct proctable *table = job->proctable;
+	const char *mpi =
+		job->model && job->model->num_lanes ? job->model->lanes[0].model->mpi_library : "";
+	/* "Open MPI v4.1.4, package: ..." up to the comma. */
+	size_t length = strcspn(mpi, ",");
 	FILE *out = session->out;
 
 	(void)args;
@@ -134,12 +138,8 @@ static int run_job(struct session *session, const struct args *args, struct pdb_
 		fprintf(out, "  command   %s\n", session->launcher.command);
 	fprintf(out, "  ranks     %d, recorder in %d\n", table->size,
 		job->model ? rankset_count(job->model->ranks) : 0);
-	if (job->model && job->model->num_lanes) {
-		/* "Open MPI v4.1.4, package: ..." up to the comma. */
-		const char *mpi = job->model->lanes[0].model->mpi_library;
-
-		fprintf(out, "  MPI       %.*s\n", (int)strcspn(mpi, ","), mpi);
-	}
+	if (length > 0)
+		fprintf(out, "  MPI       %.*s\n", (int)length, mpi);
 	fprintf(out, "  found by  %s%s%s\n", proctable_source_text(table->source),
 		table->source_note ? ": " : "", table->source_note ? table->source_note : "");
 	print_state(session, out);
@@ -160,11 +160,14 @@ static void add_rank(struct session *session, struct table *out, int rank)
 {
 	const struct proc *proc = proctable_find(session->job->proctable, rank);
 	struct procfs_stat stat;
-	char state[2] = "";
+	char state[8] = "";
 
-	if (proc && session->looker && looker_is_alive(session->looker, rank) &&
-	    procfs_stat(proc->pid, 0, &stat) == 0)
-		state[0] = stat.state;
+	if (proc && proc->is_local && session->looker) {
+		if (looker_is_alive(session->looker, rank) && procfs_stat(proc->pid, 0, &stat) == 0)
+			state[0] = stat.state;
+		else
+			strcpy(state, "ended");
+	}
 	table_row(out);
 	table_cell(out, "%d", rank);
 	table_cell(out, "%s", proc ? proc->host : "");

@@ -7,6 +7,7 @@
 
 #include "attach/procfs.h"
 #include "attach/sampler.h"
+#include "model/callpath.h"
 #include "model/error.h"
 #include "model/job.h"
 #include "model/job_model.h"
@@ -295,6 +296,23 @@ static void replace_samples(struct job *job, const struct rankset *ranks, struct
 		      by_rank_and_thread);
 }
 
+/* A sample that says why there is none. */
+static void add_ended(struct samples *samples, const struct local *local)
+{
+	const struct sample ended = {
+		.rank = local->rank,
+		.tid = local->pid,
+		.is_main = true,
+		.status = SAMPLE_FAILED,
+		.path = CALLPATH_NONE,
+		.state = '?',
+		.when_ns = monotonic_ns(),
+		.note = xstrdup("process has ended"),
+	};
+
+	samples_add(samples, &ended);
+}
+
 int looker_sample(struct looker *looker, const struct rankset *ranks, bool all_threads,
 		  struct pdb_error *err)
 {
@@ -305,6 +323,10 @@ int looker_sample(struct looker *looker, const struct rankset *ranks, bool all_t
 		samples_destroy(fresh);
 		return -1;
 	}
+	for (size_t i = 0; i < looker->num_locals; i++)
+		if (rankset_contains(ranks, looker->locals[i].rank) &&
+		    !is_alive(&looker->locals[i]))
+			add_ended(fresh, &looker->locals[i]);
 	replace_samples(looker->job, ranks, fresh);
 	return 0;
 }
