@@ -10,6 +10,7 @@
 
 #include "attach/launcher.h"
 #include "model/error.h"
+#include "model/model.h"
 #include "model/proctable.h"
 #include "model/segment_reader.h"
 #include "model/xalloc.h"
@@ -146,19 +147,28 @@ static bool has_ended(struct launch *launch)
 	return launch->has_ended;
 }
 
-static bool all_have_recorders(const struct proctable *table)
+/* Has the process a recorder, and left MPI_Init? */
+static bool is_recorded(pid_t pid)
 {
-	for (size_t i = 0; i < table->num_procs; i++) {
-		int fd;
+	int fd = segment_open_pid(pid, NULL);
+	struct model *model = NULL;
+	bool yes;
 
-		if (!table->procs[i].is_local || table->procs[i].pid <= 0)
-			continue;
-		fd = segment_open_pid(table->procs[i].pid, NULL);
-		if (fd < 0)
+	if (fd < 0)
+		return false;
+	yes = segment_read(fd, &model, NULL) == 0 && model->life != SEG_LIFE_STARTING;
+	model_destroy(model);
+	close(fd);
+	return yes;
+}
+
+static bool all_are_recorded(const struct proctable *table)
+{
+	for (size_t i = 0; i < table->num_procs; i++)
+		if (table->procs[i].is_local && table->procs[i].pid > 0 &&
+		    !is_recorded(table->procs[i].pid))
 			return false;
-		close(fd);
-	}
-	return table->num_procs > 0 && table->num_procs == (size_t)table->size;
+	return table->num_procs > 0;
 }
 
 static bool is_ready(const struct launch *launch)
@@ -169,7 +179,7 @@ static bool is_ready(const struct launch *launch)
 
 	if (find_job(launch->pid, NULL, &info, &table, NULL) < 0)
 		return false;
-	ready = all_have_recorders(table);
+	ready = all_are_recorded(table);
 	proctable_destroy(table);
 	return ready;
 }

@@ -13,8 +13,9 @@ struct session;
  * (Ctrl-C does not reach it), input from /dev/null, output to the terminal or options->output. */
 int launch_start(const struct options *options, struct launch **ret, struct pdb_error *err);
 
-/* Wait until every rank on this host has a recorder, then attach the session. The wait is bounded
- * and ends with Ctrl-C; ranks without a recorder are holes then. ERROR_GONE: the job ended first.
+/* Wait until every rank on this host has a recorder and left MPI_Init, then attach the session. The
+ * wait is bounded and ends with Ctrl-C; ranks without a recorder are holes then. ERROR_GONE: the
+ * job ended first.
  */
 int launch_attach(struct launch *launch, struct session *session, struct pdb_error *err);
 
