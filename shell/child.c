@@ -114,8 +114,11 @@ int child_run(const char *const argv[], const char *remove_env, int output_fd, i
 		errno = result;
 		return error_errno(err, "cannot run %s", argv[0]);
 	}
-	if (has_terminal)
+	if (has_terminal) {
 		take_terminal_back(&terminal);
+		if (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
+			putchar('\n'); /* behind the terminal's ^C */
+	}
 	*status_ret = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	return 0;
 }

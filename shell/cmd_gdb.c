@@ -74,8 +74,17 @@ static void put_script(FILE *out, const struct maps *maps)
 		"if 0",
 		MAX_FRAMES);
 	put_ranges(out, maps);
-	fputs("\nset $pdb_found = 1\nelse\nup-silently\nset $pdb_level = $pdb_level + "
-	      "1\nend\nend\n",
+	fputs("\nset $pdb_found = 1\n"
+	      "else\n"
+	      "up-silently\n"
+	      "set $pdb_level = $pdb_level + 1\n"
+	      "end\n"
+	      "end\n"
+	      /* gdb has shown frame 0 already. */
+	      "if $pdb_level > 0\n"
+	      "set language auto\n"
+	      "frame\n"
+	      "end\n",
 	      out);
 }
 
@@ -191,8 +200,6 @@ static int start_gdb(struct session *session, pid_t pid, const struct args *args
 		argv[num++] = script_path;
 		argv[num++] = "-ex";
 		argv[num++] = "set language auto";
-		argv[num++] = "-ex";
-		argv[num++] = "frame";
 	}
 	for (; next < args->num_words; next++)
 		argv[num++] = args->words[next];

@@ -136,13 +136,14 @@ static void tell_age(struct session *session, const struct command *command)
 {
 	double age = session_age(session);
 
-	if (!(command->flags & CMD_ANSWERS) || !session->editor || !session->is_live ||
-	    age <= session->settings.values[SETTING_STALE])
+	if (!(command->flags & CMD_ANSWERS) || !session->editor || session->snapshot)
 		return;
-	if (age < 120)
-		printf("(snapshot %.0f s old; refresh to look again)\n", age);
-	else
+	if (session_has_ended(session))
+		puts("(the job has ended; this is its last snapshot)");
+	else if (age >= 120)
 		printf("(snapshot %.0f min old; refresh to look again)\n", age / 60);
+	else if (age > session->settings.values[SETTING_STALE])
+		printf("(snapshot %.0f s old; refresh to look again)\n", age);
 }
 
 /* What is carried out behind a redirection: a command of the table or a user-defined one. */
