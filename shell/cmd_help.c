@@ -29,16 +29,9 @@ const struct command cmd_help = {
 	.run = run_help,
 };
 
-static const char *const topics[NUM_TOPICS] = {
-	[TOPIC_ANSWERS] = "Who holds the job up, and why",
-	[TOPIC_LOOKING] = "Looking closer",
-	[TOPIC_JOB] = "The job",
-	[TOPIC_SHELL] = "The shell",
-};
-
 static void list_topic(FILE *out, enum command_topic topic)
 {
-	fprintf(out, "%s:\n", topics[topic]);
+	fprintf(out, "%s:\n", command_topics[topic]);
 	for (size_t i = 0; command_table[i]; i++)
 		if (command_table[i]->topic == topic)
 			fprintf(out, "  %-10s %s\n", command_table[i]->name,

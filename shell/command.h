@@ -50,6 +50,9 @@ struct command {
 	int (*run)(struct session *session, const struct args *args, struct pdb_error *err);
 };
 
+/* Their titles. */
+extern const char *const command_topics[NUM_TOPICS];
+
 /* Every command, by name; NULL at the end. */
 extern const struct command *const command_table[];
 

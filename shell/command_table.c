@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Every command, by name. */
+ * Every command, by name, and the topics they belong to. */
 #include <stddef.h>
 
 #include "shell/cmd.h"
 #include "shell/command.h"
+
+const char *const command_topics[NUM_TOPICS] = {
+	[TOPIC_ANSWERS] = "Who holds the job up, and why",
+	[TOPIC_LOOKING] = "Looking closer",
+	[TOPIC_JOB] = "The job",
+	[TOPIC_SHELL] = "The shell",
+};
 
 const struct command *const command_table[] = {
 	&cmd_bt,     &cmd_define,   &cmd_echo,    &cmd_focus,   &cmd_gdb,   &cmd_graph,
