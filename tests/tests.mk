@@ -14,6 +14,26 @@ check-includes:
 check-unit: $(UNIT_BIN) | $(O)/.deps-check
 	@sh tests/run_unit.sh $(UNIT_BIN)
 
+# ---- The shell: command line, commands on a job, a terminal -------------------------------------
+
+CHECKS += check-shell
+
+check-shell: all $(O)/tests/shell/print_commands | $(O)/.deps-check
+	@sh tests/run_shell.sh $(O)
+
+$(O)/tests/shell/print_commands: tests/shell/print_commands.c $(O)/libpdb.a
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(PC_CFLAGS) -MMD -MP -o $@ $< $(O)/libpdb.a $(PC_LDLIBS)
+
+# The manual of the commands is made from their table.
+docs/commands.md: $(O)/tests/shell/print_commands
+	$(call say,DOC,$@)
+	$(Q)$(O)/tests/shell/print_commands >$@
+
+.PHONY: check-shell
+-include $(O)/tests/shell/print_commands.d
+
 # ---- Real MPI jobs (docs/testing.md) ------------------------------------------------------------
 # TEST='words' selects tests by their names, REPEAT=10 runs each so often, SEED=2 picks other ranks
 # and moments, KILLS=100 is how often check-harmless kills pdb.

@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The command line, and what can be asked without a job.
+set -u
+. tests/shell/lib.sh
+
+run --version
+expect 'version' 0 '^pdb [0-9]'
+run --help
+expect 'help' 0 '--pid=PID' 'pdb run -- mpirun' 'Exit status'
+
+for arguments in '--pid x' '--pid 0' '--pid -3' '--pid 99999999999' '--nosuch' 'frobnicate' 'run' \
+	'env extra' 'clean --pid 1' '--pid 1 --load f' '--mpi=foo env' '--pid'; do
+	run $arguments
+	expect "usage: $arguments" 2 'pdb'
+done
+
+# ---- What is no job ----
+
+sh -c 'exit 0' &
+gone=$!
+wait $gone
+run --pid $gone --batch -ex lp
+expect 'a pid that is gone' 2 "pdb: .*$gone"
+
+sleep 1000 &
+sleeper=$!
+jobs="$jobs $sleeper"
+run --pid $sleeper --batch -ex lp
+expect 'not a launcher' 2 "pdb: .*$sleeper"
+
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	chmod 755 "$work"
+	cp "$pdb" "$work/pdb"
+	said=$(setpriv --reuid=65534 --regid=65534 --clear-groups "$work/pdb" --pid $sleeper \
+		--batch -ex lp 2>&1 </dev/null)
+	status=$?
+	expect "another user's process" 2 'pdb: .*root'
+fi
+
+# ---- Snapshots that are none ----
+
+run --load "$work/nosuch" --batch -ex lp
+expect 'no such snapshot' 2 'nosuch'
+for size in 0 1 100 100000; do
+	head -c $size /dev/urandom >"$work/garbage"
+	run --load "$work/garbage" --batch -ex lp
+	expect "a snapshot of $size random bytes" 2 'pdb: .*garbage'
+done
+run --load "$work" --batch -ex lp
+expect 'a folder as snapshot' 2 'pdb: '
+
+# ---- run, env, clean ----
+
+run run --mpi=openmpi -- /no/such/launcher
+expect 'run: no such program' 2 '/no/such/launcher'
+run run -- /bin/true
+expect 'run: no MPI in sight' 2 'cannot tell which MPI'
+run run --mpi=openmpi -- /bin/false
+expect 'run: ends at once' 2 'ended with status 1'
+
+run env --mpi=openmpi
+expect 'env' 0 "^export LD_PRELOAD='.*/libpdbrec-openmpi.so'" 'OMPI_MCA_mca_base_env_list'
+run env --mpi=mpich
+expect 'env for MPICH' 0 "libpdbrec-mpich.so'"
+odd="$work/it's odd"
+mkdir "$odd"
+cp "$build/libpdbrec-openmpi.so" "$odd/"
+value=$(unset LD_PRELOAD; eval "$(PDB_LIBDIR=$odd "$pdb" env --mpi=openmpi)"; printf %s "$LD_PRELOAD")
+if [ "$value" = "$odd/libpdbrec-openmpi.so" ]; then pass; else fail 'env: quoting' "$value"; fi
+said=$(PDB_LIBDIR=/no/such/folder "$work/pdb" env --mpi=openmpi 2>&1)
+status=$?
+expect 'env: no recorder' 2 'PDB_LIBDIR'
+
+mkdir "$work/segments"
+said=$(PDB_SEGMENT_DIR=$work/segments "$pdb" clean 2>&1)
+status=$?
+expect 'clean' 0 'segments? of dead processes removed'
+
+# ---- The manual ----
+
+if "$build/tests/shell/print_commands" | cmp -s - docs/commands.md; then
+	pass
+else
+	fail 'docs/commands.md is not what the command table says: make docs/commands.md'
+fi
+
+finish

@@ -1,0 +1,136 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The commands on a real job that hangs, and on its snapshot.
+set -u
+. tests/shell/lib.sh
+
+if ! command -v mpirun >/dev/null || ! build_program nested; then
+	echo 'skip: no MPI to compile and run with'
+	finish
+	exit
+fi
+
+# ---- Started by pdb ----
+
+cd "$work" || exit 1
+[ "${build#/}" != "$build" ] || build=$OLDPWD/$build pdb=$OLDPWD/$pdb
+run run --output "$work/out" --batch -ex 'echo started' -ex 'info job' -- \
+	mpirun --oversubscribe -n 4 ./nested 2
+job=$(printf '%s\n' "$said" | sed -n 's/^pdb: the job goes on: pid //p')
+jobs="$jobs $job"
+case $status in
+0 | 1) expect 'run' "$status" '^started' 'ranks     4, recorder in 4' 'the job goes on' ;;
+*) fail 'run' "$said" ;;
+esac
+wait_for grep -q 'fault: rank 2' "$work/out" || fail 'the job does not reach its fault'
+
+# Sure enough for status 1, which takes a stay much longer than those before.
+hung() {
+	run --pid "$job" --batch -ex lp
+	[ $status -eq 1 ]
+}
+wait_for hung || fail 'the hang is not seen' "$said"
+
+# ---- Answers ----
+
+run --pid "$job" --batch -ex lp
+expect 'lp' 1 '^Least progressed: rank 2, 1 of 4 ranks' 'relax'
+run --pid "$job" --batch -ex groups -ex graph -ex loops -ex progress -ex 'why 0'
+expect 'answers' 1 'relax'
+run --pid "$job" --batch -ex 'history 0 5' -ex 'model 0' -ex 'bt' -ex 'bt lp'
+expect 'looking closer' 1 'relax' 'main'
+run --pid "$job" --batch -ex 'info ranks' -ex 'info hosts' -ex 'info overhead' -ex 'info recorder'
+expect 'info' 1 'stack samples' 'transitions'
+run --pid "$job" --batch -ex 'why 4'
+expect 'a rank that is none' 2 '4'
+run --pid "$job" --batch -ex 'why 0-1'
+expect 'two ranks where one is needed' 2 'one rank is needed'
+run --pid "$job" --batch -ex 'why group 99'
+expect 'a group that is none' 2 'group "99"'
+run --pid "$job" --batch -ex 'focus host nosuch'
+expect 'a host that is none' 2 'nosuch'
+
+# ---- Output ----
+
+rm -f h.svg h.dot h.txt
+run --pid "$job" --batch -ex 'graph > h.dot' -ex 'graph > h.svg' -ex 'lp > h.txt' \
+	-ex 'lp | sed s/rank/RANK/'
+expect 'files and pipes' 1 '^Least progressed: RANK 2'
+if grep -q digraph h.dot && grep -q '<svg' h.svg && grep -q 'rank 2' h.txt; then
+	pass
+else
+	fail 'files were not written'
+fi
+
+# ---- Command files ----
+
+printf 'echo one\n# comment\ndefine both\n  echo $arg0\n  lp | head -n 1\nend\nboth two\n' >c.pdb
+run --pid "$job" --batch -ex 'echo zero' -x c.pdb -ex 'echo three'
+expect 'a command file' 1 '^two$' '^Least progressed: rank 2'
+order=$(printf '%s\n' "$said" | grep -xE 'zero|one|two|three' | tr '\n' ' ')
+if [ "$order" = 'zero one two three ' ]; then pass; else fail 'order of -ex and -x' "$order"; fi
+printf 'echo one\n\nfrob 3\necho two\n' >bad.pdb
+run --pid "$job" --batch -x bad.pdb -ex 'echo three'
+expect 'garbage in a command file' 2 'bad.pdb:3: .*frob'
+if printf '%s\n' "$said" | grep -qE '^(two|three)$'; then fail 'it went on' "$said"; else pass; fi
+run --pid "$job" --batch -x /dev/urandom
+expect 'a command file of noise' 2 '/dev/urandom:'
+said=$(printf 'lp\nfrob\necho after\n' | "$pdb" --pid "$job" 2>&1)
+status=$?
+expect 'commands on standard input' 2 'rank 2' ':2: .*frob'
+
+# ---- gdb ----
+
+pid=$("$pdb" --pid "$job" --batch -ex 'info ranks 2' | awk '$1 == 2 { print $3 }')
+run --pid "$job" --batch -ex 'gdb lp -ex "print rank + 40" -ex "info symbol $pc"'
+expect 'gdb' 1 'relax'
+tracer=$(sed -n 's/^TracerPid:[[:space:]]*//p' "/proc/$pid/status")
+state=$(sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$pid/status")
+case $tracer$state in
+0[RS]) pass ;;
+*) fail "after gdb: traced by $tracer, state $state" ;;
+esac
+run --pid "$job" --batch -ex 'gdb 2'
+expect 'gdb without a terminal' 2 'terminal'
+run --pid "$job" --batch -ex 'gdb 2 -ex'
+expect 'gdb -ex without a command' 2 '-ex needs'
+run --pid "$job" --batch -ex 'gdb 2 bt'
+expect 'gdb with other words' 2 'not -ex'
+
+# ---- Snapshots ----
+
+run --pid "$job" --batch -ex 'save h.pdb'
+expect 'save' 1 'h.pdb'
+if [ "$(stat -c %a h.pdb)" = 600 ]; then pass; else fail 'mode of the snapshot'; fi
+run --load h.pdb --batch -ex lp -ex groups -ex graph -ex 'why 0' -ex 'bt' -ex loops -ex 'info job'
+expect 'load' 1 '^Least progressed: rank 2, 1 of 4 ranks' 'relax' 'loaded from h.pdb'
+run --load h.pdb --batch -ex 'gdb 2 -ex bt'
+expect 'gdb on a snapshot' 2 'h.pdb is a snapshot'
+run --load h.pdb --batch -ex refresh
+expect 'refresh of a snapshot' 2 'h.pdb is a snapshot'
+size=$(stat -c %s h.pdb)
+for part in 1 2 3; do
+	head -c $((size * part / 4)) h.pdb >cut.pdb
+	run --load cut.pdb --batch -ex lp
+	expect "a snapshot cut at $part/4" 2 'cut.pdb'
+done
+run --pid "$job" --batch -ex 'save /no/such/folder/x'
+expect 'save where nothing can be' 2 '/no/such/folder/x'
+
+# ---- The end of the job ----
+
+(
+	sleep 0.5
+	kill "$job"
+) &
+said=$({
+	echo 'lp'
+	while kill -0 "$job" 2>/dev/null; do sleep 0.1; done
+	printf 'info job\nlp\nrefresh\n'
+} | "$pdb" --pid "$job" 2>&1)
+status=$?
+expect 'the job ends meanwhile' 2 'ended; the last snapshot' 'rank 2' 'pdb: .*the job has ended'
+run --pid "$job" --batch -ex lp
+expect 'the job is gone' 2 "$job"
+
+finish

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# For the scripts beside it: run the real pdb, look at what it said, count.
+#
+# A script is given the build directory, makes checks, and ends with `finish`.
+
+pdb=$1/pdb build=$1
+work=$(mktemp -d /tmp/pdb-shell.XXXXXX)
+passed=0 failed=0 jobs=
+
+export HOME=$work PDB_HISTORY= TERM=${TERM:-dumb}
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+cleanup() {
+	for job in $jobs; do
+		kill "$job" 2>/dev/null
+	done
+	wait
+	rm -rf "$work"
+}
+trap cleanup EXIT
+
+pass() {
+	passed=$((passed + 1))
+}
+
+fail() {
+	failed=$((failed + 1))
+	printf 'FAILED %s: %s\n' "$(basename "$0" .sh)" "$1"
+	[ -z "${2-}" ] || printf '%s\n' "$2" | sed 's/^/    /'
+}
+
+# run PDB-ARGUMENT...: what it said in $said (both outputs), its status in $status.
+run() {
+	said=$(timeout 60 "$pdb" "$@" 2>&1 </dev/null)
+	status=$?
+}
+
+# expect NAME STATUS PATTERN...: of the last run.
+expect() {
+	name=$1
+	if [ "$status" -ne "$2" ]; then
+		fail "$name: status $status, not $2" "$said"
+		return
+	fi
+	shift 2
+	for pattern; do
+		if ! printf '%s\n' "$said" | grep -Eq -e "$pattern"; then
+			fail "$name: nothing like \"$pattern\"" "$said"
+			return
+		fi
+	done
+	pass
+}
+
+# wait_for COMMAND...: until it succeeds, at most 30 s.
+wait_for() {
+	for _ in $(seq 300); do
+		"$@" >/dev/null 2>&1 && return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# Compile one of tests/mpi into $work.
+build_program() {
+	compiler=$(command -v mpicc.openmpi || command -v mpicc) || return 1
+	"$compiler" -g -O1 -iquote . -o "$work/$1" "tests/mpi/$1.c"
+}
+
+finish() {
+	echo "$passed passed, $failed failed"
+	[ $failed -eq 0 ]
+}

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "model/error.h"
+#include "model/xalloc.h"
+#include "shell/args.h"
+#include "shell/command.h"
+#include "shell/complete.h"
+#include "shell/script.h"
+#include "shell/session.h"
+#include "tests/unit/unit.h"
+
+/* ---- The table ----------------------------------------------------------------------------- */
+
+static bool begins_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static size_t longest_line(const char *text)
+{
+	size_t longest = 0;
+
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+
+		if (length > longest)
+			longest = length;
+		text += length + (text[length] == '\n');
+	}
+	return longest;
+}
+
+static void check_entry(const struct command *command, const char *typed)
+{
+	size_t length;
+
+	assert_non_null(command->summary);
+	length = strlen(command->summary);
+	assert_true(length > 0 && length <= 80);
+	assert_true(isupper((unsigned char)command->summary[0]));
+	assert_int_equal(command->summary[length - 1], '.');
+	assert_null(strchr(command->summary, '\n'));
+	assert_true(begins_with(command->usage, typed));
+	assert_true(command->text && *command->text);
+	assert_true(longest_line(command->text) <= 80);
+	assert_true(begins_with(command->example, typed));
+	assert_true(!!command->run != !!command->family);
+	assert_true(command->topic < NUM_TOPICS);
+	if (command->max_words >= 0)
+		assert_true(command->min_words <= command->max_words || (command->flags & CMD_RAW));
+}
+
+static void every_entry_is_complete(void **state)
+{
+	(void)state;
+	for (size_t i = 0; command_table[i]; i++) {
+		const struct command *command = command_table[i];
+
+		if (i)
+			assert_true(strcmp(command_table[i - 1]->name, command->name) < 0);
+		check_entry(command, command->name);
+		for (size_t j = 0; command->family && command->family[j]; j++) {
+			char *typed = xasprintf("%s %s", command->name, command->family[j]->name);
+
+			check_entry(command->family[j], typed);
+			free(typed);
+		}
+	}
+}
+
+static void lookup(void **state)
+{
+	static const struct {
+		const char *line, *name, *rest; /* name NULL: an error with `rest` in it */
+	} cases[] = {
+		{"lp", "lp", ""},
+		{"  lp  x", "lp", "  x"},
+		{"gro", "groups", ""},
+		{"h", "help", ""},
+		{"hist 3", "history", " 3"},
+		{"!ls -l", "shell", "ls -l"},
+		{"info job", "job", ""},
+		{"inf j", "job", ""},
+		{"info ranks 0-3", "ranks", " 0-3"},
+		{"lp>x", "lp", ">x"},
+		{"gr", NULL, "ambiguous: graph, groups"},
+		{"l", NULL, "ambiguous: loops, lp"},
+		{"nosuch", NULL, "no command \"nosuch\""},
+		{"lpx", NULL, "no command \"lpx\""},
+		{"info", NULL, "needs one of: hosts, job"},
+		{"info | cat", NULL, "needs one of: hosts, job"},
+		{"info r", NULL, "ambiguous: ranks, recorder"},
+		{"info x", NULL, "no info command \"x\""},
+		{"\033[2J", NULL, "no command"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *text = cases[i].line;
+		const struct command *command = NULL;
+		struct pdb_error err;
+
+		if (!cases[i].name) {
+			assert_int_equal(command_take(&text, &command, &err), -1);
+			assert_int_equal(err.code, ERROR_USAGE);
+			if (!strstr(err.text, cases[i].rest))
+				fail_msg("%s", err.text);
+			assert_ptr_equal(text, cases[i].line);
+			continue;
+		}
+		assert_int_equal(command_take(&text, &command, &err), 0);
+		assert_string_equal(command->name, cases[i].name);
+		assert_string_equal(text, cases[i].rest);
+	}
+}
+
+/* ---- Lines --------------------------------------------------------------------------------- */
+
+/* A session that writes into memory. */
+struct fixture {
+	struct session session;
+	char *text;
+	size_t size;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = xcalloc(1, sizeof(*f));
+
+	session_init(&f->session);
+	f->session.out = open_memstream(&f->text, &f->size);
+	f->session.is_batch = true;
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	fclose(f->session.out);
+	session_deinit(&f->session);
+	free(f->text);
+	free(f);
+	return 0;
+}
+
+/* What was written since the last call. The caller frees. */
+static char *take_text(struct fixture *f)
+{
+	char *text;
+
+	fclose(f->session.out);
+	text = f->text;
+	f->text = NULL;
+	f->session.out = open_memstream(&f->text, &f->size);
+	return text;
+}
+
+static void assert_output(struct fixture *f, const char *line, const char *expected)
+{
+	struct pdb_error err = {0};
+	char *text;
+
+	if (command_execute(&f->session, line, &err) < 0)
+		fail_msg("%s: %s", line, err.text);
+	text = take_text(f);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void assert_refused(struct fixture *f, const char *line, const char *message)
+{
+	struct pdb_error err = {0};
+	char *text;
+
+	assert_int_equal(command_execute(&f->session, line, &err), -1);
+	assert_int_not_equal(err.code, ERROR_NONE);
+	if (!strstr(err.text, message))
+		fail_msg("%s: %s", line, err.text);
+	text = take_text(f);
+	assert_string_equal(text, "");
+	free(text);
+}
+
+static void lines_that_do_nothing(void **state)
+{
+	static const char *const lines[] = {"", "   ", "\t", "# comment", "   # comment"};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		assert_output(*state, lines[i], "");
+		assert_false(command_repeats(lines[i]));
+	}
+	assert_true(command_repeats("lp"));
+	assert_true(command_repeats("my-own"));
+	assert_false(command_repeats("gdb 3"));
+}
+
+static void words_reach_the_command(void **state)
+{
+	assert_output(*state, "echo a  'b  c' # comment", "a b  c\n");
+	assert_output(*state, "set width 100", "");
+	assert_output(*state, "show width",
+		      "  width    100       Columns of output, at least 40; 0: the terminal's, or "
+		      "80.\n");
+}
+
+static void refused_lines(void **state)
+{
+	assert_refused(*state, "echo 'a", "quote");
+	assert_refused(*state, "set width", "usage: set SETTING VALUE");
+	assert_refused(*state, "set width 1 2", "usage");
+	assert_refused(*state, "quit now", "usage: quit");
+	assert_refused(*state, "shell", "usage: shell COMMAND");
+	assert_refused(*state, "define", "usage");
+	assert_refused(*state, "define lp", "is a command of pdb");
+	assert_refused(*state, "define h", "is a command of pdb");
+	assert_refused(*state, "define 1x", "is no name");
+	assert_refused(*state, "define x", "lines to follow");
+	assert_refused(*state, "source /no/such/file", "/no/such/file");
+	assert_refused(*state, "help nosuch", "no command");
+	assert_refused(*state, "help lp twice", "is one word");
+	assert_refused(*state, "\377\376 garbage", "no command");
+}
+
+static void preconditions(void **state)
+{
+	static const char *const lines[] = {"lp",        "groups",  "graph",    "why 0",   "loops",
+					    "history 0", "model 0", "bt",       "focus 0", "gdb 0",
+					    "save f",    "refresh", "info job", "progress"};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		assert_refused(*state, lines[i], "no job");
+}
+
+/* ---- Output -------------------------------------------------------------------------------- */
+
+static char *read_file(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char *text = xcalloc(1, 1000);
+
+	assert_non_null(file);
+	assert_true(fread(text, 1, 999, file) < 999);
+	fclose(file);
+	return text;
+}
+
+static char *temporary_file(const char *text)
+{
+	char *path = xstrdup("/tmp/pdb-test-XXXXXX");
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	return path;
+}
+
+static void output_to_files(void **state)
+{
+	struct fixture *f = *state;
+	char *path = temporary_file("old\n"), *line, *text;
+
+	line = xasprintf("echo new > %s", path);
+	assert_output(f, line, "");
+	free(line);
+	line = xasprintf("echo more >> '%s'", path);
+	assert_output(f, line, "");
+	free(line);
+	text = read_file(path);
+	assert_string_equal(text, "new\nmore\n");
+	free(text);
+	line = xasprintf("echo 'a > b' | tr a-z A-Z > %s", path);
+	assert_output(f, line, "");
+	free(line);
+	text = read_file(path);
+	assert_string_equal(text, "A > B\n");
+	free(text);
+	unlink(path);
+	free(path);
+}
+
+static void bad_outputs(void **state)
+{
+	assert_refused(*state, "echo a >", "one file name");
+	assert_refused(*state, "echo a > b c", "one file name");
+	assert_refused(*state, "echo a |", "command is expected");
+	assert_refused(*state, "echo a > /no/such/folder/x", "/no/such/folder/x");
+	assert_refused(*state, "echo a > x.svg", "draws no svg picture");
+	assert_refused(*state, "graph >> x.svg", "cannot be appended");
+	assert_refused(*state, "echo a | /no/such/command 2>/dev/null", "no such command");
+}
+
+/* ---- Files and user-defined commands ------------------------------------------------------- */
+
+static void assert_file(struct fixture *f, const char *lines, const char *expected)
+{
+	char *path = temporary_file(lines), *line = xasprintf("source %s", path);
+
+	assert_output(f, line, expected);
+	unlink(path);
+	free(line);
+	free(path);
+}
+
+static void assert_file_refused(struct fixture *f, const char *lines, const char *where,
+				const char *message)
+{
+	char *path = temporary_file(lines), *place = xasprintf("%s:%s: ", path, where);
+	struct pdb_error err;
+
+	assert_int_equal(script_run_file(&f->session, path, &err), -1);
+	if (!strstr(err.text, place) || !strstr(err.text, message))
+		fail_msg("%s", err.text);
+	free(take_text(f));
+	unlink(path);
+	free(place);
+	free(path);
+}
+
+static void command_files(void **state)
+{
+	assert_file(*state, "echo a\n\n# comment\n  echo b", "a\nb\n");
+	assert_file(*state, "echo a\r\necho b\r\n", "a\nb\n");
+	assert_file(*state, "define two\n  echo one $arg0\necho of $argc\nend\ntwo x y\n",
+		    "one x\nof 2\n");
+	assert_file(*state, "define two\necho other\nend\ntwo\n", "other\n");
+	assert_file(*state, "two | grep -q other\n", "");
+	assert_file(*state, "echo a\nquit\necho b\n", "a\n");
+}
+
+static void broken_command_files(void **state)
+{
+	assert_file_refused(*state, "echo a\nnosuch\necho b\n", "2", "no command \"nosuch\"");
+	assert_file_refused(*state, "echo 'a\n", "1", "quote");
+	assert_file_refused(*state, "\n\n\001\002\003\n", "3", "no command");
+	assert_file_refused(*state, "define x\necho a\n", "1", "\"end\"");
+	assert_file_refused(*state, "define x\nnosuch\nend\nx\n", "4: x:1", "no command");
+	assert_file_refused(*state, "define loop\nloop\nend\nloop\n", "4", "nested more than");
+}
+
+static void a_macro_may_be_redefined_while_it_runs(void **state)
+{
+	char *path = temporary_file("define x\necho new\nend\n");
+	char *lines = xasprintf("define x\nsource %s\necho old\nend\nx\nx\n", path);
+
+	assert_file(*state, lines, "old\nnew\n");
+	unlink(path);
+	free(lines);
+	free(path);
+}
+
+/* ---- Completion ---------------------------------------------------------------------------- */
+
+static void completion(void **state)
+{
+	static const struct {
+		const char *line; /* up to the cursor; the last word begins behind the last blank */
+		const char *words;
+	} cases[] = {
+		{"gr", "graph groups"},
+		{"  gr", "graph groups"},
+		{"zz", ""},
+		{"info ", "hosts job overhead ranks recorder"},
+		{"info r", "ranks recorder"},
+		{"info ranks l", "lp"},
+		{"why ", "all lp group host"},
+		{"bt g", "group"},
+		{"set co", "color confirm"},
+		{"set color ", "off on auto"},
+		{"set color o", "off on"},
+		{"show w", "width"},
+		{"help gr", "graph groups"},
+		{"lp > x", "FILES"},
+		{"source x", "FILES"},
+		{"quit ", ""},
+		{"nosuch x", ""},
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *blank = strrchr(cases[i].line, ' ');
+		size_t start = blank ? blank - cases[i].line + 1 : 0;
+		struct completions all;
+		char words[200] = "";
+
+		complete_line(&f->session, cases[i].line, start, &all);
+		for (size_t j = 0; j < all.num_words; j++) {
+			strcat(words, j ? " " : "");
+			strcat(words, all.words[j]);
+		}
+		assert_string_equal(all.are_files ? "FILES" : words, cases[i].words);
+		completions_free(&all);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_entry_is_complete),
+		cmocka_unit_test(lookup),
+		cmocka_unit_test_setup_teardown(lines_that_do_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(words_reach_the_command, setup, teardown),
+		cmocka_unit_test_setup_teardown(refused_lines, setup, teardown),
+		cmocka_unit_test_setup_teardown(preconditions, setup, teardown),
+		cmocka_unit_test_setup_teardown(output_to_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(bad_outputs, setup, teardown),
+		cmocka_unit_test_setup_teardown(command_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(broken_command_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_macro_may_be_redefined_while_it_runs, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(completion, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
