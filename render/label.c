@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/eqgroup.h"
+#include "analysis/loop_nest.h"
 #include "analysis/progress.h"
 #include "model/callpath.h"
 #include "model/job.h"
@@ -421,6 +422,20 @@ static uint32_t loop_frame(const struct job *job, const struct job_loop *loop)
 	return callpaths_at_depth(job->callpaths, path, depth);
 }
 
+/* Would the loop around this one read the same, for want of line numbers? */
+static bool has_namesake_around(const struct view *view, uint32_t loop)
+{
+	const struct job_loop *loops = view->progress->loops;
+	uint32_t parent = loops[loop].parent;
+	const struct name *own, *around;
+
+	if (parent == LOOP_NONE)
+		return false;
+	own = names_get(view->job->names, loop_frame(view->job, &loops[loop]));
+	around = names_get(view->job->names, loop_frame(view->job, &loops[parent]));
+	return strcmp(own->function, around->function) == 0;
+}
+
 char *label_loop(const struct view *view, uint32_t loop, enum label_detail detail)
 {
 	uint32_t frame = loop_frame(view->job, &view->progress->loops[loop]);
@@ -432,7 +447,8 @@ char *label_loop(const struct view *view, uint32_t loop, enum label_detail detai
 		label = xasprintf("loop %s", place);
 	} else {
 		place = function_text(name, detail);
-		label = xasprintf("loop in %s", place);
+		label = xasprintf("%sloop in %s", has_namesake_around(view, loop) ? "inner " : "",
+				  place);
 	}
 	free(place);
 	return label;

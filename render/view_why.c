@@ -118,17 +118,18 @@ static void print_place(const struct view *view, uint32_t g, const char *who, in
 	free(since);
 }
 
-/* Are both in the same iterations of the same loops? */
+/* Do they share a loop, and are they in the same iteration of all that they share? */
 static bool is_same_iteration(const struct place *a, const struct place *b)
 {
-	if (!a->num_iterations || a->num_iterations != b->num_iterations)
-		return false;
-	for (size_t i = 0; i < a->num_iterations; i++) {
-		if (a->iterations[i].loop != b->iterations[i].loop ||
-		    a->iterations[i].count != b->iterations[i].count)
+	size_t i;
+
+	for (i = 0; i < a->num_iterations && i < b->num_iterations; i++) {
+		if (a->iterations[i].loop != b->iterations[i].loop)
+			break;
+		if (a->iterations[i].count != b->iterations[i].count)
 			return false;
 	}
-	return true;
+	return i > 0;
 }
 
 /* What makes the target of the edge less progressed than its source. */

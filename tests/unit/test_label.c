@@ -213,6 +213,14 @@ static void test_cxx_places(void **state)
 	      "solver");
 	check(label_loop(&hung->view, 0, LABEL_SHORT), "loop in Physics::Integrator::run()");
 	hung_destroy(hung);
+
+	hung = hung_create((struct hung_options){
+		.size = 4, .culprit = 2, .is_cxx = true, .is_nested = true});
+	check(label_loop(&hung->view, 1, LABEL_SHORT), "loop in Physics::Comm::halo()");
+	/* A loop around calls of the function whose loop it lies in. */
+	hung->progress.loops[1].path = hung->progress.loops[0].path;
+	check(label_loop(&hung->view, 1, LABEL_SHORT), "inner loop in Physics::Integrator::run()");
+	hung_destroy(hung);
 }
 
 /* A computing group is where its samples agree that it is, and not where they do not. */
