@@ -65,7 +65,7 @@ static void name_launcher(struct launcher_info *info, const struct maps *maps, c
 			 version[0] ? version : "4");
 		break;
 	case LAUNCHER_PRRTE:
-		if (strcmp(base, "prte") && is_open_mpi(info->pid, version, sizeof(version))) {
+		if (is_open_mpi(info->pid, version, sizeof(version))) {
 			snprintf(info->name, sizeof(info->name), "Open MPI %s mpirun", version);
 			break;
 		}

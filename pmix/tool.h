@@ -14,7 +14,7 @@ struct proctable;
  * call after a time-out until the launcher has answered or ended: a launcher that finds its tool
  * gone too early crashes. With several jobs under one launcher the one named `nspace` is taken, or
  * when nspace is NULL the latest that still has processes. On success *ret is finished and belongs
- * to the caller; its source_note says when there were several jobs, its launcher_name is NULL.
+ * to the caller; its source_note says when there were several jobs, its launcher_name is "".
  * Errors: ERROR_TIMEOUT (also when the launcher is stopped), ERROR_NOT_FOUND (no rendezvous file,
  * or no job yet), ERROR_UNSUPPORTED (no PRRTE launcher, or in a container), ERROR_PERMISSION,
  * ERROR_GONE, ERROR_SYSTEM; the text says what to do. */

@@ -70,8 +70,10 @@ int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
 			*err = first.code == ERROR_UNSUPPORTED ? second : first;
 		return -1;
 	}
-	if (!table->launcher_name)
+	if (!table->launcher_name || !*table->launcher_name) {
+		free(table->launcher_name);
 		table->launcher_name = xstrdup(launcher.name);
+	}
 	table->launcher = launcher.kind;
 	table->launcher_pid = launcher.pid;
 	*launcher_ret = launcher;

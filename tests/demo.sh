@@ -64,7 +64,12 @@ sed 's/^run.*/run 100000000/' "$input" >"$work/in.melt"
 [ "$(id -u)" != 0 ] || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
 	PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
-say "starting LAMMPS (in.melt) on $ranks ranks with the recorder: $(mpirun --version | head -n 1)"
+version=$(mpirun --version | sed -n '1s/.*) //p')
+case $version in
+4.*) way="MPIR table" ;;
+*) way=PMIx ;;
+esac
+say "starting LAMMPS (in.melt) on $ranks ranks with the recorder, Open MPI $version"
 eval "$("$build/pdb" env)"
 (cd "$work" && exec mpirun --oversubscribe -n $ranks lmp -in in.melt >output 2>&1) &
 job=$!
@@ -87,4 +92,6 @@ say "ending the job"
 [ $status -eq 1 ] || die "pdb ended with status $status, not 1 (a hang was found)"
 grep -q "^Least progressed: rank $victim, 1 of $ranks" "$work/answer" ||
 	die "pdb has not found rank $victim"
+grep -q "^ *launcher *Open MPI $version mpirun" "$work/answer" || die "pdb has mistaken the launcher"
+grep -q "^ *found by *$way" "$work/answer" || die "pdb has not found the job by $way"
 say "rank $victim was found"
