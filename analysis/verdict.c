@@ -238,17 +238,34 @@ static bool find_stopped(struct judge *j)
 	return true;
 }
 
-static bool has_waiting_sibling(const struct judge *j, size_t lane)
+/* Has the rank another lane of this kind? */
+static bool has_sibling(const struct judge *j, size_t lane,
+			bool (*is_kind)(const struct judge *j, size_t lane))
 {
 	const struct job_lane *lanes = j->jm->lanes;
-	size_t first = lane, i;
+	size_t i = lane;
 
-	while (first > 0 && lanes[first - 1].rank == lanes[lane].rank)
-		first--;
-	for (i = first; i < j->jm->num_lanes && lanes[i].rank == lanes[lane].rank; i++)
-		if (i != lane && j->lanes[i].is_waiting)
+	while (i > 0 && lanes[i - 1].rank == lanes[lane].rank)
+		i--;
+	for (; i < j->jm->num_lanes && lanes[i].rank == lanes[lane].rank; i++)
+		if (i != lane && is_kind(j, i))
 			return true;
 	return false;
+}
+
+static bool is_waiting(const struct judge *j, size_t lane)
+{
+	return j->lanes[lane].is_waiting;
+}
+
+static bool is_alive(const struct judge *j, size_t lane)
+{
+	return j->lanes[lane].activity != ACTIVITY_ENDED;
+}
+
+static bool is_other_candidate(const struct judge *j, size_t lane)
+{
+	return j->is_candidate[lane];
 }
 
 static bool is_static_outside(const struct judge *j, size_t lane)
@@ -256,12 +273,12 @@ static bool is_static_outside(const struct judge *j, size_t lane)
 	return j->lanes[lane].is_static && j->lanes[lane].activity == ACTIVITY_COMPUTING;
 }
 
-/* Outside MPI, but waiting for threads of the same rank that are inside. */
+/* Outside MPI, but waiting for threads of the same rank that call MPI. */
 static bool waits_for_own_threads(const struct judge *j, size_t i)
 {
 	const struct job_lane *lane = &j->jm->lanes[i];
 
-	return lane->data->is_main && has_waiting_sibling(j, i) &&
+	return lane->data->is_main && has_sibling(j, i, is_alive) &&
 	       stack_facts_waits_for_threads(j->stacks, j->job, lane->rank);
 }
 
@@ -271,21 +288,25 @@ static void find_outside(struct judge *j, bool of_role)
 	for (size_t i = 0; i < j->jm->num_lanes; i++)
 		j->is_candidate[i] = is_static_outside(j, i) && !waits_for_own_threads(j, i) &&
 				     (of_role ? j->has_waiting[j->jm->lanes[i].role] :
-						!has_waiting_sibling(j, i));
+						!has_sibling(j, i, is_waiting));
 }
 
-/* Main threads whose rank waits in other threads may wait for these: only if there is no better
- * candidate. */
+static bool may_be_parent(const struct judge *j, size_t lane)
+{
+	return j->jm->lanes[lane].data->is_main && (has_sibling(j, lane, is_waiting) ||
+						    has_sibling(j, lane, is_other_candidate));
+}
+
+/* A main thread may wait for the other threads of its rank, where there is no stack to tell: it is
+ * meant only if there is no better candidate. */
 static void drop_parents(struct judge *j)
 {
 	size_t num_others = 0;
 
 	for (size_t i = 0; i < j->jm->num_lanes; i++)
-		num_others += j->is_candidate[i] &&
-			      !(j->jm->lanes[i].data->is_main && has_waiting_sibling(j, i));
+		num_others += j->is_candidate[i] && !may_be_parent(j, i);
 	for (size_t i = 0; num_others > 0 && i < j->jm->num_lanes; i++)
-		if (j->is_candidate[i] && j->jm->lanes[i].data->is_main &&
-		    has_waiting_sibling(j, i))
+		if (j->is_candidate[i] && may_be_parent(j, i))
 			j->is_candidate[i] = false;
 }
 

@@ -298,21 +298,22 @@ static void test_stopped(void **state)
 	}
 }
 
-/* Two threads each; rank 1's second thread computes, main threads of 0 and 2 have joined theirs or
- * wait inside MPI. */
+/* Two threads each; rank 1's second thread computes. Main threads wait in MPI or, of rank 1 and its
+ * neighbour 2, for their threads. */
 static void test_waits_for_own_threads(void **state)
 {
+	(void)state;
 	for (int with_stacks = 0; with_stacks < 2; with_stacks++) {
 		struct job *job = job_create();
 		struct answer answer;
+		uint32_t group;
 
-		(void)state;
-		for (int r = 0; r < 3; r++) {
+		for (int r = 0; r < 4; r++) {
 			struct sim_rank *rank = sim_rank_create(r);
 
 			sim_call(rank, "MPI_Init", MAIN(1));
 			sim_call(rank, "MPI_Barrier", MAIN(2));
-			if (r == 1)
+			if (r == 0 || r == 3)
 				sim_enter(rank, "MPI_Barrier", MAIN(3));
 			sim_add_thread(rank);
 			for (int i = 0; i < 5; i++)
@@ -323,13 +324,16 @@ static void test_waits_for_own_threads(void **state)
 			sim_add(job, rank);
 		}
 		job_model_finish(job->model);
-		if (with_stacks)
-			for (int r = 0; r < 3; r += 2)
-				add_sample(job, r, 'S', LIBC, "__pthread_clockjoin_ex", 1);
+		for (int r = 1; with_stacks && r < 3; r++)
+			add_sample(job, r, 'S', LIBC, "__pthread_clockjoin_ex", 1);
 		answer = judge(job);
 		assert_int_equal(answer.verdict->kind, VERDICT_COMPUTATION);
 		assert_ranks(answer.verdict->culprits, "1");
 		assert_true(answer.verdict->is_hang);
+		/* The thread, and not the main thread that waits for it. */
+		assert_int_equal(answer.verdict->num_culprit_groups, 1);
+		group = answer.verdict->culprit_groups[0];
+		assert_false(job->model->lanes[answer.groups->groups[group].actors[0]].data->is_main);
 		forget(&answer);
 		job_destroy(job);
 	}
