@@ -54,8 +54,10 @@ class Place:
 
 
 def check_said(answer, *patterns):
+    # Lines are broken at the width of the terminal, anywhere.
+    said = " ".join((answer.output + answer.errors).split())
     for pattern in patterns:
-        check(re.search(pattern, answer.output + answer.errors),
+        check(re.search(pattern, said),
               f"expected /{pattern}/ in {answer.show()}")
 
 
@@ -202,10 +204,12 @@ def test_two_at_once(place):
 # ---- Segments that are not what they should be -----------------------------------------------
 
 
-def replace(path, data):
-    """Put other contents under a segment's name, as a new file: the rank keeps its own."""
+def replace(path, data, size=0):
+    """Put other contents under a segment's name, as a new file: the rank keeps its own. The file is
+    extended to `size` by a hole."""
     with open(path + ".new", "wb") as file:
         file.write(data)
+        file.truncate(max(size, len(data)))
     os.chmod(path + ".new", 0o600)
     os.replace(path + ".new", path)
 
@@ -231,17 +235,17 @@ def noise(data, seed, start, end, count):
 
 
 BROKEN = {
-    "empty": (lambda data: b"", "truncated|too short|size|empty"),
-    "truncated in its header": (lambda data: data[:100], "truncated|too short|size"),
-    "truncated in its tables": (lambda data: data[:8192], "truncated|too short|size|beyond"),
-    "of another magic": (lambda data: b"PDBSEG\r\r" + data[8:], "magic|not a segment"),
+    "empty": (lambda data: b"", "truncated"),
+    "truncated in its header": (lambda data: data[:100], "truncated"),
+    "truncated in its tables": (lambda data: data[:8192], "truncated"),
+    "of another magic": (lambda data: b"PDBSEG\r\r" + data[8:], "not a segment"),
     "of a later version": (lambda data: patch(data, 8, "I", 99), "version"),
     "of the other byte order": (lambda data: patch(data, 16, "I", 0x04030201), "byte order"),
     "with four billion lanes": (lambda data: patch(data, 896, "I", 0xffffffff), "lane"),
     "with tables beyond its end": (lambda data: patch(data, 752, "QIII", 1 << 62, 8, 1 << 30,
-                                                      1 << 30), "table|string|offset|beyond"),
+                                                      1 << 30), "corrupt"),
     "of an earlier process with this pid": (lambda data: patch(data, 48, "Q", 12345),
-                                            "start|another process|earlier|stale|left"),
+                                            "no recorder"),
 }
 
 
@@ -250,7 +254,8 @@ def test_broken_segment(place, make, reason):
     victim = 1
     with place.start_hung() as job:
         path = job.segments()[victim].path
-        replace(path, make(read_head(path)))
+        size = 0 if "trunc" in reason else os.stat(path).st_size
+        replace(path, make(read_head(path)), size)
         answer = ask_job(place.pdb, job, "lp", "info ranks")
         check_unharmed(job)
     check_first_line(answer, ACCUSATION)
@@ -267,7 +272,8 @@ def test_hostile_segments(place):
             for number, (path, data) in enumerate(zip(paths, originals)):
                 end = (4096, 1 << 16, len(data))[seed % 3]
                 start = 8 if seed % 2 else 752
-                replace(path, noise(data, seed * SIZE + number, start, end, 40))
+                replace(path, noise(data, seed * SIZE + number, start, end, 40),
+                        os.stat(path).st_size)
             answer = ask_job(place.pdb, job, "lp", "groups", "graph", "loops", "history 0",
                              "model 0", "info ranks")
             check(answer.status in (0, 1, 2), f"seed {seed}: pdb ended badly: {answer.show()}")
@@ -283,7 +289,8 @@ def test_left_over_segments(place):
         for one in job.segments().values():
             path = f"{one.path.rpartition('.')[0]}.{dead.pid}"
             if not os.path.exists(path):
-                replace(path, patch(read_head(one.path), 32, "i", dead.pid))
+                replace(path, patch(read_head(one.path), 32, "i", dead.pid),
+                        os.stat(one.path).st_size)
                 left.append(path)
         try:
             answer = ask_job(place.pdb, job, "lp")

@@ -248,6 +248,9 @@ def ask(pdb, arguments, timeout=60, env=None):
             running.kill()
             output, errors = running.communicate()
             status, errors = None, errors + f"\n(killed after {timeout} s)"
+    # A sanitized pdb that found something ends with a status that could be an answer's.
+    if "Sanitizer" in errors or "runtime error:" in errors:
+        status = None
     return Answer(status, output, errors, time.monotonic() - began)
 
 
