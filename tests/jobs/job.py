@@ -10,6 +10,10 @@ import time
 from . import process, segment
 
 DEADLINE_S = 60
+# pdb calls it a hang when a rank stays ten times longer than ever before, for a second at least in a
+# place where it has been before and for three in a new one.
+QUIET_S = 1.1
+QUIET_NEW_S = 3.1
 _RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")
 
 
@@ -127,9 +131,9 @@ class Job:
 
         self.wait_for(is_there, "not all ranks were recorded", timeout)
 
-    def wait_until_quiet(self, timeout=DEADLINE_S):
-        """Until the hang has spread: no rank makes a transition though each has had the processor
-        (or sleeps, or is stopped)."""
+    def wait_until_quiet(self, seconds=QUIET_S, timeout=DEADLINE_S):
+        """Until no rank has made a transition for so long, though each has had the processor (or
+        sleeps, or is stopped)."""
         self.find_pids(timeout)
 
         def look():
@@ -143,7 +147,7 @@ class Job:
             if now != before or len(now) < self.size:
                 before, since, turns = now, time.monotonic(), self._turns()
                 return False
-            return time.monotonic() - since > 0.1 and self._have_run(turns)
+            return time.monotonic() - since > seconds and self._have_run(turns)
 
         self.wait_for(is_quiet, "the ranks did not come to rest", timeout)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The frontier: the fault comes before any rank has completed an iteration, so that no way back has
  * been seen and nobody has ever left the state in which the faulty rank hangs.
- * expect: lp=R kind=computation where=assemble
+ * expect: lp=R kind=computation where=assemble place=new
  * ranks: 4:1 8:7 */
 #include <mpi.h>
 
