@@ -220,6 +220,8 @@ static void name_culprits(struct judge *j, enum verdict_kind kind)
 
 static bool find_stopped(struct judge *j)
 {
+	bool is_certain = true;
+
 	for (size_t i = 0; i < j->jm->num_lanes; i++) {
 		const struct stack_fact *fact =
 			stack_facts_get(j->stacks, j->jm->lanes[i].rank);
@@ -227,11 +229,15 @@ static bool find_stopped(struct judge *j)
 		j->is_candidate[i] =
 			j->lanes[i].is_static &&
 			(fact->is_stopped || (fact->is_uninterruptible && is_unusual(j, i)));
+		is_certain &= !j->is_candidate[i] || fact->is_stopped;
 	}
 	if (count_candidates(j) == 0)
 		return false;
 	weigh(j);
 	name_culprits(j, VERDICT_STOPPED);
+	/* A stopped process does not go on by itself, however long its stays were before. */
+	if (is_certain)
+		j->verdict->is_hang = j->verdict->stay_ns >= HANG_NS;
 	/* When all are stopped it was somebody's will. */
 	if (rankset_is_empty(j->verdict->waiting))
 		j->verdict->is_hang = false;

@@ -298,6 +298,36 @@ static void test_stopped(void **state)
 	}
 }
 
+/* A stopped process needs no comparison with what was usual; one in the kernel does. */
+static void test_stopped_soon(void **state)
+{
+	static const struct {
+		char process_state;
+		bool is_hang;
+	} stopped[] = {
+		{ 'T', true },
+		{ 'D', false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(stopped); i++) {
+		struct job *job = case_job(find_case("all inside, in one place"));
+		const struct model_lane *lane = job->model->lanes[2].data;
+		struct answer answer;
+
+		lane->longest_ns[lane->state] = (uint64_t)4000 * SIM_MS;
+		for (int r = 0; r < 4; r++)
+			add_sample(job, r, r == 2 ? stopped[i].process_state : 'R', LIBMPI,
+				   "PMPI_Send", 1);
+		answer = judge(job);
+		assert_int_equal(answer.verdict->kind, VERDICT_STOPPED);
+		assert_ranks(answer.verdict->culprits, "2");
+		assert_int_equal(answer.verdict->is_hang, stopped[i].is_hang);
+		forget(&answer);
+		job_destroy(job);
+	}
+}
+
 /* Two threads each; rank 1's second thread computes. Main threads wait in MPI or, of rank 1 and its
  * neighbour 2, for their threads. */
 static void test_waits_for_own_threads(void **state)
@@ -439,6 +469,7 @@ int main(void)
 		cmocka_unit_test(test_evidence),
 		cmocka_unit_test(test_usual_stay),
 		cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_stopped_soon),
 		cmocka_unit_test(test_waits_for_own_threads),
 		cmocka_unit_test(test_unrecorded),
 		cmocka_unit_test(test_by_stacks),
