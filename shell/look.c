@@ -368,12 +368,21 @@ static int begin_look(struct looker *looker, struct pdb_error *err)
 	return 0;
 }
 
+/* Does any rank call MPI from several threads? Then main threads alone do not tell where it is. */
+static bool has_threads(const struct looker *looker)
+{
+	for (size_t i = 0; i < looker->num_locals; i++)
+		if (looker->locals[i].num_looks > 1)
+			return true;
+	return false;
+}
+
 int looker_look(struct looker *looker, const struct look_options *options, char **trouble_ret,
 		struct pdb_error *err)
 {
-	unsigned flags = options->all_threads ? SAMPLER_ALL_THREADS : 0;
 	struct pdb_error trouble = {.code = ERROR_NONE};
 	uint64_t begin = monotonic_ns();
+	unsigned flags = 0;
 	int sampled;
 
 	forget_looks(looker);
@@ -381,6 +390,8 @@ int looker_look(struct looker *looker, const struct look_options *options, char 
 		forget_looks(looker);
 		return -1;
 	}
+	if (options->all_threads || has_threads(looker))
+		flags |= SAMPLER_ALL_THREADS;
 	/* The time between the looks is there anyway. */
 	sampled =
 		take_samples(looker, NULL, options->max_samples, flags, &looker->samples, &trouble);
