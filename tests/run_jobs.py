@@ -117,7 +117,7 @@ def run_by_pdb_run(pdb, mpi, command, size, rank):
              mpi.environment(), stdin=subprocess.PIPE) as job:
         job.wait_for_line(f"fault: rank {rank}")
         job.wait_until_quiet()
-        job.say("lp\n")
+        job.say("refresh\nlp\n")
         line = job.wait_for_line("Least progressed")
         check(f"Least progressed: rank {rank}, 1 of {size} ranks" in line, f"got '{line}'")
 

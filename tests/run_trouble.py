@@ -147,7 +147,7 @@ def test_rank_vanishes(place):
             os.kill(job.pids[RANK], signal.SIGKILL)
             while process.is_alive(job.pids[RANK]):
                 time.sleep(0.01)
-            output, _ = shell.communicate("lp\nbt all\ninfo ranks\nquit\n", timeout=60)
+            output, _ = shell.communicate("refresh\nlp\nbt all\ninfo ranks\nquit\n", timeout=60)
         check(shell.returncode in (0, 1), f"pdb ended with {shell.returncode}: {output}")
         check(re.search(rf"rank {RANK}\b.*(gone|vanished|left|exited|ended|dead)", output),
               f"nothing says that rank {RANK} is gone: {output}")
