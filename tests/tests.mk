@@ -39,6 +39,7 @@ docs/commands.md: $(O)/tests/shell/print_commands
 # and moments, KILLS=100 is how often check-harmless kills pdb.
 
 PYTHON = /usr/bin/python3
+CHECKS += check-jobs check-programs check-trouble check-harmless
 
 check-jobs: all | $(O)/.deps-check
 	@$(PYTHON) tests/run_jobs.py --build $(O)
