@@ -59,6 +59,12 @@ bench-first-answer: all | $(O)/.deps-check
 bench-programs: all | $(O)/.deps-check
 	@$(PYTHON) tests/bench_programs.py --build $(O)
 
+# One after the other even with -j: they would measure each other.
+BENCHES = bench-recorder bench-sample bench-analysis bench-first-answer bench-programs
+
+bench: all | $(O)/.deps-check
+	@for bench in $(BENCHES); do $(MAKE) --no-print-directory O=$(O) $$bench || exit 1; done
+
 .PHONY: check-jobs check-programs check-trouble check-harmless bench-first-answer bench-programs
 
 # ---- The fault injector, Debian roots, the demo -----------------------------------------------
