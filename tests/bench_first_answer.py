@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from jobs.job import Job, ask_job
+from jobs.job import QUIET_NEW_S, Job, ask_job
 from jobs.mpi import find_mpis, find_pdb
 from run_jobs import SOURCES, Program
 
@@ -52,7 +52,7 @@ def main():
     launch = ["nice", "-n", "19", *mpi.launcher(args.ranks, mpi.recorder), *command, str(rank)]
     with Job(launch, args.ranks, mpi.environment()) as job:
         job.wait_for_line(f"fault: rank {rank}", 300)
-        job.wait_until_quiet(300)
+        job.wait_until_quiet(QUIET_NEW_S, 300)
         print(f"first answer, {args.ranks} ranks on {os.cpu_count()} cores, {mpi.name}:")
         answers = [ask_job(pdb, job, "lp") for _ in range(11)]
         show("pdb --batch -ex lp", [answer.seconds for answer in answers])
