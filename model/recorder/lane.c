@@ -23,12 +23,21 @@ struct lane *lane_create(struct writer *w, uint32_t index,
 	l->index = index;
 	l->grow = grow;
 	struct seg_table *tables = l->seg->tables;
+	l->current = &l->seg->current;
 	l->ring = (void *)((char *)l->seg + tables[SEG_LANE_RING].offset);
 	l->states = (void *)((char *)l->seg + tables[SEG_LANE_STATES].offset);
 	l->transitions = (void *)((char *)l->seg + tables[SEG_LANE_TRANSITIONS].offset);
 	l->ring_mask = tables[SEG_LANE_RING].capacity - 1;
 	l->states_ready = tables[SEG_LANE_STATES].allocated / sizeof(struct seg_state);
 	return l;
+}
+
+static void forget_polls(struct lane *l)
+{
+	l->poll_site = 0;
+	atomic_store_explicit(&l->current->poll_site, 0, RELAXED);
+	atomic_store_explicit(&l->current->in_poll, 0, RELAXED);
+	atomic_store_explicit(&l->current->polls, 0, RELAXED);
 }
 
 void lane_take(struct lane *l, int tid, bool is_main)
@@ -39,15 +48,13 @@ void lane_take(struct lane *l, int tid, bool is_main)
 	seg->tid = tid;
 	seg->is_main = is_main;
 	seg->first_ticks = now;
-	l->state = SEG_STATE_EXIT(0);
-	l->poll_site = 0;
-	uint32_t seq = lane_section_begin(l);
-	atomic_store_explicit(&seg->current.state, l->state, RELAXED);
-	atomic_store_explicit(&seg->current.since, now, RELAXED);
-	atomic_store_explicit(&seg->current.poll_site, 0, RELAXED);
-	atomic_store_explicit(&seg->current.in_poll, 0, RELAXED);
-	atomic_store_explicit(&seg->current.polls, 0, RELAXED);
-	lane_section_end(l, seq);
+	uint32_t seq = lane_section_begin(l->current);
+	l->hint = &l->hints[SEG_STATE_EXIT(0)];
+	l->stats = &l->states[SEG_STATE_EXIT(0)];
+	atomic_store_explicit(&l->current->state, SEG_STATE_EXIT(0), RELAXED);
+	atomic_store_explicit(&l->current->since, now, RELAXED);
+	forget_polls(l);
+	lane_section_end(l->current, seq);
 	atomic_store_explicit(&seg->use, SEG_LANE_ACTIVE, memory_order_release);
 }
 
@@ -64,6 +71,26 @@ bool lane_prepare_site(struct lane *l, struct writer *w, uint32_t site)
 bool lane_reserve_transitions(struct lane *l, struct writer *w, uint32_t transitions)
 {
 	return writer_lane_reserve(w, l->seg, l->index, SEG_LANE_TRANSITIONS, transitions);
+}
+
+void lane_forget(struct lane *l)
+{
+	pathcache_flush(&l->cache);
+	for (uint32_t state = 0; state < l->states_ready; state++)
+		l->hints[state].entry = NULL;
+}
+
+const struct path_entry *lane_remember(struct lane *l, const struct recorder_function *function,
+				       uintptr_t ra, uintptr_t cfa, uint32_t site,
+				       const struct path_slot *slots, uint32_t num_slots)
+{
+	const struct path_entry *e =
+		pathcache_add(&l->cache, function, ra, cfa, site, slots, num_slots);
+
+	if (e)
+		return e;
+	lane_forget(l);
+	return pathcache_add(&l->cache, function, ra, cfa, site, slots, num_slots);
 }
 
 static struct seg_transition *add_transition(struct lane *l, uint32_t from, uint32_t to,
@@ -86,12 +113,16 @@ static struct seg_transition *add_transition(struct lane *l, uint32_t from, uint
 }
 
 /* The transition from the present state; NULL when there is no room for a new one. */
-static struct seg_transition *find_transition(struct lane *l, uint32_t to)
+static struct seg_transition *find_transition(struct lane *l, uint32_t to,
+					      const struct path_entry *entry)
 {
-	uint32_t from = l->state;
+	uint32_t from = lane_state(l);
+	struct lane_hint *hint = &l->hints[from];
 
-	if (l->hints[from].to == to)
-		return &l->transitions[l->hints[from].transition];
+	if (hint->to == to) {
+		hint->entry = entry;
+		return &l->transitions[hint->transition];
+	}
 	uint64_t key = (uint64_t)from << 32 | to;
 	struct idhash_probe probe = idhash_probe(&l->edges, key);
 	struct seg_transition *t = NULL;
@@ -106,56 +137,63 @@ static struct seg_transition *find_transition(struct lane *l, uint32_t to)
 	if (!t)
 		t = add_transition(l, from, to, key);
 	if (t)
-		l->hints[from] = (struct lane_hint){.to = to, .transition = t - l->transitions};
+		*hint = (struct lane_hint){
+			.to = to, .transition = t - l->transitions, .entry = entry};
 	return t;
 }
 
-static void make_event(struct lane *l, uint32_t to, uint64_t now)
+static void make_event(struct lane *l, uint32_t to, uint64_t now, const struct path_entry *entry)
 {
-	struct seg_transition *t = find_transition(l, to);
-	uint32_t seq = lane_section_begin(l);
+	struct seg_transition *t = find_transition(l, to, entry);
+	uint32_t seq = lane_section_begin(l->current);
 
-	lane_event(l, t, to, now);
-	lane_section_end(l, seq);
+	if (t)
+		lane_add(&t->count, 1);
+	lane_event(l, l->current, to, now);
+	if (l->poll_site)
+		forget_polls(l);
+	lane_section_end(l->current, seq);
 }
 
-void lane_enter(struct lane *l, uint32_t site)
+void lane_enter(struct lane *l, uint32_t site, const struct path_entry *entry)
 {
-	make_event(l, SEG_STATE_ENTER(site), ticks_now());
+	make_event(l, SEG_STATE_ENTER(site), ticks_now(), entry);
 }
 
 void lane_leave(struct lane *l)
 {
-	make_event(l, l->state | 1, ticks_now());
+	make_event(l, lane_state(l) | 1, ticks_now(), NULL);
 }
 
 void lane_enter_poll(struct lane *l, uint32_t site)
 {
-	struct seg_current *current = &l->seg->current;
+	struct seg_current *current = l->current;
 
 	l->poll_ticks = ticks_now();
 	l->poll_site = site;
-	uint32_t seq = lane_section_begin(l);
+	/* The next event is not for the fast path: it ends this polling. */
+	l->hint = &l->no_hint;
+	uint32_t seq = lane_section_begin(current);
 	atomic_store_explicit(&current->poll_site, site, RELAXED);
 	atomic_store_explicit(&current->in_poll, 1, RELAXED);
 	atomic_store_explicit(&current->poll_ticks, l->poll_ticks, RELAXED);
-	lane_section_end(l, seq);
+	lane_section_end(current, seq);
 }
 
 void lane_leave_poll(struct lane *l, bool failed)
 {
-	struct seg_current *current = &l->seg->current;
+	struct seg_current *current = l->current;
 	uint32_t site = l->poll_site;
 
 	if (!failed) {
 		uint64_t now = ticks_now();
-		make_event(l, SEG_STATE_ENTER(site), l->poll_ticks);
-		make_event(l, SEG_STATE_EXIT(site), now);
+		make_event(l, SEG_STATE_ENTER(site), l->poll_ticks, NULL);
+		make_event(l, SEG_STATE_EXIT(site), now, NULL);
 		return;
 	}
 	lane_add(&l->states[SEG_STATE_ENTER(site)].polls, 1);
-	uint32_t seq = lane_section_begin(l);
+	uint32_t seq = lane_section_begin(current);
 	atomic_store_explicit(&current->in_poll, 0, RELAXED);
 	lane_add(&current->polls, 1);
-	lane_section_end(l, seq);
+	lane_section_end(current, seq);
 }

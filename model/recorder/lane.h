@@ -17,18 +17,24 @@
 struct lane_hint {
 	uint32_t to; /* 0: none; state 0 is never entered */
 	uint32_t transition;
+	const struct path_entry *entry; /* of the call that enters `to`; NULL: not known */
 };
 
 struct lane {
-	struct seg_lane *seg;
-	struct seg_event *ring;
-	struct seg_state *states;
+	/* Of the present state; while polls are counted, a hint that knows nothing. These copies
+	 * of what the segment says hold whoever writes to the file. */
+	struct lane_hint *hint;
+	struct seg_state *stats;
+	struct seg_current *current;
 	struct seg_transition *transitions;
-	struct lane_hint *hints;
-	uint32_t ring_mask;
-	/* Copies of what `seg` says that must hold whoever writes to the file: they are indexes. */
-	uint32_t state;
-	uint32_t poll_site; /* of the last poll since `state` was entered; 0: none */
+	struct seg_event *ring;
+	uint64_t ring_mask;
+	struct lane_hint *hints; /* of each state */
+	struct seg_state *states;
+
+	struct seg_lane *seg;
+	struct lane_hint no_hint;
+	uint32_t poll_site; /* of the last poll since the state was entered; 0: none */
 	uint64_t poll_ticks;
 	struct pathcache cache;
 
@@ -39,6 +45,11 @@ struct lane {
 	uintptr_t stack_low, stack_high;
 	struct lane *next_free;
 };
+
+static inline uint32_t lane_state(const struct lane *l)
+{
+	return l->stats - l->states;
+}
 
 /* Make lane `index`, mapped and empty. NULL when there is no room or memory. `grow` is called,
  * without the recorder's lock, when the transitions need more room; it takes the lock and calls
@@ -55,8 +66,15 @@ void lane_take(struct lane *l, int tid, bool is_main);
 /* Before the first lane_enter() of a site in this lane. False when there is no room. */
 bool lane_prepare_site(struct lane *l, struct writer *w, uint32_t site);
 
-/* The call enters. */
-void lane_enter(struct lane *l, uint32_t site);
+/* The entry of a call's path, or NULL: not known. lane_remember() adds one, NULL when it cannot;
+ * lane_forget() is for when code was unloaded. */
+const struct path_entry *lane_remember(struct lane *l, const struct recorder_function *function,
+				       uintptr_t ra, uintptr_t cfa, uint32_t site,
+				       const struct path_slot *slots, uint32_t num_slots);
+void lane_forget(struct lane *l);
+
+/* The call enters. `entry` is what will be expected after the same state; may be NULL. */
+void lane_enter(struct lane *l, uint32_t site, const struct path_entry *entry);
 
 /* The call returned, or was left at some time before now. */
 void lane_leave(struct lane *l);
@@ -77,60 +95,57 @@ static inline void lane_add(_Atomic uint64_t *word, uint64_t n)
 /* The sequence lock of struct seg_current: a section begins with an odd number and ends with the
  * next even one. A section that the thread was thrown out of (a signal handler's longjmp) is
  * closed by the next one. */
-static inline uint32_t lane_section_begin(struct lane *l)
+static inline uint32_t lane_section_begin(struct seg_current *current)
 {
-	uint32_t seq = atomic_load_explicit(&l->seg->current.seq, memory_order_relaxed) | 1;
+	uint32_t seq = atomic_load_explicit(&current->seq, memory_order_relaxed) | 1;
 
-	atomic_store_explicit(&l->seg->current.seq, seq, memory_order_relaxed);
+	atomic_store_explicit(&current->seq, seq, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
 	return seq;
 }
 
-static inline void lane_section_end(struct lane *l, uint32_t seq)
+static inline void lane_section_end(struct seg_current *current, uint32_t seq)
 {
-	atomic_store_explicit(&l->seg->current.seq, seq + 1, memory_order_release);
+	atomic_store_explicit(&current->seq, seq + 1, memory_order_release);
 }
 
-/* One event: into `to` at `now`, counted in `t` (NULL: no room). Within a section. */
+/* One event: into `to` at `now`. Within a section. */
 static inline __attribute__((always_inline)) void
-lane_event(struct lane *l, struct seg_transition *t, uint32_t to, uint64_t now)
+lane_event(struct lane *l, struct seg_current *current, uint32_t to, uint64_t now)
 {
-	struct seg_current *current = &l->seg->current;
-	uint64_t events = atomic_load_explicit(&current->events, memory_order_relaxed);
-
-	if (__builtin_expect(t != NULL, 1))
-		lane_add(&t->count, 1);
-	struct seg_state *stats = &l->states[l->state];
+	struct seg_state *stats = l->stats;
 	uint64_t stay = now - atomic_load_explicit(&current->since, memory_order_relaxed);
-	if (stay > atomic_load_explicit(&stats->longest, memory_order_relaxed))
-		atomic_store_explicit(&stats->longest, stay, memory_order_relaxed);
+	uint64_t events = atomic_load_explicit(&current->events, memory_order_relaxed);
 	struct seg_event *slot = &l->ring[events & l->ring_mask];
+
+	l->hint = &l->hints[to];
+	l->stats = &l->states[to];
 	atomic_store_explicit(&slot->ticks, now, memory_order_relaxed);
 	atomic_store_explicit(&slot->state, to, memory_order_relaxed);
-	l->state = to;
 	atomic_store_explicit(&current->state, to, memory_order_relaxed);
 	atomic_store_explicit(&current->since, now, memory_order_relaxed);
 	atomic_store_explicit(&current->events, events + 1, memory_order_relaxed);
-	if (__builtin_expect(l->poll_site, 0)) {
-		l->poll_site = 0;
-		atomic_store_explicit(&current->poll_site, 0, memory_order_relaxed);
-		atomic_store_explicit(&current->in_poll, 0, memory_order_relaxed);
-		atomic_store_explicit(&current->polls, 0, memory_order_relaxed);
-	}
+	if (__builtin_expect(stay > atomic_load_explicit(&stats->longest, memory_order_relaxed), 0))
+		atomic_store_explicit(&stats->longest, stay, memory_order_relaxed);
 }
 
-/* The event, if the hint knows its transition. False: nothing done. */
-static inline __attribute__((always_inline)) bool lane_fast_event(struct lane *l, uint32_t to,
-								  uint64_t now)
+/* Does the hint know the transition? */
+static inline __attribute__((always_inline)) bool lane_expects(const struct lane *l, uint32_t to)
 {
-	struct lane_hint hint = l->hints[l->state];
+	return l->hint->to == to;
+}
 
-	if (__builtin_expect(hint.to != to, 0))
-		return false;
-	uint32_t seq = lane_section_begin(l);
-	lane_event(l, &l->transitions[hint.transition], to, now);
-	lane_section_end(l, seq);
-	return true;
+/* The event that the lane expects. */
+static inline __attribute__((always_inline)) void lane_expected_event(struct lane *l, uint64_t now)
+{
+	struct seg_current *current = l->current;
+	uint32_t to = l->hint->to;
+	struct seg_transition *t = &l->transitions[l->hint->transition];
+	uint32_t seq = lane_section_begin(current);
+
+	lane_add(&t->count, 1);
+	lane_event(l, current, to, now);
+	lane_section_end(current, seq);
 }
 
 #endif

@@ -34,34 +34,41 @@ void pathcache_flush(struct pathcache *c)
 	c->used = 0;
 }
 
-uint32_t pathcache_find(const struct pathcache *c, const struct recorder_function *function,
-			uintptr_t ra, uintptr_t cfa)
+const struct path_entry *pathcache_find(const struct pathcache *c,
+					const struct recorder_function *function, uintptr_t ra,
+					uintptr_t cfa)
 {
-	uint32_t site = pathcache_find_first(c, function, ra, cfa);
-	const struct path_entry *e = c->buckets[pathcache_place(ra, cfa) ^ 1];
+	uint32_t place = pathcache_place(ra, cfa);
 
-	if (site)
-		return site;
-	return e && path_entry_holds(e, function, ra, cfa) ? e->site : 0;
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct path_entry *e = c->buckets[place ^ i];
+		if (e && path_entry_fits(e, function, ra, cfa) && path_entry_holds(e))
+			return e;
+	}
+	return NULL;
 }
 
-void pathcache_add(struct pathcache *c, const struct recorder_function *function, uintptr_t ra,
-		   uintptr_t cfa, uint32_t site, const struct path_slot *slots, uint32_t num_slots)
+const struct path_entry *pathcache_add(struct pathcache *c,
+				       const struct recorder_function *function, uintptr_t ra,
+				       uintptr_t cfa, uint32_t site,
+				       const struct path_slot *slots, uint32_t num_slots)
 {
-	size_t size = sizeof(struct path_entry) + num_slots * sizeof(slots[0]);
+	uint32_t padded = (num_slots + PATHCACHE_STEP - 1) / PATHCACHE_STEP * PATHCACHE_STEP;
+	size_t size = sizeof(struct path_entry) + padded * sizeof(slots[0]);
 
-	if (size > PATHCACHE_ARENA)
-		return;
 	if (c->used + size > PATHCACHE_ARENA)
-		pathcache_flush(c);
+		return NULL;
 	struct path_entry *e = (struct path_entry *)(c->arena + c->used);
 	c->used += size;
 	*e = (struct path_entry){
-		.function = function, .ra = ra, .cfa = cfa, .site = site, .num_slots = num_slots};
+		.function = function, .ra = ra, .cfa = cfa, .site = site, .num_slots = padded};
 	memcpy(e->slots, slots, num_slots * sizeof(slots[0]));
+	for (uint32_t i = num_slots; i < padded; i++)
+		e->slots[i] = slots[num_slots - 1];
 	/* The newest goes first; what was there moves to the second place. A path that is reached
 	 * at one stack pointer by two ways (same slots, other values) so keeps both. */
 	uint32_t place = pathcache_place(ra, cfa);
 	c->buckets[place ^ 1] = c->buckets[place];
 	c->buckets[place] = e;
+	return e;
 }

@@ -14,7 +14,7 @@
 
 struct recorder_function;
 
-enum { PATHCACHE_BUCKETS = 4096, PATHCACHE_ARENA = 2 << 20 };
+enum { PATHCACHE_BUCKETS = 4096, PATHCACHE_ARENA = 2 << 20, PATHCACHE_STEP = 4 };
 
 struct path_slot {
 	const uintptr_t *at;
@@ -25,7 +25,7 @@ struct path_entry {
 	const struct recorder_function *function;
 	uintptr_t ra, cfa;
 	uint32_t site;
-	uint32_t num_slots;
+	uint32_t num_slots; /* a multiple of PATHCACHE_STEP: the last one repeats */
 	struct path_slot slots[];
 };
 
@@ -40,11 +40,13 @@ struct pathcache {
 bool pathcache_init(struct pathcache *c);
 void pathcache_deinit(struct pathcache *c);
 
-/* Remember. More slots than fit in the arena: not remembered. */
-void pathcache_add(struct pathcache *c, const struct recorder_function *function, uintptr_t ra,
-		   uintptr_t cfa, uint32_t site, const struct path_slot *slots, uint32_t num_slots);
+/* Remember. NULL when there is no room; after a flush there is. */
+const struct path_entry *pathcache_add(struct pathcache *c,
+				       const struct recorder_function *function, uintptr_t ra,
+				       uintptr_t cfa, uint32_t site,
+				       const struct path_slot *slots, uint32_t num_slots);
 
-/* Forget everything: code was unloaded. */
+/* Forget everything. */
 void pathcache_flush(struct pathcache *c);
 
 static inline uint32_t pathcache_place(uintptr_t ra, uintptr_t cfa)
@@ -53,36 +55,29 @@ static inline uint32_t pathcache_place(uintptr_t ra, uintptr_t cfa)
 	return x >> 52; /* 12 bits: PATHCACHE_BUCKETS */
 }
 
-static inline __attribute__((always_inline)) bool
-path_entry_holds(const struct path_entry *e, const struct recorder_function *function,
-		 uintptr_t ra, uintptr_t cfa)
+/* Is it an entry of such a call? Whether it holds for this one, its slots must tell. */
+static inline bool path_entry_fits(const struct path_entry *e,
+				   const struct recorder_function *function, uintptr_t ra,
+				   uintptr_t cfa)
 {
-	if (e->ra != ra || e->cfa != cfa || e->function != function)
-		return false;
+	return e->ra == ra && e->cfa == cfa && e->function == function;
+}
+
+static inline __attribute__((always_inline)) bool path_entry_holds(const struct path_entry *e)
+{
 	const struct path_slot *slot = e->slots, *end = slot + e->num_slots;
+
 	/* Unrolled: these loads are most of what a hit costs. */
-	for (; slot + 4 <= end; slot += 4)
+	for (; slot < end; slot += PATHCACHE_STEP)
 		if (*slot[0].at != slot[0].value || *slot[1].at != slot[1].value ||
 		    *slot[2].at != slot[2].value || *slot[3].at != slot[3].value)
-			return false;
-	for (; slot < end; slot++)
-		if (*slot->at != slot->value)
 			return false;
 	return true;
 }
 
-/* The site of a call, or 0, by the first place of its key only. */
-static inline __attribute__((always_inline)) uint32_t
-pathcache_find_first(const struct pathcache *c, const struct recorder_function *function,
-		     uintptr_t ra, uintptr_t cfa)
-{
-	const struct path_entry *e = c->buckets[pathcache_place(ra, cfa)];
-
-	return e && path_entry_holds(e, function, ra, cfa) ? e->site : 0;
-}
-
-/* The same by both places. */
-uint32_t pathcache_find(const struct pathcache *c, const struct recorder_function *function,
-			uintptr_t ra, uintptr_t cfa);
+/* The entry of a call, valid until pathcache_flush(); NULL: not known. */
+const struct path_entry *pathcache_find(const struct pathcache *c,
+					const struct recorder_function *function, uintptr_t ra,
+					uintptr_t cfa);
 
 #endif

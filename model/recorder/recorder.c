@@ -130,7 +130,7 @@ static struct lane *get_lane(void)
 
 	if (lane) {
 		recorder.free_lanes = lane->next_free;
-		pathcache_flush(&lane->cache);
+		lane_forget(lane);
 		return lane;
 	}
 	uint32_t index = atomic_load_explicit(&h->num_lanes, memory_order_relaxed);
@@ -293,9 +293,8 @@ static struct lane *attach_thread(enum seg_life life)
 }
 
 /* The site of a call whose path the cache does not know; 0: cannot be recorded. */
-static __attribute__((noinline)) uint32_t find_site(struct lane *lane,
-						    struct recorder_function *function,
-						    uintptr_t ra, uintptr_t cfa)
+static uint32_t find_site(struct lane *lane, struct recorder_function *function, uintptr_t ra,
+			  uintptr_t cfa, const struct path_entry **entry_ret)
 {
 	struct call_path *path = recorder.path;
 	struct slow s;
@@ -310,7 +309,7 @@ static __attribute__((noinline)) uint32_t find_site(struct lane *lane,
 	}
 	if (lane->cache.generation != recorder.objects.generation) {
 		lane->cache.generation = recorder.objects.generation;
-		pathcache_flush(&lane->cache);
+		lane_forget(lane);
 		unwind_flush();
 	}
 	unwind_call_path(ra, cfa, lane->stack_low, lane->stack_high, path);
@@ -321,8 +320,8 @@ static __attribute__((noinline)) uint32_t find_site(struct lane *lane,
 		stop();
 		site = 0;
 	} else if (path->cacheable) {
-		pathcache_add(&lane->cache, function, ra, cfa, site, path->slots,
-			      path->num_frames);
+		*entry_ret = lane_remember(lane, function, ra, cfa, site, path->slots,
+					   path->num_frames);
 	}
 	writer_stamp(&recorder.writer);
 	slow_end(&s);
@@ -333,7 +332,7 @@ static __attribute__((noinline)) uint32_t find_site(struct lane *lane,
 static void abandon(struct lane *lane)
 {
 	atomic_fetch_add_explicit(&recorder.writer.header->abandoned, 1, memory_order_relaxed);
-	if (SEG_STATE_IS_EXIT(lane->state))
+	if (SEG_STATE_IS_EXIT(lane_state(lane)))
 		lane_leave_poll(lane, true);
 	else
 		lane_leave(lane);
@@ -352,8 +351,8 @@ static __attribute__((noinline)) struct lane *unusual(uintptr_t cfa)
 }
 
 /* The whole way, with nothing assumed. */
-static __attribute__((noinline)) bool enter(struct recorder_function *function, uintptr_t ra,
-					    uintptr_t cfa)
+static __attribute__((noinline, cold)) bool enter(struct recorder_function *function, uintptr_t ra,
+						  uintptr_t cfa)
 {
 	struct lane *lane = self.lane;
 
@@ -362,46 +361,52 @@ static __attribute__((noinline)) bool enter(struct recorder_function *function, 
 		if (!lane)
 			return false;
 	}
-	uint32_t site = pathcache_find(&lane->cache, function, ra, cfa);
-	if (!site) {
-		site = find_site(lane, function, ra, cfa);
-		if (!site)
-			return false;
-	}
+	const struct path_entry *entry = pathcache_find(&lane->cache, function, ra, cfa);
+	uint32_t site = entry ? entry->site : find_site(lane, function, ra, cfa, &entry);
+	if (!site)
+		return false;
 	self.cfa = cfa;
 	if (function->class_id == SEG_CLASS_POLL)
 		lane_enter_poll(lane, site);
 	else
-		lane_enter(lane, site);
+		lane_enter(lane, site, entry);
 	return true;
 }
 
-static __attribute__((noinline)) void leave(void)
+static __attribute__((noinline, cold)) void leave(void)
 {
 	if (self.lane)
 		lane_leave(self.lane);
 	self.cfa = 0;
 }
 
-/* The fast path calls nothing: whatever would is left to enter() and leave(), so that the compiler
- * needs no stack here. The counter is read first, while nothing else is under way: processors wait
- * for earlier loads before they read it. */
+bool recorder_enter_poll(struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
+{
+	return enter(function, ra, cfa);
+}
+
+/* The fast path: the call that came after the same one last time comes again. Whatever else is left
+ * to enter() and leave(). Reading the counter waits for all earlier loads and holds up all later
+ * ones, so it stands where the chains of loads on both sides are about equally long. */
 bool recorder_enter(struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
 {
 	struct lane *lane = self.lane;
 	uint64_t now;
 
-	if (unlikely(!ticks_fast(&now) || self.cfa != 0 || !lane ||
-		     function->class_id == SEG_CLASS_POLL))
+	if (unlikely(!lane || self.cfa != 0))
 		return enter(function, ra, cfa);
-	uint32_t site = pathcache_find_first(&lane->cache, function, ra, cfa);
-	if (unlikely(!site))
+	const struct path_entry *entry = lane->hint->entry;
+	if (unlikely(!entry || !path_entry_fits(entry, function, ra, cfa) || !ticks_fast(&now) ||
+		     !path_entry_holds(entry)))
 		return enter(function, ra, cfa);
-	/* Before the event, so that a call from a signal handler in its midst is let through. */
+	/* Before the event, so that a call from a signal handler in its midst is let through; and
+	 * one before this moment may have led the lane elsewhere. */
 	self.cfa = cfa;
 	atomic_signal_fence(memory_order_seq_cst);
-	if (unlikely(!lane_fast_event(lane, SEG_STATE_ENTER(site), now)))
-		lane_enter(lane, site);
+	if (unlikely(!lane_expects(lane, SEG_STATE_ENTER(entry->site))))
+		lane_enter(lane, entry->site, entry);
+	else
+		lane_expected_event(lane, now);
 	return true;
 }
 
@@ -410,11 +415,12 @@ void recorder_leave(void)
 	struct lane *lane = self.lane;
 	uint64_t now;
 
-	if (unlikely(!ticks_fast(&now) || !lane ||
-		     !lane_fast_event(lane, lane->state | 1, now))) {
+	if (unlikely(!ticks_fast(&now) || !lane || lane->hint->to == 0)) {
 		leave();
 		return;
 	}
+	/* Out of an enter state there is but one way. */
+	lane_expected_event(lane, now);
 	atomic_signal_fence(memory_order_seq_cst);
 	self.cfa = 0;
 }

@@ -30,6 +30,7 @@ struct recorder_mpi {
 /* A call begins: `ra` is its return address and `cfa` the stack pointer at it. False when it is
  * not recorded: inside another call (Fortran on top of C, a callback), or recording is off. */
 bool recorder_enter(struct recorder_function *function, uintptr_t ra, uintptr_t cfa);
+bool recorder_enter_poll(struct recorder_function *function, uintptr_t ra, uintptr_t cfa);
 void recorder_leave(void);
 void recorder_leave_poll(bool failed);
 

@@ -3,7 +3,7 @@
 
 # Never instrumented: a sanitizer's runtime has no place in somebody else's program.
 REC_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(OPTIMIZE) $(WARN) -iquote . -iquote $(O) -fPIC -fexceptions \
-	-fvisibility=hidden -fno-semantic-interposition $(REC_DEFINES) $(CFLAGS)
+	-fvisibility=hidden -fno-semantic-interposition -fno-tree-slp-vectorize $(REC_DEFINES) $(CFLAGS)
 # Loaded at run time, not linked (see unwind.h), so its name is asked of the library itself.
 REC_DEFINES = -DPDB_LIBUNWIND_SONAME='"$(shell objdump -p $$(pkg-config --variable=libdir \
 	libunwind)/libunwind.so | gawk '/SONAME/ {print $$2}')"'

@@ -25,9 +25,10 @@
 	};                                                                                        \
 	void *next = next_function(&function)
 
-#define WRAP_ENTER()                                                                              \
-	bool recorded = recorder_enter(&function, (uintptr_t)__builtin_return_address(0),         \
-				       (uintptr_t)__builtin_dwarf_cfa())
+#define WRAP_ENTER_BY(enter_)                                                                     \
+	bool recorded = enter_(&function, (uintptr_t)__builtin_return_address(0),                 \
+			       (uintptr_t)__builtin_dwarf_cfa())
+#define WRAP_ENTER() WRAP_ENTER_BY(recorder_enter)
 #define WRAP_LEAVE()                                                                              \
 	do {                                                                                      \
 		if (recorded)                                                                     \
@@ -37,6 +38,7 @@
 #define WRAP_BEFORE_CALL() WRAP_ENTER()
 #define WRAP_AFTER_CALL() WRAP_LEAVE()
 
+#define WRAP_BEFORE_POLL() WRAP_ENTER_BY(recorder_enter_poll)
 /* A poll has failed when it says success and its flag or count is 0. */
 #define WRAP_AFTER_POLL(ret_, outcome_)                                                           \
 	do {                                                                                      \

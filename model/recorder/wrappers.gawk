@@ -51,6 +51,8 @@ function parameters(list, names,	parts, n, i, p)
 
 function hook(name)
 {
+	if (class[name] == "POLL")
+		return "POLL"
 	if (name == "MPI_Init" || name == "MPI_Init_thread")
 		return "INIT"
 	if (name ~ /^MPI_Session_(init|finalize)$/)

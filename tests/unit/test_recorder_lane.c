@@ -49,7 +49,7 @@ static uint64_t count_of(const struct lane *l, uint32_t from, uint32_t to)
 
 static void call(struct lane *l, uint32_t site)
 {
-	lane_enter(l, site);
+	lane_enter(l, site, NULL);
 	lane_leave(l);
 }
 
@@ -83,16 +83,17 @@ static void test_transitions(void **state)
 }
 
 /* The hint and the general way must count the same. */
-static void test_fast_event(void **state)
+static void test_expected_event(void **state)
 {
 	struct lane *l = *state;
 
-	assert_false(lane_fast_event(l, SEG_STATE_ENTER(1), 100)); /* not seen before */
-	assert_int_equal(l->seg->current.events, 0);
+	assert_false(lane_expects(l, SEG_STATE_ENTER(1))); /* not seen before */
 	call(l, 1);
 	call(l, 1);
-	assert_true(lane_fast_event(l, SEG_STATE_ENTER(1), 100));
-	assert_false(lane_fast_event(l, SEG_STATE_ENTER(2), 100));
+	assert_true(lane_expects(l, SEG_STATE_ENTER(1)));
+	assert_false(lane_expects(l, SEG_STATE_ENTER(2)));
+	lane_expected_event(l, 100);
+	assert_true(lane_expects(l, SEG_STATE_EXIT(1)));
 	assert_int_equal(count_of(l, 3, 2), 2);
 	assert_int_equal(l->seg->current.state, SEG_STATE_ENTER(1));
 	assert_int_equal(l->seg->current.events, 5);
@@ -136,6 +137,8 @@ static void test_polls(void **state)
 	assert_int_equal(current->events, 2);
 	assert_int_equal(current->state, SEG_STATE_EXIT(1));
 	assert_int_equal(current->polls, 1000);
+	/* What follows ends the polling, so it is not for the fast path, seen before or not. */
+	assert_false(lane_expects(l, SEG_STATE_ENTER(1)));
 	assert_int_equal(current->poll_site, 2);
 	assert_int_equal(current->in_poll, 0);
 	lane_enter_poll(l, 2);
@@ -166,50 +169,75 @@ static void test_taken_again(void **state)
 	assert_int_equal(count_of(l, 3, 2), 0);
 }
 
+static uint32_t site_of(const struct pathcache *c, const void *f, uintptr_t ra, uintptr_t cfa)
+{
+	const struct path_entry *e = pathcache_find(c, f, ra, cfa);
+
+	return e ? e->site : 0;
+}
+
 static void test_path_cache(void **state)
 {
 	struct pathcache *c = &((struct lane *)*state)->cache;
-	uintptr_t stack[3] = {0xa, 0xb, 0xc};
-	struct path_slot slots[3] = {{&stack[0], 0xa}, {&stack[1], 0xb}, {&stack[2], 0xc}};
-	const struct recorder_function *f = (const void *)&stack, *g = (const void *)&slots;
+	uintptr_t stack[6] = {0xa, 0xb, 0xc, 0xd, 0xe, 0xf};
+	struct path_slot slots[6];
+	const void *f = &stack, *g = &slots;
 	uintptr_t cfa = (uintptr_t)stack;
 
-	assert_int_equal(pathcache_find(c, f, 0xa, cfa), 0);
-	pathcache_add(c, f, 0xa, cfa, 5, slots, 3);
-	assert_int_equal(pathcache_find(c, f, 0xa, cfa), 5);
-	assert_int_equal(pathcache_find(c, g, 0xa, cfa), 0);
-	assert_int_equal(pathcache_find(c, f, 0xb, cfa), 0);
-	assert_int_equal(pathcache_find(c, f, 0xa, cfa + 16), 0);
-	/* Any return address that changed makes it another path, the outermost too. */
-	for (int i = 0; i < 3; i++) {
-		stack[i] ^= 1;
-		assert_int_equal(pathcache_find(c, f, 0xa, cfa), 0);
-		stack[i] ^= 1;
+	for (int i = 0; i < 6; i++)
+		slots[i] = (struct path_slot){&stack[i], stack[i]};
+	for (uint32_t n = 1; n <= 6; n++) {
+		assert_int_equal(site_of(c, f, 0xa, cfa), 0);
+		pathcache_add(c, f, 0xa, cfa, 5, slots, n);
+		assert_int_equal(site_of(c, f, 0xa, cfa), 5);
+		assert_int_equal(site_of(c, g, 0xa, cfa), 0);
+		assert_int_equal(site_of(c, f, 0xb, cfa), 0);
+		assert_int_equal(site_of(c, f, 0xa, cfa + 16), 0);
+		/* Any return address that changed makes it another path, the outermost too. */
+		for (uint32_t i = 0; i < 6; i++) {
+			stack[i] ^= 1;
+			assert_int_equal(site_of(c, f, 0xa, cfa), i < n ? 0 : 5);
+			stack[i] ^= 1;
+		}
+		/* Two ways to one place are both kept, whichever came last. */
+		slots[n - 1].value = stack[n - 1] ^= 0x80;
+		pathcache_add(c, f, 0xa, cfa, 6, slots, n);
+		assert_int_equal(site_of(c, f, 0xa, cfa), 6);
+		slots[n - 1].value = stack[n - 1] ^= 0x80;
+		assert_int_equal(site_of(c, f, 0xa, cfa), 5);
+		pathcache_flush(c);
 	}
-	/* Two ways to one place are both kept, whichever came last. */
-	slots[2].value = stack[2] = 0xd;
-	pathcache_add(c, f, 0xa, cfa, 6, slots, 3);
-	assert_int_equal(pathcache_find(c, f, 0xa, cfa), 6);
-	stack[2] = 0xc;
-	assert_int_equal(pathcache_find(c, f, 0xa, cfa), 5);
-	pathcache_flush(c);
-	assert_int_equal(pathcache_find(c, f, 0xa, cfa), 0);
+	assert_int_equal(site_of(c, f, 0xa, cfa), 0);
 }
 
-/* More entries than the arena holds: it is emptied, and the newest is there. */
+/* More entries than the cache holds: it is emptied, the newest is there, and nothing is expected
+ * that is no longer there. */
 static void test_path_cache_full(void **state)
 {
-	struct pathcache *c = &((struct lane *)*state)->cache;
+	struct lane *l = *state;
 	static uintptr_t stack[256];
 	static struct path_slot slots[256];
+	uint32_t emptied = 0;
 
+	assert_true(lane_prepare_site(l, &writer, 2000));
 	for (int i = 0; i < 256; i++)
 		slots[i] = (struct path_slot){&stack[i], 0};
 	for (uint32_t i = 1; i < 2000; i++) {
-		pathcache_add(c, NULL, i, 64 * i, i, slots, 256);
-		assert_int_equal(pathcache_find(c, NULL, i, 64 * i), i);
-		assert_true(c->used <= PATHCACHE_ARENA);
+		size_t used = l->cache.used;
+		const struct path_entry *e = lane_remember(l, NULL, i, 64 * i, i, slots, 256);
+		assert_non_null(e);
+		assert_int_equal(site_of(&l->cache, NULL, i, 64 * i), i);
+		assert_true(l->cache.used <= PATHCACHE_ARENA);
+		if (l->cache.used < used) {
+			emptied++;
+			for (uint32_t s = 0; s < 2 * i; s++)
+				assert_null(l->hints[s].entry);
+		}
+		lane_enter(l, i, e);
+		lane_leave(l);
+		assert_ptr_equal(l->hints[SEG_STATE_EXIT(i - 1)].entry, e);
 	}
+	assert_true(emptied > 0);
 }
 
 static int remove_dir(void **state)
@@ -223,7 +251,7 @@ static int remove_dir(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		LANE_TEST(test_transitions),	  LANE_TEST(test_fast_event),
+		LANE_TEST(test_transitions),	  LANE_TEST(test_expected_event),
 		LANE_TEST(test_many_transitions), LANE_TEST(test_ring_wraps),
 		LANE_TEST(test_polls),		  LANE_TEST(test_taken_again),
 		LANE_TEST(test_path_cache),	  LANE_TEST(test_path_cache_full),
