@@ -36,6 +36,24 @@ def run_alone(mpi, command, steps):
         return sorted(job.output()), time.monotonic() - began
 
 
+def find_steps(mpi, command):
+    """So many that a run takes about JOB_SECONDS, whatever this MPI's speed."""
+    startup, steps = run_alone(mpi, command, 0)[1], 400
+    while True:
+        seconds = run_alone(mpi, command, steps)[1] - startup
+        if seconds > 1:
+            return max(400, int(steps * JOB_SECONDS / seconds) // 100 * 100)
+        steps *= 4
+
+
+def measure(pdb, job):
+    """The median time of a run of pdb that is not killed."""
+    answers = [ask_job(pdb, job, *COMMANDS) for _ in range(3)]
+    for answer in answers:
+        check(answer.status in (0, 1), f"pdb alone failed: {answer.show()}")
+    return sorted(answer.seconds for answer in answers)[1]
+
+
 def wait_until_released(job, timeout=5):
     """Ranks are released when the kernel is done with the killed tracer, which has no fixed time.
     Returns what is wrong in the end."""
@@ -88,9 +106,7 @@ def _ends_soon(pid, timeout=10):
 
 def test_kills(pdb, mpi, command, kills, seed):
     generator = random.Random(seed)
-    startup = run_alone(mpi, command, 0)[1]
-    speed = 400 / max(run_alone(mpi, command, 400)[1] - startup, 0.01)
-    steps = max(400, int(speed * JOB_SECONDS) // 100 * 100)
+    steps = find_steps(mpi, command)
     expected, _ = run_alone(mpi, command, steps)
     done = at_work = runs = 0
     duration = None
@@ -99,8 +115,7 @@ def test_kills(pdb, mpi, command, kills, seed):
             job.wait_until_recorded()
             while done < kills and job.launcher.poll() is None:
                 if duration is None:
-                    answers = sorted(ask_job(pdb, job, *COMMANDS).seconds for _ in range(3))
-                    duration = answers[1]
+                    duration = measure(pdb, job)
                 try:
                     at_work += kill_once(pdb, job, generator.uniform(0, duration))
                 except FileNotFoundError as error:

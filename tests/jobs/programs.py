@@ -66,7 +66,7 @@ class Lammps(RealProgram):
     steps = 5000
     functions = tuple("LAMMPS_NS::" + name for name in (
         "PairLJCut::compute", "FixNVE::initial_integrate", "FixNVE::final_integrate",
-        "NBinStandard::bin_atoms", "AtomVec::unpack_reverse", "Domain::pbc", "Neighbor::decide",
+        "NBinStandard::bin_atoms", "AtomVec::unpack_reverse", "CommBrick::exchange", "Neighbor::decide",
         "AtomVec::pack_comm", "Thermo::compute"))
     modules = ("liblammps",)
 
