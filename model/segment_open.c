@@ -73,7 +73,7 @@ static int check_header(const struct seg_header *h, struct pdb_error *err)
 		return error_set(err, ERROR_FORMAT, "the segment's header has a wrong size");
 	if (h->pid <= 0 || h->rank < -1 || h->size < 0 || h->thread_level < -1)
 		return error_set(err, ERROR_FORMAT, "the segment's header is corrupt: its identity");
-	if (h->life < SEG_LIFE_STARTING || h->life > SEG_LIFE_ABORTED)
+	if (h->life < SEG_LIFE_STARTING || h->life > SEG_LIFE_STOPPED)
 		return error_set(err, ERROR_FORMAT, "the segment's header is corrupt: its life");
 	if (h->clock < SEG_CLOCK_MONOTONIC || h->clock > SEG_CLOCK_CNTVCT)
 		return error_set(err, ERROR_FORMAT, "the segment's header is corrupt: its clock");

@@ -302,7 +302,7 @@ static void load_model_head(struct loader *l, struct model *model)
 	model->pid = input_take_int(&l->in);
 	model->pid_start = input_take(&l->in);
 	model->uid = (uint32_t)input_take_below(&l->in, UINT32_MAX);
-	model->life = input_take_below(&l->in, SEG_LIFE_ABORTED);
+	model->life = input_take_below(&l->in, SEG_LIFE_STOPPED);
 	model->thread_level = input_take_int(&l->in);
 	take_field(l, model->host, sizeof(model->host));
 	take_field(l, model->job, sizeof(model->job));

@@ -129,6 +129,13 @@ static void second_look(struct local *local)
 	error_clear(&local->trouble);
 	if (segment_read(local->fd, &local->model, &local->trouble) < 0)
 		local->model = NULL;
+	if (!local->model || local->model->life != SEG_LIFE_STOPPED)
+		return;
+	/* It stands where the rank was then, which would look like a rank that does not move. */
+	model_destroy(local->model);
+	local->model = NULL;
+	error_set(&local->trouble, ERROR_SYSTEM,
+		  "recording ended early: no space left for segments (see PDB_SEGMENT_DIR)");
 }
 
 static void forget_look(struct local *local)

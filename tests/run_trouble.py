@@ -371,6 +371,8 @@ def test_room_runs_out(place):
                 job.find_pids()
                 answer = ask_job(place.pdb, job, "lp")
                 check(answer.status in (0, 1), f"{kib} KiB: pdb ended badly: {answer.show()}")
+                check("corrupt" not in answer.output + answer.errors,
+                      f"{kib} KiB: pdb takes it for damage: {answer.show()}")
                 check_unharmed(job)
 
 

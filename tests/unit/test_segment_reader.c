@@ -137,6 +137,22 @@ static void test_read(void **state)
 	model_destroy(NULL);
 }
 
+static void test_lives(void **state)
+{
+	struct segment_writer *w = make_sample();
+
+	(void)state;
+	for (enum seg_life life = SEG_LIFE_STARTING; life <= SEG_LIFE_STOPPED; life++) {
+		struct model *model;
+
+		w->header.life = life;
+		model = segment_writer_model(w);
+		assert_int_equal(model->life, life);
+		model_destroy(model);
+	}
+	segment_writer_destroy(w);
+}
+
 static void test_no_lane(void **state)
 {
 	struct segment_writer *w = segment_writer_create(-1, 0);
@@ -358,7 +374,7 @@ static struct places find_places(uint8_t *bytes, size_t size)
 	X(pid, p->header->pid = 0, ERROR_FORMAT, "identity") \
 	X(rank, p->header->rank = -2, ERROR_FORMAT, "identity") \
 	X(size, p->header->size = -1, ERROR_FORMAT, "identity") \
-	X(life, p->header->life = 6, ERROR_FORMAT, "life") \
+	X(life, p->header->life = SEG_LIFE_STOPPED + 1, ERROR_FORMAT, "life") \
 	X(life_zero, p->header->life = 0, ERROR_FORMAT, "life") \
 	X(clock, p->header->clock = 9, ERROR_FORMAT, "clock") \
 	X(strings_count, p->tables[SEG_TABLE_STRINGS].count = UINT32_MAX, ERROR_FORMAT, "strings") \
@@ -704,6 +720,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_read),
+		cmocka_unit_test(test_lives),
 		cmocka_unit_test(test_no_lane),
 		cmocka_unit_test(test_lane_before_first_call),
 		cmocka_unit_test(test_lane_taken_over),

@@ -70,6 +70,7 @@ static void add_rank(struct job *job, int rank, const char *program, uint64_t ti
 		segment_writer_lane(w, false, 7);
 		segment_writer_poll(w, 1, RECV, 99, 5000);
 		w->lanes[1].head.use = SEG_LANE_ENDED;
+		w->header.life = SEG_LIFE_STOPPED;
 	}
 	job_model_add(job->model, rank, segment_writer_model(w), 4000 + rank);
 	segment_writer_destroy(w);
