@@ -293,11 +293,15 @@ int pmix_proctable(pid_t pid, const char *nspace, int timeout_ms, struct proctab
 	if (refuse_orte(pid, err) != 0 || refuse_other_pids(pid, err) != 0 ||
 	    refuse_stopped(pid, err) != 0 || rendezvous_find(pid, &server, err) != 0)
 		return -1;
-	if (ask(&server, nspace, deadline_ms, &answer, err) == 0 &&
-	    answer_decode(answer.bytes, answer.length, ret, err) == 0) {
-		(*ret)->launcher_pid = pid;
-		result = 0;
+	if (ask(&server, nspace, deadline_ms, &answer, err) == 0) {
+		/* An asker whose launcher goes away in the middle ends without a word. */
+		if (answer.length == 0 && kill(pid, 0) != 0 && errno == ESRCH)
+			error_set(err, ERROR_GONE, "the job has ended: its launcher %d is gone", pid);
+		else
+			result = answer_decode(answer.bytes, answer.length, ret, err);
 	}
+	if (result == 0)
+		(*ret)->launcher_pid = pid;
 	answer_deinit(&answer);
 	return result;
 }
