@@ -350,7 +350,7 @@ static int load_model(struct loader *l)
 static void load_looks(struct loader *l)
 {
 	struct job_model *jm = l->job->model;
-	size_t num = input_take_count(&l->in, UINT32_MAX, 1);
+	size_t num = input_take_count(&l->in, UINT32_MAX, 2);
 
 	if (!jm || num != jm->num_lanes) {
 		l->in.is_bad = true;
@@ -363,6 +363,7 @@ static void load_looks(struct loader *l)
 		jm->lanes[i].has_second_look = flags & SNAPSHOT_LOOK_TAKEN;
 		jm->lanes[i].has_moved = flags & SNAPSHOT_LOOK_MOVED;
 		jm->lanes[i].has_polled = flags & SNAPSHOT_LOOK_POLLED;
+		jm->lanes[i].moves = input_take(&l->in);
 	}
 }
 

@@ -363,6 +363,7 @@ static void save_job_model(struct saver *s, const struct job_model *jm)
 		put(&s->section, (lane->has_second_look ? SNAPSHOT_LOOK_TAKEN : 0u) |
 					 (lane->has_moved ? SNAPSHOT_LOOK_MOVED : 0u) |
 					 (lane->has_polled ? SNAPSHOT_LOOK_POLLED : 0u));
+		put(&s->section, lane->moves);
 	}
 	end_section(s, SNAPSHOT_LOOKS);
 }

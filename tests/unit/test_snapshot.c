@@ -114,6 +114,7 @@ static struct job *make_job(void)
 	job_model_finish(job->model);
 	job->model->lanes[0].has_second_look = true;
 	job->model->lanes[1].has_second_look = job->model->lanes[1].has_moved = true;
+	job->model->lanes[1].moves = 12345;
 	job->model->lanes[3].has_polled = true;
 	pc = callpaths_intern(job->callpaths, 0, 0, 0x1015, false);
 	samples_add(job->samples, &(struct sample){ .rank = 0,
@@ -258,6 +259,7 @@ static void assert_same_job_model(const struct job_model *a, const struct job_mo
 		assert_int_equal(x->stay_ns, y->stay_ns);
 		assert_int_equal(x->has_second_look, y->has_second_look);
 		assert_int_equal(x->has_moved, y->has_moved);
+		assert_int_equal(x->moves, y->moves);
 		assert_int_equal(x->has_polled, y->has_polled);
 		assert_same_model(x->model, y->model);
 		assert_same_lane(x->model, x->data, y->data);
