@@ -39,7 +39,8 @@ void job_destroy(struct job *job);
 void job_add_hole(struct job *job, int rank, const char *why);
 
 /* Write all of it (names of all nodes included, so that nobody needs the binaries later) into a
- * new file of mode 0600, zstd-compressed: written beside `path` and renamed when complete. */
+ * new file of mode 0600, zstd-compressed: written beside `path` and renamed when complete. What is
+ * there and is no regular file or symbolic link stays (ERROR_USAGE). */
 int snapshot_save(const struct job *job, const char *path, struct pdb_error *err);
 /* Read one back. Untrusted input: every count and index is checked, sizes are bounded. */
 int snapshot_load(const char *path, struct job **job_ret, struct pdb_error *err);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <uthash.h>
@@ -450,13 +451,25 @@ static int save_to(FILE *file, const struct job *job, struct pdb_error *err)
 	return status;
 }
 
+/* A renamed file takes the place of whatever has the name: of /dev/null too, if root says so. */
+static bool may_replace(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISLNK(st.st_mode);
+}
+
 int snapshot_save(const struct job *job, const char *path, struct pdb_error *err)
 {
-	char *beside = xasprintf("%s.XXXXXX", path);
-	int fd = mkostemp(beside, O_CLOEXEC);
+	char *beside;
 	FILE *file;
-	int status;
+	int fd, status;
 
+	if (!may_replace(path))
+		return error_set(err, ERROR_USAGE,
+				 "%s is there and is no regular file; give another name", path);
+	beside = xasprintf("%s.XXXXXX", path);
+	fd = mkostemp(beside, O_CLOEXEC);
 	if (fd < 0) {
 		free(beside);
 		return error_errno(err, "%s", path);

@@ -389,8 +389,15 @@ static void test_file(void **state)
 	unlink(path);
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(snapshot_save(job, path, &err), -1);
-	assert_error(&err, ERROR_SYSTEM, "renaming");
+	assert_error(&err, ERROR_USAGE, "no regular file");
 	assert_int_equal(rmdir(path), 0);
+	/* As /dev/null is none. */
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(snapshot_save(job, path, &err), -1);
+	assert_error(&err, ERROR_USAGE, "no regular file");
+	assert_int_equal(lstat(path, &st), 0);
+	assert_true(S_ISFIFO(st.st_mode));
+	assert_int_equal(unlink(path), 0);
 	if (access("/dev/full", W_OK) == 0) {
 		assert_int_equal(symlink("/dev/full", path), 0);
 		save(job);
