@@ -172,7 +172,8 @@ static void add_target(struct sampler *sampler, struct subjects *subjects,
 	pid_t *tids = NULL;
 	size_t num = 1, i;
 
-	if (procfs_stat(target->pid, 0, &stat) || stat.is_ending)
+	if (procfs_stat(target->pid, 0, &stat) || stat.is_ending ||
+	    (target->start_ticks && target->start_ticks != stat.start_ticks))
 		error_set(&error, ERROR_GONE, "process %d has ended", (int)target->pid);
 	else
 		process = get_process(sampler, &stat, flags, &error);
@@ -284,8 +285,13 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 		tracees[i].maps = unwind_space_maps(subjects[i]->process->space);
 		tracees[i].stack.bytes = sampler->stacks + i * STACK_SIZE;
 		tracees[i].stack.capacity = STACK_SIZE;
-		if (!procfs_stat(subjects[i]->pid, subjects[i]->tid, &stat))
-			subjects[i]->state = stat.state;
+		if (procfs_stat(subjects[i]->pid, subjects[i]->tid, &stat))
+			continue;
+		subjects[i]->state = stat.state;
+		/* Another process by now: it is left alone, as no thread has the number 0. */
+		if (stat.pid == subjects[i]->pid &&
+		    stat.start_ticks != subjects[i]->process->start_ticks)
+			tracees[i].tid = 0;
 	}
 	tracee_copy(tracees, num);
 	for (i = 0; i < num; i++) {

@@ -263,7 +263,8 @@ static int take_samples(struct looker *looker, const struct rankset *ranks, int 
 		const struct local *local = &looker->locals[i];
 
 		if ((!ranks || rankset_contains(ranks, local->rank)) && is_alive(local))
-			targets[num++] = (struct sampler_target){local->rank, local->pid};
+			targets[num++] = (struct sampler_target){
+				local->rank, local->pid, local->start_ticks};
 	}
 	if (num)
 		result = sampler_take(looker->sampler, targets, num, flags, samples, err);

@@ -81,7 +81,7 @@ static int take_samples(const struct proctable *table, int rounds, unsigned flag
 	size_t k;
 
 	for (k = 0; k < table->num_procs; k++)
-		targets[k] = (struct sampler_target){table->procs[k].rank, table->procs[k].pid};
+		targets[k] = (struct sampler_target){table->procs[k].rank, table->procs[k].pid, 0};
 	for (i = 0; (i < rounds || !rounds) && !result; i++) {
 		samples_destroy(samples);
 		samples = samples_create();

@@ -159,7 +159,7 @@ int main(int argc, char **argv)
 	}
 	num = table->num_procs < MAX_RANKS ? table->num_procs : MAX_RANKS;
 	for (i = 0; i < num; i++)
-		targets[i] = (struct sampler_target){table->procs[i].rank, table->procs[i].pid};
+		targets[i] = (struct sampler_target){table->procs[i].rank, table->procs[i].pid, 0};
 	printf("%s, %zu ranks; microseconds\n", info.name, num);
 	printf("%-28s %7s %12s %12s %12s\n", "", "samples", "stop median", "stop max",
 	       "total each");

@@ -356,7 +356,7 @@ static void test_two_processes_share_paths(void **state)
 	volatile int i; /* no unrolling: both are to be started from the same place */
 
 	for (i = 0; i < 2; i++) {
-		targets[i] = (struct sampler_target){i, start(body_deep)};
+		targets[i] = (struct sampler_target){i, start(body_deep), 0};
 		wait_for_state(targets[i].pid, 'S');
 	}
 	assert_int_equal(sampler_take(f->sampler, &targets[0], 1, 0, f->samples, &err), 0);
@@ -492,7 +492,7 @@ static void test_vanished_among_others(void **state)
 {
 	struct fixture *f = *state;
 	pid_t dead = start(body_deep), alive = start(body_deep);
-	struct sampler_target targets[3] = {{0, dead}, {1, alive}, {2, dead}};
+	struct sampler_target targets[3] = {{0, dead, 0}, {1, alive, 0}, {2, dead, 0}};
 	struct pdb_error err;
 
 	stop(dead);
@@ -503,6 +503,27 @@ static void test_vanished_among_others(void **state)
 	assert_int_equal(samples_find(f->samples, 2, 0)->path, CALLPATH_NONE);
 	assert_whole(f, samples_find(f->samples, 1, 0));
 	stop(alive);
+}
+
+/* A process that is not the one that was meant, though it has its pid. */
+static void test_reused_pid(void **state)
+{
+	struct fixture *f = *state;
+	pid_t pid = start(body_deep);
+	struct sampler_target target = {.rank = 3, .pid = pid};
+	struct procfs_stat stat;
+	struct pdb_error err;
+
+	assert_int_equal(procfs_stat(pid, 0, &stat), 0);
+	target.start_ticks = stat.start_ticks - 1;
+	assert_int_equal(sampler_take(f->sampler, &target, 1, 0, f->samples, &err), 0);
+	assert_int_equal(f->samples->num_samples, 1);
+	assert_int_equal(samples_find(f->samples, 3, 0)->status, SAMPLE_FAILED);
+	assert_non_null(strstr(samples_find(f->samples, 3, 0)->note, "has ended"));
+	target.start_ticks++;
+	assert_int_equal(sampler_take(f->sampler, &target, 1, 0, f->samples, &err), 0);
+	assert_whole(f, &f->samples->samples[1]);
+	stop(pid);
 }
 
 static void nap(long ns)
@@ -573,8 +594,8 @@ static void test_sampler_killed_at_any_moment(void **state)
 	struct sampler_target targets[2];
 	int i, k;
 
-	targets[0] = (struct sampler_target){0, start(count_ticks)};
-	targets[1] = (struct sampler_target){1, start(body_deep)};
+	targets[0] = (struct sampler_target){0, start(count_ticks), 0};
+	targets[1] = (struct sampler_target){1, start(body_deep), 0};
 	for (i = 0; i < 100; i++) {
 		pid_t sampler = fork();
 		uint64_t ticks;
@@ -607,7 +628,7 @@ static void test_crowded(void **state)
 	int round;
 
 	for (i = 0; i < NUM_OF(targets); i++)
-		targets[i] = (struct sampler_target){(int)i, start(count_ticks)};
+		targets[i] = (struct sampler_target){(int)i, start(count_ticks), 0};
 	for (round = 0; round < 60; round++)
 		assert_int_equal(
 			sampler_take(f->sampler, targets, NUM_OF(targets), 0, f->samples, &err), 0);
@@ -650,6 +671,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_vfork_parent, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_already_traced, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_vanished_among_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_reused_pid, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_killed_in_the_middle, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_signals_are_delivered, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sampler_killed_at_any_moment, setup, teardown),
