@@ -42,6 +42,7 @@ struct reader {
 	struct procfs_stat *list;
 	size_t num_list;
 	int size; /* of the job by the environment of its ranks; 0: not known */
+	size_t num_strangers; /* processes here that have the pids of ranks and are none */
 	char job[128];
 };
 
@@ -108,7 +109,15 @@ static void check_local(struct reader *reader, int *rank, pid_t *pid, char *exec
 {
 	struct rankenv env;
 
-	if (*pid <= 0 || rankenv_read(*pid, &env) || env.rank < 0)
+	if (*pid <= 0 || rankenv_read(*pid, &env))
+		return;
+	/* The table keeps the pids of ranks that have ended, and others get them. */
+	if (env.rank < 0 ? env.is_whole
+			 : env.job[0] && reader->job[0] && strcmp(env.job, reader->job)) {
+		*pid = 0;
+		reader->num_strangers++;
+	}
+	if (env.rank < 0 || !*pid)
 		return;
 	*pid = rankenv_process(reader->list, reader->num_list, *pid, &env);
 	*rank = env.rank;
@@ -219,6 +228,10 @@ static int finish(struct reader *reader, struct proctable *table, struct pdb_err
 		table->source_note = xasprintf("%zu ranks share a pid with another in the table; "
 					       "their pids are not used",
 					       num_duplicates);
+	else if (reader->num_strangers)
+		table->source_note = xasprintf("%zu ranks have ended, and other processes have "
+					       "their pids by now",
+					       reader->num_strangers);
 	else if (launcher->kind == LAUNCHER_ORTE)
 		table->source_note = xstrdup("its PMIx server cannot take tools (it would crash "
 					     "the job); its MPIR table was read instead");

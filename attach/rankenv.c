@@ -53,6 +53,7 @@ void rankenv_parse(const char *environ, size_t size, struct rankenv *ret)
 	ret->rank = first_number(environ, size, rank_names, LENGTH(rank_names), &ret->variable);
 	number = first_number(environ, size, size_names, LENGTH(size_names), &size_variable);
 	ret->size = number < 0 ? 0 : number;
+	ret->is_whole = memchr(environ, '=', size) != NULL;
 	ret->job[0] = '\0';
 	if (nspace)
 		snprintf(ret->job, sizeof(ret->job), "%s", nspace);

@@ -550,8 +550,14 @@ static void body_rank(const void *argument, int ready)
 {
 	char *const arguments[] = {(char *)"rank", (char *)"--as-rank", (char *)"mpi",
 				   (char *)"0",    directory,           NULL};
-	char *environment[] = {(char *)argument, (char *)"PMI_SIZE=3", NULL};
+	char *text = strdup(argument), *second = strchr(text, '\n');
+	char *environment[] = {text, (char *)"PMI_SIZE=3", second, NULL};
 
+	/* Two variables may stand there, in two lines. */
+	if (second) {
+		*second = '\0';
+		environment[2] = second + 1;
+	}
 	dup2(ready, 9);
 	execve("/proc/self/exe", arguments, environment);
 }
@@ -581,6 +587,35 @@ static void test_table_against_environment(void **state)
 	stop(pids[1]);
 }
 
+/* A pid in the table is another process' by now: of somebody else, or a rank of another job. */
+static void test_reused_pids(void **state)
+{
+	pid_t pids[3] = {start(body_rank, "PMIX_NAMESPACE=a\nPMI_RANK=0"), start(body_rank, "X=y"),
+			 start(body_rank, "PMIX_NAMESPACE=b\nPMI_RANK=0")};
+	const struct table_case local = {
+		.what = "reused",
+		.size = 3,
+		.entries = {{"localhost", "a", pids[0]},
+			    {"localhost", "a", pids[1]},
+			    {"localhost", "a", pids[2]}},
+	};
+	struct proctable *table;
+	pid_t pid;
+	int i;
+
+	(void)state;
+	read_table(&local, &table, &pid);
+	assert_int_equal(table->num_procs, 3);
+	assert_int_equal(table->procs[0].pid, pids[0]);
+	assert_int_equal(table->procs[1].pid, 0);
+	assert_int_equal(table->procs[2].pid, 0);
+	assert_non_null(strstr(table->source_note, "2 ranks have ended"));
+	proctable_destroy(table);
+	stop(pid);
+	for (i = 0; i < 3; i++)
+		stop(pids[i]);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -593,6 +628,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_bad_tables),
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_table_against_environment),
+		cmocka_unit_test(test_reused_pids),
 	};
 
 	if (argc > 3 && !strcmp(argv[1], "--as-srun"))
