@@ -28,7 +28,7 @@ int launcher_identify(pid_t pid, struct launcher_info *ret, struct pdb_error *er
 /* Read MPIR_proctable out of the launcher's memory (process_vm_readv, no stop), the symbol found
  * in the binary or the libraries it has mapped. Cross-checked with the local ranks' environment
  * (rank numbers there win). Every string and pointer is bounded. On success *ret is finished and
- * belongs to the caller. */
+ * belongs to the caller; its source_note says what is odd about the table, NULL if nothing is. */
 int launcher_read_mpir(const struct launcher_info *launcher, struct proctable **ret,
 		       struct pdb_error *err);
 

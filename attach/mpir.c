@@ -232,9 +232,6 @@ static int finish(struct reader *reader, struct proctable *table, struct pdb_err
 		table->source_note = xasprintf("%zu ranks have ended, and other processes have "
 					       "their pids by now",
 					       reader->num_strangers);
-	else if (launcher->kind == LAUNCHER_ORTE)
-		table->source_note = xstrdup("its PMIx server cannot take tools (it would crash "
-					     "the job); its MPIR table was read instead");
 	return 0;
 }
 

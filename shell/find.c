@@ -56,8 +56,8 @@ int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
 	if (launcher_identify(pid, &launcher, err) < 0)
 		return -1;
 	if (ask_first(&launcher, nspace, &table, &first) == 0) {
-		/* PMIx only speaks up when it had a choice. */
-		if (table->source != PROCTABLE_PMIX || !table->source_note)
+		/* PMIx only speaks up when it had a choice, an MPIR table when it is odd. */
+		if (!table->source_note)
 			set_note(table, xstrdup(reason(launcher.kind)));
 	} else if (launcher_scan_procfs(&launcher, &table, &second) == 0) {
 		set_note(table, launcher.kind == LAUNCHER_PRRTE || launcher.kind == LAUNCHER_ORTE ||

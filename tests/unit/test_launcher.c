@@ -580,6 +580,7 @@ static void test_table_against_environment(void **state)
 	assert_int_equal(proctable_find(table, 2)->pid, pids[0]);
 	assert_int_equal(proctable_find(table, 0)->pid, pids[1]);
 	assert_null(proctable_find(table, 1));
+	assert_null(table->source_note);
 	assert_string_equal(strrchr(proctable_find(table, 0)->executable, '/'), "/test_launcher");
 	proctable_destroy(table);
 	stop(pid);
