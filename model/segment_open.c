@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -11,9 +12,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "model/error.h"
+#include "model/proctable.h"
 #include "model/segment_private.h"
 #include "model/segment_reader.h"
 #include "model/xalloc.h"
@@ -394,13 +397,23 @@ static bool has_writer(int fd)
 	return false;
 }
 
+/* Was it written on this machine? In a directory that machines share, only the name tells; memory
+ * is not shared, whatever a container calls itself. */
+static bool is_of_this_machine(int fd, const struct seg_header *header)
+{
+	struct statfs fs;
+
+	return host_is_local(header->host) || (fstatfs(fd, &fs) == 0 && fs.f_type == TMPFS_MAGIC);
+}
+
 static bool is_left_over(int fd)
 {
 	struct seg_header header;
 	struct owner owner;
 	struct pdb_error err = { 0 };
 
-	if (segment_read_header(fd, &header, NULL) < 0 || has_writer(fd))
+	if (segment_read_header(fd, &header, NULL) < 0 || !is_of_this_machine(fd, &header) ||
+	    has_writer(fd))
 		return false;
 	if (look_up_process(header.pid, &owner, &err) < 0)
 		return err.code == ERROR_GONE;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -409,6 +411,25 @@ static void test_clean(void **state)
 	assert_opens(live);
 }
 
+/* The pid of another machine's rank is nobody's here. */
+static void test_clean_shared(void **state)
+{
+	struct fixture *fix = *state;
+	struct child child = start_child(fix->dir, false);
+	struct pdb_error err = { 0 };
+	struct statfs fs;
+	char path[4096];
+	bool is_memory;
+
+	assert_int_equal(statfs(fix->dir, &fs), 0);
+	is_memory = fs.f_type == TMPFS_MAGIC;
+	strcpy(fix->w->header.host, "elsewhere.example");
+	save_as(fix, "far", child.pid, start_time(child.pid), path);
+	end_child(&child);
+	assert_int_equal(segment_clean(fix->dir, &err), is_memory);
+	assert_int_equal(exists(path), !is_memory);
+}
+
 static void test_clean_refused(void **state)
 {
 	struct pdb_error err = { 0 };
@@ -429,6 +450,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_pid_namespace, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_clean, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_clean_shared, setup, teardown),
 		cmocka_unit_test(test_clean_refused),
 	};
 
