@@ -35,6 +35,9 @@ compile() {
 		done
 		mpicxx.$mpi -O2 -g -o "$work/exceptions-$mpi" -I"$here" "$here/exceptions.cc" \
 			-x c++ "$here/checkpoint.c" -lpthread || return 1
+		# The sentinels of MPI (MPI_STATUSES_IGNORE...) look like bad pointers to the compiler.
+		mpicc.$mpi -O2 -g -Wno-stringop-overflow -Wno-stringop-overread -o "$work/coverage-$mpi" \
+			"$here/coverage.c" "$here/coverage_trace.c" "$here/checkpoint.c" || return 1
 		gcc -c -I"$here" -o "$work/checkpoint_f.o" "$here/checkpoint_f.c"
 		gcc -c -o "$work/checkpoint.o" "$here/checkpoint.c"
 		for p in calls_mpif.f calls_usempi.f90 calls_f08.f90; do
@@ -60,10 +63,10 @@ launch() {
 	ranks=$2
 	shift 2
 	if [ "$launch_mpi" = openmpi ]; then
-		mpirun.openmpi --oversubscribe -n "$ranks" env LD_PRELOAD="${PRELOAD:-$(preload openmpi)}" \
+		timeout 60 mpirun.openmpi --oversubscribe -n "$ranks" env LD_PRELOAD="${PRELOAD:-$(preload openmpi)}" \
 			"$@" >"$work/out" 2>"$work/err" &
 	else
-		mpiexec.hydra -n "$ranks" env LD_PRELOAD="${PRELOAD:-$(preload mpich)}" \
+		timeout 60 mpiexec.hydra -n "$ranks" env LD_PRELOAD="${PRELOAD:-$(preload mpich)}" \
 			"$@" >"$work/out" 2>"$work/err" &
 	fi
 	job=$!
@@ -221,6 +224,50 @@ test_killed() {
 		expect_equal "calls" "$(dump --calls "$(segments)")" "$c_counts"
 }
 
+# A program that calls everything makes the same trace with and without the recorder, and what it has
+# called is what was counted.
+calls_of_trace() {
+	gawk -v language="$2" '/^MPI_/ { n[$1]++ } END { for (name in n) print name, language, n[name] }' "$1" |
+		LC_ALL=C sort
+}
+test_coverage() {
+	mpi=$1 program=$2 language=$3
+	shift 3
+	PRELOAD=" "
+	: >"$CHECK_DIR/go"
+	launch "$mpi" 2 "$work/$program-$mpi" "$@"
+	wait "$job" || { say "fails without the recorder"; cat "$work/err" >>"$work/why"; return 1; }
+	expect_no_segment || return 1
+	rm -rf "$work/without"
+	mv "$CHECK_DIR" "$work/without"
+	fresh
+	PRELOAD=
+	launch "$mpi" 2 "$work/$program-$mpi" "$@"
+	wait_ready 2 || return 1
+	for s in $(segments); do
+		expect_equal "calls" "$(dump --calls "$s")" \
+			"$(calls_of_trace "$CHECK_DIR/trace.$(field rank "$s")" "$language")" || return 1
+	done
+	go || { say "the job failed"; return 1; }
+	for rank in 0 1; do
+		diff "$work/without/trace.$rank" "$CHECK_DIR/trace.$rank" >>"$work/why" || return 1
+	done
+	cat "$CHECK_DIR"/trace.* >>"$work/called-$mpi-$language"
+	expect_no_segment
+}
+
+# The C functions that are wrapped but in no trace; those left out have tests of their own.
+test_all_called() {
+	mpi=$1
+	expect_equal "wrapped but not called" "$(not_called)" ""
+}
+not_called() {
+	sed -n 's/^int \(MPI_[A-Za-z_0-9]*\)(.*/\1/p' "$build/model/recorder/wrappers-$mpi.c" |
+		grep -vxE 'MPI_(Abort|Finalize|Init_thread)' | LC_ALL=C sort >"$work/wrapped"
+	sed -n 's/^\(MPI_[A-Za-z_0-9]*\) .*/\1/p' "$work/called-$mpi-c" | LC_ALL=C sort -u |
+		LC_ALL=C comm -23 "$work/wrapped" -
+}
+
 # The program is not harmed; one line says that it is not recorded; PDB_QUIET takes that back.
 not_recorded() {
 	CHECK_DIR= LD_PRELOAD=$(preload mpich) "$work/calls-mpich" >"$work/out" 2>"$work/err" ||
@@ -374,6 +421,9 @@ for mpi in openmpi mpich; do
 	for p in calls_mpif calls_usempi calls_f08; do
 		run "fortran-$p-$mpi" test_counts $mpi $p "$fortran_counts"
 	done
+	run "coverage-$mpi" test_coverage $mpi coverage c
+	run "coverage-spawn-$mpi" test_coverage $mpi coverage c spawn
+	run "coverage-complete-$mpi" test_all_called $mpi
 	run "threads-$mpi" test_threads $mpi
 	run "fork-$mpi" test_fork $mpi
 	run "longjmp-$mpi" test_jumps $mpi
