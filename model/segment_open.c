@@ -62,7 +62,8 @@ static int check_header(const struct seg_header *h, struct pdb_error *err)
 	static const char nothing[8];
 
 	if (memcmp(h->magic, nothing, sizeof(h->magic)) == 0)
-		return error_set(err, ERROR_FORMAT, "the segment is not complete: no magic");
+		return error_set(err, ERROR_FORMAT, "the segment is not complete: no magic; if the rank has just started, look "
+				 "again");
 	if (memcmp(h->magic, PDB_SEGMENT_MAGIC, sizeof(h->magic)) != 0)
 		return error_set(err, ERROR_FORMAT, "not a segment: the magic is wrong");
 	if (h->byte_order != PDB_SEGMENT_BYTE_ORDER)
@@ -207,8 +208,9 @@ static char *segment_dir(pid_t pid, struct pdb_error *err)
 	if (!text) {
 		if (errno == EACCES || errno == EPERM)
 			error_set(err, ERROR_PERMISSION,
-				  "process %d is another user's or protected: %s", (int)pid,
-				  strerror(errno));
+				  "process %d is another user's or protected: %s; run pdb as its "
+				  "user or as root",
+				  (int)pid, strerror(errno));
 		else
 			no_process(pid, err);
 		return NULL;
@@ -373,6 +375,13 @@ int segment_open_pid(pid_t pid, struct pdb_error *err)
 	dir = segment_dir(pid, err);
 	if (!dir)
 		return -1;
+	if (dir[0] != '/') {
+		error_set(err, ERROR_UNSUPPORTED,
+			  "its segment may be anywhere: set %s=%s to an absolute path",
+			  PDB_ENV_DIR, dir);
+		free(dir);
+		return -1;
+	}
 	fd = open_dir_of(pid, dir);
 	if (fd < 0 && errno == ENOENT)
 		error_set(err, ERROR_NOT_FOUND, "process %d has no recorder: it has no %s", (int)pid,

@@ -14,7 +14,8 @@ struct pdb_error;
  * process' pid (in its own pid namespace) and whose header has its pid and start time; a left-over
  * of an earlier process with that pid is not taken. Refuses symbolic links, other owners than the
  * process' user or root, and modes that let others in. Returns an open fd; -1 with ERROR_NOT_FOUND
- * (no recorder), ERROR_GONE (no such process), ERROR_PERMISSION, ERROR_FORMAT or ERROR_VERSION. */
+ * (no recorder), ERROR_GONE (no such process), ERROR_PERMISSION, ERROR_FORMAT, ERROR_VERSION or
+ * ERROR_UNSUPPORTED (its PDB_SEGMENT_DIR is relative to a directory that it may have left). */
 int segment_open_pid(pid_t pid, struct pdb_error *err);
 
 /* Open a segment file by name, for a look after the process has died. Same checks of the file. */

@@ -473,8 +473,9 @@ static int read_magic(struct loader *l)
 		  (uint32_t)header[11] << 24;
 	if (version != SNAPSHOT_VERSION)
 		return error_set(l->in.err, ERROR_VERSION,
-				 "the snapshot has version %u, this pdb reads version %d", version,
-				 SNAPSHOT_VERSION);
+				 "the snapshot has version %u, this pdb reads version %d: use the pdb "
+				 "that saved it",
+				 version, SNAPSHOT_VERSION);
 	return 0;
 }
 

@@ -296,6 +296,9 @@ static void test_directories(void **state)
 
 	assert_refused(child.pid, ERROR_NOT_FOUND, "/no/such/directory");
 	end_child(&child);
+	child = start_child("segments", false);
+	assert_refused(child.pid, ERROR_UNSUPPORTED, "an absolute path");
+	end_child(&child);
 	/* Nothing in its environment: the default. */
 	child = start_child(NULL, false);
 	assert_refused(child.pid, ERROR_NOT_FOUND, "no recorder");

@@ -508,7 +508,7 @@ static void test_refused(void **state)
 	assert_refused(ERROR_FORMAT, "after its end");
 	plain[8] = 2;
 	write_compressed(plain, length);
-	assert_refused(ERROR_VERSION, "version 2");
+	assert_refused(ERROR_VERSION, "use the pdb that saved it");
 	plain[8] = 1;
 	/* A section that claims a gibibyte, and one that claims more. */
 	memset(plain + 12 + 1, 0, 8);
