@@ -12,6 +12,9 @@
 #include "attach/elf_symbol.h"
 #include "attach/maps.h"
 
+/* By a name that a process gives, anything may be there by now: a fifo or a terminal too. */
+#define O_FOREIGN (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+
 static bool is_file_of(int fd, const struct maps_object *object)
 {
 	struct stat stat;
@@ -27,15 +30,15 @@ int elf_symbol_open(pid_t pid, const struct maps_object *object)
 
 	/* The executable's link leads to the file itself, even if its name is another's by now. */
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_FOREIGN);
 	if (fd >= 0 && is_file_of(fd, object))
 		return fd;
 	if (fd >= 0)
 		close(fd);
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, object->path);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_FOREIGN);
 	if (fd < 0)
-		fd = open(object->path, O_RDONLY | O_CLOEXEC);
+		fd = open(object->path, O_FOREIGN);
 	return fd;
 }
 

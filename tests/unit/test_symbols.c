@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Names of functions in small libraries that tests/tests.mk builds in several forms. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <libgen.h>
 #include <limits.h>
 #include <link.h>
@@ -8,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "attach/elf_symbol.h"
 #include "attach/image.h"
 #include "attach/maps.h"
 #include "attach/symbols.h"
@@ -191,6 +194,32 @@ static void test_many_lookups(void **state)
 	modules_destroy(modules);
 }
 
+/* A fifo by the name of a library: there is nobody to wait for at its other end. */
+static void test_fifo(void **state)
+{
+	static const uint8_t build_id[] = {1, 2, 3, 4};
+	char path[] = "/tmp/test_symbols.XXXXXX";
+	struct modules *modules = modules_create();
+	struct symbols *symbols = symbols_create(modules);
+	struct maps_object object = {.path = path, .inode = 1};
+	struct name name;
+	uint32_t module;
+
+	(void)state;
+	assert_non_null(mkdtemp(path));
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	alarm(20);
+	module = modules_intern(modules, path, build_id, sizeof(build_id));
+	assert_int_equal(symbols_resolve(symbols, module, 0x1000, &name), -1);
+	assert_int_equal(elf_symbol_find(getpid(), &object, "main", &(uint64_t){0}, NULL), -1);
+	assert_int_equal(errno, ENOEXEC);
+	alarm(0);
+	unlink(path);
+	symbols_destroy(symbols);
+	modules_destroy(modules);
+}
+
 static void test_vdso(void **state)
 {
 	struct modules *modules = modules_create();
@@ -217,6 +246,7 @@ int main(void)
 		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_replaced_file),
 		cmocka_unit_test(test_many_lookups),
+		cmocka_unit_test(test_fifo),
 		cmocka_unit_test(test_vdso),
 	};
 
