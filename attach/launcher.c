@@ -119,6 +119,16 @@ static enum launcher classify(const struct procfs_stat *list, size_t num, pid_t 
 	return LAUNCHER_UNKNOWN;
 }
 
+/* Executables may have any name, of another user's choice when root asks; a terminal is not to take
+ * it for commands. */
+static void clean_text(char *text)
+{
+	for (; *text; text++) {
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
+	}
+}
+
 /* Fill *info if the process is a launcher. -1 with errno set if it cannot be looked into. */
 static int look_at(const struct procfs_stat *list, size_t num, pid_t pid,
 		   struct launcher_info *info)
@@ -139,7 +149,9 @@ static int look_at(const struct procfs_stat *list, size_t num, pid_t pid,
 	info->kind = classify(list, num, pid, maps, base);
 	if (info->kind != LAUNCHER_UNKNOWN) {
 		name_launcher(info, maps, base);
+		clean_text(info->name);
 		procfs_command(pid, info->command, sizeof(info->command));
+		clean_text(info->command);
 	}
 	maps_destroy(maps);
 	return 0;
@@ -238,7 +250,9 @@ static void fill_other(pid_t pid, struct launcher_info *info)
 	info->kind = LAUNCHER_OTHER;
 	info->pid = pid;
 	snprintf(info->name, sizeof(info->name), "%.100s", maps_base(path));
+	clean_text(info->name);
 	procfs_command(pid, info->command, sizeof(info->command));
+	clean_text(info->command);
 }
 
 /* A process that is no launcher: go from it to one. */

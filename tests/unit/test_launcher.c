@@ -193,6 +193,41 @@ static void test_kinds(void **state)
 	}
 }
 
+/* This program under a name that would clear the screen, as a launcher of PRRTE (see main). */
+static void body_odd_name(const void *argument, int ready)
+{
+	char command[160], path[64], fd[16];
+
+	(void)argument;
+	snprintf(path, sizeof(path), "%s/x\033[2J", directory);
+	snprintf(command, sizeof(command), "cp /proc/%d/exe '%s'", (int)getpid(), path);
+	if (system(command))
+		_exit(1);
+	snprintf(fd, sizeof(fd), "%d", ready);
+	execl(path, "l\177", "--as-odd", directory, fd, (char *)NULL);
+}
+
+static void play_odd(char **argv)
+{
+	strcpy(directory, argv[2]);
+	map_file("libprrte.so.3");
+	wait_here(atoi(argv[3]));
+}
+
+static void test_odd_name(void **state)
+{
+	pid_t pid = start(body_odd_name, NULL);
+	struct launcher_info info;
+	struct pdb_error err;
+
+	(void)state;
+	assert_int_equal(launcher_identify(pid, &info, &err), 0);
+	assert_int_equal(info.kind, LAUNCHER_PRRTE);
+	assert_non_null(strstr(info.name, "x?[2J"));
+	assert_int_equal(strncmp(info.command, "l? --as-odd", 11), 0);
+	stop(pid);
+}
+
 /* This program under the name srun, which forks as srun does (see main). */
 static void body_srun(const void *argument, int ready)
 {
@@ -622,6 +657,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rankenv),
 		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_odd_name),
 		cmocka_unit_test(test_srun_parent),
 		cmocka_unit_test(test_scan),
 		cmocka_unit_test(test_no_launcher),
@@ -632,6 +668,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_reused_pids),
 	};
 
+	if (argc > 3 && !strcmp(argv[1], "--as-odd"))
+		play_odd(argv);
 	if (argc > 3 && !strcmp(argv[1], "--as-srun"))
 		play_srun(argv);
 	if (argc > 4 && !strcmp(argv[1], "--as-rank"))
