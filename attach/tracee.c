@@ -251,15 +251,16 @@ void tracee_copy(struct tracee *tracees, size_t num)
 	int error;
 	size_t i;
 
-	/* The thread inherits the mask, so that signals to pdb (Ctrl-C) never disturb it. */
+	/* The thread inherits the mask, so that signals to pdb (Ctrl-C) never disturb it. Here they
+	 * wait as well: a Ctrl-Z stops all threads, and tracees would stand still for as long. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	error = pthread_create(&thread, NULL, trace, &tracer);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (!error) {
+	if (!error)
 		pthread_join(thread, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!error)
 		return;
-	}
 	for (i = 0; i < num; i++) {
 		tracees[i].result = TRACEE_REFUSED;
 		tracees[i].error = error;

@@ -618,6 +618,32 @@ static void test_sampler_killed_at_any_moment(void **state)
 	stop(targets[1].pid);
 }
 
+/* Ctrl-Z while stacks are looked at: pdb stands still, and nobody else does. */
+static void test_sampler_suspended_at_any_moment(void **state)
+{
+	struct fixture *f = *state;
+	struct sampler_target target = {.pid = start(body_deep)};
+	pid_t sampler = fork();
+	int i, status;
+
+	if (!sampler) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		setpgid(0, 0); /* stop signals do nothing in a group that no shell cares for */
+		sample_for_ever(f, &target, 1);
+	}
+	setpgid(sampler, sampler);
+	for (i = 0; i < 200; i++) {
+		nap(rand() % 1000000);
+		assert_int_equal(kill(sampler, SIGTSTP), 0);
+		assert_int_equal(waitpid(sampler, &status, WUNTRACED), sampler);
+		assert_true(WIFSTOPPED(status));
+		assert_int_equal(tracer_of(target.pid), 0);
+		assert_int_equal(kill(sampler, SIGCONT), 0);
+	}
+	stop(sampler);
+	stop(target.pid);
+}
+
 /* More that compute than there are processors: those that wait for one stop late, but do. */
 static void test_crowded(void **state)
 {
@@ -675,6 +701,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_killed_in_the_middle, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_signals_are_delivered, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sampler_killed_at_any_moment, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_sampler_suspended_at_any_moment, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_crowded, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cost, setup, teardown),
 	};
