@@ -12,6 +12,7 @@
 #include "attach/procfs.h"
 #include "attach/rankenv.h"
 #include "model/error.h"
+#include "model/rankset.h"
 #include "model/xalloc.h"
 
 #define MAX_DEPTH 32
@@ -86,16 +87,25 @@ static int compare_age(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* Keep the oldest job: others were spawned by it. Returns how many processes are left out. */
+/* Keep the oldest job: others were spawned by it. Not all launchers name jobs; then one is told by
+ * its size, and a second rank of the same number is of a later job. Returns how many processes are
+ * left out. */
 static size_t keep_first_job(struct scan *scan)
 {
+	struct rankset *ranks = rankset_create();
 	size_t i, num = 0;
 
 	qsort(scan->found, scan->num_found, sizeof(*scan->found), compare_age);
 	for (i = 0; i < scan->num_found; i++) {
-		if (!strcmp(scan->found[i].env.job, scan->found[0].env.job))
-			scan->found[num++] = scan->found[i];
+		const struct rankenv *env = &scan->found[i].env, *first = &scan->found[0].env;
+
+		if (strcmp(env->job, first->job) || env->size != first->size ||
+		    rankset_contains(ranks, env->rank))
+			continue;
+		rankset_add(ranks, env->rank);
+		scan->found[num++] = scan->found[i];
 	}
+	rankset_destroy(ranks);
 	i = scan->num_found - num;
 	scan->num_found = num;
 	return i;

@@ -297,15 +297,19 @@ static void test_srun_parent(void **state)
  */
 
 /* A launcher without a name: ranks 0 and 1 with MPI, rank 2 behind a wrapper, rank 1 of a job that
- * was spawned later; rank 3 and an unrelated process without MPI. */
+ * was spawned later; rank 3 and an unrelated process without MPI; and of launchers that do not name
+ * jobs, rank 0 of one spawned with as many ranks, and rank 4 of one with more. */
 static void body_unknown_launcher(const void *argument, int ready)
 {
 	static const struct {
 		const char *rank, *job;
 		bool has_mpi, has_wrapper;
+		const char *size;
 	} children[] = {
-		{"0", "a", true, false},  {"1", "a", true, false}, {"2", "a", true, true},
-		{NULL, "", false, false}, {"1", "b", true, false}, {"3", "a", false, false},
+		{"0", "a", true, false, "5"},  {"1", "a", true, false, "5"},
+		{"2", "a", true, true, "5"},   {NULL, "", false, false, "5"},
+		{"1", "b", true, false, "5"},  {"3", "a", false, false, "5"},
+		{"0", "a", true, false, "5"},  {"4", "a", true, false, "9"},
 	};
 	int fds[2];
 	char byte;
@@ -324,10 +328,12 @@ static void body_unknown_launcher(const void *argument, int ready)
 					   directory,
 					   rank,
 					   NULL};
-		char *environment[] = {rank, namespace, (char *)"PMI_SIZE=5", NULL};
+		char size[16];
+		char *environment[] = {rank, namespace, size, NULL};
 
 		if (pipe(fds))
 			_exit(1);
+		snprintf(size, sizeof(size), "PMI_SIZE=%s", children[i].size);
 		snprintf(rank, sizeof(rank), children[i].rank ? "PMI_RANK=%s" : "X=%s",
 			 children[i].rank ? children[i].rank : "");
 		snprintf(namespace, sizeof(namespace), "PMIX_NAMESPACE=%s", children[i].job);
@@ -377,7 +383,7 @@ static void test_scan(void **state)
 	assert_int_equal(table->size, 5);
 	assert_int_equal(table->source, PROCTABLE_PROCFS);
 	assert_string_equal(table->job, "a");
-	assert_non_null(strstr(table->source_note, "jobs that it spawned (1)"));
+	assert_non_null(strstr(table->source_note, "jobs that it spawned (3)"));
 	for (i = 0; i < 4; i++) {
 		const struct proc *proc = proctable_find(table, i);
 
