@@ -320,12 +320,18 @@ static int explain_refusal(pid_t pid, const struct procfs_stat *stat, const char
 				 (int)pid, stat->comm, doing, (int)status.tracer, tracer.comm);
 	}
 	scope = yama_scope();
-	if (scope == 1 || scope == 2)
+	if (scope == 1)
 		return error_set(err, ERROR_PERMISSION,
-				 "process %d (%s) cannot %s: kernel.yama.ptrace_scope is %d. Start "
+				 "process %d (%s) cannot %s: kernel.yama.ptrace_scope is 1. Start "
 				 "the job with \"pdb run\", or as root: sysctl "
 				 "kernel.yama.ptrace_scope=0",
-				 (int)pid, stat->comm, doing, scope);
+				 (int)pid, stat->comm, doing);
+	if (scope == 2)
+		return error_set(err, ERROR_PERMISSION,
+				 "process %d (%s) cannot %s: kernel.yama.ptrace_scope is 2, which "
+				 "allows it to root only. Run pdb as root, or as root: sysctl "
+				 "kernel.yama.ptrace_scope=0",
+				 (int)pid, stat->comm, doing);
 	if (scope == 3)
 		return error_set(err, ERROR_PERMISSION,
 				 "process %d (%s) cannot %s: kernel.yama.ptrace_scope is 3, which "

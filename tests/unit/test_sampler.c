@@ -2,14 +2,17 @@
  * Stack samples of processes of our own, each in one awkward position. */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -488,6 +491,76 @@ static void test_already_traced(void **state)
 	stop(pid);
 }
 
+/* Have this process see a kernel with Yama. */
+static int play_yama(char scope)
+{
+	static const char folder[] = "/proc/sys/kernel";
+	FILE *file;
+
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("yama", folder, "tmpfs", 0, NULL) || mkdir("/proc/sys/kernel/yama", 0755))
+		return -1;
+	file = fopen("/proc/sys/kernel/yama/ptrace_scope", "w");
+	if (!file)
+		return -1;
+	fprintf(file, "%c\n", scope);
+	return fclose(file);
+}
+
+static int become_nobody(void)
+{
+	return setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534);
+}
+
+/* Of the same user, and refused all the same. */
+static void body_protected(int ready)
+{
+	if (become_nobody() || prctl(PR_SET_DUMPABLE, 0))
+		_exit(1);
+	wait_here(ready);
+}
+
+static void test_refused_by_yama(void **state)
+{
+	static const struct {
+		char scope;
+		const char *said, *advice;
+	} cases[] = {
+		{'1', "ptrace_scope is 1", "\"pdb run\""},
+		{'2', "ptrace_scope is 2", "Run pdb as root"},
+		{'3', "ptrace_scope is 3", "until the next boot"},
+		{'0', "the kernel refuses", "not dumpable"},
+	};
+	struct fixture *f = *state;
+	int status;
+	size_t i;
+
+	if (geteuid() != 0)
+		skip(); /* takes a file system of its own and another user */
+	for (i = 0; i < NUM_OF(cases); i++) {
+		struct sampler_target target = {.rank = 3, .pid = start(body_protected)};
+		struct pdb_error err;
+		pid_t pid = fork();
+
+		if (!pid) {
+			if (play_yama(cases[i].scope) || become_nobody())
+				_exit(77);
+			if (!sampler_take(f->sampler, &target, 1, 0, f->samples, &err) ||
+			    err.code != ERROR_PERMISSION)
+				_exit(1);
+			_exit(strstr(err.text, cases[i].said) &&
+					      strstr(err.text, cases[i].advice) ?
+				      0 :
+				      2);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		stop(target.pid);
+		if (WEXITSTATUS(status) == 77)
+			skip(); /* in a container that allows no mounts */
+		assert_int_equal(status, 0);
+	}
+}
+
 static void test_vanished_among_others(void **state)
 {
 	struct fixture *f = *state;
@@ -696,6 +769,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_stopped_stays_stopped, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_vfork_parent, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_already_traced, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_refused_by_yama, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_vanished_among_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reused_pid, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_killed_in_the_middle, setup, teardown),
