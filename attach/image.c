@@ -174,6 +174,7 @@ static void fill(struct images *images, struct image_private *entry, pid_t pid,
 	ElfW(Phdr) phdrs[MAX_PHDRS];
 	uint8_t build_id[BUILD_ID_MAX];
 	struct image *image = &entry->image;
+	struct module *module;
 	size_t num, length;
 	uint64_t bias;
 
@@ -184,6 +185,9 @@ static void fill(struct images *images, struct image_private *entry, pid_t pid,
 	find_table(image, pid, bias, phdrs, num);
 	image->module =
 		modules_intern(images->modules, object->path, length ? build_id : NULL, length);
+	module = modules_get(images->modules, image->module);
+	if (!module->example_pid)
+		module->example_pid = pid;
 	image->private = entry;
 	entry->pages = xcalloc(image->size / PAGE, sizeof(*entry->pages));
 	entry->is_elf = true;

@@ -68,7 +68,7 @@ static struct where probe_library(struct modules *modules, const char *library,
 	assert_non_null(image);
 	where.module = image->module;
 	where.address = probed - 1 - (maps->objects[range->object].start - image->first_address);
-	modules_get(modules, where.module)->example_pid = getpid();
+	assert_int_equal(modules_get(modules, where.module)->example_pid, getpid());
 	assert_true(modules_get(modules, where.module)->build_id_size > 0);
 	maps_destroy(maps);
 	images_destroy(images);
