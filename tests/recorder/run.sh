@@ -44,6 +44,10 @@ compile() {
 			(cd "$work" && mpif90.$mpi -O2 -g -I"$here" -o "$work/${p%.*}-$mpi" "$here/$p" \
 				checkpoint_f.o checkpoint.o) || return 1
 		done
+		for way in MPIF MPI F08; do
+			(cd "$work" && mpif90.$mpi -O2 -g -w -DUSE_$way -fallow-argument-mismatch -o "coverage_$way-$mpi" \
+				"$here/coverage_f.F90" checkpoint_f.o checkpoint.o) || return 1
+		done
 	done
 }
 
@@ -63,10 +67,10 @@ launch() {
 	ranks=$2
 	shift 2
 	if [ "$launch_mpi" = openmpi ]; then
-		timeout 60 mpirun.openmpi --oversubscribe -n "$ranks" env LD_PRELOAD="${PRELOAD:-$(preload openmpi)}" \
+		timeout 30 mpirun.openmpi --oversubscribe -n "$ranks" env LD_PRELOAD="${PRELOAD:-$(preload openmpi)}" \
 			"$@" >"$work/out" 2>"$work/err" &
 	else
-		timeout 60 mpiexec.hydra -n "$ranks" env LD_PRELOAD="${PRELOAD:-$(preload mpich)}" \
+		timeout 30 mpiexec.hydra -n "$ranks" env LD_PRELOAD="${PRELOAD:-$(preload mpich)}" \
 			"$@" >"$work/out" 2>"$work/err" &
 	fi
 	job=$!
@@ -233,6 +237,7 @@ calls_of_trace() {
 test_coverage() {
 	mpi=$1 program=$2 language=$3
 	shift 3
+	export COVERAGE_CHILD="$work/coverage-$mpi"
 	PRELOAD=" "
 	: >"$CHECK_DIR/go"
 	launch "$mpi" 2 "$work/$program-$mpi" "$@"
@@ -256,14 +261,15 @@ test_coverage() {
 	expect_no_segment
 }
 
-# The C functions that are wrapped but in no trace; those left out have tests of their own.
+# The C functions that are wrapped but in no trace; those left out have tests of their own, or are
+# not to be called where MPI opens no ports.
 test_all_called() {
 	mpi=$1
 	expect_equal "wrapped but not called" "$(not_called)" ""
 }
 not_called() {
 	sed -n 's/^int \(MPI_[A-Za-z_0-9]*\)(.*/\1/p' "$build/model/recorder/wrappers-$mpi.c" |
-		grep -vxE 'MPI_(Abort|Finalize|Init_thread)' | LC_ALL=C sort >"$work/wrapped"
+		grep -vxE 'MPI_(Abort|Finalize|Init_thread|Close_port)' | LC_ALL=C sort >"$work/wrapped"
 	sed -n 's/^\(MPI_[A-Za-z_0-9]*\) .*/\1/p' "$work/called-$mpi-c" | LC_ALL=C sort -u |
 		LC_ALL=C comm -23 "$work/wrapped" -
 }
@@ -423,6 +429,9 @@ for mpi in openmpi mpich; do
 	done
 	run "coverage-$mpi" test_coverage $mpi coverage c
 	run "coverage-spawn-$mpi" test_coverage $mpi coverage c spawn
+	for way in MPIF MPI F08; do
+		run "coverage-fortran-$way-$mpi" test_coverage $mpi coverage_$way fortran
+	done
 	run "coverage-complete-$mpi" test_all_called $mpi
 	run "threads-$mpi" test_threads $mpi
 	run "fork-$mpi" test_fork $mpi
