@@ -10,6 +10,8 @@
 #include "model/snapshot_private.h"
 #include "model/xalloc.h"
 
+enum { STRING_COST = 32 }; /* of an allocation and of its place in the table */
+
 int input_init(struct snapshot_input *in, int fd, struct pdb_error *err)
 {
 	memset(in, 0, sizeof(*in));
@@ -222,7 +224,12 @@ void input_take_strings(struct snapshot_input *in)
 	while (in->at < in->end && !in->is_bad) {
 		size_t length = input_take_count(in, SNAPSHOT_MAX_SECTION, 1);
 		const uint8_t *bytes = input_take_bytes(in, length);
-		char *text = input_allocate(in, length + 1, 1);
+		char *text;
+
+		/* An empty one takes a byte of the file, next to none when compressed, and more than
+		 * one here. */
+		input_charge(in, 1, STRING_COST);
+		text = input_allocate(in, length + 1, 1);
 
 		if (in->is_bad) {
 			free(text);

@@ -184,6 +184,7 @@ static int load_shape(struct loader *l)
 	const uint8_t *bytes;
 	size_t num;
 
+	input_charge(&l->in, 1, sizeof(*shape));
 	l->shapes = xgrow(l->shapes, l->num_shapes, &l->shapes_capacity, sizeof(*l->shapes));
 	l->shapes[l->num_shapes++] = shape;
 	num = input_take_count(&l->in, SEG_MAX_STRINGS + 1, 1);
@@ -328,6 +329,7 @@ static int load_model(struct loader *l)
 	uint64_t shape = input_take(&l->in);
 	size_t num;
 
+	input_charge(&l->in, 1, sizeof(*model));
 	if (!l->job->model || shape >= l->num_shapes || rankset_contains(l->job->model->ranks, rank))
 		l->in.is_bad = true;
 	if (!l->in.is_bad)

@@ -16,6 +16,7 @@
 #include "model/proctable.h"
 #include "model/rankset.h"
 #include "model/sample.h"
+#include "model/snapshot_private.h"
 #include "tests/fixtures/segment_writer.h"
 #include "tests/unit/unit.h"
 
@@ -625,6 +626,23 @@ static void test_mutated(void **state)
 	}
 }
 
+/* What is small in the file is not as small in memory. */
+static void test_budget(void **state)
+{
+	struct snapshot_input *in = calloc(1, sizeof(*in));
+	uint8_t lengths[100] = { 0 };
+
+	(void)state;
+	in->at = lengths;
+	in->end = lengths + sizeof(lengths);
+	in->memory = 1000;
+	input_take_strings(in);
+	assert_true(in->is_bad);
+	assert_in_range(in->num_strings, 1, 60);
+	input_deinit(in);
+	free(in);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -636,6 +654,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_sections, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_truncated, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_mutated, setup, teardown),
+		cmocka_unit_test(test_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
