@@ -31,9 +31,8 @@ static bool has_build_id(Elf *elf, const struct module *module)
 
 static int open_path(const char *path, const struct module *module, struct debug_file *ret)
 {
-	/* By a name that a process gives, anything may be there by now: a fifo or a terminal too. */
-	struct debug_file file = {
-		.fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)};
+	/* By a name that a process gives, anything may be there by now, a fifo or a terminal. */
+	struct debug_file file = {.fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)};
 
 	if (file.fd < 0)
 		return -1;

@@ -41,7 +41,7 @@ struct reader {
 	struct text_cache host, executable;
 	struct procfs_stat *list;
 	size_t num_list;
-	int size; /* of the job by the environment of its ranks; 0: not known */
+	int size;             /* of the job by the environment of its ranks; 0: not known */
 	size_t num_strangers; /* processes here that have the pids of ranks and are none */
 	char job[128];
 };

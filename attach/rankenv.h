@@ -14,7 +14,7 @@ struct rankenv {
 	int size;             /* of MPI_COMM_WORLD; 0: not said */
 	char job[128];        /* the launcher's name of the job; "": not said */
 	const char *variable; /* that said the rank, a constant; NULL: none */
-	bool is_whole; /* there are variables; false where a program has written over them */
+	bool is_whole;        /* there are variables; false where a program has written over them */
 };
 
 /* From the text of an environ file. */

@@ -21,7 +21,7 @@ enum sampler_flags {
 
 struct sampler_target {
 	int rank;
-	pid_t pid;	      /* local */
+	pid_t pid;            /* local */
 	uint64_t start_ticks; /* of struct procfs_stat; 0: whatever process has the pid */
 };
 

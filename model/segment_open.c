@@ -62,8 +62,9 @@ static int check_header(const struct seg_header *h, struct pdb_error *err)
 	static const char nothing[8];
 
 	if (memcmp(h->magic, nothing, sizeof(h->magic)) == 0)
-		return error_set(err, ERROR_FORMAT, "the segment is not complete: no magic; if the rank has just started, look "
-				 "again");
+		return error_set(err, ERROR_FORMAT,
+				 "the segment is not complete: no magic; if the rank has just "
+				 "started, look again");
 	if (memcmp(h->magic, PDB_SEGMENT_MAGIC, sizeof(h->magic)) != 0)
 		return error_set(err, ERROR_FORMAT, "not a segment: the magic is wrong");
 	if (h->byte_order != PDB_SEGMENT_BYTE_ORDER)

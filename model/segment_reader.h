@@ -40,7 +40,8 @@ int segment_look(int fd, struct segment_look *looks, int max, struct pdb_error *
 
 /* Remove the segments in `dir` (NULL: the default) whose owner is the caller and whose process is
  * dead (pid gone or start time different); not those of other machines, in a directory that
- * machines share, whose processes cannot be seen from here. Returns how many were removed, or -1 and *err. */
+ * machines share, whose processes cannot be seen from here. Returns how many were removed, or -1
+ * and *err. */
 int segment_clean(const char *dir, struct pdb_error *err);
 
 #endif

@@ -306,10 +306,10 @@ static void body_unknown_launcher(const void *argument, int ready)
 		bool has_mpi, has_wrapper;
 		const char *size;
 	} children[] = {
-		{"0", "a", true, false, "5"},  {"1", "a", true, false, "5"},
-		{"2", "a", true, true, "5"},   {NULL, "", false, false, "5"},
-		{"1", "b", true, false, "5"},  {"3", "a", false, false, "5"},
-		{"0", "a", true, false, "5"},  {"4", "a", true, false, "9"},
+		{"0", "a", true, false, "5"}, {"1", "a", true, false, "5"},
+		{"2", "a", true, true, "5"},  {NULL, "", false, false, "5"},
+		{"1", "b", true, false, "5"}, {"3", "a", false, false, "5"},
+		{"0", "a", true, false, "5"}, {"4", "a", true, false, "9"},
 	};
 	int fds[2];
 	char byte;

@@ -548,10 +548,9 @@ static void test_refused_by_yama(void **state)
 			if (!sampler_take(f->sampler, &target, 1, 0, f->samples, &err) ||
 			    err.code != ERROR_PERMISSION)
 				_exit(1);
-			_exit(strstr(err.text, cases[i].said) &&
-					      strstr(err.text, cases[i].advice) ?
-				      0 :
-				      2);
+			_exit(strstr(err.text, cases[i].said) && strstr(err.text, cases[i].advice)
+				      ? 0
+				      : 2);
 		}
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		stop(target.pid);
