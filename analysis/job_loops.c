@@ -3,267 +3,19 @@
 #include <string.h>
 
 #include "analysis/graph.h"
+#include "analysis/job_heads.h"
 #include "analysis/job_loops.h"
 #include "model/callpath.h"
 #include "model/job_model.h"
 #include "model/model.h"
 #include "model/xalloc.h"
 
-/* ---- Which ranks visit what ------------------------------------------------------------------- */
-
-/* Ranks with one table of sites: a rank has a site in its table once it has called from there. */
-struct shape {
-	const uint32_t *site_map;
-	size_t num_sites;
-	uint32_t num_ranks;
-};
-
 struct builder {
 	struct job_loops *jl;
 	const struct job_model *jm;
-	struct shape *shapes;
-	size_t num_shapes, shapes_capacity;
-	uint32_t num_ranks;
-	uint32_t *visits;   /* [sites] ranks that have it */
-	uint32_t *in_part;  /* [sites] == part_stamp: in the part that is looked at */
-	uint32_t part_stamp;
+	struct job_heads *heads;
 	uint32_t *local_of; /* [states] index in the part that is taken apart */
-	/* For regions, [call path nodes]. */
-	uint32_t *ranks_below, *sites_below, *path_stamp;
-	uint32_t stamp;
 };
-
-static int compare_shapes(const void *a, const void *b)
-{
-	const struct shape *x = a, *y = b;
-
-	return (x->site_map > y->site_map) - (x->site_map < y->site_map);
-}
-
-/* One entry for each run of ranks with one mapping first, so that sorting is cheap. */
-static void collect_shapes(struct builder *b)
-{
-	const struct job_model *jm = b->jm;
-	size_t num = 0;
-
-	for (size_t i = 0; i < jm->num_lanes; i++) {
-		const struct job_lane *lane = &jm->lanes[i];
-
-		if (i > 0 && jm->lanes[i - 1].rank == lane->rank)
-			continue;
-		b->num_ranks++;
-		if (b->num_shapes > 0 &&
-		    b->shapes[b->num_shapes - 1].site_map == lane->site_map) {
-			b->shapes[b->num_shapes - 1].num_ranks++;
-			continue;
-		}
-		b->shapes = xgrow(b->shapes, b->num_shapes, &b->shapes_capacity, sizeof(*b->shapes));
-		b->shapes[b->num_shapes++] = (struct shape){
-			.site_map = lane->site_map,
-			.num_sites = lane->model->num_sites,
-			.num_ranks = 1,
-		};
-	}
-	if (b->num_shapes == 0)
-		return;
-	qsort(b->shapes, b->num_shapes, sizeof(*b->shapes), compare_shapes);
-	for (size_t i = 1; i < b->num_shapes; i++) {
-		if (b->shapes[i].site_map == b->shapes[num].site_map)
-			b->shapes[num].num_ranks += b->shapes[i].num_ranks;
-		else
-			b->shapes[++num] = b->shapes[i];
-	}
-	b->num_shapes = num + 1;
-	for (size_t i = 0; i < b->num_shapes; i++)
-		for (size_t s = 0; s < b->shapes[i].num_sites; s++)
-			b->visits[b->shapes[i].site_map[s]] += b->shapes[i].num_ranks;
-}
-
-static void mark_part(struct builder *b, const struct loop_part *part)
-{
-	b->part_stamp++;
-	for (size_t i = 0; i < part->num_states; i++)
-		b->in_part[SEG_STATE_SITE(part->states[i])] = b->part_stamp;
-}
-
-/* How many ranks visit any site of the marked part. */
-static uint32_t count_runners(const struct builder *b)
-{
-	uint32_t num = 0;
-
-	for (size_t i = 0; i < b->num_shapes; i++) {
-		const struct shape *shape = &b->shapes[i];
-
-		for (size_t s = 0; s < shape->num_sites; s++) {
-			if (b->in_part[shape->site_map[s]] == b->part_stamp) {
-				num += shape->num_ranks;
-				break;
-			}
-		}
-	}
-	return num;
-}
-
-/* ---- The head of a loop ----------------------------------------------------------------------- */
-
-/* How often the ranks have been at a site: the least, and how far they are apart. */
-static bool get_spread(const struct builder *b, uint32_t enter, uint64_t *least_ret,
-		       uint64_t *spread_ret)
-{
-	size_t index = job_model_find_transition(b->jm, enter, enter + 1);
-	const struct job_transition *transition;
-
-	if (index == SIZE_MAX)
-		return false;
-	transition = &b->jm->transitions[index];
-	*least_ret = transition->counts[0].count;
-	*spread_ret = transition->counts[transition->num_counts - 1].count - *least_ret;
-	/* Somebody always is one ahead. */
-	if (*spread_ret == 0)
-		*spread_ret = 1;
-	return true;
-}
-
-/* Of the states that all `num_runners` ranks visit: one on whose count they agree best, so that it
- * is not in an inner loop or branch that ranks take differently often. */
-static uint32_t choose_common_state(const struct builder *b, const struct loop_part *part,
-				    uint32_t num_runners)
-{
-	uint32_t best = UINT32_MAX;
-	uint64_t best_least = 0, best_spread = 0;
-
-	for (size_t i = 0; i < part->num_states; i++) {
-		uint32_t state = part->states[i];
-		uint64_t least, spread;
-
-		if (SEG_STATE_IS_EXIT(state) || b->visits[SEG_STATE_SITE(state)] != num_runners ||
-		    !get_spread(b, state, &least, &spread))
-			continue;
-		if (best == UINT32_MAX || spread < best_spread ||
-		    (spread == best_spread && least > best_least)) {
-			best = state;
-			best_least = least;
-			best_spread = spread;
-		}
-	}
-	return best;
-}
-
-static uint32_t path_of(const struct builder *b, uint32_t state)
-{
-	return b->jm->sites[SEG_STATE_SITE(state)].path;
-}
-
-static uint32_t parent_path(const struct builder *b, uint32_t path)
-{
-	return callpaths_get(b->jm->callpaths, path)->parent;
-}
-
-static void count_below(struct builder *b, const struct loop_part *part)
-{
-	for (size_t i = 0; i < part->num_states; i++)
-		for (uint32_t p = path_of(b, part->states[i]); p != CALLPATH_NONE;
-		     p = parent_path(b, p))
-			b->ranks_below[p] = b->sites_below[p] = 0;
-	for (size_t i = 0; i < part->num_states; i++)
-		for (uint32_t p = path_of(b, part->states[i]); p != CALLPATH_NONE;
-		     p = parent_path(b, p))
-			b->sites_below[p]++;
-	for (size_t i = 0; i < b->num_shapes; i++) {
-		const struct shape *shape = &b->shapes[i];
-
-		b->stamp++;
-		for (size_t s = 0; s < shape->num_sites; s++) {
-			uint32_t site = shape->site_map[s];
-
-			if (b->in_part[site] != b->part_stamp)
-				continue;
-			for (uint32_t p = b->jm->sites[site].path;
-			     p != CALLPATH_NONE && b->path_stamp[p] != b->stamp;
-			     p = parent_path(b, p)) {
-				b->path_stamp[p] = b->stamp;
-				b->ranks_below[p] += shape->num_ranks;
-			}
-		}
-	}
-}
-
-/* The longest part of a call path that all `num_runners` ranks visit and that does not hold all of
- * the loop (nobody would arrive there from outside). */
-static uint32_t choose_region(struct builder *b, const struct loop_part *part,
-			      uint32_t num_runners)
-{
-	uint32_t best = CALLPATH_NONE, best_depth = 0;
-
-	count_below(b, part);
-	for (size_t i = 0; i < part->num_states; i++) {
-		for (uint32_t p = path_of(b, part->states[i]); p != CALLPATH_NONE;
-		     p = parent_path(b, p)) {
-			uint32_t depth = callpaths_get(b->jm->callpaths, p)->depth;
-
-			if (b->ranks_below[p] != num_runners ||
-			    b->sites_below[p] == part->num_states)
-				continue;
-			if (best == CALLPATH_NONE || depth > best_depth) {
-				best = p;
-				best_depth = depth;
-			}
-		}
-	}
-	return best;
-}
-
-/* For want of a better one. */
-static uint32_t most_visited(const struct builder *b, const struct loop_part *part)
-{
-	uint32_t best = part->states[0];
-
-	for (size_t i = 1; i < part->num_states; i++)
-		if (b->visits[SEG_STATE_SITE(part->states[i])] > b->visits[SEG_STATE_SITE(best)])
-			best = part->states[i];
-	return best;
-}
-
-static void set_region(const struct builder *b, struct job_loop *loop, struct loop_part *part)
-{
-	part->is_head = xcalloc(part->num_states, sizeof(*part->is_head));
-	loop->header = UINT32_MAX;
-	for (size_t i = 0; i < part->num_states; i++) {
-		uint32_t state = part->states[i];
-
-		part->is_head[i] =
-			callpaths_has_prefix(b->jm->callpaths, path_of(b, state), loop->region);
-		if (part->is_head[i] && loop->header == UINT32_MAX)
-			loop->header = state;
-	}
-}
-
-static void choose_head(struct builder *b, struct job_loop *loop, struct loop_part *part)
-{
-	uint32_t visits = b->visits[SEG_STATE_SITE(loop->header)];
-	uint32_t num_runners, common;
-
-	loop->region = CALLPATH_NONE;
-	loop->is_comparable = true;
-	if (visits == b->num_ranks)
-		return;
-	mark_part(b, part);
-	num_runners = count_runners(b);
-	if (visits == num_runners)
-		return;
-	common = choose_common_state(b, part, num_runners);
-	if (common != UINT32_MAX) {
-		loop->header = common;
-		return;
-	}
-	loop->region = choose_region(b, part, num_runners);
-	if (loop->region != CALLPATH_NONE) {
-		set_region(b, loop, part);
-		return;
-	}
-	loop->header = most_visited(b, part);
-	loop->is_comparable = false;
-}
 
 /* ---- Taking apart ----------------------------------------------------------------------------- */
 
@@ -289,7 +41,7 @@ static void add_loop(struct builder *b, uint32_t parent, const struct loop *foun
 		.path = common_path(b->jm, &part),
 	};
 
-	choose_head(b, &loop, &part);
+	job_heads_choose(b->heads, &loop, &part);
 	for (size_t i = 0; i < part.num_states; i++)
 		jl->loop_of[part.states[i]] = (uint32_t)jl->num_loops;
 	jl->loops = xgrow(jl->loops, jl->num_loops, &jl->loops_capacity, sizeof(*jl->loops));
@@ -526,14 +278,13 @@ static void find_levels(struct builder *b, uint32_t loop, struct body_search *se
 	part->num_levels = 1;
 	if (!collect_sources(jl, loop, &sources) || sources.num < 2)
 		return;
-	mark_part(b, part);
-	num_runners = count_runners(b);
+	num_runners = job_heads_count_runners(b->heads, part);
 	for (size_t i = 0; i < sources.num; i++) {
 		struct source *source = &sources.of[i];
 		uint32_t state = source->child == LOOP_NONE ? source->state :
 							      jl->loops[source->child].header;
 
-		source->is_common = b->visits[SEG_STATE_SITE(state)] == num_runners;
+		source->is_common = job_heads_count_visits(b->heads, state) == num_runners;
 		sources.current = source;
 		body_search_run(search, loop, source->state, source->child, note_before, &sources);
 	}
@@ -583,17 +334,11 @@ static void find_roles(struct job_loops *jl)
 struct job_loops *job_loops_create(const struct job_model *jm)
 {
 	size_t num_states = job_model_num_states(jm);
-	size_t num_paths = callpaths_count(jm->callpaths);
 	struct job_loops *jl = xcalloc(1, sizeof(*jl));
 	struct builder b = {
 		.jl = jl,
 		.jm = jm,
-		.visits = xcalloc(jm->num_sites, sizeof(*b.visits)),
-		.in_part = xcalloc(jm->num_sites, sizeof(*b.in_part)),
 		.local_of = xcalloc(num_states, sizeof(*b.local_of)),
-		.ranks_below = xcalloc(num_paths, sizeof(*b.ranks_below)),
-		.sites_below = xcalloc(num_paths, sizeof(*b.sites_below)),
-		.path_stamp = xcalloc(num_paths, sizeof(*b.path_stamp)),
 	};
 	struct body_search *search;
 
@@ -601,8 +346,8 @@ struct job_loops *job_loops_create(const struct job_model *jm)
 	jl->graph = graph_create(num_states);
 	for (size_t i = 0; i < jm->num_transitions; i++)
 		graph_add_edge(jl->graph, jm->transitions[i].from, jm->transitions[i].to);
+	b.heads = job_heads_create(jm);
 	jl->loop_of = xcalloc(num_states, sizeof(*jl->loop_of));
-	collect_shapes(&b);
 	if (num_states > 0)
 		build_loops(&b, num_states);
 	search = body_search_create(jl, NULL);
@@ -610,13 +355,8 @@ struct job_loops *job_loops_create(const struct job_model *jm)
 		find_levels(&b, l, search);
 	body_search_destroy(search);
 	find_roles(jl);
-	free(b.path_stamp);
-	free(b.sites_below);
-	free(b.ranks_below);
 	free(b.local_of);
-	free(b.in_part);
-	free(b.visits);
-	free(b.shapes);
+	job_heads_destroy(b.heads);
 	return jl;
 }
 
