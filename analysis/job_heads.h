@@ -5,13 +5,14 @@
 
 #include <stdint.h>
 
+struct graph;
 struct job_heads;
 struct job_loop;
 struct job_model;
 struct loop_part;
 
-/* jm is borrowed. */
-struct job_heads *job_heads_create(const struct job_model *jm);
+/* jm and the graph of its states are borrowed. */
+struct job_heads *job_heads_create(const struct job_model *jm, const struct graph *graph);
 void job_heads_destroy(struct job_heads *jh); /* NULL is fine */
 
 /* How many ranks visit any site of the part, and the site of the state. */

@@ -346,7 +346,7 @@ struct job_loops *job_loops_create(const struct job_model *jm)
 	jl->graph = graph_create(num_states);
 	for (size_t i = 0; i < jm->num_transitions; i++)
 		graph_add_edge(jl->graph, jm->transitions[i].from, jm->transitions[i].to);
-	b.heads = job_heads_create(jm);
+	b.heads = job_heads_create(jm, jl->graph);
 	jl->loop_of = xcalloc(num_states, sizeof(*jl->loop_of));
 	if (num_states > 0)
 		build_loops(&b, num_states);

@@ -6,8 +6,13 @@
  * arrival at its head, which is chosen such that all ranks that run the loop pass it:
  *   1. the state that is reached first, if all these ranks visit it;
  *   2. else a state that they all visit, one on whose count they agree best;
- *   3. else the states below the longest part of a call path that they all visit (a region);
- *   4. else there is none, and iterations of different ranks cannot be compared.
+ *   3. but if that state is rather in a loop inside, because ranks agree much better on another one
+ *      that they all visit but not each time, or because it is a send or receive that is repeated
+ *      at once: the other one, or the repeated call as a whole;
+ *   4. else the states below the longest part of a call path that they all visit (a region);
+ *   5. else the first few calls in the order of the code, if ranks agree on how often they came
+ *      there from the others;
+ *   6. else there is none, and iterations of different ranks cannot be compared.
  * The loops inside are the strongly connected parts without the arrivals at the head. */
 #ifndef PDB_ANALYSIS_JOB_LOOPS_H
 #define PDB_ANALYSIS_JOB_LOOPS_H
@@ -30,7 +35,7 @@ enum job_loops_limits {
 struct loop_part {
 	uint32_t *states; /* that the loop contains, ascending */
 	size_t num_states;
-	bool *is_head; /* [num_states] of a loop with a region, else NULL */
+	bool *is_head; /* [num_states] if the head is several states, else NULL */
 	/* A head from which several nested loops start (for { for { 1; 2 } 3 }) looks the same as that
 	 * of one loop with a part that is skipped now and then (for { 1; 2; if { 3 } }). Then each
 	 * state that goes back to the head has the level of the loop that it would close in the nest,

@@ -27,8 +27,9 @@ struct job_loop {
 	bool is_comparable;
 	/* The call path that all states of the loop share; its innermost frame names the loop. */
 	uint32_t path;
-	/* CALLPATH_NONE: iterations are arrivals at `header`. Else not all ranks visit the header
-	 * and iterations are arrivals in any state whose call path has this prefix, from outside. */
+	/* CALLPATH_NONE: iterations are arrivals at `header`, or from outside at several states of
+	 * which it is the first. Else not all ranks visit the header and iterations are arrivals in
+	 * any state whose call path has this prefix, from outside. */
 	uint32_t region;
 };
 
