@@ -4,7 +4,12 @@
  * slot in which the full unwind found a return address still holds that value. Then the call path
  * is the same: each live call between keeps its return address in its own slot, and a slot that
  * was left and not reused does no harm unless *all* slots up to main and the stack pointer agree.
- * A hit costs some nanoseconds; everything else takes the full unwind. */
+ * A hit costs some nanoseconds; everything else takes the full unwind.
+ *
+ * That code was unloaded is noticed at the next full unwind only, and then everything is forgotten.
+ * Until then an entry could hold wrongly if another library came to the same address and, through
+ * it, a call with the same stack pointer and the same return address in every slot. The same library
+ * loaded again at the same place is no such case: its path is the same. */
 #ifndef PDB_RECORDER_PATHCACHE_H
 #define PDB_RECORDER_PATHCACHE_H
 

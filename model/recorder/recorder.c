@@ -339,11 +339,23 @@ static void abandon(struct lane *lane)
 	self.cfa = 0;
 }
 
+static bool on_own_stack(const struct lane *lane, uintptr_t cfa)
+{
+	return cfa >= lane->stack_low && cfa < lane->stack_high;
+}
+
+/* Is a call at `cfa` inside the one in progress? The stack grows down, so it then has the lower
+ * address; on another stack (of a signal, of a coroutine) addresses tell nothing, and it is taken
+ * to be inside as long as the call in progress is on the thread's own. */
+static bool is_inside(const struct lane *lane, uintptr_t cfa)
+{
+	return cfa < self.cfa || (!on_own_stack(lane, cfa) && on_own_stack(lane, self.cfa));
+}
+
 static __attribute__((noinline)) struct lane *unusual(uintptr_t cfa)
 {
 	if (self.cfa) {
-		/* The stack grows down: a call inside another one has the lower address. */
-		if (cfa < self.cfa)
+		if (!self.lane || is_inside(self.lane, cfa))
 			return NULL;
 		abandon(self.lane);
 	}

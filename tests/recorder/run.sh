@@ -28,7 +28,7 @@ say() { echo "    $*" >>"$work/why"; }
 
 compile() {
 	for mpi in openmpi mpich; do
-		for p in calls tool; do
+		for p in calls stacks tool; do
 			shared=
 			[ $p = tool ] && shared="-shared -fPIC"
 			mpicc.$mpi -O2 -g $shared -o "$work/$p-$mpi" "$here/$p.c" "$here/checkpoint.c" -lpthread || return 1
@@ -184,6 +184,30 @@ check_threads() {
 		expect_equal "calls" "$(dump --calls "$segment" | sed -n 's/MPI_Sendrecv c //p')" 95
 }
 test_threads() { inspect "$1" check_threads "$work/calls-$1" threads && expect_no_segment; }
+
+# Calls from unusual places: all counted, none taken for abandoned.
+check_sends() {
+	expect_equal "sends" "$(dump --calls "$segment" | sed -n 's/MPI_Send c //p')" "$sends" &&
+		expect_equal "abandoned" "$(field abandoned "$segment")" 0
+}
+test_stacks() {
+	sends=$3
+	inspect "$1" check_sends "$work/stacks-$1" "$2" && expect_no_segment
+}
+
+# A program that leaves by _exit() without MPI_Finalize leaves its segment. Run without a launcher,
+# which would call that a failure.
+test_underscore_exit() {
+	: >"$CHECK_DIR/go"
+	LD_PRELOAD=$(preload "$1") "$work/stacks-$1" exit >"$work/out" 2>"$work/err"
+	expect_equal "status" $? 0 && expect_equal "life" "$(field life "$(segments)")" running
+}
+
+# Nothing but questions that are allowed before MPI_Init: no segment, no word.
+test_never_init() {
+	LD_PRELOAD=$(preload "$1") "$work/stacks-$1" none >"$work/out" 2>"$work/err"
+	expect_equal "status" $? 0 && expect_equal "stderr" "$(cat "$work/err")" "" && expect_no_segment
+}
 
 check_base() { expect_equal "calls" "$(dump --calls "$segment")" "$c_counts"; }
 test_fork() { inspect "$1" check_base "$work/calls-$1" fork && expect_no_segment; }
@@ -433,6 +457,13 @@ for mpi in openmpi mpich; do
 		run "coverage-fortran-$way-$mpi" test_coverage $mpi coverage_$way fortran
 	done
 	run "coverage-complete-$mpi" test_all_called $mpi
+	run "stacks-contexts-$mpi" test_stacks $mpi contexts 21
+	run "stacks-signal-$mpi" test_stacks $mpi signal 10
+	run "stacks-signal-inside-$mpi" test_stacks $mpi inside 2
+	run "stacks-late-init-$mpi" test_stacks $mpi late 3
+	run "stacks-atexit-$mpi" test_stacks $mpi atexit ""
+	run "stacks-exit-$mpi" test_underscore_exit $mpi
+	run "stacks-never-init-$mpi" test_never_init $mpi
 	run "threads-$mpi" test_threads $mpi
 	run "fork-$mpi" test_fork $mpi
 	run "longjmp-$mpi" test_jumps $mpi
@@ -445,6 +476,7 @@ for mpi in openmpi mpich; do
 	run "tool-before-$mpi" test_tool $mpi before 15 "tool saw 15" TOOL_NEXT=1
 done
 run exec test_exec
+run stacks-sessions test_stacks mpich sessions ""
 run python test_python
 run other-programs test_other_programs
 run switched-off test_switched_off
