@@ -113,11 +113,11 @@ static size_t keep_first_job(struct scan *scan)
 
 static char *make_note(const struct launcher_info *launcher, size_t num_others)
 {
-	const char *why = "the launcher can be asked in no other way; only this node's ranks";
+	const char *why = "this launcher keeps no table of its ranks; only this node's are found";
 
 	if (launcher->kind == LAUNCHER_ORTE || launcher->kind == LAUNCHER_SRUN ||
 	    launcher->kind == LAUNCHER_PRRTE)
-		why = "the launcher itself could not be asked; only this node's ranks";
+		why = "only this node's ranks are found";
 	if (num_others)
 		return xasprintf("%s; without those of jobs that it spawned (%zu)", why,
 				 num_others);

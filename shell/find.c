@@ -26,6 +26,7 @@ static int ask_first(const struct launcher_info *launcher, const char *nspace,
 	}
 }
 
+/* Why a launcher that was asked was asked in just this way. */
 static const char *reason(enum launcher kind)
 {
 	switch (kind) {
@@ -33,10 +34,8 @@ static const char *reason(enum launcher kind)
 		return "PRRTE takes PMIx tool connections";
 	case LAUNCHER_ORTE:
 		return "a PMIx tool connection would crash an Open MPI 4 mpirun";
-	case LAUNCHER_SRUN:
-		return "srun takes no PMIx tools and keeps an MPIR table";
 	default:
-		return "this launcher keeps no table of its ranks";
+		return "srun takes no PMIx tools and keeps an MPIR table";
 	}
 }
 
@@ -60,10 +59,10 @@ int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
 		if (!table->source_note)
 			set_note(table, xstrdup(reason(launcher.kind)));
 	} else if (launcher_scan_procfs(&launcher, &table, &second) == 0) {
-		set_note(table, launcher.kind == LAUNCHER_PRRTE || launcher.kind == LAUNCHER_ORTE ||
-						launcher.kind == LAUNCHER_SRUN
-					? xstrdup(first.text)
-					: xstrdup(reason(launcher.kind)));
+		/* What kept the launcher from being asked; where none can be asked, the scan says so. */
+		if (launcher.kind == LAUNCHER_PRRTE || launcher.kind == LAUNCHER_ORTE ||
+		    launcher.kind == LAUNCHER_SRUN)
+			set_note(table, xasprintf("%s; %s", first.text, table->source_note));
 	} else {
 		/* What the launcher said tells more than that nothing was found without it. */
 		if (err)
