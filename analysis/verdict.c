@@ -3,10 +3,11 @@
  *   stopped      a static rank whose process is stopped or gone
  *   computation  a rank outside MPI, static for longer than ever before, others waiting inside:
  *                it holds them up even when it is not the least progressed (pipelines)
- *   left         a rank that has left MPI
+ *   left         a rank that has left MPI, or whose process is gone
  *   least        all are static and inside: the minimal groups of the order
  * and no verdict where something that others may wait for moves, or does what it always does. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/activity.h"
 #include "analysis/stack_facts.h"
@@ -362,8 +363,18 @@ static bool find_unrecorded(struct judge *j)
 	return true;
 }
 
+/* Of a process that is gone there is no model and no stack. */
+static void add_ended(struct judge *j)
+{
+	for (size_t i = 0; i < j->job->num_holes; i++)
+		if (strcmp(j->job->holes[i].why, JOB_HOLE_ENDED) == 0)
+			rankset_add(j->verdict->culprits, j->job->holes[i].rank);
+}
+
 static bool find_left(struct judge *j)
 {
+	bool is_ended;
+
 	for (size_t i = 0; i < j->jm->num_lanes; i++) {
 		const struct job_lane *lane = &j->jm->lanes[i];
 
@@ -371,10 +382,16 @@ static bool find_left(struct judge *j)
 				     (lane->model->life == SEG_LIFE_FINALIZED ||
 				      lane->model->life == SEG_LIFE_ABORTED);
 	}
-	if (count_candidates(j) == 0)
+	add_ended(j);
+	is_ended = !rankset_is_empty(j->verdict->culprits);
+	if (count_candidates(j) == 0 && !is_ended)
 		return false;
 	weigh(j);
 	name_culprits(j, VERDICT_LEFT);
+	/* It does not come back; but what all wait for may be the end of the program, as slow as
+	 * that may be. */
+	if (is_ended)
+		j->verdict->is_hang = j->verdict->quiet_ns >= HANG_NEW_NS;
 	return true;
 }
 
@@ -465,6 +482,11 @@ static void judge_by_stacks(struct judge *j)
 	verdict->kind = num_outside > 0 ? VERDICT_NONE : VERDICT_UNKNOWN;
 	rankset_destroy(verdict->culprits);
 	verdict->culprits = rankset_create();
+	if (num_outside > 0 || rankset_is_empty(verdict->waiting))
+		return;
+	add_ended(j);
+	if (!rankset_is_empty(verdict->culprits))
+		verdict->kind = VERDICT_LEFT;
 }
 
 struct verdict *verdict_create(const struct job *job, const struct eqgroups *groups,

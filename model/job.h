@@ -17,8 +17,11 @@ struct samples;
 /* A rank about which something is not known, and why: never stops an answer, always told. */
 struct job_hole {
 	int rank;
-	char *why; /* "no recorder", "process has ended", "segment is corrupt: ..." */
+	char *why; /* "no recorder", JOB_HOLE_ENDED, "segment is corrupt: ..." */
 };
+
+/* Why nothing is known of a rank whose process is gone; a verdict goes by it. */
+#define JOB_HOLE_ENDED "process has ended"
 
 struct job {
 	struct proctable *proctable;

@@ -351,6 +351,32 @@ static void print_culprit_samples(const struct view *view)
 	free(crowds);
 }
 
+/* Those whose processes are gone. */
+static struct rankset *find_ended(const struct view *view)
+{
+	const struct job *job = view->job;
+	struct rankset *ended = rankset_create();
+
+	for (size_t i = 0; i < job->num_holes; i++)
+		if (rankset_contains(view->verdict->culprits, job->holes[i].rank) &&
+		    strcmp(job->holes[i].why, JOB_HOLE_ENDED) == 0)
+			rankset_add(ended, job->holes[i].rank);
+	return ended;
+}
+
+static void print_ended(const struct view *view)
+{
+	struct rankset *ended = find_ended(view);
+
+	if (!rankset_is_empty(ended)) {
+		char *who = who_text(ended);
+
+		text_wrap(view, 2, "%s: %s while the others wait", who, JOB_HOLE_ENDED);
+		free(who);
+	}
+	rankset_destroy(ended);
+}
+
 static const char *process_state_text(char state)
 {
 	switch (state) {
@@ -548,9 +574,20 @@ static void print_next(const struct view *view)
 	const struct verdict *verdict = view->verdict;
 	int culprit = rankset_first(verdict->culprits), waiting = rankset_first(verdict->waiting);
 
+	struct rankset *ended;
+	bool is_ended;
+
 	if (culprit < 0)
 		return;
-	if (waiting >= 0 && view->groups)
+	ended = find_ended(view);
+	is_ended = rankset_contains(ended, culprit);
+	rankset_destroy(ended);
+	/* Nothing is left of it to look at. */
+	if (is_ended && waiting >= 0)
+		text_wrap(view, 2, "next: \"bt %d\", and what the job has printed", waiting);
+	else if (is_ended)
+		return;
+	else if (waiting >= 0 && view->groups)
 		text_wrap(view, 2, "next: \"gdb %d\", \"bt %d\", \"why %d\"", culprit, culprit,
 			  waiting);
 	else
@@ -572,6 +609,7 @@ void view_lp(const struct view *view)
 		else
 			print_culprit_samples(view);
 		print_process_states(view);
+		print_ended(view);
 		print_evidence(view);
 		print_confidence(view);
 		print_next(view);

@@ -112,7 +112,7 @@ static void raise_file_limit(size_t needed)
 static void first_look(struct local *local)
 {
 	if (!is_alive(local)) {
-		error_set(&local->trouble, ERROR_GONE, "process has ended");
+		error_set(&local->trouble, ERROR_GONE, JOB_HOLE_ENDED);
 		return;
 	}
 	local->fd = segment_open_pid(local->pid, &local->trouble);
@@ -158,7 +158,7 @@ static const char *hole_text(const struct local *local)
 	case ERROR_NOT_FOUND:
 		return "no recorder";
 	case ERROR_GONE:
-		return "process has ended";
+		return JOB_HOLE_ENDED;
 	default:
 		return local->trouble.text;
 	}
@@ -315,7 +315,7 @@ static void add_ended(struct samples *samples, const struct local *local)
 		.path = CALLPATH_NONE,
 		.state = '?',
 		.when_ns = monotonic_ns(),
-		.note = xstrdup("process has ended"),
+		.note = xstrdup(JOB_HOLE_ENDED),
 	};
 
 	samples_add(samples, &ended);

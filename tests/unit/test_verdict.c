@@ -386,6 +386,55 @@ static void test_unrecorded(void **state)
 	job_destroy(job);
 }
 
+/* Rank 4 is gone: named when all others wait, not while somebody computes or moves. */
+static void test_ended(void **state)
+{
+	static const struct {
+		const char *ranks; /* the case whose ranks 0 to 3 go on */
+		enum verdict_kind kind;
+		const char *culprits;
+		bool is_hang;
+	} ended[] = {
+		{ "all inside, in one place", VERDICT_LEFT, "4", true },
+		{ "one computes, the others wait", VERDICT_COMPUTATION, "1", true },
+		{ "all move", VERDICT_NONE, "", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(ended); i++) {
+		struct job *job = case_job(find_case(ended[i].ranks));
+		struct answer answer;
+
+		job_add_hole(job, 4, JOB_HOLE_ENDED);
+		job_add_hole(job, 5, "no recorder");
+		answer = judge(job);
+		assert_int_equal(answer.verdict->kind, ended[i].kind);
+		assert_ranks(answer.verdict->culprits, ended[i].culprits);
+		assert_int_equal(answer.verdict->is_hang, ended[i].is_hang);
+		forget(&answer);
+		job_destroy(job);
+	}
+}
+
+/* The same without a recorder: nobody is outside MPI, but one is not there. */
+static void test_ended_by_stacks(void **state)
+{
+	struct job *job = job_create();
+	struct verdict *verdict;
+
+	(void)state;
+	for (int r = 0; r < 3; r++)
+		add_sample(job, r, 'R', LIBMPI, "PMPI_Recv", 1);
+	job_add_hole(job, 3, JOB_HOLE_ENDED);
+	verdict = verdict_create(job, NULL, NULL);
+	assert_int_equal(verdict->kind, VERDICT_LEFT);
+	assert_ranks(verdict->culprits, "3");
+	assert_ranks(verdict->waiting, "0-2");
+	assert_false(verdict->is_hang);
+	verdict_destroy(verdict);
+	job_destroy(job);
+}
+
 struct stack_spec {
 	const char *module, *function;
 	char process_state;
@@ -472,6 +521,8 @@ int main(void)
 		cmocka_unit_test(test_stopped_soon),
 		cmocka_unit_test(test_waits_for_own_threads),
 		cmocka_unit_test(test_unrecorded),
+		cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_ended_by_stacks),
 		cmocka_unit_test(test_by_stacks),
 		cmocka_unit_test(test_nothing_known),
 	};

@@ -355,6 +355,28 @@ static void test_holes(void **state)
 	hung_destroy(hung);
 }
 
+/* The culprit is gone: nothing of it can be shown, and gdb has nothing to be put on. */
+static void test_ended(void **state)
+{
+	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+	const char *text;
+
+	(void)state;
+	hung->verdict.kind = VERDICT_LEFT;
+	hung->verdict.num_culprit_groups = 0;
+	hung->job.samples->num_samples = 0;
+	add_hole(&hung->job, 3, JOB_HOLE_ENDED);
+	view_lp(&hung->view);
+	text = hung_text(hung);
+	assert_contains(text, "Least progressed: rank 3, 1 of 8 ranks\n"
+			      "  rank 3: process has ended while the others wait\n"
+			      "  evidence: 7 of 8 ranks wait inside MPI");
+	assert_contains(text, "next: \"bt 0\", and what the job has printed\n");
+	assert_null(strstr(text, "gdb"));
+	check_lines(text, &hung->view);
+	hung_destroy(hung);
+}
+
 static void test_focus(void **state)
 {
 	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
@@ -693,6 +715,7 @@ int main(void)
 		cmocka_unit_test(test_process_states),
 		cmocka_unit_test(test_stacks_only),
 		cmocka_unit_test(test_holes),
+		cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_focus),
 		cmocka_unit_test(test_hidden_frames),
 		cmocka_unit_test(test_history_length),
