@@ -168,6 +168,15 @@ static void sort_indexes(const struct calltree *tree, uint32_t *indexes, size_t 
 	}
 }
 
+/* Is the next sample one of the same thread, later? */
+static bool is_outdated(const struct samples *samples, size_t i)
+{
+	const struct sample *sample = &samples->samples[i];
+
+	return i + 1 < samples->num_samples && sample[1].rank == sample->rank &&
+	       sample[1].tid == sample->tid && sample[1].path != CALLPATH_NONE;
+}
+
 static void add_samples(struct builder *b, const struct rankset *ranks, bool all_threads)
 {
 	const struct samples *samples = b->job->samples;
@@ -176,7 +185,7 @@ static void add_samples(struct builder *b, const struct rankset *ranks, bool all
 		const struct sample *sample = &samples->samples[i];
 		uint32_t node;
 
-		if (sample->path == CALLPATH_NONE || sample->rank < 0 ||
+		if (sample->path == CALLPATH_NONE || sample->rank < 0 || is_outdated(samples, i) ||
 		    (!all_threads && !sample->is_main) ||
 		    (ranks && !rankset_contains(ranks, sample->rank)))
 			continue;

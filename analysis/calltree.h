@@ -29,7 +29,7 @@ struct calltree {
 	size_t num_roots;
 };
 
-/* Merge the samples of `ranks` (NULL: all). fold_mpi: cut what lies below the first frame of the
+/* Merge the latest samples of `ranks` (NULL: all). fold_mpi: cut what lies below the first frame of the
  * MPI library, and the recorder's frames. all_threads: not only main threads. Never fails; may be empty. */
 struct calltree *calltree_create(const struct job *job, const struct rankset *ranks,
 				 enum calltree_frames frames, int fold_mpi, int all_threads);

@@ -57,11 +57,23 @@ static bool is_inside(const struct job *job, uint32_t path, signed char *known)
 	return answer > 0;
 }
 
+/* The frame that calls MPI, so that what MPI does meanwhile is no move; for a path inside MPI. */
+static uint32_t find_call(const struct job *job, uint32_t path, signed char *known)
+{
+	uint32_t parent = callpaths_get(job->callpaths, path)->parent;
+
+	while (parent != CALLPATH_NONE && is_inside(job, parent, known))
+		parent = callpaths_get(job->callpaths, parent)->parent;
+	return parent;
+}
+
 static void add_sample(const struct job *job, struct stack_fact *fact,
 		       const struct sample *sample, signed char *known)
 {
 	bool is_first = !fact->latest;
 	bool is_stopped = sample->state && strchr("TtZX", sample->state);
+	uint32_t call = CALLPATH_NONE;
+	bool is_outside;
 
 	fact->is_stopped = is_stopped && (is_first || fact->is_stopped);
 	fact->is_uninterruptible = sample->state == 'D' && (is_first || fact->is_uninterruptible);
@@ -69,8 +81,16 @@ static void add_sample(const struct job *job, struct stack_fact *fact,
 		fact->latest = sample;
 	if (sample->path == CALLPATH_NONE)
 		return;
-	fact->num_samples++;
-	fact->num_outside += !is_inside(job, sample->path, known);
+	if (fact->num_samples++ == 0)
+		fact->first_ns = sample->when_ns;
+	fact->span_ns = sample->when_ns - fact->first_ns;
+	is_outside = !is_inside(job, sample->path, known);
+	if (!is_outside)
+		call = find_call(job, sample->path, known);
+	if (fact->num_samples > 1 && call != fact->call)
+		fact->has_moved = true;
+	fact->call = call;
+	fact->num_outside += is_outside;
 }
 
 struct stack_facts *stack_facts_create(const struct job *job)

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct job;
 struct sample;
@@ -13,6 +14,9 @@ struct sample;
 struct stack_fact {
 	int num_samples;      /* of the main thread, with frames */
 	int num_outside;      /* of these, how many have no frame of MPI */
+	uint64_t first_ns, span_ns; /* when the first of them was, and how long after it the last */
+	uint32_t call; /* the frame that calls MPI in the last of them, CALLPATH_NONE if none */
+	bool has_moved; /* not all of them are in one call of MPI, nor all outside */
 	const struct sample *latest; /* of the main thread, with or without frames; NULL: none */
 	bool is_stopped;      /* stopped, traced, a zombie or dead in all its samples */
 	bool is_uninterruptible; /* in all its samples */

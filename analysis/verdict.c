@@ -444,7 +444,8 @@ static void judge_by_stacks(struct judge *j)
 	struct verdict *verdict = j->verdict;
 	struct rankset *stopped = rankset_create();
 	size_t num = 0, num_outside = 0;
-	bool is_sure = true;
+	uint64_t shortest_ns = UINT64_MAX;
+	bool is_quiet;
 
 	verdict->basis = VERDICT_BY_STACKS;
 	for (size_t r = 0; r < j->stacks->num_ranks; r++) {
@@ -455,14 +456,14 @@ static void judge_by_stacks(struct judge *j)
 		if (fact->num_samples == 0)
 			continue;
 		num++;
-		is_sure &= fact->num_samples > 1;
+		if (fact->span_ns < shortest_ns)
+			shortest_ns = fact->span_ns;
 		if (fact->num_outside == fact->num_samples) {
 			num_outside++;
 			rankset_add(verdict->culprits, (int)r);
-		} else if (fact->num_outside == 0) {
+		} else if (fact->num_outside == 0 && !fact->has_moved) {
 			rankset_add(verdict->waiting, (int)r);
 		} else {
-			/* In some samples inside, in some outside. */
 			rankset_add(verdict->moving, (int)r);
 		}
 	}
@@ -474,15 +475,17 @@ static void judge_by_stacks(struct judge *j)
 		return;
 	}
 	rankset_destroy(stopped);
-	if (num_outside > 0 && num_outside * 2 < num) {
+	is_quiet = rankset_is_empty(verdict->moving);
+	if (num_outside > 0 && num_outside * 2 < num && is_quiet) {
 		verdict->kind = VERDICT_COMPUTATION;
-		verdict->is_hang = is_sure && rankset_is_empty(verdict->moving);
+		verdict->stay_ns = shortest_ns;
+		verdict->is_hang = shortest_ns >= HANG_NEW_NS;
 		return;
 	}
-	verdict->kind = num_outside > 0 ? VERDICT_NONE : VERDICT_UNKNOWN;
+	verdict->kind = num_outside > 0 || !is_quiet ? VERDICT_NONE : VERDICT_UNKNOWN;
 	rankset_destroy(verdict->culprits);
 	verdict->culprits = rankset_create();
-	if (num_outside > 0 || rankset_is_empty(verdict->waiting))
+	if (verdict->kind != VERDICT_UNKNOWN || rankset_is_empty(verdict->waiting))
 		return;
 	add_ended(j);
 	if (!rankset_is_empty(verdict->culprits))

@@ -47,8 +47,8 @@ struct verdict {
  *
  * The samples in the job, if any, tell stopped processes and main threads that wait for other
  * threads of their own rank, and they speak for ranks without a model. groups and graph may be
- * NULL: then the verdict is by stacks alone, and is_hang takes two samples of each rank that agree.
- * Never fails. */
+ * NULL: then the verdict is by stacks alone, stay_ns is the time over which they agree, and is_hang
+ * takes 3 s of that, since earlier stays are not known. Never fails. */
 struct verdict *verdict_create(const struct job *job, const struct eqgroups *groups,
 			       const struct progress_graph *graph);
 void verdict_destroy(struct verdict *verdict);

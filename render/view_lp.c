@@ -119,7 +119,15 @@ static void print_why_none(const struct view *view)
 
 static void print_why_unknown(const struct view *view)
 {
-	text_wrap(view, 2, "too little is known: no counts of MPI calls and no stacks");
+	int waiting = rankset_count(view->verdict->waiting);
+
+	if (waiting > 0)
+		text_wrap(view, 2,
+			  "%d of %d ranks were inside MPI in all their stack samples, none "
+			  "outside: stacks alone do not tell which is behind; see \"bt\"",
+			  waiting, parts_num_ranks(view));
+	else
+		text_wrap(view, 2, "too little is known: no counts of MPI calls and no stacks");
 	text_wrap(view, 2,
 		  "start the job with \"pdb run -- mpirun ...\" next time, so that its MPI "
 		  "calls are counted");
@@ -538,9 +546,14 @@ static void print_evidence(const struct view *view)
 		if (verdict->num_culprit_groups)
 			print_stays(view);
 	} else {
+		char *stay = label_time(verdict->stay_ns);
+
 		text_wrap(view, 4,
-			  "by one look at the stacks: without the recorder there are no "
-			  "counts of MPI calls and no times");
+			  "by stack samples%s%s: without the recorder there are no "
+			  "counts of MPI calls and no times",
+			  verdict->stay_ns ? " that agree for " : " of one moment",
+			  verdict->stay_ns ? stay : "");
+		free(stay);
 	}
 	free(waits);
 	free(quiet);
@@ -561,8 +574,10 @@ static void print_confidence(const struct view *view)
 			  "progressed of them, which need not be the cause");
 	if (!verdict->is_hang)
 		text_wrap(view, 2,
-			  "not sure that this is a hang: it may just take long; look again "
-			  "later");
+			  "not sure that this is a hang: it may just take long; %s",
+			  verdict->basis == VERDICT_BY_STACKS && verdict->stay_ns ?
+				  "\"set look 5000\" and \"refresh\" look for longer" :
+				  "look again later");
 	if (verdict->is_approximate)
 		text_wrap(view, 2,
 			  "approximate: iterations of an inner loop were compared by their "

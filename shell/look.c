@@ -23,6 +23,11 @@
 /* Threads of a rank that are looked at twice; of further ones only the copy is known. */
 #define MAX_LANES 64
 
+/* Without any recorder only stacks tell who moves: so many samples, over at least so long. One
+ * alone would show somebody outside MPI in nearly every healthy job. */
+#define STACK_LOOKS 4
+#define STACK_LOOK_MS 1000
+
 /* A rank that is a process of this host. */
 struct local {
 	int rank;
@@ -286,6 +291,22 @@ static int by_rank_and_thread(const void *a, const void *b)
 	return x->when_ns < y->when_ns ? -1 : x->when_ns > y->when_ns;
 }
 
+static void sort_samples(struct samples *samples)
+{
+	if (samples->num_samples)
+		qsort(samples->samples, samples->num_samples, sizeof(*samples->samples),
+		      by_rank_and_thread);
+}
+
+/* Append those of `from`, which keeps what no longer has notes. */
+static void move_samples(struct samples *to, struct samples *from)
+{
+	for (size_t i = 0; i < from->num_samples; i++) {
+		samples_add(to, &from->samples[i]);
+		from->samples[i].note = NULL;
+	}
+}
+
 /* Take over `fresh`; samples of `ranks` that it does not replace are dropped. */
 static void replace_samples(struct job *job, const struct rankset *ranks, struct samples *fresh)
 {
@@ -299,9 +320,7 @@ static void replace_samples(struct job *job, const struct rankset *ranks, struct
 	}
 	samples_destroy(job->samples);
 	job->samples = fresh;
-	if (fresh->num_samples)
-		qsort(fresh->samples, fresh->num_samples, sizeof(*fresh->samples),
-		      by_rank_and_thread);
+	sort_samples(fresh);
 }
 
 /* A sample that says why there is none. */
@@ -385,11 +404,40 @@ static bool has_threads(const struct looker *looker)
 	return false;
 }
 
+static bool has_recorder(const struct looker *looker)
+{
+	for (size_t i = 0; i < looker->num_locals; i++)
+		if (looker->locals[i].fd >= 0)
+			return true;
+	return false;
+}
+
+/* The other samples of a look at a job without a recorder, evenly until `end_ns`. */
+static void sample_again(struct looker *looker, const struct look_options *options, unsigned flags,
+			 uint64_t begin_ns, uint64_t end_ns)
+{
+	struct samples *all = looker->samples;
+	struct pdb_error err;
+
+	for (uint64_t i = 1; i < STACK_LOOKS; i++) {
+		uint64_t when = begin_ns + (end_ns - begin_ns) * i / (STACK_LOOKS - 1);
+		struct samples *more;
+
+		if (!interrupt_sleep_until(when))
+			break;
+		if (take_samples(looker, NULL, options->max_samples, flags, &more, &err) == 0)
+			move_samples(all, more);
+		samples_destroy(more);
+	}
+	sort_samples(all);
+}
+
 int looker_look(struct looker *looker, const struct look_options *options, char **trouble_ret,
 		struct pdb_error *err)
 {
 	struct pdb_error trouble = {.code = ERROR_NONE};
-	uint64_t begin = monotonic_ns();
+	uint64_t begin = monotonic_ns(), end;
+	int milliseconds = options->milliseconds;
 	unsigned flags = 0;
 	int sampled;
 
@@ -403,7 +451,13 @@ int looker_look(struct looker *looker, const struct look_options *options, char 
 	/* The time between the looks is there anyway. */
 	sampled =
 		take_samples(looker, NULL, options->max_samples, flags, &looker->samples, &trouble);
-	interrupt_sleep_until(begin + options->milliseconds * UINT64_C(1000000));
+	if (!has_recorder(looker) && milliseconds < STACK_LOOK_MS)
+		milliseconds = STACK_LOOK_MS;
+	end = begin + milliseconds * UINT64_C(1000000);
+	if (sampled == 0 && !has_recorder(looker) && looker->samples->num_samples > 0)
+		sample_again(looker, options, flags, begin, end);
+	else if (has_recorder(looker))
+		interrupt_sleep_until(end);
 	if (interrupt_pending()) {
 		forget_looks(looker);
 		return error_set(err, ERROR_INTERRUPTED, "interrupted");

@@ -15,7 +15,7 @@ struct rankset;
 struct sampler;
 
 struct look_options {
-	int milliseconds; /* between the two looks */
+	int milliseconds; /* between the two looks; at least 1000 where there is no recorder */
 	int max_samples;  /* ranks that are stack-sampled, the lowest ones */
 	bool all_threads; /* of each such rank */
 };

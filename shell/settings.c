@@ -33,7 +33,7 @@ const struct setting setting_table[NUM_SETTINGS] = {
 			  .minimum = 1,
 			  .maximum = 60000,
 			  .initial = 100,
-			  .text = "Milliseconds between the two looks that tell who moves."},
+			  .text = "Milliseconds a look takes; 1000 at least without a recorder."},
 	[SETTING_PAGER] = {.name = "pager",
 			   .type = SETTING_CHOICE,
 			   .choices = {"off", "on", NULL},

@@ -42,7 +42,7 @@ static void add_sample(struct job *job, int rank, bool is_main, const char *stac
 {
 	struct sample sample = {
 		.rank = rank,
-		.tid = 100 + rank,
+		.tid = is_main ? 100 + rank : 200 + rank,
 		.is_main = is_main,
 		.status = SAMPLE_COMPLETE,
 		.path = make_path(job, stack),
@@ -135,6 +135,20 @@ static void test_frames(void **state)
 	job_destroy(job);
 }
 
+/* Several samples of a thread: a rank stands at one place only. */
+static void test_latest(void **state)
+{
+	struct job *job = job_create();
+
+	(void)state;
+	add_sample(job, 0, true, "main:10 work:20");
+	add_sample(job, 0, true, "main:10 ~PMPI_Send:30");
+	add_sample(job, 1, true, "main:10 ~PMPI_Send:30");
+	assert_tree(job, calltree_create(job, NULL, CALLTREE_FUNCTION, 0, 0),
+		    "main 0-1 (PMPI_Send 0-1!)");
+	job_destroy(job);
+}
+
 static void test_fold_mpi(void **state)
 {
 	struct job *job = sample_job();
@@ -198,6 +212,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_latest),
 		cmocka_unit_test(test_fold_mpi),
 		cmocka_unit_test(test_ranks_and_threads),
 		cmocka_unit_test(test_no_names),

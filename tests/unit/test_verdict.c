@@ -445,34 +445,42 @@ static void test_by_stacks(void **state)
 	static const struct {
 		const char *what;
 		struct stack_spec looks[2][3]; /* [look][rank] */
-		int num_looks;
+		int num_looks, seconds; /* apart */
 		enum verdict_kind kind;
 		const char *culprits;
 		bool is_hang;
 	} stacks[] = {
 		{ "one sample",
 		  { { { LIBMPI, "x", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } } },
-		  1, VERDICT_COMPUTATION, "1", false },
+		  1, 0, VERDICT_COMPUTATION, "1", false },
 		{ "two samples that agree",
 		  { { { LIBMPI, "x", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } },
 		    { { LIBMPI, "y", 'R' }, { APP, "other", 'R' }, { LIBMPI, "x", 'R' } } },
-		  2, VERDICT_COMPUTATION, "1", true },
+		  2, 3, VERDICT_COMPUTATION, "1", true },
+		{ "two samples that agree, soon after each other",
+		  { { { LIBMPI, "x", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } },
+		    { { LIBMPI, "y", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } } },
+		  2, 1, VERDICT_COMPUTATION, "1", false },
+		{ "one computes, one moves",
+		  { { { APP, "compute", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } },
+		    { { LIBMPI, "x", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } } },
+		  2, 3, VERDICT_NONE, "", false },
 		{ "two samples that do not",
 		  { { { LIBMPI, "x", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } },
 		    { { APP, "compute", 'R' }, { LIBMPI, "x", 'R' }, { LIBMPI, "x", 'R' } } },
-		  2, VERDICT_UNKNOWN, "", false },
+		  2, 3, VERDICT_NONE, "", false },
 		{ "MPI linked into the program",
 		  { { { APP, "PMPI_Recv", 'R' }, { APP, "compute", 'R' }, { APP, "mpi_recv_", 'R' } } },
-		  1, VERDICT_COMPUTATION, "1", false },
+		  1, 0, VERDICT_COMPUTATION, "1", false },
 		{ "most compute",
 		  { { { APP, "compute", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } } },
-		  1, VERDICT_NONE, "", false },
+		  1, 0, VERDICT_NONE, "", false },
 		{ "all inside",
 		  { { { LIBMPI, "x", 'R' }, { LIBMPI, "x", 'R' }, { LIBMPI, "x", 'R' } } },
-		  1, VERDICT_UNKNOWN, "", false },
+		  1, 0, VERDICT_UNKNOWN, "", false },
 		{ "one stopped",
 		  { { { LIBMPI, "x", 'R' }, { LIBMPI, "x", 'R' }, { LIBMPI, "x", 'T' } } },
-		  1, VERDICT_STOPPED, "2", false },
+		  1, 0, VERDICT_STOPPED, "2", false },
 	};
 
 	(void)state;
@@ -486,7 +494,8 @@ static void test_by_stacks(void **state)
 				const struct stack_spec *s = &stacks[i].looks[l][r];
 
 				add_sample(job, r, s->process_state, s->module, s->function,
-					   (uint64_t)l + 1);
+					   ((uint64_t)l * (uint64_t)stacks[i].seconds + 1) *
+						   1000 * SIM_MS);
 			}
 		}
 		verdict = verdict_create(job, NULL, NULL);
@@ -497,6 +506,39 @@ static void test_by_stacks(void **state)
 		verdict_destroy(verdict);
 		job_destroy(job);
 	}
+}
+
+/* All samples of rank 0 are inside MPI, but in calls from two places: it moves. */
+static void test_moves_by_stacks(void **state)
+{
+	struct job *job = job_create();
+	struct verdict *verdict;
+	uint32_t mpi = modules_intern(job->modules, LIBMPI, NULL, 0);
+	uint32_t program = modules_intern(job->modules, APP, NULL, 0);
+
+	(void)state;
+	for (uint64_t i = 0; i < 2; i++) {
+		uint32_t line = callpaths_intern(job->callpaths, CALLPATH_NONE, program, i, true);
+		struct sample sample = {
+			.rank = 0,
+			.is_main = true,
+			.state = 'R',
+			.when_ns = (i + 1) * 3000 * SIM_MS,
+			.path = callpaths_intern(job->callpaths, line, mpi, 1, false),
+		};
+
+		samples_add(job->samples, &sample);
+	}
+	for (uint64_t i = 0; i < 2; i++)
+		add_sample(job, 1, 'R', APP, "compute", (i + 1) * 3000 * SIM_MS);
+	for (uint64_t i = 0; i < 2; i++)
+		add_sample(job, 2, 'R', LIBMPI, "x", (i + 1) * 3000 * SIM_MS);
+	verdict = verdict_create(job, NULL, NULL);
+	assert_int_equal(verdict->kind, VERDICT_NONE);
+	assert_ranks(verdict->moving, "0");
+	assert_ranks(verdict->waiting, "2");
+	verdict_destroy(verdict);
+	job_destroy(job);
 }
 
 static void test_nothing_known(void **state)
@@ -524,6 +566,7 @@ int main(void)
 		cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_ended_by_stacks),
 		cmocka_unit_test(test_by_stacks),
+		cmocka_unit_test(test_moves_by_stacks),
 		cmocka_unit_test(test_nothing_known),
 	};
 

@@ -305,9 +305,12 @@ static void test_stacks_only(void **state)
 	assert_contains(text, "Least progressed: rank 3, 1 of 8 ranks\n"
 			      "  rank 3: in compute_forces() at force.c:88\n"
 			      "  evidence: 7 of 8 ranks wait inside MPI\n");
-	assert_contains(text, "by one look at the stacks");
+	assert_contains(text, "by stack samples that agree for 72 s");
 	assert_contains(text, "next: \"gdb 3\", \"bt 3\"\n");
 	assert_null(strstr(text, "longest"));
+	hung->verdict.kind = VERDICT_UNKNOWN;
+	view_lp(&hung->view);
+	assert_contains(hung_text(hung), "7 of 8 ranks were inside MPI in all their stack");
 	view_groups(&hung->view);
 	view_graph(&hung->view);
 	view_loops(&hung->view);
