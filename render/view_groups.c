@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The equivalence groups as a table. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,11 @@
 #include "render/table.h"
 #include "render/text.h"
 
+/* So many rows are counted at a glance. */
+enum { MAX_UNNUMBERED = 4 };
+
 static const struct table_column columns[] = {
+	{.name = "group", .header = "group", .align = TABLE_RIGHT, .min_width = 5},
 	{.name = "ranks", .header = "ranks", .flags = TABLE_YIELDS, .min_width = 15},
 	{.name = "thread", .header = "thread", .min_width = 6},
 	{.name = "where", .header = "where", .flags = TABLE_CUT_MIDDLE, .min_width = 16},
@@ -72,6 +77,7 @@ static void add_row(struct table *table, const struct view *view, uint32_t g,
 	const char *mark = parts_mark(view, g);
 
 	table_row(table);
+	table_cell(table, "%" PRIu32, g + 1);
 	table_ranks(table, ranks);
 	if (is_main(view, group))
 		table_cell(table, "main");
@@ -139,6 +145,9 @@ void view_groups(const struct view *view)
 		}
 		rankset_destroy(ranks);
 	}
+	/* The number by which other commands know a group is that of its row, unless rows are left out. */
+	if (!view->focus && view->groups->num_groups <= MAX_UNNUMBERED)
+		table_hide(table, "group");
 	if (!seen.threads)
 		table_hide(table, "thread");
 	if (!seen.has_loop)

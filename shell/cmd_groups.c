@@ -14,7 +14,7 @@ const struct command cmd_groups = {
 	.usage = "groups",
 	.summary = "List the ranks by what they do, in which iteration, and since when.",
 	.text = "Ranks of one row are in the same call path and the same iteration of every loop\n"
-		"around it. \"group N\" names the ranks of row N in other commands.",
+		"around it. \"group N\" names the ranks of row N of all groups in other commands.",
 	.example = "groups | grep MPI_Allreduce",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.run = run_groups,

@@ -387,6 +387,15 @@ static void test_focus(void **state)
 	const char *text;
 
 	(void)state;
+	view_groups(&hung->view);
+	assert_null(strstr(hung_text(hung), "group"));
+	/* Rows no longer tell what "group 3" is. */
+	set_ranks(&focus, "3");
+	hung->view.focus = focus;
+	view_groups(&hung->view);
+	assert_contains(hung_text(hung), "\n      3  1:[3]  computing");
+	rankset_destroy(focus);
+	focus = NULL;
 	set_ranks(&focus, "0-2");
 	hung->view.focus = focus;
 	view_groups(&hung->view);
