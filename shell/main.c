@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "model/error.h"
@@ -30,17 +31,34 @@ static int complain(const struct pdb_error *err)
 
 /* ---- Commands from the command line -------------------------------------------------------- */
 
+/* Its lines can start programs, so it must be nobody else's. */
+static int check_init_file(const char *path, const struct stat *status, struct pdb_error *err)
+{
+	if (status->st_uid != geteuid() && status->st_uid != 0)
+		return error_set(err, ERROR_PERMISSION, "%s belongs to another user; not read",
+				 path);
+	if (status->st_mode & (S_IWGRP | S_IWOTH))
+		return error_set(err, ERROR_PERMISSION,
+				 "%s can be written by others; not read. chmod go-w %s", path,
+				 path);
+	return 0;
+}
+
 static int read_init_file(struct session *session, struct pdb_error *err)
 {
 	const char *home = getenv("HOME");
+	struct stat status;
 	char *path;
 	int result = 0;
 
 	if (!home)
 		return 0;
 	path = xasprintf("%s/.pdbinit", home);
-	if (access(path, F_OK) == 0)
-		result = script_run_file(session, path, err);
+	if (stat(path, &status) == 0) {
+		result = check_init_file(path, &status, err);
+		if (!result)
+			result = script_run_file(session, path, err);
+	}
 	free(path);
 	return result;
 }

@@ -104,6 +104,19 @@ expect 'save' 1 'h.pdb'
 if [ "$(stat -c %a h.pdb)" = 600 ]; then pass; else fail 'mode of the snapshot'; fi
 run --load h.pdb --batch -ex lp -ex groups -ex graph -ex 'why 0' -ex 'bt' -ex loops -ex 'info job'
 expect 'load' 1 '^Least progressed: rank 2, 1 of 4 ranks' 'relax' 'loaded from h.pdb'
+echo 'shell echo from the init file' >.pdbinit
+chmod 600 .pdbinit
+run --load h.pdb --batch -ex lp
+expect 'own init file' 1 '^from the init file'
+chmod 666 .pdbinit
+run --load h.pdb --batch -ex lp
+expect 'init file that others can write' 2 '.pdbinit can be written by others'
+if printf '%s' "$said" | grep -q '^from the init file'; then
+	fail 'the init file of others was read' "$said"
+else
+	pass
+fi
+rm .pdbinit
 run --load h.pdb --batch -ex 'gdb 2 -ex bt'
 expect 'gdb on a snapshot' 2 'h.pdb is a snapshot'
 run --load h.pdb --batch -ex refresh
