@@ -1,19 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <langinfo.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 
 #include "attach/launcher.h"
 #include "model/error.h"
 #include "model/xalloc.h"
+#include "render/table.h"
+#include "render/view.h"
 #include "shell/joblist.h"
 
 #define MAX_JOBS 1000
 
+static int terminal_width(FILE *out)
+{
+	struct winsize window;
+
+	if (ioctl(fileno(out), TIOCGWINSZ, &window) < 0 || window.ws_col < 40)
+		return 80;
+	return window.ws_col;
+}
+
+/* The program is mostly what tells jobs apart, and it is far behind in the command: both its ends
+ * are shown. */
 static void print_jobs(const struct launcher_info *infos, size_t num, FILE *out)
 {
-	fprintf(out, "  %7s  %-26s  %s\n", "pid", "launcher", "command");
-	for (size_t i = 0; i < num; i++)
-		fprintf(out, "  %7d  %-26.26s  %.45s\n", (int)infos[i].pid, infos[i].name,
-			infos[i].command);
+	static const struct table_column columns[] = {
+		{.name = "pid", .header = "pid", .align = TABLE_RIGHT},
+		{.name = "launcher", .header = "launcher"},
+		{.name = "command", .header = "command", .flags = TABLE_YIELDS | TABLE_CUT_MIDDLE,
+		 .min_width = 10},
+	};
+	const struct view view = {
+		.out = out,
+		.width = terminal_width(out),
+		.use_unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
+	};
+	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+
+	for (size_t i = 0; i < num; i++) {
+		table_row(table);
+		table_cell(table, "%d", (int)infos[i].pid);
+		table_cell(table, "%s", infos[i].name);
+		table_cell(table, "%s", infos[i].command);
+	}
+	table_print(table, &view);
+	table_destroy(table);
 }
 
 int joblist_choose(pid_t *pid_ret, FILE *out, struct pdb_error *err)
@@ -31,7 +64,7 @@ int joblist_choose(pid_t *pid_ret, FILE *out, struct pdb_error *err)
 			"Start one with \"pdb run -- mpirun ...\", or see \"pdb --help\".");
 	} else {
 		print_jobs(infos, num, out);
-		result = error_set(err, ERROR_USAGE, "%zu jobs: choose one with --pid", num);
+		result = error_set(err, ERROR_USAGE, "%zu jobs: choose one with --pid PID", num);
 	}
 	free(infos);
 	return result;

@@ -50,6 +50,22 @@ expect 'a group that is none' 2 'group "99"'
 run --pid "$job" --batch -ex 'focus host nosuch'
 expect 'a host that is none' 2 'nosuch'
 
+# ---- Several jobs ----
+
+long=$(printf '%070d' 0)
+mpirun --oversubscribe -n 1 sh -c "sleep 60 # $long" the-other-program &
+other=$!
+jobs="$jobs $other"
+lists_both() {
+	run
+	printf '%s\n' "$said" | grep -q "^ *$other " && printf '%s\n' "$said" | grep -q "^ *$job "
+}
+wait_for lists_both || fail 'the list of jobs' "$said"
+expect 'several jobs' 2 "^ *$job .*nested 2\$" "^ *$other .*the-other-program\$" 'choose one with --pid'
+if printf '%s\n' "$said" | grep -Eq '.{81}'; then fail 'several jobs: width' "$said"; else pass; fi
+kill "$other"
+wait "$other"
+
 # ---- Output ----
 
 rm -f h.svg h.dot h.txt
