@@ -1,41 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/graph.h"
-#include "analysis/job_heads.h"
-#include "analysis/job_loops.h"
+#include "analysis/job_heads_private.h"
 #include "model/callpath.h"
 #include "model/job_model.h"
 #include "model/model.h"
 #include "model/xalloc.h"
 
 /* ---- Which ranks visit what ----------------------------------------------------------------- */
-
-/* Ranks with one table of sites: a rank has a site in its table once it has called from there. */
-struct shape {
-	const uint32_t *site_map;
-	size_t num_sites;
-	uint32_t num_ranks;
-};
-
-struct job_heads {
-	const struct job_model *jm;
-	const struct graph *graph;
-	struct shape *shapes;
-	size_t num_shapes, shapes_capacity;
-	uint32_t num_ranks;
-	uint32_t *visits;  /* [sites] ranks that have it */
-	uint32_t *in_part; /* [sites] == part_stamp: in the part that is looked at */
-	uint32_t part_stamp;
-	uint32_t *mark_of; /* [states] a number for those of the part */
-	/* For searches, [states]. */
-	uint32_t *unseen, *stack;
-	uint32_t state_stamp;
-	/* For regions, [call path nodes]. */
-	uint32_t *ranks_below, *sites_below, *path_stamp;
-	uint32_t stamp;
-};
 
 static int compare_shapes(const void *a, const void *b)
 {
@@ -116,29 +89,6 @@ uint32_t job_heads_count_visits(const struct job_heads *jh, uint32_t state)
 
 /* ---- Marks of iterations -------------------------------------------------------------------- */
 
-enum {
-	NO_MARK = UINT32_MAX,
-	MIN_ITERATIONS = 8, /* fewer say nothing about what recurs */
-};
-
-/* How often the ranks did something. */
-struct range {
-	uint64_t least, most;
-};
-
-static void extend(struct range *range, uint64_t count)
-{
-	if (count < range->least)
-		range->least = count;
-	if (count > range->most)
-		range->most = count;
-}
-
-static uint64_t spread(const struct range *range)
-{
-	return range->most - range->least;
-}
-
 /* A call that all ranks make in the loop. */
 struct mark {
 	uint32_t state;		      /* enter */
@@ -192,8 +142,8 @@ static void count_calls(const struct job_heads *jh, const struct job_lane *lane,
 			mark->num_runs += made->count;
 	}
 	for (size_t i = 0; i < num_marks && is_runner; i++) {
-		extend(&marks[i].calls, marks[i].num_calls);
-		extend(&marks[i].runs, marks[i].num_runs);
+		range_extend(&marks[i].calls, marks[i].num_calls);
+		range_extend(&marks[i].runs, marks[i].num_runs);
 		marks[i].num_calls = marks[i].num_runs = 0;
 	}
 }
@@ -208,8 +158,8 @@ static bool is_around(const struct range *marked, const struct range *base)
 
 	if (marked->least < MIN_ITERATIONS)
 		return false;
-	apart = (double)spread(base) * (double)marked->least / (double)base->most -
-		(double)spread(marked);
+	apart = (double)range_spread(base) * (double)marked->least / (double)base->most -
+		(double)range_spread(marked);
 	return apart > 2 && apart * apart > 4 * (double)marked->most;
 }
 
@@ -241,27 +191,6 @@ static bool is_avoidable(struct job_heads *jh, const struct loop_part *part, uin
 	return false;
 }
 
-/* Do ranks agree better on x than on y? */
-static bool is_closer(const struct range *x, const struct range *y)
-{
-	double spread_x = spread(x) ? (double)spread(x) : 1;
-	double spread_y = spread(y) ? (double)spread(y) : 1;
-
-	return spread_x * (double)y->least < spread_y * (double)x->least;
-}
-
-/* Both fit if all ranks repeat the call equally often. Sends and receives are repeated for one
- * neighbour after the other; anything else rather is the loop. */
-static bool may_be_inner_loop(const struct job_heads *jh, const struct mark *mark)
-{
-	enum seg_class class_id = jh->jm->sites[SEG_STATE_SITE(mark->state)].class_id;
-
-	return mark->is_repeated && mark->runs.least >= MIN_ITERATIONS &&
-	       (class_id == SEG_CLASS_SEND || class_id == SEG_CLASS_RECV ||
-		class_id == SEG_CLASS_SENDRECV || class_id == SEG_CLASS_START) &&
-	       (spread(&mark->runs) <= 1 || !is_closer(&mark->calls, &mark->runs));
-}
-
 static void set_run(struct job_loop *loop, struct loop_part *part)
 {
 	part->is_head = xcalloc(part->num_states, sizeof(*part->is_head));
@@ -287,19 +216,18 @@ static bool get_spread(const struct job_heads *jh, uint32_t enter, uint64_t *lea
 	return true;
 }
 
-/* Not worth counting if ranks agree on the header, unless it is repeated. */
-static bool is_certain(const struct job_heads *jh, uint32_t header)
+/* Ranks agree on the header, so that counting cannot show that it is in an inner loop. */
+static bool is_agreed(const struct job_heads *jh, uint32_t header)
 {
-	uint32_t enter = SEG_STATE_ENTER(SEG_STATE_SITE(header));
 	uint64_t least, most_apart;
 
-	return job_model_find_transition(jh->jm, enter + 1, enter) == SIZE_MAX &&
-	       get_spread(jh, enter, &least, &most_apart) && most_apart <= 2;
+	return get_spread(jh, SEG_STATE_ENTER(SEG_STATE_SITE(header)), &least, &most_apart) &&
+	       most_apart <= 2;
 }
 
 /* The header is a state that all ranks visit, maybe in a loop within the one that is meant: then
  * take what marks that one. */
-static void leave_inner_loop(struct job_heads *jh, struct job_loop *loop, struct loop_part *part,
+static bool leave_inner_loop(struct job_heads *jh, struct job_loop *loop, struct loop_part *part,
 			     uint32_t num_runners)
 {
 	size_t num_marks;
@@ -316,7 +244,7 @@ static void leave_inner_loop(struct job_heads *jh, struct job_loop *loop, struct
 
 		for (int k = 0; k < 1 + (marks[i].is_repeated && part->num_states > 2); k++) {
 			if (!is_around(kinds[k], &marks[mark].calls) ||
-			    (best && !is_closer(kinds[k], best)))
+			    (best && !range_is_closer(kinds[k], best)))
 				continue;
 			if (marks[i].state != (loop->header & ~1u) &&
 			    !is_avoidable(jh, part, loop->header, marks[i].state))
@@ -326,14 +254,13 @@ static void leave_inner_loop(struct job_heads *jh, struct job_loop *loop, struct
 			is_run = k == 1;
 		}
 	}
-	if (!best && mark != NO_MARK && part->num_states > 2)
-		is_run = may_be_inner_loop(jh, &marks[mark]);
 	loop->header = header;
 	if (is_run)
 		set_run(loop, part);
 	for (size_t i = 0; i < num_marks; i++)
 		jh->mark_of[marks[i].state] = NO_MARK;
 	free(marks);
+	return best != NULL;
 }
 
 /* ---- The head of a loop --------------------------------------------------------------------- */
@@ -363,11 +290,6 @@ static uint32_t choose_common_state(const struct job_heads *jh, const struct loo
 	return best;
 }
 
-static uint32_t path_of(const struct job_heads *jh, uint32_t state)
-{
-	return jh->jm->sites[SEG_STATE_SITE(state)].path;
-}
-
 static uint32_t parent_path(const struct job_heads *jh, uint32_t path)
 {
 	return callpaths_get(jh->jm->callpaths, path)->parent;
@@ -376,11 +298,11 @@ static uint32_t parent_path(const struct job_heads *jh, uint32_t path)
 static void count_below(struct job_heads *jh, const struct loop_part *part)
 {
 	for (size_t i = 0; i < part->num_states; i++)
-		for (uint32_t p = path_of(jh, part->states[i]); p != CALLPATH_NONE;
+		for (uint32_t p = job_heads_path(jh, part->states[i]); p != CALLPATH_NONE;
 		     p = parent_path(jh, p))
 			jh->ranks_below[p] = jh->sites_below[p] = 0;
 	for (size_t i = 0; i < part->num_states; i++)
-		for (uint32_t p = path_of(jh, part->states[i]); p != CALLPATH_NONE;
+		for (uint32_t p = job_heads_path(jh, part->states[i]); p != CALLPATH_NONE;
 		     p = parent_path(jh, p))
 			jh->sites_below[p]++;
 	for (size_t i = 0; i < jh->num_shapes; i++) {
@@ -411,7 +333,7 @@ static uint32_t choose_region(struct job_heads *jh, const struct loop_part *part
 
 	count_below(jh, part);
 	for (size_t i = 0; i < part->num_states; i++) {
-		for (uint32_t p = path_of(jh, part->states[i]); p != CALLPATH_NONE;
+		for (uint32_t p = job_heads_path(jh, part->states[i]); p != CALLPATH_NONE;
 		     p = parent_path(jh, p)) {
 			uint32_t depth = callpaths_get(jh->jm->callpaths, p)->depth;
 
@@ -446,142 +368,10 @@ static void set_region(const struct job_heads *jh, struct job_loop *loop, struct
 		uint32_t state = part->states[i];
 
 		part->is_head[i] =
-			callpaths_has_prefix(jh->jm->callpaths, path_of(jh, state), loop->region);
+			callpaths_has_prefix(jh->jm->callpaths, job_heads_path(jh, state), loop->region);
 		if (part->is_head[i] && loop->header == UINT32_MAX)
 			loop->header = state;
 	}
-}
-
-/* ---- The first calls of a loop's code ------------------------------------------------------- */
-
-/* A state of the part, by where the loop's innermost common function calls. */
-struct place_in_code {
-	uint32_t module;
-	uint64_t offset;
-	uint32_t state;
-};
-
-static int compare_code(const void *a, const void *b)
-{
-	const struct place_in_code *x = a, *y = b;
-
-	if (x->module != y->module)
-		return x->module < y->module ? -1 : 1;
-	if (x->offset != y->offset)
-		return x->offset < y->offset ? -1 : 1;
-	return (x->state > y->state) - (x->state < y->state);
-}
-
-static struct place_in_code find_in_code(const struct job_heads *jh, uint32_t around,
-					 uint32_t state)
-{
-	uint32_t path = path_of(jh, state);
-	struct place_in_code place = {.state = state};
-
-	while (path != around) {
-		const struct callpath_node *node = callpaths_get(jh->jm->callpaths, path);
-
-		place.module = node->module;
-		place.offset = node->offset;
-		path = node->parent;
-	}
-	return place;
-}
-
-/* Number the calls of the loop's code in its order: rank_of[] of each state of the part. */
-static uint32_t number_calls(struct job_heads *jh, const struct job_loop *loop,
-			     const struct loop_part *part)
-{
-	struct place_in_code *places = xcalloc(part->num_states, sizeof(*places));
-	uint32_t num = 0;
-
-	for (size_t i = 0; i < part->num_states; i++)
-		places[i] = find_in_code(jh, loop->path, part->states[i]);
-	qsort(places, part->num_states, sizeof(*places), compare_code);
-	for (size_t i = 0; i < part->num_states; i++) {
-		if (i > 0 && (places[i].module != places[i - 1].module ||
-			      places[i].offset != places[i - 1].offset))
-			num++;
-		jh->mark_of[places[i].state] = num;
-	}
-	free(places);
-	return num + 1;
-}
-
-/* How often the rank went from later calls, or from outside, to the first k + 1 calls: arrivals[k].
- */
-static bool count_arrivals(const struct job_heads *jh, const struct job_lane *lane,
-			   uint32_t num_calls, int64_t *arrivals)
-{
-	bool is_runner = false;
-
-	memset(arrivals, 0, (num_calls + 1) * sizeof(*arrivals));
-	for (size_t t = 0; t < lane->data->num_transitions; t++) {
-		const struct model_transition *made = &lane->data->transitions[t];
-		uint32_t from = jh->mark_of[job_lane_state(lane, made->from)];
-		uint32_t to = jh->mark_of[job_lane_state(lane, made->to)];
-
-		if (to == NO_MARK)
-			continue;
-		is_runner = true;
-		if (from == NO_MARK)
-			from = num_calls;
-		if (to >= from)
-			continue;
-		arrivals[to] += (int64_t)made->count;
-		arrivals[from] -= (int64_t)made->count;
-	}
-	for (uint32_t k = 1; k < num_calls; k++)
-		arrivals[k] += arrivals[k - 1];
-	return is_runner;
-}
-
-/* Do ranks agree well enough to take it for the number of iterations? */
-static bool is_plausible(const struct range *range)
-{
-	return range->least >= MIN_ITERATIONS && spread(range) <= range->least / 2;
-}
-
-static void set_first_calls(const struct job_heads *jh, struct job_loop *loop,
-			    struct loop_part *part, uint32_t last)
-{
-	part->is_head = xcalloc(part->num_states, sizeof(*part->is_head));
-	loop->header = UINT32_MAX;
-	for (size_t i = 0; i < part->num_states; i++) {
-		part->is_head[i] = jh->mark_of[part->states[i]] <= last;
-		if (part->is_head[i] && loop->header == UINT32_MAX)
-			loop->header = part->states[i];
-	}
-}
-
-/* Each rank makes some of the loop's calls. If the code runs in its order, then in each iteration
- * all come to one of the first few of them, and make one of the others before they come again. Take
- * as many for the first few as make ranks agree best on how often that was. */
-static bool choose_first_calls(struct job_heads *jh, struct job_loop *loop, struct loop_part *part)
-{
-	uint32_t num_calls = number_calls(jh, loop, part), best = NO_MARK;
-	struct range *ranges = xcalloc(num_calls, sizeof(*ranges));
-	int64_t *arrivals = xcalloc(num_calls + 1, sizeof(*arrivals));
-
-	for (uint32_t k = 0; k < num_calls; k++)
-		ranges[k].least = UINT64_MAX;
-	for (size_t i = 0; i < jh->jm->num_lanes; i++) {
-		if (!count_arrivals(jh, &jh->jm->lanes[i], num_calls, arrivals))
-			continue;
-		for (uint32_t k = 0; k < num_calls; k++)
-			extend(&ranges[k], (uint64_t)arrivals[k]);
-	}
-	for (uint32_t k = 0; k + 1 < num_calls; k++)
-		if (is_plausible(&ranges[k]) &&
-		    (best == NO_MARK || is_closer(&ranges[k], &ranges[best])))
-			best = k;
-	if (best != NO_MARK)
-		set_first_calls(jh, loop, part, best);
-	for (size_t i = 0; i < part->num_states; i++)
-		jh->mark_of[part->states[i]] = NO_MARK;
-	free(arrivals);
-	free(ranges);
-	return best != NO_MARK;
 }
 
 void job_heads_choose(struct job_heads *jh, struct job_loop *loop, struct loop_part *part)
@@ -595,8 +385,8 @@ void job_heads_choose(struct job_heads *jh, struct job_loop *loop, struct loop_p
 		common = choose_common_state(jh, part, num_runners);
 	if (common != UINT32_MAX) {
 		loop->header = common;
-		if (!is_certain(jh, common))
-			leave_inner_loop(jh, loop, part, num_runners);
+		if (is_agreed(jh, common) || !leave_inner_loop(jh, loop, part, num_runners))
+			job_heads_leave_repeated_call(jh, loop, part);
 		return;
 	}
 	loop->region = choose_region(jh, part, num_runners);
@@ -604,7 +394,7 @@ void job_heads_choose(struct job_heads *jh, struct job_loop *loop, struct loop_p
 		set_region(jh, loop, part);
 		return;
 	}
-	if (choose_first_calls(jh, loop, part))
+	if (job_heads_choose_first_calls(jh, loop, part))
 		return;
 	loop->header = most_visited(jh, part);
 	loop->is_comparable = false;

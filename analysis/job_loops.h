@@ -6,12 +6,12 @@
  * arrival at its head, which is chosen such that all ranks that run the loop pass it:
  *   1. the state that is reached first, if all these ranks visit it;
  *   2. else a state that they all visit, one on whose count they agree best;
- *   3. but if that state is rather in a loop inside, because ranks agree much better on another one
- *      that they all visit but not each time, or because it is a send or receive that is repeated
- *      at once: the other one, or the repeated call as a whole;
+ *   3. but if that state rather is in a loop inside, because ranks agree much better on another one
+ *      that they all visit though not each time, then the other one; or if it is a send or receive
+ *      that is repeated within one call of the loop's code, then that call (or all but the last);
  *   4. else the states below the longest part of a call path that they all visit (a region);
- *   5. else the first few calls in the order of the code, if ranks agree on how often they came
- *      there from the others;
+ *   5. else the first few calls in the order of the code, or of first visits, if ranks agree on
+ *      how often they came there from the others;
  *   6. else there is none, and iterations of different ranks cannot be compared.
  * The loops inside are the strongly connected parts without the arrivals at the head. */
 #ifndef PDB_ANALYSIS_JOB_LOOPS_H

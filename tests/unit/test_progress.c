@@ -305,30 +305,36 @@ static void test_nothing_in_common(void **state)
  * ranks, but all make one of the sends and then one of the receives. */
 static void test_first_calls(void **state)
 {
-	struct job *job = job_create();
-	struct progress *progress;
+	/* Where the compiler put the calls. */
+	static const uint32_t codes[][4] = { { 1, 2, 3, 4 }, { 3, 1, 4, 2 } };
 
 	(void)state;
-	for (int r = 0; r < 5; r++) {
-		struct sim_rank *rank = sim_rank_create(r);
+	for (size_t c = 0; c < NUM_OF(codes); c++) {
+		struct job *job = job_create();
+		struct progress *progress;
 
-		for (int i = 0; i < (r == 2 ? 15 : 16); i++) {
-			for (uint32_t k = 1; k <= 4; k++)
-				if (k % 2 ? r > 0 : r < 4)
-					sim_call(rank, k <= 2 ? "MPI_Send" : "MPI_Recv", IN(1, k));
+		for (int r = 0; r < 5; r++) {
+			struct sim_rank *rank = sim_rank_create(r);
+
+			for (int i = 0; i < (r == 2 ? 15 : 16); i++) {
+				for (uint32_t k = 0; k < 4; k++)
+					if (k % 2 ? r < 4 : r > 0)
+						sim_call(rank, k < 2 ? "MPI_Send" : "MPI_Recv",
+							 IN(1, codes[c][k]));
+			}
+			sim_add(job, rank);
 		}
-		sim_add(job, rank);
+		progress = finish(job);
+		assert_int_equal(progress->num_loops, 1);
+		assert_true(progress->loops[0].is_comparable);
+		for (uint32_t r = 0; r < 5; r++) {
+			assert_int_equal(innermost(progress, r)->count, r == 2 ? 15 : 16);
+			if (r != 2)
+				assert_order(progress, 2, r);
+		}
+		progress_destroy(progress);
+		job_destroy(job);
 	}
-	progress = finish(job);
-	assert_int_equal(progress->num_loops, 1);
-	assert_true(progress->loops[0].is_comparable);
-	for (uint32_t r = 0; r < 5; r++) {
-		assert_int_equal(innermost(progress, r)->count, r == 2 ? 15 : 16);
-		if (r != 2)
-			assert_order(progress, 2, r);
-	}
-	progress_destroy(progress);
-	job_destroy(job);
 }
 
 /* A square of 2 x 2 ranks exchanges in x, then in y: each rank has one neighbour in x, left or
@@ -428,6 +434,45 @@ static void test_shared_header(void **state)
 		progress_destroy(progress);
 		job_destroy(job);
 	}
+}
+
+/* for { if (step % 20) forward(); else exchange(); reverse(); if (step % 50 == 0) print(); }, each a
+ * loop over neighbours: most steps begin with a loop of its own. */
+static void test_loops_in_functions(void **state)
+{
+	struct job *job = job_create();
+	struct progress *progress;
+
+	(void)state;
+	for (int r = 0; r < 4; r++) {
+		struct sim_rank *rank = sim_rank_create(r);
+
+		for (int step = 1; step <= 106; step++) {
+			for (int i = 0; i < 6; i++) {
+				sim_call(rank, "MPI_Recv", IN(step % 20 ? 1 : 4, 1));
+				sim_call(rank, "MPI_Send", IN(step % 20 ? 1 : 4, 2));
+			}
+			if (step == 106 && r == 2)
+				break;
+			for (int i = 0; i < (step == 106 ? 3 : 6); i++) {
+				sim_call(rank, "MPI_Recv", IN(2, 1));
+				sim_call(rank, "MPI_Send", IN(2, 2));
+			}
+			if (step % 50 == 0)
+				sim_call(rank, "MPI_Allreduce", IN(3, 1));
+		}
+		sim_add(job, rank);
+	}
+	progress = finish(job);
+	for (uint32_t r = 0; r < 4; r++) {
+		assert_int_equal(progress->places[r].iterations[0].count, 106);
+		assert_int_equal(progress->places[r].iterations[1].count, r == 2 ? 6 : 3);
+		if (r != 2)
+			assert_order(progress, 2, r);
+	}
+	assert_int_equal(progress->num_loops, 4);
+	progress_destroy(progress);
+	job_destroy(job);
 }
 
 /* for { A; if (seldom) B }: that ranks took B differently often makes it no mark of iterations. */
@@ -678,6 +723,7 @@ int main(void)
 		cmocka_unit_test(test_first_calls),
 		cmocka_unit_test(test_region),
 		cmocka_unit_test(test_shared_header),
+		cmocka_unit_test(test_loops_in_functions),
 		cmocka_unit_test(test_seldom_branch),
 		cmocka_unit_test(test_uneven_inner_loop),
 		cmocka_unit_test(test_frontier),
