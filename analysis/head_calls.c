@@ -9,7 +9,7 @@
 #include "model/model.h"
 #include "model/xalloc.h"
 
-/* ---- The first calls of a loop ------------------------------------------------------------------ */
+/* ---- The first calls of a loop ---------------------------------------------------------------- */
 
 /* A state of the part, by where the loop's innermost common function calls. */
 struct place_in_code {
@@ -91,44 +91,45 @@ static bool *note_first_visits(const struct job_heads *jh, uint32_t num_calls)
 	return before;
 }
 
-/* The next call of which none that is left comes before; the first of those left if there is none. */
-static uint32_t find_next_call(const bool *before, const bool *is_done, uint32_t num_calls)
+static bool is_next_call(const bool *before, const uint32_t *position, uint32_t num_calls,
+			 uint32_t call)
 {
-	uint32_t first = NO_MARK;
-
-	for (uint32_t to = 0; to < num_calls; to++) {
-		bool is_next = true;
-
-		if (is_done[to])
-			continue;
-		if (first == NO_MARK)
-			first = to;
-		for (uint32_t from = 0; from < num_calls && is_next; from++)
-			is_next = is_done[from] || from == to || !before[from * num_calls + to];
-		if (is_next)
-			return to;
-	}
-	return first;
+	for (uint32_t from = 0; from < num_calls; from++)
+		if (from != call && position[from] == NO_MARK && before[from * num_calls + call])
+			return false;
+	return position[call] == NO_MARK;
 }
 
-/* Number the calls, numbered by code before, in the order in which ranks first made them. */
+/* Number the calls, numbered by code before, in the order in which ranks first made them: in turns,
+ * each those that come after calls of turns before. With none to go on from, take one. */
 static void renumber_by_visits(struct job_heads *jh, const struct loop_part *part,
 			       uint32_t num_calls)
 {
 	bool *before = note_first_visits(jh, num_calls);
-	bool *is_done = xcalloc(num_calls, sizeof(*is_done));
 	uint32_t *position = xcalloc(num_calls, sizeof(*position));
+	uint32_t *turn = xcalloc(num_calls, sizeof(*turn));
+	uint32_t num = 0;
 
-	for (uint32_t i = 0; i < num_calls; i++) {
-		uint32_t call = find_next_call(before, is_done, num_calls);
+	for (uint32_t call = 0; call < num_calls; call++)
+		position[call] = NO_MARK;
+	while (num < num_calls) {
+		uint32_t num_turn = 0, first = NO_MARK;
 
-		is_done[call] = true;
-		position[call] = i;
+		for (uint32_t call = 0; call < num_calls; call++) {
+			if (first == NO_MARK && position[call] == NO_MARK)
+				first = call;
+			if (is_next_call(before, position, num_calls, call))
+				turn[num_turn++] = call;
+		}
+		if (num_turn == 0)
+			turn[num_turn++] = first;
+		for (uint32_t i = 0; i < num_turn; i++)
+			position[turn[i]] = num++;
 	}
 	for (size_t i = 0; i < part->num_states; i++)
 		jh->mark_of[part->states[i]] = position[jh->mark_of[part->states[i]]];
+	free(turn);
 	free(position);
-	free(is_done);
 	free(before);
 }
 
