@@ -137,11 +137,13 @@ static void build_loops(struct builder *b, size_t num_states)
 /* ---- Several loops that share a head ---------------------------------------------------------- */
 
 #define MAX_SOURCES 32
+#define ENOUGH_ROUNDS 4
 
 /* A node of a body from which transitions go back to the head. */
 struct source {
 	uint32_t state, child;
-	bool is_common; /* all ranks that run the loop come by */
+	uint32_t mark;	/* state by which ranks come if they come by: `state`, or the child's header */
+	bool is_common; /* all ranks that run the loop come by, or may yet */
 	unsigned int level;
 	bool is_before[MAX_SOURCES]; /* leads to that source within an iteration */
 };
@@ -268,12 +270,68 @@ static void find_levels_in(const struct builder *b, uint32_t loop, struct loop_p
 	}
 }
 
+/* Of how often ranks went round the loop: at most for each time that they came by a source, and at
+ * least of those who never came by. */
+struct rounds {
+	uint64_t most_between, least_without;
+	uint64_t num_visits; /* of one rank */
+};
+
+static void count_rounds(const struct builder *b, uint32_t loop, const struct job_lane *lane,
+			 struct rounds *rounds, const struct sources *sources)
+{
+	uint64_t num = 0;
+
+	for (size_t t = 0; t < lane->data->num_transitions; t++) {
+		const struct model_transition *made = &lane->data->transitions[t];
+		uint32_t from = job_lane_state(lane, made->from);
+		uint32_t to = job_lane_state(lane, made->to);
+
+		if (!job_loops_contains(b->jl, loop, to))
+			continue;
+		if (job_loops_arrives(b->jl, loop, from, to))
+			num += made->count;
+		if (b->local_of[to] < sources->num)
+			rounds[b->local_of[to]].num_visits += made->count;
+	}
+	for (size_t i = 0; i < sources->num && num > 0; i++) {
+		struct rounds *of = &rounds[i];
+
+		if (of->num_visits == 0 && num < of->least_without)
+			of->least_without = num;
+		if (of->num_visits > 0 && num / of->num_visits + 1 > of->most_between)
+			of->most_between = num / of->num_visits + 1;
+		of->num_visits = 0;
+	}
+}
+
+/* A rank that has not come by a source may just not have come so far yet; if it has gone round often
+ * enough for others to come by several times, it never does. */
+static void find_common_sources(struct builder *b, uint32_t loop, struct sources *sources)
+{
+	const struct loop_part *part = &b->jl->parts[loop];
+	struct rounds rounds[MAX_SOURCES] = { 0 };
+
+	for (size_t i = 0; i < part->num_states; i++)
+		b->local_of[part->states[i]] = UINT32_MAX;
+	for (size_t i = 0; i < sources->num; i++) {
+		b->local_of[sources->of[i].mark] = (uint32_t)i;
+		rounds[i].least_without = UINT64_MAX;
+	}
+	for (size_t i = 0; i < b->jm->num_lanes; i++)
+		count_rounds(b, loop, &b->jm->lanes[i], rounds, sources);
+	for (size_t i = 0; i < sources->num; i++)
+		if (rounds[i].least_without < ENOUGH_ROUNDS * rounds[i].most_between)
+			sources->of[i].is_common = true;
+}
+
 static void find_levels(struct builder *b, uint32_t loop, struct body_search *search)
 {
 	struct job_loops *jl = b->jl;
 	struct loop_part *part = &jl->parts[loop];
 	struct sources sources = { .num = 0 };
 	uint32_t num_runners;
+	bool is_sure = true;
 
 	part->num_levels = 1;
 	if (!collect_sources(jl, loop, &sources) || sources.num < 2)
@@ -281,13 +339,17 @@ static void find_levels(struct builder *b, uint32_t loop, struct body_search *se
 	num_runners = job_heads_count_runners(b->heads, part);
 	for (size_t i = 0; i < sources.num; i++) {
 		struct source *source = &sources.of[i];
-		uint32_t state = source->child == LOOP_NONE ? source->state :
-							      jl->loops[source->child].header;
 
-		source->is_common = job_heads_count_visits(b->heads, state) == num_runners;
+		source->mark = source->child == LOOP_NONE ? source->state :
+							    jl->loops[source->child].header;
+		source->is_common =
+			job_heads_count_visits(b->heads, source->mark) == num_runners;
+		is_sure = is_sure && source->is_common;
 		sources.current = source;
 		body_search_run(search, loop, source->state, source->child, note_before, &sources);
 	}
+	if (!is_sure)
+		find_common_sources(b, loop, &sources);
 	part->num_levels = rank_sources(&sources);
 	if (part->num_levels == 1)
 		return;

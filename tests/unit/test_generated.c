@@ -365,8 +365,8 @@ static const struct kind kinds[] = {
 	{ "own header, trips by rank", true, true, false, 0, 0 },
 	{ "own header, branches", true, true, true, 0, 60 },
 	{ "any header, same trips", false, false, false, 0, 5 },
-	{ "any header, trips by rank", false, true, false, 5, 30 },
-	{ "any header, branches", false, true, true, 15, 80 },
+	{ "any header, trips by rank", false, true, false, 1, 30 },
+	{ "any header, branches", false, true, true, 8, 80 },
 };
 
 static void test_orders(void **state)
