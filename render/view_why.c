@@ -181,7 +181,12 @@ static void print_no_way(const struct view *view, int indent)
 	if (rankset_is_empty(verdict->culprits))
 		return;
 	who = label_who(verdict->culprits, 30);
-	text_wrap(view, indent, "not on this way: %s, see \"lp\"", who);
+	if (verdict->kind == VERDICT_LEAST || verdict->kind == VERDICT_UNDECIDED)
+		text_wrap(view, indent, "least progressed elsewhere: %s, see \"lp\"", who);
+	else
+		text_wrap(view, indent,
+			  "%s hold%s the others up, though no order shows it: see \"lp\"", who,
+			  rankset_count(verdict->culprits) == 1 ? "s" : "");
 	free(who);
 }
 
