@@ -8,6 +8,7 @@
 #include "shell/banner.h"
 #include "shell/cmd.h"
 #include "shell/command.h"
+#include "shell/editor.h"
 #include "shell/session.h"
 
 static int run_save(struct session *session, const struct args *args, struct pdb_error *err);
@@ -44,7 +45,7 @@ static int run_save(struct session *session, const struct args *args, struct pdb
 {
 	const char *path = args->words[0];
 
-	if (access(path, F_OK) == 0 && !session_confirm(session, "%s exists. Overwrite it?", path))
+	if (access(path, F_OK) == 0 && !editor_confirm(session, "%s exists. Overwrite it?", path))
 		return error_set(err, ERROR_USAGE, "not saved");
 	if (snapshot_save(session->job, path, err) < 0)
 		return -1;

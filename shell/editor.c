@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,9 +123,23 @@ static char *next_line(struct line_source *source, const char *prompt)
 	return read_line((struct editor *)source, prompt, false);
 }
 
-char *editor_ask(struct editor *editor, const char *question)
+bool editor_confirm(struct session *session, const char *format, ...)
 {
-	return read_line(editor, question, true);
+	char question[512];
+	va_list ap;
+	char *answer;
+	bool yes;
+
+	if (!session->editor || session->settings.values[SETTING_CONFIRM] != SWITCH_ON)
+		return true;
+	va_start(ap, format);
+	vsnprintf(question, sizeof(question) - 8, format, ap);
+	va_end(ap);
+	strcat(question, " (y/n) ");
+	answer = read_line(session->editor, question, true);
+	yes = answer && (answer[0] == 'y' || answer[0] == 'Y');
+	free(answer);
+	return yes;
 }
 
 /* ---- Life ---------------------------------------------------------------------------------- */

@@ -3,6 +3,8 @@
 #ifndef PDB_SHELL_EDITOR_H
 #define PDB_SHELL_EDITOR_H
 
+#include <stdbool.h>
+
 #include "shell/script.h"
 
 struct editor;
@@ -21,7 +23,9 @@ struct line_source *editor_source(struct editor *editor);
 /* Put a line into the history, unless it is empty or the one before. */
 void editor_remember(struct editor *editor, const char *line);
 
-/* Ask a question; NULL at the end of input and on Ctrl-C. The caller frees. */
-char *editor_ask(struct editor *editor, const char *question);
+/* Ask a question; true for yes. The end of input and Ctrl-C are no; without a terminal, or with
+ * confirm off: true. */
+bool editor_confirm(struct session *session, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 #endif

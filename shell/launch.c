@@ -14,6 +14,7 @@
 #include "model/proctable.h"
 #include "model/segment_reader.h"
 #include "model/xalloc.h"
+#include "shell/editor.h"
 #include "shell/find.h"
 #include "shell/interrupt.h"
 #include "shell/launch.h"
@@ -234,7 +235,7 @@ void launch_finish(struct launch *launch, struct session *session)
 		if (!launch->is_told)
 			fprintf(stderr, "pdb: the job has ended with %s\n", how);
 	} else if (session->editor && !interrupt_wants_end() &&
-		   session_confirm(session, "The job is still running. End it?")) {
+		   editor_confirm(session, "The job is still running. End it?")) {
 		end_job(launch);
 	} else {
 		fprintf(stderr, "pdb: the job goes on: pid %d\n", (int)launch->pid);

@@ -10,6 +10,7 @@
 #include "model/error.h"
 #include "model/xalloc.h"
 #include "render/view.h"
+#include "shell/editor.h"
 #include "shell/output.h"
 #include "shell/session.h"
 
@@ -140,7 +141,7 @@ int output_open(struct output *output, struct session *session, bool is_collecte
 		break;
 	case OUTPUT_FILE:
 		if (access(path, F_OK) == 0 &&
-		    !session_confirm(session, "%s exists. Overwrite it?", path))
+		    !editor_confirm(session, "%s exists. Overwrite it?", path))
 			return error_set(err, ERROR_USAGE, "not written: %s", path);
 		output->stream = fopen(path, "we");
 		break;

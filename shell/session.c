@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <langinfo.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -20,7 +19,6 @@
 #include "model/proctable.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
-#include "shell/editor.h"
 #include "shell/find.h"
 #include "shell/interrupt.h"
 #include "shell/look.h"
@@ -367,25 +365,6 @@ int session_take_model_rank(struct session *session, const struct args *args, si
 }
 
 /* ---- Talking to people --------------------------------------------------------------------- */
-
-bool session_confirm(struct session *session, const char *format, ...)
-{
-	char question[512];
-	va_list ap;
-	char *answer;
-	bool yes;
-
-	if (!session->editor || session->settings.values[SETTING_CONFIRM] != SWITCH_ON)
-		return true;
-	va_start(ap, format);
-	vsnprintf(question, sizeof(question) - 8, format, ap);
-	va_end(ap);
-	strcat(question, " (y/n) ");
-	answer = editor_ask(session->editor, question);
-	yes = answer && (answer[0] == 'y' || answer[0] == 'Y');
-	free(answer);
-	return yes;
-}
 
 void session_complain(const struct pdb_error *err)
 {

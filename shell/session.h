@@ -92,10 +92,6 @@ int session_take_model_rank(struct session *session, const struct args *args, si
 /* Seconds since the last look. */
 double session_age(const struct session *session);
 
-/* Ask a question; true for yes. Without a terminal, or with confirm off: true. */
-bool session_confirm(struct session *session, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
 /* 1: the last look found a hang or a fault; 0: it did not. */
 int session_status(const struct session *session);
 
