@@ -210,7 +210,7 @@ static uint64_t *other_counts(const struct view *view, uint32_t loop, size_t *nu
 	return counts;
 }
 
-/* "; the others: 509 in 413, 2 in 412, 3 not in this loop" */
+/* "; the others: 509 ranks in 413, 2 in 412, 3 not in this loop" */
 static char *others_text(const struct view *view, uint32_t loop, uint64_t own)
 {
 	struct line line = {NULL};
@@ -233,7 +233,9 @@ static char *others_text(const struct view *view, uint32_t loop, uint64_t own)
 			struct rankset *ranks = others_in(view, loop, &counts[i]);
 
 			line_add(&line, i ? ", " : "",
-				 xasprintf("%d in %" PRIu64, rankset_count(ranks), counts[i]));
+				 i ? xasprintf("%d in %" PRIu64, rankset_count(ranks), counts[i]) :
+				     xasprintf("%d rank%s in %" PRIu64, rankset_count(ranks),
+					       rankset_count(ranks) == 1 ? "" : "s", counts[i]));
 			rankset_destroy(ranks);
 		}
 	}
