@@ -53,6 +53,8 @@ static void become(const char *const argv[], char *const env[], int output_fd, i
 
 	sigaction(SIGINT, &defaults, NULL);
 	sigaction(SIGQUIT, &defaults, NULL);
+	/* nohup and some batch systems start programs with this one ignored. */
+	sigaction(SIGHUP, &defaults, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGHUP);
 	if (getppid() != parent)
 		_exit(127);

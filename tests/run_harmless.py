@@ -131,14 +131,15 @@ def test_kills(pdb, mpi, command, kills, seed):
           f"{runs} runs with equal output, seed {seed}")
 
 
-def test_kill_in_gdb(pdb, mpi, command):
+def test_kill_in_gdb(pdb, mpi, command, prepare):
     """pdb is killed while gdb, which it started, holds a rank."""
     with start(mpi, command, 1000000000) as job:
         job.wait_until_recorded()
         rank_pid = job.pids[1]
         master, slave = pty.openpty()
         # A shell in between, as there is in a terminal: what ends with pdb must be pdb's doing.
-        shell = subprocess.Popen(["sh", "-c", '"$@"; read wait', "sh", pdb, "--pid", str(job.pid)],
+        script = prepare + '"$@"; read wait'
+        shell = subprocess.Popen(["sh", "-c", script, "sh", pdb, "--pid", str(job.pid)],
                                  stdin=slave, stdout=slave, stderr=slave, start_new_session=True)
         os.close(slave)
         try:
@@ -199,7 +200,10 @@ def main():
         command = program.build(mpi, folder)
         report.run(f"{mpi.name} {args.kills} kills at random moments", test_kills, pdb, mpi,
                    command, args.kills, args.seed)
-        report.run(f"{mpi.name} kill while gdb holds a rank", test_kill_in_gdb, pdb, mpi, command)
+        report.run(f"{mpi.name} kill while gdb holds a rank", test_kill_in_gdb, pdb, mpi, command,
+                   "")
+        report.run(f"{mpi.name} kill while gdb holds a rank, under nohup", test_kill_in_gdb, pdb,
+                   mpi, command, "trap '' HUP; ")
     report.finish()
 
 
