@@ -6,11 +6,13 @@
 
 #include "analysis/eqgroup.h"
 #include "analysis/verdict.h"
+#include "model/callpath.h"
 #include "model/job.h"
 #include "model/job_model.h"
 #include "model/model.h"
 #include "model/proctable.h"
 #include "model/rankset.h"
+#include "model/sample.h"
 #include "model/xalloc.h"
 #include "render/label.h"
 #include "render/parts.h"
@@ -63,12 +65,44 @@ char *parts_since(const struct view *view, const struct eqgroup *group)
 	return text;
 }
 
-char *parts_iterations(const struct eqgroup *group)
+/* The stack of a computing group's first thread, if it was seen whole; else CALLPATH_NONE. */
+static uint32_t computing_path(const struct view *view, const struct eqgroup *group)
+{
+	const struct job_lane *lane = &view->job->model->lanes[group->actors[0]];
+	const struct sample *sample;
+
+	if (group->activity != ACTIVITY_COMPUTING || !view->job->samples)
+		return CALLPATH_NONE;
+	sample = samples_find(view->job->samples, lane->rank,
+			      lane->data->is_main ? 0 : lane->data->tid);
+	return sample && sample->status == SAMPLE_COMPLETE ? sample->path : CALLPATH_NONE;
+}
+
+size_t parts_num_iterations(const struct view *view, const struct eqgroup *group)
+{
+	const struct callpaths *paths = view->job->callpaths;
+	const struct place *place = group->place;
+	const struct job_loop *loops = view->progress->loops;
+	uint32_t path = computing_path(view, group);
+
+	/* The outermost loop may go round in the frame that computes, so nothing is said of it; nor
+	 * of one whose states share no more frames than those of the loop around it. */
+	for (size_t i = 1; path != CALLPATH_NONE && i < place->num_iterations; i++) {
+		uint32_t inner = loops[place->iterations[i].loop].path;
+
+		if (inner != loops[place->iterations[i - 1].loop].path &&
+		    !callpaths_has_prefix(paths, path, inner))
+			return i;
+	}
+	return place->num_iterations;
+}
+
+char *parts_iterations(const struct view *view, const struct eqgroup *group)
 {
 	const struct place *place = group->place;
 	bool is_frontier = place->num_iterations == 0;
 	const struct iteration *iterations = is_frontier ? place->frontier : place->iterations;
-	size_t number = is_frontier ? place->num_frontier : place->num_iterations;
+	size_t number = is_frontier ? place->num_frontier : parts_num_iterations(view, group);
 	char *text = xstrdup("");
 
 	for (size_t i = 0; i < number; i++) {

@@ -30,7 +30,11 @@ char *parts_since(const struct view *view, const struct eqgroup *group);
 
 /* Iterations of the loops around a group's place, outermost first: "412" or "412, 3"; "412 ?" if
  * no way back from there into the loop has been seen, so that the loop may have ended; "". */
-char *parts_iterations(const struct eqgroup *group);
+char *parts_iterations(const struct view *view, const struct eqgroup *group);
+
+/* How many of the group's place's iterations it is still in, outermost first: a rank that computes
+ * after the last call of an inner loop may have left that loop, and its stack shows it. */
+size_t parts_num_iterations(const struct view *view, const struct eqgroup *group);
 
 /* The threads of a rank: its first index in the job model's lanes and their number, 0 if it has no
  * model. */

@@ -51,7 +51,7 @@ static char *more_text(const struct view *view, uint32_t g, char *const *doing)
 	}
 	if (needs_iteration) {
 		free(iterations);
-		iterations = parts_iterations(group);
+		iterations = parts_iterations(view, group);
 	}
 	text = xasprintf("%s%s%s%s", *place ? ", " : "", place, *iterations ? ", iteration " : "",
 			 iterations);

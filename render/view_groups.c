@@ -48,7 +48,7 @@ static void look_at(const struct view *view, const struct eqgroup *group, struct
 {
 	const struct place *place = group->place;
 	const struct iteration *iterations = place->iterations;
-	size_t number = place->num_iterations;
+	size_t number = parts_num_iterations(view, group);
 
 	if (!number) {
 		iterations = place->frontier;
@@ -73,7 +73,7 @@ static void add_row(struct table *table, const struct view *view, uint32_t g,
 {
 	const struct eqgroup *group = &view->groups->groups[g];
 	char *where = label_where(view->job, group, LABEL_SHORT);
-	char *iterations = parts_iterations(group), *since = parts_since(view, group);
+	char *iterations = parts_iterations(view, group), *since = parts_since(view, group);
 	const char *mark = parts_mark(view, g);
 
 	table_row(table);

@@ -250,7 +250,7 @@ static void print_loops(const struct view *view, const struct eqgroup *group)
 {
 	const struct place *place = group->place;
 
-	for (size_t i = 0; i < place->num_iterations; i++) {
+	for (size_t i = 0; i < parts_num_iterations(view, group); i++) {
 		char *loop = label_loop(view, place->iterations[i].loop, LABEL_FULL);
 		char *count = label_iteration(&place->iterations[i]);
 		char *others =

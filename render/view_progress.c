@@ -101,7 +101,7 @@ static void add_row(struct table *table, const struct view *view, const struct s
 	const struct eqgroup *group = &view->groups->groups[g];
 	const struct iteration *iteration = outermost(group);
 	char *doing = label_doing(view->job, group);
-	char *since = parts_since(view, group), *iterations = parts_iterations(group);
+	char *since = parts_since(view, group), *iterations = parts_iterations(view, group);
 	char *rate = rate_text(view, group);
 
 	table_row(table);

@@ -97,7 +97,7 @@ static void print_place(const struct view *view, uint32_t g, const char *who, in
 	const char *mark = parts_mark(view, g);
 	const struct place *place = group->place;
 	bool is_frontier = place->num_iterations == 0;
-	size_t number = is_frontier ? place->num_frontier : place->num_iterations;
+	size_t number = is_frontier ? place->num_frontier : parts_num_iterations(view, group);
 
 	text_wrap(view, indent, "%s: %s%s%s", who, where, strstr(since, "moving") ? ", " : ", for ",
 		  since);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "render/label.h"
+#include "render/parts.h"
 #include "tests/unit/hung_job.h"
 #include "tests/unit/unit.h"
 
@@ -283,6 +284,31 @@ static void test_activities(void **state)
 	hung_destroy(hung);
 }
 
+/* A rank that computes after the last call of an inner loop is in it as far as its stack agrees. */
+static void test_left_loops(void **state)
+{
+	struct hung *hung = hung_create(
+		(struct hung_options){.size = 4, .culprit = 1, .is_nested = true});
+	struct job *job = &hung->job;
+	struct eqgroup *group = &hung->groups.groups[2];
+	struct sample *sample = &job->samples->samples[1];
+	struct job_loop *loops = hung->progress.loops;
+
+	(void)state;
+	check(parts_iterations(&hung->view, group), "412, about 1234");
+	sample->path = callpaths_intern(job->callpaths, hung_frame(hung, FRAME_MAIN), 0, 0xb00,
+					false);
+	check(parts_iterations(&hung->view, group), "412");
+	/* The stack was not seen whole. */
+	sample->status = SAMPLE_INCOMPLETE;
+	check(parts_iterations(&hung->view, group), "412, about 1234");
+	/* Nothing in the paths tells the two loops apart; and nothing is said of the outermost. */
+	sample->status = SAMPLE_COMPLETE;
+	loops[0].path = loops[1].path;
+	check(parts_iterations(&hung->view, group), "412, about 1234");
+	hung_destroy(hung);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,7 +316,7 @@ int main(void)
 		cmocka_unit_test(test_times),      cmocka_unit_test(test_time_ranges),
 		cmocka_unit_test(test_functions),  cmocka_unit_test(test_places),
 		cmocka_unit_test(test_cxx_places), cmocka_unit_test(test_computing),
-		cmocka_unit_test(test_activities),
+		cmocka_unit_test(test_activities), cmocka_unit_test(test_left_loops),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
