@@ -13,6 +13,8 @@
 #define HAVE_MPI4 0
 #endif
 #define HAVE_LARGE_COUNTS (MPI_VERSION >= 4)
+/* Buffers of communicators, more questions about requests. */
+#define HAVE_MPI41 (MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1))
 
 void trace_open(int rank);
 void trace_close(void);

@@ -103,6 +103,29 @@ static void IN(persistent)(void)
 	DO(C(MPI_Buffer_detach), &attached, &attached_size);
 }
 
+#if HAVE_MPI41
+/* The buffer of all and the buffer of one communicator. */
+static void IN(flushed)(void)
+{
+	MPI_Request r[2];
+	void *attached;
+	COUNT attached_size;
+
+	DO(C(MPI_Irecv), in, 1, MPI_INT, other, 1, world, &r[0]);
+	DO(C(MPI_Irecv), in + 1, 1, MPI_INT, other, 2, world, &r[1]);
+	MPI_Buffer_attach(room, sizeof(room));
+	DO(C(MPI_Bsend), out, 1, MPI_INT, other, 1, world);
+	DO(MPI_Buffer_flush);
+	DO(C(MPI_Buffer_detach), &attached, &attached_size);
+	MPI_Comm_attach_buffer(world, room, sizeof(room));
+	DO(C(MPI_Bsend), out + 1, 1, MPI_INT, other, 2, world);
+	DO(MPI_Comm_flush_buffer, world);
+	DO(C(MPI_Comm_detach_buffer), world, &attached, &attached_size);
+	DO(MPI_Waitall, 2, r, MPI_STATUSES_IGNORE);
+	show("flushed", in, 2);
+}
+#endif
+
 static void IN(collective)(void)
 {
 	COUNT one[2] = {1, 1};
@@ -376,6 +399,9 @@ static void IN(all)(void)
 	IN(blocking)();
 	IN(nonblocking)();
 	IN(persistent)();
+#if HAVE_MPI41
+	IN(flushed)();
+#endif
 	reset_buffers();
 	IN(collective)();
 	IN(icollective)();

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! What is special about calls from Fortran: texts with their hidden lengths, sentinels that MPI knows
-! by their address, statuses, arrays. By -DUSE_MPIF, -DUSE_MPI or -DUSE_F08. Traces like coverage.c.
+! by their address, statuses, arrays. By -DUSE_MPIF, -DUSE_MPI or -DUSE_F08. Parts and traces like
+! coverage.c.
 #ifdef USE_F08
 #define HANDLE(kind) type(kind)
 #define STATUS(name) type(MPI_Status) :: name
@@ -28,6 +29,7 @@ program coverage_f
   integer, asynchronous :: in(8), out(8)
   logical :: flag
   character(len=256) :: dir, path
+  character(len=8) :: part
   character(len=MPI_MAX_PORT_NAME) :: port
   HANDLE(MPI_Comm) :: comm, peer
   HANDLE(MPI_Request) :: requests(2)
@@ -49,13 +51,22 @@ program coverage_f
     in(i) = -1
     out(i) = 100 * (rank + 1) + i
   end do
-  call point_to_point
-  call collectives
-  call topologies
-  call one_sided
-  call files
-  call processes
-  call errors
+  call get_command_argument(1, part)
+  select case (part)
+  case ('calls')
+    call point_to_point
+    call collectives
+    call topologies
+    call one_sided
+    call files
+    call errors
+  case ('names')
+    call names
+  case ('spawn')
+    call spawn
+  case default
+    stop 2
+  end select
   close (10)
   call checkpoint_f
   call MPI_Finalize(ierr)
@@ -226,17 +237,21 @@ contains
     call show('files')
   end subroutine
 
-  subroutine processes
-    logical :: opened
+  subroutine return_errors
     call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN, ierr)
     call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN, ierr)
+  end subroutine
+
+  subroutine names
+    logical :: opened
+    call return_errors
     if (rank /= 0) return
     port = ''
     call MPI_Open_port(MPI_INFO_NULL, port, ierr)
     call did('MPI_Open_port')
     opened = ierr == MPI_SUCCESS
-    if (.not. opened) port = ''
-    write (10, '(A,L1)') '= port ', len_trim(port) > 0
+    write (10, '(A,L1)') '= port ', opened .and. len_trim(port) > 0
+    if (.not. opened) port = 'no port'
     call MPI_Publish_name('pdb-coverage ', MPI_INFO_NULL, port, ierr)
     call did('MPI_Publish_name')
     call MPI_Unpublish_name('pdb-coverage ', MPI_INFO_NULL, port, ierr)
@@ -245,6 +260,11 @@ contains
       call MPI_Close_port(port, ierr)
       call did('MPI_Close_port')
     end if
+  end subroutine
+
+  subroutine spawn
+    call return_errors
+    if (rank /= 0) return
     call get_environment_variable('COVERAGE_CHILD', path)
     call MPI_Comm_spawn(path, MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, peer, &
                         MPI_ERRCODES_IGNORE, ierr)
@@ -259,6 +279,7 @@ contains
   end subroutine
 
   subroutine errors
+    call return_errors
     call MPI_Send(out, 1, MPI_INTEGER, 12345, 0, MPI_COMM_WORLD, ierr)
     call did('MPI_Send')
     call MPI_Bcast(in, 1, MPI_INTEGER, 77, MPI_COMM_WORLD, ierr)
