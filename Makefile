@@ -23,7 +23,8 @@ OPTIMIZE = $(if $(DEBUG),-O0 -g3,-O2 -g)
 INSTRUMENT = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
 	$(if $(COVERAGE),--coverage)
 WARN = -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wvla \
-	-Wpointer-arith -Wwrite-strings -Wformat=2 -Wno-format-nonliteral
+	-Wpointer-arith -Wwrite-strings -Wformat=2 -Wno-format-nonliteral \
+	-Wno-format-truncation
 PC_LIBS = readline pmix libunwind-ptrace libunwind-generic libdw libgvc libzstd
 # Expanded when a recipe runs, so after the packages are there.
 PC_CFLAGS = $(shell pkg-config --cflags $(PC_LIBS) | sed 's/-I/-isystem /g')
