@@ -16,6 +16,7 @@ DEPS_CHECK = openmpi-bin mpich gfortran g++ libcmocka-dev gdb graphviz procps tm
 	debootstrap python3 python3-mpi4py lammps lammps-examples hpcc
 DEPS_DEMO = openmpi-bin procps gdb lammps lammps-examples
 DEPS_ROOT = debootstrap util-linux
+DEPS_SLURM = slurm-wlm munge openmpi-bin procps
 
 # ---- Flags ------------------------------------------------------------------------------------
 
@@ -108,6 +109,7 @@ endef
 $(O)/.deps-build: ; $(call install-packages,$(DEPS_BUILD))
 $(O)/.deps-check: | $(O)/.deps-build ; $(call install-packages,$(DEPS_CHECK))
 $(O)/.deps-demo: | $(O)/.deps-build ; $(call install-packages,$(DEPS_DEMO))
+$(O)/.deps-slurm: | $(O)/.deps-build ; $(call install-packages,$(DEPS_SLURM))
 $(O)/.deps-root: ; $(call install-packages,$(DEPS_ROOT))
 
 deps: $(O)/.deps-build $(O)/.deps-check $(O)/.deps-demo $(O)/.deps-root

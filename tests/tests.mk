@@ -54,6 +54,10 @@ check-trouble: all | $(O)/.deps-check
 check-harmless: all | $(O)/.deps-check
 	@$(PYTHON) tests/run_harmless.py $(JOBS_ARGS)
 
+# Not of "check": it needs root and Slurm's packages, and starts Slurm's daemons.
+check-slurm: all | $(O)/.deps-slurm
+	@bash tests/slurm.sh $(O)
+
 bench-first-answer: all | $(O)/.deps-check
 	@$(PYTHON) tests/bench_first_answer.py --build $(O)
 
@@ -66,7 +70,7 @@ BENCHES = bench-recorder bench-sample bench-analysis bench-first-answer bench-pr
 bench: all | $(O)/.deps-check
 	@for bench in $(BENCHES); do $(MAKE) --no-print-directory O=$(O) $$bench || exit 1; done
 
-.PHONY: check-jobs check-programs check-trouble check-harmless bench-first-answer bench-programs
+.PHONY: check-jobs check-programs check-trouble check-harmless check-slurm bench-first-answer bench-programs
 
 # ---- The fault injector, Debian roots, the demo -----------------------------------------------
 
