@@ -242,6 +242,53 @@ static bool has_rank_below(const struct procfs_stat *list, size_t num, pid_t pid
 	return false;
 }
 
+/* Is it the process itself or one of those below it? */
+static bool is_below(const struct procfs_stat *list, size_t num, pid_t pid, pid_t top)
+{
+	const struct procfs_stat *stat;
+	int depth;
+
+	for (depth = 0; pid > 0 && pid != top && depth < MAX_DEPTH; depth++) {
+		stat = procfs_find(list, num, pid);
+		pid = stat ? stat->ppid : 0;
+	}
+	return pid == top;
+}
+
+static bool srun_has_rank(const struct procfs_stat *list, size_t num,
+			  const struct launcher_info *info, pid_t pid)
+{
+	struct proctable *table;
+	bool has = false;
+	size_t i;
+
+	if (launcher_read_mpir(info, &table, NULL))
+		return false;
+	for (i = 0; i < table->num_procs && !has; i++) {
+		const struct proc *proc = &table->procs[i];
+
+		has = proc->is_local && proc->pid > 0 &&
+		      (is_below(list, num, proc->pid, pid) || is_below(list, num, pid, proc->pid));
+	}
+	proctable_destroy(table);
+	return has;
+}
+
+/* Slurm's ranks are no descendants of their srun, but it may run on this node, as it does in a
+ * batch script: the one that has the process, or a rank below it, in its table. */
+static bool find_srun(const struct procfs_stat *list, size_t num, pid_t pid,
+		      struct launcher_info *info)
+{
+	size_t i;
+
+	for (i = 0; i < num; i++) {
+		if (!strcmp(list[i].comm, "srun") && !look_at(list, num, list[i].pid, info) &&
+		    info->kind == LAUNCHER_SRUN && srun_has_rank(list, num, info, pid))
+			return true;
+	}
+	return false;
+}
+
 static void fill_other(pid_t pid, struct launcher_info *info)
 {
 	char path[512] = "?";
@@ -277,6 +324,8 @@ static int follow(const struct procfs_stat *list, size_t num, const struct procf
 		*info = found[0];
 		return 0;
 	}
+	if (find_srun(list, num, stat->pid, info))
+		return 0;
 	if (is_rank) {
 		fill_other(parent_of_rank(list, num, stat->pid), info);
 		return 0;

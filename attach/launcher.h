@@ -20,7 +20,8 @@ struct launcher_info {
 };
 
 /* Look at what the process has mapped and is. A rank's pid or a shell script that runs the launcher
- * as its child is followed to the launcher. Errors: ERROR_GONE (no such process; says so),
+ * as its child is followed to the launcher; one of Slurm's, to an srun on this node that has it in
+ * its MPIR table. Errors: ERROR_GONE (no such process; says so),
  * ERROR_PERMISSION (another user's: says whose), ERROR_UNSUPPORTED (no launcher and nothing that
  * looks like a rank below it: says what pdb expects). */
 int launcher_identify(pid_t pid, struct launcher_info *ret, struct pdb_error *err);

@@ -213,6 +213,7 @@ check_hung_job() {
 	wait_for 60 is_hung hung || { cat "$work/hung.out" "$work/answer" >&2; die "the job does not hang"; }
 	check_job "pid of srun" "$job" "MPIR table"
 	check_job "pid of the srun that it forked" "$(forked_srun "$job")" "MPIR table"
+	check_job "pid of a rank" "$(rank_pids | head -n 1)" "MPIR table"
 	ask --batch
 	check "without arguments srun is found" says "Slurm srun"
 	check "the ranks are neither traced nor stopped" ranks_are_free

@@ -228,31 +228,36 @@ static void test_odd_name(void **state)
 	stop(pid);
 }
 
-/* This program under the name srun, which forks as srun does (see main). */
+/* This program under the name srun, which forks as srun does (see main); *argument is the pid of
+ * its only rank. */
 static void body_srun(const void *argument, int ready)
 {
-	char command[128], path[64], fd[16];
+	char command[128], path[64], fd[16], rank[16];
 
-	(void)argument;
 	snprintf(path, sizeof(path), "%s/srun", directory);
 	snprintf(command, sizeof(command), "cp /proc/%d/exe %s", (int)getpid(), path);
 	if (system(command))
 		_exit(1);
 	snprintf(fd, sizeof(fd), "%d", ready);
-	execl(path, path, "--as-srun", directory, fd, (char *)NULL);
+	snprintf(rank, sizeof(rank), "%d", (int)*(const pid_t *)argument);
+	execl(path, path, "--as-srun", directory, fd, rank, (char *)NULL);
 }
 
 static void play_srun(char **argv)
 {
+	static struct procdesc table = {"localhost", "rank", 0};
 	int ready = atoi(argv[3]);
 
 	strcpy(directory, argv[2]);
 	map_file("libslurmfull.so");
-	if (!fork())
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-	else
+	table.pid = atoi(argv[4]);
+	MPIR_proctable = &table;
+	MPIR_proctable_size = table.pid > 0;
+	if (fork())
 		for (;;)
 			pause();
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	MPIR_proctable_size = 0;
 	wait_here(ready);
 }
 
@@ -272,7 +277,8 @@ static pid_t only_child(pid_t pid)
 
 static void test_srun_parent(void **state)
 {
-	pid_t pid = start(body_srun, NULL), child = only_child(pid);
+	const pid_t no_rank = 0;
+	pid_t pid = start(body_srun, &no_rank), child = only_child(pid);
 	struct launcher_info info, infos[64];
 	struct pdb_error err;
 	size_t i, num, seen = 0;
@@ -629,6 +635,25 @@ static void test_table_against_environment(void **state)
 	stop(pids[1]);
 }
 
+/* A rank is followed to the srun that has it in its table, not to just any. */
+static void test_srun_of_rank(void **state)
+{
+	pid_t ranks[2] = {start(body_rank, "PMI_RANK=0"), start(body_rank, "PMI_RANK=1")};
+	pid_t pid = start(body_srun, &ranks[0]);
+	struct launcher_info info;
+	struct pdb_error err;
+
+	(void)state;
+	assert_int_equal(launcher_identify(ranks[0], &info, &err), 0);
+	assert_int_equal(info.kind, LAUNCHER_SRUN);
+	assert_int_equal(info.pid, pid);
+	assert_int_equal(launcher_identify(ranks[1], &info, &err), 0);
+	assert_int_equal(info.kind, LAUNCHER_OTHER);
+	stop(pid);
+	stop(ranks[0]);
+	stop(ranks[1]);
+}
+
 /* A pid in the table is another process' by now: of somebody else, or a rank of another job. */
 static void test_reused_pids(void **state)
 {
@@ -665,6 +690,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_odd_name),
 		cmocka_unit_test(test_srun_parent),
+		cmocka_unit_test(test_srun_of_rank),
 		cmocka_unit_test(test_scan),
 		cmocka_unit_test(test_no_launcher),
 		cmocka_unit_test(test_somebody_elses),
@@ -676,7 +702,7 @@ int main(int argc, char **argv)
 
 	if (argc > 3 && !strcmp(argv[1], "--as-odd"))
 		play_odd(argv);
-	if (argc > 3 && !strcmp(argv[1], "--as-srun"))
+	if (argc > 4 && !strcmp(argv[1], "--as-srun"))
 		play_srun(argv);
 	if (argc > 4 && !strcmp(argv[1], "--as-rank"))
 		play_rank(argv);
