@@ -249,8 +249,9 @@ static char *others_text(const struct view *view, uint32_t loop, uint64_t own)
 static void print_loops(const struct view *view, const struct eqgroup *group)
 {
 	const struct place *place = group->place;
+	size_t number = parts_num_iterations(view, group);
 
-	for (size_t i = 0; i < parts_num_iterations(view, group); i++) {
+	for (size_t i = 0; i < number; i++) {
 		char *loop = label_loop(view, place->iterations[i].loop, LABEL_FULL);
 		char *count = label_iteration(&place->iterations[i]);
 		char *others =
