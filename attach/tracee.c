@@ -4,11 +4,13 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "attach/maps.h"
 #include "attach/memory.h"
@@ -22,6 +24,11 @@
 #define TIMEOUT_NS 2000000000ULL
 /* When all that are left are in uninterruptible sleep, no point in waiting longer than this. */
 #define DISK_TIMEOUT_NS 200000000ULL
+/* Another pdb holds a thread for a moment only; so wait for it, this long and in these steps. */
+#define OTHER_TIMEOUT_NS 500000000ULL
+#define OTHER_STEP_NS 2000000
+/* So often a refusal without anybody who has it can be one that let go of it just then. */
+#define MAX_MISSED 3
 #define RED_ZONE 128 /* bytes below the stack pointer that a function may use (x86-64 ABI) */
 
 struct tracer {
@@ -165,6 +172,9 @@ static void drop_ended(struct tracer *tracer)
 
 static void seize(struct tracer *tracer, struct tracee *tracee)
 {
+	if (!tracee->is_wanted)
+		return;
+	tracee->is_wanted = false;
 	tracee->is_pending = !ptrace(PTRACE_SEIZE, tracee->tid, 0, 0);
 	tracer->num_pending += tracee->is_pending;
 	if (tracee->is_pending)
@@ -221,16 +231,10 @@ static void wait_for_rest(struct tracer *tracer)
 	}
 }
 
-static void *trace(void *argument)
+static void copy_wanted(struct tracer *tracer)
 {
-	struct tracer *tracer = argument;
 	size_t i;
 
-	struct sched_param priority = {.sched_priority = 1};
-
-	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
-	/* Where it is allowed: a rank must not stand still because we wait for a processor. */
-	sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &priority);
 	for (i = 0; i < tracer->num; i++)
 		seize(tracer, &tracer->tracees[i]);
 	for (i = 0; i < tracer->num; i++)
@@ -239,6 +243,56 @@ static void *trace(void *argument)
 	for (i = 0; i < tracer->num; i++) {
 		if (tracer->tracees[i].is_pending)
 			finish(tracer, &tracer->tracees[i], TRACEE_TIMEOUT);
+	}
+}
+
+/* Whether a thread was refused because another process of this program has it, or had it. */
+static bool is_held_by_another_of_us(const struct tracee *tracee, bool may_have_missed)
+{
+	struct procfs_status status;
+	struct procfs_stat other, self;
+
+	if (tracee->result != TRACEE_REFUSED || tracee->error != EPERM ||
+	    procfs_status(tracee->tid, &status))
+		return false;
+	if (!status.tracer)
+		return may_have_missed;
+	return !procfs_stat(status.tracer, 0, &other) && !procfs_stat(getpid(), 0, &self) &&
+	       !strcmp(other.comm, self.comm);
+}
+
+/* Of this process nothing is seized here, so that two cannot wait for each other. */
+static bool want_again(struct tracer *tracer, bool may_have_missed)
+{
+	bool is_any = false;
+	size_t i;
+
+	for (i = 0; i < tracer->num; i++) {
+		struct tracee *tracee = &tracer->tracees[i];
+
+		tracee->is_wanted = is_held_by_another_of_us(tracee, may_have_missed);
+		is_any |= tracee->is_wanted;
+	}
+	return is_any;
+}
+
+static void *trace(void *argument)
+{
+	struct sched_param priority = {.sched_priority = 1};
+	struct timespec pause = {0, OTHER_STEP_NS};
+	struct tracer *tracer = argument;
+	uint64_t start_ns = now_ns();
+	int round;
+
+	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+	/* Where it is allowed: a rank must not stand still because we wait for a processor. */
+	sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &priority);
+	for (round = 1;; round++) {
+		copy_wanted(tracer);
+		if (now_ns() - start_ns > OTHER_TIMEOUT_NS ||
+		    !want_again(tracer, round <= MAX_MISSED))
+			break;
+		nanosleep(&pause, NULL);
 	}
 	return NULL;
 }
@@ -251,6 +305,8 @@ void tracee_copy(struct tracee *tracees, size_t num)
 	int error;
 	size_t i;
 
+	for (i = 0; i < num; i++)
+		tracees[i].is_wanted = true;
 	/* The thread inherits the mask, so that signals to pdb (Ctrl-C) never disturb it. Here they
 	 * wait as well: a Ctrl-Z stops all threads, and tracees would stand still for as long. */
 	sigfillset(&all);

@@ -46,7 +46,8 @@ struct tracee {
 	uint64_t when_ns;    /* CLOCK_MONOTONIC, when it was copied */
 	uint64_t stopped_ns; /* an upper bound of how long it was stopped */
 	/* While it goes on. */
-	bool is_pending;
+	bool is_wanted;  /* not seized yet */
+	bool is_pending; /* seized, not copied yet */
 	uint64_t since_ns;
 };
 
@@ -54,7 +55,8 @@ struct tracee {
  * stopped, and a signal that arrives meanwhile is delivered. All are seized first (which does not
  * stop them), then stopped one after the other as fast as they come, so that each stands still
  * only for its own copy. A blocking system call that Linux does not restart (epoll_wait and a few
- * others, see signal(7)) returns EINTR in the tracee, as with every debugger. */
+ * others, see signal(7)) returns EINTR in the tracee, as with every debugger. A thread that another
+ * process of this program has for a moment is tried again, for half a second at most. */
 void tracee_copy(struct tracee *tracees, size_t num);
 
 /* Program counter and stack pointer of a set of registers. */

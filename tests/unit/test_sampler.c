@@ -470,6 +470,31 @@ static void body_other_tracer(int ready)
 	wait_here(ready);
 }
 
+/* As another pdb would, but longer. */
+static void body_short_tracer(int ready)
+{
+	if (ptrace(PTRACE_SEIZE, traced_pid, 0, 0) || ptrace(PTRACE_INTERRUPT, traced_pid, 0, 0) ||
+	    waitpid(traced_pid, NULL, __WALL) != traced_pid)
+		_exit(1);
+	tell(ready);
+	usleep(20000);
+	ptrace(PTRACE_DETACH, traced_pid, 0, 0);
+	while (!shared->is_ended)
+		pause();
+}
+
+static void test_traced_for_a_moment(void **state)
+{
+	struct fixture *f = *state;
+	pid_t pid = start(count_ticks), tracer;
+
+	traced_pid = pid;
+	tracer = start(body_short_tracer);
+	assert_whole(f, take(f, pid, 0));
+	stop(tracer);
+	stop(pid);
+}
+
 static void test_already_traced(void **state)
 {
 	struct fixture *f = *state;
@@ -767,6 +792,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_in_signal_handler, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stopped_stays_stopped, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_vfork_parent, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_traced_for_a_moment, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_already_traced, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refused_by_yama, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_vanished_among_others, setup, teardown),
