@@ -38,6 +38,7 @@ stop() { [ -z "$pid" ] || { kill -9 "$pid"; wait "$pid"; } 2>/dev/null; pid=; }
 steps() { wc -l <"$work/steps"; }
 moves() { local n; n=$(steps); sleep 0.3; [ "$(steps)" -gt "$n" ] && ! grep -q wrong "$work/steps"; }
 stands() { ! moves; }
+has_written() { grep -q '^wchar: [^0]' "/proc/$1/io"; }
 state_is() { [ "$(sed 's/.*) //; s/ .*//' "/proc/$pid/stat" 2>/dev/null)" = "$1" ]; }
 stack_has() {
 	gdb -nx -batch -p "$pid" -ex bt 2>/dev/null | sed -n 's/^#\([0-9]*\) .* in \([^ (]*\).*/\1 \2/p' |
@@ -102,7 +103,7 @@ check "a function that is not there" refuses "inject: process $pid has no functi
 	"$pid" nosuch
 "$inject" --timeout 30 "$pid" victim::Solver::never 2>/dev/null &
 killed=$!
-sleep 0.2
+wait_for has_written "$killed"
 { kill -9 $killed; wait $killed; } 2>/dev/null
 check "it goes on after all these" moves
 stop

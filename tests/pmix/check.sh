@@ -58,6 +58,8 @@ expected_ranks() {
 	done | sort -n
 }
 answer_is_right() { [ "$("$ask" "$job" 5000 | tail -n +2)" = "$(expected_ranks)" ]; }
+# pmix-ask, and the process of its own that speaks to the launcher.
+is_asking() { [ "$(pgrep -cx pmix-ask)" -ge 2 ]; }
 nobody_asks() { ! pgrep -x pmix-ask >/dev/null; }
 
 fails_with() {
@@ -102,7 +104,7 @@ check "the job has not noticed that" job_ends_well
 start_job
 "$ask" --hold "$job" 1000 2>/dev/null &
 victim=$!
-sleep 0.5
+wait_for is_asking
 { kill -9 "$job" $victim
 wait "$job" $victim; } 2>/dev/null
 check "a launcher that has ended" fails_with $ERROR_GONE 5000 "$job" 5000

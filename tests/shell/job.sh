@@ -148,13 +148,9 @@ expect 'save where nothing can be' 2 '/no/such/folder/x'
 
 # ---- The end of the job ----
 
-(
-	sleep 0.5
-	kill "$job"
-) &
 said=$({
 	echo 'lp'
-	while kill -0 "$job" 2>/dev/null; do sleep 0.1; done
+	echo "shell kill $job; while kill -0 $job 2>/dev/null; do sleep 0.1; done"
 	printf 'info job\nlp\nrefresh\n'
 } | "$pdb" --pid "$job" 2>&1)
 status=$?
