@@ -33,6 +33,8 @@ class Job:
         self._changed = threading.Condition()
         self._at_end = False
         self.pids = {}  # rank -> pid, once found
+        self._starts = {}  # pid -> when it started, also of those that have ended
+        self._paths = set()  # of segments seen
         self.launcher = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                          stdin=stdin, env=env, cwd=cwd, text=True,
                                          errors="replace", start_new_session=True)
@@ -98,8 +100,10 @@ class Job:
         for pid in process.list_descendants(self.pid):
             env = process.read_environment(pid)
             rank = next((env[name] for name in _RANK_VARIABLES if name in env), None)
-            if rank is not None and int(rank) not in pids and _has_mpi(pid):
+            status = process.read_status(pid)
+            if status and rank is not None and int(rank) not in pids and _has_mpi(pid):
                 pids[int(rank)] = pid
+                self._starts[pid] = status.start
         self.pids = pids
         return pids
 
@@ -115,9 +119,10 @@ class Job:
 
     def segments(self):
         """By rank, of the ranks found."""
-        paths = segment.find_segments(set(self.pids.values()), self.segment_dir)
-        segments = (segment.read_segment(path) for path in paths.values())
-        return {one.rank: one for one in segments if one}
+        starts = {pid: self._starts[pid] for pid in self.pids.values()}
+        segments = segment.find_segments(starts, self.segment_dir)
+        self._paths.update(one.path for one in segments)
+        return {one.rank: one for one in segments}
 
     def wait_until_recorded(self, events=1, timeout=DEADLINE_S):
         """Until each rank has a segment and has made so many transitions."""
@@ -198,7 +203,9 @@ class Job:
                 _kill(owned, pid)
             self.launcher.kill()
             self.launcher.wait()
-        for path in segment.find_segments(set(owned), self.segment_dir).values():
+        starts = {pid: status.start for pid, status in owned.items() if status} | self._starts
+        left = segment.find_segments(starts, self.segment_dir)
+        for path in self._paths | {one.path for one in left}:
             try:
                 os.unlink(path)
             except FileNotFoundError:

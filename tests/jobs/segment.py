@@ -35,6 +35,7 @@ class Lane:
 class Segment:
     path: str
     pid: int
+    start: int  # of the process, as in /proc/PID/stat
     rank: int
     size: int
     life: int
@@ -59,7 +60,7 @@ def _read(path, file):
     fields = _HEADER.unpack_from(header)
     if fields[0] != MAGIC:
         return None
-    _, _, _, _, _, _, pid, rank, size, _, _, life, _ = fields
+    _, _, _, _, _, _, pid, rank, size, _, start, life, _ = fields
     offset, lane_size, num_lanes = _LANES.unpack_from(header, _LANES_AT)
     lanes = []
     for number in range(num_lanes):
@@ -67,14 +68,17 @@ def _read(path, file):
         _, tid, is_main = _LANE.unpack_from(data)
         _, state, _, events, _, _, polls, _ = _CURRENT.unpack_from(data, _CURRENT_AT)
         lanes.append(Lane(tid, bool(is_main), state, events, polls))
-    return Segment(path, pid, rank, size, life, lanes)
+    return Segment(path, pid, start, rank, size, life, lanes)
 
 
-def find_segments(pids, directory="/dev/shm"):
-    """Paths of the segments that these processes have made, by pid."""
-    paths = {}
+def find_segments(starts, directory="/dev/shm"):
+    """The segments that these processes have made. `starts` has the start of each by pid: a file that
+    an earlier process of that pid left behind is not taken for theirs."""
+    found = []
     for name in os.listdir(directory):
         suffix = name.rpartition(".")[2]
-        if name.startswith("pdb.") and suffix.isdigit() and int(suffix) in pids:
-            paths[int(suffix)] = os.path.join(directory, name)
-    return paths
+        if name.startswith("pdb.") and suffix.isdigit() and int(suffix) in starts:
+            one = read_segment(os.path.join(directory, name))
+            if one and one.start == starts[int(suffix)]:
+                found.append(one)
+    return found
