@@ -470,14 +470,25 @@ static void body_other_tracer(int ready)
 	wait_here(ready);
 }
 
-/* As another pdb would, but longer. */
+static size_t count_threads(pid_t pid)
+{
+	size_t num = 0;
+
+	free(procfs_threads(pid, &num));
+	return num;
+}
+
+/* As another pdb would, but until the sampler has made its thread and that has had the time to be
+ * refused. */
 static void body_short_tracer(int ready)
 {
 	if (ptrace(PTRACE_SEIZE, traced_pid, 0, 0) || ptrace(PTRACE_INTERRUPT, traced_pid, 0, 0) ||
 	    waitpid(traced_pid, NULL, __WALL) != traced_pid)
 		_exit(1);
 	tell(ready);
-	usleep(20000);
+	while (count_threads(getppid()) < 2)
+		usleep(100);
+	usleep(5000);
 	ptrace(PTRACE_DETACH, traced_pid, 0, 0);
 	while (!shared->is_ended)
 		pause();
