@@ -33,6 +33,62 @@ struct model_event {
 	uint32_t state; /* entered at that time */
 };
 
+/* A collective that was started, as in struct seg_collective. */
+struct model_collective {
+	uint64_t number, bytes;
+	uint32_t site;
+	int32_t root;
+};
+
+/* A communicator, window or file, as in struct seg_comm. */
+struct model_comm {
+	uint64_t id, parent_id;
+	enum seg_comm_kind kind;
+	uint32_t site, ordinal;
+	int32_t rank;
+	uint32_t size, members; /* into model.members, or SEG_ALL_MEMBERS, SEG_NO_MEMBERS */
+	uint32_t remote_size, remote_members;
+	uint32_t num_sources, sources;
+	const char *name; /* NULL: none; points into `strings` */
+	bool is_freed;
+	uint64_t collectives;
+	struct model_collective recent[SEG_RECENT]; /* latest first; number 0 ends them */
+};
+
+struct model_request {
+	enum seg_request_kind kind; /* SEG_REQUEST_FREE: the slot is empty */
+	uint32_t flags;		    /* enum seg_request_flags */
+	uint32_t comm;		    /* into comms, or SEG_NO_COMM */
+	int32_t peer, tag;
+	uint64_t ordinal, bytes;
+	uint32_t site, lane;
+	uint64_t since_ns;
+};
+
+struct model_transfer {
+	uint32_t comm; /* into comms, or SEG_NO_COMM */
+	int32_t peer, tag;
+	uint64_t ordinal, bytes;
+};
+
+/* The operation in progress or, of a lane outside MPI that polls, the last poll. */
+struct model_operation {
+	enum seg_operation_kind kind; /* SEG_OPERATION_OTHER: nothing is known */
+	uint32_t flags;		      /* enum seg_operation_flags */
+	uint64_t number;
+	struct model_transfer transfers[2];
+	uint32_t *waited; /* into requests */
+	size_t num_waited;
+};
+
+/* A row of a lane's ledger, as in struct seg_ledger. */
+struct model_ledger {
+	uint32_t comm;
+	int32_t peer, tag;
+	uint32_t cancelled;
+	uint64_t sends, sends_done, receives, receives_done, taken;
+};
+
 /* One thread that calls MPI. */
 struct model_lane {
 	bool is_main;
@@ -55,6 +111,11 @@ struct model_lane {
 	uint64_t *state_polls; /* [2 * num_sites]: failed polls ever, on enter states of polls */
 	struct model_event *ring; /* oldest first; the last one entered `state` */
 	size_t num_ring;
+
+	struct model_operation operation;
+	struct model_ledger *ledger; /* in the order first used */
+	size_t num_ledger;
+	uint64_t dropped_ledger; /* transfers that no row counts */
 };
 
 struct model {
@@ -76,12 +137,19 @@ struct model {
 	size_t num_frames;
 	struct model_site *sites;
 	size_t num_sites;
+	struct model_comm *comms; /* 0: MPI_COMM_WORLD, 1: MPI_COMM_SELF; none before MPI_Init */
+	size_t num_comms;
+	int32_t *members; /* world ranks and sources of the comms, one list after the other */
+	size_t num_members;
+	struct model_request *requests; /* slots, used or free */
+	size_t num_requests;
 	struct model_lane *lanes;
 	size_t num_lanes;
 
 	/* What the recorder lost, and what it cost. */
 	uint64_t dropped_strings, dropped_modules, dropped_frames, dropped_sites;
 	uint64_t dropped_transitions, dropped_lanes;
+	uint64_t dropped_comms, dropped_members, dropped_requests;
 	uint64_t full_unwinds, abandoned;
 	uint64_t bytes; /* storage that the segment takes (st_blocks) */
 };

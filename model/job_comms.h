@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The communicators, windows and files of a job: those of the ranks, unified by their ids. */
+#ifndef PDB_MODEL_JOB_COMMS_H
+#define PDB_MODEL_JOB_COMMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/segment.h" /* enum seg_comm_kind, enum seg_peer */
+
+struct job_model;
+struct model;
+struct model_comm;
+
+/* What one rank knows of it. */
+struct job_comm_view {
+	int rank; /* of the job */
+	const struct model *model;
+	const struct model_comm *comm;
+	int side; /* of an intercommunicator: which of the groups is its own; else 0 */
+};
+
+struct job_comm {
+	uint64_t id;
+	enum seg_comm_kind kind;
+	uint32_t parent;  /* index, or SEG_NO_COMM: predefined, or the parent is not known */
+	uint32_t ordinal; /* which of those made from the parent; from 1 */
+	const char *name; /* "MPI_COMM_WORLD", or as the program said; NULL: none */
+	uint32_t path;	  /* call path that made it, in the job's callpaths; CALLPATH_NONE */
+	const char *made_by; /* "MPI_Comm_split"; NULL: predefined or not known */
+	/* The ranks of the job in order of their rank in the communicator; -1: a process that is not of
+	 * this job or not known. Group 1 is of intercommunicators only, else NULL. */
+	int *groups[2];
+	size_t sizes[2];
+	struct job_comm_view *views; /* by rank; of members that have a model */
+	size_t num_views;
+};
+
+struct job_comms {
+	struct job_comm *comms; /* parents before children; MPI_COMM_WORLD first, if it is known */
+	size_t num_comms;
+	struct job_comms_private *private;
+};
+
+/* jm is borrowed and must outlive the result. Communicators whose id is not known (0) are left out,
+ * as are MPI_COMM_SELF of each rank and what was made from it by one rank alone. Never fails. */
+struct job_comms *job_comms_create(const struct job_model *jm);
+void job_comms_destroy(struct job_comms *comms); /* NULL is fine */
+
+/* The index of entry `local` of a model's comms, or SEG_NO_COMM. */
+uint32_t job_comms_find(const struct job_comms *comms, const struct model *model, uint32_t local);
+
+/* The job's rank of `peer` as a rank of `model` gives it (in the remote group of an
+ * intercommunicator, in its own group else); -1 for SEG_PEER_* and what is not known. */
+int job_comms_peer(const struct job_comms *comms, const struct model *model, uint32_t local,
+		   int32_t peer);
+
+/* The view of a rank, or NULL. */
+const struct job_comm_view *job_comm_view(const struct job_comm *comm, int rank);
+
+#endif
