@@ -15,9 +15,9 @@ struct model_comm;
 /* What one rank knows of it. */
 struct job_comm_view {
 	int rank; /* of the job */
-	const struct model *model;
-	const struct model_comm *comm;
 	int side; /* of an intercommunicator: which of the groups is its own; else 0 */
+	const struct model *model;
+	const struct model_comm *comm; /* into model->comms */
 };
 
 struct job_comm {
@@ -29,10 +29,11 @@ struct job_comm {
 	uint32_t path;	  /* call path that made it, in the job's callpaths; CALLPATH_NONE */
 	const char *made_by; /* "MPI_Comm_split"; NULL: predefined or not known */
 	/* The ranks of the job in order of their rank in the communicator; -1: a process that is not of
-	 * this job or not known. Group 1 is of intercommunicators only, else NULL. */
-	int *groups[2];
+	 * this job or not known. Group 1 is of intercommunicators only, else NULL; group 0 of those is
+	 * that of the lowest rank. Communicators may share one array. */
+	const int *groups[2];
 	size_t sizes[2];
-	struct job_comm_view *views; /* by rank; of members that have a model */
+	struct job_comm_view *views; /* by rank; of members that have a model; never empty */
 	size_t num_views;
 };
 
@@ -42,8 +43,10 @@ struct job_comms {
 	struct job_comms_private *private;
 };
 
-/* jm is borrowed and must outlive the result. Communicators whose id is not known (0) are left out,
- * as are MPI_COMM_SELF of each rank and what was made from it by one rank alone. Never fails. */
+/* After job_model_finish(); jm is borrowed and must outlive the result. Left out are communicators
+ * whose id is not known (0), those about which ranks contradict each other (size, kind, who is which
+ * rank), and MPI_COMM_SELF of each rank with what was made from it by one rank alone. Never fails.
+ * Linear in the communicators and lists of members that the models hold. */
 struct job_comms *job_comms_create(const struct job_model *jm);
 void job_comms_destroy(struct job_comms *comms); /* NULL is fine */
 
@@ -51,11 +54,12 @@ void job_comms_destroy(struct job_comms *comms); /* NULL is fine */
 uint32_t job_comms_find(const struct job_comms *comms, const struct model *model, uint32_t local);
 
 /* The job's rank of `peer` as a rank of `model` gives it (in the remote group of an
- * intercommunicator, in its own group else); -1 for SEG_PEER_* and what is not known. */
+ * intercommunicator, in its own group else); -1 for SEG_PEER_*, what is not known, and communicators
+ * that are left out. */
 int job_comms_peer(const struct job_comms *comms, const struct model *model, uint32_t local,
 		   int32_t peer);
 
-/* The view of a rank, or NULL. */
+/* The view of a rank, or NULL: no member, or one without a model. */
 const struct job_comm_view *job_comm_view(const struct job_comm *comm, int rank);
 
 #endif
