@@ -46,6 +46,7 @@ struct judge {
 	const struct job_model *jm;
 	const struct eqgroups *groups;
 	const struct progress_graph *graph;
+	const struct waitfor *waitfor;
 	struct stack_facts *stacks;
 	struct lane_fact *lanes;
 	bool *has_waiting; /* [roles] */
@@ -493,13 +494,14 @@ static void judge_by_stacks(struct judge *j)
 }
 
 struct verdict *verdict_create(const struct job *job, const struct eqgroups *groups,
-			       const struct progress_graph *graph)
+			       const struct progress_graph *graph, const struct waitfor *waitfor)
 {
 	struct judge j = {
 		.job = job,
 		.jm = job->model,
 		.groups = groups,
 		.graph = graph,
+		.waitfor = waitfor,
 		.stacks = stack_facts_create(job),
 		.verdict = xcalloc(1, sizeof(struct verdict)),
 	};
@@ -507,6 +509,10 @@ struct verdict *verdict_create(const struct job *job, const struct eqgroups *gro
 	j.verdict->culprits = rankset_create();
 	j.verdict->waiting = rankset_create();
 	j.verdict->moving = rankset_create();
+	j.verdict->awaited = rankset_create();
+	j.verdict->which = j.verdict->lane = j.verdict->need = WAITFOR_NONE;
+	j.verdict->novel = UINT32_MAX;
+	j.verdict->novel_rank = -1;
 	if (j.jm && groups && graph && j.jm->num_lanes > 0)
 		judge_by_models(&j);
 	else
@@ -522,6 +528,7 @@ void verdict_destroy(struct verdict *verdict)
 	rankset_destroy(verdict->culprits);
 	rankset_destroy(verdict->waiting);
 	rankset_destroy(verdict->moving);
+	rankset_destroy(verdict->awaited);
 	free(verdict->culprit_groups);
 	free(verdict);
 }

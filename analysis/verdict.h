@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "analysis/eqgroup.h"
+#include "analysis/waitfor.h"
 
 struct job;
 
@@ -19,6 +20,10 @@ enum verdict_kind {
 	VERDICT_LEAST,	     /* all static ranks are inside MPI: these are least in the order */
 	VERDICT_UNDECIDED,   /* all are static and inside, and the order cannot pick */
 	VERDICT_UNKNOWN,     /* too little is known (no models and no stacks) */
+	VERDICT_DEADLOCK,    /* ranks wait for each other: waitfor->deadlocks[which] */
+	VERDICT_MISMATCH,    /* members call different collectives: waitfor->mismatches[which] */
+	VERDICT_LOST,	     /* a message that is waited for was not sent, or not as it is received */
+	VERDICT_LIBRARY,     /* inside MPI though nothing is missing: both ends, without picking one */
 };
 
 enum verdict_basis { VERDICT_BY_MODELS, VERDICT_BY_STACKS };
@@ -38,6 +43,19 @@ struct verdict {
 	bool is_new_state; /* no culprit ever left this state before */
 	bool is_approximate; /* a comparison used cumulative counts of an inner loop */
 	uint64_t quiet_ns; /* since the last transition of any rank */
+
+	/* Of a kind that the waits tell, and what else they tell. */
+	bool is_likely; /* some of it is a guess: polling, or the progress order chose */
+	/* Index in waitfor->deadlocks or mismatches; LOST: in waitfor->losts, or WAITFOR_NONE if the
+	 * message was not sent in any form. */
+	uint32_t which;
+	uint32_t lane, need; /* LOST: who waits for it, and the need; else WAITFOR_NONE */
+	/* DEADLOCK, LOST: a transition (of the job model) that a culprit, and nobody else, took once,
+	 * from where it is usual to go on otherwise; UINT32_MAX: none. */
+	uint32_t novel;
+	int novel_rank;
+	/* NONE: the moving ranks that all waits end at, if they do; empty else. */
+	struct rankset *awaited;
 };
 
 /* A rank is static if it made no transition between the looks, or with one look none for 200 ms.
@@ -46,11 +64,12 @@ struct verdict {
  * is_hang takes ten times that and 1 s, or 3 s in a state never left before.
  *
  * The samples in the job, if any, tell stopped processes and main threads that wait for other
- * threads of their own rank, and they speak for ranks without a model. groups and graph may be
- * NULL: then the verdict is by stacks alone, stay_ns is the time over which they agree, and is_hang
- * takes 3 s of that, since earlier stays are not known. Never fails. */
+ * threads of their own rank, and they speak for ranks without a model. Without waitfor (NULL)
+ * nothing is known of the waits. groups and graph may be NULL, too: then the verdict is by stacks
+ * alone, stay_ns is the time over which they agree, and is_hang takes 3 s of that, since earlier
+ * stays are not known. Never fails. All is borrowed and may go before the result. */
 struct verdict *verdict_create(const struct job *job, const struct eqgroups *groups,
-			       const struct progress_graph *graph);
+			       const struct progress_graph *graph, const struct waitfor *waitfor);
 void verdict_destroy(struct verdict *verdict);
 
 #endif

@@ -80,7 +80,7 @@ static void analyse(struct session *session)
 		session->groups = eqgroups_create(session->progress);
 		session->graph = progress_graph_create(session->progress, session->groups);
 	}
-	session->verdict = verdict_create(job, session->groups, session->graph);
+	session->verdict = verdict_create(job, session->groups, session->graph, NULL);
 }
 
 static int look(struct session *session, struct pdb_error *err)

@@ -122,7 +122,7 @@ static void bench(int num_ranks)
 	groups = eqgroups_create(progress);
 	graph = progress_graph_create(progress, groups);
 	at[3] = seconds();
-	verdict = verdict_create(job, groups, graph);
+	verdict = verdict_create(job, groups, graph, NULL);
 	at[4] = seconds();
 	culprits = rankset_encode(verdict->culprits, NUM_HANGING);
 	printf("%8d %7zu %6zu %7zu", num_ranks, job->model->num_shapes, progress->num_loops,

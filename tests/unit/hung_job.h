@@ -322,6 +322,9 @@ static inline void hung_verdict(struct hung *hung)
 	verdict->waiting = rankset_copy(hung->groups.groups[0].ranks);
 	rankset_add_set(verdict->waiting, hung->groups.groups[1].ranks);
 	verdict->moving = rankset_create();
+	verdict->awaited = rankset_create();
+	verdict->which = verdict->lane = verdict->need = WAITFOR_NONE;
+	verdict->novel = UINT32_MAX;
 	verdict->is_hang = true;
 	verdict->stay_ns = verdict->quiet_ns = 72 * SECOND;
 	verdict->longest_before_ns = 210 * SECOND / 1000;
@@ -415,6 +418,7 @@ static inline void hung_destroy(struct hung *hung)
 	rankset_destroy(hung->verdict.culprits);
 	rankset_destroy(hung->verdict.waiting);
 	rankset_destroy(hung->verdict.moving);
+	rankset_destroy(hung->verdict.awaited);
 	for (size_t i = 0; i < hung->job.num_holes; i++)
 		free(hung->job.holes[i].why);
 	free(hung->job.holes);

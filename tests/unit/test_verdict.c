@@ -62,7 +62,7 @@ static struct answer judge(struct job *job)
 	answer.progress = progress_create(job->model);
 	answer.groups = eqgroups_create(answer.progress);
 	answer.graph = progress_graph_create(answer.progress, answer.groups);
-	answer.verdict = verdict_create(job, answer.groups, answer.graph);
+	answer.verdict = verdict_create(job, answer.groups, answer.graph, NULL);
 	return answer;
 }
 
@@ -426,7 +426,7 @@ static void test_ended_by_stacks(void **state)
 	for (int r = 0; r < 3; r++)
 		add_sample(job, r, 'R', LIBMPI, "PMPI_Recv", 1);
 	job_add_hole(job, 3, JOB_HOLE_ENDED);
-	verdict = verdict_create(job, NULL, NULL);
+	verdict = verdict_create(job, NULL, NULL, NULL);
 	assert_int_equal(verdict->kind, VERDICT_LEFT);
 	assert_ranks(verdict->culprits, "3");
 	assert_ranks(verdict->waiting, "0-2");
@@ -498,7 +498,7 @@ static void test_by_stacks(void **state)
 						   1000 * SIM_MS);
 			}
 		}
-		verdict = verdict_create(job, NULL, NULL);
+		verdict = verdict_create(job, NULL, NULL, NULL);
 		assert_int_equal(verdict->kind, stacks[i].kind);
 		assert_int_equal(verdict->basis, VERDICT_BY_STACKS);
 		assert_ranks(verdict->culprits, stacks[i].culprits);
@@ -533,7 +533,7 @@ static void test_moves_by_stacks(void **state)
 		add_sample(job, 1, 'R', APP, "compute", (i + 1) * 3000 * SIM_MS);
 	for (uint64_t i = 0; i < 2; i++)
 		add_sample(job, 2, 'R', LIBMPI, "x", (i + 1) * 3000 * SIM_MS);
-	verdict = verdict_create(job, NULL, NULL);
+	verdict = verdict_create(job, NULL, NULL, NULL);
 	assert_int_equal(verdict->kind, VERDICT_NONE);
 	assert_ranks(verdict->moving, "0");
 	assert_ranks(verdict->waiting, "2");
@@ -544,7 +544,7 @@ static void test_moves_by_stacks(void **state)
 static void test_nothing_known(void **state)
 {
 	struct job *job = job_create();
-	struct verdict *verdict = verdict_create(job, NULL, NULL);
+	struct verdict *verdict = verdict_create(job, NULL, NULL, NULL);
 
 	(void)state;
 	assert_int_equal(verdict->kind, VERDICT_UNKNOWN);

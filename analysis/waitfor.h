@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Who waits for whom: the AND/OR wait-for graph of a job, what follows from it, and what is wrong
+ * with the calls that do not match. analysis.md, section 5.
+ *
+ * Nodes are numbered in four ranges, in this order:
+ *	lanes		node i is lanes[i] of the job model: a thread of a rank that calls MPI
+ *	ranks		one for each rank of the job: met by any of its lanes (OR)
+ *	collectives	one for each started and unfinished collective: all members that have not
+ *			started it (AND). A barrier of n ranks has n + 1 edges and not n * n.
+ *	any		one for each communicator that somebody receives from with a wildcard: any
+ *			member (OR)
+ * A need is an edge from a lane. What it leads to follows from its kind: a rank, a collective or
+ *any member. The other nodes have edges of their own, for which there are functions below.
+ *
+ * Released: what may go on by itself, or once others do that may. The least fixpoint of: a lane
+ *that moves, computes outside MPI, has left MPI or of which nothing is known is released; one whose
+ *needs (all, or one of them) are released is. What is not released will never go on: it is stuck.
+ *All that is doubtful counts as released, so that what is called stuck is certain: after Hilbrich
+ *et al., "MPI runtime error detection with MUST" (2012), on AND/OR wait-for graphs, and their
+ *release computation.
+ *
+ * A lane that polls may do something else next, so it is released. `is_likely_stuck` says what
+ * holds if it goes on polling for the same. */
+#ifndef PDB_ANALYSIS_WAITFOR_H
+#define PDB_ANALYSIS_WAITFOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct job;
+struct job_comms;
+struct rankset;
+
+#define WAITFOR_NONE UINT32_MAX
+
+enum waitfor_kind {
+	WAITFOR_MESSAGE,  /* a receive or probe: the message was not sent */
+	WAITFOR_RECEIVE,  /* a send: the receive was not posted */
+	WAITFOR_MEMBERS,  /* a collective: members have not started it */
+	WAITFOR_LOCK,     /* a window's lock, held by `peer` */
+	WAITFOR_TOKEN,    /* what MPI_Win_post, MPI_Win_complete, MPI_Intercomm_create or
+			   * MPI_Comm_create_group tell; `tag` (enum seg_tag) says which */
+	WAITFOR_TRANSFER, /* matched at both ends and not finished; always weak */
+	WAITFOR_THREADS,  /* outside MPI, in a function that waits for threads of its own rank */
+};
+
+/* One thing that a lane waits for. */
+struct waitfor_need {
+	uint8_t kind;    /* enum waitfor_kind */
+	bool is_weak;    /* met as far as the counts tell: does not hold up by itself */
+	bool is_certain; /* provable from the counts of ranks that stand still */
+	bool is_any;     /* peer is a wildcard: any member */
+	bool is_poll;    /* the lane polls for it */
+	bool is_wildcard_tag;
+	int32_t peer;  /* the job's rank; -1: a wildcard, a collective, or a process of another job
+			*/
+	int32_t tag;   /* of a message; -1 (SEG_TAG_ANY): any */
+	uint32_t comm; /* index in job_comms, SEG_NO_COMM of threads */
+	uint32_t node; /* what it leads to: of a rank, a collective, or any */
+	uint32_t site; /* job site of the call that started it: the lane's own call or that of the
+			* request */
+	uint32_t request; /* index in model->requests, WAITFOR_NONE: the call itself */
+	/* Of a message: it is message number `number` of those with this peer, tag and
+	 * communicator, and the other end has sent, or posted receives for, `given` of them. number
+	 * 0: not known, and `given` counts what has all been received. Of a collective: its number,
+	 * and how many members have not started it. */
+	uint64_t number, given;
+	uint64_t bytes;
+};
+
+enum waitfor_state {
+	WAITFOR_MOVES,   /* made a transition between the looks, or just before */
+	WAITFOR_OUTSIDE, /* static outside MPI */
+	WAITFOR_BLOCKED, /* static inside MPI */
+	WAITFOR_POLLS,   /* static between or inside unsuccessful polls */
+	WAITFOR_LEFT,    /* the thread has ended or the rank has left MPI: nothing comes from it */
+};
+
+/* Why a lane inside MPI has no needs, or why they are not all. */
+enum waitfor_gap {
+	WAITFOR_COMPLETE,    /* they are all there is: without needs it is stuck in the library */
+	WAITFOR_NOT_COVERED, /* a function of which nothing is recorded */
+	WAITFOR_NO_COMM,     /* a communicator whose identity is not known */
+	WAITFOR_OVERFLOW,    /* the ledger, or the requests it waits for, had no room */
+	WAITFOR_UNSETTLED,   /* the counts do not tell: other receives may get the message, ... */
+	WAITFOR_UNREADABLE,  /* the lane was written to while it was copied */
+};
+
+/* What is known of a lane. */
+struct waitfor_lane {
+	uint8_t state; /* enum waitfor_state */
+	uint8_t gap;   /* enum waitfor_gap */
+	bool is_or;    /* one of the needs is enough */
+	bool is_stuck; /* will never go on */
+	bool is_likely_stuck;
+	uint32_t first_need, num_needs; /* in waitfor.needs */
+};
+
+/* A collective that somebody waits in. */
+struct waitfor_collective {
+	uint32_t comm;        /* index in job_comms */
+	uint64_t number;      /* on it */
+	uint32_t mismatch;    /* index in waitfor.mismatches, or WAITFOR_NONE */
+	int owner;            /* of a neighbourhood collective: the rank it is seen from; else -1 */
+	uint32_t num_missing; /* members that have not started it */
+	uint32_t num_unknown; /* members of which it is not known */
+	bool is_stuck, is_likely_stuck;
+};
+
+enum waitfor_difference {
+	WAITFOR_OTHER_FUNCTION, /* MPI_Finalize among them: a rank leaves early */
+	WAITFOR_OTHER_ROOT,
+	WAITFOR_OTHER_BYTES,
+};
+
+/* Members that agree. */
+struct waitfor_party {
+	struct rankset *ranks;
+	const char *function; /* "MPI_Bcast" */
+	int32_t root;         /* in the communicator, or SEG_PEER_NONE, ... */
+	uint64_t bytes;       /* or SEG_NO_BYTES */
+	uint32_t site;        /* job site of the call of the first of them */
+	bool is_waiting;      /* one of them at least is still in it */
+};
+
+/* Members of a communicator that do different things as their collective number `number`. Only of
+ * ranks that stand still, and only where somebody waits. */
+struct waitfor_mismatch {
+	enum waitfor_difference what; /* the first of these that differs */
+	uint32_t comm;
+	uint64_t number;
+	struct waitfor_party *parties; /* the smallest first, ties by first rank */
+	size_t num_parties;
+};
+
+/* Messages that were sent, and that no receive posted so far gets. */
+struct waitfor_unreceived {
+	int source, destination; /* the job's ranks */
+	uint32_t comm;
+	int32_t tag;
+	uint64_t sent, received; /* of this source, destination and tag; the first is the greater */
+};
+
+enum waitfor_slip {
+	WAITFOR_OTHER_TAG,         /* sent with another tag than it is received with */
+	WAITFOR_OTHER_COMM,        /* in another communicator */
+	WAITFOR_OTHER_DESTINATION, /* to another rank */
+	WAITFOR_OTHER_SOURCE,      /* by another rank than it is received from */
+};
+
+/* A message that is waited for, and one that nobody receives which may be meant for it. */
+struct waitfor_lost {
+	enum waitfor_slip slip;
+	uint32_t lane, need; /* who waits, and the need */
+	uint32_t message;    /* index in waitfor.unreceived */
+};
+
+/* A lane of a chain or cycle. It waits for the next step's lane by `need`, through a collective,
+ * any member or a rank as that says. */
+struct waitfor_step {
+	uint32_t lane; /* WAITFOR_NONE: a rank without a model */
+	int rank;
+	uint32_t need; /* in waitfor.needs; WAITFOR_NONE: the end */
+};
+
+/* Lanes that all wait for each other, and for nothing else that could help: none will ever go on.
+ */
+struct waitfor_deadlock {
+	struct rankset *ranks;
+	uint32_t *lanes; /* ascending */
+	size_t num_lanes;
+	struct waitfor_step *cycle; /* one of the shortest; the last waits for the first */
+	size_t num_cycle;
+	bool has_or;            /* some of them wait for any of several */
+	bool is_likely;         /* only if those that poll go on polling */
+	struct rankset *behind; /* stuck ranks that wait for these, directly or not */
+};
+
+/* What a chain ends at. */
+enum waitfor_end {
+	WAITFOR_END_CYCLE,   /* back at one of its own lanes: stuck, or likely so */
+	WAITFOR_END_OUTSIDE, /* computes */
+	WAITFOR_END_MOVES,
+	WAITFOR_END_LEFT,     /* has left MPI, or its process has ended */
+	WAITFOR_END_LIBRARY,  /* inside MPI though its needs are met */
+	WAITFOR_END_UNKNOWN,  /* no model, or no usable evidence: waitfor_lane.gap says why */
+	WAITFOR_END_MISMATCH, /* in a collective whose members do not agree */
+	WAITFOR_NUM_ENDS
+};
+
+/* From one rank along its needs to what it waits for in the end. */
+struct waitfor_chain {
+	struct waitfor_step *steps; /* the first is of the rank asked for */
+	size_t num_steps;
+	enum waitfor_end end;
+	size_t cycle_from; /* END_CYCLE: the last step waits for this one */
+	/* All ranks that it waits for in the end, not only along this chain, by what they do. An
+	 * end that is none has an empty set. */
+	struct rankset *ends[WAITFOR_NUM_ENDS];
+};
+
+struct waitfor {
+	const struct job *job; /* borrowed, as is the next */
+	const struct job_comms *comms;
+	struct waitfor_lane *lanes; /* [job->model->num_lanes] */
+	size_t num_lanes;
+	struct waitfor_need *needs; /* by lane */
+	size_t num_needs;
+	struct waitfor_collective *collectives; /* by communicator, then number */
+	size_t num_collectives;
+	struct waitfor_mismatch *mismatches; /* by communicator, then number */
+	size_t num_mismatches;
+	struct waitfor_deadlock *deadlocks; /* certain ones first, then the largest */
+	size_t num_deadlocks;
+	/* Only messages from or to ranks that are stuck or wait in vain, and not more than some
+	 * thousand: waitfor_unreceived() has those of one rank. */
+	struct waitfor_unreceived *unreceived; /* by destination, source, communicator, tag */
+	size_t num_unreceived;
+	struct waitfor_lost *losts; /* by lane and need; the likeliest slip of each first */
+	size_t num_losts;
+	struct waitfor_private *private;
+};
+
+/* job->model must be there; job and comms are borrowed and must outlive the result. Never fails:
+ * what is not known is released. Linear in what the models hold. */
+struct waitfor *waitfor_create(const struct job *job, const struct job_comms *comms);
+void waitfor_destroy(struct waitfor *waitfor); /* NULL is fine */
+
+/* ---- Asking it --------------------------------------------------------------------------------
+ */
+
+/* What a node number is: the index in collectives (else WAITFOR_NONE), or the job's rank (else -1).
+ */
+uint32_t waitfor_collective_of(const struct waitfor *waitfor, uint32_t node);
+int waitfor_rank_of(const struct waitfor *waitfor, uint32_t node);
+
+/* The lanes of a rank: the first one's index and how many; 0 of a rank without a model. */
+size_t waitfor_lanes_of(const struct waitfor *waitfor, int rank, uint32_t *first_ret);
+
+/* Members of a collective that have not started it; those of which it is not known, in *unknown_ret
+ * unless that is NULL. The caller frees both. */
+struct rankset *waitfor_missing(const struct waitfor *waitfor, uint32_t collective,
+				struct rankset **unknown_ret);
+
+/* Whom a need is for: the peer, the missing members of the collective, or all members but oneself.
+ * The caller frees. */
+struct rankset *waitfor_peers(const struct waitfor *waitfor, uint32_t need);
+
+/* The shortest way from a rank to the nearest end of its waits; ends that explain something
+ * (a mismatch, one that computes, has left or moves, a cycle) before ends where nothing is known.
+ * NULL: the rank has no model. */
+struct waitfor_chain *waitfor_chain_create(const struct waitfor *waitfor, int rank);
+void waitfor_chain_destroy(struct waitfor_chain *chain); /* NULL is fine */
+
+/* Messages sent to or by this rank that no receive gets so far, whether it moves or not; as in
+ * waitfor.unreceived. *num_ret may be 0. The caller frees. */
+struct waitfor_unreceived *waitfor_find_unreceived(const struct waitfor *waitfor, int rank,
+						   size_t *num_ret);
+
+#endif
