@@ -47,6 +47,8 @@ static struct recorder {
 	bool had_sessions, had_init;
 } recorder = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+struct comms recorder_comms;
+
 static __thread struct {
 	uintptr_t cfa; /* stack pointer of the recorded call in progress; 0: none */
 	struct lane *lane;
@@ -444,6 +446,40 @@ void recorder_leave_poll(bool failed)
 	self.cfa = 0;
 }
 
+/* ---- Communicators, windows, files ------------------------------------------------------------ */
+
+/* The first two entries, before any other. Lock held. */
+static void predefine(void)
+{
+	const struct seg_header *h = recorder.writer.header;
+
+	comms_predefine(&recorder_comms, &recorder.writer, h->rank, h->rank >= 0 ? h->size : 0);
+}
+
+uint32_t recorder_adopt(uint64_t key, enum seg_comm_kind kind)
+{
+	uint32_t index = SEG_NO_COMM;
+	struct slow s;
+
+	if (atomic_load_explicit(&recorder.stage, memory_order_relaxed) != STAGE_ON ||
+	    !slow_begin(&s))
+		return SEG_NO_COMM;
+	predefine();
+	index = comms_adopt(&recorder_comms, &recorder.writer, key, kind);
+	slow_end(&s);
+	return index;
+}
+
+void recorder_map(uint64_t key, uint32_t index)
+{
+	struct slow s;
+
+	if (!slow_begin(&s))
+		return;
+	comms_map(&recorder_comms, key, index);
+	slow_end(&s);
+}
+
 /* ---- Init, finalize, abort ------------------------------------------------------------------- */
 
 static void set_life(enum seg_life life)
@@ -464,6 +500,7 @@ void recorder_after_init(const struct recorder_mpi *mpi)
 	struct seg_header *h = recorder.writer.header;
 	int saved_errno = errno;
 	int rank, size, level;
+	struct slow s;
 
 	if (atomic_load(&recorder.stage) != STAGE_ON || atomic_load(&h->life) != SEG_LIFE_STARTING)
 		return;
@@ -474,6 +511,11 @@ void recorder_after_init(const struct recorder_mpi *mpi)
 	if (mpi->thread_level(&level))
 		h->thread_level = level;
 	mpi->version(h->mpi_library, sizeof(h->mpi_library));
+	if (slow_begin(&s)) {
+		predefine();
+		slow_end(&s);
+	}
+	mpi->predefined(recorder_map);
 	set_life(SEG_LIFE_RUNNING);
 	errno = saved_errno;
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/recorder/comms.h"
 #include "model/segment.h"
 
 /* One exported wrapper. */
@@ -20,11 +21,16 @@ struct recorder_function {
 	void *next;	      /* what to call; NULL: not looked up yet */
 };
 
+/* What the wrappers look up without a lock; changed through the functions below only. */
+extern struct comms recorder_comms;
+
 /* Questions to MPI; each returns false where there is no answer. */
 struct recorder_mpi {
 	bool (*world)(int *rank, int *size);
 	bool (*thread_level)(int *level);
 	bool (*version)(char *text, size_t size);
+	/* Keys of MPI_COMM_WORLD, MPI_COMM_SELF and the null handles, in C and Fortran, to indexes. */
+	void (*predefined)(void (*map)(uint64_t key, uint32_t index));
 };
 
 /* A call begins: `ra` is its return address and `cfa` the stack pointer at it. False when it is
@@ -43,6 +49,12 @@ void recorder_before_finalize(void);
 void recorder_after_finalize(void);
 
 void recorder_before_abort(void);
+
+/* The entry of a handle that nobody has announced: a new one without id. */
+uint32_t recorder_adopt(uint64_t key, enum seg_comm_kind kind);
+
+/* Another handle of an entry: that of the other language. */
+void recorder_map(uint64_t key, uint32_t index);
 
 /* A session was opened (+1) or closed (-1). */
 void recorder_session(int change);

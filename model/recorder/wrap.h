@@ -11,6 +11,7 @@
 
 #include "model/recorder/next.h"
 #include "model/recorder/recorder.h"
+#include "model/recorder/wrap_comms.h"
 
 #pragma GCC visibility push(default)
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -119,6 +120,7 @@ static const struct recorder_mpi wrap_mpi = {
 	.world = wrap_world,
 	.thread_level = wrap_thread_level,
 	.version = wrap_version,
+	.predefined = wrap_predefined,
 };
 
 #endif

@@ -23,6 +23,8 @@ static const struct {
 	[SEG_TABLE_MODULES] = {sizeof(struct seg_module), SEG_MAX_MODULES},
 	[SEG_TABLE_FRAMES] = {sizeof(struct seg_frame), SEG_MAX_FRAMES},
 	[SEG_TABLE_SITES] = {sizeof(struct seg_site), SEG_MAX_SITES},
+	[SEG_TABLE_COMMS] = {sizeof(struct seg_comm), SEG_MAX_COMMS},
+	[SEG_TABLE_MEMBERS] = {sizeof(int32_t), SEG_MAX_MEMBERS},
 };
 
 static uint64_t round_up(uint64_t n, uint64_t step)

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The communicators, windows and files of this process: from MPI's handle to the entry in the
+ * segment, and the numbers of their collectives. Looking up takes no lock; what adds or frees is
+ * called with the recorder's lock held. Nothing here knows MPI: handles are words. */
+#ifndef PDB_RECORDER_COMMS_H
+#define PDB_RECORDER_COMMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/recorder/idhash.h"
+#include "model/recorder/writer.h"
+
+/* What a handle is of. C handles and Fortran's integers may have equal values. */
+enum comms_space {
+	COMMS_C = 1,
+	COMMS_FORTRAN,
+	COMMS_WINDOW_C,
+	COMMS_WINDOW_FORTRAN,
+	COMMS_FILE_C,
+	COMMS_FILE_FORTRAN,
+};
+
+enum {
+	COMMS_SLOTS = 1 << 16, /* two for each entry of a full table */
+	COMMS_FULL = COMMS_SLOTS / 4 * 3,
+};
+#define COMMS_UNKNOWN (UINT32_MAX - 1) /* a handle that was never seen */
+
+static inline uint64_t comms_key(enum comms_space space, uint64_t handle)
+{
+	return handle << 3 | space;
+}
+
+struct comms_slot {
+	_Atomic uint64_t key; /* never removed: a handle's value comes again; 0: empty */
+	_Atomic uint32_t index;
+};
+
+/* What the segment does not tell of an entry. */
+struct comms_own {
+	uint32_t children; /* made from it so far */
+	uint64_t members;  /* commid_of_members() of its group, plus the remote group's */
+	uint64_t keys[2];  /* its handles in C and Fortran; 0: none */
+};
+
+struct comms {
+	struct seg_comm *entries; /* of the segment; NULL: not yet */
+	uint32_t num;		  /* entries */
+	uint32_t num_slots_used;
+	struct idhash lists;	/* hash of a list in MEMBERS -> its first index */
+	struct comms_slot slots[COMMS_SLOTS];
+	struct comms_own own[SEG_MAX_COMMS];
+};
+
+/* The index of a handle; SEG_NO_COMM: a null handle, or one that found no room; COMMS_UNKNOWN. */
+static inline uint32_t comms_find(const struct comms *c, uint64_t key)
+{
+	uint32_t at = key * 0x9e3779b97f4a7c15u >> 48;
+
+	for (;; at = (at + 1) % COMMS_SLOTS) {
+		/* Pairs with the release in comms_map(): the index is that of the key, or newer. */
+		uint64_t found = atomic_load_explicit(&c->slots[at].key, memory_order_acquire);
+		if (__builtin_expect(found == key, 1))
+			return atomic_load_explicit(&c->slots[at].index, memory_order_acquire);
+		if (found == 0)
+			return COMMS_UNKNOWN;
+	}
+}
+
+/* From now on the handle means this entry (or SEG_NO_COMM, as do indexes of no entry). False when
+ * there is no room. */
+bool comms_map(struct comms *c, uint64_t key, uint32_t index);
+
+/* The first two entries. size 0: not known. */
+void comms_predefine(struct comms *c, struct writer *w, int world_rank, uint32_t world_size);
+
+/* An entry of which nothing is known but its kind: made where the recorder did not see it. */
+uint32_t comms_adopt(struct comms *c, struct writer *w, uint64_t key, enum seg_comm_kind kind);
+
+/* A collective starts: its number, from 1; 0 when index is SEG_NO_COMM. Takes no lock: the members'
+ * threads may not start two on one communicator at the same time. */
+uint64_t comms_start(struct comms *c, uint32_t index, uint32_t site, int32_t root, uint64_t bytes);
+
+#endif
