@@ -40,12 +40,12 @@ struct model_collective {
 	int32_t root;
 };
 
-/* A communicator, window or file, as in struct seg_comm. */
+/* A communicator, window or file, as in struct seg_comm. What could not be read whole has id 0. */
 struct model_comm {
 	uint64_t id, parent_id;
 	enum seg_comm_kind kind;
 	uint32_t site, ordinal;
-	int32_t rank;
+	int32_t rank; /* -1: not known */
 	uint32_t size, members; /* into model.members, or SEG_ALL_MEMBERS, SEG_NO_MEMBERS */
 	uint32_t remote_size, remote_members;
 	uint32_t num_sources, sources;
@@ -55,18 +55,21 @@ struct model_comm {
 	struct model_collective recent[SEG_RECENT]; /* latest first; number 0 ends them */
 };
 
+/* A slot. Waiting for one whose kind is not known (SEG_REQUEST_OTHER here) makes an operation
+ * incomplete. */
 struct model_request {
 	enum seg_request_kind kind; /* SEG_REQUEST_FREE: the slot is empty */
 	uint32_t flags;		    /* enum seg_request_flags */
-	uint32_t comm;		    /* into comms, or SEG_NO_COMM */
+	uint32_t comm;		    /* into comms, or SEG_NO_COMM: peer and tag are not known */
 	int32_t peer, tag;
 	uint64_t ordinal, bytes;
-	uint32_t site, lane;
+	uint32_t site, lane;	    /* MODEL_NO_LANE: a thread that began after the lanes were copied */
 	uint64_t since_ns;
 };
+#define MODEL_NO_LANE UINT32_MAX
 
 struct model_transfer {
-	uint32_t comm; /* into comms, or SEG_NO_COMM */
+	uint32_t comm; /* into comms, or SEG_NO_COMM: peer and tag are not known */
 	int32_t peer, tag;
 	uint64_t ordinal, bytes;
 };
@@ -76,8 +79,8 @@ struct model_operation {
 	enum seg_operation_kind kind; /* SEG_OPERATION_OTHER: nothing is known */
 	uint32_t flags;		      /* enum seg_operation_flags */
 	uint64_t number;
-	struct model_transfer transfers[2];
-	uint32_t *waited; /* into requests */
+	struct model_transfer transfers[2]; /* see model_num_transfers() */
+	uint32_t *waited; /* into requests, none of them free; only of the two kinds of waiting */
 	size_t num_waited;
 };
 
@@ -99,6 +102,9 @@ struct model_lane {
 	uint64_t since_ns; /* when the present state was entered */
 	uint64_t first_ns; /* when the lane was taken */
 	uint64_t events;   /* transitions ever made */
+	/* The same once requests and communicators had been copied, too. Equal: they are as of the
+	 * present stay. */
+	uint64_t last_events;
 
 	uint32_t poll_site;    /* of the last failed poll since then; 0: none */
 	bool in_poll;	       /* inside a poll right now */
@@ -115,7 +121,7 @@ struct model_lane {
 	struct model_operation operation;
 	struct model_ledger *ledger; /* in the order first used */
 	size_t num_ledger;
-	uint64_t dropped_ledger; /* transfers that no row counts */
+	uint64_t dropped_ledger; /* not 0: transfers that no row counts */
 };
 
 struct model {
@@ -139,7 +145,8 @@ struct model {
 	size_t num_sites;
 	struct model_comm *comms; /* 0: MPI_COMM_WORLD, 1: MPI_COMM_SELF; none before MPI_Init */
 	size_t num_comms;
-	int32_t *members; /* world ranks and sources of the comms, one list after the other */
+	int32_t *members; /* world ranks and sources of the comms, one list after the other; no entry is
+			   * below -1, but none is checked against a size */
 	size_t num_members;
 	struct model_request *requests; /* slots, used or free */
 	size_t num_requests;
@@ -153,6 +160,9 @@ struct model {
 	uint64_t full_unwinds, abandoned;
 	uint64_t bytes; /* storage that the segment takes (st_blocks) */
 };
+
+/* How many of transfers[] an operation of this kind uses. */
+int model_num_transfers(enum seg_operation_kind kind);
 
 struct model *model_create(void);
 void model_destroy(struct model *model); /* NULL is fine */

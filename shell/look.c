@@ -218,8 +218,12 @@ static void set_moves(struct job_lane *lane, const struct local *local)
 		return;
 	look = &local->looks[lane->lane];
 	lane->has_second_look = true;
-	lane->has_moved = lane->data->events != look->events;
-	lane->moves = lane->data->events > look->events ? lane->data->events - look->events : 0;
+	/* Until all of the copy was made: what it holds of a lane that has not moved is of one moment,
+	 * and that moment is the same for all ranks, since all were looked at before any was copied. */
+	lane->has_moved = lane->data->last_events != look->events;
+	lane->moves = lane->data->last_events > look->events ?
+			      lane->data->last_events - look->events :
+			      0;
 	lane->has_polled =
 		lane->has_moved ? lane->data->polls > 0 : lane->data->polls > look->polls;
 }
