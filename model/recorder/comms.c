@@ -1,13 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/recorder/comms.h"
 
-#include "model/recorder/commid.h"
+#include <string.h>
 
 #define RELAXED memory_order_relaxed
 
+enum {
+	MAX_NAMES = 8,                        /* of one entry */
+	MAX_NAME = 128,                       /* bytes; MPI_MAX_OBJECT_NAME is less or equal */
+	MAX_NAME_BYTES = SEG_MAX_STRINGS / 4, /* the rest is for names of functions and modules */
+};
+
+/* ---- Handles -----------------------------------------------------------------------------------
+ */
+
 _Static_assert(COMMS_SLOTS == 1 << 16, "comms_find() takes 16 bits of the hash");
 
-bool comms_map(struct comms *c, uint64_t key, uint32_t index)
+static bool has_entry(const struct comms *c, uint32_t index)
+{
+	return index < atomic_load_explicit(&c->num, RELAXED);
+}
+
+static bool map(struct comms *c, uint64_t key, uint32_t index)
 {
 	uint32_t at = key * 0x9e3779b97f4a7c15u >> 48;
 	uint64_t found;
@@ -17,28 +31,122 @@ bool comms_map(struct comms *c, uint64_t key, uint32_t index)
 	if (found == 0 && c->num_slots_used >= COMMS_FULL)
 		return false;
 	c->num_slots_used += found == 0;
-	if (index >= c->num)
-		index = SEG_NO_COMM;
 	/* Pairs with the acquire loads of comms_find(). */
 	atomic_store_explicit(&c->slots[at].index, index, memory_order_release);
 	atomic_store_explicit(&c->slots[at].key, key, memory_order_release);
 	return true;
 }
 
-/* The next entry, not yet visible; NULL when there is no room. */
-static struct seg_comm *next_entry(struct comms *c, struct writer *w, uint32_t *index_ret)
+static uint64_t *own_key(struct comms *c, uint64_t key, uint32_t index)
+{
+	return &c->own[index].keys[(key & 7) % 2];
+}
+
+bool comms_map(struct comms *c, uint64_t key, uint32_t index)
+{
+	if (!has_entry(c, index))
+		return map(c, key, SEG_NO_COMM);
+	if (!map(c, key, index))
+		return false;
+	*own_key(c, key, index) = key;
+	return true;
+}
+
+void comms_unmap(struct comms *c, uint32_t index)
+{
+	if (!has_entry(c, index))
+		return;
+	for (int i = 0; i < 2; i++)
+		if (c->own[index].keys[i])
+			map(c, c->own[index].keys[i], COMMS_UNKNOWN);
+	memset(c->own[index].keys, 0, sizeof(c->own[index].keys));
+}
+
+void comms_freed(struct comms *c, uint32_t index)
+{
+	if (has_entry(c, index))
+		atomic_store_explicit(&c->entries[index].is_freed, 1, memory_order_release);
+}
+
+/* ---- Lists of ranks ----------------------------------------------------------------------------
+ */
+
+static bool is_world_order(const int32_t *list, uint32_t num)
+{
+	for (uint32_t i = 0; i < num; i++)
+		if (list[i] != (int32_t)i)
+			return false;
+	return true;
+}
+
+/* The same list, stored before; or SEG_NO_MEMBERS. */
+static uint32_t find_list(const struct comms *c, const struct writer *w, const int32_t *list,
+			  uint32_t num, uint64_t hash)
+{
+	const struct seg_table *table = &w->header->tables[SEG_TABLE_MEMBERS];
+	const int32_t *stored = (const int32_t *)((const char *)w->header + table->offset);
+	uint32_t count = atomic_load_explicit(&table->count, RELAXED);
+	struct idhash_probe probe = idhash_probe(&c->lists, hash);
+	uint32_t first;
+
+	while ((first = idhash_next(&c->lists, &probe)) != IDHASH_NONE)
+		if (num <= count - first && memcmp(stored + first, list, num * sizeof(*list)) == 0)
+			return first;
+	return SEG_NO_MEMBERS;
+}
+
+/* First index of the list in MEMBERS; SEG_NO_MEMBERS when there is no room. */
+static uint32_t store_list(struct comms *c, struct writer *w, const int32_t *list, uint32_t num)
+{
+	uint64_t hash = commid_of_members(list, num);
+	uint32_t first = find_list(c, w, list, num, hash);
+
+	if (first != SEG_NO_MEMBERS || num == 0)
+		return first;
+	int32_t *to = writer_next(w, SEG_TABLE_MEMBERS, num, &first);
+	if (!to)
+		return SEG_NO_MEMBERS;
+	memcpy(to, list, num * sizeof(*list));
+	writer_publish(w, SEG_TABLE_MEMBERS, num);
+	idhash_add(&c->lists, hash, first);
+	return first;
+}
+
+static uint32_t store_members(struct comms *c, struct writer *w, const int32_t *list, uint32_t num)
+{
+	if (!list)
+		return SEG_NO_MEMBERS;
+	return is_world_order(list, num) && num == c->entries[0].size ? SEG_ALL_MEMBERS
+								      : store_list(c, w, list, num);
+}
+
+/* ---- Entries -----------------------------------------------------------------------------------
+ */
+
+/* The next entry, empty and not yet visible; NULL when there is no room. */
+static struct seg_comm *next_entry(struct writer *w, uint32_t *index_ret)
 {
 	struct seg_comm *entry = writer_next(w, SEG_TABLE_COMMS, 1, index_ret);
 
-	if (entry)
-		c->entries = entry - *index_ret;
+	if (!entry)
+		return NULL;
+	*entry = (struct seg_comm){
+		.rank = -1,
+		.members = SEG_NO_MEMBERS,
+		.remote_members = SEG_NO_MEMBERS,
+		.sources = SEG_NO_MEMBERS,
+	};
 	return entry;
 }
 
 static void publish(struct comms *c, struct writer *w)
 {
+	uint32_t index = atomic_load_explicit(&c->num, RELAXED);
+
 	writer_publish(w, SEG_TABLE_COMMS, 1);
-	c->num++;
+	if (c->entries[index].id)
+		idhash_add(&c->ids, c->entries[index].id, index);
+	atomic_store_explicit(&c->num, index + 1, RELAXED);
 }
 
 static uint64_t members_up_to(uint32_t size)
@@ -53,46 +161,33 @@ static uint64_t members_up_to(uint32_t size)
 static void add_world(struct comms *c, struct writer *w, int rank, uint32_t size)
 {
 	uint32_t index;
-	struct seg_comm *entry = next_entry(c, w, &index);
+	struct seg_comm *entry = next_entry(w, &index);
 
 	if (!entry)
 		return;
-	*entry = (struct seg_comm){
-		.rank = rank,
-		.size = size,
-		.members = size ? SEG_ALL_MEMBERS : SEG_NO_MEMBERS,
-		.remote_members = SEG_NO_MEMBERS,
-		.sources = SEG_NO_MEMBERS,
-	};
+	c->entries = entry;
+	entry->rank = rank;
+	entry->size = size;
 	if (size) {
 		c->own[index].members = members_up_to(size);
+		entry->members = SEG_ALL_MEMBERS;
 		entry->id = commid(COMMID_WORLD, 0, 0, 0, c->own[index].members);
 	}
 	publish(c, w);
 }
 
-static void add_self(struct comms *c, struct writer *w, int rank)
+static void add_self(struct comms *c, struct writer *w, int32_t rank)
 {
-	uint32_t index, first;
-	struct seg_comm *entry = next_entry(c, w, &index);
+	uint32_t index;
+	struct seg_comm *entry = next_entry(w, &index);
 
 	if (!entry)
 		return;
-	*entry = (struct seg_comm){
-		.size = 1,
-		.members = SEG_NO_MEMBERS,
-		.remote_members = SEG_NO_MEMBERS,
-		.sources = SEG_NO_MEMBERS,
-	};
-	int32_t *member = rank >= 0 ? writer_next(w, SEG_TABLE_MEMBERS, 1, &first) : NULL;
-	if (member) {
-		*member = rank;
-		entry->members = first;
-		writer_publish(w, SEG_TABLE_MEMBERS, 1);
-		idhash_add(&c->lists, commid_of_members(&rank, 1), first);
-	}
+	entry->rank = 0;
+	entry->size = 1;
 	if (rank >= 0) {
 		c->own[index].members = commid_of_members(&rank, 1);
+		entry->members = store_members(c, w, &rank, 1);
 		entry->id = commid(COMMID_SELF, 0, 0, 0, c->own[index].members);
 	}
 	publish(c, w);
@@ -112,26 +207,160 @@ uint32_t comms_adopt(struct comms *c, struct writer *w, uint64_t key, enum seg_c
 
 	if (index != COMMS_UNKNOWN)
 		return index;
-	struct seg_comm *entry = next_entry(c, w, &index);
+	struct seg_comm *entry = next_entry(w, &index);
 	if (!entry) {
-		comms_map(c, key, SEG_NO_COMM);
+		map(c, key, SEG_NO_COMM);
 		return SEG_NO_COMM;
 	}
-	*entry = (struct seg_comm){
-		.kind = kind,
-		.rank = -1,
-		.members = SEG_NO_MEMBERS,
-		.remote_members = SEG_NO_MEMBERS,
-		.sources = SEG_NO_MEMBERS,
-	};
+	entry->kind = kind;
 	publish(c, w);
 	comms_map(c, key, index);
 	return index;
 }
 
+/* ---- What is made ------------------------------------------------------------------------------
+ */
+
+uint32_t comms_child(struct comms *c, uint32_t parent)
+{
+	if (!has_entry(c, parent))
+		return 0;
+	return atomic_fetch_add_explicit(&c->own[parent].children, 1, RELAXED) + 1;
+}
+
+static bool all_of_this_world(const int32_t *list, uint32_t num)
+{
+	for (uint32_t i = 0; list && i < num; i++)
+		if (list[i] < 0)
+			return false;
+	return list || num == 0;
+}
+
+/* 0: something that the id is made of is not known. */
+static uint64_t members_of(const struct comms *c, const struct comms_new *n)
+{
+	if (n->like_parent)
+		return c->own[n->parent].members;
+	if (!all_of_this_world(n->members, n->size) ||
+	    !all_of_this_world(n->remote, n->remote_size))
+		return 0;
+	uint64_t hash = commid_of_members(n->members, n->size);
+	return n->remote_size ? hash + commid_of_members(n->remote, n->remote_size) : hash;
+}
+
+static uint32_t find_id(const struct comms *c, uint64_t id)
+{
+	struct idhash_probe probe = idhash_probe(&c->ids, id);
+	uint32_t index;
+
+	while ((index = idhash_next(&c->ids, &probe)) != IDHASH_NONE)
+		if (c->entries[index].id == id)
+			break;
+	return index;
+}
+
+/* Its ordinal and id, which is 0 when it cannot be known. */
+static void identify(struct comms *c, const struct comms_new *n, uint64_t members,
+		     struct seg_comm *entry)
+{
+	bool is_of_parent = n->origin == COMMID_COLLECTIVE || n->origin == COMMID_GROUP;
+	uint64_t parent = is_of_parent ? entry->parent_id : 0;
+
+	entry->ordinal = n->ordinal;
+	if (members == 0 || (is_of_parent && parent == 0))
+		return;
+	if (n->origin != COMMID_COLLECTIVE) {
+		/* Not of all that the parent has, so its count of children is no use. */
+		uint32_t first = find_id(c, commid(n->origin, parent, 1, n->extra, members));
+		entry->ordinal = first == IDHASH_NONE ? 1 : ++c->own[first].again + 1;
+	}
+	entry->id = commid(n->origin, parent, entry->ordinal, n->extra, members);
+}
+
+static void set_groups(struct comms *c, struct writer *w, const struct comms_new *n,
+		       struct seg_comm *entry)
+{
+	if (n->like_parent) {
+		const struct seg_comm *parent = &c->entries[n->parent];
+		entry->rank = parent->rank;
+		entry->size = parent->size;
+		entry->members = parent->members;
+		entry->remote_size = parent->remote_size;
+		entry->remote_members = parent->remote_members;
+		if (n->has_topology_of_parent) {
+			entry->num_sources = parent->num_sources;
+			entry->sources = parent->sources;
+		}
+		return;
+	}
+	entry->rank = n->rank;
+	entry->size = n->size;
+	entry->members = store_members(c, w, n->members, n->size);
+	entry->remote_size = n->remote_size;
+	if (n->remote_size)
+		entry->remote_members = store_members(c, w, n->remote, n->remote_size);
+	entry->num_sources = n->num_sources;
+	if (n->sources)
+		entry->sources = store_list(c, w, n->sources, n->num_sources);
+}
+
+/* The handle's value comes again, so what had it is gone, though nobody said so. */
+static void forget_former(struct comms *c, uint64_t key)
+{
+	uint32_t former = comms_find(c, key);
+
+	if (has_entry(c, former)) {
+		comms_unmap(c, former);
+		comms_freed(c, former);
+	}
+}
+
+uint32_t comms_add(struct comms *c, struct writer *w, const struct comms_new *n)
+{
+	uint32_t index;
+	struct seg_comm *entry = next_entry(w, &index);
+
+	forget_former(c, n->key);
+	if (!entry || (n->like_parent && !has_entry(c, n->parent))) {
+		map(c, n->key, SEG_NO_COMM);
+		return SEG_NO_COMM;
+	}
+	uint64_t members = members_of(c, n);
+	entry->kind = n->kind;
+	entry->site = n->site;
+	if (has_entry(c, n->parent))
+		entry->parent_id = c->entries[n->parent].id;
+	identify(c, n, members, entry);
+	set_groups(c, w, n, entry);
+	c->own[index].members = members;
+	publish(c, w);
+	comms_map(c, n->key, index);
+	return index;
+}
+
+void comms_name(struct comms *c, struct writer *w, uint32_t index, const char *text,
+		uint32_t length)
+{
+	char name[MAX_NAME];
+
+	if (!has_entry(c, index) || c->own[index].names >= MAX_NAMES ||
+	    c->name_bytes + length >= MAX_NAME_BYTES)
+		return;
+	length = length < MAX_NAME ? length : MAX_NAME - 1;
+	memcpy(name, text, length);
+	name[length] = '\0';
+	c->own[index].names++;
+	c->name_bytes += length + 1;
+	atomic_store_explicit(&c->entries[index].name, writer_string(w, name),
+			      memory_order_release);
+}
+
+/* ---- Collectives -------------------------------------------------------------------------------
+ */
+
 uint64_t comms_start(struct comms *c, uint32_t index, uint32_t site, int32_t root, uint64_t bytes)
 {
-	if (index == SEG_NO_COMM)
+	if (!has_entry(c, index))
 		return 0;
 	struct seg_comm *comm = &c->entries[index];
 	uint64_t number = atomic_load_explicit(&comm->collectives, RELAXED) + 1;

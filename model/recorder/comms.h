@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/recorder/commid.h"
 #include "model/recorder/idhash.h"
 #include "model/recorder/writer.h"
 
@@ -39,16 +40,40 @@ struct comms_slot {
 
 /* What the segment does not tell of an entry. */
 struct comms_own {
-	uint32_t children; /* made from it so far */
-	uint64_t members;  /* commid_of_members() of its group, plus the remote group's */
-	uint64_t keys[2];  /* its handles in C and Fortran; 0: none */
+	uint64_t members;          /* commid_of_members() of its group, plus the remote group's */
+	uint64_t keys[2];          /* its handles in C and Fortran; 0: none */
+	_Atomic uint32_t children; /* made from it so far by collective calls */
+	uint32_t again; /* entries that differ from this first one in nothing but ordinal */
+	uint32_t names; /* it was given */
+};
+
+/* A new communicator, window or file, as MPI tells of it. */
+struct comms_new {
+	enum seg_comm_kind kind;
+	enum commid_origin origin;
+	uint64_t key;     /* its handle in the language of the call that made it */
+	uint32_t parent;  /* index; SEG_NO_COMM: none, or not known */
+	uint32_t ordinal; /* by comms_child(); other origins than COMMID_COLLECTIVE are counted here
+			   */
+	uint64_t extra;   /* see commid() */
+	uint32_t site;
+	bool like_parent; /* a duplicate, window, file: takes the groups from its parent */
+	bool has_topology_of_parent;
+	/* If not like_parent. Members are world ranks, or -1; NULL: not known. */
+	int32_t rank;
+	uint32_t size, remote_size;
+	const int32_t *members, *remote;
+	uint32_t num_sources;
+	const int32_t *sources;
 };
 
 struct comms {
 	struct seg_comm *entries; /* of the segment; NULL: not yet */
-	uint32_t num;		  /* entries */
+	_Atomic uint32_t num;     /* entries; stored before an index becomes known */
 	uint32_t num_slots_used;
-	struct idhash lists;	/* hash of a list in MEMBERS -> its first index */
+	struct idhash lists; /* hash of a list in MEMBERS -> its first index */
+	struct idhash ids;   /* id -> index of the entry */
+	uint32_t name_bytes; /* of names given */
 	struct comms_slot slots[COMMS_SLOTS];
 	struct comms_own own[SEG_MAX_COMMS];
 };
@@ -77,6 +102,23 @@ void comms_predefine(struct comms *c, struct writer *w, int world_rank, uint32_t
 
 /* An entry of which nothing is known but its kind: made where the recorder did not see it. */
 uint32_t comms_adopt(struct comms *c, struct writer *w, uint64_t key, enum seg_comm_kind kind);
+
+/* A call that makes something from `parent` starts: the ordinal of what it makes. Takes no lock. */
+uint32_t comms_child(struct comms *c, uint32_t parent);
+
+/* The call has made it. Its index, or SEG_NO_COMM when there is no room; the handle then means
+ * that. An entry that had this handle before must have been freed. */
+uint32_t comms_add(struct comms *c, struct writer *w, const struct comms_new *n);
+
+/* Its handles mean nothing any more: before MPI frees it, when another thread may get one of them
+ * for something new. If MPI then refuses, it is mapped again by its key. */
+void comms_unmap(struct comms *c, uint32_t index);
+
+void comms_freed(struct comms *c, uint32_t index);
+
+/* The program gives it a name, of `length` bytes. Too many names are ignored. */
+void comms_name(struct comms *c, struct writer *w, uint32_t index, const char *text,
+		uint32_t length);
 
 /* A collective starts: its number, from 1; 0 when index is SEG_NO_COMM. Takes no lock: the members'
  * threads may not start two on one communicator at the same time. */

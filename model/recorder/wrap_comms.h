@@ -9,12 +9,12 @@
 #include "model/recorder/recorder.h"
 
 /* MPI's own function, whatever other tool is loaded; NULL where the library lacks it. */
-#define WRAP_PMPI(function_)                                                                      \
-	({                                                                                        \
-		static void *pmpi;                                                                \
-		if (!__atomic_load_n(&pmpi, __ATOMIC_RELAXED))                                    \
-			__atomic_store_n(&pmpi, next_symbol("P" #function_), __ATOMIC_RELAXED);   \
-		(__typeof__(&function_))pmpi;                                                     \
+#define WRAP_PMPI(function_)                                                                       \
+	({                                                                                         \
+		static void *pmpi;                                                                 \
+		if (!__atomic_load_n(&pmpi, __ATOMIC_RELAXED))                                     \
+			__atomic_store_n(&pmpi, next_symbol("P" #function_), __ATOMIC_RELAXED);    \
+		(__typeof__(&function_))pmpi;                                                      \
 	})
 
 #ifdef OPEN_MPI
@@ -45,8 +45,7 @@ static __attribute__((noinline, cold)) uint32_t wrap_new_comm_fortran(MPI_Fint h
 
 static inline uint32_t wrap_comm_fortran(const MPI_Fint *handle)
 {
-	uint32_t index =
-		comms_find(&recorder_comms, comms_key(COMMS_FORTRAN, (uint32_t)*handle));
+	uint32_t index = comms_find(&recorder_comms, comms_key(COMMS_FORTRAN, (uint32_t)*handle));
 
 	return __builtin_expect(index != COMMS_UNKNOWN, 1) ? index : wrap_new_comm_fortran(*handle);
 }

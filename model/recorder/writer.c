@@ -79,9 +79,11 @@ static bool reserve(struct writer *w, struct seg_table *table, uint64_t base, ui
 {
 	uint64_t need = entries * table->entry_size;
 
+	if (entries > table->capacity)
+		return false;
 	if (need <= table->allocated)
 		return true;
-	if (entries > table->capacity || w->exhausted)
+	if (w->exhausted)
 		return false;
 	uint64_t whole = round_up((uint64_t)table->capacity * table->entry_size, PAGE);
 	uint64_t wanted = min64(round_up(need, GROW_BYTES), whole);
