@@ -34,6 +34,8 @@ struct lane {
 
 	struct seg_lane *seg;
 	struct lane_hint no_hint;
+	uint32_t site; /* of the call in progress */
+	const struct path_entry *entry; /* of its path, or NULL */
 	uint32_t poll_site; /* of the last poll since the state was entered; 0: none */
 	uint64_t poll_ticks;
 	struct pathcache cache;

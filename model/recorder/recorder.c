@@ -364,85 +364,84 @@ static __attribute__((noinline)) struct lane *unusual(uintptr_t cfa)
 	return self.lane ? self.lane : attach_thread(SEG_LIFE_RUNNING);
 }
 
+/* The call is recorded: calls in its midst are let through from here on. */
+static struct lane *begun(struct lane *lane, uint32_t site, const struct path_entry *entry,
+			  uintptr_t cfa)
+{
+	self.cfa = cfa;
+	atomic_signal_fence(memory_order_seq_cst);
+	lane->site = site;
+	lane->entry = entry;
+	return lane;
+}
+
 /* The whole way, with nothing assumed. */
-static __attribute__((noinline, cold)) bool enter(struct recorder_function *function, uintptr_t ra,
-						  uintptr_t cfa)
+static __attribute__((noinline, cold)) struct lane *
+begin(struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
 {
 	struct lane *lane = self.lane;
 
 	if (self.cfa != 0 || !lane) {
 		lane = unusual(cfa);
 		if (!lane)
-			return false;
+			return NULL;
 	}
 	const struct path_entry *entry = pathcache_find(&lane->cache, function, ra, cfa);
 	uint32_t site = entry ? entry->site : find_site(lane, function, ra, cfa, &entry);
-	if (!site)
-		return false;
-	self.cfa = cfa;
-	if (function->class_id == SEG_CLASS_POLL)
-		lane_enter_poll(lane, site);
-	else
-		lane_enter(lane, site, entry);
-	return true;
-}
-
-static __attribute__((noinline, cold)) void leave(void)
-{
-	if (self.lane)
-		lane_leave(self.lane);
-	self.cfa = 0;
-}
-
-bool recorder_enter_poll(struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
-{
-	return enter(function, ra, cfa);
+	return site ? begun(lane, site, entry, cfa) : NULL;
 }
 
 /* The fast path: the call that came after the same one last time comes again. Whatever else is left
- * to enter() and leave(). Reading the counter waits for all earlier loads and holds up all later
- * ones, so it stands where the chains of loads on both sides are about equally long. */
-bool recorder_enter(struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
+ * to begin() and to the lane. */
+struct lane *recorder_begin(struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
 {
 	struct lane *lane = self.lane;
-	uint64_t now;
 
 	if (unlikely(!lane || self.cfa != 0))
-		return enter(function, ra, cfa);
+		return begin(function, ra, cfa);
 	const struct path_entry *entry = lane->hint->entry;
-	if (unlikely(!entry || !path_entry_fits(entry, function, ra, cfa) || !ticks_fast(&now) ||
+	if (unlikely(!entry || !path_entry_fits(entry, function, ra, cfa) ||
 		     !path_entry_holds(entry)))
-		return enter(function, ra, cfa);
-	/* Before the event, so that a call from a signal handler in its midst is let through; and
-	 * one before this moment may have led the lane elsewhere. */
-	self.cfa = cfa;
-	atomic_signal_fence(memory_order_seq_cst);
-	if (unlikely(!lane_expects(lane, SEG_STATE_ENTER(entry->site))))
-		lane_enter(lane, entry->site, entry);
-	else
-		lane_expected_event(lane, now);
-	return true;
+		return begin(function, ra, cfa);
+	return begun(lane, entry->site, entry, cfa);
 }
 
-void recorder_leave(void)
+void recorder_enter(struct lane *lane)
 {
-	struct lane *lane = self.lane;
 	uint64_t now;
 
-	if (unlikely(!ticks_fast(&now) || !lane || lane->hint->to == 0)) {
-		leave();
-		return;
-	}
+	if (unlikely(!lane_expects(lane, SEG_STATE_ENTER(lane->site)) || !ticks_fast(&now)))
+		lane_enter(lane, lane->site, lane->entry);
+	else
+		lane_expected_event(lane, now);
+}
+
+bool recorder_returned(const struct lane *lane)
+{
+	return likely(self.lane == lane && self.cfa != 0);
+}
+
+void recorder_leave(struct lane *lane)
+{
+	uint64_t now;
+
 	/* Out of an enter state there is but one way. */
-	lane_expected_event(lane, now);
+	if (unlikely(lane->hint->to == 0 || !ticks_fast(&now)))
+		lane_leave(lane);
+	else
+		lane_expected_event(lane, now);
 	atomic_signal_fence(memory_order_seq_cst);
 	self.cfa = 0;
 }
 
-void recorder_leave_poll(bool failed)
+void recorder_enter_poll(struct lane *lane)
 {
-	if (likely(self.lane))
-		lane_leave_poll(self.lane, failed);
+	lane_enter_poll(lane, lane->site);
+}
+
+void recorder_leave_poll(struct lane *lane, bool failed)
+{
+	lane_leave_poll(lane, failed);
 	self.cfa = 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the wrappers call. A wrapper asks recorder_enter() before the MPI function and, if that
- * said true, recorder_leave() after it. All keep errno, none fails towards the program. */
+ * What the wrappers call. A wrapper asks recorder_begin() before the MPI function and, if that gave
+ * it a lane, calls recorder_enter(), and recorder_leave() after the function. All keep errno, none
+ * fails towards the program. */
 #ifndef PDB_RECORDER_RECORDER_H
 #define PDB_RECORDER_RECORDER_H
 
@@ -33,12 +34,23 @@ struct recorder_mpi {
 	void (*predefined)(void (*map)(uint64_t key, uint32_t index));
 };
 
-/* A call begins: `ra` is its return address and `cfa` the stack pointer at it. False when it is
- * not recorded: inside another call (Fortran on top of C, a callback), or recording is off. */
-bool recorder_enter(struct recorder_function *function, uintptr_t ra, uintptr_t cfa);
-bool recorder_enter_poll(struct recorder_function *function, uintptr_t ra, uintptr_t cfa);
-void recorder_leave(void);
-void recorder_leave_poll(bool failed);
+struct lane;
+
+/* A call begins: `ra` is its return address and `cfa` the stack pointer at it. NULL when it is not
+ * recorded: inside another call (Fortran on top of C, a callback), or recording is off. Else the
+ * thread's lane: evidence of the call is written now, then recorder_enter() makes the event. */
+struct lane *recorder_begin(struct recorder_function *function, uintptr_t ra, uintptr_t cfa);
+void recorder_enter(struct lane *lane);
+
+/* The function has returned. False when there is nothing to record any more: in a child that was
+ * forked by a callback, or when the call had been given up. Else evidence may be written, and
+ * recorder_leave() makes the event. */
+bool recorder_returned(const struct lane *lane);
+void recorder_leave(struct lane *lane);
+
+/* The same for a poll. */
+void recorder_enter_poll(struct lane *lane);
+void recorder_leave_poll(struct lane *lane, bool failed);
 
 /* Around MPI_Init and MPI_Init_thread; the segment is made before. May be called twice. */
 void recorder_before_init(void);

@@ -11,70 +11,64 @@
 
 #include "model/recorder/next.h"
 #include "model/recorder/recorder.h"
-#include "model/recorder/wrap_comms.h"
 
 #pragma GCC visibility push(default)
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-/* The wrapper's own return address and stack pointer at the call: they name the call site. */
-#define WRAP_BEGIN(symbol_, name_, class_, language_)                                             \
+/* A call from begin to end, for the hooks of its shape. */
+struct wrap_call {
+	struct lane *lane; /* of the thread; NULL: the call is not recorded */
+	void *status;	   /* what MPI gets for the argument with the mark "=" */
+	bool is_fortran;   /* a constant in each wrapper */
+};
+
+#include "model/recorder/wrap_p2p.h"
+
+#define WRAP_FUNCTION(symbol_, name_, class_, language_)                                          \
+	const enum seg_language wrap_language = SEG_LANGUAGE_##language_;                         \
 	static struct recorder_function function = {                                              \
 		.symbol = symbol_,                                                                \
 		.name = name_,                                                                    \
 		.class_id = SEG_CLASS_##class_,                                                   \
-		.language = SEG_LANGUAGE_##language_,                                             \
+		.language = wrap_language,                                                        \
 	};                                                                                        \
 	void *next = next_function(&function)
 
-#define WRAP_ENTER_BY(enter_)                                                                     \
-	bool recorded = enter_(&function, (uintptr_t)__builtin_return_address(0),                 \
-			       (uintptr_t)__builtin_dwarf_cfa())
-#define WRAP_ENTER() WRAP_ENTER_BY(recorder_enter)
-#define WRAP_LEAVE()                                                                              \
-	do {                                                                                      \
-		if (recorded)                                                                     \
-			recorder_leave();                                                         \
-	} while (0)
-
-#define WRAP_BEFORE_CALL() WRAP_ENTER()
-#define WRAP_AFTER_CALL() WRAP_LEAVE()
-
-#define WRAP_BEFORE_POLL() WRAP_ENTER_BY(recorder_enter_poll)
+/* The wrapper's own return address and stack pointer at the call: they name the call site. */
+#define WRAP_BEGIN(status_)                                                                       \
+	struct wrap_call wrap = {                                                                 \
+		.lane = recorder_begin(&function, (uintptr_t)__builtin_return_address(0),         \
+				       (uintptr_t)__builtin_dwarf_cfa()),                         \
+		.status = status_,                                                                \
+		.is_fortran = wrap_language == SEG_LANGUAGE_FORTRAN,                              \
+	}
+#define WRAP_ENTER() recorder_enter(wrap.lane)
+#define WRAP_LEAVE() recorder_leave(wrap.lane)
+#define WRAP_ENTER_POLL() recorder_enter_poll(wrap.lane)
 /* A poll has failed when it says success and its flag or count is 0. */
-#define WRAP_AFTER_POLL(ret_, outcome_)                                                           \
-	do {                                                                                      \
-		if (recorded)                                                                     \
-			recorder_leave_poll((ret_) == MPI_SUCCESS && (outcome_) == 0);            \
-	} while (0)
+#define WRAP_LEAVE_POLL(ret_, outcome_)                                                           \
+	recorder_leave_poll(wrap.lane, (ret_) == MPI_SUCCESS && (outcome_) == 0)
 
-#define WRAP_BEFORE_INIT()                                                                        \
-	recorder_before_init();                                                                   \
-	WRAP_ENTER()
-#define WRAP_AFTER_INIT()                                                                         \
-	WRAP_LEAVE();                                                                             \
-	recorder_after_init(&wrap_mpi)
+/* Call a Fortran function; its error code. */
+#define WRAP_FORTRAN_CALL(next_, ...)                                                             \
+	({                                                                                        \
+		(next_)(__VA_ARGS__);                                                             \
+		ierror ? *ierror : MPI_SUCCESS;                                                   \
+	})
 
-#define WRAP_BEFORE_FINALIZE()                                                                    \
-	recorder_before_finalize();                                                               \
-	WRAP_ENTER()
-#define WRAP_AFTER_FINALIZE()                                                                     \
-	WRAP_LEAVE();                                                                             \
-	recorder_after_finalize()
-
-#define WRAP_BEFORE_ABORT()                                                                       \
-	WRAP_ENTER();                                                                             \
-	recorder_before_abort()
-#define WRAP_AFTER_ABORT() WRAP_LEAVE()
-
-#define WRAP_BEFORE_SESSION_INIT() WRAP_ENTER()
+#define WRAP_BEFORE_INIT() recorder_before_init()
+#define WRAP_AFTER_INIT() recorder_after_init(&wrap_mpi)
+#define WRAP_BEFORE_FINALIZE() recorder_before_finalize()
+#define WRAP_AFTER_FINALIZE() recorder_after_finalize()
+#define WRAP_BEFORE_ABORT() recorder_before_abort()
+#define WRAP_AFTER_ABORT() (void)0
+#define WRAP_BEFORE_SESSION_INIT() (void)0
 #define WRAP_AFTER_SESSION_INIT()                                                                 \
-	WRAP_LEAVE();                                                                             \
-	if (recorded)                                                                             \
+	if (wrap.lane)                                                                            \
 	recorder_session(1)
-#define WRAP_BEFORE_SESSION_FINALIZE() WRAP_ENTER()
+#define WRAP_BEFORE_SESSION_FINALIZE() (void)0
 #define WRAP_AFTER_SESSION_FINALIZE()                                                             \
-	WRAP_LEAVE();                                                                             \
-	if (recorded)                                                                             \
+	if (wrap.lane)                                                                            \
 	recorder_session(-1)
 
 /* MPI's handles differ between libraries, so these questions are asked here. Each returns false

@@ -3,18 +3,30 @@
 #
 #	gawk -f wrappers.gawk mpi_calls.def PREPROCESSED_MPI_H >wrappers.c
 #
-# The first file names the functions, the second (gcc -E -P of mpi.h) gives their prototypes. The
-# macros that the output uses are in wrap.h.
+# The first file names the functions and their shapes, the second (gcc -E -P of mpi.h) gives their
+# prototypes. The macros that the output uses are in wrap.h, the hooks of the shapes in the headers
+# that it includes.
+
+FNR == NR && $1 == "shape" {
+	shape = $2
+	has_after[shape] = 0
+	num_before[shape] = num_after[shape] = 0
+	for (i = 3; i <= NF; i++) {
+		if ($i == ":")
+			has_after[shape] = 1
+		else if (has_after[shape])
+			after[shape, ++num_after[shape]] = $i
+		else
+			before[shape, ++num_before[shape]] = $i
+	}
+	next
+}
 
 FNR == NR {
 	if ($1 ~ /^MPI_/) {
-		order[++num_calls] = $1
-		class[$1] = $2
-		outcome[$1] = $3
+		add_call($1)
 		# The variant with large counts has its arguments in the same order.
-		order[++num_calls] = $1 "_c"
-		class[$1 "_c"] = $2
-		outcome[$1 "_c"] = $3
+		add_call($1 "_c")
 	}
 	next
 }
@@ -23,17 +35,36 @@ FNR == NR {
 	text = text " " $0
 }
 
+function add_call(name,	i)
+{
+	order[++num_calls] = name
+	class[name] = $2
+	shape_of[name] = $3
+	if ($3 != "" && !($3 in has_after))
+		fail($1 " has the unknown shape " $3)
+	for (i = 4; i <= NF; i++)
+		constants[name] = constants[name] ", " $i
+}
+
+function fail(why)
+{
+	print "wrappers.gawk: " why >"/dev/stderr"
+	failed = 1
+	exit 1
+}
+
 function trim(s)
 {
 	gsub(/^[ \t]+|[ \t]+$/, "", s)
 	return s
 }
 
-# Split the prototype's parameters: names[], and how many are text (these have hidden lengths in
-# Fortran). Returns their number.
-function parameters(list, names,	parts, n, i, p)
+# Split the prototype's parameters: names[], types[] ("MPI_Comm", "void *"), and text_number[] of
+# those that are text: these have hidden lengths in Fortran. Returns their number.
+function parameters(list, names, types,	parts, n, i, p, is_array)
 {
 	num_texts = 0
+	delete text_number
 	list = trim(list)
 	if (list == "" || list == "void")
 		return 0
@@ -41,77 +72,169 @@ function parameters(list, names,	parts, n, i, p)
 	for (i = 1; i <= n; i++) {
 		p = trim(parts[i])
 		if (p ~ /(^|[ \t])char[ \t*]/)
-			num_texts++
-		gsub(/(\[[^]]*\])+$/, "", p)
+			text_number[i] = ++num_texts
+		is_array = gsub(/(\[[^]]*\])+$/, "", p)
 		match(p, /[A-Za-z_][A-Za-z_0-9]*$/)
 		names[i] = substr(p, RSTART)
+		p = substr(p, 1, RSTART - 1)
+		gsub(/(^|[ \t])const[ \t]/, "", p)
+		types[i] = trim(p) (is_array ? " *" : "")
 	}
 	return n
 }
 
-function hook(name)
+# Number of the parameter that an ARGUMENT of a shape names.
+function position(name, argument,	wanted, m, i, j)
 {
-	if (class[name] == "POLL")
-		return "POLL"
-	if (name == "MPI_Init" || name == "MPI_Init_thread")
-		return "INIT"
-	if (name ~ /^MPI_Session_(init|finalize)$/)
-		return toupper(substr(name, 5))
-	if (name == "MPI_Finalize" || name == "MPI_Abort")
-		return toupper(substr(name, 5))
-	return "CALL"
+	sub(/^[?=]/, "", argument)
+	m = split(argument, wanted, "|")
+	for (j = 1; j <= m; j++)
+		for (i = 1; i <= num_parameters; i++)
+			if (names[i] == wanted[j])
+				return i
+	fail(name " has no argument " argument)
 }
 
-function c_wrapper(name, list, names, n,	i, args)
+# Number of the parameter with that mark in the function's shape; 0: none.
+function marked(name, mark,	s, i)
 {
-	for (i = 1; i <= n; i++)
-		args = args (i > 1 ? ", " : "") names[i]
-	printf "int %s(%s)\n{\n", name, list
-	printf "\tWRAP_BEGIN(\"%s\", \"%s\", %s, C);\n", name, name, class[name]
-	printf "\tif (!next)\n\t\treturn MPI_ERR_OTHER;\n"
-	printf "\tWRAP_BEFORE_%s();\n", hook(name)
-	printf "\tint ret = ((__typeof__(&%s))next)(%s);\n", name, args
-	if (class[name] == "POLL")
-		printf "\tWRAP_AFTER_POLL(ret, *%s);\n", names[outcome[name]]
+	s = shape_of[name]
+	for (i = 1; i <= num_before[s]; i++)
+		if (substr(before[s, i], 1, 1) == mark)
+			return position(name, before[s, i])
+	return 0
+}
+
+# What the hook gets of parameter i, in C and in Fortran (where all are references).
+function c_value(i)
+{
+	if (i in text_number)
+		return names[i] ", SIZE_MAX"
+	if (types[i] ~ /^MPI_(Comm|Datatype|Win|File|Group)$/)
+		return "WRAP_FROM_C(" types[i] ", " names[i] ")"
+	return (types[i] == "MPI_Request" ? "&" : "") names[i]
+}
+function fortran_value(i, symbol)
+{
+	if (i in text_number)
+		return "a" i ", length" text_number[i]
+	if (types[i] ~ /^(void|char) ?\*$/ && symbol ~ /_f08ts_/)
+		return "WRAP_DESCRIBED(a" i ")"
+	if (types[i] ~ /\*/ || types[i] == "MPI_Request")
+		return "a" i
+	if (types[i] ~ /^(int|MPI_Count|MPI_Aint|MPI_Offset)$/)
+		return "*(const " types[i] " *)a" i
+	return "WRAP_FROM_FORTRAN(" types[i] ", a" i ")"
+}
+
+# ", VALUE" for each argument; symbol is empty in C.
+function values(name, list, num, symbol,	s, i, at, text)
+{
+	s = shape_of[name]
+	for (i = 1; i <= num; i++) {
+		if (list[s, i] ~ /^[?=]/)
+			continue
+		at = position(name, list[s, i])
+		text = text ", " (symbol ? fortran_value(at, symbol) : c_value(at))
+	}
+	return text
+}
+
+# The wrapper's statements around the call of `next`; those of the outcome and the replaced argument
+# are C expressions.
+function body(name, symbol, call, outcome, status,	s)
+{
+	s = shape_of[name]
+	printf "\tWRAP_BEGIN(%s);\n", status
+	printf "\tif (wrap.lane) {\n"
+	if (s != "")
+		printf "\t\twrap_%s_before(&wrap%s%s);\n", s,
+		       values(name, before, num_before[s], symbol), constants[name]
 	else
-		printf "\tWRAP_AFTER_%s();\n", hook(name)
+		printf "\t\twrap_unknown(&wrap, OPERATION_%s);\n", class[name] == "POLL" ? "POLL" : "CALL"
+	printf "\t\tWRAP_ENTER%s();\n\t}\n", class[name] == "POLL" ? "_POLL" : ""
+	printf "\tint ret = %s;\n", call
+	printf "\tif (wrap.lane && recorder_returned(wrap.lane)) {\n"
+	if (s != "" && has_after[s])
+		printf "\t\twrap_%s_after(&wrap, ret%s);\n", s,
+		       values(name, after, num_after[s], symbol)
+	printf class[name] == "POLL" ? "\t\tWRAP_LEAVE_POLL(ret, %s);\n\t}\n" :
+	       "\t\tWRAP_LEAVE();\n\t}\n", outcome
+}
+
+# What is done around a few functions, recorded or not.
+function special(name)
+{
+	if (name == "MPI_Init" || name == "MPI_Init_thread")
+		return "INIT"
+	if (name ~ /^MPI_(Session_init|Session_finalize|Finalize|Abort)$/)
+		return toupper(substr(name, 5))
+	return ""
+}
+
+function before_special(name)
+{
+	if (special(name) != "")
+		printf "\tWRAP_BEFORE_%s();\n", special(name)
+}
+
+function after_special(name)
+{
+	if (special(name) != "")
+		printf "\tWRAP_AFTER_%s();\n", special(name)
+}
+
+function c_wrapper(name, list,	i, args, status, outcome)
+{
+	status = marked(name, "=")
+	outcome = marked(name, "?")
+	for (i = 1; i <= num_parameters; i++)
+		args = args (i > 1 ? ", " : "") (i == status ? "wrap.status" : names[i])
+	printf "int %s(%s)\n{\n", name, list
+	printf "\tWRAP_FUNCTION(\"%s\", \"%s\", %s, C);\n", name, name, class[name]
+	printf "\tif (!next)\n\t\treturn MPI_ERR_OTHER;\n"
+	before_special(name)
+	body(name, "", sprintf("((__typeof__(&%s))next)(%s)", name, args),
+	     outcome ? "*" names[outcome] : "", status ? names[status] : "NULL")
+	after_special(name)
 	printf "\treturn ret;\n}\n\n"
 }
 
 # Fortran passes every argument by reference, then ierror (NULL when absent in mpi_f08), then the
 # lengths of texts by value.
-function fortran_wrapper(name, symbol, n,	i, list, types, args, sep)
+function fortran_wrapper(name, symbol, n,	i, list, types_list, args, status, outcome)
 {
+	status = marked(name, "=")
+	outcome = marked(name, "?")
 	for (i = 1; i <= n; i++) {
 		list = list "void *a" i ", "
-		types = types "void *, "
-		args = args "a" i ", "
+		types_list = types_list "void *, "
+		args = args (i == status ? "wrap.status" : "a" i) ", "
 	}
 	list = list "int *ierror"
-	types = types "int *"
+	types_list = types_list "int *"
 	args = args "ierror"
 	for (i = 1; i <= num_texts; i++) {
 		list = list ", size_t length" i
-		types = types ", size_t"
+		types_list = types_list ", size_t"
 		args = args ", length" i
 	}
 	printf "void %s(%s);\n", symbol, list
 	printf "void %s(%s)\n{\n", symbol, list
-	printf "\tWRAP_BEGIN(\"%s\", \"%s\", %s, FORTRAN);\n", symbol, name, class[name]
+	printf "\tWRAP_FUNCTION(\"%s\", \"%s\", %s, FORTRAN);\n", symbol, name, class[name]
 	printf "\tif (!next) {\n\t\tif (ierror)\n\t\t\t*ierror = MPI_ERR_OTHER;\n\t\treturn;\n\t}\n"
-	printf "\tWRAP_BEFORE_%s();\n", hook(name)
-	printf "\t((void (*)(%s))next)(%s);\n", types, args
-	if (class[name] == "POLL")
-		printf "\tWRAP_AFTER_POLL(ierror ? *ierror : 0, *(int *)a%d);\n", outcome[name]
-	else
-		printf "\tWRAP_AFTER_%s();\n", hook(name)
+	before_special(name)
+	body(name, symbol, sprintf("WRAP_FORTRAN_CALL((void (*)(%s))next, %s)", types_list, args),
+	     outcome ? "*(int *)a" outcome : "", status ? "a" status : "NULL")
+	printf "\t(void)ret;\n"
+	after_special(name)
 	printf "}\n\n"
 }
 
 function fortran_wrappers(name, n,	base, i, m)
 {
 	# Fortran's MPI_INIT has no argc and argv.
-	if (hook(name) == "INIT") {
+	if (special(name) == "INIT") {
 		n -= 2
 		num_texts = 0
 	}
@@ -140,6 +263,8 @@ function fortran_manglings(name, base, n)
 }
 
 END {
+	if (failed)
+		exit 1
 	print "/* Written by wrappers.gawk from mpi_calls.def and mpi.h. */"
 	print "#include \"model/recorder/wrap.h\"\n"
 	num = split(text, statements, ";")
@@ -152,13 +277,12 @@ END {
 		if (!(name in prototype))
 			continue
 		delete names
-		n = parameters(prototype[name], names)
-		c_wrapper(name, prototype[name], names, n)
-		fortran_wrappers(name, n)
+		delete types
+		num_parameters = parameters(prototype[name], names, types)
+		c_wrapper(name, prototype[name])
+		fortran_wrappers(name, num_parameters)
 		written++
 	}
-	if (written < 150) {
-		print "wrappers.gawk: only " written + 0 " prototypes found in mpi.h" >"/dev/stderr"
-		exit 1
-	}
+	if (written < 150)
+		fail("only " written + 0 " prototypes found in mpi.h")
 }

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * From the arguments of a wrapper to what the recorder's own files understand: handles to indexes
+ * or words, ranks and tags to those of the segment, MPI's special addresses to answers. Included by
+ * wrap.h after mpi.h. */
+#ifndef PDB_RECORDER_WRAP_ARGS_H
+#define PDB_RECORDER_WRAP_ARGS_H
+
+#include "model/recorder/wrap_comms.h"
+
+/* A handle by value: WRAP_FROM_C(MPI_Comm, comm), WRAP_FROM_FORTRAN(MPI_Comm, a6). Communicators
+ * become indexes of the segment's table, the others C handles. */
+#define WRAP_FROM_C(type_, value_) wrap_c_##type_(value_)
+#define WRAP_FROM_FORTRAN(type_, reference_) wrap_f_##type_(reference_)
+
+static inline uint32_t wrap_c_MPI_Comm(MPI_Comm comm)
+{
+	return wrap_comm(comm);
+}
+
+static inline uint32_t wrap_f_MPI_Comm(const MPI_Fint *comm)
+{
+	return wrap_comm_fortran(comm);
+}
+
+#ifdef OPEN_MPI
+#define WRAP_HANDLE_FROM_FORTRAN(type_, f2c_)                                                      \
+	static inline type_ wrap_f_##type_(const MPI_Fint *handle)                                 \
+	{                                                                                          \
+		return WRAP_PMPI(f2c_)(*handle);                                                   \
+	}
+#else
+#define WRAP_HANDLE_FROM_FORTRAN(type_, f2c_)                                                      \
+	static inline type_ wrap_f_##type_(const MPI_Fint *handle)                                 \
+	{                                                                                          \
+		return f2c_(*handle);                                                              \
+	}
+#endif
+#define WRAP_HANDLE_FROM_C(type_)                                                                  \
+	static inline type_ wrap_c_##type_(type_ handle)                                           \
+	{                                                                                          \
+		return handle;                                                                     \
+	}
+
+WRAP_HANDLE_FROM_C(MPI_Datatype)
+WRAP_HANDLE_FROM_FORTRAN(MPI_Datatype, MPI_Type_f2c)
+WRAP_HANDLE_FROM_C(MPI_Win)
+WRAP_HANDLE_FROM_FORTRAN(MPI_Win, MPI_Win_f2c)
+WRAP_HANDLE_FROM_C(MPI_File)
+WRAP_HANDLE_FROM_FORTRAN(MPI_File, MPI_File_f2c)
+WRAP_HANDLE_FROM_C(MPI_Group)
+WRAP_HANDLE_FROM_FORTRAN(MPI_Group, MPI_Group_f2c)
+
+/* Address of a buffer in Fortran that comes with a descriptor (CFI_cdesc_t: it stands first). */
+#define WRAP_DESCRIBED(descriptor_) (*(void **)(descriptor_))
+
+static inline int32_t wrap_peer(int rank)
+{
+	if (__builtin_expect(rank >= 0, 1))
+		return rank;
+	return rank == MPI_ANY_SOURCE ? SEG_PEER_ANY
+	       : rank == MPI_ROOT     ? SEG_PEER_ROOT
+				      : SEG_PEER_NULL;
+}
+
+static inline int32_t wrap_tag(int tag)
+{
+	return tag >= 0 ? tag : SEG_TAG_ANY;
+}
+
+/* ---- Sizes ----------------------------------------------------------------------------------- */
+
+#ifdef OPEN_MPI
+/* What MPI_Type_size() would call an error handler for. */
+static inline bool wrap_has_size(MPI_Datatype type)
+{
+	static const void *null;
+
+	if (!null)
+		null = next_variable("ompi_mpi_datatype_null");
+	return type && (const void *)type != null;
+}
+
+static inline int wrap_predefined_size(MPI_Datatype type)
+{
+	(void)type;
+	return -1;
+}
+#else
+/* The bits of MPICH's handles: kind (0: invalid), object (3: datatype), and in those of most
+ * predefined types the size. */
+static inline bool wrap_has_size(MPI_Datatype type)
+{
+	return ((unsigned)type & 0x3c000000u) == 0x0c000000u && (unsigned)type >> 30 != 0;
+}
+
+static inline int wrap_predefined_size(MPI_Datatype type)
+{
+	return ((unsigned)type & 0xff000000u) == 0x4c000000u ? type >> 8 & 0xff : -1;
+}
+#endif
+
+/* Bytes of that many elements; 0 where the type is none. Only of arguments that are significant:
+ * others may be garbage. */
+static inline uint64_t wrap_bytes(MPI_Count count, MPI_Datatype type)
+{
+	int size = wrap_predefined_size(type);
+
+	if (size < 0) {
+		__typeof__(&MPI_Type_size) type_size = WRAP_PMPI(MPI_Type_size);
+		if (!type_size || !wrap_has_size(type) || type_size(type, &size) != MPI_SUCCESS)
+			return 0;
+	}
+	return size > 0 && count > 0 ? (uint64_t)count * size : 0;
+}
+
+/* ---- Special addresses -------------------------------------------------------------------------
+ */
+
+/* In Fortran these are variables. Some libraries have several, for mpif.h and for mpi_f08, or tell
+ * the address in a variable of C. */
+struct wrap_special {
+	const char *name;
+	bool is_pointer; /* the variable holds the address */
+	void *variable;  /* NULL: not looked up, or there is none */
+};
+
+static __attribute__((noinline)) bool wrap_is_special(struct wrap_special *list, int num,
+						      bool *is_known, const void *address)
+{
+	if (!__atomic_load_n(is_known, __ATOMIC_ACQUIRE)) {
+		for (int i = 0; i < num; i++)
+			list[i].variable = next_variable(list[i].name);
+		__atomic_store_n(is_known, true, __ATOMIC_RELEASE);
+	}
+	for (int i = 0; i < num; i++) {
+		const void *variable = list[i].variable;
+		if (variable &&
+		    address == (list[i].is_pointer ? *(void *const *)variable : variable))
+			return true;
+	}
+	return false;
+}
+
+#define WRAP_IS_SPECIAL(address_, ...)                                                             \
+	({                                                                                         \
+		static struct wrap_special list[] = {__VA_ARGS__};                                 \
+		static bool is_known;                                                              \
+		wrap_is_special(list, sizeof(list) / sizeof(list[0]), &is_known, address_);        \
+	})
+
+/* MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE */
+static inline bool wrap_ignores_status(const void *status, bool is_fortran)
+{
+	if (!is_fortran)
+		return status == MPI_STATUS_IGNORE || status == MPI_STATUSES_IGNORE;
+	return WRAP_IS_SPECIAL(status,
+#ifdef OPEN_MPI
+			       {.name = "mpi_fortran_status_ignore_"},
+			       {.name = "mpi_fortran_statuses_ignore_"},
+#else
+			       {.name = "MPIR_F08_MPI_STATUS_IGNORE_OBJ"},
+			       {.name = "MPIR_F08_MPI_STATUSES_IGNORE_OBJ"},
+			       {.name = "MPI_F08_STATUS_IGNORE", .is_pointer = true},
+			       {.name = "MPI_F08_STATUSES_IGNORE", .is_pointer = true},
+#endif
+			       {.name = "MPI_F_STATUS_IGNORE", .is_pointer = true},
+			       {.name = "MPI_F_STATUSES_IGNORE", .is_pointer = true});
+}
+
+static inline bool wrap_is_in_place(const void *buffer, bool is_fortran)
+{
+	if (!is_fortran)
+		return buffer == MPI_IN_PLACE;
+#ifdef OPEN_MPI
+	return WRAP_IS_SPECIAL(buffer, {.name = "mpi_fortran_in_place_"});
+#else
+	return WRAP_IS_SPECIAL(buffer, {.name = "MPIR_F08_MPI_IN_PLACE"},
+			       {.name = "MPIR_F_MPI_IN_PLACE", .is_pointer = true});
+#endif
+}
+
+#endif
