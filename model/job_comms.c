@@ -1,0 +1,624 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Words: a *world* is an MPI_COMM_WORLD, one for each launcher's name of a job that ranks give; a
+ * *list* holds the job's ranks of one group of a communicator, in order. A list is filled once from
+ * each world's point of view. Each member has then to find itself at its rank in it, which checks
+ * the lists of all ranks against each other without reading them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/callpath.h"
+#include "model/job_comms.h"
+#include "model/job_model_private.h"
+#include "model/model.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+
+/* Entries of all lists together; what a corrupt segment may claim is more. */
+static const uint64_t max_entries = 1 << 26;
+
+/* What a local communicator is, besides (index << 1 | side). */
+enum { LOCAL_NONE = UINT32_MAX, LOCAL_SELF = UINT32_MAX - 1 };
+
+struct world {
+	int *ranks; /* [size] of the job, by world rank; -1: not known */
+	size_t size;
+	bool is_uniform; /* job's rank minus world rank is `offset` for all that are known */
+	int offset;
+};
+
+/* A rank and its comms. */
+struct member {
+	int rank;
+	uint32_t world;
+	const struct job_rank *of;
+	size_t first; /* in locals */
+};
+
+struct list {
+	int *ranks;
+	size_t size, num_known;
+	bool is_shared;     /* with the world */
+	uint32_t filled_by; /* world that filled it last */
+};
+
+/* A communicator while it is put together. */
+struct draft {
+	struct job_comm comm;
+	uint64_t parent_id;
+	struct list lists[2];
+	int last_rank; /* that has it */
+	bool is_world;
+	bool is_bad; /* ranks contradict each other */
+	uint32_t level;
+};
+
+struct job_comms_private {
+	struct member *members; /* by rank */
+	size_t num_members;
+	uint32_t *locals;          /* of all members, one after the other */
+	struct pair_map member_of; /* address of the model -> member */
+	struct world *worlds;
+	size_t num_worlds, worlds_capacity;
+	int **lists; /* that comms have of their own */
+	size_t num_lists, lists_capacity;
+	uint64_t num_entries; /* of lists and worlds */
+
+	/* While it is put together. */
+	const struct job_model *jm;
+	struct draft *drafts;
+	size_t num_drafts, drafts_capacity;
+	struct pair_map draft_of; /* id -> draft */
+};
+
+/* ---- Worlds ---------------------------------------------------------------------------------- */
+
+static uint64_t hash_text(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+
+	for (; *text; text++)
+		hash = (hash ^ (uint8_t)*text) * 0x100000001b3u;
+	return hash;
+}
+
+static bool may_allocate(struct job_comms_private *p, uint64_t entries)
+{
+	if (entries > max_entries - p->num_entries)
+		return false;
+	p->num_entries += entries;
+	return true;
+}
+
+static int *make_list(size_t size)
+{
+	int *ranks = xmalloc(size * sizeof(*ranks));
+
+	for (size_t i = 0; i < size; i++)
+		ranks[i] = -1;
+	return ranks;
+}
+
+static void make_worlds(struct job_comms_private *p)
+{
+	struct pair_map world_of = {0};
+
+	for (size_t i = 0; i < p->num_members; i++) {
+		const struct model *model = p->members[i].of->model;
+		uint64_t key = hash_text(model->job);
+		uint32_t found = pair_map_get(&world_of, key);
+		size_t size = model->size > 0 ? (size_t)model->size : 0;
+
+		if (found == PAIR_NONE) {
+			found = (uint32_t)p->num_worlds;
+			pair_map_add(&world_of, key, found);
+			p->worlds = xgrow(p->worlds, p->num_worlds, &p->worlds_capacity,
+					  sizeof(*p->worlds));
+			p->worlds[p->num_worlds++] = (struct world){.is_uniform = true};
+		}
+		p->members[i].world = found;
+		if (size > p->worlds[found].size)
+			p->worlds[found].size = size;
+	}
+	free(world_of.slots);
+	for (size_t i = 0; i < p->num_worlds; i++) {
+		struct world *world = &p->worlds[i];
+
+		if (!may_allocate(p, world->size))
+			world->size = 0;
+		world->ranks = make_list(world->size);
+	}
+}
+
+/* The ranks that have a model; of the others, where they would be. */
+static void fill_worlds(struct job_comms_private *p)
+{
+	bool *is_used = xcalloc(p->num_worlds, sizeof(*is_used));
+
+	for (size_t i = 0; i < p->num_members; i++) {
+		const struct member *member = &p->members[i];
+		struct world *world = &p->worlds[member->world];
+		int world_rank = member->of->model->rank;
+
+		if (world_rank < 0 || (size_t)world_rank >= world->size)
+			continue;
+		if (!is_used[member->world])
+			world->offset = member->rank - world_rank;
+		is_used[member->world] = true;
+		/* Two that claim one rank: nothing is sure then. */
+		if (world->ranks[world_rank] >= 0 || member->rank - world_rank != world->offset)
+			world->is_uniform = false;
+		world->ranks[world_rank] = member->rank;
+	}
+	for (size_t i = 0; i < p->num_worlds; i++) {
+		struct world *world = &p->worlds[i];
+
+		for (size_t w = 0; world->is_uniform && is_used[i] && w < world->size; w++) {
+			int64_t rank = (int64_t)w + world->offset;
+
+			if (world->ranks[w] < 0 && rank >= 0 && rank <= INT32_MAX &&
+			    !rankset_contains(p->jm->ranks, (int)rank))
+				world->ranks[w] = (int)rank;
+		}
+	}
+	free(is_used);
+}
+
+static int world_to_job(const struct world *world, int64_t world_rank)
+{
+	return world_rank >= 0 && (uint64_t)world_rank < world->size ? world->ranks[world_rank]
+								     : -1;
+}
+
+/* ---- Which communicators there are ----------------------------------------------------------- */
+
+/* MPI_COMM_SELF is entry 1; what one rank makes from it has it as parent and has one member.
+ * selves: the ids of those of this rank. */
+static bool is_self(const struct model *model, size_t index, struct pair_map *selves)
+{
+	const struct model_comm *comm = &model->comms[index];
+	bool is_one = index == 1 ? comm->kind == SEG_COMM_INTRA
+				 : comm->size == 1 && comm->remote_size == 0 &&
+					   pair_map_get(selves, comm->parent_id) != PAIR_NONE;
+
+	if (is_one && comm->id && pair_map_get(selves, comm->id) == PAIR_NONE)
+		pair_map_add(selves, comm->id, 0);
+	return is_one;
+}
+
+static struct draft *find_draft(struct job_comms_private *p, const struct model_comm *comm)
+{
+	uint32_t found = pair_map_get(&p->draft_of, comm->id);
+	struct draft *draft;
+
+	if (found != PAIR_NONE)
+		return &p->drafts[found];
+	pair_map_add(&p->draft_of, comm->id, (uint32_t)p->num_drafts);
+	p->drafts = xgrow(p->drafts, p->num_drafts, &p->drafts_capacity, sizeof(*p->drafts));
+	draft = &p->drafts[p->num_drafts++];
+	*draft = (struct draft){
+		.comm =
+			{
+				.id = comm->id,
+				.kind = comm->kind,
+				.ordinal = comm->ordinal,
+				.parent = SEG_NO_COMM,
+				.path = CALLPATH_NONE,
+				.sizes = {comm->size,
+					  comm->kind == SEG_COMM_INTER ? comm->remote_size : 0},
+			},
+		.last_rank = -1,
+	};
+	return draft;
+}
+
+static bool has_sizes(const struct job_comm *comm, const struct model_comm *seen)
+{
+	if (comm->kind != seen->kind)
+		return false;
+	if (comm->kind != SEG_COMM_INTER)
+		return comm->sizes[0] == seen->size;
+	return (comm->sizes[0] == seen->size && comm->sizes[1] == seen->remote_size) ||
+	       (comm->sizes[1] == seen->size && comm->sizes[0] == seen->remote_size);
+}
+
+/* What the member at hand says, as far as nobody has said it before. */
+static void add_words(struct draft *draft, const struct job_model *jm, const struct job_rank *of,
+		      const struct model_comm *seen)
+{
+	struct job_comm *comm = &draft->comm;
+	const struct shape *shape = jm->private->shapes[of->shape];
+
+	if (!draft->parent_id)
+		draft->parent_id = seen->parent_id;
+	if (!comm->name)
+		comm->name = seen->name;
+	if (!comm->made_by && seen->site != 0) {
+		const struct job_site *site = &jm->sites[shape->site_map[seen->site]];
+
+		comm->path = site->path;
+		comm->made_by = site->name;
+	}
+}
+
+static void add_local(struct job_comms_private *p, const struct member *member, size_t index,
+		      struct pair_map *selves)
+{
+	const struct model *model = member->of->model;
+	const struct model_comm *comm = &model->comms[index];
+	uint32_t *locals = &p->locals[member->first];
+	struct draft *draft;
+
+	locals[index] = is_self(model, index, selves) ? LOCAL_SELF : LOCAL_NONE;
+	if (locals[index] == LOCAL_SELF || comm->id == 0)
+		return;
+	draft = find_draft(p, comm);
+	locals[index] = (uint32_t)(draft - p->drafts) << 1;
+	if (draft->last_rank == member->rank || !has_sizes(&draft->comm, comm))
+		draft->is_bad = true;
+	draft->last_rank = member->rank;
+	draft->comm.num_views++;
+	add_words(draft, p->jm, member->of, comm);
+	if (index == 0) {
+		draft->is_world = true;
+		draft->comm.name = "MPI_COMM_WORLD";
+	}
+}
+
+static void add_locals(struct job_comms_private *p, const struct member *member)
+{
+	struct pair_map selves = {0};
+
+	for (size_t i = 0; i < member->of->model->num_comms; i++)
+		add_local(p, member, i, &selves);
+	free(selves.slots);
+}
+
+/* ---- Who is in them -------------------------------------------------------------------------- */
+
+static void begin_lists(struct job_comms_private *p, struct draft *draft)
+{
+	for (int side = 0; side < 2; side++) {
+		struct list *list = &draft->lists[side];
+
+		list->size = draft->comm.sizes[side];
+		list->filled_by = UINT32_MAX;
+	}
+	if (!draft->is_bad && !may_allocate(p, draft->comm.sizes[0] + (uint64_t)draft->comm.sizes[1]))
+		draft->is_bad = true;
+	if (!draft->is_bad)
+		draft->comm.views = xcalloc(draft->comm.num_views, sizeof(*draft->comm.views));
+	draft->comm.num_views = 0;
+}
+
+/* Put what a member of `world` says of a group into the list. False: it contradicts. */
+static bool fill_list(struct list *list, const struct world *world, uint32_t number,
+		      const struct model *model, uint32_t first)
+{
+	if (!list->ranks && first == SEG_ALL_MEMBERS && list->size <= world->size) {
+		list->ranks = world->ranks;
+		list->is_shared = true;
+	}
+	if (!list->ranks)
+		list->ranks = make_list(list->size);
+	if (list->is_shared || list->filled_by == number || list->num_known == list->size ||
+	    first == SEG_NO_MEMBERS)
+		return true;
+	list->filled_by = number;
+	for (size_t i = 0; i < list->size; i++) {
+		int rank = world_to_job(
+			world, first == SEG_ALL_MEMBERS ? (int64_t)i : model->members[first + i]);
+
+		if (rank >= 0 && list->ranks[i] >= 0 && list->ranks[i] != rank)
+			return false;
+		if (rank >= 0 && list->ranks[i] < 0) {
+			list->ranks[i] = rank;
+			list->num_known++;
+		}
+	}
+	return true;
+}
+
+/* The member is number `at` of the group. False: somebody else is. */
+static bool put_self(struct list *list, int at, int rank)
+{
+	if (list->ranks[at] < 0 && !list->is_shared) {
+		list->ranks[at] = rank;
+		list->num_known++;
+	}
+	return list->ranks[at] == rank;
+}
+
+/* Which group of an intercommunicator the member is in: one that has it at its rank, or else one
+ * that could. -1: neither, or both. */
+static int find_side(const struct draft *draft, const struct model_comm *comm, int rank)
+{
+	bool may_be[2];
+
+	if (draft->comm.kind != SEG_COMM_INTER || draft->comm.num_views == 0)
+		return 0;
+	for (int side = 0; side < 2; side++) {
+		const struct list *list = &draft->lists[side];
+
+		may_be[side] = comm->size == list->size &&
+			       comm->remote_size == draft->lists[!side].size &&
+			       (size_t)comm->rank < list->size && list->ranks[comm->rank] < 0;
+		if ((size_t)comm->rank < list->size && list->ranks[comm->rank] == rank)
+			return side;
+	}
+	return may_be[0] == may_be[1] ? -1 : may_be[1];
+}
+
+static void add_view(struct job_comms_private *p, const struct member *member, size_t index)
+{
+	uint32_t *local = &p->locals[member->first + index];
+	const struct model *model = member->of->model;
+	const struct model_comm *comm = &model->comms[index];
+	const struct world *world = &p->worlds[member->world];
+	struct draft *draft;
+	int side;
+
+	if (*local >= LOCAL_SELF)
+		return;
+	draft = &p->drafts[*local >> 1];
+	if (draft->is_bad)
+		return;
+	side = find_side(draft, comm, member->rank);
+	if (side < 0 || comm->rank < 0 || draft->lists[side].size != comm->size ||
+	    !fill_list(&draft->lists[side], world, member->world, model, comm->members) ||
+	    (comm->kind == SEG_COMM_INTER &&
+	     !fill_list(&draft->lists[!side], world, member->world, model, comm->remote_members)) ||
+	    !put_self(&draft->lists[side], comm->rank, member->rank)) {
+		draft->is_bad = true;
+		return;
+	}
+	*local |= (uint32_t)side;
+	draft->comm.views[draft->comm.num_views++] = (struct job_comm_view){
+		.rank = member->rank,
+		.side = side,
+		.model = model,
+		.comm = comm,
+	};
+}
+
+/* ---- In order -------------------------------------------------------------------------------- */
+
+/* Levels from the worlds down, so that parents have lower ones than children. A chain of parents
+ * that leads back to itself is cut. */
+static void set_level(struct job_comms_private *p, uint32_t number, uint32_t *chain)
+{
+	static const uint32_t unknown = 0, on_chain = UINT32_MAX;
+	size_t length = 0;
+	uint32_t level = 0;
+
+	while (number != SEG_NO_COMM && p->drafts[number].level == unknown) {
+		struct draft *draft = &p->drafts[number];
+		uint32_t parent = PAIR_NONE;
+
+		if (draft->parent_id && !draft->is_world)
+			parent = pair_map_get(&p->draft_of, draft->parent_id);
+		if (parent != PAIR_NONE &&
+		    (p->drafts[parent].is_bad || p->drafts[parent].level == on_chain ||
+		     parent == number))
+			parent = PAIR_NONE;
+		draft->comm.parent = parent == PAIR_NONE ? SEG_NO_COMM : parent;
+		draft->level = on_chain;
+		chain[length++] = number;
+		number = draft->comm.parent;
+	}
+	if (number != SEG_NO_COMM)
+		level = p->drafts[number].level;
+	else
+		level = p->drafts[chain[length - 1]].is_world ? 0 : 1;
+	while (length > 0)
+		p->drafts[chain[--length]].level = ++level;
+}
+
+/* The place of each draft among those that are kept: by level, then as first seen. */
+static uint32_t *sort_drafts(struct job_comms_private *p, size_t *num_ret)
+{
+	uint32_t *places = xcalloc(p->num_drafts, sizeof(*places));
+	size_t *starts = xcalloc(p->num_drafts + 4, sizeof(*starts));
+	uint32_t *chain = xcalloc(p->num_drafts, sizeof(*chain));
+
+	for (size_t i = 0; i < p->num_drafts; i++) {
+		if (!p->drafts[i].is_bad && p->drafts[i].level == 0)
+			set_level(p, (uint32_t)i, chain);
+	}
+	for (size_t i = 0; i < p->num_drafts; i++) {
+		if (!p->drafts[i].is_bad)
+			starts[p->drafts[i].level + 1]++;
+	}
+	for (size_t i = 1; i < p->num_drafts + 4; i++)
+		starts[i] += starts[i - 1];
+	*num_ret = starts[p->num_drafts + 3];
+	for (size_t i = 0; i < p->num_drafts; i++)
+		places[i] =
+			p->drafts[i].is_bad ? SEG_NO_COMM : (uint32_t)starts[p->drafts[i].level]++;
+	free(starts);
+	free(chain);
+	return places;
+}
+
+/* Lists that comms do not share are kept to be freed. */
+static void take_lists(struct job_comms_private *p, struct draft *draft)
+{
+	for (int side = 0; side < 2; side++) {
+		struct list *list = &draft->lists[side];
+
+		if (list->ranks && !list->is_shared) {
+			p->lists = xgrow(p->lists, p->num_lists, &p->lists_capacity,
+					 sizeof(*p->lists));
+			p->lists[p->num_lists++] = list->ranks;
+		}
+		if (side == 0 || draft->comm.kind == SEG_COMM_INTER)
+			draft->comm.groups[side] = list->ranks;
+	}
+	if (draft->is_bad)
+		free(draft->comm.views);
+}
+
+static void finish(struct job_comms *comms)
+{
+	struct job_comms_private *p = comms->private;
+	uint32_t *places = sort_drafts(p, &comms->num_comms);
+	size_t num_locals = 0;
+
+	comms->comms = xcalloc(comms->num_comms, sizeof(*comms->comms));
+	for (size_t i = 0; i < p->num_drafts; i++) {
+		struct draft *draft = &p->drafts[i];
+
+		take_lists(p, draft);
+		if (draft->is_bad)
+			continue;
+		if (draft->comm.parent != SEG_NO_COMM)
+			draft->comm.parent = places[draft->comm.parent];
+		comms->comms[places[i]] = draft->comm;
+	}
+	for (size_t i = 0; i < p->num_members; i++)
+		num_locals += p->members[i].of->model->num_comms;
+	for (size_t i = 0; i < num_locals; i++) {
+		uint32_t place;
+
+		if (p->locals[i] >= LOCAL_SELF)
+			continue;
+		place = places[p->locals[i] >> 1];
+		p->locals[i] = place == SEG_NO_COMM ? LOCAL_NONE : place << 1 | (p->locals[i] & 1);
+	}
+	free(places);
+	free(p->drafts);
+	free(p->draft_of.slots);
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+
+	return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static void list_members(struct job_comms_private *p)
+{
+	const struct job_model_private *ranks = p->jm->private;
+	size_t num_locals = 0;
+
+	p->num_members = ranks->num_ranks;
+	p->members = xcalloc(p->num_members, sizeof(*p->members));
+	for (size_t i = 0; i < p->num_members; i++)
+		p->members[i] = (struct member){
+			.rank = ranks->ranks[i].rank,
+			.of = &ranks->ranks[i],
+		};
+	qsort(p->members, p->num_members, sizeof(*p->members), by_rank);
+	for (size_t i = 0; i < p->num_members; i++) {
+		p->members[i].first = num_locals;
+		num_locals += p->members[i].of->model->num_comms;
+		pair_map_add(&p->member_of, (uintptr_t)p->members[i].of->model, (uint32_t)i);
+	}
+	p->locals = xcalloc(num_locals, sizeof(*p->locals));
+}
+
+struct job_comms *job_comms_create(const struct job_model *jm)
+{
+	struct job_comms *comms = xcalloc(1, sizeof(*comms));
+	struct job_comms_private *p = xcalloc(1, sizeof(*p));
+
+	comms->private = p;
+	p->jm = jm;
+	list_members(p);
+	make_worlds(p);
+	fill_worlds(p);
+	for (size_t i = 0; i < p->num_members; i++)
+		add_locals(p, &p->members[i]);
+	for (size_t i = 0; i < p->num_drafts; i++)
+		begin_lists(p, &p->drafts[i]);
+	for (size_t i = 0; i < p->num_members; i++)
+		for (size_t c = 0; c < p->members[i].of->model->num_comms; c++)
+			add_view(p, &p->members[i], c);
+	finish(comms);
+	return comms;
+}
+
+void job_comms_destroy(struct job_comms *comms)
+{
+	struct job_comms_private *p;
+
+	if (!comms)
+		return;
+	p = comms->private;
+	for (size_t i = 0; i < comms->num_comms; i++)
+		free(comms->comms[i].views);
+	for (size_t i = 0; i < p->num_lists; i++)
+		free(p->lists[i]);
+	for (size_t i = 0; i < p->num_worlds; i++)
+		free(p->worlds[i].ranks);
+	free(p->lists);
+	free(p->worlds);
+	free(p->locals);
+	free(p->members);
+	free(p->member_of.slots);
+	free(p);
+	free(comms->comms);
+	free(comms);
+}
+
+/* ---- Questions ------------------------------------------------------------------------------- */
+
+static const struct member *find_member(const struct job_comms *comms, const struct model *model)
+{
+	uint32_t found = pair_map_get(&comms->private->member_of, (uintptr_t)model);
+
+	return found == PAIR_NONE ? NULL : &comms->private->members[found];
+}
+
+/* As in job_comms_private.locals. */
+static uint32_t find_local(const struct job_comms *comms, const struct model *model, uint32_t local)
+{
+	const struct member *member = find_member(comms, model);
+
+	if (!member || local >= model->num_comms)
+		return LOCAL_NONE;
+	return comms->private->locals[member->first + local];
+}
+
+uint32_t job_comms_find(const struct job_comms *comms, const struct model *model, uint32_t local)
+{
+	uint32_t found = find_local(comms, model, local);
+
+	return found >= LOCAL_SELF ? SEG_NO_COMM : found >> 1;
+}
+
+int job_comms_peer(const struct job_comms *comms, const struct model *model, uint32_t local,
+		   int32_t peer)
+{
+	uint32_t found = find_local(comms, model, local), side;
+	const struct job_comm *comm;
+
+	if (found == LOCAL_SELF)
+		return peer == 0 ? find_member(comms, model)->rank : -1;
+	if (found == LOCAL_NONE || peer < 0)
+		return -1;
+	comm = &comms->comms[found >> 1];
+	side = comm->kind == SEG_COMM_INTER ? !(found & 1) : 0;
+	return (size_t)peer < comm->sizes[side] ? comm->groups[side][peer] : -1;
+}
+
+const struct job_comm_view *job_comm_view(const struct job_comm *comm, int rank)
+{
+	size_t low = 0, high = comm->num_views;
+	size_t guess = (size_t)rank - (size_t)comm->views[0].rank;
+
+	/* As it is when all ranks from the first on are members. */
+	if (rank >= comm->views[0].rank && guess < high && comm->views[guess].rank == rank)
+		return &comm->views[guess];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (comm->views[middle].rank < rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < comm->num_views && comm->views[low].rank == rank ? &comm->views[low] : NULL;
+}
