@@ -246,7 +246,7 @@ BROKEN = {
     "of another magic": (lambda data: b"PDBSEG\r\r" + data[8:], "not a segment"),
     "of a later version": (lambda data: patch(data, 8, "I", 99), "version"),
     "of the other byte order": (lambda data: patch(data, 16, "I", 0x04030201), "byte order"),
-    "with four billion lanes": (lambda data: patch(data, 896, "I", 0xffffffff), "lane"),
+    "with four billion lanes": (lambda data: patch(data, 992, "I", 0xffffffff), "lane"),
     "with tables beyond its end": (lambda data: patch(data, 752, "QIII", 1 << 62, 8, 1 << 30,
                                                       1 << 30), "corrupt"),
     "of an earlier process with this pid": (lambda data: patch(data, 48, "Q", 12345),

@@ -12,7 +12,7 @@ LIFE_RUNNING = 2
 # Offsets in the header and in a lane.
 _HEADER = struct.Struct("=8sIIIIQiiiIQIi")  # magic ... thread_level
 _LANES = struct.Struct("=QQI")  # lane_offset, lane_size, num_lanes
-_LANES_AT = 880
+_LANES_AT = 976
 _LANE = struct.Struct("=IiI")  # use, tid, is_main
 _CURRENT = struct.Struct("=IIQQIIQQ")  # seq, state, since, events, poll_site, in_poll, polls, ...
 _CURRENT_AT = 64
