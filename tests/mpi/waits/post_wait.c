@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * One-sided with MPI_Win_post, start, complete and wait: everybody puts a value to the right. The
+ * faulty rank does not complete its access, and its neighbour waits for that for ever.
+ * expect: kind=lost,deadlock lp=R
+ * says: MPI_Win_wait; rank {R+1}; MPI_Win_complete
+ * ranks: 4:1 8:5 */
+#include <mpi.h>
+
+#include "fault.h"
+
+static MPI_Group group_of(int rank)
+{
+	MPI_Group world, group;
+
+	MPI_Comm_group(MPI_COMM_WORLD, &world);
+	MPI_Group_incl(world, 1, &rank, &group);
+	MPI_Group_free(&world);
+	return group;
+}
+
+int main(int argc, char **argv)
+{
+	int rank, size;
+	double x, got = 0;
+	MPI_Group left, right;
+	MPI_Win window;
+
+	MPI_Init(&argc, &argv);
+	fault_arguments(argc, argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	left = group_of((rank + size - 1) % size);
+	right = group_of((rank + 1) % size);
+	MPI_Win_create(&got, sizeof(got), sizeof(got), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+	x = rank;
+	for (long step = 0; step < fault_steps; step++) {
+		fault_pause(rank, step);
+		MPI_Win_post(left, 0, window);
+		MPI_Win_start(right, 0, window);
+		MPI_Put(&x, 1, MPI_DOUBLE, (rank + 1) % size, 0, 1, MPI_DOUBLE, window);
+		if (!fault_is_now(rank, step))
+			MPI_Win_complete(window);
+		MPI_Win_wait(window);
+		x = fault_work(got);
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+	MPI_Win_free(&window);
+	MPI_Group_free(&left);
+	MPI_Group_free(&right);
+	MPI_Finalize();
+	return 0;
+}
