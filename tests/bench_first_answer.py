@@ -13,7 +13,7 @@ import time
 
 from jobs.job import QUIET_NEW_S, Job, ask_job
 from jobs.mpi import find_mpis, find_pdb
-from run_jobs import SOURCES, Program
+from jobs.source import build_folder, find_program
 
 
 def timed(action, repeat):
@@ -45,9 +45,7 @@ def main():
     args = parser.parse_args()
     pdb = find_pdb(args.build)
     mpi = find_mpis(args.build, ["openmpi"])[0]
-    folder = os.path.abspath(os.path.join(args.build, "tests", "mpi", mpi.name))
-    os.makedirs(folder, exist_ok=True)
-    command = Program(os.path.join(SOURCES, "first.c")).build(mpi, folder)
+    command = find_program("first.c").build(mpi, build_folder(args.build, mpi))
     rank = args.ranks // 2
     launch = ["nice", "-n", "19", *mpi.launcher(args.ranks, mpi.recorder), *command, str(rank)]
     with Job(launch, args.ranks, mpi.environment()) as job:

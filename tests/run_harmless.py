@@ -15,7 +15,7 @@ from jobs import process
 from jobs.job import Job, JobError, ask_job
 from jobs.mpi import find_mpis, find_pdb
 from jobs.report import Report, check
-from run_jobs import SOURCES, Program
+from jobs.source import build_folder, find_program
 
 SIZE = 4
 JOB_SECONDS = 5
@@ -127,8 +127,8 @@ def test_kills(pdb, mpi, command, kills, seed):
             check(sorted(job.output()) == expected,
                   f"the output of run {runs} differs from that without pdb (seed {seed})")
     check(at_work >= kills // 2, f"only {at_work} of {kills} kills met pdb at work")
-    print(f"      {done} kills within {duration * 1000:.0f} ms, {at_work} met pdb at work, "
-          f"{runs} runs with equal output, seed {seed}")
+    return (f"{done} kills within {duration * 1000:.0f} ms, {at_work} met pdb at work, "
+            f"{runs} runs with equal output, seed {seed}")
 
 
 def test_kill_in_gdb(pdb, mpi, command, prepare):
@@ -193,16 +193,14 @@ def main():
     args = parser.parse_args()
     report = Report(args.only)
     pdb = find_pdb(args.build)
-    program = Program(os.path.join(SOURCES, "checksum.c"))
+    program = find_program("checksum.c")
     for mpi in find_mpis(args.build, args.mpi):
-        folder = os.path.abspath(os.path.join(args.build, "tests", "mpi", mpi.name))
-        os.makedirs(folder, exist_ok=True)
-        command = program.build(mpi, folder)
-        report.run(f"{mpi.name} {args.kills} kills at random moments", test_kills, pdb, mpi,
+        command = program.build(mpi, build_folder(args.build, mpi))
+        report.add(f"{mpi.name} {args.kills} kills at random moments", test_kills, pdb, mpi,
                    command, args.kills, args.seed)
-        report.run(f"{mpi.name} kill while gdb holds a rank", test_kill_in_gdb, pdb, mpi, command,
+        report.add(f"{mpi.name} kill while gdb holds a rank", test_kill_in_gdb, pdb, mpi, command,
                    "")
-        report.run(f"{mpi.name} kill while gdb holds a rank, under nohup", test_kill_in_gdb, pdb,
+        report.add(f"{mpi.name} kill while gdb holds a rank, under nohup", test_kill_in_gdb, pdb,
                    mpi, command, "trap '' HUP; ")
     report.finish()
 

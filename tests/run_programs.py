@@ -8,11 +8,11 @@ import os
 import random
 import subprocess
 
+from jobs.answers import NONE, accusation, ask_until_sure, check_first_line, check_status
 from jobs.job import ask_job
 from jobs.mpi import find_mpis, find_pdb
 from jobs.programs import PROGRAMS
 from jobs.report import Report, check
-from run_jobs import ask_until_sure, check_first_line
 
 SIZES = {"LAMMPS": 8, "HPL": 4}
 HEALTHY_LOOKS = 4
@@ -32,10 +32,10 @@ def run_faulty(pdb, tool, mpi, program, arguments, rank, where):
         program.wait_until_working(job)
         inject(tool, job, rank, arguments)
         job.wait_until_quiet()
-        answer = ask_until_sure(pdb, job, f"Least progressed: rank {rank}, 1 of {size} ranks")
+        answer = ask_until_sure(pdb, job, accusation([rank], size))
         wrong = job.check_unharmed()
         check(not wrong, f"{', '.join(wrong)} after {answer.show()}")
-        check(answer.status == 1, f"expected status 1, got {answer.show()}")
+        check_status(answer, 1)
         check("outside MPI" in answer.output, f"expected 'outside MPI' in {answer.show()}")
         check(where in answer.output, f"expected '{where}' in {answer.show()}")
 
@@ -47,9 +47,26 @@ def run_healthy(pdb, mpi, program):
             answer = ask_job(pdb, job, "lp")
             wrong = job.check_unharmed()
             check(not wrong, f"{', '.join(wrong)} after {answer.show()}")
-            check_first_line(answer, "No rank is behind.")
-            check(answer.status == 0, f"expected status 0, got {answer.show()}")
+            check_first_line(answer, NONE)
+            check_status(answer, 0)
             job.wait_until_moving()
+
+
+def add_program(report, pdb, tool, mpi, program, generator):
+    label, size = f"{mpi.name} {program.name}", SIZES[program.name]
+    first, *_ = program.functions
+
+    def add(what, arguments, where):
+        rank = generator.randrange(size)
+        report.add(f"{label} {what}, rank {rank}", run_faulty, pdb, tool, mpi, program, arguments,
+                   rank, where)
+
+    for function in program.functions:
+        add(f"loops in {function}", [function], function.rpartition(":")[2])
+    add(f"sleeps in {first}", ["--sleep", first], first.rpartition(":")[2])
+    for module in program.modules:
+        add(f"loops anywhere in {module or 'its own code'}", ["--here", module], "")
+    report.add(f"{label} healthy", run_healthy, pdb, mpi, program)
 
 
 def main():
@@ -64,22 +81,8 @@ def main():
     generator = random.Random(args.seed)
     # Debian builds these programs for its default MPI, which is Open MPI.
     for mpi in find_mpis(args.build, ["openmpi"]):
-        for _ in range(report.repeat):
-            for program in PROGRAMS:
-                label = f"{mpi.name} {program.name}"
-                for function in program.functions:
-                    rank = generator.randrange(SIZES[program.name])
-                    report.run(f"{label} loops in {function}, rank {rank}", run_faulty, pdb, tool,
-                               mpi, program, [function], rank, function.rpartition(":")[2])
-                rank = generator.randrange(SIZES[program.name])
-                report.run(f"{label} sleeps in {program.functions[0]}, rank {rank}", run_faulty,
-                           pdb, tool, mpi, program, ["--sleep", program.functions[0]], rank,
-                           program.functions[0].rpartition(":")[2])
-                for module in program.modules:
-                    rank = generator.randrange(SIZES[program.name])
-                    report.run(f"{label} loops anywhere in {module or 'its own code'}, rank {rank}",
-                               run_faulty, pdb, tool, mpi, program, ["--here", module], rank, "")
-                report.run(f"{label} healthy", run_healthy, pdb, mpi, program)
+        for program in PROGRAMS:
+            add_program(report, pdb, tool, mpi, program, generator)
     report.finish()
 
 

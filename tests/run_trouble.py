@@ -16,10 +16,11 @@ import tempfile
 import time
 
 from jobs import process, segment
+from jobs.answers import check_first_line, check_status
 from jobs.job import Job, JobError, ask, ask_job
 from jobs.mpi import find_mpis, find_pdb
 from jobs.report import Report, Skip, check
-from run_jobs import SOURCES, Program, check_first_line
+from jobs.source import build_folder, find_program
 
 SIZE, RANK = 4, 2  # of the job that hangs, and where
 ACCUSATION = f"Least progressed: rank {RANK}, 1 of "
@@ -31,9 +32,8 @@ class Place:
     def __init__(self, build, mpi):
         self.pdb = find_pdb(build)
         self.mpi = mpi
-        self.folder = os.path.abspath(os.path.join(build, "tests", "mpi", mpi.name))
-        os.makedirs(self.folder, exist_ok=True)
-        self.commands = {name: Program(os.path.join(SOURCES, name + ".c")).build(mpi, self.folder)
+        self.folder = build_folder(build, mpi)
+        self.commands = {name: find_program(name + ".c").build(mpi, self.folder)
                          for name in ("nested", "checksum")}
 
     def start(self, name, *arguments, env=None, preload=True, **options):
@@ -59,10 +59,6 @@ def check_said(answer, *patterns):
     for pattern in patterns:
         check(re.search(pattern, said),
               f"expected /{pattern}/ in {answer.show()}")
-
-
-def check_status(answer, status):
-    check(answer.status == status, f"expected status {status}, got {answer.show()}")
 
 
 def check_unharmed(job):
@@ -432,7 +428,7 @@ def main():
     for mpi in find_mpis(args.build, args.mpi):
         place = Place(args.build, mpi)
         for name, test, *arguments in tests:
-            report.run(f"{mpi.name} {name}", test, place, *arguments)
+            report.add(f"{mpi.name} {name}", test, place, *arguments)
     report.finish()
 
 

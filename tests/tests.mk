@@ -36,14 +36,19 @@ docs/commands.md: $(O)/tests/shell/print_commands
 
 # ---- Real MPI jobs (docs/testing.md) ------------------------------------------------------------
 # TEST='words' selects tests by their names, REPEAT=10 runs each so often, SEED=2 picks other ranks
-# and moments, KILLS=100 is how often check-harmless kills pdb, JOBS_MPI=mpich runs only that MPI.
+# and moments, KILLS=100 is how often check-harmless kills pdb, SAMPLES=200 how often check-healthy
+# looks at a correct program, JOBS_MPI=mpich runs only that MPI, WORKERS=1 one test at a time.
 
 PYTHON = /usr/bin/python3
 JOBS_ARGS = --build $(O) $(if $(JOBS_MPI),--mpi $(JOBS_MPI))
-CHECKS += check-jobs check-programs check-trouble check-harmless
+CHECKS += check-jobs check-healthy check-programs check-trouble check-harmless
+check: export SAMPLES ?= 60
 
 check-jobs: all | $(O)/.deps-check
 	@$(PYTHON) tests/run_jobs.py $(JOBS_ARGS)
+
+check-healthy: all | $(O)/.deps-check
+	@$(PYTHON) tests/run_healthy.py $(JOBS_ARGS)
 
 check-programs: all inject | $(O)/.deps-check
 	@$(PYTHON) tests/run_programs.py --build $(O)
@@ -70,7 +75,7 @@ BENCHES = bench-recorder bench-sample bench-analysis bench-first-answer bench-pr
 bench: all | $(O)/.deps-check
 	@for bench in $(BENCHES); do $(MAKE) --no-print-directory O=$(O) $$bench || exit 1; done
 
-.PHONY: check-jobs check-programs check-trouble check-harmless check-slurm bench-first-answer bench-programs
+.PHONY: check-jobs check-healthy check-programs check-trouble check-harmless check-slurm bench-first-answer bench-programs
 
 # ---- The fault injector, Debian roots, the demo -----------------------------------------------
 
@@ -100,8 +105,8 @@ in_debian13 = sh tests/debian_root.sh -p "$(sort $(1))" trixie $(DEBIAN13) \
 
 # The checks that the other MPI matters to once more; and what only Open MPI 5 has, a PMIx server.
 CHECKS += $(if $(is_debian13),check-pmix,check-debian13)
-DEBIAN13_CHECKS = check-unit check-recorder check-attach check-jobs check-programs check-harmless \
-	check-pmix
+DEBIAN13_CHECKS = check-unit check-recorder check-attach check-jobs check-healthy check-programs \
+	check-harmless check-pmix
 
 check-debian13: | $(O)/.deps-root
 	@$(call in_debian13,$(DEPS_BUILD) $(DEPS_CHECK)) check CHECKS='$(DEBIAN13_CHECKS)' \

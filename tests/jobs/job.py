@@ -14,6 +14,10 @@ DEADLINE_S = 60
 # place where it has been before and for three in a new one.
 QUIET_S = 1.1
 QUIET_NEW_S = 3.1
+# What follows from who waits for whom needs no comparison with earlier stays.
+QUIET_CLAIM_S = 0.6
+# The processor share of ranks that have come to rest: what goes on beside them goes first.
+_NICE = 15
 _RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")
 
 
@@ -92,7 +96,9 @@ class Job:
         """Until all ranks are there. The ranks' processes by rank, from their environment: of
         nested processes with one rank (a shell, then the program) the outermost that has an MPI
         library mapped."""
-        self.wait_for(lambda: len(self._look_for_ranks()) == self.size, "not all ranks came", timeout)
+        if len(self.pids) < self.size:
+            self.wait_for(lambda: len(self._look_for_ranks()) == self.size, "not all ranks came",
+                          timeout)
         return self.pids
 
     def _look_for_ranks(self):
@@ -136,25 +142,28 @@ class Job:
 
         self.wait_for(is_there, "not all ranks were recorded", timeout)
 
-    def wait_until_quiet(self, seconds=QUIET_S, timeout=DEADLINE_S):
-        """Until no rank has made a transition for so long, though each has had the processor (or
-        sleeps, or is stopped)."""
+    def wait_until_quiet(self, seconds=QUIET_S, ranks=None, timeout=DEADLINE_S):
+        """Until none of these ranks (None: of all) has made a transition for so long, though each
+        has had the processor (or sleeps, or is stopped)."""
         self.find_pids(timeout)
+        ranks = set(range(self.size)) if ranks is None else set(ranks)
 
         def look():
-            return {rank: one.events for rank, one in self.segments().items()}
+            return {rank: one.events for rank, one in self.segments().items() if rank in ranks}
 
         before, since, turns = look(), time.monotonic(), self._turns()
 
         def is_quiet():
             nonlocal before, since, turns
             now = look()
-            if now != before or len(now) < self.size:
+            if now != before or len(now) < len(ranks):
                 before, since, turns = now, time.monotonic(), self._turns()
                 return False
             return time.monotonic() - since > seconds and self._have_run(turns)
 
         self.wait_for(is_quiet, "the ranks did not come to rest", timeout)
+        for rank in ranks:
+            process.lower_priority(self.pids[rank], _NICE)
 
     def _turns(self):
         return {pid: process.count_switches(pid) for pid in self.pids.values()}
@@ -177,13 +186,15 @@ class Job:
 
         self.wait_for(has_moved, "not all ranks moved on", timeout)
 
-    def check_unharmed(self, stopped=()):
+    def check_unharmed(self, stopped=(), gone=()):
         """A list of what is wrong with the job's processes: ranks that are gone, stopped or traced,
-        those in `stopped` apart. Empty: all is well."""
+        those in `stopped` and `gone` apart. Empty: all is well."""
         wrong = []
         if self.launcher.poll() is not None:
             wrong.append("the launcher has ended")
         for rank, pid in self.pids.items():
+            if rank in gone:
+                continue
             if not process.is_alive(pid):
                 wrong.append(f"rank {rank} is gone")
             elif rank not in stopped and process.is_stopped_or_traced(pid):

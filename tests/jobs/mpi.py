@@ -38,7 +38,7 @@ class Mpi:
         flags = ["-fno-inline"] if command == "mpif90" else []
         return [f"{command}.{self.suffix}", "-O2", "-g", *flags]
 
-    def launcher(self, size, preload=None, env=None):
+    def launcher(self, size, preload=None, env=None, options=()):
         """The command that starts `size` ranks, to be followed by program and arguments."""
         variables = dict(env or {})
         if preload:
@@ -46,11 +46,11 @@ class Mpi:
         if self.suffix == "openmpi":
             # All ranks are on this node; TCP would only complain of having no network.
             command = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca",
-                       "btl", "^tcp", "-n", str(size)]
+                       "btl", "^tcp", *options, "-n", str(size)]
             for name, value in variables.items():
                 command += ["-x", f"{name}={value}"]
         else:
-            command = [f"mpiexec.{self.suffix}", "-n", str(size)]
+            command = [f"mpiexec.{self.suffix}", *options, "-n", str(size)]
             for name, value in variables.items():
                 command += ["-genv", name, value]
         return command

@@ -95,3 +95,17 @@ def is_stopped_or_traced(pid):
         except (FileNotFoundError, ProcessLookupError):
             pass
     return read_value(pid, "TracerPid") not in ("", "0")
+
+
+def lower_priority(pid, nice):
+    """Of all threads, and of the group that the kernel may have made of the session."""
+    for tid in list_tasks(pid):
+        try:
+            os.setpriority(os.PRIO_PROCESS, tid, nice)
+        except (ProcessLookupError, PermissionError):
+            pass
+    try:
+        with open(f"/proc/{pid}/autogroup", "w", encoding="utf-8") as file:
+            file.write(str(nice))
+    except OSError:
+        pass

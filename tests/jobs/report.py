@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Running tests and counting them: one line for each, and the sum as the last line."""
 
+import concurrent.futures
 import fnmatch
 import os
 import sys
+import threading
 import time
 
 from .job import JobError
+
+# A job that hangs is waited for most of the time, so that some can be had at once.
+WORKERS = max(3, os.cpu_count() or 1)
 
 
 class Failure(Exception):
@@ -23,37 +28,50 @@ def check(condition, message):
 
 
 class Report:
-    def __init__(self, only=None, repeat=None):
+    """Tests are added and run when the report is finished, several at once."""
+
+    def __init__(self, only=None, repeat=None, workers=None):
         self.only = only or os.environ.get("TEST") or "*"
         self.repeat = int(repeat or os.environ.get("REPEAT") or 1)
+        self.workers = int(os.environ.get("WORKERS") or workers or WORKERS)
         self.passed = self.failed = self.skipped = 0
+        self._tests = []
+        self._lock = threading.Lock()
 
     def is_selected(self, name):
         """A name is selected by a pattern, or by words that are all in it."""
         return fnmatch.fnmatch(name, self.only) or all(
             word in name for word in self.only.split())
 
-    def run(self, name, test, *arguments):
-        """One test: a function that raises what is wrong."""
-        if not self.is_selected(name):
-            return
+    def add(self, name, test, *arguments):
+        """A function that raises what is wrong, and returns what is to be said of a success or
+        None. It shares nothing with other tests that it changes."""
+        if self.is_selected(name):
+            self._tests.append((name, test, arguments))
+
+    def _run(self, name, test, arguments):
         began = time.monotonic()
         try:
-            test(*arguments)
-            self.passed += 1
-            print(f"ok    {name} ({time.monotonic() - began:.1f} s)", flush=True)
+            said = test(*arguments)
+            self._count("passed", f"ok    {name} ({time.monotonic() - began:.1f} s)", said)
         except Skip as skip:
-            self.skipped += 1
-            print(f"skip  {name}: {skip}", flush=True)
+            self._count("skipped", f"skip  {name}: {skip}")
         except (Failure, JobError) as failure:
-            self.fail(name, failure)
+            self._count("failed", f"FAIL  {name}: {failure}")
+        except Exception as error:  # of the test itself: the other tests are to go on
+            self._count("failed", f"FAIL  {name}: {type(error).__name__}: {error}")
 
-    def fail(self, name, why):
-        self.failed += 1
-        print(f"FAIL  {name}: {why}", flush=True)
+    def _count(self, outcome, line, said=None):
+        with self._lock:
+            setattr(self, outcome, getattr(self, outcome) + 1)
+            print(line + (f"\n      {said}" if said else ""), flush=True)
 
     def finish(self):
-        """Print the sum and end with the status for make."""
+        """Run the tests, print the sum and end with the status for make."""
+        with concurrent.futures.ThreadPoolExecutor(self.workers) as pool:
+            for _ in range(self.repeat):
+                for name, test, arguments in self._tests:
+                    pool.submit(self._run, name, test, arguments)
         if self.skipped:
             print(f"({self.skipped} skipped)")
         print(f"{self.passed} passed, {self.failed} failed")

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is expected of pdb's answers to "lp"."""
+
+import re
+
+from .job import QUIET_NEW_S, ask_job
+from .report import check
+
+NONE = "No rank is behind."
+NOT_SURE = "not sure that this is a hang"
+# What is claimed from evidence, at the beginning of the second line of an answer.
+CLAIMS = {"deadlock": "deadlock: ", "mismatch": "mismatch: ", "lost": "lost message: "}
+# What must be somewhere in an answer of another kind.
+_KINDS = {"computation": "outside MPI", "stopped": "stopped", "left": "while the others wait"}
+
+
+def format_ranks(ranks):
+    """"0-3,7", of a sorted list."""
+    runs = []
+    for rank in ranks:
+        if runs and rank == runs[-1][1] + 1:
+            runs[-1][1] = rank
+        else:
+            runs.append([rank, rank])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+
+def accusation(ranks, size):
+    """The first line, which is kept for scripts."""
+    word = "rank" if len(ranks) == 1 else "ranks"
+    return f"Least progressed: {word} {format_ranks(ranks)}, {len(ranks)} of {size} ranks"
+
+
+def check_first_line(answer, expected):
+    check(answer.first_line.startswith(expected),
+          f"expected '{expected}', got {answer.show()}")
+
+
+def check_status(answer, status):
+    check(answer.status == status, f"expected status {status}, got {answer.show()}")
+
+
+def find_claim(answer):
+    """The kind of what the answer claims from evidence, or None."""
+    lines = answer.output.split("\n")
+    second = lines[1].strip() if len(lines) > 1 else ""
+    return next((kind for kind, word in CLAIMS.items() if second.startswith(word)), None)
+
+
+def said(answer):
+    """Without line breaks, which come at the width of the terminal, anywhere."""
+    return " ".join(answer.output.split())
+
+
+def check_kind(answer, kinds):
+    """One of the kinds, as a program's `kind=` has them."""
+    claim = find_claim(answer)
+    if claim or set(kinds) <= set(CLAIMS):
+        check(claim in kinds, f"expected {' or '.join(kinds)}, got {answer.show()}")
+    else:
+        check(any(word in said(answer) for kind, word in _KINDS.items() if kind in kinds),
+              f"expected {' or '.join(kinds)}, got {answer.show()}")
+
+
+def check_words(answer, patterns):
+    for pattern in patterns:
+        check(re.search(pattern, said(answer)), f"expected /{pattern}/ in {answer.show()}")
+
+
+def check_modest(answer):
+    """Nothing is claimed as certain."""
+    check(find_claim(answer) is None, f"more is claimed than can be known: {answer.show()}")
+    check("undecided" in answer.output or "likely" in said(answer) or
+          answer.first_line.startswith(NONE), f"more is claimed than can be known: {answer.show()}")
+
+
+def ask_until_sure(pdb, job, expected, *more):
+    """On a loaded machine a rank may once have stayed long where it hangs now; then pdb says whom it
+    suspects but that it is not sure, until the hang has lasted much longer. It has to name the same
+    rank all along."""
+    for _ in range(3):
+        answer = ask_job(pdb, job, "lp", *more)
+        check_first_line(answer, expected)
+        if NOT_SURE not in answer.output:
+            break
+        job.wait_until_quiet(QUIET_NEW_S)
+    return answer
