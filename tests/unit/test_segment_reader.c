@@ -362,7 +362,7 @@ static struct places find_places(uint8_t *bytes, size_t size)
 #define CORRUPTIONS(X) \
 	X(no_magic, memset(p->header->magic, 0, 8), ERROR_FORMAT, "not complete") \
 	X(magic, p->header->magic[7] = 'x', ERROR_FORMAT, "magic is wrong") \
-	X(version, p->header->version++, ERROR_VERSION, "version 2") \
+	X(version, p->header->version++, ERROR_VERSION, "version 3") \
 	X(byte_order, p->header->byte_order = 0x04030201, ERROR_FORMAT, "byte order") \
 	X(header_size, p->header->header_size = 8, ERROR_FORMAT, "wrong size") \
 	X(lane_size, p->header->lane_size = 8, ERROR_FORMAT, "wrong size") \
