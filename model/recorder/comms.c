@@ -338,6 +338,11 @@ uint32_t comms_add(struct comms *c, struct writer *w, const struct comms_new *n)
 	return index;
 }
 
+static const char *string_at(const struct writer *w, uint32_t offset)
+{
+	return (const char *)w->header + w->header->tables[SEG_TABLE_STRINGS].offset + offset;
+}
+
 void comms_name(struct comms *c, struct writer *w, uint32_t index, const char *text,
 		uint32_t length)
 {
@@ -349,6 +354,8 @@ void comms_name(struct comms *c, struct writer *w, uint32_t index, const char *t
 	length = length < MAX_NAME ? length : MAX_NAME - 1;
 	memcpy(name, text, length);
 	name[length] = '\0';
+	if (strcmp(name, string_at(w, c->entries[index].name)) == 0)
+		return;
 	c->own[index].names++;
 	c->name_bytes += length + 1;
 	atomic_store_explicit(&c->entries[index].name, writer_string(w, name),

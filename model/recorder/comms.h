@@ -93,6 +93,29 @@ static inline uint32_t comms_find(const struct comms *c, uint64_t key)
 	}
 }
 
+/* Of an entry: its kind and its own rank (-1: not known). */
+static inline enum seg_comm_kind comms_kind(const struct comms *c, uint32_t index)
+{
+	bool has = index < atomic_load_explicit(&c->num, memory_order_relaxed);
+
+	return has ? c->entries[index].kind : SEG_COMM_INTRA;
+}
+
+static inline int comms_rank(const struct comms *c, uint32_t index)
+{
+	bool has = index < atomic_load_explicit(&c->num, memory_order_relaxed);
+
+	return has ? c->entries[index].rank : -1;
+}
+
+/* Number of its last collective; 0: none. */
+static inline uint64_t comms_last(const struct comms *c, uint32_t index)
+{
+	bool has = index < atomic_load_explicit(&c->num, memory_order_relaxed);
+
+	return has ? atomic_load_explicit(&c->entries[index].collectives, memory_order_relaxed) : 0;
+}
+
 /* From now on the handle means this entry (or SEG_NO_COMM, as do indexes of no entry). False when
  * there is no room. */
 bool comms_map(struct comms *c, uint64_t key, uint32_t index);

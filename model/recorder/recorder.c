@@ -455,17 +455,25 @@ static void predefine(void)
 	comms_predefine(&recorder_comms, &recorder.writer, h->rank, h->rank >= 0 ? h->size : 0);
 }
 
+/* A slow section in which there is a segment to write to; false: not begun. */
+static bool comms_begin(struct slow *s)
+{
+	if (atomic_load_explicit(&recorder.stage, memory_order_relaxed) != STAGE_ON ||
+	    !slow_begin(s))
+		return false;
+	predefine();
+	return true;
+}
+
 uint32_t recorder_adopt(uint64_t key, enum seg_comm_kind kind)
 {
 	uint32_t index = SEG_NO_COMM;
 	struct slow s;
 
-	if (atomic_load_explicit(&recorder.stage, memory_order_relaxed) != STAGE_ON ||
-	    !slow_begin(&s))
-		return SEG_NO_COMM;
-	predefine();
-	index = comms_adopt(&recorder_comms, &recorder.writer, key, kind);
-	slow_end(&s);
+	if (comms_begin(&s)) {
+		index = comms_adopt(&recorder_comms, &recorder.writer, key, kind);
+		slow_end(&s);
+	}
 	return index;
 }
 
@@ -473,10 +481,46 @@ void recorder_map(uint64_t key, uint32_t index)
 {
 	struct slow s;
 
-	if (!slow_begin(&s))
-		return;
-	comms_map(&recorder_comms, key, index);
-	slow_end(&s);
+	if (comms_begin(&s)) {
+		comms_map(&recorder_comms, key, index);
+		slow_end(&s);
+	}
+}
+
+void recorder_made(const struct comms_new *made)
+{
+	struct slow s;
+
+	if (comms_begin(&s)) {
+		comms_add(&recorder_comms, &recorder.writer, made);
+		slow_end(&s);
+	}
+}
+
+void recorder_unmap(uint32_t index)
+{
+	struct slow s;
+
+	if (comms_begin(&s)) {
+		comms_unmap(&recorder_comms, index);
+		slow_end(&s);
+	}
+}
+
+void recorder_freed(uint32_t index)
+{
+	comms_freed(&recorder_comms, index);
+}
+
+void recorder_name(uint32_t index, const char *text, size_t length)
+{
+	struct slow s;
+
+	if (comms_begin(&s)) {
+		comms_name(&recorder_comms, &recorder.writer, index, text,
+			   length < UINT32_MAX ? length : UINT32_MAX);
+		slow_end(&s);
+	}
 }
 
 /* ---- Init, finalize, abort ------------------------------------------------------------------- */
@@ -499,7 +543,6 @@ void recorder_after_init(const struct recorder_mpi *mpi)
 	struct seg_header *h = recorder.writer.header;
 	int saved_errno = errno;
 	int rank, size, level;
-	struct slow s;
 
 	if (atomic_load(&recorder.stage) != STAGE_ON || atomic_load(&h->life) != SEG_LIFE_STARTING)
 		return;
@@ -510,10 +553,6 @@ void recorder_after_init(const struct recorder_mpi *mpi)
 	if (mpi->thread_level(&level))
 		h->thread_level = level;
 	mpi->version(h->mpi_library, sizeof(h->mpi_library));
-	if (slow_begin(&s)) {
-		predefine();
-		slow_end(&s);
-	}
 	mpi->predefined(recorder_map);
 	set_life(SEG_LIFE_RUNNING);
 	errno = saved_errno;

@@ -65,8 +65,18 @@ void recorder_before_abort(void);
 /* The entry of a handle that nobody has announced: a new one without id. */
 uint32_t recorder_adopt(uint64_t key, enum seg_comm_kind kind);
 
-/* Another handle of an entry: that of the other language. */
+/* The handle means this entry from now on; SEG_NO_COMM: nothing. */
 void recorder_map(uint64_t key, uint32_t index);
+
+/* A communicator, window or file was made; its lists are copied. */
+void recorder_made(const struct comms_new *made);
+
+/* One is about to be freed, and its handles mean nothing any more; it has been. */
+void recorder_unmap(uint32_t index);
+void recorder_freed(uint32_t index);
+
+/* The program gave it a name. */
+void recorder_name(uint32_t index, const char *text, size_t length);
 
 /* A session was opened (+1) or closed (-1). */
 void recorder_session(int change);

@@ -20,8 +20,14 @@ struct wrap_call {
 	struct lane *lane; /* of the thread; NULL: the call is not recorded */
 	void *status;	   /* what MPI gets for the argument with the mark "=" */
 	bool is_fortran;   /* a constant in each wrapper */
+
+	/* What a hook before the call leaves for the one after it. */
+	uint32_t comm;	  /* index of what is made from, or freed */
+	uint32_t ordinal; /* of what is made */
+	uint64_t key;	  /* of what is freed */
 };
 
+#include "model/recorder/wrap_made.h"
 #include "model/recorder/wrap_p2p.h"
 
 #define WRAP_FUNCTION(symbol_, name_, class_, language_)                                          \

@@ -7,20 +7,24 @@
 
 #include "model/recorder/wrap_comms.h"
 
-/* A handle by value: WRAP_FROM_C(MPI_Comm, comm), WRAP_FROM_FORTRAN(MPI_Comm, a6). Communicators
- * become indexes of the segment's table, the others C handles. */
+/* A handle by value: WRAP_FROM_C(MPI_Comm, comm), WRAP_FROM_FORTRAN(MPI_Comm, a6). Communicators,
+ * windows and files become indexes of the segment's table, the others C handles. */
 #define WRAP_FROM_C(type_, value_) wrap_c_##type_(value_)
 #define WRAP_FROM_FORTRAN(type_, reference_) wrap_f_##type_(reference_)
 
-static inline uint32_t wrap_c_MPI_Comm(MPI_Comm comm)
-{
-	return wrap_comm(comm);
-}
+#define WRAP_INDEX(type_, name_)                                                                   \
+	static inline uint32_t wrap_c_##type_(type_ handle)                                        \
+	{                                                                                          \
+		return wrap_##name_(handle);                                                       \
+	}                                                                                          \
+	static inline uint32_t wrap_f_##type_(const MPI_Fint *handle)                              \
+	{                                                                                          \
+		return wrap_##name_##_fortran(handle);                                             \
+	}
 
-static inline uint32_t wrap_f_MPI_Comm(const MPI_Fint *comm)
-{
-	return wrap_comm_fortran(comm);
-}
+WRAP_INDEX(MPI_Comm, comm)
+WRAP_INDEX(MPI_Win, win)
+WRAP_INDEX(MPI_File, file)
 
 #ifdef OPEN_MPI
 #define WRAP_HANDLE_FROM_FORTRAN(type_, f2c_)                                                      \
@@ -43,10 +47,6 @@ static inline uint32_t wrap_f_MPI_Comm(const MPI_Fint *comm)
 
 WRAP_HANDLE_FROM_C(MPI_Datatype)
 WRAP_HANDLE_FROM_FORTRAN(MPI_Datatype, MPI_Type_f2c)
-WRAP_HANDLE_FROM_C(MPI_Win)
-WRAP_HANDLE_FROM_FORTRAN(MPI_Win, MPI_Win_f2c)
-WRAP_HANDLE_FROM_C(MPI_File)
-WRAP_HANDLE_FROM_FORTRAN(MPI_File, MPI_File_f2c)
 WRAP_HANDLE_FROM_C(MPI_Group)
 WRAP_HANDLE_FROM_FORTRAN(MPI_Group, MPI_Group_f2c)
 

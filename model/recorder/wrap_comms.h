@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Communicators, windows and files in the wrappers: their handles, which differ between libraries.
- * Included by wrap.h after mpi.h. */
+ * Handles of communicators, windows and files in the wrappers: they differ between libraries, and
+ * between C and Fortran. Included by wrap.h after mpi.h. */
 #ifndef PDB_RECORDER_WRAP_COMMS_H
 #define PDB_RECORDER_WRAP_COMMS_H
 
@@ -17,57 +17,104 @@
 		(__typeof__(&function_))pmpi;                                                      \
 	})
 
+/* Handles are addresses, or ints. */
 #ifdef OPEN_MPI
-/* Handles are addresses, and those of Fortran indexes of a table. */
-#define WRAP_HANDLE(handle_) ((uintptr_t)(handle_))
+#define WRAP_WORD(handle_) ((uintptr_t)(handle_))
+#define WRAP_CONSTANT(constant_, variable_) next_variable(variable_)
 #else
-#define WRAP_HANDLE(handle_) ((uintptr_t)(unsigned)(handle_))
+#define WRAP_WORD(handle_) ((uintptr_t)(unsigned)(handle_))
+#define WRAP_CONSTANT(constant_, variable_) (constant_)
 #endif
 
-static inline uint32_t wrap_comm(MPI_Comm comm)
-{
-	uint64_t key = comms_key(COMMS_C, WRAP_HANDLE(comm));
-	uint32_t index = comms_find(&recorder_comms, key);
+#define WRAP_F2C(type_, function_, fint_)                                                          \
+	({                                                                                         \
+		__typeof__(&function_) f2c = WRAP_PMPI(function_);                                 \
+		f2c ? f2c(fint_) : (type_)0;                                                       \
+	})
 
-	return __builtin_expect(index != COMMS_UNKNOWN, 1) ? index
-							   : recorder_adopt(key, SEG_COMM_INTRA);
-}
-
+/* MPICH's files are addresses; its other handles are the same ints in both languages. */
 #ifdef OPEN_MPI
-static __attribute__((noinline, cold)) uint32_t wrap_new_comm_fortran(MPI_Fint handle)
-{
-	__typeof__(&MPI_Comm_f2c) f2c = WRAP_PMPI(MPI_Comm_f2c);
-	uint32_t index = f2c ? wrap_comm(f2c(handle)) : SEG_NO_COMM;
-
-	recorder_map(comms_key(COMMS_FORTRAN, (uint32_t)handle), index);
-	return index;
-}
-
-static inline uint32_t wrap_comm_fortran(const MPI_Fint *handle)
-{
-	uint32_t index = comms_find(&recorder_comms, comms_key(COMMS_FORTRAN, (uint32_t)*handle));
-
-	return __builtin_expect(index != COMMS_UNKNOWN, 1) ? index : wrap_new_comm_fortran(*handle);
-}
+#define WRAP_INT_F2C WRAP_F2C
 #else
-static inline uint32_t wrap_comm_fortran(const MPI_Fint *handle)
-{
-	return wrap_comm(*handle);
-}
+#define WRAP_INT_F2C(type_, function_, fint_) ((type_)(fint_))
 #endif
+
+/* The C handle that an argument of type MPI_X * points to, as the language has it. */
+static inline MPI_Comm wrap_comm_at(const void *at, bool is_fortran)
+{
+	return is_fortran ? WRAP_INT_F2C(MPI_Comm, MPI_Comm_f2c, *(const MPI_Fint *)at)
+			  : *(const MPI_Comm *)at;
+}
+
+static inline MPI_Win wrap_win_at(const void *at, bool is_fortran)
+{
+	return is_fortran ? WRAP_INT_F2C(MPI_Win, MPI_Win_f2c, *(const MPI_Fint *)at)
+			  : *(const MPI_Win *)at;
+}
+
+static inline MPI_File wrap_file_at(const void *at, bool is_fortran)
+{
+	return is_fortran ? WRAP_F2C(MPI_File, MPI_File_f2c, *(const MPI_Fint *)at)
+			  : *(const MPI_File *)at;
+}
+
+static inline uint64_t wrap_comm_key(MPI_Comm comm)
+{
+	return comms_key(COMMS_C, WRAP_WORD(comm));
+}
+
+static inline uint64_t wrap_win_key(MPI_Win win)
+{
+	return comms_key(COMMS_WINDOW_C, WRAP_WORD(win));
+}
+
+static inline uint64_t wrap_file_key(MPI_File file)
+{
+	return comms_key(COMMS_FILE_C, (uintptr_t)file);
+}
+
+/* The index in the segment's table, or SEG_NO_COMM: of a C handle, and of Fortran's. The latter is
+ * remembered when it is seen first, since asking MPI for the C handle takes longer. */
+#define WRAP_LOOKUP(name_, type_, fortran_space_, kind_)                                           \
+	static inline uint32_t wrap_##name_(type_ handle)                                          \
+	{                                                                                          \
+		uint64_t key = wrap_##name_##_key(handle);                                         \
+		uint32_t index = comms_find(&recorder_comms, key);                                 \
+		return __builtin_expect(index != COMMS_UNKNOWN, 1) ? index                         \
+								   : recorder_adopt(key, kind_);   \
+	}                                                                                          \
+	static __attribute__((noinline, cold)) uint32_t wrap_first_##name_(const MPI_Fint *handle, \
+									   uint64_t key)           \
+	{                                                                                          \
+		uint32_t index = wrap_##name_(wrap_##name_##_at(handle, true));                    \
+		recorder_map(key, index);                                                          \
+		return index;                                                                      \
+	}                                                                                          \
+	static inline uint32_t wrap_##name_##_fortran(const MPI_Fint *handle)                      \
+	{                                                                                          \
+		uint64_t key = comms_key(fortran_space_, (uint32_t)*handle);                       \
+		uint32_t index = comms_find(&recorder_comms, key);                                 \
+		return __builtin_expect(index != COMMS_UNKNOWN, 1)                                 \
+			       ? index                                                             \
+			       : wrap_first_##name_(handle, key);                                  \
+	}
+
+WRAP_LOOKUP(comm, MPI_Comm, COMMS_FORTRAN, SEG_COMM_INTRA)
+WRAP_LOOKUP(win, MPI_Win, COMMS_WINDOW_FORTRAN, SEG_COMM_WINDOW)
+WRAP_LOOKUP(file, MPI_File, COMMS_FILE_FORTRAN, SEG_COMM_FILE)
+
+static MPI_Comm wrap_world_comm(void)
+{
+	return WRAP_CONSTANT(MPI_COMM_WORLD, "ompi_mpi_comm_world");
+}
 
 static void wrap_predefined(void (*map)(uint64_t key, uint32_t index))
 {
-#ifdef OPEN_MPI
-	MPI_Comm world = next_variable("ompi_mpi_comm_world");
-	MPI_Comm self = next_variable("ompi_mpi_comm_self");
-	MPI_Comm none = next_variable("ompi_mpi_comm_null");
-#else
-	MPI_Comm world = MPI_COMM_WORLD, self = MPI_COMM_SELF, none = MPI_COMM_NULL;
-#endif
-	map(comms_key(COMMS_C, WRAP_HANDLE(world)), 0);
-	map(comms_key(COMMS_C, WRAP_HANDLE(self)), 1);
-	map(comms_key(COMMS_C, WRAP_HANDLE(none)), SEG_NO_COMM);
+	map(wrap_comm_key(wrap_world_comm()), 0);
+	map(wrap_comm_key(WRAP_CONSTANT(MPI_COMM_SELF, "ompi_mpi_comm_self")), 1);
+	map(wrap_comm_key(WRAP_CONSTANT(MPI_COMM_NULL, "ompi_mpi_comm_null")), SEG_NO_COMM);
+	map(wrap_win_key(WRAP_CONSTANT(MPI_WIN_NULL, "ompi_mpi_win_null")), SEG_NO_COMM);
+	map(wrap_file_key(WRAP_CONSTANT(MPI_FILE_NULL, "ompi_mpi_file_null")), SEG_NO_COMM);
 }
 
 #endif

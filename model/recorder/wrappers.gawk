@@ -145,6 +145,13 @@ function values(name, list, num, symbol,	s, i, at, text)
 function body(name, symbol, call, outcome, status,	s)
 {
 	s = shape_of[name]
+	if (class[name] == "QUIET") {
+		printf "\tint ret = %s;\n", call
+		printf "\tstruct wrap_call wrap = {.is_fortran = %d};\n", symbol != ""
+		printf "\twrap_%s_after(&wrap, ret%s);\n", s,
+		       values(name, after, num_after[s], symbol)
+		return
+	}
 	printf "\tWRAP_BEGIN(%s);\n", status
 	printf "\tif (wrap.lane) {\n"
 	if (s != "")
@@ -184,6 +191,11 @@ function after_special(name)
 		printf "\tWRAP_AFTER_%s();\n", special(name)
 }
 
+function stored_class(name)
+{
+	return class[name] == "QUIET" ? "OTHER" : class[name]
+}
+
 function c_wrapper(name, list,	i, args, status, outcome)
 {
 	status = marked(name, "=")
@@ -191,7 +203,7 @@ function c_wrapper(name, list,	i, args, status, outcome)
 	for (i = 1; i <= num_parameters; i++)
 		args = args (i > 1 ? ", " : "") (i == status ? "wrap.status" : names[i])
 	printf "int %s(%s)\n{\n", name, list
-	printf "\tWRAP_FUNCTION(\"%s\", \"%s\", %s, C);\n", name, name, class[name]
+	printf "\tWRAP_FUNCTION(\"%s\", \"%s\", %s, C);\n", name, name, stored_class(name)
 	printf "\tif (!next)\n\t\treturn MPI_ERR_OTHER;\n"
 	before_special(name)
 	body(name, "", sprintf("((__typeof__(&%s))next)(%s)", name, args),
@@ -221,7 +233,7 @@ function fortran_wrapper(name, symbol, n,	i, list, types_list, args, status, out
 	}
 	printf "void %s(%s);\n", symbol, list
 	printf "void %s(%s)\n{\n", symbol, list
-	printf "\tWRAP_FUNCTION(\"%s\", \"%s\", %s, FORTRAN);\n", symbol, name, class[name]
+	printf "\tWRAP_FUNCTION(\"%s\", \"%s\", %s, FORTRAN);\n", symbol, name, stored_class(name)
 	printf "\tif (!next) {\n\t\tif (ierror)\n\t\t\t*ierror = MPI_ERR_OTHER;\n\t\treturn;\n\t}\n"
 	before_special(name)
 	body(name, symbol, sprintf("WRAP_FORTRAN_CALL((void (*)(%s))next, %s)", types_list, args),

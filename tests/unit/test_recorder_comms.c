@@ -445,13 +445,16 @@ static void test_names(void **state)
 	(void)state;
 	assert_int_equal(entry(0, 0)->name, 0);
 	comms_name(&p->comms, &p->writer, 0, "halo    ", 4);
+	uint32_t first = entry(0, 0)->name;
+	comms_name(&p->comms, &p->writer, 0, "halo", 4);
+	assert_int_equal(entry(0, 0)->name, first);
 	assert_string_equal(strings + entry(0, 0)->name, "halo");
 	memset(text, 'x', sizeof(text));
 	comms_name(&p->comms, &p->writer, 0, text, sizeof(text));
 	assert_int_equal(strlen(strings + entry(0, 0)->name), 127);
 	/* A program that renames it again and again fills nothing. */
 	for (int i = 0; i < 100; i++)
-		comms_name(&p->comms, &p->writer, 0, "again", 5);
+		comms_name(&p->comms, &p->writer, 0, i % 2 ? "again" : "and", i % 2 ? 5 : 3);
 	uint32_t used = p->writer.header->tables[SEG_TABLE_STRINGS].count;
 	comms_name(&p->comms, &p->writer, 0, "again", 5);
 	assert_int_equal(p->writer.header->tables[SEG_TABLE_STRINGS].count, used);

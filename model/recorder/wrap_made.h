@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The hooks of calls that make and free communicators, windows and files. What MPI is asked about
+ * a new one is local: its groups and its topology. Included by wrap.h. */
+#ifndef PDB_RECORDER_WRAP_MADE_H
+#define PDB_RECORDER_WRAP_MADE_H
+
+#include <string.h>
+
+#include "model/recorder/pages.h"
+#include "model/recorder/wrap_collectives.h"
+
+/* ---- What MPI tells of a communicator ----------------------------------------------------------
+ */
+
+/* Scratch that the lists of a struct comms_new are in. */
+struct wrap_lists {
+	int *members, *sources;
+	size_t members_size, sources_size; /* bytes */
+};
+
+static void wrap_release_lists(struct wrap_lists *lists)
+{
+	pages_unmap(lists->members, lists->members_size);
+	pages_unmap(lists->sources, lists->sources_size);
+}
+
+/* World ranks of a group's members in order; -1 for those of another world. */
+static bool wrap_world_ranks(MPI_Group group, MPI_Group world, int size, int *to)
+{
+	__typeof__(&MPI_Group_translate_ranks) translate = WRAP_PMPI(MPI_Group_translate_ranks);
+	int from[256];
+
+	for (int first = 0; first < size; first += 256) {
+		int num = size - first < 256 ? size - first : 256;
+		for (int i = 0; i < num; i++)
+			from[i] = first + i;
+		if (!translate || translate(group, num, from, world, to + first) != MPI_SUCCESS)
+			return false;
+		for (int i = first; i < first + num; i++)
+			to[i] = to[i] == MPI_UNDEFINED ? -1 : to[i];
+	}
+	return true;
+}
+
+static bool wrap_members_of(MPI_Group group, int size, int *to)
+{
+	__typeof__(&MPI_Comm_group) comm_group = WRAP_PMPI(MPI_Comm_group);
+	__typeof__(&MPI_Group_free) group_free = WRAP_PMPI(MPI_Group_free);
+	MPI_Group world;
+
+	if (!comm_group || !group_free || comm_group(wrap_world_comm(), &world) != MPI_SUCCESS)
+		return false;
+	bool known = wrap_world_ranks(group, world, size, to);
+	group_free(&world);
+	return known;
+}
+
+/* Of a communicator's own or remote group. */
+static bool wrap_members(MPI_Comm comm, bool remote, int size, int *to)
+{
+	__typeof__(&MPI_Comm_group) get =
+		remote ? WRAP_PMPI(MPI_Comm_remote_group) : WRAP_PMPI(MPI_Comm_group);
+	__typeof__(&MPI_Group_free) group_free = WRAP_PMPI(MPI_Group_free);
+	MPI_Group group;
+
+	if (!get || !group_free || get(comm, &group) != MPI_SUCCESS)
+		return false;
+	bool known = wrap_members_of(group, size, to);
+	group_free(&group);
+	return known;
+}
+
+static bool wrap_get_sizes(MPI_Comm comm, struct comms_new *n)
+{
+	__typeof__(&MPI_Comm_size) get_size = WRAP_PMPI(MPI_Comm_size);
+	__typeof__(&MPI_Comm_rank) get_rank = WRAP_PMPI(MPI_Comm_rank);
+	__typeof__(&MPI_Comm_test_inter) test_inter = WRAP_PMPI(MPI_Comm_test_inter);
+	__typeof__(&MPI_Comm_remote_size) get_remote_size = WRAP_PMPI(MPI_Comm_remote_size);
+	int size, rank, is_inter, remote_size = 0;
+
+	if (!get_size || !get_rank || !test_inter || !get_remote_size ||
+	    get_size(comm, &size) != MPI_SUCCESS || get_rank(comm, &rank) != MPI_SUCCESS ||
+	    test_inter(comm, &is_inter) != MPI_SUCCESS ||
+	    (is_inter && get_remote_size(comm, &remote_size) != MPI_SUCCESS))
+		return false;
+	n->kind = is_inter ? SEG_COMM_INTER : SEG_COMM_INTRA;
+	n->size = size;
+	n->rank = rank;
+	n->remote_size = remote_size;
+	return true;
+}
+
+static void wrap_get_members(MPI_Comm comm, struct comms_new *n, struct wrap_lists *lists)
+{
+	lists->members_size = ((size_t)n->size + n->remote_size) * sizeof(int);
+	lists->members = pages_map(lists->members_size);
+	if (!lists->members)
+		return;
+	if (wrap_members(comm, false, n->size, lists->members))
+		n->members = lists->members;
+	if (n->remote_size && wrap_members(comm, true, n->remote_size, lists->members + n->size))
+		n->remote = lists->members + n->size;
+}
+
+/* ---- Topologies: whom neighbourhood collectives receive from -----------------------------------
+ */
+
+static int *wrap_scratch(struct wrap_lists *lists, int num)
+{
+	lists->sources_size = (size_t)num * sizeof(int);
+	return lists->sources = num > 0 ? pages_map(lists->sources_size) : NULL;
+}
+
+/* Two in each dimension; over an edge that is not periodic there is none. */
+static int wrap_cart_sources(MPI_Comm comm, struct wrap_lists *lists)
+{
+	__typeof__(&MPI_Cartdim_get) get_dims = WRAP_PMPI(MPI_Cartdim_get);
+	__typeof__(&MPI_Cart_shift) shift = WRAP_PMPI(MPI_Cart_shift);
+	int num = 0, dims, both[2];
+
+	if (!get_dims || !shift || get_dims(comm, &dims) != MPI_SUCCESS ||
+	    !wrap_scratch(lists, 2 * dims))
+		return 0;
+	for (int d = 0; d < dims; d++) {
+		if (shift(comm, d, 1, &both[0], &both[1]) != MPI_SUCCESS)
+			return 0;
+		for (int i = 0; i < 2; i++)
+			if (both[i] >= 0)
+				lists->sources[num++] = both[i];
+	}
+	return num;
+}
+
+static int wrap_graph_sources(MPI_Comm comm, int rank, struct wrap_lists *lists)
+{
+	__typeof__(&MPI_Graph_neighbors_count) get_count = WRAP_PMPI(MPI_Graph_neighbors_count);
+	__typeof__(&MPI_Graph_neighbors) get = WRAP_PMPI(MPI_Graph_neighbors);
+	int num;
+
+	if (!get_count || !get || get_count(comm, rank, &num) != MPI_SUCCESS ||
+	    !wrap_scratch(lists, num) || get(comm, rank, num, lists->sources) != MPI_SUCCESS)
+		return 0;
+	return num;
+}
+
+static int wrap_dist_graph_sources(MPI_Comm comm, struct wrap_lists *lists)
+{
+	__typeof__(&MPI_Dist_graph_neighbors_count) get_count =
+		WRAP_PMPI(MPI_Dist_graph_neighbors_count);
+	__typeof__(&MPI_Dist_graph_neighbors) get = WRAP_PMPI(MPI_Dist_graph_neighbors);
+	int in, out, weighted;
+
+	if (!get_count || !get || get_count(comm, &in, &out, &weighted) != MPI_SUCCESS ||
+	    !wrap_scratch(lists, 2 * (in + out)))
+		return 0;
+	int *sources = lists->sources, *weights = sources + in;
+	int *targets = weights + in, *target_weights = targets + out;
+	return get(comm, in, sources, weights, out, targets, target_weights) == MPI_SUCCESS ? in
+											    : 0;
+}
+
+static void wrap_get_sources(MPI_Comm comm, struct comms_new *n, struct wrap_lists *lists)
+{
+	__typeof__(&MPI_Topo_test) topo_test = WRAP_PMPI(MPI_Topo_test);
+	int topology, num = 0;
+
+	if (!topo_test || n->kind != SEG_COMM_INTRA || topo_test(comm, &topology) != MPI_SUCCESS)
+		return;
+	if (topology == MPI_CART)
+		num = wrap_cart_sources(comm, lists);
+	else if (topology == MPI_GRAPH)
+		num = wrap_graph_sources(comm, n->rank, lists);
+	else if (topology == MPI_DIST_GRAPH)
+		num = wrap_dist_graph_sources(comm, lists);
+	n->num_sources = num;
+	n->sources = num ? lists->sources : NULL;
+}
+
+/* ---- Communicators -----------------------------------------------------------------------------
+ */
+
+/* It exists now, and differs from its parent. */
+static __attribute__((noinline, cold)) void wrap_made(struct wrap_call *w, struct comms_new *n,
+						      const void *at)
+{
+	struct wrap_lists lists = {0};
+	MPI_Comm comm = wrap_comm_at(at, w->is_fortran);
+
+	n->key = wrap_comm_key(comm);
+	n->site = w->lane ? w->lane->site : 0;
+	/* MPI_COMM_NULL: this rank is not in it. */
+	if (comms_find(&recorder_comms, n->key) == SEG_NO_COMM)
+		return;
+	if (!n->like_parent && wrap_get_sizes(comm, n)) {
+		wrap_get_members(comm, n, &lists);
+		wrap_get_sources(comm, n, &lists);
+	}
+	recorder_made(n);
+	wrap_release_lists(&lists);
+}
+
+/* Collective over the parent, that everybody in it counts. */
+static void wrap_make_before(struct wrap_call *w, uint32_t parent)
+{
+	wrap_collective(w, parent, SEG_PEER_NONE, SEG_NO_BYTES, 0);
+	w->ordinal = comms_child(&recorder_comms, parent);
+}
+
+static void wrap_make_after(struct wrap_call *w, int ret, const void *comm)
+{
+	struct comms_new n = {
+		.origin = COMMID_COLLECTIVE, .parent = w->comm, .ordinal = w->ordinal};
+
+	if (ret == MPI_SUCCESS)
+		wrap_made(w, &n, comm);
+}
+
+static void wrap_duplicate_before(struct wrap_call *w, uint32_t parent)
+{
+	wrap_make_before(w, parent);
+}
+
+static void wrap_duplicate_after(struct wrap_call *w, int ret, const void *comm)
+{
+	struct comms_new n = {
+		.origin = COMMID_COLLECTIVE,
+		.parent = w->comm,
+		.ordinal = w->ordinal,
+		.kind = comms_kind(&recorder_comms, w->comm),
+		.like_parent = true,
+		.has_topology_of_parent = true,
+	};
+
+	if (ret == MPI_SUCCESS)
+		wrap_made(w, &n, comm);
+}
+
+/* The intercommunicator to the processes that spawned this world was made in MPI_Init. */
+static void wrap_get_parent_after(struct wrap_call *w, int ret, const void *at)
+{
+	struct comms_new n = {.origin = COMMID_COLLECTIVE, .parent = SEG_NO_COMM};
+
+	if (ret == MPI_SUCCESS &&
+	    comms_find(&recorder_comms, wrap_comm_key(wrap_comm_at(at, w->is_fortran))) ==
+		    COMMS_UNKNOWN)
+		wrap_made(w, &n, at);
+}
+
+/* Fortran's texts end in blanks. */
+static void wrap_name_after(struct wrap_call *w, int ret, uint32_t index, const char *text,
+			    size_t length)
+{
+	if (ret != MPI_SUCCESS || !text)
+		return;
+	if (!w->is_fortran)
+		length = strlen(text);
+	while (w->is_fortran && length > 0 && text[length - 1] == ' ')
+		length--;
+	recorder_name(index, text, length);
+}
+
+/* ---- Freeing -----------------------------------------------------------------------------------
+ */
+
+/* Counted on what is freed: its members, and they alone, do so. From now on another thread may get
+ * the handle for something new. */
+static void wrap_free(struct wrap_call *w, uint32_t index, uint64_t key)
+{
+	wrap_collective(w, index, SEG_PEER_NONE, SEG_NO_BYTES, 0);
+	w->key = key;
+	recorder_unmap(index);
+}
+
+static void wrap_freed(struct wrap_call *w, int ret)
+{
+	if (ret == MPI_SUCCESS)
+		recorder_freed(w->comm);
+	else
+		recorder_map(w->key, w->comm);
+}
+
+static void wrap_free_comm_before(struct wrap_call *w, const void *at)
+{
+	MPI_Comm comm = wrap_comm_at(at, w->is_fortran);
+
+	wrap_free(w, wrap_comm(comm), wrap_comm_key(comm));
+}
+
+static void wrap_free_comm_after(struct wrap_call *w, int ret)
+{
+	wrap_freed(w, ret);
+}
+
+/* ---- Windows and files -------------------------------------------------------------------------
+ */
+
+/* The groups are those of the communicator. */
+static __attribute__((noinline, cold)) void wrap_made_from(struct wrap_call *w, int ret,
+							   enum seg_comm_kind kind, uint64_t key)
+{
+	if (ret == MPI_SUCCESS)
+		recorder_made(&(struct comms_new){
+			.kind = kind,
+			.origin = COMMID_COLLECTIVE,
+			.key = key,
+			.parent = w->comm,
+			.ordinal = w->ordinal,
+			.site = w->lane->site,
+			.like_parent = true,
+		});
+}
+
+static void wrap_make_win_before(struct wrap_call *w, uint32_t parent)
+{
+	wrap_make_before(w, parent);
+}
+
+static void wrap_make_win_after(struct wrap_call *w, int ret, const void *at)
+{
+	wrap_made_from(w, ret, SEG_COMM_WINDOW, wrap_win_key(wrap_win_at(at, w->is_fortran)));
+}
+
+static void wrap_free_win_before(struct wrap_call *w, const void *at)
+{
+	MPI_Win win = wrap_win_at(at, w->is_fortran);
+
+	wrap_free(w, wrap_win(win), wrap_win_key(win));
+}
+
+static void wrap_free_win_after(struct wrap_call *w, int ret)
+{
+	wrap_freed(w, ret);
+}
+
+static void wrap_open_file_before(struct wrap_call *w, uint32_t parent)
+{
+	wrap_make_before(w, parent);
+}
+
+static void wrap_open_file_after(struct wrap_call *w, int ret, const void *at)
+{
+	wrap_made_from(w, ret, SEG_COMM_FILE, wrap_file_key(wrap_file_at(at, w->is_fortran)));
+}
+
+static void wrap_close_file_before(struct wrap_call *w, const void *at)
+{
+	MPI_File file = wrap_file_at(at, w->is_fortran);
+
+	wrap_free(w, wrap_file(file), wrap_file_key(file));
+}
+
+static void wrap_close_file_after(struct wrap_call *w, int ret)
+{
+	wrap_freed(w, ret);
+}
+
+#endif
