@@ -1,14 +1,17 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""LAMMPS and HPL as jobs, with one rank caught in an endless loop inside a function of theirs, and
-without: pdb names that rank, and nobody in a healthy run."""
+"""LAMMPS and HPL as jobs, with one rank caught in an endless loop inside a function of theirs, with a
+message lost or a collective left out, and without a fault: pdb names the rank and what is wrong, and
+nobody in a healthy run."""
 
 import argparse
 import os
 import random
+import signal
 import subprocess
 
-from jobs.answers import NONE, accusation, ask_until_sure, check_first_line, check_status
+from jobs.answers import (NONE, accusation, ask_until_sure, check_first_line, check_kind,
+                          check_status, check_words, find_claim, said)
 from jobs.job import ask_job
 from jobs.mpi import find_mpis, find_pdb
 from jobs.programs import PROGRAMS
@@ -40,6 +43,47 @@ def run_faulty(pdb, tool, mpi, program, arguments, rank, where):
         check(where in answer.output, f"expected '{where}' in {answer.show()}")
 
 
+def start_with_fault(library, mpi, program, rank, kind):
+    """The job, hung by a fault of this rank's communication, and the line that says which."""
+    job = program.start(mpi, SIZES[program.name], True, is_endless=True, fault=library)
+    try:
+        program.wait_until_working(job)
+        os.kill(job.pids[rank], kind)
+        line = job.wait_for_line(f"fault: rank {rank} ")
+        job.wait_until_quiet()
+    except BaseException:
+        job.end()
+        raise
+    return job, line
+
+
+def run_lost(pdb, library, mpi, program, rank):
+    job, line = start_with_fault(library, mpi, program, rank, signal.SIGUSR1)
+    with job:
+        answer = ask_until_sure(pdb, job, accusation([rank], SIZES[program.name]))
+        wrong = job.check_unharmed()
+    check(not wrong, f"{', '.join(wrong)} after {answer.show()}")
+    check_status(answer, 1)
+    check_kind(answer, ["lost"])
+    check_words(answer, [line.rpartition(", ")[2]])
+    if program.is_polling:
+        check("likely" in said(answer), f"more is claimed than can be known: {answer.show()}")
+    return line
+
+
+def run_skipped(pdb, library, mpi, program, rank):
+    """The others are in it, the rank is in another one, or waits for one of them."""
+    job, line = start_with_fault(library, mpi, program, rank, signal.SIGUSR2)
+    with job:
+        answer = ask_job(pdb, job, "lp")
+        wrong = job.check_unharmed()
+    check(not wrong, f"{', '.join(wrong)} after {answer.show()}")
+    check_status(answer, 1)
+    check_words(answer, [rf"\b{rank}\b", line.split()[-1]])
+    check(find_claim(answer) in ("mismatch", "deadlock"), f"got {answer.show()}")
+    return line
+
+
 def run_healthy(pdb, mpi, program):
     with program.start(mpi, SIZES[program.name], True, is_endless=True) as job:
         program.wait_until_working(job)
@@ -52,7 +96,8 @@ def run_healthy(pdb, mpi, program):
             job.wait_until_moving()
 
 
-def add_program(report, pdb, tool, mpi, program, generator):
+def add_program(report, pdb, build, mpi, program, generator):
+    tool, library = (os.path.abspath(os.path.join(build, name)) for name in ("inject", "libfault.so"))
     label, size = f"{mpi.name} {program.name}", SIZES[program.name]
     first, *_ = program.functions
 
@@ -66,6 +111,11 @@ def add_program(report, pdb, tool, mpi, program, generator):
     add(f"sleeps in {first}", ["--sleep", first], first.rpartition(":")[2])
     for module in program.modules:
         add(f"loops anywhere in {module or 'its own code'}", ["--here", module], "")
+    rank = generator.randrange(size)
+    report.add(f"{label} loses a message, rank {rank}", run_lost, pdb, library, mpi, program, rank)
+    if program.has_collectives:
+        report.add(f"{label} skips a collective, rank {rank}", run_skipped, pdb, library, mpi,
+                   program, rank)
     report.add(f"{label} healthy", run_healthy, pdb, mpi, program)
 
 
@@ -77,12 +127,11 @@ def main():
     parser.add_argument("--seed", type=int, default=int(os.environ.get("SEED") or 1))
     args = parser.parse_args()
     report = Report(args.only, args.repeat)
-    pdb, tool = find_pdb(args.build), os.path.abspath(os.path.join(args.build, "inject"))
-    generator = random.Random(args.seed)
+    pdb, generator = find_pdb(args.build), random.Random(args.seed)
     # Debian builds these programs for its default MPI, which is Open MPI.
     for mpi in find_mpis(args.build, ["openmpi"]):
         for program in PROGRAMS:
-            add_program(report, pdb, tool, mpi, program, generator)
+            add_program(report, pdb, args.build, mpi, program, generator)
     report.finish()
 
 

@@ -50,7 +50,7 @@ check-jobs: all | $(O)/.deps-check
 check-healthy: all | $(O)/.deps-check
 	@$(PYTHON) tests/run_healthy.py $(JOBS_ARGS)
 
-check-programs: all inject | $(O)/.deps-check
+check-programs: all inject $(O)/libfault.so | $(O)/.deps-check
 	@$(PYTHON) tests/run_programs.py --build $(O)
 
 check-trouble: all | $(O)/.deps-check
@@ -91,6 +91,11 @@ $(O)/victim: tests/inject/victim.cpp | $(O)/.deps-check
 	$(call say,CXX,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)g++ -O2 -Wall -Wextra -Werror -o $@ $< -lpthread
+
+# Faults of communication in real programs, which Debian builds for Open MPI.
+$(O)/libfault.so: tests/fault/fault.c | $(O)/.deps-check
+	$(call say,MPICC,$@)
+	$(Q)mpicc.openmpi -O2 -Wall -Wextra -Werror -fPIC -shared -o $@ $< -ldl
 
 CHECKS += check-inject
 check-inject: $(O)/inject $(O)/victim

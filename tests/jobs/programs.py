@@ -21,6 +21,12 @@ class RealProgram:
     functions = ()
     # Where a rank may be caught at a random place: these libraries, "" for the program itself.
     modules = ()
+    # Which of its messages hang it when they are lost: variables of tests/fault/fault.c.
+    losable = {}
+    # Whether its main part calls collectives, which may be left out.
+    has_collectives = True
+    # Whether it polls for the messages, so that nothing about them is certain.
+    is_polling = False
 
     def prepare(self, folder, size, is_endless):
         """Write the input files. Returns the arguments."""
@@ -34,13 +40,15 @@ class RealProgram:
         """Of a run that has ended: the seconds that the program itself says its work took."""
         raise NotImplementedError
 
-    def start(self, mpi, size, preload, is_endless=False):
+    def start(self, mpi, size, preload, is_endless=False, fault=None):
+        """`fault` is the path of a library to be in front of the recorder (tests/fault)."""
         folder = tempfile.mkdtemp(prefix="pdb-test.")
         try:
             arguments = self.prepare(folder, size, is_endless)
-            recorder = mpi.recorder if preload else None
-            job = _FolderJob([*mpi.launcher(size, recorder), *self.command, *arguments], size,
-                             mpi.environment(), folder)
+            libraries = ":".join([*([fault] if fault else []), *([mpi.recorder] if preload else [])])
+            launcher = mpi.launcher(size, libraries, self.losable if fault else None)
+            job = _FolderJob([*launcher, *self.command, *arguments], size, mpi.environment(),
+                             folder)
         except BaseException:
             shutil.rmtree(folder)
             raise
@@ -69,13 +77,16 @@ class Lammps(RealProgram):
         "NBinStandard::bin_atoms", "AtomVec::unpack_reverse", "CommBrick::exchange", "Neighbor::decide",
         "AtomVec::pack_comm", "Thermo::compute"))
     modules = ("liblammps",)
+    # Each sum comes after as many messages, the last of which no later one is taken for.
+    losable = {"PDB_FAULT_LAST": "1"}
+    output_steps = 20
 
     def prepare(self, folder, size, is_endless):
         with open(self.example, encoding="utf-8") as file:
             text = file.read()
         steps = FOREVER if is_endless else self.steps
         with open(os.path.join(folder, "in.melt"), "w", encoding="utf-8") as file:
-            file.write(re.sub(r"(?m)^run\s.*$", f"run {steps}", text))
+            file.write(re.sub(r"(?m)^run\s.*$", f"thermo {self.output_steps}\nrun {steps}", text))
         return ["-in", "in.melt", "-log", "none"]
 
     def wait_until_working(self, job):
@@ -99,6 +110,10 @@ class Hpl(RealProgram):
     rows = 800
     functions = ("cblas_dgemm", "cblas_dtrsm", "cblas_idamax")
     modules = ("",)
+    # A panel's: each has a tag of its own, unlike those within a panel and of the pivots.
+    losable = {"PDB_FAULT_TAGS": "2001-3000"}
+    has_collectives = False
+    is_polling = True
 
     def prepare(self, folder, size, is_endless):
         rows = next(rows for rows in range(int(size ** 0.5), 0, -1) if size % rows == 0)
