@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "model/error.h"
+#include "model/segment.h"
 #include "model/segment_private.h"
 #include "model/snapshot_private.h"
 #include "model/xalloc.h"
@@ -28,6 +29,9 @@ void input_deinit(struct snapshot_input *in)
 	for (size_t i = 0; i < in->num_strings; i++)
 		free(in->strings[i]);
 	free(in->strings);
+	for (size_t i = 0; i < in->num_lists; i++)
+		free(in->lists[i].ranks);
+	free(in->lists);
 	free(in->section);
 	ZSTD_freeDStream(in->zstd);
 }
@@ -240,5 +244,28 @@ void input_take_strings(struct snapshot_input *in)
 		in->strings = xgrow(in->strings, in->num_strings, &in->strings_capacity,
 				   sizeof(*in->strings));
 		in->strings[in->num_strings++] = text;
+	}
+}
+
+void input_take_lists(struct snapshot_input *in)
+{
+	while (in->at < in->end && !in->is_bad) {
+		size_t num = input_take_count(in, SEG_MAX_MEMBERS, 1);
+		struct snapshot_list list = { .num = num };
+		int64_t expected = 0;
+
+		input_charge(in, 1, STRING_COST);
+		list.ranks = input_allocate(in, num, sizeof(*list.ranks));
+		for (size_t i = 0; i < num && !in->is_bad; i++) {
+			int64_t rank =
+				expected + input_take_signed(in, -(int64_t)INT32_MAX - 1, INT32_MAX);
+
+			if (rank < -1 || rank > INT32_MAX)
+				in->is_bad = true;
+			list.ranks[i] = (int32_t)rank;
+			expected = rank + 1;
+		}
+		in->lists = xgrow(in->lists, in->num_lists, &in->lists_capacity, sizeof(*in->lists));
+		in->lists[in->num_lists++] = list;
 	}
 }

@@ -294,6 +294,7 @@ static void load_lane(struct loader *l, const struct model *model, struct model_
 	for (size_t i = 0; i < num_states; i++)
 		lane->state_polls[i] = input_take(&l->in);
 	load_ring(l, model, lane);
+	snapshot_load_lane_evidence(&l->in, lane);
 }
 
 static void load_model_head(struct loader *l, struct model *model)
@@ -320,6 +321,9 @@ static void load_model_head(struct loader *l, struct model *model)
 	model->full_unwinds = input_take(&l->in);
 	model->abandoned = input_take(&l->in);
 	model->bytes = input_take(&l->in);
+	model->dropped_comms = input_take(&l->in);
+	model->dropped_members = input_take(&l->in);
+	model->dropped_requests = input_take(&l->in);
 }
 
 static int load_model(struct loader *l)
@@ -335,7 +339,8 @@ static int load_model(struct loader *l)
 	if (!l->in.is_bad)
 		copy_shape(l, l->shapes[shape], model);
 	load_model_head(l, model);
-	num = input_take_count(&l->in, SEG_MAX_LANES, 12);
+	snapshot_load_evidence(&l->in, model);
+	num = input_take_count(&l->in, SEG_MAX_LANES, 18);
 	model->lanes = input_allocate(&l->in, num, sizeof(*model->lanes));
 	for (size_t i = 0; i < num && !l->in.is_bad; i++) {
 		model->num_lanes++;
@@ -456,6 +461,9 @@ static int load_section(struct loader *l, enum snapshot_section id)
 		break;
 	case SNAPSHOT_END:
 		break;
+	case SNAPSHOT_LISTS:
+		input_take_lists(&l->in);
+		break;
 	}
 	if (status == 0 && (l->in.is_bad || l->in.at != l->in.end))
 		status = error_set(l->in.err, ERROR_FORMAT, "section %d is corrupt", id);
@@ -481,14 +489,15 @@ static int read_magic(struct loader *l)
 	return 0;
 }
 
-/* May `id` come after `last` (0: nothing yet)? All but STRINGS stand in the order of their numbers,
- * and those of models are there just when JOB says so. */
+/* May `id` come after `last` (0: nothing yet)? All but STRINGS and LISTS stand in the order of their
+ * numbers, and those of models are there just when JOB says so. */
 static bool may_follow(const struct loader *l, int last, int id)
 {
 	bool is_among_models = l->has_model && last >= SNAPSHOT_NAMES && last <= SNAPSHOT_MODEL;
 
 	switch (id) {
 	case SNAPSHOT_STRINGS:
+	case SNAPSHOT_LISTS:
 		return true;
 	case SNAPSHOT_JOB:
 		return last == 0;
@@ -516,7 +525,7 @@ static int load_all(struct loader *l)
 			return error_set(l->in.err, ERROR_FORMAT, "section %d is out of place", id);
 		if (load_section(l, id) < 0)
 			return -1;
-		if (id != SNAPSHOT_STRINGS)
+		if (id != SNAPSHOT_STRINGS && id != SNAPSHOT_LISTS)
 			last = id;
 	}
 	return input_expect_end(&l->in);

@@ -9,13 +9,15 @@
 
 #include <zstd.h>
 
+struct model;
+struct model_lane;
 struct pdb_error;
 
 #define SNAPSHOT_MAGIC "PDBSNAP\n" /* 8 bytes, then the version */
-#define SNAPSHOT_VERSION 1
+#define SNAPSHOT_VERSION 2
 
-/* Sections stand in this order, except that STRINGS come before whatever uses them first, and a
- * SHAPE before its first MODEL. Stored in files: append only. */
+/* Sections stand in this order, except that STRINGS and LISTS come before whatever uses them first,
+ * and a SHAPE before its first MODEL. Stored in files: append only. */
 enum snapshot_section {
 	SNAPSHOT_STRINGS = 1, /* adds to the table of strings */
 	SNAPSHOT_JOB,
@@ -29,6 +31,7 @@ enum snapshot_section {
 	SNAPSHOT_SAMPLES,
 	SNAPSHOT_HOLES,
 	SNAPSHOT_END,
+	SNAPSHOT_LISTS, /* adds to the table of lists of ranks, which communicators share */
 };
 
 enum snapshot_lane_flags {
@@ -57,6 +60,17 @@ enum {
 #define SNAPSHOT_MAX_BYTES ((uint64_t)16 << 30)
 #define SNAPSHOT_MAX_MEMORY ((uint64_t)8 << 30)
 
+/* In place of a list of ranks: SEG_NO_MEMBERS, SEG_ALL_MEMBERS; list number n is n + 1. */
+enum snapshot_list_id { SNAPSHOT_LIST_NONE = 0, SNAPSHOT_LIST_ALL = 1 };
+
+/* A list of ranks of a snapshot being read. */
+struct snapshot_list {
+	int32_t *ranks;
+	size_t num;
+	const struct model *used_by; /* the last model that has a copy, at `first` of its members */
+	uint32_t first;
+};
+
 /* A snapshot being read: the decompressed stream, and the section that is at hand. */
 struct snapshot_input {
 	struct pdb_error *err; /* not NULL */
@@ -77,6 +91,8 @@ struct snapshot_input {
 
 	char **strings; /* number 1 is strings[0] */
 	size_t num_strings, strings_capacity;
+	struct snapshot_list *lists; /* number 1 is lists[0] */
+	size_t num_lists, lists_capacity;
 };
 
 /* 0, or -1 and *err: only ZSTD's own memory is allocated. */
@@ -107,10 +123,17 @@ const char *input_take_string(struct snapshot_input *in);
 const char *input_take_text(struct snapshot_input *in);
 /* Add the strings of a STRINGS section to the table. */
 void input_take_strings(struct snapshot_input *in);
+/* Add the lists of a LISTS section to the table. */
+void input_take_lists(struct snapshot_input *in);
 
 /* Charge what is going to be allocated; makes the section bad when it is too much. */
 bool input_charge(struct snapshot_input *in, size_t num, size_t size);
 /* Charged and zeroed; never NULL, but empty when the section is bad. */
 void *input_allocate(struct snapshot_input *in, size_t num, size_t size);
+
+/* snapshot_load_evidence.c: communicators and requests, after the tables of the shape; and what a
+ * lane holds of evidence. Checked later, by model_validate(). */
+void snapshot_load_evidence(struct snapshot_input *in, struct model *model);
+void snapshot_load_lane_evidence(struct snapshot_input *in, struct model_lane *lane);
 
 #endif

@@ -36,15 +36,22 @@ struct string_id {
 	char text[];
 };
 
+/* A list of ranks and its number, from 1. */
+struct list_id {
+	UT_hash_handle hh;
+	uint64_t id;
+	int32_t ranks[];
+};
+
 struct saver {
 	FILE *file;
 	ZSTD_CStream *zstd;
 	bool has_failed;
 	int number;	 /* errno of what failed */
 	const char *why; /* zstd's words in its place */
-	struct buffer section, strings; /* strings: those not yet written */
-	size_t num_new_strings;
+	struct buffer section, strings, lists; /* strings, lists: those not yet written */
 	struct string_id *ids;
+	struct list_id *list_ids;
 	size_t max_ring; /* entries kept of each lane's ring */
 };
 
@@ -127,9 +134,38 @@ static void put_string(struct saver *s, const char *text)
 		HASH_ADD_KEYPTR(hh, s->ids, found->text, length, found);
 		put(&s->strings, length);
 		put_bytes(&s->strings, text, length);
-		s->num_new_strings++;
 	}
 	put(&s->section, found->id);
+}
+
+/* Ranks mostly go up by one, which is 0 here. */
+static void put_list(struct saver *s, const struct model *model, uint32_t first, uint32_t num)
+{
+	static const int32_t empty[1];
+	const int32_t *ranks = num ? model->members + first : empty;
+	size_t size = num * sizeof(*ranks);
+	struct list_id *found;
+	int64_t expected = 0;
+
+	if (first == SEG_NO_MEMBERS || first == SEG_ALL_MEMBERS) {
+		put(&s->section,
+		    first == SEG_NO_MEMBERS ? SNAPSHOT_LIST_NONE : SNAPSHOT_LIST_ALL);
+		return;
+	}
+	HASH_FIND(hh, s->list_ids, ranks, size, found);
+	if (!found) {
+		found = xmalloc(sizeof(*found) + size);
+		if (size)
+			memcpy(found->ranks, ranks, size);
+		found->id = HASH_COUNT(s->list_ids) + 1;
+		HASH_ADD_KEYPTR(hh, s->list_ids, found->ranks, size, found);
+		put(&s->lists, num);
+		for (uint32_t i = 0; i < num; i++) {
+			put_signed(&s->lists, ranks[i] - expected);
+			expected = (int64_t)ranks[i] + 1;
+		}
+	}
+	put(&s->section, found->id + 1);
 }
 
 static void write_section(struct saver *s, enum snapshot_section id, const struct buffer *b)
@@ -142,14 +178,15 @@ static void write_section(struct saver *s, enum snapshot_section id, const struc
 	compress(s, b->bytes, b->num, ZSTD_e_continue);
 }
 
-/* Write the section that was put together, its new strings before it, and begin an empty one. */
+/* Write the section that was put together, its new strings and lists before it, and begin an empty
+ * one. */
 static void end_section(struct saver *s, enum snapshot_section id)
 {
-	if (s->num_new_strings) {
+	if (s->strings.num)
 		write_section(s, SNAPSHOT_STRINGS, &s->strings);
-		s->num_new_strings = 0;
-		s->strings.num = 0;
-	}
+	if (s->lists.num)
+		write_section(s, SNAPSHOT_LISTS, &s->lists);
+	s->strings.num = s->lists.num = 0;
 	write_section(s, id, &s->section);
 	s->section.num = 0;
 }
@@ -266,6 +303,105 @@ static void save_shape(struct saver *s, const struct model *model)
 	end_section(s, SNAPSHOT_SHAPE);
 }
 
+static void save_comm(struct saver *s, const struct model *model, const struct model_comm *comm)
+{
+	struct buffer *b = &s->section;
+	size_t num = 0;
+
+	put(b, comm->id);
+	put(b, comm->parent_id);
+	put(b, comm->kind);
+	put(b, comm->site);
+	put(b, comm->ordinal);
+	put_signed(b, comm->rank);
+	put(b, comm->size);
+	put_list(s, model, comm->members, comm->size);
+	put(b, comm->remote_size);
+	put_list(s, model, comm->remote_members, comm->remote_size);
+	put(b, comm->num_sources);
+	put_list(s, model, comm->sources, comm->num_sources);
+	put(b, comm->name ? (uint64_t)(comm->name - model->strings) + 1 : 0);
+	put(b, comm->is_freed);
+	put(b, comm->collectives);
+	while (num < SEG_RECENT && comm->recent[num].number)
+		num++;
+	put(b, num);
+	for (size_t i = 0; i < num; i++) {
+		put(b, comm->collectives - comm->recent[i].number);
+		put(b, comm->recent[i].bytes);
+		put(b, comm->recent[i].site);
+		put_signed(b, comm->recent[i].root);
+	}
+}
+
+/* Those that are used, each with the number of free ones before it. */
+static void save_requests(struct saver *s, const struct model *model)
+{
+	struct buffer *b = &s->section;
+	size_t used = 0, next = 0;
+
+	for (size_t i = 0; i < model->num_requests; i++)
+		used += model->requests[i].kind != SEG_REQUEST_FREE;
+	put(b, model->num_requests);
+	put(b, used);
+	for (size_t i = 0; i < model->num_requests; i++) {
+		const struct model_request *request = &model->requests[i];
+
+		if (request->kind == SEG_REQUEST_FREE)
+			continue;
+		put(b, i - next);
+		next = i + 1;
+		put(b, request->kind);
+		put(b, request->flags);
+		put_index(b, request->comm);
+		put_signed(b, request->peer);
+		put_signed(b, request->tag);
+		put(b, request->ordinal);
+		put(b, request->bytes);
+		put(b, request->site);
+		put_index(b, request->lane);
+		put(b, model->now_ns - request->since_ns);
+	}
+}
+
+static void save_operation(struct buffer *b, const struct model_operation *operation)
+{
+	put(b, operation->kind);
+	put(b, operation->flags);
+	put(b, operation->number);
+	for (int i = 0; i < model_num_transfers(operation->kind); i++) {
+		const struct model_transfer *transfer = &operation->transfers[i];
+
+		put_index(b, transfer->comm);
+		put_signed(b, transfer->peer);
+		put_signed(b, transfer->tag);
+		put(b, transfer->ordinal);
+		put(b, transfer->bytes);
+	}
+	put(b, operation->num_waited);
+	for (size_t i = 0; i < operation->num_waited; i++)
+		put(b, operation->waited[i]);
+}
+
+static void save_ledger(struct buffer *b, const struct model_lane *lane)
+{
+	put(b, lane->dropped_ledger);
+	put(b, lane->num_ledger);
+	for (size_t i = 0; i < lane->num_ledger; i++) {
+		const struct model_ledger *row = &lane->ledger[i];
+
+		put_index(b, row->comm);
+		put_signed(b, row->peer);
+		put_signed(b, row->tag);
+		put(b, row->cancelled);
+		put(b, row->sends);
+		put(b, row->sends_done);
+		put(b, row->receives);
+		put(b, row->receives_done);
+		put(b, row->taken);
+	}
+}
+
 /* States and times apart: both repeat, but not together. */
 static void save_ring(struct saver *s, const struct model *model, const struct model_lane *lane)
 {
@@ -306,6 +442,9 @@ static void save_lane(struct saver *s, const struct model *model, const struct m
 	for (size_t i = 0; i < 2 * model->num_sites; i++)
 		put(b, lane->state_polls[i]);
 	save_ring(s, model, lane);
+	put(b, lane->last_events - lane->events);
+	save_operation(b, &lane->operation);
+	save_ledger(b, lane);
 }
 
 static void save_model(struct saver *s, const struct job_rank *rank)
@@ -337,6 +476,13 @@ static void save_model(struct saver *s, const struct job_rank *rank)
 	put(b, model->full_unwinds);
 	put(b, model->abandoned);
 	put(b, model->bytes);
+	put(b, model->dropped_comms);
+	put(b, model->dropped_members);
+	put(b, model->dropped_requests);
+	put(b, model->num_comms);
+	for (size_t i = 0; i < model->num_comms; i++)
+		save_comm(s, model, &model->comms[i]);
+	save_requests(s, model);
 	put(b, model->num_lanes);
 	for (size_t i = 0; i < model->num_lanes; i++)
 		save_lane(s, model, &model->lanes[i]);
@@ -425,6 +571,7 @@ static int save_to(FILE *file, const struct job *job, struct pdb_error *err)
 {
 	struct saver s = { .file = file, .zstd = ZSTD_createCStream() };
 	struct string_id *id, *next;
+	struct list_id *list, *next_list;
 	int status = 0;
 
 	if (!s.zstd)
@@ -445,6 +592,12 @@ static int save_to(FILE *file, const struct job *job, struct pdb_error *err)
 		HASH_DEL(s.ids, id);
 		free(id);
 	}
+	HASH_ITER(hh, s.list_ids, list, next_list)
+	{
+		HASH_DEL(s.list_ids, list);
+		free(list);
+	}
+	free(s.lists.bytes);
 	free(s.section.bytes);
 	free(s.strings.bytes);
 	ZSTD_freeCStream(s.zstd);
