@@ -23,10 +23,13 @@ static uint32_t add_members(struct model *model, const int *members, size_t num)
 	return first;
 }
 
+/* comm may be one of the model's. */
 static struct model_comm *add_comm(struct model *model, const struct model_comm *comm)
 {
+	struct model_comm copy = *comm;
+
 	model->comms = xreallocarray(model->comms, model->num_comms + 1, sizeof(*model->comms));
-	model->comms[model->num_comms] = *comm;
+	model->comms[model->num_comms] = copy;
 	return &model->comms[model->num_comms++];
 }
 
