@@ -101,6 +101,15 @@ static inline enum seg_comm_kind comms_kind(const struct comms *c, uint32_t inde
 	return has ? c->entries[index].kind : SEG_COMM_INTRA;
 }
 
+/* How many ranks can be a peer there; 0: not known. */
+static inline uint32_t comms_num_peers(const struct comms *c, uint32_t index)
+{
+	if (index >= atomic_load_explicit(&c->num, memory_order_relaxed))
+		return 0;
+	const struct seg_comm *comm = &c->entries[index];
+	return comm->kind == SEG_COMM_INTER ? comm->remote_size : comm->size;
+}
+
 static inline int comms_rank(const struct comms *c, uint32_t index)
 {
 	bool has = index < atomic_load_explicit(&c->num, memory_order_relaxed);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/recorder/lane.h"
 
+#include "model/recorder/p2p.h"
 #include "model/recorder/pages.h"
 #include "model/recorder/ticks.h"
 
 #define RELAXED memory_order_relaxed
 
 struct lane *lane_create(struct writer *w, uint32_t index,
-			 bool (*grow)(struct lane *l, uint32_t transitions))
+			 bool (*grow)(struct lane *l, enum seg_lane_id table, uint32_t entries))
 {
-	size_t size = sizeof(struct lane) + 2ul * SEG_MAX_SITES * sizeof(struct lane_hint);
+	const size_t hints = 2ul * SEG_MAX_SITES * sizeof(struct lane_hint);
+	const size_t size = sizeof(struct lane) + hints + P2P_MEMORY;
 	struct lane *l = pages_map(size);
 
 	if (!l)
@@ -20,6 +22,7 @@ struct lane *lane_create(struct writer *w, uint32_t index,
 		return NULL;
 	}
 	l->hints = (struct lane_hint *)(l + 1);
+	p2p_init(&l->p2p, (char *)l->hints + hints);
 	l->index = index;
 	l->grow = grow;
 	struct seg_table *tables = l->seg->tables;
@@ -27,6 +30,7 @@ struct lane *lane_create(struct writer *w, uint32_t index,
 	l->ring = (void *)((char *)l->seg + tables[SEG_LANE_RING].offset);
 	l->states = (void *)((char *)l->seg + tables[SEG_LANE_STATES].offset);
 	l->transitions = (void *)((char *)l->seg + tables[SEG_LANE_TRANSITIONS].offset);
+	l->ledger = (void *)((char *)l->seg + tables[SEG_LANE_LEDGER].offset);
 	l->ring_mask = tables[SEG_LANE_RING].capacity - 1;
 	l->states_ready = tables[SEG_LANE_STATES].allocated / sizeof(struct seg_state);
 	return l;
@@ -68,9 +72,21 @@ bool lane_prepare_site(struct lane *l, struct writer *w, uint32_t site)
 	return true;
 }
 
-bool lane_reserve_transitions(struct lane *l, struct writer *w, uint32_t transitions)
+bool lane_reserve(struct lane *l, struct writer *w, enum seg_lane_id table, uint32_t entries)
 {
-	return writer_lane_reserve(w, l->seg, l->index, SEG_LANE_TRANSITIONS, transitions);
+	return writer_lane_reserve(w, l->seg, l->index, table, entries);
+}
+
+bool lane_has_room(struct lane *l, enum seg_lane_id table, uint32_t entries)
+{
+	const struct seg_table *t = &l->seg->tables[table];
+
+	if (entries <= t->allocated / t->entry_size)
+		return true;
+	if (!(l->refused & 1u << table) && l->grow(l, table, entries))
+		return true;
+	l->refused |= 1u << table;
+	return false;
 }
 
 void lane_forget(struct lane *l)
@@ -99,8 +115,7 @@ static struct seg_transition *add_transition(struct lane *l, uint32_t from, uint
 	struct seg_table *table = &l->seg->tables[SEG_LANE_TRANSITIONS];
 	uint32_t at = atomic_load_explicit(&table->count, RELAXED);
 
-	bool room = (at + 1) * sizeof(l->transitions[0]) <= table->allocated || l->grow(l, at + 1);
-	if (!room || !idhash_add(&l->edges, key, at)) {
+	if (!lane_has_room(l, SEG_LANE_TRANSITIONS, at + 1) || !idhash_add(&l->edges, key, at)) {
 		atomic_store_explicit(&table->dropped,
 				      atomic_load_explicit(&table->dropped, RELAXED) + 1, RELAXED);
 		return NULL;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "model/recorder/idhash.h"
+#include "model/recorder/p2p_state.h"
 #include "model/recorder/pathcache.h"
 #include "model/recorder/ticks.h"
 #include "model/recorder/writer.h"
@@ -42,8 +43,14 @@ struct lane {
 
 	uint32_t states_ready; /* states below this one have pages */
 	uint32_t index;
-	bool (*grow)(struct lane *l, uint32_t transitions); /* room for so many, under the lock */
+	/* Room for so many entries, under the lock. */
+	bool (*grow)(struct lane *l, enum seg_lane_id table, uint32_t entries);
 	struct idhash edges; /* (from, to) -> transition */
+	struct seg_ledger *ledger;
+	struct idhash rows; /* (communicator, peer, tag) -> row of the ledger */
+	uint32_t refused;	   /* bit of each table that got no more room: not asked again */
+	struct requests *requests; /* of the process */
+	struct p2p p2p;
 	uintptr_t stack_low, stack_high;
 	struct lane *next_free;
 };
@@ -54,13 +61,16 @@ static inline uint32_t lane_state(const struct lane *l)
 }
 
 /* Make lane `index`, mapped and empty. NULL when there is no room or memory. `grow` is called,
- * without the recorder's lock, when the transitions need more room; it takes the lock and calls
- * lane_reserve_transitions(). */
+ * without the recorder's lock, when a table needs more room; it takes the lock and calls
+ * lane_reserve(). */
 struct lane *lane_create(struct writer *w, uint32_t index,
-			 bool (*grow)(struct lane *l, uint32_t transitions));
+			 bool (*grow)(struct lane *l, enum seg_lane_id table, uint32_t entries));
 
-/* Room for so many transitions in the segment. The caller holds the recorder's lock. */
-bool lane_reserve_transitions(struct lane *l, struct writer *w, uint32_t transitions);
+/* Room for so many entries in the segment. The caller holds the recorder's lock. */
+bool lane_reserve(struct lane *l, struct writer *w, enum seg_lane_id table, uint32_t entries);
+
+/* Is there room for so many entries, now or after asking for it? */
+bool lane_has_room(struct lane *l, enum seg_lane_id table, uint32_t entries);
 
 /* The calling thread takes the lane: state "start". */
 void lane_take(struct lane *l, int tid, bool is_main);

@@ -32,6 +32,7 @@ static inline struct operation operation_begin(struct lane *l, enum seg_operatio
 	atomic_store_explicit(&seg->kind, kind, memory_order_relaxed);
 	atomic_store_explicit(&seg->event, events + of, memory_order_relaxed);
 	atomic_store_explicit(&seg->flags, flags, memory_order_relaxed);
+	atomic_store_explicit(&seg->num_waited, 0, memory_order_relaxed);
 	return (struct operation){seg, seq};
 }
 
@@ -45,6 +46,11 @@ static inline void operation_transfer(struct operation *op, int i, uint32_t comm
 	atomic_store_explicit(&t->tag, tag, memory_order_relaxed);
 	atomic_store_explicit(&t->ordinal, ordinal, memory_order_relaxed);
 	atomic_store_explicit(&t->bytes, bytes, memory_order_relaxed);
+}
+
+static inline void operation_flags(struct operation *op, uint32_t flags)
+{
+	atomic_store_explicit(&op->seg->flags, flags, memory_order_relaxed);
 }
 
 static inline void operation_waited(struct operation *op, uint32_t num)

@@ -22,6 +22,7 @@
 #include "model/recorder/identity.h"
 #include "model/recorder/intern.h"
 #include "model/recorder/lane.h"
+#include "model/recorder/p2p.h"
 #include "model/recorder/pages.h"
 #include "model/recorder/ticks.h"
 
@@ -40,6 +41,7 @@ static struct recorder {
 	struct writer writer;
 	struct objects objects;
 	struct intern intern;
+	struct requests requests;
 	pthread_key_t key;	/* its destructor marks the lane of a thread that ends */
 	struct lane *free_lanes; /* of ended threads, the last one first */
 	struct call_path *path;	/* scratch for the unwind, too big for small stacks */
@@ -112,13 +114,25 @@ static void read_stack_bounds(struct lane *lane)
 	pthread_attr_destroy(&attr);
 }
 
-static bool grow_transitions(struct lane *lane, uint32_t transitions)
+static bool grow_lane(struct lane *lane, enum seg_lane_id table, uint32_t entries)
 {
 	struct slow s;
 	bool room = false;
 
 	if (slow_begin(&s)) {
-		room = lane_reserve_transitions(lane, &recorder.writer, transitions);
+		room = lane_reserve(lane, &recorder.writer, table, entries);
+		slow_end(&s);
+	}
+	return room;
+}
+
+static bool grow_requests(struct requests *requests)
+{
+	struct slow s;
+	bool room = false;
+
+	if (slow_begin(&s)) {
+		room = requests_extend(requests, &recorder.writer);
 		slow_end(&s);
 	}
 	return room;
@@ -136,12 +150,14 @@ static struct lane *get_lane(void)
 		return lane;
 	}
 	uint32_t index = atomic_load_explicit(&h->num_lanes, memory_order_relaxed);
-	lane = lane_create(&recorder.writer, index, grow_transitions);
-	if (lane)
-		/* Pairs with the reader's acquire load: it then sees the lane's tables. */
-		atomic_store_explicit(&h->num_lanes, index + 1, memory_order_release);
-	else
+	lane = lane_create(&recorder.writer, index, grow_lane);
+	if (!lane) {
 		atomic_fetch_add_explicit(&h->dropped_lanes, 1, memory_order_relaxed);
+		return NULL;
+	}
+	lane->requests = &recorder.requests;
+	/* Pairs with the reader's acquire load: it then sees the lane's tables. */
+	atomic_store_explicit(&h->num_lanes, index + 1, memory_order_release);
 	return lane;
 }
 
@@ -206,6 +222,7 @@ static void thread_ended(void *lane_of_thread)
 
 	self.lane = NULL;
 	self.cfa = 0;
+	p2p_abandon(lane);
 	if (!slow_begin(&s))
 		return;
 	atomic_store_explicit(&lane->seg->use, SEG_LANE_ENDED, memory_order_release);
@@ -231,7 +248,9 @@ static bool prepare(const struct writer_identity *identity, char *why, size_t wh
 	if (writer_create(&recorder.writer, dir && *dir ? dir : PDB_DEFAULT_SEGMENT_DIR, identity,
 			  ring_size(), why, why_size) != 0)
 		return false;
-	int error = pthread_key_create(&recorder.key, thread_ended);
+	int error = requests_init(&recorder.requests, &recorder.writer, grow_requests) ? 0 : ENOMEM;
+	if (!error)
+		error = pthread_key_create(&recorder.key, thread_ended);
 	if (!error)
 		error = pthread_atfork(NULL, NULL, in_child);
 	/* The first lane now, so that want of room for it is said as well. */
@@ -334,6 +353,7 @@ static uint32_t find_site(struct lane *lane, struct recorder_function *function,
 static void abandon(struct lane *lane)
 {
 	atomic_fetch_add_explicit(&recorder.writer.header->abandoned, 1, memory_order_relaxed);
+	p2p_abandon(lane);
 	if (SEG_STATE_IS_EXIT(lane_state(lane)))
 		lane_leave_poll(lane, true);
 	else
@@ -552,6 +572,7 @@ void recorder_after_init(const struct recorder_mpi *mpi)
 	}
 	if (mpi->thread_level(&level))
 		h->thread_level = level;
+	recorder.requests.is_shared = h->thread_level < 0 || h->thread_level >= mpi->multiple;
 	mpi->version(h->mpi_library, sizeof(h->mpi_library));
 	mpi->predefined(recorder_map);
 	set_life(SEG_LIFE_RUNNING);

@@ -29,6 +29,7 @@ extern struct comms recorder_comms;
 struct recorder_mpi {
 	bool (*world)(int *rank, int *size);
 	bool (*thread_level)(int *level);
+	int multiple; /* MPI_THREAD_MULTIPLE */
 	bool (*version)(char *text, size_t size);
 	/* Keys of MPI_COMM_WORLD, MPI_COMM_SELF and the null handles, in C and Fortran, to indexes. */
 	void (*predefined)(void (*map)(uint64_t key, uint32_t index));

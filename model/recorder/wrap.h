@@ -119,6 +119,7 @@ static bool wrap_version(char *text, size_t size)
 static const struct recorder_mpi wrap_mpi = {
 	.world = wrap_world,
 	.thread_level = wrap_thread_level,
+	.multiple = MPI_THREAD_MULTIPLE,
 	.version = wrap_version,
 	.predefined = wrap_predefined,
 };

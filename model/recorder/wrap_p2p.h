@@ -4,7 +4,7 @@
 #ifndef PDB_RECORDER_WRAP_P2P_H
 #define PDB_RECORDER_WRAP_P2P_H
 
-#include "model/recorder/operation.h"
+#include "model/recorder/p2p.h"
 #include "model/recorder/wrap_args.h"
 
 /* Nothing is known of what such a call needs. */
@@ -13,20 +13,606 @@ static inline void wrap_unknown(struct wrap_call *w, enum operation_of of)
 	operation_plain(w->lane, SEG_OPERATION_OTHER, of);
 }
 
+static inline void wrap_poll_before(struct wrap_call *w)
+{
+	wrap_unknown(w, OPERATION_POLL);
+}
+
 /* Returns without anybody's help. */
 static inline void wrap_local_before(struct wrap_call *w)
 {
 	operation_plain(w->lane, SEG_OPERATION_LOCAL, OPERATION_CALL);
 }
 
-static inline void wrap_poll_before(struct wrap_call *w)
+static inline struct p2p_message wrap_envelope(int rank, int tag, uint32_t comm)
 {
-	wrap_unknown(w, OPERATION_POLL);
+	struct p2p_message m = {.comm = comm, .peer = wrap_peer(rank), .tag = wrap_tag(tag)};
+	uint32_t num_peers = comms_num_peers(&recorder_comms, comm);
+
+	if (__builtin_expect(m.peer >= 0 && (uint32_t)m.peer >= num_peers, 0)) {
+		/* Nothing is known of its communicator, or MPI is going to refuse the rank. */
+		m.comm = num_peers ? comm : SEG_NO_COMM;
+		m.peer = num_peers ? SEG_PEER_NULL : m.peer;
+	}
+	return m;
 }
 
-static inline void wrap_poll_some_before(struct wrap_call *w)
+static inline struct p2p_message wrap_message(MPI_Count count, MPI_Datatype type, int rank, int tag,
+					      uint32_t comm)
 {
-	wrap_unknown(w, OPERATION_POLL);
+	struct p2p_message m = wrap_envelope(rank, tag, comm);
+
+	/* Without a partner the other arguments may be anything. */
+	m.bytes = m.peer == SEG_PEER_NULL ? 0 : wrap_bytes(count, type);
+	return m;
+}
+
+/* ---- Handles of requests and messages -------------------------------------------------------------- */
+
+#ifdef OPEN_MPI
+static const void *wrap_request_null, *wrap_request_empty;
+
+static __attribute__((noinline, cold)) void wrap_find_requests(void)
+{
+	wrap_request_empty = next_variable("ompi_request_empty");
+	__atomic_store_n(&wrap_request_null, next_variable("ompi_request_null"), __ATOMIC_RELEASE);
+}
+
+/* Sends that are complete at once all get the same handle. */
+static inline uint64_t wrap_key(MPI_Request request)
+{
+	if (__builtin_expect(!__atomic_load_n(&wrap_request_null, __ATOMIC_ACQUIRE), 0))
+		wrap_find_requests();
+	if ((const void *)request == wrap_request_null)
+		return REQUESTS_KEY_NULL;
+	if ((const void *)request == wrap_request_empty)
+		return REQUESTS_KEY_COMPLETE;
+	return requests_key(REQUESTS_REQUEST, WRAP_WORD(request));
+}
+
+static inline uint64_t wrap_request_key(const void *requests, int i, bool is_fortran)
+{
+	return wrap_key(is_fortran ? WRAP_F2C(MPI_Request, MPI_Request_f2c,
+					      ((const MPI_Fint *)requests)[i])
+				   : ((const MPI_Request *)requests)[i]);
+}
+
+static inline uint64_t wrap_message_key(const void *message, bool is_fortran)
+{
+	MPI_Message m = is_fortran ? WRAP_F2C(MPI_Message, MPI_Message_f2c,
+					      *(const MPI_Fint *)message)
+				   : *(const MPI_Message *)message;
+
+	return requests_key(REQUESTS_MESSAGE, WRAP_WORD(m));
+}
+#else
+/* The bits of MPICH's handles: those of kind 1, object 0xb are predefined requests, one of each
+ * sort, that stand for all that are complete at once. */
+static inline uint64_t wrap_request_key(const void *requests, int i, bool is_fortran)
+{
+	MPI_Request request = ((const MPI_Request *)requests)[i];
+
+	(void)is_fortran;
+	if (request == MPI_REQUEST_NULL)
+		return REQUESTS_KEY_NULL;
+	if (((unsigned)request & 0xfc000000u) == 0x6c000000u)
+		return REQUESTS_KEY_COMPLETE;
+	return requests_key(REQUESTS_REQUEST, WRAP_WORD(request));
+}
+
+static inline uint64_t wrap_message_key(const void *message, bool is_fortran)
+{
+	(void)is_fortran;
+	return requests_key(REQUESTS_MESSAGE, WRAP_WORD(*(const MPI_Message *)message));
+}
+#endif
+
+/* ---- Statuses -------------------------------------------------------------------------------------- */
+
+/* The evidence needs `num` statuses that the program ignores: MPI gets ours. */
+static inline void wrap_ask_status(struct wrap_call *w, int num)
+{
+	static_assert(sizeof(MPI_Status) <= P2P_STATUS_BYTES, "P2P_STATUS_BYTES is too small");
+	if (wrap_ignores_status(w->status, w->is_fortran) && num <= P2P_MAX_STATUSES)
+		w->status = w->lane->p2p.statuses;
+}
+
+/* Number i of the statuses that MPI got. Fortran's have the layout of C's in both libraries. */
+static inline struct p2p_status wrap_status(const struct wrap_call *w, int i)
+{
+	__typeof__(&MPI_Test_cancelled) test_cancelled = WRAP_PMPI(MPI_Test_cancelled);
+	int is_cancelled = 0;
+
+	if (wrap_ignores_status(w->status, w->is_fortran))
+		return (struct p2p_status){.is_known = false};
+	const MPI_Status *s = (const MPI_Status *)w->status + i;
+	if (test_cancelled)
+		test_cancelled(s, &is_cancelled);
+	return (struct p2p_status){
+		.is_known = true,
+		.is_cancelled = is_cancelled,
+		.source = wrap_peer(s->MPI_SOURCE),
+		.tag = s->MPI_TAG,
+	};
+}
+
+static inline int wrap_error_class(int ret)
+{
+	__typeof__(&MPI_Error_class) error_class = WRAP_PMPI(MPI_Error_class);
+	int class_of_error = MPI_ERR_OTHER;
+
+	if (error_class)
+		error_class(ret, &class_of_error);
+	return class_of_error;
+}
+
+static inline enum p2p_end wrap_end(int ret)
+{
+	if (__builtin_expect(ret == MPI_SUCCESS, 1))
+		return P2P_DONE;
+	return wrap_error_class(ret) == MPI_ERR_TRUNCATE ? P2P_TRUNCATED : P2P_REFUSED;
+}
+
+/* ---- Blocking -------------------------------------------------------------------------------------- */
+
+static inline void wrap_send_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type,
+				    int dest, int tag, uint32_t comm, uint32_t flags)
+{
+	struct p2p_message m = wrap_message(count, type, dest, tag, comm);
+
+	p2p_send(w->lane, &m, flags);
+}
+
+static inline void wrap_send_after(struct wrap_call *w, int ret)
+{
+	p2p_end(w->lane, wrap_end(ret), NULL);
+}
+
+static inline void wrap_recv_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type,
+				    int source, int tag, uint32_t comm)
+{
+	struct p2p_message m = wrap_message(count, type, source, tag, comm);
+
+	p2p_receive(w->lane, &m);
+	if (p2p_wants_status(w->lane))
+		wrap_ask_status(w, 1);
+}
+
+static inline void wrap_recv_after(struct wrap_call *w, int ret)
+{
+	struct p2p_status status = {.is_known = false};
+
+	if (p2p_wants_status(w->lane))
+		status = wrap_status(w, 0);
+	p2p_end(w->lane, wrap_end(ret), &status);
+}
+
+static inline void wrap_sendrecv_before(struct wrap_call *w, MPI_Count sendcount,
+					MPI_Datatype sendtype, int dest, int sendtag,
+					MPI_Count recvcount, MPI_Datatype recvtype, int source,
+					int recvtag, uint32_t comm)
+{
+	struct p2p_message send = wrap_message(sendcount, sendtype, dest, sendtag, comm);
+	struct p2p_message receive = wrap_message(recvcount, recvtype, source, recvtag, comm);
+
+	p2p_sendreceive(w->lane, &send, &receive);
+	if (p2p_wants_status(w->lane))
+		wrap_ask_status(w, 1);
+}
+
+static inline void wrap_sendrecv_after(struct wrap_call *w, int ret)
+{
+	wrap_recv_after(w, ret);
+}
+
+static inline void wrap_sendrecv_replace_before(struct wrap_call *w, MPI_Count count,
+						MPI_Datatype type, int dest, int sendtag,
+						int source, int recvtag, uint32_t comm)
+{
+	wrap_sendrecv_before(w, count, type, dest, sendtag, count, type, source, recvtag, comm);
+}
+
+static inline void wrap_sendrecv_replace_after(struct wrap_call *w, int ret)
+{
+	wrap_recv_after(w, ret);
+}
+
+/* ---- Probes, matched messages ------------------------------------------------------------------------ */
+
+static inline void wrap_any_probe(struct wrap_call *w, int source, int tag, uint32_t comm,
+				  enum operation_of of)
+{
+	struct p2p_message m = wrap_envelope(source, tag, comm);
+
+	p2p_probe(w->lane, &m, of);
+}
+
+static inline void wrap_probe_before(struct wrap_call *w, int source, int tag, uint32_t comm)
+{
+	wrap_any_probe(w, source, tag, comm, OPERATION_CALL);
+}
+
+static inline void wrap_iprobe_before(struct wrap_call *w, int source, int tag, uint32_t comm)
+{
+	wrap_any_probe(w, source, tag, comm, OPERATION_POLL);
+}
+
+static inline void wrap_mprobe_before(struct wrap_call *w, int source, int tag, uint32_t comm)
+{
+	wrap_any_probe(w, source, tag, comm, OPERATION_CALL);
+	wrap_ask_status(w, 1);
+}
+
+static inline void wrap_improbe_before(struct wrap_call *w, int source, int tag, uint32_t comm)
+{
+	wrap_any_probe(w, source, tag, comm, OPERATION_POLL);
+	wrap_ask_status(w, 1);
+}
+
+static inline void wrap_mprobe_after(struct wrap_call *w, int ret, int source, uint32_t comm,
+				     const void *message)
+{
+	if (ret != MPI_SUCCESS || source == MPI_PROC_NULL)
+		return;
+	struct p2p_status status = wrap_status(w, 0);
+	p2p_matched(w->lane, wrap_message_key(message, w->is_fortran), comm, &status);
+}
+
+static inline void wrap_improbe_after(struct wrap_call *w, int ret, int source, uint32_t comm,
+				      const int *flag, const void *message)
+{
+	if (ret == MPI_SUCCESS && *flag)
+		wrap_mprobe_after(w, ret, source, comm, message);
+}
+
+/* Its message is there: what is missing is the rest of its transfer. */
+static inline void wrap_mrecv_before(struct wrap_call *w, const void *message)
+{
+	p2p_list_begin(w->lane);
+	p2p_list(w->lane, wrap_message_key(message, w->is_fortran));
+	p2p_wait(w->lane, SEG_OPERATION_WAIT_ALL, OPERATION_CALL);
+}
+
+static inline void wrap_mrecv_after(struct wrap_call *w, int ret)
+{
+	const struct p2p_status status = {.is_known = false};
+
+	if (wrap_end(ret) != P2P_REFUSED)
+		p2p_complete(w->lane, 0, &status);
+}
+
+/* ---- Making requests ----------------------------------------------------------------------------------- */
+
+static inline void wrap_request_made(struct wrap_call *w, int ret, const void *request)
+{
+	bool ok = ret == MPI_SUCCESS;
+
+	p2p_made(w->lane, ok, ok ? wrap_request_key(request, 0, w->is_fortran) : 0);
+}
+
+static inline void wrap_isend_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type,
+				     int dest, int tag, uint32_t comm, uint32_t flags)
+{
+	struct p2p_message m = wrap_message(count, type, dest, tag, comm);
+
+	p2p_will_send(w->lane, &m, flags);
+}
+
+static inline void wrap_isend_after(struct wrap_call *w, int ret, const void *request)
+{
+	wrap_request_made(w, ret, request);
+}
+
+static inline void wrap_irecv_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type,
+				     int source, int tag, uint32_t comm, uint32_t flags)
+{
+	struct p2p_message m = wrap_message(count, type, source, tag, comm);
+
+	p2p_will_receive(w->lane, &m, flags);
+}
+
+static inline void wrap_irecv_after(struct wrap_call *w, int ret, const void *request)
+{
+	wrap_request_made(w, ret, request);
+}
+
+static inline void wrap_imrecv_before(struct wrap_call *w, const void *message)
+{
+	p2p_will_receive_matched(w->lane, wrap_message_key(message, w->is_fortran));
+}
+
+static inline void wrap_imrecv_after(struct wrap_call *w, int ret, const void *request)
+{
+	wrap_request_made(w, ret, request);
+}
+
+static inline void wrap_isendrecv_before(struct wrap_call *w, MPI_Count sendcount,
+					 MPI_Datatype sendtype, int dest, int sendtag,
+					 MPI_Count recvcount, MPI_Datatype recvtype, int source,
+					 int recvtag, uint32_t comm)
+{
+	struct p2p_message send = wrap_message(sendcount, sendtype, dest, sendtag, comm);
+	struct p2p_message receive = wrap_message(recvcount, recvtype, source, recvtag, comm);
+
+	p2p_will_send(w->lane, &send, 0);
+	p2p_will_receive(w->lane, &receive, 0);
+}
+
+static inline void wrap_isendrecv_after(struct wrap_call *w, int ret, const void *request)
+{
+	wrap_request_made(w, ret, request);
+}
+
+static inline void wrap_isendrecv_replace_before(struct wrap_call *w, MPI_Count count,
+						 MPI_Datatype type, int dest, int sendtag,
+						 int source, int recvtag, uint32_t comm)
+{
+	wrap_isendrecv_before(w, count, type, dest, sendtag, count, type, source, recvtag, comm);
+}
+
+static inline void wrap_isendrecv_replace_after(struct wrap_call *w, int ret, const void *request)
+{
+	wrap_request_made(w, ret, request);
+}
+
+static inline void wrap_psend_init_before(struct wrap_call *w, int partitions, MPI_Count count,
+					  MPI_Datatype type, int dest, int tag, uint32_t comm)
+{
+	struct p2p_message m = wrap_message(partitions * count, type, dest, tag, comm);
+
+	p2p_will_send(w->lane, &m, SEG_REQUEST_PERSISTENT | SEG_REQUEST_PARTITIONED);
+}
+
+static inline void wrap_psend_init_after(struct wrap_call *w, int ret, const void *request)
+{
+	wrap_request_made(w, ret, request);
+}
+
+static inline void wrap_precv_init_before(struct wrap_call *w, int partitions, MPI_Count count,
+					  MPI_Datatype type, int source, int tag, uint32_t comm)
+{
+	struct p2p_message m = wrap_message(partitions * count, type, source, tag, comm);
+
+	p2p_will_receive(w->lane, &m, SEG_REQUEST_PERSISTENT | SEG_REQUEST_PARTITIONED);
+}
+
+static inline void wrap_precv_init_after(struct wrap_call *w, int ret, const void *request)
+{
+	wrap_request_made(w, ret, request);
+}
+
+/* File access, one-sided transfers, generalized requests: they complete without others. */
+static inline void wrap_irequest_before(struct wrap_call *w)
+{
+	static const struct request other = {
+		.kind = SEG_REQUEST_OTHER,
+		.comm = SEG_NO_COMM,
+		.peer = SEG_PEER_NONE,
+		.tag = SEG_TAG_ANY,
+		.row = LEDGER_NO_ROW,
+	};
+
+	p2p_will_make(w->lane, &other);
+}
+
+static inline void wrap_irequest_after(struct wrap_call *w, int ret, const void *request)
+{
+	wrap_request_made(w, ret, request);
+}
+
+/* ---- Starting, cancelling, freeing ----------------------------------------------------------------------- */
+
+static inline void wrap_list(struct wrap_call *w, int count, const void *requests)
+{
+	p2p_list_begin(w->lane);
+	for (int i = 0; i < count; i++)
+		p2p_list(w->lane, wrap_request_key(requests, i, w->is_fortran));
+}
+
+static inline void wrap_startall_before(struct wrap_call *w, int count, const void *requests)
+{
+	wrap_list(w, count, requests);
+	p2p_start(w->lane);
+}
+
+static inline void wrap_startall_after(struct wrap_call *w, int ret)
+{
+	p2p_started(w->lane, ret == MPI_SUCCESS);
+}
+
+static inline void wrap_start_before(struct wrap_call *w, const void *request)
+{
+	wrap_startall_before(w, 1, request);
+}
+
+static inline void wrap_start_after(struct wrap_call *w, int ret)
+{
+	wrap_startall_after(w, ret);
+}
+
+static inline void wrap_cancel_before(struct wrap_call *w, const void *request)
+{
+	wrap_list(w, 1, request);
+	wrap_local_before(w);
+}
+
+static inline void wrap_cancel_after(struct wrap_call *w, int ret)
+{
+	if (ret == MPI_SUCCESS)
+		p2p_cancelled(w->lane);
+}
+
+static inline void wrap_request_free_before(struct wrap_call *w, const void *request)
+{
+	wrap_list(w, 1, request);
+	wrap_local_before(w);
+}
+
+static inline void wrap_request_free_after(struct wrap_call *w, int ret)
+{
+	if (ret == MPI_SUCCESS)
+		p2p_freed(w->lane);
+}
+
+/* ---- Waiting and testing ----------------------------------------------------------------------------------- */
+
+static inline void wrap_any_wait(struct wrap_call *w, int count, const void *requests,
+				 enum seg_operation_kind kind, enum operation_of of, int statuses)
+{
+	wrap_list(w, count, requests);
+	p2p_wait(w->lane, kind, of);
+	if (w->lane->p2p.wants_status)
+		wrap_ask_status(w, statuses);
+}
+
+/* The request at this position has completed; its status is number i. */
+static inline void wrap_completed(struct wrap_call *w, int position, int i)
+{
+	struct p2p_status status = {.is_known = false};
+
+	if (p2p_position_wants_status(w->lane, position))
+		status = wrap_status(w, i);
+	p2p_complete(w->lane, position, &status);
+}
+
+/* Did MPI, when it returned this error, complete the request at that position? Its handle is gone
+ * then; that of a persistent one stays, and its status tells. */
+static __attribute__((noinline, cold)) bool
+wrap_completed_with_error(struct wrap_call *w, int ret, int i, int count, const void *requests)
+{
+	int class_of_error = wrap_error_class(ret);
+
+	if (wrap_request_key(requests, i, w->is_fortran) == REQUESTS_KEY_NULL)
+		return true;
+	if (class_of_error == MPI_ERR_IN_STATUS)
+		return !wrap_ignores_status(w->status, w->is_fortran) &&
+		       ((const MPI_Status *)w->status)[i].MPI_ERROR != MPI_ERR_PENDING;
+	return count == 1 && class_of_error != MPI_ERR_REQUEST;
+}
+
+/* All of them have. */
+static inline void wrap_all_completed(struct wrap_call *w, int ret, int count, const void *requests)
+{
+	for (int i = 0; i < count; i++)
+		if (ret == MPI_SUCCESS || wrap_completed_with_error(w, ret, i, count, requests))
+			wrap_completed(w, i, i);
+}
+
+/* `outcount` of them, some perhaps with an error; or MPI_UNDEFINED: none was active. */
+static inline void wrap_some_completed(struct wrap_call *w, int ret, int outcount,
+				       const int *indices)
+{
+	if (ret != MPI_SUCCESS && wrap_error_class(ret) != MPI_ERR_IN_STATUS)
+		return;
+	for (int i = 0; i < outcount; i++)
+		wrap_completed(w, indices[i] - w->is_fortran, i);
+}
+
+static inline void wrap_wait_before(struct wrap_call *w, const void *request)
+{
+	wrap_any_wait(w, 1, request, SEG_OPERATION_WAIT_ALL, OPERATION_CALL, 1);
+}
+
+static inline void wrap_wait_after(struct wrap_call *w, int ret, const void *request)
+{
+	wrap_all_completed(w, ret, 1, request);
+}
+
+static inline void wrap_waitall_before(struct wrap_call *w, int count, const void *requests)
+{
+	wrap_any_wait(w, count, requests, SEG_OPERATION_WAIT_ALL, OPERATION_CALL, count);
+}
+
+static inline void wrap_waitall_after(struct wrap_call *w, int ret, int count,
+				      const void *requests)
+{
+	wrap_all_completed(w, ret, count, requests);
+}
+
+static inline void wrap_waitany_before(struct wrap_call *w, int count, const void *requests)
+{
+	wrap_any_wait(w, count, requests, SEG_OPERATION_WAIT_ANY, OPERATION_CALL, 1);
+}
+
+static inline void wrap_waitany_after(struct wrap_call *w, int ret, const int *index)
+{
+	if (ret == MPI_SUCCESS && *index != MPI_UNDEFINED)
+		wrap_completed(w, *index - w->is_fortran, 0);
+}
+
+static inline void wrap_waitsome_before(struct wrap_call *w, int count, const void *requests)
+{
+	wrap_any_wait(w, count, requests, SEG_OPERATION_WAIT_ANY, OPERATION_CALL, count);
+}
+
+static inline void wrap_waitsome_after(struct wrap_call *w, int ret, const int *outcount,
+				       const int *indices)
+{
+	wrap_some_completed(w, ret, *outcount, indices);
+}
+
+static inline void wrap_test_before(struct wrap_call *w, const void *request)
+{
+	wrap_any_wait(w, 1, request, SEG_OPERATION_WAIT_ALL, OPERATION_POLL, 1);
+}
+
+static inline void wrap_test_after(struct wrap_call *w, int ret, const void *request,
+				   const int *flag)
+{
+	if (ret != MPI_SUCCESS || *flag)
+		wrap_all_completed(w, ret, 1, request);
+}
+
+static inline void wrap_testall_before(struct wrap_call *w, int count, const void *requests)
+{
+	wrap_any_wait(w, count, requests, SEG_OPERATION_WAIT_ALL, OPERATION_POLL, count);
+}
+
+static inline void wrap_testall_after(struct wrap_call *w, int ret, int count,
+				      const void *requests, const int *flag)
+{
+	if (ret != MPI_SUCCESS || *flag)
+		wrap_all_completed(w, ret, count, requests);
+}
+
+static inline void wrap_testany_before(struct wrap_call *w, int count, const void *requests)
+{
+	wrap_any_wait(w, count, requests, SEG_OPERATION_WAIT_ANY, OPERATION_POLL, 1);
+}
+
+static inline void wrap_testany_after(struct wrap_call *w, int ret, const int *index,
+				      const int *flag)
+{
+	if (ret == MPI_SUCCESS && *flag)
+		wrap_waitany_after(w, ret, index);
+}
+
+static inline void wrap_testsome_before(struct wrap_call *w, int count, const void *requests)
+{
+	wrap_any_wait(w, count, requests, SEG_OPERATION_WAIT_ANY, OPERATION_POLL, count);
+}
+
+static inline void wrap_testsome_after(struct wrap_call *w, int ret, const int *outcount,
+				       const int *indices)
+{
+	wrap_some_completed(w, ret, *outcount, indices);
+}
+
+/* These ask and complete nothing. */
+static inline void wrap_get_status_before(struct wrap_call *w, const void *request)
+{
+	wrap_any_wait(w, 1, request, SEG_OPERATION_WAIT_ALL, OPERATION_POLL, 0);
+}
+
+static inline void wrap_get_status_list_before(struct wrap_call *w, int count,
+					       const void *requests, enum seg_operation_kind kind)
+{
+	wrap_any_wait(w, count, requests, kind, OPERATION_POLL, 0);
+}
+
+static inline void wrap_parrived_before(struct wrap_call *w, const void *request)
+{
+	wrap_get_status_before(w, request);
 }
 
 #endif

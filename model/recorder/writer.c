@@ -25,6 +25,7 @@ static const struct {
 	[SEG_TABLE_SITES] = {sizeof(struct seg_site), SEG_MAX_SITES},
 	[SEG_TABLE_COMMS] = {sizeof(struct seg_comm), SEG_MAX_COMMS},
 	[SEG_TABLE_MEMBERS] = {sizeof(int32_t), SEG_MAX_MEMBERS},
+	[SEG_TABLE_REQUESTS] = {sizeof(struct seg_request), SEG_MAX_REQUESTS},
 };
 
 static uint64_t round_up(uint64_t n, uint64_t step)
@@ -232,7 +233,9 @@ static uint64_t fill_layout(struct seg_header *h, uint32_t ring)
 	h->lane_offset = round_up(at, BIG_PAGE);
 	uint64_t lane = PAGE + round_up(2ull * SEG_MAX_SITES * sizeof(struct seg_state), PAGE) +
 			round_up((uint64_t)SEG_MAX_TRANSITIONS * sizeof(struct seg_transition), PAGE) +
-			round_up((uint64_t)ring * sizeof(struct seg_event), PAGE);
+			round_up((uint64_t)ring * sizeof(struct seg_event), PAGE) +
+			round_up((uint64_t)SEG_MAX_LEDGER * sizeof(struct seg_ledger), PAGE) +
+			round_up((uint64_t)SEG_MAX_WAITED * sizeof(uint32_t), PAGE);
 	h->lane_size = round_up(lane, BIG_PAGE);
 	return h->lane_offset;
 }
@@ -348,6 +351,8 @@ static void fill_lane(struct seg_lane *lane, uint32_t ring)
 		[SEG_LANE_STATES] = {sizeof(struct seg_state), 2 * SEG_MAX_SITES},
 		[SEG_LANE_TRANSITIONS] = {sizeof(struct seg_transition), SEG_MAX_TRANSITIONS},
 		[SEG_LANE_RING] = {sizeof(struct seg_event), ring},
+		[SEG_LANE_LEDGER] = {sizeof(struct seg_ledger), SEG_MAX_LEDGER},
+		[SEG_LANE_WAITED] = {sizeof(uint32_t), SEG_MAX_WAITED},
 	};
 	uint64_t at = PAGE;
 

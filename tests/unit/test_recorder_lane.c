@@ -10,9 +10,9 @@
 static char dir[] = "/tmp/pdb-test-lane-XXXXXX";
 static struct writer writer;
 
-static bool grow(struct lane *l, uint32_t transitions)
+static bool grow(struct lane *l, enum seg_lane_id table, uint32_t entries)
 {
-	return lane_reserve_transitions(l, &writer, transitions);
+	return lane_reserve(l, &writer, table, entries);
 }
 
 static int setup(void **state)

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A lane's ledger: messages counted by (communicator, peer, tag). Only the thread that holds the
+ * lane calls these. */
+#ifndef PDB_RECORDER_LEDGER_H
+#define PDB_RECORDER_LEDGER_H
+
+#include "model/recorder/lane.h"
+
+enum {
+	LEDGER_NO_ROW = UINT32_MAX, /* not counted: no partner, communicator not known, no room */
+	/* So many rows at most for tags of their own: the others are kept for SEG_TAG_MANY. */
+	LEDGER_MAX_TAGS = SEG_MAX_LEDGER / 4 * 3,
+};
+
+/* The row, added if it is new, or that of SEG_TAG_MANY; LEDGER_NO_ROW. */
+uint32_t ledger_add(struct lane *l, uint32_t comm, int32_t peer, int32_t tag);
+
+static inline uint64_t ledger_key(uint32_t comm, int32_t peer, int32_t tag)
+{
+	return ((uint64_t)(uint32_t)tag << 32 | (uint32_t)peer) + comm * 0x9e3779b97f4a7c15u;
+}
+
+static inline bool ledger_is(const struct seg_ledger *row, uint32_t comm, int32_t peer, int32_t tag)
+{
+	return row->comm == comm && row->peer == peer && row->tag == tag;
+}
+
+/* As ledger_add(), fast for a row that is there. */
+static inline uint32_t ledger_row(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
+{
+	struct idhash_probe probe = idhash_probe(&l->rows, ledger_key(comm, peer, tag));
+	uint32_t id;
+
+	while ((id = idhash_next(&l->rows, &probe)) != IDHASH_NONE)
+		if (__builtin_expect(ledger_is(&l->ledger[id], comm, peer, tag), 1))
+			return id;
+	return ledger_add(l, comm, peer, tag);
+}
+
+/* What happened was not counted, since it is not known which row it belongs to. */
+void ledger_lost(struct lane *l);
+
+/* Counts: the number after counting; 0 without a row. */
+static inline uint64_t ledger_sends(struct lane *l, uint32_t row)
+{
+	if (row == LEDGER_NO_ROW)
+		return 0;
+	lane_add(&l->ledger[row].sends, 1);
+	return atomic_load_explicit(&l->ledger[row].sends, memory_order_relaxed);
+}
+
+static inline uint64_t ledger_receives(struct lane *l, uint32_t row)
+{
+	if (row == LEDGER_NO_ROW)
+		return 0;
+	lane_add(&l->ledger[row].receives, 1);
+	return atomic_load_explicit(&l->ledger[row].receives, memory_order_relaxed);
+}
+
+static inline void ledger_sent(struct lane *l, uint32_t row)
+{
+	if (row != LEDGER_NO_ROW)
+		lane_add(&l->ledger[row].sends_done, 1);
+}
+
+static inline void ledger_received(struct lane *l, uint32_t row)
+{
+	if (row != LEDGER_NO_ROW)
+		lane_add(&l->ledger[row].receives_done, 1);
+}
+
+/* MPI refused the call. */
+static inline void ledger_not_sending(struct lane *l, uint32_t row)
+{
+	if (row != LEDGER_NO_ROW)
+		lane_add(&l->ledger[row].sends, -1);
+}
+
+static inline void ledger_not_receiving(struct lane *l, uint32_t row)
+{
+	if (row != LEDGER_NO_ROW)
+		lane_add(&l->ledger[row].receives, -1);
+}
+
+void ledger_cancelled(struct lane *l, uint32_t row);
+
+/* A wildcard has got a message. */
+void ledger_taken(struct lane *l, uint32_t comm, int32_t source, int32_t tag);
+
+#endif

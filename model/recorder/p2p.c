@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/recorder/p2p.h"
+
+#include "model/recorder/recorder.h"
+
+#define RELAXED memory_order_relaxed
+
+void p2p_init(struct p2p *p, void *memory)
+{
+	*p = (struct p2p){
+		.send_row = LEDGER_NO_ROW,
+		.receive_row = LEDGER_NO_ROW,
+		.wildcard_comm = SEG_NO_COMM,
+		.listed = memory,
+		.statuses = (uint32_t *)memory + SEG_MAX_WAITED,
+	};
+}
+
+static bool is_wildcard(int32_t peer, int32_t tag)
+{
+	return peer == SEG_PEER_ANY || tag == SEG_TAG_ANY;
+}
+
+/* The row counts the message before the call, so that nobody has it before it is counted. */
+static uint64_t count_send(struct lane *l, const struct p2p_message *m)
+{
+	if (m->peer == SEG_PEER_NULL)
+		return 0;
+	l->p2p.send_row = ledger_row(l, m->comm, m->peer, m->tag);
+	return ledger_sends(l, l->p2p.send_row);
+}
+
+static uint64_t count_receive(struct lane *l, const struct p2p_message *m)
+{
+	if (m->peer == SEG_PEER_NULL)
+		return 0;
+	l->p2p.receive_row = ledger_row(l, m->comm, m->peer, m->tag);
+	return ledger_receives(l, l->p2p.receive_row);
+}
+
+static void transfer(struct operation *op, int i, const struct p2p_message *m, uint64_t ordinal)
+{
+	operation_transfer(op, i, m->comm, m->peer, m->tag, ordinal, m->bytes);
+}
+
+/* ---- Blocking ------------------------------------------------------------------------------------ */
+
+void p2p_send(struct lane *l, const struct p2p_message *m, uint32_t operation_flags)
+{
+	uint64_t ordinal = count_send(l, m);
+	struct operation op =
+		operation_begin(l, SEG_OPERATION_SEND, operation_flags, OPERATION_CALL);
+
+	transfer(&op, 0, m, ordinal);
+	operation_end(&op);
+}
+
+void p2p_receive(struct lane *l, const struct p2p_message *m)
+{
+	uint64_t ordinal = count_receive(l, m);
+	struct operation op = operation_begin(l, SEG_OPERATION_RECV, 0, OPERATION_CALL);
+
+	transfer(&op, 0, m, ordinal);
+	operation_end(&op);
+	l->p2p.wildcard_comm = is_wildcard(m->peer, m->tag) ? m->comm : SEG_NO_COMM;
+}
+
+void p2p_sendreceive(struct lane *l, const struct p2p_message *send,
+		     const struct p2p_message *receive)
+{
+	uint64_t ordinals[2] = {count_send(l, send), count_receive(l, receive)};
+	struct operation op = operation_begin(l, SEG_OPERATION_SENDRECV, 0, OPERATION_CALL);
+
+	transfer(&op, 0, send, ordinals[0]);
+	transfer(&op, 1, receive, ordinals[1]);
+	operation_end(&op);
+	l->p2p.wildcard_comm =
+		is_wildcard(receive->peer, receive->tag) ? receive->comm : SEG_NO_COMM;
+}
+
+static void forget_call(struct p2p *p)
+{
+	p->send_row = p->receive_row = LEDGER_NO_ROW;
+	p->wildcard_comm = SEG_NO_COMM;
+	p->num_made = 0;
+	p->message = 0;
+}
+
+static void take_back(struct lane *l)
+{
+	ledger_not_sending(l, l->p2p.send_row);
+	ledger_not_receiving(l, l->p2p.receive_row);
+}
+
+void p2p_end(struct lane *l, enum p2p_end end, const struct p2p_status *status)
+{
+	struct p2p *p = &l->p2p;
+
+	if (end == P2P_REFUSED) {
+		take_back(l);
+	} else {
+		ledger_sent(l, p->send_row);
+		ledger_received(l, p->receive_row);
+		if (p->wildcard_comm != SEG_NO_COMM) {
+			if (status->is_known)
+				ledger_taken(l, p->wildcard_comm, status->source, status->tag);
+			else
+				ledger_lost(l);
+		}
+	}
+	p->send_row = p->receive_row = LEDGER_NO_ROW;
+	p->wildcard_comm = SEG_NO_COMM;
+}
+
+void p2p_abandon(struct lane *l)
+{
+	take_back(l);
+	forget_call(&l->p2p);
+}
+
+void p2p_probe(struct lane *l, const struct p2p_message *m, enum operation_of of)
+{
+	struct operation op = operation_begin(l, SEG_OPERATION_PROBE, 0, of);
+
+	transfer(&op, 0, m, 0);
+	operation_end(&op);
+}
+
+void p2p_matched(struct lane *l, uint64_t key, uint32_t comm, const struct p2p_status *status)
+{
+	if (key == REQUESTS_KEY_NULL)
+		return;
+	if (status->is_known)
+		ledger_taken(l, comm, status->source, status->tag);
+	else
+		ledger_lost(l);
+	struct request message = {
+		.kind = SEG_REQUEST_MATCHED,
+		.flags = SEG_REQUEST_ACTIVE,
+		.comm = comm,
+		.peer = status->is_known ? status->source : SEG_PEER_ANY,
+		.tag = status->is_known ? status->tag : SEG_TAG_ANY,
+		.site = l->site,
+		.lane = l->index,
+		.ticks = atomic_load_explicit(&l->current->since, RELAXED),
+		.row = LEDGER_NO_ROW,
+	};
+	requests_lock(l->requests, l->index);
+	requests_add(l->requests, key, &message);
+	requests_unlock(l->requests);
+}
+
+/* ---- Making requests ----------------------------------------------------------------------------- */
+
+void p2p_will_make(struct lane *l, const struct request *request)
+{
+	struct request *made = &l->p2p.made[l->p2p.num_made++];
+
+	*made = *request;
+	made->site = l->site;
+	made->lane = l->index;
+	if (!(made->flags & SEG_REQUEST_PERSISTENT))
+		made->flags |= SEG_REQUEST_ACTIVE;
+	operation_plain(l, SEG_OPERATION_LOCAL, OPERATION_CALL);
+}
+
+static void will_transfer(struct lane *l, enum seg_request_kind kind, const struct p2p_message *m,
+			  uint32_t flags, uint64_t ordinal, uint32_t row)
+{
+	p2p_will_make(l, &(struct request){
+				 .kind = kind,
+				 .flags = flags,
+				 .comm = m->comm,
+				 .peer = m->peer,
+				 .tag = m->tag,
+				 .ordinal = ordinal,
+				 .bytes = m->bytes,
+				 .row = row,
+			 });
+}
+
+void p2p_will_send(struct lane *l, const struct p2p_message *m, uint32_t request_flags)
+{
+	uint64_t ordinal = request_flags & SEG_REQUEST_PERSISTENT ? 0 : count_send(l, m);
+
+	will_transfer(l, SEG_REQUEST_SEND, m, request_flags, ordinal, l->p2p.send_row);
+}
+
+void p2p_will_receive(struct lane *l, const struct p2p_message *m, uint32_t request_flags)
+{
+	uint64_t ordinal = request_flags & SEG_REQUEST_PERSISTENT ? 0 : count_receive(l, m);
+
+	will_transfer(l, SEG_REQUEST_RECV, m, request_flags, ordinal, l->p2p.receive_row);
+}
+
+/* What a slot says; its owner has the lock or is the only one to change it. */
+static struct p2p_message message_of(const struct seg_request *slot)
+{
+	return (struct p2p_message){
+		.comm = atomic_load_explicit(&slot->comm, RELAXED),
+		.peer = atomic_load_explicit(&slot->peer, RELAXED),
+		.tag = atomic_load_explicit(&slot->tag, RELAXED),
+		.bytes = atomic_load_explicit(&slot->bytes, RELAXED),
+	};
+}
+
+void p2p_will_receive_matched(struct lane *l, uint64_t message_key)
+{
+	struct p2p_message m = {.comm = SEG_NO_COMM, .peer = SEG_PEER_ANY, .tag = SEG_TAG_ANY};
+
+	requests_lock(l->requests, l->index);
+	uint32_t slot = requests_find(l->requests, message_key);
+	if (slot != REQUESTS_NONE)
+		m = message_of(&l->requests->slots[slot]);
+	requests_unlock(l->requests);
+	will_transfer(l, SEG_REQUEST_MATCHED, &m, 0, 0, LEDGER_NO_ROW);
+	l->p2p.message = message_key;
+}
+
+static void complete_at_once(struct lane *l)
+{
+	struct p2p *p = &l->p2p;
+
+	ledger_sent(l, p->send_row);
+	ledger_received(l, p->receive_row);
+	/* Whose message it got cannot be asked. */
+	for (uint32_t i = 0; i < p->num_made; i++)
+		if (p->made[i].kind == SEG_REQUEST_RECV && p->made[i].row != LEDGER_NO_ROW &&
+		    is_wildcard(p->made[i].peer, p->made[i].tag))
+			ledger_lost(l);
+}
+
+static void add_made(struct lane *l, uint64_t key)
+{
+	struct p2p *p = &l->p2p;
+
+	for (uint32_t i = 0; i < p->num_made; i++)
+		p->made[i].ticks = atomic_load_explicit(&l->current->since, RELAXED);
+	if (p->num_made == 2)
+		requests_add_halves(l->requests, key, p->made);
+	else if (p->num_made == 1)
+		requests_add(l->requests, key, &p->made[0]);
+}
+
+void p2p_made(struct lane *l, bool ok, uint64_t key)
+{
+	struct p2p *p = &l->p2p;
+
+	if (!ok) {
+		p2p_abandon(l);
+		return;
+	}
+	requests_lock(l->requests, l->index);
+	if (p->message) {
+		uint32_t slot = requests_find(l->requests, p->message);
+		if (slot != REQUESTS_NONE)
+			requests_remove(l->requests, slot);
+	}
+	if (key == REQUESTS_KEY_NULL || key == REQUESTS_KEY_COMPLETE)
+		complete_at_once(l);
+	else
+		add_made(l, key);
+	requests_unlock(l->requests);
+	forget_call(p);
+}
+
+/* ---- Starting ------------------------------------------------------------------------------------ */
+
+void p2p_list(struct lane *l, uint64_t key)
+{
+	struct p2p *p = &l->p2p;
+	uint32_t slot = REQUESTS_NONE;
+
+	if (p->num_listed == SEG_MAX_WAITED) {
+		p->num_unknown++;
+		return;
+	}
+	if (key != REQUESTS_KEY_NULL && key != REQUESTS_KEY_COMPLETE) {
+		requests_lock(l->requests, l->index);
+		slot = requests_find(l->requests, key);
+		requests_unlock(l->requests);
+		p->num_unknown += slot == REQUESTS_NONE;
+	}
+	p->listed[p->num_listed++] = slot;
+}
+
+static void count_start(struct lane *l, uint32_t slot)
+{
+	const struct seg_request *s = &l->requests->slots[slot];
+	struct p2p_message m = message_of(s);
+	uint32_t row = LEDGER_NO_ROW;
+	uint64_t ordinal = 0;
+
+	switch ((enum seg_request_kind)atomic_load_explicit(&s->kind, RELAXED)) {
+	case SEG_REQUEST_SEND:
+		row = m.peer == SEG_PEER_NULL ? LEDGER_NO_ROW
+					      : ledger_row(l, m.comm, m.peer, m.tag);
+		ordinal = ledger_sends(l, row);
+		break;
+	case SEG_REQUEST_RECV:
+		row = m.peer == SEG_PEER_NULL ? LEDGER_NO_ROW
+					      : ledger_row(l, m.comm, m.peer, m.tag);
+		ordinal = ledger_receives(l, row);
+		break;
+	case SEG_REQUEST_COLLECTIVE:
+		ordinal = comms_start(&recorder_comms, m.comm,
+				      atomic_load_explicit(&s->site, RELAXED), m.peer, m.bytes);
+		break;
+	default:
+		break;
+	}
+	requests_count(l->requests, slot, ordinal, l->index, row);
+}
+
+void p2p_start(struct lane *l)
+{
+	const struct p2p *p = &l->p2p;
+
+	requests_lock(l->requests, l->index);
+	for (uint32_t i = 0; i < p->num_listed; i++)
+		if (p->listed[i] != REQUESTS_NONE)
+			count_start(l, p->listed[i]);
+	requests_unlock(l->requests);
+	operation_plain(l, SEG_OPERATION_LOCAL, OPERATION_CALL);
+}
+
+static void take_back_start(struct lane *l, uint32_t slot)
+{
+	uint32_t kind = atomic_load_explicit(&l->requests->slots[slot].kind, RELAXED);
+	uint32_t row = l->requests->own[slot].row;
+
+	if (kind == SEG_REQUEST_SEND)
+		ledger_not_sending(l, row);
+	else if (kind == SEG_REQUEST_RECV)
+		ledger_not_receiving(l, row);
+}
+
+void p2p_started(struct lane *l, bool ok)
+{
+	const struct p2p *p = &l->p2p;
+	uint64_t now = atomic_load_explicit(&l->current->since, RELAXED);
+
+	requests_lock(l->requests, l->index);
+	for (uint32_t i = 0; i < p->num_listed; i++) {
+		if (p->listed[i] == REQUESTS_NONE)
+			continue;
+		if (ok)
+			requests_activate(l->requests, p->listed[i], now);
+		else
+			take_back_start(l, p->listed[i]);
+	}
+	requests_unlock(l->requests);
+}
+
+/* ---- Waiting and testing ------------------------------------------------------------------------- */
+
+static bool slot_wants_status(const struct seg_request *s)
+{
+	uint32_t flags = atomic_load_explicit(&s->flags, RELAXED);
+
+	if (!(flags & SEG_REQUEST_ACTIVE))
+		return false;
+	return flags & SEG_REQUEST_CANCELLED ||
+	       (atomic_load_explicit(&s->kind, RELAXED) == SEG_REQUEST_RECV &&
+		is_wildcard(atomic_load_explicit(&s->peer, RELAXED),
+			    atomic_load_explicit(&s->tag, RELAXED)));
+}
+
+/* Of a request in two halves the second is the receive. */
+bool p2p_position_wants_status(const struct lane *l, uint32_t position)
+{
+	const struct requests *r = l->requests;
+	uint32_t slot = position < l->p2p.num_listed ? l->p2p.listed[position] : REQUESTS_NONE;
+
+	if (slot == REQUESTS_NONE)
+		return false;
+	uint32_t half = r->own[slot].half;
+	return slot_wants_status(&r->slots[slot]) ||
+	       (half != REQUESTS_NONE && slot_wants_status(&r->slots[half]));
+}
+
+/* Write one slot to WAITED, number `num` there. Returns the next number. */
+static uint32_t waits_for(struct lane *l, uint32_t slot, uint32_t num, uint32_t room)
+{
+	const struct seg_request *s = &l->requests->slots[slot];
+	_Atomic uint32_t *waited = (void *)((char *)l->seg + l->seg->tables[SEG_LANE_WAITED].offset);
+
+	l->p2p.wants_status |= slot_wants_status(s);
+	if (!(atomic_load_explicit(&s->flags, RELAXED) & SEG_REQUEST_ACTIVE))
+		return num;
+	if (num < room)
+		atomic_store_explicit(&waited[num], slot, RELAXED);
+	return num + 1;
+}
+
+void p2p_wait(struct lane *l, enum seg_operation_kind kind, enum operation_of of)
+{
+	struct p2p *p = &l->p2p;
+	const struct seg_table *table = &l->seg->tables[SEG_LANE_WAITED];
+	uint32_t num = 0, most = p->num_listed * 2 < SEG_MAX_WAITED ? p->num_listed * 2 : SEG_MAX_WAITED;
+
+	/* Before the section: it may take the recorder's lock. */
+	lane_has_room(l, SEG_LANE_WAITED, most);
+	uint32_t room = table->allocated / table->entry_size;
+	struct operation op = operation_begin(l, kind, 0, of);
+	for (uint32_t i = 0; i < p->num_listed; i++) {
+		uint32_t slot = p->listed[i];
+		if (slot == REQUESTS_NONE)
+			continue;
+		num = waits_for(l, slot, num, room);
+		if (l->requests->own[slot].half != REQUESTS_NONE)
+			num = waits_for(l, l->requests->own[slot].half, num, room);
+	}
+	operation_waited(&op, num < room ? num : room);
+	if (p->num_unknown || num > room)
+		operation_flags(&op, SEG_OPERATION_INCOMPLETE);
+	operation_end(&op);
+}
+
+/* The row in this lane's ledger: that of another lane is not ours to write to. */
+static uint32_t own_row(struct lane *l, uint32_t slot, const struct p2p_message *m)
+{
+	uint32_t row = l->requests->own[slot].row;
+	uint32_t lane = atomic_load_explicit(&l->requests->slots[slot].lane, RELAXED);
+
+	return row == LEDGER_NO_ROW || lane == l->index ? row
+							: ledger_row(l, m->comm, m->peer, m->tag);
+}
+
+static void count_completed(struct lane *l, uint32_t slot, const struct p2p_status *status)
+{
+	const struct seg_request *s = &l->requests->slots[slot];
+	uint32_t kind = atomic_load_explicit(&s->kind, RELAXED);
+	struct p2p_message m = message_of(s);
+
+	if ((kind != SEG_REQUEST_SEND && kind != SEG_REQUEST_RECV) || status->is_cancelled)
+		return;
+	uint32_t row = own_row(l, slot, &m);
+	if (kind == SEG_REQUEST_SEND) {
+		ledger_sent(l, row);
+		return;
+	}
+	ledger_received(l, row);
+	if (row == LEDGER_NO_ROW || !is_wildcard(m.peer, m.tag))
+		return;
+	if (status->is_known)
+		ledger_taken(l, m.comm, status->source, status->tag);
+	else
+		ledger_lost(l);
+}
+
+void p2p_complete(struct lane *l, uint32_t position, const struct p2p_status *status)
+{
+	struct requests *r = l->requests;
+	uint32_t slot = position < l->p2p.num_listed ? l->p2p.listed[position] : REQUESTS_NONE;
+
+	if (slot == REQUESTS_NONE)
+		return;
+	requests_lock(r, l->index);
+	uint32_t flags = requests_flags(r, slot), half = r->own[slot].half;
+	if (flags & SEG_REQUEST_ACTIVE) {
+		count_completed(l, slot, status);
+		if (half != REQUESTS_NONE)
+			count_completed(l, half, status);
+		if (flags & SEG_REQUEST_PERSISTENT)
+			requests_set_flags(r, slot,
+					   flags & ~(SEG_REQUEST_ACTIVE | SEG_REQUEST_CANCELLED));
+		else
+			requests_remove(r, slot);
+	}
+	requests_unlock(r);
+	l->p2p.listed[position] = REQUESTS_NONE;
+}
+
+/* ---- Cancelling and freeing ---------------------------------------------------------------------- */
+
+static void mark_cancelled(struct lane *l, uint32_t slot)
+{
+	struct p2p_message m = message_of(&l->requests->slots[slot]);
+
+	ledger_cancelled(l, own_row(l, slot, &m));
+	requests_set_flags(l->requests, slot,
+			   requests_flags(l->requests, slot) | SEG_REQUEST_CANCELLED);
+}
+
+void p2p_cancelled(struct lane *l)
+{
+	uint32_t slot = l->p2p.num_listed ? l->p2p.listed[0] : REQUESTS_NONE;
+
+	if (slot == REQUESTS_NONE)
+		return;
+	requests_lock(l->requests, l->index);
+	mark_cancelled(l, slot);
+	if (l->requests->own[slot].half != REQUESTS_NONE)
+		mark_cancelled(l, l->requests->own[slot].half);
+	requests_unlock(l->requests);
+}
+
+/* Nobody will say when it completes, so it counts as completed now. What a receive with a wildcard
+ * gets is not known then: its row is marked like that of a cancelled one. */
+static void count_freed(struct lane *l, uint32_t slot)
+{
+	const struct seg_request *s = &l->requests->slots[slot];
+	struct p2p_message m = message_of(s);
+
+	if (!(requests_flags(l->requests, slot) & SEG_REQUEST_ACTIVE))
+		return;
+	if (atomic_load_explicit(&s->kind, RELAXED) == SEG_REQUEST_SEND)
+		ledger_sent(l, own_row(l, slot, &m));
+	if (atomic_load_explicit(&s->kind, RELAXED) != SEG_REQUEST_RECV)
+		return;
+	ledger_received(l, own_row(l, slot, &m));
+	if (is_wildcard(m.peer, m.tag))
+		ledger_cancelled(l, own_row(l, slot, &m));
+}
+
+void p2p_freed(struct lane *l)
+{
+	uint32_t slot = l->p2p.num_listed ? l->p2p.listed[0] : REQUESTS_NONE;
+
+	if (slot == REQUESTS_NONE)
+		return;
+	requests_lock(l->requests, l->index);
+	count_freed(l, slot);
+	if (l->requests->own[slot].half != REQUESTS_NONE)
+		count_freed(l, l->requests->own[slot].half);
+	requests_remove(l->requests, slot);
+	requests_unlock(l->requests);
+}

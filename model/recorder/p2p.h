@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Evidence of point-to-point calls and of requests: what they are about is written to the lane's
+ * operation, counted in its ledger and kept in the table of requests. Each function that takes a
+ * message comes before the call's event; `ok` is said after it. Nothing here knows MPI. */
+#ifndef PDB_RECORDER_P2P_H
+#define PDB_RECORDER_P2P_H
+
+#include "model/recorder/ledger.h"
+#include "model/recorder/operation.h"
+
+struct p2p_message {
+	uint32_t comm; /* index, or SEG_NO_COMM */
+	int32_t peer;  /* or enum seg_peer */
+	int32_t tag;   /* or SEG_TAG_ANY */
+	uint64_t bytes;
+};
+
+/* What MPI_Status says, where it was asked for. */
+struct p2p_status {
+	bool is_known, is_cancelled;
+	int32_t source, tag;
+};
+
+/* How a call has ended. */
+enum p2p_end {
+	P2P_DONE,
+	P2P_REFUSED,	/* by MPI: nothing has happened */
+	P2P_TRUNCATED, /* the message was longer than the buffer: it is gone */
+};
+
+/* No call in progress. `memory` has P2P_MEMORY bytes. */
+void p2p_init(struct p2p *p, void *memory);
+
+/* ---- Blocking ------------------------------------------------------------------------------------ */
+
+void p2p_send(struct lane *l, const struct p2p_message *m, uint32_t operation_flags);
+void p2p_receive(struct lane *l, const struct p2p_message *m);
+void p2p_sendreceive(struct lane *l, const struct p2p_message *send,
+		     const struct p2p_message *receive);
+
+/* Does the call in progress need a status, to know whose message a wildcard got? */
+static inline bool p2p_wants_status(const struct lane *l)
+{
+	return l->p2p.wildcard_comm != SEG_NO_COMM;
+}
+
+/* After any of the three. */
+void p2p_end(struct lane *l, enum p2p_end end, const struct p2p_status *status);
+
+/* The call was left without returning: what it has counted did not happen. */
+void p2p_abandon(struct lane *l);
+
+void p2p_probe(struct lane *l, const struct p2p_message *m, enum operation_of of);
+
+/* A matched probe got this message; key 0: none. */
+void p2p_matched(struct lane *l, uint64_t key, uint32_t comm, const struct p2p_status *status);
+
+/* ---- Making requests ----------------------------------------------------------------------------- */
+
+/* The call is going to make a request: of a message, or of a request as given (its site, lane and
+ * ticks are filled in here). Two calls, the send first: one that sends and receives. */
+void p2p_will_send(struct lane *l, const struct p2p_message *m, uint32_t request_flags);
+void p2p_will_receive(struct lane *l, const struct p2p_message *m, uint32_t request_flags);
+void p2p_will_make(struct lane *l, const struct request *request);
+
+/* The request of a message that a matched probe got. */
+void p2p_will_receive_matched(struct lane *l, uint64_t message_key);
+
+/* The call has returned, with this request. */
+void p2p_made(struct lane *l, bool ok, uint64_t key);
+
+/* ---- Starting, waiting, testing ------------------------------------------------------------------ */
+
+/* List the requests that the call is about, in order. */
+static inline void p2p_list_begin(struct lane *l)
+{
+	l->p2p.num_listed = 0;
+	l->p2p.num_unknown = 0;
+	l->p2p.wants_status = false;
+}
+void p2p_list(struct lane *l, uint64_t key);
+
+/* The call starts those listed; after it, it has. */
+void p2p_start(struct lane *l);
+void p2p_started(struct lane *l, bool ok);
+
+/* The call waits for those listed, all or any; or a poll asks for them. */
+void p2p_wait(struct lane *l, enum seg_operation_kind kind, enum operation_of of);
+
+/* Does what is listed at this position want a status? If any does, wants_status says so. */
+bool p2p_position_wants_status(const struct lane *l, uint32_t position);
+
+/* That request has completed. */
+void p2p_complete(struct lane *l, uint32_t position, const struct p2p_status *status);
+
+/* MPI_Cancel and MPI_Request_free were called for the first one listed. */
+void p2p_cancelled(struct lane *l);
+void p2p_freed(struct lane *l);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What a lane keeps of the call in progress, from before it to after it. */
+#ifndef PDB_RECORDER_P2P_STATE_H
+#define PDB_RECORDER_P2P_STATE_H
+
+#include "model/recorder/requests.h"
+
+enum {
+	P2P_STATUS_BYTES = 64,	    /* at least one MPI_Status */
+	P2P_MAX_STATUSES = 1 << 12, /* that are asked for where the program ignores them */
+	/* Bytes of a lane's private memory: `listed` and `statuses`. */
+	P2P_MEMORY = SEG_MAX_WAITED * 4 + P2P_MAX_STATUSES * P2P_STATUS_BYTES,
+};
+
+struct p2p {
+	/* Rows that the call has counted and that are taken back should MPI refuse it. */
+	uint32_t send_row, receive_row;
+	/* A blocking receive with a wildcard: `comm`, else SEG_NO_COMM. */
+	uint32_t wildcard_comm;
+	/* Requests that the call is going to make: 0 to 2. */
+	uint32_t num_made;
+	struct request made[2];
+	uint64_t message; /* key of the message that the request will receive; else 0 */
+	/* Requests that the call is about. */
+	uint32_t num_listed;
+	uint32_t num_unknown;
+	bool wants_status;
+	uint32_t *listed; /* slots by position: SEG_MAX_WAITED; REQUESTS_NONE: null or not known */
+	void *statuses;	  /* P2P_MAX_STATUSES, in place of those that the program ignores */
+};
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/recorder/requests.h"
+
+#include <sched.h>
+
+#include "model/recorder/pages.h"
+
+#define RELAXED memory_order_relaxed
+
+enum { SPINS = 200, NEW_SLOTS = 64 };
+
+bool requests_init(struct requests *r, struct writer *w, bool (*grow)(struct requests *r))
+{
+	const size_t own = SEG_MAX_REQUESTS * sizeof(r->own[0]);
+	const size_t buckets = REQUESTS_BUCKETS * sizeof(r->buckets[0]);
+	char *memory = pages_map(own + buckets);
+
+	if (!memory)
+		return false;
+	*r = (struct requests){
+		.own = (struct requests_own *)memory,
+		.buckets = (uint32_t *)(memory + own),
+		.table = &w->header->tables[SEG_TABLE_REQUESTS],
+		.free = REQUESTS_NONE,
+		.is_shared = true,
+		.grow = grow,
+	};
+	r->slots = (void *)((char *)w->header + r->table->offset);
+	return true;
+}
+
+bool requests_extend(struct requests *r, struct writer *w)
+{
+	uint32_t first;
+
+	if (!writer_next(w, SEG_TABLE_REQUESTS, NEW_SLOTS, &first))
+		return false;
+	writer_publish(w, SEG_TABLE_REQUESTS, NEW_SLOTS);
+	for (uint32_t slot = first + NEW_SLOTS; slot-- > first;) {
+		r->own[slot].next = r->free;
+		r->free = slot;
+	}
+	return true;
+}
+
+void requests_wait_for_lock(struct requests *r, uint32_t owner)
+{
+	uint32_t holder = 0;
+
+	for (int spins = 0; !atomic_compare_exchange_weak_explicit(
+		     &r->owner, &holder, owner, memory_order_acquire, RELAXED);
+	     holder = 0) {
+		if (holder == owner)
+			return;
+		if (++spins % SPINS == 0)
+			sched_yield();
+	}
+}
+
+/* ---- Slots ------------------------------------------------------------------------------------- */
+
+static uint32_t section_begin(struct seg_request *slot)
+{
+	uint32_t seq = atomic_load_explicit(&slot->seq, RELAXED) | 1;
+
+	atomic_store_explicit(&slot->seq, seq, RELAXED);
+	atomic_thread_fence(memory_order_release);
+	return seq;
+}
+
+static void section_end(struct seg_request *slot, uint32_t seq)
+{
+	atomic_store_explicit(&slot->seq, seq + 1, memory_order_release);
+}
+
+static void fill(struct seg_request *slot, const struct request *request)
+{
+	uint32_t seq = section_begin(slot);
+
+	atomic_store_explicit(&slot->kind, request->kind, RELAXED);
+	atomic_store_explicit(&slot->flags, request->flags, RELAXED);
+	atomic_store_explicit(&slot->comm, request->comm, RELAXED);
+	atomic_store_explicit(&slot->peer, request->peer, RELAXED);
+	atomic_store_explicit(&slot->tag, request->tag, RELAXED);
+	atomic_store_explicit(&slot->ordinal, request->ordinal, RELAXED);
+	atomic_store_explicit(&slot->bytes, request->bytes, RELAXED);
+	atomic_store_explicit(&slot->site, request->site, RELAXED);
+	atomic_store_explicit(&slot->lane, request->lane, RELAXED);
+	atomic_store_explicit(&slot->ticks, request->ticks, RELAXED);
+	section_end(slot, seq);
+}
+
+void requests_set_flags(struct requests *r, uint32_t slot, uint32_t flags)
+{
+	uint32_t seq = section_begin(&r->slots[slot]);
+
+	atomic_store_explicit(&r->slots[slot].flags, flags, RELAXED);
+	section_end(&r->slots[slot], seq);
+}
+
+void requests_count(struct requests *r, uint32_t slot, uint64_t ordinal, uint32_t lane, uint32_t row)
+{
+	uint32_t seq = section_begin(&r->slots[slot]);
+
+	atomic_store_explicit(&r->slots[slot].ordinal, ordinal, RELAXED);
+	atomic_store_explicit(&r->slots[slot].lane, lane, RELAXED);
+	section_end(&r->slots[slot], seq);
+	r->own[slot].row = row;
+}
+
+void requests_activate(struct requests *r, uint32_t slot, uint64_t ticks)
+{
+	uint32_t seq = section_begin(&r->slots[slot]);
+
+	atomic_store_explicit(&r->slots[slot].flags,
+			      requests_flags(r, slot) | SEG_REQUEST_ACTIVE, RELAXED);
+	atomic_store_explicit(&r->slots[slot].ticks, ticks, RELAXED);
+	section_end(&r->slots[slot], seq);
+}
+
+/* ---- The table ----------------------------------------------------------------------------------- */
+
+static uint32_t *bucket_of(const struct requests *r, uint64_t key)
+{
+	return &r->buckets[key * 0x9e3779b97f4a7c15u >> 52];
+}
+
+uint32_t requests_find(const struct requests *r, uint64_t key)
+{
+	uint32_t slot = *bucket_of(r, key) - 1;
+
+	while (slot != REQUESTS_NONE && r->own[slot].key != key)
+		slot = r->own[slot].next;
+	return slot;
+}
+
+static void release(struct requests *r, uint32_t slot)
+{
+	uint32_t seq = section_begin(&r->slots[slot]);
+
+	atomic_store_explicit(&r->slots[slot].kind, SEG_REQUEST_FREE, RELAXED);
+	section_end(&r->slots[slot], seq);
+	r->own[slot].key = REQUESTS_KEY_NULL;
+	r->own[slot].next = r->free;
+	r->free = slot;
+}
+
+void requests_remove(struct requests *r, uint32_t slot)
+{
+	uint32_t *first = bucket_of(r, r->own[slot].key), half = r->own[slot].half;
+	uint32_t at = *first - 1;
+
+	if (at == slot) {
+		*first = r->own[slot].next + 1;
+	} else {
+		while (r->own[at].next != slot)
+			at = r->own[at].next;
+		r->own[at].next = r->own[slot].next;
+	}
+	release(r, slot);
+	if (half != REQUESTS_NONE)
+		release(r, half);
+}
+
+static uint32_t take(struct requests *r, const struct request *request)
+{
+	if (r->free == REQUESTS_NONE && !r->is_full)
+		r->is_full = !r->grow(r);
+	uint32_t slot = r->free;
+	if (slot == REQUESTS_NONE) {
+		atomic_fetch_add_explicit(&r->table->dropped, 1, RELAXED);
+		return REQUESTS_NONE;
+	}
+	r->free = r->own[slot].next;
+	r->own[slot].row = request->row;
+	r->own[slot].half = REQUESTS_NONE;
+	fill(&r->slots[slot], request);
+	return slot;
+}
+
+uint32_t requests_add(struct requests *r, uint64_t key, const struct request *request)
+{
+	uint32_t slot = requests_find(r, key), *first = bucket_of(r, key);
+
+	/* MPI has given the handle out again, so what had it is complete. */
+	if (slot != REQUESTS_NONE)
+		requests_remove(r, slot);
+	slot = take(r, request);
+	if (slot == REQUESTS_NONE)
+		return slot;
+	r->own[slot].key = key;
+	r->own[slot].next = *first - 1;
+	*first = slot + 1;
+	return slot;
+}
+
+uint32_t requests_add_halves(struct requests *r, uint64_t key, const struct request halves[2])
+{
+	uint32_t slot = requests_add(r, key, &halves[0]);
+
+	if (slot != REQUESTS_NONE)
+		r->own[slot].half = take(r, &halves[1]);
+	return slot;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What completes later, in this process: from a key (made of MPI's handle) to a slot of the segment's
+ * requests. Slots are used again. Nothing here knows MPI.
+ *
+ * Where threads may call MPI at the same time (MPI_THREAD_MULTIPLE), callers hold the lock; its owner
+ * is a lane, so that one that a thread was thrown out of (a signal handler's longjmp) is taken over by
+ * the next call of the same thread. Else the program itself sees to it that calls follow each other. */
+#ifndef PDB_RECORDER_REQUESTS_H
+#define PDB_RECORDER_REQUESTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/recorder/writer.h"
+
+#define REQUESTS_NONE UINT32_MAX
+
+enum { REQUESTS_BUCKETS = 1 << 12 };
+
+/* Handles of different kinds may have equal values. */
+enum requests_space { REQUESTS_REQUEST, REQUESTS_MESSAGE, REQUESTS_LOCK };
+
+/* Keys of no slot: a null handle; one that many requests share, all of them complete when the call
+ * that made them returns. */
+enum { REQUESTS_KEY_NULL = 0, REQUESTS_KEY_COMPLETE = 3 };
+
+static inline uint64_t requests_key(enum requests_space space, uint64_t handle)
+{
+	return handle << 2 | space;
+}
+
+/* What a slot says. */
+struct request {
+	enum seg_request_kind kind;
+	uint32_t flags; /* enum seg_request_flags */
+	uint32_t comm;
+	int32_t peer, tag;
+	uint64_t ordinal, bytes;
+	uint32_t site;
+	uint32_t lane;
+	uint64_t ticks;
+	uint32_t row; /* of the ledger of `lane`; LEDGER_NO_ROW: not counted. Not in the segment. */
+};
+
+/* What the segment does not tell of a slot. */
+struct requests_own {
+	uint64_t key; /* REQUESTS_KEY_NULL: none, as that of a second half */
+	uint32_t next; /* slot in the same bucket, or free */
+	uint32_t row;
+	uint32_t half; /* the other slot of a request that sends and receives */
+};
+
+struct requests {
+	struct seg_request *slots; /* of the segment */
+	struct requests_own *own;  /* SEG_MAX_REQUESTS of them */
+	uint32_t *buckets;	   /* slot + 1 of the first one; 0: none */
+	struct seg_table *table;
+	uint32_t free; /* first of the list of free slots */
+	bool is_full;  /* no more slots: not asked again */
+	bool is_shared; /* threads may call at the same time */
+	_Atomic uint32_t owner; /* lane + 1 of the holder of the lock; 0: free */
+	bool (*grow)(struct requests *r); /* requests_extend() under the recorder's lock */
+};
+
+/* False when there is no memory. */
+bool requests_init(struct requests *r, struct writer *w, bool (*grow)(struct requests *r));
+
+/* Publish some free slots more; false when there is no room. The caller holds the recorder's lock. */
+bool requests_extend(struct requests *r, struct writer *w);
+
+/* The slot of a key, or REQUESTS_NONE. */
+uint32_t requests_find(const struct requests *r, uint64_t key);
+
+/* A slot for the key; what had it before is gone. REQUESTS_NONE when there is no room: counted as
+ * dropped. */
+uint32_t requests_add(struct requests *r, uint64_t key, const struct request *request);
+
+/* A request that sends and receives: two slots, found by the first. */
+uint32_t requests_add_halves(struct requests *r, uint64_t key, const struct request halves[2]);
+
+/* The slot is free, and its other half. */
+void requests_remove(struct requests *r, uint32_t slot);
+
+/* A persistent request is about to be started: its number, and the lane and row that count it. */
+void requests_count(struct requests *r, uint32_t slot, uint64_t ordinal, uint32_t lane, uint32_t row);
+
+/* It was started. */
+void requests_activate(struct requests *r, uint32_t slot, uint64_t ticks);
+
+void requests_set_flags(struct requests *r, uint32_t slot, uint32_t flags);
+
+static inline uint32_t requests_flags(const struct requests *r, uint32_t slot)
+{
+	return atomic_load_explicit(&r->slots[slot].flags, memory_order_relaxed);
+}
+
+void requests_wait_for_lock(struct requests *r, uint32_t owner);
+
+static inline void requests_lock(struct requests *r, uint32_t lane)
+{
+	if (__builtin_expect(r->is_shared, 0))
+		requests_wait_for_lock(r, lane + 1);
+}
+
+static inline void requests_unlock(struct requests *r)
+{
+	if (__builtin_expect(r->is_shared, 0))
+		atomic_store_explicit(&r->owner, 0, memory_order_release);
+}
+
+#endif
