@@ -8,5 +8,7 @@
 struct job_lane;
 
 enum activity activity_of_lane(const struct job_lane *lane);
+/* Has it made no transition between the looks, or with one look none for 200 ms? */
+bool activity_is_static(const struct job_lane *lane);
 
 #endif

@@ -13,6 +13,8 @@
 
 /* A program that polls does so again within this time, or within some of its usual periods. */
 enum { POLL_RECENT_NS = 50 * 1000 * 1000, POLL_PERIODS = 3 };
+/* With one look, a lane without a transition for this long is called static. */
+enum { STATIC_NS = 200 * 1000 * 1000 };
 
 static bool is_polling(const struct job_lane *lane)
 {
@@ -39,6 +41,11 @@ enum activity activity_of_lane(const struct job_lane *lane)
 	if (!SEG_STATE_IS_EXIT(lane->state))
 		return ACTIVITY_IN_MPI;
 	return is_polling(lane) ? ACTIVITY_POLLING : ACTIVITY_COMPUTING;
+}
+
+bool activity_is_static(const struct job_lane *lane)
+{
+	return lane->has_second_look ? !lane->has_moved : lane->stay_ns >= STATIC_NS;
 }
 
 /* ---- Groups ----------------------------------------------------------------------------------- */
@@ -168,6 +175,7 @@ struct eqgroups *eqgroups_create(const struct progress *progress)
 	while (g.num_slots < jm->num_lanes * 2)
 		g.num_slots *= 2;
 	g.slots = xcalloc(g.num_slots, sizeof(*g.slots));
+	result->progress = progress;
 	result->group_of = xcalloc(jm->num_lanes, sizeof(*result->group_of));
 	for (size_t i = 0; i < jm->num_lanes; i++)
 		add_actor(&g, (uint32_t)i);

@@ -33,6 +33,7 @@ struct eqgroup {
 };
 
 struct eqgroups {
+	const struct progress *progress; /* borrowed */
 	struct eqgroup *groups; /* largest first, ties by first rank */
 	size_t num_groups;
 	uint32_t *group_of; /* [jm->num_lanes] */

@@ -2,15 +2,15 @@
  * Who waits for whom: the AND/OR wait-for graph of a job, what follows from it, and what is wrong
  * with the calls that do not match. analysis.md, section 5.
  *
- * Nodes are numbered in four ranges, in this order:
+ * Nodes are numbered in ranges, in this order:
  *	lanes		node i is lanes[i] of the job model: a thread of a rank that calls MPI
  *	ranks		one for each rank of the job: met by any of its lanes (OR)
- *	collectives	one for each started and unfinished collective: all members that have not
- *			started it (AND). A barrier of n ranks has n + 1 edges and not n * n.
+ *	collectives	one for each collective that somebody waits in: the members that have not
+ *			started it. A barrier of n ranks has n + 1 edges and not n * n.
  *	any		one for each communicator that somebody receives from with a wildcard: any
  *			member (OR)
- * A need is an edge from a lane. What it leads to follows from its kind: a rank, a collective or
- *any member. The other nodes have edges of their own, for which there are functions below.
+ *	locks		one for each lock that somebody waits for: those who hold it
+ * A need is an edge from a lane to a node that is no lane.
  *
  * Released: what may go on by itself, or once others do that may. The least fixpoint of: a lane
  *that moves, computes outside MPI, has left MPI or of which nothing is known is released; one whose
@@ -42,39 +42,37 @@ enum waitfor_kind {
 	WAITFOR_TOKEN,    /* what MPI_Win_post, MPI_Win_complete, MPI_Intercomm_create or
 			   * MPI_Comm_create_group tell; `tag` (enum seg_tag) says which */
 	WAITFOR_TRANSFER, /* matched at both ends and not finished; always weak */
-	WAITFOR_THREADS,  /* outside MPI, in a function that waits for threads of its own rank */
 };
 
-/* One thing that a lane waits for. */
+/* One thing that a lane waits for. Certain: by the counts of ranks that stand still it is not met.
+ * Weak: it is met as far as the counts tell, and only its transfer is left. Neither: it may be met
+ * or not, as a non-blocking send that the library has perhaps buffered, or a peer that moves. */
 struct waitfor_need {
-	uint8_t kind;    /* enum waitfor_kind */
-	bool is_weak;    /* met as far as the counts tell: does not hold up by itself */
-	bool is_certain; /* provable from the counts of ranks that stand still */
-	bool is_any;     /* peer is a wildcard: any member */
-	bool is_poll;    /* the lane polls for it */
-	bool is_wildcard_tag;
-	int32_t peer;  /* the job's rank; -1: a wildcard, a collective, or a process of another job
-			*/
-	int32_t tag;   /* of a message; -1 (SEG_TAG_ANY): any */
-	uint32_t comm; /* index in job_comms, SEG_NO_COMM of threads */
-	uint32_t node; /* what it leads to: of a rank, a collective, or any */
-	uint32_t site; /* job site of the call that started it: the lane's own call or that of the
-			* request */
+	uint8_t kind; /* enum waitfor_kind */
+	bool is_certain, is_weak;
+	bool is_poll;  /* the lane polls for it */
+	int32_t peer;  /* the job's rank; -1: any member, or the members of a collective */
+	int32_t tag;   /* of a message; SEG_TAG_ANY: any. Of a lock: 1 if exclusive */
+	uint32_t comm; /* index in job_comms */
+	uint32_t node; /* what it leads to */
+	uint32_t site; /* job site of the call that started it: the lane's own, or the request's */
 	uint32_t request; /* index in model->requests, WAITFOR_NONE: the call itself */
-	/* Of a message: it is message number `number` of those with this peer, tag and
-	 * communicator, and the other end has sent, or posted receives for, `given` of them. number
-	 * 0: not known, and `given` counts what has all been received. Of a collective: its number,
-	 * and how many members have not started it. */
+	/* Of a message: it is number `number` of those with this peer, tag and communicator, and
+	 * the other end has sent, or posted receives for, `given` of them; with a wildcard 0 and 0.
+	 * Of a collective: its number, and how many members have not started it. Of a lock: the
+	 * target's rank in the job, and how many hold it. WAITFOR_NOT_KNOWN where that is so. */
 	uint64_t number, given;
 	uint64_t bytes;
 };
+#define WAITFOR_NOT_KNOWN UINT64_MAX
 
 enum waitfor_state {
 	WAITFOR_MOVES,   /* made a transition between the looks, or just before */
 	WAITFOR_OUTSIDE, /* static outside MPI */
 	WAITFOR_BLOCKED, /* static inside MPI */
 	WAITFOR_POLLS,   /* static between or inside unsuccessful polls */
-	WAITFOR_LEFT,    /* the thread has ended or the rank has left MPI: nothing comes from it */
+	WAITFOR_LEFT,    /* the thread has ended, or the rank has left MPI or is in MPI_Finalize: no
+			  * message comes from it any more */
 };
 
 /* Why a lane inside MPI has no needs, or why they are not all. */
@@ -84,6 +82,7 @@ enum waitfor_gap {
 	WAITFOR_NO_COMM,     /* a communicator whose identity is not known */
 	WAITFOR_OVERFLOW,    /* the ledger, or the requests it waits for, had no room */
 	WAITFOR_UNSETTLED,   /* the counts do not tell: other receives may get the message, ... */
+	WAITFOR_NO_MODEL,    /* it waits for a rank without a model */
 	WAITFOR_UNREADABLE,  /* the lane was written to while it was copied */
 };
 
@@ -101,6 +100,7 @@ struct waitfor_lane {
 struct waitfor_collective {
 	uint32_t comm;        /* index in job_comms */
 	uint64_t number;      /* on it */
+	const char *function; /* as the first who waits in it called it */
 	uint32_t mismatch;    /* index in waitfor.mismatches, or WAITFOR_NONE */
 	int owner;            /* of a neighbourhood collective: the rank it is seen from; else -1 */
 	uint32_t num_missing; /* members that have not started it */
@@ -140,6 +140,7 @@ struct waitfor_unreceived {
 	uint32_t comm;
 	int32_t tag;
 	uint64_t sent, received; /* of this source, destination and tag; the first is the greater */
+	bool is_new;             /* the destination has never received one like it */
 };
 
 enum waitfor_slip {
@@ -182,7 +183,7 @@ enum waitfor_end {
 	WAITFOR_END_CYCLE,   /* back at one of its own lanes: stuck, or likely so */
 	WAITFOR_END_OUTSIDE, /* computes */
 	WAITFOR_END_MOVES,
-	WAITFOR_END_LEFT,     /* has left MPI, or its process has ended */
+	WAITFOR_END_LEFT,     /* has left MPI, is in MPI_Finalize, or its process has ended */
 	WAITFOR_END_LIBRARY,  /* inside MPI though its needs are met */
 	WAITFOR_END_UNKNOWN,  /* no model, or no usable evidence: waitfor_lane.gap says why */
 	WAITFOR_END_MISMATCH, /* in a collective whose members do not agree */
@@ -243,8 +244,8 @@ size_t waitfor_lanes_of(const struct waitfor *waitfor, int rank, uint32_t *first
 struct rankset *waitfor_missing(const struct waitfor *waitfor, uint32_t collective,
 				struct rankset **unknown_ret);
 
-/* Whom a need is for: the peer, the missing members of the collective, or all members but oneself.
- * The caller frees. */
+/* Whom a need is for: the peer, the missing members of the collective, all members but oneself, or
+ * those who hold the lock. The caller frees. */
 struct rankset *waitfor_peers(const struct waitfor *waitfor, uint32_t need);
 
 /* The shortest way from a rank to the nearest end of its waits; ends that explain something
@@ -252,6 +253,15 @@ struct rankset *waitfor_peers(const struct waitfor *waitfor, uint32_t need);
  * NULL: the rank has no model. */
 struct waitfor_chain *waitfor_chain_create(const struct waitfor *waitfor, int rank);
 void waitfor_chain_destroy(struct waitfor_chain *chain); /* NULL is fine */
+
+/* Lanes that others wait for, directly or not: [num_lanes], the caller frees. ends: NULL, or room
+ * for WAITFOR_NUM_ENDS sets of all that is waited for in the end, as in a chain; the caller frees.
+ */
+bool *waitfor_find_awaited(const struct waitfor *waitfor, struct rankset **ends);
+
+/* Ranks that have left MPI, are in MPI_Finalize or whose process has ended, and that stuck ones
+ * wait for. The caller frees. */
+struct rankset *waitfor_find_gone(const struct waitfor *waitfor);
 
 /* Messages sent to or by this rank that no receive gets so far, whether it moves or not; as in
  * waitfor.unreceived. *num_ret may be 0. The caller frees. */

@@ -230,6 +230,7 @@ static inline void sim_trim(struct sim_rank *sim)
 				sim->max_ring * sizeof(*lane->ring));
 			lane->num_ring = sim->max_ring;
 		}
+		lane->last_events = lane->events;
 		lane->ring = xreallocarray(lane->ring, lane->num_ring, sizeof(*lane->ring));
 		lane->longest_ns = xreallocarray(lane->longest_ns, 2 * model->num_sites,
 						 sizeof(*lane->longest_ns));

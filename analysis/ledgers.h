@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The ledgers of a job's ranks, to look a row up in: how many messages a rank has sent to, received
+ * and taken from a peer, over all of its threads. A rank's rows are indexed at the first question
+ * about it, so what is not asked for costs nothing. */
+#ifndef PDB_ANALYSIS_LEDGERS_H
+#define PDB_ANALYSIS_LEDGERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct job_model;
+
+/* Sums over the lanes that have this row, as in struct model_ledger. */
+struct ledger_row {
+	uint64_t sends, sends_done, receives, receives_done, taken, cancelled;
+	size_t num_lanes;
+};
+
+/* The lanes of one rank. */
+struct rank_lanes {
+	uint32_t first, num; /* in jm->lanes; num 0: no model */
+};
+
+struct ledgers;
+
+/* ranks[num_ranks] by rank; borrowed like jm. */
+struct ledgers *ledgers_create(const struct job_model *jm, const struct rank_lanes *ranks,
+			       size_t num_ranks);
+void ledgers_destroy(struct ledgers *ledgers); /* NULL is fine */
+
+/* The row of a rank that has a model: communicator as an index of the rank's own comms, peer as a
+ * rank in it or enum seg_peer, tag or enum seg_tag. All zero if there is none. */
+struct ledger_row ledgers_find(struct ledgers *ledgers, int rank, uint32_t comm, int32_t peer,
+			       int32_t tag);
+
+/* Did the rank have messages that no row counts? */
+bool ledgers_has_dropped(const struct ledgers *ledgers, int rank);
+
+#endif

@@ -1,0 +1,781 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A small MPI to make evidence with: programs in a short notation are carried out by its rules until
+ * nobody can go on, and counted as the recorder counts. What it knows besides (which messages were
+ * matched) is the truth that an analysis may not contradict.
+ *
+ * A program is calls separated by blanks. "{20 ...}" does them 20 times. Each call has a call site of
+ * its own, by its place: "-" is no call but has a place, and after "=3" comes place 4:
+ *	s1	MPI_Send to 1, tag 0	S1 	the same, too long to be buffered
+ *	r1 r*	MPI_Recv from 1, any	p1 p*	MPI_Probe
+ *	q1,2	MPI_Sendrecv to 1, from 2
+ *	is1 iS1 ir1 ...	MPI_Isend, MPI_Irecv	w MPI_Waitall	v MPI_Waitany	t MPI_Testall for ever
+ *	b	MPI_Barrier		ib	MPI_Ibarrier
+ *	c1	MPI_Bcast, root 1	d1	MPI_Reduce	a	MPI_Allreduce
+ *	n	MPI_Neighbor_allgather on a ring
+ *	l1 L1	MPI_Win_lock at 1, shared or exclusive	u1	MPI_Win_unlock
+ *	P1 T1 C1 W1	MPI_Win_post to, start to, complete to, wait for 1
+ *	x	compute for ever	m	move	f	MPI_Finalize	e	end without it
+ * after which may come a tag ":7" or ":*" and a communicator "@1" of all ranks (0: the world). */
+#ifndef PDB_TESTS_UNIT_SMALL_MPI_H
+#define PDB_TESTS_UNIT_SMALL_MPI_H
+
+#include <ctype.h>
+
+#include "tests/unit/simulation.h"
+
+enum {
+	SM_RANKS = 16,
+	SM_COMMS = 4, /* in the notation; in a model 0 is the world, 1 SELF, then these */
+	SM_ROWS = 64,
+	SM_SLOTS = 32,
+	SM_WORLD_ID = 77,
+};
+
+struct sm_message {
+	int source, destination, comm, tag;
+	bool is_long, is_matched;
+};
+
+struct sm_transfer {
+	bool is_send;
+	int comm, peer, tag; /* SEG_PEER_ANY, SEG_TAG_ANY */
+	uint64_t ordinal;
+	size_t row;
+	int message; /* a send's own, or that a receive has got; -1 */
+	bool is_posted;
+	unsigned order; /* in which receives were posted */
+};
+
+enum sm_request { SM_FREE, SM_TRANSFER, SM_COLLECTIVE };
+
+struct sm_slot {
+	enum sm_request kind;
+	struct sm_transfer transfer;
+	int comm;
+	uint64_t number;
+	uint32_t site;
+};
+
+struct sm_call {
+	char kind;
+	bool is_request;
+	int peer, peer2, tag, comm;
+	uint32_t site; /* number of the call in the program's text */
+};
+
+struct sm_lock {
+	int target;
+	bool is_held, is_exclusive;
+};
+
+struct sm_rank {
+	struct sim_rank *sim;
+	const char *at; /* in its program */
+	struct {
+		const char *begin;
+		int left;
+		uint32_t site;
+	} loops[4];
+	int depth;
+	uint32_t site, poll_site;
+
+	struct sm_call call; /* in progress */
+	bool is_inside, is_done;
+	struct sm_transfer transfers[2];
+	struct model_ledger rows[SM_ROWS];
+	size_t num_rows;
+	struct sm_slot slots[SM_SLOTS];
+	uint64_t collectives[SM_COMMS];
+	struct model_collective recent[SM_COMMS][SEG_RECENT];
+	struct sm_call calls[SM_COMMS][SEG_RECENT]; /* the same ones */
+	struct sm_lock lock;
+};
+
+struct sm_job {
+	int size;
+	struct sm_rank ranks[SM_RANKS];
+	struct sm_message messages[4096];
+	int num_messages;
+	unsigned order;
+	unsigned random; /* state; 0: in the order of ranks */
+};
+
+/* ---- The ledger -------------------------------------------------------------------------------- */
+
+static inline size_t sm_row(struct sm_rank *rank, int comm, int peer, int tag)
+{
+	uint32_t local = comm == 0 ? 0 : (uint32_t)comm + 1;
+
+	for (size_t i = 0; i < rank->num_rows; i++)
+		if (rank->rows[i].comm == local && rank->rows[i].peer == peer &&
+		    rank->rows[i].tag == tag)
+			return i;
+	if (rank->num_rows == SM_ROWS)
+		abort();
+	rank->rows[rank->num_rows] =
+		(struct model_ledger){.comm = local, .peer = peer, .tag = tag};
+	return rank->num_rows++;
+}
+
+/* ---- Messages ---------------------------------------------------------------------------------- */
+
+static inline bool sm_fits(const struct sm_transfer *t, int self, const struct sm_message *message)
+{
+	return !message->is_matched && message->destination == self && message->comm == t->comm &&
+	       (t->peer == SEG_PEER_ANY || t->peer == message->source) &&
+	       (t->tag == SEG_TAG_ANY || t->tag == message->tag);
+}
+
+/* Is there an older receive of the rank that has not got its message and would take this one? */
+static inline struct sm_transfer *sm_oldest(struct sm_job *job, int self,
+					    const struct sm_message *message)
+{
+	struct sm_rank *rank = &job->ranks[self];
+	struct sm_transfer *best = NULL;
+
+	for (int i = 0; i < SM_SLOTS + 2; i++) {
+		struct sm_transfer *t = i < SM_SLOTS ? &rank->slots[i].transfer :
+						       &rank->transfers[i - SM_SLOTS];
+
+		if (i < SM_SLOTS && rank->slots[i].kind != SM_TRANSFER)
+			continue;
+		if (t->is_posted && !t->is_send && t->message < 0 && sm_fits(t, self, message) &&
+		    (!best || t->order < best->order))
+			best = t;
+	}
+	return best;
+}
+
+static inline void sm_match(struct sm_job *job)
+{
+	for (int m = 0; m < job->num_messages; m++) {
+		struct sm_message *message = &job->messages[m];
+		struct sm_transfer *t;
+
+		if (message->is_matched)
+			continue;
+		t = sm_oldest(job, message->destination, message);
+		if (!t)
+			continue;
+		t->message = m;
+		message->is_matched = true;
+	}
+}
+
+static inline void sm_post(struct sm_job *job, int self, struct sm_transfer *t, bool is_send,
+			   const struct sm_call *call, int peer, bool is_long)
+{
+	struct sm_rank *rank = &job->ranks[self];
+	size_t row = sm_row(rank, call->comm, peer, call->tag);
+
+	*t = (struct sm_transfer){
+		.is_send = is_send,
+		.comm = call->comm,
+		.peer = peer,
+		.tag = call->tag,
+		.row = row,
+		.message = -1,
+		.is_posted = true,
+		.order = ++job->order,
+	};
+	t->ordinal = is_send ? ++rank->rows[row].sends : ++rank->rows[row].receives;
+	if (is_send) {
+		t->message = job->num_messages;
+		if (job->num_messages == 4096)
+			abort();
+		job->messages[job->num_messages++] = (struct sm_message){
+			.source = self,
+			.destination = peer,
+			.comm = call->comm,
+			.tag = call->tag,
+			.is_long = is_long,
+		};
+	}
+	sm_match(job);
+}
+
+static inline bool sm_is_complete(const struct sm_job *job, const struct sm_transfer *t)
+{
+	if (!t->is_posted)
+		return true;
+	if (t->is_send)
+		return !job->messages[t->message].is_long || job->messages[t->message].is_matched ||
+		       t->tag <= SEG_TAG_POST;
+	return t->message >= 0;
+}
+
+static inline void sm_complete(struct sm_job *job, int self, struct sm_transfer *t)
+{
+	struct sm_rank *rank = &job->ranks[self];
+
+	if (!t->is_posted)
+		return;
+	if (t->is_send) {
+		rank->rows[t->row].sends_done++;
+	} else {
+		const struct sm_message *message = &job->messages[t->message];
+
+		rank->rows[t->row].receives_done++;
+		if (t->peer == SEG_PEER_ANY || t->tag == SEG_TAG_ANY)
+			rank->rows[sm_row(rank, t->comm, message->source, message->tag)].taken++;
+	}
+	t->is_posted = false;
+}
+
+static inline bool sm_can_probe(const struct sm_job *job, int self, const struct sm_call *call)
+{
+	const struct sm_transfer t = {.comm = call->comm, .peer = call->peer, .tag = call->tag};
+
+	for (int m = 0; m < job->num_messages; m++)
+		if (sm_fits(&t, self, &job->messages[m]))
+			return true;
+	return false;
+}
+
+/* ---- Collectives ------------------------------------------------------------------------------- */
+
+static inline const char *sm_name(const struct sm_call *call)
+{
+	switch (call->kind) {
+	case 's':
+	case 'S': return call->is_request ? "MPI_Isend" : "MPI_Send";
+	case 'r': return call->is_request ? "MPI_Irecv" : "MPI_Recv";
+	case 'p': return "MPI_Probe";
+	case 'q': return "MPI_Sendrecv";
+	case 'w': return "MPI_Waitall";
+	case 'v': return "MPI_Waitany";
+	case 't': return "MPI_Testall";
+	case 'b': return call->is_request ? "MPI_Ibarrier" : "MPI_Barrier";
+	case 'c': return "MPI_Bcast";
+	case 'd': return "MPI_Reduce";
+	case 'a': return "MPI_Allreduce";
+	case 'n': return "MPI_Neighbor_allgather";
+	case 'l':
+	case 'L': return "MPI_Win_lock";
+	case 'u': return "MPI_Win_unlock";
+	case 'P': return "MPI_Win_post";
+	case 'T': return "MPI_Win_start";
+	case 'C': return "MPI_Win_complete";
+	case 'W': return "MPI_Win_wait";
+	case 'f': return "MPI_Finalize";
+	}
+	return "MPI_Get_count";
+}
+
+static inline void sm_start_collective(struct sm_rank *rank, const struct sm_call *call,
+				       uint32_t site)
+{
+	struct model_collective *recent = rank->recent[call->comm];
+	int root = call->kind == 'c' || call->kind == 'd' ? call->peer : SEG_PEER_NONE;
+
+	memmove(recent + 1, recent, (SEG_RECENT - 1) * sizeof(*recent));
+	memmove(rank->calls[call->comm] + 1, rank->calls[call->comm],
+		(SEG_RECENT - 1) * sizeof(*call));
+	rank->calls[call->comm][0] = *call;
+	recent[0] = (struct model_collective){
+		.number = ++rank->collectives[call->comm],
+		.bytes = call->tag > 0 ? (uint64_t)call->tag : 8,
+		.site = site,
+		.root = root,
+	};
+}
+
+/* The call that a rank made as that collective; NULL: none yet, or forgotten long ago. */
+static inline const struct sm_call *sm_call_of(const struct sm_job *job, int rank, int comm,
+					       uint64_t number)
+{
+	uint64_t ago = job->ranks[rank].collectives[comm] - number;
+
+	return job->ranks[rank].collectives[comm] >= number && ago < SEG_RECENT ?
+		       &job->ranks[rank].calls[comm][ago] :
+		       NULL;
+}
+
+/* Has the rank started it, and the same as the other one? */
+static inline bool sm_has_come(const struct sm_job *job, int rank, int self, int comm,
+			       uint64_t number)
+{
+	const struct sm_call *call = sm_call_of(job, rank, comm, number);
+	const struct sm_call *own = sm_call_of(job, self, comm, number);
+
+	if (job->ranks[rank].collectives[comm] < number)
+		return false;
+	return !call || !own ||
+	       (call->kind == own->kind && call->peer == own->peer && call->tag == own->tag);
+}
+
+/* Who has to have come before the rank goes on, in a binomial tree for those with a root. */
+static inline bool sm_needs_member(const struct sm_job *job, int self, char kind, int root,
+				   int other)
+{
+	int me = (self - root + job->size) % job->size;
+	int you = (other - root + job->size) % job->size;
+	int size = job->size;
+
+	switch (kind) {
+	case 'c': /* its ancestors */
+		for (int at = me; at > 0; at &= at - 1)
+			if ((at & (at - 1)) == you)
+				return true;
+		return false;
+	case 'd': /* its subtree */
+		for (int at = you; at > 0; at &= at - 1)
+			if ((at & (at - 1)) == me)
+				return true;
+		return false;
+	case 'n':
+		return other == (self + 1) % size || other == (self + size - 1) % size;
+	}
+	return true;
+}
+
+static inline bool sm_can_leave(const struct sm_job *job, int self, int comm, uint64_t number,
+				char kind, int root)
+{
+	for (int r = 0; r < job->size; r++)
+		if (r != self && sm_needs_member(job, self, kind, root, r) &&
+		    !sm_has_come(job, r, self, comm, number))
+			return false;
+	return true;
+}
+
+/* ---- Reading programs -------------------------------------------------------------------------- */
+
+static inline int sm_number(const char **at)
+{
+	if (**at == '*') {
+		(*at)++;
+		return SEG_PEER_ANY;
+	}
+	return (int)strtol(*at, (char **)at, 10);
+}
+
+/* The next call; false at the end. */
+static inline bool sm_next(struct sm_rank *rank, struct sm_call *call)
+{
+	for (;;) {
+		while (*rank->at == ' ')
+			rank->at++;
+		if (*rank->at == '\0')
+			return false;
+		if (*rank->at == '{') {
+			rank->at++;
+			rank->loops[rank->depth].left = sm_number(&rank->at);
+			rank->loops[rank->depth].begin = rank->at;
+			rank->loops[rank->depth++].site = rank->site;
+		} else if (*rank->at == '}') {
+			int top = rank->depth - 1;
+
+			if (--rank->loops[top].left > 0) {
+				rank->at = rank->loops[top].begin;
+				rank->site = rank->loops[top].site;
+			} else {
+				rank->at++;
+				rank->depth--;
+			}
+		} else if (*rank->at == '-') {
+			rank->at++;
+			rank->site++;
+		} else if (*rank->at == '=') {
+			rank->at++;
+			rank->site = (uint32_t)sm_number(&rank->at);
+		} else {
+			break;
+		}
+	}
+	*call = (struct sm_call){.site = ++rank->site};
+	call->is_request = *rank->at == 'i';
+	rank->at += call->is_request;
+	call->kind = *rank->at++;
+	if (isdigit((unsigned char)*rank->at) || *rank->at == '*')
+		call->peer = sm_number(&rank->at);
+	if (*rank->at == ',') {
+		rank->at++;
+		call->peer2 = sm_number(&rank->at);
+	}
+	if (*rank->at == ':') {
+		rank->at++;
+		call->tag = *rank->at == '*' ? (rank->at++, SEG_TAG_ANY) : sm_number(&rank->at);
+	}
+	if (*rank->at == '@') {
+		rank->at++;
+		call->comm = sm_number(&rank->at);
+	}
+	return true;
+}
+
+/* ---- Carrying them out ------------------------------------------------------------------------- */
+
+static inline struct sm_slot *sm_new_slot(struct sm_rank *rank)
+{
+	for (int i = 0; i < SM_SLOTS; i++)
+		if (rank->slots[i].kind == SM_FREE)
+			return &rank->slots[i];
+	abort();
+}
+
+static inline bool sm_is_collective(char kind)
+{
+	return kind && strchr("bcdanf", kind);
+}
+
+/* Tags of the tokens of post-start-complete-wait. */
+static inline int sm_token(char kind)
+{
+	return kind == 'P' || kind == 'T' ? SEG_TAG_POST : SEG_TAG_COMPLETE;
+}
+
+static inline void sm_begin(struct sm_job *job, int self)
+{
+	struct sm_rank *rank = &job->ranks[self];
+	struct sm_call *call = &rank->call;
+	uint32_t site = SEG_STATE_SITE(sim_lane(rank->sim)->state);
+	struct sm_slot *slot;
+
+	if (strchr("PTCW", call->kind))
+		call->tag = sm_token(call->kind);
+	if (call->is_request) {
+		slot = sm_new_slot(rank);
+		*slot = (struct sm_slot){.comm = call->comm, .site = site};
+		if (sm_is_collective(call->kind)) {
+			slot->kind = SM_COLLECTIVE;
+			sm_start_collective(rank, call, site);
+			slot->number = rank->collectives[call->comm];
+		} else {
+			slot->kind = SM_TRANSFER;
+			sm_post(job, self, &slot->transfer, call->kind != 'r', call, call->peer,
+				call->kind == 'S');
+		}
+	} else if (sm_is_collective(call->kind)) {
+		sm_start_collective(rank, call, site);
+	} else if (strchr("sSPC", call->kind)) {
+		sm_post(job, self, &rank->transfers[0], true, call, call->peer, call->kind == 'S');
+	} else if (strchr("rTW", call->kind)) {
+		sm_post(job, self, &rank->transfers[0], false, call, call->peer, false);
+	} else if (call->kind == 'q') {
+		sm_post(job, self, &rank->transfers[0], true, call, call->peer, true);
+		sm_post(job, self, &rank->transfers[1], false, call, call->peer2, false);
+	}
+}
+
+static inline bool sm_slot_is_complete(const struct sm_job *job, int self,
+				       const struct sm_slot *slot)
+{
+	if (slot->kind == SM_COLLECTIVE)
+		return sm_can_leave(job, self, slot->comm, slot->number, 'b', 0);
+	return slot->kind == SM_FREE || sm_is_complete(job, &slot->transfer);
+}
+
+static inline bool sm_lock_is_free(const struct sm_job *job, int self, const struct sm_call *call)
+{
+	for (int r = 0; r < job->size; r++) {
+		const struct sm_lock *lock = &job->ranks[r].lock;
+
+		if (r != self && lock->is_held && lock->target == call->peer &&
+		    (lock->is_exclusive || call->kind == 'L'))
+			return false;
+	}
+	return true;
+}
+
+static inline bool sm_can_end(const struct sm_job *job, int self)
+{
+	const struct sm_rank *rank = &job->ranks[self];
+	const struct sm_call *call = &rank->call;
+	int num_complete = 0, num = 0;
+
+	if (call->is_request)
+		return true;
+	switch (call->kind) {
+	case 'w':
+	case 'v':
+	case 't':
+		for (int i = 0; i < SM_SLOTS; i++) {
+			num += rank->slots[i].kind != SM_FREE;
+			num_complete += rank->slots[i].kind != SM_FREE &&
+					sm_slot_is_complete(job, self, &rank->slots[i]);
+		}
+		return call->kind == 'v' ? num == 0 || num_complete > 0 : num_complete == num;
+	case 'p':
+		return sm_can_probe(job, self, call);
+	case 'l':
+	case 'L':
+		return sm_lock_is_free(job, self, call);
+	case 'x':
+	case 'm':
+		return false;
+	}
+	if (sm_is_collective(call->kind))
+		return sm_can_leave(job, self, call->comm, rank->collectives[call->comm],
+				    call->kind, call->peer);
+	return sm_is_complete(job, &rank->transfers[0]) &&
+	       sm_is_complete(job, &rank->transfers[1]);
+}
+
+static inline void sm_end(struct sm_job *job, int self)
+{
+	struct sm_rank *rank = &job->ranks[self];
+	struct sm_call *call = &rank->call;
+	bool is_wait = strchr("wvt", call->kind) && !call->is_request;
+
+	for (int i = 0; is_wait && i < SM_SLOTS; i++) {
+		struct sm_slot *slot = &rank->slots[i];
+
+		if (slot->kind == SM_FREE || !sm_slot_is_complete(job, self, slot))
+			continue;
+		if (slot->kind == SM_TRANSFER)
+			sm_complete(job, self, &slot->transfer);
+		slot->kind = SM_FREE;
+		if (call->kind == 'v')
+			break;
+	}
+	if (!call->is_request && !is_wait) {
+		sm_complete(job, self, &rank->transfers[0]);
+		sm_complete(job, self, &rank->transfers[1]);
+	}
+	if (call->kind == 'l' || call->kind == 'L')
+		rank->lock = (struct sm_lock){call->peer, true, call->kind == 'L'};
+	if (call->kind == 'u')
+		rank->lock.is_held = false;
+	if (call->kind == 'f')
+		rank->sim->model->life = SEG_LIFE_FINALIZED;
+	if (call->kind == 't')
+		sim_enter(rank->sim, sm_name(call), SIM_PATH(5, 100 + call->site));
+	sim_leave(rank->sim);
+	rank->is_inside = false;
+}
+
+/* One step of a rank; false: it cannot go on. */
+static inline bool sm_step(struct sm_job *job, int self)
+{
+	struct sm_rank *rank = &job->ranks[self];
+
+	if (rank->is_done)
+		return false;
+	if (rank->is_inside) {
+		if (!sm_can_end(job, self))
+			return false;
+		sm_end(job, self);
+		return true;
+	}
+	if (!sm_next(rank, &rank->call)) {
+		rank->call.kind = 'x';
+		rank->is_done = true;
+		return true;
+	}
+	if (strchr("xme", rank->call.kind)) {
+		rank->is_done = true;
+		return true;
+	}
+	/* A poll that fails is no step. */
+	if (rank->call.kind == 't')
+		rank->poll_site = sim_site(rank->sim, sm_name(&rank->call),
+					   SIM_PATH(5, 100 + rank->call.site));
+	else
+		sim_enter(rank->sim, sm_name(&rank->call), SIM_PATH(5, 100 + rank->call.site));
+	rank->is_inside = true;
+	sm_begin(job, self);
+	return true;
+}
+
+static inline int sm_random(struct sm_job *job, int below)
+{
+	job->random = job->random * 1103515245u + 12345u;
+	return (int)(job->random >> 16) % below;
+}
+
+static inline void sm_run(struct sm_job *job)
+{
+	bool has_moved = true;
+
+	while (has_moved) {
+		int first = job->random ? sm_random(job, job->size) : 0;
+
+		has_moved = false;
+		for (int i = 0; i < job->size; i++)
+			has_moved |= sm_step(job, (first + i) % job->size);
+	}
+}
+
+/* programs[size] by rank, or one text for all with "|" between. */
+static inline struct sm_job *sm_create(const char *const *programs, int size, unsigned seed)
+{
+	struct sm_job *job = xcalloc(1, sizeof(*job));
+
+	job->size = size;
+	job->random = seed;
+	for (int r = 0; r < size; r++) {
+		job->ranks[r].at = programs[r];
+		job->ranks[r].sim = sim_rank_create(r);
+		sim_call(job->ranks[r].sim, "MPI_Init", SIM_PATH(1));
+	}
+	sm_run(job);
+	return job;
+}
+
+/* ---- As models --------------------------------------------------------------------------------- */
+
+static inline uint32_t sm_local(int comm)
+{
+	return comm == 0 ? 0 : (uint32_t)comm + 1;
+}
+
+static inline void sm_put_comms(const struct sm_job *job, int self)
+{
+	const struct sm_rank *rank = &job->ranks[self];
+	struct model *model = rank->sim->model;
+
+	model->size = job->size;
+	model->num_comms = SM_COMMS + 1;
+	model->comms = xcalloc(model->num_comms, sizeof(*model->comms));
+	model->members = xcalloc(2, sizeof(*model->members));
+	model->num_members = 2;
+	model->members[0] = (self + 1) % job->size;
+	model->members[1] = (self + job->size - 1) % job->size;
+	for (int c = 0; c < SM_COMMS; c++) {
+		struct model_comm *comm = &model->comms[sm_local(c)];
+
+		*comm = (struct model_comm){
+			.id = SM_WORLD_ID + (uint64_t)c,
+			.parent_id = c == 0 ? 0 : SM_WORLD_ID,
+			.ordinal = (uint32_t)c,
+			.rank = self,
+			.size = (uint32_t)job->size,
+			.members = SEG_ALL_MEMBERS,
+			.num_sources = 2,
+			.sources = 0,
+			.collectives = rank->collectives[c],
+		};
+		memcpy(comm->recent, rank->recent[c], sizeof(comm->recent));
+	}
+	model->comms[1] = (struct model_comm){
+		.id = 1000 + (uint64_t)self, .size = 1, .members = 0, .sources = SEG_NO_MEMBERS};
+}
+
+static inline void sm_put_requests(const struct sm_job *job, int self)
+{
+	const struct sm_rank *rank = &job->ranks[self];
+	struct model *model = rank->sim->model;
+
+	model->num_requests = SM_SLOTS + 1;
+	model->requests = xcalloc(model->num_requests, sizeof(*model->requests));
+	for (int i = 0; i < SM_SLOTS; i++) {
+		const struct sm_slot *slot = &rank->slots[i];
+		const struct sm_transfer *t = &slot->transfer;
+
+		if (slot->kind == SM_FREE)
+			continue;
+		model->requests[i] = (struct model_request){
+			.kind = slot->kind == SM_COLLECTIVE ? SEG_REQUEST_COLLECTIVE :
+				t->is_send ? SEG_REQUEST_SEND : SEG_REQUEST_RECV,
+			.flags = SEG_REQUEST_ACTIVE,
+			.comm = sm_local(slot->kind == SM_COLLECTIVE ? slot->comm : t->comm),
+			.peer = t->peer,
+			.tag = t->tag,
+			.ordinal = slot->kind == SM_COLLECTIVE ? slot->number : t->ordinal,
+			.site = slot->site,
+		};
+	}
+	if (rank->lock.is_held)
+		model->requests[SM_SLOTS] = (struct model_request){
+			.kind = SEG_REQUEST_LOCK,
+			.peer = rank->lock.target,
+			.tag = rank->lock.is_exclusive,
+		};
+}
+
+static inline struct model_transfer sm_put_transfer(const struct sm_transfer *t)
+{
+	return (struct model_transfer){
+		.comm = sm_local(t->comm),
+		.peer = t->peer,
+		.tag = t->tag,
+		.ordinal = t->ordinal,
+		.bytes = 8,
+	};
+}
+
+static inline void sm_put_operation(const struct sm_job *job, int self)
+{
+	const struct sm_rank *rank = &job->ranks[self];
+	const struct sm_call *call = &rank->call;
+	struct model_lane *lane = sim_lane(rank->sim);
+	struct model_operation *op = &lane->operation;
+
+	if (!rank->is_inside || call->is_request)
+		return;
+	op->transfers[0] = sm_put_transfer(&rank->transfers[0]);
+	op->transfers[1] = sm_put_transfer(&rank->transfers[1]);
+	if (sm_is_collective(call->kind)) {
+		op->kind = SEG_OPERATION_COLLECTIVE;
+		op->number = rank->collectives[call->comm];
+		op->flags = call->kind == 'n' ? SEG_OPERATION_NEIGHBOURS : 0;
+		op->transfers[0] = (struct model_transfer){
+			.comm = sm_local(call->comm), .peer = call->peer, .bytes = 8};
+	} else if (strchr("sS", call->kind)) {
+		op->kind = SEG_OPERATION_SEND;
+	} else if (strchr("rTW", call->kind)) {
+		op->kind = SEG_OPERATION_RECV;
+	} else if (call->kind == 'q') {
+		op->kind = SEG_OPERATION_SENDRECV;
+	} else if (call->kind == 'p') {
+		op->kind = SEG_OPERATION_PROBE;
+		op->transfers[0] = (struct model_transfer){
+			.comm = sm_local(call->comm), .peer = call->peer, .tag = call->tag};
+	} else if (strchr("lLu", call->kind)) {
+		op->kind = SEG_OPERATION_LOCK;
+		op->transfers[0] = (struct model_transfer){
+			.peer = call->peer, .tag = call->kind == 'L'};
+	} else {
+		op->kind = call->kind == 'v' ? SEG_OPERATION_WAIT_ANY : SEG_OPERATION_WAIT_ALL;
+		op->waited = xcalloc(SM_SLOTS, sizeof(*op->waited));
+		for (uint32_t i = 0; i < SM_SLOTS; i++)
+			if (rank->slots[i].kind != SM_FREE)
+				op->waited[op->num_waited++] = i;
+	}
+}
+
+/* Everybody as of `stay_ms` after the last step, into job->model. The small job is freed. */
+static inline struct job *sm_finish(struct sm_job *small, uint64_t stay_ms)
+{
+	struct job *job = job_create();
+
+	for (int r = 0; r < small->size; r++) {
+		struct sm_rank *rank = &small->ranks[r];
+		struct model_lane *lane = sim_lane(rank->sim);
+
+		if (rank->call.kind == 'e' && rank->is_done) {
+			job_add_hole(job, r, JOB_HOLE_ENDED);
+			model_destroy(rank->sim->model);
+			free(rank->sim);
+			continue;
+		}
+		sm_put_comms(small, r);
+		sm_put_requests(small, r);
+		sm_put_operation(small, r);
+		lane->ledger = xcalloc(SM_ROWS, sizeof(*lane->ledger));
+		memcpy(lane->ledger, rank->rows, rank->num_rows * sizeof(*lane->ledger));
+		lane->num_ledger = rank->num_rows;
+		if (rank->is_inside && rank->call.kind == 't') {
+			lane->poll_site = rank->poll_site;
+			lane->polls = 1000;
+			lane->in_poll = true;
+		}
+		if (rank->is_inside && rank->call.kind == 'f')
+			rank->sim->model->life = SEG_LIFE_FINALIZING;
+		sim_stay(rank->sim, stay_ms);
+		sim_add(job, rank->sim);
+	}
+	job_model_finish(job->model);
+	for (size_t l = 0; l < job->model->num_lanes; l++) {
+		struct job_lane *lane = &job->model->lanes[l];
+
+		lane->has_second_look = true;
+		lane->has_moved = small->ranks[lane->rank].call.kind == 'm' &&
+				  small->ranks[lane->rank].is_done;
+	}
+	free(small);
+	return job;
+}
+
+#endif
