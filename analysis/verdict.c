@@ -1,65 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The rules, in the order tried:
  *   stopped      a static rank whose process is stopped or gone
+ *   mismatch     ranks that call different things as one collective
+ *   deadlock     ranks that wait for each other; a message that was never sent, or otherwise than it
+ *                is received; a rank in MPI_Finalize that others still wait for
  *   computation  a rank outside MPI, static for longer than ever before, others waiting inside:
  *                it holds them up even when it is not the least progressed (pipelines)
  *   left         a rank that has left MPI, or whose process is gone
+ *   library      all are static and inside, and waits end where nothing is missing
  *   least        all are static and inside: the minimal groups of the order
  * and no verdict where something that others may wait for moves, or does what it always does. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/activity.h"
-#include "analysis/stack_facts.h"
-#include "analysis/verdict.h"
+#include "analysis/verdict_private.h"
 #include "model/job.h"
 #include "model/job_model.h"
 #include "model/model.h"
 #include "model/rankset.h"
-#include "model/sample.h"
 #include "model/xalloc.h"
 
-static const uint64_t ms = 1000000;
-
-/* With one look, a rank without a transition for this long is called static. */
-#define STATIC_NS (200 * ms)
-/* Nobody is accused for less: such pauses are everywhere. */
-#define ACCUSE_NS (500 * ms)
-/* A hang: this much longer than the longest stay before, and in any case longer than this; a place
- * where it never was before may be a long phase that comes once. */
-#define HANG_RATIO 10
-#define HANG_NS (1000 * ms)
-#define HANG_NEW_NS (3000 * ms)
-/* More groups of least progress than this: the order has not picked anybody. */
-#define MAX_LEAST_GROUPS 3
-
-struct lane_fact {
-	enum activity activity;
-	bool is_static;
-	bool is_waiting; /* static inside MPI, or polling */
-	uint64_t longest_ns;
-	bool is_new; /* longest_ns is that of other states: it never left this one before */
-};
-
-struct judge {
-	const struct job *job;
-	const struct job_model *jm;
-	const struct eqgroups *groups;
-	const struct progress_graph *graph;
-	const struct waitfor *waitfor;
-	struct stack_facts *stacks;
-	struct lane_fact *lanes;
-	bool *has_waiting; /* [roles] */
-	bool *is_candidate; /* [lanes] */
-	struct verdict *verdict;
-};
-
 /* ---- Facts about lanes ------------------------------------------------------------------------ */
-
-static bool is_static(const struct job_lane *lane)
-{
-	return lane->has_second_look ? !lane->has_moved : lane->stay_ns >= STATIC_NS;
-}
 
 static void find_longest(const struct job_lane *lane, struct lane_fact *fact)
 {
@@ -85,7 +47,7 @@ static void find_facts(struct judge *j)
 		fact->activity = activity_of_lane(lane);
 		if (fact->activity == ACTIVITY_ENDED)
 			continue;
-		fact->is_static = is_static(lane);
+		fact->is_static = activity_is_static(lane);
 		fact->is_waiting = fact->is_static && fact->activity != ACTIVITY_COMPUTING;
 		find_longest(lane, fact);
 		if (fact->is_waiting) {
@@ -105,20 +67,20 @@ static void find_facts(struct judge *j)
 
 /* ---- How sure --------------------------------------------------------------------------------- */
 
-static bool is_unusual(const struct judge *j, size_t lane)
+bool verdict_is_unusual(const struct judge *j, size_t lane)
 {
 	uint64_t stay = j->jm->lanes[lane].stay_ns;
 
-	return stay >= ACCUSE_NS && stay > j->lanes[lane].longest_ns;
+	return stay >= VERDICT_ACCUSE_NS && stay > j->lanes[lane].longest_ns;
 }
 
 static bool is_hang(uint64_t stay_ns, uint64_t longest_ns, bool is_new)
 {
-	return stay_ns >= (is_new ? HANG_NEW_NS : HANG_NS) && stay_ns / HANG_RATIO >= longest_ns;
+	return stay_ns >= (is_new ? VERDICT_HANG_NEW_NS : VERDICT_HANG_NS) && stay_ns / VERDICT_HANG_RATIO >= longest_ns;
 }
 
 /* The shortest present stay of the candidates against the longest earlier one of any of them. */
-static void weigh(struct judge *j)
+void verdict_weigh(struct judge *j)
 {
 	struct verdict *verdict = j->verdict;
 
@@ -142,7 +104,7 @@ static void weigh(struct judge *j)
 
 /* ---- Candidates and groups -------------------------------------------------------------------- */
 
-static size_t count_candidates(const struct judge *j)
+size_t verdict_count_candidates(const struct judge *j)
 {
 	size_t num = 0;
 
@@ -171,7 +133,7 @@ static void mark_beyond(const struct judge *j, const bool *is_in, bool *is_beyon
 }
 
 /* Of the candidates keep those in groups that have no other candidates behind them. */
-static void keep_least(struct judge *j)
+void verdict_keep_least(struct judge *j)
 {
 	size_t num = j->groups->num_groups;
 	bool *is_in = xcalloc(num, sizeof(*is_in));
@@ -194,7 +156,7 @@ static bool uses_totals(const struct place *place)
 	return false;
 }
 
-static void name_culprits(struct judge *j, enum verdict_kind kind)
+void verdict_name_culprits(struct judge *j, enum verdict_kind kind)
 {
 	struct verdict *verdict = j->verdict;
 	const struct eqgroups *groups = j->groups;
@@ -218,203 +180,20 @@ static void name_culprits(struct judge *j, enum verdict_kind kind)
 	free(is_in);
 }
 
-/* ---- The rules -------------------------------------------------------------------------------- */
+/* ---- The whole -------------------------------------------------------------------------------- */
 
-static bool find_stopped(struct judge *j)
+static void judge_in_order(struct judge *j)
 {
-	bool is_certain = true;
+	const struct verdict *verdict = j->verdict;
 
-	for (size_t i = 0; i < j->jm->num_lanes; i++) {
-		const struct stack_fact *fact =
-			stack_facts_get(j->stacks, j->jm->lanes[i].rank);
-
-		j->is_candidate[i] =
-			j->lanes[i].is_static &&
-			(fact->is_stopped || (fact->is_uninterruptible && is_unusual(j, i)));
-		is_certain &= !j->is_candidate[i] || fact->is_stopped;
-	}
-	if (count_candidates(j) == 0)
-		return false;
-	weigh(j);
-	name_culprits(j, VERDICT_STOPPED);
-	/* A stopped process does not go on by itself, however long its stays were before. */
-	if (is_certain)
-		j->verdict->is_hang = j->verdict->stay_ns >= HANG_NS;
-	/* When all are stopped it was somebody's will. */
-	if (rankset_is_empty(j->verdict->waiting))
-		j->verdict->is_hang = false;
-	return true;
-}
-
-/* Has the rank another lane of this kind? */
-static bool has_sibling(const struct judge *j, size_t lane,
-			bool (*is_kind)(const struct judge *j, size_t lane))
-{
-	const struct job_lane *lanes = j->jm->lanes;
-	size_t i = lane;
-
-	while (i > 0 && lanes[i - 1].rank == lanes[lane].rank)
-		i--;
-	for (; i < j->jm->num_lanes && lanes[i].rank == lanes[lane].rank; i++)
-		if (i != lane && is_kind(j, i))
-			return true;
-	return false;
-}
-
-static bool is_waiting(const struct judge *j, size_t lane)
-{
-	return j->lanes[lane].is_waiting;
-}
-
-static bool is_alive(const struct judge *j, size_t lane)
-{
-	return j->lanes[lane].activity != ACTIVITY_ENDED;
-}
-
-static bool is_other_candidate(const struct judge *j, size_t lane)
-{
-	return j->is_candidate[lane];
-}
-
-static bool is_static_outside(const struct judge *j, size_t lane)
-{
-	return j->lanes[lane].is_static && j->lanes[lane].activity == ACTIVITY_COMPUTING;
-}
-
-/* Outside MPI, but waiting for threads of the same rank that call MPI. */
-static bool waits_for_own_threads(const struct judge *j, size_t i)
-{
-	const struct job_lane *lane = &j->jm->lanes[i];
-
-	return lane->data->is_main && has_sibling(j, i, is_alive) &&
-	       stack_facts_waits_for_threads(j->stacks, j->job, lane->rank);
-}
-
-/* Lanes outside MPI whose like wait inside; of_role false: whose like are all outside. */
-static void find_outside(struct judge *j, bool of_role)
-{
-	for (size_t i = 0; i < j->jm->num_lanes; i++)
-		j->is_candidate[i] = is_static_outside(j, i) && !waits_for_own_threads(j, i) &&
-				     (of_role ? j->has_waiting[j->jm->lanes[i].role] :
-						!has_sibling(j, i, is_waiting));
-}
-
-static bool may_be_parent(const struct judge *j, size_t lane)
-{
-	return j->jm->lanes[lane].data->is_main && (has_sibling(j, lane, is_waiting) ||
-						    has_sibling(j, lane, is_other_candidate));
-}
-
-/* A main thread may wait for the other threads of its rank, where there is no stack to tell: it is
- * meant only if there is no better candidate. */
-static void drop_parents(struct judge *j)
-{
-	size_t num_others = 0;
-
-	for (size_t i = 0; i < j->jm->num_lanes; i++)
-		num_others += j->is_candidate[i] && !may_be_parent(j, i);
-	for (size_t i = 0; num_others > 0 && i < j->jm->num_lanes; i++)
-		if (j->is_candidate[i] && may_be_parent(j, i))
-			j->is_candidate[i] = false;
-}
-
-/* True if there was somebody outside, whether accused or not. */
-static bool find_computing(struct judge *j)
-{
-	size_t num_outside;
-	bool is_common;
-
-	find_outside(j, true);
-	if (count_candidates(j) == 0)
-		find_outside(j, false);
-	num_outside = count_candidates(j);
-	drop_parents(j);
-	for (size_t i = 0; i < j->jm->num_lanes; i++)
-		j->is_candidate[i] &= is_unusual(j, i);
-	if (count_candidates(j) == 0)
-		return num_outside > 0;
-	is_common = count_candidates(j) * 2 > j->jm->num_lanes;
-	keep_least(j);
-	weigh(j);
-	/* When most ranks are where they never were before, that is the course of the program. */
-	if (is_common && j->verdict->is_new_state)
-		j->verdict->is_hang = false;
-	/* While others move, it takes more to say that this one does not. */
-	if (j->verdict->is_hang || rankset_is_empty(j->verdict->moving))
-		name_culprits(j, VERDICT_COMPUTATION);
-	return true;
-}
-
-/* Ranks without a model, by their stacks. */
-static bool find_unrecorded(struct judge *j)
-{
-	struct verdict *verdict = j->verdict;
-
-	for (size_t r = 0; r < j->stacks->num_ranks; r++) {
-		const struct stack_fact *fact = &j->stacks->ranks[r];
-
-		if (!rankset_contains(j->jm->ranks, (int)r) && fact->num_samples > 0 &&
-		    fact->num_outside == fact->num_samples)
-			rankset_add(verdict->culprits, (int)r);
-	}
-	if (rankset_is_empty(verdict->culprits))
-		return false;
-	verdict->kind = VERDICT_COMPUTATION;
-	verdict->basis = VERDICT_BY_STACKS;
-	return true;
-}
-
-/* Of a process that is gone there is no model and no stack. */
-static void add_ended(struct judge *j)
-{
-	for (size_t i = 0; i < j->job->num_holes; i++)
-		if (strcmp(j->job->holes[i].why, JOB_HOLE_ENDED) == 0)
-			rankset_add(j->verdict->culprits, j->job->holes[i].rank);
-}
-
-static bool find_left(struct judge *j)
-{
-	bool is_ended;
-
-	for (size_t i = 0; i < j->jm->num_lanes; i++) {
-		const struct job_lane *lane = &j->jm->lanes[i];
-
-		j->is_candidate[i] = lane->data->is_main &&
-				     (lane->model->life == SEG_LIFE_FINALIZED ||
-				      lane->model->life == SEG_LIFE_ABORTED);
-	}
-	add_ended(j);
-	is_ended = !rankset_is_empty(j->verdict->culprits);
-	if (count_candidates(j) == 0 && !is_ended)
-		return false;
-	weigh(j);
-	name_culprits(j, VERDICT_LEFT);
-	/* It does not come back; but what all wait for may be the end of the program, as slow as
-	 * that may be. */
-	if (is_ended)
-		j->verdict->is_hang = j->verdict->quiet_ns >= HANG_NEW_NS;
-	return true;
-}
-
-/* All are static and inside. */
-static void find_least(struct judge *j)
-{
-	size_t num_groups = 0;
-
-	for (size_t i = 0; i < j->jm->num_lanes; i++)
-		j->is_candidate[i] = j->lanes[i].is_waiting &&
-				     j->graph->is_least[j->groups->group_of[i]];
-	for (size_t i = 0; i < j->jm->num_lanes; i++)
-		if (j->is_candidate[i] && !is_unusual(j, i))
-			return;
-	weigh(j);
-	if (count_candidates(j) == 0)
+	if (verdict_find_stopped(j) || rankset_is_empty(verdict->waiting))
 		return;
-	for (size_t g = 0; g < j->groups->num_groups; g++)
-		num_groups += j->graph->is_least[g];
-	name_culprits(j, VERDICT_LEAST);
-	if (num_groups > MAX_LEAST_GROUPS || rankset_is_empty(j->verdict->waiting))
-		j->verdict->kind = VERDICT_UNDECIDED;
+	if (verdict_find_mismatch(j) || verdict_find_deadlock(j) || verdict_find_computing(j))
+		return;
+	if (!rankset_is_empty(verdict->moving) || verdict_find_unrecorded(j) || verdict_find_left(j))
+		return;
+	if (!verdict_find_library(j))
+		verdict_find_least(j);
 }
 
 static void judge_by_models(struct judge *j)
@@ -425,10 +204,9 @@ static void judge_by_models(struct judge *j)
 	j->is_candidate = xcalloc(j->jm->num_lanes, sizeof(*j->is_candidate));
 	j->has_waiting = xcalloc(j->jm->num_roles, sizeof(*j->has_waiting));
 	find_facts(j);
-	if (!find_stopped(j) && !rankset_is_empty(verdict->waiting) && !find_computing(j) &&
-	    rankset_is_empty(verdict->moving) && !find_unrecorded(j) && !find_left(j))
-		find_least(j);
+	judge_in_order(j);
 	if (verdict->kind == VERDICT_NONE) {
+		verdict_find_awaited(j);
 		verdict->is_hang = false;
 		verdict->stay_ns = verdict->longest_before_ns = 0;
 		verdict->is_new_state = false;
@@ -436,61 +214,6 @@ static void judge_by_models(struct judge *j)
 	free(j->has_waiting);
 	free(j->is_candidate);
 	free(j->lanes);
-}
-
-/* ---- By stacks alone -------------------------------------------------------------------------- */
-
-static void judge_by_stacks(struct judge *j)
-{
-	struct verdict *verdict = j->verdict;
-	struct rankset *stopped = rankset_create();
-	size_t num = 0, num_outside = 0;
-	uint64_t shortest_ns = UINT64_MAX;
-	bool is_quiet;
-
-	verdict->basis = VERDICT_BY_STACKS;
-	for (size_t r = 0; r < j->stacks->num_ranks; r++) {
-		const struct stack_fact *fact = &j->stacks->ranks[r];
-
-		if (fact->latest && fact->is_stopped)
-			rankset_add(stopped, (int)r);
-		if (fact->num_samples == 0)
-			continue;
-		num++;
-		if (fact->span_ns < shortest_ns)
-			shortest_ns = fact->span_ns;
-		if (fact->num_outside == fact->num_samples) {
-			num_outside++;
-			rankset_add(verdict->culprits, (int)r);
-		} else if (fact->num_outside == 0 && !fact->has_moved) {
-			rankset_add(verdict->waiting, (int)r);
-		} else {
-			rankset_add(verdict->moving, (int)r);
-		}
-	}
-	if (!rankset_is_empty(stopped)) {
-		rankset_remove_set(verdict->waiting, stopped);
-		rankset_destroy(verdict->culprits);
-		verdict->culprits = stopped;
-		verdict->kind = VERDICT_STOPPED;
-		return;
-	}
-	rankset_destroy(stopped);
-	is_quiet = rankset_is_empty(verdict->moving);
-	if (num_outside > 0 && num_outside * 2 < num && is_quiet) {
-		verdict->kind = VERDICT_COMPUTATION;
-		verdict->stay_ns = shortest_ns;
-		verdict->is_hang = shortest_ns >= HANG_NEW_NS;
-		return;
-	}
-	verdict->kind = num_outside > 0 || !is_quiet ? VERDICT_NONE : VERDICT_UNKNOWN;
-	rankset_destroy(verdict->culprits);
-	verdict->culprits = rankset_create();
-	if (verdict->kind != VERDICT_UNKNOWN || rankset_is_empty(verdict->waiting))
-		return;
-	add_ended(j);
-	if (!rankset_is_empty(verdict->culprits))
-		verdict->kind = VERDICT_LEFT;
 }
 
 struct verdict *verdict_create(const struct job *job, const struct eqgroups *groups,
@@ -516,7 +239,7 @@ struct verdict *verdict_create(const struct job *job, const struct eqgroups *gro
 	if (j.jm && groups && graph && j.jm->num_lanes > 0)
 		judge_by_models(&j);
 	else
-		judge_by_stacks(&j);
+		verdict_judge_by_stacks(&j);
 	stack_facts_destroy(j.stacks);
 	return j.verdict;
 }

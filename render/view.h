@@ -12,11 +12,13 @@
 struct calltree;
 struct eqgroups;
 struct job;
+struct job_comms;
 struct pdb_error;
 struct progress;
 struct progress_graph;
 struct rankset;
 struct verdict;
+struct waitfor;
 
 struct view {
 	FILE *out;
@@ -28,6 +30,8 @@ struct view {
 	const struct eqgroups *groups;   /* but for verdict, which is always there */
 	const struct progress_graph *graph;
 	const struct verdict *verdict;
+	const struct job_comms *comms; /* NULL when no rank has a recorder, as the next */
+	const struct waitfor *waitfor;
 	const struct rankset *focus; /* NULL: all; ranks outside it are left out of tables */
 };
 

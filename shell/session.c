@@ -10,10 +10,12 @@
 #include "analysis/eqgroup.h"
 #include "analysis/progress.h"
 #include "analysis/verdict.h"
+#include "analysis/waitfor.h"
 #include "attach/sampler.h"
 #include "attach/symbols.h"
 #include "model/error.h"
 #include "model/job.h"
+#include "model/job_comms.h"
 #include "model/job_model.h"
 #include "model/names.h"
 #include "model/proctable.h"
@@ -33,13 +35,17 @@ void session_init(struct session *session)
 static void drop_results(struct session *session)
 {
 	verdict_destroy(session->verdict);
+	waitfor_destroy(session->waitfor);
 	progress_graph_destroy(session->graph);
 	eqgroups_destroy(session->groups);
 	progress_destroy(session->progress);
+	job_comms_destroy(session->comms);
 	session->verdict = NULL;
+	session->waitfor = NULL;
 	session->graph = NULL;
 	session->groups = NULL;
 	session->progress = NULL;
+	session->comms = NULL;
 }
 
 static void drop_job(struct session *session)
@@ -76,11 +82,14 @@ static void analyse(struct session *session)
 	struct job *job = session->job;
 
 	if (job->model) {
+		session->comms = job_comms_create(job->model);
 		session->progress = progress_create(job->model);
 		session->groups = eqgroups_create(session->progress);
 		session->graph = progress_graph_create(session->progress, session->groups);
+		session->waitfor = waitfor_create(job, session->comms);
 	}
-	session->verdict = verdict_create(job, session->groups, session->graph, NULL);
+	session->verdict =
+		verdict_create(job, session->groups, session->graph, session->waitfor);
 }
 
 static int look(struct session *session, struct pdb_error *err)
@@ -205,6 +214,8 @@ struct view session_view(struct session *session)
 		.groups = session->groups,
 		.graph = session->graph,
 		.verdict = session->verdict,
+		.comms = session->comms,
+		.waitfor = session->waitfor,
 		.focus = session->focus,
 	};
 }

@@ -36,9 +36,11 @@ struct session {
 	struct looker *looker;
 
 	/* Of the last refresh. NULL without models, but for verdict. */
+	struct job_comms *comms;
 	struct progress *progress;
 	struct eqgroups *groups;
 	struct progress_graph *graph;
+	struct waitfor *waitfor;
 	struct verdict *verdict;
 	uint64_t looked_ns;    /* CLOCK_MONOTONIC; 0: never */
 	uint64_t look_cost_ns; /* how long the last refresh took */

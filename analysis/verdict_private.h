@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the rules of the verdict share. */
+#ifndef PDB_ANALYSIS_VERDICT_PRIVATE_H
+#define PDB_ANALYSIS_VERDICT_PRIVATE_H
+
+#include "analysis/stack_facts.h"
+#include "analysis/verdict.h"
+
+/* Nobody is accused for less: such pauses are everywhere. */
+#define VERDICT_ACCUSE_NS UINT64_C(500000000)
+/* A hang: this much longer than the longest stay before, and in any case longer than this; a place
+ * where it never was before may be a long phase that comes once. */
+#define VERDICT_HANG_RATIO 10
+#define VERDICT_HANG_NS UINT64_C(1000000000)
+#define VERDICT_HANG_NEW_NS UINT64_C(3000000000)
+
+struct lane_fact {
+	enum activity activity;
+	bool is_static;
+	bool is_waiting; /* static inside MPI, or polling */
+	uint64_t longest_ns;
+	bool is_new; /* longest_ns is that of other states: it never left this one before */
+};
+
+struct judge {
+	const struct job *job;
+	const struct job_model *jm;
+	const struct eqgroups *groups;
+	const struct progress_graph *graph;
+	const struct waitfor *waitfor;
+	struct stack_facts *stacks;
+	struct lane_fact *lanes;
+	bool *has_waiting;  /* [roles] */
+	bool *is_candidate; /* [lanes] */
+	struct verdict *verdict;
+};
+
+/* ---- verdict.c ------------------------------------------------------------------------------- */
+
+/* Has the lane stayed long enough to be accused, and longer than ever before? */
+bool verdict_is_unusual(const struct judge *j, size_t lane);
+/* The shortest present stay of the candidates against the longest earlier one of any of them. */
+void verdict_weigh(struct judge *j);
+size_t verdict_count_candidates(const struct judge *j);
+/* Of the candidates keep those in groups that have no other candidates behind them. */
+void verdict_keep_least(struct judge *j);
+/* The candidates are the culprits. */
+void verdict_name_culprits(struct judge *j, enum verdict_kind kind);
+
+/* ---- verdict_rules.c: each sets the verdict, or leaves it as it was ---------------------------
+ */
+
+bool verdict_find_stopped(struct judge *j);
+/* True if there was somebody outside, whether accused or not. */
+bool verdict_find_computing(struct judge *j);
+/* Ranks without a model, by their stacks. */
+bool verdict_find_unrecorded(struct judge *j);
+bool verdict_find_left(struct judge *j);
+/* All are static and inside. */
+void verdict_find_least(struct judge *j);
+/* Of a process that is gone there is no model and no stack. */
+void verdict_add_ended(struct judge *j);
+
+/* ---- verdict_waits.c: the rules that follow the wait-for graph --------------------------------
+ */
+
+bool verdict_find_mismatch(struct judge *j);
+bool verdict_find_deadlock(struct judge *j);
+bool verdict_find_library(struct judge *j);
+/* For the rule of the least: keep the candidates that waits end at, if there are any. */
+void verdict_keep_ends(struct judge *j);
+/* For the rule of computation: keep the candidates that somebody waits for, if there are any. */
+void verdict_keep_awaited(struct judge *j);
+/* No verdict: do all wait for ranks that move? */
+void verdict_find_awaited(struct judge *j);
+
+/* ---- verdict_novel.c --------------------------------------------------------------------------
+ */
+
+/* Among lanes[num] the one that took, in its last outer iterations, a transition that nobody else
+ * in the job ever took, from where it is usual to go on otherwise. Its index in job_model.lanes, or
+ * WAITFOR_NONE; the transition in *transition_ret. */
+uint32_t verdict_find_novel(const struct judge *j, const uint32_t *lanes, size_t num,
+			    uint32_t *transition_ret);
+
+/* ---- verdict_stacks.c -------------------------------------------------------------------------
+ */
+
+void verdict_judge_by_stacks(struct judge *j);
+
+#endif

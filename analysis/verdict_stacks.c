@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The verdict by stacks alone. */
+#include "analysis/verdict_private.h"
+#include "model/job.h"
+#include "model/rankset.h"
+
+void verdict_judge_by_stacks(struct judge *j)
+{
+	struct verdict *verdict = j->verdict;
+	struct rankset *stopped = rankset_create();
+	size_t num = 0, num_outside = 0;
+	uint64_t shortest_ns = UINT64_MAX;
+	bool is_quiet;
+
+	verdict->basis = VERDICT_BY_STACKS;
+	for (size_t r = 0; r < j->stacks->num_ranks; r++) {
+		const struct stack_fact *fact = &j->stacks->ranks[r];
+
+		if (fact->latest && fact->is_stopped)
+			rankset_add(stopped, (int)r);
+		if (fact->num_samples == 0)
+			continue;
+		num++;
+		if (fact->span_ns < shortest_ns)
+			shortest_ns = fact->span_ns;
+		if (fact->num_outside == fact->num_samples) {
+			num_outside++;
+			rankset_add(verdict->culprits, (int)r);
+		} else if (fact->num_outside == 0 && !fact->has_moved) {
+			rankset_add(verdict->waiting, (int)r);
+		} else {
+			rankset_add(verdict->moving, (int)r);
+		}
+	}
+	if (!rankset_is_empty(stopped)) {
+		rankset_remove_set(verdict->waiting, stopped);
+		rankset_destroy(verdict->culprits);
+		verdict->culprits = stopped;
+		verdict->kind = VERDICT_STOPPED;
+		return;
+	}
+	rankset_destroy(stopped);
+	is_quiet = rankset_is_empty(verdict->moving);
+	if (num_outside > 0 && num_outside * 2 < num && is_quiet) {
+		verdict->kind = VERDICT_COMPUTATION;
+		verdict->stay_ns = shortest_ns;
+		verdict->is_hang = shortest_ns >= VERDICT_HANG_NEW_NS;
+		return;
+	}
+	verdict->kind = num_outside > 0 || !is_quiet ? VERDICT_NONE : VERDICT_UNKNOWN;
+	rankset_destroy(verdict->culprits);
+	verdict->culprits = rankset_create();
+	if (verdict->kind != VERDICT_UNKNOWN || rankset_is_empty(verdict->waiting))
+		return;
+	verdict_add_ended(j);
+	if (!rankset_is_empty(verdict->culprits))
+		verdict->kind = VERDICT_LEFT;
+}
+

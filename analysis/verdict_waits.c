@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The rules that follow what ranks wait for. That ranks are stuck is certain; they are named all
+ * the same only after a while, and later while others move, so that a fault of what is recorded
+ * does not accuse a job that is well. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/progress.h"
+#include "analysis/verdict_private.h"
+#include "model/job_model.h"
+#include "model/model.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+
+/* More senders than this that the order would name: it has not picked anybody. */
+enum { MAX_SENDERS = 3 };
+/* What MPI_Init_thread provides at most, in all MPI libraries. */
+enum { THREAD_MULTIPLE = 3 };
+
+/* ---- How long -----------------------------------------------------------------------------------
+ */
+
+static void shorten(const struct judge *j, uint32_t lane, uint64_t *stay_ns)
+{
+	if (j->jm->lanes[lane].stay_ns < *stay_ns)
+		*stay_ns = j->jm->lanes[lane].stay_ns;
+}
+
+static bool has_lasted(const struct judge *j, uint64_t stay_ns)
+{
+	return stay_ns >=
+	       (rankset_is_empty(j->verdict->moving) ? VERDICT_ACCUSE_NS : VERDICT_HANG_NS);
+}
+
+/* The ranks are the culprits: all of their threads that are inside MPI, or of who has none there
+ * all. */
+static void accuse(struct judge *j, const struct rankset *ranks, enum verdict_kind kind,
+		   uint64_t stay_ns)
+{
+	const struct job_lane *lanes = j->jm->lanes;
+
+	for (size_t i = 0; i < j->jm->num_lanes; i++)
+		j->is_candidate[i] = rankset_contains(ranks, lanes[i].rank) &&
+				     (j->lanes[i].is_waiting || lanes[i].data->is_main);
+	verdict_weigh(j);
+	verdict_name_culprits(j, kind);
+	j->verdict->stay_ns = stay_ns;
+	j->verdict->is_hang = stay_ns >= VERDICT_HANG_NS;
+}
+
+/* ---- Mismatches ---------------------------------------------------------------------------------
+ */
+
+/* The shortest stay of all who take part. */
+static uint64_t parties_stay(const struct judge *j, const struct waitfor_mismatch *mismatch)
+{
+	uint64_t stay_ns = UINT64_MAX;
+	uint32_t first;
+
+	for (size_t i = 0; i < mismatch->num_parties; i++) {
+		const struct rankset *ranks = mismatch->parties[i].ranks;
+
+		for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r)) {
+			size_t num = waitfor_lanes_of(j->waitfor, r, &first);
+
+			for (uint32_t l = first; l < first + num; l++)
+				if (j->lanes[l].is_waiting)
+					shorten(j, l, &stay_ns);
+		}
+	}
+	return stay_ns == UINT64_MAX ? 0 : stay_ns;
+}
+
+bool verdict_find_mismatch(struct judge *j)
+{
+	for (uint32_t m = 0; j->waitfor && m < j->waitfor->num_mismatches; m++) {
+		const struct waitfor_mismatch *mismatch = &j->waitfor->mismatches[m];
+		uint64_t stay_ns = parties_stay(j, mismatch);
+		struct rankset *ranks;
+
+		if (!has_lasted(j, stay_ns))
+			continue;
+		/* A party that is smaller than all others is the one that went wrong. */
+		ranks = rankset_copy(mismatch->parties[0].ranks);
+		if (rankset_count(ranks) == rankset_count(mismatch->parties[1].ranks))
+			for (size_t i = 1; i < mismatch->num_parties; i++)
+				rankset_add_set(ranks, mismatch->parties[i].ranks);
+		accuse(j, ranks, VERDICT_MISMATCH, stay_ns);
+		j->verdict->which = m;
+		rankset_destroy(ranks);
+		return true;
+	}
+	return false;
+}
+
+/* ---- Deadlocks ----------------------------------------------------------------------------------
+ */
+
+static bool has_lane(const struct waitfor_deadlock *deadlock, uint32_t lane)
+{
+	size_t low = 0, high = deadlock->num_lanes;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (deadlock->lanes[middle] < lane)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < deadlock->num_lanes && deadlock->lanes[low] == lane;
+}
+
+static void lose(struct judge *j, const struct rankset *ranks, uint64_t stay_ns, uint32_t which,
+		 uint32_t lane, uint32_t need)
+{
+	accuse(j, ranks, VERDICT_LOST, stay_ns);
+	j->verdict->which = which;
+	j->verdict->lane = lane;
+	j->verdict->need = need;
+}
+
+/* There are messages, and nobody receives them, that may be those that are waited for. */
+static bool find_slip(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns)
+{
+	const struct waitfor *w = j->waitfor;
+	struct rankset *ranks = rankset_create();
+	uint32_t first = WAITFOR_NONE, need = WAITFOR_NONE;
+
+	for (uint32_t i = 0; i < w->num_losts; i++) {
+		const struct waitfor_lost *lost = &w->losts[i];
+		const struct waitfor_unreceived *message = &w->unreceived[lost->message];
+
+		/* The likeliest of each need. Where others like it were received before, it is likely
+		 * to be received, too. */
+		if (!message->is_new || lost->need == need || !has_lane(deadlock, lost->lane))
+			continue;
+		need = lost->need;
+		first = first == WAITFOR_NONE ? i : first;
+		rankset_add(ranks, message->source);
+		/* The one that sends to this rank, or this one that receives from another. */
+		if (lost->slip == WAITFOR_OTHER_SOURCE)
+			rankset_add(ranks, message->destination);
+	}
+	if (first != WAITFOR_NONE)
+		lose(j, ranks, stay_ns, first, w->losts[first].lane, w->losts[first].need);
+	rankset_destroy(ranks);
+	return first != WAITFOR_NONE;
+}
+
+/* A message or token that a rank of the deadlock waits for, and a named one is to give. */
+static bool is_owed(const struct waitfor_deadlock *deadlock, const struct waitfor_need *need)
+{
+	return (need->kind == WAITFOR_MESSAGE || need->kind == WAITFOR_TOKEN) && need->is_certain &&
+	       need->peer >= 0 && rankset_contains(deadlock->ranks, need->peer);
+}
+
+/* The first need of the deadlock that `rank` (-1: anybody) owes; false: none. */
+static bool find_owed(const struct judge *j, const struct waitfor_deadlock *deadlock, int rank,
+		      uint32_t *lane_ret, uint32_t *need_ret)
+{
+	const struct waitfor *w = j->waitfor;
+
+	for (size_t i = 0; i < deadlock->num_lanes; i++) {
+		const struct waitfor_lane *lane = &w->lanes[deadlock->lanes[i]];
+
+		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
+			if (!is_owed(deadlock, &w->needs[n]) || w->needs[n].peer != rank)
+				continue;
+			*lane_ret = deadlock->lanes[i];
+			*need_ret = n;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Somebody took a step that is new to the job: that is where it went wrong. */
+static bool find_novel(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns,
+		       uint32_t which)
+{
+	struct rankset *ranks;
+	uint32_t transition, lane, need;
+	uint32_t actor = verdict_find_novel(j, deadlock->lanes, deadlock->num_lanes, &transition);
+
+	if (actor == WAITFOR_NONE)
+		return false;
+	ranks = rankset_create();
+	rankset_add(ranks, j->jm->lanes[actor].rank);
+	if (find_owed(j, deadlock, j->jm->lanes[actor].rank, &lane, &need)) {
+		lose(j, ranks, stay_ns, WAITFOR_NONE, lane, need);
+	} else {
+		accuse(j, ranks, VERDICT_DEADLOCK, stay_ns);
+		j->verdict->which = which;
+	}
+	j->verdict->novel = transition;
+	j->verdict->novel_rank = j->jm->lanes[actor].rank;
+	rankset_destroy(ranks);
+	return true;
+}
+
+/* Is a thread of the rank that is in the deadlock further than this one? */
+static bool is_further(const struct judge *j, const struct waitfor_deadlock *deadlock, int rank,
+		       uint32_t lane)
+{
+	uint32_t first;
+	size_t num = waitfor_lanes_of(j->waitfor, rank, &first);
+
+	for (uint32_t l = first; l < first + num; l++)
+		if (has_lane(deadlock, l) &&
+		    progress_compare(j->groups->progress, l, lane) == PROGRESS_MORE)
+			return true;
+	return false;
+}
+
+/* Who owes a message and is already further than the one that waits for it has not sent it. */
+static bool find_senders(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns)
+{
+	const struct waitfor *w = j->waitfor;
+	struct rankset *ranks = rankset_create();
+	uint32_t owed_lane = WAITFOR_NONE, owed = WAITFOR_NONE;
+	int num;
+
+	for (size_t i = 0; j->groups->progress && i < deadlock->num_lanes; i++) {
+		uint32_t l = deadlock->lanes[i];
+		const struct waitfor_lane *lane = &w->lanes[l];
+
+		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
+			if (!is_owed(deadlock, &w->needs[n]) ||
+			    !is_further(j, deadlock, w->needs[n].peer, l))
+				continue;
+			rankset_add(ranks, w->needs[n].peer);
+			if (owed == WAITFOR_NONE) {
+				owed_lane = l;
+				owed = n;
+			}
+		}
+	}
+	num = rankset_count(ranks);
+	if (num > 0 && num <= MAX_SENDERS) {
+		lose(j, ranks, stay_ns, WAITFOR_NONE, owed_lane, owed);
+		j->verdict->is_likely = true;
+	}
+	rankset_destroy(ranks);
+	return num > 0 && num <= MAX_SENDERS;
+}
+
+/* Where any thread may call MPI, one that never did may come to help. */
+static bool may_have_helpers(const struct judge *j, const struct waitfor_deadlock *deadlock)
+{
+	uint32_t first;
+
+	for (size_t i = 0; i < deadlock->num_lanes; i++) {
+		const struct job_lane *lane = &j->jm->lanes[deadlock->lanes[i]];
+
+		if (lane->model->thread_level >= THREAD_MULTIPLE &&
+		    waitfor_lanes_of(j->waitfor, lane->rank, &first) == 1)
+			return true;
+	}
+	return false;
+}
+
+static bool judge_deadlock(struct judge *j, uint32_t d)
+{
+	const struct waitfor_deadlock *deadlock = &j->waitfor->deadlocks[d];
+	bool has_helpers = may_have_helpers(j, deadlock);
+	uint64_t stay_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < deadlock->num_lanes; i++)
+		shorten(j, deadlock->lanes[i], &stay_ns);
+	if (!has_lasted(j, stay_ns) || (has_helpers && stay_ns < VERDICT_HANG_NEW_NS))
+		return false;
+	if (!find_slip(j, deadlock, stay_ns) && !find_novel(j, deadlock, stay_ns, d) &&
+	    !find_senders(j, deadlock, stay_ns)) {
+		accuse(j, deadlock->ranks, VERDICT_DEADLOCK, stay_ns);
+		j->verdict->which = d;
+	}
+	j->verdict->is_likely |= has_helpers;
+	return true;
+}
+
+/* Stuck ranks wait for some that no message comes from any more. */
+static bool find_gone(struct judge *j)
+{
+	struct rankset *gone = waitfor_find_gone(j->waitfor);
+	uint64_t stay_ns = UINT64_MAX;
+	bool is_found;
+
+	for (uint32_t l = 0; l < j->waitfor->num_lanes; l++)
+		if (j->waitfor->lanes[l].is_stuck)
+			shorten(j, l, &stay_ns);
+	is_found = !rankset_is_empty(gone) && has_lasted(j, stay_ns);
+	if (is_found)
+		accuse(j, gone, VERDICT_LEFT, stay_ns);
+	/* One that is gone altogether has no place. */
+	if (is_found)
+		rankset_add_set(j->verdict->culprits, gone);
+	rankset_destroy(gone);
+	return is_found;
+}
+
+bool verdict_find_deadlock(struct judge *j)
+{
+	if (!j->waitfor)
+		return false;
+	for (uint32_t d = 0; d < j->waitfor->num_deadlocks; d++)
+		if (!j->waitfor->deadlocks[d].is_likely && judge_deadlock(j, d))
+			return true;
+	return find_gone(j);
+}
+
+/* ---- Where waits end ----------------------------------------------------------------------------
+ */
+
+static bool has_strong_need(const struct waitfor *w, const struct waitfor_lane *lane)
+{
+	for (uint32_t i = 0; i < lane->num_needs; i++)
+		if (!w->needs[lane->first_need + i].is_weak)
+			return true;
+	return false;
+}
+
+/* Inside MPI, and nothing is missing for going on. */
+static bool is_in_library(const struct waitfor *w, uint32_t l)
+{
+	const struct waitfor_lane *lane = &w->lanes[l];
+
+	return lane->state == WAITFOR_BLOCKED && lane->gap == WAITFOR_COMPLETE &&
+	       !has_strong_need(w, lane);
+}
+
+static bool is_unknown(const struct waitfor *w, uint32_t l)
+{
+	const struct waitfor_lane *lane = &w->lanes[l];
+
+	return (lane->state == WAITFOR_BLOCKED || lane->state == WAITFOR_POLLS) &&
+	       lane->gap != WAITFOR_COMPLETE && !has_strong_need(w, lane);
+}
+
+/* Everybody's waits end at transfers that do not finish. All who take part are named. */
+bool verdict_find_library(struct judge *j)
+{
+	const struct waitfor *w = j->waitfor;
+	size_t num = 0;
+
+	for (uint32_t l = 0; w && l < w->num_lanes; l++) {
+		if (is_unknown(w, l) || w->lanes[l].is_likely_stuck)
+			return false;
+		j->is_candidate[l] = is_in_library(w, l);
+		num += j->is_candidate[l];
+	}
+	if (num == 0)
+		return false;
+	for (uint32_t l = 0; l < w->num_lanes; l++)
+		if (j->is_candidate[l] && !verdict_is_unusual(j, l))
+			return false;
+	verdict_weigh(j);
+	verdict_name_culprits(j, VERDICT_LIBRARY);
+	return true;
+}
+
+void verdict_keep_ends(struct judge *j)
+{
+	const struct waitfor *w = j->waitfor;
+	bool *is_end, is_likely = false;
+	size_t num = 0;
+
+	if (!w)
+		return;
+	is_end = xcalloc(w->num_lanes, sizeof(*is_end));
+	for (size_t d = 0; d < w->num_deadlocks; d++)
+		for (size_t i = 0; i < w->deadlocks[d].num_lanes; i++) {
+			is_end[w->deadlocks[d].lanes[i]] = true;
+			is_likely |= w->deadlocks[d].is_likely;
+		}
+	for (uint32_t l = 0; l < w->num_lanes; l++) {
+		is_end[l] |= is_in_library(w, l) || is_unknown(w, l);
+		num += is_end[l] && j->is_candidate[l];
+	}
+	for (uint32_t l = 0; num > 0 && l < w->num_lanes; l++)
+		j->is_candidate[l] &= is_end[l];
+	j->verdict->is_likely = is_likely;
+	free(is_end);
+}
+
+void verdict_keep_awaited(struct judge *j)
+{
+	bool *is_awaited;
+	size_t num = 0;
+
+	if (!j->waitfor)
+		return;
+	is_awaited = waitfor_find_awaited(j->waitfor, NULL);
+	for (size_t l = 0; l < j->jm->num_lanes; l++)
+		num += is_awaited[l] && j->is_candidate[l];
+	for (size_t l = 0; num > 0 && l < j->jm->num_lanes; l++)
+		j->is_candidate[l] &= is_awaited[l];
+	free(is_awaited);
+}
+
+void verdict_find_awaited(struct judge *j)
+{
+	struct rankset *ends[WAITFOR_NUM_ENDS];
+	bool ends_moving = true;
+
+	if (!j->waitfor)
+		return;
+	free(waitfor_find_awaited(j->waitfor, ends));
+	for (int e = 0; e < WAITFOR_NUM_ENDS; e++)
+		ends_moving &= e == WAITFOR_END_MOVES || rankset_is_empty(ends[e]);
+	if (ends_moving)
+		rankset_add_set(j->verdict->awaited, ends[WAITFOR_END_MOVES]);
+	for (int e = 0; e < WAITFOR_NUM_ENDS; e++)
+		rankset_destroy(ends[e]);
+}
