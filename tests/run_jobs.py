@@ -140,9 +140,18 @@ WAYS = (("pdb run", run_by_pdb_run), ("pdb env", run_by_pdb_env), ("a rank's pid
 # ---- What is run ---------------------------------------------------------------------------------
 
 
+def choose_ranks(mpi, program):
+    """What ranks do with messages does not depend on both, their number and the MPI: of the many
+    programs in waits/ each MPI gets one size, the one whose ranks yield while they wait the larger.
+    SIZES=all: both."""
+    if not program.has_slow_twin or os.environ.get("SIZES") == "all":
+        return program.ranks
+    return program.ranks[-1:] if mpi.name == "openmpi4" else program.ranks[:1]
+
+
 def add_program(report, pdb, mpi, folder, program):
     label = f"{mpi.name} {program.label}"
-    for size, rank in program.ranks:
+    for size, rank in choose_ranks(mpi, program):
         name = f"{label} {size} ranks" + ("" if rank < 0 else f", fault in {rank}")
         if program.is_healthy:
             report.add(name, run_healthy, pdb, mpi, folder, program, size)

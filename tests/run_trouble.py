@@ -333,12 +333,12 @@ def outputs(job):
 def test_no_segment(place, options):
     """No segment can be made: the program runs as if there were no recorder, one line says why, and
     pdb says that models are missing."""
-    with place.start("checksum", -1, 1000) as job:
+    with place.start("checksum", -1, 200) as job:
         check(job.wait_for_end() == 0, "the program alone failed")
         expected = outputs(job)
     with Mounted(options) as folder:
         env = {"PDB_SEGMENT_DIR": folder}
-        with place.start("checksum", -1, 1000, env=env, segment_dir=folder) as job:
+        with place.start("checksum", -1, 200, env=env, segment_dir=folder) as job:
             check(job.wait_for_end() == 0, f"the program failed: {job.output()[-5:]}")
             check(outputs(job) == expected, "the program's output differs")
             said = [line for line in job.output() if line.startswith("pdb")]
@@ -359,7 +359,7 @@ def test_room_runs_out(place):
     for kib in (300, 600, 900, 1200):
         with Mounted(f"size={kib}k") as folder:
             env = {"PDB_SEGMENT_DIR": folder}
-            with place.start("checksum", -1, 1000, env=env, segment_dir=folder) as job:
+            with place.start("checksum", -1, 200, env=env, segment_dir=folder) as job:
                 check(job.wait_for_end() == 0,
                       f"{kib} KiB: the program failed: {job.output()[-5:]}")
             with place.start("nested", RANK, env=env, segment_dir=folder) as job:

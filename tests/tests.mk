@@ -37,7 +37,8 @@ docs/commands.md: $(O)/tests/shell/print_commands
 # ---- Real MPI jobs (docs/testing.md) ------------------------------------------------------------
 # TEST='words' selects tests by their names, REPEAT=10 runs each so often, SEED=2 picks other ranks
 # and moments, KILLS=100 is how often check-harmless kills pdb, SAMPLES=200 how often check-healthy
-# looks at a correct program, JOBS_MPI=mpich runs only that MPI, WORKERS=1 one test at a time.
+# looks at a correct program, JOBS_MPI=mpich runs only that MPI, SIZES=all the programs in waits/
+# with all their numbers of ranks under each MPI, WORKERS=1 one test at a time.
 
 PYTHON = /usr/bin/python3
 JOBS_ARGS = --build $(O) $(if $(JOBS_MPI),--mpi $(JOBS_MPI))

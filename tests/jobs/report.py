@@ -11,7 +11,7 @@ import time
 from .job import JobError
 
 # A job that hangs is waited for most of the time, so that some can be had at once.
-WORKERS = max(3, os.cpu_count() or 1)
+WORKERS = 2 * (os.cpu_count() or 1)
 
 
 class Failure(Exception):
