@@ -77,7 +77,7 @@ enum seg_limits {
 	SEG_DEFAULT_RING = 8192,
 	SEG_MAX_RING = 1 << 20,
 	SEG_MAX_COMMS = 1 << 14,
-	SEG_MAX_MEMBERS = 1 << 24,
+	SEG_MAX_MEMBERS = 1 << 22,
 	SEG_MAX_REQUESTS = 1 << 16,
 	SEG_MAX_LEDGER = 1 << 14, /* rows of a lane */
 	SEG_MAX_WAITED = 1 << 16, /* requests that one call waits for */
@@ -264,9 +264,9 @@ enum seg_comm_kind {
 };
 
 /* A collective that was started. Number n of a communicator counts from 1 and is at n % SEG_RECENT:
- * blocking and non-blocking ones, those that make or free communicators, windows and files from it,
- * and (of MPI_COMM_WORLD) MPI_Finalize. A persistent one counts at each start, with the site of its
- * init call. Written with comm->seq odd. */
+ * blocking and non-blocking ones, those that make something from it, the one that frees it, and (of
+ * MPI_COMM_WORLD) MPI_Finalize. A persistent one counts when it is made and at each start, with the
+ * site of its init call. Written with comm->seq odd. */
 struct seg_collective {
 	_Atomic uint64_t number; /* 0: none */
 	_Atomic uint64_t bytes;  /* that this rank gives, equal in all members of a correct program;

@@ -11,6 +11,7 @@
 
 /* How it came to be; the first word. */
 enum commid_origin {
+	COMMID_NONE = 0, /* of no identity that all members could find: the id is 0 */
 	COMMID_WORLD = 1,
 	COMMID_SELF = 2,
 	COMMID_COLLECTIVE = 3, /* by a call that is collective over the parent */

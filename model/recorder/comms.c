@@ -267,7 +267,7 @@ static void identify(struct comms *c, const struct comms_new *n, uint64_t member
 	uint64_t parent = is_of_parent ? entry->parent_id : 0;
 
 	entry->ordinal = n->ordinal;
-	if (members == 0 || (is_of_parent && parent == 0))
+	if (members == 0 || n->origin == COMMID_NONE || (is_of_parent && parent == 0))
 		return;
 	if (n->origin != COMMID_COLLECTIVE) {
 		/* Not of all that the parent has, so its count of children is no use. */

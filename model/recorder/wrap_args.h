@@ -5,6 +5,8 @@
 #ifndef PDB_RECORDER_WRAP_ARGS_H
 #define PDB_RECORDER_WRAP_ARGS_H
 
+#include <string.h>
+
 #include "model/recorder/wrap_comms.h"
 
 /* A handle by value: WRAP_FROM_C(MPI_Comm, comm), WRAP_FROM_FORTRAN(MPI_Comm, a6). Communicators,
@@ -60,6 +62,16 @@ static inline int32_t wrap_peer(int rank)
 	return rank == MPI_ANY_SOURCE ? SEG_PEER_ANY
 	       : rank == MPI_ROOT     ? SEG_PEER_ROOT
 				      : SEG_PEER_NULL;
+}
+
+/* Bytes of a text that arrives as (text, length). Fortran's end in blanks. */
+static inline size_t wrap_text_length(const struct wrap_call *w, const char *text, size_t length)
+{
+	if (!w->is_fortran)
+		return strlen(text);
+	while (length > 0 && text[length - 1] == ' ')
+		length--;
+	return length;
 }
 
 static inline int32_t wrap_tag(int tag)

@@ -58,6 +58,14 @@ static inline MPI_File wrap_file_at(const void *at, bool is_fortran)
 			  : *(const MPI_File *)at;
 }
 
+#if MPI_VERSION >= 4
+static inline MPI_Session wrap_session_at(const void *at, bool is_fortran)
+{
+	return is_fortran ? WRAP_INT_F2C(MPI_Session, MPI_Session_f2c, *(const MPI_Fint *)at)
+			  : *(const MPI_Session *)at;
+}
+#endif
+
 static inline uint64_t wrap_comm_key(MPI_Comm comm)
 {
 	return comms_key(COMMS_C, WRAP_WORD(comm));
@@ -83,8 +91,8 @@ static inline uint64_t wrap_file_key(MPI_File file)
 		return __builtin_expect(index != COMMS_UNKNOWN, 1) ? index                         \
 								   : recorder_adopt(key, kind_);   \
 	}                                                                                          \
-	static __attribute__((noinline, cold)) uint32_t wrap_first_##name_(const MPI_Fint *handle, \
-									   uint64_t key)           \
+	static __attribute__((noinline, cold))                                                     \
+	uint32_t wrap_first_##name_(const MPI_Fint *handle, uint64_t key)                          \
 	{                                                                                          \
 		uint32_t index = wrap_##name_(wrap_##name_##_at(handle, true));                    \
 		recorder_map(key, index);                                                          \

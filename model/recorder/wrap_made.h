@@ -4,8 +4,6 @@
 #ifndef PDB_RECORDER_WRAP_MADE_H
 #define PDB_RECORDER_WRAP_MADE_H
 
-#include <string.h>
-
 #include "model/recorder/pages.h"
 #include "model/recorder/wrap_collectives.h"
 
@@ -42,13 +40,57 @@ static bool wrap_world_ranks(MPI_Group group, MPI_Group world, int size, int *to
 	return true;
 }
 
+#if MPI_VERSION >= 4
+static struct {
+	bool is_open;
+	MPI_Session session;
+} wrap_last;
+
+static void wrap_session_init_before(struct wrap_call *w)
+{
+	operation_plain(w->lane, SEG_OPERATION_OTHER, OPERATION_CALL);
+}
+
+static void wrap_session_init_after(struct wrap_call *w, int ret, const void *at)
+{
+	if (ret != MPI_SUCCESS)
+		return;
+	wrap_last.session = wrap_session_at(at, w->is_fortran);
+	wrap_last.is_open = true;
+}
+
+static void wrap_session_finalize_before(struct wrap_call *w, const void *at)
+{
+	operation_plain(w->lane, SEG_OPERATION_OTHER, OPERATION_CALL);
+	if (wrap_session_at(at, w->is_fortran) == wrap_last.session)
+		wrap_last.is_open = false;
+}
+#endif
+
+/* The processes of MPI_COMM_WORLD, also of a program that has sessions alone. */
+static bool wrap_world_group(MPI_Group *ret)
+{
+	MPI_Comm world = wrap_world_comm();
+
+	if (comms_find(&recorder_comms, wrap_comm_key(world)) == 0) {
+		__typeof__(&MPI_Comm_group) comm_group = WRAP_PMPI(MPI_Comm_group);
+		return comm_group && comm_group(world, ret) == MPI_SUCCESS;
+	}
+#if MPI_VERSION >= 4
+	__typeof__(&MPI_Group_from_session_pset) get = WRAP_PMPI(MPI_Group_from_session_pset);
+	return wrap_last.is_open && get &&
+	       get(wrap_last.session, "mpi://WORLD", ret) == MPI_SUCCESS;
+#else
+	return false;
+#endif
+}
+
 static bool wrap_members_of(MPI_Group group, int size, int *to)
 {
-	__typeof__(&MPI_Comm_group) comm_group = WRAP_PMPI(MPI_Comm_group);
 	__typeof__(&MPI_Group_free) group_free = WRAP_PMPI(MPI_Group_free);
 	MPI_Group world;
 
-	if (!comm_group || !group_free || comm_group(wrap_world_comm(), &world) != MPI_SUCCESS)
+	if (!group_free || !wrap_world_group(&world))
 		return false;
 	bool known = wrap_world_ranks(group, world, size, to);
 	group_free(&world);
@@ -235,10 +277,110 @@ static void wrap_duplicate_after(struct wrap_call *w, int ret, const void *comm)
 		wrap_made(w, &n, comm);
 }
 
+/* Returns at once. The handle is there already, though it may not be used yet. */
+static void wrap_idup_before(struct wrap_call *w, uint32_t parent)
+{
+	wrap_start(w, parent, SEG_PEER_NONE, SEG_NO_BYTES, 0);
+	w->ordinal = comms_child(&recorder_comms, parent);
+}
+
+static void wrap_idup_after(struct wrap_call *w, int ret, const void *comm, const void *request)
+{
+	uint64_t key = wrap_comm_key(wrap_comm_at(comm, w->is_fortran));
+
+	wrap_started(w, ret, request);
+	/* A library that sets it later leaves what the variable held before. */
+	if (comms_find(&recorder_comms, key) == COMMS_UNKNOWN)
+		wrap_duplicate_after(w, ret, comm);
+}
+
+/* Collective over the new one alone: nothing to count on the parent. */
+static void wrap_make_group_before(struct wrap_call *w, uint32_t parent, MPI_Group group, int tag)
+{
+	(void)group;
+	operation_plain(w->lane, SEG_OPERATION_OTHER, OPERATION_CALL);
+	w->comm = parent;
+	w->key = (uint64_t)(int64_t)tag;
+}
+
+static void wrap_make_group_after(struct wrap_call *w, int ret, const void *comm)
+{
+	struct comms_new n = {.origin = COMMID_GROUP, .parent = w->comm, .extra = w->key};
+
+	if (ret == MPI_SUCCESS)
+		wrap_made(w, &n, comm);
+}
+
+static void wrap_make_inter_before(struct wrap_call *w, uint32_t local, int local_leader,
+				   uint32_t peer, int remote_leader, int tag)
+{
+	(void)peer;
+	(void)remote_leader;
+	wrap_collective(w, local, local_leader, SEG_NO_BYTES, 0);
+	w->key = (uint64_t)(int64_t)tag;
+}
+
+static void wrap_make_inter_after(struct wrap_call *w, int ret, const void *comm)
+{
+	struct comms_new n = {.origin = COMMID_LEADERS, .parent = w->comm, .extra = w->key};
+
+	if (ret == MPI_SUCCESS)
+		wrap_made(w, &n, comm);
+}
+
+/* Of groups of a session, which only those know that are in them. */
+static inline void wrap_from_group_before(struct wrap_call *w)
+{
+	operation_plain(w->lane, SEG_OPERATION_OTHER, OPERATION_CALL);
+}
+
+static inline void wrap_from_group_after(struct wrap_call *w, int ret, const char *tag,
+					 size_t length, const void *comm)
+{
+	struct comms_new n = {.origin = COMMID_SESSION, .parent = SEG_NO_COMM};
+
+	if (ret != MPI_SUCCESS)
+		return;
+	length = wrap_text_length(w, tag, length);
+	for (size_t i = 0; i < length; i++)
+		n.extra = commid_step(n.extra, (unsigned char)tag[i]);
+	wrap_made(w, &n, comm);
+}
+
+/* Spawn, connect, accept: what it needs of the other world is not known. */
+static void wrap_spawn_before(struct wrap_call *w, int root, uint32_t comm)
+{
+	comms_start(&recorder_comms, comm, w->lane->site, wrap_peer(root), SEG_NO_BYTES);
+	operation_plain(w->lane, SEG_OPERATION_OTHER, OPERATION_CALL);
+	w->comm = comm;
+	w->ordinal = comms_child(&recorder_comms, comm);
+}
+
+static void wrap_spawn_after(struct wrap_call *w, int ret, const void *comm)
+{
+	struct comms_new n = {.origin = COMMID_NONE, .parent = w->comm, .ordinal = w->ordinal};
+
+	if (ret == MPI_SUCCESS)
+		wrap_made(w, &n, comm);
+}
+
+static void wrap_join_before(struct wrap_call *w)
+{
+	operation_plain(w->lane, SEG_OPERATION_OTHER, OPERATION_CALL);
+}
+
+static void wrap_join_after(struct wrap_call *w, int ret, const void *comm)
+{
+	struct comms_new n = {.origin = COMMID_NONE, .parent = SEG_NO_COMM};
+
+	if (ret == MPI_SUCCESS)
+		wrap_made(w, &n, comm);
+}
+
 /* The intercommunicator to the processes that spawned this world was made in MPI_Init. */
 static void wrap_get_parent_after(struct wrap_call *w, int ret, const void *at)
 {
-	struct comms_new n = {.origin = COMMID_COLLECTIVE, .parent = SEG_NO_COMM};
+	struct comms_new n = {.origin = COMMID_NONE, .parent = SEG_NO_COMM};
 
 	if (ret == MPI_SUCCESS &&
 	    comms_find(&recorder_comms, wrap_comm_key(wrap_comm_at(at, w->is_fortran))) ==
@@ -246,17 +388,11 @@ static void wrap_get_parent_after(struct wrap_call *w, int ret, const void *at)
 		wrap_made(w, &n, at);
 }
 
-/* Fortran's texts end in blanks. */
 static void wrap_name_after(struct wrap_call *w, int ret, uint32_t index, const char *text,
 			    size_t length)
 {
-	if (ret != MPI_SUCCESS || !text)
-		return;
-	if (!w->is_fortran)
-		length = strlen(text);
-	while (w->is_fortran && length > 0 && text[length - 1] == ' ')
-		length--;
-	recorder_name(index, text, length);
+	if (ret == MPI_SUCCESS && text)
+		recorder_name(index, text, wrap_text_length(w, text, length));
 }
 
 /* ---- Freeing -----------------------------------------------------------------------------------
