@@ -28,7 +28,6 @@ struct wrap_call {
 };
 
 #include "model/recorder/wrap_made.h"
-#include "model/recorder/wrap_p2p.h"
 
 #define WRAP_FUNCTION(symbol_, name_, class_, language_)                                          \
 	const enum seg_language wrap_language = SEG_LANGUAGE_##language_;                         \

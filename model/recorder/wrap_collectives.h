@@ -5,142 +5,166 @@
 #ifndef PDB_RECORDER_WRAP_COLLECTIVES_H
 #define PDB_RECORDER_WRAP_COLLECTIVES_H
 
-#include "model/recorder/operation.h"
-#include "model/recorder/wrap_args.h"
+#include "model/recorder/wrap_p2p.h"
+
+/* What a call says that all members must say alike. */
+struct wrap_given {
+	int32_t root;
+	uint64_t bytes;
+};
 
 /* The call is over when the others have done their part of that collective. */
 static inline void wrap_in_collective(struct wrap_call *w, uint32_t comm, uint64_t number,
-				      int32_t root, uint64_t bytes, uint32_t flags)
+				      struct wrap_given given, uint32_t flags)
 {
 	enum seg_operation_kind kind = number ? SEG_OPERATION_COLLECTIVE : SEG_OPERATION_OTHER;
 	struct operation op = operation_begin(w->lane, kind, flags, OPERATION_CALL);
 
 	operation_number(&op, number);
-	operation_transfer(&op, 0, comm, root, 0, number, bytes);
+	operation_transfer(&op, 0, comm, given.root, 0, number, given.bytes);
 	operation_end(&op);
 }
 
-/* A collective starts on `comm`, and the call is over when it is. */
-static inline void wrap_collective(struct wrap_call *w, uint32_t comm, int32_t root, uint64_t bytes,
+/* A collective starts on `comm`, and the call is over when it is. Flags: enum seg_operation_flags
+ */
+static inline void wrap_collective(struct wrap_call *w, uint32_t comm, struct wrap_given given,
 				   uint32_t flags)
 {
-	uint64_t number = comms_start(&recorder_comms, comm, w->lane->site, root, bytes);
+	uint64_t number =
+		comms_start(&recorder_comms, comm, w->lane->site, given.root, given.bytes);
 
-	wrap_in_collective(w, comm, number, root, bytes, flags);
+	wrap_in_collective(w, comm, number, given, flags);
 	w->comm = comm;
 }
 
-/* A collective starts, and the call returns at once. */
-static inline void wrap_start(struct wrap_call *w, uint32_t comm, int32_t root, uint64_t bytes,
+/* One starts, and the call returns with a request; or with a persistent one, and making that is a
+ * collective, too. Flags: enum seg_request_flags */
+static inline void wrap_start(struct wrap_call *w, uint32_t comm, struct wrap_given given,
 			      uint32_t flags)
 {
-	comms_start(&recorder_comms, comm, w->lane->site, root, bytes);
-	operation_plain(w->lane, SEG_OPERATION_LOCAL, OPERATION_CALL);
+	uint64_t number =
+		comms_start(&recorder_comms, comm, w->lane->site, given.root, given.bytes);
+	struct request request = {
+		.kind = number ? SEG_REQUEST_COLLECTIVE : SEG_REQUEST_OTHER,
+		.flags = flags,
+		.comm = comm,
+		.peer = given.root,
+		.ordinal = number,
+		.bytes = given.bytes,
+		.row = LEDGER_NO_ROW,
+	};
+
+	p2p_will_make(w->lane, &request);
 	w->comm = comm;
-	(void)flags;
-}
-static inline void wrap_started(struct wrap_call *w, int ret, const void *request)
-{
-	(void)w;
-	(void)ret;
-	(void)request;
 }
 
-/* ---- Bytes -------------------------------------------------------------------------------------
+/* ---- What they give ----------------------------------------------------------------------------
  */
 
-/* Between two groups, each may give another amount. */
+/* Ranks may give different amounts. */
+static inline struct wrap_given wrap_uneven_given(void)
+{
+	return (struct wrap_given){SEG_PEER_NONE, SEG_NO_BYTES};
+}
+
+static inline struct wrap_given wrap_rooted_given(int root)
+{
+	return (struct wrap_given){wrap_peer(root), SEG_NO_BYTES};
+}
+
+/* MPI_Bcast, MPI_Reduce */
+static inline struct wrap_given wrap_bcast_given(MPI_Count count, MPI_Datatype type, int root)
+{
+	return (struct wrap_given){wrap_peer(root),
+				   root == MPI_PROC_NULL ? SEG_NO_BYTES : wrap_bytes(count, type)};
+}
+
+/* MPI_Allreduce, MPI_Scan and the like */
+static inline struct wrap_given wrap_allreduce_given(MPI_Count count, MPI_Datatype type)
+{
+	return (struct wrap_given){SEG_PEER_NONE, wrap_bytes(count, type)};
+}
+
 static inline bool wrap_is_inter(uint32_t comm)
 {
 	return comms_kind(&recorder_comms, comm) == SEG_COMM_INTER;
 }
 
-/* Of MPI_Gather and MPI_Scatter: what the root says of each rank, or a rank of itself. */
-static inline uint64_t wrap_rooted_bytes(uint32_t comm, int root, MPI_Count root_count,
-					 MPI_Datatype root_type, MPI_Count count, MPI_Datatype type)
+/* MPI_Allgather, MPI_Alltoall: what each gives is what it gets from each; but two groups may give
+ * each other different amounts. */
+static inline struct wrap_given wrap_alltoall_given(MPI_Count count, MPI_Datatype type,
+						    uint32_t comm)
+{
+	return (struct wrap_given){SEG_PEER_NONE,
+				   wrap_is_inter(comm) ? SEG_NO_BYTES : wrap_bytes(count, type)};
+}
+
+/* MPI_Gather, MPI_Scatter: what the root says of each rank, or a rank of itself. */
+static inline struct wrap_given wrap_gather_given(MPI_Count count, MPI_Datatype type,
+						  MPI_Count root_count, MPI_Datatype root_type,
+						  int root, uint32_t comm)
 {
 	int own = comms_rank(&recorder_comms, comm);
+	struct wrap_given given = wrap_rooted_given(root);
 
 	if (root == MPI_PROC_NULL || own < 0)
-		return SEG_NO_BYTES;
+		return given;
 	bool is_root = wrap_is_inter(comm) ? root == MPI_ROOT : root == own;
-	return is_root ? wrap_bytes(root_count, root_type) : wrap_bytes(count, type);
+	given.bytes = is_root ? wrap_bytes(root_count, root_type) : wrap_bytes(count, type);
+	return given;
 }
 
-/* ---- Blocking ----------------------------------------------------------------------------------
+/* ---- Hooks -------------------------------------------------------------------------------------
  */
 
-static inline void wrap_barrier_before(struct wrap_call *w, uint32_t comm)
+/* For a shape and its arguments before `comm`: the hooks of the blocking function and of the one
+ * that makes a request, whose shape has an i before its name. */
+#define WRAP_COLLECTIVE(shape_, given_, ...)                                                       \
+	static inline void wrap_##shape_##_before(struct wrap_call *w, ##__VA_ARGS__,              \
+						  uint32_t comm)                                   \
+	{                                                                                          \
+		wrap_collective(w, comm, given_, 0);                                               \
+	}                                                                                          \
+	static inline void wrap_i##shape_##_before(struct wrap_call *w, ##__VA_ARGS__,             \
+						   uint32_t comm, uint32_t flags)                  \
+	{                                                                                          \
+		wrap_start(w, comm, given_, flags);                                                \
+	}                                                                                          \
+	static inline void wrap_i##shape_##_after(struct wrap_call *w, int ret,                    \
+						  const void *request)                             \
+	{                                                                                          \
+		wrap_request_made(w, ret, request);                                                \
+	}
+
+WRAP_COLLECTIVE(barrier, ((struct wrap_given){SEG_PEER_NONE, 0}))
+WRAP_COLLECTIVE(uneven, wrap_uneven_given())
+WRAP_COLLECTIVE(rooted, wrap_rooted_given(root), int root)
+WRAP_COLLECTIVE(bcast, wrap_bcast_given(count, type, root), MPI_Count count, MPI_Datatype type,
+		int root)
+WRAP_COLLECTIVE(allreduce, wrap_allreduce_given(count, type), MPI_Count count, MPI_Datatype type)
+WRAP_COLLECTIVE(alltoall, wrap_alltoall_given(count, type, comm), MPI_Count count,
+		MPI_Datatype type)
+WRAP_COLLECTIVE(gather, wrap_gather_given(send_count, send_type, count, type, root, comm),
+		MPI_Count send_count, MPI_Datatype send_type, MPI_Count count, MPI_Datatype type,
+		int root)
+WRAP_COLLECTIVE(scatter, wrap_gather_given(count, type, send_count, send_type, root, comm),
+		MPI_Count send_count, MPI_Datatype send_type, MPI_Count count, MPI_Datatype type,
+		int root)
+
+static inline void wrap_neighbor_before(struct wrap_call *w, uint32_t comm)
 {
-	wrap_collective(w, comm, SEG_PEER_NONE, 0, 0);
-}
-
-/* MPI_Bcast, MPI_Reduce */
-static inline void wrap_bcast_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type,
-				     int root, uint32_t comm)
-{
-	uint64_t bytes = root == MPI_PROC_NULL ? SEG_NO_BYTES : wrap_bytes(count, type);
-
-	wrap_collective(w, comm, wrap_peer(root), bytes, 0);
-}
-
-static inline void wrap_gather_before(struct wrap_call *w, MPI_Count send_count,
-				      MPI_Datatype send_type, MPI_Count count, MPI_Datatype type,
-				      int root, uint32_t comm)
-{
-	uint64_t bytes = wrap_rooted_bytes(comm, root, count, type, send_count, send_type);
-
-	wrap_collective(w, comm, wrap_peer(root), bytes, 0);
-}
-
-static inline void wrap_scatter_before(struct wrap_call *w, MPI_Count send_count,
-				       MPI_Datatype send_type, MPI_Count count, MPI_Datatype type,
-				       int root, uint32_t comm)
-{
-	uint64_t bytes = wrap_rooted_bytes(comm, root, send_count, send_type, count, type);
-
-	wrap_collective(w, comm, wrap_peer(root), bytes, 0);
-}
-
-/* MPI_Gatherv, MPI_Scatterv */
-static inline void wrap_rooted_before(struct wrap_call *w, int root, uint32_t comm)
-{
-	wrap_collective(w, comm, wrap_peer(root), SEG_NO_BYTES, 0);
-}
-
-/* MPI_Allreduce, MPI_Scan and the like */
-static inline void wrap_allreduce_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type,
-					 uint32_t comm)
-{
-	wrap_collective(w, comm, SEG_PEER_NONE, wrap_bytes(count, type), 0);
-}
-
-/* MPI_Allgather, MPI_Alltoall: what each gives is what each gets from each. */
-static inline void wrap_alltoall_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type,
-					uint32_t comm)
-{
-	uint64_t bytes = wrap_is_inter(comm) ? SEG_NO_BYTES : wrap_bytes(count, type);
-
-	wrap_collective(w, comm, SEG_PEER_NONE, bytes, 0);
-}
-
-/* Ranks may give different amounts; on windows and files, too. Flags: enum seg_operation_flags */
-static inline void wrap_uneven_before(struct wrap_call *w, uint32_t comm, uint32_t flags)
-{
-	wrap_collective(w, comm, SEG_PEER_NONE, SEG_NO_BYTES, flags);
+	wrap_collective(w, comm, wrap_uneven_given(), SEG_OPERATION_NEIGHBOURS);
 }
 
 /* The end of a split collective needs no more than that the others have begun it. */
 static inline void wrap_split_end_before(struct wrap_call *w, uint32_t file)
 {
-	uint64_t number = comms_last(&recorder_comms, file);
-
-	wrap_in_collective(w, file, number, SEG_PEER_NONE, SEG_NO_BYTES, 0);
+	wrap_in_collective(w, file, comms_last(&recorder_comms, file), wrap_uneven_given(), 0);
 }
 
 static inline void wrap_finalize_before(struct wrap_call *w)
 {
-	wrap_collective(w, 0, SEG_PEER_NONE, SEG_NO_BYTES, 0);
+	wrap_collective(w, 0, wrap_uneven_given(), 0);
 }
 
 #endif

@@ -244,7 +244,7 @@ static __attribute__((noinline, cold)) void wrap_made(struct wrap_call *w, struc
 /* Collective over the parent, that everybody in it counts. */
 static void wrap_make_before(struct wrap_call *w, uint32_t parent)
 {
-	wrap_collective(w, parent, SEG_PEER_NONE, SEG_NO_BYTES, 0);
+	wrap_collective(w, parent, wrap_uneven_given(), 0);
 	w->ordinal = comms_child(&recorder_comms, parent);
 }
 
@@ -280,7 +280,7 @@ static void wrap_duplicate_after(struct wrap_call *w, int ret, const void *comm)
 /* Returns at once. The handle is there already, though it may not be used yet. */
 static void wrap_idup_before(struct wrap_call *w, uint32_t parent)
 {
-	wrap_start(w, parent, SEG_PEER_NONE, SEG_NO_BYTES, 0);
+	wrap_start(w, parent, wrap_uneven_given(), 0);
 	w->ordinal = comms_child(&recorder_comms, parent);
 }
 
@@ -288,7 +288,7 @@ static void wrap_idup_after(struct wrap_call *w, int ret, const void *comm, cons
 {
 	uint64_t key = wrap_comm_key(wrap_comm_at(comm, w->is_fortran));
 
-	wrap_started(w, ret, request);
+	wrap_request_made(w, ret, request);
 	/* A library that sets it later leaves what the variable held before. */
 	if (comms_find(&recorder_comms, key) == COMMS_UNKNOWN)
 		wrap_duplicate_after(w, ret, comm);
@@ -316,7 +316,7 @@ static void wrap_make_inter_before(struct wrap_call *w, uint32_t local, int loca
 {
 	(void)peer;
 	(void)remote_leader;
-	wrap_collective(w, local, local_leader, SEG_NO_BYTES, 0);
+	wrap_collective(w, local, wrap_rooted_given(local_leader), 0);
 	w->key = (uint64_t)(int64_t)tag;
 }
 
@@ -402,7 +402,7 @@ static void wrap_name_after(struct wrap_call *w, int ret, uint32_t index, const 
  * the handle for something new. */
 static void wrap_free(struct wrap_call *w, uint32_t index, uint64_t key)
 {
-	wrap_collective(w, index, SEG_PEER_NONE, SEG_NO_BYTES, 0);
+	wrap_collective(w, index, wrap_uneven_given(), 0);
 	w->key = key;
 	recorder_unmap(index);
 }

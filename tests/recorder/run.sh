@@ -41,6 +41,8 @@ compile() {
 		# The sentinels of MPI (MPI_STATUSES_IGNORE...) look like bad pointers to the compiler.
 		mpicc.$mpi -O2 -g -Wno-stringop-overflow -Wno-stringop-overread -o "$work/coverage-$mpi" \
 			"$here/coverage.c" "$here/coverage_trace.c" "$here/checkpoint.c" || return 1
+		mpicc.$mpi -O2 -g -Wno-stringop-overflow -Wno-stringop-overread -Wno-nonnull \
+			-o "$work/comms-$mpi" "$here/comms.c" "$here/checkpoint.c" || return 1
 		gcc -c -I"$here" -o "$work/checkpoint_f.o" "$here/checkpoint_f.c"
 		gcc -c -o "$work/checkpoint.o" "$here/checkpoint.c"
 		for p in calls_mpif.f calls_usempi.f90 calls_f08.f90; do
@@ -48,8 +50,10 @@ compile() {
 				checkpoint_f.o checkpoint.o) || return 1
 		done
 		for way in MPIF MPI F08; do
-			(cd "$work" && mpif90.$mpi -O2 -g -w -DUSE_$way -fallow-argument-mismatch -o "coverage_$way-$mpi" \
-				"$here/coverage_f.F90" checkpoint_f.o checkpoint.o) || return 1
+			for p in coverage comms; do
+				(cd "$work" && mpif90.$mpi -O2 -g -w -DUSE_$way -fallow-argument-mismatch \
+					-o "${p}_$way-$mpi" "$here/${p}_f.F90" checkpoint_f.o checkpoint.o) || return 1
+			done
 		done
 	done
 }
@@ -188,6 +192,18 @@ inspect() {
 	segment=$(segments)
 	$check || return 1
 	go || { say "the job failed"; return 1; }
+}
+
+# Communicators, windows and files: ids equal in all members and different for all else, true members,
+# true numbers of collectives.
+test_comms() {
+	mpi=$1 ranks=$2
+	shift 2
+	launch "$mpi" "$ranks" "$@"
+	wait_ready "$ranks" || return 1
+	"$python" "$here/check_comms.py" "$CHECK_DIR" $(segments) >>"$work/why" || return 1
+	go || { say "the job failed"; say_errors; return 1; }
+	expect_no_segment
 }
 
 check_threads() {
@@ -493,6 +509,12 @@ for mpi in openmpi mpich; do
 		done
 	done
 	run "coverage-complete-$mpi" test_all_called $mpi
+	for ranks in 4 5; do
+		run "comms-$mpi-$ranks" test_comms $mpi $ranks "$work/comms-$mpi"
+	done
+	for way in MPIF MPI F08; do
+		run "comms-fortran-$way-$mpi" test_comms $mpi 4 "$work/comms_$way-$mpi"
+	done
 	run "stacks-contexts-$mpi" test_stacks $mpi contexts 21
 	run "stacks-signal-$mpi" test_stacks $mpi signal 10
 	run "stacks-signal-inside-$mpi" test_stacks $mpi inside 2
@@ -511,6 +533,7 @@ for mpi in openmpi mpich; do
 	run "tool-behind-pmpi-$mpi" test_tool $mpi behind 15 "" PDB_CHAIN=pmpi
 	run "tool-before-$mpi" test_tool $mpi before 15 "tool saw 15" TOOL_NEXT=1
 done
+run comms-python test_comms openmpi 4 "$python" "$here/comms.py"
 run exec test_exec
 run stacks-sessions test_stacks mpich sessions ""
 run python test_python
