@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "model/error.h"
 #include "model/segment_reader_private.h"
@@ -97,12 +98,20 @@ void *reader_copy_table(struct reader *r, enum seg_table_id id, const char *name
 
 int reader_try(struct reader *r, reader_try_fn try_copy, void *what, bool *is_whole)
 {
+	static const struct timespec nap = {.tv_nsec = 1000000};
+
 	*is_whole = false;
-	for (int i = 0; i < READER_LOCK_ATTEMPTS && !*is_whole; i++) {
+	for (int i = 0; i < READER_LOCK_ATTEMPTS + READER_LOCK_NAPS && !*is_whole; i++) {
 		if (i > 0 && r->retries-- <= 0)
 			break;
-		if (i >= READER_LOCK_ATTEMPTS / 2)
+		/* A writer that waits for a processor in the middle gets one soon. */
+		if (i >= READER_LOCK_ATTEMPTS) {
+			if (r->naps-- <= 0)
+				break;
+			nanosleep(&nap, NULL);
+		} else if (i >= READER_LOCK_ATTEMPTS / 2) {
 			sched_yield();
+		}
 		if (try_copy(r, what, is_whole) < 0)
 			return -1;
 	}

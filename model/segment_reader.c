@@ -14,7 +14,7 @@
 /* All that one segment may make the reader allocate: 64 lanes with the largest ring. */
 static const uint64_t budget_max = 2ull << 30;
 /* Tries for all sequence locks of a segment together. */
-static const int retries_max = 20000;
+static const int retries_max = 20000, naps_max = 50;
 
 /* The number of lanes, all of them inside the file. Taken before anything else, and the size of the
  * file after it: both only grow, the size first. */
@@ -123,7 +123,13 @@ static int read_all(struct reader *r)
 
 int segment_read(int fd, struct model **model_ret, struct pdb_error *err)
 {
-	struct reader r = { .fd = fd, .budget = budget_max, .retries = retries_max, .err = err };
+	struct reader r = {
+		.fd = fd,
+		.budget = budget_max,
+		.retries = retries_max,
+		.naps = naps_max,
+		.err = err,
+	};
 	int status;
 
 	r.model = model_create();
@@ -148,7 +154,13 @@ int segment_read(int fd, struct model **model_ret, struct pdb_error *err)
 int segment_look(int fd, struct segment_look *looks, int max, struct pdb_error *err)
 {
 	struct model unused = { 0 };
-	struct reader r = { .fd = fd, .retries = retries_max, .model = &unused, .err = err };
+	struct reader r = {
+		.fd = fd,
+		.retries = retries_max,
+		.naps = naps_max,
+		.model = &unused,
+		.err = err,
+	};
 	size_t num;
 
 	if (segment_read_header(fd, &r.header, err) < 0 || count_lanes(&r, &num) < 0)

@@ -22,7 +22,8 @@ struct pdb_error;
 
 enum {
 	READER_LANE_ATTEMPTS = 5,   /* to copy a lane while it stands still */
-	READER_LOCK_ATTEMPTS = 200, /* to get a sequence lock */
+	READER_LOCK_ATTEMPTS = 200, /* to get a sequence lock, */
+	READER_LOCK_NAPS = 20,	    /* and then more, a millisecond apart */
 };
 
 /* The words of struct seg_current, out of the segment. */
@@ -49,7 +50,8 @@ struct reader {
 	int fd;
 	uint64_t file_size;
 	uint64_t budget; /* bytes left */
-	int retries;     /* of sequence locks, left */
+	int retries;	 /* of sequence locks, left; and naps of a millisecond between them */
+	int naps;
 	struct seg_header header;
 	struct model *model;
 	struct raw_lane *raw; /* [model->num_lanes] */
