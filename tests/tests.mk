@@ -181,7 +181,15 @@ bench-sample: $(ATTACH)/sample_bench $(ATTACH)/blocked-openmpi $(ATTACH)/blocked
 
 # ---- The recorder in real MPI programs, and what a call costs ------------------------------------
 
-check-recorder: $(RECORDERS) | $(O)/.deps-check
+READ_SEGMENT = $(O)/tests/recorder/read_segment
+
+$(READ_SEGMENT): $(READ_SEGMENT).o $(O)/libpdb.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PC_LDLIBS)
+
+-include $(READ_SEGMENT).d
+
+check-recorder: $(RECORDERS) $(READ_SEGMENT) | $(O)/.deps-check
 	@sh tests/recorder/run.sh $(O) $(TEST)
 
 RECORDER_BENCH = $(O)/tests/bench/recorder_bench-openmpi $(O)/tests/bench/recorder_bench-mpich

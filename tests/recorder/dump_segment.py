@@ -7,6 +7,7 @@ that the format's description is tested; it knows nothing of pdb's code.
     dump_segment.py --calls FILE     MPI function and number of recorded calls, summed over lanes
     dump_segment.py --evidence FILE  communicators, collectives, requests, operations and ledgers
 """
+import os
 import struct
 import sys
 
@@ -30,7 +31,7 @@ TRANSFERS = {"send": 1, "recv": 1, "sendrecv": 2, "probe": 1, "collective": 1, "
 
 
 def text(raw):
-    return raw.split(b"\0", 1)[0].decode("utf-8", "replace")
+    return bytes(raw).split(b"\0", 1)[0].decode("utf-8", "replace")
 
 
 def named(names, value):
@@ -44,6 +45,21 @@ def flags(names, bits):
 
 def number(value):
     return "-" if value in (NO_COMM, NO_BYTES) else str(value)
+
+
+def read_sparse(path):
+    """The whole file; most of it is holes, which need not be read."""
+    with open(path, "rb") as file:
+        data = bytearray(os.fstat(file.fileno()).st_size)
+        at = 0
+        while True:
+            try:
+                at = os.lseek(file.fileno(), at, os.SEEK_DATA)
+            except OSError:
+                return data
+            end = os.lseek(file.fileno(), at, os.SEEK_HOLE)
+            data[at:end] = os.pread(file.fileno(), end - at, at)
+            at = end
 
 
 class Table:
@@ -257,7 +273,8 @@ def dump_lane_evidence(lane):
     operation = lane.operation
     if operation.is_valid:
         print("  operation: %s flags %s number %d waited %s" % (
-            operation.kind, operation.flags, operation.number,
+            operation.kind, operation.flags,
+            operation.number if operation.kind == "collective" else 0,
             ",".join(map(str, operation.waited)) or "-"))
         for transfer in operation.transfers:
             print("    transfer: comm %s peer %s tag %s ordinal %d bytes %s" % transfer)
@@ -312,8 +329,7 @@ def dump(segment):
 
 def main():
     words = sys.argv[1:]
-    with open(words[-1], "rb") as file:
-        segment = Segment(file.read())
+    segment = Segment(read_sparse(words[-1]))
     if words[0] == "--calls":
         for (name, language), count in sorted(calls(segment).items()):
             print(name, language, count)

@@ -214,6 +214,21 @@ check_threads() {
 }
 test_threads() { inspect "$1" check_threads "$work/calls-$1" threads && expect_no_segment; }
 
+# pdb's own reader and the one made from the format's description tell the same of a program that
+# has called everything; and pdb's gets through the segment when it is damaged.
+test_readers() {
+	launch "$1" 2 "$work/coverage-$1" calls
+	wait_ready 2 || return 1
+	for s in $(segments); do
+		dump --evidence "$s" >"$work/evidence"
+		expect_equal "evidence by pdb's reader" "$("$build/tests/recorder/read_segment" "$s" 2>&1)" \
+			"$(cat "$work/evidence")" || return 1
+		grep -q '^comm 5' "$work/evidence" || { say "no communicators"; return 1; }
+	done
+	"$build/tests/recorder/read_segment" --damage 5 "$s" >>"$work/why" 2>&1 || return 1
+	go || { say "the job failed"; return 1; }
+}
+
 # Calls from unusual places: all counted, none taken for abandoned.
 check_sends() {
 	expect_equal "sends" "$(dump --calls "$segment" | sed -n 's/MPI_Send c //p')" "$sends" &&
@@ -515,6 +530,7 @@ for mpi in openmpi mpich; do
 	for way in MPIF MPI F08; do
 		run "comms-fortran-$way-$mpi" test_comms $mpi 4 "$work/comms_$way-$mpi"
 	done
+	run "readers-$mpi" test_readers $mpi
 	run "stacks-contexts-$mpi" test_stacks $mpi contexts 21
 	run "stacks-signal-$mpi" test_stacks $mpi signal 10
 	run "stacks-signal-inside-$mpi" test_stacks $mpi inside 2
