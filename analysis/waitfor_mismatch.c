@@ -13,11 +13,11 @@ enum { MAX_PARTIES = 16 };
 /* What one member does as the collective. */
 struct claim {
 	int rank;
+	uint64_t number;
 	const char *function;
 	int32_t root;
 	uint64_t bytes;
 	uint32_t site;
-	bool is_waiting;
 };
 
 /* MPI_Bcast_c takes part in MPI_Bcast. */
@@ -50,70 +50,128 @@ static bool differs(enum waitfor_difference what, const struct claim *a, const s
 /* ---- Collecting what the members do ------------------------------------------------------------
  */
 
+/* What the members do as those collectives of a communicator that somebody waits in. */
 struct claims {
-	struct claim *claims;
-	size_t num, capacity;
+	uint64_t *numbers; /* of the collectives, ascending */
+	size_t num_numbers;
+	struct claim *claims; /* by number */
+	size_t num_claims, capacity;
+	size_t *first; /* [num_numbers + 1] in claims */
 };
 
 /* Is the rank still in it, be it by the call itself or by a request that it waits for? */
-static bool is_in(const struct waitfor *w, int rank, uint32_t node)
+static bool is_in(const struct waitfor *w, int rank, uint32_t comm, uint64_t number)
 {
 	const struct rank_lanes *lanes = &w->private->ranks[rank];
 
-	for (uint32_t l = lanes->first; l < lanes->first + lanes->num; l++)
-		for (uint32_t i = 0; i < w->lanes[l].num_needs; i++)
-			if (w->needs[w->lanes[l].first_need + i].node == node)
+	for (uint32_t l = lanes->first; l < lanes->first + lanes->num; l++) {
+		const struct waitfor_lane *lane = &w->lanes[l];
+
+		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
+			if (w->needs[n].comm == comm && w->needs[n].number == number &&
+			    waitfor_collective_of(w, w->needs[n].node) != WAITFOR_NONE)
 				return true;
+	}
 	return false;
 }
 
-static void collect(const struct waitfor *w, uint32_t c, struct claims *claims)
+static int compare_numbers(const void *a, const void *b)
 {
-	const struct waitfor_private *p = w->private;
-	const struct waitfor_collective *collective = &w->collectives[c];
-	const struct job_comm *comm = &w->comms->comms[collective->comm];
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-	claims->num = 0;
-	for (size_t i = 0; i < comm->num_views; i++) {
-		const struct job_comm_view *view = &comm->views[i];
-		const struct model_collective *recent = view->comm->recent;
-		const struct job_lane *lane = &p->jm->lanes[p->ranks[view->rank].first];
-		int k = 0;
-
-		while (k < SEG_RECENT && recent[k].number > collective->number)
-			k++;
-		if (k == SEG_RECENT || recent[k].number != collective->number ||
-		    !p->is_static[view->rank])
-			continue;
-		claims->claims = xgrow(claims->claims, claims->num, &claims->capacity,
-				       sizeof(*claims->claims));
-		claims->claims[claims->num++] = (struct claim){
-			.rank = view->rank,
-			.function = p->jm->sites[lane->site_map[recent[k].site]].name,
-			.root = recent[k].root,
-			.bytes = recent[k].bytes,
-			.site = lane->site_map[recent[k].site],
-		};
-	}
+	return x < y ? -1 : x > y;
 }
 
-static bool find_difference(const struct claims *claims, bool is_inter,
+/* The numbers of collectives [first, end), which are of one communicator. */
+static void collect_numbers(const struct waitfor *w, uint32_t first, uint32_t end,
+			    struct claims *claims)
+{
+	size_t kept = 0;
+
+	claims->numbers = xcalloc(end - first, sizeof(*claims->numbers));
+	for (uint32_t c = first; c < end; c++)
+		claims->numbers[c - first] = w->collectives[c].number;
+	qsort(claims->numbers, end - first, sizeof(*claims->numbers), compare_numbers);
+	for (uint32_t i = 0; i < end - first; i++)
+		if (kept == 0 || claims->numbers[kept - 1] != claims->numbers[i])
+			claims->numbers[kept++] = claims->numbers[i];
+	claims->num_numbers = kept;
+}
+
+static int compare_claims(const void *a, const void *b)
+{
+	const struct claim *x = a, *y = b;
+
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	return x->rank - y->rank;
+}
+
+static void add_claim(struct claims *claims, const struct job_model *jm,
+		      const struct job_lane *lane, const struct model_collective *started)
+{
+	uint32_t site = lane->site_map[started->site];
+
+	claims->claims = xgrow(claims->claims, claims->num_claims, &claims->capacity,
+			       sizeof(*claims->claims));
+	claims->claims[claims->num_claims++] = (struct claim){
+		.rank = lane->rank,
+		.number = started->number,
+		.function = jm->sites[site].name,
+		.root = started->root,
+		.bytes = started->bytes,
+		.site = site,
+	};
+}
+
+/* Of each member that stands still the collectives that it has started lately. */
+static void collect(const struct waitfor *w, uint32_t comm, struct claims *claims)
+{
+	const struct waitfor_private *p = w->private;
+	const struct job_comm *jc = &w->comms->comms[comm];
+	size_t at = 0;
+
+	for (size_t i = 0; i < jc->num_views; i++) {
+		const struct job_comm_view *view = &jc->views[i];
+		const struct model_collective *recent = view->comm->recent;
+
+		for (int k = 0; k < SEG_RECENT && p->is_static[view->rank] &&
+				recent[k].number >= claims->numbers[0];
+		     k++)
+			if (bsearch(&recent[k].number, claims->numbers, claims->num_numbers,
+				    sizeof(*claims->numbers), compare_numbers))
+				add_claim(claims, p->jm, &p->jm->lanes[p->ranks[view->rank].first],
+					  &recent[k]);
+	}
+	if (claims->num_claims > 0 && claims->num_numbers > 1)
+		qsort(claims->claims, claims->num_claims, sizeof(*claims->claims), compare_claims);
+	claims->first = xcalloc(claims->num_numbers + 1, sizeof(*claims->first));
+	for (size_t n = 0; n < claims->num_numbers; n++) {
+		claims->first[n] = at;
+		while (at < claims->num_claims && claims->claims[at].number == claims->numbers[n])
+			at++;
+	}
+	claims->first[claims->num_numbers] = at;
+}
+
+/* Do the claims differ, and in what? */
+static bool find_difference(const struct claim *claims, size_t num, bool is_inter,
 			    enum waitfor_difference *what_ret)
 {
 	static const enum waitfor_difference differences[] = {
 		WAITFOR_OTHER_FUNCTION, WAITFOR_OTHER_ROOT, WAITFOR_OTHER_BYTES};
 	/* The groups of an intercommunicator have different roots and counts. */
-	size_t num = is_inter ? 1 : 3;
+	size_t num_differences = is_inter ? 1 : 3;
 
-	for (size_t d = 0; d < num; d++) {
+	for (size_t d = 0; d < num_differences; d++) {
 		const struct claim *first = NULL;
 
-		for (size_t i = 0; i < claims->num; i++) {
+		for (size_t i = 0; i < num; i++) {
 			/* Compare with one that has something to compare. */
 			if (!first ||
 			    (differences[d] == WAITFOR_OTHER_BYTES && first->bytes == SEG_NO_BYTES))
-				first = &claims->claims[i];
-			else if (differs(differences[d], first, &claims->claims[i])) {
+				first = &claims[i];
+			else if (differs(differences[d], first, &claims[i])) {
 				*what_ret = differences[d];
 				return true;
 			}
@@ -159,45 +217,72 @@ static int compare_parties(const void *a, const void *b)
 	return num ? num : rankset_first(x->ranks) - rankset_first(y->ranks);
 }
 
-static void add_mismatch(struct waitfor *w, uint32_t c, enum waitfor_difference what,
-			 const struct claims *claims, size_t *capacity)
+static void add_mismatch(struct waitfor *w, uint32_t comm, enum waitfor_difference what,
+			 const struct claim *claims, size_t num, size_t *capacity)
 {
 	struct waitfor_mismatch *mismatch;
-	uint32_t node = w->private->first_collective + c;
 
 	w->mismatches = xgrow(w->mismatches, w->num_mismatches, capacity, sizeof(*w->mismatches));
-	mismatch = &w->mismatches[w->num_mismatches];
+	mismatch = &w->mismatches[w->num_mismatches++];
 	*mismatch = (struct waitfor_mismatch){
 		.what = what,
-		.comm = w->collectives[c].comm,
-		.number = w->collectives[c].number,
+		.comm = comm,
+		.number = claims[0].number,
 		.parties = xcalloc(MAX_PARTIES, sizeof(*mismatch->parties)),
 	};
-	for (size_t i = 0; i < claims->num; i++) {
-		struct waitfor_party *party = find_party(mismatch, &claims->claims[i]);
+	for (size_t i = 0; i < num; i++) {
+		struct waitfor_party *party = find_party(mismatch, &claims[i]);
 
-		rankset_add(party->ranks, claims->claims[i].rank);
-		party->is_waiting = party->is_waiting || is_in(w, claims->claims[i].rank, node);
+		rankset_add(party->ranks, claims[i].rank);
+		party->is_waiting =
+			party->is_waiting || is_in(w, claims[i].rank, comm, claims[i].number);
 	}
 	qsort(mismatch->parties, mismatch->num_parties, sizeof(*mismatch->parties),
 	      compare_parties);
-	w->collectives[c].mismatch = (uint32_t)w->num_mismatches++;
+}
+
+/* Collectives [first, end) are of one communicator; mismatches from first_mismatch on as well. */
+static void refer(struct waitfor *w, uint32_t first, uint32_t end, size_t first_mismatch)
+{
+	for (uint32_t c = first; c < end; c++)
+		for (size_t m = first_mismatch; m < w->num_mismatches; m++)
+			if (w->mismatches[m].number == w->collectives[c].number)
+				w->collectives[c].mismatch = (uint32_t)m;
+}
+
+static void find_in_comm(struct waitfor *w, uint32_t first, uint32_t end, size_t *capacity)
+{
+	uint32_t comm = w->collectives[first].comm;
+	bool is_inter = w->comms->comms[comm].kind == SEG_COMM_INTER;
+	size_t first_mismatch = w->num_mismatches;
+	struct claims claims = {0};
+	enum waitfor_difference what;
+
+	collect_numbers(w, first, end, &claims);
+	collect(w, comm, &claims);
+	for (size_t n = 0; n < claims.num_numbers; n++) {
+		const struct claim *of_number = claims.claims + claims.first[n];
+		size_t num = claims.first[n + 1] - claims.first[n];
+
+		if (num > 1 && find_difference(of_number, num, is_inter, &what))
+			add_mismatch(w, comm, what, of_number, num, capacity);
+	}
+	refer(w, first, end, first_mismatch);
+	free(claims.numbers);
+	free(claims.claims);
+	free(claims.first);
 }
 
 void waitfor_find_mismatches(struct waitfor *w)
 {
-	struct claims claims = {0};
-	enum waitfor_difference what;
 	size_t capacity = 0;
+	uint32_t end;
 
-	for (uint32_t c = 0; c < w->num_collectives; c++) {
-		const struct job_comm *comm = &w->comms->comms[w->collectives[c].comm];
-
-		if (w->collectives[c].owner >= 0)
-			continue;
-		collect(w, c, &claims);
-		if (find_difference(&claims, comm->kind == SEG_COMM_INTER, &what))
-			add_mismatch(w, c, what, &claims, &capacity);
+	for (uint32_t first = 0; first < w->num_collectives; first = end) {
+		end = first + 1;
+		while (end < w->num_collectives &&
+		       w->collectives[end].comm == w->collectives[first].comm)
+			end++;
+		find_in_comm(w, first, end, &capacity);
 	}
-	free(claims.claims);
 }

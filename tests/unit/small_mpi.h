@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A small MPI to make evidence with: programs in a short notation are carried out by its rules until
- * nobody can go on, and counted as the recorder counts. What it knows besides (which messages were
- * matched) is the truth that an analysis may not contradict.
+ * A small MPI to make evidence with: programs in a short notation are carried out by its rules
+ *until nobody can go on, and counted as the recorder counts. What it knows besides (which messages
+ *were matched) is the truth that an analysis may not contradict.
  *
- * A program is calls separated by blanks. "{20 ...}" does them 20 times. Each call has a call site of
- * its own, by its place: "-" is no call but has a place, and after "=3" comes place 4:
- *	s1	MPI_Send to 1, tag 0	S1 	the same, too long to be buffered
- *	r1 r*	MPI_Recv from 1, any	p1 p*	MPI_Probe
- *	q1,2	MPI_Sendrecv to 1, from 2
- *	is1 iS1 ir1 ...	MPI_Isend, MPI_Irecv	w MPI_Waitall	v MPI_Waitany	t MPI_Testall for ever
- *	b	MPI_Barrier		ib	MPI_Ibarrier
- *	c1	MPI_Bcast, root 1	d1	MPI_Reduce	a	MPI_Allreduce
- *	n	MPI_Neighbor_allgather on a ring
- *	l1 L1	MPI_Win_lock at 1, shared or exclusive	u1	MPI_Win_unlock
- *	P1 T1 C1 W1	MPI_Win_post to, start to, complete to, wait for 1
- *	x	compute for ever	m	move	f	MPI_Finalize	e	end without it
- * after which may come a tag ":7" or ":*" and a communicator "@1" of all ranks (0: the world). */
+ * A program is calls separated by blanks. "{20 ...}" does them 20 times. Each call has a call site
+ *of its own, by its place: "-" is no call but has a place, and after "=3" comes place 4: s1
+ *MPI_Send to 1, tag 0	S1 	the same, too long to be buffered r1 r*	MPI_Recv from 1, any
+ *p1 p*	MPI_Probe q1,2	MPI_Sendrecv to 1, from 2 is1 iS1 ir1 ...	MPI_Isend, MPI_Irecv	w
+ *MPI_Waitall	v MPI_Waitany	t MPI_Testall for ever b	MPI_Barrier		ib
+ *MPI_Ibarrier c1	MPI_Bcast, root 1	d1	MPI_Reduce	a	MPI_Allreduce n
+ *MPI_Neighbor_allgather on a ring l1 L1	MPI_Win_lock at 1, shared or exclusive	u1
+ *MPI_Win_unlock P1 T1 C1 W1	MPI_Win_post to, start to, complete to, wait for 1 x	compute for
+ *ever	m	move	f	MPI_Finalize	e	end without it after which may come a tag
+ *":7" or ":*" and a communicator "@1" of all ranks (0: the world). */
 #ifndef PDB_TESTS_UNIT_SMALL_MPI_H
 #define PDB_TESTS_UNIT_SMALL_MPI_H
 
@@ -79,6 +76,7 @@ struct sm_rank {
 	int depth;
 	uint32_t site, poll_site;
 
+	int steps;
 	struct sm_call call; /* in progress */
 	bool is_inside, is_done;
 	struct sm_transfer transfers[2];
@@ -100,7 +98,8 @@ struct sm_job {
 	unsigned random; /* state; 0: in the order of ranks */
 };
 
-/* ---- The ledger -------------------------------------------------------------------------------- */
+/* ---- The ledger --------------------------------------------------------------------------------
+ */
 
 static inline size_t sm_row(struct sm_rank *rank, int comm, int peer, int tag)
 {
@@ -112,12 +111,12 @@ static inline size_t sm_row(struct sm_rank *rank, int comm, int peer, int tag)
 			return i;
 	if (rank->num_rows == SM_ROWS)
 		abort();
-	rank->rows[rank->num_rows] =
-		(struct model_ledger){.comm = local, .peer = peer, .tag = tag};
+	rank->rows[rank->num_rows] = (struct model_ledger){.comm = local, .peer = peer, .tag = tag};
 	return rank->num_rows++;
 }
 
-/* ---- Messages ---------------------------------------------------------------------------------- */
+/* ---- Messages ----------------------------------------------------------------------------------
+ */
 
 static inline bool sm_fits(const struct sm_transfer *t, int self, const struct sm_message *message)
 {
@@ -134,8 +133,8 @@ static inline struct sm_transfer *sm_oldest(struct sm_job *job, int self,
 	struct sm_transfer *best = NULL;
 
 	for (int i = 0; i < SM_SLOTS + 2; i++) {
-		struct sm_transfer *t = i < SM_SLOTS ? &rank->slots[i].transfer :
-						       &rank->transfers[i - SM_SLOTS];
+		struct sm_transfer *t =
+			i < SM_SLOTS ? &rank->slots[i].transfer : &rank->transfers[i - SM_SLOTS];
 
 		if (i < SM_SLOTS && rank->slots[i].kind != SM_TRANSFER)
 			continue;
@@ -232,32 +231,52 @@ static inline bool sm_can_probe(const struct sm_job *job, int self, const struct
 	return false;
 }
 
-/* ---- Collectives ------------------------------------------------------------------------------- */
+/* ---- Collectives -------------------------------------------------------------------------------
+ */
 
 static inline const char *sm_name(const struct sm_call *call)
 {
 	switch (call->kind) {
 	case 's':
-	case 'S': return call->is_request ? "MPI_Isend" : "MPI_Send";
-	case 'r': return call->is_request ? "MPI_Irecv" : "MPI_Recv";
-	case 'p': return "MPI_Probe";
-	case 'q': return "MPI_Sendrecv";
-	case 'w': return "MPI_Waitall";
-	case 'v': return "MPI_Waitany";
-	case 't': return "MPI_Testall";
-	case 'b': return call->is_request ? "MPI_Ibarrier" : "MPI_Barrier";
-	case 'c': return "MPI_Bcast";
-	case 'd': return "MPI_Reduce";
-	case 'a': return "MPI_Allreduce";
-	case 'n': return "MPI_Neighbor_allgather";
+	case 'S':
+		return call->is_request ? "MPI_Isend" : "MPI_Send";
+	case 'r':
+		return call->is_request ? "MPI_Irecv" : "MPI_Recv";
+	case 'p':
+		return "MPI_Probe";
+	case 'q':
+		return "MPI_Sendrecv";
+	case 'w':
+		return "MPI_Waitall";
+	case 'v':
+		return "MPI_Waitany";
+	case 't':
+		return "MPI_Testall";
+	case 'b':
+		return call->is_request ? "MPI_Ibarrier" : "MPI_Barrier";
+	case 'c':
+		return "MPI_Bcast";
+	case 'd':
+		return "MPI_Reduce";
+	case 'a':
+		return "MPI_Allreduce";
+	case 'n':
+		return "MPI_Neighbor_allgather";
 	case 'l':
-	case 'L': return "MPI_Win_lock";
-	case 'u': return "MPI_Win_unlock";
-	case 'P': return "MPI_Win_post";
-	case 'T': return "MPI_Win_start";
-	case 'C': return "MPI_Win_complete";
-	case 'W': return "MPI_Win_wait";
-	case 'f': return "MPI_Finalize";
+	case 'L':
+		return "MPI_Win_lock";
+	case 'u':
+		return "MPI_Win_unlock";
+	case 'P':
+		return "MPI_Win_post";
+	case 'T':
+		return "MPI_Win_start";
+	case 'C':
+		return "MPI_Win_complete";
+	case 'W':
+		return "MPI_Win_wait";
+	case 'f':
+		return "MPI_Finalize";
 	}
 	return "MPI_Get_count";
 }
@@ -286,9 +305,9 @@ static inline const struct sm_call *sm_call_of(const struct sm_job *job, int ran
 {
 	uint64_t ago = job->ranks[rank].collectives[comm] - number;
 
-	return job->ranks[rank].collectives[comm] >= number && ago < SEG_RECENT ?
-		       &job->ranks[rank].calls[comm][ago] :
-		       NULL;
+	return job->ranks[rank].collectives[comm] >= number && ago < SEG_RECENT
+		       ? &job->ranks[rank].calls[comm][ago]
+		       : NULL;
 }
 
 /* Has the rank started it, and the same as the other one? */
@@ -339,7 +358,8 @@ static inline bool sm_can_leave(const struct sm_job *job, int self, int comm, ui
 	return true;
 }
 
-/* ---- Reading programs -------------------------------------------------------------------------- */
+/* ---- Reading programs --------------------------------------------------------------------------
+ */
 
 static inline int sm_number(const char **at)
 {
@@ -404,7 +424,8 @@ static inline bool sm_next(struct sm_rank *rank, struct sm_call *call)
 	return true;
 }
 
-/* ---- Carrying them out ------------------------------------------------------------------------- */
+/* ---- Carrying them out -------------------------------------------------------------------------
+ */
 
 static inline struct sm_slot *sm_new_slot(struct sm_rank *rank)
 {
@@ -508,8 +529,7 @@ static inline bool sm_can_end(const struct sm_job *job, int self)
 	if (sm_is_collective(call->kind))
 		return sm_can_leave(job, self, call->comm, rank->collectives[call->comm],
 				    call->kind, call->peer);
-	return sm_is_complete(job, &rank->transfers[0]) &&
-	       sm_is_complete(job, &rank->transfers[1]);
+	return sm_is_complete(job, &rank->transfers[0]) && sm_is_complete(job, &rank->transfers[1]);
 }
 
 static inline void sm_end(struct sm_job *job, int self)
@@ -545,8 +565,7 @@ static inline void sm_end(struct sm_job *job, int self)
 	rank->is_inside = false;
 }
 
-/* One step of a rank; false: it cannot go on. */
-static inline bool sm_step(struct sm_job *job, int self)
+static inline bool sm_try(struct sm_job *job, int self)
 {
 	struct sm_rank *rank = &job->ranks[self];
 
@@ -578,26 +597,49 @@ static inline bool sm_step(struct sm_job *job, int self)
 	return true;
 }
 
+/* One step of a rank; false: it cannot go on. */
+static inline bool sm_step(struct sm_job *job, int self)
+{
+	bool has_gone = sm_try(job, self);
+
+	job->ranks[self].steps += has_gone;
+	return has_gone;
+}
+
+/* Could it make a step? */
+static inline bool sm_can_step(const struct sm_job *job, int self)
+{
+	const struct sm_rank *rank = &job->ranks[self];
+
+	return !rank->is_done && (!rank->is_inside || sm_can_end(job, self));
+}
+
 static inline int sm_random(struct sm_job *job, int below)
 {
 	job->random = job->random * 1103515245u + 12345u;
 	return (int)(job->random >> 16) % below;
 }
 
-static inline void sm_run(struct sm_job *job)
+/* Until nobody can go on, or for so many steps. */
+static inline void sm_run(struct sm_job *job, int max_steps)
 {
-	bool has_moved = true;
+	int failed = 0, r = 0;
 
-	while (has_moved) {
-		int first = job->random ? sm_random(job, job->size) : 0;
-
-		has_moved = false;
-		for (int i = 0; i < job->size; i++)
-			has_moved |= sm_step(job, (first + i) % job->size);
+	while (max_steps > 0 && failed < job->size) {
+		/* In turn, from a rank chosen by chance after each step. */
+		if (failed == 0 && job->random)
+			r = sm_random(job, job->size);
+		if (sm_step(job, r)) {
+			failed = 0;
+			max_steps--;
+			continue;
+		}
+		failed++;
+		r = (r + 1) % job->size;
 	}
 }
 
-/* programs[size] by rank, or one text for all with "|" between. */
+/* programs[size] by rank. seed: 0: ranks go as far as they can in turn; else by chance. */
 static inline struct sm_job *sm_create(const char *const *programs, int size, unsigned seed)
 {
 	struct sm_job *job = xcalloc(1, sizeof(*job));
@@ -609,173 +651,20 @@ static inline struct sm_job *sm_create(const char *const *programs, int size, un
 		job->ranks[r].sim = sim_rank_create(r);
 		sim_call(job->ranks[r].sim, "MPI_Init", SIM_PATH(1));
 	}
-	sm_run(job);
 	return job;
 }
 
-/* ---- As models --------------------------------------------------------------------------------- */
-
-static inline uint32_t sm_local(int comm)
+/* Frees the models that nobody has taken, too. */
+static inline void sm_destroy(struct sm_job *job)
 {
-	return comm == 0 ? 0 : (uint32_t)comm + 1;
-}
-
-static inline void sm_put_comms(const struct sm_job *job, int self)
-{
-	const struct sm_rank *rank = &job->ranks[self];
-	struct model *model = rank->sim->model;
-
-	model->size = job->size;
-	model->num_comms = SM_COMMS + 1;
-	model->comms = xcalloc(model->num_comms, sizeof(*model->comms));
-	model->members = xcalloc(2, sizeof(*model->members));
-	model->num_members = 2;
-	model->members[0] = (self + 1) % job->size;
-	model->members[1] = (self + job->size - 1) % job->size;
-	for (int c = 0; c < SM_COMMS; c++) {
-		struct model_comm *comm = &model->comms[sm_local(c)];
-
-		*comm = (struct model_comm){
-			.id = SM_WORLD_ID + (uint64_t)c,
-			.parent_id = c == 0 ? 0 : SM_WORLD_ID,
-			.ordinal = (uint32_t)c,
-			.rank = self,
-			.size = (uint32_t)job->size,
-			.members = SEG_ALL_MEMBERS,
-			.num_sources = 2,
-			.sources = 0,
-			.collectives = rank->collectives[c],
-		};
-		memcpy(comm->recent, rank->recent[c], sizeof(comm->recent));
-	}
-	model->comms[1] = (struct model_comm){
-		.id = 1000 + (uint64_t)self, .size = 1, .members = 0, .sources = SEG_NO_MEMBERS};
-}
-
-static inline void sm_put_requests(const struct sm_job *job, int self)
-{
-	const struct sm_rank *rank = &job->ranks[self];
-	struct model *model = rank->sim->model;
-
-	model->num_requests = SM_SLOTS + 1;
-	model->requests = xcalloc(model->num_requests, sizeof(*model->requests));
-	for (int i = 0; i < SM_SLOTS; i++) {
-		const struct sm_slot *slot = &rank->slots[i];
-		const struct sm_transfer *t = &slot->transfer;
-
-		if (slot->kind == SM_FREE)
+	for (int r = 0; r < job->size; r++) {
+		if (!job->ranks[r].sim)
 			continue;
-		model->requests[i] = (struct model_request){
-			.kind = slot->kind == SM_COLLECTIVE ? SEG_REQUEST_COLLECTIVE :
-				t->is_send ? SEG_REQUEST_SEND : SEG_REQUEST_RECV,
-			.flags = SEG_REQUEST_ACTIVE,
-			.comm = sm_local(slot->kind == SM_COLLECTIVE ? slot->comm : t->comm),
-			.peer = t->peer,
-			.tag = t->tag,
-			.ordinal = slot->kind == SM_COLLECTIVE ? slot->number : t->ordinal,
-			.site = slot->site,
-		};
+		sim_trim(job->ranks[r].sim);
+		model_destroy(job->ranks[r].sim->model);
+		free(job->ranks[r].sim);
 	}
-	if (rank->lock.is_held)
-		model->requests[SM_SLOTS] = (struct model_request){
-			.kind = SEG_REQUEST_LOCK,
-			.peer = rank->lock.target,
-			.tag = rank->lock.is_exclusive,
-		};
-}
-
-static inline struct model_transfer sm_put_transfer(const struct sm_transfer *t)
-{
-	return (struct model_transfer){
-		.comm = sm_local(t->comm),
-		.peer = t->peer,
-		.tag = t->tag,
-		.ordinal = t->ordinal,
-		.bytes = 8,
-	};
-}
-
-static inline void sm_put_operation(const struct sm_job *job, int self)
-{
-	const struct sm_rank *rank = &job->ranks[self];
-	const struct sm_call *call = &rank->call;
-	struct model_lane *lane = sim_lane(rank->sim);
-	struct model_operation *op = &lane->operation;
-
-	if (!rank->is_inside || call->is_request)
-		return;
-	op->transfers[0] = sm_put_transfer(&rank->transfers[0]);
-	op->transfers[1] = sm_put_transfer(&rank->transfers[1]);
-	if (sm_is_collective(call->kind)) {
-		op->kind = SEG_OPERATION_COLLECTIVE;
-		op->number = rank->collectives[call->comm];
-		op->flags = call->kind == 'n' ? SEG_OPERATION_NEIGHBOURS : 0;
-		op->transfers[0] = (struct model_transfer){
-			.comm = sm_local(call->comm), .peer = call->peer, .bytes = 8};
-	} else if (strchr("sS", call->kind)) {
-		op->kind = SEG_OPERATION_SEND;
-	} else if (strchr("rTW", call->kind)) {
-		op->kind = SEG_OPERATION_RECV;
-	} else if (call->kind == 'q') {
-		op->kind = SEG_OPERATION_SENDRECV;
-	} else if (call->kind == 'p') {
-		op->kind = SEG_OPERATION_PROBE;
-		op->transfers[0] = (struct model_transfer){
-			.comm = sm_local(call->comm), .peer = call->peer, .tag = call->tag};
-	} else if (strchr("lLu", call->kind)) {
-		op->kind = SEG_OPERATION_LOCK;
-		op->transfers[0] = (struct model_transfer){
-			.peer = call->peer, .tag = call->kind == 'L'};
-	} else {
-		op->kind = call->kind == 'v' ? SEG_OPERATION_WAIT_ANY : SEG_OPERATION_WAIT_ALL;
-		op->waited = xcalloc(SM_SLOTS, sizeof(*op->waited));
-		for (uint32_t i = 0; i < SM_SLOTS; i++)
-			if (rank->slots[i].kind != SM_FREE)
-				op->waited[op->num_waited++] = i;
-	}
-}
-
-/* Everybody as of `stay_ms` after the last step, into job->model. The small job is freed. */
-static inline struct job *sm_finish(struct sm_job *small, uint64_t stay_ms)
-{
-	struct job *job = job_create();
-
-	for (int r = 0; r < small->size; r++) {
-		struct sm_rank *rank = &small->ranks[r];
-		struct model_lane *lane = sim_lane(rank->sim);
-
-		if (rank->call.kind == 'e' && rank->is_done) {
-			job_add_hole(job, r, JOB_HOLE_ENDED);
-			model_destroy(rank->sim->model);
-			free(rank->sim);
-			continue;
-		}
-		sm_put_comms(small, r);
-		sm_put_requests(small, r);
-		sm_put_operation(small, r);
-		lane->ledger = xcalloc(SM_ROWS, sizeof(*lane->ledger));
-		memcpy(lane->ledger, rank->rows, rank->num_rows * sizeof(*lane->ledger));
-		lane->num_ledger = rank->num_rows;
-		if (rank->is_inside && rank->call.kind == 't') {
-			lane->poll_site = rank->poll_site;
-			lane->polls = 1000;
-			lane->in_poll = true;
-		}
-		if (rank->is_inside && rank->call.kind == 'f')
-			rank->sim->model->life = SEG_LIFE_FINALIZING;
-		sim_stay(rank->sim, stay_ms);
-		sim_add(job, rank->sim);
-	}
-	job_model_finish(job->model);
-	for (size_t l = 0; l < job->model->num_lanes; l++) {
-		struct job_lane *lane = &job->model->lanes[l];
-
-		lane->has_second_look = true;
-		lane->has_moved = small->ranks[lane->rank].call.kind == 'm' &&
-				  small->ranks[lane->rank].is_done;
-	}
-	free(small);
-	return job;
+	free(job);
 }
 
 #endif

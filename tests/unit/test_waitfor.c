@@ -2,13 +2,15 @@
  * Who waits for whom: small programs, carried out until nobody can go on. */
 #include "tests/unit/unit.h"
 
+#include <limits.h>
+
 #include "analysis/eqgroup.h"
 #include "analysis/progress.h"
 #include "analysis/verdict.h"
 #include "analysis/waitfor.h"
 #include "model/job_comms.h"
 #include "model/rankset.h"
-#include "tests/unit/small_mpi.h"
+#include "tests/unit/small_models.h"
 
 struct answer {
 	struct job *job;
@@ -23,11 +25,14 @@ struct answer {
 static struct answer judge(const char *const *programs, uint64_t stay_ms)
 {
 	struct answer a;
+	struct sm_job *small;
 	int size = 0;
 
 	while (programs[size])
 		size++;
-	a.job = sm_finish(sm_create(programs, size, 0), stay_ms);
+	small = sm_create(programs, size, 0);
+	sm_run(small, INT_MAX);
+	a.job = sm_finish(small, stay_ms);
 	a.comms = job_comms_create(a.job->model);
 	a.waitfor = waitfor_create(a.job, a.comms);
 	a.progress = progress_create(a.job->model);
@@ -64,10 +69,10 @@ static char *stuck_ranks(const struct waitfor *w, bool is_likely)
 static const char *kind_name(enum verdict_kind kind)
 {
 	static const char *const names[] = {
-		[VERDICT_NONE] = "none",	 [VERDICT_COMPUTATION] = "computation",
-		[VERDICT_STOPPED] = "stopped",	 [VERDICT_LEFT] = "left",
-		[VERDICT_LEAST] = "least",	 [VERDICT_UNDECIDED] = "undecided",
-		[VERDICT_UNKNOWN] = "unknown",	 [VERDICT_DEADLOCK] = "deadlock",
+		[VERDICT_NONE] = "none",         [VERDICT_COMPUTATION] = "computation",
+		[VERDICT_STOPPED] = "stopped",   [VERDICT_LEFT] = "left",
+		[VERDICT_LEAST] = "least",       [VERDICT_UNDECIDED] = "undecided",
+		[VERDICT_UNKNOWN] = "unknown",   [VERDICT_DEADLOCK] = "deadlock",
 		[VERDICT_MISMATCH] = "mismatch", [VERDICT_LOST] = "lost",
 		[VERDICT_LIBRARY] = "library",
 	};
@@ -75,7 +80,8 @@ static const char *kind_name(enum verdict_kind kind)
 	return names[kind];
 }
 
-/* ---- Situations -------------------------------------------------------------------------------- */
+/* ---- Situations --------------------------------------------------------------------------------
+ */
 
 struct situation {
 	const char *what;
@@ -89,15 +95,24 @@ static const struct situation situations[] = {
 	{"send against send, long", {"a S1 r1 a", "a S0 r0 a"}, "0-1", "deadlock", "0-1"},
 	{"send against send, short", {"a s1 r1 a m", "a s0 r0 a m"}, "", "none", ""},
 	{"send against send, one of them non-blocking",
-	 {"iS1 w r1", "S0 r0"}, "0-1", "deadlock", "0-1"},
+	 {"iS1 w r1", "S0 r0"},
+	 "0-1",
+	 "deadlock",
+	 "0-1"},
 	{"receive against receive", {"r1 s1 a", "r0 s0 a"}, "0-1", "deadlock", "0-1"},
 	{"receive after send", {"s1 r1 a m", "r0 s0 a m"}, "", "none", ""},
 	{"receives of three in a ring, a fourth behind",
-	 {"r2 s1 a", "r0 s2 a", "r1 s0 a", "a"}, "0-3", "deadlock", "0-2"},
+	 {"r2 s1 a", "r0 s2 a", "r1 s0 a", "a"},
+	 "0-3",
+	 "deadlock",
+	 "0-2"},
 	{"all in a ring", {"r3", "r0", "r1", "r2"}, "0-3", "deadlock", "0-3"},
 	{"a pair, while others move", {"r1 s1", "r0 s0", "m", "m"}, "0-1", "deadlock", "0-1"},
 	{"a message that is not sent, the sender waits in a collective",
-	 {"{20 r1 a}", "{9 s0 a} =1 a"}, "0-1", "lost", "1"},
+	 {"{20 r1 a}", "{9 s0 a} =1 a"},
+	 "0-1",
+	 "lost",
+	 "1"},
 	{"the same with all messages", {"{20 r1 a} m", "{20 s0 a} m"}, "", "none", ""},
 	{"the sender computes", {"{20 r1 a}", "{9 s0 a} x"}, "", "computation", "1"},
 	{"the sender moves", {"{20 r1 a}", "{9 s0 a} m"}, "", "none", ""},
@@ -112,20 +127,23 @@ static const struct situation situations[] = {
 	{"any source, one too many", {"r* r* a", "s0 a", "a"}, "0-2", "deadlock", "0-2"},
 	{"any tag", {"r1:* a", "a"}, "0-1", "deadlock", "0-1"},
 	{"any tag, satisfied", {"r1:* a m", "s0:5 a m"}, "", "none", ""},
-	{"any source with a tag, sent with another",
-	 {"r*:3 a", "s0:4 a", "a"}, "0-2", "lost", "1"},
-	{"probe for what is not sent",
-	 {"{20 p1 r1 a}", "{9 - s0 a} =1 - a"}, "0-1", "lost", "1"},
+	{"any source with a tag, sent with another", {"r*:3 a", "s0:4 a", "a"}, "0-2", "lost", "1"},
+	{"probe for what is not sent", {"{20 p1 r1 a}", "{9 - s0 a} =1 - a"}, "0-1", "lost", "1"},
 	{"probe for any that is not sent", {"p* r* a", "a", "a"}, "0-2", "deadlock", "0-2"},
 	{"probe for what is sent", {"p1 r1 a m", "s0 a m"}, "", "none", ""},
 	{"sendrecv in a ring", {"q1,1 m", "q0,0 m"}, "", "none", ""},
 	{"sendrecv with tags crossed", {"q1,1:1", "q0,0:2"}, "0-1", "lost", "0-1"},
 	{"waitall, one of many unmatched",
 	 {"{20 ir1 ir1:1 ir1:2 is1 - w a}", "{9 s0 s0:1 s0:2 - r0 - a} =0 s0 - s0:2 - r0 - a"},
-	 "0-1", "lost", "1"},
+	 "0-1",
+	 "lost",
+	 "1"},
 	{"waitall, all matched", {"ir1 ir1:1 is1 w a m", "s0 s0:1 r0 a m"}, "", "none", ""},
 	{"waitall with a short send that nobody receives, and a slow sender",
-	 {"is1 ir2 w s1", "r0:5 r0", "x"}, "", "computation", "2"},
+	 {"is1 ir2 w s1", "r0:5 r0", "x"},
+	 "",
+	 "computation",
+	 "2"},
 	{"waitany, none comes", {"ir1 ir2 v", "r0", "r0"}, "0-2", "deadlock", "0-2"},
 	{"waitany, one may come", {"ir1 ir2 v", "r0", "x"}, "", "computation", "2"},
 	{"polling for each other", {"ir1 t", "ir0 t"}, "", "undecided", "0-1"},
@@ -148,10 +166,8 @@ static const struct situation situations[] = {
 	{"a lock that is not released", {"L2 r1", "L2 u2 s0", "b"}, "0-2", NULL, NULL},
 	{"a lock of one who computes", {"L2 x", "L2", "b"}, "", "computation", "0"},
 	{"a lock whose target computes", {"L2 r1", "L2 u2 s0", "x"}, "", "computation", "2"},
-	{"no post",
-	 {"{20 T1 C1 - - b}", "{9 - - P0 W0 b} =4 b"}, "0-1", "lost", "1"},
-	{"no complete",
-	 {"{9 T1 C1 - - b} =0 T1 - - - b", "{20 - - P0 W0 b}"}, "0-1", "lost", "0"},
+	{"no post", {"{20 T1 C1 - - b}", "{9 - - P0 W0 b} =4 b"}, "0-1", "lost", "1"},
+	{"no complete", {"{9 T1 C1 - - b} =0 T1 - - - b", "{20 - - P0 W0 b}"}, "0-1", "lost", "0"},
 	{"post, start, complete, wait", {"T1 C1 b m", "P0 W0 b m"}, "", "none", ""},
 };
 
