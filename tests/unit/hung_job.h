@@ -26,6 +26,7 @@
 #include "model/callpath.h"
 #include "model/error.h"
 #include "model/job.h"
+#include "model/job_comms.h"
 #include "model/job_model.h"
 #include "model/model.h"
 #include "model/modules.h"
@@ -38,7 +39,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-enum { SITE_START, SITE_ISEND, SITE_WAITALL, SITE_ALLGATHER, NUM_SITES };
+enum { SITE_START, SITE_ISEND, SITE_WAITALL, SITE_ALLGATHER, SITE_IRECV, SITE_SPLIT, NUM_SITES };
 enum {
 	FRAME_MAIN,
 	FRAME_STEP,
@@ -46,6 +47,8 @@ enum {
 	FRAME_WAITALL,
 	FRAME_REDUCE,
 	FRAME_ALLGATHER,
+	FRAME_IRECV,
+	FRAME_SPLIT,
 	NUM_FRAMES
 };
 
@@ -65,20 +68,123 @@ struct hung {
 	struct eqgroups groups;
 	struct progress_graph graph;
 	struct verdict verdict;
+	struct job_comms *comms;
 	struct calltree tree;
 	struct view view;
 	char *text; /* what was printed */
 	size_t length;
 };
 
+static const int hung_parents[NUM_FRAMES] = {-1,	 FRAME_MAIN,   FRAME_STEP, FRAME_STEP,
+					     FRAME_MAIN, FRAME_REDUCE, FRAME_STEP, FRAME_MAIN};
+
+/* MPI_COMM_WORLD, MPI_COMM_SELF, and one split of the world into even and odd ranks. */
+static inline void hung_comms(struct model *model, int rank, int size, uint64_t number)
+{
+	int parity = rank % 2, half = (size + 1 - parity) / 2;
+
+	model->num_members = (size_t)half;
+	model->members = xcalloc((size_t)half, sizeof(*model->members));
+	for (int i = 0; i < half; i++)
+		model->members[i] = 2 * i + parity;
+	model->num_comms = 3;
+	model->comms = xcalloc(3, sizeof(*model->comms));
+	model->comms[0] = (struct model_comm){
+		.id = 1,
+		.rank = rank,
+		.size = (uint32_t)size,
+		.members = SEG_ALL_MEMBERS,
+		.name = model->strings + 67,
+		.collectives = number,
+	};
+	for (uint64_t i = 0; i < SEG_RECENT; i++)
+		model->comms[0].recent[i] = (struct model_collective){
+			.number = number - i,
+			.bytes = 64,
+			.site = SITE_ALLGATHER,
+			.root = SEG_PEER_NONE,
+		};
+	model->comms[1] = (struct model_comm){
+		.id = 0x1000 + (uint64_t)rank, .size = 1, .members = SEG_NO_MEMBERS};
+	model->comms[2] = (struct model_comm){
+		.id = 2 + (uint64_t)parity,
+		.parent_id = 1,
+		.site = SITE_SPLIT,
+		.ordinal = 1,
+		.rank = rank / 2,
+		.size = (uint32_t)half,
+		.members = 0,
+	};
+	for (int i = 0; i < 3; i++) {
+		model->comms[i].remote_members = SEG_NO_MEMBERS;
+		model->comms[i].sources = SEG_NO_MEMBERS;
+	}
+}
+
+/* Messages with tag 7 to and from both neighbours: the culprit has begun and received one less than
+ * all others, who are in the next MPI_Allgather or wait for the culprit's message. */
+static inline void hung_evidence(struct model *model, struct model_lane *lane,
+				 const struct hung_options *options, int rank)
+{
+	int distance = abs(rank - options->culprit);
+	uint64_t own = distance == 0 ? 412 : 413;
+	size_t number = 0;
+
+	hung_comms(model, rank, options->size, distance <= 1 ? 1236 : 1237);
+	lane->ledger = xcalloc(2, sizeof(*lane->ledger));
+	for (int peer = rank - 1; peer <= rank + 1; peer += 2) {
+		uint64_t lacks = peer == options->culprit;
+
+		if (peer >= 0 && peer < options->size)
+			lane->ledger[number++] = (struct model_ledger){
+				.comm = 0,
+				.peer = peer,
+				.tag = 7,
+				.sends = own,
+				.sends_done = own,
+				.receives = own,
+				.receives_done = own - lacks,
+			};
+	}
+	lane->num_ledger = number;
+	if (distance == 0) {
+		lane->operation.kind = SEG_OPERATION_OTHER;
+	} else if (distance == 1) {
+		model->num_requests = 1;
+		model->requests = xcalloc(1, sizeof(*model->requests));
+		model->requests[0] = (struct model_request){
+			.kind = SEG_REQUEST_RECV,
+			.flags = SEG_REQUEST_ACTIVE,
+			.comm = 0,
+			.peer = options->culprit,
+			.tag = 7,
+			.ordinal = 413,
+			.bytes = 8192,
+			.site = SITE_IRECV,
+			.since_ns = 928 * SECOND - 7500000,
+		};
+		lane->operation = (struct model_operation){.kind = SEG_OPERATION_WAIT_ALL};
+		lane->operation.waited = xcalloc(1, sizeof(uint32_t));
+		lane->operation.num_waited = 1;
+	} else {
+		lane->operation = (struct model_operation){.kind = SEG_OPERATION_COLLECTIVE,
+							   .number = 1237};
+	}
+	lane->operation.transfers[0] = (struct model_transfer){
+		.comm = distance > 1 ? 0 : SEG_NO_COMM, .peer = SEG_PEER_NONE, .bytes = 64};
+	lane->operation.transfers[1].comm = SEG_NO_COMM;
+}
+
 static inline struct model *hung_model(const struct hung_options *options, int rank)
 {
-	static const char strings[] = "start\0MPI_Isend\0MPI_Waitall\0MPI_Allgather";
-	static const uint16_t offsets[NUM_SITES] = {0, 6, 16, 28};
-	static const uint32_t frames[NUM_SITES] = {SEG_NO_FRAME, FRAME_ISEND, FRAME_WAITALL,
-						   FRAME_ALLGATHER};
-	static const uint32_t parents[NUM_FRAMES] = {SEG_NO_FRAME, FRAME_MAIN, FRAME_STEP,
-						     FRAME_STEP,   FRAME_MAIN, FRAME_REDUCE};
+	static const char strings[] = "start\0MPI_Isend\0MPI_Waitall\0MPI_Allgather\0"
+					"MPI_Irecv\0MPI_Comm_split\0MPI_COMM_WORLD";
+	static const uint16_t offsets[NUM_SITES] = {0, 6, 16, 28, 42, 52};
+	static const uint16_t classes[NUM_SITES] = {SEG_CLASS_OTHER,	  SEG_CLASS_START,
+						    SEG_CLASS_WAIT,	  SEG_CLASS_COLLECTIVE,
+						    SEG_CLASS_START,	  SEG_CLASS_COMM};
+	static const uint32_t frames[NUM_SITES] = {SEG_NO_FRAME,    FRAME_ISEND, FRAME_WAITALL,
+						   FRAME_ALLGATHER, FRAME_IRECV, FRAME_SPLIT};
 	static const struct model_transition transitions[] = {
 		{1, 2, 1},   {2, 3, 412}, {3, 4, 412}, {4, 5, 412},
 		{5, 6, 411}, {6, 7, 411}, {7, 2, 411},
@@ -100,12 +206,15 @@ static inline struct model *hung_model(const struct hung_options *options, int r
 	model->num_frames = NUM_FRAMES;
 	model->frames = xcalloc(NUM_FRAMES, sizeof(*model->frames));
 	for (uint32_t f = 0; f < NUM_FRAMES; f++)
-		model->frames[f] = (struct seg_frame){parents[f], 0, 0x100 * (f + 1)};
+		model->frames[f] = (struct seg_frame){
+			hung_parents[f] < 0 ? SEG_NO_FRAME : (uint32_t)hung_parents[f], 0,
+			0x100 * (f + 1)};
 	model->num_sites = NUM_SITES;
 	model->sites = xcalloc(NUM_SITES, sizeof(*model->sites));
 	for (uint32_t s = 0; s < NUM_SITES; s++)
 		model->sites[s] = (struct model_site){.frame = frames[s],
-						      .name = model->strings + offsets[s]};
+						      .name = model->strings + offsets[s],
+						      .class_id = classes[s]};
 	model->num_lanes = 1;
 	model->lanes = lane = xcalloc(1, sizeof(*lane));
 	lane->is_main = lane->is_consistent = true;
@@ -126,15 +235,15 @@ static inline struct model *hung_model(const struct hung_options *options, int r
 	lane->ring[1] = (struct model_event){928 * SECOND - 7988000, SEG_STATE_EXIT(SITE_ISEND)};
 	lane->ring[2] = (struct model_event){928 * SECOND - 7000000, SEG_STATE_ENTER(SITE_WAITALL)};
 	lane->ring[3] = (struct model_event){928 * SECOND, lane->state};
+	hung_evidence(model, lane, options, rank);
 	return model;
 }
 
 /* The node of a frame of the models in the job's call paths. */
 static inline uint32_t hung_frame(struct hung *hung, int frame)
 {
-	static const int parents[NUM_FRAMES] = {-1,         FRAME_MAIN, FRAME_STEP,
-						FRAME_STEP, FRAME_MAIN, FRAME_REDUCE};
-	uint32_t parent = parents[frame] < 0 ? CALLPATH_NONE : hung_frame(hung, parents[frame]);
+	uint32_t parent =
+		hung_parents[frame] < 0 ? CALLPATH_NONE : hung_frame(hung, hung_parents[frame]);
 
 	return callpaths_intern(hung->job.callpaths, parent, 0, 0x100 * (uint64_t)(frame + 1),
 				true);
@@ -146,6 +255,7 @@ static inline void hung_names(struct hung *hung, uint32_t in_force, uint32_t in_
 		{"main", "main.c", NULL, 12, true},    {"run", "solver.c", NULL, 120, true},
 		{"halo", "solver.c", NULL, 125, true}, {"halo", "solver.c", NULL, 131, true},
 		{"run", "solver.c", NULL, 122, true},  {"exchange", "solver.c", NULL, 141, true},
+		{"halo", "solver.c", NULL, 128, true}, {"setup", "grid.c", NULL, 40, true},
 	};
 	static const char *const cxx[NUM_FRAMES] = {
 		"main",
@@ -158,6 +268,8 @@ static inline void hung_names(struct hung *hung, uint32_t in_force, uint32_t in_
 		">::run(int, "
 		"Physics::Box<double> const&)",
 		"Physics::Comm::exchange_all_the_particles_that_left(Physics::Box<double> const&)",
+		"void Physics::Comm::halo<double>(std::vector<double, std::allocator<double> >&)",
+		"Physics::Comm::Comm(Physics::Box<double> const&)",
 	};
 	static const struct name force = {"compute_forces", "force.c", NULL, 88, true};
 	static const struct name force_cxx = {"Physics::Pair::compute_forces(std::vector<double, "
@@ -234,7 +346,9 @@ static inline void hung_progress(struct hung *hung)
 					       .region = CALLPATH_NONE};
 	progress->loop_of = xcalloc(job_model_num_states(jm), sizeof(uint32_t));
 	for (uint32_t s = 0; s < job_model_num_states(jm); s++) {
-		progress->loop_of[s] = s < 2 ? LOOP_NONE : 0;
+		bool is_looping = SEG_STATE_SITE(s) && SEG_STATE_SITE(s) <= SITE_ALLGATHER;
+
+		progress->loop_of[s] = is_looping ? 0 : LOOP_NONE;
 		if (options->is_nested && SEG_STATE_SITE(s) == SITE_WAITALL)
 			progress->loop_of[s] = 1;
 	}
@@ -370,6 +484,7 @@ static inline struct hung *hung_create(struct hung_options options)
 	hung_groups(hung);
 	hung_verdict(hung);
 	hung_tree(hung);
+	hung->comms = job_comms_create(hung->job.model);
 	hung->view = (struct view){
 		.width = 80,
 		.job = &hung->job,
@@ -377,6 +492,7 @@ static inline struct hung *hung_create(struct hung_options options)
 		.groups = &hung->groups,
 		.graph = &hung->graph,
 		.verdict = &hung->verdict,
+		.comms = hung->comms,
 	};
 	hung->view.out = open_memstream(&hung->text, &hung->length);
 	return hung;
@@ -422,6 +538,7 @@ static inline void hung_destroy(struct hung *hung)
 	for (size_t i = 0; i < hung->job.num_holes; i++)
 		free(hung->job.holes[i].why);
 	free(hung->job.holes);
+	job_comms_destroy(hung->comms);
 	job_model_destroy(hung->job.model);
 	names_destroy(hung->job.names);
 	callpaths_destroy(hung->job.callpaths);
