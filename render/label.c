@@ -112,6 +112,25 @@ char *label_time_range(uint64_t min_ns, uint64_t max_ns)
 	return range;
 }
 
+char *label_tag(int32_t tag)
+{
+	switch (tag) {
+	case SEG_TAG_ANY:
+		return xstrdup("any");
+	case SEG_TAG_MANY:
+		return xstrdup("others");
+	case SEG_TAG_POST:
+		return xstrdup("post");
+	case SEG_TAG_COMPLETE:
+		return xstrdup("complete");
+	case SEG_TAG_LEADER:
+		return xstrdup("leader");
+	case SEG_TAG_GROUP:
+		return xstrdup("group");
+	}
+	return xasprintf("%" PRId32, tag);
+}
+
 /* ---- Functions ---------------------------------------------------------------------------- */
 
 /* The character after the bracket that closes the one at `at`. */

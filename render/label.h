@@ -35,6 +35,9 @@ char *label_time(uint64_t ns);
 /* "72 s", or "3 to 72 s" where the two differ as printed. */
 char *label_time_range(uint64_t min_ns, uint64_t max_ns);
 
+/* A tag or enum seg_tag: "7", "any", "others" (SEG_TAG_MANY), "post", "complete", ... */
+char *label_tag(int32_t tag);
+
 /* ---- Places ------------------------------------------------------------------------------- */
 
 /* A demangled function name without return type, template arguments and parameters:
