@@ -10,9 +10,11 @@
 #include <stdio.h>
 
 struct calltree;
+struct collective_groups;
 struct eqgroups;
 struct job;
 struct job_comms;
+struct message_pairs;
 struct pdb_error;
 struct progress;
 struct progress_graph;
@@ -59,6 +61,19 @@ void view_model(const struct view *view, int rank); /* the Markov model as a tab
 void view_model_dot(const struct view *view, int rank);
 void view_calltree(const struct view *view, const struct calltree *tree); /* merged back traces */
 void view_calltree_dot(const struct view *view, const struct calltree *tree);
+
+/* collectives: the communicators, and how far the ranks of each are in its collectives. groups: of
+ * each of view->comms. */
+void view_collectives(const struct view *view, struct collective_groups *const *groups);
+/* The same of one, with members, roots and sizes. */
+void view_collective(const struct view *view, uint32_t comm,
+		     const struct collective_groups *groups);
+/* messages: both ends' counts. Of one rank all, of several those that differ or are not complete;
+ * what differs comes first. */
+void view_messages(const struct view *view, const struct message_pairs *pairs,
+		   const struct rankset *ranks);
+/* requests: what a rank has begun and not completed, the oldest first. */
+void view_requests(const struct view *view, const struct message_pairs *pairs, int rank);
 
 /* Lay out DOT text with libgvc and write it to `path` as "svg", "png" or "pdf". */
 int graphviz_write(const char *dot, const char *format, const char *path, struct pdb_error *err);

@@ -27,6 +27,7 @@ enum command_flags {
 enum command_words {
 	WORDS_NONE,
 	WORDS_RANKS,
+	WORDS_COMMS,
 	WORDS_FILES,
 	WORDS_SETTINGS,
 	WORDS_COMMANDS,

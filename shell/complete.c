@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/job.h"
+#include "model/job_comms.h"
 #include "model/proctable.h"
 #include "model/xalloc.h"
 #include "shell/args.h"
@@ -54,6 +55,13 @@ static void offer_ranks(struct completions *all, const struct session *session, 
 			offer(all, table->procs[i].host, typed);
 }
 
+static void offer_comms(struct completions *all, const struct session *session, const char *typed)
+{
+	for (size_t i = 0; session->comms && i < session->comms->num_comms; i++)
+		if (session->comms->comms[i].name)
+			offer(all, session->comms->comms[i].name, typed);
+}
+
 static void offer_settings(struct completions *all, const struct args *before, const char *typed)
 {
 	enum setting_id id;
@@ -81,6 +89,9 @@ static void offer_words(struct completions *all, const struct session *session,
 	case WORDS_RANKS:
 		offer_ranks(all, session, args->num_words ? args->words[args->num_words - 1] : NULL,
 			    typed);
+		break;
+	case WORDS_COMMS:
+		offer_comms(all, session, typed);
 		break;
 	case WORDS_SETTINGS:
 		offer_settings(all, args, typed);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "model/error.h"
+#include "model/job_comms.h"
 #include "model/xalloc.h"
 #include "shell/args.h"
 #include "shell/command.h"
@@ -91,6 +92,11 @@ static void lookup(void **state)
 		{"lp>x", "lp", ">x"},
 		{"gr", NULL, "ambiguous: graph, groups"},
 		{"l", NULL, "ambiguous: loops, lp"},
+		{"mes 3", "messages", " 3"},
+		{"coll", "collectives", ""},
+		{"req 3", "requests", " 3"},
+		{"m", NULL, "ambiguous: messages, model"},
+		{"re", NULL, "ambiguous: refresh, requests"},
 		{"nosuch", NULL, "no command \"nosuch\""},
 		{"lpx", NULL, "no command \"lpx\""},
 		{"info", NULL, "needs one of: hosts, job"},
@@ -373,6 +379,10 @@ static void completion(void **state)
 		{"info ranks l", "lp"},
 		{"why ", "all lp group host"},
 		{"bt g", "group"},
+		{"messages l", "lp"},
+		{"requests l", "lp"},
+		{"collectives ", "MPI_COMM_WORLD rows"},
+		{"coll r", "rows"},
 		{"set co", "color confirm"},
 		{"set color ", "off on auto"},
 		{"set color o", "off on"},
@@ -384,7 +394,10 @@ static void completion(void **state)
 		{"nosuch x", ""},
 	};
 	struct fixture *f = *state;
+	struct job_comm comms[] = {{.name = "MPI_COMM_WORLD"}, {.name = NULL}, {.name = "rows"}};
+	struct job_comms all_comms = {.comms = comms, .num_comms = 3};
 
+	f->session.comms = &all_comms;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *blank = strrchr(cases[i].line, ' ');
 		size_t start = blank ? blank - cases[i].line + 1 : 0;
@@ -399,6 +412,7 @@ static void completion(void **state)
 		assert_string_equal(all.are_files ? "FILES" : words, cases[i].words);
 		completions_free(&all);
 	}
+	f->session.comms = NULL;
 }
 
 int main(void)

@@ -7,6 +7,7 @@
 
 #include "render/parts.h"
 #include "render/text.h"
+#include "tests/unit/golden.h"
 #include "tests/unit/hung_job.h"
 #include "tests/unit/unit.h"
 
@@ -37,54 +38,6 @@ static void print_all(struct hung *hung)
 	view_model(view, hung->options.culprit);
 	fputs("== bt\n", view->out);
 	view_calltree(view, &hung->tree);
-}
-
-static char *read_file(const char *path)
-{
-	FILE *file = fopen(path, "r");
-	char *text = NULL;
-	size_t size = 0;
-
-	if (!file)
-		return xstrdup("");
-	if (getdelim(&text, &size, '\0', file) < 0) {
-		free(text);
-		text = xstrdup("");
-	}
-	fclose(file);
-	return text;
-}
-
-static void check_golden(const char *text, const char *path)
-{
-	const char *mode = getenv("GOLDEN");
-	char *golden;
-
-	if (mode && !strcmp(mode, "write")) {
-		FILE *file = fopen(path, "w");
-
-		assert_non_null(file);
-		fputs(text, file);
-		fclose(file);
-	}
-	golden = read_file(path);
-	assert_string_equal(text, golden);
-	free(golden);
-}
-
-/* No line wider than the view; in ASCII no byte beyond it. */
-static void check_lines(const char *text, const struct view *view)
-{
-	char *copy = xstrdup(text), *rest = copy, *line;
-
-	while ((line = strsep(&rest, "\n"))) {
-		if ((int)text_columns(line) > view->width)
-			fail_msg("wider than %d: %s", view->width, line);
-		assert_int_not_equal(line[0] ? line[strlen(line) - 1] : 'x', ' ');
-		for (const char *at = line; *at; at++)
-			assert_true(view->use_unicode || !(*at & 0x80));
-	}
-	free(copy);
 }
 
 static const struct {
@@ -150,12 +103,6 @@ static void set_ranks(struct rankset **set, const char *text)
 		assert_int_equal(rankset_decode(text, -1, set, &err), 0);
 	else
 		*set = rankset_create();
-}
-
-static void assert_contains(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		fail_msg("\"%s\" is not in:\n%s", part, text);
 }
 
 static void test_first_line(void **state)

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * How far the members of each communicator are in its collectives. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/collective_groups.h"
+#include "analysis/verdict.h"
+#include "model/callpath.h"
+#include "model/job.h"
+#include "model/job_comms.h"
+#include "model/job_model.h"
+#include "model/model.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/comm_label.h"
+#include "render/parts.h"
+#include "render/table.h"
+#include "render/text.h"
+
+static const struct table_column columns[] = {
+	{.name = "number", .header = "number", .align = TABLE_RIGHT, .min_width = 4},
+	{.name = "ranks", .header = "ranks", .flags = TABLE_YIELDS, .min_width = 15},
+	{.name = "last", .header = "last collective", .flags = TABLE_CUT_MIDDLE, .min_width = 12},
+	{.name = "root", .header = "root", .align = TABLE_RIGHT},
+	{.name = "bytes", .header = "bytes", .align = TABLE_RIGHT},
+};
+
+/* ---- Rows --------------------------------------------------------------------------------- */
+
+static const char *group_mark(const struct collective_group *group)
+{
+	if (group->differences & COLLECTIVE_OTHER_FUNCTION)
+		return "<- mismatch: another function";
+	if (group->differences & COLLECTIVE_OTHER_ROOT)
+		return "<- mismatch: another root";
+	if (group->differences & COLLECTIVE_OTHER_BYTES)
+		return "<- mismatch: another size";
+	return group->is_awaited ? "<- awaited" : NULL;
+}
+
+/* "in MPI_Bcast, halo() solver.c:141" */
+static char *group_text(const struct view *view, const struct collective_group *group)
+{
+	static const char *const stages[] = {
+		[COLLECTIVE_IN] = "in",
+		[COLLECTIVE_BEGUN] = "begun:",
+		[COLLECTIVE_AFTER] = "after",
+	};
+	char *place, *text;
+
+	if (!group->number)
+		return xstrdup("none yet");
+	place = label_user_place(view->job, group->path, LABEL_SHORT);
+	text = xasprintf("%s %s, %s", stages[group->stage], group->function, place);
+	free(place);
+	return text;
+}
+
+static void add_root(struct table *table, const struct job_comm *comm, int32_t root)
+{
+	if (root == SEG_PEER_ROOT)
+		table_cell(table, "itself");
+	else if (root < 0)
+		table_cell(table, "%s", "");
+	else if (comm->kind != SEG_COMM_INTER && (size_t)root < comm->sizes[0] &&
+		 comm->groups[0][root] >= 0)
+		table_cell(table, "%d", comm->groups[0][root]);
+	else
+		table_cell(table, "?");
+}
+
+static void add_row(struct table *table, const struct view *view, const struct job_comm *comm,
+		    const struct collective_group *group, const struct rankset *ranks)
+{
+	char *text = group_text(view, group);
+	const char *mark = group_mark(group);
+
+	table_row(table);
+	table_cell(table, "%" PRIu64, group->number);
+	table_ranks(table, ranks);
+	table_cell(table, "%s", text);
+	add_root(table, comm, group->root);
+	if (group->bytes != SEG_NO_BYTES)
+		table_cell(table, "%" PRIu64, group->bytes);
+	if (mark)
+		table_mark(table, mark);
+	free(text);
+}
+
+/* The groups of one communicator. Returns how many lines. */
+static size_t print_groups(const struct view *view, const struct job_comm *comm,
+			   const struct collective_groups *groups, bool is_detailed)
+{
+	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	bool has_root = false, has_bytes = false;
+	size_t left = 0, lines;
+
+	for (size_t g = 0; g < groups->num_groups; g++) {
+		const struct collective_group *group = &groups->groups[g];
+		struct rankset *ranks = parts_in_focus(view, group->ranks);
+
+		if (rankset_is_empty(ranks))
+			;
+		else if (table_num_rows(table) < PARTS_MAX_ROWS)
+			add_row(table, view, comm, group, ranks);
+		else
+			left++;
+		has_root |= group->root >= 0 || group->root == SEG_PEER_ROOT;
+		has_bytes |= group->bytes != SEG_NO_BYTES;
+		rankset_destroy(ranks);
+	}
+	if (!is_detailed || !has_root)
+		table_hide(table, "root");
+	if (!is_detailed || !has_bytes)
+		table_hide(table, "bytes");
+	table_print(table, view);
+	if (left)
+		text_wrap(view, 2, "... and %zu more groups", left);
+	lines = table_num_rows(table);
+	table_destroy(table);
+	return lines;
+}
+
+/* ---- All of them -------------------------------------------------------------------------- */
+
+static bool is_freed(const struct job_comm *comm)
+{
+	for (size_t i = 0; i < comm->num_views; i++)
+		if (!comm->views[i].comm->is_freed)
+			return false;
+	return comm->num_views > 0;
+}
+
+/* Does it tell anything of who waits for whom? */
+static bool is_interesting(const struct collective_groups *groups)
+{
+	return groups->is_active || groups->is_differing || groups->least != groups->largest;
+}
+
+static bool has_focus(const struct view *view, const struct collective_groups *groups)
+{
+	bool has = !view->focus;
+
+	for (size_t g = 0; g < groups->num_groups && !has; g++) {
+		struct rankset *ranks = parts_in_focus(view, groups->groups[g].ranks);
+
+		has = !rankset_is_empty(ranks);
+		rankset_destroy(ranks);
+	}
+	return has;
+}
+
+static void print_heading(const struct view *view, uint32_t c, enum label_detail detail,
+			  const char *rest)
+{
+	const struct job_comm *comm = &view->comms->comms[c];
+	size_t size = comm->sizes[0] + comm->sizes[1];
+	char *label = comm_label(view, c, detail);
+
+	text_wrap(view, 0, "%u: %s, %zu rank%s%s", c + 1, label, size, size == 1 ? "" : "s", rest);
+	free(label);
+}
+
+/* One where all members are at the same number, and none is in it: one line. Returns how many. */
+static size_t print_quiet(const struct view *view, uint32_t c,
+			  const struct collective_groups *groups)
+{
+	const struct collective_group *group = groups->groups;
+	char *rest;
+
+	if (groups->num_groups == 0)
+		rest = xstrdup("");
+	else if (groups->largest == 0)
+		rest = xstrdup(": no collective yet");
+	else
+		rest = xasprintf(": all after number %" PRIu64 ", %s", group->number,
+				 group->function);
+	print_heading(view, c, LABEL_SHORT, rest);
+	free(rest);
+	return 1;
+}
+
+struct listing {
+	size_t num_lines;
+	size_t num_freed, num_left; /* not listed */
+};
+
+/* First those where something is going on, then the others as far as there is room. */
+static void print_comms(struct listing *listing, const struct view *view,
+			struct collective_groups *const *groups, bool interesting)
+{
+	for (uint32_t c = 0; c < view->comms->num_comms; c++) {
+		if (is_freed(&view->comms->comms[c])) {
+			listing->num_freed += interesting;
+			continue;
+		}
+		if (is_interesting(groups[c]) != interesting || !has_focus(view, groups[c]))
+			continue;
+		if (listing->num_lines >= PARTS_MAX_ROWS) {
+			listing->num_left++;
+		} else if (interesting) {
+			print_heading(view, c, LABEL_SHORT, "");
+			listing->num_lines +=
+				2 + print_groups(view, &view->comms->comms[c], groups[c], false);
+		} else {
+			listing->num_lines += print_quiet(view, c, groups[c]);
+		}
+	}
+}
+
+/* Who of them moves: their numbers are those of a moment. */
+static void print_moving(const struct view *view)
+{
+	struct rankset *moving = parts_in_focus(view, view->verdict->moving);
+	char *who = label_who(moving, 30);
+
+	if (!rankset_is_empty(moving))
+		text_wrap(view, 0, "%s %s moving: numbers are those of one moment.", who,
+			  rankset_count(moving) == 1 ? "is" : "are");
+	free(who);
+	rankset_destroy(moving);
+}
+
+void view_collectives(const struct view *view, struct collective_groups *const *groups)
+{
+	struct listing listing = {0};
+
+	print_comms(&listing, view, groups, true);
+	print_comms(&listing, view, groups, false);
+	if (listing.num_left)
+		text_wrap(view, 0,
+			  "... and %zu more; \"collectives COMM\" shows one by its number or name, "
+			  "\"focus RANKS\" those of some ranks",
+			  listing.num_left);
+	if (listing.num_freed)
+		text_wrap(view, 0, "%zu that the program has freed %s not listed.",
+			  listing.num_freed, listing.num_freed == 1 ? "is" : "are");
+	print_moving(view);
+}
+
+/* ---- One ---------------------------------------------------------------------------------- */
+
+static struct rankset *members(const struct job_comm *comm, int side)
+{
+	struct rankset *ranks = rankset_create();
+
+	for (size_t i = 0; i < comm->sizes[side]; i++)
+		if (comm->groups[side][i] >= 0)
+			rankset_add(ranks, comm->groups[side][i]);
+	return ranks;
+}
+
+static void print_members(const struct view *view, const struct job_comm *comm, int side)
+{
+	struct rankset *ranks = members(comm, side);
+	char *who = label_ranks(ranks, 40);
+	size_t others = comm->sizes[side] - (size_t)rankset_count(ranks);
+
+	if (others)
+		text_wrap(view, 2, "members%s: %s, and %zu that are not of this job or not known",
+			  side ? " of the other group" : "", who, others);
+	else
+		text_wrap(view, 2, "members%s: %s", side ? " of the other group" : "", who);
+	free(who);
+	rankset_destroy(ranks);
+}
+
+/* "made by MPI_Comm_split, setup() at grid.c:40, from MPI_COMM_WORLD" */
+static void print_origin(const struct view *view, const struct job_comm *comm)
+{
+	char *place, *parent;
+
+	if (!comm->made_by)
+		return;
+	place = label_user_place(view->job, comm->path, LABEL_FULL);
+	parent = comm->parent == SEG_NO_COMM ? xstrdup("")
+					     : comm_label(view, comm->parent, LABEL_SHORT);
+	text_wrap(view, 2, "made by %s, %s%s%s", comm->made_by, place, *parent ? ", from " : "",
+		  parent);
+	free(place);
+	free(parent);
+}
+
+static void print_unknown(const struct view *view, const struct rankset *unknown)
+{
+	char *who = label_who(unknown, 30);
+
+	if (!rankset_is_empty(unknown))
+		text_wrap(view, 2, "not known: how far %s %s", who,
+			  rankset_count(unknown) == 1 ? "is" : "are");
+	free(who);
+}
+
+void view_collective(const struct view *view, uint32_t c, const struct collective_groups *groups)
+{
+	const struct job_comm *comm = &view->comms->comms[c];
+
+	print_heading(view, c, LABEL_FULL, is_freed(comm) ? ", freed" : "");
+	print_origin(view, comm);
+	print_members(view, comm, 0);
+	if (comm->kind == SEG_COMM_INTER)
+		print_members(view, comm, 1);
+	print_groups(view, comm, groups, true);
+	print_unknown(view, groups->unknown);
+	print_moving(view);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What ranks have sent each other, as both ends have counted it. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/message_pairs.h"
+#include "model/job.h"
+#include "model/job_comms.h"
+#include "model/job_model.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/comm_label.h"
+#include "render/parts.h"
+#include "render/table.h"
+#include "render/text.h"
+
+static const struct table_column columns[] = {
+	{.name = "comm", .header = "on", .flags = TABLE_YIELDS | TABLE_CUT_MIDDLE, .min_width = 8},
+	{.name = "from", .header = "from", .align = TABLE_RIGHT},
+	{.name = "to", .header = "to", .align = TABLE_RIGHT},
+	{.name = "tag", .header = "tag", .align = TABLE_RIGHT},
+	{.name = "sent", .header = "sent", .align = TABLE_RIGHT},
+	{.name = "received", .header = "received", .align = TABLE_RIGHT},
+};
+
+static bool is_pending(const struct message_pair *pair)
+{
+	return pair->sends != pair->sends_done || pair->receives != pair->receives_done;
+}
+
+/* What is to be seen first: 0 a difference between ranks that stand still, 1 one between ranks that
+ * move, 2 what is not complete, 3 the rest. */
+static int urgency(const struct message_pair *pair)
+{
+	if (message_pair_differs(pair))
+		return pair->is_moving ? 1 : 0;
+	return is_pending(pair) ? 2 : 3;
+}
+
+/* ---- Rows --------------------------------------------------------------------------------- */
+
+static void add_rank(struct table *table, int rank)
+{
+	if (rank >= 0)
+		table_cell(table, "%d", rank);
+	else
+		table_cell(table, "%s", rank == SEG_PEER_ANY ? "any" : "?");
+}
+
+/* "413", or "412 of 413": begun, but not all complete. */
+static void add_count(struct table *table, bool is_known, uint64_t begun, uint64_t done)
+{
+	if (!is_known)
+		table_cell(table, "?");
+	else if (begun == done)
+		table_cell(table, "%" PRIu64, begun);
+	else
+		table_cell(table, "%" PRIu64 " of %" PRIu64, done, begun);
+}
+
+static char *pair_mark(const struct message_pair *pair)
+{
+	if (urgency(pair) > 0)
+		return NULL;
+	if (pair->sends < pair->receives)
+		return xasprintf("<- %" PRIu64 " not sent", pair->receives - pair->sends);
+	if (pair->wildcards)
+		return xasprintf(
+			"<- %" PRIu64 " not received, but %" PRIu64 " receive%s from any %s open",
+			pair->sends - pair->receives, pair->wildcards,
+			pair->wildcards == 1 ? "" : "s", pair->wildcards == 1 ? "is" : "are");
+	return xasprintf("<- %" PRIu64 " not received", pair->sends - pair->receives);
+}
+
+static void add_row(struct table *table, const struct view *view, const struct message_pair *pair)
+{
+	const struct rankset *known = view->job->model->ranks;
+	char *comm = comm_label(view, pair->comm, LABEL_SHORT), *mark = pair_mark(pair);
+	char *tag = label_tag(pair->tag);
+
+	table_row(table);
+	table_cell(table, "%s", comm);
+	add_rank(table, pair->from);
+	add_rank(table, pair->to);
+	table_cell(table, "%s", tag);
+	if (pair->from == SEG_PEER_ANY)
+		table_cell(table, "%s", "");
+	else
+		add_count(table, pair->from >= 0 && rankset_contains(known, pair->from),
+			  pair->sends, pair->sends_done);
+	add_count(table, pair->to >= 0 && rankset_contains(known, pair->to), pair->receives,
+		  pair->receives_done);
+	if (mark)
+		table_mark(table, mark);
+	free(comm);
+	free(tag);
+	free(mark);
+}
+
+/* ---- The answer ---------------------------------------------------------------------------- */
+
+static bool is_of(const struct message_pair *pair, const struct rankset *ranks)
+{
+	return (pair->from >= 0 && rankset_contains(ranks, pair->from)) ||
+	       (pair->to >= 0 && rankset_contains(ranks, pair->to));
+}
+
+/* What the lines above and below the table tell. */
+struct sums {
+	size_t rows, differing, moving;
+	uint64_t sent, received;
+	bool pending, wildcards, many, unknown;
+	uint32_t comm;  /* of all rows */
+	bool has_comms; /* they are of several */
+};
+
+static void look_at(const struct message_pair *pair, const struct rankset *ranks, struct sums *sums)
+{
+	sums->has_comms |= sums->rows && sums->comm != pair->comm;
+	sums->comm = pair->comm;
+	sums->rows++;
+	sums->differing += urgency(pair) == 0;
+	sums->moving += urgency(pair) == 1;
+	if (pair->from >= 0 && rankset_contains(ranks, pair->from))
+		sums->sent += pair->sends;
+	/* Messages that a wildcard took are in their sender's row, too. */
+	if (pair->to >= 0 && rankset_contains(ranks, pair->to) && pair->from != SEG_PEER_ANY &&
+	    pair->tag != SEG_TAG_ANY)
+		sums->received += pair->receives_done;
+}
+
+static void note(const struct message_pair *pair, struct sums *sums)
+{
+	sums->pending |= is_pending(pair);
+	sums->wildcards |= pair->from == SEG_PEER_ANY || pair->tag == SEG_TAG_ANY;
+	sums->many |= pair->tag == SEG_TAG_MANY;
+	sums->unknown |= !pair->is_comparable && pair->from >= 0 && pair->to >= 0 &&
+			 pair->tag != SEG_TAG_MANY && pair->tag != SEG_TAG_ANY;
+}
+
+static void print_head(const struct view *view, const struct rankset *ranks,
+		       const struct sums *sums)
+{
+	char *who = label_who(ranks, 30), *comm = xstrdup(""), *rows;
+
+	if (sums->rows && !sums->has_comms) {
+		char *label = comm_label(view, sums->comm, LABEL_FULL);
+
+		free(comm);
+		comm = xasprintf(" on %s", label);
+		free(label);
+	}
+	if (sums->differing)
+		rows = xasprintf("in %zu of %zu rows the two ends do not agree", sums->differing,
+				 sums->rows);
+	else
+		rows = xasprintf("both ends agree%s",
+				 sums->moving ? " where both stand still" : "");
+	text_wrap(view, 0, "%s%s: %" PRIu64 " messages sent, %" PRIu64 " received; %s", who, comm,
+		  sums->sent, sums->received, rows);
+	free(who);
+	free(comm);
+	free(rows);
+}
+
+static void print_legend(const struct view *view, const struct sums *sums, size_t left, bool is_one)
+{
+	if (left)
+		text_wrap(view, 2, "... and %zu more rows%s", left,
+			  is_one ? " in which both ends agree" : "");
+	if (sums->pending)
+		text_wrap(view, 2,
+			  "3 of 4: four are begun (sends started, receives posted), three "
+			  "of them complete");
+	if (sums->wildcards)
+		text_wrap(view, 2,
+			  "any: receives with a wildcard; what they got is in its "
+			  "sender's row, too");
+	if (sums->many)
+		text_wrap(view, 2,
+			  "others: tags beyond those that the recorder has room for, "
+			  "all together");
+	if (sums->unknown)
+		text_wrap(view, 2,
+			  "?, and rows with cancelled or uncounted messages: the two ends "
+			  "cannot be compared");
+	if (sums->moving)
+		text_wrap(view, 2,
+			  "%zu rows of ranks that are moving differ, as they do while "
+			  "messages are under way",
+			  sums->moving);
+}
+
+void view_messages(const struct view *view, const struct message_pairs *pairs,
+		   const struct rankset *ranks)
+{
+	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	bool is_one = rankset_count(ranks) == 1;
+	size_t left = 0;
+	struct sums sums = {0};
+
+	for (size_t i = 0; i < pairs->num_pairs; i++)
+		if (is_of(&pairs->pairs[i], ranks))
+			look_at(&pairs->pairs[i], ranks, &sums);
+	for (int wanted = 0; wanted <= (is_one ? 3 : 2); wanted++) {
+		for (size_t i = 0; i < pairs->num_pairs; i++) {
+			const struct message_pair *pair = &pairs->pairs[i];
+
+			if (urgency(pair) != wanted || !is_of(pair, ranks))
+				continue;
+			if (table_num_rows(table) >= PARTS_MAX_ROWS) {
+				left++;
+				continue;
+			}
+			add_row(table, view, pair);
+			note(pair, &sums);
+		}
+	}
+	print_head(view, ranks, &sums);
+	if (!sums.has_comms)
+		table_hide(table, "comm");
+	table_print(table, view);
+	print_legend(view, &sums, left, is_one);
+	table_destroy(table);
+}

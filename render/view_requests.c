@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What a rank has begun and not completed. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/message_pairs.h"
+#include "model/job.h"
+#include "model/job_comms.h"
+#include "model/job_model.h"
+#include "model/model.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/comm_label.h"
+#include "render/parts.h"
+#include "render/table.h"
+#include "render/text.h"
+
+static const struct table_column columns[] = {
+	{.name = "kind", .header = "request", .min_width = 7},
+	{.name = "peer", .header = "peer", .align = TABLE_RIGHT},
+	{.name = "tag", .header = "tag", .align = TABLE_RIGHT},
+	{.name = "comm", .header = "on", .flags = TABLE_YIELDS | TABLE_CUT_MIDDLE, .min_width = 6},
+	{.name = "bytes", .header = "bytes", .flags = TABLE_YIELDS, .align = TABLE_RIGHT},
+	{.name = "site", .header = "begun by", .flags = TABLE_CUT_MIDDLE, .min_width = 12},
+	{.name = "age", .header = "since", .min_width = 5},
+	{.name = "match", .header = "other end", .min_width = 8},
+};
+
+/* ---- Cells -------------------------------------------------------------------------------- */
+
+static char *kind_text(const struct model_request *request)
+{
+	static const char *const kinds[] = {
+		[SEG_REQUEST_FREE] = "",
+		[SEG_REQUEST_SEND] = "send",
+		[SEG_REQUEST_RECV] = "receive",
+		[SEG_REQUEST_MATCHED] = "receive",
+		[SEG_REQUEST_COLLECTIVE] = "collective",
+		[SEG_REQUEST_LOCK] = "lock",
+		[SEG_REQUEST_OTHER] = "other",
+	};
+
+	if (request->kind == SEG_REQUEST_COLLECTIVE && request->ordinal)
+		return xasprintf("number %" PRIu64, request->ordinal);
+	if (request->kind == SEG_REQUEST_LOCK)
+		return xstrdup(request->tag == 1 ? "exclusive lock" : "shared lock");
+	if (request->flags & SEG_REQUEST_CANCELLED)
+		return xasprintf("%s, cancelled", kinds[request->kind]);
+	return xstrdup(kinds[request->kind]);
+}
+
+static int peer_rank(const struct view *view, const struct model *model,
+		     const struct model_request *request)
+{
+	if (request->comm == SEG_NO_COMM)
+		return -1;
+	return job_comms_peer(view->comms, model, request->comm, request->peer);
+}
+
+static bool is_message(const struct model_request *request)
+{
+	return request->kind == SEG_REQUEST_SEND || request->kind == SEG_REQUEST_RECV ||
+	       request->kind == SEG_REQUEST_MATCHED;
+}
+
+static void add_peer(struct table *table, const struct view *view, const struct model *model,
+		     const struct model_request *request)
+{
+	int rank = peer_rank(view, model, request);
+
+	if (!is_message(request) && request->kind != SEG_REQUEST_LOCK)
+		table_cell(table, "%s", "");
+	else if (request->peer == SEG_PEER_ANY)
+		table_cell(table, request->kind == SEG_REQUEST_LOCK ? "all" : "any");
+	else if (rank >= 0)
+		table_cell(table, "%d", rank);
+	else
+		table_cell(table, "?");
+}
+
+/* What the other end of a message has done. */
+static char *message_text(const struct view *view, const struct message_pairs *pairs, int rank,
+			  const struct model *model, const struct model_request *request)
+{
+	int peer = peer_rank(view, model, request);
+	uint32_t comm = job_comms_find(view->comms, model, request->comm);
+	bool is_send = request->kind == SEG_REQUEST_SEND;
+	const struct message_pair *pair;
+
+	if (request->kind == SEG_REQUEST_MATCHED)
+		return xstrdup("has sent");
+	if (peer < 0 || comm == SEG_NO_COMM || request->tag == SEG_TAG_ANY)
+		return xstrdup("?");
+	pair = is_send ? message_pairs_find(pairs, comm, rank, peer, request->tag)
+		       : message_pairs_find(pairs, comm, peer, rank, request->tag);
+	switch (message_pair_match(pair, is_send, request->ordinal)) {
+	case MESSAGE_MATCH_YES:
+		return xstrdup(is_send ? "receives" : "has sent");
+	case MESSAGE_MATCH_NO:
+		return xstrdup(is_send ? "no receive" : "not sent");
+	case MESSAGE_MATCH_UNKNOWN:
+		break;
+	}
+	return xstrdup("?");
+}
+
+/* How many of the members have begun this collective. */
+static char *collective_text(const struct view *view, const struct model *model,
+			     const struct model_request *request)
+{
+	uint32_t comm = job_comms_find(view->comms, model, request->comm);
+	const struct job_comm *of;
+	size_t number = 0;
+
+	if (comm == SEG_NO_COMM || !request->ordinal)
+		return xstrdup("?");
+	of = &view->comms->comms[comm];
+	for (size_t i = 0; i < of->num_views; i++)
+		number += of->views[i].comm->collectives >= request->ordinal;
+	return xasprintf("%zu of %zu there", number, of->sizes[0] + of->sizes[1]);
+}
+
+static char *match_text(const struct view *view, const struct message_pairs *pairs, int rank,
+			const struct model *model, const struct model_request *request)
+{
+	if (request->comm == SEG_NO_COMM)
+		return xstrdup("");
+	if (is_message(request))
+		return message_text(view, pairs, rank, model, request);
+	if (request->kind == SEG_REQUEST_COLLECTIVE)
+		return collective_text(view, model, request);
+	return xstrdup("");
+}
+
+static void add_row(struct table *table, const struct view *view, const struct message_pairs *pairs,
+		    const struct job_lane *lane, const struct model_request *request)
+{
+	const struct model *model = lane->model;
+	const struct job_site *site = &view->job->model->sites[lane->site_map[request->site]];
+	char *kind = kind_text(request), *tag = label_tag(request->tag);
+	char *comm = comm_label_local(view, model, request->comm, LABEL_SHORT);
+	char *place = label_user_place(view->job, site->path, LABEL_SHORT);
+	char *age = label_time(model->now_ns - request->since_ns);
+	char *match = match_text(view, pairs, lane->rank, model, request);
+
+	table_row(table);
+	table_cell(table, "%s", kind);
+	add_peer(table, view, model, request);
+	table_cell(table, "%s", is_message(request) ? tag : "");
+	table_cell(table, "%s", request->comm == SEG_NO_COMM ? "" : comm);
+	if (request->bytes && request->bytes != SEG_NO_BYTES)
+		table_cell(table, "%" PRIu64, request->bytes);
+	else
+		table_cell(table, "%s", "");
+	table_cell(table, "%s, %s", site->name, place);
+	table_cell(table, "%s", age);
+	table_cell(table, "%s", match);
+	if (!strcmp(match, "not sent") || !strcmp(match, "no receive"))
+		table_mark(table, ""); /* the last cell says it */
+	free(kind);
+	free(tag);
+	free(comm);
+	free(place);
+	free(age);
+	free(match);
+}
+
+/* ---- The answer ---------------------------------------------------------------------------- */
+
+static int compare_ages(const void *a, const void *b)
+{
+	const struct model_request *one = *(const struct model_request *const *)a;
+	const struct model_request *two = *(const struct model_request *const *)b;
+
+	if (one->since_ns != two->since_ns)
+		return one->since_ns < two->since_ns ? -1 : 1;
+	return (one > two) - (one < two);
+}
+
+/* Those that are begun, the oldest first. Locks are held, not waited for. The caller frees. */
+static const struct model_request **find_pending(const struct model *model, size_t *num_ret,
+						 size_t *num_idle_ret)
+{
+	const struct model_request **pending = xcalloc(model->num_requests, sizeof(*pending));
+	size_t number = 0;
+
+	*num_idle_ret = 0;
+	for (size_t i = 0; i < model->num_requests; i++) {
+		const struct model_request *request = &model->requests[i];
+
+		if (request->kind == SEG_REQUEST_FREE)
+			continue;
+		if ((request->flags & SEG_REQUEST_PERSISTENT) &&
+		    !(request->flags & SEG_REQUEST_ACTIVE))
+			(*num_idle_ret)++;
+		else
+			pending[number++] = request;
+	}
+	if (number)
+		qsort(pending, number, sizeof(*pending), compare_ages);
+	*num_ret = number;
+	return pending;
+}
+
+/* Are all on one communicator? Then it is told once. */
+static bool is_one_comm(const struct model_request *const *pending, size_t number)
+{
+	for (size_t i = 1; i < number; i++)
+		if (pending[i]->comm != pending[0]->comm)
+			return false;
+	return number > 0;
+}
+
+static void print_head(const struct view *view, const struct job_lane *lane,
+		       const struct model_request *const *pending, size_t number)
+{
+	char *comm, *on = xstrdup("");
+
+	if (is_one_comm(pending, number) && pending[0]->comm != SEG_NO_COMM) {
+		free(on);
+		comm = comm_label_local(view, lane->model, pending[0]->comm, LABEL_FULL);
+		on = xasprintf(", %son %s", number > 1 ? "all " : "", comm);
+		free(comm);
+	}
+	if (number)
+		text_wrap(view, 0, "rank %d: %zu request%s begun and not complete%s", lane->rank,
+			  number, number == 1 ? "" : "s", on);
+	else
+		text_wrap(view, 0, "rank %d has begun nothing that is not complete.", lane->rank);
+	free(on);
+}
+
+void view_requests(const struct view *view, const struct message_pairs *pairs, int rank)
+{
+	size_t num_lanes, number, num_idle, first = parts_lanes(view, rank, &num_lanes);
+	const struct job_lane *lane = &view->job->model->lanes[first];
+	const struct model_request **pending;
+	struct table *table;
+
+	if (!num_lanes) {
+		parts_no_model(view, rank);
+		return;
+	}
+	pending = find_pending(lane->model, &number, &num_idle);
+	print_head(view, lane, pending, number);
+	table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	if (is_one_comm(pending, number))
+		table_hide(table, "comm");
+	for (size_t i = 0; i < number && i < PARTS_MAX_ROWS; i++)
+		add_row(table, view, pairs, lane, pending[i]);
+	table_print(table, view);
+	if (number > PARTS_MAX_ROWS)
+		text_wrap(view, 2, "... and %zu younger ones", number - PARTS_MAX_ROWS);
+	if (num_idle)
+		text_wrap(view, 2, "%zu persistent request%s not started", num_idle,
+			  num_idle == 1 ? " is" : "s are");
+	if (lane->model->dropped_requests)
+		text_wrap(view, 2, "%" PRIu64 " were not recorded for want of room",
+			  lane->model->dropped_requests);
+	table_destroy(table);
+	free(pending);
+}
