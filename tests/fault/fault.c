@@ -70,6 +70,20 @@ __attribute__((format(printf, 1, 2))) static void announce(const char *format, .
 		_exit(3);
 }
 
+/* The rank in MPI_COMM_WORLD of a rank of a communicator. */
+static int find_world_rank(int rank, MPI_Comm comm)
+{
+	MPI_Group world, group;
+	int world_rank;
+
+	PMPI_Comm_group(MPI_COMM_WORLD, &world);
+	PMPI_Comm_group(comm, &group);
+	PMPI_Group_translate_ranks(group, 1, &rank, world, &world_rank);
+	PMPI_Group_free(&group);
+	PMPI_Group_free(&world);
+	return world_rank;
+}
+
 static bool loses_message(const char *function, int destination, int tag, MPI_Comm comm)
 {
 	int rank;
@@ -83,7 +97,8 @@ static bool loses_message(const char *function, int destination, int tag, MPI_Co
 	if (destination == MPI_PROC_NULL || destination == rank)
 		return false;
 	atomic_store(&is_message_due, false);
-	announce("lost a message: %s to %d, tag %d", function, destination, tag);
+	announce("lost a message: %s to %d, tag %d", function, find_world_rank(destination, comm),
+		 tag);
 	return true;
 }
 

@@ -2,8 +2,8 @@
  * A wildcard receive that takes the wrong message: rank 0 takes the first value from anybody,
  * believing it to be that of rank 1, and then one from each of the others. All goes well while rank
  * 1 is first: it sends, and then tells the others to go on. When another one is early, its message
- * is taken for rank 1's, and rank 0 waits for a second one from it.
- * expect: kind=lost,deadlock lp=R
+ * is taken for rank 1's: rank 0 waits for a second one from it, and nobody receives that of rank 1.
+ * expect: kind=lost,deadlock
  * says: rank 0; rank {R}; tag 1
  * ranks: 4:3 8:4 */
 #include <mpi.h>
@@ -28,8 +28,10 @@ static void give(int rank, int size, long step, double x)
 		MPI_Recv(NULL, 0, MPI_INT, fault_rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	if (rank != 1 && !is_early)
 		MPI_Recv(NULL, 0, MPI_INT, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	MPI_Ssend(&x, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
-	if (is_early) {
+	if (!is_early) {
+		MPI_Send(&x, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
+	} else {
+		MPI_Ssend(&x, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
 		MPI_Send(NULL, 0, MPI_INT, 1, 3, MPI_COMM_WORLD);
 		MPI_Recv(NULL, 0, MPI_INT, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	}
