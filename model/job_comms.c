@@ -45,6 +45,7 @@ struct list {
 struct draft {
 	struct job_comm comm;
 	uint64_t parent_id;
+	uint32_t world; /* of the first that has it */
 	struct list lists[2];
 	int last_rank; /* that has it */
 	bool is_world;
@@ -67,7 +68,7 @@ struct job_comms_private {
 	const struct job_model *jm;
 	struct draft *drafts;
 	size_t num_drafts, drafts_capacity;
-	struct pair_map draft_of; /* id -> draft */
+	struct pair_map draft_of; /* key -> draft */
 };
 
 /* ---- Worlds ---------------------------------------------------------------------------------- */
@@ -185,14 +186,44 @@ static bool is_self(const struct model *model, size_t index, struct pair_map *se
 	return is_one;
 }
 
-static struct draft *find_draft(struct job_comms_private *p, const struct model_comm *comm)
+static bool has_strangers(const struct model *model, uint32_t first, uint32_t num)
 {
-	uint32_t found = pair_map_get(&p->draft_of, comm->id);
+	if (first == SEG_ALL_MEMBERS || first == SEG_NO_MEMBERS)
+		return false;
+	for (uint32_t i = 0; i < num; i++)
+		if (model->members[first + i] < 0)
+			return true;
+	return false;
+}
+
+/* Ids need not differ between worlds, which may be alike. Only what has members of several worlds
+ * is one thing in all of them. */
+static uint64_t world_key(const struct job_comms_private *p, uint32_t world, uint64_t id)
+{
+	return p->num_worlds == 1 ? id : id + (world + 1) * 0x9e3779b97f4a7c15u;
+}
+
+static uint64_t draft_key(const struct job_comms_private *p, const struct member *member,
+			  const struct model_comm *comm)
+{
+	const struct model *model = member->of->model;
+
+	if (p->num_worlds > 1 && (has_strangers(model, comm->members, comm->size) ||
+				  has_strangers(model, comm->remote_members, comm->remote_size)))
+		return comm->id;
+	return world_key(p, member->world, comm->id);
+}
+
+static struct draft *find_draft(struct job_comms_private *p, const struct member *member,
+				const struct model_comm *comm)
+{
+	uint64_t key = draft_key(p, member, comm);
+	uint32_t found = pair_map_get(&p->draft_of, key);
 	struct draft *draft;
 
 	if (found != PAIR_NONE)
 		return &p->drafts[found];
-	pair_map_add(&p->draft_of, comm->id, (uint32_t)p->num_drafts);
+	pair_map_add(&p->draft_of, key, (uint32_t)p->num_drafts);
 	p->drafts = xgrow(p->drafts, p->num_drafts, &p->drafts_capacity, sizeof(*p->drafts));
 	draft = &p->drafts[p->num_drafts++];
 	*draft = (struct draft){
@@ -206,6 +237,7 @@ static struct draft *find_draft(struct job_comms_private *p, const struct model_
 				.sizes = {comm->size,
 					  comm->kind == SEG_COMM_INTER ? comm->remote_size : 0},
 			},
+		.world = member->world,
 		.last_rank = -1,
 	};
 	return draft;
@@ -251,7 +283,7 @@ static void add_local(struct job_comms_private *p, const struct member *member, 
 	locals[index] = is_self(model, index, selves) ? LOCAL_SELF : LOCAL_NONE;
 	if (locals[index] == LOCAL_SELF || comm->id == 0)
 		return;
-	draft = find_draft(p, comm);
+	draft = find_draft(p, member, comm);
 	locals[index] = (uint32_t)(draft - p->drafts) << 1;
 	if (draft->last_rank == member->rank || !has_sizes(&draft->comm, comm))
 		draft->is_bad = true;
@@ -283,7 +315,8 @@ static void begin_lists(struct job_comms_private *p, struct draft *draft)
 		list->size = draft->comm.sizes[side];
 		list->filled_by = UINT32_MAX;
 	}
-	if (!draft->is_bad && !may_allocate(p, draft->comm.sizes[0] + (uint64_t)draft->comm.sizes[1]))
+	if (!draft->is_bad &&
+	    !may_allocate(p, draft->comm.sizes[0] + (uint64_t)draft->comm.sizes[1]))
 		draft->is_bad = true;
 	if (!draft->is_bad)
 		draft->comm.views = xcalloc(draft->comm.num_views, sizeof(*draft->comm.views));
@@ -382,6 +415,19 @@ static void add_view(struct job_comms_private *p, const struct member *member, s
 
 /* ---- In order -------------------------------------------------------------------------------- */
 
+/* PAIR_NONE: it has none that is of use. */
+static uint32_t find_parent(const struct job_comms_private *p, const struct draft *draft)
+{
+	uint32_t parent;
+
+	if (draft->parent_id == 0 || draft->is_world)
+		return PAIR_NONE;
+	parent = pair_map_get(&p->draft_of, world_key(p, draft->world, draft->parent_id));
+	if (parent == PAIR_NONE)
+		parent = pair_map_get(&p->draft_of, draft->parent_id);
+	return parent == PAIR_NONE || p->drafts[parent].is_bad ? PAIR_NONE : parent;
+}
+
 /* Levels from the worlds down, so that parents have lower ones than children. A chain of parents
  * that leads back to itself is cut. */
 static void set_level(struct job_comms_private *p, uint32_t number, uint32_t *chain)
@@ -392,13 +438,10 @@ static void set_level(struct job_comms_private *p, uint32_t number, uint32_t *ch
 
 	while (number != SEG_NO_COMM && p->drafts[number].level == unknown) {
 		struct draft *draft = &p->drafts[number];
-		uint32_t parent = PAIR_NONE;
+		uint32_t parent = find_parent(p, draft);
 
-		if (draft->parent_id && !draft->is_world)
-			parent = pair_map_get(&p->draft_of, draft->parent_id);
-		if (parent != PAIR_NONE &&
-		    (p->drafts[parent].is_bad || p->drafts[parent].level == on_chain ||
-		     parent == number))
+		if (parent == number ||
+		    (parent != PAIR_NONE && p->drafts[parent].level == on_chain))
 			parent = PAIR_NONE;
 		draft->comm.parent = parent == PAIR_NONE ? SEG_NO_COMM : parent;
 		draft->level = on_chain;

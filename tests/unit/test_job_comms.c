@@ -308,7 +308,8 @@ static void test_inter(void **state)
 	job_destroy(job);
 }
 
-/* Parents and children of MPI_Comm_spawn each know only their own world. */
+/* Parents and children of MPI_Comm_spawn each know only their own world, and worlds of one size have
+ * the same ids. */
 static void test_spawn(void **state)
 {
 	static const int own[] = {0, 1}, unknown[] = {-1, -1}, parents[] = {0, 1},
@@ -320,22 +321,28 @@ static void test_spawn(void **state)
 
 	(void)state;
 	for (int i = 0; i < 4; i++) {
-		ranks[i] = make_rank(i % 2, 2, i < 2 ? "job@1" : "job@2", i < 2 ? 100 : 101);
+		ranks[i] = make_rank(i % 2, 2, i < 2 ? "job@1" : "job@2", WORLD_ID);
 		add_inter(ranks[i], 300, own, 2, unknown, 2);
 		split(ranks[i], 301, 300, merged_lists[i / 2], 4)->rank = i;
+		split(ranks[i], 302, WORLD_ID, own, 2);
 	}
 	add_ranks(job, ranks, 4, 0);
 	comms = finish(job);
-	assert_int_equal(comms->num_comms, 4);
-	assert_int_equal(comms->comms[0].id, 100);
-	assert_int_equal(comms->comms[1].id, 101);
+	assert_int_equal(comms->num_comms, 6);
+	assert_int_equal(comms->comms[0].id, WORLD_ID);
+	assert_int_equal(comms->comms[1].id, WORLD_ID);
 	assert_string_equal(comms->comms[1].name, "MPI_COMM_WORLD");
 	assert_group(&comms->comms[0], 0, parents, 2);
 	assert_group(&comms->comms[1], 0, children, 2);
 	assert_group(&comms->comms[2], 0, parents, 2);
 	assert_group(&comms->comms[2], 1, children, 2);
-	assert_group(&comms->comms[3], 0, merged, 4);
-	assert_int_equal(comms->comms[3].parent, 2);
+	assert_int_equal(comms->comms[3].id, 302);
+	assert_group(&comms->comms[3], 0, parents, 2);
+	assert_int_equal(comms->comms[3].parent, 0);
+	assert_group(&comms->comms[4], 0, children, 2);
+	assert_int_equal(comms->comms[4].parent, 1);
+	assert_group(&comms->comms[5], 0, merged, 4);
+	assert_int_equal(comms->comms[5].parent, 2);
 	assert_int_equal(job_comms_peer(comms, model_of(job, 3), 2, 1), 1);
 	assert_int_equal(job_comms_peer(comms, model_of(job, 0), 2, 1), 3);
 	job_comms_destroy(comms);
@@ -446,16 +453,17 @@ static void test_contradictions(void **state)
 	}
 }
 
-/* Communicators that claim more members than can be kept. */
+/* Communicators that claim more members than can be kept: 64 Mi in all. */
 static void test_budget(void **state)
 {
+	static const size_t fit = ((1 << 26) - 1001) / SEG_MAX_MEMBERS;
 	struct sim_rank *ranks[1];
 	struct job *job = job_create();
 	struct job_comms *comms;
 
 	(void)state;
 	make_job(ranks, 1);
-	for (uint64_t i = 0; i < 10; i++) {
+	for (uint64_t i = 0; i < fit + 5; i++) {
 		int self = 0;
 		struct model_comm *comm = split(ranks[0], 500 + i, WORLD_ID, &self, 1);
 
@@ -465,10 +473,11 @@ static void test_budget(void **state)
 	}
 	add_ranks(job, ranks, 1, 0);
 	comms = finish(job);
-	assert_int_equal(comms->num_comms, 5);
+	assert_int_equal(comms->num_comms, 2 + fit);
 	assert_int_equal(comms->comms[1].groups[0][999], 0);
 	assert_int_equal(comms->comms[1].groups[0][998], -1);
-	assert_int_equal(job_comms_find(comms, model_of(job, 0), 9), SEG_NO_COMM);
+	assert_int_equal(job_comms_find(comms, model_of(job, 0), fit + 2), fit + 1);
+	assert_int_equal(job_comms_find(comms, model_of(job, 0), fit + 3), SEG_NO_COMM);
 	job_comms_destroy(comms);
 	job_destroy(job);
 }
