@@ -86,7 +86,8 @@ def _evaluate(expression, size, rank):
     """R is the faulty rank and N the number of ranks; ranks count round."""
     check(re.fullmatch(r"[RN0-9+*/^-]+", expression), f"'{expression}' stands for no rank")
     # Only digits and operators are left of it, as the check has seen.
-    return eval(expression.replace("R", str(rank)).replace("N", str(size))) % size
+    text = expression.replace("/", "//").replace("R", str(rank)).replace("N", str(size))
+    return eval(text) % size
 
 
 def _directives(head, name):

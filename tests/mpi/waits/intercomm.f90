@@ -2,7 +2,7 @@
 ! Two halves coupled by an intercommunicator: each rank of the lower half sends to its partner in the
 ! upper one and then receives, the partner the other way round. The faulty one receives first; its
 ! partner is rank 0, 1, ... of the remote group, not of MPI_COMM_WORLD.
-! expect: kind=deadlock lp=R,R+N//2
+! expect: kind=deadlock lp=R,R+N/2
 ! says: MPI_Recv; tag 11
 ! ranks: 4:1 8:2
 program coupled
