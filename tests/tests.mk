@@ -206,14 +206,17 @@ bench-recorder: $(RECORDERS) $(RECORDER_BENCH)
 # ---- analysis/: merging and analysing the models of many ranks ---------------------------------
 
 ANALYSIS_BENCH = $(O)/tests/bench/analysis_bench
+WAITS_BENCH = $(O)/tests/bench/waits_bench
 
-$(ANALYSIS_BENCH): tests/bench/analysis_bench.c tests/unit/simulation.h $(O)/libpdb.a | $(O)/.deps-check
+$(ANALYSIS_BENCH) $(WAITS_BENCH): $(O)/tests/bench/%: tests/bench/%.c tests/unit/simulation.h \
+		$(O)/libpdb.a | $(O)/.deps-check
 	$(call say,BENCH,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(PC_CFLAGS) -o $@ $< $(O)/libpdb.a $(PC_LDLIBS)
 
 # RANKS='1024 1000000': other sizes; a rank takes about 40 KB.
-bench-analysis: $(ANALYSIS_BENCH)
+bench-analysis: $(ANALYSIS_BENCH) $(WAITS_BENCH)
 	@$(ANALYSIS_BENCH) $(or $(RANKS),1024 16384 65536)
+	@$(WAITS_BENCH) $(or $(RANKS),1024 16384 65536)
 
 .PHONY: bench-analysis
