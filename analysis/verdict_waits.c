@@ -175,6 +175,17 @@ static bool find_owed(const struct judge *j, const struct waitfor_deadlock *dead
 	return false;
 }
 
+/* Does it wait for a message itself? Then what it owes may be to come after that. */
+static bool waits_for_message(const struct waitfor *w, uint32_t l)
+{
+	const struct waitfor_lane *lane = &w->lanes[l];
+
+	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
+		if (w->needs[n].kind == WAITFOR_MESSAGE)
+			return true;
+	return false;
+}
+
 /* Somebody took a step that is new to the job: that is where it went wrong. */
 static bool find_novel(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns,
 		       uint32_t which)
@@ -187,7 +198,8 @@ static bool find_novel(struct judge *j, const struct waitfor_deadlock *deadlock,
 		return false;
 	ranks = rankset_create();
 	rankset_add(ranks, j->jm->lanes[actor].rank);
-	if (find_owed(j, deadlock, j->jm->lanes[actor].rank, &lane, &need)) {
+	if (!waits_for_message(j->waitfor, actor) &&
+	    find_owed(j, deadlock, j->jm->lanes[actor].rank, &lane, &need)) {
 		lose(j, ranks, stay_ns, WAITFOR_NONE, lane, need);
 	} else {
 		accuse(j, ranks, VERDICT_DEADLOCK, stay_ns);
