@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! All ranks wait for each other: a value goes round, and rank 0 is to send before it receives. In
 ! the step of the fault it receives first, like everybody else.
-! expect: kind=deadlock lp=all
+! expect: kind=deadlock lp=R
 ! says: MPI_Recv; tag 4
 ! ranks: 4:0 8:0
 program ring

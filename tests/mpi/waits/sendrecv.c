@@ -2,7 +2,7 @@
  * Exchanges in different order: all shift long rows to the right and then columns, both by
  * MPI_Sendrecv. The faulty rank begins with the columns: its left neighbour cannot get rid of its
  * rows, and it gets no columns from there.
- * expect: kind=deadlock lp=R-1,R
+ * expect: kind=deadlock lp=R
  * says: MPI_Sendrecv; tag 1; tag 2
  * ranks: 4:2 8:3 */
 #include <mpi.h>

@@ -2,7 +2,7 @@
  * MPI_THREAD_MULTIPLE: the main thread of a rank asks the helper thread of its partner and waits
  * for the answer. The faulty rank's main thread waits for the answer before it has asked, and its
  * partner's helper for the question.
- * expect: kind=deadlock lp=R,R+1
+ * expect: kind=deadlock lp=R
  * says: tag 1; tag 2; MPI_Recv
  * ranks: 4:2 8:4
  * flags: -pthread */

@@ -2,7 +2,7 @@
  * A wildcard receive that nobody satisfies: the master takes as many results from MPI_ANY_SOURCE as
  * there are workers and answers all of them. One worker does not send its result: the master waits
  * for anybody, and everybody for the master.
- * expect: kind=deadlock
+ * expect: kind=deadlock lp=R
  * says: MPI_ANY_SOURCE|any; rank 0
  * ranks: 4:2 8:5 */
 #include <mpi.h>
