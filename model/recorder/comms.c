@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "model/recorder/pages.h"
+
 #define RELAXED memory_order_relaxed
 
 enum {
@@ -62,10 +64,31 @@ void comms_unmap(struct comms *c, uint32_t index)
 	memset(c->own[index].keys, 0, sizeof(c->own[index].keys));
 }
 
+static size_t epochs_size(const struct comms *c, uint32_t index)
+{
+	return sizeof(struct comms_epochs) + 2ul * c->entries[index].size * sizeof(int32_t);
+}
+
+struct comms_epochs *comms_get_epochs(struct comms *c, uint32_t index)
+{
+	if (!has_entry(c, index) || c->entries[index].size == 0)
+		return NULL;
+	struct comms_epochs *epochs = c->own[index].epochs;
+	if (!epochs && (epochs = pages_map(epochs_size(c, index)))) {
+		epochs->peers[COMMS_ACCESS] = (int32_t *)(epochs + 1);
+		epochs->peers[COMMS_EXPOSURE] = (int32_t *)(epochs + 1) + c->entries[index].size;
+		c->own[index].epochs = epochs;
+	}
+	return epochs;
+}
+
 void comms_freed(struct comms *c, uint32_t index)
 {
-	if (has_entry(c, index))
-		atomic_store_explicit(&c->entries[index].is_freed, 1, memory_order_release);
+	if (!has_entry(c, index))
+		return;
+	atomic_store_explicit(&c->entries[index].is_freed, 1, memory_order_release);
+	pages_unmap(c->own[index].epochs, epochs_size(c, index));
+	c->own[index].epochs = NULL;
 }
 
 /* ---- Lists of ranks ----------------------------------------------------------------------------

@@ -38,6 +38,14 @@ struct comms_slot {
 	_Atomic uint32_t index;
 };
 
+/* Whom post-start-complete-wait on a window is about. */
+enum comms_epoch { COMMS_ACCESS, COMMS_EXPOSURE };
+
+struct comms_epochs {
+	uint32_t num[2];
+	int32_t *peers[2]; /* room for all ranks of the window */
+};
+
 /* What the segment does not tell of an entry. */
 struct comms_own {
 	uint64_t members;          /* commid_of_members() of its group, plus the remote group's */
@@ -45,6 +53,7 @@ struct comms_own {
 	_Atomic uint32_t children; /* made from it so far by collective calls */
 	uint32_t again; /* entries that differ from this first one in nothing but ordinal */
 	uint32_t names; /* it was given */
+	struct comms_epochs *epochs; /* NULL: none yet */
 };
 
 /* A new communicator, window or file, as MPI tells of it. */
@@ -147,6 +156,18 @@ uint32_t comms_add(struct comms *c, struct writer *w, const struct comms_new *n)
 void comms_unmap(struct comms *c, uint32_t index);
 
 void comms_freed(struct comms *c, uint32_t index);
+
+/* C handle of an entry; 0: none. */
+static inline uint64_t comms_handle(const struct comms *c, uint32_t index)
+{
+	return index < atomic_load_explicit(&c->num, memory_order_relaxed)
+		       ? c->own[index].keys[1] >> 3
+		       : 0;
+}
+
+/* The epochs of a window, kept until it is freed; NULL when its size is not known or there is no
+ * memory. Only one thread at a time may be in these calls on one window. */
+struct comms_epochs *comms_get_epochs(struct comms *c, uint32_t index);
 
 /* The program gives it a name, of `length` bytes. Too many names are ignored. */
 void comms_name(struct comms *c, struct writer *w, uint32_t index, const char *text,

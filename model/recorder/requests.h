@@ -18,7 +18,7 @@
 enum { REQUESTS_BUCKETS = 1 << 12 };
 
 /* Handles of different kinds may have equal values. */
-enum requests_space { REQUESTS_REQUEST, REQUESTS_MESSAGE, REQUESTS_LOCK };
+enum requests_space { REQUESTS_REQUEST, REQUESTS_MESSAGE, REQUESTS_LOCK, REQUESTS_TOKEN };
 
 /* Keys of no slot: a null handle; one that many requests share, all of them complete when the call
  * that made them returns. */

@@ -24,10 +24,16 @@ struct wrap_call {
 	/* What a hook before the call leaves for the one after it. */
 	uint32_t comm;	  /* index of what is made from, or freed */
 	uint32_t ordinal; /* of what is made */
-	uint64_t key;	  /* of what is freed */
+	uint64_t key;	  /* of what is freed; tag of what is made */
+	uint32_t peer_comm;
+	int32_t peer, kind; /* of a lock; of a leader */
+	bool is_leader;
+	int num_peers; /* of a group; -1: not known */
+	int32_t *peers;
+	size_t peers_size; /* bytes */
 };
 
-#include "model/recorder/wrap_made.h"
+#include "model/recorder/wrap_tokens.h"
 
 #define WRAP_FUNCTION(symbol_, name_, class_, language_)                                          \
 	const enum seg_language wrap_language = SEG_LANGUAGE_##language_;                         \

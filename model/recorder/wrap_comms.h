@@ -20,9 +20,11 @@
 /* Handles are addresses, or ints. */
 #ifdef OPEN_MPI
 #define WRAP_WORD(handle_) ((uintptr_t)(handle_))
+#define WRAP_HANDLE(type_, word_) ((type_)(uintptr_t)(word_))
 #define WRAP_CONSTANT(constant_, variable_) next_variable(variable_)
 #else
 #define WRAP_WORD(handle_) ((uintptr_t)(unsigned)(handle_))
+#define WRAP_HANDLE(type_, word_) ((type_)(word_))
 #define WRAP_CONSTANT(constant_, variable_) (constant_)
 #endif
 

@@ -22,8 +22,8 @@ static void wrap_release_lists(struct wrap_lists *lists)
 	pages_unmap(lists->sources, lists->sources_size);
 }
 
-/* World ranks of a group's members in order; -1 for those of another world. */
-static bool wrap_world_ranks(MPI_Group group, MPI_Group world, int size, int *to)
+/* Ranks in `base` of a group's members in order; -1 for those that are not in it. */
+static bool wrap_translate(MPI_Group group, MPI_Group base, int size, int *to)
 {
 	__typeof__(&MPI_Group_translate_ranks) translate = WRAP_PMPI(MPI_Group_translate_ranks);
 	int from[256];
@@ -32,7 +32,7 @@ static bool wrap_world_ranks(MPI_Group group, MPI_Group world, int size, int *to
 		int num = size - first < 256 ? size - first : 256;
 		for (int i = 0; i < num; i++)
 			from[i] = first + i;
-		if (!translate || translate(group, num, from, world, to + first) != MPI_SUCCESS)
+		if (!translate || translate(group, num, from, base, to + first) != MPI_SUCCESS)
 			return false;
 		for (int i = first; i < first + num; i++)
 			to[i] = to[i] == MPI_UNDEFINED ? -1 : to[i];
@@ -92,7 +92,7 @@ static bool wrap_members_of(MPI_Group group, int size, int *to)
 
 	if (!group_free || !wrap_world_group(&world))
 		return false;
-	bool known = wrap_world_ranks(group, world, size, to);
+	bool known = wrap_translate(group, world, size, to);
 	group_free(&world);
 	return known;
 }
@@ -292,40 +292,6 @@ static void wrap_idup_after(struct wrap_call *w, int ret, const void *comm, cons
 	/* A library that sets it later leaves what the variable held before. */
 	if (comms_find(&recorder_comms, key) == COMMS_UNKNOWN)
 		wrap_duplicate_after(w, ret, comm);
-}
-
-/* Collective over the new one alone: nothing to count on the parent. */
-static void wrap_make_group_before(struct wrap_call *w, uint32_t parent, MPI_Group group, int tag)
-{
-	(void)group;
-	operation_plain(w->lane, SEG_OPERATION_OTHER, OPERATION_CALL);
-	w->comm = parent;
-	w->key = (uint64_t)(int64_t)tag;
-}
-
-static void wrap_make_group_after(struct wrap_call *w, int ret, const void *comm)
-{
-	struct comms_new n = {.origin = COMMID_GROUP, .parent = w->comm, .extra = w->key};
-
-	if (ret == MPI_SUCCESS)
-		wrap_made(w, &n, comm);
-}
-
-static void wrap_make_inter_before(struct wrap_call *w, uint32_t local, int local_leader,
-				   uint32_t peer, int remote_leader, int tag)
-{
-	(void)peer;
-	(void)remote_leader;
-	wrap_collective(w, local, wrap_rooted_given(local_leader), 0);
-	w->key = (uint64_t)(int64_t)tag;
-}
-
-static void wrap_make_inter_after(struct wrap_call *w, int ret, const void *comm)
-{
-	struct comms_new n = {.origin = COMMID_LEADERS, .parent = w->comm, .extra = w->key};
-
-	if (ret == MPI_SUCCESS)
-		wrap_made(w, &n, comm);
 }
 
 /* Of groups of a session, which only those know that are in them. */

@@ -10,4 +10,10 @@ extern "C"
 #endif
 void checkpoint(void);
 
+/* The first half of it: before a call in which the test is to find the program. */
+#ifdef __cplusplus
+extern "C"
+#endif
+void say_ready(void);
+
 #endif

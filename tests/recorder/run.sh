@@ -31,7 +31,7 @@ say_errors() { tr -d '\000' <"$work/err" >>"$work/why"; }
 
 compile() {
 	for mpi in openmpi mpich; do
-		for p in calls stacks tool; do
+		for p in calls stacks tokens tool; do
 			shared=
 			[ $p = tool ] && shared="-shared -fPIC"
 			mpicc.$mpi -O2 -g $shared -o "$work/$p-$mpi" "$here/$p.c" "$here/checkpoint.c" -lpthread || return 1
@@ -204,6 +204,64 @@ test_comms() {
 	"$python" "$here/check_comms.py" "$CHECK_DIR" $(segments) >>"$work/why" || return 1
 	go || { say "the job failed"; say_errors; return 1; }
 	expect_no_segment
+}
+
+# Until a line of the rank's evidence is as given: the rank may be on its way into the call.
+await() {
+	n=0
+	until dump --evidence "$work"/segments/pdb.*."$1".* | grep -x -- "$2" >"$work/found"; do
+		n=$((n + 1))
+		if [ $n -eq 200 ]; then
+			say "rank $1 has no line '$2' but"
+			dump --evidence "$work"/segments/pdb.*."$1".* >>"$work/why"
+			return 1
+		fi
+		sleep 0.05
+	done
+}
+
+# Rank 1 has not done its part: what the others have told each other, and wait for.
+test_tokens() {
+	mpi=$1 case=$2
+	launch "$mpi" 4 "$work/tokens-$mpi" "$case"
+	wait_ready 4 || return 1
+	request="flags active comm"
+	case $case in
+	epochs | epochs-test)
+		await 0 "request .: recv $request 2 peer 1 tag post ordinal 1 .*" &&
+			await 0 "  operation: wait_all flags - number . waited 0,1" &&
+			await 0 "  ledger: comm 2 peer 1 tag post .* sends 0/0 receives 1/0 .*" &&
+			await 2 "request .: recv $request 2 peer 0 tag complete ordinal 1 .*" &&
+			await 2 "  operation: wait_all flags - number . waited 0" &&
+			await 2 "  ledger: comm 2 peer 0 tag post .* sends 1/1 receives 0/0 .*"
+		;;
+	locks)
+		await 1 "request .: lock $request 2 peer 3 tag 1 .*" &&
+			await 0 "  operation: lock flags - .*" &&
+			await 0 "    transfer: comm 2 peer 3 tag 0 .*"
+		;;
+	lock-all) await 1 "request .: lock $request 2 peer any tag 0 .*" ;;
+	group)
+		await 0 "request .: recv $request 0 peer 1 tag group ordinal 1 .*" &&
+			await 0 "  operation: wait_all flags - number . waited 0,1" &&
+			await 2 "  ledger: comm 0 peer 0 tag group .* sends 1/1 receives 1/0 .*"
+		;;
+	leaders)
+		await 0 "request .: collective $request 3 peer 0 .* ordinal 1 .*" &&
+			await 0 "request .: recv $request 0 peer 1 tag leader ordinal 1 .*" &&
+			await 0 "  operation: wait_all flags - number . waited 0,1" &&
+			await 2 "  operation: collective flags - number 2 .*"
+		;;
+	esac || return 1
+	go || { say "the job failed"; say_errors; return 1; }
+	expect_no_segment
+}
+
+test_tokens_balance() {
+	launch "$1" 4 "$work/tokens-$1" all
+	wait_ready 4 || return 1
+	"$python" "$here/check_tokens.py" $(segments) >>"$work/why" || return 1
+	go || { say "the job failed"; say_errors; return 1; }
 }
 
 check_threads() {
@@ -531,6 +589,10 @@ for mpi in openmpi mpich; do
 		run "comms-fortran-$way-$mpi" test_comms $mpi 4 "$work/comms_$way-$mpi"
 	done
 	run "readers-$mpi" test_readers $mpi
+	for case in epochs epochs-test locks lock-all group leaders; do
+		run "tokens-$case-$mpi" test_tokens $mpi $case
+	done
+	run "tokens-balance-$mpi" test_tokens_balance $mpi
 	run "stacks-contexts-$mpi" test_stacks $mpi contexts 21
 	run "stacks-signal-$mpi" test_stacks $mpi signal 10
 	run "stacks-signal-inside-$mpi" test_stacks $mpi inside 2

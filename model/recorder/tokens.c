@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/recorder/tokens.h"
+
+#define RELAXED memory_order_relaxed
+
+/* What a thread waits for within one call is its own; epochs of a window are of the process. */
+static uint64_t token_key(const struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
+{
+	bool within_call = tag != SEG_TAG_POST && tag != SEG_TAG_COMPLETE;
+	uint64_t lane = within_call ? l->index + 1 : 0;
+
+	_Static_assert(SEG_MAX_COMMS <= 1 << 14 && SEG_MAX_LANES < 1 << 13, "bits of the key");
+	return requests_key(REQUESTS_TOKEN, lane << 49 | (uint64_t)-tag << 46 |
+						    (uint64_t)comm << 32 | (uint32_t)peer);
+}
+
+static void add(struct lane *l, uint64_t key, const struct request *request)
+{
+	struct request full = *request;
+
+	full.flags = SEG_REQUEST_ACTIVE;
+	full.site = l->site;
+	full.lane = l->index;
+	full.ticks = atomic_load_explicit(&l->current->since, RELAXED);
+	requests_lock(l->requests, l->index);
+	requests_add(l->requests, key, &full);
+	requests_unlock(l->requests);
+}
+
+static void drop(struct lane *l, uint64_t key)
+{
+	requests_lock(l->requests, l->index);
+	uint32_t slot = requests_find(l->requests, key);
+	if (slot != REQUESTS_NONE)
+		requests_remove(l->requests, slot);
+	requests_unlock(l->requests);
+}
+
+/* ---- Tokens ------------------------------------------------------------------------------------
+ */
+
+void tokens_send(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
+{
+	uint32_t row = ledger_row(l, comm, peer, tag);
+
+	ledger_sends(l, row);
+	ledger_sent(l, row);
+}
+
+void tokens_take_back_send(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
+{
+	uint32_t row = ledger_row(l, comm, peer, tag);
+
+	if (row == LEDGER_NO_ROW)
+		return;
+	ledger_not_sending(l, row);
+	lane_add(&l->ledger[row].sends_done, -1);
+}
+
+void tokens_expect(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
+{
+	uint32_t row = ledger_row(l, comm, peer, tag);
+
+	add(l, token_key(l, comm, peer, tag),
+	    &(struct request){
+		    .kind = SEG_REQUEST_RECV,
+		    .comm = comm,
+		    .peer = peer,
+		    .tag = tag,
+		    .ordinal = ledger_receives(l, row),
+		    .row = row,
+	    });
+}
+
+void tokens_list(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
+{
+	p2p_list(l, token_key(l, comm, peer, tag));
+}
+
+void tokens_take_back_expect(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
+{
+	ledger_not_receiving(l, ledger_row(l, comm, peer, tag));
+	drop(l, token_key(l, comm, peer, tag));
+}
+
+void tokens_have_come(struct lane *l)
+{
+	const struct p2p_status none = {0};
+
+	for (uint32_t i = 0; i < l->p2p.num_listed; i++)
+		p2p_complete(l, i, &none);
+}
+
+void tokens_list_collective(struct lane *l, uint32_t comm, int32_t root, uint64_t number)
+{
+	uint64_t key = token_key(l, comm, 0, SEG_TAG_MANY);
+
+	add(l, key,
+	    &(struct request){
+		    .kind = SEG_REQUEST_COLLECTIVE,
+		    .comm = comm,
+		    .peer = root,
+		    .ordinal = number,
+		    .bytes = SEG_NO_BYTES,
+		    .row = LEDGER_NO_ROW,
+	    });
+	p2p_list(l, key);
+}
+
+/* ---- Locks -------------------------------------------------------------------------------------
+ */
+
+static uint64_t lock_key(uint32_t window, int32_t target)
+{
+	return requests_key(REQUESTS_LOCK, (uint64_t)window << 32 | (uint32_t)target);
+}
+
+/* The lock of this target, or that of all. */
+static int32_t held_kind(struct lane *l, uint32_t window, int32_t target)
+{
+	int32_t kind = 0;
+
+	requests_lock(l->requests, l->index);
+	uint32_t slot = requests_find(l->requests, lock_key(window, target));
+	if (slot == REQUESTS_NONE)
+		slot = requests_find(l->requests, lock_key(window, SEG_PEER_ANY));
+	if (slot != REQUESTS_NONE)
+		kind = atomic_load_explicit(&l->requests->slots[slot].tag, RELAXED);
+	requests_unlock(l->requests);
+	return kind;
+}
+
+void tokens_lock_operation(struct lane *l, uint32_t window, int32_t target, int32_t kind)
+{
+	if (kind == TOKENS_LOCK_HELD)
+		kind = held_kind(l, window, target);
+	struct operation op = operation_begin(l, SEG_OPERATION_LOCK, 0, OPERATION_CALL);
+	operation_transfer(&op, 0, window, target, kind, 0, 0);
+	operation_end(&op);
+}
+
+void tokens_locked(struct lane *l, uint32_t window, int32_t target, int32_t kind)
+{
+	add(l, lock_key(window, target),
+	    &(struct request){
+		    .kind = SEG_REQUEST_LOCK,
+		    .comm = window,
+		    .peer = target,
+		    .tag = kind,
+		    .row = LEDGER_NO_ROW,
+	    });
+}
+
+void tokens_unlocked(struct lane *l, uint32_t window, int32_t target)
+{
+	drop(l, lock_key(window, target));
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Who has to tell whom before a call can go on, where that is no message: counted and kept like
+ * messages with the tags SEG_TAG_POST and below. And locks of windows. Nothing here knows MPI. */
+#ifndef PDB_RECORDER_TOKENS_H
+#define PDB_RECORDER_TOKENS_H
+
+#include "model/recorder/p2p.h"
+
+/* The peer is told. Said before the call that tells it, or after a call that has told it when it
+ * returns; taken back when MPI refuses. */
+void tokens_send(struct lane *l, uint32_t comm, int32_t peer, int32_t tag);
+void tokens_take_back_send(struct lane *l, uint32_t comm, int32_t peer, int32_t tag);
+
+/* A token of the peer is needed: there is a request for it from now on. */
+void tokens_expect(struct lane *l, uint32_t comm, int32_t peer, int32_t tag);
+
+/* List it for p2p_wait() and p2p_complete(), after p2p_list_begin(). */
+void tokens_list(struct lane *l, uint32_t comm, int32_t peer, int32_t tag);
+
+/* It is not needed any more, though it did not come. */
+void tokens_take_back_expect(struct lane *l, uint32_t comm, int32_t peer, int32_t tag);
+
+/* All that are listed have come. */
+void tokens_have_come(struct lane *l);
+
+/* A call about the lock of a window's target (SEG_PEER_ANY: of all): the operation. Kind of the
+ * lock as in struct seg_request: 1 if exclusive; a call that does not say it takes the kind held.
+ */
+enum { TOKENS_LOCK_HELD = -1 };
+void tokens_lock_operation(struct lane *l, uint32_t window, int32_t target, int32_t kind);
+
+/* The lock is held, or no more. */
+void tokens_locked(struct lane *l, uint32_t window, int32_t target, int32_t kind);
+void tokens_unlocked(struct lane *l, uint32_t window, int32_t target);
+
+/* The collective with that number is needed, and perhaps more: list it like a token. */
+void tokens_list_collective(struct lane *l, uint32_t comm, int32_t root, uint64_t number);
+
+#endif
