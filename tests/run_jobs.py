@@ -27,7 +27,7 @@ def start(mpi, folder, program, size, *arguments):
 
 def wait_until_hung(job, program, kinds, size, rank):
     """Until the fault has shown all its effect."""
-    gone = {rank} if "left" in kinds and "mismatch" not in kinds else set()
+    gone = {rank} if program.expected("gone") else set()
     still = program.expected_ranks("still", size, rank) or range(size)
     seconds = QUIET_S
     if program.expected("place") == "new":
@@ -179,7 +179,7 @@ def main():
         folder = build_folder(args.build, mpi)
         for program in programs:
             if program.runs_with(mpi):
-                add_program(report, pdb, mpi, folder, program)
+                add_program(report, pdb, mpi, folder, program.under(mpi))
         for way, test in WAYS:
             report.add(f"{mpi.name} by {way}", test, pdb, mpi, folder, nested, *nested.ranks[0])
     report.finish()

@@ -70,8 +70,9 @@ def check_words(answer, patterns):
 def check_modest(answer):
     """Nothing is claimed as certain."""
     check(find_claim(answer) is None, f"more is claimed than can be known: {answer.show()}")
-    check("undecided" in answer.output or "likely" in said(answer) or
-          answer.first_line.startswith(NONE), f"more is claimed than can be known: {answer.show()}")
+    check(answer.first_line.startswith(NONE) or
+          any(word in said(answer) for word in ("undecided", "likely", "need not be the cause")),
+          f"more is claimed than can be known: {answer.show()}")
 
 
 def ask_until_sure(pdb, job, expected, *more):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The small programs in tests/mpi: what their first lines say of them, and how they are built."""
 
+import copy
 import glob
 import os
 import re
@@ -24,6 +25,8 @@ class Program:
         with open(path, encoding="utf-8") as file:
             head = "".join(file.readlines()[:_HEAD_LINES])
         self.expect = " ".join(_directives(head, "expect"))
+        self.expect_under = {name: " ".join(_directives(head, f"expect {name}"))
+                             for name in ("openmpi4", "openmpi5", "mpich")}
         # A pattern each, to be found in the answer.
         self.says = [one.strip() for line in _directives(head, "says") for one in line.split(";")]
         ranks = " ".join(_directives(head, "ranks")).split()
@@ -42,6 +45,12 @@ class Program:
     @property
     def has_slow_twin(self):
         return os.path.dirname(self.label) == "waits"
+
+    def under(self, mpi):
+        """The same program, if something else is expected under this MPI with that."""
+        program = copy.copy(self)
+        program.expect = self.expect_under[mpi.name] or self.expect
+        return program
 
     def runs_with(self, mpi):
         return not self.mpis or mpi.suffix in self.mpis or mpi.name in self.mpis
