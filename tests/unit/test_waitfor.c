@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include <limits.h>
+#include <stdio.h>
 
 #include "analysis/eqgroup.h"
 #include "analysis/progress.h"
@@ -22,9 +23,8 @@ struct answer {
 	struct verdict *verdict;
 };
 
-static struct answer judge(const char *const *programs, uint64_t stay_ms)
+static struct job *run(const char *const *programs, uint64_t stay_ms)
 {
-	struct answer a;
 	struct sm_job *small;
 	int size = 0;
 
@@ -32,7 +32,13 @@ static struct answer judge(const char *const *programs, uint64_t stay_ms)
 		size++;
 	small = sm_create(programs, size, 0);
 	sm_run(small, INT_MAX);
-	a.job = sm_finish(small, stay_ms);
+	return sm_finish(small, stay_ms);
+}
+
+static struct answer judge_job(struct job *job)
+{
+	struct answer a = {.job = job};
+
 	a.comms = job_comms_create(a.job->model);
 	a.waitfor = waitfor_create(a.job, a.comms);
 	a.progress = progress_create(a.job->model);
@@ -40,6 +46,11 @@ static struct answer judge(const char *const *programs, uint64_t stay_ms)
 	a.graph = progress_graph_create(a.progress, a.groups);
 	a.verdict = verdict_create(a.job, a.groups, a.graph, a.waitfor);
 	return a;
+}
+
+static struct answer judge(const char *const *programs, uint64_t stay_ms)
+{
+	return judge_job(run(programs, stay_ms));
 }
 
 static void forget(struct answer *a)
@@ -202,10 +213,427 @@ static void test_situations(void **state)
 	assert_int_equal(num_wrong, 0);
 }
 
+/* ---- Needs -------------------------------------------------------------------------------------
+ */
+
+static void print_need(FILE *out, const struct waitfor *w, uint32_t n)
+{
+	static const char *const kinds[] = {"message", "receive", "members",
+					    "lock",    "token",   "transfer"};
+	const struct waitfor_need *need = &w->needs[n];
+	struct rankset *peers = waitfor_peers(w, n);
+	char *text = rankset_encode(peers, 0);
+
+	fprintf(out, "%s of %s", kinds[need->kind], text);
+	if (need->tag)
+		fprintf(out, " tag %d", need->tag);
+	if (need->number != WAITFOR_NOT_KNOWN)
+		fprintf(out, " %d/%d", (int)need->given, (int)need->number);
+	fprintf(out, "%s", need->is_certain ? "; " : need->is_weak ? " weak; " : " perhaps; ");
+	free(text);
+	rankset_destroy(peers);
+}
+
+static char *needs_of(const struct waitfor *w, int rank)
+{
+	char *text;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	uint32_t first, n;
+
+	assert_int_equal(waitfor_lanes_of(w, rank, &first), 1);
+	for (n = 0; n < w->lanes[first].num_needs; n++)
+		print_need(out, w, w->lanes[first].first_need + n);
+	fclose(out);
+	return text;
+}
+
+static void test_needs(void **state)
+{
+	static const struct {
+		const char *programs[5];
+		int rank;
+		const char *needs;
+	} cases[] = {
+		{{"{20 r1:7}", "{9 s0:7} x"}, 0, "message of 1 tag 7 9/10; "},
+		{{"{20 r1:7}", "{9 s0:7} m"}, 0, "message of 1 tag 7 9/10 perhaps; "},
+		{{"S1 S1 S1", "{2 r0} x"}, 0, "receive of 1 2/3; "},
+		{{"iS1 iS1 w", "r0 x"}, 0, "receive of 1 1/2 perhaps; "},
+		{{"q1,2", "r0 x", "x"}, 0, "message of 2 0/1; "},
+		{{"b", "b", "x", "x"}, 0, "members of 2-3 2/1; "},
+		{{"b", "b b", "x"}, 1, "members of 2 1/1; "},
+		{{"r*:3", "x", "x"}, 0, "message of 1-2 tag 3 0/0; "},
+		{{"p1", "x"}, 0, "message of 1 0/1; "},
+		{{"s1 r1 r1", "r0 s0 x"}, 0, "message of 1 1/2; "},
+		{{"r* r1", "s0 x", "x"}, 0, "message of 1 1/2; "},
+		{{"L1", "x", "L1 b"}, 2, "lock of 0 tag 1 1/1 perhaps; "},
+		{{"L1 b", "r0", "L1"}, 2, "lock of 0 tag 1 1/1; "},
+		{{"T1", "x"}, 0, "token of 1 tag -3 0/1; "},
+		{{"n", "n", "x", "n"}, 1, "members of 2 1/1; "},
+		{{"n", "n", "x", "n"}, 0, ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct answer a = judge(cases[i].programs, 5000);
+		char *needs = needs_of(a.waitfor, cases[i].rank);
+
+		assert_string_equal(needs, cases[i].needs);
+		free(needs);
+		forget(&a);
+	}
+}
+
+/* ---- Chains ------------------------------------------------------------------------------------
+ */
+
+static void test_chains(void **state)
+{
+	static const char *const ends[WAITFOR_NUM_ENDS] = {"cycle",   "outside", "moves",   "left",
+							   "library", "unknown", "mismatch"};
+	static const struct {
+		const char *programs[6];
+		int rank;
+		const char *chain;
+	} cases[] = {
+		{{"r1", "r2", "x"}, 0, "0 1 2 outside 2"},
+		{{"r1", "r2", "m"}, 0, "0 1 2 moves 2"},
+		{{"r1", "r2", "f"}, 0, "0 1 2 left 2"},
+		{{"r1", "e"}, 0, "0 1 left 1"},
+		{{"r1", "r2", "r1"}, 0, "0 1 2 cycle 1-2 from 1"},
+		{{"r1", "r0"}, 1, "1 0 cycle 0-1 from 0"},
+		{{"b", "b", "r3", "x"}, 0, "0 3 outside 3"},
+		{{"b", "b", "r0", "b"}, 1, "1 2 0 cycle 0,2 from 1"},
+		{{"a", "d0 a", "b"}, 1, "1 mismatch 0-2"},
+		{{"x", "m"}, 0, "0 outside 0"},
+		{{"ir1 ir2 v", "r0", "x"}, 0, "0 2 outside 2"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct answer a = judge(cases[i].programs, 5000);
+		struct waitfor_chain *chain = waitfor_chain_create(a.waitfor, cases[i].rank);
+		char *text, *ranks = rankset_encode(chain->ends[chain->end], 0);
+		size_t length;
+		FILE *out = open_memstream(&text, &length);
+
+		for (size_t k = 0; k < chain->num_steps; k++) {
+			bool is_end = k + 1 == chain->num_steps && chain->end != WAITFOR_END_CYCLE;
+
+			fprintf(out, "%d ", chain->steps[k].rank);
+			assert_true(is_end || chain->steps[k].need != WAITFOR_NONE);
+		}
+		fprintf(out, "%s %s", ends[chain->end], ranks);
+		if (chain->end == WAITFOR_END_CYCLE)
+			fprintf(out, " from %zu", chain->cycle_from);
+		fclose(out);
+		assert_string_equal(text, cases[i].chain);
+		free(text);
+		free(ranks);
+		waitfor_chain_destroy(chain);
+		assert_null(waitfor_chain_create(a.waitfor, 17));
+		forget(&a);
+	}
+	waitfor_chain_destroy(NULL);
+	waitfor_destroy(NULL);
+}
+
+/* ---- Evidence that cannot be used ---------------------------------------------------------------
+ */
+
+static struct model *model_of(struct job *job, int rank)
+{
+	return (struct model *)(uintptr_t)job->model->lanes[rank].model;
+}
+
+static void lose_comm(struct job *job)
+{
+	model_of(job, 0)->comms[0].id = 0;
+}
+
+static void drop_rows(struct job *job)
+{
+	model_of(job, 1)->lanes[0].dropped_ledger = 1;
+}
+
+static void add_row(struct job *job, int rank, struct model_ledger row)
+{
+	struct model_lane *lane = &model_of(job, rank)->lanes[0];
+
+	lane->ledger[lane->num_ledger++] = row;
+}
+
+static void send_other_tags(struct job *job)
+{
+	add_row(job, 1, (struct model_ledger){.peer = 0, .tag = SEG_TAG_MANY, .sends = 1});
+}
+
+static void cancel(struct job *job)
+{
+	add_row(job, 0, (struct model_ledger){.peer = 1, .tag = 9});
+	for (size_t i = 0; i < model_of(job, 0)->lanes[0].num_ledger; i++)
+		model_of(job, 0)->lanes[0].ledger[i].cancelled = 1;
+}
+
+static void cover_nothing(struct job *job)
+{
+	model_of(job, 0)->lanes[0].operation.kind = SEG_OPERATION_OTHER;
+}
+
+static void write_meanwhile(struct job *job)
+{
+	model_of(job, 0)->lanes[0].is_consistent = false;
+}
+
+static void move_meanwhile(struct job *job)
+{
+	model_of(job, 0)->lanes[0].last_events++;
+}
+
+static void know_nothing_of_requests(struct job *job)
+{
+	model_of(job, 0)->lanes[0].operation.flags = SEG_OPERATION_INCOMPLETE;
+}
+
+static void buffer(struct job *job)
+{
+	model_of(job, 0)->lanes[0].operation.flags = SEG_OPERATION_BUFFERED;
+}
+
+static void change_nothing(struct job *job)
+{
+	(void)job;
+}
+
+static void test_gaps(void **state)
+{
+	static const struct {
+		const char *programs[3];
+		void (*damage)(struct job *job);
+		const char *stuck;
+		enum waitfor_gap gap; /* of rank 0 */
+	} cases[] = {
+		{{"r1", "r0"}, change_nothing, "0-1", WAITFOR_COMPLETE},
+		{{"r1", "r0"}, lose_comm, "", WAITFOR_NO_COMM},
+		{{"r1", "r0"}, drop_rows, "", WAITFOR_OVERFLOW},
+		{{"r1", "r0"}, send_other_tags, "", WAITFOR_UNSETTLED},
+		{{"r0", "r0"}, change_nothing, "0-1", WAITFOR_COMPLETE},
+		{{"r1", "r0"}, cancel, "0-1", WAITFOR_COMPLETE},
+		{{"r1", "r0"}, cover_nothing, "", WAITFOR_NOT_COVERED},
+		{{"r1", "r0"}, write_meanwhile, "", WAITFOR_UNREADABLE},
+		{{"r1", "r0"}, move_meanwhile, "", WAITFOR_COMPLETE},
+		{{"r*", "r0"}, drop_rows, "", WAITFOR_UNSETTLED},
+		{{"r*", "r0"}, send_other_tags, "", WAITFOR_UNSETTLED},
+		{{"ir1 w", "r0"}, know_nothing_of_requests, "0-1", WAITFOR_OVERFLOW},
+		{{"ir1 v", "r0"}, know_nothing_of_requests, "", WAITFOR_OVERFLOW},
+		{{"iS1 w", "r0:1"}, know_nothing_of_requests, "", WAITFOR_OVERFLOW},
+		{{"S1", "r0:1"}, change_nothing, "0-1", WAITFOR_COMPLETE},
+		{{"S1", "r0:1"}, buffer, "", WAITFOR_COMPLETE},
+		{{"S1", "r0:1"}, drop_rows, "", WAITFOR_OVERFLOW},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct job *job = run(cases[i].programs, 5000);
+		struct answer a;
+		char *stuck;
+
+		cases[i].damage(job);
+		a = judge_job(job);
+		stuck = stuck_ranks(a.waitfor, false);
+		print_message("case %zu\n", i);
+		assert_string_equal(stuck, cases[i].stuck);
+		assert_int_equal(a.waitfor->lanes[0].gap, cases[i].gap);
+		if (!*cases[i].stuck)
+			assert_true(a.verdict->kind != VERDICT_DEADLOCK &&
+				    a.verdict->kind != VERDICT_LOST);
+		free(stuck);
+		forget(&a);
+	}
+}
+
+/* ---- Threads -----------------------------------------------------------------------------------
+ */
+
+/* Rank 0 has a second thread that waits for rank 1 as rank 1 waits for rank 0. The main thread does
+ * something else, or waits for the same. */
+static void test_threads(void **state)
+{
+	static const char *const programs[] = {"r1", "r0"};
+
+	(void)state;
+	for (int is_waiting = 0; is_waiting < 2; is_waiting++) {
+		struct sm_job *small = sm_create(programs, 2, 0);
+		struct model_lane *lanes;
+		struct answer a;
+		struct job *job;
+
+		sim_add_thread(small->ranks[0].sim);
+		sm_run(small, INT_MAX);
+		job = sm_finish(small, 5000);
+		lanes = model_of(job, 0)->lanes;
+		if (is_waiting) {
+			lanes[0].operation = lanes[1].operation;
+			job->model->lanes[0].state = job->model->lanes[1].state;
+			lanes[0].state = lanes[1].state;
+		}
+		a = judge_job(job);
+		assert_int_equal(a.waitfor->num_lanes, 3);
+		for (int l = 1; l < 3; l++)
+			assert_int_equal(a.waitfor->lanes[l].is_stuck, is_waiting);
+		assert_int_equal(a.waitfor->num_deadlocks, is_waiting);
+		assert_true((a.verdict->kind == VERDICT_DEADLOCK) == is_waiting);
+		forget(&a);
+	}
+}
+
+/* ---- Intercommunicators ------------------------------------------------------------------------
+ */
+
+/* Communicator 1 becomes one between rank 0 and rank 1, each of which is rank 0 of its group. */
+static void make_inter(struct job *job)
+{
+	for (int r = 0; r < 2; r++) {
+		struct model *model = model_of(job, r);
+		struct model_lane *lane = &model->lanes[0];
+		struct model_comm *comm = &model->comms[2];
+
+		comm->kind = SEG_COMM_INTER;
+		comm->size = comm->remote_size = 1;
+		comm->rank = 0;
+		comm->members = 0;
+		comm->remote_members = 1;
+		comm->num_sources = 0;
+		model->members[0] = r;
+		model->members[1] = !r;
+		for (size_t i = 0; i < lane->num_ledger; i++)
+			lane->ledger[i].peer = 0;
+		lane->operation.transfers[0].peer = 0;
+	}
+}
+
+static void test_intercommunicator(void **state)
+{
+	static const struct {
+		const char *programs[3];
+		const char *stuck;
+	} cases[] = {
+		{{"r1@1", "r0@1"}, "0-1"},
+		{{"r1@1", "s0@1 x"}, ""},
+		{{"r1@1", "x"}, ""},
+		{{"b@1", "r0@1"}, "0-1"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct job *job = run(cases[i].programs, 5000);
+		struct answer a;
+		char *stuck;
+
+		make_inter(job);
+		a = judge_job(job);
+		stuck = stuck_ranks(a.waitfor, false);
+		assert_string_equal(stuck, cases[i].stuck);
+		free(stuck);
+		forget(&a);
+	}
+}
+
+/* ---- How long it takes to accuse
+ * ----------------------------------------------------------------- */
+
+static void test_patience(void **state)
+{
+	static const struct {
+		const char *programs[4];
+		uint64_t stay_ms;
+		int thread_level;
+		enum verdict_kind kind;
+		bool is_hang, is_likely;
+	} cases[] = {
+		{{"r1", "r0"}, 300, 0, VERDICT_NONE, false, false},
+		{{"r1", "r0"}, 700, 0, VERDICT_DEADLOCK, false, false},
+		{{"r1", "r0"}, 1100, 0, VERDICT_DEADLOCK, true, false},
+		{{"r1", "r0", "m"}, 700, 0, VERDICT_NONE, false, false},
+		{{"r1", "r0", "m"}, 1100, 0, VERDICT_DEADLOCK, true, false},
+		{{"a", "b"}, 300, 0, VERDICT_NONE, false, false},
+		{{"a", "b"}, 700, 0, VERDICT_MISMATCH, false, false},
+		{{"a", "b", "m"}, 700, 0, VERDICT_NONE, false, false},
+		/* Another thread that never called MPI may come to help. */
+		{{"r1", "r0", "m"}, 2000, 3, VERDICT_NONE, false, false},
+		{{"r1", "r0"}, 3100, 3, VERDICT_DEADLOCK, true, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct job *job = run(cases[i].programs, cases[i].stay_ms);
+		struct answer a;
+
+		for (size_t l = 0; l < job->model->num_lanes; l++)
+			model_of(job, (int)l)->thread_level = cases[i].thread_level;
+		a = judge_job(job);
+		print_message("case %zu\n", i);
+		assert_int_equal(a.verdict->kind, cases[i].kind);
+		assert_int_equal(a.verdict->is_hang, cases[i].is_hang);
+		assert_int_equal(a.verdict->is_likely, cases[i].is_likely);
+		forget(&a);
+	}
+}
+
+/* All wait for one that moves: that is an answer, and no accusation. */
+static void test_awaited(void **state)
+{
+	static const char *const programs[] = {"r1", "r2", "m", "b", NULL};
+	struct answer a = judge(programs, 5000);
+	char *text = rankset_encode(a.verdict->awaited, 0);
+
+	(void)state;
+	assert_int_equal(a.verdict->kind, VERDICT_NONE);
+	assert_string_equal(text, "2");
+	free(text);
+	forget(&a);
+}
+
+/* ---- Messages that nobody receives
+ * --------------------------------------------------------------- */
+
+static void test_unreceived(void **state)
+{
+	static const char *const programs[] = {"s1:5 s1:5 s1:6 s2 a", "r0:5 ir0:7 r0:8", "r* a",
+					       NULL};
+	struct answer a = judge(programs, 5000);
+	struct waitfor_unreceived *found;
+	size_t num;
+
+	(void)state;
+	found = waitfor_find_unreceived(a.waitfor, 1, &num);
+	assert_int_equal(num, 2);
+	for (size_t i = 0; i < num; i++) {
+		assert_int_equal(found[i].source, 0);
+		assert_int_equal(found[i].destination, 1);
+		assert_int_equal(found[i].tag, i == 0 ? 5 : 6);
+		assert_int_equal(found[i].sent, i == 0 ? 2 : 1);
+		assert_int_equal(found[i].received, i == 0 ? 1 : 0);
+		assert_int_equal(found[i].is_new, i == 1);
+	}
+	free(found);
+	found = waitfor_find_unreceived(a.waitfor, 2, &num);
+	assert_int_equal(num, 0);
+	free(found);
+	assert_true(a.waitfor->num_losts > 0);
+	assert_int_equal(a.waitfor->losts[0].slip, WAITFOR_OTHER_TAG);
+	assert_int_equal(a.waitfor->unreceived[a.waitfor->losts[0].message].tag, 6);
+	forget(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_situations),
+		cmocka_unit_test(test_situations), cmocka_unit_test(test_needs),
+		cmocka_unit_test(test_chains),     cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_threads),    cmocka_unit_test(test_intercommunicator),
+		cmocka_unit_test(test_patience),   cmocka_unit_test(test_awaited),
+		cmocka_unit_test(test_unreceived),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
