@@ -16,6 +16,7 @@
 #include "model/rankset.h"
 #include "model/sample.h"
 #include "model/xalloc.h"
+#include "render/cause.h"
 #include "render/label.h"
 #include "render/parts.h"
 #include "render/text.h"
@@ -135,6 +136,7 @@ static void print_why_unknown(const struct view *view)
 
 /* ---- The culprits' places ----------------------------------------------------------------- */
 
+/* name_ranks: tell also which of the culprits are in it. */
 static void print_group(const struct view *view, const struct eqgroup *group, bool name_ranks)
 {
 	char *where = label_where(view->job, group, LABEL_FULL);
@@ -142,9 +144,13 @@ static void print_group(const struct view *view, const struct eqgroup *group, bo
 	const char *link = strstr(since, "moving") ? ", " : ", for ";
 
 	if (name_ranks) {
-		char *who = who_text(group->ranks);
+		struct rankset *ranks = rankset_copy(group->ranks);
+		char *who;
 
+		rankset_keep_set(ranks, view->verdict->culprits);
+		who = who_text(ranks);
 		text_wrap(view, 2, "%s: %s%s%s", who, where, link, since);
+		rankset_destroy(ranks);
 		free(who);
 	} else {
 		text_wrap(view, 2, "%s%s%s", where, link, since);
@@ -281,15 +287,17 @@ static void print_culprit_groups(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
 	size_t number = verdict->num_culprit_groups;
+	bool is_lost = verdict->kind == VERDICT_LOST;
 
 	for (size_t i = 0; i < number && i < MAX_GROUPS; i++) {
 		const struct eqgroup *group = &view->groups->groups[verdict->culprit_groups[i]];
 
-		print_group(view, group, number > 1);
+		if (!cause_has_places(view))
+			print_group(view, group, number > 1 || is_lost);
 		if (i == 0 || number <= 2)
 			print_loops(view, group);
 	}
-	if (number > MAX_GROUPS)
+	if (number > MAX_GROUPS && !cause_has_places(view))
 		text_wrap(view, 2, "and %zu more groups, see \"groups\"", number - MAX_GROUPS);
 }
 
@@ -541,6 +549,8 @@ static void print_evidence(const struct view *view)
 
 	text_wrap(view, 2, "evidence: %d of %d ranks wait inside MPI%s%s%s", waiting, ranks,
 		  waits ? ": " : "", waits ? waits : "", shortest);
+	if (!cause_has_places(view))
+		cause_print_waits(view, 4);
 	if (verdict->basis == VERDICT_BY_MODELS) {
 		if (moving)
 			text_wrap(view, 4, "%d of %d ranks are moving", moving, ranks);
@@ -575,6 +585,10 @@ static void print_confidence(const struct view *view)
 		text_wrap(view, 2,
 			  "all ranks that do not move are inside MPI; these are the least "
 			  "progressed of them, which need not be the cause");
+	if (verdict->is_likely)
+		text_wrap(view, 2,
+			  "likely, not certain: ranks that poll may do something else, or the "
+			  "order of the calls chose among several");
 	if (!verdict->is_hang)
 		text_wrap(view, 2,
 			  "not sure that this is a hang: it may just take long; %s",
@@ -594,6 +608,7 @@ static void print_next(const struct view *view)
 
 	struct rankset *ended;
 	bool is_ended;
+	char *more;
 
 	if (culprit < 0)
 		return;
@@ -603,13 +618,15 @@ static void print_next(const struct view *view)
 	/* Nothing is left of it to look at. */
 	if (is_ended && waiting >= 0)
 		text_wrap(view, 2, "next: \"bt %d\", and what the job has printed", waiting);
-	else if (is_ended)
+	if (is_ended)
 		return;
-	else if (waiting >= 0 && view->groups)
-		text_wrap(view, 2, "next: \"gdb %d\", \"bt %d\", \"why %d\"", culprit, culprit,
-			  waiting);
+	more = cause_next(view);
+	if (waiting >= 0 && view->groups)
+		text_wrap(view, 2, "next: %s\"gdb %d\", \"bt %d\", \"why %d\"", more, culprit,
+			  culprit, waiting);
 	else
-		text_wrap(view, 2, "next: \"gdb %d\", \"bt %d\"", culprit, culprit);
+		text_wrap(view, 2, "next: %s\"gdb %d\", \"bt %d\"", more, culprit, culprit);
+	free(more);
 }
 
 void view_lp(const struct view *view)
@@ -622,6 +639,7 @@ void view_lp(const struct view *view)
 	} else if (verdict->kind == VERDICT_UNKNOWN) {
 		print_why_unknown(view);
 	} else {
+		cause_print(view);
 		if (view->groups && verdict->num_culprit_groups)
 			print_culprit_groups(view);
 		else

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/verdict.h"
+#include "analysis/waitfor.h"
+#include "model/job.h"
+#include "model/job_comms.h"
+#include "model/job_model.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/cause.h"
+#include "render/comm_label.h"
+#include "render/text.h"
+#include "render/view.h"
+#include "render/wait_label.h"
+
+enum { WHO_WIDTH = 30, MAX_STEPS = 6, MAX_PARTIES = 6, MAX_WAITS = 4 };
+
+static char *who_text(const struct rankset *ranks)
+{
+	return label_who(ranks, WHO_WIDTH);
+}
+
+static const char *plural(const struct rankset *ranks, const char *one, const char *many)
+{
+	return rankset_count(ranks) == 1 ? one : many;
+}
+
+/* ---- Deadlocks ---------------------------------------------------------------------------- */
+
+static void print_step(const struct view *view, const struct waitfor_step *step, int indent)
+{
+	char *who = wait_label_who(view, step->lane), *where = wait_label_where(view, step->lane);
+	char *need = wait_label_need(view, step->need);
+
+	text_wrap(view, indent, "%s, %s, waits for %s", who, where, need);
+	free(who);
+	free(where);
+	free(need);
+}
+
+static void print_circle(const struct view *view, const struct waitfor_deadlock *deadlock)
+{
+	size_t number = deadlock->num_cycle;
+
+	for (size_t i = 0; i < number; i++) {
+		if (number > MAX_STEPS && i == MAX_STEPS / 2) {
+			text_wrap(view, 4, "... %zu more like these ...", number - MAX_STEPS);
+			i = number - MAX_STEPS / 2 - 1;
+			continue;
+		}
+		print_step(view, &deadlock->cycle[i], 4);
+	}
+}
+
+/* "MPI_Recv, main() ring.c:25" */
+static char *site_text(const struct view *view, uint32_t state)
+{
+	const struct job_site *site = &view->job->model->sites[SEG_STATE_SITE(state)];
+	char *place, *text;
+
+	if (SEG_STATE_SITE(state) == 0)
+		return xstrdup("the start");
+	place = label_user_place(view->job, site->path, LABEL_SHORT);
+	text = xasprintf("%s, %s", site->name, place);
+	free(place);
+	return text;
+}
+
+/* A rank took a step as no other: between its ends lies what was skipped, or done too much. */
+static void print_novel(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	const struct job_transition *novel;
+	char *from, *to;
+
+	if (verdict->novel == UINT32_MAX)
+		return;
+	novel = &view->job->model->transitions[verdict->novel];
+	from = site_text(view, novel->from);
+	to = site_text(view, novel->to);
+	text_wrap(view, 4,
+		  "rank %d alone, and only once, came from %s, straight to %s: look between these",
+		  verdict->novel_rank, from, to);
+	free(from);
+	free(to);
+}
+
+static void print_deadlock(const struct view *view)
+{
+	const struct waitfor_deadlock *deadlock = &view->waitfor->deadlocks[view->verdict->which];
+	char *who = who_text(deadlock->ranks), *behind = who_text(deadlock->behind);
+
+	if (rankset_count(deadlock->ranks) == 1)
+		text_wrap(view, 2, "deadlock: %s waits for itself", who);
+	else
+		text_wrap(view, 2, "deadlock: %s wait for each other%s", who,
+			  deadlock->num_cycle < deadlock->num_lanes ? ", among them:" : "");
+	print_circle(view, deadlock);
+	print_novel(view);
+	if (!rankset_is_empty(deadlock->behind))
+		text_wrap(view, 4, "%s wait%s for these", behind,
+			  plural(deadlock->behind, "s", ""));
+	free(who);
+	free(behind);
+}
+
+/* ---- Mismatches ---------------------------------------------------------------------------- */
+
+/* The job's rank of a root. */
+static char *root_text(const struct view *view, uint32_t comm, int32_t root)
+{
+	const struct job_comm *of = &view->comms->comms[comm];
+
+	if (root >= 0 && (size_t)root < of->sizes[0] && of->groups[0][root] >= 0 &&
+	    of->groups[0][root] != root)
+		return xasprintf("root %" PRId32 " (rank %d)", root, of->groups[0][root]);
+	if (root >= 0)
+		return xasprintf("root %" PRId32, root);
+	return xstrdup("no root");
+}
+
+static void print_party(const struct view *view, const struct waitfor_mismatch *mismatch,
+			const struct waitfor_party *party)
+{
+	char *who = who_text(party->ranks), *more = xstrdup("");
+	char *place =
+		label_user_place(view->job, view->job->model->sites[party->site].path, LABEL_FULL);
+
+	if (mismatch->what == WAITFOR_OTHER_ROOT) {
+		char *root = root_text(view, mismatch->comm, party->root);
+
+		free(more);
+		more = xasprintf(" with %s", root);
+		free(root);
+	} else if (mismatch->what == WAITFOR_OTHER_BYTES) {
+		free(more);
+		more = xasprintf(" of %" PRIu64 " bytes", party->bytes);
+	}
+	text_wrap(view, 4, "%s: %s%s, %s%s", who, party->function, more, place,
+		  party->is_waiting ? "" : ", and is done with it");
+	free(who);
+	free(more);
+	free(place);
+}
+
+static void print_mismatch(const struct view *view)
+{
+	const struct waitfor_mismatch *mismatch = &view->waitfor->mismatches[view->verdict->which];
+	char *comm = comm_label(view, mismatch->comm, LABEL_FULL);
+	const char *function = mismatch->parties[0].function;
+
+	switch (mismatch->what) {
+	case WAITFOR_OTHER_FUNCTION:
+		text_wrap(view, 2,
+			  "mismatch: ranks call different functions as collective number %" PRIu64
+			  " on %s",
+			  mismatch->number, comm);
+		break;
+	case WAITFOR_OTHER_ROOT:
+		text_wrap(view, 2,
+			  "mismatch: ranks give %s, collective number %" PRIu64
+			  " on %s, different roots",
+			  function, mismatch->number, comm);
+		break;
+	case WAITFOR_OTHER_BYTES:
+		text_wrap(view, 2,
+			  "mismatch: ranks give %s, collective number %" PRIu64
+			  " on %s, different sizes",
+			  function, mismatch->number, comm);
+		break;
+	}
+	for (size_t i = 0; i < mismatch->num_parties && i < MAX_PARTIES; i++)
+		print_party(view, mismatch, &mismatch->parties[i]);
+	if (mismatch->num_parties > MAX_PARTIES)
+		text_wrap(view, 4, "and %zu more kinds", mismatch->num_parties - MAX_PARTIES);
+	free(comm);
+}
+
+/* ---- Lost messages ------------------------------------------------------------------------- */
+
+/* What somebody has sent in its place. */
+static void print_slip(const struct view *view, const struct waitfor_lost *lost)
+{
+	const struct waitfor_unreceived *message = &view->waitfor->unreceived[lost->message];
+	static const char *const slips[] = {
+		[WAITFOR_OTHER_TAG] = "the tags differ",
+		[WAITFOR_OTHER_COMM] = "the communicators differ",
+		[WAITFOR_OTHER_DESTINATION] = "sent to another rank",
+		[WAITFOR_OTHER_SOURCE] = "sent by another rank",
+	};
+	uint64_t extra = message->sent - message->received;
+	char *on = wait_label_on(view, message->comm);
+
+	text_wrap(view, 4,
+		  "rank %d has sent rank %d %" PRIu64 " message%s with tag %" PRId32
+		  "%s that no receive takes: perhaps meant for this one (%s)",
+		  message->source, message->destination, extra, extra == 1 ? "" : "s", message->tag,
+		  on, slips[lost->slip]);
+	free(on);
+}
+
+static void print_lost(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	char *who = wait_label_who(view, verdict->lane);
+	char *where = wait_label_where(view, verdict->lane);
+	char *need = wait_label_need(view, verdict->need);
+
+	text_wrap(view, 2, "lost message: %s waits for %s", who, need);
+	text_wrap(view, 4, "%s: %s", who, where);
+	if (verdict->which != WAITFOR_NONE)
+		print_slip(view, &view->waitfor->losts[verdict->which]);
+	print_novel(view);
+	free(who);
+	free(where);
+	free(need);
+}
+
+/* ---- All kinds ----------------------------------------------------------------------------- */
+
+static void print_library(const struct view *view)
+{
+	char *who = who_text(view->verdict->culprits);
+
+	text_wrap(view, 2,
+		  "stuck inside MPI: nothing that %s need%s is missing, and yet the transfers do "
+		  "not end",
+		  who, plural(view->verdict->culprits, "s", ""));
+	free(who);
+}
+
+void cause_print(const struct view *view)
+{
+	if (!view->waitfor)
+		return;
+	switch (view->verdict->kind) {
+	case VERDICT_DEADLOCK:
+		print_deadlock(view);
+		break;
+	case VERDICT_MISMATCH:
+		print_mismatch(view);
+		break;
+	case VERDICT_LOST:
+		print_lost(view);
+		break;
+	case VERDICT_LIBRARY:
+		print_library(view);
+		break;
+	default:
+		break;
+	}
+}
+
+bool cause_has_places(const struct view *view)
+{
+	return view->waitfor &&
+	       (view->verdict->kind == VERDICT_DEADLOCK || view->verdict->kind == VERDICT_MISMATCH);
+}
+
+/* ---- Who waits for the culprits ------------------------------------------------------------- */
+
+/* Waits for culprits that read the same but for who waits. */
+struct waits {
+	char *text;
+	struct rankset *ranks;
+};
+
+struct waits_list {
+	struct waits *waits;
+	size_t num_waits, capacity;
+};
+
+static void add_wait(struct waits_list *list, char *text, int rank)
+{
+	size_t i = 0;
+
+	while (i < list->num_waits && strcmp(list->waits[i].text, text))
+		i++;
+	if (i == list->num_waits) {
+		list->waits =
+			xgrow(list->waits, list->num_waits, &list->capacity, sizeof(*list->waits));
+		list->waits[list->num_waits++] = (struct waits){text, rankset_create()};
+	} else {
+		free(text);
+	}
+	rankset_add(list->waits[i].ranks, rank);
+}
+
+static void free_waits(struct waits_list *list)
+{
+	for (size_t i = 0; i < list->num_waits; i++) {
+		free(list->waits[i].text);
+		rankset_destroy(list->waits[i].ranks);
+	}
+	free(list->waits);
+}
+
+/* Ranks whose needs lead to one of `ranks` at once, `ranks` themselves apart. list (or NULL): they
+ * by what they wait for; awaited (or NULL): those of `ranks` that they wait for. Weak needs are
+ * passed over. */
+static struct rankset *find_waiting(const struct view *view, const struct rankset *ranks,
+				    struct waits_list *list, struct rankset *awaited)
+{
+	const struct waitfor *waitfor = view->waitfor;
+	struct rankset *waiting = rankset_create();
+
+	for (uint32_t l = 0; l < waitfor->num_lanes; l++) {
+		const struct waitfor_lane *lane = &waitfor->lanes[l];
+		int rank = view->job->model->lanes[l].rank;
+
+		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
+			const struct waitfor_need *need = &waitfor->needs[n];
+			struct rankset *peers;
+
+			if (need->is_weak || rankset_contains(ranks, rank) ||
+			    (need->peer >= 0 && !rankset_contains(ranks, need->peer)))
+				continue;
+			peers = waitfor_peers(waitfor, n);
+			rankset_keep_set(peers, ranks);
+			if (!rankset_is_empty(peers)) {
+				rankset_add(waiting, rank);
+				if (list)
+					add_wait(list, wait_label_need(view, n), rank);
+				if (awaited)
+					rankset_add_set(awaited, peers);
+			}
+			rankset_destroy(peers);
+		}
+	}
+	return waiting;
+}
+
+static int compare_waits(const void *a, const void *b)
+{
+	const struct waits *one = a, *two = b;
+	int order = rankset_count(two->ranks) - rankset_count(one->ranks);
+
+	return order ? order : rankset_first(one->ranks) - rankset_first(two->ranks);
+}
+
+/* "all others wait for ranks 99,101" where that is all there is to say of them. */
+static void print_behind(const struct view *view, const struct rankset *direct, int indent)
+{
+	struct rankset *rest = rankset_copy(view->verdict->waiting), *near;
+	struct rankset *awaited = rankset_create();
+	int number;
+	char *who;
+
+	rankset_remove_set(rest, direct);
+	rankset_remove_set(rest, view->verdict->culprits);
+	number = rankset_count(rest);
+	near = find_waiting(view, direct, NULL, awaited);
+	rankset_keep_set(near, rest);
+	who = who_text(awaited);
+	if (number == 1 && rankset_count(near) == 1)
+		text_wrap(view, indent, "rank %d waits for %s", rankset_first(rest), who);
+	else if (number > 0 && rankset_count(near) == number)
+		text_wrap(view, indent, "all others wait for %s", who);
+	else if (!rankset_is_empty(near))
+		text_wrap(view, indent, "%d of the %d others wait%s for %s", rankset_count(near),
+			  number, plural(near, "s", ""), who);
+	rankset_destroy(rest);
+	rankset_destroy(near);
+	rankset_destroy(awaited);
+	free(who);
+}
+
+void cause_print_waits(const struct view *view, int indent)
+{
+	struct waits_list list = {0};
+	struct rankset *direct;
+	/* Who waits for a lost message is told already. */
+	size_t max = view->verdict->kind == VERDICT_LOST ? 0 : MAX_WAITS;
+
+	if (!view->waitfor || rankset_is_empty(view->verdict->culprits))
+		return;
+	direct = find_waiting(view, view->verdict->culprits, &list, NULL);
+	if (list.num_waits)
+		qsort(list.waits, list.num_waits, sizeof(*list.waits), compare_waits);
+	for (size_t i = 0; i < list.num_waits && i < max; i++) {
+		char *who = who_text(list.waits[i].ranks);
+
+		text_wrap(view, indent, "%s wait%s for %s", who,
+			  plural(list.waits[i].ranks, "s", ""), list.waits[i].text);
+		free(who);
+	}
+	if (max && list.num_waits > max)
+		text_wrap(view, indent, "and %zu more waits of this kind, see \"waits\"",
+			  list.num_waits - max);
+	if (list.num_waits)
+		print_behind(view, direct, indent);
+	free_waits(&list);
+	rankset_destroy(direct);
+}
+
+/* ---- What next ------------------------------------------------------------------------------ */
+
+char *cause_next(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+
+	switch (verdict->kind) {
+	case VERDICT_DEADLOCK:
+		return xstrdup("\"waits\", ");
+	case VERDICT_MISMATCH:
+		return xasprintf("\"collectives %" PRIu32 "\", ",
+				 view->waitfor->mismatches[verdict->which].comm + 1);
+	case VERDICT_LOST:
+		return xasprintf("\"messages %d\", ", view->job->model->lanes[verdict->lane].rank);
+	default:
+		return xstrdup("");
+	}
+}
