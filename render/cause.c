@@ -28,17 +28,101 @@ static const char *plural(const struct rankset *ranks, const char *one, const ch
 	return rankset_count(ranks) == 1 ? one : many;
 }
 
+/* ---- Waits in groups ----------------------------------------------------------------------- */
+
+/* Waits that read the same but for who waits. */
+struct waits {
+	char *text;
+	struct rankset *ranks;
+	uint32_t lane, need; /* the first of them */
+};
+
+struct waits_list {
+	struct waits *waits;
+	size_t num_waits, capacity;
+};
+
+/* Takes over text. */
+static void add_wait(struct waits_list *list, const struct view *view, char *text, uint32_t lane,
+		     uint32_t need)
+{
+	size_t i = 0;
+
+	while (i < list->num_waits && strcmp(list->waits[i].text, text))
+		i++;
+	if (i == list->num_waits) {
+		list->waits =
+			xgrow(list->waits, list->num_waits, &list->capacity, sizeof(*list->waits));
+		list->waits[list->num_waits++] = (struct waits){text, rankset_create(), lane, need};
+	} else {
+		free(text);
+	}
+	rankset_add(list->waits[i].ranks, view->job->model->lanes[lane].rank);
+}
+
+static void free_waits(struct waits_list *list)
+{
+	for (size_t i = 0; i < list->num_waits; i++) {
+		free(list->waits[i].text);
+		rankset_destroy(list->waits[i].ranks);
+	}
+	free(list->waits);
+}
+
 /* ---- Deadlocks ---------------------------------------------------------------------------- */
 
-static void print_step(const struct view *view, const struct waitfor_step *step, int indent)
+/* "in MPI_Recv, exchange() at pair.c:31, waits for ...": all but who. The caller frees. */
+static char *step_text(const struct view *view, uint32_t lane, uint32_t need, bool is_one)
 {
-	char *who = wait_label_who(view, step->lane), *where = wait_label_where(view, step->lane);
-	char *need = wait_label_need(view, step->need);
+	char *where = wait_label_where(view, lane), *what = wait_label_need(view, need);
+	char *text = xasprintf("%s, wait%s for %s", where, is_one ? "s" : "", what);
 
-	text_wrap(view, indent, "%s, %s, waits for %s", who, where, need);
-	free(who);
 	free(where);
-	free(need);
+	free(what);
+	return text;
+}
+
+/* The need to tell of a lane: that of the circle, else the first that is not weak. */
+static uint32_t find_need(const struct waitfor *waitfor, const struct waitfor_deadlock *deadlock,
+			  uint32_t l)
+{
+	const struct waitfor_lane *lane = &waitfor->lanes[l];
+
+	for (size_t i = 0; i < deadlock->num_cycle; i++)
+		if (deadlock->cycle[i].lane == l)
+			return deadlock->cycle[i].need;
+	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
+		if (!waitfor->needs[n].is_weak)
+			return n;
+	return WAITFOR_NONE;
+}
+
+/* All of the deadlock, those who wait alike together. False, and nothing printed, if that is too
+ * much. */
+static bool print_all(const struct view *view, const struct waitfor_deadlock *deadlock)
+{
+	struct waits_list list = {0};
+	bool is_fit = true;
+
+	for (size_t i = 0; i < deadlock->num_lanes && is_fit; i++) {
+		uint32_t l = deadlock->lanes[i], need = find_need(view->waitfor, deadlock, l);
+
+		if (need != WAITFOR_NONE)
+			add_wait(&list, view, step_text(view, l, need, false), l, need);
+		is_fit = list.num_waits <= MAX_STEPS;
+	}
+	for (size_t i = 0; i < list.num_waits && is_fit; i++) {
+		const struct waits *waits = &list.waits[i];
+		bool is_one = rankset_count(waits->ranks) == 1;
+		char *who = is_one ? wait_label_who(view, waits->lane) : who_text(waits->ranks);
+		char *text = step_text(view, waits->lane, waits->need, is_one);
+
+		text_wrap(view, 4, "%s, %s", who, text);
+		free(who);
+		free(text);
+	}
+	free_waits(&list);
+	return is_fit;
 }
 
 static void print_circle(const struct view *view, const struct waitfor_deadlock *deadlock)
@@ -46,12 +130,19 @@ static void print_circle(const struct view *view, const struct waitfor_deadlock 
 	size_t number = deadlock->num_cycle;
 
 	for (size_t i = 0; i < number; i++) {
+		const struct waitfor_step *step = &deadlock->cycle[i];
+		char *who, *text;
+
 		if (number > MAX_STEPS && i == MAX_STEPS / 2) {
 			text_wrap(view, 4, "... %zu more like these ...", number - MAX_STEPS);
 			i = number - MAX_STEPS / 2 - 1;
 			continue;
 		}
-		print_step(view, &deadlock->cycle[i], 4);
+		who = wait_label_who(view, step->lane);
+		text = step_text(view, step->lane, step->need, true);
+		text_wrap(view, 4, "%s, %s", who, text);
+		free(who);
+		free(text);
 	}
 }
 
@@ -96,9 +187,9 @@ static void print_deadlock(const struct view *view)
 	if (rankset_count(deadlock->ranks) == 1)
 		text_wrap(view, 2, "deadlock: %s waits for itself", who);
 	else
-		text_wrap(view, 2, "deadlock: %s wait for each other%s", who,
-			  deadlock->num_cycle < deadlock->num_lanes ? ", among them:" : "");
-	print_circle(view, deadlock);
+		text_wrap(view, 2, "deadlock: %s wait for each other", who);
+	if (!print_all(view, deadlock))
+		print_circle(view, deadlock);
 	print_novel(view);
 	if (!rankset_is_empty(deadlock->behind))
 		text_wrap(view, 4, "%s wait%s for these", behind,
@@ -192,14 +283,16 @@ static void print_slip(const struct view *view, const struct waitfor_lost *lost)
 		[WAITFOR_OTHER_SOURCE] = "sent by another rank",
 	};
 	uint64_t extra = message->sent - message->received;
-	char *on = wait_label_on(view, message->comm);
+	char *comm = comm_label(view, message->comm, LABEL_SHORT);
+	char *many = extra == 1 ? xstrdup("a message") : xasprintf("%" PRIu64 " messages", extra);
 
 	text_wrap(view, 4,
-		  "rank %d has sent rank %d %" PRIu64 " message%s with tag %" PRId32
-		  "%s that no receive takes: perhaps meant for this one (%s)",
-		  message->source, message->destination, extra, extra == 1 ? "" : "s", message->tag,
-		  on, slips[lost->slip]);
-	free(on);
+		  "rank %d has sent to rank %d %s with tag %" PRId32
+		  " on %s that no receive takes: meant for this one? (%s)",
+		  message->source, message->destination, many, message->tag, comm,
+		  slips[lost->slip]);
+	free(comm);
+	free(many);
 }
 
 static void print_lost(const struct view *view)
@@ -262,42 +355,6 @@ bool cause_has_places(const struct view *view)
 
 /* ---- Who waits for the culprits ------------------------------------------------------------- */
 
-/* Waits for culprits that read the same but for who waits. */
-struct waits {
-	char *text;
-	struct rankset *ranks;
-};
-
-struct waits_list {
-	struct waits *waits;
-	size_t num_waits, capacity;
-};
-
-static void add_wait(struct waits_list *list, char *text, int rank)
-{
-	size_t i = 0;
-
-	while (i < list->num_waits && strcmp(list->waits[i].text, text))
-		i++;
-	if (i == list->num_waits) {
-		list->waits =
-			xgrow(list->waits, list->num_waits, &list->capacity, sizeof(*list->waits));
-		list->waits[list->num_waits++] = (struct waits){text, rankset_create()};
-	} else {
-		free(text);
-	}
-	rankset_add(list->waits[i].ranks, rank);
-}
-
-static void free_waits(struct waits_list *list)
-{
-	for (size_t i = 0; i < list->num_waits; i++) {
-		free(list->waits[i].text);
-		rankset_destroy(list->waits[i].ranks);
-	}
-	free(list->waits);
-}
-
 /* Ranks whose needs lead to one of `ranks` at once, `ranks` themselves apart. list (or NULL): they
  * by what they wait for; awaited (or NULL): those of `ranks` that they wait for. Weak needs are
  * passed over. */
@@ -323,7 +380,7 @@ static struct rankset *find_waiting(const struct view *view, const struct rankse
 			if (!rankset_is_empty(peers)) {
 				rankset_add(waiting, rank);
 				if (list)
-					add_wait(list, wait_label_need(view, n), rank);
+					add_wait(list, view, wait_label_need(view, n), l, n);
 				if (awaited)
 					rankset_add_set(awaited, peers);
 			}
