@@ -81,7 +81,7 @@ bool lane_has_room(struct lane *l, enum seg_lane_id table, uint32_t entries)
 {
 	const struct seg_table *t = &l->seg->tables[table];
 
-	if (entries <= t->allocated / t->entry_size)
+	if ((uint64_t)entries * t->entry_size <= t->allocated)
 		return true;
 	if (!(l->refused & 1u << table) && l->grow(l, table, entries))
 		return true;

@@ -152,45 +152,46 @@ void p2p_matched(struct lane *l, uint64_t key, uint32_t comm, const struct p2p_s
 
 /* ---- Making requests ----------------------------------------------------------------------------- */
 
-void p2p_will_make(struct lane *l, const struct request *request)
+static void will_make(struct lane *l, enum seg_request_kind kind, uint32_t flags,
+		      const struct p2p_message *m, uint64_t ordinal, uint32_t row)
 {
 	struct request *made = &l->p2p.made[l->p2p.num_made++];
 
-	*made = *request;
+	if (!(flags & SEG_REQUEST_PERSISTENT))
+		flags |= SEG_REQUEST_ACTIVE;
+	/* Word by word: the processor is slow to read as one what was stored in parts. */
+	made->kind = kind;
+	made->flags = flags;
+	made->comm = m->comm;
+	made->peer = m->peer;
+	made->tag = m->tag;
+	made->ordinal = ordinal;
+	made->bytes = m->bytes;
 	made->site = l->site;
 	made->lane = l->index;
-	if (!(made->flags & SEG_REQUEST_PERSISTENT))
-		made->flags |= SEG_REQUEST_ACTIVE;
+	made->row = row;
 	operation_plain(l, SEG_OPERATION_LOCAL, OPERATION_CALL);
 }
 
-static void will_transfer(struct lane *l, enum seg_request_kind kind, const struct p2p_message *m,
-			  uint32_t flags, uint64_t ordinal, uint32_t row)
+void p2p_will_make(struct lane *l, const struct request *request)
 {
-	p2p_will_make(l, &(struct request){
-				 .kind = kind,
-				 .flags = flags,
-				 .comm = m->comm,
-				 .peer = m->peer,
-				 .tag = m->tag,
-				 .ordinal = ordinal,
-				 .bytes = m->bytes,
-				 .row = row,
-			 });
+	const struct p2p_message m = {request->comm, request->peer, request->tag, request->bytes};
+
+	will_make(l, request->kind, request->flags, &m, request->ordinal, request->row);
 }
 
 void p2p_will_send(struct lane *l, const struct p2p_message *m, uint32_t request_flags)
 {
 	uint64_t ordinal = request_flags & SEG_REQUEST_PERSISTENT ? 0 : count_send(l, m);
 
-	will_transfer(l, SEG_REQUEST_SEND, m, request_flags, ordinal, l->p2p.send_row);
+	will_make(l, SEG_REQUEST_SEND, request_flags, m, ordinal, l->p2p.send_row);
 }
 
 void p2p_will_receive(struct lane *l, const struct p2p_message *m, uint32_t request_flags)
 {
 	uint64_t ordinal = request_flags & SEG_REQUEST_PERSISTENT ? 0 : count_receive(l, m);
 
-	will_transfer(l, SEG_REQUEST_RECV, m, request_flags, ordinal, l->p2p.receive_row);
+	will_make(l, SEG_REQUEST_RECV, request_flags, m, ordinal, l->p2p.receive_row);
 }
 
 /* What a slot says; its owner has the lock or is the only one to change it. */
@@ -213,7 +214,7 @@ void p2p_will_receive_matched(struct lane *l, uint64_t message_key)
 	if (slot != REQUESTS_NONE)
 		m = message_of(&l->requests->slots[slot]);
 	requests_unlock(l->requests);
-	will_transfer(l, SEG_REQUEST_MATCHED, &m, 0, 0, LEDGER_NO_ROW);
+	will_make(l, SEG_REQUEST_MATCHED, 0, &m, 0, LEDGER_NO_ROW);
 	l->p2p.message = message_key;
 }
 
@@ -380,39 +381,49 @@ bool p2p_position_wants_status(const struct lane *l, uint32_t position)
 }
 
 /* Write one slot to WAITED, number `num` there. Returns the next number. */
-static uint32_t waits_for(struct lane *l, uint32_t slot, uint32_t num, uint32_t room)
+static inline uint32_t waits_for(struct p2p *p, const struct requests *r, uint32_t slot,
+				 uint32_t num)
 {
-	const struct seg_request *s = &l->requests->slots[slot];
-	_Atomic uint32_t *waited = (void *)((char *)l->seg + l->seg->tables[SEG_LANE_WAITED].offset);
+	const struct seg_request *s = &r->slots[slot];
 
-	l->p2p.wants_status |= slot_wants_status(s);
+	p->wants_status |= slot_wants_status(s);
 	if (!(atomic_load_explicit(&s->flags, RELAXED) & SEG_REQUEST_ACTIVE))
 		return num;
-	if (num < room)
-		atomic_store_explicit(&waited[num], slot, RELAXED);
+	if (num < p->waited_room)
+		atomic_store_explicit(&p->waited[num], slot, RELAXED);
 	return num + 1;
+}
+
+/* Room in WAITED for what is listed, each perhaps in two halves. */
+static __attribute__((noinline, cold)) void make_room(struct lane *l, uint32_t num)
+{
+	const struct seg_table *table = &l->seg->tables[SEG_LANE_WAITED];
+
+	lane_has_room(l, SEG_LANE_WAITED, num < SEG_MAX_WAITED ? num : SEG_MAX_WAITED);
+	l->p2p.waited = (void *)((char *)l->seg + table->offset);
+	l->p2p.waited_room = table->allocated / table->entry_size;
 }
 
 void p2p_wait(struct lane *l, enum seg_operation_kind kind, enum operation_of of)
 {
 	struct p2p *p = &l->p2p;
-	const struct seg_table *table = &l->seg->tables[SEG_LANE_WAITED];
-	uint32_t num = 0, most = p->num_listed * 2 < SEG_MAX_WAITED ? p->num_listed * 2 : SEG_MAX_WAITED;
+	const struct requests *r = l->requests;
+	uint32_t num = 0;
 
 	/* Before the section: it may take the recorder's lock. */
-	lane_has_room(l, SEG_LANE_WAITED, most);
-	uint32_t room = table->allocated / table->entry_size;
+	if (__builtin_expect(p->num_listed * 2 > p->waited_room, 0))
+		make_room(l, p->num_listed * 2);
 	struct operation op = operation_begin(l, kind, 0, of);
 	for (uint32_t i = 0; i < p->num_listed; i++) {
 		uint32_t slot = p->listed[i];
 		if (slot == REQUESTS_NONE)
 			continue;
-		num = waits_for(l, slot, num, room);
-		if (l->requests->own[slot].half != REQUESTS_NONE)
-			num = waits_for(l, l->requests->own[slot].half, num, room);
+		num = waits_for(p, r, slot, num);
+		if (__builtin_expect(r->own[slot].half != REQUESTS_NONE, 0))
+			num = waits_for(p, r, r->own[slot].half, num);
 	}
-	operation_waited(&op, num < room ? num : room);
-	if (p->num_unknown || num > room)
+	operation_waited(&op, num < p->waited_room ? num : p->waited_room);
+	if (p->num_unknown || num > p->waited_room)
 		operation_flags(&op, SEG_OPERATION_INCOMPLETE);
 	operation_end(&op);
 }

@@ -25,6 +25,8 @@ struct p2p {
 	uint32_t num_listed;
 	uint32_t num_unknown;
 	bool wants_status;
+	uint32_t waited_room; /* entries of WAITED that have pages */
+	_Atomic uint32_t *waited;
 	uint32_t *listed; /* slots by position: SEG_MAX_WAITED; REQUESTS_NONE: null or not known */
 	void *statuses;	  /* P2P_MAX_STATUSES, in place of those that the program ignores */
 };

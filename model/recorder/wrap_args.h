@@ -92,10 +92,37 @@ static inline bool wrap_has_size(MPI_Datatype type)
 	return type && (const void *)type != null;
 }
 
+/* What is known of types: address << 16 | size, or WRAP_DERIVED. A predefined type keeps its address
+ * and size; what has the address of a derived one is never predefined. */
+enum { WRAP_DERIVED = 0xffff, WRAP_TYPES = 64 };
+static _Atomic uint64_t wrap_types[WRAP_TYPES];
+
+static __attribute__((noinline, cold)) int wrap_learn_size(MPI_Datatype type, uint64_t address,
+							   _Atomic uint64_t *known)
+{
+	__typeof__(&MPI_Type_get_envelope) get_envelope = WRAP_PMPI(MPI_Type_get_envelope);
+	__typeof__(&MPI_Type_size) type_size = WRAP_PMPI(MPI_Type_size);
+	int ints, addresses, types, combiner, size;
+
+	if (!get_envelope || !type_size || !wrap_has_size(type) ||
+	    get_envelope(type, &ints, &addresses, &types, &combiner) != MPI_SUCCESS ||
+	    type_size(type, &size) != MPI_SUCCESS)
+		return 0;
+	if (combiner != MPI_COMBINER_NAMED || size < 0 || size >= WRAP_DERIVED)
+		size = WRAP_DERIVED;
+	*known = address << 16 | size;
+	return size == WRAP_DERIVED ? -1 : size;
+}
+
 static inline int wrap_predefined_size(MPI_Datatype type)
 {
-	(void)type;
-	return -1;
+	uint64_t address = (uintptr_t)type;
+	_Atomic uint64_t *known = &wrap_types[(address >> 4 ^ address >> 10) % WRAP_TYPES];
+	uint64_t word = atomic_load_explicit(known, memory_order_relaxed);
+
+	if (__builtin_expect(word >> 16 != (address & UINT64_MAX >> 16), 0))
+		return wrap_learn_size(type, address, known);
+	return (word & 0xffff) == WRAP_DERIVED ? -1 : (int)(word & 0xffff);
 }
 #else
 /* The bits of MPICH's handles: kind (0: invalid), object (3: datatype), and in those of most

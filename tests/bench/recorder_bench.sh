@@ -20,15 +20,24 @@ one_mpi() {
 		i=$((i + 1))
 	done
 	gawk -v mpi="$mpi" '
-		{ value[$1, $2][++num[$1, $2]] = $3 }
+		{
+			value[$1, $2, $3][++num[$1, $2, $3]] = $4
+			if ($1 == "with" && !(($2, $3) in seen)) {
+				seen[$2, $3]
+				what[++kinds] = $2 SUBSEP $3
+			}
+		}
 		function median(key,	n, sorted) { n = asort(value[key], sorted); return sorted[int((n + 1) / 2)] }
 		END {
-			clock = median("with" SUBSEP "clock")
-			for (frames = 10; frames <= 20; frames += 10) {
-				without = median("without" SUBSEP frames)
-				with = median("with" SUBSEP frames)
-				printf "%-8s %2d frames: %6.1f ns without, %6.1f ns with, %5.1f ns added (ratio %.2f), of which two time stamps %.1f ns\n",
-					mpi, frames, without, with, with - without, with / without, 2 * clock
+			for (i = 1; i <= kinds; i++) {
+				split(what[i], part, SUBSEP)
+				with = median("with" SUBSEP what[i])
+				without = median("without" SUBSEP what[i])
+				if (part[1] == "clock")
+					printf "%-8s of which two time stamps %.1f ns\n", mpi, 2 * with
+				else
+					printf "%-8s %-38s %2d frames: %6.1f ns without, %6.1f ns with, %5.1f ns added to a call\n",
+						mpi, part[1], part[2], without, with, with - without
 			}
 		}' "$dir/log"
 }
