@@ -367,11 +367,33 @@ static bool slot_wants_status(const struct seg_request *s)
 			    atomic_load_explicit(&s->tag, RELAXED)));
 }
 
+static uint32_t slot_at(const struct lane *l, uint32_t position)
+{
+	return position < l->p2p.num_listed ? l->p2p.listed[position] : REQUESTS_NONE;
+}
+
+static bool has_flag(const struct lane *l, uint32_t position, uint32_t flag)
+{
+	uint32_t slot = slot_at(l, position);
+
+	return slot != REQUESTS_NONE && (requests_flags(l->requests, slot) & flag);
+}
+
+bool p2p_position_is_active(const struct lane *l, uint32_t position)
+{
+	return has_flag(l, position, SEG_REQUEST_ACTIVE);
+}
+
+bool p2p_position_is_persistent(const struct lane *l, uint32_t position)
+{
+	return has_flag(l, position, SEG_REQUEST_PERSISTENT);
+}
+
 /* Of a request in two halves the second is the receive. */
 bool p2p_position_wants_status(const struct lane *l, uint32_t position)
 {
 	const struct requests *r = l->requests;
-	uint32_t slot = position < l->p2p.num_listed ? l->p2p.listed[position] : REQUESTS_NONE;
+	uint32_t slot = slot_at(l, position);
 
 	if (slot == REQUESTS_NONE)
 		return false;
@@ -463,7 +485,7 @@ static void count_completed(struct lane *l, uint32_t slot, const struct p2p_stat
 void p2p_complete(struct lane *l, uint32_t position, const struct p2p_status *status)
 {
 	struct requests *r = l->requests;
-	uint32_t slot = position < l->p2p.num_listed ? l->p2p.listed[position] : REQUESTS_NONE;
+	uint32_t slot = slot_at(l, position);
 
 	if (slot == REQUESTS_NONE)
 		return;
@@ -496,7 +518,7 @@ static void mark_cancelled(struct lane *l, uint32_t slot)
 
 void p2p_cancelled(struct lane *l)
 {
-	uint32_t slot = l->p2p.num_listed ? l->p2p.listed[0] : REQUESTS_NONE;
+	uint32_t slot = slot_at(l, 0);
 
 	if (slot == REQUESTS_NONE)
 		return;
@@ -527,7 +549,7 @@ static void count_freed(struct lane *l, uint32_t slot)
 
 void p2p_freed(struct lane *l)
 {
-	uint32_t slot = l->p2p.num_listed ? l->p2p.listed[0] : REQUESTS_NONE;
+	uint32_t slot = slot_at(l, 0);
 
 	if (slot == REQUESTS_NONE)
 		return;

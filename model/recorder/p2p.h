@@ -90,6 +90,10 @@ void p2p_wait(struct lane *l, enum seg_operation_kind kind, enum operation_of of
 /* Does what is listed at this position want a status? If any does, wants_status says so. */
 bool p2p_position_wants_status(const struct lane *l, uint32_t position);
 
+/* Of what is listed at this position; false for what is not a request or not known. */
+bool p2p_position_is_active(const struct lane *l, uint32_t position);
+bool p2p_position_is_persistent(const struct lane *l, uint32_t position);
+
 /* That request has completed. */
 void p2p_complete(struct lane *l, uint32_t position, const struct p2p_status *status);
 

@@ -534,10 +534,26 @@ static inline void wrap_waitany_before(struct wrap_call *w, int count, const voi
 	wrap_any_wait(w, count, requests, SEG_OPERATION_WAIT_ANY, OPERATION_CALL, 1);
 }
 
-static inline void wrap_waitany_after(struct wrap_call *w, int ret, const int *index)
+/* Can the request at that position be the one that has completed? */
+static inline bool wrap_may_be_completed(struct wrap_call *w, const void *requests, int position)
 {
-	if (ret == MPI_SUCCESS && *index != MPI_UNDEFINED)
-		wrap_completed(w, *index - w->is_fortran, 0);
+	return p2p_position_is_active(w->lane, position) &&
+	       (p2p_position_is_persistent(w->lane, position) ||
+		wrap_request_key(requests, position, w->is_fortran) == REQUESTS_KEY_NULL);
+}
+
+static inline void wrap_waitany_after(struct wrap_call *w, int ret, const void *requests,
+				      const int *index)
+{
+	int position = *index - w->is_fortran;
+
+	if (ret != MPI_SUCCESS || *index == MPI_UNDEFINED)
+		return;
+	/* Up to MPICH 4.0 mpi_f08 counts from 0. */
+	if (w->is_fortran && !wrap_may_be_completed(w, requests, position) &&
+	    wrap_may_be_completed(w, requests, *index))
+		position = *index;
+	wrap_completed(w, position, 0);
 }
 
 static inline void wrap_waitsome_before(struct wrap_call *w, int count, const void *requests)
@@ -580,11 +596,11 @@ static inline void wrap_testany_before(struct wrap_call *w, int count, const voi
 	wrap_any_wait(w, count, requests, SEG_OPERATION_WAIT_ANY, OPERATION_POLL, 1);
 }
 
-static inline void wrap_testany_after(struct wrap_call *w, int ret, const int *index,
-				      const int *flag)
+static inline void wrap_testany_after(struct wrap_call *w, int ret, const void *requests,
+				      const int *index, const int *flag)
 {
 	if (ret == MPI_SUCCESS && *flag)
-		wrap_waitany_after(w, ret, index);
+		wrap_waitany_after(w, ret, requests, index);
 }
 
 static inline void wrap_testsome_before(struct wrap_call *w, int count, const void *requests)

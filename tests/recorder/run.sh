@@ -43,6 +43,9 @@ compile() {
 			"$here/coverage.c" "$here/coverage_trace.c" "$here/checkpoint.c" || return 1
 		mpicc.$mpi -O2 -g -Wno-stringop-overflow -Wno-stringop-overread -Wno-nonnull \
 			-o "$work/comms-$mpi" "$here/comms.c" "$here/checkpoint.c" || return 1
+		mpicc.$mpi -O2 -g -Wno-stringop-overflow -Wno-stringop-overread -o "$work/messages-$mpi" \
+			"$here/messages.c" "$here/checkpoint.c" -lpthread || return 1
+		mpicc.$mpi -O2 -g -c -o "$work/messages_c-$mpi.o" "$here/messages_c.c" || return 1
 		gcc -c -I"$here" -o "$work/checkpoint_f.o" "$here/checkpoint_f.c"
 		gcc -c -o "$work/checkpoint.o" "$here/checkpoint.c"
 		for p in calls_mpif.f calls_usempi.f90 calls_f08.f90; do
@@ -50,9 +53,10 @@ compile() {
 				checkpoint_f.o checkpoint.o) || return 1
 		done
 		for way in MPIF MPI F08; do
-			for p in coverage comms; do
+			for p in coverage comms messages; do
 				(cd "$work" && mpif90.$mpi -O2 -g -w -DUSE_$way -fallow-argument-mismatch \
-					-o "${p}_$way-$mpi" "$here/${p}_f.F90" checkpoint_f.o checkpoint.o) || return 1
+					-o "${p}_$way-$mpi" "$here/${p}_f.F90" "messages_c-$mpi.o" checkpoint_f.o \
+					checkpoint.o) || return 1
 			done
 		done
 	done
@@ -262,6 +266,100 @@ test_tokens_balance() {
 	wait_ready 4 || return 1
 	"$python" "$here/check_tokens.py" $(segments) >>"$work/why" || return 1
 	go || { say "the job failed"; say_errors; return 1; }
+}
+
+# What a segment tells of messages, beside what the program has counted itself.
+evidence() { dump --evidence "$1" | sed -n "s/^ *\($2\)/\1/p" | LC_ALL=C sort; }
+# Rows of all threads added up, since the one that completes a request counts that.
+sum_of_ledgers() {
+	evidence "$1" ledger: | gawk '{
+		split($11 "/" $13, n, "/")
+		key = $2 " " $3 " " $4 " " $5 " " $6 " " $7
+		cancelled[key] += $9
+		for (i = 1; i <= 4; i++)
+			count[key, i] += n[i]
+		taken[key] += $15
+	}
+	END {
+		for (key in cancelled)
+			printf "ledger: %s cancelled %d sends %d/%d receives %d/%d taken %d\n", key, cancelled[key],
+				count[key, 1], count[key, 2], count[key, 3], count[key, 4], taken[key]
+	}' | LC_ALL=C sort
+}
+test_messages() {
+	launch "$1" 2 "$work/messages-$1" $2
+	wait_ready 2 || return 1
+	for s in $(segments); do
+		expect_equal "ledger" "$(sum_of_ledgers "$s")" \
+			"$(LC_ALL=C sort "$CHECK_DIR/truth.$(field rank "$s")")" || return 1
+		expect_equal "requests" "$(evidence "$s" request)" "" || return 1
+	done
+	go || { say "the job failed"; say_errors; return 1; }
+	expect_no_segment
+}
+
+# Rank 1 in an operation that cannot end: what it says of it. It gets there some time after rank 0
+# is at its checkpoint.
+test_blocked() {
+	mpi=$1 word=$2 expected=$3
+	launch "$mpi" 2 "$work/messages-$mpi" "$word"
+	wait_ready 1 || return 1
+	n=0
+	while
+		segment=$(segments | grep '\.1\.[0-9]*$')
+		is=$(evidence "${segment:-/dev/null}" 'operation:\|transfer:\|request')
+		[ "$is" != "$expected" ] && [ $n -lt 200 ]
+	do
+		n=$((n + 1))
+		sleep 0.05
+	done
+	expect_equal "operation" "$is" "$expected" || return 1
+	go || { say "the job failed"; say_errors; return 1; }
+	expect_no_segment
+}
+
+three_receives="request 0: recv flags active comm 0 peer 0 tag 70 ordinal 1 bytes 4 by MPI_Irecv lane 0
+request 1: recv flags active comm 0 peer 0 tag 71 ordinal 1 bytes 4 by MPI_Irecv lane 0
+request 2: recv flags active comm 0 peer 0 tag 72 ordinal 1 bytes 4 by MPI_Irecv lane 0"
+all_blocked() {
+	test_blocked "$1" recv "operation: recv flags - number 0 waited -
+transfer: comm 0 peer 0 tag 70 ordinal 1 bytes 4" && fresh &&
+	test_blocked "$1" probe "operation: probe flags - number 0 waited -
+transfer: comm 0 peer any tag 70 ordinal 0 bytes 0" && fresh &&
+	test_blocked "$1" send "operation: send flags synchronous number 0 waited -
+transfer: comm 0 peer 0 tag 70 ordinal 1 bytes 1048576" && fresh &&
+	test_blocked "$1" waitall "operation: wait_all flags - number 0 waited 0,1,2
+$three_receives" && fresh &&
+	test_blocked "$1" waitany "operation: wait_any flags - number 0 waited 0,1,2
+$three_receives" && fresh &&
+	test_blocked "$1" testall "operation: wait_all flags - number 0 waited 0,1,2
+$three_receives"
+}
+
+messages_of_fortran() {
+	echo "comm 0 peer 0 tag 1 cancelled 0 sends 2/2 receives 0/0 taken 2"
+	echo "comm 0 peer any tag 1 cancelled 0 sends 0/0 receives 2/2 taken 0"
+	for tag in 2 3 4 5 6 7; do
+		echo "comm 0 peer 0 tag $tag cancelled 0 sends 3/3 receives 2/2 taken 1"
+		echo "comm 0 peer any tag $tag cancelled 0 sends 0/0 receives 1/1 taken 0"
+	done
+	echo "comm 0 peer 0 tag 8 cancelled 0 sends 3/3 receives 0/0 taken 3"
+	echo "comm 0 peer any tag 8 cancelled 0 sends 0/0 receives 3/3 taken 0"
+	echo "comm 0 peer 0 tag 9 cancelled 0 sends 1/1 receives 0/0 taken 1"
+	echo "comm 0 peer 0 tag 10 cancelled 0 sends 1/1 receives 0/0 taken 1"
+	echo "comm 0 peer any tag 10 cancelled 0 sends 0/0 receives 1/1 taken 0"
+	echo "comm 0 peer 0 tag 11 cancelled 0 sends 0/0 receives 1/0 taken 0"
+}
+check_messages_of_fortran() {
+	expect_equal "ledger" "$(evidence "$segment" 'ledger: ')" \
+		"$(messages_of_fortran | sed 's/^/ledger: /' | LC_ALL=C sort)" &&
+		expect_equal "requests" "$(evidence "$segment" request | sed 's/ by MPI.*//; s/request [0-9]*/request/')" \
+			"request: recv flags active comm 0 peer 0 tag 11 ordinal 1 bytes 4" &&
+		expect_equal "waited" "$(evidence "$segment" 'operation:' | sed 's/[0-9]*$//')" \
+			"operation: wait_all flags - number 0 waited "
+}
+test_messages_of_fortran() {
+	inspect "$1" check_messages_of_fortran "$work/messages_$2-$1" && expect_no_segment
 }
 
 check_threads() {
@@ -582,6 +680,12 @@ for mpi in openmpi mpich; do
 		done
 	done
 	run "coverage-complete-$mpi" test_all_called $mpi
+	run "messages-$mpi" test_messages $mpi
+	run "messages-threads-$mpi" test_messages $mpi threads
+	run "messages-blocked-$mpi" all_blocked $mpi
+	for way in MPIF MPI F08; do
+		run "messages-fortran-$way-$mpi" test_messages_of_fortran $mpi $way
+	done
 	for ranks in 4 5; do
 		run "comms-$mpi-$ranks" test_comms $mpi $ranks "$work/comms-$mpi"
 	done
