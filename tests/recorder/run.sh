@@ -30,6 +30,7 @@ say_errors() { tr -d '\000' <"$work/err" >>"$work/why"; }
 # ---- Building the programs ---------------------------------------------------------------------
 
 compile() {
+	mpicc.mpich -O2 -g -o "$work/comms_session-mpich" "$here/comms_session.c" "$here/checkpoint.c" || return 1
 	for mpi in openmpi mpich; do
 		for p in calls stacks tokens tool; do
 			shared=
@@ -718,6 +719,7 @@ done
 run comms-python test_comms openmpi 4 "$python" "$here/comms.py"
 run exec test_exec
 run stacks-sessions test_stacks mpich sessions ""
+run comms-sessions test_comms mpich 4 "$work/comms_session-mpich"
 run python test_python
 run other-programs test_other_programs
 run switched-off test_switched_off
