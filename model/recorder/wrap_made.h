@@ -22,23 +22,81 @@ static void wrap_release_lists(struct wrap_lists *lists)
 	pages_unmap(lists->sources, lists->sources_size);
 }
 
-/* Ranks in `base` of a group's members in order; -1 for those that are not in it. */
-static bool wrap_translate(MPI_Group group, MPI_Group base, int size, int *to)
+/* Ranks in `base` of members `first` to `first + num - 1` of a group; -1 for those not in it. */
+static bool wrap_translate(MPI_Group group, MPI_Group base, int first, int num, int *to)
 {
 	__typeof__(&MPI_Group_translate_ranks) translate = WRAP_PMPI(MPI_Group_translate_ranks);
-	int from[256];
+	int from[64];
 
-	for (int first = 0; first < size; first += 256) {
-		int num = size - first < 256 ? size - first : 256;
-		for (int i = 0; i < num; i++)
-			from[i] = first + i;
-		if (!translate || translate(group, num, from, base, to + first) != MPI_SUCCESS)
+	for (int done = 0; done < num; done += 64) {
+		int some = num - done < 64 ? num - done : 64;
+		for (int i = 0; i < some; i++)
+			from[i] = first + done + i;
+		if (!translate || translate(group, some, from, base, to + done) != MPI_SUCCESS)
 			return false;
-		for (int i = first; i < first + num; i++)
+		for (int i = done; i < done + some; i++)
 			to[i] = to[i] == MPI_UNDEFINED ? -1 : to[i];
 	}
 	return true;
 }
+
+#ifdef OPEN_MPI
+/* Open MPI compares each member with those of `base`, one after the other: too slow for the world
+ * of a big job. But members mostly follow each other in equal steps, and then a group of these
+ * alone is `base` enough. */
+enum { WRAP_RUN = 64, WRAP_MAX_COMPARED = 1 << 26 };
+
+static bool wrap_is_run(MPI_Group group, MPI_Group base, int base_size, int first, int num,
+			int start, int step, int *to)
+{
+	__typeof__(&MPI_Group_range_incl) include = WRAP_PMPI(MPI_Group_range_incl);
+	__typeof__(&MPI_Group_free) group_free = WRAP_PMPI(MPI_Group_free);
+	int last = start + (num - 1) * step;
+	int range[1][3] = {{start, last, step}};
+	MPI_Group run;
+
+	if (step == 0 || start < 0 || start >= base_size || last < 0 || last >= base_size ||
+	    !include || !group_free || include(base, 1, range, &run) != MPI_SUCCESS)
+		return false;
+	bool fits = wrap_translate(group, run, first, num, to);
+	group_free(&run);
+	for (int i = 0; i < num; i++) {
+		fits = fits && to[i] == i;
+		to[i] = start + i * step;
+	}
+	return fits;
+}
+
+static bool wrap_world_ranks(MPI_Group group, MPI_Group world, int size, int *to)
+{
+	__typeof__(&MPI_Group_size) get_size = WRAP_PMPI(MPI_Group_size);
+	int64_t compared = 0;
+	int world_size, step = 1, next = 0;
+
+	if (!get_size || get_size(world, &world_size) != MPI_SUCCESS)
+		return false;
+	for (int first = 0; first < size; first += WRAP_RUN) {
+		int num = size - first < WRAP_RUN ? size - first : WRAP_RUN, *here = to + first;
+		bool known = wrap_is_run(group, world, world_size, first, num, next, step, here);
+		if (!known && num > 1 && wrap_translate(group, world, first, 2, here)) {
+			step = here[1] - here[0];
+			known = wrap_is_run(group, world, world_size, first, num, here[0], step,
+					    here);
+		}
+		compared += known ? 0 : (int64_t)num * world_size;
+		if (compared > WRAP_MAX_COMPARED ||
+		    (!known && !wrap_translate(group, world, first, num, here)))
+			return false;
+		next = here[num - 1] + step;
+	}
+	return true;
+}
+#else
+static bool wrap_world_ranks(MPI_Group group, MPI_Group world, int size, int *to)
+{
+	return wrap_translate(group, world, 0, size, to);
+}
+#endif
 
 #if MPI_VERSION >= 4
 static struct {
@@ -92,7 +150,7 @@ static bool wrap_members_of(MPI_Group group, int size, int *to)
 
 	if (!group_free || !wrap_world_group(&world))
 		return false;
-	bool known = wrap_translate(group, world, size, to);
+	bool known = wrap_world_ranks(group, world, size, to);
 	group_free(&world);
 	return known;
 }

@@ -14,7 +14,7 @@ static int wrap_ranks_in(MPI_Group group, MPI_Group base, int32_t *to, uint32_t 
 	int size;
 
 	if (!get_size || get_size(group, &size) != MPI_SUCCESS || (uint32_t)size > max ||
-	    !wrap_translate(group, base, size, to))
+	    !wrap_translate(group, base, 0, size, to))
 		return -1;
 	return size;
 }
