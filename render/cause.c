@@ -16,7 +16,7 @@
 #include "render/view.h"
 #include "render/wait_label.h"
 
-enum { WHO_WIDTH = 30, MAX_STEPS = 6, MAX_PARTIES = 6, MAX_WAITS = 4 };
+enum { WHO_WIDTH = 30, MAX_STEPS = 6, MAX_PARTIES = 6, MAX_WAITS = 4, MAX_ROUNDS = 64 };
 
 static char *who_text(const struct rankset *ranks)
 {
@@ -214,7 +214,7 @@ static char *root_text(const struct view *view, uint32_t comm, int32_t root)
 }
 
 static void print_party(const struct view *view, const struct waitfor_mismatch *mismatch,
-			const struct waitfor_party *party)
+			const struct waitfor_party *party, int indent)
 {
 	char *who = who_text(party->ranks), *more = xstrdup("");
 	char *place =
@@ -230,43 +230,35 @@ static void print_party(const struct view *view, const struct waitfor_mismatch *
 		free(more);
 		more = xasprintf(" of %" PRIu64 " bytes", party->bytes);
 	}
-	text_wrap(view, 4, "%s: %s%s, %s%s", who, party->function, more, place,
+	text_wrap(view, indent, "%s: %s%s, %s%s", who, party->function, more, place,
 		  party->is_waiting ? "" : ", and is done with it");
 	free(who);
 	free(more);
 	free(place);
 }
 
-static void print_mismatch(const struct view *view)
+void cause_print_mismatch(const struct view *view, const struct waitfor_mismatch *mismatch,
+			  int indent)
 {
-	const struct waitfor_mismatch *mismatch = &view->waitfor->mismatches[view->verdict->which];
 	char *comm = comm_label(view, mismatch->comm, LABEL_FULL);
 	const char *function = mismatch->parties[0].function;
 
-	switch (mismatch->what) {
-	case WAITFOR_OTHER_FUNCTION:
-		text_wrap(view, 2,
+	if (mismatch->what == WAITFOR_OTHER_FUNCTION)
+		text_wrap(view, indent,
 			  "mismatch: ranks call different functions as collective number %" PRIu64
 			  " on %s",
 			  mismatch->number, comm);
-		break;
-	case WAITFOR_OTHER_ROOT:
-		text_wrap(view, 2,
-			  "mismatch: ranks give %s, collective number %" PRIu64
-			  " on %s, different roots",
-			  function, mismatch->number, comm);
-		break;
-	case WAITFOR_OTHER_BYTES:
-		text_wrap(view, 2,
-			  "mismatch: ranks give %s, collective number %" PRIu64
-			  " on %s, different sizes",
-			  function, mismatch->number, comm);
-		break;
-	}
+	else
+		text_wrap(view, indent,
+			  "mismatch: ranks call %s, collective number %" PRIu64
+			  " on %s, with different %s",
+			  function, mismatch->number, comm,
+			  mismatch->what == WAITFOR_OTHER_ROOT ? "roots" : "sizes");
 	for (size_t i = 0; i < mismatch->num_parties && i < MAX_PARTIES; i++)
-		print_party(view, mismatch, &mismatch->parties[i]);
+		print_party(view, mismatch, &mismatch->parties[i], indent + 2);
 	if (mismatch->num_parties > MAX_PARTIES)
-		text_wrap(view, 4, "and %zu more kinds", mismatch->num_parties - MAX_PARTIES);
+		text_wrap(view, indent + 2, "and %zu more kinds",
+			  mismatch->num_parties - MAX_PARTIES);
 	free(comm);
 }
 
@@ -334,7 +326,7 @@ void cause_print(const struct view *view)
 		print_deadlock(view);
 		break;
 	case VERDICT_MISMATCH:
-		print_mismatch(view);
+		cause_print_mismatch(view, &view->waitfor->mismatches[view->verdict->which], 2);
 		break;
 	case VERDICT_LOST:
 		print_lost(view);
@@ -398,12 +390,34 @@ static int compare_waits(const void *a, const void *b)
 	return order ? order : rankset_first(one->ranks) - rankset_first(two->ranks);
 }
 
+/* How many of `rest` wait for `direct`, be it by way of others of them. */
+static int count_behind(const struct view *view, const struct rankset *direct,
+			const struct rankset *rest)
+{
+	struct rankset *reached = rankset_copy(direct);
+	int before, after = rankset_count(reached);
+
+	for (int round = 0; round < MAX_ROUNDS; round++) {
+		struct rankset *near = find_waiting(view, reached, NULL, NULL);
+
+		before = after;
+		rankset_keep_set(near, rest);
+		rankset_add_set(reached, near);
+		rankset_destroy(near);
+		after = rankset_count(reached);
+		if (after == before)
+			break;
+	}
+	rankset_destroy(reached);
+	return after - rankset_count(direct);
+}
+
 /* "all others wait for ranks 99,101" where that is all there is to say of them. */
 static void print_behind(const struct view *view, const struct rankset *direct, int indent)
 {
 	struct rankset *rest = rankset_copy(view->verdict->waiting), *near;
 	struct rankset *awaited = rankset_create();
-	int number;
+	int number, behind;
 	char *who;
 
 	rankset_remove_set(rest, direct);
@@ -411,14 +425,17 @@ static void print_behind(const struct view *view, const struct rankset *direct, 
 	number = rankset_count(rest);
 	near = find_waiting(view, direct, NULL, awaited);
 	rankset_keep_set(near, rest);
+	behind = count_behind(view, direct, rest);
 	who = who_text(awaited);
-	if (number == 1 && rankset_count(near) == 1)
+	if (number == 1 && behind == 1)
 		text_wrap(view, indent, "rank %d waits for %s", rankset_first(rest), who);
 	else if (number > 0 && rankset_count(near) == number)
 		text_wrap(view, indent, "all others wait for %s", who);
-	else if (!rankset_is_empty(near))
-		text_wrap(view, indent, "%d of the %d others wait%s for %s", rankset_count(near),
-			  number, plural(near, "s", ""), who);
+	else if (number > 0 && behind == number)
+		text_wrap(view, indent, "all others wait for these in turn");
+	else if (behind > 0)
+		text_wrap(view, indent, "%d of the %d others wait%s for these in turn", behind,
+			  number, behind == 1 ? "s" : "");
 	rankset_destroy(rest);
 	rankset_destroy(near);
 	rankset_destroy(awaited);

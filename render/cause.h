@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 struct view;
+struct waitfor_mismatch;
 
 /* The lines below the first one: "deadlock: ...", "mismatch: ...", "lost message: ..." with who
  * waits for what. Nothing for other verdicts. */
@@ -16,6 +17,10 @@ bool cause_has_places(const struct view *view);
 
 /* Who waits for the culprits, directly and behind those. Nothing where the waits do not tell. */
 void cause_print_waits(const struct view *view, int indent);
+
+/* "mismatch: ..." with a line for each party. */
+void cause_print_mismatch(const struct view *view, const struct waitfor_mismatch *mismatch,
+			  int indent);
 
 /* The commands that show it closer; "" for other verdicts. The caller frees. */
 char *cause_next(const struct view *view);

@@ -14,6 +14,7 @@
 #include "render/label.h"
 #include "render/parts.h"
 #include "render/text.h"
+#include "render/wait_chain.h"
 
 enum { STEP = 2, MAX_STEPS = 6 };
 
@@ -190,31 +191,15 @@ static void print_no_way(const struct view *view, int indent)
 	free(who);
 }
 
-void view_why(const struct view *view, int rank)
+/* From group `start`, whose place is told, along the progress graph. */
+static void print_way(const struct view *view, uint32_t start, int indent)
 {
 	const struct eqgroups *groups = view->groups;
-	uint32_t start;
-	size_t *way, number;
-	int indent = 0;
-	char *who;
+	size_t number, *way = find_way(view, start, &number);
 
-	if (!parts_have_models(view))
-		return;
-	start = parts_group_of(view, rank);
-	if (start == UINT32_MAX) {
-		parts_no_model(view, rank);
-		return;
-	}
-	who = with_others(&groups->groups[start], rank);
-	print_place(view, start, who, 0);
-	free(who);
-	if (parts_mark(view, start)) {
-		text_wrap(view, STEP, "\"lp\" says what speaks for it");
-		return;
-	}
-	way = find_way(view, start, &number);
 	for (size_t i = 0; i < number; i++) {
 		const struct progress_edge *edge = &view->graph->edges[way[i]];
+		char *who;
 
 		/* A long way, as in a pipeline: its beginning and its end. */
 		if (number > MAX_STEPS && i == MAX_STEPS / 2) {
@@ -234,4 +219,37 @@ void view_why(const struct view *view, int rank)
 	if (!parts_mark(view, start))
 		print_no_way(view, indent + STEP);
 	free(way);
+}
+
+/* By the order of progress alone. */
+static void print_order(const struct view *view, int rank, uint32_t start)
+{
+	char *who = with_others(&view->groups->groups[start], rank);
+
+	print_place(view, start, who, 0);
+	free(who);
+	if (parts_mark(view, start))
+		text_wrap(view, STEP, "\"lp\" says what speaks for it");
+	else
+		print_way(view, start, 0);
+}
+
+void view_why(const struct view *view, int rank)
+{
+	uint32_t start, from;
+	int indent;
+
+	if (!parts_have_models(view))
+		return;
+	start = parts_group_of(view, rank);
+	if (start == UINT32_MAX) {
+		parts_no_model(view, rank);
+		return;
+	}
+	if (wait_chain_print(view, rank, &from, &indent))
+		return;
+	if (indent == 0)
+		print_order(view, rank, start);
+	else if (!parts_mark(view, from))
+		print_way(view, from, indent - STEP);
 }

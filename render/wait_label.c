@@ -187,13 +187,26 @@ static char *token_text(const struct waitfor_need *need, const char *on)
 			 on);
 }
 
-static char *transfer_text(const struct waitfor_need *need, const char *on)
+/* Of a message, or of a collective that all members have begun. */
+static char *transfer_text(const struct view *view, const struct waitfor_need *need, const char *on)
 {
-	char *tag = tag_text(need->tag);
-	char *text = xasprintf("the transfer of a message with %s to or from rank %" PRId32
-			       "%s, which both ends have begun",
-			       tag, need->peer, on);
+	uint32_t c = waitfor_collective_of(view->waitfor, need->node);
+	char *tag, *text;
 
+	if (c != WAITFOR_NONE) {
+		const struct waitfor_collective *of = &view->waitfor->collectives[c];
+		char *comm = comm_label(view, of->comm, LABEL_SHORT);
+
+		text = xasprintf("the end of %s, number %" PRIu64 " on %s, which all members have "
+				 "begun",
+				 of->function, of->number, comm);
+		free(comm);
+		return text;
+	}
+	tag = tag_text(need->tag);
+	text = xasprintf("the transfer of a message with %s to or from rank %" PRId32
+			 "%s, which both ends have begun",
+			 tag, need->peer, on);
 	free(tag);
 	return text;
 }
@@ -221,7 +234,7 @@ char *wait_label_need(const struct view *view, uint32_t n)
 		what = token_text(need, on);
 		break;
 	case WAITFOR_TRANSFER:
-		what = transfer_text(need, on);
+		what = transfer_text(view, need, on);
 		break;
 	}
 	text = xasprintf("%s%s", what, begun);
@@ -263,7 +276,13 @@ char *wait_label_needs(const struct view *view, uint32_t n, const struct rankset
 		text = xasprintf("%s: %s%s", who, token_function(need->tag), on);
 		break;
 	case WAITFOR_TRANSFER:
-		text = xasprintf("%s: transfer, %s%s", who, tag, on);
+		c = waitfor_collective_of(view->waitfor, need->node);
+		if (c != WAITFOR_NONE)
+			text = xasprintf("the end of %s %" PRIu64 "%s",
+					 view->waitfor->collectives[c].function,
+					 view->waitfor->collectives[c].number, on);
+		else
+			text = xasprintf("%s: transfer, %s%s", who, tag, on);
 		break;
 	}
 	free(on);

@@ -13,8 +13,9 @@ const struct command cmd_why = {
 	.topic = TOPIC_ANSWERS,
 	.usage = "why RANK",
 	.summary = "Explain what a rank waits for, step by step to the cause.",
-	.text = "The chain goes along the progress graph from the rank to the least-progressed\n"
-		"one, with place and iteration of each step.",
+	.text = "The chain goes from the rank to what it waits for, by the messages and collectives\n"
+		"that were counted, and on to a cause that can be looked up in the source. Where\n"
+		"these do not tell it goes along the progress graph to the least-progressed rank.",
 	.example = "why 7",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.min_words = 1,

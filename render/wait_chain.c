@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/eqgroup.h"
+#include "analysis/progress.h"
+#include "analysis/verdict.h"
+#include "analysis/waitfor.h"
+#include "model/job.h"
+#include "model/job_model.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/cause.h"
+#include "render/label.h"
+#include "render/text.h"
+#include "render/view.h"
+#include "render/wait_chain.h"
+#include "render/wait_label.h"
+
+enum { STEP = 2, MAX_STEPS = 6, WHO_WIDTH = 30 };
+
+/* ---- One step ----------------------------------------------------------------------------- */
+
+/* Of a rank without a model. */
+static void print_unseen(const struct view *view, int rank, int indent)
+{
+	const char *why = "no recorder";
+
+	for (size_t i = 0; i < view->job->num_holes; i++)
+		if (view->job->holes[i].rank == rank)
+			why = view->job->holes[i].why;
+	text_wrap(view, indent, "rank %d: %s", rank, why);
+}
+
+static void print_place(const struct view *view, const struct waitfor_step *step, int indent)
+{
+	const struct job_lane *lane;
+	const struct eqgroup *group;
+	char *who, *where, *since, *iteration;
+
+	if (step->lane == WAITFOR_NONE) {
+		print_unseen(view, step->rank, indent);
+		return;
+	}
+	lane = &view->job->model->lanes[step->lane];
+	group = &view->groups->groups[view->groups->group_of[step->lane]];
+	who = wait_label_who(view, step->lane);
+	where = wait_label_where(view, step->lane);
+	since = label_time(lane->stay_ns);
+	iteration = group->place->num_iterations ? label_iteration(&group->place->iterations[0])
+						 : xstrdup("");
+	text_wrap(view, indent, "%s: %s%s%s%s%s", who, where,
+		  lane->has_moved ? ", moving" : ", for ", lane->has_moved ? "" : since,
+		  *iteration ? ", iteration " : "", iteration);
+	if (rankset_contains(view->verdict->culprits, step->rank))
+		text_wrap(view, indent + STEP, "%s",
+			  view->verdict->kind == VERDICT_UNDECIDED ? "<- least progressed?"
+								   : "<- least progressed");
+	free(who);
+	free(where);
+	free(since);
+	free(iteration);
+}
+
+/* What the step waits for, and how much more there is. */
+static void print_need(const struct view *view, const struct waitfor_step *step, int indent)
+{
+	const struct waitfor_lane *lane = &view->waitfor->lanes[step->lane];
+	char *need = wait_label_need(view, step->need);
+	size_t more = 0;
+
+	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
+		more += n != step->need && !view->waitfor->needs[n].is_weak;
+	text_wrap(view, indent, "waits for %s", need);
+	if (more && lane->is_or)
+		text_wrap(view, indent, "or for any of %zu others: \"requests %d\"", more,
+			  step->rank);
+	else if (more)
+		text_wrap(view, indent, "and for %zu more: \"requests %d\"", more, step->rank);
+	free(need);
+}
+
+/* ---- The end ------------------------------------------------------------------------------ */
+
+static const struct waitfor_mismatch *find_mismatch(const struct waitfor *waitfor,
+						    const struct waitfor_step *step)
+{
+	uint32_t c;
+
+	if (step->need == WAITFOR_NONE)
+		return NULL;
+	c = waitfor_collective_of(waitfor, waitfor->needs[step->need].node);
+	if (c == WAITFOR_NONE || waitfor->collectives[c].mismatch == WAITFOR_NONE)
+		return NULL;
+	return &waitfor->mismatches[waitfor->collectives[c].mismatch];
+}
+
+static void print_again(const struct view *view, const struct waitfor_step *step, int indent)
+{
+	char *who = wait_label_who(view, step->lane);
+
+	text_wrap(view, indent, "%s is the one above: they wait for each other", who);
+	free(who);
+}
+
+static void print_end(const struct view *view, const struct waitfor_chain *chain, int indent)
+{
+	const struct waitfor_step *last = &chain->steps[chain->num_steps - 1];
+	const struct waitfor_mismatch *mismatch;
+	const char *gap;
+
+	switch (chain->end) {
+	case WAITFOR_END_CYCLE:
+		print_again(view, &chain->steps[chain->cycle_from], indent);
+		break;
+	case WAITFOR_END_MOVES:
+		text_wrap(view, indent, "it is moving: nothing wrong is seen there");
+		break;
+	case WAITFOR_END_LEFT:
+		text_wrap(view, indent, "no message comes from it any more");
+		break;
+	case WAITFOR_END_LIBRARY:
+		text_wrap(view, indent,
+			  "nothing that it needs is missing: the library has not ended the call");
+		break;
+	case WAITFOR_END_UNKNOWN:
+		gap = last->lane == WAITFOR_NONE ? NULL : wait_label_gap(view, last->lane);
+		if (gap)
+			text_wrap(view, indent, "what it waits for is not known: %s", gap);
+		break;
+	case WAITFOR_END_MISMATCH:
+		mismatch = find_mismatch(view->waitfor, last);
+		if (mismatch)
+			cause_print_mismatch(view, mismatch, indent);
+		break;
+	case WAITFOR_END_OUTSIDE:
+	case WAITFOR_NUM_ENDS:
+		break;
+	}
+}
+
+/* "in the end it waits for 3 ranks: ..." where the way that is shown is not the only one. */
+static void print_ends(const struct view *view, const struct waitfor_chain *chain)
+{
+	static const char *const words[WAITFOR_NUM_ENDS] = {
+		[WAITFOR_END_CYCLE] = "that wait for each other",
+		[WAITFOR_END_OUTSIDE] = "outside MPI",
+		[WAITFOR_END_MOVES] = "moving",
+		[WAITFOR_END_LEFT] = "that left MPI",
+		[WAITFOR_END_LIBRARY] = "inside MPI with nothing missing",
+		[WAITFOR_END_UNKNOWN] = "of which it is not known",
+		[WAITFOR_END_MISMATCH] = "that call something else",
+	};
+	size_t number = 0;
+	char *text = xstrdup("");
+
+	for (int e = 0; e < WAITFOR_NUM_ENDS; e++) {
+		const struct rankset *ranks = chain->ends[e];
+		char *who, *longer;
+
+		if (rankset_is_empty(ranks))
+			continue;
+		who = label_who(ranks, WHO_WIDTH);
+		longer = xasprintf("%s%s%s %s", text, number ? ", " : "", who, words[e]);
+		number += (size_t)rankset_count(ranks);
+		free(text);
+		free(who);
+		text = longer;
+	}
+	if (number > 1 && chain->end != WAITFOR_END_CYCLE && chain->end != WAITFOR_END_MISMATCH)
+		text_wrap(view, 0, "In all, what it waits for ends at %s.", text);
+	free(text);
+}
+
+/* ---- The way ------------------------------------------------------------------------------ */
+
+/* Does the way tell more than where the rank is? */
+static bool tells(const struct waitfor_chain *chain)
+{
+	return chain->num_steps > 1 || chain->steps[0].need != WAITFOR_NONE ||
+	       chain->end == WAITFOR_END_LIBRARY;
+}
+
+bool wait_chain_print(const struct view *view, int rank, uint32_t *group_ret, int *indent_ret)
+{
+	struct waitfor_chain *chain =
+		view->waitfor ? waitfor_chain_create(view->waitfor, rank) : NULL;
+	bool is_all = chain && tells(chain);
+	int indent = 0;
+
+	*group_ret = UINT32_MAX;
+	*indent_ret = 0;
+	if (!is_all) {
+		waitfor_chain_destroy(chain);
+		return false;
+	}
+	for (size_t i = 0; i < chain->num_steps; i++) {
+		const struct waitfor_step *step = &chain->steps[i];
+
+		/* A long way, as in a pipeline: its beginning and its end. */
+		if (chain->num_steps > MAX_STEPS && i == MAX_STEPS / 2) {
+			text_wrap(view, indent, "... %zu more steps of this kind ...",
+				  chain->num_steps - MAX_STEPS);
+			i = chain->num_steps - MAX_STEPS / 2 - 1;
+			continue;
+		}
+		print_place(view, step, indent);
+		indent += STEP;
+		if (step->need == WAITFOR_NONE)
+			continue;
+		print_need(view, step, indent);
+		indent += STEP;
+	}
+	print_end(view, chain, indent);
+	if (chain->end == WAITFOR_END_UNKNOWN &&
+	    chain->steps[chain->num_steps - 1].lane != WAITFOR_NONE) {
+		is_all = false;
+		*indent_ret = indent;
+		*group_ret = view->groups->group_of[chain->steps[chain->num_steps - 1].lane];
+	} else {
+		print_ends(view, chain);
+	}
+	waitfor_chain_destroy(chain);
+	return is_all;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * From a rank along its waits to the cause, a step at a time: why's answer where the waits tell. */
+#ifndef PDB_RENDER_WAIT_CHAIN_H
+#define PDB_RENDER_WAIT_CHAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct view;
+
+/* Print the way. False: not all is told, and the order of progress may tell more from group
+ * *group_ret on (UINT32_MAX: it cannot); nothing is printed if *indent_ret is 0, else go on there.
+ */
+bool wait_chain_print(const struct view *view, int rank, uint32_t *group_ret, int *indent_ret);
+
+#endif
