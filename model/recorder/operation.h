@@ -68,6 +68,19 @@ static inline void operation_end(struct operation *op)
 	atomic_store_explicit(&op->seg->seq, op->seq + 1, memory_order_release);
 }
 
+/* Is the lane's last operation such a one, of the same stay? */
+static inline bool operation_is(const struct lane *l, enum seg_operation_kind kind, uint32_t flags,
+				enum operation_of of)
+{
+	const struct seg_operation *seg = &l->seg->operation;
+	uint64_t events = atomic_load_explicit(&l->current->events, memory_order_relaxed);
+
+	return atomic_load_explicit(&seg->event, memory_order_relaxed) == events + of &&
+	       atomic_load_explicit(&seg->kind, memory_order_relaxed) == kind &&
+	       atomic_load_explicit(&seg->flags, memory_order_relaxed) == flags &&
+	       !(atomic_load_explicit(&seg->seq, memory_order_relaxed) & 1);
+}
+
 /* One of which there is no more to say. */
 static inline void operation_plain(struct lane *l, enum seg_operation_kind kind,
 				   enum operation_of of)

@@ -267,11 +267,12 @@ void p2p_made(struct lane *l, bool ok, uint64_t key)
 
 /* ---- Starting ------------------------------------------------------------------------------------ */
 
-void p2p_list(struct lane *l, uint64_t key)
+void p2p_list_new(struct lane *l, uint64_t key)
 {
 	struct p2p *p = &l->p2p;
 	uint32_t slot = REQUESTS_NONE;
 
+	p->is_same = false;
 	if (p->num_listed == SEG_MAX_WAITED) {
 		p->num_unknown++;
 		return;
@@ -282,6 +283,8 @@ void p2p_list(struct lane *l, uint64_t key)
 		requests_unlock(l->requests);
 		p->num_unknown += slot == REQUESTS_NONE;
 	}
+	if (p->num_listed < P2P_REMEMBERED)
+		p->keys[p->num_listed] = key;
 	p->listed[p->num_listed++] = slot;
 }
 
@@ -432,6 +435,9 @@ void p2p_wait(struct lane *l, enum seg_operation_kind kind, enum operation_of of
 	const struct requests *r = l->requests;
 	uint32_t num = 0;
 
+	if (p->is_same && p->num_listed == p->num_remembered && operation_is(l, kind, 0, of))
+		return;
+	p->wants_status = false;
 	/* Before the section: it may take the recorder's lock. */
 	if (__builtin_expect(p->num_listed * 2 > p->waited_room, 0))
 		make_room(l, p->num_listed * 2);
@@ -503,6 +509,7 @@ void p2p_complete(struct lane *l, uint32_t position, const struct p2p_status *st
 	}
 	requests_unlock(r);
 	l->p2p.listed[position] = REQUESTS_NONE;
+	l->p2p.changes = UINT64_MAX;
 }
 
 /* ---- Cancelling and freeing ---------------------------------------------------------------------- */

@@ -74,11 +74,27 @@ void p2p_made(struct lane *l, bool ok, uint64_t key);
 /* List the requests that the call is about, in order. */
 static inline void p2p_list_begin(struct lane *l)
 {
-	l->p2p.num_listed = 0;
-	l->p2p.num_unknown = 0;
-	l->p2p.wants_status = false;
+	struct p2p *p = &l->p2p;
+
+	p->is_same = !l->requests->is_shared && p->changes == l->requests->changes &&
+		     p->num_unknown == 0 && p->num_listed <= P2P_REMEMBERED;
+	p->num_remembered = p->num_listed;
+	p->num_listed = 0;
+	p->num_unknown = 0;
+	p->changes = l->requests->changes;
 }
-void p2p_list(struct lane *l, uint64_t key);
+
+void p2p_list_new(struct lane *l, uint64_t key);
+
+static inline void p2p_list(struct lane *l, uint64_t key)
+{
+	struct p2p *p = &l->p2p;
+
+	if (p->is_same && p->num_listed < p->num_remembered && p->keys[p->num_listed] == key)
+		p->num_listed++;
+	else
+		p2p_list_new(l, key);
+}
 
 /* The call starts those listed; after it, it has. */
 void p2p_start(struct lane *l);

@@ -10,6 +10,7 @@ enum {
 	P2P_MAX_STATUSES = 1 << 12, /* that are asked for where the program ignores them */
 	/* Bytes of a lane's private memory: `listed` and `statuses`. */
 	P2P_MEMORY = SEG_MAX_WAITED * 4 + P2P_MAX_STATUSES * P2P_STATUS_BYTES,
+	P2P_REMEMBERED = 256, /* keys of a list that the next one is compared with */
 };
 
 struct p2p {
@@ -23,6 +24,12 @@ struct p2p {
 	uint64_t message; /* key of the message that the request will receive; else 0 */
 	/* Requests that the call is about. */
 	uint32_t num_listed;
+	/* A program that polls lists the same requests again and again: nothing is looked up while
+	 * they are those of the last list and no request has changed. */
+	bool is_same;
+	uint32_t num_remembered;
+	uint64_t changes; /* of the requests, when the last list was made; UINT64_MAX: do not use */
+	uint64_t keys[P2P_REMEMBERED];
 	uint32_t num_unknown;
 	bool wants_status;
 	uint32_t waited_room; /* entries of WAITED that have pages */

@@ -59,10 +59,13 @@ void requests_wait_for_lock(struct requests *r, uint32_t owner)
 
 /* ---- Slots ------------------------------------------------------------------------------------- */
 
-static uint32_t section_begin(struct seg_request *slot)
+/* Keys change together with slots, so this is where all changes are counted. */
+static uint32_t section_begin(struct requests *r, uint32_t number)
 {
+	struct seg_request *slot = &r->slots[number];
 	uint32_t seq = atomic_load_explicit(&slot->seq, RELAXED) | 1;
 
+	r->changes++;
 	atomic_store_explicit(&slot->seq, seq, RELAXED);
 	atomic_thread_fence(memory_order_release);
 	return seq;
@@ -73,9 +76,10 @@ static void section_end(struct seg_request *slot, uint32_t seq)
 	atomic_store_explicit(&slot->seq, seq + 1, memory_order_release);
 }
 
-static void fill(struct seg_request *slot, const struct request *request)
+static void fill(struct requests *r, uint32_t number, const struct request *request)
 {
-	uint32_t seq = section_begin(slot);
+	struct seg_request *slot = &r->slots[number];
+	uint32_t seq = section_begin(r, number);
 
 	atomic_store_explicit(&slot->kind, request->kind, RELAXED);
 	atomic_store_explicit(&slot->flags, request->flags, RELAXED);
@@ -92,7 +96,7 @@ static void fill(struct seg_request *slot, const struct request *request)
 
 void requests_set_flags(struct requests *r, uint32_t slot, uint32_t flags)
 {
-	uint32_t seq = section_begin(&r->slots[slot]);
+	uint32_t seq = section_begin(r, slot);
 
 	atomic_store_explicit(&r->slots[slot].flags, flags, RELAXED);
 	section_end(&r->slots[slot], seq);
@@ -100,7 +104,7 @@ void requests_set_flags(struct requests *r, uint32_t slot, uint32_t flags)
 
 void requests_count(struct requests *r, uint32_t slot, uint64_t ordinal, uint32_t lane, uint32_t row)
 {
-	uint32_t seq = section_begin(&r->slots[slot]);
+	uint32_t seq = section_begin(r, slot);
 
 	atomic_store_explicit(&r->slots[slot].ordinal, ordinal, RELAXED);
 	atomic_store_explicit(&r->slots[slot].lane, lane, RELAXED);
@@ -110,7 +114,7 @@ void requests_count(struct requests *r, uint32_t slot, uint64_t ordinal, uint32_
 
 void requests_activate(struct requests *r, uint32_t slot, uint64_t ticks)
 {
-	uint32_t seq = section_begin(&r->slots[slot]);
+	uint32_t seq = section_begin(r, slot);
 
 	atomic_store_explicit(&r->slots[slot].flags,
 			      requests_flags(r, slot) | SEG_REQUEST_ACTIVE, RELAXED);
@@ -136,7 +140,7 @@ uint32_t requests_find(const struct requests *r, uint64_t key)
 
 static void release(struct requests *r, uint32_t slot)
 {
-	uint32_t seq = section_begin(&r->slots[slot]);
+	uint32_t seq = section_begin(r, slot);
 
 	atomic_store_explicit(&r->slots[slot].kind, SEG_REQUEST_FREE, RELAXED);
 	section_end(&r->slots[slot], seq);
@@ -174,7 +178,7 @@ static uint32_t take(struct requests *r, const struct request *request)
 	r->free = r->own[slot].next;
 	r->own[slot].row = request->row;
 	r->own[slot].half = REQUESTS_NONE;
-	fill(&r->slots[slot], request);
+	fill(r, slot, request);
 	return slot;
 }
 

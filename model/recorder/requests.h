@@ -56,6 +56,7 @@ struct requests {
 	uint32_t *buckets;	   /* slot + 1 of the first one; 0: none */
 	struct seg_table *table;
 	uint32_t free; /* first of the list of free slots */
+	uint64_t changes; /* made so far to any of this */
 	bool is_full;  /* no more slots: not asked again */
 	bool is_shared; /* threads may call at the same time */
 	_Atomic uint32_t owner; /* lane + 1 of the holder of the lock; 0: free */

@@ -283,6 +283,75 @@ static void test_unknown_request(void **state)
 	assert_int_equal(l->seg->operation.flags, 0);
 }
 
+/* The same list again is not looked up again, unless something has changed. */
+static void test_polling(void **state)
+{
+	struct lane *l = f.lanes[0];
+	const struct seg_operation *op = &l->seg->operation;
+	const uint64_t both[] = {key(16), key(32)}, other[] = {key(32)};
+	const struct p2p_message m = message(2, 5);
+
+	(void)state;
+	isend(l, both[0], 2, 5);
+	irecv(l, both[1], SEG_PEER_ANY, 5);
+	list(l, both, 2);
+	p2p_wait(l, SEG_OPERATION_WAIT_ALL, OPERATION_POLL);
+	uint32_t seq = op->seq;
+	list(l, both, 2);
+	p2p_wait(l, SEG_OPERATION_WAIT_ALL, OPERATION_POLL);
+	assert_int_equal(op->seq, seq);
+	assert_int_equal(op->num_waited, 2);
+	assert_true(l->p2p.wants_status);
+	/* Another list, another kind of wait, a probe between. */
+	list(l, other, 1);
+	p2p_wait(l, SEG_OPERATION_WAIT_ALL, OPERATION_POLL);
+	assert_int_equal(op->num_waited, 1);
+	list(l, both, 1);
+	p2p_wait(l, SEG_OPERATION_WAIT_ALL, OPERATION_POLL);
+	assert_false(l->p2p.wants_status);
+	list(l, both, 2);
+	p2p_wait(l, SEG_OPERATION_WAIT_ANY, OPERATION_POLL);
+	assert_int_equal(op->kind, SEG_OPERATION_WAIT_ANY);
+	assert_int_equal(op->num_waited, 2);
+	p2p_probe(l, &m, OPERATION_POLL);
+	list(l, both, 2);
+	p2p_wait(l, SEG_OPERATION_WAIT_ANY, OPERATION_POLL);
+	assert_int_equal(op->kind, SEG_OPERATION_WAIT_ANY);
+	/* One completes, and its handle is given out again. */
+	p2p_complete(l, 0, &ignored);
+	list(l, both, 2);
+	p2p_wait(l, SEG_OPERATION_WAIT_ANY, OPERATION_POLL);
+	assert_int_equal(op->flags, SEG_OPERATION_INCOMPLETE);
+	isend(l, both[0], 2, 6);
+	list(l, both, 2);
+	p2p_wait(l, SEG_OPERATION_WAIT_ANY, OPERATION_POLL);
+	assert_int_equal(op->flags, 0);
+	assert_int_equal(op->num_waited, 2);
+	p2p_complete(l, 0, &ignored);
+	assert_row(l, 2, 6, 1, 1, 0, 0, 0, 0);
+}
+
+/* A test of an inactive request, and its start. */
+static void test_started_after_test(void **state)
+{
+	struct lane *l = f.lanes[0];
+	const struct p2p_message m = message(2, 5);
+	const uint64_t handle = key(16);
+
+	(void)state;
+	p2p_will_send(l, &m, SEG_REQUEST_PERSISTENT);
+	p2p_made(l, true, handle);
+	for (int i = 0; i < 2; i++) {
+		list(l, &handle, 1);
+		p2p_wait(l, SEG_OPERATION_WAIT_ALL, OPERATION_POLL);
+		p2p_complete(l, 0, &ignored);
+	}
+	list(l, &handle, 1);
+	p2p_start(l);
+	p2p_started(l, true);
+	assert_row(l, 2, 5, 1, 0, 0, 0, 0, 0);
+}
+
 static void test_persistent(void **state)
 {
 	struct lane *l = f.lanes[0];
@@ -517,6 +586,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_lost_wildcard, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_requests, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unknown_request, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_polling, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_started_after_test, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_persistent, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cancelled_and_freed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_two_halves, setup, teardown),
