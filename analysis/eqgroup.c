@@ -23,8 +23,10 @@ static bool is_polling(const struct job_lane *lane)
 
 	if (data->in_poll || lane->has_polled)
 		return true;
-	if (data->polls == 0 || lane->has_second_look)
+	if (data->polls == 0)
 		return false;
+	/* Without a poll between the looks it may have been off the processor meanwhile; or it has
+	 * computed only since its last poll, and not for all of its stay. */
 	if (now <= data->last_poll_ns)
 		return true;
 	period = data->last_poll_ns > data->since_ns ?

@@ -61,7 +61,9 @@ struct verdict {
 /* A rank is static if it made no transition between the looks, or with one look none for 200 ms.
  * Nobody is accused for a present stay below 500 ms, nor for one that is not longer than its longest
  * earlier one in that state; in a state that it never left before, in any state of the same side.
- * is_hang takes ten times that and 1 s, or 3 s in a state never left before.
+ * is_hang takes ten times that and 1 s, or 3 s in a state never left before. Deadlocks, mismatches and
+ * lost messages are certain by what is counted: they are told, and are a hang, from 500 ms on, also
+ * while others move.
  *
  * The samples in the job, if any, tell stopped processes and main threads that wait for other
  * threads of their own rank, and they speak for ranks without a model. Without waitfor (NULL)

@@ -26,12 +26,6 @@ static void shorten(const struct judge *j, uint32_t lane, uint64_t *stay_ns)
 		*stay_ns = j->jm->lanes[lane].stay_ns;
 }
 
-static bool has_lasted(const struct judge *j, uint64_t stay_ns)
-{
-	return stay_ns >=
-	       (rankset_is_empty(j->verdict->moving) ? VERDICT_ACCUSE_NS : VERDICT_HANG_NS);
-}
-
 /* The ranks are the culprits: all of their threads that are inside MPI, or of who has none there
  * all. */
 static void accuse(struct judge *j, const struct rankset *ranks, enum verdict_kind kind,
@@ -45,7 +39,7 @@ static void accuse(struct judge *j, const struct rankset *ranks, enum verdict_ki
 	verdict_weigh(j);
 	verdict_name_culprits(j, kind);
 	j->verdict->stay_ns = stay_ns;
-	j->verdict->is_hang = stay_ns >= VERDICT_HANG_NS;
+	j->verdict->is_hang = true;
 }
 
 /* ---- Mismatches ---------------------------------------------------------------------------------
@@ -78,7 +72,7 @@ bool verdict_find_mismatch(struct judge *j)
 		uint64_t stay_ns = parties_stay(j, mismatch);
 		struct rankset *ranks;
 
-		if (!has_lasted(j, stay_ns))
+		if (stay_ns < VERDICT_ACCUSE_NS)
 			continue;
 		/* A party that is smaller than all others is the one that went wrong. */
 		ranks = rankset_copy(mismatch->parties[0].ranks);
@@ -131,8 +125,8 @@ static bool find_slip(struct judge *j, const struct waitfor_deadlock *deadlock, 
 		const struct waitfor_lost *lost = &w->losts[i];
 		const struct waitfor_unreceived *message = &w->unreceived[lost->message];
 
-		/* The likeliest of each need. Where others like it were received before, it is likely
-		 * to be received, too. */
+		/* The likeliest of each need. Where others like it were received before, it is
+		 * likely to be received, too. */
 		if (!message->is_new || lost->need == need || !has_lane(deadlock, lost->lane))
 			continue;
 		need = lost->need;
@@ -272,15 +266,39 @@ static bool may_have_helpers(const struct judge *j, const struct waitfor_deadloc
 	return false;
 }
 
+/* A send may be buffered though nobody receives it, and in some collectives a rank need not wait
+ * for all that have not come: that it has been in there for long is what tells that it does wait.
+ */
+static bool may_still_end(const struct judge *j, uint32_t l)
+{
+	const struct waitfor *w = j->waitfor;
+	const struct waitfor_lane *lane = &w->lanes[l];
+
+	if (j->lanes[l].is_new || j->jm->lanes[l].stay_ns > j->lanes[l].longest_ns)
+		return false;
+	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
+		uint32_t collective = waitfor_collective_of(w, w->needs[n].node);
+
+		if (collective != WAITFOR_NONE ? !w->collectives[collective].needs_all
+					       : w->needs[n].kind == WAITFOR_RECEIVE ||
+							 w->needs[n].kind == WAITFOR_LOCK)
+			return true;
+	}
+	return false;
+}
+
 static bool judge_deadlock(struct judge *j, uint32_t d)
 {
 	const struct waitfor_deadlock *deadlock = &j->waitfor->deadlocks[d];
 	bool has_helpers = may_have_helpers(j, deadlock);
 	uint64_t stay_ns = UINT64_MAX;
 
-	for (size_t i = 0; i < deadlock->num_lanes; i++)
+	for (size_t i = 0; i < deadlock->num_lanes; i++) {
+		if (may_still_end(j, deadlock->lanes[i]))
+			return false;
 		shorten(j, deadlock->lanes[i], &stay_ns);
-	if (!has_lasted(j, stay_ns) || (has_helpers && stay_ns < VERDICT_HANG_NEW_NS))
+	}
+	if (stay_ns < (has_helpers ? VERDICT_HANG_NEW_NS : VERDICT_ACCUSE_NS))
 		return false;
 	if (!find_slip(j, deadlock, stay_ns) && !find_novel(j, deadlock, stay_ns, d) &&
 	    !find_senders(j, deadlock, stay_ns)) {
@@ -301,9 +319,11 @@ static bool find_gone(struct judge *j)
 	for (uint32_t l = 0; l < j->waitfor->num_lanes; l++)
 		if (j->waitfor->lanes[l].is_stuck)
 			shorten(j, l, &stay_ns);
-	is_found = !rankset_is_empty(gone) && has_lasted(j, stay_ns);
-	if (is_found)
+	is_found = !rankset_is_empty(gone) && stay_ns >= VERDICT_ACCUSE_NS;
+	if (is_found) {
 		accuse(j, gone, VERDICT_LEFT, stay_ns);
+		j->verdict->is_hang = stay_ns >= VERDICT_HANG_NS;
+	}
 	/* One that is gone altogether has no place. */
 	if (is_found)
 		rankset_add_set(j->verdict->culprits, gone);

@@ -105,6 +105,7 @@ struct waitfor_collective {
 	int owner;            /* of a neighbourhood collective: the rank it is seen from; else -1 */
 	uint32_t num_missing; /* members that have not started it */
 	uint32_t num_unknown; /* members of which it is not known */
+	bool needs_all;       /* nobody goes on before all members have come */
 	bool is_stuck, is_likely_stuck;
 };
 

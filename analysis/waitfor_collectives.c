@@ -323,7 +323,7 @@ static void find_missing(struct waitfor *w, uint32_t comm, uint32_t first, uint3
 	m.num = xcalloc(end - first + 1, sizeof(*m.num));
 	m.missing = xcalloc(jc->sizes[0] + jc->sizes[1], sizeof(*m.missing));
 	for (uint32_t c = first; c < end; c++)
-		w->private->collectives[c].is_all = is_all;
+		w->collectives[c].needs_all = is_all;
 	add_views(&m, is_all);
 	if (jc->num_views < jc->sizes[0] + jc->sizes[1])
 		add_others(&m, is_all);

@@ -89,7 +89,8 @@ static void add_collective(struct lane_needs *n, uint32_t local, uint64_t number
 		need.is_weak = true;
 	} else {
 		/* A request may be complete though the collective is not. */
-		need.is_certain = node->is_all || request == WAITFOR_NONE || n->result->is_or;
+		need.is_certain = w->collectives[index].needs_all || request == WAITFOR_NONE ||
+				  n->result->is_or;
 	}
 	add_need(n, &need);
 }

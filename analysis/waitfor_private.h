@@ -14,7 +14,6 @@ struct collective_node {
 	/* Members that have not started it: those of `chain`, and these in `missing`. */
 	size_t first_missing, num_missing;
 	uint32_t chain; /* the one before it on the communicator, or WAITFOR_NONE */
-	bool is_all;    /* all of the missing must come, not perhaps only one */
 	bool may_go_on; /* something else than the missing members may be what it waits for */
 };
 

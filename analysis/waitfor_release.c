@@ -87,7 +87,7 @@ static enum node_mode add_collective(struct maker *m, size_t c)
 		add_edge(m, p->first_rank + (uint32_t)p->missing[node->first_missing + i]);
 	if (node->chain != WAITFOR_NONE && m->w->collectives[node->chain].num_missing > 0)
 		add_edge(m, p->first_collective + node->chain);
-	return node->is_all ? NODE_ALL : NODE_ANY;
+	return m->w->collectives[c].needs_all ? NODE_ALL : NODE_ANY;
 }
 
 static enum node_mode add_any(struct maker *m, size_t comm)

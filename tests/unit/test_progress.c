@@ -645,7 +645,8 @@ static void test_polling(void **state)
 		{ 900, 400, false, false, false, ACTIVITY_COMPUTING },
 		{ 5, 200, false, false, false, ACTIVITY_POLLING }, /* every 160 ms */
 		{ 0, 0, true, false, false, ACTIVITY_POLLING },
-		{ 900, 1, false, true, false, ACTIVITY_COMPUTING },
+		{ 900, 1, false, true, false, ACTIVITY_POLLING }, /* off the processor since */
+		{ 900, 400, false, true, false, ACTIVITY_COMPUTING },
 		{ 900, 1, false, true, true, ACTIVITY_POLLING },
 	};
 
