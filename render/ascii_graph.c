@@ -53,6 +53,54 @@ static void add_edge(struct drawing *drawing, uint32_t from, uint32_t to)
 	drawing->edges[drawing->num_edges++] = (struct drawing_edge){.from = from, .to = to};
 }
 
+/* ---- Reduce ------------------------------------------------------------------------------- */
+
+static int compare_edges(const void *a, const void *b)
+{
+	const struct ascii_graph_edge *one = a, *two = b;
+
+	if (one->from != two->from)
+		return one->from < two->from ? -1 : 1;
+	return (one->to > two->to) - (one->to < two->to);
+}
+
+/* reaches[from * n + to] */
+static bool *find_reach(size_t n, const struct ascii_graph_edge *edges, size_t num_edges)
+{
+	bool *reaches = xcalloc(n * n, sizeof(*reaches));
+
+	for (size_t e = 0; e < num_edges; e++)
+		if (edges[e].from != edges[e].to)
+			reaches[edges[e].from * n + edges[e].to] = true;
+	for (size_t by = 0; by < n; by++)
+		for (size_t from = 0; from < n; from++)
+			for (size_t to = 0; reaches[from * n + by] && to < n; to++)
+				reaches[from * n + to] |= reaches[by * n + to];
+	return reaches;
+}
+
+size_t ascii_graph_reduce(size_t num_nodes, struct ascii_graph_edge *edges, size_t num_edges)
+{
+	bool *reaches = find_reach(num_nodes, edges, num_edges);
+	size_t kept = 0;
+
+	if (num_edges)
+		qsort(edges, num_edges, sizeof(*edges), compare_edges);
+	for (size_t e = 0; e < num_edges; e++) {
+		size_t from = edges[e].from, to = edges[e].to;
+		bool is_needed = from != to;
+
+		if (kept && !compare_edges(&edges[kept - 1], &edges[e]))
+			continue;
+		for (size_t by = 0; by < num_nodes && is_needed; by++)
+			is_needed = !(reaches[from * num_nodes + by] && reaches[by * num_nodes + to]);
+		if (is_needed)
+			edges[kept++] = edges[e];
+	}
+	free(reaches);
+	return kept;
+}
+
 /* ---- Layer -------------------------------------------------------------------------------- */
 
 /* The longest way down from each node. Returns -1 for a cycle. */

@@ -20,6 +20,7 @@ struct progress;
 struct progress_graph;
 struct rankset;
 struct verdict;
+struct wait_groups;
 struct waitfor;
 
 struct view {
@@ -68,6 +69,10 @@ void view_collectives(const struct view *view, struct collective_groups *const *
 /* The same of one, with members, roots and sizes. */
 void view_collective(const struct view *view, uint32_t comm,
 		     const struct collective_groups *groups);
+/* waits: who of `ranks` waits for whom, those who wait alike together: a table, and a drawing where
+ * it fits. */
+void view_waits(const struct view *view, const struct wait_groups *groups);
+void view_waits_dot(const struct view *view, const struct wait_groups *groups);
 /* messages: both ends' counts. Of one rank all, of several those that differ or are not complete;
  * what differs comes first. */
 void view_messages(const struct view *view, const struct message_pairs *pairs,

@@ -231,41 +231,15 @@ static void label_boxes(const struct view *view, struct picture *picture, char *
 	}
 }
 
-/* Edges between boxes, each once, and none that a way over other boxes stands for. */
+/* Edges between boxes. */
 static void join_boxes(const struct progress_graph *graph, struct picture *picture)
 {
-	size_t n = picture->num_boxes;
-	bool *is_edge = xcalloc(n * n, sizeof(*is_edge)), *reaches;
-
-	for (size_t e = 0; e < graph->num_edges; e++) {
-		uint32_t from = picture->box_of[graph->edges[e].from];
-		uint32_t to = picture->box_of[graph->edges[e].to];
-
-		if (from != to)
-			is_edge[from * n + to] = true;
-	}
-	reaches = xcalloc(n * n, sizeof(*reaches));
-	memcpy(reaches, is_edge, n * n * sizeof(*reaches));
-	for (size_t by = 0; by < n; by++) {
-		for (size_t from = 0; from < n; from++) {
-			for (size_t to = 0; reaches[from * n + by] && to < n; to++)
-				reaches[from * n + to] |= reaches[by * n + to];
-		}
-	}
-	picture->edges = xcalloc(n * n, sizeof(*picture->edges));
-	for (size_t from = 0; from < n; from++) {
-		for (size_t to = 0; to < n; to++) {
-			bool is_needed = is_edge[from * n + to];
-
-			for (size_t by = 0; is_needed && by < n; by++)
-				is_needed = !(reaches[from * n + by] && reaches[by * n + to]);
-			if (is_needed)
-				picture->edges[picture->num_edges++] =
-					(struct ascii_graph_edge){(uint32_t)from, (uint32_t)to};
-		}
-	}
-	free(is_edge);
-	free(reaches);
+	picture->edges = xcalloc(graph->num_edges, sizeof(*picture->edges));
+	for (size_t e = 0; e < graph->num_edges; e++)
+		picture->edges[e] = (struct ascii_graph_edge){picture->box_of[graph->edges[e].from],
+							      picture->box_of[graph->edges[e].to]};
+	picture->num_edges =
+		ascii_graph_reduce(picture->num_boxes, picture->edges, graph->num_edges);
 }
 
 /* ---- Views -------------------------------------------------------------------------------- */

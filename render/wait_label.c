@@ -59,7 +59,7 @@ static char *tag_text(int32_t tag)
 	return tag == SEG_TAG_ANY ? xstrdup("any tag") : xasprintf("tag %" PRId32, tag);
 }
 
-/* " (begun by MPI_Irecv, halo() solver.c:128)", or "" for the call itself. */
+/* " (MPI_Irecv, halo() solver.c:128)": the call that began it; "" for the call itself. */
 static char *begun_text(const struct view *view, const struct waitfor_need *need)
 {
 	const struct job_site *site = &view->job->model->sites[need->site];
@@ -68,7 +68,7 @@ static char *begun_text(const struct view *view, const struct waitfor_need *need
 	if (need->request == WAITFOR_NONE)
 		return xstrdup("");
 	place = label_user_place(view->job, site->path, LABEL_SHORT);
-	text = xasprintf(" (begun by %s, %s)", site->name, place);
+	text = xasprintf(" (%s, %s)", site->name, place);
 	free(place);
 	return text;
 }
@@ -98,28 +98,29 @@ static char *given_text(const struct waitfor_need *need, const char *did)
 	return xasprintf("%s %" PRIu64, did, need->given);
 }
 
-static char *message_text(const struct waitfor_need *need, const char *on)
+static char *message_text(const struct waitfor_need *need, const char *on, const char *begun)
 {
 	char *name = message_name(need), *given = given_text(need, ", which has sent");
 	char *tag = tag_text(need->tag), *text;
 
 	if (need->peer < 0)
-		text = xasprintf("a message with %s%s from any rank (MPI_ANY_SOURCE)", tag, on);
+		text = xasprintf("a message with %s%s from any rank (MPI_ANY_SOURCE)%s", tag, on,
+				 begun);
 	else
-		text = xasprintf("%s with %s%s from rank %" PRId32 "%s", name, tag, on, need->peer,
-				 given);
+		text = xasprintf("%s with %s%s from rank %" PRId32 "%s%s", name, tag, on,
+				 need->peer, begun, given);
 	free(name);
 	free(given);
 	free(tag);
 	return text;
 }
 
-static char *receive_text(const struct waitfor_need *need, const char *on)
+static char *receive_text(const struct waitfor_need *need, const char *on, const char *begun)
 {
 	char *name = message_name(need), *tag = tag_text(need->tag);
 	char *given = given_text(need, "; it has posted receives for");
-	char *text = xasprintf("rank %" PRId32 " to receive %s with %s%s%s", need->peer, name, tag,
-			       on, given);
+	char *text = xasprintf("rank %" PRId32 " to receive %s with %s%s%s%s", need->peer, name,
+			       tag, on, begun, given);
 
 	free(name);
 	free(tag);
@@ -216,13 +217,14 @@ char *wait_label_need(const struct view *view, uint32_t n)
 	const struct waitfor_need *need = &view->waitfor->needs[n];
 	char *on = wait_label_on(view, need->comm), *begun = begun_text(view, need);
 	char *what = NULL, *text;
+	bool has_begun;
 
 	switch ((enum waitfor_kind)need->kind) {
 	case WAITFOR_MESSAGE:
-		what = message_text(need, on);
+		what = message_text(need, on, begun);
 		break;
 	case WAITFOR_RECEIVE:
-		what = receive_text(need, on);
+		what = receive_text(need, on, begun);
 		break;
 	case WAITFOR_MEMBERS:
 		what = members_text(view, need);
@@ -237,7 +239,8 @@ char *wait_label_need(const struct view *view, uint32_t n)
 		what = transfer_text(view, need, on);
 		break;
 	}
-	text = xasprintf("%s%s", what, begun);
+	has_begun = need->kind == WAITFOR_MESSAGE || need->kind == WAITFOR_RECEIVE;
+	text = xasprintf("%s%s", what, has_begun ? "" : begun);
 	free(what);
 	free(on);
 	free(begun);

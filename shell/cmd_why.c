@@ -13,9 +13,10 @@ const struct command cmd_why = {
 	.topic = TOPIC_ANSWERS,
 	.usage = "why RANK",
 	.summary = "Explain what a rank waits for, step by step to the cause.",
-	.text = "The chain goes from the rank to what it waits for, by the messages and collectives\n"
-		"that were counted, and on to a cause that can be looked up in the source. Where\n"
-		"these do not tell it goes along the progress graph to the least-progressed rank.",
+	.text = "The chain goes from the rank to what it waits for, by the messages and\n"
+		"collectives that were counted, and on to a cause that can be looked up in the\n"
+		"source. Where these do not tell, it goes along the progress graph to the\n"
+		"least-progressed rank.",
 	.example = "why 7",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.min_words = 1,

@@ -46,6 +46,11 @@ run --pid "$job" --batch -ex messages -ex 'messages 0' -ex 'messages lp' -ex col
 expect 'messages, collectives, requests' 1 'ranks 0-3.*: [0-9]+ messages sent' \
 	'rank 0.*: [0-9]+ messages sent' '^1: MPI_COMM_WORLD, 4 ranks' 'members: 4:\[0-3\]' \
 	'rank 0 has begun nothing|rank 0: [0-9]+ request'
+run --pid "$job" --batch -ex waits -ex 'waits 0-1' -ex 'waits lp' -ex 'waits > w.svg'
+expect 'waits' 1 'waits for$' 'nobody: outside MPI +<-'
+if grep -q '<svg' w.svg; then pass; else fail 'waits > w.svg'; fi
+run --pid "$job" --batch -ex 'waits nosuch'
+expect 'waits of no ranks' 2 '"nosuch"'
 run --pid "$job" --batch -ex 'messages 0-9'
 expect 'messages of ranks that are none' 2 '9'
 run --pid "$job" --batch -ex 'messages x'

@@ -23,6 +23,7 @@
 #include "analysis/loop_nest.h"
 #include "analysis/progress.h"
 #include "analysis/verdict.h"
+#include "analysis/waitfor.h"
 #include "model/callpath.h"
 #include "model/error.h"
 #include "model/job.h"
@@ -69,6 +70,7 @@ struct hung {
 	struct progress_graph graph;
 	struct verdict verdict;
 	struct job_comms *comms;
+	struct waitfor *waitfor; /* for tests that want it in the view */
 	struct calltree tree;
 	struct view view;
 	char *text; /* what was printed */
@@ -223,7 +225,7 @@ static inline struct model *hung_model(const struct hung_options *options, int r
 		      : distance == 1 ? SEG_STATE_ENTER(SITE_WAITALL)
 				      : SEG_STATE_ENTER(SITE_ALLGATHER);
 	lane->since_ns = 928 * SECOND;
-	lane->events = 2470;
+	lane->events = lane->last_events = 2470;
 	lane->num_transitions = sizeof(transitions) / sizeof(transitions[0]);
 	lane->transitions = xcalloc(lane->num_transitions, sizeof(*lane->transitions));
 	memcpy(lane->transitions, transitions, sizeof(transitions));
@@ -485,6 +487,7 @@ static inline struct hung *hung_create(struct hung_options options)
 	hung_verdict(hung);
 	hung_tree(hung);
 	hung->comms = job_comms_create(hung->job.model);
+	hung->waitfor = waitfor_create(&hung->job, hung->comms);
 	hung->view = (struct view){
 		.width = 80,
 		.job = &hung->job,
@@ -538,6 +541,7 @@ static inline void hung_destroy(struct hung *hung)
 	for (size_t i = 0; i < hung->job.num_holes; i++)
 		free(hung->job.holes[i].why);
 	free(hung->job.holes);
+	waitfor_destroy(hung->waitfor);
 	job_comms_destroy(hung->comms);
 	job_model_destroy(hung->job.model);
 	names_destroy(hung->job.names);

@@ -94,6 +94,8 @@ static void lookup(void **state)
 		{"l", NULL, "ambiguous: loops, lp"},
 		{"mes 3", "messages", " 3"},
 		{"coll", "collectives", ""},
+		{"wa", "waits", ""},
+		{"w", NULL, "ambiguous: waits, why"},
 		{"req 3", "requests", " 3"},
 		{"m", NULL, "ambiguous: messages, model"},
 		{"re", NULL, "ambiguous: refresh, requests"},

@@ -6,6 +6,7 @@
 
 #include "analysis/collective_groups.h"
 #include "analysis/message_pairs.h"
+#include "analysis/wait_groups.h"
 #include "model/job_comms.h"
 #include "render/comm_label.h"
 #include "tests/unit/golden.h"
@@ -54,11 +55,32 @@ static void print_collective(struct hung *hung, uint32_t comm)
 	collective_groups_destroy(groups);
 }
 
+static void print_waits(struct hung *hung, size_t max_groups)
+{
+	struct wait_groups *groups =
+		wait_groups_create(hung->waitfor, &hung->groups, hung->job.model->ranks,
+				   hung->verdict.culprits, max_groups);
+
+	view_waits(&hung->view, groups);
+	wait_groups_destroy(groups);
+}
+
 static void print_all(struct hung *hung)
 {
 	FILE *out = hung->view.out;
 	int culprit = hung->options.culprit;
 
+	hung->view.waitfor = hung->waitfor;
+	fputs("== lp\n", out);
+	view_lp(&hung->view);
+	fputs("== why\n", out);
+	view_why(&hung->view, hung->options.size - 1);
+	fputs("== why of a neighbour\n", out);
+	view_why(&hung->view, culprit - 1);
+	fputs("== why of the culprit\n", out);
+	view_why(&hung->view, culprit);
+	fputs("== waits\n", out);
+	print_waits(hung, 24);
 	fputs("== messages of a neighbour\n", out);
 	print_messages(hung, culprit == 2 ? "1" : "101");
 	fputs("== messages of all\n", out);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Ranks that wait alike, and which of these groups wait for which: the wait-for graph as people can
+ * take it in. */
+#ifndef PDB_ANALYSIS_WAIT_GROUPS_H
+#define PDB_ANALYSIS_WAIT_GROUPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct eqgroups;
+struct rankset;
+struct waitfor;
+
+struct wait_group {
+	struct rankset *ranks;
+	uint32_t lane; /* the first of them */
+	uint32_t need; /* that lane's first one that is not weak; WAITFOR_NONE: none is known */
+	uint32_t num_needs;    /* that lane's, weak ones apart */
+	struct rankset *peers; /* whom all of them wait for */
+	bool is_deadlocked;
+	bool is_apart; /* of the ranks that were to be kept apart */
+};
+
+/* Somebody in group `from` waits for somebody in `to`, which may be the same group. */
+struct wait_edge {
+	uint32_t from, to;
+};
+
+struct wait_groups {
+	struct wait_group *groups; /* largest first, ties by first rank */
+	size_t num_groups;
+	struct wait_edge *edges; /* by from, then to */
+	size_t num_edges;
+};
+
+/* Of the lanes of `ranks`. Alike are those in one place that wait for the same; if these are more
+ * than max_groups, those that wait for messages with one tag on one communicator, whoever sends
+ * them. `apart` and deadlocks are not mixed with others. Never fails. */
+struct wait_groups *wait_groups_create(const struct waitfor *waitfor, const struct eqgroups *groups,
+				       const struct rankset *ranks, const struct rankset *apart,
+				       size_t max_groups);
+void wait_groups_destroy(struct wait_groups *groups); /* NULL is fine */
+
+#endif

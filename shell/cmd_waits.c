@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * waits: who waits for whom. */
+#include "analysis/verdict.h"
+#include "analysis/wait_groups.h"
+#include "model/error.h"
+#include "model/rankset.h"
+#include "render/view.h"
+#include "shell/cmd.h"
+#include "shell/command.h"
+#include "shell/session.h"
+
+enum { MAX_GROUPS = 24, MAX_GROUPS_DOT = 300 };
+
+static int run_waits(struct session *session, const struct args *args, struct pdb_error *err);
+
+const struct command cmd_waits = {
+	.name = "waits",
+	.topic = TOPIC_ANSWERS,
+	.usage = "waits [RANKS]",
+	.summary = "Show who waits for whom.",
+	.text = "By the messages and collectives that were counted. Ranks that wait alike stand\n"
+		"together; below the table they are drawn, an arrow leading to those who are\n"
+		"waited for. Without RANKS: those in focus, else all. \"waits > FILE\" with .dot,\n"
+		".svg, .png or .pdf makes a picture.",
+	.example = "waits > deadlock.svg",
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_GRAPHIC | CMD_ANSWERS,
+	.max_words = -1,
+	.words = WORDS_RANKS,
+	.run = run_waits,
+};
+
+static int run_waits(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	struct view view = session_view(session);
+	struct wait_groups *groups;
+	struct rankset *ranks;
+	size_t next = 0;
+
+	if (session_take_ranks(session, args, &next, &ranks, err) < 0)
+		return -1;
+	groups = wait_groups_create(session->waitfor, session->groups, ranks,
+				    session->verdict->culprits,
+				    session->wants_dot ? MAX_GROUPS_DOT : MAX_GROUPS);
+	if (session->wants_dot)
+		view_waits_dot(&view, groups);
+	else
+		view_waits(&view, groups);
+	wait_groups_destroy(groups);
+	rankset_destroy(ranks);
+	return 0;
+}
