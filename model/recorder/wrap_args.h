@@ -35,10 +35,11 @@ WRAP_INDEX(MPI_File, file)
 		return WRAP_PMPI(f2c_)(*handle);                                                   \
 	}
 #else
+/* MPICH's are the same ints in both languages; from 4.2 on its MPI_*_f2c are no macros any more. */
 #define WRAP_HANDLE_FROM_FORTRAN(type_, f2c_)                                                      \
 	static inline type_ wrap_f_##type_(const MPI_Fint *handle)                                 \
 	{                                                                                          \
-		return f2c_(*handle);                                                              \
+		return (type_)*handle;                                                             \
 	}
 #endif
 #define WRAP_HANDLE_FROM_C(type_)                                                                  \

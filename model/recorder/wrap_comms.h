@@ -60,7 +60,7 @@ static inline MPI_File wrap_file_at(const void *at, bool is_fortran)
 			  : *(const MPI_File *)at;
 }
 
-#if MPI_VERSION >= 4
+#ifdef MPI_SESSION_NULL /* Open MPI 5 has sessions and calls itself MPI 3.1 */
 static inline MPI_Session wrap_session_at(const void *at, bool is_fortran)
 {
 	return is_fortran ? WRAP_INT_F2C(MPI_Session, MPI_Session_f2c, *(const MPI_Fint *)at)

@@ -98,7 +98,7 @@ static bool wrap_world_ranks(MPI_Group group, MPI_Group world, int size, int *to
 }
 #endif
 
-#if MPI_VERSION >= 4
+#ifdef MPI_SESSION_NULL /* Open MPI 5 has sessions and calls itself MPI 3.1 */
 static struct {
 	bool is_open;
 	MPI_Session session;
@@ -134,7 +134,7 @@ static bool wrap_world_group(MPI_Group *ret)
 		__typeof__(&MPI_Comm_group) comm_group = WRAP_PMPI(MPI_Comm_group);
 		return comm_group && comm_group(world, ret) == MPI_SUCCESS;
 	}
-#if MPI_VERSION >= 4
+#ifdef MPI_SESSION_NULL /* Open MPI 5 has sessions and calls itself MPI 3.1 */
 	__typeof__(&MPI_Group_from_session_pset) get = WRAP_PMPI(MPI_Group_from_session_pset);
 	return wrap_last.is_open && get &&
 	       get(wrap_last.session, "mpi://WORLD", ret) == MPI_SUCCESS;
