@@ -8,9 +8,9 @@ import os
 import subprocess
 import tempfile
 
-from jobs.answers import (CLAIMS, NONE, accusation, ask_until_sure, check_first_line, check_kind,
+from jobs.answers import (NONE, accusation, ask_until_sure, check_first_line, check_kind,
                           check_modest, check_status, check_words)
-from jobs.job import QUIET_CLAIM_S, QUIET_NEW_S, QUIET_S, Job, ask, ask_job
+from jobs.job import QUIET_NEW_S, QUIET_S, Job, ask, ask_job
 from jobs.mpi import find_mpis, find_pdb
 from jobs.report import Report, check
 from jobs.source import build_folder, list_programs
@@ -25,18 +25,14 @@ def start(mpi, folder, program, size, *arguments):
                mpi.environment())
 
 
-def wait_until_hung(job, program, kinds, size, rank):
+def wait_until_hung(job, program, size, rank):
     """Until the fault has shown all its effect."""
     gone = {rank} if program.expected("gone") else set()
     still = program.expected_ranks("still", size, rank) or range(size)
-    seconds = QUIET_S
-    if program.expected("place") == "new":
-        seconds = QUIET_NEW_S
-    elif set(kinds) <= set(CLAIMS):
-        seconds = QUIET_CLAIM_S
     job.find_pids()
     job.wait_for_line(f"fault: rank {rank}")
-    job.wait_until_quiet(seconds, set(still) - gone)
+    job.wait_until_quiet(QUIET_NEW_S if program.expected("place") == "new" else QUIET_S,
+                         set(still) - gone)
     return gone
 
 
@@ -44,11 +40,8 @@ def run_faulty(pdb, mpi, folder, program, size, rank):
     kinds = program.expected("kind").split(",")
     named = program.expected_ranks("lp", size, rank)
     with start(mpi, folder, program, size, rank) as job:
-        gone = wait_until_hung(job, program, kinds, size, rank)
-        if named:
-            answer = ask_until_sure(pdb, job, accusation(named, size))
-        else:
-            answer = ask_job(pdb, job, "lp")
+        gone = wait_until_hung(job, program, size, rank)
+        answer = ask_until_sure(pdb, job, accusation(named, size) if named else "")
         wrong = job.check_unharmed({rank} if "stopped" in kinds else set(), gone)
         check(not wrong, f"{', '.join(wrong)} after {answer.show()}")
         if kinds == ["likely"]:

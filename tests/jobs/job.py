@@ -14,10 +14,9 @@ DEADLINE_S = 60
 # place where it has been before and for three in a new one.
 QUIET_S = 1.1
 QUIET_NEW_S = 3.1
-# What follows from who waits for whom needs no comparison with earlier stays.
-QUIET_CLAIM_S = 0.6
-# The processor share of ranks that have come to rest: what goes on beside them goes first.
-_NICE = 15
+# Of ranks that have come to rest, so that what goes on beside them goes first. Not so nice that those
+# that poll would seem to have stopped doing so.
+_NICE = 5
 _RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")
 
 
@@ -161,11 +160,15 @@ class Job:
                 return False
             return time.monotonic() - since > seconds and self._have_run(turns)
 
-        self.wait_for(is_quiet, "the ranks did not come to rest", timeout)
+        try:
+            self.wait_for(is_quiet, "the ranks did not come to rest", timeout)
+        except JobError as error:
+            raise JobError(f"{error}: {now_and_then(before, look(), turns, self._turns())}") from None
         for rank in ranks:
             process.lower_priority(self.pids[rank], _NICE)
 
     def _turns(self):
+        """How often each process was switched out."""
         return {pid: process.count_switches(pid) for pid in self.pids.values()}
 
     def _have_run(self, turns):
@@ -239,6 +242,12 @@ def _has_mpi(pid):
             return "libmpi" in file.read()
     except (FileNotFoundError, PermissionError, ProcessLookupError):
         return False
+
+
+def now_and_then(before, now, turns, turns_now):
+    """By rank, for a person who looks for the reason."""
+    return (f"events {before}, then {now}; switched out "
+            f"{[turns_now[pid] - turns.get(pid, 0) for pid in turns_now]} times meanwhile")
 
 
 class Answer:
