@@ -219,7 +219,7 @@ static void spoil_magic(const char *path)
 
 static void spoil_version(const char *path)
 {
-	write_at(path, offsetof(struct seg_header, version), "\2");
+	write_at(path, offsetof(struct seg_header, version), "\xff");
 }
 
 static void spoil_length(const char *path)
