@@ -11,8 +11,9 @@ void p2p_init(struct p2p *p, void *memory)
 		.send_row = LEDGER_NO_ROW,
 		.receive_row = LEDGER_NO_ROW,
 		.wildcard_comm = SEG_NO_COMM,
+		.message = {.slot = REQUESTS_NONE},
 		.listed = memory,
-		.statuses = (uint32_t *)memory + SEG_MAX_WAITED,
+		.statuses = (struct requests_ref *)memory + SEG_MAX_WAITED,
 	};
 }
 
@@ -83,7 +84,7 @@ static void forget_call(struct p2p *p)
 	p->send_row = p->receive_row = LEDGER_NO_ROW;
 	p->wildcard_comm = SEG_NO_COMM;
 	p->num_made = 0;
-	p->message = 0;
+	p->message.slot = REQUESTS_NONE;
 }
 
 static void take_back(struct lane *l)
@@ -213,9 +214,9 @@ void p2p_will_receive_matched(struct lane *l, uint64_t message_key)
 	uint32_t slot = requests_find(l->requests, message_key);
 	if (slot != REQUESTS_NONE)
 		m = message_of(&l->requests->slots[slot]);
+	l->p2p.message = requests_ref(l->requests, slot);
 	requests_unlock(l->requests);
 	will_make(l, SEG_REQUEST_MATCHED, 0, &m, 0, LEDGER_NO_ROW);
-	l->p2p.message = message_key;
 }
 
 static void complete_at_once(struct lane *l)
@@ -252,11 +253,9 @@ void p2p_made(struct lane *l, bool ok, uint64_t key)
 		return;
 	}
 	requests_lock(l->requests, l->index);
-	if (p->message) {
-		uint32_t slot = requests_find(l->requests, p->message);
-		if (slot != REQUESTS_NONE)
-			requests_remove(l->requests, slot);
-	}
+	uint32_t message = requests_slot(l->requests, p->message);
+	if (message != REQUESTS_NONE)
+		requests_remove(l->requests, message);
 	if (key == REQUESTS_KEY_NULL || key == REQUESTS_KEY_COMPLETE)
 		complete_at_once(l);
 	else
@@ -270,7 +269,7 @@ void p2p_made(struct lane *l, bool ok, uint64_t key)
 void p2p_list_new(struct lane *l, uint64_t key)
 {
 	struct p2p *p = &l->p2p;
-	uint32_t slot = REQUESTS_NONE;
+	struct requests_ref ref = {.slot = REQUESTS_NONE};
 
 	p->is_same = false;
 	if (p->num_listed == SEG_MAX_WAITED) {
@@ -279,13 +278,22 @@ void p2p_list_new(struct lane *l, uint64_t key)
 	}
 	if (key != REQUESTS_KEY_NULL && key != REQUESTS_KEY_COMPLETE) {
 		requests_lock(l->requests, l->index);
-		slot = requests_find(l->requests, key);
+		ref = requests_ref(l->requests, requests_find(l->requests, key));
 		requests_unlock(l->requests);
-		p->num_unknown += slot == REQUESTS_NONE;
+		p->num_unknown += ref.slot == REQUESTS_NONE;
 	}
 	if (p->num_listed < P2P_REMEMBERED)
 		p->keys[p->num_listed] = key;
-	p->listed[p->num_listed++] = slot;
+	p->listed[p->num_listed++] = ref;
+}
+
+/* REQUESTS_NONE: null, not known, or given to another request since it was listed. */
+static uint32_t slot_at(const struct lane *l, uint32_t position)
+{
+	const struct p2p *p = &l->p2p;
+
+	return position < p->num_listed ? requests_slot(l->requests, p->listed[position])
+					: REQUESTS_NONE;
 }
 
 static void count_start(struct lane *l, uint32_t slot)
@@ -318,12 +326,12 @@ static void count_start(struct lane *l, uint32_t slot)
 
 void p2p_start(struct lane *l)
 {
-	const struct p2p *p = &l->p2p;
-
 	requests_lock(l->requests, l->index);
-	for (uint32_t i = 0; i < p->num_listed; i++)
-		if (p->listed[i] != REQUESTS_NONE)
-			count_start(l, p->listed[i]);
+	for (uint32_t i = 0; i < l->p2p.num_listed; i++) {
+		uint32_t slot = slot_at(l, i);
+		if (slot != REQUESTS_NONE)
+			count_start(l, slot);
+	}
 	requests_unlock(l->requests);
 	operation_plain(l, SEG_OPERATION_LOCAL, OPERATION_CALL);
 }
@@ -341,17 +349,17 @@ static void take_back_start(struct lane *l, uint32_t slot)
 
 void p2p_started(struct lane *l, bool ok)
 {
-	const struct p2p *p = &l->p2p;
 	uint64_t now = atomic_load_explicit(&l->current->since, RELAXED);
 
 	requests_lock(l->requests, l->index);
-	for (uint32_t i = 0; i < p->num_listed; i++) {
-		if (p->listed[i] == REQUESTS_NONE)
+	for (uint32_t i = 0; i < l->p2p.num_listed; i++) {
+		uint32_t slot = slot_at(l, i);
+		if (slot == REQUESTS_NONE)
 			continue;
 		if (ok)
-			requests_activate(l->requests, p->listed[i], now);
+			requests_activate(l->requests, slot, now);
 		else
-			take_back_start(l, p->listed[i]);
+			take_back_start(l, slot);
 	}
 	requests_unlock(l->requests);
 }
@@ -368,11 +376,6 @@ static bool slot_wants_status(const struct seg_request *s)
 	       (atomic_load_explicit(&s->kind, RELAXED) == SEG_REQUEST_RECV &&
 		is_wildcard(atomic_load_explicit(&s->peer, RELAXED),
 			    atomic_load_explicit(&s->tag, RELAXED)));
-}
-
-static uint32_t slot_at(const struct lane *l, uint32_t position)
-{
-	return position < l->p2p.num_listed ? l->p2p.listed[position] : REQUESTS_NONE;
 }
 
 static bool has_flag(const struct lane *l, uint32_t position, uint32_t flag)
@@ -443,7 +446,7 @@ void p2p_wait(struct lane *l, enum seg_operation_kind kind, enum operation_of of
 		make_room(l, p->num_listed * 2);
 	struct operation op = operation_begin(l, kind, 0, of);
 	for (uint32_t i = 0; i < p->num_listed; i++) {
-		uint32_t slot = p->listed[i];
+		uint32_t slot = slot_at(l, i);
 		if (slot == REQUESTS_NONE)
 			continue;
 		num = waits_for(p, r, slot, num);
@@ -508,7 +511,7 @@ void p2p_complete(struct lane *l, uint32_t position, const struct p2p_status *st
 			requests_remove(r, slot);
 	}
 	requests_unlock(r);
-	l->p2p.listed[position] = REQUESTS_NONE;
+	l->p2p.listed[position].slot = REQUESTS_NONE;
 	l->p2p.changes = UINT64_MAX;
 }
 

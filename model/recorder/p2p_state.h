@@ -9,7 +9,8 @@ enum {
 	P2P_STATUS_BYTES = 64,	    /* at least one MPI_Status */
 	P2P_MAX_STATUSES = 1 << 12, /* that are asked for where the program ignores them */
 	/* Bytes of a lane's private memory: `listed` and `statuses`. */
-	P2P_MEMORY = SEG_MAX_WAITED * 4 + P2P_MAX_STATUSES * P2P_STATUS_BYTES,
+	P2P_MEMORY = SEG_MAX_WAITED * sizeof(struct requests_ref) +
+		     P2P_MAX_STATUSES * P2P_STATUS_BYTES,
 	P2P_REMEMBERED = 256, /* keys of a list that the next one is compared with */
 };
 
@@ -21,7 +22,7 @@ struct p2p {
 	/* Requests that the call is going to make: 0 to 2. */
 	uint32_t num_made;
 	struct request made[2];
-	uint64_t message; /* key of the message that the request will receive; else 0 */
+	struct requests_ref message; /* that the request will receive */
 	/* Requests that the call is about. */
 	uint32_t num_listed;
 	/* A program that polls lists the same requests again and again: nothing is looked up while
@@ -34,7 +35,7 @@ struct p2p {
 	bool wants_status;
 	uint32_t waited_room; /* entries of WAITED that have pages */
 	_Atomic uint32_t *waited;
-	uint32_t *listed; /* slots by position: SEG_MAX_WAITED; REQUESTS_NONE: null or not known */
+	struct requests_ref *listed; /* by position: SEG_MAX_WAITED; no slot: null or not known */
 	void *statuses;	  /* P2P_MAX_STATUSES, in place of those that the program ignores */
 };
 

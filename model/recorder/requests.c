@@ -138,9 +138,19 @@ uint32_t requests_find(const struct requests *r, uint64_t key)
 	return slot;
 }
 
+/* From free to taken, or back. */
+static void next_serial(struct requests *r, uint32_t slot)
+{
+	_Atomic uint32_t *serial = &r->own[slot].serial;
+
+	atomic_store_explicit(serial, atomic_load_explicit(serial, RELAXED) + 1, RELAXED);
+}
+
 static void release(struct requests *r, uint32_t slot)
 {
 	uint32_t seq = section_begin(r, slot);
+
+	next_serial(r, slot);
 
 	atomic_store_explicit(&r->slots[slot].kind, SEG_REQUEST_FREE, RELAXED);
 	section_end(&r->slots[slot], seq);
@@ -149,9 +159,9 @@ static void release(struct requests *r, uint32_t slot)
 	r->free = slot;
 }
 
-void requests_remove(struct requests *r, uint32_t slot)
+static void unlink_key(struct requests *r, uint32_t slot)
 {
-	uint32_t *first = bucket_of(r, r->own[slot].key), half = r->own[slot].half;
+	uint32_t *first = bucket_of(r, r->own[slot].key);
 	uint32_t at = *first - 1;
 
 	if (at == slot) {
@@ -161,9 +171,29 @@ void requests_remove(struct requests *r, uint32_t slot)
 			at = r->own[at].next;
 		r->own[at].next = r->own[slot].next;
 	}
+	r->own[slot].key = REQUESTS_KEY_NULL;
+}
+
+void requests_remove(struct requests *r, uint32_t slot)
+{
+	uint32_t half = r->own[slot].half;
+
+	if (r->own[slot].key != REQUESTS_KEY_NULL)
+		unlink_key(r, slot);
 	release(r, slot);
 	if (half != REQUESTS_NONE)
 		release(r, half);
+}
+
+/* In the place of the oldest one, which nobody has come for. */
+static void make_orphan(struct requests *r, uint32_t slot)
+{
+	struct requests_ref *place = &r->orphans[r->num_orphans % REQUESTS_ORPHANS];
+
+	if (r->num_orphans++ >= REQUESTS_ORPHANS && requests_slot(r, *place) != REQUESTS_NONE)
+		requests_remove(r, place->slot);
+	unlink_key(r, slot);
+	*place = requests_ref(r, slot);
 }
 
 static uint32_t take(struct requests *r, const struct request *request)
@@ -176,6 +206,7 @@ static uint32_t take(struct requests *r, const struct request *request)
 		return REQUESTS_NONE;
 	}
 	r->free = r->own[slot].next;
+	next_serial(r, slot);
 	r->own[slot].row = request->row;
 	r->own[slot].half = REQUESTS_NONE;
 	fill(r, slot, request);
@@ -186,8 +217,11 @@ uint32_t requests_add(struct requests *r, uint64_t key, const struct request *re
 {
 	uint32_t slot = requests_find(r, key), *first = bucket_of(r, key);
 
-	/* MPI has given the handle out again, so what had it is complete. */
-	if (slot != REQUESTS_NONE)
+	/* MPI has given the handle out again, so what had it is complete, and if another thread has
+	 * seen that it is about to say so. */
+	if (slot != REQUESTS_NONE && r->is_shared)
+		make_orphan(r, slot);
+	else if (slot != REQUESTS_NONE)
 		requests_remove(r, slot);
 	slot = take(r, request);
 	if (slot == REQUESTS_NONE)

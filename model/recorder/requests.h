@@ -4,7 +4,12 @@
  *
  * Where threads may call MPI at the same time (MPI_THREAD_MULTIPLE), callers hold the lock; its owner
  * is a lane, so that one that a thread was thrown out of (a signal handler's longjmp) is taken over by
- * the next call of the same thread. Else the program itself sees to it that calls follow each other. */
+ * the next call of the same thread. Else the program itself sees to it that calls follow each other.
+ *
+ * A handle is MPI's to give out again as soon as its request has completed, which is before the call
+ * that completed it is counted. So another thread may add a request with the handle of one that is
+ * still to be counted as completed: the slot of that one is an orphan then, which no key leads to any
+ * more, and whoever listed it before the call has a reference. */
 #ifndef PDB_RECORDER_REQUESTS_H
 #define PDB_RECORDER_REQUESTS_H
 
@@ -15,7 +20,10 @@
 
 #define REQUESTS_NONE UINT32_MAX
 
-enum { REQUESTS_BUCKETS = 1 << 12 };
+enum {
+	REQUESTS_BUCKETS = 1 << 12,
+	REQUESTS_ORPHANS = 64, /* kept at most; older ones were completed in a way not seen */
+};
 
 /* Handles of different kinds may have equal values. */
 enum requests_space { REQUESTS_REQUEST, REQUESTS_MESSAGE, REQUESTS_LOCK, REQUESTS_TOKEN };
@@ -44,10 +52,17 @@ struct request {
 
 /* What the segment does not tell of a slot. */
 struct requests_own {
-	uint64_t key; /* REQUESTS_KEY_NULL: none, as that of a second half */
+	uint64_t key; /* REQUESTS_KEY_NULL: none, as that of a second half or an orphan */
 	uint32_t next; /* slot in the same bucket, or free */
 	uint32_t row;
 	uint32_t half; /* the other slot of a request that sends and receives */
+	_Atomic uint32_t serial; /* goes up when the slot is taken and when it is free; odd: taken */
+};
+
+/* A slot as it was used when somebody listed it. */
+struct requests_ref {
+	uint32_t slot; /* or REQUESTS_NONE */
+	uint32_t serial;
 };
 
 struct requests {
@@ -59,6 +74,8 @@ struct requests {
 	uint64_t changes; /* made so far to any of this */
 	bool is_full;  /* no more slots: not asked again */
 	bool is_shared; /* threads may call at the same time */
+	struct requests_ref orphans[REQUESTS_ORPHANS]; /* number i is at i % REQUESTS_ORPHANS */
+	uint32_t num_orphans;
 	_Atomic uint32_t owner; /* lane + 1 of the holder of the lock; 0: free */
 	bool (*grow)(struct requests *r); /* requests_extend() under the recorder's lock */
 };
@@ -72,7 +89,25 @@ bool requests_extend(struct requests *r, struct writer *w);
 /* The slot of a key, or REQUESTS_NONE. */
 uint32_t requests_find(const struct requests *r, uint64_t key);
 
-/* A slot for the key; what had it before is gone. REQUESTS_NONE when there is no room: counted as
+static inline struct requests_ref requests_ref(const struct requests *r, uint32_t slot)
+{
+	struct requests_ref ref = {.slot = slot};
+
+	if (slot != REQUESTS_NONE)
+		ref.serial = atomic_load_explicit(&r->own[slot].serial, memory_order_relaxed);
+	return ref;
+}
+
+/* The slot that was meant, or REQUESTS_NONE: it is used for something else by now, or free. */
+static inline uint32_t requests_slot(const struct requests *r, struct requests_ref ref)
+{
+	if (ref.slot == REQUESTS_NONE ||
+	    ref.serial != atomic_load_explicit(&r->own[ref.slot].serial, memory_order_relaxed))
+		return REQUESTS_NONE;
+	return ref.slot;
+}
+
+/* A slot for the key; what had it before is gone, or an orphan. REQUESTS_NONE when there is no room: counted as
  * dropped. */
 uint32_t requests_add(struct requests *r, uint64_t key, const struct request *request);
 

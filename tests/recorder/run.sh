@@ -47,6 +47,8 @@ compile() {
 		mpicc.$mpi -O2 -g -Wno-stringop-overflow -Wno-stringop-overread -o "$work/messages-$mpi" \
 			"$here/messages.c" "$here/checkpoint.c" -lpthread || return 1
 		mpicc.$mpi -O2 -g -c -o "$work/messages_c-$mpi.o" "$here/messages_c.c" || return 1
+		mpicc.$mpi -O2 -g -Wno-stringop-overflow -Wno-stringop-overread -o "$work/threads-$mpi" \
+			"$here/threads.c" "$here/checkpoint.c" -lpthread || return 1
 		gcc -c -I"$here" -o "$work/checkpoint_f.o" "$here/checkpoint_f.c"
 		gcc -c -o "$work/checkpoint.o" "$here/checkpoint.c"
 		for p in calls_mpif.f calls_usempi.f90 calls_f08.f90; do
@@ -386,6 +388,26 @@ test_readers() {
 	go || { say "the job failed"; return 1; }
 }
 
+# Threads that get each other's handles: every message is counted by the thread that had it, and no
+# request is left.
+test_concurrent() {
+	launch "$1" 2 "$work/threads-$1"
+	wait_ready 2 || return 1
+	for s in $(segments); do
+		dump --evidence "$s" >"$work/evidence"
+		other=$((1 - $(field rank "$s")))
+		for tag in 0 10 20 30; do
+			echo "comm 0 peer $other tag $tag cancelled 0 sends 300/300 receives 300/300 taken 0"
+			echo "comm 0 peer $other tag $((tag + 1)) cancelled 0 sends 300/300 receives 0/0 taken 300"
+		done | LC_ALL=C sort >"$work/expected"
+		expect_equal "ledgers" "$(sed -n 's/^  ledger: //p' "$work/evidence" | LC_ALL=C sort)" \
+			"$(cat "$work/expected")" || return 1
+		expect_equal "requests" "$(grep '^request' "$work/evidence")" "" || return 1
+	done
+	go || { say "the job failed"; say_errors; return 1; }
+	expect_no_segment
+}
+
 # Calls from unusual places: all counted, none taken for abandoned.
 check_sends() {
 	expect_equal "sends" "$(dump --calls "$segment" | sed -n 's/MPI_Send c //p')" "$sends" &&
@@ -694,6 +716,7 @@ for mpi in openmpi mpich; do
 		run "comms-fortran-$way-$mpi" test_comms $mpi 4 "$work/comms_$way-$mpi"
 	done
 	run "readers-$mpi" test_readers $mpi
+	run "concurrent-$mpi" test_concurrent $mpi
 	for case in epochs epochs-test locks lock-all group leaders; do
 		run "tokens-$case-$mpi" test_tokens $mpi $case
 	done

@@ -375,7 +375,7 @@ static void test_persistent(void **state)
 		list(l, keys, 2);
 		p2p_wait(l, SEG_OPERATION_WAIT_ALL, OPERATION_CALL);
 		assert_int_equal(l->seg->operation.num_waited, 2);
-		assert_int_equal(f.requests.slots[l->p2p.listed[0]].ordinal, i);
+		assert_int_equal(f.requests.slots[l->p2p.listed[0].slot].ordinal, i);
 		assert_true(p2p_position_is_active(l, 1) && p2p_position_is_persistent(l, 1));
 		p2p_complete(l, 0, &ignored);
 		p2p_complete(l, 1, &from_2_tag_5);
