@@ -283,6 +283,12 @@ static int finish_requests(struct reader *r, const struct segment_clock *clock)
 
 /* ---- Lanes ----------------------------------------------------------------------------------- */
 
+/* The latest that a request can have been started at which the lane waits for. */
+static uint64_t wait_ticks(const struct raw_current *current)
+{
+	return SEG_STATE_IS_EXIT(current->state) ? current->poll_ticks : current->since;
+}
+
 /* Is the operation that of the present stay, or the last poll of it? */
 static bool is_current(const struct raw_lane *raw)
 {
@@ -301,8 +307,10 @@ static void finish_waited(struct reader *r, const struct raw_lane *raw,
 	for (size_t i = 0; i < raw->num_waited; i++) {
 		uint32_t slot = raw->waited[i];
 
-		/* A rank that moves may have completed and freed it by now. */
-		if (slot < r->num_requests && r->model->requests[slot].kind != SEG_REQUEST_FREE)
+		/* One that is on its way out of the call may have completed and freed it by now, and
+		 * another thread may have got the slot. */
+		if (slot < r->num_requests && r->model->requests[slot].kind != SEG_REQUEST_FREE &&
+		    r->requests[slot].ticks <= wait_ticks(&raw->current))
 			operation->waited[operation->num_waited++] = slot;
 		else
 			operation->flags |= SEG_OPERATION_INCOMPLETE;

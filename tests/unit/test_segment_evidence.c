@@ -307,6 +307,8 @@ static void test_corrupt(void **state)
 	  m->requests[SENDS].lane == MODEL_NO_LANE && m->requests[SENDS].ordinal == 0) \
 	X(request_freed, p->requests[SENDS].kind = SEG_REQUEST_FREE, \
 	  m->lanes[0].operation.num_waited == 1 && m->lanes[0].operation.waited[0] == RECEIVES) \
+	X(request_later, p->requests[SENDS].ticks = p->lane->current.since + 1, \
+	  m->lanes[0].operation.num_waited == 1 && m->lanes[0].operation.waited[0] == RECEIVES) \
 	X(waited_slot, p->waited[1] = NUM_REQUESTS, \
 	  m->lanes[0].operation.num_waited == 1 && m->lanes[0].operation.waited[0] == SENDS) \
 	X(operation_locked, p->lane->operation.seq |= 1, \
@@ -370,6 +372,7 @@ static void test_incomplete(void **state)
 {
 	static void (*const spoil[])(struct places *p) = {
 		NULL, doubt_request_kind, doubt_request_locked, doubt_request_freed, doubt_waited_slot,
+		doubt_request_later,
 	};
 	struct segment_writer *w = evidence_sample();
 
