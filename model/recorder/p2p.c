@@ -395,17 +395,11 @@ bool p2p_position_is_persistent(const struct lane *l, uint32_t position)
 	return has_flag(l, position, SEG_REQUEST_PERSISTENT);
 }
 
-/* Of a request in two halves the second is the receive. */
 bool p2p_position_wants_status(const struct lane *l, uint32_t position)
 {
-	const struct requests *r = l->requests;
 	uint32_t slot = slot_at(l, position);
 
-	if (slot == REQUESTS_NONE)
-		return false;
-	uint32_t half = r->own[slot].half;
-	return slot_wants_status(&r->slots[slot]) ||
-	       (half != REQUESTS_NONE && slot_wants_status(&r->slots[half]));
+	return slot != REQUESTS_NONE && slot_wants_status(&l->requests->slots[slot]);
 }
 
 /* Write one slot to WAITED, number `num` there. Returns the next number. */
@@ -502,8 +496,9 @@ void p2p_complete(struct lane *l, uint32_t position, const struct p2p_status *st
 	uint32_t flags = requests_flags(r, slot), half = r->own[slot].half;
 	if (flags & SEG_REQUEST_ACTIVE) {
 		count_completed(l, slot, status);
+		/* Of such requests MPICH does not say whose message it was. */
 		if (half != REQUESTS_NONE)
-			count_completed(l, half, status);
+			count_completed(l, half, &(struct p2p_status){.is_known = false});
 		if (flags & SEG_REQUEST_PERSISTENT)
 			requests_set_flags(r, slot,
 					   flags & ~(SEG_REQUEST_ACTIVE | SEG_REQUEST_CANCELLED));
@@ -539,8 +534,8 @@ void p2p_cancelled(struct lane *l)
 	requests_unlock(l->requests);
 }
 
-/* Nobody will say when it completes, so it counts as completed now. What a receive with a wildcard
- * gets is not known then: its row is marked like that of a cancelled one. */
+/* Nobody will say when it completes, so it counts as completed now, nor what a receive with a
+ * wildcard gets. */
 static void count_freed(struct lane *l, uint32_t slot)
 {
 	const struct seg_request *s = &l->requests->slots[slot];
@@ -554,7 +549,7 @@ static void count_freed(struct lane *l, uint32_t slot)
 		return;
 	ledger_received(l, own_row(l, slot, &m));
 	if (is_wildcard(m.peer, m.tag))
-		ledger_cancelled(l, own_row(l, slot, &m));
+		ledger_lost(l);
 }
 
 void p2p_freed(struct lane *l)

@@ -139,7 +139,58 @@ static void errors(void)
 	MPI_Recv(&short_of_it, 1, MPI_INT, 0, 21, MPI_COMM_SELF, MPI_STATUS_IGNORE);
 	received(1, 0, 21);
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	/* One of four fails: truncated, and the others with it are waited for again. */
+	MPI_Request requests[4];
+	int values[2];
+	for (int i = 0; i < 2; i++) {
+		MPI_Irecv(&values[i], 1, MPI_INT, MPI_ANY_SOURCE, 22 + i, MPI_COMM_SELF,
+			  &requests[i]);
+		received(1, MPI_ANY_SOURCE, 22 + i);
+		MPI_Isend(n, 2 - i, MPI_INT, 0, 22 + i, MPI_COMM_SELF, &requests[2 + i]);
+		sent(1, 0, 22 + i);
+		row(1, 0, 22 + i)->taken++;
+	}
+	/* MPICH asks the world's handler. */
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	while (MPI_Waitall(4, requests, MPI_STATUSES_IGNORE) != MPI_SUCCESS)
+		;
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
+
+#if MPI_VERSION >= 4
+static void since_mpi_4(void)
+{
+	MPI_Request requests[2];
+	int in[4], out[4] = {1, 2, 3, 4};
+
+	MPI_Isendrecv(out, 1, MPI_INT, other, 25, in, 1, MPI_INT, other, 25, MPI_COMM_WORLD,
+		      &requests[0]);
+	MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+	sent(0, other, 25);
+	received(0, other, 25);
+	MPI_Isendrecv_replace(out, 1, MPI_INT, other, 26, other, 26, MPI_COMM_WORLD, &requests[0]);
+	MPI_Waitall(1, requests, MPI_STATUSES_IGNORE);
+	sent(0, other, 26);
+	received(0, other, 26);
+	MPI_Send_c(out, 4, MPI_INT, MPI_PROC_NULL, 27, MPI_COMM_WORLD);
+	MPI_Sendrecv_c(out, 4, MPI_INT, other, 27, in, 4, MPI_INT, other, 27, MPI_COMM_WORLD,
+		       MPI_STATUS_IGNORE);
+	sent(0, other, 27);
+	received(0, other, 27);
+	/* Two partitions. */
+	MPI_Psend_init(out, 2, 2, MPI_INT, other, 28, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+	MPI_Precv_init(in, 2, 2, MPI_INT, other, 28, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
+	for (int i = 0; i < 2; i++) {
+		MPI_Startall(2, requests);
+		MPI_Pready_range(0, 1, requests[0]);
+		MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+		sent(0, other, 28);
+		received(0, other, 28);
+	}
+	MPI_Request_free(&requests[0]);
+	MPI_Request_free(&requests[1]);
+}
+#endif
 
 static void nonblocking(void)
 {
@@ -379,6 +430,9 @@ int main(int argc, char **argv)
 	} else {
 		blocking();
 		errors();
+#if MPI_VERSION >= 4
+		since_mpi_4();
+#endif
 		nonblocking();
 		persistent();
 		matched();
