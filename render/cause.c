@@ -245,15 +245,13 @@ void cause_print_mismatch(const struct view *view, const struct waitfor_mismatch
 
 	if (mismatch->what == WAITFOR_OTHER_FUNCTION)
 		text_wrap(view, indent,
-			  "mismatch: ranks call different functions as collective number %" PRIu64
-			  " on %s",
+			  "mismatch: different functions as collective number %" PRIu64 " on %s",
 			  mismatch->number, comm);
 	else
 		text_wrap(view, indent,
-			  "mismatch: ranks call %s, collective number %" PRIu64
-			  " on %s, with different %s",
-			  function, mismatch->number, comm,
-			  mismatch->what == WAITFOR_OTHER_ROOT ? "roots" : "sizes");
+			  "mismatch: different %s in %s, collective number %" PRIu64 " on %s",
+			  mismatch->what == WAITFOR_OTHER_ROOT ? "roots" : "sizes", function,
+			  mismatch->number, comm);
 	for (size_t i = 0; i < mismatch->num_parties && i < MAX_PARTIES; i++)
 		print_party(view, mismatch, &mismatch->parties[i], indent + 2);
 	if (mismatch->num_parties > MAX_PARTIES)

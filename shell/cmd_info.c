@@ -79,8 +79,10 @@ static const struct command info_recorder = {
 	.topic = TOPIC_JOB,
 	.usage = "info recorder [RANKS]",
 	.summary = "Tell what the recorders hold, and what they lost.",
-	.text = "Lost entries make answers less sure; they are counted here. Without RANKS:\n"
-		"those in focus, else all.",
+	.text = "Lost entries make answers less sure; they are counted here. \"of evidence\":\n"
+		"messages, requests and communicators that were not counted, so that less is\n"
+		"known of who waits for whom; + where tags had to be counted together. Without\n"
+		"RANKS: those in focus, else all.",
 	.example = "info recorder lp",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL,
 	.max_words = -1,
@@ -326,6 +328,26 @@ static uint64_t count_dropped(const struct model *model)
 	       model->dropped_sites + model->dropped_transitions + model->dropped_lanes;
 }
 
+/* Of what tells who waits for whom. */
+static uint64_t count_dropped_evidence(const struct model *model)
+{
+	uint64_t dropped = model->dropped_comms + model->dropped_members + model->dropped_requests;
+
+	for (size_t i = 0; i < model->num_lanes; i++)
+		dropped += model->lanes[i].dropped_ledger;
+	return dropped;
+}
+
+/* Is there a ledger in which some tags have no row of their own? */
+static bool has_many_tags(const struct model *model)
+{
+	for (size_t i = 0; i < model->num_lanes; i++)
+		for (size_t r = 0; r < model->lanes[i].num_ledger; r++)
+			if (model->lanes[i].ledger[r].tag == SEG_TAG_MANY)
+				return true;
+	return false;
+}
+
 static const char *life_text(enum seg_life life)
 {
 	switch (life) {
@@ -359,6 +381,8 @@ static void add_model(struct table *table, int rank, const struct model *model)
 	table_cell(table, "%" PRIu64, transitions);
 	table_cell(table, "%.0f", model->bytes / 1e3);
 	table_cell(table, "%" PRIu64, count_dropped(model));
+	table_cell(table, "%" PRIu64 "%s", count_dropped_evidence(model),
+		   has_many_tags(model) ? "+" : "");
 	table_cell(table, "%" PRIu64, model->abandoned);
 }
 
@@ -372,6 +396,7 @@ static int run_recorder(struct session *session, const struct args *args, struct
 		{.name = "transitions", .header = "transitions", .align = TABLE_RIGHT},
 		{.name = "kB", .header = "kB", .align = TABLE_RIGHT},
 		{.name = "lost", .header = "lost", .align = TABLE_RIGHT},
+		{.name = "evidence", .header = "of evidence", .align = TABLE_RIGHT},
 		{.name = "abandoned", .header = "abandoned", .align = TABLE_RIGHT},
 	};
 	const struct job_model *jm = session->job->model;

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What lp, why and waits say of deadlocks, mismatches and lost messages: the hung job of hung_job.h
+ * with other faults, and the verdict as it would be. */
+#include <string.h>
+
+#include "tests/unit/golden.h"
+#include "tests/unit/hung_job.h"
+
+static struct model *model_of(struct hung *hung, int rank)
+{
+	return (struct model *)hung->job.model->lanes[rank].model;
+}
+
+/* A job of 8 ranks; the culprit, rank 3, is to be inside MPI, too. */
+static struct hung *create(uint32_t culprit_site)
+{
+	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+	uint32_t state = SEG_STATE_ENTER(culprit_site);
+
+	hung->job.model->lanes[3].state = model_of(hung, 3)->lanes[0].state = state;
+	hung->groups.groups[2].state = state;
+	hung->groups.groups[2].activity = ACTIVITY_IN_MPI;
+	hung->view.width = 100;
+	return hung;
+}
+
+/* Look again, and say that this is the verdict. */
+static void judge(struct hung *hung, enum verdict_kind kind)
+{
+	waitfor_destroy(hung->waitfor);
+	hung->waitfor = waitfor_create(&hung->job, hung->comms);
+	hung->view.waitfor = hung->waitfor;
+	hung->verdict.kind = kind;
+	hung->verdict.which = 0;
+	hung->verdict.lane = hung->verdict.need = WAITFOR_NONE;
+	hung->verdict.novel = UINT32_MAX;
+}
+
+/* Rank 3 waits in MPI_Waitall for a message with tag 8 from rank 4, which waits for one of it. */
+static struct hung *create_deadlock(void)
+{
+	struct hung *hung = create(SITE_WAITALL);
+	struct model *model = model_of(hung, 3);
+	struct model_lane *lane = &model->lanes[0];
+
+	lane->ledger = xreallocarray(lane->ledger, 3, sizeof(*lane->ledger));
+	lane->ledger[lane->num_ledger++] =
+		(struct model_ledger){.peer = 4, .tag = 8, .receives = 1};
+	model->num_requests = 1;
+	model->requests = xcalloc(1, sizeof(*model->requests));
+	model->requests[0] = (struct model_request){.kind = SEG_REQUEST_RECV,
+						    .flags = SEG_REQUEST_ACTIVE,
+						    .peer = 4,
+						    .tag = 8,
+						    .ordinal = 1,
+						    .site = SITE_IRECV};
+	lane->operation = (struct model_operation){.kind = SEG_OPERATION_WAIT_ALL};
+	lane->operation.waited = xcalloc(1, sizeof(uint32_t));
+	lane->operation.num_waited = 1;
+	judge(hung, VERDICT_DEADLOCK);
+	assert_int_equal(hung->waitfor->num_deadlocks, 1);
+	return hung;
+}
+
+static void test_deadlock(void **state)
+{
+	struct hung *hung = create_deadlock();
+	const char *text;
+
+	(void)state;
+	view_lp(&hung->view);
+	text = hung_text(hung);
+	check_lines(text, &hung->view);
+	assert_contains(text, "  deadlock: ranks 3-4 wait for each other\n"
+			      "    rank 3, in MPI_Waitall, halo() at solver.c:131, waits for "
+			      "message 1 with tag 8 from rank 4\n"
+			      "      (MPI_Irecv, halo() solver.c:128), which has sent none\n"
+			      "    rank 4, in MPI_Waitall, halo() at solver.c:131, waits for "
+			      "message 413 with tag 7 from rank 3\n"
+			      "      (MPI_Irecv, halo() solver.c:128), which has sent 412\n"
+			      "    ranks 0-2,5-7 wait for these\n");
+	assert_contains(text, "next: \"waits\", \"gdb 3\"");
+	view_why(&hung->view, 0);
+	text = hung_text(hung);
+	assert_contains(text, "rank 0: in MPI_Allgather, exchange() at solver.c:141, for 72 s, "
+			      "iteration 412\n"
+			      "  waits for ranks 2-4 to call MPI_Allgather, number 1237 on "
+			      "MPI_COMM_WORLD\n");
+	assert_contains(text, " is the one above: they wait for each other\n");
+	hung->verdict.is_likely = true;
+	hung->verdict.novel = 0;
+	hung->verdict.novel_rank = 3;
+	view_lp(&hung->view);
+	text = hung_text(hung);
+	assert_contains(text, "  likely, not certain: ");
+	assert_contains(text, "    rank 3 alone, and only once, came from the start, straight to "
+			      "MPI_Isend, halo() solver.c:125:");
+	hung_destroy(hung);
+}
+
+/* Ranks in a circle of 5,000: its beginning and end. */
+static void test_long_circle(void **state)
+{
+	enum { SIZE = 5000 };
+	struct hung *hung = hung_create((struct hung_options){.size = SIZE, .culprit = 3});
+	const char *text;
+	int lines = 0;
+
+	(void)state;
+	for (int r = 0; r < SIZE; r++) {
+		struct model_lane *lane = &model_of(hung, r)->lanes[0];
+		int peer = (r + 1) % SIZE;
+
+		lane->ledger[0] = (struct model_ledger){.peer = peer, .tag = 7, .receives = 1};
+		lane->num_ledger = 1;
+		lane->operation.kind = SEG_OPERATION_RECV;
+		lane->operation.transfers[0] =
+			(struct model_transfer){.peer = peer, .tag = 7, .ordinal = 1};
+		lane->state = hung->job.model->lanes[r].state = SEG_STATE_ENTER(SITE_IRECV);
+	}
+	judge(hung, VERDICT_DEADLOCK);
+	assert_int_equal(hung->waitfor->num_deadlocks, 1);
+	view_lp(&hung->view);
+	text = hung_text(hung);
+	check_lines(text, &hung->view);
+	assert_contains(text, "  deadlock: ranks 0-4999 wait for each other\n");
+	assert_contains(text, "    ... 4994 more like these ...\n");
+	for (const char *at = text; *at; at++)
+		lines += *at == '\n';
+	assert_in_range(lines, 10, 40);
+	view_why(&hung->view, 17);
+	text = hung_text(hung);
+	check_lines(text, &hung->view);
+	assert_contains(text, " more steps of this kind ...\n");
+	assert_contains(text, "rank 17 is the one above: they wait for each other\n");
+	hung_destroy(hung);
+}
+
+/* All are in number 1237, rank 1 in another function. */
+static struct hung *create_mismatch(void)
+{
+	struct hung *hung = create(SITE_ALLGATHER);
+
+	for (int r = 0; r < 8; r++) {
+		struct model *model = model_of(hung, r);
+		struct model_lane *lane = &model->lanes[0];
+		uint32_t site = r == 1 ? SITE_SPLIT : SITE_ALLGATHER;
+
+		model->num_requests = 0;
+		model->comms[0].collectives = 1237;
+		for (uint64_t i = 0; i < SEG_RECENT; i++)
+			model->comms[0].recent[i].number = 1237 - i;
+		model->comms[0].recent[0].site = site;
+		lane->operation.kind = SEG_OPERATION_COLLECTIVE;
+		lane->operation.number = 1237;
+		lane->operation.transfers[0].comm = 0;
+		lane->operation.num_waited = 0;
+		lane->state = hung->job.model->lanes[r].state = SEG_STATE_ENTER(site);
+	}
+	judge(hung, VERDICT_MISMATCH);
+	assert_int_equal(hung->waitfor->num_mismatches, 1);
+	return hung;
+}
+
+static void test_mismatch(void **state)
+{
+	static const char parties[] =
+		"mismatch: different functions as collective number 1237 on "
+		"MPI_COMM_WORLD\n"
+		"    rank 1: MPI_Comm_split, setup() at grid.c:40\n"
+		"    ranks 0,2-7: MPI_Allgather, exchange() at solver.c:141\n";
+	struct hung *hung = create_mismatch();
+	struct waitfor_mismatch *mismatch = &hung->waitfor->mismatches[0];
+	const char *text;
+
+	(void)state;
+	view_lp(&hung->view);
+	text = hung_text(hung);
+	assert_contains(text, parties);
+	assert_contains(text, "next: \"collectives 1\", ");
+	view_why(&hung->view, 0);
+	assert_contains(hung_text(hung), "mismatch: different functions as collective ");
+	mismatch->what = WAITFOR_OTHER_ROOT;
+	mismatch->parties[0].root = 5;
+	mismatch->parties[1].root = 0;
+	mismatch->parties[1].is_waiting = false;
+	view_lp(&hung->view);
+	text = hung_text(hung);
+	assert_contains(text, "  mismatch: different roots in MPI_Comm_split, collective number "
+			      "1237 on MPI_COMM_WORLD\n"
+			      "    rank 1: MPI_Comm_split with root 5, setup() at grid.c:40\n"
+			      "    ranks 0,2-7: MPI_Allgather with root 0, exchange() at "
+			      "solver.c:141, and is done with it\n");
+	mismatch->what = WAITFOR_OTHER_BYTES;
+	mismatch->parties[0].bytes = 32;
+	view_lp(&hung->view);
+	text = hung_text(hung);
+	assert_contains(text, "different sizes in MPI_Comm_split, collective number 1237 on "
+			      "MPI_COMM_WORLD\n"
+			      "    rank 1: MPI_Comm_split of 32 bytes, ");
+	hung_destroy(hung);
+}
+
+/* Rank 3 has sent its message to rank 4 with tag 9, and gone on to the collective. */
+static void test_lost(void **state)
+{
+	struct hung *hung = create(SITE_ALLGATHER);
+	struct model *model = model_of(hung, 3);
+	struct model_lane *lane = &model->lanes[0];
+	const char *text;
+
+	(void)state;
+	lane->ledger = xreallocarray(lane->ledger, 3, sizeof(*lane->ledger));
+	lane->ledger[lane->num_ledger++] =
+		(struct model_ledger){.peer = 4, .tag = 9, .sends = 1, .sends_done = 1};
+	model->comms[0].collectives = 1237;
+	for (uint64_t i = 0; i < SEG_RECENT; i++)
+		model->comms[0].recent[i].number = 1237 - i;
+	lane->operation.kind = SEG_OPERATION_COLLECTIVE;
+	lane->operation.number = 1237;
+	lane->operation.transfers[0].comm = 0;
+	judge(hung, VERDICT_LOST);
+	assert_in_range(hung->waitfor->num_losts, 1, 2);
+	hung->verdict.lane = hung->waitfor->losts[0].lane;
+	hung->verdict.need = hung->waitfor->losts[0].need;
+	view_lp(&hung->view);
+	text = hung_text(hung);
+	check_lines(text, &hung->view);
+	assert_contains(text,
+			"  lost message: rank 4 waits for message 413 with tag 7 from rank 3 "
+			"(MPI_Irecv, halo()\n    solver.c:128), which has sent 412\n"
+			"    rank 4: in MPI_Waitall, halo() at solver.c:131\n"
+			"    rank 3 has sent to rank 4 a message with tag 9 on MPI_COMM_WORLD "
+			"that no receive takes: meant\n      for this one? (the tags differ)\n"
+			"  rank 3: in MPI_Allgather, exchange() at solver.c:141, for 72 s\n");
+	assert_contains(text, "next: \"messages 4\", ");
+	hung->verdict.which = WAITFOR_NONE;
+	view_lp(&hung->view);
+	assert_null(strstr(hung_text(hung), "meant"));
+	hung_destroy(hung);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_deadlock),
+		cmocka_unit_test(test_long_circle),
+		cmocka_unit_test(test_mismatch),
+		cmocka_unit_test(test_lost),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
