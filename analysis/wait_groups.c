@@ -175,6 +175,8 @@ static void make_groups(struct wait_groups *result, const struct waitfor *waitfo
 				.num_needs = record->num_needs,
 				.peers = rankset_create(),
 				.is_deadlocked = record->deadlock != WAITFOR_NONE,
+				.is_likely = record->deadlock != WAITFOR_NONE &&
+					     waitfor->deadlocks[record->deadlock].is_likely,
 				.is_apart = record->is_apart,
 			};
 		}

@@ -18,8 +18,9 @@ struct wait_group {
 	uint32_t need; /* that lane's first one that is not weak; WAITFOR_NONE: none is known */
 	uint32_t num_needs;    /* that lane's, weak ones apart */
 	struct rankset *peers; /* whom all of them wait for */
-	bool is_deadlocked;
-	bool is_apart; /* of the ranks that were to be kept apart */
+	bool is_deadlocked;    /* all of them, with each other or with other groups */
+	bool is_likely;        /* only if those that poll go on polling */
+	bool is_apart;         /* of the ranks that were to be kept apart */
 };
 
 /* Somebody in group `from` waits for somebody in `to`, which may be the same group. */

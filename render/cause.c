@@ -172,9 +172,17 @@ static void print_novel(const struct view *view)
 	novel = &view->job->model->transitions[verdict->novel];
 	from = site_text(view, novel->from);
 	to = site_text(view, novel->to);
-	text_wrap(view, 4,
-		  "rank %d alone, and only once, came from %s, straight to %s: look between these",
-		  verdict->novel_rank, from, to);
+	if (SEG_STATE_SITE(novel->from) == SEG_STATE_SITE(novel->to))
+		text_wrap(view, 4,
+			  "rank %d alone, and only once, went round to %s without what all others "
+			  "call in between: look there",
+			  verdict->novel_rank, to);
+	else
+		text_wrap(
+			view, 4,
+			"rank %d alone, and only once, came from %s, straight to %s: look between "
+			"these",
+			verdict->novel_rank, from, to);
 	free(from);
 	free(to);
 }

@@ -77,7 +77,8 @@ void view_waits_dot(const struct view *view, const struct wait_groups *groups);
  * what differs comes first. */
 void view_messages(const struct view *view, const struct message_pairs *pairs,
 		   const struct rankset *ranks);
-/* requests: what a rank has begun and not completed, the oldest first. */
+/* requests: what a rank has begun and not completed; first what the other end has not met, then the
+ * oldest. */
 void view_requests(const struct view *view, const struct message_pairs *pairs, int rank);
 
 /* Lay out DOT text with libgvc and write it to `path` as "svg", "png" or "pdf". */

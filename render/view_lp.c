@@ -239,8 +239,8 @@ static char *others_text(const struct view *view, uint32_t loop, uint64_t own)
 			struct rankset *ranks = others_in(view, loop, &counts[i]);
 
 			line_add(&line, i ? ", " : "",
-				 i ? xasprintf("%d in %" PRIu64, rankset_count(ranks), counts[i]) :
-				     xasprintf("%d rank%s in %" PRIu64, rankset_count(ranks),
+				 i ? xasprintf("%d in %" PRIu64, rankset_count(ranks), counts[i])
+				   : xasprintf("%d rank%s in %" PRIu64, rankset_count(ranks),
 					       rankset_count(ranks) == 1 ? "" : "s", counts[i]));
 			rankset_destroy(ranks);
 		}
@@ -586,15 +586,17 @@ static void print_confidence(const struct view *view)
 			  "all ranks that do not move are inside MPI; these are the least "
 			  "progressed of them, which need not be the cause");
 	if (verdict->is_likely)
-		text_wrap(view, 2,
-			  "likely, not certain: ranks that poll may do something else, or the "
-			  "order of the calls chose among several");
+		text_wrap(view, 2, "likely, not certain: %s",
+			  verdict->kind == VERDICT_LOST
+				  ? "who has not sent it was found by the order of the calls"
+			  : verdict->kind == VERDICT_DEADLOCK
+				  ? "a thread that has not called MPI so far could still help"
+				  : "ranks that poll may go on to something else");
 	if (!verdict->is_hang)
-		text_wrap(view, 2,
-			  "not sure that this is a hang: it may just take long; %s",
-			  verdict->basis == VERDICT_BY_STACKS && verdict->stay_ns ?
-				  "\"set look 5000\" and \"refresh\" look for longer" :
-				  "look again later");
+		text_wrap(view, 2, "not sure that this is a hang: it may just take long; %s",
+			  verdict->basis == VERDICT_BY_STACKS && verdict->stay_ns
+				  ? "\"set look 5000\" and \"refresh\" look for longer"
+				  : "look again later");
 	if (verdict->is_approximate)
 		text_wrap(view, 2,
 			  "approximate: iterations of an inner loop were compared by their "

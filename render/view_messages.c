@@ -122,6 +122,9 @@ static void look_at(const struct message_pair *pair, const struct rankset *ranks
 	sums->rows++;
 	sums->differing += urgency(pair) == 0;
 	sums->moving += urgency(pair) == 1;
+	/* The others are tokens, of one-sided communication for example. */
+	if (pair->tag < SEG_TAG_MANY)
+		return;
 	if (pair->from >= 0 && rankset_contains(ranks, pair->from))
 		sums->sent += pair->sends;
 	/* Messages that a wildcard took are in their sender's row, too. */

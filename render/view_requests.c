@@ -29,6 +29,12 @@ static const struct table_column columns[] = {
 
 /* ---- Cells -------------------------------------------------------------------------------- */
 
+static bool is_message(const struct model_request *request)
+{
+	return request->kind == SEG_REQUEST_SEND || request->kind == SEG_REQUEST_RECV ||
+	       request->kind == SEG_REQUEST_MATCHED;
+}
+
 static char *kind_text(const struct model_request *request)
 {
 	static const char *const kinds[] = {
@@ -41,6 +47,8 @@ static char *kind_text(const struct model_request *request)
 		[SEG_REQUEST_OTHER] = "other",
 	};
 
+	if (is_message(request) && request->tag < SEG_TAG_MANY)
+		return xstrdup("token");
 	if (request->kind == SEG_REQUEST_COLLECTIVE && request->ordinal)
 		return xasprintf("number %" PRIu64, request->ordinal);
 	if (request->kind == SEG_REQUEST_LOCK)
@@ -56,12 +64,6 @@ static int peer_rank(const struct view *view, const struct model *model,
 	if (request->comm == SEG_NO_COMM)
 		return -1;
 	return job_comms_peer(view->comms, model, request->comm, request->peer);
-}
-
-static bool is_message(const struct model_request *request)
-{
-	return request->kind == SEG_REQUEST_SEND || request->kind == SEG_REQUEST_RECV ||
-	       request->kind == SEG_REQUEST_MATCHED;
 }
 
 static void add_peer(struct table *table, const struct view *view, const struct model *model,
@@ -133,6 +135,11 @@ static char *match_text(const struct view *view, const struct message_pairs *pai
 	return xstrdup("");
 }
 
+static bool is_unmet(const char *match)
+{
+	return !strcmp(match, "not sent") || !strcmp(match, "no receive");
+}
+
 static void add_row(struct table *table, const struct view *view, const struct message_pairs *pairs,
 		    const struct job_lane *lane, const struct model_request *request)
 {
@@ -156,7 +163,7 @@ static void add_row(struct table *table, const struct view *view, const struct m
 	table_cell(table, "%s, %s", site->name, place);
 	table_cell(table, "%s", age);
 	table_cell(table, "%s", match);
-	if (!strcmp(match, "not sent") || !strcmp(match, "no receive"))
+	if (is_unmet(match))
 		table_mark(table, ""); /* the last cell says it */
 	free(kind);
 	free(tag);
@@ -231,6 +238,22 @@ static void print_head(const struct view *view, const struct job_lane *lane,
 	free(on);
 }
 
+/* Those whose other end has not done its part come first. */
+static void add_rows(struct table *table, const struct view *view,
+		     const struct message_pairs *pairs, const struct job_lane *lane,
+		     const struct model_request *const *pending, size_t number)
+{
+	for (int wanted = 1; wanted >= 0; wanted--) {
+		for (size_t i = 0; i < number && table_num_rows(table) < PARTS_MAX_ROWS; i++) {
+			char *match = match_text(view, pairs, lane->rank, lane->model, pending[i]);
+
+			if (is_unmet(match) == wanted)
+				add_row(table, view, pairs, lane, pending[i]);
+			free(match);
+		}
+	}
+}
+
 void view_requests(const struct view *view, const struct message_pairs *pairs, int rank)
 {
 	size_t num_lanes, number, num_idle, first = parts_lanes(view, rank, &num_lanes);
@@ -247,11 +270,10 @@ void view_requests(const struct view *view, const struct message_pairs *pairs, i
 	table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
 	if (is_one_comm(pending, number))
 		table_hide(table, "comm");
-	for (size_t i = 0; i < number && i < PARTS_MAX_ROWS; i++)
-		add_row(table, view, pairs, lane, pending[i]);
+	add_rows(table, view, pairs, lane, pending, number);
 	table_print(table, view);
 	if (number > PARTS_MAX_ROWS)
-		text_wrap(view, 2, "... and %zu younger ones", number - PARTS_MAX_ROWS);
+		text_wrap(view, 2, "... and %zu more", number - PARTS_MAX_ROWS);
 	if (num_idle)
 		text_wrap(view, 2, "%zu persistent request%s not started", num_idle,
 			  num_idle == 1 ? " is" : "s are");

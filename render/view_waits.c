@@ -104,6 +104,8 @@ static const char *mark_of(const struct view *view, const struct wait_group *gro
 	if (group->is_apart)
 		return view->verdict->kind == VERDICT_UNDECIDED ? "<- least progressed?"
 								: "<- least progressed";
+	if (group->is_likely)
+		return "<-> wait for each other while they poll";
 	return group->is_deadlocked ? "<-> wait for each other" : NULL;
 }
 

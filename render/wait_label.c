@@ -21,6 +21,8 @@ char *wait_label_who(const struct view *view, uint32_t lane)
 {
 	const struct job_lane *of = &view->job->model->lanes[lane];
 
+	if (of->model->num_lanes > 1 && of->data->is_main)
+		return xasprintf("rank %d, main thread", of->rank);
 	if (of->model->num_lanes > 1)
 		return xasprintf("rank %d, thread %d", of->rank, of->lane);
 	return xasprintf("rank %d", of->rank);

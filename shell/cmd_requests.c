@@ -15,9 +15,9 @@ const struct command cmd_requests = {
 	.topic = TOPIC_LOOKING,
 	.usage = "requests RANK",
 	.summary = "List what a rank has begun and not completed.",
-	.text = "Non-blocking sends, receives and collectives and locks of windows, the oldest\n"
-		"first, with the call that began them and whether the other end has done its\n"
-		"part.",
+	.text = "Non-blocking sends, receives and collectives, and locks of windows, with the\n"
+		"call that began them and whether the other end has done its part. Those where\n"
+		"it has not come first, then the oldest.",
 	.example = "requests 101",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.min_words = 1,

@@ -95,6 +95,10 @@ static void test_deadlock(void **state)
 	assert_contains(text, "  likely, not certain: ");
 	assert_contains(text, "    rank 3 alone, and only once, came from the start, straight to "
 			      "MPI_Isend, halo() solver.c:125:");
+	hung->verdict.novel = 1; /* into and out of MPI_Isend */
+	view_lp(&hung->view);
+	assert_contains(hung_text(hung),
+			"    rank 3 alone, and only once, went round to MPI_Isend, ");
 	hung_destroy(hung);
 }
 

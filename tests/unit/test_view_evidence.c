@@ -332,11 +332,14 @@ static void test_requests(void **state)
 		 "  exclusive lock     1              MPI_Isend, halo() solver.c:125  72 s\n"},
 		{{.kind = SEG_REQUEST_LOCK, .peer = SEG_PEER_ANY},
 		 "  shared lock   all              MPI_Isend, halo() solver.c:125  72 s\n"},
+		{{.kind = SEG_REQUEST_RECV, .peer = 1, .tag = SEG_TAG_POST},
+		 "  token       1  post         MPI_Isend, halo() solver.c:125  72 s   ?\n"},
 		{{.kind = SEG_REQUEST_OTHER, .comm = SEG_NO_COMM},
 		 "  other                      MPI_Isend, halo() solver.c:125  72 s\n"},
 	};
 	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
 	struct model *model = model_of(hung, 0);
+	const char *text;
 
 	(void)state;
 	hung->view.width = 120;
@@ -350,6 +353,23 @@ static void test_requests(void **state)
 		print_requests(hung, 0);
 		assert_contains(hung_text(hung), cases[i].row);
 	}
+	/* What is not met comes before what is older. */
+	free(model->requests);
+	model->requests = xcalloc(2, sizeof(*model->requests));
+	model->num_requests = 2;
+	for (int i = 0; i < 2; i++)
+		model->requests[i] = (struct model_request){.kind = SEG_REQUEST_RECV,
+							    .flags = SEG_REQUEST_ACTIVE,
+							    .peer = 1,
+							    .tag = 7,
+							    .ordinal = 413 + (uint64_t)i,
+							    .site = SITE_IRECV,
+							    .since_ns = 900 * SECOND + (uint64_t)i};
+	print_requests(hung, 0);
+	text = hung_text(hung);
+	assert_contains(text, "rank 0: 2 requests begun and not complete, all on MPI_COMM_WORLD\n");
+	assert_true(strstr(text, "not sent\n") < strstr(text, "has sent\n"));
+	model->num_requests = 1;
 	model->requests[0].flags = SEG_REQUEST_PERSISTENT;
 	model->dropped_requests = 5;
 	print_requests(hung, 0);
