@@ -19,8 +19,8 @@ HEALTHY_SIZE = 4
 HEALTHY_LOOKS = 2
 
 
-def start(mpi, folder, program, size, *arguments):
-    command = mpi.launcher(size, mpi.recorder, options=program.launch.get(mpi.name, ()))
+def start(mpi, folder, program, size, *arguments, env=None):
+    command = mpi.launcher(size, mpi.recorder, env, program.launch.get(mpi.name, ()))
     return Job([*command, *program.build(mpi, folder), *(str(one) for one in arguments)], size,
                mpi.environment())
 
@@ -55,8 +55,10 @@ def run_faulty(pdb, mpi, folder, program, size, rank):
 
 
 def run_ended(pdb, mpi, folder, program, size, rank):
-    """The fault is the end of the whole job; pdb says that nothing is there."""
-    with start(mpi, folder, program, size, rank) as job:
+    """The fault is the end of the whole job; pdb says that nothing is there. What the ranks leave
+    behind is in a folder of its own, as they may have gone before anybody has seen them."""
+    with tempfile.TemporaryDirectory() as segments, start(
+            mpi, folder, program, size, rank, env={"PDB_SEGMENT_DIR": segments}) as job:
         job.wait_for_line(f"fault: rank {rank}")
         job.wait_for_end()
         answer = ask_job(pdb, job, "lp")

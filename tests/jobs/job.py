@@ -36,8 +36,7 @@ class Job:
         self._changed = threading.Condition()
         self._at_end = False
         self.pids = {}  # rank -> pid, once found
-        self._starts = {}  # pid -> when it started, also of those that have ended
-        self._paths = set()  # of segments seen
+        self._starts = {}  # pid -> start time, of those
         self.launcher = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                          stdin=stdin, env=env, cwd=cwd, text=True,
                                          errors="replace", start_new_session=True)
@@ -106,7 +105,7 @@ class Job:
             env = process.read_environment(pid)
             rank = next((env[name] for name in _RANK_VARIABLES if name in env), None)
             status = process.read_status(pid)
-            if status and rank is not None and int(rank) not in pids and _has_mpi(pid):
+            if rank is not None and int(rank) not in pids and _has_mpi(pid) and status:
                 pids[int(rank)] = pid
                 self._starts[pid] = status.start
         self.pids = pids
@@ -124,10 +123,7 @@ class Job:
 
     def segments(self):
         """By rank, of the ranks found."""
-        starts = {pid: self._starts[pid] for pid in self.pids.values()}
-        segments = segment.find_segments(starts, self.segment_dir)
-        self._paths.update(one.path for one in segments)
-        return {one.rank: one for one in segments}
+        return {one.rank: one for one in segment.find_segments(self._starts, self.segment_dir)}
 
     def wait_until_recorded(self, events=1, timeout=DEADLINE_S):
         """Until each rank has a segment and has made so many transitions."""
@@ -217,11 +213,10 @@ class Job:
                 _kill(owned, pid)
             self.launcher.kill()
             self.launcher.wait()
-        starts = {pid: status.start for pid, status in owned.items() if status} | self._starts
-        left = segment.find_segments(starts, self.segment_dir)
-        for path in self._paths | {one.path for one in left}:
+        starts = {pid: status.start for pid, status in owned.items() if status}
+        for one in segment.find_segments({**starts, **self._starts}, self.segment_dir):
             try:
-                os.unlink(path)
+                os.unlink(one.path)
             except FileNotFoundError:
                 pass
 

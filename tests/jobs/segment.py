@@ -72,8 +72,8 @@ def _read(path, file):
 
 
 def find_segments(starts, directory="/dev/shm"):
-    """The segments that these processes have made. `starts` has the start of each by pid: a file that
-    an earlier process of that pid left behind is not taken for theirs."""
+    """The segments of processes, given by pid and start time: a pid alone may also be that of an
+    earlier process, which has left a segment behind."""
     found = []
     for name in os.listdir(directory):
         suffix = name.rpartition(".")[2]
