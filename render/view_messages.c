@@ -174,8 +174,8 @@ static void print_legend(const struct view *view, const struct sums *sums, size_
 			  is_one ? " in which both ends agree" : "");
 	if (sums->pending)
 		text_wrap(view, 2,
-			  "3 of 4: four are begun (sends started, receives posted), three "
-			  "of them complete");
+			  "N of M: M are begun (sends started, receives posted), N of these "
+			  "complete");
 	if (sums->wildcards)
 		text_wrap(view, 2,
 			  "any: receives with a wildcard; what they got is in its "
