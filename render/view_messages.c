@@ -189,10 +189,11 @@ static void print_legend(const struct view *view, const struct sums *sums, size_
 			  "?, and rows with cancelled or uncounted messages: the two ends "
 			  "cannot be compared");
 	if (sums->moving)
-		text_wrap(view, 2,
-			  "%zu rows of ranks that are moving differ, as they do while "
-			  "messages are under way",
-			  sums->moving);
+		text_wrap(
+			view, 2,
+			"ranks that are moving differ in %zu row%s, as they do while messages are "
+			"under way",
+			sums->moving, sums->moving == 1 ? "" : "s");
 }
 
 void view_messages(const struct view *view, const struct message_pairs *pairs,

@@ -200,9 +200,10 @@ static char *transfer_text(const struct view *view, const struct waitfor_need *n
 		const struct waitfor_collective *of = &view->waitfor->collectives[c];
 		char *comm = comm_label(view, of->comm, LABEL_SHORT);
 
-		text = xasprintf("the end of %s, number %" PRIu64 " on %s, which all members have "
-				 "begun",
-				 of->function, of->number, comm);
+		text = xasprintf("the end of %s, number %" PRIu64 " on %s, %s", of->function,
+				 of->number, comm,
+				 of->mismatch == WAITFOR_NONE ? "which all members have begun"
+							      : "where not all call the same");
 		free(comm);
 		return text;
 	}

@@ -275,7 +275,7 @@ static void test_messages(void **state)
 	text = hung_text(hung);
 	assert_null(strstr(text, "<-"));
 	assert_contains(text, "both ends agree where both stand still\n");
-	assert_contains(text, "2 rows of ranks that are moving differ");
+	assert_contains(text, "ranks that are moving differ in 2 rows");
 	hung_destroy(hung);
 }
 
