@@ -504,7 +504,7 @@ static void test_too_many_tags(void **state)
 	uint32_t grown;
 
 	(void)state;
-	for (int tag = 0; tag < LEDGER_MAX_TAGS + 100; tag++) {
+	for (int tag = 0; tag < (int)LEDGER_MAX_TAGS + 100; tag++) {
 		struct p2p_message m = message(tag % 2, tag);
 		p2p_send(l, &m, 0);
 		p2p_end(l, P2P_DONE, NULL);
