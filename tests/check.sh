@@ -3,29 +3,38 @@
 # Run make targets that test something, one after the other, and add up what they report.
 # usage: check.sh MAKE O=DIR TARGET...
 # A target's last line of the form "N passed, N failed" counts; a target that ends with a failure
-# without having counted one counts as one failed test. Ends with the sum, in the same form.
+# without having counted one counts as one failed test. What a target prints goes to
+# DIR/check/TARGET.log, and of a target that fails to the output as well, but for the tests that
+# passed; V=1 in the environment shows all of it at once. Ends with the sum, in the same form.
 set -u
 make=$1 build=$2
 shift 2
-log=${build#O=}/check.log
-results=${build#O=}/check.results
-mkdir -p "${build#O=}" && : >"$results" || exit 1
+logs=${build#O=}/check
+rm -rf "$logs" && mkdir -p "$logs" || exit 1
 
 total_passed=0 total_failed=0
 for target in "$@"; do
-	echo "== $target"
-	{ $make --no-print-directory "$build" "$target" 2>&1; echo $? >"$log.status"; } | tee "$log"
+	log=$logs/$target.log
+	began=$(date +%s)
+	if [ "${V:-0}" != 0 ]; then
+		{ $make --no-print-directory "$build" "$target" 2>&1; echo $? >"$log.status"; } | tee "$log"
+	else
+		$make --no-print-directory "$build" "$target" >"$log" 2>&1
+		echo $? >"$log.status"
+	fi
 	status=$(cat "$log.status")
+	rm "$log.status"
 	counts=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1)
 	passed=${counts%% *} failed=${counts#*, } failed=${failed%% *}
 	: "${passed:=0}" "${failed:=0}"
 	[ "$status" -ne 0 ] && [ "$failed" -eq 0 ] && failed=1
-	printf '%-20s %s passed, %s failed\n' "$target" "$passed" "$failed" >>"$results"
+	[ "$failed" -ne 0 ] && [ "${V:-0}" = 0 ] && grep -vE '^ok ' "$log"
+	printf '%-20s %5d passed, %d failed  (%d s)\n' \
+		"$target" "$passed" "$failed" $(($(date +%s) - began))
 	total_passed=$((total_passed + passed)) total_failed=$((total_failed + failed))
 done
-rm -f "$log" "$log.status"
 
 echo "== summary"
-cat "$results"
+[ $total_failed -eq 0 ] || grep -hE '^ *FAILED' "$logs"/*.log
 echo "$total_passed passed, $total_failed failed"
 [ $total_failed -eq 0 ] && [ $total_passed -gt 0 ]

@@ -5,7 +5,7 @@
 CHECKS = check-includes check-unit check-recorder check-attach
 
 check: all unit | $(O)/.deps-check
-	@sh tests/check.sh "$(MAKE)" O=$(O) $(CHECKS)
+	@V=$(V) sh tests/check.sh "$(MAKE)" O=$(O) $(CHECKS)
 
 # Includes between folders point only the way that docs/architecture.md draws.
 check-includes:

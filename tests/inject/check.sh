@@ -20,7 +20,7 @@ check() {
 }
 
 wait_for() {
-	for ((i = 0; i < 50; i++)); do
+	for ((i = 0; i < 300; i++)); do
 		"$@" && return 0
 		sleep 0.1
 	done
@@ -36,8 +36,9 @@ start() {
 stop() { [ -z "$pid" ] || { kill -9 "$pid"; wait "$pid"; } 2>/dev/null; pid=; }
 
 steps() { wc -l <"$work/steps"; }
-moves() { local n; n=$(steps); sleep 0.3; [ "$(steps)" -gt "$n" ] && ! grep -q wrong "$work/steps"; }
-stands() { ! moves; }
+has_more_than() { [ "$(steps)" -gt "$1" ]; }
+moves() { wait_for has_more_than "$(steps)" && ! grep -q wrong "$work/steps"; }
+stands() { local n; n=$(steps); sleep 0.3; [ "$(steps)" -eq "$n" ]; }
 has_written() { grep -q '^wchar: [^0]' "/proc/$1/io"; }
 state_is() { [ "$(sed 's/.*) //; s/ .*//' "/proc/$pid/stat" 2>/dev/null)" = "$1" ]; }
 stack_has() {
@@ -62,7 +63,7 @@ check "a C++ function by its name" \
 	injects "injected: rank 7 pid $pid _ZN6victim6Solver7computeEi $address" \
 	"$pid" victim::Solver::compute
 check "it stands" stands
-check "it computes" state_is R
+check "it computes" wait_for state_is R
 check "it is in that function" stack_has "0 victim::Solver::compute"
 check "which was called from its caller" stack_has "1 advance"
 stop

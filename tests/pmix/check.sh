@@ -24,7 +24,7 @@ check() {
 }
 
 wait_for() {
-	for ((i = 0; i < 100; i++)); do
+	for ((i = 0; i < 300; i++)); do
 		"$@" && return 0
 		sleep 0.1
 	done

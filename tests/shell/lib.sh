@@ -55,7 +55,7 @@ expect() {
 
 # wait_for COMMAND...: until it succeeds, at most 30 s.
 wait_for() {
-	for _ in $(seq 300); do
+	for _ in $(seq 600); do
 		"$@" >/dev/null 2>&1 && return 0
 		sleep 0.1
 	done
