@@ -9,7 +9,8 @@ import time
 
 from . import process, segment
 
-DEADLINE_S = 60
+DEADLINE_S = 180
+ANSWER_S = 180  # a machine that stands still for a minute has been seen
 # pdb calls it a hang when a rank stays ten times longer than ever before, for a second at least in a
 # place where it has been before and for three in a new one.
 QUIET_S = 1.1
@@ -260,7 +261,7 @@ class Answer:
         return f"status {self.status}\n" + "\n".join("      | " + line for line in text.split("\n"))
 
 
-def ask(pdb, arguments, timeout=60, env=None):
+def ask(pdb, arguments, timeout=ANSWER_S, env=None):
     """Run pdb without a terminal. A pdb that does not end is a failure of pdb, so it is killed and
     its answer has status None."""
     began = time.monotonic()
@@ -280,7 +281,7 @@ def ask(pdb, arguments, timeout=60, env=None):
     return Answer(status, output, errors, time.monotonic() - began)
 
 
-def ask_job(pdb, job, *commands, timeout=60, env=None):
+def ask_job(pdb, job, *commands, timeout=ANSWER_S, env=None):
     """`pdb --pid LAUNCHER --batch -ex COMMAND ...`"""
     arguments = ["--pid", str(job.pid), "--batch"]
     for command in commands:

@@ -385,31 +385,29 @@ static void last_operation(const char *what)
 		checkpoint();
 		if (strcmp(what, "send") == 0)
 			MPI_Recv(big, BIG, MPI_CHAR, 1, 70, MPI_COMM_WORLD, &status);
-		else if (strcmp(what, "barrier") == 0)
-			MPI_Barrier(MPI_COMM_WORLD);
 		else
 			for (int i = 0; i < 3; i++)
 				MPI_Send(&n, 1, MPI_INT, 1, 70 + i, MPI_COMM_WORLD);
 		return;
 	}
 	write_truth();
-	if (strcmp(what, "recv") == 0) {
-		MPI_Recv(&n, 1, MPI_INT, 0, 70, MPI_COMM_WORLD, &status);
-	} else if (strcmp(what, "probe") == 0) {
-		MPI_Probe(MPI_ANY_SOURCE, 70, MPI_COMM_WORLD, &status);
-	} else if (strcmp(what, "send") == 0) {
+	if (strcmp(what, "send") == 0) {
 		MPI_Ssend(big, BIG, MPI_CHAR, 0, 70, MPI_COMM_WORLD);
-	} else {
-		for (int i = 0; i < 3; i++)
-			MPI_Irecv(&values[i], 1, MPI_INT, 0, 70 + i, MPI_COMM_WORLD, &requests[i]);
-		if (strcmp(what, "waitall") == 0)
-			MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
-		else if (strcmp(what, "waitany") == 0)
-			MPI_Waitany(3, requests, &n, &status);
-		else
-			while (!flag)
-				MPI_Testall(3, requests, &flag, MPI_STATUSES_IGNORE);
+		return;
 	}
+	if (strcmp(what, "recv") == 0)
+		MPI_Recv(&n, 1, MPI_INT, 0, 70, MPI_COMM_WORLD, &status);
+	else if (strcmp(what, "probe") == 0)
+		MPI_Probe(MPI_ANY_SOURCE, 70, MPI_COMM_WORLD, &status);
+	/* Newer MPICH ends a program that leaves messages behind: what is left is received. */
+	int first = strcmp(what, "recv") == 0;
+	for (int i = first; i < 3; i++)
+		MPI_Irecv(&values[i], 1, MPI_INT, 0, 70 + i, MPI_COMM_WORLD, &requests[i]);
+	if (strcmp(what, "waitany") == 0)
+		MPI_Waitany(3, requests, &n, &status);
+	while (strcmp(what, "testall") == 0 && !flag)
+		MPI_Testall(3, requests, &flag, MPI_STATUSES_IGNORE);
+	MPI_Waitall(3 - first, requests + first, MPI_STATUSES_IGNORE);
 }
 
 int main(int argc, char **argv)

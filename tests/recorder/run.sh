@@ -82,22 +82,22 @@ launch() {
 	ranks=$2
 	shift 2
 	if [ "$launch_mpi" = openmpi ]; then
-		timeout 30 mpirun.openmpi --oversubscribe --mca btl_tcp_if_include lo -n "$ranks" \
+		timeout 180 mpirun.openmpi --oversubscribe --mca btl_tcp_if_include lo -n "$ranks" \
 			env LD_PRELOAD="${PRELOAD:-$(preload openmpi)}" "$@" >"$work/out" 2>"$work/err" &
 	else
-		timeout 30 mpiexec.hydra -n "$ranks" env LD_PRELOAD="${PRELOAD:-$(preload mpich)}" \
+		timeout 180 mpiexec.hydra -n "$ranks" env LD_PRELOAD="${PRELOAD:-$(preload mpich)}" \
 			"$@" >"$work/out" 2>"$work/err" &
 	fi
 	job=$!
 }
 
-# Until N ranks are at their checkpoint, the job has ended, or a minute has gone by.
+# Until N ranks are at their checkpoint, the job has ended, or three minutes have gone by.
 wait_ready() {
 	n=0
 	while [ "$(ls "$CHECK_DIR" | grep -c ready)" -lt "$1" ]; do
 		kill -0 "$job" 2>/dev/null || { say "the job ended early"; say_errors; return 1; }
 		n=$((n + 1))
-		[ $n -lt 1200 ] || { say "ranks not ready in time"; return 1; }
+		[ $n -lt 3600 ] || { say "ranks not ready in time"; return 1; }
 		sleep 0.05
 	done
 }
