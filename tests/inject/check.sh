@@ -3,29 +3,11 @@
 # Does inject catch a process where it says, and leave it whole where it does not?
 # usage: check.sh INJECT VICTIM
 set -u
+. "$(dirname "$0")/../checks.bash"
 inject=$(realpath "$1") victim=$(realpath "$2")
-passed=0 failed=0 pid=
+pid=
 work=$(mktemp -d)
 trap 'stop; rm -rf "$work"' EXIT
-
-check() {
-	local what=$1
-	shift
-	if "$@"; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		echo "  FAILED: $what" >&2
-	fi
-}
-
-wait_for() {
-	for ((i = 0; i < 300; i++)); do
-		"$@" && return 0
-		sleep 0.1
-	done
-	return 1
-}
 
 start() {
 	rm -f "$work/steps" # that of the one before
@@ -113,5 +95,4 @@ stop
 check "no arguments" test $? -eq 64
 check "no such process" refuses "inject: .*" 4194304 advance
 
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish_checks

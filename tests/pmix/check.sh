@@ -3,33 +3,14 @@
 # The PMIx tool connection against a real Open MPI 5 mpirun: is the answer right, is the time kept,
 # and does the job live on, whatever happens in the middle? usage: check.sh ASK [ROUNDS]
 set -u
+. "$(dirname "$0")/../checks.bash"
 ask=$(realpath "$1") rounds=${2:-40}
-passed=0 failed=0
 work=$(mktemp -d)
 job=
 # Codes of model/error.h.
 ERROR_NOT_FOUND=2 ERROR_GONE=4 ERROR_TIMEOUT=8 ERROR_UNSUPPORTED=9
 
 trap 'end_job; rm -rf "$work"' EXIT
-
-check() {
-	local what=$1
-	shift
-	if "$@"; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		echo "  FAILED: $what" >&2
-	fi
-}
-
-wait_for() {
-	for ((i = 0; i < 300; i++)); do
-		"$@" && return 0
-		sleep 0.1
-	done
-	return 1
-}
 
 # Four ranks that count to 40 in 8 seconds or more: any loss or disorder shows in the output.
 start_job() {
@@ -134,5 +115,4 @@ else
 	check "prte starts" false
 fi
 
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish_checks

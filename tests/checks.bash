@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Counting checks and waiting for events, for the tests that are shell scripts. Source it.
+passed=0 failed=0
+
+# check WHAT COMMAND...
+check() {
+	local what=$1
+	shift
+	if "$@"; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAILED  $what" >&2
+	fi
+}
+
+# Until the command succeeds, half a minute at most.
+wait_for() {
+	for ((i = 0; i < 300; i++)); do
+		"$@" && return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# The line that make check adds up, and the status for make.
+finish_checks() {
+	echo "$passed passed, $failed failed"
+	[ $failed -eq 0 ]
+}
