@@ -3,20 +3,16 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <linux/openat2.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "model/error.h"
-#include "model/proctable.h"
 #include "model/segment_private.h"
 #include "model/segment_reader.h"
 #include "model/xalloc.h"
@@ -98,13 +94,6 @@ int segment_read_header(int fd, struct seg_header *header, struct pdb_error *err
 
 /* ---- The process ----------------------------------------------------------------------------- */
 
-struct owner {
-	uid_t uid;	/* effective */
-	pid_t own_pid;	/* in its own pid namespace */
-	uint64_t start; /* field 22 of /proc/PID/stat */
-	char state;
-};
-
 /* A file of /proc, whole; NULL and errno. The caller frees. */
 static char *read_proc(pid_t pid, const char *name, size_t *size_ret)
 {
@@ -140,7 +129,7 @@ static char *read_proc(pid_t pid, const char *name, size_t *size_ret)
 }
 
 /* State and start time out of /proc/PID/stat; the name before them may hold anything. */
-static bool parse_stat(const char *stat, struct owner *owner)
+static bool parse_stat(const char *stat, struct segment_owner *owner)
 {
 	const char *end = strrchr(stat, ')');
 	unsigned long long start;
@@ -161,7 +150,7 @@ static int no_process(pid_t pid, struct pdb_error *err)
 	return error_errno(err, "/proc/%d", (int)pid);
 }
 
-static int look_up_process(pid_t pid, struct owner *owner, struct pdb_error *err)
+int segment_find_owner(pid_t pid, struct segment_owner *owner, struct pdb_error *err)
 {
 	size_t size;
 	char *text = read_proc(pid, "stat", &size);
@@ -248,12 +237,34 @@ static int open_dir_of(pid_t pid, const char *dir)
 	return fd;
 }
 
+int segment_open_dir(pid_t pid, struct pdb_error *err)
+{
+	char *dir = segment_dir(pid, err);
+	int fd;
+
+	if (!dir)
+		return -1;
+	if (dir[0] != '/') {
+		error_set(err, ERROR_UNSUPPORTED,
+			  "its segment may be anywhere: set %s=%s to an absolute path",
+			  PDB_ENV_DIR, dir);
+		free(dir);
+		return -1;
+	}
+	fd = open_dir_of(pid, dir);
+	if (fd < 0 && errno == ENOENT)
+		error_set(err, ERROR_NOT_FOUND, "process %d has no recorder: it has no %s", (int)pid,
+			  dir);
+	else if (fd < 0)
+		error_errno(err, "%s of process %d", dir, (int)pid);
+	free(dir);
+	return fd;
+}
+
 /* ---- The file -------------------------------------------------------------------------------- */
 
-/* Open a file and check that it is one that only its owner can have written. uid: the owner that
- * it must have, if not root. */
-static int open_checked(int dir, const char *name, uid_t uid, struct stat *st,
-			struct pdb_error *err)
+int segment_open_checked(int dir, const char *name, uid_t uid, struct stat *st,
+			 struct pdb_error *err)
 {
 	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	int status = -1;
@@ -291,7 +302,7 @@ int segment_open_file(const char *path, struct pdb_error *err)
 	/* Whom root looks at is up to root. */
 	if (uid == 0 && lstat(path, &st) == 0)
 		uid = st.st_uid;
-	fd = open_checked(AT_FDCWD, path, uid, &st, err);
+	fd = segment_open_checked(AT_FDCWD, path, uid, &st, err);
 	if (fd >= 0 && segment_read_header(fd, &header, err) < 0) {
 		error_prefix(err, "%s", path);
 		close(fd);
@@ -308,11 +319,12 @@ static bool has_suffix(const char *text, const char *suffix)
 }
 
 /* The fd of `name` if it is the owner's; -1 and the reason, or ERROR_NONE for a left-over. */
-static int try_segment(int dir, const char *name, const struct owner *owner, struct pdb_error *err)
+static int try_segment(int dir, const char *name, const struct segment_owner *owner,
+		       struct pdb_error *err)
 {
 	struct seg_header header;
 	struct stat st;
-	int fd = open_checked(dir, name, owner->uid, &st, err);
+	int fd = segment_open_checked(dir, name, owner->uid, &st, err);
 
 	if (fd < 0)
 		return -1;
@@ -328,7 +340,8 @@ static int try_segment(int dir, const char *name, const struct owner *owner, str
 	return -1;
 }
 
-static int find_segment(int dir, const struct owner *owner, pid_t pid, struct pdb_error *err)
+static int find_segment(int dir, const struct segment_owner *owner, pid_t pid,
+			struct pdb_error *err)
 {
 	struct pdb_error why = { 0 };
 	struct dirent *entry;
@@ -365,95 +378,13 @@ static int find_segment(int dir, const struct owner *owner, pid_t pid, struct pd
 
 int segment_open_pid(pid_t pid, struct pdb_error *err)
 {
-	struct owner owner;
-	char *dir;
+	struct segment_owner owner;
 	int fd;
 
 	if (pid <= 0)
 		return error_set(err, ERROR_GONE, "no process %d", (int)pid);
-	if (look_up_process(pid, &owner, err) < 0)
+	if (segment_find_owner(pid, &owner, err) < 0)
 		return -1;
-	dir = segment_dir(pid, err);
-	if (!dir)
-		return -1;
-	if (dir[0] != '/') {
-		error_set(err, ERROR_UNSUPPORTED,
-			  "its segment may be anywhere: set %s=%s to an absolute path",
-			  PDB_ENV_DIR, dir);
-		free(dir);
-		return -1;
-	}
-	fd = open_dir_of(pid, dir);
-	if (fd < 0 && errno == ENOENT)
-		error_set(err, ERROR_NOT_FOUND, "process %d has no recorder: it has no %s", (int)pid,
-			  dir);
-	else if (fd < 0)
-		error_errno(err, "%s of process %d", dir, (int)pid);
-	free(dir);
+	fd = segment_open_dir(pid, err);
 	return fd < 0 ? -1 : find_segment(fd, &owner, pid, err);
-}
-
-/* ---- Left-overs ------------------------------------------------------------------------------ */
-
-/* Does anybody have the file open, or mapped, for writing? A read lease is only given when not; so
- * a writer in another pid namespace, whose pid means nothing here, is seen too. */
-static bool has_writer(int fd)
-{
-	/* Should somebody open it just now, the kernel's signal must not end this program. */
-	fcntl(fd, F_SETSIG, SIGURG);
-	if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0)
-		return errno == EAGAIN;
-	fcntl(fd, F_SETLEASE, F_UNLCK);
-	return false;
-}
-
-/* Was it written on this machine? In a directory that machines share, only the name tells; memory
- * is not shared, whatever a container calls itself. */
-static bool is_of_this_machine(int fd, const struct seg_header *header)
-{
-	struct statfs fs;
-
-	return host_is_local(header->host) || (fstatfs(fd, &fs) == 0 && fs.f_type == TMPFS_MAGIC);
-}
-
-static bool is_left_over(int fd)
-{
-	struct seg_header header;
-	struct owner owner;
-	struct pdb_error err = { 0 };
-
-	if (segment_read_header(fd, &header, NULL) < 0 || !is_of_this_machine(fd, &header) ||
-	    has_writer(fd))
-		return false;
-	if (look_up_process(header.pid, &owner, &err) < 0)
-		return err.code == ERROR_GONE;
-	return owner.start != header.pid_start;
-}
-
-int segment_clean(const char *dir, struct pdb_error *err)
-{
-	DIR *list = opendir(dir ? dir : PDB_DEFAULT_SEGMENT_DIR);
-	struct dirent *entry;
-	int removed = 0;
-
-	if (!list)
-		return error_errno(err, "%s", dir ? dir : PDB_DEFAULT_SEGMENT_DIR);
-	while ((entry = readdir(list))) {
-		struct stat st, now;
-		int fd;
-
-		if (strncmp(entry->d_name, PDB_SEGMENT_PREFIX, strlen(PDB_SEGMENT_PREFIX)) != 0)
-			continue;
-		fd = open_checked(dirfd(list), entry->d_name, geteuid(), &st, NULL);
-		if (fd < 0)
-			continue;
-		/* Still the file that was looked at, and not one that took its name since. */
-		if (st.st_uid == geteuid() && is_left_over(fd) &&
-		    fstatat(dirfd(list), entry->d_name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    now.st_ino == st.st_ino && unlinkat(dirfd(list), entry->d_name, 0) == 0)
-			removed++;
-		close(fd);
-	}
-	closedir(list);
-	return removed;
 }

@@ -1,14 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What segment_open.c, segment_reader.c and segment_clock.c share. */
+ * What the segment_*.c share. */
 #ifndef PDB_MODEL_SEGMENT_PRIVATE_H
 #define PDB_MODEL_SEGMENT_PRIVATE_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "model/segment.h"
 
 struct pdb_error;
+struct stat;
+
+/* A live process, as far as its segment has to agree with it. */
+struct segment_owner {
+	uid_t uid;	/* effective */
+	pid_t own_pid;	/* in its own pid namespace */
+	uint64_t start; /* field 22 of /proc/PID/stat */
+	char state;
+};
+
+/* ERROR_GONE: there is no such process, or only a zombie is left of it. */
+int segment_find_owner(pid_t pid, struct segment_owner *owner, struct pdb_error *err);
+/* An fd of the directory of segments of the live process, as that sees it. */
+int segment_open_dir(pid_t pid, struct pdb_error *err);
+/* Open a file and check that it is one that only its owner can have written. uid: the owner that
+ * it must have, if not root. */
+int segment_open_checked(int dir, const char *name, uid_t uid, struct stat *st,
+			 struct pdb_error *err);
 
 /* Read `size` bytes at `offset` or fail: a short read is ERROR_FORMAT ("truncated"). */
 int segment_pread(int fd, void *buffer, size_t size, uint64_t offset, struct pdb_error *err);
