@@ -144,8 +144,8 @@ struct seg_header {
 
 	/* One moment in three clocks, taken at start. A reader on the same host takes the pair
 	 * (ticks, CLOCK_MONOTONIC) again, which gives the rate over the whole time in between. */
-	uint32_t clock; /* enum seg_clock */
-	uint32_t reserved0;
+	uint32_t clock;     /* enum seg_clock */
+	int32_t parent_pid; /* at start, in the writer's pid namespace: who started it; 0: not said */
 	uint64_t start_ticks;
 	uint64_t start_mono_ns;
 	uint64_t start_real_ns; /* CLOCK_REALTIME */

@@ -205,6 +205,7 @@ static int open_new(const char *path)
 static void fill_identity(struct seg_header *h, const struct writer_identity *identity)
 {
 	h->pid = getpid();
+	h->parent_pid = getppid();
 	h->pid_start = start_time();
 	h->uid = geteuid();
 	h->rank = identity->rank;
