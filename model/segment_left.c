@@ -6,6 +6,7 @@
 #include <linux/magic.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -15,6 +16,10 @@
 #include "model/proctable.h"
 #include "model/segment_private.h"
 #include "model/segment_reader.h"
+#include "model/xalloc.h"
+
+/* Within which all ranks of a job are started on one host, however busy that is. */
+enum { START_SECONDS = 10 };
 
 /* Does anybody have the file open, or mapped, for writing? A read lease is only given when not; so
  * a writer in another pid namespace, whose pid means nothing here, is seen too. */
@@ -37,19 +42,135 @@ static bool is_of_this_machine(int fd, const struct seg_header *header)
 	return host_is_local(header->host) || (fstatfs(fd, &fs) == 0 && fs.f_type == TMPFS_MAGIC);
 }
 
-static bool is_left_over(int fd)
+/* Has the process that made this segment ended? */
+static bool is_left_over(int fd, const struct seg_header *header)
 {
-	struct seg_header header;
 	struct segment_owner owner;
 	struct pdb_error err = { 0 };
 
-	if (segment_read_header(fd, &header, NULL) < 0 || !is_of_this_machine(fd, &header) ||
-	    has_writer(fd))
+	if (!is_of_this_machine(fd, header) || has_writer(fd))
 		return false;
-	if (segment_find_owner(header.pid, &owner, &err) < 0)
+	if (segment_find_owner(header->pid, &owner, &err) < 0)
 		return err.code == ERROR_GONE;
-	return owner.start != header.pid_start;
+	return owner.start != header->pid_start;
 }
+
+/* Open a segment of `uid` or root and read its header; -1 if it is none. */
+static int open_segment(int dir, const char *name, uid_t uid, struct stat *st,
+			struct seg_header *header)
+{
+	int fd;
+
+	if (strncmp(name, PDB_SEGMENT_PREFIX, strlen(PDB_SEGMENT_PREFIX)) != 0)
+		return -1;
+	fd = segment_open_checked(dir, name, uid, st, NULL);
+	if (fd >= 0 && segment_read_header(fd, header, NULL) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* ---- Of a job that goes on ------------------------------------------------------------------- */
+
+/* Who started the live rank with this segment, if it is still there: a process with that pid that is
+ * not younger than the rank was its parent then. */
+static bool find_parent(pid_t pid, const struct seg_header *live, struct segment_owner *parent)
+{
+	/* In another pid namespace the numbers mean other processes; 1 adopts whoever is left. */
+	return live->pid == pid && live->parent_pid > 1 && live->size > 0 &&
+	       segment_find_owner(live->parent_pid, parent, NULL) == 0 &&
+	       parent->own_pid == live->parent_pid && parent->start <= live->pid_start;
+}
+
+/* Were both started in one go? A script that takes the part of a launcher may start more jobs. */
+static bool is_of_one_start(const struct seg_header *a, const struct seg_header *b)
+{
+	uint64_t apart = a->pid_start > b->pid_start ? a->pid_start - b->pid_start :
+						       b->pid_start - a->pid_start;
+
+	return apart <= (uint64_t)START_SECONDS * (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+static bool is_sibling(const struct seg_header *header, const struct seg_header *live,
+		       const struct segment_owner *parent)
+{
+	return header->parent_pid == live->parent_pid && header->pid_start >= parent->start &&
+	       is_of_one_start(header, live) &&
+	       header->pid != live->pid && header->uid == live->uid && header->size == live->size &&
+	       header->rank >= 0 && header->rank < live->size && header->rank != live->rank &&
+	       strcmp(header->host, live->host) == 0 && strcmp(header->job, live->job) == 0;
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+	const struct segment_left *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+/* Sort; of several segments of a rank, which had several programs one after the other, one stays. */
+static int sort_left(struct segment_left *left, size_t num)
+{
+	size_t kept = 0;
+
+	if (num)
+		qsort(left, num, sizeof(*left), compare_ranks);
+	for (size_t i = 0; i < num; i++)
+		if (!kept || left[kept - 1].rank != left[i].rank)
+			left[kept++] = left[i];
+	return (int)kept;
+}
+
+int segment_find_left(pid_t pid, struct segment_left **ret, struct pdb_error *err)
+{
+	struct segment_left *left = NULL;
+	struct segment_owner parent;
+	struct seg_header live;
+	size_t num = 0, capacity = 0;
+	struct dirent *entry;
+	DIR *list;
+	int dir, fd = segment_open_pid(pid, err), status;
+
+	if (fd < 0)
+		return -1;
+	status = segment_read_header(fd, &live, err);
+	close(fd);
+	if (status < 0)
+		return -1;
+	*ret = NULL;
+	if (!find_parent(pid, &live, &parent))
+		return 0;
+	dir = segment_open_dir(pid, err);
+	if (dir < 0)
+		return -1;
+	list = fdopendir(dir);
+	if (!list) {
+		error_errno(err, "fdopendir");
+		close(dir);
+		return -1;
+	}
+	while ((entry = readdir(list))) {
+		struct seg_header header;
+		struct stat st;
+
+		fd = open_segment(dirfd(list), entry->d_name, live.uid, &st, &header);
+		if (fd < 0)
+			continue;
+		if (is_sibling(&header, &live, &parent) && is_left_over(fd, &header)) {
+			left = xgrow(left, num, &capacity, sizeof(*left));
+			left[num++] = (struct segment_left){header.rank, header.pid};
+		}
+		close(fd);
+	}
+	closedir(list);
+	*ret = left;
+	return sort_left(left, num);
+}
+
+/* ---- Cleaning up ----------------------------------------------------------------------------- */
 
 int segment_clean(const char *dir, struct pdb_error *err)
 {
@@ -60,16 +181,14 @@ int segment_clean(const char *dir, struct pdb_error *err)
 	if (!list)
 		return error_errno(err, "%s", dir ? dir : PDB_DEFAULT_SEGMENT_DIR);
 	while ((entry = readdir(list))) {
+		struct seg_header header;
 		struct stat st, now;
-		int fd;
+		int fd = open_segment(dirfd(list), entry->d_name, geteuid(), &st, &header);
 
-		if (strncmp(entry->d_name, PDB_SEGMENT_PREFIX, strlen(PDB_SEGMENT_PREFIX)) != 0)
-			continue;
-		fd = segment_open_checked(dirfd(list), entry->d_name, geteuid(), &st, NULL);
 		if (fd < 0)
 			continue;
 		/* Still the file that was looked at, and not one that took its name since. */
-		if (st.st_uid == geteuid() && is_left_over(fd) &&
+		if (st.st_uid == geteuid() && is_left_over(fd, &header) &&
 		    fstatat(dirfd(list), entry->d_name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    now.st_ino == st.st_ino && unlinkat(dirfd(list), entry->d_name, 0) == 0)
 			removed++;

@@ -38,6 +38,21 @@ struct segment_look {
 /* Fill up to `max` entries of looks[]; returns the number of lanes, or -1 and *err. */
 int segment_look(int fd, struct segment_look *looks, int max, struct pdb_error *err);
 
+/* A process that was a rank and has ended without MPI_Finalize: its segment is left. */
+struct segment_left {
+	int rank;
+	pid_t pid; /* that it had; by now it may be another process' */
+};
+
+/* The left-over segments of the job that the live process `pid` is a rank of. Job names and pids come
+ * again, so it takes more: beside its own segment, of the same host, user, job name and job size,
+ * made by processes that were started by the same process as `pid`, within
+ * seconds of it, and that is still there; and they are gone (pid gone or start time different, nobody
+ * has the file open or mapped for writing). Each rank once, sorted. The caller frees *ret (NULL if there are none).
+ * Returns their number, 0 also when nothing can be said (parent gone or not said, another pid
+ * namespace), or -1 and *err as segment_open_pid(). */
+int segment_find_left(pid_t pid, struct segment_left **ret, struct pdb_error *err);
+
 /* Remove the segments in `dir` (NULL: the default) whose owner is the caller and whose process is
  * dead (pid gone or start time different); not those of other machines, in a directory that
  * machines share, whose processes cannot be seen from here. Returns how many were removed, or -1
