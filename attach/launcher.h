@@ -35,7 +35,8 @@ int launcher_read_mpir(const struct launcher_info *launcher, struct proctable **
 
 /* Find the ranks among the descendants of `pid` by their environment (PMIX_RANK,
  * OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID, MPI_LOCALRANKID ...): of nested processes with one
- * rank, the one that has an MPI library mapped, outermost first. Only this node's ranks. */
+ * rank, the one that has an MPI library mapped, outermost first. Only this node's ranks. One that
+ * has no process but has left its segment is in the table as ended. */
 int launcher_scan_procfs(const struct launcher_info *launcher, struct proctable **ret,
 			 struct pdb_error *err);
 

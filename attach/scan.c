@@ -13,6 +13,7 @@
 #include "attach/rankenv.h"
 #include "model/error.h"
 #include "model/rankset.h"
+#include "model/segment_reader.h"
 #include "model/xalloc.h"
 
 #define MAX_DEPTH 32
@@ -111,6 +112,27 @@ static size_t keep_first_job(struct scan *scan)
 	return i;
 }
 
+/* Ranks that have no process any more but left their segments. The others' word is taken in turn,
+ * since some may run without a recorder. */
+static void add_ended(struct proctable *table, int size, const char *host)
+{
+	struct rankset *found = rankset_create();
+	struct segment_left *left = NULL;
+	int num = -1;
+
+	for (size_t i = 0; i < table->num_procs; i++) {
+		rankset_add(found, table->procs[i].rank);
+		if (num < 0)
+			num = segment_find_left(table->procs[i].pid, &left, NULL);
+	}
+	for (int i = 0; i < num; i++) {
+		if (left[i].rank < size && !rankset_contains(found, left[i].rank))
+			proctable_add_ended(table, left[i].rank, left[i].pid, host);
+	}
+	free(left);
+	rankset_destroy(found);
+}
+
 static char *make_note(const struct launcher_info *launcher, size_t num_others)
 {
 	const char *why = "this launcher keeps no table of its ranks; only this node's are found";
@@ -143,6 +165,8 @@ static int fill_table(struct scan *scan, const struct launcher_info *launcher,
 		if (env->size > size && env->size <= MAX_SIZE)
 			size = env->size;
 	}
+	if (table->num_procs < (size_t)size)
+		add_ended(table, size, host);
 	if (proctable_finish(table, err))
 		return -1;
 	if (table->size < size)

@@ -43,6 +43,12 @@ void proctable_add(struct proctable *table, int rank, pid_t pid, const char *hos
 	};
 }
 
+void proctable_add_ended(struct proctable *table, int rank, pid_t pid, const char *host)
+{
+	proctable_add(table, rank, pid, host, "");
+	table->procs[table->num_procs - 1].has_ended = true;
+}
+
 static int compare_procs(const void *a, const void *b)
 {
 	const struct proc *x = a, *y = b;

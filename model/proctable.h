@@ -34,6 +34,7 @@ struct proc {
 	char *host;	  /* as the launcher names it */
 	char *executable; /* path or name as the launcher gives it; "" if not known */
 	bool is_local;	  /* runs on the host that pdb runs on */
+	bool has_ended;	  /* seen by who filled the table; its pid may be another process' by now */
 };
 
 struct proctable {
@@ -55,6 +56,9 @@ void proctable_destroy(struct proctable *table); /* NULL is fine */
 /* Add a rank; strings are copied. Call proctable_finish() after the last. */
 void proctable_add(struct proctable *table, int rank, pid_t pid, const char *host,
 		   const char *executable);
+
+/* The same for a process of this host that is known to have ended. */
+void proctable_add_ended(struct proctable *table, int rank, pid_t pid, const char *host);
 
 /* Sort, refuse negative or duplicate ranks and ranks above 16 Mi, set size and is_local.
  * Tables come from other programs' memory, so nothing in them is trusted. */

@@ -167,7 +167,7 @@ static bool all_are_recorded(const struct proctable *table)
 {
 	for (size_t i = 0; i < table->num_procs; i++)
 		if (table->procs[i].is_local && table->procs[i].pid > 0 &&
-		    !is_recorded(table->procs[i].pid))
+		    !table->procs[i].has_ended && !is_recorded(table->procs[i].pid))
 			return false;
 	return table->num_procs > 0;
 }

@@ -72,7 +72,7 @@ struct looker *looker_create(struct job *job, struct sampler *sampler)
 		local->rank = proc->rank;
 		local->pid = proc->pid;
 		local->fd = -1;
-		if (procfs_stat(proc->pid, 0, &stat) == 0)
+		if (!proc->has_ended && procfs_stat(proc->pid, 0, &stat) == 0)
 			local->start_ticks = stat.start_ticks;
 	}
 	return looker;

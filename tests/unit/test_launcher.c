@@ -15,6 +15,7 @@
 #include "attach/launcher.h"
 #include "attach/procfs.h"
 #include "attach/rankenv.h"
+#include "tests/fixtures/segment_writer.h"
 #include "tests/unit/unit.h"
 
 /* As the MPIR interface has them; found by name in this program's own symbol table. */
@@ -683,6 +684,78 @@ static void test_reused_pids(void **state)
 		stop(pids[i]);
 }
 
+/* A launcher of three ranks: rank 0 is there. */
+static void body_launcher_of_one(const void *argument, int ready)
+{
+	char environment[128], byte;
+	int fds[2];
+
+	setpgid(0, 0);
+	snprintf(environment, sizeof(environment), "PMI_RANK=0\n" PDB_ENV_DIR "=%s", directory);
+	if (pipe(fds))
+		_exit(1);
+	if (!fork()) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		body_rank(environment, fds[1]);
+		_exit(1);
+	}
+	if (read(fds[0], &byte, 1) != 1)
+		_exit(1);
+	(void)argument;
+	wait_here(ready);
+}
+
+static void save_segment(int rank, int size, pid_t pid, uint64_t start, pid_t parent)
+{
+	struct segment_writer *w = segment_writer_create(rank, size);
+	char path[4096];
+
+	w->header.pid = pid;
+	w->header.pid_start = start;
+	w->header.parent_pid = parent;
+	assert_int_equal(segment_writer_save_in(w, directory, path), 0);
+	segment_writer_destroy(w);
+}
+
+/* Rank 1 has no process but has left its segment; rank 2 has nothing, and what another job's has
+ * left is not its. */
+static void test_scan_ended(void **state)
+{
+	pid_t pid = start(body_launcher_of_one, NULL), ended = fork();
+	struct launcher_info info = {.kind = LAUNCHER_HYDRA, .pid = pid, .name = "fake"};
+	struct procfs_stat stat, ended_stat;
+	struct proctable *table;
+	struct pdb_error err;
+	const struct proc *proc;
+
+	(void)state;
+	if (!ended)
+		_exit(0);
+	assert_int_equal(procfs_stat(ended, 0, &ended_stat), 0);
+	assert_int_equal(waitpid(ended, NULL, 0), ended);
+
+	assert_int_equal(launcher_scan_procfs(&info, &table, &err), 0);
+	assert_int_equal(table->num_procs, 1);
+	assert_int_equal(table->size, 3);
+	assert_int_equal(procfs_stat(table->procs[0].pid, 0, &stat), 0);
+	save_segment(0, 3, stat.pid, stat.start_ticks, pid);
+	save_segment(1, 3, ended, ended_stat.start_ticks, pid);
+	save_segment(2, 3, ended, ended_stat.start_ticks, getpid());
+	proctable_destroy(table);
+
+	assert_int_equal(launcher_scan_procfs(&info, &table, &err), 0);
+	assert_int_equal(table->num_procs, 2);
+	assert_false(proctable_find(table, 0)->has_ended);
+	proc = proctable_find(table, 1);
+	assert_non_null(proc);
+	assert_true(proc->has_ended && proc->is_local);
+	assert_int_equal(proc->pid, ended);
+	assert_null(proctable_find(table, 2));
+	assert_int_equal(table->size, 3);
+	proctable_destroy(table);
+	stop(pid);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -698,6 +771,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_table_against_environment),
 		cmocka_unit_test(test_reused_pids),
+		cmocka_unit_test(test_scan_ended),
 	};
 
 	if (argc > 3 && !strcmp(argv[1], "--as-odd"))

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A rank ends its process in the middle of the program, and the launcher was told to let the others
- * go on without it: they wait for it. MPICH's has no table of its ranks, so that nothing is known of
- * one that is not there.
+ * go on without it: they wait for it. MPICH's has no table of its ranks; there the segment that the
+ * rank has left tells that it was there.
  * expect: kind=left lp=R gone=R
- * expect mpich: kind=likely gone=R
  * says: process has ended
  * ranks: 4:1 8:4
  * launch: openmpi4 --mca orte_allowed_exit_without_sync 1
