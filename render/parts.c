@@ -18,6 +18,9 @@
 #include "render/parts.h"
 #include "render/text.h"
 
+/* Of the ranks in a mark. */
+enum { MARK_RANKS_WIDTH = 24 };
+
 int parts_num_ranks(const struct view *view)
 {
 	const struct job *job = view->job;
@@ -36,16 +39,52 @@ struct rankset *parts_in_focus(const struct view *view, const struct rankset *ra
 	return set;
 }
 
-const char *parts_mark(const struct view *view, uint32_t group)
+bool parts_is_culprit(const struct view *view, uint32_t group)
 {
 	const struct verdict *verdict = view->verdict;
 
 	for (size_t i = 0; i < verdict->num_culprit_groups; i++) {
 		if (verdict->culprit_groups[i] == group)
-			return verdict->kind == VERDICT_UNDECIDED ? "<- least progressed?"
-								  : "<- least progressed";
+			return true;
 	}
-	return NULL;
+	return false;
+}
+
+struct rankset *parts_culprits(const struct view *view, uint32_t group)
+{
+	struct rankset *culprits;
+
+	if (!parts_is_culprit(view, group))
+		return rankset_create();
+	culprits = rankset_copy(view->groups->groups[group].ranks);
+	rankset_keep_set(culprits, view->verdict->culprits);
+	return culprits;
+}
+
+char *parts_mark_as(const struct view *view, uint32_t group, const struct rankset *shown,
+		    const char *words)
+{
+	struct rankset *culprits = parts_culprits(view, group);
+	char *mark = NULL;
+
+	rankset_keep_set(culprits, shown);
+	if (rankset_count(culprits) < rankset_count(shown)) {
+		char *list = label_rank_list(culprits, MARK_RANKS_WIDTH);
+
+		mark = rankset_is_empty(culprits) ? NULL : xasprintf("%s: %s", words, list);
+		free(list);
+	} else {
+		mark = xstrdup(words);
+	}
+	rankset_destroy(culprits);
+	return mark;
+}
+
+char *parts_mark(const struct view *view, uint32_t group, const struct rankset *shown)
+{
+	return parts_mark_as(view, group, shown,
+			     view->verdict->kind == VERDICT_UNDECIDED ? "<- least progressed?"
+								      : "<- least progressed");
 }
 
 char *parts_since(const struct view *view, const struct eqgroup *group)

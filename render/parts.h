@@ -21,9 +21,18 @@ int parts_num_ranks(const struct view *view);
 /* The ranks of a group that are in focus, maybe none. The caller destroys. */
 struct rankset *parts_in_focus(const struct view *view, const struct rankset *ranks);
 
-/* "<- least progressed" for the groups that the verdict names (with a question mark if it is
- * undecided among several), NULL for all others. Static text. */
-const char *parts_mark(const struct view *view, uint32_t group);
+/* Does the verdict name the group, or some of its ranks? */
+bool parts_is_culprit(const struct view *view, uint32_t group);
+/* The ranks of the group that the verdict names, maybe none. The caller destroys. */
+struct rankset *parts_culprits(const struct view *view, uint32_t group);
+
+/* For a line about the ranks `shown` of a group: "<- least progressed" if the verdict names all of
+ * them (with a question mark if it is undecided among several), "<- least progressed: 3-4" if it
+ * names only these, NULL if none. At least one is shown. The caller frees. */
+char *parts_mark(const struct view *view, uint32_t group, const struct rankset *shown);
+/* The same in other words: "*", "*: 3-4". */
+char *parts_mark_as(const struct view *view, uint32_t group, const struct rankset *shown,
+		    const char *words);
 
 /* How long a group has been where it is: "72 s", "3 to 72 s", "moving", "0.1 to 72 s, 3 moving". */
 char *parts_since(const struct view *view, const struct eqgroup *group);

@@ -60,6 +60,20 @@ static char *more_text(const struct view *view, uint32_t g, char *const *doing)
 	return text;
 }
 
+/* "6:[0-5]", or if the verdict names only some of them "2:[3-4] of 6:[0-5]". */
+static char *who_text(const struct rankset *ranks, const struct rankset *culprits)
+{
+	char *all = label_ranks(ranks, RANKS_WIDTH), *some, *text;
+
+	if (rankset_is_empty(culprits) || rankset_count(culprits) == rankset_count(ranks))
+		return all;
+	some = label_ranks(culprits, RANKS_WIDTH);
+	text = xasprintf("%s of %s", some, all);
+	free(some);
+	free(all);
+	return text;
+}
+
 /* A label for each group. The caller frees them and the array. */
 static char **make_labels(const struct view *view)
 {
@@ -69,10 +83,12 @@ static char **make_labels(const struct view *view)
 	for (size_t g = 0; g < number; g++)
 		doing[g] = label_doing(view->job, &view->groups->groups[g]);
 	for (size_t g = 0; g < number; g++) {
-		char *ranks = label_ranks(view->groups->groups[g].ranks, RANKS_WIDTH);
+		struct rankset *culprits = parts_culprits(view, (uint32_t)g);
+		char *ranks = who_text(view->groups->groups[g].ranks, culprits);
 		char *more = more_text(view, (uint32_t)g, doing);
 
 		labels[g] = xasprintf("%s %s%s", ranks, doing[g], more);
+		rankset_destroy(culprits);
 		free(ranks);
 		free(more);
 	}
@@ -166,7 +182,7 @@ static void box_layer(const struct view *view, struct picture *picture, const ui
 		room = number;
 	for (int culprits = 1; culprits >= 0; culprits--) {
 		for (uint32_t g = 0; g < num_groups; g++) {
-			if (layers[g] != layer || (parts_mark(view, g) != NULL) != culprits)
+			if (layers[g] != layer || parts_is_culprit(view, g) != culprits)
 				continue;
 			if (room > 0) {
 				picture->box_of[g] = (uint32_t)picture->num_boxes++;
@@ -201,11 +217,19 @@ static void assign_boxes(const struct view *view, struct picture *picture)
 	free(layers);
 }
 
+static void add_culprits(const struct view *view, uint32_t g, struct rankset *culprits)
+{
+	struct rankset *more = parts_culprits(view, g);
+
+	rankset_add_set(culprits, more);
+	rankset_destroy(more);
+}
+
 static void label_boxes(const struct view *view, struct picture *picture, char *const *labels)
 {
 	picture->boxes = xcalloc(picture->num_boxes, sizeof(*picture->boxes));
 	for (size_t b = 0; b < picture->num_boxes; b++) {
-		struct rankset *ranks = rankset_create();
+		struct rankset *ranks = rankset_create(), *culprits = rankset_create();
 		size_t inside = 0;
 		const char *label = NULL;
 
@@ -215,11 +239,11 @@ static void label_boxes(const struct view *view, struct picture *picture, char *
 			inside++;
 			label = labels[g];
 			rankset_add_set(ranks, view->groups->groups[g].ranks);
-			if (parts_mark(view, g))
-				picture->boxes[b].is_marked = true;
+			add_culprits(view, g, culprits);
 		}
+		picture->boxes[b].is_marked = !rankset_is_empty(culprits);
 		if (inside > 1) {
-			char *who = label_ranks(ranks, RANKS_WIDTH);
+			char *who = who_text(ranks, culprits);
 
 			picture->boxes[b].label = xasprintf("(%zu groups) %s", inside, who);
 			picture->num_folded += inside;
@@ -228,6 +252,7 @@ static void label_boxes(const struct view *view, struct picture *picture, char *
 			picture->boxes[b].label = xstrdup(label);
 		}
 		rankset_destroy(ranks);
+		rankset_destroy(culprits);
 	}
 }
 
@@ -320,7 +345,7 @@ void view_graph_dot(const struct view *view)
 	dot = dot_create(title, "groups");
 	labels = make_labels(view);
 	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
-		bool is_culprit = parts_mark(view, g) != NULL;
+		bool is_culprit = parts_is_culprit(view, g);
 		uint64_t ranks = (uint64_t)rankset_count(view->groups->groups[g].ranks);
 
 		/* Culprits first, then the largest. */

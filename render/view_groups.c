@@ -74,7 +74,7 @@ static void add_row(struct table *table, const struct view *view, uint32_t g,
 	const struct eqgroup *group = &view->groups->groups[g];
 	char *where = label_where(view->job, group, LABEL_SHORT);
 	char *iterations = parts_iterations(view, group), *since = parts_since(view, group);
-	const char *mark = parts_mark(view, g);
+	char *mark = parts_mark(view, g, ranks);
 
 	table_row(table);
 	table_cell(table, "%" PRIu32, g + 1);
@@ -88,6 +88,7 @@ static void add_row(struct table *table, const struct view *view, uint32_t g,
 	table_cell(table, "%s", since);
 	if (mark)
 		table_mark(table, mark);
+	free(mark);
 	free(where);
 	free(iterations);
 	free(since);
@@ -136,7 +137,7 @@ void view_groups(const struct view *view)
 		}
 		/* Culprits are small as a rule: room is kept for them. */
 		if (table_num_rows(table) >=
-		    (parts_mark(view, g) ? 2 * PARTS_MAX_ROWS : PARTS_MAX_ROWS)) {
+		    (parts_is_culprit(view, g) ? 2 * PARTS_MAX_ROWS : PARTS_MAX_ROWS)) {
 			rankset_add_set(rest, ranks);
 			num_rest++;
 		} else {

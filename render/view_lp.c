@@ -178,7 +178,7 @@ static struct rankset *others_in(const struct view *view, uint32_t loop, uint64_
 		const struct eqgroup *group = &view->groups->groups[g];
 		const struct iteration *iteration = find_iteration(group->place, loop);
 
-		if (group->role != view->progress->loops[loop].role || parts_mark(view, g))
+		if (group->role != view->progress->loops[loop].role || parts_is_culprit(view, g))
 			continue;
 		if (count ? iteration && iteration->count == *count : !iteration)
 			rankset_add_set(ranks, group->ranks);
@@ -204,7 +204,7 @@ static uint64_t *other_counts(const struct view *view, uint32_t loop, size_t *nu
 		const struct iteration *iteration = find_iteration(group->place, loop);
 
 		if (group->role == view->progress->loops[loop].role && iteration &&
-		    !parts_mark(view, g))
+		    !parts_is_culprit(view, g))
 			counts[number++] = iteration->count;
 	}
 	qsort(counts, number, sizeof(*counts), compare_counts);

@@ -102,7 +102,7 @@ static void add_row(struct table *table, const struct view *view, const struct s
 	const struct iteration *iteration = outermost(group);
 	char *doing = label_doing(view->job, group);
 	char *since = parts_since(view, group), *iterations = parts_iterations(view, group);
-	char *rate = rate_text(view, group);
+	char *rate = rate_text(view, group), *mark = parts_mark_as(view, g, ranks, "*");
 
 	table_row(table);
 	table_ranks(table, ranks);
@@ -118,8 +118,9 @@ static void add_row(struct table *table, const struct view *view, const struct s
 	table_cell(table, "%s", doing);
 	table_cell(table, "%s", rate);
 	table_cell(table, "%s", since);
-	if (parts_mark(view, g))
-		table_mark(table, "*");
+	if (mark)
+		table_mark(table, mark);
+	free(mark);
 	free(doing);
 	free(since);
 	free(rate);
@@ -167,7 +168,7 @@ static void print_section(const struct view *view, uint32_t loop)
 			continue;
 		}
 		if (table_num_rows(table) >=
-		    (parts_mark(view, g) ? 2 * PARTS_MAX_ROWS : PARTS_MAX_ROWS))
+		    (parts_is_culprit(view, g) ? 2 * PARTS_MAX_ROWS : PARTS_MAX_ROWS))
 			num_rest++;
 		else
 			add_row(table, view, &scale, g, ranks);

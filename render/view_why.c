@@ -50,7 +50,7 @@ static size_t *find_way(const struct view *view, uint32_t start, size_t *num_ret
 	while (head < tail && !is_culprit) {
 		uint32_t from = queue[head++];
 
-		is_culprit = from != start && parts_mark(view, from);
+		is_culprit = from != start && parts_is_culprit(view, from);
 		if (is_culprit || (goal == UINT32_MAX && graph->is_least[from]))
 			goal = from;
 		for (size_t e = first_edge(graph, from);
@@ -95,7 +95,7 @@ static void print_place(const struct view *view, uint32_t g, const char *who, in
 	const struct eqgroup *group = &view->groups->groups[g];
 	char *where = label_where(view->job, group, LABEL_FULL);
 	char *since = parts_since(view, group);
-	const char *mark = parts_mark(view, g);
+	char *mark = parts_mark(view, g, group->ranks);
 	const struct place *place = group->place;
 	bool is_frontier = place->num_iterations == 0;
 	size_t number = is_frontier ? place->num_frontier : parts_num_iterations(view, group);
@@ -115,6 +115,7 @@ static void print_place(const struct view *view, uint32_t g, const char *who, in
 	}
 	if (mark)
 		text_wrap(view, indent + STEP, "%s", mark);
+	free(mark);
 	free(where);
 	free(since);
 }
@@ -216,7 +217,7 @@ static void print_way(const struct view *view, uint32_t start, int indent)
 		free(who);
 		start = edge->to;
 	}
-	if (!parts_mark(view, start))
+	if (!parts_is_culprit(view, start))
 		print_no_way(view, indent + STEP);
 	free(way);
 }
@@ -228,7 +229,7 @@ static void print_order(const struct view *view, int rank, uint32_t start)
 
 	print_place(view, start, who, 0);
 	free(who);
-	if (parts_mark(view, start))
+	if (parts_is_culprit(view, start))
 		text_wrap(view, STEP, "\"lp\" says what speaks for it");
 	else
 		print_way(view, start, 0);
@@ -250,6 +251,6 @@ void view_why(const struct view *view, int rank)
 		return;
 	if (indent == 0)
 		print_order(view, rank, start);
-	else if (!parts_mark(view, from))
+	else if (!parts_is_culprit(view, from))
 		print_way(view, from, indent - STEP);
 }

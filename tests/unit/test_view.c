@@ -207,6 +207,46 @@ static void test_evidence(void **state)
 	hung_destroy(hung);
 }
 
+/* Of the two ranks of a group the verdict names one. */
+static void test_group_in_part(void **state)
+{
+	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+	struct rankset *focus = NULL;
+	uint32_t pair = 0;
+
+	(void)state;
+	while (!rankset_contains(hung->groups.groups[pair].ranks, 4))
+		pair++;
+	assert_int_equal(rankset_count(hung->groups.groups[pair].ranks), 2);
+	assert_int_equal(hung->verdict.num_culprit_groups, 1);
+	hung->verdict.culprit_groups[0] = pair;
+	set_ranks(&hung->verdict.culprits, "4");
+	hung->view.width = 250;
+
+	view_groups(&hung->view);
+	assert_contains(hung_text(hung), "<- least progressed: 4\n");
+	view_progress(&hung->view);
+	assert_contains(hung_text(hung), "*: 4\n");
+	view_why(&hung->view, 2);
+	assert_contains(hung_text(hung), "<- least progressed: 4\n");
+	view_graph(&hung->view);
+	assert_contains(hung_text(hung), "1:[4] of 2:[2,4] MPI_Waitall  *");
+	view_graph_dot(&hung->view);
+	assert_contains(hung_text(hung), "1:[4] of 2:[2,4] MPI_Waitall");
+
+	/* As far as ranks are in focus. */
+	set_ranks(&focus, "4");
+	hung->view.focus = focus;
+	view_groups(&hung->view);
+	assert_contains(hung_text(hung), "<- least progressed\n");
+	set_ranks(&focus, "2-3");
+	hung->view.focus = focus;
+	view_groups(&hung->view);
+	assert_null(strstr(hung_text(hung), "least progressed"));
+	rankset_destroy(focus);
+	hung_destroy(hung);
+}
+
 static void test_process_states(void **state)
 {
 	static const struct {
@@ -675,6 +715,7 @@ int main(void)
 		cmocka_unit_test(test_first_line),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_evidence),
+		cmocka_unit_test(test_group_in_part),
 		cmocka_unit_test(test_process_states),
 		cmocka_unit_test(test_stacks_only),
 		cmocka_unit_test(test_holes),
