@@ -123,6 +123,13 @@ static void leave_collective(struct walker *k, uint32_t c)
 	}
 	for (size_t i = 0; i < node->num_missing; i++)
 		go_to(k, k->p->first_rank + (uint32_t)k->p->missing[node->first_missing + i]);
+	/* Nobody is known to be missing: it may be any of whom nothing is known. */
+	if (k->w->collectives[c].num_missing == 0 && k->w->collectives[c].num_unknown > 0) {
+		const struct rankset *unknown = k->p->unknown[k->w->collectives[c].comm];
+
+		for (int rank = rankset_first(unknown); rank >= 0; rank = rankset_next(unknown, rank))
+			go_to(k, k->p->first_rank + (uint32_t)rank);
+	}
 	if (node->chain != WAITFOR_NONE)
 		go_to(k, k->p->first_collective + node->chain);
 }

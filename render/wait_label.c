@@ -202,8 +202,9 @@ static char *transfer_text(const struct view *view, const struct waitfor_need *n
 
 		text = xasprintf("the end of %s, number %" PRIu64 " on %s, %s", of->function,
 				 of->number, comm,
-				 of->mismatch == WAITFOR_NONE ? "which all members have begun"
-							      : "where not all call the same");
+				 of->mismatch != WAITFOR_NONE ? "where not all call the same"
+				 : of->num_unknown > 0 ? "which all of whom it is known have begun"
+						       : "which all members have begun");
 		free(comm);
 		return text;
 	}

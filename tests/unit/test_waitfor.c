@@ -304,6 +304,8 @@ static void test_chains(void **state)
 		{{"r1", "r0"}, 1, "1 0 cycle 0-1 from 0"},
 		{{"b", "b", "r3", "x"}, 0, "0 3 outside 3"},
 		{{"b", "b", "r0", "b"}, 1, "1 2 0 cycle 0,2 from 1"},
+		{{"b", "b", "e"}, 0, "0 2 left 2"},
+		{{"b", "b", "e", "x"}, 0, "0 3 outside 3"},
 		{{"a", "d0 a", "b"}, 1, "1 mismatch 0-2"},
 		{{"x", "m"}, 0, "0 outside 0"},
 		{{"ir1 ir2 v", "r0", "x"}, 0, "0 2 outside 2"},
