@@ -46,9 +46,11 @@ def find_steps(mpi, command):
         steps *= 4
 
 
-def measure(pdb, job):
-    """The median time of a run of pdb that is not killed."""
-    answers = [ask_job(pdb, job, *COMMANDS) for _ in range(3)]
+def measure(pdb, mpi, command):
+    """The median time of a run of pdb that is not killed, on a job that does not end."""
+    with start(mpi, command, 1000000000) as job:
+        job.wait_until_recorded()
+        answers = [ask_job(pdb, job, *COMMANDS) for _ in range(3)]
     for answer in answers:
         check(answer.status in (0, 1), f"pdb alone failed: {answer.show()}")
     return sorted(answer.seconds for answer in answers)[1]
@@ -109,13 +111,11 @@ def test_kills(pdb, mpi, command, kills, seed):
     steps = find_steps(mpi, command)
     expected, _ = run_alone(mpi, command, steps)
     done = at_work = runs = 0
-    duration = None
+    duration = measure(pdb, mpi, command)
     while done < kills:
         with start(mpi, command, steps) as job:
             job.wait_until_recorded()
             while done < kills and job.launcher.poll() is None:
-                if duration is None:
-                    duration = measure(pdb, job)
                 try:
                     at_work += kill_once(pdb, job, generator.uniform(0, duration))
                 except FileNotFoundError as error:
