@@ -93,20 +93,26 @@ job=
 check "nobody waits for a launcher that has ended" wait_for nobody_asks
 
 # A launcher for several jobs: the latest that lives is taken, or the one named.
-prte --daemonize --report-pid "$work/prte" >/dev/null 2>"$work/errors" </dev/null
-if wait_for test -s "$work/prte"; then
+# In a temporary folder of its own: prun gives up on what killed launchers have left in /tmp.
+mkdir "$work/tmp"
+export TMPDIR=$work/tmp
+prte --daemonize --report-pid "$work/prte" --report-uri "$work/uri" >/dev/null 2>"$work/errors" \
+	</dev/null
+run() { prun --dvm-uri "file:$work/uri" -n 1 "$@" 2>>"$work/errors" & }
+if wait_for test -s "$work/prte" && wait_for test -s "$work/uri"; then
 	job=$(cat "$work/prte")
 	check "no job yet" fails_with $ERROR_NOT_FOUND 5000 "$job" 5000
-	prun --pid "$job" -n 1 sleep 20 2>/dev/null &
+	run sleep 1000
 	first=$!
 	wait_for "$ask" "$job" 5000 >/dev/null 2>&1
 	first_name=$("$ask" "$job" 5000 | head -n 1)
-	prun --pid "$job" -n 1 sleep 30 2>/dev/null &
+	run sleep 1000
 	second=$!
 	is_another() { [ "$("$ask" "$job" 5000 | head -n 1)" != "$first_name" ]; }
 	check "the latest job" wait_for is_another
 	named() { [ "$("$ask" "$job" 5000 "$first_name" | head -n 1)" = "$first_name" ]; }
 	check "the job named" named
+	[ $failed -eq 0 ] || cat "$work/errors" >&2
 	{ kill $first $second "$job"
 	wait $first $second; } 2>/dev/null
 	job=
