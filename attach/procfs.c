@@ -67,7 +67,7 @@ char *procfs_read(pid_t pid, const char *name, size_t *size_ret)
 static int parse_stat(const char *text, struct procfs_stat *ret)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
-	unsigned long long start;
+	unsigned long long user, system, start;
 	unsigned int flags;
 	size_t length;
 	int ppid;
@@ -76,15 +76,16 @@ static int parse_stat(const char *text, struct procfs_stat *ret)
 	if (!open || !close || close < open)
 		goto bad;
 	if (sscanf(close + 1,
-		   " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
-		   "%llu",
-		   &state, &ppid, &flags, &start) != 4)
+		   " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d "
+		   "%*d %llu",
+		   &state, &ppid, &flags, &user, &system, &start) != 6)
 		goto bad;
 	ret->pid = (pid_t)strtol(text, NULL, 10);
 	ret->ppid = ppid;
 	ret->state = state;
 	ret->is_ending = state == 'Z' || state == 'X' || flags & KERNEL_EXITING;
 	ret->start_ticks = start;
+	ret->cpu_ticks = user + system;
 	length = (size_t)(close - open - 1);
 	if (length >= sizeof(ret->comm))
 		length = sizeof(ret->comm) - 1;

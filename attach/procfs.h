@@ -18,6 +18,7 @@ struct procfs_stat {
 	bool is_ending;       /* has ended or is about to: no looking into it any more */
 	char comm[32];        /* the kernel's short name */
 	uint64_t start_ticks; /* tells a process from a later one with the same pid */
+	uint64_t cpu_ticks;   /* processor time used so far, sysconf(_SC_CLK_TCK) a second */
 };
 
 /* Of a process (tid 0) or of one of its threads. -1: no such process. */

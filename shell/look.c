@@ -37,6 +37,8 @@ struct local {
 	int fd; /* the segment while looking; -1: none */
 	struct segment_look *looks;
 	int num_looks;
+	uint64_t cpu_ticks; /* that the process had used at the first look */
+	bool *lanes_starved; /* [num_looks] at the second look, see is_starved() */
 	struct pdb_error trouble;
 	struct model *model;
 };
@@ -116,6 +118,8 @@ static void raise_file_limit(size_t needed)
 
 static void first_look(struct local *local)
 {
+	struct procfs_stat stat;
+
 	if (!is_alive(local)) {
 		error_set(&local->trouble, ERROR_GONE, JOB_HOLE_ENDED);
 		return;
@@ -123,8 +127,29 @@ static void first_look(struct local *local)
 	local->fd = segment_open_pid(local->pid, &local->trouble);
 	if (local->fd < 0)
 		return;
+	if (procfs_stat(local->pid, 0, &stat) == 0)
+		local->cpu_ticks = stat.cpu_ticks;
 	local->looks = xcalloc(MAX_LANES, sizeof(*local->looks));
 	local->num_looks = segment_look(local->fd, local->looks, MAX_LANES, &local->trouble);
+}
+
+/* Could the thread have gone on, but got no processor between the looks, nor did any other thread
+ * of its process? Ticks are of 10 ms. */
+static bool is_starved(const struct local *local, const struct model_lane *lane)
+{
+	struct procfs_stat all, thread;
+
+	return procfs_stat(local->pid, 0, &all) == 0 && all.cpu_ticks <= local->cpu_ticks + 1 &&
+	       procfs_stat(local->pid, lane->is_main ? local->pid : lane->tid, &thread) == 0 &&
+	       thread.state == 'R';
+}
+
+static void find_starved(struct local *local)
+{
+	local->lanes_starved = xcalloc(local->num_looks, sizeof(*local->lanes_starved));
+	for (int i = 0; i < local->num_looks && (size_t)i < local->model->num_lanes; i++)
+		if (local->model->lanes[i].polls > 0)
+			local->lanes_starved[i] = is_starved(local, &local->model->lanes[i]);
 }
 
 static void second_look(struct local *local)
@@ -134,7 +159,11 @@ static void second_look(struct local *local)
 	error_clear(&local->trouble);
 	if (segment_read(local->fd, &local->model, &local->trouble) < 0)
 		local->model = NULL;
-	if (!local->model || local->model->life != SEG_LIFE_STOPPED)
+	if (!local->model)
+		return;
+	if (local->num_looks > 0)
+		find_starved(local);
+	if (local->model->life != SEG_LIFE_STOPPED)
 		return;
 	/* It stands where the rank was then, which would look like a rank that does not move. */
 	model_destroy(local->model);
@@ -150,6 +179,8 @@ static void forget_look(struct local *local)
 	local->fd = -1;
 	free(local->looks);
 	local->looks = NULL;
+	free(local->lanes_starved);
+	local->lanes_starved = NULL;
 	local->num_looks = 0;
 	model_destroy(local->model);
 	local->model = NULL;
@@ -226,6 +257,9 @@ static void set_moves(struct job_lane *lane, const struct local *local)
 			      0;
 	lane->has_polled =
 		lane->has_moved ? lane->data->polls > 0 : lane->data->polls > look->polls;
+	/* One that has polled where it is does so still when it has done nothing else since. */
+	if (local->lanes_starved && local->lanes_starved[lane->lane])
+		lane->has_polled = true;
 }
 
 /* A new job model of what was read; NULL if nothing was. */
