@@ -144,11 +144,16 @@ static bool is_starved(const struct local *local, const struct model_lane *lane)
 	       thread.state == 'R';
 }
 
+/* Only for so long after its last poll: a rank that computes for ever after it has polled gets no
+ * processor in one look or another either. */
+enum { STARVED_NS = 1000 * 1000 * 1000 };
+
 static void find_starved(struct local *local)
 {
 	local->lanes_starved = xcalloc(local->num_looks, sizeof(*local->lanes_starved));
 	for (int i = 0; i < local->num_looks && (size_t)i < local->model->num_lanes; i++)
-		if (local->model->lanes[i].polls > 0)
+		if (local->model->lanes[i].polls > 0 &&
+		    local->model->now_ns < local->model->lanes[i].last_poll_ns + STARVED_NS)
 			local->lanes_starved[i] = is_starved(local, &local->model->lanes[i]);
 }
 
