@@ -4,6 +4,7 @@
  *   ANSWER_ERROR: code, text
  *   ANSWER_TABLE: job, note, number of processes, and for each process
  *	rank, pid, flags, [host if SAME_HOST is not set], [executable if SAME_EXECUTABLE is not set]
+ *	ANSWER_SPAWNED: name of the job
  * where a word is a uint32_t and a text is its length as a word and then its bytes. */
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 enum answer_kind {
 	ANSWER_ERROR = 1,
 	ANSWER_TABLE = 2,
+	ANSWER_SPAWNED = 3,
 };
 
 enum proc_flags {
@@ -104,6 +106,13 @@ void answer_encode_table(struct answer *answer, const struct proctable *table)
 			put_text(answer, proc->executable);
 		before = proc;
 	}
+	close_header(answer);
+}
+
+void answer_encode_spawned(struct answer *answer, const char *nspace)
+{
+	put_header(answer, ANSWER_SPAWNED);
+	put_text(answer, nspace);
 	close_header(answer);
 }
 
@@ -211,23 +220,51 @@ static int decode_table(struct reader *reader, struct proctable **ret, struct pd
 	return 0;
 }
 
-int answer_decode(const char *bytes, size_t length, struct proctable **ret, struct pdb_error *err)
+static int set_damaged(struct pdb_error *err)
 {
-	struct reader reader = {.bytes = bytes, .left = length};
-	uint32_t magic = get_word(&reader);
-	uint32_t kind = get_word(&reader);
-	uint32_t total = get_word(&reader);
+	return error_set(err, ERROR_FORMAT, "the answer about the job is damaged");
+}
+
+/* Start reading. An error that was sent is returned as one; else the kind, 0 or more. */
+static int open_answer(const char *bytes, size_t length, struct reader *reader,
+		       struct pdb_error *err)
+{
+	*reader = (struct reader){.bytes = bytes, .left = length};
+	uint32_t magic = get_word(reader);
+	uint32_t kind = get_word(reader);
+	uint32_t total = get_word(reader);
 
 	if (length == 0)
 		return error_set(err, ERROR_FORMAT, "PMIx has failed to ask the launcher");
-	if (reader.is_bad || magic != MAGIC || total != length)
-		return error_set(err, ERROR_FORMAT, "the answer about the job is damaged");
-	switch (kind) {
-	case ANSWER_ERROR:
-		return decode_error(&reader, err);
-	case ANSWER_TABLE:
-		return decode_table(&reader, ret, err);
-	default:
-		return error_set(err, ERROR_FORMAT, "the answer about the job is damaged");
+	if (reader->is_bad || magic != MAGIC || total != length || kind > ANSWER_SPAWNED)
+		return set_damaged(err);
+	if (kind == ANSWER_ERROR)
+		return decode_error(reader, err);
+	return kind;
+}
+
+int answer_decode(const char *bytes, size_t length, struct proctable **ret, struct pdb_error *err)
+{
+	struct reader reader;
+	int kind = open_answer(bytes, length, &reader, err);
+
+	if (kind < 0)
+		return -1;
+	return kind == ANSWER_TABLE ? decode_table(&reader, ret, err) : set_damaged(err);
+}
+
+int answer_decode_spawned(const char *bytes, size_t length, char **ret, struct pdb_error *err)
+{
+	struct reader reader;
+	int kind = open_answer(bytes, length, &reader, err);
+
+	if (kind < 0)
+		return -1;
+	char *nspace = get_text(&reader);
+	if (kind != ANSWER_SPAWNED || reader.is_bad || reader.left > 0 || !*nspace) {
+		free(nspace);
+		return set_damaged(err);
 	}
+	*ret = nspace;
+	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the process that speaks PMIx tells pdb: an error, or a process table. One block
+ * What the process that speaks PMIx tells pdb: an error, a process table, or the name of a job that it
+ * has started. One block
  * of bytes in this machine's own byte order; each count and length is checked when it is read. */
 #ifndef PDB_PMIX_ANSWER_H
 #define PDB_PMIX_ANSWER_H
@@ -22,13 +23,17 @@ struct answer {
 
 void answer_deinit(struct answer *answer);
 
-/* Append one of the two possible answers to an empty block. Host and executable names, which are
+/* Append one of the possible answers to an empty block. Host and executable names, which are
  * nearly all the same, are written once each time they change. */
 void answer_encode_error(struct answer *answer, const struct pdb_error *error);
 void answer_encode_table(struct answer *answer, const struct proctable *table);
+void answer_encode_spawned(struct answer *answer, const char *nspace);
 
 /* Read it back. A table comes in *ret, finished; an error that was sent is returned as the error.
  * Anything else, cut off or beyond its bounds, is ERROR_FORMAT. */
 int answer_decode(const char *bytes, size_t length, struct proctable **ret, struct pdb_error *err);
+
+/* The same for the name of a job, which the caller frees. */
+int answer_decode_spawned(const char *bytes, size_t length, char **ret, struct pdb_error *err);
 
 #endif

@@ -226,6 +226,47 @@ int query_proctable(const struct rendezvous *server, const char *nspace, struct 
 	return 0;
 }
 
+/* Daemons of a debugger are no part of the job: the server counts no slots for them. */
+static void load_spawn_directives(pmix_info_t info[3], const char *nspace)
+{
+	pmix_proc_t target;
+	uint16_t num_per_node = 1;
+	bool yes = true;
+
+	PMIX_LOAD_PROCID(&target, nspace, PMIX_RANK_WILDCARD);
+	PMIX_INFO_LOAD(&info[0], PMIX_DEBUGGER_DAEMONS, &yes, PMIX_BOOL);
+	PMIX_INFO_LOAD(&info[1], PMIX_DEBUG_TARGET, &target, PMIX_PROC);
+	PMIX_INFO_LOAD(&info[2], PMIX_DEBUG_DAEMONS_PER_NODE, &num_per_node, PMIX_UINT16);
+}
+
+int query_spawn(const struct rendezvous *server, const char *nspace, const char *program,
+		const char *const *environment, char **ret, struct pdb_error *err)
+{
+	pmix_proc_t self;
+	pmix_nspace_t spawned;
+	pmix_app_t app;
+	pmix_info_t info[3];
+	pmix_status_t status;
+
+	if (connect_to(server, &self, err) != 0)
+		return -1;
+	PMIX_APP_CONSTRUCT(&app);
+	app.cmd = strdup(program); /* freed by PMIx */
+	PMIX_ARGV_APPEND(status, app.argv, program);
+	for (; *environment; environment++)
+		PMIX_ARGV_APPEND(status, app.env, *environment);
+	app.maxprocs = 0; /* one per node, as directed */
+	load_spawn_directives(info, nspace);
+	status = PMIx_Spawn(info, 3, &app, 1, spawned);
+	for (int i = 0; i < 3; i++)
+		PMIX_INFO_DESTRUCT(&info[i]);
+	PMIX_APP_DESTRUCT(&app);
+	if (status != PMIX_SUCCESS)
+		return set_pmix_error(err, "the launcher cannot start daemons", status);
+	*ret = xstrdup(spawned);
+	return 0;
+}
+
 void query_disconnect(void)
 {
 	PMIx_tool_finalize(); /* refuses politely when not initialized */

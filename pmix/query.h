@@ -14,6 +14,12 @@ struct rendezvous;
 int query_proctable(const struct rendezvous *server, const char *nspace, struct proctable **ret,
 		    struct pdb_error *err);
 
+/* Connect as a tool, and have the server start `program` once on each node of the job `nspace`, as
+ * debugger daemons of it, in this environment (ends with NULL) added to what the server gives them.
+ * The rest as above; *ret, the name of the job that they are, is freed by the caller. */
+int query_spawn(const struct rendezvous *server, const char *nspace, const char *program,
+		const char *const *environment, char **ret, struct pdb_error *err);
+
 /* Take leave of the server, if there was a connection. May block as well. */
 void query_disconnect(void);
 

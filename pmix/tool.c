@@ -1,270 +1,31 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- *
- * PMIx runs in a process of its own, the asker: PMIx_tool_init() has been seen to hang for more
- * than 30 seconds against a server that was dying, it starts threads, prints, and may abort.
- *
- * The asker is never ended from outside. When a tool's connection breaks before the server has
- * answered it, the server (PMIx 5.0.7, process_cbfunc()) takes the tool off a list that it is not
- * on yet, follows a null pointer, and the job dies with its mpirun. So after a time-out, or when
- * pdb itself is killed, the asker lives on without pdb, until the server has answered, so that it
- * can take its leave properly, or has ended, so that it does not matter any more. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <poll.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "model/error.h"
 #include "model/proctable.h"
-#include "model/xalloc.h"
 #include "pmix/answer.h"
+#include "pmix/asker.h"
 #include "pmix/query.h"
 #include "pmix/rendezvous.h"
 #include "pmix/tool.h"
 
-extern char **environ;
-
-static int64_t now_ms(void)
+/* In the asker. */
+static void ask_table(const struct rendezvous *server, void *nspace, int fd)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
-
-/* The server of an Open MPI 4 mpirun dies of a tool that connects, and its job with it. Callers
- * know that; the price of a mistake is so high that it is checked once more, here. */
-static int refuse_orte(pid_t pid, struct pdb_error *err)
-{
-	char *path = xasprintf("/proc/%d/maps", pid);
-	FILE *maps = fopen(path, "re");
-	char *line = NULL;
-	size_t size = 0;
-	bool has_prrte = false, has_orte = false;
-
-	free(path);
-	if (!maps && errno == ENOENT)
-		return error_set(err, ERROR_GONE, "process %d has ended", pid);
-	if (!maps)
-		return error_errno(err, "cannot see what process %d is", pid);
-	while (getline(&line, &size, maps) > 0) {
-		has_prrte |= strstr(line, "libprrte") != NULL;
-		has_orte |= strstr(line, "libopen-rte") != NULL;
-	}
-	free(line);
-	fclose(maps);
-	if (has_prrte && !has_orte)
-		return 0;
-	return error_set(err, ERROR_UNSUPPORTED,
-			 "process %d is no PRRTE launcher: a PMIx tool connection could crash it",
-			 pid);
-}
-
-/* A stopped server cannot answer, and a connection would be left waiting for it. */
-static int refuse_stopped(pid_t pid, struct pdb_error *err)
-{
-	char *path = xasprintf("/proc/%d/stat", pid);
-	FILE *file = fopen(path, "re");
-	char line[512] = "";
-	const char *end_of_name;
-
-	free(path);
-	if (!file)
-		return error_set(err, ERROR_GONE, "process %d has ended", pid);
-	if (!fgets(line, sizeof(line), file))
-		line[0] = '\0';
-	fclose(file);
-	end_of_name = strrchr(line, ')');
-	if (end_of_name && (end_of_name[2] == 'T' || end_of_name[2] == 't'))
-		return error_set(
-			err, ERROR_TIMEOUT,
-			"process %d is stopped and cannot answer; \"kill -CONT %d\" lets it "
-			"run",
-			pid, pid);
-	return 0;
-}
-
-/* Pids in the answer mean something only where the launcher's pids are ours. */
-static int refuse_other_pids(pid_t pid, struct pdb_error *err)
-{
-	char theirs[64] = "", ours[64] = "";
-	char *path = xasprintf("/proc/%d/ns/pid", pid);
-	ssize_t got_theirs = readlink(path, theirs, sizeof(theirs) - 1);
-	ssize_t got_ours = readlink("/proc/self/ns/pid", ours, sizeof(ours) - 1);
-
-	free(path);
-	if (got_theirs <= 0 || got_ours <= 0 || strcmp(theirs, ours) == 0)
-		return 0;
-	return error_set(err, ERROR_UNSUPPORTED,
-			 "process %d runs in a container of its own: run pdb in there", pid);
-}
-
-/* A child of a rank or of a batch step inherits variables that tell PMIx who it is. We are none of
- * these. Parameters of PMIx itself are the site's and stay. */
-static void forget_pmix_identity(void)
-{
-	for (size_t i = 0; environ[i];) {
-		const char *equals = strchr(environ[i], '=');
-
-		if (equals && strncmp(environ[i], "PMIX_", 5) == 0 &&
-		    strncmp(environ[i], "PMIX_MCA_", 9) != 0) {
-			char *name = xstrndup(environ[i], equals - environ[i]);
-
-			unsetenv(name); /* moves the rest up */
-			free(name);
-		} else {
-			i++;
-		}
-	}
-}
-
-/* Keep nothing of the shell's but the pipe, and no terminal to print to. Returns the pipe's new
- * number. */
-static int keep_only(int pipe_fd)
-{
-	int null = open("/dev/null", O_RDWR);
-
-	for (int fd = 0; fd < 3 && null >= 0; fd++)
-		dup2(null, fd);
-	if (pipe_fd != 3)
-		dup2(pipe_fd, 3);
-	close_range(4, ~0u, 0);
-	return 3;
-}
-
-/* End with the server: there is nobody left then to whom it could matter. */
-static void *watch_server(void *argument)
-{
-	struct pollfd poll_fd = {.fd = (int)(intptr_t)argument, .events = POLLIN};
-
-	while (poll(&poll_fd, 1, -1) < 0 && errno == EINTR)
-		;
-	_exit(1);
-}
-
-static void start_watching(pid_t server)
-{
-	int fd = syscall(SYS_pidfd_open, server, 0);
-	pthread_t thread;
-
-	if (fd < 0 && errno == ESRCH)
-		_exit(1);
-	if (fd >= 0)
-		pthread_create(&thread, NULL, watch_server, (void *)(intptr_t)fd);
-}
-
-/* Servers take tools of their own user only. */
-static int become_owner(const struct rendezvous *server, struct pdb_error *err)
-{
-	if (geteuid() != 0 || server->euid == 0)
-		return 0;
-	if (setgroups(0, NULL) != 0 || setresgid(server->egid, server->egid, server->egid) != 0 ||
-	    setresuid(server->euid, server->euid, server->euid) != 0)
-		return error_errno(err, "cannot become user %u, whose job it is", server->euid);
-	return 0;
-}
-
-static void write_all(int fd, const char *bytes, size_t length)
-{
-	while (length > 0) {
-		ssize_t written = write(fd, bytes, length);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return; /* nobody reads any more */
-		bytes += written;
-		length -= written;
-	}
-}
-
-static void __attribute__((noreturn))
-run_asker(const struct rendezvous *server, const char *nspace, int fd)
-{
-	struct pdb_error error = {.code = ERROR_NONE};
+	struct pdb_error error;
 	struct proctable *table = NULL;
 	struct answer answer = {.bytes = NULL};
 
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	fd = keep_only(fd);
-	forget_pmix_identity();
-	/* PMIx itself would break the connection when the server is slow. */
-	setenv("PMIX_MCA_ptl_base_handshake_wait_time", "1000000", 1);
-	if (become_owner(server, &error) == 0) {
-		start_watching(server->pid);
-		query_proctable(server, nspace, &table, &error);
-	}
-	if (table)
+	if (query_proctable(server, nspace, &table, &error) == 0)
 		answer_encode_table(&answer, table);
 	else
 		answer_encode_error(&answer, &error);
-	write_all(fd, answer.bytes, answer.length);
+	asker_write(fd, &answer);
 	close(fd);
 	query_disconnect();
-	_exit(0);
-}
-
-/* Start the asker as nobody's child, in a session of its own: Ctrl-C is for the shell, and it has
- * not to be waited for. */
-static int start_asker(const struct rendezvous *server, const char *nspace, int fd,
-		       struct pdb_error *err)
-{
-	pid_t child = fork();
-
-	if (child < 0)
-		return error_errno(err, "cannot fork");
-	if (child == 0) {
-		setsid();
-		pid_t asker = fork();
-		if (asker == 0)
-			run_asker(server, nspace, fd);
-		_exit(asker < 0);
-	}
-	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
-	return 0;
-}
-
-/* Read until the asker closes its end. */
-static int read_answer(int fd, int64_t deadline_ms, struct answer *answer, struct pdb_error *err)
-{
-	for (;;) {
-		struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
-		int64_t left_ms = deadline_ms - now_ms();
-		int ready = left_ms > 0 ? poll(&poll_fd, 1, left_ms) : 0;
-
-		if (ready < 0 && errno == EINTR)
-			continue;
-		if (ready < 0)
-			return error_errno(err, "cannot wait for the launcher's answer");
-		if (ready == 0)
-			return error_set(err, ERROR_TIMEOUT,
-					 "the launcher does not answer; is it ending?");
-		if (answer->length == answer->capacity) {
-			answer->capacity = answer->capacity ? 2 * answer->capacity : 65536;
-			answer->bytes = xreallocarray(answer->bytes, answer->capacity, 1);
-		}
-		ssize_t length =
-			read(fd, answer->bytes + answer->length, answer->capacity - answer->length);
-		if (length < 0 && errno == EINTR)
-			continue;
-		if (length < 0)
-			return error_errno(err, "cannot read the launcher's answer");
-		if (length == 0)
-			return 0;
-		answer->length += length;
-		if (answer->length > ANSWER_MAX)
-			return error_set(err, ERROR_FORMAT, "the answer has no end");
-	}
 }
 
 static int ask(const struct rendezvous *server, const char *nspace, int64_t deadline_ms,
@@ -274,10 +35,10 @@ static int ask(const struct rendezvous *server, const char *nspace, int64_t dead
 
 	if (pipe2(fds, O_CLOEXEC) != 0)
 		return error_errno(err, "cannot make a pipe");
-	int result = start_asker(server, nspace, fds[1], err);
+	int result = asker_start(server, ask_table, (void *)nspace, fds[1], err);
 	close(fds[1]);
 	if (result == 0)
-		result = read_answer(fds[0], deadline_ms, answer, err);
+		result = asker_read(fds[0], deadline_ms, answer, err);
 	close(fds[0]);
 	return result;
 }
@@ -285,18 +46,18 @@ static int ask(const struct rendezvous *server, const char *nspace, int64_t dead
 int pmix_proctable(pid_t pid, const char *nspace, int timeout_ms, struct proctable **ret,
 		   struct pdb_error *err)
 {
-	int64_t deadline_ms = now_ms() + timeout_ms;
+	int64_t deadline_ms = asker_now_ms() + timeout_ms;
 	struct rendezvous server;
 	struct answer answer = {.bytes = NULL};
 	int result = -1;
 
-	if (refuse_orte(pid, err) != 0 || refuse_other_pids(pid, err) != 0 ||
-	    refuse_stopped(pid, err) != 0 || rendezvous_find(pid, &server, err) != 0)
+	if (asker_find_server(pid, &server, err) != 0)
 		return -1;
 	if (ask(&server, nspace, deadline_ms, &answer, err) == 0) {
 		/* An asker whose launcher goes away in the middle ends without a word. */
 		if (answer.length == 0 && kill(pid, 0) != 0 && errno == ESRCH)
-			error_set(err, ERROR_GONE, "the job has ended: its launcher %d is gone", pid);
+			error_set(err, ERROR_GONE, "the job has ended: its launcher %d is gone",
+				  pid);
 		else
 			result = answer_decode(answer.bytes, answer.length, ret, err);
 	}

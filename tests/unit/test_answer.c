@@ -84,6 +84,39 @@ static void test_error_comes_back(void **state)
 	answer_deinit(&answer);
 }
 
+static void test_name_comes_back(void **state)
+{
+	struct answer answer = {.bytes = NULL};
+	struct proctable *table = NULL;
+	struct pdb_error err;
+	char *name = NULL;
+
+	(void)state;
+	answer_encode_spawned(&answer, "prterun-login1-4019@2");
+	assert_int_equal(answer_decode_spawned(answer.bytes, answer.length, &name, &err), 0);
+	assert_string_equal(name, "prterun-login1-4019@2");
+	free(name);
+	for (size_t length = 0; length < answer.length; length++) {
+		assert_int_equal(answer_decode_spawned(answer.bytes, length, &name, &err), -1);
+		assert_int_equal(err.code, ERROR_FORMAT);
+	}
+	/* It is no table, and neither is a table a name. */
+	assert_int_equal(answer_decode(answer.bytes, answer.length, &table, &err), -1);
+	assert_error(&err, ERROR_FORMAT, "damaged");
+	answer_deinit(&answer);
+	table = make_table(2);
+	answer_encode_table(&answer, table);
+	assert_int_equal(answer_decode_spawned(answer.bytes, answer.length, &name, &err), -1);
+	assert_error(&err, ERROR_FORMAT, "damaged");
+	answer_deinit(&answer);
+	proctable_destroy(table);
+	answer_encode_error(&answer,
+			    &(struct pdb_error){.code = ERROR_GONE, .text = "it has ended"});
+	assert_int_equal(answer_decode_spawned(answer.bytes, answer.length, &name, &err), -1);
+	assert_error(&err, ERROR_GONE, "it has ended");
+	answer_deinit(&answer);
+}
+
 /* An answer that ends anywhere before its end is refused; sanitizers see reads beyond it. */
 static void test_cut_off(void **state)
 {
@@ -196,6 +229,7 @@ int main(void)
 		cmocka_unit_test(test_table_comes_back),
 		cmocka_unit_test(test_equal_names_cost_nothing),
 		cmocka_unit_test(test_error_comes_back),
+		cmocka_unit_test(test_name_comes_back),
 		cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_any_byte_changed),
 		cmocka_unit_test(test_refusals),
