@@ -39,8 +39,10 @@ say = $(if $(filter 0,$(V)),@printf '  %-7s %s\n' $(1) $(2))
 
 # ---- What is built ----------------------------------------------------------------------------
 
+# What needs MPI, so is compiled for each.
+PDBD_SRC = attach/pdbd.c attach/pdbd_tree.c
 LIB_FOLDERS = model attach pmix analysis render shell
-LIB_SRC = $(filter-out shell/main.c,$(foreach d,$(LIB_FOLDERS),$(wildcard $(d)/*.c)))
+LIB_SRC = $(filter-out shell/main.c $(PDBD_SRC),$(foreach d,$(LIB_FOLDERS),$(wildcard $(d)/*.c)))
 LIB_OBJ = $(LIB_SRC:%.c=$(O)/%.o)
 UNIT_SRC = $(wildcard tests/unit/test_*.c)
 UNIT_BIN = $(UNIT_SRC:tests/unit/%.c=$(O)/tests/unit/%)
@@ -66,6 +68,10 @@ $(O)/%.o: %.c | $(O)/.deps-build
 # ---- The recorder: a library for each MPI -----------------------------------------------------
 
 include model/recorder/recorder.mk
+
+# ---- The daemons: a program for each MPI ------------------------------------------------------
+
+include attach/pdbd.mk
 
 # ---- Tests ------------------------------------------------------------------------------------
 

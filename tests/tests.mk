@@ -127,6 +127,20 @@ $(O)/pmix-ask: $(O)/tests/pmix/ask.o $(O)/libpdb.a
 check-pmix: $(O)/pmix-ask | $(O)/.deps-check
 	@bash tests/pmix/check.sh $(O)/pmix-ask
 
+# ---- The daemons: started and ended in every way, on jobs that count -----------------------------
+
+DAEMONS_START = $(O)/tests/daemons/start
+
+$(DAEMONS_START): $(DAEMONS_START).o $(O)/libpdb.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PC_LDLIBS)
+
+check-daemons: $(DAEMONS) $(DAEMONS_START) | $(O)/.deps-check
+	@bash tests/daemons/check.sh $(O)
+
+.PHONY: check-daemons
+-include $(DAEMONS_START).d $(O)/tests/daemons/uplink.d
+
 # MPI=native: with the Open MPI that this machine has.
 ifneq ($(filter native,$(MPI))$(is_debian13),)
 demo: all inject | $(O)/.deps-demo

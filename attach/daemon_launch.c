@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "attach/daemon_launch.h"
+#include "attach/daemon_plan.h"
+#include "model/error.h"
+#include "model/xalloc.h"
+
+extern char **environ;
+
+#define GRACE_MS 2000 /* after a SIGTERM: a launcher ends what it has started on other nodes */
+
+/* Does the variable tell a process which rank of which job it is? Parameters are the site's. */
+static bool is_identity(const char *variable)
+{
+	static const char *const prefixes[] = {
+		"PMIX_",         "PMI_",          "OMPI_COMM_WORLD_", "OMPI_UNIVERSE_",
+		"PRTE_MCA_ess_", "OMPI_MCA_ess_", "OMPI_MCA_orte_",   "LD_PRELOAD="};
+
+	if (strncmp(variable, "PMIX_MCA_", 9) == 0)
+		return false;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
+/* The caller frees the array, not what it points to. */
+static char **make_environment(char *const *added)
+{
+	size_t num = 0, capacity = 0;
+	char **all = NULL;
+
+	for (char **variable = environ; *variable; variable++) {
+		if (is_identity(*variable))
+			continue;
+		all = xgrow(all, num, &capacity, sizeof(*all));
+		all[num++] = *variable;
+	}
+	/* An empty LD_PRELOAD is as good as none, but looks like a mistake to ld.so of old. */
+	for (; *added; added++) {
+		if (strncmp(*added, "LD_PRELOAD=", 11) == 0)
+			continue;
+		all = xgrow(all, num, &capacity, sizeof(*all));
+		all[num++] = *added;
+	}
+	all = xgrow(all, num, &capacity, sizeof(*all));
+	all[num] = NULL;
+	return all;
+}
+
+static void __attribute__((noreturn))
+run(const struct daemon_plan *plan, char **environment, int output, pid_t parent)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	setsid();
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(127);
+	dup2(null, 0);
+	dup2(output, 1);
+	dup2(output, 2);
+	close_range(3, ~0u, 0);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGPIPE, SIG_DFL);
+	execve(plan->argv[0], plan->argv, environment);
+	dprintf(2, "%s: %s", plan->argv[0], strerror(errno));
+	_exit(127);
+}
+
+int daemon_launch_start(const struct daemon_plan *plan, struct daemon_launch *ret,
+			struct pdb_error *err)
+{
+	int output = memfd_create("pdb-launcher-output", MFD_CLOEXEC);
+	pid_t parent = getpid();
+
+	if (output < 0)
+		return error_errno(err, "cannot make a file in memory");
+	char **environment = make_environment(plan->environment);
+	pid_t child = fork();
+	if (child == 0)
+		run(plan, environment, output, parent);
+	free(environment);
+	if (child < 0) {
+		close(output);
+		return error_errno(err, "cannot fork");
+	}
+	*ret = (struct daemon_launch){.pid = child, .output = output};
+	return 0;
+}
+
+/* The end of what the launcher has printed, in one line. */
+static void read_output(int output, char *buffer, size_t size)
+{
+	off_t end = lseek(output, 0, SEEK_END);
+	off_t begin = end > (off_t)size - 1 ? end - ((off_t)size - 1) : 0;
+	ssize_t length = pread(output, buffer, size - 1, begin);
+
+	buffer[length > 0 ? length : 0] = '\0';
+	for (char *c = buffer; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = ' ';
+}
+
+static void reap(struct daemon_launch *launch)
+{
+	while (waitpid(launch->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	close(launch->output);
+	launch->pid = 0;
+}
+
+int daemon_launch_check(struct daemon_launch *launch, struct pdb_error *err)
+{
+	siginfo_t info = {.si_pid = 0};
+	char text[512];
+
+	if (launch->pid == 0)
+		return error_set(err, ERROR_GONE, "the launcher of the daemons has ended");
+	if (waitid(P_PID, launch->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
+		return 0;
+	read_output(launch->output, text, sizeof(text));
+	reap(launch);
+	return error_set(err, ERROR_GONE, "the launcher of the daemons has ended%s%s",
+			 *text ? ": " : "", text);
+}
+
+static bool has_ended(pid_t pid, int timeout_ms)
+{
+	struct pollfd poll_fd = {.fd = syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+	bool has = poll_fd.fd < 0;
+
+	if (poll_fd.fd >= 0) {
+		has = poll(&poll_fd, 1, timeout_ms) > 0;
+		close(poll_fd.fd);
+	}
+	return has;
+}
+
+void daemon_launch_stop(struct daemon_launch *launch, int timeout_ms)
+{
+	if (launch->pid == 0)
+		return;
+	if (!has_ended(launch->pid, timeout_ms)) {
+		kill(launch->pid, SIGTERM);
+		if (!has_ended(launch->pid, GRACE_MS))
+			kill(launch->pid, SIGKILL);
+	}
+	reap(launch);
+}

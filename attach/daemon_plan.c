@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/daemon_plan.h"
+#include "attach/pdbd.h"
+#include "model/error.h"
+#include "model/proctable.h"
+#include "model/xalloc.h"
+
+/* The kernel takes no longer word of a command line. */
+#define WORD_MAX (128 * 1024 - 1)
+
+/* Words that grow; the array ends with NULL. */
+struct words {
+	char **words;
+	size_t num, capacity;
+};
+
+static void add_owned(struct words *words, char *word)
+{
+	words->words = xgrow(words->words, words->num + 1, &words->capacity, sizeof(char *));
+	words->words[words->num++] = word;
+	words->words[words->num] = NULL;
+}
+
+static void add(struct words *words, const char *word)
+{
+	add_owned(words, xstrdup(word));
+}
+
+static void add_all(struct words *words, const char *const *list)
+{
+	for (; *list; list++)
+		add(words, *list);
+}
+
+static void free_words(char **words)
+{
+	for (size_t i = 0; words && words[i]; i++)
+		free(words[i]);
+	free(words);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The job's hosts, each once; the caller frees the array. */
+static const char **list_hosts(const struct proctable *table, size_t *num_ret)
+{
+	const char **hosts = xcalloc(table->num_procs + 1, sizeof(*hosts));
+	size_t num = 0;
+
+	for (size_t i = 0; i < table->num_procs; i++)
+		hosts[i] = table->procs[i].host;
+	qsort(hosts, table->num_procs, sizeof(*hosts), compare_texts);
+	for (size_t i = 0; i < table->num_procs; i++)
+		if (num == 0 || strcmp(hosts[i], hosts[num - 1]) != 0)
+			hosts[num++] = hosts[i];
+	*num_ret = num;
+	return hosts;
+}
+
+/* "a:1,b:1" with a suffix of ":1". NULL: too long. */
+static char *join_hosts(const char *const *hosts, size_t num, const char *suffix)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	for (size_t i = 0; i < num; i++)
+		fprintf(out, "%s%s%s", i > 0 ? "," : "", hosts[i], suffix);
+	fclose(out);
+	if (size <= WORD_MAX)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static bool begins_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* What the job's own mpirun was told of how to reach the nodes, and over which networks. */
+static void add_mca_parameters(struct words *words, const char *const *argv)
+{
+	static const char *const prefixes[] = {"plm_", "oob_", "btl_tcp_", "orte_tmpdir",
+					       "routed_"};
+
+	for (; argv && argv[0] && argv[1] && argv[2]; argv++) {
+		bool is_wanted = false;
+
+		if (strcmp(argv[0], "--mca") != 0 && strcmp(argv[0], "-mca") != 0)
+			continue;
+		for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+			is_wanted |= begins_with(argv[1], prefixes[i]);
+		if (is_wanted)
+			add_all(words, (const char *const[]){"--mca", argv[1], argv[2], NULL});
+	}
+}
+
+/* The same for MPICH's mpiexec, and for an srun which MPI it speaks. */
+static void add_options(struct words *words, const char *const *argv, const char *const *names)
+{
+	for (; argv && argv[0]; argv++) {
+		for (const char *const *name = names; *name; name++) {
+			size_t length = strlen(*name);
+
+			if (strcmp(argv[0], *name) == 0 && argv[1])
+				add_all(words, (const char *const[]){argv[0], argv[1], NULL});
+			else if (strncmp(argv[0], *name, length) == 0 && argv[0][length] == '=')
+				add(words, argv[0]);
+		}
+	}
+}
+
+static void plan_orte(const struct daemon_site *site, char *hosts, size_t num, struct words *argv)
+{
+	add(argv, site->launcher_path);
+	add_all(argv, (const char *const[]){"--host", hosts, "-n", NULL});
+	add_owned(argv, xasprintf("%zu", num));
+	/* No binding: the cores are the ranks'. The variables' values are not on the command line.
+	 */
+	add_all(argv,
+		(const char *const[]){"--map-by", "ppr:1:node", "--oversubscribe", "--bind-to",
+				      "none", "-x", PDBD_ENV_INVITATION, "-x", "PDB_RECORD", NULL});
+	add_mca_parameters(argv, site->launcher_argv);
+}
+
+static void plan_hydra(const struct daemon_site *site, char *hosts, size_t num, struct words *argv)
+{
+	static const char *const names[] = {"-launcher",       "--launcher", "-launcher-exec",
+					    "--launcher-exec", "-bootstrap", "-bootstrap-exec",
+					    "-iface",          "--iface",    NULL};
+
+	add(argv, site->launcher_path);
+	add_all(argv, (const char *const[]){"-hosts", hosts, "-ppn", "1", "-n", NULL});
+	add_owned(argv, xasprintf("%zu", num));
+	add_options(argv, site->launcher_argv, names);
+}
+
+static int plan_srun(const struct daemon_site *site, char *hosts, size_t num, struct words *argv,
+		     struct pdb_error *err)
+{
+	static const char *const names[] = {"--mpi", NULL};
+
+	if (!site->slurm_job || !*site->slurm_job)
+		return error_set(err, ERROR_NOT_FOUND,
+				 "the number of the Slurm job is not known, so no daemons can be "
+				 "started in it");
+	add(argv, site->launcher_path);
+	add_all(argv,
+		(const char *const[]){"--overlap", "--jobid", site->slurm_job, "--nodelist", hosts,
+				      "--ntasks-per-node=1", "--mem=0", "--quiet", "--input=none",
+				      "--export=ALL", "--cpu-bind=none", "--nodes", NULL});
+	add_owned(argv, xasprintf("%zu", num));
+	add(argv, "--ntasks");
+	add_owned(argv, xasprintf("%zu", num));
+	add_options(argv, site->launcher_argv, names);
+	return 0;
+}
+
+/* What all daemons are to have, whatever the job's environment is. One daemon on a node needs no
+ * shared memory, which would leave files behind when it is killed; and the network that the ranks
+ * compute with is theirs. */
+static char **make_environment(const struct daemon_site *site)
+{
+	struct words words = {.words = NULL};
+
+	add_owned(&words, xasprintf(PDBD_ENV_INVITATION "=%s", site->invitation));
+	add(&words, "PDB_RECORD=0");
+	add(&words, "LD_PRELOAD=");
+	if (strcmp(site->mpi, "openmpi") == 0) {
+		add(&words, "OMPI_MCA_pml=ob1");
+		add(&words, "OMPI_MCA_btl=self,tcp");
+		add(&words, "OMPI_MCA_osc=^ucx");
+		add(&words, "OMPI_MCA_mpi_yield_when_idle=1");
+	}
+	return words.words;
+}
+
+static int plan_command(const struct daemon_site *site, struct daemon_plan *plan,
+			const char *const *hosts, struct pdb_error *err)
+{
+	bool is_orte = site->table->launcher == LAUNCHER_ORTE;
+	char *names = join_hosts(hosts, plan->num_hosts, is_orte ? ":1" : "");
+	struct words argv = {.words = NULL};
+	int result = 0;
+
+	if (!names)
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "the names of %zu hosts do not fit a command line",
+				 plan->num_hosts);
+	switch (site->table->launcher) {
+	case LAUNCHER_ORTE:
+		plan_orte(site, names, plan->num_hosts, &argv);
+		break;
+	case LAUNCHER_HYDRA:
+		plan_hydra(site, names, plan->num_hosts, &argv);
+		break;
+	case LAUNCHER_SRUN:
+		result = plan_srun(site, names, plan->num_hosts, &argv, err);
+		break;
+	default:
+		result = error_set(err, ERROR_UNSUPPORTED,
+				   "pdb knows no way to start programs on the nodes of a job of "
+				   "\"%s\"; only the ranks of its own node are looked at",
+				   launcher_text(site->table->launcher));
+	}
+	free(names);
+	if (result != 0) {
+		free_words(argv.words);
+		return -1;
+	}
+	add(&argv, plan->program);
+	plan->argv = argv.words;
+	return 0;
+}
+
+int daemon_plan_make(const struct daemon_site *site, struct daemon_plan *ret, struct pdb_error *err)
+{
+	struct daemon_plan plan = {.way = DAEMONS_NONE};
+	const char **hosts = list_hosts(site->table, &plan.num_hosts);
+	bool is_here = true;
+	int result = 0;
+
+	for (size_t i = 0; i < site->table->num_procs; i++)
+		is_here &= site->table->procs[i].is_local;
+	if (!is_here) {
+		plan.program = xasprintf("%s/" PDBD_NAME "%s", site->pdbd_folder, site->mpi);
+		plan.environment = make_environment(site);
+		plan.way =
+			site->table->launcher == LAUNCHER_PRRTE ? DAEMONS_SPAWN : DAEMONS_COMMAND;
+		if (plan.way == DAEMONS_COMMAND)
+			result = plan_command(site, &plan, hosts, err);
+	}
+	free(hosts);
+	if (result != 0)
+		daemon_plan_deinit(&plan);
+	else
+		*ret = plan;
+	return result;
+}
+
+void daemon_plan_deinit(struct daemon_plan *plan)
+{
+	free(plan->program);
+	free_words(plan->argv);
+	free_words(plan->environment);
+	*plan = (struct daemon_plan){.way = DAEMONS_NONE};
+}

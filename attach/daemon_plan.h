@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * How pdb's daemons come to the nodes of a job: through the job's own launcher where it can start
+ * more programs, else through a launcher of the same kind that pdb runs on the job's hosts. */
+#ifndef PDB_ATTACH_DAEMON_PLAN_H
+#define PDB_ATTACH_DAEMON_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct pdb_error;
+struct proctable;
+
+enum daemon_way {
+	DAEMONS_NONE,   /* not needed: all ranks are on pdb's own node */
+	DAEMONS_SPAWN,  /* the job's launcher starts them (pmix/spawn.h) */
+	DAEMONS_COMMAND /* a command does (daemon_launch.h) */
+};
+
+/* What is known of the job and its launcher. */
+struct daemon_site {
+	const struct proctable *table;
+	const char *launcher_path;        /* its executable, such as /usr/bin/orterun */
+	const char *const *launcher_argv; /* its command line; ends with NULL */
+	const char *slurm_job;            /* number of the Slurm job, "" or NULL: not known */
+	const char *mpi;                  /* "openmpi" or "mpich" */
+	const char *pdbd_folder;          /* where pdbd-openmpi and pdbd-mpich are, on all nodes */
+	const char *invitation;           /* see pdbd.h */
+};
+
+struct daemon_plan {
+	enum daemon_way way;
+	char *program;      /* the daemon's path */
+	char **argv;        /* DAEMONS_COMMAND: ends with NULL */
+	char **environment; /* "NAME=value" to be added; ends with NULL. Holds the invitation. */
+	size_t num_hosts;   /* so many daemons are to come */
+};
+
+/* On success daemon_plan_deinit() frees what is in *ret. Errors: ERROR_UNSUPPORTED (there is no way
+ * for this launcher, or the hosts do not fit a command line), ERROR_NOT_FOUND (no number of a Slurm
+ * job). */
+int daemon_plan_make(const struct daemon_site *site, struct daemon_plan *ret,
+		     struct pdb_error *err);
+void daemon_plan_deinit(struct daemon_plan *plan);
+
+#endif

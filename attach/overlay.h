@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The tree that pdb's daemons answer along, and the book-keeping of one question: who has to answer
+ * to whom, until when, and who has not. No MPI, no clock: pdbd_tree.c has both.
+ *
+ * The tree is binomial (as in MPI's own broadcasts: Thakur, Rabenseifner and Gropp, "Optimization
+ * of Collective Communication Operations in MPICH", 2005) over *members*, which are numbered from 0
+ * without gaps. Member 0 is the daemon that speaks to pdb. The members at and below i are the
+ * numbers from i on, so who is missing below somebody silent is two numbers. Daemons that have
+ * been silent are no members of the next question, so nobody asks through them. */
+#ifndef PDB_ATTACH_OVERLAY_H
+#define PDB_ATTACH_OVERLAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pdb_error;
+
+#define OVERLAY_CHILDREN_MAX 32
+
+/* The members that answer to member i of n, those with the largest subtrees first. Returns how
+ * many. */
+size_t overlay_children(uint32_t i, uint32_t n, uint32_t children[OVERLAY_CHILDREN_MAX]);
+
+/* Whom member i > 0 answers to. */
+uint32_t overlay_parent(uint32_t i);
+
+/* How many members are at and below i. */
+uint32_t overlay_subtree(uint32_t i, uint32_t n);
+
+/* How long member i may wait for those below it when member 0 waits for total_ms: each level waits
+ * less than the one above, so that an answer with holes is in time. */
+int overlay_budget_ms(uint32_t i, uint32_t n, int total_ms);
+
+/* Numbers first, first + 1, ..., first + count - 1. */
+struct overlay_range {
+	uint32_t first, count;
+};
+
+/* A set of numbers as ranges. Start from zeroes; overlay_ranges_deinit() frees it. */
+struct overlay_ranges {
+	struct overlay_range *ranges;
+	size_t num, capacity;
+};
+
+void overlay_ranges_deinit(struct overlay_ranges *set);
+
+/* Append a range as it is. */
+void overlay_ranges_append(struct overlay_ranges *set, uint32_t first, uint32_t count);
+
+/* Append, joined with the last one where it follows it. */
+void overlay_ranges_add(struct overlay_ranges *set, uint32_t first, uint32_t count);
+
+/* How many numbers there are in all. */
+uint32_t overlay_ranges_total(const struct overlay_ranges *set);
+
+/* The i-th of all numbers, i below the total; and where a number stands, -1 if it is not there. */
+uint32_t overlay_ranges_at(const struct overlay_ranges *set, uint32_t i);
+int64_t overlay_ranges_index(const struct overlay_ranges *set, uint32_t number);
+
+/* One question at one member: its own answer is being made, those of its children are awaited. */
+struct reduction {
+	uint32_t sequence; /* of the question; answers bear it */
+	uint32_t self, num_members;
+	int64_t deadline_ms;
+	uint32_t children[OVERLAY_CHILDREN_MAX];
+	bool has_answered[OVERLAY_CHILDREN_MAX];
+	size_t num_children, num_open;
+};
+
+/* budget_ms: of this member, see overlay_budget_ms(). now_ms is of any clock that only goes up. */
+void reduction_begin(struct reduction *reduction, uint32_t sequence, uint32_t self,
+		     uint32_t num_members, int budget_ms, int64_t now_ms);
+
+enum reduction_taken {
+	REDUCTION_TAKEN,   /* an answer that was awaited: merge it */
+	REDUCTION_LATE,    /* of an earlier question: its sender lives after all */
+	REDUCTION_REFUSED, /* of nobody who was asked, or a second one: throw it away */
+};
+
+/* An answer has come from member `from`. */
+enum reduction_taken reduction_take(struct reduction *reduction, uint32_t sequence, uint32_t from);
+
+/* All have answered, or it is too late. */
+bool reduction_is_done(const struct reduction *reduction, int64_t now_ms);
+
+/* Append those who have not answered: each silent child with all that are below it. The first of
+ * each range is the one that was silent; of the rest nothing is known. Not joined. */
+void reduction_holes(const struct reduction *reduction, struct overlay_ranges *holes);
+
+#endif

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A daemon of pdb: one on each node of the job, all of them one MPI job. Rank 0 is connected to
+ * pdb, asks the others what pdb asks, and hands the merged answer on.
+ *
+ * A daemon ends, and with it all of them,
+ *	- when pdb says so or its connection breaks (rank 0),
+ *	- when no process of the job is left (rank 0),
+ *	- when the process that started it has ended, whatever the way,
+ *	- when it has heard nothing from rank 0 for SILENCE_MS, which asks every PING_MS,
+ *	- at a SIGTERM, SIGINT or SIGHUP.
+ * MPI may hang where a peer is gone or stopped: MPI_Init and MPI_Finalize are under an alarm. */
+#include <errno.h>
+#include <fcntl.h>
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "attach/daemon_job.h"
+#include "attach/pdbd.h"
+#include "attach/pdbd_tree.h"
+#include "attach/uplink.h"
+#include "model/error.h"
+#include "model/proctable.h"
+#include "model/xalloc.h"
+
+#define INIT_SECONDS 60
+#define FINALIZE_SECONDS 3
+#define PING_MS 5000
+#define SILENCE_MS 30000
+#define REQUEST_MS 4000 /* how long a daemon may take for its part of an answer */
+#define QUICK_MS 1000   /* the same for what takes no time */
+#define IDLE_MS 10      /* between two looks at other things while waiting for pdb */
+
+struct node {
+	pid_t parent;
+	bool is_quitting;
+	bool knows_job;
+	struct daemon_rank *ranks; /* of the job, on this node */
+	size_t num_ranks;
+};
+
+static volatile sig_atomic_t is_told_to_end;
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+static void on_end(int signal_number)
+{
+	(void)signal_number;
+	is_told_to_end = 1;
+}
+
+static void on_alarm(int signal_number)
+{
+	(void)signal_number;
+	_exit(0);
+}
+
+/* The job's environment may preload libraries, pdb's recorder among them. They are loaded by now,
+ * but nothing of MPI has been called: start over without them. */
+static void drop_preloads(char **argv)
+{
+	char path[4096];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	setenv("PDB_RECORD", "0", 1);
+	if (!getenv("LD_PRELOAD") || length <= 0)
+		return;
+	path[length] = '\0';
+	unsetenv("LD_PRELOAD");
+	execv(path, argv);
+}
+
+/* Nobody reads what a daemon or its MPI prints, and the terminal is the job's. */
+static void be_quiet(void)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	for (int fd = 0; fd < 3 && null >= 0; fd++)
+		dup2(null, fd);
+	if (null > 2)
+		close(null);
+}
+
+static void guard_life(struct node *node)
+{
+	struct sigaction action = {.sa_handler = on_end};
+
+	node->parent = getppid();
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	action.sa_handler = on_alarm;
+	sigaction(SIGALRM, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static bool is_over(void *argument)
+{
+	const struct node *node = argument;
+
+	return is_told_to_end || getppid() != node->parent;
+}
+
+/* ---- What is asked of each node ------------------------------------------------------------- */
+
+static void answer_hosts(void *argument, const uint8_t *payload, size_t length,
+			 struct pdbd_bytes *ret)
+{
+	char host[256] = "", line[300];
+	int rank;
+
+	(void)argument, (void)payload, (void)length;
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	gethostname(host, sizeof(host) - 1);
+	pdbd_bytes_add(ret, line, snprintf(line, sizeof(line), "%d %s\n", rank, host));
+}
+
+static int merge_texts(struct pdbd_bytes *into, const uint8_t *part, size_t length)
+{
+	pdbd_bytes_add(into, part, length);
+	return 0;
+}
+
+static void answer_living(void *argument, const uint8_t *payload, size_t length,
+			  struct pdbd_bytes *ret)
+{
+	struct node *node = argument;
+	uint32_t num_living = daemon_job_count_living(node->ranks, node->num_ranks);
+
+	(void)payload, (void)length;
+	pdbd_bytes_add(ret, &num_living, sizeof(num_living));
+}
+
+static void answer_job(void *argument, const uint8_t *payload, size_t length,
+		       struct pdbd_bytes *ret)
+{
+	struct node *node = argument;
+
+	free(node->ranks);
+	node->num_ranks =
+		daemon_job_decode((const char *)payload, length, host_is_local, &node->ranks);
+	daemon_job_note_start(node->ranks, node->num_ranks);
+	node->knows_job = true;
+	answer_living(node, NULL, 0, ret);
+}
+
+static int merge_numbers(struct pdbd_bytes *into, const uint8_t *part, size_t length)
+{
+	uint32_t sum, number;
+
+	if (length != sizeof(number) || into->length != sizeof(sum))
+		return -1;
+	memcpy(&number, part, sizeof(number));
+	memcpy(&sum, into->bytes, sizeof(sum));
+	sum += number;
+	memcpy(into->bytes, &sum, sizeof(sum));
+	return 0;
+}
+
+static void answer_quit(void *argument, const uint8_t *payload, size_t length,
+			struct pdbd_bytes *ret)
+{
+	struct node *node = argument;
+
+	(void)payload, (void)length, (void)ret;
+	node->is_quitting = true;
+}
+
+static const struct pdbd_service services[] = {
+	{PDBD_HOSTS, answer_hosts, merge_texts},
+	{PDBD_JOB, answer_job, merge_numbers},
+	{PDBD_LIVING, answer_living, merge_numbers},
+	{PDBD_QUIT, answer_quit, merge_texts},
+	{0, NULL, NULL},
+};
+
+/* ---- Rank 0 -----------------------------------------------------------------------------------
+ */
+
+struct first {
+	struct node *node;
+	struct pdbd_tree *tree;
+	struct uplink *uplink;
+	char **hosts; /* by rank; NULL: not known */
+	int64_t pinged_ms;
+};
+
+static void learn_hosts(struct first *first)
+{
+	const struct pdbd_question question = {.kind = PDBD_HOSTS, .total_ms = REQUEST_MS};
+	struct overlay_ranges missing = {.ranges = NULL};
+	struct pdbd_bytes answer;
+	char *save;
+
+	pdbd_tree_ask(first->tree, &question, &answer, &missing);
+	pdbd_bytes_add(&answer, "", 1);
+	for (char *line = strtok_r((char *)answer.bytes, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		char *blank = strchr(line, ' ');
+		int rank = atoi(line);
+
+		if (blank && rank >= 0 && rank < pdbd_tree_size(first->tree) && !first->hosts[rank])
+			first->hosts[rank] = xstrdup(blank + 1);
+	}
+	free(answer.bytes);
+	overlay_ranges_deinit(&missing);
+}
+
+static char *name_missing(const struct first *first, const struct overlay_ranges *missing)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	for (uint32_t i = 0; i < overlay_ranges_total(missing); i++) {
+		uint32_t rank = overlay_ranges_at(missing, i);
+
+		if (first->hosts[rank])
+			fprintf(out, "%s%s", i > 0 ? " " : "", first->hosts[rank]);
+		else
+			fprintf(out, "%sdaemon-%u", i > 0 ? " " : "", rank);
+	}
+	fclose(out);
+	return text;
+}
+
+static void pass_on(struct first *first, uint32_t kind, const uint8_t *payload, size_t length)
+{
+	const struct pdbd_question question = {
+		.kind = kind,
+		.payload = payload,
+		.length = length,
+		.total_ms = REQUEST_MS,
+	};
+	struct overlay_ranges missing = {.ranges = NULL};
+	struct pdbd_bytes answer, frame = {.bytes = NULL};
+
+	pdbd_tree_ask(first->tree, &question, &answer, &missing);
+
+	char *names = name_missing(first, &missing);
+	uint32_t names_length = strlen(names);
+
+	pdbd_bytes_add(&frame, &names_length, sizeof(names_length));
+	pdbd_bytes_add(&frame, names, names_length);
+	pdbd_bytes_add(&frame, answer.bytes, answer.length);
+	if (uplink_send(first->uplink, kind, frame.bytes, frame.length) != 0)
+		first->node->is_quitting = true;
+	free(names);
+	free(frame.bytes);
+	free(answer.bytes);
+	overlay_ranges_deinit(&missing);
+}
+
+/* Let the others know that rank 0 lives, and see whether the job does. */
+static void ping(struct first *first)
+{
+	const struct pdbd_question question = {
+		.kind = PDBD_LIVING,
+		.total_ms = QUICK_MS,
+		.with_silent = true,
+	};
+	struct overlay_ranges missing = {.ranges = NULL};
+	struct pdbd_bytes answer;
+	uint32_t num_living = 0;
+
+	pdbd_tree_ask(first->tree, &question, &answer, &missing);
+	if (answer.length == sizeof(num_living))
+		memcpy(&num_living, answer.bytes, sizeof(num_living));
+	if (first->node->knows_job && num_living == 0 && missing.num == 0)
+		first->node->is_quitting = true;
+	free(answer.bytes);
+	overlay_ranges_deinit(&missing);
+	first->pinged_ms = now_ms();
+}
+
+static void serve_pdb(struct first *first)
+{
+	while (!first->node->is_quitting && !is_over(first->node)) {
+		uint32_t kind;
+		uint8_t *payload;
+		size_t length;
+		int got = uplink_receive(first->uplink, IDLE_MS, &kind, &payload, &length);
+
+		if (got < 0)
+			break;
+		if (got > 0) {
+			if (kind == PDBD_QUIT)
+				first->node->is_quitting = true;
+			else
+				pass_on(first, kind, payload, length);
+			free(payload);
+		}
+		if (now_ms() - first->pinged_ms >= PING_MS)
+			ping(first);
+	}
+}
+
+static void run_first(struct node *node, struct pdbd_tree *tree, const char *invitation)
+{
+	const struct pdbd_question quit = {.kind = PDBD_QUIT, .total_ms = QUICK_MS};
+	struct first first = {.node = node, .tree = tree, .pinged_ms = now_ms()};
+	struct overlay_ranges missing = {.ranges = NULL};
+	struct pdbd_bytes answer = {.bytes = NULL};
+	struct pdb_error err;
+
+	first.hosts = xcalloc(pdbd_tree_size(tree), sizeof(*first.hosts));
+	if (invitation && uplink_open(invitation, &first.uplink, &err) == 0) {
+		learn_hosts(&first);
+		serve_pdb(&first);
+	}
+	uplink_close(first.uplink);
+	pdbd_tree_ask(tree, &quit, &answer, &missing);
+	free(answer.bytes);
+	overlay_ranges_deinit(&missing);
+	for (int rank = 0; rank < pdbd_tree_size(tree); rank++)
+		free(first.hosts[rank]);
+	free(first.hosts);
+}
+
+/* ---- The others --------------------------------------------------------------------------------
+ */
+
+static void run_other(struct node *node, struct pdbd_tree *tree)
+{
+	int64_t heard_ms = now_ms();
+
+	while (!node->is_quitting && !is_over(node) && now_ms() - heard_ms < SILENCE_MS)
+		if (pdbd_tree_serve(tree, PING_MS) != 0)
+			heard_ms = now_ms();
+}
+
+int main(int argc, char **argv)
+{
+	struct node node = {.ranks = NULL};
+
+	drop_preloads(argv);
+	be_quiet();
+	guard_life(&node);
+
+	char *invitation = getenv(PDBD_ENV_INVITATION);
+
+	invitation = invitation ? xstrdup(invitation) : NULL;
+	unsetenv(PDBD_ENV_INVITATION);
+	alarm(INIT_SECONDS);
+	if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
+		return 0;
+	alarm(0);
+
+	struct pdbd_tree *tree = pdbd_tree_create(services, &node, is_over);
+
+	if (pdbd_tree_rank(tree) == 0)
+		run_first(&node, tree, invitation);
+	else
+		run_other(&node, tree);
+	alarm(FINALIZE_SECONDS);
+	pdbd_tree_is_flushed(tree, QUICK_MS);
+	pdbd_tree_destroy(tree);
+	free(node.ranks);
+	free(invitation);
+	MPI_Finalize();
+	return 0;
+}

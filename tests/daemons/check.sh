@@ -1,0 +1,191 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# pdb's daemons on real jobs: do they come, do they end, whatever happens, and does the job live on,
+# with all of its output? On one host, where pdb itself would start none. usage: check.sh BUILD
+set -u
+build=$(realpath "$1")
+start=$build/tests/daemons/start
+passed=0 failed=0
+work=$(mktemp -d)
+job= driver= mpi=
+mkdir "$work/tmp"
+export TMPDIR=$work/tmp
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+trap '' PIPE # a driver may end before it is told anything
+trap 'end_driver; end_job; rm -rf "$work"' EXIT
+
+check() {
+	local what="$mpi: $1"
+	shift
+	if "$@"; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "  FAILED: $what" >&2
+		cat "$work/answers" "$work/errors" >&2
+	fi
+}
+
+wait_for() {
+	for ((i = 0; i < 300; i++)); do
+		"$@" && return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# Two ranks that count until they are told to stop counting: any loss shows in the output.
+start_job() {
+	local launcher=(mpirun.openmpi --oversubscribe -n 2)
+	[ $mpi = mpich ] && launcher=(mpiexec.mpich -n 2)
+	rm -f "$work/stop"
+	: >"$work/answers"
+	"${launcher[@]}" bash -c 'i=0; while [ ! -e "$1/stop" ]; do
+			i=$((i + 1)); echo "${OMPI_COMM_WORLD_RANK:-$PMI_RANK} $i"; sleep 0.1; done
+		i=$((i + 1)); echo "${OMPI_COMM_WORLD_RANK:-$PMI_RANK} $i end"' \
+		counter "$work" >"$work/output" 2>"$work/errors" </dev/null &
+	job=$!
+	wait_for counts_to 2
+}
+counts_to() { [ "$(grep -c " $1\$" "$work/output")" = 2 ]; }
+end_job() { [ -z "$job" ] || { kill "$job" && wait "$job"; } 2>/dev/null; job=; }
+# It still counts, ends when it is told to, and every number of both ranks is there.
+job_ends_well() {
+	local now status
+	now=$(awk '$2 > n { n = $2 } END { print n + 3 }' "$work/output")
+	wait_for counts_to "$now" || { echo "  the job stands still" >&2; return 1; }
+	touch "$work/stop"
+	wait "$job"
+	status=$?
+	job=
+	[ $status -eq 0 ] || { echo "  the job's status is $status" >&2; return 1; }
+	[ ! -s "$work/errors" ] &&
+		awk '$2 != ++last[$1] { bad = 1 } $3 == "end" { ends++ }
+			END { exit bad || ends != 2 }' "$work/output"
+}
+
+# The program that starts daemons, with words to ask as its input.
+start_driver() {
+	rm -f "$work/words"
+	mkfifo "$work/words"
+	"$start" "$job" "$mpi" "$build" 127.0.0.1 --everywhere <"$work/words" >"$work/answers" 2>&1 &
+	driver=$!
+	exec 8>"$work/words"
+	wait_for grep -q -e '^ready' -e '^error' "$work/answers"
+	grep -q '^ready' "$work/answers"
+}
+end_driver() {
+	exec 8>&-
+	[ -z "$driver" ] || { kill -9 "$driver"; wait "$driver"; } 2>/dev/null
+	driver=
+}
+say() { echo "$*" >&8; } 2>/dev/null
+answers() { wait_for grep -qx "$1" "$work/answers"; }
+# Lets go of the daemons by itself at the end of its input.
+driver_ends() {
+	exec 8>&-
+	wait_for has_ended "$driver" && wait "$driver"
+	driver=
+}
+has_ended() { [ ! -e "/proc/$1" ] || grep -q '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null; }
+daemons() { pgrep -f "^$build/pdbd-"; }
+no_daemons() { ! daemons >/dev/null; }
+nobody_connected() { ! pgrep -f "^$start " >/dev/null; }
+
+# Launchers and their MPI write below TMPDIR, which is this test's own. /dev/shm is everybody's: there
+# what counts is what the daemons have open.
+list_files() { find "$work/tmp" | sort; }
+leaves_no_file() {
+	[ -z "$(comm -13 "$work/files" <(list_files))" ] && return
+	comm -13 "$work/files" <(list_files) >&2
+	return 1
+}
+shares_no_file() {
+	for pid in $(daemons); do
+		grep -H /dev/shm "/proc/$pid/maps" >&2 && return 1
+	done
+	return 0
+}
+
+check_life() {
+	start_job || { cat "$work/errors" >&2; check "a job starts" false; return; }
+	list_files >"$work/files"
+	check "daemons start" start_driver
+	say hosts
+	check "a daemon on this host" answers "hosts: 0 $(hostname), (missing:)"
+	say job
+	check "they find the job's processes" answers 'job: 2 (missing:)'
+	say living
+	check "the job lives" answers 'living: 2 (missing:)'
+	check "they have no files in shared memory" shares_no_file
+	check "they are told to end" driver_ends
+	check "none is left" wait_for no_daemons
+	check "nobody stays connected" wait_for nobody_connected
+	check "no file is left" leaves_no_file
+
+	check "daemons start again" start_driver
+	say job
+	answers 'job: 2 (missing:)'
+	end_driver
+	check "killed pdb: none is left" wait_for no_daemons
+	check "killed pdb: nobody stays connected" wait_for nobody_connected
+
+	start_driver
+	say job
+	answers 'job: 2 (missing:)'
+	kill -9 $(daemons)
+	say hosts
+	check "a killed daemon is noticed" answers gone
+	check "killed daemon: none is left" wait_for no_daemons
+	end_driver
+	check "killed daemon: no file is left" leaves_no_file
+	check "the job has not noticed" job_ends_well
+}
+
+check_stopped() {
+	start_job && start_driver
+	say job
+	answers 'job: 2 (missing:)'
+	stopped=$(daemons)
+	kill -STOP $stopped
+	end_driver
+	kill -CONT $stopped
+	check "stopped daemon: goes on only to end" wait_for no_daemons
+	check "stopped daemon: the job has not noticed" job_ends_well
+
+	start_job && start_driver
+	kill -STOP $(daemons)
+	check "stopped daemon: the job ends" job_ends_well
+	end_driver
+	kill -CONT $(daemons) 2>/dev/null
+	check "stopped daemon: ends with the job" wait_for no_daemons
+}
+
+check_job_ends() {
+	start_job && start_driver
+	say job
+	answers 'job: 2 (missing:)'
+	check "the job ends with daemons there" job_ends_well
+	check "the job's end: none is left" wait_for no_daemons
+	end_driver
+
+	start_job && start_driver
+	say job
+	answers 'job: 2 (missing:)'
+	{ kill -9 "$job"; wait "$job"; } 2>/dev/null
+	job=
+	check "killed launcher: none is left" wait_for no_daemons
+	end_driver
+	check "killed launcher: nobody stays connected" wait_for nobody_connected
+}
+
+for mpi in openmpi mpich; do
+	[ -x "$build/pdbd-$mpi" ] || continue
+	check_life
+	check_stopped
+	check_job_ends
+done
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

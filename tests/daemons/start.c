@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Start daemons for a job, for tests/daemons/check.sh.
+ * usage: start PID MPI FOLDER ADDRESS [--everywhere]
+ * PID is a launcher, FOLDER has pdbd-MPI, ADDRESS is one of this host that the daemons can reach.
+ * --everywhere: also when all ranks are on this node. Then it reads words from its standard input:
+ * hosts, job, living, quit, wait; each is asked of the daemons, and one line says
+ *	WORD: ANSWER (missing: HOSTS)
+ * At the end of the input it lets go of the daemons and ends. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "attach/daemon_job.h"
+#include "attach/daemon_launch.h"
+#include "attach/daemon_plan.h"
+#include "attach/launcher.h"
+#include "attach/pdbd.h"
+#include "attach/procfs.h"
+#include "model/error.h"
+#include "model/proctable.h"
+#include "model/xalloc.h"
+#include "pmix/spawn.h"
+#include "pmix/tool.h"
+
+#define START_MS 15000
+#define ANSWER_MS 15000
+
+static void die(const char *what, const struct pdb_error *err)
+{
+	printf("error: %s: %s\n", what, err ? err->text : strerror(errno));
+	exit(1);
+}
+
+static int listen_at(const char *address, char *invitation, size_t size)
+{
+	struct sockaddr_in name = {.sin_family = AF_INET};
+	socklen_t length = sizeof(name);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	inet_pton(AF_INET, address, &name.sin_addr);
+	if (bind(fd, (struct sockaddr *)&name, length) != 0 || listen(fd, 1) != 0 ||
+	    getsockname(fd, (struct sockaddr *)&name, &length) != 0)
+		die("cannot listen", NULL);
+	snprintf(invitation, size, "%s:%d", address, ntohs(name.sin_port));
+	return fd;
+}
+
+static struct proctable *find_table(struct launcher_info *launcher)
+{
+	struct proctable *table;
+	struct pdb_error err;
+	int result = -1;
+
+	switch (launcher->kind) {
+	case LAUNCHER_PRRTE:
+		result = pmix_proctable(launcher->pid, NULL, 5000, &table, &err);
+		break;
+	case LAUNCHER_ORTE:
+	case LAUNCHER_SRUN:
+		result = launcher_read_mpir(launcher, &table, &err);
+		break;
+	default:
+		break;
+	}
+	/* The job of the test is no MPI program: some launchers leave their tables empty then. */
+	if (result != 0 && launcher_scan_procfs(launcher, &table, &err) != 0)
+		die("no table", &err);
+	table->launcher = launcher->kind;
+	return table;
+}
+
+/* The launcher's command line; for the life of this program. */
+static const char *const *read_argv(pid_t pid)
+{
+	size_t size, num = 0;
+	char *text = procfs_read(pid, "cmdline", &size);
+	const char **argv = xcalloc(size + 2, sizeof(*argv));
+
+	for (char *word = text; text && word < text + size; word += strlen(word) + 1)
+		argv[num++] = word;
+	return argv;
+}
+
+static int await(int listener, struct daemon_launch *launch)
+{
+	struct pollfd poll_fd = {.fd = listener, .events = POLLIN};
+	struct pdb_error err;
+
+	for (int waited_ms = 0; waited_ms < START_MS; waited_ms += 20) {
+		if (poll(&poll_fd, 1, 20) > 0)
+			return accept(listener, NULL, NULL);
+		if (launch->pid && daemon_launch_check(launch, &err) != 0)
+			die("no daemons", &err);
+	}
+	printf("error: no daemons have come\n");
+	exit(1);
+}
+
+static void read_all(int fd, void *bytes, size_t length)
+{
+	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+
+	if (length > 0 && (poll(&poll_fd, 1, ANSWER_MS) <= 0 ||
+			   recv(fd, bytes, length, MSG_WAITALL) != (ssize_t)length)) {
+		printf("gone\n");
+		exit(3);
+	}
+}
+
+static void ask(int fd, const char *word, uint32_t kind, const char *payload)
+{
+	uint32_t header[2] = {kind, strlen(payload)}, names_length;
+	char *frame;
+
+	if (write(fd, header, sizeof(header)) < 0 || write(fd, payload, header[1]) < 0) {
+		printf("gone\n");
+		exit(3);
+	}
+	read_all(fd, header, sizeof(header));
+	frame = xcalloc(1, header[1] + 1);
+	read_all(fd, frame, header[1]);
+	memcpy(&names_length, frame, sizeof(names_length));
+	char *answer = frame + sizeof(names_length) + names_length;
+	printf("%s:", word);
+	if (kind == PDBD_HOSTS) {
+		for (char *c = answer; *c; c++)
+			if (*c == '\n')
+				*c = ',';
+		printf(" %s", answer);
+	} else {
+		uint32_t number = 0;
+
+		if (frame + header[1] >= answer + sizeof(number))
+			memcpy(&number, answer, sizeof(number));
+		printf(" %u", number);
+	}
+	printf(" (missing:%s%.*s)\n", names_length ? " " : "", (int)names_length,
+	       frame + sizeof(names_length));
+	free(frame);
+}
+
+int main(int argc, char **argv)
+{
+	struct daemon_launch launch = {.pid = 0};
+	struct pmix_daemons daemons = {.leash = -1};
+	struct launcher_info launcher;
+	struct daemon_plan plan;
+	struct pdb_error err;
+	char path[4096] = "", invitation[64], word[32];
+
+	if (argc < 5)
+		return 2;
+	signal(SIGPIPE, SIG_IGN);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (launcher_identify(atoi(argv[1]), &launcher, &err) != 0)
+		die("no launcher", &err);
+
+	struct proctable *table = find_table(&launcher);
+	int listener = listen_at(argv[4], invitation, sizeof(invitation));
+	struct daemon_site site = {
+		.table = table,
+		.launcher_path = path,
+		.launcher_argv = read_argv(launcher.pid),
+		.slurm_job = getenv("SLURM_JOB_ID"),
+		.mpi = argv[2],
+		.pdbd_folder = argv[3],
+		.invitation = invitation,
+	};
+	for (size_t i = 0; argc > 5 && i < table->num_procs; i++)
+		table->procs[i].is_local = false;
+	procfs_executable(launcher.pid, path, sizeof(path));
+	if (daemon_plan_make(&site, &plan, &err) != 0)
+		die("no plan", &err);
+	if (plan.way == DAEMONS_NONE) {
+		printf("none needed\n");
+		return 0;
+	}
+	if (plan.way == DAEMONS_SPAWN) {
+		if (pmix_spawn_daemons(launcher.pid, table->job, plan.program,
+				       (const char *const *)plan.environment, START_MS, &daemons,
+				       &err) != 0)
+			die("not spawned", &err);
+	} else if (daemon_launch_start(&plan, &launch, &err) != 0) {
+		die("not launched", &err);
+	}
+	int fd = await(listener, &launch);
+	char *job = daemon_job_encode(table);
+	printf("ready: %zu\n", plan.num_hosts);
+	while (scanf("%31s", word) == 1) {
+		if (strcmp(word, "hosts") == 0)
+			ask(fd, word, PDBD_HOSTS, "");
+		else if (strcmp(word, "job") == 0)
+			ask(fd, word, PDBD_JOB, job);
+		else if (strcmp(word, "living") == 0)
+			ask(fd, word, PDBD_LIVING, "");
+		else if (strcmp(word, "wait") == 0)
+			read_all(fd, word, 1);
+	}
+	close(fd);
+	daemon_launch_stop(&launch, 5000);
+	pmix_release_daemons(&daemons);
+	return 0;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/daemon_job.h"
+#include "attach/daemon_plan.h"
+#include "model/proctable.h"
+#include "model/xalloc.h"
+#include "tests/unit/unit.h"
+
+#define MPIRUN_ENV                                                                                 \
+	"PDB_INVITATION=secret PDB_RECORD=0 LD_PRELOAD= OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp "   \
+	"OMPI_MCA_osc=^ucx OMPI_MCA_mpi_yield_when_idle=1"
+#define MPICH_ENV "PDB_INVITATION=secret PDB_RECORD=0 LD_PRELOAD="
+
+static const struct {
+	enum launcher launcher;
+	const char *mpi, *hosts, *command, *slurm_job; /* the job's */
+	enum daemon_way way;
+	const char *argv, *environment; /* "": none */
+} plans[] = {
+	{LAUNCHER_ORTE, "openmpi", "HERE HERE", "mpirun p", NULL, DAEMONS_NONE, "", ""},
+	{LAUNCHER_PRRTE, "openmpi", "HERE HERE", "mpirun p", NULL, DAEMONS_NONE, "", ""},
+	{LAUNCHER_PRRTE, "openmpi", "HERE b b", "mpirun p", NULL, DAEMONS_SPAWN, "", MPIRUN_ENV},
+	{LAUNCHER_ORTE, "openmpi", "b a b a c",
+	 "mpirun --mca plm_rsh_agent ssh:x --mca btl self,vader -mca btl_tcp_if_include eth0 p "
+	 "--mca",
+	 NULL, DAEMONS_COMMAND,
+	 "/l/run --host a:1,b:1,c:1 -n 3 --map-by ppr:1:node --oversubscribe --bind-to none "
+	 "-x PDB_INVITATION -x PDB_RECORD --mca plm_rsh_agent ssh:x --mca btl_tcp_if_include eth0 "
+	 "/lib/pdbd-openmpi",
+	 MPIRUN_ENV},
+	{LAUNCHER_HYDRA, "mpich", "b a", "mpiexec -launcher ssh -iface=eth0 -n 2 p", NULL,
+	 DAEMONS_COMMAND, "/l/run -hosts a,b -ppn 1 -n 2 -launcher ssh -iface=eth0 /lib/pdbd-mpich",
+	 MPICH_ENV},
+	{LAUNCHER_SRUN, "openmpi", "n1 n2 n2", "srun -N2 --mpi=pmix_v4 p", "17", DAEMONS_COMMAND,
+	 "/l/run --overlap --jobid 17 --nodelist n1,n2 --ntasks-per-node=1 --mem=0 --quiet "
+	 "--input=none --export=ALL --cpu-bind=none --nodes 2 --ntasks 2 --mpi=pmix_v4 "
+	 "/lib/pdbd-openmpi",
+	 MPIRUN_ENV},
+};
+
+/* Words with a blank between two; ends with NULL. */
+static char **split(const char *text)
+{
+	char *copy = xstrdup(text), *save;
+	char **words = xcalloc(strlen(text) + 2, sizeof(*words));
+	size_t num = 0;
+
+	for (char *word = strtok_r(copy, " ", &save); word; word = strtok_r(NULL, " ", &save))
+		words[num++] = xstrdup(word);
+	free(copy);
+	return words;
+}
+
+static void free_split(char **words)
+{
+	for (size_t i = 0; words[i]; i++)
+		free(words[i]);
+	free(words);
+}
+
+static void assert_words(char *const *words, const char *expected)
+{
+	char text[4096] = "";
+
+	for (; words && *words; words++) {
+		if (*text)
+			strcat(text, " ");
+		strcat(text, *words);
+	}
+	assert_string_equal(text, expected);
+}
+
+static struct proctable *make_table(enum launcher launcher, const char *hosts)
+{
+	struct proctable *table = proctable_create();
+	char **names = split(hosts), here[256] = "";
+	struct pdb_error err;
+
+	gethostname(here, sizeof(here) - 1);
+	for (int i = 0; names[i]; i++)
+		proctable_add(table, i, 100 + i, strcmp(names[i], "HERE") ? names[i] : here, "p");
+	assert_int_equal(proctable_finish(table, &err), 0);
+	table->launcher = launcher;
+	free_split(names);
+	return table;
+}
+
+static void test_plans(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(plans); i++) {
+		struct proctable *table = make_table(plans[i].launcher, plans[i].hosts);
+		char **command = split(plans[i].command);
+		const struct daemon_site site = {
+			.table = table,
+			.launcher_path = "/l/run",
+			.launcher_argv = (const char *const *)command,
+			.slurm_job = plans[i].slurm_job,
+			.mpi = plans[i].mpi,
+			.pdbd_folder = "/lib",
+			.invitation = "secret",
+		};
+		struct daemon_plan plan;
+		struct pdb_error err;
+
+		assert_int_equal(daemon_plan_make(&site, &plan, &err), 0);
+		assert_int_equal(plan.way, plans[i].way);
+		assert_words(plan.argv, plans[i].argv);
+		assert_words(plan.environment, plans[i].environment);
+		daemon_plan_deinit(&plan);
+		free_split(command);
+		proctable_destroy(table);
+	}
+}
+
+static void test_no_plan(void **state)
+{
+	static const struct {
+		enum launcher launcher;
+		enum error_code code;
+		const char *part;
+	} refusals[] = {
+		{LAUNCHER_OTHER, ERROR_UNSUPPORTED, "no way to start"},
+		{LAUNCHER_SRUN, ERROR_NOT_FOUND, "number of the Slurm job"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(refusals); i++) {
+		struct proctable *table = make_table(refusals[i].launcher, "a b");
+		const struct daemon_site site = {
+			.table = table,
+			.launcher_path = "/l/run",
+			.mpi = "openmpi",
+			.pdbd_folder = "/lib",
+			.invitation = "secret",
+		};
+		struct daemon_plan plan;
+		struct pdb_error err;
+
+		assert_int_equal(daemon_plan_make(&site, &plan, &err), -1);
+		assert_error(&err, refusals[i].code, refusals[i].part);
+		proctable_destroy(table);
+	}
+}
+
+/* More than the kernel takes in one word: refused before anything is started. */
+static void test_too_many_hosts(void **state)
+{
+	struct proctable *table = proctable_create();
+	struct daemon_plan plan;
+	struct pdb_error err;
+
+	(void)state;
+	for (int i = 0; i < 12000; i++) {
+		char host[32];
+
+		snprintf(host, sizeof(host), "node-%07d", i);
+		proctable_add(table, i, 100 + i, host, "p");
+	}
+	assert_int_equal(proctable_finish(table, &err), 0);
+	table->launcher = LAUNCHER_ORTE;
+	const struct daemon_site site = {.table = table,
+					 .launcher_path = "/l/run",
+					 .mpi = "openmpi",
+					 .pdbd_folder = "/lib",
+					 .invitation = "secret"};
+	assert_int_equal(daemon_plan_make(&site, &plan, &err), -1);
+	assert_error(&err, ERROR_UNSUPPORTED, "12000 hosts");
+	proctable_destroy(table);
+}
+
+static bool is_b(const char *host)
+{
+	return strcmp(host, "b") == 0;
+}
+
+static void test_job(void **state)
+{
+	struct proctable *table = make_table(LAUNCHER_ORTE, "b a b a");
+	struct daemon_rank *ranks;
+
+	(void)state;
+	table->procs[2].pid = 0; /* not known */
+	char *text = daemon_job_encode(table);
+	assert_string_equal(text, "a 1:101 3:103\nb 0:100");
+	assert_int_equal(daemon_job_decode(text, strlen(text), is_b, &ranks), 1);
+	assert_int_equal(ranks[0].rank, 0);
+	assert_int_equal(ranks[0].pid, 100);
+	free(ranks);
+	free(text);
+	proctable_destroy(table);
+}
+
+/* Lines of host b: how many ranks they have. */
+static void test_job_odd(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t num;
+	} odd[] = {
+		{"", 0},
+		{"b", 0},
+		{"\n\nb 1:2\n", 1},
+		{"b 1:2 3:4\nb 5:6", 3},
+		{"a 1:2", 0},
+		{"b 1:", 0},
+		{"b :2", 0},
+		{"b 1", 0},
+		{"b -1:2", 0},
+		{"b 1:-2", 0},
+		{"b 1:0", 0},
+		{"b 1:2x", 0},
+		{"b x:2 1:2", 1},
+		{"b 4294967296:2", 0},
+		{"b 1:99999999999999999999", 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(odd); i++) {
+		struct daemon_rank *ranks;
+
+		assert_int_equal(daemon_job_decode(odd[i].text, strlen(odd[i].text), is_b, &ranks),
+				 odd[i].num);
+		free(ranks);
+	}
+}
+
+/* This process, and one that there is not. */
+static void test_job_lives(void **state)
+{
+	struct daemon_rank ranks[] = {{.rank = 0, .pid = getpid()}, {.rank = 1, .pid = 0x3fffffff}};
+
+	(void)state;
+	daemon_job_note_start(ranks, 2);
+	assert_int_equal(daemon_job_count_living(ranks, 2), 1);
+	ranks[0].start_ticks++; /* another process with this pid */
+	assert_int_equal(daemon_job_count_living(ranks, 2), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_plans),          cmocka_unit_test(test_no_plan),
+		cmocka_unit_test(test_too_many_hosts), cmocka_unit_test(test_job),
+		cmocka_unit_test(test_job_odd),        cmocka_unit_test(test_job_lives),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

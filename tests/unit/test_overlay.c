@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/overlay.h"
+#include "attach/overlay_wire.h"
+#include "tests/unit/unit.h"
+
+/*	0
+ *	+- 4 - 6 - 7	(of 8 members)
+ *	|  +- 5
+ *	+- 2 - 3
+ *	+- 1		*/
+static const struct {
+	uint32_t i, n;
+	size_t num_children;
+	uint32_t children[4];
+	uint32_t subtree;
+	int budget_ms; /* of 1200 */
+} trees[] = {
+	{0, 1, 0, {0}, 1, 1200},          {0, 2, 1, {1}, 2, 1200},       {1, 2, 0, {0}, 1, 600},
+	{0, 8, 3, {4, 2, 1}, 8, 1200},    {4, 8, 2, {6, 5}, 4, 1000},    {6, 8, 1, {7}, 2, 800},
+	{7, 8, 0, {0}, 1, 600},           {0, 6, 3, {4, 2, 1}, 6, 1200}, {4, 6, 1, {5}, 2, 1000},
+	{0, 9, 4, {8, 4, 2, 1}, 9, 1200}, {8, 9, 0, {0}, 1, 1050},
+};
+
+static void test_tree(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < NUM_OF(trees); k++) {
+		uint32_t children[OVERLAY_CHILDREN_MAX];
+		size_t num = overlay_children(trees[k].i, trees[k].n, children);
+
+		assert_int_equal(num, trees[k].num_children);
+		for (size_t c = 0; c < num; c++) {
+			assert_int_equal(children[c], trees[k].children[c]);
+			assert_int_equal(overlay_parent(children[c]), trees[k].i);
+		}
+		assert_int_equal(overlay_subtree(trees[k].i, trees[k].n), trees[k].subtree);
+		assert_int_equal(overlay_budget_ms(trees[k].i, trees[k].n, 1200),
+				 trees[k].budget_ms);
+	}
+}
+
+/* Every member but 0 is the child of just one, and subtrees add up. */
+static void test_tree_is_one(void **state)
+{
+	(void)state;
+	for (uint32_t n = 1; n < 70; n++) {
+		uint32_t seen[70] = {0};
+
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t children[OVERLAY_CHILDREN_MAX], total = 1;
+			size_t num = overlay_children(i, n, children);
+
+			for (size_t c = 0; c < num; c++) {
+				seen[children[c]]++;
+				total += overlay_subtree(children[c], n);
+				assert_true(overlay_budget_ms(children[c], n, 10000) <
+					    overlay_budget_ms(i, n, 10000));
+			}
+			assert_int_equal(total, overlay_subtree(i, n));
+		}
+		assert_int_equal(seen[0], 0);
+		for (uint32_t i = 1; i < n; i++)
+			assert_int_equal(seen[i], 1);
+	}
+	assert_int_equal(overlay_subtree(3, 3), 0);
+	assert_int_equal(overlay_subtree(0, UINT32_MAX), UINT32_MAX);
+}
+
+static void test_ranges(void **state)
+{
+	struct overlay_ranges set = {.ranges = NULL};
+
+	(void)state;
+	overlay_ranges_add(&set, 0, 1);
+	overlay_ranges_add(&set, 1, 2);
+	overlay_ranges_add(&set, 7, 0);
+	overlay_ranges_add(&set, 9, 2);
+	overlay_ranges_add(&set, 4, 1);
+	assert_int_equal(set.num, 3); /* 0-2, 9-10, 4 */
+	assert_int_equal(overlay_ranges_total(&set), 6);
+	const uint32_t numbers[] = {0, 1, 2, 9, 10, 4};
+	for (uint32_t i = 0; i < 6; i++) {
+		assert_int_equal(overlay_ranges_at(&set, i), numbers[i]);
+		assert_int_equal(overlay_ranges_index(&set, numbers[i]), i);
+	}
+	assert_int_equal(overlay_ranges_index(&set, 3), -1);
+	assert_int_equal(overlay_ranges_index(&set, 11), -1);
+	overlay_ranges_deinit(&set);
+}
+
+static void test_reduction(void **state)
+{
+	struct overlay_ranges holes = {.ranges = NULL};
+	struct reduction reduction;
+
+	(void)state;
+	reduction_begin(&reduction, 5, 0, 8, 1000, 100);
+	assert_false(reduction_is_done(&reduction, 100));
+	assert_int_equal(reduction_take(&reduction, 5, 2), REDUCTION_TAKEN);
+	assert_int_equal(reduction_take(&reduction, 5, 2), REDUCTION_REFUSED); /* twice */
+	assert_int_equal(reduction_take(&reduction, 5, 6), REDUCTION_REFUSED); /* not to us */
+	assert_int_equal(reduction_take(&reduction, 4, 4), REDUCTION_LATE);
+	assert_false(reduction_is_done(&reduction, 1099));
+	assert_true(reduction_is_done(&reduction, 1100));
+	reduction_holes(&reduction, &holes);
+	assert_int_equal(holes.num, 2);
+	assert_int_equal(holes.ranges[0].first, 4);
+	assert_int_equal(holes.ranges[0].count, 4);
+	assert_int_equal(holes.ranges[1].first, 1);
+	assert_int_equal(holes.ranges[1].count, 1);
+	assert_int_equal(reduction_take(&reduction, 5, 4), REDUCTION_TAKEN);
+	assert_int_equal(reduction_take(&reduction, 5, 1), REDUCTION_TAKEN);
+	assert_true(reduction_is_done(&reduction, 101));
+	overlay_ranges_deinit(&holes);
+
+	reduction_begin(&reduction, 1, 0, 1, 1000, 0); /* alone */
+	assert_true(reduction_is_done(&reduction, 0));
+	reduction_begin(&reduction, 1, 7, 8, 1000, 0); /* a leaf */
+	assert_true(reduction_is_done(&reduction, 0));
+}
+
+static uint8_t *encode_example(size_t *length)
+{
+	struct overlay_message message = {
+		.sequence = 7,
+		.kind = 3,
+		.total_ms = 250,
+		.payload = (const uint8_t *)"payload",
+		.length = 7,
+	};
+
+	overlay_ranges_add(&message.ranges, 0, 2);
+	overlay_ranges_add(&message.ranges, 5, 3);
+	uint8_t *bytes = overlay_encode(&message, length);
+	overlay_ranges_deinit(&message.ranges);
+	return bytes;
+}
+
+static void test_wire(void **state)
+{
+	struct overlay_message message;
+	struct pdb_error err;
+	size_t length;
+	uint8_t *bytes = encode_example(&length);
+
+	(void)state;
+	assert_int_equal(overlay_decode(bytes, length, 8, &message, &err), 0);
+	assert_int_equal(message.sequence, 7);
+	assert_int_equal(message.kind, 3);
+	assert_int_equal(message.total_ms, 250);
+	assert_int_equal(message.ranges.num, 2);
+	assert_int_equal(message.ranges.ranges[1].first, 5);
+	assert_int_equal(message.ranges.ranges[1].count, 3);
+	assert_int_equal(message.length, 7);
+	assert_memory_equal(message.payload, "payload", 7);
+	overlay_ranges_deinit(&message.ranges);
+	for (size_t cut = 0; cut < length; cut++) {
+		assert_int_equal(overlay_decode(bytes, cut, 8, &message, &err), -1);
+		assert_int_equal(err.code, ERROR_FORMAT);
+	}
+	free(bytes);
+}
+
+/* Words of the message: 0 magic, 4 number of ranges, 5 length, then (first, count) of each range.
+ */
+static const struct {
+	size_t word;
+	uint32_t value;
+	const char *part;
+} damages[] = {
+	{0, 1, "damaged"},
+	{4, 1, "damaged"},
+	{4, 0x80000002, "damaged"},
+	{5, 6, "damaged"},
+	{5, 0xffffffff, "damaged"},
+	{7, 0, "that there are not"},          /* an empty range */
+	{7, 9, "that there are not"},          /* more than there are */
+	{8, 6, "that there are not"},          /* the last one is member 8 */
+	{8, 0xffffffff, "that there are not"}, /* first + count wraps round */
+	{7, 6, "that there are not"},          /* 9 in all */
+};
+
+static void test_wire_refuses(void **state)
+{
+	struct overlay_message message;
+	struct pdb_error err;
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(damages); i++) {
+		size_t length;
+		uint8_t *bytes = encode_example(&length);
+
+		memcpy(bytes + damages[i].word * sizeof(uint32_t), &damages[i].value,
+		       sizeof(uint32_t));
+		assert_int_equal(overlay_decode(bytes, length, 8, &message, &err), -1);
+		assert_error(&err, ERROR_FORMAT, damages[i].part);
+		free(bytes);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tree),   cmocka_unit_test(test_tree_is_one),
+		cmocka_unit_test(test_ranges), cmocka_unit_test(test_reduction),
+		cmocka_unit_test(test_wire),   cmocka_unit_test(test_wire_refuses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
