@@ -165,6 +165,8 @@ static size_t name_offset(const struct model *model, size_t site)
 
 static bool has_same_tables(const struct model *a, const struct model *b)
 {
+	if (a->lender && a->lender == b->lender)
+		return true;
 	if (a->num_strings != b->num_strings || a->num_modules != b->num_modules ||
 	    a->num_frames != b->num_frames || a->num_sites != b->num_sites)
 		return false;

@@ -29,12 +29,43 @@ int model_num_transfers(enum seg_operation_kind kind)
 	return 0;
 }
 
+void model_borrow_tables(struct model *model, struct model *lender)
+{
+	model->lender = lender;
+	lender->num_borrowers++;
+	model->strings = lender->strings;
+	model->num_strings = lender->num_strings;
+	model->modules = lender->modules;
+	model->num_modules = lender->num_modules;
+	model->frames = lender->frames;
+	model->num_frames = lender->num_frames;
+	model->sites = lender->sites;
+	model->num_sites = lender->num_sites;
+}
+
+static void destroy_tables(struct model *model)
+{
+	for (size_t i = 0; i < model->num_modules; i++)
+		free(model->modules[i].path);
+	free(model->strings);
+	free(model->modules);
+	free(model->frames);
+	free(model->sites);
+}
+
 void model_destroy(struct model *model)
 {
 	if (!model)
 		return;
-	for (size_t i = 0; i < model->num_modules; i++)
-		free(model->modules[i].path);
+	/* The one that owns it and each borrower destroy it once. */
+	if (model->num_borrowers > 0) {
+		model->num_borrowers--;
+		return;
+	}
+	if (model->lender)
+		model_destroy(model->lender);
+	else
+		destroy_tables(model);
 	for (size_t i = 0; i < model->num_lanes; i++) {
 		free(model->lanes[i].operation.waited);
 		free(model->lanes[i].ledger);
@@ -43,10 +74,6 @@ void model_destroy(struct model *model)
 		free(model->lanes[i].state_polls);
 		free(model->lanes[i].ring);
 	}
-	free(model->strings);
-	free(model->modules);
-	free(model->frames);
-	free(model->sites);
 	free(model->comms);
 	free(model->members);
 	free(model->requests);

@@ -135,6 +135,9 @@ struct model {
 	uint64_t now_ns;      /* when the copy was made, host's CLOCK_MONOTONIC */
 	uint64_t now_real_ns; /* the same moment in CLOCK_REALTIME: comparable between hosts */
 
+	/* Not NULL: strings, modules, frames and sites are those of this model. */
+	struct model *lender;
+	size_t num_borrowers; /* models that these of its tables are lent to */
 	char *strings; /* every name inside is terminated */
 	size_t num_strings; /* bytes */
 	struct model_module *modules;
@@ -165,11 +168,15 @@ struct model {
 int model_num_transfers(enum seg_operation_kind kind);
 
 struct model *model_create(void);
-void model_destroy(struct model *model); /* NULL is fine */
+/* NULL is fine. A model whose tables are lent lives on until the last borrower is destroyed. */
+void model_destroy(struct model *model);
+
+/* Let `model`, which has none, use the strings, modules, frames and sites of `lender`. */
+void model_borrow_tables(struct model *model, struct model *lender);
 
 struct pdb_error;
 
-/* Check every count, index and time of a model: what segment_read() promises of its result, and
+/* Check every count, index and time of a model, but not of tables that it has borrowed: what segment_read() promises of its result, and
  * what a model from elsewhere has to hold. 0, or -1 with ERROR_FORMAT saying what is wrong. */
 int model_validate(const struct model *model, struct pdb_error *err);
 

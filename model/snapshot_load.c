@@ -208,36 +208,6 @@ static int load_shape(struct loader *l)
 	return l->in.is_bad ? 0 : model_validate(shape, l->in.err);
 }
 
-/* Give `model` its own copy of the tables. */
-static void copy_shape(struct loader *l, const struct model *shape, struct model *model)
-{
-	model->strings = input_allocate(&l->in, shape->num_strings, 1);
-	model->modules = input_allocate(&l->in, shape->num_modules, sizeof(*model->modules));
-	model->frames = input_allocate(&l->in, shape->num_frames, sizeof(*model->frames));
-	model->sites = input_allocate(&l->in, shape->num_sites, sizeof(*model->sites));
-	if (l->in.is_bad)
-		return;
-	memcpy(model->strings, shape->strings, shape->num_strings);
-	model->num_strings = shape->num_strings;
-	for (size_t i = 0; i < shape->num_modules && !l->in.is_bad; i++) {
-		size_t size = strlen(shape->modules[i].path) + 1;
-
-		model->modules[i] = shape->modules[i];
-		model->modules[i].path = input_allocate(&l->in, size, 1);
-		model->num_modules++;
-		if (!l->in.is_bad)
-			memcpy(model->modules[i].path, shape->modules[i].path, size);
-	}
-	if (shape->num_frames)
-		memcpy(model->frames, shape->frames, shape->num_frames * sizeof(*model->frames));
-	model->num_frames = shape->num_frames;
-	for (size_t i = 0; i < shape->num_sites; i++) {
-		model->sites[i] = shape->sites[i];
-		model->sites[i].name = model->strings + (shape->sites[i].name - shape->strings);
-	}
-	model->num_sites = shape->num_sites;
-}
-
 static void take_field(struct loader *l, char *field, size_t size)
 {
 	snprintf(field, size, "%s", input_take_text(&l->in));
@@ -337,7 +307,7 @@ static int load_model(struct loader *l)
 	if (!l->job->model || shape >= l->num_shapes || rankset_contains(l->job->model->ranks, rank))
 		l->in.is_bad = true;
 	if (!l->in.is_bad)
-		copy_shape(l, l->shapes[shape], model);
+		model_borrow_tables(model, l->shapes[shape]);
 	load_model_head(l, model);
 	snapshot_load_evidence(&l->in, model);
 	num = input_take_count(&l->in, SEG_MAX_LANES, 18);
