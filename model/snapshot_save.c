@@ -11,6 +11,7 @@
 #include <uthash.h>
 #include <zstd.h>
 
+#include "model/buffer.h"
 #include "model/callpath.h"
 #include "model/error.h"
 #include "model/job.h"
@@ -22,12 +23,6 @@
 #include "model/sample.h"
 #include "model/snapshot_private.h"
 #include "model/xalloc.h"
-
-/* Bytes of a section while it is made. */
-struct buffer {
-	uint8_t *bytes;
-	size_t num, capacity;
-};
 
 /* A string and its number, from 1; 0 stands for NULL. */
 struct string_id {
@@ -82,47 +77,13 @@ static void compress(struct saver *s, const void *bytes, size_t size, ZSTD_EndDi
 	} while (in.pos < in.size || (mode == ZSTD_e_end && left > 0));
 }
 
-static void put_bytes(struct buffer *b, const void *bytes, size_t num)
-{
-	if (b->num + num > b->capacity) {
-		b->capacity = (b->num + num) * 2;
-		b->bytes = xreallocarray(b->bytes, b->capacity, 1);
-	}
-	if (num)
-		memcpy(b->bytes + b->num, bytes, num);
-	b->num += num;
-}
-
-/* Seven bits a byte, the lowest first, the top bit set in all but the last. */
-static void put(struct buffer *b, uint64_t value)
-{
-	uint8_t bytes[10];
-	size_t num = 0;
-
-	for (; value >= 0x80; value >>= 7)
-		bytes[num++] = (uint8_t)(value | 0x80);
-	bytes[num++] = (uint8_t)value;
-	put_bytes(b, bytes, num);
-}
-
-static void put_signed(struct buffer *b, int64_t value)
-{
-	put(b, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
-}
-
-/* An index of which UINT32_MAX means "none". */
-static void put_index(struct buffer *b, uint32_t index)
-{
-	put(b, (uint32_t)(index + 1));
-}
-
 static void put_string(struct saver *s, const char *text)
 {
 	struct string_id *found;
 	size_t length;
 
 	if (!text) {
-		put(&s->section, 0);
+		buffer_put(&s->section, 0);
 		return;
 	}
 	length = strlen(text);
@@ -132,10 +93,10 @@ static void put_string(struct saver *s, const char *text)
 		memcpy(found->text, text, length + 1);
 		found->id = HASH_COUNT(s->ids) + 1;
 		HASH_ADD_KEYPTR(hh, s->ids, found->text, length, found);
-		put(&s->strings, length);
-		put_bytes(&s->strings, text, length);
+		buffer_put(&s->strings, length);
+		buffer_put_bytes(&s->strings, text, length);
 	}
-	put(&s->section, found->id);
+	buffer_put(&s->section, found->id);
 }
 
 /* Ranks mostly go up by one, which is 0 here. */
@@ -148,7 +109,7 @@ static void put_list(struct saver *s, const struct model *model, uint32_t first,
 	int64_t expected = 0;
 
 	if (first == SEG_NO_MEMBERS || first == SEG_ALL_MEMBERS) {
-		put(&s->section,
+		buffer_put(&s->section,
 		    first == SEG_NO_MEMBERS ? SNAPSHOT_LIST_NONE : SNAPSHOT_LIST_ALL);
 		return;
 	}
@@ -159,13 +120,13 @@ static void put_list(struct saver *s, const struct model *model, uint32_t first,
 			memcpy(found->ranks, ranks, size);
 		found->id = HASH_COUNT(s->list_ids) + 1;
 		HASH_ADD_KEYPTR(hh, s->list_ids, found->ranks, size, found);
-		put(&s->lists, num);
+		buffer_put(&s->lists, num);
 		for (uint32_t i = 0; i < num; i++) {
-			put_signed(&s->lists, ranks[i] - expected);
+			buffer_put_signed(&s->lists, ranks[i] - expected);
 			expected = (int64_t)ranks[i] + 1;
 		}
 	}
-	put(&s->section, found->id + 1);
+	buffer_put(&s->section, found->id + 1);
 }
 
 static void write_section(struct saver *s, enum snapshot_section id, const struct buffer *b)
@@ -198,27 +159,27 @@ static void save_job(struct saver *s, const struct job *job)
 	uint64_t bits;
 
 	memcpy(&bits, &job->look_seconds, sizeof(bits));
-	put(&s->section, job->taken_real_ns);
-	put(&s->section, bits);
-	put(&s->section, job->model != NULL);
+	buffer_put(&s->section, job->taken_real_ns);
+	buffer_put(&s->section, bits);
+	buffer_put(&s->section, job->model != NULL);
 	end_section(s, SNAPSHOT_JOB);
 }
 
 static void save_proctable(struct saver *s, const struct proctable *table)
 {
-	put(&s->section, (uint64_t)table->size);
+	buffer_put(&s->section, (uint64_t)table->size);
 	put_string(s, table->job);
 	put_string(s, table->launcher_name);
-	put_signed(&s->section, table->launcher_pid);
-	put(&s->section, table->launcher);
-	put(&s->section, table->source);
+	buffer_put_signed(&s->section, table->launcher_pid);
+	buffer_put(&s->section, table->launcher);
+	buffer_put(&s->section, table->source);
 	put_string(s, table->source_note);
-	put(&s->section, table->num_procs);
+	buffer_put(&s->section, table->num_procs);
 	for (size_t i = 0; i < table->num_procs; i++) {
 		const struct proc *proc = &table->procs[i];
 
-		put_signed(&s->section, proc->rank);
-		put_signed(&s->section, proc->pid);
+		buffer_put_signed(&s->section, proc->rank);
+		buffer_put_signed(&s->section, proc->pid);
 		put_string(s, proc->host);
 		put_string(s, proc->executable);
 	}
@@ -229,13 +190,13 @@ static void save_modules(struct saver *s, const struct modules *modules)
 {
 	size_t num = modules_count(modules);
 
-	put(&s->section, num);
+	buffer_put(&s->section, num);
 	for (size_t i = 0; i < num; i++) {
 		const struct module *module = modules_get(modules, (uint32_t)i);
 
 		put_string(s, module->path);
-		put(&s->section, module->build_id_size);
-		put_bytes(&s->section, module->build_id, module->build_id_size);
+		buffer_put(&s->section, module->build_id_size);
+		buffer_put_bytes(&s->section, module->build_id, module->build_id_size);
 	}
 	end_section(s, SNAPSHOT_MODULES);
 }
@@ -244,14 +205,14 @@ static void save_callpaths(struct saver *s, const struct callpaths *paths)
 {
 	size_t num = callpaths_count(paths);
 
-	put(&s->section, num);
+	buffer_put(&s->section, num);
 	for (size_t i = 0; i < num; i++) {
 		const struct callpath_node *node = callpaths_get(paths, (uint32_t)i);
 
-		put_index(&s->section, node->parent);
-		put_index(&s->section, node->module);
-		put(&s->section, node->offset);
-		put(&s->section, node->is_return);
+		buffer_put_index(&s->section, node->parent);
+		buffer_put_index(&s->section, node->module);
+		buffer_put(&s->section, node->offset);
+		buffer_put(&s->section, node->is_return);
 	}
 	end_section(s, SNAPSHOT_CALLPATHS);
 }
@@ -260,15 +221,15 @@ static void save_names(struct saver *s, const struct job *job)
 {
 	size_t num = callpaths_count(job->callpaths);
 
-	put(&s->section, num);
+	buffer_put(&s->section, num);
 	for (size_t i = 0; i < num; i++) {
 		const struct name *name = names_get(job->names, (uint32_t)i);
 
 		put_string(s, name->function);
 		put_string(s, name->file);
 		put_string(s, name->full_file);
-		put_signed(&s->section, name->line);
-		put(&s->section, name->is_symbol);
+		buffer_put_signed(&s->section, name->line);
+		buffer_put(&s->section, name->is_symbol);
 	}
 	end_section(s, SNAPSHOT_NAMES);
 }
@@ -277,28 +238,28 @@ static void save_shape(struct saver *s, const struct model *model)
 {
 	struct buffer *b = &s->section;
 
-	put(b, model->num_strings);
-	put_bytes(b, model->strings, model->num_strings);
-	put(b, model->num_modules);
+	buffer_put(b, model->num_strings);
+	buffer_put_bytes(b, model->strings, model->num_strings);
+	buffer_put(b, model->num_modules);
 	for (size_t i = 0; i < model->num_modules; i++) {
 		const struct model_module *module = &model->modules[i];
 
 		put_string(s, module->path);
-		put(b, module->build_id_size);
-		put_bytes(b, module->build_id, module->build_id_size);
+		buffer_put(b, module->build_id_size);
+		buffer_put_bytes(b, module->build_id, module->build_id_size);
 	}
-	put(b, model->num_frames);
+	buffer_put(b, model->num_frames);
 	for (size_t i = 0; i < model->num_frames; i++) {
-		put_index(b, model->frames[i].parent);
-		put_index(b, model->frames[i].module);
-		put(b, model->frames[i].offset);
+		buffer_put_index(b, model->frames[i].parent);
+		buffer_put_index(b, model->frames[i].module);
+		buffer_put(b, model->frames[i].offset);
 	}
-	put(b, model->num_sites);
+	buffer_put(b, model->num_sites);
 	for (size_t i = 0; i < model->num_sites; i++) {
-		put_index(b, model->sites[i].frame);
-		put(b, (uint64_t)(model->sites[i].name - model->strings));
-		put(b, model->sites[i].class_id);
-		put(b, model->sites[i].language);
+		buffer_put_index(b, model->sites[i].frame);
+		buffer_put(b, (uint64_t)(model->sites[i].name - model->strings));
+		buffer_put(b, model->sites[i].class_id);
+		buffer_put(b, model->sites[i].language);
 	}
 	end_section(s, SNAPSHOT_SHAPE);
 }
@@ -308,29 +269,29 @@ static void save_comm(struct saver *s, const struct model *model, const struct m
 	struct buffer *b = &s->section;
 	size_t num = 0;
 
-	put(b, comm->id);
-	put(b, comm->parent_id);
-	put(b, comm->kind);
-	put(b, comm->site);
-	put(b, comm->ordinal);
-	put_signed(b, comm->rank);
-	put(b, comm->size);
+	buffer_put(b, comm->id);
+	buffer_put(b, comm->parent_id);
+	buffer_put(b, comm->kind);
+	buffer_put(b, comm->site);
+	buffer_put(b, comm->ordinal);
+	buffer_put_signed(b, comm->rank);
+	buffer_put(b, comm->size);
 	put_list(s, model, comm->members, comm->size);
-	put(b, comm->remote_size);
+	buffer_put(b, comm->remote_size);
 	put_list(s, model, comm->remote_members, comm->remote_size);
-	put(b, comm->num_sources);
+	buffer_put(b, comm->num_sources);
 	put_list(s, model, comm->sources, comm->num_sources);
-	put(b, comm->name ? (uint64_t)(comm->name - model->strings) + 1 : 0);
-	put(b, comm->is_freed);
-	put(b, comm->collectives);
+	buffer_put(b, comm->name ? (uint64_t)(comm->name - model->strings) + 1 : 0);
+	buffer_put(b, comm->is_freed);
+	buffer_put(b, comm->collectives);
 	while (num < SEG_RECENT && comm->recent[num].number)
 		num++;
-	put(b, num);
+	buffer_put(b, num);
 	for (size_t i = 0; i < num; i++) {
-		put(b, comm->collectives - comm->recent[i].number);
-		put(b, comm->recent[i].bytes);
-		put(b, comm->recent[i].site);
-		put_signed(b, comm->recent[i].root);
+		buffer_put(b, comm->collectives - comm->recent[i].number);
+		buffer_put(b, comm->recent[i].bytes);
+		buffer_put(b, comm->recent[i].site);
+		buffer_put_signed(b, comm->recent[i].root);
 	}
 }
 
@@ -342,63 +303,63 @@ static void save_requests(struct saver *s, const struct model *model)
 
 	for (size_t i = 0; i < model->num_requests; i++)
 		used += model->requests[i].kind != SEG_REQUEST_FREE;
-	put(b, model->num_requests);
-	put(b, used);
+	buffer_put(b, model->num_requests);
+	buffer_put(b, used);
 	for (size_t i = 0; i < model->num_requests; i++) {
 		const struct model_request *request = &model->requests[i];
 
 		if (request->kind == SEG_REQUEST_FREE)
 			continue;
-		put(b, i - next);
+		buffer_put(b, i - next);
 		next = i + 1;
-		put(b, request->kind);
-		put(b, request->flags);
-		put_index(b, request->comm);
-		put_signed(b, request->peer);
-		put_signed(b, request->tag);
-		put(b, request->ordinal);
-		put(b, request->bytes);
-		put(b, request->site);
-		put_index(b, request->lane);
-		put(b, model->now_ns - request->since_ns);
+		buffer_put(b, request->kind);
+		buffer_put(b, request->flags);
+		buffer_put_index(b, request->comm);
+		buffer_put_signed(b, request->peer);
+		buffer_put_signed(b, request->tag);
+		buffer_put(b, request->ordinal);
+		buffer_put(b, request->bytes);
+		buffer_put(b, request->site);
+		buffer_put_index(b, request->lane);
+		buffer_put(b, model->now_ns - request->since_ns);
 	}
 }
 
 static void save_operation(struct buffer *b, const struct model_operation *operation)
 {
-	put(b, operation->kind);
-	put(b, operation->flags);
-	put(b, operation->number);
+	buffer_put(b, operation->kind);
+	buffer_put(b, operation->flags);
+	buffer_put(b, operation->number);
 	for (int i = 0; i < model_num_transfers(operation->kind); i++) {
 		const struct model_transfer *transfer = &operation->transfers[i];
 
-		put_index(b, transfer->comm);
-		put_signed(b, transfer->peer);
-		put_signed(b, transfer->tag);
-		put(b, transfer->ordinal);
-		put(b, transfer->bytes);
+		buffer_put_index(b, transfer->comm);
+		buffer_put_signed(b, transfer->peer);
+		buffer_put_signed(b, transfer->tag);
+		buffer_put(b, transfer->ordinal);
+		buffer_put(b, transfer->bytes);
 	}
-	put(b, operation->num_waited);
+	buffer_put(b, operation->num_waited);
 	for (size_t i = 0; i < operation->num_waited; i++)
-		put(b, operation->waited[i]);
+		buffer_put(b, operation->waited[i]);
 }
 
 static void save_ledger(struct buffer *b, const struct model_lane *lane)
 {
-	put(b, lane->dropped_ledger);
-	put(b, lane->num_ledger);
+	buffer_put(b, lane->dropped_ledger);
+	buffer_put(b, lane->num_ledger);
 	for (size_t i = 0; i < lane->num_ledger; i++) {
 		const struct model_ledger *row = &lane->ledger[i];
 
-		put_index(b, row->comm);
-		put_signed(b, row->peer);
-		put_signed(b, row->tag);
-		put(b, row->cancelled);
-		put(b, row->sends);
-		put(b, row->sends_done);
-		put(b, row->receives);
-		put(b, row->receives_done);
-		put(b, row->taken);
+		buffer_put_index(b, row->comm);
+		buffer_put_signed(b, row->peer);
+		buffer_put_signed(b, row->tag);
+		buffer_put(b, row->cancelled);
+		buffer_put(b, row->sends);
+		buffer_put(b, row->sends_done);
+		buffer_put(b, row->receives);
+		buffer_put(b, row->receives_done);
+		buffer_put(b, row->taken);
 	}
 }
 
@@ -408,41 +369,41 @@ static void save_ring(struct saver *s, const struct model *model, const struct m
 	size_t num = lane->num_ring < s->max_ring ? lane->num_ring : s->max_ring;
 	const struct model_event *ring = lane->ring + (lane->num_ring - num);
 
-	put(&s->section, num);
+	buffer_put(&s->section, num);
 	for (size_t i = 0; i < num; i++)
-		put(&s->section, ring[i].state);
+		buffer_put(&s->section, ring[i].state);
 	for (size_t i = num; i > 0; i--)
-		put(&s->section, (i == num ? model->now_ns : ring[i].ns) - ring[i - 1].ns);
+		buffer_put(&s->section, (i == num ? model->now_ns : ring[i].ns) - ring[i - 1].ns);
 }
 
 static void save_lane(struct saver *s, const struct model *model, const struct model_lane *lane)
 {
 	struct buffer *b = &s->section;
 
-	put(b, (lane->is_main ? SNAPSHOT_LANE_MAIN : 0u) |
+	buffer_put(b, (lane->is_main ? SNAPSHOT_LANE_MAIN : 0u) |
 		       (lane->has_ended ? SNAPSHOT_LANE_ENDED : 0u) |
 		       (lane->is_consistent ? SNAPSHOT_LANE_CONSISTENT : 0u) |
 		       (lane->in_poll ? SNAPSHOT_LANE_IN_POLL : 0u));
-	put_signed(b, lane->tid);
-	put(b, lane->state);
-	put(b, model->now_ns - lane->since_ns);
-	put(b, model->now_ns - lane->first_ns);
-	put(b, lane->events);
-	put(b, lane->poll_site);
-	put(b, lane->polls);
-	put(b, lane->last_poll_ns);
-	put(b, lane->num_transitions);
+	buffer_put_signed(b, lane->tid);
+	buffer_put(b, lane->state);
+	buffer_put(b, model->now_ns - lane->since_ns);
+	buffer_put(b, model->now_ns - lane->first_ns);
+	buffer_put(b, lane->events);
+	buffer_put(b, lane->poll_site);
+	buffer_put(b, lane->polls);
+	buffer_put(b, lane->last_poll_ns);
+	buffer_put(b, lane->num_transitions);
 	for (size_t i = 0; i < lane->num_transitions; i++) {
-		put(b, lane->transitions[i].from);
-		put(b, lane->transitions[i].to);
-		put(b, lane->transitions[i].count);
+		buffer_put(b, lane->transitions[i].from);
+		buffer_put(b, lane->transitions[i].to);
+		buffer_put(b, lane->transitions[i].count);
 	}
 	for (size_t i = 0; i < 2 * model->num_sites; i++)
-		put(b, lane->longest_ns[i]);
+		buffer_put(b, lane->longest_ns[i]);
 	for (size_t i = 0; i < 2 * model->num_sites; i++)
-		put(b, lane->state_polls[i]);
+		buffer_put(b, lane->state_polls[i]);
 	save_ring(s, model, lane);
-	put(b, lane->last_events - lane->events);
+	buffer_put(b, lane->last_events - lane->events);
 	save_operation(b, &lane->operation);
 	save_ledger(b, lane);
 }
@@ -452,38 +413,38 @@ static void save_model(struct saver *s, const struct job_rank *rank)
 	const struct model *model = rank->model;
 	struct buffer *b = &s->section;
 
-	put_signed(b, rank->rank);
-	put(b, rank->shape);
-	put_signed(b, model->rank);
-	put_signed(b, model->size);
-	put_signed(b, model->pid);
-	put(b, model->pid_start);
-	put(b, model->uid);
-	put(b, model->life);
-	put_signed(b, model->thread_level);
+	buffer_put_signed(b, rank->rank);
+	buffer_put(b, rank->shape);
+	buffer_put_signed(b, model->rank);
+	buffer_put_signed(b, model->size);
+	buffer_put_signed(b, model->pid);
+	buffer_put(b, model->pid_start);
+	buffer_put(b, model->uid);
+	buffer_put(b, model->life);
+	buffer_put_signed(b, model->thread_level);
 	put_string(s, model->host);
 	put_string(s, model->job);
 	put_string(s, model->mpi_library);
 	put_string(s, model->executable);
-	put(b, model->now_ns);
-	put(b, model->now_real_ns);
-	put(b, model->dropped_strings);
-	put(b, model->dropped_modules);
-	put(b, model->dropped_frames);
-	put(b, model->dropped_sites);
-	put(b, model->dropped_transitions);
-	put(b, model->dropped_lanes);
-	put(b, model->full_unwinds);
-	put(b, model->abandoned);
-	put(b, model->bytes);
-	put(b, model->dropped_comms);
-	put(b, model->dropped_members);
-	put(b, model->dropped_requests);
-	put(b, model->num_comms);
+	buffer_put(b, model->now_ns);
+	buffer_put(b, model->now_real_ns);
+	buffer_put(b, model->dropped_strings);
+	buffer_put(b, model->dropped_modules);
+	buffer_put(b, model->dropped_frames);
+	buffer_put(b, model->dropped_sites);
+	buffer_put(b, model->dropped_transitions);
+	buffer_put(b, model->dropped_lanes);
+	buffer_put(b, model->full_unwinds);
+	buffer_put(b, model->abandoned);
+	buffer_put(b, model->bytes);
+	buffer_put(b, model->dropped_comms);
+	buffer_put(b, model->dropped_members);
+	buffer_put(b, model->dropped_requests);
+	buffer_put(b, model->num_comms);
 	for (size_t i = 0; i < model->num_comms; i++)
 		save_comm(s, model, &model->comms[i]);
 	save_requests(s, model);
-	put(b, model->num_lanes);
+	buffer_put(b, model->num_lanes);
 	for (size_t i = 0; i < model->num_lanes; i++)
 		save_lane(s, model, &model->lanes[i]);
 	end_section(s, SNAPSHOT_MODEL);
@@ -503,14 +464,14 @@ static void save_job_model(struct saver *s, const struct job_model *jm)
 		}
 		save_model(s, &p->ranks[i]);
 	}
-	put(&s->section, jm->num_lanes);
+	buffer_put(&s->section, jm->num_lanes);
 	for (size_t i = 0; i < jm->num_lanes; i++) {
 		const struct job_lane *lane = &jm->lanes[i];
 
-		put(&s->section, (lane->has_second_look ? SNAPSHOT_LOOK_TAKEN : 0u) |
+		buffer_put(&s->section, (lane->has_second_look ? SNAPSHOT_LOOK_TAKEN : 0u) |
 					 (lane->has_moved ? SNAPSHOT_LOOK_MOVED : 0u) |
 					 (lane->has_polled ? SNAPSHOT_LOOK_POLLED : 0u));
-		put(&s->section, lane->moves);
+		buffer_put(&s->section, lane->moves);
 	}
 	end_section(s, SNAPSHOT_LOOKS);
 }
@@ -519,18 +480,18 @@ static void save_samples(struct saver *s, const struct samples *samples)
 {
 	struct buffer *b = &s->section;
 
-	put(b, samples->num_samples);
+	buffer_put(b, samples->num_samples);
 	for (size_t i = 0; i < samples->num_samples; i++) {
 		const struct sample *sample = &samples->samples[i];
 
-		put_signed(b, sample->rank);
-		put_signed(b, sample->tid);
-		put(b, sample->is_main);
-		put(b, sample->status);
-		put_index(b, sample->path);
-		put(b, (uint8_t)sample->state);
-		put(b, sample->when_ns);
-		put(b, sample->stopped_ns);
+		buffer_put_signed(b, sample->rank);
+		buffer_put_signed(b, sample->tid);
+		buffer_put(b, sample->is_main);
+		buffer_put(b, sample->status);
+		buffer_put_index(b, sample->path);
+		buffer_put(b, (uint8_t)sample->state);
+		buffer_put(b, sample->when_ns);
+		buffer_put(b, sample->stopped_ns);
 		put_string(s, sample->note);
 	}
 	end_section(s, SNAPSHOT_SAMPLES);
@@ -538,9 +499,9 @@ static void save_samples(struct saver *s, const struct samples *samples)
 
 static void save_holes(struct saver *s, const struct job *job)
 {
-	put(&s->section, job->num_holes);
+	buffer_put(&s->section, job->num_holes);
 	for (size_t i = 0; i < job->num_holes; i++) {
-		put_signed(&s->section, job->holes[i].rank);
+		buffer_put_signed(&s->section, job->holes[i].rank);
 		put_string(s, job->holes[i].why);
 	}
 	end_section(s, SNAPSHOT_HOLES);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Bytes being put together: how numbers stand in snapshots and in shares (docs/snapshot-format.md).
+ */
+#ifndef PDB_MODEL_BUFFER_H
+#define PDB_MODEL_BUFFER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Zeroed: empty. The owner frees bytes. */
+struct buffer {
+	uint8_t *bytes;
+	size_t num, capacity;
+};
+
+void buffer_put_bytes(struct buffer *b, const void *bytes, size_t num);
+/* Seven bits a byte, the lowest first, the top bit set in all but the last. */
+void buffer_put(struct buffer *b, uint64_t value);
+/* Small for small values of either sign. */
+void buffer_put_signed(struct buffer *b, int64_t value);
+/* An index of which UINT32_MAX means "none". */
+void buffer_put_index(struct buffer *b, uint32_t index);
+
+#endif
