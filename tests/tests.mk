@@ -71,7 +71,7 @@ bench-programs: all | $(O)/.deps-check
 	@$(PYTHON) tests/bench_programs.py --build $(O)
 
 # One after the other even with -j: they would measure each other.
-BENCHES = bench-recorder bench-sample bench-analysis bench-first-answer bench-programs
+BENCHES = bench-recorder bench-sample bench-analysis bench-share bench-first-answer bench-programs
 
 bench: all | $(O)/.deps-check
 	@for bench in $(BENCHES); do $(MAKE) --no-print-directory O=$(O) $$bench || exit 1; done
@@ -221,16 +221,24 @@ bench-recorder: $(RECORDERS) $(RECORDER_BENCH)
 
 ANALYSIS_BENCH = $(O)/tests/bench/analysis_bench
 WAITS_BENCH = $(O)/tests/bench/waits_bench
+SHARE_BENCH = $(O)/tests/bench/share_bench
 
-$(ANALYSIS_BENCH) $(WAITS_BENCH): $(O)/tests/bench/%: tests/bench/%.c tests/unit/simulation.h \
-		$(O)/libpdb.a | $(O)/.deps-check
+$(ANALYSIS_BENCH) $(WAITS_BENCH) $(SHARE_BENCH): $(O)/tests/bench/%: tests/bench/%.c \
+		$(O)/libfixtures.a $(O)/libpdb.a | $(O)/.deps-check
 	$(call say,BENCH,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(PC_CFLAGS) -o $@ $< $(O)/libpdb.a $(PC_LDLIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(PC_CFLAGS) -MMD -MP -o $@ $< $(O)/libfixtures.a $(O)/libpdb.a \
+		$(PC_LDLIBS)
+
+-include $(ANALYSIS_BENCH).d $(WAITS_BENCH).d $(SHARE_BENCH).d
 
 # RANKS='1024 1000000': other sizes; a rank takes about 40 KB.
 bench-analysis: $(ANALYSIS_BENCH) $(WAITS_BENCH)
 	@$(ANALYSIS_BENCH) $(or $(RANKS),1024 16384 65536)
 	@$(WAITS_BENCH) $(or $(RANKS),1024 16384 65536)
 
-.PHONY: bench-analysis
+# What nodes send, how it is merged up a tree of nodes, and what the result costs.
+bench-share: $(SHARE_BENCH)
+	@$(SHARE_BENCH) $(or $(RANKS),1024 16384)
+
+.PHONY: bench-analysis bench-share
