@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A set of byte strings, each once, numbered from 0 in the order added. */
+#ifndef PDB_MODEL_BLOBS_H
+#define PDB_MODEL_BLOBS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Zeroed: empty. */
+struct blobs {
+	uint8_t *bytes; /* of all, one after the other */
+	size_t num_bytes, bytes_capacity;
+	uint64_t *ends;   /* [num] where each ends in bytes */
+	uint32_t *hashes; /* [num] */
+	size_t num, capacity;
+	uint32_t *slots;  /* numbers; open addressing, at most half full */
+	size_t num_slots; /* 0 or a power of two */
+};
+
+void blobs_deinit(struct blobs *blobs);
+
+/* The number of a byte string, added if it is new. Fewer than UINT32_MAX in all. */
+uint32_t blobs_intern(struct blobs *blobs, const void *bytes, size_t size);
+/* Borrowed, valid until the next intern; number < blobs->num. */
+const uint8_t *blobs_get(const struct blobs *blobs, uint32_t number, size_t *size_ret);
+
+/* Of any bytes: not against intention, but no change of one byte leaves it the same. */
+uint64_t blobs_hash(const void *bytes, size_t size);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A share: what one node knows of its ranks, or several nodes together of theirs, in a form that is
+ * merged without being understood.
+ *
+ * Each kind of fact is a column. A column holds the different values (items) once, whatever the
+ * number of ranks that have them, and for each run of ranks the row of items that these have. Items
+ * name nothing outside themselves: no index into another table, times relative to the rank's own
+ * clock, peers relative to the rank. So equal ranks have equal items, and merging two shares is
+ * uniting sets of byte strings. What it costs follows what is different.
+ *
+ *	node:	share_fill(share, job, NULL, SHARE_ANSWERS);  share_encode(share, &bytes);
+ *	tree:	share_decode(bytes, ..., &other, &err);  share_merge(share, other, &err);
+ *	pdb:	share_to_job(share, job, &err);
+ *
+ * docs/share-format.md tells the format in words. */
+#ifndef PDB_MODEL_SHARE_H
+#define PDB_MODEL_SHARE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct buffer;
+struct job;
+struct pdb_error;
+struct rankset;
+struct share;
+
+/* What a share tells of its ranks. */
+enum share_parts {
+	SHARE_ANSWERS =
+		1 << 0, /* all that analyses need of every rank, samples and holes included */
+	/* What is asked for single ranks: the times of the ring, the longest stays in other states
+	 * than the present one, polls by state. */
+	SHARE_DETAILS = 1 << 1,
+	SHARE_NAMES = 1 << 2, /* of the frames; asks job->names for all of them */
+	SHARE_ALL = SHARE_ANSWERS | SHARE_DETAILS | SHARE_NAMES,
+};
+
+struct share *share_create(void);
+void share_destroy(struct share *share); /* NULL is fine */
+
+/* Put what `job` knows of `ranks` (NULL: of all) into an empty share. The job's process table is
+ * left out: whoever asks has one. */
+void share_fill(struct share *share, const struct job *job, const struct rankset *ranks,
+		unsigned int parts);
+
+/* Add what `from` tells. ERROR_FORMAT and no change if both tell of the same rank. */
+int share_merge(struct share *into, const struct share *from, struct pdb_error *err);
+
+/* Append the share to *out: compressed, with a checksum. -1: zstd failed. */
+int share_encode(const struct share *share, struct buffer *out, struct pdb_error *err);
+/* From untrusted bytes, which must be one whole share; ranks must be below num_ranks. Memory is
+ * bounded by the size. ERROR_FORMAT or ERROR_VERSION and no share on failure. */
+int share_decode(const uint8_t *bytes, size_t size, int num_ranks, struct share **share_ret,
+		 struct pdb_error *err);
+
+/* Fill a job that has no models and samples yet, with what a share with SHARE_ANSWERS tells; items
+ * are checked as if they came from segments. Without SHARE_DETAILS entries of rings have the time
+ * of the last one, and of the longest stays only those are known that verdicts go by. On failure
+ * (ERROR_FORMAT) the job is to be destroyed. */
+int share_to_job(const struct share *share, struct job *job, struct pdb_error *err);
+/* Add the details of some ranks to a job made from answers of the same moment. */
+int share_add_details(const struct share *share, struct job *job, struct pdb_error *err);
+
+/* How many ranks have a model in it. */
+size_t share_num_ranks(const struct share *share);
+
+#endif

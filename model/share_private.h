@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The columns of a share, for those who fill, merge, store and read it. */
+#ifndef PDB_MODEL_SHARE_PRIVATE_H
+#define PDB_MODEL_SHARE_PRIVATE_H
+
+#include <stdbool.h>
+
+#include "model/blobs.h"
+#include "model/share.h"
+
+#define SHARE_MAGIC "PDBSHARE" /* 8 bytes, then the version */
+#define SHARE_VERSION 1
+
+/* Stored in this order. "of each lane": a row has an item for each lane. */
+enum share_column_id {
+	SHARE_SHAPE,       /* tables of the segment: modules, frames, sites */
+	SHARE_PROGRAM,     /* what is mostly the same in all ranks of a node */
+	SHARE_PROCESS,     /* what is never the same: pid, clocks, costs */
+	SHARE_LISTS,       /* lists of ranks, each once; comms refer to their place in the row */
+	SHARE_COMMS,       /* communicators, without what only this rank knows */
+	SHARE_COMM_RANKS,  /* this rank's rank in each of them */
+	SHARE_COLLECTIVES, /* of each communicator: the last collectives started */
+	SHARE_REQUESTS,
+	SHARE_LANES,        /* of each lane: its present state and what goes with it */
+	SHARE_TIMES,        /* of each lane: how long, how often */
+	SHARE_TRANSITIONS,  /* of each lane: from and to */
+	SHARE_COUNTS,       /* of each lane: how often each was made */
+	SHARE_RING_STATES,  /* of each lane */
+	SHARE_STAYS,        /* of each lane: the longest earlier stay to compare the present with */
+	SHARE_OPERATIONS,   /* of each lane */
+	SHARE_LEDGERS,      /* of each lane */
+	SHARE_LOOKS,        /* of each lane: the second look */
+	SHARE_SAMPLES,      /* of each sample: the stack and what goes with it */
+	SHARE_SAMPLE_TIMES, /* of each sample: thread and times */
+	SHARE_HOLES,        /* what is not known, and why */
+	SHARE_RING_TIMES,   /* of each lane; SHARE_DETAILS from here on */
+	SHARE_LONGEST,      /* of each lane: the longest stay in each state */
+	SHARE_POLLS,        /* of each lane: polls in each state */
+	SHARE_NAMES_COLUMN, /* items only: frames and their names */
+	SHARE_NUM_COLUMNS
+};
+
+/* A row is the number of its only item or, with this bit, of a blob in `rows`. */
+#define SHARE_ROW_MANY 0x80000000u
+
+/* Ranks [first, last] have one row. Ranks without items are in no run. */
+struct share_run {
+	int first, last;
+	uint32_t row;
+};
+
+struct share_column {
+	struct blobs items;
+	struct blobs rows;      /* each an array of uint32_t item numbers: two or more */
+	struct share_run *runs; /* ascending, apart */
+	size_t num_runs, capacity;
+};
+
+struct share {
+	unsigned int parts;
+	bool has_model;         /* a recorder was there, even if no rank has a model */
+	uint64_t taken_real_ns; /* the latest */
+	double look_seconds;    /* the longest */
+	struct share_column columns[SHARE_NUM_COLUMNS];
+};
+
+enum { SHARE_MAX_RANKS = 16 << 20 };
+
+/* Give `rank`, above all others of the column, these items; none: nothing is done. */
+void share_column_add(struct share_column *column, int rank, const uint32_t *items, size_t num);
+/* The items of a row: borrowed until the column changes; `one` is room for an only item. */
+const uint32_t *share_column_row(const struct share_column *column, uint32_t row, uint32_t *one,
+				 size_t *num_ret);
+/* Add a run behind all others, joined with the last one where it can be. */
+void share_column_add_run(struct share_column *column, int first, int last, uint32_t row);
+
+/* The peer of a message, a number: ranks as the signed distance from the own rank in the
+ * communicator, twice; what is no rank (SEG_PEER_*) as twice its negative, plus one. So ranks that
+ * do the same to their neighbours have equal items. */
+struct model;
+/* What distances are from: the own rank in a communicator, 0 where it is not known. */
+int32_t share_peer_base(const struct model *model, uint32_t comm);
+
+/* States of a ring with its repetitions: a state is the number of it plus one; 0, distance, length:
+ * the entries that stand so far before, again. Loops take a few bytes. */
+enum { SHARE_RING_MATCH = 4 }; /* entries that a repetition has at least */
+
+#endif

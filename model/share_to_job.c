@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * From columns to a job, rank by rank. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "model/callpath.h"
+#include "model/error.h"
+#include "model/job.h"
+#include "model/job_model_private.h"
+#include "model/model.h"
+#include "model/modules.h"
+#include "model/names.h"
+#include "model/sample.h"
+#include "model/segment_private.h"
+#include "model/share_read.h"
+#include "model/xalloc.h"
+
+/* ---- Items ----------------------------------------------------------------------------------- */
+
+const uint32_t *share_reader_row(struct share_reader *r, enum share_column_id id, int rank,
+				 size_t *num_ret)
+{
+	const struct share_column *column = &r->share->columns[id];
+	size_t *at = &r->at[id];
+
+	while (*at < column->num_runs && column->runs[*at].last < rank)
+		(*at)++;
+	*num_ret = 0;
+	if (*at == column->num_runs || column->runs[*at].first > rank)
+		return NULL;
+	return share_column_row(column, column->runs[*at].row, &r->only[id], num_ret);
+}
+
+size_t share_reader_count(struct share_reader *r, enum share_column_id id, int rank, size_t most)
+{
+	size_t num;
+
+	share_reader_row(r, id, rank, &num);
+	if (num <= most)
+		return num;
+	r->in.is_bad = true;
+	return 0;
+}
+
+/* An input that is bad stays so. */
+static void begin_item(struct share_reader *r, enum share_column_id id, uint32_t number)
+{
+	size_t size;
+
+	r->in.at = blobs_get(&r->share->columns[id].items, number, &size);
+	r->in.end = r->in.at + size;
+}
+
+void share_reader_begin(struct share_reader *r, enum share_column_id id, int rank, size_t n)
+{
+	size_t num;
+	const uint32_t *row = share_reader_row(r, id, rank, &num);
+
+	if (n < num) {
+		begin_item(r, id, row[n]);
+	} else {
+		r->in.at = r->in.end;
+		r->in.is_bad = true;
+	}
+}
+
+void share_reader_end(struct share_reader *r)
+{
+	if (r->in.at != r->in.end)
+		r->in.is_bad = true;
+}
+
+char *share_reader_text(struct share_reader *r)
+{
+	size_t length = input_take_count(&r->in, SNAPSHOT_MAX_SECTION, 1);
+	const uint8_t *bytes = input_take_bytes(&r->in, length);
+	char *text = input_allocate(&r->in, length + 1, 1);
+
+	if (r->in.is_bad) {
+		free(text);
+		return xstrdup("");
+	}
+	memcpy(text, bytes, length);
+	segment_clean_text(text, length);
+	return text;
+}
+
+static void take_field(struct share_reader *r, char *field, size_t size)
+{
+	char *text = share_reader_text(r);
+
+	snprintf(field, size, "%s", text);
+	free(text);
+}
+
+int32_t share_reader_peer(struct share_reader *r, const struct model *model, uint32_t comm)
+{
+	uint64_t value = input_take(&r->in), half = value >> 1;
+	int64_t peer = (int64_t)(half >> 1) ^ -(int64_t)(half & 1);
+
+	if (value & 1)
+		peer = half > INT32_MAX ? INT64_MAX : -(int64_t)half;
+	else if (half <= UINT32_MAX * (uint64_t)2)
+		peer += share_peer_base(model, comm);
+	else
+		peer = INT64_MAX;
+	if (peer > INT32_MAX || (peer < 0 && !(value & 1)))
+		r->in.is_bad = true;
+	return (int32_t)peer;
+}
+
+static uint32_t take_module(struct share_reader *r, struct modules *modules)
+{
+	char *path = share_reader_text(r);
+	size_t size = input_take_below(&r->in, BUILD_ID_MAX);
+	const uint8_t *build_id = input_take_bytes(&r->in, size);
+	uint32_t module = MODULE_NONE;
+
+	if (!r->in.is_bad)
+		module = modules_intern(modules, path, build_id, size);
+	free(path);
+	return module;
+}
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+static void read_modules(struct share_reader *r, struct model *shape)
+{
+	struct snapshot_input *in = &r->in;
+	size_t num = input_take_count(in, SEG_MAX_MODULES, 2);
+
+	shape->modules = input_allocate(in, num, sizeof(*shape->modules));
+	for (size_t i = 0; i < num && !in->is_bad; i++) {
+		struct model_module *module = &shape->modules[i];
+		const uint8_t *build_id;
+
+		module->path = share_reader_text(r);
+		shape->num_modules++;
+		module->build_id_size = (uint8_t)input_take_below(in, sizeof(module->build_id));
+		build_id = input_take_bytes(in, module->build_id_size);
+		if (build_id)
+			memcpy(module->build_id, build_id, module->build_id_size);
+	}
+}
+
+static void read_frames(struct share_reader *r, struct model *shape)
+{
+	struct snapshot_input *in = &r->in;
+	size_t num = input_take_count(in, SEG_MAX_FRAMES, 3);
+
+	shape->frames = input_allocate(in, num, sizeof(*shape->frames));
+	for (size_t i = 0; i < num && !in->is_bad; i++) {
+		shape->frames[i].parent = input_take_index(in, i);
+		shape->frames[i].module = input_take_index(in, shape->num_modules);
+		shape->frames[i].offset = input_take(in);
+		shape->num_frames++;
+	}
+}
+
+static void read_sites(struct share_reader *r, struct model *shape)
+{
+	struct snapshot_input *in = &r->in;
+	size_t num = input_take_count(in, SEG_MAX_SITES, 4);
+
+	shape->sites = input_allocate(in, num, sizeof(*shape->sites));
+	for (size_t i = 0; i < num && !in->is_bad; i++) {
+		struct model_site *site = &shape->sites[i];
+
+		site->frame = input_take_index(in, shape->num_frames);
+		site->name = shape->strings;
+		if (shape->num_strings)
+			site->name += input_take_below(in, shape->num_strings - 1);
+		site->class_id = (uint16_t)input_take_below(in, UINT16_MAX);
+		site->language = (uint16_t)input_take_below(in, UINT16_MAX);
+		shape->num_sites++;
+	}
+}
+
+/* The shape at hand, a model without lanes; NULL: bad. */
+static struct model *read_shape(struct share_reader *r)
+{
+	struct snapshot_input *in = &r->in;
+	struct model *shape = model_create();
+	size_t num = input_take_count(in, SEG_MAX_STRINGS + 1, 1);
+	const uint8_t *bytes = input_take_bytes(in, num);
+
+	shape->strings = input_allocate(in, num, 1);
+	if (!in->is_bad && num) {
+		memcpy(shape->strings, bytes, num);
+		shape->num_strings = num;
+		segment_clean_text(shape->strings, num);
+	}
+	read_modules(r, shape);
+	read_frames(r, shape);
+	read_sites(r, shape);
+	share_reader_end(r);
+	if (!in->is_bad && model_validate(shape, NULL) == 0)
+		return shape;
+	in->is_bad = true;
+	model_destroy(shape);
+	return NULL;
+}
+
+/* The tables are the same for all ranks of a shape. */
+static void borrow_shape(struct share_reader *r, struct model *model, int rank)
+{
+	size_t num;
+	const uint32_t *row = share_reader_row(r, SHARE_SHAPE, rank, &num);
+
+	if (num != 1) {
+		r->in.is_bad = true;
+		return;
+	}
+	if (!r->shapes[row[0]]) {
+		begin_item(r, SHARE_SHAPE, row[0]);
+		r->shapes[row[0]] = read_shape(r);
+	}
+	if (!r->in.is_bad)
+		model_borrow_tables(model, r->shapes[row[0]]);
+}
+
+/* ---- Ranks ----------------------------------------------------------------------------------- */
+
+static void read_program(struct share_reader *r, struct model *model)
+{
+	struct snapshot_input *in = &r->in;
+
+	model->size = (int32_t)input_take_below(in, INT32_MAX);
+	model->uid = (uint32_t)input_take_below(in, UINT32_MAX);
+	model->life = input_take_below(in, SEG_LIFE_STOPPED);
+	model->thread_level = input_take_int(in);
+	take_field(r, model->host, sizeof(model->host));
+	take_field(r, model->job, sizeof(model->job));
+	take_field(r, model->mpi_library, sizeof(model->mpi_library));
+	take_field(r, model->executable, sizeof(model->executable));
+	model->dropped_strings = input_take(in);
+	model->dropped_modules = input_take(in);
+	model->dropped_frames = input_take(in);
+	model->dropped_sites = input_take(in);
+	model->dropped_transitions = input_take(in);
+	model->dropped_lanes = input_take(in);
+	model->dropped_comms = input_take(in);
+	model->dropped_members = input_take(in);
+	model->dropped_requests = input_take(in);
+	share_reader_end(r);
+}
+
+static void read_process(struct share_reader *r, struct model *model, int rank)
+{
+	struct snapshot_input *in = &r->in;
+	int64_t own = rank + input_take_signed(in, -(int64_t)SHARE_MAX_RANKS - 1, SHARE_MAX_RANKS);
+
+	if (own < -1 || own > SHARE_MAX_RANKS)
+		in->is_bad = true;
+	model->rank = (int32_t)own;
+	model->pid = input_take_int(in);
+	model->pid_start = input_take(in);
+	model->now_ns = input_take(in);
+	model->now_real_ns = model->now_ns + (uint64_t)input_take_signed(in, INT64_MIN, INT64_MAX);
+	model->full_unwinds = input_take(in);
+	model->abandoned = input_take(in);
+	model->bytes = input_take(in);
+	share_reader_end(r);
+}
+
+static struct model *read_model(struct share_reader *r, int rank)
+{
+	struct snapshot_input *in = &r->in;
+	struct model *model = model_create();
+	size_t num;
+
+	input_charge(in, 1, sizeof(*model));
+	share_reader_begin(r, SHARE_PROCESS, rank, 0);
+	read_process(r, model, rank);
+	borrow_shape(r, model, rank);
+	share_reader_begin(r, SHARE_PROGRAM, rank, 0);
+	read_program(r, model);
+	if (!in->is_bad)
+		share_read_evidence(r, model, rank);
+	num = share_reader_count(r, SHARE_LANES, rank, SEG_MAX_LANES);
+	model->lanes = input_allocate(in, num, sizeof(*model->lanes));
+	for (size_t l = 0; l < num && !in->is_bad; l++) {
+		model->num_lanes++;
+		share_read_lane(r, model, l, rank);
+		if (r->share->parts & SHARE_DETAILS && !in->is_bad)
+			share_read_lane_details(r, model, l, rank);
+	}
+	return model;
+}
+
+static int corrupt(int rank, struct pdb_error *err)
+{
+	return error_set(err, ERROR_FORMAT, "what a node tells of rank %d is corrupt", rank);
+}
+
+static int read_rank(struct share_reader *r, struct job *job, int rank, struct pdb_error *err)
+{
+	struct model *model = read_model(r, rank);
+	int status = 0;
+
+	if (r->in.is_bad)
+		status = corrupt(rank, err);
+	else if (model_validate(model, err) < 0)
+		status = error_prefix(err, "rank %d", rank);
+	if (status < 0)
+		model_destroy(model);
+	else
+		job_model_add(job->model, rank, model, 0);
+	return status;
+}
+
+static int read_looks(struct share_reader *r, struct job_model *jm, struct pdb_error *err)
+{
+	for (size_t i = 0; i < jm->num_lanes; i++) {
+		struct job_lane *lane = &jm->lanes[i];
+		uint64_t flags;
+
+		share_reader_begin(r, SHARE_LOOKS, lane->rank, (size_t)lane->lane);
+		flags = input_take_below(&r->in, 7);
+		lane->has_second_look = flags & 1;
+		lane->has_moved = flags & 2;
+		lane->has_polled = flags & 4;
+		lane->moves = input_take(&r->in);
+		share_reader_end(r);
+		if (r->in.is_bad)
+			return corrupt(lane->rank, err);
+	}
+	return 0;
+}
+
+static int read_models(struct share_reader *r, struct job *job, struct pdb_error *err)
+{
+	const struct share_column *column = &r->share->columns[SHARE_PROCESS];
+	size_t num_shapes = r->share->columns[SHARE_SHAPE].items.num;
+	int status = 0;
+
+	if (!r->share->has_model && column->num_runs == 0)
+		return 0;
+	job->model = job_model_create(job->modules, job->callpaths);
+	r->shapes = xcalloc(num_shapes, sizeof(struct model *));
+	for (size_t i = 0; i < column->num_runs && status == 0; i++)
+		for (int rank = column->runs[i].first; rank <= column->runs[i].last && status == 0;
+		     rank++)
+			status = read_rank(r, job, rank, err);
+	for (size_t i = 0; i < num_shapes; i++)
+		model_destroy(r->shapes[i]);
+	free(r->shapes);
+	job_model_finish(job->model);
+	return status < 0 ? status : read_looks(r, job->model, err);
+}
+
+/* ---- Samples and holes ----------------------------------------------------------------------- */
+
+static uint32_t read_path(struct share_reader *r, struct job *job)
+{
+	struct snapshot_input *in = &r->in;
+	size_t num = input_take_count(in, UINT32_MAX, 3);
+	uint32_t path = CALLPATH_NONE;
+
+	for (size_t i = 0; i < num && !in->is_bad; i++) {
+		bool is_return = input_take_below(in, 1);
+		uint64_t offset = input_take(in);
+		uint32_t module = MODULE_NONE;
+
+		if (input_take_below(in, 1))
+			module = take_module(r, job->modules);
+		if (input_charge(in, 2, sizeof(struct callpath_node)) && !in->is_bad)
+			path = callpaths_intern(job->callpaths, path, module, offset, is_return);
+	}
+	return path;
+}
+
+static void read_sample(struct share_reader *r, struct job *job, int rank, size_t number)
+{
+	struct snapshot_input *in = &r->in;
+	struct sample sample = {.rank = rank};
+	bool has_note;
+
+	share_reader_begin(r, SHARE_SAMPLES, rank, number);
+	sample.is_main = input_take_below(in, 1);
+	sample.status = input_take_below(in, SAMPLE_FAILED);
+	sample.state = (char)input_take_below(in, 0x7f);
+	has_note = input_take_below(in, 1);
+	sample.note = share_reader_text(r);
+	if (!has_note) {
+		free(sample.note);
+		sample.note = NULL;
+	}
+	sample.path = read_path(r, job);
+	share_reader_end(r);
+	share_reader_begin(r, SHARE_SAMPLE_TIMES, rank, number);
+	sample.tid = input_take_int(in);
+	sample.when_ns = input_take(in);
+	sample.stopped_ns = (uint32_t)input_take_below(in, UINT32_MAX);
+	share_reader_end(r);
+	input_charge(in, 1, sizeof(sample));
+	if (in->is_bad)
+		free(sample.note);
+	else
+		samples_add(job->samples, &sample);
+}
+
+static void read_hole(struct share_reader *r, struct job *job, int rank, size_t number)
+{
+	char *why;
+
+	share_reader_begin(r, SHARE_HOLES, rank, number);
+	why = share_reader_text(r);
+	share_reader_end(r);
+	input_charge(&r->in, 1, sizeof(struct job_hole));
+	if (!r->in.is_bad)
+		job_add_hole(job, rank, why);
+	free(why);
+}
+
+/* Each item of a column, by rank. */
+static int read_each(struct share_reader *r, struct job *job, enum share_column_id id,
+		     void (*read)(struct share_reader *, struct job *, int, size_t),
+		     struct pdb_error *err)
+{
+	const struct share_column *column = &r->share->columns[id];
+
+	for (size_t i = 0; i < column->num_runs; i++) {
+		for (int rank = column->runs[i].first; rank <= column->runs[i].last; rank++) {
+			size_t num;
+
+			share_reader_row(r, id, rank, &num);
+			for (size_t k = 0; k < num && !r->in.is_bad; k++)
+				read(r, job, rank, k);
+			if (r->in.is_bad)
+				return corrupt(rank, err);
+		}
+	}
+	return 0;
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+struct frame_key {
+	uint64_t offset;
+	uint32_t module, is_return;
+};
+
+struct frame_name {
+	UT_hash_handle hh;
+	struct frame_key key;
+	struct name name;
+};
+
+static char *take_optional(struct share_reader *r)
+{
+	bool is_there = input_take_below(&r->in, 1);
+	char *text = share_reader_text(r);
+
+	if (is_there)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void destroy_name(struct frame_name *name)
+{
+	free((char *)name->name.function);
+	free((char *)name->name.file);
+	free((char *)name->name.full_file);
+	free(name);
+}
+
+/* The name at hand; where nodes differ the one that is a symbol is kept. */
+static void read_name(struct share_reader *r, struct job *job, struct frame_name **names)
+{
+	struct frame_name *name = xcalloc(1, sizeof(*name)), *other;
+
+	name->key.module = take_module(r, job->modules);
+	name->key.offset = input_take(&r->in);
+	name->key.is_return = (uint32_t)input_take_below(&r->in, 1);
+	name->name.function = share_reader_text(r);
+	name->name.file = take_optional(r);
+	name->name.full_file = take_optional(r);
+	name->name.line = input_take_int(&r->in);
+	name->name.is_symbol = input_take_below(&r->in, 1);
+	share_reader_end(r);
+	input_charge(&r->in, 1, sizeof(*name));
+	HASH_FIND(hh, *names, &name->key, sizeof(name->key), other);
+	if (r->in.is_bad || (other && (other->name.is_symbol || !name->name.is_symbol))) {
+		destroy_name(name);
+		return;
+	}
+	if (other) {
+		HASH_DEL(*names, other);
+		destroy_name(other);
+	}
+	HASH_ADD(hh, *names, key, sizeof(name->key), name);
+}
+
+static void set_names(struct job *job, struct frame_name *names)
+{
+	for (size_t i = 0; i < callpaths_count(job->callpaths); i++) {
+		const struct callpath_node *node = callpaths_get(job->callpaths, (uint32_t)i);
+		struct frame_key key = {node->offset, node->module, node->is_return};
+		struct frame_name *name;
+
+		HASH_FIND(hh, names, &key, sizeof(key), name);
+		if (name)
+			names_set(job->names, (uint32_t)i, &name->name);
+	}
+}
+
+static int read_names(struct share_reader *r, struct job *job, struct pdb_error *err)
+{
+	size_t num = r->share->columns[SHARE_NAMES_COLUMN].items.num;
+	struct frame_name *names = NULL, *name, *next;
+
+	for (size_t i = 0; i < num && !r->in.is_bad; i++) {
+		begin_item(r, SHARE_NAMES_COLUMN, (uint32_t)i);
+		read_name(r, job, &names);
+	}
+	if (!r->in.is_bad)
+		set_names(job, names);
+	HASH_ITER(hh, names, name, next)
+	{
+		HASH_DEL(names, name);
+		destroy_name(name);
+	}
+	return r->in.is_bad ? error_set(err, ERROR_FORMAT, "names of frames are corrupt") : 0;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+int share_to_job(const struct share *share, struct job *job, struct pdb_error *err)
+{
+	struct share_reader r = {.share = share, .in.err = err, .in.memory = SNAPSHOT_MAX_MEMORY};
+
+	job->taken_real_ns = share->taken_real_ns;
+	job->look_seconds = share->look_seconds;
+	if (read_models(&r, job, err) < 0 ||
+	    read_each(&r, job, SHARE_SAMPLES, read_sample, err) < 0 ||
+	    read_each(&r, job, SHARE_HOLES, read_hole, err) < 0)
+		return -1;
+	return read_names(&r, job, err);
+}
+
+int share_add_details(const struct share *share, struct job *job, struct pdb_error *err)
+{
+	struct share_reader r = {.share = share, .in.err = err, .in.memory = SNAPSHOT_MAX_MEMORY};
+	const struct job_model_private *p = job->model ? job->model->private : NULL;
+
+	/* share_to_job() has added the ranks in their order. */
+	for (size_t i = 0; p && i < p->num_ranks; i++) {
+		struct model *model = p->ranks[i].model;
+		int rank = p->ranks[i].rank;
+
+		if (share_reader_count(&r, SHARE_RING_TIMES, rank, SEG_MAX_LANES) == 0)
+			continue;
+		for (size_t l = 0; l < model->num_lanes && !r.in.is_bad; l++)
+			share_read_lane_details(&r, model, l, rank);
+		if (r.in.is_bad)
+			return corrupt(rank, err);
+	}
+	return 0;
+}
