@@ -17,6 +17,7 @@ DEPS_CHECK = openmpi-bin mpich gfortran g++ libcmocka-dev gdb graphviz procps tm
 DEPS_DEMO = openmpi-bin procps gdb lammps lammps-examples
 DEPS_ROOT = debootstrap util-linux
 DEPS_SLURM = slurm-wlm munge openmpi-bin procps
+DEPS_HOSTS = openssh-server openssh-client iproute2 util-linux procps openmpi-bin mpich
 
 # ---- Flags ------------------------------------------------------------------------------------
 
@@ -116,6 +117,7 @@ $(O)/.deps-build: ; $(call install-packages,$(DEPS_BUILD))
 $(O)/.deps-check: | $(O)/.deps-build ; $(call install-packages,$(DEPS_CHECK))
 $(O)/.deps-demo: | $(O)/.deps-build ; $(call install-packages,$(DEPS_DEMO))
 $(O)/.deps-slurm: | $(O)/.deps-build ; $(call install-packages,$(DEPS_SLURM))
+$(O)/.deps-hosts: | $(O)/.deps-build ; $(call install-packages,$(DEPS_HOSTS))
 $(O)/.deps-root: ; $(call install-packages,$(DEPS_ROOT))
 
 deps: $(O)/.deps-build $(O)/.deps-check $(O)/.deps-demo $(O)/.deps-root

@@ -64,6 +64,16 @@ check-harmless: all | $(O)/.deps-check
 check-slurm: all | $(O)/.deps-slurm
 	@bash tests/slurm.sh $(O)
 
+# Not of "check": it needs root and installs an ssh server.
+HOSTS_WHERE = $(O)/tests/hosts/where-openmpi $(O)/tests/hosts/where-mpich
+
+$(HOSTS_WHERE): $(O)/tests/hosts/where-%: tests/hosts/where.c | $(O)/.deps-hosts
+	$(call say,MPICC,$@)
+	$(Q)mkdir -p $(@D) && mpicc.$* -O2 -g -Wall -Wextra -Werror -o $@ $<
+
+check-hosts: $(HOSTS_WHERE)
+	@bash tests/hosts/check.sh $(O)
+
 bench-first-answer: all | $(O)/.deps-check
 	@$(PYTHON) tests/bench_first_answer.py --build $(O)
 
@@ -76,7 +86,7 @@ BENCHES = bench-recorder bench-sample bench-analysis bench-share bench-first-ans
 bench: all | $(O)/.deps-check
 	@for bench in $(BENCHES); do $(MAKE) --no-print-directory O=$(O) $$bench || exit 1; done
 
-.PHONY: check-jobs check-healthy check-programs check-trouble check-harmless check-slurm bench-first-answer bench-programs
+.PHONY: check-jobs check-healthy check-programs check-trouble check-harmless check-slurm check-hosts bench-first-answer bench-programs
 
 # ---- The fault injector, Debian roots, the demo -----------------------------------------------
 
