@@ -252,3 +252,19 @@ bench-share: $(SHARE_BENCH)
 	@$(SHARE_BENCH) $(or $(RANKS),1024 16384)
 
 .PHONY: bench-analysis bench-share
+
+# ---- The link to the daemons, beside a plain socket ---------------------------------------------
+
+LINK_BENCH = $(O)/tests/bench/link_bench
+
+$(LINK_BENCH): $(LINK_BENCH).o $(O)/libpdb.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PC_LDLIBS)
+
+-include $(LINK_BENCH).d
+
+# MEGABYTES=1000: more of them.
+bench-link: $(LINK_BENCH)
+	@$(LINK_BENCH) $(or $(MEGABYTES),100)
+
+.PHONY: bench-link
