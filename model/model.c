@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/model.h"
 #include "model/xalloc.h"
@@ -43,14 +44,55 @@ void model_borrow_tables(struct model *model, struct model *lender)
 	model->num_sites = lender->num_sites;
 }
 
+void model_lend(struct model *lender, void *table)
+{
+	lender->lent = xgrow(lender->lent, lender->num_lent, &lender->lent_capacity,
+			     sizeof(*lender->lent));
+	lender->lent[lender->num_lent++] = table;
+}
+
+static void *copy(const void *from, size_t num, size_t size)
+{
+	void *to = xcalloc(num, size);
+
+	if (num)
+		memcpy(to, from, num * size);
+	return to;
+}
+
+void model_own_lane_tables(const struct model *model, struct model_lane *lane)
+{
+	if (!lane->is_borrowing)
+		return;
+	lane->transitions = copy(lane->transitions, lane->num_transitions, sizeof(*lane->transitions));
+	lane->state_polls = copy(lane->state_polls, 2 * model->num_sites, sizeof(*lane->state_polls));
+	lane->ring = copy(lane->ring, lane->num_ring, sizeof(*lane->ring));
+	lane->is_borrowing = false;
+}
+
 static void destroy_tables(struct model *model)
 {
 	for (size_t i = 0; i < model->num_modules; i++)
 		free(model->modules[i].path);
+	for (size_t i = 0; i < model->num_lent; i++)
+		free(model->lent[i]);
+	free(model->lent);
 	free(model->strings);
 	free(model->modules);
 	free(model->frames);
 	free(model->sites);
+}
+
+static void destroy_lane(struct model_lane *lane)
+{
+	free(lane->operation.waited);
+	free(lane->ledger);
+	free(lane->longest_ns);
+	if (lane->is_borrowing)
+		return;
+	free(lane->transitions);
+	free(lane->state_polls);
+	free(lane->ring);
 }
 
 void model_destroy(struct model *model)
@@ -66,14 +108,8 @@ void model_destroy(struct model *model)
 		model_destroy(model->lender);
 	else
 		destroy_tables(model);
-	for (size_t i = 0; i < model->num_lanes; i++) {
-		free(model->lanes[i].operation.waited);
-		free(model->lanes[i].ledger);
-		free(model->lanes[i].transitions);
-		free(model->lanes[i].longest_ns);
-		free(model->lanes[i].state_polls);
-		free(model->lanes[i].ring);
-	}
+	for (size_t i = 0; i < model->num_lanes; i++)
+		destroy_lane(&model->lanes[i]);
 	free(model->comms);
 	free(model->members);
 	free(model->requests);

@@ -97,6 +97,7 @@ struct model_lane {
 	bool is_main;
 	bool has_ended;
 	bool is_consistent; /* the rank stood still while this lane was copied */
+	bool is_borrowing;  /* transitions, state_polls and ring are of the model's lender */
 	int32_t tid;
 	uint32_t state;	   /* present state; 1 (exit of "start") before the first call */
 	uint64_t since_ns; /* when the present state was entered */
@@ -138,6 +139,8 @@ struct model {
 	/* Not NULL: strings, modules, frames and sites are those of this model. */
 	struct model *lender;
 	size_t num_borrowers; /* models that these of its tables are lent to */
+	void **lent; /* tables of their lanes (model_lane.is_borrowing), freed with the lender */
+	size_t num_lent, lent_capacity;
 	char *strings; /* every name inside is terminated */
 	size_t num_strings; /* bytes */
 	struct model_module *modules;
@@ -173,6 +176,10 @@ void model_destroy(struct model *model);
 
 /* Let `model`, which has none, use the strings, modules, frames and sites of `lender`. */
 void model_borrow_tables(struct model *model, struct model *lender);
+/* `table`, from malloc, becomes the lender's, for lanes of its borrowers that borrow. */
+void model_lend(struct model *lender, void *table);
+/* Give a lane that borrows its own copies. */
+void model_own_lane_tables(const struct model *model, struct model_lane *lane);
 
 struct pdb_error;
 

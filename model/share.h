@@ -55,9 +55,9 @@ int share_decode(const uint8_t *bytes, size_t size, int num_ranks, struct share 
 		 struct pdb_error *err);
 
 /* Fill a job that has no models and samples yet, with what a share with SHARE_ANSWERS tells; items
- * are checked as if they came from segments. Without SHARE_DETAILS entries of rings have the time
- * of the last one, and of the longest stays only those are known that verdicts go by. On failure
- * (ERROR_FORMAT) the job is to be destroyed. */
+ * are checked as if they came from segments. Without SHARE_DETAILS the entries of rings have time
+ * 0, no polls are known, and of the longest stays only those that verdicts go by; lanes that are
+ * equal share their tables. On failure (ERROR_FORMAT) the job is to be destroyed. */
 int share_to_job(const struct share *share, struct job *job, struct pdb_error *err);
 /* Add the details of some ranks to a job made from answers of the same moment. */
 int share_add_details(const struct share *share, struct job *job, struct pdb_error *err);

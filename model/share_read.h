@@ -17,6 +17,18 @@ struct share_reader {
 	size_t at[SHARE_NUM_COLUMNS]; /* the run at or behind the rank at hand */
 	uint32_t only[SHARE_NUM_COLUMNS];
 	struct model **shapes; /* [items of SHARE_SHAPE] or NULL: not read yet */
+	/* Without details, lanes with equal items share what is made of them. NULL: they do not. */
+	struct share_loan *rings;       /* [items of SHARE_RING_STATES] */
+	struct share_loan *transitions; /* [items of SHARE_COUNTS] */
+	struct share_loan *polls;       /* [items of SHARE_SHAPE] */
+};
+
+/* A table made of an item and lent by this model, to its borrowers only. */
+struct share_loan {
+	const struct model *lender; /* NULL: not made yet */
+	void *table;
+	size_t num;
+	uint32_t with; /* transitions: the item of SHARE_TRANSITIONS */
 };
 
 /* The items that a column has of a rank; ranks are asked for in ascending order. Borrowed until the
@@ -25,8 +37,9 @@ const uint32_t *share_reader_row(struct share_reader *r, enum share_column_id id
 				 size_t *num_ret);
 /* The number of items; more than `most` is bad. */
 size_t share_reader_count(struct share_reader *r, enum share_column_id id, int rank, size_t most);
-/* Make the rank's n-th item of a column the one at hand, bad if there is none. */
-void share_reader_begin(struct share_reader *r, enum share_column_id id, int rank, size_t n);
+/* Make the rank's n-th item of a column the one at hand: its number. Bad if there is none, and 0.
+ */
+uint32_t share_reader_begin(struct share_reader *r, enum share_column_id id, int rank, size_t n);
 /* The item must have been read to its end. */
 void share_reader_end(struct share_reader *r);
 

@@ -49,14 +49,42 @@ static uint32_t take_state(struct snapshot_input *in, uint32_t before)
 	return (uint32_t)state;
 }
 
-static void read_transitions(struct share_reader *r, struct model_lane *lane, size_t number,
-			     int rank)
+/* A table of the lane, the lender's if it borrows. */
+static void *allocate(struct share_reader *r, const struct model *model,
+		      const struct model_lane *lane, size_t num, size_t size)
+{
+	void *table = input_allocate(&r->in, num, size);
+
+	if (lane->is_borrowing)
+		model_lend(model->lender, table);
+	return table;
+}
+
+static void read_counts(struct share_reader *r, struct model_lane *lane, size_t number, int rank)
+{
+	share_reader_begin(r, SHARE_COUNTS, rank, number);
+	for (size_t i = 0; i < lane->num_transitions; i++)
+		lane->transitions[i].count = input_take(&r->in);
+	share_reader_end(r);
+}
+
+static void read_transitions(struct share_reader *r, const struct model *model,
+			     struct model_lane *lane, size_t number, int rank)
 {
 	struct snapshot_input *in = &r->in;
-	size_t num = input_take_count(in, SEG_MAX_TRANSITIONS, 2);
-	uint32_t before = 0;
+	uint32_t counts = share_reader_begin(r, SHARE_COUNTS, rank, number), before = 0;
+	uint32_t item = share_reader_begin(r, SHARE_TRANSITIONS, rank, number);
+	struct share_loan *loan =
+		lane->is_borrowing && !in->is_bad ? &r->transitions[counts] : NULL;
+	size_t num;
 
-	lane->transitions = input_allocate(in, num, sizeof(*lane->transitions));
+	if (loan && loan->lender == model->lender && loan->with == item) {
+		lane->transitions = loan->table;
+		lane->num_transitions = loan->num;
+		return;
+	}
+	num = input_take_count(in, SEG_MAX_TRANSITIONS, 2);
+	lane->transitions = allocate(r, model, lane, num, sizeof(*lane->transitions));
 	if (in->is_bad)
 		return;
 	lane->num_transitions = num;
@@ -65,10 +93,9 @@ static void read_transitions(struct share_reader *r, struct model_lane *lane, si
 		before = lane->transitions[i].to = take_state(in, lane->transitions[i].from);
 	}
 	share_reader_end(r);
-	share_reader_begin(r, SHARE_COUNTS, rank, number);
-	for (size_t i = 0; i < num; i++)
-		lane->transitions[i].count = input_take(in);
-	share_reader_end(r);
+	read_counts(r, lane, number, rank);
+	if (loan && !in->is_bad)
+		*loan = (struct share_loan){model->lender, lane->transitions, num, item};
 }
 
 /* Entries of the ring, with the repetition that comes next. */
@@ -95,20 +122,47 @@ static size_t take_entries(struct snapshot_input *in, struct model_event *ring, 
 	return i;
 }
 
-static void read_ring_states(struct share_reader *r, struct model_lane *lane)
+/* The times are not among the answers: 0. */
+static void read_ring_states(struct share_reader *r, const struct model *model,
+			     struct model_lane *lane, size_t number, int rank)
 {
 	struct snapshot_input *in = &r->in;
-	size_t num = input_take_below(in, SEG_MAX_RING), i = 0;
+	uint32_t item = share_reader_begin(r, SHARE_RING_STATES, rank, number);
+	struct share_loan *loan = lane->is_borrowing && !in->is_bad ? &r->rings[item] : NULL;
+	size_t num, i = 0;
 
-	lane->ring = input_allocate(in, num, sizeof(*lane->ring));
+	if (loan && loan->lender == model->lender) {
+		lane->ring = loan->table;
+		lane->num_ring = loan->num;
+		return;
+	}
+	num = input_take_below(in, SEG_MAX_RING);
+	lane->ring = allocate(r, model, lane, num, sizeof(*lane->ring));
 	if (in->is_bad)
 		return;
 	lane->num_ring = num;
 	while (i < num && !in->is_bad)
 		i = take_entries(in, lane->ring, i, num);
-	for (i = 0; i < num; i++)
-		lane->ring[i].ns = lane->since_ns;
 	share_reader_end(r);
+	if (loan && !in->is_bad)
+		*loan = (struct share_loan){model->lender, lane->ring, num, 0};
+}
+
+/* Nor are polls by state: none. */
+static void allocate_polls(struct share_reader *r, const struct model *model,
+			   struct model_lane *lane, int rank)
+{
+	size_t num_states = 2 * model->num_sites, num;
+	const uint32_t *shape = share_reader_row(r, SHARE_SHAPE, rank, &num);
+	struct share_loan *loan = lane->is_borrowing ? &r->polls[shape[0]] : NULL;
+
+	if (loan && loan->lender == model->lender) {
+		lane->state_polls = loan->table;
+		return;
+	}
+	lane->state_polls = allocate(r, model, lane, num_states, sizeof(*lane->state_polls));
+	if (loan && !r->in.is_bad)
+		*loan = (struct share_loan){model->lender, lane->state_polls, num_states, 0};
 }
 
 static void read_stay(struct share_reader *r, const struct model *model, struct model_lane *lane)
@@ -117,7 +171,6 @@ static void read_stay(struct share_reader *r, const struct model *model, struct 
 	uint64_t state = input_take(&r->in), ns = input_take(&r->in);
 
 	lane->longest_ns = input_allocate(&r->in, num_states, sizeof(*lane->longest_ns));
-	lane->state_polls = input_allocate(&r->in, num_states, sizeof(*lane->state_polls));
 	if (state >= num_states)
 		r->in.is_bad = true;
 	if (!r->in.is_bad)
@@ -193,10 +246,10 @@ void share_read_lane(struct share_reader *r, struct model *model, size_t number,
 	read_state(r, lane);
 	share_reader_begin(r, SHARE_TIMES, rank, number);
 	read_times(r, model, lane);
-	share_reader_begin(r, SHARE_TRANSITIONS, rank, number);
-	read_transitions(r, lane, number, rank);
-	share_reader_begin(r, SHARE_RING_STATES, rank, number);
-	read_ring_states(r, lane);
+	lane->is_borrowing = r->rings != NULL;
+	read_transitions(r, model, lane, number, rank);
+	read_ring_states(r, model, lane, number, rank);
+	allocate_polls(r, model, lane, rank);
 	share_reader_begin(r, SHARE_STAYS, rank, number);
 	read_stay(r, model, lane);
 	share_reader_begin(r, SHARE_OPERATIONS, rank, number);

@@ -54,17 +54,18 @@ static void begin_item(struct share_reader *r, enum share_column_id id, uint32_t
 	r->in.end = r->in.at + size;
 }
 
-void share_reader_begin(struct share_reader *r, enum share_column_id id, int rank, size_t n)
+uint32_t share_reader_begin(struct share_reader *r, enum share_column_id id, int rank, size_t n)
 {
 	size_t num;
 	const uint32_t *row = share_reader_row(r, id, rank, &num);
 
 	if (n < num) {
 		begin_item(r, id, row[n]);
-	} else {
-		r->in.at = r->in.end;
-		r->in.is_bad = true;
+		return row[n];
 	}
+	r->in.at = r->in.end;
+	r->in.is_bad = true;
+	return 0;
 }
 
 void share_reader_end(struct share_reader *r)
@@ -341,6 +342,13 @@ static int read_models(struct share_reader *r, struct job *job, struct pdb_error
 		return 0;
 	job->model = job_model_create(job->modules, job->callpaths);
 	r->shapes = xcalloc(num_shapes, sizeof(struct model *));
+	if (!(r->share->parts & SHARE_DETAILS)) {
+		const struct share_column *columns = r->share->columns;
+
+		r->rings = xcalloc(columns[SHARE_RING_STATES].items.num, sizeof(*r->rings));
+		r->transitions = xcalloc(columns[SHARE_COUNTS].items.num, sizeof(*r->transitions));
+		r->polls = xcalloc(num_shapes, sizeof(*r->polls));
+	}
 	for (size_t i = 0; i < column->num_runs && status == 0; i++)
 		for (int rank = column->runs[i].first; rank <= column->runs[i].last && status == 0;
 		     rank++)
@@ -348,6 +356,9 @@ static int read_models(struct share_reader *r, struct job *job, struct pdb_error
 	for (size_t i = 0; i < num_shapes; i++)
 		model_destroy(r->shapes[i]);
 	free(r->shapes);
+	free(r->rings);
+	free(r->transitions);
+	free(r->polls);
 	job_model_finish(job->model);
 	return status < 0 ? status : read_looks(r, job->model, err);
 }
@@ -555,8 +566,10 @@ int share_add_details(const struct share *share, struct job *job, struct pdb_err
 
 		if (share_reader_count(&r, SHARE_RING_TIMES, rank, SEG_MAX_LANES) == 0)
 			continue;
-		for (size_t l = 0; l < model->num_lanes && !r.in.is_bad; l++)
+		for (size_t l = 0; l < model->num_lanes && !r.in.is_bad; l++) {
+			model_own_lane_tables(model, &model->lanes[l]);
 			share_read_lane_details(&r, model, l, rank);
+		}
 		if (r.in.is_bad)
 			return corrupt(rank, err);
 	}
