@@ -231,7 +231,7 @@ int daemon_plan_make(const struct daemon_site *site, struct daemon_plan *ret, st
 	for (size_t i = 0; i < site->table->num_procs; i++)
 		is_here &= site->table->procs[i].is_local;
 	if (!is_here) {
-		plan.program = xasprintf("%s/" PDBD_NAME "%s", site->pdbd_folder, site->mpi);
+		plan.program = xasprintf("%s/" PROCTABLE_DAEMON "%s", site->pdbd_folder, site->mpi);
 		plan.environment = make_environment(site);
 		plan.way =
 			site->table->launcher == LAUNCHER_PRRTE ? DAEMONS_SPAWN : DAEMONS_COMMAND;

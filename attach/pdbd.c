@@ -9,7 +9,11 @@
  *	- when the process that started it has ended, whatever the way,
  *	- when it has heard nothing from rank 0 for SILENCE_MS, which asks every PING_MS,
  *	- at a SIGTERM, SIGINT or SIGHUP.
- * MPI may hang where a peer is gone or stopped: MPI_Init and MPI_Finalize are under an alarm. */
+ * MPI may hang where a peer is gone or stopped: MPI_Init and MPI_Finalize are under an alarm.
+ *
+ * A daemon is two processes. The launcher starts a guard, which starts the one that speaks MPI. An
+ * mpirun of PRRTE does not end before all that it has started has: a daemon that somebody has
+ * stopped would hold up the end of the job. The guard ends it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
@@ -18,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,7 +36,9 @@
 
 #define INIT_SECONDS 60
 #define FINALIZE_SECONDS 3
+#define STOPPED_MS 5000 /* so long may the process that speaks MPI be stopped */
 #define PING_MS 5000
+#define LOOK_MS 300 /* between two looks at whether this node's ranks live */
 #define SILENCE_MS 30000
 #define REQUEST_MS 4000 /* how long a daemon may take for its part of an answer */
 #define QUICK_MS 1000   /* the same for what takes no time */
@@ -59,6 +66,11 @@ static void on_end(int signal_number)
 {
 	(void)signal_number;
 	is_told_to_end = 1;
+}
+
+static void on_child(int signal_number)
+{
+	(void)signal_number; /* to wake the guard */
 }
 
 static void on_alarm(int signal_number)
@@ -93,15 +105,21 @@ static void be_quiet(void)
 		close(null);
 }
 
-static void guard_life(struct node *node)
+static void follow_parent(struct node *node)
+{
+	node->parent = getppid();
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+}
+
+static void catch_signals(void)
 {
 	struct sigaction action = {.sa_handler = on_end};
 
-	node->parent = getppid();
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
+	action.sa_handler = on_child;
+	sigaction(SIGCHLD, &action, NULL);
 	action.sa_handler = on_alarm;
 	sigaction(SIGALRM, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
@@ -112,6 +130,57 @@ static bool is_over(void *argument)
 	const struct node *node = argument;
 
 	return is_told_to_end || getppid() != node->parent;
+}
+
+/* End the worker: with its consent, and when that takes too long without. */
+static void end_worker(pid_t worker, int64_t since_ms)
+{
+	bool is_patient = now_ms() - since_ms < (FINALIZE_SECONDS + 1) * 1000;
+
+	kill(worker, is_patient ? SIGTERM : SIGKILL);
+}
+
+/* Until the worker has ended; then this process ends, always well: a status would be reported as
+ * the job's. */
+static void __attribute__((noreturn)) guard(struct node *node, pid_t worker)
+{
+	int64_t over_since_ms = 0, stopped_since_ms = 0;
+
+	for (;;) {
+		struct timespec rest = {.tv_nsec = 200 * 1000 * 1000}; /* or a SIGCHLD */
+		int status;
+		pid_t changed = waitpid(worker, &status, WNOHANG | WUNTRACED | WCONTINUED);
+
+		if (changed < 0 && errno != EINTR)
+			_exit(0);
+		if (changed > 0 && (WIFEXITED(status) || WIFSIGNALED(status)))
+			_exit(0);
+		if (changed > 0)
+			stopped_since_ms = WIFSTOPPED(status) ? now_ms() : 0;
+		if (stopped_since_ms && now_ms() - stopped_since_ms > STOPPED_MS)
+			kill(worker, SIGKILL);
+		if (is_over(node)) {
+			over_since_ms = over_since_ms ? over_since_ms : now_ms();
+			end_worker(worker, over_since_ms);
+		}
+		nanosleep(&rest, NULL);
+	}
+}
+
+/* Returns in the process that is to speak MPI. */
+static void start_guarded(struct node *node)
+{
+	follow_parent(node);
+	catch_signals();
+	pid_t guard_pid = getpid();
+	pid_t worker = fork();
+	if (worker > 0)
+		guard(node, worker);
+	if (worker < 0)
+		return; /* unguarded is better than not at all */
+	follow_parent(node);
+	if (node->parent != guard_pid)
+		_exit(0);
 }
 
 /* ---- What is asked of each node ------------------------------------------------------------- */
@@ -286,8 +355,17 @@ static void ping(struct first *first)
 	first->pinged_ms = now_ms();
 }
 
+/* The end of this node's ranks is a reason to ask whether others live: the launcher may be waiting
+ * for the daemons. */
+static bool has_lost_ranks(const struct node *node)
+{
+	return node->num_ranks > 0 && daemon_job_count_living(node->ranks, node->num_ranks) == 0;
+}
+
 static void serve_pdb(struct first *first)
 {
+	int64_t looked_ms = now_ms();
+
 	while (!first->node->is_quitting && !is_over(first->node)) {
 		uint32_t kind;
 		uint8_t *payload;
@@ -303,8 +381,13 @@ static void serve_pdb(struct first *first)
 				pass_on(first, kind, payload, length);
 			free(payload);
 		}
-		if (now_ms() - first->pinged_ms >= PING_MS)
+		if (now_ms() - first->pinged_ms >= PING_MS) {
 			ping(first);
+		} else if (now_ms() - looked_ms >= LOOK_MS) {
+			if (has_lost_ranks(first->node))
+				ping(first);
+			looked_ms = now_ms();
+		}
 	}
 }
 
@@ -348,7 +431,7 @@ int main(int argc, char **argv)
 
 	drop_preloads(argv);
 	be_quiet();
-	guard_life(&node);
+	start_guarded(&node);
 
 	char *invitation = getenv(PDBD_ENV_INVITATION);
 

@@ -8,9 +8,6 @@
  * seen by everybody on a node. */
 #define PDBD_ENV_INVITATION "PDB_INVITATION"
 
-/* What their names begin with: these processes are never ranks of a job that is looked at. */
-#define PDBD_NAME "pdbd-"
-
 /* Kinds of frames from pdb, and of the answers to them. An answer begins with the length (a
  * uint32_t) of a text that names the hosts that are missing in it, a blank between two, and that
  * text; then comes the merged answer. */

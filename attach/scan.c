@@ -42,7 +42,8 @@ static void collect(struct scan *scan, pid_t pid, int depth)
 		const struct procfs_stat *stat = &scan->list[i];
 		struct rankenv env;
 
-		if (stat->ppid != pid || stat->pid == pid || stat->is_ending)
+		if (stat->ppid != pid || stat->pid == pid || stat->is_ending ||
+		    strncmp(stat->comm, PROCTABLE_DAEMON, strlen(PROCTABLE_DAEMON)) == 0)
 			continue;
 		if (rankenv_read(stat->pid, &env)) {
 			scan->num_refused += errno == EACCES || errno == EPERM;

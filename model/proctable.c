@@ -117,6 +117,19 @@ const struct proc *proctable_find(const struct proctable *table, int rank)
 	return bsearch(&key, table->procs, table->num_procs, sizeof(*table->procs), compare_procs);
 }
 
+bool proctable_is_daemons(const struct proctable *table)
+{
+	for (size_t i = 0; i < table->num_procs; i++) {
+		const char *path = table->procs[i].executable;
+		const char *slash = strrchr(path, '/');
+
+		if (strncmp(slash ? slash + 1 : path, PROCTABLE_DAEMON,
+			    strlen(PROCTABLE_DAEMON)) != 0)
+			return false;
+	}
+	return table->num_procs > 0;
+}
+
 bool host_is_local(const char *host)
 {
 	char own[HOST_NAME_MAX + 1] = "";

@@ -67,6 +67,13 @@ int proctable_finish(struct proctable *table, struct pdb_error *err);
 /* NULL if the table has no such rank. */
 const struct proc *proctable_find(const struct proctable *table, int rank);
 
+/* What the names of pdb's own daemons begin with. They run beside a job, under its launcher, and are
+ * never ranks of it. */
+#define PROCTABLE_DAEMON "pdbd-"
+
+/* Is it a table of daemons only? */
+bool proctable_is_daemons(const struct proctable *table);
+
 /* Is `host` a name of the machine that this program runs on? Compares with gethostname(), with
  * and without domain, "localhost" and "". */
 bool host_is_local(const char *host);

@@ -12,6 +12,8 @@
 #include "pmix/query.h"
 #include "pmix/rendezvous.h"
 
+#define NUM_DIRECTIVES 4 /* of a spawn */
+
 static int set_pmix_error(struct pdb_error *err, const char *what, pmix_status_t status)
 {
 	enum error_code code = ERROR_SYSTEM;
@@ -185,6 +187,10 @@ static struct proctable *choose_job(char *namespaces, const char *self, const ch
 		struct proctable *table = ask_table(name, &is_alive);
 		if (!table)
 			continue;
+		if (proctable_is_daemons(table)) {
+			proctable_destroy(table);
+			continue;
+		}
 		++*num_jobs_ret;
 		if (!chosen || (is_alive && !chosen_alive) ||
 		    (is_alive == chosen_alive && is_later(name, chosen->job))) {
@@ -226,8 +232,11 @@ int query_proctable(const struct rendezvous *server, const char *nspace, struct 
 	return 0;
 }
 
-/* Daemons of a debugger are no part of the job: the server counts no slots for them. */
-static void load_spawn_directives(pmix_info_t info[3], const char *nspace)
+/* Daemons of a debugger are no part of the job: the server counts no slots for them. "Recoverable"
+ * says that a daemon which dies is nobody's failure. Without it, Open MPI 5.0.7 reports a daemon
+ * that was killed on the job's terminal, ends the other daemons, and returns the daemon's status as
+ * the job's, once that has ended well. */
+static void load_spawn_directives(pmix_info_t info[NUM_DIRECTIVES], const char *nspace)
 {
 	pmix_proc_t target;
 	uint16_t num_per_node = 1;
@@ -237,6 +246,7 @@ static void load_spawn_directives(pmix_info_t info[3], const char *nspace)
 	PMIX_INFO_LOAD(&info[0], PMIX_DEBUGGER_DAEMONS, &yes, PMIX_BOOL);
 	PMIX_INFO_LOAD(&info[1], PMIX_DEBUG_TARGET, &target, PMIX_PROC);
 	PMIX_INFO_LOAD(&info[2], PMIX_DEBUG_DAEMONS_PER_NODE, &num_per_node, PMIX_UINT16);
+	PMIX_INFO_LOAD(&info[3], PMIX_JOB_RECOVERABLE, &yes, PMIX_BOOL);
 }
 
 int query_spawn(const struct rendezvous *server, const char *nspace, const char *program,
@@ -245,7 +255,7 @@ int query_spawn(const struct rendezvous *server, const char *nspace, const char 
 	pmix_proc_t self;
 	pmix_nspace_t spawned;
 	pmix_app_t app;
-	pmix_info_t info[3];
+	pmix_info_t info[NUM_DIRECTIVES];
 	pmix_status_t status;
 
 	if (connect_to(server, &self, err) != 0)
@@ -257,8 +267,8 @@ int query_spawn(const struct rendezvous *server, const char *nspace, const char 
 		PMIX_ARGV_APPEND(status, app.env, *environment);
 	app.maxprocs = 0; /* one per node, as directed */
 	load_spawn_directives(info, nspace);
-	status = PMIx_Spawn(info, 3, &app, 1, spawned);
-	for (int i = 0; i < 3; i++)
+	status = PMIx_Spawn(info, NUM_DIRECTIVES, &app, 1, spawned);
+	for (int i = 0; i < NUM_DIRECTIVES; i++)
 		PMIX_INFO_DESTRUCT(&info[i]);
 	PMIX_APP_DESTRUCT(&app);
 	if (status != PMIX_SUCCESS)

@@ -50,13 +50,14 @@ start_job() {
 	wait_for counts_to 2
 }
 counts_to() { [ "$(grep -c " $1\$" "$work/output")" = 2 ]; }
-end_job() { [ -z "$job" ] || { kill "$job" && wait "$job"; } 2>/dev/null; job=; }
+end_job() { [ -z "$job" ] || { kill -9 "$job" && wait "$job"; } 2>/dev/null; job=; }
 # It still counts, ends when it is told to, and every number of both ranks is there.
 job_ends_well() {
 	local now status
 	now=$(awk '$2 > n { n = $2 } END { print n + 3 }' "$work/output")
 	wait_for counts_to "$now" || { echo "  the job stands still" >&2; return 1; }
 	touch "$work/stop"
+	wait_for has_ended "$job" || { echo "  the job has no end" >&2; end_job; return 1; }
 	wait "$job"
 	status=$?
 	job=
@@ -82,6 +83,10 @@ end_driver() {
 	driver=
 }
 say() { echo "$*" >&8; } 2>/dev/null
+# Somebody else asks at the same time.
+second_finds_job() {
+	echo job | "$start" "$job" "$mpi" "$build" 127.0.0.1 --everywhere | grep -qx 'job: 2 (missing:)'
+}
 answers() { wait_for grep -qx "$1" "$work/answers"; }
 # Lets go of the daemons by itself at the end of its input.
 driver_ends() {
@@ -91,20 +96,24 @@ driver_ends() {
 }
 has_ended() { [ ! -e "/proc/$1" ] || grep -q '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null; }
 daemons() { pgrep -f "^$build/pdbd-"; }
+# The process that speaks MPI, not its guard.
+workers() { for pid in $(daemons); do pgrep -P "$pid" -f "^$build/pdbd-"; done; }
 no_daemons() { ! daemons >/dev/null; }
 nobody_connected() { ! pgrep -f "^$start " >/dev/null; }
 
 # Launchers and their MPI write below TMPDIR, which is this test's own. /dev/shm is everybody's: there
 # what counts is what the daemons have open.
 list_files() { find "$work/tmp" | sort; }
+has_no_file() { [ -z "$(comm -13 "$work/files" <(list_files))" ]; }
+# A launcher that has been ended with pdb takes a moment to clean up.
 leaves_no_file() {
-	[ -z "$(comm -13 "$work/files" <(list_files))" ] && return
+	wait_for has_no_file && return
 	comm -13 "$work/files" <(list_files) >&2
 	return 1
 }
 shares_no_file() {
 	for pid in $(daemons); do
-		grep -H /dev/shm "/proc/$pid/maps" >&2 && return 1
+		grep '/dev/shm/[^ ]*$' "/proc/$pid/maps" >&2 && return 1
 	done
 	return 0
 }
@@ -119,6 +128,7 @@ check_life() {
 	check "they find the job's processes" answers 'job: 2 (missing:)'
 	say living
 	check "the job lives" answers 'living: 2 (missing:)'
+	check "they are not taken for the job" second_finds_job
 	check "they have no files in shared memory" shares_no_file
 	check "they are told to end" driver_ends
 	check "none is left" wait_for no_daemons
@@ -135,10 +145,16 @@ check_life() {
 	start_driver
 	say job
 	answers 'job: 2 (missing:)'
-	kill -9 $(daemons)
+	kill -9 $(workers)
 	say hosts
 	check "a killed daemon is noticed" answers gone
 	check "killed daemon: none is left" wait_for no_daemons
+	end_driver
+	start_driver
+	kill -9 $(daemons)
+	say hosts
+	check "a daemon killed with its guard is noticed" answers gone
+	check "daemon killed with its guard: none is left" wait_for no_daemons
 	end_driver
 	check "killed daemon: no file is left" leaves_no_file
 	check "the job has not noticed" job_ends_well
@@ -148,7 +164,7 @@ check_stopped() {
 	start_job && start_driver
 	say job
 	answers 'job: 2 (missing:)'
-	stopped=$(daemons)
+	stopped=$(workers)
 	kill -STOP $stopped
 	end_driver
 	kill -CONT $stopped
@@ -156,10 +172,9 @@ check_stopped() {
 	check "stopped daemon: the job has not noticed" job_ends_well
 
 	start_job && start_driver
-	kill -STOP $(daemons)
+	kill -STOP $(workers)
 	check "stopped daemon: the job ends" job_ends_well
 	end_driver
-	kill -CONT $(daemons) 2>/dev/null
 	check "stopped daemon: ends with the job" wait_for no_daemons
 }
 

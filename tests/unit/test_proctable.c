@@ -113,12 +113,36 @@ static void test_texts(void **state)
 	}
 }
 
+static void test_daemons(void **state)
+{
+	static const struct {
+		const char *first, *second;
+		bool is_daemons;
+	} cases[] = {
+		{"/usr/lib/pdb/pdbd-openmpi", "pdbd-mpich", true},
+		{"/usr/lib/pdb/pdbd-openmpi", "/bin/app", false},
+		{"/home/pdbd-x/app", "/home/pdbd-x/app", false},
+		{"", "", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct proctable *table = proctable_create();
+
+		assert_false(proctable_is_daemons(table));
+		proctable_add(table, 0, 100, "a", cases[i].first);
+		proctable_add(table, 1, 101, "b", cases[i].second);
+		assert_int_equal(proctable_is_daemons(table), cases[i].is_daemons);
+		proctable_destroy(table);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_finish),	cmocka_unit_test(test_size),
 		cmocka_unit_test(test_refused), cmocka_unit_test(test_host_is_local),
-		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_texts),	cmocka_unit_test(test_daemons),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
