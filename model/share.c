@@ -178,8 +178,17 @@ static void unite_runs(struct share_column *into, const struct share_column *fro
 	into->capacity = capacity;
 }
 
+/* Names may be asked from some nodes only; an empty share has no parts yet. */
+static bool has_same_parts(const struct share *a, const struct share *b)
+{
+	return !a->parts || !b->parts || ((a->parts ^ b->parts) & ~(unsigned int)SHARE_NAMES) == 0;
+}
+
 int share_merge(struct share *into, const struct share *from, struct pdb_error *err)
 {
+	if (!has_same_parts(into, from))
+		return error_set(err, ERROR_FORMAT,
+				 "two nodes tell different things of their ranks");
 	for (size_t c = 0; c < SHARE_NUM_COLUMNS; c++) {
 		int rank = find_common(&into->columns[c], &from->columns[c]);
 

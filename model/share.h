@@ -44,7 +44,8 @@ void share_destroy(struct share *share); /* NULL is fine */
 void share_fill(struct share *share, const struct job *job, const struct rankset *ranks,
 		unsigned int parts);
 
-/* Add what `from` tells. ERROR_FORMAT and no change if both tell of the same rank. */
+/* Add what `from` tells. ERROR_FORMAT and no change if both tell of the same rank, or one tells
+ * SHARE_ANSWERS or SHARE_DETAILS and the other does not. An empty share takes all. */
 int share_merge(struct share *into, const struct share *from, struct pdb_error *err);
 
 /* Append the share to *out: compressed, with a checksum. -1: zstd failed. */

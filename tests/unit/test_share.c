@@ -354,7 +354,29 @@ static void test_growth(void **state)
 	assert_in_range((sizes[1] - sizes[0]) / 1024, 1, 60);
 }
 
-static void test_twice(void **state)
+/* Names of all frames of a job come from one of its nodes; merging begins with nothing. */
+static void test_names(void **state)
+{
+	struct job *job = make_job(true), *again;
+	struct rankset *ranks = rankset_create(), *rest = rankset_create();
+	struct share *all = share_create();
+
+	(void)state;
+	rankset_add(ranks, 2);
+	rankset_add_range(rest, 0, 1);
+	rankset_add(rest, 3);
+	merge(all, send_share(job, ranks, SHARE_ANSWERS | SHARE_DETAILS));
+	merge(all, send_share(job, rest, SHARE_ALL));
+	again = to_job(all);
+	assert_same_contents(job, again);
+	job_destroy(again);
+	share_destroy(all);
+	rankset_destroy(ranks);
+	rankset_destroy(rest);
+	job_destroy(job);
+}
+
+static void test_refused_merge(void **state)
 {
 	struct job *job = make_job(true), *again;
 	struct rankset *ranks = rankset_create();
@@ -366,6 +388,10 @@ static void test_twice(void **state)
 	one = send_share(job, ranks, SHARE_ALL);
 	assert_int_equal(share_merge(all, one, &err), -1);
 	assert_error(&err, ERROR_FORMAT, "two nodes tell of rank 2");
+	share_destroy(one);
+	one = send_share(job, ranks, SHARE_DETAILS);
+	assert_int_equal(share_merge(all, one, &err), -1);
+	assert_error(&err, ERROR_FORMAT, "different things");
 	/* Nothing has changed. */
 	again = to_job(all);
 	assert_same_contents(job, again);
@@ -571,8 +597,8 @@ int main(void)
 		cmocka_unit_test(test_empty),    cmocka_unit_test(test_order_of_ranks),
 		cmocka_unit_test(test_details),  cmocka_unit_test(test_wrong_details),
 		cmocka_unit_test(test_any_tree), cmocka_unit_test(test_growth),
-		cmocka_unit_test(test_twice),    cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_names),    cmocka_unit_test(test_refused_merge),
+		cmocka_unit_test(test_damaged),  cmocka_unit_test(test_hostile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
