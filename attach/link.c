@@ -369,16 +369,16 @@ static int drain(struct link *link, size_t size, const struct link_limit *limit,
 		 struct pdb_error *err)
 {
 	bool is_late = false;
+	struct pdb_error error;
 
 	if (flush(link) < 0)
 		return tell_broken(link, err);
 	while (link_buffer_size(&link->out) > size) {
 		if (is_late)
-			error_set(err, ERROR_TIMEOUT, "%s does not take what is sent to it",
-				  link->peer);
-		if (is_late || wait_once(link, limit, err) < 0) {
+			error_set(&error, ERROR_TIMEOUT, "%s does not answer", link->peer);
+		if (is_late || wait_once(link, limit, &error) < 0) {
 			link_break(link, ERROR_GONE, "given up in the middle of a frame");
-			return -1;
+			return error_set(err, error.code, "cannot send: %s", error.text);
 		}
 		is_late = limit->until_ns <= link_now_ns();
 	}

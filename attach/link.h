@@ -103,7 +103,7 @@ int link_receive(struct link *link, struct link_frame *ret, const struct link_li
 /* Say good-bye, without waiting, and close; ends the channels. NULL is fine. */
 void link_destroy(struct link *link);
 
-/* The other side's kernel is asked for a sign of life: when none comes for about this long (30 s
+/* The other side's kernel is asked for a sign of life: when none comes for about this long (60 s
  * unless set here) the link ends with ERROR_GONE. A process that is stopped is alive, unless it
  * leaves data unread for as long. */
 void link_set_patience(struct link *link, unsigned seconds);

@@ -25,7 +25,7 @@ static inline struct link_limit within_ms(unsigned ms)
 /* For what is expected to come; long, since the machine may be busy. */
 static inline struct link_limit soon(void)
 {
-	return within_ms(20000);
+	return within_ms(100000);
 }
 
 /* link_connect() in a thread of its own. */

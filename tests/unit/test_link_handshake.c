@@ -169,20 +169,36 @@ static int accept_next(const struct link_listener *listener)
 	struct pollfd ready = {listener->fds[0], POLLIN, 0};
 	int fd;
 
-	assert_int_equal(poll(&ready, 1, 20000), 1);
+	assert_int_equal(poll(&ready, 1, 100000), 1);
 	fd = accept(listener->fds[0], NULL, NULL);
 	assert_true(fd >= 0);
 	return fd;
 }
 
-/* Accept until `ms` are over, which nobody is to pass. */
-static void assert_nobody(struct link_listener *listener, unsigned ms, const char *part)
+/* Nobody passes, which is told with these words sooner or later. */
+static void assert_nobody(struct link_listener *listener, const char *part)
 {
-	struct link_limit limit = within_ms(ms);
+	uint64_t until_ns = soon().until_ns;
 	struct pdb_error err = {0};
 
-	assert_null(link_accept(listener, &limit, &err));
+	do {
+		struct link_limit limit = within_ms(20);
+
+		assert_null(link_accept(listener, &limit, &err));
+		assert_int_equal(err.code, ERROR_TIMEOUT);
+	} while (!strstr(err.text, part) && link_now_ns() < until_ns);
 	assert_error(&err, ERROR_TIMEOUT, part);
+}
+
+/* Until so many have been accepted or dropped, none of whom passes. */
+static void accept_strangers(struct link_listener *listener, size_t num)
+{
+	uint64_t until_ns = soon().until_ns;
+
+	while (listener->race.num_peers + listener->race.num_dropped < num &&
+	       link_now_ns() < until_ns)
+		assert_nobody(listener, "in time");
+	assert_int_equal(listener->race.num_peers + listener->race.num_dropped, num);
 }
 
 /* The listener lets this invitation in, whatever came before. */
@@ -219,7 +235,7 @@ static size_t read_to_end(int fd)
 		struct pollfd ready = {fd, POLLIN, 0};
 		ssize_t n;
 
-		assert_int_equal(poll(&ready, 1, 20000), 1);
+		assert_int_equal(poll(&ready, 1, 100000), 1);
 		n = read(fd, bytes, sizeof(bytes));
 		if (n <= 0)
 			return size;
@@ -235,7 +251,7 @@ static void test_nobody(void **state)
 	int fds[2];
 
 	(void)state;
-	assert_nobody(listener, 20, "nobody has connected in time");
+	assert_nobody(listener, "nobody has connected in time");
 	assert_int_equal(pipe(fds), 0);
 	close(fds[1]);
 	limit.cancel_fd = fds[0];
@@ -293,7 +309,7 @@ static void test_garbage(void **state)
 		int fd = stranger(listener);
 
 		assert_int_equal(write(fd, cases[i].bytes, cases[i].length), cases[i].length);
-		assert_nobody(listener, 50, cases[i].part);
+		assert_nobody(listener, cases[i].part);
 		assert_lets_in(listener);
 		/* Dropped, at the latest then; all that it was told is the challenge. */
 		assert_true(read_to_end(fd) <= sizeof(((struct link_transcript *)0)->challenge));
@@ -309,7 +325,7 @@ static void test_hang_up(void **state)
 
 	(void)state;
 	shutdown(fd, SHUT_WR);
-	assert_nobody(listener, 50, "has hung up");
+	assert_nobody(listener, "has hung up");
 	close(fd);
 	assert_lets_in(listener);
 	link_listener_destroy(listener);
@@ -325,7 +341,7 @@ static void test_silent(void **state)
 	assert_int_equal(listener->proof_ns, UINT64_C(10000000000));
 	listener->proof_ns = 30000000;
 	fd = stranger(listener);
-	assert_nobody(listener, 200, "says nothing");
+	assert_nobody(listener, "says nothing");
 	assert_true(read_to_end(fd) > 0);
 	close(fd);
 	link_listener_destroy(listener);
@@ -340,8 +356,7 @@ static void test_crowd(void **state)
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(fds); i++) {
 		fds[i] = stranger(listener);
-		if (i % 4 == 3)
-			assert_nobody(listener, 20, "in time");
+		accept_strangers(listener, i + 1);
 	}
 	assert_int_equal(listener->race.num_peers, RACE_MAX);
 	assert_lets_in(listener);
@@ -363,7 +378,7 @@ static void test_wrong_secret(void **state)
 	(void)state;
 	*digit = *digit == '0' ? '1' : '0';
 	connecting_start(&connecting, invitation);
-	assert_nobody(listener, 200, "does not know the secret");
+	assert_nobody(listener, "does not know the secret");
 	assert_null(connecting_end(&connecting));
 	assert_error(&connecting.err, ERROR_GONE, "has hung up");
 	assert_lets_in(listener);
@@ -424,7 +439,7 @@ static void test_replayed(void **state)
 	connecting_start(&connecting, invitation);
 	daemon_fd = accept_next(listener);
 	pdb_fd = stranger(listener);
-	assert_nobody(listener, 20, "nobody has connected in time");
+	accept_strangers(listener, 1);
 	assert_int_equal(recv(pdb_fd, challenge, sizeof(challenge), MSG_WAITALL),
 			 sizeof(challenge));
 	assert_int_equal(send(daemon_fd, challenge, sizeof(challenge), 0), sizeof(challenge));
@@ -435,15 +450,17 @@ static void test_replayed(void **state)
 
 	pdb_fd = stranger(listener);
 	assert_int_equal(send(pdb_fd, answer, sizeof(answer), 0), sizeof(answer));
-	assert_nobody(listener, 100, "does not know the secret");
+	assert_nobody(listener, "does not know the secret");
 	close(pdb_fd);
 	/* The challenge itself is no answer either. */
 	pdb_fd = stranger(listener);
-	assert_nobody(listener, 20, "does not know the secret");
+	accept_strangers(listener, 3);
 	memset(answer, 0, sizeof(answer));
 	assert_int_equal(recv(pdb_fd, answer, sizeof(challenge), MSG_WAITALL), sizeof(challenge));
 	assert_int_equal(send(pdb_fd, answer, sizeof(answer), 0), sizeof(answer));
-	assert_nobody(listener, 100, "does not know the secret");
+	while (listener->race.num_peers > 0)
+		assert_nobody(listener, "in time");
+	assert_error(&listener->race.last, ERROR_PERMISSION, "does not know the secret");
 	close(pdb_fd);
 	assert_lets_in(listener);
 	link_forget(invitation);
