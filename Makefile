@@ -52,7 +52,7 @@ FIXTURE_OBJ = $(patsubst %.c,$(O)/%.o,$(wildcard tests/fixtures/*.c))
 
 RECORDERS = $(O)/libpdbrec-openmpi.so $(O)/libpdbrec-mpich.so
 
-all: $(O)/pdb $(RECORDERS)
+all: $(O)/pdb $(RECORDERS) $(O)/pdbd-openmpi $(O)/pdbd-mpich
 
 $(O)/pdb: $(O)/shell/main.o $(O)/libpdb.a
 	$(call say,LD,$@)
@@ -129,11 +129,12 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pdb $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 755 $(O)/pdb $(DESTDIR)$(PREFIX)/bin/pdb
 	install -m 644 $(RECORDERS) $(DESTDIR)$(PREFIX)/lib/pdb/
+	install -m 755 $(DAEMONS) $(DESTDIR)$(PREFIX)/lib/pdb/
 	install -m 644 $(wildcard docs/man/*.1) $(DESTDIR)$(PREFIX)/share/man/man1/
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/pdb
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/lib/pdb/,$(notdir $(RECORDERS)))
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/lib/pdb/,$(notdir $(RECORDERS) $(DAEMONS)))
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(wildcard docs/man/*.1)))
 	-rmdir $(DESTDIR)$(PREFIX)/lib/pdb
 

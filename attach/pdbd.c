@@ -27,9 +27,9 @@
 #include <unistd.h>
 
 #include "attach/daemon_job.h"
+#include "attach/link.h"
 #include "attach/pdbd.h"
 #include "attach/pdbd_tree.h"
-#include "attach/uplink.h"
 #include "model/error.h"
 #include "model/proctable.h"
 #include "model/xalloc.h"
@@ -40,9 +40,11 @@
 #define PING_MS 5000
 #define LOOK_MS 300 /* between two looks at whether this node's ranks live */
 #define SILENCE_MS 30000
-#define REQUEST_MS 4000 /* how long a daemon may take for its part of an answer */
-#define QUICK_MS 1000   /* the same for what takes no time */
-#define IDLE_MS 10      /* between two looks at other things while waiting for pdb */
+#define REQUEST_MS 4000  /* how long a daemon may take for its part of an answer */
+#define QUICK_MS 1000    /* the same for what takes no time */
+#define CONNECT_MS 10000 /* pdb is waiting for the daemons */
+#define SEND_MS 30000    /* an answer to pdb */
+#define IDLE_MS 10       /* between two looks at other things while waiting for pdb */
 
 struct node {
 	pid_t parent;
@@ -259,10 +261,21 @@ static const struct pdbd_service services[] = {
 /* ---- Rank 0 -----------------------------------------------------------------------------------
  */
 
+static struct link_limit limit_of(int ms)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (struct link_limit){
+		.until_ns = now.tv_sec * 1000000000ull + now.tv_nsec + ms * 1000000ull,
+		.cancel_fd = -1,
+	};
+}
+
 struct first {
 	struct node *node;
 	struct pdbd_tree *tree;
-	struct uplink *uplink;
+	struct link *link;
 	char **hosts; /* by rank; NULL: not known */
 	int64_t pinged_ms;
 };
@@ -325,7 +338,10 @@ static void pass_on(struct first *first, uint32_t kind, const uint8_t *payload, 
 	pdbd_bytes_add(&frame, &names_length, sizeof(names_length));
 	pdbd_bytes_add(&frame, names, names_length);
 	pdbd_bytes_add(&frame, answer.bytes, answer.length);
-	if (uplink_send(first->uplink, kind, frame.bytes, frame.length) != 0)
+	const struct link_limit limit = limit_of(SEND_MS);
+	struct pdb_error err;
+
+	if (link_send(first->link, kind, frame.bytes, frame.length, &limit, &err) != 0)
 		first->node->is_quitting = true;
 	free(names);
 	free(frame.bytes);
@@ -367,19 +383,18 @@ static void serve_pdb(struct first *first)
 	int64_t looked_ms = now_ms();
 
 	while (!first->node->is_quitting && !is_over(first->node)) {
-		uint32_t kind;
-		uint8_t *payload;
-		size_t length;
-		int got = uplink_receive(first->uplink, IDLE_MS, &kind, &payload, &length);
+		const struct link_limit limit = limit_of(IDLE_MS);
+		struct link_frame frame;
+		struct pdb_error err;
 
-		if (got < 0)
-			break;
-		if (got > 0) {
-			if (kind == PDBD_QUIT)
+		if (link_receive(first->link, &frame, &limit, &err) == 0) {
+			if (frame.type == PDBD_QUIT)
 				first->node->is_quitting = true;
 			else
-				pass_on(first, kind, payload, length);
-			free(payload);
+				pass_on(first, frame.type, frame.payload, frame.length);
+			link_frame_deinit(&frame);
+		} else if (err.code != ERROR_TIMEOUT) {
+			break;
 		}
 		if (now_ms() - first->pinged_ms >= PING_MS) {
 			ping(first);
@@ -397,14 +412,16 @@ static void run_first(struct node *node, struct pdbd_tree *tree, const char *inv
 	struct first first = {.node = node, .tree = tree, .pinged_ms = now_ms()};
 	struct overlay_ranges missing = {.ranges = NULL};
 	struct pdbd_bytes answer = {.bytes = NULL};
+	const struct link_limit limit = limit_of(CONNECT_MS);
 	struct pdb_error err;
 
 	first.hosts = xcalloc(pdbd_tree_size(tree), sizeof(*first.hosts));
-	if (invitation && uplink_open(invitation, &first.uplink, &err) == 0) {
+	first.link = invitation ? link_connect(invitation, &limit, &err) : NULL;
+	if (first.link) {
 		learn_hosts(&first);
 		serve_pdb(&first);
 	}
-	uplink_close(first.uplink);
+	link_destroy(first.link);
 	pdbd_tree_ask(tree, &quit, &answer, &missing);
 	free(answer.bytes);
 	overlay_ranges_deinit(&missing);
@@ -428,15 +445,14 @@ static void run_other(struct node *node, struct pdbd_tree *tree)
 int main(int argc, char **argv)
 {
 	struct node node = {.ranks = NULL};
+	char *invitation;
 
 	drop_preloads(argv);
 	be_quiet();
+	/* Before there are two of us that have it. */
+	invitation = link_invitation_take(PDBD_ENV_INVITATION);
 	start_guarded(&node);
 
-	char *invitation = getenv(PDBD_ENV_INVITATION);
-
-	invitation = invitation ? xstrdup(invitation) : NULL;
-	unsetenv(PDBD_ENV_INVITATION);
 	alarm(INIT_SECONDS);
 	if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
 		return 0;
@@ -452,7 +468,7 @@ int main(int argc, char **argv)
 	pdbd_tree_is_flushed(tree, QUICK_MS);
 	pdbd_tree_destroy(tree);
 	free(node.ranks);
-	free(invitation);
+	link_forget(invitation);
 	MPI_Finalize();
 	return 0;
 }

@@ -20,7 +20,7 @@ $(PDBD_OBJ_mpich): $(O)/%-mpich.o: %.c | $(O)/.deps-build
 $(O)/pdbd-openmpi: $(PDBD_OBJ_openmpi)
 $(O)/pdbd-mpich: $(PDBD_OBJ_mpich)
 
-$(DAEMONS): $(O)/pdbd-%: $(O)/tests/daemons/uplink.o $(O)/libpdb.a
+$(DAEMONS): $(O)/pdbd-%: $(O)/libpdb.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) \
 		$(O)/libpdb.a $(PDBD_LIBS) $(PC_LDLIBS)

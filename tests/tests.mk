@@ -149,7 +149,7 @@ check-daemons: $(DAEMONS) $(DAEMONS_START) | $(O)/.deps-check
 	@bash tests/daemons/check.sh $(O)
 
 .PHONY: check-daemons
--include $(DAEMONS_START).d $(O)/tests/daemons/uplink.d
+-include $(DAEMONS_START).d
 
 # MPI=native: with the Open MPI that this machine has.
 ifneq ($(filter native,$(MPI))$(is_debian13),)

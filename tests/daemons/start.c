@@ -3,24 +3,23 @@
  * usage: start PID MPI FOLDER ADDRESS [--everywhere]
  * PID is a launcher, FOLDER has pdbd-MPI, ADDRESS is one of this host that the daemons can reach.
  * --everywhere: also when all ranks are on this node. Then it reads words from its standard input:
- * hosts, job, living, quit, wait; each is asked of the daemons, and one line says
+ * hosts, job, living; each is asked of the daemons, and one line says
  *	WORD: ANSWER (missing: HOSTS)
  * At the end of the input it lets go of the daemons and ends. */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "attach/daemon_job.h"
 #include "attach/daemon_launch.h"
 #include "attach/daemon_plan.h"
 #include "attach/launcher.h"
+#include "attach/link.h"
 #include "attach/pdbd.h"
 #include "attach/procfs.h"
 #include "model/error.h"
@@ -32,24 +31,21 @@
 #define START_MS 15000
 #define ANSWER_MS 15000
 
-static void die(const char *what, const struct pdb_error *err)
+static void __attribute__((noreturn)) die(const char *what, const struct pdb_error *err)
 {
 	printf("error: %s: %s\n", what, err ? err->text : strerror(errno));
 	exit(1);
 }
 
-static int listen_at(const char *address, char *invitation, size_t size)
+static struct link_limit limit_of(int ms)
 {
-	struct sockaddr_in name = {.sin_family = AF_INET};
-	socklen_t length = sizeof(name);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct timespec now;
 
-	inet_pton(AF_INET, address, &name.sin_addr);
-	if (bind(fd, (struct sockaddr *)&name, length) != 0 || listen(fd, 1) != 0 ||
-	    getsockname(fd, (struct sockaddr *)&name, &length) != 0)
-		die("cannot listen", NULL);
-	snprintf(invitation, size, "%s:%d", address, ntohs(name.sin_port));
-	return fd;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (struct link_limit){
+		.until_ns = now.tv_sec * 1000000000ull + now.tv_nsec + ms * 1000000ull,
+		.cancel_fd = -1,
+	};
 }
 
 static struct proctable *find_table(struct launcher_info *launcher)
@@ -88,44 +84,43 @@ static const char *const *read_argv(pid_t pid)
 	return argv;
 }
 
-static int await(int listener, struct daemon_launch *launch)
+static struct link *await(struct link_listener *listener, struct daemon_launch *launch)
 {
-	struct pollfd poll_fd = {.fd = listener, .events = POLLIN};
 	struct pdb_error err;
 
-	for (int waited_ms = 0; waited_ms < START_MS; waited_ms += 20) {
-		if (poll(&poll_fd, 1, 20) > 0)
-			return accept(listener, NULL, NULL);
+	for (int waited_ms = 0; waited_ms < START_MS; waited_ms += 50) {
+		const struct link_limit limit = limit_of(50);
+		struct link *link = link_accept(listener, &limit, &err);
+
+		if (link)
+			return link;
+		if (err.code != ERROR_TIMEOUT)
+			die("no daemons", &err);
 		if (launch->pid && daemon_launch_check(launch, &err) != 0)
 			die("no daemons", &err);
 	}
-	printf("error: no daemons have come\n");
-	exit(1);
+	die("no daemons have come", &err);
 }
 
-static void read_all(int fd, void *bytes, size_t length)
+static void __attribute__((noreturn)) say_gone(void)
 {
-	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
-
-	if (length > 0 && (poll(&poll_fd, 1, ANSWER_MS) <= 0 ||
-			   recv(fd, bytes, length, MSG_WAITALL) != (ssize_t)length)) {
-		printf("gone\n");
-		exit(3);
-	}
+	printf("gone\n");
+	exit(3);
 }
 
-static void ask(int fd, const char *word, uint32_t kind, const char *payload)
+static void ask(struct link *link, const char *word, uint32_t kind, const char *payload)
 {
-	uint32_t header[2] = {kind, strlen(payload)}, names_length;
-	char *frame;
+	const struct link_limit limit = limit_of(ANSWER_MS);
+	struct link_frame answer_frame;
+	struct pdb_error err;
+	uint32_t names_length;
 
-	if (write(fd, header, sizeof(header)) < 0 || write(fd, payload, header[1]) < 0) {
-		printf("gone\n");
-		exit(3);
-	}
-	read_all(fd, header, sizeof(header));
-	frame = xcalloc(1, header[1] + 1);
-	read_all(fd, frame, header[1]);
+	if (link_send(link, kind, payload, strlen(payload), &limit, &err) != 0 ||
+	    link_receive(link, &answer_frame, &limit, &err) != 0)
+		say_gone();
+	/* With a zero byte behind it. */
+	char *frame = xcalloc(1, answer_frame.length + 1);
+	memcpy(frame, answer_frame.payload, answer_frame.length);
 	memcpy(&names_length, frame, sizeof(names_length));
 	char *answer = frame + sizeof(names_length) + names_length;
 	printf("%s:", word);
@@ -137,13 +132,14 @@ static void ask(int fd, const char *word, uint32_t kind, const char *payload)
 	} else {
 		uint32_t number = 0;
 
-		if (frame + header[1] >= answer + sizeof(number))
+		if (frame + answer_frame.length >= answer + sizeof(number))
 			memcpy(&number, answer, sizeof(number));
 		printf(" %u", number);
 	}
 	printf(" (missing:%s%.*s)\n", names_length ? " " : "", (int)names_length,
 	       frame + sizeof(names_length));
 	free(frame);
+	link_frame_deinit(&answer_frame);
 }
 
 int main(int argc, char **argv)
@@ -153,7 +149,7 @@ int main(int argc, char **argv)
 	struct launcher_info launcher;
 	struct daemon_plan plan;
 	struct pdb_error err;
-	char path[4096] = "", invitation[64], word[32];
+	char path[4096] = "", word[32];
 
 	if (argc < 5)
 		return 2;
@@ -163,7 +159,10 @@ int main(int argc, char **argv)
 		die("no launcher", &err);
 
 	struct proctable *table = find_table(&launcher);
-	int listener = listen_at(argv[4], invitation, sizeof(invitation));
+	struct link_listener *listener = link_listen((const char *const[]){argv[4]}, 1, &err);
+	if (!listener)
+		die("cannot listen", &err);
+	char *invitation = link_invitation(listener);
 	struct daemon_site site = {
 		.table = table,
 		.launcher_path = path,
@@ -190,20 +189,20 @@ int main(int argc, char **argv)
 	} else if (daemon_launch_start(&plan, &launch, &err) != 0) {
 		die("not launched", &err);
 	}
-	int fd = await(listener, &launch);
+	struct link *link = await(listener, &launch);
 	char *job = daemon_job_encode(table);
 	printf("ready: %zu\n", plan.num_hosts);
 	while (scanf("%31s", word) == 1) {
 		if (strcmp(word, "hosts") == 0)
-			ask(fd, word, PDBD_HOSTS, "");
+			ask(link, word, PDBD_HOSTS, "");
 		else if (strcmp(word, "job") == 0)
-			ask(fd, word, PDBD_JOB, job);
+			ask(link, word, PDBD_JOB, job);
 		else if (strcmp(word, "living") == 0)
-			ask(fd, word, PDBD_LIVING, "");
-		else if (strcmp(word, "wait") == 0)
-			read_all(fd, word, 1);
+			ask(link, word, PDBD_LIVING, "");
 	}
-	close(fd);
+	link_destroy(link);
+	link_listener_destroy(listener);
+	link_forget(invitation);
 	daemon_launch_stop(&launch, 5000);
 	pmix_release_daemons(&daemons);
 	return 0;
