@@ -180,11 +180,9 @@ world() {
 	# shellcheck disable=SC2086
 	make_hosts $hosts
 	: >$state/ready
-	if [ "$place" = outside ]; then
-		"$@" <&3 3<&- 4<&- &
-	else
-		sh "$self" on a "$@" <&3 3<&- 4<&- &
-	fi
+	[ "$place" = outside ] || set -- sh "$self" on a "$@"
+	# What a shell runs in the background ignores Ctrl-C, and would hand that on.
+	env --default-signal=INT,QUIT "$@" <&3 3<&- 4<&- &
 	wait $!
 }
 
@@ -219,6 +217,7 @@ enter_world() {
 	"") fail "no hosts can be seen from here" ;;
 	1) return ;;
 	*[!0-9]*)
+		# shellcheck disable=SC2086
 		[ "$1" = status ] || fail "there are several worlds, choose one: -w" $world
 		for world in $world; do
 			sh "$self" -w "$world" status
@@ -271,8 +270,8 @@ status() {
 		fi
 		read -r pid <"$state/$name.pid"
 		case $(ip link show dev "$name") in
-		*[\<,]UP[,\>]*) link=joined ;;
-		*) link=cut ;;
+		*[\<,]UP[,\>]*) link='joined' ;;
+		*) link='cut' ;;
 		esac
 		echo "host $name, $address: $link"
 	done <$state/hosts

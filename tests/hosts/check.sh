@@ -10,7 +10,7 @@ script=$tests/hosts.sh
 passed=0 failed=0
 work=$(mktemp -d)
 # The hosts' script that was started last, and process 1 of its world.
-caller= world=
+caller='' world=''
 trap '[ -z "$caller" ] || kill $caller 2>/dev/null; rm -rf "$work"' EXIT
 
 check() {
@@ -65,6 +65,8 @@ list_traces() {
 		/run/hosts /run/sshd /run/mount /run/mount/* 2>/dev/null
 }
 
+is_asleep() { ps -o args= -p "$(list_tree "$1" | cut -d' ' -f1 | paste -sd,)" | grep -qx 'sleep 1000'; }
+
 # ---- Worlds -----------------------------------------------------------------------------------
 
 # start NUMBER: make hosts, and return when they are there.
@@ -89,12 +91,12 @@ ends() {
 	local how=$1 all
 	shift
 	all=$(list_tree $caller)
-	check "$how: there was something to end" has "$all" "^$world "
+	check "$how: there was something to end" has "$all" "^$caller "
 	"$@"
 	check "$how: no process is left" wait_for 30 are_gone "$all"
 	check "$how: no trace is left" is "$(list_traces)" "$traces"
 	exec 5<&-
-	caller=
+	caller=''
 }
 
 # ---- The checks -------------------------------------------------------------------------------
@@ -182,6 +184,23 @@ check_beside() {
 	check "the other hosts are there" reaches b c
 }
 
+# On a terminal, Ctrl-C ends what the command runs, and not the command or the hosts.
+check_terminal() {
+	local out=$work/terminal fifo=$work/keys
+	mkfifo "$fifo"
+	SHELL=/bin/bash script -qec "sh $script 2" /dev/null <"$fifo" >"$out" 2>&1 &
+	exec 6>"$fifo"
+	echo 'echo i-am-on-$(hostname); sleep 1000' >&6
+	wait_for 30 grep -q '^i-am-on-a' "$out"
+	wait_for 30 is_asleep $!
+	printf '\003' >&6
+	echo 'echo i-am-still-on-$(hostname)' >&6
+	check "Ctrl-C ends what the shell on a runs" wait_for 30 grep -q 'i-am-still-on-a' "$out"
+	exec 6>&-
+	wait_for 10 not test -d /proc/$! || kill $!
+	wait $!
+}
+
 check_ends() {
 	local how pid
 	ends "SIGTERM for the script" kill $caller
@@ -230,6 +249,7 @@ check_jobs
 check_cut
 check_beside
 check_kill
+check_terminal
 check_ends
 check_half_made
 ! setpriv --reuid 65534 --clear-groups test -r "$script" || check "not for others than root" refuses_user
