@@ -7,6 +7,7 @@
 #include "model/modules.h"
 #include "model/names.h"
 #include "model/proctable.h"
+#include "model/rankset.h"
 #include "model/sample.h"
 #include "model/xalloc.h"
 
@@ -26,9 +27,7 @@ void job_destroy(struct job *job)
 {
 	if (!job)
 		return;
-	for (size_t i = 0; i < job->num_holes; i++)
-		free(job->holes[i].why);
-	free(job->holes);
+	job_clear_holes(job);
 	samples_destroy(job->samples);
 	job_model_destroy(job->model);
 	names_destroy(job->names);
@@ -43,4 +42,28 @@ void job_add_hole(struct job *job, int rank, const char *why)
 	/* No capacity is kept: holes are few, and the allocator doubles on its own. */
 	job->holes = xreallocarray(job->holes, job->num_holes + 1, sizeof(*job->holes));
 	job->holes[job->num_holes++] = (struct job_hole){ .rank = rank, .why = xstrdup(why) };
+}
+
+void job_clear_holes(struct job *job)
+{
+	for (size_t i = 0; i < job->num_holes; i++)
+		free(job->holes[i].why);
+	free(job->holes);
+	job->holes = NULL;
+	job->num_holes = 0;
+}
+
+void job_replace_samples(struct job *job, const struct rankset *ranks, struct samples *fresh)
+{
+	for (size_t i = 0; job->samples && i < job->samples->num_samples; i++) {
+		struct sample *old = &job->samples->samples[i];
+
+		if (rankset_contains(ranks, old->rank))
+			continue;
+		samples_add(fresh, old);
+		old->note = NULL;
+	}
+	samples_destroy(job->samples);
+	job->samples = fresh;
+	samples_sort(fresh);
 }

@@ -12,6 +12,7 @@ struct modules;
 struct names;
 struct pdb_error;
 struct proctable;
+struct rankset;
 struct samples;
 
 /* A rank about which something is not known, and why: never stops an answer, always told. */
@@ -40,6 +41,9 @@ struct job {
 struct job *job_create(void);
 void job_destroy(struct job *job);
 void job_add_hole(struct job *job, int rank, const char *why);
+void job_clear_holes(struct job *job);
+/* Take over `fresh` in place of the samples of `ranks`, those of other ranks stay. */
+void job_replace_samples(struct job *job, const struct rankset *ranks, struct samples *fresh);
 
 /* Write all of it (names of all nodes included, so that nobody needs the binaries later) into a
  * new file of mode 0600, zstd-compressed: written beside `path` and renamed when complete. What is

@@ -62,3 +62,23 @@ const struct sample *samples_find(const struct samples *samples, int rank, pid_t
 	}
 	return found;
 }
+
+static int by_rank_and_thread(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	if (x->is_main != y->is_main)
+		return x->is_main ? -1 : 1;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->when_ns < y->when_ns ? -1 : x->when_ns > y->when_ns;
+}
+
+void samples_sort(struct samples *samples)
+{
+	if (samples->num_samples)
+		qsort(samples->samples, samples->num_samples, sizeof(*samples->samples),
+		      by_rank_and_thread);
+}

@@ -36,6 +36,8 @@ struct samples *samples_create(void);
 void samples_destroy(struct samples *samples); /* NULL is fine */
 /* Append a copy of *sample; `note` becomes owned. Returns the copy. */
 struct sample *samples_add(struct samples *samples, const struct sample *sample);
+/* Into the order that they are to have. */
+void samples_sort(struct samples *samples);
 /* The latest sample of the rank's main thread (tid 0) or of a thread; NULL if there is none. */
 const struct sample *samples_find(const struct samples *samples, int rank, pid_t tid);
 
