@@ -27,9 +27,11 @@
 #include <unistd.h>
 
 #include "attach/daemon_job.h"
+#include "attach/daemon_look.h"
 #include "attach/link.h"
 #include "attach/pdbd.h"
 #include "attach/pdbd_tree.h"
+#include "model/buffer.h"
 #include "model/error.h"
 #include "model/proctable.h"
 #include "model/xalloc.h"
@@ -40,18 +42,21 @@
 #define PING_MS 5000
 #define LOOK_MS 300 /* between two looks at whether this node's ranks live */
 #define SILENCE_MS 30000
-#define REQUEST_MS 4000  /* how long a daemon may take for its part of an answer */
-#define QUICK_MS 1000    /* the same for what takes no time */
-#define CONNECT_MS 10000 /* pdb is waiting for the daemons */
-#define SEND_MS 30000    /* an answer to pdb */
-#define IDLE_MS 10       /* between two looks at other things while waiting for pdb */
+#define REQUEST_MS 4000   /* how long a daemon may take for its part of an answer */
+#define LOOK_MAX_MS 20000 /* more than that is not waited between two looks; see SILENCE_MS */
+#define QUICK_MS 1000     /* the same for what takes no time */
+#define CONNECT_MS 10000  /* pdb is waiting for the daemons */
+#define SEND_MS 30000     /* an answer to pdb */
+#define IDLE_MS 10        /* between two looks at other things while waiting for pdb */
 
-struct node {
+struct daemon {
 	pid_t parent;
 	bool is_quitting;
 	bool knows_job;
 	struct daemon_rank *ranks; /* of the job, on this node */
 	size_t num_ranks;
+	struct daemon_look *look; /* NULL: there are none, or it is not known yet */
+	int job_size;             /* of the last question that said it */
 };
 
 static volatile sig_atomic_t is_told_to_end;
@@ -107,9 +112,9 @@ static void be_quiet(void)
 		close(null);
 }
 
-static void follow_parent(struct node *node)
+static void follow_parent(struct daemon *daemon)
 {
-	node->parent = getppid();
+	daemon->parent = getppid();
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
@@ -129,9 +134,9 @@ static void catch_signals(void)
 
 static bool is_over(void *argument)
 {
-	const struct node *node = argument;
+	const struct daemon *daemon = argument;
 
-	return is_told_to_end || getppid() != node->parent;
+	return is_told_to_end || getppid() != daemon->parent;
 }
 
 /* End the worker: with its consent, and when that takes too long without. */
@@ -144,7 +149,7 @@ static void end_worker(pid_t worker, int64_t since_ms)
 
 /* Until the worker has ended; then this process ends, always well: a status would be reported as
  * the job's. */
-static void __attribute__((noreturn)) guard(struct node *node, pid_t worker)
+static void __attribute__((noreturn)) guard(struct daemon *daemon, pid_t worker)
 {
 	int64_t over_since_ms = 0, stopped_since_ms = 0;
 
@@ -161,7 +166,7 @@ static void __attribute__((noreturn)) guard(struct node *node, pid_t worker)
 			stopped_since_ms = WIFSTOPPED(status) ? now_ms() : 0;
 		if (stopped_since_ms && now_ms() - stopped_since_ms > STOPPED_MS)
 			kill(worker, SIGKILL);
-		if (is_over(node)) {
+		if (is_over(daemon)) {
 			over_since_ms = over_since_ms ? over_since_ms : now_ms();
 			end_worker(worker, over_since_ms);
 		}
@@ -170,18 +175,18 @@ static void __attribute__((noreturn)) guard(struct node *node, pid_t worker)
 }
 
 /* Returns in the process that is to speak MPI. */
-static void start_guarded(struct node *node)
+static void start_guarded(struct daemon *daemon)
 {
-	follow_parent(node);
+	follow_parent(daemon);
 	catch_signals();
 	pid_t guard_pid = getpid();
 	pid_t worker = fork();
 	if (worker > 0)
-		guard(node, worker);
+		guard(daemon, worker);
 	if (worker < 0)
 		return; /* unguarded is better than not at all */
-	follow_parent(node);
-	if (node->parent != guard_pid)
+	follow_parent(daemon);
+	if (daemon->parent != guard_pid)
 		_exit(0);
 }
 
@@ -199,8 +204,9 @@ static void answer_hosts(void *argument, const uint8_t *payload, size_t length,
 	pdbd_bytes_add(ret, line, snprintf(line, sizeof(line), "%d %s\n", rank, host));
 }
 
-static int merge_texts(struct pdbd_bytes *into, const uint8_t *part, size_t length)
+static int merge_texts(void *argument, struct pdbd_bytes *into, const uint8_t *part, size_t length)
 {
+	(void)argument;
 	pdbd_bytes_add(into, part, length);
 	return 0;
 }
@@ -208,8 +214,8 @@ static int merge_texts(struct pdbd_bytes *into, const uint8_t *part, size_t leng
 static void answer_living(void *argument, const uint8_t *payload, size_t length,
 			  struct pdbd_bytes *ret)
 {
-	struct node *node = argument;
-	uint32_t num_living = daemon_job_count_living(node->ranks, node->num_ranks);
+	struct daemon *daemon = argument;
+	uint32_t num_living = daemon_job_count_living(daemon->ranks, daemon->num_ranks);
 
 	(void)payload, (void)length;
 	pdbd_bytes_add(ret, &num_living, sizeof(num_living));
@@ -218,20 +224,24 @@ static void answer_living(void *argument, const uint8_t *payload, size_t length,
 static void answer_job(void *argument, const uint8_t *payload, size_t length,
 		       struct pdbd_bytes *ret)
 {
-	struct node *node = argument;
+	struct daemon *daemon = argument;
 
-	free(node->ranks);
-	node->num_ranks =
-		daemon_job_decode((const char *)payload, length, host_is_local, &node->ranks);
-	daemon_job_note_start(node->ranks, node->num_ranks);
-	node->knows_job = true;
-	answer_living(node, NULL, 0, ret);
+	free(daemon->ranks);
+	daemon->num_ranks =
+		daemon_job_decode((const char *)payload, length, host_is_local, &daemon->ranks);
+	daemon_job_note_start(daemon->ranks, daemon->num_ranks);
+	daemon->knows_job = true;
+	daemon_look_destroy(daemon->look);
+	daemon->look = daemon_look_create(daemon->ranks, daemon->num_ranks);
+	answer_living(daemon, NULL, 0, ret);
 }
 
-static int merge_numbers(struct pdbd_bytes *into, const uint8_t *part, size_t length)
+static int merge_numbers(void *argument, struct pdbd_bytes *into, const uint8_t *part,
+			 size_t length)
 {
 	uint32_t sum, number;
 
+	(void)argument;
 	if (length != sizeof(number) || into->length != sizeof(sum))
 		return -1;
 	memcpy(&number, part, sizeof(number));
@@ -241,13 +251,77 @@ static int merge_numbers(struct pdbd_bytes *into, const uint8_t *part, size_t le
 	return 0;
 }
 
+/* No later than that; false when this daemon is to end. */
+static bool sleep_until(uint64_t until_ns)
+{
+	const struct timespec until = {until_ns / 1000000000, until_ns % 1000000000};
+
+	while (!is_told_to_end &&
+	       clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+		;
+	return !is_told_to_end;
+}
+
+static void note_job_size(struct daemon *daemon, const uint8_t *payload, size_t length)
+{
+	struct pdbd_look question;
+
+	if (length < sizeof(question))
+		return;
+	memcpy(&question, payload, sizeof(question));
+	daemon->job_size = (int)question.num_ranks;
+}
+
+static void answer_look(void *argument, const uint8_t *payload, size_t length,
+			struct pdbd_bytes *ret)
+{
+	struct daemon *daemon = argument;
+	struct buffer share = {.bytes = NULL};
+
+	note_job_size(daemon, payload, length);
+	if (daemon->look)
+		daemon_look_answer(daemon->look, payload, length, sleep_until, &share);
+	pdbd_bytes_add(ret, share.bytes, share.num);
+	free(share.bytes);
+}
+
+static void answer_samples(void *argument, const uint8_t *payload, size_t length,
+			   struct pdbd_bytes *ret)
+{
+	struct daemon *daemon = argument;
+	struct buffer share = {.bytes = NULL};
+
+	note_job_size(daemon, payload, length);
+	if (daemon->look)
+		daemon_look_answer_samples(daemon->look, payload, length, &share);
+	pdbd_bytes_add(ret, share.bytes, share.num);
+	free(share.bytes);
+}
+
+static int merge_shares(void *argument, struct pdbd_bytes *into, const uint8_t *part, size_t length)
+{
+	const struct daemon *daemon = argument;
+	const struct buffer mine = {.bytes = into->bytes, .num = into->length};
+	struct buffer merged = {.bytes = NULL};
+	int result = 0;
+
+	if (length > 0)
+		result = daemon_look_merge(daemon->job_size, &mine, part, length, &merged);
+	if (length > 0 && result == 0) {
+		into->length = 0;
+		pdbd_bytes_add(into, merged.bytes, merged.num);
+	}
+	free(merged.bytes);
+	return result;
+}
+
 static void answer_quit(void *argument, const uint8_t *payload, size_t length,
 			struct pdbd_bytes *ret)
 {
-	struct node *node = argument;
+	struct daemon *daemon = argument;
 
 	(void)payload, (void)length, (void)ret;
-	node->is_quitting = true;
+	daemon->is_quitting = true;
 }
 
 static const struct pdbd_service services[] = {
@@ -255,6 +329,8 @@ static const struct pdbd_service services[] = {
 	{PDBD_JOB, answer_job, merge_numbers},
 	{PDBD_LIVING, answer_living, merge_numbers},
 	{PDBD_QUIT, answer_quit, merge_texts},
+	{PDBD_LOOK, answer_look, merge_shares},
+	{PDBD_SAMPLE, answer_samples, merge_shares},
 	{0, NULL, NULL},
 };
 
@@ -273,7 +349,7 @@ static struct link_limit limit_of(int ms)
 }
 
 struct first {
-	struct node *node;
+	struct daemon *daemon;
 	struct pdbd_tree *tree;
 	struct link *link;
 	char **hosts; /* by rank; NULL: not known */
@@ -319,13 +395,25 @@ static char *name_missing(const struct first *first, const struct overlay_ranges
 	return text;
 }
 
+/* Looking takes as long as it is told to. */
+static int answer_ms(uint32_t kind, const uint8_t *payload, size_t length)
+{
+	struct pdbd_look question;
+
+	if (kind != PDBD_LOOK || length < sizeof(question))
+		return REQUEST_MS;
+	memcpy(&question, payload, sizeof(question));
+	return REQUEST_MS +
+	       (question.milliseconds < LOOK_MAX_MS ? question.milliseconds : LOOK_MAX_MS);
+}
+
 static void pass_on(struct first *first, uint32_t kind, const uint8_t *payload, size_t length)
 {
 	const struct pdbd_question question = {
 		.kind = kind,
 		.payload = payload,
 		.length = length,
-		.total_ms = REQUEST_MS,
+		.total_ms = answer_ms(kind, payload, length),
 	};
 	struct overlay_ranges missing = {.ranges = NULL};
 	struct pdbd_bytes answer, frame = {.bytes = NULL};
@@ -342,7 +430,7 @@ static void pass_on(struct first *first, uint32_t kind, const uint8_t *payload, 
 	struct pdb_error err;
 
 	if (link_send(first->link, kind, frame.bytes, frame.length, &limit, &err) != 0)
-		first->node->is_quitting = true;
+		first->daemon->is_quitting = true;
 	free(names);
 	free(frame.bytes);
 	free(answer.bytes);
@@ -364,8 +452,8 @@ static void ping(struct first *first)
 	pdbd_tree_ask(first->tree, &question, &answer, &missing);
 	if (answer.length == sizeof(num_living))
 		memcpy(&num_living, answer.bytes, sizeof(num_living));
-	if (first->node->knows_job && num_living == 0 && missing.num == 0)
-		first->node->is_quitting = true;
+	if (first->daemon->knows_job && num_living == 0 && missing.num == 0)
+		first->daemon->is_quitting = true;
 	free(answer.bytes);
 	overlay_ranges_deinit(&missing);
 	first->pinged_ms = now_ms();
@@ -373,23 +461,24 @@ static void ping(struct first *first)
 
 /* The end of this node's ranks is a reason to ask whether others live: the launcher may be waiting
  * for the daemons. */
-static bool has_lost_ranks(const struct node *node)
+static bool has_lost_ranks(const struct daemon *daemon)
 {
-	return node->num_ranks > 0 && daemon_job_count_living(node->ranks, node->num_ranks) == 0;
+	return daemon->num_ranks > 0 &&
+	       daemon_job_count_living(daemon->ranks, daemon->num_ranks) == 0;
 }
 
 static void serve_pdb(struct first *first)
 {
 	int64_t looked_ms = now_ms();
 
-	while (!first->node->is_quitting && !is_over(first->node)) {
+	while (!first->daemon->is_quitting && !is_over(first->daemon)) {
 		const struct link_limit limit = limit_of(IDLE_MS);
 		struct link_frame frame;
 		struct pdb_error err;
 
 		if (link_receive(first->link, &frame, &limit, &err) == 0) {
 			if (frame.type == PDBD_QUIT)
-				first->node->is_quitting = true;
+				first->daemon->is_quitting = true;
 			else
 				pass_on(first, frame.type, frame.payload, frame.length);
 			link_frame_deinit(&frame);
@@ -399,17 +488,17 @@ static void serve_pdb(struct first *first)
 		if (now_ms() - first->pinged_ms >= PING_MS) {
 			ping(first);
 		} else if (now_ms() - looked_ms >= LOOK_MS) {
-			if (has_lost_ranks(first->node))
+			if (has_lost_ranks(first->daemon))
 				ping(first);
 			looked_ms = now_ms();
 		}
 	}
 }
 
-static void run_first(struct node *node, struct pdbd_tree *tree, const char *invitation)
+static void run_first(struct daemon *daemon, struct pdbd_tree *tree, const char *invitation)
 {
 	const struct pdbd_question quit = {.kind = PDBD_QUIT, .total_ms = QUICK_MS};
-	struct first first = {.node = node, .tree = tree, .pinged_ms = now_ms()};
+	struct first first = {.daemon = daemon, .tree = tree, .pinged_ms = now_ms()};
 	struct overlay_ranges missing = {.ranges = NULL};
 	struct pdbd_bytes answer = {.bytes = NULL};
 	const struct link_limit limit = limit_of(CONNECT_MS);
@@ -433,41 +522,42 @@ static void run_first(struct node *node, struct pdbd_tree *tree, const char *inv
 /* ---- The others --------------------------------------------------------------------------------
  */
 
-static void run_other(struct node *node, struct pdbd_tree *tree)
+static void run_other(struct daemon *daemon, struct pdbd_tree *tree)
 {
 	int64_t heard_ms = now_ms();
 
-	while (!node->is_quitting && !is_over(node) && now_ms() - heard_ms < SILENCE_MS)
+	while (!daemon->is_quitting && !is_over(daemon) && now_ms() - heard_ms < SILENCE_MS)
 		if (pdbd_tree_serve(tree, PING_MS) != 0)
 			heard_ms = now_ms();
 }
 
 int main(int argc, char **argv)
 {
-	struct node node = {.ranks = NULL};
+	struct daemon daemon = {.ranks = NULL};
 	char *invitation;
 
 	drop_preloads(argv);
 	be_quiet();
 	/* Before there are two of us that have it. */
 	invitation = link_invitation_take(PDBD_ENV_INVITATION);
-	start_guarded(&node);
+	start_guarded(&daemon);
 
 	alarm(INIT_SECONDS);
 	if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
 		return 0;
 	alarm(0);
 
-	struct pdbd_tree *tree = pdbd_tree_create(services, &node, is_over);
+	struct pdbd_tree *tree = pdbd_tree_create(services, &daemon, is_over);
 
 	if (pdbd_tree_rank(tree) == 0)
-		run_first(&node, tree, invitation);
+		run_first(&daemon, tree, invitation);
 	else
-		run_other(&node, tree);
+		run_other(&daemon, tree);
 	alarm(FINALIZE_SECONDS);
 	pdbd_tree_is_flushed(tree, QUICK_MS);
 	pdbd_tree_destroy(tree);
-	free(node.ranks);
+	daemon_look_destroy(daemon.look);
+	free(daemon.ranks);
 	link_forget(invitation);
 	MPI_Finalize();
 	return 0;

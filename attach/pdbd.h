@@ -4,6 +4,8 @@
 #ifndef PDB_ATTACH_PDBD_H
 #define PDB_ATTACH_PDBD_H
 
+#include <stdint.h>
+
 /* The invitation to pdb's connection: in the daemons' environment only, since command lines can be
  * seen by everybody on a node. */
 #define PDBD_ENV_INVITATION "PDB_INVITATION"
@@ -21,6 +23,21 @@ enum pdbd_kind {
 	PDBD_LIVING = 3,
 	/* End. Not answered. */
 	PDBD_QUIT = 4,
+	/* Look at the ranks: a struct pdbd_look. Answer: a share (model/share.h). Nothing when the
+	 * daemons have not been told of the job. */
+	PDBD_LOOK = 5,
+	/* Sample stacks of some ranks: a struct pdbd_look, then a set of ranks (rankset.h's binary
+	 * form). Answer: a share without models. */
+	PDBD_SAMPLE = 6,
+};
+
+/* How to look. The nodes of a job have one byte order. */
+struct pdbd_look {
+	uint32_t num_ranks;    /* of the job */
+	uint32_t milliseconds; /* as in struct node_look_options, as the next two */
+	uint32_t max_samples;  /* on each node */
+	uint32_t all_threads;
+	uint32_t parts; /* enum share_parts */
 };
 
 #endif

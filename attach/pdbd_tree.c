@@ -225,7 +225,8 @@ static void take_answer(struct pdbd_tree *tree, int from, const uint8_t *bytes, 
 	}
 	if (reduction_take(&tree->reduction, answer.sequence, child) == REDUCTION_TAKEN) {
 		if (!tree->service ||
-		    tree->service->merge(&tree->answer, answer.payload, answer.length) != 0)
+		    tree->service->merge(tree->node, &tree->answer, answer.payload,
+					 answer.length) != 0)
 			lose(tree, child);
 		else
 			for (size_t i = 0; i < answer.ranges.num; i++)

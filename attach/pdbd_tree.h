@@ -27,7 +27,7 @@ struct pdbd_service {
 	void (*answer)(void *node, const uint8_t *payload, size_t length, struct pdbd_bytes *ret);
 	/* Add a part that has come from below to *into. -1: it is damaged, and *into as before; its
 	 * sender and all below become holes. Parts come in any order. */
-	int (*merge)(struct pdbd_bytes *into, const uint8_t *part, size_t length);
+	int (*merge)(void *node, struct pdbd_bytes *into, const uint8_t *part, size_t length);
 };
 
 struct pdbd_tree;

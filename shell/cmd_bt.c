@@ -7,7 +7,6 @@
 #include "shell/banner.h"
 #include "shell/cmd.h"
 #include "shell/command.h"
-#include "shell/look.h"
 #include "shell/session.h"
 
 static int run_bt(struct session *session, const struct args *args, struct pdb_error *err);
@@ -51,7 +50,6 @@ static int show(struct session *session, const struct rankset *ranks, struct pdb
 
 static int run_bt(struct session *session, const struct args *args, struct pdb_error *err)
 {
-	bool all_threads = session->settings.values[SETTING_THREADS] == SWITCH_ON;
 	struct rankset *ranks;
 	size_t next = 0;
 	int result = 0;
@@ -59,7 +57,7 @@ static int run_bt(struct session *session, const struct args *args, struct pdb_e
 	if (session_take_ranks(session, args, &next, &ranks, err) < 0)
 		return -1;
 	if (!session_has_ended(session))
-		result = looker_sample(session->looker, ranks, all_threads, err);
+		result = session_sample(session, ranks, err);
 	if (!result)
 		result = show(session, ranks, err);
 	if (!session->wants_dot)

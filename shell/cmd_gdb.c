@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "attach/maps.h"
+#include "attach/node.h"
 #include "attach/procfs.h"
 #include "model/error.h"
 #include "model/job.h"
@@ -22,7 +23,6 @@
 #include "shell/cmd.h"
 #include "shell/command.h"
 #include "shell/interrupt.h"
-#include "shell/look.h"
 #include "shell/session.h"
 
 static int run_gdb(struct session *session, const struct args *args, struct pdb_error *err);
@@ -122,7 +122,7 @@ static int find_process(struct session *session, int rank, pid_t *ret, struct pd
 				 "rank %d runs on %s, and pdb reaches only its own host so far.\n"
 				 "There: gdb -p %d",
 				 rank, proc->host, (int)proc->pid);
-	if (!looker_is_alive(session->looker, rank) || procfs_status(proc->pid, &status) < 0)
+	if (!node_is_alive(session->node, rank) || procfs_status(proc->pid, &status) < 0)
 		return error_set(err, ERROR_GONE, "rank %d (pid %d) has ended", rank,
 				 (int)proc->pid);
 	if (status.tracer)

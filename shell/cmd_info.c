@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/node.h"
 #include "attach/procfs.h"
 #include "attach/sampler.h"
 #include "model/error.h"
@@ -17,7 +18,7 @@
 #include "render/table.h"
 #include "shell/cmd.h"
 #include "shell/command.h"
-#include "shell/look.h"
+#include "shell/daemons.h"
 #include "shell/session.h"
 
 static int run_job(struct session *session, const struct args *args, struct pdb_error *err);
@@ -120,6 +121,15 @@ static void print_state(struct session *session, FILE *out)
 	free(age);
 }
 
+static void print_daemons(const struct session *session, FILE *out)
+{
+	if (session->daemons)
+		fprintf(out, "  daemons   on %d hosts\n", daemons_count(session->daemons));
+	else if (session->daemon_trouble)
+		fprintf(out, "  daemons   none, so only ranks of this host are looked at: %s\n",
+			session->daemon_trouble);
+}
+
 static int run_job(struct session *session, const struct args *args, struct pdb_error *err)
 {
 	const struct job *job = session->job;
@@ -144,6 +154,7 @@ static int run_job(struct session *session, const struct args *args, struct pdb_
 		fprintf(out, "  MPI       %.*s\n", (int)length, mpi);
 	fprintf(out, "  found by  %s%s%s\n", proctable_source_text(table->source),
 		table->source_note ? ": " : "", table->source_note ? table->source_note : "");
+	print_daemons(session, out);
 	print_state(session, out);
 	return 0;
 }
@@ -164,8 +175,8 @@ static void add_rank(struct session *session, struct table *out, int rank)
 	struct procfs_stat stat;
 	char state[8] = "";
 
-	if (proc && proc->is_local && session->looker) {
-		if (looker_is_alive(session->looker, rank) && procfs_stat(proc->pid, 0, &stat) == 0)
+	if (proc && proc->is_local && session->node) {
+		if (node_is_alive(session->node, rank) && procfs_stat(proc->pid, 0, &stat) == 0)
 			state[0] = stat.state;
 		else
 			strcpy(state, "ended");
@@ -259,6 +270,7 @@ static int run_hosts(struct session *session, const struct args *args, struct pd
 		table_cell(table, "%s",
 			   session->snapshot   ? ""
 			   : hosts[i].is_local ? "this host"
+			   : session->daemons  ? "read by a daemon"
 					       : "not read");
 		rankset_destroy(hosts[i].ranks);
 	}

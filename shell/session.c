@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <langinfo.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -11,6 +12,7 @@
 #include "analysis/progress.h"
 #include "analysis/verdict.h"
 #include "analysis/waitfor.h"
+#include "attach/node.h"
 #include "attach/sampler.h"
 #include "attach/symbols.h"
 #include "model/error.h"
@@ -21,10 +23,13 @@
 #include "model/proctable.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
+#include "shell/daemons.h"
 #include "shell/find.h"
 #include "shell/interrupt.h"
-#include "shell/look.h"
 #include "shell/session.h"
+
+/* A job's processes end before its launcher, by about so much. */
+#define LAUNCHER_END_MS 2000
 
 void session_init(struct session *session)
 {
@@ -51,7 +56,8 @@ static void drop_results(struct session *session)
 static void drop_job(struct session *session)
 {
 	drop_results(session);
-	looker_destroy(session->looker);
+	daemons_stop(session->daemons);
+	node_destroy(session->node);
 	sampler_destroy(session->sampler);
 	symbols_destroy(session->symbols);
 	job_destroy(session->job);
@@ -59,7 +65,10 @@ static void drop_job(struct session *session)
 		close(session->launcher_fd);
 	free(session->snapshot);
 	free(session->sample_trouble);
-	session->looker = NULL;
+	free(session->daemon_trouble);
+	session->daemons = NULL;
+	session->daemon_trouble = NULL;
+	session->node = NULL;
 	session->sampler = NULL;
 	session->job = NULL;
 	session->symbols = NULL;
@@ -92,27 +101,131 @@ static void analyse(struct session *session)
 		verdict_create(job, session->groups, session->graph, session->waitfor);
 }
 
-static int look(struct session *session, struct pdb_error *err)
+/* ---- Looking at the job -------------------------------------------------------------------- */
+
+/* Daemons where they are needed, and why there are none. It is tried once; those that were lost
+ * are started again. -1: interrupted. */
+static int ensure_daemons(struct session *session, struct pdb_error *err)
 {
-	const int *values = session->settings.values;
-	struct look_options options = {
-		.milliseconds = values[SETTING_LOOK],
-		.max_samples = values[SETTING_SAMPLES],
-		.all_threads = values[SETTING_THREADS] == SWITCH_ON,
-	};
-	uint64_t begin = monotonic_ns();
+	if (session->daemons || session->daemon_trouble ||
+	    !daemons_are_needed(session->job->proctable))
+		return 0;
+	session->daemons = daemons_start(session->job, &session->launcher, err);
+	if (session->daemons)
+		return 0;
+	if (err->code == ERROR_INTERRUPTED)
+		return -1;
+	session->daemon_trouble = xstrdup(err->text);
+	error_prefix(err, "only the ranks of this host are looked at");
+	session_complain(err);
+	return 0;
+}
+
+/* What the daemons have said of `err`: when they are gone, either the job has ended, or others are
+ * started with the next look. */
+static int lose_daemons(struct session *session, struct pdb_error *err)
+{
+	struct pollfd launcher = {.fd = session->launcher_fd, .events = POLLIN};
+
+	if (err->code == ERROR_INTERRUPTED)
+		return -1;
+	daemons_stop(session->daemons);
+	session->daemons = NULL;
+	if (err->code == ERROR_GONE && session->launcher_fd >= 0 &&
+	    poll(&launcher, 1, LAUNCHER_END_MS) > 0)
+		return error_set(err, ERROR_GONE, "the job has ended");
+	if (err->code == ERROR_GONE)
+		err->code = ERROR_SYSTEM;
+	return error_prefix(err, "the daemons on the job's nodes were lost");
+}
+
+/* Ranks that are no processes of this host. */
+static void add_other_holes(struct job *job)
+{
+	const struct proctable *table = job->proctable;
+	size_t next = 0;
+	char why[400];
+
+	for (int rank = 0; rank < table->size; rank++) {
+		const struct proc *proc = next < table->num_procs ? &table->procs[next] : NULL;
+
+		if (!proc || proc->rank != rank) {
+			job_add_hole(job, rank, "not found on this host");
+			continue;
+		}
+		next++;
+		if (proc->is_local && proc->pid > 0)
+			continue;
+		if (proc->is_local)
+			snprintf(why, sizeof(why), "process id not known");
+		else
+			snprintf(why, sizeof(why), "on host %s: pdb has no daemon there; see info job",
+				 proc->host);
+		job_add_hole(job, rank, why);
+	}
+}
+
+static int look_by_daemons(struct session *session, const struct node_look_options *options,
+			   struct pdb_error *err)
+{
+	if (daemons_look(session->daemons, options, err) < 0)
+		return lose_daemons(session, err);
+	free(session->sample_trouble);
+	session->sample_trouble = NULL;
+	drop_results(session);
+	daemons_commit(session->daemons);
+	return 0;
+}
+
+static int look_here(struct session *session, const struct node_look_options *options,
+		     struct pdb_error *err)
+{
 	char *trouble;
 
-	if (looker_look(session->looker, &options, &trouble, err) < 0)
+	if (node_look(session->node, options, &trouble, err) < 0)
 		return -1;
 	free(session->sample_trouble);
 	session->sample_trouble = trouble;
 	drop_results(session);
-	looker_commit(session->looker);
+	node_commit(session->node);
+	add_other_holes(session->job);
+	return 0;
+}
+
+static int look(struct session *session, struct pdb_error *err)
+{
+	const int *values = session->settings.values;
+	struct node_look_options options = {
+		.milliseconds = values[SETTING_LOOK],
+		.max_samples = values[SETTING_SAMPLES],
+		.all_threads = values[SETTING_THREADS] == SWITCH_ON,
+		.sleep_until = interrupt_sleep_until,
+	};
+	uint64_t begin;
+	int result;
+
+	if (ensure_daemons(session, err) < 0)
+		return -1;
+	begin = monotonic_ns();
+	result = session->daemons ? look_by_daemons(session, &options, err)
+				  : look_here(session, &options, err);
+	if (result < 0)
+		return -1;
 	analyse(session);
 	session->looked_ns = monotonic_ns();
 	session->look_cost_ns = session->looked_ns - begin;
 	return 0;
+}
+
+int session_sample(struct session *session, const struct rankset *ranks, struct pdb_error *err)
+{
+	bool all_threads = session->settings.values[SETTING_THREADS] == SWITCH_ON;
+
+	if (!session->daemons)
+		return node_sample(session->node, ranks, all_threads, err);
+	if (daemons_sample(session->daemons, ranks, all_threads, err) == 0)
+		return 0;
+	return lose_daemons(session, err);
 }
 
 int session_attach(struct session *session, pid_t pid, const char *nspace, struct pdb_error *err)
@@ -130,7 +243,7 @@ int session_attach(struct session *session, pid_t pid, const char *nspace, struc
 	names_destroy(job->names);
 	job->names = names_create(job->modules, job->callpaths, symbols_resolve, session->symbols);
 	session->sampler = sampler_create(job->modules, job->callpaths);
-	session->looker = looker_create(job, session->sampler);
+	session->node = node_create(job, session->sampler);
 	session->launcher_fd = syscall(SYS_pidfd_open, session->launcher.pid, 0);
 	session->is_live = true;
 	if (look(session, err) < 0) {

@@ -15,9 +15,10 @@
 #include "shell/macro.h"
 #include "shell/settings.h"
 
+struct daemons;
 struct editor;
 struct line_source;
-struct looker;
+struct node;
 struct sampler;
 struct symbols;
 
@@ -33,7 +34,9 @@ struct session {
 	bool is_own;     /* started by us: `pdb run` */
 	struct symbols *symbols;
 	struct sampler *sampler;
-	struct looker *looker;
+	struct node *node;       /* the ranks of this host */
+	struct daemons *daemons; /* on all nodes of a job that has others; NULL: none */
+	char *daemon_trouble;    /* why there are none where they are needed; NULL: nothing */
 
 	/* Of the last refresh. NULL without models, but for verdict. */
 	struct job_comms *comms;
@@ -72,6 +75,9 @@ int session_load(struct session *session, const char *path, struct pdb_error *er
 /* Look at the job again and do all analyses anew. When nothing is left of it, ERROR_GONE and the
  * last snapshot stays. */
 int session_refresh(struct session *session, struct pdb_error *err);
+
+/* Sample the stacks of `ranks` again, and put them in the place of older samples. */
+int session_sample(struct session *session, const struct rankset *ranks, struct pdb_error *err);
 
 /* Has the launcher ended? Notes it: is_live becomes false. */
 bool session_has_ended(struct session *session);

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "attach/node.h"
 #include "attach/procfs.h"
 #include "attach/sampler.h"
 #include "model/callpath.h"
@@ -17,8 +18,6 @@
 #include "model/sample.h"
 #include "model/segment_reader.h"
 #include "model/xalloc.h"
-#include "shell/interrupt.h"
-#include "shell/look.h"
 
 /* Threads of a rank that are looked at twice; of further ones only the copy is known. */
 #define MAX_LANES 64
@@ -43,7 +42,7 @@ struct local {
 	struct model *model;
 };
 
-struct looker {
+struct node {
 	struct job *job;
 	struct sampler *sampler;
 	struct local *locals; /* by rank */
@@ -55,29 +54,29 @@ struct looker {
 	double look_seconds;
 };
 
-struct looker *looker_create(struct job *job, struct sampler *sampler)
+struct node *node_create(struct job *job, struct sampler *sampler)
 {
-	struct looker *looker = xcalloc(1, sizeof(*looker));
+	struct node *node = xcalloc(1, sizeof(*node));
 	const struct proctable *table = job->proctable;
 
-	looker->job = job;
-	looker->sampler = sampler;
-	looker->locals = xcalloc(table->num_procs, sizeof(*looker->locals));
+	node->job = job;
+	node->sampler = sampler;
+	node->locals = xcalloc(table->num_procs, sizeof(*node->locals));
 	for (size_t i = 0; i < table->num_procs; i++) {
 		const struct proc *proc = &table->procs[i];
-		struct local *local = &looker->locals[looker->num_locals];
+		struct local *local = &node->locals[node->num_locals];
 		struct procfs_stat stat;
 
 		if (!proc->is_local || proc->pid <= 0)
 			continue;
-		looker->num_locals++;
+		node->num_locals++;
 		local->rank = proc->rank;
 		local->pid = proc->pid;
 		local->fd = -1;
 		if (!proc->has_ended && procfs_stat(proc->pid, 0, &stat) == 0)
 			local->start_ticks = stat.start_ticks;
 	}
-	return looker;
+	return node;
 }
 
 static bool is_alive(const struct local *local)
@@ -88,19 +87,27 @@ static bool is_alive(const struct local *local)
 	       stat.start_ticks == local->start_ticks;
 }
 
-static const struct local *find_local(const struct looker *looker, int rank)
+static const struct local *find_local(const struct node *node, int rank)
 {
-	for (size_t i = 0; i < looker->num_locals; i++)
-		if (looker->locals[i].rank == rank)
-			return &looker->locals[i];
+	for (size_t i = 0; i < node->num_locals; i++)
+		if (node->locals[i].rank == rank)
+			return &node->locals[i];
 	return NULL;
 }
 
-bool looker_is_alive(const struct looker *looker, int rank)
+bool node_is_alive(const struct node *node, int rank)
 {
-	const struct local *local = find_local(looker, rank);
+	const struct local *local = find_local(node, rank);
 
 	return local && is_alive(local);
+}
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 /* ---- The segments -------------------------------------------------------------------------- */
@@ -205,45 +212,12 @@ static const char *hole_text(const struct local *local)
 	}
 }
 
-static void clear_holes(struct job *job)
+static void add_holes(struct node *node)
 {
-	for (size_t i = 0; i < job->num_holes; i++)
-		free(job->holes[i].why);
-	free(job->holes);
-	job->holes = NULL;
-	job->num_holes = 0;
-}
-
-static void add_holes(struct looker *looker)
-{
-	const struct proctable *table = looker->job->proctable;
-	size_t next = 0;
-	char why[256];
-
-	for (size_t i = 0; i < table->num_procs; i++) {
-		const struct proc *proc = &table->procs[i];
-
-		if (next < looker->num_locals && looker->locals[next].rank == proc->rank) {
-			if (looker->locals[next].trouble.code != ERROR_NONE)
-				job_add_hole(looker->job, proc->rank,
-					     hole_text(&looker->locals[next]));
-			next++;
-			continue;
-		}
-		if (proc->is_local)
-			snprintf(why, sizeof(why), "process id not known");
-		else
-			snprintf(why, sizeof(why), "on host %s: pdb reads only its own host so far",
-				 proc->host);
-		job_add_hole(looker->job, proc->rank, why);
-	}
-	/* Ranks that are not in the table at all. */
-	for (int rank = 0, i = 0; rank < table->size; rank++) {
-		if ((size_t)i < table->num_procs && table->procs[i].rank == rank)
-			i++;
-		else
-			job_add_hole(looker->job, rank, "not found on this host");
-	}
+	job_clear_holes(node->job);
+	for (size_t i = 0; i < node->num_locals; i++)
+		if (node->locals[i].trouble.code != ERROR_NONE)
+			job_add_hole(node->job, node->locals[i].rank, hole_text(&node->locals[i]));
 }
 
 static void set_moves(struct job_lane *lane, const struct local *local)
@@ -254,12 +228,12 @@ static void set_moves(struct job_lane *lane, const struct local *local)
 		return;
 	look = &local->looks[lane->lane];
 	lane->has_second_look = true;
-	/* Until all of the copy was made: what it holds of a lane that has not moved is of one moment,
-	 * and that moment is the same for all ranks, since all were looked at before any was copied. */
+	/* Until all of the copy was made: what it holds of a lane that has not moved is of one
+	 * moment, and that moment is the same for all ranks, since all were looked at before any
+	 * was copied. */
 	lane->has_moved = lane->data->last_events != look->events;
-	lane->moves = lane->data->last_events > look->events ?
-			      lane->data->last_events - look->events :
-			      0;
+	lane->moves =
+		lane->data->last_events > look->events ? lane->data->last_events - look->events : 0;
 	lane->has_polled =
 		lane->has_moved ? lane->data->polls > 0 : lane->data->polls > look->polls;
 	/* One that has polled where it is does so still when it has done nothing else since. */
@@ -268,14 +242,14 @@ static void set_moves(struct job_lane *lane, const struct local *local)
 }
 
 /* A new job model of what was read; NULL if nothing was. */
-static struct job_model *make_model(struct looker *looker)
+static struct job_model *make_model(struct node *node)
 {
-	struct job *job = looker->job;
+	struct job *job = node->job;
 	struct job_model *jm = NULL;
 	size_t next = 0;
 
-	for (size_t i = 0; i < looker->num_locals; i++) {
-		struct local *local = &looker->locals[i];
+	for (size_t i = 0; i < node->num_locals; i++) {
+		struct local *local = &node->locals[i];
 
 		if (!local->model)
 			continue;
@@ -289,9 +263,9 @@ static struct job_model *make_model(struct looker *looker)
 	job_model_finish(jm);
 	/* Lanes and locals are both by rank. */
 	for (size_t i = 0; i < jm->num_lanes; i++) {
-		while (looker->locals[next].rank < jm->lanes[i].rank)
+		while (node->locals[next].rank < jm->lanes[i].rank)
 			next++;
-		set_moves(&jm->lanes[i], &looker->locals[next]);
+		set_moves(&jm->lanes[i], &node->locals[next]);
 	}
 	return jm;
 }
@@ -299,46 +273,26 @@ static struct job_model *make_model(struct looker *looker)
 /* ---- Stacks -------------------------------------------------------------------------------- */
 
 /* Sample those of `ranks` (NULL: all) that are alive, at most max of them, into new samples. */
-static int take_samples(struct looker *looker, const struct rankset *ranks, int max, unsigned flags,
+static int take_samples(struct node *node, const struct rankset *ranks, int max, unsigned flags,
 			struct samples **ret, struct pdb_error *err)
 {
-	struct sampler_target *targets = xcalloc(looker->num_locals, sizeof(*targets));
+	struct sampler_target *targets = xcalloc(node->num_locals, sizeof(*targets));
 	struct samples *samples = samples_create();
 	size_t num = 0;
 	int result = 0;
 
-	for (size_t i = 0; i < looker->num_locals && num < (size_t)max; i++) {
-		const struct local *local = &looker->locals[i];
+	for (size_t i = 0; i < node->num_locals && num < (size_t)max; i++) {
+		const struct local *local = &node->locals[i];
 
 		if ((!ranks || rankset_contains(ranks, local->rank)) && is_alive(local))
-			targets[num++] = (struct sampler_target){
-				local->rank, local->pid, local->start_ticks};
+			targets[num++] = (struct sampler_target){local->rank, local->pid,
+								 local->start_ticks};
 	}
 	if (num)
-		result = sampler_take(looker->sampler, targets, num, flags, samples, err);
+		result = sampler_take(node->sampler, targets, num, flags, samples, err);
 	free(targets);
 	*ret = samples;
 	return result;
-}
-
-static int by_rank_and_thread(const void *a, const void *b)
-{
-	const struct sample *x = a, *y = b;
-
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	if (x->is_main != y->is_main)
-		return x->is_main ? -1 : 1;
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return x->when_ns < y->when_ns ? -1 : x->when_ns > y->when_ns;
-}
-
-static void sort_samples(struct samples *samples)
-{
-	if (samples->num_samples)
-		qsort(samples->samples, samples->num_samples, sizeof(*samples->samples),
-		      by_rank_and_thread);
 }
 
 /* Append those of `from`, which keeps what no longer has notes. */
@@ -348,22 +302,6 @@ static void move_samples(struct samples *to, struct samples *from)
 		samples_add(to, &from->samples[i]);
 		from->samples[i].note = NULL;
 	}
-}
-
-/* Take over `fresh`; samples of `ranks` that it does not replace are dropped. */
-static void replace_samples(struct job *job, const struct rankset *ranks, struct samples *fresh)
-{
-	for (size_t i = 0; job->samples && i < job->samples->num_samples; i++) {
-		struct sample *old = &job->samples->samples[i];
-
-		if (rankset_contains(ranks, old->rank))
-			continue;
-		samples_add(fresh, old);
-		old->note = NULL;
-	}
-	samples_destroy(job->samples);
-	job->samples = fresh;
-	sort_samples(fresh);
 }
 
 /* A sample that says why there is none. */
@@ -383,21 +321,20 @@ static void add_ended(struct samples *samples, const struct local *local)
 	samples_add(samples, &ended);
 }
 
-int looker_sample(struct looker *looker, const struct rankset *ranks, bool all_threads,
-		  struct pdb_error *err)
+int node_sample(struct node *node, const struct rankset *ranks, bool all_threads,
+		struct pdb_error *err)
 {
 	struct samples *fresh;
 
-	if (take_samples(looker, ranks, looker->num_locals, all_threads ? SAMPLER_ALL_THREADS : 0,
+	if (take_samples(node, ranks, node->num_locals, all_threads ? SAMPLER_ALL_THREADS : 0,
 			 &fresh, err) < 0) {
 		samples_destroy(fresh);
 		return -1;
 	}
-	for (size_t i = 0; i < looker->num_locals; i++)
-		if (rankset_contains(ranks, looker->locals[i].rank) &&
-		    !is_alive(&looker->locals[i]))
-			add_ended(fresh, &looker->locals[i]);
-	replace_samples(looker->job, ranks, fresh);
+	for (size_t i = 0; i < node->num_locals; i++)
+		if (rankset_contains(ranks, node->locals[i].rank) && !is_alive(&node->locals[i]))
+			add_ended(fresh, &node->locals[i]);
+	job_replace_samples(node->job, ranks, fresh);
 	return 0;
 }
 
@@ -411,72 +348,72 @@ static uint64_t realtime_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static bool all_are_gone(const struct looker *looker)
+static bool all_are_gone(const struct node *node)
 {
-	for (size_t i = 0; i < looker->num_locals; i++)
-		if (looker->locals[i].trouble.code != ERROR_GONE)
+	for (size_t i = 0; i < node->num_locals; i++)
+		if (node->locals[i].trouble.code != ERROR_GONE)
 			return false;
-	return looker->num_locals > 0;
+	return node->num_locals > 0;
 }
 
-static void forget_looks(struct looker *looker)
+static void forget_looks(struct node *node)
 {
-	for (size_t i = 0; i < looker->num_locals; i++)
-		forget_look(&looker->locals[i]);
-	samples_destroy(looker->samples);
-	looker->samples = NULL;
+	for (size_t i = 0; i < node->num_locals; i++)
+		forget_look(&node->locals[i]);
+	samples_destroy(node->samples);
+	node->samples = NULL;
 }
 
 /* Open the segments and look at them; -1 when no process is left. */
-static int begin_look(struct looker *looker, struct pdb_error *err)
+static int begin_look(struct node *node, struct pdb_error *err)
 {
-	raise_file_limit(looker->num_locals);
-	for (size_t i = 0; i < looker->num_locals; i++)
-		first_look(&looker->locals[i]);
-	if (all_are_gone(looker))
+	raise_file_limit(node->num_locals);
+	for (size_t i = 0; i < node->num_locals; i++)
+		first_look(&node->locals[i]);
+	if (all_are_gone(node))
 		return error_set(err, ERROR_GONE, "the job has ended");
 	return 0;
 }
 
 /* Does any rank call MPI from several threads? Then main threads alone do not tell where it is. */
-static bool has_threads(const struct looker *looker)
+static bool has_threads(const struct node *node)
 {
-	for (size_t i = 0; i < looker->num_locals; i++)
-		if (looker->locals[i].num_looks > 1)
+	for (size_t i = 0; i < node->num_locals; i++)
+		if (node->locals[i].num_looks > 1)
 			return true;
 	return false;
 }
 
-static bool has_recorder(const struct looker *looker)
+static bool has_recorder(const struct node *node)
 {
-	for (size_t i = 0; i < looker->num_locals; i++)
-		if (looker->locals[i].fd >= 0)
+	for (size_t i = 0; i < node->num_locals; i++)
+		if (node->locals[i].fd >= 0)
 			return true;
 	return false;
 }
 
 /* The other samples of a look at a job without a recorder, evenly until `end_ns`. */
-static void sample_again(struct looker *looker, const struct look_options *options, unsigned flags,
+static void sample_again(struct node *node, const struct node_look_options *options, unsigned flags,
 			 uint64_t begin_ns, uint64_t end_ns)
 {
-	struct samples *all = looker->samples;
+	struct samples *all = node->samples;
 	struct pdb_error err;
 
 	for (uint64_t i = 1; i < STACK_LOOKS; i++) {
 		uint64_t when = begin_ns + (end_ns - begin_ns) * i / (STACK_LOOKS - 1);
 		struct samples *more;
 
-		if (!interrupt_sleep_until(when))
+		if (!options->sleep_until(when))
 			break;
-		if (take_samples(looker, NULL, options->max_samples, flags, &more, &err) == 0)
+		if (take_samples(node, NULL, options->max_samples, flags, &more, &err) == 0)
 			move_samples(all, more);
 		samples_destroy(more);
 	}
-	sort_samples(all);
+	samples_sort(all);
 }
 
-int looker_look(struct looker *looker, const struct look_options *options, char **trouble_ret,
-		struct pdb_error *err)
+int node_look(struct node *node, const struct node_look_options *options, char **trouble_ret,
+	      struct pdb_error *err)
 {
 	struct pdb_error trouble = {.code = ERROR_NONE};
 	uint64_t begin = monotonic_ns(), end;
@@ -484,56 +421,54 @@ int looker_look(struct looker *looker, const struct look_options *options, char 
 	unsigned flags = 0;
 	int sampled;
 
-	forget_looks(looker);
-	if (begin_look(looker, err) < 0) {
-		forget_looks(looker);
+	forget_looks(node);
+	if (begin_look(node, err) < 0) {
+		forget_looks(node);
 		return -1;
 	}
-	if (options->all_threads || has_threads(looker))
+	if (options->all_threads || has_threads(node))
 		flags |= SAMPLER_ALL_THREADS;
 	/* The time between the looks is there anyway. */
-	sampled =
-		take_samples(looker, NULL, options->max_samples, flags, &looker->samples, &trouble);
-	if (!has_recorder(looker) && milliseconds < STACK_LOOK_MS)
+	sampled = take_samples(node, NULL, options->max_samples, flags, &node->samples, &trouble);
+	if (!has_recorder(node) && milliseconds < STACK_LOOK_MS)
 		milliseconds = STACK_LOOK_MS;
 	end = begin + milliseconds * UINT64_C(1000000);
-	if (sampled == 0 && !has_recorder(looker) && looker->samples->num_samples > 0)
-		sample_again(looker, options, flags, begin, end);
-	else if (has_recorder(looker))
-		interrupt_sleep_until(end);
-	if (interrupt_pending()) {
-		forget_looks(looker);
+	if (sampled == 0 && !has_recorder(node) && node->samples->num_samples > 0)
+		sample_again(node, options, flags, begin, end);
+	else if (has_recorder(node))
+		options->sleep_until(end);
+	if (!options->sleep_until(0)) {
+		forget_looks(node);
 		return error_set(err, ERROR_INTERRUPTED, "interrupted");
 	}
-	for (size_t i = 0; i < looker->num_locals; i++)
-		second_look(&looker->locals[i]);
-	looker->taken_real_ns = realtime_ns();
-	looker->look_seconds = (monotonic_ns() - begin) / 1e9;
+	for (size_t i = 0; i < node->num_locals; i++)
+		second_look(&node->locals[i]);
+	node->taken_real_ns = realtime_ns();
+	node->look_seconds = (monotonic_ns() - begin) / 1e9;
 	*trouble_ret = sampled < 0 ? xstrdup(trouble.text) : NULL;
 	return 0;
 }
 
-void looker_commit(struct looker *looker)
+void node_commit(struct node *node)
 {
-	struct job *job = looker->job;
+	struct job *job = node->job;
 
-	job->taken_real_ns = looker->taken_real_ns;
-	job->look_seconds = looker->look_seconds;
-	clear_holes(job);
-	add_holes(looker);
+	job->taken_real_ns = node->taken_real_ns;
+	job->look_seconds = node->look_seconds;
+	add_holes(node);
 	job_model_destroy(job->model);
-	job->model = make_model(looker);
+	job->model = make_model(node);
 	samples_destroy(job->samples);
-	job->samples = looker->samples;
-	looker->samples = NULL;
-	forget_looks(looker);
+	job->samples = node->samples;
+	node->samples = NULL;
+	forget_looks(node);
 }
 
-void looker_destroy(struct looker *looker)
+void node_destroy(struct node *node)
 {
-	if (!looker)
+	if (!node)
 		return;
-	forget_looks(looker);
-	free(looker->locals);
-	free(looker);
+	forget_looks(node);
+	free(node->locals);
+	free(node);
 }

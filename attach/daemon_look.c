@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/daemon_job.h"
+#include "attach/daemon_look.h"
+#include "attach/node.h"
+#include "attach/pdbd.h"
+#include "attach/sampler.h"
+#include "attach/symbols.h"
+#include "model/buffer.h"
+#include "model/callpath.h"
+#include "model/error.h"
+#include "model/job.h"
+#include "model/job_model.h"
+#include "model/names.h"
+#include "model/proctable.h"
+#include "model/rankset.h"
+#include "model/sample.h"
+#include "model/share.h"
+#include "model/xalloc.h"
+
+struct daemon_look {
+	struct job *job; /* of this node's ranks only */
+	struct symbols *symbols;
+	struct sampler *sampler;
+	struct node *node;
+};
+
+struct daemon_look *daemon_look_create(const struct daemon_rank *ranks, size_t num_ranks)
+{
+	struct daemon_look *look = xcalloc(1, sizeof(*look));
+	struct job *job = look->job = job_create();
+	char host[256] = "";
+	struct pdb_error err;
+
+	gethostname(host, sizeof(host) - 1);
+	for (size_t i = 0; i < num_ranks; i++)
+		proctable_add(job->proctable, ranks[i].rank, ranks[i].pid, host, "");
+	if (proctable_finish(job->proctable, &err) < 0) {
+		job_destroy(job);
+		free(look);
+		return NULL;
+	}
+	look->symbols = symbols_create(job->modules);
+	names_destroy(job->names);
+	job->names = names_create(job->modules, job->callpaths, symbols_resolve, look->symbols);
+	look->sampler = sampler_create(job->modules, job->callpaths);
+	look->node = node_create(job, look->sampler);
+	return look;
+}
+
+void daemon_look_destroy(struct daemon_look *look)
+{
+	if (!look)
+		return;
+	node_destroy(look->node);
+	sampler_destroy(look->sampler);
+	symbols_destroy(look->symbols);
+	job_destroy(look->job);
+	free(look);
+}
+
+static bool take_question(const uint8_t *payload, size_t length, struct pdbd_look *ret)
+{
+	if (length < sizeof(*ret))
+		return false;
+	memcpy(ret, payload, sizeof(*ret));
+	return (ret->parts & ~(uint32_t)SHARE_ALL) == 0 && ret->parts & SHARE_ANSWERS;
+}
+
+static void answer(const struct job *job, const struct rankset *ranks, unsigned parts,
+		   struct buffer *ret)
+{
+	struct share *share = share_create();
+	struct pdb_error err;
+
+	share_fill(share, job, ranks, parts);
+	if (share_encode(share, ret, &err) < 0)
+		ret->num = 0;
+	share_destroy(share);
+}
+
+/* All processes have ended: that is what there is to tell. */
+static void forget_all(struct job *job)
+{
+	const struct proctable *table = job->proctable;
+
+	job_clear_holes(job);
+	job_model_destroy(job->model);
+	job->model = NULL;
+	samples_destroy(job->samples);
+	job->samples = samples_create();
+	for (size_t i = 0; i < table->num_procs; i++)
+		job_add_hole(job, table->procs[i].rank, JOB_HOLE_ENDED);
+}
+
+/* There are no stacks of these ranks (NULL: any) at all, and each tells why. */
+static void add_trouble(struct job *job, const struct rankset *ranks, const char *trouble)
+{
+	const struct proctable *table = job->proctable;
+
+	for (size_t i = 0; i < table->num_procs; i++) {
+		const struct sample failed = {
+			.rank = table->procs[i].rank,
+			.tid = table->procs[i].pid,
+			.is_main = true,
+			.status = SAMPLE_FAILED,
+			.path = CALLPATH_NONE,
+			.state = '?',
+		};
+
+		if (!ranks || rankset_contains(ranks, failed.rank))
+			samples_add(job->samples, &failed)->note = xstrdup(trouble);
+	}
+}
+
+void daemon_look_answer(struct daemon_look *look, const uint8_t *payload, size_t length,
+			bool (*sleep_until)(uint64_t until_ns), struct buffer *ret)
+{
+	struct pdbd_look question;
+	struct pdb_error err;
+	char *trouble = NULL;
+
+	if (!take_question(payload, length, &question))
+		return;
+	const struct node_look_options options = {
+		.milliseconds = (int)question.milliseconds,
+		.max_samples = (int)question.max_samples,
+		.all_threads = question.all_threads,
+		.sleep_until = sleep_until,
+	};
+	if (node_look(look->node, &options, &trouble, &err) == 0) {
+		node_commit(look->node);
+		if (trouble)
+			add_trouble(look->job, NULL, trouble);
+		free(trouble);
+	} else if (err.code == ERROR_GONE) {
+		forget_all(look->job);
+	} else {
+		return;
+	}
+	answer(look->job, NULL, question.parts, ret);
+}
+
+void daemon_look_answer_samples(struct daemon_look *look, const uint8_t *payload, size_t length,
+				struct buffer *ret)
+{
+	struct job samples_only = *look->job;
+	struct pdbd_look question;
+	struct rankset *ranks;
+	struct pdb_error err;
+
+	if (!take_question(payload, length, &question))
+		return;
+	ranks = rankset_deserialize(payload + sizeof(question), length - sizeof(question),
+				    (int)question.num_ranks, &err);
+	if (!ranks)
+		return;
+	if (node_sample(look->node, ranks, question.all_threads, &err) < 0) {
+		job_replace_samples(look->job, ranks, samples_create());
+		add_trouble(look->job, ranks, err.text);
+	}
+	samples_only.samples = look->job->samples;
+	samples_only.model = NULL;
+	samples_only.holes = NULL;
+	samples_only.num_holes = 0;
+	answer(&samples_only, ranks, question.parts, ret);
+	rankset_destroy(ranks);
+}
+
+int daemon_look_merge(int num_ranks, const struct buffer *into, const uint8_t *part, size_t length,
+		      struct buffer *ret)
+{
+	struct share *share = NULL, *other = NULL;
+	struct pdb_error err;
+	int result = -1;
+
+	if (share_decode(part, length, num_ranks, &other, &err) < 0)
+		return -1;
+	if (into->num == 0)
+		share = share_create();
+	else if (share_decode(into->bytes, into->num, num_ranks, &share, &err) < 0)
+		share = NULL;
+	if (share && share_merge(share, other, &err) == 0)
+		result = share_encode(share, ret, &err);
+	share_destroy(share);
+	share_destroy(other);
+	return result;
+}

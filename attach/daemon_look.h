@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What a daemon answers when it is asked to look at its node's ranks: shares (model/share.h). */
+#ifndef PDB_ATTACH_DAEMON_LOOK_H
+#define PDB_ATTACH_DAEMON_LOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buffer;
+struct daemon_look;
+struct daemon_rank;
+
+/* For ranks that are processes of this host. It keeps what does not change between two looks: who
+ * the processes are, what they have mapped, and names. */
+struct daemon_look *daemon_look_create(const struct daemon_rank *ranks, size_t num_ranks);
+void daemon_look_destroy(struct daemon_look *look); /* NULL is fine */
+
+/* Answer PDBD_LOOK and PDBD_SAMPLE (pdbd.h): append an encoded share to *ret, or nothing when the
+ * question is damaged or the look was given up. sleep_until: as in struct node_look_options. */
+void daemon_look_answer(struct daemon_look *look, const uint8_t *payload, size_t length,
+			bool (*sleep_until)(uint64_t until_ns), struct buffer *ret);
+void daemon_look_answer_samples(struct daemon_look *look, const uint8_t *payload, size_t length,
+				struct buffer *ret);
+
+/* A new share that tells what both do, encoded; num_ranks: of the job, as it was in the question.
+ * -1 and no bytes when `part` is no share or tells of the same ranks. An empty `into` takes all. */
+int daemon_look_merge(int num_ranks, const struct buffer *into, const uint8_t *part, size_t length,
+		      struct buffer *ret);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A node's share of looking at a job: two looks at the segment of each of its ranks, stack samples
+ * in between. pdb does it itself where all ranks are on its own node, and has its daemons do it on
+ * each node where not. Keeps who the processes are, so that a later process with the same pid is
+ * not taken for a rank. */
+#ifndef PDB_ATTACH_NODE_H
+#define PDB_ATTACH_NODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct job;
+struct node;
+struct maps;
+struct pdb_error;
+struct rankset;
+struct sampler;
+
+struct node_look_options {
+	int milliseconds; /* between the two looks; at least 1000 where there is no recorder */
+	int max_samples;  /* ranks that are stack-sampled, the lowest ones */
+	bool all_threads; /* of each such rank */
+	/* Sleep until then (CLOCK_MONOTONIC); false: the look is to be given up, now. */
+	bool (*sleep_until)(uint64_t until_ns);
+};
+
+/* For the ranks in job->proctable that are processes of this host. job and sampler are borrowed. */
+struct node *node_create(struct job *job, struct sampler *sampler);
+void node_destroy(struct node *node); /* NULL is fine */
+
+/* Look, and keep what was seen. *trouble_ret: why there are no stacks at all, NULL if there are;
+ * the caller frees. On failure (ERROR_INTERRUPTED; ERROR_GONE: none of the processes is left)
+ * nothing is kept. */
+int node_look(struct node *node, const struct node_look_options *options, char **trouble_ret,
+	      struct pdb_error *err);
+
+/* Put what node_look() kept into the job: its model, samples and holes are made anew, the tables
+ * of modules, call paths and names grow. Holes are those of this node's processes. Analyses of the
+ * old model must have been destroyed. */
+void node_commit(struct node *node);
+
+/* Sample the stacks of `ranks` and put the samples in the place of older ones of these ranks. Ranks
+ * that are not processes of this host are passed over. */
+int node_sample(struct node *node, const struct rankset *ranks, bool all_threads,
+		struct pdb_error *err);
+
+/* Is the rank's process still there, and the same as when the node was made? */
+bool node_is_alive(const struct node *node, int rank);
+
+#endif

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/daemon_job.h"
+#include "attach/daemon_launch.h"
+#include "attach/daemon_plan.h"
+#include "attach/launcher.h"
+#include "attach/link.h"
+#include "attach/node.h"
+#include "attach/pdbd.h"
+#include "attach/procfs.h"
+#include "model/error.h"
+#include "model/job.h"
+#include "model/job_model.h"
+#include "model/proctable.h"
+#include "model/rankset.h"
+#include "model/sample.h"
+#include "model/share.h"
+#include "model/xalloc.h"
+#include "pmix/spawn.h"
+#include "shell/daemons.h"
+#include "shell/interrupt.h"
+#include "shell/preload.h"
+
+#define START_MS 15000  /* as long as a launcher may take over a slow ssh */
+#define POLL_MS 50      /* between two looks at whether the launcher still lives */
+#define ANSWER_MS 12000 /* a daemon's share of the time is less, see pdbd.c */
+
+struct daemons {
+	struct job *job;
+	struct link_listener *listener;
+	struct link *link;
+	struct daemon_launch launch;
+	struct pmix_daemons spawned;
+	int num_hosts;
+	unsigned num_owed; /* answers that are still to come, those nobody waits for included */
+	struct job answer; /* between look and commit: model, samples, holes; tables of `job` */
+};
+
+bool daemons_are_needed(const struct proctable *table)
+{
+	for (size_t i = 0; i < table->num_procs; i++)
+		if (!table->procs[i].is_local)
+			return true;
+	return false;
+}
+
+int daemons_count(const struct daemons *daemons)
+{
+	return daemons->num_hosts;
+}
+
+static struct link_limit limit_of(int ms)
+{
+	if (!interrupt_pending())
+		interrupt_drain();
+	return (struct link_limit){
+		.until_ns = monotonic_ns() + ms * UINT64_C(1000000),
+		.cancel_fd = interrupt_fd(),
+	};
+}
+
+/* ---- Starting them ------------------------------------------------------------------------- */
+
+/* The launcher's words; free both. */
+static char **read_argv(pid_t pid, char **text_ret)
+{
+	size_t size = 0, num = 0;
+	char *text = procfs_read(pid, "cmdline", &size);
+	char **argv = xcalloc(size + 2, sizeof(*argv));
+
+	for (char *word = text; text && word < text + size; word += strlen(word) + 1)
+		argv[num++] = word;
+	*text_ret = text;
+	return argv;
+}
+
+/* The Slurm job that the launcher runs in; the caller frees. NULL: not known. */
+static char *find_slurm_job(pid_t pid)
+{
+	size_t size = 0;
+	char *environ_text = procfs_read(pid, "environ", &size);
+	const char *number =
+		environ_text ? procfs_getenv(environ_text, size, "SLURM_JOB_ID") : NULL;
+	char *copy = number ? xstrdup(number) : NULL;
+
+	free(environ_text);
+	return copy;
+}
+
+static enum preload_mpi find_mpi(enum launcher launcher, char **argv)
+{
+	switch (launcher) {
+	case LAUNCHER_PRRTE:
+	case LAUNCHER_ORTE:
+		return PRELOAD_OPENMPI;
+	case LAUNCHER_HYDRA:
+		return PRELOAD_MPICH;
+	default:
+		return preload_guess(argv);
+	}
+}
+
+static int make_plan(const struct daemons *daemons, const struct launcher_info *launcher,
+		     const char *invitation, struct daemon_plan *plan, struct pdb_error *err)
+{
+	char *text, **argv = read_argv(launcher->pid, &text), *library = NULL;
+	char *slurm_job = find_slurm_job(launcher->pid), path[4096] = "";
+	enum preload_mpi mpi = find_mpi(launcher->kind, argv);
+	struct daemon_site site = {
+		.table = daemons->job->proctable,
+		.launcher_path = path,
+		.launcher_argv = (const char *const *)argv,
+		.slurm_job = slurm_job,
+		.mpi = mpi == PRELOAD_MPICH ? "mpich" : "openmpi",
+		.invitation = invitation,
+	};
+	int result = preload_find(mpi, &library, err);
+
+	/* The daemons are installed beside the recorders. */
+	if (result == 0 && !procfs_executable(launcher->pid, path, sizeof(path)))
+		result = error_set(err, ERROR_SYSTEM, "the launcher's program cannot be found");
+	if (result == 0) {
+		site.pdbd_folder = dirname(library);
+		result = daemon_plan_make(&site, plan, err);
+	}
+	free(library);
+	free(slurm_job);
+	free(argv);
+	free(text);
+	return result;
+}
+
+static int launch(struct daemons *daemons, const struct daemon_plan *plan,
+		  const struct launcher_info *launcher, struct pdb_error *err)
+{
+	if (plan->way == DAEMONS_SPAWN)
+		return pmix_spawn_daemons(launcher->pid, daemons->job->proctable->job,
+					  plan->program, (const char *const *)plan->environment,
+					  START_MS, &daemons->spawned, err);
+	return daemon_launch_start(plan, &daemons->launch, err);
+}
+
+static int await(struct daemons *daemons, struct pdb_error *err)
+{
+	for (int waited_ms = 0; waited_ms < START_MS; waited_ms += POLL_MS) {
+		const struct link_limit limit = limit_of(POLL_MS);
+
+		daemons->link = link_accept(daemons->listener, &limit, err);
+		if (daemons->link)
+			return 0;
+		if (err->code != ERROR_TIMEOUT)
+			return -1;
+		if (daemons->launch.pid && daemon_launch_check(&daemons->launch, err) < 0)
+			return -1;
+	}
+	return error_set(err, ERROR_TIMEOUT, "no daemon has come within %d s", START_MS / 1000);
+}
+
+/* ---- Asking them --------------------------------------------------------------------------- */
+
+/* The merged answer to a question, without the names of missing hosts: what is not told is missing
+ * itself. The caller frees *frame with link_frame_deinit(). */
+static int ask(struct daemons *daemons, uint32_t kind, const void *payload, size_t length,
+	       int extra_ms, struct link_frame *frame, const uint8_t **answer_ret,
+	       size_t *length_ret, struct pdb_error *err)
+{
+	const struct link_limit limit = limit_of(ANSWER_MS + extra_ms);
+	uint32_t names_length;
+
+	if (link_send(daemons->link, kind, payload, length, &limit, err) < 0)
+		return -1;
+	daemons->num_owed++;
+	/* First come the answers to questions that were given up. */
+	for (;;) {
+		if (link_receive(daemons->link, frame, &limit, err) < 0)
+			return -1;
+		if (--daemons->num_owed == 0)
+			break;
+		link_frame_deinit(frame);
+	}
+	if (frame->type == kind && frame->length >= sizeof(names_length)) {
+		memcpy(&names_length, frame->payload, sizeof(names_length));
+		if (names_length <= frame->length - sizeof(names_length)) {
+			*answer_ret = frame->payload + sizeof(names_length) + names_length;
+			*length_ret = frame->length - sizeof(names_length) - names_length;
+			return 0;
+		}
+	}
+	link_frame_deinit(frame);
+	return error_set(err, ERROR_FORMAT, "the daemons' answer is damaged");
+}
+
+static int tell_job(struct daemons *daemons, struct pdb_error *err)
+{
+	char *text = daemon_job_encode(daemons->job->proctable);
+	struct link_frame frame;
+	const uint8_t *answer;
+	size_t length;
+	int result = ask(daemons, PDBD_JOB, text, strlen(text), 0, &frame, &answer, &length, err);
+
+	free(text);
+	if (result == 0)
+		link_frame_deinit(&frame);
+	return result;
+}
+
+struct daemons *daemons_start(struct job *job, const struct launcher_info *launcher,
+			      struct pdb_error *err)
+{
+	struct daemons *daemons = xcalloc(1, sizeof(*daemons));
+	struct daemon_plan plan;
+	char *invitation = NULL;
+	int result = -1;
+
+	daemons->job = job;
+	daemons->spawned.leash = -1;
+	daemons->launch.output = -1;
+	daemons->listener = link_listen(NULL, 0, err);
+	if (daemons->listener) {
+		invitation = link_invitation(daemons->listener);
+		result = make_plan(daemons, launcher, invitation, &plan, err);
+	}
+	if (result == 0) {
+		daemons->num_hosts = (int)plan.num_hosts;
+		result = launch(daemons, &plan, launcher, err);
+		daemon_plan_deinit(&plan);
+	}
+	link_forget(invitation);
+	if (result == 0)
+		result = await(daemons, err);
+	if (result == 0)
+		result = tell_job(daemons, err);
+	if (result == 0)
+		return daemons;
+	daemons_stop(daemons);
+	return NULL;
+}
+
+static void forget_answer(struct daemons *daemons)
+{
+	job_clear_holes(&daemons->answer);
+	job_model_destroy(daemons->answer.model);
+	samples_destroy(daemons->answer.samples);
+	daemons->answer.model = NULL;
+	daemons->answer.samples = NULL;
+}
+
+void daemons_stop(struct daemons *daemons)
+{
+	if (!daemons)
+		return;
+	forget_answer(daemons);
+	link_destroy(daemons->link);
+	link_listener_destroy(daemons->listener);
+	if (daemons->launch.pid)
+		daemon_launch_stop(&daemons->launch, 5000);
+	pmix_release_daemons(&daemons->spawned);
+	free(daemons);
+}
+
+/* ---- Looking ------------------------------------------------------------------------------- */
+
+/* A share into daemons->answer, in terms of the job's own tables. */
+static int take_share(struct daemons *daemons, const uint8_t *bytes, size_t length,
+		      struct pdb_error *err)
+{
+	struct share *share;
+	int result;
+
+	forget_answer(daemons);
+	daemons->answer = *daemons->job;
+	daemons->answer.model = NULL;
+	daemons->answer.holes = NULL;
+	daemons->answer.num_holes = 0;
+	daemons->answer.samples = samples_create();
+	if (length == 0)
+		return 0; /* nobody had anything to tell */
+	if (share_decode(bytes, length, daemons->job->proctable->size, &share, err) < 0)
+		return -1;
+	result = share_to_job(share, &daemons->answer, err);
+	share_destroy(share);
+	if (result < 0)
+		forget_answer(daemons);
+	return result;
+}
+
+/* Of which ranks has somebody told? */
+static struct rankset *list_told(const struct job *answer)
+{
+	struct rankset *told =
+		answer->model ? rankset_copy(answer->model->ranks) : rankset_create();
+
+	for (size_t i = 0; i < answer->num_holes; i++)
+		rankset_add(told, answer->holes[i].rank);
+	return told;
+}
+
+static void add_holes(struct job *answer, double seconds)
+{
+	const struct proctable *table = answer->proctable;
+	struct rankset *told = list_told(answer);
+	size_t next = 0;
+	char why[400];
+
+	for (int rank = 0; rank < table->size; rank++) {
+		const struct proc *proc = next < table->num_procs ? &table->procs[next] : NULL;
+
+		if (!proc || proc->rank != rank) {
+			job_add_hole(answer, rank, "not in the launcher's table");
+			continue;
+		}
+		next++;
+		if (rankset_contains(told, rank))
+			continue;
+		if (proc->pid <= 0)
+			snprintf(why, sizeof(why), "process id not known");
+		else
+			snprintf(why, sizeof(why), "on host %s: no answer in %.0f s", proc->host,
+				 seconds);
+		job_add_hole(answer, rank, why);
+	}
+	rankset_destroy(told);
+}
+
+static bool is_all_ended(const struct job *answer)
+{
+	if (answer->model || !answer->num_holes)
+		return false;
+	for (size_t i = 0; i < answer->num_holes; i++)
+		if (strcmp(answer->holes[i].why, JOB_HOLE_ENDED) != 0)
+			return false;
+	return true;
+}
+
+int daemons_look(struct daemons *daemons, const struct node_look_options *options,
+		 struct pdb_error *err)
+{
+	const struct pdbd_look question = {
+		.num_ranks = (uint32_t)daemons->job->proctable->size,
+		.milliseconds = (uint32_t)options->milliseconds,
+		.max_samples = (uint32_t)options->max_samples,
+		.all_threads = options->all_threads,
+		.parts = SHARE_ALL,
+	};
+	uint64_t begin = monotonic_ns();
+	struct link_frame frame;
+	const uint8_t *bytes;
+	size_t length;
+	int result;
+
+	if (ask(daemons, PDBD_LOOK, &question, sizeof(question), options->milliseconds, &frame,
+		&bytes, &length, err) < 0)
+		return -1;
+	result = take_share(daemons, bytes, length, err);
+	link_frame_deinit(&frame);
+	if (result < 0)
+		return -1;
+	add_holes(&daemons->answer, (monotonic_ns() - begin) / 1e9);
+	if (is_all_ended(&daemons->answer)) {
+		forget_answer(daemons);
+		return error_set(err, ERROR_GONE, "the job has ended");
+	}
+	return 0;
+}
+
+void daemons_commit(struct daemons *daemons)
+{
+	struct job *job = daemons->job, *answer = &daemons->answer;
+
+	job_clear_holes(job);
+	job_model_destroy(job->model);
+	samples_destroy(job->samples);
+	job->model = answer->model;
+	job->samples = answer->samples;
+	job->holes = answer->holes;
+	job->num_holes = answer->num_holes;
+	job->taken_real_ns = answer->taken_real_ns;
+	job->look_seconds = answer->look_seconds;
+	*answer = (struct job){.model = NULL};
+}
+
+int daemons_sample(struct daemons *daemons, const struct rankset *ranks, bool all_threads,
+		   struct pdb_error *err)
+{
+	const struct pdbd_look look = {
+		.num_ranks = (uint32_t)daemons->job->proctable->size,
+		.all_threads = all_threads,
+		.parts = SHARE_ANSWERS | SHARE_NAMES,
+	};
+	uint8_t *set, *question;
+	size_t set_length = rankset_serialize(ranks, &set), length;
+	struct link_frame frame;
+	const uint8_t *bytes;
+	int result;
+
+	question = xmalloc(sizeof(look) + set_length);
+	memcpy(question, &look, sizeof(look));
+	memcpy(question + sizeof(look), set, set_length);
+	result = ask(daemons, PDBD_SAMPLE, question, sizeof(look) + set_length, 0, &frame, &bytes,
+		     &length, err);
+	free(question);
+	free(set);
+	if (result < 0)
+		return -1;
+	result = take_share(daemons, bytes, length, err);
+	link_frame_deinit(&frame);
+	if (result < 0)
+		return -1;
+	job_replace_samples(daemons->job, ranks, daemons->answer.samples);
+	daemons->answer.samples = NULL;
+	forget_answer(daemons);
+	return 0;
+}

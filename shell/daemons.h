@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * pdb's daemons on the nodes of a job that has ranks on other hosts, and what they are asked. */
+#ifndef PDB_SHELL_DAEMONS_H
+#define PDB_SHELL_DAEMONS_H
+
+#include <stdbool.h>
+
+struct daemons;
+struct job;
+struct launcher_info;
+struct node_look_options;
+struct pdb_error;
+struct proctable;
+struct rankset;
+
+/* Has the job ranks on other hosts? */
+bool daemons_are_needed(const struct proctable *table);
+
+/* Start a daemon on each node of the job and tell them of it; job and launcher are borrowed.
+ * Ctrl-C ends the waiting (ERROR_INTERRUPTED). Other errors say why there are none. */
+struct daemons *daemons_start(struct job *job, const struct launcher_info *launcher,
+			      struct pdb_error *err);
+/* They end, as they do when this process ends. NULL is fine. */
+void daemons_stop(struct daemons *daemons);
+
+/* How many hosts have one. */
+int daemons_count(const struct daemons *daemons);
+
+/* Look at all ranks and keep the answer. Ranks of which nobody has told become holes with their
+ * host's name. ERROR_GONE: the daemons are not there any more, or no process of the job is left;
+ * after it, only daemons_stop(). On failure nothing is kept. */
+int daemons_look(struct daemons *daemons, const struct node_look_options *options,
+		 struct pdb_error *err);
+
+/* Put what was kept into the job, as node_commit() does. */
+void daemons_commit(struct daemons *daemons);
+
+/* Sample the stacks of `ranks` and put the samples in the place of older ones. */
+int daemons_sample(struct daemons *daemons, const struct rankset *ranks, bool all_threads,
+		   struct pdb_error *err);
+
+#endif
