@@ -71,8 +71,16 @@ $(HOSTS_WHERE): $(O)/tests/hosts/where-%: tests/hosts/where.c | $(O)/.deps-hosts
 	$(call say,MPICC,$@)
 	$(Q)mkdir -p $(@D) && mpicc.$* -O2 -g -Wall -Wextra -Werror -o $@ $<
 
-check-hosts: $(HOSTS_WHERE)
+# The program that hangs on two hosts.
+HOSTS_NESTED = $(O)/tests/hosts/nested-openmpi
+
+$(HOSTS_NESTED): tests/mpi/nested.c tests/mpi/fault.h | $(O)/.deps-hosts
+	$(call say,MPICC,$@)
+	$(Q)mkdir -p $(@D) && mpicc.openmpi -O1 -g -o $@ $<
+
+check-hosts: all $(HOSTS_WHERE) $(HOSTS_NESTED)
 	@bash tests/hosts/check.sh $(O)
+	@bash tests/hosts/debug.sh $(O)
 
 bench-first-answer: all | $(O)/.deps-check
 	@$(PYTHON) tests/bench_first_answer.py --build $(O)

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "attach/daemon_job.h"
+#include "attach/daemon_look.h"
+#include "attach/pdbd.h"
+#include "model/buffer.h"
+#include "model/error.h"
+#include "model/job.h"
+#include "model/rankset.h"
+#include "model/sample.h"
+#include "model/share.h"
+#include "model/xalloc.h"
+#include "tests/unit/unit.h"
+
+enum { NUM_RANKS = 8 };
+
+/* Ranks without recorders: processes that wait to be ended. */
+static struct daemon_rank start_rank(int rank)
+{
+	struct daemon_rank ret = {.rank = rank, .pid = fork()};
+
+	if (ret.pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	assert_true(ret.pid > 0);
+	return ret;
+}
+
+static void end_rank(const struct daemon_rank *rank)
+{
+	kill(rank->pid, SIGKILL);
+	assert_int_equal(waitpid(rank->pid, NULL, 0), rank->pid);
+}
+
+static bool at_once(uint64_t until_ns)
+{
+	(void)until_ns;
+	return true;
+}
+
+static bool never(uint64_t until_ns)
+{
+	(void)until_ns;
+	return false;
+}
+
+static const struct pdbd_look usual = {
+	.num_ranks = NUM_RANKS,
+	.milliseconds = 1,
+	.max_samples = NUM_RANKS,
+	.parts = SHARE_ALL,
+};
+
+static struct buffer look(struct daemon_look *daemon)
+{
+	struct buffer ret = {.bytes = NULL};
+
+	daemon_look_answer(daemon, (const uint8_t *)&usual, sizeof(usual), at_once, &ret);
+	return ret;
+}
+
+static struct job *to_job(const struct buffer *bytes)
+{
+	struct job *job = job_create();
+	struct pdb_error err = {0};
+	struct share *share;
+
+	if (share_decode(bytes->bytes, bytes->num, NUM_RANKS, &share, &err) < 0 ||
+	    share_to_job(share, job, &err) < 0)
+		fail_msg("%s", err.text);
+	share_destroy(share);
+	return job;
+}
+
+static void test_tells_of_its_ranks(void **state)
+{
+	struct daemon_rank ranks[] = {start_rank(2), start_rank(5)};
+	struct daemon_look *daemon = daemon_look_create(ranks, 2);
+	struct buffer bytes = look(daemon);
+	struct job *job = to_job(&bytes);
+
+	(void)state;
+	assert_null(job->model);
+	assert_int_equal(job->num_holes, 2);
+	assert_int_equal(job->holes[0].rank, 2);
+	assert_string_equal(job->holes[0].why, "no recorder");
+	assert_int_equal(job->holes[1].rank, 5);
+	assert_non_null(samples_find(job->samples, 2, 0));
+	assert_non_null(samples_find(job->samples, 5, 0));
+	job_destroy(job);
+	free(bytes.bytes);
+
+	end_rank(&ranks[0]);
+	bytes = look(daemon);
+	job = to_job(&bytes);
+	assert_string_equal(job->holes[0].why, JOB_HOLE_ENDED);
+	assert_string_equal(job->holes[1].why, "no recorder");
+	job_destroy(job);
+	free(bytes.bytes);
+
+	/* Nobody is left: still an answer. */
+	end_rank(&ranks[1]);
+	bytes = look(daemon);
+	job = to_job(&bytes);
+	assert_int_equal(job->num_holes, 2);
+	assert_string_equal(job->holes[1].why, JOB_HOLE_ENDED);
+	assert_int_equal(job->samples->num_samples, 0);
+	job_destroy(job);
+	free(bytes.bytes);
+	daemon_look_destroy(daemon);
+}
+
+static void test_samples_what_is_asked(void **state)
+{
+	struct daemon_rank ranks[] = {start_rank(2), start_rank(5)};
+	struct daemon_look *daemon = daemon_look_create(ranks, 2);
+	struct rankset *set = rankset_create();
+	struct buffer question = {.bytes = NULL}, bytes = {.bytes = NULL};
+	uint8_t *ranks_bytes;
+	size_t length;
+	struct job *job;
+
+	(void)state;
+	rankset_add(set, 5);
+	rankset_add(set, 6);
+	length = rankset_serialize(set, &ranks_bytes);
+	buffer_put_bytes(&question, &usual, sizeof(usual));
+	buffer_put_bytes(&question, ranks_bytes, length);
+	daemon_look_answer_samples(daemon, question.bytes, question.num, &bytes);
+	job = to_job(&bytes);
+	assert_int_equal(job->samples->num_samples, 1);
+	assert_int_equal(job->samples->samples[0].rank, 5);
+	assert_int_equal(job->num_holes, 0);
+	job_destroy(job);
+	free(bytes.bytes);
+	free(question.bytes);
+	free(ranks_bytes);
+	rankset_destroy(set);
+	daemon_look_destroy(daemon);
+	end_rank(&ranks[0]);
+	end_rank(&ranks[1]);
+}
+
+static void test_damaged_questions(void **state)
+{
+	struct daemon_rank rank = start_rank(0);
+	struct daemon_look *daemon = daemon_look_create(&rank, 1);
+	struct pdbd_look nothing = usual, unknown = usual;
+	struct buffer ret = {.bytes = NULL};
+
+	(void)state;
+	nothing.parts = 0;
+	unknown.parts |= 1u << 20;
+	const struct {
+		const void *payload;
+		size_t length;
+	} cases[] = {
+		{&usual, 0},
+		{&usual, sizeof(usual) - 1},
+		{&nothing, sizeof(nothing)},
+		{&unknown, sizeof(unknown)},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		daemon_look_answer(daemon, cases[i].payload, cases[i].length, at_once, &ret);
+		daemon_look_answer_samples(daemon, cases[i].payload, cases[i].length, &ret);
+		assert_int_equal(ret.num, 0);
+	}
+	/* No set of ranks. */
+	daemon_look_answer_samples(daemon, (const uint8_t *)&usual, sizeof(usual), &ret);
+	assert_int_equal(ret.num, 0);
+	/* Given up. */
+	daemon_look_answer(daemon, (const uint8_t *)&usual, sizeof(usual), never, &ret);
+	assert_int_equal(ret.num, 0);
+	free(ret.bytes);
+	daemon_look_destroy(daemon);
+	end_rank(&rank);
+}
+
+static void test_merges(void **state)
+{
+	struct daemon_rank ranks[] = {start_rank(1), start_rank(3)};
+	struct daemon_look *one = daemon_look_create(&ranks[0], 1);
+	struct daemon_look *other = daemon_look_create(&ranks[1], 1);
+	struct buffer a = look(one), b = look(other), none = {.bytes = NULL};
+	struct buffer first = {.bytes = NULL}, both = {.bytes = NULL}, bad = {.bytes = NULL};
+	struct job *job;
+
+	(void)state;
+	assert_int_equal(daemon_look_merge(NUM_RANKS, &none, a.bytes, a.num, &first), 0);
+	assert_int_equal(daemon_look_merge(NUM_RANKS, &first, b.bytes, b.num, &both), 0);
+	job = to_job(&both);
+	assert_int_equal(job->num_holes, 2);
+	assert_int_equal(job->holes[0].rank, 1);
+	assert_int_equal(job->holes[1].rank, 3);
+	job_destroy(job);
+
+	/* The same ranks twice, no share, ranks that the job does not have. */
+	assert_int_equal(daemon_look_merge(NUM_RANKS, &both, a.bytes, a.num, &bad), -1);
+	assert_int_equal(daemon_look_merge(NUM_RANKS, &a, b.bytes, b.num - 1, &bad), -1);
+	assert_int_equal(daemon_look_merge(3, &a, b.bytes, b.num, &bad), -1);
+	assert_int_equal(bad.num, 0);
+	free(a.bytes);
+	free(b.bytes);
+	free(first.bytes);
+	free(both.bytes);
+	daemon_look_destroy(one);
+	daemon_look_destroy(other);
+	end_rank(&ranks[0]);
+	end_rank(&ranks[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tells_of_its_ranks),
+		cmocka_unit_test(test_samples_what_is_asked),
+		cmocka_unit_test(test_damaged_questions),
+		cmocka_unit_test(test_merges),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
