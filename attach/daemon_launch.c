@@ -102,7 +102,26 @@ int daemon_launch_start(const struct daemon_plan *plan, struct daemon_launch *re
 	return 0;
 }
 
-/* The end of what the launcher has printed, in one line. */
+/* The words of the text in one line, without those that are rules ("------"). */
+static void put_in_line(char *text)
+{
+	char *save, *to = text;
+
+	for (char *word = strtok_r(text, " ", &save); word;
+	     word = strtok_r(NULL, " ", &save)) {
+		size_t length = strlen(word);
+
+		if (length > 3 && strspn(word, "-=*") == length)
+			continue;
+		if (to != text)
+			*to++ = ' ';
+		memmove(to, word, length);
+		to += length;
+	}
+	*to = '\0';
+}
+
+/* The end of what the launcher has printed. */
 static void read_output(int output, char *buffer, size_t size)
 {
 	off_t end = lseek(output, 0, SEEK_END);
@@ -113,6 +132,7 @@ static void read_output(int output, char *buffer, size_t size)
 	for (char *c = buffer; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			*c = ' ';
+	put_in_line(buffer);
 }
 
 static void reap(struct daemon_launch *launch)

@@ -162,6 +162,14 @@ static int await(struct daemons *daemons, struct pdb_error *err)
 
 /* ---- Asking them --------------------------------------------------------------------------- */
 
+/* That the link has ended says nothing of the job. */
+static int lost(struct pdb_error *err)
+{
+	if (err->code == ERROR_GONE)
+		err->code = ERROR_SYSTEM;
+	return -1;
+}
+
 /* The merged answer to a question, without the names of missing hosts: what is not told is missing
  * itself. The caller frees *frame with link_frame_deinit(). */
 static int ask(struct daemons *daemons, uint32_t kind, const void *payload, size_t length,
@@ -172,12 +180,12 @@ static int ask(struct daemons *daemons, uint32_t kind, const void *payload, size
 	uint32_t names_length;
 
 	if (link_send(daemons->link, kind, payload, length, &limit, err) < 0)
-		return -1;
+		return lost(err);
 	daemons->num_owed++;
 	/* First come the answers to questions that were given up. */
 	for (;;) {
 		if (link_receive(daemons->link, frame, &limit, err) < 0)
-			return -1;
+			return lost(err);
 		if (--daemons->num_owed == 0)
 			break;
 		link_frame_deinit(frame);

@@ -27,15 +27,16 @@ void daemons_stop(struct daemons *daemons);
 int daemons_count(const struct daemons *daemons);
 
 /* Look at all ranks and keep the answer. Ranks of which nobody has told become holes with their
- * host's name. ERROR_GONE: the daemons are not there any more, or no process of the job is left;
- * after it, only daemons_stop(). On failure nothing is kept. */
+ * host's name. On failure nothing is kept. ERROR_GONE: no process of the job is left;
+ * ERROR_INTERRUPTED; after all others (the daemons are gone, or damaged) only daemons_stop(). */
 int daemons_look(struct daemons *daemons, const struct node_look_options *options,
 		 struct pdb_error *err);
 
 /* Put what was kept into the job, as node_commit() does. */
 void daemons_commit(struct daemons *daemons);
 
-/* Sample the stacks of `ranks` and put the samples in the place of older ones. */
+/* Sample the stacks of `ranks` and put the samples in the place of older ones. Errors: as
+ * daemons_look(). */
 int daemons_sample(struct daemons *daemons, const struct rankset *ranks, bool all_threads,
 		   struct pdb_error *err);
 

@@ -121,21 +121,18 @@ static int ensure_daemons(struct session *session, struct pdb_error *err)
 	return 0;
 }
 
-/* What the daemons have said of `err`: when they are gone, either the job has ended, or others are
+/* An answer has failed. When it is for the daemons' sake, either the job has ended, or others are
  * started with the next look. */
 static int lose_daemons(struct session *session, struct pdb_error *err)
 {
 	struct pollfd launcher = {.fd = session->launcher_fd, .events = POLLIN};
 
-	if (err->code == ERROR_INTERRUPTED)
+	if (err->code == ERROR_INTERRUPTED || err->code == ERROR_GONE)
 		return -1;
 	daemons_stop(session->daemons);
 	session->daemons = NULL;
-	if (err->code == ERROR_GONE && session->launcher_fd >= 0 &&
-	    poll(&launcher, 1, LAUNCHER_END_MS) > 0)
+	if (session->launcher_fd >= 0 && poll(&launcher, 1, LAUNCHER_END_MS) > 0)
 		return error_set(err, ERROR_GONE, "the job has ended");
-	if (err->code == ERROR_GONE)
-		err->code = ERROR_SYSTEM;
 	return error_prefix(err, "the daemons on the job's nodes were lost");
 }
 
@@ -221,6 +218,8 @@ int session_sample(struct session *session, const struct rankset *ranks, struct 
 {
 	bool all_threads = session->settings.values[SETTING_THREADS] == SWITCH_ON;
 
+	if (ensure_daemons(session, err) < 0)
+		return -1;
 	if (!session->daemons)
 		return node_sample(session->node, ranks, all_threads, err);
 	if (daemons_sample(session->daemons, ranks, all_threads, err) == 0)

@@ -93,6 +93,31 @@ exec 8>&-
 wait $stopped
 check "stopped daemon: none is left" wait_for no_daemons
 check "stopped daemon: the job has not noticed" is_running "$job"
+
+# A place without daemons.
+cp "$build/libpdbrec-openmpi.so" "$work"
+PDB_LIBDIR=$work "${pdb[@]}" --pid "$job" --ex 'info job' --ex 'info ranks' >"$work/none" 2>"$work/why"
+check "no daemons: pdb says so" has_line 'daemons   none' "$work/none"
+check "no daemons: and why" has_line "could not access or execute.*$work/pdbd-openmpi" "$work/why"
+check "no daemons: ranks of other hosts are named" has_line '^ranks 2-3: on host b: pdb has no daemon' \
+	"$work/why"
+check "no daemons: the job has not noticed" is_running "$job"
+
+# Killed daemons: the next look has others.
+rm "$work/words"
+mkfifo "$work/words"
+"$build/pdb" --nx --pid "$job" <"$work/words" >"$work/answers" 2>"$work/why" &
+again=$!
+exec 8>"$work/words"
+echo 'info job' >&8
+wait_for has_line 'daemons   on 2 hosts' "$work/answers"
+ssh b "kill -KILL \$(pgrep -f '^$build/pdbd-')"
+wait_for no_daemons
+echo 'bt 2' >&8
+check "killed daemons: pdb says so" wait_for has_line 'daemons on the job.s nodes were lost' "$work/why"
+exec 8>&-
+wait $again
+check "killed daemons: pdb starts others" tell "$work/two"
 end_job
 
 finish_checks
