@@ -37,20 +37,32 @@ static bool is_identity(const char *variable)
 	return false;
 }
 
+/* What a batch script or a shell of salloc has, and what users set for their own steps: srun takes
+ * it for options, numbers of tasks among them. How to reach Slurm is something else. */
+static bool is_step_option(const char *variable)
+{
+	static const char *const kept[] = {"SLURM_CONF=", "SLURM_JWT=", "SLURM_CLUSTERS="};
+
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		if (strncmp(variable, kept[i], strlen(kept[i])) == 0)
+			return false;
+	return strncmp(variable, "SLURM_", 6) == 0 || strncmp(variable, "SRUN_", 5) == 0;
+}
+
 /* The caller frees the array, not what it points to. */
-static char **make_environment(char *const *added)
+static char **make_environment(const struct daemon_plan *plan)
 {
 	size_t num = 0, capacity = 0;
 	char **all = NULL;
 
 	for (char **variable = environ; *variable; variable++) {
-		if (is_identity(*variable))
+		if (is_identity(*variable) || (plan->is_slurm_step && is_step_option(*variable)))
 			continue;
 		all = xgrow(all, num, &capacity, sizeof(*all));
 		all[num++] = *variable;
 	}
 	/* An empty LD_PRELOAD is as good as none, but looks like a mistake to ld.so of old. */
-	for (; *added; added++) {
+	for (char *const *added = plan->environment; *added; added++) {
 		if (strncmp(*added, "LD_PRELOAD=", 11) == 0)
 			continue;
 		all = xgrow(all, num, &capacity, sizeof(*all));
@@ -89,7 +101,7 @@ int daemon_launch_start(const struct daemon_plan *plan, struct daemon_launch *re
 
 	if (output < 0)
 		return error_errno(err, "cannot make a file in memory");
-	char **environment = make_environment(plan->environment);
+	char **environment = make_environment(plan);
 	pid_t child = fork();
 	if (child == 0)
 		run(plan, environment, output, parent);

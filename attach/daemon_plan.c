@@ -160,6 +160,9 @@ static int plan_srun(const struct daemon_site *site, char *hosts, size_t num, st
 	add_owned(argv, xasprintf("%zu", num));
 	add(argv, "--ntasks");
 	add_owned(argv, xasprintf("%zu", num));
+	if (site->slurm_mpi)
+		add_owned(argv, xasprintf("--mpi=%s", site->slurm_mpi));
+	/* After it: the last one counts, as srun's options do before the variable. */
 	add_options(argv, site->launcher_argv, names);
 	return 0;
 }
@@ -203,6 +206,7 @@ static int plan_command(const struct daemon_site *site, struct daemon_plan *plan
 		plan_hydra(site, names, plan->num_hosts, &argv);
 		break;
 	case LAUNCHER_SRUN:
+		plan->is_slurm_step = true;
 		result = plan_srun(site, names, plan->num_hosts, &argv, err);
 		break;
 	default:

@@ -22,6 +22,7 @@ struct daemon_site {
 	const char *launcher_path;        /* its executable, such as /usr/bin/orterun */
 	const char *const *launcher_argv; /* its command line; ends with NULL */
 	const char *slurm_job;            /* number of the Slurm job, "" or NULL: not known */
+	const char *slurm_mpi;            /* the launcher's SLURM_MPI_TYPE; NULL: not set */
 	const char *mpi;                  /* "openmpi" or "mpich" */
 	const char *pdbd_folder;          /* where pdbd-openmpi and pdbd-mpich are, on all nodes */
 	const char *invitation;           /* see pdbd.h */
@@ -32,6 +33,7 @@ struct daemon_plan {
 	char *program;      /* the daemon's path */
 	char **argv;        /* DAEMONS_COMMAND: ends with NULL */
 	char **environment; /* "NAME=value" to be added; ends with NULL. Holds the invitation. */
+	bool is_slurm_step; /* the command makes one, and is to heed no settings for others */
 	size_t num_hosts;   /* so many daemons are to come */
 };
 

@@ -33,6 +33,16 @@ int launcher_identify(pid_t pid, struct launcher_info *ret, struct pdb_error *er
 int launcher_read_mpir(const struct launcher_info *launcher, struct proctable **ret,
 		       struct pdb_error *err);
 
+/* What an srun has started: a step of a Slurm job. Numbers; "" for what is not known. */
+struct launcher_step {
+	char job[16];
+	char step[16];
+};
+
+/* Read out of srun's memory, where it keeps them for debuggers. Its environment need not have them:
+ * an srun that is no part of an allocation gets one of its own. All is "" for other launchers. */
+void launcher_slurm_step(const struct launcher_info *launcher, struct launcher_step *ret);
+
 /* Find the ranks among the descendants of `pid` by their environment (PMIX_RANK,
  * OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID, MPI_LOCALRANKID ...): of nested processes with one
  * rank, the one that has an MPI library mapped, outermost first. Only this node's ranks. One that

@@ -3,7 +3,9 @@
  * The MPIR Process Acquisition Interface (MPI Forum, version 1.1): a launcher exports
  *     MPIR_PROCDESC *MPIR_proctable;  int MPIR_proctable_size;
  * with one entry for each rank, in the order of the ranks. Open MPI 4 and srun fill it always, not
- * only under a debugger, so that reading their memory is enough. Nothing in it is trusted. */
+ * only under a debugger, so that reading their memory is enough. Nothing in it is trusted.
+ * Beside it srun keeps the numbers of its job and step, as TotalView wants them:
+ *     char *totalview_jobid, *totalview_stepid; */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,29 +48,34 @@ struct reader {
 	char job[128];
 };
 
+/* The executable is first; where it has a copy of a library's variable, its copy counts. */
+static bool find_variable(const struct launcher_info *launcher, const struct maps *maps,
+			  const char *name, uint64_t *address_ret)
+{
+	for (size_t i = 0; i < maps->num_objects; i++) {
+		const struct maps_object *object = &maps->objects[i];
+
+		if (object->has_code && object->path[0] == '/' &&
+		    !elf_symbol_find(launcher->pid, object, name, address_ret, NULL))
+			return true;
+	}
+	return false;
+}
+
 static int find_table(const struct launcher_info *launcher, uint64_t *table_ret, uint64_t *size_ret,
 		      struct pdb_error *err)
 {
 	struct maps *maps = maps_read(launcher->pid);
-	size_t i;
+	bool has_table;
 
 	if (!maps)
 		return procfs_explain(launcher->pid, errno, "be looked into", err);
-	/* The executable is first; where it has a copy of a library's variable, its copy counts. */
-	for (i = 0; i < maps->num_objects; i++) {
-		const struct maps_object *object = &maps->objects[i];
-
-		if (object->has_code && object->path[0] == '/' &&
-		    !elf_symbol_find(launcher->pid, object, "MPIR_proctable", table_ret, NULL) &&
-		    !elf_symbol_find(launcher->pid, object, "MPIR_proctable_size", size_ret, NULL))
-			break;
-	}
-	if (i == maps->num_objects) {
-		maps_destroy(maps);
+	has_table = find_variable(launcher, maps, "MPIR_proctable", table_ret) &&
+		    find_variable(launcher, maps, "MPIR_proctable_size", size_ret);
+	maps_destroy(maps);
+	if (!has_table)
 		return error_set(err, ERROR_UNSUPPORTED, "%s (pid %d) exports no MPIR_proctable",
 				 launcher->name, (int)launcher->pid);
-	}
-	maps_destroy(maps);
 	return 0;
 }
 
@@ -204,6 +211,44 @@ static int read_entries(struct reader *reader, struct proctable *table, uint64_t
 	return 0;
 }
 
+/* The text that a variable of type char * points to, if that is a number; else "". */
+static void read_number(const struct launcher_info *launcher, const struct maps *maps,
+			const char *name, char *buffer, size_t size)
+{
+	uint64_t variable, address;
+
+	if (!find_variable(launcher, maps, name, &variable) ||
+	    memory_read_all(launcher->pid, variable, &address, sizeof(address)) ||
+	    memory_read_string(launcher->pid, address, buffer, size) < 0 ||
+	    buffer[strspn(buffer, "0123456789")])
+		buffer[0] = '\0';
+}
+
+void launcher_slurm_step(const struct launcher_info *launcher, struct launcher_step *ret)
+{
+	struct maps *maps = launcher->kind == LAUNCHER_SRUN ? maps_read(launcher->pid) : NULL;
+
+	ret->job[0] = ret->step[0] = '\0';
+	if (!maps)
+		return;
+	read_number(launcher, maps, "totalview_jobid", ret->job, sizeof(ret->job));
+	read_number(launcher, maps, "totalview_stepid", ret->step, sizeof(ret->step));
+	maps_destroy(maps);
+}
+
+/* The caller frees. */
+static char *name_job(const struct reader *reader)
+{
+	struct launcher_step step;
+
+	if (reader->job[0])
+		return xstrdup(reader->job);
+	launcher_slurm_step(reader->launcher, &step);
+	if (step.job[0] && step.step[0])
+		return xasprintf("slurm-%s.%s", step.job, step.step);
+	return xasprintf("pid-%d", (int)reader->launcher->pid);
+}
+
 static int finish(struct reader *reader, struct proctable *table, struct pdb_error *err)
 {
 	const struct launcher_info *launcher = reader->launcher;
@@ -215,8 +260,7 @@ static int finish(struct reader *reader, struct proctable *table, struct pdb_err
 		table->size = reader->size;
 	num_duplicates = forget_duplicate_pids(table);
 	free(table->job);
-	table->job =
-		reader->job[0] ? xstrdup(reader->job) : xasprintf("pid-%d", (int)launcher->pid);
+	table->job = name_job(reader);
 	free(table->launcher_name);
 	table->launcher_name = xstrdup(launcher->name);
 	table->launcher_pid = launcher->pid;

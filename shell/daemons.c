@@ -78,17 +78,25 @@ static char **read_argv(pid_t pid, char **text_ret)
 	return argv;
 }
 
-/* The Slurm job that the launcher runs in; the caller frees. NULL: not known. */
-static char *find_slurm_job(pid_t pid)
+/* Of the environment that the launcher was started with; the caller frees. NULL: not there. */
+static char *read_variable(pid_t pid, const char *name)
 {
 	size_t size = 0;
 	char *environ_text = procfs_read(pid, "environ", &size);
-	const char *number =
-		environ_text ? procfs_getenv(environ_text, size, "SLURM_JOB_ID") : NULL;
-	char *copy = number ? xstrdup(number) : NULL;
+	const char *value = environ_text ? procfs_getenv(environ_text, size, name) : NULL;
+	char *copy = value ? xstrdup(value) : NULL;
 
 	free(environ_text);
 	return copy;
+}
+
+/* The Slurm job that the launcher runs in; the caller frees. NULL: not known. */
+static char *find_slurm_job(const struct launcher_info *launcher)
+{
+	struct launcher_step step;
+
+	launcher_slurm_step(launcher, &step);
+	return step.job[0] ? xstrdup(step.job) : read_variable(launcher->pid, "SLURM_JOB_ID");
 }
 
 static enum preload_mpi find_mpi(enum launcher launcher, char **argv)
@@ -108,13 +116,15 @@ static int make_plan(const struct daemons *daemons, const struct launcher_info *
 		     const char *invitation, struct daemon_plan *plan, struct pdb_error *err)
 {
 	char *text, **argv = read_argv(launcher->pid, &text), *library = NULL;
-	char *slurm_job = find_slurm_job(launcher->pid), path[4096] = "";
+	char *slurm_job = find_slurm_job(launcher), path[4096] = "";
+	char *slurm_mpi = read_variable(launcher->pid, "SLURM_MPI_TYPE");
 	enum preload_mpi mpi = find_mpi(launcher->kind, argv);
 	struct daemon_site site = {
 		.table = daemons->job->proctable,
 		.launcher_path = path,
 		.launcher_argv = (const char *const *)argv,
 		.slurm_job = slurm_job,
+		.slurm_mpi = slurm_mpi,
 		.mpi = mpi == PRELOAD_MPICH ? "mpich" : "openmpi",
 		.invitation = invitation,
 	};
@@ -128,6 +138,7 @@ static int make_plan(const struct daemons *daemons, const struct launcher_info *
 		result = daemon_plan_make(&site, plan, err);
 	}
 	free(library);
+	free(slurm_mpi);
 	free(slurm_job);
 	free(argv);
 	free(text);

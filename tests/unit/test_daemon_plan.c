@@ -13,33 +13,37 @@
 #define MPIRUN_ENV                                                                                 \
 	"PDB_INVITATION=secret PDB_RECORD=0 LD_PRELOAD= OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp "   \
 	"OMPI_MCA_osc=^ucx OMPI_MCA_mpi_yield_when_idle=1"
+#define SRUN                                                                                       \
+	"/l/run --overlap --jobid 17 --nodelist n1,n2 --ntasks-per-node=1 --mem=0 --quiet "        \
+	"--input=none --export=ALL --cpu-bind=none --nodes 2 --ntasks 2 --mpi=pmix_v4 "
 #define MPICH_ENV "PDB_INVITATION=secret PDB_RECORD=0 LD_PRELOAD="
 
 static const struct {
 	enum launcher launcher;
-	const char *mpi, *hosts, *command, *slurm_job; /* the job's */
+	const char *mpi, *hosts, *command, *slurm_job, *slurm_mpi; /* the job's */
 	enum daemon_way way;
 	const char *argv, *environment; /* "": none */
 } plans[] = {
-	{LAUNCHER_ORTE, "openmpi", "HERE HERE", "mpirun p", NULL, DAEMONS_NONE, "", ""},
-	{LAUNCHER_PRRTE, "openmpi", "HERE HERE", "mpirun p", NULL, DAEMONS_NONE, "", ""},
-	{LAUNCHER_PRRTE, "openmpi", "HERE b b", "mpirun p", NULL, DAEMONS_SPAWN, "", MPIRUN_ENV},
+	{LAUNCHER_ORTE, "openmpi", "HERE HERE", "mpirun p", NULL, NULL, DAEMONS_NONE, "", ""},
+	{LAUNCHER_PRRTE, "openmpi", "HERE HERE", "mpirun p", NULL, NULL, DAEMONS_NONE, "", ""},
+	{LAUNCHER_PRRTE, "openmpi", "HERE b b", "mpirun p", NULL, NULL, DAEMONS_SPAWN, "", MPIRUN_ENV},
 	{LAUNCHER_ORTE, "openmpi", "b a b a c",
 	 "mpirun --mca plm_rsh_agent ssh:x --mca btl self,vader -mca btl_tcp_if_include eth0 p "
 	 "--mca",
-	 NULL, DAEMONS_COMMAND,
+	 NULL, NULL, DAEMONS_COMMAND,
 	 "/l/run --host a:1,b:1,c:1 -n 3 --map-by ppr:1:node --oversubscribe --bind-to none "
 	 "-x PDB_INVITATION -x PDB_RECORD --mca plm_rsh_agent ssh:x --mca btl_tcp_if_include eth0 "
 	 "/lib/pdbd-openmpi",
 	 MPIRUN_ENV},
-	{LAUNCHER_HYDRA, "mpich", "b a", "mpiexec -launcher ssh -iface=eth0 -n 2 p", NULL,
+	{LAUNCHER_HYDRA, "mpich", "b a", "mpiexec -launcher ssh -iface=eth0 -n 2 p", NULL, NULL,
 	 DAEMONS_COMMAND, "/l/run -hosts a,b -ppn 1 -n 2 -launcher ssh -iface=eth0 /lib/pdbd-mpich",
 	 MPICH_ENV},
-	{LAUNCHER_SRUN, "openmpi", "n1 n2 n2", "srun -N2 --mpi=pmix_v4 p", "17", DAEMONS_COMMAND,
-	 "/l/run --overlap --jobid 17 --nodelist n1,n2 --ntasks-per-node=1 --mem=0 --quiet "
-	 "--input=none --export=ALL --cpu-bind=none --nodes 2 --ntasks 2 --mpi=pmix_v4 "
-	 "/lib/pdbd-openmpi",
-	 MPIRUN_ENV},
+	{LAUNCHER_SRUN, "openmpi", "n1 n2 n2", "srun -N2 --mpi=pmix_v4 p", "17", NULL,
+	 DAEMONS_COMMAND, SRUN "/lib/pdbd-openmpi", MPIRUN_ENV},
+	{LAUNCHER_SRUN, "openmpi", "n1 n2 n2", "srun -N2 p", "17", "pmix_v4", DAEMONS_COMMAND,
+	 SRUN "/lib/pdbd-openmpi", MPIRUN_ENV},
+	{LAUNCHER_SRUN, "mpich", "n1 n2", "srun --mpi pmi2 p", "17", "pmix_v4", DAEMONS_COMMAND,
+	 SRUN "--mpi pmi2 /lib/pdbd-mpich", MPICH_ENV},
 };
 
 /* Words with a blank between two; ends with NULL. */
@@ -100,6 +104,7 @@ static void test_plans(void **state)
 			.launcher_path = "/l/run",
 			.launcher_argv = (const char *const *)command,
 			.slurm_job = plans[i].slurm_job,
+			.slurm_mpi = plans[i].slurm_mpi,
 			.mpi = plans[i].mpi,
 			.pdbd_folder = "/lib",
 			.invitation = "secret",
@@ -111,6 +116,7 @@ static void test_plans(void **state)
 		assert_int_equal(plan.way, plans[i].way);
 		assert_words(plan.argv, plans[i].argv);
 		assert_words(plan.environment, plans[i].environment);
+		assert_int_equal(plan.is_slurm_step, plans[i].launcher == LAUNCHER_SRUN);
 		daemon_plan_deinit(&plan);
 		free_split(command);
 		proctable_destroy(table);

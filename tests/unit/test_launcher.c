@@ -27,6 +27,9 @@ extern struct procdesc *MPIR_proctable;
 extern int MPIR_proctable_size;
 struct procdesc *MPIR_proctable;
 int MPIR_proctable_size;
+/* As srun has them. */
+extern char *totalview_jobid, *totalview_stepid;
+char *totalview_jobid, *totalview_stepid;
 
 static char directory[] = "/tmp/pdb-test-XXXXXX";
 
@@ -594,6 +597,60 @@ static void test_tables(void **state)
 	stop(pid);
 }
 
+struct step_case {
+	const char *job, *step; /* in the launcher's memory */
+	enum launcher launcher;
+	const char *expected_job, *expected_step, *name; /* NULL: by the launcher's pid */
+};
+
+static void body_step(const void *argument, int ready)
+{
+	const struct step_case *c = argument;
+	static struct procdesc table = {"node1.x", "/app", 100};
+
+	totalview_jobid = (char *)c->job;
+	totalview_stepid = (char *)c->step;
+	MPIR_proctable = &table;
+	MPIR_proctable_size = 1;
+	wait_here(ready);
+}
+
+static void test_slurm_step(void **state)
+{
+	static const struct step_case cases[] = {
+		{"12", "0", LAUNCHER_SRUN, "12", "0", "slurm-12.0"},
+		{"4294967295", "7", LAUNCHER_SRUN, "4294967295", "7", "slurm-4294967295.7"},
+		{"12", "0", LAUNCHER_ORTE, "", "", NULL},
+		{NULL, NULL, LAUNCHER_SRUN, "", "", NULL},
+		{"12", NULL, LAUNCHER_SRUN, "12", "", NULL},
+		{"", "", LAUNCHER_SRUN, "", "", NULL},
+		{"12 --uid=0", "-1", LAUNCHER_SRUN, "", "", NULL},
+		{"12345678901234567890", "0", LAUNCHER_SRUN, "", "0", NULL},
+		{(char *)0x10, "0", LAUNCHER_SRUN, "", "0", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct launcher_info info = {.kind = cases[i].launcher, .name = "fake"};
+		struct launcher_step step;
+		struct proctable *table;
+		struct pdb_error err;
+		char by_pid[32];
+
+		info.pid = start(body_step, &cases[i]);
+		launcher_slurm_step(&info, &step);
+		assert_string_equal(step.job, cases[i].expected_job);
+		assert_string_equal(step.step, cases[i].expected_step);
+		assert_int_equal(launcher_read_mpir(&info, &table, &err), 0);
+		snprintf(by_pid, sizeof(by_pid), "pid-%d", (int)info.pid);
+		assert_string_equal(table->job, cases[i].name ? cases[i].name : by_pid);
+		proctable_destroy(table);
+		stop(info.pid);
+		launcher_slurm_step(&info, &step);
+		assert_string_equal(step.job, "");
+	}
+}
+
 static void body_rank(const void *argument, int ready)
 {
 	char *const arguments[] = {(char *)"rank", (char *)"--as-rank", (char *)"mpi",
@@ -769,6 +826,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_somebody_elses),
 		cmocka_unit_test(test_bad_tables),
 		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_slurm_step),
 		cmocka_unit_test(test_table_against_environment),
 		cmocka_unit_test(test_reused_pids),
 		cmocka_unit_test(test_scan_ended),

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What a command gets of pdb's environment, and how its end is told. */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/daemon_launch.h"
+#include "attach/daemon_plan.h"
+#include "tests/unit/unit.h"
+
+/* Of pdb: which of them does a command keep? */
+static const struct {
+	const char *name;
+	bool is_kept, is_kept_for_step;
+} variables[] = {
+	{"PDB_TEST_MINE", true, true},
+	{"SLURM_CONF", true, true},
+	{"SLURM_JWT", true, true},
+	{"SLURM_NTASKS_PER_NODE", true, false},
+	{"SLURM_MEM_PER_CPU", true, false},
+	{"SLURM_JOB_ID", true, false},
+	{"SRUN_CPUS_PER_TASK", true, false},
+	{"PMIX_MCA_psec", true, true},
+	{"PMIX_RANK", false, false},
+	{"PMI_FD", false, false},
+	{"OMPI_COMM_WORLD_RANK", false, false},
+	{"OMPI_MCA_ess_base_vpid", false, false},
+};
+
+static void run(char *const *argv, bool is_slurm_step, struct pdb_error *err)
+{
+	char *environment[] = {(char *)"PDB_TEST_ADDED=secret", (char *)"LD_PRELOAD=", NULL};
+	const struct daemon_plan plan = {.way = DAEMONS_COMMAND,
+					 .argv = (char **)argv,
+					 .environment = environment,
+					 .is_slurm_step = is_slurm_step};
+	struct daemon_launch launch;
+
+	assert_int_equal(daemon_launch_start(&plan, &launch, err), 0);
+	while (daemon_launch_check(&launch, err) == 0)
+		poll(NULL, 0, 10);
+	assert_int_equal(launch.pid, 0);
+}
+
+/* Does a shell that was started as a launcher have the variable? */
+static bool is_in_environment(const char *name, bool is_slurm_step)
+{
+	char script[128];
+	char *argv[] = {(char *)"/bin/sh", (char *)"-c", script, NULL};
+	struct pdb_error err;
+
+	snprintf(script, sizeof(script), "echo \"<${%s-none}>\"", name);
+	run(argv, is_slurm_step, &err);
+	assert_error(&err, ERROR_GONE, "the launcher of the daemons has ended: <");
+	return strstr(err.text, "<secret>");
+}
+
+static void test_environment(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(variables); i++)
+		setenv(variables[i].name, "secret", 1);
+	for (size_t i = 0; i < NUM_OF(variables); i++) {
+		if (is_in_environment(variables[i].name, false) != variables[i].is_kept)
+			fail_msg("%s", variables[i].name);
+		if (is_in_environment(variables[i].name, true) != variables[i].is_kept_for_step)
+			fail_msg("%s for a step", variables[i].name);
+		unsetenv(variables[i].name);
+	}
+	assert_true(is_in_environment("PDB_TEST_ADDED", true));
+	assert_false(is_in_environment("LD_PRELOAD", true));
+}
+
+static void test_no_program(void **state)
+{
+	char *argv[] = {(char *)"/nowhere/mpirun", NULL};
+	struct pdb_error err;
+
+	(void)state;
+	run(argv, false, &err);
+	assert_error(&err, ERROR_GONE, "/nowhere/mpirun: No such file");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_environment),
+		cmocka_unit_test(test_no_program),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
