@@ -13,11 +13,11 @@
  * A need is an edge from a lane to a node that is no lane.
  *
  * Released: what may go on by itself, or once others do that may. The least fixpoint of: a lane
- *that moves, computes outside MPI, has left MPI or of which nothing is known is released; one whose
- *needs (all, or one of them) are released is. What is not released will never go on: it is stuck.
- *All that is doubtful counts as released, so that what is called stuck is certain: after Hilbrich
- *et al., "MPI runtime error detection with MUST" (2012), on AND/OR wait-for graphs, and their
- *release computation.
+ * that moves, computes outside MPI or of which nothing is known is released; one whose needs (all,
+ * or one of them) are released is. What is not released will never go on: it is stuck. A rank that
+ * has left MPI is not released, since nothing comes from it any more. All that is doubtful counts
+ *as released, so that what is called stuck is certain: after Hilbrich et al., "MPI runtime error
+ * detection with MUST" (2012), on AND/OR wait-for graphs, and their release computation.
  *
  * A lane that polls may do something else next, so it is released. `is_likely_stuck` says what
  * holds if it goes on polling for the same. */

@@ -10,7 +10,7 @@
  * Where a count is not known exactly, the bound is taken by which less is claimed: cancelled
  * requests may count or not, tags without a row of their own may be any tag, and when several
  * threads share a row, a thread's own number is the least that it can be. In all cases nothing is
- *on its way to the destination if S <= D + W. */
+ * on its way to the destination if S <= D + W. */
 #include <stdlib.h>
 
 #include "analysis/waitfor_private.h"
@@ -131,38 +131,66 @@ static bool waits_for_transfer(struct waitfor_need *need, uint64_t number, uint6
 	return true;
 }
 
+/* What a receive or probe is to get, as both ends have counted it. */
+struct arrivals {
+	struct ends ends;
+	struct ledger_row sent, got;
+	uint64_t sent_most;
+};
+
+/* Where the counts are not to be compared: *is_needed says whether it is waited for all the same,
+ * or *gap what is not known, and false is returned. */
+static bool find_arrivals(struct waitfor *w, const struct wait_call *call,
+			  struct waitfor_need *need, enum waitfor_gap *gap, struct arrivals *a,
+			  bool *is_needed)
+{
+	const struct model_transfer *transfer = call->transfer;
+
+	*is_needed = false;
+	if (transfer->peer == SEG_PEER_NULL || !find_ends(w, call, &a->ends, gap))
+		return false;
+	*is_needed = true;
+	fill_need(w, call, &a->ends, WAITFOR_MESSAGE, need);
+	if (a->ends.there < 0 || transfer->tag == SEG_TAG_ANY) {
+		wait_for_any(w, &a->ends, need);
+		return false;
+	}
+	if (!has_counts(w, &a->ends, gap))
+		return false;
+	a->sent = find_there(w, &a->ends, a->ends.rank_here, transfer->tag);
+	a->got = ledgers_find(w->private->ledgers, a->ends.here, a->ends.comm_here, transfer->peer,
+			      transfer->tag);
+	a->sent_most =
+		a->sent.sends + find_there(w, &a->ends, a->ends.rank_here, SEG_TAG_MANY).sends;
+	return true;
+}
+
+/* It is number `number` that was not sent. */
+static bool waits_for_message(const struct waitfor *w, const struct arrivals *a, uint64_t number,
+			      struct waitfor_need *need)
+{
+	need->is_certain = is_still(w, &a->ends);
+	need->given = a->sent_most;
+	need->number = number;
+	return true;
+}
+
 bool waitfor_need_receive(struct waitfor *w, const struct wait_call *call,
 			  struct waitfor_need *need, enum waitfor_gap *gap)
 {
-	const struct model_transfer *transfer = call->transfer;
-	struct ledger_row sent, many, got;
-	uint64_t sent_most, received, place;
-	struct ends ends;
+	uint64_t ordinal = call->transfer->ordinal, received, place;
+	struct arrivals a;
+	bool is_needed;
 
-	if (transfer->peer == SEG_PEER_NULL || !find_ends(w, call, &ends, gap))
-		return false;
-	fill_need(w, call, &ends, WAITFOR_MESSAGE, need);
-	if (ends.there < 0 || transfer->tag == SEG_TAG_ANY) {
-		wait_for_any(w, &ends, need);
-		return true;
-	}
-	if (!has_counts(w, &ends, gap))
-		return true;
-	sent = find_there(w, &ends, ends.rank_here, transfer->tag);
-	many = find_there(w, &ends, ends.rank_here, SEG_TAG_MANY);
-	got = ledgers_find(w->private->ledgers, ends.here, ends.comm_here, transfer->peer,
-			   transfer->tag);
-	sent_most = sent.sends + many.sends;
-	received = minus(got.receives_done, got.cancelled) + got.taken;
-	place = transfer->ordinal ? minus(transfer->ordinal, got.cancelled) + got.taken : 0;
-	if (sent_most < place || sent_most <= received) {
-		need->is_certain = is_still(w, &ends);
-		need->given = sent_most;
-		need->number = sent_most < place ? place : sent_most + 1;
-		return true;
-	}
-	if (place && minus(sent.sends, sent.cancelled) >= place)
-		return waits_for_transfer(need, place, sent.sends_done);
+	if (!find_arrivals(w, call, need, gap, &a, &is_needed))
+		return is_needed;
+	received = minus(a.got.receives_done, a.got.cancelled) + a.got.taken;
+	place = ordinal ? minus(ordinal, a.got.cancelled) + a.got.taken : 0;
+	if (a.sent_most < place || a.sent_most <= received)
+		return waits_for_message(w, &a, a.sent_most < place ? place : a.sent_most + 1,
+					 need);
+	if (place && minus(a.sent.sends, a.sent.cancelled) >= place)
+		return waits_for_transfer(need, place, a.sent.sends_done);
 	*gap = WAITFOR_UNSETTLED;
 	return false;
 }
@@ -170,36 +198,18 @@ bool waitfor_need_receive(struct waitfor *w, const struct wait_call *call,
 bool waitfor_need_probe(struct waitfor *w, const struct wait_call *call, struct waitfor_need *need,
 			enum waitfor_gap *gap)
 {
-	const struct model_transfer *transfer = call->transfer;
-	struct ledger_row sent, many, got;
-	uint64_t sent_most, claimed;
-	struct ends ends;
+	struct arrivals a;
+	uint64_t claimed;
+	bool is_needed;
 
-	if (transfer->peer == SEG_PEER_NULL || !find_ends(w, call, &ends, gap))
-		return false;
-	fill_need(w, call, &ends, WAITFOR_MESSAGE, need);
-	if (ends.there < 0 || transfer->tag == SEG_TAG_ANY) {
-		wait_for_any(w, &ends, need);
-		return true;
-	}
-	if (!has_counts(w, &ends, gap))
-		return true;
-	sent = find_there(w, &ends, ends.rank_here, transfer->tag);
-	many = find_there(w, &ends, ends.rank_here, SEG_TAG_MANY);
-	got = ledgers_find(w->private->ledgers, ends.here, ends.comm_here, transfer->peer,
-			   transfer->tag);
-	sent_most = sent.sends + many.sends;
+	if (!find_arrivals(w, call, need, gap, &a, &is_needed))
+		return is_needed;
 	/* Other threads may post receives after this probe. */
-	claimed = got.num_lanes > 1 || w->private->ranks[ends.here].num > 1 ? got.receives_done
-									    : got.receives;
-	if (sent_most > minus(claimed, got.cancelled) + got.taken) {
-		*gap = WAITFOR_UNSETTLED;
-		return false;
-	}
-	need->is_certain = is_still(w, &ends);
-	need->given = sent_most;
-	need->number = sent_most + 1;
-	return true;
+	claimed = w->private->ranks[a.ends.here].num > 1 ? a.got.receives_done : a.got.receives;
+	if (a.sent_most <= minus(claimed, a.got.cancelled) + a.got.taken)
+		return waits_for_message(w, &a, a.sent_most + 1, need);
+	*gap = WAITFOR_UNSETTLED;
+	return false;
 }
 
 /* Receives of the other end that may get a message of this tag: with source and tag, the wildcards
