@@ -24,25 +24,6 @@ struct records {
 	size_t num_records, capacity;
 };
 
-/* The rank's lanes: the first, and how many. */
-static const struct job_lane *find_lanes(const struct job_model *jm, int rank, size_t *num_ret)
-{
-	size_t low = 0, high = jm->num_lanes, number = 0;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (jm->lanes[middle].rank < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	while (low + number < jm->num_lanes && jm->lanes[low + number].rank == rank)
-		number++;
-	*num_ret = number;
-	return jm->lanes + low;
-}
-
 static bool is_inside(const struct job_lane *lanes, size_t num_lanes, uint32_t comm,
 		      uint64_t number)
 {
@@ -74,7 +55,7 @@ static void add_view(struct records *all, const struct job_model *jm,
 		     const struct job_comm_view *view)
 {
 	size_t num_lanes;
-	const struct job_lane *lanes = find_lanes(jm, view->rank, &num_lanes);
+	const struct job_lane *lanes = jm->lanes + job_model_lanes(jm, view->rank, &num_lanes);
 	uint32_t local = (uint32_t)(view->comm - view->model->comms);
 
 	for (size_t i = 0; i < SEG_RECENT && num_lanes; i++) {

@@ -90,19 +90,17 @@ bool verdict_find_mismatch(struct judge *j)
 /* ---- Deadlocks ----------------------------------------------------------------------------------
  */
 
+static int compare_lanes(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 static bool has_lane(const struct waitfor_deadlock *deadlock, uint32_t lane)
 {
-	size_t low = 0, high = deadlock->num_lanes;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (deadlock->lanes[middle] < lane)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < deadlock->num_lanes && deadlock->lanes[low] == lane;
+	return bsearch(&lane, deadlock->lanes, deadlock->num_lanes, sizeof(lane),
+		       compare_lanes) != NULL;
 }
 
 static void lose(struct judge *j, const struct rankset *ranks, uint64_t stay_ns, uint32_t which,

@@ -224,23 +224,23 @@ uint32_t waitfor_find_need(const struct waitfor *w, uint32_t lane, uint32_t node
 	return found;
 }
 
+/* A need, and a lane that may have it. */
+static int compare_needs(const void *key, const void *element)
+{
+	uint32_t need = *(const uint32_t *)key;
+	const struct waitfor_lane *lane = element;
+
+	if (need < lane->first_need)
+		return -1;
+	return need - lane->first_need >= lane->num_needs;
+}
+
 uint32_t waitfor_lane_of_need(const struct waitfor *w, uint32_t need)
 {
-	uint32_t low = 0, high = (uint32_t)w->num_lanes;
+	const struct waitfor_lane *lane =
+		bsearch(&need, w->lanes, w->num_lanes, sizeof(*w->lanes), compare_needs);
 
-	/* The last lane whose needs begin at or before it: those before that have none are equal.
-	 */
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (w->lanes[middle].first_need <= need)
-			low = middle;
-		else
-			high = middle;
-	}
-	while (w->lanes[low].num_needs == 0)
-		low--;
-	return low;
+	return (uint32_t)(lane - w->lanes);
 }
 
 struct rankset *waitfor_peers(const struct waitfor *w, uint32_t n)

@@ -14,6 +14,7 @@
 
 #include "analysis/waitfor_private.h"
 #include "model/rankset.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 /* ---- Which collectives are waited in -----------------------------------------------------------
@@ -190,20 +191,19 @@ struct members {
 	size_t num_missing;
 };
 
+static int compare_started(const void *key, const void *element)
+{
+	const struct waitfor_collective *collective = element;
+
+	return *(const uint64_t *)key >= collective->number ? 1 : -1;
+}
+
 /* The first collective that it has not started. */
 static uint32_t find_bracket(const struct members *m, uint64_t started)
 {
-	uint32_t low = m->first, high = m->end;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (m->w->collectives[middle].number <= started)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return m->first + (uint32_t)sorted_first(&started, m->w->collectives + m->first,
+						 m->end - m->first, sizeof(*m->w->collectives),
+						 compare_started);
 }
 
 static uint32_t add_member(struct members *m, int rank, uint64_t started)

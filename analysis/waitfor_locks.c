@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analysis/waitfor_private.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 enum { ALL_TARGETS = -1 };
@@ -172,23 +173,15 @@ static void fill_locks(struct waitfor *w, const struct lock_holder *holders, siz
 		const struct job_comm *comm = &w->comms->comms[lock->comm];
 		const struct lock_holder key = {
 			.comm = lock->comm, .target = lock->target, .rank = -1};
-		size_t low = 0, high = num_holders;
 
 		lock->may_go_on = comm->num_views < comm->sizes[0] ||
 				  (lock->target >= 0 && !is_inside(w, lock->target));
 		if (lock->target != ALL_TARGETS)
 			lock->chain = find_lock(p, lock->comm, ALL_TARGETS, lock->is_exclusive);
 		lock->first_holder = num_ranks;
-		while (low < high) {
-			size_t middle = low + (high - low) / 2;
-
-			if (compare_holders(&holders[middle], &key) < 0)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		for (at = low; at < num_holders && holders[at].comm == lock->comm &&
-			       holders[at].target == lock->target;
+		at = sorted_first(&key, holders, num_holders, sizeof(*holders), compare_holders);
+		for (; at < num_holders && holders[at].comm == lock->comm &&
+		       holders[at].target == lock->target;
 		     at++)
 			if (lock->is_exclusive || holders[at].is_exclusive)
 				p->holder_ranks[num_ranks++] = holders[at].rank;

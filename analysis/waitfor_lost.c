@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/waitfor_private.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 enum {
@@ -251,19 +252,18 @@ static struct by_source sort_by_source(const struct waitfor *w)
 	return b;
 }
 
+static int compare_destination(const void *key, const void *element)
+{
+	int destination = *(const int *)key;
+	const struct waitfor_unreceived *message = element;
+
+	return (destination > message->destination) - (destination < message->destination);
+}
+
 static size_t first_to(const struct waitfor *w, int destination)
 {
-	size_t low = 0, high = w->num_unreceived;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (w->unreceived[middle].destination < destination)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_first(&destination, w->unreceived, w->num_unreceived, sizeof(*w->unreceived),
+			    compare_destination);
 }
 
 static void try_message(struct waitfor *w, uint32_t l, uint32_t n, uint32_t message, size_t first)

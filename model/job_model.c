@@ -9,6 +9,7 @@
 #include "model/model.h"
 #include "model/modules.h"
 #include "model/rankset.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 /* ---- Maps ------------------------------------------------------------------------------------ */
@@ -434,6 +435,26 @@ size_t job_model_find_transition(const struct job_model *jm, uint32_t from, uint
 	uint32_t index = pair_map_get(&jm->private->transition_of, pair_key(from, to));
 
 	return index == PAIR_NONE ? SIZE_MAX : index;
+}
+
+static int compare_rank(const void *key, const void *element)
+{
+	int rank = *(const int *)key;
+	const struct job_lane *lane = element;
+
+	return (rank > lane->rank) - (rank < lane->rank);
+}
+
+size_t job_model_lanes(const struct job_model *jm, int rank, size_t *num_ret)
+{
+	size_t first = sorted_first(&rank, jm->lanes, jm->num_lanes, sizeof(*jm->lanes),
+				    compare_rank);
+	size_t number = 0;
+
+	while (first + number < jm->num_lanes && jm->lanes[first + number].rank == rank)
+		number++;
+	*num_ret = number;
+	return first;
 }
 
 /* ---- Ranks ----------------------------------------------------------------------------------- */

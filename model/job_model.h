@@ -100,4 +100,8 @@ static inline size_t job_model_num_states(const struct job_model *jm)
 /* The transition's index, or SIZE_MAX. */
 size_t job_model_find_transition(const struct job_model *jm, uint32_t from, uint32_t to);
 
+/* After job_model_finish(): the index of the first lane of a rank, and how many it has; 0 of one
+ * without a model. */
+size_t job_model_lanes(const struct job_model *jm, int rank, size_t *num_ret);
+
 #endif

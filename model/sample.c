@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "model/sample.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 struct samples *samples_create(void)
@@ -30,20 +31,19 @@ struct sample *samples_add(struct samples *samples, const struct sample *sample)
 	return copy;
 }
 
+static int compare_rank(const void *key, const void *element)
+{
+	int rank = *(const int *)key;
+	const struct sample *sample = element;
+
+	return (rank > sample->rank) - (rank < sample->rank);
+}
+
 /* The first sample of a rank, or where it would be: they are sorted. */
 static size_t first_of_rank(const struct samples *samples, int rank)
 {
-	size_t low = 0, high = samples->num_samples;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (samples->samples[middle].rank < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_first(&rank, samples->samples, samples->num_samples,
+			    sizeof(*samples->samples), compare_rank);
 }
 
 const struct sample *samples_find(const struct samples *samples, int rank, pid_t tid)

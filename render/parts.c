@@ -163,15 +163,8 @@ char *parts_iterations(const struct view *view, const struct eqgroup *group)
 
 size_t parts_lanes(const struct view *view, int rank, size_t *num_ret)
 {
-	const struct job_model *jm = view->job->model;
-	size_t first = 0, number = 0;
-
-	while (jm && first < jm->num_lanes && jm->lanes[first].rank < rank)
-		first++;
-	while (jm && first + number < jm->num_lanes && jm->lanes[first + number].rank == rank)
-		number++;
-	*num_ret = number;
-	return first;
+	*num_ret = 0;
+	return view->job->model ? job_model_lanes(view->job->model, rank, num_ret) : 0;
 }
 
 uint32_t parts_group_of(const struct view *view, int rank)

@@ -10,6 +10,7 @@
 #include "analysis/verdict.h"
 #include "model/job.h"
 #include "model/rankset.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 #include "render/label.h"
 #include "render/parts.h"
@@ -18,20 +19,19 @@
 
 enum { STEP = 2, MAX_STEPS = 6 };
 
+static int compare_from(const void *key, const void *element)
+{
+	uint32_t from = *(const uint32_t *)key;
+	const struct progress_edge *edge = element;
+
+	return (from > edge->from) - (from < edge->from);
+}
+
 /* The first edge that leaves a group: edges are sorted. */
 static size_t first_edge(const struct progress_graph *graph, uint32_t from)
 {
-	size_t low = 0, high = graph->num_edges;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (graph->edges[middle].from < from)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_first(&from, graph->edges, graph->num_edges, sizeof(*graph->edges),
+			    compare_from);
 }
 
 /* The way from `start` to the nearest culprit, else to the nearest group that nothing is behind:

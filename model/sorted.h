@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Looking up in sorted arrays where bsearch() does not do: the first of several equal ones, or
+ * where something would be. Inline, so that the comparison is, too. */
+#ifndef PDB_MODEL_SORTED_H
+#define PDB_MODEL_SORTED_H
+
+#include <stddef.h>
+
+/* The index of the first of `num` elements that is not before the key; `num` if all are. The
+ * elements are of `size` bytes each; compare(key, element) is above 0 if the element is before the
+ * key, and those for which it is come first. */
+static inline size_t sorted_first(const void *key, const void *base, size_t num, size_t size,
+				  int (*compare)(const void *key, const void *element))
+{
+	size_t low = 0, high = num;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare(key, (const char *)base + middle * size) > 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+#endif
