@@ -14,6 +14,7 @@ import time
 from jobs import process
 from jobs.job import Job, JobError, ask_job
 from jobs.mpi import find_mpis, find_pdb
+from jobs.patience import Patience
 from jobs.report import Report, check
 from jobs.source import build_folder, find_program
 
@@ -59,11 +60,11 @@ def measure(pdb, mpi, command):
 def wait_until_released(job, timeout=5):
     """Ranks are released when the kernel is done with the killed tracer, which has no fixed time.
     Returns what is wrong in the end."""
-    deadline = time.monotonic() + timeout
+    patience = Patience(timeout)
     while True:
         wrong = [f"rank {rank} is stopped or traced" for rank, pid in job.pids.items()
                  if process.is_alive(pid) and process.is_stopped_or_traced(pid)]
-        if not wrong or time.monotonic() > deadline:
+        if not wrong or patience.is_over():
             return wrong
         time.sleep(0.01)
 
@@ -100,8 +101,8 @@ def _session_members(session):
 
 
 def _ends_soon(pid, timeout=10):
-    deadline = time.monotonic() + timeout
-    while process.is_alive(pid) and time.monotonic() < deadline:
+    patience = Patience(timeout)
+    while process.is_alive(pid) and not patience.is_over():
         time.sleep(0.02)
     return not process.is_alive(pid)
 
@@ -161,8 +162,8 @@ def test_kill_in_gdb(pdb, mpi, command, prepare):
 def _wait_for_gdb(master, rank_pid, timeout=60):
     """Until a gdb that waits at its prompt holds the rank. Returns gdb's pid."""
     os.set_blocking(master, False)
-    output, deadline = b"", time.monotonic() + timeout
-    while time.monotonic() < deadline:
+    output, patience = b"", Patience(timeout)
+    while not patience.is_over():
         try:
             output += os.read(master, 65536)
         except (BlockingIOError, OSError):

@@ -8,9 +8,10 @@ import threading
 import time
 
 from . import process, segment
+from .patience import Patience
 
 DEADLINE_S = 180
-ANSWER_S = 180  # a machine that stands still for a minute has been seen
+ANSWER_S = 180
 # pdb calls it a hang when a rank stays ten times longer than ever before, for a second at least in a
 # place where it has been before and for three in a new one.
 QUIET_S = 1.1
@@ -70,7 +71,7 @@ class Job:
 
     def wait_for_line(self, text, timeout=DEADLINE_S):
         """Until a line with this text has been printed. Returns it."""
-        deadline = time.monotonic() + timeout
+        patience = Patience(timeout)
         with self._changed:
             while True:
                 for line in self.lines:
@@ -78,18 +79,20 @@ class Job:
                         return line
                 if self._at_end:
                     raise JobError("the job ended early: " + " | ".join(self.lines[-5:]))
-                if not self._changed.wait(deadline - time.monotonic()):
+                if patience.is_over():
                     raise JobError(f"no line '{text}' in {timeout} s")
+                self._changed.wait(0.5)
 
     def wait_for_end(self, timeout=DEADLINE_S):
         """Until the job has ended by itself. Returns its exit status."""
-        try:
-            status = self.launcher.wait(timeout)
-        except subprocess.TimeoutExpired:
-            raise JobError(f"the job did not end in {timeout} s") from None
+        patience = Patience(timeout)
+        while self.launcher.poll() is None:
+            if patience.is_over():
+                raise JobError(f"the job did not end in {timeout} s")
+            time.sleep(0.02)
         with self._changed:
             self._changed.wait_for(lambda: self._at_end, 10)
-        return status
+        return self.launcher.returncode
 
     def find_pids(self, timeout=DEADLINE_S):
         """Until all ranks are there. The ranks' processes by rank, from their environment: of
@@ -114,13 +117,25 @@ class Job:
 
     def wait_for(self, condition, what, timeout=DEADLINE_S):
         """Until the condition holds; `what` says what is wrong if it does not come to."""
-        deadline = time.monotonic() + timeout
+        patience = Patience(timeout)
         while not condition():
             if self.launcher.poll() is not None:
                 raise JobError("the job ended early: " + " | ".join(self.output()[-5:]))
-            if time.monotonic() > deadline:
-                raise JobError(f"{what} in {timeout} s")
+            if patience.is_over():
+                raise JobError(f"{what} in {timeout} s\n{self.describe()}")
             time.sleep(0.02)
+
+    def describe(self):
+        """Where its processes are, for a person who looks for the reason."""
+        lines = ["| " + line for line in self.output()[-5:]]
+        segments = self.segments()
+        lines.append(f"launcher: {self.pid} {process.show_stack(self.pid)}")
+        for rank, pid in sorted(self.pids.items()):
+            status, one = process.read_status(pid), segments.get(rank)
+            recorded = f"life {one.life}, {one.events} events" if one else "no segment"
+            lines.append(f"rank {rank}: {pid} {status.state if status else 'gone'}, {recorded}, "
+                         f"{process.show_stack(pid)}")
+        return "\n".join("      " + line for line in lines)
 
     def segments(self):
         """By rank, of the ranks found."""
@@ -268,13 +283,18 @@ def ask(pdb, arguments, timeout=ANSWER_S, env=None):
     with subprocess.Popen([pdb, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, errors="replace",
                           env=env) as running:
-        try:
-            output, errors = running.communicate(timeout=timeout)
-            status = running.returncode
-        except subprocess.TimeoutExpired:
+        patience, status = Patience(timeout), None
+        while not patience.is_over():
+            try:
+                output, errors = running.communicate(timeout=0.5)
+                status = running.returncode
+                break
+            except subprocess.TimeoutExpired:
+                pass
+        else:
             running.kill()
             output, errors = running.communicate()
-            status, errors = None, errors + f"\n(killed after {timeout} s)"
+            errors += f"\n(killed after {timeout} s)"
     # A sanitized pdb that found something ends with a status that could be an answer's.
     if "Sanitizer" in errors or "runtime error:" in errors:
         status = None

@@ -2,6 +2,7 @@
 """What /proc says of processes."""
 
 import os
+import subprocess
 from dataclasses import dataclass
 
 
@@ -109,3 +110,15 @@ def lower_priority(pid, nice):
             file.write(str(nice))
     except OSError:
         pass
+
+
+def show_stack(pid, frames=16):
+    """Of the main thread, the names of functions from the innermost on, in one line."""
+    try:
+        text = subprocess.run(["eu-stack", "-1", "-n", str(frames), "-p", str(pid)], timeout=20,
+                              capture_output=True, text=True, errors="replace").stdout
+    except subprocess.TimeoutExpired:
+        return "(no stack: it cannot be stopped)"
+    names = [line.split()[2] for line in text.splitlines() if line.startswith("#")
+             and len(line.split()) > 2]
+    return " < ".join(names) or "(no stack)"
