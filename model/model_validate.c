@@ -78,6 +78,7 @@ static int validate_lane(const struct model *model, const struct model_lane *lan
 
 /* ---- Evidence -------------------------------------------------------------------------------- */
 
+/* Is the list there in full? SEG_ALL_MEMBERS and SEG_NO_MEMBERS are no lists. */
 static bool has_members(const struct model *model, uint32_t first, uint32_t num)
 {
 	if (num > SEG_MAX_MEMBERS)
@@ -93,6 +94,7 @@ static bool is_valid_comm(const struct model *model, const struct model_comm *co
 	    (comm->rank >= 0 && (uint32_t)comm->rank >= comm->size) ||
 	    !has_members(model, comm->members, comm->size) ||
 	    !has_members(model, comm->remote_members, comm->remote_size) ||
+	    comm->sources == SEG_ALL_MEMBERS ||
 	    !has_members(model, comm->sources, comm->num_sources) ||
 	    (comm->name && !has_string(model, comm->name)))
 		return false;

@@ -2,7 +2,8 @@
  * Who waits for whom, out of a segment: communicators and their collectives, requests, and of each
  * lane the operation in progress and the ledger of messages.
  *
- * An index beyond its table makes the segment corrupt. A value that this version does not know, or
+ * An index beyond its table makes the segment corrupt: what is not looked at here model_validate()
+ * finds. A value that this version does not know, or
  * a slot whose sequence lock cannot be had, is no error but no evidence either: a request becomes
  * SEG_REQUEST_OTHER and the operation that waits for it incomplete, an operation becomes
  * SEG_OPERATION_OTHER, a communicator loses its id, a row of the ledger counts as dropped. */
@@ -114,16 +115,6 @@ static int finish_members(struct reader *r)
 	return 0;
 }
 
-/* Is the list there in full? SEG_ALL_MEMBERS and SEG_NO_MEMBERS are no lists. */
-static bool has_members(const struct model *model, uint32_t first, uint32_t num)
-{
-	if (num > SEG_MAX_MEMBERS)
-		return false;
-	if (first == SEG_ALL_MEMBERS || first == SEG_NO_MEMBERS)
-		return true;
-	return first <= model->num_members && num <= model->num_members - first;
-}
-
 static int finish_collectives(struct reader *r, const struct seg_comm *raw, struct model_comm *comm)
 {
 	size_t num = 0;
@@ -169,10 +160,7 @@ static int finish_comm(struct reader *r, size_t index)
 		.name = raw->name ? model->strings + raw->name : NULL,
 		.is_freed = raw->is_freed != 0,
 	};
-	if (raw->site >= model->num_sites || raw->name >= model->num_strings ||
-	    !has_members(model, comm->members, comm->size) ||
-	    !has_members(model, comm->remote_members, comm->remote_size) ||
-	    !has_members(model, comm->sources, comm->num_sources))
+	if (raw->name >= model->num_strings)
 		return reader_bad_entry(r, "communicator", index);
 	if (comm->rank < 0 || (uint32_t)comm->rank >= comm->size) {
 		comm->rank = -1;

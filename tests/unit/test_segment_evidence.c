@@ -235,6 +235,7 @@ static void test_operation_in_progress(void **state)
 	X(comm_members_wrap, p->comms[ROWS].members = UINT32_MAX - 2, "communicator 2") \
 	X(comm_remote, p->comms[INTER].remote_size = 5, "communicator 3") \
 	X(comm_sources, p->comms[ROWS].num_sources = 8, "communicator 2") \
+	X(comm_sources_all, p->comms[ROWS].sources = SEG_ALL_MEMBERS, "communicator 2") \
 	X(collective_site, p->comms[ROWS].recent[2].site = NUM_SITES, "communicator 2") \
 	X(request_comm, p->requests[SENDS].comm = NUM_COMMS, "request 2") \
 	X(request_site, p->requests[SENDS].site = NUM_SITES, "request 2") \
