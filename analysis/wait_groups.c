@@ -60,6 +60,7 @@ static int compare_records(const void *a, const void *b)
 
 /* ---- Records ------------------------------------------------------------------------------ */
 
+/* Certain deadlocks come first, and one that is likely may have some of their lanes, too. */
 static uint32_t *find_deadlocks(const struct waitfor *waitfor)
 {
 	uint32_t *deadlocks = xcalloc(waitfor->num_lanes, sizeof(*deadlocks));
@@ -68,7 +69,8 @@ static uint32_t *find_deadlocks(const struct waitfor *waitfor)
 		deadlocks[l] = WAITFOR_NONE;
 	for (uint32_t d = 0; d < waitfor->num_deadlocks; d++)
 		for (size_t i = 0; i < waitfor->deadlocks[d].num_lanes; i++)
-			deadlocks[waitfor->deadlocks[d].lanes[i]] = d;
+			if (deadlocks[waitfor->deadlocks[d].lanes[i]] == WAITFOR_NONE)
+				deadlocks[waitfor->deadlocks[d].lanes[i]] = d;
 	return deadlocks;
 }
 

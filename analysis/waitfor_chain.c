@@ -127,7 +127,8 @@ static void leave_collective(struct walker *k, uint32_t c)
 	if (k->w->collectives[c].num_missing == 0 && k->w->collectives[c].num_unknown > 0) {
 		const struct rankset *unknown = k->p->unknown[k->w->collectives[c].comm];
 
-		for (int rank = rankset_first(unknown); rank >= 0; rank = rankset_next(unknown, rank))
+		for (int rank = rankset_first(unknown); rank >= 0;
+		     rank = rankset_next(unknown, rank))
 			go_to(k, k->p->first_rank + (uint32_t)rank);
 	}
 	if (node->chain != WAITFOR_NONE)
@@ -174,13 +175,20 @@ static void leave(struct walker *k, uint32_t node)
 /* ---- From start to end --------------------------------------------------------------------------
  */
 
-static void mark_cycles(struct walker *k)
+/* Certain deadlocks come first, and one that is likely may have some of their lanes, too. */
+static void mark_cycles(struct walker *k, bool takes_likely)
 {
 	k->cycle_of = xcalloc(k->w->num_lanes, sizeof(*k->cycle_of));
 	memset(k->cycle_of, 0xff, k->w->num_lanes * sizeof(*k->cycle_of));
-	for (uint32_t d = 0; d < k->w->num_deadlocks; d++)
-		for (size_t i = 0; i < k->w->deadlocks[d].num_cycle; i++)
-			k->cycle_of[k->w->deadlocks[d].cycle[i].lane] = d;
+	for (uint32_t d = 0; d < k->w->num_deadlocks; d++) {
+		const struct waitfor_deadlock *deadlock = &k->w->deadlocks[d];
+
+		if (deadlock->is_likely && !takes_likely)
+			continue;
+		for (size_t i = 0; i < deadlock->num_cycle; i++)
+			if (k->cycle_of[deadlock->cycle[i].lane] == WAITFOR_NONE)
+				k->cycle_of[deadlock->cycle[i].lane] = d;
+	}
 }
 
 /* Choose what to follow by what is known of the start, and go. */
@@ -197,7 +205,7 @@ static void walk(struct walker *k, const struct rank_lanes *start)
 	else if (is_likely_stuck)
 		k->is_released = k->p->is_likely_released;
 	if (k->is_released)
-		mark_cycles(k);
+		mark_cycles(k, !is_stuck);
 	for (uint32_t l = start->first; l < start->first + start->num; l++) {
 		k->before[l] = l;
 		k->queue[k->num_queue++] = l;

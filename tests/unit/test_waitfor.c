@@ -309,6 +309,8 @@ static void test_chains(void **state)
 		{{"a", "d0 a", "b"}, 1, "1 mismatch 0-2"},
 		{{"x", "m"}, 0, "0 outside 0"},
 		{{"ir1 ir2 v", "r0", "x"}, 0, "0 2 outside 2"},
+		{{"ir1 ir2 w", "r0", "ir0 t"}, 0, "0 1 cycle 0-1 from 0"},
+		{{"ir1 ir2 w", "r0", "ir0 t"}, 2, "2 0 1 cycle 0-1 from 1"},
 	};
 
 	(void)state;
