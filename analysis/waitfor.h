@@ -104,7 +104,7 @@ struct waitfor_collective {
 	uint32_t mismatch;    /* index in waitfor.mismatches, or WAITFOR_NONE */
 	int owner;            /* of a neighbourhood collective: the rank it is seen from; else -1 */
 	uint32_t num_missing; /* members that have not started it */
-	uint32_t num_unknown; /* members of which it is not known */
+	uint32_t num_unknown; /* members of which it is not known, other jobs' among them */
 	bool needs_all;       /* nobody goes on before all members have come */
 	bool is_stuck, is_likely_stuck;
 };
@@ -240,8 +240,8 @@ int waitfor_rank_of(const struct waitfor *waitfor, uint32_t node);
 /* The lanes of a rank: the first one's index and how many; 0 of a rank without a model. */
 size_t waitfor_lanes_of(const struct waitfor *waitfor, int rank, uint32_t *first_ret);
 
-/* Members of a collective that have not started it; those of which it is not known, in *unknown_ret
- * unless that is NULL. The caller frees both. */
+/* Members of a collective that have not started it; those of the job's ranks of which it is not
+ * known, in *unknown_ret unless that is NULL. The caller frees both. */
 struct rankset *waitfor_missing(const struct waitfor *waitfor, uint32_t collective,
 				struct rankset **unknown_ret);
 

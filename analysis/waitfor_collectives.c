@@ -266,7 +266,7 @@ static void add_others(struct members *m, bool is_all)
 {
 	const struct job_comm *comm = &m->w->comms->comms[m->comm];
 	struct waitfor_private *p = m->w->private;
-	bool has_strangers = false;
+	uint32_t num_unknown = 0;
 
 	for (int side = 0; side < 2; side++) {
 		for (size_t i = 0; i < comm->sizes[side]; i++) {
@@ -282,11 +282,11 @@ static void add_others(struct members *m, bool is_all)
 				p->unknown[m->comm] = rankset_create();
 			if (rank >= 0)
 				rankset_add(p->unknown[m->comm], rank);
-			has_strangers = true;
+			num_unknown++;
 		}
 	}
-	for (uint32_t c = m->first; has_strangers && c < m->end; c++) {
-		m->w->collectives[c].num_unknown = (uint32_t)rankset_count(p->unknown[m->comm]);
+	for (uint32_t c = m->first; num_unknown > 0 && c < m->end; c++) {
+		m->w->collectives[c].num_unknown = num_unknown;
 		p->collectives[c].may_go_on |= !is_all;
 	}
 }

@@ -404,6 +404,23 @@ static void buffer(struct job *job)
 	model_of(job, 0)->lanes[0].operation.flags = SEG_OPERATION_BUFFERED;
 }
 
+/* The third member of communicator 1 is of another MPI_COMM_WORLD, and rank 2 is not in it. */
+static void let_stranger_in(struct job *job)
+{
+	for (int r = 0; r < 2; r++) {
+		struct model *model = model_of(job, r);
+		struct model_comm *comm = &model->comms[2];
+
+		model->members = xreallocarray(model->members, model->num_members + 3,
+					       sizeof(*model->members));
+		comm->members = (uint32_t)model->num_members;
+		comm->size = 3;
+		for (int i = 0; i < 3; i++)
+			model->members[model->num_members++] = i < 2 ? i : -1;
+	}
+	model_of(job, 2)->comms[2].id = 0;
+}
+
 static void change_nothing(struct job *job)
 {
 	(void)job;
@@ -412,7 +429,7 @@ static void change_nothing(struct job *job)
 static void test_gaps(void **state)
 {
 	static const struct {
-		const char *programs[3];
+		const char *programs[4];
 		void (*damage)(struct job *job);
 		const char *stuck;
 		enum waitfor_gap gap; /* of rank 0 */
@@ -434,6 +451,7 @@ static void test_gaps(void **state)
 		{{"S1", "r0:1"}, change_nothing, "0-1", WAITFOR_COMPLETE},
 		{{"S1", "r0:1"}, buffer, "", WAITFOR_COMPLETE},
 		{{"S1", "r0:1"}, drop_rows, "", WAITFOR_OVERFLOW},
+		{{"b@1", "b@1", "x"}, let_stranger_in, "", WAITFOR_NO_MODEL},
 	};
 
 	(void)state;
