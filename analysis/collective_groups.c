@@ -24,33 +24,6 @@ struct records {
 	size_t num_records, capacity;
 };
 
-static bool is_inside(const struct job_lane *lanes, size_t num_lanes, uint32_t comm,
-		      uint64_t number)
-{
-	for (size_t i = 0; i < num_lanes; i++) {
-		const struct model_operation *operation = &lanes[i].data->operation;
-
-		if (!SEG_STATE_IS_EXIT(lanes[i].data->state) &&
-		    operation->kind == SEG_OPERATION_COLLECTIVE &&
-		    operation->transfers[0].comm == comm && operation->number == number)
-			return true;
-	}
-	return false;
-}
-
-static bool is_pending(const struct model *model, uint32_t comm, uint64_t number)
-{
-	for (size_t i = 0; i < model->num_requests; i++) {
-		const struct model_request *request = &model->requests[i];
-
-		if (request->kind == SEG_REQUEST_COLLECTIVE &&
-		    (request->flags & SEG_REQUEST_ACTIVE) && request->comm == comm &&
-		    request->ordinal == number)
-			return true;
-	}
-	return false;
-}
-
 static void add_view(struct records *all, const struct job_model *jm,
 		     const struct job_comm_view *view)
 {
@@ -79,9 +52,9 @@ static void add_view(struct records *all, const struct job_model *jm,
 			record.group.path = CALLPATH_NONE;
 			record.group.root = SEG_PEER_NONE;
 			record.group.bytes = SEG_NO_BYTES;
-		} else if (is_inside(lanes, num_lanes, local, recent->number)) {
+		} else if (model_is_in_collective(view->model, local, recent->number)) {
 			record.group.stage = COLLECTIVE_IN;
-		} else if (is_pending(view->model, local, recent->number)) {
+		} else if (model_has_begun_collective(view->model, local, recent->number)) {
 			record.group.stage = COLLECTIVE_BEGUN;
 		}
 		all->records = xgrow(all->records, all->num_records, &all->capacity,

@@ -122,13 +122,14 @@ struct waitfor_party {
 	int32_t root;         /* in the communicator, or SEG_PEER_NONE, ... */
 	uint64_t bytes;       /* or SEG_NO_BYTES */
 	uint32_t site;        /* job site of the call of the first of them */
-	bool is_waiting;      /* one of them at least is still in it */
+	bool is_waiting;      /* one of them at least is still in it, or has its request */
 };
 
 /* Members of a communicator that do different things as their collective number `number`. Only of
  * ranks that stand still, and only where somebody waits. */
 struct waitfor_mismatch {
 	enum waitfor_difference what; /* the first of these that differs */
+	bool has_all;                 /* all members have started it */
 	uint32_t comm;
 	uint64_t number;
 	struct waitfor_party *parties; /* the smallest first, ties by first rank */

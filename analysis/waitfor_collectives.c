@@ -216,20 +216,6 @@ static uint32_t add_member(struct members *m, int rank, uint64_t started)
 	return bracket;
 }
 
-static bool has_active_request(const struct job_comm_view *view)
-{
-	uint32_t local = (uint32_t)(view->comm - view->model->comms);
-
-	for (size_t i = 0; i < view->model->num_requests; i++) {
-		const struct model_request *request = &view->model->requests[i];
-
-		if (request->kind == SEG_REQUEST_COLLECTIVE && request->comm == local &&
-		    request->flags & SEG_REQUEST_ACTIVE)
-			return true;
-	}
-	return false;
-}
-
 /* May the rank still do its part of a collective that it has started? */
 static bool may_come(const struct waitfor *w, const struct job_comm_view *view)
 {
@@ -242,7 +228,8 @@ static bool may_come(const struct waitfor *w, const struct job_comm_view *view)
 		is_outside |=
 			w->lanes[l].state == WAITFOR_OUTSIDE || w->lanes[l].state == WAITFOR_POLLS;
 	}
-	return is_outside && has_active_request(view);
+	return is_outside && model_has_begun_collective(
+				     view->model, (uint32_t)(view->comm - view->model->comms), 0);
 }
 
 static void add_views(struct members *m, bool is_all)

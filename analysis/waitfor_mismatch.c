@@ -59,20 +59,14 @@ struct claims {
 	size_t *first; /* [num_numbers + 1] in claims */
 };
 
-/* Is the rank still in it, be it by the call itself or by a request that it waits for? */
+/* Is the rank still in it, be it by the call itself or by a request? */
 static bool is_in(const struct waitfor *w, int rank, uint32_t comm, uint64_t number)
 {
-	const struct rank_lanes *lanes = &w->private->ranks[rank];
+	const struct job_comm_view *view = job_comm_view(&w->comms->comms[comm], rank);
+	uint32_t local = (uint32_t)(view->comm - view->model->comms);
 
-	for (uint32_t l = lanes->first; l < lanes->first + lanes->num; l++) {
-		const struct waitfor_lane *lane = &w->lanes[l];
-
-		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
-			if (w->needs[n].comm == comm && w->needs[n].number == number &&
-			    waitfor_collective_of(w, w->needs[n].node) != WAITFOR_NONE)
-				return true;
-	}
-	return false;
+	return model_is_in_collective(view->model, local, number) ||
+	       model_has_begun_collective(view->model, local, number);
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -226,13 +220,18 @@ static void add_mismatch(struct waitfor *w, uint32_t comm, enum waitfor_differen
 	mismatch = &w->mismatches[w->num_mismatches++];
 	*mismatch = (struct waitfor_mismatch){
 		.what = what,
+		.has_all = true,
 		.comm = comm,
 		.number = claims[0].number,
 		.parties = xcalloc(MAX_PARTIES, sizeof(*mismatch->parties)),
 	};
 	for (size_t i = 0; i < num; i++) {
-		struct waitfor_party *party = find_party(mismatch, &claims[i]);
+		struct waitfor_party *party;
 
+		/* Who says nothing of its size belongs to no party. */
+		if (what == WAITFOR_OTHER_BYTES && claims[i].bytes == SEG_NO_BYTES)
+			continue;
+		party = find_party(mismatch, &claims[i]);
 		rankset_add(party->ranks, claims[i].rank);
 		party->is_waiting =
 			party->is_waiting || is_in(w, claims[i].rank, comm, claims[i].number);
@@ -246,8 +245,11 @@ static void refer(struct waitfor *w, uint32_t first, uint32_t end, size_t first_
 {
 	for (uint32_t c = first; c < end; c++)
 		for (size_t m = first_mismatch; m < w->num_mismatches; m++)
-			if (w->mismatches[m].number == w->collectives[c].number)
+			if (w->mismatches[m].number == w->collectives[c].number) {
 				w->collectives[c].mismatch = (uint32_t)m;
+				w->mismatches[m].has_all &= w->collectives[c].num_missing == 0 &&
+							    w->collectives[c].num_unknown == 0;
+			}
 }
 
 static void find_in_comm(struct waitfor *w, uint32_t first, uint32_t end, size_t *capacity)

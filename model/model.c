@@ -30,6 +30,32 @@ int model_num_transfers(enum seg_operation_kind kind)
 	return 0;
 }
 
+bool model_is_in_collective(const struct model *model, uint32_t comm, uint64_t number)
+{
+	for (size_t i = 0; i < model->num_lanes; i++) {
+		const struct model_operation *operation = &model->lanes[i].operation;
+
+		if (!SEG_STATE_IS_EXIT(model->lanes[i].state) &&
+		    operation->kind == SEG_OPERATION_COLLECTIVE &&
+		    operation->transfers[0].comm == comm && operation->number == number)
+			return true;
+	}
+	return false;
+}
+
+bool model_has_begun_collective(const struct model *model, uint32_t comm, uint64_t number)
+{
+	for (size_t i = 0; i < model->num_requests; i++) {
+		const struct model_request *request = &model->requests[i];
+
+		if (request->kind == SEG_REQUEST_COLLECTIVE &&
+		    (request->flags & SEG_REQUEST_ACTIVE) && request->comm == comm &&
+		    (number == 0 || request->ordinal == number))
+			return true;
+	}
+	return false;
+}
+
 void model_borrow_tables(struct model *model, struct model *lender)
 {
 	model->lender = lender;

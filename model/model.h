@@ -170,6 +170,11 @@ struct model {
 /* How many of transfers[] an operation of this kind uses. */
 int model_num_transfers(enum seg_operation_kind kind);
 
+/* Is a thread inside collective `number` of comms[comm], by a call that does not return before? */
+bool model_is_in_collective(const struct model *model, uint32_t comm, uint64_t number);
+/* Is there a request of it that has been started and not completed? number 0: of any. */
+bool model_has_begun_collective(const struct model *model, uint32_t comm, uint64_t number);
+
 struct model *model_create(void);
 /* NULL is fine. A model whose tables are lent lives on until the last borrower is destroyed. */
 void model_destroy(struct model *model);

@@ -168,6 +168,11 @@ static const struct situation situations[] = {
 	{"different roots", {"{9 a} d0 a", "{9 a} d1 a"}, "", "mismatch", "0-1"},
 	{"one root that differs", {"d0 a", "d0 a", "d2 a"}, "", "mismatch", "2"},
 	{"different sizes", {"a:8", "a:8", "a:4 b"}, "", "mismatch", "2"},
+	{"different sizes, but what is waited for is another",
+	 {"a:8", "a:4", "x"},
+	 "",
+	 "computation",
+	 "2"},
 	{"communicators in other orders", {"b@1 b@2", "b@2 b@1"}, "0-1", "deadlock", "0-1"},
 	{"communicators in one order", {"b@1 b@2 m", "b@1 b@2 m"}, "", "none", ""},
 	{"a collective left out", {"{20 a b@1}", "{9 a b@1} =1 b@1"}, "0-1", "deadlock", "1"},
@@ -474,6 +479,69 @@ static void test_gaps(void **state)
 	}
 }
 
+/* ---- Mismatches --------------------------------------------------------------------------------
+ */
+
+static void know_no_size(struct job *job)
+{
+	model_of(job, 0)->comms[0].recent[0].bytes = SEG_NO_BYTES;
+}
+
+static void come_without_waiting(struct job *job)
+{
+	struct model *model = model_of(job, 2);
+
+	model->comms[0].recent[0] = (struct model_collective){
+		.number = 1, .bytes = 4, .site = model->lanes[0].state / 2, .root = SEG_PEER_NONE};
+	model->comms[0].collectives = 1;
+	model->requests = xcalloc(1, sizeof(*model->requests));
+	model->num_requests = 1;
+	model->requests[0] = (struct model_request){.kind = SEG_REQUEST_COLLECTIVE,
+						    .flags = SEG_REQUEST_ACTIVE,
+						    .ordinal = 1,
+						    .lane = 0};
+}
+
+/* Parties as "ranks", with "!" where nobody is in it any more. */
+static void test_parties(void **state)
+{
+	static const struct {
+		const char *programs[5];
+		void (*damage)(struct job *job);
+		const char *parties;
+	} cases[] = {
+		{{"a:8", "a:8", "a:4"}, change_nothing, "2 0-1 "},
+		{{"a:8", "a:8", "a:4"}, know_no_size, "1 2 "},
+		{{"a:8", "a:8", "x"}, come_without_waiting, "2 0-1 "},
+		{{"{9 a} b m", "{9 a} d0 s0"}, change_nothing, "0 1! "},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct job *job = run(cases[i].programs, 5000);
+		struct answer a;
+		char *text;
+		size_t length;
+		FILE *out = open_memstream(&text, &length);
+
+		cases[i].damage(job);
+		a = judge_job(job);
+		print_message("case %zu\n", i);
+		assert_int_equal(a.waitfor->num_mismatches, 1);
+		for (size_t k = 0; k < a.waitfor->mismatches[0].num_parties; k++) {
+			const struct waitfor_party *party = &a.waitfor->mismatches[0].parties[k];
+			char *ranks = rankset_encode(party->ranks, 0);
+
+			fprintf(out, "%s%s ", ranks, party->is_waiting ? "" : "!");
+			free(ranks);
+		}
+		fclose(out);
+		assert_string_equal(text, cases[i].parties);
+		free(text);
+		forget(&a);
+	}
+}
+
 /* ---- Threads -----------------------------------------------------------------------------------
  */
 
@@ -650,10 +718,15 @@ static void test_unreceived(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_situations), cmocka_unit_test(test_needs),
-		cmocka_unit_test(test_chains),     cmocka_unit_test(test_gaps),
-		cmocka_unit_test(test_threads),    cmocka_unit_test(test_intercommunicator),
-		cmocka_unit_test(test_patience),   cmocka_unit_test(test_awaited),
+		cmocka_unit_test(test_situations),
+		cmocka_unit_test(test_needs),
+		cmocka_unit_test(test_chains),
+		cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_parties),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_intercommunicator),
+		cmocka_unit_test(test_patience),
+		cmocka_unit_test(test_awaited),
 		cmocka_unit_test(test_unreceived),
 	};
 
