@@ -29,10 +29,10 @@ static void add_view(struct records *all, const struct job_model *jm,
 {
 	size_t num_lanes;
 	const struct job_lane *lanes = jm->lanes + job_model_lanes(jm, view->rank, &num_lanes);
-	uint32_t local = (uint32_t)(view->comm - view->model->comms);
+	uint32_t local = view->local;
 
 	for (size_t i = 0; i < SEG_RECENT && num_lanes; i++) {
-		const struct model_collective *recent = &view->comm->recent[i];
+		const struct model_collective *recent = &job_comm_seen(view)->recent[i];
 		const struct job_site *site = &jm->sites[lanes[0].site_map[recent->site]];
 		struct record record = {
 			.rank = view->rank,

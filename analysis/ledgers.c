@@ -61,6 +61,12 @@ static const struct model_ledger *get_row(const struct ledgers *ledgers, int ran
 	return &ledgers->jm->lanes[l].data->ledger[number];
 }
 
+/* All lanes of a rank have one model. */
+static int32_t get_peer(const struct ledgers *ledgers, int rank, const struct model_ledger *row)
+{
+	return model_ledger_peer(ledgers->jm->lanes[ledgers->ranks[rank].first].model, row);
+}
+
 static void make_index(struct ledgers *ledgers, int rank)
 {
 	const struct rank_lanes *lanes = &ledgers->ranks[rank];
@@ -79,7 +85,7 @@ static void make_index(struct ledgers *ledgers, int rank)
 
 		for (size_t i = 0; i < lane->num_ledger; i++) {
 			const struct model_ledger *row = &lane->ledger[i];
-			uint32_t at = hash_key(row->comm, row->peer, row->tag);
+			uint32_t at = hash_key(row->comm, get_peer(ledgers, rank, row), row->tag);
 
 			while (index->slots[at & (index->num_slots - 1)])
 				at++;
@@ -100,7 +106,7 @@ struct ledger_row ledgers_find(struct ledgers *ledgers, int rank, uint32_t comm,
 	for (; (number = index->slots[at & (index->num_slots - 1)]) != 0; at++) {
 		const struct model_ledger *row = get_row(ledgers, rank, number - 1);
 
-		if (row->comm != comm || row->peer != peer || row->tag != tag)
+		if (row->comm != comm || row->tag != tag || get_peer(ledgers, rank, row) != peer)
 			continue;
 		sum.sends += row->sends;
 		sum.sends_done += row->sends_done;
@@ -111,6 +117,12 @@ struct ledger_row ledgers_find(struct ledgers *ledgers, int rank, uint32_t comm,
 		sum.num_lanes++;
 	}
 	return sum;
+}
+
+struct ledger_row ledgers_find_like(struct ledgers *ledgers, int rank,
+				    const struct model_ledger *row)
+{
+	return ledgers_find(ledgers, rank, row->comm, get_peer(ledgers, rank, row), row->tag);
 }
 
 bool ledgers_has_dropped(const struct ledgers *ledgers, int rank)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct job_model;
+struct model_ledger;
 
 /* Sums over the lanes that have this row, as in struct model_ledger. */
 struct ledger_row {
@@ -33,6 +34,10 @@ void ledgers_destroy(struct ledgers *ledgers); /* NULL is fine */
  * rank in it or enum seg_peer, tag or enum seg_tag. All zero if there is none. */
 struct ledger_row ledgers_find(struct ledgers *ledgers, int rank, uint32_t comm, int32_t peer,
 			       int32_t tag);
+
+/* The sum of those that count the same as `row`, one of the rank's own, in any of its lanes. */
+struct ledger_row ledgers_find_like(struct ledgers *ledgers, int rank,
+				    const struct model_ledger *row);
 
 /* Did the rank have messages that no row counts? */
 bool ledgers_has_dropped(const struct ledgers *ledgers, int rank);

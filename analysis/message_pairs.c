@@ -41,10 +41,10 @@ static void add_row(struct builder *builder, const struct job_comms *comms,
 		.tag = row->tag,
 		.is_comparable = row->cancelled == 0,
 	};
-	int peer = SEG_PEER_ANY;
+	int peer = model_ledger_peer(lane->model, row);
 
-	if (row->peer != SEG_PEER_ANY)
-		peer = job_comms_peer(comms, lane->model, row->comm, row->peer);
+	if (peer != SEG_PEER_ANY)
+		peer = job_comms_peer(comms, lane->model, row->comm, peer);
 	if (row->sends) {
 		struct message_pair sent = half;
 

@@ -25,13 +25,10 @@
 
 static void find_longest(const struct job_lane *lane, struct lane_fact *fact)
 {
-	uint32_t state = lane->data->state;
+	struct model_stay longest = model_lane_longest(lane->model, lane->data);
 
-	fact->longest_ns = lane->data->longest_ns[state];
-	fact->is_new = fact->longest_ns == 0;
-	for (size_t s = state & 1; fact->is_new && s < 2 * lane->model->num_sites; s += 2)
-		if (lane->data->longest_ns[s] > fact->longest_ns)
-			fact->longest_ns = lane->data->longest_ns[s];
+	fact->longest_ns = longest.ns;
+	fact->is_new = longest.ns == 0 || longest.state != lane->data->state;
 }
 
 static void find_facts(struct judge *j)

@@ -170,10 +170,10 @@ static bool has_no_collectives(const struct waitfor_private *p, int rank)
 	if (rank < 0 || (size_t)rank >= p->num_ranks || p->ranks[rank].num == 0)
 		return false;
 	model = p->jm->lanes[p->ranks[rank].first].model;
-	if (model->dropped_comms > 0 || model->num_comms == 0)
+	if (model->program->dropped_comms > 0 || model->num_comms == 0)
 		return false;
 	for (size_t i = 0; i < model->num_comms; i++)
-		if (model->comms[i].id == 0)
+		if (model_comm(model, i)->id == 0)
 			return false;
 	return true;
 }
@@ -229,7 +229,7 @@ static bool may_come(const struct waitfor *w, const struct job_comm_view *view)
 			w->lanes[l].state == WAITFOR_OUTSIDE || w->lanes[l].state == WAITFOR_POLLS;
 	}
 	return is_outside && model_has_begun_collective(
-				     view->model, (uint32_t)(view->comm - view->model->comms), 0);
+				     view->model, view->local, 0);
 }
 
 static void add_views(struct members *m, bool is_all)
@@ -239,7 +239,7 @@ static void add_views(struct members *m, bool is_all)
 
 	for (size_t i = 0; i < comm->num_views; i++) {
 		const struct job_comm_view *view = &comm->views[i];
-		uint32_t bracket = add_member(m, view->rank, view->comm->collectives);
+		uint32_t bracket = add_member(m, view->rank, job_comm_seen(view)->collectives);
 
 		if (!is_all && bracket > end && may_come(m->w, view))
 			end = bracket;
@@ -330,22 +330,21 @@ static void find_missing_sources(struct waitfor *w, uint32_t c)
 	struct collective_node *node = &p->collectives[c];
 	const struct job_comm *jc = &w->comms->comms[collective->comm];
 	const struct job_comm_view *view = job_comm_view(jc, collective->owner);
-	const struct model_comm *comm = view->comm;
+	const struct model_comm *comm = job_comm_seen(view);
 
 	node->chain = WAITFOR_NONE;
 	node->first_missing = p->num_missing;
 	node->may_go_on = comm->num_sources > 0 && comm->sources == SEG_NO_MEMBERS;
 	for (uint32_t i = 0; i < comm->num_sources && !node->may_go_on; i++) {
-		int32_t source = view->model->members[comm->sources + i];
+		int32_t source = model_members(view->model, comm->sources)[i];
 		const struct job_comm_view *other;
 		int rank;
 
 		if (source < 0)
 			continue;
-		rank = job_comms_peer(w->comms, view->model, (uint32_t)(comm - view->model->comms),
-				      source);
+		rank = job_comms_peer(w->comms, view->model, view->local, source);
 		other = rank < 0 ? NULL : job_comm_view(jc, rank);
-		if (other ? other->comm->collectives < collective->number
+		if (other ? job_comm_seen(other)->collectives < collective->number
 			  : has_no_collectives(p, rank))
 			add_missing(p, rank);
 		else if (!other || may_come(w, other))

@@ -43,13 +43,13 @@ static void look_at_row(struct searcher *s, int source, int destination, uint32_
 	if (s->p->ranks[destination].num == 0 || ledgers_has_dropped(s->p->ledgers, destination))
 		return;
 	if (s->p->ranks[source].num > 1)
-		sent = ledgers_find(s->p->ledgers, source, row->comm, row->peer, row->tag).sends;
+		sent = ledgers_find_like(s->p->ledgers, source, row).sends;
 	if (sent <= row->cancelled)
 		return;
 	sent -= row->cancelled;
 	most = 0;
 	if (view) {
-		uint32_t local = (uint32_t)(view->comm - view->model->comms);
+		uint32_t local = view->local;
 
 		got = ledgers_find(s->p->ledgers, destination, local, rank_in_comm, row->tag);
 		many = ledgers_find(s->p->ledgers, destination, local, rank_in_comm, SEG_TAG_MANY);
@@ -98,11 +98,12 @@ static void look_at_lane(struct searcher *s, uint32_t l)
 		}
 		if (comm == SEG_NO_COMM)
 			continue;
-		destination = job_comms_peer(s->w->comms, lane->model, local, row->peer);
+		destination = job_comms_peer(s->w->comms, lane->model, local,
+					     model_ledger_peer(lane->model, row));
 		if (destination >= 0 && (size_t)destination < s->p->num_ranks &&
 		    is_taken(s, lane->rank, destination))
 			look_at_row(s, lane->rank, destination, comm, row,
-				    lane->model->comms[local].rank);
+				    model_comm_rank(lane->model, local));
 	}
 }
 

@@ -48,7 +48,7 @@ static bool find_ends(struct waitfor *w, const struct wait_call *call, struct en
 		*gap = WAITFOR_NO_COMM;
 		return false;
 	}
-	ends->rank_here = lane->model->comms[transfer->comm].rank;
+	ends->rank_here = model_comm_rank(lane->model, transfer->comm);
 	if (ends->rank_here < 0) {
 		*gap = WAITFOR_NO_COMM;
 		return false;
@@ -61,7 +61,7 @@ static bool find_ends(struct waitfor *w, const struct wait_call *call, struct en
 		return false;
 	}
 	view = job_comm_view(&w->comms->comms[ends->comm], ends->there);
-	ends->comm_there = view ? (uint32_t)(view->comm - view->model->comms) : SEG_NO_COMM;
+	ends->comm_there = view ? view->local : SEG_NO_COMM;
 	return true;
 }
 
@@ -99,7 +99,7 @@ static bool has_counts(const struct waitfor *w, const struct ends *ends, enum wa
 		*gap = WAITFOR_NO_MODEL;
 	else if (ledgers_has_dropped(p->ledgers, ends->there) ||
 		 (ends->comm_there == SEG_NO_COMM &&
-		  p->jm->lanes[lanes->first].model->dropped_comms))
+		  p->jm->lanes[lanes->first].model->program->dropped_comms))
 		*gap = WAITFOR_OVERFLOW;
 	else
 		return true;

@@ -63,7 +63,7 @@ struct claims {
 static bool is_in(const struct waitfor *w, int rank, uint32_t comm, uint64_t number)
 {
 	const struct job_comm_view *view = job_comm_view(&w->comms->comms[comm], rank);
-	uint32_t local = (uint32_t)(view->comm - view->model->comms);
+	uint32_t local = view->local;
 
 	return model_is_in_collective(view->model, local, number) ||
 	       model_has_begun_collective(view->model, local, number);
@@ -127,7 +127,7 @@ static void collect(const struct waitfor *w, uint32_t comm, struct claims *claim
 
 	for (size_t i = 0; i < jc->num_views; i++) {
 		const struct job_comm_view *view = &jc->views[i];
-		const struct model_collective *recent = view->comm->recent;
+		const struct model_collective *recent = job_comm_seen(view)->recent;
 
 		for (int k = 0; k < SEG_RECENT && p->is_static[view->rank] &&
 				recent[k].number >= claims->numbers[0];

@@ -95,7 +95,7 @@ static void collect(struct settler *s)
 
 /* Messages of the row that the wildcard may get. */
 static void compare(struct settler *s, struct wildcard *wildcard, int source, int destination,
-		    const struct model_ledger *row, const struct model_comm *comm)
+		    const struct model_ledger *row, int32_t rank_in_comm)
 {
 	const struct job_comm_view *view;
 	struct ledger_row got;
@@ -109,13 +109,13 @@ static void compare(struct settler *s, struct wildcard *wildcard, int source, in
 	view = job_comm_view(&s->w->comms->comms[wildcard->comm], destination);
 	if (!view)
 		return;
-	local = (uint32_t)(view->comm - view->model->comms);
-	got = ledgers_find(s->p->ledgers, destination, local, comm->rank, row->tag);
+	local = view->local;
+	got = ledgers_find(s->p->ledgers, destination, local, rank_in_comm, row->tag);
 	gone = wildcard->is_last_posted ? got.receives : got.receives_done;
 	gone = (gone > got.cancelled ? gone - got.cancelled : 0) + got.taken;
 	sent = row->sends;
 	if (s->p->ranks[source].num > 1)
-		sent = ledgers_find(s->p->ledgers, source, row->comm, row->peer, row->tag).sends;
+		sent = ledgers_find_like(s->p->ledgers, source, row).sends;
 	wildcard->is_met |= sent > gone;
 }
 
@@ -135,7 +135,8 @@ static void go_through_lane(struct settler *s, const struct job_lane *lane)
 		}
 		if (comm == SEG_NO_COMM)
 			continue;
-		destination = job_comms_peer(s->w->comms, lane->model, local, row->peer);
+		destination = job_comms_peer(s->w->comms, lane->model, local,
+					     model_ledger_peer(lane->model, row));
 		if (destination < 0 || (size_t)destination >= s->p->num_ranks)
 			continue;
 		for (uint32_t k = s->first[destination]; k < s->first[destination + 1]; k++) {
@@ -146,7 +147,7 @@ static void go_through_lane(struct settler *s, const struct job_lane *lane)
 			    (wildcard->tag == SEG_TAG_ANY || wildcard->tag == row->tag ||
 			     row->tag == SEG_TAG_MANY))
 				compare(s, wildcard, lane->rank, destination, row,
-					&lane->model->comms[local]);
+					model_comm_rank(lane->model, local));
 		}
 	}
 }

@@ -105,7 +105,7 @@ static void make_worlds(struct job_comms_private *p)
 
 	for (size_t i = 0; i < p->num_members; i++) {
 		const struct model *model = p->members[i].of->model;
-		uint64_t key = hash_text(model->job);
+		uint64_t key = hash_text(model->program->job);
 		uint32_t found = pair_map_get(&world_of, key);
 		size_t size = model->size > 0 ? (size_t)model->size : 0;
 
@@ -176,7 +176,7 @@ static int world_to_job(const struct world *world, int64_t world_rank)
  * selves: the ids of those of this rank. */
 static bool is_self(const struct model *model, size_t index, struct pair_map *selves)
 {
-	const struct model_comm *comm = &model->comms[index];
+	const struct model_comm *comm = model_comm(model, index);
 	bool is_one = index == 1 ? comm->kind == SEG_COMM_INTRA
 				 : comm->size == 1 && comm->remote_size == 0 &&
 					   pair_map_get(selves, comm->parent_id) != PAIR_NONE;
@@ -191,7 +191,7 @@ static bool has_strangers(const struct model *model, uint32_t first, uint32_t nu
 	if (first == SEG_ALL_MEMBERS || first == SEG_NO_MEMBERS)
 		return false;
 	for (uint32_t i = 0; i < num; i++)
-		if (model->members[first + i] < 0)
+		if (model_members(model, first)[i] < 0)
 			return true;
 	return false;
 }
@@ -276,7 +276,7 @@ static void add_local(struct job_comms_private *p, const struct member *member, 
 		      struct pair_map *selves)
 {
 	const struct model *model = member->of->model;
-	const struct model_comm *comm = &model->comms[index];
+	const struct model_comm *comm = model_comm(model, index);
 	uint32_t *locals = &p->locals[member->first];
 	struct draft *draft;
 
@@ -327,6 +327,8 @@ static void begin_lists(struct job_comms_private *p, struct draft *draft)
 static bool fill_list(struct list *list, const struct world *world, uint32_t number,
 		      const struct model *model, uint32_t first)
 {
+	const int32_t *members = NULL;
+
 	if (!list->ranks && first == SEG_ALL_MEMBERS && list->size <= world->size) {
 		list->ranks = world->ranks;
 		list->is_shared = true;
@@ -337,9 +339,10 @@ static bool fill_list(struct list *list, const struct world *world, uint32_t num
 	    first == SEG_NO_MEMBERS)
 		return true;
 	list->filled_by = number;
+	if (first != SEG_ALL_MEMBERS)
+		members = model_members(model, first);
 	for (size_t i = 0; i < list->size; i++) {
-		int rank = world_to_job(
-			world, first == SEG_ALL_MEMBERS ? (int64_t)i : model->members[first + i]);
+		int rank = world_to_job(world, members ? members[i] : (int64_t)i);
 
 		if (rank >= 0 && list->ranks[i] >= 0 && list->ranks[i] != rank)
 			return false;
@@ -363,7 +366,7 @@ static bool put_self(struct list *list, int at, int rank)
 
 /* Which group of an intercommunicator the member is in: one that has it at its rank, or else one
  * that could. -1: neither, or both. */
-static int find_side(const struct draft *draft, const struct model_comm *comm, int rank)
+static int find_side(const struct draft *draft, const struct model_comm *comm, int own, int rank)
 {
 	bool may_be[2];
 
@@ -374,8 +377,8 @@ static int find_side(const struct draft *draft, const struct model_comm *comm, i
 
 		may_be[side] = comm->size == list->size &&
 			       comm->remote_size == draft->lists[!side].size &&
-			       (size_t)comm->rank < list->size && list->ranks[comm->rank] < 0;
-		if ((size_t)comm->rank < list->size && list->ranks[comm->rank] == rank)
+			       (size_t)own < list->size && list->ranks[own] < 0;
+		if ((size_t)own < list->size && list->ranks[own] == rank)
 			return side;
 	}
 	return may_be[0] == may_be[1] ? -1 : may_be[1];
@@ -385,8 +388,9 @@ static void add_view(struct job_comms_private *p, const struct member *member, s
 {
 	uint32_t *local = &p->locals[member->first + index];
 	const struct model *model = member->of->model;
-	const struct model_comm *comm = &model->comms[index];
+	const struct model_comm *comm = model_comm(model, index);
 	const struct world *world = &p->worlds[member->world];
+	int32_t own = model_comm_rank(model, index);
 	struct draft *draft;
 	int side;
 
@@ -395,21 +399,21 @@ static void add_view(struct job_comms_private *p, const struct member *member, s
 	draft = &p->drafts[*local >> 1];
 	if (draft->is_bad)
 		return;
-	side = find_side(draft, comm, member->rank);
-	if (side < 0 || comm->rank < 0 || draft->lists[side].size != comm->size ||
+	side = find_side(draft, comm, own, member->rank);
+	if (side < 0 || own < 0 || draft->lists[side].size != comm->size ||
 	    !fill_list(&draft->lists[side], world, member->world, model, comm->members) ||
 	    (comm->kind == SEG_COMM_INTER &&
 	     !fill_list(&draft->lists[!side], world, member->world, model, comm->remote_members)) ||
-	    !put_self(&draft->lists[side], comm->rank, member->rank)) {
+	    !put_self(&draft->lists[side], own, member->rank)) {
 		draft->is_bad = true;
 		return;
 	}
 	*local |= (uint32_t)side;
 	draft->comm.views[draft->comm.num_views++] = (struct job_comm_view){
 		.rank = member->rank,
-		.side = side,
+		.side = (uint32_t)side,
+		.local = (uint32_t)index,
 		.model = model,
-		.comm = comm,
 	};
 }
 
@@ -645,6 +649,11 @@ int job_comms_peer(const struct job_comms *comms, const struct model *model, uin
 	comm = &comms->comms[found >> 1];
 	side = comm->kind == SEG_COMM_INTER ? !(found & 1) : 0;
 	return (size_t)peer < comm->sizes[side] ? comm->groups[side][peer] : -1;
+}
+
+const struct model_comm *job_comm_seen(const struct job_comm_view *view)
+{
+	return model_comm(view->model, view->local);
 }
 
 const struct job_comm_view *job_comm_view(const struct job_comm *comm, int rank)

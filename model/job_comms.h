@@ -15,10 +15,10 @@ struct model_comm;
 
 /* What one rank knows of it. */
 struct job_comm_view {
-	int rank; /* of the job */
-	int side; /* of an intercommunicator: which of the groups is its own; else 0 */
+	int rank;	    /* of the job */
+	uint32_t side : 1;  /* of an intercommunicator: which of the groups is its own; else 0 */
+	uint32_t local : 31; /* index in the model's communicators */
 	const struct model *model;
-	const struct model_comm *comm; /* into model->comms */
 };
 
 struct job_comm {
@@ -59,6 +59,9 @@ uint32_t job_comms_find(const struct job_comms *comms, const struct model *model
  * that are left out. */
 int job_comms_peer(const struct job_comms *comms, const struct model *model, uint32_t local,
 		   int32_t peer);
+
+/* What the view's rank knows of it, see model_comm(). */
+const struct model_comm *job_comm_seen(const struct job_comm_view *view);
 
 /* The view of a rank, or NULL: no member, or one without a model. */
 const struct job_comm_view *job_comm_view(const struct job_comm *comm, int rank);

@@ -214,13 +214,13 @@ static uint64_t hash_tables(const struct model *model)
 /* The segment keeps the end of a long path. */
 static bool is_executable(const struct model *model, const char *path)
 {
-	size_t length = strlen(model->executable), path_length = strlen(path);
+	size_t length = strlen(model->program->executable), path_length = strlen(path);
 
 	if (length == 0 || path_length < length)
 		return false;
-	if (length < sizeof(model->executable) - 1 && path_length != length)
+	if (length < sizeof(model->program->executable) - 1 && path_length != length)
 		return false;
-	return strcmp(path + path_length - length, model->executable) == 0;
+	return strcmp(path + path_length - length, model->program->executable) == 0;
 }
 
 static void map_modules(struct job_model *jm, struct shape *shape)

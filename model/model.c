@@ -3,11 +3,15 @@
 #include <string.h>
 
 #include "model/model.h"
+#include "model/model_pool.h"
 #include "model/xalloc.h"
 
 struct model *model_create(void)
 {
-	return xcalloc(1, sizeof(struct model));
+	struct model *model = xcalloc(1, sizeof(*model));
+
+	model->program = xcalloc(1, sizeof(*model->program));
+	return model;
 }
 
 int model_num_transfers(enum seg_operation_kind kind)
@@ -70,11 +74,11 @@ void model_borrow_tables(struct model *model, struct model *lender)
 	model->num_sites = lender->num_sites;
 }
 
-void model_lend(struct model *lender, void *table)
+void model_use_pool(struct model *model, struct model_pool *pool)
 {
-	lender->lent = xgrow(lender->lent, lender->num_lent, &lender->lent_capacity,
-			     sizeof(*lender->lent));
-	lender->lent[lender->num_lent++] = table;
+	free(model->program);
+	model->program = NULL;
+	model->pool = model_pool_use(pool);
 }
 
 static void *copy(const void *from, size_t num, size_t size)
@@ -90,35 +94,87 @@ void model_own_lane_tables(const struct model *model, struct model_lane *lane)
 {
 	if (!lane->is_borrowing)
 		return;
-	lane->transitions = copy(lane->transitions, lane->num_transitions, sizeof(*lane->transitions));
 	lane->state_polls = copy(lane->state_polls, 2 * model->num_sites, sizeof(*lane->state_polls));
 	lane->ring = copy(lane->ring, lane->num_ring, sizeof(*lane->ring));
 	lane->is_borrowing = false;
+}
+
+const struct model_comm *model_comm(const struct model *model, size_t index)
+{
+	return model->pool_comms ? &model->pool->comms[model->pool_comms[index]]
+				 : &model->comms[index];
+}
+
+int32_t model_comm_rank(const struct model *model, size_t index)
+{
+	const struct model_comm *comm = model_comm(model, index);
+	int32_t from_world = comm->members == SEG_ALL_MEMBERS ? model->rank : 0;
+
+	return model->pool_comms ? model->pool_ranks[index] + from_world : comm->rank;
+}
+
+const int32_t *model_members(const struct model *model, uint32_t first)
+{
+	if (first == MODEL_OWN_MEMBER)
+		return &model->rank;
+	return (model->pool_comms ? model->pool->members : model->members) + first;
+}
+
+int32_t model_ledger_peer(const struct model *model, const struct model_ledger *row)
+{
+	int32_t peer;
+
+	if (!row->is_distance)
+		return row->peer;
+	peer = row->comm < model->num_comms ? model_comm_rank(model, row->comm) : 0;
+	peer = row->peer + (peer > 0 ? peer : 0);
+	return peer < 0 ? SEG_PEER_NONE : peer;
+}
+
+uint64_t model_lane_stay(const struct model_lane *lane, uint32_t state)
+{
+	if (lane->longest_ns)
+		return lane->longest_ns[state];
+	return state == lane->longest.state ? lane->longest.ns : 0;
+}
+
+struct model_stay model_lane_longest(const struct model *model, const struct model_lane *lane)
+{
+	struct model_stay stay = {.state = lane->state};
+
+	if (!lane->longest_ns)
+		return lane->longest;
+	stay.ns = lane->longest_ns[lane->state];
+	if (stay.ns)
+		return stay;
+	for (uint32_t s = lane->state & 1; s < 2 * model->num_sites; s += 2)
+		if (lane->longest_ns[s] > stay.ns)
+			stay = (struct model_stay){s, lane->longest_ns[s]};
+	return stay;
 }
 
 static void destroy_tables(struct model *model)
 {
 	for (size_t i = 0; i < model->num_modules; i++)
 		free(model->modules[i].path);
-	for (size_t i = 0; i < model->num_lent; i++)
-		free(model->lent[i]);
-	free(model->lent);
 	free(model->strings);
 	free(model->modules);
 	free(model->frames);
 	free(model->sites);
 }
 
-static void destroy_lane(struct model_lane *lane)
+static void destroy_lane(const struct model *model, struct model_lane *lane)
 {
 	free(lane->operation.waited);
-	free(lane->ledger);
 	free(lane->longest_ns);
-	if (lane->is_borrowing)
-		return;
-	free(lane->transitions);
-	free(lane->state_polls);
-	free(lane->ring);
+	if (!model->pool) {
+		free(lane->ledger);
+		free(lane->transitions);
+	}
+	if (!lane->is_borrowing) {
+		free(lane->state_polls);
+		free(lane->ring);
+	}
 }
 
 void model_destroy(struct model *model)
@@ -135,7 +191,10 @@ void model_destroy(struct model *model)
 	else
 		destroy_tables(model);
 	for (size_t i = 0; i < model->num_lanes; i++)
-		destroy_lane(&model->lanes[i]);
+		destroy_lane(model, &model->lanes[i]);
+	if (!model->pool)
+		free(model->program);
+	model_pool_release(model->pool);
 	free(model->comms);
 	free(model->members);
 	free(model->requests);

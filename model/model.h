@@ -10,6 +10,8 @@
 
 #include "model/segment.h"
 
+struct model_pool;
+
 struct model_module {
 	char *path;
 	uint8_t build_id[32];
@@ -45,8 +47,8 @@ struct model_comm {
 	uint64_t id, parent_id;
 	enum seg_comm_kind kind;
 	uint32_t site, ordinal;
-	int32_t rank; /* -1: not known */
-	uint32_t size, members; /* into model.members, or SEG_ALL_MEMBERS, SEG_NO_MEMBERS */
+	int32_t rank; /* -1: not known; see model_comm_rank() */
+	uint32_t size, members; /* see model_members(), or SEG_ALL_MEMBERS, SEG_NO_MEMBERS */
 	uint32_t remote_size, remote_members;
 	uint32_t num_sources, sources;
 	const char *name; /* NULL: none; points into `strings` */
@@ -87,8 +89,10 @@ struct model_operation {
 /* A row of a lane's ledger, as in struct seg_ledger. */
 struct model_ledger {
 	uint32_t comm;
-	int32_t peer, tag;
+	int32_t peer; /* see model_ledger_peer() */
+	int32_t tag;
 	uint32_t cancelled;
+	bool is_distance; /* of the pool: the peer is that many ranks above the own one in comm */
 	uint64_t sends, sends_done, receives, receives_done, taken;
 };
 
@@ -97,7 +101,7 @@ struct model_lane {
 	bool is_main;
 	bool has_ended;
 	bool is_consistent; /* the rank stood still while this lane was copied */
-	bool is_borrowing;  /* transitions, state_polls and ring are of the model's lender */
+	bool is_borrowing;  /* state_polls and ring are of the pool */
 	int32_t tid;
 	uint32_t state;	   /* present state; 1 (exit of "start") before the first call */
 	uint64_t since_ns; /* when the present state was entered */
@@ -112,35 +116,49 @@ struct model_lane {
 	uint64_t polls;	       /* failed polls since since_ns */
 	uint64_t last_poll_ns; /* 0: none */
 
-	struct model_transition *transitions; /* in the order first made */
+	struct model_transition *transitions; /* in the order first made; of the pool, if there is one */
 	size_t num_transitions;
-	uint64_t *longest_ns; /* [2 * num_sites]: longest completed stay of each state */
+	/* [2 * num_sites]: longest completed stay of each state; NULL: only `longest` is known. */
+	uint64_t *longest_ns;
+	struct model_stay {
+		uint32_t state;
+		uint64_t ns;
+	} longest; /* see model_lane_longest() */
 	uint64_t *state_polls; /* [2 * num_sites]: failed polls ever, on enter states of polls */
 	struct model_event *ring; /* oldest first; the last one entered `state` */
 	size_t num_ring;
 
 	struct model_operation operation;
-	struct model_ledger *ledger; /* in the order first used */
+	struct model_ledger *ledger; /* in the order first used; of the pool, if there is one */
 	size_t num_ledger;
 	uint64_t dropped_ledger; /* not 0: transfers that no row counts */
+};
+
+/* What is mostly the same in all ranks of a node. */
+struct model_program {
+	char host[64], job[256], mpi_library[64], executable[256];
+	/* What the recorder lost. */
+	uint64_t dropped_strings, dropped_modules, dropped_frames, dropped_sites;
+	uint64_t dropped_transitions, dropped_lanes;
+	uint64_t dropped_comms, dropped_members, dropped_requests;
 };
 
 struct model {
 	int32_t rank, size;
 	int32_t pid; /* as the segment says: in the rank's pid namespace */
-	uint64_t pid_start;
 	uint32_t uid;
+	uint64_t pid_start;
 	enum seg_life life;
 	int32_t thread_level; /* MPI_THREAD_*; -1: unknown */
-	char host[64], job[256], mpi_library[64], executable[256];
+	struct model_program *program; /* never NULL; of the pool, if there is one */
 	uint64_t now_ns;      /* when the copy was made, host's CLOCK_MONOTONIC */
 	uint64_t now_real_ns; /* the same moment in CLOCK_REALTIME: comparable between hosts */
 
+	/* Not NULL: what is said to be of the pool is. Such tables are not to be changed. */
+	struct model_pool *pool;
 	/* Not NULL: strings, modules, frames and sites are those of this model. */
 	struct model *lender;
 	size_t num_borrowers; /* models that these of its tables are lent to */
-	void **lent; /* tables of their lanes (model_lane.is_borrowing), freed with the lender */
-	size_t num_lent, lent_capacity;
 	char *strings; /* every name inside is terminated */
 	size_t num_strings; /* bytes */
 	struct model_module *modules;
@@ -149,8 +167,12 @@ struct model {
 	size_t num_frames;
 	struct model_site *sites;
 	size_t num_sites;
-	struct model_comm *comms; /* 0: MPI_COMM_WORLD, 1: MPI_COMM_SELF; none before MPI_Init */
+	/* Communicators, 0: MPI_COMM_WORLD, 1: MPI_COMM_SELF; none before MPI_Init. To be read with
+	 * model_comm(), model_comm_rank() and model_members(), wherever they are. */
 	size_t num_comms;
+	struct model_comm *comms; /* NULL: they are of the pool */
+	const uint32_t *pool_comms; /* [num_comms] numbers in the pool's comms */
+	const int32_t *pool_ranks; /* [num_comms] in place of model_comm.rank, see model_comm_rank() */
 	int32_t *members; /* world ranks and sources of the comms, one list after the other; no entry is
 			   * below -1, but none is checked against a size */
 	size_t num_members;
@@ -159,10 +181,7 @@ struct model {
 	struct model_lane *lanes;
 	size_t num_lanes;
 
-	/* What the recorder lost, and what it cost. */
-	uint64_t dropped_strings, dropped_modules, dropped_frames, dropped_sites;
-	uint64_t dropped_transitions, dropped_lanes;
-	uint64_t dropped_comms, dropped_members, dropped_requests;
+	/* What the recorder cost. */
 	uint64_t full_unwinds, abandoned;
 	uint64_t bytes; /* storage that the segment takes (st_blocks) */
 };
@@ -181,15 +200,44 @@ void model_destroy(struct model *model);
 
 /* Let `model`, which has none, use the strings, modules, frames and sites of `lender`. */
 void model_borrow_tables(struct model *model, struct model *lender);
-/* `table`, from malloc, becomes the lender's, for lanes of its borrowers that borrow. */
-void model_lend(struct model *lender, void *table);
+/* Let `model`, new and with tables of its own or a lender's, have all else that may be of a pool
+ * from this one. */
+void model_use_pool(struct model *model, struct model_pool *pool);
 /* Give a lane that borrows its own copies. */
 void model_own_lane_tables(const struct model *model, struct model_lane *lane);
 
+/* Communicator number `index`, below num_comms; its `rank` is not to be read here. Valid until the
+ * model or its pool gets more. */
+const struct model_comm *model_comm(const struct model *model, size_t index);
+
+/* The own rank in it; -1: not known. */
+int32_t model_comm_rank(const struct model *model, size_t index);
+
+/* In place of a list of the own rank in the world alone: so MPI_COMM_SELF is the same in all ranks of a
+ * pool. */
+#define MODEL_OWN_MEMBER (SEG_ALL_MEMBERS - 1)
+
+/* The list that begins at `first` of a communicator of this model; neither SEG_ALL_MEMBERS nor
+ * SEG_NO_MEMBERS. Valid until the model or its pool gets more. */
+const int32_t *model_members(const struct model *model, uint32_t first);
+
+/* The peer of a row of one of the model's ledgers: a rank in its communicator or enum seg_peer. A
+ * rank is not checked against the size. */
+int32_t model_ledger_peer(const struct model *model, const struct model_ledger *row);
+
+/* The longest completed stay in the present state or, if it is the first one there, in any state of
+ * its side (enter or exit); 0 ns: none. What the present stay is to be compared with. */
+struct model_stay model_lane_longest(const struct model *model, const struct model_lane *lane);
+/* The longest completed stay in a state, as far as it is known; 0: none. */
+uint64_t model_lane_stay(const struct model_lane *lane, uint32_t state);
+
 struct pdb_error;
 
-/* Check every count, index and time of a model, but not of tables that it has borrowed: what segment_read() promises of its result, and
- * what a model from elsewhere has to hold. 0, or -1 with ERROR_FORMAT saying what is wrong. */
+/* Check every count, index and time of a model, but not of tables that it has from a lender or a
+ * pool: what segment_read() promises of its result, and what a model from elsewhere has to hold. 0,
+ * or -1 with ERROR_FORMAT saying what is wrong. */
 int model_validate(const struct model *model, struct pdb_error *err);
+/* Is a communicator valid for this model, but for the own rank in it? */
+bool model_has_valid_comm(const struct model *model, const struct model_comm *comm);
 
 #endif

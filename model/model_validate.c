@@ -3,6 +3,7 @@
 
 #include "model/error.h"
 #include "model/model.h"
+#include "model/model_pool.h"
 
 static int wrong(struct pdb_error *err, const char *what, size_t index)
 {
@@ -58,13 +59,13 @@ static int validate_lane(const struct model *model, const struct model_lane *lan
 	if (lane->since_ns > model->now_ns || lane->first_ns > model->now_ns ||
 	    lane->last_poll_ns > model->now_ns)
 		return error_set(err, ERROR_FORMAT, "a time of it is in the future");
-	for (size_t i = 0; i < lane->num_transitions; i++) {
+	for (size_t i = 0; !model->pool && i < lane->num_transitions; i++) {
 		const struct model_transition *made = &lane->transitions[i];
 
 		if (made->from >= num_states || made->to >= num_states || made->count == 0)
 			return wrong(err, "transition", i);
 	}
-	for (size_t i = 0; i < lane->num_ring; i++) {
+	for (size_t i = 0; !lane->is_borrowing && i < lane->num_ring; i++) {
 		const struct model_event *event = &lane->ring[i];
 
 		if (event->state >= num_states || event->ns > model->now_ns ||
@@ -81,17 +82,20 @@ static int validate_lane(const struct model *model, const struct model_lane *lan
 /* Is the list there in full? SEG_ALL_MEMBERS and SEG_NO_MEMBERS are no lists. */
 static bool has_members(const struct model *model, uint32_t first, uint32_t num)
 {
+	size_t most = model->pool ? model->pool->num_members : model->num_members;
+
 	if (num > SEG_MAX_MEMBERS)
 		return false;
 	if (first == SEG_ALL_MEMBERS || first == SEG_NO_MEMBERS)
 		return true;
-	return first <= model->num_members && num <= model->num_members - first;
+	if (model->pool && first == MODEL_OWN_MEMBER)
+		return num == 1;
+	return first <= most && num <= most - first;
 }
 
-static bool is_valid_comm(const struct model *model, const struct model_comm *comm)
+bool model_has_valid_comm(const struct model *model, const struct model_comm *comm)
 {
-	if (comm->kind > SEG_COMM_FILE || comm->site >= model->num_sites || comm->rank < -1 ||
-	    (comm->rank >= 0 && (uint32_t)comm->rank >= comm->size) ||
+	if (comm->kind > SEG_COMM_FILE || comm->site >= model->num_sites ||
 	    !has_members(model, comm->members, comm->size) ||
 	    !has_members(model, comm->remote_members, comm->remote_size) ||
 	    comm->sources == SEG_ALL_MEMBERS ||
@@ -119,7 +123,7 @@ static bool is_valid_partner(const struct model *model, uint32_t comm, int32_t p
 		return true;
 	if (comm >= model->num_comms || tag < SEG_TAG_GROUP || peer < SEG_PEER_NONE)
 		return false;
-	at = &model->comms[comm];
+	at = model_comm(model, comm);
 	return peer < 0 ||
 	       (uint32_t)peer < (at->kind == SEG_COMM_INTER ? at->remote_size : at->size);
 }
@@ -134,7 +138,10 @@ static int validate_evidence(const struct model *model, struct pdb_error *err)
 			return wrong(err, "member", i);
 	}
 	for (size_t i = 0; i < model->num_comms; i++) {
-		if (!is_valid_comm(model, &model->comms[i]))
+		int32_t own = model_comm_rank(model, i);
+
+		if (own < -1 || (own >= 0 && (uint32_t)own >= model_comm(model, i)->size) ||
+		    (model->comms && !model_has_valid_comm(model, &model->comms[i])))
 			return wrong(err, "communicator", i);
 	}
 	for (size_t i = 0; i < model->num_requests; i++) {
@@ -180,7 +187,7 @@ static int validate_lane_evidence(const struct model *model, const struct model_
 {
 	if (lane->num_ledger > SEG_MAX_LEDGER)
 		return error_set(err, ERROR_FORMAT, "its ledger is too long");
-	for (size_t i = 0; i < lane->num_ledger; i++) {
+	for (size_t i = 0; !model->pool && i < lane->num_ledger; i++) {
 		const struct model_ledger *row = &lane->ledger[i];
 
 		if (!is_valid_partner(model, row->comm, row->peer, row->tag))

@@ -384,8 +384,8 @@ int reader_finish_evidence(struct reader *r, const struct segment_clock *clock)
 		if (finish_ledger(r, &r->raw[i], lane) < 0)
 			return reader_bad_entry(r, "ledger of lane", i);
 	}
-	model->dropped_comms = r->header.tables[SEG_TABLE_COMMS].dropped;
-	model->dropped_members = r->header.tables[SEG_TABLE_MEMBERS].dropped;
-	model->dropped_requests = r->header.tables[SEG_TABLE_REQUESTS].dropped;
+	model->program->dropped_comms = r->header.tables[SEG_TABLE_COMMS].dropped;
+	model->program->dropped_members = r->header.tables[SEG_TABLE_MEMBERS].dropped;
+	model->program->dropped_requests = r->header.tables[SEG_TABLE_REQUESTS].dropped;
 	return 0;
 }

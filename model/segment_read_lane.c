@@ -272,6 +272,6 @@ int reader_finish_lane(struct reader *r, size_t number, const struct segment_clo
 		lane->longest_ns[i] = segment_clock_duration(clock, raw->states[i].longest);
 		lane->state_polls[i] = raw->states[i].polls;
 	}
-	model->dropped_transitions += raw->head.tables[SEG_LANE_TRANSITIONS].dropped;
+	model->program->dropped_transitions += raw->head.tables[SEG_LANE_TRANSITIONS].dropped;
 	return 0;
 }

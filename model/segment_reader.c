@@ -50,17 +50,17 @@ static void fill_identity(struct reader *r, const struct segment_clock *clock)
 	model->uid = h->uid;
 	model->life = h->life;
 	model->thread_level = h->thread_level;
-	memcpy(model->host, h->host, sizeof(model->host));
-	memcpy(model->job, h->job, sizeof(model->job));
-	memcpy(model->mpi_library, h->mpi_library, sizeof(model->mpi_library));
-	memcpy(model->executable, h->executable, sizeof(model->executable));
+	memcpy(model->program->host, h->host, sizeof(model->program->host));
+	memcpy(model->program->job, h->job, sizeof(model->program->job));
+	memcpy(model->program->mpi_library, h->mpi_library, sizeof(model->program->mpi_library));
+	memcpy(model->program->executable, h->executable, sizeof(model->program->executable));
 	model->now_ns = clock->now_ns;
 	model->now_real_ns = clock->now_real_ns;
-	model->dropped_strings = h->tables[SEG_TABLE_STRINGS].dropped;
-	model->dropped_modules = h->tables[SEG_TABLE_MODULES].dropped;
-	model->dropped_frames = h->tables[SEG_TABLE_FRAMES].dropped;
-	model->dropped_sites = h->tables[SEG_TABLE_SITES].dropped;
-	model->dropped_lanes = h->dropped_lanes;
+	model->program->dropped_strings = h->tables[SEG_TABLE_STRINGS].dropped;
+	model->program->dropped_modules = h->tables[SEG_TABLE_MODULES].dropped;
+	model->program->dropped_frames = h->tables[SEG_TABLE_FRAMES].dropped;
+	model->program->dropped_sites = h->tables[SEG_TABLE_SITES].dropped;
+	model->program->dropped_lanes = h->dropped_lanes;
 	model->full_unwinds = h->full_unwinds;
 	model->abandoned = h->abandoned;
 }

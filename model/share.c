@@ -27,9 +27,9 @@ void share_destroy(struct share *share)
 
 int32_t share_peer_base(const struct model *model, uint32_t comm)
 {
-	if (comm >= model->num_comms || model->comms[comm].rank < 0)
-		return 0;
-	return model->comms[comm].rank;
+	int32_t own = comm < model->num_comms ? model_comm_rank(model, comm) : 0;
+
+	return own > 0 ? own : 0;
 }
 
 size_t share_num_ranks(const struct share *share)

@@ -92,19 +92,19 @@ static void put_program(struct share_filler *f, const struct model *model)
 	buffer_put(b, model->uid);
 	buffer_put(b, model->life);
 	buffer_put_signed(b, model->thread_level);
-	put_text(b, model->host);
-	put_text(b, model->job);
-	put_text(b, model->mpi_library);
-	put_text(b, model->executable);
-	buffer_put(b, model->dropped_strings);
-	buffer_put(b, model->dropped_modules);
-	buffer_put(b, model->dropped_frames);
-	buffer_put(b, model->dropped_sites);
-	buffer_put(b, model->dropped_transitions);
-	buffer_put(b, model->dropped_lanes);
-	buffer_put(b, model->dropped_comms);
-	buffer_put(b, model->dropped_members);
-	buffer_put(b, model->dropped_requests);
+	put_text(b, model->program->host);
+	put_text(b, model->program->job);
+	put_text(b, model->program->mpi_library);
+	put_text(b, model->program->executable);
+	buffer_put(b, model->program->dropped_strings);
+	buffer_put(b, model->program->dropped_modules);
+	buffer_put(b, model->program->dropped_frames);
+	buffer_put(b, model->program->dropped_sites);
+	buffer_put(b, model->program->dropped_transitions);
+	buffer_put(b, model->program->dropped_lanes);
+	buffer_put(b, model->program->dropped_comms);
+	buffer_put(b, model->program->dropped_members);
+	buffer_put(b, model->program->dropped_requests);
 	share_filler_end_item(f, SHARE_PROGRAM);
 }
 
@@ -125,14 +125,18 @@ static void put_process(struct share_filler *f, const struct model *model, int r
 
 /* ---- Evidence -------------------------------------------------------------------------------- */
 
-/* SEG_NO_MEMBERS is 0, SEG_ALL_MEMBERS 1, the n-th list of the rank n + 2. */
 static void put_list(struct share_filler *f, const struct model *model, uint32_t first,
 		     uint32_t num)
 {
 	size_t size = num * sizeof(*model->members), i;
 
 	if (first == SEG_NO_MEMBERS || first == SEG_ALL_MEMBERS) {
-		buffer_put(&f->item, first == SEG_ALL_MEMBERS);
+		buffer_put(&f->item,
+			   first == SEG_NO_MEMBERS ? SHARE_NO_MEMBERS : SHARE_ALL_MEMBERS);
+		return;
+	}
+	if (num == 1 && model_members(model, first)[0] == model->rank) {
+		buffer_put(&f->item, SHARE_OWN_MEMBER);
 		return;
 	}
 	for (i = 0; i < f->num_lists; i++) {
@@ -140,24 +144,30 @@ static void put_list(struct share_filler *f, const struct model *model, uint32_t
 
 		if (list->num == num &&
 		    (num == 0 || list->first == first ||
-		     memcmp(model->members + list->first, model->members + first, size) == 0))
+		     memcmp(model_members(model, list->first), model_members(model, first), size) ==
+			     0))
 			break;
 	}
 	if (i == f->num_lists) {
 		f->lists = xgrow(f->lists, i, &f->lists_capacity, sizeof(*f->lists));
 		f->lists[f->num_lists++] = (struct list){first, num};
 	}
-	buffer_put(&f->item, i + 2);
+	buffer_put(&f->item, SHARE_FIRST_LIST + i);
 }
 
 static void put_comm(struct share_filler *f, const struct model *model,
 		     const struct model_comm *comm)
 {
 	struct buffer *b = &f->item;
+	uint64_t self = model->num_comms > 1 ? model_comm(model, 1)->id : 0;
+	bool is_self = self && comm->id == self, is_child = self && comm->parent_id == self;
 
-	buffer_put(b, comm->id);
-	buffer_put(b, comm->parent_id);
-	buffer_put(b, comm->kind);
+	buffer_put(b, (uint64_t)comm->kind << 2 | (is_child ? SHARE_PARENT_IS_SELF : 0u) |
+			      (is_self ? SHARE_ID_IS_SELF : 0u));
+	if (!is_self)
+		buffer_put(b, comm->id);
+	if (!is_child)
+		buffer_put(b, comm->parent_id);
 	buffer_put(b, comm->site);
 	buffer_put(b, comm->ordinal);
 	buffer_put(b, comm->size);
@@ -177,7 +187,7 @@ static void put_lists(struct share_filler *f, const struct model *model)
 	struct buffer *b = &f->item;
 
 	for (size_t i = 0; i < f->num_lists; i++) {
-		const int32_t *ranks = model->members + f->lists[i].first;
+		const int32_t *ranks = model_members(model, f->lists[i].first);
 		int64_t expected = 0;
 
 		buffer_put(b, f->lists[i].num);
@@ -193,10 +203,10 @@ static void put_lists(struct share_filler *f, const struct model *model)
 static void put_comm_ranks(struct share_filler *f, const struct model *model)
 {
 	for (size_t i = 0; i < model->num_comms; i++) {
-		const struct model_comm *comm = &model->comms[i];
+		const struct model_comm *comm = model_comm(model, i);
 		int32_t expected = comm->members == SEG_ALL_MEMBERS ? model->rank : 0;
 
-		buffer_put_signed(&f->item, (int64_t)comm->rank - expected);
+		buffer_put_signed(&f->item, (int64_t)model_comm_rank(model, i) - expected);
 	}
 	if (model->num_comms)
 		share_filler_end_item(f, SHARE_COMM_RANKS);
@@ -259,14 +269,14 @@ static void add_evidence(struct share_filler *f, const struct model *model, int 
 {
 	f->num_lists = 0;
 	for (size_t i = 0; i < model->num_comms; i++)
-		put_comm(f, model, &model->comms[i]);
+		put_comm(f, model, model_comm(model, i));
 	share_filler_end_row(f, SHARE_COMMS, rank);
 	put_lists(f, model);
 	share_filler_end_row(f, SHARE_LISTS, rank);
 	put_comm_ranks(f, model);
 	share_filler_end_row(f, SHARE_COMM_RANKS, rank);
 	for (size_t i = 0; i < model->num_comms; i++)
-		put_collectives(f, &model->comms[i]);
+		put_collectives(f, model_comm(model, i));
 	share_filler_end_row(f, SHARE_COLLECTIVES, rank);
 	put_requests(f, model);
 	share_filler_end_row(f, SHARE_REQUESTS, rank);

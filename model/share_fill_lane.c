@@ -99,13 +99,10 @@ static void put_ring_states(struct share_filler *f, const struct model_lane *lan
 static void put_stay(struct share_filler *f, const struct model *model,
 		     const struct model_lane *lane)
 {
-	uint32_t state = lane->state, longest = state;
+	struct model_stay longest = model_lane_longest(model, lane);
 
-	for (uint32_t s = state & 1; !lane->longest_ns[state] && s < 2 * model->num_sites; s += 2)
-		if (lane->longest_ns[s] > lane->longest_ns[longest])
-			longest = s;
-	buffer_put(&f->item, longest);
-	buffer_put(&f->item, lane->longest_ns[longest]);
+	buffer_put(&f->item, longest.state);
+	buffer_put(&f->item, longest.ns);
 	share_filler_end_item(f, SHARE_STAYS);
 }
 
@@ -118,12 +115,20 @@ static void put_ring_times(struct share_filler *f, const struct model *model,
 	share_filler_end_item(f, SHARE_RING_TIMES);
 }
 
-static void put_by_state(struct share_filler *f, const struct model *model, const uint64_t *values,
-			 enum share_column_id id)
+static void put_longest(struct share_filler *f, const struct model *model,
+			const struct model_lane *lane)
+{
+	for (uint32_t s = 0; s < 2 * model->num_sites; s++)
+		buffer_put(&f->item, model_lane_stay(lane, s));
+	share_filler_end_item(f, SHARE_LONGEST);
+}
+
+static void put_polls(struct share_filler *f, const struct model *model,
+		      const struct model_lane *lane)
 {
 	for (size_t s = 0; s < 2 * model->num_sites; s++)
-		buffer_put(&f->item, values[s]);
-	share_filler_end_item(f, id);
+		buffer_put(&f->item, lane->state_polls[s]);
+	share_filler_end_item(f, SHARE_POLLS);
 }
 
 static void put_look(struct share_filler *f, const struct job_lane *lane)
@@ -171,7 +176,7 @@ static void put_ledger(struct share_filler *f, const struct model *model,
 		const struct model_ledger *row = &lane->ledger[i];
 
 		buffer_put_index(b, row->comm);
-		share_filler_put_peer(f, model, row->comm, row->peer);
+		share_filler_put_peer(f, model, row->comm, model_ledger_peer(model, row));
 		buffer_put_signed(b, row->tag);
 		buffer_put(b, row->cancelled);
 		buffer_put(b, row->sends);
@@ -221,10 +226,10 @@ void share_fill_lanes(struct share_filler *f, const struct model *model,
 			put_ring_times(f, model, lane);
 			break;
 		case SHARE_LONGEST:
-			put_by_state(f, model, lane->longest_ns, id);
+			put_longest(f, model, lane);
 			break;
 		case SHARE_POLLS:
-			put_by_state(f, model, lane->state_polls, id);
+			put_polls(f, model, lane);
 			break;
 		default:
 			break;

@@ -9,7 +9,7 @@
 #include "model/share.h"
 
 #define SHARE_MAGIC "PDBSHARE" /* 8 bytes, then the version */
-#define SHARE_VERSION 1
+#define SHARE_VERSION 2
 
 /* Stored in this order. "of each lane": a row has an item for each lane. */
 enum share_column_id {
@@ -73,6 +73,14 @@ const uint32_t *share_column_row(const struct share_column *column, uint32_t row
 				 size_t *num_ret);
 /* Add a run behind all others, joined with the last one where it can be. */
 void share_column_add_run(struct share_column *column, int first, int last, uint32_t row);
+
+/* MPI_COMM_SELF is another one in each rank, and has an id of its own in each, which nobody else
+ * knows. Shares say that an id is that of the rank's MPI_COMM_SELF (entry 1), not which. Bits of a
+ * communicator's first number, below its kind; and the id when it is read. */
+enum { SHARE_ID_IS_SELF = 1, SHARE_PARENT_IS_SELF = 2 };
+#define SHARE_SELF_ID UINT64_MAX
+/* What is in place of a list of ranks; from SHARE_FIRST_LIST on: of the lists of the rank. */
+enum { SHARE_NO_MEMBERS, SHARE_ALL_MEMBERS, SHARE_OWN_MEMBER, SHARE_FIRST_LIST };
 
 /* The peer of a message, a number: ranks as the signed distance from the own rank in the
  * communicator, twice; what is no rank (SEG_PEER_*) as twice its negative, plus one. So ranks that

@@ -5,11 +5,48 @@
 #ifndef PDB_MODEL_SHARE_READ_H
 #define PDB_MODEL_SHARE_READ_H
 
+#include "model/job_model_private.h" /* struct pair_map */
 #include "model/share_private.h"
 #include "model/snapshot_private.h"
 
 struct model;
 struct model_lane;
+struct model_ledger;
+struct model_pool;
+struct model_program;
+
+/* A table of the pool, made of an item once and used by all ranks that have it. */
+struct share_loan {
+	void *table; /* NULL: not made yet */
+	size_t num;
+	/* What ranks must have to use it: so many states (transitions, rings) or communicators
+	 * (ledgers) or more. Of ranks in a communicator: their number. */
+	uint32_t num_needed;
+};
+
+/* What an item of SHARE_PROGRAM holds. */
+struct share_program {
+	struct model_program *program; /* NULL: not read yet */
+	int32_t size, thread_level;
+	uint32_t uid;
+	enum seg_life life;
+};
+
+/* A communicator of the pool and what it was made of. */
+struct share_comm {
+	uint32_t item, collectives; /* item of its column */
+	uint32_t lists[3];          /* items of SHARE_LISTS; UINT32_MAX: none */
+	uint32_t places[3];         /* which of the rank's row each of them is */
+	uint32_t num_sites;         /* that its ranks must have at least */
+	const char *strings;        /* that its ranks must have; NULL: any, since it has no name */
+	uint32_t next;              /* with the same item and collectives, or PAIR_NONE */
+};
+
+/* A list of ranks in the pool. */
+struct share_list {
+	uint32_t first, num;
+	bool is_read;
+};
 
 struct share_reader {
 	const struct share *share;
@@ -17,18 +54,25 @@ struct share_reader {
 	size_t at[SHARE_NUM_COLUMNS]; /* the run at or behind the rank at hand */
 	uint32_t only[SHARE_NUM_COLUMNS];
 	struct model **shapes; /* [items of SHARE_SHAPE] or NULL: not read yet */
-	/* Without details, lanes with equal items share what is made of them. NULL: they do not. */
-	struct share_loan *rings;       /* [items of SHARE_RING_STATES] */
-	struct share_loan *transitions; /* [items of SHARE_COUNTS] */
-	struct share_loan *polls;       /* [items of SHARE_SHAPE] */
-};
-
-/* A table made of an item and lent by this model, to its borrowers only. */
-struct share_loan {
-	const struct model *lender; /* NULL: not made yet */
-	void *table;
-	size_t num;
-	uint32_t with; /* transitions: the item of SHARE_TRANSITIONS */
+	/* By item of the column. */
+	struct model_pool *pool;
+	struct share_program *programs;
+	struct share_list *lists;
+	struct share_loan *comm_ranks;
+	struct share_loan *ledgers;
+	struct share_loan *rings; /* NULL, as polls: ranks have their own, since there are details */
+	struct share_loan *polls; /* by item of SHARE_SHAPE */
+	/* By items of SHARE_TRANSITIONS and SHARE_COUNTS. */
+	struct pair_map transition_of;
+	struct share_loan *transitions;
+	size_t num_transitions, transitions_capacity;
+	/* By items of SHARE_COMMS and SHARE_COLLECTIVES. */
+	struct pair_map comm_of;
+	struct share_comm *comms; /* numbered as the pool's */
+	size_t comms_capacity;
+	/* The communicators of the rank before, which is mostly in the same ones. */
+	const uint32_t *last_comms;
+	size_t num_last_comms;
 };
 
 /* The items that a column has of a rank; ranks are asked for in ascending order. Borrowed until the
@@ -43,9 +87,18 @@ uint32_t share_reader_begin(struct share_reader *r, enum share_column_id id, int
 /* The item must have been read to its end. */
 void share_reader_end(struct share_reader *r);
 
+/* The number of the rank's n-th item of a column, without reading it. Bad if there is none, and 0. */
+uint32_t share_reader_item(struct share_reader *r, enum share_column_id id, int rank, size_t n);
+/* Make an item of a column the one at hand. */
+void share_reader_begin_item(struct share_reader *r, enum share_column_id id, uint32_t item);
+
 /* A text of the item, with control characters replaced; the caller frees. */
 char *share_reader_text(struct share_reader *r);
 int32_t share_reader_peer(struct share_reader *r, const struct model *model, uint32_t comm);
+/* The peer of a row, as it is in the pool. */
+void share_reader_ledger_peer(struct share_reader *r, struct model_ledger *row);
+/* Zeroed and charged memory of the pool. */
+void *share_reader_take(struct share_reader *r, size_t num, size_t size);
 
 /* Communicators with their lists, and requests. The model's tables are there. */
 void share_read_evidence(struct share_reader *r, struct model *model, int rank);

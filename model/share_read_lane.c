@@ -49,53 +49,68 @@ static uint32_t take_state(struct snapshot_input *in, uint32_t before)
 	return (uint32_t)state;
 }
 
-/* A table of the lane, the lender's if it borrows. */
-static void *allocate(struct share_reader *r, const struct model *model,
-		      const struct model_lane *lane, size_t num, size_t size)
-{
-	void *table = input_allocate(&r->in, num, size);
+/* ---- Tables of the pool ---------------------------------------------------------------------- */
 
-	if (lane->is_borrowing)
-		model_lend(model->lender, table);
-	return table;
+static void use_states(struct share_loan *loan, uint32_t state)
+{
+	if (state >= loan->num_needed)
+		loan->num_needed = state + 1;
 }
 
-static void read_counts(struct share_reader *r, struct model_lane *lane, size_t number, int rank)
-{
-	share_reader_begin(r, SHARE_COUNTS, rank, number);
-	for (size_t i = 0; i < lane->num_transitions; i++)
-		lane->transitions[i].count = input_take(&r->in);
-	share_reader_end(r);
-}
-
-static void read_transitions(struct share_reader *r, const struct model *model,
-			     struct model_lane *lane, size_t number, int rank)
+/* NULL: bad. */
+static void *make_transitions(struct share_reader *r, struct share_loan *loan, uint32_t item,
+			      uint32_t counts)
 {
 	struct snapshot_input *in = &r->in;
-	uint32_t counts = share_reader_begin(r, SHARE_COUNTS, rank, number), before = 0;
-	uint32_t item = share_reader_begin(r, SHARE_TRANSITIONS, rank, number);
-	struct share_loan *loan =
-		lane->is_borrowing && !in->is_bad ? &r->transitions[counts] : NULL;
-	size_t num;
+	struct model_transition *made;
+	uint32_t before = 0;
 
-	if (loan && loan->lender == model->lender && loan->with == item) {
-		lane->transitions = loan->table;
-		lane->num_transitions = loan->num;
-		return;
-	}
-	num = input_take_count(in, SEG_MAX_TRANSITIONS, 2);
-	lane->transitions = allocate(r, model, lane, num, sizeof(*lane->transitions));
-	if (in->is_bad)
-		return;
-	lane->num_transitions = num;
-	for (size_t i = 0; i < num; i++) {
-		lane->transitions[i].from = take_state(in, before);
-		before = lane->transitions[i].to = take_state(in, lane->transitions[i].from);
+	share_reader_begin_item(r, SHARE_TRANSITIONS, item);
+	loan->num = input_take_count(in, SEG_MAX_TRANSITIONS, 2);
+	made = share_reader_take(r, loan->num, sizeof(*made));
+	for (size_t i = 0; i < loan->num && !in->is_bad; i++) {
+		made[i].from = take_state(in, before);
+		before = made[i].to = take_state(in, made[i].from);
+		use_states(loan, made[i].from);
+		use_states(loan, before);
 	}
 	share_reader_end(r);
-	read_counts(r, lane, number, rank);
-	if (loan && !in->is_bad)
-		*loan = (struct share_loan){model->lender, lane->transitions, num, item};
+	share_reader_begin_item(r, SHARE_COUNTS, counts);
+	for (size_t i = 0; i < loan->num && !in->is_bad; i++) {
+		made[i].count = input_take(in);
+		if (made[i].count == 0)
+			in->is_bad = true;
+	}
+	share_reader_end(r);
+	return in->is_bad ? NULL : made;
+}
+
+static void borrow_transitions(struct share_reader *r, const struct model *model,
+			       struct model_lane *lane, size_t number, int rank)
+{
+	uint32_t item = share_reader_item(r, SHARE_TRANSITIONS, rank, number);
+	uint32_t counts = share_reader_item(r, SHARE_COUNTS, rank, number), found;
+	struct share_loan *loan;
+
+	if (r->in.is_bad)
+		return;
+	found = pair_map_get(&r->transition_of, pair_key(item, counts));
+	if (found == PAIR_NONE) {
+		found = (uint32_t)r->num_transitions++;
+		r->transitions = xgrow(r->transitions, found, &r->transitions_capacity,
+				       sizeof(*r->transitions));
+		loan = &r->transitions[found];
+		*loan = (struct share_loan){0};
+		loan->table = make_transitions(r, loan, item, counts);
+		pair_map_add(&r->transition_of, pair_key(item, counts), found);
+	}
+	loan = &r->transitions[found];
+	if (loan->num_needed > 2 * model->num_sites)
+		r->in.is_bad = true;
+	if (r->in.is_bad)
+		return;
+	lane->transitions = loan->table;
+	lane->num_transitions = loan->num;
 }
 
 /* Entries of the ring, with the repetition that comes next. */
@@ -106,7 +121,7 @@ static size_t take_entries(struct snapshot_input *in, struct model_event *ring, 
 	size_t distance, length;
 
 	if (state > 0) {
-		if (state > (uint64_t)UINT32_MAX + 1)
+		if (state > UINT32_MAX)
 			in->is_bad = true;
 		ring[i].state = (uint32_t)(state - 1);
 		return i + 1;
@@ -123,58 +138,113 @@ static size_t take_entries(struct snapshot_input *in, struct model_event *ring, 
 }
 
 /* The times are not among the answers: 0. */
+static struct model_event *read_ring(struct share_reader *r, size_t *num_ret)
+{
+	struct snapshot_input *in = &r->in;
+	size_t num = input_take_below(in, SEG_MAX_RING), i = 0;
+	struct model_event *ring;
+
+	if (r->rings)
+		ring = share_reader_take(r, num, sizeof(*ring));
+	else
+		ring = input_allocate(in, num, sizeof(*ring));
+	while (i < num && !in->is_bad)
+		i = take_entries(in, ring, i, num);
+	share_reader_end(r);
+	*num_ret = in->is_bad ? 0 : num;
+	return ring;
+}
+
+static void borrow_ring(struct share_reader *r, const struct model *model, struct model_lane *lane,
+			uint32_t item)
+{
+	struct share_loan *loan = &r->rings[item];
+
+	if (!loan->table) {
+		struct model_event *ring;
+
+		share_reader_begin_item(r, SHARE_RING_STATES, item);
+		loan->table = ring = read_ring(r, &loan->num);
+		for (size_t i = 0; i < loan->num; i++)
+			use_states(loan, ring[i].state);
+	}
+	if (loan->num_needed > 2 * model->num_sites)
+		r->in.is_bad = true;
+	lane->ring = loan->table;
+	lane->num_ring = loan->num;
+}
+
 static void read_ring_states(struct share_reader *r, const struct model *model,
 			     struct model_lane *lane, size_t number, int rank)
 {
-	struct snapshot_input *in = &r->in;
-	uint32_t item = share_reader_begin(r, SHARE_RING_STATES, rank, number);
-	struct share_loan *loan = lane->is_borrowing && !in->is_bad ? &r->rings[item] : NULL;
-	size_t num, i = 0;
+	uint32_t item = share_reader_item(r, SHARE_RING_STATES, rank, number);
 
-	if (loan && loan->lender == model->lender) {
-		lane->ring = loan->table;
-		lane->num_ring = loan->num;
+	if (r->in.is_bad)
+		return;
+	if (r->rings) {
+		borrow_ring(r, model, lane, item);
 		return;
 	}
-	num = input_take_below(in, SEG_MAX_RING);
-	lane->ring = allocate(r, model, lane, num, sizeof(*lane->ring));
-	if (in->is_bad)
-		return;
-	lane->num_ring = num;
-	while (i < num && !in->is_bad)
-		i = take_entries(in, lane->ring, i, num);
-	share_reader_end(r);
-	if (loan && !in->is_bad)
-		*loan = (struct share_loan){model->lender, lane->ring, num, 0};
+	share_reader_begin_item(r, SHARE_RING_STATES, item);
+	lane->ring = read_ring(r, &lane->num_ring);
 }
 
 /* Nor are polls by state: none. */
 static void allocate_polls(struct share_reader *r, const struct model *model,
 			   struct model_lane *lane, int rank)
 {
-	size_t num_states = 2 * model->num_sites, num;
-	const uint32_t *shape = share_reader_row(r, SHARE_SHAPE, rank, &num);
-	struct share_loan *loan = lane->is_borrowing ? &r->polls[shape[0]] : NULL;
+	size_t num_states = 2 * model->num_sites;
+	struct share_loan *loan;
 
-	if (loan && loan->lender == model->lender) {
-		lane->state_polls = loan->table;
+	if (!r->polls) {
+		lane->state_polls = input_allocate(&r->in, num_states, sizeof(*lane->state_polls));
 		return;
 	}
-	lane->state_polls = allocate(r, model, lane, num_states, sizeof(*lane->state_polls));
-	if (loan && !r->in.is_bad)
-		*loan = (struct share_loan){model->lender, lane->state_polls, num_states, 0};
+	loan = &r->polls[share_reader_item(r, SHARE_SHAPE, rank, 0)];
+	if (!loan->table)
+		loan->table = share_reader_take(r, num_states, sizeof(*lane->state_polls));
+	lane->state_polls = loan->table;
+}
+
+static void *make_ledger(struct share_reader *r, struct share_loan *loan)
+{
+	struct snapshot_input *in = &r->in;
+	struct model_ledger *ledger;
+
+	loan->num = input_take_count(in, SEG_MAX_LEDGER, 9);
+	ledger = share_reader_take(r, loan->num, sizeof(*ledger));
+	for (size_t i = 0; i < loan->num && !in->is_bad; i++) {
+		struct model_ledger *row = &ledger[i];
+
+		row->comm = input_take_index(in, UINT32_MAX);
+		share_reader_ledger_peer(r, row);
+		row->tag = input_take_int(in);
+		row->cancelled = (uint32_t)input_take_below(in, UINT32_MAX);
+		row->sends = input_take(in);
+		row->sends_done = input_take(in);
+		row->receives = input_take(in);
+		row->receives_done = input_take(in);
+		row->taken = input_take(in);
+		if (row->comm == SEG_NO_COMM)
+			continue;
+		if (row->comm >= loan->num_needed)
+			loan->num_needed = row->comm + 1;
+		if (row->tag < SEG_TAG_GROUP || (!row->is_distance && row->peer < SEG_PEER_NONE))
+			in->is_bad = true;
+	}
+	share_reader_end(r);
+	return ledger;
 }
 
 static void read_stay(struct share_reader *r, const struct model *model, struct model_lane *lane)
 {
-	size_t num_states = 2 * model->num_sites;
-	uint64_t state = input_take(&r->in), ns = input_take(&r->in);
+	uint64_t state = input_take(&r->in);
 
-	lane->longest_ns = input_allocate(&r->in, num_states, sizeof(*lane->longest_ns));
-	if (state >= num_states)
+	lane->longest.ns = input_take(&r->in);
+	if (state >= 2 * model->num_sites)
 		r->in.is_bad = true;
-	if (!r->in.is_bad)
-		lane->longest_ns[state] = ns;
+	else
+		lane->longest.state = (uint32_t)state;
 	share_reader_end(r);
 }
 
@@ -202,7 +272,8 @@ static void read_operation(struct share_reader *r, const struct model *model,
 		transfer->bytes = input_take(in);
 	}
 	num = input_take_count(in, SEG_MAX_WAITED, 1);
-	operation->waited = input_allocate(in, num, sizeof(*operation->waited));
+	if (num > 0)
+		operation->waited = input_allocate(in, num, sizeof(*operation->waited));
 	if (in->is_bad)
 		return;
 	operation->num_waited = num;
@@ -211,32 +282,25 @@ static void read_operation(struct share_reader *r, const struct model *model,
 	share_reader_end(r);
 }
 
-static void read_ledger(struct share_reader *r, const struct model *model, struct model_lane *lane)
+static void borrow_ledger(struct share_reader *r, const struct model *model,
+			  struct model_lane *lane, size_t number, int rank)
 {
-	struct snapshot_input *in = &r->in;
-	size_t num;
+	uint32_t item = share_reader_begin(r, SHARE_LEDGERS, rank, number);
+	struct share_loan *loan;
 
-	lane->dropped_ledger = input_take(in);
-	num = input_take_count(in, SEG_MAX_LEDGER, 9);
-	lane->ledger = input_allocate(in, num, sizeof(*lane->ledger));
-	if (in->is_bad)
+	lane->dropped_ledger = input_take(&r->in);
+	if (r->in.is_bad)
 		return;
-	lane->num_ledger = num;
-	for (size_t i = 0; i < num; i++) {
-		struct model_ledger *row = &lane->ledger[i];
-
-		row->comm = input_take_index(in, UINT32_MAX);
-		row->peer = share_reader_peer(r, model, row->comm);
-		row->tag = input_take_int(in);
-		row->cancelled = (uint32_t)input_take_below(in, UINT32_MAX);
-		row->sends = input_take(in);
-		row->sends_done = input_take(in);
-		row->receives = input_take(in);
-		row->receives_done = input_take(in);
-		row->taken = input_take(in);
-	}
-	share_reader_end(r);
+	loan = &r->ledgers[item];
+	if (!loan->table)
+		loan->table = make_ledger(r, loan);
+	if (loan->num_needed > model->num_comms)
+		r->in.is_bad = true;
+	lane->ledger = loan->table;
+	lane->num_ledger = loan->num;
 }
+
+/* ---- Lanes ----------------------------------------------------------------------------------- */
 
 void share_read_lane(struct share_reader *r, struct model *model, size_t number, int rank)
 {
@@ -247,21 +311,21 @@ void share_read_lane(struct share_reader *r, struct model *model, size_t number,
 	share_reader_begin(r, SHARE_TIMES, rank, number);
 	read_times(r, model, lane);
 	lane->is_borrowing = r->rings != NULL;
-	read_transitions(r, model, lane, number, rank);
+	borrow_transitions(r, model, lane, number, rank);
 	read_ring_states(r, model, lane, number, rank);
 	allocate_polls(r, model, lane, rank);
 	share_reader_begin(r, SHARE_STAYS, rank, number);
 	read_stay(r, model, lane);
 	share_reader_begin(r, SHARE_OPERATIONS, rank, number);
 	read_operation(r, model, &lane->operation);
-	share_reader_begin(r, SHARE_LEDGERS, rank, number);
-	read_ledger(r, model, lane);
+	borrow_ledger(r, model, lane, number, rank);
 }
 
 void share_read_lane_details(struct share_reader *r, struct model *model, size_t number, int rank)
 {
 	struct model_lane *lane = &model->lanes[number];
 	struct snapshot_input *in = &r->in;
+	size_t num_states = 2 * model->num_sites;
 	uint64_t ns = model->now_ns;
 
 	share_reader_begin(r, SHARE_RING_TIMES, rank, number);
@@ -270,12 +334,14 @@ void share_read_lane_details(struct share_reader *r, struct model *model, size_t
 		lane->ring[i - 1].ns = ns;
 	}
 	share_reader_end(r);
+	free(lane->longest_ns);
+	lane->longest_ns = input_allocate(in, num_states, sizeof(*lane->longest_ns));
 	share_reader_begin(r, SHARE_LONGEST, rank, number);
-	for (size_t s = 0; s < 2 * model->num_sites && !in->is_bad; s++)
+	for (size_t s = 0; s < num_states && !in->is_bad; s++)
 		lane->longest_ns[s] = input_take(in);
 	share_reader_end(r);
 	share_reader_begin(r, SHARE_POLLS, rank, number);
-	for (size_t s = 0; s < 2 * model->num_sites && !in->is_bad; s++)
+	for (size_t s = 0; s < num_states && !in->is_bad; s++)
 		lane->state_polls[s] = input_take(in);
 	share_reader_end(r);
 }

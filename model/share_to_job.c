@@ -11,6 +11,7 @@
 #include "model/job.h"
 #include "model/job_model_private.h"
 #include "model/model.h"
+#include "model/model_pool.h"
 #include "model/modules.h"
 #include "model/names.h"
 #include "model/sample.h"
@@ -46,7 +47,7 @@ size_t share_reader_count(struct share_reader *r, enum share_column_id id, int r
 }
 
 /* An input that is bad stays so. */
-static void begin_item(struct share_reader *r, enum share_column_id id, uint32_t number)
+void share_reader_begin_item(struct share_reader *r, enum share_column_id id, uint32_t number)
 {
 	size_t size;
 
@@ -54,18 +55,25 @@ static void begin_item(struct share_reader *r, enum share_column_id id, uint32_t
 	r->in.end = r->in.at + size;
 }
 
-uint32_t share_reader_begin(struct share_reader *r, enum share_column_id id, int rank, size_t n)
+uint32_t share_reader_item(struct share_reader *r, enum share_column_id id, int rank, size_t n)
 {
 	size_t num;
 	const uint32_t *row = share_reader_row(r, id, rank, &num);
 
-	if (n < num) {
-		begin_item(r, id, row[n]);
+	if (n < num)
 		return row[n];
-	}
 	r->in.at = r->in.end;
 	r->in.is_bad = true;
 	return 0;
+}
+
+uint32_t share_reader_begin(struct share_reader *r, enum share_column_id id, int rank, size_t n)
+{
+	uint32_t item = share_reader_item(r, id, rank, n);
+
+	if (!r->in.is_bad)
+		share_reader_begin_item(r, id, item);
+	return item;
 }
 
 void share_reader_end(struct share_reader *r)
@@ -111,6 +119,27 @@ int32_t share_reader_peer(struct share_reader *r, const struct model *model, uin
 	if (peer > INT32_MAX || (peer < 0 && !(value & 1)))
 		r->in.is_bad = true;
 	return (int32_t)peer;
+}
+
+void share_reader_ledger_peer(struct share_reader *r, struct model_ledger *row)
+{
+	uint64_t value = input_take(&r->in), half = value >> 1;
+
+	row->is_distance = !(value & 1);
+	/* So that no sum of it and a rank is too large for an int. */
+	if (half > 4 * (uint64_t)SHARE_MAX_RANKS)
+		r->in.is_bad = true;
+	else if (row->is_distance)
+		row->peer = (int32_t)((int64_t)(half >> 1) ^ -(int64_t)(half & 1));
+	else
+		row->peer = -(int32_t)half;
+}
+
+void *share_reader_take(struct share_reader *r, size_t num, size_t size)
+{
+	if (r->in.is_bad || !input_charge(&r->in, num, size))
+		num = 0;
+	return model_pool_take(r->pool, num, size);
 }
 
 static uint32_t take_module(struct share_reader *r, struct modules *modules)
@@ -216,7 +245,7 @@ static void borrow_shape(struct share_reader *r, struct model *model, int rank)
 		return;
 	}
 	if (!r->shapes[row[0]]) {
-		begin_item(r, SHARE_SHAPE, row[0]);
+		share_reader_begin_item(r, SHARE_SHAPE, row[0]);
 		r->shapes[row[0]] = read_shape(r);
 	}
 	if (!r->in.is_bad)
@@ -225,28 +254,51 @@ static void borrow_shape(struct share_reader *r, struct model *model, int rank)
 
 /* ---- Ranks ----------------------------------------------------------------------------------- */
 
-static void read_program(struct share_reader *r, struct model *model)
+static void read_program(struct share_reader *r, struct share_program *of)
 {
 	struct snapshot_input *in = &r->in;
+	struct model_program *program = share_reader_take(r, 1, sizeof(*program));
 
-	model->size = (int32_t)input_take_below(in, INT32_MAX);
-	model->uid = (uint32_t)input_take_below(in, UINT32_MAX);
-	model->life = input_take_below(in, SEG_LIFE_STOPPED);
-	model->thread_level = input_take_int(in);
-	take_field(r, model->host, sizeof(model->host));
-	take_field(r, model->job, sizeof(model->job));
-	take_field(r, model->mpi_library, sizeof(model->mpi_library));
-	take_field(r, model->executable, sizeof(model->executable));
-	model->dropped_strings = input_take(in);
-	model->dropped_modules = input_take(in);
-	model->dropped_frames = input_take(in);
-	model->dropped_sites = input_take(in);
-	model->dropped_transitions = input_take(in);
-	model->dropped_lanes = input_take(in);
-	model->dropped_comms = input_take(in);
-	model->dropped_members = input_take(in);
-	model->dropped_requests = input_take(in);
+	if (in->is_bad)
+		return;
+	of->program = program;
+	of->size = (int32_t)input_take_below(in, INT32_MAX);
+	of->uid = (uint32_t)input_take_below(in, UINT32_MAX);
+	of->life = input_take_below(in, SEG_LIFE_STOPPED);
+	of->thread_level = input_take_int(in);
+	take_field(r, program->host, sizeof(program->host));
+	take_field(r, program->job, sizeof(program->job));
+	take_field(r, program->mpi_library, sizeof(program->mpi_library));
+	take_field(r, program->executable, sizeof(program->executable));
+	program->dropped_strings = input_take(in);
+	program->dropped_modules = input_take(in);
+	program->dropped_frames = input_take(in);
+	program->dropped_sites = input_take(in);
+	program->dropped_transitions = input_take(in);
+	program->dropped_lanes = input_take(in);
+	program->dropped_comms = input_take(in);
+	program->dropped_members = input_take(in);
+	program->dropped_requests = input_take(in);
 	share_reader_end(r);
+}
+
+static void borrow_program(struct share_reader *r, struct model *model, int rank)
+{
+	uint32_t item = share_reader_item(r, SHARE_PROGRAM, rank, 0);
+	struct share_program *of;
+
+	if (r->in.is_bad)
+		return;
+	of = &r->programs[item];
+	if (!of->program) {
+		share_reader_begin_item(r, SHARE_PROGRAM, item);
+		read_program(r, of);
+	}
+	model->program = of->program;
+	model->size = of->size;
+	model->uid = of->uid;
+	model->life = of->life;
+	model->thread_level = of->thread_level;
 }
 
 static void read_process(struct share_reader *r, struct model *model, int rank)
@@ -274,11 +326,11 @@ static struct model *read_model(struct share_reader *r, int rank)
 	size_t num;
 
 	input_charge(in, 1, sizeof(*model));
+	model_use_pool(model, r->pool);
 	share_reader_begin(r, SHARE_PROCESS, rank, 0);
 	read_process(r, model, rank);
 	borrow_shape(r, model, rank);
-	share_reader_begin(r, SHARE_PROGRAM, rank, 0);
-	read_program(r, model);
+	borrow_program(r, model, rank);
 	if (!in->is_bad)
 		share_read_evidence(r, model, rank);
 	num = share_reader_count(r, SHARE_LANES, rank, SEG_MAX_LANES);
@@ -332,33 +384,55 @@ static int read_looks(struct share_reader *r, struct job_model *jm, struct pdb_e
 	return 0;
 }
 
+static void init_loans(struct share_reader *r)
+{
+	const struct share_column *columns = r->share->columns;
+	size_t num_shapes = columns[SHARE_SHAPE].items.num;
+
+	r->pool = model_pool_create();
+	r->shapes = xcalloc(num_shapes, sizeof(struct model *));
+	r->programs = xcalloc(columns[SHARE_PROGRAM].items.num, sizeof(*r->programs));
+	r->lists = xcalloc(columns[SHARE_LISTS].items.num, sizeof(*r->lists));
+	r->comm_ranks = xcalloc(columns[SHARE_COMM_RANKS].items.num, sizeof(*r->comm_ranks));
+	r->ledgers = xcalloc(columns[SHARE_LEDGERS].items.num, sizeof(*r->ledgers));
+	if (r->share->parts & SHARE_DETAILS)
+		return;
+	r->rings = xcalloc(columns[SHARE_RING_STATES].items.num, sizeof(*r->rings));
+	r->polls = xcalloc(num_shapes, sizeof(*r->polls));
+}
+
+static void deinit_loans(struct share_reader *r)
+{
+	for (size_t i = 0; i < r->share->columns[SHARE_SHAPE].items.num; i++)
+		model_destroy(r->shapes[i]);
+	free(r->shapes);
+	free(r->programs);
+	free(r->lists);
+	free(r->comm_ranks);
+	free(r->ledgers);
+	free(r->rings);
+	free(r->polls);
+	free(r->transitions);
+	free(r->transition_of.slots);
+	free(r->comms);
+	free(r->comm_of.slots);
+	model_pool_release(r->pool);
+}
+
 static int read_models(struct share_reader *r, struct job *job, struct pdb_error *err)
 {
 	const struct share_column *column = &r->share->columns[SHARE_PROCESS];
-	size_t num_shapes = r->share->columns[SHARE_SHAPE].items.num;
 	int status = 0;
 
 	if (!r->share->has_model && column->num_runs == 0)
 		return 0;
 	job->model = job_model_create(job->modules, job->callpaths);
-	r->shapes = xcalloc(num_shapes, sizeof(struct model *));
-	if (!(r->share->parts & SHARE_DETAILS)) {
-		const struct share_column *columns = r->share->columns;
-
-		r->rings = xcalloc(columns[SHARE_RING_STATES].items.num, sizeof(*r->rings));
-		r->transitions = xcalloc(columns[SHARE_COUNTS].items.num, sizeof(*r->transitions));
-		r->polls = xcalloc(num_shapes, sizeof(*r->polls));
-	}
+	init_loans(r);
 	for (size_t i = 0; i < column->num_runs && status == 0; i++)
 		for (int rank = column->runs[i].first; rank <= column->runs[i].last && status == 0;
 		     rank++)
 			status = read_rank(r, job, rank, err);
-	for (size_t i = 0; i < num_shapes; i++)
-		model_destroy(r->shapes[i]);
-	free(r->shapes);
-	free(r->rings);
-	free(r->transitions);
-	free(r->polls);
+	deinit_loans(r);
 	job_model_finish(job->model);
 	return status < 0 ? status : read_looks(r, job->model, err);
 }
@@ -526,7 +600,7 @@ static int read_names(struct share_reader *r, struct job *job, struct pdb_error 
 	struct frame_name *names = NULL, *name, *next;
 
 	for (size_t i = 0; i < num && !r->in.is_bad; i++) {
-		begin_item(r, SHARE_NAMES_COLUMN, (uint32_t)i);
+		share_reader_begin_item(r, SHARE_NAMES_COLUMN, (uint32_t)i);
 		read_name(r, job, &names);
 	}
 	if (!r->in.is_bad)

@@ -276,24 +276,24 @@ static void load_model_head(struct loader *l, struct model *model)
 	model->uid = (uint32_t)input_take_below(&l->in, UINT32_MAX);
 	model->life = input_take_below(&l->in, SEG_LIFE_STOPPED);
 	model->thread_level = input_take_int(&l->in);
-	take_field(l, model->host, sizeof(model->host));
-	take_field(l, model->job, sizeof(model->job));
-	take_field(l, model->mpi_library, sizeof(model->mpi_library));
-	take_field(l, model->executable, sizeof(model->executable));
+	take_field(l, model->program->host, sizeof(model->program->host));
+	take_field(l, model->program->job, sizeof(model->program->job));
+	take_field(l, model->program->mpi_library, sizeof(model->program->mpi_library));
+	take_field(l, model->program->executable, sizeof(model->program->executable));
 	model->now_ns = input_take(&l->in);
 	model->now_real_ns = input_take(&l->in);
-	model->dropped_strings = input_take(&l->in);
-	model->dropped_modules = input_take(&l->in);
-	model->dropped_frames = input_take(&l->in);
-	model->dropped_sites = input_take(&l->in);
-	model->dropped_transitions = input_take(&l->in);
-	model->dropped_lanes = input_take(&l->in);
+	model->program->dropped_strings = input_take(&l->in);
+	model->program->dropped_modules = input_take(&l->in);
+	model->program->dropped_frames = input_take(&l->in);
+	model->program->dropped_sites = input_take(&l->in);
+	model->program->dropped_transitions = input_take(&l->in);
+	model->program->dropped_lanes = input_take(&l->in);
 	model->full_unwinds = input_take(&l->in);
 	model->abandoned = input_take(&l->in);
 	model->bytes = input_take(&l->in);
-	model->dropped_comms = input_take(&l->in);
-	model->dropped_members = input_take(&l->in);
-	model->dropped_requests = input_take(&l->in);
+	model->program->dropped_comms = input_take(&l->in);
+	model->program->dropped_members = input_take(&l->in);
+	model->program->dropped_requests = input_take(&l->in);
 }
 
 static int load_model(struct loader *l)

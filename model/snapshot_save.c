@@ -103,7 +103,7 @@ static void put_string(struct saver *s, const char *text)
 static void put_list(struct saver *s, const struct model *model, uint32_t first, uint32_t num)
 {
 	static const int32_t empty[1];
-	const int32_t *ranks = num ? model->members + first : empty;
+	const int32_t *ranks = num ? model_members(model, first) : empty;
 	size_t size = num * sizeof(*ranks);
 	struct list_id *found;
 	int64_t expected = 0;
@@ -264,8 +264,9 @@ static void save_shape(struct saver *s, const struct model *model)
 	end_section(s, SNAPSHOT_SHAPE);
 }
 
-static void save_comm(struct saver *s, const struct model *model, const struct model_comm *comm)
+static void save_comm(struct saver *s, const struct model *model, size_t index)
 {
+	const struct model_comm *comm = model_comm(model, index);
 	struct buffer *b = &s->section;
 	size_t num = 0;
 
@@ -274,7 +275,7 @@ static void save_comm(struct saver *s, const struct model *model, const struct m
 	buffer_put(b, comm->kind);
 	buffer_put(b, comm->site);
 	buffer_put(b, comm->ordinal);
-	buffer_put_signed(b, comm->rank);
+	buffer_put_signed(b, model_comm_rank(model, index));
 	buffer_put(b, comm->size);
 	put_list(s, model, comm->members, comm->size);
 	buffer_put(b, comm->remote_size);
@@ -344,7 +345,8 @@ static void save_operation(struct buffer *b, const struct model_operation *opera
 		buffer_put(b, operation->waited[i]);
 }
 
-static void save_ledger(struct buffer *b, const struct model_lane *lane)
+static void save_ledger(struct buffer *b, const struct model *model,
+			const struct model_lane *lane)
 {
 	buffer_put(b, lane->dropped_ledger);
 	buffer_put(b, lane->num_ledger);
@@ -352,7 +354,7 @@ static void save_ledger(struct buffer *b, const struct model_lane *lane)
 		const struct model_ledger *row = &lane->ledger[i];
 
 		buffer_put_index(b, row->comm);
-		buffer_put_signed(b, row->peer);
+		buffer_put_signed(b, model_ledger_peer(model, row));
 		buffer_put_signed(b, row->tag);
 		buffer_put(b, row->cancelled);
 		buffer_put(b, row->sends);
@@ -399,13 +401,13 @@ static void save_lane(struct saver *s, const struct model *model, const struct m
 		buffer_put(b, lane->transitions[i].count);
 	}
 	for (size_t i = 0; i < 2 * model->num_sites; i++)
-		buffer_put(b, lane->longest_ns[i]);
+		buffer_put(b, model_lane_stay(lane, (uint32_t)i));
 	for (size_t i = 0; i < 2 * model->num_sites; i++)
 		buffer_put(b, lane->state_polls[i]);
 	save_ring(s, model, lane);
 	buffer_put(b, lane->last_events - lane->events);
 	save_operation(b, &lane->operation);
-	save_ledger(b, lane);
+	save_ledger(b, model, lane);
 }
 
 static void save_model(struct saver *s, const struct job_rank *rank)
@@ -422,27 +424,27 @@ static void save_model(struct saver *s, const struct job_rank *rank)
 	buffer_put(b, model->uid);
 	buffer_put(b, model->life);
 	buffer_put_signed(b, model->thread_level);
-	put_string(s, model->host);
-	put_string(s, model->job);
-	put_string(s, model->mpi_library);
-	put_string(s, model->executable);
+	put_string(s, model->program->host);
+	put_string(s, model->program->job);
+	put_string(s, model->program->mpi_library);
+	put_string(s, model->program->executable);
 	buffer_put(b, model->now_ns);
 	buffer_put(b, model->now_real_ns);
-	buffer_put(b, model->dropped_strings);
-	buffer_put(b, model->dropped_modules);
-	buffer_put(b, model->dropped_frames);
-	buffer_put(b, model->dropped_sites);
-	buffer_put(b, model->dropped_transitions);
-	buffer_put(b, model->dropped_lanes);
+	buffer_put(b, model->program->dropped_strings);
+	buffer_put(b, model->program->dropped_modules);
+	buffer_put(b, model->program->dropped_frames);
+	buffer_put(b, model->program->dropped_sites);
+	buffer_put(b, model->program->dropped_transitions);
+	buffer_put(b, model->program->dropped_lanes);
 	buffer_put(b, model->full_unwinds);
 	buffer_put(b, model->abandoned);
 	buffer_put(b, model->bytes);
-	buffer_put(b, model->dropped_comms);
-	buffer_put(b, model->dropped_members);
-	buffer_put(b, model->dropped_requests);
+	buffer_put(b, model->program->dropped_comms);
+	buffer_put(b, model->program->dropped_members);
+	buffer_put(b, model->program->dropped_requests);
 	buffer_put(b, model->num_comms);
 	for (size_t i = 0; i < model->num_comms; i++)
-		save_comm(s, model, &model->comms[i]);
+		save_comm(s, model, i);
 	save_requests(s, model);
 	buffer_put(b, model->num_lanes);
 	for (size_t i = 0; i < model->num_lanes; i++)

@@ -183,8 +183,8 @@ char *comm_label_local(const struct view *view, const struct model *model, uint3
 
 	if (local != SEG_NO_COMM)
 		comm = job_comms_find(view->comms, model, local);
-	if (comm == SEG_NO_COMM && local < model->num_comms && model->comms[local].name)
-		return xstrdup(model->comms[local].name);
+	if (comm == SEG_NO_COMM && local < model->num_comms && model_comm(model, local)->name)
+		return xstrdup(model_comm(model, local)->name);
 	if (comm == SEG_NO_COMM && local == 1)
 		return xstrdup("MPI_COMM_SELF");
 	return comm_label(view, comm, detail);

@@ -127,7 +127,7 @@ static size_t print_groups(const struct view *view, const struct job_comm *comm,
 static bool is_freed(const struct job_comm *comm)
 {
 	for (size_t i = 0; i < comm->num_views; i++)
-		if (!comm->views[i].comm->is_freed)
+		if (!job_comm_seen(&comm->views[i])->is_freed)
 			return false;
 	return comm->num_views > 0;
 }

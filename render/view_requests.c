@@ -119,7 +119,7 @@ static char *collective_text(const struct view *view, const struct model *model,
 		return xstrdup("?");
 	of = &view->comms->comms[comm];
 	for (size_t i = 0; i < of->num_views; i++)
-		number += of->views[i].comm->collectives >= request->ordinal;
+		number += job_comm_seen(&of->views[i])->collectives >= request->ordinal;
 	return xasprintf("%zu of %zu there", number, of->sizes[0] + of->sizes[1]);
 }
 
@@ -277,9 +277,9 @@ void view_requests(const struct view *view, const struct message_pairs *pairs, i
 	if (num_idle)
 		text_wrap(view, 2, "%zu persistent request%s not started", num_idle,
 			  num_idle == 1 ? " is" : "s are");
-	if (lane->model->dropped_requests)
+	if (lane->model->program->dropped_requests)
 		text_wrap(view, 2, "%" PRIu64 " were not recorded for want of room",
-			  lane->model->dropped_requests);
+			  lane->model->program->dropped_requests);
 	table_destroy(table);
 	free(pending);
 }

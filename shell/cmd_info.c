@@ -135,7 +135,7 @@ static int run_job(struct session *session, const struct args *args, struct pdb_
 	const struct job *job = session->job;
 	const struct proctable *table = job->proctable;
 	const char *mpi =
-		job->model && job->model->num_lanes ? job->model->lanes[0].model->mpi_library : "";
+		job->model && job->model->num_lanes ? job->model->lanes[0].model->program->mpi_library : "";
 	/* "Open MPI v4.1.4, package: ..." up to the comma. */
 	size_t length = strcspn(mpi, ",");
 	FILE *out = session->out;
@@ -336,14 +336,14 @@ static int run_overhead(struct session *session, const struct args *args, struct
 
 static uint64_t count_dropped(const struct model *model)
 {
-	return model->dropped_strings + model->dropped_modules + model->dropped_frames +
-	       model->dropped_sites + model->dropped_transitions + model->dropped_lanes;
+	return model->program->dropped_strings + model->program->dropped_modules + model->program->dropped_frames +
+	       model->program->dropped_sites + model->program->dropped_transitions + model->program->dropped_lanes;
 }
 
 /* Of what tells who waits for whom. */
 static uint64_t count_dropped_evidence(const struct model *model)
 {
-	uint64_t dropped = model->dropped_comms + model->dropped_members + model->dropped_requests;
+	uint64_t dropped = model->program->dropped_comms + model->program->dropped_members + model->program->dropped_requests;
 
 	for (size_t i = 0; i < model->num_lanes; i++)
 		dropped += model->lanes[i].dropped_ledger;

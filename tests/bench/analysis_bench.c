@@ -42,7 +42,7 @@ static double bench_comms(const struct job *job)
 		const struct model *model = job->model->lanes[i].model;
 
 		for (uint32_t c = 0; c < MANY_RANKS_COMMS; c++)
-			num_wrong += job_comms_peer(comms, model, c, model->comms[c].rank) !=
+			num_wrong += job_comms_peer(comms, model, c, model_comm_rank(model, c)) !=
 				     model->rank;
 	}
 	if (num_wrong) {

@@ -202,7 +202,7 @@ static struct model *make_model(const struct setting *setting, int rank)
 	model->size = setting->num_ranks;
 	model->life = SEG_LIFE_RUNNING;
 	model->now_ns = model->now_real_ns = UINT64_C(10000) * MS;
-	strcpy(model->executable, "/bin/app");
+	strcpy(model->program->executable, "/bin/app");
 	put_sites(model);
 	put_comms(model, wait);
 	model->num_lanes = 1;

@@ -198,7 +198,7 @@ static inline struct model *hung_model(const struct hung_options *options, int r
 	model->rank = rank;
 	model->size = options->size;
 	model->now_ns = 1000 * SECOND;
-	strcpy(model->executable, "/home/me/solver");
+	strcpy(model->program->executable, "/home/me/solver");
 	model->strings = xcalloc(1, sizeof(strings));
 	memcpy(model->strings, strings, sizeof(strings));
 	model->num_strings = sizeof(strings);

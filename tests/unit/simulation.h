@@ -88,7 +88,7 @@ static inline struct sim_rank *sim_rank_create(int rank)
 	model->life = SEG_LIFE_RUNNING;
 	model->now_ns = 1000 * (uint64_t)SIM_MS;
 	model->now_real_ns = model->now_ns;
-	strcpy(model->executable, "/bin/app");
+	strcpy(model->program->executable, "/bin/app");
 	model->strings = xcalloc(1, SIM_STRINGS);
 	model->num_strings = SIM_STRINGS;
 	model->modules = xcalloc(1, sizeof(*model->modules));

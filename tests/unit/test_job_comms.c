@@ -40,7 +40,7 @@ static struct sim_rank *make_rank(int rank, int size, const char *job, uint64_t 
 	struct model *model = sim->model;
 
 	model->size = size;
-	snprintf(model->job, sizeof(model->job), "%s", job);
+	snprintf(model->program->job, sizeof(model->program->job), "%s", job);
 	sim_call(sim, "MPI_Init", SIM_PATH(1));
 	add_comm(model, &(struct model_comm){.id = world,
 					     .rank = rank,
@@ -176,8 +176,8 @@ static void test_world_and_split(void **state)
 	assert_group(odds, 0, odd, 2);
 	assert_int_equal(odds->num_views, 2);
 	assert_int_equal(odds->views[0].rank, 1);
-	assert_int_equal(odds->views[0].comm->rank, 1);
-	assert_int_equal(job_comm_view(odds, 3)->comm->rank, 0);
+	assert_int_equal(job_comm_seen(&odds->views[0])->rank, 1);
+	assert_int_equal(job_comm_seen(job_comm_view(odds, 3))->rank, 0);
 	assert_ptr_equal(job_comm_view(odds, 3)->model, model_of(job, 3));
 	assert_null(job_comm_view(odds, 2));
 	assert_null(job_comm_view(odds, 0));

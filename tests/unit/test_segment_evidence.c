@@ -158,9 +158,9 @@ static void test_dropped(void **state)
 	h->tables[SEG_TABLE_MEMBERS].dropped = 2;
 	h->tables[SEG_TABLE_REQUESTS].dropped = 3;
 	assert_int_equal(read_bytes(bytes, size, &model, NULL), 0);
-	assert_int_equal(model->dropped_comms, 1);
-	assert_int_equal(model->dropped_members, 2);
-	assert_int_equal(model->dropped_requests, 3);
+	assert_int_equal(model->program->dropped_comms, 1);
+	assert_int_equal(model->program->dropped_members, 2);
+	assert_int_equal(model->program->dropped_requests, 3);
 	assert_int_equal(model->lanes[0].dropped_ledger, 5);
 	model_destroy(model);
 	free(bytes);

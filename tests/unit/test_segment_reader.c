@@ -72,7 +72,7 @@ static void assert_sample(const struct model *model, uint64_t start)
 	assert_int_equal(model->size, 8);
 	assert_int_equal(model->pid, getpid());
 	assert_int_equal(model->life, SEG_LIFE_RUNNING);
-	assert_string_equal(model->job, "test-job@1");
+	assert_string_equal(model->program->job, "test-job@1");
 	assert_int_equal(model->num_modules, 2);
 	assert_string_equal(model->modules[1].path, "/bin/app");
 	assert_int_equal(model->modules[1].build_id_size, 20);
@@ -482,7 +482,7 @@ static void test_repaired(void **state)
 	assert_int_equal(model->sites[SEND].class_id, SEG_CLASS_OTHER);
 	assert_int_equal(model->sites[RECV].language, SEG_LANGUAGE_C);
 	assert_string_equal(model->sites[RECV].name, "MPI?[2Jv");
-	assert_int_equal(strlen(model->host), 63);
+	assert_int_equal(strlen(model->program->host), 63);
 	assert_string_equal(model->sites[TEST].name, "MPI_Testx");
 	model_destroy(model);
 	free(bytes);

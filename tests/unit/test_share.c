@@ -10,6 +10,7 @@
 #include "analysis/waitfor.h"
 #include "model/buffer.h"
 #include "model/job_comms.h"
+#include "model/model_pool.h"
 #include "model/share_private.h"
 #include "model/xalloc.h"
 #include "tests/fixtures/many_ranks.h"
@@ -129,8 +130,8 @@ static void test_details(void **state)
 	assert_int_equal(lane->num_ring, own->num_ring);
 	assert_int_equal(lane->ring[0].state, own->ring[0].state);
 	assert_int_equal(lane->ring[0].ns, 0);
-	assert_true(own->longest_ns[own->state] > 0);
-	assert_int_equal(lane->longest_ns[own->state], own->longest_ns[own->state]);
+	assert_true(model_lane_stay(own, own->state) > 0);
+	assert_int_equal(model_lane_stay(lane, own->state), model_lane_stay(own, own->state));
 	/* Of one rank, then of the others. */
 	rankset_add(ranks, 1);
 	share = send_share(job, ranks, SHARE_DETAILS);
@@ -352,6 +353,58 @@ static void test_growth(void **state)
 		many_ranks_destroy(many);
 	}
 	assert_in_range((sizes[1] - sizes[0]) / 1024, 1, 60);
+}
+
+/* Two ranks that do the same point to one thing each. */
+static void assert_shared(const struct job_lane *a, const struct job_lane *b)
+{
+	assert_ptr_equal(a->model->program, b->model->program);
+	assert_ptr_equal(a->model->sites, b->model->sites);
+	assert_ptr_equal(a->data->transitions, b->data->transitions);
+	assert_ptr_equal(a->data->ledger, b->data->ledger);
+	assert_ptr_equal(a->data->ring, b->data->ring);
+	assert_ptr_equal(a->data->state_polls, b->data->state_polls);
+	assert_null(a->data->longest_ns);
+	assert_null(a->model->comms);
+	/* All but the rows and columns that they are in. */
+	assert_memory_equal(a->model->pool_comms, b->model->pool_comms,
+			    (MANY_RANKS_COMMS - 2) * sizeof(uint32_t));
+}
+
+static void test_shared_tables(void **state)
+{
+	static const struct many_ranks_setting setting = {
+		.num_ranks = 2048, .num_programs = 1, .ring = 300, .num_neighbours = 26};
+	struct many_ranks *many = many_ranks_create(&setting);
+	struct job *job = make_many(many, setting.num_ranks), *again;
+	struct share *share = share_create();
+	const struct job_lane *lanes;
+	const struct model_pool *pool;
+	size_t num_sets;
+
+	(void)state;
+	share_fill(share, job, NULL, SHARE_ANSWERS);
+	again = to_job(share);
+	lanes = again->model->lanes;
+	/* In the middle of a block, with the same number of iterations. */
+	assert_shared(&lanes[273], &lanes[273 + 768]);
+	assert_ptr_not_equal(lanes[273].data->transitions, lanes[274].data->transitions);
+	assert_int_equal(model_comm_rank(lanes[273].model, 0), 273);
+	assert_int_equal(model_comm_rank(lanes[1041].model, 0), 1041);
+	assert_int_equal(model_ledger_peer(lanes[273].model, &lanes[273].data->ledger[0]), 274);
+	assert_int_equal(model_ledger_peer(lanes[1041].model, &lanes[1041].data->ledger[1]), 1040);
+	assert_int_equal(model_members(lanes[1041].model, model_comm(lanes[1041].model, 1)->members)[0],
+			 1041);
+	/* The world and its duplicates once, rows and columns for each set of call sites. */
+	pool = lanes[0].model->pool;
+	num_sets = share->columns[SHARE_SHAPE].items.num;
+	assert_in_range(pool->num_comms, MANY_RANKS_COMMS,
+			MANY_RANKS_COMMS + num_sets * (2048 / 16 + 2048 / 64));
+	assert_int_equal(pool->num_members, 2 * 2048);
+	share_destroy(share);
+	job_destroy(again);
+	job_destroy(job);
+	many_ranks_destroy(many);
 }
 
 /* Names of all frames of a job come from one of its nodes; merging begins with nothing. */
@@ -597,6 +650,7 @@ int main(void)
 		cmocka_unit_test(test_empty),    cmocka_unit_test(test_order_of_ranks),
 		cmocka_unit_test(test_details),  cmocka_unit_test(test_wrong_details),
 		cmocka_unit_test(test_any_tree), cmocka_unit_test(test_growth),
+		cmocka_unit_test(test_shared_tables),
 		cmocka_unit_test(test_names),    cmocka_unit_test(test_refused_merge),
 		cmocka_unit_test(test_damaged),  cmocka_unit_test(test_hostile),
 	};

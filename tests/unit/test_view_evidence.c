@@ -371,7 +371,7 @@ static void test_requests(void **state)
 	assert_true(strstr(text, "not sent\n") < strstr(text, "has sent\n"));
 	model->num_requests = 1;
 	model->requests[0].flags = SEG_REQUEST_PERSISTENT;
-	model->dropped_requests = 5;
+	model->program->dropped_requests = 5;
 	print_requests(hung, 0);
 	assert_string_equal(hung_text(hung), "rank 0 has begun nothing that is not complete.\n"
 					     "  1 persistent request is not started\n"

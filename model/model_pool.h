@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the models of many ranks have in common, made once: tables of lanes, communicators, lists of
+ * members, texts. Models that use a pool point into it; it lives until the last of them is gone. */
+#ifndef PDB_MODEL_MODEL_POOL_H
+#define PDB_MODEL_MODEL_POOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct model_comm;
+
+struct model_pool {
+	size_t num_users;
+	/* Communicators, as ranks with the same view of them have them; `rank` is not used. */
+	struct model_comm *comms;
+	size_t num_comms, comms_capacity;
+	/* Lists of world ranks, one after the other: what model_comm.members and the like are
+	 * indexes into for communicators of the pool. */
+	int32_t *members;
+	size_t num_members, members_capacity;
+	/* Memory that model_pool_take() has given. */
+	void **blocks;
+	size_t num_blocks, blocks_capacity;
+	char *free; /* in the last block that is shared */
+	size_t num_free;
+};
+
+/* One user: whoever makes it. */
+struct model_pool *model_pool_create(void);
+/* One user more; the pool. */
+struct model_pool *model_pool_use(struct model_pool *pool);
+/* One user less; the last one frees it. NULL is fine. */
+void model_pool_release(struct model_pool *pool);
+
+/* Zeroed memory for num elements of a size, freed with the pool; never NULL. */
+void *model_pool_take(struct model_pool *pool, size_t num, size_t size);
+/* Add a communicator: its number. Those there are may move. */
+uint32_t model_pool_add_comm(struct model_pool *pool, const struct model_comm *comm);
+/* Room for `num` more members, at num_members, which grows by as many. Those there
+ * are may move. */
+int32_t *model_pool_add_members(struct model_pool *pool, size_t num);
+
+#endif
