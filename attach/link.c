@@ -309,6 +309,7 @@ static int fill(struct link *link)
 	if (n == 0)
 		link->has_read_all = true;
 	link->in.end += (size_t)n;
+	link->num_received += (uint64_t)n;
 	return 0;
 }
 
@@ -359,6 +360,11 @@ int link_receive(struct link *link, struct link_frame *ret, const struct link_li
 	link->frame = (struct link_frame){0};
 	link->has_frame = false;
 	return 0;
+}
+
+uint64_t link_num_received(const struct link *link)
+{
+	return link->num_received;
 }
 
 /* ---- Sending --------------------------------------------------------------------------------- */

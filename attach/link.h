@@ -100,6 +100,9 @@ int link_send(struct link *link, uint32_t type, const void *payload, size_t leng
 int link_receive(struct link *link, struct link_frame *ret, const struct link_limit *limit,
 		 struct pdb_error *err);
 
+/* How many bytes have come so far: whether a long frame is on its way. */
+uint64_t link_num_received(const struct link *link);
+
 /* Say good-bye, without waiting, and close; ends the channels. NULL is fine. */
 void link_destroy(struct link *link);
 

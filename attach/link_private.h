@@ -186,6 +186,7 @@ struct link {
 	unsigned patience;       /* seconds */
 	struct pdb_error broken; /* why it is of no more use; no code: it works */
 	bool has_read_all;       /* the other end sends no more */
+	uint64_t num_received;   /* bytes */
 	crypto_secretstream_xchacha20poly1305_state send, receive;
 	struct link_buffer out, in; /* records */
 	struct link_frame frame;    /* what has come of it so far, or all of it */

@@ -110,7 +110,15 @@ void reduction_begin(struct reduction *reduction, uint32_t sequence, uint32_t se
 		.deadline_ms = now_ms + budget_ms,
 	};
 	reduction->num_children = overlay_children(self, num_members, reduction->children);
-	reduction->num_open = reduction->num_children;
+	for (size_t i = 0; i < reduction->num_children; i++)
+		reduction->heard_ms[i] = now_ms;
+}
+
+void reduction_hear(struct reduction *reduction, uint32_t sequence, uint32_t from, int64_t now_ms)
+{
+	for (size_t i = 0; i < reduction->num_children && sequence == reduction->sequence; i++)
+		if (reduction->children[i] == from)
+			reduction->heard_ms[i] = now_ms;
 }
 
 enum reduction_taken reduction_take(struct reduction *reduction, uint32_t sequence, uint32_t from)
@@ -121,7 +129,6 @@ enum reduction_taken reduction_take(struct reduction *reduction, uint32_t sequen
 		if (reduction->children[i] != from || reduction->has_answered[i])
 			continue;
 		reduction->has_answered[i] = true;
-		reduction->num_open--;
 		return REDUCTION_TAKEN;
 	}
 	return REDUCTION_REFUSED;
@@ -129,7 +136,13 @@ enum reduction_taken reduction_take(struct reduction *reduction, uint32_t sequen
 
 bool reduction_is_done(const struct reduction *reduction, int64_t now_ms)
 {
-	return reduction->num_open == 0 || now_ms >= reduction->deadline_ms;
+	if (now_ms >= reduction->deadline_ms)
+		return true;
+	for (size_t i = 0; i < reduction->num_children; i++)
+		if (!reduction->has_answered[i] &&
+		    now_ms - reduction->heard_ms[i] < OVERLAY_SILENCE_MS)
+			return false;
+	return true;
 }
 
 void reduction_holes(const struct reduction *reduction, struct overlay_ranges *holes)

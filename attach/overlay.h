@@ -28,8 +28,8 @@ uint32_t overlay_parent(uint32_t i);
 /* How many members are at and below i. */
 uint32_t overlay_subtree(uint32_t i, uint32_t n);
 
-/* How long member i may wait for those below it when member 0 waits for total_ms: each level waits
- * less than the one above, so that an answer with holes is in time. */
+/* How long member i may wait at most for those below it when member 0 waits for total_ms: each
+ * level waits less than the one above, so that an answer with holes is in time. */
 int overlay_budget_ms(uint32_t i, uint32_t n, int total_ms);
 
 /* Numbers first, first + 1, ..., first + count - 1. */
@@ -58,6 +58,12 @@ uint32_t overlay_ranges_total(const struct overlay_ranges *set);
 uint32_t overlay_ranges_at(const struct overlay_ranges *set, uint32_t i);
 int64_t overlay_ranges_index(const struct overlay_ranges *set, uint32_t number);
 
+/* A member that is at work on a question, or waits for those below it, says so this often; one that
+ * has said nothing for so long is not waited for any longer. So a slow member is waited for, one
+ * that has died, is stopped or cut off is not. */
+#define OVERLAY_PULSE_MS 500
+#define OVERLAY_SILENCE_MS 3000
+
 /* One question at one member: its own answer is being made, those of its children are awaited. */
 struct reduction {
 	uint32_t sequence; /* of the question; answers bear it */
@@ -65,12 +71,16 @@ struct reduction {
 	int64_t deadline_ms;
 	uint32_t children[OVERLAY_CHILDREN_MAX];
 	bool has_answered[OVERLAY_CHILDREN_MAX];
-	size_t num_children, num_open;
+	int64_t heard_ms[OVERLAY_CHILDREN_MAX]; /* when each last gave a sign of life */
+	size_t num_children;
 };
 
 /* budget_ms: of this member, see overlay_budget_ms(). now_ms is of any clock that only goes up. */
 void reduction_begin(struct reduction *reduction, uint32_t sequence, uint32_t self,
 		     uint32_t num_members, int budget_ms, int64_t now_ms);
+
+/* Member `from` says that it is at work on the question `sequence`. */
+void reduction_hear(struct reduction *reduction, uint32_t sequence, uint32_t from, int64_t now_ms);
 
 enum reduction_taken {
 	REDUCTION_TAKEN,   /* an answer that was awaited: merge it */
@@ -81,7 +91,7 @@ enum reduction_taken {
 /* An answer has come from member `from`. */
 enum reduction_taken reduction_take(struct reduction *reduction, uint32_t sequence, uint32_t from);
 
-/* All have answered, or it is too late. */
+/* All have answered, or those who have not are silent, or it is too late. */
 bool reduction_is_done(const struct reduction *reduction, int64_t now_ms);
 
 /* Append those who have not answered: each silent child with all that are below it. The first of

@@ -43,7 +43,7 @@ int overlay_decode(const uint8_t *bytes, size_t length, uint32_t limit, struct o
 	memcpy(words, bytes, sizeof(words));
 	ranges_size = words[NUM_RANGES] * sizeof(struct overlay_range);
 	if (words[MAGIC_WORD] != MAGIC || words[NUM_RANGES] > limit ||
-	    words[LENGTH] > OVERLAY_PAYLOAD_MAX ||
+	    words[LENGTH] > OVERLAY_PAYLOAD_MAX || words[TOTAL_MS] > OVERLAY_TOTAL_MS_MAX ||
 	    sizeof(words) + ranges_size + words[LENGTH] != length)
 		return error_set(err, ERROR_FORMAT, "a daemon's message is damaged");
 

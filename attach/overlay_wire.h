@@ -15,9 +15,16 @@ struct pdb_error;
 /* Longer payloads are not sent: their sender becomes a hole. */
 #define OVERLAY_PAYLOAD_MAX (1u << 30)
 
+/* No question may take longer. */
+#define OVERLAY_TOTAL_MS_MAX 1000000u
+
+/* Kinds of what is no question. */
+#define OVERLAY_ANSWER 0u
+#define OVERLAY_ALIVE 0xffffffffu /* still at work on the question */
+
 struct overlay_message {
 	uint32_t sequence; /* of the question */
-	uint32_t kind;     /* of a question: what is asked; 0 in an answer */
+	uint32_t kind;     /* of a question: what is asked */
 	uint32_t total_ms; /* of a question: how long member 0 waits */
 	/* Of a question: the daemons that are its members. Of an answer: the members that are
 	 * missing in it, each range begun by the one that was silent. */

@@ -7,7 +7,8 @@
  *	- when pdb says so or its connection breaks (rank 0),
  *	- when no process of the job is left (rank 0),
  *	- when the process that started it has ended, whatever the way,
- *	- when it has heard nothing from rank 0 for SILENCE_MS, which asks every PING_MS,
+ *	- when it has heard nothing from rank 0, which asks every PING_MS, for SILENCE_MS and as
+ *	  long as the last answer could take,
  *	- at a SIGTERM, SIGINT or SIGHUP.
  * MPI may hang where a peer is gone or stopped: MPI_Init and MPI_Finalize are under an alarm.
  *
@@ -41,13 +42,14 @@
 #define STOPPED_MS 5000 /* so long may the process that speaks MPI be stopped */
 #define PING_MS 5000
 #define LOOK_MS 300 /* between two looks at whether this node's ranks live */
-#define SILENCE_MS 30000
-#define REQUEST_MS 4000   /* how long a daemon may take for its part of an answer */
-#define LOOK_MAX_MS 20000 /* more than that is not waited between two looks; see SILENCE_MS */
-#define QUICK_MS 1000     /* the same for what takes no time */
-#define CONNECT_MS 10000  /* pdb is waiting for the daemons */
-#define SEND_MS 30000     /* an answer to pdb */
-#define IDLE_MS 10        /* between two looks at other things while waiting for pdb */
+#define SILENCE_MS 20000
+#define REQUEST_MS 10000    /* how long a daemon may be at work on its part of an answer */
+#define LOOK_MAX_MS 60000   /* more than that is not waited between two looks */
+#define QUIT_MS 1000        /* how long the others may take to hear that it is over */
+#define CONNECT_MS 10000    /* pdb is waiting for the daemons */
+#define SEND_MS 30000       /* an answer to pdb */
+#define IDLE_MS 10          /* between two looks at other things while waiting for pdb */
+#define PIECE_NS 100000000L /* of a sleep: how long it may take to end */
 
 struct daemon {
 	pid_t parent;
@@ -192,8 +194,7 @@ static void start_guarded(struct daemon *daemon)
 
 /* ---- What is asked of each node ------------------------------------------------------------- */
 
-static void answer_hosts(void *argument, const uint8_t *payload, size_t length,
-			 struct pdbd_bytes *ret)
+static void answer_hosts(void *argument, const uint8_t *payload, size_t length, struct buffer *ret)
 {
 	char host[256] = "", line[300];
 	int rank;
@@ -201,28 +202,26 @@ static void answer_hosts(void *argument, const uint8_t *payload, size_t length,
 	(void)argument, (void)payload, (void)length;
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	gethostname(host, sizeof(host) - 1);
-	pdbd_bytes_add(ret, line, snprintf(line, sizeof(line), "%d %s\n", rank, host));
+	buffer_put_bytes(ret, line, snprintf(line, sizeof(line), "%d %s\n", rank, host));
 }
 
-static int merge_texts(void *argument, struct pdbd_bytes *into, const uint8_t *part, size_t length)
+static int merge_texts(void *argument, struct buffer *into, const uint8_t *part, size_t length)
 {
 	(void)argument;
-	pdbd_bytes_add(into, part, length);
+	buffer_put_bytes(into, part, length);
 	return 0;
 }
 
-static void answer_living(void *argument, const uint8_t *payload, size_t length,
-			  struct pdbd_bytes *ret)
+static void answer_living(void *argument, const uint8_t *payload, size_t length, struct buffer *ret)
 {
 	struct daemon *daemon = argument;
 	uint32_t num_living = daemon_job_count_living(daemon->ranks, daemon->num_ranks);
 
 	(void)payload, (void)length;
-	pdbd_bytes_add(ret, &num_living, sizeof(num_living));
+	buffer_put_bytes(ret, &num_living, sizeof(num_living));
 }
 
-static void answer_job(void *argument, const uint8_t *payload, size_t length,
-		       struct pdbd_bytes *ret)
+static void answer_job(void *argument, const uint8_t *payload, size_t length, struct buffer *ret)
 {
 	struct daemon *daemon = argument;
 
@@ -236,13 +235,12 @@ static void answer_job(void *argument, const uint8_t *payload, size_t length,
 	answer_living(daemon, NULL, 0, ret);
 }
 
-static int merge_numbers(void *argument, struct pdbd_bytes *into, const uint8_t *part,
-			 size_t length)
+static int merge_numbers(void *argument, struct buffer *into, const uint8_t *part, size_t length)
 {
 	uint32_t sum, number;
 
 	(void)argument;
-	if (length != sizeof(number) || into->length != sizeof(sum))
+	if (length != sizeof(number) || into->num != sizeof(sum))
 		return -1;
 	memcpy(&number, part, sizeof(number));
 	memcpy(&sum, into->bytes, sizeof(sum));
@@ -251,19 +249,22 @@ static int merge_numbers(void *argument, struct pdbd_bytes *into, const uint8_t 
 	return 0;
 }
 
-/* No later than that; false when this daemon is to end. */
+/* False when this daemon is to end. Signals come to the other thread. */
 static bool sleep_until(uint64_t until_ns)
 {
-	const struct timespec until = {until_ns / 1000000000, until_ns % 1000000000};
+	for (;;) {
+		int64_t left_ns = (int64_t)(until_ns - now_ms() * UINT64_C(1000000));
+		struct timespec rest = {.tv_nsec = left_ns < PIECE_NS ? left_ns : PIECE_NS};
 
-	while (!is_told_to_end &&
-	       clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
-		;
-	return !is_told_to_end;
+		if (left_ns <= 0 || is_told_to_end)
+			return !is_told_to_end;
+		nanosleep(&rest, NULL);
+	}
 }
 
-static void note_job_size(struct daemon *daemon, const uint8_t *payload, size_t length)
+static void hear_job_size(void *argument, const uint8_t *payload, size_t length)
 {
+	struct daemon *daemon = argument;
 	struct pdbd_look question;
 
 	if (length < sizeof(question))
@@ -272,51 +273,40 @@ static void note_job_size(struct daemon *daemon, const uint8_t *payload, size_t 
 	daemon->job_size = (int)question.num_ranks;
 }
 
-static void answer_look(void *argument, const uint8_t *payload, size_t length,
-			struct pdbd_bytes *ret)
+static void answer_look(void *argument, const uint8_t *payload, size_t length, struct buffer *ret)
 {
 	struct daemon *daemon = argument;
-	struct buffer share = {.bytes = NULL};
 
-	note_job_size(daemon, payload, length);
 	if (daemon->look)
-		daemon_look_answer(daemon->look, payload, length, sleep_until, &share);
-	pdbd_bytes_add(ret, share.bytes, share.num);
-	free(share.bytes);
+		daemon_look_answer(daemon->look, payload, length, sleep_until, ret);
 }
 
 static void answer_samples(void *argument, const uint8_t *payload, size_t length,
-			   struct pdbd_bytes *ret)
+			   struct buffer *ret)
 {
 	struct daemon *daemon = argument;
-	struct buffer share = {.bytes = NULL};
 
-	note_job_size(daemon, payload, length);
 	if (daemon->look)
-		daemon_look_answer_samples(daemon->look, payload, length, &share);
-	pdbd_bytes_add(ret, share.bytes, share.num);
-	free(share.bytes);
+		daemon_look_answer_samples(daemon->look, payload, length, ret);
 }
 
-static int merge_shares(void *argument, struct pdbd_bytes *into, const uint8_t *part, size_t length)
+static int merge_shares(void *argument, struct buffer *into, const uint8_t *part, size_t length)
 {
 	const struct daemon *daemon = argument;
-	const struct buffer mine = {.bytes = into->bytes, .num = into->length};
 	struct buffer merged = {.bytes = NULL};
-	int result = 0;
 
-	if (length > 0)
-		result = daemon_look_merge(daemon->job_size, &mine, part, length, &merged);
-	if (length > 0 && result == 0) {
-		into->length = 0;
-		pdbd_bytes_add(into, merged.bytes, merged.num);
+	if (length == 0)
+		return 0;
+	if (daemon_look_merge(daemon->job_size, into, part, length, &merged) != 0) {
+		free(merged.bytes);
+		return -1;
 	}
-	free(merged.bytes);
-	return result;
+	free(into->bytes);
+	*into = merged;
+	return 0;
 }
 
-static void answer_quit(void *argument, const uint8_t *payload, size_t length,
-			struct pdbd_bytes *ret)
+static void answer_quit(void *argument, const uint8_t *payload, size_t length, struct buffer *ret)
 {
 	struct daemon *daemon = argument;
 
@@ -325,13 +315,13 @@ static void answer_quit(void *argument, const uint8_t *payload, size_t length,
 }
 
 static const struct pdbd_service services[] = {
-	{PDBD_HOSTS, answer_hosts, merge_texts},
-	{PDBD_JOB, answer_job, merge_numbers},
-	{PDBD_LIVING, answer_living, merge_numbers},
-	{PDBD_QUIT, answer_quit, merge_texts},
-	{PDBD_LOOK, answer_look, merge_shares},
-	{PDBD_SAMPLE, answer_samples, merge_shares},
-	{0, NULL, NULL},
+	{PDBD_HOSTS, PDBD_AT_ONCE, NULL, answer_hosts, merge_texts},
+	{PDBD_JOB, PDBD_ALONE, NULL, answer_job, merge_numbers},
+	{PDBD_LIVING, PDBD_AT_ONCE, NULL, answer_living, merge_numbers},
+	{PDBD_QUIT, PDBD_AT_ONCE, NULL, answer_quit, merge_texts},
+	{PDBD_LOOK, PDBD_MEANWHILE, hear_job_size, answer_look, merge_shares},
+	{PDBD_SAMPLE, PDBD_MEANWHILE, hear_job_size, answer_samples, merge_shares},
+	{0, PDBD_AT_ONCE, NULL, NULL, NULL},
 };
 
 /* ---- Rank 0 -----------------------------------------------------------------------------------
@@ -356,15 +346,40 @@ struct first {
 	int64_t pinged_ms;
 };
 
+/* Let pdb know that an answer is on its way. */
+static void pulse(void *argument)
+{
+	const struct link_limit limit = limit_of(SEND_MS);
+	struct first *first = argument;
+	struct pdb_error err;
+
+	if (link_send(first->link, PDBD_ALIVE, NULL, 0, &limit, &err) != 0)
+		first->daemon->is_quitting = true;
+}
+
+static void ask(struct first *first, uint32_t kind, const void *payload, size_t length,
+		int total_ms, struct buffer *answer, struct overlay_ranges *missing)
+{
+	const struct pdbd_question question = {
+		.kind = kind,
+		.payload = payload,
+		.length = length,
+		.total_ms = total_ms,
+		.pulse = pulse,
+		.argument = first,
+	};
+
+	pdbd_tree_ask(first->tree, &question, answer, missing);
+}
+
 static void learn_hosts(struct first *first)
 {
-	const struct pdbd_question question = {.kind = PDBD_HOSTS, .total_ms = REQUEST_MS};
 	struct overlay_ranges missing = {.ranges = NULL};
-	struct pdbd_bytes answer;
+	struct buffer answer;
 	char *save;
 
-	pdbd_tree_ask(first->tree, &question, &answer, &missing);
-	pdbd_bytes_add(&answer, "", 1);
+	ask(first, PDBD_HOSTS, NULL, 0, REQUEST_MS, &answer, &missing);
+	buffer_put_bytes(&answer, "", 1);
 	for (char *line = strtok_r((char *)answer.bytes, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		char *blank = strchr(line, ' ');
@@ -409,27 +424,21 @@ static int answer_ms(uint32_t kind, const uint8_t *payload, size_t length)
 
 static void pass_on(struct first *first, uint32_t kind, const uint8_t *payload, size_t length)
 {
-	const struct pdbd_question question = {
-		.kind = kind,
-		.payload = payload,
-		.length = length,
-		.total_ms = answer_ms(kind, payload, length),
-	};
 	struct overlay_ranges missing = {.ranges = NULL};
-	struct pdbd_bytes answer, frame = {.bytes = NULL};
+	struct buffer answer, frame = {.bytes = NULL};
 
-	pdbd_tree_ask(first->tree, &question, &answer, &missing);
+	ask(first, kind, payload, length, answer_ms(kind, payload, length), &answer, &missing);
 
 	char *names = name_missing(first, &missing);
 	uint32_t names_length = strlen(names);
 
-	pdbd_bytes_add(&frame, &names_length, sizeof(names_length));
-	pdbd_bytes_add(&frame, names, names_length);
-	pdbd_bytes_add(&frame, answer.bytes, answer.length);
+	buffer_put_bytes(&frame, &names_length, sizeof(names_length));
+	buffer_put_bytes(&frame, names, names_length);
+	buffer_put_bytes(&frame, answer.bytes, answer.num);
 	const struct link_limit limit = limit_of(SEND_MS);
 	struct pdb_error err;
 
-	if (link_send(first->link, kind, frame.bytes, frame.length, &limit, &err) != 0)
+	if (link_send(first->link, kind, frame.bytes, frame.num, &limit, &err) != 0)
 		first->daemon->is_quitting = true;
 	free(names);
 	free(frame.bytes);
@@ -437,23 +446,21 @@ static void pass_on(struct first *first, uint32_t kind, const uint8_t *payload, 
 	overlay_ranges_deinit(&missing);
 }
 
-/* Let the others know that rank 0 lives, and see whether the job does. */
+/* Let the others know that rank 0 lives, and see whether the job does, and the silent. */
 static void ping(struct first *first)
 {
-	const struct pdbd_question question = {
-		.kind = PDBD_LIVING,
-		.total_ms = QUICK_MS,
-		.with_silent = true,
-	};
 	struct overlay_ranges missing = {.ranges = NULL};
-	struct pdbd_bytes answer;
+	struct buffer answer;
 	uint32_t num_living = 0;
 
-	pdbd_tree_ask(first->tree, &question, &answer, &missing);
-	if (answer.length == sizeof(num_living))
+	ask(first, PDBD_LIVING, NULL, 0, REQUEST_MS, &answer, &missing);
+	if (answer.num == sizeof(num_living))
 		memcpy(&num_living, answer.bytes, sizeof(num_living));
-	if (first->daemon->knows_job && num_living == 0 && missing.num == 0)
+	/* Daemons that are silent do not keep the others, since these may keep the launcher. */
+	if (first->daemon->knows_job && num_living == 0)
 		first->daemon->is_quitting = true;
+	if (missing.num > 0)
+		pdbd_tree_knock(first->tree, PDBD_LIVING);
 	free(answer.bytes);
 	overlay_ranges_deinit(&missing);
 	first->pinged_ms = now_ms();
@@ -497,10 +504,10 @@ static void serve_pdb(struct first *first)
 
 static void run_first(struct daemon *daemon, struct pdbd_tree *tree, const char *invitation)
 {
-	const struct pdbd_question quit = {.kind = PDBD_QUIT, .total_ms = QUICK_MS};
+	const struct pdbd_question quit = {.kind = PDBD_QUIT, .total_ms = QUIT_MS};
 	struct first first = {.daemon = daemon, .tree = tree, .pinged_ms = now_ms()};
 	struct overlay_ranges missing = {.ranges = NULL};
-	struct pdbd_bytes answer = {.bytes = NULL};
+	struct buffer answer = {.bytes = NULL};
 	const struct link_limit limit = limit_of(CONNECT_MS);
 	struct pdb_error err;
 
@@ -526,7 +533,9 @@ static void run_other(struct daemon *daemon, struct pdbd_tree *tree)
 {
 	int64_t heard_ms = now_ms();
 
-	while (!daemon->is_quitting && !is_over(daemon) && now_ms() - heard_ms < SILENCE_MS)
+	/* Rank 0 may wait for others as long as it may for us, and once more. */
+	while (!daemon->is_quitting && !is_over(daemon) &&
+	       now_ms() - heard_ms < SILENCE_MS + 2 * pdbd_tree_asked_ms(tree))
 		if (pdbd_tree_serve(tree, PING_MS) != 0)
 			heard_ms = now_ms();
 }
@@ -535,6 +544,7 @@ int main(int argc, char **argv)
 {
 	struct daemon daemon = {.ranks = NULL};
 	char *invitation;
+	int level;
 
 	drop_preloads(argv);
 	be_quiet();
@@ -543,7 +553,7 @@ int main(int argc, char **argv)
 	start_guarded(&daemon);
 
 	alarm(INIT_SECONDS);
-	if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
+	if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
 		return 0;
 	alarm(0);
 
@@ -554,9 +564,9 @@ int main(int argc, char **argv)
 	else
 		run_other(&daemon, tree);
 	alarm(FINALIZE_SECONDS);
-	pdbd_tree_is_flushed(tree, QUICK_MS);
-	pdbd_tree_destroy(tree);
-	daemon_look_destroy(daemon.look);
+	pdbd_tree_is_flushed(tree, QUIT_MS);
+	if (pdbd_tree_destroy(tree) == 0)
+		daemon_look_destroy(daemon.look);
 	free(daemon.ranks);
 	link_forget(invitation);
 	MPI_Finalize();

@@ -29,6 +29,9 @@ enum pdbd_kind {
 	/* Sample stacks of some ranks: a struct pdbd_look, then a set of ranks (rankset.h's binary
 	 * form). Answer: a share without models. */
 	PDBD_SAMPLE = 6,
+	/* From the first daemon, every OVERLAY_PULSE_MS while an answer is being made: wait on. No
+	 * answer, and no payload. */
+	PDBD_ALIVE = 7,
 };
 
 /* How to look. The nodes of a job have one byte order. */

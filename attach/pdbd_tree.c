@@ -6,10 +6,20 @@
 
 #include "attach/overlay_wire.h"
 #include "attach/pdbd_tree.h"
+#include "model/buffer.h"
 #include "model/error.h"
 #include "model/xalloc.h"
 
+#define PART_END_MS 1000 /* how long the end waits for a part that is being made */
+
 enum { TAG_QUESTION = 1, TAG_ANSWER = 2 };
+
+/* This node's own part of an answer. */
+enum own_part {
+	OWN_DONE,  /* in the answer, or not wanted */
+	OWN_DUE,   /* to be begun */
+	OWN_BEGUN, /* the thread is at it */
+};
 
 /* A message that MPI may still read from. */
 struct sent {
@@ -27,12 +37,19 @@ struct pdbd_tree {
 	bool *is_silent;   /* rank 0: by rank */
 	struct sent *sent;
 	int64_t active_ms; /* when something last happened */
+	struct pdbd_part *part;
 	/* The question being answered. */
+	const uint8_t *payload; /* borrowed */
+	size_t length;
 	struct reduction reduction;
 	struct overlay_ranges members; /* ranks, by member */
 	const struct pdbd_service *service;
-	struct pdbd_bytes answer;
-	struct overlay_ranges holes; /* members that parts from below lack */
+	int total_ms; /* that it may take */
+	int64_t pulsed_ms;
+	enum own_part own;
+	bool has_answer; /* a part at least is in `answer`, be it empty */
+	struct buffer answer;
+	struct overlay_ranges holes; /* members that the answer lacks */
 };
 
 static int64_t now_ms(void)
@@ -41,18 +58,6 @@ static int64_t now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
-
-void pdbd_bytes_add(struct pdbd_bytes *to, const void *bytes, size_t length)
-{
-	if (length == 0)
-		return;
-	if (to->length + length > to->capacity) {
-		to->capacity = 2 * to->capacity + length;
-		to->bytes = xreallocarray(to->bytes, to->capacity, 1);
-	}
-	memcpy(to->bytes + to->length, bytes, length);
-	to->length += length;
 }
 
 struct pdbd_tree *pdbd_tree_create(const struct pdbd_service *services, void *node,
@@ -68,19 +73,21 @@ struct pdbd_tree *pdbd_tree_create(const struct pdbd_service *services, void *no
 	tree->is_over = is_over;
 	tree->is_silent = xcalloc(tree->size, sizeof(*tree->is_silent));
 	tree->active_ms = now_ms();
+	tree->part = pdbd_part_create(node);
 	return tree;
 }
 
-void pdbd_tree_destroy(struct pdbd_tree *tree)
+int pdbd_tree_destroy(struct pdbd_tree *tree)
 {
-	if (!tree)
-		return;
+	int result = pdbd_part_destroy(tree->part, PART_END_MS);
+
 	/* What is not sent by now stays as it is: MPI may still look at it. */
 	free(tree->is_silent);
 	free(tree->answer.bytes);
 	overlay_ranges_deinit(&tree->members);
 	overlay_ranges_deinit(&tree->holes);
 	free(tree);
+	return result;
 }
 
 int pdbd_tree_rank(const struct pdbd_tree *tree)
@@ -173,8 +180,8 @@ static const struct pdbd_service *find_service(const struct pdbd_tree *tree, uin
 	return service->kind == kind ? service : NULL;
 }
 
-/* Send the question on to those below, and meanwhile make this node's part. */
-static void begin(struct pdbd_tree *tree, struct overlay_message *question, bool with_own_part)
+/* Send the question on to those below. Its payload is borrowed until gather() has returned. */
+static void begin(struct pdbd_tree *tree, struct overlay_message *question)
 {
 	uint32_t self = overlay_ranges_index(&question->ranges, tree->rank);
 	uint32_t num_members = overlay_ranges_total(&question->ranges);
@@ -182,19 +189,27 @@ static void begin(struct pdbd_tree *tree, struct overlay_message *question, bool
 	overlay_ranges_deinit(&tree->members);
 	tree->members = question->ranges; /* ours from here */
 	overlay_ranges_deinit(&tree->holes);
+	tree->payload = question->payload;
+	tree->length = question->length;
+	tree->service = find_service(tree, question->kind);
+	if (tree->service && tree->service->hear)
+		tree->service->hear(tree->node, tree->payload, tree->length);
 	reduction_begin(&tree->reduction, question->sequence, self, num_members,
 			overlay_budget_ms(self, num_members, question->total_ms), now_ms());
+	tree->total_ms = (int)question->total_ms;
+	tree->pulsed_ms = now_ms();
 	for (size_t i = 0; i < tree->reduction.num_children; i++)
 		send_message(tree, question,
 			     overlay_ranges_at(&tree->members, tree->reduction.children[i]),
 			     TAG_QUESTION);
-	tree->service = find_service(tree, question->kind);
-	if (!with_own_part)
-		return;
-	tree->answer.length = 0;
-	if (tree->service)
-		tree->service->answer(tree->node, question->payload, question->length,
-				      &tree->answer);
+}
+
+/* This node's own part is wanted, and no other has come yet. */
+static void want_own_part(struct pdbd_tree *tree)
+{
+	tree->own = OWN_DUE;
+	tree->has_answer = false;
+	tree->answer.num = 0;
 }
 
 static bool is_missing(const struct pdbd_tree *tree, uint32_t member)
@@ -207,6 +222,78 @@ static void lose(struct pdbd_tree *tree, uint32_t child)
 {
 	overlay_ranges_append(&tree->holes, child,
 			      overlay_subtree(child, tree->reduction.num_members));
+}
+
+/* This node's part is believed rather than one from below that cannot be merged with it. */
+static void take_own_part(struct pdbd_tree *tree, struct buffer *own)
+{
+	const struct reduction *reduction = &tree->reduction;
+
+	tree->own = OWN_DONE;
+	if (tree->has_answer &&
+	    tree->service->merge(tree->node, own, tree->answer.bytes, tree->answer.num) != 0) {
+		overlay_ranges_deinit(&tree->holes);
+		for (size_t i = 0; i < reduction->num_children; i++)
+			if (reduction->has_answered[i])
+				lose(tree, reduction->children[i]);
+	}
+	tree->has_answer = true;
+	free(tree->answer.bytes);
+	tree->answer = *own;
+}
+
+/* Begin or end this node's own part if its time has come. */
+static void advance_own_part(struct pdbd_tree *tree)
+{
+	const struct pdbd_service *service = tree->service;
+	struct buffer made = {.bytes = NULL};
+
+	if (tree->own == OWN_DONE)
+		return;
+	if (!service) {
+		tree->own = OWN_DONE;
+		return;
+	}
+	if (pdbd_part_take(tree->part, &made)) {
+		if (tree->own == OWN_BEGUN) {
+			take_own_part(tree, &made);
+			return;
+		}
+		free(made.bytes); /* of a question that was given up */
+		made = (struct buffer){.bytes = NULL};
+	}
+	if (tree->own == OWN_BEGUN ||
+	    (service->when != PDBD_AT_ONCE && !pdbd_part_is_idle(tree->part)))
+		return;
+	if (service->when == PDBD_MEANWHILE) {
+		pdbd_part_begin(tree->part, service->answer, tree->payload, tree->length);
+		tree->own = OWN_BEGUN;
+	} else {
+		service->answer(tree->node, tree->payload, tree->length, &made);
+		take_own_part(tree, &made);
+	}
+}
+
+/* Add what member `child` has answered; false: it makes no sense. */
+static bool merge_answer(struct pdbd_tree *tree, uint32_t child,
+			 const struct overlay_message *answer)
+{
+	uint32_t end = child + overlay_subtree(child, tree->reduction.num_members);
+
+	for (size_t i = 0; i < answer->ranges.num; i++) {
+		const struct overlay_range *hole = &answer->ranges.ranges[i];
+
+		if (hole->first < child || hole->first + hole->count > end)
+			return false;
+	}
+	if (!tree->service ||
+	    tree->service->merge(tree->node, &tree->answer, answer->payload, answer->length) != 0)
+		return false;
+	tree->has_answer = true;
+	for (size_t i = 0; i < answer->ranges.num; i++)
+		overlay_ranges_append(&tree->holes, answer->ranges.ranges[i].first,
+				      answer->ranges.ranges[i].count);
+	return true;
 }
 
 static void take_answer(struct pdbd_tree *tree, int from, const uint8_t *bytes, size_t length)
@@ -223,41 +310,92 @@ static void take_answer(struct pdbd_tree *tree, int from, const uint8_t *bytes, 
 			lose(tree, child);
 		return;
 	}
-	if (reduction_take(&tree->reduction, answer.sequence, child) == REDUCTION_TAKEN) {
-		if (!tree->service ||
-		    tree->service->merge(tree->node, &tree->answer, answer.payload,
-					 answer.length) != 0)
-			lose(tree, child);
-		else
-			for (size_t i = 0; i < answer.ranges.num; i++)
-				overlay_ranges_append(&tree->holes, answer.ranges.ranges[i].first,
-						      answer.ranges.ranges[i].count);
-	}
+	if (answer.kind == OVERLAY_ALIVE)
+		reduction_hear(&tree->reduction, answer.sequence, child, now_ms());
+	else if (reduction_take(&tree->reduction, answer.sequence, child) == REDUCTION_TAKEN &&
+		 !merge_answer(tree, child, &answer))
+		lose(tree, child);
 	overlay_ranges_deinit(&answer.ranges);
 }
 
-/* Until all below have answered, or the time is over, or a newer question comes. */
-static void gather(struct pdbd_tree *tree)
+static int parent_of(const struct pdbd_tree *tree)
 {
-	while (!reduction_is_done(&tree->reduction, now_ms()) && !tree->is_over(tree->node)) {
-		size_t length;
-		int from, is_newer = 0;
-		uint8_t *bytes = receive(TAG_ANSWER, &from, &length);
+	return (int)overlay_ranges_at(&tree->members, overlay_parent(tree->reduction.self));
+}
 
-		forget_sent(tree);
-		if (bytes) {
-			take_answer(tree, from, bytes, length);
-			tree->active_ms = now_ms();
-			free(bytes);
-			continue;
-		}
-		MPI_Iprobe(MPI_ANY_SOURCE, TAG_QUESTION, MPI_COMM_WORLD, &is_newer,
-			   MPI_STATUS_IGNORE);
-		if (is_newer)
+/* Tell who waits for us that we are at work. */
+static void pulse(struct pdbd_tree *tree, const struct pdbd_question *asked)
+{
+	const struct overlay_message alive = {
+		.sequence = tree->reduction.sequence,
+		.kind = OVERLAY_ALIVE,
+	};
+
+	if (now_ms() - tree->pulsed_ms < OVERLAY_PULSE_MS)
+		return;
+	tree->pulsed_ms = now_ms();
+	if (!asked)
+		send_message(tree, &alive, parent_of(tree), TAG_ANSWER);
+	else if (asked->pulse)
+		asked->pulse(asked->argument);
+}
+
+static bool is_done(const struct pdbd_tree *tree)
+{
+	return (tree->own == OWN_DONE || now_ms() >= tree->reduction.deadline_ms) &&
+	       reduction_is_done(&tree->reduction, now_ms());
+}
+
+/* A question has come that is newer than the one being answered. */
+static bool is_newer(void)
+{
+	int is_there = 0;
+
+	MPI_Iprobe(MPI_ANY_SOURCE, TAG_QUESTION, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
+	return is_there;
+}
+
+/* All answers that have come; false: there was none. */
+static bool take_answers(struct pdbd_tree *tree)
+{
+	uint8_t *bytes;
+	size_t length;
+	int from;
+	bool has = false;
+
+	while ((bytes = receive(TAG_ANSWER, &from, &length))) {
+		take_answer(tree, from, bytes, length);
+		tree->active_ms = now_ms();
+		free(bytes);
+		has = true;
+	}
+	forget_sent(tree);
+	return has;
+}
+
+/* Until this node's own part is there and all below have answered, or the time is over, or a newer
+ * question comes. Who is silent is found out only when all that has come is read: this process may
+ * have been stopped itself. `asked`: at rank 0. */
+static void gather(struct pdbd_tree *tree, const struct pdbd_question *asked)
+{
+	for (;;) {
+		bool has_come = take_answers(tree);
+
+		advance_own_part(tree);
+		if (is_done(tree) || tree->is_over(tree->node) || is_newer())
 			break;
-		rest(tree);
+		pulse(tree, asked);
+		if (!has_come)
+			rest(tree);
 	}
 	reduction_holes(&tree->reduction, &tree->holes);
+	if (tree->own != OWN_DONE)
+		overlay_ranges_append(&tree->holes, tree->reduction.self, 1);
+}
+
+int pdbd_tree_asked_ms(const struct pdbd_tree *tree)
+{
+	return tree->total_ms;
 }
 
 uint32_t pdbd_tree_serve(struct pdbd_tree *tree, int timeout_ms)
@@ -287,38 +425,34 @@ uint32_t pdbd_tree_serve(struct pdbd_tree *tree, int timeout_ms)
 		free(bytes);
 		return 0;
 	}
-	begin(tree, &question, true);
-	gather(tree);
+	want_own_part(tree);
+	begin(tree, &question);
+	gather(tree, NULL);
 	struct overlay_message answer = {
 		.sequence = question.sequence,
 		.ranges = tree->holes,
 		.payload = tree->answer.bytes,
-		.length = tree->answer.length <= OVERLAY_PAYLOAD_MAX ? tree->answer.length : 0,
+		.length = tree->answer.num <= OVERLAY_PAYLOAD_MAX ? tree->answer.num : 0,
 	};
-	send_message(tree, &answer,
-		     overlay_ranges_at(&tree->members, overlay_parent(tree->reduction.self)),
-		     TAG_ANSWER);
+	send_message(tree, &answer, parent_of(tree), TAG_ANSWER);
 	tree->active_ms = now_ms();
 	free(bytes);
 	return question.kind;
 }
 
-/* Who is to be asked, rank 0 first: the ranks given (NULL: all) that are not silent. with_silent:
- * the silent ones as well, but last, where nobody else is below them. */
+/* Who is to be asked, rank 0 first: the ranks given (NULL: all) that are not silent. */
 static struct overlay_ranges choose_members(const struct pdbd_tree *tree,
-					    const struct overlay_ranges *among, bool with_silent)
+					    const struct overlay_ranges *among)
 {
 	uint32_t num = among ? overlay_ranges_total(among) : (uint32_t)tree->size - 1;
 	struct overlay_ranges members = {.ranges = NULL};
 
 	overlay_ranges_add(&members, 0, 1);
-	for (int pass = 0; pass <= with_silent; pass++) {
-		for (uint32_t i = 0; i < num; i++) {
-			uint32_t rank = among ? overlay_ranges_at(among, i) : i + 1;
+	for (uint32_t i = 0; i < num; i++) {
+		uint32_t rank = among ? overlay_ranges_at(among, i) : i + 1;
 
-			if (tree->is_silent[rank] == (pass == 1))
-				overlay_ranges_add(&members, rank, 1);
-		}
+		if (!tree->is_silent[rank])
+			overlay_ranges_add(&members, rank, 1);
 	}
 	return members;
 }
@@ -341,25 +475,25 @@ static struct overlay_ranges note_silent(struct pdbd_tree *tree)
 	return below;
 }
 
-void pdbd_tree_ask(struct pdbd_tree *tree, const struct pdbd_question *asked,
-		   struct pdbd_bytes *answer, struct overlay_ranges *missing)
+void pdbd_tree_ask(struct pdbd_tree *tree, const struct pdbd_question *asked, struct buffer *answer,
+		   struct overlay_ranges *missing)
 {
 	int64_t end_ms = now_ms() + 2 * (int64_t)asked->total_ms;
 	struct overlay_message question = {
 		.kind = asked->kind,
 		.total_ms = asked->total_ms,
-		.ranges = choose_members(tree, NULL, asked->with_silent),
 		.payload = asked->payload,
 		.length = asked->length,
 	};
 	bool *has_part = xcalloc(tree->size, sizeof(*has_part));
-	bool is_first = true;
 
-	tree->answer.length = 0;
+	take_answers(tree); /* somebody may be silent no more */
+	question.ranges = choose_members(tree, NULL);
+	want_own_part(tree);
 	for (;;) {
 		question.sequence = ++tree->sequence;
-		begin(tree, &question, is_first);
-		gather(tree);
+		begin(tree, &question);
+		gather(tree, asked);
 		for (uint32_t i = 0; i < tree->reduction.num_members; i++)
 			if (!is_missing(tree, i))
 				has_part[overlay_ranges_at(&tree->members, i)] = true;
@@ -367,12 +501,11 @@ void pdbd_tree_ask(struct pdbd_tree *tree, const struct pdbd_question *asked,
 		struct overlay_ranges below = note_silent(tree);
 		int64_t left_ms = end_ms - now_ms();
 
-		is_first = false;
 		if (below.num == 0 || left_ms <= 0 || tree->is_over(tree->node)) {
 			overlay_ranges_deinit(&below);
 			break;
 		}
-		question.ranges = choose_members(tree, &below, false);
+		question.ranges = choose_members(tree, &below);
 		question.total_ms = left_ms < asked->total_ms ? left_ms : asked->total_ms;
 		overlay_ranges_deinit(&below);
 	}
@@ -381,7 +514,22 @@ void pdbd_tree_ask(struct pdbd_tree *tree, const struct pdbd_question *asked,
 			overlay_ranges_add(missing, rank, 1);
 	free(has_part);
 	*answer = tree->answer; /* ours no more */
-	tree->answer = (struct pdbd_bytes){.bytes = NULL};
+	tree->answer = (struct buffer){.bytes = NULL};
+}
+
+void pdbd_tree_knock(struct pdbd_tree *tree, uint32_t kind)
+{
+	for (int rank = 1; rank < tree->size; rank++) {
+		struct overlay_message question = {.kind = kind, .total_ms = OVERLAY_SILENCE_MS};
+
+		if (!tree->is_silent[rank])
+			continue;
+		question.sequence = ++tree->sequence;
+		overlay_ranges_add(&question.ranges, 0, 1);
+		overlay_ranges_add(&question.ranges, rank, 1);
+		send_message(tree, &question, rank, TAG_QUESTION);
+		overlay_ranges_deinit(&question.ranges);
+	}
 }
 
 bool pdbd_tree_is_flushed(struct pdbd_tree *tree, int timeout_ms)

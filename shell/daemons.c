@@ -27,7 +27,8 @@
 
 #define START_MS 15000  /* as long as a launcher may take over a slow ssh */
 #define POLL_MS 50      /* between two looks at whether the launcher still lives */
-#define ANSWER_MS 12000 /* a daemon's share of the time is less, see pdbd.c */
+#define ANSWER_MS 25000 /* a daemon's share of the time is less, see pdbd.c */
+#define SILENCE_MS 4000 /* without a sign of life; while a daemon is at work it gives some */
 
 struct daemons {
 	struct job *job;
@@ -181,6 +182,29 @@ static int lost(struct pdb_error *err)
 	return -1;
 }
 
+/* The next frame. The waiting is in pieces, so that nobody is called silent because this process
+ * has been stopped for a while. */
+static int receive(struct daemons *daemons, uint64_t until_ns, struct link_frame *frame,
+		   struct pdb_error *err)
+{
+	uint64_t num_received = link_num_received(daemons->link);
+
+	for (int silent_ms = 0; silent_ms < SILENCE_MS && monotonic_ns() < until_ns;
+	     silent_ms += POLL_MS) {
+		const struct link_limit limit = limit_of(POLL_MS);
+
+		if (link_receive(daemons->link, frame, &limit, err) == 0)
+			return 0;
+		if (err->code != ERROR_TIMEOUT)
+			return -1;
+		if (link_num_received(daemons->link) != num_received)
+			silent_ms = 0;
+		num_received = link_num_received(daemons->link);
+	}
+	return error_set(err, ERROR_TIMEOUT, "the daemon at %s gives no answer",
+			 link_peer(daemons->link));
+}
+
 /* The merged answer to a question, without the names of missing hosts: what is not told is missing
  * itself. The caller frees *frame with link_frame_deinit(). */
 static int ask(struct daemons *daemons, uint32_t kind, const void *payload, size_t length,
@@ -193,11 +217,11 @@ static int ask(struct daemons *daemons, uint32_t kind, const void *payload, size
 	if (link_send(daemons->link, kind, payload, length, &limit, err) < 0)
 		return lost(err);
 	daemons->num_owed++;
-	/* First come the answers to questions that were given up. */
+	/* First come the answers to questions that were given up, among signs of life. */
 	for (;;) {
-		if (link_receive(daemons->link, frame, &limit, err) < 0)
+		if (receive(daemons, limit.until_ns, frame, err) < 0)
 			return lost(err);
-		if (--daemons->num_owed == 0)
+		if (frame->type != PDBD_ALIVE && --daemons->num_owed == 0)
 			break;
 		link_frame_deinit(frame);
 	}
@@ -371,7 +395,7 @@ int daemons_look(struct daemons *daemons, const struct node_look_options *option
 	size_t length;
 	int result;
 
-	if (ask(daemons, PDBD_LOOK, &question, sizeof(question), options->milliseconds, &frame,
+	if (ask(daemons, PDBD_LOOK, &question, sizeof(question), 2 * options->milliseconds, &frame,
 		&bytes, &length, err) < 0)
 		return -1;
 	result = take_share(daemons, bytes, length, err);

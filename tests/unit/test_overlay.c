@@ -122,6 +122,36 @@ static void test_reduction(void **state)
 	assert_true(reduction_is_done(&reduction, 0));
 }
 
+/* Who has said nothing for a while is not waited for, who has is, up to the deadline. */
+static void test_silence(void **state)
+{
+	const int64_t silence = OVERLAY_SILENCE_MS;
+	struct overlay_ranges holes = {.ranges = NULL};
+	struct reduction reduction;
+
+	(void)state;
+	reduction_begin(&reduction, 5, 0, 8, 10 * OVERLAY_SILENCE_MS, 100); /* 4, 2, 1 */
+	assert_false(reduction_is_done(&reduction, 100 + silence - 1));
+	assert_true(reduction_is_done(&reduction, 100 + silence));
+	reduction_hear(&reduction, 5, 2, 1000);
+	assert_false(reduction_is_done(&reduction, 100 + silence));
+	assert_false(reduction_is_done(&reduction, 1000 + silence - 1));
+	assert_true(reduction_is_done(&reduction, 1000 + silence));
+	reduction_hear(&reduction, 4, 2, 2000); /* of another question */
+	reduction_hear(&reduction, 5, 6, 2000); /* answers to somebody else */
+	assert_true(reduction_is_done(&reduction, 1000 + silence));
+	for (int64_t now = 1000; now < 100 + 10 * silence; now += OVERLAY_PULSE_MS) {
+		reduction_hear(&reduction, 5, 2, now);
+		assert_false(reduction_is_done(&reduction, now));
+	}
+	assert_true(reduction_is_done(&reduction, 100 + 10 * silence)); /* late is late */
+	assert_int_equal(reduction_take(&reduction, 5, 2), REDUCTION_TAKEN);
+	reduction_holes(&reduction, &holes);
+	assert_int_equal(holes.num, 2); /* the silent ones, with all below: 4-7 and 1 */
+	assert_int_equal(overlay_ranges_total(&holes), 5);
+	overlay_ranges_deinit(&holes);
+}
+
 static uint8_t *encode_example(size_t *length)
 {
 	struct overlay_message message = {
@@ -164,7 +194,8 @@ static void test_wire(void **state)
 	free(bytes);
 }
 
-/* Words of the message: 0 magic, 4 number of ranges, 5 length, then (first, count) of each range.
+/* Words of the message: 0 magic, 3 total_ms, 4 number of ranges, 5 length, then (first, count) of
+ * each range.
  */
 static const struct {
 	size_t word;
@@ -172,6 +203,7 @@ static const struct {
 	const char *part;
 } damages[] = {
 	{0, 1, "damaged"},
+	{3, OVERLAY_TOTAL_MS_MAX + 1, "damaged"},
 	{4, 1, "damaged"},
 	{4, 0x80000002, "damaged"},
 	{5, 6, "damaged"},
@@ -204,9 +236,10 @@ static void test_wire_refuses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tree),   cmocka_unit_test(test_tree_is_one),
-		cmocka_unit_test(test_ranges), cmocka_unit_test(test_reduction),
-		cmocka_unit_test(test_wire),   cmocka_unit_test(test_wire_refuses),
+		cmocka_unit_test(test_tree),         cmocka_unit_test(test_tree_is_one),
+		cmocka_unit_test(test_ranges),       cmocka_unit_test(test_reduction),
+		cmocka_unit_test(test_silence),      cmocka_unit_test(test_wire),
+		cmocka_unit_test(test_wire_refuses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
