@@ -48,8 +48,7 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The job's hosts, each once; the caller frees the array. */
-static const char **list_hosts(const struct proctable *table, size_t *num_ret)
+const char **daemon_plan_hosts(const struct proctable *table, size_t *num_ret)
 {
 	const char **hosts = xcalloc(table->num_procs + 1, sizeof(*hosts));
 	size_t num = 0;
@@ -62,6 +61,27 @@ static const char **list_hosts(const struct proctable *table, size_t *num_ret)
 			hosts[num++] = hosts[i];
 	*num_ret = num;
 	return hosts;
+}
+
+bool daemon_plan_can_avoid(const struct proctable *table)
+{
+	return table->launcher != LAUNCHER_PRRTE;
+}
+
+/* Take those out that are to be avoided; the number left. */
+static size_t avoid(const char **hosts, size_t num, const char *const *avoided)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < num; i++) {
+		const char *const *same = avoided;
+
+		while (same && *same && strcmp(*same, hosts[i]) != 0)
+			same++;
+		if (!same || !*same)
+			hosts[left++] = hosts[i];
+	}
+	return left;
 }
 
 /* "a:1,b:1" with a suffix of ":1". NULL: too long. */
@@ -228,12 +248,13 @@ static int plan_command(const struct daemon_site *site, struct daemon_plan *plan
 int daemon_plan_make(const struct daemon_site *site, struct daemon_plan *ret, struct pdb_error *err)
 {
 	struct daemon_plan plan = {.way = DAEMONS_NONE};
-	const char **hosts = list_hosts(site->table, &plan.num_hosts);
+	const char **hosts = daemon_plan_hosts(site->table, &plan.num_hosts);
 	bool is_here = true;
 	int result = 0;
 
 	for (size_t i = 0; i < site->table->num_procs; i++)
 		is_here &= site->table->procs[i].is_local;
+	plan.num_hosts = avoid(hosts, plan.num_hosts, site->avoided);
 	if (!is_here) {
 		plan.program = xasprintf("%s/" PROCTABLE_DAEMON "%s", site->pdbd_folder, site->mpi);
 		plan.environment = make_environment(site);

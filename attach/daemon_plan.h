@@ -26,6 +26,7 @@ struct daemon_site {
 	const char *mpi;                  /* "openmpi" or "mpich" */
 	const char *pdbd_folder;          /* where pdbd-openmpi and pdbd-mpich are, on all nodes */
 	const char *invitation;           /* see pdbd.h */
+	const char *const *avoided;       /* hosts to go without; ends with NULL. NULL: none */
 };
 
 struct daemon_plan {
@@ -36,6 +37,12 @@ struct daemon_plan {
 	bool is_slurm_step; /* the command makes one, and is to heed no settings for others */
 	size_t num_hosts;   /* so many daemons are to come */
 };
+
+/* The job's hosts, each once, by name; the caller frees the array, in which names are borrowed. */
+const char **daemon_plan_hosts(const struct proctable *table, size_t *num_ret);
+
+/* Can hosts be avoided? */
+bool daemon_plan_can_avoid(const struct proctable *table);
 
 /* On success daemon_plan_deinit() frees what is in *ret. Errors: ERROR_UNSUPPORTED (there is no way
  * for this launcher, or the hosts do not fit a command line), ERROR_NOT_FOUND (no number of a Slurm

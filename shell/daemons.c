@@ -12,6 +12,7 @@
 #include "attach/node.h"
 #include "attach/pdbd.h"
 #include "attach/procfs.h"
+#include "attach/reach.h"
 #include "model/error.h"
 #include "model/job.h"
 #include "model/job_model.h"
@@ -26,7 +27,11 @@
 #include "shell/preload.h"
 
 #define START_MS 15000  /* as long as a launcher may take over a slow ssh */
+#define SLOW_MS 2000    /* after so long it is looked whether all hosts are there */
+#define REACH_MS 1000   /* that a host may take to answer then */
+#define RETURN_MS 5000  /* between two looks at whether hosts have come back */
 #define POLL_MS 50      /* between two looks at whether the launcher still lives */
+#define STOP_MS 5000    /* that the launcher may take to end */
 #define ANSWER_MS 25000 /* a daemon's share of the time is less, see pdbd.c */
 #define SILENCE_MS 4000 /* without a sign of life; while a daemon is at work it gives some */
 
@@ -37,8 +42,12 @@ struct daemons {
 	struct daemon_launch launch;
 	struct pmix_daemons spawned;
 	int num_hosts;
-	unsigned num_owed; /* answers that are still to come, those nobody waits for included */
-	struct job answer; /* between look and commit: model, samples, holes; tables of `job` */
+	const char **avoided; /* hosts without a daemon, as they do not answer; ends with NULL */
+	size_t num_avoided;
+	uint64_t reached_ns; /* when that was found */
+	bool is_lost;        /* they cannot be told to end */
+	unsigned num_owed;   /* answers that are still to come, those nobody waits for included */
+	struct job answer;   /* between look and commit: model, samples, holes; tables of `job` */
 };
 
 bool daemons_are_needed(const struct proctable *table)
@@ -128,6 +137,7 @@ static int make_plan(const struct daemons *daemons, const struct launcher_info *
 		.slurm_mpi = slurm_mpi,
 		.mpi = mpi == PRELOAD_MPICH ? "mpich" : "openmpi",
 		.invitation = invitation,
+		.avoided = daemons->avoided,
 	};
 	int result = preload_find(mpi, &library, err);
 
@@ -156,6 +166,32 @@ static int launch(struct daemons *daemons, const struct daemon_plan *plan,
 	return daemon_launch_start(plan, &daemons->launch, err);
 }
 
+/* Find the hosts that are not there, so that daemons are started on the others. */
+static bool find_silent(struct daemons *daemons)
+{
+	const struct proctable *table = daemons->job->proctable;
+	const char **hosts;
+	size_t num;
+
+	if (!daemon_plan_can_avoid(table))
+		return false;
+	hosts = daemon_plan_hosts(table, &num);
+	free(daemons->avoided);
+	daemons->num_avoided = reach_find_silent(hosts, num, REACH_PORT, REACH_MS, interrupt_fd(),
+						 &daemons->avoided);
+	daemons->reached_ns = monotonic_ns();
+	free(hosts);
+	return daemons->num_avoided > 0;
+}
+
+static bool is_avoided(const struct daemons *daemons, const char *host)
+{
+	for (size_t i = 0; i < daemons->num_avoided; i++)
+		if (strcmp(daemons->avoided[i], host) == 0)
+			return true;
+	return false;
+}
+
 static int await(struct daemons *daemons, struct pdb_error *err)
 {
 	for (int waited_ms = 0; waited_ms < START_MS; waited_ms += POLL_MS) {
@@ -168,6 +204,8 @@ static int await(struct daemons *daemons, struct pdb_error *err)
 			return -1;
 		if (daemons->launch.pid && daemon_launch_check(&daemons->launch, err) < 0)
 			return -1;
+		if (waited_ms == SLOW_MS && !daemons->avoided && find_silent(daemons))
+			break;
 	}
 	return error_set(err, ERROR_TIMEOUT, "no daemon has come within %d s", START_MS / 1000);
 }
@@ -175,10 +213,11 @@ static int await(struct daemons *daemons, struct pdb_error *err)
 /* ---- Asking them --------------------------------------------------------------------------- */
 
 /* That the link has ended says nothing of the job. */
-static int lost(struct pdb_error *err)
+static int lost(struct daemons *daemons, struct pdb_error *err)
 {
 	if (err->code == ERROR_GONE)
 		err->code = ERROR_SYSTEM;
+	daemons->is_lost = err->code != ERROR_INTERRUPTED;
 	return -1;
 }
 
@@ -215,12 +254,12 @@ static int ask(struct daemons *daemons, uint32_t kind, const void *payload, size
 	uint32_t names_length;
 
 	if (link_send(daemons->link, kind, payload, length, &limit, err) < 0)
-		return lost(err);
+		return lost(daemons, err);
 	daemons->num_owed++;
 	/* First come the answers to questions that were given up, among signs of life. */
 	for (;;) {
 		if (receive(daemons, limit.until_ns, frame, err) < 0)
-			return lost(err);
+			return lost(daemons, err);
 		if (frame->type != PDBD_ALIVE && --daemons->num_owed == 0)
 			break;
 		link_frame_deinit(frame);
@@ -251,17 +290,13 @@ static int tell_job(struct daemons *daemons, struct pdb_error *err)
 	return result;
 }
 
-struct daemons *daemons_start(struct job *job, const struct launcher_info *launcher,
-			      struct pdb_error *err)
+static int start(struct daemons *daemons, const struct launcher_info *launcher,
+		 struct pdb_error *err)
 {
-	struct daemons *daemons = xcalloc(1, sizeof(*daemons));
 	struct daemon_plan plan;
 	char *invitation = NULL;
 	int result = -1;
 
-	daemons->job = job;
-	daemons->spawned.leash = -1;
-	daemons->launch.output = -1;
 	daemons->listener = link_listen(NULL, 0, err);
 	if (daemons->listener) {
 		invitation = link_invitation(daemons->listener);
@@ -277,6 +312,39 @@ struct daemons *daemons_start(struct job *job, const struct launcher_info *launc
 		result = await(daemons, err);
 	if (result == 0)
 		result = tell_job(daemons, err);
+	return result;
+}
+
+/* What start() has begun, and all that came of it. */
+static void end(struct daemons *daemons, int timeout_ms)
+{
+	link_destroy(daemons->link);
+	link_listener_destroy(daemons->listener);
+	if (daemons->launch.pid)
+		daemon_launch_stop(&daemons->launch, timeout_ms);
+	pmix_release_daemons(&daemons->spawned);
+	daemons->link = NULL;
+	daemons->listener = NULL;
+	daemons->num_owed = 0;
+}
+
+struct daemons *daemons_start(struct job *job, const struct launcher_info *launcher, bool is_again,
+			      struct pdb_error *err)
+{
+	struct daemons *daemons = xcalloc(1, sizeof(*daemons));
+	int result;
+
+	daemons->job = job;
+	daemons->spawned.leash = -1;
+	daemons->launch.output = -1;
+	if (is_again)
+		find_silent(daemons);
+	result = start(daemons, launcher, err);
+	if (result < 0 && err->code != ERROR_INTERRUPTED &&
+	    (daemons->num_avoided > 0 || find_silent(daemons)) && !is_again) {
+		end(daemons, 0);
+		result = start(daemons, launcher, err);
+	}
 	if (result == 0)
 		return daemons;
 	daemons_stop(daemons);
@@ -297,12 +365,24 @@ void daemons_stop(struct daemons *daemons)
 	if (!daemons)
 		return;
 	forget_answer(daemons);
-	link_destroy(daemons->link);
-	link_listener_destroy(daemons->listener);
-	if (daemons->launch.pid)
-		daemon_launch_stop(&daemons->launch, 5000);
-	pmix_release_daemons(&daemons->spawned);
+	end(daemons, daemons->is_lost ? 0 : STOP_MS);
+	free(daemons->avoided);
 	free(daemons);
+}
+
+bool daemons_can_reach_more(struct daemons *daemons)
+{
+	const char **silent;
+	size_t num;
+
+	if (daemons->num_avoided == 0 ||
+	    monotonic_ns() - daemons->reached_ns < RETURN_MS * UINT64_C(1000000))
+		return false;
+	num = reach_find_silent(daemons->avoided, daemons->num_avoided, REACH_PORT, REACH_MS / 5,
+				interrupt_fd(), &silent);
+	free(silent);
+	daemons->reached_ns = monotonic_ns();
+	return num < daemons->num_avoided;
 }
 
 /* ---- Looking ------------------------------------------------------------------------------- */
@@ -342,7 +422,7 @@ static struct rankset *list_told(const struct job *answer)
 	return told;
 }
 
-static void add_holes(struct job *answer, double seconds)
+static void add_holes(const struct daemons *daemons, struct job *answer, double seconds)
 {
 	const struct proctable *table = answer->proctable;
 	struct rankset *told = list_told(answer);
@@ -361,8 +441,10 @@ static void add_holes(struct job *answer, double seconds)
 			continue;
 		if (proc->pid <= 0)
 			snprintf(why, sizeof(why), "process id not known");
+		else if (is_avoided(daemons, proc->host))
+			snprintf(why, sizeof(why), "on host %s, which does not answer", proc->host);
 		else
-			snprintf(why, sizeof(why), "on host %s: no answer in %.0f s", proc->host,
+			snprintf(why, sizeof(why), "on host %s: no answer in %.1f s", proc->host,
 				 seconds);
 		job_add_hole(answer, rank, why);
 	}
@@ -402,7 +484,7 @@ int daemons_look(struct daemons *daemons, const struct node_look_options *option
 	link_frame_deinit(&frame);
 	if (result < 0)
 		return -1;
-	add_holes(&daemons->answer, (monotonic_ns() - begin) / 1e9);
+	add_holes(daemons, &daemons->answer, (monotonic_ns() - begin) / 1e9);
 	if (is_all_ended(&daemons->answer)) {
 		forget_answer(daemons);
 		return error_set(err, ERROR_GONE, "the job has ended");

@@ -16,12 +16,17 @@ struct rankset;
 /* Has the job ranks on other hosts? */
 bool daemons_are_needed(const struct proctable *table);
 
-/* Start a daemon on each node of the job and tell them of it; job and launcher are borrowed.
- * Ctrl-C ends the waiting (ERROR_INTERRUPTED). Other errors say why there are none. */
-struct daemons *daemons_start(struct job *job, const struct launcher_info *launcher,
+/* Start a daemon on each node of the job and tell them of it; job and launcher are borrowed. If they
+ * do not come, or is_again (others were lost), without the nodes that do not answer on the network,
+ * where the launcher allows that. Ctrl-C ends the waiting (ERROR_INTERRUPTED). Other errors say why
+ * there are none. */
+struct daemons *daemons_start(struct job *job, const struct launcher_info *launcher, bool is_again,
 			      struct pdb_error *err);
 /* They end, as they do when this process ends. NULL is fine. */
 void daemons_stop(struct daemons *daemons);
+
+/* A node that did not answer does now: daemons that are started now are on more nodes. */
+bool daemons_can_reach_more(struct daemons *daemons);
 
 /* How many hosts have one. */
 int daemons_count(const struct daemons *daemons);

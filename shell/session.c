@@ -68,6 +68,7 @@ static void drop_job(struct session *session)
 	free(session->daemon_trouble);
 	session->daemons = NULL;
 	session->daemon_trouble = NULL;
+	session->has_lost_daemons = false;
 	session->node = NULL;
 	session->sampler = NULL;
 	session->job = NULL;
@@ -107,12 +108,19 @@ static void analyse(struct session *session)
  * are started again. -1: interrupted. */
 static int ensure_daemons(struct session *session, struct pdb_error *err)
 {
+	if (session->daemons && daemons_can_reach_more(session->daemons)) {
+		daemons_stop(session->daemons);
+		session->daemons = NULL;
+	}
 	if (session->daemons || session->daemon_trouble ||
 	    !daemons_are_needed(session->job->proctable))
 		return 0;
-	session->daemons = daemons_start(session->job, &session->launcher, err);
-	if (session->daemons)
+	session->daemons = daemons_start(session->job, &session->launcher,
+					 session->has_lost_daemons, err);
+	if (session->daemons) {
+		session->has_lost_daemons = false;
 		return 0;
+	}
 	if (err->code == ERROR_INTERRUPTED)
 		return -1;
 	session->daemon_trouble = xstrdup(err->text);
@@ -131,9 +139,21 @@ static int lose_daemons(struct session *session, struct pdb_error *err)
 		return -1;
 	daemons_stop(session->daemons);
 	session->daemons = NULL;
+	session->has_lost_daemons = true;
 	if (session->launcher_fd >= 0 && poll(&launcher, 1, LAUNCHER_END_MS) > 0)
 		return error_set(err, ERROR_GONE, "the job has ended");
 	return error_prefix(err, "the daemons on the job's nodes were lost");
+}
+
+/* After a failure: were daemons lost, so that it is worth to try with others? */
+static bool can_try_again(const struct session *session, struct pdb_error *err)
+{
+	if (session->daemons || !session->has_lost_daemons || err->code == ERROR_GONE ||
+	    err->code == ERROR_INTERRUPTED)
+		return false;
+	error_prefix(err, "others are started");
+	session_complain(err);
+	return true;
 }
 
 /* Ranks that are no processes of this host. */
@@ -189,6 +209,18 @@ static int look_here(struct session *session, const struct node_look_options *op
 	return 0;
 }
 
+/* By daemons where they are needed and can be had, or by this process. *begin_ret: when, without the
+ * start of daemons. */
+static int look_once(struct session *session, const struct node_look_options *options,
+		     uint64_t *begin_ret, struct pdb_error *err)
+{
+	if (ensure_daemons(session, err) < 0)
+		return -1;
+	*begin_ret = monotonic_ns();
+	return session->daemons ? look_by_daemons(session, options, err)
+				: look_here(session, options, err);
+}
+
 static int look(struct session *session, struct pdb_error *err)
 {
 	const int *values = session->settings.values;
@@ -199,14 +231,9 @@ static int look(struct session *session, struct pdb_error *err)
 		.sleep_until = interrupt_sleep_until,
 	};
 	uint64_t begin;
-	int result;
 
-	if (ensure_daemons(session, err) < 0)
-		return -1;
-	begin = monotonic_ns();
-	result = session->daemons ? look_by_daemons(session, &options, err)
-				  : look_here(session, &options, err);
-	if (result < 0)
+	if (look_once(session, &options, &begin, err) < 0 &&
+	    (!can_try_again(session, err) || look_once(session, &options, &begin, err) < 0))
 		return -1;
 	analyse(session);
 	session->looked_ns = monotonic_ns();
@@ -214,7 +241,7 @@ static int look(struct session *session, struct pdb_error *err)
 	return 0;
 }
 
-int session_sample(struct session *session, const struct rankset *ranks, struct pdb_error *err)
+static int sample_once(struct session *session, const struct rankset *ranks, struct pdb_error *err)
 {
 	bool all_threads = session->settings.values[SETTING_THREADS] == SWITCH_ON;
 
@@ -225,6 +252,13 @@ int session_sample(struct session *session, const struct rankset *ranks, struct 
 	if (daemons_sample(session->daemons, ranks, all_threads, err) == 0)
 		return 0;
 	return lose_daemons(session, err);
+}
+
+int session_sample(struct session *session, const struct rankset *ranks, struct pdb_error *err)
+{
+	if (sample_once(session, ranks, err) == 0)
+		return 0;
+	return can_try_again(session, err) ? sample_once(session, ranks, err) : -1;
 }
 
 int session_attach(struct session *session, pid_t pid, const char *nspace, struct pdb_error *err)

@@ -36,6 +36,7 @@ struct session {
 	struct sampler *sampler;
 	struct node *node;       /* the ranks of this host */
 	struct daemons *daemons; /* on all nodes of a job that has others; NULL: none */
+	bool has_lost_daemons;   /* and has started no others yet */
 	char *daemon_trouble;    /* why there are none where they are needed; NULL: nothing */
 
 	/* Of the last refresh. NULL without models, but for verdict. */
