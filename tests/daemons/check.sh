@@ -1,13 +1,30 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # pdb's daemons on real jobs: do they come, do they end, whatever happens, and does the job live on,
-# with all of its output? On one host, where pdb itself would start none. usage: check.sh BUILD
+# with all of its output? On one host, where pdb itself would start none.
+# usage: check.sh BUILD_DIRECTORY [openmpi | mpich]; without an MPI both, at the same time
 set -u
 build=$(realpath "$1")
+. "$(dirname "$0")/../checks.bash"
+
+if [ $# -eq 1 ]; then
+	results=$(mktemp -d)
+	for mpi in openmpi mpich; do
+		[ ! -x "$build/pdbd-$mpi" ] || bash "$0" "$build" $mpi >"$results/$mpi" &
+	done
+	wait
+	passed=$(cat "$results"/* | awk '/passed,/ { n += $1 } END { print n + 0 }')
+	failed=$(cat "$results"/* | awk '/passed,/ { n += $3 } END { print n + 0 }')
+	[ "$(cat "$results"/* | wc -l)" = "$(ls "$results" | wc -l)" ] || failed=$((failed + 1))
+	rm -r "$results"
+	finish_checks
+	exit
+fi
+
+mpi=$2
 start=$build/tests/daemons/start
-passed=0 failed=0
 work=$(mktemp -d)
-job= driver= mpi=
+job= driver=
 mkdir "$work/tmp"
 export TMPDIR=$work/tmp
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -16,25 +33,7 @@ export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 trap '' PIPE # a driver may end before it is told anything
 trap 'end_driver; end_job; rm -rf "$work"' EXIT
 
-check() {
-	local what="$mpi: $1"
-	shift
-	if "$@"; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		echo "  FAILED: $what" >&2
-		cat "$work/answers" "$work/errors" >&2
-	fi
-}
-
-wait_for() {
-	for ((i = 0; i < 300; i++)); do
-		"$@" && return 0
-		sleep 0.1
-	done
-	return 1
-}
+explain() { sed "s/^/  $mpi: /" "$work/answers" "$work/errors"; }
 
 # Two ranks that count until they are told to stop counting: any loss shows in the output.
 start_job() {
@@ -42,6 +41,7 @@ start_job() {
 	[ $mpi = mpich ] && launcher=(mpiexec.mpich -n 2)
 	rm -f "$work/stop"
 	: >"$work/answers"
+	: >"$work/output"
 	"${launcher[@]}" bash -c 'i=0; while [ ! -e "$1/stop" ]; do
 			i=$((i + 1)); echo "${OMPI_COMM_WORLD_RANK:-$PMI_RANK} $i"; sleep 0.1; done
 		i=$((i + 1)); echo "${OMPI_COMM_WORLD_RANK:-$PMI_RANK} $i end"' \
@@ -71,6 +71,7 @@ job_ends_well() {
 start_driver() {
 	rm -f "$work/words"
 	mkfifo "$work/words"
+	: >"$work/answers" # not those of the one before
 	"$start" "$job" "$mpi" "$build" 127.0.0.1 --everywhere <"$work/words" >"$work/answers" 2>&1 &
 	driver=$!
 	exec 8>"$work/words"
@@ -95,11 +96,11 @@ driver_ends() {
 	driver=
 }
 has_ended() { [ ! -e "/proc/$1" ] || grep -q '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null; }
-daemons() { pgrep -f "^$build/pdbd-"; }
+daemons() { pgrep -f "^$build/pdbd-$mpi"; }
 # The process that speaks MPI, not its guard.
-workers() { for pid in $(daemons); do pgrep -P "$pid" -f "^$build/pdbd-"; done; }
+workers() { for pid in $(daemons); do pgrep -P "$pid" -f "^$build/pdbd-$mpi"; done; }
 no_daemons() { ! daemons >/dev/null; }
-nobody_connected() { ! pgrep -f "^$start " >/dev/null; }
+nobody_connected() { ! pgrep -f "^$start [0-9]* $mpi" >/dev/null; }
 
 # Launchers and their MPI write below TMPDIR, which is this test's own. /dev/shm is everybody's: there
 # what counts is what the daemons have open.
@@ -117,6 +118,8 @@ shares_no_file() {
 	done
 	return 0
 }
+
+start_both() { start_job && start_driver; }
 
 check_life() {
 	start_job || { cat "$work/errors" >&2; check "a job starts" false; return; }
@@ -142,7 +145,7 @@ check_life() {
 	check "killed pdb: none is left" wait_for no_daemons
 	check "killed pdb: nobody stays connected" wait_for nobody_connected
 
-	start_driver
+	check "daemons for one to be killed" start_driver
 	say job
 	answers 'job: 2 (missing:)'
 	kill -9 $(workers)
@@ -150,7 +153,7 @@ check_life() {
 	check "a killed daemon is noticed" answers gone
 	check "killed daemon: none is left" wait_for no_daemons
 	end_driver
-	start_driver
+	check "daemons for one to be killed with its guard" start_driver
 	kill -9 $(daemons)
 	say hosts
 	check "a daemon killed with its guard is noticed" answers gone
@@ -161,7 +164,7 @@ check_life() {
 }
 
 check_stopped() {
-	start_job && start_driver
+	check "a job and daemons" start_both
 	say job
 	answers 'job: 2 (missing:)'
 	stopped=$(workers)
@@ -171,7 +174,7 @@ check_stopped() {
 	check "stopped daemon: goes on only to end" wait_for no_daemons
 	check "stopped daemon: the job has not noticed" job_ends_well
 
-	start_job && start_driver
+	check "a job and daemons" start_both
 	kill -STOP $(workers)
 	check "stopped daemon: the job ends" job_ends_well
 	end_driver
@@ -179,14 +182,14 @@ check_stopped() {
 }
 
 check_job_ends() {
-	start_job && start_driver
+	check "a job and daemons" start_both
 	say job
 	answers 'job: 2 (missing:)'
 	check "the job ends with daemons there" job_ends_well
 	check "the job's end: none is left" wait_for no_daemons
 	end_driver
 
-	start_job && start_driver
+	check "a job and daemons" start_both
 	say job
 	answers 'job: 2 (missing:)'
 	{ kill -9 "$job"; wait "$job"; } 2>/dev/null
@@ -196,11 +199,7 @@ check_job_ends() {
 	check "killed launcher: nobody stays connected" wait_for nobody_connected
 }
 
-for mpi in openmpi mpich; do
-	[ -x "$build/pdbd-$mpi" ] || continue
-	check_life
-	check_stopped
-	check_job_ends
-done
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+check_life
+check_stopped
+check_job_ends
+finish_checks
