@@ -163,6 +163,8 @@ static void plan_hydra(const struct daemon_site *site, char *hosts, size_t num, 
 	add_options(argv, site->launcher_argv, names);
 }
 
+/* A step of the job's that takes nothing of what the job has. When one of the daemons is killed all
+ * end, as mpirun has it, and pdb can have them started again. */
 static int plan_srun(const struct daemon_site *site, char *hosts, size_t num, struct words *argv,
 		     struct pdb_error *err)
 {
@@ -176,7 +178,8 @@ static int plan_srun(const struct daemon_site *site, char *hosts, size_t num, st
 	add_all(argv,
 		(const char *const[]){"--overlap", "--jobid", site->slurm_job, "--nodelist", hosts,
 				      "--ntasks-per-node=1", "--mem=0", "--quiet", "--input=none",
-				      "--export=ALL", "--cpu-bind=none", "--nodes", NULL});
+				      "--export=ALL", "--cpu-bind=none", "--kill-on-bad-exit=1",
+				      "--wait=2", "--nodes", NULL});
 	add_owned(argv, xasprintf("%zu", num));
 	add(argv, "--ntasks");
 	add_owned(argv, xasprintf("%zu", num));

@@ -15,7 +15,8 @@
 	"OMPI_MCA_osc=^ucx OMPI_MCA_mpi_yield_when_idle=1"
 #define SRUN                                                                                       \
 	"/l/run --overlap --jobid 17 --nodelist n1,n2 --ntasks-per-node=1 --mem=0 --quiet "        \
-	"--input=none --export=ALL --cpu-bind=none --nodes 2 --ntasks 2 --mpi=pmix_v4 "
+	"--input=none --export=ALL --cpu-bind=none --kill-on-bad-exit=1 --wait=2 --nodes 2 "         \
+	"--ntasks 2 --mpi=pmix_v4 "
 #define MPICH_ENV "PDB_INVITATION=secret PDB_RECORD=0 LD_PRELOAD="
 
 static const struct {
