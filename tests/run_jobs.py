@@ -11,7 +11,7 @@ import tempfile
 from jobs.answers import (NONE, accusation, ask_until_sure, check_first_line, check_kind,
                           check_modest, check_status, check_words)
 from jobs.job import QUIET_NEW_S, QUIET_S, Job, ask, ask_job
-from jobs.mpi import find_mpis, find_pdb
+from jobs.mpi import Srun, find_mpis, find_pdb
 from jobs.report import Report, check
 from jobs.source import build_folder, list_programs
 
@@ -22,7 +22,7 @@ HEALTHY_LOOKS = 2
 def start(mpi, folder, program, size, *arguments, env=None):
     command = mpi.launcher(size, mpi.recorder, env, program.launch.get(mpi.name, ()))
     return Job([*command, *program.build(mpi, folder), *(str(one) for one in arguments)], size,
-               mpi.environment())
+               mpi.environment(), place=mpi.place)
 
 
 def wait_until_hung(job, program, size, rank):
@@ -59,11 +59,12 @@ def run_ended(pdb, mpi, folder, program, size, rank):
     behind is in a folder of its own, as they may have gone before anybody has seen them."""
     with tempfile.TemporaryDirectory() as segments, start(
             mpi, folder, program, size, rank, env={"PDB_SEGMENT_DIR": segments}) as job:
+        pid = job.pid  # not to be found later
         job.wait_for_line(f"fault: rank {rank}")
         job.wait_for_end()
         answer = ask_job(pdb, job, "lp")
     check_status(answer, 2)
-    check(f"{job.pid}" in answer.errors, f"expected {job.pid} in {answer.show()}")
+    check(f"{pid}" in answer.errors, f"expected {pid} in {answer.show()}")
 
 
 def run_healthy(pdb, mpi, folder, program, size):
@@ -164,6 +165,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", default="build", help="where pdb and its recorders are")
     parser.add_argument("--mpi", action="append", help="openmpi or mpich (default: all there are)")
+    parser.add_argument("--srun", type=int, metavar="NODES",
+                        help="srun starts the jobs, on so many nodes of tests/slurm.sh -x")
     parser.add_argument("--only", help="pattern or words of the names of tests (or $TEST)")
     parser.add_argument("--repeat", help="how often to run each (or $REPEAT)")
     args = parser.parse_args()
@@ -171,11 +174,14 @@ def main():
     pdb, programs = find_pdb(args.build), list_programs()
     nested = next(program for program in programs if program.name == "nested")
     for mpi in find_mpis(args.build, args.mpi):
+        if args.srun:
+            mpi = Srun(mpi, args.srun)
         folder = build_folder(args.build, mpi)
         for program in programs:
             if program.runs_with(mpi):
                 add_program(report, pdb, mpi, folder, program.under(mpi))
-        for way, test in WAYS:
+        # They have launchers of their own.
+        for way, test in () if args.srun else WAYS:
             report.add(f"{mpi.name} by {way}", test, pdb, mpi, folder, nested, *nested.ranks[0])
     report.finish()
 

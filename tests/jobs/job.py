@@ -6,9 +6,11 @@ import signal
 import subprocess
 import threading
 import time
+import uuid
 
 from . import process, segment
 from .patience import Patience
+from .place import MARK, Here
 
 DEADLINE_S = 180
 ANSWER_S = 180
@@ -31,18 +33,21 @@ class Job:
     job is left."""
 
     def __init__(self, command, size, env=None, cwd=None, segment_dir="/dev/shm",
-                 stdin=subprocess.DEVNULL):
+                 stdin=subprocess.DEVNULL, place=Here()):
         self.size = size
         self.segment_dir = segment_dir
+        self.place = place
+        self._mark = uuid.uuid4().hex
+        self._pid = None  # of the launcher, once found
         self.lines = []
         self._changed = threading.Condition()
         self._at_end = False
         self.pids = {}  # rank -> pid, once found
         self._starts = {}  # pid -> start time, of those
-        self.launcher = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                         stdin=stdin, env=env, cwd=cwd, text=True,
-                                         errors="replace", start_new_session=True)
-        self.pid = self.launcher.pid
+        self.launcher = subprocess.Popen(place.command(command), stdout=subprocess.PIPE,
+                                         stderr=subprocess.STDOUT, stdin=stdin,
+                                         env={**(env or os.environ), MARK: self._mark}, cwd=cwd,
+                                         text=True, errors="replace", start_new_session=True)
         threading.Thread(target=self._collect, daemon=True).start()
 
     def __enter__(self):
@@ -50,6 +55,20 @@ class Job:
 
     def __exit__(self, *_):
         self.end()
+
+    @property
+    def pid(self):
+        """The launcher's, as pdb knows it."""
+        if self._pid is None:
+            self.wait_for(self._find_launcher, "the launcher did not start")
+        return self._pid
+
+    def _find_launcher(self):
+        self._pid = self.place.launcher_pid(self.launcher.pid)
+        return self._pid is not None
+
+    def _list_processes(self):
+        return self.place.list_processes(self.launcher.pid, self._mark)
 
     def _collect(self):
         for line in self.launcher.stdout:
@@ -105,7 +124,7 @@ class Job:
 
     def _look_for_ranks(self):
         pids = {}
-        for pid in process.list_descendants(self.pid):
+        for pid in self._list_processes():
             env = process.read_environment(pid)
             rank = next((env[name] for name in _RANK_VARIABLES if name in env), None)
             status = process.read_status(pid)
@@ -129,7 +148,7 @@ class Job:
         """Where its processes are, for a person who looks for the reason."""
         lines = ["| " + line for line in self.output()[-5:]]
         segments = self.segments()
-        lines.append(f"launcher: {self.pid} {process.show_stack(self.pid)}")
+        lines.append(f"launcher: {self.launcher.pid} {process.show_stack(self.launcher.pid)}")
         for rank, pid in sorted(self.pids.items()):
             status, one = process.read_status(pid), segments.get(rank)
             recorded = f"life {one.life}, {one.events} events" if one else "no segment"
@@ -139,7 +158,8 @@ class Job:
 
     def segments(self):
         """By rank, of the ranks found."""
-        return {one.rank: one for one in segment.find_segments(self._starts, self.segment_dir)}
+        return {one.rank: one for one in self.place.find_segments(self._starts,
+                                                                 self.segment_dir)}
 
     def wait_until_recorded(self, events=1, timeout=DEADLINE_S):
         """Until each rank has a segment and has made so many transitions."""
@@ -218,7 +238,7 @@ class Job:
 
     def end(self):
         """End the ranks first, since a launcher takes its time to give up on a rank that loops."""
-        family = process.list_descendants(self.pid) if self.launcher.poll() is None else []
+        family = self._list_processes() if self.launcher.poll() is None else []
         owned = {pid: process.read_status(pid) for pid in {*family, *self.pids.values()}}
         for pid in self.pids.values():
             _kill(owned, pid)
@@ -230,7 +250,7 @@ class Job:
             self.launcher.kill()
             self.launcher.wait()
         starts = {pid: status.start for pid, status in owned.items() if status}
-        for one in segment.find_segments({**starts, **self._starts}, self.segment_dir):
+        for one in self.place.find_segments({**starts, **self._starts}, self.segment_dir):
             try:
                 os.unlink(one.path)
             except FileNotFoundError:
@@ -302,8 +322,9 @@ def ask(pdb, arguments, timeout=ANSWER_S, env=None):
 
 
 def ask_job(pdb, job, *commands, timeout=ANSWER_S, env=None):
-    """`pdb --pid LAUNCHER --batch -ex COMMAND ...`"""
+    """`pdb --pid LAUNCHER --batch -ex COMMAND ...`, where the launcher is"""
     arguments = ["--pid", str(job.pid), "--batch"]
     for command in commands:
         arguments += ["-ex", command]
-    return ask(pdb, arguments, timeout, env)
+    program, *others = job.place.command([pdb])
+    return ask(program, [*others, *arguments], timeout, env)

@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 
+from .place import Here, Hosts
+
 # What lets Open MPI 4 and 5 start as root, in containers and roots that have no other user.
 AS_ROOT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -15,7 +17,9 @@ AS_ROOT = {
 
 
 class Mpi:
-    """One installed MPI, by Debian's suffix of its commands."""
+    """One installed MPI, by Debian's suffix of its commands. Jobs run on this machine."""
+
+    place = Here()
 
     def __init__(self, suffix, build):
         self.suffix = suffix
@@ -54,6 +58,25 @@ class Mpi:
             for name, value in variables.items():
                 command += ["-genv", name, value]
         return command
+
+
+class Srun(Mpi):
+    """The same MPI with Slurm's srun as launcher, on so many of the nodes of tests/slurm.sh -x, one
+    rank after the other on another."""
+
+    place = Hosts()
+
+    def __init__(self, mpi, nodes):
+        self.__dict__.update(mpi.__dict__)
+        self.nodes = nodes
+
+    def launcher(self, size, preload=None, env=None, options=()):
+        plugin = "pmix_v4" if self.suffix == "openmpi" else "pmi2"
+        variables = {**(env or {}), **({"LD_PRELOAD": preload} if preload else {})}
+        # Commas separate variables. Srun itself is not to have them.
+        exports = ",".join(["ALL", *(f"{name}={value}" for name, value in variables.items())])
+        return ["srun", f"--mpi={plugin}", f"--export={exports}", "--nodes", str(self.nodes),
+                "--distribution=cyclic", "--ntasks", str(size)]
 
 
 def find_mpis(build, wanted=None):

@@ -45,6 +45,11 @@ def read_environment(pid):
     return dict(entry.split("=", 1) for entry in entries if "=" in entry)
 
 
+def list_pids(pid):
+    """What it is called in the pid namespaces that it is in, the innermost last."""
+    return [int(number) for number in read_value(pid, "NSpid").split()]
+
+
 def is_alive(pid):
     status = read_status(pid)
     return status is not None and status.state not in "ZX"
@@ -70,14 +75,17 @@ def count_switches(pid):
     return total
 
 
+def list_all():
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
 def list_descendants(pid):
     """Of the process, itself not included."""
     children = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            status = read_status(int(name))
-            if status:
-                children.setdefault(status.parent, []).append(status.pid)
+    for one in list_all():
+        status = read_status(one)
+        if status:
+            children.setdefault(status.parent, []).append(status.pid)
     found, pending = [], [pid]
     while pending:
         new = children.get(pending.pop(), [])

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where a test's job runs: on this machine, or on the hosts that tests/hosts.sh makes of it. Those
+are looked at from outside (hosts.sh -x), where the processes of all of them can be seen, under
+other pids than they have on their hosts."""
+
+import dataclasses
+import glob
+import os
+
+from . import process, segment
+
+_HOSTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "hosts.sh")
+# Which job a process belongs to: on other hosts it is no child of the launcher's.
+MARK = "PDB_TEST_JOB"
+
+
+class Here:
+    """This machine."""
+
+    def command(self, command):
+        """To be run where the launcher is to run."""
+        return command
+
+    def launcher_pid(self, pid):
+        """What pdb is told, of a launcher whose command this process was started with. None: it is
+        not there yet."""
+        return pid
+
+    def list_processes(self, launcher, _mark):
+        """Those of the job, the launcher's own not included."""
+        return process.list_descendants(launcher)
+
+    def find_segments(self, starts, directory):
+        """Of processes, given by pid and start time."""
+        return segment.find_segments(starts, directory)
+
+
+class Hosts(Here):
+    """Hosts; the launchers and pdb run on the first."""
+
+    def __init__(self):
+        self._known = {}  # (pid, start) -> (process 1 of its host, pid on it)
+
+    def command(self, command):
+        return ["sh", _HOSTS, "on", "a", *command]
+
+    def launcher_pid(self, pid):
+        """What has entered the host is a child of the one that has not."""
+        for child in process.list_descendants(pid):
+            numbers = process.list_pids(child)
+            if len(numbers) > len(process.list_pids(pid)):
+                return numbers[-1]
+        return None
+
+    def list_processes(self, launcher, mark):
+        return [pid for pid in process.list_all()
+                if pid != launcher and process.read_environment(pid).get(MARK) == mark]
+
+    def find_segments(self, starts, directory):
+        found = []
+        for pid, start in starts.items():
+            first, number = self._find_host(pid, start)
+            if first is None:
+                continue
+            segments = segment.find_segments({number: start}, f"/proc/{first}/root{directory}")
+            found += [dataclasses.replace(one, pid=pid) for one in segments]
+        return found
+
+    def _find_host(self, pid, start):
+        """Once known, a process' host is known when it has ended, too."""
+        if (pid, start) not in self._known:
+            numbers, host = process.list_pids(pid), _pid_namespace(pid)
+            for path in glob.glob("/run/hosts/*.pid"):
+                with open(path, encoding="utf-8") as file:
+                    first = int(file.read())
+                if host and _pid_namespace(first) == host:
+                    self._known[pid, start] = first, numbers[-1]
+        return self._known.get((pid, start), (None, None))
+
+
+def _pid_namespace(pid):
+    try:
+        return os.readlink(f"/proc/{pid}/ns/pid")
+    except OSError:
+        return None
