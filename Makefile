@@ -17,7 +17,7 @@ DEPS_CHECK = openmpi-bin mpich gfortran g++ libcmocka-dev gdb graphviz procps tm
 	debootstrap python3 python3-mpi4py lammps lammps-examples hpcc
 DEPS_DEMO = openmpi-bin procps gdb lammps lammps-examples
 DEPS_ROOT = debootstrap util-linux
-DEPS_SLURM = slurm-wlm munge openmpi-bin procps
+DEPS_SLURM = slurm-wlm munge openssh-server openssh-client iproute2 util-linux procps openmpi-bin mpich
 DEPS_HOSTS = openssh-server openssh-client iproute2 util-linux procps openmpi-bin mpich
 
 # ---- Flags ------------------------------------------------------------------------------------

@@ -60,9 +60,21 @@ check-trouble: all | $(O)/.deps-check
 check-harmless: all | $(O)/.deps-check
 	@$(PYTHON) tests/run_harmless.py $(JOBS_ARGS)
 
-# Not of "check": it needs root and Slurm's packages, and starts Slurm's daemons.
-check-slurm: all | $(O)/.deps-slurm
-	@bash tests/slurm.sh $(O)
+# Not of "check": it needs root, and installs Slurm, which Debian starts on the machine, too.
+SLURM_PROGRAMS = $(foreach program,nested count,$(O)/tests/slurm/$(program)-openmpi $(O)/tests/slurm/$(program)-mpich)
+
+$(O)/tests/slurm/nested-%: tests/mpi/nested.c tests/mpi/fault.h | $(O)/.deps-slurm
+	$(call say,MPICC,$@)
+	$(Q)mkdir -p $(@D) && mpicc.$* -O2 -g -o $@ $<
+
+$(O)/tests/slurm/count-%: tests/slurm/count.c | $(O)/.deps-slurm
+	$(call say,MPICC,$@)
+	$(Q)mkdir -p $(@D) && mpicc.$* -O2 -g -Wall -Wextra -Werror -o $@ $<
+
+check-slurm: all $(SLURM_PROGRAMS) | $(O)/.deps-check
+	@bash tests/slurm/check.sh $(O)
+	@bash tests/slurm/nodes.sh $(O)
+	@sh tests/slurm.sh -x 2 $(PYTHON) tests/run_jobs.py $(JOBS_ARGS) --srun 2
 
 # Not of "check": it needs root and installs an ssh server.
 HOSTS_WHERE = $(O)/tests/hosts/where-openmpi $(O)/tests/hosts/where-mpich

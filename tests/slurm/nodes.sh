@@ -1,0 +1,211 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Does pdb tell of a job on two of Slurm's nodes what it tells of one on a single node, and do its
+# daemons, a step of the same Slurm job, leave the job alone? Runs on the first host of a Slurm that
+# it makes with tests/slurm.sh.
+# usage: nodes.sh BUILD_DIRECTORY; ends with "N passed, N failed"
+set -u
+build=$(realpath "$1")
+tests=$(realpath "$(dirname "$0")/..")
+. "$tests/checks.bash"
+
+if [ "${2:-}" != here ]; then
+	sh "$tests/slurm.sh" 2 bash "$0" "$build" here
+	status=$?
+	[ $status -ne 77 ] || { echo "0 passed, 0 failed"; exit 0; }
+	exit $status
+fi
+
+# On all nodes.
+work=$(mktemp -d "$build/tests/slurm/work.XXXXXX")
+job= session= mpi=
+trap 'end_job; end_session; rm -rf "$work"' EXIT
+cd "$work"
+pdb=(env LC_ALL=C.UTF-8 "$build/pdb" --nx)
+
+not_told() { [ ! -s "$1" ]; }
+has_line() { grep -q -- "$1" "$2"; }
+has_ended() { [ ! -e "/proc/$1" ] || has_line '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null; }
+is_running() { ! has_ended "$1"; }
+is() { [ "$1" = "$2" ] || { echo "    | $1, not $2" >&2; return 1; }; }
+
+count_daemons() { for host in a b; do ssh $host pgrep -f "^$build/pdbd-"; done | wc -l; }
+no_daemons() { [ "$(count_daemons)" = 0 ]; }
+# Of all jobs; Slurm counts the script of a batch job as one.
+count_steps() { squeue -h -s -o %i | grep -vc 'batch\|extern'; }
+has_steps() { [ "$(count_steps)" = "$1" ]; }
+nothing_is_left() { no_daemons && has_steps "$1"; }
+
+# ---- Jobs -------------------------------------------------------------------------------------
+
+# How ranks of this MPI are started by srun.
+srun_of() {
+	local plugin=pmix_v4
+	[ "$1" = openmpi ] || plugin=pmi2
+	srun=(srun "--mpi=$plugin")
+	recorded=(env LD_PRELOAD="$build/libpdbrec-$1.so" "${srun[@]}")
+}
+
+# start_job OUTPUT COMMAND...: its pid in $job, its errors in OUTPUT.errors
+start_job() {
+	local output=$1
+	shift
+	"$@" >"$output" 2>"$output.errors" </dev/null &
+	job=$!
+}
+end_job() {
+	[ -z "$job" ] || { kill "$job"; wait "$job"; } 2>/dev/null
+	job=
+}
+
+# start_nested OPTIONS...: hangs in rank 2
+start_nested() {
+	start_job output "${recorded[@]}" "$@" "$build/tests/slurm/nested-$mpi" 2
+	wait_for has_line '^fault: rank' output && return
+	cat output output.errors >&2
+	check "$mpi: a job starts" false
+	exit 1
+}
+
+# Two ranks on each node that count until they are told to stop: any loss shows in the output.
+start_count() {
+	rm -f stop
+	start_job output "${recorded[@]}" -N 2 -n 4 "$build/tests/slurm/count-$mpi" stop "$1"
+	wait_for counts_to 2
+}
+counts_to() { [ "$(grep -c " $1\$" output)" = 4 ]; }
+# It still counts, ends when it is told to, with that status and every number of all ranks.
+count_ends() {
+	local now status
+	now=$(awk '$2 > n { n = $2 } END { print n + 3 }' output)
+	wait_for counts_to "$now" || { echo "  the job stands still" >&2; return 1; }
+	touch stop
+	wait_for has_ended "$job" || { echo "  the job has no end" >&2; return 1; }
+	wait "$job"
+	status=$?
+	job=
+	is $status "$1" && awk '$2 != ++last[$1] { bad = 1 } $3 == "end" { ends++ }
+		END { exit bad || ends != 4 }' output
+}
+
+# ---- pdb --------------------------------------------------------------------------------------
+
+# What pdb tells, and the same without times. Fails as long as pdb is not sure.
+tell() {
+	"${pdb[@]}" --pid "$job" --batch --ex 'set color off' --ex 'set width 200' --ex lp --ex groups --ex 'why 0' --ex waits \
+		--ex graph --ex loops --ex progress --ex 'bt all' >"$1" 2>"$1.errors"
+	sed -E 's/([0-9.]+ (us |ms )?to )?([0-9]+ min )?[0-9.]+ (us|ms|s|min)\b/TIME/g; s/ +/ /g' "$1" >"$1.same"
+	has_line '^Least progressed' "$1" && ! has_line 'not sure' "$1"
+}
+
+# Somebody sits there and types. The daemons are there when it returns.
+start_session() {
+	rm -f words
+	mkfifo words
+	"${pdb[@]}" --pid "$job" <words >answers 2>why &
+	session=$!
+	exec 8>words
+	echo 'info job' >&8
+	wait_for has_line 'daemons   on 2 hosts' answers && return
+	cat answers why >&2
+	return 1
+}
+end_session() {
+	exec 8>&-
+	[ -z "$session" ] || wait "$session"
+	session=
+}
+
+# ---- The checks -------------------------------------------------------------------------------
+
+check_answers() {
+	start_nested -N 1 -n 4
+	check "$mpi, one node: pdb is sure" wait_for tell one
+	check "$mpi, one node: no daemons are needed" not_told one.errors
+	end_job
+	start_nested -N 2 -n 4 --ntasks-per-node=2
+	check "$mpi, two nodes: pdb is sure" wait_for tell two
+	check "$mpi, two nodes: the same answers" diff one.same two.same
+	check "$mpi, two nodes: nothing is missing" diff /dev/null two.errors
+	check "$mpi, two nodes: daemons and their step end with pdb" wait_for nothing_is_left 1
+	check "$mpi, two nodes: the job is there" is_running "$job"
+	check "$mpi, two nodes: the job has said nothing" diff <(echo 'fault: rank 2') output
+	check "$mpi, two nodes: nor has srun" diff /dev/null output.errors
+	end_job
+	# pdb where no rank is.
+	start_nested -N 1 -n 4 -w b
+	check "$mpi, the other node: pdb is sure" wait_for tell two
+	check "$mpi, the other node: the same answers" diff one.same two.same
+	check "$mpi, the other node: nothing is missing" diff /dev/null two.errors
+	end_job
+	wait_for nothing_is_left 0
+}
+
+check_ends() {
+	start_count 3
+	check "$mpi: daemons on two nodes" start_session
+	check "$mpi: their step is one of the job's" has_steps 2
+	check "$mpi: the job ends with its own status and output" count_ends 3
+	check "$mpi: nothing is left of the daemons" wait_for nothing_is_left 0
+	echo refresh >&8
+	check "$mpi: pdb says that the job has ended" wait_for has_line 'has ended' why
+	end_session
+
+	start_count 0
+	start_session
+	{ kill -9 "$session"; wait "$session"; } 2>/dev/null
+	exec 8>&-
+	check "$mpi, killed pdb: daemons and their step end" wait_for nothing_is_left 1
+	check "$mpi, killed pdb: the job has not noticed" count_ends 0
+	check "$mpi, killed pdb: nor has srun" diff /dev/null output.errors
+
+	start_count 0
+	start_session
+	ssh b "kill -KILL \$(pgrep -f '^$build/pdbd-')"
+	check "$mpi, killed daemon: the others end" wait_for nothing_is_left 1
+	echo refresh >&8
+	check "$mpi, killed daemon: pdb says so" wait_for has_line 'daemons .* were lost' why
+	end_session
+	check "$mpi, killed daemon: the job has not noticed" count_ends 0
+	check "$mpi, killed daemon: nor has srun" diff /dev/null output.errors
+}
+
+# In a batch script and a shell of salloc, whose variables srun would take for options, on all
+# processors that there are: the daemons take none.
+check_allocations() {
+	cat >script <<-END
+		#!/bin/bash
+		mpi=$mpi build=$build
+		$(declare -p pdb recorded srun)
+		$(declare -f has_line has_ended wait_for tell)
+		"\${recorded[@]}" -n 4 "\$build/tests/slurm/nested-\$mpi" 2 >output 2>output.errors &
+		job=\$!
+		wait_for has_line '^fault: rank' output
+		wait_for tell two
+		kill "\$job"
+		wait "\$job"
+		"\${srun[@]}" hostname 2>/dev/null
+		exit 5
+	END
+	local options=(-N 2 -n 4 --ntasks-per-node=2 --cpus-per-task=8 --mem-per-cpu=1 --exclusive)
+	sbatch --wait "${options[@]}" -o batch.out script >/dev/null 2>&1
+	check "$mpi, sbatch: its status" is $? 5
+	check "$mpi, sbatch: the same answers" diff one.same two.same
+	check "$mpi, sbatch: nothing is missing" diff /dev/null two.errors
+	check "$mpi, sbatch: the next step runs" is "$(sort batch.out | xargs)" "a a b b"
+	check "$mpi, sbatch: nothing is left" wait_for nothing_is_left 0
+	rm two*
+	salloc -Q "${options[@]}" bash script >batch.out 2>&1
+	check "$mpi, salloc: its status" is $? 5
+	check "$mpi, salloc: the same answers" diff one.same two.same
+	check "$mpi, salloc: nothing is missing" diff /dev/null two.errors
+	check "$mpi, salloc: nothing is left" wait_for nothing_is_left 0
+}
+
+for mpi in openmpi mpich; do
+	srun_of $mpi
+	check_answers
+	check_ends
+	check_allocations
+done
+finish_checks
