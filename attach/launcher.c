@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "attach/elf_symbol.h"
+#include "attach/hydra.h"
 #include "attach/launcher.h"
 #include "attach/maps.h"
 #include "attach/memory.h"
@@ -86,18 +87,28 @@ static void name_launcher(struct launcher_info *info, const struct maps *maps, c
 	}
 }
 
-static bool has_child_named(const struct procfs_stat *list, size_t num, pid_t pid,
-			    const char *prefix)
+/* One that runs the proxies of other hosts counts: there may be none on this one. */
+static bool has_hydra_proxy(const struct procfs_stat *list, size_t num, pid_t pid)
 {
-	char path[512];
-	size_t i;
+	struct hydra_proxy proxy;
+	char path[512], *cmdline;
+	size_t size;
+	bool has = false;
 
-	for (i = 0; i < num; i++) {
-		if (list[i].ppid == pid && procfs_executable(list[i].pid, path, sizeof(path)) &&
-		    begins_with(maps_base(path), prefix))
-			return true;
+	for (size_t i = 0; i < num && !has; i++) {
+		if (list[i].ppid != pid)
+			continue;
+		has = procfs_executable(list[i].pid, path, sizeof(path)) &&
+		      (begins_with(maps_base(path), "hydra_pmi_proxy") ||
+		       begins_with(maps_base(path), "hydra_bstrap_proxy"));
+		cmdline = has ? NULL : procfs_read(list[i].pid, "cmdline", &size);
+		if (cmdline && hydra_parse(cmdline, size, &proxy)) {
+			hydra_proxy_deinit(&proxy);
+			has = true;
+		}
+		free(cmdline);
 	}
-	return false;
+	return has;
 }
 
 /* What a process is, by what it has mapped; names of executables only tell a launcher from the
@@ -113,8 +124,7 @@ static enum launcher classify(const struct procfs_stat *list, size_t num, pid_t 
 		return !strcmp(base, "orted") ? LAUNCHER_UNKNOWN : LAUNCHER_ORTE;
 	if (!strcmp(base, "srun") && maps_find_object(maps, "libslurm"))
 		return LAUNCHER_SRUN;
-	if (has_child_named(list, num, pid, "hydra_pmi_proxy") ||
-	    has_child_named(list, num, pid, "hydra_bstrap_proxy"))
+	if (has_hydra_proxy(list, num, pid))
 		return LAUNCHER_HYDRA;
 	return LAUNCHER_UNKNOWN;
 }
@@ -375,6 +385,27 @@ int launcher_identify(pid_t pid, struct launcher_info *ret, struct pdb_error *er
 	}
 	free(list);
 	return result;
+}
+
+void launcher_find_hosts(const struct launcher_info *launcher, struct launcher_hosts *ret)
+{
+	struct procfs_status status;
+
+	*ret = (struct launcher_hosts){.names = NULL};
+	if (launcher->kind == LAUNCHER_HYDRA && !procfs_status(launcher->pid, &status)) {
+		hydra_find_hosts(launcher->pid, ret);
+		ret->user = status.uid;
+	}
+}
+
+void launcher_hosts_deinit(struct launcher_hosts *hosts)
+{
+	for (size_t i = 0; i < hosts->num; i++)
+		free(hosts->names[i]);
+	free(hosts->names);
+	free(hosts->launcher);
+	free(hosts->mark);
+	*hosts = (struct launcher_hosts){.names = NULL};
 }
 
 size_t launcher_list(struct launcher_info *infos, size_t max)

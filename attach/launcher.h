@@ -50,6 +50,26 @@ void launcher_slurm_step(const struct launcher_info *launcher, struct launcher_s
 int launcher_scan_procfs(const struct launcher_info *launcher, struct proctable **ret,
 			 struct pdb_error *err);
 
+/* The hosts of a job whose launcher keeps no table that could be read, and what its processes are
+ * known by there. */
+struct launcher_hosts {
+	char **names;   /* as the launcher calls them, each once, sorted */
+	size_t num;     /* 0: there is only this host, or others are not known */
+	char *launcher; /* how it reaches them: "ssh", "slurm"; "": not known; NULL: no hosts */
+	char *mark;     /* for launcher_scan_mark(); NULL: no hosts */
+	uid_t user;     /* whose processes they are */
+};
+
+/* Tell them by the processes that the launcher has started to reach them. What is in *ret is freed
+ * by launcher_hosts_deinit(), which leaves no hosts. */
+void launcher_find_hosts(const struct launcher_info *launcher, struct launcher_hosts *ret);
+void launcher_hosts_deinit(struct launcher_hosts *hosts);
+
+/* Find this host's ranks of a job whose launcher runs on another: below processes of the user that
+ * have all these words on their command lines, separated by blanks, each two of them an option and
+ * its value. As launcher_scan_procfs() otherwise; the table does not name the launcher. */
+int launcher_scan_mark(const char *mark, uid_t user, struct proctable **ret, struct pdb_error *err);
+
 /* The launchers of the user's jobs on this machine (root: of all users), by pid. Returns their
  * number, at most `max`. */
 size_t launcher_list(struct launcher_info *infos, size_t max);

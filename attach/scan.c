@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Finding ranks without any help: every launcher puts the rank into the environment of the
- * processes that it starts, and they are its descendants on this node. */
+ * processes that it starts, and they are its descendants on its own node, and on other nodes those
+ * of what it has started there. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +98,8 @@ static size_t keep_first_job(struct scan *scan)
 	struct rankset *ranks = rankset_create();
 	size_t i, num = 0;
 
-	qsort(scan->found, scan->num_found, sizeof(*scan->found), compare_age);
+	if (scan->num_found)
+		qsort(scan->found, scan->num_found, sizeof(*scan->found), compare_age);
 	for (i = 0; i < scan->num_found; i++) {
 		const struct rankenv *env = &scan->found[i].env, *first = &scan->found[0].env;
 
@@ -134,28 +136,14 @@ static void add_ended(struct proctable *table, int size, const char *host)
 	rankset_destroy(found);
 }
 
-static char *make_note(const struct launcher_info *launcher, size_t num_others)
+/* The ranks that were found. */
+static int fill_table(struct scan *scan, struct proctable *table, struct pdb_error *err)
 {
-	const char *why = "this launcher keeps no table of its ranks; only this node's are found";
-
-	if (launcher->kind == LAUNCHER_ORTE || launcher->kind == LAUNCHER_SRUN ||
-	    launcher->kind == LAUNCHER_PRRTE)
-		why = "only this node's ranks are found";
-	if (num_others)
-		return xasprintf("%s; without those of jobs that it spawned (%zu)", why,
-				 num_others);
-	return xstrdup(why);
-}
-
-static int fill_table(struct scan *scan, const struct launcher_info *launcher,
-		      struct proctable *table, struct pdb_error *err)
-{
-	size_t i, num_others = keep_first_job(scan);
 	char host[256] = "localhost";
 	int size = 0;
 
 	gethostname(host, sizeof(host) - 1);
-	for (i = 0; i < scan->num_found; i++) {
+	for (size_t i = 0; i < scan->num_found; i++) {
 		const struct rankenv *env = &scan->found[i].env;
 		pid_t pid = rankenv_process(scan->list, scan->num_list, scan->found[i].pid, env);
 		char executable[4096];
@@ -172,17 +160,50 @@ static int fill_table(struct scan *scan, const struct launcher_info *launcher,
 		return -1;
 	if (table->size < size)
 		table->size = size;
-	free(table->job);
-	table->job = scan->found[0].env.job[0] ? xstrdup(scan->found[0].env.job)
-					       : xasprintf("pid-%d", (int)launcher->pid);
-	free(table->launcher_name);
-	table->launcher_name = xstrdup(launcher->name);
-	table->launcher_pid = launcher->pid;
-	table->launcher = launcher->kind;
 	table->source = PROCTABLE_PROCFS;
-	free(table->source_note);
-	table->source_note = make_note(launcher, num_others);
 	return 0;
+}
+
+/* Make a table of what was found and free the scan. of: whose they are, for people. */
+static int finish(struct scan *scan, const char *of, struct proctable **ret, struct pdb_error *err)
+{
+	struct proctable *table = proctable_create();
+	int result;
+
+	if (scan->num_found)
+		result = fill_table(scan, table, err);
+	else if (scan->num_refused)
+		result = error_set(err, ERROR_PERMISSION,
+				   "%s has no ranks on this node that pdb may look into; run pdb "
+				   "as their user or as root",
+				   of);
+	else
+		result = error_set(err, ERROR_NOT_FOUND,
+				   "%s has no ranks on this node: the job has not started yet, it "
+				   "has ended, or it runs on other nodes",
+				   of);
+	if (result)
+		proctable_destroy(table);
+	else
+		*ret = table;
+	free(scan->list);
+	free(scan->found);
+	return result;
+}
+
+/* ---- Below the launcher -------------------------------------------------------------------- */
+
+static char *make_note(const struct launcher_info *launcher, size_t num_others)
+{
+	const char *why = "this launcher keeps no table of its ranks; only this node's are found";
+
+	if (launcher->kind == LAUNCHER_ORTE || launcher->kind == LAUNCHER_SRUN ||
+	    launcher->kind == LAUNCHER_PRRTE)
+		why = "only this node's ranks are found";
+	if (num_others)
+		return xasprintf("%s; without those of jobs that it spawned (%zu)", why,
+				 num_others);
+	return xstrdup(why);
 }
 
 int launcher_scan_procfs(const struct launcher_info *launcher, struct proctable **ret,
@@ -190,30 +211,81 @@ int launcher_scan_procfs(const struct launcher_info *launcher, struct proctable 
 {
 	struct scan scan = {0};
 	struct proctable *table;
-	int result;
+	char of[200], job[sizeof(scan.found->env.job)] = "";
+	size_t num_others;
 
 	scan.list = procfs_list(&scan.num_list);
 	collect_below_launcher(&scan, launcher->pid);
-	if (!scan.num_found) {
-		free(scan.list);
-		free(scan.found);
-		if (scan.num_refused)
-			return error_set(err, ERROR_PERMISSION,
-					 "%s (pid %d) has no ranks on this node that pdb may look "
-					 "into; run pdb as their user or as root",
-					 launcher->name, (int)launcher->pid);
-		return error_set(err, ERROR_NOT_FOUND,
-				 "%s (pid %d) has no ranks on this node: the job has not started "
-				 "yet, it has ended, or it runs on other nodes",
-				 launcher->name, (int)launcher->pid);
+	num_others = keep_first_job(&scan);
+	if (scan.num_found)
+		strcpy(job, scan.found[0].env.job);
+	snprintf(of, sizeof(of), "%s (pid %d)", launcher->name, (int)launcher->pid);
+	if (finish(&scan, of, &table, err))
+		return -1;
+	free(table->job);
+	table->job = job[0] ? xstrdup(job) : xasprintf("pid-%d", (int)launcher->pid);
+	free(table->launcher_name);
+	table->launcher_name = xstrdup(launcher->name);
+	table->launcher_pid = launcher->pid;
+	table->launcher = launcher->kind;
+	table->source_note = make_note(launcher, num_others);
+	*ret = table;
+	return 0;
+}
+
+/* ---- Below what the launcher has started here ---------------------------------------------- */
+
+/* Is the option there with this value? The text is a command line: words, each with a zero byte
+ * behind it. */
+static bool has_option(const char *cmdline, size_t size, const char *option, const char *value)
+{
+	const char *end = cmdline + size, *next;
+
+	for (const char *word = cmdline; word < end; word = next) {
+		next = word + strlen(word) + 1;
+		if (next < end && strcmp(word, option) == 0 && strcmp(next, value) == 0)
+			return true;
 	}
-	table = proctable_create();
-	result = fill_table(&scan, launcher, table, err);
-	if (result)
-		proctable_destroy(table);
-	else
-		*ret = table;
-	free(scan.list);
-	free(scan.found);
-	return result;
+	return false;
+}
+
+static bool has_mark(const char *cmdline, size_t size, const char *mark)
+{
+	char *copy = xstrdup(mark), *save, *option, *value = NULL;
+	bool has = true;
+
+	for (option = strtok_r(copy, " ", &save); option && has;
+	     option = strtok_r(NULL, " ", &save)) {
+		value = strtok_r(NULL, " ", &save);
+		has = value && has_option(cmdline, size, option, value);
+	}
+	free(copy);
+	return has && value;
+}
+
+static bool is_marked(pid_t pid, uid_t user, const char *mark)
+{
+	struct procfs_status status;
+	size_t size;
+	char *cmdline;
+	bool is;
+
+	if (procfs_status(pid, &status) || status.uid != user)
+		return false;
+	cmdline = procfs_read(pid, "cmdline", &size);
+	is = cmdline && has_mark(cmdline, size, mark);
+	free(cmdline);
+	return is;
+}
+
+int launcher_scan_mark(const char *mark, uid_t user, struct proctable **ret, struct pdb_error *err)
+{
+	struct scan scan = {0};
+
+	scan.list = procfs_list(&scan.num_list);
+	for (size_t i = 0; i < scan.num_list; i++)
+		if (is_marked(scan.list[i].pid, user, mark))
+			collect(&scan, scan.list[i].pid, 0);
+	keep_first_job(&scan);
+	return finish(&scan, "the job", ret, err);
 }

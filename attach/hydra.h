@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Hydra, MPICH's launcher. It keeps no table that could be read, but it starts one proxy on each
+ * host, with a command line such as
+ *
+ *	/usr/bin/ssh -x b "/usr/bin/hydra_pmi_proxy" --control-port a:37763 --rmk user --launcher
+ *ssh
+ *	... --pgid 0 ... --proxy-id 1
+ *
+ * on its own host without ssh, under Slurm by one srun for all. The control port, where mpiexec
+ * listens, is the same for all proxies of a job and no other's as long as the job lives; pgid
+ * counts its programs: 0, and others that it spawns. The ranks are below the proxies. */
+#ifndef PDB_ATTACH_HYDRA_H
+#define PDB_ATTACH_HYDRA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct launcher_hosts;
+
+/* Of a process that is a proxy or starts one. The texts belong to the caller. */
+struct hydra_proxy {
+	char *hosts;    /* where it is started: "b" or "n1,n2"; "": on this host; "?": not known */
+	char *control;  /* "a:37763" */
+	char *launcher; /* how proxies are started: "ssh", "slurm"; "": not known */
+	int group;      /* pgid */
+};
+
+/* From a command line as in /proc/PID/cmdline: words, each with a zero byte behind it. What a shell
+ * would take for several words is several. False if it has nothing to do with a proxy, or lacks
+ * what tells its job from others. */
+bool hydra_parse(const char *cmdline, size_t size, struct hydra_proxy *ret);
+void hydra_proxy_deinit(struct hydra_proxy *proxy);
+
+/* launcher_find_hosts() for the mpiexec `pid`; the user is left out. */
+void hydra_find_hosts(pid_t pid, struct launcher_hosts *ret);
+
+#endif
