@@ -29,6 +29,8 @@
 
 #include "attach/daemon_job.h"
 #include "attach/daemon_look.h"
+#include "attach/daemon_scan.h"
+#include "attach/launcher.h"
 #include "attach/link.h"
 #include "attach/pdbd.h"
 #include "attach/pdbd_tree.h"
@@ -235,6 +237,27 @@ static void answer_job(void *argument, const uint8_t *payload, size_t length, st
 	answer_living(daemon, NULL, 0, ret);
 }
 
+static void answer_scan(void *argument, const uint8_t *payload, size_t length, struct buffer *ret)
+{
+	struct pdbd_scan question;
+	struct proctable *table;
+	struct pdb_error err;
+	char *mark, *text;
+
+	(void)argument;
+	if (length < sizeof(question))
+		return;
+	memcpy(&question, payload, sizeof(question));
+	mark = xstrndup((const char *)payload + sizeof(question), length - sizeof(question));
+	if (launcher_scan_mark(mark, question.user, &table, &err) == 0) {
+		text = daemon_scan_encode(table);
+		buffer_put_bytes(ret, text, strlen(text));
+		free(text);
+		proctable_destroy(table);
+	}
+	free(mark);
+}
+
 static int merge_numbers(void *argument, struct buffer *into, const uint8_t *part, size_t length)
 {
 	uint32_t sum, number;
@@ -321,6 +344,7 @@ static const struct pdbd_service services[] = {
 	{PDBD_QUIT, PDBD_AT_ONCE, NULL, answer_quit, merge_texts},
 	{PDBD_LOOK, PDBD_MEANWHILE, hear_job_size, answer_look, merge_shares},
 	{PDBD_SAMPLE, PDBD_MEANWHILE, hear_job_size, answer_samples, merge_shares},
+	{PDBD_SCAN, PDBD_ALONE, NULL, answer_scan, merge_texts},
 	{0, PDBD_AT_ONCE, NULL, NULL, NULL},
 };
 
@@ -540,6 +564,16 @@ static void run_other(struct daemon *daemon, struct pdbd_tree *tree)
 			heard_ms = now_ms();
 }
 
+/* MPI_Finalize of MPICH 4.0 hangs every second time when there are several hosts. Without it the
+ * launcher ends the other daemons, which are about to end, and nobody reads what it says. */
+static void __attribute__((noreturn)) end_mpi(void)
+{
+#ifndef MPICH_VERSION
+	MPI_Finalize();
+#endif
+	_exit(0);
+}
+
 int main(int argc, char **argv)
 {
 	struct daemon daemon = {.ranks = NULL};
@@ -569,6 +603,5 @@ int main(int argc, char **argv)
 		daemon_look_destroy(daemon.look);
 	free(daemon.ranks);
 	link_forget(invitation);
-	MPI_Finalize();
-	return 0;
+	end_mpi();
 }

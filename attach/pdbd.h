@@ -32,6 +32,13 @@ enum pdbd_kind {
 	/* From the first daemon, every OVERLAY_PULSE_MS while an answer is being made: wait on. No
 	 * answer, and no payload. */
 	PDBD_ALIVE = 7,
+	/* Find the ranks of a job that is known by a mark only (launcher_scan_mark()): a struct
+	 * pdbd_scan, then the mark. Answer: daemon_scan.h. */
+	PDBD_SCAN = 8,
+};
+
+struct pdbd_scan {
+	uint32_t user; /* whose processes */
 };
 
 /* How to look. The nodes of a job have one byte order. */
