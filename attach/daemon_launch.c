@@ -49,6 +49,16 @@ static bool is_step_option(const char *variable)
 	return strncmp(variable, "SLURM_", 6) == 0 || strncmp(variable, "SRUN_", 5) == 0;
 }
 
+static bool has_variable(char *const *variables, const char *variable)
+{
+	size_t length = strcspn(variable, "=") + 1;
+
+	for (; *variables; variables++)
+		if (strncmp(*variables, variable, length) == 0)
+			return true;
+	return false;
+}
+
 /* The caller frees the array, not what it points to. */
 static char **make_environment(const struct daemon_plan *plan)
 {
@@ -56,7 +66,8 @@ static char **make_environment(const struct daemon_plan *plan)
 	char **all = NULL;
 
 	for (char **variable = environ; *variable; variable++) {
-		if (is_identity(*variable) || (plan->is_slurm_step && is_step_option(*variable)))
+		if (is_identity(*variable) || has_variable(plan->environment, *variable) ||
+		    (plan->is_slurm_step && is_step_option(*variable)))
 			continue;
 		all = xgrow(all, num, &capacity, sizeof(*all));
 		all[num++] = *variable;

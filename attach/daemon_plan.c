@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "attach/daemon_plan.h"
+#include "attach/launcher.h"
 #include "attach/pdbd.h"
 #include "model/error.h"
 #include "model/proctable.h"
@@ -48,11 +49,19 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-const char **daemon_plan_hosts(const struct proctable *table, size_t *num_ret)
+const char **daemon_plan_hosts(const struct proctable *table, const struct launcher_hosts *known,
+			       size_t *num_ret)
 {
-	const char **hosts = xcalloc(table->num_procs + 1, sizeof(*hosts));
-	size_t num = 0;
+	bool is_known = known && known->num > 0;
+	size_t num_max = is_known ? known->num : table->num_procs, num = 0;
+	const char **hosts = xcalloc(num_max + 1, sizeof(*hosts));
 
+	if (is_known) {
+		for (size_t i = 0; i < num_max; i++)
+			hosts[i] = known->names[i];
+		*num_ret = num_max;
+		return hosts;
+	}
 	for (size_t i = 0; i < table->num_procs; i++)
 		hosts[i] = table->procs[i].host;
 	qsort(hosts, table->num_procs, sizeof(*hosts), compare_texts);
@@ -153,13 +162,18 @@ static void plan_orte(const struct daemon_site *site, char *hosts, size_t num, s
 
 static void plan_hydra(const struct daemon_site *site, char *hosts, size_t num, struct words *argv)
 {
-	static const char *const names[] = {"-launcher",       "--launcher", "-launcher-exec",
-					    "--launcher-exec", "-bootstrap", "-bootstrap-exec",
-					    "-iface",          "--iface",    NULL};
+	static const char *const names[] = {"-launcher-exec", "--launcher-exec", "-bootstrap-exec",
+					    "-iface",         "--iface",         NULL};
+	static const char *const launchers[] = {"-launcher", "--launcher", "-bootstrap", NULL};
 
 	add(argv, site->launcher_path);
 	add_all(argv, (const char *const[]){"-hosts", hosts, "-ppn", "1", "-n", NULL});
 	add_owned(argv, xasprintf("%zu", num));
+	/* Which one it has found by itself may depend on variables that pdb does not have. */
+	if (site->hosts && site->hosts->launcher && *site->hosts->launcher)
+		add_all(argv, (const char *const[]){"-launcher", site->hosts->launcher, NULL});
+	else
+		add_options(argv, site->launcher_argv, launchers);
 	add_options(argv, site->launcher_argv, names);
 }
 
@@ -190,6 +204,19 @@ static int plan_srun(const struct daemon_site *site, char *hosts, size_t num, st
 	return 0;
 }
 
+/* What the job's launcher was told by variables of how to reach the nodes. */
+static void add_variables(struct words *words, const char *const *environment)
+{
+	static const char *const prefixes[] = {
+		"HYDRA_LAUNCHER", "HYDRA_BOOTSTRAP",   "HYDRA_IFACE=",  "OMPI_MCA_plm_",
+		"OMPI_MCA_oob_",  "OMPI_MCA_btl_tcp_", "OMPI_MCA_routed_"};
+
+	for (; environment && *environment; environment++)
+		for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+			if (begins_with(*environment, prefixes[i]))
+				add(words, *environment);
+}
+
 /* What all daemons are to have, whatever the job's environment is. One daemon on a node needs no
  * shared memory, which would leave files behind when it is killed; and the network that the ranks
  * compute with is theirs. */
@@ -197,6 +224,8 @@ static char **make_environment(const struct daemon_site *site)
 {
 	struct words words = {.words = NULL};
 
+	if (site->table->launcher != LAUNCHER_PRRTE)
+		add_variables(&words, site->launcher_environment);
 	add_owned(&words, xasprintf(PDBD_ENV_INVITATION "=%s", site->invitation));
 	add(&words, "PDB_RECORD=0");
 	add(&words, "LD_PRELOAD=");
@@ -251,8 +280,8 @@ static int plan_command(const struct daemon_site *site, struct daemon_plan *plan
 int daemon_plan_make(const struct daemon_site *site, struct daemon_plan *ret, struct pdb_error *err)
 {
 	struct daemon_plan plan = {.way = DAEMONS_NONE};
-	const char **hosts = daemon_plan_hosts(site->table, &plan.num_hosts);
-	bool is_here = true;
+	const char **hosts = daemon_plan_hosts(site->table, site->hosts, &plan.num_hosts);
+	bool is_here = !site->hosts || site->hosts->num == 0;
 	int result = 0;
 
 	for (size_t i = 0; i < site->table->num_procs; i++)

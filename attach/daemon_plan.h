@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct launcher_hosts;
 struct pdb_error;
 struct proctable;
 
@@ -19,8 +20,10 @@ enum daemon_way {
 /* What is known of the job and its launcher. */
 struct daemon_site {
 	const struct proctable *table;
-	const char *launcher_path;        /* its executable, such as /usr/bin/orterun */
-	const char *const *launcher_argv; /* its command line; ends with NULL */
+	const struct launcher_hosts *hosts;      /* NULL or none: those in the table are all */
+	const char *launcher_path;               /* its executable, such as /usr/bin/orterun */
+	const char *const *launcher_argv;        /* its command line; ends with NULL */
+	const char *const *launcher_environment; /* its variables; the same. NULL: not known */
 	const char *slurm_job;            /* number of the Slurm job, "" or NULL: not known */
 	const char *slurm_mpi;            /* the launcher's SLURM_MPI_TYPE; NULL: not set */
 	const char *mpi;                  /* "openmpi" or "mpich" */
@@ -38,8 +41,10 @@ struct daemon_plan {
 	size_t num_hosts;   /* so many daemons are to come */
 };
 
-/* The job's hosts, each once, by name; the caller frees the array, in which names are borrowed. */
-const char **daemon_plan_hosts(const struct proctable *table, size_t *num_ret);
+/* The job's hosts, each once, by name: those that are known (NULL or none: those in the table). The
+ * caller frees the array, in which names are borrowed. */
+const char **daemon_plan_hosts(const struct proctable *table, const struct launcher_hosts *known,
+			       size_t *num_ret);
 
 /* Can hosts be avoided? */
 bool daemon_plan_can_avoid(const struct proctable *table);

@@ -73,6 +73,24 @@ static void test_environment(void **state)
 	assert_false(is_in_environment("LD_PRELOAD", true));
 }
 
+/* What is there twice is read as the first by one program and as the last by another. */
+static void test_instead(void **state)
+{
+	char *argv[] = {(char *)"/bin/sh", (char *)"-c",
+			(char *)"tr '\\0' '\\n' </proc/$$/environ | grep ^PDB_TEST_ADDED", NULL};
+	struct pdb_error err;
+
+	(void)state;
+	setenv("PDB_TEST_ADDED", "pdb's own", 1);
+	setenv("PDB_TEST_ADDED_TOO", "too", 1);
+	run(argv, false, &err);
+	assert_error(&err, ERROR_GONE, "PDB_TEST_ADDED_TOO=too");
+	assert_error(&err, ERROR_GONE, "PDB_TEST_ADDED=secret");
+	assert_null(strstr(err.text, "pdb's own"));
+	unsetenv("PDB_TEST_ADDED");
+	unsetenv("PDB_TEST_ADDED_TOO");
+}
+
 static void test_no_program(void **state)
 {
 	char *argv[] = {(char *)"/nowhere/mpirun", NULL};
@@ -87,6 +105,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_environment),
+		cmocka_unit_test(test_instead),
 		cmocka_unit_test(test_no_program),
 	};
 

@@ -6,6 +6,7 @@
 
 #include "attach/daemon_job.h"
 #include "attach/daemon_plan.h"
+#include "attach/launcher.h"
 #include "model/proctable.h"
 #include "model/xalloc.h"
 #include "tests/unit/unit.h"
@@ -154,6 +155,59 @@ static void test_no_plan(void **state)
 	}
 }
 
+/* Hosts that the process table does not have, and what the launcher's environment says of how to
+ * reach them. */
+static void test_other_hosts(void **state)
+{
+	static const char *const argv[] = {"mpiexec", "-launcher", "x", "-launcher-exec", "/reach",
+					   "prog",    NULL};
+	static const char *const environment[] = {
+		"HOME=/",     "HYDRA_LAUNCHER_EXTRA_ARGS=-4", "HYDRA_IFACE=eth1",
+		"HYDRA_ENV=all", "HYDRA_HOST_FILE=/h",        "OMPI_MCA_plm_rsh_agent=ssh",
+		"OMPI_MCA_btl=tcp", NULL};
+	static const struct {
+		const char *hosts, *launcher, *argv;
+	} cases[] = {
+		{"HERE", "ssh",
+		 "/l/run -hosts a,b -ppn 1 -n 2 -launcher ssh -launcher-exec /reach "
+		 "/lib/pdbd-mpich"},
+		/* No rank is known yet. */
+		{"", "",
+		 "/l/run -hosts a,b -ppn 1 -n 2 -launcher x -launcher-exec /reach "
+		 "/lib/pdbd-mpich"},
+	};
+	char *names[] = {(char *)"a", (char *)"b"};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		const struct launcher_hosts hosts = {
+			.names = names, .num = 2, .launcher = (char *)cases[i].launcher};
+		struct proctable *table = make_table(LAUNCHER_HYDRA, cases[i].hosts);
+		const struct daemon_site site = {
+			.table = table,
+			.hosts = &hosts,
+			.launcher_path = "/l/run",
+			.launcher_argv = argv,
+			.launcher_environment = environment,
+			.mpi = "mpich",
+			.pdbd_folder = "/lib",
+			.invitation = "secret",
+		};
+		struct daemon_plan plan;
+		struct pdb_error err;
+
+		assert_int_equal(daemon_plan_make(&site, &plan, &err), 0);
+		assert_int_equal(plan.way, DAEMONS_COMMAND);
+		assert_int_equal(plan.num_hosts, 2);
+		assert_words(plan.argv, cases[i].argv);
+		assert_words(plan.environment,
+			     "HYDRA_LAUNCHER_EXTRA_ARGS=-4 HYDRA_IFACE=eth1 "
+			     "OMPI_MCA_plm_rsh_agent=ssh " MPICH_ENV);
+		daemon_plan_deinit(&plan);
+		proctable_destroy(table);
+	}
+}
+
 /* More than the kernel takes in one word: refused before anything is started. */
 static void test_too_many_hosts(void **state)
 {
@@ -252,6 +306,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plans),          cmocka_unit_test(test_no_plan),
+		cmocka_unit_test(test_other_hosts),
 		cmocka_unit_test(test_too_many_hosts), cmocka_unit_test(test_job),
 		cmocka_unit_test(test_job_odd),        cmocka_unit_test(test_job_lives),
 	};
