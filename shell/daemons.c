@@ -7,6 +7,7 @@
 #include "attach/daemon_job.h"
 #include "attach/daemon_launch.h"
 #include "attach/daemon_plan.h"
+#include "attach/daemon_scan.h"
 #include "attach/launcher.h"
 #include "attach/link.h"
 #include "attach/node.h"
@@ -30,6 +31,7 @@
 #define SLOW_MS 2000    /* after so long it is looked whether all hosts are there */
 #define REACH_MS 1000   /* that a host may take to answer then */
 #define RETURN_MS 5000  /* between two looks at whether hosts have come back */
+#define FIND_MS 3000    /* as long as it may take from a launcher's proxies to the first rank */
 #define POLL_MS 50      /* between two looks at whether the launcher still lives */
 #define STOP_MS 5000    /* that the launcher may take to end */
 #define ANSWER_MS 25000 /* a daemon's share of the time is less, see pdbd.c */
@@ -37,6 +39,7 @@
 
 struct daemons {
 	struct job *job;
+	const struct launcher_hosts *hosts; /* none: those of the process table */
 	struct link_listener *listener;
 	struct link *link;
 	struct daemon_launch launch;
@@ -75,17 +78,17 @@ static struct link_limit limit_of(int ms)
 
 /* ---- Starting them ------------------------------------------------------------------------- */
 
-/* The launcher's words; free both. */
-static char **read_argv(pid_t pid, char **text_ret)
+/* The launcher's words or, with "environ", variables; free both. */
+static char **read_words(pid_t pid, const char *file, char **text_ret)
 {
 	size_t size = 0, num = 0;
-	char *text = procfs_read(pid, "cmdline", &size);
-	char **argv = xcalloc(size + 2, sizeof(*argv));
+	char *text = procfs_read(pid, file, &size);
+	char **words = xcalloc(size + 2, sizeof(*words));
 
 	for (char *word = text; text && word < text + size; word += strlen(word) + 1)
-		argv[num++] = word;
+		words[num++] = word;
 	*text_ret = text;
-	return argv;
+	return words;
 }
 
 /* Of the environment that the launcher was started with; the caller frees. NULL: not there. */
@@ -125,14 +128,17 @@ static enum preload_mpi find_mpi(enum launcher launcher, char **argv)
 static int make_plan(const struct daemons *daemons, const struct launcher_info *launcher,
 		     const char *invitation, struct daemon_plan *plan, struct pdb_error *err)
 {
-	char *text, **argv = read_argv(launcher->pid, &text), *library = NULL;
+	char *text, **argv = read_words(launcher->pid, "cmdline", &text), *library = NULL;
+	char *variables, **environment = read_words(launcher->pid, "environ", &variables);
 	char *slurm_job = find_slurm_job(launcher), path[4096] = "";
 	char *slurm_mpi = read_variable(launcher->pid, "SLURM_MPI_TYPE");
 	enum preload_mpi mpi = find_mpi(launcher->kind, argv);
 	struct daemon_site site = {
 		.table = daemons->job->proctable,
+		.hosts = daemons->hosts,
 		.launcher_path = path,
 		.launcher_argv = (const char *const *)argv,
+		.launcher_environment = (const char *const *)environment,
 		.slurm_job = slurm_job,
 		.slurm_mpi = slurm_mpi,
 		.mpi = mpi == PRELOAD_MPICH ? "mpich" : "openmpi",
@@ -151,6 +157,8 @@ static int make_plan(const struct daemons *daemons, const struct launcher_info *
 	free(library);
 	free(slurm_mpi);
 	free(slurm_job);
+	free(environment);
+	free(variables);
 	free(argv);
 	free(text);
 	return result;
@@ -175,7 +183,7 @@ static bool find_silent(struct daemons *daemons)
 
 	if (!daemon_plan_can_avoid(table))
 		return false;
-	hosts = daemon_plan_hosts(table, &num);
+	hosts = daemon_plan_hosts(table, daemons->hosts, &num);
 	free(daemons->avoided);
 	daemons->num_avoided = reach_find_silent(hosts, num, REACH_PORT, REACH_MS, interrupt_fd(),
 						 &daemons->avoided);
@@ -290,6 +298,55 @@ static int tell_job(struct daemons *daemons, struct pdb_error *err)
 	return result;
 }
 
+/* One more question for ranks that are not in the table; returns how many have been found. */
+static int scan(struct daemons *daemons, struct pdb_error *err)
+{
+	const struct launcher_hosts *hosts = daemons->hosts;
+	const struct pdbd_scan scan = {.user = hosts->user};
+	size_t mark_length = strlen(hosts->mark), length;
+	uint8_t *question = xmalloc(sizeof(scan) + mark_length);
+	struct link_frame frame;
+	const uint8_t *answer;
+	int num;
+
+	memcpy(question, &scan, sizeof(scan));
+	memcpy(question + sizeof(scan), hosts->mark, mark_length);
+	num = ask(daemons, PDBD_SCAN, question, sizeof(scan) + mark_length, 0, &frame, &answer,
+		  &length, err);
+	free(question);
+	if (num < 0)
+		return -1;
+	num = daemon_scan_add(daemons->job->proctable, (const char *)answer, length, err);
+	link_frame_deinit(&frame);
+	return num;
+}
+
+int daemons_find_ranks(struct daemons *daemons, struct pdb_error *err)
+{
+	struct proctable *table = daemons->job->proctable;
+	uint64_t end_ns = monotonic_ns() + FIND_MS * UINT64_C(1000000);
+	int num;
+
+	/* The launcher has started what starts them, so they come at any moment. */
+	while ((num = scan(daemons, err)) == 0 && table->num_procs == 0 &&
+	       monotonic_ns() < end_ns)
+		if (!interrupt_sleep_until(monotonic_ns() + POLL_MS * UINT64_C(1000000)))
+			return error_set(err, ERROR_INTERRUPTED, "interrupted");
+	if (num < 0)
+		return -1;
+	if (table->num_procs == 0)
+		return error_set(err, ERROR_NOT_FOUND,
+				 "no rank of the job is on its %zu hosts: it has not started yet, "
+				 "or it has ended",
+				 daemons->hosts->num);
+	free(table->source_note);
+	table->source_note = xstrdup("this launcher keeps no table of its ranks; pdb's daemons "
+				     "have found them on its hosts");
+	if (num > 0 && tell_job(daemons, err) < 0)
+		return -1;
+	return num;
+}
+
 static int start(struct daemons *daemons, const struct launcher_info *launcher,
 		 struct pdb_error *err)
 {
@@ -310,7 +367,8 @@ static int start(struct daemons *daemons, const struct launcher_info *launcher,
 	link_forget(invitation);
 	if (result == 0)
 		result = await(daemons, err);
-	if (result == 0)
+	/* That of a job without ranks would be one that has ended. */
+	if (result == 0 && daemons->job->proctable->num_procs > 0)
 		result = tell_job(daemons, err);
 	return result;
 }
@@ -328,13 +386,15 @@ static void end(struct daemons *daemons, int timeout_ms)
 	daemons->num_owed = 0;
 }
 
-struct daemons *daemons_start(struct job *job, const struct launcher_info *launcher, bool is_again,
+struct daemons *daemons_start(struct job *job, const struct launcher_info *launcher,
+			      const struct launcher_hosts *hosts, bool is_again,
 			      struct pdb_error *err)
 {
 	struct daemons *daemons = xcalloc(1, sizeof(*daemons));
 	int result;
 
 	daemons->job = job;
+	daemons->hosts = hosts;
 	daemons->spawned.leash = -1;
 	daemons->launch.output = -1;
 	if (is_again)
@@ -433,7 +493,10 @@ static void add_holes(const struct daemons *daemons, struct job *answer, double 
 		const struct proc *proc = next < table->num_procs ? &table->procs[next] : NULL;
 
 		if (!proc || proc->rank != rank) {
-			job_add_hole(answer, rank, "not in the launcher's table");
+			job_add_hole(answer, rank,
+				     table->source == PROCTABLE_PROCFS
+					     ? "not found on the job's hosts"
+					     : "not in the launcher's table");
 			continue;
 		}
 		next++;

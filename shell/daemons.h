@@ -7,6 +7,7 @@
 
 struct daemons;
 struct job;
+struct launcher_hosts;
 struct launcher_info;
 struct node_look_options;
 struct pdb_error;
@@ -16,17 +17,23 @@ struct rankset;
 /* Has the job ranks on other hosts? */
 bool daemons_are_needed(const struct proctable *table);
 
-/* Start a daemon on each node of the job and tell them of it; job and launcher are borrowed. If they
- * do not come, or is_again (others were lost), without the nodes that do not answer on the network,
- * where the launcher allows that. Ctrl-C ends the waiting (ERROR_INTERRUPTED). Other errors say why
- * there are none. */
-struct daemons *daemons_start(struct job *job, const struct launcher_info *launcher, bool is_again,
+/* Start a daemon on each node of the job and tell them of it; job, launcher and hosts are borrowed.
+ * Nodes are `hosts`, or without any those of the process table. If they do not come, or is_again
+ * (others were lost), without the nodes that do not answer on the network, where the launcher allows
+ * that. Ctrl-C ends the waiting (ERROR_INTERRUPTED). Other errors say why there are none. */
+struct daemons *daemons_start(struct job *job, const struct launcher_info *launcher,
+			      const struct launcher_hosts *hosts, bool is_again,
 			      struct pdb_error *err);
 /* They end, as they do when this process ends. NULL is fine. */
 void daemons_stop(struct daemons *daemons);
 
 /* A node that did not answer does now: daemons that are started now are on more nodes. */
 bool daemons_can_reach_more(struct daemons *daemons);
+
+/* Have them look for ranks that are not in the job's process table yet, put these into it, and tell
+ * all daemons. Only with hosts. Returns how many were found. Errors: as daemons_look();
+ * ERROR_NOT_FOUND: there is none at all. */
+int daemons_find_ranks(struct daemons *daemons, struct pdb_error *err);
 
 /* How many hosts have one. */
 int daemons_count(const struct daemons *daemons);

@@ -45,15 +45,27 @@ static void set_note(struct proctable *table, char *note)
 	table->source_note = note;
 }
 
-int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
-	     struct proctable **table_ret, struct pdb_error *err)
+/* For the ranks of other hosts. */
+static struct proctable *make_empty(const struct launcher_info *launcher)
 {
+	struct proctable *table = proctable_create();
+
+	table->job = xasprintf("pid-%d", (int)launcher->pid);
+	table->source = PROCTABLE_PROCFS;
+	return table;
+}
+
+int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
+	     struct launcher_hosts *hosts_ret, struct proctable **table_ret, struct pdb_error *err)
+{
+	struct launcher_hosts hosts;
 	struct launcher_info launcher;
 	struct pdb_error first, second;
 	struct proctable *table;
 
 	if (launcher_identify(pid, &launcher, err) < 0)
 		return -1;
+	launcher_find_hosts(&launcher, &hosts);
 	if (ask_first(&launcher, nspace, &table, &first) == 0) {
 		/* PMIx only speaks up when it had a choice, an MPIR table when it is odd. */
 		if (!table->source_note)
@@ -63,6 +75,8 @@ int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
 		if (launcher.kind == LAUNCHER_PRRTE || launcher.kind == LAUNCHER_ORTE ||
 		    launcher.kind == LAUNCHER_SRUN)
 			set_note(table, xasprintf("%s; %s", first.text, table->source_note));
+	} else if (hosts.num > 0) {
+		table = make_empty(&launcher);
 	} else {
 		/* What the launcher said tells more than that nothing was found without it. */
 		if (err)
@@ -76,6 +90,7 @@ int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
 	table->launcher = launcher.kind;
 	table->launcher_pid = launcher.pid;
 	*launcher_ret = launcher;
+	*hosts_ret = hosts;
 	*table_ret = table;
 	return 0;
 }

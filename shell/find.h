@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+struct launcher_hosts;
 struct launcher_info;
 struct pdb_error;
 struct proctable;
@@ -13,8 +14,11 @@ struct proctable;
 /* Identify the launcher `pid` and get its process table: over PMIx from PRRTE and from nothing
  * else; from the MPIR table of ORTE and srun; from this node's processes for all others, and where
  * the first way fails. nspace: one of several jobs of a PRRTE launcher, or NULL. On success
- * *table_ret belongs to the caller and its source_note says why it is this source. */
+ * *table_ret belongs to the caller and its source_note says why it is this source; *hosts_ret is to
+ * be given to launcher_hosts_deinit(). If there are hosts in it, ranks on these are not in the
+ * table, which may then be without any. */
 int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
-	     struct proctable **table_ret, struct pdb_error *err);
+	     struct launcher_hosts *hosts_ret, struct proctable **table_ret,
+	     struct pdb_error *err);
 
 #endif

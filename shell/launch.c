@@ -174,13 +174,15 @@ static bool all_are_recorded(const struct proctable *table)
 
 static bool is_ready(const struct launch *launch)
 {
+	struct launcher_hosts hosts;
 	struct launcher_info info;
 	struct proctable *table;
 	bool ready;
 
-	if (find_job(launch->pid, NULL, &info, &table, NULL) < 0)
+	if (find_job(launch->pid, NULL, &info, &hosts, &table, NULL) < 0)
 		return false;
-	ready = all_are_recorded(table);
+	ready = all_are_recorded(table) || (hosts.num > 0 && table->num_procs == 0);
+	launcher_hosts_deinit(&hosts);
 	proctable_destroy(table);
 	return ready;
 }

@@ -66,6 +66,7 @@ static void drop_job(struct session *session)
 	free(session->snapshot);
 	free(session->sample_trouble);
 	free(session->daemon_trouble);
+	launcher_hosts_deinit(&session->hosts);
 	session->daemons = NULL;
 	session->daemon_trouble = NULL;
 	session->has_lost_daemons = false;
@@ -108,14 +109,16 @@ static void analyse(struct session *session)
  * are started again. -1: interrupted. */
 static int ensure_daemons(struct session *session, struct pdb_error *err)
 {
+	const struct proctable *table = session->job->proctable;
+
 	if (session->daemons && daemons_can_reach_more(session->daemons)) {
 		daemons_stop(session->daemons);
 		session->daemons = NULL;
 	}
 	if (session->daemons || session->daemon_trouble ||
-	    !daemons_are_needed(session->job->proctable))
+	    (!session->hosts.num && !daemons_are_needed(table)))
 		return 0;
-	session->daemons = daemons_start(session->job, &session->launcher,
+	session->daemons = daemons_start(session->job, &session->launcher, &session->hosts,
 					 session->has_lost_daemons, err);
 	if (session->daemons) {
 		session->has_lost_daemons = false;
@@ -123,6 +126,8 @@ static int ensure_daemons(struct session *session, struct pdb_error *err)
 	}
 	if (err->code == ERROR_INTERRUPTED)
 		return -1;
+	if (!table->num_procs)
+		return error_prefix(err, "all ranks are on other hosts");
 	session->daemon_trouble = xstrdup(err->text);
 	error_prefix(err, "only the ranks of this host are looked at");
 	session_complain(err);
@@ -135,7 +140,8 @@ static int lose_daemons(struct session *session, struct pdb_error *err)
 {
 	struct pollfd launcher = {.fd = session->launcher_fd, .events = POLLIN};
 
-	if (err->code == ERROR_INTERRUPTED || err->code == ERROR_GONE)
+	if (err->code == ERROR_INTERRUPTED || err->code == ERROR_GONE ||
+	    err->code == ERROR_NOT_FOUND)
 		return -1;
 	daemons_stop(session->daemons);
 	session->daemons = NULL;
@@ -154,6 +160,25 @@ static bool can_try_again(const struct session *session, struct pdb_error *err)
 	error_prefix(err, "others are started");
 	session_complain(err);
 	return true;
+}
+
+/* Where the launcher does not tell of the ranks of other hosts, daemons look for those that are not
+ * known yet: they may have been slow to start, or their daemon to answer. */
+static int find_ranks(struct session *session, struct pdb_error *err)
+{
+	const struct proctable *table = session->job->proctable;
+	int num;
+
+	if (!session->hosts.num || (table->num_procs && table->num_procs == (size_t)table->size))
+		return 0;
+	num = daemons_find_ranks(session->daemons, err);
+	if (num < 0)
+		return -1;
+	if (num > 0) {
+		node_destroy(session->node);
+		session->node = node_create(session->job, session->sampler);
+	}
+	return 0;
 }
 
 /* Ranks that are no processes of this host. */
@@ -185,7 +210,7 @@ static void add_other_holes(struct job *job)
 static int look_by_daemons(struct session *session, const struct node_look_options *options,
 			   struct pdb_error *err)
 {
-	if (daemons_look(session->daemons, options, err) < 0)
+	if (find_ranks(session, err) < 0 || daemons_look(session->daemons, options, err) < 0)
 		return lose_daemons(session, err);
 	free(session->sample_trouble);
 	session->sample_trouble = NULL;
@@ -266,7 +291,7 @@ int session_attach(struct session *session, pid_t pid, const char *nspace, struc
 	struct proctable *table;
 	struct job *job;
 
-	if (find_job(pid, nspace, &session->launcher, &table, err) < 0)
+	if (find_job(pid, nspace, &session->launcher, &session->hosts, &table, err) < 0)
 		return -1;
 	job = job_create();
 	session->job = job;

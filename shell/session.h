@@ -30,6 +30,7 @@ struct session {
 	bool is_live;    /* attached, and not seen to have ended */
 	char *snapshot;  /* the file it was loaded from, or NULL */
 	struct launcher_info launcher;
+	struct launcher_hosts hosts; /* where ranks are that the launcher does not tell of */
 	int launcher_fd; /* pidfd of the launcher: readable when it has ended; -1 */
 	bool is_own;     /* started by us: `pdb run` */
 	struct symbols *symbols;

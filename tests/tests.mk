@@ -84,11 +84,11 @@ $(HOSTS_WHERE): $(O)/tests/hosts/where-%: tests/hosts/where.c | $(O)/.deps-hosts
 	$(Q)mkdir -p $(@D) && mpicc.$* -O2 -g -Wall -Wextra -Werror -o $@ $<
 
 # The program that hangs on two hosts.
-HOSTS_NESTED = $(O)/tests/hosts/nested-openmpi
+HOSTS_NESTED = $(O)/tests/hosts/nested-openmpi $(O)/tests/hosts/nested-mpich
 
-$(HOSTS_NESTED): tests/mpi/nested.c tests/mpi/fault.h | $(O)/.deps-hosts
+$(HOSTS_NESTED): $(O)/tests/hosts/nested-%: tests/mpi/nested.c tests/mpi/fault.h | $(O)/.deps-hosts
 	$(call say,MPICC,$@)
-	$(Q)mkdir -p $(@D) && mpicc.openmpi -O1 -g -o $@ $<
+	$(Q)mkdir -p $(@D) && mpicc.$* -O1 -g -o $@ $<
 
 check-hosts: all $(HOSTS_WHERE) $(HOSTS_NESTED)
 	@bash tests/hosts/check.sh $(O)

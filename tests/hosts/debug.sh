@@ -28,14 +28,21 @@ count_daemons() { for host in a b; do ssh $host pgrep -f "^$build/pdbd-"; done |
 has_daemons() { [ "$(count_daemons)" -gt 0 ]; }
 no_daemons() { [ "$(count_daemons)" -eq 0 ]; }
 
-# start_job HOSTS FAULTY_RANK: nested, which hangs in that rank
+# start_job HOSTS: nested on them, which hangs in rank 2; "a" or "a b"
 start_job() {
 	: >"$work/output"
-	mpirun.openmpi --oversubscribe --host "$1" -n 4 \
-		-x LD_PRELOAD="$build/libpdbrec-openmpi.so" \
-		"$build/tests/hosts/nested-openmpi" "$2" >"$work/output" 2>&1 </dev/null &
+	start_$mpi "$1" >"$work/output" 2>&1 </dev/null &
 	job=$!
 	wait_for has_line '^fault: rank' "$work/output"
+}
+start_openmpi() {
+	local slots=$((4 / $(wc -w <<<"$1")))
+	exec mpirun.openmpi --oversubscribe --host "${1// /:$slots,}:$slots" -n 4 \
+		-x LD_PRELOAD="$build/libpdbrec-openmpi.so" "$build/tests/hosts/nested-openmpi" 2
+}
+start_mpich() {
+	exec mpiexec.mpich -hosts "${1// /,}" -ppn $((4 / $(wc -w <<<"$1"))) -n 4 \
+		-genv LD_PRELOAD "$build/libpdbrec-mpich.so" "$build/tests/hosts/nested-mpich" 2
 }
 end_job() {
 	[ -z "$job" ] || { kill "$job"; wait "$job"; } 2>/dev/null
@@ -50,74 +57,97 @@ tell() {
 	has_line '^Least progressed' "$1" && ! has_line 'not sure' "$1"
 }
 
-start_job a:4 2 || { cat "$work/output" >&2; check "a job starts" false; }
-check "one host: pdb is sure" wait_for tell "$work/one"
-check "one host: no daemons are needed" not_told "$work/one"
-end_job
+# An interactive pdb whose standard input is fd 8, with daemons on two hosts.
+start_pdb() {
+	rm -f "$work/words"
+	mkfifo "$work/words"
+	"$build/pdb" --nx --pid "$job" <"$work/words" >"$work/answers" 2>&1 &
+	pdb_pid=$!
+	exec 8>"$work/words"
+	echo 'info job' >&8
+	check "$mpi: daemons on two hosts" wait_for has_line 'daemons   on 2 hosts' "$work/answers"
+	check "$mpi: they are there" has_daemons
+}
+end_pdb() {
+	exec 8>&-
+	wait $pdb_pid
+}
 
-start_job a:2,b:2 2 || { cat "$work/output" >&2; check "a job starts on two hosts" false; }
-check "two hosts: pdb is sure" wait_for tell "$work/two"
-check "two hosts: the same answers" diff "$work/one.same" "$work/two.same"
-check "two hosts: nothing is missing" diff /dev/null "$work/two.errors"
-check "they end with pdb" wait_for no_daemons
-check "the job is there" is_running "$job"
+check_unharmed() {
+	check "$mpi: $1: no daemon is left" wait_for no_daemons
+	check "$mpi: $1: the job is there" is_running "$job"
+	check "$mpi: $1: the job has said nothing" diff <(echo 'fault: rank 2') "$work/output"
+}
 
-# Somebody types; then pdb is killed.
-mkfifo "$work/words"
-"$build/pdb" --nx --pid "$job" <"$work/words" >"$work/answers" 2>&1 &
-killed=$!
-exec 8>"$work/words"
-echo 'info job' >&8
-check "daemons on two hosts" wait_for has_line 'daemons   on 2 hosts' "$work/answers"
-check "they are there" has_daemons
-{ kill -9 $killed; wait $killed; } 2>/dev/null
-exec 8>&-
-check "they end with a killed pdb" wait_for no_daemons
-check "the job has not noticed" is_running "$job"
-check "the job has said nothing" diff <(echo 'fault: rank 2') "$work/output"
+check_same_answers() {
+	start_job a || { cat "$work/output" >&2; check "$mpi: a job starts" false; }
+	check "$mpi: one host: pdb is sure" wait_for tell "$work/one"
+	check "$mpi: one host: no daemons are needed" not_told "$work/one"
+	end_job
+	# pdb's own host has ranks, or none.
+	for hosts in b "a b"; do
+		start_job "$hosts" || { cat "$work/output" >&2; check "$mpi: a job starts on $hosts" false; }
+		check "$mpi: on $hosts: pdb is sure" wait_for tell "$work/two"
+		check "$mpi: on $hosts: the same answers" diff "$work/one.same" "$work/two.same"
+		check "$mpi: on $hosts: nothing is missing" diff /dev/null "$work/two.errors"
+		check_unharmed "pdb on $hosts has ended"
+		[ "$hosts" != b ] || end_job
+	done
+}
+
+check_killed_pdb() {
+	start_pdb
+	{ kill -9 $pdb_pid; wait $pdb_pid; } 2>/dev/null
+	exec 8>&-
+	check_unharmed "killed pdb"
+}
 
 # A daemon that does not answer: its host is named, the other is looked at.
-rm "$work/words"
-mkfifo "$work/words"
-"$build/pdb" --nx --pid "$job" <"$work/words" >"$work/answers" 2>&1 &
-stopped=$!
-exec 8>"$work/words"
-echo 'info job' >&8
-wait_for has_line 'daemons   on 2 hosts' "$work/answers"
-ssh b 'kill -STOP $(for pid in $(pgrep -f "^'"$build"'/pdbd-"); do pgrep -P $pid; done)'
-echo 'refresh' >&8
-echo 'info recorder' >&8
-echo 'info ranks' >&8
-check "a stopped daemon's host is named" wait_for has_line 'on host b: no answer' "$work/answers"
-exec 8>&-
-wait $stopped
-check "stopped daemon: none is left" wait_for no_daemons
-check "stopped daemon: the job has not noticed" is_running "$job"
+check_stopped_daemon() {
+	start_pdb
+	ssh b 'kill -STOP $(for pid in $(pgrep -f "^'"$build"'/pdbd-"); do pgrep -P $pid; done)'
+	echo 'refresh' >&8
+	echo 'info recorder' >&8
+	echo 'info ranks' >&8
+	check "$mpi: a stopped daemon's host is named" wait_for has_line 'on host b: no answer' \
+		"$work/answers"
+	end_pdb
+	check_unharmed "stopped daemon"
+}
 
 # A place without daemons.
-cp "$build/libpdbrec-openmpi.so" "$work"
-PDB_LIBDIR=$work "${pdb[@]}" --pid "$job" --ex 'info job' --ex 'info ranks' >"$work/none" 2>"$work/why"
-check "no daemons: pdb says so" has_line 'daemons   none' "$work/none"
-check "no daemons: and why" has_line "could not access or execute.*$work/pdbd-openmpi" "$work/why"
-check "no daemons: ranks of other hosts are named" has_line '^ranks 2-3: on host b: pdb has no daemon' \
-	"$work/why"
-check "no daemons: the job has not noticed" is_running "$job"
+check_no_daemons() {
+	local why='could not access or execute' hole='on host b: pdb has no daemon'
+	[ $mpi = openmpi ] || { why='execvp error on file' hole='not found on this host'; }
+	cp "$build/libpdbrec-$mpi.so" "$work"
+	PDB_LIBDIR=$work "${pdb[@]}" --pid "$job" --ex 'info job' --ex 'info ranks' \
+		>"$work/none" 2>"$work/why"
+	check "$mpi: no daemons: pdb says so" has_line 'daemons   none' "$work/none"
+	check "$mpi: no daemons: and why" has_line "$why.*$work/pdbd-$mpi" "$work/why"
+	check "$mpi: no daemons: ranks of other hosts are named" has_line "^ranks 2-3: $hole" "$work/why"
+	check_unharmed "no daemons"
+}
 
-# Killed daemons: the next look has others.
-rm "$work/words"
-mkfifo "$work/words"
-"$build/pdb" --nx --pid "$job" <"$work/words" >"$work/answers" 2>"$work/why" &
-again=$!
-exec 8>"$work/words"
-echo 'info job' >&8
-wait_for has_line 'daemons   on 2 hosts' "$work/answers"
-ssh b "kill -KILL \$(pgrep -f '^$build/pdbd-')"
-wait_for no_daemons
-echo 'bt 2' >&8
-check "killed daemons: pdb says so" wait_for has_line 'daemons on the job.s nodes were lost' "$work/why"
-exec 8>&-
-wait $again
-check "killed daemons: pdb starts others" tell "$work/two"
-end_job
+# The next look has others.
+check_killed_daemons() {
+	start_pdb
+	ssh b "kill -KILL \$(pgrep -f '^$build/pdbd-')"
+	wait_for no_daemons
+	echo 'bt 2' >&8
+	check "$mpi: killed daemons: pdb says so" wait_for has_line 'daemons on the job.s nodes were lost' \
+		"$work/answers"
+	end_pdb
+	check "$mpi: killed daemons: pdb starts others" tell "$work/two"
+	check_unharmed "killed daemons"
+}
 
+for mpi in openmpi mpich; do
+	[ -e "$build/tests/hosts/nested-$mpi" ] || continue
+	check_same_answers
+	check_killed_pdb
+	check_stopped_daemon
+	check_no_daemons
+	check_killed_daemons
+	end_job
+done
 finish_checks
