@@ -20,7 +20,7 @@
 
 extern char **environ;
 
-#define GRACE_MS 2000 /* after a SIGTERM: a launcher ends what it has started on other nodes */
+#define GRACE_MS 1000 /* after a SIGTERM: a launcher ends what it has started on other nodes */
 
 /* Does the variable tell a process which rank of which job it is? Parameters are the site's. */
 static bool is_identity(const char *variable)
@@ -197,10 +197,15 @@ void daemon_launch_stop(struct daemon_launch *launch, int timeout_ms)
 {
 	if (launch->pid == 0)
 		return;
-	if (!has_ended(launch->pid, timeout_ms)) {
+	bool has = has_ended(launch->pid, timeout_ms);
+
+	/* Where a host is cut off, an mpirun waits for it in vain. Only at the third signal it ends
+	 * whatever its daemons say, and removes its files. */
+	for (int i = 0; i < 3 && !has; i++) {
 		kill(launch->pid, SIGTERM);
-		if (!has_ended(launch->pid, GRACE_MS))
-			kill(launch->pid, SIGKILL);
+		has = has_ended(launch->pid, GRACE_MS);
 	}
+	if (!has)
+		kill(launch->pid, SIGKILL);
 	reap(launch);
 }

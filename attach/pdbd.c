@@ -446,26 +446,33 @@ static int answer_ms(uint32_t kind, const uint8_t *payload, size_t length)
 	       (question.milliseconds < LOOK_MAX_MS ? question.milliseconds : LOOK_MAX_MS);
 }
 
-static void pass_on(struct first *first, uint32_t kind, const uint8_t *payload, size_t length)
+static void send_answer(struct first *first, uint32_t kind, const struct buffer *answer,
+			const struct overlay_ranges *missing)
 {
-	struct overlay_ranges missing = {.ranges = NULL};
-	struct buffer answer, frame = {.bytes = NULL};
-
-	ask(first, kind, payload, length, answer_ms(kind, payload, length), &answer, &missing);
-
-	char *names = name_missing(first, &missing);
+	const struct link_limit limit = limit_of(SEND_MS);
+	char *names = name_missing(first, missing);
 	uint32_t names_length = strlen(names);
+	struct buffer frame = {.bytes = NULL};
+	struct pdb_error err;
 
 	buffer_put_bytes(&frame, &names_length, sizeof(names_length));
 	buffer_put_bytes(&frame, names, names_length);
-	buffer_put_bytes(&frame, answer.bytes, answer.num);
-	const struct link_limit limit = limit_of(SEND_MS);
-	struct pdb_error err;
-
+	buffer_put_bytes(&frame, answer->bytes, answer->num);
 	if (link_send(first->link, kind, frame.bytes, frame.num, &limit, &err) != 0)
 		first->daemon->is_quitting = true;
 	free(names);
 	free(frame.bytes);
+}
+
+static void pass_on(struct first *first, uint32_t kind, const uint8_t *payload, size_t length)
+{
+	struct overlay_ranges missing = {.ranges = NULL};
+	struct buffer answer;
+
+	ask(first, kind, payload, length, answer_ms(kind, payload, length), &answer, &missing);
+	/* What is missing because the daemons are being ended is no answer: pdb starts others. */
+	if (missing.num == 0 || !is_over(first->daemon))
+		send_answer(first, kind, &answer, &missing);
 	free(answer.bytes);
 	overlay_ranges_deinit(&missing);
 }

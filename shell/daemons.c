@@ -11,6 +11,7 @@
 #include "attach/launcher.h"
 #include "attach/link.h"
 #include "attach/node.h"
+#include "attach/overlay.h"
 #include "attach/pdbd.h"
 #include "attach/procfs.h"
 #include "attach/reach.h"
@@ -506,8 +507,11 @@ static void add_holes(const struct daemons *daemons, struct job *answer, double 
 			snprintf(why, sizeof(why), "process id not known");
 		else if (is_avoided(daemons, proc->host))
 			snprintf(why, sizeof(why), "on host %s, which does not answer", proc->host);
+		else if (seconds * 1000 < OVERLAY_SILENCE_MS) /* it was silent before */
+			snprintf(why, sizeof(why), "on host %s, whose daemon does not answer",
+				 proc->host);
 		else
-			snprintf(why, sizeof(why), "on host %s: no answer in %.1f s", proc->host,
+			snprintf(why, sizeof(why), "on host %s: no answer in %.0f s", proc->host,
 				 seconds);
 		job_add_hole(answer, rank, why);
 	}
