@@ -17,11 +17,11 @@ check() {
 
 # Until the command succeeds, half a minute at most.
 wait_for() {
-	for ((i = 0; i < 300; i++)); do
-		"$@" && return 0
+	local until=$((SECONDS + 30))
+	until "$@"; do
+		[ $SECONDS -lt $until ] || return 1
 		sleep 0.1
 	done
-	return 1
 }
 
 # The line that make check adds up, and the status for make.

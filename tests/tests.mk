@@ -93,6 +93,7 @@ $(HOSTS_NESTED): $(O)/tests/hosts/nested-%: tests/mpi/nested.c tests/mpi/fault.h
 check-hosts: all $(HOSTS_WHERE) $(HOSTS_NESTED)
 	@bash tests/hosts/check.sh $(O)
 	@bash tests/hosts/debug.sh $(O)
+	@bash tests/hosts/faults.sh $(O) 4
 
 bench-first-answer: all | $(O)/.deps-check
 	@$(PYTHON) tests/bench_first_answer.py --build $(O)
@@ -142,7 +143,7 @@ in_debian13 = sh tests/debian_root.sh -p "$(sort $(1))" trixie $(DEBIAN13) \
 # The checks that the other MPI matters to once more; and what only Open MPI 5 has, a PMIx server.
 CHECKS += $(if $(is_debian13),check-pmix,check-debian13)
 DEBIAN13_CHECKS = check-unit check-recorder check-attach check-jobs check-healthy check-programs \
-	check-harmless check-pmix
+	check-harmless check-pmix check-daemons
 
 check-debian13: | $(O)/.deps-root
 	@$(call in_debian13,$(DEPS_BUILD) $(DEPS_CHECK)) check CHECKS='$(DEBIAN13_CHECKS)' \
@@ -164,6 +165,8 @@ DAEMONS_START = $(O)/tests/daemons/start
 $(DAEMONS_START): $(DAEMONS_START).o $(O)/libpdb.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PC_LDLIBS)
+
+CHECKS += check-daemons
 
 check-daemons: $(DAEMONS) $(DAEMONS_START) | $(O)/.deps-check
 	@bash tests/daemons/check.sh $(O)
