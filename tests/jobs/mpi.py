@@ -20,6 +20,7 @@ class Mpi:
     """One installed MPI, by Debian's suffix of its commands. Jobs run on this machine."""
 
     place = Here()
+    takes_options = True  # for its launcher
 
     def __init__(self, suffix, build):
         self.suffix = suffix
@@ -65,14 +66,17 @@ class Srun(Mpi):
     rank after the other on another."""
 
     place = Hosts()
+    takes_options = False
 
     def __init__(self, mpi, nodes):
         self.__dict__.update(mpi.__dict__)
         self.nodes = nodes
 
-    def launcher(self, size, preload=None, env=None, options=()):
+    def launcher(self, size, preload=None, env=None, _options=()):
         plugin = "pmix_v4" if self.suffix == "openmpi" else "pmi2"
-        variables = {**(env or {}), **({"LD_PRELOAD": preload} if preload else {})}
+        # Of Open MPI 4's ways to windows one takes no TCP, and then refuses them all.
+        variables = {"OMPI_MCA_osc": "^ucx", **(env or {}),
+                     **({"LD_PRELOAD": preload} if preload else {})}
         # Commas separate variables. Srun itself is not to have them.
         exports = ",".join(["ALL", *(f"{name}={value}" for name, value in variables.items())])
         return ["srun", f"--mpi={plugin}", f"--export={exports}", "--nodes", str(self.nodes),

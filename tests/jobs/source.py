@@ -53,6 +53,8 @@ class Program:
         return program
 
     def runs_with(self, mpi):
+        if self.launch and not mpi.takes_options:
+            return False
         return not self.mpis or mpi.suffix in self.mpis or mpi.name in self.mpis
 
     def expected(self, word):

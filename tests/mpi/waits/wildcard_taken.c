@@ -22,13 +22,17 @@ static void collect(int size)
 static void give(int rank, int size, long step, double x)
 {
 	bool is_early = fault_is_now(rank, step);
+	bool is_late = rank == 1 && fault_rank > 1 && step == FAULT_STEP;
 
 	/* That rank 1 is late is chance in real programs; here it is made certain. */
-	if (rank == 1 && fault_rank > 1 && step == FAULT_STEP)
+	if (is_late)
 		MPI_Recv(NULL, 0, MPI_INT, fault_rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	if (rank != 1 && !is_early)
 		MPI_Recv(NULL, 0, MPI_INT, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	if (!is_early) {
+	if (rank == 1 && !is_late) {
+		/* Sent is not first yet: between hosts messages overtake each other. */
+		MPI_Ssend(&x, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
+	} else if (!is_early) {
 		MPI_Send(&x, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
 	} else {
 		MPI_Ssend(&x, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
