@@ -38,8 +38,9 @@ static bool is_identity(const char *variable)
 }
 
 /* What a batch script or a shell of salloc has, and what users set for their own steps: srun takes
- * it for options, numbers of tasks among them. How to reach Slurm is something else. */
-static bool is_step_option(const char *variable)
+ * it for options, numbers of tasks among them, and mpirun for the nodes that it may use. How to reach
+ * Slurm is something else. */
+static bool is_of_slurm(const char *variable)
 {
 	static const char *const kept[] = {"SLURM_CONF=", "SLURM_JWT=", "SLURM_CLUSTERS="};
 
@@ -67,7 +68,7 @@ static char **make_environment(const struct daemon_plan *plan)
 
 	for (char **variable = environ; *variable; variable++) {
 		if (is_identity(*variable) || has_variable(plan->environment, *variable) ||
-		    (plan->is_slurm_step && is_step_option(*variable)))
+		    (plan->is_in_slurm && is_of_slurm(*variable)))
 			continue;
 		all = xgrow(all, num, &capacity, sizeof(*all));
 		all[num++] = *variable;

@@ -177,28 +177,43 @@ static void plan_hydra(const struct daemon_site *site, char *hosts, size_t num, 
 	add_options(argv, site->launcher_argv, names);
 }
 
+/* NULL: it is not set, or it is not known what is. */
+static const char *find_variable(const struct daemon_site *site, const char *name)
+{
+	const char *const *variable = site->launcher_environment;
+	size_t length = strlen(name);
+
+	for (; variable && *variable; variable++)
+		if (begins_with(*variable, name) && (*variable)[length] == '=')
+			return *variable + length + 1;
+	return NULL;
+}
+
 /* A step of the job's that takes nothing of what the job has. When one of the daemons is killed all
  * end, as mpirun has it, and pdb can have them started again. */
 static int plan_srun(const struct daemon_site *site, char *hosts, size_t num, struct words *argv,
 		     struct pdb_error *err)
 {
 	static const char *const names[] = {"--mpi", NULL};
+	const char *mpi = find_variable(site, "SLURM_MPI_TYPE"), *job = site->slurm_job;
 
-	if (!site->slurm_job || !*site->slurm_job)
+	if (!job || !*job)
+		job = find_variable(site, "SLURM_JOB_ID");
+	if (!job)
 		return error_set(err, ERROR_NOT_FOUND,
 				 "the number of the Slurm job is not known, so no daemons can be "
 				 "started in it");
 	add(argv, site->launcher_path);
 	add_all(argv,
-		(const char *const[]){"--overlap", "--jobid", site->slurm_job, "--nodelist", hosts,
+		(const char *const[]){"--overlap", "--jobid", job, "--nodelist", hosts,
 				      "--ntasks-per-node=1", "--mem=0", "--quiet", "--input=none",
 				      "--export=ALL", "--cpu-bind=none", "--kill-on-bad-exit=1",
 				      "--wait=2", "--nodes", NULL});
 	add_owned(argv, xasprintf("%zu", num));
 	add(argv, "--ntasks");
 	add_owned(argv, xasprintf("%zu", num));
-	if (site->slurm_mpi)
-		add_owned(argv, xasprintf("--mpi=%s", site->slurm_mpi));
+	if (mpi)
+		add_owned(argv, xasprintf("--mpi=%s", mpi));
 	/* After it: the last one counts, as srun's options do before the variable. */
 	add_options(argv, site->launcher_argv, names);
 	return 0;
@@ -217,15 +232,34 @@ static void add_variables(struct words *words, const char *const *environment)
 				add(words, *environment);
 }
 
+/* A launcher in an allocation of Slurm's starts its own daemons by srun. So does the one that starts
+ * pdb's, in the same allocation, wherever pdb runs. Its step must not wait for the end of the job's. */
+static void add_allocation(struct words *words, const char *const *environment)
+{
+	static const char *const sharing[] = {"SLURM_OVERLAP=", "SLURM_EXACT=", "SLURM_EXCLUSIVE="};
+
+	for (; environment && *environment; environment++) {
+		bool is_sharing = false;
+
+		for (size_t i = 0; i < sizeof(sharing) / sizeof(sharing[0]); i++)
+			is_sharing |= begins_with(*environment, sharing[i]);
+		if (begins_with(*environment, "SLURM_") && !is_sharing)
+			add(words, *environment);
+	}
+	add(words, "SLURM_OVERLAP=1");
+}
+
 /* What all daemons are to have, whatever the job's environment is. One daemon on a node needs no
  * shared memory, which would leave files behind when it is killed; and the network that the ranks
  * compute with is theirs. */
-static char **make_environment(const struct daemon_site *site)
+static char **make_environment(const struct daemon_site *site, bool is_in_slurm)
 {
 	struct words words = {.words = NULL};
 
 	if (site->table->launcher != LAUNCHER_PRRTE)
 		add_variables(&words, site->launcher_environment);
+	if (is_in_slurm && site->table->launcher != LAUNCHER_SRUN)
+		add_allocation(&words, site->launcher_environment);
 	add_owned(&words, xasprintf(PDBD_ENV_INVITATION "=%s", site->invitation));
 	add(&words, "PDB_RECORD=0");
 	add(&words, "LD_PRELOAD=");
@@ -258,7 +292,6 @@ static int plan_command(const struct daemon_site *site, struct daemon_plan *plan
 		plan_hydra(site, names, plan->num_hosts, &argv);
 		break;
 	case LAUNCHER_SRUN:
-		plan->is_slurm_step = true;
 		result = plan_srun(site, names, plan->num_hosts, &argv, err);
 		break;
 	default:
@@ -289,9 +322,12 @@ int daemon_plan_make(const struct daemon_site *site, struct daemon_plan *ret, st
 	plan.num_hosts = avoid(hosts, plan.num_hosts, site->avoided);
 	if (!is_here) {
 		plan.program = xasprintf("%s/" PROCTABLE_DAEMON "%s", site->pdbd_folder, site->mpi);
-		plan.environment = make_environment(site);
 		plan.way =
 			site->table->launcher == LAUNCHER_PRRTE ? DAEMONS_SPAWN : DAEMONS_COMMAND;
+		plan.is_in_slurm = plan.way == DAEMONS_COMMAND &&
+				   (site->table->launcher == LAUNCHER_SRUN ||
+				    find_variable(site, "SLURM_JOB_ID"));
+		plan.environment = make_environment(site, plan.is_in_slurm);
 		if (plan.way == DAEMONS_COMMAND)
 			result = plan_command(site, &plan, hosts, err);
 	}

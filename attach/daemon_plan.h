@@ -24,8 +24,7 @@ struct daemon_site {
 	const char *launcher_path;               /* its executable, such as /usr/bin/orterun */
 	const char *const *launcher_argv;        /* its command line; ends with NULL */
 	const char *const *launcher_environment; /* its variables; the same. NULL: not known */
-	const char *slurm_job;            /* number of the Slurm job, "" or NULL: not known */
-	const char *slurm_mpi;            /* the launcher's SLURM_MPI_TYPE; NULL: not set */
+	const char *slurm_job; /* what an srun says of its job, a number; "" or NULL: nothing */
 	const char *mpi;                  /* "openmpi" or "mpich" */
 	const char *pdbd_folder;          /* where pdbd-openmpi and pdbd-mpich are, on all nodes */
 	const char *invitation;           /* see pdbd.h */
@@ -37,7 +36,7 @@ struct daemon_plan {
 	char *program;      /* the daemon's path */
 	char **argv;        /* DAEMONS_COMMAND: ends with NULL */
 	char **environment; /* "NAME=value" to be added; ends with NULL. Holds the invitation. */
-	bool is_slurm_step; /* the command makes one, and is to heed no settings for others */
+	bool is_in_slurm;   /* the command is to have no variables of Slurm's but these */
 	size_t num_hosts;   /* so many daemons are to come */
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -116,9 +117,32 @@ static void add_hosts(struct launcher_hosts *to, size_t *capacity, char *names)
 	}
 }
 
+/* In an allocation mpiexec names no nodes to the srun that starts its proxies, but that one keeps a
+ * table of them. "?" if it cannot be read. The caller frees. */
+static char *list_srun_hosts(pid_t pid)
+{
+	const struct launcher_info srun = {.kind = LAUNCHER_SRUN, .pid = pid, .name = "srun"};
+	struct proctable *table;
+	char *hosts = NULL;
+	size_t size;
+	FILE *out;
+
+	if (launcher_read_mpir(&srun, &table, NULL))
+		return xstrdup("?");
+	out = open_memstream(&hosts, &size);
+	for (size_t i = 0; i < table->num_procs; i++)
+		fprintf(out, "%s%s", i > 0 ? "," : "", table->procs[i].host);
+	fclose(out);
+	proctable_destroy(table);
+	if (are_hosts(hosts))
+		return hosts;
+	free(hosts);
+	return xstrdup("?");
+}
+
 /* Children of one mpiexec have one control port. */
 static void add_proxy(struct launcher_hosts *to, size_t *capacity, struct hydra_proxy *proxy,
-		      const char *here)
+		      pid_t pid, const char *here)
 {
 	if (proxy->group != 0)
 		return;
@@ -129,6 +153,9 @@ static void add_proxy(struct launcher_hosts *to, size_t *capacity, struct hydra_
 	if (!*proxy->hosts) {
 		free(proxy->hosts);
 		proxy->hosts = xstrdup(here);
+	} else if (strcmp(proxy->hosts, "?") == 0 && strcmp(proxy->launcher, "slurm") == 0) {
+		free(proxy->hosts);
+		proxy->hosts = list_srun_hosts(pid);
 	}
 	if (strcmp(proxy->hosts, "?") != 0)
 		add_hosts(to, capacity, proxy->hosts);
@@ -174,7 +201,7 @@ void hydra_find_hosts(pid_t pid, struct launcher_hosts *ret)
 			list[i].ppid == pid ? procfs_read(list[i].pid, "cmdline", &size) : NULL;
 
 		if (cmdline && hydra_parse(cmdline, size, &proxy)) {
-			add_proxy(&hosts, &capacity, &proxy, here);
+			add_proxy(&hosts, &capacity, &proxy, list[i].pid, here);
 			hydra_proxy_deinit(&proxy);
 		}
 		free(cmdline);

@@ -92,27 +92,6 @@ static char **read_words(pid_t pid, const char *file, char **text_ret)
 	return words;
 }
 
-/* Of the environment that the launcher was started with; the caller frees. NULL: not there. */
-static char *read_variable(pid_t pid, const char *name)
-{
-	size_t size = 0;
-	char *environ_text = procfs_read(pid, "environ", &size);
-	const char *value = environ_text ? procfs_getenv(environ_text, size, name) : NULL;
-	char *copy = value ? xstrdup(value) : NULL;
-
-	free(environ_text);
-	return copy;
-}
-
-/* The Slurm job that the launcher runs in; the caller frees. NULL: not known. */
-static char *find_slurm_job(const struct launcher_info *launcher)
-{
-	struct launcher_step step;
-
-	launcher_slurm_step(launcher, &step);
-	return step.job[0] ? xstrdup(step.job) : read_variable(launcher->pid, "SLURM_JOB_ID");
-}
-
 static enum preload_mpi find_mpi(enum launcher launcher, char **argv)
 {
 	switch (launcher) {
@@ -131,8 +110,8 @@ static int make_plan(const struct daemons *daemons, const struct launcher_info *
 {
 	char *text, **argv = read_words(launcher->pid, "cmdline", &text), *library = NULL;
 	char *variables, **environment = read_words(launcher->pid, "environ", &variables);
-	char *slurm_job = find_slurm_job(launcher), path[4096] = "";
-	char *slurm_mpi = read_variable(launcher->pid, "SLURM_MPI_TYPE");
+	char path[4096] = "";
+	struct launcher_step step;
 	enum preload_mpi mpi = find_mpi(launcher->kind, argv);
 	struct daemon_site site = {
 		.table = daemons->job->proctable,
@@ -140,14 +119,14 @@ static int make_plan(const struct daemons *daemons, const struct launcher_info *
 		.launcher_path = path,
 		.launcher_argv = (const char *const *)argv,
 		.launcher_environment = (const char *const *)environment,
-		.slurm_job = slurm_job,
-		.slurm_mpi = slurm_mpi,
+		.slurm_job = step.job,
 		.mpi = mpi == PRELOAD_MPICH ? "mpich" : "openmpi",
 		.invitation = invitation,
 		.avoided = daemons->avoided,
 	};
 	int result = preload_find(mpi, &library, err);
 
+	launcher_slurm_step(launcher, &step);
 	/* The daemons are installed beside the recorders. */
 	if (result == 0 && !procfs_executable(launcher->pid, path, sizeof(path)))
 		result = error_set(err, ERROR_SYSTEM, "the launcher's program cannot be found");
@@ -156,8 +135,6 @@ static int make_plan(const struct daemons *daemons, const struct launcher_info *
 		result = daemon_plan_make(&site, plan, err);
 	}
 	free(library);
-	free(slurm_mpi);
-	free(slurm_job);
 	free(environment);
 	free(variables);
 	free(argv);

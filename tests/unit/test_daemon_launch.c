@@ -13,7 +13,7 @@
 /* Of pdb: which of them does a command keep? */
 static const struct {
 	const char *name;
-	bool is_kept, is_kept_for_step;
+	bool is_kept, is_kept_in_slurm;
 } variables[] = {
 	{"PDB_TEST_MINE", true, true},
 	{"SLURM_CONF", true, true},
@@ -29,13 +29,13 @@ static const struct {
 	{"OMPI_MCA_ess_base_vpid", false, false},
 };
 
-static void run(char *const *argv, bool is_slurm_step, struct pdb_error *err)
+static void run(char *const *argv, bool is_in_slurm, struct pdb_error *err)
 {
 	char *environment[] = {(char *)"PDB_TEST_ADDED=secret", (char *)"LD_PRELOAD=", NULL};
 	const struct daemon_plan plan = {.way = DAEMONS_COMMAND,
 					 .argv = (char **)argv,
 					 .environment = environment,
-					 .is_slurm_step = is_slurm_step};
+					 .is_in_slurm = is_in_slurm};
 	struct daemon_launch launch;
 
 	assert_int_equal(daemon_launch_start(&plan, &launch, err), 0);
@@ -45,14 +45,14 @@ static void run(char *const *argv, bool is_slurm_step, struct pdb_error *err)
 }
 
 /* Does a shell that was started as a launcher have the variable? */
-static bool is_in_environment(const char *name, bool is_slurm_step)
+static bool is_in_environment(const char *name, bool is_in_slurm)
 {
 	char script[128];
 	char *argv[] = {(char *)"/bin/sh", (char *)"-c", script, NULL};
 	struct pdb_error err;
 
 	snprintf(script, sizeof(script), "echo \"<${%s-none}>\"", name);
-	run(argv, is_slurm_step, &err);
+	run(argv, is_in_slurm, &err);
 	assert_error(&err, ERROR_GONE, "the launcher of the daemons has ended: <");
 	return strstr(err.text, "<secret>");
 }
@@ -65,8 +65,8 @@ static void test_environment(void **state)
 	for (size_t i = 0; i < NUM_OF(variables); i++) {
 		if (is_in_environment(variables[i].name, false) != variables[i].is_kept)
 			fail_msg("%s", variables[i].name);
-		if (is_in_environment(variables[i].name, true) != variables[i].is_kept_for_step)
-			fail_msg("%s for a step", variables[i].name);
+		if (is_in_environment(variables[i].name, true) != variables[i].is_kept_in_slurm)
+			fail_msg("%s in Slurm", variables[i].name);
 		unsetenv(variables[i].name);
 	}
 	assert_true(is_in_environment("PDB_TEST_ADDED", true));

@@ -22,29 +22,42 @@
 
 static const struct {
 	enum launcher launcher;
-	const char *mpi, *hosts, *command, *slurm_job, *slurm_mpi; /* the job's */
+	const char *mpi, *hosts, *command, *slurm_job, *variables; /* the job's */
 	enum daemon_way way;
 	const char *argv, *environment; /* "": none */
 } plans[] = {
-	{LAUNCHER_ORTE, "openmpi", "HERE HERE", "mpirun p", NULL, NULL, DAEMONS_NONE, "", ""},
-	{LAUNCHER_PRRTE, "openmpi", "HERE HERE", "mpirun p", NULL, NULL, DAEMONS_NONE, "", ""},
-	{LAUNCHER_PRRTE, "openmpi", "HERE b b", "mpirun p", NULL, NULL, DAEMONS_SPAWN, "", MPIRUN_ENV},
+	{LAUNCHER_ORTE, "openmpi", "HERE HERE", "mpirun p", NULL, "", DAEMONS_NONE, "", ""},
+	{LAUNCHER_PRRTE, "openmpi", "HERE HERE", "mpirun p", NULL, "", DAEMONS_NONE, "", ""},
+	{LAUNCHER_PRRTE, "openmpi", "HERE b b", "mpirun p", NULL, "", DAEMONS_SPAWN, "", MPIRUN_ENV},
 	{LAUNCHER_ORTE, "openmpi", "b a b a c",
 	 "mpirun --mca plm_rsh_agent ssh:x --mca btl self,vader -mca btl_tcp_if_include eth0 p "
 	 "--mca",
-	 NULL, NULL, DAEMONS_COMMAND,
+	 NULL, "", DAEMONS_COMMAND,
 	 "/l/run --host a:1,b:1,c:1 -n 3 --map-by ppr:1:node --oversubscribe --bind-to none "
 	 "-x PDB_INVITATION -x PDB_RECORD --mca plm_rsh_agent ssh:x --mca btl_tcp_if_include eth0 "
 	 "/lib/pdbd-openmpi",
 	 MPIRUN_ENV},
-	{LAUNCHER_HYDRA, "mpich", "b a", "mpiexec -launcher ssh -iface=eth0 -n 2 p", NULL, NULL,
+	{LAUNCHER_HYDRA, "mpich", "b a", "mpiexec -launcher ssh -iface=eth0 -n 2 p", NULL, "",
 	 DAEMONS_COMMAND, "/l/run -hosts a,b -ppn 1 -n 2 -launcher ssh -iface=eth0 /lib/pdbd-mpich",
 	 MPICH_ENV},
-	{LAUNCHER_SRUN, "openmpi", "n1 n2 n2", "srun -N2 --mpi=pmix_v4 p", "17", NULL,
+	{LAUNCHER_SRUN, "openmpi", "n1 n2 n2", "srun -N2 --mpi=pmix_v4 p", "17", "",
 	 DAEMONS_COMMAND, SRUN "/lib/pdbd-openmpi", MPIRUN_ENV},
-	{LAUNCHER_SRUN, "openmpi", "n1 n2 n2", "srun -N2 p", "17", "pmix_v4", DAEMONS_COMMAND,
-	 SRUN "/lib/pdbd-openmpi", MPIRUN_ENV},
-	{LAUNCHER_SRUN, "mpich", "n1 n2", "srun --mpi pmi2 p", "17", "pmix_v4", DAEMONS_COMMAND,
+	/* Launchers that start their own daemons by srun. */
+	{LAUNCHER_ORTE, "openmpi", "a b", "mpirun p", NULL,
+	 "PATH=/ SLURM_JOB_ID=17 SLURM_JOB_NODELIST=a,b SLURM_EXACT=1 OMPI_MCA_plm_x=1",
+	 DAEMONS_COMMAND,
+	 "/l/run --host a:1,b:1 -n 2 --map-by ppr:1:node --oversubscribe --bind-to none "
+	 "-x PDB_INVITATION -x PDB_RECORD /lib/pdbd-openmpi",
+	 "OMPI_MCA_plm_x=1 SLURM_JOB_ID=17 SLURM_JOB_NODELIST=a,b SLURM_OVERLAP=1 " MPIRUN_ENV},
+	{LAUNCHER_HYDRA, "mpich", "a b", "mpiexec p", NULL, "SLURM_JOB_ID=17", DAEMONS_COMMAND,
+	 "/l/run -hosts a,b -ppn 1 -n 2 /lib/pdbd-mpich",
+	 "SLURM_JOB_ID=17 SLURM_OVERLAP=1 " MPICH_ENV},
+	{LAUNCHER_PRRTE, "openmpi", "HERE b b", "mpirun p", NULL, "SLURM_JOB_ID=17", DAEMONS_SPAWN,
+	 "", MPIRUN_ENV},
+	{LAUNCHER_SRUN, "openmpi", "n1 n2 n2", "srun -N2 p", NULL,
+	 "SLURM_JOB_ID=17 SLURM_MPI_TYPE=pmix_v4", DAEMONS_COMMAND, SRUN "/lib/pdbd-openmpi", MPIRUN_ENV},
+	{LAUNCHER_SRUN, "mpich", "n1 n2", "srun --mpi pmi2 p", "17",
+	 "SLURM_JOB_ID=16 SLURM_MPI_TYPE=pmix_v4", DAEMONS_COMMAND,
 	 SRUN "--mpi pmi2 /lib/pdbd-mpich", MPICH_ENV},
 };
 
@@ -101,12 +114,13 @@ static void test_plans(void **state)
 	for (size_t i = 0; i < NUM_OF(plans); i++) {
 		struct proctable *table = make_table(plans[i].launcher, plans[i].hosts);
 		char **command = split(plans[i].command);
+		char **variables = split(plans[i].variables);
 		const struct daemon_site site = {
 			.table = table,
 			.launcher_path = "/l/run",
 			.launcher_argv = (const char *const *)command,
 			.slurm_job = plans[i].slurm_job,
-			.slurm_mpi = plans[i].slurm_mpi,
+			.launcher_environment = (const char *const *)variables,
 			.mpi = plans[i].mpi,
 			.pdbd_folder = "/lib",
 			.invitation = "secret",
@@ -118,8 +132,11 @@ static void test_plans(void **state)
 		assert_int_equal(plan.way, plans[i].way);
 		assert_words(plan.argv, plans[i].argv);
 		assert_words(plan.environment, plans[i].environment);
-		assert_int_equal(plan.is_slurm_step, plans[i].launcher == LAUNCHER_SRUN);
+		assert_int_equal(plan.is_in_slurm, plans[i].way == DAEMONS_COMMAND &&
+							   (plans[i].launcher == LAUNCHER_SRUN ||
+							    strstr(plans[i].variables, "SLURM_")));
 		daemon_plan_deinit(&plan);
+		free_split(variables);
 		free_split(command);
 		proctable_destroy(table);
 	}

@@ -87,6 +87,28 @@ static void test_cmdlines(void **state)
 
 /* ---- Processes ----------------------------------------------------------------------------- */
 
+/* As the MPIR interface has them, for a test that plays srun. */
+struct procdesc {
+	const char *host, *executable;
+	int pid;
+};
+extern struct procdesc *MPIR_proctable;
+extern int MPIR_proctable_size;
+struct procdesc *MPIR_proctable;
+int MPIR_proctable_size;
+
+static void play_srun(void)
+{
+	static struct procdesc table[] = {{"pdb-c", "proxy", 7}, {"pdb-b", "proxy", 8}};
+
+	MPIR_proctable = table;
+	MPIR_proctable_size = 2;
+	if (write(9, "r", 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
 /* A shell whose command line is this: the first word, its own "-c SCRIPT", the others. */
 static void become(const char *script, const char *line)
 {
@@ -99,7 +121,8 @@ static void become(const char *script, const char *line)
 	while (num < 63 && (words[num] = strtok_r(NULL, " ", &save)))
 		num++;
 	words[num] = NULL;
-	execv("/bin/sh", words);
+	/* An srun is this program again. */
+	execv(strcmp(words[0], "srun") == 0 ? "/proc/self/exe" : "/bin/sh", words);
 	_exit(1);
 }
 
@@ -214,6 +237,31 @@ static void test_own_host(void **state)
 	launcher_hosts_deinit(&hosts);
 }
 
+/* In an allocation: mpiexec names no nodes to srun, which keeps a table of them. */
+static void test_srun(void **state)
+{
+	static const char *const with_table[][2] = {
+		{"srun -N 2 -n 2 hydra_pmi_proxy --control-port a:1 --launcher slurm", ""},
+		{NULL, NULL},
+	};
+	static const char *const without[][2] = {
+		{"my-srun -N 2 -n 2 hydra_pmi_proxy --control-port a:1 --launcher slurm", READY},
+		{NULL, NULL},
+	};
+	struct launcher_hosts hosts = find_hosts(with_table, 1);
+
+	(void)state;
+	assert_int_equal(hosts.num, 2);
+	assert_string_equal(hosts.names[0], "pdb-b");
+	assert_string_equal(hosts.names[1], "pdb-c");
+	assert_string_equal(hosts.launcher, "slurm");
+	launcher_hosts_deinit(&hosts);
+
+	hosts = find_hosts(without, 1);
+	assert_int_equal(hosts.num, 0);
+	launcher_hosts_deinit(&hosts);
+}
+
 /* Of the ranks on this host those of the job's first program: not those of another job, nor of a
  * program that it has spawned. */
 static void test_scan_mark(void **state)
@@ -261,14 +309,17 @@ static void test_scan_mark(void **state)
 	stop_launcher(pid);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cmdlines),
 		cmocka_unit_test(test_hosts),
 		cmocka_unit_test(test_own_host),
+		cmocka_unit_test(test_srun),
 		cmocka_unit_test(test_scan_mark),
 	};
 
+	if (argc > 1 && strcmp(argv[0], "srun") == 0)
+		play_srun();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
