@@ -170,36 +170,46 @@ check_ends() {
 	check "$mpi, killed daemon: nor has srun" diff /dev/null output.errors
 }
 
-# In a batch script and a shell of salloc, whose variables srun would take for options, on all
-# processors that there are: the daemons take none.
-check_allocations() {
+# The job's launcher is run in an allocation, on all processors that there are: daemons take none. A
+# batch script and a shell of salloc have variables that srun takes for options, and mpirun for the
+# nodes that it may use; a pdb that is started elsewhere has none.
+write_script() {
 	cat >script <<-END
 		#!/bin/bash
 		mpi=$mpi build=$build
-		$(declare -p pdb recorded srun)
+		$(declare -p pdb srun)
 		$(declare -f has_line has_ended wait_for tell)
-		"\${recorded[@]}" -n 4 "\$build/tests/slurm/nested-\$mpi" 2 >output 2>output.errors &
+		"\$@" "\$build/tests/slurm/nested-\$mpi" 2 >output 2>output.errors &
 		job=\$!
 		wait_for has_line '^fault: rank' output
+		[ "\$1" = env ] || unset \${!SLURM_*}
 		wait_for tell two
 		kill "\$job"
 		wait "\$job"
-		"\${srun[@]}" hostname 2>/dev/null
+		[ "\$1" != env ] || "\${srun[@]}" hostname 2>/dev/null
 		exit 5
 	END
+}
+check_allocation() {
+	check "$1: its status" is "$2" 5
+	check "$1: the same answers" diff one.same two.same
+	check "$1: nothing is missing" diff /dev/null two.errors
+	check "$1: nothing is left" wait_for nothing_is_left 0
+	rm -f two*
+}
+check_allocations() {
 	local options=(-N 2 -n 4 --ntasks-per-node=2 --cpus-per-task=8 --mem-per-cpu=1 --exclusive)
-	sbatch --wait "${options[@]}" -o batch.out script >/dev/null 2>&1
-	check "$mpi, sbatch: its status" is $? 5
-	check "$mpi, sbatch: the same answers" diff one.same two.same
-	check "$mpi, sbatch: nothing is missing" diff /dev/null two.errors
-	check "$mpi, sbatch: the next step runs" is "$(sort batch.out | xargs)" "a a b b"
-	check "$mpi, sbatch: nothing is left" wait_for nothing_is_left 0
-	rm two*
-	salloc -Q "${options[@]}" bash script >batch.out 2>&1
-	check "$mpi, salloc: its status" is $? 5
-	check "$mpi, salloc: the same answers" diff one.same two.same
-	check "$mpi, salloc: nothing is missing" diff /dev/null two.errors
-	check "$mpi, salloc: nothing is left" wait_for nothing_is_left 0
+	local mpirun=(mpirun.openmpi -x LD_PRELOAD="$build/libpdbrec-openmpi.so" --map-by ppr:2:node)
+	[ $mpi = openmpi ] ||
+		mpirun=(mpiexec.mpich -genv LD_PRELOAD "$build/libpdbrec-mpich.so" -ppn 2)
+	write_script
+	sbatch --wait "${options[@]}" -o batch.out script "${recorded[@]}" -n 4 >/dev/null 2>&1
+	check_allocation "$mpi, srun in sbatch" $?
+	check "$mpi, srun in sbatch: the next step runs" is "$(sort batch.out | xargs)" "a a b b"
+	salloc -Q "${options[@]}" bash script "${recorded[@]}" -n 4 >batch.out 2>&1
+	check_allocation "$mpi, srun in salloc" $?
+	salloc -Q "${options[@]}" bash script "${mpirun[@]}" -n 4 >batch.out 2>&1
+	check_allocation "$mpi, ${mpirun[0]} in salloc" $?
 }
 
 for mpi in openmpi mpich; do
