@@ -102,7 +102,9 @@ enter() {
 	# Process 1 of the namespace ignores signals that it does not catch, and reaps the others.
 	trap 'exit 130' INT TERM HUP
 	exec 3<&0 # a command in the background would have no standard input
-	env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+	# What a shell runs in the background ignores Ctrl-C, and would hand that on.
+	env -i --default-signal=INT,QUIT \
+		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
 		LC_ALL=C.UTF-8 TERM="${TERM:-dumb}" DEBIAN_FRONTEND=noninteractive PDB_ROOT_DIR="$PWD" \
 		OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
 		PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
