@@ -8,10 +8,12 @@ import os
 import subprocess
 import tempfile
 
+from jobs import process
 from jobs.answers import (NONE, accusation, ask_until_sure, check_first_line, check_kind,
                           check_modest, check_status, check_words)
 from jobs.job import QUIET_NEW_S, QUIET_S, Job, ask, ask_job
 from jobs.mpi import Srun, find_mpis, find_pdb
+from jobs.place import Here, Hosts, enter_hosts
 from jobs.report import Report, check
 from jobs.source import build_folder, list_programs
 
@@ -57,7 +59,7 @@ def run_faulty(pdb, mpi, folder, program, size, rank):
 def run_ended(pdb, mpi, folder, program, size, rank):
     """The fault is the end of the whole job; pdb says that nothing is there. What the ranks leave
     behind is in a folder of its own, as they may have gone before anybody has seen them."""
-    with tempfile.TemporaryDirectory() as segments, start(
+    with tempfile.TemporaryDirectory(dir=folder) as segments, start(
             mpi, folder, program, size, rank, env={"PDB_SEGMENT_DIR": segments}) as job:
         pid = job.pid  # not to be found later
         job.wait_for_line(f"fault: rank {rank}")
@@ -86,7 +88,7 @@ def run_by_pdb_run(pdb, mpi, folder, program, size, rank):
     """pdb starts the job, with its recorder in it, and stays attached."""
     command = [*mpi.launcher(size), *program.build(mpi, folder), str(rank)]
     with Job([pdb, "run", "--", *command], size, mpi.environment(),
-             stdin=subprocess.PIPE) as job:
+             stdin=subprocess.PIPE, place=mpi.place) as job:
         job.wait_for_line(f"fault: rank {rank}")
         job.wait_until_quiet()
         job.say("refresh\nlp\n")
@@ -98,7 +100,8 @@ def run_by_pdb_env(pdb, mpi, folder, program, size, rank):
     """A shell starts the job, with what pdb says to put into its environment."""
     script = 'eval "$("$0" env --mpi "$1")" && shift && exec "$@"'
     command = [*mpi.launcher(size), *program.build(mpi, folder), str(rank)]
-    with Job(["sh", "-c", script, pdb, mpi.suffix, *command], size, mpi.environment()) as job:
+    with Job(["sh", "-c", script, pdb, mpi.suffix, *command], size, mpi.environment(),
+             place=mpi.place) as job:
         job.wait_for_line(f"fault: rank {rank}")
         job.wait_until_quiet()
         answer = ask_job(pdb, job, "lp")
@@ -110,19 +113,22 @@ def run_by_rank(pdb, mpi, folder, program, size, rank):
     with start(mpi, folder, program, size, rank) as job:
         job.wait_for_line(f"fault: rank {rank}")
         job.wait_until_quiet()
-        answer = ask(pdb, ["--pid", str(job.pids[0]), "--batch", "-ex", "lp"])
+        pid = process.list_pids(job.pids[0])[-1]
+        answer = ask(pdb, ["--pid", str(pid), "--batch", "-ex", "lp"], place=mpi.place)
         check_first_line(answer, accusation([rank], size))
 
 
 def run_snapshot(pdb, mpi, folder, program, size, rank):
     """What is saved answers the same after the job is gone."""
-    with start(mpi, folder, program, size, rank) as job, tempfile.TemporaryDirectory() as folder:
+    with start(mpi, folder, program, size, rank) as job, \
+            tempfile.TemporaryDirectory(dir=folder) as saved_in:
         job.wait_for_line(f"fault: rank {rank}")
         job.wait_until_quiet()
-        path = os.path.join(folder, "hang.pdb")
+        path = os.path.join(saved_in, "hang.pdb")
         live = ask_job(pdb, job, "groups", f"save {path}")
         job.end()
-        saved = ask(pdb, ["--load", path, "--batch", "-ex", "groups", "-ex", "lp"])
+        saved = ask(pdb, ["--load", path, "--batch", "-ex", "groups", "-ex", "lp"],
+                    place=mpi.place)
         check(live.output.split("\n")[1] in saved.output, f"{live.show()}\n{saved.show()}")
         check(accusation([rank], size) in saved.output,
               f"expected rank {rank} in {saved.show()}")
@@ -145,10 +151,22 @@ def choose_ranks(mpi, program):
     return program.ranks[-1:] if mpi.name == "openmpi4" else program.ranks[:1]
 
 
+def one_of_each_kind(programs):
+    """The first that is expected to end in each way."""
+    first = {}
+    for program in programs:
+        first.setdefault(program.expected("kind"), program)
+    return list(first.values())
+
+
+def label(mpi):
+    return mpi.name + (f" on {len(mpi.place.names)} hosts" if mpi.place.names else "")
+
+
 def add_program(report, pdb, mpi, folder, program):
-    label = f"{mpi.name} {program.label}"
+    what = f"{label(mpi)} {program.label}"
     for size, rank in choose_ranks(mpi, program):
-        name = f"{label} {size} ranks" + ("" if rank < 0 else f", fault in {rank}")
+        name = f"{what} {size} ranks" + ("" if rank < 0 else f", fault in {rank}")
         if program.is_healthy:
             report.add(name, run_healthy, pdb, mpi, folder, program, size)
         elif program.expected("kind") == "ended":
@@ -157,7 +175,7 @@ def add_program(report, pdb, mpi, folder, program):
             report.add(name, run_faulty, pdb, mpi, folder, program, size, rank)
     # Those with a slow twin are looked at without a fault by run_healthy.py.
     if not program.is_healthy and not program.has_slow_twin:
-        report.add(f"{label} {HEALTHY_SIZE} ranks, no fault", run_healthy, pdb, mpi, folder,
+        report.add(f"{what} {HEALTHY_SIZE} ranks, no fault", run_healthy, pdb, mpi, folder,
                    program, HEALTHY_SIZE)
 
 
@@ -167,13 +185,22 @@ def main():
     parser.add_argument("--mpi", action="append", help="openmpi or mpich (default: all there are)")
     parser.add_argument("--srun", type=int, metavar="NODES",
                         help="srun starts the jobs, on so many nodes of tests/slurm.sh -x")
+    parser.add_argument("--hosts", type=int, metavar="NUMBER",
+                        help="run the jobs over so many hosts, made with tests/hosts.sh")
+    parser.add_argument("--short", action="store_true", help="one program of each kind only")
     parser.add_argument("--only", help="pattern or words of the names of tests (or $TEST)")
     parser.add_argument("--repeat", help="how often to run each (or $REPEAT)")
     args = parser.parse_args()
+    place = Here()
+    if args.hosts:
+        enter_hosts(args.hosts)
+        place = Hosts()
     report = Report(args.only, args.repeat)
     pdb, programs = find_pdb(args.build), list_programs()
     nested = next(program for program in programs if program.name == "nested")
-    for mpi in find_mpis(args.build, args.mpi):
+    if args.short:
+        programs = one_of_each_kind(programs)
+    for mpi in find_mpis(args.build, args.mpi, place):
         if args.srun:
             mpi = Srun(mpi, args.srun)
         folder = build_folder(args.build, mpi)
@@ -182,7 +209,7 @@ def main():
                 add_program(report, pdb, mpi, folder, program.under(mpi))
         # They have launchers of their own.
         for way, test in () if args.srun else WAYS:
-            report.add(f"{mpi.name} by {way}", test, pdb, mpi, folder, nested, *nested.ranks[0])
+            report.add(f"{label(mpi)} by {way}", test, pdb, mpi, folder, nested, *nested.ranks[0])
     report.finish()
 
 

@@ -38,15 +38,16 @@ docs/commands.md: $(O)/tests/shell/print_commands
 # TEST='words' selects tests by their names, REPEAT=10 runs each so often, SEED=2 picks other ranks
 # and moments, KILLS=100 is how often check-harmless kills pdb, SAMPLES=200 how often check-healthy
 # looks at a correct program, JOBS_MPI=mpich runs only that MPI, SIZES=all the programs in waits/
-# with all their numbers of ranks under each MPI, WORKERS=1 one test at a time.
+# with all their numbers of ranks under each MPI, WORKERS=1 one test at a time, HOSTS=2 runs the
+# jobs over so many hosts (check-jobs).
 
 PYTHON = /usr/bin/python3
 JOBS_ARGS = --build $(O) $(if $(JOBS_MPI),--mpi $(JOBS_MPI))
 CHECKS += check-jobs check-healthy check-programs check-trouble check-harmless
 check: export SAMPLES ?= 60
 
-check-jobs: all | $(O)/.deps-check
-	@$(PYTHON) tests/run_jobs.py $(JOBS_ARGS)
+check-jobs: all | $(O)/.deps-check $(if $(HOSTS),$(O)/.deps-hosts)
+	@$(PYTHON) tests/run_jobs.py $(JOBS_ARGS) $(if $(HOSTS),--hosts $(HOSTS))
 
 check-healthy: all | $(O)/.deps-check
 	@$(PYTHON) tests/run_healthy.py $(JOBS_ARGS)

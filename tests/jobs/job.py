@@ -296,11 +296,11 @@ class Answer:
         return f"status {self.status}\n" + "\n".join("      | " + line for line in text.split("\n"))
 
 
-def ask(pdb, arguments, timeout=ANSWER_S, env=None):
+def ask(pdb, arguments, timeout=ANSWER_S, env=None, place=Here()):
     """Run pdb without a terminal. A pdb that does not end is a failure of pdb, so it is killed and
     its answer has status None."""
     began = time.monotonic()
-    with subprocess.Popen([pdb, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    with subprocess.Popen(place.command([pdb, *arguments]), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, errors="replace",
                           env=env) as running:
         patience, status = Patience(timeout), None
@@ -326,5 +326,4 @@ def ask_job(pdb, job, *commands, timeout=ANSWER_S, env=None):
     arguments = ["--pid", str(job.pid), "--batch"]
     for command in commands:
         arguments += ["-ex", command]
-    program, *others = job.place.command([pdb])
-    return ask(program, [*others, *arguments], timeout, env)
+    return ask(pdb, arguments, timeout, env, job.place)

@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 
-from .place import Here, Hosts
+from .place import Here, Hosts, spread
 
 # What lets Open MPI 4 and 5 start as root, in containers and roots that have no other user.
 AS_ROOT = {
@@ -17,13 +17,13 @@ AS_ROOT = {
 
 
 class Mpi:
-    """One installed MPI, by Debian's suffix of its commands. Jobs run on this machine."""
+    """One installed MPI, by Debian's suffix of its commands, and where jobs run."""
 
-    place = Here()
     takes_options = True  # for its launcher
 
-    def __init__(self, suffix, build):
+    def __init__(self, suffix, build, place=Here()):
         self.suffix = suffix
+        self.place = place
         self.recorder = os.path.abspath(os.path.join(build, f"libpdbrec-{suffix}.so"))
         self.name = suffix
         if suffix == "openmpi":
@@ -49,27 +49,39 @@ class Mpi:
         if preload:
             variables["LD_PRELOAD"] = preload
         if self.suffix == "openmpi":
-            # All ranks are on this node; TCP would only complain of having no network.
-            command = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca",
-                       "btl", "^tcp", *options, "-n", str(size)]
+            command = ["mpirun.openmpi", "--bind-to", "none", *self._place_openmpi(size),
+                       *options, "-n", str(size)]
             for name, value in variables.items():
                 command += ["-x", f"{name}={value}"]
         else:
-            command = [f"mpiexec.{self.suffix}", *options, "-n", str(size)]
+            hosts = ["-hosts", self._spread(size)] if self.place.names else []
+            command = [f"mpiexec.{self.suffix}", *hosts, *options, "-n", str(size)]
             for name, value in variables.items():
                 command += ["-genv", name, value]
         return command
+
+    def _place_openmpi(self, size):
+        if not self.place.names:
+            # All ranks are on this node; TCP would only complain of having no network.
+            return ["--oversubscribe", "--mca", "btl", "^tcp"]
+        # Each host says that it has as many cores as ranks, but they are all the same few. Of Open MPI
+        # 4's ways to windows one takes no TCP, and then refuses them all.
+        return ["--host", self._spread(size), "--mca", "mpi_yield_when_idle", "1",
+                "--mca", "osc", "^ucx"]
+
+    def _spread(self, size):
+        return ",".join(f"{host}:{number}" for host, number in spread(self.place.names, size))
 
 
 class Srun(Mpi):
     """The same MPI with Slurm's srun as launcher, on so many of the nodes of tests/slurm.sh -x, one
     rank after the other on another."""
 
-    place = Hosts()
     takes_options = False
 
     def __init__(self, mpi, nodes):
         self.__dict__.update(mpi.__dict__)
+        self.place = Hosts()
         self.nodes = nodes
 
     def launcher(self, size, preload=None, env=None, _options=()):
@@ -83,9 +95,9 @@ class Srun(Mpi):
                 "--distribution=cyclic", "--ntasks", str(size)]
 
 
-def find_mpis(build, wanted=None):
+def find_mpis(build, wanted=None, place=Here()):
     """Those that are installed here, of those wanted (None: all)."""
-    mpis = [Mpi(suffix, build) for suffix in ("openmpi", "mpich")
+    mpis = [Mpi(suffix, build, place) for suffix in ("openmpi", "mpich")
             if shutil.which(f"mpicc.{suffix}") and shutil.which(f"mpiexec.{suffix}")]
     return [mpi for mpi in mpis if not wanted or mpi.suffix in wanted or mpi.name in wanted]
 

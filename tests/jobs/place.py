@@ -6,16 +6,24 @@ other pids than they have on their hosts."""
 import dataclasses
 import glob
 import os
+import subprocess
+import sys
 
 from . import process, segment
 
 _HOSTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "hosts.sh")
+_STATE = "/run/hosts"
+_CANNOT = 77
 # Which job a process belongs to: on other hosts it is no child of the launcher's.
 MARK = "PDB_TEST_JOB"
+# The same in the words of Open MPI, which hands on no other variables to other hosts.
+_NAMESPACE = "PMIX_NAMESPACE"
 
 
 class Here:
     """This machine."""
+
+    names = ()
 
     def command(self, command):
         """To be run where the launcher is to run."""
@@ -41,6 +49,11 @@ class Hosts(Here):
     def __init__(self):
         self._known = {}  # (pid, start) -> (process 1 of its host, pid on it)
 
+    @property
+    def names(self):
+        return sorted(os.path.basename(path).removesuffix(".pid")
+                      for path in glob.glob(f"{_STATE}/*.pid"))
+
     def command(self, command):
         return ["sh", _HOSTS, "on", "a", *command]
 
@@ -53,8 +66,11 @@ class Hosts(Here):
         return None
 
     def list_processes(self, launcher, mark):
-        return [pid for pid in process.list_all()
-                if pid != launcher and process.read_environment(pid).get(MARK) == mark]
+        environments = {pid: process.read_environment(pid) for pid in process.list_all()}
+        namespaces = {env.get(_NAMESPACE) for env in environments.values()
+                      if env.get(MARK) == mark} - {None}
+        return [pid for pid, env in environments.items() if pid != launcher and
+                (env.get(MARK) == mark or env.get(_NAMESPACE) in namespaces)]
 
     def find_segments(self, starts, directory):
         found = []
@@ -70,12 +86,32 @@ class Hosts(Here):
         """Once known, a process' host is known when it has ended, too."""
         if (pid, start) not in self._known:
             numbers, host = process.list_pids(pid), _pid_namespace(pid)
-            for path in glob.glob("/run/hosts/*.pid"):
+            for path in glob.glob(f"{_STATE}/*.pid"):
                 with open(path, encoding="utf-8") as file:
                     first = int(file.read())
                 if host and _pid_namespace(first) == host:
                     self._known[pid, start] = first, numbers[-1]
         return self._known.get((pid, start), (None, None))
+
+
+def spread(hosts, size):
+    """How many of so many ranks are on each host: [("a", 2), ("b", 1)]."""
+    each, more = divmod(size, len(hosts))
+    numbers = [(host, each + (number < more)) for number, host in enumerate(hosts)]
+    return [(host, number) for host, number in numbers if number > 0]
+
+
+def enter_hosts(number):
+    """Run this very program outside of so many new hosts, and end as it ends. Returns when it is
+    there already."""
+    if os.path.exists(f"{_STATE}/ready"):
+        return
+    status = subprocess.run(["sh", _HOSTS, "-x", str(number), sys.executable, *sys.argv],
+                            check=False).returncode
+    if status == _CANNOT:
+        print("skip  no hosts can be made here\n0 passed, 0 failed")
+        status = 0
+    sys.exit(status)
 
 
 def _pid_namespace(pid):

@@ -11,7 +11,7 @@ program output
   integer :: rank, nranks, step, pid, ierr, file, status(MPI_STATUS_SIZE)
   integer(MPI_OFFSET_KIND) :: offset
   double precision :: x(cells)
-  character(64) :: name
+  character(512) :: name
   logical, external :: fault_is_now
 
   call MPI_Init(ierr)
@@ -20,7 +20,9 @@ program output
   call MPI_Comm_size(MPI_COMM_WORLD, nranks, ierr)
   pid = getpid()
   call MPI_Bcast(pid, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
-  write (name, '(A,I0)') '/tmp/pdb-test-output.', pid
+  ! Beside the program, which is where all hosts see it.
+  call get_command_argument(0, name)
+  write (name(len_trim(name) + 1:), '(A,I0)') '.output.', pid
   call MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE + MPI_MODE_WRONLY, MPI_INFO_NULL, file, ierr)
   ! Nothing is to be left of it, however the program ends.
   if (rank == 0) call unlink(name)
