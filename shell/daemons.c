@@ -28,7 +28,7 @@
 #include "shell/interrupt.h"
 #include "shell/preload.h"
 
-#define START_MS 15000  /* as long as a launcher may take over a slow ssh */
+#define START_MS 30000  /* as long as a launcher may take over a slow ssh */
 #define SLOW_MS 2000    /* after so long it is looked whether all hosts are there */
 #define REACH_MS 1000   /* that a host may take to answer then */
 #define RETURN_MS 5000  /* between two looks at whether hosts have come back */
