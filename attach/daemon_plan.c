@@ -152,11 +152,11 @@ static void plan_orte(const struct daemon_site *site, char *hosts, size_t num, s
 	add(argv, site->launcher_path);
 	add_all(argv, (const char *const[]){"--host", hosts, "-n", NULL});
 	add_owned(argv, xasprintf("%zu", num));
-	/* No binding: the cores are the ranks'. The variables' values are not on the command line.
-	 */
-	add_all(argv,
-		(const char *const[]){"--map-by", "ppr:1:node", "--oversubscribe", "--bind-to",
-				      "none", "-x", PDBD_ENV_INVITATION, "-x", "PDB_RECORD", NULL});
+	/* No binding: the cores are the ranks'. The variables' values are not on the command line. -x
+	 * is refused where the parameter is set already, as by "pdb env"; this overrides it. */
+	add_all(argv, (const char *const[]){"--map-by", "ppr:1:node", "--oversubscribe",
+					    "--bind-to", "none", "--mca", "mca_base_env_list",
+					    PDBD_ENV_INVITATION ";PDB_RECORD", NULL});
 	add_mca_parameters(argv, site->launcher_argv);
 }
 

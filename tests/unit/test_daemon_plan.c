@@ -34,8 +34,8 @@ static const struct {
 	 "--mca",
 	 NULL, "", DAEMONS_COMMAND,
 	 "/l/run --host a:1,b:1,c:1 -n 3 --map-by ppr:1:node --oversubscribe --bind-to none "
-	 "-x PDB_INVITATION -x PDB_RECORD --mca plm_rsh_agent ssh:x --mca btl_tcp_if_include eth0 "
-	 "/lib/pdbd-openmpi",
+	 "--mca mca_base_env_list PDB_INVITATION;PDB_RECORD --mca plm_rsh_agent ssh:x "
+	 "--mca btl_tcp_if_include eth0 /lib/pdbd-openmpi",
 	 MPIRUN_ENV},
 	{LAUNCHER_HYDRA, "mpich", "b a", "mpiexec -launcher ssh -iface=eth0 -n 2 p", NULL, "",
 	 DAEMONS_COMMAND, "/l/run -hosts a,b -ppn 1 -n 2 -launcher ssh -iface=eth0 /lib/pdbd-mpich",
