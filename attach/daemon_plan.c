@@ -268,6 +268,8 @@ static char **make_environment(const struct daemon_site *site, bool is_in_slurm)
 		add(&words, "OMPI_MCA_btl=self,tcp");
 		add(&words, "OMPI_MCA_osc=^ucx");
 		add(&words, "OMPI_MCA_mpi_yield_when_idle=1");
+		/* Open MPI 5 has the launcher say on the job's terminal that a daemon was lost. */
+		add(&words, "OMPI_MCA_btl_base_warn_peer_error=0");
 	}
 	return words.words;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "attach/daemon_job.h"
 #include "attach/daemon_launch.h"
@@ -145,6 +146,9 @@ static int make_plan(const struct daemons *daemons, const struct launcher_info *
 static int launch(struct daemons *daemons, const struct daemon_plan *plan,
 		  const struct launcher_info *launcher, struct pdb_error *err)
 {
+	/* Launchers would say so on the job's terminal. */
+	if (access(plan->program, X_OK) != 0)
+		return error_errno(err, "%s cannot be started", plan->program);
 	if (plan->way == DAEMONS_SPAWN)
 		return pmix_spawn_daemons(launcher->pid, daemons->job->proctable->job,
 					  plan->program, (const char *const *)plan->environment,

@@ -13,7 +13,7 @@
 
 #define MPIRUN_ENV                                                                                 \
 	"PDB_INVITATION=secret PDB_RECORD=0 LD_PRELOAD= OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp "   \
-	"OMPI_MCA_osc=^ucx OMPI_MCA_mpi_yield_when_idle=1"
+	"OMPI_MCA_osc=^ucx OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_base_warn_peer_error=0"
 #define SRUN                                                                                       \
 	"/l/run --overlap --jobid 17 --nodelist n1,n2 --ntasks-per-node=1 --mem=0 --quiet "        \
 	"--input=none --export=ALL --cpu-bind=none --kill-on-bad-exit=1 --wait=2 --nodes 2 "         \
@@ -47,7 +47,7 @@ static const struct {
 	 "PATH=/ SLURM_JOB_ID=17 SLURM_JOB_NODELIST=a,b SLURM_EXACT=1 OMPI_MCA_plm_x=1",
 	 DAEMONS_COMMAND,
 	 "/l/run --host a:1,b:1 -n 2 --map-by ppr:1:node --oversubscribe --bind-to none "
-	 "-x PDB_INVITATION -x PDB_RECORD /lib/pdbd-openmpi",
+	 "--mca mca_base_env_list PDB_INVITATION;PDB_RECORD /lib/pdbd-openmpi",
 	 "OMPI_MCA_plm_x=1 SLURM_JOB_ID=17 SLURM_JOB_NODELIST=a,b SLURM_OVERLAP=1 " MPIRUN_ENV},
 	{LAUNCHER_HYDRA, "mpich", "a b", "mpiexec p", NULL, "SLURM_JOB_ID=17", DAEMONS_COMMAND,
 	 "/l/run -hosts a,b -ppn 1 -n 2 /lib/pdbd-mpich",
