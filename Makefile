@@ -18,7 +18,7 @@ DEPS_CHECK = openmpi-bin mpich gfortran g++ libcmocka-dev gdb graphviz procps tm
 DEPS_DEMO = openmpi-bin procps gdb lammps lammps-examples
 DEPS_ROOT = debootstrap util-linux
 DEPS_SLURM = slurm-wlm munge openssh-server openssh-client iproute2 util-linux procps openmpi-bin mpich
-DEPS_HOSTS = openssh-server openssh-client iproute2 util-linux procps openmpi-bin mpich
+DEPS_HOSTS = openssh-server openssh-client iproute2 util-linux procps
 
 # ---- Flags ------------------------------------------------------------------------------------
 
@@ -114,14 +114,24 @@ define install-packages
 	@touch $@
 endef
 
+# The ssh server is for the hosts that tests make, of namespaces. Debian would start one on this
+# machine, too, and at each boot; "systemctl unmask ssh" allows that.
+define keep-sshd-off
+	@if [ -d /run/systemd/system ] && [ ! -e /usr/sbin/sshd ] && [ "$$(id -u)" = 0 ]; then \
+		systemctl --quiet mask ssh.service ssh.socket; \
+	fi
+endef
+
 $(O)/.deps-build: ; $(call install-packages,$(DEPS_BUILD))
 $(O)/.deps-check: | $(O)/.deps-build ; $(call install-packages,$(DEPS_CHECK))
 $(O)/.deps-demo: | $(O)/.deps-build ; $(call install-packages,$(DEPS_DEMO))
 $(O)/.deps-slurm: | $(O)/.deps-build ; $(call install-packages,$(DEPS_SLURM))
-$(O)/.deps-hosts: | $(O)/.deps-build ; $(call install-packages,$(DEPS_HOSTS))
+$(O)/.deps-hosts: | $(O)/.deps-build
+	$(keep-sshd-off)
+	$(call install-packages,$(DEPS_HOSTS))
 $(O)/.deps-root: ; $(call install-packages,$(DEPS_ROOT))
 
-deps: $(O)/.deps-build $(O)/.deps-check $(O)/.deps-demo $(O)/.deps-root
+deps: $(O)/.deps-build $(O)/.deps-check $(O)/.deps-demo $(O)/.deps-hosts $(O)/.deps-root
 
 # ---- Install ----------------------------------------------------------------------------------
 

@@ -77,23 +77,37 @@ check-slurm: all $(SLURM_PROGRAMS) | $(O)/.deps-check
 	@bash tests/slurm/nodes.sh $(O)
 	@sh tests/slurm.sh -x 2 $(PYTHON) tests/run_jobs.py $(JOBS_ARGS) --srun 2
 
-# Not of "check": it needs root and installs an ssh server.
+# Are the hosts of tests/hosts.sh apart where they must be? Not of "check", which only uses them.
 HOSTS_WHERE = $(O)/tests/hosts/where-openmpi $(O)/tests/hosts/where-mpich
 
 $(HOSTS_WHERE): $(O)/tests/hosts/where-%: tests/hosts/where.c | $(O)/.deps-hosts
 	$(call say,MPICC,$@)
 	$(Q)mkdir -p $(@D) && mpicc.$* -O2 -g -Wall -Wextra -Werror -o $@ $<
 
+# Without root no hosts can be made, and what they need is not missed.
+has_hosts := $(if $(filter 0,$(shell id -u)),$(O)/.deps-hosts)
+
 # The program that hangs on two hosts.
 HOSTS_NESTED = $(O)/tests/hosts/nested-openmpi $(O)/tests/hosts/nested-mpich
 
-$(HOSTS_NESTED): $(O)/tests/hosts/nested-%: tests/mpi/nested.c tests/mpi/fault.h | $(O)/.deps-hosts
+$(HOSTS_NESTED): $(O)/tests/hosts/nested-%: tests/mpi/nested.c tests/mpi/fault.h | $(O)/.deps-check $(has_hosts)
 	$(call say,MPICC,$@)
 	$(Q)mkdir -p $(@D) && mpicc.$* -O1 -g -o $@ $<
 
-check-hosts: all $(HOSTS_WHERE) $(HOSTS_NESTED)
+check-namespaces: $(HOSTS_WHERE) | $(O)/.deps-hosts
 	@bash tests/hosts/check.sh $(O)
+
+# Jobs over several hosts: a program of each kind, HOSTS=4 on so many; a session, on two and on one;
+# and, not of "check", what may go wrong with daemons and networks.
+CHECKS += check-hosts check-sessions
+
+check-hosts: all | $(O)/.deps-check $(has_hosts)
+	@$(PYTHON) tests/run_jobs.py --build $(O) --mpi openmpi --hosts $(or $(HOSTS),2) --short
+
+check-sessions: all $(HOSTS_NESTED) | $(O)/.deps-check
 	@bash tests/hosts/debug.sh $(O)
+
+check-faults: all $(HOSTS_NESTED) | $(O)/.deps-check
 	@bash tests/hosts/faults.sh $(O) 4
 
 bench-first-answer: all | $(O)/.deps-check
@@ -108,7 +122,7 @@ BENCHES = bench-recorder bench-sample bench-analysis bench-link bench-share benc
 bench: all | $(O)/.deps-check
 	@for bench in $(BENCHES); do $(MAKE) --no-print-directory O=$(O) $$bench || exit 1; done
 
-.PHONY: check-jobs check-healthy check-programs check-trouble check-harmless check-slurm check-hosts bench-first-answer bench-programs
+.PHONY: check-jobs check-healthy check-programs check-trouble check-harmless check-slurm check-namespaces check-hosts check-sessions check-faults bench-first-answer bench-programs
 
 # ---- The fault injector, Debian roots, the demo -----------------------------------------------
 
@@ -143,11 +157,11 @@ in_debian13 = sh tests/debian_root.sh -p "$(sort $(1))" trixie $(DEBIAN13) \
 
 # The checks that the other MPI matters to once more; and what only Open MPI 5 has, a PMIx server.
 CHECKS += $(if $(is_debian13),check-pmix,check-debian13)
-DEBIAN13_CHECKS = check-unit check-recorder check-attach check-jobs check-healthy check-programs \
-	check-harmless check-pmix check-daemons
+DEBIAN13_CHECKS = check-unit check-recorder check-attach check-jobs check-hosts check-sessions \
+	check-healthy check-programs check-harmless check-pmix check-daemons
 
 check-debian13: | $(O)/.deps-root
-	@$(call in_debian13,$(DEPS_BUILD) $(DEPS_CHECK)) check CHECKS='$(DEBIAN13_CHECKS)' \
+	@$(call in_debian13,$(DEPS_BUILD) $(DEPS_CHECK) $(DEPS_HOSTS)) check CHECKS='$(DEBIAN13_CHECKS)' \
 		JOBS_MPI=openmpi; status=$$?; \
 	if [ $$status -eq 77 ]; then echo "check-debian13 is left out"; echo "0 passed, 0 failed"; \
 	else exit $$status; fi
@@ -177,11 +191,11 @@ check-daemons: $(DAEMONS) $(DAEMONS_START) | $(O)/.deps-check
 
 # MPI=native: with the Open MPI that this machine has.
 ifneq ($(filter native,$(MPI))$(is_debian13),)
-demo: all inject | $(O)/.deps-demo
+demo: all inject | $(O)/.deps-demo $(has_hosts)
 	@sh tests/demo.sh $(O)
 else
 demo: | $(O)/.deps-root
-	@$(call in_debian13,$(DEPS_BUILD) $(DEPS_DEMO)) MPI=native demo
+	@$(call in_debian13,$(DEPS_BUILD) $(DEPS_DEMO) $(DEPS_HOSTS)) MPI=native demo
 endif
 
 .PHONY: inject check-inject check-debian13 check-pmix
@@ -200,7 +214,7 @@ $(ATTACH)/names_c.so: tests/attach/names_c.c | $(O)/.deps-check
 $(ATTACH)/names_cxx.so: tests/attach/names_cxx.cc | $(O)/.deps-check
 	$(Q)mkdir -p $(@D) && g++ -O2 -g -fPIC -shared -Wl,--build-id -o $@ $<
 $(ATTACH)/names_f.so: tests/attach/names_f.f90 | $(O)/.deps-check
-	$(Q)mkdir -p $(@D) && $(FC) -O2 -g -fPIC -shared -Wl,--build-id -o $@ $<
+	$(Q)mkdir -p $(@D) && $(FC) -J$(@D) -O2 -g -fPIC -shared -Wl,--build-id -o $@ $<
 $(ATTACH)/names_%-stripped.so: $(ATTACH)/names_%.so
 	$(Q)strip -o $@ $<
 # The debug information in a file of its own, found by name; and a name that leads to another's.
