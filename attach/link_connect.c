@@ -78,7 +78,9 @@ struct link *link_connect(const char *text, const struct link_limit *limit, stru
 	struct link_invitation invitation;
 	struct reasons reasons = {.length = 0};
 	struct link *link = NULL;
+	struct pdb_error unasked;
 
+	err = err ? err : &unasked; /* what kind it is decides here, too */
 	if (sodium_init() < 0) {
 		error_set(err, ERROR_SYSTEM, "libsodium cannot be used here");
 		return NULL;

@@ -208,8 +208,10 @@ struct link *link_accept(struct link_listener *listener, const struct link_limit
 {
 	struct handshake_race *race = &listener->race;
 	struct link *link = NULL;
+	struct pdb_error unasked;
 	int listen_fd, result = 0;
 
+	err = err ? err : &unasked; /* what kind it is decides here, too */
 	if (listener->num_fds == 0) {
 		error_set(err, ERROR_GONE, "the daemons have connected already");
 		return NULL;

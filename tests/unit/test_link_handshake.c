@@ -288,6 +288,23 @@ static void test_no_wait(void **state)
 	link_listener_destroy(listener);
 }
 
+/* Callers that do not want to know why. */
+static void test_no_error(void **state)
+{
+	struct link_listener *listener = listen_here();
+	char *invitation = link_invitation(listener);
+	const struct link_limit limit = {0, -1};
+
+	(void)state;
+	assert_null(link_accept(listener, &limit, NULL));
+	assert_null(link_connect(invitation, &limit, NULL));
+	assert_null(link_accept(listener, &limit, NULL)); /* somebody has been dropped */
+	link_listener_destroy(listener);
+	assert_null(link_connect(invitation, &limit, NULL));
+	assert_null(link_connect("nonsense", &limit, NULL));
+	link_forget(invitation);
+}
+
 static void test_garbage(void **state)
 {
 	static const char web[] = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -557,14 +574,23 @@ static void test_connect_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_decode),         cmocka_unit_test(test_take),
-		cmocka_unit_test(test_listen_refused), cmocka_unit_test(test_listen_on_all),
-		cmocka_unit_test(test_nobody),         cmocka_unit_test(test_no_wait),
-		cmocka_unit_test(test_garbage),        cmocka_unit_test(test_hang_up),
-		cmocka_unit_test(test_silent),         cmocka_unit_test(test_crowd),
-		cmocka_unit_test(test_wrong_secret),   cmocka_unit_test(test_false_pdb),
-		cmocka_unit_test(test_replayed),       cmocka_unit_test(test_two),
-		cmocka_unit_test(test_many_addresses), cmocka_unit_test(test_connect_refused),
+		cmocka_unit_test(test_decode),
+		cmocka_unit_test(test_take),
+		cmocka_unit_test(test_listen_refused),
+		cmocka_unit_test(test_listen_on_all),
+		cmocka_unit_test(test_nobody),
+		cmocka_unit_test(test_no_wait),
+		cmocka_unit_test(test_no_error),
+		cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_hang_up),
+		cmocka_unit_test(test_silent),
+		cmocka_unit_test(test_crowd),
+		cmocka_unit_test(test_wrong_secret),
+		cmocka_unit_test(test_false_pdb),
+		cmocka_unit_test(test_replayed),
+		cmocka_unit_test(test_two),
+		cmocka_unit_test(test_many_addresses),
+		cmocka_unit_test(test_connect_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -233,13 +233,44 @@ static void test_wire_refuses(void **state)
 	}
 }
 
+/* Any bit changed: refused, or a message within its bounds. */
+static void test_wire_flips(void **state)
+{
+	struct overlay_message message;
+	size_t length;
+	uint8_t *bytes = encode_example(&length);
+	int taken = 0, refused = 0;
+
+	(void)state;
+	for (size_t bit = 0; bit < 8 * length; bit++) {
+		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		if (overlay_decode(bytes, length, 8, &message, NULL) == 0) {
+			taken++;
+			assert_ptr_equal(message.payload + message.length, bytes + length);
+			assert_true(overlay_ranges_total(&message.ranges) <= 8);
+			for (size_t i = 0; i < message.ranges.num; i++)
+				assert_true(message.ranges.ranges[i].first +
+						    message.ranges.ranges[i].count <=
+					    8);
+			overlay_ranges_deinit(&message.ranges);
+		} else {
+			refused++;
+		}
+		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+	}
+	/* Sequence, kind and payload may be anything. */
+	assert_in_range(taken, 2 * 32 + 7 * 8, 8 * length);
+	assert_in_range(refused, 3 * 32, 8 * length);
+	free(bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tree),         cmocka_unit_test(test_tree_is_one),
 		cmocka_unit_test(test_ranges),       cmocka_unit_test(test_reduction),
 		cmocka_unit_test(test_silence),      cmocka_unit_test(test_wire),
-		cmocka_unit_test(test_wire_refuses),
+		cmocka_unit_test(test_wire_refuses), cmocka_unit_test(test_wire_flips),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
