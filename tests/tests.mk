@@ -181,13 +181,30 @@ $(DAEMONS_START): $(DAEMONS_START).o $(O)/libpdb.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PC_LDLIBS)
 
+# The tree that they answer along, with faults in it.
+DAEMONS_TREE = $(O)/tests/daemons/tree-openmpi $(O)/tests/daemons/tree-mpich
+DAEMONS_TREE_OBJ = $(DAEMONS_TREE:%=%.o)
+
+$(DAEMONS_TREE_OBJ): $(O)/tests/daemons/tree-%.o: tests/daemons/tree.c | $(O)/.deps-build
+	$(call say,MPICC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(subst -I,-isystem ,$(REC_CPP_$*)) -MMD -MP -c -o $@ $<
+
+$(O)/tests/daemons/tree-openmpi: $(O)/attach/pdbd_tree-openmpi.o
+$(O)/tests/daemons/tree-mpich: $(O)/attach/pdbd_tree-mpich.o
+
+$(DAEMONS_TREE): $(O)/tests/daemons/tree-%: $(O)/tests/daemons/tree-%.o $(O)/libpdb.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) \
+		$(O)/libpdb.a $(PDBD_LIBS) $(PC_LDLIBS)
+
 CHECKS += check-daemons
 
-check-daemons: $(DAEMONS) $(DAEMONS_START) | $(O)/.deps-check
+check-daemons: $(DAEMONS) $(DAEMONS_START) $(DAEMONS_TREE) | $(O)/.deps-check
 	@bash tests/daemons/check.sh $(O)
 
 .PHONY: check-daemons
--include $(DAEMONS_START).d
+-include $(DAEMONS_START).d $(DAEMONS_TREE_OBJ:.o=.d)
 
 # MPI=native: with the Open MPI that this machine has.
 ifneq ($(filter native,$(MPI))$(is_debian13),)

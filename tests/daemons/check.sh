@@ -33,6 +33,11 @@ export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 trap '' PIPE # a driver may end before it is told anything
 trap 'end_driver; end_job; rm -rf "$work"' EXIT
 
+case $mpi in
+openmpi) tree=(mpirun.openmpi --oversubscribe -n 4) ;;
+mpich) tree=(mpiexec.mpich -n 4) ;;
+esac
+
 explain() { sed "s/^/  $mpi: /" "$work/answers" "$work/errors"; }
 
 # Two ranks that count until they are told to stop counting: any loss shows in the output.
@@ -199,7 +204,14 @@ check_job_ends() {
 	check "killed launcher: nobody stays connected" wait_for nobody_connected
 }
 
+# The tree counts its own checks, and takes its time while these go on.
+"${tree[@]}" "$build/tests/daemons/tree-$mpi" >"$work/tree" 2>&1 </dev/null &
+tree=$!
 check_life
 check_stopped
 check_job_ends
+wait $tree
+grep -v passed, "$work/tree" >&2
+read -r more _ bad _ <<<"$(grep passed, "$work/tree" || echo 0 passed, 1 failed)"
+passed=$((passed + more)) failed=$((failed + bad))
 finish_checks
