@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A stream of bytes between two daemons, each with a descriptor that it is read from and written
+ * to, carried by messages: what a channel of the link (link.h) is between pdb and rank 0, this is
+ * between rank 0 and the daemon where gdb runs. Here is the book-keeping of one end, without MPI.
+ *
+ * A direction has a window: STREAM_WINDOW bytes at most are sent that the other end has not yet
+ * written to its descriptor. What it has written it gives back as credit. */
+#ifndef PDB_ATTACH_STREAM_H
+#define PDB_ATTACH_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STREAM_WINDOW 65536
+#define STREAM_PIECE 8192 /* bytes of one message */
+
+enum stream_kind {
+	STREAM_DATA = 1,
+	STREAM_CREDIT, /* 4 bytes: so many more may be sent */
+	STREAM_EOF,    /* no more bytes from this end */
+	STREAM_END,    /* this end is no more */
+};
+
+/* Sent as it is; the daemons of a job have one byte order. */
+struct stream_message {
+	uint32_t number; /* of the stream */
+	uint32_t kind;
+	uint8_t bytes[STREAM_PIECE];
+};
+
+#define STREAM_HEAD offsetof(struct stream_message, bytes)
+
+enum stream_end {
+	STREAM_SOCKET,   /* takes an end of its own in each direction */
+	STREAM_TERMINAL, /* when no more is to be written, the owner is to hang up */
+	STREAM_PIPE,     /* is only read */
+};
+
+struct stream;
+
+/* The stream owns fd. */
+struct stream *stream_create(uint32_t number, int fd, enum stream_end end);
+void stream_destroy(struct stream *stream); /* NULL is fine */
+
+uint32_t stream_number(const struct stream *stream);
+int stream_fd(const struct stream *stream); /* -1: it was hung up */
+
+/* The next message for the other end, if there is something to be told now: its length, else 0. The
+ * first is at once, so that the other end knows of this one. */
+size_t stream_next(struct stream *stream, struct stream_message *ret);
+
+/* A message of the other end has come. One that it could not have sent ends the stream. */
+void stream_take(struct stream *stream, const struct stream_message *message, size_t length);
+
+/* Who writes at the descriptor's other end has ended: when nothing is left to be read, that is all,
+ * though somebody else may have it open still. */
+void stream_finish(struct stream *stream);
+
+/* The other end has no more for this terminal: hang up, now or when gdb can bear it. */
+bool stream_wants_hang_up(const struct stream *stream);
+void stream_hang_up(struct stream *stream);
+
+/* Nothing more will come or go, and all has been told: it is to be destroyed. */
+bool stream_is_over(const struct stream *stream);
+
+#endif
