@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "attach/gdb_call.h"
+#include "attach/maps.h"
+#include "model/modules.h"
+#include "model/xalloc.h"
+
+/* How far up it looks for the program's code. */
+#define MAX_FRAMES 512
+
+/* "|| (pc in A to B)" for each part of the program's own code. */
+static void put_ranges(FILE *out, const struct maps *maps)
+{
+	for (size_t i = 0; i < maps->num_ranges; i++) {
+		const struct maps_range *range = &maps->ranges[i];
+
+		if (!range->is_executable || range->object == MAPS_NO_OBJECT ||
+		    module_kind_of_path(maps->objects[range->object].path) != MODULE_PROGRAM)
+			continue;
+		fprintf(out, " || ((unsigned long)$pc >= 0x%llx && (unsigned long)$pc < 0x%llx)",
+			(unsigned long long)range->start, (unsigned long long)range->end);
+	}
+}
+
+/* The condition is in C whatever the program is in. Errors (no more frames) end the script only. */
+static void put_script(FILE *out, const struct maps *maps)
+{
+	fprintf(out,
+		"set language c\n"
+		"set $pdb_level = 0\n"
+		"set $pdb_found = 0\n"
+		"while !$pdb_found && $pdb_level < %d\n"
+		"if 0",
+		MAX_FRAMES);
+	put_ranges(out, maps);
+	fputs("\nset $pdb_found = 1\n"
+	      "else\n"
+	      "up-silently\n"
+	      "set $pdb_level = $pdb_level + 1\n"
+	      "end\n"
+	      "end\n"
+	      /* gdb has shown frame 0 already. */
+	      "if $pdb_level > 0\n"
+	      "set language auto\n"
+	      "frame\n"
+	      "end\n",
+	      out);
+}
+
+/* An inheritable descriptor of the script, or -1. */
+static int make_script(pid_t pid)
+{
+	struct maps *maps = maps_read(pid);
+	int fd, copy;
+	FILE *out;
+
+	if (!maps)
+		return -1;
+	fd = memfd_create("pdb-frame", 0);
+	copy = fd < 0 ? -1 : dup(fd);
+	out = copy < 0 ? NULL : fdopen(copy, "w");
+	if (out) {
+		put_script(out, maps);
+		fclose(out);
+	}
+	maps_destroy(maps);
+	return fd;
+}
+
+void gdb_call_init(struct gdb_call *call, pid_t pid, const char *const words[], size_t num_words)
+{
+	const char **argv = xcalloc(num_words + 16, sizeof(*argv));
+	size_t num = 0;
+
+	call->argv = argv;
+	call->script = make_script(pid);
+	snprintf(call->pid_text, sizeof(call->pid_text), "%d", (int)pid);
+	snprintf(call->script_path, sizeof(call->script_path), "/proc/self/fd/%d", call->script);
+	argv[num++] = "gdb";
+	argv[num++] = "-q";
+	if (num_words > 0)
+		argv[num++] = "-batch";
+	argv[num++] = "-p";
+	argv[num++] = call->pid_text;
+	if (call->script >= 0) {
+		argv[num++] = "-x";
+		argv[num++] = call->script_path;
+		argv[num++] = "-ex";
+		argv[num++] = "set language auto";
+	}
+	for (size_t i = 0; i < num_words; i++)
+		argv[num++] = words[i];
+}
+
+void gdb_call_deinit(struct gdb_call *call)
+{
+	if (call->script >= 0)
+		close(call->script);
+	free(call->argv);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The words that gdb is called with to be put on a rank of this node, in the first frame of the
+ * program's own code.
+ *
+ * gdb finds that frame itself, by a short script that goes up until the program counter is in a
+ * module of the program: pdb counts frames otherwise than gdb, which has one more for each inlined
+ * function. The script is an anonymous file that gdb inherits. */
+#ifndef PDB_ATTACH_GDB_CALL_H
+#define PDB_ATTACH_GDB_CALL_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct gdb_call {
+	const char **argv; /* "gdb" first, NULL last */
+	int script;        /* not close-on-exec; -1: none */
+	char script_path[32], pid_text[16];
+};
+
+/* gdb on process `pid`. words: "-ex COMMAND" and so on, borrowed; none: somebody is going to type.
+ * With them gdb ends after the last. */
+void gdb_call_init(struct gdb_call *call, pid_t pid, const char *const words[], size_t num_words);
+void gdb_call_deinit(struct gdb_call *call);
+
+#endif

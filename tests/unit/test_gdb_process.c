@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * In place of gdb: shell scripts of that name. In place of a rank: a process that waits. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "attach/gdb_order.h"
+#include "attach/gdb_process.h"
+#include "model/error.h"
+#include "tests/unit/unit.h"
+
+#define SECOND UINT64_C(1000000000)
+
+struct place {
+	char folder[64], path[80], file[80];
+	pid_t rank;
+};
+
+static pid_t start_rank(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		alarm(250);
+		for (;;)
+			pause();
+	}
+	return pid;
+}
+
+static void place_init(struct place *place, const char *script)
+{
+	FILE *out;
+
+	snprintf(place->folder, sizeof(place->folder), "/tmp/test_gdb_process.XXXXXX");
+	assert_non_null(mkdtemp(place->folder));
+	snprintf(place->path, sizeof(place->path), "PATH=/nowhere:%s", place->folder);
+	snprintf(place->file, sizeof(place->file), "%s/gdb", place->folder);
+	out = fopen(place->file, "w");
+	assert_non_null(out);
+	fprintf(out, "#!/bin/sh\nPATH=/usr/bin:/bin\n%s\n", script);
+	fclose(out);
+	assert_int_equal(chmod(place->file, 0755), 0);
+	place->rank = start_rank();
+}
+
+static void place_deinit(struct place *place)
+{
+	kill(place->rank, SIGKILL);
+	waitpid(place->rank, NULL, 0);
+	unlink(place->file);
+	rmdir(place->folder);
+}
+
+static int start(struct gdb_process *process, struct place *place, bool is_typed, int *terminal,
+		 int *errors, struct pdb_error *err)
+{
+	static const char *words[] = {"-ex", "bt"};
+	const char *environment[] = {place->path, "MARK=here"};
+	const struct gdb_order order = {
+		.rank = 3,
+		.rows = is_typed ? 30 : 0,
+		.columns = is_typed ? 90 : 0,
+		.folder = place->folder,
+		.words = words,
+		.num_words = is_typed ? 0 : NUM_OF(words),
+		.environment = environment,
+		.num_environment = NUM_OF(environment),
+	};
+
+	return gdb_process_start(process, place->rank, &order, "node7", terminal, errors, err);
+}
+
+/* What comes until it ends, or until it says `until`. */
+static void read_text(int fd, const char *until, char *text, size_t size)
+{
+	size_t have = 0;
+
+	for (text[0] = '\0'; have < size - 1 && !(until && strstr(text, until));) {
+		ssize_t n = read(fd, text + have, size - 1 - have);
+
+		if (n <= 0)
+			break;
+		have += (size_t)n;
+		text[have] = '\0';
+	}
+}
+
+static void await_end(struct gdb_process *process)
+{
+	while (!process->has_ended) {
+		gdb_process_check(process);
+		usleep(1000);
+	}
+}
+
+/* At a terminal: it gets what is typed, its own size, the order's environment and the rank. */
+static void test_typed(void **state)
+{
+	struct gdb_process process;
+	int terminal, errors;
+	struct pdb_error err;
+	struct place place;
+	char text[512], pid[32];
+
+	(void)state;
+	place_init(&place, "echo words $*; stty size; echo mark $MARK; pwd; tty <&2; read line;"
+			   "echo got $line; exit 3");
+	assert_int_equal(start(&process, &place, true, &terminal, &errors, &err), 0);
+	assert_int_equal(errors, -1);
+	assert_int_equal(write(terminal, "hello\n", 6), 6);
+	read_text(terminal, NULL, text, sizeof(text));
+	snprintf(pid, sizeof(pid), "words -q -p %d", (int)place.rank);
+	assert_non_null(strstr(text, pid));
+	assert_non_null(strstr(text, "30 90"));
+	assert_non_null(strstr(text, "mark here"));
+	assert_non_null(strstr(text, place.folder));
+	assert_non_null(strstr(text, "/dev/pts/"));
+	assert_non_null(strstr(text, "got hello"));
+	await_end(&process);
+	assert_int_equal(process.status, 3);
+	close(terminal);
+	place_deinit(&place);
+}
+
+/* With commands: lines end as they were written, standard error is apart, and Ctrl-C is a signal.
+ */
+static void test_commands(void **state)
+{
+	struct gdb_process process;
+	int terminal, errors;
+	struct pdb_error err;
+	struct place place;
+	char text[512];
+
+	(void)state;
+	place_init(&place, "trap 'echo caught; exit 4' INT; echo \"$2 $9\"; echo warning >&2;"
+			   "while :; do sleep 0.01; done");
+	assert_int_equal(start(&process, &place, false, &terminal, &errors, &err), 0);
+	read_text(terminal, "\n", text, sizeof(text));
+	assert_string_equal(text, "-batch -ex\n");
+	read_text(errors, "\n", text, sizeof(text));
+	assert_string_equal(text, "warning\n");
+	assert_int_equal(write(terminal, "\003", 1), 1);
+	read_text(terminal, NULL, text, sizeof(text));
+	assert_string_equal(text, "caught\n");
+	await_end(&process);
+	assert_int_equal(process.status, 4);
+	close(terminal);
+	close(errors);
+	place_deinit(&place);
+}
+
+static void test_refused(void **state)
+{
+	char *path = strdup(getenv("PATH"));
+	struct gdb_process process;
+	int terminal, errors;
+	struct pdb_error err;
+	struct place place;
+
+	(void)state;
+	place_init(&place, "exit 0");
+	chmod(place.file, 0644);
+	setenv("PATH", "/nowhere", 1);
+	assert_int_equal(start(&process, &place, true, &terminal, &errors, &err), -1);
+	assert_error(&err, ERROR_NOT_FOUND, "gdb is not installed on node7, where rank 3 runs");
+	setenv("PATH", path, 1);
+	free(path);
+	chmod(place.file, 0755);
+	kill(place.rank, SIGKILL);
+	assert_int_equal(waitpid(place.rank, NULL, 0), place.rank);
+	assert_int_equal(start(&process, &place, true, &terminal, &errors, &err), -1);
+	assert_error(&err, ERROR_GONE, "has ended");
+	place.rank = start_rank();
+	assert_int_equal(ptrace(PTRACE_SEIZE, place.rank, NULL, NULL), 0);
+	assert_int_equal(start(&process, &place, true, &terminal, &errors, &err), -1);
+	assert_error(&err, ERROR_PERMISSION, "is being traced");
+	place_deinit(&place);
+}
+
+/* It loses its terminal, and ends by that alone. */
+static void test_hang_up(void **state)
+{
+	struct gdb_process process;
+	int terminal, errors;
+	struct pdb_error err;
+	struct place place;
+	char text[64];
+
+	(void)state;
+	place_init(&place, "echo ready; while :; do sleep 0.01; done");
+	assert_int_equal(start(&process, &place, true, &terminal, &errors, &err), 0);
+	read_text(terminal, "ready", text, sizeof(text));
+	close(terminal);
+	await_end(&process);
+	assert_int_equal(process.status, 128 + SIGHUP);
+	place_deinit(&place);
+}
+
+/* Both are stopped, and one does not end by SIGHUP. */
+static void test_end(void **state)
+{
+	static const struct {
+		const char *script;
+		int status;
+	} gdbs[] = {
+		{"echo ready; while :; do sleep 0.01; done", 128 + SIGHUP},
+		{"trap '' HUP; echo ready; while :; do sleep 0.01; done", 128 + SIGTERM},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(gdbs); i++) {
+		struct gdb_process process;
+		int terminal, errors;
+		struct pdb_error err;
+		struct place place;
+		uint64_t now = SECOND;
+		char text[64];
+
+		place_init(&place, gdbs[i].script);
+		assert_int_equal(start(&process, &place, true, &terminal, &errors, &err), 0);
+		read_text(terminal, "ready", text, sizeof(text));
+		kill(process.pid, SIGSTOP);
+		for (; !process.has_ended; now += SECOND / 1000) {
+			gdb_process_end(&process, now);
+			usleep(1000);
+		}
+		assert_int_equal(process.status, gdbs[i].status);
+		close(terminal);
+		place_deinit(&place);
+	}
+}
+
+/* One that ends by nothing is killed when the rank stands still under it, and only then. */
+static void test_kill(void **state)
+{
+	struct gdb_process process;
+	int terminal, errors;
+	struct pdb_error err;
+	struct place place;
+	char text[64];
+
+	(void)state;
+	place_init(&place, "trap '' HUP TERM; echo ready; while :; do sleep 0.01; done");
+	assert_int_equal(start(&process, &place, true, &terminal, &errors, &err), 0);
+	read_text(terminal, "ready", text, sizeof(text));
+	assert_int_equal(gdb_process_rank_state(&process), 'S');
+	gdb_process_end(&process, SECOND);
+	for (int i = 0; i < 100; i++) {
+		gdb_process_end(&process, 10 * SECOND);
+		usleep(1000);
+	}
+	assert_false(process.has_ended);
+	assert_int_equal(ptrace(PTRACE_SEIZE, place.rank, NULL, NULL), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, place.rank, NULL, NULL), 0);
+	assert_int_equal(waitpid(place.rank, NULL, __WALL), place.rank);
+	assert_int_equal(gdb_process_rank_state(&process), 't');
+	while (!process.has_ended) {
+		gdb_process_end(&process, 10 * SECOND);
+		usleep(1000);
+	}
+	assert_int_equal(process.status, 128 + SIGKILL);
+	close(terminal);
+	kill(place.rank, SIGKILL);
+	waitpid(place.rank, NULL, __WALL);
+	assert_int_equal(gdb_process_rank_state(&process), 'X');
+	place_deinit(&place);
+}
+
+/* After Ctrl-C it is not told to end before the rank stands still, but not for ever. */
+static void test_interrupted(void **state)
+{
+	struct gdb_process process;
+	int terminal, errors;
+	struct pdb_error err;
+	struct place place;
+	char text[64];
+
+	(void)state;
+	place_init(&place, "echo ready; while :; do sleep 0.01; done");
+	assert_int_equal(start(&process, &place, true, &terminal, &errors, &err), 0);
+	read_text(terminal, "ready", text, sizeof(text));
+	process.interrupted_ns = 10 * SECOND;
+	gdb_process_end(&process, 10 * SECOND);
+	assert_int_equal(process.num_told, 0);
+	assert_int_equal(ptrace(PTRACE_SEIZE, place.rank, NULL, NULL), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, place.rank, NULL, NULL), 0);
+	assert_int_equal(waitpid(place.rank, NULL, __WALL), place.rank);
+	kill(place.rank, SIGINT);
+	gdb_process_end(&process, 10 * SECOND + SECOND / 2);
+	assert_int_equal(process.num_told, 0);
+	gdb_process_end(&process, 12 * SECOND);
+	assert_int_not_equal(process.num_told, 0);
+	await_end(&process);
+	assert_int_equal(process.status, 128 + SIGHUP);
+	close(terminal);
+	kill(place.rank, SIGKILL);
+	waitpid(place.rank, NULL, __WALL);
+	place_deinit(&place);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_typed),       cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_refused),     cmocka_unit_test(test_hang_up),
+		cmocka_unit_test(test_end),         cmocka_unit_test(test_kill),
+		cmocka_unit_test(test_interrupted),
+	};
+
+	alarm(250);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
