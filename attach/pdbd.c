@@ -33,6 +33,7 @@
 #include "attach/launcher.h"
 #include "attach/link.h"
 #include "attach/pdbd.h"
+#include "attach/pdbd_gdb.h"
 #include "attach/pdbd_tree.h"
 #include "model/buffer.h"
 #include "model/error.h"
@@ -51,6 +52,7 @@
 #define CONNECT_MS 10000    /* pdb is waiting for the daemons */
 #define SEND_MS 30000       /* an answer to pdb */
 #define IDLE_MS 10          /* between two looks at other things while waiting for pdb */
+#define BUSY_MS 1           /* the same while somebody speaks with a gdb */
 #define PIECE_NS 100000000L /* of a sleep: how long it may take to end */
 
 struct daemon {
@@ -61,6 +63,8 @@ struct daemon {
 	size_t num_ranks;
 	struct daemon_look *look; /* NULL: there are none, or it is not known yet */
 	int job_size;             /* of the last question that said it */
+	struct pdbd_gdb *gdb;
+	struct pdbd_tree *tree;
 };
 
 static volatile sig_atomic_t is_told_to_end;
@@ -141,6 +145,16 @@ static bool is_over(void *argument)
 	const struct daemon *daemon = argument;
 
 	return is_told_to_end || getppid() != daemon->parent;
+}
+
+/* In every round of waiting: what is to be done besides. */
+static bool take_turn(void *argument)
+{
+	const struct daemon *daemon = argument;
+
+	if (daemon->tree)
+		pdbd_gdb_turn(daemon->gdb, daemon->tree);
+	return is_over(argument);
 }
 
 /* End the worker: with its consent, and when that takes too long without. */
@@ -329,6 +343,21 @@ static int merge_shares(void *argument, struct buffer *into, const uint8_t *part
 	return 0;
 }
 
+static void answer_gdb(void *argument, const uint8_t *payload, size_t length, struct buffer *ret)
+{
+	struct daemon *daemon = argument;
+
+	pdbd_gdb_answer_order(daemon->gdb, daemon->ranks, daemon->num_ranks, payload, length, ret);
+}
+
+static void answer_gdb_state(void *argument, const uint8_t *payload, size_t length,
+			     struct buffer *ret)
+{
+	struct daemon *daemon = argument;
+
+	pdbd_gdb_answer_state(daemon->gdb, payload, length, ret);
+}
+
 static void answer_quit(void *argument, const uint8_t *payload, size_t length, struct buffer *ret)
 {
 	struct daemon *daemon = argument;
@@ -345,6 +374,8 @@ static const struct pdbd_service services[] = {
 	{PDBD_LOOK, PDBD_MEANWHILE, hear_job_size, answer_look, merge_shares},
 	{PDBD_SAMPLE, PDBD_MEANWHILE, hear_job_size, answer_samples, merge_shares},
 	{PDBD_SCAN, PDBD_ALONE, NULL, answer_scan, merge_texts},
+	{PDBD_GDB, PDBD_ALONE, NULL, answer_gdb, merge_texts},
+	{PDBD_GDB_STATE, PDBD_AT_ONCE, NULL, answer_gdb_state, merge_texts},
 	{0, PDBD_AT_ONCE, NULL, NULL, NULL},
 };
 
@@ -490,6 +521,7 @@ static void ping(struct first *first)
 	/* Daemons that are silent do not keep the others, since these may keep the launcher. */
 	if (first->daemon->knows_job && num_living == 0)
 		first->daemon->is_quitting = true;
+	pdbd_gdb_note_silent(first->daemon->gdb, &missing);
 	if (missing.num > 0)
 		pdbd_tree_knock(first->tree, PDBD_LIVING);
 	free(answer.bytes);
@@ -509,12 +541,16 @@ static void serve_pdb(struct first *first)
 {
 	int64_t looked_ms = now_ms();
 
-	while (!first->daemon->is_quitting && !is_over(first->daemon)) {
-		const struct link_limit limit = limit_of(IDLE_MS);
+	while (!first->daemon->is_quitting && !take_turn(first->daemon)) {
+		const struct link_limit limit =
+			limit_of(pdbd_gdb_is_busy(first->daemon->gdb) ? BUSY_MS : IDLE_MS);
 		struct link_frame frame;
 		struct pdb_error err;
 
 		if (link_receive(first->link, &frame, &limit, &err) == 0) {
+			if (frame.type == PDBD_GDB)
+				pdbd_gdb_join(first->daemon->gdb, first->link, frame.payload,
+					      frame.length);
 			if (frame.type == PDBD_QUIT)
 				first->daemon->is_quitting = true;
 			else
@@ -548,6 +584,7 @@ static void run_first(struct daemon *daemon, struct pdbd_tree *tree, const char 
 		learn_hosts(&first);
 		serve_pdb(&first);
 	}
+	pdbd_gdb_part(daemon->gdb);
 	link_destroy(first.link);
 	pdbd_tree_ask(tree, &quit, &answer, &missing);
 	free(answer.bytes);
@@ -565,7 +602,7 @@ static void run_other(struct daemon *daemon, struct pdbd_tree *tree)
 	int64_t heard_ms = now_ms();
 
 	/* Rank 0 may wait for others as long as it may for us, and once more. */
-	while (!daemon->is_quitting && !is_over(daemon) &&
+	while (!daemon->is_quitting && !take_turn(daemon) &&
 	       now_ms() - heard_ms < SILENCE_MS + 2 * pdbd_tree_asked_ms(tree))
 		if (pdbd_tree_serve(tree, PING_MS) != 0)
 			heard_ms = now_ms();
@@ -598,12 +635,15 @@ int main(int argc, char **argv)
 		return 0;
 	alarm(0);
 
-	struct pdbd_tree *tree = pdbd_tree_create(services, &daemon, is_over);
+	struct pdbd_tree *tree = pdbd_tree_create(services, &daemon, take_turn);
 
+	daemon.gdb = pdbd_gdb_create();
+	daemon.tree = tree;
 	if (pdbd_tree_rank(tree) == 0)
 		run_first(&daemon, tree, invitation);
 	else
 		run_other(&daemon, tree);
+	pdbd_gdb_destroy(daemon.gdb);
 	alarm(FINALIZE_SECONDS);
 	pdbd_tree_is_flushed(tree, QUIT_MS);
 	if (pdbd_tree_destroy(tree) == 0)

@@ -12,7 +12,7 @@
 
 #define PART_END_MS 1000 /* how long the end waits for a part that is being made */
 
-enum { TAG_QUESTION = 1, TAG_ANSWER = 2 };
+enum { TAG_QUESTION = 1, TAG_ANSWER = 2, TAG_NOTE = 3 };
 
 /* This node's own part of an answer. */
 enum own_part {
@@ -130,13 +130,12 @@ static void forget_sent(struct pdbd_tree *tree)
 	}
 }
 
-static void send_message(struct pdbd_tree *tree, const struct overlay_message *message, int to,
-			 int tag)
+/* The bytes are given away. */
+static void post(struct pdbd_tree *tree, uint8_t *bytes, size_t length, int to, int tag)
 {
 	struct sent *sent = xcalloc(1, sizeof(*sent));
-	size_t length;
 
-	sent->bytes = overlay_encode(message, &length);
+	sent->bytes = bytes;
 	if (MPI_Isend(sent->bytes, length, MPI_BYTE, to, tag, MPI_COMM_WORLD, &sent->request) !=
 	    MPI_SUCCESS) {
 		free(sent->bytes);
@@ -145,6 +144,15 @@ static void send_message(struct pdbd_tree *tree, const struct overlay_message *m
 	}
 	sent->next = tree->sent;
 	tree->sent = sent;
+}
+
+static void send_message(struct pdbd_tree *tree, const struct overlay_message *message, int to,
+			 int tag)
+{
+	size_t length;
+	uint8_t *bytes = overlay_encode(message, &length);
+
+	post(tree, bytes, length, to, tag);
 }
 
 /* A message, if there is one: its bytes, which the caller frees; NULL if not. */
@@ -530,6 +538,27 @@ void pdbd_tree_knock(struct pdbd_tree *tree, uint32_t kind)
 		send_message(tree, &question, rank, TAG_QUESTION);
 		overlay_ranges_deinit(&question.ranges);
 	}
+}
+
+/* ---- Notes --------------------------------------------------------------------------------- */
+
+void pdbd_tree_send(struct pdbd_tree *tree, int to, const void *bytes, size_t length)
+{
+	uint8_t *copy = xmalloc(length + 1);
+
+	memcpy(copy, bytes, length);
+	post(tree, copy, length, to, TAG_NOTE);
+	tree->active_ms = now_ms();
+}
+
+uint8_t *pdbd_tree_take(struct pdbd_tree *tree, int *from_ret, size_t *length_ret)
+{
+	uint8_t *bytes = receive(TAG_NOTE, from_ret, length_ret);
+
+	if (bytes)
+		tree->active_ms = now_ms();
+	forget_sent(tree);
+	return bytes;
 }
 
 bool pdbd_tree_is_flushed(struct pdbd_tree *tree, int timeout_ms)

@@ -37,7 +37,7 @@ struct pdbd_service {
 struct pdbd_tree;
 
 /* After MPI_Init. services ends with a kind of 0. is_over is asked in every round of waiting; once
- * it says true, waiting ends. */
+ * it says true, waiting ends. It may send and take notes. */
 struct pdbd_tree *pdbd_tree_create(const struct pdbd_service *services, void *node,
 				   bool (*is_over)(void *node));
 
@@ -73,6 +73,12 @@ uint32_t pdbd_tree_serve(struct pdbd_tree *tree, int timeout_ms);
 
 /* How long the last question may take, 0 before the first. */
 int pdbd_tree_asked_ms(const struct pdbd_tree *tree);
+
+/* A note for one daemon, this one included; they arrive in the order in which they were sent. */
+void pdbd_tree_send(struct pdbd_tree *tree, int to, const void *bytes, size_t length);
+
+/* The next note that has come, NULL if there is none; the caller frees it. */
+uint8_t *pdbd_tree_take(struct pdbd_tree *tree, int *from_ret, size_t *length_ret);
 
 /* Nothing of ours is on its way any more, within timeout_ms. */
 bool pdbd_tree_is_flushed(struct pdbd_tree *tree, int timeout_ms);

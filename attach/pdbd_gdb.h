@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * gdb on ranks of the daemons' nodes, for somebody who sits where pdb runs. The daemon that has the
+ * rank runs gdb; what is typed for gdb and what it prints goes by notes (pdbd_tree.h) between that
+ * daemon and rank 0, and by channels (link.h) between rank 0 and pdb:
+ *
+ *	terminal -- pdb == link == rank 0 -- MPI -- daemon == gdb == rank
+ *
+ * Nothing listens anywhere. Each part that ends is the end of the stream for the next, and the end
+ * of the stream is the end of gdb, which lets the rank go. */
+#ifndef PDB_ATTACH_PDBD_GDB_H
+#define PDB_ATTACH_PDBD_GDB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buffer;
+struct daemon_rank;
+struct link;
+struct overlay_ranges;
+struct pdbd_gdb;
+struct pdbd_tree;
+
+struct pdbd_gdb *pdbd_gdb_create(void);
+
+/* Every gdb of this node ends and lets its rank go; that is waited for, three seconds at most. */
+void pdbd_gdb_destroy(struct pdbd_gdb *gdb);
+
+/* Answer PDBD_GDB and PDBD_GDB_STATE (pdbd.h); nothing when another daemon is meant. */
+void pdbd_gdb_answer_order(struct pdbd_gdb *gdb, const struct daemon_rank *ranks, size_t num_ranks,
+			   const uint8_t *payload, size_t length, struct buffer *ret);
+void pdbd_gdb_answer_state(struct pdbd_gdb *gdb, const uint8_t *payload, size_t length,
+			   struct buffer *ret);
+
+/* At rank 0, before it asks the others: a question PDBD_GDB has come by the link. */
+void pdbd_gdb_join(struct pdbd_gdb *gdb, struct link *link, const uint8_t *payload, size_t length);
+
+/* At rank 0: the link is about to be destroyed. */
+void pdbd_gdb_part(struct pdbd_gdb *gdb);
+
+/* At rank 0: a sign of life was asked of all, and these have given none. The streams of who is
+ * silent for the third time end. */
+void pdbd_gdb_note_silent(struct pdbd_gdb *gdb, const struct overlay_ranges *silent);
+
+/* Move what there is to be moved, without waiting. */
+void pdbd_gdb_turn(struct pdbd_gdb *gdb, struct pdbd_tree *tree);
+
+/* Something has moved in the last second, so more is to be expected. */
+bool pdbd_gdb_is_busy(const struct pdbd_gdb *gdb);
+
+#endif
