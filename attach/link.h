@@ -9,8 +9,8 @@
  * (docs/architecture.md).
  *
  * What goes over it: frames, of a type and a payload that the callers give a meaning; and channels,
- * streams of bytes with an end in a socket on each side, such as the standard input and output of a
- * gdbserver.
+ * streams of bytes with an end in a socket on each side, such as what is typed for a gdb and
+ * what that prints.
  *
  * There are no threads. A link does its work inside link_send() and link_receive(), the channels'
  * too. Every wait is bounded by a struct link_limit. Not safe for use by two threads at a time. */
@@ -128,7 +128,7 @@ const char *link_peer(const struct link *link);
 int link_channel_join(struct link *link, uint32_t number, int fd, struct pdb_error *err);
 
 /* The same with one end of a new socket pair; *fd_ret is the other (close-on-exec), the caller's.
- * For `gdb -ex "target remote | COMMAND"`, COMMAND calls relay_run() of attach/relay.h with it. */
+ * A process that stands between it and a terminal calls relay_run() of attach/relay.h. */
 int link_channel_open(struct link *link, uint32_t number, int *fd_ret, struct pdb_error *err);
 
 /* It has not ended yet. */

@@ -131,7 +131,7 @@ static void give_credit(struct link *link, struct link_channel *channel)
 }
 
 /* Nobody reads at the socket's other end any more. What comes for it is dropped, but what it has
- * said before is still to be read: a gdbserver's last answer, say. */
+ * said before is still to be read: a gdb's last words, say. */
 static void drop_pending(struct link *link, struct link_channel *channel)
 {
 	channel->consumed += link_buffer_size(&channel->pending);

@@ -1,13 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * For a command that stands between a pipe and a socket: `gdb -ex "target remote | COMMAND"`. */
+ * For a process that stands between a terminal or pipes and the sockets of channels (link.h): what
+ * is typed goes to a program on another node, and what that prints comes back. */
 #ifndef PDB_ATTACH_RELAY_H
 #define PDB_ATTACH_RELAY_H
 
 struct pdb_error;
 
-/* Copy from `in` to `socket_fd`, and from there to `out`, until the socket gives no more; an end of
- * `in` is passed on. -1: ERROR_SYSTEM, or ERROR_GONE when `out` or the socket takes no more. Closes
- * nothing. */
-int relay_run(int in, int out, int socket_fd, struct pdb_error *err);
+#define RELAY_INTERRUPT 3 /* the byte that Ctrl-C is */
+#define RELAY_PATIENCE 3  /* so many of them without an answer: give up */
+
+struct relay {
+	int in;           /* what is typed; -1: nothing is */
+	int socket;       /* where it goes, and what comes from where */
+	int out;          /* to be put here; */
+	int error_socket; /* and from here; -1: there is none */
+	int error_out;    /* to be put here */
+	int interrupt;    /* a signalfd: each signal is passed on as a RELAY_INTERRUPT; -1 */
+};
+
+/* Copy until the sockets give no more; an end of `in` is passed on. -1: ERROR_SYSTEM; ERROR_GONE
+ * when an output or the socket takes no more; ERROR_TIMEOUT when RELAY_PATIENCE interrupts in a
+ * row, more than a second from the first to the last, were followed by nothing. Closes nothing. */
+int relay_run(const struct relay *relay, struct pdb_error *err);
 
 #endif

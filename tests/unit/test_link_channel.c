@@ -376,8 +376,20 @@ static void test_data_after_end(void **state)
 	pair_deinit(&pair);
 }
 
-/* ---- The command that gdb starts ---------------------------------------------------------------
+/* ---- The relay --------------------------------------------------------------------------------
  */
+
+static struct relay relay_of(int in, int sock, int out)
+{
+	return (struct relay){
+		.in = in,
+		.socket = sock,
+		.out = out,
+		.error_socket = -1,
+		.error_out = -1,
+		.interrupt = -1,
+	};
+}
 
 /* In a forked process: close, without a word. */
 static void close_copies(struct link *link)
@@ -409,7 +421,9 @@ static void test_relay(void **state)
 		close_copies(pair.pdb);
 		close_copies(pair.daemon);
 		alarm(250);
-		_exit(relay_run(in[0], out[1], here, &pair.err) < 0);
+		const struct relay relay = relay_of(in[0], here, out[1]);
+
+		_exit(relay_run(&relay, &pair.err) < 0);
 	}
 	close(in[0]);
 	close(out[1]);
@@ -436,24 +450,115 @@ static void test_relay_fails(void **state)
 {
 	int fds[2], out[2], in[2];
 	struct pdb_error err = {0};
+	struct relay relay;
 
 	(void)state;
 	signal(SIGPIPE, SIG_IGN);
 	assert_int_equal(pipe(out), 0);
 	assert_int_equal(pipe(in), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	relay = relay_of(in[0], fds[0], out[1]);
 	close(out[0]);
 	assert_int_equal(write(fds[1], "a", 1), 1);
-	assert_int_equal(relay_run(in[0], out[1], fds[0], &err), -1);
+	assert_int_equal(relay_run(&relay, &err), -1);
 	assert_error(&err, ERROR_GONE, "was closed");
 	close(fds[1]);
 	assert_int_equal(write(in[1], "a", 1), 1);
-	assert_int_equal(relay_run(in[0], out[1], fds[0], &err), 0);
+	assert_int_equal(relay_run(&relay, &err), 0);
 	close(fds[0]);
 	close(in[0]);
 	close(in[1]);
 	close(out[1]);
 	signal(SIGPIPE, SIG_DFL);
+}
+
+/* Standard error has a way of its own; it is over when both are. */
+static void test_relay_errors(void **state)
+{
+	int fds[2], errors[2], out[2], error_out[2];
+	struct pdb_error err = {0};
+	struct relay relay;
+	char bytes[16];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, errors), 0);
+	assert_int_equal(pipe(out), 0);
+	assert_int_equal(pipe(error_out), 0);
+	relay = relay_of(-1, fds[0], out[1]);
+	relay.error_socket = errors[0];
+	relay.error_out = error_out[1];
+	assert_int_equal(write(fds[1], "answer", 6), 6);
+	assert_int_equal(write(errors[1], "warning", 7), 7);
+	close(fds[1]);
+	close(errors[1]);
+	assert_int_equal(relay_run(&relay, &err), 0);
+	assert_int_equal(read(out[0], bytes, sizeof(bytes)), 6);
+	assert_memory_equal(bytes, "answer", 6);
+	assert_int_equal(read(error_out[0], bytes, sizeof(bytes)), 7);
+	assert_memory_equal(bytes, "warning", 7);
+	for (int i = 0; i < 2; i++) {
+		close(out[i]);
+		close(error_out[i]);
+	}
+	close(fds[0]);
+	close(errors[0]);
+}
+
+/* In a process of its own, at the relay's other end: types Ctrl-C `num` times, `ms` milliseconds
+ * between two, sees each arrive and only its echo come back, and hangs up. */
+static pid_t start_impatient(int typing, const int sockets[2], int num, int ms)
+{
+	const struct timespec pause = {.tv_nsec = ms * 1000000L};
+	pid_t pid = fork();
+	char byte;
+
+	if (pid != 0)
+		return pid;
+	alarm(250);
+	close(sockets[0]);
+	for (int i = 0; i < num; i++) {
+		if (write(typing, "\003", 1) != 1 || read(sockets[1], &byte, 1) != 1 || byte != 3)
+			_exit(1);
+		if (write(sockets[1], "^C", 2) != 2)
+			_exit(1);
+		nanosleep(&pause, NULL);
+	}
+	_exit(0);
+}
+
+/* Ctrl-C without an answer: thrice within a moment is a habit, thrice in more than that a wish. */
+static void test_relay_patience(void **state)
+{
+	static const struct {
+		int num, ms, result, status;
+	} typed[] = {{3, 0, 0, 0}, {2, 600, 0, 0}, {3, 600, -1, 1}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(typed) / sizeof(typed[0]); i++) {
+		int fds[2], in[2], out[2], status = -1;
+		struct pdb_error err = {0};
+		struct relay relay;
+		pid_t pid;
+
+		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+		assert_int_equal(pipe(in), 0);
+		assert_int_equal(pipe(out), 0);
+		relay = relay_of(in[0], fds[0], out[1]);
+		pid = start_impatient(in[1], fds, typed[i].num, typed[i].ms);
+		close(in[1]);
+		close(fds[1]);
+		assert_int_equal(relay_run(&relay, &err), typed[i].result);
+		if (typed[i].result < 0)
+			assert_error(&err, ERROR_TIMEOUT, "Ctrl-C");
+		/* It waits for the third to arrive, which was not passed on. */
+		close(fds[0]);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(WEXITSTATUS(status), typed[i].status);
+		close(in[0]);
+		close(out[0]);
+		close(out[1]);
+	}
 }
 
 int main(void)
@@ -465,7 +570,8 @@ int main(void)
 		cmocka_unit_test(test_link_ends),      cmocka_unit_test(test_much),
 		cmocka_unit_test(test_slow_reader),    cmocka_unit_test(test_violations),
 		cmocka_unit_test(test_data_after_end), cmocka_unit_test(test_relay),
-		cmocka_unit_test(test_relay_fails),
+		cmocka_unit_test(test_relay_fails),    cmocka_unit_test(test_relay_errors),
+		cmocka_unit_test(test_relay_patience),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
