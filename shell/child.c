@@ -30,14 +30,29 @@ static char **environment_without(const char *name)
 	return copy;
 }
 
+void child_hold_terminal(struct child_hold *hold)
+{
+	const struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+	hold->has_terminal =
+		tcgetpgrp(STDIN_FILENO) == getpgrp() && tcgetattr(STDIN_FILENO, &hold->modes) == 0;
+	fflush(NULL);
+	sigaction(SIGINT, &ignore, &hold->old_int);
+	sigaction(SIGQUIT, &ignore, &hold->old_quit);
+}
+
 /* A child that died badly may leave the terminal raw, or itself its owner. */
-static void take_terminal_back(const struct termios *saved)
+void child_release_terminal(const struct child_hold *hold)
 {
 	struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
 
+	sigaction(SIGQUIT, &hold->old_quit, NULL);
+	sigaction(SIGINT, &hold->old_int, NULL);
+	if (!hold->has_terminal)
+		return;
 	sigaction(SIGTTOU, &ignore, &old);
 	tcsetpgrp(STDIN_FILENO, getpgrp());
-	tcsetattr(STDIN_FILENO, TCSADRAIN, saved);
+	tcsetattr(STDIN_FILENO, TCSADRAIN, &hold->modes);
 	sigaction(SIGTTOU, &old, NULL);
 }
 
@@ -97,30 +112,21 @@ static int spawn(const char *const argv[], const char *remove_env, int output_fd
 int child_run(const char *const argv[], const char *remove_env, int output_fd, int *status_ret,
 	      struct pdb_error *err)
 {
-	struct sigaction ignore = {.sa_handler = SIG_IGN}, old_int, old_quit;
-	struct termios terminal;
-	bool has_terminal =
-		tcgetpgrp(STDIN_FILENO) == getpgrp() && tcgetattr(STDIN_FILENO, &terminal) == 0;
+	struct child_hold hold;
 	int status = 0, result;
 	pid_t pid = 0;
 
-	fflush(NULL);
-	sigaction(SIGINT, &ignore, &old_int);
-	sigaction(SIGQUIT, &ignore, &old_quit);
+	child_hold_terminal(&hold);
 	result = spawn(argv, remove_env, output_fd, &pid);
 	while (!result && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	sigaction(SIGQUIT, &old_quit, NULL);
-	sigaction(SIGINT, &old_int, NULL);
+	child_release_terminal(&hold);
 	if (result) {
 		errno = result;
 		return error_errno(err, "cannot run %s", argv[0]);
 	}
-	if (has_terminal) {
-		take_terminal_back(&terminal);
-		if (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
-			putchar('\n'); /* behind the terminal's ^C */
-	}
+	if (hold.has_terminal && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
+		putchar('\n'); /* behind the terminal's ^C */
 	*status_ret = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	return 0;
 }

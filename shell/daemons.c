@@ -51,6 +51,7 @@ struct daemons {
 	size_t num_avoided;
 	uint64_t reached_ns; /* when that was found */
 	bool is_lost;        /* they cannot be told to end */
+	uint32_t next_channel;
 	unsigned num_owed;   /* answers that are still to come, those nobody waits for included */
 	struct job answer;   /* between look and commit: model, samples, holes; tables of `job` */
 };
@@ -266,6 +267,40 @@ static int ask(struct daemons *daemons, uint32_t kind, const void *payload, size
 	return error_set(err, ERROR_FORMAT, "the daemons' answer is damaged");
 }
 
+int daemons_ask(struct daemons *daemons, uint32_t kind, const void *payload, size_t length,
+		struct link_frame *frame, const uint8_t **answer_ret, size_t *length_ret,
+		struct pdb_error *err)
+{
+	return ask(daemons, kind, payload, length, 0, frame, answer_ret, length_ret, err);
+}
+
+struct link *daemons_link(struct daemons *daemons)
+{
+	return daemons->link;
+}
+
+uint32_t daemons_take_channels(struct daemons *daemons)
+{
+	daemons->next_channel += 2;
+	return daemons->next_channel - 2;
+}
+
+int daemons_wait(struct daemons *daemons, const struct link_limit *limit, struct pdb_error *err)
+{
+	struct link_frame frame;
+
+	for (;;) {
+		if (link_receive(daemons->link, &frame, limit, err) < 0)
+			return err->code == ERROR_TIMEOUT || err->code == ERROR_INTERRUPTED
+				       ? -1
+				       : lost(daemons, err);
+		/* The answer to a question that was given up. */
+		if (frame.type != PDBD_ALIVE && daemons->num_owed > 0)
+			daemons->num_owed--;
+		link_frame_deinit(&frame);
+	}
+}
+
 static int tell_job(struct daemons *daemons, struct pdb_error *err)
 {
 	char *text = daemon_job_encode(daemons->job->proctable);
@@ -377,6 +412,7 @@ struct daemons *daemons_start(struct job *job, const struct launcher_info *launc
 
 	daemons->job = job;
 	daemons->hosts = hosts;
+	daemons->next_channel = 1;
 	daemons->spawned.leash = -1;
 	daemons->launch.output = -1;
 	if (is_again)

@@ -4,11 +4,16 @@
 #define PDB_SHELL_DAEMONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct daemons;
 struct job;
 struct launcher_hosts;
 struct launcher_info;
+struct link;
+struct link_frame;
+struct link_limit;
 struct node_look_options;
 struct pdb_error;
 struct proctable;
@@ -51,5 +56,20 @@ void daemons_commit(struct daemons *daemons);
  * daemons_look(). */
 int daemons_sample(struct daemons *daemons, const struct rankset *ranks, bool all_threads,
 		   struct pdb_error *err);
+
+/* Ask all of them something else (pdbd.h). *answer_ret is in *frame, which the caller frees with
+ * link_frame_deinit(). Errors: as daemons_look(). */
+int daemons_ask(struct daemons *daemons, uint32_t kind, const void *payload, size_t length,
+		struct link_frame *frame, const uint8_t **answer_ret, size_t *length_ret,
+		struct pdb_error *err);
+
+/* The connection, for channels over it, and the first of two numbers for channels that have not
+ * been used. */
+struct link *daemons_link(struct daemons *daemons);
+uint32_t daemons_take_channels(struct daemons *daemons);
+
+/* Serve the channels until the limit. Returns -1: ERROR_TIMEOUT, ERROR_INTERRUPTED (the limit's
+ * cancel_fd); after all others only daemons_stop(). */
+int daemons_wait(struct daemons *daemons, const struct link_limit *limit, struct pdb_error *err);
 
 #endif

@@ -134,9 +134,20 @@ static int ensure_daemons(struct session *session, struct pdb_error *err)
 	return 0;
 }
 
-/* An answer has failed. When it is for the daemons' sake, either the job has ended, or others are
- * started with the next look. */
-static int lose_daemons(struct session *session, struct pdb_error *err)
+struct daemons *session_daemons(struct session *session, struct pdb_error *err)
+{
+	if (ensure_daemons(session, err) < 0)
+		return NULL;
+	if (!session->daemons)
+		error_set(err, ERROR_UNSUPPORTED, "%s",
+			  session->daemon_trouble ? session->daemon_trouble
+						  : "all ranks are on this host");
+	return session->daemons;
+}
+
+/* When it is for the daemons' sake, either the job has ended, or others are started with the next
+ * look. */
+int session_lose_daemons(struct session *session, struct pdb_error *err)
 {
 	struct pollfd launcher = {.fd = session->launcher_fd, .events = POLLIN};
 
@@ -211,7 +222,7 @@ static int look_by_daemons(struct session *session, const struct node_look_optio
 			   struct pdb_error *err)
 {
 	if (find_ranks(session, err) < 0 || daemons_look(session->daemons, options, err) < 0)
-		return lose_daemons(session, err);
+		return session_lose_daemons(session, err);
 	free(session->sample_trouble);
 	session->sample_trouble = NULL;
 	drop_results(session);
@@ -276,7 +287,7 @@ static int sample_once(struct session *session, const struct rankset *ranks, str
 		return node_sample(session->node, ranks, all_threads, err);
 	if (daemons_sample(session->daemons, ranks, all_threads, err) == 0)
 		return 0;
-	return lose_daemons(session, err);
+	return session_lose_daemons(session, err);
 }
 
 int session_sample(struct session *session, const struct rankset *ranks, struct pdb_error *err)

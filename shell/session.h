@@ -81,6 +81,12 @@ int session_refresh(struct session *session, struct pdb_error *err);
 /* Sample the stacks of `ranks` again, and put them in the place of older samples. */
 int session_sample(struct session *session, const struct rankset *ranks, struct pdb_error *err);
 
+/* The daemons, started if there should be some and are none. NULL: there are none, and why. */
+struct daemons *session_daemons(struct session *session, struct pdb_error *err);
+/* The daemons have failed with *err. Unless that was for other reasons than themselves, they are
+ * stopped; the next look has others. Returns -1 with what is to be said of it in *err. */
+int session_lose_daemons(struct session *session, struct pdb_error *err);
+
 /* Has the launcher ended? Notes it: is_live becomes false. */
 bool session_has_ended(struct session *session);
 
