@@ -106,6 +106,7 @@ check-hosts: all | $(O)/.deps-check $(has_hosts)
 
 check-sessions: all $(HOSTS_NESTED) | $(O)/.deps-check
 	@bash tests/hosts/debug.sh $(O)
+	@bash tests/hosts/gdb.sh $(O)
 
 check-faults: all $(HOSTS_NESTED) | $(O)/.deps-check
 	@bash tests/hosts/faults.sh $(O) 4
