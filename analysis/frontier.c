@@ -138,7 +138,7 @@ void progress_embed_frontier(struct progress_private *p, const struct job_model 
 
 		if (position->num_frontier > 0)
 			join_crowd(p, &p->crowds[p->tail_root[jm->lanes[i].state]], position);
-		if (position->num_loops > 0)
+		if (position->num_loops > 0 && jm->lanes[i].like == i)
 			chains[num_chains++] = (struct chain){ &p->iterations[position->first],
 							       position->num_loops,
 							       jm->lanes[i].role };
@@ -150,7 +150,9 @@ void progress_embed_frontier(struct progress_private *p, const struct job_model 
 		struct chain key = { &p->iterations[position->first_frontier],
 				     position->num_frontier, jm->lanes[i].role };
 
-		if (position->num_frontier > 0)
+		if (jm->lanes[i].like != i)
+			position->num_embedded = p->positions[jm->lanes[i].like].num_embedded;
+		else if (position->num_frontier > 0)
 			position->num_embedded = count_embedded(p, chains, num_chains, &key,
 								crowd->num_equal);
 	}

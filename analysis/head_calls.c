@@ -197,7 +197,8 @@ static struct range *range_arrivals(const struct job_heads *jh, uint32_t num_cal
 	for (uint32_t k = 0; k < num_calls; k++)
 		ranges[k].least = UINT64_MAX;
 	for (size_t i = 0; i < jh->jm->num_lanes; i++) {
-		if (!count_arrivals(jh, &jh->jm->lanes[i], num_calls, arrivals))
+		if (jh->jm->lanes[i].like != i ||
+		    !count_arrivals(jh, &jh->jm->lanes[i], num_calls, arrivals))
 			continue;
 		for (uint32_t k = 0; k < num_calls; k++)
 			range_extend(&ranges[k], (uint64_t)arrivals[k]);
@@ -251,6 +252,8 @@ static void range_own(const struct job_heads *jh, uint32_t header, struct range 
 		const struct job_lane *lane = &jh->jm->lanes[i];
 		uint64_t num_runs = 0, num_calls = 0;
 
+		if (lane->like != i)
+			continue;
 		for (size_t t = 0; t < lane->data->num_transitions; t++) {
 			const struct model_transition *made = &lane->data->transitions[t];
 			uint32_t to = job_lane_state(lane, made->to);
@@ -303,6 +306,8 @@ static struct range *range_others(const struct job_heads *jh, uint32_t num_calls
 		const struct job_lane *lane = &jh->jm->lanes[i];
 		bool is_runner = false;
 
+		if (lane->like != i)
+			continue;
 		memset(arrivals, 0, num_calls * sizeof(*arrivals));
 		for (size_t t = 0; t < lane->data->num_transitions; t++) {
 			const struct model_transition *made = &lane->data->transitions[t];

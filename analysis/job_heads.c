@@ -238,7 +238,8 @@ static bool leave_inner_loop(struct job_heads *jh, struct job_loop *loop, struct
 	bool is_run = false;
 
 	for (size_t i = 0; i < jh->jm->num_lanes; i++)
-		count_calls(jh, &jh->jm->lanes[i], marks, num_marks);
+		if (jh->jm->lanes[i].like == i)
+			count_calls(jh, &jh->jm->lanes[i], marks, num_marks);
 	for (size_t i = 0; i < num_marks && mark != NO_MARK; i++) {
 		struct range *kinds[] = { &marks[i].calls, &marks[i].runs };
 

@@ -319,7 +319,8 @@ static void find_common_sources(struct builder *b, uint32_t loop, struct sources
 		rounds[i].least_without = UINT64_MAX;
 	}
 	for (size_t i = 0; i < b->jm->num_lanes; i++)
-		count_rounds(b, loop, &b->jm->lanes[i], rounds, sources);
+		if (b->jm->lanes[i].like == i)
+			count_rounds(b, loop, &b->jm->lanes[i], rounds, sources);
 	for (size_t i = 0; i < sources->num; i++)
 		if (rounds[i].least_without < ENOUGH_ROUNDS * rounds[i].most_between)
 			sources->of[i].is_common = true;

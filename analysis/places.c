@@ -378,6 +378,10 @@ static void find_place(struct finder *f, size_t actor)
 	size_t num_ring = lane->data->num_ring;
 	uint32_t innermost = f->jl->loop_of[lane->state];
 
+	if (lane->like != actor) {
+		*position = f->p->positions[lane->like];
+		return;
+	}
 	if (f->p->frontier_of[lane->state] != LOOP_NONE)
 		add_frontier(f, lane, position);
 	position->first = (uint32_t)f->p->num_iterations;

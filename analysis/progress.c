@@ -159,8 +159,14 @@ static void build_bodies(struct progress_private *p, const struct job_model *jm)
 	size_t capacity = 0;
 
 	p->bodies = xcalloc(p->jl->num_loops + 1, sizeof(*p->bodies));
-	for (size_t i = 0; i < jm->num_lanes; i++)
-		add_position(p, &indexes, jm->lanes[i].state, &p->positions[i], &capacity);
+	for (size_t i = 0; i < jm->num_lanes; i++) {
+		uint32_t like = jm->lanes[i].like;
+
+		if (like == i)
+			add_position(p, &indexes, jm->lanes[i].state, &p->positions[i], &capacity);
+		else
+			p->positions[i].first_node = p->positions[like].first_node;
+	}
 	for (uint32_t l = 0; l < p->jl->num_loops; l++)
 		find_reach(p, &indexes, l, search);
 	find_reach(p, &indexes, LOOP_NONE, search);

@@ -57,7 +57,7 @@ struct job_comms_private {
 	struct member *members; /* by rank */
 	size_t num_members;
 	uint32_t *locals;          /* of all members, one after the other */
-	struct pair_map member_of; /* address of the model -> member */
+	uint32_t *member_of;       /* [num_members] by number of the model */
 	struct world *worlds;
 	size_t num_worlds, worlds_capacity;
 	int **lists; /* that comms have of their own */
@@ -557,11 +557,12 @@ static void list_members(struct job_comms_private *p)
 			.rank = ranks->ranks[i].rank,
 			.of = &ranks->ranks[i],
 		};
+	p->member_of = xcalloc(p->num_members, sizeof(*p->member_of));
 	qsort(p->members, p->num_members, sizeof(*p->members), by_rank);
 	for (size_t i = 0; i < p->num_members; i++) {
 		p->members[i].first = num_locals;
 		num_locals += p->members[i].of->model->num_comms;
-		pair_map_add(&p->member_of, (uintptr_t)p->members[i].of->model, (uint32_t)i);
+		p->member_of[p->members[i].of->model->number] = (uint32_t)i;
 	}
 	p->locals = xcalloc(num_locals, sizeof(*p->locals));
 }
@@ -604,7 +605,7 @@ void job_comms_destroy(struct job_comms *comms)
 	free(p->worlds);
 	free(p->locals);
 	free(p->members);
-	free(p->member_of.slots);
+	free(p->member_of);
 	free(p);
 	free(comms->comms);
 	free(comms);
@@ -614,9 +615,13 @@ void job_comms_destroy(struct job_comms *comms)
 
 static const struct member *find_member(const struct job_comms *comms, const struct model *model)
 {
-	uint32_t found = pair_map_get(&comms->private->member_of, (uintptr_t)model);
+	const struct job_comms_private *p = comms->private;
+	const struct member *member;
 
-	return found == PAIR_NONE ? NULL : &comms->private->members[found];
+	if (model->number >= p->num_members)
+		return NULL;
+	member = &p->members[p->member_of[model->number]];
+	return member->of->model == model ? member : NULL;
 }
 
 /* As in job_comms_private.locals. */

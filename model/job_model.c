@@ -129,6 +129,10 @@ static void destroy_private(struct job_model *jm)
 	}
 	for (size_t i = 0; i < jm->num_transitions; i++)
 		free(p->tallies[i].runs);
+	for (size_t i = 0; i < p->num_classes; i++)
+		rankset_destroy(p->classes[i].ranks);
+	free(p->classes);
+	free(p->class_of.slots);
 	free(p->ranks);
 	free(p->shapes);
 	free(p->shape_of.slots);
@@ -345,17 +349,18 @@ static void flush_tally(struct tally *tally)
 {
 	struct run *last = tally->num_runs ? &tally->runs[tally->num_runs - 1] : NULL;
 
-	if (tally->rank < 0)
+	if (tally->rank == -1)
 		return;
-	if (last && last->count == tally->count && last->last + 1 == tally->rank) {
+	if (last && last->first >= 0 && last->count == tally->count &&
+	    last->last + 1 == tally->rank) {
 		last->last = tally->rank;
 	} else {
 		tally->runs = xgrow(tally->runs, tally->num_runs, &tally->runs_capacity,
 				    sizeof(*tally->runs));
 		tally->runs[tally->num_runs++] = (struct run){
 			.count = tally->count,
-			.first = tally->rank,
-			.last = tally->rank,
+			.first = tally->rank < 0 ? -1 : tally->rank,
+			.last = tally->rank < 0 ? -2 - tally->rank : tally->rank,
 		};
 	}
 	tally->rank = -1;
@@ -405,7 +410,8 @@ static int compare_runs(const void *a, const void *b)
 }
 
 /* Make the table of a transition from its runs. */
-static void build_counts(struct job_transition *transition, struct tally *tally)
+static void build_counts(const struct job_model_private *p, struct job_transition *transition,
+			 struct tally *tally)
 {
 	flush_tally(tally);
 	if (tally->num_runs > 1)
@@ -413,6 +419,7 @@ static void build_counts(struct job_transition *transition, struct tally *tally)
 	for (size_t i = 0; i < tally->num_runs; i++) {
 		const struct run *run = &tally->runs[i];
 		size_t last = transition->num_counts;
+		struct rankset *ranks;
 
 		if (last == 0 || transition->counts[last - 1].count != run->count) {
 			transition->counts = xgrow(transition->counts, last,
@@ -423,8 +430,11 @@ static void build_counts(struct job_transition *transition, struct tally *tally)
 				.ranks = rankset_create(),
 			};
 		}
-		rankset_add_range(transition->counts[transition->num_counts - 1].ranks, run->first,
-				  run->last);
+		ranks = transition->counts[transition->num_counts - 1].ranks;
+		if (run->first < 0)
+			rankset_add_set(ranks, p->classes[run->last].ranks);
+		else
+			rankset_add_range(ranks, run->first, run->last);
 	}
 	free(tally->runs);
 	*tally = (struct tally){ .rank = -1 };
@@ -459,17 +469,55 @@ size_t job_model_lanes(const struct job_model *jm, int rank, size_t *num_ret)
 
 /* ---- Ranks ----------------------------------------------------------------------------------- */
 
+/* By a rank or a class, see struct tally. */
+static void add_counts(struct job_model *jm, int by, struct shape *shape,
+		       const struct model_transition *made, size_t num)
+{
+	for (size_t i = 0; i < num; i++) {
+		uint32_t index = map_transition(jm, shape, i, &made[i]);
+
+		add_count(&jm->private->tallies[index], by, made[i].count);
+	}
+}
+
+/* The transitions are counted here, when the first rank of the class is there, so that they are
+ * numbered as they would be without classes. False: the rank is to be counted by itself. */
+static bool join_class(struct job_model *jm, int rank, const struct model *model,
+		       struct shape *shape)
+{
+	struct job_model_private *p = jm->private;
+	const struct model_lane *data = &model->lanes[0];
+	uint64_t key = mix((uintptr_t)data->transitions) ^ shape->number;
+	uint32_t found;
+	struct rank_class *class;
+
+	if (!model->pool || model->num_lanes != 1 || data->num_transitions == 0)
+		return false;
+	found = pair_map_get(&p->class_of, key);
+	if (found == PAIR_NONE) {
+		found = (uint32_t)p->num_classes;
+		p->classes = xgrow(p->classes, found, &p->classes_capacity, sizeof(*p->classes));
+		p->classes[p->num_classes++] = (struct rank_class){
+			.transitions = data->transitions,
+			.shape = shape,
+			.ranks = rankset_create(),
+		};
+		pair_map_add(&p->class_of, key, found);
+		add_counts(jm, -2 - (int)found, shape, data->transitions, data->num_transitions);
+	}
+	class = &p->classes[found];
+	if (class->transitions != data->transitions || class->shape != shape)
+		return false;
+	rankset_add(class->ranks, rank);
+	return true;
+}
+
 static void add_lane(struct job_model *jm, int rank, int number, const struct model *model,
-		     struct shape *shape)
+		     const struct shape *shape)
 {
 	const struct model_lane *data = &model->lanes[number];
 	struct job_lane *lane;
 
-	for (size_t i = 0; i < data->num_transitions; i++) {
-		uint32_t index = map_transition(jm, shape, i, &data->transitions[i]);
-
-		add_count(&jm->private->tallies[index], rank, data->transitions[i].count);
-	}
 	job_roles_add_lane(jm, shape, data);
 	jm->lanes = xgrow(jm->lanes, jm->num_lanes, &jm->lanes_capacity, sizeof(*jm->lanes));
 	lane = &jm->lanes[jm->num_lanes];
@@ -495,6 +543,7 @@ void job_model_add(struct job_model *jm, int rank, struct model *model, int exam
 		p->first_rank = rank;
 	p->last_shape = shape;
 	p->ranks = xgrow(p->ranks, p->num_ranks, &p->ranks_capacity, sizeof(*p->ranks));
+	model->number = (uint32_t)p->num_ranks;
 	p->ranks[p->num_ranks++] = (struct job_rank){
 		.rank = rank,
 		.shape = shape->number,
@@ -510,6 +559,10 @@ void job_model_add(struct job_model *jm, int rank, struct model *model, int exam
 				module->example_pid = example_pid;
 		}
 	}
+	if (model->num_lanes > 0 && !join_class(jm, rank, model, shape))
+		for (size_t i = 0; i < model->num_lanes; i++)
+			add_counts(jm, rank, shape, model->lanes[i].transitions,
+				   model->lanes[i].num_transitions);
 	for (size_t i = 0; i < model->num_lanes; i++)
 		add_lane(jm, rank, (int)i, model, shape);
 }
@@ -517,6 +570,6 @@ void job_model_add(struct job_model *jm, int rank, struct model *model, int exam
 void job_model_finish(struct job_model *jm)
 {
 	for (size_t i = 0; i < jm->num_transitions; i++)
-		build_counts(&jm->transitions[i], &jm->private->tallies[i]);
+		build_counts(jm->private, &jm->transitions[i], &jm->private->tallies[i]);
 	job_roles_finish(jm);
 }

@@ -49,16 +49,19 @@ struct job_lane {
 	 * several of one rank, the same ordinal. Roles are numbered from 0; role 0 is the
 	 * main thread of the first rank added. */
 	uint32_t role;
+	/* Index of the first lane that is known to have the same transitions, ring, state, sites and
+	 * role: it has been where this one has been, as often. This one's own index: none is. */
+	uint32_t like;
 	const struct model *model;	   /* owned by the job model */
 	const struct model_lane *data;	   /* into model */
 	const uint32_t *site_map;	   /* [model->num_sites] local site -> job site */
 	uint32_t state;			   /* present job state */
-	uint64_t stay_ns;		   /* how long in it, at the time of the copy */
 	/* From the second look, if there was one. */
 	bool has_second_look;
 	bool has_moved; /* made a transition between the looks */
-	uint64_t moves; /* how many it made between them */
 	bool has_polled; /* polled without success between the looks */
+	uint64_t moves; /* transitions made between them */
+	uint64_t stay_ns; /* how long in its state, at the time of the copy */
 };
 
 struct job_model {

@@ -50,17 +50,27 @@ struct shape {
 	uint32_t next; /* index of the next shape with the same hash, or PAIR_NONE */
 };
 
-/* Ranks [first, last] have made a transition `count` times. */
+/* Ranks [first, last] have made a transition `count` times; first -1: those of class `last`. */
 struct run {
 	uint64_t count;
 	int first, last;
+};
+
+/* Ranks whose only lane has one table of transitions of a pool, with one shape: they are added once
+ * for all. */
+struct rank_class {
+	const struct model_transition *transitions;
+	const struct shape *shape;
+	struct rankset *ranks;
 };
 
 /* The counts of one transition while ranks are added. */
 struct tally {
 	struct run *runs;
 	size_t num_runs, runs_capacity;
-	int rank; /* the rank being added, or -1; the counts of its lanes are summed up */
+	/* The rank being added, or the class as -2 less its number; -1: none. Counts of one rank or
+	 * class are summed up. */
+	int rank;
 	uint64_t count;
 };
 
@@ -94,6 +104,9 @@ struct job_model_private {
 	struct pair_map site_of;       /* (path, number of the name) -> job site */
 	struct pair_map transition_of; /* (from, to) -> transition */
 	struct function_name *names;   /* of MPI functions, each once */
+	struct rank_class *classes;
+	size_t num_classes, classes_capacity;
+	struct pair_map class_of; /* of table and shape, hashed -> class */
 	struct tally *tallies; /* by transition */
 	size_t tallies_capacity;
 	struct lane_key *keys; /* by lane, in the order added */

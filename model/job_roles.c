@@ -153,6 +153,39 @@ static void reserve_role_0(struct job_model *jm, struct component **components)
 	}
 }
 
+/* After roles are given. What hashes alike and is not costs time, not truth. */
+static void find_likes(struct job_model *jm)
+{
+	struct pair_map first_of = {0};
+
+	for (size_t i = 0; i < jm->num_lanes; i++) {
+		struct job_lane *lane = &jm->lanes[i];
+		const struct model_lane *data = lane->data, *first;
+		uint64_t key = (uintptr_t)data->transitions * 0x9e3779b97f4a7c15u;
+
+		lane->like = (uint32_t)i;
+		/* Rings of their own are never the same. */
+		if (!lane->model->pool || !data->is_borrowing)
+			continue;
+		key = (key ^ (uintptr_t)data->ring) * 0x9e3779b97f4a7c15u;
+		key = (key ^ (uintptr_t)lane->site_map) * 0x9e3779b97f4a7c15u;
+		key ^= pair_key(lane->role, lane->state);
+		lane->like = pair_map_get(&first_of, key);
+		if (lane->like == PAIR_NONE) {
+			lane->like = (uint32_t)i;
+			pair_map_add(&first_of, key, lane->like);
+		}
+		first = jm->lanes[lane->like].data;
+		if (first->transitions != data->transitions || first->ring != data->ring ||
+		    first->num_ring != data->num_ring || first->events != data->events ||
+		    jm->lanes[lane->like].site_map != lane->site_map ||
+		    jm->lanes[lane->like].role != lane->role ||
+		    jm->lanes[lane->like].state != lane->state)
+			lane->like = (uint32_t)i;
+	}
+	free(first_of.slots);
+}
+
 void job_roles_finish(struct job_model *jm)
 {
 	struct component *components = NULL, *component, *next;
@@ -164,6 +197,7 @@ void job_roles_finish(struct job_model *jm)
 		component = find_component(jm, &components, &jm->lanes[i]);
 		jm->lanes[i].role = next_role(jm, component, jm->lanes[i].rank);
 	}
+	find_likes(jm);
 	HASH_ITER(hh, components, component, next)
 	{
 		HASH_DEL(components, component);

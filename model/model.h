@@ -150,6 +150,7 @@ struct model {
 	uint64_t pid_start;
 	enum seg_life life;
 	int32_t thread_level; /* MPI_THREAD_*; -1: unknown */
+	uint32_t number; /* among those of a job model, in the order added */
 	struct model_program *program; /* never NULL; of the pool, if there is one */
 	uint64_t now_ns;      /* when the copy was made, host's CLOCK_MONOTONIC */
 	uint64_t now_real_ns; /* the same moment in CLOCK_REALTIME: comparable between hosts */
