@@ -64,13 +64,28 @@ static void grow_slots(struct blobs *blobs)
 	}
 }
 
-static uint32_t append(struct blobs *blobs, const void *bytes, size_t size, uint32_t hash)
+void blobs_reserve(struct blobs *blobs, size_t num, size_t num_bytes)
+{
+	if (num > blobs->capacity) {
+		blobs->capacity = num;
+		blobs->ends = xreallocarray(blobs->ends, num, sizeof(*blobs->ends));
+		if (blobs->hashes)
+			blobs->hashes = xreallocarray(blobs->hashes, num, sizeof(*blobs->hashes));
+	}
+	if (num_bytes > blobs->bytes_capacity) {
+		blobs->bytes_capacity = num_bytes;
+		blobs->bytes = xreallocarray(blobs->bytes, num_bytes, 1);
+	}
+}
+
+uint32_t blobs_add(struct blobs *blobs, const void *bytes, size_t size)
 {
 	if (blobs->num == blobs->capacity) {
 		blobs->capacity = blobs->capacity ? blobs->capacity * 2 : 16;
 		blobs->ends = xreallocarray(blobs->ends, blobs->capacity, sizeof(*blobs->ends));
-		blobs->hashes =
-			xreallocarray(blobs->hashes, blobs->capacity, sizeof(*blobs->hashes));
+		if (blobs->hashes)
+			blobs->hashes = xreallocarray(blobs->hashes, blobs->capacity,
+						      sizeof(*blobs->hashes));
 	}
 	if (blobs->num_bytes + size > blobs->bytes_capacity) {
 		blobs->bytes_capacity = (blobs->num_bytes + size) * 3 / 2 + 64;
@@ -80,7 +95,6 @@ static uint32_t append(struct blobs *blobs, const void *bytes, size_t size, uint
 		memcpy(blobs->bytes + blobs->num_bytes, bytes, size);
 	blobs->num_bytes += size;
 	blobs->ends[blobs->num] = blobs->num_bytes;
-	blobs->hashes[blobs->num] = hash;
 	return (uint32_t)blobs->num++;
 }
 
@@ -91,6 +105,8 @@ uint32_t blobs_intern(struct blobs *blobs, const void *bytes, size_t size)
 
 	if ((blobs->num + 1) * 2 > blobs->num_slots)
 		grow_slots(blobs);
+	if (!blobs->hashes)
+		blobs->hashes = xcalloc(blobs->capacity, sizeof(*blobs->hashes));
 	at = hash & (blobs->num_slots - 1);
 	for (; blobs->slots[at] != SLOT_FREE; at = (at + 1) & (blobs->num_slots - 1)) {
 		uint32_t number = blobs->slots[at];
@@ -103,6 +119,7 @@ uint32_t blobs_intern(struct blobs *blobs, const void *bytes, size_t size)
 		if (known_size == size && (size == 0 || memcmp(known, bytes, size) == 0))
 			return number;
 	}
-	blobs->slots[at] = append(blobs, bytes, size, hash);
+	blobs->slots[at] = blobs_add(blobs, bytes, size);
+	blobs->hashes[blobs->slots[at]] = hash;
 	return blobs->slots[at];
 }

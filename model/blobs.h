@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A set of byte strings, each once, numbered from 0 in the order added. */
+ * A set of byte strings, each once, numbered from 0 in the order added. Or a list of such that are
+ * not worth comparing. */
 #ifndef PDB_MODEL_BLOBS_H
 #define PDB_MODEL_BLOBS_H
 
@@ -11,7 +12,7 @@ struct blobs {
 	uint8_t *bytes; /* of all, one after the other */
 	size_t num_bytes, bytes_capacity;
 	uint64_t *ends;   /* [num] where each ends in bytes */
-	uint32_t *hashes; /* [num] */
+	uint32_t *hashes; /* [num]; NULL: none was interned */
 	size_t num, capacity;
 	uint32_t *slots;  /* numbers; open addressing, at most half full */
 	size_t num_slots; /* 0 or a power of two */
@@ -21,6 +22,10 @@ void blobs_deinit(struct blobs *blobs);
 
 /* The number of a byte string, added if it is new. Fewer than UINT32_MAX in all. */
 uint32_t blobs_intern(struct blobs *blobs, const void *bytes, size_t size);
+/* Add a byte string without looking whether it is there already; not to be mixed with interning. */
+uint32_t blobs_add(struct blobs *blobs, const void *bytes, size_t size);
+/* Make room for so many of so many bytes, in all. */
+void blobs_reserve(struct blobs *blobs, size_t num, size_t num_bytes);
 /* Borrowed, valid until the next intern; number < blobs->num. */
 const uint8_t *blobs_get(const struct blobs *blobs, uint32_t number, size_t *size_ret);
 

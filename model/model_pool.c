@@ -48,7 +48,7 @@ void *model_pool_take(struct model_pool *pool, size_t num, size_t size)
 	if (size && num > BLOCK_SIZE / 4 / size)
 		return add_block(pool, num, size);
 	bytes = (num * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	if (bytes > pool->num_free) {
+	if (!pool->free || bytes > pool->num_free) {
 		pool->free = add_block(pool, BLOCK_SIZE, 1);
 		pool->num_free = BLOCK_SIZE;
 	}

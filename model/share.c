@@ -114,8 +114,16 @@ static int find_common(const struct share_column *a, const struct share_column *
 	return -1;
 }
 
+uint32_t share_column_add_item(struct share_column *column, enum share_column_id id,
+			       const void *bytes, size_t size)
+{
+	return share_is_own(id) ? blobs_add(&column->items, bytes, size)
+				: blobs_intern(&column->items, bytes, size);
+}
+
 /* Where each item of `from` is in `into`. */
-static uint32_t *unite_items(struct share_column *into, const struct share_column *from)
+static uint32_t *unite_items(struct share_column *into, const struct share_column *from,
+			     enum share_column_id id)
 {
 	uint32_t *place = xreallocarray(NULL, from->items.num + 1, sizeof(*place));
 
@@ -123,7 +131,7 @@ static uint32_t *unite_items(struct share_column *into, const struct share_colum
 		size_t size;
 		const uint8_t *bytes = blobs_get(&from->items, (uint32_t)i, &size);
 
-		place[i] = blobs_intern(&into->items, bytes, size);
+		place[i] = share_column_add_item(into, id, bytes, size);
 	}
 	return place;
 }
@@ -197,7 +205,7 @@ int share_merge(struct share *into, const struct share *from, struct pdb_error *
 	}
 	for (size_t c = 0; c < SHARE_NUM_COLUMNS; c++) {
 		const struct share_column *column = &from->columns[c];
-		uint32_t *place = unite_items(&into->columns[c], column);
+		uint32_t *place = unite_items(&into->columns[c], column, c);
 		uint32_t *row_place = unite_rows(&into->columns[c], column, place);
 
 		unite_runs(&into->columns[c], column, place, row_place);

@@ -118,22 +118,26 @@ int share_encode(const struct share *share, struct buffer *out, struct pdb_error
 
 enum { COST_OF_ITEM = 24, COST_OF_RUN = 2 * sizeof(struct share_run) };
 
-static void take_items(struct snapshot_input *in, struct blobs *items)
+static void take_items(struct snapshot_input *in, struct share_column *column,
+		       enum share_column_id id)
 {
+	uint64_t total = 0;
 	size_t num = input_take_count(in, SHARE_ROW_MANY - 1, 1);
 	uint64_t *sizes;
 
 	input_charge(in, num, COST_OF_ITEM + sizeof(*sizes));
 	sizes = input_allocate(in, num, sizeof(*sizes));
 	for (size_t i = 0; i < num && !in->is_bad; i++)
-		sizes[i] = input_take_count(in, SNAPSHOT_MAX_SECTION, 1);
+		total += sizes[i] = input_take_count(in, SNAPSHOT_MAX_SECTION, 1);
+	if (!in->is_bad && total <= (uint64_t)(in->end - in->at))
+		blobs_reserve(&column->items, num, total);
 	for (size_t i = 0; i < num && !in->is_bad; i++) {
 		const uint8_t *bytes = input_take_bytes(in, sizes[i]);
 
 		if (in->is_bad || !input_charge(in, sizes[i], 2))
 			break;
 		/* Twice the same would shift the numbers. */
-		if (blobs_intern(items, bytes, sizes[i]) != i)
+		if (share_column_add_item(column, id, bytes, sizes[i]) != i)
 			in->is_bad = true;
 	}
 	free(sizes);
@@ -184,7 +188,10 @@ static void take_runs(struct snapshot_input *in, struct share_column *column, in
 	int64_t expected = 0;
 	uint64_t next = 0;
 
-	input_charge(in, num, COST_OF_RUN);
+	if (input_charge(in, num, COST_OF_RUN) && !in->is_bad) {
+		column->runs = xreallocarray(NULL, num, sizeof(*column->runs));
+		column->capacity = num;
+	}
 	for (size_t i = 0; i < num && !in->is_bad; i++) {
 		uint64_t first = next + input_take_below(in, SHARE_MAX_RANKS);
 		uint64_t last = first + input_take_below(in, SHARE_MAX_RANKS);
@@ -214,7 +221,7 @@ static void take_share(struct snapshot_input *in, struct share *share, int num_r
 	for (size_t c = 0; c < SHARE_NUM_COLUMNS && !in->is_bad; c++) {
 		struct share_column *column = &share->columns[c];
 
-		take_items(in, &column->items);
+		take_items(in, column, c);
 		take_rows(in, column);
 		take_runs(in, column, num_ranks);
 	}

@@ -18,8 +18,8 @@
 void share_filler_end_item(struct share_filler *f, enum share_column_id id)
 {
 	f->row = xgrow(f->row, f->num_row, &f->row_capacity, sizeof(*f->row));
-	f->row[f->num_row++] =
-		blobs_intern(&f->share->columns[id].items, f->item.bytes, f->item.num);
+	f->row[f->num_row++] = share_column_add_item(&f->share->columns[id], id, f->item.bytes,
+						     f->item.num);
 	f->item.num = 0;
 }
 

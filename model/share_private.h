@@ -40,6 +40,13 @@ enum share_column_id {
 	SHARE_NUM_COLUMNS
 };
 
+/* Are items of the column practically never the same, so that nobody looks? */
+static inline bool share_is_own(enum share_column_id id)
+{
+	return id == SHARE_PROCESS || id == SHARE_TIMES || id == SHARE_RING_TIMES ||
+	       id == SHARE_SAMPLE_TIMES;
+}
+
 /* A row is the number of its only item or, with this bit, of a blob in `rows`. */
 #define SHARE_ROW_MANY 0x80000000u
 
@@ -65,6 +72,10 @@ struct share {
 };
 
 enum { SHARE_MAX_RANKS = 16 << 20 };
+
+/* The number of an item of the column, added if need be. */
+uint32_t share_column_add_item(struct share_column *column, enum share_column_id id,
+			       const void *bytes, size_t size);
 
 /* Give `rank`, above all others of the column, these items; none: nothing is done. */
 void share_column_add(struct share_column *column, int rank, const uint32_t *items, size_t num);

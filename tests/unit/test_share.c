@@ -367,6 +367,7 @@ static void assert_shared(const struct job_lane *a, const struct job_lane *b)
 	assert_null(a->data->longest_ns);
 	assert_null(a->model->comms);
 	/* All but the rows and columns that they are in. */
+	assert_int_equal(a->like, b->like);
 	assert_memory_equal(a->model->pool_comms, b->model->pool_comms,
 			    (MANY_RANKS_COMMS - 2) * sizeof(uint32_t));
 }
@@ -636,6 +637,14 @@ static void test_blobs(void **state)
 	blobs_get(&blobs, 1000, &size);
 	assert_int_equal(size, 0);
 	assert_int_equal(*blobs_get(&blobs, 7, &size), 7);
+	assert_int_equal(size, 4);
+	blobs_deinit(&blobs);
+	/* Those that nobody compares, in room made before. */
+	blobs = (struct blobs){0};
+	blobs_reserve(&blobs, 10, 40);
+	for (uint32_t i = 0; i < 1000; i++)
+		assert_int_equal(blobs_add(&blobs, "same", 4), i);
+	assert_memory_equal(blobs_get(&blobs, 999, &size), "same", 4);
 	assert_int_equal(size, 4);
 	blobs_deinit(&blobs);
 	/* A byte more or less of the same is something else. */

@@ -494,6 +494,7 @@ static void come_without_waiting(struct job *job)
 	model->comms[0].recent[0] = (struct model_collective){
 		.number = 1, .bytes = 4, .site = model->lanes[0].state / 2, .root = SEG_PEER_NONE};
 	model->comms[0].collectives = 1;
+	free(model->requests);
 	model->requests = xcalloc(1, sizeof(*model->requests));
 	model->num_requests = 1;
 	model->requests[0] = (struct model_request){.kind = SEG_REQUEST_COLLECTIVE,
