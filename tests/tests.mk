@@ -307,7 +307,13 @@ bench-analysis: $(ANALYSIS_BENCH) $(WAITS_BENCH)
 bench-share: $(SHARE_BENCH)
 	@$(SHARE_BENCH) $(or $(RANKS),1024 16384)
 
-.PHONY: bench-analysis bench-share
+# The same up to a million ranks, about a minute of one core; docs/scale.* tell what it measured.
+bench-scale: $(SHARE_BENCH)
+	@$(SHARE_BENCH) --tree $(or $(RANKS),1024 16384 131072 1048576) >$(O)/scale.txt
+	@cat $(O)/scale.txt
+	@$(PYTHON) tests/bench/scale.py docs/scale.md docs/scale.svg <$(O)/scale.txt
+
+.PHONY: bench-analysis bench-share bench-scale
 
 # ---- The link to the daemons, beside a plain socket ---------------------------------------------
 

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What it costs to bring the models of many ranks to one place and to analyse them there.
  *
- *	share_bench RANKS...
+ *	share_bench [--tree] RANKS...
  *
- * The job is that of tests/fixtures/many_ranks.h on nodes of 64 ranks, with 26 rows in each ledger
- *and rings of 512 entries. Four ways, each in a process of its own so that its peak of memory is
- *known:
+ * The job is that of tests/fixtures/many_ranks.h on nodes of 64 ranks, two programs, with 26 rows in
+ * each ledger and rings of 512 entries; five ranks hang, and that these are found is checked. Ways,
+ * each in a process of its own so that its peak of memory is known; --tree: only the last two, which
+ * need no room for whole ranks:
  *
  *	models	  all ranks in one job, nothing is encoded: what the analyses alone take
  *	snapshot  the same written to a file and read back
  *	share	  the same as one share, encoded and decoded
  *	tree	  a share of each node, merged along a binomial tree; what its root has is encoded
- *once more for pdb. The time is that of the longest way through the tree; sending takes none.
+ *		  once more for pdb. The time is that of the longest way through the tree; sending
+ *		  takes none
+ *	one	  the same by one process: the times of all nodes added up
  *
- * Times are processor time in ms, at least one core a node. "put": until the bytes are there (tree:
- *of the slowest node, before anything is merged); "merge": from then until pdb has all bytes;
- *"get": from bytes to job; "judge": loops, groups, waits, verdict. KB: what comes to pdb; MB: peak
- *of the process that judges, beyond what it began with. */
+ * Times are processor time in ms. "put": until the bytes are there (tree: of the slowest node, before
+ * anything is merged); "merge": from then until pdb has all bytes; "get": from bytes to job; "judge":
+ * loops, groups, waits, verdict. KB: what comes to pdb; MB: peak of the process that judges, beyond
+ * what it began with; "root MB": that of the root of the tree while it merges. */
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -42,10 +45,12 @@
 #include "model/xalloc.h"
 #include "tests/fixtures/many_ranks.h"
 
-enum { NODE = 64, NUM_HANGING = 5, RING = 512, NEIGHBOURS = 26 };
+enum { NODE = 64, NUM_HANGING = 5, NUM_PROGRAMS = 2, RING = 512, NEIGHBOURS = 26 };
 
 struct times {
 	double put, merge, get;
+	double all_put, all_merge; /* of all nodes together */
+	double root_megabytes;     /* 0: nothing was merged */
 	uint64_t bytes;
 };
 
@@ -101,7 +106,7 @@ static struct many_ranks *make_ranks(int num_ranks)
 	return many_ranks_create(&(struct many_ranks_setting){
 		.num_ranks = num_ranks,
 		.num_hanging = NUM_HANGING,
-		.num_programs = 1,
+		.num_programs = NUM_PROGRAMS,
 		.ring = RING,
 		.ranks_per_node = NODE,
 		.num_neighbours = NEIGHBOURS,
@@ -133,6 +138,27 @@ static struct job *make_whole_job(int num_ranks)
 
 /* ---- Verdict --------------------------------------------------------------------------------- */
 
+/* The ranks that many_ranks.h makes hang, and no others. */
+static void check_culprits(const struct rankset *culprits, int num_ranks)
+{
+	int stride = num_ranks / NUM_HANGING, num = 0;
+
+	for (int rank = rankset_first(culprits); rank >= 0; rank = rankset_next(culprits, rank))
+		num += rank % stride == 7;
+	if (num == NUM_HANGING && rankset_count(culprits) == NUM_HANGING)
+		return;
+	fprintf(stderr, "share_bench: of %d ranks, the wrong ones hang\n", num_ranks);
+	exit(1);
+}
+
+static void print_times(const char *way, int num_ranks, const struct times *times, double put,
+			double merge, double judge, double megabytes)
+{
+	printf("%8d %-9s %9.1f %9.1f %9.1f %9.1f %9" PRIu64 " %9.1f %9.1f\n", num_ranks, way, put,
+	       merge, times->get, judge, times->bytes / 1024, megabytes, times->root_megabytes);
+	fflush(stdout);
+}
+
 static void judge(const char *way, int num_ranks, const struct job *job, const struct times *times,
 		  double before)
 {
@@ -143,14 +169,13 @@ static void judge(const char *way, int num_ranks, const struct job *job, const s
 	struct job_comms *comms = job_comms_create(job->model);
 	struct waitfor *waitfor = waitfor_create(job, comms);
 	struct verdict *verdict = verdict_create(job, groups, graph, waitfor);
-	char *culprits = rankset_encode(verdict->culprits, NUM_HANGING);
 
 	at = milliseconds() - at;
-	printf("%8d %-9s %9.1f %9.1f %9.1f %9.1f %9" PRIu64 " %9.1f %7zu  %s\n", num_ranks, way,
-	       times->put, times->merge, times->get, at, times->bytes / 1024, megabytes() - before,
-	       groups->num_groups, culprits);
-	fflush(stdout);
-	free(culprits);
+	print_times(way, num_ranks, times, times->put, times->merge, at, megabytes() - before);
+	if (times->merge > 0)
+		print_times("one", num_ranks, times, times->all_put, times->all_merge, at,
+			    megabytes() - before);
+	check_culprits(verdict->culprits, num_ranks);
 	verdict_destroy(verdict);
 	waitfor_destroy(waitfor);
 	job_comms_destroy(comms);
@@ -274,13 +299,14 @@ struct node {
 
 /* What a node adds to its share from its children: i + 1, i + 2, i + 4, ... up to its own lowest
  * bit, which have sent theirs when they were ready. */
-static void merge_children(struct node *nodes, int num_nodes, int i, int num_ranks)
+static void merge_children(struct node *nodes, int num_nodes, int i, int num_ranks,
+			   struct times *times)
 {
 	struct pdb_error err = {0};
 	struct share *share, *other;
-	double now = 0, at;
+	double now = 0, at, begin = milliseconds();
 
-	if (i % 2 && i)
+	if (i % 2)
 		return;
 	check(share_decode(nodes[i].bytes.bytes, nodes[i].bytes.num, num_ranks, &share, &err),
 	      &err);
@@ -301,6 +327,7 @@ static void merge_children(struct node *nodes, int num_nodes, int i, int num_ran
 	check(share_encode(share, &nodes[i].bytes, &err), &err);
 	nodes[i].ready = now + milliseconds() - at;
 	share_destroy(share);
+	times->all_merge += milliseconds() - begin;
 }
 
 static void bench_tree(int num_ranks)
@@ -309,6 +336,7 @@ static void bench_tree(int num_ranks)
 	struct node *nodes = xcalloc((size_t)num_nodes, sizeof(*nodes));
 	struct many_ranks *many = make_ranks(num_ranks);
 	struct times times = {0};
+	double before;
 
 	for (int i = 0; i < num_nodes; i++) {
 		int last = (i + 1) * NODE < num_ranks ? (i + 1) * NODE - 1 : num_ranks - 1;
@@ -316,11 +344,15 @@ static void bench_tree(int num_ranks)
 		double took = put_share(job, &nodes[i].bytes);
 
 		times.put = took > times.put ? took : times.put;
+		times.all_put += took;
 		job_destroy(job);
 	}
 	many_ranks_destroy(many);
-	for (int i = num_nodes - 1; i >= 0; i--)
-		merge_children(nodes, num_nodes, i, num_ranks);
+	for (int i = num_nodes - 1; i > 0; i--)
+		merge_children(nodes, num_nodes, i, num_ranks, &times);
+	before = megabytes_before();
+	merge_children(nodes, num_nodes, 0, num_ranks, &times);
+	times.root_megabytes = megabytes() - before;
 	times.merge = nodes[0].ready;
 	times.bytes = nodes[0].bytes.num;
 	run(read_share, num_ranks, &times, &nodes[0].bytes);
@@ -332,18 +364,20 @@ int main(int argc, char **argv)
 {
 	static void (*const ways[])(int) = {bench_models, bench_snapshot, bench_share, bench_tree};
 
-	printf("%8s %-9s %9s %9s %9s %9s %9s %9s %7s  %s\n", "ranks", "way", "put ms", "merge ms",
-	       "get ms", "judge ms", "KB", "MB", "groups", "least progressed");
+	bool is_tree = argc > 1 && strcmp(argv[1], "--tree") == 0;
+
+	printf("%8s %-9s %9s %9s %9s %9s %9s %9s %9s\n", "ranks", "way", "put ms", "merge ms",
+	       "get ms", "judge ms", "KB", "MB", "root MB");
 	fflush(stdout);
-	for (int i = 1; i < argc; i++) {
+	for (int i = 1 + is_tree; i < argc; i++) {
 		int num_ranks = atoi(argv[i]);
 
 		if (num_ranks < 10 * NUM_HANGING) {
-			fprintf(stderr, "usage: share_bench RANKS..., at least %d\n",
+			fprintf(stderr, "usage: share_bench [--tree] RANKS..., at least %d\n",
 				10 * NUM_HANGING);
 			return 2;
 		}
-		for (size_t way = 0; way < sizeof(ways) / sizeof(ways[0]); way++) {
+		for (size_t way = is_tree ? 3 : 0; way < sizeof(ways) / sizeof(ways[0]); way++) {
 			pid_t pid = fork();
 			int status;
 
