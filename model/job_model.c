@@ -469,6 +469,11 @@ size_t job_model_lanes(const struct job_model *jm, int rank, size_t *num_ret)
 
 /* ---- Ranks ----------------------------------------------------------------------------------- */
 
+enum {
+	MAX_CLASSES = 64,    /* that may be made ... */
+	RANKS_IN_CLASS = 16, /* ... unless there are so many ranks for each */
+};
+
 /* By a rank or a class, see struct tally. */
 static void add_counts(struct job_model *jm, int by, struct shape *shape,
 		       const struct model_transition *made, size_t num)
@@ -494,6 +499,10 @@ static bool join_class(struct job_model *jm, int rank, const struct model *model
 	if (!model->pool || model->num_lanes != 1 || data->num_transitions == 0)
 		return false;
 	found = pair_map_get(&p->class_of, key);
+	/* Where no two ranks are alike there is nothing to gain. */
+	if (found == PAIR_NONE && p->num_classes > MAX_CLASSES &&
+	    p->num_classes > p->num_ranks / RANKS_IN_CLASS)
+		return false;
 	if (found == PAIR_NONE) {
 		found = (uint32_t)p->num_classes;
 		p->classes = xgrow(p->classes, found, &p->classes_capacity, sizeof(*p->classes));

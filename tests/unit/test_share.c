@@ -408,6 +408,37 @@ static void test_shared_tables(void **state)
 	many_ranks_destroy(many);
 }
 
+/* More different counts than are gathered in classes: all, or some, ranks have their own. */
+static void test_own_counts(void **state)
+{
+	static const struct many_ranks_setting setting = {
+		.num_ranks = 900, .num_programs = 2, .ring = 30};
+	struct many_ranks *many = many_ranks_create(&setting);
+
+	(void)state;
+	for (int kinds = 900; kinds >= 100; kinds -= 400) {
+		struct job *job = job_create(), *again;
+		struct share *share;
+
+		job->proctable->size = setting.num_ranks;
+		job->model = job_model_create(job->modules, job->callpaths);
+		for (int rank = 0; rank < setting.num_ranks; rank++) {
+			struct model *model = many_ranks_model(many, rank);
+
+			model->lanes[0].transitions[3].count += (uint64_t)(rank % kinds);
+			job_model_add(job->model, rank, model, 0);
+		}
+		job_model_finish(job->model);
+		share = send_share(job, NULL, SHARE_ANSWERS | SHARE_DETAILS);
+		again = to_job(share);
+		assert_same_job_model(job->model, again->model);
+		share_destroy(share);
+		job_destroy(again);
+		job_destroy(job);
+	}
+	many_ranks_destroy(many);
+}
+
 /* Names of all frames of a job come from one of its nodes; merging begins with nothing. */
 static void test_names(void **state)
 {
@@ -660,6 +691,7 @@ int main(void)
 		cmocka_unit_test(test_details),  cmocka_unit_test(test_wrong_details),
 		cmocka_unit_test(test_any_tree), cmocka_unit_test(test_growth),
 		cmocka_unit_test(test_shared_tables),
+		cmocka_unit_test(test_own_counts),
 		cmocka_unit_test(test_names),    cmocka_unit_test(test_refused_merge),
 		cmocka_unit_test(test_damaged),  cmocka_unit_test(test_hostile),
 	};
