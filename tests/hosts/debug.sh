@@ -18,6 +18,7 @@ fi
 work=$(mktemp -d)
 job=
 trap 'end_job; rm -rf "$work"' EXIT
+version=$(mpirun.openmpi --version | sed -n '1s/.*) \([0-9]*\).*/\1/p')
 pdb=(env COLUMNS=100 LC_ALL=C.UTF-8 "$build/pdb" --nx --batch)
 
 not_told() { [ ! -s "$1.errors" ]; }
@@ -33,7 +34,9 @@ start_job() {
 	: >"$work/output"
 	start_$mpi "$1" >"$work/output" 2>&1 </dev/null &
 	job=$!
-	wait_for has_line '^fault: rank' "$work/output"
+	wait_for has_line '^fault: rank' "$work/output" || return 1
+	# Launchers may have said something before.
+	cp "$work/output" "$work/said"
 }
 start_openmpi() {
 	local slots=$((4 / $(wc -w <<<"$1")))
@@ -76,7 +79,9 @@ end_pdb() {
 check_unharmed() {
 	check "$mpi: $1: no daemon is left" wait_for no_daemons
 	check "$mpi: $1: the job is there" is_running "$job"
-	check "$mpi: $1: the job has said nothing" diff <(echo 'fault: rank 2') "$work/output"
+	# Daemons that MPI ends for the loss of one say so by way of Open MPI 5's launcher.
+	[ "$mpi$version $1" = "openmpi5 killed daemons" ] ||
+		check "$mpi: $1: the job has said nothing" diff -a "$work/said" "$work/output"
 }
 
 check_same_answers() {
