@@ -114,16 +114,20 @@ check-faults: all $(HOSTS_NESTED) | $(O)/.deps-check
 bench-first-answer: all | $(O)/.deps-check
 	@$(PYTHON) tests/bench_first_answer.py --build $(O)
 
+# The same on four hosts, with the start of the daemons.
+bench-hosts: all | $(O)/.deps-check $(has_hosts)
+	@$(PYTHON) tests/bench_hosts.py --build $(O)
+
 bench-programs: all | $(O)/.deps-check
 	@$(PYTHON) tests/bench_programs.py --build $(O)
 
 # One after the other even with -j: they would measure each other.
-BENCHES = bench-recorder bench-sample bench-analysis bench-link bench-share bench-first-answer bench-programs
+BENCHES = bench-recorder bench-sample bench-analysis bench-link bench-share bench-first-answer bench-hosts bench-programs
 
 bench: all | $(O)/.deps-check
 	@for bench in $(BENCHES); do $(MAKE) --no-print-directory O=$(O) $$bench || exit 1; done
 
-.PHONY: check-jobs check-healthy check-programs check-trouble check-harmless check-slurm check-namespaces check-hosts check-sessions check-faults bench-first-answer bench-programs
+.PHONY: check-jobs check-healthy check-programs check-trouble check-harmless check-slurm check-namespaces check-hosts check-sessions check-faults bench-first-answer bench-hosts bench-programs
 
 # ---- The fault injector, Debian roots, the demo -----------------------------------------------
 
