@@ -50,7 +50,7 @@ def main():
     launch = ["nice", "-n", "19", *mpi.launcher(args.ranks, mpi.recorder), *command, str(rank)]
     with Job(launch, args.ranks, mpi.environment()) as job:
         job.wait_for_line(f"fault: rank {rank}", 300)
-        job.wait_until_quiet(QUIET_NEW_S, 300)
+        job.wait_until_quiet(QUIET_NEW_S, timeout=300)
         print(f"first answer, {args.ranks} ranks on {os.cpu_count()} cores, {mpi.name}:")
         answers = [ask_job(pdb, job, "lp") for _ in range(11)]
         show("pdb --batch -ex lp", [answer.seconds for answer in answers])

@@ -24,7 +24,7 @@ def measure(pdb, mpi, command, ranks, what):
     launch = [*LOWEST, *mpi.launcher(ranks, mpi.recorder), *command, str(rank)]
     with Job(launch, ranks, mpi.environment(), place=mpi.place) as job:
         job.wait_for_line(f"fault: rank {rank}", 300)
-        job.wait_until_quiet(QUIET_NEW_S, 300)
+        job.wait_until_quiet(QUIET_NEW_S, timeout=300)
         answers = [ask_job(pdb, job, "lp") for _ in range(TIMES)]
     show(what, [answer.seconds for answer in answers])
     right = f"Least progressed: rank {rank}, 1 of {ranks} ranks"
