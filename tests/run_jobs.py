@@ -11,7 +11,7 @@ import tempfile
 from jobs import process
 from jobs.answers import (NONE, accusation, ask_until_sure, check_first_line, check_kind,
                           check_modest, check_status, check_words)
-from jobs.job import QUIET_NEW_S, QUIET_S, Job, ask, ask_job
+from jobs.job import QUIET_NEW_S, QUIET_S, Job, JobError, ask, ask_job
 from jobs.mpi import Srun, find_mpis, find_pdb
 from jobs.place import Here, Hosts, enter_hosts
 from jobs.report import Report, Skip, check
@@ -25,6 +25,19 @@ def start(mpi, folder, program, size, *arguments, env=None):
     command = mpi.launcher(size, mpi.recorder, env, program.launch.get(mpi.name, ()))
     return Job([*command, *program.build(mpi, folder), *(str(one) for one in arguments)], size,
                mpi.environment(), place=mpi.place)
+
+
+def start_surely(mpi, *arguments):
+    """Start it until all ranks have left MPI_Init, as often as this MPI may fail to."""
+    for more in range(mpi.starts - 1, 0, -1):
+        job = start(mpi, *arguments)
+        try:
+            job.wait_until_recorded(events=0)
+            return job
+        except JobError as error:
+            job.end()
+            print(f"({more} more starts: {error})", flush=True)
+    return start(mpi, *arguments)
 
 
 def wait_until_hung(job, program, size, rank):
@@ -43,7 +56,7 @@ def run_faulty(pdb, mpi, folder, program, size, rank):
         raise Skip("ranks of Open MPI 5 end when a connection to another breaks")
     kinds = program.expected("kind").split(",")
     named = program.expected_ranks("lp", size, rank)
-    with start(mpi, folder, program, size, rank) as job:
+    with start_surely(mpi, folder, program, size, rank) as job:
         gone = wait_until_hung(job, program, size, rank)
         answer = ask_until_sure(pdb, job, accusation(named, size) if named else "")
         wrong = job.check_unharmed({rank} if "stopped" in kinds else set(), gone)
@@ -72,7 +85,7 @@ def run_ended(pdb, mpi, folder, program, size, rank):
 
 
 def run_healthy(pdb, mpi, folder, program, size):
-    with start(mpi, folder, program, size) as job:
+    with start_surely(mpi, folder, program, size) as job:
         job.wait_until_recorded(events=20)
         for _ in range(HEALTHY_LOOKS):
             answer = ask_job(pdb, job, "lp")
