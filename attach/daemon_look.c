@@ -170,6 +170,11 @@ void daemon_look_answer_samples(struct daemon_look *look, const uint8_t *payload
 	rankset_destroy(ranks);
 }
 
+void daemon_look_get_cost(const struct daemon_look *look, struct sampler_cost *ret)
+{
+	sampler_get_cost(look->sampler, ret);
+}
+
 int daemon_look_merge(int num_ranks, const struct buffer *into, const uint8_t *part, size_t length,
 		      struct buffer *ret)
 {

@@ -10,6 +10,7 @@
 struct buffer;
 struct daemon_look;
 struct daemon_rank;
+struct sampler_cost;
 
 /* For ranks that are processes of this host. It keeps what does not change between two looks: who
  * the processes are, what they have mapped, and names. */
@@ -22,6 +23,9 @@ void daemon_look_answer(struct daemon_look *look, const uint8_t *payload, size_t
 			bool (*sleep_until)(uint64_t until_ns), struct buffer *ret);
 void daemon_look_answer_samples(struct daemon_look *look, const uint8_t *payload, size_t length,
 				struct buffer *ret);
+
+/* What sampling has cost so far. */
+void daemon_look_get_cost(const struct daemon_look *look, struct sampler_cost *ret);
 
 /* A new share that tells what both do, encoded; num_ranks: of the job, as it was in the question.
  * -1 and no bytes when `part` is no share or tells of the same ranks. An empty `into` takes all. */

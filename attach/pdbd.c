@@ -35,6 +35,7 @@
 #include "attach/pdbd.h"
 #include "attach/pdbd_gdb.h"
 #include "attach/pdbd_tree.h"
+#include "attach/sampler.h"
 #include "model/buffer.h"
 #include "model/error.h"
 #include "model/proctable.h"
@@ -343,6 +344,18 @@ static int merge_shares(void *argument, struct buffer *into, const uint8_t *part
 	return 0;
 }
 
+static void answer_cost(void *argument, const uint8_t *payload, size_t length, struct buffer *ret)
+{
+	const struct daemon *daemon = argument;
+	struct sampler_cost cost;
+
+	(void)payload, (void)length;
+	if (!daemon->look)
+		return;
+	daemon_look_get_cost(daemon->look, &cost);
+	buffer_put_bytes(ret, &cost, sizeof(cost));
+}
+
 static void answer_gdb(void *argument, const uint8_t *payload, size_t length, struct buffer *ret)
 {
 	struct daemon *daemon = argument;
@@ -374,6 +387,7 @@ static const struct pdbd_service services[] = {
 	{PDBD_LOOK, PDBD_MEANWHILE, hear_job_size, answer_look, merge_shares},
 	{PDBD_SAMPLE, PDBD_MEANWHILE, hear_job_size, answer_samples, merge_shares},
 	{PDBD_SCAN, PDBD_ALONE, NULL, answer_scan, merge_texts},
+	{PDBD_COST, PDBD_ALONE, NULL, answer_cost, merge_texts},
 	{PDBD_GDB, PDBD_ALONE, NULL, answer_gdb, merge_texts},
 	{PDBD_GDB_STATE, PDBD_AT_ONCE, NULL, answer_gdb_state, merge_texts},
 	{0, PDBD_AT_ONCE, NULL, NULL, NULL},

@@ -40,6 +40,8 @@ enum pdbd_kind {
 	PDBD_GDB = 9,
 	/* How that gdb fares: a struct gdb_state_question. Answer: a struct gdb_state. */
 	PDBD_GDB_STATE = 10,
+	/* What sampling has cost so far. Answer: a struct sampler_cost of each daemon. */
+	PDBD_COST = 11,
 };
 
 struct pdbd_scan {

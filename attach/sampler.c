@@ -409,6 +409,21 @@ static int compare_duration(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+void sampler_add_cost(struct sampler_cost *into, const struct sampler_cost *other)
+{
+	uint64_t num = into->num_samples + other->num_samples;
+
+	if (num)
+		into->stopped_ns_median = (into->stopped_ns_median * into->num_samples +
+					   other->stopped_ns_median * other->num_samples) /
+					  num;
+	if (other->stopped_ns_max > into->stopped_ns_max)
+		into->stopped_ns_max = other->stopped_ns_max;
+	into->stopped_ns_total += other->stopped_ns_total;
+	into->num_samples += other->num_samples;
+	into->num_failed += other->num_failed;
+}
+
 void sampler_get_cost(const struct sampler *sampler, struct sampler_cost *ret)
 {
 	uint64_t num = sampler->cost.num_samples;

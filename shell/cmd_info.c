@@ -13,6 +13,7 @@
 #include "model/model.h"
 #include "model/proctable.h"
 #include "model/rankset.h"
+#include "model/sample.h"
 #include "model/xalloc.h"
 #include "render/label.h"
 #include "render/table.h"
@@ -67,7 +68,8 @@ static const struct command info_ranks = {
 	.usage = "info ranks [RANKS]",
 	.summary = "List ranks with host, process and what is known of them.",
 	.text = "Without RANKS: those in focus, else all. The state is that of /proc: R running,\n"
-		"S sleeping, D in the kernel, T stopped, t traced, Z ended.",
+		"S sleeping, D in the kernel, T stopped, t traced, Z ended; on other hosts it is\n"
+		"that of the last stack sample.",
 	.example = "info ranks 0-3",
 	.flags = CMD_NEEDS_JOB,
 	.max_words = -1,
@@ -169,18 +171,34 @@ static const char *find_hole(const struct job *job, int rank)
 	return "yes";
 }
 
-static void add_rank(struct session *session, struct table *out, int rank)
+/* The rank's state, now or, on another host, when it was last sampled; "": not known. */
+static void find_state(const struct session *session, const struct proc *proc, char state[8])
 {
-	const struct proc *proc = proctable_find(session->job->proctable, rank);
+	const struct job *job = session->job;
+	const struct sample *sample = samples_find(job->samples, proc->rank, proc->pid);
 	struct procfs_stat stat;
-	char state[8] = "";
 
-	if (proc && proc->is_local && session->node) {
-		if (node_is_alive(session->node, rank) && procfs_stat(proc->pid, 0, &stat) == 0)
+	memset(state, 0, 8);
+	if (proc->is_local && session->node) {
+		if (node_is_alive(session->node, proc->rank) &&
+		    procfs_stat(proc->pid, 0, &stat) == 0)
 			state[0] = stat.state;
 		else
 			strcpy(state, "ended");
+	} else if (strcmp(find_hole(job, proc->rank), JOB_HOLE_ENDED) == 0) {
+		strcpy(state, "ended");
+	} else if (session->is_live && sample && sample->state != '?') {
+		state[0] = sample->state;
 	}
+}
+
+static void add_rank(struct session *session, struct table *out, int rank)
+{
+	const struct proc *proc = proctable_find(session->job->proctable, rank);
+	char state[8] = "";
+
+	if (proc)
+		find_state(session, proc, state);
 	table_row(out);
 	table_cell(out, "%d", rank);
 	table_cell(out, "%s", proc ? proc->host : "");
@@ -282,13 +300,15 @@ static int run_hosts(struct session *session, const struct args *args, struct pd
 
 /* ---- info overhead ------------------------------------------------------------------------- */
 
-static void print_sampling(const struct session *session, FILE *out)
+static int print_sampling(struct session *session, FILE *out, struct pdb_error *err)
 {
 	struct sampler_cost cost;
 
 	if (!session->sampler)
-		return;
+		return 0;
 	sampler_get_cost(session->sampler, &cost);
+	if (session->daemons && daemons_add_cost(session->daemons, &cost, err) < 0)
+		return session_lose_daemons(session, err);
 	fprintf(out, "  stack samples    %" PRIu64 " taken, %" PRIu64 " failed\n", cost.num_samples,
 		cost.num_failed);
 	fprintf(out, "  ranks stopped    median %.0f us, longest %.0f us, all together %.1f ms\n",
@@ -296,6 +316,7 @@ static void print_sampling(const struct session *session, FILE *out)
 		cost.stopped_ns_total / 1e6);
 	fprintf(out, "  last look        %.0f ms, of which ranks do not notice the reading\n",
 		session->look_cost_ns / 1e6);
+	return 0;
 }
 
 /* Each model once, however many lanes it has. */
@@ -325,8 +346,8 @@ static void print_recorders(const struct job_model *jm, FILE *out)
 static int run_overhead(struct session *session, const struct args *args, struct pdb_error *err)
 {
 	(void)args;
-	(void)err;
-	print_sampling(session, session->out);
+	if (print_sampling(session, session->out, err) < 0)
+		return -1;
 	if (session->job->model)
 		print_recorders(session->job->model, session->out);
 	return 0;

@@ -16,6 +16,7 @@
 #include "attach/pdbd.h"
 #include "attach/procfs.h"
 #include "attach/reach.h"
+#include "attach/sampler.h"
 #include "model/error.h"
 #include "model/job.h"
 #include "model/job_model.h"
@@ -272,6 +273,24 @@ int daemons_ask(struct daemons *daemons, uint32_t kind, const void *payload, siz
 		struct pdb_error *err)
 {
 	return ask(daemons, kind, payload, length, 0, frame, answer_ret, length_ret, err);
+}
+
+int daemons_add_cost(struct daemons *daemons, struct sampler_cost *cost, struct pdb_error *err)
+{
+	struct link_frame frame;
+	const uint8_t *answer;
+	size_t length;
+
+	if (ask(daemons, PDBD_COST, NULL, 0, 0, &frame, &answer, &length, err) < 0)
+		return -1;
+	for (size_t i = 0; i + sizeof(*cost) <= length; i += sizeof(*cost)) {
+		struct sampler_cost other;
+
+		memcpy(&other, answer + i, sizeof(other));
+		sampler_add_cost(cost, &other);
+	}
+	link_frame_deinit(&frame);
+	return 0;
 }
 
 struct link *daemons_link(struct daemons *daemons)

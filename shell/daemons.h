@@ -18,6 +18,7 @@ struct node_look_options;
 struct pdb_error;
 struct proctable;
 struct rankset;
+struct sampler_cost;
 
 /* Has the job ranks on other hosts? */
 bool daemons_are_needed(const struct proctable *table);
@@ -56,6 +57,9 @@ void daemons_commit(struct daemons *daemons);
  * daemons_look(). */
 int daemons_sample(struct daemons *daemons, const struct rankset *ranks, bool all_threads,
 		   struct pdb_error *err);
+
+/* Add what sampling has cost on their nodes so far. Errors: as daemons_look(). */
+int daemons_add_cost(struct daemons *daemons, struct sampler_cost *cost, struct pdb_error *err);
 
 /* Ask all of them something else (pdbd.h). *answer_ret is in *frame, which the caller frees with
  * link_frame_deinit(). Errors: as daemons_look(). */

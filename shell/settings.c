@@ -44,7 +44,7 @@ const struct setting setting_table[NUM_SETTINGS] = {
 			     .minimum = 0,
 			     .maximum = 65536,
 			     .initial = 256,
-			     .text = "How many ranks at most are stack-sampled at each refresh."},
+			     .text = "How many ranks at most are stack-sampled at each refresh, on each host."},
 	[SETTING_STALE] = {.name = "stale",
 			   .type = SETTING_NUMBER,
 			   .minimum = 1,

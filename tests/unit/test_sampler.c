@@ -310,6 +310,28 @@ static void test_cost(void **state)
 	stop(pid);
 }
 
+static void test_added_cost(void **state)
+{
+	struct sampler_cost sum = {.num_failed = 1};
+	const struct sampler_cost nodes[] = {
+		{.num_samples = 2, .stopped_ns_total = 30, .stopped_ns_max = 20,
+		 .stopped_ns_median = 20, .num_failed = 3},
+		{.num_samples = 10, .stopped_ns_total = 100, .stopped_ns_max = 15,
+		 .stopped_ns_median = 9},
+		{.num_samples = 4, .stopped_ns_total = 400, .stopped_ns_max = 110,
+		 .stopped_ns_median = 100},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++)
+		sampler_add_cost(&sum, &nodes[i]);
+	assert_int_equal(sum.num_samples, 16);
+	assert_int_equal(sum.num_failed, 4);
+	assert_int_equal(sum.stopped_ns_total, 530);
+	assert_int_equal(sum.stopped_ns_max, 110);
+	assert_int_equal(sum.stopped_ns_median, 32); /* (2 x 20 + 10 x 9 + 4 x 100) / 16, truncated */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -322,6 +344,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_vfork_parent, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_crowded, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cost, setup, teardown),
+		cmocka_unit_test(test_added_cost),
 	};
 
 	if (!share_memory())
