@@ -21,6 +21,7 @@
 extern char **environ;
 
 #define GRACE_MS 1000 /* after a SIGTERM: a launcher ends what it has started on other nodes */
+#define LAST_MS 5000  /* after the last one: a busy machine */
 
 /* Does the variable tell a process which rank of which job it is? Parameters are the site's. */
 static bool is_identity(const char *variable)
@@ -204,7 +205,7 @@ void daemon_launch_stop(struct daemon_launch *launch, int timeout_ms)
 	 * whatever its daemons say, and removes its files. */
 	for (int i = 0; i < 3 && !has; i++) {
 		kill(launch->pid, SIGTERM);
-		has = has_ended(launch->pid, GRACE_MS);
+		has = has_ended(launch->pid, i < 2 ? GRACE_MS : LAST_MS);
 	}
 	if (!has)
 		kill(launch->pid, SIGKILL);

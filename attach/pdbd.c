@@ -52,7 +52,7 @@
 #define QUIT_MS 1000        /* how long the others may take to hear that it is over */
 #define CONNECT_MS 10000    /* pdb is waiting for the daemons */
 #define SEND_MS 30000       /* an answer to pdb */
-#define IDLE_MS 10          /* between two looks at other things while waiting for pdb */
+#define IDLE_MS 100         /* between two looks at other things while waiting for pdb */
 #define BUSY_MS 1           /* the same while somebody speaks with a gdb */
 #define PIECE_NS 100000000L /* of a sleep: how long it may take to end */
 
