@@ -97,15 +97,17 @@ $(HOSTS_NESTED): $(O)/tests/hosts/nested-%: tests/mpi/nested.c tests/mpi/fault.h
 check-namespaces: $(HOSTS_WHERE) | $(O)/.deps-hosts
 	@bash tests/hosts/check.sh $(O)
 
-# Jobs over several hosts: a program of each kind, HOSTS=4 on so many; a session, on two and on one;
-# and, not of "check", what may go wrong with daemons and networks.
-CHECKS += check-hosts check-sessions
+# Jobs over several hosts: a program of each kind, HOSTS=4 on so many; a session, on two and on one; gdb on
+# a rank of the other host; and, not of "check", what may go wrong with daemons and networks.
+CHECKS += check-hosts check-sessions check-gdb
 
 check-hosts: all | $(O)/.deps-check $(has_hosts)
 	@$(PYTHON) tests/run_jobs.py --build $(O) --mpi openmpi --hosts $(or $(HOSTS),2) --short
 
 check-sessions: all $(HOSTS_NESTED) | $(O)/.deps-check
 	@bash tests/hosts/debug.sh $(O)
+
+check-gdb: all $(HOSTS_NESTED) | $(O)/.deps-check
 	@bash tests/hosts/gdb.sh $(O)
 
 check-faults: all $(HOSTS_NESTED) | $(O)/.deps-check
@@ -127,7 +129,7 @@ BENCHES = bench-recorder bench-sample bench-analysis bench-link bench-share benc
 bench: all | $(O)/.deps-check
 	@for bench in $(BENCHES); do $(MAKE) --no-print-directory O=$(O) $$bench || exit 1; done
 
-.PHONY: check-jobs check-healthy check-programs check-trouble check-harmless check-slurm check-namespaces check-hosts check-sessions check-faults bench-first-answer bench-hosts bench-programs
+.PHONY: check-jobs check-healthy check-programs check-trouble check-harmless check-slurm check-namespaces check-hosts check-sessions check-gdb check-faults bench-first-answer bench-hosts bench-programs
 
 # ---- The fault injector, Debian roots, the demo -----------------------------------------------
 
