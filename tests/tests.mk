@@ -280,9 +280,11 @@ check-recorder: $(RECORDERS) $(READ_SEGMENT) | $(O)/.deps-check
 
 RECORDER_BENCH = $(O)/tests/bench/recorder_bench-openmpi $(O)/tests/bench/recorder_bench-mpich
 
-$(RECORDER_BENCH): $(O)/tests/bench/recorder_bench-%: tests/bench/recorder_bench.c | $(O)/.deps-check
+$(RECORDER_BENCH): $(O)/tests/bench/recorder_bench-%: $(wildcard tests/bench/recorder_bench*.[ch]) \
+		tests/bench/recorder_bench_f.f90 | $(O)/.deps-check
 	$(call say,MPICC,$@)
-	$(Q)mkdir -p $(@D) && mpicc.$* -O2 -g -o $@ $<
+	$(Q)mkdir -p $@.dir && cd $@.dir && mpicc.$* -O2 -g -Wno-stringop-overflow -c $(filter %.c,$(abspath $^))
+	$(Q)cd $@.dir && mpifort.$* -O2 -g -o ../$(@F) $(filter %.f90,$(abspath $^)) *.o
 
 bench-recorder: $(RECORDERS) $(RECORDER_BENCH)
 	@sh tests/bench/recorder_bench.sh $(O)

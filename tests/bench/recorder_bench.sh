@@ -1,33 +1,41 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Time added to each MPI call by the recorder: runs with and without it in turns, medians of the
-# runs. Usage: recorder_bench.sh BUILD_DIR [RUNS]
+# runs. Usage: recorder_bench.sh BUILD_DIR [RUNS [OPTION OF recorder_bench...]]
 set -e
 build=$(cd "$1" && pwd)
 runs=${2:-7}
+[ $# -lt 2 ] || shift
+shift
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 export PDB_SEGMENT_DIR="$dir"
 
 one_mpi() {
 	mpi=$1
+	shift
 	i=0
 	: >"$dir/log"
 	while [ "$i" -lt "$runs" ]; do
-		"$build/tests/bench/recorder_bench-$mpi" | sed 's/^/without /' >>"$dir/log"
-		LD_PRELOAD="$build/libpdbrec-$mpi.so" "$build/tests/bench/recorder_bench-$mpi" |
+		"$build/tests/bench/recorder_bench-$mpi" "$@" | sed 's/^/without /' >>"$dir/log"
+		LD_PRELOAD="$build/libpdbrec-$mpi.so" "$build/tests/bench/recorder_bench-$mpi" "$@" |
 			sed 's/^/with /' >>"$dir/log"
 		i=$((i + 1))
 	done
 	gawk -v mpi="$mpi" '
 		{
 			value[$1, $2, $3][++num[$1, $2, $3]] = $4
+			requests[$2, $3] = $5
 			if ($1 == "with" && !(($2, $3) in seen)) {
 				seen[$2, $3]
 				what[++kinds] = $2 SUBSEP $3
 			}
 		}
 		function median(key,	n, sorted) { n = asort(value[key], sorted); return sorted[int((n + 1) / 2)] }
+		function of_each(key, added) {
+			return requests[key] ?
+				sprintf(", %4.1f ns of each of its %d requests", added / requests[key], requests[key]) : ""
+		}
 		END {
 			for (i = 1; i <= kinds; i++) {
 				split(what[i], part, SUBSEP)
@@ -36,12 +44,12 @@ one_mpi() {
 				if (part[1] == "clock")
 					printf "%-8s of which two time stamps %.1f ns\n", mpi, 2 * with
 				else
-					printf "%-8s %-38s %2d frames: %6.1f ns without, %6.1f ns with, %5.1f ns added to a call\n",
-						mpi, part[1], part[2], without, with, with - without
+					printf "%-8s %-34s %2d frames: %6.1f ns without, %6.1f ns with, %5.1f ns added to a call%s\n",
+						mpi, part[1], part[2], without, with, with - without, of_each(what[i], with - without)
 			}
 		}' "$dir/log"
 }
 
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-one_mpi openmpi
-one_mpi mpich
+one_mpi openmpi "$@"
+one_mpi mpich "$@"
