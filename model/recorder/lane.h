@@ -97,11 +97,13 @@ void lane_leave_poll(struct lane *l, bool failed);
 
 /* ---- The fast path: here to be inlined ------------------------------------------------------ */
 
-/* A word that only this thread writes. */
-static inline void lane_add(_Atomic uint64_t *word, uint64_t n)
+/* A word that only this thread writes: its new value. */
+static inline uint64_t lane_add(_Atomic uint64_t *word, uint64_t n)
 {
-	atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + n,
-			      memory_order_relaxed);
+	uint64_t sum = atomic_load_explicit(word, memory_order_relaxed) + n;
+
+	atomic_store_explicit(word, sum, memory_order_relaxed);
+	return sum;
 }
 
 /* The sequence lock of struct seg_current: a section begins with an odd number and ends with the

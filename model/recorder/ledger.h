@@ -15,9 +15,11 @@ enum {
 /* The row, added if it is new, or that of SEG_TAG_MANY; LEDGER_NO_ROW. */
 uint32_t ledger_add(struct lane *l, uint32_t comm, int32_t peer, int32_t tag);
 
+/* Not a word made of peer and tag: the compiler would read both at once, and the processor is slow to
+ * read as one what was stored in parts a moment ago. */
 static inline uint64_t ledger_key(uint32_t comm, int32_t peer, int32_t tag)
 {
-	return ((uint64_t)(uint32_t)tag << 32 | (uint32_t)peer) + comm * 0x9e3779b97f4a7c15u;
+	return (uint32_t)tag + (uint32_t)peer * 0x9e3779b97f4a7c15u + comm * 0xc2b2ae3d27d4eb4fu;
 }
 
 static inline bool ledger_is(const struct seg_ledger *row, uint32_t comm, int32_t peer, int32_t tag)
@@ -43,18 +45,12 @@ void ledger_lost(struct lane *l);
 /* Counts: the number after counting; 0 without a row. */
 static inline uint64_t ledger_sends(struct lane *l, uint32_t row)
 {
-	if (row == LEDGER_NO_ROW)
-		return 0;
-	lane_add(&l->ledger[row].sends, 1);
-	return atomic_load_explicit(&l->ledger[row].sends, memory_order_relaxed);
+	return row == LEDGER_NO_ROW ? 0 : lane_add(&l->ledger[row].sends, 1);
 }
 
 static inline uint64_t ledger_receives(struct lane *l, uint32_t row)
 {
-	if (row == LEDGER_NO_ROW)
-		return 0;
-	lane_add(&l->ledger[row].receives, 1);
-	return atomic_load_explicit(&l->ledger[row].receives, memory_order_relaxed);
+	return row == LEDGER_NO_ROW ? 0 : lane_add(&l->ledger[row].receives, 1);
 }
 
 static inline void ledger_sent(struct lane *l, uint32_t row)

@@ -11,6 +11,7 @@ void p2p_init(struct p2p *p, void *memory)
 		.send_row = LEDGER_NO_ROW,
 		.receive_row = LEDGER_NO_ROW,
 		.wildcard_comm = SEG_NO_COMM,
+		.made = {REQUESTS_NONE, REQUESTS_NONE},
 		.message = {.slot = REQUESTS_NONE},
 		.listed = memory,
 		.statuses = (struct requests_ref *)memory + SEG_MAX_WAITED,
@@ -84,6 +85,7 @@ static void forget_call(struct p2p *p)
 	p->send_row = p->receive_row = LEDGER_NO_ROW;
 	p->wildcard_comm = SEG_NO_COMM;
 	p->num_made = 0;
+	p->takes_any = false;
 	p->message.slot = REQUESTS_NONE;
 }
 
@@ -153,46 +155,71 @@ void p2p_matched(struct lane *l, uint64_t key, uint32_t comm, const struct p2p_s
 
 /* ---- Making requests ----------------------------------------------------------------------------- */
 
-static void will_make(struct lane *l, enum seg_request_kind kind, uint32_t flags,
-		      const struct p2p_message *m, uint64_t ordinal, uint32_t row)
+static __attribute__((noinline, cold)) uint32_t take_slot(struct lane *l)
 {
-	struct request *made = &l->p2p.made[l->p2p.num_made++];
+	requests_lock(l->requests, l->index);
+	uint32_t slot = requests_take(l->requests);
+	requests_unlock(l->requests);
+	return slot;
+}
 
-	if (!(flags & SEG_REQUEST_PERSISTENT))
-		flags |= SEG_REQUEST_ACTIVE;
-	/* Word by word: the processor is slow to read as one what was stored in parts. */
-	made->kind = kind;
-	made->flags = flags;
-	made->comm = m->comm;
-	made->peer = m->peer;
-	made->tag = m->tag;
-	made->ordinal = ordinal;
-	made->bytes = m->bytes;
-	made->site = l->site;
-	made->lane = l->index;
-	made->row = row;
+static inline __attribute__((always_inline)) void
+will_make(struct lane *l, const struct request *request)
+{
+	struct p2p *p = &l->p2p;
+	uint32_t *slot = &p->made[p->num_made++];
+
+	if (__builtin_expect(*slot == REQUESTS_NONE, 0))
+		*slot = take_slot(l);
+	if (__builtin_expect(*slot != REQUESTS_NONE, 1))
+		requests_fill(l->requests, *slot, request);
+	p->takes_any |= request_takes_any(request);
 	operation_plain(l, SEG_OPERATION_LOCAL, OPERATION_CALL);
 }
 
 void p2p_will_make(struct lane *l, const struct request *request)
 {
-	const struct p2p_message m = {request->comm, request->peer, request->tag, request->bytes};
+	struct request own = *request;
 
-	will_make(l, request->kind, request->flags, &m, request->ordinal, request->row);
+	if (!(own.flags & SEG_REQUEST_PERSISTENT))
+		own.flags |= SEG_REQUEST_ACTIVE;
+	own.site = l->site;
+	own.lane = l->index;
+	will_make(l, &own);
+}
+
+static inline __attribute__((always_inline)) void
+will_transfer(struct lane *l, enum seg_request_kind kind, const struct p2p_message *m,
+	      uint32_t flags, uint64_t ordinal, uint32_t row)
+{
+	bool is_persistent = flags & SEG_REQUEST_PERSISTENT;
+
+	will_make(l, &(struct request){
+			     .kind = kind,
+			     .flags = is_persistent ? flags : flags | SEG_REQUEST_ACTIVE,
+			     .comm = m->comm,
+			     .peer = m->peer,
+			     .tag = m->tag,
+			     .ordinal = ordinal,
+			     .bytes = m->bytes,
+			     .site = l->site,
+			     .lane = l->index,
+			     .row = row,
+		     });
 }
 
 void p2p_will_send(struct lane *l, const struct p2p_message *m, uint32_t request_flags)
 {
 	uint64_t ordinal = request_flags & SEG_REQUEST_PERSISTENT ? 0 : count_send(l, m);
 
-	will_make(l, SEG_REQUEST_SEND, request_flags, m, ordinal, l->p2p.send_row);
+	will_transfer(l, SEG_REQUEST_SEND, m, request_flags, ordinal, l->p2p.send_row);
 }
 
 void p2p_will_receive(struct lane *l, const struct p2p_message *m, uint32_t request_flags)
 {
 	uint64_t ordinal = request_flags & SEG_REQUEST_PERSISTENT ? 0 : count_receive(l, m);
 
-	will_make(l, SEG_REQUEST_RECV, request_flags, m, ordinal, l->p2p.receive_row);
+	will_transfer(l, SEG_REQUEST_RECV, m, request_flags, ordinal, l->p2p.receive_row);
 }
 
 /* What a slot says; its owner has the lock or is the only one to change it. */
@@ -216,32 +243,32 @@ void p2p_will_receive_matched(struct lane *l, uint64_t message_key)
 		m = message_of(&l->requests->slots[slot]);
 	l->p2p.message = requests_ref(l->requests, slot);
 	requests_unlock(l->requests);
-	will_make(l, SEG_REQUEST_MATCHED, 0, &m, 0, LEDGER_NO_ROW);
+	will_transfer(l, SEG_REQUEST_MATCHED, &m, 0, 0, LEDGER_NO_ROW);
 }
 
 static void complete_at_once(struct lane *l)
 {
-	struct p2p *p = &l->p2p;
+	const struct p2p *p = &l->p2p;
 
 	ledger_sent(l, p->send_row);
 	ledger_received(l, p->receive_row);
 	/* Whose message it got cannot be asked. */
-	for (uint32_t i = 0; i < p->num_made; i++)
-		if (p->made[i].kind == SEG_REQUEST_RECV && p->made[i].row != LEDGER_NO_ROW &&
-		    is_wildcard(p->made[i].peer, p->made[i].tag))
-			ledger_lost(l);
+	if (p->takes_any && p->receive_row != LEDGER_NO_ROW)
+		ledger_lost(l);
 }
 
-static void add_made(struct lane *l, uint64_t key)
+/* The lane has new slots after this, so that the next call need not take the lock for one. */
+static void use_made(struct lane *l, uint64_t key)
 {
+	struct requests *r = l->requests;
 	struct p2p *p = &l->p2p;
+	uint64_t now = atomic_load_explicit(&l->current->since, RELAXED);
 
+	if (p->num_made == 0)
+		return;
+	requests_use(r, key, p->made, p->num_made, now);
 	for (uint32_t i = 0; i < p->num_made; i++)
-		p->made[i].ticks = atomic_load_explicit(&l->current->since, RELAXED);
-	if (p->num_made == 2)
-		requests_add_halves(l->requests, key, p->made);
-	else if (p->num_made == 1)
-		requests_add(l->requests, key, &p->made[0]);
+		p->made[i] = requests_take(r);
 }
 
 void p2p_made(struct lane *l, bool ok, uint64_t key)
@@ -259,7 +286,7 @@ void p2p_made(struct lane *l, bool ok, uint64_t key)
 	if (key == REQUESTS_KEY_NULL || key == REQUESTS_KEY_COMPLETE)
 		complete_at_once(l);
 	else
-		add_made(l, key);
+		use_made(l, key);
 	requests_unlock(l->requests);
 	forget_call(p);
 }
@@ -366,16 +393,11 @@ void p2p_started(struct lane *l, bool ok)
 
 /* ---- Waiting and testing ------------------------------------------------------------------------- */
 
-static bool slot_wants_status(const struct seg_request *s)
+/* Is there a question that only its status answers? */
+static inline bool slot_wants_status(const struct requests *r, uint32_t slot, uint32_t flags)
 {
-	uint32_t flags = atomic_load_explicit(&s->flags, RELAXED);
-
-	if (!(flags & SEG_REQUEST_ACTIVE))
-		return false;
-	return flags & SEG_REQUEST_CANCELLED ||
-	       (atomic_load_explicit(&s->kind, RELAXED) == SEG_REQUEST_RECV &&
-		is_wildcard(atomic_load_explicit(&s->peer, RELAXED),
-			    atomic_load_explicit(&s->tag, RELAXED)));
+	return (flags & SEG_REQUEST_ACTIVE) &&
+	       (r->own[slot].takes_any || flags & SEG_REQUEST_CANCELLED);
 }
 
 static bool has_flag(const struct lane *l, uint32_t position, uint32_t flag)
@@ -399,17 +421,18 @@ bool p2p_position_wants_status(const struct lane *l, uint32_t position)
 {
 	uint32_t slot = slot_at(l, position);
 
-	return slot != REQUESTS_NONE && slot_wants_status(&l->requests->slots[slot]);
+	return slot != REQUESTS_NONE &&
+	       slot_wants_status(l->requests, slot, requests_flags(l->requests, slot));
 }
 
 /* Write one slot to WAITED, number `num` there. Returns the next number. */
 static inline uint32_t waits_for(struct p2p *p, const struct requests *r, uint32_t slot,
 				 uint32_t num)
 {
-	const struct seg_request *s = &r->slots[slot];
+	uint32_t flags = requests_flags(r, slot);
 
-	p->wants_status |= slot_wants_status(s);
-	if (!(atomic_load_explicit(&s->flags, RELAXED) & SEG_REQUEST_ACTIVE))
+	p->wants_status |= slot_wants_status(r, slot, flags);
+	if (!(flags & SEG_REQUEST_ACTIVE))
 		return num;
 	if (num < p->waited_room)
 		atomic_store_explicit(&p->waited[num], slot, RELAXED);
@@ -454,69 +477,77 @@ void p2p_wait(struct lane *l, enum seg_operation_kind kind, enum operation_of of
 }
 
 /* The row in this lane's ledger: that of another lane is not ours to write to. */
-static uint32_t own_row(struct lane *l, uint32_t slot, const struct p2p_message *m)
+static inline uint32_t own_row(struct lane *l, uint32_t slot)
 {
-	uint32_t row = l->requests->own[slot].row;
-	uint32_t lane = atomic_load_explicit(&l->requests->slots[slot].lane, RELAXED);
+	const struct requests_own *own = &l->requests->own[slot];
 
-	return row == LEDGER_NO_ROW || lane == l->index ? row
-							: ledger_row(l, m->comm, m->peer, m->tag);
+	if (__builtin_expect(own->row == LEDGER_NO_ROW || own->lane == l->index, 1))
+		return own->row;
+	struct p2p_message m = message_of(&l->requests->slots[slot]);
+	return ledger_row(l, m.comm, m.peer, m.tag);
 }
 
-static void count_completed(struct lane *l, uint32_t slot, const struct p2p_status *status)
+static void count_taken(struct lane *l, uint32_t slot, const struct p2p_status *status)
 {
-	const struct seg_request *s = &l->requests->slots[slot];
-	uint32_t kind = atomic_load_explicit(&s->kind, RELAXED);
-	struct p2p_message m = message_of(s);
-
-	if ((kind != SEG_REQUEST_SEND && kind != SEG_REQUEST_RECV) || status->is_cancelled)
-		return;
-	uint32_t row = own_row(l, slot, &m);
-	if (kind == SEG_REQUEST_SEND) {
-		ledger_sent(l, row);
-		return;
-	}
-	ledger_received(l, row);
-	if (row == LEDGER_NO_ROW || !is_wildcard(m.peer, m.tag))
-		return;
 	if (status->is_known)
-		ledger_taken(l, m.comm, status->source, status->tag);
+		ledger_taken(l, message_of(&l->requests->slots[slot]).comm, status->source,
+			     status->tag);
 	else
 		ledger_lost(l);
+}
+
+static inline void count_completed(struct lane *l, uint32_t slot, const struct p2p_status *status)
+{
+	const struct requests_own *own = &l->requests->own[slot];
+
+	if (status->is_cancelled)
+		return;
+	if (own->kind == SEG_REQUEST_SEND) {
+		ledger_sent(l, own_row(l, slot));
+	} else if (own->kind == SEG_REQUEST_RECV) {
+		uint32_t row = own_row(l, slot);
+		ledger_received(l, row);
+		if (own->takes_any && row != LEDGER_NO_ROW)
+			count_taken(l, slot, status);
+	}
+}
+
+static inline void complete(struct lane *l, uint32_t slot, const struct p2p_status *status)
+{
+	struct requests *r = l->requests;
+	uint32_t flags = requests_flags(r, slot), half = r->own[slot].half;
+
+	if (!(flags & SEG_REQUEST_ACTIVE))
+		return;
+	count_completed(l, slot, status);
+	/* Of such requests MPICH does not say whose message it was. */
+	if (__builtin_expect(half != REQUESTS_NONE, 0))
+		count_completed(l, half, &(struct p2p_status){.is_known = false});
+	if (flags & SEG_REQUEST_PERSISTENT)
+		requests_set_flags(r, slot, flags & ~(SEG_REQUEST_ACTIVE | SEG_REQUEST_CANCELLED));
+	else
+		requests_remove(r, slot);
 }
 
 void p2p_complete(struct lane *l, uint32_t position, const struct p2p_status *status)
 {
 	struct requests *r = l->requests;
-	uint32_t slot = slot_at(l, position);
 
-	if (slot == REQUESTS_NONE)
-		return;
 	requests_lock(r, l->index);
-	uint32_t flags = requests_flags(r, slot), half = r->own[slot].half;
-	if (flags & SEG_REQUEST_ACTIVE) {
-		count_completed(l, slot, status);
-		/* Of such requests MPICH does not say whose message it was. */
-		if (half != REQUESTS_NONE)
-			count_completed(l, half, &(struct p2p_status){.is_known = false});
-		if (flags & SEG_REQUEST_PERSISTENT)
-			requests_set_flags(r, slot,
-					   flags & ~(SEG_REQUEST_ACTIVE | SEG_REQUEST_CANCELLED));
-		else
-			requests_remove(r, slot);
+	uint32_t slot = slot_at(l, position);
+	if (slot != REQUESTS_NONE) {
+		complete(l, slot, status);
+		l->p2p.listed[position].slot = REQUESTS_NONE;
+		l->p2p.changes = UINT64_MAX;
 	}
 	requests_unlock(r);
-	l->p2p.listed[position].slot = REQUESTS_NONE;
-	l->p2p.changes = UINT64_MAX;
 }
 
 /* ---- Cancelling and freeing ---------------------------------------------------------------------- */
 
 static void mark_cancelled(struct lane *l, uint32_t slot)
 {
-	struct p2p_message m = message_of(&l->requests->slots[slot]);
-
-	ledger_cancelled(l, own_row(l, slot, &m));
+	ledger_cancelled(l, own_row(l, slot));
 	requests_set_flags(l->requests, slot,
 			   requests_flags(l->requests, slot) | SEG_REQUEST_CANCELLED);
 }
@@ -538,18 +569,10 @@ void p2p_cancelled(struct lane *l)
  * wildcard gets. */
 static void count_freed(struct lane *l, uint32_t slot)
 {
-	const struct seg_request *s = &l->requests->slots[slot];
-	struct p2p_message m = message_of(s);
+	const struct p2p_status unknown = {.is_known = false};
 
-	if (!(requests_flags(l->requests, slot) & SEG_REQUEST_ACTIVE))
-		return;
-	if (atomic_load_explicit(&s->kind, RELAXED) == SEG_REQUEST_SEND)
-		ledger_sent(l, own_row(l, slot, &m));
-	if (atomic_load_explicit(&s->kind, RELAXED) != SEG_REQUEST_RECV)
-		return;
-	ledger_received(l, own_row(l, slot, &m));
-	if (is_wildcard(m.peer, m.tag))
-		ledger_lost(l);
+	if (requests_flags(l->requests, slot) & SEG_REQUEST_ACTIVE)
+		count_completed(l, slot, &unknown);
 }
 
 void p2p_freed(struct lane *l)

@@ -103,8 +103,14 @@ void p2p_started(struct lane *l, bool ok);
 /* The call waits for those listed, all or any; or a poll asks for them. */
 void p2p_wait(struct lane *l, enum seg_operation_kind kind, enum operation_of of);
 
-/* Does what is listed at this position want a status? If any does, wants_status says so. */
+/* Does what is listed at this position want a status? */
 bool p2p_position_wants_status(const struct lane *l, uint32_t position);
+
+/* Does any? Another thread may have cancelled one since it was listed. */
+static inline bool p2p_any_wants_status(const struct lane *l)
+{
+	return l->p2p.wants_status || l->requests->is_shared;
+}
 
 /* Of what is listed at this position; false for what is not a request or not known. */
 bool p2p_position_is_active(const struct lane *l, uint32_t position);

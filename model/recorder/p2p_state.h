@@ -19,9 +19,11 @@ struct p2p {
 	uint32_t send_row, receive_row;
 	/* A blocking receive with a wildcard: `comm`, else SEG_NO_COMM. */
 	uint32_t wildcard_comm;
-	/* Requests that the call is going to make: 0 to 2. */
+	/* Requests that the call is going to make, 0 to 2, in slots that are the lane's: it keeps
+	 * them for the next call when this one makes none. REQUESTS_NONE: not taken yet. */
 	uint32_t num_made;
-	struct request made[2];
+	uint32_t made[2];
+	bool takes_any;		     /* one of them is a receive with a wildcard */
 	struct requests_ref message; /* that the request will receive */
 	/* Requests that the call is about. */
 	uint32_t num_listed;

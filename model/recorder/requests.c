@@ -76,24 +76,6 @@ static void section_end(struct seg_request *slot, uint32_t seq)
 	atomic_store_explicit(&slot->seq, seq + 1, memory_order_release);
 }
 
-static void fill(struct requests *r, uint32_t number, const struct request *request)
-{
-	struct seg_request *slot = &r->slots[number];
-	uint32_t seq = section_begin(r, number);
-
-	atomic_store_explicit(&slot->kind, request->kind, RELAXED);
-	atomic_store_explicit(&slot->flags, request->flags, RELAXED);
-	atomic_store_explicit(&slot->comm, request->comm, RELAXED);
-	atomic_store_explicit(&slot->peer, request->peer, RELAXED);
-	atomic_store_explicit(&slot->tag, request->tag, RELAXED);
-	atomic_store_explicit(&slot->ordinal, request->ordinal, RELAXED);
-	atomic_store_explicit(&slot->bytes, request->bytes, RELAXED);
-	atomic_store_explicit(&slot->site, request->site, RELAXED);
-	atomic_store_explicit(&slot->lane, request->lane, RELAXED);
-	atomic_store_explicit(&slot->ticks, request->ticks, RELAXED);
-	section_end(slot, seq);
-}
-
 void requests_set_flags(struct requests *r, uint32_t slot, uint32_t flags)
 {
 	uint32_t seq = section_begin(r, slot);
@@ -110,6 +92,7 @@ void requests_count(struct requests *r, uint32_t slot, uint64_t ordinal, uint32_
 	atomic_store_explicit(&r->slots[slot].lane, lane, RELAXED);
 	section_end(&r->slots[slot], seq);
 	r->own[slot].row = row;
+	r->own[slot].lane = lane;
 }
 
 void requests_activate(struct requests *r, uint32_t slot, uint64_t ticks)
@@ -124,21 +107,7 @@ void requests_activate(struct requests *r, uint32_t slot, uint64_t ticks)
 
 /* ---- The table ----------------------------------------------------------------------------------- */
 
-static uint32_t *bucket_of(const struct requests *r, uint64_t key)
-{
-	return &r->buckets[key * 0x9e3779b97f4a7c15u >> 52];
-}
-
-uint32_t requests_find(const struct requests *r, uint64_t key)
-{
-	uint32_t slot = *bucket_of(r, key) - 1;
-
-	while (slot != REQUESTS_NONE && r->own[slot].key != key)
-		slot = r->own[slot].next;
-	return slot;
-}
-
-/* From free to taken, or back. */
+/* From free to used, or back. */
 static void next_serial(struct requests *r, uint32_t slot)
 {
 	_Atomic uint32_t *serial = &r->own[slot].serial;
@@ -146,22 +115,26 @@ static void next_serial(struct requests *r, uint32_t slot)
 	atomic_store_explicit(serial, atomic_load_explicit(serial, RELAXED) + 1, RELAXED);
 }
 
-static void release(struct requests *r, uint32_t slot)
+static void give_back(struct requests *r, uint32_t slot)
 {
-	uint32_t seq = section_begin(r, slot);
-
-	next_serial(r, slot);
-
-	atomic_store_explicit(&r->slots[slot].kind, SEG_REQUEST_FREE, RELAXED);
-	section_end(&r->slots[slot], seq);
-	r->own[slot].key = REQUESTS_KEY_NULL;
 	r->own[slot].next = r->free;
 	r->free = slot;
 }
 
+static void release(struct requests *r, uint32_t slot)
+{
+	uint32_t seq = section_begin(r, slot);
+
+	atomic_store_explicit(&r->slots[slot].kind, SEG_REQUEST_FREE, RELAXED);
+	section_end(&r->slots[slot], seq);
+	next_serial(r, slot);
+	r->own[slot].key = REQUESTS_KEY_NULL;
+	give_back(r, slot);
+}
+
 static void unlink_key(struct requests *r, uint32_t slot)
 {
-	uint32_t *first = bucket_of(r, r->own[slot].key);
+	uint32_t *first = requests_bucket(r, r->own[slot].key);
 	uint32_t at = *first - 1;
 
 	if (at == slot) {
@@ -196,47 +169,72 @@ static void make_orphan(struct requests *r, uint32_t slot)
 	*place = requests_ref(r, slot);
 }
 
-static uint32_t take(struct requests *r, const struct request *request)
+/* MPI has given the handle out again, so what had it is complete, and if another thread has seen
+ * that it is about to say so. */
+static __attribute__((noinline, cold)) void key_comes_again(struct requests *r, uint32_t slot)
 {
-	if (r->free == REQUESTS_NONE && !r->is_full)
+	if (r->is_shared)
+		make_orphan(r, slot);
+	else
+		requests_remove(r, slot);
+}
+
+uint32_t requests_take(struct requests *r)
+{
+	if (__builtin_expect(r->free == REQUESTS_NONE, 0) && !r->is_full)
 		r->is_full = !r->grow(r);
 	uint32_t slot = r->free;
-	if (slot == REQUESTS_NONE) {
-		atomic_fetch_add_explicit(&r->table->dropped, 1, RELAXED);
-		return REQUESTS_NONE;
-	}
-	r->free = r->own[slot].next;
-	next_serial(r, slot);
-	r->own[slot].row = request->row;
-	r->own[slot].half = REQUESTS_NONE;
-	fill(r, slot, request);
+	if (slot != REQUESTS_NONE)
+		r->free = r->own[slot].next;
 	return slot;
+}
+
+static void use(struct requests *r, uint32_t slot, uint64_t ticks)
+{
+	uint32_t seq = section_begin(r, slot);
+
+	atomic_store_explicit(&r->slots[slot].kind, r->own[slot].kind, RELAXED);
+	atomic_store_explicit(&r->slots[slot].ticks, ticks, RELAXED);
+	section_end(&r->slots[slot], seq);
+	next_serial(r, slot);
+}
+
+/* There was no room for all of it. */
+static __attribute__((noinline, cold)) void drop(struct requests *r, const uint32_t *slots,
+						 uint32_t num)
+{
+	atomic_fetch_add_explicit(&r->table->dropped, 1, RELAXED);
+	for (uint32_t i = 0; i < num; i++)
+		if (slots[i] != REQUESTS_NONE)
+			give_back(r, slots[i]);
+}
+
+void requests_use(struct requests *r, uint64_t key, const uint32_t *slots, uint32_t num,
+		  uint64_t ticks)
+{
+	uint32_t former = requests_find(r, key), *first = requests_bucket(r, key);
+
+	if (__builtin_expect(former != REQUESTS_NONE, 0))
+		key_comes_again(r, former);
+	if (__builtin_expect(slots[0] == REQUESTS_NONE || slots[num - 1] == REQUESTS_NONE, 0)) {
+		drop(r, slots, num);
+		return;
+	}
+	for (uint32_t i = 0; i < num; i++)
+		use(r, slots[i], ticks);
+	struct requests_own *own = &r->own[slots[0]];
+	own->half = num == 2 ? slots[1] : REQUESTS_NONE;
+	own->key = key;
+	own->next = *first - 1;
+	*first = slots[0] + 1;
 }
 
 uint32_t requests_add(struct requests *r, uint64_t key, const struct request *request)
 {
-	uint32_t slot = requests_find(r, key), *first = bucket_of(r, key);
-
-	/* MPI has given the handle out again, so what had it is complete, and if another thread has
-	 * seen that it is about to say so. */
-	if (slot != REQUESTS_NONE && r->is_shared)
-		make_orphan(r, slot);
-	else if (slot != REQUESTS_NONE)
-		requests_remove(r, slot);
-	slot = take(r, request);
-	if (slot == REQUESTS_NONE)
-		return slot;
-	r->own[slot].key = key;
-	r->own[slot].next = *first - 1;
-	*first = slot + 1;
-	return slot;
-}
-
-uint32_t requests_add_halves(struct requests *r, uint64_t key, const struct request halves[2])
-{
-	uint32_t slot = requests_add(r, key, &halves[0]);
+	uint32_t slot = requests_take(r);
 
 	if (slot != REQUESTS_NONE)
-		r->own[slot].half = take(r, &halves[1]);
+		requests_fill(r, slot, request);
+	requests_use(r, key, &slot, 1, request->ticks);
 	return slot;
 }

@@ -50,13 +50,22 @@ struct request {
 	uint32_t row; /* of the ledger of `lane`; LEDGER_NO_ROW: not counted. Not in the segment. */
 };
 
-/* What the segment does not tell of a slot. */
+static inline bool request_takes_any(const struct request *request)
+{
+	return request->kind == SEG_REQUEST_RECV &&
+	       (request->peer == SEG_PEER_ANY || request->tag == SEG_TAG_ANY);
+}
+
+/* What the segment does not tell of a slot; and what it does tell that is needed to complete it, so
+ * that this is looked up in one place. */
 struct requests_own {
-	uint64_t key; /* REQUESTS_KEY_NULL: none, as that of a second half or an orphan */
+	uint64_t key;  /* REQUESTS_KEY_NULL: none, as that of a second half or an orphan */
 	uint32_t next; /* slot in the same bucket, or free */
-	uint32_t row;
 	uint32_t half; /* the other slot of a request that sends and receives */
-	_Atomic uint32_t serial; /* goes up when the slot is taken and when it is free; odd: taken */
+	_Atomic uint32_t serial; /* goes up when the slot is used and when it is free; odd: used */
+	uint32_t row, lane;	 /* of the ledger that counts it; LEDGER_NO_ROW: none does */
+	uint16_t kind;		 /* enum seg_request_kind; the segment says it while it is used */
+	bool takes_any;		 /* a receive with a wildcard */
 };
 
 /* A slot as it was used when somebody listed it. */
@@ -86,8 +95,20 @@ bool requests_init(struct requests *r, struct writer *w, bool (*grow)(struct req
 /* Publish some free slots more; false when there is no room. The caller holds the recorder's lock. */
 bool requests_extend(struct requests *r, struct writer *w);
 
+static inline uint32_t *requests_bucket(const struct requests *r, uint64_t key)
+{
+	return &r->buckets[key * 0x9e3779b97f4a7c15u >> 52]; /* 12 bits: REQUESTS_BUCKETS */
+}
+
 /* The slot of a key, or REQUESTS_NONE. */
-uint32_t requests_find(const struct requests *r, uint64_t key);
+static inline uint32_t requests_find(const struct requests *r, uint64_t key)
+{
+	uint32_t slot = *requests_bucket(r, key) - 1;
+
+	while (slot != REQUESTS_NONE && r->own[slot].key != key)
+		slot = r->own[slot].next;
+	return slot;
+}
 
 static inline struct requests_ref requests_ref(const struct requests *r, uint32_t slot)
 {
@@ -107,12 +128,38 @@ static inline uint32_t requests_slot(const struct requests *r, struct requests_r
 	return ref.slot;
 }
 
-/* A slot for the key; what had it before is gone, or an orphan. REQUESTS_NONE when there is no room: counted as
- * dropped. */
-uint32_t requests_add(struct requests *r, uint64_t key, const struct request *request);
+/* A request comes to be in three steps, so that little is left to do when MPI has made it. A free slot
+ * is taken from the others, or REQUESTS_NONE when there is no room. It is filled in: readers do not
+ * look at what is free, and nobody else has it, so that takes no lock. */
+uint32_t requests_take(struct requests *r);
 
-/* A request that sends and receives: two slots, found by the first. */
-uint32_t requests_add_halves(struct requests *r, uint64_t key, const struct request halves[2]);
+static inline void requests_fill(struct requests *r, uint32_t slot, const struct request *request)
+{
+	struct seg_request *to = &r->slots[slot];
+	struct requests_own *own = &r->own[slot];
+
+	own->half = REQUESTS_NONE;
+	own->row = request->row;
+	own->lane = request->lane;
+	own->kind = request->kind;
+	own->takes_any = request_takes_any(request);
+	atomic_store_explicit(&to->flags, request->flags, memory_order_relaxed);
+	atomic_store_explicit(&to->comm, request->comm, memory_order_relaxed);
+	atomic_store_explicit(&to->peer, request->peer, memory_order_relaxed);
+	atomic_store_explicit(&to->tag, request->tag, memory_order_relaxed);
+	atomic_store_explicit(&to->ordinal, request->ordinal, memory_order_relaxed);
+	atomic_store_explicit(&to->bytes, request->bytes, memory_order_relaxed);
+	atomic_store_explicit(&to->site, request->site, memory_order_relaxed);
+	atomic_store_explicit(&to->lane, request->lane, memory_order_relaxed);
+}
+
+/* It is used, under this key; what had the key before is gone, or an orphan. Two slots: a request that
+ * sends and receives. If one of them is REQUESTS_NONE it is counted as dropped, and the other free. */
+void requests_use(struct requests *r, uint64_t key, const uint32_t *slots, uint32_t num,
+		  uint64_t ticks);
+
+/* All three. Its slot, or REQUESTS_NONE. */
+uint32_t requests_add(struct requests *r, uint64_t key, const struct request *request);
 
 /* The slot is free, and its other half. */
 void requests_remove(struct requests *r, uint32_t slot);

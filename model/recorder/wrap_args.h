@@ -139,17 +139,25 @@ static inline int wrap_predefined_size(MPI_Datatype type)
 }
 #endif
 
+static __attribute__((noinline)) int wrap_ask_size(MPI_Datatype type)
+{
+	__typeof__(&MPI_Type_size) type_size = WRAP_PMPI(MPI_Type_size);
+	int size;
+
+	if (!type_size || !wrap_has_size(type) || type_size(type, &size) != MPI_SUCCESS)
+		return 0;
+	return size;
+}
+
 /* Bytes of that many elements; 0 where the type is none. Only of arguments that are significant:
  * others may be garbage. */
-static inline uint64_t wrap_bytes(MPI_Count count, MPI_Datatype type)
+static inline __attribute__((always_inline)) uint64_t wrap_bytes(MPI_Count count,
+								 MPI_Datatype type)
 {
 	int size = wrap_predefined_size(type);
 
-	if (size < 0) {
-		__typeof__(&MPI_Type_size) type_size = WRAP_PMPI(MPI_Type_size);
-		if (!type_size || !wrap_has_size(type) || type_size(type, &size) != MPI_SUCCESS)
-			return 0;
-	}
+	if (__builtin_expect(size < 0, 0))
+		size = wrap_ask_size(type);
 	return size > 0 && count > 0 ? (uint64_t)count * size : 0;
 }
 

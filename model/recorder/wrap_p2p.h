@@ -468,11 +468,15 @@ static inline void wrap_any_wait(struct wrap_call *w, int count, const void *req
 /* The request at this position has completed; its status is number i. */
 static inline void wrap_completed(struct wrap_call *w, int position, int i)
 {
-	struct p2p_status status = {.is_known = false};
+	static const struct p2p_status unknown = {.is_known = false};
 
-	if (p2p_position_wants_status(w->lane, position))
-		status = wrap_status(w, i);
-	p2p_complete(w->lane, position, &status);
+	if (__builtin_expect(p2p_any_wants_status(w->lane), 0) &&
+	    p2p_position_wants_status(w->lane, position)) {
+		struct p2p_status status = wrap_status(w, i);
+		p2p_complete(w->lane, position, &status);
+	} else {
+		p2p_complete(w->lane, position, &unknown);
+	}
 }
 
 /* Did MPI, when it returned this error, complete the request at that position? Its handle is gone

@@ -49,21 +49,50 @@ static uint32_t kind_of(uint32_t slot)
 static void test_add_and_remove(void **state)
 {
 	const struct request halves[2] = {{.kind = SEG_REQUEST_SEND}, {.kind = SEG_REQUEST_RECV}};
-	uint32_t first, second, half;
+	uint32_t first, slots[2];
 
 	(void)state;
 	assert_int_equal(requests_find(&requests, 8), REQUESTS_NONE);
 	first = add(8);
-	second = requests_add_halves(&requests, 12, halves);
-	half = requests.own[second].half;
-	assert_int_equal(requests_find(&requests, 8), first);
-	assert_int_equal(requests_find(&requests, 12), second);
-	assert_int_equal(kind_of(half), SEG_REQUEST_RECV);
-	requests_remove(&requests, second);
+	for (int i = 0; i < 2; i++) {
+		slots[i] = requests_take(&requests);
+		requests_fill(&requests, slots[i], &halves[i]);
+		assert_int_equal(kind_of(slots[i]), SEG_REQUEST_FREE);
+	}
 	assert_int_equal(requests_find(&requests, 12), REQUESTS_NONE);
-	assert_int_equal(kind_of(second), SEG_REQUEST_FREE);
-	assert_int_equal(kind_of(half), SEG_REQUEST_FREE);
+	requests_use(&requests, 12, slots, 2, 0);
 	assert_int_equal(requests_find(&requests, 8), first);
+	assert_int_equal(requests_find(&requests, 12), slots[0]);
+	assert_int_equal(requests.own[slots[0]].half, slots[1]);
+	assert_int_equal(kind_of(slots[0]), SEG_REQUEST_SEND);
+	assert_int_equal(kind_of(slots[1]), SEG_REQUEST_RECV);
+	requests_remove(&requests, slots[0]);
+	assert_int_equal(requests_find(&requests, 12), REQUESTS_NONE);
+	assert_int_equal(kind_of(slots[0]), SEG_REQUEST_FREE);
+	assert_int_equal(kind_of(slots[1]), SEG_REQUEST_FREE);
+	assert_int_equal(requests_find(&requests, 8), first);
+}
+
+/* All slots are taken: what comes then is counted as dropped, and no slot is lost by that. */
+static void test_no_room(void **state)
+{
+	const struct request send = {.kind = SEG_REQUEST_SEND};
+	uint32_t slots[2];
+
+	(void)state;
+	for (uint64_t i = 0; i < SEG_MAX_REQUESTS - 1; i++)
+		assert_int_not_equal(add(i << 2), REQUESTS_NONE);
+	for (int i = 0; i < 2; i++)
+		slots[i] = requests_take(&requests);
+	assert_int_equal(slots[1], REQUESTS_NONE);
+	assert_int_equal(requests.table->dropped, 1); /* no more pages */
+	requests_fill(&requests, slots[0], &send);
+	requests_use(&requests, 3, slots, 2, 0);
+	assert_int_equal(requests.table->dropped, 2);
+	assert_int_equal(requests_find(&requests, 3), REQUESTS_NONE);
+	assert_int_equal(add(3), slots[0]);
+	assert_int_equal(add(7), REQUESTS_NONE);
+	assert_int_equal(requests.table->dropped, 3);
 }
 
 /* A handle that comes again while nobody else can be in a call: what had it is complete. */
@@ -131,6 +160,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_add_and_remove, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_handle_comes_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_handle_of_another_thread, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_orphans, setup, teardown),
