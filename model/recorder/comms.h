@@ -42,8 +42,14 @@ struct comms_slot {
 enum comms_epoch { COMMS_ACCESS, COMMS_EXPOSURE };
 
 struct comms_epochs {
-	uint32_t num[2];
+	uint32_t num[2];   /* of the present epoch; 0: none */
 	int32_t *peers[2]; /* room for all ranks of the window */
+	/* Of which group these are the ranks: its handle, 0 if none, their number, and how many
+	 * groups had been freed by then. The handle of a group that was freed comes again. */
+	struct {
+		uint64_t group, freed;
+		uint32_t num;
+	} known[2];
 };
 
 /* What the segment does not tell of an entry. */

@@ -22,24 +22,57 @@ static int wrap_ranks_in(MPI_Group group, MPI_Group base, int32_t *to, uint32_t 
 /* ---- Post, start, complete, wait ---------------------------------------------------------------
  */
 
-/* Whom the new epoch is with; NULL: cannot be known, so nothing is counted on this window. */
-static struct comms_epochs *wrap_epoch_begin(uint32_t window, enum comms_epoch which,
-					     MPI_Group group)
+static uint64_t wrap_groups_freed;
+
+static inline void wrap_group_freed_after(struct wrap_call *w, int ret)
 {
-	struct comms_epochs *epochs = comms_get_epochs(&recorder_comms, window);
+	(void)w;
+	(void)ret;
+	__atomic_fetch_add(&wrap_groups_freed, 1, __ATOMIC_RELAXED);
+}
+
+/* Ranks in the window of the members of `group`. */
+static __attribute__((noinline)) bool wrap_ask_epoch(struct comms_epochs *epochs, uint32_t window,
+						     enum comms_epoch which, MPI_Group group)
+{
 	__typeof__(&MPI_Win_get_group) get_group = WRAP_PMPI(MPI_Win_get_group);
 	__typeof__(&MPI_Group_free) group_free = WRAP_PMPI(MPI_Group_free);
 	MPI_Group base;
 
-	if (!epochs || !get_group || !group_free ||
+	epochs->known[which].group = 0;
+	if (!get_group || !group_free ||
 	    get_group(WRAP_HANDLE(MPI_Win, comms_handle(&recorder_comms, window)), &base) !=
 		    MPI_SUCCESS)
-		return NULL;
+		return false;
 	int num = wrap_ranks_in(group, base, epochs->peers[which],
 				comms_num_peers(&recorder_comms, window));
 	group_free(&base);
-	epochs->num[which] = num > 0 ? num : 0;
-	return num < 0 ? NULL : epochs;
+	if (num < 0)
+		return false;
+	epochs->known[which].group = WRAP_WORD(group);
+	epochs->known[which].freed = __atomic_load_n(&wrap_groups_freed, __ATOMIC_RELAXED);
+	epochs->known[which].num = num;
+	return true;
+}
+
+/* Whom the new epoch is with; NULL: cannot be known, so nothing is counted on this window. Most
+ * programs take the same group each time. Not believed where another thread may free it and make
+ * a new one meanwhile. */
+static struct comms_epochs *wrap_epoch_begin(struct wrap_call *w, uint32_t window,
+					     enum comms_epoch which, MPI_Group group)
+{
+	struct comms_epochs *epochs = comms_get_epochs(&recorder_comms, window);
+	uint64_t freed = __atomic_load_n(&wrap_groups_freed, __ATOMIC_RELAXED);
+
+	if (!epochs)
+		return NULL;
+	epochs->num[which] = 0;
+	if ((w->lane->requests->is_shared || epochs->known[which].group != WRAP_WORD(group) ||
+	     epochs->known[which].freed != freed) &&
+	    !wrap_ask_epoch(epochs, window, which, group))
+		return NULL;
+	epochs->num[which] = epochs->known[which].num;
+	return epochs;
 }
 
 /* The call, or poll, needs the tokens of all in the epoch. */
@@ -60,7 +93,7 @@ static void wrap_epoch_wait(struct wrap_call *w, uint32_t window, enum comms_epo
 
 static void wrap_post_before(struct wrap_call *w, MPI_Group group, uint32_t window)
 {
-	const struct comms_epochs *epochs = wrap_epoch_begin(window, COMMS_EXPOSURE, group);
+	const struct comms_epochs *epochs = wrap_epoch_begin(w, window, COMMS_EXPOSURE, group);
 
 	w->comm = window;
 	operation_plain(w->lane, SEG_OPERATION_LOCAL, OPERATION_CALL);
@@ -87,7 +120,7 @@ static void wrap_post_after(struct wrap_call *w, int ret)
 /* Some libraries wait here for the posts, others in MPI_Win_complete. */
 static void wrap_start_epoch_before(struct wrap_call *w, MPI_Group group, uint32_t window)
 {
-	const struct comms_epochs *epochs = wrap_epoch_begin(window, COMMS_ACCESS, group);
+	const struct comms_epochs *epochs = wrap_epoch_begin(w, window, COMMS_ACCESS, group);
 
 	for (uint32_t i = 0; epochs && i < epochs->num[COMMS_ACCESS]; i++)
 		tokens_expect(w->lane, window, epochs->peers[COMMS_ACCESS][i], SEG_TAG_POST);
