@@ -417,6 +417,8 @@ struct lane *recorder_begin(struct recorder_function *function, uintptr_t ra, ui
 {
 	struct lane *lane = self.lane;
 
+	if (cfa < self.cfa) /* inside another call; is_inside() tells more */
+		return NULL;
 	if (unlikely(!lane || self.cfa != 0))
 		return begin(function, ra, cfa);
 	const struct path_entry *entry = lane->hint->entry;

@@ -24,7 +24,8 @@ static inline void wrap_local_before(struct wrap_call *w)
 	operation_plain(w->lane, SEG_OPERATION_LOCAL, OPERATION_CALL);
 }
 
-static inline struct p2p_message wrap_envelope(int rank, int tag, uint32_t comm)
+static inline __attribute__((always_inline)) struct p2p_message wrap_envelope(int rank, int tag,
+									     uint32_t comm)
 {
 	struct p2p_message m = {.comm = comm, .peer = wrap_peer(rank), .tag = wrap_tag(tag)};
 	uint32_t num_peers = comms_num_peers(&recorder_comms, comm);
@@ -37,8 +38,8 @@ static inline struct p2p_message wrap_envelope(int rank, int tag, uint32_t comm)
 	return m;
 }
 
-static inline struct p2p_message wrap_message(MPI_Count count, MPI_Datatype type, int rank, int tag,
-					      uint32_t comm)
+static inline __attribute__((always_inline)) struct p2p_message
+wrap_message(MPI_Count count, MPI_Datatype type, int rank, int tag, uint32_t comm)
 {
 	struct p2p_message m = wrap_envelope(rank, tag, comm);
 
