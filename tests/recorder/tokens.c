@@ -58,6 +58,29 @@ static void epochs(int test)
 	MPI_Group_free(&origins);
 }
 
+/* Two epochs of rank 0 with each of two ranks in turn, by groups that exist once at a time, so that
+ * the handle of one that was freed comes again for another. */
+static void epochs_in_turn(void)
+{
+	MPI_Group origins = group_of(1, (int[]){0});
+
+	for (int i = 0; i < 4; i++) {
+		int target = 1 + i % 2;
+		MPI_Group targets = group_of(1, &target);
+		for (int j = 0; j < 2; j++) {
+			if (rank == target) {
+				MPI_Win_post(origins, 0, win);
+				MPI_Win_wait(win);
+			} else if (rank == 0) {
+				MPI_Win_start(targets, 0, win);
+				MPI_Win_complete(win);
+			}
+		}
+		MPI_Group_free(&targets);
+	}
+	MPI_Group_free(&origins);
+}
+
 /* Rank 1 holds the lock of 3, and 0 wants it. */
 static void locks(void)
 {
@@ -139,6 +162,7 @@ int main(int argc, char **argv)
 		before = nothing;
 		for (int i = 0; i < 3; i++) {
 			epochs(i % 2);
+			epochs_in_turn();
 			locks();
 			lock_all();
 			group();
