@@ -270,6 +270,8 @@ static char **make_environment(const struct daemon_site *site, bool is_in_slurm)
 		add(&words, "OMPI_MCA_mpi_yield_when_idle=1");
 		/* Open MPI 5 has the launcher say on the job's terminal that a daemon was lost. */
 		add(&words, "OMPI_MCA_btl_base_warn_peer_error=0");
+	} else {
+		add(&words, "UCX_TLS=self,tcp"); /* MPICH from 4.2 on; before, it is TCP anyway */
 	}
 	return words.words;
 }

@@ -18,7 +18,7 @@
 	"/l/run --overlap --jobid 17 --nodelist n1,n2 --ntasks-per-node=1 --mem=0 --quiet "        \
 	"--input=none --export=ALL --cpu-bind=none --kill-on-bad-exit=1 --wait=2 --nodes 2 "         \
 	"--ntasks 2 --mpi=pmix_v4 "
-#define MPICH_ENV "PDB_INVITATION=secret PDB_RECORD=0 LD_PRELOAD="
+#define MPICH_ENV "PDB_INVITATION=secret PDB_RECORD=0 LD_PRELOAD= UCX_TLS=self,tcp"
 
 static const struct {
 	enum launcher launcher;
