@@ -8,6 +8,7 @@
 #include "attach/node.h"
 #include "attach/procfs.h"
 #include "attach/sampler.h"
+#include "attach/starved.h"
 #include "model/callpath.h"
 #include "model/error.h"
 #include "model/job.h"
@@ -140,27 +141,29 @@ static void first_look(struct local *local)
 	local->num_looks = segment_look(local->fd, local->looks, MAX_LANES, &local->trouble);
 }
 
-/* Could the thread have gone on, but got no processor between the looks, nor did any other thread
- * of its process? Ticks are of 10 ms. */
 static bool is_starved(const struct local *local, const struct model_lane *lane)
 {
+	struct starved_facts facts = {
+		.polls = lane->polls,
+		.now_ns = local->model->now_ns,
+		.last_poll_ns = lane->last_poll_ns,
+		.cpu_ticks_before = local->cpu_ticks,
+	};
 	struct procfs_stat all, thread;
 
-	return procfs_stat(local->pid, 0, &all) == 0 && all.cpu_ticks <= local->cpu_ticks + 1 &&
-	       procfs_stat(local->pid, lane->is_main ? local->pid : lane->tid, &thread) == 0 &&
-	       thread.state == 'R';
+	if (procfs_stat(local->pid, 0, &all) < 0 ||
+	    procfs_stat(local->pid, lane->is_main ? local->pid : lane->tid, &thread) < 0)
+		return false;
+	facts.cpu_ticks = all.cpu_ticks;
+	facts.state = thread.state;
+	return starved_is(&facts);
 }
-
-/* Only for so long after its last poll: a rank that computes for ever after it has polled gets no
- * processor in one look or another either. */
-enum { STARVED_NS = 1000 * 1000 * 1000 };
 
 static void find_starved(struct local *local)
 {
 	local->lanes_starved = xcalloc(local->num_looks, sizeof(*local->lanes_starved));
 	for (int i = 0; i < local->num_looks && (size_t)i < local->model->num_lanes; i++)
-		if (local->model->lanes[i].polls > 0 &&
-		    local->model->now_ns < local->model->lanes[i].last_poll_ns + STARVED_NS)
+		if (local->model->lanes[i].polls > 0)
 			local->lanes_starved[i] = is_starved(local, &local->model->lanes[i]);
 }
 

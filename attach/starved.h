@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A thread that polls and gets no processor makes no poll, which looks like a thread that computes.
+ * On a crowded node that happens to many for the length of a look. */
+#ifndef PDB_ATTACH_STARVED_H
+#define PDB_ATTACH_STARVED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Of a thread outside MPI, at the second look. */
+struct starved_facts {
+	uint64_t polls;                       /* that failed since its last transition */
+	uint64_t now_ns, last_poll_ns;        /* on one clock; the second is not later */
+	uint64_t cpu_ticks_before, cpu_ticks; /* of its process at the first look, and now */
+	char state;                           /* of the thread, as in /proc/PID/stat */
+};
+
+/* Could it have gone on polling, but got no processor between the looks, nor did any other thread
+ * of its process? Only for a second after its last poll: one that computes for ever after it has
+ * polled gets no processor in one look or another either. */
+bool starved_is(const struct starved_facts *facts);
+
+#endif
