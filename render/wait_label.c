@@ -190,7 +190,18 @@ static char *token_text(const struct waitfor_need *need, const char *on)
 			 on);
 }
 
-/* Of a message, or of a collective that all members have begun. */
+static bool is_token(const struct waitfor_need *need)
+{
+	return need->tag <= SEG_TAG_POST;
+}
+
+/* Of windows no messages are sent: it is a lock that somebody waits for. */
+static bool is_lock(const struct view *view, const struct waitfor_need *need)
+{
+	return view->comms->comms[need->comm].kind == SEG_COMM_WINDOW && !is_token(need);
+}
+
+/* Of a message, token or lock, or of a collective that all members have begun. */
 static char *transfer_text(const struct view *view, const struct waitfor_need *need, const char *on)
 {
 	uint32_t c = waitfor_collective_of(view->waitfor, need->node);
@@ -208,10 +219,23 @@ static char *transfer_text(const struct view *view, const struct waitfor_need *n
 		free(comm);
 		return text;
 	}
+	if (is_token(need))
+		return xasprintf("the end of %s of rank %" PRId32 "%s, which it has called",
+				 token_function(need->tag), need->peer, on);
+	if (is_lock(view, need))
+		return xasprintf("the lock of rank %" PRId32
+				 "%s, which nobody is known to hold: rank %" PRId32
+				 " may have to call MPI to give it",
+				 need->peer, on, need->peer);
 	tag = tag_text(need->tag);
-	text = xasprintf("the transfer of a message with %s to or from rank %" PRId32
-			 "%s, which both ends have begun",
-			 tag, need->peer, on);
+	if (need->peer < 0)
+		text = xasprintf("the transfer of a message with %s%s from any rank "
+				 "(MPI_ANY_SOURCE), which has been sent",
+				 tag, on);
+	else
+		text = xasprintf("the transfer of a message with %s to or from rank %" PRId32
+				 "%s, which both ends have begun",
+				 tag, need->peer, on);
 	free(tag);
 	return text;
 }
@@ -288,8 +312,13 @@ char *wait_label_needs(const struct view *view, uint32_t n, const struct rankset
 			text = xasprintf("the end of %s %" PRIu64 "%s",
 					 view->waitfor->collectives[c].function,
 					 view->waitfor->collectives[c].number, on);
+		else if (is_token(need))
+			text = xasprintf("%s: %s%s, called", who, token_function(need->tag), on);
+		else if (is_lock(view, need))
+			text = xasprintf("%s: lock%s", who, on);
 		else
-			text = xasprintf("%s: transfer, %s%s", who, tag, on);
+			text = xasprintf("%s: transfer, %s%s", need->peer < 0 ? "any rank" : who,
+					 tag, on);
 		break;
 	}
 	free(on);

@@ -3,6 +3,7 @@
  * with other faults, and the verdict as it would be. */
 #include <string.h>
 
+#include "render/wait_label.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/hung_job.h"
 
@@ -244,13 +245,72 @@ static void test_lost(void **state)
 	hung_destroy(hung);
 }
 
+/* What is matched and does not end: a message, a token, a lock. Collectives are in the other tests.
+ */
+static void test_transfers(void **state)
+{
+	static const struct {
+		enum seg_comm_kind kind;
+		int32_t tag;
+		const char *text, *short_text;
+	} cases[] = {
+		{SEG_COMM_INTRA, 7,
+		 "the transfer of a message with tag 7 to or from rank 4, which both ends have "
+		 "begun",
+		 "rank 4: transfer, tag 7"},
+		{SEG_COMM_INTRA, SEG_TAG_ANY,
+		 "the transfer of a message with any tag from any rank (MPI_ANY_SOURCE), which has "
+		 "been sent",
+		 "any rank: transfer, any tag"},
+		{SEG_COMM_WINDOW, SEG_TAG_POST,
+		 "the end of MPI_Win_post of rank 4, which it has called",
+		 "rank 4: MPI_Win_post, called"},
+		{SEG_COMM_INTRA, SEG_TAG_LEADER,
+		 "the end of MPI_Intercomm_create of rank 4, which it has called",
+		 "rank 4: MPI_Intercomm_create, called"},
+		{SEG_COMM_WINDOW, 1,
+		 "the lock of rank 4, which nobody is known to hold: rank 4 may have to call MPI "
+		 "to give "
+		 "it",
+		 "rank 4: lock"},
+	};
+	struct hung *hung = create(SITE_WAITALL);
+	struct rankset *peers = rankset_create();
+	struct waitfor_need *need = NULL;
+
+	(void)state;
+	judge(hung, VERDICT_LIBRARY);
+	for (size_t n = 0; n < hung->waitfor->num_needs && !need; n++)
+		if (hung->waitfor->needs[n].peer == 3)
+			need = &hung->waitfor->needs[n];
+	assert_non_null(need);
+	rankset_add(peers, 4);
+	need->kind = WAITFOR_TRANSFER;
+	need->request = WAITFOR_NONE;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		uint32_t n = (uint32_t)(need - hung->waitfor->needs);
+		char *text, *short_text;
+
+		need->tag = cases[i].tag;
+		need->peer = cases[i].tag == SEG_TAG_ANY ? -1 : 4;
+		hung->comms->comms[need->comm].kind = cases[i].kind;
+		text = wait_label_need(&hung->view, n);
+		short_text = wait_label_needs(&hung->view, n, peers, 30);
+		assert_string_equal(text, cases[i].text);
+		assert_string_equal(short_text, cases[i].short_text);
+		free(text);
+		free(short_text);
+	}
+	rankset_destroy(peers);
+	hung_destroy(hung);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_deadlock),
-		cmocka_unit_test(test_long_circle),
-		cmocka_unit_test(test_mismatch),
-		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_deadlock),  cmocka_unit_test(test_long_circle),
+		cmocka_unit_test(test_mismatch),  cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_transfers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
