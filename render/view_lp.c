@@ -95,6 +95,14 @@ static void print_why_none(const struct view *view)
 		text_wrap(view, 2,
 			  "all ranks are moving: each went into or out of an MPI call just "
 			  "now");
+	} else if (waiting > 0 && !rankset_is_empty(verdict->awaited)) {
+		who = who_text(verdict->awaited);
+		text_wrap(view, 2,
+			  "%d of %d ranks wait inside MPI, in the end all for %s, which %s moving: "
+			  "that is no fault",
+			  waiting, ranks, who,
+			  rankset_count(verdict->awaited) == 1 ? "is" : "are");
+		free(who);
 	} else if (moving > 0 && waiting > 0) {
 		who = who_text(verdict->moving);
 		text_wrap(view, 2,
@@ -573,6 +581,18 @@ static void print_evidence(const struct view *view)
 	free(shortest);
 }
 
+static const char *likely_reason(const struct verdict *verdict)
+{
+	bool is_by_order = verdict->kind == VERDICT_LOST && verdict->which == WAITFOR_NONE &&
+			   verdict->novel == UINT32_MAX;
+
+	if (is_by_order)
+		return "who has not sent it was found by the order of the calls";
+	if (verdict->kind == VERDICT_LOST || verdict->kind == VERDICT_DEADLOCK)
+		return "a thread that has not called MPI so far could still help";
+	return "ranks that poll may go on to something else";
+}
+
 static void print_confidence(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
@@ -586,12 +606,7 @@ static void print_confidence(const struct view *view)
 			  "all ranks that do not move are inside MPI; these are the least "
 			  "progressed of them, which need not be the cause");
 	if (verdict->is_likely)
-		text_wrap(view, 2, "likely, not certain: %s",
-			  verdict->kind == VERDICT_LOST
-				  ? "who has not sent it was found by the order of the calls"
-			  : verdict->kind == VERDICT_DEADLOCK
-				  ? "a thread that has not called MPI so far could still help"
-				  : "ranks that poll may go on to something else");
+		text_wrap(view, 2, "likely, not certain: %s", likely_reason(verdict));
 	if (!verdict->is_hang)
 		text_wrap(view, 2, "not sure that this is a hang: it may just take long; %s",
 			  verdict->basis == VERDICT_BY_STACKS && verdict->stay_ns

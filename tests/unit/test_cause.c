@@ -239,9 +239,14 @@ static void test_lost(void **state)
 			"that no receive takes: meant\n      for this one? (the tags differ)\n"
 			"  rank 3: in MPI_Allgather, exchange() at solver.c:141, for 72 s\n");
 	assert_contains(text, "next: \"messages 4\", ");
+	hung->verdict.is_likely = true;
+	view_lp(&hung->view);
+	assert_contains(hung_text(hung), "a thread that has not called MPI so far could");
 	hung->verdict.which = WAITFOR_NONE;
 	view_lp(&hung->view);
-	assert_null(strstr(hung_text(hung), "meant"));
+	text = hung_text(hung);
+	assert_null(strstr(text, "meant"));
+	assert_contains(text, "found by the order of the calls\n");
 	hung_destroy(hung);
 }
 
@@ -305,12 +310,29 @@ static void test_transfers(void **state)
 	hung_destroy(hung);
 }
 
+/* Nobody is accused: all wait for one that moves. */
+static void test_awaited(void **state)
+{
+	struct hung *hung = create(SITE_WAITALL);
+
+	(void)state;
+	judge(hung, VERDICT_NONE);
+	rankset_add(hung->verdict.moving, 3);
+	rankset_add(hung->verdict.moving, 4);
+	rankset_add(hung->verdict.awaited, 3);
+	view_lp(&hung->view);
+	assert_contains(hung_text(hung),
+			" ranks wait inside MPI, in the end all for rank 3, which is "
+			"moving: that is no fault\n");
+	hung_destroy(hung);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_deadlock),  cmocka_unit_test(test_long_circle),
 		cmocka_unit_test(test_mismatch),  cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_transfers),
+		cmocka_unit_test(test_transfers), cmocka_unit_test(test_awaited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
