@@ -144,15 +144,22 @@ static size_t sort_records(struct record *records, size_t number)
 static void add_peers(struct wait_group *group, const struct waitfor *waitfor, uint32_t lane)
 {
 	const struct waitfor_lane *of = &waitfor->lanes[lane];
+	const struct job_lane *lanes = waitfor->job->model->lanes;
 
 	for (uint32_t n = of->first_need; n < of->first_need + of->num_needs; n++) {
 		const struct waitfor_need *need = &waitfor->needs[n];
 		struct rankset *peers;
 
-		/* The first one's is that of all, but of messages. */
-		if (need->is_weak ||
-		    (need->kind == WAITFOR_MEMBERS && lane != group->lane && group->num_needs == 1))
+		if (need->is_weak)
 			continue;
+		/* Who needs the same has the same peers, but for himself where he is one. */
+		if (lane != group->lane && need->node == waitfor->needs[group->need].node &&
+		    need->kind != WAITFOR_LOCK) {
+			if (need->peer < 0 && need->kind == WAITFOR_MESSAGE &&
+			    lanes[lane].rank != lanes[group->lane].rank)
+				rankset_add(group->peers, lanes[group->lane].rank);
+			continue;
+		}
 		peers = waitfor_peers(waitfor, n);
 		rankset_add_set(group->peers, peers);
 		rankset_destroy(peers);

@@ -60,6 +60,23 @@ static void add_wait(struct waits_list *list, const struct view *view, char *tex
 	rankset_add(list->waits[i].ranks, view->job->model->lanes[lane].rank);
 }
 
+/* What a need reads like; collectives that several wait in by calls of their own are told once. */
+static void add_need(struct waits_list *list, const struct view *view, uint32_t lane, uint32_t need)
+{
+	const struct waitfor_need *needs = view->waitfor->needs;
+
+	for (size_t i = 0; i < list->num_waits && needs[need].kind == WAITFOR_MEMBERS; i++) {
+		const struct waitfor_need *known = &needs[list->waits[i].need];
+
+		if (known->node != needs[need].node || known->request != WAITFOR_NONE ||
+		    needs[need].request != WAITFOR_NONE)
+			continue;
+		rankset_add(list->waits[i].ranks, view->job->model->lanes[lane].rank);
+		return;
+	}
+	add_wait(list, view, wait_label_need(view, need), lane, need);
+}
+
 static void free_waits(struct waits_list *list)
 {
 	for (size_t i = 0; i < list->num_waits; i++) {
@@ -353,6 +370,48 @@ bool cause_has_places(const struct view *view)
 
 /* ---- Who waits for the culprits ------------------------------------------------------------- */
 
+/* Which of some ranks are waited for, by collective and by communicator that is received from with
+ * a wildcard: those who wait for the same wait for the same ranks, as far as they are none of them.
+ */
+struct peers {
+	const struct rankset *ranks;
+	struct rankset **of_collective, **of_comm; /* NULL: not asked yet */
+	struct rankset *other;                     /* of the last need of another kind */
+};
+
+static const struct rankset *find_peers(struct peers *peers, const struct waitfor *waitfor,
+					uint32_t n)
+{
+	const struct waitfor_need *need = &waitfor->needs[n];
+	uint32_t collective = waitfor_collective_of(waitfor, need->node);
+	struct rankset **kept = &peers->other;
+
+	if (collective != WAITFOR_NONE)
+		kept = &peers->of_collective[collective];
+	else if (need->kind == WAITFOR_MESSAGE && need->peer < 0)
+		kept = &peers->of_comm[need->comm];
+	if (kept == &peers->other) {
+		rankset_destroy(*kept);
+		*kept = NULL;
+	}
+	if (!*kept) {
+		*kept = waitfor_peers(waitfor, n);
+		rankset_keep_set(*kept, peers->ranks);
+	}
+	return *kept;
+}
+
+static void free_peers(struct peers *peers, const struct waitfor *waitfor)
+{
+	for (size_t c = 0; c < waitfor->num_collectives; c++)
+		rankset_destroy(peers->of_collective[c]);
+	for (size_t c = 0; c < waitfor->comms->num_comms; c++)
+		rankset_destroy(peers->of_comm[c]);
+	rankset_destroy(peers->other);
+	free(peers->of_collective);
+	free(peers->of_comm);
+}
+
 /* Ranks whose needs lead to one of `ranks` at once, `ranks` themselves apart. list (or NULL): they
  * by what they wait for; awaited (or NULL): those of `ranks` that they wait for. Weak needs are
  * passed over. */
@@ -361,30 +420,32 @@ static struct rankset *find_waiting(const struct view *view, const struct rankse
 {
 	const struct waitfor *waitfor = view->waitfor;
 	struct rankset *waiting = rankset_create();
+	struct peers peers = {.ranks = ranks};
 
+	peers.of_collective = xcalloc(waitfor->num_collectives, sizeof(*peers.of_collective));
+	peers.of_comm = xcalloc(waitfor->comms->num_comms, sizeof(*peers.of_comm));
 	for (uint32_t l = 0; l < waitfor->num_lanes; l++) {
 		const struct waitfor_lane *lane = &waitfor->lanes[l];
 		int rank = view->job->model->lanes[l].rank;
 
 		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
 			const struct waitfor_need *need = &waitfor->needs[n];
-			struct rankset *peers;
+			const struct rankset *met;
 
 			if (need->is_weak || rankset_contains(ranks, rank) ||
 			    (need->peer >= 0 && !rankset_contains(ranks, need->peer)))
 				continue;
-			peers = waitfor_peers(waitfor, n);
-			rankset_keep_set(peers, ranks);
-			if (!rankset_is_empty(peers)) {
-				rankset_add(waiting, rank);
-				if (list)
-					add_wait(list, view, wait_label_need(view, n), l, n);
-				if (awaited)
-					rankset_add_set(awaited, peers);
-			}
-			rankset_destroy(peers);
+			met = find_peers(&peers, waitfor, n);
+			if (rankset_is_empty(met))
+				continue;
+			rankset_add(waiting, rank);
+			if (list)
+				add_need(list, view, l, n);
+			if (awaited)
+				rankset_add_set(awaited, met);
 		}
 	}
+	free_peers(&peers, waitfor);
 	return waiting;
 }
 

@@ -96,6 +96,25 @@ static void test_coarse(void **state)
 	hung_destroy(hung);
 }
 
+/* Several who wait for any other wait for all, one for all but itself. */
+static void test_wildcards(void **state)
+{
+	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+
+	(void)state;
+	for (int r = 2; r <= 4; r += 2) {
+		struct model *model = (struct model *)hung->job.model->lanes[r].model;
+
+		model->requests[0].peer = SEG_PEER_ANY;
+		model->requests[0].tag = 99;
+	}
+	waitfor_destroy(hung->waitfor);
+	hung->waitfor = waitfor_create(&hung->job, hung->comms);
+	assert_groups(hung, "2-4", 24, "2,4 -> 0-7 | 3 ->  apart, 0-0 0-1");
+	assert_groups(hung, "2", 24, "2 -> 0-1,3-7");
+	hung_destroy(hung);
+}
+
 /* Those in a circle stay apart from others who do the same. */
 static void test_deadlock(void **state)
 {
@@ -114,6 +133,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_coarse),
+		cmocka_unit_test(test_wildcards),
 		cmocka_unit_test(test_deadlock),
 	};
 
