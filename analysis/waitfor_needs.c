@@ -116,8 +116,9 @@ static void add_request(struct lane_needs *n, uint32_t index)
 		break;
 	case SEG_REQUEST_SEND:
 		need = find_message(n, waitfor_need_send, &transfer, request->site, index);
-		/* The library may have kept the message and be done with it. */
-		if (need && !n->result->is_or)
+		/* Unless it is synchronous, the library may have kept the message and be done with
+		 * it. */
+		if (need && !n->result->is_or && !(request->flags & SEG_REQUEST_SYNCHRONOUS))
 			need->is_certain = false;
 		break;
 	case SEG_REQUEST_COLLECTIVE:

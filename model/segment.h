@@ -324,6 +324,7 @@ enum seg_request_flags {
 	SEG_REQUEST_PARTITIONED = 4,
 	SEG_REQUEST_NEIGHBOURS = 8, /* of a neighbourhood collective */
 	SEG_REQUEST_CANCELLED = 16,
+	SEG_REQUEST_SYNCHRONOUS = 32, /* a send that completes with its receive only */
 };
 
 /* A slot of something that completes later. `seq` is a sequence lock, as in struct seg_current. */

@@ -224,7 +224,8 @@ static int finish_request(struct reader *r, size_t slot, const struct segment_cl
 {
 	static const uint32_t known_flags = SEG_REQUEST_PERSISTENT | SEG_REQUEST_ACTIVE |
 					    SEG_REQUEST_PARTITIONED | SEG_REQUEST_NEIGHBOURS |
-					    SEG_REQUEST_CANCELLED;
+					    SEG_REQUEST_CANCELLED |
+					    SEG_REQUEST_SYNCHRONOUS;
 	const struct seg_request *raw = &r->requests[slot];
 	struct model_request *request = &r->model->requests[slot];
 	bool has_lane = raw->lane < r->model->num_lanes;

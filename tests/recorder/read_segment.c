@@ -116,14 +116,14 @@ static void print_request(const struct model *model, size_t slot)
 	static const char *const kinds[] = { "free",	   "send", "recv", "matched",
 					     "collective", "lock", "other" };
 	static const char *const flags[] = { "persistent", "active", "partitioned", "neighbours",
-					     "cancelled" };
+					     "cancelled",  "synchronous" };
 	const struct model_request *request = &model->requests[slot];
 
 	if (request->kind == SEG_REQUEST_FREE)
 		return;
 	printf("request %zu: %s flags %s comm %s peer %s tag %s ordinal %" PRIu64
 	       " bytes %s by %s lane %u\n",
-	       slot, kinds[request->kind], flags_text(request->flags, flags, 5),
+	       slot, kinds[request->kind], flags_text(request->flags, flags, 6),
 	       comm_text(request->comm), peer_text(request->peer), tag_text(request->tag),
 	       request->ordinal, bytes_text(request->bytes), made_by(model, request->site),
 	       request->lane);

@@ -59,7 +59,8 @@ static inline void sm_put_requests(const struct sm_job *job, int self)
 			.kind = slot->kind == SM_COLLECTIVE ? SEG_REQUEST_COLLECTIVE
 				: t->is_send                ? SEG_REQUEST_SEND
 							    : SEG_REQUEST_RECV,
-			.flags = SEG_REQUEST_ACTIVE,
+			.flags = SEG_REQUEST_ACTIVE |
+				 (t->is_synchronous ? SEG_REQUEST_SYNCHRONOUS : 0),
 			.comm = sm_local(slot->kind == SM_COLLECTIVE ? slot->comm : t->comm),
 			.peer = t->peer,
 			.tag = t->tag,
@@ -103,7 +104,7 @@ static inline void sm_put_operation(const struct sm_job *job, int self)
 		op->flags = call->kind == 'n' ? SEG_OPERATION_NEIGHBOURS : 0;
 		op->transfers[0] = (struct model_transfer){
 			.comm = sm_local(call->comm), .peer = call->peer, .bytes = 8};
-	} else if (strchr("sS", call->kind)) {
+	} else if (strchr("sSz", call->kind)) {
 		op->kind = SEG_OPERATION_SEND;
 	} else if (strchr("rTW", call->kind)) {
 		op->kind = SEG_OPERATION_RECV;

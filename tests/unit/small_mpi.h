@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A small MPI to make evidence with: programs in a short notation are carried out by its rules
- *until nobody can go on, and counted as the recorder counts. What it knows besides (which messages
- *were matched) is the truth that an analysis may not contradict.
+ * A small MPI to make evidence with: programs in a short notation are carried out by its rules until
+ * nobody can go on, and counted as the recorder counts. What it knows besides (which messages were
+ * matched) is the truth that an analysis may not contradict.
  *
- * A program is calls separated by blanks. "{20 ...}" does them 20 times. Each call has a call site
- *of its own, by its place: "-" is no call but has a place, and after "=3" comes place 4: s1
- *MPI_Send to 1, tag 0	S1 	the same, too long to be buffered r1 r*	MPI_Recv from 1, any
- *p1 p*	MPI_Probe q1,2	MPI_Sendrecv to 1, from 2 is1 iS1 ir1 ...	MPI_Isend, MPI_Irecv	w
- *MPI_Waitall	v MPI_Waitany	t MPI_Testall for ever b	MPI_Barrier		ib
- *MPI_Ibarrier c1	MPI_Bcast, root 1	d1	MPI_Reduce	a	MPI_Allreduce n
- *MPI_Neighbor_allgather on a ring l1 L1	MPI_Win_lock at 1, shared or exclusive	u1
- *MPI_Win_unlock P1 T1 C1 W1	MPI_Win_post to, start to, complete to, wait for 1 x	compute for
- *ever	m	move	f	MPI_Finalize	e	end without it after which may come a tag
- *":7" or ":*" and a communicator "@1" of all ranks (0: the world). */
+ * A program is calls separated by blanks. "{20 ...}" does them 20 times. Each call has a call site of
+ * its own, by its place: "-" is no call but has a place, and after "=3" comes place 4.
+ */
+/* clang-format off */
+/*	s1	MPI_Send to 1, tag 0		S1	the same, too long to be buffered
+ *	z1	MPI_Ssend
+ *	r1 r*	MPI_Recv from 1, any		p1 p*	MPI_Probe
+ *	q1,2	MPI_Sendrecv to 1, from 2
+ *	is1 iS1 iz1 ir1 ...	MPI_Isend, MPI_Issend, MPI_Irecv
+ *	w	MPI_Waitall	v	MPI_Waitany	t	MPI_Testall for ever
+ *	b	MPI_Barrier	ib	MPI_Ibarrier
+ *	c1	MPI_Bcast, root 1		d1	MPI_Reduce
+ *	a	MPI_Allreduce			n	MPI_Neighbor_allgather on a ring
+ *	l1 L1	MPI_Win_lock at 1, shared or exclusive	u1	MPI_Win_unlock
+ *	P1 T1 C1 W1	MPI_Win_post to, start to, complete to, wait for 1
+ *	x	compute for ever		m	move
+ *	f	MPI_Finalize			e	end without it
+ * after which may come a tag ":7" or ":*" and a communicator "@1" of all ranks (0: the world). */
+/* clang-format on */
 #ifndef PDB_TESTS_UNIT_SMALL_MPI_H
 #define PDB_TESTS_UNIT_SMALL_MPI_H
 
@@ -39,7 +48,7 @@ struct sm_transfer {
 	uint64_t ordinal;
 	size_t row;
 	int message; /* a send's own, or that a receive has got; -1 */
-	bool is_posted;
+	bool is_posted, is_synchronous;
 	unsigned order; /* in which receives were posted */
 };
 
@@ -240,6 +249,8 @@ static inline const char *sm_name(const struct sm_call *call)
 	case 's':
 	case 'S':
 		return call->is_request ? "MPI_Isend" : "MPI_Send";
+	case 'z':
+		return call->is_request ? "MPI_Issend" : "MPI_Ssend";
 	case 'r':
 		return call->is_request ? "MPI_Irecv" : "MPI_Recv";
 	case 'p':
@@ -465,12 +476,14 @@ static inline void sm_begin(struct sm_job *job, int self)
 		} else {
 			slot->kind = SM_TRANSFER;
 			sm_post(job, self, &slot->transfer, call->kind != 'r', call, call->peer,
-				call->kind == 'S');
+				strchr("Sz", call->kind) != NULL);
+			slot->transfer.is_synchronous = call->kind == 'z';
 		}
 	} else if (sm_is_collective(call->kind)) {
 		sm_start_collective(rank, call, site);
-	} else if (strchr("sSPC", call->kind)) {
-		sm_post(job, self, &rank->transfers[0], true, call, call->peer, call->kind == 'S');
+	} else if (strchr("sSzPC", call->kind)) {
+		sm_post(job, self, &rank->transfers[0], true, call, call->peer,
+			strchr("Sz", call->kind) != NULL);
 	} else if (strchr("rTW", call->kind)) {
 		sm_post(job, self, &rank->transfers[0], false, call, call->peer, false);
 	} else if (call->kind == 'q') {

@@ -54,10 +54,10 @@ static void add_wait(struct program *program)
 
 static void add_message(struct program *programs, int size)
 {
-	static const char *const sends[] = {"s%d", "S%d", "is%d", "iS%d"};
+	static const char *const sends[] = {"s%d", "S%d", "is%d", "iS%d", "iz%d"};
 	static const char *const recvs[] = {"r%d", "r%d", "ir%d", "r*", "ir*"};
 	int from = below(size), to = (from + 1 + below(size - 1)) % size;
-	int send = below(4), recv = below(5), tag = below(3), comm = below(4) ? 0 : 1;
+	int send = below(5), recv = below(5), tag = below(3), comm = below(4) ? 0 : 1;
 
 	if (below(8) == 0)
 		add(&programs[to], "p%d", from, tag, comm);
