@@ -26,10 +26,9 @@ const struct command cmd_gdb = {
 	.text = "The rank stands still until you leave gdb (\"quit\" or \"detach\"); then it goes "
 		"on\n"
 		"and you are back here. With -ex, gdb carries out these commands and returns;\n"
-		"that works in command files too. A rank of another node gets the gdb of that "
-		"node,\n"
-		"with its files; Ctrl-C three times in more than a second gives up one whose host\n"
-		"does not answer.",
+		"that works in command files too. A rank of another node gets the gdb of that\n"
+		"node, with its files; Ctrl-C three times in more than a second gives up one\n"
+		"whose host does not answer.",
 	.example = "gdb lp -ex \"bt 3\" -ex \"info locals\"",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_TERMINAL | CMD_NO_REPEAT,
 	.min_words = 1,
