@@ -77,6 +77,16 @@ look() {
 	"$build/look" "$@" >"$work/look" 2>&1
 }
 
+# Until all ranks are where they are to wait: rank 0 says "ready" when the others may not be there.
+look_when_blocked() {
+	tries=0
+	until look "$job" && has_stacks; do
+		tries=$((tries + 1))
+		[ $tries -gt 100 ] && return
+		sleep 0.1
+	done
+}
+
 rank_pid() {
 	sed -n "s/^rank $1 pid \([0-9]*\) .*/\1/p" "$work/look"
 }
@@ -126,7 +136,7 @@ test_job() {
 	mpi=$1 source=$2
 	shift 2
 	start "$@" -n $size "$program"
-	look "$job"
+	look_when_blocked
 	check 'all ranks are found' has_ranks
 	check "by $source" grep -qx "table $source $size" "$work/look"
 	check 'the launcher is what was started' grep -q "^launcher $job " "$work/look"
@@ -142,7 +152,7 @@ test_job() {
 
 	mpi="$mpi in shells"
 	start sh -c '"$@"; exit $?' sh "$@" -n $size sh -c '"$1"; exit $?' sh "$program"
-	look "$job"
+	look_when_blocked
 	check 'all ranks are found' has_ranks
 	check 'stacks of all ranks' has_stacks
 	check 'the launcher is below the shell' \
