@@ -78,7 +78,7 @@ def main():
         if is_slow:
             name += f", rank {slow_rank} slow"
         report.add(name, run_looks, pdb, mpi, build_folder(args.build, mpi), program, size,
-                   slow_rank, pauses)
+                   slow_rank, pauses, is_alone=program.is_alone)
     report.finish()
 
 

@@ -183,15 +183,17 @@ def add_program(report, pdb, mpi, folder, program):
     for size, rank in choose_ranks(mpi, program):
         name = f"{what} {size} ranks" + ("" if rank < 0 else f", fault in {rank}")
         if program.is_healthy:
-            report.add(name, run_healthy, pdb, mpi, folder, program, size)
+            report.add(name, run_healthy, pdb, mpi, folder, program, size,
+                       is_alone=program.is_alone)
         elif program.expected("kind") == "ended":
             report.add(name, run_ended, pdb, mpi, folder, program, size, rank)
         else:
-            report.add(name, run_faulty, pdb, mpi, folder, program, size, rank)
+            report.add(name, run_faulty, pdb, mpi, folder, program, size, rank,
+                       is_alone=program.is_alone)
     # Those with a slow twin are looked at without a fault by run_healthy.py.
     if not program.is_healthy and not program.has_slow_twin:
         report.add(f"{what} {HEALTHY_SIZE} ranks, no fault", run_healthy, pdb, mpi, folder,
-                   program, HEALTHY_SIZE)
+                   program, HEALTHY_SIZE, is_alone=program.is_alone)
 
 
 def main():

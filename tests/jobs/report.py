@@ -28,14 +28,15 @@ def check(condition, message):
 
 
 class Report:
-    """Tests are added and run when the report is finished, several at once."""
+    """Tests are added and run when the report is finished, several at once, then those that are to
+    run alone."""
 
     def __init__(self, only=None, repeat=None, workers=None):
         self.only = only or os.environ.get("TEST") or "*"
         self.repeat = int(repeat or os.environ.get("REPEAT") or 1)
         self.workers = int(os.environ.get("WORKERS") or workers or WORKERS)
         self.passed = self.failed = self.skipped = 0
-        self._tests = []
+        self._tests, self._alone = [], []
         self._lock = threading.Lock()
 
     def is_selected(self, name):
@@ -43,11 +44,11 @@ class Report:
         return fnmatch.fnmatch(name, self.only) or all(
             word in name for word in self.only.split())
 
-    def add(self, name, test, *arguments):
+    def add(self, name, test, *arguments, is_alone=False):
         """A function that raises what is wrong, and returns what is to be said of a success or
-        None. It shares nothing with other tests that it changes."""
+        None. It shares nothing with other tests that it changes. is_alone: nor the machine."""
         if self.is_selected(name):
-            self._tests.append((name, test, arguments))
+            (self._alone if is_alone else self._tests).append((name, test, arguments))
 
     def _run(self, name, test, arguments):
         began = time.monotonic()
@@ -72,6 +73,9 @@ class Report:
             for _ in range(self.repeat):
                 for name, test, arguments in self._tests:
                     pool.submit(self._run, name, test, arguments)
+        for _ in range(self.repeat):
+            for name, test, arguments in self._alone:
+                self._run(name, test, arguments)
         if self.skipped:
             print(f"({self.skipped} skipped)")
         print(f"{self.passed} passed, {self.failed} failed")

@@ -46,6 +46,12 @@ class Program:
     def has_slow_twin(self):
         return os.path.dirname(self.label) == "waits"
 
+    @property
+    def is_alone(self):
+        """Ranks whose threads wake each other leave next to nothing of the processors to ranks that
+        yield while they wait, those of another job among them (seen with Linux 6.18)."""
+        return "-pthread" in self.flags
+
     def under(self, mpi):
         """The same program, if something else is expected under this MPI with that."""
         program = copy.copy(self)
