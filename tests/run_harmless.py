@@ -48,13 +48,12 @@ def find_steps(mpi, command):
 
 
 def measure(pdb, mpi, command):
-    """The median time of a run of pdb that is not killed, on a job that does not end."""
+    """The time of a run of pdb that is not killed, on a job that does not end."""
     with start(mpi, command, 1000000000) as job:
         job.wait_until_recorded()
-        answers = [ask_job(pdb, job, *COMMANDS) for _ in range(3)]
-    for answer in answers:
-        check(answer.status in (0, 1), f"pdb alone failed: {answer.show()}")
-    return sorted(answer.seconds for answer in answers)[1]
+        answer = ask_job(pdb, job, *COMMANDS)
+    check(answer.status in (0, 1), f"pdb alone failed: {answer.show()}")
+    return answer.seconds
 
 
 def wait_until_released(job, timeout=5):
@@ -70,15 +69,16 @@ def wait_until_released(job, timeout=5):
 
 
 def kill_once(pdb, job, delay):
-    """Whether pdb was still at work when the signal came."""
+    """None if pdb was still at work when the signal came, else the seconds that its work took."""
     arguments = [pdb, "--pid", str(job.pid), "--batch"]
     for command in COMMANDS:
         arguments += ["-ex", command]
     running = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, start_new_session=True)
+    began = time.monotonic()
     try:
         running.wait(delay)
-        return False
+        return time.monotonic() - began
     except subprocess.TimeoutExpired:
         running.kill()
         running.wait()
@@ -86,7 +86,7 @@ def kill_once(pdb, job, delay):
     check(not wrong, f"{', '.join(wrong)} after a kill at {delay * 1000:.1f} ms")
     left = [pid for pid in _session_members(running.pid) if not _ends_soon(pid)]
     check(not left, f"processes {left} of a pdb killed at {delay * 1000:.1f} ms live on")
-    return True
+    return None
 
 
 def _session_members(session):
@@ -118,9 +118,12 @@ def test_kills(pdb, mpi, command, kills, seed):
             job.wait_until_recorded()
             while done < kills and job.launcher.poll() is None:
                 try:
-                    at_work += kill_once(pdb, job, generator.uniform(0, duration))
+                    too_late = kill_once(pdb, job, generator.uniform(0, duration))
                 except FileNotFoundError as error:
                     raise JobError(str(error)) from None
+                # How long pdb works depends on what else the machine does: follow it.
+                duration = too_late or duration * 1.1
+                at_work += too_late is None
                 done += 1
             status = job.wait_for_end(120)
             runs += 1
@@ -128,7 +131,7 @@ def test_kills(pdb, mpi, command, kills, seed):
             check(sorted(job.output()) == expected,
                   f"the output of run {runs} differs from that without pdb (seed {seed})")
     check(at_work >= kills // 2, f"only {at_work} of {kills} kills met pdb at work")
-    return (f"{done} kills within {duration * 1000:.0f} ms, {at_work} met pdb at work, "
+    return (f"{done} kills, the last within {duration * 1000:.0f} ms, {at_work} met pdb at work, "
             f"{runs} runs with equal output, seed {seed}")
 
 
