@@ -111,7 +111,7 @@ define install-packages
 		  apt-get install -qq -y --no-install-recommends $$missing >>$(O)/deps.log 2>&1; } || \
 		{ tail -n 20 $(O)/deps.log >&2; exit 1; }; \
 	fi
-	@touch $@
+	@echo '$(strip $(1))' >$@
 endef
 
 # The ssh server is for the hosts that tests make, of namespaces. Debian would start one on this
@@ -130,6 +130,15 @@ $(O)/.deps-hosts: | $(O)/.deps-build
 	$(keep-sshd-off)
 	$(call install-packages,$(DEPS_HOSTS))
 $(O)/.deps-root: ; $(call install-packages,$(DEPS_ROOT))
+
+# What was installed for a list of packages that has changed since is not enough.
+renew-deps = $(if $(filter-out $(file <$(O)/.deps-$(1)),$(2)),$(eval .PHONY: $(O)/.deps-$(1)))
+$(call renew-deps,build,$(DEPS_BUILD))
+$(call renew-deps,check,$(DEPS_CHECK))
+$(call renew-deps,demo,$(DEPS_DEMO))
+$(call renew-deps,slurm,$(DEPS_SLURM))
+$(call renew-deps,hosts,$(DEPS_HOSTS))
+$(call renew-deps,root,$(DEPS_ROOT))
 
 deps: $(O)/.deps-build $(O)/.deps-check $(O)/.deps-demo $(O)/.deps-hosts $(O)/.deps-root
 
