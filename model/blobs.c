@@ -47,15 +47,20 @@ const uint8_t *blobs_get(const struct blobs *blobs, uint32_t number, size_t *siz
 	return blobs->bytes + begin;
 }
 
-static void grow_slots(struct blobs *blobs)
+static void reserve_slots(struct blobs *blobs, size_t num)
 {
-	size_t mask;
+	size_t mask, needed = blobs->num_slots ? blobs->num_slots : 16;
 
-	blobs->num_slots = blobs->num_slots ? blobs->num_slots * 2 : 16;
-	blobs->slots = xreallocarray(blobs->slots, blobs->num_slots, sizeof(*blobs->slots));
-	memset(blobs->slots, 0xff, blobs->num_slots * sizeof(*blobs->slots));
-	mask = blobs->num_slots - 1;
-	for (size_t i = 0; i < blobs->num; i++) {
+	while (num * 2 > needed)
+		needed *= 2;
+	if (needed == blobs->num_slots)
+		return;
+	blobs->num_slots = needed;
+	free(blobs->slots);
+	blobs->slots = xreallocarray(NULL, needed, sizeof(*blobs->slots));
+	memset(blobs->slots, 0xff, needed * sizeof(*blobs->slots));
+	mask = needed - 1;
+	for (size_t i = 0; i < blobs->num_hashed; i++) {
 		size_t at = blobs->hashes[i] & mask;
 
 		while (blobs->slots[at] != SLOT_FREE)
@@ -69,8 +74,6 @@ void blobs_reserve(struct blobs *blobs, size_t num, size_t num_bytes)
 	if (num > blobs->capacity) {
 		blobs->capacity = num;
 		blobs->ends = xreallocarray(blobs->ends, num, sizeof(*blobs->ends));
-		if (blobs->hashes)
-			blobs->hashes = xreallocarray(blobs->hashes, num, sizeof(*blobs->hashes));
 	}
 	if (num_bytes > blobs->bytes_capacity) {
 		blobs->bytes_capacity = num_bytes;
@@ -80,13 +83,7 @@ void blobs_reserve(struct blobs *blobs, size_t num, size_t num_bytes)
 
 uint32_t blobs_add(struct blobs *blobs, const void *bytes, size_t size)
 {
-	if (blobs->num == blobs->capacity) {
-		blobs->capacity = blobs->capacity ? blobs->capacity * 2 : 16;
-		blobs->ends = xreallocarray(blobs->ends, blobs->capacity, sizeof(*blobs->ends));
-		if (blobs->hashes)
-			blobs->hashes = xreallocarray(blobs->hashes, blobs->capacity,
-						      sizeof(*blobs->hashes));
-	}
+	blobs->ends = xgrow(blobs->ends, blobs->num, &blobs->capacity, sizeof(*blobs->ends));
 	if (blobs->num_bytes + size > blobs->bytes_capacity) {
 		blobs->bytes_capacity = (blobs->num_bytes + size) * 3 / 2 + 64;
 		blobs->bytes = xreallocarray(blobs->bytes, blobs->bytes_capacity, 1);
@@ -98,16 +95,21 @@ uint32_t blobs_add(struct blobs *blobs, const void *bytes, size_t size)
 	return (uint32_t)blobs->num++;
 }
 
-uint32_t blobs_intern(struct blobs *blobs, const void *bytes, size_t size)
+void blobs_add_all(struct blobs *blobs, const struct blobs *from)
 {
-	uint32_t hash = (uint32_t)blobs_hash(bytes, size);
-	size_t at;
+	blobs_reserve(blobs, blobs->num + from->num, blobs->num_bytes + from->num_bytes);
+	for (size_t i = 0; i < from->num; i++)
+		blobs->ends[blobs->num++] = blobs->num_bytes + from->ends[i];
+	if (from->num_bytes)
+		memcpy(blobs->bytes + blobs->num_bytes, from->bytes, from->num_bytes);
+	blobs->num_bytes += from->num_bytes;
+}
 
-	if ((blobs->num + 1) * 2 > blobs->num_slots)
-		grow_slots(blobs);
-	if (!blobs->hashes)
-		blobs->hashes = xcalloc(blobs->capacity, sizeof(*blobs->hashes));
-	at = hash & (blobs->num_slots - 1);
+/* Where the byte string is in the slots, or the free one where it would be. */
+static uint32_t *find_slot(const struct blobs *blobs, uint32_t hash, const void *bytes, size_t size)
+{
+	size_t at = hash & (blobs->num_slots - 1);
+
 	for (; blobs->slots[at] != SLOT_FREE; at = (at + 1) & (blobs->num_slots - 1)) {
 		uint32_t number = blobs->slots[at];
 		const uint8_t *known;
@@ -117,9 +119,40 @@ uint32_t blobs_intern(struct blobs *blobs, const void *bytes, size_t size)
 			continue;
 		known = blobs_get(blobs, number, &known_size);
 		if (known_size == size && (size == 0 || memcmp(known, bytes, size) == 0))
-			return number;
+			break;
 	}
-	blobs->slots[at] = blobs_add(blobs, bytes, size);
-	blobs->hashes[blobs->slots[at]] = hash;
-	return blobs->slots[at];
+	return &blobs->slots[at];
+}
+
+static void put_slot(struct blobs *blobs, uint32_t *slot, uint32_t number, uint32_t hash)
+{
+	blobs->hashes = xgrow(blobs->hashes, blobs->num_hashed, &blobs->hashes_capacity,
+			      sizeof(*blobs->hashes));
+	blobs->hashes[blobs->num_hashed++] = hash;
+	*slot = number;
+}
+
+/* Of what was added without looking, the first of equal ones is found later. */
+static void hash_added(struct blobs *blobs)
+{
+	reserve_slots(blobs, blobs->num + 1);
+	for (size_t i = blobs->num_hashed; i < blobs->num; i++) {
+		size_t size;
+		const uint8_t *bytes = blobs_get(blobs, (uint32_t)i, &size);
+		uint32_t hash = (uint32_t)blobs_hash(bytes, size);
+		uint32_t *slot = find_slot(blobs, hash, bytes, size);
+
+		put_slot(blobs, slot, *slot == SLOT_FREE ? (uint32_t)i : *slot, hash);
+	}
+}
+
+uint32_t blobs_intern(struct blobs *blobs, const void *bytes, size_t size)
+{
+	uint32_t hash = (uint32_t)blobs_hash(bytes, size), *slot;
+
+	hash_added(blobs);
+	slot = find_slot(blobs, hash, bytes, size);
+	if (*slot == SLOT_FREE)
+		put_slot(blobs, slot, blobs_add(blobs, bytes, size), hash);
+	return *slot;
 }

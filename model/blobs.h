@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A set of byte strings, each once, numbered from 0 in the order added. Or a list of such that are
- * not worth comparing. */
+ * A set of byte strings, numbered from 0 in the order added: each once or, where they are not worth
+ * comparing, as often as they were added. */
 #ifndef PDB_MODEL_BLOBS_H
 #define PDB_MODEL_BLOBS_H
 
@@ -11,9 +11,11 @@
 struct blobs {
 	uint8_t *bytes; /* of all, one after the other */
 	size_t num_bytes, bytes_capacity;
-	uint64_t *ends;   /* [num] where each ends in bytes */
-	uint32_t *hashes; /* [num]; NULL: none was interned */
+	uint64_t *ends; /* [num] where each ends in bytes */
 	size_t num, capacity;
+	/* Of those that blobs_intern() has looked at. */
+	size_t num_hashed, hashes_capacity;
+	uint32_t *hashes;
 	uint32_t *slots;  /* numbers; open addressing, at most half full */
 	size_t num_slots; /* 0 or a power of two */
 };
@@ -22,8 +24,10 @@ void blobs_deinit(struct blobs *blobs);
 
 /* The number of a byte string, added if it is new. Fewer than UINT32_MAX in all. */
 uint32_t blobs_intern(struct blobs *blobs, const void *bytes, size_t size);
-/* Add a byte string without looking whether it is there already; not to be mixed with interning. */
+/* Add a byte string without looking whether it is there already. */
 uint32_t blobs_add(struct blobs *blobs, const void *bytes, size_t size);
+/* Add all of `from` so. */
+void blobs_add_all(struct blobs *blobs, const struct blobs *from);
 /* Make room for so many of so many bytes, in all. */
 void blobs_reserve(struct blobs *blobs, size_t num, size_t num_bytes);
 /* Borrowed, valid until the next intern; number < blobs->num. */

@@ -18,9 +18,12 @@ void share_destroy(struct share *share)
 	if (!share)
 		return;
 	for (size_t c = 0; c < SHARE_NUM_COLUMNS; c++) {
-		blobs_deinit(&share->columns[c].items);
-		blobs_deinit(&share->columns[c].rows);
-		free(share->columns[c].runs);
+		struct share_column *column = &share->columns[c];
+
+		blobs_deinit(&column->items);
+		for (size_t n = 0; n < column->num_places; n++)
+			free(column->places[n].runs);
+		free(column->places);
 	}
 	free(share);
 }
@@ -34,64 +37,63 @@ int32_t share_peer_base(const struct model *model, uint32_t comm)
 
 size_t share_num_ranks(const struct share *share)
 {
-	const struct share_column *column = &share->columns[SHARE_PROCESS];
-	size_t num = 0;
-
-	for (size_t i = 0; i < column->num_runs; i++)
-		num += (size_t)(column->runs[i].last - column->runs[i].first) + 1;
-	return num;
+	return share_column_num_ranks(&share->columns[SHARE_PROCESS]);
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static uint32_t intern_row(struct share_column *column, const uint32_t *items, size_t num)
+size_t share_column_num_ranks(const struct share_column *column)
 {
-	if (num == 1)
-		return items[0];
-	return blobs_intern(&column->rows, items, num * sizeof(*items)) | SHARE_ROW_MANY;
+	const struct share_place *place = column->places;
+	size_t num = 0;
+
+	if (column->num_places == 0)
+		return 0;
+	for (size_t i = 0; i < place->num_runs; i++)
+		num += (size_t)(place->runs[i].last - place->runs[i].first) + 1;
+	return num;
 }
 
-const uint32_t *share_column_row(const struct share_column *column, uint32_t row, uint32_t *one,
-				 size_t *num_ret)
+struct share_place *share_column_place(struct share_column *column, size_t n)
 {
-	const uint8_t *bytes;
-	size_t size;
-
-	if (!(row & SHARE_ROW_MANY)) {
-		*one = row;
-		*num_ret = 1;
-		return one;
+	while (n >= column->num_places) {
+		column->places = xgrow(column->places, column->num_places, &column->capacity,
+				       sizeof(*column->places));
+		column->places[column->num_places++] = (struct share_place){0};
 	}
-	/* Blobs of rows are all of uint32_t, so each is aligned. */
-	bytes = blobs_get(&column->rows, row & ~SHARE_ROW_MANY, &size);
-	*num_ret = size / sizeof(*one);
-	return (const uint32_t *)(const void *)bytes;
+	return &column->places[n];
 }
 
-static void append_run(struct share_run **runs, size_t *num, size_t *capacity,
-		       const struct share_run *run)
+/* Make `last` one run with what follows, if that can be. */
+static bool join_runs(struct share_run *last, const struct share_run *next)
 {
-	struct share_run *last = *num ? &(*runs)[*num - 1] : NULL;
+	uint32_t step = next->item - share_run_item(last, last->last);
 
-	if (last && last->row == run->row && last->last + 1 == run->first) {
-		last->last = run->last;
+	if (last->last + 1 != next->first || step > 1)
+		return false;
+	if ((last->first < last->last && last->step != step) ||
+	    (next->first < next->last && next->step != step))
+		return false;
+	last->step = step;
+	last->last = next->last;
+	return true;
+}
+
+void share_place_add_run(struct share_place *place, const struct share_run *run)
+{
+	if (place->num_runs && join_runs(&place->runs[place->num_runs - 1], run))
 		return;
-	}
-	*runs = xgrow(*runs, *num, capacity, sizeof(**runs));
-	(*runs)[(*num)++] = *run;
-}
-
-void share_column_add_run(struct share_column *column, int first, int last, uint32_t row)
-{
-	struct share_run run = {first, last, row};
-
-	append_run(&column->runs, &column->num_runs, &column->capacity, &run);
+	place->runs = xgrow(place->runs, place->num_runs, &place->capacity, sizeof(*place->runs));
+	place->runs[place->num_runs++] = *run;
 }
 
 void share_column_add(struct share_column *column, int rank, const uint32_t *items, size_t num)
 {
-	if (num)
-		share_column_add_run(column, rank, rank, intern_row(column, items, num));
+	for (size_t n = 0; n < num; n++) {
+		struct share_run run = {rank, rank, items[n], 0};
+
+		share_place_add_run(share_column_place(column, n), &run);
+	}
 }
 
 /* ---- Merge ----------------------------------------------------------------------------------- */
@@ -101,8 +103,10 @@ static int find_common(const struct share_column *a, const struct share_column *
 {
 	size_t i = 0, j = 0;
 
-	while (i < a->num_runs && j < b->num_runs) {
-		const struct share_run *x = &a->runs[i], *y = &b->runs[j];
+	if (a->num_places == 0 || b->num_places == 0)
+		return -1;
+	while (i < a->places->num_runs && j < b->places->num_runs) {
+		const struct share_run *x = &a->places->runs[i], *y = &b->places->runs[j];
 
 		if (x->last < y->first)
 			i++;
@@ -121,69 +125,72 @@ uint32_t share_column_add_item(struct share_column *column, enum share_column_id
 				: blobs_intern(&column->items, bytes, size);
 }
 
-/* Where each item of `from` is in `into`. */
+/* Where each item of `from` is in `into`; NULL: as many behind those that were there. */
 static uint32_t *unite_items(struct share_column *into, const struct share_column *from,
 			     enum share_column_id id)
 {
-	uint32_t *place = xreallocarray(NULL, from->items.num + 1, sizeof(*place));
+	uint32_t *numbers;
 
+	if (share_is_own(id)) {
+		blobs_add_all(&into->items, &from->items);
+		return NULL;
+	}
+	numbers = xreallocarray(NULL, from->items.num, sizeof(*numbers));
 	for (size_t i = 0; i < from->items.num; i++) {
 		size_t size;
 		const uint8_t *bytes = blobs_get(&from->items, (uint32_t)i, &size);
 
-		place[i] = share_column_add_item(into, id, bytes, size);
+		numbers[i] = blobs_intern(&into->items, bytes, size);
 	}
-	return place;
+	return numbers;
 }
 
-static uint32_t *unite_rows(struct share_column *into, const struct share_column *from,
-			    const uint32_t *place)
+/* Add a run whose items have other numbers here. */
+static void add_renumbered(struct share_place *place, struct share_run run, const uint32_t *numbers,
+			   uint32_t shift)
 {
-	uint32_t *row_place = xreallocarray(NULL, from->rows.num + 1, sizeof(*row_place));
-	uint32_t *items = NULL;
-	size_t capacity = 0;
+	struct share_run one = run;
 
-	for (size_t i = 0; i < from->rows.num; i++) {
-		uint32_t one;
-		size_t num;
-		const uint32_t *row =
-			share_column_row(from, (uint32_t)i | SHARE_ROW_MANY, &one, &num);
-
-		if (num > capacity) {
-			capacity = num * 2;
-			items = xreallocarray(items, capacity, sizeof(*items));
-		}
-		for (size_t k = 0; k < num; k++)
-			items[k] = place[row[k]];
-		row_place[i] = intern_row(into, items, num);
+	if (!numbers || !run.step) {
+		run.item = (numbers ? numbers[run.item] : run.item + shift);
+		share_place_add_run(place, &run);
+		return;
 	}
-	free(items);
-	return row_place;
+	one.step = 0;
+	for (int rank = run.first; rank <= run.last; rank++) {
+		one.first = one.last = rank;
+		one.item = numbers[share_run_item(&run, rank)];
+		share_place_add_run(place, &one);
+	}
 }
 
-static void unite_runs(struct share_column *into, const struct share_column *from,
-		       const uint32_t *place, const uint32_t *row_place)
+static void unite_runs(struct share_place *into, const struct share_place *from,
+		       const uint32_t *numbers, uint32_t shift)
 {
-	struct share_run *runs = NULL, *old = into->runs;
-	size_t num = 0, capacity = 0, i = 0, j = 0;
+	struct share_place old = *into;
+	size_t i = 0, j = 0;
 
-	while (i < into->num_runs || j < from->num_runs) {
-		struct share_run run;
-
+	*into = (struct share_place){.capacity = old.num_runs + from->num_runs};
+	into->runs = xreallocarray(NULL, into->capacity, sizeof(*into->runs));
+	while (i < old.num_runs || j < from->num_runs) {
 		if (j == from->num_runs ||
-		    (i < into->num_runs && old[i].first < from->runs[j].first)) {
-			run = old[i++];
-		} else {
-			run = from->runs[j++];
-			run.row = run.row & SHARE_ROW_MANY ? row_place[run.row & ~SHARE_ROW_MANY]
-							   : place[run.row];
-		}
-		append_run(&runs, &num, &capacity, &run);
+		    (i < old.num_runs && old.runs[i].first < from->runs[j].first))
+			share_place_add_run(into, &old.runs[i++]);
+		else
+			add_renumbered(into, from->runs[j++], numbers, shift);
 	}
-	free(old);
-	into->runs = runs;
-	into->num_runs = num;
-	into->capacity = capacity;
+	free(old.runs);
+}
+
+static void unite_columns(struct share_column *into, const struct share_column *from,
+			  enum share_column_id id)
+{
+	uint32_t shift = (uint32_t)into->items.num;
+	uint32_t *numbers = unite_items(into, from, id);
+
+	for (size_t n = 0; n < from->num_places; n++)
+		unite_runs(share_column_place(into, n), &from->places[n], numbers, shift);
+	free(numbers);
 }
 
 /* Names may be asked from some nodes only; an empty share has no parts yet. */
@@ -202,16 +209,11 @@ int share_merge(struct share *into, const struct share *from, struct pdb_error *
 
 		if (rank >= 0)
 			return error_set(err, ERROR_FORMAT, "two nodes tell of rank %d", rank);
+		if (into->columns[c].items.num + from->columns[c].items.num > SHARE_MAX_ITEMS)
+			return error_set(err, ERROR_FORMAT, "nodes tell too much");
 	}
-	for (size_t c = 0; c < SHARE_NUM_COLUMNS; c++) {
-		const struct share_column *column = &from->columns[c];
-		uint32_t *place = unite_items(&into->columns[c], column, c);
-		uint32_t *row_place = unite_rows(&into->columns[c], column, place);
-
-		unite_runs(&into->columns[c], column, place, row_place);
-		free(place);
-		free(row_place);
-	}
+	for (size_t c = 0; c < SHARE_NUM_COLUMNS; c++)
+		unite_columns(&into->columns[c], &from->columns[c], c);
 	into->parts |= from->parts;
 	into->has_model |= from->has_model;
 	if (from->taken_real_ns > into->taken_real_ns)

@@ -29,39 +29,32 @@ enum {
 
 /* ---- Out ------------------------------------------------------------------------------------- */
 
-static void put_column(struct buffer *b, const struct share_column *column)
+static void put_runs(struct buffer *b, const struct share_place *place)
 {
 	uint32_t expected = 0;
 	int next = 0;
 
+	buffer_put(b, place->num_runs);
+	for (size_t i = 0; i < place->num_runs; i++) {
+		const struct share_run *run = &place->runs[i];
+
+		buffer_put(b, (uint64_t)(run->first - next));
+		buffer_put(b, (uint64_t)(run->last - run->first) << 1 | run->step);
+		buffer_put_signed(b, (int64_t)run->item - expected);
+		next = run->last + 1;
+		expected = share_run_item(run, run->last) + 1;
+	}
+}
+
+static void put_column(struct buffer *b, const struct share_column *column)
+{
 	buffer_put(b, column->items.num);
 	for (size_t i = 0; i < column->items.num; i++)
 		buffer_put(b, column->items.ends[i] - (i ? column->items.ends[i - 1] : 0));
 	buffer_put_bytes(b, column->items.bytes, column->items.num_bytes);
-	buffer_put(b, column->rows.num);
-	for (size_t i = 0; i < column->rows.num; i++) {
-		uint32_t one;
-		size_t num;
-		const uint32_t *row =
-			share_column_row(column, (uint32_t)i | SHARE_ROW_MANY, &one, &num);
-
-		buffer_put(b, num);
-		for (size_t k = 0; k < num; k++) {
-			buffer_put_signed(b, (int64_t)row[k] - expected);
-			expected = row[k] + 1;
-		}
-	}
-	expected = 0;
-	buffer_put(b, column->num_runs);
-	for (size_t i = 0; i < column->num_runs; i++) {
-		const struct share_run *run = &column->runs[i];
-
-		buffer_put(b, (uint64_t)(run->first - next));
-		buffer_put(b, (uint64_t)(run->last - run->first));
-		buffer_put_signed(b, (int64_t)run->row - expected);
-		next = run->last + 1;
-		expected = run->row + 1;
-	}
+	buffer_put(b, column->num_places);
+	for (size_t n = 0; n < column->num_places; n++)
+		put_runs(b, &column->places[n]);
 }
 
 static void store(uint8_t *at, uint64_t value, int num)
@@ -116,94 +109,90 @@ int share_encode(const struct share *share, struct buffer *out, struct pdb_error
 
 /* ---- In -------------------------------------------------------------------------------------- */
 
-enum { COST_OF_ITEM = 24, COST_OF_RUN = 2 * sizeof(struct share_run) };
-
-static void take_items(struct snapshot_input *in, struct share_column *column,
-		       enum share_column_id id)
+static void take_items(struct snapshot_input *in, struct blobs *items)
 {
-	uint64_t total = 0;
-	size_t num = input_take_count(in, SHARE_ROW_MANY - 1, 1);
-	uint64_t *sizes;
+	size_t num = input_take_count(in, SHARE_MAX_ITEMS, 1);
+	const uint8_t *bytes;
 
-	input_charge(in, num, COST_OF_ITEM + sizeof(*sizes));
-	sizes = input_allocate(in, num, sizeof(*sizes));
-	for (size_t i = 0; i < num && !in->is_bad; i++)
-		total += sizes[i] = input_take_count(in, SNAPSHOT_MAX_SECTION, 1);
-	if (!in->is_bad && total <= (uint64_t)(in->end - in->at))
-		blobs_reserve(&column->items, num, total);
+	if (!input_charge(in, num, sizeof(*items->ends)) || in->is_bad)
+		return;
+	blobs_reserve(items, num, 0);
 	for (size_t i = 0; i < num && !in->is_bad; i++) {
-		const uint8_t *bytes = input_take_bytes(in, sizes[i]);
-
-		if (in->is_bad || !input_charge(in, sizes[i], 2))
-			break;
-		/* Twice the same would shift the numbers. */
-		if (share_column_add_item(column, id, bytes, sizes[i]) != i)
-			in->is_bad = true;
+		items->num_bytes += input_take_count(in, SNAPSHOT_MAX_SECTION, 1);
+		items->ends[items->num++] = items->num_bytes;
 	}
-	free(sizes);
+	bytes = input_take_bytes(in, items->num_bytes);
+	if (in->is_bad || !input_charge(in, items->num_bytes, 1))
+		return;
+	blobs_reserve(items, 0, items->num_bytes);
+	if (items->num_bytes)
+		memcpy(items->bytes, bytes, items->num_bytes);
 }
 
-static void take_rows(struct snapshot_input *in, struct share_column *column)
-{
-	size_t num = input_take_count(in, SHARE_ROW_MANY - 1, 1);
-	uint32_t *row = NULL;
-	int64_t expected = 0;
-
-	input_charge(in, num, COST_OF_ITEM);
-	for (size_t i = 0; i < num && !in->is_bad; i++) {
-		size_t length = input_take_count(in, UINT32_MAX, 1);
-
-		if (length < 2 || !input_charge(in, length, 2 * sizeof(*row))) {
-			in->is_bad = true;
-			break;
-		}
-		row = xreallocarray(row, length, sizeof(*row));
-		for (size_t k = 0; k < length; k++) {
-			int64_t item =
-				expected + input_take_signed(in, -(int64_t)UINT32_MAX, UINT32_MAX);
-
-			if (item < 0 || item >= (int64_t)column->items.num)
-				in->is_bad = true;
-			row[k] = (uint32_t)item;
-			expected = item + 1;
-		}
-		if (!in->is_bad && blobs_intern(&column->rows, row, length * sizeof(*row)) != i)
-			in->is_bad = true;
-	}
-	free(row);
-}
-
-static bool is_row(const struct share_column *column, int64_t row)
-{
-	if (row < 0 || row > UINT32_MAX)
-		return false;
-	if (row & SHARE_ROW_MANY)
-		return (row & ~SHARE_ROW_MANY) < (int64_t)column->rows.num;
-	return row < (int64_t)column->items.num;
-}
-
-static void take_runs(struct snapshot_input *in, struct share_column *column, int num_ranks)
+static void take_runs(struct snapshot_input *in, struct share_place *place, size_t num_items,
+		      int num_ranks)
 {
 	size_t num = input_take_count(in, SHARE_MAX_RANKS, 3);
 	int64_t expected = 0;
 	uint64_t next = 0;
 
-	if (input_charge(in, num, COST_OF_RUN) && !in->is_bad) {
-		column->runs = xreallocarray(NULL, num, sizeof(*column->runs));
-		column->capacity = num;
+	/* No place is for nobody. */
+	if (num == 0 || !input_charge(in, num, sizeof(*place->runs)) || in->is_bad) {
+		in->is_bad = true;
+		return;
 	}
-	for (size_t i = 0; i < num && !in->is_bad; i++) {
-		uint64_t first = next + input_take_below(in, SHARE_MAX_RANKS);
-		uint64_t last = first + input_take_below(in, SHARE_MAX_RANKS);
-		int64_t row = expected + input_take_signed(in, -(int64_t)UINT32_MAX, UINT32_MAX);
+	place->runs = xreallocarray(NULL, num, sizeof(*place->runs));
+	place->capacity = num;
+	for (size_t i = 0; i < num; i++) {
+		uint64_t first = next + input_take_below(in, SHARE_MAX_RANKS), length, last;
+		int64_t item;
 
-		if (in->is_bad || last >= (uint64_t)num_ranks || !is_row(column, row)) {
+		length = input_take_below(in, (uint64_t)SHARE_MAX_RANKS << 1 | 1);
+		last = first + (length >> 1);
+		item = expected + input_take_signed(in, -(int64_t)SHARE_MAX_ITEMS, SHARE_MAX_ITEMS);
+		expected = item + 1 + (length & 1 ? (int64_t)(last - first) : 0);
+		if (in->is_bad || last >= (uint64_t)num_ranks || item < 0 ||
+		    expected > (int64_t)num_items) {
 			in->is_bad = true;
 			return;
 		}
-		share_column_add_run(column, (int)first, (int)last, (uint32_t)row);
+		share_place_add_run(place, &(struct share_run){(int)first, (int)last,
+							       (uint32_t)item, length & 1});
 		next = last + 1;
-		expected = row + 1;
+	}
+}
+
+/* Are all ranks that have an item in `place` in the one before it, too? */
+static bool is_within(const struct share_place *place, const struct share_place *before)
+{
+	size_t k = 0;
+	int first;
+
+	for (size_t i = 0; i < place->num_runs; i++) {
+		for (first = place->runs[i].first; first <= place->runs[i].last;
+		     first = before->runs[k].last + 1) {
+			while (k < before->num_runs && before->runs[k].last < first)
+				k++;
+			if (k == before->num_runs || before->runs[k].first > first)
+				return false;
+		}
+	}
+	return true;
+}
+
+static void take_column(struct snapshot_input *in, struct share_column *column, int num_ranks)
+{
+	size_t num;
+
+	take_items(in, &column->items);
+	num = input_take_count(in, SHARE_MAX_ITEMS, 1);
+	input_charge(in, num, 2 * sizeof(*column->places));
+	for (size_t n = 0; n < num && !in->is_bad; n++) {
+		struct share_place *place = share_column_place(column, n);
+
+		take_runs(in, place, column->items.num, num_ranks);
+		if (n > 0 && !in->is_bad && !is_within(place, &column->places[n - 1]))
+			in->is_bad = true;
 	}
 }
 
@@ -218,13 +207,8 @@ static void take_share(struct snapshot_input *in, struct share *share, int num_r
 	memcpy(&share->look_seconds, &bits, sizeof(bits));
 	if (!(share->look_seconds >= 0 && share->look_seconds < 1e9))
 		in->is_bad = true;
-	for (size_t c = 0; c < SHARE_NUM_COLUMNS && !in->is_bad; c++) {
-		struct share_column *column = &share->columns[c];
-
-		take_items(in, column, c);
-		take_rows(in, column);
-		take_runs(in, column, num_ranks);
-	}
+	for (size_t c = 0; c < SHARE_NUM_COLUMNS && !in->is_bad; c++)
+		take_column(in, &share->columns[c], num_ranks);
 	if (in->at != in->end)
 		in->is_bad = true;
 }

@@ -9,7 +9,7 @@
 #include "model/share.h"
 
 #define SHARE_MAGIC "PDBSHARE" /* 8 bytes, then the version */
-#define SHARE_VERSION 2
+#define SHARE_VERSION 3
 
 /* Stored in this order. "of each lane": a row has an item for each lane. */
 enum share_column_id {
@@ -43,24 +43,33 @@ enum share_column_id {
 /* Are items of the column practically never the same, so that nobody looks? */
 static inline bool share_is_own(enum share_column_id id)
 {
-	return id == SHARE_PROCESS || id == SHARE_TIMES || id == SHARE_RING_TIMES ||
-	       id == SHARE_SAMPLE_TIMES;
+	return id == SHARE_PROCESS || id == SHARE_TIMES || id == SHARE_STAYS ||
+	       id == SHARE_RING_TIMES || id == SHARE_SAMPLE_TIMES;
 }
 
-/* A row is the number of its only item or, with this bit, of a blob in `rows`. */
-#define SHARE_ROW_MANY 0x80000000u
-
-/* Ranks [first, last] have one row. Ranks without items are in no run. */
+/* Ranks [first, last] have an item, the same one or each the one after that of the rank before. */
 struct share_run {
 	int first, last;
-	uint32_t row;
+	uint32_t item : 31; /* of `first` */
+	uint32_t step : 1;  /* 0: the same */
 };
 
-struct share_column {
-	struct blobs items;
-	struct blobs rows;      /* each an array of uint32_t item numbers: two or more */
+static inline uint32_t share_run_item(const struct share_run *run, int rank)
+{
+	return run->item + (run->step ? (uint32_t)(rank - run->first) : 0);
+}
+
+/* The n-th items of ranks. */
+struct share_place {
 	struct share_run *runs; /* ascending, apart */
 	size_t num_runs, capacity;
+};
+
+/* The row of a rank is its items in places 0, 1, ... up to the last one where it has some. */
+struct share_column {
+	struct blobs items;
+	struct share_place *places;
+	size_t num_places, capacity;
 };
 
 struct share {
@@ -73,17 +82,20 @@ struct share {
 
 enum { SHARE_MAX_RANKS = 16 << 20 };
 
+#define SHARE_MAX_ITEMS ((1u << 31) - 1) /* of a column, and places */
+
 /* The number of an item of the column, added if need be. */
 uint32_t share_column_add_item(struct share_column *column, enum share_column_id id,
 			       const void *bytes, size_t size);
 
 /* Give `rank`, above all others of the column, these items; none: nothing is done. */
 void share_column_add(struct share_column *column, int rank, const uint32_t *items, size_t num);
-/* The items of a row: borrowed until the column changes; `one` is room for an only item. */
-const uint32_t *share_column_row(const struct share_column *column, uint32_t row, uint32_t *one,
-				 size_t *num_ret);
+/* The n-th place, made if need be with all before it. */
+struct share_place *share_column_place(struct share_column *column, size_t n);
 /* Add a run behind all others, joined with the last one where it can be. */
-void share_column_add_run(struct share_column *column, int first, int last, uint32_t row);
+void share_place_add_run(struct share_place *place, const struct share_run *run);
+/* How many ranks have items in the column. */
+size_t share_column_num_ranks(const struct share_column *column);
 
 /* MPI_COMM_SELF is another one in each rank, and has an id of its own in each, which nobody else
  * knows. Shares say that an id is that of the rank's MPI_COMM_SELF (entry 1), not which. Bits of a

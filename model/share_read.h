@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Reading the items of a share, for share_to_job.c (ranks), share_read_lane.c (their lanes) and
- * share_read_evidence.c. Items are not trusted: what is out of range makes the input bad; what
- * refers to something else is checked by model_validate() when the model is complete. */
+ * Reading the items of a share (share_reader.c), for share_to_job.c (ranks), share_read_lane.c
+ * (their lanes) and share_read_evidence.c. Items are not trusted: what is out of range makes the
+ * input bad; what refers to something else is checked by model_validate() when the model is
+ * complete. */
 #ifndef PDB_MODEL_SHARE_READ_H
 #define PDB_MODEL_SHARE_READ_H
 
@@ -50,9 +51,11 @@ struct share_list {
 
 struct share_reader {
 	const struct share *share;
-	struct snapshot_input in;     /* the item at hand; the budget of all */
-	size_t at[SHARE_NUM_COLUMNS]; /* the run at or behind the rank at hand */
-	uint32_t only[SHARE_NUM_COLUMNS];
+	struct snapshot_input in; /* the item at hand; the budget of all */
+	/* By column and place: the run at or behind the rank at hand. */
+	size_t *at[SHARE_NUM_COLUMNS];
+	uint32_t *rows[SHARE_NUM_COLUMNS]; /* what share_reader_row() has found */
+	uint32_t *numbers;     /* of the communicators of the rank at hand, in the pool */
 	struct model **shapes; /* [items of SHARE_SHAPE] or NULL: not read yet */
 	/* By item of the column. */
 	struct model_pool *pool;
@@ -60,7 +63,8 @@ struct share_reader {
 	struct share_list *lists;
 	struct share_loan *comm_ranks;
 	struct share_loan *ledgers;
-	struct share_loan *rings; /* NULL, as polls: ranks have their own, since there are details */
+	struct share_loan
+		*rings; /* NULL, as polls: ranks have their own, since there are details */
 	struct share_loan *polls; /* by item of SHARE_SHAPE */
 	/* By items of SHARE_TRANSITIONS and SHARE_COUNTS. */
 	struct pair_map transition_of;
@@ -75,6 +79,9 @@ struct share_reader {
 	size_t num_last_comms;
 };
 
+void share_reader_init(struct share_reader *r, const struct share *share, struct pdb_error *err);
+void share_reader_deinit(struct share_reader *r);
+
 /* The items that a column has of a rank; ranks are asked for in ascending order. Borrowed until the
  * next rank. */
 const uint32_t *share_reader_row(struct share_reader *r, enum share_column_id id, int rank,
@@ -87,7 +94,8 @@ uint32_t share_reader_begin(struct share_reader *r, enum share_column_id id, int
 /* The item must have been read to its end. */
 void share_reader_end(struct share_reader *r);
 
-/* The number of the rank's n-th item of a column, without reading it. Bad if there is none, and 0. */
+/* The number of the rank's n-th item of a column, without reading it. Bad if there is none, and 0.
+ */
 uint32_t share_reader_item(struct share_reader *r, enum share_column_id id, int rank, size_t n);
 /* Make an item of a column the one at hand. */
 void share_reader_begin_item(struct share_reader *r, enum share_column_id id, uint32_t item);

@@ -229,7 +229,7 @@ static const int32_t *find_ranks(struct share_reader *r, uint32_t item, size_t n
 static void read_comms(struct share_reader *r, struct model *model, int rank)
 {
 	struct rank_comms of = {0};
-	uint32_t *numbers;
+	uint32_t *numbers = r->numbers;
 	size_t num_collectives;
 	bool is_same;
 
@@ -240,7 +240,6 @@ static void read_comms(struct share_reader *r, struct model *model, int rank)
 		r->in.is_bad = true;
 	if (of.num == 0 || r->in.is_bad)
 		return;
-	numbers = xcalloc(of.num, sizeof(*numbers));
 	for (size_t i = 0; i < of.num && !r->in.is_bad; i++)
 		numbers[i] = find_comm(r, model, &of, i, rank);
 	is_same = of.num == r->num_last_comms &&
@@ -253,7 +252,6 @@ static void read_comms(struct share_reader *r, struct model *model, int rank)
 		r->last_comms = kept;
 		r->num_last_comms = r->in.is_bad ? 0 : of.num;
 	}
-	free(numbers);
 	if (!r->in.is_bad)
 		model->pool_ranks =
 			find_ranks(r, share_reader_item(r, SHARE_COMM_RANKS, rank, 0), of.num);

@@ -19,127 +19,12 @@
 #include "model/share_read.h"
 #include "model/xalloc.h"
 
-/* ---- Items ----------------------------------------------------------------------------------- */
-
-const uint32_t *share_reader_row(struct share_reader *r, enum share_column_id id, int rank,
-				 size_t *num_ret)
-{
-	const struct share_column *column = &r->share->columns[id];
-	size_t *at = &r->at[id];
-
-	while (*at < column->num_runs && column->runs[*at].last < rank)
-		(*at)++;
-	*num_ret = 0;
-	if (*at == column->num_runs || column->runs[*at].first > rank)
-		return NULL;
-	return share_column_row(column, column->runs[*at].row, &r->only[id], num_ret);
-}
-
-size_t share_reader_count(struct share_reader *r, enum share_column_id id, int rank, size_t most)
-{
-	size_t num;
-
-	share_reader_row(r, id, rank, &num);
-	if (num <= most)
-		return num;
-	r->in.is_bad = true;
-	return 0;
-}
-
-/* An input that is bad stays so. */
-void share_reader_begin_item(struct share_reader *r, enum share_column_id id, uint32_t number)
-{
-	size_t size;
-
-	r->in.at = blobs_get(&r->share->columns[id].items, number, &size);
-	r->in.end = r->in.at + size;
-}
-
-uint32_t share_reader_item(struct share_reader *r, enum share_column_id id, int rank, size_t n)
-{
-	size_t num;
-	const uint32_t *row = share_reader_row(r, id, rank, &num);
-
-	if (n < num)
-		return row[n];
-	r->in.at = r->in.end;
-	r->in.is_bad = true;
-	return 0;
-}
-
-uint32_t share_reader_begin(struct share_reader *r, enum share_column_id id, int rank, size_t n)
-{
-	uint32_t item = share_reader_item(r, id, rank, n);
-
-	if (!r->in.is_bad)
-		share_reader_begin_item(r, id, item);
-	return item;
-}
-
-void share_reader_end(struct share_reader *r)
-{
-	if (r->in.at != r->in.end)
-		r->in.is_bad = true;
-}
-
-char *share_reader_text(struct share_reader *r)
-{
-	size_t length = input_take_count(&r->in, SNAPSHOT_MAX_SECTION, 1);
-	const uint8_t *bytes = input_take_bytes(&r->in, length);
-	char *text = input_allocate(&r->in, length + 1, 1);
-
-	if (r->in.is_bad) {
-		free(text);
-		return xstrdup("");
-	}
-	memcpy(text, bytes, length);
-	segment_clean_text(text, length);
-	return text;
-}
-
 static void take_field(struct share_reader *r, char *field, size_t size)
 {
 	char *text = share_reader_text(r);
 
 	snprintf(field, size, "%s", text);
 	free(text);
-}
-
-int32_t share_reader_peer(struct share_reader *r, const struct model *model, uint32_t comm)
-{
-	uint64_t value = input_take(&r->in), half = value >> 1;
-	int64_t peer = (int64_t)(half >> 1) ^ -(int64_t)(half & 1);
-
-	if (value & 1)
-		peer = half > INT32_MAX ? INT64_MAX : -(int64_t)half;
-	else if (half <= UINT32_MAX * (uint64_t)2)
-		peer += share_peer_base(model, comm);
-	else
-		peer = INT64_MAX;
-	if (peer > INT32_MAX || (peer < 0 && !(value & 1)))
-		r->in.is_bad = true;
-	return (int32_t)peer;
-}
-
-void share_reader_ledger_peer(struct share_reader *r, struct model_ledger *row)
-{
-	uint64_t value = input_take(&r->in), half = value >> 1;
-
-	row->is_distance = !(value & 1);
-	/* So that no sum of it and a rank is too large for an int. */
-	if (half > 4 * (uint64_t)SHARE_MAX_RANKS)
-		r->in.is_bad = true;
-	else if (row->is_distance)
-		row->peer = (int32_t)((int64_t)(half >> 1) ^ -(int64_t)(half & 1));
-	else
-		row->peer = -(int32_t)half;
-}
-
-void *share_reader_take(struct share_reader *r, size_t num, size_t size)
-{
-	if (r->in.is_bad || !input_charge(&r->in, num, size))
-		num = 0;
-	return model_pool_take(r->pool, num, size);
 }
 
 static uint32_t take_module(struct share_reader *r, struct modules *modules)
@@ -384,6 +269,14 @@ static int read_looks(struct share_reader *r, struct job_model *jm, struct pdb_e
 	return 0;
 }
 
+/* Who has something in a column. */
+static struct share_place ranks_of(const struct share_reader *r, enum share_column_id id)
+{
+	const struct share_column *column = &r->share->columns[id];
+
+	return column->num_places ? column->places[0] : (struct share_place){0};
+}
+
 static void init_loans(struct share_reader *r)
 {
 	const struct share_column *columns = r->share->columns;
@@ -421,15 +314,15 @@ static void deinit_loans(struct share_reader *r)
 
 static int read_models(struct share_reader *r, struct job *job, struct pdb_error *err)
 {
-	const struct share_column *column = &r->share->columns[SHARE_PROCESS];
+	struct share_place ranks = ranks_of(r, SHARE_PROCESS);
 	int status = 0;
 
-	if (!r->share->has_model && column->num_runs == 0)
+	if (!r->share->has_model && ranks.num_runs == 0)
 		return 0;
 	job->model = job_model_create(job->modules, job->callpaths);
 	init_loans(r);
-	for (size_t i = 0; i < column->num_runs && status == 0; i++)
-		for (int rank = column->runs[i].first; rank <= column->runs[i].last && status == 0;
+	for (size_t i = 0; i < ranks.num_runs && status == 0; i++)
+		for (int rank = ranks.runs[i].first; rank <= ranks.runs[i].last && status == 0;
 		     rank++)
 			status = read_rank(r, job, rank, err);
 	deinit_loans(r);
@@ -506,10 +399,10 @@ static int read_each(struct share_reader *r, struct job *job, enum share_column_
 		     void (*read)(struct share_reader *, struct job *, int, size_t),
 		     struct pdb_error *err)
 {
-	const struct share_column *column = &r->share->columns[id];
+	struct share_place ranks = ranks_of(r, id);
 
-	for (size_t i = 0; i < column->num_runs; i++) {
-		for (int rank = column->runs[i].first; rank <= column->runs[i].last; rank++) {
+	for (size_t i = 0; i < ranks.num_runs; i++) {
+		for (int rank = ranks.runs[i].first; rank <= ranks.runs[i].last; rank++) {
 			size_t num;
 
 			share_reader_row(r, id, rank, &num);
@@ -617,35 +510,44 @@ static int read_names(struct share_reader *r, struct job *job, struct pdb_error 
 
 int share_to_job(const struct share *share, struct job *job, struct pdb_error *err)
 {
-	struct share_reader r = {.share = share, .in.err = err, .in.memory = SNAPSHOT_MAX_MEMORY};
+	struct share_reader r;
+	int status;
 
+	share_reader_init(&r, share, err);
 	job->taken_real_ns = share->taken_real_ns;
 	job->look_seconds = share->look_seconds;
-	if (read_models(&r, job, err) < 0 ||
-	    read_each(&r, job, SHARE_SAMPLES, read_sample, err) < 0 ||
-	    read_each(&r, job, SHARE_HOLES, read_hole, err) < 0)
-		return -1;
-	return read_names(&r, job, err);
+	status = read_models(&r, job, err);
+	if (status == 0)
+		status = read_each(&r, job, SHARE_SAMPLES, read_sample, err);
+	if (status == 0)
+		status = read_each(&r, job, SHARE_HOLES, read_hole, err);
+	if (status == 0)
+		status = read_names(&r, job, err);
+	share_reader_deinit(&r);
+	return status;
+}
+
+static int add_details(struct share_reader *r, struct model *model, int rank, struct pdb_error *err)
+{
+	if (share_reader_count(r, SHARE_RING_TIMES, rank, SEG_MAX_LANES) == 0)
+		return 0;
+	for (size_t l = 0; l < model->num_lanes && !r->in.is_bad; l++) {
+		model_own_lane_tables(model, &model->lanes[l]);
+		share_read_lane_details(r, model, l, rank);
+	}
+	return r->in.is_bad ? corrupt(rank, err) : 0;
 }
 
 int share_add_details(const struct share *share, struct job *job, struct pdb_error *err)
 {
-	struct share_reader r = {.share = share, .in.err = err, .in.memory = SNAPSHOT_MAX_MEMORY};
 	const struct job_model_private *p = job->model ? job->model->private : NULL;
+	struct share_reader r;
+	int status = 0;
 
+	share_reader_init(&r, share, err);
 	/* share_to_job() has added the ranks in their order. */
-	for (size_t i = 0; p && i < p->num_ranks; i++) {
-		struct model *model = p->ranks[i].model;
-		int rank = p->ranks[i].rank;
-
-		if (share_reader_count(&r, SHARE_RING_TIMES, rank, SEG_MAX_LANES) == 0)
-			continue;
-		for (size_t l = 0; l < model->num_lanes && !r.in.is_bad; l++) {
-			model_own_lane_tables(model, &model->lanes[l]);
-			share_read_lane_details(&r, model, l, rank);
-		}
-		if (r.in.is_bad)
-			return corrupt(rank, err);
-	}
-	return 0;
+	for (size_t i = 0; p && i < p->num_ranks && status == 0; i++)
+		status = add_details(&r, p->ranks[i].model, p->ranks[i].rank, err);
+	share_reader_deinit(&r);
+	return status;
 }
