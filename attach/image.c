@@ -61,17 +61,17 @@ void images_destroy(struct images *images)
 	free(images);
 }
 
-static int read_headers(pid_t pid, uint64_t start, ElfW(Phdr) phdrs[MAX_PHDRS], size_t *num_ret)
+static int read_headers(const struct memory *memory, uint64_t start, ElfW(Phdr) phdrs[MAX_PHDRS],
+			size_t *num_ret)
 {
 	ElfW(Ehdr) header;
 
-	if (memory_read_all(pid, start, &header, sizeof(header)) ||
+	if (memory_get(memory, start, &header, sizeof(header)) ||
 	    memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    header.e_phentsize != sizeof(phdrs[0]) || header.e_phnum > MAX_PHDRS)
 		return -1;
 	*num_ret = header.e_phnum;
-	return memory_read_all(pid, start + header.e_phoff, phdrs,
-			       header.e_phnum * sizeof(phdrs[0]));
+	return memory_get(memory, start + header.e_phoff, phdrs, header.e_phnum * sizeof(phdrs[0]));
 }
 
 /* From the loadable segments: where the image begins and how large it is. */
@@ -124,8 +124,8 @@ static size_t find_build_id(const uint8_t *notes, size_t size, uint8_t build_id[
 	return 0;
 }
 
-static size_t read_build_id(pid_t pid, uint64_t bias, const ElfW(Phdr) * phdrs, size_t num,
-			    uint8_t build_id[BUILD_ID_MAX])
+static size_t build_id_of(const struct memory *memory, uint64_t bias, const ElfW(Phdr) * phdrs,
+			  size_t num, uint8_t build_id[BUILD_ID_MAX])
 {
 	size_t i, length = 0;
 
@@ -135,7 +135,7 @@ static size_t read_build_id(pid_t pid, uint64_t bias, const ElfW(Phdr) * phdrs, 
 		if (phdrs[i].p_type != PT_NOTE || phdrs[i].p_memsz > MAX_NOTES)
 			continue;
 		notes = xmalloc(phdrs[i].p_memsz);
-		if (!memory_read_all(pid, bias + phdrs[i].p_vaddr, notes, phdrs[i].p_memsz))
+		if (!memory_get(memory, bias + phdrs[i].p_vaddr, notes, phdrs[i].p_memsz))
 			length = find_build_id(notes, phdrs[i].p_memsz, build_id);
 		free(notes);
 	}
@@ -144,8 +144,8 @@ static size_t read_build_id(pid_t pid, uint64_t bias, const ElfW(Phdr) * phdrs, 
 
 /* .eh_frame_hdr (LSB, "Exception Frames"): version 1, three encodings, the address of .eh_frame,
  * the number of entries, and the table. All linkers write just these encodings. */
-static void find_table(struct image *image, pid_t pid, uint64_t bias, const ElfW(Phdr) * phdrs,
-		       size_t num)
+static void find_table(struct image *image, const struct memory *memory, uint64_t bias,
+		       const ElfW(Phdr) * phdrs, size_t num)
 {
 	static const uint8_t expected[] = {1, 0x1b, 0x03, 0x3b};
 	struct {
@@ -158,7 +158,7 @@ static void find_table(struct image *image, pid_t pid, uint64_t bias, const ElfW
 	for (i = 0; i < num; i++) {
 		if (phdrs[i].p_type != PT_GNU_EH_FRAME)
 			continue;
-		if (memory_read_all(pid, bias + phdrs[i].p_vaddr, &header, sizeof(header)) ||
+		if (memory_get(memory, bias + phdrs[i].p_vaddr, &header, sizeof(header)) ||
 		    memcmp(header.encodings, expected, sizeof(expected)) ||
 		    header.num_entries > phdrs[i].p_memsz / 8)
 			return;
@@ -168,7 +168,7 @@ static void find_table(struct image *image, pid_t pid, uint64_t bias, const ElfW
 	}
 }
 
-static void fill(struct images *images, struct image_private *entry, pid_t pid,
+static void fill(struct images *images, struct image_private *entry, const struct memory *memory,
 		 const struct maps_object *object)
 {
 	ElfW(Phdr) phdrs[MAX_PHDRS];
@@ -178,22 +178,34 @@ static void fill(struct images *images, struct image_private *entry, pid_t pid,
 	size_t num, length;
 	uint64_t bias;
 
-	if (read_headers(pid, object->start, phdrs, &num) || measure(image, phdrs, num))
+	if (read_headers(memory, object->start, phdrs, &num) || measure(image, phdrs, num))
 		return;
 	bias = object->start - image->first_address;
-	length = read_build_id(pid, bias, phdrs, num, build_id);
-	find_table(image, pid, bias, phdrs, num);
+	length = build_id_of(memory, bias, phdrs, num, build_id);
+	find_table(image, memory, bias, phdrs, num);
 	image->module =
 		modules_intern(images->modules, object->path, length ? build_id : NULL, length);
 	module = modules_get(images->modules, image->module);
 	if (!module->example_pid)
-		module->example_pid = pid;
+		module->example_pid = memory->pid;
 	image->private = entry;
 	entry->pages = xcalloc(image->size / PAGE, sizeof(*entry->pages));
 	entry->is_elf = true;
 }
 
-struct image *images_get(struct images *images, pid_t pid, const struct maps_object *object)
+ssize_t image_build_id(const struct memory *memory, uint64_t start, uint8_t build_id[BUILD_ID_MAX])
+{
+	ElfW(Phdr) phdrs[MAX_PHDRS];
+	struct image image = {0};
+	size_t num;
+
+	if (read_headers(memory, start, phdrs, &num) || measure(&image, phdrs, num))
+		return -1;
+	return (ssize_t)build_id_of(memory, start - image.first_address, phdrs, num, build_id);
+}
+
+struct image *images_get(struct images *images, const struct memory *memory,
+			 const struct maps_object *object)
 {
 	struct key key = {object->device, object->inode};
 	struct image_private *entry;
@@ -202,7 +214,7 @@ struct image *images_get(struct images *images, pid_t pid, const struct maps_obj
 	if (!entry) {
 		entry = xcalloc(1, sizeof(*entry));
 		entry->key = key;
-		fill(images, entry, pid, object);
+		fill(images, entry, memory, object);
 		/* It may have failed because the process is ending, so ask the next one again. */
 		if (!entry->is_elf) {
 			free(entry);
@@ -213,7 +225,8 @@ struct image *images_get(struct images *images, pid_t pid, const struct maps_obj
 	return &entry->image;
 }
 
-int image_read_word(struct image *image, pid_t pid, uint64_t bias, uint64_t address, uint64_t *ret)
+int image_read_word(struct image *image, const struct memory *memory, uint64_t bias,
+		    uint64_t address, uint64_t *ret)
 {
 	uint64_t offset = address - image->first_address;
 	uint8_t **page;
@@ -223,7 +236,7 @@ int image_read_word(struct image *image, pid_t pid, uint64_t bias, uint64_t addr
 	page = &image->private->pages[offset / PAGE];
 	if (!*page) {
 		*page = xmalloc(PAGE);
-		if (memory_read_all(pid, bias + (address & ~(uint64_t)(PAGE - 1)), *page, PAGE)) {
+		if (memory_get(memory, bias + (address & ~(uint64_t)(PAGE - 1)), *page, PAGE)) {
 			free(*page);
 			*page = NULL;
 			return -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Programs and libraries as they lie in memory, for the unwinder: headers and unwind tables are
- * read from a process that has the object mapped, not from its file, which may have been replaced
+ * read from a process (or core) that has the object mapped, not from its file, which may have been replaced
  * or be in another mount namespace. Pages that are never written to are equal in all processes and
  * read once. */
 #ifndef PDB_ATTACH_IMAGE_H
@@ -9,8 +9,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "model/modules.h"
+
 struct maps_object;
-struct modules;
+struct memory;
 
 struct image {
 	uint32_t module;        /* id in the modules */
@@ -23,19 +25,24 @@ struct image {
 	struct image_private *private;
 };
 
+/* The build-id of the object that begins at `start`: its length, 0 if it has none; -1 if its headers
+ * are not in the memory. */
+ssize_t image_build_id(const struct memory *memory, uint64_t start, uint8_t build_id[BUILD_ID_MAX]);
+
 struct images;
 
 /* The modules are borrowed. */
 struct images *images_create(struct modules *modules);
 void images_destroy(struct images *images); /* NULL is fine */
 
-/* The image of an object of process `pid`; NULL if it is no ELF file or cannot be read. Borrowed,
- * valid as long as `images`. */
-struct image *images_get(struct images *images, pid_t pid, const struct maps_object *object);
+/* The image of an object in `memory`; NULL if it is no ELF file or cannot be read. Borrowed, valid
+ * as long as `images`. */
+struct image *images_get(struct images *images, const struct memory *memory,
+			 const struct maps_object *object);
 
 /* One word at ELF virtual address `address`, aligned to 8 bytes, of a page that is not writable;
- * from the cache, or from process `pid` which has the image at load bias `bias`. -1: no such
- * memory. */
-int image_read_word(struct image *image, pid_t pid, uint64_t bias, uint64_t address, uint64_t *ret);
+ * from the cache, or from memory that has the image at load bias `bias`. -1: no such memory. */
+int image_read_word(struct image *image, const struct memory *memory, uint64_t bias,
+		    uint64_t address, uint64_t *ret);
 
 #endif

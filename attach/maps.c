@@ -32,13 +32,13 @@ static void unescape(char *path)
 	*to = '\0';
 }
 
-/* The object of a line: the previous line's if it is the same file, else a new one. An object
+/* The object of a range: the previous range's if it is the same file, else a new one. An object
  * begins at file offset 0; a file mapped twice is two objects. */
-static uint32_t object_of_line(struct maps *maps, const struct maps_range *range, char *path)
+static uint32_t object_of_range(struct maps *maps, const struct maps_range *range, const char *path)
 {
 	static const char deleted[] = " (deleted)";
 	struct maps_object *object;
-	size_t length;
+	size_t length = strlen(path);
 
 	if (maps->num_objects) {
 		object = &maps->objects[maps->num_objects - 1];
@@ -53,8 +53,6 @@ static uint32_t object_of_line(struct maps *maps, const struct maps_range *range
 	maps->objects = xgrow(maps->objects, maps->num_objects, &maps->objects_capacity,
 			      sizeof(*maps->objects));
 	object = &maps->objects[maps->num_objects];
-	unescape(path);
-	length = strlen(path);
 	object->is_deleted = length > sizeof(deleted) - 1 &&
 			     !strcmp(path + length - (sizeof(deleted) - 1), deleted);
 	if (object->is_deleted)
@@ -65,6 +63,17 @@ static uint32_t object_of_line(struct maps *maps, const struct maps_range *range
 	object->start = range->start;
 	object->has_code = range->is_executable;
 	return (uint32_t)maps->num_objects++;
+}
+
+void maps_add(struct maps *maps, const struct maps_range *range, const char *path)
+{
+	struct maps_range *copy;
+
+	maps->ranges = xgrow(maps->ranges, maps->num_ranges, &maps->ranges_capacity,
+			     sizeof(*maps->ranges));
+	copy = &maps->ranges[maps->num_ranges++];
+	*copy = *range;
+	copy->object = path ? object_of_range(maps, range, path) : MAPS_NO_OBJECT;
 }
 
 static void parse_line(struct maps *maps, char *line)
@@ -91,17 +100,22 @@ static void parse_line(struct maps *maps, char *line)
 	range.is_readable = flags[0] == 'r';
 	range.is_writable = flags[1] == 'w';
 	range.is_executable = flags[2] == 'x';
-	range.object = MAPS_NO_OBJECT;
-	if (path[0] == '/' || !strcmp(path, "[vdso]"))
-		range.object = object_of_line(maps, &range, path);
-	maps->ranges = xgrow(maps->ranges, maps->num_ranges, &maps->ranges_capacity,
-			     sizeof(*maps->ranges));
-	maps->ranges[maps->num_ranges++] = range;
+	if (path[0] != '/' && strcmp(path, "[vdso]") != 0) {
+		maps_add(maps, &range, NULL);
+		return;
+	}
+	unescape(path);
+	maps_add(maps, &range, path);
+}
+
+struct maps *maps_create(void)
+{
+	return xcalloc(1, sizeof(struct maps));
 }
 
 struct maps *maps_parse(char *text)
 {
-	struct maps *maps = xcalloc(1, sizeof(*maps));
+	struct maps *maps = maps_create();
 
 	while (*text) {
 		char *end = strchrnul(text, '\n');

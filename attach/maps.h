@@ -41,6 +41,11 @@ struct maps {
 struct maps *maps_read(pid_t pid);
 /* The same from text; lines that do not parse are left out. Changes the text. */
 struct maps *maps_parse(char *text);
+/* Empty. */
+struct maps *maps_create(void);
+/* Add a range behind the others; its `object` is found. path: of the file that is mapped there, NULL
+ * if it is none that may hold code. */
+void maps_add(struct maps *maps, const struct maps_range *range, const char *path);
 void maps_destroy(struct maps *maps); /* NULL is fine */
 
 /* The range that holds the address, or NULL. */

@@ -95,3 +95,10 @@ ssize_t memory_read_string(pid_t pid, uint64_t address, char *buffer, size_t siz
 	errno = ENAMETOOLONG;
 	return -1;
 }
+
+int memory_get(const struct memory *memory, uint64_t address, void *buffer, size_t size)
+{
+	if (memory->pid)
+		return memory_read_all(memory->pid, address, buffer, size);
+	return memory->read(memory->context, address, buffer, size);
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Reading another process' memory while it runs. Works on 64-bit processes of this architecture. */
+ * Reading another process' memory while it runs, or what a core has of it. Works on 64-bit processes
+ * of this architecture. */
 #ifndef PDB_ATTACH_MEMORY_H
 #define PDB_ATTACH_MEMORY_H
 
@@ -18,5 +19,16 @@ int memory_read_all(pid_t pid, uint64_t address, void *buffer, size_t size);
 /* Copy a zero-terminated string of less than `size` bytes. Returns its length; -1 with errno set:
  * EFAULT where it cannot be read, ENAMETOOLONG where it does not end within `size` bytes. */
 ssize_t memory_read_string(pid_t pid, uint64_t address, char *buffer, size_t size);
+
+/* Where a program's memory is read from: a living process, or what is left of one, its core. */
+struct memory {
+	pid_t pid; /* 0: no living process; then it is read by `read` */
+	/* Copy just `size` bytes; -1 if they are not all there. */
+	int (*read)(void *context, uint64_t address, void *buffer, size_t size);
+	void *context;
+};
+
+/* Copy just `size` bytes; -1 if they are not all there. */
+int memory_get(const struct memory *memory, uint64_t address, void *buffer, size_t size);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "attach/image.h"
 #include "attach/maps.h"
+#include "attach/memory.h"
 #include "attach/procfs.h"
 #include "attach/sampler.h"
 #include "attach/tracee.h"
@@ -95,11 +96,13 @@ void sampler_destroy(struct sampler *sampler)
 static int read_maps(struct sampler *sampler, struct process *process, struct pdb_error *err)
 {
 	struct maps *maps = maps_read(process->pid);
+	struct memory memory = {0};
 
 	if (!maps)
 		return procfs_explain(process->pid, errno, "be sampled", err);
 	unwind_space_destroy(process->space);
-	process->space = unwind_space_create(process->pid, maps, sampler->images);
+	memory.pid = process->pid;
+	process->space = unwind_space_create(&memory, maps, sampler->images);
 	process->take = sampler->take;
 	return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "attach/image.h"
 #include "attach/maps.h"
+#include "attach/memory.h"
 #include "attach/tracee.h"
 #include "attach/unwind.h"
 #include "model/callpath.h"
@@ -19,7 +20,7 @@ int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t as, unw_word_t ip, unw_d
 				       unw_proc_info_t *info, int need_unwind_info, void *arg);
 
 struct unwind_space {
-	pid_t pid;
+	struct memory memory;
 	struct maps *maps;
 	struct images *images;
 	struct image **by_object; /* of each of the maps' objects, filled when asked for */
@@ -51,7 +52,7 @@ static struct image *find_image(struct unwind_space *space, const struct maps_ra
 	object = &space->maps->objects[range->object];
 	image = &space->by_object[range->object];
 	if (!*image)
-		*image = images_get(space->images, space->pid, object);
+		*image = images_get(space->images, &space->memory, object);
 	if (!*image)
 		return NULL;
 	*bias_ret = object->start - (*image)->first_address;
@@ -94,11 +95,15 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value
 		 * C++ code point through one to their personality routine: any value will do. */
 		if (range->is_writable)
 			word = 0;
-		else if (image_read_word(image, walk->space->pid, bias, address - bias, &word))
+		else if (image_read_word(image, &walk->space->memory, bias, address - bias, &word))
 			return -UNW_EINVAL;
 		*value = word;
 		return 0;
 	}
+	/* Only what does not change is as good as a copy. */
+	if (!walk->space->memory.pid &&
+	    !memory_get(&walk->space->memory, address, value, sizeof(*value)))
+		return 0;
 	if (range->is_writable && !walk->missing)
 		walk->missing = address;
 	return -UNW_EINVAL;
@@ -231,11 +236,12 @@ static unw_accessors_t accessors = {
 /* ---- Spaces and walks -------------------------------------------------------------------------
  */
 
-struct unwind_space *unwind_space_create(pid_t pid, struct maps *maps, struct images *images)
+struct unwind_space *unwind_space_create(const struct memory *memory, struct maps *maps,
+					 struct images *images)
 {
 	struct unwind_space *space = xcalloc(1, sizeof(*space));
 
-	space->pid = pid;
+	space->memory = *memory;
 	space->maps = maps;
 	space->images = images;
 	space->by_object = xcalloc(maps->num_objects, sizeof(*space->by_object));

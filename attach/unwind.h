@@ -7,18 +7,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 struct callpaths;
 struct images;
 struct maps;
+struct memory;
 struct tracee;
 
 /* What is known of one process and kept from sample to sample. */
 struct unwind_space;
 
-/* The maps become owned; the images are borrowed. */
-struct unwind_space *unwind_space_create(pid_t pid, struct maps *maps, struct images *images);
+/* The memory is copied, the maps become owned, the images are borrowed. */
+struct unwind_space *unwind_space_create(const struct memory *memory, struct maps *maps,
+					 struct images *images);
 void unwind_space_destroy(struct unwind_space *space); /* NULL is fine */
 const struct maps *unwind_space_maps(const struct unwind_space *space);
 
@@ -29,7 +30,8 @@ struct unwind_result {
 	uint64_t missing; /* stack memory that would have been needed and was not copied; 0: none */
 };
 
-/* Unwind what was copied of a thread of that process and intern its frames. */
+/* Unwind what was copied of a thread of that process and intern its frames. Of a process that does
+ * not live nothing need be copied but the registers. */
 void unwind_walk(struct unwind_space *space, const struct tracee *tracee,
 		 struct callpaths *callpaths, struct unwind_result *ret);
 

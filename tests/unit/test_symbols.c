@@ -15,6 +15,7 @@
 #include "attach/elf_symbol.h"
 #include "attach/image.h"
 #include "attach/maps.h"
+#include "attach/memory.h"
 #include "attach/symbols.h"
 #include "model/modules.h"
 #include "tests/unit/unit.h"
@@ -46,6 +47,7 @@ static struct where probe_library(struct modules *modules, const char *library,
 				  const char *function)
 {
 	struct images *images = images_create(modules);
+	const struct memory memory = {.pid = getpid()};
 	const struct maps_range *range;
 	int (*call)(int (*)(void));
 	char path[PATH_MAX];
@@ -64,7 +66,7 @@ static struct where probe_library(struct modules *modules, const char *library,
 	maps = maps_read(getpid());
 	range = maps_find(maps, probed);
 	assert_non_null(range);
-	image = images_get(images, getpid(), &maps->objects[range->object]);
+	image = images_get(images, &memory, &maps->objects[range->object]);
 	assert_non_null(image);
 	where.module = image->module;
 	where.address = probed - 1 - (maps->objects[range->object].start - image->first_address);
