@@ -233,7 +233,9 @@ struct verdict *verdict_create(const struct job *job, const struct eqgroups *gro
 	j.verdict->which = j.verdict->lane = j.verdict->need = WAITFOR_NONE;
 	j.verdict->novel = UINT32_MAX;
 	j.verdict->novel_rank = -1;
-	if (j.jm && groups && graph && j.jm->num_lanes > 0)
+	if (verdict_find_crashed(&j))
+		; /* nobody waits any more */
+	else if (j.jm && groups && graph && j.jm->num_lanes > 0)
 		judge_by_models(&j);
 	else
 		verdict_judge_by_stacks(&j);

@@ -24,6 +24,7 @@ enum verdict_kind {
 	VERDICT_MISMATCH,    /* members call different collectives: waitfor->mismatches[which] */
 	VERDICT_LOST,	     /* a message that is waited for was not sent, or not as it is received */
 	VERDICT_LIBRARY,     /* inside MPI though nothing is missing: both ends, without picking one */
+	VERDICT_CRASHED,     /* the culprits' processes were ended by a fault, or by abort() */
 };
 
 enum verdict_basis { VERDICT_BY_MODELS, VERDICT_BY_STACKS };
@@ -36,7 +37,7 @@ struct verdict {
 	size_t num_culprit_groups;
 	struct rankset *waiting; /* static and inside MPI (or polling), culprits apart */
 	struct rankset *moving;	 /* made a transition between the looks or just before */
-	bool is_hang;		 /* confident enough for exit status 1 */
+	bool is_hang;		 /* a hang or crash, confident enough for exit status 1 */
 	/* How sure: the culprits' shortest present stay against their own longest earlier stay in
 	 * that state, or in any state of theirs if this one is new to them. */
 	uint64_t stay_ns, longest_before_ns;

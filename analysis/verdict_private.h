@@ -74,6 +74,12 @@ void verdict_keep_awaited(struct judge *j);
 /* No verdict: do all wait for ranks that move? */
 void verdict_find_awaited(struct judge *j);
 
+/* ---- verdict_crash.c --------------------------------------------------------------------------
+ */
+
+/* Has a rank crashed? Faults come before aborts: who aborts may do so because another has ended. */
+bool verdict_find_crashed(struct judge *j);
+
 /* ---- verdict_novel.c --------------------------------------------------------------------------
  */
 

@@ -28,6 +28,7 @@ void job_destroy(struct job *job)
 	if (!job)
 		return;
 	job_clear_holes(job);
+	free(job->crashes);
 	samples_destroy(job->samples);
 	job_model_destroy(job->model);
 	names_destroy(job->names);
@@ -42,6 +43,26 @@ void job_add_hole(struct job *job, int rank, const char *why)
 	/* No capacity is kept: holes are few, and the allocator doubles on its own. */
 	job->holes = xreallocarray(job->holes, job->num_holes + 1, sizeof(*job->holes));
 	job->holes[job->num_holes++] = (struct job_hole){ .rank = rank, .why = xstrdup(why) };
+}
+
+void job_add_crash(struct job *job, const struct job_crash *crash)
+{
+	job->crashes = xreallocarray(job->crashes, job->num_crashes + 1, sizeof(*job->crashes));
+	job->crashes[job->num_crashes++] = *crash;
+}
+
+static int compare_crash(const void *key, const void *element)
+{
+	int rank = *(const int *)key, other = ((const struct job_crash *)element)->rank;
+
+	return (rank > other) - (rank < other);
+}
+
+const struct job_crash *job_find_crash(const struct job *job, int rank)
+{
+	if (!job->num_crashes)
+		return NULL;
+	return bsearch(&rank, job->crashes, job->num_crashes, sizeof(*job->crashes), compare_crash);
 }
 
 void job_clear_holes(struct job *job)

@@ -3,8 +3,11 @@
 #ifndef PDB_MODEL_JOB_H
 #define PDB_MODEL_JOB_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 struct callpaths;
 struct job_model;
@@ -24,6 +27,17 @@ struct job_hole {
 /* Why nothing is known of a rank whose process is gone; a verdict goes by it. */
 #define JOB_HOLE_ENDED "process has ended"
 
+/* The signal that ended a rank's process, or stopped it, as its core tells. */
+struct job_crash {
+	int rank;
+	pid_t tid;  /* the thread that got it */
+	int signal; /* SIGSEGV, ... */
+	bool is_fault; /* an instruction of the thread raised it */
+	bool is_sent;  /* another process sent it; if neither, the process itself did, as abort() does */
+	bool has_address;
+	uint64_t address; /* of the fault: what was accessed (SIGSEGV, SIGBUS) or executed */
+};
+
 struct job {
 	struct proctable *proctable;
 	struct modules *modules;
@@ -33,6 +47,8 @@ struct job {
 	struct samples *samples; /* may be empty */
 	struct job_hole *holes;	 /* about models; samples carry their own notes */
 	size_t num_holes;
+	struct job_crash *crashes; /* by rank, from cores; each rank at most once */
+	size_t num_crashes;
 	uint64_t taken_real_ns; /* when the models were read, CLOCK_REALTIME */
 	double look_seconds;	/* between the two looks; 0: only one */
 };
@@ -41,6 +57,10 @@ struct job {
 struct job *job_create(void);
 void job_destroy(struct job *job);
 void job_add_hole(struct job *job, int rank, const char *why);
+/* In the order of ranks. */
+void job_add_crash(struct job *job, const struct job_crash *crash);
+/* NULL: nothing is known of a signal. */
+const struct job_crash *job_find_crash(const struct job *job, int rank);
 void job_clear_holes(struct job *job);
 /* Take over `fresh` in place of the samples of `ranks`, those of other ranks stay. */
 void job_replace_samples(struct job *job, const struct rankset *ranks, struct samples *fresh);

@@ -178,6 +178,8 @@ const char *proctable_source_text(enum proctable_source source)
 		return "process tree";
 	case PROCTABLE_SNAPSHOT:
 		return "snapshot";
+	case PROCTABLE_CORES:
+		return "cores";
 	case PROCTABLE_NONE:
 		break;
 	}

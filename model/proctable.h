@@ -26,6 +26,7 @@ enum proctable_source {
 	PROCTABLE_MPIR,	    /* read from the launcher's memory */
 	PROCTABLE_PROCFS,   /* environment and process tree of this node */
 	PROCTABLE_SNAPSHOT, /* read from a saved file */
+	PROCTABLE_CORES,    /* the environments in core files */
 };
 
 struct proc {

@@ -3,6 +3,7 @@
  * that grows with what really comes; counts are checked against the bytes that are left; and what
  * is built is charged to a budget and checked as if it came from a segment. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +69,7 @@ static int load_proctable(struct loader *l)
 	table->launcher_name = xstrdup(input_take_text(&l->in));
 	table->launcher_pid = input_take_int(&l->in);
 	table->launcher = input_take_below(&l->in, LAUNCHER_OTHER);
-	source = input_take_below(&l->in, PROCTABLE_SNAPSHOT);
+	source = input_take_below(&l->in, PROCTABLE_CORES);
 	table->source = PROCTABLE_SNAPSHOT;
 	table->source_note = source_note(source, input_take_string(&l->in));
 	num = input_take_count(&l->in, SNAPSHOT_MAX_RANKS, 4);
@@ -388,6 +389,29 @@ static void load_holes(struct loader *l)
 	}
 }
 
+static void load_crashes(struct loader *l)
+{
+	size_t num = input_take_count(&l->in, SNAPSHOT_MAX_RANKS, 5);
+	int last = -1;
+
+	for (size_t i = 0; i < num && !l->in.is_bad; i++) {
+		struct job_crash crash = {
+			.rank = (int)input_take_signed(&l->in, last + 1, SNAPSHOT_MAX_RANKS - 1),
+			.tid = input_take_int(&l->in),
+			.signal = (int)input_take_signed(&l->in, 1, NSIG - 1),
+		};
+		uint64_t flags = input_take(&l->in);
+
+		crash.is_fault = flags & SNAPSHOT_CRASH_FAULT;
+		crash.is_sent = flags & SNAPSHOT_CRASH_SENT;
+		crash.has_address = flags & SNAPSHOT_CRASH_ADDRESS;
+		crash.address = input_take(&l->in);
+		last = crash.rank;
+		if (input_charge(&l->in, 1, sizeof(crash)) && !l->in.is_bad)
+			job_add_crash(l->job, &crash);
+	}
+}
+
 /* ---- The whole ------------------------------------------------------------------------------- */
 
 /* id: one that may_follow() lets pass. */
@@ -428,6 +452,9 @@ static int load_section(struct loader *l, enum snapshot_section id)
 		break;
 	case SNAPSHOT_HOLES:
 		load_holes(l);
+		break;
+	case SNAPSHOT_CRASHES:
+		load_crashes(l);
 		break;
 	case SNAPSHOT_END:
 		break;
@@ -477,6 +504,10 @@ static bool may_follow(const struct loader *l, int last, int id)
 		return is_among_models;
 	case SNAPSHOT_SAMPLES:
 		return last == (l->has_model ? SNAPSHOT_LOOKS : SNAPSHOT_NAMES);
+	case SNAPSHOT_CRASHES:
+		return last == SNAPSHOT_HOLES;
+	case SNAPSHOT_END:
+		return last == SNAPSHOT_HOLES || last == SNAPSHOT_CRASHES;
 	default:
 		return last == id - 1;
 	}

@@ -32,6 +32,7 @@ enum snapshot_section {
 	SNAPSHOT_HOLES,
 	SNAPSHOT_END,
 	SNAPSHOT_LISTS, /* adds to the table of lists of ranks, which communicators share */
+	SNAPSHOT_CRASHES, /* only where there are some; before END */
 };
 
 enum snapshot_lane_flags {
@@ -39,6 +40,12 @@ enum snapshot_lane_flags {
 	SNAPSHOT_LANE_ENDED = 2,
 	SNAPSHOT_LANE_CONSISTENT = 4,
 	SNAPSHOT_LANE_IN_POLL = 8,
+};
+
+enum snapshot_crash_flags {
+	SNAPSHOT_CRASH_FAULT = 1,
+	SNAPSHOT_CRASH_SENT = 2,
+	SNAPSHOT_CRASH_ADDRESS = 4,
 };
 
 enum snapshot_look_flags {

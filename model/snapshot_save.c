@@ -509,6 +509,23 @@ static void save_holes(struct saver *s, const struct job *job)
 	end_section(s, SNAPSHOT_HOLES);
 }
 
+static void save_crashes(struct saver *s, const struct job *job)
+{
+	buffer_put(&s->section, job->num_crashes);
+	for (size_t i = 0; i < job->num_crashes; i++) {
+		const struct job_crash *crash = &job->crashes[i];
+
+		buffer_put_signed(&s->section, crash->rank);
+		buffer_put_signed(&s->section, crash->tid);
+		buffer_put_signed(&s->section, crash->signal);
+		buffer_put(&s->section, (crash->is_fault ? SNAPSHOT_CRASH_FAULT : 0u) |
+						(crash->is_sent ? SNAPSHOT_CRASH_SENT : 0u) |
+						(crash->has_address ? SNAPSHOT_CRASH_ADDRESS : 0u));
+		buffer_put(&s->section, crash->address);
+	}
+	end_section(s, SNAPSHOT_CRASHES);
+}
+
 static void save_all(struct saver *s, const struct job *job)
 {
 	uint8_t header[SNAPSHOT_HEADER_SIZE] = SNAPSHOT_MAGIC;
@@ -524,6 +541,8 @@ static void save_all(struct saver *s, const struct job *job)
 		save_job_model(s, job->model);
 	save_samples(s, job->samples);
 	save_holes(s, job);
+	if (job->num_crashes)
+		save_crashes(s, job);
 	end_section(s, SNAPSHOT_END);
 	compress(s, NULL, 0, ZSTD_e_end);
 }

@@ -211,6 +211,22 @@ char *label_function(const char *function)
 	return label;
 }
 
+char *label_crash(const struct job_crash *crash)
+{
+	const char *name = sigabbrev_np(crash->signal);
+	char *text = name ? xasprintf("SIG%s", name) : xasprintf("signal %d", crash->signal);
+	char *longer;
+
+	if (crash->has_address)
+		longer = xasprintf("%s at address 0x%" PRIx64, text, crash->address);
+	else if (crash->is_sent)
+		longer = xasprintf("%s from another process", text);
+	else
+		return text;
+	free(text);
+	return longer;
+}
+
 /* ---- Places ------------------------------------------------------------------------------- */
 
 /* The last component of the module's path, NULL where the code lies in no module. */

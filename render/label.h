@@ -12,6 +12,7 @@
 struct eqgroup;
 struct iteration;
 struct job;
+struct job_crash;
 struct rankset;
 struct view;
 
@@ -37,6 +38,9 @@ char *label_time_range(uint64_t min_ns, uint64_t max_ns);
 
 /* A tag or enum seg_tag: "7", "any", "others" (SEG_TAG_MANY), "post", "complete", ... */
 char *label_tag(int32_t tag);
+
+/* How a rank was ended: "SIGSEGV at address 0x10", "SIGABRT", "SIGTERM from another process". */
+char *label_crash(const struct job_crash *crash);
 
 /* ---- Places ------------------------------------------------------------------------------- */
 

@@ -42,9 +42,12 @@ struct view {
  * do not repeat it, but for view_lp(). */
 void view_holes(const struct view *view);
 
+/* How ranks were ended, by their cores, and where; of all if `ranks` is NULL. */
+void view_crashes(const struct view *view, const struct rankset *ranks);
+
 /* lp: the first line is kept for scripts: "Least progressed: rank 100, 1 of 512 ranks",
  * "Least progressed: ranks 3,7-9, ...", "Least progressed: undecided among ...",
- * "Least progressed: unknown", or "No rank is behind." A list of ranks too long for the line ends
+ * "Least progressed: unknown", "No rank is behind.", or of cores "Crashed: rank 3, ...". A list of ranks too long for the line ends
  * in ",...". Then place, loop and iteration, evidence, how sure, what to type next. */
 void view_lp(const struct view *view);
 void view_groups(

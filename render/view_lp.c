@@ -45,8 +45,9 @@ static void print_first_line(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
 	bool is_undecided = verdict->kind == VERDICT_UNDECIDED;
-	const char *lead =
-		is_undecided ? "Least progressed: undecided among " : "Least progressed: ";
+	const char *lead = verdict->kind == VERDICT_CRASHED ? "Crashed: "
+			   : is_undecided		    ? "Least progressed: undecided among "
+							    : "Least progressed: ";
 	char *tail, *who, *line, *fit;
 	int room;
 
@@ -646,6 +647,22 @@ static void print_next(const struct view *view)
 	free(more);
 }
 
+/* Those that were ended for another reason are told, too: the culprit's end may be theirs. */
+static void print_crashes(const struct view *view)
+{
+	struct rankset *others = rankset_create();
+
+	view_crashes(view, view->verdict->culprits);
+	for (size_t i = 0; i < view->job->num_crashes; i++)
+		rankset_add(others, view->job->crashes[i].rank);
+	rankset_remove_set(others, view->verdict->culprits);
+	if (!rankset_is_empty(others))
+		text_wrap(view, 2, "others were ended, too:");
+	view_crashes(view, others);
+	rankset_destroy(others);
+	text_wrap(view, 2, "next: \"bt %d\", \"bt\"", rankset_first(view->verdict->culprits));
+}
+
 void view_lp(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
@@ -655,6 +672,8 @@ void view_lp(const struct view *view)
 		print_why_none(view);
 	} else if (verdict->kind == VERDICT_UNKNOWN) {
 		print_why_unknown(view);
+	} else if (verdict->kind == VERDICT_CRASHED) {
+		print_crashes(view);
 	} else {
 		cause_print(view);
 		if (view->groups && verdict->num_culprit_groups)

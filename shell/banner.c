@@ -48,6 +48,8 @@ static void print_job(const struct session *session, FILE *out)
 
 	if (session->snapshot)
 		fprintf(out, "Snapshot %s of ", session->snapshot);
+	else if (session->has_cores)
+		fputs("Cores of ", out);
 	fprintf(out, "%s%s%s: %d rank%s on %zu host%s%s%s\n",
 		table->launcher_name ? table->launcher_name : launcher_text(table->launcher),
 		table->job && *table->job ? " job " : "", table->job ? table->job : "", table->size,
@@ -69,6 +71,12 @@ void banner_print_moves(struct session *session, FILE *out)
 	const struct verdict *verdict = session->verdict;
 	int moving = rankset_count(verdict->moving);
 
+	if (session->job->num_crashes) {
+		struct view view = session_view(session);
+
+		view.out = out;
+		view_crashes(&view, NULL);
+	}
 	if (!session->job->model) {
 		fprintf(out, "Try \"bt\" or \"lp\".\n");
 	} else if (moving == 0) {

@@ -116,6 +116,8 @@ static void print_state(struct session *session, FILE *out)
 
 	if (session->snapshot)
 		fprintf(out, "  state     snapshot loaded from %s\n", session->snapshot);
+	else if (session->has_cores)
+		fputs("  state     ended; read from cores\n", out);
 	else if (session_has_ended(session))
 		fprintf(out, "  state     ended; the last snapshot is %s old\n", age);
 	else
@@ -145,9 +147,11 @@ static int run_job(struct session *session, const struct args *args, struct pdb_
 	(void)args;
 	(void)err;
 	fprintf(out, "  job       %s\n", table->job && *table->job ? table->job : "(no name)");
-	fprintf(out, "  launcher  %s, pid %d\n",
-		table->launcher_name ? table->launcher_name : launcher_text(table->launcher),
-		(int)table->launcher_pid);
+	if (table->launcher_pid)
+		fprintf(out, "  launcher  %s, pid %d\n",
+			table->launcher_name ? table->launcher_name
+					     : launcher_text(table->launcher),
+			(int)table->launcher_pid);
 	if (session->launcher.command[0])
 		fprintf(out, "  command   %s\n", session->launcher.command);
 	fprintf(out, "  ranks     %d, recorder in %d\n", table->size,
@@ -195,9 +199,10 @@ static void find_state(const struct session *session, const struct proc *proc, c
 static void add_rank(struct session *session, struct table *out, int rank)
 {
 	const struct proc *proc = proctable_find(session->job->proctable, rank);
+	const struct job_crash *crash = job_find_crash(session->job, rank);
 	char state[8] = "";
 
-	if (proc)
+	if (proc && !crash)
 		find_state(session, proc, state);
 	table_row(out);
 	table_cell(out, "%d", rank);
@@ -206,7 +211,14 @@ static void add_rank(struct session *session, struct table *out, int rank)
 		table_cell(out, "%d", (int)proc->pid);
 	else
 		table_cell(out, "%s", "");
-	table_cell(out, "%s", state);
+	if (crash) {
+		char *how = label_crash(crash);
+
+		table_cell(out, "%s", how);
+		free(how);
+	} else {
+		table_cell(out, "%s", state);
+	}
 	table_cell(out, "%s", find_hole(session->job, rank));
 	table_cell(out, "%s", proc ? proc->executable : "");
 }
@@ -286,7 +298,7 @@ static int run_hosts(struct session *session, const struct args *args, struct pd
 		table_cell(table, "%s", hosts[i].name);
 		table_ranks(table, hosts[i].ranks);
 		table_cell(table, "%s",
-			   session->snapshot   ? ""
+			   session->snapshot || session->has_cores ? ""
 			   : hosts[i].is_local ? "this host"
 			   : session->daemons  ? "read by a daemon"
 					       : "not read");

@@ -108,12 +108,16 @@ int command_take(const char **text, const struct command **ret, struct pdb_error
 static int check_needs(struct session *session, unsigned flags, struct pdb_error *err)
 {
 	if ((flags & (CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_NEEDS_MODEL)) && !session->job)
-		return error_set(err, ERROR_NOT_FOUND, "no job: start pdb with --pid or --load");
+		return error_set(err, ERROR_NOT_FOUND, "no job: start pdb with --pid, --load or --core");
 	if ((flags & CMD_NEEDS_LIVE) && session->snapshot)
 		return error_set(err, ERROR_GONE,
 				 "this needs the job's processes, and %s is a "
 				 "snapshot of them",
 				 session->snapshot);
+	if ((flags & CMD_NEEDS_LIVE) && session->has_cores)
+		return error_set(err, ERROR_GONE,
+				 "this needs the job's processes, and only their cores are "
+				 "there;\nfor the variables of a rank: gdb EXECUTABLE CORE");
 	if ((flags & CMD_NEEDS_LIVE) && session_has_ended(session))
 		return error_set(err, ERROR_GONE,
 				 "the job has ended; its last snapshot is still "
@@ -136,7 +140,7 @@ static void tell_age(struct session *session, const struct command *command)
 {
 	double age = session_age(session);
 
-	if (!(command->flags & CMD_ANSWERS) || !session->editor || session->snapshot)
+	if (!(command->flags & CMD_ANSWERS) || !session->editor || session->snapshot || session->has_cores)
 		return;
 	if (session_has_ended(session))
 		puts("(the job has ended; this is its last snapshot)");

@@ -191,6 +191,8 @@ static int open_job(struct session *session, const struct options *options, stru
 
 	if (options->load)
 		return session_load(session, options->load, err);
+	if (options->has_cores)
+		return session_load_cores(session, options->cores, options->num_cores, err);
 	if (options->action == ACTION_RUN) {
 		if (launch_start(options, launch, err) < 0)
 			return -1;

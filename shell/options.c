@@ -13,6 +13,7 @@ const char *argp_program_version = "pdb 0.1";
 enum option_key {
 	KEY_JOB = 256,
 	KEY_LOAD,
+	KEY_CORE,
 	KEY_BATCH,
 	KEY_EX,
 	KEY_MPI,
@@ -28,6 +29,7 @@ static const char doc[] =
 	"  pdb run -- mpirun ...  start a job with the recorder in it\n"
 	"  eval \"$(pdb env)\"      put the recorder into jobs started by hand\n"
 	"  pdb --load FILE        look at a saved snapshot\n"
+	"  pdb --core FILE...     look at the cores of a crashed job; or --core DIRECTORY\n"
 	"  pdb clean              remove what crashed jobs left in /dev/shm\n\n"
 	"Exit status: 0 no hang found, 1 a hang or a fault found, 2 pdb could not do what was "
 	"asked. PID and options may be written as in gdb: -p, -x, -ex, -batch.";
@@ -36,6 +38,7 @@ static const struct argp_option table[] = {
 	{"pid", 'p', "PID", 0, "The job's launcher, or one of its ranks", 1},
 	{"job", KEY_JOB, "NAME", 0, "Which of several jobs of one launcher", 1},
 	{"load", KEY_LOAD, "FILE", 0, "A snapshot made by save", 1},
+	{"core", KEY_CORE, "FILE", 0, "Cores of a job, or a directory of them; more may follow", 1},
 	{"ex", KEY_EX, "COMMAND", 0, "Carry out a command; may be repeated", 2},
 	{"command", 'x', "FILE", 0, "Carry out the commands of a file; may be repeated", 2},
 	{"batch", KEY_BATCH, NULL, 0, "Leave after these commands; stop at the first that fails",
@@ -68,12 +71,22 @@ static void add_command(struct options *options, const char *text, bool is_file)
 	options->commands[options->num_commands++] = (struct start_command){text, is_file};
 }
 
+static void add_core(struct options *options, char *path)
+{
+	options->cores = xgrow(options->cores, options->num_cores, &options->cores_capacity,
+			       sizeof(char *));
+	options->cores[options->num_cores++] = path;
+	options->has_cores = true;
+}
+
 /* The first word that is no option; for run, all that follow are the job's. */
 static int parse_word(const char *word, struct argp_state *state, struct options *options)
 {
 	if (options->action == ACTION_RUN) {
 		options->run_argv = &state->argv[state->next - 1];
 		state->next = state->argc;
+	} else if (options->has_cores) {
+		add_core(options, state->argv[state->next - 1]);
 	} else if (options->action != ACTION_DEBUG) {
 		argp_error(state, "\"%s\" is one word too many", word);
 	} else if (strcmp(word, "run") == 0) {
@@ -91,10 +104,12 @@ static int parse_word(const char *word, struct argp_state *state, struct options
 
 static int check(struct argp_state *state, const struct options *options)
 {
-	if (options->pid && options->load)
-		argp_error(state, "--pid and --load exclude each other");
-	if (options->action != ACTION_DEBUG && (options->pid || options->load))
-		argp_error(state, "--pid and --load do not go with run, env or clean");
+	bool has_job = options->pid || options->load || options->has_cores;
+
+	if ((options->pid != 0) + (options->load != NULL) + options->has_cores > 1)
+		argp_error(state, "--pid, --load and --core exclude each other");
+	if (options->action != ACTION_DEBUG && has_job)
+		argp_error(state, "--pid, --load and --core do not go with run, env or clean");
 	if (options->action == ACTION_RUN && !options->run_argv)
 		argp_error(state, "run needs a command: pdb run -- mpirun -n 4 ./program");
 	if (options->mpi && strcmp(options->mpi, "openmpi") != 0 &&
@@ -122,6 +137,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	case 'x':
 		add_command(options, value, true);
 		return 0;
+	case KEY_CORE:
+		add_core(options, value);
+		return 0;
 	case KEY_BATCH:
 		options->is_batch = true;
 		return 0;
@@ -148,7 +166,7 @@ void options_parse(int argc, char **argv, struct options *ret)
 	const struct argp argp = {
 		.options = table,
 		.parser = parse,
-		.args_doc = "\nrun [--] COMMAND...\nenv\nclean",
+		.args_doc = "\n--core FILE...\nrun [--] COMMAND...\nenv\nclean",
 		.doc = doc,
 	};
 
@@ -161,4 +179,5 @@ void options_parse(int argc, char **argv, struct options *ret)
 void options_free(struct options *options)
 {
 	free(options->commands);
+	free(options->cores);
 }

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 enum program_action {
-	ACTION_DEBUG, /* --pid, --load, or the user's only job */
+	ACTION_DEBUG, /* --pid, --load, --core, or the user's only job */
 	ACTION_RUN,   /* run: start a job */
 	ACTION_ENV,   /* env: print lines for a shell */
 	ACTION_CLEAN, /* clean: remove left-over segments */
@@ -25,6 +25,9 @@ struct options {
 	pid_t pid;          /* 0: not given */
 	const char *nspace; /* --job; NULL: not given */
 	const char *load;   /* NULL: not given */
+	bool has_cores;     /* --core: the files and directories in cores */
+	char **cores;       /* borrowed from argv */
+	size_t num_cores, cores_capacity;
 	const char *mpi;    /* "openmpi", "mpich"; NULL: find out */
 	const char *output; /* of the job that is run; NULL: the terminal */
 	bool is_batch;

@@ -12,6 +12,7 @@
 #include "analysis/progress.h"
 #include "analysis/verdict.h"
 #include "analysis/waitfor.h"
+#include "attach/cores.h"
 #include "attach/node.h"
 #include "attach/sampler.h"
 #include "attach/symbols.h"
@@ -78,6 +79,7 @@ static void drop_job(struct session *session)
 	session->snapshot = NULL;
 	session->sample_trouble = NULL;
 	session->is_live = false;
+	session->has_cores = false;
 }
 
 void session_deinit(struct session *session)
@@ -297,6 +299,16 @@ int session_sample(struct session *session, const struct rankset *ranks, struct 
 	return can_try_again(session, err) ? sample_once(session, ranks, err) : -1;
 }
 
+/* Names come from the files here. */
+static void resolve_names(struct session *session)
+{
+	struct job *job = session->job;
+
+	session->symbols = symbols_create(job->modules);
+	names_destroy(job->names);
+	job->names = names_create(job->modules, job->callpaths, symbols_resolve, session->symbols);
+}
+
 int session_attach(struct session *session, pid_t pid, const char *nspace, struct pdb_error *err)
 {
 	struct proctable *table;
@@ -308,9 +320,7 @@ int session_attach(struct session *session, pid_t pid, const char *nspace, struc
 	session->job = job;
 	proctable_destroy(job->proctable);
 	job->proctable = table;
-	session->symbols = symbols_create(job->modules);
-	names_destroy(job->names);
-	job->names = names_create(job->modules, job->callpaths, symbols_resolve, session->symbols);
+	resolve_names(session);
 	session->sampler = sampler_create(job->modules, job->callpaths);
 	session->node = node_create(job, session->sampler);
 	session->launcher_fd = syscall(SYS_pidfd_open, session->launcher.pid, 0);
@@ -329,6 +339,27 @@ int session_load(struct session *session, const char *path, struct pdb_error *er
 	session->snapshot = xstrdup(path);
 	analyse(session);
 	return 0;
+}
+
+int session_load_cores(struct session *session, char *const *paths, size_t num_paths,
+		       struct pdb_error *err)
+{
+	struct cores_notes notes = {0};
+	int result;
+
+	session->job = job_create();
+	session->has_cores = true;
+	result = cores_load(paths, num_paths, session->job, &notes, err);
+	if (result < 0) {
+		drop_job(session);
+	} else {
+		for (size_t i = 0; i < notes.num; i++)
+			session_note(notes.lines[i]);
+		resolve_names(session);
+		analyse(session);
+	}
+	cores_notes_clear(&notes);
+	return result;
 }
 
 int session_refresh(struct session *session, struct pdb_error *err)
@@ -559,15 +590,20 @@ int session_take_model_rank(struct session *session, const struct args *args, si
 
 /* ---- Talking to people --------------------------------------------------------------------- */
 
-void session_complain(const struct pdb_error *err)
+void session_note(const char *text)
 {
 	fflush(stdout);
 	fputs("pdb: ", stderr);
-	for (const char *p = err->text; *p; p++) {
+	for (const char *p = text; *p; p++) {
 		/* Texts hold words of other programs: no control character reaches the terminal. */
 		putc((unsigned char)*p < ' ' && *p != '\n' ? '?' : *p, stderr);
 		if (*p == '\n')
 			fputs("     ", stderr);
 	}
 	putc('\n', stderr);
+}
+
+void session_complain(const struct pdb_error *err)
+{
+	session_note(err->text);
 }

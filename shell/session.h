@@ -29,6 +29,7 @@ struct session {
 	struct job *job; /* NULL: none */
 	bool is_live;    /* attached, and not seen to have ended */
 	char *snapshot;  /* the file it was loaded from, or NULL */
+	bool has_cores;  /* it is known from its cores alone */
 	struct launcher_info launcher;
 	struct launcher_hosts hosts; /* where ranks are that the launcher does not tell of */
 	int launcher_fd; /* pidfd of the launcher: readable when it has ended; -1 */
@@ -74,6 +75,11 @@ int session_attach(struct session *session, pid_t pid, const char *nspace, struc
 /* Read a snapshot. The session must be without a job. */
 int session_load(struct session *session, const char *path, struct pdb_error *err);
 
+/* Read the cores of a job from files and directories; what cannot be used of them is told. The session
+ * must be without a job. */
+int session_load_cores(struct session *session, char *const *paths, size_t num_paths,
+		       struct pdb_error *err);
+
 /* Look at the job again and do all analyses anew. When nothing is left of it, ERROR_GONE and the
  * last snapshot stays. */
 int session_refresh(struct session *session, struct pdb_error *err);
@@ -113,5 +119,8 @@ int session_status(const struct session *session);
 
 /* Print an error as pdb does: "pdb: text", further lines indented, to stderr. */
 void session_complain(const struct pdb_error *err);
+
+/* The same of a text that is none. */
+void session_note(const char *text);
 
 #endif

@@ -34,6 +34,21 @@ docs/commands.md: $(O)/tests/shell/print_commands
 .PHONY: check-shell
 -include $(O)/tests/shell/print_commands.d
 
+# ---- Core files ---------------------------------------------------------------------------------
+
+CHECKS += check-cores
+
+CRASH_PROGRAMS = $(O)/tests/cores/crash-openmpi $(O)/tests/cores/crash-mpich
+
+$(CRASH_PROGRAMS): $(O)/tests/cores/crash-%: tests/cores/crash.c | $(O)/.deps-check
+	$(call say,MPICC,$@)
+	$(Q)mkdir -p $(@D) && mpicc.$* -O1 -g -Wall -Wextra -Werror -o $@ $<
+
+check-cores: all $(CRASH_PROGRAMS) | $(O)/.deps-check
+	@bash tests/cores/run.sh $(O)
+
+.PHONY: check-cores
+
 # ---- Real MPI jobs (docs/testing.md) ------------------------------------------------------------
 # TEST='words' selects tests by their names, REPEAT=10 runs each so often, SEED=2 picks other ranks
 # and moments, KILLS=100 is how often check-harmless kills pdb, SAMPLES=200 how often check-healthy

@@ -10,7 +10,7 @@ run --help
 expect 'help' 0 '--pid=PID' 'pdb run -- mpirun' 'Exit status'
 
 for arguments in '--pid x' '--pid 0' '--pid -3' '--pid 99999999999' '--nosuch' 'frobnicate' 'run' \
-	'env extra' 'clean --pid 1' '--pid 1 --load f' '--mpi=foo env' '--pid'; do
+	'env extra' 'clean --pid 1' '--pid 1 --load f' '--core c --load f' '--core c run' '--core' 'run --core c -- a' '--mpi=foo env' '--pid'; do
 	run $arguments
 	expect "usage: $arguments" 2 'pdb'
 done

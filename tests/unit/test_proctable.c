@@ -107,7 +107,7 @@ static void test_texts(void **state)
 		for (int j = LAUNCHER_UNKNOWN; j < i; j++)
 			assert_string_not_equal(launcher_text(i), launcher_text(j));
 	}
-	for (int i = PROCTABLE_NONE; i <= PROCTABLE_SNAPSHOT; i++) {
+	for (int i = PROCTABLE_NONE; i <= PROCTABLE_CORES; i++) {
 		for (int j = PROCTABLE_NONE; j < i; j++)
 			assert_string_not_equal(proctable_source_text(i), proctable_source_text(j));
 	}

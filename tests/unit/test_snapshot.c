@@ -413,6 +413,50 @@ static void test_budget(void **state)
 	free(in);
 }
 
+/* Of a job that is known from its cores. */
+static void test_crashes(void **state)
+{
+	static const struct job_crash crashes[] = {
+		{ .rank = 1, .tid = 4001, .signal = 11, .is_fault = true, .has_address = true, .address = UINT64_MAX },
+		{ .rank = 3, .tid = 4003, .signal = 6, .is_sent = true },
+	};
+	static const struct job_crash bad[] = {
+		{ .rank = 3, .tid = 4003, .signal = 6 },  /* once more */
+		{ .rank = 2, .tid = 4003, .signal = 6 },  /* not in order */
+		{ .rank = 4, .tid = 4003, .signal = 0 },
+		{ .rank = 4, .tid = 4003, .signal = 65 },
+	};
+	struct job *job, *again;
+
+	(void)state;
+	for (size_t b = 0; b <= NUM_OF(bad); b++) {
+		job = job_create();
+		assert_int_equal(proctable_finish(job->proctable, NULL), 0);
+		for (size_t i = 0; i < NUM_OF(crashes); i++)
+			job_add_crash(job, &crashes[i]);
+		if (b < NUM_OF(bad))
+			job_add_crash(job, &bad[b]);
+		save(job);
+		job_destroy(job);
+		if (b < NUM_OF(bad))
+			assert_refused(ERROR_FORMAT, "section 14 is corrupt");
+	}
+	again = load();
+	assert_int_equal(again->num_crashes, NUM_OF(crashes));
+	for (size_t i = 0; i < NUM_OF(crashes); i++) {
+		const struct job_crash *x = &crashes[i], *y = &again->crashes[i];
+
+		assert_int_equal(x->rank, y->rank);
+		assert_int_equal(x->tid, y->tid);
+		assert_int_equal(x->signal, y->signal);
+		assert_int_equal(x->is_fault, y->is_fault);
+		assert_int_equal(x->is_sent, y->is_sent);
+		assert_int_equal(x->has_address, y->has_address);
+		assert_int_equal(x->address, y->address);
+	}
+	job_destroy(again);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -424,6 +468,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_sections, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_truncated, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_mutated, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_crashes, setup, teardown),
 		cmocka_unit_test(test_budget),
 	};
 

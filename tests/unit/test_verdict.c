@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <signal.h>
+
 #include "tests/unit/unit.h"
 
 #include "analysis/eqgroup.h"
@@ -553,6 +555,43 @@ static void test_nothing_known(void **state)
 	job_destroy(job);
 }
 
+static void test_crashed(void **state)
+{
+	static const struct {
+		struct job_crash crashes[3];
+		enum verdict_kind kind;
+		const char *culprits;
+	} signals[] = {
+		{{{.rank = 1, .tid = 10, .signal = SIGSEGV, .is_fault = true}}, VERDICT_CRASHED, "1"},
+		/* Others abort because of the fault. */
+		{{{.rank = 0, .tid = 10, .signal = SIGABRT}, {.rank = 1, .tid = 11, .signal = SIGFPE, .is_fault = true}, {.rank = 2, .tid = 12, .signal = SIGABRT}},
+		 VERDICT_CRASHED,
+		 "1"},
+		{{{.rank = 0, .tid = 10, .signal = SIGABRT}, {.rank = 2, .tid = 12, .signal = SIGABRT}}, VERDICT_CRASHED, "0,2"},
+		/* A launcher ends what is left. */
+		{{{.rank = 0, .tid = 10, .signal = SIGABRT, .is_sent = true}, {.rank = 2, .tid = 12, .signal = SIGABRT}}, VERDICT_CRASHED, "2"},
+		{{{.rank = 0, .tid = 10, .signal = SIGSEGV, .is_sent = true}, {.rank = 1, .tid = 12, .signal = SIGQUIT}}, VERDICT_UNKNOWN, ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(signals); i++) {
+		struct job *job = job_create();
+		struct verdict *verdict;
+		char *culprits;
+
+		for (int c = 0; c < 3 && signals[i].crashes[c].signal; c++)
+			job_add_crash(job, &signals[i].crashes[c]);
+		verdict = verdict_create(job, NULL, NULL, NULL);
+		culprits = rankset_encode(verdict->culprits, 0);
+		assert_int_equal(verdict->kind, signals[i].kind);
+		assert_int_equal(verdict->is_hang, signals[i].kind == VERDICT_CRASHED);
+		assert_string_equal(culprits, signals[i].culprits);
+		free(culprits);
+		verdict_destroy(verdict);
+		job_destroy(job);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -568,6 +607,7 @@ int main(void)
 		cmocka_unit_test(test_by_stacks),
 		cmocka_unit_test(test_moves_by_stacks),
 		cmocka_unit_test(test_nothing_known),
+		cmocka_unit_test(test_crashed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A job from the cores of its ranks. */
+#ifndef PDB_ATTACH_CORES_H
+#define PDB_ATTACH_CORES_H
+
+#include <stddef.h>
+
+struct job;
+struct pdb_error;
+
+/* What people should know of it, a line each. */
+struct cores_notes {
+	char **lines;
+	size_t num, capacity;
+};
+
+void cores_notes_clear(struct cores_notes *notes);
+
+/* Fill the job (as job_create() makes it) from files, and from all cores in directories: process
+ * table, the stacks of all threads, the signals that ended them. The rank is in the environment in
+ * the core. Of two cores of one rank the newer is used, of several jobs the one with the newest
+ * core. What cannot be used is told in the notes and the rest is used; ERROR_NOT_FOUND if nothing
+ * is left, with the notes in its place. */
+int cores_load(char *const *paths, size_t num_paths, struct job *job, struct cores_notes *notes,
+	       struct pdb_error *err);
+
+#endif
