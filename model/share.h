@@ -34,6 +34,9 @@ enum share_parts {
 	SHARE_DETAILS = 1 << 1,
 	SHARE_NAMES = 1 << 2, /* of the frames; asks job->names for all of them */
 	SHARE_ALL = SHARE_ANSWERS | SHARE_DETAILS | SHARE_NAMES,
+	/* Of stack samples no times and no numbers of threads, in which all ranks differ: the same
+	 * stack is the same whoever has it. For main threads, whose number is their process's. */
+	SHARE_STACKS_ONLY = 1 << 3,
 };
 
 struct share *share_create(void);

@@ -403,7 +403,7 @@ static void add_samples(struct share_filler *f, const struct samples *samples)
 		for (last = i; last < num && sorted[last]->rank == sorted[i]->rank; last++)
 			put_sample(f, sorted[last]);
 		share_filler_end_row(f, SHARE_SAMPLES, sorted[i]->rank);
-		for (size_t k = i; k < last; k++)
+		for (size_t k = i; k < last && !(f->parts & SHARE_STACKS_ONLY); k++)
 			put_sample_time(f, sorted[k]);
 		share_filler_end_row(f, SHARE_SAMPLE_TIMES, sorted[i]->rank);
 	}

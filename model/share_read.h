@@ -7,6 +7,7 @@
 #define PDB_MODEL_SHARE_READ_H
 
 #include "model/job_model_private.h" /* struct pair_map */
+#include "model/sample.h"
 #include "model/share_private.h"
 #include "model/snapshot_private.h"
 
@@ -49,6 +50,12 @@ struct share_list {
 	bool is_read;
 };
 
+/* An item of SHARE_SAMPLES, without rank and times. */
+struct share_stack {
+	bool is_read;
+	struct sample sample;
+};
+
 struct share_reader {
 	const struct share *share;
 	struct snapshot_input in; /* the item at hand; the budget of all */
@@ -74,6 +81,7 @@ struct share_reader {
 	struct pair_map comm_of;
 	struct share_comm *comms; /* numbered as the pool's */
 	size_t comms_capacity;
+	struct share_stack *stacks; /* [items of SHARE_SAMPLES] or NULL: none read yet */
 	/* The communicators of the rank before, which is mostly in the same ones. */
 	const uint32_t *last_comms;
 	size_t num_last_comms;

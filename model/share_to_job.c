@@ -14,6 +14,7 @@
 #include "model/model_pool.h"
 #include "model/modules.h"
 #include "model/names.h"
+#include "model/proctable.h"
 #include "model/sample.h"
 #include "model/segment_private.h"
 #include "model/share_read.h"
@@ -351,34 +352,77 @@ static uint32_t read_path(struct share_reader *r, struct job *job)
 	return path;
 }
 
-static void read_sample(struct share_reader *r, struct job *job, int rank, size_t number)
+/* Many ranks have the same: it is read once. */
+static const struct sample *read_stack(struct share_reader *r, struct job *job, uint32_t item)
 {
 	struct snapshot_input *in = &r->in;
-	struct sample sample = {.rank = rank};
+	struct sample *sample;
 	bool has_note;
 
-	share_reader_begin(r, SHARE_SAMPLES, rank, number);
-	sample.is_main = input_take_below(in, 1);
-	sample.status = input_take_below(in, SAMPLE_FAILED);
-	sample.state = (char)input_take_below(in, 0x7f);
+	if (!r->stacks)
+		r->stacks = xcalloc(r->share->columns[SHARE_SAMPLES].items.num,
+				    sizeof(*r->stacks));
+	sample = &r->stacks[item].sample;
+	if (r->stacks[item].is_read)
+		return sample;
+	r->stacks[item].is_read = true;
+	share_reader_begin_item(r, SHARE_SAMPLES, item);
+	sample->is_main = input_take_below(in, 1);
+	sample->status = input_take_below(in, SAMPLE_FAILED);
+	sample->state = (char)input_take_below(in, 0x7f);
 	has_note = input_take_below(in, 1);
-	sample.note = share_reader_text(r);
+	sample->note = share_reader_text(r);
 	if (!has_note) {
-		free(sample.note);
-		sample.note = NULL;
+		free(sample->note);
+		sample->note = NULL;
 	}
-	sample.path = read_path(r, job);
+	sample->path = read_path(r, job);
 	share_reader_end(r);
-	share_reader_begin(r, SHARE_SAMPLE_TIMES, rank, number);
-	sample.tid = input_take_int(in);
-	sample.when_ns = input_take(in);
-	sample.stopped_ns = (uint32_t)input_take_below(in, UINT32_MAX);
+	return sample;
+}
+
+static void forget_stacks(struct share_reader *r)
+{
+	for (size_t i = 0; r->stacks && i < r->share->columns[SHARE_SAMPLES].items.num; i++)
+		free(r->stacks[i].sample.note);
+	free(r->stacks);
+}
+
+/* What is not told follows from what is: the main thread's number is that of the process, and
+ * samples of a thread follow each other in time. */
+static void read_sample_times(struct share_reader *r, const struct job *job, size_t number,
+			      struct sample *sample)
+{
+	const struct proc *proc;
+
+	if (r->share->parts & SHARE_STACKS_ONLY) {
+		proc = proctable_find(job->proctable, sample->rank);
+		sample->tid = proc ? proc->pid : 0;
+		sample->when_ns = number;
+		return;
+	}
+	share_reader_begin(r, SHARE_SAMPLE_TIMES, sample->rank, number);
+	sample->tid = input_take_int(&r->in);
+	sample->when_ns = input_take(&r->in);
+	sample->stopped_ns = (uint32_t)input_take_below(&r->in, UINT32_MAX);
 	share_reader_end(r);
-	input_charge(in, 1, sizeof(sample));
-	if (in->is_bad)
-		free(sample.note);
-	else
-		samples_add(job->samples, &sample);
+}
+
+static void read_sample(struct share_reader *r, struct job *job, int rank, size_t number)
+{
+	uint32_t item = share_reader_item(r, SHARE_SAMPLES, rank, number);
+	struct sample sample;
+
+	if (r->in.is_bad)
+		return;
+	sample = *read_stack(r, job, item);
+	sample.rank = rank;
+	read_sample_times(r, job, number, &sample);
+	input_charge(&r->in, 1, sizeof(sample) + (sample.note ? strlen(sample.note) + 1 : 0));
+	if (r->in.is_bad)
+		return;
+	sample.note = sample.note ? xstrdup(sample.note) : NULL;
+	samples_add(job->samples, &sample);
 }
 
 static void read_hole(struct share_reader *r, struct job *job, int rank, size_t number)
@@ -413,6 +457,14 @@ static int read_each(struct share_reader *r, struct job *job, enum share_column_
 		}
 	}
 	return 0;
+}
+
+static int read_samples(struct share_reader *r, struct job *job, struct pdb_error *err)
+{
+	int result = read_each(r, job, SHARE_SAMPLES, read_sample, err);
+
+	forget_stacks(r);
+	return result;
 }
 
 /* ---- Names ----------------------------------------------------------------------------------- */
@@ -518,7 +570,7 @@ int share_to_job(const struct share *share, struct job *job, struct pdb_error *e
 	job->look_seconds = share->look_seconds;
 	status = read_models(&r, job, err);
 	if (status == 0)
-		status = read_each(&r, job, SHARE_SAMPLES, read_sample, err);
+		status = read_samples(&r, job, err);
 	if (status == 0)
 		status = read_each(&r, job, SHARE_HOLES, read_hole, err);
 	if (status == 0)

@@ -462,6 +462,67 @@ static void test_names(void **state)
 	job_destroy(job);
 }
 
+static void add_stack(struct job *job, int rank, uint64_t offset, uint64_t when_ns)
+{
+	uint32_t module = modules_intern(job->modules, "/bin/app", NULL, 0);
+	struct sample sample = {
+		.rank = rank,
+		.tid = 1000 + rank,
+		.is_main = true,
+		.status = SAMPLE_INCOMPLETE,
+		.path = callpaths_intern(job->callpaths, CALLPATH_NONE, module, offset, true),
+		.state = 'S',
+		.when_ns = when_ns,
+		.note = xstrdup("why"),
+	};
+
+	samples_add(job->samples, &sample);
+}
+
+/* Two stacks, however many ranks have them: what arrives says which, in order, and whose. */
+static void test_stacks_only(void **state)
+{
+	struct job *job = job_create(), *again;
+	struct share *all = share_create();
+	struct buffer bytes;
+	size_t few;
+
+	(void)state;
+	for (int rank = 0; rank < 4096; rank++) {
+		proctable_add(job->proctable, rank, 1000 + rank, "a", "app");
+		add_stack(job, rank, rank < 5 ? 0x10 : 0x20, 50);
+		add_stack(job, rank, 0x20, 60);
+	}
+	assert_int_equal(proctable_finish(job->proctable, NULL), 0);
+	share_fill(all, job, NULL, SHARE_ANSWERS | SHARE_STACKS_ONLY);
+	bytes = encode(all);
+	few = bytes.num;
+	free(bytes.bytes);
+	share_destroy(all);
+	assert_true(few < 300);
+	all = send_share(job, NULL, SHARE_ANSWERS | SHARE_STACKS_ONLY);
+	again = job_create();
+	for (int rank = 0; rank < 4096; rank++)
+		proctable_add(again->proctable, rank, 1000 + rank, "a", "app");
+	assert_int_equal(proctable_finish(again->proctable, NULL), 0);
+	assert_int_equal(share_to_job(all, again, NULL), 0);
+	assert_int_equal(again->samples->num_samples, 2 * 4096);
+	for (size_t i = 0; i < again->samples->num_samples; i++) {
+		const struct sample *sample = &again->samples->samples[i];
+
+		assert_int_equal(sample->rank, i / 2);
+		assert_int_equal(sample->tid, 1000 + i / 2);
+		assert_int_equal(sample->when_ns, i % 2);
+		assert_int_equal(sample->status, SAMPLE_INCOMPLETE);
+		assert_string_equal(sample->note, "why");
+		assert_int_equal(callpaths_get(again->callpaths, sample->path)->offset,
+				 i < 10 && i % 2 == 0 ? 0x10 : 0x20);
+	}
+	share_destroy(all);
+	job_destroy(again);
+	job_destroy(job);
+}
+
 static void test_refused_merge(void **state)
 {
 	struct job *job = make_job(true), *again;
@@ -794,6 +855,7 @@ int main(void)
 		cmocka_unit_test(test_shared_tables), cmocka_unit_test(test_own_counts),
 		cmocka_unit_test(test_names),         cmocka_unit_test(test_refused_merge),
 		cmocka_unit_test(test_damaged),       cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_stacks_only),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
