@@ -11,9 +11,11 @@
 
 enum { STEP = 4 }; /* columns of a line to a child */
 
+#define ARROW "  <-"
+
 struct node {
 	char *text;
-	bool is_marked;
+	bool is_marked, is_pointed_at;
 	uint32_t parent, first, last, next; /* children and next sibling; TREE_ROOT: none */
 };
 
@@ -74,23 +76,24 @@ void tree_mark(struct tree *tree, uint32_t node)
 	tree->nodes[node].is_marked = true;
 }
 
-/* A line: what is drawn left of the node, then as much of its text as fits. */
-static void print_line(const struct view *view, const struct prefix *prefix, const char *branch,
-		       const char *text, bool is_marked)
+void tree_point(struct tree *tree, uint32_t node)
 {
-	int room = view->width - prefix->columns - (int)text_columns(branch);
-	char *fit = text_fit(text, room > 0 ? (size_t)room : 0, view->use_unicode);
-
-	fprintf(view->out, "%s%s%s%s%s\n", prefix->text, branch,
-		is_marked ? text_color(view, TEXT_CULPRIT) : "", fit,
-		is_marked ? text_color(view, TEXT_PLAIN) : "");
-	free(fit);
+	tree->nodes[node].is_pointed_at = true;
 }
 
+/* A line: what is drawn left of the node, then as much of its text as fits. */
 static void print_node(const struct view *view, const struct prefix *prefix, const char *branch,
 		       const struct node *node)
 {
-	print_line(view, prefix, branch, node->text, node->is_marked);
+	const char *arrow = node->is_pointed_at ? ARROW : "";
+	int room =
+		view->width - prefix->columns - (int)text_columns(branch) - (int)strlen(arrow);
+	char *fit = text_fit(node->text, room > 0 ? (size_t)room : 0, view->use_unicode);
+
+	fprintf(view->out, "%s%s%s%s%s%s\n", prefix->text, branch,
+		node->is_marked ? text_color(view, TEXT_CULPRIT) : "", fit, arrow,
+		node->is_marked ? text_color(view, TEXT_PLAIN) : "");
+	free(fit);
 }
 
 /* The node after `node` in the order of printing, without leaving the subtree of `top`. */
@@ -106,14 +109,14 @@ static uint32_t next_below(const struct tree *tree, uint32_t node, uint32_t top)
 static void print_rest(const struct tree *tree, const struct view *view, uint32_t top,
 		       const struct prefix *prefix)
 {
+	struct node rest = {.text = NULL};
 	size_t number = 0;
-	char *text;
 
 	for (uint32_t n = next_below(tree, top, top); n != TREE_ROOT; n = next_below(tree, n, top))
 		number++;
-	text = xasprintf("... %zu more below", number);
-	print_line(view, prefix, "", text, false);
-	free(text);
+	rest.text = xasprintf("... %zu more below", number);
+	print_node(view, prefix, "", &rest);
+	free(rest.text);
 }
 
 /* Recursion is as deep as the lines are wide; chains of only children take none. */
@@ -151,12 +154,18 @@ static void print_subtree(const struct tree *tree, const struct view *view, uint
 	}
 }
 
-void tree_print(const struct tree *tree, const struct view *view)
+void tree_print_indented(const struct tree *tree, const struct view *view, int indent)
 {
-	struct prefix prefix = {.columns = 0};
+	struct prefix prefix = {.columns = indent};
 
+	memset(prefix.text, ' ', (size_t)indent);
 	for (uint32_t n = tree->first; n != TREE_ROOT; n = tree->nodes[n].next) {
 		print_node(view, &prefix, "", &tree->nodes[n]);
 		print_subtree(tree, view, n, &prefix);
 	}
+}
+
+void tree_print(const struct tree *tree, const struct view *view)
+{
+	tree_print_indented(tree, view, 0);
 }

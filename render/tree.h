@@ -26,9 +26,13 @@ void tree_destroy(struct tree *tree); /* NULL is fine */
  * copied. */
 uint32_t tree_add(struct tree *tree, uint32_t parent, const char *text);
 void tree_mark(struct tree *tree, uint32_t node); /* print it in the colour of culprits */
+/* Let the line end with an arrow, for which text that is too long makes room. */
+void tree_point(struct tree *tree, uint32_t node);
 
 /* Lines are cut at view->width. Nodes so deep that lines alone would fill half the width are left
  * out, and a line says how many. */
 void tree_print(const struct tree *tree, const struct view *view);
+/* The same, `indent` columns further right: at most 16. */
+void tree_print_indented(const struct tree *tree, const struct view *view, int indent);
 
 #endif

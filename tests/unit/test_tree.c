@@ -61,6 +61,24 @@ static void test_shapes(void **state)
 	tree_destroy(tree);
 }
 
+/* An arrow is never cut off. */
+static void test_arrow(void **state)
+{
+	struct tree *tree = tree_create();
+	uint32_t root = tree_add(tree, TREE_ROOT, "a"), b = tree_add(tree, root, "b");
+
+	(void)state;
+	tree_add(tree, root, "c");
+	tree_point(tree, b);
+	tree_point(tree, tree_add(tree, b, "a function with a name that is longer"));
+	check(tree, 40, false,
+	      "a\n"
+	      "|-- b  <-\n"
+	      "|   a function with a name that i...  <-\n"
+	      "`-- c\n");
+	tree_destroy(tree);
+}
+
 static void test_empty(void **state)
 {
 	struct tree *tree = tree_create();
@@ -115,6 +133,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_shapes),
+		cmocka_unit_test(test_arrow),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_chain),
