@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Stack samples merged into a call prefix tree: an edge for each frame, labelled with the ranks
  * that have it. Frames of one function (or function and line) are merged by name, so that ranks
- * at different instructions of a function share a node. */
+ * at different instructions of a function share a node.
+ *
+ * A tree is made of samples, and other trees of it: with less of each stack (calltree_edit()), or
+ * with fewer stacks (calltree_select()). In each of them a stack is the chain of nodes from a root
+ * to one in whose `ends` its rank is. */
 #ifndef PDB_ANALYSIS_CALLTREE_H
 #define PDB_ANALYSIS_CALLTREE_H
 
+#include <regex.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,22 +23,103 @@ struct calltree_node {
 	uint32_t path;	/* a call path node that stands for this frame's name */
 	uint32_t parent; /* index, or UINT32_MAX for roots */
 	uint32_t *children; /* by first rank, larger sets first */
-	size_t num_children;
+	size_t num_children, capacity;
 	struct rankset *ranks; /* whose sample goes through this frame */
 	struct rankset *ends;  /* whose sample ends here */
+	/* Samples that go through it and that end here: those of several threads and moments are
+	 * counted each. */
+	uint64_t seen, seen_ends;
+	/* Those of them that are of OpenMP workers, which are shown where their region was begun. */
+	uint64_t workers, worker_ends;
+	bool is_helper; /* of a thread that the MPI library has for itself */
+	bool is_joined; /* the only callee, of the same stacks as its caller: see calltree_join() */
 };
 
 struct calltree {
+	const struct job *job; /* borrowed: its frames and their names */
+	enum calltree_frames frames;
 	struct calltree_node *nodes; /* parents before children */
-	size_t num_nodes;
-	uint32_t *roots;
-	size_t num_roots;
+	size_t num_nodes, nodes_capacity;
+	uint32_t *roots; /* as children; those of helpers behind all others */
+	size_t num_roots, roots_capacity;
+	int num_ranks;    /* in it, but those of helpers only */
+	bool has_repeats; /* of some rank several samples: of threads, or over time */
 };
 
-/* Merge the latest samples of `ranks` (NULL: all). fold_mpi: cut what lies below the first frame of the
- * MPI library, and the recorder's frames. all_threads: not only main threads. Never fails; may be empty. */
+struct calltree_options {
+	enum calltree_frames frames;
+	bool fold_mpi;    /* cut what lies below the first frame of the MPI library, and leave out
+			   * the recorder's frames */
+	bool all_threads; /* not only main threads */
+	bool over_time;   /* all samples of each thread, not only the latest */
+};
+
+/* Merge the samples of `ranks` (NULL: all). Never fails; may be empty. */
 struct calltree *calltree_create(const struct job *job, const struct rankset *ranks,
-				 enum calltree_frames frames, int fold_mpi, int all_threads);
-void calltree_destroy(struct calltree *tree);
+				 const struct calltree_options *options);
+void calltree_destroy(struct calltree *tree); /* NULL is fine */
+
+/* ---- Less of each stack ---------------------------------------------------------------------- */
+
+/* Which frames: those of the MPI library, or those in whose "function() at file:line", with the
+ * file's whole path, an expression (POSIX, extended) is found; NULL: none. */
+struct calltree_pattern {
+	bool is_mpi;
+	const regex_t *expression;
+};
+
+/* Stacks are edited in the order of the fields. */
+struct calltree_edit {
+	struct calltree_pattern search; /* only stacks that have such a frame */
+	struct calltree_pattern above;  /* begin at the outermost such frame; those without one are
+					 * left out */
+	struct calltree_pattern below;  /* end at the outermost such frame */
+	bool hide_starts; /* leave out what starts main() or a thread, and the recorder's frames, unless
+			   * a stack ends there */
+	struct calltree_pattern hide; /* leave out such frames */
+	unsigned int depth;           /* no more frames than that; 0: all */
+};
+
+struct calltree *calltree_edit(const struct calltree *tree, const struct calltree_edit *edit);
+
+/* Mark every node that has the same stacks as its parent as joined to it. */
+void calltree_join(struct calltree *tree);
+
+/* ---- Fewer stacks ---------------------------------------------------------------------------- */
+
+enum calltree_extreme {
+	CALLTREE_LEAST,    /* of fewest ranks */
+	CALLTREE_MOST,     /* of most ranks */
+	CALLTREE_SHORTEST, /* of fewest frames */
+	CALLTREE_LONGEST,  /* of most frames */
+};
+
+/* Only the first `num` stacks in such an order, and those that equal the last of these in it. */
+struct calltree *calltree_select(const struct calltree *tree, enum calltree_extreme extreme,
+				 size_t num);
+
+/* Is the frame the code of an OpenMP region? */
+bool calltree_is_region(const struct calltree *tree, uint32_t node);
+
+/* Has this branch much fewer ranks than the frame that it parts from (a root: than the tree), at most
+ * one of four? */
+bool calltree_deviates(const struct calltree *tree, uint32_t node);
+
+/* ---- Classes --------------------------------------------------------------------------------- */
+
+/* Ranks that have the same stacks in a tree. */
+struct calltree_class {
+	struct rankset *ranks;
+	uint32_t *ends; /* the nodes in which these stacks end, ascending */
+	size_t num_ends, capacity;
+};
+
+struct calltree_classes {
+	struct calltree_class *classes; /* largest first, then by first rank */
+	size_t num_classes;
+};
+
+struct calltree_classes *calltree_classes_create(const struct calltree *tree);
+void calltree_classes_destroy(struct calltree_classes *classes); /* NULL is fine */
 
 #endif

@@ -67,7 +67,8 @@ static bool take_question(const uint8_t *payload, size_t length, struct pdbd_loo
 	if (length < sizeof(*ret))
 		return false;
 	memcpy(ret, payload, sizeof(*ret));
-	return (ret->parts & ~(uint32_t)SHARE_ALL) == 0 && ret->parts & SHARE_ANSWERS;
+	return (ret->parts & ~(uint32_t)(SHARE_ALL | SHARE_STACKS_ONLY)) == 0 &&
+	       ret->parts & SHARE_ANSWERS;
 }
 
 static void answer(const struct job *job, const struct rankset *ranks, unsigned parts,
@@ -145,7 +146,7 @@ void daemon_look_answer(struct daemon_look *look, const uint8_t *payload, size_t
 }
 
 void daemon_look_answer_samples(struct daemon_look *look, const uint8_t *payload, size_t length,
-				struct buffer *ret)
+				bool (*sleep_until)(uint64_t until_ns), struct buffer *ret)
 {
 	struct job samples_only = *look->job;
 	struct pdbd_look question;
@@ -158,7 +159,13 @@ void daemon_look_answer_samples(struct daemon_look *look, const uint8_t *payload
 				    (int)question.num_ranks, &err);
 	if (!ranks)
 		return;
-	if (node_sample(look->node, ranks, question.all_threads, &err) < 0) {
+	const struct node_sampling sampling = {
+		.all_threads = question.all_threads,
+		.times = question.times ? (int)question.times : 1,
+		.milliseconds = (int)question.milliseconds,
+		.sleep_until = sleep_until,
+	};
+	if (node_sample(look->node, ranks, &sampling, &err) < 0) {
 		job_replace_samples(look->job, ranks, samples_create());
 		add_trouble(look->job, ranks, err.text);
 	}

@@ -22,7 +22,7 @@ void daemon_look_destroy(struct daemon_look *look); /* NULL is fine */
 void daemon_look_answer(struct daemon_look *look, const uint8_t *payload, size_t length,
 			bool (*sleep_until)(uint64_t until_ns), struct buffer *ret);
 void daemon_look_answer_samples(struct daemon_look *look, const uint8_t *payload, size_t length,
-				struct buffer *ret);
+				bool (*sleep_until)(uint64_t until_ns), struct buffer *ret);
 
 /* What sampling has cost so far. */
 void daemon_look_get_cost(const struct daemon_look *look, struct sampler_cost *ret);

@@ -28,6 +28,9 @@
 #define STACK_LOOKS 4
 #define STACK_LOOK_MS 1000
 
+/* How often a stack that is not complete is tried again. */
+#define RETRIES 2
+
 /* A rank that is a process of this host. */
 struct local {
 	int rank;
@@ -324,13 +327,100 @@ static void add_ended(struct samples *samples, const struct local *local)
 	samples_add(samples, &ended);
 }
 
-int node_sample(struct node *node, const struct rankset *ranks, bool all_threads,
-		struct pdb_error *err)
+static size_t count_incomplete(const struct samples *samples, int rank)
 {
-	struct samples *fresh;
+	size_t num = 0;
 
-	if (take_samples(node, ranks, node->num_locals, all_threads ? SAMPLER_ALL_THREADS : 0,
-			 &fresh, err) < 0) {
+	for (size_t i = 0; i < samples->num_samples; i++)
+		num += samples->samples[i].rank == rank &&
+		       samples->samples[i].status == SAMPLE_INCOMPLETE;
+	return num;
+}
+
+static struct rankset *find_incomplete(const struct samples *samples)
+{
+	struct rankset *ranks = rankset_create();
+
+	for (size_t i = 0; i < samples->num_samples; i++)
+		if (samples->samples[i].status == SAMPLE_INCOMPLETE)
+			rankset_add(ranks, samples->samples[i].rank);
+	return ranks;
+}
+
+/* Of those ranks that `fresh` knows more of, its samples in place of the others. */
+static void take_better(struct samples *samples, struct samples *fresh, struct rankset *ranks)
+{
+	size_t kept = 0;
+
+	for (int rank = rankset_first(ranks); rank >= 0; rank = rankset_next(ranks, rank))
+		if (count_incomplete(fresh, rank) >= count_incomplete(samples, rank))
+			rankset_remove(ranks, rank);
+	for (size_t i = 0; i < samples->num_samples; i++) {
+		if (rankset_contains(ranks, samples->samples[i].rank))
+			free(samples->samples[i].note);
+		else
+			samples->samples[kept++] = samples->samples[i];
+	}
+	samples->num_samples = kept;
+	for (size_t i = 0; i < fresh->num_samples; i++) {
+		if (!rankset_contains(ranks, fresh->samples[i].rank))
+			continue;
+		samples_add(samples, &fresh->samples[i]);
+		fresh->samples[i].note = NULL;
+	}
+}
+
+/* A thread in the midst of a call through a table may be told better a moment later. */
+static void try_again(struct node *node, struct samples *samples, unsigned flags)
+{
+	for (int i = 0; i < RETRIES; i++) {
+		struct rankset *ranks = find_incomplete(samples);
+		struct samples *fresh;
+		struct pdb_error err;
+
+		if (rankset_is_empty(ranks)) {
+			rankset_destroy(ranks);
+			return;
+		}
+		if (take_samples(node, ranks, node->num_locals, flags, &fresh, &err) == 0)
+			take_better(samples, fresh, ranks);
+		samples_destroy(fresh);
+		rankset_destroy(ranks);
+	}
+}
+
+/* All that is asked for of those that are there. */
+static int sample_times(struct node *node, const struct rankset *ranks,
+			const struct node_sampling *sampling, struct samples *all,
+			struct pdb_error *err)
+{
+	unsigned flags = sampling->all_threads ? SAMPLER_ALL_THREADS : 0;
+	uint64_t begin = monotonic_ns(), span = sampling->milliseconds * UINT64_C(1000000);
+
+	for (int i = 0; i < sampling->times; i++) {
+		struct samples *some;
+		int result;
+
+		if (i > 0 && !sampling->sleep_until(begin + span * i / (sampling->times - 1)))
+			break;
+		result = take_samples(node, ranks, node->num_locals, flags, &some, err);
+		if (result == 0) {
+			try_again(node, some, flags);
+			move_samples(all, some);
+		}
+		samples_destroy(some);
+		if (result < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int node_sample(struct node *node, const struct rankset *ranks,
+		const struct node_sampling *sampling, struct pdb_error *err)
+{
+	struct samples *fresh = samples_create();
+
+	if (sample_times(node, ranks, sampling, fresh, err) < 0) {
 		samples_destroy(fresh);
 		return -1;
 	}

@@ -24,6 +24,14 @@ struct node_look_options {
 	bool (*sleep_until)(uint64_t until_ns);
 };
 
+struct node_sampling {
+	bool all_threads;
+	int times;        /* samples of each thread: 1 or more */
+	int milliseconds; /* from the first to the last */
+	/* As in struct node_look_options. */
+	bool (*sleep_until)(uint64_t until_ns);
+};
+
 /* For the ranks in job->proctable that are processes of this host. job and sampler are borrowed. */
 struct node *node_create(struct job *job, struct sampler *sampler);
 void node_destroy(struct node *node); /* NULL is fine */
@@ -40,9 +48,11 @@ int node_look(struct node *node, const struct node_look_options *options, char *
 void node_commit(struct node *node);
 
 /* Sample the stacks of `ranks` and put the samples in the place of older ones of these ranks. Ranks
- * that are not processes of this host are passed over. */
-int node_sample(struct node *node, const struct rankset *ranks, bool all_threads,
-		struct pdb_error *err);
+ * that are not processes of this host are passed over. Stacks that cannot be followed to their
+ * beginning are tried twice more. If it is given up after the first time, what there is till then
+ * counts. */
+int node_sample(struct node *node, const struct rankset *ranks,
+		const struct node_sampling *sampling, struct pdb_error *err);
 
 /* Is the rank's process still there, and the same as when the node was made? */
 bool node_is_alive(const struct node *node, int rank);

@@ -325,7 +325,7 @@ static void answer_samples(void *argument, const uint8_t *payload, size_t length
 	struct daemon *daemon = argument;
 
 	if (daemon->look)
-		daemon_look_answer_samples(daemon->look, payload, length, ret);
+		daemon_look_answer_samples(daemon->look, payload, length, sleep_until, ret);
 }
 
 static int merge_shares(void *argument, struct buffer *into, const uint8_t *part, size_t length)
@@ -484,7 +484,7 @@ static int answer_ms(uint32_t kind, const uint8_t *payload, size_t length)
 {
 	struct pdbd_look question;
 
-	if (kind != PDBD_LOOK || length < sizeof(question))
+	if ((kind != PDBD_LOOK && kind != PDBD_SAMPLE) || length < sizeof(question))
 		return REQUEST_MS;
 	memcpy(&question, payload, sizeof(question));
 	return REQUEST_MS +

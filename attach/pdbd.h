@@ -26,8 +26,9 @@ enum pdbd_kind {
 	/* Look at the ranks: a struct pdbd_look. Answer: a share (model/share.h). Nothing when the
 	 * daemons have not been told of the job. */
 	PDBD_LOOK = 5,
-	/* Sample stacks of some ranks: a struct pdbd_look, then a set of ranks (rankset.h's binary
-	 * form). Answer: a share without models. */
+	/* Sample stacks of some ranks: a struct pdbd_look, of which milliseconds are from the first
+	 * sample to the last, then a set of ranks (rankset.h's binary form). Answer: a share without
+	 * models. */
 	PDBD_SAMPLE = 6,
 	/* From the first daemon, every OVERLAY_PULSE_MS while an answer is being made: wait on. No
 	 * answer, and no payload. */
@@ -55,6 +56,7 @@ struct pdbd_look {
 	uint32_t max_samples;  /* on each node */
 	uint32_t all_threads;
 	uint32_t parts; /* enum share_parts */
+	uint32_t times; /* PDBD_SAMPLE: samples of each thread */
 };
 
 #endif

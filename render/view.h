@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 struct calltree;
+struct calltree_classes;
 struct collective_groups;
 struct eqgroups;
 struct job;
@@ -63,8 +64,21 @@ void view_progress(const struct view *view); /* each group's place in the loop n
 void view_history(const struct view *view, int rank, int max);
 void view_model(const struct view *view, int rank); /* the Markov model as a table */
 void view_model_dot(const struct view *view, int rank);
-void view_calltree(const struct view *view, const struct calltree *tree); /* merged back traces */
+
+/* bt, tree: merged stacks. Where the tree divides, or ranks end on the way, the ranks are told, and
+ * how many samples went that way if there are several of a rank. An arrow is at branches of few
+ * ranks. */
+void view_calltree(const struct view *view, const struct calltree *tree);
 void view_calltree_dot(const struct view *view, const struct calltree *tree);
+/* "main;run;halo 12", a line for each stack with its number of samples: what flame graphs are made
+ * of. */
+void view_calltree_folded(const struct view *view, const struct calltree *tree);
+void view_calltree_json(const struct view *view, const struct calltree *tree);
+/* classes: ranks with the same stacks, and the stacks of each. */
+void view_classes(const struct view *view, const struct calltree *tree,
+		  const struct calltree_classes *classes);
+void view_classes_json(const struct view *view, const struct calltree *tree,
+		       const struct calltree_classes *classes);
 
 /* collectives: the communicators, and how far the ranks of each are in its collectives. groups: of
  * each of view->comms. */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Merged back traces. */
+ * Merged back traces: as text and as a picture. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/calltree.h"
 #include "analysis/verdict.h"
-#include "model/callpath.h"
 #include "model/job.h"
-#include "model/modules.h"
 #include "model/names.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
@@ -17,7 +16,9 @@
 #include "render/tree.h"
 #include "render/view.h"
 
-enum { RANKS_WIDTH = 24 };
+enum { RANKS_WIDTH = 24, STEP = 4 };
+
+#define NO_NODE UINT32_MAX
 
 static bool is_culprit(const struct view *view, const struct rankset *ranks)
 {
@@ -27,113 +28,225 @@ static bool is_culprit(const struct view *view, const struct rankset *ranks)
 	       rankset_contains(view->verdict->culprits, first);
 }
 
-static bool is_of_kind(const struct job *job, uint32_t path, enum module_kind kind)
+/* "4:[0-3]"; of a tree with several samples of a rank "4:[0-3] 37x". */
+static char *ranks_text(const struct calltree *tree, uint32_t n)
 {
-	const struct callpath_node *frame;
+	char *ranks = label_ranks(tree->nodes[n].ranks, RANKS_WIDTH), *text;
 
-	if (path == CALLPATH_NONE)
-		return false;
-	frame = callpaths_get(job->callpaths, path);
-	return frame->module != MODULE_NONE &&
-	       modules_get(job->modules, frame->module)->kind == kind;
+	if (!tree->has_repeats)
+		return ranks;
+	text = xasprintf("%s %" PRIu64 "x", ranks, tree->nodes[n].seen);
+	free(ranks);
+	return text;
 }
 
-/* Frames that tell nothing of the program: those of the recorder, and above main() or a thread's
- * function those that start it. A frame in which a rank's stack ends is shown. The caller frees. */
-static bool *find_hidden(const struct job *job, const struct calltree *tree)
+/* A frame's place, and how much of what is in it are OpenMP workers. */
+static char *place_text(const struct view *view, const struct calltree *tree, uint32_t n)
 {
-	bool *is_hidden = xcalloc(tree->num_nodes, sizeof(*is_hidden));
+	const struct calltree_node *node = &tree->nodes[n];
+	char *place = label_place(view->job, node->path, LABEL_SHORT), *text;
 
-	for (size_t n = 0; n < tree->num_nodes; n++) {
-		const struct calltree_node *node = &tree->nodes[n];
-		bool is_start = is_of_kind(job, node->path, MODULE_SYSTEM) ||
-				!strcmp(names_get(job->names, node->path)->function, "_start");
+	if (!node->workers || !calltree_is_region(tree, n))
+		return place;
+	text = xasprintf("%s  (%" PRIu64 " of %" PRIu64 " by OpenMP workers)", place, node->workers,
+			 node->seen);
+	free(place);
+	return text;
+}
 
-		if (node->parent != UINT32_MAX &&
-		    (!is_hidden[node->parent] ||
-		     is_of_kind(job, tree->nodes[node->parent].path, MODULE_RECORDER)))
-			is_start = false;
-		is_hidden[n] = (is_start || is_of_kind(job, node->path, MODULE_RECORDER)) &&
-			       (!node->ends || rankset_is_empty(node->ends));
+static bool has_same_label(const struct calltree *tree, uint32_t a, uint32_t b)
+{
+	return rankset_equal(tree->nodes[a].ranks, tree->nodes[b].ranks) &&
+	       (!tree->has_repeats || tree->nodes[a].seen == tree->nodes[b].seen);
+}
+
+/* ---- Text ------------------------------------------------------------------------------------ */
+
+struct drawing {
+	const struct view *view;
+	const struct calltree *tree;
+	struct tree *lines;
+	/* By node. */
+	uint32_t *drawn; /* its line */
+	int *hang;       /* columns of the label that frames without one stand below */
+	int *indent;     /* columns before its label */
+	bool *deviates;
+};
+
+/* The only callee that is to be shown on the same line. */
+static uint32_t joined_callee(const struct calltree *tree, uint32_t n)
+{
+	const struct calltree_node *node = &tree->nodes[n];
+
+	if (node->num_children != 1 || !tree->nodes[node->children[0]].is_joined)
+		return NO_NODE;
+	return node->children[0];
+}
+
+static char *function_text(const struct view *view, const struct calltree *tree, uint32_t n)
+{
+	const struct name *name = names_get(view->job->names, tree->nodes[n].path);
+	char *function = label_function(name->function);
+	char *text = xasprintf("%s%s", function, name->is_symbol ? "()" : "");
+
+	free(function);
+	return text;
+}
+
+static void add_line(struct drawing *d, uint32_t n, uint32_t parent, char *text)
+{
+	d->drawn[n] = tree_add(d->lines, parent, text);
+	if (d->deviates[n] || is_culprit(d->view, d->tree->nodes[n].ranks))
+		tree_mark(d->lines, d->drawn[n]);
+	free(text);
+}
+
+/* A frame and those joined to it: functions, and the place of the last. What is too long for a line
+ * goes on in the next. */
+static void add_joined(struct drawing *d, uint32_t n, uint32_t parent, const char *label)
+{
+	size_t room = (size_t)(d->view->width - d->indent[n]);
+	char *line = xstrdup(label);
+	bool is_first = true;
+	uint32_t next;
+
+	for (uint32_t at = n; at != NO_NODE; at = next) {
+		char *part, *longer;
+
+		next = joined_callee(d->tree, at);
+		part = next == NO_NODE ? place_text(d->view, d->tree, at)
+				       : function_text(d->view, d->tree, at);
+		longer = xasprintf("%s%s%s%s", line, is_first ? "" : " ", part,
+				   next == NO_NODE ? "" : " >");
+		if (!is_first && text_columns(longer) > room) {
+			add_line(d, n, parent, line);
+			parent = d->drawn[n];
+			free(longer);
+			longer = xasprintf("%*s%s%s", d->hang[n], "", part,
+					   next == NO_NODE ? "" : " >");
+		} else {
+			free(line);
+		}
+		line = longer;
+		is_first = false;
+		d->drawn[at] = NO_NODE;
+		d->hang[at] = d->hang[n];
+		d->indent[at] = d->indent[n];
+		free(part);
 	}
-	return is_hidden;
+	add_line(d, n, parent, line);
+	for (uint32_t at = n; at != NO_NODE; at = joined_callee(d->tree, at))
+		d->drawn[at] = d->drawn[n];
 }
 
-/* The nearest frame outwards that is shown; UINT32_MAX if there is none. */
-static uint32_t shown_parent(const struct calltree *tree, const bool *is_hidden, uint32_t node)
+static void add_node(struct drawing *d, uint32_t n)
 {
-	do
-		node = tree->nodes[node].parent;
-	while (node != UINT32_MAX && is_hidden[node]);
-	return node;
+	const struct calltree *tree = d->tree;
+	uint32_t parent = tree->nodes[n].parent;
+	bool is_alone = parent != NO_NODE && has_same_label(tree, parent, n);
+	char *ranks = ranks_text(tree, n), *label;
+
+	d->hang[n] = is_alone ? d->hang[parent] : (int)strlen(ranks) + 1;
+	if (parent != NO_NODE)
+		d->indent[n] =
+			d->indent[parent] + (tree->nodes[parent].num_children > 1 ? STEP : 0);
+	d->deviates[n] = calltree_deviates(tree, n) || (parent != NO_NODE && d->deviates[parent]);
+	label = is_alone ? xasprintf("%*s", d->hang[n], "") : xasprintf("%s ", ranks);
+	add_joined(d, n, parent == NO_NODE ? TREE_ROOT : d->drawn[parent], label);
+	if (calltree_deviates(tree, n))
+		tree_point(d->lines, d->drawn[n]);
+	free(label);
+	free(ranks);
 }
 
-/* Where the tree divides, or ranks end on the way, the ranks are named; below that only frames. */
-void view_calltree(const struct view *view, const struct calltree *tree)
+/* Draw the frames above those that `is_helper` says. Returns how many there are. */
+static size_t draw(const struct view *view, const struct calltree *tree, bool is_helper)
 {
-	struct tree *drawing = tree_create();
-	bool *is_hidden = find_hidden(view->job, tree);
-	uint32_t *drawn = xcalloc(tree->num_nodes, sizeof(*drawn));
-	int *hang = xcalloc(tree->num_nodes, sizeof(*hang));
+	struct drawing d = {
+		.view = view,
+		.tree = tree,
+		.lines = tree_create(),
+		.drawn = xcalloc(tree->num_nodes + 1, sizeof(*d.drawn)),
+		.hang = xcalloc(tree->num_nodes + 1, sizeof(*d.hang)),
+		.indent = xcalloc(tree->num_nodes + 1, sizeof(*d.indent)),
+		.deviates = xcalloc(tree->num_nodes + 1, sizeof(*d.deviates)),
+	};
+	size_t num = 0;
 
 	for (uint32_t n = 0; n < tree->num_nodes; n++) {
-		const struct calltree_node *node = &tree->nodes[n];
-		uint32_t parent = shown_parent(tree, is_hidden, n);
-		char *place, *ranks, *text;
-
-		if (is_hidden[n])
+		if (tree->nodes[n].is_helper != is_helper)
 			continue;
-		place = label_place(view->job, node->path, LABEL_SHORT);
-		ranks = label_ranks(node->ranks, RANKS_WIDTH);
-		if (parent != UINT32_MAX && rankset_equal(tree->nodes[parent].ranks, node->ranks)) {
-			hang[n] = hang[parent];
-			text = xasprintf("%*s%s", hang[n], "", place);
-		} else {
-			hang[n] = (int)strlen(ranks) + 1;
-			text = xasprintf("%s %s", ranks, place);
-		}
-		drawn[n] =
-			tree_add(drawing, parent == UINT32_MAX ? TREE_ROOT : drawn[parent], text);
-		if (is_culprit(view, node->ranks))
-			tree_mark(drawing, drawn[n]);
+		num++;
+		if (!tree->nodes[n].is_joined)
+			add_node(&d, n);
+	}
+	if (num && is_helper)
+		fputs("Threads of the MPI library:\n", view->out);
+	tree_print(d.lines, view);
+	free(d.drawn);
+	free(d.hang);
+	free(d.indent);
+	free(d.deviates);
+	tree_destroy(d.lines);
+	return num;
+}
+
+void view_calltree(const struct view *view, const struct calltree *tree)
+{
+	size_t num = draw(view, tree, false);
+
+	num += draw(view, tree, true);
+	if (!num)
+		text_wrap(view, 0, "There is no stack to show.");
+}
+
+/* ---- DOT ------------------------------------------------------------------------------------- */
+
+/* The places of a frame and of those joined to it, a line each. */
+static char *dot_label(const struct view *view, const struct calltree *tree, uint32_t n)
+{
+	char *text = place_text(view, tree, n);
+
+	for (n = joined_callee(tree, n); n != NO_NODE; n = joined_callee(tree, n)) {
+		char *place = place_text(view, tree, n);
+		char *longer = xasprintf("%s\n%s", text, place);
+
 		free(place);
 		free(text);
-		free(ranks);
+		text = longer;
 	}
-	tree_print(drawing, view);
-	if (!tree->num_nodes)
-		text_wrap(view, 0, "There is no stack to show.");
-	free(is_hidden);
-	free(drawn);
-	free(hang);
-	tree_destroy(drawing);
+	return text;
 }
 
 void view_calltree_dot(const struct view *view, const struct calltree *tree)
 {
 	struct dot *dot = dot_create("call paths by rank", "frames");
-	bool *is_hidden = find_hidden(view->job, tree);
-	uint32_t *drawn = xcalloc(tree->num_nodes, sizeof(*drawn));
+	uint32_t *drawn = xcalloc(tree->num_nodes + 1, sizeof(*drawn));
+	bool *deviates = xcalloc(tree->num_nodes + 1, sizeof(*deviates));
 
 	for (uint32_t n = 0; n < tree->num_nodes; n++) {
 		const struct calltree_node *node = &tree->nodes[n];
-		uint32_t parent = shown_parent(tree, is_hidden, n);
-		char *place, *ranks;
+		char *label, *ranks;
 
-		if (is_hidden[n])
+		deviates[n] = calltree_deviates(tree, n) ||
+			      (node->parent != NO_NODE && deviates[node->parent]);
+		if (node->is_joined) {
+			drawn[n] = drawn[node->parent];
 			continue;
-		place = label_place(view->job, node->path, LABEL_SHORT);
-		ranks = label_ranks(node->ranks, RANKS_WIDTH);
+		}
+		label = dot_label(view, tree, n);
+		ranks = ranks_text(tree, n);
 		/* Nodes with most ranks are kept, and among these parents before children. */
-		drawn[n] = dot_node(dot, place, (uint64_t)rankset_count(node->ranks),
-				    is_culprit(view, node->ranks) ? DOT_STRONG : DOT_PLAIN);
-		if (parent != UINT32_MAX)
-			dot_edge(dot, drawn[parent], drawn[n], ranks);
-		free(place);
+		drawn[n] = dot_node(dot, label, (uint64_t)rankset_count(node->ranks),
+				    deviates[n] || is_culprit(view, node->ranks) ? DOT_STRONG
+										 : DOT_PLAIN);
+		if (node->parent != NO_NODE)
+			dot_edge(dot, drawn[node->parent], drawn[n], ranks);
+		free(label);
 		free(ranks);
 	}
 	dot_write(dot, view->out);
 	dot_destroy(dot);
-	free(is_hidden);
 	free(drawn);
+	free(deviates);
 }

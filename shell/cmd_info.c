@@ -318,9 +318,8 @@ static int print_sampling(struct session *session, FILE *out, struct pdb_error *
 
 	if (!session->sampler)
 		return 0;
-	sampler_get_cost(session->sampler, &cost);
-	if (session->daemons && daemons_add_cost(session->daemons, &cost, err) < 0)
-		return session_lose_daemons(session, err);
+	if (session_get_cost(session, &cost, err) < 0)
+		return -1;
 	fprintf(out, "  stack samples    %" PRIu64 " taken, %" PRIu64 " failed\n", cost.num_samples,
 		cost.num_failed);
 	fprintf(out, "  ranks stopped    median %.0f us, longest %.0f us, all together %.1f ms\n",

@@ -179,7 +179,7 @@ static int run_call(struct session *session, const struct call *call, const char
 	char *text;
 	int result;
 
-	if (output_split(rest, flags & CMD_GRAPHIC, &text, &output, err) < 0)
+	if (output_split(rest, flags, &text, &output, err) < 0)
 		return -1;
 	result = args_parse(text, &args, err);
 	if (!result) {

@@ -611,13 +611,18 @@ void daemons_commit(struct daemons *daemons)
 	*answer = (struct job){.model = NULL};
 }
 
-int daemons_sample(struct daemons *daemons, const struct rankset *ranks, bool all_threads,
-		   struct pdb_error *err)
+/* What differs in all ranks is left out where it can be: of 1,000,000 ranks in 20 places come the
+ * stacks of 20. */
+int daemons_sample(struct daemons *daemons, const struct rankset *ranks,
+		   const struct node_sampling *sampling, struct pdb_error *err)
 {
 	const struct pdbd_look look = {
 		.num_ranks = (uint32_t)daemons->job->proctable->size,
-		.all_threads = all_threads,
-		.parts = SHARE_ANSWERS | SHARE_NAMES,
+		.milliseconds = (uint32_t)sampling->milliseconds,
+		.all_threads = sampling->all_threads,
+		.parts = SHARE_ANSWERS | SHARE_NAMES |
+			 (sampling->all_threads ? 0 : SHARE_STACKS_ONLY),
+		.times = (uint32_t)sampling->times,
 	};
 	uint8_t *set, *question;
 	size_t set_length = rankset_serialize(ranks, &set), length;
@@ -628,8 +633,8 @@ int daemons_sample(struct daemons *daemons, const struct rankset *ranks, bool al
 	question = xmalloc(sizeof(look) + set_length);
 	memcpy(question, &look, sizeof(look));
 	memcpy(question + sizeof(look), set, set_length);
-	result = ask(daemons, PDBD_SAMPLE, question, sizeof(look) + set_length, 0, &frame, &bytes,
-		     &length, err);
+	result = ask(daemons, PDBD_SAMPLE, question, sizeof(look) + set_length,
+		     2 * sampling->milliseconds, &frame, &bytes, &length, err);
 	free(question);
 	free(set);
 	if (result < 0)

@@ -15,6 +15,7 @@ struct link;
 struct link_frame;
 struct link_limit;
 struct node_look_options;
+struct node_sampling;
 struct pdb_error;
 struct proctable;
 struct rankset;
@@ -55,8 +56,8 @@ void daemons_commit(struct daemons *daemons);
 
 /* Sample the stacks of `ranks` and put the samples in the place of older ones. Errors: as
  * daemons_look(). */
-int daemons_sample(struct daemons *daemons, const struct rankset *ranks, bool all_threads,
-		   struct pdb_error *err);
+int daemons_sample(struct daemons *daemons, const struct rankset *ranks,
+		   const struct node_sampling *sampling, struct pdb_error *err);
 
 /* Add what sampling has cost on their nodes so far. Errors: as daemons_look(). */
 int daemons_add_cost(struct daemons *daemons, struct sampler_cost *cost, struct pdb_error *err);

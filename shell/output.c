@@ -10,6 +10,7 @@
 #include "model/error.h"
 #include "model/xalloc.h"
 #include "render/view.h"
+#include "shell/command.h"
 #include "shell/editor.h"
 #include "shell/output.h"
 #include "shell/session.h"
@@ -34,21 +35,24 @@ static const char *find_redirection(const char *line)
 	return NULL;
 }
 
-static const char *picture_format(const char *path)
+static const char *const pictures[] = {"dot", "svg", "png", "pdf", NULL};
+static const char *const data[] = {"folded", "json", NULL};
+
+/* The one of the formats that a file's ending names; NULL: none of them. */
+static const char *find_format(const char *path, const char *const *formats)
 {
-	static const char *const formats[] = {"dot", "svg", "png", "pdf"};
 	const char *dot = strrchr(path, '.');
 
 	if (!dot || strchr(dot, '/'))
 		return NULL;
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+	for (size_t i = 0; formats[i]; i++)
 		if (strcasecmp(dot + 1, formats[i]) == 0)
 			return formats[i];
 	return NULL;
 }
 
 /* The file behind > or >>: one word, quotes removed. */
-static int split_file(const char *p, bool is_graphic, struct output *output, struct pdb_error *err)
+static int split_file(const char *p, unsigned flags, struct output *output, struct pdb_error *err)
 {
 	struct args *args;
 
@@ -63,8 +67,8 @@ static int split_file(const char *p, bool is_graphic, struct output *output, str
 		args_destroy(args);
 		return error_set(err, ERROR_USAGE, "one file name is expected after \">\"");
 	}
-	output->format = picture_format(args->words[0]);
-	if (output->format && !is_graphic) {
+	output->format = find_format(args->words[0], pictures);
+	if (output->format && !(flags & CMD_GRAPHIC)) {
 		if (strcmp(output->format, "dot") != 0) {
 			error_set(err, ERROR_USAGE, "this command draws no %s picture",
 				  output->format);
@@ -73,18 +77,23 @@ static int split_file(const char *p, bool is_graphic, struct output *output, str
 		}
 		output->format = NULL;
 	}
+	if (flags & CMD_DATA && !output->format) {
+		output->format = find_format(args->words[0], data);
+		if (output->format && output->kind == OUTPUT_FILE)
+			output->kind = OUTPUT_DATA;
+	}
 	if (output->format && output->kind == OUTPUT_APPEND) {
 		args_destroy(args);
-		return error_set(err, ERROR_USAGE, "a picture cannot be appended to a file");
+		return error_set(err, ERROR_USAGE, "pictures and data cannot be appended to a file");
 	}
-	if (output->format)
+	if (output->format && output->kind == OUTPUT_FILE)
 		output->kind = OUTPUT_PICTURE;
 	output->target = xstrdup(args->words[0]);
 	args_destroy(args);
 	return 0;
 }
 
-int output_split(const char *line, bool is_graphic, char **command_ret, struct output *output,
+int output_split(const char *line, unsigned flags, char **command_ret, struct output *output,
 		 struct pdb_error *err)
 {
 	const char *mark = find_redirection(line);
@@ -97,7 +106,7 @@ int output_split(const char *line, bool is_graphic, char **command_ret, struct o
 	}
 	p = mark + 1;
 	if (*mark == '>') {
-		if (split_file(p, is_graphic, output, err) < 0)
+		if (split_file(p, flags, output, err) < 0)
 			return -1;
 	} else {
 		while (isblank((unsigned char)*p))
@@ -133,6 +142,7 @@ int output_open(struct output *output, struct session *session, bool is_collecte
 			output->stream = stdout;
 		break;
 	case OUTPUT_PICTURE:
+	case OUTPUT_DATA:
 		output->stream = open_memstream(&output->memory, &output->memory_size);
 		break;
 	case OUTPUT_PIPE:
@@ -154,6 +164,7 @@ int output_open(struct output *output, struct session *session, bool is_collecte
 	session->out = output->stream;
 	session->out_is_paged = output->kind == OUTPUT_PLAIN && output->stream != output->outer;
 	session->wants_dot = output->kind == OUTPUT_PICTURE;
+	session->wants_data = output->kind == OUTPUT_DATA ? output->format : NULL;
 	return 0;
 }
 
@@ -191,7 +202,7 @@ static int write_picture(const struct output *output, struct pdb_error *err)
 {
 	FILE *file;
 
-	if (strcmp(output->format, "dot") != 0)
+	if (output->kind == OUTPUT_PICTURE && strcmp(output->format, "dot") != 0)
 		return graphviz_write(output->memory, output->format, output->target, err);
 	file = fopen(output->target, "we");
 	if (!file)
@@ -222,6 +233,7 @@ static int close_stream(struct output *output, struct pdb_error *err)
 		}
 		/* fall through */
 	case OUTPUT_PICTURE:
+	case OUTPUT_DATA:
 		fclose(output->stream);
 		return 0;
 	default:
@@ -236,6 +248,7 @@ int output_close(struct output *output, struct session *session, bool keep, stru
 	int result = 0;
 
 	session->wants_dot = false;
+	session->wants_data = NULL;
 	session->out_is_paged = false;
 	if (output->stream) {
 		session->out = output->outer;

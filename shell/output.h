@@ -10,12 +10,19 @@
 struct pdb_error;
 struct session;
 
-enum output_kind { OUTPUT_PLAIN, OUTPUT_PIPE, OUTPUT_FILE, OUTPUT_APPEND, OUTPUT_PICTURE };
+enum output_kind {
+	OUTPUT_PLAIN,
+	OUTPUT_PIPE,
+	OUTPUT_FILE,
+	OUTPUT_APPEND,
+	OUTPUT_PICTURE,
+	OUTPUT_DATA,
+};
 
 struct output {
 	enum output_kind kind;
 	char *target;       /* shell command or file name; NULL for OUTPUT_PLAIN */
-	const char *format; /* OUTPUT_PICTURE: "dot", "svg", "png", "pdf" */
+	const char *format; /* OUTPUT_PICTURE: "dot", "svg", "png", "pdf"; OUTPUT_DATA: "folded", "json" */
 
 	FILE *stream; /* while open */
 	FILE *outer;  /* session->out before: lines of a user-defined command write to its output */
@@ -24,12 +31,12 @@ struct output {
 };
 
 /* Part `line` at the first unquoted `|` or `>` into the command (*command_ret, the caller frees)
- * and where its output goes. is_graphic: the command can draw, so known endings make pictures.
- * On failure nothing is left to free. */
-int output_split(const char *line, bool is_graphic, char **command_ret, struct output *output,
+ * and where its output goes. flags: of the command, whether it can draw and write data, so that
+ * known endings make pictures and data. On failure nothing is left to free. */
+int output_split(const char *line, unsigned flags, char **command_ret, struct output *output,
 		 struct pdb_error *err);
 
-/* Open it: session->out and session->wants_dot are set until output_close(). */
+/* Open it: session->out, wants_dot and wants_data are set until output_close(). */
 int output_open(struct output *output, struct session *session, bool is_collected,
 		struct pdb_error *err);
 

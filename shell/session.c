@@ -54,9 +54,16 @@ static void drop_results(struct session *session)
 	session->comms = NULL;
 }
 
+static void drop_sampling(struct session *session)
+{
+	rankset_destroy(session->sampling.ranks);
+	session->sampling = (struct sampling){.ranks = NULL};
+}
+
 static void drop_job(struct session *session)
 {
 	drop_results(session);
+	drop_sampling(session);
 	daemons_stop(session->daemons);
 	node_destroy(session->node);
 	sampler_destroy(session->sampler);
@@ -273,30 +280,58 @@ static int look(struct session *session, struct pdb_error *err)
 	if (look_once(session, &options, &begin, err) < 0 &&
 	    (!can_try_again(session, err) || look_once(session, &options, &begin, err) < 0))
 		return -1;
+	drop_sampling(session);
 	analyse(session);
 	session->looked_ns = monotonic_ns();
 	session->look_cost_ns = session->looked_ns - begin;
 	return 0;
 }
 
-static int sample_once(struct session *session, const struct rankset *ranks, struct pdb_error *err)
+static int sample_once(struct session *session, const struct rankset *ranks,
+		       const struct node_sampling *sampling, struct pdb_error *err)
 {
-	bool all_threads = session->settings.values[SETTING_THREADS] == SWITCH_ON;
-
 	if (ensure_daemons(session, err) < 0)
 		return -1;
 	if (!session->daemons)
-		return node_sample(session->node, ranks, all_threads, err);
-	if (daemons_sample(session->daemons, ranks, all_threads, err) == 0)
+		return node_sample(session->node, ranks, sampling, err);
+	if (daemons_sample(session->daemons, ranks, sampling, err) == 0)
 		return 0;
 	return session_lose_daemons(session, err);
 }
 
-int session_sample(struct session *session, const struct rankset *ranks, struct pdb_error *err)
+int session_sample(struct session *session, const struct rankset *ranks, int times,
+		   int milliseconds, struct pdb_error *err)
 {
-	if (sample_once(session, ranks, err) == 0)
+	const struct node_sampling how = {
+		.all_threads = session->settings.values[SETTING_THREADS] == SWITCH_ON,
+		.times = times,
+		.milliseconds = milliseconds,
+		.sleep_until = interrupt_sleep_until,
+	};
+	struct sampling *sampling = &session->sampling;
+
+	if (sample_once(session, ranks, &how, err) < 0 &&
+	    (!can_try_again(session, err) || sample_once(session, ranks, &how, err) < 0))
+		return -1;
+	if (sampling->all_threads != how.all_threads)
+		drop_sampling(session);
+	if (!sampling->ranks)
+		sampling->ranks = rankset_create();
+	rankset_add_set(sampling->ranks, ranks);
+	sampling->all_threads = how.all_threads;
+	sampling->taken_ns = monotonic_ns();
+	return 0;
+}
+
+int session_get_cost(struct session *session, struct sampler_cost *ret, struct pdb_error *err)
+{
+	*ret = (struct sampler_cost){0};
+	if (!session->sampler)
 		return 0;
-	return can_try_again(session, err) ? sample_once(session, ranks, err) : -1;
+	sampler_get_cost(session->sampler, ret);
+	if (session->daemons && daemons_add_cost(session->daemons, ret, err) < 0)
+		return session_lose_daemons(session, err);
+	return 0;
 }
 
 /* Names come from the files here. */

@@ -20,7 +20,15 @@ struct editor;
 struct line_source;
 struct node;
 struct sampler;
+struct sampler_cost;
 struct symbols;
+
+/* The stacks that were last taken by themselves, not with a look. */
+struct sampling {
+	struct rankset *ranks; /* of which there are such stacks; NULL: none since the last look */
+	bool all_threads;
+	uint64_t taken_ns; /* CLOCK_MONOTONIC */
+};
 
 struct session {
 	struct settings settings;
@@ -48,6 +56,7 @@ struct session {
 	struct progress_graph *graph;
 	struct waitfor *waitfor;
 	struct verdict *verdict;
+	struct sampling sampling;
 	uint64_t looked_ns;    /* CLOCK_MONOTONIC; 0: never */
 	uint64_t look_cost_ns; /* how long the last refresh took */
 	char *sample_trouble;  /* why there are no stacks at all; NULL: there are */
@@ -57,6 +66,7 @@ struct session {
 	FILE *out;         /* what commands print to */
 	bool out_is_paged; /* collected to be shown on the terminal */
 	bool wants_dot;    /* the output is to be a picture: print DOT */
+	const char *wants_data; /* the output is to be data: "folded" or "json"; NULL: text */
 
 	struct line_source
 		*source;       /* of the line that is being carried out; NULL: the command line */
@@ -84,8 +94,12 @@ int session_load_cores(struct session *session, char *const *paths, size_t num_p
  * last snapshot stays. */
 int session_refresh(struct session *session, struct pdb_error *err);
 
-/* Sample the stacks of `ranks` again, and put them in the place of older samples. */
-int session_sample(struct session *session, const struct rankset *ranks, struct pdb_error *err);
+/* Sample the stacks of `ranks`, so many times within so many milliseconds, and put the samples in the
+ * place of older ones. Ctrl-C: those taken till then count, if all ranks are on this host. */
+int session_sample(struct session *session, const struct rankset *ranks, int times,
+		   int milliseconds, struct pdb_error *err);
+/* What sampling has cost so far, on all nodes; all 0 without a live job. */
+int session_get_cost(struct session *session, struct sampler_cost *ret, struct pdb_error *err);
 
 /* The daemons, started if there should be some and are none. NULL: there are none, and why. */
 struct daemons *session_daemons(struct session *session, struct pdb_error *err);

@@ -463,6 +463,8 @@ static inline void hung_tree(struct hung *hung)
 		samples_find(samples, culprit ? 0 : 1, 0)->path,
 	};
 
+	tree->job = &hung->job;
+	tree->num_ranks = rankset_count(all);
 	tree->num_nodes = 6;
 	tree->nodes = xcalloc(6, sizeof(*tree->nodes));
 	for (int n = 0; n < 6; n++) {

@@ -12,19 +12,33 @@
 #include "model/rankset.h"
 #include "model/sample.h"
 
-/* Stacks as text, outermost first: "main:10 work:20 ^MPI_Send:25 ~PMPI_Send:30"; ^ marks the
- * recorder, ~ MPI's library; the number is part of the address and its tens are the line. */
+static uint64_t address_of(const char *function, int number)
+{
+	uint64_t hash = 5381;
+
+	while (*function)
+		hash = hash * 33 + (uint8_t)*function++;
+	return (hash % 1000003) * 1000 + (uint64_t)number;
+}
+
+/* Stacks as text, outermost first: "+_start:1 main:10 work:20 ^MPI_Send:25 ~PMPI_Send:30"; ^ marks
+ * the recorder, ~ MPI's library, + the C library and libgomp; the number is part of the address and
+ * its tens are the line. */
 static uint32_t make_path(struct job *job, const char *text)
 {
 	uint32_t program = modules_intern(job->modules, "/bin/app", NULL, 0);
 	uint32_t mpi = modules_intern(job->modules, "/lib/libmpi.so.40", NULL, 0);
 	uint32_t recorder = modules_intern(job->modules, "/lib/libpdbrec-openmpi.so", NULL, 0);
+	uint32_t system = modules_intern(job->modules, "/lib/libc.so.6", NULL, 0);
 	uint32_t path = CALLPATH_NONE;
 	char word[64];
 	int used;
 
 	for (; sscanf(text, " %63s%n", word, &used) == 1; text += used) {
-		uint32_t module = word[0] == '~' ? mpi : word[0] == '^' ? recorder : program;
+		uint32_t module = word[0] == '~'   ? mpi
+				  : word[0] == '^' ? recorder
+				  : word[0] == '+' ? system
+						   : program;
 		char *colon = strchr(word, ':');
 		struct name name = { .file = "a.c", .full_file = "/src/a.c", .is_symbol = true };
 
@@ -32,33 +46,49 @@ static uint32_t make_path(struct job *job, const char *text)
 		*colon = '\0';
 		name.function = word + (module != program);
 		path = callpaths_intern(job->callpaths, path, module,
-					(uint64_t)(word[1] * 1000 + atoi(colon + 1)), true);
+					address_of(word, atoi(colon + 1)), true);
 		names_set(job->names, path, &name);
 	}
 	return path;
 }
 
-static void add_sample(struct job *job, int rank, bool is_main, const char *stack)
+/* thread 0: the main one. */
+static void add_thread(struct job *job, int rank, int thread, uint64_t when_ns, const char *stack)
 {
 	struct sample sample = {
 		.rank = rank,
-		.tid = is_main ? 100 + rank : 200 + rank,
-		.is_main = is_main,
+		.tid = 100 + rank + 100 * thread,
+		.is_main = thread == 0,
 		.status = SAMPLE_COMPLETE,
 		.path = make_path(job, stack),
 		.state = 'R',
+		.when_ns = when_ns,
 	};
 
 	samples_add(job->samples, &sample);
 }
 
-/* As text: "main 0-3 (work 0-2 (PMPI_Send 0-2!) idle 3!)"; ! where all of the ranks end. */
+static void add_sample(struct job *job, int rank, bool is_main, const char *stack)
+{
+	add_thread(job, rank, !is_main, 0, stack);
+}
+
+/* As text: "main 0-3 (work 0-2 (PMPI_Send 0-2!) idle 3!)"; ! where all of the ranks end. "x12": seen
+ * so often, where ranks are seen more than once; "w3": so often in workers; "+" before the name: on
+ * its caller's line; "MPI:" before that of a helper. */
 static void write_node(const struct job *job, const struct calltree *tree, uint32_t index, FILE *out)
 {
 	const struct calltree_node *node = &tree->nodes[index];
 	char *ranks = rankset_encode(node->ranks, 0), *ends = rankset_encode(node->ends, 0);
 
-	fprintf(out, "%s %s", names_get(job->names, node->path)->function, ranks);
+	if (node->is_helper && node->parent == UINT32_MAX)
+		fputs("MPI:", out);
+	fprintf(out, "%s%s %s", node->is_joined ? "+" : "",
+		names_get(job->names, node->path)->function, ranks);
+	if (tree->has_repeats)
+		fprintf(out, "x%d", (int)node->seen);
+	if (node->workers)
+		fprintf(out, "w%d", (int)node->workers);
 	if (!rankset_is_empty(node->ends))
 		fprintf(out, "!%s", strcmp(ranks, ends) ? ends : "");
 	for (size_t i = 0; i < node->num_children; i++) {
@@ -90,6 +120,16 @@ static void assert_tree(const struct job *job, struct calltree *tree, const char
 	calltree_destroy(tree);
 }
 
+/* calltree_create() in one line. */
+static struct calltree *make(const struct job *job, const struct rankset *ranks,
+			     enum calltree_frames frames, bool fold_mpi, bool all_threads)
+{
+	const struct calltree_options options = {
+		.frames = frames, .fold_mpi = fold_mpi, .all_threads = all_threads};
+
+	return calltree_create(job, ranks, &options);
+}
+
 static struct job *sample_job(void)
 {
 	struct job *job = job_create();
@@ -110,7 +150,7 @@ static void test_empty(void **state)
 	struct job *job = job_create();
 
 	(void)state;
-	assert_tree(job, calltree_create(job, NULL, CALLTREE_FUNCTION, 0, 0), "");
+	assert_tree(job, make(job, NULL, CALLTREE_FUNCTION, 0, 0), "");
 	calltree_destroy(NULL);
 	job_destroy(job);
 }
@@ -120,17 +160,17 @@ static void test_frames(void **state)
 	struct job *job = sample_job();
 
 	(void)state;
-	assert_tree(job, calltree_create(job, NULL, CALLTREE_FUNCTION, 0, 0),
+	assert_tree(job, make(job, NULL, CALLTREE_FUNCTION, 0, 0),
 		    "main 0-3 (work 0-2 (PMPI_Send 0-2 (poll 0,2! wait 1!)) idle 3!)");
-	assert_tree(job, calltree_create(job, NULL, CALLTREE_LINE, 0, 0),
+	assert_tree(job, make(job, NULL, CALLTREE_LINE, 0, 0),
 		    "main 0-2 (work 0-2 (PMPI_Send 0-2 (poll 0,2! wait 1!))) main 3 (idle 3!)");
-	assert_tree(job, calltree_create(job, NULL, CALLTREE_ADDRESS, 0, 0),
+	assert_tree(job, make(job, NULL, CALLTREE_ADDRESS, 0, 0),
 		    "main 0-1 (work 0 (PMPI_Send 0 (poll 0!)) work 1 (PMPI_Send 1 (wait 1!))) "
 		    "main 2 (work 2 (PMPI_Send 2 (poll 2!))) main 3 (idle 3!)");
 	/* No line: the function is all there is to tell frames apart. */
 	add_sample(job, 4, true, "main:10 work:20 solve:1");
 	add_sample(job, 5, true, "main:10 work:20 solve:2");
-	assert_tree(job, calltree_create(job, NULL, CALLTREE_LINE, 1, 0),
+	assert_tree(job, make(job, NULL, CALLTREE_LINE, 1, 0),
 		    "main 0-2,4-5 (work 0-2,4-5 (PMPI_Send 0-2! solve 4-5!)) main 3 (idle 3!)");
 	job_destroy(job);
 }
@@ -144,7 +184,7 @@ static void test_latest(void **state)
 	add_sample(job, 0, true, "main:10 work:20");
 	add_sample(job, 0, true, "main:10 ~PMPI_Send:30");
 	add_sample(job, 1, true, "main:10 ~PMPI_Send:30");
-	assert_tree(job, calltree_create(job, NULL, CALLTREE_FUNCTION, 0, 0),
+	assert_tree(job, make(job, NULL, CALLTREE_FUNCTION, 0, 0),
 		    "main 0-1 (PMPI_Send 0-1!)");
 	job_destroy(job);
 }
@@ -154,18 +194,18 @@ static void test_fold_mpi(void **state)
 	struct job *job = sample_job();
 
 	(void)state;
-	assert_tree(job, calltree_create(job, NULL, CALLTREE_FUNCTION, 1, 0),
+	assert_tree(job, make(job, NULL, CALLTREE_FUNCTION, 1, 0),
 		    "main 0-3 (work 0-2 (PMPI_Send 0-2!) idle 3!)");
 	/* A frame at which one rank ends and others go on. */
 	add_sample(job, 4, true, "main:10 work:22");
-	assert_tree(job, calltree_create(job, NULL, CALLTREE_FUNCTION, 1, 0),
+	assert_tree(job, make(job, NULL, CALLTREE_FUNCTION, 1, 0),
 		    "main 0-4 (work 0-2,4!4 (PMPI_Send 0-2!) idle 3!)");
 	/* The recorder's own frames tell nothing. */
 	add_sample(job, 5, true, "main:10 work:20 ^MPI_Send:26 ~PMPI_Send:31 ~poll:40");
 	add_sample(job, 6, true, "main:10 work:20 ^MPI_Send:27");
-	assert_tree(job, calltree_create(job, NULL, CALLTREE_FUNCTION, 1, 0),
+	assert_tree(job, make(job, NULL, CALLTREE_FUNCTION, 1, 0),
 		    "main 0-6 (work 0-2,4-6!4,6 (PMPI_Send 0-2,5!) idle 3!)");
-	assert_tree(job, calltree_create(job, NULL, CALLTREE_FUNCTION, 0, 0),
+	assert_tree(job, make(job, NULL, CALLTREE_FUNCTION, 0, 0),
 		    "main 0-6 (work 0-2,4-6!4 (PMPI_Send 0-2 (poll 0,2! wait 1!) "
 		    "MPI_Send 5-6!6 (PMPI_Send 5 (poll 5!))) idle 3!)");
 	job_destroy(job);
@@ -179,7 +219,7 @@ static void test_ranks_and_threads(void **state)
 	(void)state;
 	rankset_add(ranks, 1);
 	rankset_add(ranks, 3);
-	assert_tree(job, calltree_create(job, ranks, CALLTREE_FUNCTION, 1, 1),
+	assert_tree(job, make(job, ranks, CALLTREE_FUNCTION, 1, 1),
 		    "main 1,3 (work 1 (PMPI_Send 1!) idle 3!) start 3 (helper 3!)");
 	rankset_destroy(ranks);
 	job_destroy(job);
@@ -200,10 +240,273 @@ static void test_no_names(void **state)
 					       r == 2 ? 0x20 : 0x10, false);
 		samples_add(job->samples, &sample);
 	}
-	tree = calltree_create(job, NULL, CALLTREE_FUNCTION, 0, 0);
+	tree = make(job, NULL, CALLTREE_FUNCTION, 0, 0);
 	assert_int_equal(tree->num_roots, 2);
 	assert_int_equal(rankset_count(tree->nodes[tree->roots[0]].ranks), 2);
 	calltree_destroy(tree);
+	job_destroy(job);
+}
+
+/* ---- Over time and in threads ---------------------------------------------------------------- */
+
+static void test_over_time(void **state)
+{
+	const struct calltree_options options = {.over_time = true};
+	struct job *job = job_create();
+
+	(void)state;
+	add_thread(job, 0, 0, 1, "main:10 work:20");
+	add_thread(job, 0, 0, 2, "main:10 ~PMPI_Send:30");
+	add_thread(job, 0, 0, 3, "main:10 work:20");
+	add_thread(job, 1, 0, 1, "main:10 ~PMPI_Send:30");
+	assert_tree(job, calltree_create(job, NULL, &options),
+		    "main 0-1x4 (PMPI_Send 0-1x2! work 0x2!)");
+	job_destroy(job);
+}
+
+static void test_workers(void **state)
+{
+	static const struct {
+		const char *main, *worker, *expected;
+	} cases[] = {
+		/* In the region with the main thread. */
+		{"main:10 f:20 +GOMP_parallel:30 f._omp_fn.0:40",
+		 "+clone:1 +start_thread:2 +gomp_thread_start:3 f._omp_fn.0:41 g:50",
+		 "main 0x2w1 (f 0x2w1 (GOMP_parallel 0x2w1 (f._omp_fn.0 0x2w1! (g 0x1w1!))))"},
+		/* The main thread waits for the workers at the end of the region. */
+		{"main:10 f:20 +GOMP_parallel:30 +gomp_team_end:31",
+		 "+gomp_thread_start:3 f._omp_fn.0:41",
+		 "main 0x2w1 (f 0x2w1 (GOMP_parallel 0x2w1 (gomp_team_end 0x1! f._omp_fn.0 0x1w1!)))"},
+		/* One region within another: that of the worker's name. */
+		{"main:10 f:20 +GOMP_parallel:30 f._omp_fn.0:40 g:50 +GOMP_parallel:31 g._omp_fn.1:60",
+		 "+gomp_thread_start:3 f._omp_fn.0:41",
+		 "main 0x2w1 (f 0x2w1 (GOMP_parallel 0x2w1 (f._omp_fn.0 0x2w1! (g 0x1 "
+		 "(GOMP_parallel 0x1 (g._omp_fn.1 0x1!))))))"},
+		/* f() has been inlined: the innermost region. */
+		{"main:10 +GOMP_parallel:30 +gomp_team_end:31",
+		 "+gomp_thread_start:3 f._omp_fn.0:41",
+		 "main 0x2w1 (GOMP_parallel 0x2w1 (gomp_team_end 0x1! f._omp_fn.0 0x1w1!))"},
+		/* The main thread is in no region. */
+		{"main:10 f:20", "+gomp_thread_start:3 f._omp_fn.0:41",
+		 "main 0 (f 0!) gomp_thread_start 0 (f._omp_fn.0 0!)"},
+		/* Without work. */
+		{"main:10 f:20 +GOMP_parallel:30 f._omp_fn.0:40",
+		 "+gomp_thread_start:3 +gomp_barrier_wait:4",
+		 "main 0 (f 0 (GOMP_parallel 0 (f._omp_fn.0 0!))) "
+		 "gomp_thread_start 0 (gomp_barrier_wait 0!)"},
+		/* Another thread of the program. */
+		{"main:10 f:20", "+clone:1 reader:20", "main 0 (f 0!) clone 0 (reader 0!)"},
+		/* One of MPI's own, which is not confused with what the program does. */
+		{"+clone:1 main:10", "+clone:1 ~progress:20 wake:30",
+		 "clone 0 (main 0!) MPI:clone 0 (progress 0 (wake 0!))"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct job *job = job_create();
+
+		add_thread(job, 0, 0, 1, cases[i].main);
+		add_thread(job, 0, 1, 1, cases[i].worker);
+		assert_tree(job, make(job, NULL, CALLTREE_FUNCTION, false, true), cases[i].expected);
+		job_destroy(job);
+	}
+}
+
+/* ---- Editing --------------------------------------------------------------------------------- */
+
+static struct job *deep_job(void)
+{
+	struct job *job = job_create();
+
+	add_sample(job, 0, true, "+_start:1 +libc:2 main:10 run:20 halo:30 ~PMPI_Wait:40 ~poll:50");
+	add_sample(job, 1, true, "+_start:1 +libc:2 main:10 run:20 halo:30 ~PMPI_Wait:40 ~poll:50");
+	add_sample(job, 2, true, "+_start:1 +libc:2 main:10 run:20 solve:30 +memcpy:40");
+	add_sample(job, 3, true, "+_start:1 +libc:2 main:10 run:20 ^MPI_Send:30 ~PMPI_Send:40");
+	add_sample(job, 4, true, "+_start:1 +libc:2");
+	return job;
+}
+
+static void test_edit(void **state)
+{
+	static const struct {
+		const char *search, *above, *below, *hide; /* "mpi": the library */
+		bool hide_starts;
+		unsigned int depth;
+		const char *expected;
+	} cases[] = {
+		{.expected = "_start 0-4 (libc 0-4!4 (main 0-3 (run 0-3 (halo 0-1 (PMPI_Wait 0-1 (poll "
+			     "0-1!)) solve 2 (memcpy 2!) MPI_Send 3 (PMPI_Send 3!)))))"},
+		{.hide_starts = true, /* but where a rank ends */
+		 .expected = "libc 0-4!4 (main 0-3 (run 0-3 (halo 0-1 (PMPI_Wait 0-1 (poll 0-1!)) "
+			     "solve 2 (memcpy 2!) PMPI_Send 3!)))"},
+		{.above = "main", .below = "^run", .expected = "main 0-3 (run 0-3!)"},
+		{.above = "mpi", .expected = "PMPI_Wait 0-1 (poll 0-1!) PMPI_Send 3!"},
+		{.above = "main", .below = "mpi",
+		 .expected = "main 0-3 (run 0-3 (halo 0-1 (PMPI_Wait 0-1!) solve 2 (memcpy 2!) "
+			     "MPI_Send 3 (PMPI_Send 3!)))"},
+		{.above = "^run", .hide = "halo|solve", .depth = 2,
+		 .expected = "run 0-3 (PMPI_Wait 0-1! memcpy 2! MPI_Send 3!)"},
+		{.search = "solve\\(\\) at /src/a.c:30", .above = "main",
+		 .expected = "main 2 (run 2 (solve 2 (memcpy 2!)))"},
+		{.search = "mpi", .above = "main", .depth = 1, .expected = "main 0-1,3!"},
+		/* What is searched for may be cut away; what is hidden may be the end. */
+		{.search = "poll", .above = "run", .below = "halo", .expected = "run 0-1 (halo 0-1!)"},
+		{.above = "halo", .hide = "poll", .expected = "halo 0-1 (PMPI_Wait 0-1!)"},
+		{.search = "nosuch", .expected = ""},
+		{.above = "nosuch", .expected = ""},
+		{.hide = ".", .expected = ""},
+	};
+	struct job *job = deep_job();
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		const char *const texts[] = {cases[i].search, cases[i].above, cases[i].below,
+					     cases[i].hide};
+		struct calltree_edit edit = {.hide_starts = cases[i].hide_starts,
+					     .depth = cases[i].depth};
+		struct calltree_pattern *const patterns[] = {&edit.search, &edit.above, &edit.below,
+							     &edit.hide};
+		struct calltree *tree = make(job, NULL, CALLTREE_FUNCTION, false, false);
+		regex_t expressions[4];
+
+		for (int k = 0; k < 4; k++) {
+			if (!texts[k])
+				continue;
+			patterns[k]->is_mpi = strcmp(texts[k], "mpi") == 0;
+			if (!patterns[k]->is_mpi)
+				patterns[k]->expression = &expressions[k];
+			assert_int_equal(regcomp(&expressions[k], texts[k], REG_EXTENDED), 0);
+		}
+		assert_tree(job, calltree_edit(tree, &edit), cases[i].expected);
+		for (int k = 0; k < 4; k++)
+			if (texts[k])
+				regfree(&expressions[k]);
+		calltree_destroy(tree);
+	}
+	job_destroy(job);
+}
+
+static void test_join(void **state)
+{
+	struct job *job = deep_job();
+	struct calltree *tree = make(job, NULL, CALLTREE_FUNCTION, false, false);
+
+	(void)state;
+	calltree_join(tree);
+	assert_tree(job, tree,
+		    "_start 0-4 (+libc 0-4!4 (main 0-3 (+run 0-3 (halo 0-1 (+PMPI_Wait 0-1 (+poll "
+		    "0-1!)) solve 2 (+memcpy 2!) MPI_Send 3 (+PMPI_Send 3!)))))");
+	job_destroy(job);
+}
+
+static void test_select(void **state)
+{
+	static const struct {
+		enum calltree_extreme extreme;
+		size_t num;
+		const char *expected;
+	} cases[] = {
+		{CALLTREE_MOST, 1, "main 0-2 (b 0-2!)"},
+		{CALLTREE_MOST, 2, "main 0-4 (b 0-2! d 3-4 (e 3-4!))"},
+		/* Two equal ones are both the first. */
+		{CALLTREE_LEAST, 1, "main 5-6 (c 5! d 6 (e 6 (f 6!)))"},
+		{CALLTREE_LEAST, 3, "main 3-6 (d 3-4,6 (e 3-4,6!3-4 (f 6!)) c 5!)"},
+		{CALLTREE_SHORTEST, 1, "main 0-2,5 (b 0-2! c 5!)"},
+		{CALLTREE_LONGEST, 1, "main 6 (d 6 (e 6 (f 6!)))"},
+		{CALLTREE_LONGEST, 99, "main 0-6 (b 0-2! d 3-4,6 (e 3-4,6!3-4 (f 6!)) c 5!)"},
+	};
+	struct job *job = job_create();
+
+	(void)state;
+	for (int r = 0; r < 3; r++)
+		add_sample(job, r, true, "main:10 b:20");
+	add_sample(job, 3, true, "main:10 d:20 e:30");
+	add_sample(job, 4, true, "main:10 d:20 e:30");
+	add_sample(job, 5, true, "main:10 c:20");
+	add_sample(job, 6, true, "main:10 d:20 e:30 f:40");
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct calltree *tree = make(job, NULL, CALLTREE_FUNCTION, false, false);
+
+		assert_tree(job, calltree_select(tree, cases[i].extreme, cases[i].num),
+			    cases[i].expected);
+		calltree_destroy(tree);
+	}
+	job_destroy(job);
+}
+
+/* At most a quarter of those at the frame before. */
+static void test_deviates(void **state)
+{
+	struct job *job = job_create();
+	struct calltree *tree;
+
+	(void)state;
+	for (int r = 0; r < 6; r++)
+		add_sample(job, r, true, r < 5 ? "main:10 a:20" : "main:10 b:20 c:30");
+	add_sample(job, 6, true, "other:10");
+	add_sample(job, 7, true, "other:10");
+	add_sample(job, 0, false, "~progress:20");
+	samples_sort(job->samples);
+	tree = make(job, NULL, CALLTREE_FUNCTION, false, true);
+	for (uint32_t n = 0; n < tree->num_nodes; n++) {
+		const char *function = names_get(job->names, tree->nodes[n].path)->function;
+
+		assert_int_equal(calltree_deviates(tree, n),
+				 strcmp(function, "b") == 0 || strcmp(function, "other") == 0);
+	}
+	calltree_destroy(tree);
+	job_destroy(job);
+}
+
+/* ---- Classes --------------------------------------------------------------------------------- */
+
+/* "0-2: b; 3: d/e c" */
+static void assert_classes(const struct job *job, struct calltree *tree, const char *expected)
+{
+	struct calltree_classes *classes = calltree_classes_create(tree);
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	for (size_t i = 0; i < classes->num_classes; i++) {
+		char *ranks = rankset_encode(classes->classes[i].ranks, 0);
+
+		fprintf(out, "%s%s:", i > 0 ? "; " : "", ranks);
+		for (size_t k = 0; k < classes->classes[i].num_ends; k++) {
+			uint32_t end = classes->classes[i].ends[k];
+
+			fprintf(out, " %s", names_get(job->names, tree->nodes[end].path)->function);
+		}
+		free(ranks);
+	}
+	fclose(out);
+	assert_string_equal(text, expected);
+	free(text);
+	calltree_classes_destroy(classes);
+	calltree_destroy(tree);
+}
+
+static void test_classes(void **state)
+{
+	const struct calltree_options over_time = {.over_time = true};
+	struct job *job = job_create();
+
+	(void)state;
+	assert_classes(job, make(job, NULL, CALLTREE_FUNCTION, false, false), "");
+	add_thread(job, 0, 0, 1, "main:10 a:20");
+	add_thread(job, 0, 0, 2, "main:10 b:20");
+	add_thread(job, 1, 0, 1, "main:10 c:20");
+	add_thread(job, 2, 0, 1, "main:10 b:20");
+	add_thread(job, 2, 0, 2, "main:10 a:20");
+	add_thread(job, 2, 0, 3, "main:10 a:20");
+	add_thread(job, 3, 0, 1, "main:10 a:20");
+	add_thread(job, 3, 1, 1, "reader:10");
+	assert_classes(job, make(job, NULL, CALLTREE_FUNCTION, false, false),
+		       "2-3: a; 0: b; 1: c");
+	assert_classes(job, calltree_create(job, NULL, &over_time), "0,2: a b; 1: c; 3: a");
+	assert_classes(job, make(job, NULL, CALLTREE_FUNCTION, false, true),
+		       "0: b; 1: c; 2: a; 3: a reader");
+	calltree_classes_destroy(NULL);
 	job_destroy(job);
 }
 
@@ -216,6 +519,13 @@ int main(void)
 		cmocka_unit_test(test_fold_mpi),
 		cmocka_unit_test(test_ranks_and_threads),
 		cmocka_unit_test(test_no_names),
+		cmocka_unit_test(test_over_time),
+		cmocka_unit_test(test_workers),
+		cmocka_unit_test(test_edit),
+		cmocka_unit_test(test_join),
+		cmocka_unit_test(test_select),
+		cmocka_unit_test(test_deviates),
+		cmocka_unit_test(test_classes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,12 +134,30 @@ static void test_samples_what_is_asked(void **state)
 	length = rankset_serialize(set, &ranks_bytes);
 	buffer_put_bytes(&question, &usual, sizeof(usual));
 	buffer_put_bytes(&question, ranks_bytes, length);
-	daemon_look_answer_samples(daemon, question.bytes, question.num, &bytes);
+	daemon_look_answer_samples(daemon, question.bytes, question.num, at_once, &bytes);
 	job = to_job(&bytes);
 	assert_int_equal(job->samples->num_samples, 1);
 	assert_int_equal(job->samples->samples[0].rank, 5);
 	assert_int_equal(job->num_holes, 0);
 	job_destroy(job);
+	bytes.num = 0;
+
+	/* Several times, and without what differs; given up after the first. */
+	for (int i = 0; i < 2; i++) {
+		struct pdbd_look often = usual;
+
+		often.times = 3;
+		often.parts = SHARE_ANSWERS | SHARE_STACKS_ONLY;
+		memcpy(question.bytes, &often, sizeof(often));
+		daemon_look_answer_samples(daemon, question.bytes, question.num,
+					   i ? never : at_once, &bytes);
+		job = to_job(&bytes);
+		assert_int_equal(job->samples->num_samples, i ? 1 : 3);
+		assert_int_equal(job->samples->samples[0].rank, 5);
+		assert_int_equal(job->samples->samples[0].stopped_ns, 0);
+		job_destroy(job);
+		bytes.num = 0;
+	}
 	free(bytes.bytes);
 	free(question.bytes);
 	free(ranks_bytes);
@@ -170,11 +188,11 @@ static void test_damaged_questions(void **state)
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		daemon_look_answer(daemon, cases[i].payload, cases[i].length, at_once, &ret);
-		daemon_look_answer_samples(daemon, cases[i].payload, cases[i].length, &ret);
+		daemon_look_answer_samples(daemon, cases[i].payload, cases[i].length, at_once, &ret);
 		assert_int_equal(ret.num, 0);
 	}
 	/* No set of ranks. */
-	daemon_look_answer_samples(daemon, (const uint8_t *)&usual, sizeof(usual), &ret);
+	daemon_look_answer_samples(daemon, (const uint8_t *)&usual, sizeof(usual), at_once, &ret);
 	assert_int_equal(ret.num, 0);
 	/* Given up. */
 	daemon_look_answer(daemon, (const uint8_t *)&usual, sizeof(usual), never, &ret);

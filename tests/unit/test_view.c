@@ -462,46 +462,6 @@ static void test_threads_and_polls(void **state)
 	hung_destroy(hung);
 }
 
-/* What starts the program and what records it is left out of back traces. */
-static void test_hidden_frames(void **state)
-{
-	static const char *const paths[] = {"/home/me/solver", "/lib/libc.so.6", "/home/me/solver",
-					    "/usr/lib/libpdbrec-openmpi.so", "/usr/lib/libmpi.so"};
-	static const char *const functions[] = {"_start", "__libc_start_main", "main", "MPI_Send",
-						"PMPI_Send"};
-	struct hung *hung = hung_create((struct hung_options){.size = 4, .culprit = 2});
-	struct calltree_node nodes[NUM_OF(paths)];
-	struct calltree tree = {.nodes = nodes, .num_nodes = NUM_OF(paths)};
-	uint32_t path = CALLPATH_NONE;
-	const char *text;
-
-	(void)state;
-	for (uint32_t n = 0; n < NUM_OF(paths); n++) {
-		uint32_t module = modules_intern(hung->job.modules, paths[n], NULL, 0);
-
-		path = callpaths_intern(hung->job.callpaths, path, module, 0x5000 + n, true);
-		names_set(hung->job.names, path,
-			  &(struct name){.function = functions[n], .is_symbol = true});
-		nodes[n] = (struct calltree_node){.path = path,
-						  .parent = n ? n - 1 : UINT32_MAX,
-						  .ranks = hung->job.model->ranks,
-						  .ends = hung->verdict.moving};
-	}
-	view_calltree(&hung->view, &tree);
-	assert_string_equal(hung_text(hung), "4:[0-3] main()\n        PMPI_Send()\n");
-	view_calltree_dot(&hung->view, &tree);
-	text = hung_text(hung);
-	assert_contains(text, "n0 [label=\"main()\"]");
-	assert_contains(text, "n0 -> n1 [label=\"4:[0-3]\"]");
-	assert_null(strstr(text, "libc"));
-	/* A rank that has not come further than that is shown where it is. */
-	nodes[1].ends = hung->verdict.culprits;
-	view_calltree(&hung->view, &tree);
-	assert_string_equal(hung_text(hung), "4:[0-3] __libc_start_main()\n        main()\n"
-					     "        PMPI_Send()\n");
-	hung_destroy(hung);
-}
-
 static void test_history_length(void **state)
 {
 	struct hung *hung = hung_create((struct hung_options){.size = 4, .culprit = 2});
@@ -721,7 +681,6 @@ int main(void)
 		cmocka_unit_test(test_holes),
 		cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_focus),
-		cmocka_unit_test(test_hidden_frames),
 		cmocka_unit_test(test_history_length),
 		cmocka_unit_test(test_rates),
 		cmocka_unit_test(test_no_calls),

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/error.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/view.h"
+#include "shell/args.h"
+#include "shell/banner.h"
+#include "shell/session.h"
+#include "shell/stacks.h"
+
+#define MAX_FRAMES 100000
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+enum option_kind { OPTION_FLAG, OPTION_DEPTH, OPTION_PATTERN, OPTION_EXTREME };
+
+/* What is to be done about a word. */
+struct option {
+	const char *name;
+	enum option_kind kind;
+	/* By kind: the flag's or the pattern's place in struct stacks_options, or the order. */
+	size_t place;
+	enum calltree_extreme extreme;
+};
+
+#define PLACE(member) offsetof(struct stacks_options, member)
+
+static const struct option options[] = {
+	{"above", OPTION_PATTERN, PLACE(edit.above), 0},
+	{"below", OPTION_PATTERN, PLACE(edit.below), 0},
+	{"depth", OPTION_DEPTH, 0, 0},
+	{"full", OPTION_FLAG, PLACE(is_full), 0},
+	{"hide", OPTION_PATTERN, PLACE(edit.hide), 0},
+	{"join", OPTION_FLAG, PLACE(is_joined), 0},
+	{"least", OPTION_EXTREME, 0, CALLTREE_LEAST},
+	{"longest", OPTION_EXTREME, 0, CALLTREE_LONGEST},
+	{"most", OPTION_EXTREME, 0, CALLTREE_MOST},
+	{"search", OPTION_PATTERN, PLACE(edit.search), 0},
+	{"shortest", OPTION_EXTREME, 0, CALLTREE_SHORTEST},
+};
+
+enum { NUM_OPTIONS = sizeof(options) / sizeof(options[0]) };
+
+/* By unique prefix, with one dash or two. */
+static const struct option *find_option(const char *word, struct pdb_error *err)
+{
+	const char *name = word + strspn(word, "-");
+	const struct option *found = NULL;
+	char candidates[256] = "";
+	size_t matches = 0;
+
+	for (size_t i = 0; i < NUM_OPTIONS; i++) {
+		if (strcmp(options[i].name, name) == 0)
+			return &options[i];
+		if (strncmp(options[i].name, name, strlen(name)) != 0)
+			continue;
+		snprintf(candidates + strlen(candidates), sizeof(candidates) - strlen(candidates),
+			 "%s-%s", matches ? ", " : "", options[i].name);
+		found = &options[i];
+		matches++;
+	}
+	if (matches == 1)
+		return found;
+	if (matches)
+		error_set(err, ERROR_USAGE, "option \"%s\" is ambiguous: %s", word, candidates);
+	else
+		error_set(err, ERROR_USAGE, "no option \"%s\"; see help", word);
+	return NULL;
+}
+
+static int take_pattern(struct stacks_options *ret, const struct args *args, size_t *next,
+			struct calltree_pattern *pattern, struct pdb_error *err)
+{
+	const char *option = args->words[*next - 1], *word;
+	regex_t *expression = &ret->expressions[ret->num_expressions];
+	char why[200];
+	int code;
+
+	if (*next >= args->num_words)
+		return error_set(err, ERROR_USAGE, "a regular expression is missing after \"%s\"",
+				 option);
+	if (pattern->is_mpi || pattern->expression)
+		return error_set(err, ERROR_USAGE, "\"%s\" is there twice", option);
+	word = args->words[(*next)++];
+	if (strcmp(word, "mpi") == 0) {
+		pattern->is_mpi = true;
+		return 0;
+	}
+	code = regcomp(expression, word, REG_EXTENDED | REG_NOSUB);
+	if (code) {
+		regerror(code, expression, why, sizeof(why));
+		return error_set(err, ERROR_USAGE, "regular expression \"%s\": %s", word, why);
+	}
+	ret->num_expressions++;
+	pattern->expression = expression;
+	return 0;
+}
+
+static int take_extreme(struct stacks_options *ret, const struct args *args, size_t *next,
+			enum calltree_extreme extreme, struct pdb_error *err)
+{
+	if (ret->is_selected)
+		return error_set(err, ERROR_USAGE,
+				 "only one of -least, -most, -shortest, -longest");
+	ret->is_selected = true;
+	ret->extreme = extreme;
+	ret->num = 1;
+	if (*next >= args->num_words ||
+	    args->words[*next][strspn(args->words[*next], "0123456789")] != '\0')
+		return 0;
+	return args_take_number(args, next, "number of stacks", 1, MAX_FRAMES, &ret->num, err);
+}
+
+static int take_option(struct stacks_options *ret, const struct args *args, size_t *next,
+		       struct pdb_error *err)
+{
+	const struct option *option = find_option(args->words[*next], err);
+	char *place;
+	long depth;
+
+	if (!option)
+		return -1;
+	place = (char *)ret + option->place;
+	(*next)++;
+	switch (option->kind) {
+	case OPTION_FLAG:
+		*(bool *)place = true;
+		break;
+	case OPTION_DEPTH:
+		if (args_take_number(args, next, "depth", 1, MAX_FRAMES, &depth, err) < 0)
+			return -1;
+		ret->edit.depth = (unsigned int)depth;
+		break;
+	case OPTION_PATTERN:
+		return take_pattern(ret, args, next, (struct calltree_pattern *)place, err);
+	case OPTION_EXTREME:
+		return take_extreme(ret, args, next, option->extreme, err);
+	}
+	return 0;
+}
+
+/* Take the options, and put what is none into `rest`. */
+static int split(struct stacks_options *ret, const struct args *args, struct args *rest,
+		 struct pdb_error *err)
+{
+	for (size_t next = 0; next < args->num_words;) {
+		if (args->words[next][0] != '-')
+			rest->words[rest->num_words++] = args->words[next++];
+		else if (take_option(ret, args, &next, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int stacks_take_options(struct session *session, const struct args *args,
+			struct stacks_options *ret, struct pdb_error *err)
+{
+	struct args rest = {.words = xcalloc(args->num_words + 1, sizeof(*rest.words))};
+	size_t next = 0;
+	int result;
+
+	*ret = (struct stacks_options){.ranks = NULL};
+	result = split(ret, args, &rest, err);
+	if (result == 0)
+		result = session_take_ranks(session, &rest, &next, &ret->ranks, err);
+	free(rest.words);
+	if (result < 0) {
+		ret->ranks = NULL;
+		stacks_options_deinit(ret);
+	}
+	return result;
+}
+
+void stacks_options_deinit(struct stacks_options *o)
+{
+	for (unsigned int i = 0; i < o->num_expressions; i++)
+		regfree(&o->expressions[i]);
+	rankset_destroy(o->ranks);
+}
+
+/* ---- Stacks ---------------------------------------------------------------------------------- */
+
+int stacks_ensure(struct session *session, const struct rankset *ranks, struct pdb_error *err)
+{
+	const struct sampling *sampling = &session->sampling;
+	bool all_threads = session->settings.values[SETTING_THREADS] == SWITCH_ON;
+	struct rankset *missing;
+	int result = 0;
+
+	if (session_has_ended(session))
+		return 0;
+	missing = rankset_copy(ranks);
+	if (sampling->ranks && (sampling->all_threads || !all_threads))
+		rankset_remove_set(missing, sampling->ranks);
+	if (!rankset_is_empty(missing))
+		result = session_sample(session, ranks, 1, 0, err);
+	rankset_destroy(missing);
+	return result;
+}
+
+struct calltree *stacks_make_tree(struct session *session, const struct stacks_options *o,
+				  bool over_time, struct pdb_error *err)
+{
+	const int *values = session->settings.values;
+	const struct calltree_options how = {
+		.frames = values[SETTING_FRAMES],
+		/* What is inside MPI is asked for. */
+		.fold_mpi =
+			values[SETTING_FOLD] == SWITCH_ON && !o->is_full && !o->edit.above.is_mpi,
+		.all_threads = values[SETTING_THREADS] == SWITCH_ON,
+		.over_time = over_time,
+	};
+	struct calltree_edit edit = o->edit;
+	struct calltree *all = calltree_create(session->job, o->ranks, &how), *tree;
+	bool is_empty = all->num_nodes == 0;
+
+	edit.hide_starts = !o->is_full;
+	tree = calltree_edit(all, &edit);
+	calltree_destroy(all);
+	if (o->is_selected) {
+		all = tree;
+		tree = calltree_select(all, o->extreme, (size_t)o->num);
+		calltree_destroy(all);
+	}
+	if (o->is_joined)
+		calltree_join(tree);
+	if (tree->num_nodes > 0)
+		return tree;
+	calltree_destroy(tree);
+	error_set(err, ERROR_NOT_FOUND, "%s",
+		  is_empty ? "there is no stack of these ranks"
+			   : "these options leave nothing of the stacks");
+	return NULL;
+}
+
+void stacks_print_tree(struct session *session, const struct stacks_options *o,
+		       const struct calltree *tree)
+{
+	struct view view = session_view(session);
+
+	if (session->wants_dot) {
+		view_calltree_dot(&view, tree);
+	} else if (!session->wants_data) {
+		view_calltree(&view, tree);
+		banner_print_stack_holes(session, o->ranks, session->out);
+	} else if (strcmp(session->wants_data, "json") == 0) {
+		view_calltree_json(&view, tree);
+	} else {
+		view_calltree_folded(&view, tree);
+	}
+}
