@@ -246,7 +246,7 @@ static struct rankset *find_unknown(const struct job_comm *comm)
 	for (int side = 0; side < 2; side++)
 		for (size_t i = 0; i < comm->sizes[side]; i++)
 			if (comm->groups[side][i] >= 0 &&
-			    !job_comm_view(comm, comm->groups[side][i]))
+			    !job_comm_view_of(comm, comm->groups[side][i]).model)
 				rankset_add(unknown, comm->groups[side][i]);
 	return unknown;
 }
@@ -259,8 +259,11 @@ struct collective_groups *collective_groups_create(const struct job_model *jm,
 	struct records all = {0};
 	size_t next;
 
-	for (size_t i = 0; i < of->num_views; i++)
-		add_view(&all, jm, &of->views[i]);
+	for (size_t i = 0; i < of->num_views; i++) {
+		struct job_comm_view view = job_comm_view(of, i);
+
+		add_view(&all, jm, &view);
+	}
 	make_groups(result, &all);
 	free(all.records);
 	result->unknown = find_unknown(of);

@@ -238,10 +238,10 @@ static void add_views(struct members *m, bool is_all)
 	uint32_t end = m->first;
 
 	for (size_t i = 0; i < comm->num_views; i++) {
-		const struct job_comm_view *view = &comm->views[i];
-		uint32_t bracket = add_member(m, view->rank, job_comm_seen(view)->collectives);
+		struct job_comm_view view = job_comm_view(comm, i);
+		uint32_t bracket = add_member(m, view.rank, job_comm_seen(&view)->collectives);
 
-		if (!is_all && bracket > end && may_come(m->w, view))
+		if (!is_all && bracket > end && may_come(m->w, &view))
 			end = bracket;
 	}
 	/* Those that somebody has started who may still do its part. */
@@ -259,7 +259,7 @@ static void add_others(struct members *m, bool is_all)
 		for (size_t i = 0; i < comm->sizes[side]; i++) {
 			int rank = comm->groups[side][i];
 
-			if (rank >= 0 && job_comm_view(comm, rank))
+			if (rank >= 0 && job_comm_view_of(comm, rank).model)
 				continue;
 			if (has_no_collectives(p, rank)) {
 				add_member(m, rank, 0);
@@ -329,25 +329,26 @@ static void find_missing_sources(struct waitfor *w, uint32_t c)
 	struct waitfor_collective *collective = &w->collectives[c];
 	struct collective_node *node = &p->collectives[c];
 	const struct job_comm *jc = &w->comms->comms[collective->comm];
-	const struct job_comm_view *view = job_comm_view(jc, collective->owner);
-	const struct model_comm *comm = job_comm_seen(view);
+	struct job_comm_view view = job_comm_view_of(jc, collective->owner);
+	const struct model_comm *comm = job_comm_seen(&view);
 
 	node->chain = WAITFOR_NONE;
 	node->first_missing = p->num_missing;
 	node->may_go_on = comm->num_sources > 0 && comm->sources == SEG_NO_MEMBERS;
 	for (uint32_t i = 0; i < comm->num_sources && !node->may_go_on; i++) {
-		int32_t source = model_members(view->model, comm->sources)[i];
-		const struct job_comm_view *other;
+		int32_t source = model_members(view.model, comm->sources)[i];
+		struct job_comm_view other = {0};
 		int rank;
 
 		if (source < 0)
 			continue;
-		rank = job_comms_peer(w->comms, view->model, view->local, source);
-		other = rank < 0 ? NULL : job_comm_view(jc, rank);
-		if (other ? job_comm_seen(other)->collectives < collective->number
-			  : has_no_collectives(p, rank))
+		rank = job_comms_peer(w->comms, view.model, view.local, source);
+		if (rank >= 0)
+			other = job_comm_view_of(jc, rank);
+		if (other.model ? job_comm_seen(&other)->collectives < collective->number
+				: has_no_collectives(p, rank))
 			add_missing(p, rank);
-		else if (!other || may_come(w, other))
+		else if (!other.model || may_come(w, &other))
 			node->may_go_on = true;
 	}
 	node->num_missing = p->num_missing - node->first_missing;

@@ -36,7 +36,7 @@ static uint64_t count_open(struct searcher *s, int rank, uint32_t comm, int32_t 
 static void look_at_row(struct searcher *s, int source, int destination, uint32_t comm,
 			const struct model_ledger *row, int32_t rank_in_comm)
 {
-	const struct job_comm_view *view = job_comm_view(&s->w->comms->comms[comm], destination);
+	struct job_comm_view view = job_comm_view_of(&s->w->comms->comms[comm], destination);
 	uint64_t sent = row->sends, most;
 	struct ledger_row got = {0}, many = {0};
 
@@ -48,8 +48,8 @@ static void look_at_row(struct searcher *s, int source, int destination, uint32_
 		return;
 	sent -= row->cancelled;
 	most = 0;
-	if (view) {
-		uint32_t local = view->local;
+	if (view.model) {
+		uint32_t local = view.local;
 
 		got = ledgers_find(s->p->ledgers, destination, local, rank_in_comm, row->tag);
 		many = ledgers_find(s->p->ledgers, destination, local, rank_in_comm, SEG_TAG_MANY);

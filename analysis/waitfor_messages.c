@@ -37,7 +37,7 @@ static bool find_ends(struct waitfor *w, const struct wait_call *call, struct en
 	const struct waitfor_private *p = w->private;
 	const struct job_lane *lane = &p->jm->lanes[call->lane];
 	const struct model_transfer *transfer = call->transfer;
-	const struct job_comm_view *view;
+	struct job_comm_view view;
 
 	ends->here = lane->rank;
 	ends->there = -1;
@@ -60,8 +60,8 @@ static bool find_ends(struct waitfor *w, const struct wait_call *call, struct en
 		*gap = WAITFOR_NO_COMM;
 		return false;
 	}
-	view = job_comm_view(&w->comms->comms[ends->comm], ends->there);
-	ends->comm_there = view ? view->local : SEG_NO_COMM;
+	view = job_comm_view_of(&w->comms->comms[ends->comm], ends->there);
+	ends->comm_there = view.model ? view.local : SEG_NO_COMM;
 	return true;
 }
 

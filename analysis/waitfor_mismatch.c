@@ -62,11 +62,10 @@ struct claims {
 /* Is the rank still in it, be it by the call itself or by a request? */
 static bool is_in(const struct waitfor *w, int rank, uint32_t comm, uint64_t number)
 {
-	const struct job_comm_view *view = job_comm_view(&w->comms->comms[comm], rank);
-	uint32_t local = view->local;
+	struct job_comm_view view = job_comm_view_of(&w->comms->comms[comm], rank);
 
-	return model_is_in_collective(view->model, local, number) ||
-	       model_has_begun_collective(view->model, local, number);
+	return model_is_in_collective(view.model, view.local, number) ||
+	       model_has_begun_collective(view.model, view.local, number);
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -126,15 +125,15 @@ static void collect(const struct waitfor *w, uint32_t comm, struct claims *claim
 	size_t at = 0;
 
 	for (size_t i = 0; i < jc->num_views; i++) {
-		const struct job_comm_view *view = &jc->views[i];
-		const struct model_collective *recent = job_comm_seen(view)->recent;
+		struct job_comm_view view = job_comm_view(jc, i);
+		const struct model_collective *recent = job_comm_seen(&view)->recent;
 
-		for (int k = 0; k < SEG_RECENT && p->is_static[view->rank] &&
+		for (int k = 0; k < SEG_RECENT && p->is_static[view.rank] &&
 				recent[k].number >= claims->numbers[0];
 		     k++)
 			if (bsearch(&recent[k].number, claims->numbers, claims->num_numbers,
 				    sizeof(*claims->numbers), compare_numbers))
-				add_claim(claims, p->jm, &p->jm->lanes[p->ranks[view->rank].first],
+				add_claim(claims, p->jm, &p->jm->lanes[p->ranks[view.rank].first],
 					  &recent[k]);
 	}
 	if (claims->num_claims > 0 && claims->num_numbers > 1)

@@ -42,7 +42,7 @@ static bool can_count_all(const struct settler *s, const struct job_comm *comm)
 	if (comm->num_views < comm->sizes[0] + comm->sizes[1])
 		return false;
 	for (size_t i = 0; i < comm->num_views; i++)
-		if (!can_count_rank(s, comm->views[i].rank))
+		if (!can_count_rank(s, job_comm_view(comm, i).rank))
 			return false;
 	return true;
 }
@@ -97,7 +97,7 @@ static void collect(struct settler *s)
 static void compare(struct settler *s, struct wildcard *wildcard, int source, int destination,
 		    const struct model_ledger *row, int32_t rank_in_comm)
 {
-	const struct job_comm_view *view;
+	struct job_comm_view view;
 	struct ledger_row got;
 	uint64_t sent, gone;
 	uint32_t local;
@@ -106,10 +106,10 @@ static void compare(struct settler *s, struct wildcard *wildcard, int source, in
 		wildcard->is_settled = false;
 		return;
 	}
-	view = job_comm_view(&s->w->comms->comms[wildcard->comm], destination);
-	if (!view)
+	view = job_comm_view_of(&s->w->comms->comms[wildcard->comm], destination);
+	if (!view.model)
 		return;
-	local = view->local;
+	local = view.local;
 	got = ledgers_find(s->p->ledgers, destination, local, rank_in_comm, row->tag);
 	gone = wildcard->is_last_posted ? got.receives : got.receives_done;
 	gone = (gone > got.cancelled ? gone - got.cancelled : 0) + got.taken;

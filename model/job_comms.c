@@ -10,7 +10,9 @@
 #include "model/job_comms.h"
 #include "model/job_model_private.h"
 #include "model/model.h"
+#include "model/model_pool.h"
 #include "model/rankset.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 /* Entries of all lists together; what a corrupt segment may claim is more. */
@@ -27,7 +29,7 @@ struct world {
 };
 
 /* A rank and its comms. */
-struct member {
+struct job_comms_member {
 	int rank;
 	uint32_t world;
 	const struct job_rank *of;
@@ -48,16 +50,17 @@ struct draft {
 	uint32_t world; /* of the first that has it */
 	struct list lists[2];
 	int last_rank; /* that has it */
+	size_t runs_capacity;
 	bool is_world;
 	bool is_bad; /* ranks contradict each other */
 	uint32_t level;
 };
 
 struct job_comms_private {
-	struct member *members; /* by rank */
+	struct job_comms_member *members; /* by rank */
 	size_t num_members;
 	uint32_t *locals;          /* of all members, one after the other */
-	uint32_t *member_of;       /* [num_members] by number of the model */
+	uint32_t *member_of; /* [num_members] by number of the model */
 	struct world *worlds;
 	size_t num_worlds, worlds_capacity;
 	int **lists; /* that comms have of their own */
@@ -69,6 +72,12 @@ struct job_comms_private {
 	struct draft *drafts;
 	size_t num_drafts, drafts_capacity;
 	struct pair_map draft_of; /* key -> draft */
+	/* What a communicator of the models' pool has turned out to be, for ranks of one world. */
+	struct known_comm {
+		uint32_t world, draft;
+	} *known;
+	const struct model_pool *pool;
+	struct pair_map self_of; /* id of a communicator of one rank alone -> the last such member */
 };
 
 /* ---- Worlds ---------------------------------------------------------------------------------- */
@@ -136,7 +145,7 @@ static void fill_worlds(struct job_comms_private *p)
 	bool *is_used = xcalloc(p->num_worlds, sizeof(*is_used));
 
 	for (size_t i = 0; i < p->num_members; i++) {
-		const struct member *member = &p->members[i];
+		const struct job_comms_member *member = &p->members[i];
 		struct world *world = &p->worlds[member->world];
 		int world_rank = member->of->model->rank;
 
@@ -172,17 +181,16 @@ static int world_to_job(const struct world *world, int64_t world_rank)
 
 /* ---- Which communicators there are ----------------------------------------------------------- */
 
-/* MPI_COMM_SELF is entry 1; what one rank makes from it has it as parent and has one member.
- * selves: the ids of those of this rank. */
-static bool is_self(const struct model *model, size_t index, struct pair_map *selves)
+/* MPI_COMM_SELF is entry 1; what one rank makes from it has it as parent and has one member. */
+static bool is_self(struct job_comms_private *p, uint32_t member, const struct model_comm *comm,
+		    size_t index)
 {
-	const struct model_comm *comm = model_comm(model, index);
 	bool is_one = index == 1 ? comm->kind == SEG_COMM_INTRA
 				 : comm->size == 1 && comm->remote_size == 0 &&
-					   pair_map_get(selves, comm->parent_id) != PAIR_NONE;
+					   pair_map_get(&p->self_of, comm->parent_id) == member;
 
-	if (is_one && comm->id && pair_map_get(selves, comm->id) == PAIR_NONE)
-		pair_map_add(selves, comm->id, 0);
+	if (is_one && comm->id)
+		pair_map_set(&p->self_of, comm->id, member);
 	return is_one;
 }
 
@@ -203,7 +211,7 @@ static uint64_t world_key(const struct job_comms_private *p, uint32_t world, uin
 	return p->num_worlds == 1 ? id : id + (world + 1) * 0x9e3779b97f4a7c15u;
 }
 
-static uint64_t draft_key(const struct job_comms_private *p, const struct member *member,
+static uint64_t draft_key(const struct job_comms_private *p, const struct job_comms_member *member,
 			  const struct model_comm *comm)
 {
 	const struct model *model = member->of->model;
@@ -214,7 +222,7 @@ static uint64_t draft_key(const struct job_comms_private *p, const struct member
 	return world_key(p, member->world, comm->id);
 }
 
-static struct draft *find_draft(struct job_comms_private *p, const struct member *member,
+static struct draft *find_draft(struct job_comms_private *p, const struct job_comms_member *member,
 				const struct model_comm *comm)
 {
 	uint64_t key = draft_key(p, member, comm);
@@ -272,37 +280,68 @@ static void add_words(struct draft *draft, const struct job_model *jm, const str
 	}
 }
 
-static void add_local(struct job_comms_private *p, const struct member *member, size_t index,
-		      struct pair_map *selves)
+/* The draft of a communicator, with what the member says of it. */
+static struct draft *describe(struct job_comms_private *p, const struct job_comms_member *member,
+			      const struct model_comm *comm)
+{
+	struct draft *draft = find_draft(p, member, comm);
+
+	if (!has_sizes(&draft->comm, comm))
+		draft->is_bad = true;
+	add_words(draft, p->jm, member->of, comm);
+	return draft;
+}
+
+/* What another rank of the same world has said in the same words needs no second look. */
+static struct draft *describe_once(struct job_comms_private *p,
+				   const struct job_comms_member *member, size_t index)
 {
 	const struct model *model = member->of->model;
 	const struct model_comm *comm = model_comm(model, index);
-	uint32_t *locals = &p->locals[member->first];
+	struct known_comm *known;
+
+	if (!model->pool_comms || model->pool != p->pool)
+		return describe(p, member, comm);
+	known = &p->known[model->pool_comms[index]];
+	if (known->world != member->world)
+		*known = (struct known_comm){member->world,
+					     (uint32_t)(describe(p, member, comm) - p->drafts)};
+	return &p->drafts[known->draft];
+}
+
+static void add_local(struct job_comms_private *p, uint32_t number, size_t index)
+{
+	const struct job_comms_member *member = &p->members[number];
+	const struct model_comm *comm = model_comm(member->of->model, index);
+	uint32_t *local = &p->locals[member->first + index];
 	struct draft *draft;
 
-	locals[index] = is_self(model, index, selves) ? LOCAL_SELF : LOCAL_NONE;
-	if (locals[index] == LOCAL_SELF || comm->id == 0)
+	*local = is_self(p, number, comm, index) ? LOCAL_SELF : LOCAL_NONE;
+	if (*local == LOCAL_SELF || comm->id == 0)
 		return;
-	draft = find_draft(p, member, comm);
-	locals[index] = (uint32_t)(draft - p->drafts) << 1;
-	if (draft->last_rank == member->rank || !has_sizes(&draft->comm, comm))
+	draft = describe_once(p, member, index);
+	*local = (uint32_t)(draft - p->drafts) << 1;
+	if (draft->last_rank == member->rank)
 		draft->is_bad = true;
 	draft->last_rank = member->rank;
-	draft->comm.num_views++;
-	add_words(draft, p->jm, member->of, comm);
 	if (index == 0) {
 		draft->is_world = true;
 		draft->comm.name = "MPI_COMM_WORLD";
 	}
 }
 
-static void add_locals(struct job_comms_private *p, const struct member *member)
+static void add_locals(struct job_comms_private *p)
 {
-	struct pair_map selves = {0};
-
-	for (size_t i = 0; i < member->of->model->num_comms; i++)
-		add_local(p, member, i, &selves);
-	free(selves.slots);
+	if (p->num_members > 0 && p->members[0].of->model->pool) {
+		p->pool = p->members[0].of->model->pool;
+		p->known = xmalloc(p->pool->num_comms * sizeof(*p->known));
+		memset(p->known, 0xff, p->pool->num_comms * sizeof(*p->known));
+	}
+	for (uint32_t i = 0; i < p->num_members; i++)
+		for (size_t c = 0; c < p->members[i].of->model->num_comms; c++)
+			add_local(p, i, c);
+	free(p->known);
+	free(p->self_of.slots);
 }
 
 /* ---- Who is in them -------------------------------------------------------------------------- */
@@ -318,9 +357,6 @@ static void begin_lists(struct job_comms_private *p, struct draft *draft)
 	if (!draft->is_bad &&
 	    !may_allocate(p, draft->comm.sizes[0] + (uint64_t)draft->comm.sizes[1]))
 		draft->is_bad = true;
-	if (!draft->is_bad)
-		draft->comm.views = xcalloc(draft->comm.num_views, sizeof(*draft->comm.views));
-	draft->comm.num_views = 0;
 }
 
 /* Put what a member of `world` says of a group into the list. False: it contradicts. */
@@ -384,8 +420,40 @@ static int find_side(const struct draft *draft, const struct model_comm *comm, i
 	return may_be[0] == may_be[1] ? -1 : may_be[1];
 }
 
-static void add_view(struct job_comms_private *p, const struct member *member, size_t index)
+/* Most communicators have one run. */
+static void add_run(struct draft *draft, const struct job_comm_run *run)
 {
+	struct job_comm *comm = &draft->comm;
+
+	if (comm->num_runs == draft->runs_capacity) {
+		draft->runs_capacity = draft->runs_capacity ? draft->runs_capacity * 2 : 1;
+		comm->runs = xreallocarray(comm->runs, draft->runs_capacity, sizeof(*comm->runs));
+	}
+	comm->runs[comm->num_runs++] = *run;
+}
+
+static void add_view(struct draft *draft, uint32_t member, uint32_t local, uint32_t side)
+{
+	struct job_comm *comm = &draft->comm;
+	struct job_comm_run *last = comm->num_runs ? &comm->runs[comm->num_runs - 1] : NULL;
+	struct job_comm_run run = {member, 1, 1, (uint32_t)comm->num_views, side & 1, local};
+
+	comm->num_views++;
+	if (last && last->local == local && last->side == side) {
+		if (last->num == 1)
+			last->step = member - last->first;
+		if (member == last->first + last->num * last->step) {
+			last->num++;
+			return;
+		}
+	}
+	add_run(draft, &run);
+}
+
+/* Find the member's place in the groups. */
+static void seat(struct job_comms_private *p, uint32_t number, size_t index)
+{
+	const struct job_comms_member *member = &p->members[number];
 	uint32_t *local = &p->locals[member->first + index];
 	const struct model *model = member->of->model;
 	const struct model_comm *comm = model_comm(model, index);
@@ -409,12 +477,7 @@ static void add_view(struct job_comms_private *p, const struct member *member, s
 		return;
 	}
 	*local |= (uint32_t)side;
-	draft->comm.views[draft->comm.num_views++] = (struct job_comm_view){
-		.rank = member->rank,
-		.side = (uint32_t)side,
-		.local = (uint32_t)index,
-		.model = model,
-	};
+	add_view(draft, number, (uint32_t)index, (uint32_t)side);
 }
 
 /* ---- In order -------------------------------------------------------------------------------- */
@@ -500,8 +563,10 @@ static void take_lists(struct job_comms_private *p, struct draft *draft)
 		if (side == 0 || draft->comm.kind == SEG_COMM_INTER)
 			draft->comm.groups[side] = list->ranks;
 	}
+	draft->comm.members = p->members;
+	draft->comm.num_members = p->num_members;
 	if (draft->is_bad)
-		free(draft->comm.views);
+		free(draft->comm.runs);
 }
 
 static void finish(struct job_comms *comms)
@@ -540,7 +605,7 @@ static void finish(struct job_comms *comms)
 
 static int by_rank(const void *a, const void *b)
 {
-	const struct member *x = a, *y = b;
+	const struct job_comms_member *x = a, *y = b;
 
 	return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
@@ -553,7 +618,7 @@ static void list_members(struct job_comms_private *p)
 	p->num_members = ranks->num_ranks;
 	p->members = xcalloc(p->num_members, sizeof(*p->members));
 	for (size_t i = 0; i < p->num_members; i++)
-		p->members[i] = (struct member){
+		p->members[i] = (struct job_comms_member){
 			.rank = ranks->ranks[i].rank,
 			.of = &ranks->ranks[i],
 		};
@@ -577,13 +642,12 @@ struct job_comms *job_comms_create(const struct job_model *jm)
 	list_members(p);
 	make_worlds(p);
 	fill_worlds(p);
-	for (size_t i = 0; i < p->num_members; i++)
-		add_locals(p, &p->members[i]);
+	add_locals(p);
 	for (size_t i = 0; i < p->num_drafts; i++)
 		begin_lists(p, &p->drafts[i]);
-	for (size_t i = 0; i < p->num_members; i++)
+	for (uint32_t i = 0; i < p->num_members; i++)
 		for (size_t c = 0; c < p->members[i].of->model->num_comms; c++)
-			add_view(p, &p->members[i], c);
+			seat(p, i, c);
 	finish(comms);
 	return comms;
 }
@@ -596,7 +660,7 @@ void job_comms_destroy(struct job_comms *comms)
 		return;
 	p = comms->private;
 	for (size_t i = 0; i < comms->num_comms; i++)
-		free(comms->comms[i].views);
+		free(comms->comms[i].runs);
 	for (size_t i = 0; i < p->num_lists; i++)
 		free(p->lists[i]);
 	for (size_t i = 0; i < p->num_worlds; i++)
@@ -613,10 +677,10 @@ void job_comms_destroy(struct job_comms *comms)
 
 /* ---- Questions ------------------------------------------------------------------------------- */
 
-static const struct member *find_member(const struct job_comms *comms, const struct model *model)
+static const struct job_comms_member *find_member(const struct job_comms *comms, const struct model *model)
 {
 	const struct job_comms_private *p = comms->private;
-	const struct member *member;
+	const struct job_comms_member *member;
 
 	if (model->number >= p->num_members)
 		return NULL;
@@ -627,7 +691,7 @@ static const struct member *find_member(const struct job_comms *comms, const str
 /* As in job_comms_private.locals. */
 static uint32_t find_local(const struct job_comms *comms, const struct model *model, uint32_t local)
 {
-	const struct member *member = find_member(comms, model);
+	const struct job_comms_member *member = find_member(comms, model);
 
 	if (!member || local >= model->num_comms)
 		return LOCAL_NONE;
@@ -661,21 +725,66 @@ const struct model_comm *job_comm_seen(const struct job_comm_view *view)
 	return model_comm(view->model, view->local);
 }
 
-const struct job_comm_view *job_comm_view(const struct job_comm *comm, int rank)
+static struct job_comm_view view_of_run(const struct job_comm *comm,
+					const struct job_comm_run *run, uint32_t member)
 {
-	size_t low = 0, high = comm->num_views;
-	size_t guess = (size_t)rank - (size_t)comm->views[0].rank;
+	return (struct job_comm_view){
+		.rank = comm->members[member].rank,
+		.side = run->side,
+		.local = run->local,
+		.model = comm->members[member].of->model,
+	};
+}
 
-	/* As it is when all ranks from the first on are members. */
-	if (rank >= comm->views[0].rank && guess < high && comm->views[guess].rank == rank)
-		return &comm->views[guess];
-	while (low < high) {
+/* The last run that begins at a view or member, or before. */
+static const struct job_comm_run *find_run(const struct job_comm *comm, uint32_t number,
+					   bool is_member)
+{
+	size_t low = 0, high = comm->num_runs;
+
+	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
+		const struct job_comm_run *run = &comm->runs[middle];
 
-		if (comm->views[middle].rank < rank)
-			low = middle + 1;
+		if ((is_member ? run->first : run->before) <= number)
+			low = middle;
 		else
 			high = middle;
 	}
-	return low < comm->num_views && comm->views[low].rank == rank ? &comm->views[low] : NULL;
+	return &comm->runs[low];
+}
+
+struct job_comm_view job_comm_view(const struct job_comm *comm, size_t i)
+{
+	const struct job_comm_run *run = find_run(comm, (uint32_t)i, false);
+
+	return view_of_run(comm, run, run->first + ((uint32_t)i - run->before) * run->step);
+}
+
+static int compare_with_rank(const void *key, const void *element)
+{
+	int rank = *(const int *)key;
+	const struct job_comms_member *member = element;
+
+	return (rank > member->rank) - (rank < member->rank);
+}
+
+struct job_comm_view job_comm_view_of(const struct job_comm *comm, int rank)
+{
+	const struct job_comms_member *members = comm->members;
+	const struct job_comm_run *run;
+	uint32_t member = (uint32_t)(rank - members[0].rank), after;
+
+	/* As it is when all ranks from the first on have a model. */
+	if (member >= comm->num_members || members[member].rank != rank) {
+		member = (uint32_t)sorted_first(&rank, members, comm->num_members, sizeof(*members),
+						compare_with_rank);
+		if (member == comm->num_members || members[member].rank != rank)
+			return (struct job_comm_view){.rank = rank};
+	}
+	run = find_run(comm, member, true);
+	after = member - run->first;
+	if (member < run->first || after % run->step || after / run->step >= run->num)
+		return (struct job_comm_view){.rank = rank};
+	return view_of_run(comm, run, member);
 }

@@ -9,6 +9,7 @@
 
 #include "model/segment.h" /* enum seg_comm_kind, enum seg_peer */
 
+struct job_comms_member;
 struct job_model;
 struct model;
 struct model_comm;
@@ -18,7 +19,14 @@ struct job_comm_view {
 	int rank;	    /* of the job */
 	uint32_t side : 1;  /* of an intercommunicator: which of the groups is its own; else 0 */
 	uint32_t local : 31; /* index in the model's communicators */
-	const struct model *model;
+	const struct model *model; /* NULL: no such view */
+};
+
+/* Views of ranks to which it is the same: of every step-th of the job's models. */
+struct job_comm_run {
+	uint32_t first, step, num; /* models in order of their ranks */
+	uint32_t before;           /* views in the runs before */
+	uint32_t side : 1, local : 31;
 };
 
 struct job_comm {
@@ -34,8 +42,12 @@ struct job_comm {
 	 * that of the lowest rank. Communicators may share one array. */
 	const int *groups[2];
 	size_t sizes[2];
-	struct job_comm_view *views; /* by rank; of members that have a model; never empty */
+	/* What members that have a model know of it, by rank; never empty. See job_comm_view(). */
 	size_t num_views;
+	struct job_comm_run *runs;
+	size_t num_runs;
+	const struct job_comms_member *members; /* what runs count */
+	size_t num_members;
 };
 
 struct job_comms {
@@ -63,7 +75,9 @@ int job_comms_peer(const struct job_comms *comms, const struct model *model, uin
 /* What the view's rank knows of it, see model_comm(). */
 const struct model_comm *job_comm_seen(const struct job_comm_view *view);
 
-/* The view of a rank, or NULL: no member, or one without a model. */
-const struct job_comm_view *job_comm_view(const struct job_comm *comm, int rank);
+/* View number i, below num_views; in order of ranks. */
+struct job_comm_view job_comm_view(const struct job_comm *comm, size_t i);
+/* The view of a rank; without a model: it is no member, or has none. */
+struct job_comm_view job_comm_view_of(const struct job_comm *comm, int rank);
 
 #endif

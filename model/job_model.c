@@ -55,6 +55,14 @@ void pair_map_add(struct pair_map *map, uint64_t key, uint32_t value)
 	map->num++;
 }
 
+void pair_map_set(struct pair_map *map, uint64_t key, uint32_t value)
+{
+	if (pair_map_get(map, key) == PAIR_NONE)
+		pair_map_add(map, key, value);
+	else
+		find_slot(map, key)->value = value;
+}
+
 /* ---- Create and destroy ---------------------------------------------------------------------- */
 
 static const struct function_name *intern_name(struct job_model_private *p, const char *text)

@@ -27,6 +27,8 @@ static inline uint64_t pair_key(uint32_t high, uint32_t low)
 uint32_t pair_map_get(const struct pair_map *map, uint64_t key);
 /* The key must not be there yet. */
 void pair_map_add(struct pair_map *map, uint64_t key, uint32_t value);
+/* It may. */
+void pair_map_set(struct pair_map *map, uint64_t key, uint32_t value);
 
 /* A transition as last seen in a lane, at the same position of its table. */
 struct known_transition {

@@ -126,9 +126,12 @@ static size_t print_groups(const struct view *view, const struct job_comm *comm,
 
 static bool is_freed(const struct job_comm *comm)
 {
-	for (size_t i = 0; i < comm->num_views; i++)
-		if (!job_comm_seen(&comm->views[i])->is_freed)
+	for (size_t i = 0; i < comm->num_views; i++) {
+		struct job_comm_view known = job_comm_view(comm, i);
+
+		if (!job_comm_seen(&known)->is_freed)
 			return false;
+	}
 	return comm->num_views > 0;
 }
 

@@ -118,8 +118,11 @@ static char *collective_text(const struct view *view, const struct model *model,
 	if (comm == SEG_NO_COMM || !request->ordinal)
 		return xstrdup("?");
 	of = &view->comms->comms[comm];
-	for (size_t i = 0; i < of->num_views; i++)
-		number += job_comm_seen(&of->views[i])->collectives >= request->ordinal;
+	for (size_t i = 0; i < of->num_views; i++) {
+		struct job_comm_view known = job_comm_view(of, i);
+
+		number += job_comm_seen(&known)->collectives >= request->ordinal;
+	}
 	return xasprintf("%zu of %zu there", number, of->sizes[0] + of->sizes[1]);
 }
 

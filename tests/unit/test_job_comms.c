@@ -127,6 +127,15 @@ static void assert_group(const struct job_comm *comm, int side, const int *ranks
 		assert_int_equal(comm->groups[side][i], ranks[i]);
 }
 
+static void assert_view(struct job_comm_view view, int rank, uint32_t local,
+			const struct model *model)
+{
+	assert_int_equal(view.rank, rank);
+	assert_int_equal(view.local, local);
+	assert_ptr_equal(view.model, model);
+	assert_int_equal(job_comm_seen(&view)->rank, model_comm_rank(model, local));
+}
+
 /* The comm with this id; NULL: left out. */
 static const struct job_comm *with_id(const struct job_comms *comms, uint64_t id)
 {
@@ -175,13 +184,13 @@ static void test_world_and_split(void **state)
 	assert_group(evens, 0, even, 2);
 	assert_group(odds, 0, odd, 2);
 	assert_int_equal(odds->num_views, 2);
-	assert_int_equal(odds->views[0].rank, 1);
-	assert_int_equal(job_comm_seen(&odds->views[0])->rank, 1);
-	assert_int_equal(job_comm_seen(job_comm_view(odds, 3))->rank, 0);
-	assert_ptr_equal(job_comm_view(odds, 3)->model, model_of(job, 3));
-	assert_null(job_comm_view(odds, 2));
-	assert_null(job_comm_view(odds, 0));
-	assert_null(job_comm_view(odds, 4));
+	assert_view(job_comm_view(odds, 0), 1, 2, model_of(job, 1));
+	assert_view(job_comm_view(odds, 1), 3, 2, model_of(job, 3));
+	assert_view(job_comm_view_of(odds, 3), 3, 2, model_of(job, 3));
+	assert_null(job_comm_view_of(odds, 2).model);
+	assert_null(job_comm_view_of(odds, 0).model);
+	assert_null(job_comm_view_of(odds, 4).model);
+	assert_null(job_comm_view_of(odds, -1).model);
 	assert_int_equal(job_comms_find(comms, model_of(job, 3), 0), 0);
 	assert_int_equal(job_comms_find(comms, model_of(job, 3), 1), SEG_NO_COMM);
 	assert_int_equal(job_comms_find(comms, model_of(job, 3), 2), 2);
@@ -216,8 +225,11 @@ static void test_ranks_missing(void **state)
 	assert_int_equal(comms->num_comms, 2);
 	assert_group(&comms->comms[0], 0, all, 4);
 	assert_int_equal(comms->comms[0].num_views, 2);
-	assert_int_equal(comms->comms[0].views[0].rank, 0);
-	assert_null(job_comm_view(&comms->comms[0], 1));
+	assert_int_equal(job_comm_view(&comms->comms[0], 0).rank, 0);
+	assert_int_equal(job_comm_view_of(&comms->comms[0], 2).rank, 2);
+	assert_non_null(job_comm_view_of(&comms->comms[0], 2).model);
+	assert_null(job_comm_view_of(&comms->comms[0], 1).model);
+	assert_null(job_comm_view_of(&comms->comms[0], 3).model);
 	assert_group(&comms->comms[1], 0, last, 2);
 	job_comms_destroy(comms);
 	job_destroy(job);
@@ -263,6 +275,63 @@ static void test_other_ranks(void **state)
 	job_destroy(job);
 }
 
+enum { NUM_MANY = 20 };
+
+/* Members and, where it is the third of their communicators and not the second, a star. */
+static void assert_views(const char *members, size_t num_runs)
+{
+	struct sim_rank *ranks[NUM_MANY];
+	struct job *job = job_create();
+	struct job_comms *comms;
+	const struct job_comm *comm;
+	int list[NUM_MANY];
+	size_t num = 0, seen = 0;
+
+	make_job(ranks, NUM_MANY);
+	for (int i = 0; i < NUM_MANY; i++)
+		if (members[i] != '.')
+			list[num++] = i;
+	for (int i = 0; i < NUM_MANY; i++) {
+		if (members[i] == '*')
+			split(ranks[i], 100 + (uint64_t)i, WORLD_ID, &i, 1);
+		if (members[i] != '.')
+			split(ranks[i], 50, WORLD_ID, list, num);
+	}
+	add_ranks(job, ranks, NUM_MANY, 0);
+	comms = finish(job);
+	comm = with_id(comms, 50);
+	assert_non_null(comm);
+	assert_int_equal(comm->num_views, num);
+	assert_int_equal(comm->num_runs, num_runs);
+	for (int i = 0; i < NUM_MANY; i++) {
+		uint32_t local = members[i] == '*' ? 3 : 2;
+
+		if (members[i] == '.') {
+			assert_null(job_comm_view_of(comm, i).model);
+			continue;
+		}
+		assert_view(job_comm_view(comm, seen++), i, local, model_of(job, i));
+		assert_view(job_comm_view_of(comm, i), i, local, model_of(job, i));
+	}
+	job_comms_destroy(comms);
+	job_destroy(job);
+}
+
+static void test_views(void **state)
+{
+	(void)state;
+	assert_views("xxxxxxxxxxxxxxxxxxxx", 1);
+	assert_views("....x....x....x....x", 1);
+	assert_views("x...................", 1);
+	assert_views("x..................x", 1);
+	assert_views(".xxx....xxxx........", 2);
+	assert_views("x.x.x..............x", 2);
+	assert_views("xx.x.xx..xx.........", 4);
+	assert_views("xxxxx*****xxxxxxxxxx", 3);
+	assert_views("*x*x*x*x*x*x*x*x*x*x", 20);
+	assert_views("..*..*..*..*........", 1);
+}
+
 /* ---- Intercommunicators ---------------------------------------------------------------------- */
 
 static void add_inter(struct sim_rank *sim, uint64_t id, const int *own, size_t num_own,
@@ -298,8 +367,8 @@ static void test_inter(void **state)
 	assert_group(inter, 0, low, 2);
 	assert_group(inter, 1, high, 3);
 	assert_int_equal(inter->num_views, 5);
-	assert_int_equal(job_comm_view(inter, 0)->side, 0);
-	assert_int_equal(job_comm_view(inter, 3)->side, 1);
+	assert_int_equal(job_comm_view_of(inter, 0).side, 0);
+	assert_int_equal(job_comm_view_of(inter, 3).side, 1);
 	assert_int_equal(job_comms_peer(comms, model_of(job, 0), 2, 2), 4);
 	assert_int_equal(job_comms_peer(comms, model_of(job, 0), 2, 3), -1);
 	assert_int_equal(job_comms_peer(comms, model_of(job, 2), 2, 0), 1);
@@ -572,7 +641,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_world_and_split), cmocka_unit_test(test_ranks_missing),
-		cmocka_unit_test(test_other_ranks),     cmocka_unit_test(test_inter),
+		cmocka_unit_test(test_other_ranks),     cmocka_unit_test(test_views),
+		cmocka_unit_test(test_inter),
 		cmocka_unit_test(test_spawn),           cmocka_unit_test(test_contradictions),
 		cmocka_unit_test(test_budget),          cmocka_unit_test(test_self),
 		cmocka_unit_test(test_order),           cmocka_unit_test(test_none),
