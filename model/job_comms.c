@@ -7,33 +7,19 @@
 #include <string.h>
 
 #include "model/callpath.h"
-#include "model/job_comms.h"
-#include "model/job_model_private.h"
-#include "model/model.h"
+#include "model/job_comms_private.h"
 #include "model/model_pool.h"
 #include "model/rankset.h"
-#include "model/sorted.h"
 #include "model/xalloc.h"
 
 /* Entries of all lists together; what a corrupt segment may claim is more. */
 static const uint64_t max_entries = 1 << 26;
-
-/* What a local communicator is, besides (index << 1 | side). */
-enum { LOCAL_NONE = UINT32_MAX, LOCAL_SELF = UINT32_MAX - 1 };
 
 struct world {
 	int *ranks; /* [size] of the job, by world rank; -1: not known */
 	size_t size;
 	bool is_uniform; /* job's rank minus world rank is `offset` for all that are known */
 	int offset;
-};
-
-/* A rank and its comms. */
-struct job_comms_member {
-	int rank;
-	uint32_t world;
-	const struct job_rank *of;
-	size_t first; /* in locals */
 };
 
 struct list {
@@ -50,34 +36,9 @@ struct draft {
 	uint32_t world; /* of the first that has it */
 	struct list lists[2];
 	int last_rank; /* that has it */
-	size_t runs_capacity;
 	bool is_world;
 	bool is_bad; /* ranks contradict each other */
 	uint32_t level;
-};
-
-struct job_comms_private {
-	struct job_comms_member *members; /* by rank */
-	size_t num_members;
-	uint32_t *locals;          /* of all members, one after the other */
-	uint32_t *member_of; /* [num_members] by number of the model */
-	struct world *worlds;
-	size_t num_worlds, worlds_capacity;
-	int **lists; /* that comms have of their own */
-	size_t num_lists, lists_capacity;
-	uint64_t num_entries; /* of lists and worlds */
-
-	/* While it is put together. */
-	const struct job_model *jm;
-	struct draft *drafts;
-	size_t num_drafts, drafts_capacity;
-	struct pair_map draft_of; /* key -> draft */
-	/* What a communicator of the models' pool has turned out to be, for ranks of one world. */
-	struct known_comm {
-		uint32_t world, draft;
-	} *known;
-	const struct model_pool *pool;
-	struct pair_map self_of; /* id of a communicator of one rank alone -> the last such member */
 };
 
 /* ---- Worlds ---------------------------------------------------------------------------------- */
@@ -177,6 +138,57 @@ static int world_to_job(const struct world *world, int64_t world_rank)
 {
 	return world_rank >= 0 && (uint64_t)world_rank < world->size ? world->ranks[world_rank]
 								     : -1;
+}
+
+/* ---- What a member's comms are --------------------------------------------------------------- */
+
+/* p NULL: nothing is known yet. */
+static void give_locals(const struct job_comms_private *p, struct job_comms_member *member)
+{
+	size_t num = member->of->model->num_comms;
+	uint32_t *locals = xcalloc(num, sizeof(*locals));
+
+	for (size_t i = 0; i < num; i++)
+		locals[i] = p ? job_comms_local(p, member, i) : LOCAL_UNKNOWN;
+	member->locals = locals;
+}
+
+/* Members that share it agree, or one gets its own. */
+static void set_local(struct job_comms_private *p, struct job_comms_member *member, size_t index,
+		      uint32_t local, bool is_seated)
+{
+	struct known_comm *known;
+
+	if (!member->locals) {
+		known = &p->known[member->of->model->pool_comms[index]];
+		if (known->local == LOCAL_UNKNOWN || (is_seated && !known->is_seated))
+			*known = (struct known_comm){local, is_seated};
+		if (known->local == local)
+			return;
+		give_locals(p, member);
+	}
+	member->locals[index] = local;
+}
+
+/* Members of one pool and world mostly share what their comms are. */
+static void begin_locals(struct job_comms_private *p)
+{
+	for (size_t i = 0; i < p->num_members; i++) {
+		struct job_comms_member *member = &p->members[i];
+		const struct model *model = member->of->model;
+
+		if (!p->pool && model->pool_comms) {
+			p->pool = model->pool;
+			p->pool_world = member->world;
+		}
+		if (!model->pool_comms || model->pool != p->pool || member->world != p->pool_world)
+			give_locals(NULL, member);
+	}
+	if (!p->pool)
+		return;
+	p->known = xmalloc(p->pool->num_comms * sizeof(*p->known));
+	for (size_t i = 0; i < p->pool->num_comms; i++)
+		p->known[i] = (struct known_comm){.local = LOCAL_UNKNOWN};
 }
 
 /* ---- Which communicators there are ----------------------------------------------------------- */
@@ -292,35 +304,23 @@ static struct draft *describe(struct job_comms_private *p, const struct job_comm
 	return draft;
 }
 
-/* What another rank of the same world has said in the same words needs no second look. */
-static struct draft *describe_once(struct job_comms_private *p,
-				   const struct job_comms_member *member, size_t index)
-{
-	const struct model *model = member->of->model;
-	const struct model_comm *comm = model_comm(model, index);
-	struct known_comm *known;
-
-	if (!model->pool_comms || model->pool != p->pool)
-		return describe(p, member, comm);
-	known = &p->known[model->pool_comms[index]];
-	if (known->world != member->world)
-		*known = (struct known_comm){member->world,
-					     (uint32_t)(describe(p, member, comm) - p->drafts)};
-	return &p->drafts[known->draft];
-}
-
 static void add_local(struct job_comms_private *p, uint32_t number, size_t index)
 {
-	const struct job_comms_member *member = &p->members[number];
+	struct job_comms_member *member = &p->members[number];
 	const struct model_comm *comm = model_comm(member->of->model, index);
-	uint32_t *local = &p->locals[member->first + index];
+	uint32_t local = job_comms_local(p, member, index);
+	bool is_own = is_self(p, number, comm, index);
 	struct draft *draft;
 
-	*local = is_self(p, number, comm, index) ? LOCAL_SELF : LOCAL_NONE;
-	if (*local == LOCAL_SELF || comm->id == 0)
+	if (is_own || comm->id == 0) {
+		set_local(p, member, index, is_own ? LOCAL_SELF : LOCAL_NONE, false);
 		return;
-	draft = describe_once(p, member, index);
-	*local = (uint32_t)(draft - p->drafts) << 1;
+	}
+	/* What another rank has said in the same words needs no second look. */
+	if (local >= LOCAL_SPECIAL)
+		local = (uint32_t)(describe(p, member, comm) - p->drafts) << 1;
+	set_local(p, member, index, local, false);
+	draft = &p->drafts[local >> 1];
 	if (draft->last_rank == member->rank)
 		draft->is_bad = true;
 	draft->last_rank = member->rank;
@@ -332,15 +332,10 @@ static void add_local(struct job_comms_private *p, uint32_t number, size_t index
 
 static void add_locals(struct job_comms_private *p)
 {
-	if (p->num_members > 0 && p->members[0].of->model->pool) {
-		p->pool = p->members[0].of->model->pool;
-		p->known = xmalloc(p->pool->num_comms * sizeof(*p->known));
-		memset(p->known, 0xff, p->pool->num_comms * sizeof(*p->known));
-	}
+	begin_locals(p);
 	for (uint32_t i = 0; i < p->num_members; i++)
 		for (size_t c = 0; c < p->members[i].of->model->num_comms; c++)
 			add_local(p, i, c);
-	free(p->known);
 	free(p->self_of.slots);
 }
 
@@ -420,41 +415,11 @@ static int find_side(const struct draft *draft, const struct model_comm *comm, i
 	return may_be[0] == may_be[1] ? -1 : may_be[1];
 }
 
-/* Most communicators have one run. */
-static void add_run(struct draft *draft, const struct job_comm_run *run)
-{
-	struct job_comm *comm = &draft->comm;
-
-	if (comm->num_runs == draft->runs_capacity) {
-		draft->runs_capacity = draft->runs_capacity ? draft->runs_capacity * 2 : 1;
-		comm->runs = xreallocarray(comm->runs, draft->runs_capacity, sizeof(*comm->runs));
-	}
-	comm->runs[comm->num_runs++] = *run;
-}
-
-static void add_view(struct draft *draft, uint32_t member, uint32_t local, uint32_t side)
-{
-	struct job_comm *comm = &draft->comm;
-	struct job_comm_run *last = comm->num_runs ? &comm->runs[comm->num_runs - 1] : NULL;
-	struct job_comm_run run = {member, 1, 1, (uint32_t)comm->num_views, side & 1, local};
-
-	comm->num_views++;
-	if (last && last->local == local && last->side == side) {
-		if (last->num == 1)
-			last->step = member - last->first;
-		if (member == last->first + last->num * last->step) {
-			last->num++;
-			return;
-		}
-	}
-	add_run(draft, &run);
-}
-
 /* Find the member's place in the groups. */
 static void seat(struct job_comms_private *p, uint32_t number, size_t index)
 {
-	const struct job_comms_member *member = &p->members[number];
-	uint32_t *local = &p->locals[member->first + index];
+	struct job_comms_member *member = &p->members[number];
+	uint32_t local = job_comms_local(p, member, index);
 	const struct model *model = member->of->model;
 	const struct model_comm *comm = model_comm(model, index);
 	const struct world *world = &p->worlds[member->world];
@@ -462,9 +427,9 @@ static void seat(struct job_comms_private *p, uint32_t number, size_t index)
 	struct draft *draft;
 	int side;
 
-	if (*local >= LOCAL_SELF)
+	if (local >= LOCAL_SPECIAL)
 		return;
-	draft = &p->drafts[*local >> 1];
+	draft = &p->drafts[local >> 1];
 	if (draft->is_bad)
 		return;
 	side = find_side(draft, comm, own, member->rank);
@@ -476,8 +441,8 @@ static void seat(struct job_comms_private *p, uint32_t number, size_t index)
 		draft->is_bad = true;
 		return;
 	}
-	*local |= (uint32_t)side;
-	add_view(draft, number, (uint32_t)index, (uint32_t)side);
+	set_local(p, member, index, (local & ~1u) | (uint32_t)side, true);
+	job_comm_add_view(&draft->comm, number, (uint32_t)index, (uint32_t)side);
 }
 
 /* ---- In order -------------------------------------------------------------------------------- */
@@ -569,11 +534,21 @@ static void take_lists(struct job_comms_private *p, struct draft *draft)
 		free(draft->comm.runs);
 }
 
+/* From the number of a draft to that of a communicator. */
+static void put_in_order(uint32_t *local, const uint32_t *places)
+{
+	uint32_t place;
+
+	if (*local >= LOCAL_SPECIAL)
+		return;
+	place = places[*local >> 1];
+	*local = place == SEG_NO_COMM ? LOCAL_NONE : place << 1 | (*local & 1);
+}
+
 static void finish(struct job_comms *comms)
 {
 	struct job_comms_private *p = comms->private;
 	uint32_t *places = sort_drafts(p, &comms->num_comms);
-	size_t num_locals = 0;
 
 	comms->comms = xcalloc(comms->num_comms, sizeof(*comms->comms));
 	for (size_t i = 0; i < p->num_drafts; i++) {
@@ -587,15 +562,11 @@ static void finish(struct job_comms *comms)
 		comms->comms[places[i]] = draft->comm;
 	}
 	for (size_t i = 0; i < p->num_members; i++)
-		num_locals += p->members[i].of->model->num_comms;
-	for (size_t i = 0; i < num_locals; i++) {
-		uint32_t place;
-
-		if (p->locals[i] >= LOCAL_SELF)
-			continue;
-		place = places[p->locals[i] >> 1];
-		p->locals[i] = place == SEG_NO_COMM ? LOCAL_NONE : place << 1 | (p->locals[i] & 1);
-	}
+		for (size_t c = 0; p->members[i].locals && c < p->members[i].of->model->num_comms;
+		     c++)
+			put_in_order(&p->members[i].locals[c], places);
+	for (size_t i = 0; p->known && i < p->pool->num_comms; i++)
+		put_in_order(&p->known[i].local, places);
 	free(places);
 	free(p->drafts);
 	free(p->draft_of.slots);
@@ -613,7 +584,6 @@ static int by_rank(const void *a, const void *b)
 static void list_members(struct job_comms_private *p)
 {
 	const struct job_model_private *ranks = p->jm->private;
-	size_t num_locals = 0;
 
 	p->num_members = ranks->num_ranks;
 	p->members = xcalloc(p->num_members, sizeof(*p->members));
@@ -624,12 +594,8 @@ static void list_members(struct job_comms_private *p)
 		};
 	p->member_of = xcalloc(p->num_members, sizeof(*p->member_of));
 	qsort(p->members, p->num_members, sizeof(*p->members), by_rank);
-	for (size_t i = 0; i < p->num_members; i++) {
-		p->members[i].first = num_locals;
-		num_locals += p->members[i].of->model->num_comms;
+	for (size_t i = 0; i < p->num_members; i++)
 		p->member_of[p->members[i].of->model->number] = (uint32_t)i;
-	}
-	p->locals = xcalloc(num_locals, sizeof(*p->locals));
 }
 
 struct job_comms *job_comms_create(const struct job_model *jm)
@@ -667,124 +633,12 @@ void job_comms_destroy(struct job_comms *comms)
 		free(p->worlds[i].ranks);
 	free(p->lists);
 	free(p->worlds);
-	free(p->locals);
+	for (size_t i = 0; i < p->num_members; i++)
+		free(p->members[i].locals);
+	free(p->known);
 	free(p->members);
 	free(p->member_of);
 	free(p);
 	free(comms->comms);
 	free(comms);
-}
-
-/* ---- Questions ------------------------------------------------------------------------------- */
-
-static const struct job_comms_member *find_member(const struct job_comms *comms, const struct model *model)
-{
-	const struct job_comms_private *p = comms->private;
-	const struct job_comms_member *member;
-
-	if (model->number >= p->num_members)
-		return NULL;
-	member = &p->members[p->member_of[model->number]];
-	return member->of->model == model ? member : NULL;
-}
-
-/* As in job_comms_private.locals. */
-static uint32_t find_local(const struct job_comms *comms, const struct model *model, uint32_t local)
-{
-	const struct job_comms_member *member = find_member(comms, model);
-
-	if (!member || local >= model->num_comms)
-		return LOCAL_NONE;
-	return comms->private->locals[member->first + local];
-}
-
-uint32_t job_comms_find(const struct job_comms *comms, const struct model *model, uint32_t local)
-{
-	uint32_t found = find_local(comms, model, local);
-
-	return found >= LOCAL_SELF ? SEG_NO_COMM : found >> 1;
-}
-
-int job_comms_peer(const struct job_comms *comms, const struct model *model, uint32_t local,
-		   int32_t peer)
-{
-	uint32_t found = find_local(comms, model, local), side;
-	const struct job_comm *comm;
-
-	if (found == LOCAL_SELF)
-		return peer == 0 ? find_member(comms, model)->rank : -1;
-	if (found == LOCAL_NONE || peer < 0)
-		return -1;
-	comm = &comms->comms[found >> 1];
-	side = comm->kind == SEG_COMM_INTER ? !(found & 1) : 0;
-	return (size_t)peer < comm->sizes[side] ? comm->groups[side][peer] : -1;
-}
-
-const struct model_comm *job_comm_seen(const struct job_comm_view *view)
-{
-	return model_comm(view->model, view->local);
-}
-
-static struct job_comm_view view_of_run(const struct job_comm *comm,
-					const struct job_comm_run *run, uint32_t member)
-{
-	return (struct job_comm_view){
-		.rank = comm->members[member].rank,
-		.side = run->side,
-		.local = run->local,
-		.model = comm->members[member].of->model,
-	};
-}
-
-/* The last run that begins at a view or member, or before. */
-static const struct job_comm_run *find_run(const struct job_comm *comm, uint32_t number,
-					   bool is_member)
-{
-	size_t low = 0, high = comm->num_runs;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-		const struct job_comm_run *run = &comm->runs[middle];
-
-		if ((is_member ? run->first : run->before) <= number)
-			low = middle;
-		else
-			high = middle;
-	}
-	return &comm->runs[low];
-}
-
-struct job_comm_view job_comm_view(const struct job_comm *comm, size_t i)
-{
-	const struct job_comm_run *run = find_run(comm, (uint32_t)i, false);
-
-	return view_of_run(comm, run, run->first + ((uint32_t)i - run->before) * run->step);
-}
-
-static int compare_with_rank(const void *key, const void *element)
-{
-	int rank = *(const int *)key;
-	const struct job_comms_member *member = element;
-
-	return (rank > member->rank) - (rank < member->rank);
-}
-
-struct job_comm_view job_comm_view_of(const struct job_comm *comm, int rank)
-{
-	const struct job_comms_member *members = comm->members;
-	const struct job_comm_run *run;
-	uint32_t member = (uint32_t)(rank - members[0].rank), after;
-
-	/* As it is when all ranks from the first on have a model. */
-	if (member >= comm->num_members || members[member].rank != rank) {
-		member = (uint32_t)sorted_first(&rank, members, comm->num_members, sizeof(*members),
-						compare_with_rank);
-		if (member == comm->num_members || members[member].rank != rank)
-			return (struct job_comm_view){.rank = rank};
-	}
-	run = find_run(comm, member, true);
-	after = member - run->first;
-	if (member < run->first || after % run->step || after / run->step >= run->num)
-		return (struct job_comm_view){.rank = rank};
-	return view_of_run(comm, run, member);
 }

@@ -14,6 +14,14 @@ struct model *model_create(void)
 	return model;
 }
 
+struct model *model_create_in(struct model_pool *pool)
+{
+	struct model *model = model_pool_take(pool, 1, sizeof(*model));
+
+	model->pool = model_pool_use(pool);
+	return model;
+}
+
 int model_num_transfers(enum seg_operation_kind kind)
 {
 	switch (kind) {
@@ -72,13 +80,6 @@ void model_borrow_tables(struct model *model, struct model *lender)
 	model->num_frames = lender->num_frames;
 	model->sites = lender->sites;
 	model->num_sites = lender->num_sites;
-}
-
-void model_use_pool(struct model *model, struct model_pool *pool)
-{
-	free(model->program);
-	model->program = NULL;
-	model->pool = model_pool_use(pool);
 }
 
 static void *copy(const void *from, size_t num, size_t size)
@@ -177,8 +178,25 @@ static void destroy_lane(const struct model *model, struct model_lane *lane)
 	}
 }
 
+/* What is not of the pool, if there is one. */
+static void destroy_own(struct model *model)
+{
+	for (size_t i = 0; i < model->num_lanes; i++)
+		destroy_lane(model, &model->lanes[i]);
+	free(model->comms);
+	free(model->members);
+	free(model->requests);
+	if (model->pool)
+		return;
+	free(model->program);
+	free(model->lanes);
+	free(model);
+}
+
 void model_destroy(struct model *model)
 {
+	struct model_pool *pool;
+
 	if (!model)
 		return;
 	/* The one that owns it and each borrower destroy it once. */
@@ -190,14 +208,7 @@ void model_destroy(struct model *model)
 		model_destroy(model->lender);
 	else
 		destroy_tables(model);
-	for (size_t i = 0; i < model->num_lanes; i++)
-		destroy_lane(model, &model->lanes[i]);
-	if (!model->pool)
-		free(model->program);
-	model_pool_release(model->pool);
-	free(model->comms);
-	free(model->members);
-	free(model->requests);
-	free(model->lanes);
-	free(model);
+	pool = model->pool;
+	destroy_own(model);
+	model_pool_release(pool);
 }

@@ -155,7 +155,8 @@ struct model {
 	uint64_t now_ns;      /* when the copy was made, host's CLOCK_MONOTONIC */
 	uint64_t now_real_ns; /* the same moment in CLOCK_REALTIME: comparable between hosts */
 
-	/* Not NULL: what is said to be of the pool is. Such tables are not to be changed. */
+	/* Not NULL: what is said to be of the pool is, and such tables are not to be changed. So
+	 * are the model itself and its lanes, but nobody else has these. */
 	struct model_pool *pool;
 	/* Not NULL: strings, modules, frames and sites are those of this model. */
 	struct model *lender;
@@ -196,14 +197,13 @@ bool model_is_in_collective(const struct model *model, uint32_t comm, uint64_t n
 bool model_has_begun_collective(const struct model *model, uint32_t comm, uint64_t number);
 
 struct model *model_create(void);
+/* In a pool, without a program yet. */
+struct model *model_create_in(struct model_pool *pool);
 /* NULL is fine. A model whose tables are lent lives on until the last borrower is destroyed. */
 void model_destroy(struct model *model);
 
 /* Let `model`, which has none, use the strings, modules, frames and sites of `lender`. */
 void model_borrow_tables(struct model *model, struct model *lender);
-/* Let `model`, new and with tables of its own or a lender's, have all else that may be of a pool
- * from this one. */
-void model_use_pool(struct model *model, struct model_pool *pool);
 /* Give a lane that borrows its own copies. */
 void model_own_lane_tables(const struct model *model, struct model_lane *lane);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What the models of many ranks have in common, made once: tables of lanes, communicators, lists of
- * members, texts. Models that use a pool point into it; it lives until the last of them is gone. */
+ * members, texts. Models that use a pool are in it themselves and point into it; it lives until the
+ * last of them is gone. */
 #ifndef PDB_MODEL_MODEL_POOL_H
 #define PDB_MODEL_MODEL_POOL_H
 

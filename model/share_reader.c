@@ -11,8 +11,7 @@
 
 void share_reader_init(struct share_reader *r, const struct share *share, struct pdb_error *err)
 {
-	*r = (struct share_reader){
-		.share = share, .in.err = err, .in.memory = SNAPSHOT_MAX_MEMORY};
+	*r = (struct share_reader){.share = share, .in.err = err, .in.memory = SNAPSHOT_MAX_MEMORY};
 	for (size_t c = 0; c < SHARE_NUM_COLUMNS; c++) {
 		r->at[c] = xcalloc(share->columns[c].num_places, sizeof(*r->at[c]));
 		r->rows[c] = xcalloc(share->columns[c].num_places, sizeof(*r->rows[c]));
@@ -49,8 +48,7 @@ const uint32_t *share_reader_row(struct share_reader *r, enum share_column_id id
 {
 	size_t n = 0;
 
-	while (n < r->share->columns[id].num_places &&
-	       find_item(r, id, n, rank, &r->rows[id][n]))
+	while (n < r->share->columns[id].num_places && find_item(r, id, n, rank, &r->rows[id][n]))
 		n++;
 	*num_ret = n;
 	return r->rows[id];

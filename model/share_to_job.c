@@ -208,11 +208,10 @@ static void read_process(struct share_reader *r, struct model *model, int rank)
 static struct model *read_model(struct share_reader *r, int rank)
 {
 	struct snapshot_input *in = &r->in;
-	struct model *model = model_create();
+	struct model *model = model_create_in(r->pool);
 	size_t num;
 
 	input_charge(in, 1, sizeof(*model));
-	model_use_pool(model, r->pool);
 	share_reader_begin(r, SHARE_PROCESS, rank, 0);
 	read_process(r, model, rank);
 	borrow_shape(r, model, rank);
@@ -220,7 +219,7 @@ static struct model *read_model(struct share_reader *r, int rank)
 	if (!in->is_bad)
 		share_read_evidence(r, model, rank);
 	num = share_reader_count(r, SHARE_LANES, rank, SEG_MAX_LANES);
-	model->lanes = input_allocate(in, num, sizeof(*model->lanes));
+	model->lanes = share_reader_take(r, num, sizeof(*model->lanes));
 	for (size_t l = 0; l < num && !in->is_bad; l++) {
 		model->num_lanes++;
 		share_read_lane(r, model, l, rank);

@@ -5,6 +5,7 @@
 
 #include "model/callpath.h"
 #include "model/job_comms.h"
+#include "model/share.h"
 #include "tests/unit/simulation.h"
 #include "tests/unit/unit.h"
 
@@ -100,15 +101,79 @@ static void drop(struct sim_rank *sim)
 	free(sim);
 }
 
+static void assert_same_comm(const struct job_comm *a, const struct job_comm *b)
+{
+	assert_int_equal(a->id, b->id);
+	assert_int_equal(a->kind, b->kind);
+	assert_int_equal(a->parent, b->parent);
+	assert_int_equal(a->ordinal, b->ordinal);
+	assert_int_equal(a->num_views, b->num_views);
+	for (int side = 0; side < 2; side++) {
+		assert_int_equal(a->sizes[side], b->sizes[side]);
+		assert_int_equal(!a->groups[side], !b->groups[side]);
+		for (size_t i = 0; a->groups[side] && i < a->sizes[side]; i++)
+			assert_int_equal(a->groups[side][i], b->groups[side][i]);
+	}
+	for (size_t i = 0; i < a->num_views; i++) {
+		struct job_comm_view x = job_comm_view(a, i), y = job_comm_view(b, i);
+
+		assert_int_equal(x.rank, y.rank);
+		assert_int_equal(x.side, y.side);
+		assert_int_equal(x.local, y.local);
+	}
+}
+
+/* The same job, with what its models have in common in one pool. */
+static struct job *put_in_pool(const struct job *job)
+{
+	struct share *share = share_create();
+	struct job *again = job_create();
+	struct pdb_error err = {0};
+
+	share_fill(share, job, NULL, SHARE_ANSWERS);
+	if (share_to_job(share, again, &err) < 0)
+		fail_msg("%s", err.text);
+	share_destroy(share);
+	return again;
+}
+
+/* When models share what they have in common, their communicators are the same. */
+static void assert_same_in_pool(const struct job *job, const struct job_comms *comms)
+{
+	struct job *again = put_in_pool(job);
+	struct job_comms *others = job_comms_create(again->model);
+
+	assert_int_equal(others->num_comms, comms->num_comms);
+	for (size_t i = 0; i < comms->num_comms; i++)
+		assert_same_comm(&comms->comms[i], &others->comms[i]);
+	for (size_t l = 0; l < job->model->num_lanes; l++) {
+		const struct model *model = job->model->lanes[l].model;
+		const struct model *other = again->model->lanes[l].model;
+
+		for (uint32_t c = 0; c <= model->num_comms; c++) {
+			assert_int_equal(job_comms_find(comms, model, c),
+					 job_comms_find(others, other, c));
+			for (int peer = -1; peer < 8; peer++)
+				assert_int_equal(job_comms_peer(comms, model, c, peer),
+						 job_comms_peer(others, other, c, peer));
+		}
+	}
+	job_comms_destroy(others);
+	job_destroy(again);
+}
+
 static struct job_comms *finish(struct job *job)
 {
+	struct job_comms *comms;
 	struct pdb_error err = {0};
 
 	job_model_finish(job->model);
 	for (size_t i = 0; i < job->model->num_lanes; i++)
 		if (model_validate(job->model->lanes[i].model, &err) < 0)
 			fail_msg("rank %d: %s", job->model->lanes[i].rank, err.text);
-	return job_comms_create(job->model);
+	comms = job_comms_create(job->model);
+	assert_same_in_pool(job, comms);
+	return comms;
 }
 
 static const struct model *model_of(const struct job *job, int rank)
@@ -332,6 +397,38 @@ static void test_views(void **state)
 	assert_views("..*..*..*..*........", 1);
 }
 
+/* What is one thing in the pool need not be one in all ranks: one has its MPI_COMM_SELF twice. */
+static void test_pool(void **state)
+{
+	struct sim_rank *ranks[SIZE];
+	struct job *job = job_create(), *again;
+	struct job_comms *comms;
+
+	(void)state;
+	make_job(ranks, SIZE);
+	add_comm(ranks[2]->model, &ranks[2]->model->comms[1]);
+	for (int i = 0; i < SIZE; i++)
+		split(ranks[i], 200, WORLD_ID, (const int[]){0, 1, 2, 3}, SIZE);
+	add_ranks(job, ranks, SIZE, 0);
+	job_model_finish(job->model);
+	again = put_in_pool(job);
+	comms = job_comms_create(again->model);
+	for (int i = 0; i < SIZE; i++) {
+		const struct model *model = model_of(again, i);
+
+		assert_int_equal(job_comms_find(comms, model, 0), 0);
+		assert_int_equal(job_comms_find(comms, model, 1), SEG_NO_COMM);
+		assert_int_equal(job_comms_peer(comms, model, 1, 0), i);
+		assert_int_equal(job_comms_find(comms, model, i == 2 ? 3 : 2), 1);
+		assert_int_equal(job_comms_peer(comms, model, i == 2 ? 3 : 2, 3), 3);
+	}
+	assert_ptr_equal(model_comm(model_of(again, 2), 1), model_comm(model_of(again, 2), 2));
+	assert_int_equal(job_comms_find(comms, model_of(again, 2), 2), 2);
+	job_comms_destroy(comms);
+	job_destroy(again);
+	job_destroy(job);
+}
+
 /* ---- Intercommunicators ---------------------------------------------------------------------- */
 
 static void add_inter(struct sim_rank *sim, uint64_t id, const int *own, size_t num_own,
@@ -377,8 +474,8 @@ static void test_inter(void **state)
 	job_destroy(job);
 }
 
-/* Parents and children of MPI_Comm_spawn each know only their own world, and worlds of one size have
- * the same ids. */
+/* Parents and children of MPI_Comm_spawn each know only their own world, and worlds of one size
+ * have the same ids. */
 static void test_spawn(void **state)
 {
 	static const int own[] = {0, 1}, unknown[] = {-1, -1}, parents[] = {0, 1},
@@ -640,12 +737,18 @@ static void test_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_world_and_split), cmocka_unit_test(test_ranks_missing),
-		cmocka_unit_test(test_other_ranks),     cmocka_unit_test(test_views),
+		cmocka_unit_test(test_world_and_split),
+		cmocka_unit_test(test_ranks_missing),
+		cmocka_unit_test(test_other_ranks),
+		cmocka_unit_test(test_views),
+		cmocka_unit_test(test_pool),
 		cmocka_unit_test(test_inter),
-		cmocka_unit_test(test_spawn),           cmocka_unit_test(test_contradictions),
-		cmocka_unit_test(test_budget),          cmocka_unit_test(test_self),
-		cmocka_unit_test(test_order),           cmocka_unit_test(test_none),
+		cmocka_unit_test(test_spawn),
+		cmocka_unit_test(test_contradictions),
+		cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_self),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

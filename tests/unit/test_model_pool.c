@@ -59,13 +59,11 @@ static void test_tables(void **state)
 static void test_users(void **state)
 {
 	struct model_pool *pool = model_pool_create();
-	struct model *first = model_create(), *second = model_create();
+	struct model *first = model_create_in(pool), *second = model_create_in(pool);
 	struct model_program *program = model_pool_take(pool, 1, sizeof(*program));
 
 	(void)state;
 	strcpy(program->host, "node1");
-	model_use_pool(first, pool);
-	model_use_pool(second, pool);
 	assert_int_equal(pool->num_users, 3);
 	first->program = second->program = program;
 	model_pool_release(pool);
@@ -78,7 +76,7 @@ static void test_users(void **state)
 static void test_peers(void **state)
 {
 	struct model_pool *pool = model_pool_create();
-	struct model *model = model_create();
+	struct model *model = model_create_in(pool);
 	uint32_t numbers[] = {0, 1};
 	int32_t ranks[] = {0, 3};
 	static const struct {
@@ -95,7 +93,6 @@ static void test_peers(void **state)
 	};
 
 	(void)state;
-	model_use_pool(model, pool);
 	model_pool_add_comm(pool, &(struct model_comm){.size = 20, .members = SEG_ALL_MEMBERS});
 	model_pool_add_comm(pool, &(struct model_comm){.size = 8, .members = MODEL_OWN_MEMBER});
 	model->rank = 10;
