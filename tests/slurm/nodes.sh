@@ -23,6 +23,8 @@ trap 'end_job; end_session; rm -rf "$work"' EXIT
 cd "$work"
 pdb=(env LC_ALL=C.UTF-8 "$build/pdb" --nx)
 
+# The nodes of the job before may still be taken when the next one starts, and srun says so.
+said_nothing() { diff /dev/null <(grep -v '^srun: job [0-9]* \(queued and waiting\|has been allocated\)' "$1"); }
 not_told() { [ ! -s "$1" ]; }
 has_line() { grep -q -- "$1" "$2"; }
 has_ended() { [ ! -e "/proc/$1" ] || has_line '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null; }
@@ -130,7 +132,7 @@ check_answers() {
 	check "$mpi, two nodes: daemons and their step end with pdb" wait_for nothing_is_left 1
 	check "$mpi, two nodes: the job is there" is_running "$job"
 	check "$mpi, two nodes: the job has said nothing" diff <(echo 'fault: rank 2') output
-	check "$mpi, two nodes: nor has srun" diff /dev/null output.errors
+	check "$mpi, two nodes: nor has srun" said_nothing output.errors
 	end_job
 	# pdb where no rank is.
 	start_nested -N 1 -n 4 -w b
@@ -157,7 +159,7 @@ check_ends() {
 	exec 8>&-
 	check "$mpi, killed pdb: daemons and their step end" wait_for nothing_is_left 1
 	check "$mpi, killed pdb: the job has not noticed" count_ends 0
-	check "$mpi, killed pdb: nor has srun" diff /dev/null output.errors
+	check "$mpi, killed pdb: nor has srun" said_nothing output.errors
 
 	start_count 0
 	start_session
@@ -167,7 +169,7 @@ check_ends() {
 	check "$mpi, killed daemon: pdb says so" wait_for has_line 'daemons .* were lost' why
 	end_session
 	check "$mpi, killed daemon: the job has not noticed" count_ends 0
-	check "$mpi, killed daemon: nor has srun" diff /dev/null output.errors
+	check "$mpi, killed daemon: nor has srun" said_nothing output.errors
 }
 
 # The job's launcher is run in an allocation, on all processors that there are: daemons take none. A
