@@ -25,6 +25,8 @@ int main(int argc, char **argv)
 	/* From the environment, since asking MPI would be a call. */
 	env = getenv("OMPI_COMM_WORLD_RANK");
 	if (!env)
+		env = getenv("PMIX_RANK");
+	if (!env)
 		env = getenv("PMI_RANK");
 	rank = env ? atoi(env) : 0;
 	x = read_input(rank);
