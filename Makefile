@@ -41,10 +41,11 @@ say = $(if $(filter 0,$(V)),@printf '  %-7s %s\n' $(1) $(2))
 
 # ---- What is built ----------------------------------------------------------------------------
 
-# What needs MPI, so is compiled for each.
+# What needs MPI, so is compiled for each; and what must have no library.
 PDBD_SRC = attach/pdbd.c attach/pdbd_tree.c
+GUARD_SRC = attach/pdbd_guard.c
 LIB_FOLDERS = model attach pmix analysis render shell
-LIB_SRC = $(filter-out shell/main.c $(PDBD_SRC),$(foreach d,$(LIB_FOLDERS),$(wildcard $(d)/*.c)))
+LIB_SRC = $(filter-out shell/main.c $(PDBD_SRC) $(GUARD_SRC),$(foreach d,$(LIB_FOLDERS),$(wildcard $(d)/*.c)))
 LIB_OBJ = $(LIB_SRC:%.c=$(O)/%.o)
 UNIT_SRC = $(wildcard tests/unit/test_*.c)
 UNIT_BIN = $(UNIT_SRC:tests/unit/%.c=$(O)/tests/unit/%)
@@ -52,7 +53,7 @@ FIXTURE_OBJ = $(patsubst %.c,$(O)/%.o,$(wildcard tests/fixtures/*.c))
 
 RECORDERS = $(O)/libpdbrec-openmpi.so $(O)/libpdbrec-mpich.so
 
-all: $(O)/pdb $(RECORDERS) $(O)/pdbd-openmpi $(O)/pdbd-mpich
+all: $(O)/pdb $(RECORDERS)
 
 $(O)/pdb: $(O)/shell/main.o $(O)/libpdb.a
 	$(call say,LD,$@)

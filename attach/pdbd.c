@@ -12,18 +12,12 @@
  *	- at a SIGTERM, SIGINT or SIGHUP.
  * MPI may hang where a peer is gone or stopped: MPI_Init and MPI_Finalize are under an alarm.
  *
- * A daemon is two processes. The launcher starts a guard, which starts the one that speaks MPI. An
- * mpirun of PRRTE does not end before all that it has started has: a daemon that somebody has
- * stopped would hold up the end of the job. The guard ends it. */
-#include <errno.h>
-#include <fcntl.h>
+ * The launcher has started a guard (pdbd_guard.c), and that this process. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,7 +37,6 @@
 
 #define INIT_SECONDS 60
 #define FINALIZE_SECONDS 3
-#define STOPPED_MS 5000 /* so long may the process that speaks MPI be stopped */
 #define PING_MS 5000
 #define LOOK_MS 300 /* between two looks at whether this node's ranks live */
 #define SILENCE_MS 20000
@@ -84,47 +77,10 @@ static void on_end(int signal_number)
 	is_told_to_end = 1;
 }
 
-static void on_child(int signal_number)
-{
-	(void)signal_number; /* to wake the guard */
-}
-
 static void on_alarm(int signal_number)
 {
 	(void)signal_number;
 	_exit(0);
-}
-
-/* The job's environment may preload libraries, pdb's recorder among them. They are loaded by now,
- * but nothing of MPI has been called: start over without them. */
-static void drop_preloads(char **argv)
-{
-	char path[4096];
-	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-	setenv("PDB_RECORD", "0", 1);
-	if (!getenv("LD_PRELOAD") || length <= 0)
-		return;
-	path[length] = '\0';
-	unsetenv("LD_PRELOAD");
-	execv(path, argv);
-}
-
-/* Nobody reads what a daemon or its MPI prints, and the terminal is the job's. */
-static void be_quiet(void)
-{
-	int null = open("/dev/null", O_RDWR);
-
-	for (int fd = 0; fd < 3 && null >= 0; fd++)
-		dup2(null, fd);
-	if (null > 2)
-		close(null);
-}
-
-static void follow_parent(struct daemon *daemon)
-{
-	daemon->parent = getppid();
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
 static void catch_signals(void)
@@ -134,8 +90,6 @@ static void catch_signals(void)
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
-	action.sa_handler = on_child;
-	sigaction(SIGCHLD, &action, NULL);
 	action.sa_handler = on_alarm;
 	sigaction(SIGALRM, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
@@ -156,57 +110,6 @@ static bool take_turn(void *argument)
 	if (daemon->tree)
 		pdbd_gdb_turn(daemon->gdb, daemon->tree);
 	return is_over(argument);
-}
-
-/* End the worker: with its consent, and when that takes too long without. */
-static void end_worker(pid_t worker, int64_t since_ms)
-{
-	bool is_patient = now_ms() - since_ms < (FINALIZE_SECONDS + 1) * 1000;
-
-	kill(worker, is_patient ? SIGTERM : SIGKILL);
-}
-
-/* Until the worker has ended; then this process ends, always well: a status would be reported as
- * the job's. */
-static void __attribute__((noreturn)) guard(struct daemon *daemon, pid_t worker)
-{
-	int64_t over_since_ms = 0, stopped_since_ms = 0;
-
-	for (;;) {
-		struct timespec rest = {.tv_nsec = 200 * 1000 * 1000}; /* or a SIGCHLD */
-		int status;
-		pid_t changed = waitpid(worker, &status, WNOHANG | WUNTRACED | WCONTINUED);
-
-		if (changed < 0 && errno != EINTR)
-			_exit(0);
-		if (changed > 0 && (WIFEXITED(status) || WIFSIGNALED(status)))
-			_exit(0);
-		if (changed > 0)
-			stopped_since_ms = WIFSTOPPED(status) ? now_ms() : 0;
-		if (stopped_since_ms && now_ms() - stopped_since_ms > STOPPED_MS)
-			kill(worker, SIGKILL);
-		if (is_over(daemon)) {
-			over_since_ms = over_since_ms ? over_since_ms : now_ms();
-			end_worker(worker, over_since_ms);
-		}
-		nanosleep(&rest, NULL);
-	}
-}
-
-/* Returns in the process that is to speak MPI. */
-static void start_guarded(struct daemon *daemon)
-{
-	follow_parent(daemon);
-	catch_signals();
-	pid_t guard_pid = getpid();
-	pid_t worker = fork();
-	if (worker > 0)
-		guard(daemon, worker);
-	if (worker < 0)
-		return; /* unguarded is better than not at all */
-	follow_parent(daemon);
-	if (daemon->parent != guard_pid)
-		_exit(0);
 }
 
 /* ---- What is asked of each node ------------------------------------------------------------- */
@@ -638,12 +541,9 @@ int main(int argc, char **argv)
 	char *invitation;
 	int level;
 
-	drop_preloads(argv);
-	be_quiet();
-	/* Before there are two of us that have it. */
+	daemon.parent = getppid();
+	catch_signals();
 	invitation = link_invitation_take(PDBD_ENV_INVITATION);
-	start_guarded(&daemon);
-
 	alarm(INIT_SECONDS);
 	if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
 		return 0;

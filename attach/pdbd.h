@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What pdb and its daemons have agreed on. pdbd is a program for each MPI, pdbd-openmpi and
- * pdbd-mpich, that is started once on each node of the job as one MPI job of its own. */
+ * pdbd-mpich, that is started once on each node of the job as one MPI job of its own. What has these
+ * names is the guard, which starts the daemon itself from the file beside it. */
 #ifndef PDB_ATTACH_PDBD_H
 #define PDB_ATTACH_PDBD_H
 
 #include <stdint.h>
+
+/* How the daemon's file is called: like the guard's, with this behind. */
+#define PDBD_WORKER "-worker"
 
 /* The invitation to pdb's connection: in the daemons' environment only, since command lines can be
  * seen by everybody on a node. */

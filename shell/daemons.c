@@ -145,12 +145,24 @@ static int make_plan(const struct daemons *daemons, const struct launcher_info *
 	return result;
 }
 
+/* Launchers would say so on the job's terminal. */
+static int check_program(const char *path, const char *ending, struct pdb_error *err)
+{
+	char *program = xasprintf("%s%s", path, ending);
+	int result = 0;
+
+	if (access(program, X_OK) != 0)
+		result = error_errno(err, "%s cannot be started", program);
+	free(program);
+	return result;
+}
+
 static int launch(struct daemons *daemons, const struct daemon_plan *plan,
 		  const struct launcher_info *launcher, struct pdb_error *err)
 {
-	/* Launchers would say so on the job's terminal. */
-	if (access(plan->program, X_OK) != 0)
-		return error_errno(err, "%s cannot be started", plan->program);
+	if (check_program(plan->program, "", err) < 0 ||
+	    check_program(plan->program, PDBD_WORKER, err) < 0)
+		return -1;
 	if (plan->way == DAEMONS_SPAWN)
 		return pmix_spawn_daemons(launcher->pid, daemons->job->proctable->job,
 					  plan->program, (const char *const *)plan->environment,

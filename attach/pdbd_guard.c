@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a launcher starts for pdb on each node: the guard of a daemon, which starts the daemon
+ * itself (pdbd.c) and ends when it has ended.
+ *
+ * - An mpirun of PRRTE does not end before all that it has started has: a daemon that somebody has
+ *   stopped would hold up the end of the job. The guard ends it.
+ * - The job's environment may preload libraries, pdb's recorder among them. The daemon has none.
+ * - The daemon is in a session of its own. A kernel that shares processors among sessions first
+ *   (sched_autogroup) gives it as much then as all ranks of the launcher's session together, else
+ *   as much as one of them, which they feel less than that it is late.
+ *
+ * It is a program of its own, without libraries, because to load those of a daemon twice takes
+ * longer than all that is done here. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "attach/pdbd.h"
+
+#define STOPPED_MS 5000  /* so long may the daemon be stopped */
+#define PATIENCE_MS 4000 /* so long may it take to end */
+#define REST_MS 200
+
+static volatile sig_atomic_t is_told_to_end;
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+static void on_end(int signal_number)
+{
+	(void)signal_number;
+	is_told_to_end = 1;
+}
+
+static void on_child(int signal_number)
+{
+	(void)signal_number; /* to wake the guard */
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_end};
+
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	action.sa_handler = on_child;
+	sigaction(SIGCHLD, &action, NULL);
+}
+
+/* Nobody reads what a daemon or its MPI prints, and the terminal is the job's. */
+static void be_quiet(void)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	for (int fd = 0; fd < 3 && null >= 0; fd++)
+		dup2(null, fd);
+	if (null > 2)
+		close(null);
+}
+
+/* Nobody is to find the invitation here once the daemon has it. In place: /proc/PID/environ shows
+ * what is there. */
+static void forget_invitation(void)
+{
+	char *value = getenv(PDBD_ENV_INVITATION);
+
+	if (value)
+		explicit_bzero(value, strlen(value));
+}
+
+/* Become the daemon. Signals that are caught here are not there. */
+static void __attribute__((noreturn)) work(pid_t guard, char **argv)
+{
+	char path[PATH_MAX + sizeof(PDBD_WORKER)];
+	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX);
+
+	if (length <= 0)
+		_exit(127);
+	memcpy(path + length, PDBD_WORKER, sizeof(PDBD_WORKER));
+	setsid();
+	/* Only this one ends a daemon that is stopped, too, which its session keeps apart from the
+	 * launcher's signals. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != guard)
+		_exit(0);
+	unsetenv("LD_PRELOAD");
+	setenv("PDB_RECORD", "0", 1);
+	argv[0] = path;
+	execv(path, argv);
+	_exit(127);
+}
+
+/* End the worker: with its consent, be it stopped or not, and when that takes too long without. */
+static void end_worker(pid_t worker, int64_t since_ms)
+{
+	kill(worker, now_ms() - since_ms < PATIENCE_MS ? SIGTERM : SIGKILL);
+	kill(worker, SIGCONT);
+}
+
+/* Until the worker has ended; then this process ends, always well: a status would be reported as
+ * the job's. */
+static void __attribute__((noreturn)) watch(pid_t worker, pid_t parent)
+{
+	int64_t over_since_ms = 0, stopped_since_ms = 0;
+
+	for (;;) {
+		struct timespec rest = {.tv_nsec = REST_MS * 1000 * 1000}; /* or a SIGCHLD */
+		int status;
+		pid_t changed = waitpid(worker, &status, WNOHANG | WUNTRACED | WCONTINUED);
+
+		if (changed < 0 && errno != EINTR)
+			_exit(0);
+		if (changed > 0 && (WIFEXITED(status) || WIFSIGNALED(status)))
+			_exit(0);
+		if (changed > 0)
+			stopped_since_ms = WIFSTOPPED(status) ? now_ms() : 0;
+		if (stopped_since_ms && now_ms() - stopped_since_ms > STOPPED_MS)
+			kill(worker, SIGKILL);
+		if (is_told_to_end || getppid() != parent) {
+			over_since_ms = over_since_ms ? over_since_ms : now_ms();
+			end_worker(worker, over_since_ms);
+		}
+		nanosleep(&rest, NULL);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	pid_t self = getpid(), parent = getppid(), worker;
+
+	(void)argc;
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	be_quiet();
+	catch_signals();
+	worker = fork();
+	if (worker == 0)
+		work(self, argv);
+	forget_invitation();
+	if (worker < 0)
+		return 0;
+	watch(worker, parent);
+}
