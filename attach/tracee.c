@@ -20,7 +20,9 @@
 /* A thread that sleeps or runs stops some 10 to 50 us after it was told to; one that waits for a
  * processor does when it gets one. So wait this long for each before telling the next. */
 #define SPIN_NS 60000
-/* Then for all that are left, in steps. */
+/* Then for all that are left, in steps that grow. */
+#define STEP_MIN_NS 10000
+#define STEP_MAX_NS 200000
 #define TIMEOUT_NS 2000000000ULL
 /* When all that are left are in uninterruptible sleep, no point in waiting longer than this. */
 #define DISK_TIMEOUT_NS 200000000ULL
@@ -209,14 +211,22 @@ static bool all_pending_in_disk_sleep(const struct tracer *tracer)
 	return true;
 }
 
-/* Threads that wait for a processor get less of them if we spin, so sleep in between; short at
- * first, since a thread that has stopped stays so until we look. */
+/* Threads that wait for a processor get less of them if we spin, so sleep in between: short at first,
+ * since a thread that has stopped stays so until we look, and the longer, the longer those that are
+ * left have waited for a processor. */
+static long step_ns(uint64_t waited_ns)
+{
+	uint64_t step = waited_ns / 16;
+
+	return step < STEP_MIN_NS ? STEP_MIN_NS : step > STEP_MAX_NS ? STEP_MAX_NS : (long)step;
+}
+
 static void wait_for_rest(struct tracer *tracer)
 {
 	uint64_t start_ns = now_ns(), waited_ns = 0, asked_ns = 0;
 
 	while (tracer->num_pending && waited_ns < TIMEOUT_NS) {
-		struct timespec pause = {0, waited_ns < 100000000 ? 10000 : 200000};
+		struct timespec pause = {0, step_ns(waited_ns)};
 
 		if (handle_one(tracer))
 			continue;
