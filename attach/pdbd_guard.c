@@ -15,12 +15,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/sched/types.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,6 +33,7 @@
 #define STOPPED_MS 5000  /* so long may the daemon be stopped */
 #define PATIENCE_MS 4000 /* so long may it take to end */
 #define REST_MS 200
+#define SLICE_NS 100000
 
 static volatile sig_atomic_t is_told_to_end;
 
@@ -84,6 +88,19 @@ static void forget_invitation(void)
 		explicit_bzero(value, strlen(value));
 }
 
+/* Short turns on a processor that come soon: from Linux 6.12 on each process may choose, and what
+ * it gets in all stays the same. To start a daemon takes hundreds of turns. */
+static void take_short_turns(void)
+{
+	struct sched_attr attr = {
+		.size = SCHED_ATTR_SIZE_VER0,
+		.sched_nice = getpriority(PRIO_PROCESS, 0),
+		.sched_runtime = SLICE_NS,
+	};
+
+	syscall(SYS_sched_setattr, 0, &attr, 0);
+}
+
 /* Become the daemon. Signals that are caught here are not there. */
 static void __attribute__((noreturn)) work(pid_t guard, char **argv)
 {
@@ -94,6 +111,7 @@ static void __attribute__((noreturn)) work(pid_t guard, char **argv)
 		_exit(127);
 	memcpy(path + length, PDBD_WORKER, sizeof(PDBD_WORKER));
 	setsid();
+	take_short_turns();
 	/* Only this one ends a daemon that is stopped, too, which its session keeps apart from the
 	 * launcher's signals. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
