@@ -208,7 +208,8 @@ int symbols_resolve(void *argument, uint32_t module, uint64_t address, struct na
 	if (!entry)
 		return -1;
 	kind = modules_get(symbols->modules, module)->kind;
-	if (!find_in_dwarf(entry->main.dwarf, address, &place))
+	/* Nobody asks for lines of the recorder, whose wrappers are one large unit to read. */
+	if (kind != MODULE_RECORDER && !find_in_dwarf(entry->main.dwarf, address, &place))
 		find_in_dwarf(entry->separate.dwarf, address, &place);
 	if (entry->table && (!place.symbol || table_knows_better(&place, kind))) {
 		symbol = symbol_table_find(entry->table, address);
