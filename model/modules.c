@@ -16,11 +16,20 @@ struct module_key {
 	uint8_t bytes[];
 };
 
+/* A place with a name, by module and offset. */
+struct place {
+	UT_hash_handle hh;
+	uint64_t key[2]; /* module and offset */
+	struct module_place place;
+	char function[];
+};
+
 struct modules {
 	struct module *modules;
 	size_t num, capacity;
 	/* Apart, since the bytes of a build-id may be those of some path. */
 	struct module_key *by_build_id, *by_path;
+	struct place *places;
 };
 
 /* Last components of paths, as fnmatch(3) patterns; the first that matches decides. */
@@ -89,6 +98,9 @@ static const struct {
 	{ "libunwind*.so*", MODULE_SYSTEM },
 	{ "lib[alt]san.so*", MODULE_SYSTEM },
 	{ "libubsan.so*", MODULE_SYSTEM },
+	{ "MPI.*.so", MODULE_SYSTEM }, /* mpi4py, between Python code and MPI */
+	{ "python[0-9]*", MODULE_SYSTEM },
+	{ "libpython[0-9]*.so*", MODULE_SYSTEM },
 	{ "\\[vdso\\]", MODULE_SYSTEM },
 	{ "linux-vdso*.so*", MODULE_SYSTEM },
 	{ "\\[vsyscall\\]", MODULE_SYSTEM },
@@ -124,6 +136,8 @@ static void destroy_keys(struct module_key **keys)
 
 void modules_destroy(struct modules *modules)
 {
+	struct place *place, *next;
+
 	if (!modules)
 		return;
 	for (size_t i = 0; i < modules->num; i++)
@@ -131,7 +145,38 @@ void modules_destroy(struct modules *modules)
 	free(modules->modules);
 	destroy_keys(&modules->by_build_id);
 	destroy_keys(&modules->by_path);
+	HASH_ITER(hh, modules->places, place, next)
+	{
+		HASH_DEL(modules->places, place);
+		free(place);
+	}
 	free(modules);
+}
+
+const struct module_place *modules_find_place(const struct modules *modules, uint32_t id,
+					      uint64_t offset)
+{
+	uint64_t key[2] = { id, offset };
+	struct place *place;
+
+	HASH_FIND(hh, modules->places, key, sizeof(key), place);
+	return place ? &place->place : NULL;
+}
+
+void modules_set_place(struct modules *modules, uint32_t id, uint64_t offset, const char *function,
+		       int line)
+{
+	size_t size = strlen(function) + 1;
+	struct place *place;
+
+	if (modules_find_place(modules, id, offset))
+		return;
+	place = xmalloc(sizeof(*place) + size);
+	memcpy(place->function, function, size);
+	place->key[0] = id;
+	place->key[1] = offset;
+	place->place = (struct module_place){ place->function, line };
+	HASH_ADD(hh, modules->places, key, sizeof(place->key), place);
 }
 
 static uint32_t add_module(struct modules *modules, const char *path, const uint8_t *build_id,

@@ -40,6 +40,19 @@ size_t modules_count(const struct modules *modules);
 /* Borrowed, valid until the next intern; id < modules_count(). */
 struct module *modules_get(const struct modules *modules, uint32_t id);
 
+/* A place in a module that was told its name, as code that is not machine code. */
+struct module_place {
+	const char *function;
+	int line; /* in the file that the module is; 0: not known */
+};
+
+/* The function is copied; of two names for one place the first stays. */
+void modules_set_place(struct modules *modules, uint32_t id, uint64_t offset, const char *function,
+		       int line);
+/* NULL if it was not told. Borrowed, valid as long as `modules`. */
+const struct module_place *modules_find_place(const struct modules *modules, uint32_t id,
+					      uint64_t offset);
+
 /* What kind of module a path names, by its last component. */
 enum module_kind module_kind_of_path(const char *path);
 

@@ -118,6 +118,28 @@ static void set_by_offset(struct names *names, uint32_t node)
 	free(function);
 }
 
+/* What the modules were told of it. */
+static bool set_by_place(struct names *names, uint32_t node)
+{
+	const struct callpath_node *frame = callpaths_get(names->paths, node);
+	const struct module_place *place =
+		modules_find_place(names->modules, frame->module, frame->offset);
+	const char *path;
+
+	if (!place)
+		return false;
+	path = modules_get(names->modules, frame->module)->path;
+	names_set(names, node,
+		  &(struct name){
+			  .function = place->function,
+			  .file = last_component(path),
+			  .full_file = path,
+			  .line = place->line,
+			  .is_symbol = true,
+		  });
+	return true;
+}
+
 const struct name *names_get(struct names *names, uint32_t node)
 {
 	static const struct name nothing = { .function = "?" };
@@ -131,6 +153,8 @@ const struct name *names_get(struct names *names, uint32_t node)
 	frame = callpaths_get(names->paths, node);
 	/* A return address may be the first one behind its function, after a call that never
 	 * returns; the call itself is just before. */
+	if (frame->module != MODULE_NONE && set_by_place(names, node))
+		return names->names[node];
 	if (names->resolve && frame->module != MODULE_NONE &&
 	    names->resolve(names->resolver, frame->module, frame->offset - frame->is_return,
 			   &found) == 0 &&

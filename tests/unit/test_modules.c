@@ -37,6 +37,11 @@ static void test_kinds(void **state)
 		{ "libevent_core-2.1.so.7.0.1", MODULE_MPI },
 		{ "libevent_pthreads-2.1.so.7", MODULE_MPI },
 		{ "/usr/lib/x86_64-linux-gnu/libc.so.6", MODULE_SYSTEM },
+		{ "/usr/bin/python3.11", MODULE_SYSTEM },
+		{ "/usr/lib/libpython3.13.so.1.0", MODULE_SYSTEM },
+		{ "/usr/lib/python3/dist-packages/mpi4py/MPI.cpython-311-x86_64-linux-gnu.so", MODULE_SYSTEM },
+		{ "/home/user/python", MODULE_PROGRAM },
+		{ "/home/user/solver.py", MODULE_PROGRAM },
 		{ "/lib/x86_64-linux-gnu/libc-2.31.so", MODULE_SYSTEM },
 		{ "/usr/lib/x86_64-linux-gnu/libc.so.6 (deleted)", MODULE_SYSTEM },
 		{ "/lib64/ld-linux-x86-64.so.2", MODULE_SYSTEM },
@@ -83,11 +88,33 @@ static void test_intern(void **state)
 	modules_destroy(NULL);
 }
 
+static void test_places(void **state)
+{
+	struct modules *modules = modules_create();
+	uint32_t id = modules_intern(modules, "/home/user/solver.py", NULL, 0);
+	char function[] = "step";
+
+	(void)state;
+	assert_null(modules_find_place(modules, id, 7));
+	modules_set_place(modules, id, 7, function, 12);
+	function[0] = 'x';
+	modules_set_place(modules, id, UINT64_MAX, "halo", 0);
+	modules_set_place(modules, MODULE_NONE, 7, "elsewhere", 1);
+	modules_set_place(modules, id, 7, "again", 13);
+	assert_string_equal(modules_find_place(modules, id, 7)->function, "step");
+	assert_int_equal(modules_find_place(modules, id, 7)->line, 12);
+	assert_string_equal(modules_find_place(modules, id, UINT64_MAX)->function, "halo");
+	assert_null(modules_find_place(modules, id, 8));
+	assert_null(modules_find_place(modules, id + 1, 7));
+	modules_destroy(modules);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_intern),
+		cmocka_unit_test(test_places),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
