@@ -70,9 +70,12 @@ static int find_in_section(Elf *elf, Elf_Scn *section, const char *name, GElf_Sy
 	num = data->d_size / header.sh_entsize;
 	for (i = 0; i < num && i < INT_MAX; i++) {
 		const char *text;
+		int type;
 
-		if (!gelf_getsym(data, (int)i, ret) || ret->st_shndx == SHN_UNDEF ||
-		    GELF_ST_TYPE(ret->st_info) != STT_OBJECT)
+		if (!gelf_getsym(data, (int)i, ret) || ret->st_shndx == SHN_UNDEF)
+			continue;
+		type = GELF_ST_TYPE(ret->st_info);
+		if (type != STT_OBJECT && type != STT_FUNC)
 			continue;
 		text = elf_strptr(elf, header.sh_link, ret->st_name);
 		if (text && !strcmp(text, name))

@@ -61,6 +61,11 @@ void images_destroy(struct images *images)
 	free(images);
 }
 
+struct modules *images_modules(const struct images *images)
+{
+	return images->modules;
+}
+
 static int read_headers(const struct memory *memory, uint64_t start, ElfW(Phdr) phdrs[MAX_PHDRS],
 			size_t *num_ret)
 {

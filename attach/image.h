@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Programs and libraries as they lie in memory, for the unwinder: headers and unwind tables are
- * read from a process (or core) that has the object mapped, not from its file, which may have been replaced
- * or be in another mount namespace. Pages that are never written to are equal in all processes and
- * read once. */
+ * read from a process (or core) that has the object mapped, not from its file, which may have been
+ * replaced or be in another mount namespace. Pages that are never written to are equal in all
+ * processes and read once. */
 #ifndef PDB_ATTACH_IMAGE_H
 #define PDB_ATTACH_IMAGE_H
 
@@ -25,8 +25,8 @@ struct image {
 	struct image_private *private;
 };
 
-/* The build-id of the object that begins at `start`: its length, 0 if it has none; -1 if its headers
- * are not in the memory. */
+/* The build-id of the object that begins at `start`: its length, 0 if it has none; -1 if its
+ * headers are not in the memory. */
 ssize_t image_build_id(const struct memory *memory, uint64_t start, uint8_t build_id[BUILD_ID_MAX]);
 
 struct images;
@@ -34,6 +34,7 @@ struct images;
 /* The modules are borrowed. */
 struct images *images_create(struct modules *modules);
 void images_destroy(struct images *images); /* NULL is fine */
+struct modules *images_modules(const struct images *images);
 
 /* The image of an object in `memory`; NULL if it is no ELF file or cannot be read. Borrowed, valid
  * as long as `images`. */

@@ -11,6 +11,7 @@
 #include "attach/maps.h"
 #include "attach/memory.h"
 #include "attach/procfs.h"
+#include "attach/python.h"
 #include "attach/sampler.h"
 #include "attach/tracee.h"
 #include "attach/unwind.h"
@@ -30,8 +31,9 @@ struct process {
 	pid_t pid;
 	uint64_t start_ticks;
 	struct unwind_space *space;
-	unsigned take; /* in which its maps were read */
-	unsigned used; /* the last take that it was part of */
+	struct python *python; /* NULL: none */
+	unsigned take;         /* in which its maps were read */
+	unsigned used;         /* the last take that it was part of */
 	UT_hash_handle hh;
 };
 
@@ -54,7 +56,8 @@ struct sampler {
 	struct callpaths *callpaths;
 	struct images *images;
 	struct process *processes;
-	uint8_t *stacks; /* MAX_AT_ONCE of STACK_SIZE */
+	uint8_t *stacks;                                /* MAX_AT_ONCE of STACK_SIZE */
+	struct python_copy *python_copies[MAX_AT_ONCE]; /* made when needed */
 	unsigned take;
 	uint32_t durations[NUM_DURATIONS];
 	struct sampler_cost cost;
@@ -74,6 +77,7 @@ static void forget_process(struct sampler *sampler, struct process *process)
 {
 	HASH_DEL(sampler->processes, process);
 	unwind_space_destroy(process->space);
+	python_destroy(process->python);
 	free(process);
 }
 
@@ -86,6 +90,8 @@ void sampler_destroy(struct sampler *sampler)
 	HASH_ITER(hh, sampler->processes, process, next)
 	forget_process(sampler, process);
 	images_destroy(sampler->images);
+	for (size_t i = 0; i < MAX_AT_ONCE; i++)
+		free(sampler->python_copies[i]);
 	free(sampler->stacks);
 	free(sampler);
 }
@@ -103,6 +109,8 @@ static int read_maps(struct sampler *sampler, struct process *process, struct pd
 	unwind_space_destroy(process->space);
 	memory.pid = process->pid;
 	process->space = unwind_space_create(&memory, maps, sampler->images);
+	if (!process->python)
+		process->python = python_create(process->pid, maps);
 	process->take = sampler->take;
 	return 0;
 }
@@ -254,6 +262,19 @@ static uint64_t other_place(const struct subject *subject, const struct tracee *
 	return range && missing - range->start < STACK_SIZE ? range->start : missing - STACK_SIZE;
 }
 
+/* What is to be copied of the interpreter's frames; NULL if there is none in that thread. */
+static struct python_copy *prepare_python(struct python_copy **copy, const struct subject *subject)
+{
+	if (!subject->process->python)
+		return NULL;
+	if (!*copy) {
+		*copy = xmalloc(sizeof(**copy));
+		/* Touched beforehand, so that no page fault prolongs the stop. */
+		memset(*copy, 0, sizeof(**copy));
+	}
+	return python_prepare(subject->process->python, subject->tid, *copy) ? *copy : NULL;
+}
+
 /* The first copy was too short: take one more of the stack, and of another place if the walk left
  * the stack (a signal handler's own) for another. */
 static void copy_deeper(struct sampler *sampler, struct subject *subject)
@@ -268,6 +289,7 @@ static void copy_deeper(struct sampler *sampler, struct subject *subject)
 	tracee.other.bytes = bytes + DEEP_STACK_SIZE;
 	tracee.stack.capacity = tracee.other.capacity = DEEP_STACK_SIZE;
 	tracee.other.address = other_place(subject, &tracee);
+	tracee.python = prepare_python(&sampler->python_copies[0], subject);
 	tracee_copy(&tracee, 1);
 	/* If it has ended meanwhile, the first look stands. */
 	if (tracee.result == TRACEE_COPIED) {
@@ -295,6 +317,8 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 		if (stat.pid == subjects[i]->pid &&
 		    stat.start_ticks != subjects[i]->process->start_ticks)
 			tracees[i].tid = 0;
+		else
+			tracees[i].python = prepare_python(&sampler->python_copies[i], subjects[i]);
 	}
 	tracee_copy(tracees, num);
 	for (i = 0; i < num; i++) {

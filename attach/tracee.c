@@ -14,6 +14,7 @@
 
 #include "attach/maps.h"
 #include "attach/memory.h"
+#include "attach/python.h"
 #include "attach/procfs.h"
 #include "attach/tracee.h"
 
@@ -95,6 +96,8 @@ static int copy_state(struct tracee *tracee)
 	copy_part(tracee, &tracee->stack);
 	if (tracee->other.address)
 		copy_part(tracee, &tracee->other);
+	if (tracee->python)
+		python_copy_frames(tracee->python, tracee->tid);
 	return 0;
 }
 

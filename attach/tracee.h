@@ -13,6 +13,7 @@
 #include <sys/user.h>
 
 struct maps;
+struct python_copy;
 
 /* NT_PRSTATUS as the kernel hands it out. */
 struct tracee_regs {
@@ -39,6 +40,7 @@ struct tracee {
 	const struct maps *maps;  /* where its stack ends; may be NULL */
 	struct tracee_part stack; /* filled from the stack pointer upwards */
 	struct tracee_part other; /* filled from other.address, if that is not 0 */
+	struct python_copy *python; /* filled, too, if it is not NULL (python_prepare) */
 	/* Out. */
 	enum tracee_result result;
 	int error;

@@ -6,6 +6,7 @@
 #include "attach/image.h"
 #include "attach/maps.h"
 #include "attach/memory.h"
+#include "attach/python.h"
 #include "attach/tracee.h"
 #include "attach/unwind.h"
 #include "model/callpath.h"
@@ -32,12 +33,6 @@ struct walk {
 	struct unwind_space *space;
 	const struct tracee *tracee;
 	uint64_t missing;
-};
-
-struct frame {
-	uint32_t module;
-	uint64_t offset;
-	bool is_return;
 };
 
 /* The image that an address lies in, and the image's load bias there; NULL if none. */
@@ -267,18 +262,20 @@ const struct maps *unwind_space_maps(const struct unwind_space *space)
 	return space->maps;
 }
 
-static void locate(struct unwind_space *space, uint64_t ip, bool is_return, struct frame *ret)
+static void locate(struct unwind_space *space, uint64_t ip, bool is_return,
+		   struct unwind_frame *ret)
 {
 	uint64_t bias;
 	/* A call can be the last instruction of a mapping. */
 	struct image *image = find_image(space, maps_find(space->maps, ip - is_return), &bias);
 
+	ret->address = ip;
 	ret->module = image ? image->module : MODULE_NONE;
 	ret->offset = image ? ip - bias : ip;
 	ret->is_return = is_return;
 }
 
-static uint32_t intern(struct callpaths *callpaths, const struct frame *frames, size_t num)
+static uint32_t intern(struct callpaths *callpaths, const struct unwind_frame *frames, size_t num)
 {
 	uint32_t path = CALLPATH_NONE;
 
@@ -289,7 +286,7 @@ static uint32_t intern(struct callpaths *callpaths, const struct frame *frames, 
 }
 
 /* Collect the frames, innermost first. Returns how many. */
-static size_t collect(struct walk *walk, struct frame frames[MAX_FRAMES],
+static size_t collect(struct walk *walk, struct unwind_frame frames[MAX_FRAMES],
 		      struct unwind_result *result)
 {
 	unw_cursor_t cursor;
@@ -326,11 +323,16 @@ void unwind_walk(struct unwind_space *space, const struct tracee *tracee,
 		 struct callpaths *callpaths, struct unwind_result *ret)
 {
 	struct walk walk = {.space = space, .tracee = tracee};
-	struct frame *frames = xcalloc(MAX_FRAMES, sizeof(*frames));
+	struct unwind_frame *frames = xcalloc(MAX_FRAMES, sizeof(*frames));
 	size_t num;
 
 	memset(ret, 0, sizeof(*ret));
 	num = collect(&walk, frames, ret);
+	if (tracee->python && !python_merge(tracee->python, images_modules(space->images), frames,
+					    &num, MAX_FRAMES)) {
+		ret->is_complete = false;
+		ret->is_too_deep = true;
+	}
 	ret->path = intern(callpaths, frames, num);
 	ret->missing = ret->is_complete ? 0 : walk.missing;
 	free(frames);

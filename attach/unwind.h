@@ -23,6 +23,14 @@ struct unwind_space *unwind_space_create(const struct memory *memory, struct map
 void unwind_space_destroy(struct unwind_space *space); /* NULL is fine */
 const struct maps *unwind_space_maps(const struct unwind_space *space);
 
+/* A frame of a stack being unwound. */
+struct unwind_frame {
+	uint64_t address; /* in the process */
+	uint32_t module;
+	uint64_t offset;
+	bool is_return;
+};
+
 struct unwind_result {
 	uint32_t path;    /* in the call paths; at least the program counter's frame */
 	bool is_complete; /* reached the outermost frame */
@@ -30,7 +38,8 @@ struct unwind_result {
 	uint64_t missing; /* stack memory that would have been needed and was not copied; 0: none */
 };
 
-/* Unwind what was copied of a thread of that process and intern its frames. Of a process that does
+/* Unwind what was copied of a thread of that process and intern its frames, those of Python in the place
+ * of the interpreter's. Of a process that does
  * not live nothing need be copied but the registers. */
 void unwind_walk(struct unwind_space *space, const struct tracee *tracee,
 		 struct callpaths *callpaths, struct unwind_result *ret);

@@ -21,7 +21,8 @@ const struct command cmd_bt = {
 		"on\"\n"
 		"adds the other threads, \"set fold off\" shows what is inside the MPI library.\n"
 		"A snapshot shows the stacks that were saved with it. It is \"sample\" and \"tree\"\n"
-		"in one, with the options and files of tree.",
+		"in one, with the options and files of tree. Functions in Python (CPython 3.11\n"
+		"and 3.13) are shown in the place of the interpreter's own.",
 	.example = "bt lp",
 	.flags = CMD_NEEDS_JOB | CMD_GRAPHIC | CMD_DATA,
 	.max_words = -1,

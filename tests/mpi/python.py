@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # mpi4py: MPI is loaded by dlopen, long after the recorder. The fault is in Python code.
-# expect: lp=R kind=computation
+# expect: lp=R kind=computation where=evaluate
 # ranks: 4:2 8:6
 # mpi: openmpi
 import sys

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The functions that a CPython process is in: read from the interpreter's own frames, and put in
+ * the place of the native frames that run them. CPython 3.11 (offsets from its headers) and 3.13
+ * (which has them at the start of _PyRuntime). */
+#ifndef PDB_ATTACH_PYTHON_H
+#define PDB_ATTACH_PYTHON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct maps;
+struct modules;
+struct unwind_frame;
+
+/* What is known of the interpreter of one process. */
+struct python;
+
+/* NULL if the process has none, or one whose frames are not known. */
+struct python *python_create(pid_t pid, const struct maps *maps);
+void python_destroy(struct python *python); /* NULL is fine */
+
+/* Python itself allows 1000 frames if it is not told otherwise. */
+enum { PYTHON_MAX_FRAMES = 1024, PYTHON_MAX_PAGES = 32, PYTHON_PAGE = 4096 };
+
+/* An interpreter's frame. */
+struct python_frame {
+	uint64_t code;        /* its code object; 0: none yet */
+	uint64_t instruction; /* where it is in there */
+	bool is_entry;        /* outermost of those that one native call of the interpreter runs */
+};
+
+/* What is copied of a thread while it stands still. */
+struct python_copy {
+	/* In. */
+	struct python *python;
+	uint64_t thread; /* its thread state */
+	/* Out. */
+	struct python_frame frames[PYTHON_MAX_FRAMES]; /* innermost first */
+	size_t num_frames;
+	bool is_whole; /* up to the outermost */
+	/* Memory that the frames are in. */
+	uint64_t page_addresses[PYTHON_MAX_PAGES];
+	uint8_t pages[PYTHON_MAX_PAGES][PYTHON_PAGE];
+	size_t num_pages;
+};
+
+/* Before the stop: find the thread in the interpreter. False if it is none of Python's, or not yet.
+ */
+bool python_prepare(struct python *python, pid_t tid, struct python_copy *copy);
+
+/* While thread `tid` stands still. Reads a few pages, and gives up after 100 us. */
+void python_copy_frames(struct python_copy *copy, pid_t tid);
+
+/* Put what the interpreter runs in the place of its own frames: all of those in frames[*num],
+ * innermost first, are replaced or left out. At most `max` frames. Nothing is changed where the two
+ * do not fit together. Frames of Python code have the source file as module, known to `modules`
+ * with function and line (modules_set_place). False if the
+ * outermost are missing, since there are more than can be copied. */
+bool python_merge(const struct python_copy *copy, struct modules *modules,
+		  struct unwind_frame *frames, size_t *num, size_t max);
+
+#endif
