@@ -584,16 +584,20 @@ static int by_rank(const void *a, const void *b)
 static void list_members(struct job_comms_private *p)
 {
 	const struct job_model_private *ranks = p->jm->private;
+	bool is_sorted = true;
 
 	p->num_members = ranks->num_ranks;
 	p->members = xcalloc(p->num_members, sizeof(*p->members));
-	for (size_t i = 0; i < p->num_members; i++)
+	for (size_t i = 0; i < p->num_members; i++) {
 		p->members[i] = (struct job_comms_member){
 			.rank = ranks->ranks[i].rank,
 			.of = &ranks->ranks[i],
 		};
+		is_sorted &= i == 0 || p->members[i - 1].rank <= p->members[i].rank;
+	}
 	p->member_of = xcalloc(p->num_members, sizeof(*p->member_of));
-	qsort(p->members, p->num_members, sizeof(*p->members), by_rank);
+	if (!is_sorted)
+		qsort(p->members, p->num_members, sizeof(*p->members), by_rank);
 	for (size_t i = 0; i < p->num_members; i++)
 		p->member_of[p->members[i].of->model->number] = (uint32_t)i;
 }

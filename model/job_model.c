@@ -144,6 +144,7 @@ static void destroy_private(struct job_model *jm)
 	free(p->ranks);
 	free(p->shapes);
 	free(p->shape_of.slots);
+	free(p->shape_of_lender.slots);
 	free(p->site_of.slots);
 	free(p->transition_of.slots);
 	free(p->tallies);
@@ -307,17 +308,13 @@ static struct shape *add_shape(struct job_model *jm, const struct model *model)
 	return shape;
 }
 
-static struct shape *find_shape(struct job_model *jm, const struct model *model)
+static struct shape *find_equal_shape(struct job_model *jm, const struct model *model)
 {
 	struct job_model_private *p = jm->private;
 	struct shape *shape = NULL;
-	uint64_t hash;
+	uint64_t hash = hash_tables(model);
 	uint32_t index, first;
 
-	/* Neighbours are mostly equal, and comparing is cheaper than hashing. */
-	if (p->last_shape && has_same_tables(p->last_shape->model, model))
-		return p->last_shape;
-	hash = hash_tables(model);
 	first = pair_map_get(&p->shape_of, hash);
 	for (index = first; index != PAIR_NONE; index = shape->next) {
 		shape = p->shapes[index];
@@ -330,6 +327,25 @@ static struct shape *find_shape(struct job_model *jm, const struct model *model)
 	else
 		shape->next = index;
 	return add_shape(jm, model);
+}
+
+static struct shape *find_shape(struct job_model *jm, const struct model *model)
+{
+	struct job_model_private *p = jm->private;
+	uint32_t known = PAIR_NONE;
+	struct shape *shape;
+
+	/* Neighbours are mostly equal, and comparing is cheaper than hashing. */
+	if (p->last_shape && has_same_tables(p->last_shape->model, model))
+		return p->last_shape;
+	if (model->lender)
+		known = pair_map_get(&p->shape_of_lender, (uintptr_t)model->lender);
+	if (known != PAIR_NONE)
+		return p->shapes[known];
+	shape = find_equal_shape(jm, model);
+	if (model->lender)
+		pair_map_add(&p->shape_of_lender, (uintptr_t)model->lender, shape->number);
+	return shape;
 }
 
 /* ---- Transitions ----------------------------------------------------------------------------- */

@@ -103,6 +103,7 @@ struct job_model_private {
 	size_t shapes_capacity;
 	struct shape *last_shape;
 	struct pair_map shape_of;      /* hash of the tables -> first shape */
+	struct pair_map shape_of_lender; /* address of whom the tables are borrowed from -> shape */
 	struct pair_map site_of;       /* (path, number of the name) -> job site */
 	struct pair_map transition_of; /* (from, to) -> transition */
 	struct function_name *names;   /* of MPI functions, each once */
