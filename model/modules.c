@@ -99,12 +99,26 @@ static const struct {
 	{ "lib[alt]san.so*", MODULE_SYSTEM },
 	{ "libubsan.so*", MODULE_SYSTEM },
 	{ "MPI.*.so", MODULE_SYSTEM }, /* mpi4py, between Python code and MPI */
+	{ "_*.cpython-*.so", MODULE_SYSTEM }, /* what stands behind its library */
+	{ "libffi.so*", MODULE_SYSTEM },
 	{ "python[0-9]*", MODULE_SYSTEM },
 	{ "libpython[0-9]*.so*", MODULE_SYSTEM },
 	{ "\\[vdso\\]", MODULE_SYSTEM },
 	{ "linux-vdso*.so*", MODULE_SYSTEM },
 	{ "\\[vsyscall\\]", MODULE_SYSTEM },
 };
+
+/* A source file of Python's own library, or one that is compiled into the interpreter; not of a package
+ * that was installed beside it. */
+static bool is_python_library(const char *path)
+{
+	size_t length = strlen(path);
+
+	if (strncmp(path, "<frozen ", 8) == 0)
+		return true;
+	return length > 3 && strcmp(path + length - 3, ".py") == 0 &&
+	       strstr(path, "/lib/python3.") && !strstr(path, "-packages/");
+}
 
 enum module_kind module_kind_of_path(const char *path)
 {
@@ -115,7 +129,7 @@ enum module_kind module_kind_of_path(const char *path)
 		if (fnmatch(kinds[i].pattern, name, 0) == 0)
 			return kinds[i].kind;
 	}
-	return MODULE_PROGRAM;
+	return is_python_library(path) ? MODULE_SYSTEM : MODULE_PROGRAM;
 }
 
 struct modules *modules_create(void)
