@@ -16,6 +16,7 @@
 #include "attach/maps.h"
 #include "attach/memory.h"
 #include "attach/procfs.h"
+#include "attach/python.h"
 #include "attach/rankenv.h"
 #include "attach/tracee.h"
 #include "attach/unwind.h"
@@ -281,10 +282,25 @@ static void tell_files(struct loader *loader)
 	}
 }
 
-static void add_sample(struct job *job, const struct core_file *core,
-		       const struct core_thread *thread, struct unwind_space *space, int rank)
+/* Unwind a thread, with its Python frames if it has some. */
+static void unwind(struct job *job, const struct core_thread *thread, struct unwind_space *space,
+		   struct python *python, struct unwind_result *ret)
 {
 	struct tracee tracee = {.tid = thread->tid, .regs.raw = thread->regs};
+	struct python_copy *copy = python ? xcalloc(1, sizeof(*copy)) : NULL;
+
+	if (copy && python_prepare(python, thread->tid, copy)) {
+		python_copy_frames(copy);
+		tracee.python = copy;
+	}
+	unwind_walk(space, &tracee, job->callpaths, ret);
+	free(copy);
+}
+
+static void add_sample(struct job *job, const struct core_file *core,
+		       const struct core_thread *thread, struct unwind_space *space,
+		       struct python *python, int rank)
+{
 	struct unwind_result unwound;
 	struct sample sample = {
 		.rank = rank,
@@ -293,7 +309,7 @@ static void add_sample(struct job *job, const struct core_file *core,
 		.state = '?',
 	};
 
-	unwind_walk(space, &tracee, job->callpaths, &unwound);
+	unwind(job, thread, space, python, &unwound);
 	sample.path = unwound.path;
 	sample.status = unwound.is_complete ? SAMPLE_COMPLETE : SAMPLE_INCOMPLETE;
 	if (unwound.is_too_deep)
@@ -345,7 +361,9 @@ static void load_core(struct loader *loader, const struct found *found)
 	struct memory source = {.read = core_memory_read};
 	struct core_memory *memory;
 	struct unwind_space *space;
+	struct python *python;
 	struct images *images;
+	struct maps *maps;
 	int rank = found->env.rank;
 
 	if (!core) {
@@ -355,13 +373,16 @@ static void load_core(struct loader *loader, const struct found *found)
 	memory = core_memory_create(core);
 	images = images_create(job->modules);
 	source.context = memory;
-	space = unwind_space_create(&source, core_memory_steal_maps(memory), images);
+	maps = core_memory_steal_maps(memory);
+	python = python_create(&source, maps);
+	space = unwind_space_create(&source, maps, images);
 	for (size_t i = 0; i < core->num_threads; i++)
-		add_sample(job, core, &core->threads[i], space, rank);
+		add_sample(job, core, &core->threads[i], space, python, rank);
 	add_crash(job, core, rank);
 	proctable_add(job->proctable, rank, core->pid, found->host,
 		      find_executable(core, unwind_space_maps(space)));
 	note_files(loader, memory, rank);
+	python_destroy(python);
 	unwind_space_destroy(space);
 	images_destroy(images);
 	core_memory_destroy(memory);

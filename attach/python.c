@@ -6,7 +6,6 @@
 
 #include "attach/elf_symbol.h"
 #include "attach/maps.h"
-#include "attach/memory.h"
 #include "attach/procfs.h"
 #include "attach/python.h"
 #include "attach/python_private.h"
@@ -89,7 +88,7 @@ static int read_3_13(struct python *python)
 	struct debug_offsets offsets;
 	struct python_layout *layout = &python->layout;
 
-	if (memory_read_all(python->pid, python->runtime, &offsets, sizeof(offsets)) ||
+	if (memory_get(&python->memory, python->runtime, &offsets, sizeof(offsets)) ||
 	    memcmp(offsets.cookie, "xdebugpy", sizeof(offsets.cookie)) != 0 ||
 	    offsets.free_threaded)
 		return -1;
@@ -134,7 +133,7 @@ static int find_layout(struct python *python, uint64_t version_address)
 {
 	unsigned long version;
 
-	if (memory_read_all(python->pid, version_address, &version, sizeof(version)))
+	if (memory_get(&python->memory, version_address, &version, sizeof(version)))
 		return -1;
 	switch (version >> 16) {
 	case 0x030b:
@@ -152,11 +151,11 @@ static int find_in_object(struct python *python, const struct maps *maps, size_t
 	const struct maps_object *object = &maps->objects[number];
 	uint64_t version, size;
 
-	if (elf_symbol_find(python->pid, object, "_PyRuntime", &python->runtime, NULL) ||
-	    elf_symbol_find(python->pid, object, "PyCode_Type", &python->code_type, NULL) ||
-	    elf_symbol_find(python->pid, object, "Py_Version", &version, NULL) ||
-	    elf_symbol_find(python->pid, object, "_PyEval_EvalFrameDefault", &python->eval_start,
-			    &size) ||
+	if (elf_symbol_find(python->memory.pid, object, "_PyRuntime", &python->runtime, NULL) ||
+	    elf_symbol_find(python->memory.pid, object, "PyCode_Type", &python->code_type, NULL) ||
+	    elf_symbol_find(python->memory.pid, object, "Py_Version", &version, NULL) ||
+	    elf_symbol_find(python->memory.pid, object, "_PyEval_EvalFrameDefault",
+			    &python->eval_start, &size) ||
 	    find_layout(python, version))
 		return -1;
 	python->eval_end = python->eval_start + size;
@@ -167,9 +166,9 @@ static int find_in_object(struct python *python, const struct maps *maps, size_t
 	return 0;
 }
 
-struct python *python_create(pid_t pid, const struct maps *maps)
+struct python *python_create(const struct memory *memory, const struct maps *maps)
 {
-	struct python python = {.pid = pid}, *copy;
+	struct python python = {.memory = *memory}, *copy;
 
 	for (size_t i = 0; i < maps->num_objects; i++) {
 		if (!may_be_python(maps, i) || find_in_object(&python, maps, i))
@@ -196,10 +195,11 @@ static uint64_t read_word(const struct python *python, uint64_t address)
 {
 	uint64_t word;
 
-	return memory_read_all(python->pid, address, &word, sizeof(word)) ? 0 : word;
+	return memory_get(&python->memory, address, &word, sizeof(word)) ? 0 : word;
 }
 
-/* The thread's number as it knows it itself: in its own pid namespace, the last of NSpid. */
+/* The thread's number as it knows it itself: in its own pid namespace, the last of NSpid. A core
+ * has that one. */
 static uint64_t own_number(pid_t pid, pid_t tid)
 {
 	static const char key[] = "\nNSpid:";
@@ -207,7 +207,7 @@ static uint64_t own_number(pid_t pid, pid_t tid)
 	uint64_t number = (uint64_t)tid;
 
 	snprintf(name, sizeof(name), "task/%d/status", (int)tid);
-	text = procfs_read(pid, name, NULL);
+	text = pid ? procfs_read(pid, name, NULL) : NULL;
 	at = text ? strstr(text, key) : NULL;
 	if (at) {
 		at += sizeof(key) - 1;
@@ -229,7 +229,7 @@ static uint64_t own_number(pid_t pid, pid_t tid)
 bool python_prepare(struct python *python, pid_t tid, struct python_copy *copy)
 {
 	const struct python_layout *layout = &python->layout;
-	uint64_t number = own_number(python->pid, tid), interpreter, thread;
+	uint64_t number = own_number(python->memory.pid, tid), interpreter, thread;
 	int i, t;
 
 	copy->python = python;
@@ -256,7 +256,6 @@ bool python_prepare(struct python *python, pid_t tid, struct python_copy *copy)
 
 struct reader {
 	struct python_copy *copy;
-	pid_t tid;
 	uint64_t until_ns;
 };
 
@@ -278,7 +277,7 @@ static const uint8_t *get_page(struct reader *reader, uint64_t address)
 		if (copy->page_addresses[--i] == address)
 			return copy->pages[i];
 	if (copy->num_pages == PYTHON_MAX_PAGES || now_ns() > reader->until_ns ||
-	    memory_read_all(reader->tid, address, copy->pages[copy->num_pages], PYTHON_PAGE))
+	    memory_get(&copy->python->memory, address, copy->pages[copy->num_pages], PYTHON_PAGE))
 		return NULL;
 	copy->page_addresses[copy->num_pages] = address;
 	return copy->pages[copy->num_pages++];
@@ -319,10 +318,10 @@ static bool get_frame(struct reader *reader, uint64_t address, struct python_fra
 	return true;
 }
 
-void python_copy_frames(struct python_copy *copy, pid_t tid)
+void python_copy_frames(struct python_copy *copy)
 {
 	const struct python_layout *layout = &copy->python->layout;
-	struct reader reader = {copy, tid, now_ns() + COPY_NS};
+	struct reader reader = {copy, copy->python->memory.pid ? now_ns() + COPY_NS : UINT64_MAX};
 	uint64_t address;
 
 	if (!get(&reader, copy->thread + layout->thread_frame, &address, sizeof(address)))

@@ -11,14 +11,16 @@
 #include <sys/types.h>
 
 struct maps;
+struct memory;
 struct modules;
 struct unwind_frame;
 
 /* What is known of the interpreter of one process. */
 struct python;
 
-/* NULL if the process has none, or one whose frames are not known. */
-struct python *python_create(pid_t pid, const struct maps *maps);
+/* NULL if the process, or the one that a core is of, has none, or one whose frames are not known.
+ * The memory is copied. */
+struct python *python_create(const struct memory *memory, const struct maps *maps);
 void python_destroy(struct python *python); /* NULL is fine */
 
 /* Python itself allows 1000 frames if it is not told otherwise. */
@@ -50,8 +52,8 @@ struct python_copy {
  */
 bool python_prepare(struct python *python, pid_t tid, struct python_copy *copy);
 
-/* While thread `tid` stands still. Reads a few pages, and gives up after 100 us. */
-void python_copy_frames(struct python_copy *copy, pid_t tid);
+/* While the thread stands still. Reads a few pages, and gives up after 100 us. */
+void python_copy_frames(struct python_copy *copy);
 
 /* Put what the interpreter runs in the place of its own frames: all of those in frames[*num],
  * innermost first, are replaced or left out. At most `max` frames. Nothing is changed where the two

@@ -6,7 +6,6 @@
 
 #include <uthash.h>
 
-#include "attach/memory.h"
 #include "attach/python_private.h"
 #include "model/modules.h"
 #include "model/xalloc.h"
@@ -92,7 +91,7 @@ int python_line(const uint8_t *table, size_t size, int first_line, int64_t unit)
 
 static bool read_at(const struct python *python, uint64_t address, void *buffer, size_t size)
 {
-	return !memory_read_all(python->pid, address, buffer, size);
+	return !memory_get(&python->memory, address, buffer, size);
 }
 
 static size_t put_utf8(char *to, uint32_t c)

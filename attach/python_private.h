@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
+
+#include "attach/memory.h"
 
 struct modules;
 
@@ -34,7 +35,7 @@ struct python_layout {
 struct python_code;
 
 struct python {
-	pid_t pid;
+	struct memory memory;
 	struct python_layout layout;
 	uint64_t runtime;              /* address of _PyRuntime */
 	uint64_t code_type;            /* address of PyCode_Type */

@@ -110,7 +110,7 @@ static int read_maps(struct sampler *sampler, struct process *process, struct pd
 	memory.pid = process->pid;
 	process->space = unwind_space_create(&memory, maps, sampler->images);
 	if (!process->python)
-		process->python = python_create(process->pid, maps);
+		process->python = python_create(&memory, maps);
 	process->take = sampler->take;
 	return 0;
 }

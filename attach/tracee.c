@@ -97,7 +97,7 @@ static int copy_state(struct tracee *tracee)
 	if (tracee->other.address)
 		copy_part(tracee, &tracee->other);
 	if (tracee->python)
-		python_copy_frames(tracee->python, tracee->tid);
+		python_copy_frames(tracee->python);
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "model/job.h"
 #include "model/job_model.h"
 #include "model/names.h"
+#include "model/proctable.h"
 #include "model/rankset.h"
 #include "model/sample.h"
 #include "model/xalloc.h"
@@ -594,6 +595,12 @@ static const char *likely_reason(const struct verdict *verdict)
 	return "ranks that poll may go on to something else";
 }
 
+/* Is there nothing more to look at? */
+static bool has_cores(const struct view *view)
+{
+	return view->job->proctable->source == PROCTABLE_CORES;
+}
+
 static void print_confidence(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
@@ -608,7 +615,9 @@ static void print_confidence(const struct view *view)
 			  "progressed of them, which need not be the cause");
 	if (verdict->is_likely)
 		text_wrap(view, 2, "likely, not certain: %s", likely_reason(verdict));
-	if (!verdict->is_hang)
+	if (!verdict->is_hang && has_cores(view))
+		text_wrap(view, 2, "not sure that this is a hang: cores are of one moment");
+	else if (!verdict->is_hang)
 		text_wrap(view, 2, "not sure that this is a hang: it may just take long; %s",
 			  verdict->basis == VERDICT_BY_STACKS && verdict->stay_ns
 				  ? "\"set look 5000\" and \"refresh\" look for longer"
@@ -638,6 +647,10 @@ static void print_next(const struct view *view)
 		text_wrap(view, 2, "next: \"bt %d\", and what the job has printed", waiting);
 	if (is_ended)
 		return;
+	if (has_cores(view)) {
+		text_wrap(view, 2, "next: \"bt %d\"", culprit);
+		return;
+	}
 	more = cause_next(view);
 	if (waiting >= 0 && view->groups)
 		text_wrap(view, 2, "next: %s\"gdb %d\", \"bt %d\", \"why %d\"", more, culprit,

@@ -38,16 +38,19 @@ list_ranks() {
 	done
 }
 
-# crash MPI HOW: leaves core.RANK in $work/MPI.
+# crash NAME HOW: leaves core.RANK in $work/NAME; openmpi, mpich, or python with Open MPI.
 crash() {
 	local dir=$work/$1 program=$work/crash-$1 rank pid
-	cp "$build/tests/cores/crash-$1" "$program"
+	local start=(mpirun.openmpi --oversubscribe)
+	if [ "$1" = python ]; then
+		program="/usr/bin/python3 $here/crash.py"
+	else
+		cp "$build/tests/cores/crash-$1" "$program"
+	fi
+	[ "$1" != mpich ] || start=(mpiexec.mpich)
 	mkdir "$dir"
-	case $1 in
-	openmpi) set -- "$2" mpirun.openmpi --oversubscribe ;;
-	mpich) set -- "$2" mpiexec.mpich ;;
-	esac
-	"${@:2}" -n $ranks "$program" "$dir" $culprit "$1" >"$dir.log" 2>&1 &
+	# shellcheck disable=SC2086 # two words with Python
+	"${start[@]}" -n $ranks $program "$dir" $culprit "$2" >"$dir.log" 2>&1 &
 	launcher=$!
 	wait_for [ -e "$dir/ready" ] || return 1
 	list_ranks "$program" | while read -r rank pid; do
@@ -139,6 +142,21 @@ look --core . -ex bt
 check "no cores at all" has "there is no core of a rank"
 check "no cores: how many other files" has ".: 2 other files, no cores; left out"
 check "no cores: status" [ $status = 2 ]
+
+# ---- Python ------------------------------------------------------------------------------------
+
+case $(/usr/bin/python3 --version) in
+*' 3.11.'* | *' 3.13.'*)
+	ranks=4
+	check "python: the job crashes" crash python fault
+	look --core "$work/python" -ex lp -ex bt
+	check "python: how and where" has "rank 3: SIGSEGV at address 0x4128, in break_down() at crash.py:25"
+	check "python: the common part" has "4:[0-3] module() crash.py:39"
+	check "python: the culprit's stack" has "1:[3] Solver.step() crash.py:20"
+	check "python: the others' stack" has "3:[0-2] Solver.step() crash.py:21"
+	check "python: down to MPI" has "MPI_Barrier()"
+	;;
+esac
 
 # ---- A program that has been compiled anew ------------------------------------------------------
 

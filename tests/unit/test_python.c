@@ -92,7 +92,7 @@ static void test_merge(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
-		struct python python = {.pid = 0x7ffffff0, /* there is none */
+		struct python python = {.memory.pid = 0x7ffffff0, /* there is none */
 					.eval_start = EVAL,
 					.eval_end = EVAL + 0x100,
 					.start = 0x1000,
@@ -145,7 +145,8 @@ static void run(const void *script, int ready)
 static bool is_known(pid_t pid)
 {
 	struct maps *maps = maps_read(pid);
-	struct python *python = python_create(pid, maps);
+	struct memory memory = {.pid = pid};
+	struct python *python = python_create(&memory, maps);
 	bool is = python != NULL;
 
 	python_destroy(python);
