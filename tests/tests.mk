@@ -139,7 +139,7 @@ bench-programs: all | $(O)/.deps-check
 	@$(PYTHON) tests/bench_programs.py --build $(O)
 
 # One after the other even with -j: they would measure each other.
-BENCHES = bench-recorder bench-sample bench-analysis bench-link bench-share bench-first-answer bench-hosts bench-programs
+BENCHES = bench-recorder bench-sample bench-stacks bench-analysis bench-link bench-share bench-first-answer bench-hosts bench-programs
 
 bench: all | $(O)/.deps-check
 	@for bench in $(BENCHES); do $(MAKE) --no-print-directory O=$(O) $$bench || exit 1; done
@@ -336,7 +336,20 @@ bench-scale: $(SHARE_BENCH)
 	@cat $(O)/scale.txt
 	@$(PYTHON) tests/bench/scale.py docs/scale.md docs/scale.svg <$(O)/scale.txt
 
-.PHONY: bench-analysis bench-share bench-scale
+# Stacks of many ranks until they are merged: $(RANKS) on this node beside eu-stack and gdb, and a
+# million that are simulated.
+STACKS_BENCH = $(O)/tests/bench/stacks_bench
+
+$(STACKS_BENCH): $(STACKS_BENCH).o $(O)/libpdb.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PC_LDLIBS)
+
+-include $(STACKS_BENCH).d
+
+bench-stacks: $(STACKS_BENCH) $(O)/tests/attach/blocked-openmpi
+	@sh tests/bench/stacks.sh $(O) $(or $(RANKS),64)
+
+.PHONY: bench-analysis bench-share bench-stacks bench-scale
 
 # ---- The link to the daemons, beside a plain socket ---------------------------------------------
 
