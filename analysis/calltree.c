@@ -63,12 +63,14 @@ static bool is_of_kind(const struct builder *b, uint32_t path, enum module_kind 
 	return module != MODULE_NONE && modules_get(b->job->modules, module)->kind == kind;
 }
 
-/* Frames that tell the reader nothing: below the first of MPI, and our own on the way there. */
+/* Frames that tell the reader nothing: below the first of MPI, our own on the way there, and the one
+ * that begins a region of OpenMP. */
 static bool is_hidden(const struct builder *b, uint32_t parent, uint32_t path)
 {
-	return b->options->fold_mpi && parent != NO_NODE &&
+	return b->options->fold && parent != NO_NODE &&
 	       (is_of_kind(b, path, MODULE_RECORDER) ||
-		is_of_kind(b, b->tree->nodes[parent].path, MODULE_MPI));
+		is_of_kind(b, b->tree->nodes[parent].path, MODULE_MPI) ||
+		calltree_begins_region(b->job, path));
 }
 
 /* ---- Nodes ------------------------------------------------------------------------------------ */
@@ -250,7 +252,10 @@ static uint32_t find_thread_node(struct builder *b, size_t first, const struct s
 		num++;
 	if (!calltree_find_region(b->job, main, num, sample, &region))
 		return find_node(b, sample->path, calltree_is_helper(b->job, sample->path));
-	node = find_node(b, region.begun, false);
+	node = find_node(b, b->options->fold
+				    ? callpaths_get(b->job->callpaths, region.begun)->parent
+				    : region.begun,
+			 false);
 	outer = callpaths_get(b->job->callpaths, region.worker)->parent;
 	node = add_frames(b, node, sample->path, outer);
 	b->tree->nodes[node].worker_ends++;

@@ -48,8 +48,8 @@ struct calltree {
 
 struct calltree_options {
 	enum calltree_frames frames;
-	bool fold_mpi;    /* cut what lies below the first frame of the MPI library, and leave out
-			   * the recorder's frames */
+	bool fold;        /* cut what lies below the first frame of the MPI library, and leave out
+			   * the recorder's frames and those that begin a region of OpenMP */
 	bool all_threads; /* not only main threads */
 	bool over_time;   /* all samples of each thread, not only the latest */
 };
@@ -70,12 +70,12 @@ struct calltree_pattern {
 
 /* Stacks are edited in the order of the fields. */
 struct calltree_edit {
+	bool hide_starts; /* leave out what starts main() or a thread, and the recorder's frames, unless
+			   * a stack ends there */
 	struct calltree_pattern search; /* only stacks that have such a frame */
 	struct calltree_pattern above;  /* begin at the outermost such frame; those without one are
 					 * left out */
 	struct calltree_pattern below;  /* end at the outermost such frame */
-	bool hide_starts; /* leave out what starts main() or a thread, and the recorder's frames, unless
-			   * a stack ends there */
 	struct calltree_pattern hide; /* leave out such frames */
 	unsigned int depth;           /* no more frames than that; 0: all */
 };

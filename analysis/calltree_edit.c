@@ -127,21 +127,23 @@ static const uint32_t *cut(const struct marks *marks, const struct calltree_edit
 	return chain + first;
 }
 
+/* The chain is changed. */
 static void edit_stack(struct calltree *into, const struct calltree *tree,
-		       const struct marks *marks, const struct calltree_edit *edit,
-		       const uint32_t *chain, size_t num, uint32_t end)
+		       const struct marks *marks, const struct calltree_edit *edit, uint32_t *chain,
+		       size_t num, uint32_t end)
 {
-	uint32_t *kept = xreallocarray(NULL, num, sizeof(*kept));
-	size_t num_kept = 0;
+	size_t num_left = 0, num_kept = 0;
+	const uint32_t *left;
 
-	chain = cut(marks, edit, chain, num, &num);
-	for (size_t i = 0; chain && i < num; i++)
-		if (!marks->start[chain[i]] && !marks->hide[chain[i]] &&
-		    (edit->depth == 0 || num_kept < edit->depth))
-			kept[num_kept++] = chain[i];
+	for (size_t i = 0; i < num; i++)
+		if (!marks->start[chain[i]])
+			chain[num_left++] = chain[i];
+	left = cut(marks, edit, chain, num_left, &num_left);
+	for (size_t i = 0; left && i < num_left; i++)
+		if (!marks->hide[left[i]] && (edit->depth == 0 || num_kept < edit->depth))
+			chain[num_kept++] = left[i];
 	if (num_kept > 0)
-		add_chain(into, tree, kept, num_kept, end);
-	free(kept);
+		add_chain(into, tree, chain, num_kept, end);
 }
 
 /* The nodes from the root to `end`. */

@@ -22,6 +22,10 @@ void calltree_finish(struct calltree *tree);
 /* Is a thread's stack that of a thread of the MPI library's own? */
 bool calltree_is_helper(const struct job *job, uint32_t path);
 
+/* Is it the frame of libgomp between the function that a region is in and the region? It tells
+ * nothing that these do not. */
+bool calltree_begins_region(const struct job *job, uint32_t path);
+
 /* Where the stack of an OpenMP worker goes on in that of the thread that began its region. */
 struct calltree_region {
 	uint32_t begun;  /* the path to the frame of libgomp that began it */

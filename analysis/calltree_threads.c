@@ -3,12 +3,12 @@
  * their region was begun in a function of the program, and threads of the MPI library's own.
  *
  *	main thread:  main > f > GOMP_parallel > f._omp_fn.0 > ...
- *	worker:       clone > start_thread > gomp_thread_start > f._omp_fn.0 > ...
+ *	worker:       clone > start_thread > (libgomp) > f._omp_fn.0 > ...
  *
  * GCC makes a function of each region, and names it for the function that the region is in. A
- * worker in it is put below the main thread's GOMP_parallel that f has called; when f has been
- * inlined, below the innermost one. The main thread may have left the region's code already: it
- * then waits in libgomp for the workers, below the same frame. */
+ * worker in it is put below the frame of libgomp that f has called in the main thread; when f has
+ * been inlined, below the innermost such frame. The main thread may have left the region's code
+ * already: then it waits for the workers in libgomp, which has no names beyond its interface. */
 #include <string.h>
 
 #include "analysis/calltree_private.h"
@@ -18,7 +18,7 @@
 #include "model/names.h"
 #include "model/sample.h"
 
-#define REGION "._omp_fn."
+#define REGION "._omp_fn"
 #define CXX_REGION " [clone " REGION /* as demangled */
 
 static const char *function_of(const struct job *job, uint32_t path)
@@ -46,19 +46,48 @@ bool calltree_is_region(const struct calltree *tree, uint32_t node)
 	return region_base(function_of(tree->job, tree->nodes[node].path)) > 0;
 }
 
-/* The frame that gomp_thread_start() has called, if it is a region; else CALLPATH_NONE. */
+static enum module_kind kind_of(const struct job *job, uint32_t path)
+{
+	uint32_t module = callpaths_get(job->callpaths, path)->module;
+
+	return module == MODULE_NONE ? MODULE_SYSTEM : modules_get(job->modules, module)->kind;
+}
+
+static bool is_of_libgomp(const struct job *job, uint32_t path)
+{
+	uint32_t module = callpaths_get(job->callpaths, path)->module;
+	const char *file, *slash;
+
+	if (module == MODULE_NONE)
+		return false;
+	file = modules_get(job->modules, module)->path;
+	slash = strrchr(file, '/');
+	return strncmp(slash ? slash + 1 : file, "libgomp", strlen("libgomp")) == 0;
+}
+
+bool calltree_begins_region(const struct job *job, uint32_t path)
+{
+	static const char interface[] = "GOMP_parallel";
+
+	return is_of_libgomp(job, path) &&
+	       strncmp(function_of(job, path), interface, strlen(interface)) == 0;
+}
+
+/* The region that libgomp has called in a thread of its own; CALLPATH_NONE: it is none. */
 static uint32_t find_worker(const struct job *job, uint32_t path)
 {
-	uint32_t region = CALLPATH_NONE;
+	uint32_t outermost = CALLPATH_NONE, caller;
 
-	for (; path != CALLPATH_NONE; path = caller_of(job, path)) {
-		const char *function = function_of(job, path);
-
-		if (strcmp(function, "gomp_thread_start") == 0)
-			return region;
-		region = region_base(function) > 0 ? path : CALLPATH_NONE;
-	}
-	return CALLPATH_NONE;
+	for (; path != CALLPATH_NONE; path = caller_of(job, path))
+		if (kind_of(job, path) != MODULE_SYSTEM)
+			outermost = path;
+	if (outermost == CALLPATH_NONE)
+		return CALLPATH_NONE;
+	caller = caller_of(job, outermost);
+	return caller != CALLPATH_NONE && is_of_libgomp(job, caller) &&
+			       region_base(function_of(job, outermost)) > 0
+		       ? outermost
+		       : CALLPATH_NONE;
 }
 
 /* The frame of a stack that began the region, as well as can be told. */
@@ -71,8 +100,8 @@ static uint32_t find_begun(const struct job *job, uint32_t path, const char *reg
 		uint32_t caller = caller_of(job, path);
 		const char *function;
 
-		if (caller == CALLPATH_NONE ||
-		    strncmp(function_of(job, path), "GOMP_parallel", strlen("GOMP_parallel")) != 0)
+		if (caller == CALLPATH_NONE || !is_of_libgomp(job, path) ||
+		    kind_of(job, caller) == MODULE_SYSTEM)
 			continue;
 		if (innermost == CALLPATH_NONE)
 			innermost = path;
@@ -111,14 +140,8 @@ bool calltree_is_helper(const struct job *job, uint32_t path)
 {
 	bool is_helper = false;
 
-	for (; path != CALLPATH_NONE; path = caller_of(job, path)) {
-		uint32_t module = callpaths_get(job->callpaths, path)->module;
-		enum module_kind kind = MODULE_SYSTEM;
-
-		if (module != MODULE_NONE)
-			kind = modules_get(job->modules, module)->kind;
-		if (kind != MODULE_SYSTEM)
-			is_helper = kind == MODULE_MPI;
-	}
+	for (; path != CALLPATH_NONE; path = caller_of(job, path))
+		if (kind_of(job, path) != MODULE_SYSTEM)
+			is_helper = kind_of(job, path) == MODULE_MPI;
 	return is_helper;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/calltree.h"
 #include "analysis/eqgroup.h"
 #include "analysis/loop_nest.h"
 #include "analysis/progress.h"
@@ -275,6 +276,27 @@ char *label_place(const struct job *job, uint32_t node, enum label_detail detail
 		place = xstrdup(function);
 	free(function);
 	return place;
+}
+
+char *label_frame(const struct job *job, const struct calltree *tree, uint32_t node)
+{
+	uint32_t path = tree->nodes[node].path;
+	const struct name *name = names_get(job->names, path);
+	char *place, *text;
+
+	if (tree->frames == CALLTREE_LINE)
+		return label_place(job, path, LABEL_SHORT);
+	if (tree->frames == CALLTREE_ADDRESS) {
+		place = label_place(job, path, LABEL_SHORT);
+		text = xasprintf("%s 0x%" PRIx64, place,
+				 callpaths_get(job->callpaths, path)->offset);
+	} else {
+		place = function_text(name, LABEL_SHORT);
+		text = xasprintf("%s%s%s", place, name->file ? " " : "",
+				 name->file ? name->file : "");
+	}
+	free(place);
+	return text;
 }
 
 char *label_user_place(const struct job *job, uint32_t path, enum label_detail detail)

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct calltree;
 struct eqgroup;
 struct iteration;
 struct job;
@@ -50,6 +51,9 @@ char *label_function(const char *function);
 
 /* A node of job->callpaths as a place in the source. */
 char *label_place(const struct job *job, uint32_t node, enum label_detail detail);
+/* A node of a tree of stacks, as far as it is the same in all of them: by function "halo() solver.c",
+ * by line "halo() solver.c:141", by address "halo() solver.c:141 0x1a2b". */
+char *label_frame(const struct job *job, const struct calltree *tree, uint32_t node);
 /* The place of the innermost frame of `path` that is the program's own code. */
 char *label_user_place(const struct job *job, uint32_t path, enum label_detail detail);
 

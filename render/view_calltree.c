@@ -44,7 +44,7 @@ static char *ranks_text(const struct calltree *tree, uint32_t n)
 static char *place_text(const struct view *view, const struct calltree *tree, uint32_t n)
 {
 	const struct calltree_node *node = &tree->nodes[n];
-	char *place = label_place(view->job, node->path, LABEL_SHORT), *text;
+	char *place = label_frame(view->job, tree, n), *text;
 
 	if (!node->workers || !calltree_is_region(tree, n))
 		return place;

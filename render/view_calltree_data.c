@@ -4,6 +4,7 @@
  * The JSON of a tree is an object with "stacks", a list of frames:
  *	{"function": "run()", "file": "/src/a.c", "line": 12, "module": "/bin/app",
  *	 "count": 4, "ranks": "0-3", "samples": 40, "ends": "2", "callees": [...]}
+ * There is no "line" in trees by function, and an "offset" in the module in those by address.
  * "ends": ranks whose stack ends there; "helper": true: a thread of the MPI library; "workers":
  * samples of OpenMP workers among the others. That of classes has "classes", a list of
  *	{"count": 3, "ranks": "0,2-3", "representative": 0, "stacks": [[{frame}, ...], ...]} */
@@ -98,8 +99,9 @@ static void write_ranks(FILE *out, const char *name, const struct rankset *ranks
 }
 
 /* The members of a frame's object that tell where it is. */
-static void write_place(const struct view *view, uint32_t path)
+static void write_place(const struct view *view, const struct calltree *tree, uint32_t node)
 {
+	uint32_t path = tree->nodes[node].path;
 	const struct callpath_node *frame = callpaths_get(view->job->callpaths, path);
 	const struct name *name = names_get(view->job->names, path);
 
@@ -108,20 +110,24 @@ static void write_place(const struct view *view, uint32_t path)
 	if (name->file) {
 		fputs(", \"file\": ", view->out);
 		write_string(view->out, name->full_file ? name->full_file : name->file);
-		fprintf(view->out, ", \"line\": %d", name->line);
+		if (tree->frames != CALLTREE_FUNCTION)
+			fprintf(view->out, ", \"line\": %d", name->line);
 	}
 	if (frame->module != MODULE_NONE) {
 		fputs(", \"module\": ", view->out);
 		write_string(view->out, modules_get(view->job->modules, frame->module)->path);
 	}
+	if (tree->frames == CALLTREE_ADDRESS)
+		fprintf(view->out, ", \"offset\": %" PRIu64, frame->offset);
 }
 
-static void begin_node(const struct view *view, const struct calltree_node *node)
+static void begin_node(const struct view *view, const struct calltree *tree, uint32_t n)
 {
+	const struct calltree_node *node = &tree->nodes[n];
 	FILE *out = view->out;
 
 	fputc('{', out);
-	write_place(view, node->path);
+	write_place(view, tree, n);
 	fprintf(out, ", \"count\": %d, ", rankset_count(node->ranks));
 	write_ranks(out, "ranks", node->ranks);
 	fprintf(out, ", \"samples\": %" PRIu64 ", ", node->seen);
@@ -139,7 +145,7 @@ static void write_nodes(const struct view *view, const struct calltree *tree, ui
 	size_t *done = xcalloc(tree->num_nodes, sizeof(*done)); /* callees written */
 	uint32_t at = top;
 
-	begin_node(view, &tree->nodes[at]);
+	begin_node(view, tree, at);
 	for (;;) {
 		const struct calltree_node *node = &tree->nodes[at];
 
@@ -147,7 +153,7 @@ static void write_nodes(const struct view *view, const struct calltree *tree, ui
 			if (done[at] > 0)
 				fputs(",\n", view->out);
 			at = node->children[done[at]++];
-			begin_node(view, &tree->nodes[at]);
+			begin_node(view, tree, at);
 			continue;
 		}
 		fputs("]}", view->out);
@@ -177,7 +183,7 @@ static void write_stack(const struct view *view, const struct calltree *tree, ui
 	fputs("[", view->out);
 	for (size_t i = 0; i < num; i++) {
 		fputs(i > 0 ? ", {" : "{", view->out);
-		write_place(view, tree->nodes[chain[i]].path);
+		write_place(view, tree, chain[i]);
 		fputc('}', view->out);
 	}
 	fputs("]", view->out);

@@ -40,7 +40,7 @@ static void draw_stacks(const struct view *view, const struct calltree *tree,
 
 		if (!nodes[n])
 			continue;
-		place = label_place(view->job, tree->nodes[n].path, LABEL_SHORT);
+		place = label_frame(view->job, tree, n);
 		text = xasprintf("%s%s", place,
 				 parent == NO_NODE && tree->nodes[n].is_helper
 					 ? "  (a thread of the MPI library)"

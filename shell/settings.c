@@ -27,7 +27,7 @@ const struct setting setting_table[NUM_SETTINGS] = {
 			    .type = SETTING_CHOICE,
 			    .choices = {"function", "line", "address", NULL},
 			    .initial = 1,
-			    .text = "What makes two frames of bt the same."},
+			    .text = "What makes two frames of stacks the same."},
 	[SETTING_LOOK] = {.name = "look",
 			  .type = SETTING_NUMBER,
 			  .minimum = 1,

@@ -209,7 +209,7 @@ struct calltree *stacks_make_tree(struct session *session, const struct stacks_o
 	const struct calltree_options how = {
 		.frames = values[SETTING_FRAMES],
 		/* What is inside MPI is asked for. */
-		.fold_mpi =
+		.fold =
 			values[SETTING_FOLD] == SWITCH_ON && !o->is_full && !o->edit.above.is_mpi,
 		.all_threads = values[SETTING_THREADS] == SWITCH_ON,
 		.over_time = over_time,

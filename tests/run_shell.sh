@@ -3,7 +3,7 @@
 # Run tests/shell/*.sh on the pdb of a build directory and end with one line: N passed, N failed.
 set -u
 passed=0 failed=0
-for name in cli job terminal; do
+for name in cli job stacks terminal; do
 	output=$(sh tests/shell/$name.sh "$1" 2>&1)
 	last=$(printf '%s\n' "$output" | grep -E '^[0-9]+ passed, [0-9]+ failed$' | tail -n 1)
 	if [ -z "$last" ]; then

@@ -1,14 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Print docs/commands.md from the command and settings tables. */
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "shell/command.h"
 #include "shell/settings.h"
 
+/* Lists in it, which are indented, stay lists. */
+static void print_text(const char *text)
+{
+	bool was_list = false;
+
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+		bool is_list = strncmp(text, "  ", 2) == 0;
+
+		printf("%s%s%.*s\n", is_list != was_list ? "\n" : "", is_list ? "    " : "",
+		       (int)length, text);
+		was_list = is_list;
+		text += length + (text[length] == '\n');
+	}
+	putchar('\n');
+}
+
 static void print_command(const struct command *command)
 {
-	printf("### %s\n\n%s\n\n    %s\n\n%s\n\n", command->name, command->summary, command->usage,
-	       command->text);
+	printf("### %s\n\n%s\n\n    %s\n\n", command->name, command->summary, command->usage);
+	print_text(command->text);
 	if (command->alias)
 		printf("Also: `%s`\n\n", command->alias);
 	for (size_t i = 0; command->family && command->family[i]; i++)
@@ -30,6 +49,70 @@ static void print_settings(void)
 		       settings_text(&settings, i, text, sizeof(text)), setting_table[i].text);
 }
 
+/* What users of STAT, the Stack Trace Analysis Tool, look for. */
+static const struct {
+	const char *feature, *command; /* as in Markdown */
+} stat_features[] = {
+	{"2D trace: one moment", "`sample`, `tree`"},
+	{"3D trace: several moments, how often", "`sample 10 every 100ms`, `tree`"},
+	{"traces by function, by line, by program counter",
+	 "`set frames function`, `line`, `address`; the samples stay, so `tree` shows the same "
+	 "ones anew"},
+	{"module and offset",
+	 "in place of a name where there is none; `tree > file.json` has both"},
+	{"count and representative in place of all ranks", "`classes`"},
+	{"threads", "`set threads on`; those of the MPI library are apart"},
+	{"OpenMP", "`set threads on`: workers are in their region (libgomp)"},
+	{"Python", "Python functions are among the others"},
+	{"CUDA by cuda-gdb", "no: stacks of the host only"},
+	{"retries of incomplete traces",
+	 "`sample` tries twice more, and says how many are incomplete"},
+	{"wait before sampling", "`shell sleep 60`, then `sample`"},
+	{"attach to a launcher, launch under the tool", "`pdb --pid PID`, `pdb run -- mpirun ...`"},
+	{"attach to serial processes", "no: jobs of MPI only"},
+	{"tree topology, daemons on each node, log levels",
+	 "nothing to choose: one daemon on each node, a binomial tree; `info job`"},
+	{"pause, resume, detach", "ranks run on by themselves after microseconds: `info overhead`"},
+	{"sample again, sample several", "`sample`, `bt`"},
+	{"process table, filters by rank and host",
+	 "`info ranks`, `focus 0-3`, `focus host node7`"},
+	{"save and open a tree", "`save FILE`, `pdb --load FILE`: with all its samples"},
+	{"DOT, pictures, PDF", "`tree > file.dot`, `.svg`, `.png`, `.pdf`"},
+	{"folded stacks for flame graphs", "`tree > file.folded`"},
+	{"cut below a programming model's frames",
+	 "at MPI by itself (`set fold`); `tree -below RE`"},
+	{"cut above a function", "`tree -above RE`, `tree -above mpi`"},
+	{"join chains of equal classes", "`tree -join`"},
+	{"least and most tasks path",
+	 "`tree -least`, `tree -most`; the next ones too: `tree -least 3`"},
+	{"longest and shortest path", "`tree -longest`, `tree -shortest`"},
+	{"least and most in temporal order", "`lp`, `groups`"},
+	{"search by text, rank, host", "`tree -search RE`, `tree 5`, `tree host node7`"},
+	{"list of equivalence classes", "`classes`"},
+	{"focus on a class", "`tree 2,8` with its ranks, `tree group 2`"},
+	{"collapse to a depth, hide, expand", "`tree -depth 4`, `tree -hide RE`, `tree -full`"},
+	{"undo, redo, reset",
+	 "nothing to undo: options are of one answer; arrow keys recall a line"},
+	{"full edge label, leaf and total counts",
+	 "`tree > file.json`: ranks, ends, count, samples"},
+	{"view source", "`gdb RANK`, which begins in the user's code; `list` there"},
+	{"hand over representatives to a debugger", "`gdb RANK` on that rank's node"},
+	{"hand over to TotalView or DDT", "no"},
+	{"scripting",
+	 "`pdb --batch -x FILE`, `-ex COMMAND`, JSON; the exit status tells of a hang"},
+	{"merge core files", "`pdb --core FILE...`"},
+	{"emulator for large trees", "`make bench-stacks`, `make bench-share`"},
+	{"marks for lost, ended or unwalkable tasks",
+	 "told below the answer, with the reason and the ranks"},
+};
+
+static void print_stat_features(void)
+{
+	printf("\n## For users of STAT\n\n| in STAT | in pdb |\n|---|---|\n");
+	for (size_t i = 0; i < sizeof(stat_features) / sizeof(stat_features[0]); i++)
+		printf("| %s | %s |\n", stat_features[i].feature, stat_features[i].command);
+}
+
 int main(void)
 {
 	printf("# Commands\n\n"
@@ -42,5 +125,6 @@ int main(void)
 				print_command(command_table[i]);
 	}
 	print_settings();
+	print_stat_features();
 	return 0;
 }

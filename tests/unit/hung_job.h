@@ -464,6 +464,7 @@ static inline void hung_tree(struct hung *hung)
 	};
 
 	tree->job = &hung->job;
+	tree->frames = CALLTREE_LINE;
 	tree->num_ranks = rankset_count(all);
 	tree->num_nodes = 6;
 	tree->nodes = xcalloc(6, sizeof(*tree->nodes));

@@ -22,14 +22,15 @@ static uint64_t address_of(const char *function, int number)
 }
 
 /* Stacks as text, outermost first: "+_start:1 main:10 work:20 ^MPI_Send:25 ~PMPI_Send:30"; ^ marks
- * the recorder, ~ MPI's library, + the C library and libgomp; the number is part of the address and
- * its tens are the line. */
+ * the recorder, ~ MPI's library, + the C library, % libgomp; the number is part of the address and its
+ * tens are the line; = is a blank. */
 static uint32_t make_path(struct job *job, const char *text)
 {
 	uint32_t program = modules_intern(job->modules, "/bin/app", NULL, 0);
 	uint32_t mpi = modules_intern(job->modules, "/lib/libmpi.so.40", NULL, 0);
 	uint32_t recorder = modules_intern(job->modules, "/lib/libpdbrec-openmpi.so", NULL, 0);
 	uint32_t system = modules_intern(job->modules, "/lib/libc.so.6", NULL, 0);
+	uint32_t libgomp = modules_intern(job->modules, "/lib/libgomp.so.1.0.0", NULL, 0);
 	uint32_t path = CALLPATH_NONE;
 	char word[64];
 	int used;
@@ -38,12 +39,15 @@ static uint32_t make_path(struct job *job, const char *text)
 		uint32_t module = word[0] == '~'   ? mpi
 				  : word[0] == '^' ? recorder
 				  : word[0] == '+' ? system
+				  : word[0] == '%' ? libgomp
 						   : program;
 		char *colon = strchr(word, ':');
 		struct name name = { .file = "a.c", .full_file = "/src/a.c", .is_symbol = true };
 
 		name.line = atoi(colon + 1) / 10 * 10;
 		*colon = '\0';
+		for (char *at = word; (at = strchr(at, '='));)
+			*at = ' ';
 		name.function = word + (module != program);
 		path = callpaths_intern(job->callpaths, path, module,
 					address_of(word, atoi(colon + 1)), true);
@@ -122,10 +126,10 @@ static void assert_tree(const struct job *job, struct calltree *tree, const char
 
 /* calltree_create() in one line. */
 static struct calltree *make(const struct job *job, const struct rankset *ranks,
-			     enum calltree_frames frames, bool fold_mpi, bool all_threads)
+			     enum calltree_frames frames, bool fold, bool all_threads)
 {
 	const struct calltree_options options = {
-		.frames = frames, .fold_mpi = fold_mpi, .all_threads = all_threads};
+		.frames = frames, .fold = fold, .all_threads = all_threads};
 
 	return calltree_create(job, ranks, &options);
 }
@@ -267,37 +271,47 @@ static void test_over_time(void **state)
 static void test_workers(void **state)
 {
 	static const struct {
-		const char *main, *worker, *expected;
+		const char *main, *worker;
+		bool fold;
+		const char *expected;
 	} cases[] = {
 		/* In the region with the main thread. */
-		{"main:10 f:20 +GOMP_parallel:30 f._omp_fn.0:40",
-		 "+clone:1 +start_thread:2 +gomp_thread_start:3 f._omp_fn.0:41 g:50",
+		{"main:10 f:20 %GOMP_parallel:30 f._omp_fn.0:40",
+		 "+clone:1 +start_thread:2 %lib:3 f._omp_fn.0:41 g:50", false,
 		 "main 0x2w1 (f 0x2w1 (GOMP_parallel 0x2w1 (f._omp_fn.0 0x2w1! (g 0x1w1!))))"},
+		{"main:10 f:20 %GOMP_parallel:30 f._omp_fn:40", "%lib:3 f._omp_fn:41", true,
+		 "main 0x2w1 (f 0x2w1 (f._omp_fn 0x2w1!))"},
 		/* The main thread waits for the workers at the end of the region. */
-		{"main:10 f:20 +GOMP_parallel:30 +gomp_team_end:31",
-		 "+gomp_thread_start:3 f._omp_fn.0:41",
-		 "main 0x2w1 (f 0x2w1 (GOMP_parallel 0x2w1 (gomp_team_end 0x1! f._omp_fn.0 0x1w1!)))"},
+		{"main:10 f:20 %GOMP_parallel_end:30 %lib:31", "%lib:3 f._omp_fn.0:41", false,
+		 "main 0x2w1 (f 0x2w1 (GOMP_parallel_end 0x2w1 (lib 0x1! f._omp_fn.0 0x1w1!)))"},
+		{"main:10 f:20 %lib:30 %lib:31", "%lib:3 f._omp_fn.0:41", true,
+		 "main 0x2w1 (f 0x2w1 (lib 0x1 (lib 0x1!) f._omp_fn.0 0x1w1!))"},
 		/* One region within another: that of the worker's name. */
-		{"main:10 f:20 +GOMP_parallel:30 f._omp_fn.0:40 g:50 +GOMP_parallel:31 g._omp_fn.1:60",
-		 "+gomp_thread_start:3 f._omp_fn.0:41",
-		 "main 0x2w1 (f 0x2w1 (GOMP_parallel 0x2w1 (f._omp_fn.0 0x2w1! (g 0x1 "
-		 "(GOMP_parallel 0x1 (g._omp_fn.1 0x1!))))))"},
+		{"main:10 f:20 %GOMP_parallel:30 f._omp_fn.0:40 g:50 %GOMP_parallel:31 g._omp_fn.1:60",
+		 "%lib:3 f._omp_fn.0:41", true,
+		 "main 0x2w1 (f 0x2w1 (f._omp_fn.0 0x2w1! (g 0x1 (g._omp_fn.1 0x1!))))"},
+		/* A worker that has begun a region of its own. */
+		{"main:10 f:20 %GOMP_parallel:30 f._omp_fn.0:40",
+		 "%lib:3 f._omp_fn.0:41 g:50 %GOMP_parallel:31 g._omp_fn.1:60", true,
+		 "main 0x2w1 (f 0x2w1 (f._omp_fn.0 0x2w1! (g 0x1w1 (g._omp_fn.1 0x1w1!))))"},
+		/* Names of C++; f2() is not f(). */
+		{"f2(int):10 %GOMP_parallel:30 f2(int)=[clone=._omp_fn.0]:40 f(int):20 %lib:31",
+		 "%lib:3 f(int)=[clone=._omp_fn.0]:41", true,
+		 "f2(int) 0x2w1 (f2(int) [clone ._omp_fn.0] 0x2w1 (f(int) 0x2w1 (lib 0x1! "
+		 "f(int) [clone ._omp_fn.0] 0x1w1!)))"},
 		/* f() has been inlined: the innermost region. */
-		{"main:10 +GOMP_parallel:30 +gomp_team_end:31",
-		 "+gomp_thread_start:3 f._omp_fn.0:41",
-		 "main 0x2w1 (GOMP_parallel 0x2w1 (gomp_team_end 0x1! f._omp_fn.0 0x1w1!))"},
+		{"main:10 %GOMP_parallel:30 %lib:31", "%lib:3 f._omp_fn.0:41", false,
+		 "main 0x2w1 (GOMP_parallel 0x2w1 (lib 0x1! f._omp_fn.0 0x1w1!))"},
 		/* The main thread is in no region. */
-		{"main:10 f:20", "+gomp_thread_start:3 f._omp_fn.0:41",
-		 "main 0 (f 0!) gomp_thread_start 0 (f._omp_fn.0 0!)"},
+		{"main:10 f:20", "%lib:3 f._omp_fn.0:41", true,
+		 "main 0 (f 0!) lib 0 (f._omp_fn.0 0!)"},
 		/* Without work. */
-		{"main:10 f:20 +GOMP_parallel:30 f._omp_fn.0:40",
-		 "+gomp_thread_start:3 +gomp_barrier_wait:4",
-		 "main 0 (f 0 (GOMP_parallel 0 (f._omp_fn.0 0!))) "
-		 "gomp_thread_start 0 (gomp_barrier_wait 0!)"},
+		{"main:10 f:20 %GOMP_parallel:30 f._omp_fn.0:40", "+clone:1 %lib:3 %lib:4", true,
+		 "main 0 (f 0 (f._omp_fn.0 0!)) clone 0 (lib 0 (lib 0!))"},
 		/* Another thread of the program. */
-		{"main:10 f:20", "+clone:1 reader:20", "main 0 (f 0!) clone 0 (reader 0!)"},
+		{"main:10 f:20", "+clone:1 reader:20", true, "main 0 (f 0!) clone 0 (reader 0!)"},
 		/* One of MPI's own, which is not confused with what the program does. */
-		{"+clone:1 main:10", "+clone:1 ~progress:20 wake:30",
+		{"+clone:1 main:10", "+clone:1 ~progress:20 wake:30", false,
 		 "clone 0 (main 0!) MPI:clone 0 (progress 0 (wake 0!))"},
 	};
 
@@ -307,7 +321,8 @@ static void test_workers(void **state)
 
 		add_thread(job, 0, 0, 1, cases[i].main);
 		add_thread(job, 0, 1, 1, cases[i].worker);
-		assert_tree(job, make(job, NULL, CALLTREE_FUNCTION, false, true), cases[i].expected);
+		assert_tree(job, make(job, NULL, CALLTREE_FUNCTION, cases[i].fold, true),
+			    cases[i].expected);
 		job_destroy(job);
 	}
 }
@@ -336,7 +351,7 @@ static void test_edit(void **state)
 	} cases[] = {
 		{.expected = "_start 0-4 (libc 0-4!4 (main 0-3 (run 0-3 (halo 0-1 (PMPI_Wait 0-1 (poll "
 			     "0-1!)) solve 2 (memcpy 2!) MPI_Send 3 (PMPI_Send 3!)))))"},
-		{.hide_starts = true, /* but where a rank ends */
+		{.hide_starts = true, .below = "_start", /* but where a rank ends */
 		 .expected = "libc 0-4!4 (main 0-3 (run 0-3 (halo 0-1 (PMPI_Wait 0-1 (poll 0-1!)) "
 			     "solve 2 (memcpy 2!) PMPI_Send 3!)))"},
 		{.above = "main", .below = "^run", .expected = "main 0-3 (run 0-3!)"},

@@ -138,6 +138,26 @@ static void assert_output(struct fixture *f, const char *line, const char *expec
 	f->session.out = open_memstream(&f->text, &f->size);
 }
 
+/* What a command writes into a file. */
+static void assert_file(struct fixture *f, const char *line, const char *ending,
+			const char *expected)
+{
+	char path[64], text[4000] = "", *command;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/tmp/test_stacks.%d.%s", (int)getpid(), ending);
+	command = xasprintf("%s > %s", line, path);
+	assert_output(f, command, "");
+	free(command);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	assert_true(fread(text, 1, sizeof(text) - 1, file) < sizeof(text) - 1);
+	fclose(file);
+	unlink(path);
+	if (!strstr(text, expected))
+		fail_msg("%s: \"%s\" is not in\n%s", line, expected, text);
+}
+
 #define GONE "rank 7 without stack: process has ended (1 of 8 ranks)\n"
 
 static const struct {
@@ -198,6 +218,13 @@ static void test_outputs(void **state)
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(outputs); i++)
 		assert_output(f, outputs[i].line, outputs[i].expected);
+	assert_output(f, "set frames function", "");
+	assert_output(f, "tree 6 -above solve", "1:[6] ns::solve() solve.cc\n");
+	assert_file(f, "tree 6 -above solve", "json", "solve.cc\", \"module\"");
+	assert_output(f, "set frames address", "");
+	assert_output(f, "tree 6 -above solve", "1:[6] ns::solve() solve.cc:40 0x4290\n");
+	assert_file(f, "tree 6 -above solve", "json", "\"offset\": 17040");
+	assert_output(f, "set frames line", "");
 	/* Long chains go on below each other. */
 	assert_output(f, "set width 40", "");
 	assert_output(f, "tree -join -full 5",
@@ -270,37 +297,17 @@ static void test_threads(void **state)
 	assert_output(f, "tree 0-1",
 		      "2:[0-1] 8x main() app.c:10\n"
 		      "           run() app.c:20\n"
-		      "           GOMP_parallel()\n"
 		      "           run._omp_fn.0() app.c:22  (6 of 8 by OpenMP workers)\n"
 		      "2:[0-1] 2x halo() halo.c:30\n"
 		      "Threads of the MPI library:\n"
 		      "2:[0-1] 2x progress_engine()\n");
 	assert_output(f, "set threads off", "");
 	assert_output(f, "tree 0-1 -above run -join",
-		      "2:[0-1] run() > GOMP_parallel() > run._omp_fn.0() > halo() halo.c:30\n");
+		      "2:[0-1] run() > run._omp_fn.0() > halo() halo.c:30\n");
 	destroy(f);
 }
 
 /* ---- Files ----------------------------------------------------------------------------------- */
-
-static void assert_file(struct fixture *f, const char *line, const char *ending,
-			const char *expected)
-{
-	char path[64], text[4000] = "", *command;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/tmp/test_stacks.%d.%s", (int)getpid(), ending);
-	command = xasprintf("%s > %s", line, path);
-	assert_output(f, command, "");
-	free(command);
-	file = fopen(path, "r");
-	assert_non_null(file);
-	assert_true(fread(text, 1, sizeof(text) - 1, file) < sizeof(text) - 1);
-	fclose(file);
-	unlink(path);
-	if (!strstr(text, expected))
-		fail_msg("%s: \"%s\" is not in\n%s", line, expected, text);
-}
 
 static void test_files(void **state)
 {
