@@ -11,7 +11,7 @@ V ?= 0
 # ---- Debian packages, by what needs them ------------------------------------------------------
 
 DEPS_BUILD = gcc libc6-dev make gawk pkg-config libreadline-dev libpmix-dev libunwind-dev \
-	libdw-dev libroaring-dev uthash-dev libgraphviz-dev libzstd-dev libsodium-dev \
+	libdw-dev libcapstone-dev libroaring-dev uthash-dev libgraphviz-dev libzstd-dev libsodium-dev \
 	libopenmpi-dev libmpich-dev
 DEPS_CHECK = openmpi-bin mpich gfortran g++ libcmocka-dev gdb graphviz procps tmux strace elfutils \
 	debootstrap python3 python3-mpi4py lammps lammps-examples hpcc
@@ -28,7 +28,7 @@ INSTRUMENT = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-f
 WARN = -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wvla \
 	-Wpointer-arith -Wwrite-strings -Wformat=2 -Wno-format-nonliteral \
 	-Wno-format-truncation
-PC_LIBS = readline pmix libunwind-ptrace libunwind-generic libdw libgvc libzstd libsodium
+PC_LIBS = readline pmix libunwind-ptrace libunwind-generic libdw capstone libgvc libzstd libsodium
 # Expanded when a recipe runs, so after the packages are there.
 PC_CFLAGS = $(shell pkg-config --cflags $(PC_LIBS) | sed 's/-I/-isystem /g')
 PC_LDLIBS = $(shell pkg-config --libs $(PC_LIBS)) -lunwind -lelf -lroaring -lm -ldl -lpthread

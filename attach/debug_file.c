@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <dwarf.h>
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -140,4 +141,23 @@ int debug_file_open_separate(const struct module *module, const struct debug_fil
 		return 0;
 	snprintf(path, sizeof(path), "/usr/lib/debug%.*s%s", length, module->path, name);
 	return open_in_both(path, module, ret);
+}
+
+/* GCC lists the addresses in .debug_aranges; others do not, and then the units are asked one by one,
+ * which reads only the head of each. */
+bool debug_file_find_unit(Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *ret)
+{
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die die;
+	uint8_t type;
+
+	if (dwarf_addrdie(dwarf, address, ret))
+		return true;
+	while (!dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, NULL)) {
+		if (type == DW_UT_compile && dwarf_haspc(&die, address) > 0) {
+			*ret = die;
+			return true;
+		}
+	}
+	return false;
 }

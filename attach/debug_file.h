@@ -5,6 +5,7 @@
 
 #include <elfutils/libdw.h>
 #include <libelf.h>
+#include <stdbool.h>
 
 struct module;
 
@@ -23,6 +24,9 @@ int debug_file_open(const struct module *module, struct debug_file *ret);
  * process' file system and in ours. -1 if none is installed. Never asks a debuginfod server. */
 int debug_file_open_separate(const struct module *module, const struct debug_file *main,
 			     struct debug_file *ret);
+
+/* The compilation unit that holds the address. False if there is none. */
+bool debug_file_find_unit(Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *ret);
 
 void debug_file_close(struct debug_file *file);
 

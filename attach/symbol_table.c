@@ -197,9 +197,8 @@ static void find_by_index(const struct symbol_table *table, uint64_t address,
 	}
 }
 
-const char *symbol_table_find(struct symbol_table *table, uint64_t address)
+static void find(struct symbol_table *table, uint64_t address, struct candidate *best)
 {
-	struct candidate best = {0};
 	GElf_Sym symbol;
 	size_t i;
 
@@ -207,12 +206,32 @@ const char *symbol_table_find(struct symbol_table *table, uint64_t address)
 		table->num_lookups++;
 		for (i = 0; i < table->num_symbols; i++) {
 			if (get_function(table, (int)i, &symbol))
-				consider(table, &symbol, address, &best);
+				consider(table, &symbol, address, best);
 		}
-		return best.name;
+		return;
 	}
 	if (!table->entries)
 		make_index(table);
-	find_by_index(table, address, &best);
+	find_by_index(table, address, best);
+}
+
+const char *symbol_table_find(struct symbol_table *table, uint64_t address)
+{
+	struct candidate best = {0};
+
+	find(table, address, &best);
+	return best.name;
+}
+
+const char *symbol_table_find_bounds(struct symbol_table *table, uint64_t address,
+				     uint64_t *start_ret, uint64_t *size_ret)
+{
+	struct candidate best = {0};
+
+	find(table, address, &best);
+	if (best.name) {
+		*start_ret = best.start;
+		*size_ret = best.size;
+	}
 	return best.name;
 }

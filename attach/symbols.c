@@ -103,25 +103,6 @@ static struct module_symbols *get_module(struct symbols *symbols, uint32_t id)
 	return &symbols->by_module[id];
 }
 
-/* The compilation unit that holds the address. GCC lists the addresses in .debug_aranges; others do
- * not, and then the units are asked one by one, which reads only the head of each. */
-static bool find_unit(Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *ret)
-{
-	Dwarf_CU *unit = NULL;
-	Dwarf_Die die;
-	uint8_t type;
-
-	if (dwarf_addrdie(dwarf, address, ret))
-		return true;
-	while (!dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, NULL)) {
-		if (type == DW_UT_compile && dwarf_haspc(&die, address) > 0) {
-			*ret = die;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* What the linker calls the function, where that says more than its name: C++ scopes, Fortran
  * modules. */
 static const char *name_of_function(Dwarf_Die *die)
@@ -161,7 +142,7 @@ static bool find_in_dwarf(Dwarf *dwarf, Dwarf_Addr address, struct place *ret)
 	Dwarf_Line *line;
 	int num, i;
 
-	if (!dwarf || !find_unit(dwarf, address, &unit))
+	if (!dwarf || !debug_file_find_unit(dwarf, address, &unit))
 		return false;
 	num = dwarf_getscopes(&unit, address, &scopes);
 	for (i = 0; i < num && !ret->symbol; i++) {

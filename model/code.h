@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Machine code as analyses see it: the instructions of one function, what they do to integer
+ * registers and to memory, and where its variables are. Plain data, filled by attach/. All
+ * addresses are ELF virtual addresses, as the offsets of call path nodes. */
+#ifndef PDB_MODEL_CODE_H
+#define PDB_MODEL_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Registers have their DWARF numbers. One more stands for the canonical frame address, the stack
+ * pointer's value in the caller, so that a stack slot is memory at CFA + displacement. */
+#define CODE_CFA 32
+#define CODE_NUM_REGISTERS 33
+
+enum code_place_kind { CODE_REGISTER, CODE_MEMORY };
+
+struct code_place {
+	uint8_t kind;         /* enum code_place_kind */
+	uint8_t reg;          /* the register, or the base of the address */
+	uint8_t size;         /* bytes */
+	bool is_signed;       /* how it is read into a wider one */
+	int64_t displacement; /* of memory */
+};
+
+#define CODE_MAX_TERMS 2
+
+/* (factor * place + factor * place + constant) >> shift; of other forms nothing is known. */
+struct code_value {
+	bool is_known;
+	bool is_unsigned; /* the shift brings in zeros */
+	uint8_t num_terms;
+	uint8_t shift;
+	int64_t constant;
+	struct {
+		struct code_place place;
+		int64_t factor;
+	} terms[CODE_MAX_TERMS];
+};
+
+/* An instruction writes that there. Effects of one instruction take place one after the other. */
+struct code_effect {
+	struct code_place to;
+	struct code_value value;
+};
+
+enum code_kind {
+	CODE_PLAIN,
+	CODE_JUMP,   /* to its target */
+	CODE_BRANCH, /* to its target, or on */
+	CODE_SWITCH, /* to one of `targets`; without any it is not known where to */
+	CODE_CALL,   /* on, after the function has returned */
+	CODE_END,    /* a return, tail call, trap, call of a function that does not return */
+};
+
+struct code_insn {
+	uint64_t address;
+	uint64_t target; /* 0: none, or not known */
+	uint8_t length;
+	uint8_t kind; /* enum code_kind */
+	uint32_t first_effect, num_effects;
+	uint32_t first_target, num_targets; /* of a CODE_SWITCH */
+};
+
+struct code_range {
+	uint64_t begin, end;
+};
+
+struct code_function {
+	uint64_t entry;
+	/* The function's own range first, then those of parts that the compiler has put elsewhere.
+	 */
+	struct code_range *ranges;
+	size_t num_ranges;
+	struct code_insn *insns; /* by address */
+	size_t num_insns;
+	struct code_effect *effects;
+	size_t num_effects;
+	uint64_t *targets;
+	size_t num_targets;
+	uint64_t preserved; /* set of registers that a called function leaves as they were */
+	uint8_t stack_pointer;
+	uint8_t entry_offset; /* the CFA is so much above the stack pointer at the entry */
+};
+
+void code_function_destroy(struct code_function *function); /* NULL is fine */
+/* The instruction that holds the address; NULL if it is in none. */
+const struct code_insn *code_function_find(const struct code_function *function, uint64_t address);
+
+/* An integer variable or parameter is there, for the addresses of the range. */
+struct code_location {
+	struct code_range range;
+	struct code_value value;
+};
+
+struct code_variable {
+	char *name;
+	char *file; /* last component, or NULL */
+	int line;   /* of its declaration; 0: not known */
+	uint8_t size;
+	bool is_signed;
+	bool is_protected; /* called functions that have its address do not change it (Fortran) */
+	struct code_location *locations;
+	size_t num_locations;
+};
+
+struct code_variables {
+	bool has_debug_info;
+	struct code_variable *variables;
+	size_t num_variables;
+};
+
+void code_variables_destroy(struct code_variables *variables); /* NULL is fine */
+
+/* What is to be read in every frame that is at this place. */
+struct code_probe {
+	uint32_t module;
+	uint64_t offset; /* as in a call path node */
+	bool is_return;
+	uint8_t size; /* of the variable: the value is cut to so many bytes */
+	bool is_signed;
+	struct code_value value;
+};
+
+/* A value as the variable has it, and how a value is made of what its places hold. */
+int64_t code_extend(int64_t bits, unsigned size, bool is_signed);
+int64_t code_evaluate(const struct code_value *value, const int64_t places[CODE_MAX_TERMS]);
+
+#endif
