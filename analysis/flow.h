@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The control flow of one function: basic blocks, their loop nest, which of two places in it comes
+ * before the other one, and how registers stand to the frame. */
+#ifndef PDB_ANALYSIS_FLOW_H
+#define PDB_ANALYSIS_FLOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/code.h"
+
+struct graph;
+struct loop_nest;
+
+struct flow_block {
+	uint32_t first, num; /* instructions */
+};
+
+/* A register's distance from the canonical frame address, where it is known. */
+struct flow_frame {
+	bool is_known[CODE_NUM_REGISTERS];
+	int64_t offset[CODE_NUM_REGISTERS];
+};
+
+struct flow {
+	const struct code_function *code; /* borrowed */
+	struct flow_block *blocks;
+	size_t num_blocks;
+	uint32_t *block_of; /* [instructions] */
+	uint32_t entry;     /* block */
+	struct graph *graph;
+	struct loop_nest *nest;
+	uint32_t *order;           /* [num_blocks] reverse postorder */
+	uint32_t *position;        /* [num_blocks] in `order` */
+	struct flow_frame *frames; /* [num_blocks] where the block begins */
+	/* code->effects, with stack slots relative to the CFA where that is known. */
+	struct code_effect *effects;
+};
+
+/* Never fails. */
+struct flow *flow_create(const struct code_function *code);
+void flow_destroy(struct flow *flow); /* NULL is fine */
+
+/* A place in a function: before an instruction, or inside the function that it calls. */
+struct flow_place {
+	uint32_t insn;
+	bool is_inside;
+};
+
+/* The place of a frame: an address, or the return address of a call. False: it is none of this
+ * function's. */
+bool flow_find(const struct flow *flow, uint64_t address, bool is_return, struct flow_place *ret);
+
+/* The innermost loop that contains it, or LOOP_NONE; and the innermost that contains both. */
+uint32_t flow_loop(const struct flow *flow, struct flow_place place);
+uint32_t flow_common_loop(const struct flow *flow, struct flow_place a, struct flow_place b);
+
+enum flow_order {
+	FLOW_BEFORE,
+	FLOW_SAME,
+	FLOW_AFTER,
+	FLOW_BRANCHES,    /* no way leads from one to the other */
+	FLOW_NOT_KNOWN,   /* a jump of which it is not known where to is on the way */
+	FLOW_IRREDUCIBLE, /* ways lead from each to the other, through a loop with several entries
+			   */
+};
+
+/* Which of two places comes first in one iteration of the innermost loop that contains both, or
+ * where there is none in one call of the function. */
+enum flow_order flow_compare(const struct flow *flow, struct flow_place a, struct flow_place b);
+
+/* What the loop's blocks are: does it contain the block? Is the edge one back to its header? */
+bool flow_is_back_edge(const struct flow *flow, uint32_t from, uint32_t to);
+
+/* How registers stand to the frame before an instruction. */
+struct flow_frame flow_frame_at(const struct flow *flow, uint32_t insn);
+/* A place with a base register as seen there, relative to the CFA where that is known. */
+struct code_place flow_resolve(const struct flow_frame *frame, struct code_place place);
+
+/* Does the function make a pointer to that stack slot? Then others may change it. */
+bool flow_has_address_taken(const struct flow *flow, int64_t slot);
+
+#endif
