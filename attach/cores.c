@@ -293,7 +293,7 @@ static void unwind(struct job *job, const struct core_thread *thread, struct unw
 		python_copy_frames(copy);
 		tracee.python = copy;
 	}
-	unwind_walk(space, &tracee, job->callpaths, ret);
+	unwind_walk(space, &tracee, NULL, job->callpaths, ret);
 	free(copy);
 }
 

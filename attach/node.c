@@ -301,12 +301,13 @@ static int take_samples(struct node *node, const struct rankset *ranks, int max,
 	return result;
 }
 
-/* Append those of `from`, which keeps what no longer has notes. */
+/* Append those of `from`, which keeps what no longer has notes and values. */
 static void move_samples(struct samples *to, struct samples *from)
 {
 	for (size_t i = 0; i < from->num_samples; i++) {
 		samples_add(to, &from->samples[i]);
 		from->samples[i].note = NULL;
+		from->samples[i].values = NULL;
 	}
 }
 

@@ -16,6 +16,7 @@
 #include "attach/tracee.h"
 #include "attach/unwind.h"
 #include "model/callpath.h"
+#include "model/code.h"
 #include "model/error.h"
 #include "model/modules.h"
 #include "model/sample.h"
@@ -61,6 +62,9 @@ struct sampler {
 	unsigned take;
 	uint32_t durations[NUM_DURATIONS];
 	struct sampler_cost cost;
+	struct code_probe *probes; /* NULL: none */
+	uint32_t *probe_numbers;
+	size_t num_probes;
 };
 
 struct sampler *sampler_create(struct modules *modules, struct callpaths *callpaths)
@@ -93,7 +97,44 @@ void sampler_destroy(struct sampler *sampler)
 	for (size_t i = 0; i < MAX_AT_ONCE; i++)
 		free(sampler->python_copies[i]);
 	free(sampler->stacks);
+	free(sampler->probes);
+	free(sampler->probe_numbers);
 	free(sampler);
+}
+
+/* ---- Probes -----------------------------------------------------------------------------------
+ */
+
+static int compare_probe(const void *a, const void *b, void *argument)
+{
+	const struct code_probe *probes = argument;
+	const struct code_probe *x = &probes[*(const uint32_t *)a];
+	const struct code_probe *y = &probes[*(const uint32_t *)b];
+
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return (int)x->is_return - (int)y->is_return;
+}
+
+void sampler_set_probes(struct sampler *sampler, const struct code_probe *probes, size_t num)
+{
+	free(sampler->probes);
+	free(sampler->probe_numbers);
+	sampler->probes = NULL;
+	sampler->probe_numbers = NULL;
+	sampler->num_probes = num;
+	if (!num)
+		return;
+	sampler->probe_numbers = xcalloc(num, sizeof(*sampler->probe_numbers));
+	for (size_t i = 0; i < num; i++)
+		sampler->probe_numbers[i] = (uint32_t)i;
+	qsort_r(sampler->probe_numbers, num, sizeof(*sampler->probe_numbers), compare_probe,
+		(void *)probes);
+	sampler->probes = xcalloc(num, sizeof(*sampler->probes));
+	for (size_t i = 0; i < num; i++)
+		sampler->probes[i] = probes[sampler->probe_numbers[i]];
 }
 
 /* ---- Processes --------------------------------------------------------------------------------
@@ -239,15 +280,25 @@ static void explain_failure(struct subject *subject, const struct tracee *tracee
 	}
 }
 
+static void walk(struct sampler *sampler, struct subject *subject, const struct tracee *tracee)
+{
+	struct unwind_probes probes = {sampler->probes, sampler->probe_numbers,
+				       sampler->num_probes};
+
+	free(subject->unwound.values);
+	unwind_walk(subject->process->space, tracee, sampler->num_probes ? &probes : NULL,
+		    sampler->callpaths, &subject->unwound);
+}
+
 /* Unwind; once more with new maps if it ended early, since code may have been loaded meanwhile. */
 static void unwind(struct sampler *sampler, struct subject *subject, const struct tracee *tracee)
 {
 	struct process *process = subject->process;
 
-	unwind_walk(process->space, tracee, sampler->callpaths, &subject->unwound);
+	walk(sampler, subject, tracee);
 	if (!subject->unwound.is_complete && !subject->unwound.missing &&
 	    process->take != sampler->take && !read_maps(sampler, process, NULL))
-		unwind_walk(process->space, tracee, sampler->callpaths, &subject->unwound);
+		walk(sampler, subject, tracee);
 }
 
 /* Where to begin to copy the other place that a walk asked for: some way below, since the next
@@ -343,8 +394,7 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 /* ---- Results ----------------------------------------------------------------------------------
  */
 
-static void add_sample(struct sampler *sampler, const struct subject *subject,
-		       struct samples *samples)
+static void add_sample(struct sampler *sampler, struct subject *subject, struct samples *samples)
 {
 	struct sample sample = {
 		.rank = subject->rank,
@@ -363,6 +413,9 @@ static void add_sample(struct sampler *sampler, const struct subject *subject,
 		sampler->cost.num_failed++;
 	} else {
 		sample.path = subject->unwound.path;
+		sample.values = subject->unwound.values;
+		sample.num_values = subject->unwound.num_values;
+		subject->unwound.values = NULL;
 		sample.status = subject->unwound.is_complete ? SAMPLE_COMPLETE : SAMPLE_INCOMPLETE;
 		if (subject->unwound.is_too_deep)
 			sample.note = xstrdup("the stack has more frames than are looked at; the "
@@ -417,7 +470,7 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 	}
 	result = check_all_refused(&subjects, err);
 	for (i = 0; !result && i < subjects.num; i++) {
-		const struct subject *subject = &subjects.list[i];
+		struct subject *subject = &subjects.list[i];
 
 		/* A thread other than the main one that ended between the list and the look is no
 		 * loss to report. */
@@ -425,6 +478,8 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 		    subject->error.code != ERROR_GONE)
 			add_sample(sampler, subject, samples);
 	}
+	for (i = 0; i < subjects.num; i++)
+		free(subjects.list[i].unwound.values);
 	free(subjects.list);
 	return result;
 }

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 struct callpaths;
+struct code_probe;
 struct modules;
 struct pdb_error;
 struct samples;
@@ -47,6 +48,10 @@ void sampler_destroy(struct sampler *sampler); /* NULL is fine */
  * every single one was refused, with Yama, tracer or owner named and what to do about it. */
 int sampler_take(struct sampler *sampler, const struct sampler_target *targets, size_t num_targets,
 		 unsigned flags, struct samples *samples, struct pdb_error *err);
+
+/* From now on read these in the frames that they are for, and put the values into samples, where the
+ * index of a probe is its number. The probes are copied; none: end that. */
+void sampler_set_probes(struct sampler *sampler, const struct code_probe *probes, size_t num);
 
 void sampler_get_cost(const struct sampler *sampler, struct sampler_cost *ret);
 

@@ -10,7 +10,9 @@
 #include "attach/tracee.h"
 #include "attach/unwind.h"
 #include "model/callpath.h"
+#include "model/code.h"
 #include "model/modules.h"
+#include "model/sample.h"
 #include "model/xalloc.h"
 
 #define MAX_FRAMES 4096
@@ -32,7 +34,10 @@ struct unwind_space {
 struct walk {
 	struct unwind_space *space;
 	const struct tracee *tracee;
+	const struct unwind_probes *probes;
 	uint64_t missing;
+	struct sample_value *values; /* depth: from the innermost frame, until all are known */
+	size_t num_values, values_capacity;
 };
 
 /* The image that an address lies in, and the image's load bias there; NULL if none. */
@@ -228,7 +233,7 @@ static unw_accessors_t accessors = {
 	.get_proc_name = get_proc_name,
 };
 
-/* ---- Spaces and walks -------------------------------------------------------------------------
+/* ---- Spaces -----------------------------------------------------------------------------------
  */
 
 struct unwind_space *unwind_space_create(const struct memory *memory, struct maps *maps,
@@ -285,6 +290,124 @@ static uint32_t intern(struct callpaths *callpaths, const struct unwind_frame *f
 	return path;
 }
 
+/* ---- Probes -----------------------------------------------------------------------------------
+ */
+
+static int compare_probe(const struct code_probe *probe, const struct unwind_frame *frame)
+{
+	if (probe->module != frame->module)
+		return probe->module < frame->module ? -1 : 1;
+	if (probe->offset != frame->offset)
+		return probe->offset < frame->offset ? -1 : 1;
+	return (int)probe->is_return - (int)frame->is_return;
+}
+
+/* The first probe that is not before the frame. */
+static size_t first_probe(const struct unwind_probes *probes, const struct unwind_frame *frame)
+{
+	size_t low = 0, high = probes->num;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_probe(&probes->probes[middle], frame) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static const int unwind_registers[] = {
+#if defined(__x86_64__)
+	UNW_X86_64_RAX, UNW_X86_64_RDX, UNW_X86_64_RCX, UNW_X86_64_RBX,
+	UNW_X86_64_RSI, UNW_X86_64_RDI, UNW_X86_64_RBP, UNW_X86_64_RSP,
+	UNW_X86_64_R8,	UNW_X86_64_R9,	UNW_X86_64_R10, UNW_X86_64_R11,
+	UNW_X86_64_R12, UNW_X86_64_R13, UNW_X86_64_R14, UNW_X86_64_R15,
+#elif defined(__aarch64__)
+	UNW_AARCH64_X0,	 UNW_AARCH64_X1,  UNW_AARCH64_X2,  UNW_AARCH64_X3,
+	UNW_AARCH64_X4,	 UNW_AARCH64_X5,  UNW_AARCH64_X6,  UNW_AARCH64_X7,
+	UNW_AARCH64_X8,	 UNW_AARCH64_X9,  UNW_AARCH64_X10, UNW_AARCH64_X11,
+	UNW_AARCH64_X12, UNW_AARCH64_X13, UNW_AARCH64_X14, UNW_AARCH64_X15,
+	UNW_AARCH64_X16, UNW_AARCH64_X17, UNW_AARCH64_X18, UNW_AARCH64_X19,
+	UNW_AARCH64_X20, UNW_AARCH64_X21, UNW_AARCH64_X22, UNW_AARCH64_X23,
+	UNW_AARCH64_X24, UNW_AARCH64_X25, UNW_AARCH64_X26, UNW_AARCH64_X27,
+	UNW_AARCH64_X28, UNW_AARCH64_X29, UNW_AARCH64_X30, UNW_AARCH64_SP,
+#endif
+};
+
+static bool read_register(unw_cursor_t *cursor, unsigned int number, unw_word_t *ret)
+{
+	unw_cursor_t caller = *cursor;
+
+	/* The frame's address is what the stack pointer is in its caller. */
+	if (number == CODE_CFA)
+		return unw_step(&caller) > 0 && !unw_get_reg(&caller, UNW_REG_SP, ret);
+	return number < sizeof(unwind_registers) / sizeof(unwind_registers[0]) &&
+	       !unw_get_reg(cursor, unwind_registers[number], ret);
+}
+
+static bool read_place(struct walk *walk, unw_cursor_t *cursor, const struct code_place *place,
+		       int64_t *ret)
+{
+	unw_word_t word;
+
+	if (!read_register(cursor, place->reg, &word))
+		return false;
+	if (place->kind == CODE_MEMORY) {
+		uint64_t address = word + (uint64_t)place->displacement;
+		/* A whole word, which is not to reach beyond the copy. */
+		uint64_t aligned = address & ~UINT64_C(7), shift = address - aligned;
+
+		if (shift + place->size > 8 ||
+		    access_mem(walk->space->as, aligned, &word, 0, walk))
+			return false;
+		word >>= 8 * shift;
+	}
+	*ret = code_extend((int64_t)word, place->size, place->is_signed);
+	return true;
+}
+
+static void read_probe(struct walk *walk, unw_cursor_t *cursor, const struct code_probe *probe,
+		       uint32_t number, size_t frame)
+{
+	int64_t places[CODE_MAX_TERMS] = {0}, value;
+
+	for (unsigned int i = 0; i < probe->value.num_terms; i++)
+		if (!read_place(walk, cursor, &probe->value.terms[i].place, &places[i]))
+			return;
+	value = code_extend(code_evaluate(&probe->value, places), probe->size, probe->is_signed);
+	walk->values = xgrow(walk->values, walk->num_values, &walk->values_capacity,
+			     sizeof(*walk->values));
+	walk->values[walk->num_values++] = (struct sample_value){(uint32_t)frame, number, value};
+}
+
+static void read_probes(struct walk *walk, unw_cursor_t *cursor, const struct unwind_frame *frame,
+			size_t number)
+{
+	const struct unwind_probes *probes = walk->probes;
+
+	for (size_t i = first_probe(probes, frame);
+	     i < probes->num && !compare_probe(&probes->probes[i], frame); i++)
+		read_probe(walk, cursor, &probes->probes[i], probes->numbers[i], number);
+}
+
+/* Number frames from the outermost one, and sort by that. */
+static void finish_values(struct walk *walk, size_t num_frames)
+{
+	for (size_t i = 0; i < walk->num_values; i++)
+		walk->values[i].depth = (uint32_t)(num_frames - 1 - walk->values[i].depth);
+	for (size_t i = 0, j = walk->num_values; i + 1 < j--; i++) {
+		struct sample_value value = walk->values[i];
+
+		walk->values[i] = walk->values[j];
+		walk->values[j] = value;
+	}
+}
+
+/* ---- Walks ------------------------------------------------------------------------------------
+ */
+
 /* Collect the frames, innermost first. Returns how many. */
 static size_t collect(struct walk *walk, struct unwind_frame frames[MAX_FRAMES],
 		      struct unwind_result *result)
@@ -307,7 +430,10 @@ static size_t collect(struct walk *walk, struct unwind_frame frames[MAX_FRAMES],
 		/* 0 is where the outermost frame would return to. */
 		if (unw_get_reg(&cursor, UNW_REG_IP, &ip) || (num > 0 && !ip))
 			break;
-		locate(walk->space, ip, is_return, &frames[num++]);
+		locate(walk->space, ip, is_return, &frames[num]);
+		if (walk->probes)
+			read_probes(walk, &cursor, &frames[num], num);
+		num++;
 		/* What a signal interrupted did not call anything: its address is no return
 		 * address. */
 		is_return = !unw_is_signal_frame(&cursor);
@@ -320,14 +446,15 @@ static size_t collect(struct walk *walk, struct unwind_frame frames[MAX_FRAMES],
 }
 
 void unwind_walk(struct unwind_space *space, const struct tracee *tracee,
-		 struct callpaths *callpaths, struct unwind_result *ret)
+		 const struct unwind_probes *probes, struct callpaths *callpaths,
+		 struct unwind_result *ret)
 {
-	struct walk walk = {.space = space, .tracee = tracee};
+	struct walk walk = {.space = space, .tracee = tracee, .probes = probes};
 	struct unwind_frame *frames = xcalloc(MAX_FRAMES, sizeof(*frames));
-	size_t num;
+	size_t num, num_native;
 
 	memset(ret, 0, sizeof(*ret));
-	num = collect(&walk, frames, ret);
+	num = num_native = collect(&walk, frames, ret);
 	if (tracee->python && !python_merge(tracee->python, images_modules(space->images), frames,
 					    &num, MAX_FRAMES)) {
 		ret->is_complete = false;
@@ -335,5 +462,11 @@ void unwind_walk(struct unwind_space *space, const struct tracee *tracee,
 	}
 	ret->path = intern(callpaths, frames, num);
 	ret->missing = ret->is_complete ? 0 : walk.missing;
+	/* Probes are for frames of machine code alone. */
+	if (num != num_native)
+		walk.num_values = 0;
+	finish_values(&walk, num);
+	ret->values = walk.values;
+	ret->num_values = walk.num_values;
 	free(frames);
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct callpaths;
+struct code_probe;
 struct images;
 struct maps;
 struct memory;
@@ -36,12 +37,22 @@ struct unwind_result {
 	bool is_complete; /* reached the outermost frame */
 	bool is_too_deep; /* gave up after thousands of frames */
 	uint64_t missing; /* stack memory that would have been needed and was not copied; 0: none */
+	struct sample_value *values; /* of probes, by depth; the caller frees */
+	size_t num_values;
 };
 
-/* Unwind what was copied of a thread of that process and intern its frames, those of Python in the place
- * of the interpreter's. Of a process that does
- * not live nothing need be copied but the registers. */
+/* What to read in frames on the way. The probes are sorted by module, offset and is_return. */
+struct unwind_probes {
+	const struct code_probe *probes;
+	const uint32_t *numbers; /* [num] what each is called in values */
+	size_t num;
+};
+
+/* Unwind what was copied of a thread of that process and intern its frames, those of Python in the
+ * place of the interpreter's. Of a process that does not live nothing need be copied but the registers.
+ * probes may be NULL; values that cannot be read are left out, and all where there is Python. */
 void unwind_walk(struct unwind_space *space, const struct tracee *tracee,
-		 struct callpaths *callpaths, struct unwind_result *ret);
+		 const struct unwind_probes *probes, struct callpaths *callpaths,
+		 struct unwind_result *ret);
 
 #endif

@@ -83,6 +83,7 @@ void job_replace_samples(struct job *job, const struct rankset *ranks, struct sa
 			continue;
 		samples_add(fresh, old);
 		old->note = NULL;
+		old->values = NULL;
 	}
 	samples_destroy(job->samples);
 	job->samples = fresh;

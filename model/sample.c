@@ -14,8 +14,10 @@ void samples_destroy(struct samples *samples)
 {
 	if (!samples)
 		return;
-	for (size_t i = 0; i < samples->num_samples; i++)
+	for (size_t i = 0; i < samples->num_samples; i++) {
 		free(samples->samples[i].note);
+		free(samples->samples[i].values);
+	}
 	free(samples->samples);
 	free(samples);
 }

@@ -14,6 +14,13 @@ enum sample_status {
 	SAMPLE_FAILED,	   /* no frames; `note` says why */
 };
 
+/* What a probe (model/code.h) has read in one of its frames. */
+struct sample_value {
+	uint32_t depth; /* of the frame in the path, 0 is the outermost one */
+	uint32_t probe; /* index */
+	int64_t value;
+};
+
 struct sample {
 	int rank;
 	pid_t tid;
@@ -24,6 +31,8 @@ struct sample {
 	uint64_t when_ns;    /* CLOCK_MONOTONIC of the host */
 	uint32_t stopped_ns; /* for how long the thread was stopped */
 	char *note;	     /* NULL, or why it failed or is incomplete */
+	struct sample_value *values; /* by depth; NULL where nothing was asked for */
+	size_t num_values;
 };
 
 struct samples {
@@ -34,7 +43,7 @@ struct samples {
 
 struct samples *samples_create(void);
 void samples_destroy(struct samples *samples); /* NULL is fine */
-/* Append a copy of *sample; `note` becomes owned. Returns the copy. */
+/* Append a copy of *sample; `note` and `values` become owned. Returns the copy. */
 struct sample *samples_add(struct samples *samples, const struct sample *sample);
 /* Into the order that they are to have. */
 void samples_sort(struct samples *samples);
