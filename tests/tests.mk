@@ -264,6 +264,35 @@ $(ATTACH)/names_c-wrong.so: $(ATTACH)/names_c.so $(ATTACH)/names_cxx.so
 	$(Q)cd $(@D) && objcopy --only-keep-debug names_cxx.so names_c-wrong.debug && \
 		objcopy --strip-all --add-gnu-debuglink=names_c-wrong.debug names_c.so $(@F)
 
+# Loops and branches at each level of optimization, for the temporal order.
+ORDER = $(O)/tests/order
+ORDER_LEVELS = O0 O1 O2 O3
+ORDER_PROGRAMS = $(ORDER_LEVELS:%=$(ORDER)/order-%) $(ORDER)/order-fixed $(ORDER)/order-static \
+	$(ORDER)/order-stripped
+
+$(O)/tests/unit/test_order: | $(ORDER_PROGRAMS)
+
+$(ORDER)/main.o: tests/order/order_main.c tests/order/order.h | $(O)/.deps-check
+	$(Q)mkdir -p $(@D) && $(CC) -O2 -g -Wall -Wextra -Werror -c -o $@ $<
+$(ORDER)/c-%.o: tests/order/order_c.c tests/order/order.h | $(O)/.deps-check
+	$(Q)mkdir -p $(@D) && $(CC) -$* -g -Wall -Wextra -Werror -c -o $@ $<
+$(ORDER)/f-%.o: tests/order/order_f.f90 | $(O)/.deps-check
+	$(Q)mkdir -p $(@D)/$* && $(FC) -J$(@D)/$* -$* -g -c -o $@ $<
+$(ORDER)/order-O%: $(ORDER)/main.o $(ORDER)/c-O%.o $(ORDER)/f-O%.o
+	$(call say,LD,$@)
+	$(Q)$(FC) -o $@ $^
+# Without position-independent code, with the tables of switches that go with that.
+$(ORDER)/order-fixed: tests/order/order_main.c tests/order/order_c.c tests/order/order_f.f90
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(ORDER)/fixed && cd $(ORDER)/fixed && \
+		$(CC) -O2 -g -fno-pie -c $(addprefix $(CURDIR)/,$(filter %.c,$^)) && \
+		$(FC) -O2 -g -fno-pie -no-pie -o ../$(@F) $(CURDIR)/tests/order/order_f.f90 *.o
+$(ORDER)/order-static: $(ORDER)/main.o $(ORDER)/c-O2.o $(ORDER)/f-O2.o
+	$(call say,LD,$@)
+	$(Q)$(FC) -static -Wl,--eh-frame-hdr -o $@ $^
+$(ORDER)/order-stripped: $(ORDER)/order-O2
+	$(Q)strip -o $@ $<
+
 $(ATTACH)/look $(ATTACH)/sample_bench: $(ATTACH)/%: $(ATTACH)/%.o $(O)/libpdb.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PC_LDLIBS)

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "analysis/graph.h"
+#include "analysis/loop_nest.h"
+#include "analysis/temporal_private.h"
+#include "model/callpath.h"
+#include "model/error.h"
+#include "model/modules.h"
+#include "model/xalloc.h"
+
+struct temporal *temporal_create(const struct callpaths *callpaths, const struct modules *modules,
+				 const struct temporal_source *source)
+{
+	struct temporal *temporal = xcalloc(1, sizeof(*temporal));
+
+	temporal->callpaths = callpaths;
+	temporal->modules = modules;
+	temporal->source = *source;
+	return temporal;
+}
+
+static void destroy_body(struct temporal_body *body)
+{
+	for (size_t i = 0; i < body->flow->nest->num_loops; i++) {
+		struct temporal_body_loop *loop = &body->loops[i];
+
+		free(loop->public.latches);
+		free(loop->public.variable.sites);
+		free(loop->sites);
+		free(loop->probes);
+	}
+	free(body->loops);
+	flow_destroy(body->flow);
+	free(body);
+}
+
+void temporal_destroy(struct temporal *temporal)
+{
+	struct temporal_body *body, *next_body;
+	struct temporal_site *site, *next_site;
+
+	if (!temporal)
+		return;
+	HASH_ITER(hh, temporal->sites, site, next_site)
+	{
+		HASH_DEL(temporal->sites, site);
+		free(site);
+	}
+	HASH_ITER(hh, temporal->bodies, body, next_body)
+	{
+		HASH_DEL(temporal->bodies, body);
+		destroy_body(body);
+	}
+	free(temporal->probes);
+	free(temporal);
+}
+
+/* ---- Functions and their loops ------------------------------------------------------------- */
+
+static void add_latch(struct temporal_loop *loop, uint64_t address)
+{
+	loop->latches = xreallocarray(loop->latches, loop->num_latches + 1, sizeof(*loop->latches));
+	loop->latches[loop->num_latches++] = address;
+}
+
+static void find_latches(struct temporal_body *body)
+{
+	const struct flow *flow = body->flow;
+
+	for (uint32_t block = 0; block < flow->num_blocks; block++) {
+		const struct flow_block *of = &flow->blocks[block];
+		size_t num;
+		const uint32_t *successors = graph_successors(flow->graph, block, &num);
+
+		for (size_t i = 0; i < num; i++)
+			if (flow_is_back_edge(flow, block, successors[i]))
+				add_latch(&body->loops[flow->nest->loop_of[successors[i]]].public,
+					  flow->code->insns[of->first + of->num - 1].address);
+	}
+}
+
+static struct temporal_body *get_body(struct temporal *temporal, uint32_t module,
+				      const struct code_function *code)
+{
+	const struct temporal_source *source = &temporal->source;
+	struct temporal_body *body;
+
+	HASH_FIND_PTR(temporal->bodies, &code, body);
+	if (body)
+		return body;
+	body = xcalloc(1, sizeof(*body));
+	body->code = code;
+	body->variables = source->get_variables(source->context, module, code);
+	body->flow = flow_create(code);
+	body->loops = xcalloc(body->flow->nest->num_loops, sizeof(*body->loops));
+	for (size_t i = 0; i < body->flow->nest->num_loops; i++) {
+		uint32_t header = body->flow->nest->loops[i].header;
+
+		body->loops[i].public.module = module;
+		body->loops[i].public.header =
+			code->insns[body->flow->blocks[header].first].address;
+	}
+	find_latches(body);
+	HASH_ADD_PTR(temporal->bodies, code, body);
+	return body;
+}
+
+/* ---- Places -------------------------------------------------------------------------------- */
+
+static struct temporal_site_key key_of(const struct callpath_node *node)
+{
+	struct temporal_site_key key;
+
+	/* Compared as bytes. */
+	memset(&key, 0, sizeof(key));
+	key.offset = node->offset;
+	key.module = node->module;
+	key.is_return = node->is_return;
+	return key;
+}
+
+const struct temporal_site *temporal_find_site(const struct temporal *temporal, uint32_t node)
+{
+	struct temporal_site_key key = key_of(callpaths_get(temporal->callpaths, node));
+	struct temporal_site *site;
+
+	HASH_FIND(hh, temporal->sites, &key, sizeof(key), site);
+	return site;
+}
+
+/* The site is in all loops around it. */
+static void add_to_loops(struct temporal_site *site)
+{
+	const struct loop_nest *nest = site->body->flow->nest;
+	uint32_t loop = flow_loop(site->body->flow, site->place);
+
+	for (; loop != LOOP_NONE; loop = nest->loops[loop].parent) {
+		struct temporal_body_loop *of = &site->body->loops[loop];
+
+		of->sites = xgrow(of->sites, of->num_sites, &of->capacity, sizeof(*of->sites));
+		of->sites[of->num_sites++] = site;
+	}
+}
+
+static bool add_frame(struct temporal *temporal, uint32_t id)
+{
+	const struct callpath_node *node = callpaths_get(temporal->callpaths, id);
+	const struct temporal_source *source = &temporal->source;
+	const struct code_function *code;
+	struct temporal_site *site;
+
+	if (temporal_find_site(temporal, id))
+		return false;
+	site = xcalloc(1, sizeof(*site));
+	site->key = key_of(node);
+	code = source->get_function(source->context, node->module, node->offset - node->is_return,
+				    NULL);
+	if (code && code->num_insns) {
+		site->body = get_body(temporal, node->module, code);
+		if (flow_find(site->body->flow, node->offset, node->is_return, &site->place))
+			add_to_loops(site);
+		else
+			site->body = NULL;
+	}
+	HASH_ADD(hh, temporal->sites, key, sizeof(site->key), site);
+	return true;
+}
+
+enum module_kind temporal_kind(const struct temporal *temporal, uint32_t node)
+{
+	uint32_t module = callpaths_get(temporal->callpaths, node)->module;
+
+	return module == MODULE_NONE ? MODULE_SYSTEM : modules_get(temporal->modules, module)->kind;
+}
+
+/* What is inside MPI says nothing, and no more does what the program is doing in other libraries
+ * below its own last frame. */
+uint32_t temporal_program_path(const struct temporal *temporal, uint32_t path)
+{
+	uint32_t end = path;
+
+	if (path == CALLPATH_NONE)
+		return path;
+	for (uint32_t node = path; node != CALLPATH_NONE;
+	     node = callpaths_get(temporal->callpaths, node)->parent) {
+		enum module_kind kind = temporal_kind(temporal, node);
+
+		if (kind == MODULE_MPI || kind == MODULE_RECORDER)
+			end = callpaths_get(temporal->callpaths, node)->parent;
+	}
+	while (end != CALLPATH_NONE && temporal_kind(temporal, end) != MODULE_PROGRAM)
+		end = callpaths_get(temporal->callpaths, end)->parent;
+	return end;
+}
+
+bool temporal_add(struct temporal *temporal, uint32_t path)
+{
+	bool is_new = false;
+
+	for (uint32_t node = temporal_program_path(temporal, path); node != CALLPATH_NONE;
+	     node = callpaths_get(temporal->callpaths, node)->parent)
+		if (temporal_kind(temporal, node) == MODULE_PROGRAM)
+			is_new |= add_frame(temporal, node);
+	return is_new;
+}
+
+/* ---- Choosing variables -------------------------------------------------------------------- */
+
+static void add_probe(struct temporal *temporal, size_t *capacity,
+		      const struct temporal_body_loop *loop, size_t site)
+{
+	const struct loop_variable *variable = &loop->public.variable;
+	const struct temporal_site_key *key = &loop->sites[site]->key;
+
+	temporal->probes =
+		xgrow(temporal->probes, temporal->num_probes, capacity, sizeof(*temporal->probes));
+	temporal->probes[temporal->num_probes++] = (struct code_probe){
+		.module = key->module,
+		.offset = key->offset,
+		.is_return = key->is_return,
+		.size = variable->variable->size,
+		.is_signed = variable->variable->is_signed,
+		.value = variable->sites[site].value,
+	};
+}
+
+static void choose_for_loop(struct temporal *temporal, size_t *capacity,
+			    const struct temporal_body *body, uint32_t index)
+{
+	struct temporal_body_loop *loop = &body->loops[index];
+	struct flow_place *places = xcalloc(loop->num_sites, sizeof(*places));
+	struct loop_variable *variable = &loop->public.variable;
+
+	for (size_t i = 0; i < loop->num_sites; i++)
+		places[i] = loop->sites[i]->place;
+	free(variable->sites);
+	loop_variables_choose(body->flow, body->variables, index, places, loop->num_sites,
+			      variable);
+	loop->probes = xreallocarray(loop->probes, loop->num_sites, sizeof(*loop->probes));
+	for (size_t i = 0; i < loop->num_sites; i++) {
+		loop->probes[i] = TEMPORAL_NO_PROBE;
+		if (variable->result != LOOP_VARIABLE_FOUND || !variable->sites[i].is_readable)
+			continue;
+		loop->probes[i] = (uint32_t)temporal->num_probes;
+		add_probe(temporal, capacity, loop, i);
+	}
+	free(places);
+}
+
+const struct code_probe *temporal_choose(struct temporal *temporal, size_t *num_ret)
+{
+	struct temporal_body *body, *next;
+	size_t capacity = 0;
+
+	free(temporal->probes);
+	temporal->probes = NULL;
+	temporal->num_probes = 0;
+	HASH_ITER(hh, temporal->bodies, body, next)
+	{
+		for (uint32_t i = 0; i < body->flow->nest->num_loops; i++)
+			if (body->loops[i].num_sites)
+				choose_for_loop(temporal, &capacity, body, i);
+	}
+	*num_ret = temporal->num_probes;
+	return temporal->probes;
+}

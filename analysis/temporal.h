@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The temporal order of stacks, without recorder and without source: which of two stacks an earlier
+ * moment of the same program has. Frames are compared from the outermost one inwards. In each the
+ * loops that contain both are compared first, outermost first, by the iteration that a variable
+ * tells; then the positions in the innermost of them. The first difference decides.
+ *
+ * The order of Ahn et al., "Scalable Temporal Order Analysis for Large Scale Debugging" (SC 2009),
+ * from machine code. */
+#ifndef PDB_ANALYSIS_TEMPORAL_H
+#define PDB_ANALYSIS_TEMPORAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/loop_variables.h"
+
+struct callpaths;
+struct code_function;
+struct code_probe;
+struct code_variables;
+struct modules;
+struct pdb_error;
+struct rankset;
+struct samples;
+struct temporal;
+
+/* Where machine code comes from. What is returned must live as long as the struct temporal. */
+struct temporal_source {
+	const struct code_function *(*get_function)(void *context, uint32_t module,
+						    uint64_t address, struct pdb_error *err);
+	const struct code_variables *(*get_variables)(void *context, uint32_t module,
+						      const struct code_function *function);
+	void *context;
+};
+
+/* A loop in which stacks are. */
+struct temporal_loop {
+	uint32_t module;
+	uint64_t header;   /* where it begins */
+	uint64_t *latches; /* the last instructions of its iterations */
+	size_t num_latches;
+	struct loop_variable variable;
+};
+
+/* All borrowed. */
+struct temporal *temporal_create(const struct callpaths *callpaths, const struct modules *modules,
+				 const struct temporal_source *source);
+void temporal_destroy(struct temporal *temporal); /* NULL is fine */
+
+/* Look at the frames of a stack. Returns whether any of them is at a new place. */
+bool temporal_add(struct temporal *temporal, uint32_t path);
+/* Choose the loops' variables for all places seen so far. What is to be read in their frames;
+ * borrowed, valid until the next call. */
+const struct code_probe *temporal_choose(struct temporal *temporal, size_t *num_ret);
+
+enum temporal_order { TEMPORAL_BEFORE, TEMPORAL_SAME, TEMPORAL_AFTER, TEMPORAL_UNORDERED };
+
+enum temporal_cause {
+	TEMPORAL_BY_NOTHING,      /* they are the same */
+	TEMPORAL_BY_VARIABLE,     /* the loop's variable has these values */
+	TEMPORAL_BY_POSITION,     /* one place leads to the other */
+	TEMPORAL_NO_VARIABLE,     /* unordered: loop->variable.result says why */
+	TEMPORAL_NO_VALUE,        /* it could not be read in one of them */
+	TEMPORAL_BRANCHES,        /* different branches */
+	TEMPORAL_UNKNOWN_JUMP,    /* a jump of which it is not known where to is on the way */
+	TEMPORAL_SEVERAL_ENTRIES, /* a loop with several entries leads from each to the other */
+	TEMPORAL_OTHER_FUNCTIONS, /* one place has called different functions, or the programs
+				     differ */
+	TEMPORAL_NO_CODE,         /* no machine code of the function */
+	TEMPORAL_NO_STACK,        /* outermost frames are missing */
+};
+
+struct temporal_reason {
+	enum temporal_cause cause;
+	uint32_t frame_a, frame_b; /* call path nodes of the frames that differ */
+	const struct temporal_loop *loop;
+	int64_t value_a, value_b; /* of the loop's variable */
+};
+
+/* Ranks whose stacks are the same, as far as it matters. */
+struct temporal_group {
+	uint32_t path; /* without what is inside libraries; CALLPATH_NONE: no complete stack */
+	struct rankset *ranks;
+	struct sample_value *values;
+	size_t num_values;
+	/* 0: no group is before it. Else one more than the highest level of those before it. */
+	uint32_t level;
+};
+
+struct temporal_result {
+	const struct temporal *temporal;
+	struct temporal_group *groups; /* by level, then by their lowest ranks */
+	size_t num_groups;
+};
+
+/* More groups than this are not compared. */
+#define TEMPORAL_MAX_GROUPS 2048
+
+/* Compare the latest samples of the ranks' main threads, which have been taken with the probes of
+ * the last choice. NULL with ERROR_UNSUPPORTED: too many groups. */
+struct temporal_result *temporal_compare(const struct temporal *temporal,
+					 const struct samples *samples, const struct rankset *ranks,
+					 struct pdb_error *err);
+void temporal_result_destroy(struct temporal_result *result); /* NULL is fine */
+
+/* The order of two groups, by index. reason_ret may be NULL. */
+enum temporal_order temporal_order_of(const struct temporal_result *result, size_t a, size_t b,
+				      struct temporal_reason *reason_ret);
+
+/* The loops, outermost first, around the frame of a group; the value of the loop's variable there.
+ * Returns how many; loops and has_value have room for max. */
+size_t temporal_loops_of(const struct temporal_result *result, size_t group, uint32_t frame,
+			 const struct temporal_loop **loops, int64_t *values, bool *has_value,
+			 size_t max);
+
+#endif

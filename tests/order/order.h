@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ORDER_H
+#define ORDER_H
+
+extern int which;
+void visit(int place);
+void visit_f(const int *place);
+
+void up(int n), down(int n), doubled(int n), halved(int n), divided(int n), pointers(int n),
+	two_calls(int n), until(int n), jumps(int n), nested(int n), branches(int n), choose(int n),
+	sequence(int n), array(int n), recurse(int n), inlined(int n), strided(int n),
+	changed(int n), longs(int n), irregular(int n);
+void up_f(int n), down_f(int n), nested_f(int n), while_f(int n), by_reference_f(int n);
+
+#endif
