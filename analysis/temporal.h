@@ -81,6 +81,7 @@ struct temporal_reason {
 /* Ranks whose stacks are the same, as far as it matters. */
 struct temporal_group {
 	uint32_t path; /* without what is inside libraries; CALLPATH_NONE: no complete stack */
+	uint32_t example; /* the lowest rank's whole path */
 	struct rankset *ranks;
 	struct sample_value *values;
 	size_t num_values;

@@ -269,7 +269,9 @@ static int by_level(const void *a, const void *b)
 static struct temporal_group make_group(const struct temporal *temporal,
 					const struct sample *sample)
 {
-	struct temporal_group group = {.path = CALLPATH_NONE, .ranks = rankset_create()};
+	struct temporal_group group = {.path = CALLPATH_NONE,
+				       .example = sample->path,
+				       .ranks = rankset_create()};
 	uint32_t depth;
 
 	rankset_add(group.ranks, sample->rank);
@@ -310,6 +312,9 @@ static void merge_groups(struct temporal_result *result)
 		struct temporal_group *group = &result->groups[i];
 
 		if (num && !by_stack(&result->groups[num - 1], group)) {
+			if (rankset_first(group->ranks) <
+			    rankset_first(result->groups[num - 1].ranks))
+				result->groups[num - 1].example = group->example;
 			rankset_add_set(result->groups[num - 1].ranks, group->ranks);
 			free_group(group);
 		} else {

@@ -20,6 +20,7 @@ struct pdb_error;
 struct progress;
 struct progress_graph;
 struct rankset;
+struct temporal_result;
 struct verdict;
 struct wait_groups;
 struct waitfor;
@@ -68,6 +69,8 @@ void view_model_dot(const struct view *view, int rank);
 /* bt, tree: merged stacks. Where the tree divides, or ranks end on the way, the ranks are told, and
  * how many samples went that way if there are several of a rank. An arrow is at branches of few
  * ranks. */
+/* order: groups from the earliest moment to the latest, why, and what is not ordered. */
+void view_order(const struct view *view, const struct temporal_result *result);
 void view_calltree(const struct view *view, const struct calltree *tree);
 void view_calltree_dot(const struct view *view, const struct calltree *tree);
 /* "main;run;halo 12", a line for each stack with its number of samples: what flame graphs are made

@@ -293,6 +293,22 @@ $(ORDER)/order-static: $(ORDER)/main.o $(ORDER)/c-O2.o $(ORDER)/f-O2.o
 $(ORDER)/order-stripped: $(ORDER)/order-O2
 	$(Q)strip -o $@ $<
 
+POISSON = $(foreach level,O0 O2,$(ORDER)/poisson-$(level) $(ORDER)/poisson_f-$(level))
+
+$(ORDER)/poisson-%: tests/order/poisson.c tests/mpi/fault.h | $(O)/.deps-check
+	$(call say,MPICC,$@)
+	$(Q)mkdir -p $(@D) && mpicc.openmpi -$* -g -iquote tests/mpi -o $@ $< -lm
+$(ORDER)/poisson_f-%: tests/order/poisson_f.f90 | $(O)/.deps-check
+	$(call say,MPIFC,$@)
+	$(Q)mkdir -p $(@D)/$*-mpi && mpifort.openmpi -J$(@D)/$*-mpi -$* -g -fno-inline -o $@ $<
+
+CHECKS += check-order
+
+check-order: all $(POISSON)
+	@sh tests/order/run.sh $(O)
+
+.PHONY: check-order
+
 $(ATTACH)/look $(ATTACH)/sample_bench: $(ATTACH)/%: $(ATTACH)/%.o $(O)/libpdb.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PC_LDLIBS)

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The temporal order of stacks: groups of ranks, what tells them apart, and what does not. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/temporal.h"
+#include "model/callpath.h"
+#include "model/job.h"
+#include "model/names.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/label.h"
+#include "render/table.h"
+#include "render/text.h"
+#include "render/view.h"
+
+enum { MAX_LOOPS = 16, MAX_REASONS = 6, RANKS_WIDTH = 30 };
+
+static const struct table_column columns[] = {
+	{.name = "group", .header = "group", .align = TABLE_RIGHT, .min_width = 5},
+	{.name = "after", .header = "after", .min_width = 5},
+	{.name = "ranks", .header = "ranks", .flags = TABLE_YIELDS, .min_width = 12},
+	{.name = "where", .header = "where", .flags = TABLE_CUT_MIDDLE, .min_width = 16},
+	{.name = "variables", .header = "variables", .min_width = 6},
+};
+
+/* ---- Words --------------------------------------------------------------------------------- */
+
+/* Where the code at an address is from. */
+static const struct name *name_at(const struct view *view, uint32_t module, uint64_t address)
+{
+	return names_get(view->job->names, callpaths_intern(view->job->callpaths, CALLPATH_NONE,
+							    module, address, false));
+}
+
+/* "the loop at solver.c:12 of relax()". The loop's line is the first of those of its ends, or of
+ * its beginning where that is in the same file. The caller frees. */
+static char *loop_label(const struct view *view, const struct temporal_loop *loop)
+{
+	const struct name *header = name_at(view, loop->module, loop->header), *first = header;
+	char *function = label_function(header->function), *text;
+
+	for (size_t i = 0; i < loop->num_latches; i++) {
+		const struct name *end = name_at(view, loop->module, loop->latches[i]);
+
+		if (end->line && (!first->line || (first->file && !strcmp(first->file, end->file) &&
+						   end->line < first->line)))
+			first = end;
+	}
+	text = first->line
+		       ? xasprintf("the loop at %s:%d of %s()", first->file, first->line, function)
+		       : xasprintf("a loop of %s()", function);
+	free(function);
+	return text;
+}
+
+/* Why the iteration of a loop is not known. The caller frees. */
+static char *no_variable_text(const struct loop_variable *variable)
+{
+	switch (variable->result) {
+	case LOOP_VARIABLE_NO_DEBUG_INFO:
+		return xstrdup("the function has no debug information");
+	case LOOP_VARIABLE_UNREADABLE:
+		return xasprintf("\"%s\" counts its iterations, but is optimized out here",
+				 variable->variable->name);
+	case LOOP_VARIABLE_IRREDUCIBLE:
+		return xstrdup("it, or a loop in it, has several entries");
+	case LOOP_VARIABLE_UNKNOWN_JUMP:
+		return xstrdup("a jump in it is not understood");
+	default:
+		return xstrdup("no integer variable is changed in one direction by each iteration");
+	}
+}
+
+/* "in MPI_Allreduce, halo() at solver.c:12". The caller frees. */
+static char *where_label(const struct view *view, const struct temporal_group *group)
+{
+	const struct callpaths *callpaths = view->job->callpaths;
+	uint32_t inner;
+	char *place, *text;
+
+	if (group->path == CALLPATH_NONE)
+		return xstrdup("no complete stack");
+	place = label_place(view->job, group->path, LABEL_SHORT);
+	if (group->example == group->path)
+		return place;
+	inner = callpaths_at_depth(callpaths, group->example,
+				   callpaths_get(callpaths, group->path)->depth + 1);
+	text = xasprintf("in %s, %s", names_get(view->job->names, inner)->function, place);
+	free(place);
+	return text;
+}
+
+/* "step=3, i=7": of all loops around all frames, outermost first. The caller frees. */
+static char *variables_label(const struct temporal_result *result, size_t group,
+			     const struct callpaths *callpaths)
+{
+	uint32_t path = result->groups[group].path;
+	char *text = xstrdup("");
+
+	for (uint32_t depth = 0;
+	     path != CALLPATH_NONE && depth <= callpaths_get(callpaths, path)->depth; depth++) {
+		const struct temporal_loop *loops[MAX_LOOPS];
+		int64_t values[MAX_LOOPS];
+		bool has_value[MAX_LOOPS];
+		size_t num =
+			temporal_loops_of(result, group, callpaths_at_depth(callpaths, path, depth),
+					  loops, values, has_value, MAX_LOOPS);
+
+		for (size_t i = 0; i < num; i++) {
+			char *longer;
+
+			if (!has_value[i])
+				continue;
+			longer = xasprintf("%s%s%s=%" PRId64, text, *text ? ", " : "",
+					   loops[i]->variable.variable->name, values[i]);
+			free(text);
+			text = longer;
+		}
+	}
+	return text;
+}
+
+/* ---- The table ----------------------------------------------------------------------------- */
+
+/* A group that is before this one, with none between them; SIZE_MAX: none is. */
+static size_t group_before(const struct temporal_result *result, size_t group)
+{
+	uint32_t level = result->groups[group].level;
+
+	for (size_t i = group; level && i-- > 0;)
+		if (result->groups[i].level == level - 1 &&
+		    temporal_order_of(result, i, group, NULL) == TEMPORAL_BEFORE)
+			return i;
+	return SIZE_MAX;
+}
+
+static void print_table(const struct view *view, const struct temporal_result *result)
+{
+	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+
+	for (size_t i = 0; i < result->num_groups; i++) {
+		char *where = where_label(view, &result->groups[i]);
+		char *variables = variables_label(result, i, view->job->callpaths);
+		size_t before = group_before(result, i);
+
+		table_row(table);
+		table_cell(table, "%zu", i + 1);
+		if (before == SIZE_MAX)
+			table_cell(table, "%s", "");
+		else
+			table_cell(table, "%zu", before + 1);
+		table_ranks(table, result->groups[i].ranks);
+		table_cell(table, "%s", where);
+		table_cell(table, "%s", variables);
+		free(variables);
+		free(where);
+	}
+	table_print(table, view);
+	table_destroy(table);
+}
+
+/* ---- Reasons ------------------------------------------------------------------------------- */
+
+static void print_order(const struct view *view, const struct temporal_result *result,
+			size_t before, size_t after)
+{
+	struct temporal_reason reason;
+	char *loop, *a, *b;
+
+	temporal_order_of(result, before, after, &reason);
+	if (reason.cause == TEMPORAL_BY_VARIABLE) {
+		loop = loop_label(view, reason.loop);
+		text_wrap(view, 2, "%zu before %zu: %s is %" PRId64 " and %" PRId64 " in %s",
+			  before + 1, after + 1, reason.loop->variable.variable->name,
+			  reason.value_a, reason.value_b, loop);
+		free(loop);
+		return;
+	}
+	a = label_place(view->job, reason.frame_a, LABEL_SHORT);
+	b = label_place(view->job, reason.frame_b, LABEL_SHORT);
+	text_wrap(view, 2, "%zu before %zu: %s leads to %s", before + 1, after + 1, a, b);
+	free(a);
+	free(b);
+}
+
+static char *cause_text(const struct view *view, const struct temporal_reason *reason)
+{
+	char *loop, *why, *text;
+
+	switch (reason->cause) {
+	case TEMPORAL_NO_VARIABLE:
+	case TEMPORAL_NO_VALUE:
+		loop = loop_label(view, reason->loop);
+		why = reason->cause == TEMPORAL_NO_VALUE
+			      ? xasprintf("%s could not be read in all of them",
+					  reason->loop->variable.variable->name)
+			      : no_variable_text(&reason->loop->variable);
+		text = xasprintf("they may be in different iterations of %s: %s", loop, why);
+		free(loop);
+		free(why);
+		return text;
+	case TEMPORAL_BRANCHES:
+		return xstrdup("they are in different branches");
+	case TEMPORAL_UNKNOWN_JUMP:
+		return xstrdup("a jump in the function is not understood");
+	case TEMPORAL_SEVERAL_ENTRIES:
+		return xstrdup("a loop with several entries leads from each to the other");
+	case TEMPORAL_NO_CODE:
+		return xstrdup("the machine code of the function is not there");
+	case TEMPORAL_NO_STACK:
+		return xstrdup("not all of them have complete stacks");
+	default:
+		return xstrdup("they have called different functions from the same place");
+	}
+}
+
+/* The reasons why pairs of groups are not ordered, each once for the first pair that has it. */
+static void print_unordered(const struct view *view, const struct temporal_result *result)
+{
+	struct temporal_reason seen[MAX_REASONS], reason;
+	size_t num = 0;
+
+	for (size_t i = 0; i < result->num_groups && num < MAX_REASONS; i++) {
+		for (size_t j = i + 1; j < result->num_groups && num < MAX_REASONS; j++) {
+			size_t k = 0;
+			char *text;
+
+			if (temporal_order_of(result, i, j, &reason) != TEMPORAL_UNORDERED)
+				continue;
+			while (k < num && (seen[k].cause != reason.cause ||
+					   (reason.loop ? seen[k].loop != reason.loop
+							: seen[k].frame_a != reason.frame_a)))
+				k++;
+			if (k < num)
+				continue;
+			seen[num++] = reason;
+			text = cause_text(view, &reason);
+			text_wrap(view, 2, "%zu and %zu are not ordered: %s", i + 1, j + 1, text);
+			free(text);
+		}
+	}
+}
+
+void view_order(const struct view *view, const struct temporal_result *result)
+{
+	char *who;
+	size_t printed = 0;
+
+	if (!result->num_groups) {
+		fprintf(view->out, "There is no stack of these ranks.\n");
+		return;
+	}
+	who = label_who(result->groups[0].ranks, RANKS_WIDTH);
+	if (result->num_groups == 1)
+		fprintf(view->out, "All are at the same place, as far as can be told: %s.\n", who);
+	else if (result->groups[1].level)
+		fprintf(view->out, "First in temporal order: %s.\n", who);
+	else
+		fprintf(view->out, "No group is before all others.\n");
+	free(who);
+	print_table(view, result);
+	for (size_t i = 0; i < result->num_groups && printed < MAX_REASONS; i++) {
+		size_t before = group_before(result, i);
+
+		if (before == SIZE_MAX)
+			continue;
+		print_order(view, result, before, i);
+		printed++;
+	}
+	print_unordered(view, result);
+}
