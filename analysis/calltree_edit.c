@@ -88,6 +88,22 @@ static bool *find_matches(const struct calltree *tree, const struct calltree_pat
 	return found;
 }
 
+/* "_start", or what has no name and only calls the C library: that of a stripped program. */
+static bool is_entry(const struct calltree *tree, uint32_t n)
+{
+	const struct calltree_node *node = &tree->nodes[n];
+	const struct name *name = names_get(tree->job->names, node->path);
+
+	if (name->is_symbol)
+		return strcmp(name->function, "_start") == 0;
+	if (node->parent != NO_NODE || node->num_children == 0)
+		return false;
+	for (size_t i = 0; i < node->num_children; i++)
+		if (!is_of_kind(tree, node->children[i], MODULE_SYSTEM))
+			return false;
+	return true;
+}
+
 /* Frames of the recorder, and above main() or a thread's function those that start it. */
 static bool *find_starts(const struct calltree *tree, bool hides)
 {
@@ -96,9 +112,7 @@ static bool *find_starts(const struct calltree *tree, bool hides)
 	for (uint32_t n = 0; hides && n < tree->num_nodes; n++) {
 		const struct calltree_node *node = &tree->nodes[n];
 		bool is_recorder = is_of_kind(tree, n, MODULE_RECORDER);
-		bool is_start =
-			is_of_kind(tree, n, MODULE_SYSTEM) ||
-			strcmp(names_get(tree->job->names, node->path)->function, "_start") == 0;
+		bool is_start = is_of_kind(tree, n, MODULE_SYSTEM) || is_entry(tree, n);
 
 		if (node->parent != NO_NODE &&
 		    (!starts[node->parent] || is_of_kind(tree, node->parent, MODULE_RECORDER)))

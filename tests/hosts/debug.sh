@@ -55,7 +55,8 @@ end_job() {
 # What pdb tells, and the same without times. Fails as long as pdb is not sure.
 tell() {
 	"${pdb[@]}" --pid "$job" --ex 'set color off' --ex lp --ex groups --ex 'why 0' --ex waits \
-		--ex graph --ex 'loops' --ex 'progress' --ex 'bt all' >"$1" 2>"$1.errors"
+		--ex graph --ex 'loops' --ex 'progress' --ex 'bt all' --ex 'sample 3 every 50ms' --ex tree \
+		--ex classes >"$1" 2>"$1.errors"
 	sed -E 's/([0-9.]+ ([nmu]s )?to )?[0-9.]+ ([nmu]?s)\b/TIME/g; s/ +/ /g' "$1" >"$1.same"
 	has_line '^Least progressed' "$1" && ! has_line 'not sure' "$1"
 }

@@ -401,6 +401,32 @@ static void test_edit(void **state)
 	job_destroy(job);
 }
 
+/* What a stripped program begins with has no name; a function of it that calls the C library has none
+ * either. */
+static void test_stripped(void **state)
+{
+	const struct calltree_edit edit = {.hide_starts = true};
+	struct job *job = job_create();
+	uint32_t program = modules_intern(job->modules, "/bin/app", NULL, 0);
+	uint32_t system = modules_intern(job->modules, "/lib/libc.so.6", NULL, 0);
+	const uint32_t modules[] = {program, system, program, system};
+	struct sample sample = {.is_main = true, .path = CALLPATH_NONE};
+	struct calltree *tree, *edited;
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(modules); i++)
+		sample.path = callpaths_intern(job->callpaths, sample.path, modules[i], 16 * i, true);
+	samples_add(job->samples, &sample);
+	tree = make(job, NULL, CALLTREE_FUNCTION, false, false);
+	edited = calltree_edit(tree, &edit);
+	assert_int_equal(tree->num_nodes, 4);
+	assert_int_equal(edited->num_nodes, 2);
+	assert_int_equal(callpaths_get(job->callpaths, edited->nodes[0].path)->offset, 32);
+	calltree_destroy(tree);
+	calltree_destroy(edited);
+	job_destroy(job);
+}
+
 static void test_join(void **state)
 {
 	struct job *job = deep_job();
@@ -537,6 +563,7 @@ int main(void)
 		cmocka_unit_test(test_over_time),
 		cmocka_unit_test(test_workers),
 		cmocka_unit_test(test_edit),
+		cmocka_unit_test(test_stripped),
 		cmocka_unit_test(test_join),
 		cmocka_unit_test(test_select),
 		cmocka_unit_test(test_deviates),
