@@ -301,14 +301,19 @@ static int take_samples(struct node *node, const struct rankset *ranks, int max,
 	return result;
 }
 
+/* What it has becomes that of the other. */
+static void move_sample(struct samples *to, struct sample *sample)
+{
+	samples_add(to, sample);
+	sample->note = NULL;
+	sample->values = NULL;
+}
+
 /* Append those of `from`, which keeps what no longer has notes and values. */
 static void move_samples(struct samples *to, struct samples *from)
 {
-	for (size_t i = 0; i < from->num_samples; i++) {
-		samples_add(to, &from->samples[i]);
-		from->samples[i].note = NULL;
-		from->samples[i].values = NULL;
-	}
+	for (size_t i = 0; i < from->num_samples; i++)
+		move_sample(to, &from->samples[i]);
 }
 
 /* A sample that says why there is none. */
@@ -351,24 +356,20 @@ static struct rankset *find_incomplete(const struct samples *samples)
 /* Of those ranks that `fresh` knows more of, its samples in place of the others. */
 static void take_better(struct samples *samples, struct samples *fresh, struct rankset *ranks)
 {
-	size_t kept = 0;
+	struct samples *kept = samples_create(), old = *samples;
 
 	for (int rank = rankset_first(ranks); rank >= 0; rank = rankset_next(ranks, rank))
 		if (count_incomplete(fresh, rank) >= count_incomplete(samples, rank))
 			rankset_remove(ranks, rank);
-	for (size_t i = 0; i < samples->num_samples; i++) {
-		if (rankset_contains(ranks, samples->samples[i].rank))
-			free(samples->samples[i].note);
-		else
-			samples->samples[kept++] = samples->samples[i];
-	}
-	samples->num_samples = kept;
-	for (size_t i = 0; i < fresh->num_samples; i++) {
-		if (!rankset_contains(ranks, fresh->samples[i].rank))
-			continue;
-		samples_add(samples, &fresh->samples[i]);
-		fresh->samples[i].note = NULL;
-	}
+	for (size_t i = 0; i < samples->num_samples; i++)
+		if (!rankset_contains(ranks, samples->samples[i].rank))
+			move_sample(kept, &samples->samples[i]);
+	for (size_t i = 0; i < fresh->num_samples; i++)
+		if (rankset_contains(ranks, fresh->samples[i].rank))
+			move_sample(kept, &fresh->samples[i]);
+	*samples = *kept;
+	*kept = old;
+	samples_destroy(kept);
 }
 
 /* A thread in the midst of a call through a table may be told better a moment later. */
