@@ -86,7 +86,7 @@ static const struct {
 	{"least and most tasks path",
 	 "`tree -least`, `tree -most`; the next ones too: `tree -least 3`"},
 	{"longest and shortest path", "`tree -longest`, `tree -shortest`"},
-	{"least and most in temporal order", "`lp`, `groups`"},
+	{"least and most in temporal order", "`order`; with the recorder `lp`, `groups`"},
 	{"search by text, rank, host", "`tree -search RE`, `tree 5`, `tree host node7`"},
 	{"list of equivalence classes", "`classes`"},
 	{"focus on a class", "`tree 2,8` with its ranks, `tree group 2`"},
