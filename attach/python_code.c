@@ -33,12 +33,12 @@ struct cursor {
 	const uint8_t *at, *end;
 };
 
-/* Six bits in each byte, the lowest first; 0x40: more follow. */
+/* Six bits in each byte, the lowest first; 0x40: more follow. No line is beyond 36 bits. */
 static uint64_t take_number(struct cursor *cursor)
 {
 	uint64_t value = 0;
 
-	for (unsigned shift = 0; cursor->at < cursor->end && shift < 60; shift += 6) {
+	for (unsigned shift = 0; cursor->at < cursor->end && shift < 36; shift += 6) {
 		uint8_t byte = *cursor->at++;
 
 		value |= (uint64_t)(byte & 63) << shift;

@@ -49,6 +49,8 @@ static void test_lines(void **state)
 	static const uint8_t bad[] = {0x11, ENTRY(0, 1)};
 	static const uint8_t negative[] = {ENTRY(13, 1), 63, ENTRY(13, 1), 0x40, 0x40};
 
+	uint8_t far[64 * 11];
+
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++)
 		assert_int_equal(python_line(table, cases[i].size, 10, cases[i].unit),
@@ -56,6 +58,10 @@ static void test_lines(void **state)
 	assert_int_equal(python_line(bad, sizeof(bad), 10, 0), 0);
 	assert_int_equal(python_line(negative, sizeof(negative), 10, 0), 0);
 	python_line(negative, sizeof(negative), 10, 1);
+	/* Lines so far apart that their sum would be beyond all numbers. */
+	for (size_t i = 0; i < sizeof(far); i++)
+		far[i] = i % 11 ? 0x7e : ENTRY(13, 1);
+	assert_int_equal(python_line(far, sizeof(far), 10, 63), 0);
 }
 
 /* ---- Merging: numbers are addresses of frames, letters kinds --------------------------------- */
