@@ -333,7 +333,6 @@ static void test_files(void **state)
 	assert_file(f, "tree", "dot", "n0 -> n1 [label=\"7:[0-6] 8x\"]");
 	assert_file(f, "tree -join", "dot", "n0 [label=\"main() app.c:10\\nrun() app.c:20\"]");
 	assert_file(f, "tree", "dot", "label=\"ns::solve() solve.cc:40\", color=");
-	assert_file(f, "tree", "svg", "<svg");
 	/* Another ending is text. */
 	assert_file(f, "tree", "txt", "7:[0-6] 8x main() app.c:10\n");
 	destroy(f);
