@@ -170,7 +170,8 @@ static void open_file(const struct module *module, struct code_file *file)
 		cs_option(file->handle, CS_OPT_DETAIL, CS_OPT_ON);
 		cs_option(file->handle, CS_OPT_SKIPDATA, CS_OPT_OFF);
 	}
-	if (file->main.dwarf || debug_file_open_separate(module, &file->main, &file->separate))
+	if (file->main.has_debug_information ||
+	    debug_file_open_separate(module, &file->main, &file->separate))
 		return;
 	if (file->table && symbol_table_is_full(file->table))
 		return;
@@ -535,9 +536,12 @@ const struct code_variables *code_reader_variables(struct code_reader *reader, u
 {
 	struct known *known = find_known(reader, module, function->entry);
 	struct code_file *file = get_file(reader, module);
-	Dwarf *dwarf = file->main.dwarf ? file->main.dwarf : file->separate.dwarf;
 
-	if (!known->variables)
-		known->variables = variables_read(dwarf, function);
+	if (!known->variables) {
+		Dwarf *dwarf = debug_file_dwarf(&file->main);
+
+		known->variables = variables_read(
+			dwarf ? dwarf : debug_file_dwarf(&file->separate), function);
+	}
 	return known->variables;
 }

@@ -2,6 +2,7 @@
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
+#include <gelf.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,6 +31,35 @@ static bool has_build_id(Elf *elf, const struct module *module)
 	return size == module->build_id_size && !memcmp(build_id, module->build_id, (size_t)size);
 }
 
+static bool has_section(Elf *elf, const char *wanted)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name = gelf_getshdr(section, &header)
+					   ? elf_strptr(elf, names, header.sh_name)
+					   : NULL;
+
+		/* Stripped files of old keep the header, without content. */
+		if (name && !strcmp(name, wanted))
+			return header.sh_type != SHT_NOBITS;
+	}
+	return false;
+}
+
+Dwarf *debug_file_dwarf(struct debug_file *file)
+{
+	if (file->has_debug_information && !file->dwarf) {
+		file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+		file->has_debug_information = file->dwarf != NULL;
+	}
+	return file->dwarf;
+}
+
 static int open_path(const char *path, const struct module *module, struct debug_file *ret)
 {
 	/* By a name that a process gives, anything may be there by now, a fifo or a terminal. */
@@ -43,7 +73,8 @@ static int open_path(const char *path, const struct module *module, struct debug
 		debug_file_close(&file);
 		return -1;
 	}
-	file.dwarf = dwarf_begin_elf(file.elf, DWARF_C_READ, NULL);
+	file.has_debug_information =
+		has_section(file.elf, ".debug_info") || has_section(file.elf, ".zdebug_info");
 	*ret = file;
 	return 0;
 }

@@ -12,7 +12,8 @@ struct module;
 struct debug_file {
 	int fd; /* -1: closed, or the kernel's vdso, which is no file */
 	Elf *elf;
-	Dwarf *dwarf; /* NULL where it has no debug information */
+	bool has_debug_information;
+	Dwarf *dwarf; /* NULL before debug_file_dwarf() */
 };
 
 /* Open the module itself: as the process that has it mapped sees it, by its path here, or that
@@ -27,6 +28,10 @@ int debug_file_open_separate(const struct module *module, const struct debug_fil
 
 /* The compilation unit that holds the address. False if there is none. */
 bool debug_file_find_unit(Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *ret);
+
+/* The file's debug information, NULL where it has none. Borrowed. The first call of a file takes
+ * some milliseconds for a compressed one, which is read as a whole. */
+Dwarf *debug_file_dwarf(struct debug_file *file);
 
 void debug_file_close(struct debug_file *file);
 

@@ -74,7 +74,8 @@ static void open_module(const struct module *module, struct module_symbols *entr
 	if (debug_file_open(module, &entry->main))
 		return;
 	entry->table = symbol_table_create(entry->main.elf);
-	if (entry->main.dwarf || debug_file_open_separate(module, &entry->main, &entry->separate))
+	if (entry->main.has_debug_information ||
+	    debug_file_open_separate(module, &entry->main, &entry->separate))
 		return;
 	table = symbol_table_create(entry->separate.elf);
 	if (!table || (entry->table && symbol_table_is_full(entry->table))) {
@@ -163,14 +164,11 @@ static bool find_in_dwarf(Dwarf *dwarf, Dwarf_Addr address, struct place *ret)
 	return ret->symbol || ret->file;
 }
 
-/* Does the symbol table know a better name? Libraries define a function by one name and make the
- * one that people call an alias: PMPI_Send and MPI_Send, __GI___libc_read and read. And of a C++
- * function that only its own file knows, debug information has the bare name. */
-static bool table_knows_better(const struct place *place, enum module_kind kind)
+/* Does the symbol table know a better name? MPI defines a function by one name and makes the one
+ * that people call an alias: PMPI_Send and MPI_Send. And of a C++ function that only its own file
+ * knows, debug information has the bare name. */
+static bool table_knows_better(const struct place *place)
 {
-	/* Nobody misses the names of what is inlined in there. */
-	if (kind == MODULE_SYSTEM && place->symbol[0] == '_')
-		return true;
 	if (place->is_inlined)
 		return false;
 	if (place->is_cxx)
@@ -189,12 +187,13 @@ int symbols_resolve(void *argument, uint32_t module, uint64_t address, struct na
 	if (!entry)
 		return -1;
 	kind = modules_get(symbols->modules, module)->kind;
-	/* Nobody asks for lines of the recorder, whose wrappers are one large unit to read. */
-	if (kind != MODULE_RECORDER && !find_in_dwarf(entry->main.dwarf, address, &place))
-		find_in_dwarf(entry->separate.dwarf, address, &place);
-	if (entry->table && (!place.symbol || table_knows_better(&place, kind))) {
-		symbol = symbol_table_find(entry->table, address);
-		if (symbol)
+	symbol = entry->table ? symbol_table_find(entry->table, address) : NULL;
+	if (symbol && (kind == MODULE_SYSTEM || kind == MODULE_RECORDER)) {
+		place.symbol = symbol; /* nobody asks for lines there, which take long to read */
+	} else {
+		if (!find_in_dwarf(debug_file_dwarf(&entry->main), address, &place))
+			find_in_dwarf(debug_file_dwarf(&entry->separate), address, &place);
+		if (symbol && (!place.symbol || table_knows_better(&place)))
 			place.symbol = symbol;
 	}
 	if (!place.symbol)
