@@ -312,6 +312,16 @@ static int run_hosts(struct session *session, const struct args *args, struct pd
 
 /* ---- info overhead ------------------------------------------------------------------------- */
 
+static void print_start(const struct daemons *daemons, FILE *out)
+{
+	const struct daemons_start_times times = daemons_get_start_times(daemons);
+
+	fprintf(out,
+		"  start of daemons %.0f ms: launcher told %.0f, connected %.0f, job told %.0f\n",
+		(times.launch_ns + times.connect_ns + times.tell_ns) / 1e6, times.launch_ns / 1e6,
+		times.connect_ns / 1e6, times.tell_ns / 1e6);
+}
+
 static int print_sampling(struct session *session, FILE *out, struct pdb_error *err)
 {
 	struct sampler_cost cost;
@@ -320,6 +330,8 @@ static int print_sampling(struct session *session, FILE *out, struct pdb_error *
 		return 0;
 	if (session_get_cost(session, &cost, err) < 0)
 		return -1;
+	if (session->daemons)
+		print_start(session->daemons, out);
 	fprintf(out, "  stack samples    %" PRIu64 " taken, %" PRIu64 " failed\n", cost.num_samples,
 		cost.num_failed);
 	fprintf(out, "  ranks stopped    median %.0f us, longest %.0f us, all together %.1f ms\n",

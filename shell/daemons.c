@@ -53,6 +53,7 @@ struct daemons {
 	uint64_t reached_ns; /* when that was found */
 	bool is_lost;        /* they cannot be told to end */
 	uint32_t next_channel;
+	struct daemons_start_times start_times;
 	unsigned num_owed;   /* answers that are still to come, those nobody waits for included */
 	struct job answer;   /* between look and commit: model, samples, holes; tables of `job` */
 };
@@ -68,6 +69,11 @@ bool daemons_are_needed(const struct proctable *table)
 int daemons_count(const struct daemons *daemons)
 {
 	return daemons->num_hosts;
+}
+
+struct daemons_start_times daemons_get_start_times(const struct daemons *daemons)
+{
+	return daemons->start_times;
 }
 
 static struct link_limit limit_of(int ms)
@@ -398,6 +404,7 @@ int daemons_find_ranks(struct daemons *daemons, struct pdb_error *err)
 static int start(struct daemons *daemons, const struct launcher_info *launcher,
 		 struct pdb_error *err)
 {
+	uint64_t begin_ns = monotonic_ns(), launched_ns, connected_ns;
 	struct daemon_plan plan;
 	char *invitation = NULL;
 	int result = -1;
@@ -413,11 +420,18 @@ static int start(struct daemons *daemons, const struct launcher_info *launcher,
 		daemon_plan_deinit(&plan);
 	}
 	link_forget(invitation);
+	launched_ns = monotonic_ns();
 	if (result == 0)
 		result = await(daemons, err);
+	connected_ns = monotonic_ns();
 	/* That of a job without ranks would be one that has ended. */
 	if (result == 0 && daemons->job->proctable->num_procs > 0)
 		result = tell_job(daemons, err);
+	daemons->start_times = (struct daemons_start_times){
+		.launch_ns = launched_ns - begin_ns,
+		.connect_ns = connected_ns - launched_ns,
+		.tell_ns = monotonic_ns() - connected_ns,
+	};
 	return result;
 }
 

@@ -45,6 +45,14 @@ int daemons_find_ranks(struct daemons *daemons, struct pdb_error *err);
 /* How many hosts have one. */
 int daemons_count(const struct daemons *daemons);
 
+/* How long their start took, in ns, one part after the other. */
+struct daemons_start_times {
+	uint64_t launch_ns;  /* until a launcher has been told, the job's own, that it has started them */
+	uint64_t connect_ns; /* until the first is connected: (the launcher,) libraries, MPI_Init */
+	uint64_t tell_ns;    /* until all have heard of the job, by the first messages between them */
+};
+struct daemons_start_times daemons_get_start_times(const struct daemons *daemons);
+
 /* Look at all ranks and keep the answer. Ranks of which nobody has told become holes with their
  * host's name. On failure nothing is kept. ERROR_GONE: no process of the job is left;
  * ERROR_INTERRUPTED; after all others (the daemons are gone, or damaged) only daemons_stop(). */

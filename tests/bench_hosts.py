@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How long a first answer takes on a hung job of many ranks on several hosts, the start of pdb's
 daemons on them included; beside the same job on the first host alone, where pdb needs none. The
-hosts are made of this machine and have its cores together, so the ranks have the lowest priority."""
+hosts are made of this machine and have its cores together, so the ranks, but not the launcher's
+daemons, have the lowest priority. Then where the time goes, as pdb itself tells ("info overhead")."""
 
 import argparse
 import os
+import re
+import statistics
 import sys
 
 from bench_first_answer import show
@@ -18,15 +21,33 @@ TIMES = 11
 LOWEST = ["nice", "-n", "19"]
 
 
+def show_parts(answers):
+    """Medians of what each took of the time of an answer."""
+    patterns = {"the launcher is told to start daemons": r"launcher told (\d+)",
+                "they start: libraries, MPI_Init": r"connected (\d+)",
+                "they are told of the job": r"job told (\d+)",
+                "the look": r"last look +(\d+)"}
+    rest = statistics.median(answer.seconds for answer in answers)
+    for what, pattern in patterns.items():
+        seconds = statistics.median(int(re.search(pattern, answer.output)[1]) / 1000
+                                    for answer in answers)
+        rest -= seconds
+        print(f"    {what:<42} {seconds:8.3f} s")
+    print(f"    {'the rest: finding the job, ending':<42} {rest:8.3f} s")
+
+
 def measure(pdb, mpi, command, ranks, what):
     """Returns an answer that is wrong, if there was one."""
     rank = ranks // 2
-    launch = [*LOWEST, *mpi.launcher(ranks, mpi.recorder), *command, str(rank)]
+    launch = [*mpi.launcher(ranks, mpi.recorder), *LOWEST, *command, str(rank)]
     with Job(launch, ranks, mpi.environment(), place=mpi.place) as job:
         job.wait_for_line(f"fault: rank {rank}", 300)
         job.wait_until_quiet(QUIET_NEW_S, timeout=300)
         answers = [ask_job(pdb, job, "lp") for _ in range(TIMES)]
+        parts = [ask_job(pdb, job, "info overhead") for _ in range(TIMES)] if mpi.place.names else []
     show(what, [answer.seconds for answer in answers])
+    if parts:
+        show_parts(parts)
     right = f"Least progressed: rank {rank}, 1 of {ranks} ranks"
     return next((answer for answer in answers if answer.first_line != right), None)
 

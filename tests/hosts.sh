@@ -112,6 +112,8 @@ make_ssh() {
 	printf '%s required pam_permit.so\n' account session >/etc/ssh/pam
 	mount --bind /etc/ssh/pam /etc/pam.d/sshd
 	[ ! -d ~root/.ssh ] || mount -t tmpfs -o mode=700 tmpfs ~root/.ssh
+	# Shells that sshd starts read it, which may take longer than the rest of an ssh.
+	[ ! -e ~root/.bashrc ] || mount --bind /dev/null ~root/.bashrc
 }
 
 make_names() {

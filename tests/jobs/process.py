@@ -107,10 +107,12 @@ def is_stopped_or_traced(pid):
 
 
 def lower_priority(pid, nice):
-    """Below ours, of all threads, and of the group that the kernel may have made of the session."""
+    """Below ours, if it is not yet, of all threads, and of the group that the kernel may have made of
+    the session."""
     for tid in list_tasks(pid):
         try:
-            os.setpriority(os.PRIO_PROCESS, tid, min(os.nice(0) + nice, 19))
+            os.setpriority(os.PRIO_PROCESS, tid, max(os.getpriority(os.PRIO_PROCESS, tid),
+                                                     min(os.nice(0) + nice, 19)))
         except (ProcessLookupError, PermissionError):
             pass
     try:
