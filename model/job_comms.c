@@ -12,7 +12,7 @@
 #include "model/rankset.h"
 #include "model/xalloc.h"
 
-/* Entries of all lists together; what a corrupt segment may claim is more. */
+/* Entries of all lists together that are not shared; what a corrupt segment may claim is more. */
 static const uint64_t max_entries = 1 << 26;
 
 struct world {
@@ -341,7 +341,7 @@ static void add_locals(struct job_comms_private *p)
 
 /* ---- Who is in them -------------------------------------------------------------------------- */
 
-static void begin_lists(struct job_comms_private *p, struct draft *draft)
+static void begin_lists(struct draft *draft)
 {
 	for (int side = 0; side < 2; side++) {
 		struct list *list = &draft->lists[side];
@@ -349,23 +349,25 @@ static void begin_lists(struct job_comms_private *p, struct draft *draft)
 		list->size = draft->comm.sizes[side];
 		list->filled_by = UINT32_MAX;
 	}
-	if (!draft->is_bad &&
-	    !may_allocate(p, draft->comm.sizes[0] + (uint64_t)draft->comm.sizes[1]))
-		draft->is_bad = true;
 }
 
-/* Put what a member of `world` says of a group into the list. False: it contradicts. */
-static bool fill_list(struct list *list, const struct world *world, uint32_t number,
+/* Put what a member of world `number` says of a group into the list. False: it contradicts, or
+ * there is no room. */
+static bool fill_list(struct job_comms_private *p, struct list *list, uint32_t number,
 		      const struct model *model, uint32_t first)
 {
+	const struct world *world = &p->worlds[number];
 	const int32_t *members = NULL;
 
 	if (!list->ranks && first == SEG_ALL_MEMBERS && list->size <= world->size) {
 		list->ranks = world->ranks;
 		list->is_shared = true;
 	}
-	if (!list->ranks)
+	if (!list->ranks) {
+		if (!may_allocate(p, list->size))
+			return false;
 		list->ranks = make_list(list->size);
+	}
 	if (list->is_shared || list->filled_by == number || list->num_known == list->size ||
 	    first == SEG_NO_MEMBERS)
 		return true;
@@ -422,7 +424,6 @@ static void seat(struct job_comms_private *p, uint32_t number, size_t index)
 	uint32_t local = job_comms_local(p, member, index);
 	const struct model *model = member->of->model;
 	const struct model_comm *comm = model_comm(model, index);
-	const struct world *world = &p->worlds[member->world];
 	int32_t own = model_comm_rank(model, index);
 	struct draft *draft;
 	int side;
@@ -434,9 +435,9 @@ static void seat(struct job_comms_private *p, uint32_t number, size_t index)
 		return;
 	side = find_side(draft, comm, own, member->rank);
 	if (side < 0 || own < 0 || draft->lists[side].size != comm->size ||
-	    !fill_list(&draft->lists[side], world, member->world, model, comm->members) ||
+	    !fill_list(p, &draft->lists[side], member->world, model, comm->members) ||
 	    (comm->kind == SEG_COMM_INTER &&
-	     !fill_list(&draft->lists[!side], world, member->world, model, comm->remote_members)) ||
+	     !fill_list(p, &draft->lists[!side], member->world, model, comm->remote_members)) ||
 	    !put_self(&draft->lists[side], own, member->rank)) {
 		draft->is_bad = true;
 		return;
@@ -614,7 +615,7 @@ struct job_comms *job_comms_create(const struct job_model *jm)
 	fill_worlds(p);
 	add_locals(p);
 	for (size_t i = 0; i < p->num_drafts; i++)
-		begin_lists(p, &p->drafts[i]);
+		begin_lists(&p->drafts[i]);
 	for (uint32_t i = 0; i < p->num_members; i++)
 		for (size_t c = 0; c < p->members[i].of->model->num_comms; c++)
 			seat(p, i, c);

@@ -648,6 +648,35 @@ static void test_budget(void **state)
 	job_destroy(job);
 }
 
+/* Those of all ranks take no room: a large job has many duplicates of its world. */
+static void test_duplicates(void **state)
+{
+	enum { LARGE = 1 << 20, NUM_DUPLICATES = 100 };
+	struct sim_rank *rank = make_rank(7, LARGE, "job@1", WORLD_ID);
+	struct job *job = job_create();
+	struct job_comms *comms;
+
+	(void)state;
+	for (uint64_t i = 0; i < NUM_DUPLICATES; i++) {
+		struct model_comm *comm = split(rank, 500 + i, WORLD_ID, (const int[]){7}, 1);
+
+		comm->members = SEG_ALL_MEMBERS;
+		comm->size = LARGE;
+		comm->rank = 7;
+	}
+	add_ranks(job, &rank, 1, 7);
+	job_model_finish(job->model);
+	comms = job_comms_create(job->model);
+	assert_int_equal(comms->num_comms, 1 + NUM_DUPLICATES);
+	for (size_t i = 0; i < comms->num_comms; i++) {
+		assert_int_equal(comms->comms[i].sizes[0], LARGE);
+		assert_ptr_equal(comms->comms[i].groups[0], comms->comms[0].groups[0]);
+	}
+	assert_int_equal(comms->comms[0].groups[0][7], 7);
+	job_comms_destroy(comms);
+	job_destroy(job);
+}
+
 /* What a rank makes of MPI_COMM_SELF concerns nobody else. */
 static void test_self(void **state)
 {
@@ -746,6 +775,7 @@ int main(void)
 		cmocka_unit_test(test_spawn),
 		cmocka_unit_test(test_contradictions),
 		cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_duplicates),
 		cmocka_unit_test(test_self),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_none),
