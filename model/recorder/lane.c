@@ -93,7 +93,7 @@ void lane_forget(struct lane *l)
 {
 	pathcache_flush(&l->cache);
 	for (uint32_t state = 0; state < l->states_ready; state++)
-		l->hints[state].entry = NULL;
+		l->hints[state].last.entry = l->hints[state].former.entry = NULL;
 }
 
 const struct path_entry *lane_remember(struct lane *l, const struct recorder_function *function,
@@ -134,9 +134,11 @@ static struct seg_transition *find_transition(struct lane *l, uint32_t to,
 	uint32_t from = lane_state(l);
 	struct lane_hint *hint = &l->hints[from];
 
-	if (hint->to == to) {
-		hint->entry = entry;
-		return &l->transitions[hint->transition];
+	if (hint->last.to != to && hint->former.to == to)
+		lane_hint_swap(hint);
+	if (hint->last.to == to) {
+		hint->last.entry = entry;
+		return &l->transitions[hint->last.transition];
 	}
 	uint64_t key = (uint64_t)from << 32 | to;
 	struct idhash_probe probe = idhash_probe(&l->edges, key);
@@ -151,9 +153,11 @@ static struct seg_transition *find_transition(struct lane *l, uint32_t to,
 	}
 	if (!t)
 		t = add_transition(l, from, to, key);
-	if (t)
-		*hint = (struct lane_hint){
+	if (t) {
+		hint->former = hint->last;
+		hint->last = (struct lane_way){
 			.to = to, .transition = t - l->transitions, .entry = entry};
+	}
 	return t;
 }
 

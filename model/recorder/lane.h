@@ -14,12 +14,26 @@
 #include "model/recorder/ticks.h"
 #include "model/recorder/writer.h"
 
-/* The last transition out of a state: nearly always the next one as well. */
-struct lane_hint {
+/* A transition out of a state. */
+struct lane_way {
 	uint32_t to; /* 0: none; state 0 is never entered */
 	uint32_t transition;
 	const struct path_entry *entry; /* of the call that enters `to`; NULL: not known */
 };
+
+/* The last one is nearly always the next one as well. At the end of a loop it is not: then it is the
+ * one that was last before. */
+struct lane_hint {
+	struct lane_way last, former;
+};
+
+static inline void lane_hint_swap(struct lane_hint *hint)
+{
+	struct lane_way last = hint->last;
+
+	hint->last = hint->former;
+	hint->former = last;
+}
 
 struct lane {
 	/* Of the present state; while polls are counted, a hint that knows nothing. These copies
@@ -146,15 +160,15 @@ lane_event(struct lane *l, struct seg_current *current, uint32_t to, uint64_t no
 /* Does the hint know the transition? */
 static inline __attribute__((always_inline)) bool lane_expects(const struct lane *l, uint32_t to)
 {
-	return l->hint->to == to;
+	return l->hint->last.to == to;
 }
 
 /* The event that the lane expects. */
 static inline __attribute__((always_inline)) void lane_expected_event(struct lane *l, uint64_t now)
 {
 	struct seg_current *current = l->current;
-	uint32_t to = l->hint->to;
-	struct seg_transition *t = &l->transitions[l->hint->transition];
+	uint32_t to = l->hint->last.to;
+	struct seg_transition *t = &l->transitions[l->hint->last.transition];
 	uint32_t seq = lane_section_begin(current);
 
 	lane_add(&t->count, 1);

@@ -81,13 +81,27 @@ static inline bool operation_is(const struct lane *l, enum seg_operation_kind ki
 	       !(atomic_load_explicit(&seg->seq, memory_order_relaxed) & 1);
 }
 
-/* One of which there is no more to say. */
+/* One of which there is no more to say than its kind. */
 static inline void operation_plain(struct lane *l, enum seg_operation_kind kind,
 				   enum operation_of of)
 {
 	struct operation op = operation_begin(l, kind, 0, of);
 
 	operation_end(&op);
+}
+
+/* A call that needs nobody. No other function writes this kind, so after such a call only the event
+ * differs. */
+static inline void operation_local(struct lane *l)
+{
+	struct seg_operation *seg = &l->seg->operation;
+	uint64_t events = atomic_load_explicit(&l->current->events, memory_order_relaxed);
+
+	if (atomic_load_explicit(&seg->kind, memory_order_relaxed) == SEG_OPERATION_LOCAL &&
+	    !(atomic_load_explicit(&seg->seq, memory_order_relaxed) & 1))
+		atomic_store_explicit(&seg->event, events + OPERATION_CALL, memory_order_release);
+	else
+		operation_plain(l, SEG_OPERATION_LOCAL, OPERATION_CALL);
 }
 
 #endif

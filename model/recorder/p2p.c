@@ -13,8 +13,9 @@ void p2p_init(struct p2p *p, void *memory)
 		.wildcard_comm = SEG_NO_COMM,
 		.made = {REQUESTS_NONE, REQUESTS_NONE},
 		.message = {.slot = REQUESTS_NONE},
-		.listed = memory,
-		.statuses = (struct requests_ref *)memory + SEG_MAX_WAITED,
+		.keys = memory,
+		.listed = (struct requests_ref *)((uint64_t *)memory + SEG_MAX_WAITED),
+		.statuses = (char *)memory + P2P_MEMORY - P2P_MAX_STATUSES * P2P_STATUS_BYTES,
 	};
 }
 
@@ -24,7 +25,8 @@ static bool is_wildcard(int32_t peer, int32_t tag)
 }
 
 /* The row counts the message before the call, so that nobody has it before it is counted. */
-static uint64_t count_send(struct lane *l, const struct p2p_message *m)
+static inline __attribute__((always_inline)) uint64_t count_send(struct lane *l,
+								 const struct p2p_message *m)
 {
 	if (m->peer == SEG_PEER_NULL)
 		return 0;
@@ -32,7 +34,8 @@ static uint64_t count_send(struct lane *l, const struct p2p_message *m)
 	return ledger_sends(l, l->p2p.send_row);
 }
 
-static uint64_t count_receive(struct lane *l, const struct p2p_message *m)
+static inline __attribute__((always_inline)) uint64_t count_receive(struct lane *l,
+								    const struct p2p_message *m)
 {
 	if (m->peer == SEG_PEER_NULL)
 		return 0;
@@ -45,7 +48,8 @@ static void transfer(struct operation *op, int i, const struct p2p_message *m, u
 	operation_transfer(op, i, m->comm, m->peer, m->tag, ordinal, m->bytes);
 }
 
-/* ---- Blocking ------------------------------------------------------------------------------------ */
+/* ---- Blocking
+ * ------------------------------------------------------------------------------------ */
 
 void p2p_send(struct lane *l, const struct p2p_message *m, uint32_t operation_flags)
 {
@@ -153,7 +157,8 @@ void p2p_matched(struct lane *l, uint64_t key, uint32_t comm, const struct p2p_s
 	requests_unlock(l->requests);
 }
 
-/* ---- Making requests ----------------------------------------------------------------------------- */
+/* ---- Making requests
+ * ----------------------------------------------------------------------------- */
 
 static __attribute__((noinline, cold)) uint32_t take_slot(struct lane *l)
 {
@@ -163,8 +168,8 @@ static __attribute__((noinline, cold)) uint32_t take_slot(struct lane *l)
 	return slot;
 }
 
-static inline __attribute__((always_inline)) void
-will_make(struct lane *l, const struct request *request)
+static inline __attribute__((always_inline)) void will_make(struct lane *l,
+							    const struct request *request)
 {
 	struct p2p *p = &l->p2p;
 	uint32_t *slot = &p->made[p->num_made++];
@@ -174,7 +179,7 @@ will_make(struct lane *l, const struct request *request)
 	if (__builtin_expect(*slot != REQUESTS_NONE, 1))
 		requests_fill(l->requests, *slot, request);
 	p->takes_any |= request_takes_any(request);
-	operation_plain(l, SEG_OPERATION_LOCAL, OPERATION_CALL);
+	operation_local(l);
 }
 
 void p2p_will_make(struct lane *l, const struct request *request)
@@ -258,17 +263,28 @@ static void complete_at_once(struct lane *l)
 }
 
 /* The lane has new slots after this, so that the next call need not take the lock for one. */
-static void use_made(struct lane *l, uint64_t key)
+static inline void use_made(struct lane *l, uint64_t key)
 {
 	struct requests *r = l->requests;
 	struct p2p *p = &l->p2p;
 	uint64_t now = atomic_load_explicit(&l->current->since, RELAXED);
 
-	if (p->num_made == 0)
-		return;
-	requests_use(r, key, p->made, p->num_made, now);
-	for (uint32_t i = 0; i < p->num_made; i++)
-		p->made[i] = requests_take(r);
+	if (__builtin_expect(p->num_made == 1 && p->made[0] != REQUESTS_NONE, 1)) {
+		requests_use(r, key, p->made[0], now);
+		p->made[0] = requests_take(r);
+	} else if (p->num_made > 0) {
+		requests_use_all(r, key, p->made, p->num_made, now);
+		for (uint32_t i = 0; i < p->num_made; i++)
+			p->made[i] = requests_take(r);
+	}
+}
+
+static inline void remove_received(struct lane *l)
+{
+	uint32_t message = requests_slot(l->requests, l->p2p.message);
+
+	if (message != REQUESTS_NONE)
+		requests_remove(l->requests, message);
 }
 
 void p2p_made(struct lane *l, bool ok, uint64_t key)
@@ -280,9 +296,8 @@ void p2p_made(struct lane *l, bool ok, uint64_t key)
 		return;
 	}
 	requests_lock(l->requests, l->index);
-	uint32_t message = requests_slot(l->requests, p->message);
-	if (message != REQUESTS_NONE)
-		requests_remove(l->requests, message);
+	if (__builtin_expect(p->message.slot != REQUESTS_NONE, 0))
+		remove_received(l);
 	if (key == REQUESTS_KEY_NULL || key == REQUESTS_KEY_COMPLETE)
 		complete_at_once(l);
 	else
@@ -291,27 +306,53 @@ void p2p_made(struct lane *l, bool ok, uint64_t key)
 	forget_call(p);
 }
 
-/* ---- Starting ------------------------------------------------------------------------------------ */
+/* ---- Starting
+ * ------------------------------------------------------------------------------------ */
 
-void p2p_list_new(struct lane *l, uint64_t key)
+static inline bool is_request(uint64_t key)
+{
+	return key != REQUESTS_KEY_NULL && key != REQUESTS_KEY_COMPLETE;
+}
+
+/* Look up what is listed at a position: its slot, or REQUESTS_NONE. With the lock. */
+static inline uint32_t look_up(struct lane *l, uint32_t position)
 {
 	struct p2p *p = &l->p2p;
-	struct requests_ref ref = {.slot = REQUESTS_NONE};
+	uint64_t key = p->keys[position];
+	uint32_t slot = requests_find(l->requests, key);
 
-	p->is_same = false;
-	if (p->num_listed == SEG_MAX_WAITED) {
-		p->num_unknown++;
-		return;
-	}
-	if (key != REQUESTS_KEY_NULL && key != REQUESTS_KEY_COMPLETE) {
-		requests_lock(l->requests, l->index);
-		ref = requests_ref(l->requests, requests_find(l->requests, key));
-		requests_unlock(l->requests);
-		p->num_unknown += ref.slot == REQUESTS_NONE;
-	}
-	if (p->num_listed < P2P_REMEMBERED)
-		p->keys[p->num_listed] = key;
-	p->listed[p->num_listed++] = ref;
+	if (slot == REQUESTS_NONE)
+		p->num_unknown += is_request(key);
+	p->listed[position] = requests_ref(l->requests, slot);
+	return slot;
+}
+
+bool p2p_look_up(struct lane *l)
+{
+	requests_lock(l->requests, l->index);
+	l->p2p.num_unknown = 0;
+	for (uint32_t i = 0; i < l->p2p.num_listed; i++)
+		look_up(l, i);
+	requests_unlock(l->requests);
+	return l->p2p.num_unknown == 0;
+}
+
+bool p2p_rename(struct lane *l, uint32_t position, uint64_t key)
+{
+	struct requests *r = l->requests;
+	const struct p2p *p = &l->p2p;
+	uint32_t slot = REQUESTS_NONE;
+
+	if (position >= p->num_listed || p->listed[position].slot != REQUESTS_NONE ||
+	    !is_request(p->keys[position]) || !is_request(key))
+		return false;
+	requests_lock(r, l->index);
+	if (requests_find(r, p->keys[position]) == REQUESTS_NONE)
+		slot = requests_find(r, key);
+	if (slot != REQUESTS_NONE)
+		requests_rename(r, slot, p->keys[position]);
+	requests_unlock(r);
+	return slot != REQUESTS_NONE;
 }
 
 /* REQUESTS_NONE: null, not known, or given to another request since it was listed. */
@@ -360,7 +401,7 @@ void p2p_start(struct lane *l)
 			count_start(l, slot);
 	}
 	requests_unlock(l->requests);
-	operation_plain(l, SEG_OPERATION_LOCAL, OPERATION_CALL);
+	operation_local(l);
 }
 
 static void take_back_start(struct lane *l, uint32_t slot)
@@ -391,7 +432,8 @@ void p2p_started(struct lane *l, bool ok)
 	requests_unlock(l->requests);
 }
 
-/* ---- Waiting and testing ------------------------------------------------------------------------- */
+/* ---- Waiting and testing
+ * ------------------------------------------------------------------------- */
 
 /* Is there a question that only its status answers? */
 static inline bool slot_wants_status(const struct requests *r, uint32_t slot, uint32_t flags)
@@ -449,21 +491,23 @@ static __attribute__((noinline, cold)) void make_room(struct lane *l, uint32_t n
 	l->p2p.waited_room = table->allocated / table->entry_size;
 }
 
-void p2p_wait(struct lane *l, enum seg_operation_kind kind, enum operation_of of)
+bool p2p_wait(struct lane *l, enum seg_operation_kind kind, enum operation_of of)
 {
+	struct requests *r = l->requests;
 	struct p2p *p = &l->p2p;
-	const struct requests *r = l->requests;
-	uint32_t num = 0;
+	uint32_t num = 0, num_listed = p->num_listed;
 
-	if (p->is_same && p->num_listed == p->num_remembered && operation_is(l, kind, 0, of))
-		return;
+	if (p->is_same && operation_is(l, kind, 0, of))
+		return true;
+	p->num_unknown = 0;
 	p->wants_status = false;
 	/* Before the section: it may take the recorder's lock. */
-	if (__builtin_expect(p->num_listed * 2 > p->waited_room, 0))
-		make_room(l, p->num_listed * 2);
+	if (__builtin_expect(num_listed * 2 > p->waited_room, 0))
+		make_room(l, num_listed * 2);
+	requests_lock(r, l->index);
 	struct operation op = operation_begin(l, kind, 0, of);
-	for (uint32_t i = 0; i < p->num_listed; i++) {
-		uint32_t slot = slot_at(l, i);
+	for (uint32_t i = 0; i < num_listed; i++) {
+		uint32_t slot = look_up(l, i);
 		if (slot == REQUESTS_NONE)
 			continue;
 		num = waits_for(p, r, slot, num);
@@ -471,9 +515,11 @@ void p2p_wait(struct lane *l, enum seg_operation_kind kind, enum operation_of of
 			num = waits_for(p, r, r->own[slot].half, num);
 	}
 	operation_waited(&op, num < p->waited_room ? num : p->waited_room);
-	if (p->num_unknown || num > p->waited_room)
+	if (p->num_unknown || p->is_cut || num > p->waited_room)
 		operation_flags(&op, SEG_OPERATION_INCOMPLETE);
 	operation_end(&op);
+	requests_unlock(r);
+	return p->num_unknown == 0;
 }
 
 /* The row in this lane's ledger: that of another lane is not ours to write to. */
@@ -543,7 +589,30 @@ void p2p_complete(struct lane *l, uint32_t position, const struct p2p_status *st
 	requests_unlock(r);
 }
 
-/* ---- Cancelling and freeing ---------------------------------------------------------------------- */
+bool p2p_complete_all(struct lane *l)
+{
+	static const struct p2p_status none = {.is_known = false};
+	struct requests *r = l->requests;
+	struct p2p *p = &l->p2p;
+	bool is_all = true;
+
+	requests_lock(r, l->index);
+	for (uint32_t i = 0; i < p->num_listed; i++) {
+		uint32_t slot = requests_slot(r, p->listed[i]);
+		if (slot == REQUESTS_NONE)
+			continue;
+		if (__builtin_expect(slot_wants_status(r, slot, requests_flags(r, slot)), 0))
+			is_all = false;
+		else
+			complete(l, slot, &none);
+	}
+	p->changes = UINT64_MAX;
+	requests_unlock(r);
+	return is_all;
+}
+
+/* ---- Cancelling and freeing
+ * ---------------------------------------------------------------------- */
 
 static void mark_cancelled(struct lane *l, uint32_t slot)
 {
@@ -554,14 +623,13 @@ static void mark_cancelled(struct lane *l, uint32_t slot)
 
 void p2p_cancelled(struct lane *l)
 {
-	uint32_t slot = slot_at(l, 0);
-
-	if (slot == REQUESTS_NONE)
-		return;
 	requests_lock(l->requests, l->index);
-	mark_cancelled(l, slot);
-	if (l->requests->own[slot].half != REQUESTS_NONE)
-		mark_cancelled(l, l->requests->own[slot].half);
+	uint32_t slot = slot_at(l, 0);
+	if (slot != REQUESTS_NONE) {
+		mark_cancelled(l, slot);
+		if (l->requests->own[slot].half != REQUESTS_NONE)
+			mark_cancelled(l, l->requests->own[slot].half);
+	}
 	requests_unlock(l->requests);
 }
 
@@ -577,14 +645,13 @@ static void count_freed(struct lane *l, uint32_t slot)
 
 void p2p_freed(struct lane *l)
 {
-	uint32_t slot = slot_at(l, 0);
-
-	if (slot == REQUESTS_NONE)
-		return;
 	requests_lock(l->requests, l->index);
-	count_freed(l, slot);
-	if (l->requests->own[slot].half != REQUESTS_NONE)
-		count_freed(l, l->requests->own[slot].half);
-	requests_remove(l->requests, slot);
+	uint32_t slot = slot_at(l, 0);
+	if (slot != REQUESTS_NONE) {
+		count_freed(l, slot);
+		if (l->requests->own[slot].half != REQUESTS_NONE)
+			count_freed(l, l->requests->own[slot].half);
+		requests_remove(l->requests, slot);
+	}
 	requests_unlock(l->requests);
 }

@@ -71,37 +71,58 @@ void p2p_made(struct lane *l, bool ok, uint64_t key);
 
 /* ---- Starting, waiting, testing ------------------------------------------------------------------ */
 
-/* List the requests that the call is about, in order. */
-static inline void p2p_list_begin(struct lane *l)
-{
-	struct p2p *p = &l->p2p;
+/* List the requests that the call is about, in order; then look them up. */
+struct p2p_list {
+	uint64_t *keys;
+	uint32_t num;
+	bool differs; /* from the last one */
+	bool is_cut;
+};
 
-	p->is_same = !l->requests->is_shared && p->changes == l->requests->changes &&
-		     p->num_unknown == 0 && p->num_listed <= P2P_REMEMBERED;
-	p->num_remembered = p->num_listed;
-	p->num_listed = 0;
-	p->num_unknown = 0;
-	p->changes = l->requests->changes;
+static inline struct p2p_list p2p_list_begin(struct lane *l)
+{
+	return (struct p2p_list){.keys = l->p2p.keys};
 }
 
-void p2p_list_new(struct lane *l, uint64_t key);
-
-static inline void p2p_list(struct lane *l, uint64_t key)
+static inline void p2p_list(struct p2p_list *list, uint64_t key)
 {
-	struct p2p *p = &l->p2p;
-
-	if (p->is_same && p->num_listed < p->num_remembered && p->keys[p->num_listed] == key)
-		p->num_listed++;
-	else
-		p2p_list_new(l, key);
+	if (__builtin_expect(list->num == SEG_MAX_WAITED, 0)) {
+		list->is_cut = true;
+		return;
+	}
+	if (list->keys[list->num] != key) {
+		list->keys[list->num] = key;
+		list->differs = true;
+	}
+	list->num++;
 }
 
-/* The call starts those listed; after it, it has. */
+static inline void p2p_list_end(struct lane *l, const struct p2p_list *list)
+{
+	struct p2p *p = &l->p2p;
+	uint64_t changes = l->requests->changes;
+
+	p->is_same = !list->differs && list->num == p->num_listed && p->changes == changes &&
+		     p->num_unknown == 0 && !list->is_cut && !l->requests->is_shared;
+	p->num_listed = list->num;
+	p->is_cut = list->is_cut;
+	p->changes = changes;
+}
+
+/* False: some are not known. */
+bool p2p_look_up(struct lane *l);
+
+/* What is listed at this position is not known, but perhaps by this key: then it gets the key that was
+ * listed, and true. */
+bool p2p_rename(struct lane *l, uint32_t position, uint64_t key);
+
+/* The call starts those looked up; after it, it has. */
 void p2p_start(struct lane *l);
 void p2p_started(struct lane *l, bool ok);
 
-/* The call waits for those listed, all or any; or a poll asks for them. */
-void p2p_wait(struct lane *l, enum seg_operation_kind kind, enum operation_of of);
+/* The call waits for those listed, all or any; or a poll asks for them. Looks them up; false: some are
+ * not known. */
+bool p2p_wait(struct lane *l, enum seg_operation_kind kind, enum operation_of of);
 
 /* Does what is listed at this position want a status? */
 bool p2p_position_wants_status(const struct lane *l, uint32_t position);
@@ -119,7 +140,10 @@ bool p2p_position_is_persistent(const struct lane *l, uint32_t position);
 /* That request has completed. */
 void p2p_complete(struct lane *l, uint32_t position, const struct p2p_status *status);
 
-/* MPI_Cancel and MPI_Request_free were called for the first one listed. */
+/* All that are listed have. False: but those that want a status, of which it is still to be said. */
+bool p2p_complete_all(struct lane *l);
+
+/* MPI_Cancel and MPI_Request_free were called for the first one looked up. */
 void p2p_cancelled(struct lane *l);
 void p2p_freed(struct lane *l);
 

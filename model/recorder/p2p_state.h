@@ -8,10 +8,9 @@
 enum {
 	P2P_STATUS_BYTES = 64,	    /* at least one MPI_Status */
 	P2P_MAX_STATUSES = 1 << 12, /* that are asked for where the program ignores them */
-	/* Bytes of a lane's private memory: `listed` and `statuses`. */
-	P2P_MEMORY = SEG_MAX_WAITED * sizeof(struct requests_ref) +
+	/* Bytes of a lane's private memory: `keys`, `listed` and `statuses`. */
+	P2P_MEMORY = SEG_MAX_WAITED * (sizeof(uint64_t) + sizeof(struct requests_ref)) +
 		     P2P_MAX_STATUSES * P2P_STATUS_BYTES,
-	P2P_REMEMBERED = 256, /* keys of a list that the next one is compared with */
 };
 
 struct p2p {
@@ -25,19 +24,20 @@ struct p2p {
 	uint32_t made[2];
 	bool takes_any;		     /* one of them is a receive with a wildcard */
 	struct requests_ref message; /* that the request will receive */
-	/* Requests that the call is about. */
+	/* Requests that the call is about: their keys. A program that polls lists the same requests
+	 * again and again: nothing is looked up while they are those of the last list and no request
+	 * has changed. */
 	uint32_t num_listed;
-	/* A program that polls lists the same requests again and again: nothing is looked up while
-	 * they are those of the last list and no request has changed. */
+	bool is_cut;   /* there were more than SEG_MAX_WAITED */
 	bool is_same;
-	uint32_t num_remembered;
 	uint64_t changes; /* of the requests, when the last list was made; UINT64_MAX: do not use */
-	uint64_t keys[P2P_REMEMBERED];
+	uint64_t *keys;   /* SEG_MAX_WAITED */
+	/* What they were found to be; no slot: null or not known. */
+	struct requests_ref *listed;
 	uint32_t num_unknown;
 	bool wants_status;
 	uint32_t waited_room; /* entries of WAITED that have pages */
 	_Atomic uint32_t *waited;
-	struct requests_ref *listed; /* by position: SEG_MAX_WAITED; no slot: null or not known */
 	void *statuses;	  /* P2P_MAX_STATUSES, in place of those that the program ignores */
 };
 

@@ -395,6 +395,14 @@ static struct lane *begun(struct lane *lane, uint32_t site, const struct path_en
 	return lane;
 }
 
+/* Does the call come by the way that this entry remembers? */
+static inline __attribute__((always_inline)) bool
+is_known(const struct path_entry *entry, const struct recorder_function *function, uintptr_t ra,
+	 uintptr_t cfa)
+{
+	return entry && path_entry_fits(entry, function, ra, cfa) && path_entry_holds(entry);
+}
+
 /* The whole way, with nothing assumed. */
 static __attribute__((noinline, cold)) struct lane *
 begin(struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
@@ -411,6 +419,18 @@ begin(struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
 	return site ? begun(lane, site, entry, cfa) : NULL;
 }
 
+/* Not the call that came last time: the one that came before? */
+static __attribute__((noinline)) struct lane *
+begin_former(struct lane *lane, struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
+{
+	const struct path_entry *entry = lane->hint->former.entry;
+
+	if (!is_known(entry, function, ra, cfa))
+		return begin(function, ra, cfa);
+	lane_hint_swap(lane->hint);
+	return begun(lane, entry->site, entry, cfa);
+}
+
 /* The fast path: the call that came after the same one last time comes again. Whatever else is left
  * to begin() and to the lane. */
 struct lane *recorder_begin(struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
@@ -421,10 +441,9 @@ struct lane *recorder_begin(struct recorder_function *function, uintptr_t ra, ui
 		return NULL;
 	if (unlikely(!lane || self.cfa != 0))
 		return begin(function, ra, cfa);
-	const struct path_entry *entry = lane->hint->entry;
-	if (unlikely(!entry || !path_entry_fits(entry, function, ra, cfa) ||
-		     !path_entry_holds(entry)))
-		return begin(function, ra, cfa);
+	const struct path_entry *entry = lane->hint->last.entry;
+	if (unlikely(!is_known(entry, function, ra, cfa)))
+		return begin_former(lane, function, ra, cfa);
 	return begun(lane, entry->site, entry, cfa);
 }
 
@@ -448,7 +467,7 @@ void recorder_leave(struct lane *lane)
 	uint64_t now;
 
 	/* Out of an enter state there is but one way. */
-	if (unlikely(lane->hint->to == 0 || !ticks_fast(&now)))
+	if (unlikely(lane->hint->last.to == 0 || !ticks_fast(&now)))
 		lane_leave(lane);
 	else
 		lane_expected_event(lane, now);

@@ -57,63 +57,7 @@ void requests_wait_for_lock(struct requests *r, uint32_t owner)
 	}
 }
 
-/* ---- Slots ------------------------------------------------------------------------------------- */
-
-/* Keys change together with slots, so this is where all changes are counted. */
-static uint32_t section_begin(struct requests *r, uint32_t number)
-{
-	struct seg_request *slot = &r->slots[number];
-	uint32_t seq = atomic_load_explicit(&slot->seq, RELAXED) | 1;
-
-	r->changes++;
-	atomic_store_explicit(&slot->seq, seq, RELAXED);
-	atomic_thread_fence(memory_order_release);
-	return seq;
-}
-
-static void section_end(struct seg_request *slot, uint32_t seq)
-{
-	atomic_store_explicit(&slot->seq, seq + 1, memory_order_release);
-}
-
-void requests_set_flags(struct requests *r, uint32_t slot, uint32_t flags)
-{
-	uint32_t seq = section_begin(r, slot);
-
-	atomic_store_explicit(&r->slots[slot].flags, flags, RELAXED);
-	section_end(&r->slots[slot], seq);
-}
-
-void requests_count(struct requests *r, uint32_t slot, uint64_t ordinal, uint32_t lane, uint32_t row)
-{
-	uint32_t seq = section_begin(r, slot);
-
-	atomic_store_explicit(&r->slots[slot].ordinal, ordinal, RELAXED);
-	atomic_store_explicit(&r->slots[slot].lane, lane, RELAXED);
-	section_end(&r->slots[slot], seq);
-	r->own[slot].row = row;
-	r->own[slot].lane = lane;
-}
-
-void requests_activate(struct requests *r, uint32_t slot, uint64_t ticks)
-{
-	uint32_t seq = section_begin(r, slot);
-
-	atomic_store_explicit(&r->slots[slot].flags,
-			      requests_flags(r, slot) | SEG_REQUEST_ACTIVE, RELAXED);
-	atomic_store_explicit(&r->slots[slot].ticks, ticks, RELAXED);
-	section_end(&r->slots[slot], seq);
-}
-
 /* ---- The table ----------------------------------------------------------------------------------- */
-
-/* From free to used, or back. */
-static void next_serial(struct requests *r, uint32_t slot)
-{
-	_Atomic uint32_t *serial = &r->own[slot].serial;
-
-	atomic_store_explicit(serial, atomic_load_explicit(serial, RELAXED) + 1, RELAXED);
-}
 
 static void give_back(struct requests *r, uint32_t slot)
 {
@@ -121,41 +65,11 @@ static void give_back(struct requests *r, uint32_t slot)
 	r->free = slot;
 }
 
-static void release(struct requests *r, uint32_t slot)
+bool requests_grow(struct requests *r)
 {
-	uint32_t seq = section_begin(r, slot);
-
-	atomic_store_explicit(&r->slots[slot].kind, SEG_REQUEST_FREE, RELAXED);
-	section_end(&r->slots[slot], seq);
-	next_serial(r, slot);
-	r->own[slot].key = REQUESTS_KEY_NULL;
-	give_back(r, slot);
-}
-
-static void unlink_key(struct requests *r, uint32_t slot)
-{
-	uint32_t *first = requests_bucket(r, r->own[slot].key);
-	uint32_t at = *first - 1;
-
-	if (at == slot) {
-		*first = r->own[slot].next + 1;
-	} else {
-		while (r->own[at].next != slot)
-			at = r->own[at].next;
-		r->own[at].next = r->own[slot].next;
-	}
-	r->own[slot].key = REQUESTS_KEY_NULL;
-}
-
-void requests_remove(struct requests *r, uint32_t slot)
-{
-	uint32_t half = r->own[slot].half;
-
-	if (r->own[slot].key != REQUESTS_KEY_NULL)
-		unlink_key(r, slot);
-	release(r, slot);
-	if (half != REQUESTS_NONE)
-		release(r, half);
+	if (!r->is_full)
+		r->is_full = !r->grow(r);
+	return !r->is_full;
 }
 
 /* In the place of the oldest one, which nobody has come for. */
@@ -165,13 +79,11 @@ static void make_orphan(struct requests *r, uint32_t slot)
 
 	if (r->num_orphans++ >= REQUESTS_ORPHANS && requests_slot(r, *place) != REQUESTS_NONE)
 		requests_remove(r, place->slot);
-	unlink_key(r, slot);
+	requests_unlink(r, slot);
 	*place = requests_ref(r, slot);
 }
 
-/* MPI has given the handle out again, so what had it is complete, and if another thread has seen
- * that it is about to say so. */
-static __attribute__((noinline, cold)) void key_comes_again(struct requests *r, uint32_t slot)
+void requests_key_comes_again(struct requests *r, uint32_t slot)
 {
 	if (r->is_shared)
 		make_orphan(r, slot);
@@ -179,24 +91,15 @@ static __attribute__((noinline, cold)) void key_comes_again(struct requests *r, 
 		requests_remove(r, slot);
 }
 
-uint32_t requests_take(struct requests *r)
+void requests_rename(struct requests *r, uint32_t slot, uint64_t key)
 {
-	if (__builtin_expect(r->free == REQUESTS_NONE, 0) && !r->is_full)
-		r->is_full = !r->grow(r);
-	uint32_t slot = r->free;
-	if (slot != REQUESTS_NONE)
-		r->free = r->own[slot].next;
-	return slot;
-}
+	uint32_t *first = requests_bucket(r, key);
 
-static void use(struct requests *r, uint32_t slot, uint64_t ticks)
-{
-	uint32_t seq = section_begin(r, slot);
-
-	atomic_store_explicit(&r->slots[slot].kind, r->own[slot].kind, RELAXED);
-	atomic_store_explicit(&r->slots[slot].ticks, ticks, RELAXED);
-	section_end(&r->slots[slot], seq);
-	next_serial(r, slot);
+	requests_unlink(r, slot);
+	r->own[slot].key = key;
+	r->own[slot].next = *first - 1;
+	*first = slot + 1;
+	r->changes++;
 }
 
 /* There was no room for all of it. */
@@ -209,24 +112,22 @@ static __attribute__((noinline, cold)) void drop(struct requests *r, const uint3
 			give_back(r, slots[i]);
 }
 
-void requests_use(struct requests *r, uint64_t key, const uint32_t *slots, uint32_t num,
-		  uint64_t ticks)
+void requests_use_all(struct requests *r, uint64_t key, const uint32_t *slots, uint32_t num,
+		      uint64_t ticks)
 {
-	uint32_t former = requests_find(r, key), *first = requests_bucket(r, key);
-
-	if (__builtin_expect(former != REQUESTS_NONE, 0))
-		key_comes_again(r, former);
-	if (__builtin_expect(slots[0] == REQUESTS_NONE || slots[num - 1] == REQUESTS_NONE, 0)) {
+	if (slots[0] == REQUESTS_NONE || slots[num - 1] == REQUESTS_NONE) {
+		uint32_t former = requests_find(r, key);
+		if (former != REQUESTS_NONE)
+			requests_key_comes_again(r, former);
 		drop(r, slots, num);
 		return;
 	}
-	for (uint32_t i = 0; i < num; i++)
-		use(r, slots[i], ticks);
-	struct requests_own *own = &r->own[slots[0]];
-	own->half = num == 2 ? slots[1] : REQUESTS_NONE;
-	own->key = key;
-	own->next = *first - 1;
-	*first = slots[0] + 1;
+	requests_use(r, key, slots[0], ticks);
+	if (num == 2) {
+		atomic_store_explicit(&r->slots[slots[1]].ticks, ticks, RELAXED);
+		requests_set_kind(r, slots[1], r->own[slots[1]].kind);
+		r->own[slots[0]].half = slots[1];
+	}
 }
 
 uint32_t requests_add(struct requests *r, uint64_t key, const struct request *request)
@@ -235,6 +136,6 @@ uint32_t requests_add(struct requests *r, uint64_t key, const struct request *re
 
 	if (slot != REQUESTS_NONE)
 		requests_fill(r, slot, request);
-	requests_use(r, key, &slot, 1, request->ticks);
+	requests_use_all(r, key, &slot, 1, request->ticks);
 	return slot;
 }

@@ -14,6 +14,7 @@
 #define PDB_RECORDER_REQUESTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "model/recorder/writer.h"
@@ -57,18 +58,20 @@ static inline bool request_takes_any(const struct request *request)
 }
 
 /* What the segment does not tell of a slot; and what it does tell that is needed to complete it, so
- * that this is looked up in one place. */
+ * that this is looked up in one place, of half a cache line. */
 struct requests_own {
 	uint64_t key;  /* REQUESTS_KEY_NULL: none, as that of a second half or an orphan */
 	uint32_t next; /* slot in the same bucket, or free */
 	uint32_t half; /* the other slot of a request that sends and receives */
-	_Atomic uint32_t serial; /* goes up when the slot is used and when it is free; odd: used */
+	_Atomic uint32_t serial; /* how many times it was freed */
 	uint32_t row, lane;	 /* of the ledger that counts it; LEDGER_NO_ROW: none does */
-	uint16_t kind;		 /* enum seg_request_kind; the segment says it while it is used */
+	uint8_t kind;		 /* enum seg_request_kind; the segment says it while it is used */
+	_Atomic uint8_t flags;	 /* enum seg_request_flags */
 	bool takes_any;		 /* a receive with a wildcard */
 };
+_Static_assert(sizeof(struct requests_own) == 32, "half a cache line");
 
-/* A slot as it was used when somebody listed it. */
+/* A slot that was in use when somebody listed it. */
 struct requests_ref {
 	uint32_t slot; /* or REQUESTS_NONE */
 	uint32_t serial;
@@ -128,10 +131,24 @@ static inline uint32_t requests_slot(const struct requests *r, struct requests_r
 	return ref.slot;
 }
 
+/* Publish some more; false when there is no room, and then it is not asked again. */
+bool requests_grow(struct requests *r);
+
 /* A request comes to be in three steps, so that little is left to do when MPI has made it. A free slot
  * is taken from the others, or REQUESTS_NONE when there is no room. It is filled in: readers do not
  * look at what is free, and nobody else has it, so that takes no lock. */
-uint32_t requests_take(struct requests *r);
+static inline uint32_t requests_take(struct requests *r)
+{
+	uint32_t slot = r->free;
+
+	if (__builtin_expect(slot == REQUESTS_NONE, 0)) {
+		if (!requests_grow(r))
+			return REQUESTS_NONE;
+		slot = r->free;
+	}
+	r->free = r->own[slot].next;
+	return slot;
+}
 
 static inline void requests_fill(struct requests *r, uint32_t slot, const struct request *request)
 {
@@ -143,6 +160,7 @@ static inline void requests_fill(struct requests *r, uint32_t slot, const struct
 	own->lane = request->lane;
 	own->kind = request->kind;
 	own->takes_any = request_takes_any(request);
+	atomic_store_explicit(&own->flags, request->flags, memory_order_relaxed);
 	atomic_store_explicit(&to->flags, request->flags, memory_order_relaxed);
 	atomic_store_explicit(&to->comm, request->comm, memory_order_relaxed);
 	atomic_store_explicit(&to->peer, request->peer, memory_order_relaxed);
@@ -153,28 +171,133 @@ static inline void requests_fill(struct requests *r, uint32_t slot, const struct
 	atomic_store_explicit(&to->lane, request->lane, memory_order_relaxed);
 }
 
-/* It is used, under this key; what had the key before is gone, or an orphan. Two slots: a request that
- * sends and receives. If one of them is REQUESTS_NONE it is counted as dropped, and the other free. */
-void requests_use(struct requests *r, uint64_t key, const uint32_t *slots, uint32_t num,
+/* From free to used, or back. Sequence number and kind are one word of memory, so this is a whole
+ * section of the sequence lock (see struct seg_current). */
+static inline void requests_set_kind(struct requests *r, uint32_t slot, enum seg_request_kind kind)
+{
+	typedef uint64_t __attribute__((may_alias)) word;
+	struct seg_request *to = &r->slots[slot];
+	uint32_t seq = (atomic_load_explicit(&to->seq, memory_order_relaxed) | 1) + 1;
+
+	_Static_assert(offsetof(struct seg_request, seq) == 0 &&
+			       offsetof(struct seg_request, kind) == 4 &&
+			       sizeof(struct seg_request) % 8 == 0 &&
+			       __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+		       "halves of the word");
+	r->changes++;
+	__atomic_store_n((word *)to, (uint64_t)kind << 32 | seq, __ATOMIC_RELEASE);
+}
+
+/* MPI has given the handle out again, so what had it is complete, and if another thread has seen
+ * that it is about to say so. */
+void requests_key_comes_again(struct requests *r, uint32_t slot);
+
+/* A slot that was filled in is used, under this key; what had the key before is gone, or an orphan. */
+static inline void requests_use(struct requests *r, uint64_t key, uint32_t slot, uint64_t ticks)
+{
+	uint32_t *first = requests_bucket(r, key), former = requests_find(r, key);
+	struct requests_own *own = &r->own[slot];
+
+	if (__builtin_expect(former != REQUESTS_NONE, 0))
+		requests_key_comes_again(r, former);
+	atomic_store_explicit(&r->slots[slot].ticks, ticks, memory_order_relaxed);
+	requests_set_kind(r, slot, own->kind);
+	own->key = key;
+	own->next = *first - 1;
+	*first = slot + 1;
+}
+
+/* The same of REQUESTS_NONE, counted as dropped then, or of two slots: a request that sends and
+ * receives. If one of them is REQUESTS_NONE the other is free. */
+void requests_use_all(struct requests *r, uint64_t key, const uint32_t *slots, uint32_t num,
 		  uint64_t ticks);
 
 /* All three. Its slot, or REQUESTS_NONE. */
 uint32_t requests_add(struct requests *r, uint64_t key, const struct request *request);
 
+/* No key leads to it any more. */
+static inline void requests_unlink(struct requests *r, uint32_t slot)
+{
+	struct requests_own *own = &r->own[slot];
+	uint32_t *first = requests_bucket(r, own->key);
+
+	if (__builtin_expect(*first - 1 == slot, 1)) {
+		*first = own->next + 1;
+	} else {
+		uint32_t at = *first - 1;
+		while (r->own[at].next != slot)
+			at = r->own[at].next;
+		r->own[at].next = own->next;
+	}
+	own->key = REQUESTS_KEY_NULL;
+}
+
 /* The slot is free, and its other half. */
-void requests_remove(struct requests *r, uint32_t slot);
+static inline void requests_release(struct requests *r, uint32_t slot)
+{
+	struct requests_own *own = &r->own[slot];
+	uint32_t serial = atomic_load_explicit(&own->serial, memory_order_relaxed) + 1;
 
-/* A persistent request is about to be started: its number, and the lane and row that count it. */
-void requests_count(struct requests *r, uint32_t slot, uint64_t ordinal, uint32_t lane, uint32_t row);
+	requests_set_kind(r, slot, SEG_REQUEST_FREE);
+	/* Before anything that the next one stores to it. */
+	atomic_thread_fence(memory_order_release);
+	atomic_store_explicit(&own->serial, serial, memory_order_relaxed);
+	own->next = r->free;
+	r->free = slot;
+}
 
-/* It was started. */
-void requests_activate(struct requests *r, uint32_t slot, uint64_t ticks);
+static inline void requests_remove(struct requests *r, uint32_t slot)
+{
+	uint32_t half = r->own[slot].half;
 
-void requests_set_flags(struct requests *r, uint32_t slot, uint32_t flags);
+	if (__builtin_expect(r->own[slot].key != REQUESTS_KEY_NULL, 1))
+		requests_unlink(r, slot);
+	requests_release(r, slot);
+	if (__builtin_expect(half != REQUESTS_NONE, 0))
+		requests_release(r, half);
+}
+
+/* What has the one key has the other from now on. */
+void requests_rename(struct requests *r, uint32_t slot, uint64_t key);
 
 static inline uint32_t requests_flags(const struct requests *r, uint32_t slot)
 {
-	return atomic_load_explicit(&r->slots[slot].flags, memory_order_relaxed);
+	return atomic_load_explicit(&r->own[slot].flags, memory_order_relaxed);
+}
+
+static inline void requests_set_flags(struct requests *r, uint32_t slot, uint32_t flags)
+{
+	r->changes++;
+	atomic_store_explicit(&r->own[slot].flags, flags, memory_order_relaxed);
+	atomic_store_explicit(&r->slots[slot].flags, flags, memory_order_release);
+}
+
+/* Whoever is reading the slot now starts over. */
+static inline void requests_touch(struct requests *r, uint32_t slot)
+{
+	requests_set_kind(r, slot, r->own[slot].kind);
+}
+
+/* A persistent request is about to be started: its number, and the lane and row that count it. */
+static inline void requests_count(struct requests *r, uint32_t slot, uint64_t ordinal,
+				  uint32_t lane, uint32_t row)
+{
+	struct requests_own *own = &r->own[slot];
+
+	requests_touch(r, slot);
+	atomic_thread_fence(memory_order_release);
+	atomic_store_explicit(&r->slots[slot].ordinal, ordinal, memory_order_relaxed);
+	atomic_store_explicit(&r->slots[slot].lane, lane, memory_order_relaxed);
+	own->row = row;
+	own->lane = lane;
+}
+
+/* It was started. Until now readers did not look at what has changed. */
+static inline void requests_activate(struct requests *r, uint32_t slot, uint64_t ticks)
+{
+	atomic_store_explicit(&r->slots[slot].ticks, ticks, memory_order_relaxed);
+	requests_touch(r, slot);
+	requests_set_flags(r, slot, requests_flags(r, slot) | SEG_REQUEST_ACTIVE);
 }
 
 void requests_wait_for_lock(struct requests *r, uint32_t owner);

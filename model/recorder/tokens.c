@@ -72,9 +72,9 @@ void tokens_expect(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 	    });
 }
 
-void tokens_list(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
+void tokens_list(struct lane *l, struct p2p_list *list, uint32_t comm, int32_t peer, int32_t tag)
 {
-	p2p_list(l, token_key(l, comm, peer, tag));
+	p2p_list(list, token_key(l, comm, peer, tag));
 }
 
 void tokens_take_back_expect(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
@@ -85,13 +85,11 @@ void tokens_take_back_expect(struct lane *l, uint32_t comm, int32_t peer, int32_
 
 void tokens_have_come(struct lane *l)
 {
-	const struct p2p_status none = {0};
-
-	for (uint32_t i = 0; i < l->p2p.num_listed; i++)
-		p2p_complete(l, i, &none);
+	p2p_complete_all(l);
 }
 
-void tokens_list_collective(struct lane *l, uint32_t comm, int32_t root, uint64_t number)
+void tokens_list_collective(struct lane *l, struct p2p_list *list, uint32_t comm, int32_t root,
+			    uint64_t number)
 {
 	uint64_t key = token_key(l, comm, 0, SEG_TAG_MANY);
 
@@ -104,7 +102,7 @@ void tokens_list_collective(struct lane *l, uint32_t comm, int32_t root, uint64_
 		    .bytes = SEG_NO_BYTES,
 		    .row = LEDGER_NO_ROW,
 	    });
-	p2p_list(l, key);
+	p2p_list(list, key);
 }
 
 /* ---- Locks -------------------------------------------------------------------------------------

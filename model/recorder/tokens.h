@@ -14,8 +14,8 @@ void tokens_take_back_send(struct lane *l, uint32_t comm, int32_t peer, int32_t 
 /* A token of the peer is needed: there is a request for it from now on. */
 void tokens_expect(struct lane *l, uint32_t comm, int32_t peer, int32_t tag);
 
-/* List it for p2p_wait() and p2p_complete(), after p2p_list_begin(). */
-void tokens_list(struct lane *l, uint32_t comm, int32_t peer, int32_t tag);
+/* List it for p2p_wait() and p2p_complete(). */
+void tokens_list(struct lane *l, struct p2p_list *list, uint32_t comm, int32_t peer, int32_t tag);
 
 /* It is not needed any more, though it did not come. */
 void tokens_take_back_expect(struct lane *l, uint32_t comm, int32_t peer, int32_t tag);
@@ -34,6 +34,7 @@ void tokens_locked(struct lane *l, uint32_t window, int32_t target, int32_t kind
 void tokens_unlocked(struct lane *l, uint32_t window, int32_t target);
 
 /* The collective with that number is needed, and perhaps more: list it like a token. */
-void tokens_list_collective(struct lane *l, uint32_t comm, int32_t root, uint64_t number);
+void tokens_list_collective(struct lane *l, struct p2p_list *list, uint32_t comm, int32_t root,
+			    uint64_t number);
 
 #endif

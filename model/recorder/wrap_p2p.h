@@ -21,7 +21,7 @@ static inline void wrap_poll_before(struct wrap_call *w)
 /* Returns without anybody's help. */
 static inline void wrap_local_before(struct wrap_call *w)
 {
-	operation_plain(w->lane, SEG_OPERATION_LOCAL, OPERATION_CALL);
+	operation_local(w->lane);
 }
 
 static inline __attribute__((always_inline)) struct p2p_message wrap_envelope(int rank, int tag,
@@ -51,31 +51,77 @@ wrap_message(MPI_Count count, MPI_Datatype type, int rank, int tag, uint32_t com
 /* ---- Handles of requests and messages -------------------------------------------------------------- */
 
 #ifdef OPEN_MPI
-static const void *wrap_request_null, *wrap_request_empty;
+/* A request that was made in Fortran has an integer there, and keeps it: that is its key, since asking
+ * MPI for the C handle takes longer than all the rest. It is odd, handles of C are even. */
+static struct {
+	const void *null, *empty; /* sends that are complete at once are all `empty` */
+	MPI_Fint fortran_null, fortran_empty;
+	bool is_known;
+	bool has_fortran; /* a request was made in Fortran */
+} wrap_requests;
 
 static __attribute__((noinline, cold)) void wrap_find_requests(void)
 {
-	wrap_request_empty = next_variable("ompi_request_empty");
-	__atomic_store_n(&wrap_request_null, next_variable("ompi_request_null"), __ATOMIC_RELEASE);
+	__typeof__(&MPI_Request_c2f) c2f = WRAP_PMPI(MPI_Request_c2f);
+	void *null = next_variable("ompi_request_null");
+	void *empty = next_variable("ompi_request_empty");
+
+	wrap_requests.null = null;
+	wrap_requests.empty = empty;
+	wrap_requests.fortran_null = c2f && null ? c2f(null) : -1;
+	wrap_requests.fortran_empty = c2f && empty ? c2f(empty) : -1;
+	__atomic_store_n(&wrap_requests.is_known, true, __ATOMIC_RELEASE);
 }
 
-/* Sends that are complete at once all get the same handle. */
-static inline uint64_t wrap_key(MPI_Request request)
+static inline uint64_t wrap_c_key(MPI_Request request)
 {
-	if (__builtin_expect(!__atomic_load_n(&wrap_request_null, __ATOMIC_ACQUIRE), 0))
-		wrap_find_requests();
-	if ((const void *)request == wrap_request_null)
+	if ((const void *)request == wrap_requests.null)
 		return REQUESTS_KEY_NULL;
-	if ((const void *)request == wrap_request_empty)
+	if ((const void *)request == wrap_requests.empty)
 		return REQUESTS_KEY_COMPLETE;
 	return requests_key(REQUESTS_REQUEST, WRAP_WORD(request));
 }
 
-static inline uint64_t wrap_request_key(const void *requests, int i, bool is_fortran)
+static inline uint64_t wrap_fortran_key(MPI_Fint request)
 {
-	return wrap_key(is_fortran ? WRAP_F2C(MPI_Request, MPI_Request_f2c,
-					      ((const MPI_Fint *)requests)[i])
-				   : ((const MPI_Request *)requests)[i]);
+	if (request == wrap_requests.fortran_null)
+		return REQUESTS_KEY_NULL;
+	if (request == wrap_requests.fortran_empty)
+		return REQUESTS_KEY_COMPLETE;
+	return requests_key(REQUESTS_REQUEST, (uint64_t)(uint32_t)request << 1 | 1);
+}
+
+static inline void wrap_know_requests(void)
+{
+	if (__builtin_expect(!__atomic_load_n(&wrap_requests.is_known, __ATOMIC_ACQUIRE), 0))
+		wrap_find_requests();
+}
+
+static inline uint64_t wrap_known_key(const void *requests, int i, bool is_fortran)
+{
+	return is_fortran ? wrap_fortran_key(((const MPI_Fint *)requests)[i])
+			  : wrap_c_key(((const MPI_Request *)requests)[i]);
+}
+
+/* The key that a request has if it was made in the other language; REQUESTS_KEY_NULL: none. */
+static uint64_t wrap_other_key(const void *requests, int i, bool is_fortran)
+{
+	__typeof__(&MPI_Request_f2c) f2c = WRAP_PMPI(MPI_Request_f2c);
+	__typeof__(&MPI_Request_c2f) c2f = WRAP_PMPI(MPI_Request_c2f);
+
+	if (is_fortran) {
+		MPI_Request request = f2c ? f2c(((const MPI_Fint *)requests)[i]) : NULL;
+		return request ? wrap_c_key(request) : REQUESTS_KEY_NULL;
+	}
+	MPI_Request request = ((const MPI_Request *)requests)[i];
+	return request && c2f && wrap_requests.has_fortran ? wrap_fortran_key(c2f(request))
+							   : REQUESTS_KEY_NULL;
+}
+
+static inline void wrap_note_fortran(bool is_fortran)
+{
+	if (is_fortran && !__atomic_load_n(&wrap_requests.has_fortran, __ATOMIC_RELAXED))
+		__atomic_store_n(&wrap_requests.has_fortran, true, __ATOMIC_RELAXED);
 }
 
 static inline uint64_t wrap_message_key(const void *message, bool is_fortran)
@@ -89,7 +135,11 @@ static inline uint64_t wrap_message_key(const void *message, bool is_fortran)
 #else
 /* The bits of MPICH's handles: those of kind 1, object 0xb are predefined requests, one of each
  * sort, that stand for all that are complete at once. */
-static inline uint64_t wrap_request_key(const void *requests, int i, bool is_fortran)
+static inline void wrap_know_requests(void)
+{
+}
+
+static inline uint64_t wrap_known_key(const void *requests, int i, bool is_fortran)
 {
 	MPI_Request request = ((const MPI_Request *)requests)[i];
 
@@ -101,12 +151,32 @@ static inline uint64_t wrap_request_key(const void *requests, int i, bool is_for
 	return requests_key(REQUESTS_REQUEST, WRAP_WORD(request));
 }
 
+/* Handles are the same in both languages. */
+static inline uint64_t wrap_other_key(const void *requests, int i, bool is_fortran)
+{
+	(void)requests;
+	(void)i;
+	(void)is_fortran;
+	return REQUESTS_KEY_NULL;
+}
+
+static inline void wrap_note_fortran(bool is_fortran)
+{
+	(void)is_fortran;
+}
+
 static inline uint64_t wrap_message_key(const void *message, bool is_fortran)
 {
 	(void)is_fortran;
 	return requests_key(REQUESTS_MESSAGE, WRAP_WORD(*(const MPI_Message *)message));
 }
 #endif
+
+static inline uint64_t wrap_request_key(const void *requests, int i, bool is_fortran)
+{
+	wrap_know_requests();
+	return wrap_known_key(requests, i, is_fortran);
+}
 
 /* ---- Statuses -------------------------------------------------------------------------------------- */
 
@@ -269,8 +339,10 @@ static inline void wrap_improbe_after(struct wrap_call *w, int ret, int source, 
 /* Its message is there: what is missing is the rest of its transfer. */
 static inline void wrap_mrecv_before(struct wrap_call *w, const void *message)
 {
-	p2p_list_begin(w->lane);
-	p2p_list(w->lane, wrap_message_key(message, w->is_fortran));
+	struct p2p_list list = p2p_list_begin(w->lane);
+
+	p2p_list(&list, wrap_message_key(message, w->is_fortran));
+	p2p_list_end(w->lane, &list);
 	p2p_wait(w->lane, SEG_OPERATION_WAIT_ALL, OPERATION_CALL);
 }
 
@@ -288,6 +360,7 @@ static inline void wrap_request_made(struct wrap_call *w, int ret, const void *r
 {
 	bool ok = ret == MPI_SUCCESS;
 
+	wrap_note_fortran(w->is_fortran);
 	p2p_made(w->lane, ok, ok ? wrap_request_key(request, 0, w->is_fortran) : 0);
 }
 
@@ -405,14 +478,36 @@ static inline void wrap_irequest_after(struct wrap_call *w, int ret, const void 
 
 static inline void wrap_list(struct wrap_call *w, int count, const void *requests)
 {
-	p2p_list_begin(w->lane);
+	struct p2p_list list = p2p_list_begin(w->lane);
+
+	wrap_know_requests();
 	for (int i = 0; i < count; i++)
-		p2p_list(w->lane, wrap_request_key(requests, i, w->is_fortran));
+		p2p_list(&list, wrap_known_key(requests, i, w->is_fortran));
+	p2p_list_end(w->lane, &list);
+}
+
+/* Some of them were not known. Does it help to ask for them by their keys in the other language? */
+static __attribute__((noinline, cold)) bool wrap_rename(struct wrap_call *w, int count,
+							const void *requests)
+{
+	bool has_renamed = false;
+
+	for (int i = 0; i < count; i++)
+		has_renamed |= p2p_rename(w->lane, i,
+					  wrap_other_key(requests, i, w->is_fortran));
+	return has_renamed;
+}
+
+static inline void wrap_look_up(struct wrap_call *w, int count, const void *requests)
+{
+	wrap_list(w, count, requests);
+	if (!p2p_look_up(w->lane) && wrap_rename(w, count, requests))
+		p2p_look_up(w->lane);
 }
 
 static inline void wrap_startall_before(struct wrap_call *w, int count, const void *requests)
 {
-	wrap_list(w, count, requests);
+	wrap_look_up(w, count, requests);
 	p2p_start(w->lane);
 }
 
@@ -433,7 +528,7 @@ static inline void wrap_start_after(struct wrap_call *w, int ret)
 
 static inline void wrap_cancel_before(struct wrap_call *w, const void *request)
 {
-	wrap_list(w, 1, request);
+	wrap_look_up(w, 1, request);
 	wrap_local_before(w);
 }
 
@@ -445,7 +540,7 @@ static inline void wrap_cancel_after(struct wrap_call *w, int ret)
 
 static inline void wrap_request_free_before(struct wrap_call *w, const void *request)
 {
-	wrap_list(w, 1, request);
+	wrap_look_up(w, 1, request);
 	wrap_local_before(w);
 }
 
@@ -461,7 +556,8 @@ static inline void wrap_any_wait(struct wrap_call *w, int count, const void *req
 				 enum seg_operation_kind kind, enum operation_of of, int statuses)
 {
 	wrap_list(w, count, requests);
-	p2p_wait(w->lane, kind, of);
+	if (!p2p_wait(w->lane, kind, of) && wrap_rename(w, count, requests))
+		p2p_wait(w->lane, kind, of);
 	if (w->lane->p2p.wants_status)
 		wrap_ask_status(w, statuses);
 }
@@ -495,9 +591,11 @@ wrap_completed_with_error(struct wrap_call *w, int ret, int i, int count, const 
 	return count == 1 && class_of_error != MPI_ERR_REQUEST;
 }
 
-/* All of them have. */
+/* All of them have, or with an error some. */
 static inline void wrap_all_completed(struct wrap_call *w, int ret, int count, const void *requests)
 {
+	if (__builtin_expect(ret == MPI_SUCCESS, 1) && p2p_complete_all(w->lane))
+		return;
 	for (int i = 0; i < count; i++)
 		if (ret == MPI_SUCCESS || wrap_completed_with_error(w, ret, i, count, requests))
 			wrap_completed(w, i, i);

@@ -81,10 +81,12 @@ static void wrap_epoch_wait(struct wrap_call *w, uint32_t window, enum comms_epo
 {
 	const struct comms_epochs *epochs = comms_get_epochs(&recorder_comms, window);
 
+	struct p2p_list list = p2p_list_begin(w->lane);
+
 	w->comm = window;
-	p2p_list_begin(w->lane);
 	for (uint32_t i = 0; epochs && i < epochs->num[which]; i++)
-		tokens_list(w->lane, window, epochs->peers[which][i], tag);
+		tokens_list(w->lane, &list, window, epochs->peers[which][i], tag);
+	p2p_list_end(w->lane, &list);
 	if (epochs)
 		p2p_wait(w->lane, SEG_OPERATION_WAIT_ALL, of);
 	else
@@ -96,7 +98,7 @@ static void wrap_post_before(struct wrap_call *w, MPI_Group group, uint32_t wind
 	const struct comms_epochs *epochs = wrap_epoch_begin(w, window, COMMS_EXPOSURE, group);
 
 	w->comm = window;
-	operation_plain(w->lane, SEG_OPERATION_LOCAL, OPERATION_CALL);
+	operation_local(w->lane);
 	for (uint32_t i = 0; epochs && i < epochs->num[COMMS_EXPOSURE]; i++) {
 		tokens_send(w->lane, window, epochs->peers[COMMS_EXPOSURE][i], SEG_TAG_POST);
 		tokens_expect(w->lane, window, epochs->peers[COMMS_EXPOSURE][i], SEG_TAG_COMPLETE);
@@ -273,14 +275,15 @@ static void wrap_make_group_before(struct wrap_call *w, uint32_t parent, MPI_Gro
 		operation_plain(w->lane, SEG_OPERATION_OTHER, OPERATION_CALL);
 		return;
 	}
-	p2p_list_begin(w->lane);
+	struct p2p_list list = p2p_list_begin(w->lane);
 	for (int i = 0; i < w->num_peers; i++) {
 		if (w->peers[i] == comms_rank(&recorder_comms, parent))
 			continue;
 		tokens_send(w->lane, parent, w->peers[i], SEG_TAG_GROUP);
 		tokens_expect(w->lane, parent, w->peers[i], SEG_TAG_GROUP);
-		tokens_list(w->lane, parent, w->peers[i], SEG_TAG_GROUP);
+		tokens_list(w->lane, &list, parent, w->peers[i], SEG_TAG_GROUP);
 	}
+	p2p_list_end(w->lane, &list);
 	p2p_wait(w->lane, SEG_OPERATION_WAIT_ALL, OPERATION_CALL);
 }
 
@@ -321,11 +324,12 @@ static void wrap_make_inter_before(struct wrap_call *w, uint32_t local, int loca
 	}
 	w->peer = remote_leader;
 	w->peer_comm = peer_comm;
-	p2p_list_begin(w->lane);
-	tokens_list_collective(w->lane, local, local_leader, comms_last(&recorder_comms, local));
+	struct p2p_list list = p2p_list_begin(w->lane);
+	tokens_list_collective(w->lane, &list, local, local_leader, comms_last(&recorder_comms, local));
 	tokens_send(w->lane, peer_comm, remote_leader, SEG_TAG_LEADER);
 	tokens_expect(w->lane, peer_comm, remote_leader, SEG_TAG_LEADER);
-	tokens_list(w->lane, peer_comm, remote_leader, SEG_TAG_LEADER);
+	tokens_list(w->lane, &list, peer_comm, remote_leader, SEG_TAG_LEADER);
+	p2p_list_end(w->lane, &list);
 	p2p_wait(w->lane, SEG_OPERATION_WAIT_ALL, OPERATION_CALL);
 }
 

@@ -231,11 +231,11 @@ static void test_path_cache_full(void **state)
 		if (l->cache.used < used) {
 			emptied++;
 			for (uint32_t s = 0; s < 2 * i; s++)
-				assert_null(l->hints[s].entry);
+				assert_null(l->hints[s].last.entry);
 		}
 		lane_enter(l, i, e);
 		lane_leave(l);
-		assert_ptr_equal(l->hints[SEG_STATE_EXIT(i - 1)].entry, e);
+		assert_ptr_equal(l->hints[SEG_STATE_EXIT(i - 1)].last.entry, e);
 	}
 	assert_true(emptied > 0);
 }

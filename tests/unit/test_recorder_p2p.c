@@ -124,9 +124,11 @@ static void irecv(struct lane *l, uint64_t handle, int32_t peer, int32_t tag)
 
 static void list(struct lane *l, const uint64_t *keys, uint32_t num)
 {
-	p2p_list_begin(l);
+	struct p2p_list listed = p2p_list_begin(l);
+
 	for (uint32_t i = 0; i < num; i++)
-		p2p_list(l, keys[i]);
+		p2p_list(&listed, keys[i]);
+	p2p_list_end(l, &listed);
 }
 
 static void wait_for(struct lane *l, uint64_t handle, const struct p2p_status *status)
@@ -347,6 +349,7 @@ static void test_started_after_test(void **state)
 		p2p_complete(l, 0, &ignored);
 	}
 	list(l, &handle, 1);
+	p2p_look_up(l);
 	p2p_start(l);
 	p2p_started(l, true);
 	assert_row(l, 2, 5, 1, 0, 0, 0, 0, 0);
@@ -370,6 +373,7 @@ static void test_persistent(void **state)
 	p2p_complete(l, 0, &ignored);
 	for (uint64_t i = 1; i <= 3; i++) {
 		list(l, keys, 2);
+		p2p_look_up(l);
 		p2p_start(l);
 		p2p_started(l, true);
 		list(l, keys, 2);
@@ -383,10 +387,12 @@ static void test_persistent(void **state)
 		assert_row(l, SEG_PEER_ANY, 5, 0, 0, i, i, 0, 0);
 	}
 	list(l, keys, 1);
+	p2p_look_up(l);
 	p2p_start(l);
 	p2p_started(l, false);
 	assert_row(l, 2, 5, 3, 3, 0, 0, 3, 0);
 	list(l, keys, 1);
+	p2p_look_up(l);
 	p2p_freed(l);
 	assert_row(l, 2, 5, 3, 3, 0, 0, 3, 0);
 	assert_int_equal(num_requests(), 1);
@@ -401,6 +407,7 @@ static void test_cancelled_and_freed(void **state)
 	(void)state;
 	irecv(l, handle, 2, 5);
 	list(l, &handle, 1);
+	p2p_look_up(l);
 	p2p_cancelled(l);
 	assert_row(l, 2, 5, 0, 0, 1, 0, 0, 1);
 	list(l, &handle, 1);
@@ -409,10 +416,12 @@ static void test_cancelled_and_freed(void **state)
 	assert_row(l, 2, 5, 0, 0, 1, 0, 0, 1);
 	isend(l, handle, 2, 5);
 	list(l, &handle, 1);
+	p2p_look_up(l);
 	p2p_freed(l);
 	assert_row(l, 2, 5, 1, 1, 1, 0, 0, 1);
 	irecv(l, handle, SEG_PEER_ANY, 6);
 	list(l, &handle, 1);
+	p2p_look_up(l);
 	p2p_freed(l);
 	assert_row(l, SEG_PEER_ANY, 6, 0, 0, 1, 1, 0, 0);
 	assert_int_equal(dropped(l), 1);
@@ -472,6 +481,52 @@ static void test_handle_again(void **state)
 	assert_int_equal(requests_find(&f.requests, key(32)), REQUESTS_NONE);
 }
 
+/* A request that is asked for by another key than it was made with. */
+static void test_renamed(void **state)
+{
+	struct lane *l = f.lanes[0];
+	const uint64_t keys[2] = {key(9), REQUESTS_KEY_NULL};
+
+	(void)state;
+	irecv(l, key(16), 2, 5);
+	list(l, keys, 2);
+	assert_false(p2p_wait(l, SEG_OPERATION_WAIT_ALL, OPERATION_CALL));
+	assert_int_equal(l->seg->operation.flags, SEG_OPERATION_INCOMPLETE);
+	assert_false(p2p_rename(l, 0, REQUESTS_KEY_NULL));
+	assert_false(p2p_rename(l, 0, key(32)));
+	assert_false(p2p_rename(l, 1, key(16)));
+	assert_true(p2p_rename(l, 0, key(16)));
+	assert_true(p2p_wait(l, SEG_OPERATION_WAIT_ALL, OPERATION_CALL));
+	assert_int_equal(l->seg->operation.flags, 0);
+	assert_int_equal(l->seg->operation.num_waited, 1);
+	assert_int_equal(requests_find(&f.requests, key(16)), REQUESTS_NONE);
+	assert_false(p2p_rename(l, 0, key(16)));
+	assert_true(p2p_complete_all(l));
+	assert_row(l, 2, 5, 0, 0, 1, 1, 0, 0);
+	assert_int_equal(num_requests(), 0);
+}
+
+/* Only a status can tell whose message a wildcard got; the others need none. */
+static void test_complete_all(void **state)
+{
+	struct lane *l = f.lanes[0];
+	const uint64_t keys[3] = {key(16), key(32), key(48)};
+
+	(void)state;
+	irecv(l, keys[0], 2, 5);
+	irecv(l, keys[1], SEG_PEER_ANY, 5);
+	isend(l, keys[2], 2, 5);
+	list(l, keys, 3);
+	p2p_wait(l, SEG_OPERATION_WAIT_ALL, OPERATION_CALL);
+	assert_false(p2p_complete_all(l));
+	assert_int_equal(num_requests(), 1);
+	assert_row(l, 2, 5, 1, 1, 1, 1, 0, 0);
+	p2p_complete(l, 0, &ignored); /* not twice */
+	p2p_complete(l, 1, &from_2_tag_5);
+	assert_row(l, 2, 5, 1, 1, 1, 1, 1, 0);
+	assert_int_equal(num_requests(), 0);
+}
+
 /* More requests than slots: the rest is counted as dropped, waiting for it says so. */
 static void test_too_many_requests(void **state)
 {
@@ -486,9 +541,10 @@ static void test_too_many_requests(void **state)
 	list(l, &beyond, 1);
 	p2p_wait(l, SEG_OPERATION_WAIT_ALL, OPERATION_CALL);
 	assert_int_equal(l->seg->operation.flags, SEG_OPERATION_INCOMPLETE);
-	p2p_list_begin(l);
+	struct p2p_list all = p2p_list_begin(l);
 	for (uint64_t i = 1; i <= SEG_MAX_REQUESTS; i++)
-		p2p_list(l, key(16 * i));
+		p2p_list(&all, key(16 * i));
+	p2p_list_end(l, &all);
 	p2p_wait(l, SEG_OPERATION_WAIT_ALL, OPERATION_CALL);
 	assert_int_equal(l->seg->operation.num_waited, SEG_MAX_WAITED);
 	for (uint32_t i = 0; i < SEG_MAX_REQUESTS; i++)
@@ -594,6 +650,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_two_halves, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_matched, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_handle_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_renamed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_complete_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_many_requests, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_many_tags, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_completed_by_another, setup, teardown),

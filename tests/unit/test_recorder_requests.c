@@ -60,7 +60,7 @@ static void test_add_and_remove(void **state)
 		assert_int_equal(kind_of(slots[i]), SEG_REQUEST_FREE);
 	}
 	assert_int_equal(requests_find(&requests, 12), REQUESTS_NONE);
-	requests_use(&requests, 12, slots, 2, 0);
+	requests_use_all(&requests, 12, slots, 2, 0);
 	assert_int_equal(requests_find(&requests, 8), first);
 	assert_int_equal(requests_find(&requests, 12), slots[0]);
 	assert_int_equal(requests.own[slots[0]].half, slots[1]);
@@ -87,7 +87,7 @@ static void test_no_room(void **state)
 	assert_int_equal(slots[1], REQUESTS_NONE);
 	assert_int_equal(requests.table->dropped, 1); /* no more pages */
 	requests_fill(&requests, slots[0], &send);
-	requests_use(&requests, 3, slots, 2, 0);
+	requests_use_all(&requests, 3, slots, 2, 0);
 	assert_int_equal(requests.table->dropped, 2);
 	assert_int_equal(requests_find(&requests, 3), REQUESTS_NONE);
 	assert_int_equal(add(3), slots[0]);

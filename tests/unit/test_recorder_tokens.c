@@ -79,9 +79,10 @@ static void test_tokens(void **state)
 		tokens_expect(l, 5, 2, SEG_TAG_POST);
 		tokens_expect(l, 5, 7, SEG_TAG_POST);
 		assert_int_equal(num_active(), 2);
-		p2p_list_begin(l);
-		tokens_list(l, 5, 2, SEG_TAG_POST);
-		tokens_list(l, 5, 7, SEG_TAG_POST);
+		struct p2p_list list = p2p_list_begin(l);
+		tokens_list(l, &list, 5, 2, SEG_TAG_POST);
+		tokens_list(l, &list, 5, 7, SEG_TAG_POST);
+		p2p_list_end(l, &list);
 		p2p_wait(l, SEG_OPERATION_WAIT_ALL, OPERATION_CALL);
 		assert_int_equal(l->seg->operation.kind, SEG_OPERATION_WAIT_ALL);
 		assert_int_equal(l->seg->operation.num_waited, 2);
@@ -116,8 +117,10 @@ static void test_tokens_apart(void **state)
 	tokens_expect(l, 5, 2, SEG_TAG_GROUP);
 	assert_int_equal(num_active(), 5);
 	/* A window's epoch may be ended by another thread than began it. */
-	p2p_list_begin(l);
-	tokens_list(l, 5, 2, SEG_TAG_POST);
+	struct p2p_list list = p2p_list_begin(l);
+	tokens_list(l, &list, 5, 2, SEG_TAG_POST);
+	p2p_list_end(l, &list);
+	assert_true(p2p_look_up(l));
 	tokens_have_come(l);
 	assert_int_equal(num_active(), 4);
 	l->index = 0;
@@ -140,11 +143,12 @@ static void test_taken_back(void **state)
 static void test_collective(void **state)
 {
 	struct lane *l = *state;
+	struct p2p_list list = p2p_list_begin(l);
 
-	p2p_list_begin(l);
-	tokens_list_collective(l, 3, 1, 42);
+	tokens_list_collective(l, &list, 3, 1, 42);
 	tokens_expect(l, 0, 4, SEG_TAG_LEADER);
-	tokens_list(l, 0, 4, SEG_TAG_LEADER);
+	tokens_list(l, &list, 0, 4, SEG_TAG_LEADER);
+	p2p_list_end(l, &list);
 	p2p_wait(l, SEG_OPERATION_WAIT_ALL, OPERATION_CALL);
 	assert_int_equal(waited(l, 0)->kind, SEG_REQUEST_COLLECTIVE);
 	assert_int_equal(waited(l, 0)->comm, 3);
