@@ -282,7 +282,8 @@ $(ORDER)/order-O%: $(ORDER)/main.o $(ORDER)/c-O%.o $(ORDER)/f-O%.o
 	$(call say,LD,$@)
 	$(Q)$(FC) -o $@ $^
 # Without position-independent code, with the tables of switches that go with that.
-$(ORDER)/order-fixed: tests/order/order_main.c tests/order/order_c.c tests/order/order_f.f90
+$(ORDER)/order-fixed: tests/order/order_main.c tests/order/order_c.c tests/order/order_f.f90 \
+		| $(O)/.deps-check
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(ORDER)/fixed && cd $(ORDER)/fixed && \
 		$(CC) -O2 -g -fno-pie -c $(addprefix $(CURDIR)/,$(filter %.c,$^)) && \
@@ -308,6 +309,7 @@ check-order: all $(POISSON)
 	@sh tests/order/run.sh $(O)
 
 .PHONY: check-order
+.SECONDARY: $(ORDER_LEVELS:%=$(ORDER)/c-%.o) $(ORDER_LEVELS:%=$(ORDER)/f-%.o)
 
 $(ATTACH)/look $(ATTACH)/sample_bench: $(ATTACH)/%: $(ATTACH)/%.o $(O)/libpdb.a
 	$(call say,LD,$@)
