@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -160,10 +162,53 @@ static void read_output(int output, char *buffer, size_t size)
 	put_in_line(buffer);
 }
 
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
+{
+	(void)status;
+	(void)kind;
+	(void)where;
+	remove(path);
+	return 0;
+}
+
+static void remove_session_below(const char *parent, pid_t pid)
+{
+	char session[4096 + 32];
+	struct stat status;
+
+	/* Nobody else may have put it there. */
+	if (lstat(parent, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid())
+		return;
+	snprintf(session, sizeof(session), "%s/pid.%d", parent, pid);
+	nftw(session, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	rmdir(parent);
+}
+
+/* The mpirun of Open MPI 4 removes its directory, ompi.HOST.USER/pid.PID, unless it was made to
+ * end. */
+static void remove_session(pid_t pid)
+{
+	const char *temporary = getenv("TMPDIR");
+	char host[256], parent[4096];
+
+	if (!temporary || !*temporary)
+		temporary = "/tmp";
+	if (gethostname(host, sizeof(host)) != 0)
+		return;
+	host[sizeof(host) - 1] = '\0';
+	snprintf(parent, sizeof(parent), "%s/ompi.%s.%u", temporary, host, geteuid());
+	remove_session_below(parent, pid);
+	/* It leaves out the domain, if it was not told to keep it. */
+	host[strcspn(host, ".")] = '\0';
+	snprintf(parent, sizeof(parent), "%s/ompi.%s.%u", temporary, host, geteuid());
+	remove_session_below(parent, pid);
+}
+
 static void reap(struct daemon_launch *launch)
 {
 	while (waitpid(launch->pid, NULL, 0) < 0 && errno == EINTR)
 		;
+	remove_session(launch->pid);
 	close(launch->output);
 	launch->pid = 0;
 }

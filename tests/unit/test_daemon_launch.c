@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "attach/daemon_launch.h"
@@ -101,12 +102,44 @@ static void test_no_program(void **state)
 	assert_error(&err, ERROR_GONE, "/nowhere/mpirun: No such file");
 }
 
+/* A launcher that leaves its files behind, as an mpirun does that was made to end. */
+static void test_files(void **state)
+{
+	char *argv[] = {(char *)"/bin/sh", (char *)"-c",
+			(char *)"cd $TMPDIR/ompi.`hostname`.`id -u` && mkdir -p pid.$$/0/1 &&"
+				" touch pid.$$/contact.txt && echo made pid.$$",
+			NULL};
+	char directory[] = "/tmp/test_daemon_launch.XXXXXX", host[256], parent[512], other[600];
+	struct pdb_error err;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	setenv("TMPDIR", directory, 1);
+	assert_int_equal(gethostname(host, sizeof(host)), 0);
+	snprintf(parent, sizeof(parent), "%s/ompi.%s.%u", directory, host, geteuid());
+	snprintf(other, sizeof(other), "%s/pid.1", parent);
+	assert_int_equal(mkdir(parent, 0700), 0);
+	assert_int_equal(mkdir(other, 0700), 0);
+	run(argv, false, &err);
+	assert_error(&err, ERROR_GONE, "ended: made pid.");
+	/* That of another mpirun is left alone, and nothing else is there any more. */
+	assert_int_equal(rmdir(other), 0);
+	assert_int_equal(rmdir(parent), 0);
+
+	assert_int_equal(mkdir(parent, 0700), 0);
+	run(argv, false, &err);
+	assert_error(&err, ERROR_GONE, "ended: made pid.");
+	assert_int_equal(rmdir(directory), 0);
+	unsetenv("TMPDIR");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_instead),
 		cmocka_unit_test(test_no_program),
+		cmocka_unit_test(test_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
