@@ -416,7 +416,7 @@ static size_t collect(struct walk *walk, struct unwind_frame frames[MAX_FRAMES],
 	bool is_return = false;
 	unw_word_t ip;
 	size_t num = 0;
-	int status;
+	int status = -1;
 
 	if (unw_init_remote(&cursor, walk->space->as, walk)) {
 		locate(walk->space, tracee_pc(&walk->tracee->regs), false, &frames[0]);
