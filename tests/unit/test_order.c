@@ -214,6 +214,9 @@ static void check_pair(const struct look *look, const char *program, size_t loop
 	assert_int_equal(order, TEMPORAL_AFTER);
 	if (!is_last || !variable)
 		return;
+	/* Of a loop that was unrolled the first and the last are at different places. */
+	if (!strcmp(program, "O3") && reason.cause == TEMPORAL_BY_POSITION)
+		return;
 	if (reason.cause != TEMPORAL_BY_VARIABLE)
 		fail_msg("%s %s: cause %d", program, loops[loop].function, reason.cause);
 	assert_string_equal(reason.loop->variable.variable->name, variable);
