@@ -8,7 +8,7 @@ for program in "$@"; do
 	timeout 300 "$program" >"$log" 2>&1
 	status=$?
 	ok=$(grep -c '^\[       OK \]' "$log")
-	bad=$(grep -c '^\[  FAILED  \] [a-z]' "$log")
+	bad=$(grep '^\[  FAILED  \] [a-z0-9_]*$' "$log" | sort -u | wc -l)
 	if [ $status -ne 0 ]; then
 		cat "$log"
 		[ "$bad" -eq 0 ] && bad=1
