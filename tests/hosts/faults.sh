@@ -38,7 +38,7 @@ not() { ! "$@"; }
 start_job() {
 	: >"$work/output"
 	local list=${hosts// /:1,}:1
-	on a sh -c 'echo $$ >"$0/job"; exec "$@"' "$work" mpirun --oversubscribe --host "$list" \
+	on a sh -c 'echo $$ >"$0/job"; exec "$@"' "$work" mpirun --host "$list" \
 		-n "$number" --mca mpi_yield_when_idle 1 -x LD_PRELOAD="$build/libpdbrec-openmpi.so" \
 		"$build/tests/hosts/nested-openmpi" 0 >"$work/output" 2>&1 </dev/null &
 	launcher=$!
