@@ -46,6 +46,9 @@ void view_holes(const struct view *view);
 
 /* How ranks were ended, by their cores, and where; of all if `ranks` is NULL. */
 void view_crashes(const struct view *view, const struct rankset *ranks);
+/* What view_lp() says below its first line of a job that crashed: its verdict's ranks, and those that
+ * were ended for another reason, as the crash may be why. */
+void view_crash_verdict(const struct view *view);
 
 /* lp: the first line is kept for scripts: "Least progressed: rank 100, 1 of 512 ranks",
  * "Least progressed: ranks 3,7-9, ...", "Least progressed: undecided among ...",

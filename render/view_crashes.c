@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * How ranks were ended, and where. */
 #include <stdlib.h>
-#include <string.h>
 
+#include "analysis/verdict.h"
 #include "model/callpath.h"
 #include "model/job.h"
 #include "model/rankset.h"
 #include "model/sample.h"
 #include "model/xalloc.h"
 #include "render/label.h"
+#include "render/same.h"
 #include "render/text.h"
 #include "render/view.h"
 
 #define MAX_GROUPS 8
-
-/* Ranks that were ended alike in one place. */
-struct group {
-	char *text;
-	struct rankset *ranks;
-};
 
 /* "SIGSEGV at address 0x10, in halo() at solver.c:141" */
 static char *crash_text(const struct view *view, const struct job_crash *crash)
@@ -39,37 +34,41 @@ static char *crash_text(const struct view *view, const struct job_crash *crash)
 void view_crashes(const struct view *view, const struct rankset *ranks)
 {
 	const struct job *job = view->job;
-	struct group groups[MAX_GROUPS];
-	size_t num = 0, num_others = 0;
+	struct same crashes = {0};
 
 	for (size_t i = 0; i < job->num_crashes; i++) {
 		char *text;
-		size_t g = 0;
 
 		if (ranks && !rankset_contains(ranks, job->crashes[i].rank))
 			continue;
 		text = crash_text(view, &job->crashes[i]);
-		while (g < num && strcmp(groups[g].text, text) != 0)
-			g++;
-		if (g == MAX_GROUPS) {
-			num_others++;
-			free(text);
-			continue;
-		}
-		if (g == num)
-			groups[num++] = (struct group){xstrdup(text), rankset_create()};
-		rankset_add(groups[g].ranks, job->crashes[i].rank);
+		same_add(&crashes, text, job->crashes[i].rank);
 		free(text);
 	}
-	for (size_t g = 0; g < num; g++) {
-		char *who = label_who(groups[g].ranks, 30);
+	for (size_t i = 0; i < crashes.num && i < MAX_GROUPS; i++) {
+		char *who = same_who(&crashes.entries[i]);
 
-		text_wrap(view, 2, "%s: %s", who, groups[g].text);
+		text_wrap(view, 2, "%s: %s", who, crashes.entries[i].text);
 		free(who);
-		free(groups[g].text);
-		rankset_destroy(groups[g].ranks);
 	}
-	if (num_others)
+	if (crashes.num > MAX_GROUPS)
 		text_wrap(view, 2, "and %zu more ranks in other ways; see \"info ranks\"",
-			  num_others);
+			  same_count_from(&crashes, MAX_GROUPS));
+	same_deinit(&crashes);
+}
+
+void view_crash_verdict(const struct view *view)
+{
+	const struct rankset *culprits = view->verdict->culprits;
+	struct rankset *others = rankset_create();
+
+	view_crashes(view, culprits);
+	for (size_t i = 0; i < view->job->num_crashes; i++)
+		rankset_add(others, view->job->crashes[i].rank);
+	rankset_remove_set(others, culprits);
+	if (!rankset_is_empty(others))
+		text_wrap(view, 2, "others were ended, too:");
+	view_crashes(view, others);
+	rankset_destroy(others);
+	text_wrap(view, 2, "next: \"bt %d\", \"bt\"", rankset_first(culprits));
 }

@@ -20,6 +20,7 @@
 #include "render/cause.h"
 #include "render/label.h"
 #include "render/parts.h"
+#include "render/same.h"
 #include "render/text.h"
 #include "render/view.h"
 
@@ -313,71 +314,39 @@ static void print_culprit_groups(const struct view *view)
 
 /* ---- By stacks ---------------------------------------------------------------------------- */
 
-/* Ranks whose main threads were in one place. */
-struct crowd {
-	char *place;
-	struct rankset *ranks;
-};
-
-static int compare_crowds(const void *a, const void *b)
-{
-	const struct crowd *one = a, *two = b;
-	int ranks_one = rankset_count(one->ranks), ranks_two = rankset_count(two->ranks);
-
-	if (ranks_one != ranks_two)
-		return ranks_one > ranks_two ? -1 : 1;
-	return rankset_first(one->ranks) < rankset_first(two->ranks) ? -1 : 1;
-}
-
-/* The culprits by the places of their stacks, most ranks first. The caller frees. */
-static struct crowd *find_crowds(const struct view *view, size_t *num_ret)
+/* The places of the culprits' stacks, of their main threads. */
+static void find_places(const struct view *view, struct same *places)
 {
 	const struct rankset *culprits = view->verdict->culprits;
-	struct crowd *crowds = NULL;
-	size_t number = 0, capacity = 0;
 
 	for (int r = rankset_first(culprits); r >= 0; r = rankset_next(culprits, r)) {
 		const struct sample *sample = samples_find(view->job->samples, r, 0);
 		char *place;
-		size_t c = 0;
 
 		if (!sample || sample->status == SAMPLE_FAILED || sample->path == CALLPATH_NONE)
 			continue;
 		place = label_user_place(view->job, sample->path, LABEL_FULL);
-		while (c < number && strcmp(crowds[c].place, place))
-			c++;
-		if (c == number) {
-			crowds = xgrow(crowds, number, &capacity, sizeof(*crowds));
-			crowds[number++] = (struct crowd){xstrdup(place), rankset_create()};
-		}
-		rankset_add(crowds[c].ranks, r);
+		same_add(places, place, r);
 		free(place);
 	}
-	if (number)
-		qsort(crowds, number, sizeof(*crowds), compare_crowds);
-	*num_ret = number;
-	return crowds;
+	same_sort(places);
 }
 
 /* Where the culprits' main threads are, by their stacks. */
 static void print_culprit_samples(const struct view *view)
 {
-	size_t number;
-	struct crowd *crowds = find_crowds(view, &number);
+	struct same places = {0};
 
-	for (size_t c = 0; c < number; c++) {
-		if (c < MAX_GROUPS) {
-			char *who = who_text(crowds[c].ranks);
+	find_places(view, &places);
+	for (size_t i = 0; i < places.num && i < MAX_GROUPS; i++) {
+		char *who = same_who(&places.entries[i]);
 
-			text_wrap(view, 2, "%s: in %s", who, crowds[c].place);
-			free(who);
-		}
-		free(crowds[c].place);
-		rankset_destroy(crowds[c].ranks);
+		text_wrap(view, 2, "%s: in %s", who, places.entries[i].text);
+		free(who);
 	}
-	if (number > MAX_GROUPS)
-		text_wrap(view, 2, "and in %zu other places", number - MAX_GROUPS);
-	free(crowds);
+	if (places.num > MAX_GROUPS)
+		text_wrap(view, 2, "and in %zu other places", places.num - MAX_GROUPS);
+	same_deinit(&places);
 }
 
 /* Those whose processes are gone. */
@@ -451,58 +420,38 @@ static void print_process_states(const struct view *view)
 
 /* ---- Evidence ----------------------------------------------------------------------------- */
 
-struct wait {
-	const char *function;
-	struct rankset *ranks;
-};
-
-static int compare_waits(const void *a, const void *b)
-{
-	int ranks_a = rankset_count(((const struct wait *)a)->ranks);
-	int ranks_b = rankset_count(((const struct wait *)b)->ranks);
-
-	return (ranks_a < ranks_b) - (ranks_a > ranks_b);
-}
-
 /* ": 508 in MPI_Allgather, 2 in MPI_Waitall", by the groups of the waiting ranks. */
 static char *waits_text(const struct view *view)
 {
 	const struct job *job = view->job;
-	size_t number = 0, max = view->groups ? view->groups->num_groups : 0;
-	struct wait *waits = xcalloc(max, sizeof(*waits));
+	struct same waits = {0};
 	struct line line = {NULL};
 
-	for (size_t g = 0; g < max; g++) {
+	for (size_t g = 0; view->groups && g < view->groups->num_groups; g++) {
 		const struct eqgroup *group = &view->groups->groups[g];
 		const char *function = job->model->sites[SEG_STATE_SITE(group->state)].name;
 		struct rankset *ranks = rankset_copy(group->ranks);
-		size_t w = 0;
 
 		rankset_keep_set(ranks, view->verdict->waiting);
 		if (group->activity == ACTIVITY_POLLING)
 			function = "polling";
 		else if (group->activity != ACTIVITY_IN_MPI)
 			function = NULL;
-		while (w < number && function && strcmp(waits[w].function, function))
-			w++;
-		if (function && !rankset_is_empty(ranks)) {
-			if (w == number)
-				waits[number++] = (struct wait){function, rankset_create()};
-			rankset_add_set(waits[w].ranks, ranks);
-		}
+		if (function && !rankset_is_empty(ranks))
+			same_add_set(&waits, function, ranks);
 		rankset_destroy(ranks);
 	}
-	qsort(waits, number, sizeof(*waits), compare_waits);
-	for (size_t w = 0; w < number && w < MAX_COUNTS; w++)
+	same_sort(&waits);
+	for (size_t w = 0; w < waits.num && w < MAX_COUNTS; w++) {
+		const struct same_entry *wait = &waits.entries[w];
+
 		line_add(&line, ", ",
-			 xasprintf("%d %s%s", rankset_count(waits[w].ranks),
-				   strcmp(waits[w].function, "polling") ? "in " : "",
-				   waits[w].function));
-	if (number > MAX_COUNTS)
+			 xasprintf("%d %s%s", rankset_count(wait->ranks),
+				   strcmp(wait->text, "polling") ? "in " : "", wait->text));
+	}
+	if (waits.num > MAX_COUNTS)
 		line_add(&line, ", ", xstrdup("..."));
-	for (size_t w = 0; w < number; w++)
-		rankset_destroy(waits[w].ranks);
-	free(waits);
+	same_deinit(&waits);
 	return line.text;
 }
 
@@ -660,22 +609,6 @@ static void print_next(const struct view *view)
 	free(more);
 }
 
-/* Those that were ended for another reason are told, too: the culprit's end may be theirs. */
-static void print_crashes(const struct view *view)
-{
-	struct rankset *others = rankset_create();
-
-	view_crashes(view, view->verdict->culprits);
-	for (size_t i = 0; i < view->job->num_crashes; i++)
-		rankset_add(others, view->job->crashes[i].rank);
-	rankset_remove_set(others, view->verdict->culprits);
-	if (!rankset_is_empty(others))
-		text_wrap(view, 2, "others were ended, too:");
-	view_crashes(view, others);
-	rankset_destroy(others);
-	text_wrap(view, 2, "next: \"bt %d\", \"bt\"", rankset_first(view->verdict->culprits));
-}
-
 void view_lp(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
@@ -686,7 +619,7 @@ void view_lp(const struct view *view)
 	} else if (verdict->kind == VERDICT_UNKNOWN) {
 		print_why_unknown(view);
 	} else if (verdict->kind == VERDICT_CRASHED) {
-		print_crashes(view);
+		view_crash_verdict(view);
 	} else {
 		cause_print(view);
 		if (view->groups && verdict->num_culprit_groups)
