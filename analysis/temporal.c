@@ -210,60 +210,82 @@ bool temporal_add(struct temporal *temporal, uint32_t path)
 
 /* ---- Choosing variables -------------------------------------------------------------------- */
 
-static void add_probe(struct temporal *temporal, size_t *capacity,
-		      const struct temporal_body_loop *loop, size_t site)
+static bool is_same_value(const struct code_value *a, const struct code_value *b)
 {
-	const struct loop_variable *variable = &loop->public.variable;
-	const struct temporal_site_key *key = &loop->sites[site]->key;
+	bool is_same = a->is_known == b->is_known && a->is_unsigned == b->is_unsigned &&
+		       a->num_terms == b->num_terms && a->shift == b->shift &&
+		       a->constant == b->constant;
 
-	temporal->probes =
-		xgrow(temporal->probes, temporal->num_probes, capacity, sizeof(*temporal->probes));
-	temporal->probes[temporal->num_probes++] = (struct code_probe){
+	for (size_t i = 0; is_same && i < a->num_terms; i++)
+		is_same = a->terms[i].factor == b->terms[i].factor &&
+			  a->terms[i].place.kind == b->terms[i].place.kind &&
+			  a->terms[i].place.reg == b->terms[i].place.reg &&
+			  a->terms[i].place.size == b->terms[i].place.size &&
+			  a->terms[i].place.is_signed == b->terms[i].place.is_signed &&
+			  a->terms[i].place.displacement == b->terms[i].place.displacement;
+	return is_same;
+}
+
+static uint32_t add_probe(struct temporal *temporal, const struct temporal_site_key *key,
+			  const struct code_variable *variable, const struct code_value *value)
+{
+	temporal->probes = xgrow(temporal->probes, temporal->num_probes, &temporal->probes_capacity,
+				 sizeof(*temporal->probes));
+	temporal->probes[temporal->num_probes] = (struct code_probe){
 		.module = key->module,
 		.offset = key->offset,
 		.is_return = key->is_return,
-		.size = variable->variable->size,
-		.is_signed = variable->variable->is_signed,
-		.value = variable->sites[site].value,
+		.size = variable->size,
+		.is_signed = variable->is_signed,
+		.value = *value,
 	};
+	return (uint32_t)temporal->num_probes++;
 }
 
-static void choose_for_loop(struct temporal *temporal, size_t *capacity,
-			    const struct temporal_body *body, uint32_t index)
+/* The probe for a site: that of the last choice if it reads the same. */
+static uint32_t choose_probe(struct temporal *temporal, const struct temporal_body_loop *loop,
+			     const struct loop_variable *before, size_t site)
+{
+	const struct loop_variable *variable = &loop->public.variable;
+	uint32_t probe = site < loop->num_chosen ? loop->probes[site] : TEMPORAL_NO_PROBE;
+
+	if (variable->result != LOOP_VARIABLE_FOUND || !variable->sites[site].is_readable)
+		return TEMPORAL_NO_PROBE;
+	if (probe != TEMPORAL_NO_PROBE && before->variable == variable->variable &&
+	    is_same_value(&temporal->probes[probe].value, &variable->sites[site].value))
+		return probe;
+	return add_probe(temporal, &loop->sites[site]->key, variable->variable,
+			 &variable->sites[site].value);
+}
+
+static void choose_for_loop(struct temporal *temporal, const struct temporal_body *body,
+			    uint32_t index)
 {
 	struct temporal_body_loop *loop = &body->loops[index];
 	struct flow_place *places = xcalloc(loop->num_sites, sizeof(*places));
-	struct loop_variable *variable = &loop->public.variable;
+	struct loop_variable before = loop->public.variable;
 
 	for (size_t i = 0; i < loop->num_sites; i++)
 		places[i] = loop->sites[i]->place;
-	free(variable->sites);
 	loop_variables_choose(body->flow, body->variables, index, places, loop->num_sites,
-			      variable);
+			      &loop->public.variable);
 	loop->probes = xreallocarray(loop->probes, loop->num_sites, sizeof(*loop->probes));
-	for (size_t i = 0; i < loop->num_sites; i++) {
-		loop->probes[i] = TEMPORAL_NO_PROBE;
-		if (variable->result != LOOP_VARIABLE_FOUND || !variable->sites[i].is_readable)
-			continue;
-		loop->probes[i] = (uint32_t)temporal->num_probes;
-		add_probe(temporal, capacity, loop, i);
-	}
+	for (size_t i = 0; i < loop->num_sites; i++)
+		loop->probes[i] = choose_probe(temporal, loop, &before, i);
+	loop->num_chosen = loop->num_sites;
+	free(before.sites);
 	free(places);
 }
 
 const struct code_probe *temporal_choose(struct temporal *temporal, size_t *num_ret)
 {
 	struct temporal_body *body, *next;
-	size_t capacity = 0;
 
-	free(temporal->probes);
-	temporal->probes = NULL;
-	temporal->num_probes = 0;
 	HASH_ITER(hh, temporal->bodies, body, next)
 	{
 		for (uint32_t i = 0; i < body->flow->nest->num_loops; i++)
-			if (body->loops[i].num_sites)
-				choose_for_loop(temporal, &capacity, body, i);
+			if (body->loops[i].num_sites > body->loops[i].num_chosen)
+				choose_for_loop(temporal, body, i);
 	}
 	*num_ret = temporal->num_probes;
 	return temporal->probes;

@@ -51,7 +51,8 @@ void temporal_destroy(struct temporal *temporal); /* NULL is fine */
 /* Look at the frames of a stack. Returns whether any of them is at a new place. */
 bool temporal_add(struct temporal *temporal, uint32_t path);
 /* Choose the loops' variables for all places seen so far. What is to be read in their frames;
- * borrowed, valid until the next call. */
+ * borrowed, valid until the next call. Those of the last call keep their numbers, so that values
+ * that have been read stay what they are; of a loop with another variable now they are not used. */
 const struct code_probe *temporal_choose(struct temporal *temporal, size_t *num_ret);
 
 enum temporal_order { TEMPORAL_BEFORE, TEMPORAL_SAME, TEMPORAL_AFTER, TEMPORAL_UNORDERED };

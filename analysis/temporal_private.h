@@ -29,6 +29,7 @@ struct temporal_body_loop {
 	struct temporal_site **sites; /* borrowed; as those of public.variable */
 	uint32_t *probes;             /* of each site, or TEMPORAL_NO_PROBE */
 	size_t num_sites, capacity;
+	size_t num_chosen; /* of the sites, when the variable was chosen */
 };
 
 /* A function. */
@@ -47,7 +48,7 @@ struct temporal {
 	struct temporal_body *bodies;
 	struct temporal_site *sites;
 	struct code_probe *probes;
-	size_t num_probes;
+	size_t num_probes, probes_capacity;
 };
 
 /* NULL: it has not been added, or is no frame of the program. */

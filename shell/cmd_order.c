@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * order: which stacks are of earlier moments than others. */
 #include "analysis/temporal.h"
-#include "attach/code.h"
-#include "attach/sampler.h"
-#include "model/code.h"
-#include "model/error.h"
-#include "model/job.h"
 #include "model/rankset.h"
-#include "model/sample.h"
 #include "render/view.h"
 #include "shell/banner.h"
 #include "shell/cmd.h"
 #include "shell/command.h"
 #include "shell/session.h"
-
-/* Ranks that move are at new places when they are looked at with the variables of the old ones. */
-#define MAX_ROUNDS 4
+#include "shell/stack_order.h"
 
 static int run_order(struct session *session, const struct args *args, struct pdb_error *err);
 
@@ -38,65 +30,12 @@ const struct command cmd_order = {
 	.run = run_order,
 };
 
-static const struct code_function *get_function(void *reader, uint32_t module, uint64_t address,
-						struct pdb_error *err)
-{
-	return code_reader_get(reader, module, address, err);
-}
-
-static const struct code_variables *get_variables(void *reader, uint32_t module,
-						  const struct code_function *function)
-{
-	return code_reader_variables(reader, module, function);
-}
-
-/* Look at the stacks of the last samples. Returns whether any is at a new place. */
-static bool add_stacks(const struct session *session, const struct rankset *ranks,
-		       struct temporal *temporal)
-{
-	bool is_new = false;
-
-	for (int rank = rankset_first(ranks); rank >= 0; rank = rankset_next(ranks, rank)) {
-		const struct sample *sample = samples_find(session->job->samples, rank, 0);
-
-		if (sample && sample->status != SAMPLE_FAILED)
-			is_new |= temporal_add(temporal, sample->path);
-	}
-	return is_new;
-}
-
-/* Sample until all ranks have been seen with the variables of the places where they are. */
-static int sample(struct session *session, const struct rankset *ranks, struct temporal *temporal,
-		  struct pdb_error *err)
-{
-	const struct code_probe *probes;
-	size_t num;
-
-	for (int round = 0; round < MAX_ROUNDS; round++) {
-		if (session_sample(session, ranks, 1, 0, err) < 0)
-			return -1;
-		if (!add_stacks(session, ranks, temporal) && round)
-			break;
-		probes = temporal_choose(temporal, &num);
-		sampler_set_probes(session->sampler, probes, num);
-	}
-	return 0;
-}
-
-static int show(struct session *session, const struct rankset *ranks, struct temporal *temporal,
+static int show(struct session *session, const struct rankset *ranks, struct stack_order *order,
 		struct pdb_error *err)
 {
 	struct view view = session_view(session);
-	struct temporal_result *result;
-	size_t num;
+	struct temporal_result *result = stack_order_compare(order, ranks, err);
 
-	if (session_has_ended(session)) {
-		add_stacks(session, ranks, temporal);
-		temporal_choose(temporal, &num);
-	}
-	if (!session->job->samples)
-		return error_set(err, ERROR_NOT_FOUND, "there is no stack of these ranks");
-	result = temporal_compare(temporal, session->job->samples, ranks, err);
 	if (!result)
 		return -1;
 	view_order(&view, result);
@@ -107,22 +46,19 @@ static int show(struct session *session, const struct rankset *ranks, struct tem
 
 static int run_order(struct session *session, const struct args *args, struct pdb_error *err)
 {
-	struct code_reader *reader = code_reader_create(session->job->modules);
-	const struct temporal_source source = {get_function, get_variables, reader};
-	struct temporal *temporal =
-		temporal_create(session->job->callpaths, session->job->modules, &source);
-	struct rankset *ranks = NULL;
+	struct stack_order *order;
+	struct rankset *ranks;
 	size_t next = 0;
-	int result = session_take_ranks(session, args, &next, &ranks, err);
+	int result = 0;
 
-	if (!result && !session_has_ended(session)) {
-		result = sample(session, ranks, temporal, err);
-		sampler_set_probes(session->sampler, NULL, 0);
-	}
+	if (session_take_ranks(session, args, &next, &ranks, err) < 0)
+		return -1;
+	order = stack_order_create(session);
+	if (!session_has_ended(session))
+		result = stack_order_sample(order, ranks, err);
 	if (!result)
-		result = show(session, ranks, temporal, err);
+		result = show(session, ranks, order, err);
+	stack_order_destroy(order);
 	rankset_destroy(ranks);
-	temporal_destroy(temporal);
-	code_reader_destroy(reader);
 	return result;
 }

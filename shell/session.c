@@ -12,6 +12,7 @@
 #include "analysis/progress.h"
 #include "analysis/verdict.h"
 #include "analysis/waitfor.h"
+#include "attach/code.h"
 #include "attach/cores.h"
 #include "attach/node.h"
 #include "attach/sampler.h"
@@ -67,6 +68,7 @@ static void drop_job(struct session *session)
 	daemons_stop(session->daemons);
 	node_destroy(session->node);
 	sampler_destroy(session->sampler);
+	code_reader_destroy(session->code);
 	symbols_destroy(session->symbols);
 	job_destroy(session->job);
 	if (session->launcher_fd >= 0)
@@ -82,6 +84,7 @@ static void drop_job(struct session *session)
 	session->sampler = NULL;
 	session->job = NULL;
 	session->symbols = NULL;
+	session->code = NULL;
 	session->launcher_fd = -1;
 	session->snapshot = NULL;
 	session->sample_trouble = NULL;

@@ -15,6 +15,7 @@
 #include "shell/macro.h"
 #include "shell/settings.h"
 
+struct code_reader;
 struct daemons;
 struct editor;
 struct line_source;
@@ -43,6 +44,7 @@ struct session {
 	int launcher_fd; /* pidfd of the launcher: readable when it has ended; -1 */
 	bool is_own;     /* started by us: `pdb run` */
 	struct symbols *symbols;
+	struct code_reader *code; /* NULL: not needed so far */
 	struct sampler *sampler;
 	struct node *node;       /* the ranks of this host */
 	struct daemons *daemons; /* on all nodes of a job that has others; NULL: none */

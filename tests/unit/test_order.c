@@ -346,9 +346,51 @@ static void test_reasons(void **state)
 	}
 }
 
+/* What was read stays what it is when a place comes in addition. */
+static void test_later_place(void **state)
+{
+	const pid_t pids[] = {start("O2", "two_calls", 0, 0), start("O2", "two_calls", 3, 0)};
+	struct sampler_target later = {1, pids[1], 0};
+	struct samples *first;
+	struct rankset *ranks = rankset_create();
+	const struct code_probe *probes;
+	struct temporal_reason reason;
+	struct look look;
+	size_t num;
+
+	(void)state;
+	look_at(&look, pids, 1);
+	first = look.samples;
+	look.samples = NULL;
+	take(&look, &later, 1);
+	assert_true(temporal_add(look.temporal, look.samples->samples[0].path));
+	assert_false(temporal_add(look.temporal, look.samples->samples[0].path));
+	probes = temporal_choose(look.temporal, &num);
+	sampler_set_probes(look.sampler, probes, num);
+	take(&look, &later, 1);
+	samples_add(look.samples, &first->samples[0]);
+	first->samples[0].values = NULL;
+	first->samples[0].note = NULL;
+	samples_sort(look.samples);
+	samples_destroy(first);
+	rankset_add_range(ranks, 0, 1);
+	temporal_result_destroy(look.result);
+	look.result = temporal_compare(look.temporal, look.samples, ranks, NULL);
+	assert_int_equal(
+		temporal_order_of(look.result, group_of(&look, 0), group_of(&look, 1), &reason),
+		TEMPORAL_BEFORE);
+	assert_int_equal(reason.cause, TEMPORAL_BY_VARIABLE);
+	assert_int_equal(reason.value_a, 0);
+	assert_int_equal(reason.value_b, 2); /* has been counted up there */
+	rankset_destroy(ranks);
+	look_away(&look);
+	stop_all(pids, NUM_OF(pids));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_later_place),
 		cmocka_unit_test(test_loops),
 		cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_reasons),
