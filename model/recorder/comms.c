@@ -69,12 +69,14 @@ static size_t epochs_size(const struct comms *c, uint32_t index)
 	return sizeof(struct comms_epochs) + 2ul * c->entries[index].size * sizeof(int32_t);
 }
 
-struct comms_epochs *comms_get_epochs(struct comms *c, uint32_t index)
+struct comms_epochs *comms_make_epochs(struct comms *c, uint32_t index)
 {
+	struct comms_epochs *epochs;
+
 	if (!has_entry(c, index) || c->entries[index].size == 0)
 		return NULL;
-	struct comms_epochs *epochs = c->own[index].epochs;
-	if (!epochs && (epochs = pages_map(epochs_size(c, index)))) {
+	epochs = pages_map(epochs_size(c, index));
+	if (epochs) {
 		epochs->peers[COMMS_ACCESS] = (int32_t *)(epochs + 1);
 		epochs->peers[COMMS_EXPOSURE] = (int32_t *)(epochs + 1) + c->entries[index].size;
 		c->own[index].epochs = epochs;

@@ -173,7 +173,15 @@ static inline uint64_t comms_handle(const struct comms *c, uint32_t index)
 
 /* The epochs of a window, kept until it is freed; NULL when its size is not known or there is no
  * memory. Only one thread at a time may be in these calls on one window. */
-struct comms_epochs *comms_get_epochs(struct comms *c, uint32_t index);
+struct comms_epochs *comms_make_epochs(struct comms *c, uint32_t index);
+
+static inline struct comms_epochs *comms_get_epochs(struct comms *c, uint32_t index)
+{
+	bool has = index < atomic_load_explicit(&c->num, memory_order_relaxed);
+
+	return __builtin_expect(has && c->own[index].epochs, 1) ? c->own[index].epochs
+								: comms_make_epochs(c, index);
+}
 
 /* The program gives it a name, of `length` bytes. Too many names are ignored. */
 void comms_name(struct comms *c, struct writer *w, uint32_t index, const char *text,

@@ -129,13 +129,3 @@ void requests_use_all(struct requests *r, uint64_t key, const uint32_t *slots, u
 		r->own[slots[0]].half = slots[1];
 	}
 }
-
-uint32_t requests_add(struct requests *r, uint64_t key, const struct request *request)
-{
-	uint32_t slot = requests_take(r);
-
-	if (slot != REQUESTS_NONE)
-		requests_fill(r, slot, request);
-	requests_use_all(r, key, &slot, 1, request->ticks);
-	return slot;
-}

@@ -213,7 +213,18 @@ void requests_use_all(struct requests *r, uint64_t key, const uint32_t *slots, u
 		  uint64_t ticks);
 
 /* All three. Its slot, or REQUESTS_NONE. */
-uint32_t requests_add(struct requests *r, uint64_t key, const struct request *request);
+static inline uint32_t requests_add(struct requests *r, uint64_t key, const struct request *request)
+{
+	uint32_t slot = requests_take(r);
+
+	if (__builtin_expect(slot != REQUESTS_NONE, 1)) {
+		requests_fill(r, slot, request);
+		requests_use(r, key, slot, request->ticks);
+	} else {
+		requests_use_all(r, key, &slot, 1, request->ticks);
+	}
+	return slot;
+}
 
 /* No key leads to it any more. */
 static inline void requests_unlink(struct requests *r, uint32_t slot)

@@ -3,27 +3,16 @@
 
 #define RELAXED memory_order_relaxed
 
-/* What a thread waits for within one call is its own; epochs of a window are of the process. */
-static uint64_t token_key(const struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
+/* A new request: in use at once. */
+static inline __attribute__((always_inline)) void add(struct lane *l, uint64_t key,
+						      struct request request)
 {
-	bool within_call = tag != SEG_TAG_POST && tag != SEG_TAG_COMPLETE;
-	uint64_t lane = within_call ? l->index + 1 : 0;
-
-	_Static_assert(SEG_MAX_COMMS <= 1 << 14 && SEG_MAX_LANES < 1 << 13, "bits of the key");
-	return requests_key(REQUESTS_TOKEN, lane << 49 | (uint64_t)-tag << 46 |
-						    (uint64_t)comm << 32 | (uint32_t)peer);
-}
-
-static void add(struct lane *l, uint64_t key, const struct request *request)
-{
-	struct request full = *request;
-
-	full.flags = SEG_REQUEST_ACTIVE;
-	full.site = l->site;
-	full.lane = l->index;
-	full.ticks = atomic_load_explicit(&l->current->since, RELAXED);
+	request.flags = SEG_REQUEST_ACTIVE;
+	request.site = l->site;
+	request.lane = l->index;
+	request.ticks = atomic_load_explicit(&l->current->since, RELAXED);
 	requests_lock(l->requests, l->index);
-	requests_add(l->requests, key, &full);
+	requests_add(l->requests, key, &request);
 	requests_unlock(l->requests);
 }
 
@@ -61,8 +50,8 @@ void tokens_expect(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 {
 	uint32_t row = ledger_row(l, comm, peer, tag);
 
-	add(l, token_key(l, comm, peer, tag),
-	    &(struct request){
+	add(l, tokens_key(l, comm, peer, tag),
+	    (struct request){
 		    .kind = SEG_REQUEST_RECV,
 		    .comm = comm,
 		    .peer = peer,
@@ -72,15 +61,10 @@ void tokens_expect(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 	    });
 }
 
-void tokens_list(struct lane *l, struct p2p_list *list, uint32_t comm, int32_t peer, int32_t tag)
-{
-	p2p_list(list, token_key(l, comm, peer, tag));
-}
-
 void tokens_take_back_expect(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 {
 	ledger_not_receiving(l, ledger_row(l, comm, peer, tag));
-	drop(l, token_key(l, comm, peer, tag));
+	drop(l, tokens_key(l, comm, peer, tag));
 }
 
 void tokens_have_come(struct lane *l)
@@ -91,10 +75,10 @@ void tokens_have_come(struct lane *l)
 void tokens_list_collective(struct lane *l, struct p2p_list *list, uint32_t comm, int32_t root,
 			    uint64_t number)
 {
-	uint64_t key = token_key(l, comm, 0, SEG_TAG_MANY);
+	uint64_t key = tokens_key(l, comm, 0, SEG_TAG_MANY);
 
 	add(l, key,
-	    &(struct request){
+	    (struct request){
 		    .kind = SEG_REQUEST_COLLECTIVE,
 		    .comm = comm,
 		    .peer = root,
@@ -140,7 +124,7 @@ void tokens_lock_operation(struct lane *l, uint32_t window, int32_t target, int3
 void tokens_locked(struct lane *l, uint32_t window, int32_t target, int32_t kind)
 {
 	add(l, lock_key(window, target),
-	    &(struct request){
+	    (struct request){
 		    .kind = SEG_REQUEST_LOCK,
 		    .comm = window,
 		    .peer = target,

@@ -14,8 +14,24 @@ void tokens_take_back_send(struct lane *l, uint32_t comm, int32_t peer, int32_t 
 /* A token of the peer is needed: there is a request for it from now on. */
 void tokens_expect(struct lane *l, uint32_t comm, int32_t peer, int32_t tag);
 
+/* The key of that request. What a thread waits for within one call is its own; epochs of a window are
+ * of the process. */
+static inline uint64_t tokens_key(const struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
+{
+	bool within_call = tag != SEG_TAG_POST && tag != SEG_TAG_COMPLETE;
+	uint64_t lane = within_call ? l->index + 1 : 0;
+
+	_Static_assert(SEG_MAX_COMMS <= 1 << 14 && SEG_MAX_LANES < 1 << 13, "bits of the key");
+	return requests_key(REQUESTS_TOKEN, lane << 49 | (uint64_t)-tag << 46 |
+						    (uint64_t)comm << 32 | (uint32_t)peer);
+}
+
 /* List it for p2p_wait() and p2p_complete(). */
-void tokens_list(struct lane *l, struct p2p_list *list, uint32_t comm, int32_t peer, int32_t tag);
+static inline void tokens_list(struct lane *l, struct p2p_list *list, uint32_t comm, int32_t peer,
+			       int32_t tag)
+{
+	p2p_list(list, tokens_key(l, comm, peer, tag));
+}
 
 /* It is not needed any more, though it did not come. */
 void tokens_take_back_expect(struct lane *l, uint32_t comm, int32_t peer, int32_t tag);

@@ -48,8 +48,6 @@ WRAP_INDEX(MPI_File, file)
 		return handle;                                                                     \
 	}
 
-WRAP_HANDLE_FROM_C(MPI_Datatype)
-WRAP_HANDLE_FROM_FORTRAN(MPI_Datatype, MPI_Type_f2c)
 WRAP_HANDLE_FROM_C(MPI_Group)
 WRAP_HANDLE_FROM_FORTRAN(MPI_Group, MPI_Group_f2c)
 
@@ -80,7 +78,7 @@ static inline int32_t wrap_tag(int tag)
 	return tag >= 0 ? tag : SEG_TAG_ANY;
 }
 
-/* ---- Sizes ----------------------------------------------------------------------------------- */
+/* ---- Types ----------------------------------------------------------------------------------- */
 
 #ifdef OPEN_MPI
 /* What MPI_Type_size() would call an error handler for. */
@@ -125,7 +123,31 @@ static inline int wrap_predefined_size(MPI_Datatype type)
 		return wrap_learn_size(type, address, known);
 	return (word & 0xffff) == WRAP_DERIVED ? -1 : (int)(word & 0xffff);
 }
+
+/* The C handles of Fortran's predefined types, whose integers are small and never given to another. */
+enum { WRAP_FORTRAN_TYPES = 128 };
+static _Atomic(MPI_Datatype) wrap_fortran_types[WRAP_FORTRAN_TYPES];
+
+static __attribute__((noinline, cold)) MPI_Datatype wrap_ask_type(MPI_Fint handle)
+{
+	MPI_Datatype type = WRAP_F2C(MPI_Datatype, MPI_Type_f2c, handle);
+
+	if (handle >= 0 && handle < WRAP_FORTRAN_TYPES && wrap_predefined_size(type) > 0)
+		atomic_store_explicit(&wrap_fortran_types[handle], type, memory_order_relaxed);
+	return type;
+}
+
+static inline MPI_Datatype wrap_f_MPI_Datatype(const MPI_Fint *handle)
+{
+	MPI_Datatype type = NULL;
+
+	if (__builtin_expect(*handle >= 0 && *handle < WRAP_FORTRAN_TYPES, 1))
+		type = atomic_load_explicit(&wrap_fortran_types[*handle], memory_order_relaxed);
+	return __builtin_expect(type != NULL, 1) ? type : wrap_ask_type(*handle);
+}
 #else
+WRAP_HANDLE_FROM_FORTRAN(MPI_Datatype, MPI_Type_f2c)
+
 /* The bits of MPICH's handles: kind (0: invalid), object (3: datatype), and in those of most
  * predefined types the size. */
 static inline bool wrap_has_size(MPI_Datatype type)
@@ -138,6 +160,8 @@ static inline int wrap_predefined_size(MPI_Datatype type)
 	return ((unsigned)type & 0xff000000u) == 0x4c000000u ? type >> 8 & 0xff : -1;
 }
 #endif
+
+WRAP_HANDLE_FROM_C(MPI_Datatype)
 
 static __attribute__((noinline)) int wrap_ask_size(MPI_Datatype type)
 {
