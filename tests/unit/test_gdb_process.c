@@ -12,6 +12,7 @@
 #include "attach/gdb_order.h"
 #include "attach/gdb_process.h"
 #include "model/error.h"
+#include "tests/unit/child.h"
 #include "tests/unit/unit.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -21,15 +22,17 @@ struct place {
 	pid_t rank;
 };
 
+static void be_rank(const void *argument, int ready)
+{
+	(void)argument;
+	wait_here(ready);
+}
+
 static pid_t start_rank(void)
 {
-	pid_t pid = fork();
+	pid_t pid = start(be_rank, NULL);
 
-	if (pid == 0) {
-		alarm(250);
-		for (;;)
-			pause();
-	}
+	wait_for_state(pid, 'S');
 	return pid;
 }
 
@@ -57,8 +60,8 @@ static void place_deinit(struct place *place)
 	rmdir(place->folder);
 }
 
-static int start(struct gdb_process *process, struct place *place, bool is_typed, int *terminal,
-		 int *errors, struct pdb_error *err)
+static int start_gdb(struct gdb_process *process, struct place *place, bool is_typed, int *terminal,
+		     int *errors, struct pdb_error *err)
 {
 	static const char *words[] = {"-ex", "bt"};
 	const char *environment[] = {place->path, "MARK=here"};
@@ -111,7 +114,7 @@ static void test_typed(void **state)
 	(void)state;
 	place_init(&place, "echo words $*; stty size; echo mark $MARK; pwd; tty <&2; read line;"
 			   "echo got $line; exit 3");
-	assert_int_equal(start(&process, &place, true, &terminal, &errors, &err), 0);
+	assert_int_equal(start_gdb(&process, &place, true, &terminal, &errors, &err), 0);
 	assert_int_equal(errors, -1);
 	assert_int_equal(write(terminal, "hello\n", 6), 6);
 	read_text(terminal, NULL, text, sizeof(text));
@@ -141,7 +144,7 @@ static void test_commands(void **state)
 	(void)state;
 	place_init(&place, "trap 'echo caught; exit 4' INT; echo \"$2 $9\"; echo warning >&2;"
 			   "while :; do sleep 0.01; done");
-	assert_int_equal(start(&process, &place, false, &terminal, &errors, &err), 0);
+	assert_int_equal(start_gdb(&process, &place, false, &terminal, &errors, &err), 0);
 	read_text(terminal, "\n", text, sizeof(text));
 	assert_string_equal(text, "-batch -ex\n");
 	read_text(errors, "\n", text, sizeof(text));
@@ -168,18 +171,18 @@ static void test_refused(void **state)
 	place_init(&place, "exit 0");
 	chmod(place.file, 0644);
 	setenv("PATH", "/nowhere", 1);
-	assert_int_equal(start(&process, &place, true, &terminal, &errors, &err), -1);
+	assert_int_equal(start_gdb(&process, &place, true, &terminal, &errors, &err), -1);
 	assert_error(&err, ERROR_NOT_FOUND, "gdb is not installed on node7, where rank 3 runs");
 	setenv("PATH", path, 1);
 	free(path);
 	chmod(place.file, 0755);
 	kill(place.rank, SIGKILL);
 	assert_int_equal(waitpid(place.rank, NULL, 0), place.rank);
-	assert_int_equal(start(&process, &place, true, &terminal, &errors, &err), -1);
+	assert_int_equal(start_gdb(&process, &place, true, &terminal, &errors, &err), -1);
 	assert_error(&err, ERROR_GONE, "has ended");
 	place.rank = start_rank();
 	assert_int_equal(ptrace(PTRACE_SEIZE, place.rank, NULL, NULL), 0);
-	assert_int_equal(start(&process, &place, true, &terminal, &errors, &err), -1);
+	assert_int_equal(start_gdb(&process, &place, true, &terminal, &errors, &err), -1);
 	assert_error(&err, ERROR_PERMISSION, "is being traced");
 	place_deinit(&place);
 }
@@ -195,7 +198,7 @@ static void test_hang_up(void **state)
 
 	(void)state;
 	place_init(&place, "echo ready; while :; do sleep 0.01; done");
-	assert_int_equal(start(&process, &place, true, &terminal, &errors, &err), 0);
+	assert_int_equal(start_gdb(&process, &place, true, &terminal, &errors, &err), 0);
 	read_text(terminal, "ready", text, sizeof(text));
 	close(terminal);
 	await_end(&process);
@@ -224,7 +227,7 @@ static void test_end(void **state)
 		char text[64];
 
 		place_init(&place, gdbs[i].script);
-		assert_int_equal(start(&process, &place, true, &terminal, &errors, &err), 0);
+		assert_int_equal(start_gdb(&process, &place, true, &terminal, &errors, &err), 0);
 		read_text(terminal, "ready", text, sizeof(text));
 		kill(process.pid, SIGSTOP);
 		for (; !process.has_ended; now += SECOND / 1000) {
@@ -248,7 +251,7 @@ static void test_kill(void **state)
 
 	(void)state;
 	place_init(&place, "trap '' HUP TERM; echo ready; while :; do sleep 0.01; done");
-	assert_int_equal(start(&process, &place, true, &terminal, &errors, &err), 0);
+	assert_int_equal(start_gdb(&process, &place, true, &terminal, &errors, &err), 0);
 	read_text(terminal, "ready", text, sizeof(text));
 	assert_int_equal(gdb_process_rank_state(&process), 'S');
 	gdb_process_end(&process, SECOND);
@@ -284,7 +287,7 @@ static void test_interrupted(void **state)
 
 	(void)state;
 	place_init(&place, "echo ready; while :; do sleep 0.01; done");
-	assert_int_equal(start(&process, &place, true, &terminal, &errors, &err), 0);
+	assert_int_equal(start_gdb(&process, &place, true, &terminal, &errors, &err), 0);
 	read_text(terminal, "ready", text, sizeof(text));
 	process.interrupted_ns = 10 * SECOND;
 	gdb_process_end(&process, 10 * SECOND);
