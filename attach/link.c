@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "attach/link_private.h"
+#include "model/monotonic.h"
 #include "model/xalloc.h"
 
 #define PATIENCE 30    /* seconds */
@@ -319,7 +320,7 @@ static int fill(struct link *link)
 static int wait_once(struct link *link, const struct link_limit *limit, struct pdb_error *err)
 {
 	struct pollfd fds[2 + LINK_MAX_CHANNELS] = {{limit->cancel_fd, POLLIN, 0}, {-1, 0, 0}};
-	bool is_last = limit->until_ns <= link_now_ns();
+	bool is_last = limit->until_ns <= monotonic_ns();
 	int n;
 
 	if (wants_input(link))
@@ -386,7 +387,7 @@ static int drain(struct link *link, size_t size, const struct link_limit *limit,
 			link_break(link, ERROR_GONE, "given up in the middle of a frame");
 			return error_set(err, error.code, "cannot send: %s", error.text);
 		}
-		is_late = limit->until_ns <= link_now_ns();
+		is_late = limit->until_ns <= monotonic_ns();
 	}
 	return 0;
 }

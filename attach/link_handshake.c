@@ -17,24 +17,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "attach/link_private.h"
+#include "model/monotonic.h"
 
 /* ---- Time and addresses ---------------------------------------------------------------------- */
 
-uint64_t link_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 int link_timeout(uint64_t until_ns)
 {
-	uint64_t now = link_now_ns(), ms;
+	uint64_t now = monotonic_ns(), ms;
 
 	if (until_ns == UINT64_MAX)
 		return -1;
@@ -297,7 +289,7 @@ void race_add(struct handshake_race *race, enum handshake_side side, int fd, boo
  * tells of each. True: one is done, as *link_ret. */
 static bool serve(struct handshake_race *race, const struct pollfd *fds, struct link **link_ret)
 {
-	uint64_t now = link_now_ns();
+	uint64_t now = monotonic_ns();
 
 	for (size_t i = 0; i < race->num_peers; i++) {
 		struct handshake *peer = &race->peers[i];
@@ -356,7 +348,7 @@ int race_wait(struct handshake_race *race, const int listen_fds[], size_t num_li
 	for (size_t i = first_listen; i < cancel && *listen_ret < 0; i++)
 		if (fds[i].revents)
 			*listen_ret = fds[i].fd;
-	if (limit->until_ns <= link_now_ns())
+	if (limit->until_ns <= monotonic_ns())
 		return error_set(err, ERROR_TIMEOUT, "nobody has connected in time");
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "attach/link_private.h"
+#include "model/monotonic.h"
 #include "model/xalloc.h"
 
 #define PROOF_NS UINT64_C(10000000000)
@@ -197,7 +198,7 @@ static int admit(struct link_listener *listener, int listen_fd, struct pdb_error
 
 	if (fd >= 0)
 		race_add(&listener->race, HANDSHAKE_PDB, fd, false,
-			 link_now_ns() + listener->proof_ns, (struct sockaddr *)&address);
+			 monotonic_ns() + listener->proof_ns, (struct sockaddr *)&address);
 	else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
 		return error_errno(err, "cannot accept the daemons' connection");
 	return 0;

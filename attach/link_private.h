@@ -33,8 +33,6 @@
 #define LINK_SECRET crypto_auth_KEYBYTES
 #define LINK_ADDRESS_TEXT 64
 
-uint64_t link_now_ns(void);
-
 /* For poll(): milliseconds until `until_ns`, rounded up; -1: for ever. */
 int link_timeout(uint64_t until_ns);
 

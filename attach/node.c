@@ -14,6 +14,7 @@
 #include "model/job.h"
 #include "model/job_model.h"
 #include "model/model.h"
+#include "model/monotonic.h"
 #include "model/proctable.h"
 #include "model/rankset.h"
 #include "model/sample.h"
@@ -104,14 +105,6 @@ bool node_is_alive(const struct node *node, int rank)
 	const struct local *local = find_local(node, rank);
 
 	return local && is_alive(local);
-}
-
-static uint64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 /* ---- The segments -------------------------------------------------------------------------- */

@@ -32,6 +32,7 @@
 #include "attach/sampler.h"
 #include "model/buffer.h"
 #include "model/error.h"
+#include "model/monotonic.h"
 #include "model/proctable.h"
 #include "model/xalloc.h"
 
@@ -62,14 +63,6 @@ struct daemon {
 };
 
 static volatile sig_atomic_t is_told_to_end;
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
 
 static void on_end(int signal_number)
 {
@@ -194,7 +187,7 @@ static int merge_numbers(void *argument, struct buffer *into, const uint8_t *par
 static bool sleep_until(uint64_t until_ns)
 {
 	for (;;) {
-		int64_t left_ns = (int64_t)(until_ns - now_ms() * UINT64_C(1000000));
+		int64_t left_ns = (int64_t)(until_ns - monotonic_ns());
 		struct timespec rest = {.tv_nsec = left_ns < PIECE_NS ? left_ns : PIECE_NS};
 
 		if (left_ns <= 0 || is_told_to_end)
@@ -301,11 +294,8 @@ static const struct pdbd_service services[] = {
 
 static struct link_limit limit_of(int ms)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (struct link_limit){
-		.until_ns = now.tv_sec * 1000000000ull + now.tv_nsec + ms * 1000000ull,
+		.until_ns = monotonic_ns() + ms * 1000000ull,
 		.cancel_fd = -1,
 	};
 }
@@ -443,7 +433,7 @@ static void ping(struct first *first)
 		pdbd_tree_knock(first->tree, PDBD_LIVING);
 	free(answer.bytes);
 	overlay_ranges_deinit(&missing);
-	first->pinged_ms = now_ms();
+	first->pinged_ms = monotonic_ms();
 }
 
 /* The end of this node's ranks is a reason to ask whether others live: the launcher may be waiting
@@ -456,7 +446,7 @@ static bool has_lost_ranks(const struct daemon *daemon)
 
 static void serve_pdb(struct first *first)
 {
-	int64_t looked_ms = now_ms();
+	int64_t looked_ms = monotonic_ms();
 
 	while (!first->daemon->is_quitting && !take_turn(first->daemon)) {
 		const struct link_limit limit =
@@ -476,12 +466,12 @@ static void serve_pdb(struct first *first)
 		} else if (err.code != ERROR_TIMEOUT) {
 			break;
 		}
-		if (now_ms() - first->pinged_ms >= PING_MS) {
+		if (monotonic_ms() - first->pinged_ms >= PING_MS) {
 			ping(first);
-		} else if (now_ms() - looked_ms >= LOOK_MS) {
+		} else if (monotonic_ms() - looked_ms >= LOOK_MS) {
 			if (has_lost_ranks(first->daemon))
 				ping(first);
-			looked_ms = now_ms();
+			looked_ms = monotonic_ms();
 		}
 	}
 }
@@ -489,7 +479,7 @@ static void serve_pdb(struct first *first)
 static void run_first(struct daemon *daemon, struct pdbd_tree *tree, const char *invitation)
 {
 	const struct pdbd_question quit = {.kind = PDBD_QUIT, .total_ms = QUIT_MS};
-	struct first first = {.daemon = daemon, .tree = tree, .pinged_ms = now_ms()};
+	struct first first = {.daemon = daemon, .tree = tree, .pinged_ms = monotonic_ms()};
 	struct overlay_ranges missing = {.ranges = NULL};
 	struct buffer answer = {.bytes = NULL};
 	const struct link_limit limit = limit_of(CONNECT_MS);
@@ -516,13 +506,13 @@ static void run_first(struct daemon *daemon, struct pdbd_tree *tree, const char 
 
 static void run_other(struct daemon *daemon, struct pdbd_tree *tree)
 {
-	int64_t heard_ms = now_ms();
+	int64_t heard_ms = monotonic_ms();
 
 	/* Rank 0 may wait for others as long as it may for us, and once more. */
 	while (!daemon->is_quitting && !take_turn(daemon) &&
-	       now_ms() - heard_ms < SILENCE_MS + 2 * pdbd_tree_asked_ms(tree))
+	       monotonic_ms() - heard_ms < SILENCE_MS + 2 * pdbd_tree_asked_ms(tree))
 		if (pdbd_tree_serve(tree, PING_MS) != 0)
-			heard_ms = now_ms();
+			heard_ms = monotonic_ms();
 }
 
 /* MPI_Finalize of MPICH 4.0 hangs every second time when there are several hosts. Without it the

@@ -14,6 +14,7 @@
 #include "attach/stream.h"
 #include "model/buffer.h"
 #include "model/error.h"
+#include "model/monotonic.h"
 #include "model/xalloc.h"
 
 #define MAX_SILENT 3
@@ -53,14 +54,6 @@ struct note {
 };
 
 #define NOTE_HEAD offsetof(struct note, message)
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 struct pdbd_gdb *pdbd_gdb_create(void)
 {
@@ -109,7 +102,7 @@ static int start(struct pdbd_gdb *gdb, const struct daemon_rank *rank,
 	add_end(gdb, stream_create(order->channel, terminal, STREAM_TERMINAL), held, 0);
 	if (errors >= 0)
 		add_end(gdb, stream_create(order->channel + 1, errors, STREAM_PIPE), held, 0);
-	gdb->moved_ns = now_ns();
+	gdb->moved_ns = monotonic_ns();
 	return 0;
 }
 
@@ -174,7 +167,7 @@ void pdbd_gdb_answer_state(struct pdbd_gdb *gdb, const uint8_t *payload, size_t 
 	if (terminal && question.rows)
 		gdb_process_resize(stream_fd(terminal), question.rows, question.columns);
 	if (question.wants_end)
-		gdb_process_end(&held->process, now_ns());
+		gdb_process_end(&held->process, monotonic_ns());
 	gdb_process_check(&held->process);
 	state = (struct gdb_state){
 		.has_ended = held->process.has_ended,
@@ -237,7 +230,7 @@ static void take_note(struct pdbd_gdb *gdb, struct pdbd_tree *tree, int from, co
 		end->peer = from;
 		if (end->held && note.message.kind == STREAM_DATA &&
 		    memchr(note.message.bytes, INTERRUPT, length - NOTE_HEAD - STREAM_HEAD))
-			end->held->process.interrupted_ns = now_ns();
+			end->held->process.interrupted_ns = monotonic_ns();
 		stream_take(end->stream, &note.message, length - NOTE_HEAD);
 	} else if (note.message.kind == STREAM_DATA) {
 		/* It has been given up. */
@@ -319,7 +312,7 @@ static void look_after(struct pdbd_gdb *gdb)
 
 		gdb_process_check(&held->process);
 		if (!held->process.has_ended && (held->process.ending_ns || wants_end))
-			gdb_process_end(&held->process, now_ns());
+			gdb_process_end(&held->process, monotonic_ns());
 		if (terminal && wants_end && (held->process.num_told || held->process.has_ended))
 			stream_hang_up(terminal);
 	}
@@ -346,12 +339,12 @@ void pdbd_gdb_turn(struct pdbd_gdb *gdb, struct pdbd_tree *tree)
 			has_moved |= move(tree, end);
 	remove_ends(gdb, is_done);
 	if (has_moved)
-		gdb->moved_ns = now_ns();
+		gdb->moved_ns = monotonic_ns();
 }
 
 bool pdbd_gdb_is_busy(const struct pdbd_gdb *gdb)
 {
-	return gdb->ends && now_ns() - gdb->moved_ns < BUSY_NS;
+	return gdb->ends && monotonic_ns() - gdb->moved_ns < BUSY_NS;
 }
 
 void pdbd_gdb_note_silent(struct pdbd_gdb *gdb, const struct overlay_ranges *silent)
@@ -370,7 +363,7 @@ static bool end_all(struct pdbd_gdb *gdb)
 	bool has_ended = true;
 
 	for (struct held *held = gdb->held; held; held = held->next) {
-		gdb_process_end(&held->process, now_ns());
+		gdb_process_end(&held->process, monotonic_ns());
 		has_ended &= held->process.has_ended;
 	}
 	return has_ended;
@@ -379,9 +372,9 @@ static bool end_all(struct pdbd_gdb *gdb)
 void pdbd_gdb_destroy(struct pdbd_gdb *gdb)
 {
 	const struct timespec pause = {.tv_nsec = END_PAUSE_NS};
-	uint64_t until = now_ns() + END_NS;
+	uint64_t until = monotonic_ns() + END_NS;
 
-	while (!end_all(gdb) && now_ns() < until)
+	while (!end_all(gdb) && monotonic_ns() < until)
 		nanosleep(&pause, NULL);
 	remove_ends(gdb, is_any); /* a gdb that is left loses its terminal */
 	while (gdb->held) {

@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "attach/pdbd.h"
+#include "model/monotonic.h"
 
 #define STOPPED_MS 5000  /* so long may the daemon be stopped */
 #define PATIENCE_MS 4000 /* so long may it take to end */
@@ -36,14 +37,6 @@
 #define SLICE_NS 100000
 
 static volatile sig_atomic_t is_told_to_end;
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
 
 static void on_end(int signal_number)
 {
@@ -127,7 +120,7 @@ static void __attribute__((noreturn)) work(pid_t guard, char **argv)
 /* End the worker: with its consent, be it stopped or not, and when that takes too long without. */
 static void end_worker(pid_t worker, int64_t since_ms)
 {
-	kill(worker, now_ms() - since_ms < PATIENCE_MS ? SIGTERM : SIGKILL);
+	kill(worker, monotonic_ms() - since_ms < PATIENCE_MS ? SIGTERM : SIGKILL);
 	kill(worker, SIGCONT);
 }
 
@@ -147,11 +140,11 @@ static void __attribute__((noreturn)) watch(pid_t worker, pid_t parent)
 		if (changed > 0 && (WIFEXITED(status) || WIFSIGNALED(status)))
 			_exit(0);
 		if (changed > 0)
-			stopped_since_ms = WIFSTOPPED(status) ? now_ms() : 0;
-		if (stopped_since_ms && now_ms() - stopped_since_ms > STOPPED_MS)
+			stopped_since_ms = WIFSTOPPED(status) ? monotonic_ms() : 0;
+		if (stopped_since_ms && monotonic_ms() - stopped_since_ms > STOPPED_MS)
 			kill(worker, SIGKILL);
 		if (is_told_to_end || getppid() != parent) {
-			over_since_ms = over_since_ms ? over_since_ms : now_ms();
+			over_since_ms = over_since_ms ? over_since_ms : monotonic_ms();
 			end_worker(worker, over_since_ms);
 		}
 		nanosleep(&rest, NULL);

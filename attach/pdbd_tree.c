@@ -8,6 +8,7 @@
 #include "attach/pdbd_tree.h"
 #include "model/buffer.h"
 #include "model/error.h"
+#include "model/monotonic.h"
 #include "model/xalloc.h"
 
 #define PART_END_MS 1000 /* how long the end waits for a part that is being made */
@@ -52,14 +53,6 @@ struct pdbd_tree {
 	struct overlay_ranges holes; /* members that the answer lacks */
 };
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
-
 struct pdbd_tree *pdbd_tree_create(const struct pdbd_service *services, void *node,
 				   bool (*is_over)(void *node))
 {
@@ -72,7 +65,7 @@ struct pdbd_tree *pdbd_tree_create(const struct pdbd_service *services, void *no
 	tree->node = node;
 	tree->is_over = is_over;
 	tree->is_silent = xcalloc(tree->size, sizeof(*tree->is_silent));
-	tree->active_ms = now_ms();
+	tree->active_ms = monotonic_ms();
 	tree->part = pdbd_part_create(node);
 	return tree;
 }
@@ -104,7 +97,7 @@ int pdbd_tree_size(const struct pdbd_tree *tree)
  * not for minutes, in which the ranks are not to notice that there is a daemon. */
 static void rest(const struct pdbd_tree *tree)
 {
-	int64_t quiet_ms = now_ms() - tree->active_ms;
+	int64_t quiet_ms = monotonic_ms() - tree->active_ms;
 	long us = quiet_ms < 100 ? 200 : quiet_ms < 3000 ? 2000 : 20000;
 	struct timespec time = {.tv_nsec = us * 1000};
 
@@ -203,9 +196,9 @@ static void begin(struct pdbd_tree *tree, struct overlay_message *question)
 	if (tree->service && tree->service->hear)
 		tree->service->hear(tree->node, tree->payload, tree->length);
 	reduction_begin(&tree->reduction, question->sequence, self, num_members,
-			overlay_budget_ms(self, num_members, question->total_ms), now_ms());
+			overlay_budget_ms(self, num_members, question->total_ms), monotonic_ms());
 	tree->total_ms = (int)question->total_ms;
-	tree->pulsed_ms = now_ms();
+	tree->pulsed_ms = monotonic_ms();
 	for (size_t i = 0; i < tree->reduction.num_children; i++)
 		send_message(tree, question,
 			     overlay_ranges_at(&tree->members, tree->reduction.children[i]),
@@ -319,7 +312,7 @@ static void take_answer(struct pdbd_tree *tree, int from, const uint8_t *bytes, 
 		return;
 	}
 	if (answer.kind == OVERLAY_ALIVE)
-		reduction_hear(&tree->reduction, answer.sequence, child, now_ms());
+		reduction_hear(&tree->reduction, answer.sequence, child, monotonic_ms());
 	else if (reduction_take(&tree->reduction, answer.sequence, child) == REDUCTION_TAKEN &&
 		 !merge_answer(tree, child, &answer))
 		lose(tree, child);
@@ -339,9 +332,9 @@ static void pulse(struct pdbd_tree *tree, const struct pdbd_question *asked)
 		.kind = OVERLAY_ALIVE,
 	};
 
-	if (now_ms() - tree->pulsed_ms < OVERLAY_PULSE_MS)
+	if (monotonic_ms() - tree->pulsed_ms < OVERLAY_PULSE_MS)
 		return;
-	tree->pulsed_ms = now_ms();
+	tree->pulsed_ms = monotonic_ms();
 	if (!asked)
 		send_message(tree, &alive, parent_of(tree), TAG_ANSWER);
 	else if (asked->pulse)
@@ -350,8 +343,8 @@ static void pulse(struct pdbd_tree *tree, const struct pdbd_question *asked)
 
 static bool is_done(const struct pdbd_tree *tree)
 {
-	return (tree->own == OWN_DONE || now_ms() >= tree->reduction.deadline_ms) &&
-	       reduction_is_done(&tree->reduction, now_ms());
+	return (tree->own == OWN_DONE || monotonic_ms() >= tree->reduction.deadline_ms) &&
+	       reduction_is_done(&tree->reduction, monotonic_ms());
 }
 
 /* A question has come that is newer than the one being answered. */
@@ -373,7 +366,7 @@ static bool take_answers(struct pdbd_tree *tree)
 
 	while ((bytes = receive(TAG_ANSWER, &from, &length))) {
 		take_answer(tree, from, bytes, length);
-		tree->active_ms = now_ms();
+		tree->active_ms = monotonic_ms();
 		free(bytes);
 		has = true;
 	}
@@ -408,7 +401,7 @@ int pdbd_tree_asked_ms(const struct pdbd_tree *tree)
 
 uint32_t pdbd_tree_serve(struct pdbd_tree *tree, int timeout_ms)
 {
-	int64_t deadline_ms = now_ms() + timeout_ms;
+	int64_t deadline_ms = monotonic_ms() + timeout_ms;
 	struct overlay_message question;
 	uint8_t *bytes;
 	size_t length;
@@ -419,11 +412,11 @@ uint32_t pdbd_tree_serve(struct pdbd_tree *tree, int timeout_ms)
 
 		free(late);
 		forget_sent(tree);
-		if (now_ms() >= deadline_ms || tree->is_over(tree->node))
+		if (monotonic_ms() >= deadline_ms || tree->is_over(tree->node))
 			return 0;
 		rest(tree);
 	}
-	tree->active_ms = now_ms();
+	tree->active_ms = monotonic_ms();
 	if (overlay_decode(bytes, length, tree->size, &question, NULL) != 0) {
 		free(bytes);
 		return 0;
@@ -443,7 +436,7 @@ uint32_t pdbd_tree_serve(struct pdbd_tree *tree, int timeout_ms)
 		.length = tree->answer.num <= OVERLAY_PAYLOAD_MAX ? tree->answer.num : 0,
 	};
 	send_message(tree, &answer, parent_of(tree), TAG_ANSWER);
-	tree->active_ms = now_ms();
+	tree->active_ms = monotonic_ms();
 	free(bytes);
 	return question.kind;
 }
@@ -486,7 +479,7 @@ static struct overlay_ranges note_silent(struct pdbd_tree *tree)
 void pdbd_tree_ask(struct pdbd_tree *tree, const struct pdbd_question *asked, struct buffer *answer,
 		   struct overlay_ranges *missing)
 {
-	int64_t end_ms = now_ms() + 2 * (int64_t)asked->total_ms;
+	int64_t end_ms = monotonic_ms() + 2 * (int64_t)asked->total_ms;
 	struct overlay_message question = {
 		.kind = asked->kind,
 		.total_ms = asked->total_ms,
@@ -507,7 +500,7 @@ void pdbd_tree_ask(struct pdbd_tree *tree, const struct pdbd_question *asked, st
 				has_part[overlay_ranges_at(&tree->members, i)] = true;
 
 		struct overlay_ranges below = note_silent(tree);
-		int64_t left_ms = end_ms - now_ms();
+		int64_t left_ms = end_ms - monotonic_ms();
 
 		if (below.num == 0 || left_ms <= 0 || tree->is_over(tree->node)) {
 			overlay_ranges_deinit(&below);
@@ -548,7 +541,7 @@ void pdbd_tree_send(struct pdbd_tree *tree, int to, const void *bytes, size_t le
 
 	memcpy(copy, bytes, length);
 	post(tree, copy, length, to, TAG_NOTE);
-	tree->active_ms = now_ms();
+	tree->active_ms = monotonic_ms();
 }
 
 uint8_t *pdbd_tree_take(struct pdbd_tree *tree, int *from_ret, size_t *length_ret)
@@ -556,18 +549,18 @@ uint8_t *pdbd_tree_take(struct pdbd_tree *tree, int *from_ret, size_t *length_re
 	uint8_t *bytes = receive(TAG_NOTE, from_ret, length_ret);
 
 	if (bytes)
-		tree->active_ms = now_ms();
+		tree->active_ms = monotonic_ms();
 	forget_sent(tree);
 	return bytes;
 }
 
 bool pdbd_tree_is_flushed(struct pdbd_tree *tree, int timeout_ms)
 {
-	int64_t deadline_ms = now_ms() + timeout_ms;
+	int64_t deadline_ms = monotonic_ms() + timeout_ms;
 
 	for (;;) {
 		forget_sent(tree);
-		if (!tree->sent || now_ms() >= deadline_ms)
+		if (!tree->sent || monotonic_ms() >= deadline_ms)
 			return !tree->sent;
 		rest(tree);
 	}

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "attach/elf_symbol.h"
 #include "attach/maps.h"
@@ -10,6 +9,7 @@
 #include "attach/python.h"
 #include "attach/python_private.h"
 #include "attach/unwind.h"
+#include "model/monotonic.h"
 #include "model/xalloc.h"
 
 #define COPY_NS 100000 /* a thread stands still for no longer than this because of it */
@@ -259,14 +259,6 @@ struct reader {
 	uint64_t until_ns;
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Frames lie side by side, so most of them come with the page of another. */
 static const uint8_t *get_page(struct reader *reader, uint64_t address)
 {
@@ -276,7 +268,7 @@ static const uint8_t *get_page(struct reader *reader, uint64_t address)
 	while (i > 0)
 		if (copy->page_addresses[--i] == address)
 			return copy->pages[i];
-	if (copy->num_pages == PYTHON_MAX_PAGES || now_ns() > reader->until_ns ||
+	if (copy->num_pages == PYTHON_MAX_PAGES || monotonic_ns() > reader->until_ns ||
 	    memory_get(&copy->python->memory, address, copy->pages[copy->num_pages], PYTHON_PAGE))
 		return NULL;
 	copy->page_addresses[copy->num_pages] = address;
@@ -321,7 +313,7 @@ static bool get_frame(struct reader *reader, uint64_t address, struct python_fra
 void python_copy_frames(struct python_copy *copy)
 {
 	const struct python_layout *layout = &copy->python->layout;
-	struct reader reader = {copy, copy->python->memory.pid ? now_ns() + COPY_NS : UINT64_MAX};
+	struct reader reader = {copy, copy->python->memory.pid ? monotonic_ns() + COPY_NS : UINT64_MAX};
 	uint64_t address;
 
 	if (!get(&reader, copy->thread + layout->thread_frame, &address, sizeof(address)))

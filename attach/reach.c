@@ -6,21 +6,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "attach/reach.h"
+#include "model/monotonic.h"
 #include "model/xalloc.h"
 
 #define AT_ONCE 256 /* connections, each of which takes a file descriptor */
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
 
 /* That nothing listens there is said by the host itself. */
 static bool is_answer(int error)
@@ -64,7 +56,7 @@ static void await(struct pollfd *fds, size_t num, int64_t until_ms, bool *is_sil
 	for (size_t i = 0; i < num; i++)
 		num_open += fds[i].fd >= 0;
 	while (num_open > 0 && !fds[num].revents) {
-		int64_t left_ms = until_ms - now_ms();
+		int64_t left_ms = until_ms - monotonic_ms();
 
 		if (left_ms <= 0 || (poll(fds, num + 1, (int)left_ms) < 0 && errno != EINTR))
 			return;
@@ -95,7 +87,7 @@ size_t reach_find_silent(const char *const *hosts, size_t num, const char *port,
 			is_silent[i] = fds[i].fd >= 0;
 		}
 		fds[part] = (struct pollfd){cancel_fd, POLLIN, 0};
-		await(fds, part, now_ms() + timeout_ms, is_silent);
+		await(fds, part, monotonic_ms() + timeout_ms, is_silent);
 		for (size_t i = 0; i < part; i++) {
 			if (is_silent[i])
 				silent[num_silent++] = hosts[first + i];

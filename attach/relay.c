@@ -5,11 +5,11 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "attach/relay.h"
 #include "model/error.h"
+#include "model/monotonic.h"
 
 #define PIECE 16384
 #define PATIENCE_MS 1000
@@ -19,14 +19,6 @@ struct patience {
 	unsigned num;
 	int64_t first_ms;
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
 
 static int put(int to, bool to_is_socket, const char *bytes, size_t length, struct pdb_error *err)
 {
@@ -53,7 +45,7 @@ static int put(int to, bool to_is_socket, const char *bytes, size_t length, stru
 
 static int note_interrupt(struct patience *patience, struct pdb_error *err)
 {
-	int64_t now = now_ms();
+	int64_t now = monotonic_ms();
 
 	if (patience->num++ == 0)
 		patience->first_ms = now;

@@ -17,6 +17,7 @@
 #include "attach/python.h"
 #include "attach/procfs.h"
 #include "attach/tracee.h"
+#include "model/monotonic.h"
 
 /* A thread that sleeps or runs stops some 10 to 50 us after it was told to; one that waits for a
  * processor does when it gets one. So wait this long for each before telling the next. */
@@ -39,14 +40,6 @@ struct tracer {
 	size_t num, num_pending;
 	uint64_t none_ns; /* when the kernel last said that no tracee had stopped */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
-}
 
 #if defined(__x86_64__)
 uint64_t tracee_pc(const struct tracee_regs *regs)
@@ -114,12 +107,12 @@ static void handle_stop(struct tracer *tracer, struct tracee *tracee, int status
 	 * detach; without one it is a signal on its way, which must not get lost. */
 	long signal = status >> 8 ? 0 : status;
 	bool is_copied = !copy_state(tracee);
-	uint64_t copied_ns = now_ns();
+	uint64_t copied_ns = monotonic_ns();
 
 	if (ptrace(PTRACE_DETACH, tracee->tid, 0, signal))
 		is_copied = false;
 	tracee->when_ns = copied_ns;
-	tracee->stopped_ns = now_ns() - (tracer->none_ns > tracee->since_ns ? tracer->none_ns
+	tracee->stopped_ns = monotonic_ns() - (tracer->none_ns > tracee->since_ns ? tracer->none_ns
 									    : tracee->since_ns);
 	finish(tracer, tracee, is_copied ? TRACEE_COPIED : TRACEE_GONE);
 }
@@ -140,7 +133,7 @@ static struct tracee *find(struct tracer *tracer, pid_t tid)
  * this thread. */
 static bool handle_one(struct tracer *tracer)
 {
-	uint64_t before_ns = now_ns();
+	uint64_t before_ns = monotonic_ns();
 	siginfo_t info = {0};
 	struct tracee *tracee;
 
@@ -190,14 +183,14 @@ static void seize(struct tracer *tracer, struct tracee *tracee)
 
 static void interrupt(struct tracer *tracer, struct tracee *tracee)
 {
-	uint64_t start_ns = now_ns();
+	uint64_t start_ns = monotonic_ns();
 
 	if (!tracee->is_pending)
 		return;
 	tracee->since_ns = start_ns;
 	/* ESRCH: it is ending, which is seen later. */
 	ptrace(PTRACE_INTERRUPT, tracee->tid, 0, 0);
-	while (tracee->is_pending && now_ns() - start_ns < SPIN_NS)
+	while (tracee->is_pending && monotonic_ns() - start_ns < SPIN_NS)
 		handle_one(tracer);
 }
 
@@ -226,7 +219,7 @@ static long step_ns(uint64_t waited_ns)
 
 static void wait_for_rest(struct tracer *tracer)
 {
-	uint64_t start_ns = now_ns(), waited_ns = 0, asked_ns = 0;
+	uint64_t start_ns = monotonic_ns(), waited_ns = 0, asked_ns = 0;
 
 	while (tracer->num_pending && waited_ns < TIMEOUT_NS) {
 		struct timespec pause = {0, step_ns(waited_ns)};
@@ -240,7 +233,7 @@ static void wait_for_rest(struct tracer *tracer)
 		}
 		drop_ended(tracer);
 		nanosleep(&pause, NULL);
-		waited_ns = now_ns() - start_ns;
+		waited_ns = monotonic_ns() - start_ns;
 	}
 }
 
@@ -294,7 +287,7 @@ static void *trace(void *argument)
 	struct sched_param priority = {.sched_priority = 1};
 	struct timespec pause = {0, OTHER_STEP_NS};
 	struct tracer *tracer = argument;
-	uint64_t start_ns = now_ns();
+	uint64_t start_ns = monotonic_ns();
 	int round;
 
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
@@ -302,7 +295,7 @@ static void *trace(void *argument)
 	sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &priority);
 	for (round = 1;; round++) {
 		copy_wanted(tracer);
-		if (now_ns() - start_ns > OTHER_TIMEOUT_NS ||
+		if (monotonic_ns() - start_ns > OTHER_TIMEOUT_NS ||
 		    !want_again(tracer, round <= MAX_MISSED))
 			break;
 		nanosleep(&pause, NULL);

@@ -19,24 +19,16 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "model/error.h"
+#include "model/monotonic.h"
 #include "model/xalloc.h"
 #include "pmix/answer.h"
 #include "pmix/asker.h"
 #include "pmix/rendezvous.h"
 
 extern char **environ;
-
-int64_t asker_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
 
 /* The server of an Open MPI 4 mpirun dies of a tool that connects, and its job with it. Callers
  * know that; the price of a mistake is so high that it is checked once more, here. */
@@ -236,7 +228,7 @@ int asker_read(int fd, int64_t deadline_ms, struct answer *answer, struct pdb_er
 {
 	for (;;) {
 		struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
-		int64_t left_ms = deadline_ms - asker_now_ms();
+		int64_t left_ms = deadline_ms - monotonic_ms();
 		int ready = left_ms > 0 ? poll(&poll_fd, 1, left_ms) : 0;
 
 		if (ready < 0 && errno == EINTR)

@@ -25,9 +25,8 @@ int asker_start(const struct rendezvous *server, asker_work work, void *argument
 /* In the asker. Nobody may be there to read it any more. */
 void asker_write(int fd, const struct answer *answer);
 
-/* In pdb: read one answer, until `deadline_ms` of asker_now_ms(). An asker that ends without a word
+/* In pdb: read one answer, until `deadline_ms` of monotonic_ms(). An asker that ends without a word
  * leaves an empty one. */
 int asker_read(int fd, int64_t deadline_ms, struct answer *answer, struct pdb_error *err);
-int64_t asker_now_ms(void);
 
 #endif

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "model/error.h"
+#include "model/monotonic.h"
 #include "pmix/answer.h"
 #include "pmix/asker.h"
 #include "pmix/query.h"
@@ -54,7 +55,7 @@ int pmix_spawn_daemons(pid_t pid, const char *nspace, const char *program,
 		       const char *const *environment, int timeout_ms, struct pmix_daemons *ret,
 		       struct pdb_error *err)
 {
-	int64_t deadline_ms = asker_now_ms() + timeout_ms;
+	int64_t deadline_ms = monotonic_ms() + timeout_ms;
 	struct request request = {nspace, program, environment};
 	struct answer answer = {.bytes = NULL};
 	struct rendezvous server;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "model/error.h"
+#include "model/monotonic.h"
 #include "model/proctable.h"
 #include "pmix/answer.h"
 #include "pmix/asker.h"
@@ -46,7 +47,7 @@ static int ask(const struct rendezvous *server, const char *nspace, int64_t dead
 int pmix_proctable(pid_t pid, const char *nspace, int timeout_ms, struct proctable **ret,
 		   struct pdb_error *err)
 {
-	int64_t deadline_ms = asker_now_ms() + timeout_ms;
+	int64_t deadline_ms = monotonic_ms() + timeout_ms;
 	struct rendezvous server;
 	struct answer answer = {.bytes = NULL};
 	int result = -1;

@@ -8,6 +8,7 @@
 #include "attach/procfs.h"
 #include "model/error.h"
 #include "model/job.h"
+#include "model/monotonic.h"
 #include "model/proctable.h"
 #include "shell/child.h"
 #include "shell/cmd.h"

@@ -20,6 +20,7 @@
 #include "model/error.h"
 #include "model/job.h"
 #include "model/job_model.h"
+#include "model/monotonic.h"
 #include "model/proctable.h"
 #include "model/rankset.h"
 #include "model/sample.h"

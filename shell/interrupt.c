@@ -87,11 +87,3 @@ bool interrupt_sleep_until(uint64_t until_ns)
 	}
 	return false;
 }
-
-uint64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}

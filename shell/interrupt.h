@@ -20,9 +20,7 @@ bool interrupt_wants_end(void); /* SIGHUP or SIGTERM came */
 int interrupt_fd(void);
 void interrupt_drain(void);
 
-/* Sleep until `until_ns` of CLOCK_MONOTONIC; false if a signal cut it short. */
+/* Sleep until `until_ns` of monotonic_ns(); false if a signal cut it short. */
 bool interrupt_sleep_until(uint64_t until_ns);
-
-uint64_t monotonic_ns(void);
 
 #endif

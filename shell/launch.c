@@ -11,6 +11,7 @@
 #include "attach/launcher.h"
 #include "model/error.h"
 #include "model/model.h"
+#include "model/monotonic.h"
 #include "model/proctable.h"
 #include "model/segment_reader.h"
 #include "model/xalloc.h"

@@ -20,6 +20,7 @@
 #include "attach/relay.h"
 #include "model/buffer.h"
 #include "model/error.h"
+#include "model/monotonic.h"
 #include "shell/child.h"
 #include "shell/daemons.h"
 #include "shell/interrupt.h"

@@ -21,6 +21,7 @@
 #include "model/job.h"
 #include "model/job_comms.h"
 #include "model/job_model.h"
+#include "model/monotonic.h"
 #include "model/names.h"
 #include "model/proctable.h"
 #include "model/rankset.h"

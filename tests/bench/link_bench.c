@@ -11,24 +11,16 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "attach/link.h"
 #include "model/error.h"
+#include "model/monotonic.h"
 #include "model/xalloc.h"
 
 enum { RUNS = 9, MB = 1 << 20 };
 
 static const struct link_limit forever = {UINT64_MAX, -1};
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static void die(const char *text)
 {
@@ -70,19 +62,19 @@ static struct run run_link(const void *bytes, size_t length)
 	if (!listener)
 		die(err.text);
 	invitation = link_invitation(listener);
-	start = now_ns();
+	start = monotonic_ns();
 	pid = fork();
 	if (pid == 0)
 		send_over_link(invitation, bytes, length);
 	link = link_accept(listener, &forever, &err);
 	if (!link)
 		die(err.text);
-	run.connect_us = (double)(now_ns() - start) / 1e3;
-	start = now_ns();
+	run.connect_us = (double)(monotonic_ns() - start) / 1e3;
+	start = monotonic_ns();
 	if (link_send(link, 1, NULL, 0, &forever, &err) < 0 ||
 	    link_receive(link, &frame, &forever, &err) < 0)
 		die(err.text);
-	run.transfer_ms = (double)(now_ns() - start) / 1e6;
+	run.transfer_ms = (double)(monotonic_ns() - start) / 1e6;
 	if (frame.length != length || memcmp(frame.payload, bytes, length) != 0)
 		die("what came is not what was sent");
 	link_frame_deinit(&frame);
@@ -126,13 +118,13 @@ static struct run run_socket(const void *bytes, size_t length)
 	if (bind(listener, (struct sockaddr *)&address, size) < 0 || listen(listener, 1) < 0 ||
 	    getsockname(listener, (struct sockaddr *)&address, &size) < 0)
 		die("cannot listen");
-	start = now_ns();
+	start = monotonic_ns();
 	pid = fork();
 	if (pid == 0)
 		send_over_socket(&address, bytes, length);
 	fd = accept(listener, NULL, NULL);
-	run.connect_us = (double)(now_ns() - start) / 1e3;
-	start = now_ns();
+	run.connect_us = (double)(monotonic_ns() - start) / 1e3;
+	start = monotonic_ns();
 	if (write(fd, "", 1) != 1)
 		die("cannot write");
 	while (have < length) {
@@ -142,7 +134,7 @@ static struct run run_socket(const void *bytes, size_t length)
 			die("cannot read");
 		have += (size_t)n;
 	}
-	run.transfer_ms = (double)(now_ns() - start) / 1e6;
+	run.transfer_ms = (double)(monotonic_ns() - start) / 1e6;
 	if (memcmp(got, bytes, length) != 0)
 		die("what came is not what was sent");
 	free(got);

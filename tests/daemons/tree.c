@@ -16,6 +16,7 @@
 
 #include "attach/pdbd_tree.h"
 #include "model/buffer.h"
+#include "model/monotonic.h"
 #include "model/xalloc.h"
 
 enum { NUM_RANKS = 4, PATIENCE_MS = 60000 };
@@ -35,14 +36,6 @@ struct node {
 	bool is_over;
 	int num_pulses; /* at rank 0 */
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
 
 static void answer(void *argument, const uint8_t *payload, size_t length, struct buffer *ret)
 {
@@ -179,11 +172,11 @@ static void ask(struct pdbd_tree *tree, struct node *node, enum question kind, i
 		.kind = kind, .total_ms = total_ms, .pulse = count_pulse, .argument = node};
 	struct overlay_ranges missing = {.ranges = NULL};
 	struct buffer digits;
-	int64_t begin_ms = now_ms();
+	int64_t begin_ms = monotonic_ms();
 	size_t length;
 
 	pdbd_tree_ask(tree, &question, &digits, &missing);
-	*took_ms = now_ms() - begin_ms;
+	*took_ms = monotonic_ms() - begin_ms;
 	length = digits.num < 16 ? digits.num : 16;
 	memcpy(said, digits.bytes, length);
 	qsort(said, length, 1, compare_digits);
@@ -207,14 +200,14 @@ static void expect(struct pdbd_tree *tree, struct node *node, enum question kind
 /* Who was silent answers, and then takes part. */
 static void expect_return(struct pdbd_tree *tree, struct node *node, const char *what)
 {
-	int64_t end_ms = now_ms() + PATIENCE_MS, took_ms;
+	int64_t end_ms = monotonic_ms() + PATIENCE_MS, took_ms;
 	char said[32];
 
 	do {
 		pdbd_tree_knock(tree, WHO);
 		sleep_ms(50);
 		ask(tree, node, WHO, PATIENCE_MS, said, &took_ms);
-	} while (strcmp(said, "0123 -") != 0 && now_ms() < end_ms);
+	} while (strcmp(said, "0123 -") != 0 && monotonic_ms() < end_ms);
 	check(strcmp(said, "0123 -") == 0, what, said, took_ms);
 }
 

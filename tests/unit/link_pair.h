@@ -13,13 +13,14 @@
 #include <unistd.h>
 
 #include "attach/link_private.h"
+#include "model/monotonic.h"
 #include "tests/unit/unit.h"
 
 static const char *const loopback[] = {"127.0.0.1"};
 
 static inline struct link_limit within_ms(unsigned ms)
 {
-	return (struct link_limit){link_now_ns() + ms * UINT64_C(1000000), -1};
+	return (struct link_limit){monotonic_ns() + ms * UINT64_C(1000000), -1};
 }
 
 /* For what is expected to come; long, since the machine may be busy. */

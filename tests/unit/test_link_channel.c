@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include "attach/relay.h"
+#include "model/monotonic.h"
 #include "tests/unit/link_pair.h"
 
 enum { NUMBER = 5 };
@@ -39,7 +40,7 @@ static size_t read_all(struct pair *pair, int fd, uint8_t *bytes, size_t length)
 	uint64_t until_ns = soon().until_ns;
 	size_t have = 0;
 
-	while (have < length && link_now_ns() < until_ns) {
+	while (have < length && monotonic_ns() < until_ns) {
 		ssize_t n = recv(fd, bytes + have, length - have, MSG_DONTWAIT);
 
 		if (n == 0)
@@ -64,7 +65,7 @@ static void assert_closed(struct pair *pair, struct link *link, uint32_t number)
 {
 	uint64_t until_ns = soon().until_ns;
 
-	while (link_channel_is_open(link, number) && link_now_ns() < until_ns)
+	while (link_channel_is_open(link, number) && monotonic_ns() < until_ns)
 		work(pair);
 	assert_false(link_channel_is_open(link, number));
 }
@@ -254,7 +255,7 @@ static void test_much(void **state)
 	(void)state;
 	pair_init(&pair);
 	open_channel(&pair, NUMBER, &fds[0], &fds[1]);
-	while ((have[0] < length || have[1] < length) && link_now_ns() < until_ns) {
+	while ((have[0] < length || have[1] < length) && monotonic_ns() < until_ns) {
 		for (int i = 0; i < 2; i++) {
 			ssize_t n = recv(fds[i], got[i] + have[i], length - have[i], MSG_DONTWAIT);
 

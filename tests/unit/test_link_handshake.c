@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <sys/wait.h>
 
+#include "model/monotonic.h"
 #include "tests/unit/link_pair.h"
 
 #define SECRET "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
@@ -186,7 +187,7 @@ static void assert_nobody(struct link_listener *listener, const char *part)
 
 		assert_null(link_accept(listener, &limit, &err));
 		assert_int_equal(err.code, ERROR_TIMEOUT);
-	} while (!strstr(err.text, part) && link_now_ns() < until_ns);
+	} while (!strstr(err.text, part) && monotonic_ns() < until_ns);
 	assert_error(&err, ERROR_TIMEOUT, part);
 }
 
@@ -196,7 +197,7 @@ static void accept_strangers(struct link_listener *listener, size_t num)
 	uint64_t until_ns = soon().until_ns;
 
 	while (listener->race.num_peers + listener->race.num_dropped < num &&
-	       link_now_ns() < until_ns)
+	       monotonic_ns() < until_ns)
 		assert_nobody(listener, "in time");
 	assert_int_equal(listener->race.num_peers + listener->race.num_dropped, num);
 }
@@ -274,7 +275,7 @@ static void test_no_wait(void **state)
 
 	(void)state;
 	connecting_start(&connecting, invitation);
-	while (!link && link_now_ns() < end.until_ns) {
+	while (!link && monotonic_ns() < end.until_ns) {
 		link = link_accept(listener, &limit, &err);
 		if (!link)
 			assert_int_equal(err.code, ERROR_TIMEOUT);

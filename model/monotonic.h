@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The time since some moment, which no change of the date moves: CLOCK_MONOTONIC, the same in all
+ * processes of a host. */
+#ifndef PDB_MODEL_MONOTONIC_H
+#define PDB_MODEL_MONOTONIC_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static inline int64_t monotonic_ms(void)
+{
+	return (int64_t)(monotonic_ns() / 1000000);
+}
+
+#endif
