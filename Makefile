@@ -42,7 +42,7 @@ say = $(if $(filter 0,$(V)),@printf '  %-7s %s\n' $(1) $(2))
 # ---- What is built ----------------------------------------------------------------------------
 
 # What needs MPI, so is compiled for each; and what must have no library.
-PDBD_SRC = attach/pdbd.c attach/pdbd_tree.c
+PDBD_SRC = attach/pdbd.c attach/pdbd_first.c attach/pdbd_tree.c
 GUARD_SRC = attach/pdbd_guard.c
 LIB_FOLDERS = model attach pmix analysis render shell
 LIB_SRC = $(filter-out shell/main.c $(PDBD_SRC) $(GUARD_SRC),$(foreach d,$(LIB_FOLDERS),$(wildcard $(d)/*.c)))

@@ -22,9 +22,9 @@ $(PDBD_OBJ_mpich): $(O)/%-mpich.o: %.c | $(O)/.deps-build
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(subst -I,-isystem ,$(REC_CPP_mpich)) -MMD -MP -c -o $@ $<
 
-$(GUARDS): $(O)/attach/pdbd_guard.o
+$(GUARDS): $(O)/attach/pdbd_guard.o $(O)/attach/pdbd_end.o
 	$(call say,LD,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^
 
 $(O)/pdbd-openmpi-worker: $(PDBD_OBJ_openmpi)
 $(O)/pdbd-mpich-worker: $(PDBD_OBJ_mpich)

@@ -29,20 +29,13 @@
 #include <unistd.h>
 
 #include "attach/pdbd.h"
+#include "attach/pdbd_end.h"
 #include "model/monotonic.h"
 
 #define STOPPED_MS 5000  /* so long may the daemon be stopped */
 #define PATIENCE_MS 4000 /* so long may it take to end */
 #define REST_MS 200
 #define SLICE_NS 100000
-
-static volatile sig_atomic_t is_told_to_end;
-
-static void on_end(int signal_number)
-{
-	(void)signal_number;
-	is_told_to_end = 1;
-}
 
 static void on_child(int signal_number)
 {
@@ -51,12 +44,9 @@ static void on_child(int signal_number)
 
 static void catch_signals(void)
 {
-	struct sigaction action = {.sa_handler = on_end};
+	const struct sigaction action = {.sa_handler = on_child};
 
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
-	action.sa_handler = on_child;
+	pdbd_end_catch();
 	sigaction(SIGCHLD, &action, NULL);
 }
 
@@ -143,7 +133,7 @@ static void __attribute__((noreturn)) watch(pid_t worker, pid_t parent)
 			stopped_since_ms = WIFSTOPPED(status) ? monotonic_ms() : 0;
 		if (stopped_since_ms && monotonic_ms() - stopped_since_ms > STOPPED_MS)
 			kill(worker, SIGKILL);
-		if (is_told_to_end || getppid() != parent) {
+		if (pdbd_end_is_told() || getppid() != parent) {
 			over_since_ms = over_since_ms ? over_since_ms : monotonic_ms();
 			end_worker(worker, over_since_ms);
 		}

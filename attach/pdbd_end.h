@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What tells a daemon or its guard to end: SIGTERM, SIGINT and SIGHUP. It ends in its own time. */
+#ifndef PDB_ATTACH_PDBD_END_H
+#define PDB_ATTACH_PDBD_END_H
+
+#include <stdbool.h>
+
+void pdbd_end_catch(void);
+
+/* Has one of them come? */
+bool pdbd_end_is_told(void);
+
+#endif
