@@ -16,24 +16,6 @@ static enum module_kind kind_of(const struct job *job, const struct callpath_nod
 					     modules_get(job->modules, node->module)->kind;
 }
 
-static bool has_prefix(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-/* Entry points of an MPI library that is linked into the program are known by their names. */
-static bool is_mpi_frame(const struct job *job, uint32_t path)
-{
-	enum module_kind kind = kind_of(job, callpaths_get(job->callpaths, path));
-	const char *function;
-
-	if (kind != MODULE_PROGRAM)
-		return kind == MODULE_MPI;
-	function = names_get(job->names, path)->function;
-	return has_prefix(function, "MPI_") || has_prefix(function, "PMPI_") ||
-	       has_prefix(function, "mpi_") || has_prefix(function, "pmpi_");
-}
-
 /* Is any frame of the path one of MPI? Answers are kept for all nodes on the way: 0 unknown. */
 static bool is_inside(const struct job *job, uint32_t path, signed char *known)
 {
@@ -41,7 +23,7 @@ static bool is_inside(const struct job *job, uint32_t path, signed char *known)
 	signed char answer = -1;
 
 	while (at != CALLPATH_NONE && !known[at] && answer < 0) {
-		if (is_mpi_frame(job, at))
+		if (names_is_mpi(job->names, at))
 			answer = 1;
 		else
 			at = callpaths_get(job->callpaths, at)->parent;

@@ -178,6 +178,25 @@ uint32_t names_user_frame(const struct names *names, uint32_t path)
 	return path;
 }
 
+static bool has_prefix(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+bool names_is_mpi(struct names *names, uint32_t node)
+{
+	uint32_t module = callpaths_get(names->paths, node)->module;
+	enum module_kind kind = module == MODULE_NONE ? MODULE_PROGRAM
+						      : modules_get(names->modules, module)->kind;
+	const char *function;
+
+	if (kind != MODULE_PROGRAM)
+		return kind == MODULE_MPI;
+	function = names_get(names, node)->function;
+	return has_prefix(function, "MPI_") || has_prefix(function, "PMPI_") ||
+	       has_prefix(function, "mpi_") || has_prefix(function, "pmpi_");
+}
+
 char *names_place(struct names *names, uint32_t node, char *buffer, size_t size)
 {
 	const struct name *name = names_get(names, node);

@@ -42,6 +42,10 @@ void names_set(struct names *names, uint32_t node, const struct name *name);
  * it": CALLPATH_NONE if there is none. */
 uint32_t names_user_frame(const struct names *names, uint32_t path);
 
+/* Is the node's code MPI's? Entry points of a library that is linked into the program are known by
+ * their names. */
+bool names_is_mpi(struct names *names, uint32_t node);
+
 /* "function() at file.c:88", "function() in libfoo.so", into a buffer of `size`. Returns buffer. */
 char *names_place(struct names *names, uint32_t node, char *buffer, size_t size);
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What a rank is doing, read from its segment again and again, as cheaply as can be: a few reads of
+ * some words each time. What does not change is read once. */
+#ifndef PDB_MODEL_SEGMENT_WATCH_H
+#define PDB_MODEL_SEGMENT_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pdb_error;
+struct segment_watch;
+
+/* Of all threads that call MPI together. */
+struct segment_pulse {
+	uint32_t life;     /* enum seg_life (model/segment.h) */
+	uint64_t events;   /* transitions made so far */
+	uint64_t polls;    /* failed polls since the last transition of each thread */
+	bool is_inside;    /* a thread is inside an MPI call, or in a poll */
+	uint64_t since_ns; /* CLOCK_MONOTONIC: when the last transition was made */
+};
+
+/* Of an open segment, whose fd belongs to the watch from then on, also on failure. */
+struct segment_watch *segment_watch_create(int fd, struct pdb_error *err);
+void segment_watch_destroy(struct segment_watch *watch); /* NULL is fine */
+
+/* -1: the segment is damaged or cut off. A thread that is just writing is read as it was before or
+ * will be after, or a mixture of both if it has died or been stopped in the midst of it. */
+int segment_watch_read(struct segment_watch *watch, struct segment_pulse *ret,
+		       struct pdb_error *err);
+
+#endif
