@@ -109,8 +109,7 @@ bool node_is_alive(const struct node *node, int rank)
 
 /* ---- The segments -------------------------------------------------------------------------- */
 
-/* One descriptor a rank is open during a look. */
-static void raise_file_limit(size_t needed)
+void node_raise_file_limit(size_t needed)
 {
 	struct rlimit limit;
 
@@ -455,7 +454,8 @@ static void forget_looks(struct node *node)
 /* Open the segments and look at them; -1 when no process is left. */
 static int begin_look(struct node *node, struct pdb_error *err)
 {
-	raise_file_limit(node->num_locals);
+	/* One descriptor a rank is open during a look. */
+	node_raise_file_limit(node->num_locals);
 	for (size_t i = 0; i < node->num_locals; i++)
 		first_look(&node->locals[i]);
 	if (all_are_gone(node))

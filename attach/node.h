@@ -7,6 +7,7 @@
 #define PDB_ATTACH_NODE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct job;
@@ -53,6 +54,9 @@ void node_commit(struct node *node);
  * counts. */
 int node_sample(struct node *node, const struct rankset *ranks,
 		const struct node_sampling *sampling, struct pdb_error *err);
+
+/* Let this process have so many files open beside a few, if it may. */
+void node_raise_file_limit(size_t needed);
 
 /* Is the rank's process still there, and the same as when the node was made? */
 bool node_is_alive(const struct node *node, int rank);

@@ -24,6 +24,7 @@
 #include "attach/daemon_job.h"
 #include "attach/daemon_look.h"
 #include "attach/daemon_scan.h"
+#include "attach/daemon_watch.h"
 #include "attach/launcher.h"
 #include "attach/link.h"
 #include "attach/pdbd.h"
@@ -115,6 +116,8 @@ static void answer_job(void *argument, const uint8_t *payload, size_t length, st
 	daemon->knows_job = true;
 	daemon_look_destroy(daemon->look);
 	daemon->look = daemon_look_create(daemon->ranks, daemon->num_ranks);
+	daemon_watch_destroy(daemon->watch);
+	daemon->watch = daemon_watch_create(daemon->ranks, daemon->num_ranks);
 	answer_living(daemon, NULL, 0, ret);
 }
 
@@ -222,6 +225,32 @@ static void answer_cost(void *argument, const uint8_t *payload, size_t length, s
 	buffer_put_bytes(ret, &cost, sizeof(cost));
 }
 
+static void hear_watch(void *argument, const uint8_t *payload, size_t length)
+{
+	struct daemon *daemon = argument;
+	struct pdbd_watch question;
+
+	if (length < sizeof(question))
+		return;
+	memcpy(&question, payload, sizeof(question));
+	daemon->job_size = (int)question.num_ranks;
+}
+
+static void answer_watch(void *argument, const uint8_t *payload, size_t length, struct buffer *ret)
+{
+	struct daemon *daemon = argument;
+
+	if (daemon->watch)
+		daemon_watch_answer(daemon->watch, payload, length, ret);
+}
+
+static int merge_digests(void *argument, struct buffer *into, const uint8_t *part, size_t length)
+{
+	const struct daemon *daemon = argument;
+
+	return daemon_watch_merge(daemon->job_size, into, part, length);
+}
+
 static void answer_gdb(void *argument, const uint8_t *payload, size_t length, struct buffer *ret)
 {
 	struct daemon *daemon = argument;
@@ -253,6 +282,7 @@ static const struct pdbd_service services[] = {
 	{PDBD_LOOK, PDBD_MEANWHILE, hear_job_size, answer_look, merge_shares},
 	{PDBD_SAMPLE, PDBD_MEANWHILE, hear_job_size, answer_samples, merge_shares},
 	{PDBD_SCAN, PDBD_ALONE, NULL, answer_scan, merge_texts},
+	{PDBD_WATCH, PDBD_MEANWHILE, hear_watch, answer_watch, merge_digests},
 	{PDBD_COST, PDBD_ALONE, NULL, answer_cost, merge_texts},
 	{PDBD_GDB, PDBD_ALONE, NULL, answer_gdb, merge_texts},
 	{PDBD_GDB_STATE, PDBD_AT_ONCE, NULL, answer_gdb_state, merge_texts},
@@ -308,8 +338,10 @@ int main(int argc, char **argv)
 	pdbd_gdb_destroy(daemon.gdb);
 	alarm(FINALIZE_SECONDS);
 	pdbd_tree_is_flushed(tree, PDBD_QUIT_MS);
-	if (pdbd_tree_destroy(tree) == 0)
+	if (pdbd_tree_destroy(tree) == 0) {
 		daemon_look_destroy(daemon.look);
+		daemon_watch_destroy(daemon.watch);
+	}
 	free(daemon.ranks);
 	link_forget(invitation);
 	end_mpi();

@@ -47,6 +47,14 @@ enum pdbd_kind {
 	PDBD_GDB_STATE = 10,
 	/* What sampling has cost so far. Answer: a struct sampler_cost of each daemon. */
 	PDBD_COST = 11,
+	/* Look at who is inside MPI: a struct pdbd_watch, then the set of ranks whose stacks are to
+	 * tell if they have no recorder (rankset.h's binary form). Answer: a digest
+	 * (watch_digest.h). */
+	PDBD_WATCH = 12,
+};
+
+struct pdbd_watch {
+	uint32_t num_ranks; /* of the job */
 };
 
 struct pdbd_scan {

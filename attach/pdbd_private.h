@@ -23,6 +23,7 @@ struct daemon {
 	struct daemon_rank *ranks; /* of the job, on this node */
 	size_t num_ranks;
 	struct daemon_look *look; /* NULL: there are none, or it is not known yet */
+	struct daemon_watch *watch; /* as look */
 	int job_size;             /* of the last question that said it */
 	struct pdbd_gdb *gdb;
 	struct pdbd_tree *tree;

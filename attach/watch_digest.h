@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What is seen of all ranks at one moment while a job is watched: who is inside MPI, who outside,
+ * and numbers that can be added up, or of which one is the least or most. Digests of several nodes
+ * are united on the way (pdbd.h). */
+#ifndef PDB_ATTACH_WATCH_DIGEST_H
+#define PDB_ATTACH_WATCH_DIGEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct buffer;
+struct pdb_error;
+struct rankset;
+
+#define WATCH_NEVER UINT64_MAX
+
+struct watch_numbers {
+	uint32_t num_ranks;    /* that were looked for */
+	uint32_t num_ended;    /* of these: processes that have ended */
+	uint32_t num_recorded; /* that have a recorder and are between MPI_Init and MPI_Finalize */
+	uint32_t num_left;     /* that have a recorder and have left MPI_Finalize */
+	uint32_t num_moved;    /* of num_recorded: that made a transition since the last look */
+	uint32_t num_sampled;  /* whose stack was seen */
+	uint32_t num_refused;  /* of which no stack could be had */
+	uint32_t num_changed;  /* of num_sampled: that are in another call of MPI than last time, or
+				* not in one any more, or now in one */
+	uint32_t num_active;   /* of those outside for a second: that have read or written something
+				* in the last one */
+	uint64_t events;       /* transitions made by all ranks together since they began */
+	uint64_t quiet_ns;   /* since the newest of them, by anybody; WATCH_NEVER: none was seen */
+	uint64_t outside_ns; /* how long the one that is outside for longest is; 0: nobody */
+};
+
+struct watch_digest {
+	struct watch_numbers numbers;
+	struct rankset *inside;  /* in an MPI call, or between two polls that found nothing */
+	struct rankset *outside; /* elsewhere. Ranks that are in neither could not be looked at */
+};
+
+/* Nothing seen yet. */
+void watch_digest_init(struct watch_digest *digest);
+void watch_digest_deinit(struct watch_digest *digest);
+/* Again nothing, in the same memory. */
+void watch_digest_clear(struct watch_digest *digest);
+
+void watch_digest_add(struct watch_digest *into, const struct watch_digest *part);
+
+void watch_digest_encode(const struct watch_digest *digest, struct buffer *ret);
+/* Into an initialised digest, cleared first; num_ranks: of the job. -1 with ERROR_FORMAT, and
+ * cleared, when it is damaged. */
+int watch_digest_decode(const uint8_t *bytes, size_t length, int num_ranks,
+			struct watch_digest *ret, struct pdb_error *err);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/symbols.h"
+#include "attach/watch_digest.h"
+#include "attach/watch_stacks.h"
+#include "model/callpath.h"
+#include "model/error.h"
+#include "model/modules.h"
+#include "model/names.h"
+#include "model/rankset.h"
+#include "model/sample.h"
+#include "model/xalloc.h"
+
+/* Nodes of call paths after which the tables are made anew, some tens of megabytes. */
+#define MAX_NODES 200000
+/* A rank that was in MPI_Test so long ago may still be in a loop around it. */
+#define POLLING_NS UINT64_C(5000000000)
+
+enum node_is { NODE_UNKNOWN, NODE_OUTSIDE, NODE_INSIDE, NODE_POLLING };
+
+/* What a rank did when it was sampled last. */
+struct rank_state {
+	bool is_known;
+	uint32_t call; /* the frame that calls MPI, CALLPATH_NONE: outside */
+	uint64_t polled_ns;
+};
+
+struct watch_stacks {
+	struct modules *modules;
+	struct callpaths *callpaths;
+	struct symbols *symbols;
+	struct names *names;
+	struct sampler *sampler;
+	uint8_t *known; /* [num_known] by node: enum node_is, of the path that ends there */
+	size_t num_known;
+	struct rank_state *ranks; /* [num_ranks] by rank */
+	size_t num_ranks;
+};
+
+static void make_tables(struct watch_stacks *stacks)
+{
+	stacks->modules = modules_create();
+	stacks->callpaths = callpaths_create();
+	stacks->symbols = symbols_create(stacks->modules);
+	stacks->names =
+		names_create(stacks->modules, stacks->callpaths, symbols_resolve, stacks->symbols);
+	stacks->sampler = sampler_create(stacks->modules, stacks->callpaths);
+}
+
+static void drop_tables(struct watch_stacks *stacks)
+{
+	sampler_destroy(stacks->sampler);
+	names_destroy(stacks->names);
+	symbols_destroy(stacks->symbols);
+	callpaths_destroy(stacks->callpaths);
+	modules_destroy(stacks->modules);
+	free(stacks->known);
+	stacks->known = NULL;
+	stacks->num_known = 0;
+}
+
+struct watch_stacks *watch_stacks_create(void)
+{
+	struct watch_stacks *stacks = xcalloc(1, sizeof(*stacks));
+
+	make_tables(stacks);
+	return stacks;
+}
+
+void watch_stacks_destroy(struct watch_stacks *stacks)
+{
+	if (!stacks)
+		return;
+	drop_tables(stacks);
+	free(stacks->ranks);
+	free(stacks);
+}
+
+/* Nodes of the old tables mean nothing in the new ones. */
+static void renew_tables(struct watch_stacks *stacks)
+{
+	drop_tables(stacks);
+	make_tables(stacks);
+	for (size_t i = 0; i < stacks->num_ranks; i++)
+		stacks->ranks[i].is_known = false;
+}
+
+/* ---- What a stack tells ---------------------------------------------------------------------- */
+
+static bool is_poll(const char *function)
+{
+	static const char *const names[] = {
+		"MPI_Test", "MPI_Iprobe", "MPI_Improbe", "MPI_Request_get_status",
+		"mpi_test", "mpi_iprobe", "mpi_improbe", "mpi_request_get_status",
+	};
+
+	if (*function == 'P' || *function == 'p')
+		function++;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(function, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Of the outermost frame of MPI on the path, kept for all nodes on the way. */
+static enum node_is judge(struct watch_stacks *stacks, uint32_t path)
+{
+	enum node_is above;
+	uint32_t parent;
+
+	if (path == CALLPATH_NONE)
+		return NODE_OUTSIDE;
+	if (stacks->known[path])
+		return stacks->known[path];
+	parent = callpaths_get(stacks->callpaths, path)->parent;
+	above = judge(stacks, parent);
+	if (above == NODE_OUTSIDE && names_is_mpi(stacks->names, path))
+		above = is_poll(names_get(stacks->names, path)->function) ? NODE_POLLING
+									  : NODE_INSIDE;
+	stacks->known[path] = above;
+	return above;
+}
+
+/* The frame that calls MPI. */
+static uint32_t find_call(struct watch_stacks *stacks, uint32_t path)
+{
+	while (path != CALLPATH_NONE && judge(stacks, path) != NODE_OUTSIDE)
+		path = callpaths_get(stacks->callpaths, path)->parent;
+	return path;
+}
+
+static void grow(struct watch_stacks *stacks)
+{
+	size_t num = callpaths_count(stacks->callpaths);
+
+	if (num <= stacks->num_known)
+		return;
+	stacks->known = xreallocarray(stacks->known, num, 1);
+	memset(stacks->known + stacks->num_known, NODE_UNKNOWN, num - stacks->num_known);
+	stacks->num_known = num;
+}
+
+static struct rank_state *find_rank(struct watch_stacks *stacks, int rank)
+{
+	size_t num = (size_t)rank + 1;
+
+	if (num > stacks->num_ranks) {
+		stacks->ranks = xreallocarray(stacks->ranks, num, sizeof(*stacks->ranks));
+		memset(stacks->ranks + stacks->num_ranks, 0,
+		       (num - stacks->num_ranks) * sizeof(*stacks->ranks));
+		stacks->num_ranks = num;
+	}
+	return &stacks->ranks[rank];
+}
+
+static void add_sample(struct watch_stacks *stacks, const struct sample *sample,
+		       struct watch_digest *digest)
+{
+	struct rank_state *rank = find_rank(stacks, sample->rank);
+	enum node_is is = judge(stacks, sample->path);
+	uint32_t call = is == NODE_OUTSIDE ? CALLPATH_NONE : find_call(stacks, sample->path);
+
+	if (is == NODE_POLLING)
+		rank->polled_ns = sample->when_ns;
+	else if (is == NODE_OUTSIDE && rank->polled_ns &&
+		 sample->when_ns - rank->polled_ns < POLLING_NS)
+		is = NODE_POLLING;
+	digest->numbers.num_sampled++;
+	rankset_add(is == NODE_OUTSIDE ? digest->outside : digest->inside, sample->rank);
+	/* To and fro between a poll and what is around it is no move. */
+	if (is == NODE_POLLING)
+		call = CALLPATH_NONE;
+	digest->numbers.num_changed += rank->is_known && call != rank->call;
+	rank->is_known = true;
+	rank->call = call;
+}
+
+void watch_stacks_take(struct watch_stacks *stacks, const struct sampler_target *targets,
+		       size_t num, struct watch_digest *digest)
+{
+	struct samples *samples = samples_create();
+	uint32_t seen = 0;
+
+	if (callpaths_count(stacks->callpaths) > MAX_NODES)
+		renew_tables(stacks);
+	if (sampler_take(stacks->sampler, targets, num, 0, samples, NULL) < 0) {
+		samples_destroy(samples);
+		digest->numbers.num_refused += num;
+		return;
+	}
+	grow(stacks);
+	for (size_t i = 0; i < samples->num_samples; i++) {
+		const struct sample *sample = &samples->samples[i];
+
+		if (!sample->is_main)
+			continue;
+		if (sample->path != CALLPATH_NONE)
+			add_sample(stacks, sample, digest);
+		seen += sample->path != CALLPATH_NONE;
+	}
+	digest->numbers.num_refused += num > seen ? num - seen : 0;
+	samples_destroy(samples);
+}
