@@ -216,3 +216,17 @@ const char *text_color(const struct view *view, enum text_color color)
 
 	return view->use_color ? codes[color] : "";
 }
+
+void text_json(FILE *out, const char *text)
+{
+	char *clean = text_clean(text, true);
+
+	fputc('"', out);
+	for (const char *at = clean; *at; at++) {
+		if (*at == '"' || *at == '\\')
+			fputc('\\', out);
+		fputc(*at, out);
+	}
+	fputc('"', out);
+	free(clean);
+}

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 struct view;
 
@@ -28,6 +29,9 @@ char *text_fit_middle(const char *text, size_t width, bool use_unicode);
  * all others by two more. A newline in the text begins a new line with the first indent. */
 void text_wrap(const struct view *view, int indent, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Print it as a string of JSON, what is not printable as '?'. */
+void text_json(FILE *out, const char *text);
 
 /* Switch a colour on or off; "" without view->use_color. */
 enum text_color { TEXT_PLAIN, TEXT_STRONG, TEXT_CULPRIT };

@@ -76,20 +76,6 @@ void view_calltree_folded(const struct view *view, const struct calltree *tree)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void write_string(FILE *out, const char *text)
-{
-	char *clean = text_clean(text, true);
-
-	fputc('"', out);
-	for (const char *at = clean; *at; at++) {
-		if (*at == '"' || *at == '\\')
-			fputc('\\', out);
-		fputc(*at, out);
-	}
-	fputc('"', out);
-	free(clean);
-}
-
 static void write_ranks(FILE *out, const char *name, const struct rankset *ranks)
 {
 	char *text = rankset_encode(ranks, 0);
@@ -106,16 +92,16 @@ static void write_place(const struct view *view, const struct calltree *tree, ui
 	const struct name *name = names_get(view->job->names, path);
 
 	fputs("\"function\": ", view->out);
-	write_string(view->out, name->function);
+	text_json(view->out, name->function);
 	if (name->file) {
 		fputs(", \"file\": ", view->out);
-		write_string(view->out, name->full_file ? name->full_file : name->file);
+		text_json(view->out, name->full_file ? name->full_file : name->file);
 		if (tree->frames != CALLTREE_FUNCTION)
 			fprintf(view->out, ", \"line\": %d", name->line);
 	}
 	if (frame->module != MODULE_NONE) {
 		fputs(", \"module\": ", view->out);
-		write_string(view->out, modules_get(view->job->modules, frame->module)->path);
+		text_json(view->out, modules_get(view->job->modules, frame->module)->path);
 	}
 	if (tree->frames == CALLTREE_ADDRESS)
 		fprintf(view->out, ", \"offset\": %" PRIu64, frame->offset);

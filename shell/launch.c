@@ -25,6 +25,7 @@
 
 #define WAIT_NS UINT64_C(30000000000)
 #define POLL_NS UINT64_C(100000000)
+#define SLOW_POLL_NS UINT64_C(1000000000) /* when it has taken long already */
 #define END_NS UINT64_C(5000000000)
 
 struct launch {
@@ -198,12 +199,15 @@ static void describe_end(int status, char *text, size_t size)
 
 int launch_attach(struct launch *launch, struct session *session, struct pdb_error *err)
 {
-	uint64_t end = monotonic_ns() + WAIT_NS;
+	uint64_t begin = monotonic_ns(), poll_ns = POLL_NS;
 	char how[32];
 
-	while (!has_ended(launch) && !is_ready(launch) && monotonic_ns() < end)
-		if (!interrupt_sleep_until(monotonic_ns() + POLL_NS))
+	while (!has_ended(launch) && !is_ready(launch) && monotonic_ns() < begin + WAIT_NS) {
+		if (monotonic_ns() - begin > WAIT_NS / 3)
+			poll_ns = SLOW_POLL_NS;
+		if (!interrupt_sleep_until(monotonic_ns() + poll_ns))
 			break;
+	}
 	interrupt_clear();
 	if (has_ended(launch)) {
 		describe_end(launch->status, how, sizeof(how));
@@ -216,7 +220,17 @@ int launch_attach(struct launch *launch, struct session *session, struct pdb_err
 
 /* ---- The end ------------------------------------------------------------------------------- */
 
-static void end_job(struct launch *launch)
+bool launch_has_ended(struct launch *launch, int *status_ret)
+{
+	if (!has_ended(launch))
+		return false;
+	launch->is_told = true;
+	*status_ret = WIFSIGNALED(launch->status) ? 128 + WTERMSIG(launch->status)
+						  : WEXITSTATUS(launch->status);
+	return true;
+}
+
+void launch_end(struct launch *launch)
 {
 	uint64_t end = monotonic_ns() + END_NS;
 
@@ -239,7 +253,7 @@ void launch_finish(struct launch *launch, struct session *session)
 			fprintf(stderr, "pdb: the job has ended with %s\n", how);
 	} else if (session->editor && !interrupt_wants_end() &&
 		   editor_confirm(session, "The job is still running. End it?")) {
-		end_job(launch);
+		launch_end(launch);
 	} else {
 		fprintf(stderr, "pdb: the job goes on: pid %d\n", (int)launch->pid);
 	}

@@ -4,6 +4,8 @@
 #ifndef PDB_SHELL_LAUNCH_H
 #define PDB_SHELL_LAUNCH_H
 
+#include <stdbool.h>
+
 struct launch;
 struct options;
 struct pdb_error;
@@ -18,6 +20,13 @@ int launch_start(const struct options *options, struct launch **ret, struct pdb_
  * job ended first.
  */
 int launch_attach(struct launch *launch, struct session *session, struct pdb_error *err);
+
+/* Has the job ended? Then *status_ret is its exit status, or 128 + signal, and launch_finish() does
+ * not tell it any more. */
+bool launch_has_ended(struct launch *launch, int *status_ret);
+
+/* Tell it to end, and wait for that for some seconds. */
+void launch_end(struct launch *launch);
 
 /* Before pdb ends: a job that still runs is left alone, or ended if the user wants that when asked.
  * Frees. NULL is fine. */

@@ -20,6 +20,7 @@
 #include "shell/options.h"
 #include "shell/script.h"
 #include "shell/session.h"
+#include "shell/watch_main.h"
 
 enum { STATUS_CANNOT = 2 };
 
@@ -224,12 +225,19 @@ int main(int argc, char **argv)
 	}
 	interrupt_init();
 	session_init(&session);
+	if (options.action == ACTION_WATCH || options.is_watched) {
+		status = watch_main(&session, &options);
+		if (session.is_hung && run_start_commands(&session, &options) > 0)
+			status = STATUS_CANNOT;
+		goto done;
+	}
 	if (open_job(&session, &options, &launch, &err) < 0)
 		status = complain(&err);
 	else
 		status = debug(&session, &options);
 	launch_finish(launch, &session);
 	editor_destroy(session.editor);
+done:
 	session_deinit(&session);
 out:
 	options_free(&options);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/error.h"
 #include "model/xalloc.h"
 #include "shell/options.h"
 
@@ -18,6 +19,8 @@ enum option_key {
 	KEY_EX,
 	KEY_MPI,
 	KEY_OUTPUT,
+	KEY_WATCH,
+	KEY_WATCH_OPTIONS, /* and on: the indexes of watch_option_table */
 };
 
 static const char doc[] =
@@ -27,12 +30,14 @@ static const char doc[] =
 	"Without arguments pdb lists your jobs on this machine, and attaches when there is one.\n"
 	"  pdb --pid PID          attach to the job of this launcher\n"
 	"  pdb run -- mpirun ...  start a job with the recorder in it\n"
+	"  pdb watch --pid PID    watch a job until it ends or hangs\n"
+	"  pdb run --watch -- mpirun ...   both\n"
 	"  eval \"$(pdb env)\"      put the recorder into jobs started by hand\n"
 	"  pdb --load FILE        look at a saved snapshot\n"
 	"  pdb --core FILE...     look at the cores of a crashed job; or --core DIRECTORY\n"
 	"  pdb clean              remove what crashed jobs left in /dev/shm\n\n"
 	"Exit status: 0 no hang found, 1 a hang or a fault found, 2 pdb could not do what was "
-	"asked. PID and options may be written as in gdb: -p, -x, -ex, -batch.";
+	"asked; run --watch: that of COMMAND when it ends by itself. PID and options may be written as in gdb: -p, -x, -ex, -batch.";
 
 static const struct argp_option table[] = {
 	{"pid", 'p', "PID", 0, "The job's launcher, or one of its ranks", 1},
@@ -46,8 +51,30 @@ static const struct argp_option table[] = {
 	{"nx", 'n', NULL, 0, "Do not read ~/.pdbinit", 2},
 	{"mpi", KEY_MPI, "MPI", 0, "run, env: openmpi or mpich, in place of finding out", 3},
 	{"output", KEY_OUTPUT, "FILE", 0, "run: the job's output, in place of the terminal", 3},
-	{0},
+	{"watch", KEY_WATCH, NULL, 0, "run: watch the job until it ends or hangs", 4},
 };
+
+/* Those of watching behind the others. The caller frees. */
+static struct argp_option *make_table(void)
+{
+	const size_t num = sizeof(table) / sizeof(table[0]);
+	struct argp_option *all;
+	size_t num_watch = 0;
+
+	while (watch_option_table[num_watch].name)
+		num_watch++;
+	all = xcalloc(num + num_watch + 1, sizeof(*all));
+	memcpy(all, table, sizeof(table));
+	for (size_t i = 0; i < num_watch; i++)
+		all[num + i] = (struct argp_option){
+			.name = watch_option_table[i].name,
+			.key = KEY_WATCH_OPTIONS + (int)i,
+			.arg = watch_option_table[i].value,
+			.doc = watch_option_table[i].text,
+			.group = 4,
+		};
+	return all;
+}
 
 static int parse_pid(const char *text, struct argp_state *state, pid_t *ret)
 {
@@ -95,8 +122,10 @@ static int parse_word(const char *word, struct argp_state *state, struct options
 		options->action = ACTION_ENV;
 	} else if (strcmp(word, "clean") == 0) {
 		options->action = ACTION_CLEAN;
+	} else if (strcmp(word, "watch") == 0) {
+		options->action = ACTION_WATCH;
 	} else {
-		argp_error(state, "\"%s\" is neither run, env nor clean; to attach: --pid PID",
+		argp_error(state, "\"%s\" is neither run, watch, env nor clean; to attach: --pid PID",
 			   word);
 	}
 	return 0;
@@ -105,10 +134,18 @@ static int parse_word(const char *word, struct argp_state *state, struct options
 static int check(struct argp_state *state, const struct options *options)
 {
 	bool has_job = options->pid || options->load || options->has_cores;
+	bool is_watch = options->action == ACTION_WATCH;
 
 	if ((options->pid != 0) + (options->load != NULL) + options->has_cores > 1)
 		argp_error(state, "--pid, --load and --core exclude each other");
-	if (options->action != ACTION_DEBUG && has_job)
+	if (is_watch && (options->load || options->has_cores))
+		argp_error(state, "only a job that runs can be watched: --pid PID");
+	if (options->is_watched && options->action != ACTION_RUN)
+		argp_error(state, "--watch is for run; to watch a job that runs: watch --pid PID");
+	if (options->has_watch_options && !is_watch && !options->is_watched)
+		argp_error(state, "--alpha, --max-wait, --save, --report, --on-hang, --kill and "
+				  "--json are for watch and run --watch");
+	if (options->action != ACTION_DEBUG && !is_watch && has_job)
 		argp_error(state, "--pid, --load and --core do not go with run, env or clean");
 	if (options->action == ACTION_RUN && !options->run_argv)
 		argp_error(state, "run needs a command: pdb run -- mpirun -n 4 ./program");
@@ -118,11 +155,27 @@ static int check(struct argp_state *state, const struct options *options)
 	return 0;
 }
 
+static error_t parse_watch_option(size_t index, const char *value, struct argp_state *state)
+{
+	struct options *options = state->input;
+	struct pdb_error err;
+
+	options->has_watch_options = true;
+	if (watch_options_set(&options->watch, index, value, &err) < 0)
+		argp_error(state, "%s", err.text);
+	return 0;
+}
+
 static error_t parse(int key, char *value, struct argp_state *state)
 {
 	struct options *options = state->input;
 
+	if (key >= KEY_WATCH_OPTIONS && key < KEY_WATCH_OPTIONS + 100)
+		return parse_watch_option(key - KEY_WATCH_OPTIONS, value, state);
 	switch (key) {
+	case KEY_WATCH:
+		options->is_watched = true;
+		return 0;
 	case 'p':
 		return parse_pid(value, state, &options->pid);
 	case KEY_JOB:
@@ -163,17 +216,20 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
 void options_parse(int argc, char **argv, struct options *ret)
 {
+	struct argp_option *all = make_table();
 	const struct argp argp = {
-		.options = table,
+		.options = all,
 		.parser = parse,
-		.args_doc = "\n--core FILE...\nrun [--] COMMAND...\nenv\nclean",
+		.args_doc = "\n--core FILE...\nrun [--] COMMAND...\nwatch\nenv\nclean",
 		.doc = doc,
 	};
 
 	*ret = (struct options){.action = ACTION_DEBUG};
+	watch_options_init(&ret->watch);
 	argp_err_exit_status = 2;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_LONG_ONLY, NULL, ret))
 		exit(2);
+	free(all);
 }
 
 void options_free(struct options *options)

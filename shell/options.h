@@ -7,11 +7,14 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "shell/watch_options.h"
+
 enum program_action {
 	ACTION_DEBUG, /* --pid, --load, --core, or the user's only job */
 	ACTION_RUN,   /* run: start a job */
 	ACTION_ENV,   /* env: print lines for a shell */
 	ACTION_CLEAN, /* clean: remove left-over segments */
+	ACTION_WATCH, /* watch: --pid, or the user's only job */
 };
 
 /* A command given on the command line: -ex CMD, or -x FILE. */
@@ -32,6 +35,9 @@ struct options {
 	const char *output; /* of the job that is run; NULL: the terminal */
 	bool is_batch;
 	bool no_init; /* do not read ~/.pdbinit */
+	bool is_watched;            /* run: --watch */
+	bool has_watch_options;     /* any of these was given: */
+	struct watch_options watch; /* for ACTION_WATCH and is_watched */
 	struct start_command *commands;
 	size_t num_commands, capacity;
 	char **run_argv; /* what to run, NULL-terminated; borrowed from argv */

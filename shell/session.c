@@ -54,6 +54,7 @@ static void drop_results(struct session *session)
 	session->groups = NULL;
 	session->progress = NULL;
 	session->comms = NULL;
+	session->is_hung = false;
 }
 
 static void drop_sampling(struct session *session)
@@ -91,6 +92,11 @@ static void drop_job(struct session *session)
 	session->sample_trouble = NULL;
 	session->is_live = false;
 	session->has_cores = false;
+}
+
+void session_detach(struct session *session)
+{
+	drop_job(session);
 }
 
 void session_deinit(struct session *session)
@@ -479,7 +485,7 @@ double session_age(const struct session *session)
 
 int session_status(const struct session *session)
 {
-	return session->verdict && session->verdict->is_hang;
+	return session->is_hung || (session->verdict && session->verdict->is_hang);
 }
 
 /* ---- Ranks by name ------------------------------------------------------------------------- */

@@ -37,6 +37,7 @@ struct session {
 
 	struct job *job; /* NULL: none */
 	bool is_live;    /* attached, and not seen to have ended */
+	bool is_hung;    /* `watch` has found so, and the last look shows it */
 	char *snapshot;  /* the file it was loaded from, or NULL */
 	bool has_cores;  /* it is known from its cores alone */
 	struct launcher_info launcher;
@@ -92,6 +93,9 @@ int session_load(struct session *session, const char *path, struct pdb_error *er
 int session_load_cores(struct session *session, char *const *paths, size_t num_paths,
 		       struct pdb_error *err);
 
+/* Leave the job, which goes on; the session is without a job then. */
+void session_detach(struct session *session);
+
 /* Look at the job again and do all analyses anew. When nothing is left of it, ERROR_GONE and the
  * last snapshot stays. */
 int session_refresh(struct session *session, struct pdb_error *err);
@@ -130,7 +134,7 @@ int session_take_model_rank(struct session *session, const struct args *args, si
 /* Seconds since the last look. */
 double session_age(const struct session *session);
 
-/* 1: the last look found a hang or a fault; 0: it did not. */
+/* 1: the last look found a hang or a fault, or watching did; 0: it did not. */
 int session_status(const struct session *session);
 
 /* Print an error as pdb does: "pdb: text", further lines indented, to stderr. */

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * watch: until the job ends or hangs. */
+#include "model/error.h"
+#include "shell/cmd.h"
+#include "shell/command.h"
+#include "shell/interrupt.h"
+#include "shell/session.h"
+#include "shell/watch.h"
+#include "shell/watch_options.h"
+
+static int run_watch(struct session *session, const struct args *args, struct pdb_error *err);
+
+const struct command cmd_watch = {
+	.name = "watch",
+	.topic = TOPIC_ANSWERS,
+	.usage = "watch [--alpha RATE] [--max-wait TIME] [--save FILE] [--report FILE] [--on-hang "
+		 "COMMAND] [--kill] [--json]",
+	.summary = "Watch the job until it ends or hangs, and tell why it hangs.",
+	.text = "Looks at who is inside MPI, many times a second and without stopping anybody\n"
+		"where there is a recorder, by a few stacks where there is none. A hang is told\n"
+		"when that is too unlikely in a healthy job (--alpha: false alarms in an hour),\n"
+		"when messages or collectives are certain not to match, or when nothing has\n"
+		"moved for --max-wait. Then the answer is that of \"lp\".\n"
+		"  --alpha RATE       0.001 if it is left out\n"
+		"  --max-wait TIME    90s, 5min, 1h; for a job without a history: 5min\n"
+		"  --save FILE        save a snapshot of the hang, for pdb --load\n"
+		"  --report FILE      write down the answers of lp, groups, waits, tree and "
+		"others\n"
+		"  --on-hang COMMAND  run it, for 60 s at most, with PDB_HANG_KIND,\n"
+		"                     PDB_HANG_RANKS, PDB_HANG_SECONDS, PDB_JOB, PDB_JOB_SIZE,\n"
+		"                     PDB_LAUNCHER_PID, PDB_SNAPSHOT and PDB_REPORT\n"
+		"  --kill             then end the job by its launcher\n"
+		"  --json             tell what happens as JSON, a line for each event\n"
+		"Ctrl-C ends watching, never the job. For scripts: pdb watch --pid PID, and\n"
+		"pdb run --watch -- mpirun ..., with the same options.",
+	.example = "watch --save hang.pdb --kill",
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_TERMINAL | CMD_NO_REPEAT,
+	.max_words = -1,
+	.words = WORDS_FILES,
+	.run = run_watch,
+};
+
+static int run_watch(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	struct watch_options options;
+	enum watch_end end;
+
+	watch_options_init(&options);
+	if (watch_options_take(&options, args, err) < 0 ||
+	    watch_run(session, &options, session->out, &end, err) < 0)
+		return -1;
+	if (end == WATCH_ENDED)
+		fputs("The job has ended.\n", session->out);
+	if (end == WATCH_INTERRUPTED)
+		return error_set(err, ERROR_INTERRUPTED, "interrupted");
+	return 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Watch a job until it ends or hangs: looks that cost next to nothing go into the statistical test
+ * (analysis/hang_test.h); once that says so, or nothing has moved for long, the job is looked at as
+ * `lp` does, and what that finds decides. Nothing that the job does is waited for or held up. */
+#ifndef PDB_SHELL_WATCH_H
+#define PDB_SHELL_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct pdb_error;
+struct session;
+struct watch_options;
+
+enum watch_end {
+	WATCH_ENDED,       /* the launcher has */
+	WATCH_HUNG,        /* a hang was found, and told; the session's last look shows it */
+	WATCH_INTERRUPTED, /* by a signal */
+};
+
+/* Why it is called a hang. */
+enum watch_proof {
+	WATCH_BY_TEST,    /* the share of ranks outside MPI is low for too long to be chance */
+	WATCH_BY_COUNTS,  /* what was counted of messages and collectives is certain */
+	WATCH_BY_PATIENCE /* nothing has moved for --max-wait */
+};
+
+/* What is told of a hang beside the session's verdict. */
+struct watch_hang {
+	enum watch_proof proof;
+	uint64_t still_ns;    /* since anybody was last seen to move */
+	uint64_t watched_ns;  /* for how long the job was watched */
+	uint32_t num_samples; /* that the test has learnt from */
+	double chance;        /* BY_TEST: how often in an hour a healthy job looks like that */
+};
+
+/* The session's job is live. Messages go to `out`, one line each; a status line to the terminal
+ * when there is one and nothing else was asked for. -1: it cannot be looked at any more. */
+int watch_run(struct session *session, const struct watch_options *options, FILE *out,
+	      enum watch_end *end_ret, struct pdb_error *err);
+
+#endif

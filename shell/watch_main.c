@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "model/error.h"
+#include "model/monotonic.h"
+#include "shell/interrupt.h"
+#include "shell/joblist.h"
+#include "shell/launch.h"
+#include "shell/options.h"
+#include "shell/session.h"
+#include "shell/watch.h"
+#include "shell/watch_main.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define POLL_NS (SECOND_NS / 20)
+#define END_NS (3 * SECOND_NS)       /* launchers end so long after their ranks, at most */
+#define RETRY_NS (SECOND_NS / 2)     /* a script starts its next job some time, */
+#define RETRY_MAX_NS (5 * SECOND_NS) /* and a job may have to wait for its nodes */
+
+enum { STATUS_HANG = 1, STATUS_CANNOT = 2 };
+
+/* The last word for programs. */
+static int finish(const struct options *options, const char *how, int status)
+{
+	if (options->watch.wants_json) {
+		printf("{\"event\": \"end\", \"how\": \"%s\", \"status\": %d}\n", how, status);
+		fflush(stdout);
+	}
+	return status;
+}
+
+static int fail(const struct options *options, const struct pdb_error *err)
+{
+	session_complain(err);
+	return finish(options, "error", STATUS_CANNOT);
+}
+
+/* ---- A job that runs ------------------------------------------------------------------------- */
+
+static int watch_running(struct session *session, const struct options *options)
+{
+	struct pdb_error err;
+	enum watch_end end;
+	pid_t pid = options->pid;
+
+	if ((!pid && joblist_choose(&pid, stdout, &err) < 0) ||
+	    session_attach(session, pid, options->nspace, &err) < 0 ||
+	    watch_run(session, &options->watch, stdout, &end, &err) < 0)
+		return fail(options, &err);
+	switch (end) {
+	case WATCH_HUNG:
+		return finish(options, "hang", STATUS_HANG);
+	case WATCH_ENDED:
+		return finish(options, "ended", 0);
+	default:
+		session_note("watching was interrupted; the job goes on");
+		return finish(options, "interrupted", STATUS_CANNOT);
+	}
+}
+
+/* ---- A job that is started ------------------------------------------------------------------- */
+
+struct run {
+	struct session *session;
+	const struct options *options;
+	struct launch *launch;
+	FILE *out;
+	bool was_watched;      /* a job of it was, at least once */
+	struct pdb_error last; /* why it could not be the last time */
+};
+
+static bool has_ended_by(struct run *run, uint64_t until_ns, int *status)
+{
+	while (!launch_has_ended(run->launch, status)) {
+		if (monotonic_ns() >= until_ns || interrupt_pending())
+			return false;
+		interrupt_sleep_until(monotonic_ns() + POLL_NS);
+	}
+	return true;
+}
+
+static int end_with(struct run *run, int status)
+{
+	if (!run->was_watched && run->last.code != ERROR_NONE && run->last.code != ERROR_GONE) {
+		error_prefix(&run->last, "the job was not watched");
+		session_complain(&run->last);
+	}
+	if (status >= 128)
+		fprintf(stderr, "pdb: the job has ended by signal %d\n", status - 128);
+	else if (status)
+		fprintf(stderr, "pdb: the job has ended with status %d\n", status);
+	return finish(run->options, "ended", status);
+}
+
+static int end_hung(struct run *run)
+{
+	int status;
+
+	/* What the user started is gone with its launcher, or is a script that would go on. */
+	if (run->options->watch.wants_kill && !has_ended_by(run, monotonic_ns() + END_NS, &status))
+		launch_end(run->launch);
+	return finish(run->options, "hang", STATUS_HANG);
+}
+
+/* Until there is a job to watch, and while it is watched. *ret: pdb's exit status, when true. */
+static bool watch_next(struct run *run, uint64_t *retry_ns, int *ret)
+{
+	enum watch_end end = WATCH_ENDED;
+	int status;
+
+	if (launch_attach(run->launch, run->session, &run->last) == 0) {
+		*retry_ns = RETRY_NS;
+		run->was_watched = true;
+		if (watch_run(run->session, &run->options->watch, run->out, &end, &run->last) < 0)
+			session_complain(&run->last);
+	}
+	if (end == WATCH_HUNG) {
+		*ret = end_hung(run);
+		return true;
+	}
+	if (end == WATCH_INTERRUPTED || interrupt_pending()) {
+		*ret = finish(run->options, "interrupted", STATUS_CANNOT);
+		return true;
+	}
+	if (run->session->job)
+		session_detach(run->session);
+	if (has_ended_by(run, monotonic_ns() + *retry_ns, &status)) {
+		*ret = end_with(run, status);
+		return true;
+	}
+	if (*retry_ns < RETRY_MAX_NS)
+		*retry_ns += *retry_ns / 4;
+	return false;
+}
+
+static int watch_started(struct session *session, const struct options *options)
+{
+	struct run run = {
+		.session = session,
+		.options = options,
+		/* Standard output is the job's. */
+		.out = options->watch.wants_json || options->output ? stdout : stderr,
+	};
+	uint64_t retry_ns = RETRY_NS;
+	int status = 0;
+
+	if (launch_start(options, &run.launch, &run.last) < 0)
+		return fail(options, &run.last);
+	session->is_batch = true;
+	while (!watch_next(&run, &retry_ns, &status))
+		;
+	launch_finish(run.launch, session);
+	return status;
+}
+
+int watch_main(struct session *session, const struct options *options)
+{
+	session->is_batch = true;
+	if (options->action == ACTION_RUN)
+		return watch_started(session, options);
+	return watch_running(session, options);
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/hang_test.h"
+#include "analysis/verdict.h"
+#include "attach/watch_digest.h"
+#include "model/job.h"
+#include "model/monotonic.h"
+#include "model/proctable.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/label.h"
+#include "render/text.h"
+#include "render/view.h"
+#include "shell/interrupt.h"
+#include "shell/session.h"
+#include "shell/watch.h"
+#include "shell/watch_tell.h"
+
+#define STATUS_NS UINT64_C(200000000)
+enum { BAR_WIDTH = 10 };
+
+void watch_tell_init(struct watch_teller *teller, struct session *session, FILE *out, bool is_json)
+{
+	*teller = (struct watch_teller){
+		.session = session,
+		.out = out,
+		.is_json = is_json,
+		.has_line = !is_json && isatty(STDERR_FILENO) && isatty(fileno(out)),
+	};
+}
+
+static void clear_line(struct watch_teller *teller)
+{
+	if (teller->has_line)
+		fputs("\r\033[K", stderr);
+	teller->next_ns = 0;
+}
+
+void watch_tell_deinit(struct watch_teller *teller)
+{
+	clear_line(teller);
+}
+
+const char *watch_kind_text(const struct verdict *verdict)
+{
+	switch (verdict->kind) {
+	case VERDICT_NONE:
+		return "none";
+	case VERDICT_COMPUTATION:
+		return "computation";
+	case VERDICT_STOPPED:
+		return "stopped";
+	case VERDICT_LEFT:
+		return "left";
+	case VERDICT_LEAST:
+	case VERDICT_UNDECIDED:
+		return "communication";
+	case VERDICT_DEADLOCK:
+		return "deadlock";
+	case VERDICT_MISMATCH:
+		return "mismatch";
+	case VERDICT_LOST:
+		return "lost message";
+	case VERDICT_LIBRARY:
+		return "library";
+	case VERDICT_CRASHED:
+		return "crash";
+	default:
+		return "unknown";
+	}
+}
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+static void begin_event(struct watch_teller *teller, const char *event)
+{
+	char when[64] = "";
+	time_t now = time(NULL);
+	struct tm parts;
+
+	clear_line(teller);
+	if (!teller->is_json)
+		return;
+	if (gmtime_r(&now, &parts))
+		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &parts);
+	fprintf(teller->out, "{\"event\": \"%s\", \"time\": \"%s\"", event, when);
+}
+
+static void end_event(struct watch_teller *teller)
+{
+	if (teller->is_json)
+		fputs("}\n", teller->out);
+	fflush(teller->out);
+}
+
+void watch_tell_begin(struct watch_teller *teller, const struct watch_digest *digest)
+{
+	const struct watch_numbers *numbers = &digest->numbers;
+	const struct proctable *table = teller->session->job->proctable;
+
+	begin_event(teller, "begin");
+	if (teller->is_json) {
+		fprintf(teller->out,
+			", \"launcher\": %d, \"ranks\": %d, \"recorded\": %u, \"job\": ",
+			(int)teller->session->launcher.pid, table->size, numbers->num_recorded);
+		text_json(teller->out, table->job ? table->job : "");
+	} else if (!numbers->num_recorded) {
+		fprintf(teller->out, "watching %d ranks by their stacks: no recorder\n",
+			table->size);
+	} else if (teller->has_line) {
+		fprintf(teller->out, "watching %d ranks, %u with a recorder\n", table->size,
+			numbers->num_recorded);
+	}
+	end_event(teller);
+}
+
+void watch_tell_note(struct watch_teller *teller, const char *event, const char *format, ...)
+{
+	char text[500];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	begin_event(teller, event);
+	if (teller->is_json) {
+		fputs(", \"text\": ", teller->out);
+		text_json(teller->out, text);
+	} else {
+		fprintf(teller->out, "pdb: %s\n", text);
+	}
+	end_event(teller);
+}
+
+static void tell_hang_json(struct watch_teller *teller, const struct watch_hang *hang)
+{
+	static const char *const proofs[] = {
+		[WATCH_BY_TEST] = "test",
+		[WATCH_BY_COUNTS] = "counts",
+		[WATCH_BY_PATIENCE] = "max-wait",
+	};
+	const struct verdict *verdict = teller->session->verdict;
+	char *ranks = rankset_encode(verdict->culprits, 0);
+
+	fprintf(teller->out,
+		", \"kind\": \"%s\", \"ranks\": \"%s\", \"proof\": \"%s\", \"still_s\": %.3f, "
+		"\"watched_s\": %.3f, \"samples\": %u",
+		watch_kind_text(verdict), ranks, proofs[hang->proof], hang->still_ns / 1e9,
+		hang->watched_ns / 1e9, hang->num_samples);
+	if (hang->proof == WATCH_BY_TEST)
+		fprintf(teller->out, ", \"chance_per_hour\": %.3g", hang->chance);
+	free(ranks);
+}
+
+static void tell_hang_text(struct watch_teller *teller, const struct watch_hang *hang)
+{
+	struct view view = session_view(teller->session);
+	char *still = label_time(hang->still_ns);
+
+	view.out = teller->out;
+	fprintf(view.out, "Hang: %s. Nobody has moved for %s", watch_kind_text(view.verdict),
+		still);
+	if (hang->proof == WATCH_BY_TEST)
+		fprintf(view.out, "; a healthy job would look so %.2g times an hour", hang->chance);
+	else if (hang->proof == WATCH_BY_PATIENCE)
+		fputs(", longer than --max-wait", view.out);
+	fputs(".\n", view.out);
+	view_lp(&view);
+	free(still);
+}
+
+void watch_tell_hang(struct watch_teller *teller, const struct watch_hang *hang)
+{
+	begin_event(teller, "hang");
+	if (teller->is_json)
+		tell_hang_json(teller, hang);
+	else
+		tell_hang_text(teller, hang);
+	end_event(teller);
+}
+
+/* ---- The status line ------------------------------------------------------------------------- */
+
+static void print_bar(double share)
+{
+	int full = (int)(share * BAR_WIDTH + 0.5);
+
+	fputc('[', stderr);
+	for (int i = 0; i < BAR_WIDTH; i++)
+		fputc(i < full ? '#' : '.', stderr);
+	fputc(']', stderr);
+}
+
+static void print_knowledge(const struct hang_figures *figures)
+{
+	switch (figures->state) {
+	case HANG_LEARNING:
+		fprintf(stderr, "learning %u/%u", figures->num_samples, figures->wanted);
+		break;
+	case HANG_SUSPICIOUS:
+		fprintf(stderr, "low %u/%u", figures->num_low, figures->needed);
+		break;
+	case HANG_CONFIRM:
+	case HANG_FOUND:
+		fputs("hangs?", stderr);
+		break;
+	default:
+		fprintf(stderr, "%u samples", figures->num_samples);
+	}
+}
+
+void watch_tell_status(struct watch_teller *teller, const struct watch_digest *digest,
+		       const struct hang_figures *figures, uint64_t still_ns)
+{
+	const struct watch_numbers *numbers = &digest->numbers;
+	uint64_t now_ns = monotonic_ns();
+	char *time;
+
+	if (!teller->has_line || now_ns < teller->next_ns)
+		return;
+	teller->next_ns = now_ns + STATUS_NS;
+	time = label_time(still_ns < STATUS_NS ? 0 : still_ns);
+	fprintf(stderr, "\r\033[K%u ranks  outside MPI ", numbers->num_ranks - numbers->num_ended);
+	if (figures->s_out >= 0) {
+		print_bar(figures->s_out);
+		fprintf(stderr, " %3.0f %%", 100 * figures->s_out);
+	} else {
+		fputs("?", stderr);
+	}
+	fputs("  ", stderr);
+	print_knowledge(figures);
+	if (still_ns < STATUS_NS)
+		fputs("  moving", stderr);
+	else
+		fprintf(stderr, "  moved %s ago", time);
+	fflush(stderr);
+	free(time);
+}
