@@ -290,3 +290,42 @@ const struct code_probe *temporal_choose(struct temporal *temporal, size_t *num_
 	*num_ret = temporal->num_probes;
 	return temporal->probes;
 }
+
+/* ---- Loops of a path ----------------------------------------------------------------------- */
+
+static bool is_around(const struct temporal_site *site, const struct temporal_loop *loop)
+{
+	const struct loop_nest *nest = site->body->flow->nest;
+	uint32_t at = flow_loop(site->body->flow, site->place);
+
+	while (at != LOOP_NONE && &site->body->loops[at].public != loop)
+		at = nest->loops[at].parent;
+	return at != LOOP_NONE;
+}
+
+bool temporal_is_in_loop(const struct temporal *temporal, const struct temporal_loop *loop,
+			 uint32_t path)
+{
+	for (uint32_t node = temporal_program_path(temporal, path); node != CALLPATH_NONE;
+	     node = callpaths_get(temporal->callpaths, node)->parent) {
+		const struct temporal_site *site = temporal_find_site(temporal, node);
+
+		if (site && site->body && is_around(site, loop))
+			return true;
+	}
+	return false;
+}
+
+bool temporal_is_innermost_loop(const struct temporal *temporal, const struct temporal_loop *loop,
+				uint32_t path)
+{
+	uint32_t last = temporal_program_path(temporal, path);
+	const struct temporal_site *site =
+		last == CALLPATH_NONE ? NULL : temporal_find_site(temporal, last);
+	uint32_t innermost;
+
+	if (!site || !site->body)
+		return false;
+	innermost = flow_loop(site->body->flow, site->place);
+	return innermost != LOOP_NONE && &site->body->loops[innermost].public == loop;
+}

@@ -22,6 +22,7 @@ struct code_variables;
 struct modules;
 struct pdb_error;
 struct rankset;
+struct sample;
 struct samples;
 struct temporal;
 
@@ -109,6 +110,21 @@ void temporal_result_destroy(struct temporal_result *result); /* NULL is fine */
 /* The order of two groups, by index. reason_ret may be NULL. */
 enum temporal_order temporal_order_of(const struct temporal_result *result, size_t a, size_t b,
 				      struct temporal_reason *reason_ret);
+
+/* Was the rank of these two samples in different iterations of a loop? *reason_ret: of the outermost
+ * loop of which that is known. */
+bool temporal_has_moved(const struct temporal *temporal, const struct sample *a,
+			const struct sample *b, struct temporal_reason *reason_ret);
+
+/* Is any frame of the path in the loop? And is it the innermost one around the program's last
+ * frame? */
+bool temporal_is_in_loop(const struct temporal *temporal, const struct temporal_loop *loop,
+			 uint32_t path);
+bool temporal_is_innermost_loop(const struct temporal *temporal, const struct temporal_loop *loop,
+				uint32_t path);
+
+/* Is the iteration of every loop around every frame of the group known? */
+bool temporal_is_known(const struct temporal_result *result, size_t group);
 
 /* The loops, outermost first, around the frame of a group; the value of the loop's variable there.
  * Returns how many; loops and has_value have room for max. */

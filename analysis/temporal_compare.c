@@ -165,33 +165,39 @@ static enum temporal_order compare_frames(struct pair *pair, uint32_t a, uint32_
 	return is_same ? TEMPORAL_SAME : compare_places(pair);
 }
 
+/* From the outermost frames inwards, to the first difference that is known. */
+static enum temporal_order compare_stacks(struct pair *pair)
+{
+	const struct callpaths *callpaths = pair->temporal->callpaths;
+	uint32_t a = pair->a->path, b = pair->b->path, depth_a, depth_b;
+	enum temporal_order order = TEMPORAL_SAME;
+
+	if (a == CALLPATH_NONE || b == CALLPATH_NONE) {
+		pair->reason.frame_a = a;
+		pair->reason.frame_b = b;
+		return unordered(pair, TEMPORAL_NO_STACK);
+	}
+	depth_a = callpaths_get(callpaths, a)->depth;
+	depth_b = callpaths_get(callpaths, b)->depth;
+	while (order == TEMPORAL_SAME && pair->depth <= depth_a && pair->depth <= depth_b) {
+		order = compare_frames(pair, callpaths_at_depth(callpaths, a, pair->depth),
+				       callpaths_at_depth(callpaths, b, pair->depth));
+		pair->depth++;
+	}
+	/* From the same place one is in a function of the program, the other one in a library. */
+	if (order == TEMPORAL_SAME && depth_a != depth_b)
+		order = unordered(pair, TEMPORAL_OTHER_FUNCTIONS);
+	return order;
+}
+
 static enum temporal_order compare_groups(const struct temporal *temporal,
 					  const struct temporal_group *a,
 					  const struct temporal_group *b,
 					  struct temporal_reason *reason_ret)
 {
-	const struct callpaths *callpaths = temporal->callpaths;
 	struct pair pair = {.temporal = temporal, .a = a, .b = b};
-	enum temporal_order order = TEMPORAL_SAME;
-	uint32_t depth_a, depth_b;
+	enum temporal_order order = compare_stacks(&pair);
 
-	if (a->path == CALLPATH_NONE || b->path == CALLPATH_NONE) {
-		pair.reason.frame_a = a->path;
-		pair.reason.frame_b = b->path;
-		order = unordered(&pair, TEMPORAL_NO_STACK);
-		*reason_ret = pair.reason;
-		return order;
-	}
-	depth_a = callpaths_get(callpaths, a->path)->depth;
-	depth_b = callpaths_get(callpaths, b->path)->depth;
-	while (order == TEMPORAL_SAME && pair.depth <= depth_a && pair.depth <= depth_b) {
-		order = compare_frames(&pair, callpaths_at_depth(callpaths, a->path, pair.depth),
-				       callpaths_at_depth(callpaths, b->path, pair.depth));
-		pair.depth++;
-	}
-	/* From the same place one is in a function of the program, the other one in a library. */
-	if (order == TEMPORAL_SAME && depth_a != depth_b)
-		order = unordered(&pair, TEMPORAL_OTHER_FUNCTIONS);
 	if (order != TEMPORAL_SAME && pair.doubt.cause != TEMPORAL_BY_NOTHING) {
 		pair.reason = pair.doubt;
 		order = TEMPORAL_UNORDERED;
@@ -232,6 +238,32 @@ size_t temporal_loops_of(const struct temporal_result *result, size_t group, uin
 					  loop, site_index(loop, site), &values[i]);
 	}
 	return num;
+}
+
+bool temporal_is_known(const struct temporal_result *result, size_t group)
+{
+	const struct callpaths *callpaths = result->temporal->callpaths;
+	const struct temporal_loop *loops[MAX_NESTED];
+	int64_t values[MAX_NESTED];
+	bool has_value[MAX_NESTED];
+
+	if (result->groups[group].path == CALLPATH_NONE)
+		return false;
+	for (uint32_t node = result->groups[group].path; node != CALLPATH_NONE;
+	     node = callpaths_get(callpaths, node)->parent) {
+		const struct temporal_site *site = temporal_find_site(result->temporal, node);
+		size_t num;
+
+		if (temporal_kind(result->temporal, node) != MODULE_PROGRAM)
+			continue;
+		if (!site || !site->body)
+			return false;
+		num = temporal_loops_of(result, group, node, loops, values, has_value, MAX_NESTED);
+		for (size_t i = 0; i < num; i++)
+			if (!has_value[i])
+				return false;
+	}
+	return true;
 }
 
 /* ---- Groups -------------------------------------------------------------------------------- */
@@ -361,6 +393,19 @@ static void find_levels(struct temporal_result *result)
 	free(ready);
 	free(num_before);
 	free(is_before);
+}
+
+bool temporal_has_moved(const struct temporal *temporal, const struct sample *a,
+			const struct sample *b, struct temporal_reason *reason_ret)
+{
+	struct temporal_group before = make_group(temporal, a), after = make_group(temporal, b);
+	struct pair pair = {.temporal = temporal, .a = &before, .b = &after};
+	enum temporal_order order = compare_stacks(&pair);
+
+	free_group(&before);
+	free_group(&after);
+	*reason_ret = pair.reason;
+	return order != TEMPORAL_SAME && pair.reason.cause == TEMPORAL_BY_VARIABLE;
 }
 
 struct temporal_result *temporal_compare(const struct temporal *temporal,

@@ -11,6 +11,7 @@
 #include "analysis/waitfor.h"
 
 struct job;
+struct temporal_result;
 
 enum verdict_kind {
 	VERDICT_NONE,	     /* nobody is blocked, or what is waited for moves: "No rank is behind." */
@@ -55,6 +56,9 @@ struct verdict {
 	 * from where it is usual to go on otherwise; UINT32_MAX: none. */
 	uint32_t novel;
 	int novel_rank;
+	/* By stacks: among these their temporal order may choose (verdict_choose_by_order()). */
+	struct rankset *candidates;
+	bool is_by_order; /* it has: the culprits are the least progressed of the candidates */
 	/* NONE: the moving ranks that all waits end at, if they do; empty else. */
 	struct rankset *awaited;
 };
@@ -73,6 +77,16 @@ struct verdict {
  * stays are not known. Never fails. All is borrowed and may go before the result. */
 struct verdict *verdict_create(const struct job *job, const struct eqgroups *groups,
 			       const struct progress_graph *graph, const struct waitfor *waitfor);
+
+/* Go on from a verdict by stacks that has candidates: `order` is that of the job's latest samples of
+ * all ranks. Samples with values of the loops' variables tell who moves after all; if anybody does,
+ * nobody is accused. Else the candidates with none of them before them are the culprits, if the order
+ * leaves others: of ranks outside MPI if they are less than half of all, of ranks inside, where no one
+ * is outside, as LEAST or UNDECIDED. A hang of these takes that all iterations they are in are
+ * known. */
+void verdict_choose_by_order(struct verdict *verdict, const struct job *job,
+			     const struct temporal_result *order);
+
 void verdict_destroy(struct verdict *verdict);
 
 #endif

@@ -41,6 +41,9 @@ void verdict_judge_by_stacks(struct judge *j)
 	}
 	rankset_destroy(stopped);
 	is_quiet = rankset_is_empty(verdict->moving);
+	if (is_quiet && !rankset_is_empty(verdict->waiting))
+		rankset_add_set(verdict->candidates,
+				num_outside > 0 ? verdict->culprits : verdict->waiting);
 	if (num_outside > 0 && num_outside * 2 < num && is_quiet) {
 		verdict->kind = VERDICT_COMPUTATION;
 		verdict->stay_ns = shortest_ns;
@@ -53,7 +56,10 @@ void verdict_judge_by_stacks(struct judge *j)
 	if (verdict->kind != VERDICT_UNKNOWN || rankset_is_empty(verdict->waiting))
 		return;
 	verdict_add_ended(j);
-	if (!rankset_is_empty(verdict->culprits))
-		verdict->kind = VERDICT_LEFT;
+	if (rankset_is_empty(verdict->culprits))
+		return;
+	verdict->kind = VERDICT_LEFT;
+	rankset_destroy(verdict->candidates);
+	verdict->candidates = rankset_create();
 }
 

@@ -487,14 +487,19 @@ static void sample_again(struct node *node, const struct node_look_options *opti
 	struct samples *all = node->samples;
 	struct pdb_error err;
 
+	if (options->prepare)
+		options->prepare(options->context, all);
 	for (uint64_t i = 1; i < STACK_LOOKS; i++) {
 		uint64_t when = begin_ns + (end_ns - begin_ns) * i / (STACK_LOOKS - 1);
 		struct samples *more;
 
 		if (!options->sleep_until(when))
 			break;
-		if (take_samples(node, NULL, options->max_samples, flags, &more, &err) == 0)
+		if (take_samples(node, NULL, options->max_samples, flags, &more, &err) == 0) {
+			if (options->prepare && i + 1 < STACK_LOOKS)
+				options->prepare(options->context, more);
 			move_samples(all, more);
+		}
 		samples_destroy(more);
 	}
 	samples_sort(all);

@@ -16,6 +16,7 @@ struct maps;
 struct pdb_error;
 struct rankset;
 struct sampler;
+struct samples;
 
 struct node_look_options {
 	int milliseconds; /* between the two looks; at least 1000 where there is no recorder */
@@ -23,6 +24,10 @@ struct node_look_options {
 	bool all_threads; /* of each such rank */
 	/* Sleep until then (CLOCK_MONOTONIC); false: the look is to be given up, now. */
 	bool (*sleep_until)(uint64_t until_ns);
+	/* Between the samples of a job without a recorder: the last ones, so that the sampler can be
+	 * told what to read in the next. NULL: nothing. */
+	void (*prepare)(void *context, const struct samples *samples);
+	void *context;
 };
 
 struct node_sampling {

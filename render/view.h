@@ -37,6 +37,7 @@ struct view {
 	const struct verdict *verdict;
 	const struct job_comms *comms; /* NULL when no rank has a recorder, as the next */
 	const struct waitfor *waitfor;
+	const struct temporal_result *order; /* of the stacks, if the verdict could go by it; NULL */
 	const struct rankset *focus; /* NULL: all; ranks outside it are left out of tables */
 };
 

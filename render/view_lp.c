@@ -19,6 +19,7 @@
 #include "model/xalloc.h"
 #include "render/cause.h"
 #include "render/label.h"
+#include "render/order_text.h"
 #include "render/parts.h"
 #include "render/same.h"
 #include "render/text.h"
@@ -133,13 +134,15 @@ static void print_why_unknown(const struct view *view)
 {
 	int waiting = rankset_count(view->verdict->waiting);
 
-	if (waiting > 0)
+	if (waiting > 0) {
 		text_wrap(view, 2,
 			  "%d of %d ranks were inside MPI in all their stack samples, none "
 			  "outside: stacks alone do not tell which is behind; see \"bt\"",
 			  waiting, parts_num_ranks(view));
-	else
+		order_text_print_doubt(view);
+	} else {
 		text_wrap(view, 2, "too little is known: no counts of MPI calls and no stacks");
+	}
 	text_wrap(view, 2,
 		  "start the job with \"pdb run -- mpirun ...\" next time, so that its MPI "
 		  "calls are counted");
@@ -626,6 +629,7 @@ void view_lp(const struct view *view)
 			print_culprit_groups(view);
 		else
 			print_culprit_samples(view);
+		order_text_print_choice(view);
 		print_process_states(view);
 		print_ended(view);
 		print_evidence(view);

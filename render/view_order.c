@@ -11,6 +11,7 @@
 #include "model/rankset.h"
 #include "model/xalloc.h"
 #include "render/label.h"
+#include "render/order_text.h"
 #include "render/table.h"
 #include "render/text.h"
 #include "render/view.h"
@@ -26,52 +27,6 @@ static const struct table_column columns[] = {
 };
 
 /* ---- Words --------------------------------------------------------------------------------- */
-
-/* Where the code at an address is from. */
-static const struct name *name_at(const struct view *view, uint32_t module, uint64_t address)
-{
-	return names_get(view->job->names, callpaths_intern(view->job->callpaths, CALLPATH_NONE,
-							    module, address, false));
-}
-
-/* "the loop at solver.c:12 of relax()". The loop's line is the first of those of its ends, or of
- * its beginning where that is in the same file. The caller frees. */
-static char *loop_label(const struct view *view, const struct temporal_loop *loop)
-{
-	const struct name *header = name_at(view, loop->module, loop->header), *first = header;
-	char *function = label_function(header->function), *text;
-
-	for (size_t i = 0; i < loop->num_latches; i++) {
-		const struct name *end = name_at(view, loop->module, loop->latches[i]);
-
-		if (end->line && (!first->line || (first->file && !strcmp(first->file, end->file) &&
-						   end->line < first->line)))
-			first = end;
-	}
-	text = first->line
-		       ? xasprintf("the loop at %s:%d of %s()", first->file, first->line, function)
-		       : xasprintf("a loop of %s()", function);
-	free(function);
-	return text;
-}
-
-/* Why the iteration of a loop is not known. The caller frees. */
-static char *no_variable_text(const struct loop_variable *variable)
-{
-	switch (variable->result) {
-	case LOOP_VARIABLE_NO_DEBUG_INFO:
-		return xstrdup("the function has no debug information");
-	case LOOP_VARIABLE_UNREADABLE:
-		return xasprintf("\"%s\" counts its iterations, but is optimized out here",
-				 variable->variable->name);
-	case LOOP_VARIABLE_IRREDUCIBLE:
-		return xstrdup("it, or a loop in it, has several entries");
-	case LOOP_VARIABLE_UNKNOWN_JUMP:
-		return xstrdup("a jump in it is not understood");
-	default:
-		return xstrdup("no integer variable is changed in one direction by each iteration");
-	}
-}
 
 /* "in MPI_Allreduce, halo() at solver.c:12". The caller frees. */
 static char *where_label(const struct view *view, const struct temporal_group *group)
@@ -171,7 +126,7 @@ static void print_order(const struct view *view, const struct temporal_result *r
 
 	temporal_order_of(result, before, after, &reason);
 	if (reason.cause == TEMPORAL_BY_VARIABLE) {
-		loop = loop_label(view, reason.loop);
+		loop = order_text_loop(view, reason.loop);
 		text_wrap(view, 2, "%zu before %zu: %s is %" PRId64 " and %" PRId64 " in %s",
 			  before + 1, after + 1, reason.loop->variable.variable->name,
 			  reason.value_a, reason.value_b, loop);
@@ -183,37 +138,6 @@ static void print_order(const struct view *view, const struct temporal_result *r
 	text_wrap(view, 2, "%zu before %zu: %s leads to %s", before + 1, after + 1, a, b);
 	free(a);
 	free(b);
-}
-
-static char *cause_text(const struct view *view, const struct temporal_reason *reason)
-{
-	char *loop, *why, *text;
-
-	switch (reason->cause) {
-	case TEMPORAL_NO_VARIABLE:
-	case TEMPORAL_NO_VALUE:
-		loop = loop_label(view, reason->loop);
-		why = reason->cause == TEMPORAL_NO_VALUE
-			      ? xasprintf("%s could not be read in all of them",
-					  reason->loop->variable.variable->name)
-			      : no_variable_text(&reason->loop->variable);
-		text = xasprintf("they may be in different iterations of %s: %s", loop, why);
-		free(loop);
-		free(why);
-		return text;
-	case TEMPORAL_BRANCHES:
-		return xstrdup("they are in different branches");
-	case TEMPORAL_UNKNOWN_JUMP:
-		return xstrdup("a jump in the function is not understood");
-	case TEMPORAL_SEVERAL_ENTRIES:
-		return xstrdup("a loop with several entries leads from each to the other");
-	case TEMPORAL_NO_CODE:
-		return xstrdup("the machine code of the function is not there");
-	case TEMPORAL_NO_STACK:
-		return xstrdup("not all of them have complete stacks");
-	default:
-		return xstrdup("they have called different functions from the same place");
-	}
 }
 
 /* The reasons why pairs of groups are not ordered, each once for the first pair that has it. */
@@ -236,7 +160,7 @@ static void print_unordered(const struct view *view, const struct temporal_resul
 			if (k < num)
 				continue;
 			seen[num++] = reason;
-			text = cause_text(view, &reason);
+			text = order_text_cause(view, &reason);
 			text_wrap(view, 2, "%zu and %zu are not ordered: %s", i + 1, j + 1, text);
 			free(text);
 		}

@@ -30,11 +30,10 @@ const struct command cmd_order = {
 	.run = run_order,
 };
 
-static int show(struct session *session, const struct rankset *ranks, struct stack_order *order,
-		struct pdb_error *err)
+static int show(struct session *session, const struct rankset *ranks, struct pdb_error *err)
 {
 	struct view view = session_view(session);
-	struct temporal_result *result = stack_order_compare(order, ranks, err);
+	struct temporal_result *result = stack_order_compare(session, ranks, err);
 
 	if (!result)
 		return -1;
@@ -46,19 +45,16 @@ static int show(struct session *session, const struct rankset *ranks, struct sta
 
 static int run_order(struct session *session, const struct args *args, struct pdb_error *err)
 {
-	struct stack_order *order;
 	struct rankset *ranks;
 	size_t next = 0;
 	int result = 0;
 
 	if (session_take_ranks(session, args, &next, &ranks, err) < 0)
 		return -1;
-	order = stack_order_create(session);
 	if (!session_has_ended(session))
-		result = stack_order_sample(order, ranks, err);
+		result = stack_order_sample(session, ranks, err);
 	if (!result)
-		result = show(session, ranks, order, err);
-	stack_order_destroy(order);
+		result = show(session, ranks, err);
 	rankset_destroy(ranks);
 	return result;
 }

@@ -10,9 +10,9 @@
 
 #include "analysis/eqgroup.h"
 #include "analysis/progress.h"
+#include "analysis/temporal.h"
 #include "analysis/verdict.h"
 #include "analysis/waitfor.h"
-#include "attach/code.h"
 #include "attach/cores.h"
 #include "attach/node.h"
 #include "attach/sampler.h"
@@ -30,6 +30,7 @@
 #include "shell/find.h"
 #include "shell/interrupt.h"
 #include "shell/session.h"
+#include "shell/stack_order.h"
 
 /* A job's processes end before its launcher, by about so much. */
 #define LAUNCHER_END_MS 2000
@@ -42,12 +43,14 @@ void session_init(struct session *session)
 
 static void drop_results(struct session *session)
 {
+	temporal_result_destroy(session->order);
 	verdict_destroy(session->verdict);
 	waitfor_destroy(session->waitfor);
 	progress_graph_destroy(session->graph);
 	eqgroups_destroy(session->groups);
 	progress_destroy(session->progress);
 	job_comms_destroy(session->comms);
+	session->order = NULL;
 	session->verdict = NULL;
 	session->waitfor = NULL;
 	session->graph = NULL;
@@ -66,11 +69,11 @@ static void drop_sampling(struct session *session)
 static void drop_job(struct session *session)
 {
 	drop_results(session);
+	stack_order_destroy(session->stack_order);
 	drop_sampling(session);
 	daemons_stop(session->daemons);
 	node_destroy(session->node);
 	sampler_destroy(session->sampler);
-	code_reader_destroy(session->code);
 	symbols_destroy(session->symbols);
 	job_destroy(session->job);
 	if (session->launcher_fd >= 0)
@@ -86,7 +89,7 @@ static void drop_job(struct session *session)
 	session->sampler = NULL;
 	session->job = NULL;
 	session->symbols = NULL;
-	session->code = NULL;
+	session->stack_order = NULL;
 	session->launcher_fd = -1;
 	session->snapshot = NULL;
 	session->sample_trouble = NULL;
@@ -106,6 +109,30 @@ void session_deinit(struct session *session)
 	macros_clear(&session->macros);
 }
 
+/* A new set of all ranks of the job. */
+static struct rankset *all_ranks(const struct session *session)
+{
+	struct rankset *set = rankset_create();
+
+	if (session->job->proctable->size > 0)
+		rankset_add_range(set, 0, session->job->proctable->size - 1);
+	return set;
+}
+
+/* By stacks alone several ranks may be left among whom their order can choose. */
+static void choose_by_order(struct session *session)
+{
+	struct rankset *ranks;
+
+	if (rankset_is_empty(session->verdict->candidates))
+		return;
+	ranks = all_ranks(session);
+	session->order = stack_order_compare(session, ranks, NULL);
+	if (session->order)
+		verdict_choose_by_order(session->verdict, session->job, session->order);
+	rankset_destroy(ranks);
+}
+
 /* Everything that follows from the job's models and samples. */
 static void analyse(struct session *session)
 {
@@ -120,6 +147,7 @@ static void analyse(struct session *session)
 	}
 	session->verdict =
 		verdict_create(job, session->groups, session->graph, session->waitfor);
+	choose_by_order(session);
 }
 
 /* ---- Looking at the job -------------------------------------------------------------------- */
@@ -249,11 +277,18 @@ static int look_by_daemons(struct session *session, const struct node_look_optio
 	return 0;
 }
 
-static int look_here(struct session *session, const struct node_look_options *options,
+static void prepare_order(void *session, const struct samples *samples)
+{
+	stack_order_prepare(session, samples);
+}
+
+static int look_here(struct session *session, struct node_look_options *options,
 		     struct pdb_error *err)
 {
 	char *trouble;
 
+	options->prepare = prepare_order;
+	options->context = session;
 	if (node_look(session->node, options, &trouble, err) < 0)
 		return -1;
 	free(session->sample_trouble);
@@ -266,7 +301,7 @@ static int look_here(struct session *session, const struct node_look_options *op
 
 /* By daemons where they are needed and can be had, or by this process. *begin_ret: when, without the
  * start of daemons. */
-static int look_once(struct session *session, const struct node_look_options *options,
+static int look_once(struct session *session, struct node_look_options *options,
 		     uint64_t *begin_ret, struct pdb_error *err)
 {
 	if (ensure_daemons(session, err) < 0)
@@ -474,6 +509,7 @@ struct view session_view(struct session *session)
 		.verdict = session->verdict,
 		.comms = session->comms,
 		.waitfor = session->waitfor,
+		.order = session->order,
 		.focus = session->focus,
 	};
 }
@@ -542,16 +578,6 @@ static int find_named(void *context, const char *name, const char *argument, str
 	if (strcmp(name, "group") == 0)
 		return find_group(session, argument, ret, err);
 	return find_host(session, argument, ret, err);
-}
-
-/* A new set of all ranks of the job. */
-static struct rankset *all_ranks(const struct session *session)
-{
-	struct rankset *set = rankset_create();
-
-	if (session->job->proctable->size > 0)
-		rankset_add_range(set, 0, session->job->proctable->size - 1);
-	return set;
 }
 
 static struct rank_names rank_names(struct session *session, const struct rankset *all)

@@ -15,14 +15,15 @@
 #include "shell/macro.h"
 #include "shell/settings.h"
 
-struct code_reader;
 struct daemons;
 struct editor;
 struct line_source;
 struct node;
 struct sampler;
 struct sampler_cost;
+struct stack_order;
 struct symbols;
+struct temporal_result;
 
 /* The stacks that were last taken by themselves, not with a look. */
 struct sampling {
@@ -45,7 +46,7 @@ struct session {
 	int launcher_fd; /* pidfd of the launcher: readable when it has ended; -1 */
 	bool is_own;     /* started by us: `pdb run` */
 	struct symbols *symbols;
-	struct code_reader *code; /* NULL: not needed so far */
+	struct stack_order *stack_order; /* what their order needs; NULL: nothing so far */
 	struct sampler *sampler;
 	struct node *node;       /* the ranks of this host */
 	struct daemons *daemons; /* on all nodes of a job that has others; NULL: none */
@@ -59,6 +60,7 @@ struct session {
 	struct progress_graph *graph;
 	struct waitfor *waitfor;
 	struct verdict *verdict;
+	struct temporal_result *order; /* of the stacks, if the verdict could go by it; NULL */
 	struct sampling sampling;
 	uint64_t looked_ns;    /* CLOCK_MONOTONIC; 0: never */
 	uint64_t look_cost_ns; /* how long the last refresh took */

@@ -17,7 +17,7 @@
 #define MAX_ROUNDS 4
 
 struct stack_order {
-	struct session *session;
+	struct code_reader *reader;
 	struct temporal *temporal;
 };
 
@@ -33,29 +33,31 @@ static const struct code_variables *get_variables(void *reader, uint32_t module,
 	return code_reader_variables(reader, module, function);
 }
 
-struct stack_order *stack_order_create(struct session *session)
+static struct stack_order *get(struct session *session)
 {
-	struct stack_order *order = xcalloc(1, sizeof(*order));
 	struct temporal_source source = {get_function, get_variables, NULL};
+	struct job *job = session->job;
 
-	if (!session->code)
-		session->code = code_reader_create(session->job->modules);
-	source.context = session->code;
-	order->session = session;
-	order->temporal = temporal_create(session->job->callpaths, session->job->modules, &source);
-	return order;
+	if (!session->stack_order) {
+		struct stack_order *order = xcalloc(1, sizeof(*order));
+
+		order->reader = source.context = code_reader_create(job->modules);
+		order->temporal = temporal_create(job->callpaths, job->modules, &source);
+		session->stack_order = order;
+	}
+	return session->stack_order;
 }
 
 void stack_order_destroy(struct stack_order *order)
 {
 	if (!order)
 		return;
-	if (order->session->sampler)
-		sampler_set_probes(order->session->sampler, NULL, 0);
 	temporal_destroy(order->temporal);
+	code_reader_destroy(order->reader);
 	free(order);
 }
 
+/* Returns whether any of the stacks is at a new place. */
 static bool add_stacks(struct stack_order *order, const struct samples *samples)
 {
 	bool is_new = false;
@@ -66,48 +68,42 @@ static bool add_stacks(struct stack_order *order, const struct samples *samples)
 	return is_new;
 }
 
-static void choose(struct stack_order *order)
+static void choose(struct session *session)
 {
 	size_t num;
-	const struct code_probe *probes = temporal_choose(order->temporal, &num);
+	const struct code_probe *probes = temporal_choose(session->stack_order->temporal, &num);
 
-	if (order->session->sampler)
-		sampler_set_probes(order->session->sampler, probes, num);
+	if (session->sampler)
+		sampler_set_probes(session->sampler, probes, num);
 }
 
-void stack_order_prepare(struct stack_order *order, const struct samples *samples)
+void stack_order_prepare(struct session *session, const struct samples *samples)
 {
-	if (add_stacks(order, samples))
-		choose(order);
+	if (add_stacks(get(session), samples))
+		choose(session);
 }
 
-int stack_order_sample(struct stack_order *order, const struct rankset *ranks,
-		       struct pdb_error *err)
+int stack_order_sample(struct session *session, const struct rankset *ranks, struct pdb_error *err)
 {
-	struct session *session = order->session;
-
 	for (int round = 0; round < MAX_ROUNDS; round++) {
 		if (session_sample(session, ranks, 1, 0, err) < 0)
 			return -1;
-		if (!add_stacks(order, session->job->samples))
+		if (!add_stacks(get(session), session->job->samples))
 			break;
-		choose(order);
+		choose(session);
 	}
 	return 0;
 }
 
-struct temporal_result *stack_order_compare(struct stack_order *order, const struct rankset *ranks,
+struct temporal_result *stack_order_compare(struct session *session, const struct rankset *ranks,
 					    struct pdb_error *err)
 {
-	const struct samples *samples = order->session->job->samples;
-	size_t num;
+	const struct samples *samples = session->job->samples;
 
 	if (!samples || !samples->num_samples) {
 		error_set(err, ERROR_NOT_FOUND, "there is no stack of these ranks");
 		return NULL;
 	}
-	/* Of stacks that are there already the code is known only now. */
-	if (add_stacks(order, samples))
-		temporal_choose(order->temporal, &num);
-	return temporal_compare(order->temporal, samples, ranks, err);
+	stack_order_prepare(session, samples);
+	return temporal_compare(session->stack_order->temporal, samples, ranks, err);
 }

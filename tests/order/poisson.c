@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * usage: poisson STALLED_RANK
+ * usage: poisson STALLED_RANK [receive]
  * A Poisson solver by Jacobi iterations on horizontal strips, two half steps in each iteration. One
- * rank stalls in its first norm of iteration STALL. */
+ * rank stalls in its first norm of iteration STALL: it computes, or waits for a message that nobody
+ * sends. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@ enum { WIDTH = 64, HEIGHT = 8, MAX_ITERATIONS = 1000000, STALL = 17 };
 static double a[HEIGHT + 2][WIDTH], b[HEIGHT + 2][WIDTH];
 static int rank, size;
 static double diff;
+static int receives;
 
 static NOINLINE void exchange_band(double band[HEIGHT + 2][WIDTH])
 {
@@ -40,8 +42,12 @@ static NOINLINE double get_norm(double from[HEIGHT + 2][WIDTH], double to[HEIGHT
 {
 	double sum = 0;
 
-	if (stalls)
+	if (stalls && receives) {
+		fault_announce(rank);
+		MPI_Recv(&sum, 1, MPI_DOUBLE, rank, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	} else if (stalls) {
 		FAULT_LOOP(rank);
+	}
 	for (int row = 1; row <= HEIGHT; row++)
 		for (int column = 0; column < WIDTH; column++)
 			sum += fabs(to[row][column] - from[row][column]);
@@ -74,6 +80,7 @@ int main(int argc, char **argv)
 {
 	MPI_Init(&argc, &argv);
 	fault_arguments(argc, argv);
+	receives = argc > 2 && strcmp(argv[2], "receive") == 0;
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	for (int column = 0; column < WIDTH; column++)
