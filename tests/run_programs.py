@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """LAMMPS and HPL as jobs, with one rank caught in an endless loop inside a function of theirs, with a
 message lost or a collective left out, and without a fault: pdb names the rank and what is wrong, and
-nobody in a healthy run."""
+nobody in a healthy run. The endless loops also without the recorder, by stacks alone."""
 
 import argparse
 import os
@@ -12,14 +12,19 @@ import signal
 import subprocess
 
 from jobs.answers import (NONE, accusation, ask_until_sure, check_first_line, check_kind,
-                          check_modest, check_status, check_words, find_claim)
+                          check_modest, check_status, check_words, find_claim, named_ranks)
 from jobs.job import ask_job
 from jobs.mpi import find_mpis, find_pdb
+from jobs.patience import Patience
 from jobs.programs import PROGRAMS
 from jobs.report import Report, check
 
 SIZES = {"LAMMPS": 8, "HPL": 4}
 HEALTHY_LOOKS = 4
+# Runs of each program without the recorder: in "make check", and when only these are asked for.
+UNRECORDED_RUNS, ALL_UNRECORDED_RUNS = 2, 20
+# Until the other ranks have come to wait and a look finds nobody moving.
+UNRECORDED_S = 120
 
 
 def inject(tool, job, rank, arguments):
@@ -42,6 +47,35 @@ def run_faulty(pdb, tool, mpi, program, arguments, rank, where):
         check_status(answer, 1)
         check("outside MPI" in answer.output, f"expected 'outside MPI' in {answer.show()}")
         check(where in answer.output, f"expected '{where}' in {answer.show()}")
+
+
+def run_unrecorded(pdb, tool, mpi, program, arguments, rank):
+    """Nothing says when the hang has spread: the first answer that names anybody counts."""
+    size, patience = SIZES[program.name], Patience(UNRECORDED_S)
+    with program.start(mpi, size, False, is_endless=True) as job:
+        program.wait_until_working(job, is_recorded=False)
+        inject(tool, job, rank, arguments)
+        answer = ask_job(pdb, job, "lp")
+        while not named_ranks(answer) and not patience.is_over():
+            answer = ask_job(pdb, job, "lp")
+        wrong = job.check_unharmed()
+    check(not wrong, f"{', '.join(wrong)} after {answer.show()}")
+    named = named_ranks(answer)
+    check(rank in named and 2 * len(named) <= size,
+          f"expected rank {rank} among few, got {answer.show()}")
+    return answer.first_line
+
+
+def run_unrecorded_healthy(pdb, mpi, program):
+    """Nobody is said to hang. On a loaded machine a rank may get no processor all through a look; so
+    who is named with doubt is no failure."""
+    with program.start(mpi, SIZES[program.name], False, is_endless=True) as job:
+        program.wait_until_working(job, is_recorded=False)
+        for _ in range(HEALTHY_LOOKS):
+            answer = ask_job(pdb, job, "lp")
+            wrong = job.check_unharmed()
+            check(not wrong, f"{', '.join(wrong)} after {answer.show()}")
+            check_status(answer, 0)
 
 
 def start_with_fault(library, mpi, program, rank, kind):
@@ -127,19 +161,37 @@ def add_program(report, pdb, build, mpi, program, generator):
     report.add(f"{label} healthy", run_healthy, pdb, mpi, program)
 
 
+def add_unrecorded(report, pdb, build, mpi, program, generator, runs):
+    tool = os.path.abspath(os.path.join(build, "inject"))
+    label, size = f"{mpi.name} {program.name} without recorder", SIZES[program.name]
+    places = [[function] for function in program.functions]
+    places += [["--here", module] for module in program.modules]
+
+    for run in range(1, runs + 1):
+        rank, place = generator.randrange(size), generator.choice(places)
+        report.add(f"{label} run {run}: {' '.join(place).strip()}, rank {rank}", run_unrecorded,
+                   pdb, tool, mpi, program, place, rank)
+    report.add(f"{label} healthy", run_unrecorded_healthy, pdb, mpi, program)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", default="build", help="where pdb, inject and recorders are")
     parser.add_argument("--only", help="pattern or words of the names of tests (or $TEST)")
     parser.add_argument("--repeat", help="how often to run each (or $REPEAT)")
     parser.add_argument("--seed", type=int, default=int(os.environ.get("SEED") or 1))
+    parser.add_argument("--no-recorder", action="store_true",
+                        help="only without the recorder, and more of these")
     args = parser.parse_args()
     report = Report(args.only, args.repeat)
     pdb, generator = find_pdb(args.build), random.Random(args.seed)
     # Debian builds these programs for its default MPI, which is Open MPI.
     for mpi in find_mpis(args.build, ["openmpi"]):
         for program in PROGRAMS:
-            add_program(report, pdb, args.build, mpi, program, generator)
+            if not args.no_recorder:
+                add_program(report, pdb, args.build, mpi, program, generator)
+            add_unrecorded(report, pdb, args.build, mpi, program, generator,
+                           ALL_UNRECORDED_RUNS if args.no_recorder else UNRECORDED_RUNS)
     report.finish()
 
 

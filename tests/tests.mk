@@ -54,7 +54,7 @@ check-cores: all $(CRASH_PROGRAMS) | $(O)/.deps-check
 # and moments, KILLS=100 is how often check-harmless kills pdb, SAMPLES=200 how often check-healthy
 # looks at a correct program, JOBS_MPI=mpich runs only that MPI, SIZES=all the programs in waits/
 # with all their numbers of ranks under each MPI, WORKERS=1 one test at a time, HOSTS=2 runs the
-# jobs over so many hosts (check-jobs).
+# jobs over so many hosts (check-jobs), RECORDER=no many runs without the recorder (check-programs).
 
 PYTHON = /usr/bin/python3
 JOBS_ARGS = --build $(O) $(if $(JOBS_MPI),--mpi $(JOBS_MPI))
@@ -68,7 +68,7 @@ check-healthy: all | $(O)/.deps-check
 	@$(PYTHON) tests/run_healthy.py $(JOBS_ARGS)
 
 check-programs: all inject $(O)/libfault.so | $(O)/.deps-check
-	@$(PYTHON) tests/run_programs.py --build $(O)
+	@$(PYTHON) tests/run_programs.py --build $(O) $(if $(filter no,$(RECORDER)),--no-recorder)
 
 check-trouble: all | $(O)/.deps-check
 	@$(PYTHON) tests/run_trouble.py $(JOBS_ARGS)

@@ -31,6 +31,16 @@ def accusation(ranks, size):
     return f"Least progressed: {word} {format_ranks(ranks)}, {len(ranks)} of {size} ranks"
 
 
+def named_ranks(answer):
+    """The set of ranks that the first line names, "undecided among" others or not."""
+    match = re.match(r"Least progressed: (?:undecided among )?ranks? ([0-9,-]+),", answer.first_line)
+    ranks = set()
+    for part in match.group(1).split(",") if match else ():
+        first, _, last = part.partition("-")
+        ranks |= set(range(int(first), int(last or first) + 1))
+    return ranks
+
+
 def check_first_line(answer, expected):
     check(answer.first_line.startswith(expected),
           f"expected '{expected}', got {answer.show()}")

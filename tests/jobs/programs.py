@@ -32,7 +32,7 @@ class RealProgram:
         """Write the input files. Returns the arguments."""
         raise NotImplementedError
 
-    def wait_until_working(self, job):
+    def wait_until_working(self, job, is_recorded=True):
         """Until the main part of the program has begun in all ranks."""
         raise NotImplementedError
 
@@ -85,12 +85,20 @@ class Lammps(RealProgram):
         with open(self.example, encoding="utf-8") as file:
             text = file.read()
         steps = FOREVER if is_endless else self.steps
+        lines = [f"thermo {self.output_steps}", *(["thermo_modify flush yes"] if is_endless else []),
+                 f"run {steps}"]
         with open(os.path.join(folder, "in.melt"), "w", encoding="utf-8") as file:
-            file.write(re.sub(r"(?m)^run\s.*$", f"thermo {self.output_steps}\nrun {steps}", text))
+            file.write(re.sub(r"(?m)^run\s.*$", "\n".join(lines), text))
         return ["-in", "in.melt", "-log", "none"]
 
-    def wait_until_working(self, job):
-        job.wait_until_recorded(events=500)
+    def wait_until_working(self, job, is_recorded=True):
+        if is_recorded:
+            job.wait_until_recorded(events=500)
+            return
+        job.find_pids()
+        # Of the table with a line for each so many steps: the step and the temperature.
+        job.wait_for(lambda: sum(bool(re.match(r"\s*\d+ +[0-9.]+ ", line))
+                                 for line in job.output()) > 3, "LAMMPS did not begin")
 
     def read_seconds(self, job):
         for line in job.output():
@@ -142,8 +150,11 @@ class Hpl(RealProgram):
         except FileNotFoundError:
             return ""
 
-    def wait_until_working(self, job):
-        job.wait_until_recorded()
+    def wait_until_working(self, job, is_recorded=True):
+        if is_recorded:
+            job.wait_until_recorded()
+        else:
+            job.find_pids()
         # The first solved system shows that the part before it is over in all ranks.
         job.wait_for(lambda: re.search(r"(?m)^W[RC]\d", self._read_output(job)),
                      "HPL did not begin")
