@@ -44,6 +44,39 @@ void code_variables_destroy(struct code_variables *variables)
 	free(variables);
 }
 
+static bool is_same_place(const struct code_place *a, const struct code_place *b)
+{
+	return a->kind == b->kind && a->reg == b->reg && a->size == b->size &&
+	       a->is_signed == b->is_signed && a->displacement == b->displacement;
+}
+
+static bool is_same_value(const struct code_value *a, const struct code_value *b)
+{
+	if (a->is_known != b->is_known || a->is_unsigned != b->is_unsigned ||
+	    a->num_terms != b->num_terms || a->shift != b->shift || a->constant != b->constant)
+		return false;
+	for (unsigned i = 0; i < a->num_terms; i++)
+		if (a->terms[i].factor != b->terms[i].factor ||
+		    !is_same_place(&a->terms[i].place, &b->terms[i].place))
+			return false;
+	return true;
+}
+
+bool code_probe_is_same(const struct code_probe *a, const struct code_probe *b)
+{
+	return a->module == b->module && a->offset == b->offset && a->is_return == b->is_return &&
+	       a->size == b->size && a->is_signed == b->is_signed &&
+	       is_same_value(&a->value, &b->value);
+}
+
+void code_question_deinit(struct code_question *question)
+{
+	free((struct code_probe *)question->probes);
+	free((struct code_address *)question->names);
+	free((struct code_address *)question->functions);
+	*question = (struct code_question){.num_probes = 0};
+}
+
 int64_t code_extend(int64_t bits, unsigned size, bool is_signed)
 {
 	unsigned unused = size < 8 ? 64 - 8 * size : 0;

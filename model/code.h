@@ -123,6 +123,28 @@ struct code_probe {
 	struct code_value value;
 };
 
+/* Do both read the same in the same frames? */
+bool code_probe_is_same(const struct code_probe *a, const struct code_probe *b);
+
+/* An ELF virtual address. */
+struct code_address {
+	uint32_t module;
+	uint64_t address;
+};
+
+/* What is asked of a process' machine code, wherever it runs. */
+struct code_question {
+	const struct code_probe *probes; /* what to read in its frames */
+	size_t num_probes;
+	const struct code_address *names; /* of these; as frames' that are not return addresses */
+	size_t num_names;
+	const struct code_address *functions; /* those that hold these */
+	size_t num_functions;
+};
+
+/* Free what a question that was taken from bytes holds. */
+void code_question_deinit(struct code_question *question);
+
 /* A value as the variable has it, and how a value is made of what its places hold. */
 int64_t code_extend(int64_t bits, unsigned size, bool is_signed);
 int64_t code_evaluate(const struct code_value *value, const int64_t places[CODE_MAX_TERMS]);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/callpath.h"
+#include "model/code.h"
+#include "model/code_store.h"
 #include "model/job.h"
 #include "model/job_model.h"
 #include "model/modules.h"
@@ -19,6 +22,7 @@ struct job *job_create(void)
 	job->modules = modules_create();
 	job->callpaths = callpaths_create();
 	job->names = names_create(job->modules, job->callpaths, NULL, NULL);
+	job->code = code_store_create();
 	job->samples = samples_create();
 	return job;
 }
@@ -30,7 +34,9 @@ void job_destroy(struct job *job)
 	job_clear_holes(job);
 	free(job->crashes);
 	samples_destroy(job->samples);
+	free(job->probes);
 	job_model_destroy(job->model);
+	code_store_destroy(job->code);
 	names_destroy(job->names);
 	callpaths_destroy(job->callpaths);
 	modules_destroy(job->modules);
@@ -88,4 +94,46 @@ void job_replace_samples(struct job *job, const struct rankset *ranks, struct sa
 	samples_destroy(job->samples);
 	job->samples = fresh;
 	samples_sort(fresh);
+}
+
+/* The number of a probe among others, or their number. */
+static size_t find_probe(const struct code_probe *probe, const struct code_probe *probes, size_t num)
+{
+	size_t i = 0;
+
+	while (i < num && !code_probe_is_same(probe, &probes[i]))
+		i++;
+	return i;
+}
+
+/* old_num probes, of which each has a number below `num` or is not there any more. */
+static void renumber_values(struct sample *sample, const size_t *numbers, size_t old_num, size_t num)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < sample->num_values; i++) {
+		struct sample_value value = sample->values[i];
+
+		if (value.probe >= old_num || numbers[value.probe] == num)
+			continue;
+		value.probe = (uint32_t)numbers[value.probe];
+		sample->values[kept++] = value;
+	}
+	sample->num_values = kept;
+}
+
+void job_set_probes(struct job *job, const struct code_probe *probes, size_t num)
+{
+	size_t *numbers = xcalloc(job->num_probes, sizeof(*numbers));
+
+	for (size_t i = 0; i < job->num_probes; i++)
+		numbers[i] = find_probe(&job->probes[i], probes, num);
+	for (size_t i = 0; i < job->samples->num_samples; i++)
+		renumber_values(&job->samples->samples[i], numbers, job->num_probes, num);
+	free(numbers);
+	free(job->probes);
+	job->probes = xcalloc(num, sizeof(*probes));
+	if (num)
+		memcpy(job->probes, probes, num * sizeof(*probes));
+	job->num_probes = num;
 }

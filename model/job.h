@@ -10,6 +10,8 @@
 #include <sys/types.h>
 
 struct callpaths;
+struct code_probe;
+struct code_store;
 struct job_model;
 struct modules;
 struct names;
@@ -43,8 +45,11 @@ struct job {
 	struct modules *modules;
 	struct callpaths *callpaths;
 	struct names *names;
+	struct code_store *code; /* of functions in which stacks are, as far as it was looked for */
 	struct job_model *model; /* NULL: no rank has a recorder */
 	struct samples *samples; /* may be empty */
+	struct code_probe *probes; /* what the values of samples are of, by number */
+	size_t num_probes;
 	struct job_hole *holes;	 /* about models; samples carry their own notes */
 	size_t num_holes;
 	struct job_crash *crashes; /* by rank, from cores; each rank at most once */
@@ -64,6 +69,9 @@ const struct job_crash *job_find_crash(const struct job *job, int rank);
 void job_clear_holes(struct job *job);
 /* Take over `fresh` in place of the samples of `ranks`, those of other ranks stay. */
 void job_replace_samples(struct job *job, const struct rankset *ranks, struct samples *fresh);
+/* Values are of these probes (copied) from now on. Those that samples have keep what they are of if that is
+ * among them, under its new number; others are dropped. */
+void job_set_probes(struct job *job, const struct code_probe *probes, size_t num);
 
 /* Write all of it (names of all nodes included, so that nobody needs the binaries later) into a
  * new file of mode 0600, zstd-compressed: written beside `path` and renamed when complete. What is

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Rows and values of a share that is being read. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "model/model.h"
 #include "model/model_pool.h"
-#include "model/segment_private.h"
 #include "model/share_read.h"
 #include "model/xalloc.h"
 
@@ -102,17 +100,7 @@ void share_reader_end(struct share_reader *r)
 
 char *share_reader_text(struct share_reader *r)
 {
-	size_t length = input_take_count(&r->in, SNAPSHOT_MAX_SECTION, 1);
-	const uint8_t *bytes = input_take_bytes(&r->in, length);
-	char *text = input_allocate(&r->in, length + 1, 1);
-
-	if (r->in.is_bad) {
-		free(text);
-		return xstrdup("");
-	}
-	memcpy(text, bytes, length);
-	segment_clean_text(text, length);
-	return text;
+	return input_copy_text(&r->in);
 }
 
 int32_t share_reader_peer(struct share_reader *r, const struct model *model, uint32_t comm)

@@ -208,6 +208,21 @@ const char *input_take_text(struct snapshot_input *in)
 	return text ? text : "";
 }
 
+char *input_copy_text(struct snapshot_input *in)
+{
+	size_t length = input_take_count(in, SNAPSHOT_MAX_SECTION, 1);
+	const uint8_t *bytes = input_take_bytes(in, length);
+	char *text = input_allocate(in, length + 1, 1);
+
+	if (in->is_bad) {
+		free(text);
+		return xstrdup("");
+	}
+	memcpy(text, bytes, length);
+	segment_clean_text(text, length);
+	return text;
+}
+
 bool input_charge(struct snapshot_input *in, size_t num, size_t size)
 {
 	if (size && num > in->memory / size) {

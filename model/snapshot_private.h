@@ -14,7 +14,7 @@ struct model_lane;
 struct pdb_error;
 
 #define SNAPSHOT_MAGIC "PDBSNAP\n" /* 8 bytes, then the version */
-#define SNAPSHOT_VERSION 2
+#define SNAPSHOT_VERSION 3
 
 /* Sections stand in this order, except that STRINGS and LISTS come before whatever uses them first,
  * and a SHAPE before its first MODEL. Stored in files: append only. */
@@ -33,6 +33,7 @@ enum snapshot_section {
 	SNAPSHOT_END,
 	SNAPSHOT_LISTS, /* adds to the table of lists of ranks, which communicators share */
 	SNAPSHOT_CRASHES, /* only where there are some; before END */
+	SNAPSHOT_CODE, /* the same; behind CRASHES */
 };
 
 enum snapshot_lane_flags {
@@ -128,6 +129,9 @@ const uint8_t *input_take_bytes(struct snapshot_input *in, size_t num);
 const char *input_take_string(struct snapshot_input *in);
 /* The same, "" for none. */
 const char *input_take_text(struct snapshot_input *in);
+/* A text that stands where it is used, its length first; control characters are replaced. Never NULL;
+ * the caller frees. */
+char *input_copy_text(struct snapshot_input *in);
 /* Add the strings of a STRINGS section to the table. */
 void input_take_strings(struct snapshot_input *in);
 /* Add the lists of a LISTS section to the table. */
