@@ -37,6 +37,7 @@ enum share_parts {
 	/* Of stack samples no times and no numbers of threads, in which all ranks differ: the same
 	 * stack is the same whoever has it. For main threads, whose number is their process's. */
 	SHARE_STACKS_ONLY = 1 << 3,
+	SHARE_CODE = 1 << 4, /* the functions of job->code, with their variables */
 };
 
 struct share *share_create(void);

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "model/callpath.h"
+#include "model/code_bytes.h"
+#include "model/code_store.h"
 #include "model/job.h"
 #include "model/job_model_private.h"
 #include "model/model.h"
@@ -379,6 +381,30 @@ static void put_sample_time(struct share_filler *f, const struct sample *sample)
 	share_filler_end_item(f, SHARE_SAMPLE_TIMES);
 }
 
+static void put_values(struct share_filler *f, const struct sample *sample)
+{
+	struct buffer *b = &f->item;
+	uint32_t depth = 0;
+
+	for (size_t i = 0; i < sample->num_values; i++) {
+		const struct sample_value *value = &sample->values[i];
+
+		buffer_put(b, value->depth - depth);
+		buffer_put(b, value->probe);
+		buffer_put_signed(b, value->value);
+		depth = value->depth;
+	}
+	share_filler_end_item(f, SHARE_VALUES);
+}
+
+static bool has_values(const struct sample *const *samples, size_t num)
+{
+	for (size_t i = 0; i < num; i++)
+		if (samples[i]->num_values)
+			return true;
+	return false;
+}
+
 static int compare_samples(const void *a, const void *b)
 {
 	const struct sample *x = *(const struct sample *const *)a;
@@ -406,6 +432,11 @@ static void add_samples(struct share_filler *f, const struct samples *samples)
 		for (size_t k = i; k < last && !(f->parts & SHARE_STACKS_ONLY); k++)
 			put_sample_time(f, sorted[k]);
 		share_filler_end_row(f, SHARE_SAMPLE_TIMES, sorted[i]->rank);
+		if (!has_values(sorted + i, last - i))
+			continue;
+		for (size_t k = i; k < last; k++)
+			put_values(f, sorted[k]);
+		share_filler_end_row(f, SHARE_VALUES, sorted[i]->rank);
 	}
 	free(sorted);
 }
@@ -466,6 +497,19 @@ static void add_names(struct share_filler *f, const struct job *job)
 	f->num_row = 0;
 }
 
+static void add_code(struct share_filler *f, const struct job *job)
+{
+	for (size_t i = 0; i < code_store_count(job->code); i++) {
+		const struct code_body *body = code_store_get(job->code, i);
+		const struct module *module = modules_get(job->modules, body->module);
+
+		put_module(&f->item, module->path, module->build_id, module->build_id_size);
+		code_bytes_put_function(&f->item, body->function, body->variables);
+		share_filler_end_item(f, SHARE_CODE_COLUMN);
+	}
+	f->num_row = 0;
+}
+
 void share_fill(struct share *share, const struct job *job, const struct rankset *ranks,
 		unsigned int parts)
 {
@@ -483,6 +527,8 @@ void share_fill(struct share *share, const struct job *job, const struct rankset
 	}
 	if (parts & SHARE_NAMES)
 		add_names(&f, job);
+	if (parts & SHARE_CODE)
+		add_code(&f, job);
 	free(f.item.bytes);
 	free(f.row);
 	free(f.lists);

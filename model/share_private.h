@@ -9,7 +9,7 @@
 #include "model/share.h"
 
 #define SHARE_MAGIC "PDBSHARE" /* 8 bytes, then the version */
-#define SHARE_VERSION 3
+#define SHARE_VERSION 4
 
 /* Stored in this order. "of each lane": a row has an item for each lane. */
 enum share_column_id {
@@ -37,6 +37,8 @@ enum share_column_id {
 	SHARE_LONGEST,      /* of each lane: the longest stay in each state */
 	SHARE_POLLS,        /* of each lane: polls in each state */
 	SHARE_NAMES_COLUMN, /* items only: frames and their names */
+	SHARE_VALUES,       /* of each sample: what probes have read */
+	SHARE_CODE_COLUMN,  /* items only: functions of machine code */
 	SHARE_NUM_COLUMNS
 };
 

@@ -7,6 +7,8 @@
 #include <uthash.h>
 
 #include "model/callpath.h"
+#include "model/code_bytes.h"
+#include "model/code_store.h"
 #include "model/error.h"
 #include "model/job.h"
 #include "model/job_model_private.h"
@@ -407,6 +409,28 @@ static void read_sample_times(struct share_reader *r, const struct job *job, siz
 	share_reader_end(r);
 }
 
+static void read_values(struct share_reader *r, struct sample *sample)
+{
+	struct snapshot_input *in = &r->in;
+	size_t capacity = 0;
+	uint32_t depth = 0;
+
+	while (in->at < in->end && !in->is_bad) {
+		struct sample_value value;
+
+		depth += (uint32_t)input_take_below(in, UINT32_MAX - depth);
+		value.depth = depth;
+		value.probe = (uint32_t)input_take_below(in, UINT32_MAX);
+		value.value = input_take_signed(in, INT64_MIN, INT64_MAX);
+		input_charge(in, 2, sizeof(value));
+		if (in->is_bad)
+			return;
+		sample->values = xgrow(sample->values, sample->num_values, &capacity,
+				       sizeof(*sample->values));
+		sample->values[sample->num_values++] = value;
+	}
+}
+
 static void read_sample(struct share_reader *r, struct job *job, int rank, size_t number)
 {
 	uint32_t item = share_reader_item(r, SHARE_SAMPLES, rank, number);
@@ -418,8 +442,15 @@ static void read_sample(struct share_reader *r, struct job *job, int rank, size_
 	sample.rank = rank;
 	read_sample_times(r, job, number, &sample);
 	input_charge(&r->in, 1, sizeof(sample) + (sample.note ? strlen(sample.note) + 1 : 0));
-	if (r->in.is_bad)
+	if (!r->in.is_bad &&
+	    share_reader_count(r, SHARE_VALUES, rank, SHARE_MAX_ITEMS) > number) {
+		share_reader_begin(r, SHARE_VALUES, rank, number);
+		read_values(r, &sample);
+	}
+	if (r->in.is_bad) {
+		free(sample.values);
 		return;
+	}
 	sample.note = sample.note ? xstrdup(sample.note) : NULL;
 	samples_add(job->samples, &sample);
 }
@@ -557,6 +588,25 @@ static int read_names(struct share_reader *r, struct job *job, struct pdb_error 
 	return r->in.is_bad ? error_set(err, ERROR_FORMAT, "names of frames are corrupt") : 0;
 }
 
+static int read_code(struct share_reader *r, struct job *job, struct pdb_error *err)
+{
+	size_t num = r->share->columns[SHARE_CODE_COLUMN].items.num;
+
+	for (size_t i = 0; i < num && !r->in.is_bad; i++) {
+		struct code_variables *variables = NULL;
+		struct code_function *function;
+		uint32_t module;
+
+		share_reader_begin_item(r, SHARE_CODE_COLUMN, (uint32_t)i);
+		module = take_module(r, job->modules);
+		function = code_bytes_take_function(&r->in, &variables);
+		share_reader_end(r);
+		if (function)
+			code_store_add(job->code, module, function, variables);
+	}
+	return r->in.is_bad ? error_set(err, ERROR_FORMAT, "machine code is corrupt") : 0;
+}
+
 /* ---- The whole ------------------------------------------------------------------------------- */
 
 int share_to_job(const struct share *share, struct job *job, struct pdb_error *err)
@@ -574,6 +624,8 @@ int share_to_job(const struct share *share, struct job *job, struct pdb_error *e
 		status = read_each(&r, job, SHARE_HOLES, read_hole, err);
 	if (status == 0)
 		status = read_names(&r, job, err);
+	if (status == 0)
+		status = read_code(&r, job, err);
 	share_reader_deinit(&r);
 	return status;
 }

@@ -12,6 +12,9 @@
 #include <unistd.h>
 
 #include "model/callpath.h"
+#include "model/code.h"
+#include "model/code_bytes.h"
+#include "model/code_store.h"
 #include "model/error.h"
 #include "model/job.h"
 #include "model/job_model.h"
@@ -30,6 +33,7 @@ struct loader {
 	struct model **shapes; /* the tables alone */
 	size_t num_shapes, shapes_capacity;
 	bool has_model; /* as the JOB section says */
+	size_t num_probes; /* that there must be for the values of samples */
 	struct job *job;
 };
 
@@ -347,9 +351,29 @@ static void load_looks(struct loader *l)
 
 /* ---- The rest of the job --------------------------------------------------------------------- */
 
+static void load_values(struct loader *l, struct sample *sample)
+{
+	size_t num = input_take_count(&l->in, UINT32_MAX, 3);
+	uint32_t depth = 0;
+
+	if (!num)
+		return;
+	sample->values = input_allocate(&l->in, num, sizeof(*sample->values));
+	for (size_t i = 0; i < num && !l->in.is_bad; i++) {
+		struct sample_value *value = &sample->values[sample->num_values++];
+
+		depth += (uint32_t)input_take_below(&l->in, UINT32_MAX - depth);
+		value->depth = depth;
+		value->probe = (uint32_t)input_take_below(&l->in, UINT32_MAX);
+		value->value = input_take_signed(&l->in, INT64_MIN, INT64_MAX);
+		if (value->probe >= l->num_probes)
+			l->num_probes = (size_t)value->probe + 1;
+	}
+}
+
 static void load_samples(struct loader *l)
 {
-	size_t num = input_take_count(&l->in, UINT32_MAX, 9);
+	size_t num = input_take_count(&l->in, UINT32_MAX, 10);
 
 	for (size_t i = 0; i < num && !l->in.is_bad; i++) {
 		struct sample sample = { .rank = (int)input_take_signed(&l->in, 0, SNAPSHOT_MAX_RANKS - 1) };
@@ -372,6 +396,7 @@ static void load_samples(struct loader *l)
 			if (!l->in.is_bad)
 				memcpy(sample.note, note, size);
 		}
+		load_values(l, &sample);
 		samples_add(l->job->samples, &sample);
 	}
 }
@@ -409,6 +434,44 @@ static void load_crashes(struct loader *l)
 		last = crash.rank;
 		if (input_charge(&l->in, 1, sizeof(crash)) && !l->in.is_bad)
 			job_add_crash(l->job, &crash);
+	}
+}
+
+static uint32_t take_module(struct loader *l)
+{
+	uint32_t module = input_take_index(&l->in, modules_count(l->job->modules));
+
+	if (module == MODULE_NONE)
+		l->in.is_bad = true;
+	return module;
+}
+
+static void load_probes(struct loader *l)
+{
+	size_t num = input_take_count(&l->in, UINT32_MAX, 8);
+	struct code_probe *probes = input_allocate(&l->in, num, sizeof(*probes));
+
+	l->job->probes = probes;
+	for (size_t i = 0; i < num && !l->in.is_bad; i++) {
+		probes[i].module = take_module(l);
+		code_bytes_take_probe(&l->in, &probes[i]);
+		l->job->num_probes++;
+	}
+}
+
+static void load_code(struct loader *l)
+{
+	size_t num;
+
+	load_probes(l);
+	num = input_take_count(&l->in, UINT32_MAX, 10);
+	for (size_t i = 0; i < num && !l->in.is_bad; i++) {
+		uint32_t module = take_module(l);
+		struct code_variables *variables = NULL;
+		struct code_function *function = code_bytes_take_function(&l->in, &variables);
+
+		if (function)
+			code_store_add(l->job->code, module, function, variables);
 	}
 }
 
@@ -456,7 +519,11 @@ static int load_section(struct loader *l, enum snapshot_section id)
 	case SNAPSHOT_CRASHES:
 		load_crashes(l);
 		break;
+	case SNAPSHOT_CODE:
+		load_code(l);
+		break;
 	case SNAPSHOT_END:
+		l->in.is_bad = l->num_probes > l->job->num_probes;
 		break;
 	case SNAPSHOT_LISTS:
 		input_take_lists(&l->in);
@@ -506,8 +573,10 @@ static bool may_follow(const struct loader *l, int last, int id)
 		return last == (l->has_model ? SNAPSHOT_LOOKS : SNAPSHOT_NAMES);
 	case SNAPSHOT_CRASHES:
 		return last == SNAPSHOT_HOLES;
-	case SNAPSHOT_END:
+	case SNAPSHOT_CODE:
 		return last == SNAPSHOT_HOLES || last == SNAPSHOT_CRASHES;
+	case SNAPSHOT_END:
+		return last == SNAPSHOT_HOLES || last == SNAPSHOT_CRASHES || last == SNAPSHOT_CODE;
 	default:
 		return last == id - 1;
 	}

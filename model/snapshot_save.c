@@ -13,6 +13,9 @@
 
 #include "model/buffer.h"
 #include "model/callpath.h"
+#include "model/code.h"
+#include "model/code_bytes.h"
+#include "model/code_store.h"
 #include "model/error.h"
 #include "model/job.h"
 #include "model/job_model_private.h"
@@ -478,6 +481,21 @@ static void save_job_model(struct saver *s, const struct job_model *jm)
 	end_section(s, SNAPSHOT_LOOKS);
 }
 
+static void save_values(struct buffer *b, const struct sample *sample)
+{
+	uint32_t depth = 0;
+
+	buffer_put(b, sample->num_values);
+	for (size_t i = 0; i < sample->num_values; i++) {
+		const struct sample_value *value = &sample->values[i];
+
+		buffer_put(b, value->depth - depth);
+		buffer_put(b, value->probe);
+		buffer_put_signed(b, value->value);
+		depth = value->depth;
+	}
+}
+
 static void save_samples(struct saver *s, const struct samples *samples)
 {
 	struct buffer *b = &s->section;
@@ -495,6 +513,7 @@ static void save_samples(struct saver *s, const struct samples *samples)
 		buffer_put(b, sample->when_ns);
 		buffer_put(b, sample->stopped_ns);
 		put_string(s, sample->note);
+		save_values(b, sample);
 	}
 	end_section(s, SNAPSHOT_SAMPLES);
 }
@@ -526,6 +545,25 @@ static void save_crashes(struct saver *s, const struct job *job)
 	end_section(s, SNAPSHOT_CRASHES);
 }
 
+static void save_code(struct saver *s, const struct job *job)
+{
+	size_t num = code_store_count(job->code);
+
+	buffer_put(&s->section, job->num_probes);
+	for (size_t i = 0; i < job->num_probes; i++) {
+		buffer_put_index(&s->section, job->probes[i].module);
+		code_bytes_put_probe(&s->section, &job->probes[i]);
+	}
+	buffer_put(&s->section, num);
+	for (size_t i = 0; i < num; i++) {
+		const struct code_body *body = code_store_get(job->code, i);
+
+		buffer_put_index(&s->section, body->module);
+		code_bytes_put_function(&s->section, body->function, body->variables);
+	}
+	end_section(s, SNAPSHOT_CODE);
+}
+
 static void save_all(struct saver *s, const struct job *job)
 {
 	uint8_t header[SNAPSHOT_HEADER_SIZE] = SNAPSHOT_MAGIC;
@@ -543,6 +581,8 @@ static void save_all(struct saver *s, const struct job *job)
 	save_holes(s, job);
 	if (job->num_crashes)
 		save_crashes(s, job);
+	if (job->num_probes || code_store_count(job->code))
+		save_code(s, job);
 	end_section(s, SNAPSHOT_END);
 	compress(s, NULL, 0, ZSTD_e_end);
 }

@@ -523,6 +523,71 @@ static void test_stacks_only(void **state)
 	job_destroy(job);
 }
 
+/* Machine code comes from one of the nodes that have it, whichever. */
+static void test_code(void **state)
+{
+	struct job *job = make_job(true), *again;
+	struct rankset *ranks = rankset_create(), *rest = rankset_create();
+	struct share *all = share_create();
+
+	(void)state;
+	rankset_add(ranks, 2);
+	rankset_add_range(rest, 0, 1);
+	rankset_add(rest, 3);
+	merge(all, send_share(job, ranks, SHARE_ALL | SHARE_CODE));
+	merge(all, send_share(job, rest, SHARE_ALL | SHARE_CODE));
+	assert_int_equal(all->columns[SHARE_CODE_COLUMN].items.num, 1);
+	again = to_job(all);
+	assert_same_code(job->code, again->code);
+	job_destroy(again);
+	share_destroy(all);
+	all = send_share(job, NULL, SHARE_ALL);
+	again = to_job(all);
+	assert_int_equal(code_store_count(again->code), 0);
+	job_destroy(again);
+	share_destroy(all);
+	rankset_destroy(ranks);
+	rankset_destroy(rest);
+	job_destroy(job);
+}
+
+/* Of different values there are as many as are different; a rank without any costs nothing. */
+static void test_values(void **state)
+{
+	struct job *job = job_create(), *again;
+	struct share *all;
+
+	(void)state;
+	for (int rank = 0; rank < 64; rank++) {
+		struct sample *sample;
+
+		proctable_add(job->proctable, rank, 1000 + rank, "a", "app");
+		add_stack(job, rank, 0x20, 60);
+		sample = &job->samples->samples[rank];
+		if (rank < 2)
+			continue;
+		sample->num_values = 1;
+		sample->values = xcalloc(1, sizeof(*sample->values));
+		sample->values[0] = (struct sample_value){.value = rank == 40 ? 16 : 17};
+	}
+	assert_int_equal(proctable_finish(job->proctable, NULL), 0);
+	all = send_share(job, NULL, SHARE_ANSWERS | SHARE_STACKS_ONLY);
+	assert_int_equal(all->columns[SHARE_SAMPLES].items.num, 1);
+	assert_int_equal(all->columns[SHARE_VALUES].items.num, 2);
+	assert_int_equal(all->columns[SHARE_VALUES].places[0].num_runs, 3);
+	again = to_job(all);
+	for (int rank = 0; rank < 64; rank++) {
+		const struct sample *sample = samples_find(again->samples, rank, 0);
+
+		assert_int_equal(sample->num_values, rank >= 2);
+		if (rank >= 2)
+			assert_int_equal(sample->values[0].value, rank == 40 ? 16 : 17);
+	}
+	share_destroy(all);
+	job_destroy(again);
+	job_destroy(job);
+}
+
 static void test_refused_merge(void **state)
 {
 	struct job *job = make_job(true), *again;
@@ -853,7 +918,8 @@ int main(void)
 		cmocka_unit_test(test_details),       cmocka_unit_test(test_wrong_details),
 		cmocka_unit_test(test_any_tree),      cmocka_unit_test(test_growth),
 		cmocka_unit_test(test_shared_tables), cmocka_unit_test(test_own_counts),
-		cmocka_unit_test(test_names),         cmocka_unit_test(test_refused_merge),
+		cmocka_unit_test(test_names),         cmocka_unit_test(test_code),
+		cmocka_unit_test(test_values),        cmocka_unit_test(test_refused_merge),
 		cmocka_unit_test(test_damaged),       cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_stacks_only),
 	};

@@ -61,6 +61,10 @@ static void assert_same_job(const struct job *a, const struct job *b)
 		assert_false(b->proctable->procs[i].is_local);
 	}
 	assert_same_contents(a, b);
+	assert_same_code(a->code, b->code);
+	assert_int_equal(a->num_probes, b->num_probes);
+	for (size_t i = 0; i < a->num_probes; i++)
+		assert_true(code_probe_is_same(&a->probes[i], &b->probes[i]));
 }
 
 /* ---- Round trips ----------------------------------------------------------------------------- */

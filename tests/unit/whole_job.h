@@ -16,6 +16,7 @@
 #include "model/rankset.h"
 #include "model/sample.h"
 #include "tests/fixtures/segment_writer.h"
+#include "tests/unit/code_sample.h"
 #include "tests/unit/unit.h"
 
 enum { INIT = 1, SEND, RECV };
@@ -131,6 +132,20 @@ static inline int resolve(void *resolver, uint32_t module, uint64_t address, str
 	return 0;
 }
 
+/* What probes have read in the first sample, and the functions that they are for. */
+static inline void add_values(struct job *job)
+{
+	const struct code_probe probes[] = {make_probe(0, 0x1005), make_probe(0, 0x1015)};
+	struct sample *sample = &job->samples->samples[0];
+
+	job_set_probes(job, probes, NUM_OF(probes));
+	sample->num_values = 2;
+	sample->values = xcalloc(2, sizeof(*sample->values));
+	sample->values[0] = (struct sample_value){.depth = 0, .probe = 1, .value = -17};
+	sample->values[1] = (struct sample_value){.depth = 1, .probe = 0, .value = INT64_MAX};
+	code_store_add(job->code, 0, make_function(0x1000), make_variables(0x1000));
+}
+
 /* in_order: ranks are added by number, else not. */
 static inline struct job *make_job(bool in_order)
 {
@@ -173,6 +188,7 @@ static inline struct job *make_job(bool in_order)
 						    .path = CALLPATH_NONE,
 						    .state = '?',
 						    .note = strdup("vanished") });
+	add_values(job);
 	job_add_hole(job, 3, "no recorder");
 	job->taken_real_ns = 1700000000123456789;
 	job->look_seconds = 0.25;
@@ -445,6 +461,12 @@ static inline void assert_same_contents(const struct job *a, const struct job *b
 		assert_int_equal(x->when_ns, y->when_ns);
 		assert_int_equal(x->stopped_ns, y->stopped_ns);
 		assert_same_text(x->note, y->note);
+		assert_int_equal(x->num_values, y->num_values);
+		for (size_t k = 0; k < x->num_values; k++) {
+			assert_int_equal(x->values[k].depth, y->values[k].depth);
+			assert_int_equal(x->values[k].probe, y->values[k].probe);
+			assert_true(x->values[k].value == y->values[k].value);
+		}
 	}
 	assert_int_equal(a->num_holes, b->num_holes);
 	for (size_t i = 0; i < a->num_holes; i++) {
