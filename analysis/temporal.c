@@ -329,3 +329,26 @@ bool temporal_is_innermost_loop(const struct temporal *temporal, const struct te
 	innermost = flow_loop(site->body->flow, site->place);
 	return innermost != LOOP_NONE && &site->body->loops[innermost].public == loop;
 }
+
+size_t temporal_loop_ends(const struct temporal *temporal, struct code_address **ret)
+{
+	struct temporal_body *body, *next;
+	struct code_address *list = NULL;
+	size_t num = 0, capacity = 0;
+
+	HASH_ITER(hh, temporal->bodies, body, next)
+	{
+		for (uint32_t i = 0; i < body->flow->nest->num_loops; i++) {
+			const struct temporal_loop *loop = &body->loops[i].public;
+
+			for (size_t k = 0; body->loops[i].num_sites && k <= loop->num_latches;
+			     k++) {
+				list = xgrow(list, num, &capacity, sizeof(*list));
+				list[num++] = (struct code_address){
+					loop->module, k ? loop->latches[k - 1] : loop->header};
+			}
+		}
+	}
+	*ret = list;
+	return num;
+}

@@ -16,6 +16,7 @@
 #include "analysis/loop_variables.h"
 
 struct callpaths;
+struct code_address;
 struct code_function;
 struct code_probe;
 struct code_variables;
@@ -55,6 +56,10 @@ bool temporal_add(struct temporal *temporal, uint32_t path);
  * borrowed, valid until the next call. Those of the last call keep their numbers, so that values
  * that have been read stay what they are; of a loop with another variable now they are not used. */
 const struct code_probe *temporal_choose(struct temporal *temporal, size_t *num_ret);
+
+/* Where the loops begin and end that stacks are in, which names are asked of to tell of them.
+ * Returns how many; the caller frees *ret. */
+size_t temporal_loop_ends(const struct temporal *temporal, struct code_address **ret);
 
 enum temporal_order { TEMPORAL_BEFORE, TEMPORAL_SAME, TEMPORAL_AFTER, TEMPORAL_UNORDERED };
 

@@ -3,14 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "attach/code.h"
 #include "attach/code_private.h"
 #include "attach/debug_file.h"
 #include "attach/fde_table.h"
 #include "attach/symbol_table.h"
 #include "attach/variables.h"
+#include "model/code_store.h"
 #include "model/error.h"
 #include "model/modules.h"
 #include "model/xalloc.h"
@@ -35,22 +34,11 @@ struct code_file {
 	bool has_handle;
 };
 
-/* A range of code and where it begins, for the functions that are known already. */
-struct known {
-	struct {
-		uint32_t module, unused;
-		uint64_t entry;
-	} key;
-	struct code_function *function;
-	struct code_variables *variables; /* NULL: not asked for yet */
-	UT_hash_handle hh;
-};
-
 struct code_reader {
 	const struct modules *modules;
+	struct code_store *store;
 	struct code_file *files; /* by module */
 	size_t num_files;
-	struct known *known;
 };
 
 struct bounds {
@@ -58,11 +46,12 @@ struct bounds {
 	const char *name; /* NULL where there is no symbol */
 };
 
-struct code_reader *code_reader_create(const struct modules *modules)
+struct code_reader *code_reader_create(const struct modules *modules, struct code_store *store)
 {
 	struct code_reader *reader = xcalloc(1, sizeof(*reader));
 
 	reader->modules = modules;
+	reader->store = store;
 	return reader;
 }
 
@@ -81,17 +70,8 @@ static void close_file(struct code_file *file)
 
 void code_reader_destroy(struct code_reader *reader)
 {
-	struct known *known, *next;
-
 	if (!reader)
 		return;
-	HASH_ITER(hh, reader->known, known, next)
-	{
-		HASH_DEL(reader->known, known);
-		code_function_destroy(known->function);
-		code_variables_destroy(known->variables);
-		free(known);
-	}
 	for (size_t i = 0; i < reader->num_files; i++)
 		close_file(&reader->files[i]);
 	free(reader->files);
@@ -479,39 +459,37 @@ static bool find_whole(const struct code_file *file, const struct bounds *part, 
 
 /* ---- Look-ups ------------------------------------------------------------------------------ */
 
-static struct known *find_known(struct code_reader *reader, uint32_t module, uint64_t entry)
+static const struct code_function *add(struct code_reader *reader, uint32_t module,
+				       struct code_file *file, const struct bounds *bounds)
 {
-	struct known key = {.key = {.module = module, .entry = entry}}, *known;
+	const struct code_body *known =
+		code_store_find(reader->store, module, bounds->range.begin);
+	struct code_function *function;
+	Dwarf *dwarf;
 
-	HASH_FIND(hh, reader->known, &key.key, sizeof(key.key), known);
-	return known;
-}
-
-static const struct code_function *add_known(struct code_reader *reader, uint32_t module,
-					     const struct code_file *file,
-					     const struct bounds *bounds)
-{
-	struct known *known = find_known(reader, module, bounds->range.begin);
-
-	if (known)
+	if (known && known->function->entry == bounds->range.begin)
 		return known->function;
-	known = xcalloc(1, sizeof(*known));
-	known->key.module = module;
-	known->key.entry = bounds->range.begin;
-	known->function = decode_function(file, bounds);
-	HASH_ADD(hh, reader->known, key, sizeof(known->key), known);
-	return known->function;
+	function = decode_function(file, bounds);
+	dwarf = debug_file_dwarf(&file->main);
+	if (!dwarf)
+		dwarf = debug_file_dwarf(&file->separate);
+	return code_store_add(reader->store, module, function, variables_read(dwarf, function))
+		->function;
 }
 
 const struct code_function *code_reader_get(struct code_reader *reader, uint32_t module,
 					    uint64_t address, struct pdb_error *err)
 {
-	struct code_file *file = get_file(reader, module);
+	const struct code_body *known = code_store_find(reader->store, module, address);
 	const struct code_function *function;
 	struct bounds bounds, whole;
+	struct code_file *file;
 
+	if (known)
+		return known->function;
+	file = get_file(reader, module);
 	if (!file || !file->is_found) {
-		error_set(err, ERROR_NOT_FOUND, "its file is not there any more");
+		error_set(err, ERROR_NOT_FOUND, "its file is not there");
 		return NULL;
 	}
 	if (!file->has_handle) {
@@ -524,24 +502,15 @@ const struct code_function *code_reader_get(struct code_reader *reader, uint32_t
 		return NULL;
 	}
 	if ((!bounds.name || strstr(bounds.name, ".cold")) && find_whole(file, &bounds, &whole)) {
-		function = add_known(reader, module, file, &whole);
+		function = add(reader, module, file, &whole);
 		if (is_in_ranges(function, address))
 			return function;
 	}
-	return add_known(reader, module, file, &bounds);
+	return add(reader, module, file, &bounds);
 }
 
 const struct code_variables *code_reader_variables(struct code_reader *reader, uint32_t module,
 						   const struct code_function *function)
 {
-	struct known *known = find_known(reader, module, function->entry);
-	struct code_file *file = get_file(reader, module);
-
-	if (!known->variables) {
-		Dwarf *dwarf = debug_file_dwarf(&file->main);
-
-		known->variables = variables_read(
-			dwarf ? dwarf : debug_file_dwarf(&file->separate), function);
-	}
-	return known->variables;
+	return code_store_find(reader->store, module, function->entry)->variables;
 }

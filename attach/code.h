@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Machine code of functions, decoded with Capstone (x86-64 and AArch64), from the files that the
- * modules were loaded from. Each function is decoded once. */
+ * modules were loaded from, with their variables. */
 #ifndef PDB_ATTACH_CODE_H
 #define PDB_ATTACH_CODE_H
 
@@ -8,21 +8,22 @@
 
 struct code_function;
 struct code_reader;
+struct code_store;
 struct code_variables;
 struct modules;
 struct pdb_error;
 
-/* The modules are borrowed. */
-struct code_reader *code_reader_create(const struct modules *modules);
+/* Both are borrowed. Functions go into the store; those that are there are not looked for. */
+struct code_reader *code_reader_create(const struct modules *modules, struct code_store *store);
 void code_reader_destroy(struct code_reader *reader); /* NULL is fine */
 
 /* The function that holds the ELF virtual address, with all its parts. Its bounds are those of its
- * symbol, or of its unwind information where there is none. Borrowed, valid as long as the reader;
+ * symbol, or of its unwind information where there is none. Borrowed, valid as long as the store;
  * NULL: ERROR_NOT_FOUND no such file or function, ERROR_UNSUPPORTED another architecture. */
 const struct code_function *code_reader_get(struct code_reader *reader, uint32_t module,
 					    uint64_t address, struct pdb_error *err);
 
-/* The integer variables of a function got from here. Borrowed, valid as long as the reader. */
+/* The integer variables of a function got from here. Borrowed, valid as long as the store. */
 const struct code_variables *code_reader_variables(struct code_reader *reader, uint32_t module,
 						   const struct code_function *function);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attach/code.h"
 #include "attach/daemon_job.h"
 #include "attach/daemon_look.h"
 #include "attach/node.h"
@@ -11,6 +12,9 @@
 #include "attach/symbols.h"
 #include "model/buffer.h"
 #include "model/callpath.h"
+#include "model/code.h"
+#include "model/code_bytes.h"
+#include "model/code_store.h"
 #include "model/error.h"
 #include "model/job.h"
 #include "model/job_model.h"
@@ -67,7 +71,7 @@ static bool take_question(const uint8_t *payload, size_t length, struct pdbd_loo
 	if (length < sizeof(*ret))
 		return false;
 	memcpy(ret, payload, sizeof(*ret));
-	return (ret->parts & ~(uint32_t)(SHARE_ALL | SHARE_STACKS_ONLY)) == 0 &&
+	return (ret->parts & ~(uint32_t)(SHARE_ALL | SHARE_STACKS_ONLY | SHARE_CODE)) == 0 &&
 	       ret->parts & SHARE_ANSWERS;
 }
 
@@ -145,19 +149,69 @@ void daemon_look_answer(struct daemon_look *look, const uint8_t *payload, size_t
 	answer(look->job, NULL, question.parts, ret);
 }
 
+/* What the question names: the ranks, and what is asked of machine code. False: it is damaged. */
+static bool take_sample_question(struct daemon_look *look, const uint8_t *payload, size_t length,
+				 struct pdbd_look *ret, struct rankset **ranks_ret,
+				 struct code_question *code_ret)
+{
+	struct pdb_error err;
+
+	if (!take_question(payload, length, ret) || ret->ranks_size > length - sizeof(*ret))
+		return false;
+	payload += sizeof(*ret);
+	length -= sizeof(*ret) + ret->ranks_size;
+	*ranks_ret = rankset_deserialize(payload, ret->ranks_size, (int)ret->num_ranks, &err);
+	*code_ret = (struct code_question){.num_probes = 0};
+	if (!*ranks_ret)
+		return false;
+	if (length == 0 || code_bytes_take_question(payload + ret->ranks_size, length,
+						    look->job->modules, code_ret) == 0)
+		return true;
+	rankset_destroy(*ranks_ret);
+	return false;
+}
+
+/* The functions that this node has files of. */
+static struct code_store *read_code(const struct job *job, const struct code_question *code)
+{
+	struct code_store *store = code_store_create();
+	struct code_reader *reader = code_reader_create(job->modules, store);
+	struct pdb_error err;
+
+	for (size_t i = 0; i < code->num_functions; i++)
+		code_reader_get(reader, code->functions[i].module, code->functions[i].address,
+				&err);
+	code_reader_destroy(reader);
+	return store;
+}
+
+static void sample(struct daemon_look *look, const struct rankset *ranks,
+		   const struct node_sampling *sampling, const struct code_question *code)
+{
+	struct job *job = look->job;
+	struct pdb_error err;
+
+	sampler_set_probes(look->sampler, code->probes, code->num_probes);
+	if (node_sample(look->node, ranks, sampling, &err) < 0) {
+		job_replace_samples(job, ranks, samples_create());
+		add_trouble(job, ranks, err.text);
+	}
+	sampler_set_probes(look->sampler, NULL, 0);
+	/* Names are told of what is among the call paths. */
+	for (size_t i = 0; i < code->num_names; i++)
+		callpaths_intern(job->callpaths, CALLPATH_NONE, code->names[i].module,
+				 code->names[i].address, false);
+}
+
 void daemon_look_answer_samples(struct daemon_look *look, const uint8_t *payload, size_t length,
 				bool (*sleep_until)(uint64_t until_ns), struct buffer *ret)
 {
 	struct job samples_only = *look->job;
+	struct code_question code;
 	struct pdbd_look question;
 	struct rankset *ranks;
-	struct pdb_error err;
 
-	if (!take_question(payload, length, &question))
-		return;
-	ranks = rankset_deserialize(payload + sizeof(question), length - sizeof(question),
-				    (int)question.num_ranks, &err);
-	if (!ranks)
+	if (!take_sample_question(look, payload, length, &question, &ranks, &code))
 		return;
 	const struct node_sampling sampling = {
 		.all_threads = question.all_threads,
@@ -165,15 +219,15 @@ void daemon_look_answer_samples(struct daemon_look *look, const uint8_t *payload
 		.milliseconds = (int)question.milliseconds,
 		.sleep_until = sleep_until,
 	};
-	if (node_sample(look->node, ranks, &sampling, &err) < 0) {
-		job_replace_samples(look->job, ranks, samples_create());
-		add_trouble(look->job, ranks, err.text);
-	}
+	sample(look, ranks, &sampling, &code);
 	samples_only.samples = look->job->samples;
 	samples_only.model = NULL;
 	samples_only.holes = NULL;
 	samples_only.num_holes = 0;
+	samples_only.code = read_code(look->job, &code);
 	answer(&samples_only, ranks, question.parts, ret);
+	code_store_destroy(samples_only.code);
+	code_question_deinit(&code);
 	rankset_destroy(ranks);
 }
 

@@ -31,8 +31,8 @@ enum pdbd_kind {
 	 * daemons have not been told of the job. */
 	PDBD_LOOK = 5,
 	/* Sample stacks of some ranks: a struct pdbd_look, of which milliseconds are from the first
-	 * sample to the last, then a set of ranks (rankset.h's binary form). Answer: a share without
-	 * models. */
+	 * sample to the last, then a set of ranks (rankset.h's binary form), then, if there is more, a
+	 * question about machine code (model/code_bytes.h). Answer: a share without models. */
 	PDBD_SAMPLE = 6,
 	/* From the first daemon, every OVERLAY_PULSE_MS while an answer is being made: wait on. No
 	 * answer, and no payload. */
@@ -68,7 +68,9 @@ struct pdbd_look {
 	uint32_t max_samples;  /* on each node */
 	uint32_t all_threads;
 	uint32_t parts; /* enum share_parts */
-	uint32_t times; /* PDBD_SAMPLE: samples of each thread */
+	/* PDBD_SAMPLE */
+	uint32_t times;      /* samples of each thread */
+	uint32_t ranks_size; /* bytes of the set of ranks */
 };
 
 #endif

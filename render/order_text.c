@@ -6,6 +6,7 @@
 #include "analysis/temporal.h"
 #include "analysis/verdict.h"
 #include "model/callpath.h"
+#include "model/code_store.h"
 #include "model/job.h"
 #include "model/names.h"
 #include "model/rankset.h"
@@ -63,6 +64,20 @@ static char *no_variable_text(const struct loop_variable *variable)
 	}
 }
 
+/* The caller frees. */
+static char *no_code_text(const struct view *view, uint32_t frame)
+{
+	const struct job *job = view->job;
+	char *function = label_function(names_get(job->names, frame)->function), *text;
+	const char *why =
+		code_store_trouble(job->code, callpaths_get(job->callpaths, frame)->module);
+
+	text = xasprintf("the machine code of %s() is not there%s%s", function, *why ? ": " : "",
+			 why);
+	free(function);
+	return text;
+}
+
 char *order_text_cause(const struct view *view, const struct temporal_reason *reason)
 {
 	char *loop, *why, *text;
@@ -86,7 +101,7 @@ char *order_text_cause(const struct view *view, const struct temporal_reason *re
 	case TEMPORAL_SEVERAL_ENTRIES:
 		return xstrdup("a loop with several entries leads from each to the other");
 	case TEMPORAL_NO_CODE:
-		return xstrdup("the machine code of the function is not there");
+		return no_code_text(view, reason->frame_a);
 	case TEMPORAL_NO_STACK:
 		return xstrdup("not all of them have complete stacks");
 	default:

@@ -21,8 +21,7 @@ const struct command cmd_order = {
 		"iteration decides: by an integer variable that the loop changes in one\n"
 		"direction, read in each rank's frame, where debug information says where it is.\n"
 		"What is told neither by a variable nor by the ways in the code stays unordered,\n"
-		"and it is said why. On ranks of other hosts, and in snapshots, no variables are\n"
-		"read.",
+		"and it is said why. Snapshots have what is needed, without the program's files.",
 	.example = "order 0-31",
 	.flags = CMD_NEEDS_JOB,
 	.max_words = -1,

@@ -17,6 +17,9 @@
 #include "attach/procfs.h"
 #include "attach/reach.h"
 #include "attach/sampler.h"
+#include "model/buffer.h"
+#include "model/code.h"
+#include "model/code_bytes.h"
 #include "model/error.h"
 #include "model/job.h"
 #include "model/job_model.h"
@@ -641,28 +644,33 @@ void daemons_commit(struct daemons *daemons)
 /* What differs in all ranks is left out where it can be: of 1,000,000 ranks in 20 places come the
  * stacks of 20. */
 int daemons_sample(struct daemons *daemons, const struct rankset *ranks,
-		   const struct node_sampling *sampling, struct pdb_error *err)
+		   const struct node_sampling *sampling, const struct code_question *code,
+		   struct pdb_error *err)
 {
-	const struct pdbd_look look = {
+	struct pdbd_look look = {
 		.num_ranks = (uint32_t)daemons->job->proctable->size,
 		.milliseconds = (uint32_t)sampling->milliseconds,
 		.all_threads = sampling->all_threads,
 		.parts = SHARE_ANSWERS | SHARE_NAMES |
-			 (sampling->all_threads ? 0 : SHARE_STACKS_ONLY),
+			 (sampling->all_threads ? 0 : SHARE_STACKS_ONLY) |
+			 (code && code->num_functions ? SHARE_CODE : 0),
 		.times = (uint32_t)sampling->times,
 	};
-	uint8_t *set, *question;
-	size_t set_length = rankset_serialize(ranks, &set), length;
+	struct buffer question = {.bytes = NULL};
 	struct link_frame frame;
 	const uint8_t *bytes;
+	uint8_t *set;
+	size_t length;
 	int result;
 
-	question = xmalloc(sizeof(look) + set_length);
-	memcpy(question, &look, sizeof(look));
-	memcpy(question + sizeof(look), set, set_length);
-	result = ask(daemons, PDBD_SAMPLE, question, sizeof(look) + set_length,
+	look.ranks_size = (uint32_t)rankset_serialize(ranks, &set);
+	buffer_put_bytes(&question, &look, sizeof(look));
+	buffer_put_bytes(&question, set, look.ranks_size);
+	if (code)
+		code_bytes_put_question(&question, code, daemons->job->modules);
+	result = ask(daemons, PDBD_SAMPLE, question.bytes, question.num,
 		     2 * sampling->milliseconds, &frame, &bytes, &length, err);
-	free(question);
+	free(question.bytes);
 	free(set);
 	if (result < 0)
 		return -1;

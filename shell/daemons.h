@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct code_question;
 struct daemons;
 struct job;
 struct launcher_hosts;
@@ -62,10 +63,11 @@ int daemons_look(struct daemons *daemons, const struct node_look_options *option
 /* Put what was kept into the job, as node_commit() does. */
 void daemons_commit(struct daemons *daemons);
 
-/* Sample the stacks of `ranks` and put the samples in the place of older ones. Errors: as
- * daemons_look(). */
+/* Sample the stacks of `ranks` and put the samples in the place of older ones; with the values,
+ * names and functions that `code` (may be NULL) asks for. Errors: as daemons_look(). */
 int daemons_sample(struct daemons *daemons, const struct rankset *ranks,
-		   const struct node_sampling *sampling, struct pdb_error *err);
+		   const struct node_sampling *sampling, const struct code_question *code,
+		   struct pdb_error *err);
 
 /* Add what sampling has cost on their nodes so far. Errors: as daemons_look(). */
 int daemons_add_cost(struct daemons *daemons, struct sampler_cost *cost, struct pdb_error *err);

@@ -17,6 +17,7 @@
 #include "attach/node.h"
 #include "attach/sampler.h"
 #include "attach/symbols.h"
+#include "model/code.h"
 #include "model/error.h"
 #include "model/job.h"
 #include "model/job_comms.h"
@@ -339,9 +340,35 @@ static int sample_once(struct session *session, const struct rankset *ranks,
 		return -1;
 	if (!session->daemons)
 		return node_sample(session->node, ranks, sampling, err);
-	if (daemons_sample(session->daemons, ranks, sampling, err) == 0)
+	if (daemons_sample(session->daemons, ranks, sampling, session->question, err) == 0)
 		return 0;
 	return session_lose_daemons(session, err);
+}
+
+void session_ask_code(struct session *session, const struct code_question *question)
+{
+	session->question = question;
+	if (question)
+		job_set_probes(session->job, question->probes, question->num_probes);
+	if (session->sampler)
+		sampler_set_probes(session->sampler, question ? question->probes : NULL,
+				   question ? question->num_probes : 0);
+}
+
+int session_read_code(struct session *session, const struct code_address *functions, size_t num,
+		      struct pdb_error *err)
+{
+	const struct code_question question = {.functions = functions, .num_functions = num};
+	const struct node_sampling sampling = {.times = 1};
+	struct rankset *nobody;
+	int result;
+
+	if (!session->daemons)
+		return 0;
+	nobody = rankset_create();
+	result = daemons_sample(session->daemons, nobody, &sampling, &question, err);
+	rankset_destroy(nobody);
+	return result < 0 ? session_lose_daemons(session, err) : 0;
 }
 
 int session_sample(struct session *session, const struct rankset *ranks, int times,

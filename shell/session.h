@@ -15,6 +15,8 @@
 #include "shell/macro.h"
 #include "shell/settings.h"
 
+struct code_address;
+struct code_question;
 struct daemons;
 struct editor;
 struct line_source;
@@ -62,6 +64,7 @@ struct session {
 	struct verdict *verdict;
 	struct temporal_result *order; /* of the stacks, if the verdict could go by it; NULL */
 	struct sampling sampling;
+	const struct code_question *question; /* what sampling asks beside stacks; NULL: nothing */
 	uint64_t looked_ns;    /* CLOCK_MONOTONIC; 0: never */
 	uint64_t look_cost_ns; /* how long the last refresh took */
 	char *sample_trouble;  /* why there are no stacks at all; NULL: there are */
@@ -106,6 +109,13 @@ int session_refresh(struct session *session, struct pdb_error *err);
  * place of older ones. Ctrl-C: those taken till then count, if all ranks are on this host. */
 int session_sample(struct session *session, const struct rankset *ranks, int times,
 		   int milliseconds, struct pdb_error *err);
+/* From now on, until it is NULL, sampling reads the probes of this question, too, and makes its
+ * names known. Borrowed. */
+void session_ask_code(struct session *session, const struct code_question *question);
+/* Have the daemons tell functions of which this host has no files; they come into the job's code.
+ * Nothing where there are no daemons. */
+int session_read_code(struct session *session, const struct code_address *functions, size_t num,
+		      struct pdb_error *err);
 /* What sampling has cost so far, on all nodes; all 0 without a live job. */
 int session_get_cost(struct session *session, struct sampler_cost *ret, struct pdb_error *err);
 

@@ -10,6 +10,10 @@
 #include "attach/daemon_look.h"
 #include "attach/pdbd.h"
 #include "model/buffer.h"
+#include "model/callpath.h"
+#include "model/code.h"
+#include "model/code_bytes.h"
+#include "model/code_store.h"
 #include "model/error.h"
 #include "model/job.h"
 #include "model/rankset.h"
@@ -124,6 +128,7 @@ static void test_samples_what_is_asked(void **state)
 	struct daemon_look *daemon = daemon_look_create(ranks, 2);
 	struct rankset *set = rankset_create();
 	struct buffer question = {.bytes = NULL}, bytes = {.bytes = NULL};
+	struct pdbd_look asked = usual;
 	uint8_t *ranks_bytes;
 	size_t length;
 	struct job *job;
@@ -132,7 +137,8 @@ static void test_samples_what_is_asked(void **state)
 	rankset_add(set, 5);
 	rankset_add(set, 6);
 	length = rankset_serialize(set, &ranks_bytes);
-	buffer_put_bytes(&question, &usual, sizeof(usual));
+	asked.ranks_size = (uint32_t)length;
+	buffer_put_bytes(&question, &asked, sizeof(asked));
 	buffer_put_bytes(&question, ranks_bytes, length);
 	daemon_look_answer_samples(daemon, question.bytes, question.num, at_once, &bytes);
 	job = to_job(&bytes);
@@ -144,7 +150,7 @@ static void test_samples_what_is_asked(void **state)
 
 	/* Several times, and without what differs; given up after the first. */
 	for (int i = 0; i < 2; i++) {
-		struct pdbd_look often = usual;
+		struct pdbd_look often = asked;
 
 		often.times = 3;
 		often.parts = SHARE_ANSWERS | SHARE_STACKS_ONLY;
@@ -167,16 +173,94 @@ static void test_samples_what_is_asked(void **state)
 	end_rank(&ranks[1]);
 }
 
+static uint8_t *serialize(int rank, size_t *length_ret)
+{
+	struct rankset *set = rankset_create();
+	uint8_t *bytes;
+
+	rankset_add(set, rank);
+	*length_ret = rankset_serialize(set, &bytes);
+	rankset_destroy(set);
+	return bytes;
+}
+
+/* A question about machine code behind the ranks: values of the frame where the rank waits, names,
+ * and the functions of this very program, which is what the ranks run. */
+static void test_asks_of_code(void **state)
+{
+	struct daemon_rank rank = start_rank(2);
+	struct daemon_look *daemon = daemon_look_create(&rank, 1);
+	struct buffer first = look(daemon), bytes = {.bytes = NULL}, asked = {.bytes = NULL};
+	struct job *job = to_job(&first), *again;
+	const struct sample *sample = samples_find(job->samples, 2, 0);
+	const struct callpath_node *node =
+		callpaths_get(job->callpaths, callpaths_at_depth(job->callpaths, sample->path, 1));
+	/* Where the frame begins that is called by the outermost one. */
+	const struct code_probe probe = {
+		.module = node->module,
+		.offset = node->offset,
+		.is_return = node->is_return,
+		.size = 8,
+		.value = {.is_known = true,
+			  .num_terms = 1,
+			  .terms = {{.place = {.reg = CODE_CFA, .size = 8}, .factor = 1}}},
+	};
+	const struct code_address address = {node->module, node->offset - 1};
+	const struct code_question question = {
+		.probes = &probe,
+		.num_probes = 1,
+		.names = &address,
+		.num_names = 1,
+		.functions = &address,
+		.num_functions = 1,
+	};
+	struct pdbd_look how = usual;
+	size_t length;
+	uint8_t *ranks = serialize(2, &length);
+
+	(void)state;
+	how.parts = SHARE_ANSWERS | SHARE_NAMES | SHARE_CODE;
+	how.ranks_size = (uint32_t)length;
+	buffer_put_bytes(&asked, &how, sizeof(how));
+	buffer_put_bytes(&asked, ranks, length);
+	code_bytes_put_question(&asked, &question, job->modules);
+	daemon_look_answer_samples(daemon, asked.bytes, asked.num, at_once, &bytes);
+	again = to_job(&bytes);
+	sample = samples_find(again->samples, 2, 0);
+	assert_int_equal(sample->num_values, 1);
+	assert_int_equal(sample->values[0].depth, 1);
+	assert_true(sample->values[0].value != 0);
+	assert_int_equal(code_store_count(again->code), 1);
+	job_destroy(again);
+
+	/* What is damaged is not answered at all. */
+	for (size_t size = sizeof(how); size < asked.num; size++) {
+		bytes.num = 0;
+		if (size == sizeof(how) + length)
+			continue;
+		daemon_look_answer_samples(daemon, asked.bytes, size, at_once, &bytes);
+		assert_int_equal(bytes.num, 0);
+	}
+	free(ranks);
+	free(first.bytes);
+	free(bytes.bytes);
+	free(asked.bytes);
+	job_destroy(job);
+	daemon_look_destroy(daemon);
+	end_rank(&rank);
+}
+
 static void test_damaged_questions(void **state)
 {
 	struct daemon_rank rank = start_rank(0);
 	struct daemon_look *daemon = daemon_look_create(&rank, 1);
-	struct pdbd_look nothing = usual, unknown = usual;
+	struct pdbd_look nothing = usual, unknown = usual, beyond = usual;
 	struct buffer ret = {.bytes = NULL};
 
 	(void)state;
 	nothing.parts = 0;
 	unknown.parts |= 1u << 20;
+	beyond.ranks_size = 1;
 	const struct {
 		const void *payload;
 		size_t length;
@@ -191,8 +275,10 @@ static void test_damaged_questions(void **state)
 		daemon_look_answer_samples(daemon, cases[i].payload, cases[i].length, at_once, &ret);
 		assert_int_equal(ret.num, 0);
 	}
-	/* No set of ranks. */
+	/* No set of ranks, and one that is longer than what there is. */
 	daemon_look_answer_samples(daemon, (const uint8_t *)&usual, sizeof(usual), at_once, &ret);
+	assert_int_equal(ret.num, 0);
+	daemon_look_answer_samples(daemon, (const uint8_t *)&beyond, sizeof(beyond), at_once, &ret);
 	assert_int_equal(ret.num, 0);
 	/* Given up. */
 	daemon_look_answer(daemon, (const uint8_t *)&usual, sizeof(usual), never, &ret);
@@ -240,6 +326,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tells_of_its_ranks),
 		cmocka_unit_test(test_samples_what_is_asked),
+		cmocka_unit_test(test_asks_of_code),
 		cmocka_unit_test(test_damaged_questions),
 		cmocka_unit_test(test_merges),
 	};

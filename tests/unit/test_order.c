@@ -14,25 +14,55 @@
 #include "analysis/temporal.h"
 #include "attach/code.h"
 #include "attach/sampler.h"
+#include "model/buffer.h"
 #include "model/callpath.h"
 #include "model/code.h"
+#include "model/code_bytes.h"
+#include "model/code_store.h"
 #include "model/modules.h"
 #include "model/rankset.h"
 #include "model/sample.h"
+#include "model/snapshot_private.h"
 #include "tests/unit/unit.h"
 
 #define NUM_STOPS 8
 
-static const struct code_function *get_function(void *reader, uint32_t module, uint64_t address,
+/* Functions that have been read from files come to the analysis as those that a node has told. */
+struct told {
+	struct code_reader *reader;
+	struct code_store *read, *told;
+};
+
+static const struct code_function *get_function(void *argument, uint32_t module, uint64_t address,
 						struct pdb_error *err)
 {
-	return code_reader_get(reader, module, address, err);
+	struct told *told = argument;
+	const struct code_function *function =
+		code_reader_get(told->reader, module, address, err);
+	struct code_function *again;
+	struct code_variables *variables;
+	struct buffer bytes = {.bytes = NULL};
+	struct snapshot_input in = {.memory = SNAPSHOT_MAX_MEMORY};
+
+	if (!function)
+		return NULL;
+	code_bytes_put_function(&bytes, function,
+				code_reader_variables(told->reader, module, function));
+	in.at = bytes.bytes;
+	in.end = bytes.bytes + bytes.num;
+	again = code_bytes_take_function(&in, &variables);
+	assert_non_null(again);
+	assert_ptr_equal(in.at, in.end);
+	free(bytes.bytes);
+	return code_store_add(told->told, module, again, variables)->function;
 }
 
-static const struct code_variables *get_variables(void *reader, uint32_t module,
+static const struct code_variables *get_variables(void *argument, uint32_t module,
 						  const struct code_function *function)
 {
-	return code_reader_variables(reader, module, function);
+	const struct told *told = argument;
+
+	return code_store_find(told->told, module, function->entry)->variables;
 }
 
 /* ---- Processes ------------------------------------------------------------------------------- */
@@ -66,7 +96,7 @@ struct look {
 	struct callpaths *callpaths;
 	struct sampler *sampler;
 	struct samples *samples;
-	struct code_reader *reader;
+	struct told told;
 	struct temporal *temporal;
 	struct temporal_result *result;
 };
@@ -87,7 +117,7 @@ static void take(struct look *look, const struct sampler_target *targets, size_t
 static void look_at(struct look *look, const pid_t *pids, size_t num)
 {
 	struct sampler_target targets[2 * NUM_STOPS];
-	struct temporal_source source = {get_function, get_variables, NULL};
+	struct temporal_source source = {get_function, get_variables, &look->told};
 	struct rankset *ranks = rankset_create();
 	const struct code_probe *probes;
 	size_t num_probes;
@@ -96,7 +126,9 @@ static void look_at(struct look *look, const pid_t *pids, size_t num)
 	look->modules = modules_create();
 	look->callpaths = callpaths_create();
 	look->sampler = sampler_create(look->modules, look->callpaths);
-	look->reader = source.context = code_reader_create(look->modules);
+	look->told.read = code_store_create();
+	look->told.told = code_store_create();
+	look->told.reader = code_reader_create(look->modules, look->told.read);
 	look->temporal = temporal_create(look->callpaths, look->modules, &source);
 	for (size_t i = 0; i < num; i++)
 		targets[i] = (struct sampler_target){(int)i, pids[i], 0};
@@ -116,7 +148,9 @@ static void look_away(struct look *look)
 {
 	temporal_result_destroy(look->result);
 	temporal_destroy(look->temporal);
-	code_reader_destroy(look->reader);
+	code_reader_destroy(look->told.reader);
+	code_store_destroy(look->told.read);
+	code_store_destroy(look->told.told);
 	samples_destroy(look->samples);
 	sampler_destroy(look->sampler);
 	callpaths_destroy(look->callpaths);
