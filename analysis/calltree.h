@@ -16,6 +16,7 @@
 
 struct job;
 struct rankset;
+struct temporal_result;
 
 enum calltree_frames { CALLTREE_FUNCTION, CALLTREE_LINE, CALLTREE_ADDRESS };
 
@@ -31,6 +32,7 @@ struct calltree_node {
 	uint64_t seen, seen_ends;
 	/* Those of them that are of OpenMP workers, which are shown where their region was begun. */
 	uint64_t workers, worker_ends;
+	uint32_t time;  /* among its siblings, 1 is the first: see calltree_order() */
 	bool is_helper; /* of a thread that the MPI library has for itself */
 	bool is_joined; /* the only callee, of the same stacks as its caller: see calltree_join() */
 };
@@ -84,6 +86,12 @@ struct calltree *calltree_edit(const struct calltree *tree, const struct calltre
 
 /* Mark every node that has the same stacks as its parent as joined to it. */
 void calltree_join(struct calltree *tree);
+
+/* Number branches by the temporal order of the ranks' stacks, from 1 on: one is before another if each
+ * stack in it is before each of the other's. Those of one number are not ordered with each other, and
+ * those without a number, 0, with none of their siblings. Earlier ones come first. Returns whether any
+ * has a number. */
+bool calltree_order(struct calltree *tree, const struct temporal_result *order);
 
 /* ---- Fewer stacks ---------------------------------------------------------------------------- */
 

@@ -110,11 +110,18 @@ struct temporal_result {
 struct temporal_result *temporal_compare(const struct temporal *temporal,
 					 const struct samples *samples, const struct rankset *ranks,
 					 struct pdb_error *err);
+/* Into how many groups temporal_compare() would put them. */
+size_t temporal_count_groups(const struct temporal *temporal, const struct samples *samples,
+			     const struct rankset *ranks);
 void temporal_result_destroy(struct temporal_result *result); /* NULL is fine */
 
 /* The order of two groups, by index. reason_ret may be NULL. */
 enum temporal_order temporal_order_of(const struct temporal_result *result, size_t a, size_t b,
 				      struct temporal_reason *reason_ret);
+
+/* Ranks of the groups that are first in the order, or last, and in `num` steps along it from there.
+ * Those that are before or after no others are in no step. The caller frees. */
+struct rankset *temporal_steps(const struct temporal_result *result, size_t num, bool from_last);
 
 /* Was the rank of these two samples in different iterations of a loop? *reason_ret: of the outermost
  * loop of which that is known. */

@@ -408,9 +408,9 @@ bool temporal_has_moved(const struct temporal *temporal, const struct sample *a,
 	return order != TEMPORAL_SAME && pair.reason.cause == TEMPORAL_BY_VARIABLE;
 }
 
-struct temporal_result *temporal_compare(const struct temporal *temporal,
-					 const struct samples *samples, const struct rankset *ranks,
-					 struct pdb_error *err)
+static struct temporal_result *make_groups(const struct temporal *temporal,
+					   const struct samples *samples,
+					   const struct rankset *ranks)
 {
 	struct temporal_result *result = xcalloc(1, sizeof(*result));
 	size_t capacity = 0;
@@ -423,6 +423,25 @@ struct temporal_result *temporal_compare(const struct temporal *temporal,
 			add_sample(result, &capacity, sample);
 	}
 	merge_groups(result);
+	return result;
+}
+
+size_t temporal_count_groups(const struct temporal *temporal, const struct samples *samples,
+			     const struct rankset *ranks)
+{
+	struct temporal_result *result = make_groups(temporal, samples, ranks);
+	size_t num = result->num_groups;
+
+	temporal_result_destroy(result);
+	return num;
+}
+
+struct temporal_result *temporal_compare(const struct temporal *temporal,
+					 const struct samples *samples, const struct rankset *ranks,
+					 struct pdb_error *err)
+{
+	struct temporal_result *result = make_groups(temporal, samples, ranks);
+
 	if (result->num_groups > TEMPORAL_MAX_GROUPS) {
 		error_set(err, ERROR_UNSUPPORTED,
 			  "%zu different stacks are too many to compare each with each",

@@ -250,26 +250,24 @@ void order_text_print_choice(const struct view *view)
 	}
 }
 
+char *order_text_no_order(const struct view *view, const struct temporal_result *order)
+{
+	struct temporal_reason reason;
+
+	for (size_t a = 0; a < order->num_groups; a++)
+		for (size_t b = a + 1; b < order->num_groups; b++)
+			if (temporal_order_of(order, a, b, &reason) == TEMPORAL_UNORDERED)
+				return order_text_cause(view, &reason);
+	return xstrdup("all are at the same place, as far as can be told");
+}
+
 void order_text_print_doubt(const struct view *view)
 {
-	const struct temporal_result *order = view->order;
-	struct temporal_reason reason;
-	char *text;
+	char *why;
 
-	if (!order)
+	if (!view->order)
 		return;
-	if (order->num_groups == 1)
-		text_wrap(view, 2,
-			  "the stacks have no order: all are at the same place, as far as "
-			  "can be told");
-	for (size_t a = 0; a < order->num_groups; a++) {
-		for (size_t b = a + 1; b < order->num_groups; b++) {
-			if (temporal_order_of(order, a, b, &reason) != TEMPORAL_UNORDERED)
-				continue;
-			text = order_text_cause(view, &reason);
-			text_wrap(view, 2, "the stacks have no order: %s; see \"order\"", text);
-			free(text);
-			return;
-		}
-	}
+	why = order_text_no_order(view, view->order);
+	text_wrap(view, 2, "the stacks have no order: %s; see \"order\"", why);
+	free(why);
 }

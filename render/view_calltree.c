@@ -28,14 +28,18 @@ static bool is_culprit(const struct view *view, const struct rankset *ranks)
 	       rankset_contains(view->verdict->culprits, first);
 }
 
-/* "4:[0-3]"; of a tree with several samples of a rank "4:[0-3] 37x". */
+/* "4:[0-3]"; of a tree with several samples of a rank "4:[0-3] 37x". A branch that has a number in
+ * time begins with it: "#1 4:[0-3]". */
 static char *ranks_text(const struct calltree *tree, uint32_t n)
 {
 	char *ranks = label_ranks(tree->nodes[n].ranks, RANKS_WIDTH), *text;
+	char time[24] = "", seen[24] = "";
 
-	if (!tree->has_repeats)
-		return ranks;
-	text = xasprintf("%s %" PRIu64 "x", ranks, tree->nodes[n].seen);
+	if (tree->nodes[n].time)
+		snprintf(time, sizeof(time), "#%" PRIu32 " ", tree->nodes[n].time);
+	if (tree->has_repeats)
+		snprintf(seen, sizeof(seen), " %" PRIu64 "x", tree->nodes[n].seen);
+	text = xasprintf("%s%s%s", time, ranks, seen);
 	free(ranks);
 	return text;
 }
@@ -143,7 +147,7 @@ static void add_node(struct drawing *d, uint32_t n)
 {
 	const struct calltree *tree = d->tree;
 	uint32_t parent = tree->nodes[n].parent;
-	bool is_alone = parent != NO_NODE && has_same_label(tree, parent, n);
+	bool is_alone = parent != NO_NODE && !tree->nodes[n].time && has_same_label(tree, parent, n);
 	char *ranks = ranks_text(tree, n), *label;
 
 	d->hang[n] = is_alone ? d->hang[parent] : (int)strlen(ranks) + 1;
@@ -157,6 +161,46 @@ static void add_node(struct drawing *d, uint32_t n)
 		tree_point(d->lines, d->drawn[n]);
 	free(label);
 	free(ranks);
+}
+
+static void add_branch(struct drawing *d, uint32_t n);
+
+/* Branches as they were found, or in time where that is known. */
+static void add_branches(struct drawing *d, const uint32_t *siblings, size_t num, bool is_helper)
+{
+	uint32_t lowest = 0;
+	bool has_time = false;
+
+	for (size_t i = 0; i < num; i++)
+		has_time |= d->tree->nodes[siblings[i]].time > 0;
+	for (size_t i = 0; i < num; i++) {
+		uint32_t next = siblings[i];
+
+		if (!has_time) {
+			next = NO_NODE;
+			for (size_t j = 0; j < num; j++)
+				if (siblings[j] >= lowest && siblings[j] < next)
+					next = siblings[j];
+			lowest = next + 1;
+		}
+		if (d->tree->nodes[next].is_helper == is_helper)
+			add_branch(d, next);
+	}
+}
+
+/* Stacks can be deep: it goes down by itself as far as there are no branches. */
+static void add_branch(struct drawing *d, uint32_t n)
+{
+	const struct calltree_node *node = &d->tree->nodes[n];
+
+	for (;; node = &d->tree->nodes[n]) {
+		if (!node->is_joined)
+			add_node(d, n);
+		if (node->num_children != 1)
+			break;
+		n = node->children[0];
+	}
+	add_branches(d, node->children, node->num_children, node->is_helper);
 }
 
 /* Draw the frames above those that `is_helper` says. Returns how many there are. */
@@ -173,13 +217,9 @@ static size_t draw(const struct view *view, const struct calltree *tree, bool is
 	};
 	size_t num = 0;
 
-	for (uint32_t n = 0; n < tree->num_nodes; n++) {
-		if (tree->nodes[n].is_helper != is_helper)
-			continue;
-		num++;
-		if (!tree->nodes[n].is_joined)
-			add_node(&d, n);
-	}
+	for (uint32_t n = 0; n < tree->num_nodes; n++)
+		num += tree->nodes[n].is_helper == is_helper;
+	add_branches(&d, tree->roots, tree->num_roots, is_helper);
 	if (num && is_helper)
 		fputs("Threads of the MPI library:\n", view->out);
 	tree_print(d.lines, view);
@@ -191,6 +231,14 @@ static size_t draw(const struct view *view, const struct calltree *tree, bool is
 	return num;
 }
 
+static bool has_times(const struct calltree *tree)
+{
+	for (size_t n = 0; n < tree->num_nodes; n++)
+		if (tree->nodes[n].time)
+			return true;
+	return false;
+}
+
 void view_calltree(const struct view *view, const struct calltree *tree)
 {
 	size_t num = draw(view, tree, false);
@@ -198,6 +246,10 @@ void view_calltree(const struct view *view, const struct calltree *tree)
 	num += draw(view, tree, true);
 	if (!num)
 		text_wrap(view, 0, "There is no stack to show.");
+	if (has_times(tree))
+		text_wrap(view, 0,
+			  "#1 is the first in time of the branches there; see \"order\" for the "
+			  "reasons.");
 }
 
 /* ---- DOT ------------------------------------------------------------------------------------- */

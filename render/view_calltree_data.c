@@ -6,7 +6,8 @@
  *	 "count": 4, "ranks": "0-3", "samples": 40, "ends": "2", "callees": [...]}
  * There is no "line" in trees by function, and an "offset" in the module in those by address.
  * "ends": ranks whose stack ends there; "helper": true: a thread of the MPI library; "workers":
- * samples of OpenMP workers among the others. That of classes has "classes", a list of
+ * samples of OpenMP workers among the others; "time": the branch's number in time among its
+ * siblings, 1 is the first. That of classes has "classes", a list of
  *	{"count": 3, "ranks": "0,2-3", "representative": 0, "stacks": [[{frame}, ...], ...]} */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -117,6 +118,8 @@ static void begin_node(const struct view *view, const struct calltree *tree, uin
 	fprintf(out, ", \"count\": %d, ", rankset_count(node->ranks));
 	write_ranks(out, "ranks", node->ranks);
 	fprintf(out, ", \"samples\": %" PRIu64 ", ", node->seen);
+	if (node->time)
+		fprintf(out, "\"time\": %" PRIu32 ", ", node->time);
 	write_ranks(out, "ends", node->ends);
 	if (node->is_helper)
 		fputs(", \"helper\": true", out);

@@ -15,8 +15,8 @@ const struct command cmd_lp = {
 	.summary = "Tell which ranks hold the others up.",
 	.text = "The first line names the least-progressed ranks, \"undecided among\" several, or\n"
 		"\"No rank is behind.\". Below it: where they are, in which iteration of which\n"
-		"loop, the evidence, how sure pdb is, and what to type next. Without a recorder it\n"
-		"goes by stacks: ranks outside MPI that others wait for; if all are inside, or\n"
+		"loop, the evidence, how sure pdb is, and what to type next. Without a recorder\n"
+		"it goes by stacks: ranks outside MPI that others wait for; if all are inside, or\n"
 		"several outside, those that are first in the order that \"order\" shows.",
 	.example = "lp",
 	.flags = CMD_NEEDS_JOB | CMD_ANSWERS,

@@ -20,9 +20,10 @@ const struct command cmd_tree = {
 	.summary = "Show the stacks of the last sampling merged, with the ranks at each frame.",
 	.text = "Takes a sample if there is none since the last look; \"sample\" takes new ones.\n"
 		"\"3:[0,2-3] 12x\": 3 ranks, 12 samples. An arrow is at branches with at most a\n"
-		"quarter of the ranks. \"set frames\", \"set threads\" and \"set fold\" apply; "
-		"workers\n"
-		"of OpenMP are shown in the region that they work in.\n" STACKS_OPTIONS
+		"quarter of the ranks. Branches of a frame are numbered in time as far as their\n"
+		"order is known: \"#1\" is the first, the least progressed. \"set frames\",\n"
+		"\"set threads\" and \"set fold\" apply; workers of OpenMP are shown in the region\n"
+		"that they work in.\n" STACKS_OPTIONS
 		"\n\"> FILE\" writes a picture (.dot, .svg, .png, .pdf), .folded for flame "
 		"graphs,\n"
 		"or .json.",

@@ -128,7 +128,7 @@ static void choose_by_order(struct session *session)
 	if (rankset_is_empty(session->verdict->candidates))
 		return;
 	ranks = all_ranks(session);
-	session->order = stack_order_compare(session, ranks, NULL);
+	session->order = stack_order_compare(session, ranks, STACK_ORDER_QUICK, NULL);
 	if (session->order)
 		verdict_choose_by_order(session->verdict, session->job, session->order);
 	rankset_destroy(ranks);

@@ -223,14 +223,23 @@ int stack_order_sample(struct session *session, const struct rankset *ranks, str
 }
 
 struct temporal_result *stack_order_compare(struct session *session, const struct rankset *ranks,
-					    struct pdb_error *err)
+					    size_t max, struct pdb_error *err)
 {
 	const struct samples *samples = session->job->samples;
+	const struct temporal *temporal;
+	size_t num;
 
 	if (!samples || !samples->num_samples) {
 		error_set(err, ERROR_NOT_FOUND, "there is no stack of these ranks");
 		return NULL;
 	}
 	stack_order_prepare(session, samples);
-	return temporal_compare(session->stack_order->temporal, samples, ranks, err);
+	temporal = session->stack_order->temporal;
+	num = temporal_count_groups(temporal, samples, ranks);
+	if (num > max) {
+		error_set(err, ERROR_UNSUPPORTED,
+			  "%zu different stacks are too many to compare each with each", num);
+		return NULL;
+	}
+	return temporal_compare(temporal, samples, ranks, err);
 }

@@ -6,6 +6,8 @@
 #ifndef PDB_SHELL_STACK_ORDER_H
 #define PDB_SHELL_STACK_ORDER_H
 
+#include <stddef.h>
+
 struct pdb_error;
 struct rankset;
 struct samples;
@@ -21,10 +23,13 @@ void stack_order_prepare(struct session *session, const struct samples *samples)
  * samples become the job's. */
 int stack_order_sample(struct session *session, const struct rankset *ranks, struct pdb_error *err);
 
+/* More different stacks than this are compared only when their order is asked for. */
+#define STACK_ORDER_QUICK 256
+
 /* Compare the job's latest samples of these ranks. The caller destroys it, before the session's job
- * goes. NULL: ERROR_NOT_FOUND there is none, ERROR_UNSUPPORTED too many are different. */
+ * goes. NULL: ERROR_NOT_FOUND there is none, ERROR_UNSUPPORTED more than `max` are different. */
 struct temporal_result *stack_order_compare(struct session *session, const struct rankset *ranks,
-					    struct pdb_error *err);
+					    size_t max, struct pdb_error *err);
 
 /* Of session->stack_order; NULL is fine. */
 void stack_order_destroy(struct stack_order *order);

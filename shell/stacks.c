@@ -3,26 +3,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/temporal.h"
 #include "model/error.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
+#include "render/order_text.h"
 #include "render/view.h"
 #include "shell/args.h"
 #include "shell/banner.h"
 #include "shell/session.h"
+#include "shell/stack_order.h"
 #include "shell/stacks.h"
 
 #define MAX_FRAMES 100000
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-enum option_kind { OPTION_FLAG, OPTION_DEPTH, OPTION_PATTERN, OPTION_EXTREME };
+enum option_kind { OPTION_FLAG, OPTION_DEPTH, OPTION_PATTERN, OPTION_EXTREME, OPTION_TIME };
 
 /* What is to be done about a word. */
 struct option {
 	const char *name;
 	enum option_kind kind;
-	/* By kind: the flag's or the pattern's place in struct stacks_options, or the order. */
+	/* By kind: the flag's or the pattern's place in struct stacks_options (of OPTION_TIME: set
+	 * for steps from the end), or the order. */
 	size_t place;
 	enum calltree_extreme extreme;
 };
@@ -33,9 +37,11 @@ static const struct option options[] = {
 	{"above", OPTION_PATTERN, PLACE(edit.above), 0},
 	{"below", OPTION_PATTERN, PLACE(edit.below), 0},
 	{"depth", OPTION_DEPTH, 0, 0},
+	{"first", OPTION_TIME, PLACE(is_timed), 0},
 	{"full", OPTION_FLAG, PLACE(is_full), 0},
 	{"hide", OPTION_PATTERN, PLACE(edit.hide), 0},
 	{"join", OPTION_FLAG, PLACE(is_joined), 0},
+	{"last", OPTION_TIME, PLACE(is_last), 0},
 	{"least", OPTION_EXTREME, 0, CALLTREE_LEAST},
 	{"longest", OPTION_EXTREME, 0, CALLTREE_LONGEST},
 	{"most", OPTION_EXTREME, 0, CALLTREE_MOST},
@@ -100,14 +106,13 @@ static int take_pattern(struct stacks_options *ret, const struct args *args, siz
 	return 0;
 }
 
-static int take_extreme(struct stacks_options *ret, const struct args *args, size_t *next,
-			enum calltree_extreme extreme, struct pdb_error *err)
+/* How many of the stacks, if that is there. */
+static int take_number(struct stacks_options *ret, const struct args *args, size_t *next,
+		       struct pdb_error *err)
 {
-	if (ret->is_selected)
+	if (ret->num)
 		return error_set(err, ERROR_USAGE,
-				 "only one of -least, -most, -shortest, -longest");
-	ret->is_selected = true;
-	ret->extreme = extreme;
+				 "only one of -least, -most, -shortest, -longest, -first, -last");
 	ret->num = 1;
 	if (*next >= args->num_words ||
 	    args->words[*next][strspn(args->words[*next], "0123456789")] != '\0')
@@ -138,7 +143,12 @@ static int take_option(struct stacks_options *ret, const struct args *args, size
 	case OPTION_PATTERN:
 		return take_pattern(ret, args, next, (struct calltree_pattern *)place, err);
 	case OPTION_EXTREME:
-		return take_extreme(ret, args, next, option->extreme, err);
+		ret->is_selected = true;
+		ret->extreme = option->extreme;
+		return take_number(ret, args, next, err);
+	case OPTION_TIME:
+		ret->is_timed = *(bool *)place = true;
+		return take_number(ret, args, next, err);
 	}
 	return 0;
 }
@@ -197,37 +207,82 @@ int stacks_ensure(struct session *session, const struct rankset *ranks, struct p
 	if (sampling->ranks && (sampling->all_threads || !all_threads))
 		rankset_remove_set(missing, sampling->ranks);
 	if (!rankset_is_empty(missing))
-		result = session_sample(session, ranks, 1, 0, err);
+		result = stack_order_sample(session, ranks, err);
 	rankset_destroy(missing);
 	return result;
 }
 
-struct calltree *stacks_make_tree(struct session *session, const struct stacks_options *o,
-				  bool over_time, struct pdb_error *err)
+/* All stacks that the options leave. */
+static struct calltree *make_whole_tree(struct session *session, const struct stacks_options *o,
+					const struct rankset *ranks, bool over_time)
 {
 	const int *values = session->settings.values;
 	const struct calltree_options how = {
 		.frames = values[SETTING_FRAMES],
 		/* What is inside MPI is asked for. */
-		.fold =
-			values[SETTING_FOLD] == SWITCH_ON && !o->is_full && !o->edit.above.is_mpi,
+		.fold = values[SETTING_FOLD] == SWITCH_ON && !o->is_full && !o->edit.above.is_mpi,
 		.all_threads = values[SETTING_THREADS] == SWITCH_ON,
 		.over_time = over_time,
 	};
+
+	return calltree_create(session->job, ranks, &how);
+}
+
+/* Ranks that are in so many steps of the order; NULL: there are none, and why. */
+static struct rankset *take_steps(struct session *session, const struct stacks_options *o,
+				  const struct temporal_result *order, struct pdb_error *err)
+{
+	struct view view = session_view(session);
+	struct rankset *ranks = temporal_steps(order, (size_t)o->num, o->is_last);
+	char *why;
+
+	if (!rankset_is_empty(ranks))
+		return ranks;
+	rankset_destroy(ranks);
+	why = order_text_no_order(&view, order);
+	error_set(err, ERROR_NOT_FOUND, "the stacks have no order in time: %s", why);
+	free(why);
+	return NULL;
+}
+
+static struct calltree *edit_tree(const struct stacks_options *o, const struct calltree *all)
+{
 	struct calltree_edit edit = o->edit;
-	struct calltree *all = calltree_create(session->job, o->ranks, &how), *tree;
-	bool is_empty = all->num_nodes == 0;
+	struct calltree *tree, *more;
 
 	edit.hide_starts = !o->is_full;
 	tree = calltree_edit(all, &edit);
-	calltree_destroy(all);
 	if (o->is_selected) {
-		all = tree;
-		tree = calltree_select(all, o->extreme, (size_t)o->num);
-		calltree_destroy(all);
+		more = tree;
+		tree = calltree_select(more, o->extreme, (size_t)o->num);
+		calltree_destroy(more);
 	}
 	if (o->is_joined)
 		calltree_join(tree);
+	return tree;
+}
+
+struct calltree *stacks_make_tree(struct session *session, const struct stacks_options *o,
+				  bool over_time, struct pdb_error *err)
+{
+	struct temporal_result *order =
+		stack_order_compare(session, o->ranks, STACK_ORDER_QUICK, o->is_timed ? err : NULL);
+	struct rankset *steps = NULL;
+	struct calltree *all, *tree = NULL;
+	bool is_empty = true;
+
+	if (o->is_timed && (!order || !(steps = take_steps(session, o, order, err)))) {
+		temporal_result_destroy(order);
+		return NULL;
+	}
+	all = make_whole_tree(session, o, steps ? steps : o->ranks, over_time);
+	is_empty = all->num_nodes == 0;
+	tree = edit_tree(o, all);
+	calltree_destroy(all);
+	if (order)
+		calltree_order(tree, order);
+	rankset_destroy(steps);
+	temporal_result_destroy(order);
 	if (tree->num_nodes > 0)
 		return tree;
 	calltree_destroy(tree);

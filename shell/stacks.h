@@ -24,6 +24,8 @@ struct session;
 	"  -search RE   only stacks with such a function\n" \
 	"  -least [N]   the stacks of fewest ranks; -most of most ranks;\n" \
 	"  -shortest [N], -longest [N] those with fewest and most frames\n" \
+	"  -first [N]   the stacks that are first in time, in N steps along their order;\n" \
+	"               -last from the end\n" \
 	"RE is a regular expression, looked for in \"function() at file:line\"; \"mpi\" is\n" \
 	"the MPI library. N stacks, and those like the last of them; without it 1."
 
@@ -35,6 +37,7 @@ struct stacks_options {
 	unsigned int num_expressions;
 	bool is_selected;
 	enum calltree_extreme extreme;
+	bool is_timed, is_last; /* steps along the temporal order, from its end */
 	long num; /* how many of them */
 };
 

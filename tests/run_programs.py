@@ -28,9 +28,10 @@ UNRECORDED_S = 120
 
 
 def inject(tool, job, rank, arguments):
-    """Until the rank is caught. The last argument is the function or module, or empty."""
+    """Until the rank is caught. The last argument is the function or module, or empty. On a loaded
+    machine a rank that waits a lot is seldom seen elsewhere."""
     *options, place = arguments
-    command = [tool, *options, str(job.pids[rank]), *([place] if place else [])]
+    command = [tool, *options, "--timeout", "60", str(job.pids[rank]), *([place] if place else [])]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     check(result.returncode == 0, f"nothing was injected: {result.stderr}")
 

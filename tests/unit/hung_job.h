@@ -450,6 +450,8 @@ static inline void hung_verdict(struct hung *hung)
 static inline void hung_tree(struct hung *hung)
 {
 	static const uint32_t parents[] = {UINT32_MAX, 0, 1, 0, 3, 4};
+	static uint32_t root[] = {0}, children[] = {1, 3, 2, 4, 5};
+	static const size_t first[] = {0, 2, 0, 3, 4, 0}, num[] = {2, 1, 0, 1, 1, 0};
 	struct calltree *tree = &hung->tree;
 	const struct samples *samples = hung->job.samples;
 	int culprit = hung->options.culprit;
@@ -467,10 +469,16 @@ static inline void hung_tree(struct hung *hung)
 	tree->frames = CALLTREE_LINE;
 	tree->num_ranks = rankset_count(all);
 	tree->num_nodes = 6;
+	tree->roots = root;
+	tree->num_roots = 1;
 	tree->nodes = xcalloc(6, sizeof(*tree->nodes));
 	for (int n = 0; n < 6; n++) {
 		tree->nodes[n] = (struct calltree_node){
-			.path = paths[n], .parent = parents[n], .ranks = rankset_copy(all)};
+			.path = paths[n],
+			.parent = parents[n],
+			.children = children + first[n],
+			.num_children = num[n],
+			.ranks = rankset_copy(all)};
 		if (n == 1 || n == 2)
 			rankset_keep_set(tree->nodes[n].ranks, hung->verdict.culprits);
 		else if (n > 2)

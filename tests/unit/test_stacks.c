@@ -246,7 +246,7 @@ static void test_refusals(void **state)
 		const char *line, *message;
 	} cases[] = {
 		{"tree -nosuch", "no option \"-nosuch\""},
-		{"tree -l", "ambiguous: -least, -longest"},
+		{"tree -l", "ambiguous: -last, -least, -longest"},
 		{"tree -depth", "depth is missing"},
 		{"tree -depth 0", "not a number from 1"},
 		{"tree -above", "expression is missing after \"-above\""},
@@ -254,6 +254,8 @@ static void test_refusals(void **state)
 		{"tree -hide a -hide mpi", "\"-hide\" is there twice"},
 		{"tree -least 0", "not a number from 1"},
 		{"tree -least -most", "only one of"},
+		{"tree -first -last", "only one of"},
+		{"tree -first", "no order in time: the machine code of halo() is not there"},
 		{"tree 8", "8"},
 		{"tree 7", "there is no stack of these ranks"},
 		{"classes -search nosuch", "leave nothing"},

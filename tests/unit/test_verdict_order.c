@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The verdict by stacks with their temporal order, in a program of this function:
+ * The verdict by stacks with their temporal order, and trees with it, in a program of this
+ *function:
  *
  *	first();                          CALL_FIRST
  *	for (i = 0; ...; i++) {
@@ -11,6 +12,7 @@
 
 #include "tests/unit/unit.h"
 
+#include "analysis/calltree.h"
 #include "analysis/temporal.h"
 #include "analysis/verdict.h"
 #include "model/callpath.h"
@@ -327,9 +329,76 @@ static void test_choice(void **state)
 	}
 }
 
+/* ---- Trees ----------------------------------------------------------------------------------- */
+
+static void assert_steps(const struct temporal_result *order, size_t num, bool from_last,
+			 const char *expected)
+{
+	struct rankset *ranks = temporal_steps(order, num, from_last);
+	char *text = rankset_encode(ranks, 0);
+
+	assert_string_equal(text, expected);
+	free(text);
+	rankset_destroy(ranks);
+}
+
+/* A branch for each call. */
+static void test_branches(void **state)
+{
+	static const struct at ranks[MAX_RANKS] = {RECV(CALL_LAST, 0), RECV(CALL_FIRST, 0),
+						   RECV(CALL_EARLY, 5), RECV(CALL_LAST, 0),
+						   RECV(CALL_LATE, 5)};
+	static const struct {
+		const struct code_variables *variables;
+		uint32_t times[4]; /* of the branches as they are arranged */
+		int first_ranks[4];
+		const char *first_two, *last;
+	} trees[] = {
+		{&with_variable, {1, 2, 3, 4}, {1, 2, 4, 0}, "1-2", "0,3"},
+		/* Two may be in different iterations. */
+		{&without_variable, {1, 2, 2, 3}, {1, 2, 4, 0}, "1-2,4", "0,3"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(trees); i++) {
+		const struct calltree_options options = {.frames = CALLTREE_ADDRESS, .fold = true};
+		struct temporal_source source = {get_function, get_variables,
+						 (void *)trees[i].variables};
+		struct job *job = job_create();
+		struct temporal *temporal = temporal_create(job->callpaths, job->modules, &source);
+		struct rankset *all = rankset_create();
+		struct temporal_result *order;
+		struct calltree *tree;
+
+		add_look(job, temporal, ranks, S);
+		rankset_add_range(all, 0, 4);
+		order = temporal_compare(temporal, job->samples, all, NULL);
+		tree = calltree_create(job, NULL, &options);
+		assert_true(calltree_order(tree, order));
+		assert_int_equal(tree->num_roots, 4);
+		for (size_t r = 0; r < 4; r++) {
+			const struct calltree_node *root = &tree->nodes[tree->roots[r]];
+
+			assert_int_equal(root->time, trees[i].times[r]);
+			assert_int_equal(rankset_first(root->ranks), trees[i].first_ranks[r]);
+			assert_int_equal(tree->nodes[root->children[0]].time, 0);
+		}
+		assert_steps(order, 1, false, "1");
+		assert_steps(order, 2, false, trees[i].first_two);
+		assert_steps(order, 9, false, "0-4");
+		assert_steps(order, 1, true, trees[i].last);
+		calltree_destroy(tree);
+		temporal_result_destroy(order);
+		rankset_destroy(all);
+		temporal_destroy(temporal);
+		job_destroy(job);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_branches),
 		cmocka_unit_test(test_choice),
 	};
 
