@@ -87,12 +87,12 @@ def check_modest(answer):
 
 def ask_until_sure(pdb, job, expected, *more):
     """On a loaded machine a rank may once have stayed long where it hangs now; then pdb says whom it
-    suspects but that it is not sure, until the hang has lasted much longer. It has to name the same
-    rank all along."""
-    for _ in range(3):
+    suspects but that it is not sure, until the hang has lasted much longer: ten times as long. It has
+    to name the same rank all along."""
+    for patience in range(5):
         answer = ask_job(pdb, job, "lp", *more)
         check_first_line(answer, expected)
         if NOT_SURE not in answer.output:
             break
-        job.wait_until_quiet(QUIET_NEW_S)
+        job.wait_until_quiet(QUIET_NEW_S * 2 ** patience)
     return answer
