@@ -139,7 +139,7 @@ bench-programs: all | $(O)/.deps-check
 	@$(PYTHON) tests/bench_programs.py --build $(O)
 
 # One after the other even with -j: they would measure each other.
-BENCHES = bench-recorder bench-sample bench-stacks bench-analysis bench-link bench-share bench-first-answer bench-hosts bench-programs
+BENCHES = bench-recorder bench-sample bench-stacks bench-analysis bench-traces bench-link bench-share bench-first-answer bench-hosts bench-programs
 
 bench: all | $(O)/.deps-check
 	@for bench in $(BENCHES); do $(MAKE) --no-print-directory O=$(O) $$bench || exit 1; done
@@ -358,8 +358,9 @@ bench-recorder: $(RECORDERS) $(RECORDER_BENCH)
 ANALYSIS_BENCH = $(O)/tests/bench/analysis_bench
 WAITS_BENCH = $(O)/tests/bench/waits_bench
 SHARE_BENCH = $(O)/tests/bench/share_bench
+TRACE_BENCH = $(O)/tests/bench/trace_bench
 
-$(ANALYSIS_BENCH) $(WAITS_BENCH) $(SHARE_BENCH): $(O)/tests/bench/%: tests/bench/%.c \
+$(ANALYSIS_BENCH) $(WAITS_BENCH) $(SHARE_BENCH) $(TRACE_BENCH): $(O)/tests/bench/%: tests/bench/%.c \
 		$(O)/libfixtures.a $(O)/libpdb.a | $(O)/.deps-check
 	$(call say,BENCH,$@)
 	$(Q)mkdir -p $(@D)
@@ -372,6 +373,10 @@ $(ANALYSIS_BENCH) $(WAITS_BENCH) $(SHARE_BENCH): $(O)/tests/bench/%: tests/bench
 bench-analysis: $(ANALYSIS_BENCH) $(WAITS_BENCH)
 	@$(ANALYSIS_BENCH) $(or $(RANKS),1024 16384 65536)
 	@$(WAITS_BENCH) $(or $(RANKS),1024 16384 65536)
+
+# What an event of a trace costs the traced program, and how large traces get.
+bench-traces: $(TRACE_BENCH)
+	@$(TRACE_BENCH)
 
 # What nodes send, how it is merged up a tree of nodes, and what the result costs.
 bench-share: $(SHARE_BENCH)
@@ -396,7 +401,7 @@ $(STACKS_BENCH): $(STACKS_BENCH).o $(O)/libpdb.a
 bench-stacks: $(STACKS_BENCH) $(O)/tests/attach/blocked-openmpi
 	@sh tests/bench/stacks.sh $(O) $(or $(RANKS),64)
 
-.PHONY: bench-analysis bench-share bench-stacks bench-scale
+.PHONY: bench-analysis bench-traces bench-share bench-stacks bench-scale
 
 # ---- The link to the daemons, beside a plain socket ---------------------------------------------
 
