@@ -359,24 +359,27 @@ ANALYSIS_BENCH = $(O)/tests/bench/analysis_bench
 WAITS_BENCH = $(O)/tests/bench/waits_bench
 SHARE_BENCH = $(O)/tests/bench/share_bench
 TRACE_BENCH = $(O)/tests/bench/trace_bench
+TRACE_ANALYSIS_BENCH = $(O)/tests/bench/trace_analysis_bench
 
-$(ANALYSIS_BENCH) $(WAITS_BENCH) $(SHARE_BENCH) $(TRACE_BENCH): $(O)/tests/bench/%: tests/bench/%.c \
-		$(O)/libfixtures.a $(O)/libpdb.a | $(O)/.deps-check
+$(ANALYSIS_BENCH) $(WAITS_BENCH) $(SHARE_BENCH) $(TRACE_BENCH) $(TRACE_ANALYSIS_BENCH): \
+		$(O)/tests/bench/%: tests/bench/%.c $(O)/libfixtures.a $(O)/libpdb.a | $(O)/.deps-check
 	$(call say,BENCH,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(PC_CFLAGS) -MMD -MP -o $@ $< $(O)/libfixtures.a $(O)/libpdb.a \
 		$(PC_LDLIBS)
 
--include $(ANALYSIS_BENCH).d $(WAITS_BENCH).d $(SHARE_BENCH).d
+-include $(ANALYSIS_BENCH).d $(WAITS_BENCH).d $(SHARE_BENCH).d $(TRACE_BENCH).d $(TRACE_ANALYSIS_BENCH).d
 
 # RANKS='1024 1000000': other sizes; a rank takes about 40 KB.
 bench-analysis: $(ANALYSIS_BENCH) $(WAITS_BENCH)
 	@$(ANALYSIS_BENCH) $(or $(RANKS),1024 16384 65536)
 	@$(WAITS_BENCH) $(or $(RANKS),1024 16384 65536)
 
-# What an event of a trace costs the traced program, and how large traces get.
-bench-traces: $(TRACE_BENCH)
+# What an event of a trace costs the traced program and how large traces get; what it takes to
+# compare those of many ranks, and two long ones.
+bench-traces: $(TRACE_BENCH) $(TRACE_ANALYSIS_BENCH)
 	@$(TRACE_BENCH)
+	@$(TRACE_ANALYSIS_BENCH)
 
 # What nodes send, how it is merged up a tree of nodes, and what the result costs.
 bench-share: $(SHARE_BENCH)
