@@ -79,6 +79,36 @@ check "wherever it is" injects "injected: rank 7 pid $pid here $address" --here 
 check "it stands there" stands
 stop
 
+# Any place in a function, by its symbol, or without one by the unwinding information.
+strip -o "$work/stripped" "$victim"
+offset=$(nm "$victim" | awk '$3 == "advance" {print $1}')
+inside=$(printf '0x%x' $((0x$offset + 5)))
+start
+check "a function by a place in it" injects "injected: rank 7 pid $pid advance $address" \
+	--around "$pid" "$(basename "$victim")+$inside"
+check "it is in that function" stack_has "0 advance"
+stop
+whole=$victim victim=$work/stripped
+start
+check "the same in a stripped program" injects \
+	"injected: rank 7 pid $pid stripped\\+$(printf '0x%x' "0x$offset") $address" \
+	--around "$pid" "stripped+$inside"
+check "it stands there, too" stands
+stop
+victim=$whole
+
+start
+check "a branch turned" injects "injected: rank 7 pid $pid _ZN6victim6Solver7computeEi $address" \
+	--turn 0 "$pid" victim::Solver::compute
+check "the program has gone another way" wait_for grep -q wrong "$work/steps"
+stop
+
+start
+check "a function without a branch" refuses "inject: .*resultEv has no such branch" \
+	--turn 0 "$pid" victim::Solver::result
+check "it goes on" moves
+stop
+
 start
 check "a function that is not called" refuses "inject: process $pid has not called .*never.* in time" \
 	--timeout 0.5 "$pid" victim::Solver::never

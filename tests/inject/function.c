@@ -162,6 +162,50 @@ int function_find(pid_t pid, const char *name, struct function *ret)
 	return is_found ? 0 : -1;
 }
 
+/* By the unwinding information, which stripped files have, too. */
+static bool find_unwound(Dwfl_Module *module, uint64_t address, struct function *ret)
+{
+	Dwarf_Addr bias, start, end, base;
+	Dwarf_Frame *frame;
+	Dwarf_CFI *cfi = dwfl_module_eh_cfi(module, &bias);
+	const char *path = dwfl_module_info(module, NULL, &base, NULL, NULL, NULL, NULL, NULL);
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	if (!cfi || !slash || dwarf_cfi_addrframe(cfi, address - bias, &frame) != 0)
+		return false;
+	dwarf_frame_info(frame, &start, &end, NULL);
+	free(frame);
+	*ret = (struct function){.address = start + bias, .size = end - start};
+	snprintf(ret->name, sizeof(ret->name), "%s+0x%lx", slash + 1,
+		 (unsigned long)(ret->address - base));
+	return true;
+}
+
+int function_around(pid_t pid, uint64_t address, struct function *ret)
+{
+	Dwfl *dwfl = open_process(pid);
+	Dwfl_Module *module = dwfl ? dwfl_addrmodule(dwfl, address) : NULL;
+	bool is_found = false;
+	GElf_Off offset;
+	GElf_Sym symbol;
+	const char *name = module ? dwfl_module_addrinfo(module, address, &offset, &symbol, NULL,
+							 NULL, NULL)
+				  : NULL;
+
+	if (name && offset < symbol.st_size) {
+		*ret = (struct function){.address = address - offset, .size = symbol.st_size};
+		snprintf(ret->name, sizeof(ret->name), "%s", name);
+		is_found = true;
+	} else if (module) {
+		is_found = find_unwound(module, address, ret);
+	}
+	dwfl_end(dwfl);
+	if (!is_found)
+		fprintf(stderr, "inject: process %d has no function at 0x%lx\n", pid,
+			(unsigned long)address);
+	return is_found ? 0 : -1;
+}
+
 int function_is_in_module(pid_t pid, uint64_t address, const char *module)
 {
 	char path[64], exe[PATH_MAX] = "", line[PATH_MAX + 256];

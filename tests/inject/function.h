@@ -18,6 +18,11 @@ struct function {
  * mapped. 0 if found, -1 with a message printed if not. */
 int function_find(pid_t pid, const char *name, struct function *ret);
 
+/* The function that has this place, named like `name` of function_find() if the file has a symbol for
+ * it. Otherwise, as in a stripped program, its beginning and its end are those of its unwinding
+ * information, and it is called module+0xoffset. 0 if found, -1 with a message printed if not. */
+int function_around(pid_t pid, uint64_t address, struct function *ret);
+
 /* Is the address in code of the module whose file name begins so (NULL: of the program itself)? */
 int function_is_in_module(pid_t pid, uint64_t address, const char *module);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Catch one rank of a running job in a function of its own program, for good: a fault for tests.
+ * Catch one rank of a running job in a function of its own program, for good, or make it take the
+ * other way at a branch there, once: faults for tests.
  *
  * The function's first instruction is overwritten with a jump to itself, so whoever calls the
  * function next stays there, computing, with the stack that the call has made. Nothing is to be put
@@ -31,6 +32,7 @@
 
 #define MAX_THREADS 256
 #define MAX_CODE 32
+#define MAX_STEPS 200000
 #define LOOK_NS 2000000L /* between two looks at where the threads are */
 
 #if defined(__x86_64__)
@@ -62,13 +64,16 @@ enum mode {
 	MODE_SLEEP,
 	MODE_STOP,
 	MODE_HERE,
+	MODE_TURN,
 };
 
 struct options {
 	enum mode mode;
 	pid_t pid;
 	const char *function; /* or, with MODE_HERE, a module */
+	bool is_around; /* the function is named by any place in it */
 	long num_skip;
+	long num_branches; /* with MODE_TURN: that are taken as they should be */
 	double timeout_s;
 };
 
@@ -167,6 +172,21 @@ static void resume_world(struct world *world)
 	world->num_threads = 0;
 }
 
+/* Run one instruction. -1: the thread has ended. */
+static int step(struct world *world, int number)
+{
+	pid_t thread = world->threads[number];
+	int status;
+
+	if (ptrace(PTRACE_SINGLESTEP, thread, 0, 0) != 0 ||
+	    waitpid(thread, &status, __WALL) != thread || !WIFSTOPPED(status))
+		return -1;
+	if (WSTOPSIG(status) != SIGTRAP)
+		world->signals[number] = WSTOPSIG(status);
+	world->pcs[number] = read_pc(thread);
+	return 0;
+}
+
 /* ---- Changing code ----------------------------------------------------------------------------
  */
 
@@ -261,17 +281,10 @@ static void patch_undo(struct patch *patch)
 /* Let the thread that is caught run one instruction of the original, and catch the next. */
 static void let_pass(struct patch *patch, struct world *world, int caught)
 {
-	int status;
-	pid_t thread = world->threads[caught];
-
 	access_code(patch->pid, patch->address, patch->original, patch->length, true);
 	do {
-		if (ptrace(PTRACE_SINGLESTEP, thread, 0, 0) != 0 ||
-		    waitpid(thread, &status, __WALL) != thread || !WIFSTOPPED(status))
+		if (step(world, caught) != 0)
 			return;
-		if (WSTOPSIG(status) != SIGTRAP)
-			world->signals[caught] = WSTOPSIG(status);
-		world->pcs[caught] = read_pc(thread);
 	} while (is_in_the_middle(patch, world));
 	access_code(patch->pid, patch->address, patch->code, patch->length, true);
 }
@@ -295,6 +308,104 @@ static int wait_for_call(struct patch *patch, long num_skip, double deadline_s)
 		pause_a_little();
 	}
 	return 1;
+}
+
+/* ---- Turning a branch ---------------------------------------------------------------------------
+ */
+
+/* Is this a conditional jump? Then where it may lead to. */
+#if defined(__x86_64__)
+static bool decode_branch(const unsigned char *code, uint64_t pc, uint64_t *taken, uint64_t *next)
+{
+	int at = 0;
+	int32_t distance;
+
+	while (code[at] == 0x2e || code[at] == 0x3e || code[at] == 0xf2) /* hints, MPX */
+		at++;
+	if ((code[at] & 0xf0) == 0x70) {
+		distance = (signed char)code[at + 1];
+		*next = pc + at + 2;
+	} else if (code[at] == 0x0f && (code[at + 1] & 0xf0) == 0x80) {
+		memcpy(&distance, code + at + 2, sizeof(distance));
+		*next = pc + at + 6;
+	} else {
+		return false;
+	}
+	*taken = *next + distance;
+	return true;
+}
+#else
+static bool decode_branch(const unsigned char *code, uint64_t pc, uint64_t *taken, uint64_t *next)
+{
+	uint32_t word;
+	int shift;
+
+	memcpy(&word, code, sizeof(word));
+	if ((word & 0xff000010) == 0x54000000 || (word & 0x7e000000) == 0x34000000)
+		shift = 8; /* b.cond, cbz, cbnz: 19 bits from bit 5 on */
+	else if ((word & 0x7e000000) == 0x36000000)
+		shift = 13; /* tbz, tbnz: 14 bits */
+	else
+		return false;
+	int32_t distance = (int32_t)(word << shift) >> (shift == 8 ? 13 : 18);
+
+	*next = pc + 4;
+	*taken = pc + (int64_t)distance * 4;
+	return true;
+}
+#endif
+
+static int write_pc(pid_t thread, uint64_t pc)
+{
+	struct user_regs_struct regs;
+	struct iovec iov = {.iov_base = &regs, .iov_len = sizeof(regs)};
+
+	if (ptrace(PTRACE_GETREGSET, thread, NT_PRSTATUS, &iov) != 0)
+		return -1;
+	regs.PC = pc;
+	return ptrace(PTRACE_SETREGSET, thread, NT_PRSTATUS, &iov) == 0 ? 0 : -1;
+}
+
+/* From the first instruction of the function on, all branches but one go where they should. The
+ * address of that one; 0: there is none before the function has ended, or not soon. */
+static uint64_t step_to_branch(struct world *world, int number, const struct function *function,
+			       long num_branches)
+{
+	for (int i = 0; i < MAX_STEPS; i++) {
+		uint64_t pc = world->pcs[number], taken, next;
+		unsigned char code[16];
+		bool is_inside = pc >= function->address &&
+				 pc < function->address + function->size;
+		bool is_branch = is_inside &&
+				 access_code(world->pid, pc, code, sizeof(code), false) == 0 &&
+				 decode_branch(code, pc, &taken, &next) && taken != next;
+
+		if (step(world, number) != 0)
+			return 0;
+		if (is_branch && num_branches-- == 0)
+			return write_pc(world->threads[number],
+					world->pcs[number] == taken ? next : taken) == 0
+				       ? pc
+				       : 0;
+	}
+	return 0;
+}
+
+/* Let the thread that loops at the function's first instruction run it, but for one branch. */
+static uint64_t turn_branch(struct patch *patch, const struct function *function, long num_branches)
+{
+	struct world world;
+	uint64_t branch = 0;
+
+	if (stop_world(&world, patch->pid) != 0)
+		return 0;
+	int caught = thread_at(patch->address, &world);
+
+	access_code(patch->pid, patch->address, patch->original, patch->length, true);
+	if (caught >= 0)
+		branch = step_to_branch(&world, caught, function, num_branches);
+	resume_world(&world);
+	return branch;
 }
 
 /* ---- Modes ------------------------------------------------------------------------------------
@@ -325,7 +436,9 @@ static int catch_in_function(const struct options *options, double deadline_s)
 	struct function function;
 	struct patch patch, sleep_patch;
 
-	if (function_find(options->pid, options->function, &function) != 0)
+	if (function_find(options->pid, options->function, &function) != 0 ||
+	    (options->is_around &&
+	     function_around(options->pid, function.address, &function) != 0))
 		return 1;
 	if (options->mode == MODE_SLEEP && function.size < sizeof(sleep_code)) {
 		fprintf(stderr, "inject: %s is too short to sleep in\n", function.name);
@@ -342,6 +455,13 @@ static int catch_in_function(const struct options *options, double deadline_s)
 	    (patch_init(&sleep_patch, options->pid, function.address, MODE_SLEEP) != 0 ||
 	     patch_apply(&sleep_patch, deadline_s) != 0))
 		result = 1;
+	if (result == 0 && options->mode == MODE_TURN) {
+		function.address = turn_branch(&patch, &function, options->num_branches);
+		if (!function.address) {
+			fprintf(stderr, "inject: %s has no such branch\n", function.name);
+			return 1;
+		}
+	}
 	if (result == 0) {
 		report(options->pid, function.name, function.address);
 		return 0;
@@ -403,6 +523,11 @@ static const struct argp_option option_table[] = {
 	 "Loop where the process is next seen in its program, or in the library "
 	 "that is given in place of a function",
 	 0},
+	{"turn", 'T', "N", 0,
+	 "Take the other way at the branch in the function after N that are taken as they "
+	 "should be, once, and go on",
+	 0},
+	{"around", 'a', 0, 0, "The function that has the place that is given", 0},
 	{0},
 };
 
@@ -426,6 +551,13 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case 'H':
 		options->mode = MODE_HERE;
 		return 0;
+	case 'T':
+		options->mode = MODE_TURN;
+		options->num_branches = atol(argument);
+		return 0;
+	case 'a':
+		options->is_around = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num > 1)
 			argp_usage(state);
@@ -435,7 +567,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 			options->function = argument;
 		return 0;
 	case ARGP_KEY_END:
-		if (options->pid <= 0 || (!options->function && options->mode <= MODE_SLEEP))
+		if (options->pid <= 0 || (!options->function &&
+					   (options->mode <= MODE_SLEEP || options->mode == MODE_TURN)))
 			argp_usage(state);
 		return 0;
 	default:
