@@ -140,7 +140,7 @@ def run_healthy(pdb, mpi, program):
 
 
 def add_program(report, pdb, build, mpi, program, generator):
-    tool, library = (os.path.abspath(os.path.join(build, name)) for name in ("inject", "libfault.so"))
+    tool, library = (os.path.abspath(os.path.join(build, name)) for name in ("inject", f"libfault-{mpi.suffix}.so"))
     label, size = f"{mpi.name} {program.name}", SIZES[program.name]
     first, *_ = program.functions
 

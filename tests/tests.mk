@@ -67,7 +67,7 @@ check-jobs: all | $(O)/.deps-check $(if $(HOSTS),$(O)/.deps-hosts)
 check-healthy: all | $(O)/.deps-check
 	@$(PYTHON) tests/run_healthy.py $(JOBS_ARGS)
 
-check-programs: all inject $(O)/libfault.so | $(O)/.deps-check
+check-programs: all inject $(O)/libfault-openmpi.so | $(O)/.deps-check
 	@$(PYTHON) tests/run_programs.py --build $(O) $(if $(filter no,$(RECORDER)),--no-recorder)
 
 check-trouble: all | $(O)/.deps-check
@@ -161,10 +161,14 @@ $(O)/victim: tests/inject/victim.cpp | $(O)/.deps-check
 	$(Q)mkdir -p $(@D)
 	$(Q)g++ -O2 -Wall -Wextra -Werror -o $@ $< -lpthread
 
-# Faults of communication in real programs, which Debian builds for Open MPI.
-$(O)/libfault.so: tests/fault/fault.c | $(O)/.deps-check
+# Faults of communication in real programs, most of which Debian builds for Open MPI.
+FAULT_SRC = tests/fault/fault.c tests/fault/fault_fortran.c
+FAULTS = $(O)/libfault-openmpi.so $(O)/libfault-mpich.so
+
+$(FAULTS): $(O)/libfault-%.so: $(FAULT_SRC) tests/fault/fault.h | $(O)/.deps-check
 	$(call say,MPICC,$@)
-	$(Q)mpicc.openmpi -O2 -Wall -Wextra -Werror -fPIC -shared -o $@ $< -ldl
+	$(Q)mpicc.$* -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -fPIC -shared -iquote . -o $@ \
+		$(FAULT_SRC) -ldl
 
 CHECKS += check-inject
 check-inject: $(O)/inject $(O)/victim

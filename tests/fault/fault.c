@@ -5,6 +5,11 @@
  *
  *	SIGUSR1 to a rank	its next message to another rank is not sent
  *	SIGUSR2			its next collective is skipped
+ *	SIGRTMIN+2		before its next message or collective it receives from the other
+ *				rank of PDB_FAULT_PAIR=2,5, which sends nothing: a deadlock, if
+ *				both are told
+ *	SIGRTMIN+3		it gets ten times slower: for each millisecond that it computes, it
+ *				reads memory for nine
  *
  * A message that is lost need not hang a program, since a later one with the same tag is taken for
  * it. So there is a choice among messages:
@@ -15,10 +20,10 @@
  *
  * Both return MPI_SUCCESS at once, and "fault: rank 3 lost a message: MPI_Send to 5, tag 0" or
  * "fault: rank 3 skipped MPI_Allreduce" is printed. All other calls jump to the next library
- *without leaving a frame, so that call paths are the program's own.
+ * without leaving a frame, so that call paths are the program's own.
  *
- * The calls of real C programs that tests use; not Fortran's, and no persistent sends. */
-#define _GNU_SOURCE
+ * The calls of real programs that tests use, from C; fault_fortran.c has those from Fortran. No
+ * persistent sends. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <mpi.h>
@@ -28,17 +33,74 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
-static atomic_bool is_message_due, is_collective_due;
+#include "tests/fault/fault.h"
+
+#define DEADLOCK_SIGNAL (SIGRTMIN + 2)
+#define SLOW_SIGNAL (SIGRTMIN + 3)
+#define TICK_SIGNAL (SIGRTMIN + 4)
+#define TICK_NS 1000000L
+#define SLOW_TIMES 10
+#define MEMORY_SIZE (64L << 20) /* above what caches hold */
+#define CACHE_LINE 64
+#define DEADLOCK_TAG 32001
+
+static atomic_bool is_message_due, is_collective_due, is_deadlock_due;
 static int first_tag, last_tag = INT_MAX;
 static bool is_last_meant;
 /* Messages since the last collective, and between that and the one before that had any. */
 static long num_messages, num_before;
+static volatile char *memory;
 
 static void arm(int signal)
 {
-	atomic_store(signal == SIGUSR1 ? &is_message_due : &is_collective_due, true);
+	atomic_store(signal == SIGUSR1   ? &is_message_due
+		     : signal == SIGUSR2 ? &is_collective_due
+					 : &is_deadlock_due,
+		     true);
+}
+
+static long cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+
+/* At the end of each tick, of processor time, that the program has had to itself. */
+static void stall(int signal)
+{
+	static long place;
+	long end_ns = cpu_ns() + (SLOW_TIMES - 1) * TICK_NS;
+
+	(void)signal;
+	while (cpu_ns() < end_ns)
+		for (int i = 0; i < 1000; i++) {
+			memory[place] += 1;
+			place = (place + CACHE_LINE) % MEMORY_SIZE;
+		}
+}
+
+/* The next tick begins when the stall is over: the timer's own would have come meanwhile. */
+static void slow_down(int signal)
+{
+	struct sigaction action = {.sa_handler = stall, .sa_flags = SA_RESTART};
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = TICK_SIGNAL};
+	struct itimerspec period = {.it_value = {.tv_nsec = TICK_NS},
+				    .it_interval = {.tv_nsec = SLOW_TIMES * TICK_NS}};
+	timer_t timer;
+
+	(void)signal;
+	memory =
+		mmap(NULL, MEMORY_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	sigaction(TICK_SIGNAL, &action, NULL);
+	if (memory != MAP_FAILED && timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) == 0)
+		timer_settime(timer, 0, &period, NULL);
 }
 
 __attribute__((constructor)) static void start(void)
@@ -51,6 +113,9 @@ __attribute__((constructor)) static void start(void)
 	is_last_meant = getenv("PDB_FAULT_LAST") != NULL;
 	sigaction(SIGUSR1, &action, NULL);
 	sigaction(SIGUSR2, &action, NULL);
+	sigaction(DEADLOCK_SIGNAL, &action, NULL);
+	action.sa_handler = slow_down;
+	sigaction(SLOW_SIGNAL, &action, NULL);
 }
 
 /* One write, so that the line is whole. */
@@ -84,10 +149,37 @@ static int find_world_rank(int rank, MPI_Comm comm)
 	return world_rank;
 }
 
-static bool loses_message(const char *function, int destination, int tag, MPI_Comm comm)
+/* The next library's function of this name, looked up once. */
+#define NEXT(function)                                                                             \
+	({                                                                                         \
+		static __typeof__(&function) next;                                                 \
+		if (!next)                                                                         \
+			*(void **)&next = dlsym(RTLD_NEXT, #function);                             \
+		next;                                                                              \
+	})
+
+static void wait_for_nothing(void)
+{
+	const char *pair = getenv("PDB_FAULT_PAIR");
+	int rank, ranks[2], nothing;
+
+	if (!atomic_exchange(&is_deadlock_due, false) || !pair ||
+	    sscanf(pair, "%d,%d", &ranks[0], &ranks[1]) != 2)
+		return;
+	PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	int other = ranks[0] == rank ? ranks[1] : ranks[0];
+
+	announce("receives from %d, tag %d", other, DEADLOCK_TAG);
+	NEXT(MPI_Recv)
+	(&nothing, 1, MPI_INT, other, DEADLOCK_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+bool fault_loses_message(const char *function, int destination, int tag, MPI_Comm comm)
 {
 	int rank;
 
+	if (atomic_load_explicit(&is_deadlock_due, memory_order_relaxed))
+		wait_for_nothing();
 	num_messages++;
 	if (!atomic_load_explicit(&is_message_due, memory_order_relaxed))
 		return false;
@@ -102,8 +194,10 @@ static bool loses_message(const char *function, int destination, int tag, MPI_Co
 	return true;
 }
 
-static bool skips_collective(const char *function)
+bool fault_skips_collective(const char *function)
 {
+	if (atomic_load_explicit(&is_deadlock_due, memory_order_relaxed))
+		wait_for_nothing();
 	if (num_messages > 0)
 		num_before = num_messages;
 	num_messages = 0;
@@ -114,20 +208,11 @@ static bool skips_collective(const char *function)
 	return true;
 }
 
-/* The next library's function of this name, looked up once. */
-#define NEXT(function)                                                                             \
-	({                                                                                         \
-		static __typeof__(&function) next;                                                 \
-		if (!next)                                                                         \
-			*(void **)&next = dlsym(RTLD_NEXT, #function);                             \
-		next;                                                                              \
-	})
-
 #define SEND(function)                                                                             \
 	int function(const void *data, int count, MPI_Datatype type, int destination, int tag,     \
 		     MPI_Comm comm)                                                                \
 	{                                                                                          \
-		if (loses_message(#function, destination, tag, comm))                              \
+		if (fault_loses_message(#function, destination, tag, comm))                        \
 			return MPI_SUCCESS;                                                        \
 		return NEXT(function)(data, count, type, destination, tag, comm);                  \
 	}
@@ -139,7 +224,7 @@ SEND(MPI_Rsend)
 int MPI_Isend(const void *data, int count, MPI_Datatype type, int destination, int tag,
 	      MPI_Comm comm, MPI_Request *request)
 {
-	if (loses_message("MPI_Isend", destination, tag, comm)) {
+	if (fault_loses_message("MPI_Isend", destination, tag, comm)) {
 		*request = MPI_REQUEST_NULL;
 		return MPI_SUCCESS;
 	}
@@ -150,7 +235,7 @@ int MPI_Sendrecv(const void *data, int count, MPI_Datatype type, int destination
 		 void *got, int got_count, MPI_Datatype got_type, int source, int got_tag,
 		 MPI_Comm comm, MPI_Status *status)
 {
-	if (loses_message("MPI_Sendrecv", destination, tag, comm))
+	if (fault_loses_message("MPI_Sendrecv", destination, tag, comm))
 		return MPI_Recv(got, got_count, got_type, source, got_tag, comm, status);
 	return NEXT(MPI_Sendrecv)(data, count, type, destination, tag, got, got_count, got_type,
 				  source, got_tag, comm, status);
@@ -159,7 +244,7 @@ int MPI_Sendrecv(const void *data, int count, MPI_Datatype type, int destination
 #define COLLECTIVE(function, parameters, arguments)                                                \
 	int function parameters                                                                    \
 	{                                                                                          \
-		if (skips_collective(#function))                                                   \
+		if (fault_skips_collective(#function))                                             \
 			return MPI_SUCCESS;                                                        \
 		return NEXT(function) arguments;                                                   \
 	}
@@ -181,3 +266,15 @@ COLLECTIVE(MPI_Allgather,
 	   (const void *data, int count, MPI_Datatype type, void *got, int got_count,
 	    MPI_Datatype got_type, MPI_Comm comm),
 	   (data, count, type, got, got_count, got_type, comm))
+COLLECTIVE(MPI_Alltoall,
+	   (const void *data, int count, MPI_Datatype type, void *got, int got_count,
+	    MPI_Datatype got_type, MPI_Comm comm),
+	   (data, count, type, got, got_count, got_type, comm))
+COLLECTIVE(MPI_Alltoallv,
+	   (const void *data, const int *counts, const int *places, MPI_Datatype type, void *got,
+	    const int *got_counts, const int *got_places, MPI_Datatype got_type, MPI_Comm comm),
+	   (data, counts, places, type, got, got_counts, got_places, got_type, comm))
+COLLECTIVE(MPI_Gather,
+	   (const void *data, int count, MPI_Datatype type, void *got, int got_count,
+	    MPI_Datatype got_type, int root, MPI_Comm comm),
+	   (data, count, type, got, got_count, got_type, root, comm))
