@@ -16,6 +16,10 @@ DEPS_BUILD = gcc libc6-dev make gawk pkg-config libreadline-dev libpmix-dev libu
 DEPS_CHECK = openmpi-bin mpich gfortran g++ libcmocka-dev gdb graphviz procps tmux strace elfutils \
 	debootstrap python3 python3-mpi4py lammps lammps-examples hpcc
 DEPS_DEMO = openmpi-bin procps gdb lammps lammps-examples
+# Real programs, and what they are built or prepared with: some 500 MB.
+DEPS_CAMPAIGN = elfutils lammps lammps-examples hpcc scalapack-mpi-test mumps-test python3-mpi4py \
+	python3-numpy quantum-espresso quantum-espresso-data nwchem-openmpi nwchem-mpich openfoam \
+	$(if $(is_debian13),libpetsc-real3.22-dev libpetsc3.22-dev-examples,libpetsc-real3.18-dev libpetsc3.18-dev-examples)
 DEPS_ROOT = debootstrap util-linux
 DEPS_SLURM = slurm-wlm munge openssh-server openssh-client iproute2 util-linux procps openmpi-bin mpich
 DEPS_HOSTS = openssh-server openssh-client iproute2 util-linux procps
@@ -130,6 +134,7 @@ $(O)/.deps-slurm: | $(O)/.deps-build ; $(call install-packages,$(DEPS_SLURM))
 $(O)/.deps-hosts: | $(O)/.deps-build
 	$(keep-sshd-off)
 	$(call install-packages,$(DEPS_HOSTS))
+$(O)/.deps-campaign: | $(O)/.deps-build ; $(call install-packages,$(DEPS_CAMPAIGN))
 $(O)/.deps-root: ; $(call install-packages,$(DEPS_ROOT))
 
 # What was installed for a list of packages that has changed since is not enough.
@@ -139,6 +144,7 @@ $(call renew-deps,check,$(DEPS_CHECK))
 $(call renew-deps,demo,$(DEPS_DEMO))
 $(call renew-deps,slurm,$(DEPS_SLURM))
 $(call renew-deps,hosts,$(DEPS_HOSTS))
+$(call renew-deps,campaign,$(DEPS_CAMPAIGN))
 $(call renew-deps,root,$(DEPS_ROOT))
 
 deps: $(O)/.deps-build $(O)/.deps-check $(O)/.deps-demo $(O)/.deps-hosts $(O)/.deps-root
@@ -166,6 +172,7 @@ help:
 	@echo 'make check       run all tests: unit tests, then real MPI jobs'
 	@echo 'make unit        build the unit tests only; make check-unit runs them'
 	@echo 'make demo        hang a real program and debug it; MPI=native: with Open MPI of this host'
+	@echo 'make campaign    hang real programs in many ways and see what pdb says; make accuracy: the table'
 	@echo 'make bench       measure the recorder, sampling and first answer beside the alternatives'
 	@echo 'make deps        install every Debian package that any target needs'
 	@echo 'make install     PREFIX=/usr/local DESTDIR=; make uninstall takes it back'

@@ -170,6 +170,37 @@ $(FAULTS): $(O)/libfault-%.so: $(FAULT_SRC) tests/fault/fault.h | $(O)/.deps-che
 	$(Q)mpicc.$* -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -fPIC -shared -iquote . -o $@ \
 		$(FAULT_SRC) -ldl
 
+# ---- The fault campaign: real programs, one fault each (docs/testing.md) -------------------------
+# RUNS=0-499 which runs of SEED=1 are made (those in the file of raw data are not made again), SIZES=4,8
+# numbers of ranks, PROGRAM='LAMMPS pair' FAULT=loop JOBS_MPI=mpich only these. "make accuracy" makes
+# docs/accuracy.md of the raw data in $(CAMPAIGN_DATA).
+
+CAMPAIGN_DATA ?= $(O)/campaign/runs.jsonl
+CAMPAIGN_ARGS = --build $(O) --data $(CAMPAIGN_DATA) $(if $(JOBS_MPI),--mpi $(JOBS_MPI)) --version "$$(git describe --always 2>/dev/null)"
+CAMPAIGN_CHOICE = $(if $(SEED),--seed $(SEED)) $(if $(RUNS),--runs $(RUNS)) $(if $(SIZES),--sizes $(SIZES)) \
+	$(if $(PROGRAM),--program '$(PROGRAM)') $(if $(FAULT),--fault $(FAULT))
+
+$(O)/tests/campaign/petsc: | $(O)/.deps-campaign
+	$(call say,MPICC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)cd /usr/share/petsc/*/share/petsc/examples/src/ts/tutorials/advection-diffusion-reaction && \
+		mpicc.openmpi -O2 -o $(abspath $@) ex5.c reaction_diffusion.c $$(pkg-config --cflags --libs petsc) -lm
+
+campaign: all inject $(FAULTS) $(O)/tests/campaign/petsc | $(O)/.deps-check $(O)/.deps-campaign
+	@CAMPAIGN_BUILD=$(O)/tests/campaign $(PYTHON) tests/run_campaign.py $(CAMPAIGN_ARGS) $(CAMPAIGN_CHOICE)
+
+# Three runs of what check-programs has as well, under a minute; right answers are expected.
+check-campaign: all inject $(FAULTS) | $(O)/.deps-check
+	@mkdir -p $(O)/check
+	@$(PYTHON) tests/check_verdicts.py
+	@$(PYTHON) tests/run_campaign.py --build $(O) --data $(O)/check/campaign.jsonl --again --strict --sizes 4 \
+		--mpi openmpi --program 'LAMMPS pair' --fault loop,stop,healthy --runs 0-2
+
+accuracy:
+	@$(PYTHON) tests/accuracy.py --out docs $(CAMPAIGN_DATA)
+
+.PHONY: campaign check-campaign accuracy
+
 CHECKS += check-inject
 check-inject: $(O)/inject $(O)/victim
 	@bash tests/inject/check.sh $(O)/inject $(O)/victim

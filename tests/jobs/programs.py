@@ -40,15 +40,18 @@ class RealProgram:
         """Of a run that has ended: the seconds that the program itself says its work took."""
         raise NotImplementedError
 
-    def start(self, mpi, size, preload, is_endless=False, fault=None):
-        """`fault` is the path of a library to be in front of the recorder (tests/fault)."""
+    def start(self, mpi, size, preload, is_endless=False, fault=None, env=None,
+              segment_dir="/dev/shm"):
+        """`fault` is the path of a library to be in front of the recorder (tests/fault), `env` are
+        more variables for the ranks."""
         folder = tempfile.mkdtemp(prefix="pdb-test.")
         try:
             arguments = self.prepare(folder, size, is_endless)
             libraries = ":".join([*([fault] if fault else []), *([mpi.recorder] if preload else [])])
-            launcher = mpi.launcher(size, libraries, self.losable if fault else None)
+            launcher = mpi.launcher(size, libraries,
+                                    {**(self.losable if fault else {}), **(env or {})})
             job = _FolderJob([*launcher, *self.command, *arguments], size, mpi.environment(),
-                             folder)
+                             folder, segment_dir)
         except BaseException:
             shutil.rmtree(folder)
             raise
@@ -56,9 +59,9 @@ class RealProgram:
 
 
 class _FolderJob(Job):
-    def __init__(self, command, size, env, folder):
+    def __init__(self, command, size, env, folder, segment_dir):
         self.folder = folder
-        super().__init__(command, size, env, cwd=folder)
+        super().__init__(command, size, env, cwd=folder, segment_dir=segment_dir)
 
     def end(self):
         super().end()

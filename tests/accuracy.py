@@ -1,0 +1,215 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes docs/accuracy.md and its pictures of a campaign's raw data (tests/run_campaign.py)."""
+
+import argparse
+import json
+import os
+import statistics
+from xml.sax.saxutils import escape
+
+from campaign import verdict
+
+EXPLAINED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "campaign", "explained.json")
+LOOKS = {"recorder": "with the recorder", "stacks": "by stacks alone"}
+OUTCOMES = ("right", "undecided", "unsure", "wrong")
+COLOURS = {"right": "#4878a8", "undecided": "#d8d8d8", "unsure": "#e0b060", "wrong": "#c44e52"}
+
+HEAD = """# Accuracy
+
+Made by `make accuracy` from the raw data of `make campaign`; docs/testing.md says how runs are made.
+A real program of Debian's runs until a fault is made in one random rank, at a random place of its
+own code and a random moment. When the job has come to rest, `lp` is asked twice: with the recorder,
+and with what it wrote hidden, by stacks alone.
+
+- *right*: the injected rank (in a deadlock: one of the two) is among those that `lp` names; in a slow
+  job nobody else is.
+- *undecided*: `lp` says so, or names nobody.
+- *unsure*: others alone are named, but `lp` says that it is not sure that this is a hang or that they
+  are its cause.
+- *wrong*: others alone are named, and nothing of the kind is said.
+- *accuracy* is the share of right answers, *precision* the mean share of injected ranks among those
+  that an answer names, *kind* the share of answers of the right kind (computation, stopped, lost message ...).
+"""
+
+
+class Answered:
+    """One answer of a run, judged."""
+
+    def __init__(self, line, look):
+        self.line, self.by, self.text = line, look["by"], look["text"]
+        answer = verdict.parse(look["text"])
+        self.kind = answer["kind"]
+        self.outcome = verdict.judge(line["fault"], line["truth"], answer)
+        self.precision = verdict.precision(line["truth"], answer)
+        self.is_kind_right = verdict.is_kind_right(line["fault"], answer)
+        self.seconds = look["seconds"]
+
+
+def read_lines(paths):
+    """The last of the lines about each run."""
+    lines = {}
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            for text in file:
+                try:
+                    line = json.loads(text)
+                except ValueError:
+                    continue  # cut off when the machine went down
+                lines[key_of(line)] = line
+    return list(lines.values())
+
+
+def key_of(line):
+    return f"{line['seed']} {line['run']} {line['program']} {line['mpi']} {line['fault']}"
+
+
+def percent(part, whole):
+    return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
+def figures(answers):
+    """The columns of a row."""
+    named = [one.precision for one in answers if one.precision is not None]
+    kinds = [one for one in answers if one.outcome == "right"]
+    count = {outcome: sum(one.outcome == outcome for one in answers) for outcome in OUTCOMES}
+    return [str(len(answers)), percent(count["right"], len(answers)),
+            percent(sum(named), len(named)), str(count["undecided"]), str(count["unsure"]), str(count["wrong"]),
+            percent(sum(one.is_kind_right for one in kinds), len(kinds)),
+            f"{statistics.median(one.seconds for one in answers):.2f} s" if answers else "-"]
+
+
+def table(title, answers, name_of):
+    names = sorted({name_of(one) for one in answers})
+    rows = [f"| {title} | asked | runs | accuracy | precision | undecided | unsure | wrong | kind | answer after |",
+            "|---|---|---|---|---|---|---|---|---|---|"]
+    for name in names:
+        for by, said in LOOKS.items():
+            some = [one for one in answers if one.by == by and name_of(one) == name]
+            if some:
+                rows.append("| " + " | ".join([str(name), said, *figures(some)]) + " |")
+    return "\n".join(rows) + "\n"
+
+
+def healthy_table(lines):
+    rows = ["| program | snapshots | a rank accused, with the recorder | (named, but not sure) | accused by "
+            "stacks alone | (not sure) |", "|---|---|---|---|---|---|"]
+    answers = [Answered(line, look) for line in lines for look in line.get("looks", [])]
+    for program in [*sorted({line["program"] for line in lines}), "all"]:
+        some = [one for one in answers if program in ("all", one.line["program"])]
+        by = {by: [one for one in some if one.by == by] for by in LOOKS}
+        rows.append(f"| {program} | {len(by['recorder'])} | " + " | ".join(
+            str(sum(one.outcome == outcome for one in by[name]))
+            for name in LOOKS for outcome in ("wrong", "unsure")) + " |")
+    return "\n".join(rows) + "\n"
+
+
+def list_wrong(answers, explained):
+    """Each with what was injected, what was said, how to make it again and why it came to that."""
+    parts = []
+    for one in answers:
+        if one.outcome != "wrong":
+            continue
+        line = one.line
+        parts.append(f"### {line['program']}, {line['fault']}, {line['ranks']} ranks, "
+                     f"{line['mpi']}: run {line['run']} of seed {line['seed']}, {LOOKS[one.by]}\n\n"
+                     f"Injected: ranks {line['truth']}, {line['what']}. Again: `{line['repeat']}`\n\n"
+                     + "\n".join("    " + text for text in one.text.split("\n")) + "\n\n"
+                     + explained.get(key_of(line), "Not explained yet.") + "\n")
+    return "\n".join(parts) or "None.\n"
+
+
+def draw_bars(path, title, answers, name_of):
+    """For each name two bars, of the shares of the outcomes."""
+    names = sorted({str(name_of(one)) for one in answers})
+    bars = [(name, by) for name in names for by in LOOKS]
+    height, left, wide = 60 + 22 * len(bars) + 6 * len(names), 250, 420
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + wide + 90}" height="{height}" '
+           'font-family="sans-serif" font-size="12">',
+           '<rect width="100%" height="100%" fill="white"/>',
+           f'<text x="10" y="20" font-size="14">{escape(title)}</text>']
+    for number, outcome in enumerate(OUTCOMES):
+        out.append(f'<rect x="{left + 110 * number}" y="30" width="12" height="12" '
+                   f'fill="{COLOURS[outcome]}"/><text x="{left + 110 * number + 18}" y="40">{outcome}</text>')
+    y = 54
+    for name, by in bars:
+        some = [one for one in answers if one.by == by and str(name_of(one)) == name]
+        if by == "recorder":
+            y += 6
+            out.append(f'<text x="10" y="{y + 13}">{escape(name)}</text>')
+        out.append(f'<text x="{left - 8}" y="{y + 13}" text-anchor="end" fill="#555">{LOOKS[by]}</text>')
+        x = float(left)
+        for outcome in OUTCOMES:
+            part = wide * sum(one.outcome == outcome for one in some) / max(len(some), 1)
+            out.append(f'<rect x="{x:.1f}" y="{y}" width="{part:.1f}" height="17" '
+                       f'fill="{COLOURS[outcome]}"/>')
+            x += part
+        out.append(f'<text x="{left + wide + 8}" y="{y + 13}">{len(some)} runs</text>')
+        y += 22
+    out.append("</svg>\n")
+    write(path, "\n".join(out))
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def count_outcomes(lines):
+    counts = {}
+    for line in lines:
+        what = line["outcome"].split(":")[0]
+        counts[what] = counts.get(what, 0) + 1
+    return ", ".join(f"{number} {what}" for what, number in sorted(counts.items()))
+
+
+def make_page(lines, folder):
+    faulty = [line for line in lines if line["fault"] != "healthy"]
+    healthy = [line for line in lines if line["fault"] == "healthy"]
+    answers = [Answered(line, look) for line in faulty for look in line.get("looks", [])]
+    try:
+        with open(EXPLAINED, encoding="utf-8") as file:
+            explained = json.load(file)
+    except FileNotFoundError:
+        explained = {}
+    dates = sorted(line["date"] for line in lines)
+    parts = [HEAD, f"{len(lines)} runs from {dates[0]} to {dates[-1]}: {count_outcomes(lines)}. Runs "
+             "that did not come to rest, ended, or into which nothing could be injected are in the raw "
+             "data and not in the tables: a turned branch or a message that is lost is often harmless.\n"]
+    harmed = [key_of(line) for line in lines if line.get("harm")]
+    parts.append(f"Jobs harmed by pdb: {', '.join(harmed) or 'none'}.\n")
+    if answers:
+        parts.append("## All\n\n" + table("", answers, lambda one: "all"))
+    for title, name_of in (("program", lambda one: one.line["program"]),
+                           ("fault", lambda one: one.line["fault"]),
+                           ("ranks", lambda one: one.line["ranks"]),
+                           ("MPI", lambda one: one.line["mpi"])):
+        if not answers:
+            continue
+        parts.append(f"## By {title}\n\n" + table(title, answers, name_of))
+        if title in ("program", "fault"):
+            name = f"accuracy-{title}s.svg"
+            draw_bars(os.path.join(folder, name), f"Answers by {title}", answers, name_of)
+            parts.append(f"![answers by {title}]({name})\n")
+    if healthy:
+        parts.append("## Healthy jobs\n\n" + healthy_table(healthy))
+    parts.append("## Wrong answers\n\n" + list_wrong(answers + [
+        Answered(line, look) for line in healthy for look in line.get("looks", [])], explained))
+    write(os.path.join(folder, "accuracy.md"), "\n".join(parts))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", nargs="+", help="files of raw data")
+    parser.add_argument("--out", default="docs", help="folder")
+    args = parser.parse_args()
+    lines = read_lines(args.data)
+    if not lines:
+        parser.error("there are no runs in " + ", ".join(args.data))
+    os.makedirs(args.out, exist_ok=True)
+    make_page(lines, args.out)
+    print(f"{os.path.join(args.out, 'accuracy.md')}: {len(lines)} runs")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The programs of a campaign, all from Debian's packages, with inputs that keep them going for as long
+as a run takes. Most are built for Open MPI alone."""
+
+import gzip
+import os
+import re
+import shutil
+import subprocess
+
+from jobs.programs import FOREVER, Hpl, Lammps, RealProgram
+
+INPUTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "inputs")
+_BUILD = os.path.abspath(os.environ.get("CAMPAIGN_BUILD", "build/tests/campaign"))
+
+
+class CampaignProgram(RealProgram):
+    """By default there for Open MPI, with any number of ranks."""
+
+    # A pattern of the names of files that are the program's own code; None: all that is not MPI,
+    # system or mathematics.
+    modules = None
+    needs = ()  # files that must be there
+    mpis = ("openmpi",)
+    events = 200  # of each rank, after which its main part has begun
+    env = {}  # for the ranks
+    losable = {}
+
+    def is_there(self, mpi):
+        return (mpi.suffix in self.mpis and shutil.which(self.command_for(mpi)[0]) is not None
+                and all(os.path.exists(path) for path in self.needs))
+
+    def takes(self, _size):
+        return True
+
+    def command_for(self, _mpi):
+        return self.command
+
+    def wait_until_working(self, job):
+        job.wait_until_recorded(events=self.events)
+
+    def start(self, mpi, *arguments, env=None, **options):
+        self.command = self.command_for(mpi)
+        return super().start(mpi, *arguments, env={**self.env, **(env or {})}, **options)
+
+    @staticmethod
+    def write(folder, name, text):
+        path = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+class LammpsPair(CampaignProgram, Lammps):
+    name = "LAMMPS pair"
+    needs = (Lammps.example,)
+    modules = None
+    wait_until_working = CampaignProgram.wait_until_working
+    losable = Lammps.losable
+
+
+class LammpsGranular(LammpsPair):
+    """Grains poured into a box, with friction that has a history."""
+
+    name = "LAMMPS granular"
+    example = "/usr/share/lammps/examples/pour/in.pour"
+    needs = (example,)
+
+    def prepare(self, folder, size, is_endless):
+        with open(self.example, encoding="utf-8") as file:
+            text = file.read()
+        text = text[:re.search(r"(?m)^run\s", text).start()].replace("thermo\t\t1000", "thermo 100")
+        with open(os.path.join(folder, "in.pour"), "w", encoding="utf-8") as file:
+            file.write(f"{text}\nrun {FOREVER}\n")
+        return ["-in", "in.pour", "-log", "none"]
+
+
+class LammpsLongRange(LammpsPair):
+    """A peptide in water: long-range forces by FFTs over all ranks, constraints."""
+
+    name = "LAMMPS long-range"
+    folder = "/usr/share/lammps/examples/peptide"
+    example = folder + "/in.peptide"
+    needs = (example, folder + "/data.peptide")
+
+    def prepare(self, folder, size, is_endless):
+        shutil.copy(self.needs[1], folder)
+        with open(self.example, encoding="utf-8") as file:
+            text = file.read()
+        with open(os.path.join(folder, "in.peptide"), "w", encoding="utf-8") as file:
+            file.write(re.sub(r"(?m)^run\s.*$", f"run {FOREVER}", text))
+        return ["-in", "in.peptide", "-log", "none"]
+
+
+class CampaignHpl(CampaignProgram, Hpl):
+    needs = (Hpl.example,)
+    modules = None
+    losable = Hpl.losable
+    wait_until_working = Hpl.wait_until_working
+
+
+class Ptrans(CampaignHpl):
+    """The part of hpcc before HPL: transposes of a matrix over a grid of ranks, many of them."""
+
+    name = "PTRANS"
+    losable = {}
+    wait_until_working = CampaignProgram.wait_until_working
+
+    def prepare(self, folder, size, is_endless):
+        super().prepare(folder, size, is_endless)
+        path = os.path.join(folder, "hpccinf.txt")
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().split("\n")
+        at = next(number for number, line in enumerate(lines) if line.startswith("#####")) + 1
+        sizes, blocks = [str(600 + 10 * number) for number in range(20)], ["40", "16", "24", "32"]
+        lines[at:] = [f"{len(sizes)} sizes for PTRANS", " ".join(sizes) + " values of N",
+                      f"{len(blocks)} blocking sizes", " ".join(blocks) + " values of NB", ""]
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines))
+        return []
+
+
+def grid_of(size):
+    """Rows and columns, as near to each other as can be."""
+    rows = next(rows for rows in range(int(size ** 0.5), 0, -1) if size % rows == 0)
+    return rows, size // rows
+
+
+class Scalapack(CampaignProgram):
+    """Its own test of Cholesky's factorization, with many sizes of matrix and block. In Fortran, on
+    BLACS in C. Without the check of condition numbers, which does not end in Debian's build."""
+
+    name = "ScaLAPACK"
+    folder = "/usr/lib/x86_64-linux-gnu/scalapack"
+    mpis = ("openmpi", "mpich")
+    modules = "^(xdllt|libscalapack)"
+
+    def command_for(self, mpi):
+        return (f"{self.folder}/{mpi.suffix}-tests/xdllt",)
+
+    def prepare(self, folder, size, is_endless):
+        def numbers(values, what):
+            return f"{len(values)} number of {what}\n{' '.join(map(str, values))} {what}\n"
+
+        rows, columns = grid_of(size)
+        self.write(folder, "LLT.dat", "'Input'\n'MPI'\n'LLT.out' file\n6 device\n'U' half\n" +
+                   numbers([100 + 10 * number for number in range(20)], "sizes") +
+                   numbers([8, 12, 16, 20, 24, 28, 32], "blocks") +
+                   numbers([1, 3, 4, 9], "right-hand sides") + numbers([3, 5, 8, 10], "their blocks") +
+                   f"8 grids\n{' '.join([str(rows)] * 8)} P\n{' '.join([str(columns)] * 8)} Q\n" +
+                   "1000.0 threshold\nF check\n")
+        return []
+
+
+class Mumps(CampaignProgram):
+    """Its own test, on a matrix that takes long: Poisson's equation in a cube. Polls for messages."""
+
+    name = "MUMPS"
+    program = "/usr/lib/mumps/dsimpletest"
+    needs = (program,)
+    modules = "mumps|^dsimpletest"
+    edge = 40
+    events = 30
+
+    def command_for(self, _mpi):
+        # Rank 0 reads the matrix from its standard input.
+        return "sh", "-c", f"exec {self.program} <matrix"
+
+    def prepare(self, folder, size, is_endless):
+        edge = self.edge
+        number = edge ** 3
+        lines = []
+        for row in range(number):
+            lines.append(f"{row + 1} {row + 1} 6.5")
+            for step, place in ((1, row % edge), (edge, row // edge % edge),
+                                (edge * edge, row // edge // edge)):
+                if place + 1 < edge:
+                    lines.append(f"{row + 1} {row + step + 1} -1.0")
+                    lines.append(f"{row + step + 1} {row + 1} -0.9")
+        right = "\n".join(["1.0"] * number)
+        self.write(folder, "matrix", f"{number} :N\n{len(lines)} :NZ\n" + "\n".join(lines) +
+                   f"\n{right}\n")
+        return []
+
+
+class Petsc(CampaignProgram):
+    """An example of its time steppers: reaction and diffusion in a plane, solved implicitly. Built by
+    the Makefile, from the source in the package of examples."""
+
+    name = "PETSc"
+    command = (f"{_BUILD}/petsc",)
+
+    def prepare(self, folder, size, is_endless):
+        return ["-ts_max_steps", str(FOREVER), "-ts_max_time", "1e30", "-ts_adapt_type", "none",
+                "-da_grid_x", "48", "-da_grid_y", "48"]
+
+
+class Python(CampaignProgram):
+    """A program in Python of our own, with mpi4py and numpy. Its functions are the interpreter's."""
+
+    name = "mpi4py"
+    command = ("/usr/bin/python3",)
+    needs = ("/usr/lib/python3/dist-packages/mpi4py", "/usr/lib/python3/dist-packages/numpy")
+
+    def prepare(self, folder, size, is_endless):
+        return [os.path.join(INPUTS, "heat.py")]
+
+
+class Espresso(CampaignProgram):
+    """Quantum ESPRESSO: two atoms of silicon that move, self-consistently in each step. In Fortran."""
+
+    name = "Quantum ESPRESSO"
+    command = ("pw.x",)
+    potential = "/usr/share/doc/quantum-espresso/examples/EPW/sic/pp/Si.pz-vbc.UPF.gz"
+    needs = (potential,)
+    env = {"OMP_NUM_THREADS": "1"}
+
+    def prepare(self, folder, size, is_endless):
+        with gzip.open(self.potential, "rt", encoding="utf-8") as file:
+            self.write(folder, "Si.UPF", file.read())
+        shutil.copy(os.path.join(INPUTS, "silicon.in"), folder)
+        return ["-in", "silicon.in"]
+
+
+class Nwchem(CampaignProgram):
+    """Hartree and Fock's method for a molecule of water, over and over. In Fortran, on one-sided
+    communication of its own."""
+
+    name = "NWChem"
+    mpis = ("openmpi", "mpich")
+    tasks = 5000
+
+    def command_for(self, mpi):
+        return (f"nwchem.{mpi.suffix}",)
+
+    def prepare(self, folder, size, is_endless):
+        with open(os.path.join(INPUTS, "water.nw"), encoding="utf-8") as file:
+            head, task = file.read().split("# again\n")
+        self.write(folder, "water.nw", head + task * self.tasks)
+        return ["water.nw"]
+
+
+class Openfoam(CampaignProgram):
+    """OpenFOAM: the flow in a cavity whose lid moves, in parts along one direction. In C++."""
+
+    name = "OpenFOAM"
+    command = ("icoFoam",)
+    env = {"WM_PROJECT_DIR": "/usr/share/openfoam"}
+    needs = tuple(env.values())
+
+    def prepare(self, folder, size, is_endless):
+        shutil.copytree(os.path.join(INPUTS, "cavity"), folder, dirs_exist_ok=True)
+        path = os.path.join(folder, "system", "decomposeParDict")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        self.write(folder, "system/decomposeParDict", text.replace("SIZE", str(size)))
+        for tool in ("blockMesh", "decomposePar"):
+            subprocess.run([tool], cwd=folder, env={**os.environ, **self.env}, check=True,
+                           stdout=subprocess.DEVNULL)
+        return ["-parallel"]
+
+
+PROGRAMS = (LammpsPair(), CampaignHpl(), LammpsGranular(), LammpsLongRange(), Ptrans(), Scalapack(),
+            Petsc(), Python(), Espresso(), Openfoam(), Mumps(), Nwchem())

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What pdb's answer says, and whether that is right."""
+
+import re
+
+from .faults import KINDS
+
+_FIRST = re.compile(r"^(?:Least progressed|Crashed): (undecided among )?ranks? (\d+(?:[-,]\d+)*)")
+_CLAIMS = (("deadlock", "deadlock: "), ("mismatch", "mismatch: "), ("lost", "lost message: "))
+_WORDS = (("stopped", "stopped by a signal"), ("left", "while the others wait"),
+          ("computation", "outside MPI"), ("computation", "by stack samples"))
+_UNSURE = ("not sure that this is a hang", "need not be the cause", "likely, not certain")
+
+
+def parse_ranks(text):
+    ranks = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        ranks += range(int(first), int(last or first) + 1)
+    return ranks
+
+
+def parse(text):
+    """{"ranks", "kind", "undecided", "sure"} of the text of `lp`."""
+    lines = text.split("\n")
+    match = _FIRST.match(lines[0])
+    said = " ".join(text.split())
+    second = lines[1].strip() if len(lines) > 1 else ""
+    kind = next((kind for kind, word in _CLAIMS if second.startswith(word)), None)
+    if kind is None and match:
+        kind = next((kind for kind, word in _WORDS if word in said), "likely")
+    unsure = any(word in said for word in _UNSURE)
+    return {
+        "ranks": parse_ranks(match.group(2)) if match else [],
+        "kind": kind if match else "none" if lines[0].startswith("No rank") else "unknown",
+        "undecided": bool(match and match.group(1)),
+        "sure": bool(match and not match.group(1) and not unsure),
+    }
+
+
+def judge(fault, truth, answer):
+    """"right", "wrong", "undecided" (it names nobody, or says that it has not decided) or "unsure" (it
+    names others, and says that it is not sure that they are the cause or that this is a hang)."""
+    named = set(answer["ranks"])
+    if fault == "healthy":
+        is_right = not named
+    elif fault == "slow":
+        is_right = named <= set(truth)
+    elif not named or answer["undecided"]:
+        return "undecided"
+    else:
+        is_right = bool(named & set(truth))
+    if is_right:
+        return "right"
+    return "wrong" if answer["sure"] else "unsure"
+
+
+def is_kind_right(fault, answer):
+    return not KINDS[fault] or answer["kind"] in KINDS[fault]
+
+
+def precision(truth, answer):
+    """The share of the named that were injected; None if nobody was named."""
+    named = set(answer["ranks"])
+    return len(named & set(truth)) / len(named) if named and not answer["undecided"] else None

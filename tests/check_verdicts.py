@@ -1,0 +1,92 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Are pdb's answers read and judged as they should be (tests/campaign/verdict.py)?"""
+
+import sys
+
+from campaign import verdict
+
+BEHIND = "Least progressed: rank {}, 1 of 4 ranks\n  outside MPI, in compute(), for 5 s\n"
+SEVERAL = "Least progressed: ranks 1-2,5, 3 of 8 ranks\n"
+NOT_SURE = BEHIND + "  not sure that this is a hang: it may just\n  take long\n"
+STACKS = "Least progressed: rank {}, 1 of 4 ranks\n  rank 1: in f()\n  evidence: 3 of 4\n    by stack samples\n"
+UNDECIDED = "Least progressed: undecided among ranks 0-3, 4 of 4 ranks\n"
+POLLING = SEVERAL + "  likely, not certain: ranks that poll\n"
+INSIDE = SEVERAL + "  all ranks that do not move are inside MPI; these are the least\n  progressed, which need not be the cause\n"
+STOPPED = "Least progressed: rank 2, 1 of 4 ranks\n  rank 2: process 7 (state T) stopped by a signal\n"
+LOST = "Least progressed: rank 1, 1 of 4 ranks\n  lost message: tag 7\n"
+CYCLE = "Least progressed: ranks 0,2, 2 of 4 ranks\n  deadlock: 0 waits for 2\n"
+CRASHED = "Crashed: rank 3, 1 of 4 ranks\n"
+NONE = "No rank is behind.\n  all ranks are moving\n"
+UNKNOWN = "Least progressed: unknown\n"
+
+# The text, ranks, kind, whether undecided, whether sure.
+PARSED = (
+    (BEHIND.format(1), [1], "computation", False, True),
+    (BEHIND.format(12), [12], "computation", False, True),
+    (SEVERAL, [1, 2, 5], "likely", False, True),
+    (NOT_SURE.format(3), [3], "computation", False, False),
+    (STACKS.format(1), [1], "computation", False, True),
+    (UNDECIDED, [0, 1, 2, 3], "likely", True, False),
+    (POLLING, [1, 2, 5], "likely", False, False),
+    (INSIDE, [1, 2, 5], "likely", False, False),
+    (STOPPED, [2], "stopped", False, True),
+    (LOST, [1], "lost", False, True),
+    (CYCLE, [0, 2], "deadlock", False, True),
+    (CRASHED, [3], "likely", False, True),
+    (NONE, [], "none", False, False),
+    (UNKNOWN, [], "unknown", False, False),
+    ("", [], "unknown", False, False),
+)
+
+# Fault, truth, text, judgement, precision, whether the kind is right.
+JUDGED = (
+    ("loop", [1], BEHIND.format(1), "right", 1, True),
+    ("loop", [2], BEHIND.format(1), "wrong", 0, True),
+    ("loop", [2], NOT_SURE.format(1), "unsure", 0, True),
+    ("loop", [2], NOT_SURE.format(2), "right", 1, True),
+    ("sleep", [5], SEVERAL, "right", 1 / 3, False),
+    ("loop", [0], UNDECIDED, "undecided", None, False),
+    ("loop", [0], NONE, "undecided", None, False),
+    ("loop", [0], UNKNOWN, "undecided", None, False),
+    ("stop", [2], STOPPED, "right", 1, True),
+    ("stop", [1], STOPPED, "wrong", 0, True),
+    ("lost", [1], LOST, "right", 1, True),
+    ("lost", [7], INSIDE, "unsure", 0, True),
+    ("collective", [1], LOST, "right", 1, False),
+    ("deadlock", [0, 2], CYCLE, "right", 1, True),
+    ("deadlock", [0, 1], CYCLE, "right", 1 / 2, True),
+    ("slow", [1], NONE, "right", None, True),
+    ("slow", [1], NOT_SURE.format(1), "right", 1, True),
+    ("slow", [1], NOT_SURE.format(2), "unsure", 0, True),
+    ("slow", [1], BEHIND.format(2), "wrong", 0, True),
+    ("healthy", [], NONE, "right", None, True),
+    ("healthy", [], UNKNOWN, "right", None, True),
+    ("healthy", [], BEHIND.format(1), "wrong", 0, True),
+    ("healthy", [], NOT_SURE.format(1), "unsure", 0, True),
+)
+
+
+def check(counts, text, got, expected):
+    counts[got == expected] += 1
+    if got != expected:
+        print(f"FAILED  {text!r}: expected {expected}, got {got}")
+
+
+def main():
+    counts = {True: 0, False: 0}
+    for text, *expected in PARSED:
+        answer = verdict.parse(text)
+        check(counts, text, [answer[name] for name in ("ranks", "kind", "undecided", "sure")],
+              expected)
+    for fault, truth, text, *expected in JUDGED:
+        answer = verdict.parse(text)
+        check(counts, f"{fault}: {text}",
+              [verdict.judge(fault, truth, answer), verdict.precision(truth, answer),
+               verdict.is_kind_right(fault, answer)], expected)
+    print(f"{counts[True]} passed, {counts[False]} failed")
+    sys.exit(1 if counts[False] else 0)
+
+
+if __name__ == "__main__":
+    main()
