@@ -8,7 +8,7 @@ import os
 import statistics
 from xml.sax.saxutils import escape
 
-from campaign import verdict
+from campaign import verdict, watching
 
 EXPLAINED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "campaign", "explained.json")
 LOOKS = {"recorder": "with the recorder", "stacks": "by stacks alone"}
@@ -61,7 +61,8 @@ def read_lines(paths):
 
 
 def key_of(line):
-    return f"{line['seed']} {line['run']} {line['program']} {line['mpi']} {line['fault']}"
+    return f"{line['seed']} {line['run']} {line['program']} {line['mpi']} {line['fault']} " \
+           f"{line['watched']}".rstrip()
 
 
 def percent(part, whole):
@@ -104,6 +105,38 @@ def healthy_table(lines):
     return "\n".join(rows) + "\n"
 
 
+def watch_row(name, lines):
+    """Of runs that hung, and of those that did not."""
+    faulty = [line for line in lines if line["fault"] not in ("healthy", "slow") and
+              (line["watch"]["event"] or "hung" in line["outcome"])]
+    judged = [watching.judge(line) for line in faulty]
+    told = [line for line in faulty if line["watch"]["delay_s"] is not None]
+    kinds = [verdict.is_kind_right(line["fault"], watching.answer_of(line["watch"]["event"]))
+             for line in told]
+    delays = sorted(line["watch"]["delay_s"] for line in told)
+    fine = [line for line in lines if line["fault"] in ("healthy", "slow")]
+    alarms = sum(watching.judge(line) == "false alarm" for line in lines)
+    hours = sum(line["watch"]["watched_s"] for line in fine) / 3600
+    return "| " + " | ".join([
+        name, str(len(faulty)), percent(len(told), len(faulty)),
+        f"{statistics.median(delays):.1f} s" if delays else "-",
+        f"{delays[-1]:.1f} s" if delays else "-",
+        percent(judged.count("right"), len(told)), percent(sum(kinds), len(kinds)),
+        f"{hours:.2f}", str(alarms)]) + " |"
+
+
+def watch_table(lines):
+    rows = ["| watched by | hangs | told | median delay | longest | rank right | kind right | "
+            "hours without a hang | false alarms |", "|---|---|---|---|---|---|---|---|---|"]
+    for by in LOOKS:
+        some = [line for line in lines if line["watched"] == by]
+        rows += [watch_row(f"{by}, {fault}", [line for line in some if line["fault"] == fault])
+                 for fault in sorted({line["fault"] for line in some})]
+        if some:
+            rows.append(watch_row(f"{by}, all", some))
+    return "\n".join(rows) + "\n"
+
+
 def list_wrong(answers, explained):
     """Each with what was injected, what was said, how to make it again and why it came to that."""
     parts = []
@@ -116,7 +149,16 @@ def list_wrong(answers, explained):
                      f"Injected: ranks {line['truth']}, {line['what']}. Again: `{line['repeat']}`\n\n"
                      + "\n".join("    " + text for text in one.text.split("\n")) + "\n\n"
                      + explained.get(key_of(line), "Not explained yet.") + "\n")
-    return "\n".join(parts) or "None.\n"
+    return "\n".join(parts)
+
+
+def list_wrong_watches(lines, explained):
+    return "".join(
+        f"### pdb watch: {key_of(line)}: {watching.judge(line)}\n\nInjected: ranks {line.get('truth')}, "
+        f"{line.get('what')}; {line['outcome']}. Told: {line['watch']['event']}. Again: "
+        f"`{line['repeat']}`\n\n" + explained.get(key_of(line), "Not explained yet.") + "\n\n"
+        for line in lines if watching.judge(line) in ("wrong", "false alarm") or
+        watching.judge(line) == "missed" and "hung" in line["outcome"])
 
 
 def draw_bars(path, title, answers, name_of):
@@ -191,10 +233,16 @@ def make_page(lines, folder):
             name = f"accuracy-{title}s.svg"
             draw_bars(os.path.join(folder, name), f"Answers by {title}", answers, name_of)
             parts.append(f"![answers by {title}]({name})\n")
+    watched = [line for line in lines if line.get("watch")]
+    if watched:
+        parts.append("## pdb watch\n\nThe delay is that from the fault to the line that tells of the "
+                     "hang. A slow job does not hang.\n\n" + watch_table(watched))
+    healthy = [line for line in healthy if line.get("looks")]
     if healthy:
         parts.append("## Healthy jobs\n\n" + healthy_table(healthy))
-    parts.append("## Wrong answers\n\n" + list_wrong(answers + [
-        Answered(line, look) for line in healthy for look in line.get("looks", [])], explained))
+    answers += [Answered(line, look) for line in healthy for look in line.get("looks", [])]
+    parts.append("## Wrong answers\n\n" + (list_wrong_watches(watched, explained) +
+                                            list_wrong(answers, explained) or "None.\n"))
     write(os.path.join(folder, "accuracy.md"), "\n".join(parts))
 
 

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-from campaign import faults, verdict
+from campaign import faults, verdict, watching
 from campaign.programs import PROGRAMS
 from jobs.answers import NOT_SURE
 from jobs.job import QUIET_NEW_S, JobError, ask_job
@@ -25,6 +25,8 @@ from jobs.mpi import find_mpis, find_pdb
 
 QUIET_TIMEOUT_S = 90
 MOMENT_S = (1, 6)
+WATCHED_MOMENT_S = (5, 25)  # with pdb watch, which learns how the job is
+WATCH_S = 180  # for a hang to be told
 HEALTHY_LOOKS = 5
 SURE_LOOKS = 3  # on a loaded machine a place may have taken long before, too
 
@@ -32,27 +34,29 @@ SURE_LOOKS = 3  # on a loaded machine a place may have taken long before, too
 class Case:
     """One run. All that is random in it comes from its key."""
 
-    def __init__(self, seed, number, program, mpi, fault, sizes):
+    def __init__(self, seed, number, program, mpi, fault, sizes, watch):
         self.seed, self.number, self.program, self.mpi, self.fault = seed, number, program, mpi, fault
+        self.watch = watch
         self.generator = random.Random(" ".join(map(str, self.key)))
         self.size = self.generator.choice([size for size in sizes if program.takes(size)])
         number = 2 if fault == "deadlock" else 1
         self.ranks = sorted(self.generator.sample(range(self.size), number))
-        self.moment_s = self.generator.uniform(*MOMENT_S)
+        self.moment_s = self.generator.uniform(*(WATCHED_MOMENT_S if watch else MOMENT_S))
 
     @property
     def key(self):
-        return self.seed, self.number, self.program.name, self.mpi.name, self.fault
+        return self.seed, self.number, self.program.name, self.mpi.name, self.fault, self.watch
 
     def title(self):
         return (f"run {self.number} of seed {self.seed}: {self.program.name}, {self.size} ranks, "
-                f"{self.mpi.name}, {self.fault}")
+                f"{self.mpi.name}, {self.fault}" + (f", watched by {self.watch}" if self.watch else ""))
 
     def repeat(self, sizes):
         """The command that makes it again."""
         return (f"python3 tests/run_campaign.py --seed {self.seed} --runs {self.number} "
                 f"--program '{self.program.name}' --fault {self.fault} --mpi {self.mpi.name} "
-                f"--sizes {','.join(map(str, sizes))}")
+                f"--sizes {','.join(map(str, sizes))}" +
+                (f" --watch {self.watch}" if self.watch else ""))
 
 
 class Looks:
@@ -105,19 +109,65 @@ def wait_until_hung(job, fault):
         return "ended" if job.launcher.poll() is not None else "moving: " + str(error).split("\n", 1)[0]
 
 
-def run_job(args, case, job, line):
-    case.program.wait_until_working(job)
-    faults.wait_a_while(job, case.moment_s)
-    looks = Looks(args.pdb, job, case)
+def hide_segments(job):
+    """For good: pdb goes by stacks, the harness by what is still written."""
+    os.rename(job.segment_dir, job.segment_dir + ".hidden")
+    job.segment_dir += ".hidden"
+
+
+def run_watched(args, case, job, line):
+    """With pdb watch from before the fault on."""
+    if case.watch == "stacks":
+        hide_segments(job)
+    with watching.Watcher(args.pdb, job) as watcher:
+        faults.wait_a_while(job, case.moment_s)
+        truth, since = faults.Truth([], ""), None
+        if not watcher.hang():
+            truth = inject_fault(args, case, job, line)
+            if truth is None:
+                return
+            since = time.monotonic()
+        is_fine = case.fault in ("healthy", "slow")
+        watcher.wait_for_hang(args.healthy_s if is_fine else WATCH_S)
+        line["watch"] = watcher.report(case.watch, since)
+    line["outcome"] = "told" if line["watch"]["event"] else "not told"
+    if since is None:
+        line.update(truth=[], what="told before the fault was made")
+    elif not line["watch"]["event"] and not is_fine:
+        line["outcome"] += ", " + wait_until_hung(job, case.fault)
+    note_harm(case, job, line, truth)
+
+
+def inject_fault(args, case, job, line):
+    """The truth, which is noted, too; None if nothing could be injected."""
     began = time.monotonic()
     try:
         truth = faults.inject(args.inject, job, case.fault, case.ranks, case.generator,
                               case.program.modules)
     except faults.NotInjected as error:
         line["outcome"] = f"not injected: {error}"
-        return
+        return None
     line.update(truth=truth.ranks, what=truth.what, tried=truth.tried,
                 injecting_s=round(time.monotonic() - began, 1))
+    return truth
+
+
+def note_harm(case, job, line, truth):
+    stopped = truth.ranks if case.fault == "stop" else ()
+    has_ended = job.launcher.poll() is not None
+    line["harm"] = [] if has_ended else job.check_unharmed(stopped=stopped)
+
+
+def run_job(args, case, job, line):
+    case.program.wait_until_working(job)
+    if case.watch:
+        run_watched(args, case, job, line)
+        return
+    faults.wait_a_while(job, case.moment_s)
+    looks = Looks(args.pdb, job, case)
+    truth = inject_fault(args, case, job, line)
+    if truth is None:
+        return
     if case.fault == "healthy":
         line["outcome"] = "healthy"
         look_at_healthy(job, looks, case.generator)
@@ -129,14 +179,13 @@ def run_job(args, case, job, line):
             looks.ask("recorder", until_sure=line["outcome"] == "hung")
             looks.ask_by_stacks()
     line["looks"] = looks.lines
-    stopped = truth.ranks if case.fault == "stop" else ()
-    line["harm"] = [] if line["outcome"] == "ended" else job.check_unharmed(stopped=stopped)
+    note_harm(case, job, line, truth)
 
 
 def run_case(args, case):
     """One line of raw data."""
     line = {"seed": case.seed, "run": case.number, "program": case.program.name,
-            "mpi": case.mpi.name, "fault": case.fault, "ranks": case.size,
+            "mpi": case.mpi.name, "fault": case.fault, "watched": case.watch, "ranks": case.size,
             "machine": f"{platform.machine()}, {os.cpu_count()} cores", "load": os.getloadavg()[0],
             "date": time.strftime("%Y-%m-%d %H:%M"), "version": args.version,
             "repeat": case.repeat(args.sizes)}
@@ -152,7 +201,8 @@ def run_case(args, case):
     except JobError as error:
         line.setdefault("outcome", f"failed: {error}")
     finally:
-        shutil.rmtree(segments, ignore_errors=True)
+        for folder in (segments, segments + ".hidden"):
+            shutil.rmtree(folder, ignore_errors=True)
     return line
 
 
@@ -166,16 +216,25 @@ def describe(line):
         said.append(f"{look['by']}: {verdict.judge(line['fault'], line['truth'], answer)}, "
                     f"{answer['kind']} {answer['ranks']}{'' if answer['sure'] else ' (not sure)'}, "
                     f"{look['seconds']:.2f} s")
+    if line.get("watch"):
+        report = line["watch"]
+        said.append(f"watch by {report['by']}: {watching.judge(line)}, after {report['delay_s']} s: "
+                    f"{report['event']}")
     if line.get("harm"):
         said.append("HARM: " + ", ".join(line["harm"]))
     return "\n      ".join(said)
 
 
 def is_wrong(line):
-    return bool(line.get("harm")) or any(
-        look["by"] == "recorder" and
-        verdict.judge(line["fault"], line["truth"], verdict.parse(look["text"])) == "wrong"
-        for look in line.get("looks", []))
+    """What somebody should look at."""
+    if line.get("harm"):
+        return True
+    if line.get("watch"):
+        judged = watching.judge(line)
+        return judged in ("false alarm", "wrong") or judged == "missed" and "hung" in line["outcome"]
+    return any(look["by"] == "recorder" and
+               verdict.judge(line["fault"], line["truth"], verdict.parse(look["text"])) == "wrong"
+               for look in line.get("looks", []))
 
 
 def read_done(path):
@@ -185,7 +244,8 @@ def read_done(path):
             lines = [json.loads(text) for text in file if text.endswith("\n")]
     except FileNotFoundError:
         return set()
-    return {(one["seed"], one["run"], one["program"], one["mpi"], one["fault"]) for one in lines}
+    return {(one["seed"], one["run"], one["program"], one["mpi"], one["fault"], one["watched"])
+            for one in lines}
 
 
 def add_line(path, line):
@@ -219,7 +279,7 @@ def list_cases(args):
             print(f"skip  run {number}: {program.name} is not installed here", flush=True)
             continue
         yield Case(args.seed, number, program, there[turn // len(kinds) % len(there)],
-                   kinds[turn % len(kinds)], args.sizes)
+                   kinds[turn % len(kinds)], args.sizes, args.watch)
 
 
 def read_arguments():
@@ -236,6 +296,10 @@ def read_arguments():
     parser.add_argument("--program", type=names, help="only these")
     parser.add_argument("--fault", type=names, help="only these: " + ", ".join(faults.FAULTS))
     parser.add_argument("--mpi", type=names, help="only these: openmpi, mpich")
+    parser.add_argument("--watch", choices=("recorder", "stacks"), default="",
+                        help="let pdb watch find the hangs, with the recorder or without")
+    parser.add_argument("--healthy-s", type=float, default=60,
+                        help="how long a healthy job is watched (60)")
     parser.add_argument("--version", default="", help="of pdb, to be noted")
     parser.add_argument("--again", action="store_true", help="also runs that have been made")
     parser.add_argument("--strict", action="store_true",
@@ -264,7 +328,7 @@ def main():
             continue
         line = run_case(args, case)
         add_line(args.data, line)
-        has_failed = is_wrong(line) or not line.get("looks")
+        has_failed = is_wrong(line) or not (line.get("looks") or line.get("watch"))
         counts["failed" if has_failed else "passed"] += 1
         mark = "WRONG" if is_wrong(line) else "none " if has_failed else "ok   "
         print(f"{mark} {case.title()}\n      {describe(line)}", flush=True)

@@ -172,13 +172,15 @@ $(FAULTS): $(O)/libfault-%.so: $(FAULT_SRC) tests/fault/fault.h | $(O)/.deps-che
 
 # ---- The fault campaign: real programs, one fault each (docs/testing.md) -------------------------
 # RUNS=0-499 which runs of SEED=1 are made (those in the file of raw data are not made again), SIZES=4,8
-# numbers of ranks, PROGRAM='LAMMPS pair' FAULT=loop JOBS_MPI=mpich only these. "make accuracy" makes
+# numbers of ranks, PROGRAM='LAMMPS pair' FAULT=loop JOBS_MPI=mpich only these, WATCH=recorder and
+# WATCH=stacks: the hangs are found by pdb watch. "make accuracy" makes
 # docs/accuracy.md of the raw data in $(CAMPAIGN_DATA).
 
 CAMPAIGN_DATA ?= $(O)/campaign/runs.jsonl
 CAMPAIGN_ARGS = --build $(O) --data $(CAMPAIGN_DATA) $(if $(JOBS_MPI),--mpi $(JOBS_MPI)) --version "$$(git describe --always 2>/dev/null)"
 CAMPAIGN_CHOICE = $(if $(SEED),--seed $(SEED)) $(if $(RUNS),--runs $(RUNS)) $(if $(SIZES),--sizes $(SIZES)) \
-	$(if $(PROGRAM),--program '$(PROGRAM)') $(if $(FAULT),--fault $(FAULT))
+	$(if $(PROGRAM),--program '$(PROGRAM)') $(if $(FAULT),--fault $(FAULT)) \
+	$(if $(WATCH),--watch $(WATCH))
 
 $(O)/tests/campaign/petsc: | $(O)/.deps-campaign
 	$(call say,MPICC,$@)

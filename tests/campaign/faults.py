@@ -113,7 +113,7 @@ def _inject_by_signal(job, fault, ranks):
     except JobError:
         pass
     said = _fault_lines(job, ranks)
-    return Truth(sorted(said), "; ".join(said[rank] for rank in sorted(said)))
+    return Truth(ranks, "; ".join(said[rank] for rank in sorted(said)))
 
 
 def inject(tool, job, fault, ranks, generator, modules):
