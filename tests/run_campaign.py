@@ -24,6 +24,7 @@ from jobs.job import QUIET_NEW_S, JobError, ask_job
 from jobs.mpi import find_mpis, find_pdb
 
 QUIET_TIMEOUT_S = 90
+BRANCH_TIMEOUT_S = 40  # most branches can be turned without harm
 MOMENT_S = (1, 6)
 WATCHED_MOMENT_S = (5, 25)  # with pdb watch, which learns how the job is
 WATCH_S = 180  # for a hang to be told
@@ -103,7 +104,7 @@ def wait_until_hung(job, fault):
             faults.wait_a_while(job, 5)
             job.wait_until_moving()
             return "slow"
-        job.wait_until_quiet(timeout=QUIET_TIMEOUT_S)
+        job.wait_until_quiet(timeout=BRANCH_TIMEOUT_S if fault == "branch" else QUIET_TIMEOUT_S)
         return "hung"
     except JobError as error:
         return "ended" if job.launcher.poll() is not None else "moving: " + str(error).split("\n", 1)[0]

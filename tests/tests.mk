@@ -191,6 +191,11 @@ $(O)/tests/campaign/petsc: | $(O)/.deps-campaign
 campaign: all inject $(FAULTS) $(O)/tests/campaign/petsc | $(O)/.deps-check $(O)/.deps-campaign
 	@CAMPAIGN_BUILD=$(O)/tests/campaign $(PYTHON) tests/run_campaign.py $(CAMPAIGN_ARGS) $(CAMPAIGN_CHOICE)
 
+# The same with Open MPI 5, in the Debian 13 root, which installs the programs for itself.
+campaign-debian13: | $(O)/.deps-root
+	@$(call in_debian13,$(DEPS_BUILD) $(DEPS_CHECK)) campaign \
+		$(foreach name,SEED RUNS SIZES PROGRAM FAULT WATCH,$(if $($(name)),$(name)='$($(name))'))
+
 # Three runs of what check-programs has as well, under a minute; right answers are expected.
 check-campaign: all inject $(FAULTS) | $(O)/.deps-check
 	@mkdir -p $(O)/check
@@ -201,7 +206,7 @@ check-campaign: all inject $(FAULTS) | $(O)/.deps-check
 accuracy:
 	@$(PYTHON) tests/accuracy.py --out docs $(CAMPAIGN_DATA)
 
-.PHONY: campaign check-campaign accuracy
+.PHONY: campaign campaign-debian13 check-campaign accuracy
 
 CHECKS += check-inject
 check-inject: $(O)/inject $(O)/victim
