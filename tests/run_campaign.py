@@ -127,7 +127,7 @@ def run_watched(args, case, job, line):
             truth = inject_fault(args, case, job, line)
             if truth is None:
                 return
-            since = time.monotonic()
+            since = truth.since
         is_fine = case.fault in ("healthy", "slow")
         watcher.wait_for_hang(args.healthy_s if is_fine else WATCH_S)
         line["watch"] = watcher.report(case.watch, since)

@@ -50,6 +50,7 @@ class Truth:
     ranks: list
     what: str
     tried: list = field(default_factory=list)  # what was not called, or could not be changed
+    since: float = field(default_factory=time.monotonic)  # when it took effect
 
 
 def _look_for_places(job, rank, generator, modules, tried):
@@ -107,13 +108,14 @@ def _inject_by_signal(job, fault, ranks):
         job.wait_for(lambda: _fault_lines(job, ranks), "no call that the fault is of", LINE_S)
     except JobError as error:
         raise NotInjected(str(error).split("\n", 1)[0]) from None
+    since = time.monotonic()
     try:
         # Of a deadlock's two ranks one may already wait for the other without a call of its own.
         job.wait_for(lambda: len(_fault_lines(job, ranks)) == len(ranks), "one rank only", SECOND_S)
     except JobError:
         pass
     said = _fault_lines(job, ranks)
-    return Truth(ranks, "; ".join(said[rank] for rank in sorted(said)))
+    return Truth(ranks, "; ".join(said[rank] for rank in sorted(said)), since=since)
 
 
 def inject(tool, job, fault, ranks, generator, modules):
