@@ -1,10 +1,19 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Run tests/shell/*.sh on the pdb of a build directory and end with one line: N passed, N failed.
+# Run tests/shell/*.sh on the pdb of a build directory, side by side, as each of them mostly waits for
+# a job of its own, and end with one line: N passed, N failed.
 set -u
+. tests/beside.bash
+names='cli job stacks terminal'
+folder=$1/tests/shell
 passed=0 failed=0
-for name in cli job stacks terminal; do
-	output=$(sh tests/shell/$name.sh "$1" 2>&1)
+run_script() { sh "tests/shell/$1.sh" "$2" >"$folder/$1.out" 2>&1; }
+for name in $names; do
+	beside run_script "$name" "$1"
+done
+wait_beside
+for name in $names; do
+	output=$(cat "$folder/$name.out")
 	last=$(printf '%s\n' "$output" | grep -E '^[0-9]+ passed, [0-9]+ failed$' | tail -n 1)
 	if [ -z "$last" ]; then
 		last='0 passed, 1 failed'

@@ -19,7 +19,7 @@ check-unit: $(UNIT_BIN) | $(O)/.deps-check
 CHECKS += check-shell
 
 check-shell: all $(O)/tests/shell/print_commands | $(O)/.deps-check
-	@sh tests/run_shell.sh $(O)
+	@bash tests/run_shell.sh $(O)
 
 $(O)/tests/shell/print_commands: tests/shell/print_commands.c $(O)/libpdb.a
 	$(call say,LD,$@)
@@ -380,7 +380,7 @@ $(READ_SEGMENT): $(READ_SEGMENT).o $(O)/libpdb.a
 -include $(READ_SEGMENT).d
 
 check-recorder: $(RECORDERS) $(READ_SEGMENT) | $(O)/.deps-check
-	@sh tests/recorder/run.sh $(O) $(TEST)
+	@bash tests/run_recorder.sh $(O) $(TEST)
 
 RECORDER_BENCH = $(O)/tests/bench/recorder_bench-openmpi $(O)/tests/bench/recorder_bench-mpich
 

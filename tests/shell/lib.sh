@@ -19,6 +19,7 @@ cleanup() {
 	rm -rf "$work"
 }
 trap cleanup EXIT
+trap 'exit 130' INT TERM
 
 pass() {
 	passed=$((passed + 1))
