@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Targets that run things: check, bench, demo. Included by ../Makefile.
 
-# What "make check" runs, in this order. Every one of them ends with a line "N passed, N failed".
-CHECKS = check-includes check-unit check-recorder check-attach
+# What "make check" runs, in this order; those joined by a + side by side, since they wait for one job
+# after the other. check-daemons counts daemons, also those of the hosts of other parts. Every one of them
+# ends with a line "N passed, N failed".
+CHECKS = check-includes check-unit check-recorder check-shell+check-cores check-jobs check-healthy \
+	check-programs check-trouble check-harmless check-sessions+check-gdb check-hosts+check-attach \
+	check-order+check-inject+check-daemons $(CHECK_OTHER_DEBIAN)
 
 check: all unit | $(O)/.deps-check
-	@V=$(V) sh tests/check.sh "$(MAKE)" O=$(O) $(CHECKS)
+	@V=$(V) bash tests/check.sh "$(MAKE)" O=$(O) $(CHECKS)
 
 # Includes between folders point only the way that docs/architecture.md draws.
 check-includes:
@@ -16,9 +20,8 @@ check-unit: $(UNIT_BIN) | $(O)/.deps-check
 
 # ---- The shell: command line, commands on a job, a terminal -------------------------------------
 
-CHECKS += check-shell
-
-check-shell: all $(O)/tests/shell/print_commands | $(O)/.deps-check
+NEEDS_check-shell = $(O)/tests/shell/print_commands
+check-shell: all $(NEEDS_check-shell) | $(O)/.deps-check
 	@bash tests/run_shell.sh $(O)
 
 $(O)/tests/shell/print_commands: tests/shell/print_commands.c $(O)/libpdb.a
@@ -36,15 +39,14 @@ docs/commands.md: $(O)/tests/shell/print_commands
 
 # ---- Core files ---------------------------------------------------------------------------------
 
-CHECKS += check-cores
-
 CRASH_PROGRAMS = $(O)/tests/cores/crash-openmpi $(O)/tests/cores/crash-mpich
 
 $(CRASH_PROGRAMS): $(O)/tests/cores/crash-%: tests/cores/crash.c | $(O)/.deps-check
 	$(call say,MPICC,$@)
 	$(Q)mkdir -p $(@D) && mpicc.$* -O1 -g -Wall -Wextra -Werror -o $@ $<
 
-check-cores: all $(CRASH_PROGRAMS) | $(O)/.deps-check
+NEEDS_check-cores = $(CRASH_PROGRAMS)
+check-cores: all $(NEEDS_check-cores) | $(O)/.deps-check
 	@bash tests/cores/run.sh $(O)
 
 .PHONY: check-cores
@@ -58,7 +60,6 @@ check-cores: all $(CRASH_PROGRAMS) | $(O)/.deps-check
 
 PYTHON = /usr/bin/python3
 JOBS_ARGS = --build $(O) $(if $(JOBS_MPI),--mpi $(JOBS_MPI))
-CHECKS += check-jobs check-healthy check-programs check-trouble check-harmless
 check: export SAMPLES ?= 60
 
 check-jobs: all | $(O)/.deps-check $(if $(HOSTS),$(O)/.deps-hosts)
@@ -114,15 +115,16 @@ check-namespaces: $(HOSTS_WHERE) | $(O)/.deps-hosts
 
 # Jobs over several hosts: a program of each kind, HOSTS=4 on so many; a session, on two and on one; gdb on
 # a rank of the other host; and, not of "check", what may go wrong with daemons and networks.
-CHECKS += check-hosts check-sessions check-gdb
 
 check-hosts: all | $(O)/.deps-check $(has_hosts)
 	@$(PYTHON) tests/run_jobs.py --build $(O) --mpi openmpi --hosts $(or $(HOSTS),2) --short
 
-check-sessions: all $(HOSTS_NESTED) | $(O)/.deps-check
+NEEDS_check-sessions = $(HOSTS_NESTED)
+check-sessions: all $(NEEDS_check-sessions) | $(O)/.deps-check
 	@bash tests/hosts/debug.sh $(O)
 
-check-gdb: all $(HOSTS_NESTED) | $(O)/.deps-check
+NEEDS_check-gdb = $(HOSTS_NESTED)
+check-gdb: all $(NEEDS_check-gdb) | $(O)/.deps-check
 	@bash tests/hosts/gdb.sh $(O)
 
 check-faults: all $(HOSTS_NESTED) | $(O)/.deps-check
@@ -208,8 +210,8 @@ accuracy:
 
 .PHONY: campaign campaign-debian13 check-campaign accuracy
 
-CHECKS += check-inject
-check-inject: $(O)/inject $(O)/victim
+NEEDS_check-inject = $(O)/inject $(O)/victim
+check-inject: $(NEEDS_check-inject)
 	@bash tests/inject/check.sh $(O)/inject $(O)/victim
 
 # A Debian 13, for Open MPI 5 and its PMIx, where this machine is not one; kept from run to run.
@@ -220,9 +222,9 @@ in_debian13 = sh tests/debian_root.sh -p "$(sort $(1))" trixie $(DEBIAN13) \
 	make --no-print-directory -j2 O=$(O)/debian13-build
 
 # The checks that the other MPI matters to once more; and what only Open MPI 5 has, a PMIx server.
-CHECKS += $(if $(is_debian13),check-pmix,check-debian13)
-DEBIAN13_CHECKS = check-unit check-recorder check-attach check-jobs check-hosts check-sessions \
-	check-healthy check-programs check-harmless check-pmix check-daemons
+CHECK_OTHER_DEBIAN = $(if $(is_debian13),check-pmix,check-debian13)
+DEBIAN13_CHECKS = check-unit check-recorder check-jobs check-hosts+check-sessions check-healthy \
+	check-programs check-harmless check-attach+check-pmix check-daemons
 
 check-debian13: | $(O)/.deps-root
 	@$(call in_debian13,$(DEPS_BUILD) $(DEPS_CHECK) $(DEPS_HOSTS)) check CHECKS='$(DEBIAN13_CHECKS)' \
@@ -234,7 +236,8 @@ $(O)/pmix-ask: $(O)/tests/pmix/ask.o $(O)/libpdb.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PC_LDLIBS)
 
-check-pmix: $(O)/pmix-ask | $(O)/.deps-check
+NEEDS_check-pmix = $(O)/pmix-ask
+check-pmix: $(NEEDS_check-pmix) | $(O)/.deps-check
 	@bash tests/pmix/check.sh $(O)/pmix-ask
 
 # ---- The daemons: started and ended in every way, on jobs that count -----------------------------
@@ -262,9 +265,8 @@ $(DAEMONS_TREE): $(O)/tests/daemons/tree-%: $(O)/tests/daemons/tree-%.o $(O)/lib
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) \
 		$(O)/libpdb.a $(PDBD_LIBS) $(PC_LDLIBS)
 
-CHECKS += check-daemons
-
-check-daemons: $(DAEMONS) $(DAEMONS_START) $(DAEMONS_TREE) | $(O)/.deps-check
+NEEDS_check-daemons = $(DAEMONS) $(DAEMONS_START) $(DAEMONS_TREE)
+check-daemons: $(NEEDS_check-daemons) | $(O)/.deps-check
 	@bash tests/daemons/check.sh $(O)
 
 .PHONY: check-daemons
@@ -345,9 +347,8 @@ $(ORDER)/poisson_f-%: tests/order/poisson_f.f90 | $(O)/.deps-check
 	$(call say,MPIFC,$@)
 	$(Q)mkdir -p $(@D)/$*-mpi && mpifort.openmpi -J$(@D)/$*-mpi -$* -g -fno-inline -o $@ $<
 
-CHECKS += check-order
-
-check-order: all $(POISSON)
+NEEDS_check-order = $(POISSON)
+check-order: all $(NEEDS_check-order)
 	@sh tests/order/run.sh $(O)
 
 .PHONY: check-order
@@ -359,7 +360,8 @@ $(ATTACH)/look $(ATTACH)/sample_bench: $(ATTACH)/%: $(ATTACH)/%.o $(O)/libpdb.a
 $(ATTACH)/blocked-%: tests/attach/blocked.c | $(O)/.deps-check
 	$(Q)mkdir -p $(@D) && mpicc.$* -O2 -g -o $@ $<
 
-check-attach: $(ATTACH)/look $(ATTACH)/blocked-openmpi $(ATTACH)/blocked-mpich
+NEEDS_check-attach = $(ATTACH)/look $(ATTACH)/blocked-openmpi $(ATTACH)/blocked-mpich
+check-attach: $(NEEDS_check-attach)
 	@sh tests/attach/run.sh $(O)
 
 # What a stack sample costs, beside eu-stack and gdb on the same ranks.
@@ -463,3 +465,7 @@ bench-link: $(LINK_BENCH)
 	@$(LINK_BENCH) $(or $(MEGABYTES),100)
 
 .PHONY: bench-link
+
+# ---- Built before the parts are run, since those side by side must not build the same ------------
+
+check: $(foreach part,$(subst +, ,$(CHECKS)),$(NEEDS_$(part)))

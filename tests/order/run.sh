@@ -12,7 +12,10 @@ ranks=${2:-32}
 stalled=8
 passed=0
 failed=0
+job=
 work=$(mktemp -d)
+trap 'end; rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
@@ -51,8 +54,10 @@ ask() {
 }
 
 end() {
+	[ -n "$job" ] || return
 	kill $job
 	wait $job 2>/dev/null
+	job=
 }
 
 for program in poisson-O0 poisson-O2 poisson_f-O0 poisson_f-O2; do
@@ -70,6 +75,5 @@ check lp "^Least progressed: rank $stalled, 1 of $ranks ranks"
 check lp 'by the order of the stacks: '
 check lp 'need not be the cause'
 end
-rm -rf "$work"
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
