@@ -24,7 +24,8 @@ from jobs.job import QUIET_NEW_S, JobError, ask_job
 from jobs.mpi import find_mpis, find_pdb
 
 QUIET_TIMEOUT_S = 90
-BRANCH_TIMEOUT_S = 40  # most branches can be turned without harm
+# Most branches can be turned without harm, and then a job that computes for long is no hang.
+BRANCH_TIMEOUT_S, BRANCH_QUIET_S = 40, 5
 MOMENT_S = (1, 6)
 WATCHED_MOMENT_S = (5, 25)  # with pdb watch, which learns how the job is
 WATCH_S = 180  # for a hang to be told
@@ -104,7 +105,10 @@ def wait_until_hung(job, fault):
             faults.wait_a_while(job, 5)
             job.wait_until_moving()
             return "slow"
-        job.wait_until_quiet(timeout=BRANCH_TIMEOUT_S if fault == "branch" else QUIET_TIMEOUT_S)
+        if fault == "branch":
+            job.wait_until_quiet(BRANCH_QUIET_S, timeout=BRANCH_TIMEOUT_S)
+        else:
+            job.wait_until_quiet(timeout=QUIET_TIMEOUT_S)
         return "hung"
     except JobError as error:
         return "ended" if job.launcher.poll() is not None else "moving: " + str(error).split("\n", 1)[0]
