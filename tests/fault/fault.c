@@ -33,7 +33,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -86,7 +85,8 @@ static void stall(int signal)
 		}
 }
 
-/* The next tick begins when the stall is over: the timer's own would have come meanwhile. */
+/* The timer counts all processor time: a tick of the program's, then the stall, which takes the
+ * rest of the period. */
 static void slow_down(int signal)
 {
 	struct sigaction action = {.sa_handler = stall, .sa_flags = SA_RESTART};
