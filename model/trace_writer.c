@@ -10,7 +10,7 @@
 
 enum {
 	HASH_BITS = 11, /* heads of chains */
-	MAX_BODY = 256,
+	MAX_BODY = 128,
 	CHUNK = 65536, /* bytes that memory is asked for at a time */
 	/* The arena after its head: parts of so many. */
 	PARTS = 8,
@@ -18,6 +18,7 @@ enum {
 	BODIES_PARTS = 1,
 };
 #define HASH_SIZE ((size_t)1 << HASH_BITS)
+#define FACTOR 0xd1342543de82ef95u /* of the sums; any odd number that looks random */
 
 /* ---- Memory -----------------------------------------------------------------------------------
  */
@@ -58,7 +59,8 @@ size_t trace_writer_private_size(size_t arena_size)
 {
 	struct layout layout = layout_of(arena_size);
 
-	return TRACE_WINDOW * sizeof(struct trace_link) + 2 * HASH_SIZE * sizeof(uint32_t) +
+	return TRACE_WINDOW * sizeof(struct trace_link) + (TRACE_MAX_BODY + 1) * sizeof(uint64_t) +
+	       2 * HASH_SIZE * sizeof(uint32_t) +
 	       layout.capacity[TRACE_BODIES] * sizeof(struct trace_body_info) +
 	       layout.num_slots * sizeof(uint32_t);
 }
@@ -111,12 +113,17 @@ bool trace_writer_init(struct trace_writer *w, void *arena, size_t arena_size, v
 	w->elements = (void *)((char *)arena + layout.offset[TRACE_ELEMENTS]);
 	w->links = (void *)at;
 	at += TRACE_WINDOW * sizeof(struct trace_link);
+	w->powers = (void *)at;
+	at += (TRACE_MAX_BODY + 1) * sizeof(uint64_t);
 	w->infos = (void *)at;
 	at += layout.capacity[TRACE_BODIES] * sizeof(struct trace_body_info);
 	w->same = (void *)at;
 	w->tails = w->same + HASH_SIZE;
 	w->slots = w->tails + HASH_SIZE;
 	w->slot_mask = layout.num_slots - 1;
+	w->powers[0] = 1;
+	for (int i = 0; i < TRACE_MAX_BODY; i++)
+		w->powers[i + 1] = w->powers[i] * FACTOR;
 	for (int t = 0; t < TRACE_NUM_TABLES; t++) {
 		w->head->tables[t].offset = layout.offset[t];
 		w->head->tables[t].capacity = layout.capacity[t];
@@ -232,13 +239,25 @@ static struct trace_link *link_of(struct trace_writer *w, uint32_t position)
 	return &w->links[position % TRACE_WINDOW];
 }
 
+/* Hash of the elements up to position `at`, which may be -1 for none. */
+static uint64_t sum_at(const struct trace_writer *w, uint32_t at)
+{
+	return at == UINT32_MAX ? 0 : w->links[at % TRACE_WINDOW].sum;
+}
+
+/* That of the `num` ones up to there. */
+static uint64_t hash_of_last(const struct trace_writer *w, uint32_t at, uint32_t num)
+{
+	return sum_at(w, at) - sum_at(w, at - num) * w->powers[num];
+}
+
 static void push(struct trace_writer *w, struct trace_element e)
 {
 	uint32_t at = w->num_closed++;
 	struct trace_link *link = link_of(w, at);
 
 	w->sequence[at] = e;
-	*link = (struct trace_link){.same = 0};
+	*link = (struct trace_link){.sum = sum_at(w, at - 1) * FACTOR + mix(0, &e)};
 	if (at > 0) {
 		uint32_t chain = chain_of(&w->sequence[at]);
 
@@ -308,9 +327,11 @@ static void make_loop(struct trace_writer *w)
 
 	for (at = link_of(w, top)->same; at-- > w->stable; at = link_of(w, at)->same) {
 		num = top - at;
-		if (num > w->max_body || num > at + 1 - w->stable)
+		/* The sum before them must be there, too. */
+		if (num > w->max_body || num + (w->stable > 0) > at + 1 - w->stable)
 			return;
-		if (num < 2 || !equal_rows(&sequence[at + 1 - num], &sequence[at + 1], num))
+		if (num < 2 || hash_of_last(w, at, num) != hash_of_last(w, top, num) ||
+		    !equal_rows(&sequence[at + 1 - num], &sequence[at + 1], num))
 			continue;
 		body = find_body(w, &sequence[at + 1], num);
 		if (body == TRACE_NONE)

@@ -39,10 +39,12 @@ struct trace_body_info {
 	uint32_t depth; /* loops in loops, from 1 */
 };
 
-/* Earlier elements of the sequence with the same hash, as position + 1; 0: none. */
+/* Of an element of the sequence. Earlier ones with the same hash are position + 1; 0: none. */
 struct trace_link {
 	uint32_t same; /* of the element and the one before it */
 	uint32_t tail; /* of a loop: of the last two elements of its body */
+	uint64_t sum; /* hash of all elements up to this one: of Rabin and Karp, so that that of any
+		       * elements in a row is in the sums before and at their end */
 };
 
 struct trace_writer {
@@ -69,6 +71,7 @@ struct trace_writer {
 
 	/* In private memory. */
 	struct trace_link *links; /* [TRACE_WINDOW] of position % TRACE_WINDOW */
+	uint64_t *powers;         /* [TRACE_MAX_BODY + 1] of the sums' factor */
 	uint32_t *same, *tails;   /* heads of the chains of links */
 	struct trace_body_info *infos;
 	uint32_t *slots; /* body + 1, by the hash of its elements; 0: none */
@@ -76,7 +79,7 @@ struct trace_writer {
 };
 
 struct trace_writer_settings {
-	uint32_t max_body;  /* 2 to TRACE_MAX_BODY; 0: 256 */
+	uint32_t max_body;  /* 2 to TRACE_MAX_BODY; 0: 128 */
 	uint32_t max_count; /* of an element, at least 2; 0: all that a field holds */
 	/* Called before bytes of the arena are used for the first time, for whole pages at least;
 	 * false: there is no memory, the trace is full. NULL: it is all there. */
