@@ -81,8 +81,8 @@ struct trace_writer {
 struct trace_writer_settings {
 	uint32_t max_body;  /* 2 to TRACE_MAX_BODY; 0: 128 */
 	uint32_t max_count; /* of an element, at least 2; 0: all that a field holds */
-	/* Called before bytes of the arena are used for the first time, for whole pages at least;
-	 * false: there is no memory, the trace is full. NULL: it is all there. */
+	/* Called before bytes [begin, end) of the arena are used for the first time, many at a
+	 * time; false: there is no memory, the trace is full. NULL: it is all there. */
 	bool (*reserve)(void *owner, size_t begin, size_t end);
 	void *owner;
 };

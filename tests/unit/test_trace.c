@@ -15,8 +15,7 @@
 
 enum { ARENA = 1 << 20 };
 
-/* ---- Which loops are found --------------------------------------------------------------------
- */
+/* ---- Which loops are found ----------------------------------------------------------------- */
 
 static const struct {
 	const char *events, *trace;
@@ -66,8 +65,7 @@ static void test_loops(void **state)
 	}
 }
 
-/* ---- The sequence comes back -------------------------------------------------------------------
- */
+/* ---- The sequence comes back --------------------------------------------------------------- */
 
 /* The trace is the first num_events of the events. */
 static void check_expansion(const struct trace *trace, const uint32_t *events)
@@ -158,8 +156,7 @@ static void test_large_programs(void **state)
 	}
 }
 
-/* ---- No room ------------------------------------------------------------------------------------
- */
+/* ---- No room ------------------------------------------------------------------------------- */
 
 struct pages {
 	size_t most, given;
@@ -223,8 +220,7 @@ static void test_too_small(void **state)
 	free(memory);
 }
 
-/* ---- A reader beside the writer
- * ------------------------------------------------------------------ */
+/* ---- A reader beside the writer ------------------------------------------------------------ */
 
 struct beside {
 	struct trace_maker maker;
@@ -293,8 +289,7 @@ static void test_reader_beside(void **state)
 	}
 }
 
-/* ---- What is not to be trusted
- * -------------------------------------------------------------------- */
+/* ---- What is not to be trusted ------------------------------------------------------------- */
 
 /* Any trace that is taken can be walked over. */
 static void walk_some(const struct trace *trace)
