@@ -3,22 +3,11 @@
 # run.sh BUILD: find and sample real jobs of Open MPI and MPICH with tests/attach/look.
 # Ends with a line "N passed, N failed".
 set -u
+. tests/attach/job.sh
 build=$1/tests/attach
-work=$(mktemp -d)
 size=8
 passed=0 failed=0
-job='' keeper=''
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 \
-	PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
-	PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
-
-clean_up() {
-	[ -n "$job" ] && kill "$job" 2>/dev/null
-	[ -n "$keeper" ] && kill "$keeper" 2>/dev/null
-	rm -rf "$work"
-}
-trap clean_up EXIT
-trap 'exit 2' INT TERM
+export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 
 ok() {
 	passed=$((passed + 1))
@@ -38,36 +27,15 @@ check() {
 	if "$@"; then ok; else bad "$words"; fi
 }
 
-# Wait until the file has a line; the job says so itself, this only bounds the wait.
-wait_for_line() {
-	tries=0
-	until grep -qx "$2" "$1" 2>/dev/null; do
-		tries=$((tries + 1))
-		[ $tries -gt 600 ] && return 1
-		sleep 0.05
-	done
-}
-
-# start COMMAND...: run a job with a pipe as its standard input; its launcher or the shell around
-# it is $job. `sleep` keeps the pipe open without writing to it.
 start() {
-	rm -f "$work/in" "$work/out" "$work/look"
-	mkfifo "$work/in"
-	"$@" <"$work/in" >"$work/out" 2>"$work/err" &
-	job=$!
-	sleep 600 >"$work/in" &
-	keeper=$!
-	wait_for_line "$work/out" ready || { bad "the job does not come up"; cat "$work/err" >&2; }
+	rm -f "$work/look"
+	start_job "$@" || bad 'the job does not come up'
 }
 
 # Let the job go on to its end, which must be the same as without us.
 finish() {
-	echo go >"$work/in"
-	wait "$job"
+	finish_job
 	status=$?
-	job=''
-	kill "$keeper" 2>/dev/null
-	keeper=''
 	check "exit status $status after sampling" [ $status -eq 0 ]
 	check "output after sampling" [ "$(cat "$work/out")" = "ready
 done" ]
