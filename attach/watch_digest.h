@@ -31,10 +31,31 @@ struct watch_numbers {
 	uint64_t outside_ns; /* how long the one that is outside for longest is; 0: nobody */
 };
 
+enum watch_rank_flags {
+	WATCH_RANK_OUTSIDE = 1 << 0,
+	WATCH_RANK_MAY_LAST = 1 << 1, /* in a call that works by itself: of files, Init, Spawn */
+};
+
+/* A rank with a recorder, by the thread that made its last transition. */
+struct watch_rank {
+	uint32_t rank;
+	uint32_t flags;
+	uint64_t place; /* the same number in all ranks that are there */
+	uint64_t moves; /* transitions ever made */
+	uint64_t stay_ns;
+	uint64_t longest_ns, num_stays; /* of earlier stays there */
+	/* Of one that has stayed outside or in such a call for a second, else 0: */
+	uint64_t stack;  /* a number for its functions on the stack */
+	uint64_t work;   /* bytes and system calls of I/O since it was looked at first there */
+	uint64_t cpu_ns; /* that it has used */
+};
+
 struct watch_digest {
 	struct watch_numbers numbers;
-	struct rankset *inside;  /* in an MPI call, or between two polls that found nothing */
-	struct rankset *outside; /* elsewhere. Ranks that are in neither could not be looked at */
+	struct rankset *inside;   /* in an MPI call, or between two polls that found nothing */
+	struct rankset *outside;  /* elsewhere. Ranks that are in neither could not be looked at */
+	struct watch_rank *ranks; /* [num_ranks] those with a recorder, in any order */
+	size_t num_ranks, capacity;
 };
 
 /* Nothing seen yet. */
@@ -42,6 +63,10 @@ void watch_digest_init(struct watch_digest *digest);
 void watch_digest_deinit(struct watch_digest *digest);
 /* Again nothing, in the same memory. */
 void watch_digest_clear(struct watch_digest *digest);
+
+/* The rank belongs to the digest. */
+struct watch_rank *watch_digest_add_rank(struct watch_digest *digest,
+					 const struct watch_rank *rank);
 
 void watch_digest_add(struct watch_digest *into, const struct watch_digest *part);
 

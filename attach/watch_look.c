@@ -29,6 +29,8 @@
 #define SEARCH_MAX_NS (60 * SECOND_NS)
 /* What a rank outside MPI reads and writes is looked at so often. */
 #define ACTIVITY_NS SECOND_NS
+/* And at that of so many ranks in one look: others come in the next. */
+#define MAX_ACTIVE 8
 
 struct watched {
 	int rank;
@@ -39,9 +41,12 @@ struct watched {
 	uint64_t search_ns, next_search_ns;
 	struct segment_pulse pulse;
 	bool has_pulse, has_moved;
-	uint64_t polled_ns;  /* when polls were last seen to go on; 0: not since it moved */
-	uint64_t outside_ns; /* since when it is outside; 0: it is not */
-	uint64_t transferred, next_activity_ns; /* bytes read and written */
+	uint64_t polled_ns; /* when polls were last seen to go on; 0: not since it moved */
+
+	/* Of one that stays outside MPI: what it did last. */
+	uint64_t next_activity_ns;
+	uint64_t first_work; /* of its thread, when it was looked at first; 0: it was not */
+	uint64_t stack, work, cpu_ns; /* work: since then */
 	bool is_active;
 };
 
@@ -50,6 +55,7 @@ struct watch_look {
 	struct pollfd *pidfds; /* [num], as the ranks */
 	size_t num;
 	struct watch_stacks *stacks; /* NULL: none was asked for yet */
+	size_t num_active;           /* ranks whose activity was looked at in this look */
 };
 
 /* ---- Processes ------------------------------------------------------------------------------- */
@@ -165,64 +171,128 @@ static uint64_t read_number(const char *text, const char *name)
 	return found ? strtoull(found + strlen(name), NULL, 10) : 0;
 }
 
-static void take_activity(struct watched *watched, uint64_t now_ns)
+/* Bytes that the thread has moved, and how often it has asked for that. */
+static uint64_t read_work(pid_t pid, pid_t tid)
 {
-	uint64_t transferred = 0;
-	char *text;
+	char name[40], *text;
+	uint64_t work = 0;
 
-	if (now_ns < watched->next_activity_ns)
-		return;
-	watched->next_activity_ns = now_ns + ACTIVITY_NS;
-	text = procfs_read(watched->pid, "io", NULL);
+	snprintf(name, sizeof(name), "task/%d/io", (int)tid);
+	text = procfs_read(pid, name, NULL);
 	if (text)
-		transferred = read_number(text, "rchar: ") + read_number(text, "wchar: ");
+		work = read_number(text, "rchar: ") + read_number(text, "wchar: ") +
+		       read_number(text, "syscr: ") + read_number(text, "syscw: ");
 	free(text);
-	watched->is_active = watched->transferred && transferred != watched->transferred;
-	watched->transferred = transferred;
+	return work;
 }
 
-static void add_outside(struct watched *watched, uint64_t now_ns, struct watch_digest *digest)
+static void forget_activity(struct watched *watched, uint64_t now_ns)
 {
-	uint64_t stay_ns;
+	watched->next_activity_ns = now_ns + ACTIVITY_NS;
+	watched->stack = watched->work = watched->first_work = watched->cpu_ns = 0;
+	watched->is_active = false;
+}
 
-	if (!watched->outside_ns || watched->has_moved)
-		watched->outside_ns = watched->pulse.since_ns;
-	stay_ns = now_ns > watched->outside_ns ? now_ns - watched->outside_ns : 0;
-	rankset_add(digest->outside, watched->rank);
-	if (stay_ns > digest->numbers.outside_ns)
-		digest->numbers.outside_ns = stay_ns;
-	if (stay_ns > ACTIVITY_NS)
-		take_activity(watched, now_ns);
-	else
-		watched->is_active = false;
-	digest->numbers.num_active += watched->is_active;
+static void take_activity(struct watch_look *look, struct watched *watched, pid_t tid,
+			  uint64_t now_ns)
+{
+	const struct sampler_target target = {watched->rank, watched->pid, 0};
+	struct procfs_stat stat;
+	uint64_t work;
+
+	if (now_ns < watched->next_activity_ns || look->num_active >= MAX_ACTIVE)
+		return;
+	look->num_active++;
+	watched->next_activity_ns = now_ns + ACTIVITY_NS;
+	work = read_work(watched->pid, tid);
+	if (!watched->first_work)
+		watched->first_work = work;
+	work -= watched->first_work;
+	watched->is_active = work != watched->work;
+	watched->work = work;
+	if (procfs_stat(watched->pid, tid, &stat) == 0)
+		watched->cpu_ns = stat.cpu_ticks * (SECOND_NS / sysconf(_SC_CLK_TCK));
+	if (!look->stacks)
+		look->stacks = watch_stacks_create();
+	watched->stack = watch_stacks_number(look->stacks, &target);
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
-static void add_recorded(struct watched *watched, uint64_t now_ns, struct watch_digest *digest)
+/* Calls that take as long as they like without anybody else's help. */
+static bool may_last(const struct segment_pulse *pulse)
+{
+	switch (pulse->class_id) {
+	case SEG_CLASS_INIT:
+	case SEG_CLASS_FINALIZE:
+	case SEG_CLASS_FILE:
+	case SEG_CLASS_FILE_COLLECTIVE:
+	case SEG_CLASS_SPAWN:
+		return pulse->is_inside;
+	default:
+		return false;
+	}
+}
+
+static void add_rank(struct watch_look *look, struct watched *watched, uint64_t now_ns,
+		     struct watch_digest *digest)
+{
+	const struct segment_pulse *pulse = &watched->pulse;
+	bool outside = is_outside(watched, now_ns);
+	struct watch_rank rank = {
+		.rank = watched->rank,
+		.flags = (outside ? WATCH_RANK_OUTSIDE : 0) |
+			 (may_last(pulse) ? WATCH_RANK_MAY_LAST : 0),
+		.place = pulse->place,
+		.moves = pulse->events,
+		.stay_ns = now_ns > pulse->since_ns ? now_ns - pulse->since_ns : 0,
+		.longest_ns = pulse->longest_ns,
+		.num_stays = pulse->num_stays,
+	};
+
+	if (watched->has_moved || !rank.flags)
+		forget_activity(watched, now_ns);
+	else if (rank.stay_ns > ACTIVITY_NS)
+		take_activity(look, watched, pulse->tid, now_ns);
+	rank.stack = watched->stack;
+	rank.work = watched->work;
+	rank.cpu_ns = watched->cpu_ns;
+	rankset_add(outside ? digest->outside : digest->inside, watched->rank);
+	if (outside && rank.stay_ns > digest->numbers.outside_ns)
+		digest->numbers.outside_ns = rank.stay_ns;
+	if (rank.stay_ns < digest->numbers.quiet_ns)
+		digest->numbers.quiet_ns = rank.stay_ns;
+	digest->numbers.num_active += watched->is_active;
+	watch_digest_add_rank(digest, &rank);
+}
+
+/* A recorder that has ended early stands where its rank was then. */
+static void give_up(struct watched *watched, uint64_t now_ns)
+{
+	segment_watch_destroy(watched->segment);
+	watched->segment = NULL;
+	watched->has_pulse = false;
+	watched->search_ns = SEARCH_MAX_NS;
+	watched->next_search_ns = now_ns + SEARCH_MAX_NS;
+}
+
+static void add_recorded(struct watch_look *look, struct watched *watched, uint64_t now_ns,
+			 struct watch_digest *digest)
 {
 	struct watch_numbers *numbers = &digest->numbers;
-	uint64_t quiet_ns;
 
 	take_pulse(watched, now_ns);
 	if (!watched->has_pulse)
 		return;
 	numbers->events += watched->pulse.events;
 	numbers->num_moved += watched->has_moved;
-	if (watched->pulse.life >= SEG_LIFE_FINALIZED) {
+	if (watched->pulse.life == SEG_LIFE_STOPPED) {
+		give_up(watched, now_ns);
+	} else if (watched->pulse.life >= SEG_LIFE_FINALIZED) {
 		numbers->num_left++;
-		return;
-	}
-	numbers->num_recorded++;
-	quiet_ns = now_ns > watched->pulse.since_ns ? now_ns - watched->pulse.since_ns : 0;
-	if (quiet_ns < numbers->quiet_ns)
-		numbers->quiet_ns = quiet_ns;
-	if (is_outside(watched, now_ns)) {
-		add_outside(watched, now_ns, digest);
 	} else {
-		rankset_add(digest->inside, watched->rank);
-		watched->outside_ns = 0;
+		numbers->num_recorded++;
+		add_rank(look, watched, now_ns, digest);
 	}
 }
 
@@ -252,6 +322,7 @@ void watch_look_take(struct watch_look *look, const struct rankset *sampled,
 {
 	uint64_t now_ns = monotonic_ns();
 
+	look->num_active = 0;
 	ret->numbers.num_ranks += look->num;
 	find_ended(look);
 	for (size_t i = 0; i < look->num; i++) {
@@ -263,7 +334,7 @@ void watch_look_take(struct watch_look *look, const struct rankset *sampled,
 		}
 		search_segment(watched, now_ns);
 		if (watched->segment)
-			add_recorded(watched, now_ns, ret);
+			add_recorded(look, watched, now_ns, ret);
 	}
 	if (sampled)
 		add_stacks(look, sampled, ret);

@@ -205,3 +205,30 @@ void watch_stacks_take(struct watch_stacks *stacks, const struct sampler_target 
 	digest->numbers.num_refused += num > seen ? num - seen : 0;
 	samples_destroy(samples);
 }
+
+/* FNV-1a, 64 bits. */
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	for (; *text; text++)
+		hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+uint64_t watch_stacks_number(struct watch_stacks *stacks, const struct sampler_target *target)
+{
+	struct samples *samples = samples_create();
+	uint64_t number = 0;
+
+	if (callpaths_count(stacks->callpaths) > MAX_NODES)
+		renew_tables(stacks);
+	if (sampler_take(stacks->sampler, target, 1, 0, samples, NULL) == 0 &&
+	    samples->num_samples > 0 && samples->samples[0].path != CALLPATH_NONE) {
+		uint32_t path = samples->samples[0].path;
+
+		number = UINT64_C(0xcbf29ce484222325);
+		for (; path != CALLPATH_NONE; path = callpaths_get(stacks->callpaths, path)->parent)
+			number = hash_text(number, names_get(stacks->names, path)->function);
+	}
+	samples_destroy(samples);
+	return number;
+}

@@ -5,6 +5,7 @@
 #define PDB_ATTACH_WATCH_STACKS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "attach/sampler.h"
 
@@ -20,5 +21,9 @@ void watch_stacks_destroy(struct watch_stacks *stacks); /* NULL is fine */
  * moment ago, counts as inside, as it waits in a loop of its own. */
 void watch_stacks_take(struct watch_stacks *stacks, const struct sampler_target *targets,
 		       size_t num, struct watch_digest *digest);
+
+/* A number for the functions that the main thread is in, wherever in the innermost of them: the
+ * same for the same. 0: no stack can be had. */
+uint64_t watch_stacks_number(struct watch_stacks *stacks, const struct sampler_target *target);
 
 #endif

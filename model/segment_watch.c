@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,14 +11,31 @@
 #include "model/xalloc.h"
 
 /* A writer that cannot be caught between two writes: at the next look perhaps. */
-enum { LOCK_TRIES = 50 };
+enum { LOCK_TRIES = 50, PATH_SIZE = 256 };
+
+/* FNV-1a, 64 bits. */
+#define HASH_BASIS UINT64_C(0xcbf29ce484222325)
+#define HASH_PRIME UINT64_C(0x100000001b3)
+
+/* What is known of a site or a module; its hash is 0 as long as nothing is. */
+struct known {
+	uint64_t hash;
+	uint16_t class_id; /* of a site */
+};
+
+struct known_table {
+	struct known *entries;
+	size_t num;
+};
 
 struct segment_watch {
 	struct reader reader;
 	struct model unused; /* the reader wants one */
 	size_t num_lanes;    /* known to be inside the file */
-	uint64_t newest;     /* ticks of the last transition that was seen, */
-	uint64_t since_ns;   /* and the time of it */
+	struct known_table sites, modules;
+	struct segment_pulse last;
+	uint64_t newest; /* ticks of the last transition that was seen */
+	uint32_t state;  /* of the thread that made it */
 };
 
 struct segment_watch *segment_watch_create(int fd, struct pdb_error *err)
@@ -37,13 +55,173 @@ void segment_watch_destroy(struct segment_watch *watch)
 	if (!watch)
 		return;
 	close(watch->reader.fd);
+	free(watch->sites.entries);
+	free(watch->modules.entries);
 	free(watch);
 }
 
+/* ---- Places ---------------------------------------------------------------------------------- */
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t num)
+{
+	for (const uint8_t *at = bytes; num > 0; num--, at++)
+		hash = (hash ^ *at) * HASH_PRIME;
+	return hash;
+}
+
+/* Entry `index` of a table of the header. Entries are never changed once something refers to them.
+ */
+static int read_entry(struct segment_watch *watch, enum seg_table_id id, uint32_t index, void *to,
+		      size_t size)
+{
+	const struct seg_table *table = &watch->reader.header.tables[id];
+
+	if (index >= table->capacity || table->entry_size < size)
+		return error_set(watch->reader.err, ERROR_FORMAT,
+				 "the segment is corrupt: entry %u of table %d", index, id);
+	return segment_pread(watch->reader.fd, to, size,
+			     table->offset + (uint64_t)index * table->entry_size,
+			     watch->reader.err);
+}
+
+static struct known *know(struct known_table *table, uint32_t index)
+{
+	if (index >= table->num) {
+		size_t num = 2 * (size_t)index + 16;
+
+		table->entries = xreallocarray(table->entries, num, sizeof(*table->entries));
+		memset(table->entries + table->num, 0,
+		       (num - table->num) * sizeof(*table->entries));
+		table->num = num;
+	}
+	return &table->entries[index];
+}
+
+/* By its build-id, else by its path. */
+static int hash_module(struct segment_watch *watch, uint32_t index, uint64_t *ret)
+{
+	const uint64_t strings = watch->reader.header.tables[SEG_TABLE_STRINGS].offset;
+	char path[PATH_SIZE] = "";
+	struct seg_module module;
+	struct known *known;
+
+	*ret = HASH_BASIS;
+	if (index == SEG_NO_FRAME)
+		return 0;
+	if (read_entry(watch, SEG_TABLE_MODULES, index, &module, sizeof(module)) < 0)
+		return -1;
+	known = know(&watch->modules, index);
+	if (!known->hash && module.build_id_size > 0 &&
+	    module.build_id_size <= sizeof(module.build_id)) {
+		known->hash = hash_bytes(HASH_BASIS, module.build_id, module.build_id_size);
+	} else if (!known->hash) {
+		if (segment_pread(watch->reader.fd, path, sizeof(path) - 1, strings + module.path,
+				  watch->reader.err) < 0)
+			return -1;
+		known->hash = hash_bytes(HASH_BASIS, path, strlen(path));
+	}
+	*ret = known->hash;
+	return 0;
+}
+
+static int hash_path(struct segment_watch *watch, uint32_t frame, uint64_t *ret)
+{
+	while (frame != SEG_NO_FRAME) {
+		struct seg_frame entry;
+		uint64_t module;
+
+		if (read_entry(watch, SEG_TABLE_FRAMES, frame, &entry, sizeof(entry)) < 0 ||
+		    hash_module(watch, entry.module, &module) < 0)
+			return -1;
+		if (entry.parent != SEG_NO_FRAME && entry.parent >= frame)
+			return reader_bad_entry(&watch->reader, "frame", frame);
+		*ret = hash_bytes(*ret, &module, sizeof(module));
+		*ret = hash_bytes(*ret, &entry.offset, sizeof(entry.offset));
+		frame = entry.parent;
+	}
+	return 0;
+}
+
+static int find_place(struct segment_watch *watch, uint32_t state, struct segment_pulse *pulse)
+{
+	uint32_t index = SEG_STATE_SITE(state);
+	uint8_t is_exit = SEG_STATE_IS_EXIT(state);
+	struct seg_site site;
+	struct known *known;
+
+	if (index >= watch->reader.header.tables[SEG_TABLE_SITES].capacity)
+		return reader_bad_entry(&watch->reader, "site", index);
+	known = know(&watch->sites, index);
+	if (!known->hash) {
+		uint64_t hash = HASH_BASIS;
+
+		if (read_entry(watch, SEG_TABLE_SITES, index, &site, sizeof(site)) < 0 ||
+		    hash_path(watch, site.frame, &hash) < 0)
+			return -1;
+		known->hash = hash_bytes(hash, &site.class_id, sizeof(site.class_id));
+		known->class_id = site.class_id;
+	}
+	pulse->class_id = known->class_id;
+	pulse->place = hash_bytes(known->hash, &is_exit, sizeof(is_exit));
+	return 0;
+}
+
+/* ---- Earlier stays --------------------------------------------------------------------------- */
+
+static int count_stays(struct segment_watch *watch, uint64_t base, const struct seg_table *table,
+		       uint32_t state, uint64_t *ret)
+{
+	uint32_t count = table->count;
+	struct seg_transition *entries;
+	uint64_t num = 0;
+	int result;
+
+	if (reader_check_table(&watch->reader, "transitions", table, count, SEG_MAX_TRANSITIONS,
+			       sizeof(*entries), watch->reader.header.lane_size) < 0)
+		return -1;
+	entries = xcalloc(count + 1, sizeof(*entries));
+	result = reader_copy_entries(&watch->reader, base + table->offset, table, 0, count, entries,
+				     sizeof(*entries));
+	for (uint32_t i = 0; result == 0 && i < count; i++)
+		if (entries[i].to == state)
+			num += entries[i].count;
+	free(entries);
+	*ret = num > 0 ? num - 1 : 0; /* the present one is not over */
+	return result;
+}
+
+/* Of the thread with this lane. */
+static int take_stays(struct segment_watch *watch, size_t lane, uint32_t state,
+		      const struct segment_clock *clock, struct segment_pulse *pulse)
+{
+	uint64_t base = reader_lane_base(&watch->reader, lane);
+	const struct seg_table *states;
+	struct seg_lane head;
+	struct seg_state entry = {.longest = 0};
+
+	if (segment_pread(watch->reader.fd, &head, sizeof(head), base, watch->reader.err) < 0 ||
+	    count_stays(watch, base, &head.tables[SEG_LANE_TRANSITIONS], state, &pulse->num_stays) <
+		    0)
+		return -1;
+	states = &head.tables[SEG_LANE_STATES];
+	if (state < states->capacity &&
+	    (reader_check_table(&watch->reader, "states", states, state + 1, 2 * SEG_MAX_SITES,
+				sizeof(entry), watch->reader.header.lane_size) < 0 ||
+	     reader_copy_entries(&watch->reader, base + states->offset, states, state, 1, &entry,
+				 sizeof(entry)) < 0))
+		return -1;
+	pulse->longest_ns = segment_clock_duration(clock, entry.longest);
+	pulse->tid = head.tid;
+	return 0;
+}
+
+/* ---- Looks ----------------------------------------------------------------------------------- */
+
 /* How many lanes there are by now, all of them inside the file, which only grows. */
-static int count_lanes(struct segment_watch *watch, struct pdb_error *err)
+static int count_lanes(struct segment_watch *watch)
 {
 	const struct seg_header *header = &watch->reader.header;
+	struct pdb_error *err = watch->reader.err;
 	struct stat status;
 	uint32_t num;
 
@@ -62,24 +240,45 @@ static int count_lanes(struct segment_watch *watch, struct pdb_error *err)
 	return 0;
 }
 
-/* Is the thread inside an MPI call? */
-static bool is_inside(const struct raw_current *current)
+/* What does not change until somebody makes a transition. */
+static int take_stay(struct segment_watch *watch, size_t lane, const struct raw_current *current,
+		     struct segment_pulse *pulse)
 {
-	return !SEG_STATE_IS_EXIT(current->state) || current->in_poll;
+	struct segment_clock clock;
+
+	if (current->since == watch->newest && current->state == watch->state) {
+		pulse->since_ns = watch->last.since_ns;
+		pulse->class_id = watch->last.class_id;
+		pulse->tid = watch->last.tid;
+		pulse->place = watch->last.place;
+		pulse->longest_ns = watch->last.longest_ns;
+		pulse->num_stays = watch->last.num_stays;
+		return 0;
+	}
+	segment_clock_init(&clock, &watch->reader.header, current->since);
+	pulse->since_ns = segment_clock_time(&clock, current->since);
+	if (find_place(watch, current->state, pulse) < 0 ||
+	    take_stays(watch, lane, current->state, &clock, pulse) < 0)
+		return -1;
+	watch->newest = current->since;
+	watch->state = current->state;
+	return 0;
 }
 
 int segment_watch_read(struct segment_watch *watch, struct segment_pulse *ret,
 		       struct pdb_error *err)
 {
-	struct segment_pulse pulse = {0};
-	uint64_t newest = 0;
+	struct segment_pulse pulse = {.life = 0};
+	struct raw_current newest = {.since = 0};
+	size_t newest_lane = 0;
 
 	watch->reader.err = err;
 	watch->reader.naps = 0;
 	watch->reader.retries = LOCK_TRIES;
+	watch->reader.budget = UINT64_MAX;
 	if (segment_pread(watch->reader.fd, &pulse.life, sizeof(pulse.life),
 			  offsetof(struct seg_header, life), err) < 0 ||
-	    count_lanes(watch, err) < 0)
+	    count_lanes(watch) < 0)
 		return -1;
 	for (size_t i = 0; i < watch->num_lanes; i++) {
 		struct raw_current current;
@@ -90,18 +289,16 @@ int segment_watch_read(struct segment_watch *watch, struct segment_pulse *ret,
 			return -1;
 		pulse.events += current.events;
 		pulse.polls += current.polls;
-		pulse.is_inside |= is_inside(&current);
-		if (current.since > newest)
-			newest = current.since;
+		if (i == 0 || current.since > newest.since) {
+			newest = current;
+			newest_lane = i;
+		}
 	}
-	if (newest != watch->newest) {
-		struct segment_clock clock;
-
-		segment_clock_init(&clock, &watch->reader.header, newest);
-		watch->since_ns = segment_clock_time(&clock, newest);
-		watch->newest = newest;
-	}
-	pulse.since_ns = watch->since_ns;
+	pulse.is_inside =
+		watch->num_lanes > 0 && (!SEG_STATE_IS_EXIT(newest.state) || newest.in_poll);
+	if (watch->num_lanes > 0 && take_stay(watch, newest_lane, &newest, &pulse) < 0)
+		return -1;
+	watch->last = pulse;
 	*ret = pulse;
 	return 0;
 }

@@ -6,17 +6,23 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct pdb_error;
 struct segment_watch;
 
-/* Of all threads that call MPI together. */
 struct segment_pulse {
-	uint32_t life;     /* enum seg_life (model/segment.h) */
-	uint64_t events;   /* transitions made so far */
-	uint64_t polls;    /* failed polls since the last transition of each thread */
-	bool is_inside;    /* a thread is inside an MPI call, or in a poll */
-	uint64_t since_ns; /* CLOCK_MONOTONIC: when the last transition was made */
+	uint32_t life;   /* enum seg_life (model/segment.h) */
+	uint64_t events; /* transitions made so far, by all threads that call MPI */
+	uint64_t polls;  /* failed polls since the last transition, of all threads */
+
+	/* Of the thread that made the last transition: the state that it is in since then. */
+	uint64_t since_ns; /* CLOCK_MONOTONIC */
+	bool is_inside;    /* of an MPI call, or of a poll */
+	uint16_t class_id; /* of the call that it is in or came from: enum seg_class */
+	pid_t tid;
+	uint64_t place; /* the state, by call path, MPI function and side: the same in all ranks */
+	uint64_t longest_ns, num_stays; /* of its earlier stays there: the longest, how many */
 };
 
 /* Of an open segment, whose fd belongs to the watch from then on, also on failure. */
@@ -24,7 +30,7 @@ struct segment_watch *segment_watch_create(int fd, struct pdb_error *err);
 void segment_watch_destroy(struct segment_watch *watch); /* NULL is fine */
 
 /* -1: the segment is damaged or cut off. A thread that is just writing is read as it was before or
- * will be after, or a mixture of both if it has died or been stopped in the midst of it. */
+ * will be after, or as a mixture of both if it has died or been stopped in the midst of it. */
 int segment_watch_read(struct segment_watch *watch, struct segment_pulse *ret,
 		       struct pdb_error *err);
 

@@ -1,0 +1,154 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# `pdb watch` and `pdb run --watch` on real jobs: each kind of hang is found and named, programs that
+# only look like it end in peace, and the exit statuses are what scripts are told.
+# usage: run.sh BUILD_DIRECTORY [MPI...]; ends with "N passed, N failed"
+set -u
+build=$(realpath "$1")
+. "$(dirname "$(realpath "$0")")/../checks.bash"
+shift
+[ $# -gt 0 ] || set -- openmpi mpich
+
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export HOME=${HOME:-/}
+work=$(mktemp -d /tmp/pdb-watch.XXXXXX)
+jobs=
+cleanup() {
+	for job in $jobs; do kill "$job"; done 2>/dev/null
+	wait
+	rm -rf "$work"
+}
+trap cleanup EXIT
+cd "$work" || exit 1
+
+says() {
+	grep -Eq -- "$1" "$work/said" && return
+	sed 's/^/    | /' "$work/said" >&2
+	return 1
+}
+
+# The command line of a job of so many ranks in $command.
+job_of() {
+	local mpi=$1 num=$2
+	shift 2
+	case $mpi in
+	openmpi) command=("$(command -v mpirun.openmpi || command -v mpirun)" --oversubscribe -n "$num") ;;
+	mpich) command=(mpiexec.mpich -n "$num") ;;
+	esac
+	command+=("$@")
+}
+
+# watch_run MPI KIND SECONDS RANK WATCH-OPTION...: what it says in the file said; its status
+watch_run() {
+	local mpi=$1 kind=$2 seconds=$3 rank=$4
+	shift 4
+	job_of "$mpi" 4 "$build/tests/watch/phases-$mpi" "$kind" "$seconds" "$rank"
+	timeout -k 5 150 "$build/pdb" -nx run --watch --mpi="$mpi" --output "$work/output" "$@" -- \
+		"${command[@]}" >said 2>&1 </dev/null
+}
+
+no_ranks() { ! pgrep -f "^$build/tests/watch/phases-$1" >/dev/null; }
+
+# hang MPI KIND PATTERN: the hang is found, called so, and the job ended
+hang() {
+	local mpi=$1 kind=$2 pattern=$3
+	watch_run "$mpi" "$kind" 3 1 --json --kill --save "$work/$kind.pdb"
+	check "$mpi, $kind: status 1" test $? -eq 1
+	check "$mpi, $kind: what it is" says "\"event\": \"hang\".*$pattern"
+	check "$mpi, $kind: the job has been ended" no_ranks "$mpi"
+	check "$mpi, $kind: a snapshot" test -s "$work/$kind.pdb"
+}
+
+for mpi; do
+	[ -x "$build/tests/watch/phases-$mpi" ] || continue
+	watch_run "$mpi" none 4 0
+	check "$mpi: a job that ends well, status 0" test $? -eq 0
+	check "$mpi: nothing is said of it" test ! -s said
+	watch_run "$mpi" status 3 0
+	check "$mpi: a job that fails, status 7" test $? -eq 7
+	watch_run "$mpi" output 3 0 --json
+	check "$mpi: one rank writes for long, status 0" test $? -eq 0
+	check "$mpi: no alarm" bash -c '! grep -q "\"hang\"" said'
+	hang "$mpi" deadlock '"deadlock", "ranks": "[12,]*"'
+	hang "$mpi" endless '"computation", "ranks": "1"'
+done
+mpi=$1
+hang "$mpi" lost '"lost message", "ranks": "1"'
+hang "$mpi" mismatch '"mismatch"'
+hang "$mpi" sleep '"computation", "ranks": "1"'
+hang "$mpi" stopped '"stopped", "ranks": "1"'
+
+# ---- What is done about a hang ----
+
+cat >act <<'END'
+echo "$PDB_HANG_KIND of $PDB_HANG_RANKS in $PDB_JOB_SIZE, $PDB_SNAPSHOT $PDB_REPORT" >facts
+END
+watch_run "$mpi" deadlock 2 1 --kill --save s.pdb --report r.txt --on-hang 'sh act; exit 3'
+check "everything at once: status 1" test $? -eq 1
+check "--on-hang has the facts" grep -Eq '^deadlock of [12,-]+ in 4, s.pdb r.txt$' facts
+check "its status is told" says 'on-hang: ended with status 3'
+check "the report has the verdict" grep -q 'deadlock: ranks 1-2 wait for each other' r.txt
+check "and the stacks" grep -q 'do_wrong' r.txt
+timeout 60 "$build/pdb" -nx --load s.pdb --batch -ex lp -ex 'bt 1' -ex groups >said 2>&1
+check "the snapshot answers: status 1" test $? -eq 1
+check "with the verdict" says 'deadlock: ranks 1-2'
+check "with names" says 'do_wrong\(\)'
+watch_run "$mpi" deadlock 2 1 --kill --save /dev/full/none --report /dev/full
+check "what cannot be written: status 1" test $? -eq 1
+check "no snapshot: told" says 'no snapshot:'
+check "no report: told" says 'no report:'
+check "and the job has been ended" no_ranks "$mpi"
+
+# ---- A job that runs ----
+
+job_of "$mpi" 4 "$build/tests/watch/phases-$mpi" endless 3
+"${command[@]}" >output 2>&1 </dev/null &
+job=$!
+jobs="$jobs $job"
+# There is hardly any history to judge by.
+timeout 100 "$build/pdb" -nx watch --pid $job --max-wait 10s >said 2>&1 </dev/null
+check "without a recorder: status 1" test $? -eq 1
+check "by stacks" says 'by their stacks: no recorder'
+check "a hang" says '^Hang: computation'
+check "it is not ended without --kill" kill -0 $job
+kill $job
+wait $job 2>/dev/null
+
+job_of "$mpi" 4 "$build/tests/watch/phases-$mpi" none 100
+eval "$("$build/pdb" env --mpi="$mpi")"
+"${command[@]}" >output 2>&1 </dev/null &
+job=$!
+jobs="$jobs $job"
+unset LD_PRELOAD
+timeout 100 "$build/pdb" -nx watch --pid $job --json >said 2>&1 </dev/null &
+watcher=$!
+wait_for grep -q '"begin"' said
+kill -STOP $watcher $(pgrep -P $watcher)
+sleep 1
+kill -KILL $(pgrep -P $watcher) $watcher
+wait $watcher 2>/dev/null
+check "a watcher that is stopped and killed does the job no harm" kill -0 $job
+timeout 100 "$build/pdb" -nx watch --pid $job --json >said 2>&1 </dev/null &
+watcher=$!
+wait_for grep -q '"begin"' said
+kill $job
+wait $job 2>/dev/null
+wait $watcher
+check "mpirun is gone: status 0" test $? -eq 0
+check "told" says '"how": "ended"'
+
+# ---- What is asked wrongly ----
+
+for wrong in '--alpha 2' '--max-wait x' '--report x.html' '--watch' '--load x'; do
+	timeout 20 "$build/pdb" -nx watch $wrong >said 2>&1 </dev/null
+	check "watch $wrong: status 2" test $? -eq 2
+done
+timeout 20 "$build/pdb" -nx run --kill -- true >said 2>&1
+check "--kill without --watch: status 2" test $? -eq 2
+timeout 20 "$build/pdb" -nx run --watch --mpi=openmpi -- ./no-such-program >said 2>&1
+check "no such program: status 2" test $? -eq 2
+timeout 60 "$build/pdb" -nx run --watch --mpi=openmpi -- sh -c 'exit 5' >said 2>&1
+check "a job that ends at its start: its status" test $? -eq 5
+
+finish_checks
