@@ -1,20 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The loop of watching, and when it is a hang:
  *
- *	look --> test --------------> HANG_CONFIRM --> does anybody move? --yes--> a slow-down
- *	     \-> nobody moves for 1 s, 1.5 s, ... -\          | no
- *	                                            \-> a full look: the verdict
+ *	recorder:    look --> pace: longer than ever? ------------------------------\
+ *	no recorder: look --> test: too unlikely? --> does anybody move? -- no -----+--> verdict
+ *	                                                 \-- yes: a slow-down       |
+ *	both:        nobody moves for 1 s, 1.5 s, 2.3 s, ... -----------------------/
  *
  * What the verdict has counted (deadlock, mismatch, lost message, crash) is certain and is a hang
- * at once. All else needs the test's word for it or, where that has no history to judge by, that
- * nothing has moved for --max-wait; and that those whom it accuses do not read or write. */
+ * at once. All else needs the word of pace or test for it or, where these have no history to judge
+ * by, that nothing has moved for --max-wait; and that those who are outside MPI do not read or
+ * write. */
+#include <math.h>
 #include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "analysis/eqgroup.h"
 #include "analysis/hang_test.h"
+#include "analysis/pace.h"
 #include "analysis/verdict.h"
+#include "attach/procfs.h"
 #include "attach/watch_digest.h"
 #include "model/error.h"
 #include "model/job.h"
+#include "model/job_model.h"
 #include "model/monotonic.h"
 #include "model/proctable.h"
 #include "model/rankset.h"
@@ -34,6 +43,8 @@
 #define CONFIRM_NS SECOND_NS       /* between the two looks that tell a hang from a slow-down */
 #define CERTAIN_NS (SECOND_NS / 2) /* after it what is certain must be so again */
 #define CHECK_NS (10 * SECOND_NS)  /* what is certain is looked for also while ranks move */
+#define STEP_NS (5 * SECOND_NS)    /* two looks are not further apart, full looks included */
+#define TELL_STILL_NS (10 * SECOND_NS)
 #define STILL_SHARE 20  /* full looks while nobody moves take at most this part of the time, */
 #define CHECK_SHARE 200 /* and this part otherwise */
 
@@ -43,38 +54,68 @@ struct watch {
 	struct watch_teller teller;
 	struct watch_source *source;
 	struct watch_digest digest; /* the last one */
-	struct hang_test *test;
-	bool has_recorder; /* in most ranks: the test sees all of them, not sets in turn */
+	struct hang_test *test;     /* with a recorder, for the status line alone */
+	struct pace *pace;
+	struct pace_look *looks; /* [size of the job] for pace */
+	struct pace_report report;
+	bool has_recorder; /* most ranks have one */
 	struct rankset *all, *nobody;
 
 	uint64_t began_ns;
+	uint64_t looked_ns;     /* the last look; 0: none yet */
 	uint64_t moved_ns;      /* when anybody was last seen to move */
 	uint64_t active_ns;     /* when those outside were last seen to read or write; 0: never */
 	uint64_t next_still_ns; /* when the next full look is due if nobody moves, */
-	uint64_t next_check_ns; /* and if somebody does */
+	uint64_t next_check_ns; /* and if somebody does, */
+	uint64_t next_proof_ns; /* and if pace calls it a hang */
 	uint64_t confirm_ns;    /* when the looks that confirm began; 0: they have not */
 	bool has_told_active;
-	bool is_certain; /* the last full look was, and another one decides */
+	uint64_t tell_still_ns; /* a standstill as long as this is told */
+	bool is_certain;        /* the last full look was, and another one decides */
 	bool is_hang, is_over;
 	struct watch_hang hang;
 };
 
 /* ---- The test -------------------------------------------------------------------------------- */
 
+/* How long the job has run already: the recorder has seen all of it. */
+static uint64_t find_age(const struct session *session)
+{
+	struct timespec now;
+	struct procfs_stat stat;
+	uint64_t now_ns, start_ns;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	if (procfs_stat(session->launcher.pid, 0, &stat) < 0)
+		return 0;
+	now_ns = now.tv_sec * SECOND_NS + now.tv_nsec;
+	start_ns = stat.start_ticks * (SECOND_NS / sysconf(_SC_CLK_TCK));
+	return now_ns > start_ns ? now_ns - start_ns : 0;
+}
+
 static int start_test(struct watch *watch, struct pdb_error *err)
 {
+	int size = watch->session->job->proctable->size;
 	struct hang_settings settings;
+	struct pace_settings pace;
 
-	hang_settings_init(&settings, watch->session->job->proctable->size);
+	hang_settings_init(&settings, size);
 	settings.alpha = watch->options->alpha;
 	settings.seed = monotonic_ns();
 	if (watch->has_recorder) {
 		settings.set_size = 0;
 		settings.is_at_once = true;
 	}
+	pace_settings_init(&pace, size);
+	pace.alpha = watch->options->alpha;
+	pace.proof_ns = watch->options->max_wait_s * SECOND_NS;
 	hang_test_destroy(watch->test);
+	pace_destroy(watch->pace);
+	watch->pace = NULL;
 	watch->test = hang_test_create(&settings, monotonic_ns(), err);
-	return watch->test ? 0 : -1;
+	if (watch->test)
+		watch->pace = pace_create(&pace, find_age(watch->session), err);
+	return watch->pace ? 0 : -1;
 }
 
 /* Do segments tell of most of the ranks that live? */
@@ -99,6 +140,34 @@ static void feed_test(struct watch *watch)
 	free(looks);
 }
 
+static void feed_pace(struct watch *watch)
+{
+	int size = watch->session->job->proctable->size;
+
+	for (int i = 0; i < size; i++)
+		watch->looks[i] = (struct pace_look){.look = HANG_UNKNOWN};
+	for (size_t i = 0; i < watch->digest.num_ranks; i++) {
+		const struct watch_rank *rank = &watch->digest.ranks[i];
+
+		if (rank->rank >= (uint32_t)size)
+			continue;
+		watch->looks[rank->rank] = (struct pace_look){
+			.look = rank->flags & WATCH_RANK_OUTSIDE ? HANG_OUTSIDE : HANG_INSIDE,
+			.may_last = rank->flags & WATCH_RANK_MAY_LAST,
+			.place = rank->place,
+			.moves = rank->moves,
+			.stay_ns = rank->stay_ns,
+			.longest_ns = rank->longest_ns,
+			.num_stays = rank->num_stays,
+			.stack = rank->stack,
+			.work = rank->work,
+			.cpu_ns = rank->cpu_ns,
+		};
+	}
+	pace_add(watch->pace, monotonic_ns(), watch->looks);
+	pace_report(watch->pace, &watch->report);
+}
+
 /* ---- Looks ----------------------------------------------------------------------------------- */
 
 static void note_movement(struct watch *watch)
@@ -106,6 +175,10 @@ static void note_movement(struct watch *watch)
 	const struct watch_numbers *numbers = &watch->digest.numbers;
 	uint64_t now_ns = monotonic_ns();
 
+	/* A watcher that was stopped did not see that nobody moved. */
+	if (watch->looked_ns && now_ns - watch->looked_ns > STEP_NS)
+		watch->moved_ns += now_ns - watch->looked_ns - STEP_NS;
+	watch->looked_ns = now_ns;
 	if (numbers->num_active)
 		watch->active_ns = now_ns;
 	if (!numbers->num_moved && !numbers->num_changed)
@@ -113,6 +186,7 @@ static void note_movement(struct watch *watch)
 	watch->moved_ns = now_ns;
 	watch->next_still_ns = 0;
 	watch->has_told_active = false;
+	watch->tell_still_ns = TELL_STILL_NS;
 }
 
 /* Of the ranks whose turn it is, if they have to be looked at by their stacks. */
@@ -121,6 +195,8 @@ static int look(struct watch *watch, const struct rankset *sampled, struct pdb_e
 	if (watch_source_look(watch->source, sampled, &watch->digest, err) < 0)
 		return -1;
 	note_movement(watch);
+	if (watch->has_recorder)
+		feed_pace(watch);
 	return 0;
 }
 
@@ -180,7 +256,7 @@ static void find_hang(struct watch *watch, enum watch_proof proof)
 		.still_ns = still_ns(watch),
 		.watched_ns = monotonic_ns() - watch->began_ns,
 		.num_samples = figures.num_samples,
-		.chance = figures.chance,
+		.chance = watch->has_recorder ? watch->report.chance : figures.chance,
 	};
 	watch->is_hang = true;
 }
@@ -219,25 +295,66 @@ static int look_fully(struct watch *watch, struct pdb_error *err)
 	return 0;
 }
 
-/* Those outside MPI read or write: a long phase of few ranks, which is no hang. */
+/* Those outside MPI read or write, or get on in their code: a long phase of few ranks, no hang. */
 static bool is_active(struct watch *watch)
 {
-	if (!watch->active_ns || monotonic_ns() - watch->active_ns > 2 * SECOND_NS)
+	bool is_working = watch->has_recorder && watch->report.kind == PACE_WORKING;
+
+	if (!is_working && (!watch->active_ns || monotonic_ns() - watch->active_ns > 2 * SECOND_NS))
 		return false;
-	if (!watch->has_told_active) {
-		char *who = label_who(watch->digest.outside, 40);
+	if (!watch->has_told_active && still_ns(watch) >= TELL_STILL_NS) {
+		char *who = is_working ? xasprintf("rank %d", watch->report.rank)
+				       : label_who(watch->digest.outside, 40);
 		char *time = label_time(still_ns(watch));
 
-		watch_tell_note(&watch->teller, "phase",
-				"nobody has entered or left MPI for %s, but %s read%s or write%s: "
-				"no hang",
-				time, who, rankset_count(watch->digest.outside) == 1 ? "s" : "",
-				rankset_count(watch->digest.outside) == 1 ? "s" : "");
+		watch_tell_note(
+			&watch->teller, "phase",
+			"nobody has entered or left MPI for %s, but there is work done by %s: "
+			"no hang",
+			time, who);
 		free(who);
 		free(time);
+		watch->has_told_active = true;
 	}
-	watch->has_told_active = true;
 	return true;
+}
+
+/* What a rank does by the last full look; NULL: not known. The caller frees. */
+static char *describe_rank(const struct session *session, int rank)
+{
+	const struct job_model *jm = session->job->model;
+
+	for (size_t i = 0; jm && session->groups && i < jm->num_lanes; i++)
+		if (jm->lanes[i].rank == rank)
+			return label_where(session->job,
+					   &session->groups->groups[session->groups->group_of[i]],
+					   LABEL_SHORT);
+	return NULL;
+}
+
+/* A standstill that is not long enough: what is seen of it, now and again. */
+static void tell_still(struct watch *watch)
+{
+	const struct pace_report *report = &watch->report;
+	char *what, *stay, *longest, *needed;
+
+	if (report->kind != PACE_STILL || report->rank < 0 ||
+	    still_ns(watch) < watch->tell_still_ns)
+		return;
+	watch->tell_still_ns = 2 * still_ns(watch);
+	what = describe_rank(watch->session, report->rank);
+	stay = label_time(report->stay_ns);
+	longest = label_time(report->longest_ns);
+	needed = label_time(report->needed_ns);
+	watch_tell_note(&watch->teller, "still",
+			"rank %d is %s for %s, %s%s; it will be called a hang after %s",
+			report->rank, what ? what : "outside MPI", stay,
+			report->num_stays ? "before at most " : "for the first time",
+			report->num_stays ? longest : "", needed);
+	free(what);
+	free(stay);
+	free(longest);
+	free(needed);
 }
 
 /* Nobody has moved for a while, or it is time to look at those who do. */
@@ -257,7 +374,7 @@ static int look_closely(struct watch *watch, struct pdb_error *err)
 		return 0;
 	}
 	watch->is_certain = false;
-	if (still_ns(watch) > watch->options->max_wait_s * SECOND_NS &&
+	if (!watch->has_recorder && still_ns(watch) > watch->options->max_wait_s * SECOND_NS &&
 	    names_somebody(session->verdict) && !is_active(watch))
 		find_hang(watch, WATCH_BY_PATIENCE);
 	return 0;
@@ -305,6 +422,24 @@ static int confirm(struct watch *watch, struct pdb_error *err)
 	return 0;
 }
 
+/* By what the recorder tells, which is exact: somebody moves or nobody does. */
+static int judge_pace(struct watch *watch, struct pdb_error *err)
+{
+	if (hang_test_state(watch->test) == HANG_CONFIRM)
+		hang_test_confirm(watch->test, true);
+	is_active(watch);
+	tell_still(watch);
+	if (watch->report.kind != PACE_HANG || monotonic_ns() < watch->next_proof_ns)
+		return 0;
+	if (look_fully(watch, err) < 0)
+		return -1;
+	watch->next_proof_ns = monotonic_ns() + CERTAIN_NS;
+	if (!watch->is_over && !interrupt_pending() && names_somebody(watch->session->verdict))
+		find_hang(watch,
+			  isfinite(watch->report.chance) ? WATCH_BY_TEST : WATCH_BY_PATIENCE);
+	return 0;
+}
+
 /* ---- The loop -------------------------------------------------------------------------------- */
 
 /* Without a recorder a full look takes a second, and is certain of nothing but deaths. */
@@ -324,10 +459,14 @@ static int go_round(struct watch *watch, struct pdb_error *err)
 
 	if (is_due ? look_for_test(watch, err) < 0 : look(watch, watch->nobody, err) < 0)
 		return -1;
-	if (hang_test_state(watch->test) == HANG_CONFIRM)
+	if (watch->has_recorder) {
+		if (judge_pace(watch, err) < 0)
+			return -1;
+	} else if (hang_test_state(watch->test) == HANG_CONFIRM) {
 		return confirm(watch, err);
+	}
 	watch->confirm_ns = 0;
-	if (is_time(watch))
+	if (!watch->is_hang && !watch->is_over && is_time(watch))
 		return look_closely(watch, err);
 	return 0;
 }
@@ -337,7 +476,10 @@ static void tell_status(struct watch *watch)
 	struct hang_figures figures;
 
 	hang_test_figures(watch->test, &figures);
-	watch_tell_status(&watch->teller, &watch->digest, &figures, still_ns(watch));
+	watch_tell_status(&watch->teller, &watch->digest, &figures, still_ns(watch),
+			  watch->has_recorder && watch->report.kind == PACE_STILL
+				  ? watch->report.needed_ns
+				  : 0);
 }
 
 /* Until the next look is due. The time is that of a clock that nobody sets. */
@@ -353,10 +495,11 @@ static void sleep_round(struct watch *watch)
 
 static int watch_until(struct watch *watch, struct pdb_error *err)
 {
-	if (look(watch, watch->nobody, err) < 0)
+	if (watch_source_look(watch->source, watch->nobody, &watch->digest, err) < 0)
 		return -1;
 	watch->has_recorder = most_are_recorded(&watch->digest);
 	watch->moved_ns = monotonic_ns();
+	watch->tell_still_ns = TELL_STILL_NS;
 	watch->next_check_ns = monotonic_ns() + CHECK_NS;
 	if (start_test(watch, err) < 0)
 		return -1;
@@ -389,6 +532,7 @@ int watch_run(struct session *session, const struct watch_options *options, FILE
 	};
 	int result;
 
+	watch.looks = xcalloc(session->job->proctable->size, sizeof(*watch.looks));
 	rankset_add_range(watch.all, 0, session->job->proctable->size - 1);
 	watch_digest_init(&watch.digest);
 	watch_tell_init(&watch.teller, session, out, options->wants_json);
@@ -406,6 +550,8 @@ int watch_run(struct session *session, const struct watch_options *options, FILE
 	}
 	*end_ret = watch.is_hang ? WATCH_HUNG : watch.is_over ? WATCH_ENDED : WATCH_INTERRUPTED;
 	hang_test_destroy(watch.test);
+	pace_destroy(watch.pace);
+	free(watch.looks);
 	watch_source_destroy(watch.source);
 	watch_digest_deinit(&watch.digest);
 	rankset_destroy(watch.all);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,6 +18,8 @@
 #define END_NS (3 * SECOND_NS)       /* launchers end so long after their ranks, at most */
 #define RETRY_NS (SECOND_NS / 2)     /* a script starts its next job some time, */
 #define RETRY_MAX_NS (5 * SECOND_NS) /* and a job may have to wait for its nodes */
+
+#define EXEC_NS (2 * SECOND_NS) /* the process of a shell's child becomes the launcher so soon */
 
 enum { STATUS_HANG = 1, STATUS_CANNOT = 2 };
 
@@ -38,6 +41,25 @@ static int fail(const struct options *options, const struct pdb_error *err)
 
 /* ---- A job that runs ------------------------------------------------------------------------- */
 
+/* A launcher that has just been started has no ranks yet, nor for as long as it waits for nodes. */
+static int attach(struct session *session, pid_t pid, const char *nspace, struct pdb_error *err)
+{
+	uint64_t begin_ns = monotonic_ns(), retry_ns = RETRY_NS;
+
+	while (session_attach(session, pid, nspace, err) < 0) {
+		bool is_early =
+			err->code == ERROR_NOT_FOUND ||
+			(err->code == ERROR_UNSUPPORTED && monotonic_ns() - begin_ns < EXEC_NS);
+
+		if (!is_early || interrupt_pending() || kill(pid, 0) < 0)
+			return -1;
+		interrupt_sleep_until(monotonic_ns() + retry_ns);
+		if (retry_ns < RETRY_MAX_NS)
+			retry_ns += retry_ns / 4;
+	}
+	return 0;
+}
+
 static int watch_running(struct session *session, const struct options *options)
 {
 	struct pdb_error err;
@@ -45,7 +67,7 @@ static int watch_running(struct session *session, const struct options *options)
 	pid_t pid = options->pid;
 
 	if ((!pid && joblist_choose(&pid, stdout, &err) < 0) ||
-	    session_attach(session, pid, options->nspace, &err) < 0 ||
+	    attach(session, pid, options->nspace, &err) < 0 ||
 	    watch_run(session, &options->watch, stdout, &end, &err) < 0)
 		return fail(options, &err);
 	switch (end) {

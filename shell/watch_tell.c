@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,7 +153,7 @@ static void tell_hang_json(struct watch_teller *teller, const struct watch_hang 
 		"\"watched_s\": %.3f, \"samples\": %u",
 		watch_kind_text(verdict), ranks, proofs[hang->proof], hang->still_ns / 1e9,
 		hang->watched_ns / 1e9, hang->num_samples);
-	if (hang->proof == WATCH_BY_TEST)
+	if (hang->proof == WATCH_BY_TEST && isfinite(hang->chance))
 		fprintf(teller->out, ", \"chance_per_hour\": %.3g", hang->chance);
 	free(ranks);
 }
@@ -165,10 +166,10 @@ static void tell_hang_text(struct watch_teller *teller, const struct watch_hang 
 	view.out = teller->out;
 	fprintf(view.out, "Hang: %s. Nobody has moved for %s", watch_kind_text(view.verdict),
 		still);
-	if (hang->proof == WATCH_BY_TEST)
+	if (hang->proof == WATCH_BY_TEST && isfinite(hang->chance))
 		fprintf(view.out, "; a healthy job would look so %.2g times an hour", hang->chance);
-	else if (hang->proof == WATCH_BY_PATIENCE)
-		fputs(", longer than --max-wait", view.out);
+	else if (hang->proof != WATCH_BY_COUNTS)
+		fputs(", and nothing like it was seen before to compare that with", view.out);
 	fputs(".\n", view.out);
 	view_lp(&view);
 	free(still);
@@ -215,7 +216,7 @@ static void print_knowledge(const struct hang_figures *figures)
 }
 
 void watch_tell_status(struct watch_teller *teller, const struct watch_digest *digest,
-		       const struct hang_figures *figures, uint64_t still_ns)
+		       const struct hang_figures *figures, uint64_t still_ns, uint64_t needed_ns)
 {
 	const struct watch_numbers *numbers = &digest->numbers;
 	uint64_t now_ns = monotonic_ns();
@@ -238,6 +239,12 @@ void watch_tell_status(struct watch_teller *teller, const struct watch_digest *d
 		fputs("  moving", stderr);
 	else
 		fprintf(stderr, "  moved %s ago", time);
+	if (still_ns >= STATUS_NS && needed_ns) {
+		char *needed = label_time(needed_ns);
+
+		fprintf(stderr, ", a hang after %s", needed);
+		free(needed);
+	}
 	fflush(stderr);
 	free(time);
 }

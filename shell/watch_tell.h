@@ -36,9 +36,10 @@ void watch_tell_note(struct watch_teller *teller, const char *event, const char 
 /* The hang, with what `lp` says of it. */
 void watch_tell_hang(struct watch_teller *teller, const struct watch_hang *hang);
 
-/* Renew the status line if it is due. still_ns: since the last movement. */
+/* Renew the status line if it is due. still_ns: since the last movement; needed_ns: it will be
+ * called a hang when that is as long as this, 0: not known. */
 void watch_tell_status(struct watch_teller *teller, const struct watch_digest *digest,
-		       const struct hang_figures *figures, uint64_t still_ns);
+		       const struct hang_figures *figures, uint64_t still_ns, uint64_t needed_ns);
 
 /* "computation", "deadlock", "mismatch", "lost message", ... : one word or two, kept for scripts.
  */
