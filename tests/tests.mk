@@ -77,6 +77,23 @@ check-trouble: all | $(O)/.deps-check
 check-harmless: all | $(O)/.deps-check
 	@$(PYTHON) tests/run_harmless.py $(JOBS_ARGS)
 
+# Jobs that are watched until they end or hang.
+CHECKS += check-watch
+WATCH_PROGRAMS = $(O)/tests/watch/phases-openmpi $(O)/tests/watch/phases-mpich
+
+$(WATCH_PROGRAMS): $(O)/tests/watch/phases-%: tests/watch/phases.c | $(O)/.deps-check
+	$(call say,MPICC,$@)
+	$(Q)mkdir -p $(@D) && mpicc.$* -O2 -g -Wall -Wextra -Werror -o $@ $<
+
+check-watch: all $(WATCH_PROGRAMS) | $(O)/.deps-check
+	@bash tests/watch/run.sh $(O) $(JOBS_MPI)
+
+# What watching 64 ranks costs.
+bench-watch: all $(WATCH_PROGRAMS) | $(O)/.deps-check
+	@bash tests/bench/watch.sh $(O) $(or $(RANKS),64)
+
+.PHONY: check-watch bench-watch
+
 # Not of "check": it needs root, and installs Slurm, which Debian starts on the machine, too.
 SLURM_PROGRAMS = $(foreach program,nested count,$(O)/tests/slurm/$(program)-openmpi $(O)/tests/slurm/$(program)-mpich)
 
@@ -88,9 +105,10 @@ $(O)/tests/slurm/count-%: tests/slurm/count.c | $(O)/.deps-slurm
 	$(call say,MPICC,$@)
 	$(Q)mkdir -p $(@D) && mpicc.$* -O2 -g -Wall -Wextra -Werror -o $@ $<
 
-check-slurm: all $(SLURM_PROGRAMS) | $(O)/.deps-check
+check-slurm: all $(SLURM_PROGRAMS) $(WATCH_PROGRAMS) | $(O)/.deps-check
 	@bash tests/slurm/check.sh $(O)
 	@bash tests/slurm/nodes.sh $(O)
+	@bash tests/slurm/batch.sh $(O)
 	@sh tests/slurm.sh -x 2 $(PYTHON) tests/run_jobs.py $(JOBS_ARGS) --srun 2
 
 # Are the hosts of tests/hosts.sh apart where they must be? Not of "check", which only uses them.
@@ -223,7 +241,7 @@ in_debian13 = sh tests/debian_root.sh -p "$(sort $(1))" trixie $(DEBIAN13) \
 
 # The checks that the other MPI matters to once more; and what only Open MPI 5 has, a PMIx server.
 CHECK_OTHER_DEBIAN = $(if $(is_debian13),check-pmix,check-debian13)
-DEBIAN13_CHECKS = check-unit check-recorder check-jobs check-hosts+check-sessions check-healthy \
+DEBIAN13_CHECKS = check-unit check-watch check-recorder check-jobs check-hosts+check-sessions check-healthy \
 	check-programs check-harmless check-attach+check-pmix check-daemons
 
 check-debian13: | $(O)/.deps-root

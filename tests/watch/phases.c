@@ -15,16 +15,16 @@
 #include <unistd.h>
 
 static const char *const kinds[] = {
-	"none",	    /* all end, status 0 */
+	"none",     /* all end, status 0 */
 	"status",   /* all end, status 7 */
 	"endless",  /* computes for ever */
 	"sleep",    /* sleeps for ever */
 	"stopped",  /* is stopped by a signal */
 	"deadlock", /* waits for the next rank, which waits for it */
-	"lost",	    /* does not send what the next rank waits for */
+	"lost",     /* does not send what the next rank waits for */
 	"mismatch", /* calls another collective than the others */
-	"exit",	    /* is gone */
-	"long",	    /* computes for 8 s, and goes on to the end */
+	"exit",     /* is gone */
+	"long",     /* computes for 8 s, and goes on to the end */
 	"output",   /* writes a file for 8 s, and goes on to the end */
 	NULL,
 };
@@ -95,7 +95,7 @@ static int do_wrong(const char *kind, int rank, int size)
 	if (is_kind(kind, "deadlock"))
 		MPI_Recv(&x, 1, MPI_INT, next, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	if (is_kind(kind, "mismatch"))
-		MPI_Barrier(MPI_COMM_WORLD);
+		MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	if (is_kind(kind, "exit"))
 		_exit(0);
 	if (is_kind(kind, "long"))
@@ -142,6 +142,8 @@ int main(int argc, char **argv)
 		is_late = all_past > seconds;
 		if (is_late && rank == faulty)
 			sends = do_wrong(kind, rank, size);
+		else if (is_late && is_kind(kind, "mismatch"))
+			MPI_Barrier(MPI_COMM_WORLD);
 		exchange(rank, size, sends);
 	}
 	/* So that all of those that are not faulty come here. */
