@@ -5,7 +5,7 @@
 # after the other. check-daemons counts daemons, also those of the hosts of other parts. Every one of them
 # ends with a line "N passed, N failed".
 CHECKS = check-includes check-unit check-recorder check-shell+check-cores check-jobs check-healthy \
-	check-programs check-trouble check-harmless check-sessions+check-gdb check-hosts+check-attach \
+	check-programs check-trouble check-harmless check-sessions+check-gdb+check-watch check-hosts+check-attach \
 	check-order+check-inject+check-daemons $(CHECK_OTHER_DEBIAN)
 
 check: all unit | $(O)/.deps-check
@@ -78,14 +78,14 @@ check-harmless: all | $(O)/.deps-check
 	@$(PYTHON) tests/run_harmless.py $(JOBS_ARGS)
 
 # Jobs that are watched until they end or hang.
-CHECKS += check-watch
 WATCH_PROGRAMS = $(O)/tests/watch/phases-openmpi $(O)/tests/watch/phases-mpich
 
 $(WATCH_PROGRAMS): $(O)/tests/watch/phases-%: tests/watch/phases.c | $(O)/.deps-check
 	$(call say,MPICC,$@)
 	$(Q)mkdir -p $(@D) && mpicc.$* -O2 -g -Wall -Wextra -Werror -o $@ $<
 
-check-watch: all $(WATCH_PROGRAMS) | $(O)/.deps-check
+NEEDS_check-watch = $(WATCH_PROGRAMS)
+check-watch: all $(NEEDS_check-watch) | $(O)/.deps-check
 	@bash tests/watch/run.sh $(O) $(JOBS_MPI)
 
 # What watching 64 ranks costs.
