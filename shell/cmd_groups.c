@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * groups: ranks with one state and one iteration. */
 #include "model/error.h"
+#include "model/job.h"
 #include "render/view.h"
 #include "shell/cmd.h"
 #include "shell/command.h"
 #include "shell/session.h"
+#include "shell/stack_order.h"
 
 static int run_groups(struct session *session, const struct args *args, struct pdb_error *err);
 
@@ -14,9 +16,11 @@ const struct command cmd_groups = {
 	.usage = "groups",
 	.summary = "List the ranks by what they do, in which iteration, and since when.",
 	.text = "Ranks of one row are in the same call path and the same iteration of every loop\n"
-		"around it. \"group N\" names the ranks of row N of all groups in other commands.",
+		"around it. \"group N\" names the ranks of row N of all groups in other commands.\n"
+		"Without a recorder they are those of the same stack, in their temporal order, at\n"
+		"the time of the look; \"order\" takes new ones.",
 	.example = "groups | grep MPI_Allreduce",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
+	.flags = CMD_NEEDS_JOB | CMD_ANSWERS,
 	.run = run_groups,
 };
 
@@ -25,7 +29,12 @@ static int run_groups(struct session *session, const struct args *args, struct p
 	struct view view = session_view(session);
 
 	(void)args;
-	(void)err;
-	view_groups(&view);
+	if (session->job->model) {
+		view_groups(&view);
+		return 0;
+	}
+	if (!stack_order_of_look(session, err))
+		return -1;
+	view_order(&view, session->order);
 	return 0;
 }

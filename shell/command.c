@@ -125,7 +125,8 @@ static int check_needs(struct session *session, unsigned flags, struct pdb_error
 	if ((flags & CMD_NEEDS_MODEL) && !session->job->model)
 		return error_set(
 			err, ERROR_NOT_FOUND,
-			"no recorder in this job, so no models: lp and bt use stacks only.\n"
+			"no recorder in this job, so no models: lp, groups and bt use stacks only,\n"
+			"\"order\" is that of stacks, too.\n"
 			"Start with \"pdb run -- mpirun ...\" next time.");
 	return 0;
 }

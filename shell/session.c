@@ -110,28 +110,11 @@ void session_deinit(struct session *session)
 	macros_clear(&session->macros);
 }
 
-/* A new set of all ranks of the job. */
-static struct rankset *all_ranks(const struct session *session)
-{
-	struct rankset *set = rankset_create();
-
-	if (session->job->proctable->size > 0)
-		rankset_add_range(set, 0, session->job->proctable->size - 1);
-	return set;
-}
-
 /* By stacks alone several ranks may be left among whom their order can choose. */
 static void choose_by_order(struct session *session)
 {
-	struct rankset *ranks;
-
-	if (rankset_is_empty(session->verdict->candidates))
-		return;
-	ranks = all_ranks(session);
-	session->order = stack_order_compare(session, ranks, STACK_ORDER_QUICK, NULL);
-	if (session->order)
+	if (!rankset_is_empty(session->verdict->candidates) && stack_order_of_look(session, NULL))
 		verdict_choose_by_order(session->verdict, session->job, session->order);
-	rankset_destroy(ranks);
 }
 
 /* Everything that follows from the job's models and samples. */
@@ -561,19 +544,23 @@ static int find_least(const struct session *session, struct rankset **ret, struc
 	return 0;
 }
 
-static int find_group(const struct session *session, const char *word, struct rankset **ret,
+/* Without a recorder groups are those of the stacks' order. */
+static int find_group(struct session *session, const char *word, struct rankset **ret,
 		      struct pdb_error *err)
 {
-	size_t num = session->groups ? session->groups->num_groups : 0;
+	const struct temporal_result *order =
+		session->groups ? NULL : stack_order_of_look(session, err);
+	size_t num = order ? order->num_groups : session->groups ? session->groups->num_groups : 0;
 	char *end;
 	unsigned long number = strtoul(word, &end, 10);
 
-	if (!num)
-		return error_set(err, ERROR_NOT_FOUND, "there are no groups without a recorder");
+	if (!order && !session->groups)
+		return -1;
 	if (!*word || *end || number < 1 || number > num)
 		return error_set(err, ERROR_USAGE, "group \"%s\" is not a number from 1 to %zu",
 				 word, num);
-	*ret = rankset_copy(session->groups->groups[number - 1].ranks);
+	*ret = rankset_copy(order ? order->groups[number - 1].ranks
+				  : session->groups->groups[number - 1].ranks);
 	return 0;
 }
 
@@ -605,6 +592,16 @@ static int find_named(void *context, const char *name, const char *argument, str
 	if (strcmp(name, "group") == 0)
 		return find_group(session, argument, ret, err);
 	return find_host(session, argument, ret, err);
+}
+
+/* A new set of all ranks of the job. */
+static struct rankset *all_ranks(const struct session *session)
+{
+	struct rankset *set = rankset_create();
+
+	if (session->job->proctable->size > 0)
+		rankset_add_range(set, 0, session->job->proctable->size - 1);
+	return set;
 }
 
 static struct rank_names rank_names(struct session *session, const struct rankset *all)

@@ -9,6 +9,7 @@
 #include "model/error.h"
 #include "model/job.h"
 #include "model/modules.h"
+#include "model/proctable.h"
 #include "model/rankset.h"
 #include "model/sample.h"
 #include "model/xalloc.h"
@@ -242,4 +243,17 @@ struct temporal_result *stack_order_compare(struct session *session, const struc
 		return NULL;
 	}
 	return temporal_compare(temporal, samples, ranks, err);
+}
+
+const struct temporal_result *stack_order_of_look(struct session *session, struct pdb_error *err)
+{
+	struct rankset *all = rankset_create();
+	int size = session->job->proctable->size;
+
+	if (size > 0)
+		rankset_add_range(all, 0, size - 1);
+	if (!session->order)
+		session->order = stack_order_compare(session, all, STACK_ORDER_QUICK, err);
+	rankset_destroy(all);
+	return session->order;
 }

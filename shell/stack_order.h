@@ -31,6 +31,9 @@ int stack_order_sample(struct session *session, const struct rankset *ranks, str
 struct temporal_result *stack_order_compare(struct session *session, const struct rankset *ranks,
 					    size_t max, struct pdb_error *err);
 
+/* That of the last look: session->order, compared now if it was not needed before. */
+const struct temporal_result *stack_order_of_look(struct session *session, struct pdb_error *err);
+
 /* Of session->stack_order; NULL is fine. */
 void stack_order_destroy(struct stack_order *order);
 

@@ -49,8 +49,8 @@ import json, sys
 tree, classes = (json.load(open(name)) for name in sys.argv[1:3])
 main = tree["stacks"][0]
 assert (main["function"], main["ranks"], main["samples"]) == ("main", "0-3", 20), main
-assert [c["ranks"] for c in main["callees"]] == ["0-1,3", "2"], main["callees"]
-assert main["callees"][1]["ends"] == "2" and main["callees"][1]["file"].endswith("nested.c")
+assert [(c["ranks"], c["time"]) for c in main["callees"]] == [("2", 1), ("0-1,3", 2)], main["callees"]
+assert main["callees"][0]["ends"] == "2" and main["callees"][0]["file"].endswith("nested.c")
 assert [c["representative"] for c in classes["classes"]] == [0, 2]
 assert classes["classes"][1]["stacks"][0][1]["function"] == "relax"
 folded = dict(line.rsplit(" ", 1) for line in open(sys.argv[3]))
@@ -62,6 +62,9 @@ run --pid "$job" --batch -ex 'focus 1-2' -ex 'set frames function' -ex sample -e
 	-ex 'focus all' -ex 'tree -above mpi' -ex 'tree -full lp'
 expect 'focus, join, above' 0 '^1 sample of ranks 1-2: 2 stacks' ' 1:\[1\] MPI_' \
 	'^3:\[0-1,3\] MPI_'
+run --pid "$job" --batch -ex groups -ex 'bt group 1' -ex 'tree -first -join' -ex 'graph'
+expect 'order in time' 2 '^First in temporal order: rank 2\.$' '^1:\[2\] main\(\) > relax' \
+	'"order" is that of stacks'
 run --pid "$job" --batch -ex 'sample 0'
 expect 'no samples' 2 'number of samples'
 run --pid "$job" --batch -ex 'sample 3 every 5'
