@@ -25,7 +25,7 @@ enum {
 };
 
 static const double hour_ns = 3600e9, certain = 0.975, runs_level = 0.05, z = 1.96,
-		    largest_q = 0.98;
+		    largest_q = 0.98, rounding = 1e-9;
 
 double hang_fewest_samples(double p, double tolerance)
 {
@@ -34,7 +34,8 @@ double hang_fewest_samples(double p, double tolerance)
 	if (p <= 0 || p >= 1)
 		return INFINITY;
 	num = fmax(5 / p, 5 / (1 - p));
-	return ceil(fmax(num, z * z * p * (1 - p) / (tolerance * tolerance)));
+	num = fmax(num, z * z * p * (1 - p) / (tolerance * tolerance));
+	return ceil(num - rounding);
 }
 
 /* Up to p = 0.5 the first bound falls and the other rises: the fewest samples are where they
@@ -248,6 +249,7 @@ void hang_model_end_stretch(struct hang_model *model)
 	model->num_suspicious += model->num_low;
 	learn_stretch(model, model->num_low);
 	model->num_low = 0;
+	model->num_still = 0;
 	model->needed = 0;
 }
 
@@ -259,20 +261,34 @@ static bool is_start(const struct hang_model *model, int value)
 	       model->counts[value] == model->num;
 }
 
-bool hang_model_add(struct hang_model *model, int value)
+static void go_on(struct hang_model *model, int value, bool has_moved)
 {
+	model->num_low++;
+	if (has_moved || !model->num_still || value > model->still_top) {
+		model->still_top = value;
+		model->needed = 0;
+	}
+	model->num_still = has_moved ? 1 : model->num_still + 1;
+}
+
+bool hang_model_add(struct hang_model *model, int value, bool has_moved)
+{
+	bool is_low;
+
 	if (is_start(model, value))
 		return false;
-	if (model->num == HANG_HISTORY && !model->num_low)
+	if (model->num >= HANG_HISTORY && !model->num_low)
 		forget_oldest(model);
+	is_low = model->level >= 0 && value <= model->threshold;
+	if (!is_low)
+		hang_model_end_stretch(model);
 	model->values = xgrow(model->values, model->num, &model->capacity, sizeof(*model->values));
 	model->values[model->num++] = (uint8_t)value;
 	model->num_unchecked++;
-	if (model->level >= 0 && value <= model->threshold) {
-		model->num_low++;
+	if (is_low) {
+		go_on(model, value, has_moved);
 		return false;
 	}
-	hang_model_end_stretch(model);
 	model->counts[value]++;
 	if (has_rhythm(model) && 2 * model->interval_ns <= model->max_interval_ns) {
 		hang_model_double(model);
@@ -348,6 +364,26 @@ static bool is_tail_known(const struct hang_tail *tail)
 	return tail->num >= FEW_TAILS;
 }
 
+/* Have there been several stretches that were as low? */
+static bool is_depth_known(const struct hang_model *model, int top)
+{
+	uint32_t num = 0;
+	bool was_low = false;
+
+	for (size_t i = 0; i < num_learnt(model) && num < FEW_TAILS; i++) {
+		bool is_low = model->values[i] <= top;
+
+		num += is_low && !was_low;
+		was_low = is_low;
+	}
+	return num >= FEW_TAILS;
+}
+
+uint32_t hang_model_evidence(const struct hang_model *model)
+{
+	return model->is_published ? model->num_low : model->num_still;
+}
+
 static uint32_t at_least(uint32_t needed, double other)
 {
 	return other <= needed ? needed : other < UINT32_MAX ? (uint32_t)other : UINT32_MAX;
@@ -362,7 +398,8 @@ uint32_t hang_model_needed(const struct hang_model *model)
 	if (model->needed)
 		return model->needed;
 	needed = at_least(needed, (double)LONGER_THAN_LONGEST * model->longest);
-	if (!is_tail_known(&model->tails[0]))
+	needed = at_least(needed, ceil(model->shortest_ns / model->interval_ns));
+	if (!is_depth_known(model, model->num_still ? model->still_top : model->threshold))
 		needed = at_least(needed, ceil(model->novel_ns / model->interval_ns));
 	for (int i = 0; i < HANG_TAILS && is_tail_known(&model->tails[i]); i++) {
 		struct tail_bound bound = bound_tail(model, &model->tails[i]);
@@ -375,16 +412,20 @@ uint32_t hang_model_needed(const struct hang_model *model)
 
 bool hang_model_is_hang(struct hang_model *model)
 {
-	if (!model->num_low || model->num_low < plain_needed(model))
+	uint32_t evidence = hang_model_evidence(model);
+
+	if (!evidence || (model->needed && evidence < model->needed) ||
+	    evidence < plain_needed(model))
 		return false;
 	if (!model->needed)
 		model->needed = hang_model_needed(model);
-	return model->num_low >= model->needed;
+	return evidence >= model->needed;
 }
 
 double hang_model_chance(const struct hang_model *model)
 {
-	double chance = plain_rate(model) * pow(hang_model_q(model), model->num_low);
+	uint32_t evidence = hang_model_evidence(model);
+	double chance = plain_rate(model) * pow(hang_model_q(model), evidence);
 
 	if (model->is_published || model->level < 0)
 		return chance;
@@ -392,7 +433,7 @@ double hang_model_chance(const struct hang_model *model)
 		const struct hang_tail *tail = &model->tails[i];
 		struct tail_bound bound = bound_tail(model, tail);
 		uint32_t start = tail->longer_than + 1;
-		double more = model->num_low > start ? model->num_low - start : 0;
+		double more = evidence > start ? evidence - start : 0;
 
 		chance = fmax(chance, bound.rate * pow(bound.q, more));
 	}

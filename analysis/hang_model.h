@@ -42,15 +42,17 @@ struct hang_tail {
 
 struct hang_model {
 	/* Set by the user of the model. */
-	bool is_published; /* the published rule: no look at how long stretches lasted */
-	double alpha;      /* per hour; published: per stretch */
-	double novel_ns;   /* see struct hang_settings */
+	bool is_published;            /* the published rule: no look at how long stretches lasted */
+	double alpha;                 /* per hour; published: per stretch */
+	double shortest_ns, novel_ns; /* see struct hang_settings */
 	double interval_ns, max_interval_ns; /* I, and what it is not doubled beyond */
 
 	uint8_t *values; /* S_out of the samples, in order; those of the present stretch at the end
 			  */
 	size_t num, capacity;
-	uint32_t num_low; /* length of the present stretch */
+	uint32_t num_low;   /* length of the present stretch */
+	uint32_t num_still; /* the samples of it since somebody moved */
+	int still_top;      /* the largest of them */
 	uint32_t num_unchecked;
 	bool is_random;              /* samples I apart passed the runs test */
 	bool is_settled;             /* no more runs tests */
@@ -70,9 +72,9 @@ struct hang_model {
 void hang_model_init(struct hang_model *model);
 void hang_model_deinit(struct hang_model *model);
 
-/* One more sample, 0 to HANG_TOP. Returns true if it doubled I, as samples I apart are not random.
- */
-bool hang_model_add(struct hang_model *model, int value);
+/* One more sample, 0 to HANG_TOP; has anyone moved since the last one? Returns true if it doubled
+ * I, as samples I apart are not random. */
+bool hang_model_add(struct hang_model *model, int value, bool has_moved);
 
 /* Double I: every second sample is forgotten, the present stretch ends. */
 void hang_model_double(struct hang_model *model);
@@ -86,7 +88,11 @@ double hang_model_p(const struct hang_model *model);
 double hang_model_q(const struct hang_model *model);
 uint32_t hang_model_needed(const struct hang_model *model);
 
-/* Is the present stretch long enough? */
+/* How many of the present stretch's suspicions count: by the published rule all, otherwise those
+ * since somebody moved. */
+uint32_t hang_model_evidence(const struct hang_model *model);
+
+/* Are these enough? */
 bool hang_model_is_hang(struct hang_model *model);
 
 /* How often per hour a healthy job has a stretch as long as the present one (published rule: the

@@ -23,7 +23,9 @@ struct hang_test {
 	uint64_t random;
 	enum hang_state state;
 
-	int *ranks; /* of the sets, one after the other, each ascending */
+	int *ranks;           /* of the sets, one after the other, each ascending */
+	bool has_moved;       /* somebody has, since the last sample */
+	enum hang_look *last; /* parallel to ranks: what each did when it was last looked at */
 	size_t num_sets, num_in[NUM_SETS], set; /* set: whose turn it is */
 	uint32_t num_in_turn;
 	struct hang_model models[NUM_SETS];
@@ -43,7 +45,8 @@ void hang_settings_init(struct hang_settings *settings, int num_ranks)
 		.rule = HANG_RULE_PER_HOUR,
 		.interval_ns = 400 * (uint64_t)MS,
 		.max_interval_ns = 6400 * (uint64_t)MS,
-		.novel_ns = 20000 * (uint64_t)MS,
+		.shortest_ns = 8000 * (uint64_t)MS,
+		.novel_ns = 12000 * (uint64_t)MS,
 		.set_size = DEFAULT_SET_SIZE,
 		.seed = 1,
 	};
@@ -70,6 +73,9 @@ static void draw_sets(struct hang_test *test)
 	else
 		test->num_in[0] = num - half, test->num_in[1] = half;
 	test->ranks = xmalloc(num * sizeof(*test->ranks));
+	test->last = xmalloc(num * sizeof(*test->last));
+	for (size_t i = 0; i < num; i++)
+		test->last[i] = HANG_UNKNOWN;
 	for (size_t i = 0; i < num; i++)
 		test->ranks[i] = (int)i;
 	for (size_t i = 0; i + 1 < num; i++) {
@@ -129,6 +135,7 @@ struct hang_test *hang_test_create(const struct hang_settings *settings, uint64_
 		hang_model_init(model);
 		model->is_published = settings->rule == HANG_RULE_PUBLISHED;
 		model->alpha = settings->alpha / (double)test->num_models;
+		model->shortest_ns = (double)settings->shortest_ns;
 		model->novel_ns = (double)settings->novel_ns;
 		model->interval_ns = (double)settings->interval_ns;
 		model->max_interval_ns = (double)settings->max_interval_ns;
@@ -143,6 +150,7 @@ void hang_test_destroy(struct hang_test *test)
 	for (size_t i = 0; i < test->num_models; i++)
 		hang_model_deinit(&test->models[i]);
 	free(test->ranks);
+	free(test->last);
 	free(test);
 }
 
@@ -181,15 +189,45 @@ static void double_others(struct hang_test *test, size_t which)
 	test->interval_ns *= 2;
 }
 
-static void add_value(struct hang_test *test, size_t which, int value, uint64_t step_ns)
+/* A loop over MPI_Test is one place, whether the rank is in the call or not at the moment. */
+static bool is_same_look(enum hang_look before, enum hang_look now)
+{
+	if (before == HANG_UNKNOWN || now == HANG_UNKNOWN || before == now)
+		return true;
+	return before != HANG_INSIDE && now != HANG_INSIDE;
+}
+
+/* Has anyone moved since the last look at these ranks, the first of which is test->ranks[first]? */
+static bool keep_looks(struct hang_test *test, size_t first, const enum hang_look *looks,
+		       size_t num)
+{
+	bool moved = false;
+
+	for (size_t i = 0; i < num; i++) {
+		moved |= !is_same_look(test->last[first + i], looks[i]);
+		if (looks[i] != HANG_UNKNOWN)
+			test->last[first + i] = looks[i];
+	}
+	return moved;
+}
+
+/* looks[num] of test->ranks[first] and on, for one of the models. */
+static void add_looks(struct hang_test *test, size_t which, size_t first,
+		      const enum hang_look *looks, size_t num, uint64_t step_ns)
 {
 	struct hang_model *model = &test->models[which];
+	bool moved = keep_looks(test, first, looks, num) || test->has_moved;
+	int value = value_of(looks, num);
 
 	if (value < 0)
 		return;
-	if (hang_model_add(model, value))
+	test->s_out = value / (double)HANG_TOP;
+	if (hang_model_add(model, value, moved))
 		double_others(test, which);
-	test->low_ns[which] = model->num_low ? test->low_ns[which] + step_ns : 0;
+	if (model->num_still <= 1)
+		test->low_ns[which] = 0;
+	else
+		test->low_ns[which] += step_ns;
 	if (test->state != HANG_CONFIRM && hang_model_is_hang(model)) {
 		test->state = HANG_CONFIRM;
 		test->suspect = which;
@@ -237,26 +275,30 @@ static void take_turns(struct hang_test *test)
 void hang_test_sample(struct hang_test *test, uint64_t now_ns, const enum hang_look *looks)
 {
 	uint64_t step_ns = now_ns > test->last_ns ? now_ns - test->last_ns : 0;
-	size_t num, done = 0;
+	size_t num, done = 0, first;
 
 	if (test->state == HANG_FOUND)
 		return;
-	hang_test_ranks(test, &num);
+	first = (size_t)(hang_test_ranks(test, &num) - test->ranks);
 	if (step_ns > test->interval_ns * 3 / 2)
 		step_ns = test->interval_ns * 3 / 2;
 	test->watched_ns += step_ns;
-	if (value_of(looks, num) >= 0)
-		test->s_out = value_of(looks, num) / (double)HANG_TOP;
 	for (size_t i = 0; i < test->num_models; i++) {
 		size_t num_looks = test->num_models > 1 ? test->num_in[i] : num;
 
-		add_value(test, i, value_of(looks + done, num_looks), step_ns);
+		add_looks(test, i, first + done, looks + done, num_looks, step_ns);
 		done += num_looks;
 	}
+	test->has_moved = false;
 	if (test->state != HANG_CONFIRM)
 		set_state(test);
 	take_turns(test);
 	plan_next(test, now_ns);
+}
+
+void hang_test_note_movement(struct hang_test *test)
+{
+	test->has_moved = true;
 }
 
 void hang_test_confirm(struct hang_test *test, bool has_moved)
@@ -302,7 +344,7 @@ void hang_test_figures(const struct hang_test *test, struct hang_figures *figure
 		.threshold = model->level < 0 ? 0 : model->threshold / (double)HANG_TOP,
 		.p_hat = hang_model_p(model),
 		.q = hang_model_q(model),
-		.num_low = model->num_low,
+		.num_low = hang_model_evidence(model),
 		.needed = hang_model_needed(model),
 		.longest_low = model->longest,
 		.chance = hang_model_chance(model),
@@ -333,16 +375,14 @@ bool hang_call_polls(const char *name)
 	return false;
 }
 
-static bool is_same_place(const struct hang_place *before, const struct hang_place *after)
+static bool is_same_place(const struct hang_place *before, const struct hang_place *now)
 {
-	if (before->look == HANG_UNKNOWN || after->look == HANG_UNKNOWN)
-		return true;
-	/* A loop over MPI_Test is a place, whether in the call or not at the moment. */
-	if (before->is_poll || after->is_poll)
-		return (before->is_poll || before->look == HANG_OUTSIDE) &&
-		       (after->is_poll || after->look == HANG_OUTSIDE);
-	return before->look == after->look &&
-	       (before->look == HANG_OUTSIDE || before->function == after->function);
+	if (!is_same_look(before->look, now->look))
+		return false;
+	if (before->look == HANG_OUTSIDE && now->look == HANG_OUTSIDE)
+		return before->work == now->work;
+	return before->look != HANG_INSIDE || now->look != HANG_INSIDE ||
+	       before->function == now->function;
 }
 
 bool hang_looks_differ(const struct hang_place *before, const struct hang_place *after,

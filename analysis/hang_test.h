@@ -34,27 +34,30 @@ struct hang_settings {
 	enum hang_rule rule;
 	uint64_t interval_ns;     /* I at first: the mean time between looks */
 	uint64_t max_interval_ns; /* I is doubled up to this */
-	uint64_t novel_ns; /* S_out has to be low for so long while hardly any low stretch was
-			    * seen before; HANG_RULE_PER_HOUR only */
-	int set_size;      /* ranks in a set; 0: half of all ranks, for who can see them all */
-	bool is_at_once;   /* look at both sets each time, not in turns: a model for each */
-	uint64_t seed;     /* of the choice of ranks and times */
+	/* HANG_RULE_PER_HOUR only: S_out has to be low for so long in any case; and for so long
+	 * while hardly any low stretch was seen before. */
+	uint64_t shortest_ns, novel_ns;
+	int set_size;    /* ranks in a set; 0: half of all ranks, for who can see them all */
+	bool is_at_once; /* look at both sets each time, not in turns: a model for each */
+	uint64_t seed;   /* of the choice of ranks and times */
 };
 
-/* alpha 0.001 per hour, I from 400 ms to 6.4 s, novel 20 s, sets of 10 in turns, which is what
- * suits ranks that have to be stopped for a look; seed 1. */
+/* alpha 0.001 per hour, I from 400 ms to 6.4 s, shortest 8 s, novel 12 s, sets of 10 in turns,
+ * which is what suits ranks that have to be stopped for a look; seed 1. */
 void hang_settings_init(struct hang_settings *settings, int num_ranks);
 
 enum hang_look {
-	HANG_INSIDE,  /* in an MPI call; also between failing calls of the Test and Iprobe family */
+	HANG_INSIDE,  /* in an MPI call */
 	HANG_OUTSIDE, /* anywhere else */
 	HANG_UNKNOWN, /* could not be looked at, or has ended */
+	HANG_POLLING, /* in a call for which hang_call_polls() or, if that is known, between two of
+		       * them without success: as inside, but leaving it is no movement */
 };
 
 enum hang_state {
 	HANG_LEARNING,   /* too few samples for any statement */
 	HANG_WATCHING,   /* the model is good; S_out is not low */
-	HANG_SUSPICIOUS, /* S_out is low, num_low times in a row so far */
+	HANG_SUSPICIOUS, /* S_out is low, several times in a row perhaps */
 	HANG_CONFIRM,    /* so many times that only a slow-down could explain it: look at all */
 	HANG_FOUND,
 };
@@ -101,6 +104,11 @@ const int *hang_test_ranks(const struct hang_test *test, size_t *num);
  * set nobody of which is known gives no sample. Nothing happens in HANG_FOUND. */
 void hang_test_sample(struct hang_test *test, uint64_t now_ns, const enum hang_look *looks);
 
+/* Somebody, of those ranks or others, was seen to move since the last sample: to call or leave MPI,
+ * to go from one call to another. To be said before the sample. What ranks looked at do in and out
+ * of MPI is noticed without it. */
+void hang_test_note_movement(struct hang_test *test);
+
 /* In HANG_CONFIRM: did hang_looks_differ() say that someone moved? Then it is a slow-down, the
  * stretch is learnt as a healthy one, and watching goes on; otherwise the job hangs. */
 void hang_test_confirm(struct hang_test *test, bool has_moved);
@@ -108,18 +116,20 @@ void hang_test_confirm(struct hang_test *test, bool has_moved);
 enum hang_state hang_test_state(const struct hang_test *test);
 void hang_test_figures(const struct hang_test *test, struct hang_figures *figures_ret);
 
-/* One rank in a look at all, for the filter of slow-downs. */
+/* One rank in a look at all, for the filter of slow-downs. Counters are of any start; 0: not known.
+ */
 struct hang_place {
 	enum hang_look look;
-	bool is_poll;      /* inside or between calls for which hang_call_polls() */
 	uint64_t function; /* MPI call it is in, in the caller's own numbering; 0 outside MPI */
+	uint64_t work;     /* outside MPI: sum of its counters of I/O and system calls */
 };
 
 /* Does that MPI call ("MPI_Test", "PMPI_Iprobe") only ask, so that it is called in a loop? */
 bool hang_call_polls(const char *name);
 
-/* Has a rank that is known in both looks entered or left MPI, or gone from one MPI call to another?
- * Going in and out of calls that poll, or from one of them to another, is no movement. */
+/* Has a rank that is known in both looks entered or left MPI, gone from one MPI call to another, or
+ * worked outside? Going in and out of calls that poll, or from one of them to another, is no
+ * movement. */
 bool hang_looks_differ(const struct hang_place *before, const struct hang_place *after,
 		       size_t num_ranks);
 

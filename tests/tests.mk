@@ -159,7 +159,7 @@ bench-programs: all | $(O)/.deps-check
 	@$(PYTHON) tests/bench_programs.py --build $(O)
 
 # One after the other even with -j: they would measure each other.
-BENCHES = bench-recorder bench-sample bench-stacks bench-analysis bench-traces bench-link bench-share bench-first-answer bench-hosts bench-programs
+BENCHES = bench-recorder bench-sample bench-stacks bench-analysis bench-traces bench-hang bench-link bench-share bench-first-answer bench-hosts bench-programs
 
 bench: all | $(O)/.deps-check
 	@for bench in $(BENCHES); do $(MAKE) --no-print-directory O=$(O) $$bench || exit 1; done
@@ -467,6 +467,21 @@ bench-stacks: $(STACKS_BENCH) $(O)/tests/attach/blocked-openmpi
 	@sh tests/bench/stacks.sh $(O) $(or $(RANKS),64)
 
 .PHONY: bench-analysis bench-traces bench-share bench-stacks bench-scale
+
+# False alarms and delays of the hang test in simulated jobs; docs/hang-detection.md tells what it
+# measured. HOURS=100000 SEED=1: more of them, about five minutes of one core.
+HANG_BENCH = $(O)/tests/bench/hang_bench
+
+$(HANG_BENCH): $(HANG_BENCH).o $(O)/libpdb.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PC_LDLIBS)
+
+-include $(HANG_BENCH).d
+
+bench-hang: $(HANG_BENCH)
+	@$(HANG_BENCH) $(or $(HOURS),1300) $(or $(SEED),1)
+
+.PHONY: bench-hang
 
 # ---- The link to the daemons, beside a plain socket ---------------------------------------------
 

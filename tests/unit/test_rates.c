@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A job of 8 ranks in simulated time, looked at 10 times a second. */
+#include <math.h>
+#include <string.h>
+
+#include "analysis/rates.h"
+#include "analysis/statistics.h"
+#include "tests/unit/unit.h"
+
+enum { RANKS = 8, MS = 1000000 };
+
+struct job {
+	struct rates *rates;
+	uint64_t now, random;
+	double done[RANKS];    /* iterations */
+	double speed[RANKS];   /* of them per second */
+	double outside[RANKS]; /* share of time */
+};
+
+static struct job start_job(double speed)
+{
+	struct rates_settings settings;
+	struct job job = {.random = 3};
+
+	rates_settings_init(&settings, RANKS);
+	job.rates = rates_create(&settings, NULL);
+	for (int r = 0; r < RANKS; r++) {
+		job.speed[r] = speed;
+		job.outside[r] = 0.5;
+	}
+	return job;
+}
+
+static void run(struct job *job, double seconds)
+{
+	for (int i = 0; i < (int)(seconds * 10); i++) {
+		struct rates_look looks[RANKS];
+
+		job->now += 100 * MS;
+		for (int r = 0; r < RANKS; r++) {
+			double jitter = 0.8 + 0.4 * statistics_random_unit(&job->random);
+			bool is_outside = statistics_random_unit(&job->random) < job->outside[r];
+
+			job->done[r] += job->speed[r] * jitter / 10;
+			looks[r].iterations = (uint64_t)job->done[r] + 1;
+			looks[r].look = is_outside ? HANG_OUTSIDE : HANG_INSIDE;
+		}
+		rates_add(job->rates, job->now, looks);
+	}
+}
+
+static struct rates_report report_of(const struct job *job)
+{
+	struct rates_report report;
+
+	rates_report(job->rates, &report);
+	return report;
+}
+
+static void test_equals(void **state)
+{
+	struct job job = start_job(100);
+	struct rates_report report;
+
+	(void)state;
+	assert_int_equal(report_of(&job).num_windows, 0);
+	for (int i = 0; i < 300; i++) {
+		run(&job, 1);
+		report = report_of(&job);
+		assert_int_equal(report.num_slow_ranks, 0);
+		assert_false(report.is_slow_phase);
+	}
+	assert_int_equal(report.num_windows, 64);
+	assert_true(fabs(report.usual - 100) < 5 && fabs(report.rate - 100) < 20);
+	rates_destroy(job.rates);
+	rates_destroy(NULL);
+}
+
+/* 13 windows make chance smaller than 0.001 / 8. */
+static void test_rank_behind(void **state)
+{
+	struct job job = start_job(100);
+	struct rates_report report;
+
+	(void)state;
+	run(&job, 30);
+	job.speed[5] = 60;
+	run(&job, 8);
+	assert_int_equal(report_of(&job).num_slow_ranks, 0);
+	run(&job, 6);
+	report = report_of(&job);
+	assert_int_equal(report.num_slow_ranks, 1);
+	assert_int_equal(report.slow_ranks[0].rank, 5);
+	assert_true(report.slow_ranks[0].is_behind);
+	assert_true(fabs(report.slow_ranks[0].ratio - 0.6) < 0.05);
+	assert_in_range(report.slow_ranks[0].num_windows, 13, 18);
+	assert_false(report.is_slow_phase);
+	job.speed[5] = 110;
+	run(&job, 3);
+	assert_int_equal(report_of(&job).num_slow_ranks, 0);
+	rates_destroy(job.rates);
+}
+
+/* Steadily a little behind is no news. */
+static void test_small_difference(void **state)
+{
+	struct job job = start_job(1000);
+
+	(void)state;
+	job.speed[5] = 900;
+	run(&job, 60);
+	assert_int_equal(report_of(&job).num_slow_ranks, 0);
+	rates_destroy(job.rates);
+}
+
+/* In a loop with a collective all have done as much; the one that others wait for computes. */
+static void test_rank_waited_for(void **state)
+{
+	struct job job = start_job(0);
+	struct rates_report report;
+
+	(void)state;
+	for (int r = 0; r < RANKS; r++)
+		job.outside[r] = r == 2 ? 1 : 0.1;
+	run(&job, 60);
+	report = report_of(&job);
+	assert_int_equal(report.num_slow_ranks, 1);
+	assert_int_equal(report.slow_ranks[0].rank, 2);
+	assert_false(report.slow_ranks[0].is_behind);
+	assert_true(fabs(report.slow_ranks[0].ratio - 0.9) < 0.05);
+	rates_destroy(job.rates);
+}
+
+static void test_slow_phase(void **state)
+{
+	struct job job = start_job(100);
+	struct rates_report report;
+
+	(void)state;
+	run(&job, 30);
+	for (int r = 0; r < RANKS; r++)
+		job.speed[r] = 40;
+	run(&job, 1);
+	assert_false(report_of(&job).is_slow_phase); /* one of 31 */
+	run(&job, 4);
+	report = report_of(&job);
+	assert_true(report.is_slow_phase);
+	assert_in_range(report.num_slow_windows, 4, 5);
+	assert_true(fabs(report.rate - 40) < 8 && fabs(report.usual - 100) < 8);
+	assert_int_equal(report.num_slow_ranks, 0);
+	rates_destroy(job.rates);
+}
+
+/* An iteration takes 10 s: windows grow until they have some. */
+static void test_long_iterations(void **state)
+{
+	struct job job = start_job(0.1);
+
+	(void)state;
+	run(&job, 1000);
+	assert_in_range(report_of(&job).window_ns, 8000 * (uint64_t)MS, 32000 * (uint64_t)MS);
+	assert_true(fabs(report_of(&job).usual - 0.1) < 0.05);
+	assert_int_equal(report_of(&job).num_slow_ranks, 0);
+	rates_destroy(job.rates);
+}
+
+/* Unknown ranks count for nothing, nor does a clock that was set. */
+static void test_unknown(void **state)
+{
+	struct job job = start_job(100);
+	struct rates_look looks[RANKS];
+
+	(void)state;
+	run(&job, 20);
+	for (int r = 0; r < RANKS; r++)
+		looks[r] = (struct rates_look){.look = HANG_UNKNOWN};
+	rates_add(job.rates, 5, looks);
+	rates_add(job.rates, UINT64_MAX / 2, looks);
+	for (uint64_t i = 0; i < 100; i++)
+		rates_add(job.rates, UINT64_MAX / 2 + i * 100 * MS, looks);
+	assert_int_equal(report_of(&job).num_slow_ranks, 0);
+	rates_destroy(job.rates);
+}
+
+static void test_refusals(void **state)
+{
+	struct rates_settings settings;
+	struct pdb_error err;
+
+	(void)state;
+	rates_settings_init(&settings, 0);
+	assert_null(rates_create(&settings, &err));
+	assert_error(&err, ERROR_USAGE, "no ranks");
+	rates_settings_init(&settings, 2);
+	settings.alpha = 1;
+	assert_null(rates_create(&settings, &err));
+	assert_error(&err, ERROR_USAGE, "alpha");
+	rates_settings_init(&settings, 2);
+	settings.window_ns = 0;
+	assert_null(rates_create(&settings, &err));
+	assert_error(&err, ERROR_USAGE, "window");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_equals),           cmocka_unit_test(test_rank_behind),
+		cmocka_unit_test(test_small_difference), cmocka_unit_test(test_rank_waited_for),
+		cmocka_unit_test(test_slow_phase),       cmocka_unit_test(test_long_iterations),
+		cmocka_unit_test(test_unknown),          cmocka_unit_test(test_refusals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
