@@ -395,7 +395,7 @@ static uint64_t to_ns(double ns)
 
 void pace_report(const struct pace *pace, struct pace_report *report_ret)
 {
-	struct judgement judgement;
+	struct judgement judgement = {0};
 	int rank = most_plausible(pace, &judgement);
 	const struct pace_rank *who = rank < 0 ? NULL : &pace->ranks[rank];
 

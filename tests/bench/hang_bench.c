@@ -305,7 +305,7 @@ static bool decide(struct job *job, double share)
 
 static void look(struct hang_test *test, struct job *job, const struct kind *kind)
 {
-	enum hang_look looks[MAX_LOOKS];
+	enum hang_look looks[MAX_LOOKS] = {0};
 	double now = (double)hang_test_next(test) / second_ns, share;
 	size_t num;
 
@@ -391,7 +391,7 @@ static double delay_of(const struct kind *kind, enum hang_rule rule, double rate
 	}
 	while (hang_test_state(test) != HANG_CONFIRM &&
 	       (double)hang_test_next(test) / second_ns < start + 2 * hour) {
-		enum hang_look looks[MAX_LOOKS];
+		enum hang_look looks[MAX_LOOKS] = {0};
 		size_t num;
 		const int *ranks = hang_test_ranks(test, &num);
 

@@ -27,7 +27,7 @@ static double feed_hung(struct hang_test *test, int culprit, enum hang_state unt
 	uint64_t start = hang_test_next(test), now = start;
 
 	for (int s = 0; s < MAX_SAMPLES && hang_test_state(test) != until; s++) {
-		enum hang_look looks[NUM_RANKS];
+		enum hang_look looks[NUM_RANKS] = {0};
 		size_t num;
 		const int *ranks = hang_test_ranks(test, &num);
 
@@ -45,7 +45,7 @@ static void feed_healthy(struct hang_test *test, size_t num_samples, double shar
 			 uint64_t seed)
 {
 	for (size_t s = 0; s < num_samples; s++) {
-		enum hang_look looks[NUM_RANKS];
+		enum hang_look looks[NUM_RANKS] = {0};
 		double share = statistics_random_unit(&seed);
 		size_t num;
 
@@ -207,7 +207,7 @@ static void test_determinism(void **state)
 static void test_clock_and_holes(void **state)
 {
 	struct hang_test *test = start_test(NUM_RANKS);
-	enum hang_look looks[NUM_RANKS];
+	enum hang_look looks[NUM_RANKS] = {0};
 	struct hang_figures before, after;
 
 	(void)state;
@@ -385,7 +385,7 @@ static void test_autocorrelated(void **state)
 		settings.rule = published ? HANG_RULE_PUBLISHED : HANG_RULE_PER_HOUR;
 		test = hang_test_create(&settings, 0, NULL);
 		while (hang_test_next(test) < SECONDS(72000)) {
-			enum hang_look looks[NUM_RANKS];
+			enum hang_look looks[NUM_RANKS] = {0};
 			size_t num_looks;
 
 			hang_test_ranks(test, &num_looks);
