@@ -13,6 +13,7 @@ import os
 import platform
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -321,6 +322,8 @@ def read_arguments():
 
 def main():
     args = read_arguments()
+    # Ended by a signal, the job that runs is ended, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     if args.list:
         for program in PROGRAMS:
             there = [mpi.name for mpi in find_mpis(args.build, args.mpi) if program.is_there(mpi)]

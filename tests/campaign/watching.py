@@ -7,6 +7,7 @@ import subprocess
 import threading
 import time
 
+from jobs.job import JobError
 from jobs.patience import Patience
 
 from . import verdict
@@ -37,7 +38,11 @@ class Watcher:
                 self.ended = time.monotonic()
 
     def __enter__(self):
-        self.job.wait_for(self.lines.copy, "pdb watch has not begun", BEGIN_S)
+        self.job.wait_for(lambda: self.lines or self.running.poll() is not None,
+                          "pdb watch has not begun", BEGIN_S)
+        if not self._find("begin"):
+            self.__exit__()
+            raise JobError("pdb watch cannot watch: " + " | ".join(self.lines))
         return self
 
     def __exit__(self, *_):
@@ -50,16 +55,19 @@ class Watcher:
             self.running.wait()
         self._reader.join(5)
 
-    def hang(self):
-        """The event, or None."""
+    def _find(self, name):
+        """The event of this name, or None."""
         for line in self.lines.copy():
             try:
                 event = json.loads(line)
             except ValueError:
                 continue
-            if event.get("event") == "hang":
+            if event.get("event") == name:
                 return event
         return None
+
+    def hang(self):
+        return self._find("hang")
 
     def wait_for_hang(self, seconds):
         """Until it is told, or the watching has ended, or for so long."""
