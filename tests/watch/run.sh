@@ -43,12 +43,14 @@ job_of() {
 watch_run() {
 	local mpi=$1 kind=$2 seconds=$3 rank=$4
 	shift 4
-	job_of "$mpi" 4 "$build/tests/watch/phases-$mpi" "$kind" "$seconds" "$rank"
+	job_of "$mpi" 4 "$work/phases-$mpi" "$kind" "$seconds" "$rank"
 	timeout -k 5 150 "$build/pdb" -nx run --watch --mpi="$mpi" --output "$work/output" "$@" -- \
 		"${command[@]}" >said 2>&1 </dev/null
 }
 
-no_ranks() { ! pgrep -f "^$build/tests/watch/phases-$1" >/dev/null; }
+# Launchers may end before the last of their ranks is gone.
+no_ranks_now() { ! pgrep -f "^$work/phases-$1" >/dev/null; }
+no_ranks() { wait_for no_ranks_now "$1"; }
 
 # hang MPI KIND PATTERN: the hang is found, called so, and the job ended
 hang() {
@@ -61,7 +63,7 @@ hang() {
 }
 
 for mpi; do
-	[ -x "$build/tests/watch/phases-$mpi" ] || continue
+	cp "$build/tests/watch/phases-$mpi" . || exit 1
 	watch_run "$mpi" none 4 0
 	check "$mpi: a job that ends well, status 0" test $? -eq 0
 	check "$mpi: nothing is said of it" test ! -s said
@@ -102,7 +104,7 @@ check "and the job has been ended" no_ranks "$mpi"
 
 # ---- A job that runs ----
 
-job_of "$mpi" 4 "$build/tests/watch/phases-$mpi" endless 3
+job_of "$mpi" 4 "$work/phases-$mpi" endless 3
 "${command[@]}" >output 2>&1 </dev/null &
 job=$!
 jobs="$jobs $job"
@@ -115,7 +117,7 @@ check "it is not ended without --kill" kill -0 $job
 kill $job
 wait $job 2>/dev/null
 
-job_of "$mpi" 4 "$build/tests/watch/phases-$mpi" none 100
+job_of "$mpi" 4 "$work/phases-$mpi" none 100
 eval "$("$build/pdb" env --mpi="$mpi")"
 "${command[@]}" >output 2>&1 </dev/null &
 job=$!
