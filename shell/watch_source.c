@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
+#include <time.h>
 
 #include "attach/daemon_job.h"
 #include "attach/link.h"
@@ -20,8 +21,13 @@
 #define HERE_NS UINT64_C(50000000)
 #define THERE_NS UINT64_C(250000000)
 
+/* Looks here take at most this part of a processor's time: of very many ranks they are rarer. */
+#define HERE_SHARE 200
+#define HERE_MAX_NS UINT64_C(1000000000)
+
 struct watch_source {
 	struct session *session;
+	uint64_t cost_ns;        /* processor time of a look here, a mean of the last ones */
 	struct watch_look *look; /* NULL: the daemons look */
 };
 
@@ -61,7 +67,21 @@ void watch_source_destroy(struct watch_source *source)
 
 uint64_t watch_source_interval(const struct watch_source *source)
 {
-	return source->look ? HERE_NS : THERE_NS;
+	uint64_t interval_ns = HERE_SHARE * source->cost_ns;
+
+	if (!source->look)
+		return THERE_NS;
+	if (interval_ns > HERE_MAX_NS)
+		return HERE_MAX_NS;
+	return interval_ns > HERE_NS ? interval_ns : HERE_NS;
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return used.tv_sec * UINT64_C(1000000000) + used.tv_nsec;
 }
 
 static int ask_daemons(struct session *session, const struct rankset *sampled,
@@ -95,9 +115,13 @@ static int ask_daemons(struct session *session, const struct rankset *sampled,
 int watch_source_look(struct watch_source *source, const struct rankset *sampled,
 		      struct watch_digest *ret, struct pdb_error *err)
 {
+	uint64_t begin_ns;
+
 	watch_digest_clear(ret);
 	if (!source->look)
 		return ask_daemons(source->session, sampled, ret, err);
+	begin_ns = cpu_ns();
 	watch_look_take(source->look, sampled, ret);
+	source->cost_ns = (7 * source->cost_ns + (cpu_ns() - begin_ns)) / 8;
 	return 0;
 }
