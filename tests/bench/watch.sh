@@ -9,14 +9,20 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 mpirun=$(command -v mpirun.openmpi || command -v mpirun)
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+job= watcher=
+cleanup() {
+	[ -z "$job" ] || kill $watcher $job 2>/dev/null
+	rm -rf "$work"
+}
+trap cleanup EXIT
+trap 'exit 1' PIPE INT TERM
 
 # Hundredths of a second that a process has used, user and system.
 cpu_of() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
 
 # measure WHAT MPIRUN-OPTION...
 measure() {
-	local what=$1 job watcher begin before
+	local what=$1 begin before
 	shift
 	"$mpirun" --oversubscribe --mca mpi_yield_when_idle 1 "$@" -n "$ranks" \
 		"$build/tests/watch/phases-openmpi" none 100000 >/dev/null 2>&1 </dev/null &
@@ -35,6 +41,7 @@ measure() {
 		"$((SECONDS - begin)) s"
 	kill $watcher $job
 	wait $watcher $job 2>/dev/null
+	job= watcher=
 }
 
 measure "recorder, $ranks ranks" -x LD_PRELOAD="$build/libpdbrec-openmpi.so"
