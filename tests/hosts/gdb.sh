@@ -77,10 +77,12 @@ typed() {
 	$tmux clear-history -t pdb
 	$tmux send-keys -t pdb "$@"
 }
+# Fails while the server of before is still about to end.
+start_shell() { $tmux new-session -d -s pdb -x 90 -y 30 "PS1='shell> ' exec sh" 2>/dev/null; }
 # A shell, and pdb in it, its pid in $shell.
 start_pdb() {
 	$tmux kill-server 2>/dev/null
-	$tmux new-session -d -s pdb -x 90 -y 30 "PS1='shell> ' exec sh"
+	wait_for start_shell
 	$tmux send-keys -t pdb "$build/pdb --nx --pid $job" Enter
 	wait_for shows '^\(pdb\)'
 	shell=$(pgrep -f -x "$build/pdb --nx --pid $job" | head -n 1)
