@@ -16,6 +16,7 @@
 
 #define MAX_SIZE (UINT64_C(16) << 20) /* bytes of a function */
 #define MAX_PARTS 8
+#define MAX_LOOK 65536 /* bytes of a called function that are looked at */
 
 struct segment {
 	uint64_t address, size;
@@ -272,21 +273,37 @@ static bool is_noreturn_name(const char *name)
 	return false;
 }
 
+/* Is there no way out of the function in its code: no return, no jump to another one? */
+static bool has_no_way_out(const struct code_file *file, const struct code_range *range)
+{
+	const uint8_t *bytes = code_file_bytes(file, range->begin, range->end - range->begin);
+	size_t left = range->end - range->begin;
+	uint64_t address = range->begin;
+	cs_insn *decoded;
+	bool has = false;
+
+	if (!bytes || left > MAX_LOOK)
+		return false;
+	decoded = cs_malloc(file->handle);
+	while (left && !has && cs_disasm_iter(file->handle, &bytes, &left, &address, decoded))
+		has = file->machine->may_leave(file->handle, decoded, range);
+	cs_free(decoded, 1);
+	return !left && !has;
+}
+
 static bool is_noreturn(const struct code_file *file, uint64_t target)
 {
-	uint64_t begin, size;
-	const char *name = NULL;
-	const uint8_t *stub;
+	struct bounds bounds;
+	const uint8_t *stub = code_file_bytes(file, target, 16);
+	uint64_t pointer = stub ? file->machine->stub_pointer(stub, 16, target) : 0;
+	const char *name = pointer ? relocated_name(file, pointer) : NULL;
 
-	if (file->table)
-		name = symbol_table_find_bounds(file->table, target, &begin, &size);
-	if (!name) {
-		stub = code_file_bytes(file, target, 16);
-		uint64_t pointer = stub ? file->machine->stub_pointer(stub, 16, target) : 0;
-
-		name = pointer ? relocated_name(file, pointer) : NULL;
-	}
-	return name && is_noreturn_name(name);
+	if (pointer)
+		return name && is_noreturn_name(name);
+	if (!find_bounds(file, target, &bounds))
+		return false;
+	return (bounds.name && is_noreturn_name(bounds.name)) ||
+	       (bounds.range.begin == target && has_no_way_out(file, &bounds.range));
 }
 
 /* ---- Decoding ------------------------------------------------------------------------------ */

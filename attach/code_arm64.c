@@ -459,6 +459,27 @@ static void decode(struct code_builder *builder, csh handle, const cs_insn *deco
 		decode_calculation(builder, handle, decoded, insn);
 }
 
+static bool may_leave(csh handle, const cs_insn *decoded, const struct code_range *range)
+{
+	const cs_arm64 *arm64 = &decoded->detail->arm64;
+	const cs_arm64_op *to = &arm64->operands[arm64->op_count ? arm64->op_count - 1 : 0];
+
+	(void)handle;
+	switch (decoded->id) {
+	case ARM64_INS_RET:
+	case ARM64_INS_BR:
+		return true;
+	case ARM64_INS_B:
+	case ARM64_INS_CBZ:
+	case ARM64_INS_CBNZ:
+	case ARM64_INS_TBZ:
+	case ARM64_INS_TBNZ:
+		return (uint64_t)to->imm < range->begin || (uint64_t)to->imm >= range->end;
+	default:
+		return false;
+	}
+}
+
 /* adrp x16, page; ldr x17, [x16, #offset]: the pointer is at page + offset. */
 static uint64_t stub_pointer(const uint8_t *bytes, size_t size, uint64_t address)
 {
@@ -483,5 +504,6 @@ const struct code_machine code_machine_arm64 = {
 	.stack_pointer = SP,
 	.entry_offset = 0,
 	.decode = decode,
+	.may_leave = may_leave,
 	.stub_pointer = stub_pointer,
 };

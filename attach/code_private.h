@@ -49,6 +49,9 @@ struct code_machine {
 	/* Decode one instruction: set kind and target of *insn, add effects and targets. */
 	void (*decode)(struct code_builder *builder, csh handle, const cs_insn *decoded,
 		       struct code_insn *insn);
+	/* May the instruction of a function with that range leave it: a return, a jump elsewhere,
+	 * or one of which it is not known where to? */
+	bool (*may_leave)(csh handle, const cs_insn *decoded, const struct code_range *range);
 	/* The address of the pointer that the stub at `bytes` jumps through; 0: it is no stub. */
 	uint64_t (*stub_pointer)(const uint8_t *bytes, size_t size, uint64_t address);
 };

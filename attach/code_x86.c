@@ -501,6 +501,18 @@ static void decode(struct code_builder *builder, csh handle, const cs_insn *deco
 		builder->tables[reg] = table;
 }
 
+static bool may_leave(csh handle, const cs_insn *decoded, const struct code_range *range)
+{
+	const cs_x86_op *to = &decoded->detail->x86.operands[0];
+
+	if (cs_insn_group(handle, decoded, CS_GRP_RET))
+		return true;
+	if (!cs_insn_group(handle, decoded, CS_GRP_JUMP))
+		return false;
+	return to->type != X86_OP_IMM || (uint64_t)to->imm < range->begin ||
+	       (uint64_t)to->imm >= range->end;
+}
+
 /* A stub for calls of other libraries: jmp *displacement(%rip), after what marks a landing place.
  */
 static uint64_t stub_pointer(const uint8_t *bytes, size_t size, uint64_t address)
@@ -527,5 +539,6 @@ const struct code_machine code_machine_x86 = {
 	.stack_pointer = RSP,
 	.entry_offset = 8,
 	.decode = decode,
+	.may_leave = may_leave,
 	.stub_pointer = stub_pointer,
 };
