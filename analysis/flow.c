@@ -159,6 +159,7 @@ static void make_order(struct flow *flow)
 	flow->position = xcalloc(num_blocks, sizeof(*flow->position));
 	for (size_t i = 0; i < num; i++)
 		flow->order[i] = postorder[num - 1 - i];
+	flow->num_reachable = num;
 	/* What nothing is known to lead to comes last. */
 	for (uint32_t i = 0; i < num_blocks; i++)
 		if (!seen[i])
@@ -168,6 +169,11 @@ static void make_order(struct flow *flow)
 	free(postorder);
 	free(stack);
 	free(seen);
+}
+
+bool flow_is_reachable(const struct flow *flow, uint32_t block)
+{
+	return flow->position[block] < flow->num_reachable;
 }
 
 bool flow_is_back_edge(const struct flow *flow, uint32_t from, uint32_t to)
@@ -209,16 +215,23 @@ static void apply_effect(struct flow_frame *frame, const struct code_effect *eff
 	frame->is_known[reg] = false;
 }
 
-static void apply_insn(const struct code_function *code, struct flow_frame *frame,
+/* What is left after the function that the instruction calls, if it does. */
+static void apply_call(const struct code_function *code, struct flow_frame *frame,
 		       const struct code_insn *insn)
 {
-	for (uint32_t i = 0; i < insn->num_effects; i++)
-		apply_effect(frame, &code->effects[insn->first_effect + i]);
 	if (insn->kind != CODE_CALL)
 		return;
 	for (unsigned int i = 0; i < CODE_NUM_REGISTERS; i++)
 		if (!(code->preserved >> i & 1))
 			frame->is_known[i] = false;
+}
+
+static void apply_insn(const struct code_function *code, struct flow_frame *frame,
+		       const struct code_insn *insn)
+{
+	for (uint32_t i = 0; i < insn->num_effects; i++)
+		apply_effect(frame, &code->effects[insn->first_effect + i]);
+	apply_call(code, frame, insn);
 }
 
 /* Keep what both agree on. Returns whether *into has changed. */
@@ -318,13 +331,46 @@ static void resolve_effects(struct flow *flow)
 				/* Effects of one instruction follow each other. */
 				apply_effect(&frame, &code->effects[insn->first_effect + j]);
 			}
-			apply_insn(code, &frame,
-				   &(struct code_insn){.kind = insn->kind, .num_effects = 0});
+			apply_call(code, &frame, insn);
 		}
 	}
 }
 
-bool flow_has_address_taken(const struct flow *flow, int64_t slot)
+/* ---- Pointers to slots --------------------------------------------------------------------- */
+
+static void add_taken(struct flow *flow, int64_t slot)
+{
+	flow->taken =
+		xgrow(flow->taken, flow->num_taken, &flow->taken_capacity, sizeof(*flow->taken));
+	flow->taken[flow->num_taken++] = slot;
+}
+
+/* An address in the frame that goes into memory, or into a register that a called function may
+ * take it from. Where something is added that is not known, it may be of an array's element. */
+static void find_taken_by(struct flow *flow, const struct flow_frame *frame,
+			  const struct code_effect *effect)
+{
+	const struct code_function *code = flow->code;
+	const struct code_value *value = &effect->value;
+
+	if (effect->to.kind == CODE_REGISTER && code->preserved >> effect->to.reg & 1)
+		return;
+	for (unsigned int i = 0; i < value->num_terms; i++) {
+		const struct code_place *place = &value->terms[i].place;
+
+		if (place->kind == CODE_REGISTER && frame->is_known[place->reg])
+			add_taken(flow, frame->offset[place->reg] + value->constant);
+	}
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void find_taken(struct flow *flow)
 {
 	const struct code_function *code = flow->code;
 
@@ -334,18 +380,36 @@ bool flow_has_address_taken(const struct flow *flow, int64_t slot)
 		for (uint32_t i = 0; i < flow->blocks[b].num; i++) {
 			const struct code_insn *insn = &code->insns[flow->blocks[b].first + i];
 
-			apply_insn(code, &frame, insn);
 			for (uint32_t j = 0; j < insn->num_effects; j++) {
-				const struct code_place *to =
-					&code->effects[insn->first_effect + j].to;
+				const struct code_effect *effect =
+					&code->effects[insn->first_effect + j];
 
-				if (to->kind == CODE_REGISTER && to->reg != code->stack_pointer &&
-				    frame.is_known[to->reg] && frame.offset[to->reg] == slot)
-					return true;
+				find_taken_by(flow, &frame, effect);
+				apply_effect(&frame, effect);
 			}
+			apply_call(code, &frame, insn);
 		}
 	}
-	return false;
+	if (flow->num_taken)
+		qsort(flow->taken, flow->num_taken, sizeof(*flow->taken), by_value);
+}
+
+bool flow_is_shared(const struct flow *flow, int64_t slot, unsigned int size, bool is_variable)
+{
+	size_t low = 0, high = flow->num_taken;
+
+	/* The first that is not below the slot. */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (flow->taken[middle] < slot)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low > 0 && !is_variable)
+		return true;
+	return low < flow->num_taken && flow->taken[low] < slot + (int64_t)size;
 }
 
 /* ---- All of it ----------------------------------------------------------------------------- */
@@ -366,6 +430,7 @@ struct flow *flow_create(const struct code_function *code)
 	make_order(flow);
 	find_frames(flow);
 	resolve_effects(flow);
+	find_taken(flow);
 	return flow;
 }
 
@@ -373,6 +438,7 @@ void flow_destroy(struct flow *flow)
 {
 	if (!flow)
 		return;
+	free(flow->taken);
 	free(flow->effects);
 	free(flow->frames);
 	free(flow->position);
@@ -448,13 +514,12 @@ static struct reach find_way(const struct flow *flow, uint32_t from, uint32_t to
 	return reach;
 }
 
+/* Of two places in one block that are not the same. */
 static enum flow_order compare_within(const struct flow_place *a, const struct flow_place *b)
 {
 	if (a->insn != b->insn)
 		return a->insn < b->insn ? FLOW_BEFORE : FLOW_AFTER;
-	if (a->is_inside != b->is_inside)
-		return b->is_inside ? FLOW_BEFORE : FLOW_AFTER;
-	return FLOW_SAME;
+	return b->is_inside ? FLOW_BEFORE : FLOW_AFTER;
 }
 
 enum flow_order flow_compare(const struct flow *flow, struct flow_place a, struct flow_place b)
@@ -463,6 +528,10 @@ enum flow_order flow_compare(const struct flow *flow, struct flow_place a, struc
 	uint32_t loop = flow_common_loop(flow, a, b);
 	struct reach forth, back;
 
+	if (a.insn == b.insn && a.is_inside == b.is_inside)
+		return FLOW_SAME;
+	if (!flow_is_reachable(flow, block_a) || !flow_is_reachable(flow, block_b))
+		return FLOW_NOT_KNOWN;
 	if (block_a == block_b)
 		return compare_within(&a, &b);
 	forth = find_way(flow, block_a, block_b, loop);

@@ -32,10 +32,13 @@ struct flow {
 	struct graph *graph;
 	struct loop_nest *nest;
 	uint32_t *order;           /* [num_blocks] reverse postorder */
+	size_t num_reachable;      /* so many of them can be reached from the entry */
 	uint32_t *position;        /* [num_blocks] in `order` */
 	struct flow_frame *frames; /* [num_blocks] where the block begins */
 	/* code->effects, with stack slots relative to the CFA where that is known. */
 	struct code_effect *effects;
+	int64_t *taken; /* places in the frame that the function makes pointers to, ascending */
+	size_t num_taken, taken_capacity;
 };
 
 /* Never fails. */
@@ -47,6 +50,10 @@ struct flow_place {
 	uint32_t insn;
 	bool is_inside;
 };
+
+/* Is it known how the block is reached? Not those of handlers of exceptions, and where jumps lead
+ * that are not understood. */
+bool flow_is_reachable(const struct flow *flow, uint32_t block);
 
 /* The place of a frame: an address, or the return address of a call. False: it is none of this
  * function's. */
@@ -78,7 +85,8 @@ struct flow_frame flow_frame_at(const struct flow *flow, uint32_t insn);
 /* A place with a base register as seen there, relative to the CFA where that is known. */
 struct code_place flow_resolve(const struct flow_frame *frame, struct code_place place);
 
-/* Does the function make a pointer to that stack slot? Then others may change it. */
-bool flow_has_address_taken(const struct flow *flow, int64_t slot);
+/* Can others change the stack slot? Those that the function makes a pointer to, and what is above
+ * one, which may be a part of the same array, unless it is known to be a variable. */
+bool flow_is_shared(const struct flow *flow, int64_t slot, unsigned int size, bool is_variable);
 
 #endif

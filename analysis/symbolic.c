@@ -24,6 +24,8 @@ struct sum {
 struct slot {
 	int64_t displacement; /* from the CFA */
 	uint8_t size;
+	bool is_variable, is_protected;
+	bool is_shared; /* others may change it */
 };
 
 struct symbolic {
@@ -32,24 +34,34 @@ struct symbolic {
 	struct slot *slots; /* by displacement */
 	size_t num_slots, capacity, num_places;
 	struct sum **states; /* [blocks] where it begins; NULL: not in the loop */
-	struct sum *end;     /* of the iteration; NULL: none was reached */
+	struct sum *
+		*entries; /* [blocks] of headers of loops inside this one: as they are entered */
+	struct sum *end;  /* of the iteration; NULL: none was reached */
 };
 
 /* ---- Slots --------------------------------------------------------------------------------- */
 
-static void add_slot(struct symbolic *symbolic, const struct code_place *place)
+static void add_slot(struct symbolic *symbolic, const struct code_place *place,
+		     const struct code_variable *of)
 {
 	if (place->kind != CODE_MEMORY || place->reg != CODE_CFA)
 		return;
 	symbolic->slots = xgrow(symbolic->slots, symbolic->num_slots, &symbolic->capacity,
 				sizeof(*symbolic->slots));
-	symbolic->slots[symbolic->num_slots++] = (struct slot){place->displacement, place->size};
+	symbolic->slots[symbolic->num_slots++] = (struct slot){
+		.displacement = place->displacement,
+		.size = place->size,
+		.is_variable = of != NULL,
+		.is_protected = of && of->is_protected,
+	};
 }
 
-static void add_value_slots(struct symbolic *symbolic, const struct code_value *value)
+/* of: the variable that is there, or NULL. */
+static void add_value_slots(struct symbolic *symbolic, const struct code_value *value,
+			    const struct code_variable *of)
 {
 	for (unsigned int i = 0; i < value->num_terms; i++)
-		add_slot(symbolic, &value->terms[i].place);
+		add_slot(symbolic, &value->terms[i].place, of);
 }
 
 static int by_displacement(const void *a, const void *b)
@@ -61,13 +73,40 @@ static int by_displacement(const void *a, const void *b)
 
 static bool in_loop(const struct symbolic *symbolic, uint32_t block)
 {
-	return loop_nest_contains(symbolic->flow->nest, symbolic->loop, block);
+	return symbolic->loop == LOOP_NONE ||
+	       loop_nest_contains(symbolic->flow->nest, symbolic->loop, block);
+}
+
+/* Each slot once, as large as it is anywhere. */
+static void unite_slots(struct symbolic *symbolic)
+{
+	size_t num = 0;
+
+	if (symbolic->num_slots)
+		qsort(symbolic->slots, symbolic->num_slots, sizeof(*symbolic->slots),
+		      by_displacement);
+	for (size_t i = 0; i < symbolic->num_slots; i++) {
+		const struct slot *slot = &symbolic->slots[i];
+		struct slot *last = num ? &symbolic->slots[num - 1] : NULL;
+
+		if (!last || last->displacement != slot->displacement) {
+			if (num == MAX_SLOTS)
+				break;
+			symbolic->slots[num++] = *slot;
+			continue;
+		}
+		if (slot->size > last->size)
+			last->size = slot->size;
+		last->is_variable |= slot->is_variable;
+		last->is_protected |= slot->is_protected;
+	}
+	symbolic->num_slots = num;
+	symbolic->num_places = CODE_NUM_REGISTERS + num;
 }
 
 static void find_slots(struct symbolic *symbolic, const struct code_variables *variables)
 {
 	const struct flow *flow = symbolic->flow;
-	size_t num = 0;
 
 	for (size_t i = 0; i < flow->code->num_insns; i++) {
 		const struct code_insn *insn = &flow->code->insns[i];
@@ -77,28 +116,23 @@ static void find_slots(struct symbolic *symbolic, const struct code_variables *v
 		for (uint32_t j = 0; j < insn->num_effects; j++) {
 			const struct code_effect *effect = &flow->effects[insn->first_effect + j];
 
-			add_slot(symbolic, &effect->to);
-			add_value_slots(symbolic, &effect->value);
+			add_slot(symbolic, &effect->to, NULL);
+			add_value_slots(symbolic, &effect->value, NULL);
 		}
 	}
-	for (size_t i = 0; i < variables->num_variables; i++)
-		for (size_t j = 0; j < variables->variables[i].num_locations; j++)
-			add_value_slots(symbolic, &variables->variables[i].locations[j].value);
-	if (symbolic->num_slots)
-		qsort(symbolic->slots, symbolic->num_slots, sizeof(*symbolic->slots),
-		      by_displacement);
-	for (size_t i = 0; i < symbolic->num_slots && num < MAX_SLOTS; i++) {
-		const struct slot *slot = &symbolic->slots[i];
+	for (size_t i = 0; i < variables->num_variables; i++) {
+		const struct code_variable *variable = &variables->variables[i];
 
-		if (num && symbolic->slots[num - 1].displacement == slot->displacement) {
-			if (slot->size > symbolic->slots[num - 1].size)
-				symbolic->slots[num - 1].size = slot->size;
-		} else {
-			symbolic->slots[num++] = *slot;
-		}
+		for (size_t j = 0; j < variable->num_locations; j++)
+			add_value_slots(symbolic, &variable->locations[j].value, variable);
 	}
-	symbolic->num_slots = num;
-	symbolic->num_places = CODE_NUM_REGISTERS + num;
+	unite_slots(symbolic);
+	for (size_t i = 0; i < symbolic->num_slots; i++) {
+		struct slot *slot = &symbolic->slots[i];
+
+		slot->is_shared =
+			flow_is_shared(flow, slot->displacement, slot->size, slot->is_variable);
+	}
 }
 
 static uint32_t index_of(const struct symbolic *symbolic, const struct code_place *place)
@@ -152,7 +186,8 @@ static bool add_term(struct sum *sum, uint32_t place, int64_t factor)
 	while (at < sum->num_terms && sum->terms[at].place < place)
 		at++;
 	if (at < sum->num_terms && sum->terms[at].place == place) {
-		sum->terms[at].factor += factor;
+		if (__builtin_add_overflow(sum->terms[at].factor, factor, &sum->terms[at].factor))
+			return false;
 		drop_zeros(sum);
 		return true;
 	}
@@ -173,7 +208,37 @@ static bool is_sign(const struct sum *sum)
 	return sum->is_known && sum->is_unsigned && (sum->shift == 31 || sum->shift == 63);
 }
 
-/* value, with its places as they are in `state`. */
+/* May others have changed what the program put there at any moment? */
+static bool is_shared(const struct symbolic *symbolic, uint32_t place)
+{
+	const struct slot *slot;
+
+	if (place < CODE_NUM_REGISTERS)
+		return false;
+	slot = &symbolic->slots[place - CODE_NUM_REGISTERS];
+	return slot->is_shared && !slot->is_protected;
+}
+
+/* value += factor * of. False: that is more than a number can be. */
+static bool add_scaled(int64_t *value, int64_t factor, int64_t of)
+{
+	int64_t product;
+
+	return !__builtin_mul_overflow(factor, of, &product) &&
+	       !__builtin_add_overflow(*value, product, value);
+}
+
+/* A sum's bits that a shift to the left has pushed out do not come back. */
+static bool can_shift(const struct sum *sum)
+{
+	for (unsigned int i = 0; i < sum->num_terms; i++)
+		if (sum->terms[i].factor != 1 && sum->terms[i].factor != -1)
+			return false;
+	return true;
+}
+
+/* value, with its places as they are in `state`. What is smaller than an int begins anew after a
+ * few numbers, so it does not count. */
 static struct sum evaluate(const struct symbolic *symbolic, const struct sum *state,
 			   const struct code_value *value)
 {
@@ -184,7 +249,7 @@ static struct sum evaluate(const struct symbolic *symbolic, const struct sum *st
 		const struct sum *term = place == NO_INDEX ? &unknown : &state[place];
 		int64_t factor = value->terms[i].factor;
 
-		if (!term->is_known)
+		if (!term->is_known || value->terms[i].place.size < 4 || is_shared(symbolic, place))
 			return unknown;
 		if (is_sign(term) && value->num_terms == 2)
 			continue;
@@ -194,12 +259,17 @@ static struct sum evaluate(const struct symbolic *symbolic, const struct sum *st
 
 			return is_copy ? *term : unknown;
 		}
-		for (unsigned int t = 0; t < term->num_terms; t++)
-			if (!add_term(&sum, term->terms[t].place, factor * term->terms[t].factor))
+		for (unsigned int t = 0; t < term->num_terms; t++) {
+			int64_t scaled = 0;
+
+			if (!add_scaled(&scaled, factor, term->terms[t].factor) ||
+			    !add_term(&sum, term->terms[t].place, scaled))
 				return unknown;
-		sum.constant += factor * term->constant;
+		}
+		if (!add_scaled(&sum.constant, factor, term->constant))
+			return unknown;
 	}
-	if (!sum.is_known)
+	if (!sum.is_known || (value->shift && !can_shift(&sum)))
 		return unknown;
 	sum.shift = value->shift;
 	sum.is_unsigned = value->is_unsigned && value->shift;
@@ -229,6 +299,20 @@ static void write_place(const struct symbolic *symbolic, struct sum *state,
 	}
 }
 
+/* A called function leaves some registers as they were. What it has a pointer to it may change,
+ * even where the language forbids that for the variable that counts: it has just been given its
+ * first value by such a function, or what is handed over is a copy. */
+static void apply_call(const struct symbolic *symbolic, struct sum *state)
+{
+	for (unsigned int i = 0; i < CODE_NUM_REGISTERS; i++)
+		if (!(symbolic->flow->code->preserved >> i & 1))
+			state[i] = unknown;
+	for (uint32_t i = CODE_NUM_REGISTERS; i < symbolic->num_places; i++)
+		if (symbolic->slots[i - CODE_NUM_REGISTERS].is_shared &&
+		    (state[i].num_terms != 1 || state[i].terms[0].place != i))
+			state[i] = unknown;
+}
+
 static void apply_insn(const struct symbolic *symbolic, struct sum *state,
 		       const struct code_insn *insn)
 {
@@ -240,11 +324,8 @@ static void apply_insn(const struct symbolic *symbolic, struct sum *state,
 
 		write_place(symbolic, state, &effect->to, &sum);
 	}
-	if (insn->kind != CODE_CALL)
-		return;
-	for (unsigned int i = 0; i < CODE_NUM_REGISTERS; i++)
-		if (!(flow->code->preserved >> i & 1))
-			state[i] = unknown;
+	if (insn->kind == CODE_CALL)
+		apply_call(symbolic, state);
 }
 
 static void apply_until(const struct symbolic *symbolic, struct sum *state, uint32_t block,
@@ -289,40 +370,37 @@ static void meet(const struct symbolic *symbolic, struct sum *into, const struct
 			into[i] = unknown;
 }
 
-static bool is_step(const struct sum *sum, uint32_t place)
-{
-	return sum->is_known && sum->num_terms == 1 && sum->terms[0].place == place &&
-	       sum->terms[0].factor == 1 && !sum->shift && sum->constant;
-}
-
-/* Ends of the iteration may differ in how far they go, not in the direction. */
-static void meet_end(const struct symbolic *symbolic, struct sum *into, const struct sum *other)
-{
-	for (uint32_t i = 0; i < symbolic->num_places; i++) {
-		if (equals(&into[i], &other[i]))
-			continue;
-		if (!is_step(&into[i], i) || !is_step(&other[i], i) ||
-		    (into[i].constant > 0) != (other[i].constant > 0))
-			into[i] = unknown;
-	}
-}
-
-static void join(const struct symbolic *symbolic, struct sum **into, const struct sum *state,
-		 bool is_end)
+static void join(const struct symbolic *symbolic, struct sum **into, const struct sum *state)
 {
 	if (!*into)
 		*into = copy_state(symbolic, state);
-	else if (is_end)
-		meet_end(symbolic, *into, state);
 	else
 		meet(symbolic, *into, state);
+}
+
+static uint32_t header_of(const struct symbolic *symbolic)
+{
+	const struct flow *flow = symbolic->flow;
+
+	return symbolic->loop == LOOP_NONE ? flow->entry : flow->nest->loops[symbolic->loop].header;
+}
+
+/* In a loop inside this one that has several entries? */
+static bool is_in_irreducible(const struct symbolic *symbolic, uint32_t block)
+{
+	const struct loop_nest *nest = symbolic->flow->nest;
+	uint32_t loop = nest->loop_of[block];
+
+	while (loop != symbolic->loop && !nest->loops[loop].is_irreducible)
+		loop = nest->loops[loop].parent;
+	return loop != symbolic->loop || (loop != LOOP_NONE && nest->loops[loop].is_irreducible);
 }
 
 /* Hand what is so at the block's end on. False: an edge that leads back is of no proper loop. */
 static bool spread(struct symbolic *symbolic, uint32_t block, const struct sum *state)
 {
 	const struct flow *flow = symbolic->flow;
-	uint32_t header = flow->nest->loops[symbolic->loop].header;
+	uint32_t header = header_of(symbolic);
 	size_t num;
 	const uint32_t *successors = graph_successors(flow->graph, block, &num);
 
@@ -332,10 +410,11 @@ static bool spread(struct symbolic *symbolic, uint32_t block, const struct sum *
 		if (!in_loop(symbolic, to))
 			continue;
 		if (to == header)
-			join(symbolic, &symbolic->end, state, true);
+			join(symbolic, &symbolic->end, state);
 		else if (flow->position[to] > flow->position[block])
-			join(symbolic, &symbolic->states[to], state, false);
-		else if (!flow_is_back_edge(flow, block, to))
+			join(symbolic, &symbolic->states[to], state);
+		else if (!flow_is_back_edge(flow, block, to) &&
+			 (symbolic->loop != LOOP_NONE || !is_in_irreducible(symbolic, to)))
 			return false;
 	}
 	return true;
@@ -349,35 +428,87 @@ static bool is_unknown_jump(const struct flow *flow, uint32_t block)
 	return last->kind == CODE_SWITCH && !last->num_targets;
 }
 
-static enum symbolic_result follow(struct symbolic *symbolic)
+static void forget_all(const struct symbolic *symbolic, struct sum *state)
+{
+	memset(state, 0, symbolic->num_places * sizeof(*state));
+}
+
+/* Ways that no jump shows lead into the loop: from handlers of exceptions, and from where jumps
+ * lead that are not understood. In the whole function nothing is known where they come to. */
+static bool follow_unknown_ways(struct symbolic *symbolic)
+{
+	const struct flow *flow = symbolic->flow;
+
+	for (size_t i = flow->num_reachable; i < flow->num_blocks; i++) {
+		uint32_t block = flow->order[i];
+		size_t num;
+		const uint32_t *successors = graph_successors(flow->graph, block, &num);
+
+		for (size_t j = 0; j < num; j++) {
+			struct sum **state = &symbolic->states[successors[j]];
+
+			if (!in_loop(symbolic, successors[j]) ||
+			    !flow_is_reachable(flow, successors[j]))
+				continue;
+			if (symbolic->loop != LOOP_NONE)
+				return false;
+			free(*state);
+			*state = xcalloc(symbolic->num_places, sizeof(**state));
+		}
+	}
+	return true;
+}
+
+static enum symbolic_result follow_block(struct symbolic *symbolic, uint32_t block)
 {
 	const struct flow *flow = symbolic->flow;
 	const struct loop_nest *nest = flow->nest;
-	uint32_t header = nest->loops[symbolic->loop].header;
-	bool is_proper = true;
+	uint32_t inner = nest->loop_of[block];
+	struct sum *state = symbolic->states[block];
+	bool is_proper;
+
+	if (is_unknown_jump(flow, block))
+		return SYMBOLIC_UNKNOWN_JUMP;
+	if (is_in_irreducible(symbolic, block)) {
+		if (symbolic->loop != LOOP_NONE)
+			return SYMBOLIC_IRREDUCIBLE;
+		forget_all(symbolic, state);
+	}
+	if (inner != symbolic->loop && nest->loops[inner].header == block) {
+		symbolic->entries[block] = copy_state(symbolic, state);
+		forget_written(symbolic, state, inner);
+	}
+	state = copy_state(symbolic, state);
+	apply_until(symbolic, state, block, flow->blocks[block].first + flow->blocks[block].num);
+	is_proper = spread(symbolic, block, state);
+	free(state);
+	return is_proper ? SYMBOLIC_DONE : SYMBOLIC_IRREDUCIBLE;
+}
+
+static enum symbolic_result follow(struct symbolic *symbolic)
+{
+	const struct flow *flow = symbolic->flow;
+	uint32_t header = header_of(symbolic);
+	enum symbolic_result result = SYMBOLIC_DONE;
 
 	symbolic->states[header] = xcalloc(symbolic->num_places, sizeof(struct sum));
 	for (uint32_t i = 0; i < symbolic->num_places; i++)
 		symbolic->states[header][i] = identity(i);
-	for (size_t i = flow->position[header]; i < flow->num_blocks && is_proper; i++) {
-		uint32_t block = flow->order[i], inner = nest->loop_of[block];
-		struct sum *state = symbolic->states[block];
+	if (!follow_unknown_ways(symbolic))
+		return SYMBOLIC_UNKNOWN_JUMP;
+	for (size_t i = flow->position[header]; i < flow->num_reachable && !result; i++) {
+		uint32_t block = flow->order[i];
 
-		if (!state)
+		if (!symbolic->states[block])
 			continue;
-		if (is_unknown_jump(flow, block))
-			return SYMBOLIC_UNKNOWN_JUMP;
-		if (nest->loops[inner].is_irreducible)
-			return SYMBOLIC_IRREDUCIBLE;
-		if (block != header && nest->loops[inner].header == block)
-			forget_written(symbolic, state, inner);
-		state = copy_state(symbolic, state);
-		apply_until(symbolic, state, block,
-			    flow->blocks[block].first + flow->blocks[block].num);
-		is_proper = spread(symbolic, block, state);
-		free(state);
+		result = follow_block(symbolic, block);
+		/* Nobody asks for places in the whole function. */
+		if (symbolic->loop == LOOP_NONE) {
+			free(symbolic->states[block]);
+			symbolic->states[block] = NULL;
+		}
 	}
-	return is_proper ? SYMBOLIC_DONE : SYMBOLIC_IRREDUCIBLE;
+	return result;
 }
 
 /* ---- All of it ----------------------------------------------------------------------------- */
@@ -390,9 +521,9 @@ struct symbolic *symbolic_create(const struct flow *flow, const struct code_vari
 	symbolic->flow = flow;
 	symbolic->loop = loop;
 	symbolic->states = xcalloc(flow->num_blocks, sizeof(*symbolic->states));
+	symbolic->entries = xcalloc(flow->num_blocks, sizeof(*symbolic->entries));
 	find_slots(symbolic, variables);
-	*result_ret =
-		flow->nest->loops[loop].is_irreducible ? SYMBOLIC_IRREDUCIBLE : follow(symbolic);
+	*result_ret = follow(symbolic);
 	if (*result_ret == SYMBOLIC_DONE)
 		return symbolic;
 	symbolic_destroy(symbolic);
@@ -403,8 +534,11 @@ void symbolic_destroy(struct symbolic *symbolic)
 {
 	if (!symbolic)
 		return;
-	for (size_t i = 0; i < symbolic->flow->num_blocks; i++)
+	for (size_t i = 0; i < symbolic->flow->num_blocks; i++) {
 		free(symbolic->states[i]);
+		free(symbolic->entries[i]);
+	}
+	free(symbolic->entries);
 	free(symbolic->states);
 	free(symbolic->end);
 	free(symbolic->slots);
@@ -453,6 +587,15 @@ struct code_value symbolic_at(const struct symbolic *symbolic, uint32_t insn,
 	apply_until(symbolic, state, block, insn);
 	sum = evaluate(symbolic, state, value);
 	free(state);
+	return to_value(symbolic, &sum);
+}
+
+struct code_value symbolic_entry(const struct symbolic *symbolic, uint32_t inner,
+				 const struct code_value *value)
+{
+	const struct sum *state = symbolic->entries[symbolic->flow->nest->loops[inner].header];
+	struct sum sum = state ? evaluate(symbolic, state, value) : unknown;
+
 	return to_value(symbolic, &sum);
 }
 

@@ -14,7 +14,8 @@ struct symbolic;
 
 enum symbolic_result { SYMBOLIC_DONE, SYMBOLIC_IRREDUCIBLE, SYMBOLIC_UNKNOWN_JUMP };
 
-/* flow is borrowed. Stack slots of variables are followed in any case. NULL and why. */
+/* flow is borrowed. Stack slots of variables are followed in any case; LOOP_NONE stands for the
+ * whole function, once, with its entry for a header. NULL and why. */
 struct symbolic *symbolic_create(const struct flow *flow, const struct code_variables *variables,
 				 uint32_t loop, enum symbolic_result *result_ret);
 void symbolic_destroy(struct symbolic *symbolic); /* NULL is fine */
@@ -24,8 +25,12 @@ void symbolic_destroy(struct symbolic *symbolic); /* NULL is fine */
 struct code_value symbolic_at(const struct symbolic *symbolic, uint32_t insn,
 			      const struct code_value *value);
 
-/* The same at the end of the iteration, for what a place held at the header; where several ends
- * differ only in how much is added in one direction, one of them. */
+/* What a value in terms of the header of a loop directly inside this one is when that loop is
+ * entered, in terms of this one's header. */
+struct code_value symbolic_entry(const struct symbolic *symbolic, uint32_t inner,
+				 const struct code_value *value);
+
+/* What a place holds at the end of the iteration. */
 struct code_value symbolic_next(const struct symbolic *symbolic, struct code_place place);
 
 #endif

@@ -197,14 +197,23 @@ uint32_t temporal_program_path(const struct temporal *temporal, uint32_t path)
 	return end;
 }
 
+/* Libraries' frames that are between the program's are looked at, too: there may be loops in them.
+ * Those outside of the program's outermost one are the same in all stacks. */
 bool temporal_add(struct temporal *temporal, uint32_t path)
 {
+	uint32_t inner = temporal_program_path(temporal, path), outer = inner;
 	bool is_new = false;
 
-	for (uint32_t node = temporal_program_path(temporal, path); node != CALLPATH_NONE;
+	if (inner == CALLPATH_NONE)
+		return false;
+	for (uint32_t node = inner; node != CALLPATH_NONE;
 	     node = callpaths_get(temporal->callpaths, node)->parent)
 		if (temporal_kind(temporal, node) == MODULE_PROGRAM)
-			is_new |= add_frame(temporal, node);
+			outer = node;
+	is_new = add_frame(temporal, outer);
+	for (uint32_t node = inner; node != outer;
+	     node = callpaths_get(temporal->callpaths, node)->parent)
+		is_new |= add_frame(temporal, node);
 	return is_new;
 }
 

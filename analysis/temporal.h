@@ -69,6 +69,7 @@ enum temporal_cause {
 	TEMPORAL_BY_POSITION,     /* one place leads to the other */
 	TEMPORAL_NO_VARIABLE,     /* unordered: loop->variable.result says why */
 	TEMPORAL_NO_VALUE,        /* it could not be read in one of them */
+	TEMPORAL_AT_END,          /* it does not change any more */
 	TEMPORAL_BRANCHES,        /* different branches */
 	TEMPORAL_UNKNOWN_JUMP,    /* a jump of which it is not known where to is on the way */
 	TEMPORAL_SEVERAL_ENTRIES, /* a loop with several entries leads from each to the other */

@@ -21,14 +21,22 @@ struct pair {
 	uint32_t depth;
 	const struct temporal_site *site_a, *site_b;
 	struct temporal_reason reason;
-	struct temporal_reason doubt; /* the first loop of which it is not known in which iteration
-				       * they are: only if nothing else differs are they the same */
+	struct temporal_reason doubt; /* the first thing of which it is not known whether they are
+				       * at the same, as the iteration of a loop: only if nothing
+				       * else differs are they the same */
+	bool is_inside;               /* frames that start the program are behind them */
 };
 
 static enum temporal_order unordered(struct pair *pair, enum temporal_cause cause)
 {
 	pair->reason.cause = cause;
 	return TEMPORAL_UNORDERED;
+}
+
+static void note_doubt(struct pair *pair, const struct temporal_reason *reason)
+{
+	if (pair->doubt.cause == TEMPORAL_BY_NOTHING)
+		pair->doubt = *reason;
 }
 
 /* ---- Loops --------------------------------------------------------------------------------- */
@@ -79,7 +87,7 @@ static int compare_iterations(struct pair *pair, const struct temporal_body_loop
 {
 	size_t site_a = site_index(loop, pair->site_a), site_b = site_index(loop, pair->site_b);
 	struct temporal_reason reason = pair->reason;
-	int order;
+	int order = 0;
 
 	reason.loop = &loop->public;
 	if (loop->public.variable.result != LOOP_VARIABLE_FOUND)
@@ -87,15 +95,15 @@ static int compare_iterations(struct pair *pair, const struct temporal_body_loop
 	else if (!find_value(pair->a, pair->depth, loop, site_a, &reason.value_a) ||
 		 !find_value(pair->b, pair->depth, loop, site_b, &reason.value_b))
 		reason.cause = TEMPORAL_NO_VALUE;
+	else if (!loop_variable_compare(&loop->public.variable, site_a, reason.value_a, site_b,
+					reason.value_b, &order))
+		reason.cause = TEMPORAL_AT_END;
 	else
 		reason.cause = TEMPORAL_BY_VARIABLE;
 	if (reason.cause != TEMPORAL_BY_VARIABLE) {
-		if (pair->doubt.cause == TEMPORAL_BY_NOTHING)
-			pair->doubt = reason;
+		note_doubt(pair, &reason);
 		return 0;
 	}
-	order = loop_variable_compare(&loop->public.variable, site_a, reason.value_a, site_b,
-				      reason.value_b);
 	if (order)
 		pair->reason = reason;
 	return order;
@@ -139,11 +147,27 @@ static enum temporal_order compare_places(struct pair *pair)
 	return unordered(pair, TEMPORAL_SEVERAL_ENTRIES);
 }
 
+/* At the same place, but is it the same moment? Not known without machine code, since there may be
+ * loops in it, nor where it is not known how the place is reached. */
+static enum temporal_order same_place(struct pair *pair)
+{
+	const struct temporal_site *site = pair->site_a;
+	struct temporal_reason reason = pair->reason;
+
+	if (!pair->is_inside)
+		return TEMPORAL_SAME;
+	if (!site || !site->body)
+		reason.cause = TEMPORAL_NO_CODE;
+	else if (!flow_is_reachable(site->body->flow, site->body->flow->block_of[site->place.insn]))
+		reason.cause = TEMPORAL_UNKNOWN_JUMP;
+	if (reason.cause != TEMPORAL_BY_NOTHING)
+		note_doubt(pair, &reason);
+	return TEMPORAL_SAME;
+}
+
 static enum temporal_order compare_frames(struct pair *pair, uint32_t a, uint32_t b)
 {
 	const struct temporal *temporal = pair->temporal;
-	bool is_program = temporal_kind(temporal, a) == MODULE_PROGRAM &&
-			  temporal_kind(temporal, b) == MODULE_PROGRAM;
 	const struct callpath_node *node_a = callpaths_get(temporal->callpaths, a);
 	const struct callpath_node *node_b = callpaths_get(temporal->callpaths, b);
 	bool is_same = node_a->module == node_b->module && node_a->offset == node_b->offset &&
@@ -151,18 +175,21 @@ static enum temporal_order compare_frames(struct pair *pair, uint32_t a, uint32_
 	int order;
 
 	pair->reason = (struct temporal_reason){.frame_a = a, .frame_b = b};
-	pair->site_a = is_program ? temporal_find_site(temporal, a) : NULL;
-	pair->site_b = is_program ? temporal_find_site(temporal, b) : NULL;
-	if (!pair->site_a || !pair->site_b || !pair->site_a->body || !pair->site_b->body)
-		return is_same ? TEMPORAL_SAME
-			       : unordered(pair, is_program ? TEMPORAL_NO_CODE
-							    : TEMPORAL_OTHER_FUNCTIONS);
+	pair->is_inside |= pair->depth && temporal_kind(temporal, a) == MODULE_PROGRAM;
+	pair->site_a = temporal_find_site(temporal, a);
+	pair->site_b = temporal_find_site(temporal, b);
+	if (!pair->site_a || !pair->site_b || !pair->site_a->body || !pair->site_b->body) {
+		if (is_same)
+			return same_place(pair);
+		return unordered(pair, node_a->module == node_b->module ? TEMPORAL_NO_CODE
+									: TEMPORAL_OTHER_FUNCTIONS);
+	}
 	if (pair->site_a->body != pair->site_b->body)
 		return unordered(pair, TEMPORAL_OTHER_FUNCTIONS);
 	order = compare_loops(pair);
 	if (order)
 		return order < 0 ? TEMPORAL_BEFORE : TEMPORAL_AFTER;
-	return is_same ? TEMPORAL_SAME : compare_places(pair);
+	return is_same ? same_place(pair) : compare_places(pair);
 }
 
 /* From the outermost frames inwards, to the first difference that is known. */
@@ -301,9 +328,8 @@ static int by_level(const void *a, const void *b)
 static struct temporal_group make_group(const struct temporal *temporal,
 					const struct sample *sample)
 {
-	struct temporal_group group = {.path = CALLPATH_NONE,
-				       .example = sample->path,
-				       .ranks = rankset_create()};
+	struct temporal_group group = {
+		.path = CALLPATH_NONE, .example = sample->path, .ranks = rankset_create()};
 	uint32_t depth;
 
 	rankset_add(group.ranks, sample->rank);

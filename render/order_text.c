@@ -52,6 +52,10 @@ static char *no_variable_text(const struct loop_variable *variable)
 	switch (variable->result) {
 	case LOOP_VARIABLE_NO_DEBUG_INFO:
 		return xstrdup("the function has no debug information");
+	case LOOP_VARIABLE_NO_START:
+		return xasprintf("\"%s\" counts its iterations, but need not begin with the same "
+				 "value in all ranks",
+				 variable->variable->name);
 	case LOOP_VARIABLE_UNREADABLE:
 		return xasprintf("\"%s\" counts its iterations, but is optimized out here",
 				 variable->variable->name);
@@ -78,6 +82,19 @@ static char *no_code_text(const struct view *view, uint32_t frame)
 	return text;
 }
 
+/* The caller frees. */
+static char *unknown_iteration_text(const struct temporal_reason *reason)
+{
+	const struct loop_variable *variable = &reason->loop->variable;
+
+	if (reason->cause == TEMPORAL_NO_VARIABLE)
+		return no_variable_text(variable);
+	return xasprintf(reason->cause == TEMPORAL_NO_VALUE
+				 ? "%s could not be read in all of them"
+				 : "%s does not change any more",
+			 variable->variable->name);
+}
+
 char *order_text_cause(const struct view *view, const struct temporal_reason *reason)
 {
 	char *loop, *why, *text;
@@ -85,11 +102,9 @@ char *order_text_cause(const struct view *view, const struct temporal_reason *re
 	switch (reason->cause) {
 	case TEMPORAL_NO_VARIABLE:
 	case TEMPORAL_NO_VALUE:
+	case TEMPORAL_AT_END:
 		loop = order_text_loop(view, reason->loop);
-		why = reason->cause == TEMPORAL_NO_VALUE
-			      ? xasprintf("%s could not be read in all of them",
-					  reason->loop->variable.variable->name)
-			      : no_variable_text(&reason->loop->variable);
+		why = unknown_iteration_text(reason);
 		text = xasprintf("they may be in different iterations of %s: %s", loop, why);
 		free(loop);
 		free(why);

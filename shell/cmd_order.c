@@ -18,8 +18,8 @@ const struct command cmd_order = {
 	.summary = "Order ranks by their stacks, from the least to the most progressed.",
 	.text = "Needs no recorder. Without RANKS: those in focus, else all. Where stacks part,\n"
 		"the machine code of the function tells which place comes first. In a loop the\n"
-		"iteration decides: by an integer variable that the loop changes in one\n"
-		"direction, read in each rank's frame, where debug information says where it is.\n"
+		"iteration decides: by an integer variable that the loop changes by constants,\n"
+		"from a constant on, read in each rank's frame where debug information says.\n"
 		"What is told neither by a variable nor by the ways in the code stays unordered,\n"
 		"and it is said why. Snapshots have what is needed, without the program's files.",
 	.example = "order 0-31",

@@ -338,21 +338,26 @@ $(ORDER)/main.o: tests/order/order_main.c tests/order/order.h | $(O)/.deps-check
 	$(Q)mkdir -p $(@D) && $(CC) -O2 -g -Wall -Wextra -Werror -c -o $@ $<
 $(ORDER)/c-%.o: tests/order/order_c.c tests/order/order.h | $(O)/.deps-check
 	$(Q)mkdir -p $(@D) && $(CC) -$* -g -Wall -Wextra -Werror -c -o $@ $<
+$(ORDER)/traps-%.o: tests/order/order_traps.c tests/order/order.h | $(O)/.deps-check
+	$(Q)mkdir -p $(@D) && $(CC) -$* -g -Wall -Wextra -Werror -c -o $@ $<
+$(ORDER)/cxx-%.o: tests/order/order_cxx.cc tests/order/order.h | $(O)/.deps-check
+	$(Q)mkdir -p $(@D) && $(CXX) -$* -g -Wall -Wextra -Werror -c -o $@ $<
 $(ORDER)/f-%.o: tests/order/order_f.f90 | $(O)/.deps-check
 	$(Q)mkdir -p $(@D)/$* && $(FC) -J$(@D)/$* -$* -g -c -o $@ $<
-$(ORDER)/order-O%: $(ORDER)/main.o $(ORDER)/c-O%.o $(ORDER)/f-O%.o
+$(ORDER)/order-O%: $(ORDER)/main.o $(ORDER)/c-O%.o $(ORDER)/traps-O%.o $(ORDER)/cxx-O%.o $(ORDER)/f-O%.o
 	$(call say,LD,$@)
-	$(Q)$(FC) -o $@ $^
+	$(Q)$(FC) -o $@ $^ -lstdc++
 # Without position-independent code, with the tables of switches that go with that.
-$(ORDER)/order-fixed: tests/order/order_main.c tests/order/order_c.c tests/order/order_f.f90 \
-		| $(O)/.deps-check
+$(ORDER)/order-fixed: tests/order/order_main.c tests/order/order_c.c tests/order/order_traps.c \
+		$(ORDER)/cxx-O2.o tests/order/order_f.f90 | $(O)/.deps-check
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(ORDER)/fixed && cd $(ORDER)/fixed && \
 		$(CC) -O2 -g -fno-pie -c $(addprefix $(CURDIR)/,$(filter %.c,$^)) && \
-		$(FC) -O2 -g -fno-pie -no-pie -o ../$(@F) $(CURDIR)/tests/order/order_f.f90 *.o
-$(ORDER)/order-static: $(ORDER)/main.o $(ORDER)/c-O2.o $(ORDER)/f-O2.o
+		$(FC) -O2 -g -fno-pie -no-pie -o ../$(@F) $(CURDIR)/tests/order/order_f.f90 *.o \
+			../cxx-O2.o -lstdc++
+$(ORDER)/order-static: $(ORDER)/main.o $(ORDER)/c-O2.o $(ORDER)/traps-O2.o $(ORDER)/cxx-O2.o $(ORDER)/f-O2.o
 	$(call say,LD,$@)
-	$(Q)$(FC) -static -Wl,--eh-frame-hdr -o $@ $^
+	$(Q)$(FC) -static -Wl,--eh-frame-hdr -o $@ $^ -lstdc++
 $(ORDER)/order-stripped: $(ORDER)/order-O2
 	$(Q)strip -o $@ $<
 
@@ -370,7 +375,7 @@ check-order: all $(NEEDS_check-order)
 	@sh tests/order/run.sh $(O)
 
 .PHONY: check-order
-.SECONDARY: $(ORDER_LEVELS:%=$(ORDER)/c-%.o) $(ORDER_LEVELS:%=$(ORDER)/f-%.o)
+.SECONDARY: $(foreach part,c traps cxx f,$(ORDER_LEVELS:%=$(ORDER)/$(part)-%.o))
 
 $(ATTACH)/look $(ATTACH)/sample_bench: $(ATTACH)/%: $(ATTACH)/%.o $(O)/libpdb.a
 	$(call say,LD,$@)

@@ -12,6 +12,13 @@ void up(int n)
 
 void down(int n)
 {
+	for (int i = 4; i > 4 - n; i--)
+		visit(0);
+}
+
+/* Nobody knows what others call it with. */
+void down_from(int n)
+{
 	for (int i = n; i > 0; i--)
 		visit(0);
 }
@@ -36,13 +43,15 @@ void doubled(int n)
 
 void halved(int n)
 {
-	for (unsigned int width = 1u << n; width; width >>= 1)
-		visit(0);
+	(void)n;
+	for (unsigned int width = 16; width; width >>= 1)
+		visit((int)width);
 }
 
 void divided(int n)
 {
-	for (int width = 1 << n; width; width /= 2)
+	(void)n;
+	for (int width = 16; width; width /= 2)
 		visit(width);
 }
 

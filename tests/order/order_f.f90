@@ -21,7 +21,7 @@ contains
    subroutine down_f(n) bind(c)
       integer(c_int), value :: n
       integer :: i
-      do i = 3 * n, 1, -3
+      do i = 12, 13 - 3 * n, -3
          call visit_f(i + 1)
       end do
    end subroutine

@@ -24,12 +24,18 @@ void visit_f(const int *place)
 	visit(*place);
 }
 
+__attribute__((noipa)) int more(void)
+{
+	return 1;
+}
+
 static const struct {
 	const char *name;
 	void (*run)(int);
 } functions[] = {
 	{"up", up},
 	{"down", down},
+	{"down_from", down_from},
 	{"doubled", doubled},
 	{"halved", halved},
 	{"divided", divided},
@@ -48,6 +54,27 @@ static const struct {
 	{"changed", changed},
 	{"longs", longs},
 	{"irregular", irregular},
+	{"part", part},
+	{"part_down", part_down},
+	{"triangle", triangle},
+	{"random_numbers", random_numbers},
+	{"hashed", hashed},
+	{"vanishing", vanishing},
+	{"overflowing", overflowing},
+	{"byte", byte},
+	{"half_word", half_word},
+	{"masked", masked},
+	{"shifted", shifted},
+	{"around", around},
+	{"uneven", uneven},
+	{"reset", reset},
+	{"lent", lent},
+	{"lent_part", lent_part},
+	{"searched", searched},
+	{"dead", dead},
+	{"unbounded", unbounded},
+	{"caught", caught},
+	{"retried", retried},
 	{"up_f", up_f},
 	{"down_f", down_f},
 	{"nested_f", nested_f},
