@@ -319,9 +319,13 @@ static void decode_range(struct code_builder *builder, const struct code_range *
 	size_t step = file->machine->arch == CS_ARCH_X86 ? 1 : 4;
 
 	memset(builder->tables, 0, sizeof(builder->tables));
+	builder->has_compared = false;
+	builder->bound = builder->bound_at = 0;
 	while (bytes && left) {
 		struct code_insn insn = {.address = address};
 
+		if (address == builder->bound_at)
+			builder->bound = builder->bound_then;
 		if (cs_disasm_iter(file->handle, &bytes, &left, &address, decoded)) {
 			insn.length = (uint8_t)decoded->size;
 			file->machine->decode(builder, file->handle, decoded, &insn);

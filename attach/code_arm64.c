@@ -296,6 +296,19 @@ static void follow_table(struct code_builder *builder, const cs_insn *decoded, s
 	}
 }
 
+static void note_bound(struct code_builder *builder, arm64_cc condition, uint64_t target)
+{
+	uint64_t limit = builder->has_compared ? builder->compared : 0;
+
+	if (condition == ARM64_CC_HI || condition == ARM64_CC_LS)
+		code_note_bound(builder, builder->has_compared ? limit + 1 : 0,
+				condition == ARM64_CC_LS, target);
+	else if (condition == ARM64_CC_HS || condition == ARM64_CC_LO)
+		code_note_bound(builder, limit, condition == ARM64_CC_LO, target);
+	else
+		code_note_bound(builder, 0, false, 0);
+}
+
 static void decode_branch(struct code_builder *builder, csh handle, const cs_insn *decoded,
 			  struct code_insn *insn)
 {
@@ -310,10 +323,7 @@ static void decode_branch(struct code_builder *builder, csh handle, const cs_ins
 
 		insn->kind = is_plain ? CODE_JUMP : CODE_BRANCH;
 		insn->target = (uint64_t)to->imm;
-		if (arm64->cc == ARM64_CC_HI || arm64->cc == ARM64_CC_LS)
-			builder->bound = builder->compared + 1;
-		else if (arm64->cc == ARM64_CC_HS || arm64->cc == ARM64_CC_LO)
-			builder->bound = builder->compared;
+		note_bound(builder, arm64->cc, insn->target);
 		return;
 	}
 	reg = register_number(to->reg, &size);
@@ -330,6 +340,8 @@ static void decode_call(struct code_builder *builder, const cs_insn *decoded,
 	insn->kind = CODE_CALL;
 	if (to->type == ARM64_OP_IMM)
 		insn->target = (uint64_t)to->imm;
+	builder->has_compared = false;
+	builder->bound = 0;
 	for (unsigned int i = 0; i < CODE_NUM_REGISTERS; i++)
 		if (!(builder->function->preserved >> i & 1))
 			builder->tables[i].step = TABLE_NOTHING;
@@ -375,6 +387,7 @@ static void decode_calculation(struct code_builder *builder, csh handle, const c
 	const cs_arm64_op *ops = decoded->detail->arm64.operands;
 	uint8_t num = decoded->detail->arm64.op_count;
 	struct table left = {0}, right = {0};
+	struct code_value value;
 
 	if (num == 3) {
 		left = table_of(builder, &ops[1]);
@@ -386,12 +399,15 @@ static void decode_calculation(struct code_builder *builder, csh handle, const c
 	case ARM64_INS_TST:
 	case ARM64_INS_CCMP:
 	case ARM64_INS_NOP:
-		if (decoded->id == ARM64_INS_CMP)
-			builder->compared = ops[1].type == ARM64_OP_IMM ? (uint64_t)ops[1].imm : 0;
 		return;
 	case ARM64_INS_MOV:
 	case ARM64_INS_MOVZ:
 		set_register(builder, insn, ops[0].reg, get_value(&ops[1]));
+		break;
+	case ARM64_INS_MOVN:
+		value = get_value(&ops[1]);
+		value.constant = ~value.constant;
+		set_register(builder, insn, ops[0].reg, value);
 		break;
 	case ARM64_INS_ADR:
 	case ARM64_INS_ADRP:
@@ -427,11 +443,24 @@ static void decode_calculation(struct code_builder *builder, csh handle, const c
 	follow_table(builder, decoded, left, right);
 }
 
+static void note_comparison(struct code_builder *builder, const cs_insn *decoded)
+{
+	const cs_arm64 *arm64 = &decoded->detail->arm64;
+	const cs_arm64_op *with = &arm64->operands[1];
+
+	if (decoded->id != ARM64_INS_CMP && !arm64->update_flags)
+		return;
+	builder->has_compared = decoded->id == ARM64_INS_CMP && with->type == ARM64_OP_IMM;
+	if (builder->has_compared)
+		builder->compared = (uint64_t)get_value(with).constant;
+}
+
 static void decode(struct code_builder *builder, csh handle, const cs_insn *decoded,
 		   struct code_insn *insn)
 {
 	struct access access;
 
+	note_comparison(builder, decoded);
 	switch (decoded->id) {
 	case ARM64_INS_RET:
 	case ARM64_INS_BRK:

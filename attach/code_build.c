@@ -69,14 +69,6 @@ void code_add_effect(struct code_builder *builder, struct code_insn *insn, struc
 	insn->num_effects++;
 }
 
-static bool is_inside(const struct code_function *function, uint64_t address)
-{
-	for (size_t i = 0; i < function->num_ranges; i++)
-		if (address >= function->ranges[i].begin && address < function->ranges[i].end)
-			return true;
-	return false;
-}
-
 static uint64_t read_entry(const struct table *table, const uint8_t *bytes)
 {
 	uint64_t value = 0;
@@ -87,12 +79,21 @@ static uint64_t read_entry(const struct table *table, const uint8_t *bytes)
 	return table->is_relative ? table->base + value : value;
 }
 
-/* Entries end where the comparison before the jump says. Where none was seen, at the first that is
- * no address in the function. */
+void code_note_bound(struct code_builder *builder, uint64_t limit, bool is_target, uint64_t target)
+{
+	builder->bound = is_target ? 0 : limit;
+	if (!is_target)
+		return;
+	builder->bound_at = target;
+	builder->bound_then = limit;
+}
+
+/* Entries end where the comparison before the jump says. Where none was seen nobody knows: what
+ * follows a table may be another one. */
 void code_add_table(struct code_builder *builder, struct code_insn *insn, const struct table *table)
 {
 	struct code_function *function = builder->function;
-	uint64_t bound = builder->bound && builder->bound <= MAX_TABLE ? builder->bound : MAX_TABLE;
+	uint64_t bound = builder->bound <= MAX_TABLE ? builder->bound : 0;
 
 	insn->first_target = (uint32_t)function->num_targets;
 	for (uint64_t i = 0; i < bound; i++) {
@@ -100,15 +101,14 @@ void code_add_table(struct code_builder *builder, struct code_insn *insn, const 
 			builder->file, table->address + i * table->entry_size, table->entry_size);
 		uint64_t target = bytes ? read_entry(table, bytes) : 0;
 
-		/* A case can be in a part of the function that is elsewhere. */
-		if (!bytes || (!builder->bound && !is_inside(function, target)))
+		if (!bytes)
 			break;
 		function->targets = xgrow(function->targets, function->num_targets,
 					  &builder->targets_capacity, sizeof(*function->targets));
 		function->targets[function->num_targets++] = target;
 		insn->num_targets++;
 	}
-	if (builder->bound && insn->num_targets < builder->bound)
+	if (insn->num_targets < bound)
 		insn->num_targets = 0;
 	builder->bound = 0;
 }

@@ -35,9 +35,12 @@ struct code_builder {
 	size_t insns_capacity, effects_capacity, targets_capacity;
 	const struct code_file *file;
 	struct table tables[CODE_NUM_REGISTERS];
-	/* Of the last comparison with a constant, and of the last unsigned branch after it. */
-	uint64_t compared;
-	uint64_t bound; /* entries that a table has at most; 0: not known */
+	/* Of the last comparison, if nothing has changed what it found. */
+	bool has_compared;
+	uint64_t compared; /* the constant */
+	/* How many entries a table has that is used now, by the branch before; 0: not known. */
+	uint64_t bound;
+	uint64_t bound_at, bound_then; /* and what that is at the place which the branch leads to */
 };
 
 struct code_machine {
@@ -70,6 +73,9 @@ struct code_value code_copy(struct code_place from);
 void code_add_term(struct code_value *value, struct code_place place, int64_t factor);
 void code_add_effect(struct code_builder *builder, struct code_insn *insn, struct code_place to,
 		     struct code_value value);
+/* A branch: to run on (or, if is_target, at the target) something is below `limit`, or else it is
+ * not known how large anything is. */
+void code_note_bound(struct code_builder *builder, uint64_t limit, bool is_target, uint64_t target);
 /* A jump through a table: read what entries say as targets of the instruction. */
 void code_add_table(struct code_builder *builder, struct code_insn *insn,
 		    const struct table *table);

@@ -248,25 +248,39 @@ static struct table next_table(const struct code_builder *builder, const cs_insn
 	}
 }
 
-static void note_bound(struct code_builder *builder, const cs_insn *decoded)
+static void note_comparison(struct code_builder *builder, const cs_insn *decoded)
 {
 	const cs_x86 *x86 = &decoded->detail->x86;
+	const uint64_t changes = X86_EFLAGS_MODIFY_CF | X86_EFLAGS_MODIFY_ZF | X86_EFLAGS_RESET_CF |
+				 X86_EFLAGS_RESET_ZF | X86_EFLAGS_SET_CF | X86_EFLAGS_SET_ZF |
+				 X86_EFLAGS_UNDEFINED_CF | X86_EFLAGS_UNDEFINED_ZF;
+
+	bool compares = decoded->id == X86_INS_CMP || decoded->id == X86_INS_SUB;
+
+	if (!compares && !(x86->eflags & changes))
+		return;
+	builder->has_compared =
+		compares && x86->op_count == 2 && x86->operands[1].type == X86_OP_IMM;
+	if (builder->has_compared)
+		builder->compared = (uint64_t)x86->operands[1].imm;
+}
+
+static void note_bound(struct code_builder *builder, const cs_insn *decoded, uint64_t target)
+{
+	uint64_t limit = builder->has_compared ? builder->compared : 0;
 
 	switch (decoded->id) {
-	case X86_INS_CMP:
-		builder->compared = 0;
-		if (x86->op_count == 2 && x86->operands[1].type == X86_OP_IMM)
-			builder->compared = (uint64_t)x86->operands[1].imm;
-		break;
 	case X86_INS_JA:
 	case X86_INS_JBE:
-		builder->bound = builder->compared + 1;
+		code_note_bound(builder, builder->has_compared ? limit + 1 : 0,
+				decoded->id == X86_INS_JBE, target);
 		break;
 	case X86_INS_JAE:
 	case X86_INS_JB:
-		builder->bound = builder->compared;
+		code_note_bound(builder, limit, decoded->id == X86_INS_JB, target);
 		break;
 	default:
+		code_note_bound(builder, 0, false, 0);
 		break;
 	}
 }
@@ -282,10 +296,11 @@ static void decode_jump(struct code_builder *builder, const cs_insn *decoded,
 	if (to->type == X86_OP_IMM) {
 		insn->kind = decoded->id == X86_INS_JMP ? CODE_JUMP : CODE_BRANCH;
 		insn->target = (uint64_t)to->imm;
+		note_bound(builder, decoded, insn->target);
 		return;
 	}
-	/* Through a fixed pointer: to a function of another library. */
-	if (to->type == X86_OP_MEM && to->mem.base == X86_REG_RIP) {
+	/* Through a fixed pointer, or one of an object: to another function. */
+	if (to->type == X86_OP_MEM && to->mem.index == X86_REG_INVALID) {
 		insn->kind = CODE_END;
 		return;
 	}
@@ -306,6 +321,8 @@ static void decode_call(struct code_builder *builder, const cs_insn *decoded,
 	insn->kind = CODE_CALL;
 	if (to->type == X86_OP_IMM)
 		insn->target = (uint64_t)to->imm;
+	builder->has_compared = false;
+	builder->bound = 0;
 	for (unsigned int i = 0; i < CODE_NUM_REGISTERS; i++)
 		if (!(builder->function->preserved >> i & 1))
 			builder->tables[i].step = TABLE_NOTHING;
@@ -409,7 +426,7 @@ static void decode(struct code_builder *builder, csh handle, const cs_insn *deco
 	struct code_value value;
 	unsigned int size, reg = RAX;
 
-	note_bound(builder, decoded);
+	note_comparison(builder, decoded);
 	if (cs_insn_group(handle, decoded, CS_GRP_RET)) {
 		insn->kind = CODE_END;
 		return;
