@@ -26,6 +26,7 @@ struct reading {
 struct stack {
 	struct code_value values[STACK_SIZE];
 	size_t num;
+	unsigned int valid; /* so many low bytes of them are right: they should have been cut */
 };
 
 static bool push(struct stack *stack, struct code_value value)
@@ -50,9 +51,12 @@ static bool push_register(struct stack *stack, uint64_t reg, int64_t constant)
 /* The value in memory at the address that is on top. */
 static bool load(struct stack *stack, unsigned int size)
 {
-	struct code_value *top = &stack->values[stack->num - 1];
+	struct code_value *top;
 
-	if (!stack->num || top->num_terms != 1 || top->terms[0].factor != 1 || top->shift ||
+	if (!stack->num || stack->valid < 8 || (size != 1 && size != 2 && size != 4 && size != 8))
+		return false;
+	top = &stack->values[stack->num - 1];
+	if (top->num_terms != 1 || top->terms[0].factor != 1 || top->shift ||
 	    top->terms[0].place.kind != CODE_REGISTER)
 		return false;
 	*top = code_copy(code_memory(top->terms[0].place.reg, top->constant, size));
@@ -62,6 +66,7 @@ static bool load(struct stack *stack, unsigned int size)
 static bool add(struct stack *stack, int64_t factor)
 {
 	struct code_value *left, *right;
+	int64_t constant;
 
 	if (stack->num < 2)
 		return false;
@@ -71,8 +76,8 @@ static bool add(struct stack *stack, int64_t factor)
 		return false;
 	for (unsigned int i = 0; i < right->num_terms; i++)
 		code_add_term(left, right->terms[i].place, factor * right->terms[i].factor);
-	left->constant += factor * right->constant;
-	return left->is_known;
+	return !__builtin_mul_overflow(factor, right->constant, &constant) &&
+	       !__builtin_add_overflow(left->constant, constant, &left->constant) && left->is_known;
 }
 
 static bool multiply(struct code_value *value, int64_t by)
@@ -80,9 +85,26 @@ static bool multiply(struct code_value *value, int64_t by)
 	if (value->shift)
 		return false;
 	for (unsigned int i = 0; i < value->num_terms; i++)
-		value->terms[i].factor *= by;
-	value->constant *= by;
-	return true;
+		if (__builtin_mul_overflow(value->terms[i].factor, by, &value->terms[i].factor))
+			return false;
+	return !__builtin_mul_overflow(value->constant, by, &value->constant);
+}
+
+/* Cut to its low bytes: that can be said of what is in one place. Else what follows must not depend
+ * on the others. */
+static void cut(struct stack *stack, unsigned int size, bool is_signed)
+{
+	struct code_value *value = &stack->values[stack->num - 1];
+	struct code_place *place = &value->terms[0].place;
+
+	if (value->num_terms != 1 || value->terms[0].factor != 1 || value->constant ||
+	    value->shift) {
+		if (size < stack->valid)
+			stack->valid = size;
+	} else if (size < place->size) {
+		place->size = (uint8_t)size;
+		place->is_signed = is_signed;
+	}
 }
 
 /* An operation with a constant on top of the stack. */
@@ -100,18 +122,21 @@ static bool apply_constant(struct stack *stack, uint8_t operation)
 		return multiply(value, by);
 	case DW_OP_shl:
 		return by >= 0 && by < 63 && multiply(value, INT64_C(1) << by);
-	case DW_OP_and: /* what cuts a value to its size */
-		return by == UINT32_MAX || by == UINT16_MAX || by == UINT8_MAX;
+	case DW_OP_and:
+		if (by != UINT32_MAX && by != UINT16_MAX && by != UINT8_MAX)
+			return false;
+		cut(stack, by == UINT32_MAX ? 4 : by == UINT16_MAX ? 2 : 1, false);
+		return true;
 	case DW_OP_div: {
 		int shift = __builtin_ctzll((uint64_t)(by ? by : 1));
 
-		if (by < 1 || by != INT64_C(1) << shift || value->shift)
+		if (stack->valid < 8 || by < 1 || by != INT64_C(1) << shift || value->shift)
 			return false;
 		value->shift = (uint8_t)shift;
 		return true;
 	}
 	default: /* shr, shra */
-		if (by < 0 || by > 63 || value->shift)
+		if (stack->valid < 8 || by < 0 || by > 63 || value->shift)
 			return false;
 		value->shift = (uint8_t)by;
 		value->is_unsigned = operation == DW_OP_shr;
@@ -119,7 +144,32 @@ static bool apply_constant(struct stack *stack, uint8_t operation)
 	}
 }
 
-static bool apply(const struct reading *reading, struct stack *stack, const Dwarf_Op *op)
+/* To another type, by its entry; 0 is the one of addresses. */
+static bool convert(struct stack *stack, Dwarf_Attribute *location, const Dwarf_Op *op)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word encoding;
+	Dwarf_Die type;
+	int size;
+
+	if (!stack->num)
+		return false;
+	if (!op->number)
+		return true;
+	if (dwarf_getlocation_die(location, op, &type) ||
+	    !dwarf_attr(&type, DW_AT_encoding, &attribute) ||
+	    dwarf_formudata(&attribute, &encoding) ||
+	    (encoding != DW_ATE_signed && encoding != DW_ATE_unsigned))
+		return false;
+	size = dwarf_bytesize(&type);
+	if (size != 1 && size != 2 && size != 4 && size != 8)
+		return false;
+	cut(stack, (unsigned int)size, encoding == DW_ATE_signed);
+	return true;
+}
+
+static bool apply(const struct reading *reading, struct stack *stack, Dwarf_Attribute *location,
+		  const Dwarf_Op *op)
 {
 	struct code_value base;
 
@@ -132,8 +182,10 @@ static bool apply(const struct reading *reading, struct stack *stack, const Dwar
 		return push_register(stack, op->number, (int64_t)op->number2);
 	case DW_OP_fbreg:
 		base = reading->frame_base;
-		base.constant += (int64_t)op->number;
-		return reading->has_frame_base && push(stack, base);
+		return reading->has_frame_base &&
+		       !__builtin_add_overflow(base.constant, (int64_t)op->number,
+					       &base.constant) &&
+		       push(stack, base);
 	case DW_OP_call_frame_cfa:
 		return push(stack, code_copy(code_register(CODE_CFA, 8)));
 	case DW_OP_const1u:
@@ -150,8 +202,9 @@ static bool apply(const struct reading *reading, struct stack *stack, const Dwar
 	case DW_OP_plus_uconst:
 		if (!stack->num || stack->values[stack->num - 1].shift)
 			return false;
-		stack->values[stack->num - 1].constant += (int64_t)op->number;
-		return true;
+		return !__builtin_add_overflow(stack->values[stack->num - 1].constant,
+					       (int64_t)op->number,
+					       &stack->values[stack->num - 1].constant);
 	case DW_OP_plus:
 		return add(stack, 1);
 	case DW_OP_minus:
@@ -171,18 +224,20 @@ static bool apply(const struct reading *reading, struct stack *stack, const Dwar
 		return stack->num && load(stack, (unsigned int)op->number);
 	case DW_OP_convert:
 	case DW_OP_GNU_convert:
+		return convert(stack, location, op);
 	case DW_OP_nop:
-		return stack->num > 0;
+		return true;
 	default:
 		return false;
 	}
 }
 
 /* The value of a variable of that size with that location. False: of another form. */
-static bool read_expression(const struct reading *reading, const Dwarf_Op *ops, size_t num,
-			    unsigned int size, struct code_value *ret)
+static bool read_expression(const struct reading *reading, Dwarf_Attribute *location,
+			    const Dwarf_Op *ops, size_t num, unsigned int size,
+			    struct code_value *ret)
 {
-	struct stack stack = {.num = 0};
+	struct stack stack = {.num = 0, .valid = 8};
 	bool is_value = false;
 
 	if (num == 1 && ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31) {
@@ -194,10 +249,10 @@ static bool read_expression(const struct reading *reading, const Dwarf_Op *ops, 
 			return false;
 		if (ops[i].atom == DW_OP_stack_value)
 			is_value = true;
-		else if (!apply(reading, &stack, &ops[i]))
+		else if (!apply(reading, &stack, location, &ops[i]))
 			return false;
 	}
-	if (!stack.num || (!is_value && !load(&stack, size)))
+	if (!stack.num || (is_value ? stack.valid < size : !load(&stack, size)))
 		return false;
 	*ret = stack.values[stack.num - 1];
 	return ret->is_known && ret->num_terms > 0;
@@ -266,7 +321,7 @@ static void read_variable(struct reading *reading, Dwarf_Die *die, Dwarf_Die *sc
 	variable.size = (uint8_t)bytes;
 	while ((offset = dwarf_getlocations(&attribute, offset, &base, &begin, &end, &ops, &num)) >
 	       0) {
-		if (!read_expression(reading, ops, num, bytes, &value))
+		if (!read_expression(reading, &attribute, ops, num, bytes, &value))
 			continue;
 		if (begin == 0 && end == (Dwarf_Addr)-1)
 			add_for_scope(&variable, &capacity, scope, &value);
