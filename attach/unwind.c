@@ -36,6 +36,8 @@ struct walk {
 	const struct tracee *tracee;
 	const struct unwind_probes *probes;
 	uint64_t missing;
+	bool is_guessed; /* a frame had no unwind information: registers of those outside are not
+			  * known */
 	struct sample_value *values; /* depth: from the innermost frame, until all are known */
 	size_t num_values, values_capacity;
 };
@@ -163,17 +165,22 @@ static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *i
 	unw_dyn_info_t table = {0};
 	struct image *image;
 	uint64_t bias;
+	int status;
 
 	image = find_image(walk->space, range, &bias);
-	if (!image || !image->num_entries || !range->is_executable)
+	if (!image || !image->num_entries || !range->is_executable) {
+		walk->is_guessed = true;
 		return -UNW_ENOINFO;
+	}
 	table.format = UNW_INFO_FORMAT_REMOTE_TABLE;
 	table.start_ip = range->start;
 	table.end_ip = range->end;
 	table.u.rti.segbase = bias + image->eh_frame_hdr;
 	table.u.rti.table_data = bias + image->eh_table;
 	table.u.rti.table_len = image->num_entries * 8 / sizeof(unw_word_t);
-	return UNW_OBJ(dwarf_search_unwind_table)(as, ip, &table, info, need_unwind_info, arg);
+	status = UNW_OBJ(dwarf_search_unwind_table)(as, ip, &table, info, need_unwind_info, arg);
+	walk->is_guessed |= status < 0;
+	return status;
 }
 
 static void put_unwind_info(unw_addr_space_t as, unw_proc_info_t *info, void *arg)
@@ -374,7 +381,9 @@ static void read_probe(struct walk *walk, unw_cursor_t *cursor, const struct cod
 	int64_t places[CODE_MAX_TERMS] = {0}, value;
 
 	for (unsigned int i = 0; i < probe->value.num_terms; i++)
-		if (!read_place(walk, cursor, &probe->value.terms[i].place, &places[i]))
+		if (walk->is_guessed ||
+		    !read_place(walk, cursor, &probe->value.terms[i].place, &places[i]) ||
+		    walk->is_guessed)
 			return;
 	value = code_extend(code_evaluate(&probe->value, places), probe->size, probe->is_signed);
 	walk->values = xgrow(walk->values, walk->num_values, &walk->values_capacity,
