@@ -25,13 +25,21 @@
 #define STATUS_NS UINT64_C(200000000)
 enum { BAR_WIDTH = 10 };
 
+/* Events go to standard error when standard output is the job's: if that is the terminal, its lines
+ * and ours would make a mess of each other. */
+static bool has_terminal(FILE *out)
+{
+	return isatty(STDERR_FILENO) && isatty(fileno(out)) &&
+	       !(out == stderr && isatty(STDOUT_FILENO));
+}
+
 void watch_tell_init(struct watch_teller *teller, struct session *session, FILE *out, bool is_json)
 {
 	*teller = (struct watch_teller){
 		.session = session,
 		.out = out,
 		.is_json = is_json,
-		.has_line = !is_json && isatty(STDERR_FILENO) && isatty(fileno(out)),
+		.has_line = !is_json && has_terminal(out),
 	};
 }
 
