@@ -47,6 +47,14 @@ struct trouble {
 	UT_hash_handle hh;
 };
 
+struct cores {
+	struct {
+		int rank;
+		char *path;
+	} * files;
+	size_t num;
+};
+
 struct loader {
 	struct job *job;
 	struct cores_notes *notes;
@@ -283,7 +291,8 @@ static void tell_files(struct loader *loader)
 }
 
 /* Unwind a thread, with its Python frames if it has some. */
-static void unwind(struct job *job, const struct core_thread *thread, struct unwind_space *space,
+static void unwind(struct job *job, const struct core_thread *thread,
+		   const struct unwind_probes *probes, struct unwind_space *space,
 		   struct python *python, struct unwind_result *ret)
 {
 	struct tracee tracee = {.tid = thread->tid, .regs.raw = thread->regs};
@@ -293,7 +302,7 @@ static void unwind(struct job *job, const struct core_thread *thread, struct unw
 		python_copy_frames(copy);
 		tracee.python = copy;
 	}
-	unwind_walk(space, &tracee, NULL, job->callpaths, ret);
+	unwind_walk(space, &tracee, probes, job->callpaths, ret);
 	free(copy);
 }
 
@@ -309,7 +318,7 @@ static void add_sample(struct job *job, const struct core_file *core,
 		.state = '?',
 	};
 
-	unwind(job, thread, space, python, &unwound);
+	unwind(job, thread, NULL, space, python, &unwound);
 	sample.path = unwound.path;
 	sample.status = unwound.is_complete ? SAMPLE_COMPLETE : SAMPLE_INCOMPLETE;
 	if (unwound.is_too_deep)
@@ -353,40 +362,111 @@ static void add_crash(struct job *job, const struct core_file *core, int rank)
 	job_add_crash(job, &crash);
 }
 
+/* A core with what unwinding its threads needs. */
+struct opened {
+	struct core_file *core;
+	struct core_memory *memory;
+	struct images *images;
+	struct python *python;
+	struct unwind_space *space;
+};
+
+static int open_core(const char *path, struct job *job, struct opened *ret, struct pdb_error *err)
+{
+	struct memory source = {.read = core_memory_read};
+	struct maps *maps;
+
+	ret->core = core_file_open(path, err);
+	if (!ret->core)
+		return -1;
+	source.context = ret->memory = core_memory_create(ret->core);
+	ret->images = images_create(job->modules);
+	maps = core_memory_steal_maps(ret->memory);
+	ret->python = python_create(&source, maps);
+	ret->space = unwind_space_create(&source, maps, ret->images);
+	return 0;
+}
+
+static void close_core(struct opened *opened)
+{
+	python_destroy(opened->python);
+	unwind_space_destroy(opened->space);
+	images_destroy(opened->images);
+	core_memory_destroy(opened->memory);
+	core_file_close(opened->core);
+}
+
 static void load_core(struct loader *loader, const struct found *found)
 {
 	struct job *job = loader->job;
-	struct pdb_error err;
-	struct core_file *core = core_file_open(found->path, &err);
-	struct memory source = {.read = core_memory_read};
-	struct core_memory *memory;
-	struct unwind_space *space;
-	struct python *python;
-	struct images *images;
-	struct maps *maps;
 	int rank = found->env.rank;
+	struct opened opened;
+	struct pdb_error err;
 
-	if (!core) {
+	if (open_core(found->path, job, &opened, &err) < 0) {
 		add_note(loader->notes, xstrdup(err.text));
 		return;
 	}
-	memory = core_memory_create(core);
-	images = images_create(job->modules);
-	source.context = memory;
-	maps = core_memory_steal_maps(memory);
-	python = python_create(&source, maps);
-	space = unwind_space_create(&source, maps, images);
-	for (size_t i = 0; i < core->num_threads; i++)
-		add_sample(job, core, &core->threads[i], space, python, rank);
-	add_crash(job, core, rank);
-	proctable_add(job->proctable, rank, core->pid, found->host,
-		      find_executable(core, unwind_space_maps(space)));
-	note_files(loader, memory, rank);
-	python_destroy(python);
-	unwind_space_destroy(space);
-	images_destroy(images);
-	core_memory_destroy(memory);
-	core_file_close(core);
+	for (size_t i = 0; i < opened.core->num_threads; i++)
+		add_sample(job, opened.core, &opened.core->threads[i], opened.space, opened.python,
+			   rank);
+	add_crash(job, opened.core, rank);
+	proctable_add(job->proctable, rank, opened.core->pid, found->host,
+		      find_executable(opened.core, unwind_space_maps(opened.space)));
+	note_files(loader, opened.memory, rank);
+	close_core(&opened);
+}
+
+/* ---- Values -----------------------------------------------------------------------------------
+ */
+
+static void read_values(struct job *job, const char *path, int rank,
+			const struct unwind_probes *probes, struct samples *values)
+{
+	struct opened opened;
+	struct pdb_error err;
+
+	if (open_core(path, job, &opened, &err) < 0)
+		return;
+	for (size_t i = 0; i < opened.core->num_threads; i++) {
+		const struct core_thread *thread = &opened.core->threads[i];
+		struct unwind_result unwound;
+
+		if (thread->tid != opened.core->pid)
+			continue;
+		unwind(job, thread, probes, opened.space, opened.python, &unwound);
+		samples_add(values, &(struct sample){.rank = rank,
+						     .tid = thread->tid,
+						     .is_main = true,
+						     .path = unwound.path,
+						     .values = unwound.values,
+						     .num_values = unwound.num_values});
+	}
+	close_core(&opened);
+}
+
+void cores_read_values(const struct cores *cores, struct job *job)
+{
+	struct samples *values = samples_create();
+	struct unwind_probes probes;
+
+	unwind_probes_init(&probes, job->probes, job->num_probes);
+	for (size_t i = 0; i < cores->num; i++)
+		read_values(job, cores->files[i].path, cores->files[i].rank, &probes, values);
+	samples_sort(values);
+	samples_adopt_values(job->samples, values);
+	unwind_probes_deinit(&probes);
+	samples_destroy(values);
+}
+
+void cores_destroy(struct cores *cores)
+{
+	if (!cores)
+		return;
+	for (size_t i = 0; i < cores->num; i++)
+		free(cores->files[i].path);
+	free(cores->files);
+	free(cores);
 }
 
 /* ---- The job ----------------------------------------------------------------------------------
@@ -452,8 +532,22 @@ static void add_path(struct loader *loader, const char *path)
 		add_core(loader, path);
 }
 
+/* The paths become owned. */
+static struct cores *keep_files(struct loader *loader)
+{
+	struct cores *cores = xcalloc(1, sizeof(*cores));
+
+	cores->files = xcalloc(loader->num_found, sizeof(*cores->files));
+	for (size_t i = 0; i < loader->num_found; i++) {
+		cores->files[i].rank = loader->found[i].env.rank;
+		cores->files[i].path = loader->found[i].path;
+	}
+	cores->num = loader->num_found;
+	return cores;
+}
+
 int cores_load(char *const *paths, size_t num_paths, struct job *job, struct cores_notes *notes,
-	       struct pdb_error *err)
+	       struct cores **cores_ret, struct pdb_error *err)
 {
 	struct loader loader = {.job = job, .notes = notes};
 	int result;
@@ -466,10 +560,13 @@ int cores_load(char *const *paths, size_t num_paths, struct job *job, struct cor
 	tell_files(&loader);
 	samples_sort(job->samples);
 	result = job->proctable->num_procs ? fill_table(&loader, err) : nothing_left(notes, err);
-	if (!result)
-		add_holes(job);
-	for (size_t i = 0; i < loader.num_found; i++)
-		free(loader.found[i].path);
+	*cores_ret = keep_files(&loader);
 	free(loader.found);
+	if (!result) {
+		add_holes(job);
+		return 0;
+	}
+	cores_destroy(*cores_ret);
+	*cores_ret = NULL;
 	return result;
 }

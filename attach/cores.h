@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+struct cores;
 struct job;
 struct pdb_error;
 
@@ -22,6 +23,13 @@ void cores_notes_clear(struct cores_notes *notes);
  * core. What cannot be used is told in the notes and the rest is used; ERROR_NOT_FOUND if nothing
  * is left, with the notes in its place. */
 int cores_load(char *const *paths, size_t num_paths, struct job *job, struct cores_notes *notes,
-	       struct pdb_error *err);
+	       struct cores **cores_ret, struct pdb_error *err);
+
+/* Which file is the core of which rank. */
+void cores_destroy(struct cores *cores); /* NULL is fine */
+
+/* Read the job's probes in the main threads' stacks again, from the files; the values come into the
+ * job's samples. Files that are not there any more are passed over. */
+void cores_read_values(const struct cores *cores, struct job *job);
 
 #endif

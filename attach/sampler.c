@@ -62,9 +62,7 @@ struct sampler {
 	unsigned take;
 	uint32_t durations[NUM_DURATIONS];
 	struct sampler_cost cost;
-	struct code_probe *probes; /* NULL: none */
-	uint32_t *probe_numbers;
-	size_t num_probes;
+	struct unwind_probes probes;
 };
 
 struct sampler *sampler_create(struct modules *modules, struct callpaths *callpaths)
@@ -97,44 +95,17 @@ void sampler_destroy(struct sampler *sampler)
 	for (size_t i = 0; i < MAX_AT_ONCE; i++)
 		free(sampler->python_copies[i]);
 	free(sampler->stacks);
-	free(sampler->probes);
-	free(sampler->probe_numbers);
+	unwind_probes_deinit(&sampler->probes);
 	free(sampler);
 }
 
 /* ---- Probes -----------------------------------------------------------------------------------
  */
 
-static int compare_probe(const void *a, const void *b, void *argument)
-{
-	const struct code_probe *probes = argument;
-	const struct code_probe *x = &probes[*(const uint32_t *)a];
-	const struct code_probe *y = &probes[*(const uint32_t *)b];
-
-	if (x->module != y->module)
-		return x->module < y->module ? -1 : 1;
-	if (x->offset != y->offset)
-		return x->offset < y->offset ? -1 : 1;
-	return (int)x->is_return - (int)y->is_return;
-}
-
 void sampler_set_probes(struct sampler *sampler, const struct code_probe *probes, size_t num)
 {
-	free(sampler->probes);
-	free(sampler->probe_numbers);
-	sampler->probes = NULL;
-	sampler->probe_numbers = NULL;
-	sampler->num_probes = num;
-	if (!num)
-		return;
-	sampler->probe_numbers = xcalloc(num, sizeof(*sampler->probe_numbers));
-	for (size_t i = 0; i < num; i++)
-		sampler->probe_numbers[i] = (uint32_t)i;
-	qsort_r(sampler->probe_numbers, num, sizeof(*sampler->probe_numbers), compare_probe,
-		(void *)probes);
-	sampler->probes = xcalloc(num, sizeof(*sampler->probes));
-	for (size_t i = 0; i < num; i++)
-		sampler->probes[i] = probes[sampler->probe_numbers[i]];
+	unwind_probes_deinit(&sampler->probes);
+	unwind_probes_init(&sampler->probes, probes, num);
 }
 
 /* ---- Processes --------------------------------------------------------------------------------
@@ -282,11 +253,8 @@ static void explain_failure(struct subject *subject, const struct tracee *tracee
 
 static void walk(struct sampler *sampler, struct subject *subject, const struct tracee *tracee)
 {
-	struct unwind_probes probes = {sampler->probes, sampler->probe_numbers,
-				       sampler->num_probes};
-
 	free(subject->unwound.values);
-	unwind_walk(subject->process->space, tracee, sampler->num_probes ? &probes : NULL,
+	unwind_walk(subject->process->space, tracee, sampler->probes.num ? &sampler->probes : NULL,
 		    sampler->callpaths, &subject->unwound);
 }
 

@@ -300,6 +300,40 @@ static uint32_t intern(struct callpaths *callpaths, const struct unwind_frame *f
 /* ---- Probes -----------------------------------------------------------------------------------
  */
 
+static int compare_numbers(const void *a, const void *b, void *argument)
+{
+	const struct code_probe *probes = argument;
+	const struct code_probe *x = &probes[*(const uint32_t *)a];
+	const struct code_probe *y = &probes[*(const uint32_t *)b];
+
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return (int)x->is_return - (int)y->is_return;
+}
+
+void unwind_probes_init(struct unwind_probes *probes, const struct code_probe *list, size_t num)
+{
+	*probes = (struct unwind_probes){.num = num};
+	if (!num)
+		return;
+	probes->numbers = xcalloc(num, sizeof(*probes->numbers));
+	for (size_t i = 0; i < num; i++)
+		probes->numbers[i] = (uint32_t)i;
+	qsort_r(probes->numbers, num, sizeof(*probes->numbers), compare_numbers, (void *)list);
+	probes->probes = xcalloc(num, sizeof(*probes->probes));
+	for (size_t i = 0; i < num; i++)
+		probes->probes[i] = list[probes->numbers[i]];
+}
+
+void unwind_probes_deinit(struct unwind_probes *probes)
+{
+	free(probes->probes);
+	free(probes->numbers);
+	*probes = (struct unwind_probes){.num = 0};
+}
+
 static int compare_probe(const struct code_probe *probe, const struct unwind_frame *frame)
 {
 	if (probe->module != frame->module)

@@ -41,12 +41,16 @@ struct unwind_result {
 	size_t num_values;
 };
 
-/* What to read in frames on the way. The probes are sorted by module, offset and is_return. */
+/* What to read in frames on the way. */
 struct unwind_probes {
-	const struct code_probe *probes;
-	const uint32_t *numbers; /* [num] what each is called in values */
+	struct code_probe *probes; /* by module, offset and is_return */
+	uint32_t *numbers;         /* [num] what each is called in values */
 	size_t num;
 };
+
+/* The probes are copied; a probe's number is its place among them. */
+void unwind_probes_init(struct unwind_probes *probes, const struct code_probe *list, size_t num);
+void unwind_probes_deinit(struct unwind_probes *probes);
 
 /* Unwind what was copied of a thread of that process and intern its frames, those of Python in the
  * place of the interpreter's. Of a process that does not live nothing need be copied but the registers.

@@ -65,6 +65,32 @@ const struct sample *samples_find(const struct samples *samples, int rank, pid_t
 	return found;
 }
 
+/* samples_find() of the main thread, to be changed. */
+static struct sample *find_main(struct samples *samples, int rank)
+{
+	const struct sample *found = samples_find(samples, rank, 0);
+
+	return found ? &samples->samples[found - samples->samples] : NULL;
+}
+
+void samples_adopt_values(struct samples *samples, struct samples *from)
+{
+	for (size_t i = 0; i < from->num_samples; i++) {
+		struct sample *fresh = &from->samples[i], *old;
+
+		if (!fresh->is_main || fresh != find_main(from, fresh->rank))
+			continue;
+		old = find_main(samples, fresh->rank);
+		if (!old || old->path != fresh->path)
+			continue;
+		free(old->values);
+		old->values = fresh->values;
+		old->num_values = fresh->num_values;
+		fresh->values = NULL;
+		fresh->num_values = 0;
+	}
+}
+
 static int by_rank_and_thread(const void *a, const void *b)
 {
 	const struct sample *x = a, *y = b;

@@ -47,6 +47,8 @@ void samples_destroy(struct samples *samples); /* NULL is fine */
 struct sample *samples_add(struct samples *samples, const struct sample *sample);
 /* Into the order that they are to have. */
 void samples_sort(struct samples *samples);
+/* Move the values of the latest samples of main threads, where the stacks are the same. Both sorted. */
+void samples_adopt_values(struct samples *samples, struct samples *from);
 /* The latest sample of the rank's main thread (tid 0) or of a thread; NULL if there is none. */
 const struct sample *samples_find(const struct samples *samples, int rank, pid_t tid);
 

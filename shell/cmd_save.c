@@ -10,6 +10,7 @@
 #include "shell/command.h"
 #include "shell/editor.h"
 #include "shell/session.h"
+#include "shell/stack_order.h"
 
 static int run_save(struct session *session, const struct args *args, struct pdb_error *err);
 static int run_refresh(struct session *session, const struct args *args, struct pdb_error *err);
@@ -19,8 +20,8 @@ const struct command cmd_save = {
 	.topic = TOPIC_JOB,
 	.usage = "save FILE",
 	.summary = "Save the snapshot, to be looked at anywhere with pdb --load.",
-	.text = "Holds the process table, the models, the stack samples and all names, so that\n"
-		"neither the job nor its programs are needed to look at it.",
+	.text = "Holds the process table, the models, the stack samples, all names and what order\n"
+		"goes by, so that neither the job nor its programs are needed to look at it.",
 	.example = "save hang.pdb",
 	.flags = CMD_NEEDS_JOB,
 	.min_words = 1,
@@ -44,9 +45,13 @@ const struct command cmd_refresh = {
 static int run_save(struct session *session, const struct args *args, struct pdb_error *err)
 {
 	const char *path = args->words[0];
+	struct pdb_error trouble;
 
 	if (access(path, F_OK) == 0 && !editor_confirm(session, "%s exists. Overwrite it?", path))
 		return error_set(err, ERROR_USAGE, "not saved");
+	/* Without that, the rest is worth saving, too. */
+	if (stack_order_complete(session, &trouble) < 0)
+		session_complain(&trouble);
 	if (snapshot_save(session->job, path, err) < 0)
 		return -1;
 	fprintf(session->out, "saved: look at it with \"pdb --load %s\"\n", path);

@@ -26,6 +26,7 @@
 #include "model/names.h"
 #include "model/proctable.h"
 #include "model/rankset.h"
+#include "model/sample.h"
 #include "model/xalloc.h"
 #include "shell/daemons.h"
 #include "shell/find.h"
@@ -76,6 +77,7 @@ static void drop_job(struct session *session)
 	node_destroy(session->node);
 	sampler_destroy(session->sampler);
 	symbols_destroy(session->symbols);
+	cores_destroy(session->cores);
 	job_destroy(session->job);
 	if (session->launcher_fd >= 0)
 		close(session->launcher_fd);
@@ -96,6 +98,7 @@ static void drop_job(struct session *session)
 	session->sample_trouble = NULL;
 	session->is_live = false;
 	session->has_cores = false;
+	session->cores = NULL;
 }
 
 void session_detach(struct session *session)
@@ -338,6 +341,43 @@ void session_ask_code(struct session *session, const struct code_question *quest
 				   question ? question->num_probes : 0);
 }
 
+/* A new set of all ranks of the job. */
+static struct rankset *all_ranks(const struct session *session)
+{
+	struct rankset *set = rankset_create();
+
+	if (session->job->proctable->size > 0)
+		rankset_add_range(set, 0, session->job->proctable->size - 1);
+	return set;
+}
+
+/* Into samples of their own, which the job has in the meantime. */
+static int sample_values(struct session *session, struct samples *samples, struct pdb_error *err)
+{
+	const struct node_sampling once = {.times = 1, .sleep_until = interrupt_sleep_until};
+	struct rankset *ranks = all_ranks(session);
+	struct job *job = session->job;
+	int result;
+
+	job->samples = samples_create();
+	result = sample_once(session, ranks, &once, err);
+	if (result == 0)
+		samples_adopt_values(samples, job->samples);
+	samples_destroy(job->samples);
+	job->samples = samples;
+	rankset_destroy(ranks);
+	return result;
+}
+
+int session_read_values(struct session *session, struct pdb_error *err)
+{
+	if (session->cores)
+		cores_read_values(session->cores, session->job);
+	else if (!session_has_ended(session))
+		return sample_values(session, session->job->samples, err);
+	return 0;
+}
+
 int session_read_code(struct session *session, const struct code_address *functions, size_t num,
 		      struct pdb_error *err)
 {
@@ -439,7 +479,7 @@ int session_load_cores(struct session *session, char *const *paths, size_t num_p
 
 	session->job = job_create();
 	session->has_cores = true;
-	result = cores_load(paths, num_paths, session->job, &notes, err);
+	result = cores_load(paths, num_paths, session->job, &notes, &session->cores, err);
 	if (result < 0) {
 		drop_job(session);
 	} else {
@@ -592,16 +632,6 @@ static int find_named(void *context, const char *name, const char *argument, str
 	if (strcmp(name, "group") == 0)
 		return find_group(session, argument, ret, err);
 	return find_host(session, argument, ret, err);
-}
-
-/* A new set of all ranks of the job. */
-static struct rankset *all_ranks(const struct session *session)
-{
-	struct rankset *set = rankset_create();
-
-	if (session->job->proctable->size > 0)
-		rankset_add_range(set, 0, session->job->proctable->size - 1);
-	return set;
 }
 
 static struct rank_names rank_names(struct session *session, const struct rankset *all)

@@ -17,6 +17,7 @@
 
 struct code_address;
 struct code_question;
+struct cores;
 struct daemons;
 struct editor;
 struct line_source;
@@ -43,6 +44,7 @@ struct session {
 	bool is_hung;    /* `watch` has found so, and the last look shows it */
 	char *snapshot;  /* the file it was loaded from, or NULL */
 	bool has_cores;  /* it is known from its cores alone */
+	struct cores *cores; /* their files; NULL: none */
 	struct launcher_info launcher;
 	struct launcher_hosts hosts; /* where ranks are that the launcher does not tell of */
 	int launcher_fd; /* pidfd of the launcher: readable when it has ended; -1 */
@@ -112,6 +114,9 @@ int session_sample(struct session *session, const struct rankset *ranks, int tim
 /* From now on, until it is NULL, sampling reads the probes of this question, too, and makes its
  * names known. Borrowed. */
 void session_ask_code(struct session *session, const struct code_question *question);
+/* Read the question's probes in the main threads' stacks of the job's latest samples, as far as ranks
+ * are still there; the samples stay what they are. Nothing for a snapshot. */
+int session_read_values(struct session *session, struct pdb_error *err);
 /* Have the daemons tell functions of which this host has no files; they come into the job's code.
  * Nothing where there are no daemons. */
 int session_read_code(struct session *session, const struct code_address *functions, size_t num,

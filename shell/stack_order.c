@@ -223,18 +223,36 @@ int stack_order_sample(struct session *session, const struct rankset *ranks, str
 	return 0;
 }
 
+int stack_order_complete(struct session *session, struct pdb_error *err)
+{
+	stack_order_prepare(session, session->job->samples);
+	return session->stack_order->question.num_probes ? session_read_values(session, err) : 0;
+}
+
+static bool has_values(const struct samples *samples)
+{
+	for (size_t i = 0; i < samples->num_samples; i++)
+		if (samples->samples[i].num_values)
+			return true;
+	return false;
+}
+
 struct temporal_result *stack_order_compare(struct session *session, const struct rankset *ranks,
 					    size_t max, struct pdb_error *err)
 {
 	const struct samples *samples = session->job->samples;
 	const struct temporal *temporal;
 	size_t num;
+	struct pdb_error trouble; /* what could not be read is told where it would have decided */
 
 	if (!samples || !samples->num_samples) {
 		error_set(err, ERROR_NOT_FOUND, "there is no stack of these ranks");
 		return NULL;
 	}
 	stack_order_prepare(session, samples);
+	/* Daemons take the samples of a look without knowing yet what to read. */
+	if (!has_values(samples))
+		stack_order_complete(session, &trouble);
 	temporal = session->stack_order->temporal;
 	num = temporal_count_groups(temporal, samples, ranks);
 	if (num > max) {
