@@ -242,7 +242,7 @@ in_debian13 = sh tests/debian_root.sh -p "$(sort $(1))" trixie $(DEBIAN13) \
 # The checks that the other MPI matters to once more; and what only Open MPI 5 has, a PMIx server.
 CHECK_OTHER_DEBIAN = $(if $(is_debian13),check-pmix,check-debian13)
 DEBIAN13_CHECKS = check-unit check-watch check-recorder check-jobs check-hosts+check-sessions check-healthy \
-	check-programs check-harmless check-attach+check-pmix check-daemons
+	check-programs check-harmless check-attach+check-pmix check-daemons+check-order-hosts
 
 check-debian13: | $(O)/.deps-root
 	@$(call in_debian13,$(DEPS_BUILD) $(DEPS_CHECK) $(DEPS_HOSTS)) check CHECKS='$(DEBIAN13_CHECKS)' \
@@ -361,20 +361,31 @@ $(ORDER)/order-static: $(ORDER)/main.o $(ORDER)/c-O2.o $(ORDER)/traps-O2.o $(ORD
 $(ORDER)/order-stripped: $(ORDER)/order-O2
 	$(Q)strip -o $@ $<
 
-POISSON = $(foreach level,O0 O2,$(ORDER)/poisson-$(level) $(ORDER)/poisson_f-$(level))
+# Under each MPI.
+ORDER_JOBS = $(foreach mpi,openmpi mpich,$(ORDER)/counting-$(mpi) \
+	$(foreach level,O0 O2,$(ORDER)/poisson-$(mpi)-$(level) $(ORDER)/poisson_f-$(mpi)-$(level)))
 
-$(ORDER)/poisson-%: tests/order/poisson.c tests/mpi/fault.h | $(O)/.deps-check
-	$(call say,MPICC,$@)
-	$(Q)mkdir -p $(@D) && mpicc.openmpi -$* -g -iquote tests/mpi -o $@ $< -lm
-$(ORDER)/poisson_f-%: tests/order/poisson_f.f90 | $(O)/.deps-check
-	$(call say,MPIFC,$@)
-	$(Q)mkdir -p $(@D)/$*-mpi && mpifort.openmpi -J$(@D)/$*-mpi -$* -g -fno-inline -o $@ $<
+define order_programs
+$(ORDER)/poisson-$(1)-%: tests/order/poisson.c tests/mpi/fault.h | $(O)/.deps-check
+	$$(call say,MPICC,$$@)
+	$(Q)mkdir -p $$(@D) && mpicc.$(1) -$$* -g -iquote tests/mpi -o $$@ $$< -lm
+$(ORDER)/poisson_f-$(1)-%: tests/order/poisson_f.f90 | $(O)/.deps-check
+	$$(call say,MPIFC,$$@)
+	$(Q)mkdir -p $$(@D)/$$*-$(1) && mpifort.$(1) -J$$(@D)/$$*-$(1) -$$* -g -fno-inline -o $$@ $$<
+$(ORDER)/counting-$(1): tests/order/counting.c | $(O)/.deps-check
+	$$(call say,MPICC,$$@)
+	$(Q)mkdir -p $$(@D) && mpicc.$(1) -O0 -g -o $$@ $$<
+endef
+$(foreach mpi,openmpi mpich,$(eval $(call order_programs,$(mpi))))
 
-NEEDS_check-order = $(POISSON)
+NEEDS_check-order = $(ORDER_JOBS)
 check-order: all $(NEEDS_check-order)
-	@sh tests/order/run.sh $(O)
+	@bash tests/order/run.sh $(O)
+NEEDS_check-order-hosts = $(ORDER_JOBS)
+check-order-hosts: all $(NEEDS_check-order-hosts) | $(has_hosts)
+	@bash tests/order/run.sh $(O) hosts
 
-.PHONY: check-order
+.PHONY: check-order check-order-hosts
 .SECONDARY: $(foreach part,c traps cxx f,$(ORDER_LEVELS:%=$(ORDER)/$(part)-%.o))
 
 $(ATTACH)/look $(ATTACH)/sample_bench: $(ATTACH)/%: $(ATTACH)/%.o $(O)/libpdb.a
