@@ -255,7 +255,7 @@ static void test_refusals(void **state)
 		{"tree -least 0", "not a number from 1"},
 		{"tree -least -most", "only one of"},
 		{"tree -first -last", "only one of"},
-		{"tree -first", "no order in time: the machine code of halo() is not there"},
+		{"tree -first", "no order in time: the machine code of main() is not there"},
 		{"tree 8", "8"},
 		{"tree 7", "there is no stack of these ranks"},
 		{"classes -search nosuch", "leave nothing"},

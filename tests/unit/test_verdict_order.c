@@ -38,16 +38,17 @@ enum { CALL_FIRST = 0x104, CALL_EARLY = 0x10c, CALL_LATE = 0x110, CALL_LAST = 0x
 	}
 
 static struct code_effect effects[] = {
+	{REGISTER(COUNTER), {.is_known = true, .constant = 0}},
 	{REGISTER(COUNTER),
 	 {.is_known = true, .num_terms = 1, .constant = 1, .terms = {{REGISTER(COUNTER), 1}}}},
 };
 
 static struct code_insn insns[] = {
 	{.address = 0x100, .length = 4, .kind = CODE_CALL},
-	{.address = 0x104, .length = 4, .kind = CODE_PLAIN},
+	{.address = 0x104, .length = 4, .kind = CODE_PLAIN, .num_effects = 1},
 	{.address = 0x108, .length = 4, .kind = CODE_CALL},
 	{.address = 0x10c, .length = 4, .kind = CODE_CALL},
-	{.address = 0x110, .length = 4, .kind = CODE_PLAIN, .num_effects = 1},
+	{.address = 0x110, .length = 4, .kind = CODE_PLAIN, .first_effect = 1, .num_effects = 1},
 	{.address = 0x114, .length = 4, .kind = CODE_BRANCH, .target = 0x108},
 	{.address = 0x118, .length = 4, .kind = CODE_CALL},
 	{.address = 0x11c, .length = 4, .kind = CODE_END},
