@@ -381,6 +381,15 @@ static struct code_value extended(const cs_insn *decoded, const cs_arm64_op *fro
 	return value;
 }
 
+static bool is_subtraction(unsigned int id)
+{
+#if CS_API_MAJOR >= 5 /* before, what sets the flags had the same */
+	return id == ARM64_INS_SUB || id == ARM64_INS_SUBS;
+#else
+	return id == ARM64_INS_SUB;
+#endif
+}
+
 static void decode_calculation(struct code_builder *builder, csh handle, const cs_insn *decoded,
 			       struct code_insn *insn)
 {
@@ -415,13 +424,17 @@ static void decode_calculation(struct code_builder *builder, csh handle, const c
 		break;
 	case ARM64_INS_ADD:
 	case ARM64_INS_SUB:
+#if CS_API_MAJOR >= 5
+	case ARM64_INS_ADDS:
+	case ARM64_INS_SUBS:
+#endif
 		if (num != 3 || ops[1].type != ARM64_OP_REG) {
 			set_unknown(builder, handle, decoded, insn);
 			return;
 		}
 		set_register(builder, insn, ops[0].reg,
 			     add(get_value(&ops[1]), get_value(&ops[2]),
-				 decoded->id == ARM64_INS_ADD ? 1 : -1));
+				 is_subtraction(decoded->id) ? -1 : 1));
 		break;
 	case ARM64_INS_LSL:
 	case ARM64_INS_LSR:
