@@ -123,10 +123,11 @@ static bool is_candidate(const struct pace_look *look)
 	return look->look == HANG_OUTSIDE || (look->look == HANG_INSIDE && look->may_last);
 }
 
+/* One that polls is outside as long as it gets no processor for that, and then inside again. */
 static bool has_moved(const struct pace_look *before, const struct pace_look *now)
 {
-	return before->look != now->look || before->moves != now->moves ||
-	       before->place != now->place;
+	return before->moves != now->moves || before->place != now->place ||
+	       (before->look == HANG_UNKNOWN) != (now->look == HANG_UNKNOWN);
 }
 
 /* Is this a stack that the stay has not had lately? Those of a loop come again. */

@@ -120,6 +120,25 @@ static void test_endless_loop(void **state)
 	pace_destroy(job.pace);
 }
 
+/* Rank 2 loops, and rank 1 polls for what it sends, but gets no processor now and then. */
+static void test_starved_poller(void **state)
+{
+	struct job job = start_job(0);
+	int num_looks = 0;
+
+	(void)state;
+	iterate(&job, 60);
+	enter(&job, 2, HANG_OUTSIDE, COMPUTE, 600, 60 * MS);
+	enter(&job, 1, HANG_INSIDE, COMPUTE, 600, 60 * MS);
+	do {
+		job.looks[1].look = num_looks / 12 % 2 ? HANG_OUTSIDE : HANG_INSIDE;
+		look(&job);
+	} while (report_of(&job).kind == PACE_MOVING && ++num_looks < 200);
+	assert_in_range(num_looks, 39, 41);
+	assert_int_equal(report_of(&job).kind, PACE_HANG);
+	pace_destroy(job.pace);
+}
+
 /* The same rank was there for 3 s once, in 10 minutes of stays of 50 ms. */
 static void test_longer_history(void **state)
 {
@@ -321,6 +340,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_moving),         cmocka_unit_test(test_endless_loop),
+		cmocka_unit_test(test_starved_poller),
 		cmocka_unit_test(test_longer_history), cmocka_unit_test(test_lost_message),
 		cmocka_unit_test(test_novel_call),     cmocka_unit_test(test_first_phase),
 		cmocka_unit_test(test_serial_phase),   cmocka_unit_test(test_stacks),
