@@ -99,10 +99,11 @@ include tests/tests.mk
 
 # ---- Packages ---------------------------------------------------------------------------------
 
-# Install what is missing of the packages named, or say what to type when not root.
+# Install what is missing of the packages named, or say what to type when not root. One list at a
+# time, whatever make does at once: dpkg lets nobody wait.
 define install-packages
 	@mkdir -p $(O)
-	@missing=; for p in $(1); do \
+	@exec 9>$(O)/deps.lock; flock 9; missing=; for p in $(1); do \
 		dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'install ok' || missing="$$missing $$p"; \
 	done; \
 	if [ -n "$$missing" ]; then \
