@@ -278,6 +278,10 @@ def list_cases(args):
     programs = [one for one in PROGRAMS if not args.program or one.name in args.program]
     kinds = [fault for fault in faults.FAULTS if not args.fault or fault in args.fault]
     mpis = find_mpis(args.build, args.mpi)
+    if not programs:
+        sys.exit("no such program; there are " + ", ".join(one.name for one in PROGRAMS))
+    if not kinds:
+        sys.exit("no such fault; there are " + ", ".join(faults.FAULTS))
     for number in args.runs:
         program, turn = programs[number % len(programs)], number // len(programs)
         there = [mpi for mpi in mpis if program.is_there(mpi)]

@@ -216,7 +216,7 @@ campaign-debian13: | $(O)/.deps-root
 	@$(call in_debian13,$(DEPS_BUILD) $(DEPS_CHECK)) campaign \
 		$(foreach name,SEED RUNS SIZES PROGRAM FAULT WATCH,$(if $($(name)),$(name)='$($(name))'))
 
-# Three runs of what check-programs has as well, under a minute; right answers are expected.
+# Three runs of what check-programs has as well; right answers are expected. Not of "check".
 check-campaign: all inject $(FAULTS) | $(O)/.deps-check
 	@mkdir -p $(O)/check
 	@$(PYTHON) tests/check_verdicts.py

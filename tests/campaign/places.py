@@ -6,6 +6,8 @@ import re
 import subprocess
 from dataclasses import dataclass
 
+from jobs.job import JobError
+
 # Not the program's own: MPI and what is below it, libc, language runtimes, mathematics, and ours.
 _OTHERS = re.compile(
     r"^(libmpi|libmpich|libopen-|libpmix|libpmi|libevent|libhwloc|libuc[pstm]|libfabric|libpsm|librdma|libib"
@@ -30,14 +32,18 @@ class Place:
 def _read_modules(pid):
     """[(start, end, name)] of mapped files, and {name: lowest address}."""
     ranges, bases = [], {}
-    with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as file:
-        for line in file:
-            fields = line.split(maxsplit=5)
-            if len(fields) == 6:
-                start, end = (int(part, 16) for part in fields[0].split("-"))
-                name = os.path.basename(fields[5].strip())
-                bases.setdefault(name, start)
-                ranges.append((start, end, name))
+    try:
+        with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as file:
+            lines = list(file)
+    except (FileNotFoundError, ProcessLookupError):
+        raise JobError("the job ended before the fault") from None
+    for line in lines:
+        fields = line.split(maxsplit=5)
+        if len(fields) == 6:
+            start, end = (int(part, 16) for part in fields[0].split("-"))
+            name = os.path.basename(fields[5].strip())
+            bases.setdefault(name, start)
+            ranges.append((start, end, name))
     return ranges, bases
 
 
