@@ -171,10 +171,11 @@ static inline uint64_t comms_handle(const struct comms *c, uint32_t index)
 		       : 0;
 }
 
-/* The epochs of a window, kept until it is freed; NULL when its size is not known or there is no
- * memory. Only one thread at a time may be in these calls on one window. */
+/* For comms_get_epochs(): those that are not there yet. */
 struct comms_epochs *comms_make_epochs(struct comms *c, uint32_t index);
 
+/* The epochs of a window, kept until it is freed; NULL when its size is not known or there is no
+ * memory. Only one thread at a time may be in these calls on one window. */
 static inline struct comms_epochs *comms_get_epochs(struct comms *c, uint32_t index)
 {
 	bool has = index < atomic_load_explicit(&c->num, memory_order_relaxed);
