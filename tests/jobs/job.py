@@ -128,10 +128,11 @@ class Job:
             env = process.read_environment(pid)
             rank = next((env[name] for name in _RANK_VARIABLES if name in env), None)
             status = process.read_status(pid)
-            if rank is not None and int(rank) not in pids and _has_mpi(pid) and status:
+            if (rank is not None and int(rank) not in pids and _has_mpi(pid) and status and
+                    self.place.remember(pid, status.start)):
                 pids[int(rank)] = pid
                 self._starts[pid] = status.start
-        self.pids = pids
+        self.pids = {**self.pids, **pids}  # with those that have ended before the last one came
         return pids
 
     def wait_for(self, condition, what, timeout=DEADLINE_S):

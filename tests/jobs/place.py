@@ -38,8 +38,13 @@ class Here:
         """Those of the job, the launcher's own not included."""
         return process.list_descendants(launcher)
 
+    def remember(self, _pid, _start):
+        """Of a living process, given by pid and start time, what is needed of it when it has ended.
+        False: it has ended already."""
+        return True
+
     def find_segments(self, starts, directory):
-        """Of processes, given by pid and start time."""
+        """Of processes, given by pid and start time, which were alive when they were remembered."""
         return segment.find_segments(starts, directory)
 
 
@@ -71,6 +76,9 @@ class Hosts(Here):
                       if env.get(MARK) == mark} - {None}
         return [pid for pid, env in environments.items() if pid != launcher and
                 (env.get(MARK) == mark or env.get(_NAMESPACE) in namespaces)]
+
+    def remember(self, pid, start):
+        return self._find_host(pid, start)[0] is not None
 
     def find_segments(self, starts, directory):
         found = []
