@@ -6,11 +6,12 @@
 # job after the other leaves most of the processors to others. All that they need is built before.
 # A target's last line of the form "N passed, N failed" counts; a target that ends with a failure
 # without having counted one counts as one failed test. What a target prints goes to
-# DIR/check/TARGET.log, and of a target that fails to the output as well, but for the tests that
-# passed; V=1 in the environment shows all of it at once. A target that fails is run once more, alone,
-# and the second run counts: tests of real jobs share few processors with everything else on the
-# machine. What failed the first time is listed as UNSTEADY: look into it. Beside the time that a
-# target took is how long processors worked for it. Ends with the sum, in the same form.
+# DIR/check/TARGET.log; V=1 in the environment shows it at once. A target that fails is run once
+# more, alone: tests of real jobs share few processors with everything else on the machine. A test
+# has failed if it failed both times; what failed once is listed as UNSTEADY: look into it. Tests are
+# told apart by the lines "FAILED  NAME" that they print, reasons in the lines below them. What
+# failed is shown at the end, but for the tests that passed. Beside the time that a target took is
+# how long processors worked for it. Ends with the sum, in the same form.
 set -u
 make=$1 build=$2
 shift 2
@@ -42,13 +43,40 @@ report_part() {
 	passed=${counts%% *} failed=${counts#*, } failed=${failed%% *}
 	: "${passed:=0}" "${failed:=0}"
 	[ "$status" -ne 0 ] && [ "$failed" -eq 0 ] && failed=1
-	[ "$failed" -ne 0 ] && [ "${V:-0}" = 0 ] && grep -vE '^ok ' "$log"
 	printf '%-20s %5d passed, %d failed  (%d s, processors %d s)\n' \
 		"$1" "$passed" "$failed" "$(cat "$log.seconds")" "$worked"
 	rm "$log.status" "$log.seconds" "$log.times"
 }
 
-total_passed=0 total_failed=0
+# The names of the tests that failed in the logs given, a line each.
+list_failed() {
+	sed -n 's/^ *FAILED  *//p' "$@" | sort -u
+}
+
+# Run the target $1 again, which has failed; passed and failed are those of both times together.
+repeat_part() {
+	grep -A 3 '^ *FAILED' "$log" | head -n 40 | cut -c 1-300
+	echo "$1 once more: does it fail again?"
+	cp "$log" "$log.first"
+	beside run_part "$1"
+	wait_beside
+	report_part "$1"
+	list_failed "$log.first" >"$log.once"
+	list_failed "$log" >"$log.twice"
+	# Failures without a name cannot be told apart.
+	if [ "$failed" -gt 0 ] && [ "$failed" -le "$(wc -l <"$log.twice")" ]; then
+		both=$(comm -12 "$log.once" "$log.twice" | wc -l)
+		passed=$((passed + failed - both)) failed=$both
+	fi
+	if [ "$failed" -eq 0 ]; then
+		sort -u "$log.once" "$log.twice"
+	else
+		comm -3 "$log.once" "$log.twice" | tr -d '\t'
+	fi | sed "s/^/UNSTEADY $1:  /" >>"$logs/unsteady"
+	rm "$log.once" "$log.twice"
+}
+
+total_passed=0 total_failed=0 broken=()
 for group in "$@"; do
 	targets=${group//+/ }
 	for target in $targets; do
@@ -57,22 +85,22 @@ for group in "$@"; do
 	wait_beside
 	for target in $targets; do
 		report_part "$target"
-		if [ "$failed" -ne 0 ]; then
-			echo "$target once more: does it fail again?"
-			cp "$log" "$log.first"
-			beside run_part "$target"
-			wait_beside
-			report_part "$target"
-			[ "$failed" -ne 0 ] ||
-				sed -n "s/^ *FAILED/UNSTEADY $target:/p" "$log.first" >>"$logs/unsteady"
-		fi
+		[ "$failed" -eq 0 ] || repeat_part "$target"
+		[ "$failed" -eq 0 ] || broken+=("$target")
 		total_passed=$((total_passed + passed)) total_failed=$((total_failed + failed))
 	done
 done
 
+for target in "${broken[@]}"; do
+	echo "== $target failed"
+	[ "${V:-0}" != 0 ] || grep -vE '^ok ' "$logs/$target.log" | tail -n 100
+done
 echo "== summary"
 [ ! -e "$logs/unsteady" ] || cat "$logs/unsteady"
 grep -hE '^UNSTEADY' "$logs"/*.log
-[ $total_failed -eq 0 ] || grep -hE '^ *FAILED' "$logs"/*.log
+for target in "${broken[@]}"; do
+	{ list_failed "$logs/$target.log" | grep . || echo "(no test by name)"; } |
+		sed "s/^/FAILED  $target: /"
+done
 echo "$total_passed passed, $total_failed failed"
 [ $total_failed -eq 0 ] && [ $total_passed -gt 0 ]

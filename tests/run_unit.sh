@@ -14,7 +14,8 @@ for program in "$@"; do
 	bad=$(grep '^\[  FAILED  \] [a-z0-9_]*$' "$log" | sort -u | wc -l)
 	if [ "$status" -ne 0 ]; then
 		cat "$log"
-		[ "$bad" -eq 0 ] && bad=1
+		sed -n "s/^\[  FAILED  \] \([a-z0-9_]*\)$/FAILED  $(basename "$program"): \1/p" "$log" | sort -u
+		[ "$bad" -eq 0 ] && { bad=1; echo "FAILED  $(basename "$program")"; }
 	fi
 	printf '  %-28s %3d passed' "$(basename "$program")" "$ok"
 	[ "$status" -ne 0 ] && printf ', %d FAILED (status %d)' "$bad" "$status"

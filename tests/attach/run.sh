@@ -15,7 +15,7 @@ ok() {
 
 # Say what failed, with what `look` has last said.
 bad() {
-	echo "  $mpi: $1" >&2
+	echo "FAILED  $mpi: $1" >&2
 	[ -f "$work/look" ] && sed 's/^/    /' "$work/look" >&2
 	failed=$((failed + 1))
 }

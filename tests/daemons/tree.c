@@ -156,7 +156,7 @@ static void check(bool is_right, const char *what, const char *said, int64_t too
 	num_passed += is_right;
 	num_failed += !is_right;
 	if (!is_right)
-		fprintf(stderr, "FAILED  tree: %s: %s after %d ms\n", what, said, (int)took_ms);
+		fprintf(stderr, "FAILED  tree: %s\n    %s after %d ms\n", what, said, (int)took_ms);
 }
 
 static int compare_digits(const void *a, const void *b)

@@ -58,9 +58,9 @@ class Report:
         except Skip as skip:
             self._count("skipped", f"skip  {name}: {skip}")
         except (Failure, JobError) as failure:
-            self._count("failed", f"FAILED  {name}: {failure}")
+            self._count("failed", f"FAILED  {name}", failure)
         except Exception as error:  # of the test itself: the other tests are to go on
-            self._count("failed", f"FAILED  {name}: {type(error).__name__}: {error}")
+            self._count("failed", f"FAILED  {name}", f"{type(error).__name__}: {error}")
 
     def _count(self, outcome, line, said=None):
         with self._lock:

@@ -128,7 +128,7 @@ tracer=$(sed -n 's/^TracerPid:[[:space:]]*//p' "/proc/$pid/status")
 state=$(sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$pid/status")
 case $tracer$state in
 0[RS]) pass ;;
-*) fail "after gdb: traced by $tracer, state $state" ;;
+*) fail 'after gdb' "traced by $tracer, state $state" ;;
 esac
 run --pid "$job" --batch -ex 'gdb 2'
 expect 'gdb without a terminal' 2 'terminal'

@@ -25,9 +25,10 @@ pass() {
 	passed=$((passed + 1))
 }
 
+# fail NAME [WHY]
 fail() {
 	failed=$((failed + 1))
-	printf 'FAILED %s: %s\n' "$(basename "$0" .sh)" "$1"
+	printf 'FAILED  %s: %s\n' "$(basename "$0" .sh)" "$1"
 	[ -z "${2-}" ] || printf '%s\n' "$2" | sed 's/^/    /'
 }
 
@@ -41,13 +42,13 @@ run() {
 expect() {
 	name=$1
 	if [ "$status" -ne "$2" ]; then
-		fail "$name: status $status, not $2" "$said"
+		fail "$name" "status $status, not $2"$'\n'"$said"
 		return
 	fi
 	shift 2
 	for pattern; do
 		if ! printf '%s\n' "$said" | grep -Eq -e "$pattern"; then
-			fail "$name: nothing like \"$pattern\"" "$said"
+			fail "$name" "nothing like \"$pattern\""$'\n'"$said"
 			return
 		fi
 	done
