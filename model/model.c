@@ -4,6 +4,7 @@
 
 #include "model/model.h"
 #include "model/model_pool.h"
+#include "model/trace.h"
 #include "model/xalloc.h"
 
 struct model *model_create(void)
@@ -168,6 +169,8 @@ static void destroy_lane(const struct model *model, struct model_lane *lane)
 {
 	free(lane->operation.waited);
 	free(lane->longest_ns);
+	trace_destroy(lane->trace);
+	free(lane->trace_note);
 	if (!model->pool) {
 		free(lane->ledger);
 		free(lane->transitions);

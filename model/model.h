@@ -11,6 +11,7 @@
 #include "model/segment.h"
 
 struct model_pool;
+struct trace;
 
 struct model_module {
 	char *path;
@@ -132,6 +133,9 @@ struct model_lane {
 	struct model_ledger *ledger; /* in the order first used; of the pool, if there is one */
 	size_t num_ledger;
 	uint64_t dropped_ledger; /* not 0: transfers that no row counts */
+
+	struct trace *trace; /* NULL: none; shared, see trace_share() */
+	char *trace_note;    /* why there is none although there should be; else NULL */
 };
 
 /* What is mostly the same in all ranks of a node. */
@@ -240,5 +244,8 @@ struct pdb_error;
 int model_validate(const struct model *model, struct pdb_error *err);
 /* Is a communicator valid for this model, but for the own rank in it? */
 bool model_has_valid_comm(const struct model *model, const struct model_comm *comm);
+/* Is a trace, which is one, of this model: does it name sites and functions that there are? */
+int model_validate_trace(const struct model *model, const struct trace *trace,
+			 struct pdb_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include "model/error.h"
 #include "model/model.h"
 #include "model/model_pool.h"
+#include "model/trace.h"
 
 static int wrong(struct pdb_error *err, const char *what, size_t index)
 {
@@ -194,6 +195,38 @@ static int validate_lane_evidence(const struct model *model, const struct model_
 			return wrong(err, "row of the ledger", i);
 	}
 	return validate_operation(model, &lane->operation, err);
+}
+
+static bool is_valid_symbol(const struct model *model, uint32_t symbol)
+{
+	uint32_t id = SEG_TRACE_ID(symbol);
+
+	switch (SEG_TRACE_KIND(symbol)) {
+	case SEG_TRACE_CALL:
+		return id < model->num_sites;
+	case SEG_TRACE_ENTER:
+	case SEG_TRACE_LEAVE:
+		return id < model->num_frames && model->frames[id].parent == SEG_NO_FRAME;
+	}
+	return false;
+}
+
+static bool are_valid_symbols(const struct model *model, const struct trace_element *row, size_t num)
+{
+	for (size_t i = 0; i < num; i++)
+		if (!TRACE_IS_LOOP(row[i].symbol) && !is_valid_symbol(model, row[i].symbol))
+			return false;
+	return true;
+}
+
+int model_validate_trace(const struct model *model, const struct trace *trace,
+			 struct pdb_error *err)
+{
+	if (are_valid_symbols(model, trace->sequence, trace->num) &&
+	    are_valid_symbols(model, trace->elements, trace->num_elements))
+		return 0;
+	return error_set(err, ERROR_FORMAT,
+			 "the trace is corrupt: a call or function that is not known");
 }
 
 int model_validate(const struct model *model, struct pdb_error *err)

@@ -47,6 +47,8 @@
 #define PDB_ENV_PTRACER "PDB_PTRACER" /* 0: do not let other processes of the user trace this one  \
 				       */
 #define PDB_ENV_QUIET "PDB_QUIET"     /* 1: no line on stderr when recording is not possible */
+#define PDB_ENV_TRACE "PDB_TRACE"     /* SIZE[,BODY]: traces in arenas of SIZE bytes; 0: none */
+#define PDB_ENV_TRACE_FILTER "PDB_TRACE_FILTER" /* what is not traced, see docs/traces.md */
 /* pdb's own: where its recorders are, when not beside the program or in PREFIX/lib/pdb. */
 #define PDB_ENV_LIBDIR "PDB_LIBDIR"
 
@@ -82,6 +84,13 @@ enum seg_limits {
 	SEG_MAX_LEDGER = 1 << 14, /* rows of a lane */
 	SEG_MAX_WAITED = 1 << 16, /* requests that one call waits for */
 	SEG_RECENT = 8,           /* collectives of a communicator that are remembered */
+	SEG_DEFAULT_TRACE = 1 << 20,
+	SEG_MAX_TRACE = 1 << 28, /* bytes of a lane's arena */
+};
+
+/* Bits of the header's features. */
+enum seg_features {
+	SEG_FEATURE_TRACE = 1, /* lanes have traces */
 };
 
 /* What the rank is in, by its own account. */
@@ -127,7 +136,7 @@ struct seg_header {
 	uint32_t version;
 	uint32_t header_size; /* SEG_HEADER_SIZE */
 	uint32_t byte_order;  /* PDB_SEGMENT_BYTE_ORDER as the writer stores it */
-	uint32_t features;    /* bits for later additions; readers ignore unknown ones */
+	uint32_t features;    /* enum seg_features; readers ignore unknown bits */
 	uint64_t file_size;   /* of the sparse file as of now */
 
 	int32_t pid;           /* in the writer's pid namespace */
@@ -425,7 +434,11 @@ struct seg_lane {
 	uint32_t is_main;     /* 1: the thread whose tid is the pid */
 	uint32_t reserved0;
 	uint64_t first_ticks; /* when the lane was taken */
-	uint8_t reserved1[40];
+	/* The arena of the lane's trace (model/trace_format.h); offset from the start of the lane,
+	 * 0: there is none. Symbols are SEG_TRACE_SYMBOL(). */
+	_Atomic uint64_t trace_offset; /* release by the writer, acquire by readers */
+	uint64_t trace_size;           /* bytes */
+	uint8_t reserved1[24];
 	struct seg_current current; /* starts on a cache line of its own */
 	uint8_t reserved2[16];
 	/* Offsets are from the start of the lane. STATES has no count of its own: entry i belongs
@@ -436,6 +449,18 @@ struct seg_lane {
 };
 static_assert(sizeof(struct seg_current) == 48, "layout");
 static_assert(sizeof(struct seg_lane) <= 576, "layout");
+
+/* What symbols of traces mean. Calls and functions count when they are entered; a poll when it has
+ * succeeded. Site 0 says that another thread has taken the lane and begins. */
+enum seg_trace_kind {
+	SEG_TRACE_CALL = 0,  /* id: a site */
+	SEG_TRACE_ENTER = 1, /* id: a frame without parent, one byte into a function of the program */
+	SEG_TRACE_LEAVE = 2, /* the same, on return from it */
+	SEG_TRACE_KINDS = 4
+};
+#define SEG_TRACE_SYMBOL(id, kind) ((uint32_t)(id) * SEG_TRACE_KINDS + (kind))
+#define SEG_TRACE_ID(symbol) ((uint32_t)(symbol) / SEG_TRACE_KINDS)
+#define SEG_TRACE_KIND(symbol) ((uint32_t)(symbol) % SEG_TRACE_KINDS)
 
 /* Statistics of a state in this lane. */
 struct seg_state {

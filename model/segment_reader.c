@@ -108,6 +108,7 @@ static int read_all(struct reader *r)
 	for (size_t i = 0; i < num_lanes; i++) {
 		if (reader_read_lane(r, i) < 0)
 			return error_prefix(r->err, "lane %zu", i);
+		reader_read_trace(r, i);
 	}
 	segment_clock_init(&clock, &r->header, last_ticks(r));
 	if (reader_read_evidence(r) < 0 || take_last_events(r) < 0 || reader_read_tables(r) < 0 ||
@@ -117,6 +118,7 @@ static int read_all(struct reader *r)
 	for (size_t i = 0; i < num_lanes; i++) {
 		if (reader_finish_lane(r, i, &clock) < 0)
 			return -1;
+		reader_finish_trace(r, i);
 	}
 	return model_validate(r->model, r->err);
 }

@@ -106,6 +106,11 @@ int reader_read_lane(struct reader *r, size_t number);
 /* Ticks to times; all tables have been read. */
 int reader_finish_lane(struct reader *r, size_t number, const struct segment_clock *clock);
 
+/* A lane's trace, if it has one: after the lane, before the tables; and again behind these, to check
+ * what it names. */
+void reader_read_trace(struct reader *r, size_t number);
+void reader_finish_trace(struct reader *r, size_t number);
+
 int reader_read_tables(struct reader *r);
 
 /* Of one lane, as part of its copy: raw->head and raw->current are there. */

@@ -10,12 +10,19 @@
 
 void trace_destroy(struct trace *trace)
 {
-	if (!trace)
+	if (!trace || trace->num_shared-- > 0)
 		return;
 	free(trace->sequence);
 	free(trace->bodies);
 	free(trace->elements);
 	free(trace);
+}
+
+struct trace *trace_share(struct trace *trace)
+{
+	if (trace)
+		trace->num_shared++;
+	return trace;
 }
 
 const struct trace_element *trace_body_of(const struct trace *trace, uint32_t loop,

@@ -25,6 +25,7 @@ struct trace {
 	uint64_t num_events; /* of the sequence */
 	uint64_t num_lost;   /* events after those: there was no room for them */
 	bool is_truncated;   /* events are or will be lost */
+	uint32_t num_shared; /* beside the first owner */
 };
 
 /* Copy `size` bytes at `offset` of a trace's arena. 0, or -1 and *err. */
@@ -37,7 +38,10 @@ typedef int (*trace_read_fn)(void *from, void *to, size_t size, uint64_t offset,
  * all the time (or its writer died in between); or what `read` said. */
 struct trace *trace_copy(trace_read_fn read, void *from, uint64_t size, uint32_t num_symbols,
 			 struct pdb_error *err);
+/* Each owner destroys it once. NULL is fine. */
 void trace_destroy(struct trace *trace);
+/* One more owner. Returns the trace, which may be NULL. */
+struct trace *trace_share(struct trace *trace);
 
 /* Is that a trace: every symbol and index within its table, bodies and counts as they must be, not
  * too deep, the lengths and the number of events right? -1 and *err. */
