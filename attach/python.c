@@ -235,7 +235,7 @@ bool python_prepare(struct python *python, pid_t tid, struct python_copy *copy)
 	copy->python = python;
 	copy->thread = 0;
 	copy->num_frames = copy->num_pages = 0;
-	copy->is_whole = false;
+	copy->is_whole = copy->is_late = false;
 	interpreter = read_word(python, python->runtime + layout->runtime_interpreters);
 	for (i = 0; interpreter && i < MAX_INTERPRETERS; i++) {
 		thread = read_word(python, interpreter + layout->interpreter_threads);
@@ -268,7 +268,8 @@ static const uint8_t *get_page(struct reader *reader, uint64_t address)
 	while (i > 0)
 		if (copy->page_addresses[--i] == address)
 			return copy->pages[i];
-	if (copy->num_pages == PYTHON_MAX_PAGES || monotonic_ns() > reader->until_ns ||
+	copy->is_late = monotonic_ns() > reader->until_ns;
+	if (copy->num_pages == PYTHON_MAX_PAGES || copy->is_late ||
 	    memory_get(&copy->python->memory, address, copy->pages[copy->num_pages], PYTHON_PAGE))
 		return NULL;
 	copy->page_addresses[copy->num_pages] = address;
@@ -420,7 +421,7 @@ bool python_merge(const struct python_copy *copy, struct modules *modules,
 		num_evals += is_eval(python, &frames[i]);
 	skip = align(copy, num_evals);
 	if (skip < 0)
-		return true;
+		return !copy->is_late;
 	output.frames = xcalloc(max, sizeof(*output.frames));
 	for (i = 0; i < *num; i++) {
 		if (is_eval(python, &frames[i])) {

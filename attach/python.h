@@ -42,6 +42,7 @@ struct python_copy {
 	struct python_frame frames[PYTHON_MAX_FRAMES]; /* innermost first */
 	size_t num_frames;
 	bool is_whole; /* up to the outermost */
+	bool is_late;  /* time ran out before */
 	/* Memory that the frames are in. */
 	uint64_t page_addresses[PYTHON_MAX_PAGES];
 	uint8_t pages[PYTHON_MAX_PAGES][PYTHON_PAGE];
@@ -59,7 +60,7 @@ void python_copy_frames(struct python_copy *copy);
  * innermost first, are replaced or left out. At most `max` frames. Nothing is changed where the two
  * do not fit together. Frames of Python code have the source file as module, known to `modules`
  * with function and line (modules_set_place). False if the
- * outermost are missing, since there are more than can be copied. */
+ * outermost are missing, since there are more than can be copied, or since time ran out. */
 bool python_merge(const struct python_copy *copy, struct modules *modules,
 		  struct unwind_frame *frames, size_t *num, size_t max);
 

@@ -294,7 +294,7 @@ static struct python_copy *prepare_python(struct python_copy **copy, const struc
 	return python_prepare(subject->process->python, subject->tid, *copy) ? *copy : NULL;
 }
 
-/* The first copy was too short: take one more of the stack, and of another place if the walk left
+/* The first copy was too short, or had no time for all: take one more of the stack, and of another place if the walk left
  * the stack (a signal handler's own) for another. */
 static void copy_deeper(struct sampler *sampler, struct subject *subject)
 {
@@ -353,7 +353,8 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 		unwind(sampler, subject, &tracees[i]);
 	}
 	for (i = 0; i < num; i++) {
-		if (subjects[i]->is_copied && subjects[i]->unwound.missing)
+		if (subjects[i]->is_copied &&
+		    (subjects[i]->unwound.missing || subjects[i]->unwound.is_late))
 			copy_deeper(sampler, subjects[i]);
 	}
 	free(tracees);
@@ -388,6 +389,9 @@ static void add_sample(struct sampler *sampler, struct subject *subject, struct 
 		if (subject->unwound.is_too_deep)
 			sample.note = xstrdup("the stack has more frames than are looked at; the "
 					      "outermost are missing");
+		else if (subject->unwound.is_late)
+			sample.note = xstrdup("the interpreter's functions could not be read in the "
+					      "time that a thread may be stopped");
 		else if (subject->unwound.missing)
 			sample.note = xstrdup("the stack is larger than what is copied of it; the "
 					      "outermost frames are missing");

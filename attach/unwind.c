@@ -501,7 +501,8 @@ void unwind_walk(struct unwind_space *space, const struct tracee *tracee,
 	if (tracee->python && !python_merge(tracee->python, images_modules(space->images), frames,
 					    &num, MAX_FRAMES)) {
 		ret->is_complete = false;
-		ret->is_too_deep = true;
+		ret->is_late = tracee->python->is_late;
+		ret->is_too_deep = !ret->is_late;
 	}
 	ret->path = intern(callpaths, frames, num);
 	ret->missing = ret->is_complete ? 0 : walk.missing;

@@ -36,6 +36,7 @@ struct unwind_result {
 	uint32_t path;    /* in the call paths; at least the program counter's frame */
 	bool is_complete; /* reached the outermost frame */
 	bool is_too_deep; /* gave up after thousands of frames */
+	bool is_late;     /* frames of an interpreter are missing: there was no time to copy them */
 	uint64_t missing; /* stack memory that would have been needed and was not copied; 0: none */
 	struct sample_value *values; /* of probes, by depth; the caller frees */
 	size_t num_values;

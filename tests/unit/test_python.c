@@ -77,23 +77,26 @@ static void test_merge(void **state)
 		const char *native, *frames;
 		bool is_whole;
 		const char *expected;
-		bool is_complete;
+		bool is_complete, is_late;
 	} cases[] = {
-		{"LoeoL", ".|", true, "LeL", true},
-		{"LoeoL", "..|", true, "LeeL", true},
-		{"LeoeL", ".|..|", true, "LeeeL", true},
-		{"eoLoeo", ".|.|", true, "eLe", true},
+		{"LoeoL", ".|", true, "LeL", true, false},
+		{"LoeoL", "..|", true, "LeeL", true, false},
+		{"LeoeL", ".|..|", true, "LeeeL", true, false},
+		{"eoLoeo", ".|.|", true, "eLe", true, false},
 		/* The innermost call has just begun. */
-		{"eoeoL", "..|", true, "eeL", true},
-		{"eoeoL", "m|..|", true, "eeL", true},
+		{"eoeoL", "..|", true, "eeL", true, false},
+		{"eoeoL", "m|..|", true, "eeL", true, false},
 		/* They do not fit. */
-		{"LoeL", ".|.|", true, "LoeL", true},
-		{"eeeL", ".|", true, "eeeL", true},
-		{"LoL", ".|", true, "LoL", true},
-		{"LoeL", "", true, "LoeL", true},
+		{"LoeL", ".|.|", true, "LoeL", true, false},
+		{"eeeL", ".|", true, "eeeL", true, false},
+		{"LoL", ".|", true, "LoL", true, false},
+		{"LoeL", "", true, "LoeL", true, false},
 		/* More frames than were copied. */
-		{"LoeL", "...", false, "LeeeL", false},
-		{"LeoeL", ".|..", false, "LeeeL", false},
+		{"LoeL", "...", false, "LeeeL", false, false},
+		{"LeoeL", ".|..", false, "LeeeL", false, false},
+		/* No time to copy them. */
+		{"LoeL", "", false, "LoeL", false, true},
+		{"LeoeL", ".|..", false, "LeeeL", false, true},
 	};
 
 	(void)state;
@@ -117,6 +120,7 @@ static void test_merge(void **state)
 		}
 		copy->python = &python;
 		copy->is_whole = cases[i].is_whole;
+		copy->is_late = cases[i].is_late;
 		for (const char *p = cases[i].frames; *p; p++) {
 			if (*p == '|')
 				copy->frames[copy->num_frames - 1].is_entry = true;
