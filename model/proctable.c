@@ -7,6 +7,7 @@
 
 #include "model/error.h"
 #include "model/proctable.h"
+#include "model/rankset.h"
 #include "model/xalloc.h"
 
 enum { MAX_RANKS = 16 << 20 };
@@ -115,6 +116,15 @@ const struct proc *proctable_find(const struct proctable *table, int rank)
 	if (!table->num_procs)
 		return NULL;
 	return bsearch(&key, table->procs, table->num_procs, sizeof(*table->procs), compare_procs);
+}
+
+struct rankset *proctable_ranks(const struct proctable *table)
+{
+	struct rankset *set = rankset_create();
+
+	if (table->size > 0)
+		rankset_add_range(set, 0, table->size - 1);
+	return set;
 }
 
 bool proctable_is_daemons(const struct proctable *table)

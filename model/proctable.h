@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 struct pdb_error;
+struct rankset;
 
 /* What the launcher process is. Told by what it has mapped, never by its name alone. */
 enum launcher {
@@ -67,6 +68,9 @@ int proctable_finish(struct proctable *table, struct pdb_error *err);
 
 /* NULL if the table has no such rank. */
 const struct proc *proctable_find(const struct proctable *table, int rank);
+
+/* A new set of all ranks of the job, those without an entry too; the caller destroys it. */
+struct rankset *proctable_ranks(const struct proctable *table);
 
 /* What the names of pdb's own daemons begin with. They run beside a job, under its launcher, and are
  * never ranks of it. */

@@ -265,11 +265,8 @@ struct temporal_result *stack_order_compare(struct session *session, const struc
 
 const struct temporal_result *stack_order_of_look(struct session *session, struct pdb_error *err)
 {
-	struct rankset *all = rankset_create();
-	int size = session->job->proctable->size;
+	struct rankset *all = proctable_ranks(session->job->proctable);
 
-	if (size > 0)
-		rankset_add_range(all, 0, size - 1);
 	if (!session->order)
 		session->order = stack_order_compare(session, all, STACK_ORDER_QUICK, err);
 	rankset_destroy(all);

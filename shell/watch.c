@@ -526,14 +526,13 @@ int watch_run(struct session *session, const struct watch_options *options, FILE
 		.session = session,
 		.options = options,
 		.source = watch_source_create(session),
-		.all = rankset_create(),
+		.all = proctable_ranks(session->job->proctable),
 		.nobody = rankset_create(),
 		.began_ns = monotonic_ns(),
 	};
 	int result;
 
 	watch.looks = xcalloc(session->job->proctable->size, sizeof(*watch.looks));
-	rankset_add_range(watch.all, 0, session->job->proctable->size - 1);
 	watch_digest_init(&watch.digest);
 	watch_tell_init(&watch.teller, session, out, options->wants_json);
 	result = watch_until(&watch, err);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "model/proctable.h"
+#include "model/rankset.h"
 #include "tests/unit/unit.h"
 
 static void test_finish(void **state)
@@ -29,6 +30,12 @@ static void test_finish(void **state)
 	assert_ptr_equal(proctable_find(table, 3), &table->procs[2]);
 	assert_null(proctable_find(table, 2));
 	assert_null(proctable_find(table, 4));
+
+	struct rankset *ranks = proctable_ranks(table);
+
+	assert_int_equal(rankset_count(ranks), table->size);
+	assert_true(rankset_contains(ranks, 0) && rankset_contains(ranks, table->size - 1));
+	rankset_destroy(ranks);
 	assert_null(proctable_find(table, -1));
 	proctable_destroy(table);
 	proctable_destroy(NULL);

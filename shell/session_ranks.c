@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The ranks that a command is given, by the names that a session knows. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/eqgroup.h"
+#include "analysis/temporal.h"
+#include "analysis/verdict.h"
+#include "model/error.h"
+#include "model/job.h"
+#include "model/job_model.h"
+#include "model/proctable.h"
+#include "model/rankset.h"
+#include "shell/session.h"
+#include "shell/stack_order.h"
+
+static int find_least(const struct session *session, struct rankset **ret, struct pdb_error *err)
+{
+	if (!session->verdict || rankset_is_empty(session->verdict->culprits))
+		return error_set(err, ERROR_NOT_FOUND, "lp: no rank is behind");
+	*ret = rankset_copy(session->verdict->culprits);
+	return 0;
+}
+
+/* Without a recorder groups are those of the stacks' order. */
+static int find_group(struct session *session, const char *word, struct rankset **ret,
+		      struct pdb_error *err)
+{
+	const struct temporal_result *order =
+		session->groups ? NULL : stack_order_of_look(session, err);
+	size_t num = order ? order->num_groups : session->groups ? session->groups->num_groups : 0;
+	char *end;
+	unsigned long number = strtoul(word, &end, 10);
+
+	if (!order && !session->groups)
+		return -1;
+	if (!*word || *end || number < 1 || number > num)
+		return error_set(err, ERROR_USAGE, "group \"%s\" is not a number from 1 to %zu",
+				 word, num);
+	*ret = rankset_copy(order ? order->groups[number - 1].ranks
+				  : session->groups->groups[number - 1].ranks);
+	return 0;
+}
+
+static int find_host(const struct session *session, const char *host, struct rankset **ret,
+		     struct pdb_error *err)
+{
+	const struct proctable *table = session->job->proctable;
+	struct rankset *set = rankset_create();
+
+	for (size_t i = 0; i < table->num_procs; i++)
+		if (strcmp(table->procs[i].host, host) == 0)
+			rankset_add(set, table->procs[i].rank);
+	if (rankset_is_empty(set)) {
+		rankset_destroy(set);
+		return error_set(err, ERROR_NOT_FOUND,
+				 "no rank runs on host \"%s\"; see info hosts", host);
+	}
+	*ret = set;
+	return 0;
+}
+
+static int find_named(void *context, const char *name, const char *argument, struct rankset **ret,
+		      struct pdb_error *err)
+{
+	struct session *session = context;
+
+	if (strcmp(name, "lp") == 0)
+		return find_least(session, ret, err);
+	if (strcmp(name, "group") == 0)
+		return find_group(session, argument, ret, err);
+	return find_host(session, argument, ret, err);
+}
+
+static struct rank_names rank_names(struct session *session, const struct rankset *all)
+{
+	return (struct rank_names){
+		.size = session->job->proctable->size,
+		.all = all,
+		.find = find_named,
+		.context = session,
+	};
+}
+
+int session_take_ranks(struct session *session, const struct args *args, size_t *next,
+		       struct rankset **ret, struct pdb_error *err)
+{
+	struct rankset *all = proctable_ranks(session->job->proctable), *set, *more;
+	struct rank_names names = rank_names(session, all);
+
+	if (*next >= args->num_words) {
+		*ret = session->focus ? rankset_copy(session->focus) : rankset_copy(all);
+		rankset_destroy(all);
+		return 0;
+	}
+	set = rankset_create();
+	while (*next < args->num_words) {
+		if (args_take_ranks(args, next, &names, &more, err) < 0) {
+			rankset_destroy(set);
+			rankset_destroy(all);
+			return -1;
+		}
+		rankset_add_set(set, more);
+		rankset_destroy(more);
+	}
+	rankset_destroy(all);
+	*ret = set;
+	return 0;
+}
+
+int session_take_rank(struct session *session, const struct args *args, size_t *next, int *ret,
+		      struct pdb_error *err)
+{
+	size_t first = *next;
+	struct rankset *all = proctable_ranks(session->job->proctable), *set;
+	struct rank_names names = rank_names(session, all);
+	int result = args_take_ranks(args, next, &names, &set, err);
+
+	rankset_destroy(all);
+	if (result)
+		return -1;
+	if (rankset_count(set) > 1 && strcmp(args->words[first], "lp") != 0)
+		result = error_set(err, ERROR_USAGE, "one rank is needed, \"%s\" is %d",
+				   args->words[first], rankset_count(set));
+	else
+		*ret = rankset_first(set);
+	rankset_destroy(set);
+	return result;
+}
+
+/* Why the rank has no model. */
+static const char *find_hole(const struct job *job, int rank)
+{
+	for (size_t i = 0; i < job->num_holes; i++)
+		if (job->holes[i].rank == rank)
+			return job->holes[i].why;
+	return "no recorder";
+}
+
+int session_take_model_rank(struct session *session, const struct args *args, size_t *next,
+			    int *ret, struct pdb_error *err)
+{
+	int rank;
+
+	if (session_take_rank(session, args, next, &rank, err) < 0)
+		return -1;
+	if (!rankset_contains(session->job->model->ranks, rank))
+		return error_set(err, ERROR_NOT_FOUND, "rank %d has no model: %s", rank,
+				 find_hole(session->job, rank));
+	*ret = rank;
+	return 0;
+}
