@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Which symbols of the traces of two jobs are the same, so that runs of different builds can be
+ * compared. A call is known by the call sites on its way from main(). Those of code that is the
+ * same in both jobs (by its build-id) are the same at the same offset. Else they are looked for in
+ * each function by what they call and their lines: first those whose lines are as many further down
+ * as most, then, between these, what is called in the same order. */
+#ifndef PDB_ANALYSIS_TRACE_MATCH_H
+#define PDB_ANALYSIS_TRACE_MATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/traces.h"
+
+struct job;
+
+/* How much of a call's place makes it another one. */
+enum trace_detail {
+	TRACE_BY_PATH,     /* the call sites of all functions on the way */
+	TRACE_BY_LINE,     /* the call site in the innermost function of the program's own code */
+	TRACE_BY_FUNCTION, /* that function */
+	TRACE_BY_CALL,     /* only what is called */
+};
+
+/* A job that is traced. */
+struct trace_run {
+	const struct job *job; /* its names may have to be looked up */
+	const struct traces *traces;
+};
+
+enum { TRACE_MAX_RUNS = 2 };
+
+/* numbers[r][s]: the number of symbol s of run r, equal for equal ones; each array has as many as
+ * the run has symbols, and the caller frees it. Returns how many numbers there are. */
+uint32_t trace_match(const struct trace_run *runs, size_t num_runs, enum trace_detail detail,
+		     uint32_t **numbers);
+
+#endif
