@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * diff as a picture, and as data. In the picture what both traces have is one box below the other,
+ * and what only one of them has is beside: DiffTrace's diffNLR. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/trace_diff.h"
+#include "analysis/trace_runs.h"
+#include "model/xalloc.h"
+#include "render/dot.h"
+#include "render/text.h"
+#include "render/trace_text.h"
+#include "render/view.h"
+#include "render/view_diff_private.h"
+#include "render/view_traces.h"
+
+enum { MOST_BOX_LINES = 20 };
+
+/* ---- DOT ----------------------------------------------------------------------------------- */
+
+static bool is_common(enum trace_diff_kind kind)
+{
+	return kind == TRACE_DIFF_SAME || kind == TRACE_DIFF_COUNT;
+}
+
+static void write_line(FILE *out, const struct diff_line *line)
+{
+	fprintf(out, "%*s", (int)(2 * line->depth), "");
+	if (line->kind == TRACE_DIFF_COUNT)
+		fprintf(out, "%s | %s\n", line->left, line->right);
+	else
+		fprintf(out, "%s\n", line->left ? line->left : line->right);
+}
+
+/* A box of the lines from `at` to `end` that are in it: common ones, or of one side. Its node, or
+ * UINT32_MAX if there are none. */
+static uint32_t add_box(struct dot *dot, const struct diff_lines *lines, size_t at, size_t end,
+			enum trace_diff_kind kind, const char *title)
+{
+	size_t size, num = 0;
+	uint32_t node = UINT32_MAX;
+	char *label;
+	FILE *out = open_memstream(&label, &size);
+
+	if (title)
+		fprintf(out, "%s\n", title);
+	for (; at < end; at++) {
+		const struct diff_line *line = &lines->lines[at];
+		size_t folded;
+
+		if (is_common(kind) != is_common(line->kind) ||
+		    (!is_common(kind) && line->kind != kind))
+			continue;
+		folded = diff_lines_fold(lines, at);
+		if (folded > 0) {
+			fprintf(out, "... %zu lines\n", folded);
+			at += folded - 1;
+		} else if (num < MOST_BOX_LINES || is_common(kind)) {
+			write_line(out, line);
+		}
+		num++;
+	}
+	if (num > MOST_BOX_LINES && !is_common(kind))
+		fprintf(out, "and %zu more\n", num - MOST_BOX_LINES);
+	fclose(out);
+	if (num > 0)
+		node = dot_node(dot, label, num, is_common(kind) ? DOT_PLAIN : DOT_STRONG);
+	free(label);
+	return node;
+}
+
+/* The end of a piece that is the same, or not, from `at` on. */
+static size_t piece_end(const struct diff_lines *lines, size_t at)
+{
+	bool common = is_common(lines->lines[at].kind);
+
+	while (at < lines->num && is_common(lines->lines[at].kind) == common)
+		at++;
+	return at;
+}
+
+void view_diff_dot(const struct view *view, const struct trace_sides *sides)
+{
+	struct diff_lines *lines = diff_lines_create(sides);
+	char *title = xasprintf("%s, and %s: what both do, and what only one of them does",
+				sides->names[0], sides->names[1]);
+	struct dot *dot = dot_create(title, "pieces");
+	uint32_t before[2] = {UINT32_MAX, UINT32_MAX}; /* nodes that lead to the next piece */
+
+	for (size_t at = 0, end; at < lines->num; at = end) {
+		uint32_t nodes[2];
+
+		end = piece_end(lines, at);
+		if (is_common(lines->lines[at].kind)) {
+			nodes[0] = nodes[1] = add_box(dot, lines, at, end, TRACE_DIFF_SAME, NULL);
+		} else {
+			nodes[0] = add_box(dot, lines, at, end, TRACE_DIFF_LEFT, sides->names[0]);
+			nodes[1] = add_box(dot, lines, at, end, TRACE_DIFF_RIGHT, sides->names[1]);
+		}
+		for (int side = 0; side < 2; side++) {
+			if (nodes[side] == UINT32_MAX)
+				nodes[side] = before[side];
+			else if (before[side] != UINT32_MAX &&
+				 (side == 0 || before[1] != before[0] || nodes[1] != nodes[0]))
+				dot_edge(dot, before[side], nodes[side], NULL);
+			before[side] = nodes[side];
+		}
+	}
+	dot_write(dot, view->out);
+	dot_destroy(dot);
+	free(title);
+	diff_lines_destroy(lines);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void write_element(FILE *out, const struct trace_sides *sides, int side,
+			  const struct trace_element *e);
+
+static void write_body(FILE *out, const struct trace_sides *sides, int side, uint32_t loop)
+{
+	size_t num;
+	const struct trace_element *row = trace_set_row(sides->runs->set, loop, &num);
+
+	fputs(", \"body\": [", out);
+	for (size_t i = 0; i < num; i++) {
+		fputs(i > 0 ? ", " : "", out);
+		write_element(out, sides, side, &row[i]);
+	}
+	fputc(']', out);
+}
+
+static void write_element(FILE *out, const struct trace_sides *sides, int side,
+			  const struct trace_element *e)
+{
+	char *what;
+
+	fprintf(out, "{\"count\": %" PRIu32, e->count);
+	if (TRACE_IS_LOOP(e->symbol)) {
+		write_body(out, sides, side, e->symbol);
+	} else {
+		what = trace_text_event(sides->runs, sides->runs->threads[sides->threads[side]].run,
+					e->symbol);
+		fputs(", \"event\": ", out);
+		text_json(out, what);
+		free(what);
+	}
+	fputc('}', out);
+}
+
+static void write_rows(FILE *out, const struct trace_sides *sides, size_t begin, size_t end);
+
+static void write_row(FILE *out, const struct trace_sides *sides, size_t at)
+{
+	static const char *const kinds[] = {
+		[TRACE_DIFF_SAME] = "same",   [TRACE_DIFF_COUNT] = "count",
+		[TRACE_DIFF_BODY] = "body",   [TRACE_DIFF_LEFT] = "left",
+		[TRACE_DIFF_RIGHT] = "right",
+	};
+	const struct trace_diff_row *row = &sides->diff->rows[at];
+
+	fprintf(out, "{\"kind\": \"%s\"", kinds[row->kind]);
+	if (row->kind == TRACE_DIFF_BODY) {
+		fprintf(out, ", \"left\": %" PRIu32 ", \"right\": %" PRIu32, row->left.count,
+			row->right.count);
+		/* What was compared before is there once. */
+		if (row->inside == at + 1) {
+			fprintf(out, ", \"number\": %zu, \"rows\": [\n", at);
+			write_rows(out, sides, row->inside, row->inside + row->num_inside);
+			fputc(']', out);
+		} else {
+			fprintf(out, ", \"as\": %zu", row->inside - 1);
+		}
+	} else {
+		if (row->left.symbol != TRACE_NONE) {
+			fputs(", \"left\": ", out);
+			write_element(out, sides, 0, &row->left);
+		}
+		if (row->right.symbol != TRACE_NONE) {
+			fputs(", \"right\": ", out);
+			write_element(out, sides, 1, &row->right);
+		}
+	}
+	fputc('}', out);
+}
+
+static void write_rows(FILE *out, const struct trace_sides *sides, size_t begin, size_t end)
+{
+	for (size_t i = begin; i < end; i++) {
+		const struct trace_diff_row *row = &sides->diff->rows[i];
+
+		if (i > begin)
+			fputs(",\n", out);
+		write_row(out, sides, i);
+		if (row->kind == TRACE_DIFF_BODY && row->inside == i + 1)
+			i += row->num_inside;
+	}
+}
+
+void view_diff_json(const struct view *view, const struct trace_sides *sides)
+{
+	fputs("{\"left\": ", view->out);
+	text_json(view->out, sides->names[0]);
+	fputs(", \"right\": ", view->out);
+	text_json(view->out, sides->names[1]);
+	fputs(",\n\"rows\": [\n", view->out);
+	write_rows(view->out, sides, 0, sides->diff->num);
+	fputs("]}\n", view->out);
+}

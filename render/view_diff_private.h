@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Shared by view_diff.c, which prints the lines of two traces side by side, and view_diff_data.c,
+ * which draws them and writes them as data. */
+#ifndef PDB_RENDER_VIEW_DIFF_PRIVATE_H
+#define PDB_RENDER_VIEW_DIFF_PRIVATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analysis/trace_diff.h"
+
+struct trace_sides;
+
+enum diff_line_role { DIFF_EVENT, DIFF_BEGIN, DIFF_END }; /* of a loop */
+
+struct diff_line {
+	enum trace_diff_kind kind; /* not BODY */
+	enum diff_line_role role;
+	unsigned int depth; /* loops around it */
+	char *left, *right; /* NULL: nothing on that side */
+	bool is_kept; /* it differs, is near to what does or around it, or at an end of the traces
+		       */
+};
+
+struct diff_lines {
+	struct diff_line *lines;
+	size_t num, capacity;
+};
+
+struct diff_lines *diff_lines_create(const struct trace_sides *sides);
+void diff_lines_destroy(struct diff_lines *lines);
+
+/* How many lines from `at` on can be left out, as they are the same on both sides and not kept; 0:
+ * so few that it is not worth it. */
+size_t diff_lines_fold(const struct diff_lines *lines, size_t at);
+
+#endif

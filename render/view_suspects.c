@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * suspects: which ranks behave differently in a bad run. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/trace_runs.h"
+#include "analysis/trace_suspects.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/label.h"
+#include "render/table.h"
+#include "render/text.h"
+#include "render/trace_text.h"
+#include "render/view.h"
+#include "render/view_traces.h"
+
+enum { MOST_SUSPECTS = 10, MOST_FIRST = 5 };
+
+static const struct table_column ranking_columns[] = {
+	{.name = "rank", .header = "rank", .align = TABLE_RIGHT, .min_width = 4},
+	{.name = "score", .header = "suspicion", .align = TABLE_RIGHT},
+	{.name = "first", .header = "first in", .align = TABLE_RIGHT},
+	{.name = "own", .header = "changed itself", .align = TABLE_RIGHT},
+	{.name = "as", .header = "compared with", .min_width = 8},
+};
+
+static const struct table_column aspect_columns[] = {
+	{.name = "kind", .header = "attributes"},
+	{.name = "frequency", .header = "frequency"},
+	{.name = "bscore", .header = "B-score", .align = TABLE_RIGHT},
+	{.name = "first", .header = "most suspicious", .min_width = 15},
+};
+
+static const struct trace_thread *bad_thread(const struct trace_runs *runs,
+					     const struct trace_suspects *suspects, uint32_t pair)
+{
+	return &runs->threads[suspects->pairs[pair].bad];
+}
+
+/* How many of the ranking are as suspicious as the first. */
+static size_t count_first(const struct trace_suspects *suspects)
+{
+	const struct trace_suspect *first = &suspects->ranking[0];
+	size_t num = 1;
+
+	while (num < suspects->num_pairs && suspects->ranking[num].score == first->score &&
+	       suspects->ranking[num].own == first->own)
+		num++;
+	return num;
+}
+
+/* "3", "3,5" or "3,5,7 and 12 more", of pairs in this order. The caller frees. */
+static char *list_threads(const struct trace_runs *runs, const struct trace_suspects *suspects,
+			  const uint32_t *pairs, size_t num, size_t most)
+{
+	char *list;
+	size_t size;
+	FILE *out = open_memstream(&list, &size);
+
+	for (size_t i = 0; i < num && i < most; i++) {
+		char *thread = trace_text_thread(bad_thread(runs, suspects, pairs[i]));
+
+		fprintf(out, "%s%s", i > 0 ? "," : "", thread);
+		free(thread);
+	}
+	if (num > most)
+		fprintf(out, " and %zu more", num - most);
+	fclose(out);
+	return list;
+}
+
+static void print_verdict(const struct view *view, const struct trace_runs *runs,
+			  const struct trace_suspects *suspects, const char *const *names)
+{
+	size_t num = count_first(suspects);
+	uint32_t *pairs;
+	char *list;
+
+	if (suspects->num_silent == suspects->num_aspects) {
+		text_wrap(
+			view, 0,
+			"No rank is suspicious. By what is compared here the %zu traces of %s are "
+			"as similar to each other as those of %s.",
+			suspects->num_pairs, names[1], names[0]);
+		return;
+	}
+	pairs = xcalloc(num, sizeof(*pairs));
+	for (size_t i = 0; i < num; i++)
+		pairs[i] = suspects->ranking[i].pair;
+	list = list_threads(runs, suspects, pairs, num, MOST_SUSPECTS);
+	text_wrap(view, 0, "Most suspicious: rank%s %s, of %zu traces of %s", num > 1 ? "s" : "",
+		  list, suspects->num_pairs, names[1]);
+	free(list);
+	free(pairs);
+}
+
+static void print_ranking(const struct view *view, const struct trace_runs *runs,
+			  const struct trace_suspects *suspects, bool all)
+{
+	struct table *table = table_create(ranking_columns, 5);
+	size_t shown = suspects->num_pairs;
+
+	if (!all && shown > MOST_SUSPECTS)
+		shown = MOST_SUSPECTS;
+	if (suspects->are_namesakes)
+		table_hide(table, "as");
+	for (size_t i = 0; i < shown; i++) {
+		const struct trace_suspect *s = &suspects->ranking[i];
+		char *thread = trace_text_thread(bad_thread(runs, suspects, s->pair));
+		char *mate = trace_text_thread(&runs->threads[suspects->pairs[s->pair].good]);
+
+		table_row(table);
+		table_cell(table, "%s", thread);
+		table_cell(table, "%.2f", s->score);
+		table_cell(table, "%" PRIu32 " of %zu", s->times_first,
+			   suspects->num_aspects - suspects->num_silent);
+		table_cell(table, "%.0f %%", 100 * s->own);
+		table_cell(table, "%s", mate);
+		free(thread);
+		free(mate);
+	}
+	table_print(table, view);
+	table_destroy(table);
+	if (shown < suspects->num_pairs)
+		fprintf(view->out, "  and %zu more (-all)\n", suspects->num_pairs - shown);
+}
+
+static void print_aspects(const struct view *view, const struct trace_runs *runs,
+			  const struct trace_suspects *suspects)
+{
+	struct table *table = table_create(aspect_columns, 4);
+
+	text_wrap(view, 0,
+		  "Seen by each kind of attributes (B-score 1: the ranks cluster as they did):");
+	for (size_t a = 0; a < suspects->num_aspects; a++) {
+		const struct trace_aspect *aspect = &suspects->aspects[a];
+		uint32_t *pairs = xcalloc(suspects->num_pairs, sizeof(*pairs));
+		size_t num = 0;
+		char *list;
+
+		while (num < suspects->num_pairs && aspect->suspects[num].change > 0) {
+			pairs[num] = aspect->suspects[num].index;
+			num++;
+		}
+		list = list_threads(runs, suspects, pairs, num, MOST_FIRST);
+		table_row(table);
+		table_cell(table, "%s", trace_text_kind(aspect->kind));
+		table_cell(table, "%s", trace_text_frequency(aspect->frequency));
+		table_cell(table, "%.3f", aspect->bscore);
+		table_cell(table, "%s", num > 0 ? list : "nobody");
+		free(list);
+		free(pairs);
+	}
+	table_print(table, view);
+	table_destroy(table);
+}
+
+static void print_next(const struct view *view, const struct trace_runs *runs,
+		       const struct trace_suspects *suspects, const char *const *names)
+{
+	const struct trace_pair *pair = &suspects->pairs[suspects->ranking[0].pair];
+	char *good = trace_text_thread(&runs->threads[pair->good]);
+	char *bad = trace_text_thread(&runs->threads[pair->bad]);
+
+	if (suspects->num_silent < suspects->num_aspects)
+		text_wrap(view, 2, "next: \"diff %s:%s %s:%s\"", names[0], good, names[1], bad);
+	free(good);
+	free(bad);
+}
+
+void view_suspects(const struct view *view, const struct trace_runs *runs,
+		   const struct trace_suspects *suspects, const char *const *names, bool all)
+{
+	print_verdict(view, runs, suspects, names);
+	if (suspects->num_silent < suspects->num_aspects) {
+		print_ranking(view, runs, suspects, all);
+		print_aspects(view, runs, suspects);
+	}
+	trace_text_print_holes(view, runs, names);
+	print_next(view, runs, suspects, names);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void write_aspect(FILE *out, const struct trace_runs *runs,
+			 const struct trace_suspects *suspects, const struct trace_aspect *aspect)
+{
+	fprintf(out,
+		"{\"attributes\": \"%s\", \"frequency\": \"%s\", \"bscore\": %.6f, \"changes\": [",
+		trace_text_kind(aspect->kind), trace_text_frequency(aspect->frequency),
+		aspect->bscore);
+	for (size_t i = 0; i < suspects->num_pairs; i++) {
+		const struct suspect *s = &aspect->suspects[i];
+		char *thread = trace_text_thread(bad_thread(runs, suspects, s->index));
+
+		fprintf(out, "%s{\"rank\": \"%s\", \"change\": %.6f, \"own\": %.6f}",
+			i > 0 ? ", " : "", thread, s->change, s->own);
+		free(thread);
+	}
+	fputs("]}", out);
+}
+
+void view_suspects_json(const struct view *view, const struct trace_runs *runs,
+			const struct trace_suspects *suspects, const char *const *names)
+{
+	FILE *out = view->out;
+
+	fputs("{\"good\": ", out);
+	text_json(out, names[0]);
+	fputs(", \"bad\": ", out);
+	text_json(out, names[1]);
+	fputs(",\n\"ranking\": [", out);
+	for (size_t i = 0; i < suspects->num_pairs; i++) {
+		const struct trace_suspect *s = &suspects->ranking[i];
+		const struct trace_pair *pair = &suspects->pairs[s->pair];
+		char *bad = trace_text_thread(&runs->threads[pair->bad]);
+		char *good = trace_text_thread(&runs->threads[pair->good]);
+
+		fprintf(out,
+			"%s\n{\"rank\": \"%s\", \"compared\": \"%s\", \"suspicion\": %.6f, "
+			"\"own\": "
+			"%.6f, \"first\": %" PRIu32 "}",
+			i > 0 ? "," : "", bad, good, s->score, s->own, s->times_first);
+		free(good);
+		free(bad);
+	}
+	fputs("],\n\"aspects\": [", out);
+	for (size_t a = 0; a < suspects->num_aspects; a++) {
+		fputs(a > 0 ? ",\n" : "\n", out);
+		write_aspect(out, runs, suspects, &suspects->aspects[a]);
+	}
+	fputs("]}\n", out);
+}
