@@ -68,7 +68,10 @@ static int split_file(const char *p, unsigned flags, struct output *output, stru
 		return error_set(err, ERROR_USAGE, "one file name is expected after \">\"");
 	}
 	output->format = find_format(args->words[0], pictures);
-	if (output->format && !(flags & CMD_GRAPHIC)) {
+	if (output->format && flags & CMD_SVG && strcmp(output->format, "svg") == 0) {
+		if (output->kind == OUTPUT_FILE)
+			output->kind = OUTPUT_DATA;
+	} else if (output->format && !(flags & CMD_GRAPHIC)) {
 		if (strcmp(output->format, "dot") != 0) {
 			error_set(err, ERROR_USAGE, "this command draws no %s picture",
 				  output->format);

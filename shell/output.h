@@ -22,7 +22,7 @@ enum output_kind {
 struct output {
 	enum output_kind kind;
 	char *target;       /* shell command or file name; NULL for OUTPUT_PLAIN */
-	const char *format; /* OUTPUT_PICTURE: "dot", "svg", "png", "pdf"; OUTPUT_DATA: "folded", "json" */
+	const char *format; /* OUTPUT_PICTURE: "dot", "svg", "png", "pdf"; OUTPUT_DATA: "folded", "json", "svg" */
 
 	FILE *stream; /* while open */
 	FILE *outer;  /* session->out before: lines of a user-defined command write to its output */

@@ -76,7 +76,7 @@ struct session {
 	FILE *out;         /* what commands print to */
 	bool out_is_paged; /* collected to be shown on the terminal */
 	bool wants_dot;    /* the output is to be a picture: print DOT */
-	const char *wants_data; /* the output is to be data: "folded" or "json"; NULL: text */
+	const char *wants_data; /* the output is to be data: "folded", "json" or "svg"; NULL: text */
 
 	struct line_source
 		*source;       /* of the line that is being carried out; NULL: the command line */

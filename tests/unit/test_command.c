@@ -91,7 +91,7 @@ static void lookup(void **state)
 		{"info ranks 0-3", "ranks", " 0-3"},
 		{"lp>x", "lp", ">x"},
 		{"gr", NULL, "ambiguous: graph, groups"},
-		{"l", NULL, "ambiguous: loops, lp"},
+		{"l", NULL, "ambiguous: lattice, loops, lp"},
 		{"mes 3", "messages", " 3"},
 		{"coll", "collectives", ""},
 		{"wai", "waits", ""},
@@ -236,13 +236,32 @@ static void refused_lines(void **state)
 	assert_refused(*state, "help nosuch", "no command");
 	assert_refused(*state, "help lp twice", "is one word");
 	assert_refused(*state, "\377\376 garbage", "no command");
+	assert_refused(*state, "suspects", "usage: suspects GOOD");
+	assert_refused(*state, "suspects -all", "the good run is missing");
+	assert_refused(*state, "suspects a b c", "c");
+	assert_refused(*state, "suspects /no/such/file b", "/no/such/file");
+	assert_refused(*state, "suspects . b", "there is no job for \".\"");
+	assert_refused(*state, "suspects a b -linkage", "is missing after \"-linkage\"");
+	assert_refused(*state, "suspects a b -linkage most", "single, complete, average, ward");
+	assert_refused(*state, "suspects a b -attributes entries,x", "entries, pairs, bodies");
+	assert_refused(*state, "suspects a b -only (", "regular expression");
+	assert_refused(*state, "suspects a b -only x -only y", "is there twice");
+	assert_refused(*state, "suspects a b -x", "no option \"-x\"");
+	assert_refused(*state, "diff a:1", "usage: diff");
+	assert_refused(*state, "diff a:1 a:2 -linkage ward", "no option \"-linkage\"");
+	assert_refused(*state, "diff a:x b:1", "\"x\" is no rank");
+	assert_refused(*state, "diff a:1.x b:1", "\"1.x\" is no rank");
+	assert_refused(*state, "diff lp 1", "\"lp\" is no rank");
+	assert_refused(*state, "diff 0 1", "there is no job for \".\"");
+	assert_refused(*state, "diff a:0 b:1 c:2", "two ranks are expected");
 }
 
 static void preconditions(void **state)
 {
 	static const char *const lines[] = {"lp",        "groups",  "graph",    "why 0",   "loops",
 					    "history 0", "model 0", "bt",       "focus 0", "gdb 0",
-					    "save f",    "refresh", "info job", "progress"};
+					    "save f",    "refresh", "info job", "progress", "lattice",
+					    "similar"};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		assert_refused(*state, lines[i], "no job");
@@ -304,6 +323,9 @@ static void bad_outputs(void **state)
 	assert_refused(*state, "echo a > /no/such/folder/x", "/no/such/folder/x");
 	assert_refused(*state, "echo a > x.svg", "draws no svg picture");
 	assert_refused(*state, "graph >> x.svg", "cannot be appended");
+	assert_refused(*state, "similar >> x.svg", "cannot be appended");
+	assert_refused(*state, "similar > x.png", "draws no png picture");
+	assert_refused(*state, "suspects a b > x.folded", "not as .folded");
 	assert_refused(*state, "echo a | /no/such/command 2>/dev/null", "no such command");
 }
 
