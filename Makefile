@@ -14,7 +14,7 @@ DEPS_BUILD = gcc libc6-dev make gawk pkg-config libreadline-dev libpmix-dev libu
 	libdw-dev libcapstone-dev libroaring-dev uthash-dev libgraphviz-dev libzstd-dev libsodium-dev \
 	libopenmpi-dev libmpich-dev
 DEPS_CHECK = openmpi-bin mpich gfortran g++ libcmocka-dev gdb graphviz procps tmux strace elfutils \
-	debootstrap python3 python3-mpi4py lammps lammps-examples hpcc
+	mandoc debootstrap python3 python3-mpi4py lammps lammps-examples hpcc
 DEPS_DEMO = openmpi-bin procps gdb lammps lammps-examples
 # Real programs, and what they are built or prepared with: some 500 MB.
 DEPS_CAMPAIGN = elfutils lammps lammps-examples hpcc scalapack-mpi-test mumps-test python3-mpi4py \
@@ -152,17 +152,25 @@ deps: $(O)/.deps-build $(O)/.deps-check $(O)/.deps-demo $(O)/.deps-hosts $(O)/.d
 
 # ---- Install ----------------------------------------------------------------------------------
 
+# man1/pdb.1 and others: each in the directory of its section.
+MAN_PAGES = $(foreach page,$(notdir $(wildcard docs/man/*)),man$(subst .,,$(suffix $(page)))/$(page))
+
+define newline
+
+
+endef
+
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pdb $(DESTDIR)$(PREFIX)/share/man/man1
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pdb
 	install -m 755 $(O)/pdb $(DESTDIR)$(PREFIX)/bin/pdb
 	install -m 644 $(RECORDERS) $(DESTDIR)$(PREFIX)/lib/pdb/
 	install -m 755 $(DAEMONS) $(DESTDIR)$(PREFIX)/lib/pdb/
-	install -m 644 $(wildcard docs/man/*.1) $(DESTDIR)$(PREFIX)/share/man/man1/
+	$(foreach page,$(MAN_PAGES),install -D -m 644 docs/man/$(notdir $(page)) $(DESTDIR)$(PREFIX)/share/man/$(page)$(newline))
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/pdb
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/lib/pdb/,$(notdir $(RECORDERS) $(DAEMONS)))
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(wildcard docs/man/*.1)))
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/,$(MAN_PAGES))
 	-rmdir $(DESTDIR)$(PREFIX)/lib/pdb
 
 clean:

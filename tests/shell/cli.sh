@@ -85,4 +85,13 @@ else
 	fail 'docs/commands.md is not what the command table says: make docs/commands.md'
 fi
 
+said=$(mandoc -Tlint docs/man/* 2>&1)
+if [ -z "$said" ]; then pass; else fail 'man pages' "$said"; fi
+
+# Each option that pdb says it has.
+said=$(for option in $("$pdb" --help | grep -o -e '--[a-z][a-z-]*' | sort -u); do
+	sed 's/\\-/-/g' docs/man/pdb.1 | grep -q -e "$option\b" || echo "$option"
+done)
+if [ -z "$said" ]; then pass; else fail 'options without a word in the man page' "$said"; fi
+
 finish
