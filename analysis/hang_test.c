@@ -6,7 +6,6 @@
  * cause half of the false alarms. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/hang_model.h"
 #include "analysis/hang_test.h"
@@ -352,44 +351,4 @@ void hang_test_figures(const struct hang_test *test, struct hang_figures *figure
 		.watched_ns = test->watched_ns,
 		.low_ns = test->low_ns[model - test->models],
 	};
-}
-
-/* ---- Slow-downs ---------------------------------------------------------------------------- */
-
-bool hang_call_polls(const char *name)
-{
-	static const char *const calls[] = {
-		"MPI_Iprobe",
-		"MPI_Improbe",
-		"MPI_Test",
-		"MPI_Testany",
-		"MPI_Testall",
-		"MPI_Testsome",
-		"MPI_Request_get_status",
-	};
-
-	name += *name == 'P';
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		if (!strcmp(name, calls[i]))
-			return true;
-	return false;
-}
-
-static bool is_same_place(const struct hang_place *before, const struct hang_place *now)
-{
-	if (!is_same_look(before->look, now->look))
-		return false;
-	if (before->look == HANG_OUTSIDE && now->look == HANG_OUTSIDE)
-		return before->work == now->work;
-	return before->look != HANG_INSIDE || now->look != HANG_INSIDE ||
-	       before->function == now->function;
-}
-
-bool hang_looks_differ(const struct hang_place *before, const struct hang_place *after,
-		       size_t num_ranks)
-{
-	for (size_t i = 0; i < num_ranks; i++)
-		if (!is_same_place(&before[i], &after[i]))
-			return true;
-	return false;
 }

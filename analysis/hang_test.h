@@ -50,8 +50,8 @@ enum hang_look {
 	HANG_INSIDE,  /* in an MPI call */
 	HANG_OUTSIDE, /* anywhere else */
 	HANG_UNKNOWN, /* could not be looked at, or has ended */
-	HANG_POLLING, /* in a call for which hang_call_polls() or, if that is known, between two of
-		       * them without success: as inside, but leaving it is no movement */
+	HANG_POLLING, /* in a call that only asks (names_is_poll()) or, if that is known, between
+		       * two of them without success: as inside, but leaving it is no movement */
 };
 
 enum hang_state {
@@ -109,28 +109,13 @@ void hang_test_sample(struct hang_test *test, uint64_t now_ns, const enum hang_l
  * of MPI is noticed without it. */
 void hang_test_note_movement(struct hang_test *test);
 
-/* In HANG_CONFIRM: did hang_looks_differ() say that someone moved? Then it is a slow-down, the
- * stretch is learnt as a healthy one, and watching goes on; otherwise the job hangs. */
+/* In HANG_CONFIRM: has anybody moved, or worked outside MPI, between the two looks at all? Then it
+ * is a slow-down, the stretch is learnt as a healthy one, and watching goes on; otherwise the job
+ * hangs.
+ */
 void hang_test_confirm(struct hang_test *test, bool has_moved);
 
 enum hang_state hang_test_state(const struct hang_test *test);
 void hang_test_figures(const struct hang_test *test, struct hang_figures *figures_ret);
-
-/* One rank in a look at all, for the filter of slow-downs. Counters are of any start; 0: not known.
- */
-struct hang_place {
-	enum hang_look look;
-	uint64_t function; /* MPI call it is in, in the caller's own numbering; 0 outside MPI */
-	uint64_t work;     /* outside MPI: sum of its counters of I/O and system calls */
-};
-
-/* Does that MPI call ("MPI_Test", "PMPI_Iprobe") only ask, so that it is called in a loop? */
-bool hang_call_polls(const char *name);
-
-/* Has a rank that is known in both looks entered or left MPI, gone from one MPI call to another, or
- * worked outside? Going in and out of calls that poll, or from one of them to another, is no
- * movement. */
-bool hang_looks_differ(const struct hang_place *before, const struct hang_place *after,
-		       size_t num_ranks);
 
 #endif

@@ -2,7 +2,6 @@
  * The verdict by stacks, where their temporal order can tell more: who moves, and who is the least
  * progressed of several. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/temporal.h"
 #include "analysis/verdict_private.h"
@@ -21,24 +20,9 @@ enum { MAX_LEAST_GROUPS = 3 };
 /* Is it inside a function that asks MPI whether something has come? */
 static bool is_polling(const struct job *job, uint32_t path)
 {
-	static const char *const polls[] = {"_Test",
-					    "_test",
-					    "_Iprobe",
-					    "_iprobe",
-					    "_Improbe",
-					    "_improbe",
-					    "_Request_get_status",
-					    "_request_get_status"};
-
-	for (; path != CALLPATH_NONE; path = callpaths_get(job->callpaths, path)->parent) {
-		const char *function = names_get(job->names, path)->function;
-
-		if (!strstr(function, "MPI_") && !strstr(function, "mpi_"))
-			continue;
-		for (size_t i = 0; i < sizeof(polls) / sizeof(polls[0]); i++)
-			if (strstr(function, polls[i]))
-				return true;
-	}
+	for (; path != CALLPATH_NONE; path = callpaths_get(job->callpaths, path)->parent)
+		if (names_is_poll(job->names, path))
+			return true;
 	return false;
 }
 

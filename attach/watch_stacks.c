@@ -91,21 +91,6 @@ static void renew_tables(struct watch_stacks *stacks)
 
 /* ---- What a stack tells ---------------------------------------------------------------------- */
 
-static bool is_poll(const char *function)
-{
-	static const char *const names[] = {
-		"MPI_Test", "MPI_Iprobe", "MPI_Improbe", "MPI_Request_get_status",
-		"mpi_test", "mpi_iprobe", "mpi_improbe", "mpi_request_get_status",
-	};
-
-	if (*function == 'P' || *function == 'p')
-		function++;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strncmp(function, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
-}
-
 /* Of the outermost frame of MPI on the path, kept for all nodes on the way. */
 static enum node_is judge(struct watch_stacks *stacks, uint32_t path)
 {
@@ -119,8 +104,7 @@ static enum node_is judge(struct watch_stacks *stacks, uint32_t path)
 	parent = callpaths_get(stacks->callpaths, path)->parent;
 	above = judge(stacks, parent);
 	if (above == NODE_OUTSIDE && names_is_mpi(stacks->names, path))
-		above = is_poll(names_get(stacks->names, path)->function) ? NODE_POLLING
-									  : NODE_INSIDE;
+		above = names_is_poll(stacks->names, path) ? NODE_POLLING : NODE_INSIDE;
 	stacks->known[path] = above;
 	return above;
 }

@@ -183,6 +183,30 @@ static bool has_prefix(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+bool names_is_poll(struct names *names, uint32_t node)
+{
+	static const char *const polls[] = {"Test", "Testall", "Testany", "Testsome",
+					    "Iprobe", "Improbe", "Request_get_status", "Win_test"};
+	const char *function;
+	size_t length;
+
+	if (node == CALLPATH_NONE || !names_is_mpi(names, node))
+		return false;
+	/* PMPI_Test, mpi_test_, pmpi_test_f08_, ompi_test_f, MPI_Test_Rust */
+	function = strcasestr(names_get(names, node)->function, "mpi_");
+	if (!function)
+		return false;
+	function += strlen("mpi_");
+	for (size_t i = 0; i < sizeof(polls) / sizeof(polls[0]); i++) {
+		length = strlen(polls[i]);
+		if (strncasecmp(function, polls[i], length) == 0 &&
+		    (!function[length] || function[length] == '_') &&
+		    strncasecmp(function + length, "_cancelled", strlen("_cancelled")) != 0)
+			return true;
+	}
+	return false;
+}
+
 bool names_is_mpi(struct names *names, uint32_t node)
 {
 	uint32_t module = callpaths_get(names->paths, node)->module;

@@ -46,6 +46,10 @@ uint32_t names_user_frame(const struct names *names, uint32_t path);
  * their names. */
 bool names_is_mpi(struct names *names, uint32_t node);
 
+/* Is the node one of MPI's functions that only ask whether something has come (MPI_Test, MPI_Iprobe
+ * and their kin, in whatever language), so that they are called in loops? */
+bool names_is_poll(struct names *names, uint32_t node);
+
 /* "function() at file.c:88", "function() in libfoo.so", into a buffer of `size`. Returns buffer. */
 char *names_place(struct names *names, uint32_t node, char *buffer, size_t size);
 

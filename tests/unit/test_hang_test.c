@@ -324,51 +324,6 @@ static void test_refusals(void **state)
 	}
 }
 
-static void test_polls(void **state)
-{
-	static const char *const yes[] = {"MPI_Test", "PMPI_Testall", "MPI_Iprobe", "MPI_Testsome",
-					  "MPI_Testany"};
-	static const char *const no[] = {"MPI_Wait", "MPI_Test_cancelled", "MPI_Probe", "main", "",
-					 "P"};
-
-	(void)state;
-	for (size_t i = 0; i < NUM_OF(yes); i++)
-		assert_true(hang_call_polls(yes[i]));
-	for (size_t i = 0; i < NUM_OF(no); i++)
-		assert_false(hang_call_polls(no[i]));
-}
-
-static void test_filter(void **state)
-{
-	static const struct {
-		struct hang_place before, after;
-		bool differ;
-	} cases[] = {
-		{{HANG_OUTSIDE, 0, 0}, {HANG_OUTSIDE, 0, 0}, false},
-		{{HANG_OUTSIDE, 0, 7}, {HANG_OUTSIDE, 0, 8}, true},
-		{{HANG_INSIDE, 3, 7}, {HANG_INSIDE, 3, 8}, false},
-		{{HANG_INSIDE, 3, 0}, {HANG_INSIDE, 4, 0}, true},
-		{{HANG_INSIDE, 3, 0}, {HANG_OUTSIDE, 0, 0}, true},
-		{{HANG_OUTSIDE, 0, 0}, {HANG_INSIDE, 3, 0}, true},
-		{{HANG_POLLING, 3, 0}, {HANG_OUTSIDE, 0, 0}, false},
-		{{HANG_OUTSIDE, 0, 0}, {HANG_POLLING, 3, 0}, false},
-		{{HANG_POLLING, 3, 0}, {HANG_POLLING, 4, 0}, false},
-		{{HANG_POLLING, 3, 0}, {HANG_INSIDE, 4, 0}, true},
-		{{HANG_UNKNOWN, 0, 0}, {HANG_INSIDE, 4, 0}, false},
-		{{HANG_INSIDE, 4, 0}, {HANG_UNKNOWN, 0, 0}, false},
-	};
-
-	(void)state;
-	for (size_t c = 0; c < NUM_OF(cases); c++) {
-		struct hang_place before[3] = {{HANG_INSIDE, 1, 0}, cases[c].before};
-		struct hang_place after[3] = {{HANG_INSIDE, 1, 0}, cases[c].after};
-
-		if (hang_looks_differ(before, after, 3) != cases[c].differ)
-			fail_msg("case %zu", c);
-	}
-	assert_false(hang_looks_differ(NULL, NULL, 0));
-}
-
 /* 20 hours of a job whose S_out hangs together over seconds: no alarm; by the published rule there
  * are some. */
 static void test_autocorrelated(void **state)
@@ -411,8 +366,7 @@ int main(void)
 		cmocka_unit_test(test_sets),          cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_determinism),   cmocka_unit_test(test_clock_and_holes),
 		cmocka_unit_test(test_movement),      cmocka_unit_test(test_busy_wait),
-		cmocka_unit_test(test_refusals),      cmocka_unit_test(test_polls),
-		cmocka_unit_test(test_filter),        cmocka_unit_test(test_autocorrelated),
+		cmocka_unit_test(test_refusals),      cmocka_unit_test(test_autocorrelated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,6 +149,45 @@ static void test_user_frame(void **state)
 	assert_int_equal(names_user_frame(fix->names, CALLPATH_NONE), CALLPATH_NONE);
 }
 
+static void test_is_poll(void **state)
+{
+	static const struct {
+		const char *function;
+		uint32_t module;
+		bool expected;
+	} table[] = {
+		{ "MPI_Test", LIBMPI, true },
+		{ "PMPI_Testall", LIBMPI, true },
+		{ "MPI_Testsome", APP, true }, /* linked into the program */
+		{ "pmpi_testany_", LIBMPI, true },
+		{ "mpi_test_f08_", LIBMPI, true },
+		{ "ompi_iprobe_f", LIBMPI, true },
+		{ "MPI_Improbe", LIBMPI, true },
+		{ "PMPI_Request_get_status", LIBMPI, true },
+		{ "MPI_Win_test", LIBMPI, true },
+		{ "MPI_Test_cancelled", LIBMPI, false },
+		{ "mpi_test_cancelled_", LIBMPI, false },
+		{ "MPI_Wait", LIBMPI, false },
+		{ "MPI_Probe", LIBMPI, false },
+		{ "opal_progress_test", LIBMPI, false },
+		{ "my_mpi_test", APP, false },
+		{ "main", APP, false },
+		{ "", LIBMPI, false },
+	};
+	struct fixture *fix = *state;
+
+	for (size_t i = 0; i < NUM_OF(table); i++) {
+		uint32_t node = callpaths_intern(fix->paths, CALLPATH_NONE, table[i].module,
+						 0x1000 + i, true);
+
+		names_set(fix->names, node,
+			  &(struct name){ .function = table[i].function, .is_symbol = true });
+		if (names_is_poll(fix->names, node) != table[i].expected)
+			fail_msg("%s", table[i].function);
+	}
+	assert_false(names_is_poll(fix->names, CALLPATH_NONE));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -156,6 +195,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_asked_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_set, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_user_frame, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_is_poll, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
