@@ -61,6 +61,7 @@ static void add_sample(const struct job *job, struct stack_fact *fact,
 	fact->is_uninterruptible = sample->state == 'D' && (is_first || fact->is_uninterruptible);
 	if (!fact->latest || sample->when_ns >= fact->latest->when_ns)
 		fact->latest = sample;
+	fact->is_traced = fact->latest->state == 't';
 	if (sample->path == CALLPATH_NONE)
 		return;
 	if (fact->num_samples++ == 0)

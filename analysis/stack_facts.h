@@ -19,6 +19,7 @@ struct stack_fact {
 	bool has_moved; /* not all of them are in one call of MPI, nor all outside */
 	const struct sample *latest; /* of the main thread, with or without frames; NULL: none */
 	bool is_stopped;      /* stopped, traced, a zombie or dead in all its samples */
+	bool is_traced;       /* a debugger has stopped it, by the latest: it may go on any time */
 	bool is_uninterruptible; /* in all its samples */
 };
 

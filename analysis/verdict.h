@@ -39,6 +39,8 @@ struct verdict {
 	struct rankset *waiting; /* static and inside MPI (or polling), culprits apart */
 	struct rankset *moving;	 /* made a transition between the looks or just before */
 	bool is_hang;		 /* a hang or crash, confident enough for exit status 1 */
+	bool is_final; /* STOPPED, LEFT: others wait for processes that a signal has stopped (and no
+			* debugger), or that have ended, and so do not go on by themselves */
 	/* How sure: the culprits' shortest present stay against their own longest earlier stay in
 	 * that state, or in any state of theirs if this one is new to them. */
 	uint64_t stay_ns, longest_before_ns;

@@ -15,7 +15,7 @@ enum { MAX_LEAST_GROUPS = 3 };
 
 bool verdict_find_stopped(struct judge *j)
 {
-	bool is_certain = true;
+	bool is_certain = true, is_traced = false;
 
 	for (size_t i = 0; i < j->jm->num_lanes; i++) {
 		const struct stack_fact *fact =
@@ -25,6 +25,7 @@ bool verdict_find_stopped(struct judge *j)
 			j->lanes[i].is_static &&
 			(fact->is_stopped || (fact->is_uninterruptible && verdict_is_unusual(j, i)));
 		is_certain &= !j->is_candidate[i] || fact->is_stopped;
+		is_traced |= j->is_candidate[i] && fact->is_traced;
 	}
 	if (verdict_count_candidates(j) == 0)
 		return false;
@@ -36,6 +37,7 @@ bool verdict_find_stopped(struct judge *j)
 	/* When all are stopped it was somebody's will. */
 	if (rankset_is_empty(j->verdict->waiting))
 		j->verdict->is_hang = false;
+	j->verdict->is_final = is_certain && !is_traced && j->verdict->is_hang;
 	return true;
 }
 
@@ -186,7 +188,8 @@ bool verdict_find_left(struct judge *j)
 	/* It does not come back; but what all wait for may be the end of the program, as slow as
 	 * that may be. */
 	if (is_ended)
-		j->verdict->is_hang = j->verdict->quiet_ns >= VERDICT_HANG_NEW_NS;
+		j->verdict->is_hang = j->verdict->is_final =
+			j->verdict->quiet_ns >= VERDICT_HANG_NEW_NS;
 	return true;
 }
 

@@ -10,7 +10,7 @@ void verdict_judge_by_stacks(struct judge *j)
 	struct rankset *stopped = rankset_create();
 	size_t num = 0, num_outside = 0;
 	uint64_t shortest_ns = UINT64_MAX;
-	bool is_quiet;
+	bool is_quiet, is_traced = false;
 
 	verdict->basis = VERDICT_BY_STACKS;
 	for (size_t r = 0; r < j->stacks->num_ranks; r++) {
@@ -18,6 +18,7 @@ void verdict_judge_by_stacks(struct judge *j)
 
 		if (fact->latest && fact->is_stopped)
 			rankset_add(stopped, (int)r);
+		is_traced |= fact->is_traced;
 		if (fact->num_samples == 0)
 			continue;
 		num++;
@@ -34,6 +35,12 @@ void verdict_judge_by_stacks(struct judge *j)
 	}
 	if (!rankset_is_empty(stopped)) {
 		rankset_remove_set(verdict->waiting, stopped);
+		rankset_remove_set(verdict->moving, stopped);
+		rankset_remove_set(verdict->culprits, stopped);
+		/* Nobody else can end it, and there is somebody who waits for that. */
+		verdict->is_final = !is_traced && rankset_is_empty(verdict->moving) &&
+				    rankset_is_empty(verdict->culprits) &&
+				    !rankset_is_empty(verdict->waiting);
 		rankset_destroy(verdict->culprits);
 		verdict->culprits = stopped;
 		verdict->kind = VERDICT_STOPPED;
@@ -59,6 +66,7 @@ void verdict_judge_by_stacks(struct judge *j)
 	if (rankset_is_empty(verdict->culprits))
 		return;
 	verdict->kind = VERDICT_LEFT;
+	verdict->is_final = true;
 	rankset_destroy(verdict->candidates);
 	verdict->candidates = rankset_create();
 }

@@ -7,7 +7,7 @@
  *	both:        nobody moves for 1 s, 1.5 s, 2.3 s, ... -----------------------/
  *
  * What the verdict has counted (deadlock, mismatch, lost message, crash) is certain and is a hang
- * at once. All else needs the word of pace or test for it or, where these have no history to judge
+ * at once, and so is a rank that a signal has stopped or that has ended while others wait for it. All else needs the word of pace or test for it or, where these have no history to judge
  * by, that nothing has moved for --max-wait; and that those who are outside MPI do not read or
  * write. */
 #include <math.h>
@@ -231,6 +231,9 @@ static bool is_certain(const struct verdict *verdict)
 	case VERDICT_LOST:
 	case VERDICT_CRASHED:
 		return verdict->is_hang && !verdict->is_likely;
+	case VERDICT_STOPPED:
+	case VERDICT_LEFT:
+		return verdict->is_final;
 	default:
 		return false;
 	}

@@ -22,7 +22,8 @@ enum watch_end {
 /* Why it is called a hang. */
 enum watch_proof {
 	WATCH_BY_TEST,    /* the share of ranks outside MPI is low for too long to be chance */
-	WATCH_BY_COUNTS,  /* what was counted of messages and collectives is certain */
+	WATCH_BY_COUNTS,  /* what was counted of messages and collectives is certain, or that a
+			   * process has been stopped or has ended */
 	WATCH_BY_PATIENCE /* nothing has moved for --max-wait */
 };
 

@@ -295,6 +295,7 @@ static void test_stopped(void **state)
 		assert_ranks(answer.verdict->culprits, "2");
 		assert_ranks(answer.verdict->waiting, "0-1,3");
 		assert_true(answer.verdict->is_hang);
+		assert_int_equal(answer.verdict->is_final, strchr("TZ", states[i]) != NULL);
 		forget(&answer);
 		job_destroy(job);
 	}
@@ -450,39 +451,48 @@ static void test_by_stacks(void **state)
 		int num_looks, seconds; /* apart */
 		enum verdict_kind kind;
 		const char *culprits;
-		bool is_hang;
+		bool is_hang, is_final;
 	} stacks[] = {
 		{ "one sample",
 		  { { { LIBMPI, "x", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } } },
-		  1, 0, VERDICT_COMPUTATION, "1", false },
+		  1, 0, VERDICT_COMPUTATION, "1", false, false },
 		{ "two samples that agree",
 		  { { { LIBMPI, "x", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } },
 		    { { LIBMPI, "y", 'R' }, { APP, "other", 'R' }, { LIBMPI, "x", 'R' } } },
-		  2, 3, VERDICT_COMPUTATION, "1", true },
+		  2, 3, VERDICT_COMPUTATION, "1", true, false },
 		{ "two samples that agree, soon after each other",
 		  { { { LIBMPI, "x", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } },
 		    { { LIBMPI, "y", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } } },
-		  2, 1, VERDICT_COMPUTATION, "1", false },
+		  2, 1, VERDICT_COMPUTATION, "1", false, false },
 		{ "one computes, one moves",
 		  { { { APP, "compute", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } },
 		    { { LIBMPI, "x", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } } },
-		  2, 3, VERDICT_NONE, "", false },
+		  2, 3, VERDICT_NONE, "", false, false },
 		{ "two samples that do not",
 		  { { { LIBMPI, "x", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } },
 		    { { APP, "compute", 'R' }, { LIBMPI, "x", 'R' }, { LIBMPI, "x", 'R' } } },
-		  2, 3, VERDICT_NONE, "", false },
+		  2, 3, VERDICT_NONE, "", false, false },
 		{ "MPI linked into the program",
 		  { { { APP, "PMPI_Recv", 'R' }, { APP, "compute", 'R' }, { APP, "mpi_recv_", 'R' } } },
-		  1, 0, VERDICT_COMPUTATION, "1", false },
+		  1, 0, VERDICT_COMPUTATION, "1", false, false },
 		{ "most compute",
 		  { { { APP, "compute", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } } },
-		  1, 0, VERDICT_NONE, "", false },
+		  1, 0, VERDICT_NONE, "", false, false },
 		{ "all inside",
 		  { { { LIBMPI, "x", 'R' }, { LIBMPI, "x", 'R' }, { LIBMPI, "x", 'R' } } },
-		  1, 0, VERDICT_UNKNOWN, "", false },
+		  1, 0, VERDICT_UNKNOWN, "", false, false },
 		{ "one stopped",
 		  { { { LIBMPI, "x", 'R' }, { LIBMPI, "x", 'R' }, { LIBMPI, "x", 'T' } } },
-		  1, 0, VERDICT_STOPPED, "2", false },
+		  1, 0, VERDICT_STOPPED, "2", false, true },
+		{ "one stopped by a debugger",
+		  { { { LIBMPI, "x", 'R' }, { LIBMPI, "x", 'R' }, { LIBMPI, "x", 't' } } },
+		  1, 0, VERDICT_STOPPED, "2", false, false },
+		{ "one stopped, another computes",
+		  { { { LIBMPI, "x", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'T' } } },
+		  1, 0, VERDICT_STOPPED, "2", false, false },
+		{ "all stopped",
+		  { { { LIBMPI, "x", 'T' }, { LIBMPI, "x", 'T' }, { LIBMPI, "x", 'T' } } },
+		  1, 0, VERDICT_STOPPED, "0-2", false, false },
 	};
 
 	(void)state;
@@ -505,6 +515,7 @@ static void test_by_stacks(void **state)
 		assert_int_equal(verdict->basis, VERDICT_BY_STACKS);
 		assert_ranks(verdict->culprits, stacks[i].culprits);
 		assert_int_equal(verdict->is_hang, stacks[i].is_hang);
+		assert_int_equal(verdict->is_final, stacks[i].is_final);
 		verdict_destroy(verdict);
 		job_destroy(job);
 	}
