@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A candidate is a rank that may end the standstill by itself: one outside MPI, or in a call that
- * works by itself. The standstill is a hang when each candidate's stay is too long for its place.
- */
+ * works by itself. The standstill is a hang when for each candidate one of two lasts too long:
+ *
+ *	its stay, against earlier ones in that place, or
+ *	the standstill, against earlier ones with all candidates in places that are known as well as
+ *	theirs are now; ranks that wait for each other all the time have hardly any.
+ *
+ * Each may cause half of the false alarms. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,18 +18,21 @@
 #include "model/error.h"
 #include "model/xalloc.h"
 
+/* A place is known after so many stays. */
+enum { KNOWN_STAYS = 10 };
+/* By a standstill alone nobody is accused whose stay is not so many times as long as any before. */
+enum { LEAST_FACTOR = 3 };
+
 enum { MS = 1000000, MAX_STEP_MS = 1000, NUM_STACKS = 64 };
 
-/* A place, and the stays in it that any rank has completed. */
+/* A place, and the stays in it of any rank. */
 struct place {
 	uint64_t key;
-	uint64_t longest_ns, num_stays; /* the most that one rank was said to have had there */
-	uint64_t num_seen;              /* stays that ended between looks */
-	double seen_ns;                 /* what these lasted in sum */
-	/* One rank's stays while it was watched: how long they are on average. */
-	int sampled_rank;
-	uint64_t first_num, last_num;
-	double sampled_ns;
+	double first_ns;           /* watched time when it was first seen */
+	struct stay_history stays; /* that ended between looks; the short ones of many are missed */
+	/* The most that a recorder said of one rank there: also of before watching, also of stays
+	 * that no look has seen. */
+	uint64_t longest_ns, num_stays;
 	bool was_candidate; /* while nobody moved for longer than noise */
 	UT_hash_handle hh;
 };
@@ -50,7 +58,9 @@ struct pace {
 	double watched_ns, recorded_ns; /* watched: by looks; recorded: before the first of them */
 	double moved_ns;                /* watched time of the last movement */
 	double inside_ns;               /* and since when nobody is outside */
-	struct stay_history gaps;       /* standstills with nobody outside */
+	bool are_known;                 /* the places of all candidates are */
+	struct stay_history inside;     /* standstills with nobody outside */
+	struct stay_history outside;    /* with candidates in known places, and no work done */
 };
 
 void pace_settings_init(struct pace_settings *settings, int num_ranks)
@@ -59,7 +69,7 @@ void pace_settings_init(struct pace_settings *settings, int num_ranks)
 		.num_ranks = num_ranks,
 		.alpha = 0.001,
 		.noise_ns = 100 * (uint64_t)MS,
-		.shortest_ns = 2000 * (uint64_t)MS,
+		.shortest_ns = 3000 * (uint64_t)MS,
 		.novel_ns = 20000 * (uint64_t)MS,
 		.proof_ns = 600000 * (uint64_t)MS,
 	};
@@ -104,7 +114,7 @@ void pace_destroy(struct pace *pace)
 
 /* ---- Looks --------------------------------------------------------------------------------- */
 
-static struct place *get_place(struct pace *pace, uint64_t key, int rank)
+static struct place *get_place(struct pace *pace, uint64_t key)
 {
 	struct place *place;
 
@@ -113,7 +123,7 @@ static struct place *get_place(struct pace *pace, uint64_t key, int rank)
 		return place;
 	place = xcalloc(1, sizeof(*place));
 	place->key = key;
-	place->sampled_rank = rank;
+	place->first_ns = pace->watched_ns;
 	HASH_ADD(hh, pace->places, key, sizeof(place->key), place);
 	return place;
 }
@@ -148,34 +158,21 @@ static bool is_new_stack(struct pace_rank *rank, uint64_t stack)
 
 static void end_stay(struct pace *pace, struct pace_rank *rank)
 {
-	double stay_ns = pace->watched_ns - rank->entered_ns;
-
-	if (!rank->place)
-		return;
-	rank->place->num_seen++;
-	rank->place->seen_ns += stay_ns;
-	if (stay_ns > (double)rank->place->longest_ns)
-		rank->place->longest_ns = (uint64_t)stay_ns;
+	if (rank->place)
+		stay_history_add(&rank->place->stays, pace->watched_ns - rank->entered_ns);
 }
 
-/* What the recorder says about the place, and how long one of the ranks is in it. */
-static void learn_place(struct place *place, int number, const struct pace_look *look,
-			double step_ns)
+/* What the recorder says about the place. */
+static void learn_place(struct place *place, const struct pace_look *look)
 {
 	if (look->longest_ns > place->longest_ns)
 		place->longest_ns = look->longest_ns;
 	if (look->num_stays > place->num_stays)
 		place->num_stays = look->num_stays;
-	if (number != place->sampled_rank)
-		return;
-	if (!place->first_num)
-		place->first_num = look->num_stays;
-	place->last_num = look->num_stays;
-	place->sampled_ns += step_ns;
 }
 
 /* Returns whether the rank has moved. */
-static bool look_at(struct pace *pace, int number, const struct pace_look *look, double step_ns)
+static bool look_at(struct pace *pace, int number, const struct pace_look *look)
 {
 	struct pace_rank *rank = &pace->ranks[number];
 	bool is_first = !pace->has_looked;
@@ -184,8 +181,7 @@ static bool look_at(struct pace *pace, int number, const struct pace_look *look,
 	if (moved) {
 		if (!is_first)
 			end_stay(pace, rank);
-		rank->place =
-			look->look == HANG_UNKNOWN ? NULL : get_place(pace, look->place, number);
+		rank->place = look->look == HANG_UNKNOWN ? NULL : get_place(pace, look->place);
 		rank->entered_ns = pace->watched_ns;
 		rank->worked_ns = -1;
 		rank->cpu_ns = -1;
@@ -200,20 +196,47 @@ static bool look_at(struct pace *pace, int number, const struct pace_look *look,
 			rank->cpu_ns = pace->watched_ns;
 	}
 	if (rank->place)
-		learn_place(rank->place, number, look, step_ns);
+		learn_place(rank->place, look);
 	rank->last = *look;
 	return moved;
 }
 
-static void learn_gap(struct pace *pace)
+/* Since when nobody moves or works. */
+static double still_since(const struct pace *pace)
 {
-	double gap_ns = pace->watched_ns - fmax(pace->moved_ns, pace->inside_ns);
+	double since_ns = pace->moved_ns;
 
-	if (gap_ns <= 0)
-		return;
-	pace->gaps.num++;
-	pace->gaps.total += gap_ns;
-	pace->gaps.longest = fmax(pace->gaps.longest, gap_ns);
+	for (int r = 0; r < pace->settings.num_ranks; r++)
+		since_ns = fmax(since_ns, pace->ranks[r].worked_ns);
+	return since_ns;
+}
+
+/* A standstill has ended: that of the looks before this one, of which `since_ns` and are_known are
+ * told. One that is as short as a look counts, too. */
+static void learn_gap(struct pace *pace, double since_ns)
+{
+	double inside_ns = pace->watched_ns - fmax(pace->moved_ns, pace->inside_ns);
+
+	if (inside_ns > 0)
+		stay_history_add(&pace->inside, inside_ns);
+	if (pace->are_known)
+		stay_history_add(&pace->outside, pace->watched_ns - since_ns);
+}
+
+static bool is_known(const struct place *place)
+{
+	return place->num_stays >= KNOWN_STAYS || place->stays.num >= KNOWN_STAYS;
+}
+
+static bool are_known(const struct pace *pace)
+{
+	for (int r = 0; r < pace->settings.num_ranks; r++) {
+		const struct pace_rank *rank = &pace->ranks[r];
+
+		if (rank->place && is_candidate(&rank->last) && !is_known(rank->place))
+			return false;
+	}
+	return true;
 }
 
 /* Places in which a standstill may be healthy: each of them may cause false alarms. */
@@ -235,53 +258,55 @@ void pace_add(struct pace *pace, uint64_t now_ns, const struct pace_look *looks)
 {
 	double step_ns =
 		pace->has_looked && now_ns > pace->last_ns ? (double)(now_ns - pace->last_ns) : 0;
+	double since_ns = still_since(pace);
 	bool moved = false, is_outside = false;
 
 	step_ns = fmin(step_ns, (double)MAX_STEP_MS * MS);
 	pace->watched_ns += step_ns;
 	pace->num_known = 0;
 	for (int r = 0; r < pace->settings.num_ranks; r++) {
-		moved |= look_at(pace, r, &looks[r], step_ns);
+		moved |= look_at(pace, r, &looks[r]);
 		is_outside |= is_candidate(&looks[r]);
 		pace->num_known += looks[r].look != HANG_UNKNOWN;
 	}
 	if (moved) {
 		if (pace->has_looked)
-			learn_gap(pace);
+			learn_gap(pace, since_ns);
 		pace->moved_ns = pace->watched_ns;
 	}
 	if (is_outside)
 		pace->inside_ns = pace->watched_ns;
 	mark_places(pace);
+	pace->are_known = are_known(pace);
 	pace->last_ns = now_ns;
 	pace->has_looked = true;
 }
 
 /* ---- Answers ------------------------------------------------------------------------------- */
 
-/* The stays of a place: the recorder's, or those that were seen to end. */
+/* The stays that were watched, and a longer one of before. As long as there are few, those that the
+ * recorder has counted, of which only the longest is known. */
 static struct stay_history place_history(const struct pace *pace, const struct place *place)
 {
-	struct stay_history history = {
-		.num = place->num_stays,
-		.longest = (double)place->longest_ns,
-		.watched = pace->recorded_ns + pace->watched_ns,
-	};
-	uint64_t num_sampled = place->last_num - place->first_num;
+	double noise_ns = (double)pace->settings.noise_ns;
+	struct stay_history history = place->stays;
 
-	if (!history.num) {
-		history.num = place->num_seen;
-		history.total = place->seen_ns;
-	} else if (num_sampled) {
-		history.total = place->sampled_ns / (double)num_sampled * (double)history.num;
+	history.watched = pace->watched_ns - place->first_ns;
+	if (history.num < KNOWN_STAYS && place->num_stays >= KNOWN_STAYS) {
+		while (history.num < STAYS_KEPT)
+			stay_history_add(&history, noise_ns);
+		history.num = place->num_stays;
+		history.watched = pace->recorded_ns + pace->watched_ns;
 	}
+	history.longest[0] = fmax(history.longest[0], (double)place->longest_ns);
 	return history;
 }
 
 /* What a standstill is judged by. */
 struct judgement {
-	struct stay_history history;
 	double stay_ns, needed_ns, chance;
+	uint64_t num;   /* of earlier ones */
+	double longest; /* and their longest */
 };
 
 /* How long the rank has been in its place without working. */
@@ -293,25 +318,56 @@ static double idle_ns(const struct pace *pace, const struct pace_rank *rank)
 	return rank->worked_ns < 0 ? fmax(watched_ns, (double)rank->last.stay_ns) : watched_ns;
 }
 
-static struct judgement judge_rank(const struct pace *pace, const struct pace_rank *rank)
+/* By how long it has been in its place, as each of several places may cause false alarms. */
+static struct judgement judge_stay(const struct pace *pace, const struct stay_history *history,
+				   double stay_ns)
 {
 	const struct pace_settings *settings = &pace->settings;
-	double places = pace->num_candidate_places ? (double)pace->num_candidate_places : 1;
+	double times = 2 * fmax((double)pace->num_candidate_places, 1);
+	double noise_ns = (double)settings->noise_ns, proof_ns = (double)settings->proof_ns;
 	struct judgement judgement = {
-		.history = place_history(pace, rank->place),
-		.stay_ns = idle_ns(pace, rank),
+		.num = history->num,
+		.longest = history->longest[0],
+		.stay_ns = stay_ns,
+		.needed_ns = stay_history_needed(history, settings->alpha / times, noise_ns),
+		.chance = times * stay_history_chance(history, stay_ns, noise_ns),
 	};
 
-	if (!judgement.history.num) {
-		judgement.needed_ns = (double)settings->proof_ns;
+	if (judgement.needed_ns > proof_ns) {
+		judgement.needed_ns = proof_ns;
 		judgement.chance = INFINITY;
-		return judgement;
 	}
-	judgement.needed_ns = stay_history_needed(&judgement.history, settings->alpha / places,
-						  (double)settings->noise_ns);
-	judgement.chance = places * stay_history_chance(&judgement.history, judgement.stay_ns,
-							(double)settings->noise_ns);
 	return judgement;
+}
+
+/* By how long nobody has moved or worked. */
+static struct judgement judge_gap(const struct pace *pace, const struct stay_history *history,
+				  double stay_ns)
+{
+	double noise_ns = (double)pace->settings.noise_ns, needed_ns;
+	double still_ns = pace->watched_ns - still_since(pace);
+	struct stay_history gaps = pace->outside;
+
+	gaps.watched = pace->watched_ns;
+	needed_ns = stay_history_needed(&gaps, pace->settings.alpha / 2, noise_ns);
+	return (struct judgement){
+		.num = history->num,
+		.longest = history->longest[0],
+		.stay_ns = stay_ns,
+		.needed_ns =
+			fmax(needed_ns + stay_ns - still_ns, LEAST_FACTOR * history->longest[0]),
+		.chance = 2 * stay_history_chance(&gaps, still_ns, noise_ns),
+	};
+}
+
+static struct judgement judge_rank(const struct pace *pace, const struct pace_rank *rank)
+{
+	struct stay_history history = place_history(pace, rank->place);
+	double stay_ns = idle_ns(pace, rank);
+	struct judgement by_stay = judge_stay(pace, &history, stay_ns);
+	struct judgement by_gap = judge_gap(pace, &history, stay_ns);
+
+	return pace->are_known && by_gap.needed_ns < by_stay.needed_ns ? by_gap : by_stay;
 }
 
 /* Is a rank in a call that has never ended before? */
@@ -320,27 +376,31 @@ static bool is_novel(const struct pace *pace)
 	for (int r = 0; r < pace->settings.num_ranks; r++) {
 		const struct pace_rank *rank = &pace->ranks[r];
 
-		if (rank->place && !rank->place->num_stays && !rank->place->num_seen)
+		if (rank->place && !rank->place->num_stays && !rank->place->stays.num)
 			return true;
 	}
 	return false;
 }
 
+/* As long as little was watched, earlier standstills are taken to be of noise. */
 static struct judgement judge_inside(const struct pace *pace)
 {
 	const struct pace_settings *settings = &pace->settings;
-	struct judgement judgement = {
-		.history = pace->gaps,
-		.stay_ns = pace->watched_ns - fmax(pace->moved_ns, pace->inside_ns),
-	};
+	double noise_ns = (double)settings->noise_ns;
+	double stay_ns = pace->watched_ns - fmax(pace->moved_ns, pace->inside_ns);
+	struct stay_history history = pace->inside;
+	struct judgement judgement;
 
-	/* An earlier standstill that was never seen is one of noise. */
-	judgement.history.num += !judgement.history.num;
-	judgement.history.watched = pace->recorded_ns + pace->watched_ns;
-	judgement.needed_ns = stay_history_needed(&judgement.history, settings->alpha,
-						  (double)settings->noise_ns);
-	judgement.chance = stay_history_chance(&judgement.history, judgement.stay_ns,
-					       (double)settings->noise_ns);
+	while (history.num < STAYS_KEPT)
+		stay_history_add(&history, noise_ns);
+	history.watched = pace->watched_ns;
+	judgement = (struct judgement){
+		.num = pace->inside.num,
+		.longest = history.longest[0],
+		.stay_ns = stay_ns,
+		.needed_ns = stay_history_needed(&history, settings->alpha, noise_ns),
+		.chance = stay_history_chance(&history, stay_ns, noise_ns),
+	};
 	if (is_novel(pace))
 		judgement.needed_ns = fmax(judgement.needed_ns, (double)settings->novel_ns);
 	return judgement;
@@ -364,16 +424,6 @@ static int most_plausible(const struct pace *pace, struct judgement *judgement_r
 		*judgement_ret = judgement;
 	}
 	return plausible;
-}
-
-/* Since when nobody moves or works. */
-static double still_since(const struct pace *pace)
-{
-	double since_ns = pace->moved_ns;
-
-	for (int r = 0; r < pace->settings.num_ranks; r++)
-		since_ns = fmax(since_ns, pace->ranks[r].worked_ns);
-	return since_ns;
 }
 
 static enum pace_kind kind_of(const struct pace *pace, const struct pace_report *report)
@@ -408,8 +458,8 @@ void pace_report(const struct pace *pace, struct pace_report *report_ret)
 		.is_running = who && who->cpu_ns >= 0 && who->cpu_ns >= still_since(pace),
 		.place = who ? who->last.place : 0,
 		.stay_ns = to_ns(judgement.stay_ns),
-		.longest_ns = to_ns(judgement.history.longest),
-		.num_stays = judgement.history.num,
+		.longest_ns = to_ns(judgement.longest),
+		.num_stays = judgement.num,
 		.chance = judgement.chance,
 		.needed_ns = to_ns(judgement.needed_ns),
 		.watched_ns = to_ns(pace->watched_ns),

@@ -29,7 +29,7 @@ struct pace_settings {
 			    * been before */
 };
 
-/* alpha 0.001, noise 100 ms, shortest 2 s, novel 20 s, proof 600 s. */
+/* alpha 0.001, noise 100 ms, shortest 3 s, novel 20 s, proof 600 s. */
 void pace_settings_init(struct pace_settings *settings, int num_ranks);
 
 /* A rank, or the one of its threads that moved last. Counters are of any unit and start; that they

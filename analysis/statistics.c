@@ -108,6 +108,21 @@ double statistics_poisson_upper(uint64_t events, double confidence)
 	return high;
 }
 
+double statistics_normal_tail(double z)
+{
+	return erfc(z * M_SQRT1_2) / 2;
+}
+
+/* Abramowitz and Stegun 26.2.23: to 0.00045. */
+double statistics_normal_upper(double p)
+{
+	double t = sqrt(-2 * log(p < 0.5 ? p : 1 - p));
+	double z = t - (2.515517 + t * (0.802853 + t * 0.010328)) /
+			       (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
+
+	return p < 0.5 ? z : -z;
+}
+
 static double log_choose(uint32_t n, uint32_t k)
 {
 	return lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0);

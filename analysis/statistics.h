@@ -19,6 +19,11 @@ double statistics_poisson_upper(uint64_t events, double confidence);
 /* Probability of at least `successes` out of `trials`, each with probability p. */
 double statistics_binomial_tail(uint64_t successes, uint64_t trials, double p);
 
+/* Probability that a standard normal variable is above z; and the z that has it, for 0 < p < 1, to
+ * 0.00045. */
+double statistics_normal_tail(double z);
+double statistics_normal_upper(double p);
+
 struct runs_test {
 	uint32_t num_below, num_above; /* values smaller than the mean, and the others */
 	uint32_t num_runs;             /* maximal stretches of one of both kinds */

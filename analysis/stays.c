@@ -1,60 +1,101 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 
+#include "analysis/statistics.h"
 #include "analysis/stays.h"
 
-static const double hour_ns = 3600e9, lightest_tail = 4, heaviest_tail = 1, doubtful_tail = 2,
-		    few_stays = 30;
-/* Gumbel's distribution is below it with probability 2.5 %. */
-static const double gumbel_low = -1.3053;
-/* A stay is not too long before it is twice as long as any before, however long these were watched.
- */
+static const double hour_ns = 3600e9, few_stays = 8, least_slope = 0.5;
+/* Gumbel's and the standard normal distribution are below these with probability 2.5 %. */
+static const double gumbel_low = -1.3053, normal_low = -1.96;
+/* A stay is not too long before it is twice as long as any before, however many these were. */
 static const double least_factor = 2;
 
-double stay_history_tail(const struct stay_history *history, double noise_ns)
+void stay_history_add(struct stay_history *history, double stay_ns)
 {
-	double num = (double)history->num, mean = history->total / num, spread;
+	size_t at = history->num < STAYS_KEPT ? (size_t)history->num : STAYS_KEPT;
 
-	if (history->longest <= noise_ns)
-		return lightest_tail;
-	if (num < few_stays || history->total <= 0)
-		return doubtful_tail;
-	/* Only those above noise count: at most total / noise of them (Markov's inequality). */
-	if (mean < noise_ns) {
-		num = fmax(history->total / noise_ns, 1);
-		mean = noise_ns;
-	}
-	spread = log(fmax(history->longest / mean, 1));
-	if (spread <= 0)
-		return lightest_tail;
-	return fmin(fmax((log(num) + gumbel_low) / spread, heaviest_tail), lightest_tail);
+	history->num++;
+	if (at == STAYS_KEPT && stay_ns <= history->longest[--at])
+		return;
+	for (; at > 0 && history->longest[at - 1] < stay_ns; at--)
+		history->longest[at] = history->longest[at - 1];
+	history->longest[at] = stay_ns;
 }
 
-/* How often per hour the longest is exceeded. */
-static double record_rate(const struct stay_history *history)
+static size_t num_kept(const struct stay_history *history)
 {
-	double num = (double)history->num;
+	return history->num < STAYS_KEPT ? (size_t)history->num : STAYS_KEPT;
+}
 
-	return num / (num + 1) / (history->watched / hour_ns);
+static double log_stay(const struct stay_history *history, size_t which, double noise_ns)
+{
+	return log(fmax(history->longest[which], noise_ns));
+}
+
+/* The normal quantile that the stay with this place in the order stands at. */
+static double quantile_of(const struct stay_history *history, size_t which)
+{
+	return statistics_normal_upper((double)(which + 1) / ((double)history->num + 1));
+}
+
+/* The 2.5 % quantile of a mean of `num` exponential variables of mean 1: chi-squared by Wilson and
+ * Hilferty's approximation (1931). */
+static double exponential_low(double num)
+{
+	double spread = 1 / (9 * num);
+
+	return pow(1 - spread + normal_low * sqrt(spread), 3);
+}
+
+/* Upper bound of how much ln t grows by each unit of the normal quantile. */
+static double slope_of(const struct stay_history *history, double noise_ns)
+{
+	size_t last = num_kept(history) - 1;
+	double least = log_stay(history, last, noise_ns), from = quantile_of(history, last);
+	double sum = 0, quantiles = 0, all = (double)last + 1, of_mean, of_longest;
+
+	for (size_t i = 0; i < last; i++) {
+		sum += log_stay(history, i, noise_ns) - least;
+		quantiles += quantile_of(history, i) - from;
+	}
+	of_mean = sum / quantiles / exponential_low((double)last);
+	of_longest = (log_stay(history, 0, noise_ns) - least) / (quantile_of(history, 0) - from) *
+		     log(all) / (log(all) + gumbel_low);
+	return fmax(fmax(of_mean, of_longest), least_slope);
+}
+
+static double per_hour(const struct stay_history *history)
+{
+	return (double)history->num / (history->watched / hour_ns);
+}
+
+static int is_enough(const struct stay_history *history)
+{
+	return (double)history->num >= few_stays && history->watched > 0;
 }
 
 double stay_history_chance(const struct stay_history *history, double stay_ns, double noise_ns)
 {
-	double longest = fmax(history->longest, noise_ns);
+	double longest, above;
 
-	if (!history->num || history->watched <= 0)
+	if (!is_enough(history))
 		return INFINITY;
-	if (stay_ns <= longest)
-		return (double)history->num / (history->watched / hour_ns);
-	return record_rate(history) * pow(stay_ns / longest, -stay_history_tail(history, noise_ns));
+	longest = log_stay(history, 0, noise_ns);
+	above = log(stay_ns) - longest;
+	if (!(above > 0))
+		return per_hour(history);
+	return per_hour(history) * statistics_normal_tail(quantile_of(history, 0) +
+							  above / slope_of(history, noise_ns));
 }
 
 double stay_history_needed(const struct stay_history *history, double alpha, double noise_ns)
 {
-	double longest = fmax(history->longest, noise_ns);
+	double longest, quantile;
 
-	if (!history->num || history->watched <= 0)
+	if (!is_enough(history))
 		return INFINITY;
-	return longest * fmax(least_factor, pow(record_rate(history) / alpha,
-						1 / stay_history_tail(history, noise_ns)));
+	longest = exp(log_stay(history, 0, noise_ns));
+	quantile = statistics_normal_upper(fmin(alpha / per_hour(history), 0.5));
+	return longest * fmax(least_factor, exp((quantile - quantile_of(history, 0)) *
+						slope_of(history, noise_ns)));
 }

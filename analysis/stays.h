@@ -1,33 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * How long ranks stayed in a place so far, and whether a stay of now is too long for that.
+ * How long something lasted so far (ranks in a place, standstills of the job), and whether what
+ * lasts now does for too long.
  *
- * Of a distribution with a tail like t^-a, the next value exceeds c times the largest of n earlier
- * ones with probability c^-a / (n + 1), whatever its scale; lighter tails make that rarer. So a job
- * whose longest stay in T hours was L has stays longer than x about (x / L)^-a / T times per hour:
- * that is the statistic here. How heavy the tail is shows in how far the longest stands out of the
- * mean: of a Pareto distribution a ln(longest / mean) - ln n has Gumbel's distribution about, from
- * whose 2.5 % quantile a lower bound of a follows. It is not trusted to be above 4. */
+ * A healthy job may have so many false alarms an hour, and so many stays, so that of each stay is
+ * known how improbable it has to be. How long that is is far beyond what was seen, and extrapolated
+ * with the tail of a log-normal distribution through the longest stays: ln t against normal
+ * quantiles is a straight line. Its slope is an upper bound (97.5 %), from two sides: from the mean
+ * of ln t over them, a sum of exponential variables about (as Hill's estimator, Annals of
+ * Statistics 1975), and from how far the longest stands out of them, with Gumbel's distribution. It
+ * is not trusted to be below 0.5. */
 #ifndef PDB_ANALYSIS_STAYS_H
 #define PDB_ANALYSIS_STAYS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-/* Completed stays; all times in ns. */
+enum { STAYS_KEPT = 32 };
+
+/* Completed stays; all times in ns. Zeros: none yet. */
 struct stay_history {
 	uint64_t num;
-	double longest, total; /* total 0: not known */
-	double watched;        /* time in which they were made, by all ranks side by side */
+	double longest[STAYS_KEPT]; /* descending; [least of num and STAYS_KEPT] */
+	double watched;             /* time in which they were made, by all ranks side by side */
 };
 
-/* The index a of the tail above `noise_ns`: 1 to 4; 4 if no stay was longer than that, otherwise at
- * most 2 with fewer than 30 stays or an unknown total. */
-double stay_history_tail(const struct stay_history *history, double noise_ns);
+/* One has ended. Leaves `watched` alone. */
+void stay_history_add(struct stay_history *history, double stay_ns);
 
-/* How many stays per hour are at least stay_ns long in a healthy job. At most `noise_ns` is no sign
- * of anything: earlier stays are taken to have lasted that long. INFINITY without any history. */
+/* How many stays per hour are at least stay_ns long in a healthy job. Stays of at most `noise_ns`
+ * are taken to have lasted that long. INFINITY with fewer than 8 stays, of which nothing follows.
+ */
 double stay_history_chance(const struct stay_history *history, double stay_ns, double noise_ns);
 
-/* The shortest stay whose chance is at most alpha; INFINITY without any history. */
+/* The shortest stay whose chance is at most alpha, and twice as long as any before; INFINITY with
+ * fewer than 8. */
 double stay_history_needed(const struct stay_history *history, double alpha, double noise_ns);
 
 #endif

@@ -105,7 +105,7 @@ static void test_endless_loop(void **state)
 	(void)state;
 	iterate(&job, 60);
 	enter(&job, 2, HANG_OUTSIDE, COMPUTE, 600, 60 * MS);
-	assert_in_range(wait_while(&job, PACE_MOVING, 100) * 10, 19, 21);
+	assert_in_range(wait_while(&job, PACE_MOVING, 100) * 10, 29, 31);
 	report = report_of(&job);
 	assert_int_equal(report.kind, PACE_HANG);
 	assert_int_equal(report.rank, 2);
@@ -134,12 +134,13 @@ static void test_starved_poller(void **state)
 		job.looks[1].look = num_looks / 12 % 2 ? HANG_OUTSIDE : HANG_INSIDE;
 		look(&job);
 	} while (report_of(&job).kind == PACE_MOVING && ++num_looks < 200);
-	assert_in_range(num_looks, 39, 41);
+	assert_in_range(num_looks, 59, 61);
 	assert_int_equal(report_of(&job).kind, PACE_HANG);
 	pace_destroy(job.pace);
 }
 
-/* The same rank was there for 3 s once, in 10 minutes of stays of 50 ms. */
+/* The same rank was there for 3 s once, in the 10 minutes before watching: nobody has ever stood
+ * still for long since, so that it is a hang when it is far longer than that. */
 static void test_longer_history(void **state)
 {
 	struct job job = start_job(SECONDS(600));
@@ -152,11 +153,9 @@ static void test_longer_history(void **state)
 	report = report_of(&job);
 	assert_int_equal(report.kind, PACE_STILL);
 	assert_int_equal(report.longest_ns, SECONDS(3));
-	assert_in_range(report.needed_ns, SECONDS(100), SECONDS(300));
+	assert_int_equal(report.needed_ns, SECONDS(9));
 	wait_while(&job, PACE_STILL, 400);
 	assert_int_equal(report_of(&job).kind, PACE_HANG);
-	assert_in_range(report_of(&job).stay_ns, report.needed_ns * 8 / 10,
-			report.needed_ns * 12 / 10);
 	pace_destroy(job.pace);
 }
 
@@ -205,7 +204,7 @@ static void test_first_phase(void **state)
 		wait_while(&job, PACE_MOVING, 100);
 		assert_int_equal(report_of(&job).needed_ns, SECONDS(600));
 		assert_true(isinf(report_of(&job).chance));
-		assert_in_range(wait_while(&job, PACE_STILL, 1000), 597, 600);
+		assert_in_range(wait_while(&job, PACE_STILL, 1000), 596, 600);
 		assert_int_equal(report_of(&job).kind, PACE_HANG);
 		pace_destroy(job.pace);
 	}
@@ -301,7 +300,7 @@ static void test_hung_already(void **state)
 		job.looks[r].stay_ns = SECONDS(100);
 	}
 	look(&job);
-	assert_in_range(wait_while(&job, PACE_MOVING, 100) * 10, 19, 21);
+	assert_in_range(wait_while(&job, PACE_MOVING, 100) * 10, 29, 31);
 	assert_int_equal(report_of(&job).kind, PACE_HANG);
 	assert_int_equal(report_of(&job).rank, 1);
 	pace_destroy(job.pace);
@@ -340,13 +339,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_moving),         cmocka_unit_test(test_endless_loop),
-		cmocka_unit_test(test_starved_poller),
-		cmocka_unit_test(test_longer_history), cmocka_unit_test(test_lost_message),
-		cmocka_unit_test(test_novel_call),     cmocka_unit_test(test_first_phase),
-		cmocka_unit_test(test_serial_phase),   cmocka_unit_test(test_stacks),
-		cmocka_unit_test(test_work_inside),    cmocka_unit_test(test_clock),
-		cmocka_unit_test(test_hung_already),   cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_starved_poller), cmocka_unit_test(test_longer_history),
+		cmocka_unit_test(test_lost_message),   cmocka_unit_test(test_novel_call),
+		cmocka_unit_test(test_first_phase),    cmocka_unit_test(test_serial_phase),
+		cmocka_unit_test(test_stacks),         cmocka_unit_test(test_work_inside),
+		cmocka_unit_test(test_clock),          cmocka_unit_test(test_hung_already),
+		cmocka_unit_test(test_unknown),        cmocka_unit_test(test_refusals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

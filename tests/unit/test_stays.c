@@ -14,47 +14,54 @@ static void assert_about(double value, double expected)
 		fail_msg("%.6g is not %.6g", value, expected);
 }
 
-static void test_tail(void **state)
+/* n stays, of which the longest are exp(slope * quantile) s. */
+static struct stay_history make_history(uint64_t num, double slope)
 {
-	static const struct {
-		uint64_t num;
-		double longest_s, total_s, expected;
-	} cases[] = {
-		{1000, 0.1, 50, 4},   /* nothing above noise */
-		{10, 3, 20, 2},       /* too few to tell */
-		{1000, 3, 0, 2},      /* total unknown */
-		{1000, 1.5, 1000, 4}, /* all alike */
-		/* (ln 1000 - 1.3053) / ln 30 */
-		{1000, 6, 200, (6.907755 - 1.3053) / 3.401197},
-		/* Mean 1 ms: 100 s make 1000 above noise at most. */
-		{100000, 3, 100, (6.907755 - 1.3053) / 3.401197},
-		{30, 1000, 30, 1}, /* heavier than a mean exists for */
-	};
+	struct stay_history history = {.watched = hour};
+
+	for (uint64_t i = 1; i <= num; i++)
+		stay_history_add(
+			&history,
+			exp(slope * statistics_normal_upper((double)i / ((double)num + 1))) * s);
+	return history;
+}
+
+static void test_add(void **state)
+{
+	struct stay_history history = {.num = 0};
 
 	(void)state;
-	for (size_t i = 0; i < NUM_OF(cases); i++) {
-		struct stay_history history = {cases[i].num, cases[i].longest_s * s,
-					       cases[i].total_s * s, hour};
-
-		assert_about(stay_history_tail(&history, noise), cases[i].expected);
-	}
+	for (uint64_t i = 0; i < 1000; i++)
+		stay_history_add(&history, (double)(i * 389 % 1000));
+	assert_int_equal(history.num, 1000);
+	for (size_t i = 0; i < STAYS_KEPT; i++)
+		assert_true(history.longest[i] == (double)(999 - i));
 }
 
 static void test_chance(void **state)
 {
-	struct stay_history history = {99, 3 * s, 0, 2 * hour}, none = {0, 0, 0, hour};
+	static const double top = 3.0905, wanted = 4.7534; /* of 1/1001 and of 1e-6 */
+	struct stay_history few = make_history(7, 0), many = make_history(1000, 1);
+	struct stay_history alike = make_history(1000, 0);
+	double needed = stay_history_needed(&many, 0.001, noise), steep;
 
 	(void)state;
-	assert_true(isinf(stay_history_chance(&none, 40 * s, noise)));
-	assert_true(isinf(stay_history_needed(&none, 0.001, noise)));
-	assert_about(stay_history_chance(&history, 3 * s, noise), 99 / 2.0);
-	/* The record of 2 hours, ten times. */
-	assert_about(stay_history_chance(&history, 30 * s, noise), 0.99 / 2 / 100);
-	assert_about(stay_history_needed(&history, 0.99 / 2 / 100, noise), 30 * s);
-	/* Never before twice the longest. */
-	assert_about(stay_history_needed(&history, 0.4, noise), 6 * s);
-	history.longest = 1;
-	assert_about(stay_history_needed(&history, 0.4, noise), 2 * noise);
+	assert_true(isinf(stay_history_chance(&few, 40 * s, noise)));
+	assert_true(isinf(stay_history_needed(&few, 0.001, noise)));
+	/* What is no longer than before is no sign of anything. */
+	assert_about(stay_history_chance(&many, exp(top) * s, noise), 1000);
+	/* One is what the other says. */
+	assert_about(log(stay_history_chance(&many, needed, noise)), log(0.001));
+	/* Gumbel's bound is ln 32 / (ln 32 - 1.3053), the one of the mean 1 / 0.6793. */
+	assert_about(log(needed / s), top + (wanted - top) * 1.6042);
+	/* Never before twice the longest, nor with a slope below 0.5. */
+	assert_about(stay_history_needed(&alike, 900, noise), 2 * s);
+	assert_about(log(stay_history_needed(&alike, 0.001, noise) / s), (wanted - top) * 0.5);
+	assert_about(stay_history_needed(&alike, 900, 3 * s), 6 * s);
+	/* One that stands out makes the rest as uncertain as can be. */
+	stay_history_add(&alike, 30 * s);
+	steep = stay_history_needed(&alike, 0.001, noise);
+	assert_true(steep > 10000 * s);
 }
 
 /* Series of stays of several kinds: how often per hour is one longer than what is needed? */
@@ -87,16 +94,14 @@ static void test_false_alarms(void **state)
 		size_t num_alarms = 0;
 
 		for (int job = 0; job < 200; job++) {
-			struct stay_history history = {0};
+			struct stay_history history = {.num = 0};
 
 			while (history.watched < 10 * hour) {
 				double stay = draw(kind, &random) * s;
 
 				num_alarms += history.watched > 60 * s &&
 					      stay >= stay_history_needed(&history, alpha, noise);
-				history.num++;
-				history.longest = fmax(history.longest, stay);
-				history.total += stay;
+				stay_history_add(&history, stay);
 				history.watched += stay;
 			}
 			hours += history.watched / hour;
@@ -109,7 +114,7 @@ static void test_false_alarms(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tail),
+		cmocka_unit_test(test_add),
 		cmocka_unit_test(test_chance),
 		cmocka_unit_test(test_false_alarms),
 	};
