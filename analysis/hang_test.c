@@ -96,13 +96,20 @@ static void plan_next(struct hang_test *test, uint64_t now_ns)
 	test->next_ns = now_ns + (uint64_t)step;
 }
 
-static int check(const struct hang_settings *settings, struct pdb_error *err)
+int hang_settings_check(int num_ranks, double alpha, struct pdb_error *err)
 {
-	if (settings->num_ranks < 1)
+	if (num_ranks < 1)
 		return error_set(err, ERROR_USAGE, "there are no ranks to watch");
-	if (!(settings->alpha >= min_alpha && settings->alpha <= max_alpha))
+	if (!(alpha >= min_alpha && alpha <= max_alpha))
 		return error_set(err, ERROR_USAGE, "alpha has to be from %g to %g", min_alpha,
 				 max_alpha);
+	return 0;
+}
+
+static int check(const struct hang_settings *settings, struct pdb_error *err)
+{
+	if (hang_settings_check(settings->num_ranks, settings->alpha, err) < 0)
+		return -1;
 	if (settings->interval_ns < MS)
 		return error_set(err, ERROR_USAGE, "looks have to be 1 ms apart at least");
 	if (settings->max_interval_ns < settings->interval_ns)

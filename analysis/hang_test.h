@@ -42,6 +42,10 @@ struct hang_settings {
 	uint64_t seed;   /* of the choice of ranks and times */
 };
 
+/* What all that watch a job have in common: 1 rank or more, alpha from 1e-12 to 0.5. -1 with
+ * ERROR_USAGE if it is not so. */
+int hang_settings_check(int num_ranks, double alpha, struct pdb_error *err);
+
 /* alpha 0.001 per hour, I from 400 ms to 6.4 s, shortest 8 s, novel 12 s, sets of 10 in turns,
  * which is what suits ranks that have to be stopped for a look; seed 1. */
 void hang_settings_init(struct hang_settings *settings, int num_ranks);

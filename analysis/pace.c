@@ -80,14 +80,8 @@ struct pace *pace_create(const struct pace_settings *settings, uint64_t watched_
 {
 	struct pace *pace;
 
-	if (settings->num_ranks < 1) {
-		error_set(err, ERROR_USAGE, "there are no ranks to watch");
+	if (hang_settings_check(settings->num_ranks, settings->alpha, err) < 0)
 		return NULL;
-	}
-	if (!(settings->alpha > 0 && settings->alpha < 1)) {
-		error_set(err, ERROR_USAGE, "alpha has to be between 0 and 1");
-		return NULL;
-	}
 	pace = xcalloc(1, sizeof(*pace));
 	pace->settings = *settings;
 	pace->ranks = xcalloc((size_t)settings->num_ranks, sizeof(*pace->ranks));

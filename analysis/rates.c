@@ -2,37 +2,54 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
 
 #include "analysis/rates.h"
+#include "analysis/statistics.h"
 #include "model/error.h"
 #include "model/xalloc.h"
 
-enum { MS = 1000000, MAX_STEP_MS = 1000, HISTORY = 64, FEW_WINDOWS = 8 };
+enum { MS = 1000000, MAX_STEP_MS = 1000, HISTORY = 64, FEW_WINDOWS = 8, COMPARED = 24 };
+/* A place is new for so many windows, and so much of the time in such places makes a phase new. */
+enum { NEW_WINDOWS = 16 };
+static const double new_share = 0.2;
 
-/* Windows in a row in which a rank was on the slow side, and what that adds up to. */
-struct streak {
-	uint32_t num;
+/* A rank in one window: shares of time outside MPI. */
+struct share {
 	double own, median;
 };
 
 struct rates_rank {
-	uint64_t iterations; /* at the last look */
-	uint64_t first;      /* at the beginning of the window */
+	uint64_t moves; /* at the last look */
+	uint64_t first; /* at the beginning of the window */
 	double known_ns, outside_ns;
-	struct streak behind, busy;
+	struct share shares[COMPARED]; /* of window n at n % COMPARED */
+	uint64_t num_shares;
+};
+
+struct rates_place {
+	uint64_t key, window; /* in which it was first seen */
+	UT_hash_handle hh;
+};
+
+struct window {
+	double moves;            /* of the median rank */
+	double looks, new_looks; /* at ranks, and at those in new places */
 };
 
 struct rates {
 	struct rates_settings settings;
 	struct rates_rank *ranks;
+	struct rates_place *places;
 	double *sorted; /* [num_ranks] to find medians in */
 	struct slow_rank *slow_ranks;
 	size_t num_slow_ranks;
 	bool has_looked;
 	uint64_t last_ns;
 	double window_ns, done_ns; /* of the present window */
-	double history[HISTORY];   /* iterations of the median rank in each window */
-	uint32_t num_windows;
+	struct window present, history[HISTORY];
+	uint32_t num_windows; /* in the history */
+	uint64_t num_ended;
 };
 
 void rates_settings_init(struct rates_settings *settings, int num_ranks)
@@ -41,7 +58,8 @@ void rates_settings_init(struct rates_settings *settings, int num_ranks)
 		.num_ranks = num_ranks,
 		.alpha = 0.001,
 		.window_ns = 1000 * (uint64_t)MS,
-		.least = 0.2,
+		.least_time = 0.2,
+		.least_rate = 0.5,
 	};
 }
 
@@ -50,14 +68,8 @@ struct rates *rates_create(const struct rates_settings *settings, struct pdb_err
 	size_t num = (size_t)settings->num_ranks;
 	struct rates *rates;
 
-	if (settings->num_ranks < 1) {
-		error_set(err, ERROR_USAGE, "there are no ranks to watch");
+	if (hang_settings_check(settings->num_ranks, settings->alpha, err) < 0)
 		return NULL;
-	}
-	if (!(settings->alpha > 0 && settings->alpha < 1)) {
-		error_set(err, ERROR_USAGE, "alpha has to be between 0 and 1");
-		return NULL;
-	}
 	if (!settings->window_ns) {
 		error_set(err, ERROR_USAGE, "a window has to last some time");
 		return NULL;
@@ -73,8 +85,15 @@ struct rates *rates_create(const struct rates_settings *settings, struct pdb_err
 
 void rates_destroy(struct rates *rates)
 {
+	struct rates_place *place, *next;
+
 	if (!rates)
 		return;
+	HASH_ITER(hh, rates->places, place, next)
+	{
+		HASH_DEL(rates->places, place);
+		free(place);
+	}
 	free(rates->ranks);
 	free(rates->sorted);
 	free(rates->slow_ranks);
@@ -99,9 +118,9 @@ static double median(double *values, size_t num)
 	return values[num / 2];
 }
 
-static double iterations_of(const struct rates_rank *rank)
+static double moves_of(const struct rates_rank *rank)
 {
-	return rank->iterations > rank->first ? (double)(rank->iterations - rank->first) : 0;
+	return rank->moves > rank->first ? (double)(rank->moves - rank->first) : 0;
 }
 
 static double outside_of(const struct rates_rank *rank)
@@ -124,48 +143,42 @@ static double median_of(struct rates *rates, double (*value)(const struct rates_
 	return median(rates->sorted, num);
 }
 
-static void count_streak(struct streak *streak, bool is_on, double own, double other)
+/* Of the last windows: in how many of them the rank was outside for longer than the median rank,
+ * and the means. */
+static uint32_t compare(const struct rates_rank *rank, uint32_t num, struct share *mean_ret)
 {
-	if (!is_on) {
-		*streak = (struct streak){0};
-		return;
+	uint32_t num_longer = 0;
+
+	*mean_ret = (struct share){0};
+	for (uint32_t i = 0; i < num; i++) {
+		num_longer += rank->shares[i].own > rank->shares[i].median;
+		mean_ret->own += rank->shares[i].own / num;
+		mean_ret->median += rank->shares[i].median / num;
 	}
-	streak->num++;
-	streak->own += own;
-	streak->median += other;
-}
-
-/* So many windows in a row are chance in one of all ranks with probability alpha at most. */
-static uint32_t windows_needed(const struct rates *rates)
-{
-	return (uint32_t)ceil(log2(rates->settings.num_ranks / rates->settings.alpha));
-}
-
-static void add_slow(struct rates *rates, int number, bool is_behind, double ratio, uint32_t num)
-{
-	rates->slow_ranks[rates->num_slow_ranks++] = (struct slow_rank){
-		.rank = number,
-		.is_behind = is_behind,
-		.ratio = ratio,
-		.num_windows = num,
-	};
+	return num_longer;
 }
 
 static void find_slow_ranks(struct rates *rates)
 {
-	uint32_t needed = windows_needed(rates);
-	double least = rates->settings.least;
+	const struct rates_settings *settings = &rates->settings;
 
 	rates->num_slow_ranks = 0;
-	for (int r = 0; r < rates->settings.num_ranks; r++) {
-		const struct streak *behind = &rates->ranks[r].behind,
-				    *busy = &rates->ranks[r].busy;
+	for (int r = 0; r < settings->num_ranks; r++) {
+		const struct rates_rank *rank = &rates->ranks[r];
+		uint32_t num = rank->num_shares < COMPARED ? (uint32_t)rank->num_shares : COMPARED;
+		struct share mean;
+		uint32_t num_longer = compare(rank, num, &mean);
 
-		if (behind->num >= needed && behind->own <= (1 - least) * behind->median)
-			add_slow(rates, r, true, behind->own / behind->median, behind->num);
-		else if (busy->num >= needed && busy->own - busy->median >= least * busy->num)
-			add_slow(rates, r, false, (busy->own - busy->median) / busy->num,
-				 busy->num);
+		if (statistics_binomial_tail(num_longer, num, 0.5) >
+			    settings->alpha / settings->num_ranks ||
+		    mean.own - mean.median < settings->least_time)
+			continue;
+		rates->slow_ranks[rates->num_slow_ranks++] = (struct slow_rank){
+			.rank = r,
+			.outside = mean.own,
+			.usual = mean.median,
+			.seconds = num * rates->window_ns / 1e9,
+		};
 	}
 }
 
@@ -174,44 +187,74 @@ static bool are_most_empty(const struct rates *rates)
 	uint32_t num = 0;
 
 	for (uint32_t i = 0; i < rates->num_windows; i++)
-		num += rates->history[i] <= 0;
+		num += rates->history[i].moves <= 0;
 	return rates->num_windows >= FEW_WINDOWS && 2 * num > rates->num_windows;
 }
 
 /* Windows in which nothing is ever seen are too short. */
-static void add_to_history(struct rates *rates, double iterations)
+static void add_to_history(struct rates *rates)
 {
 	if (rates->num_windows == HISTORY) {
 		memmove(rates->history, rates->history + 1,
 			(HISTORY - 1) * sizeof(*rates->history));
 		rates->num_windows--;
 	}
-	rates->history[rates->num_windows++] = iterations;
-	if (are_most_empty(rates)) {
-		rates->window_ns *= 2;
-		rates->num_windows = 0;
-	}
+	rates->history[rates->num_windows++] = rates->present;
+	if (!are_most_empty(rates))
+		return;
+	rates->window_ns *= 2;
+	rates->num_windows = 0;
+	for (int r = 0; r < rates->settings.num_ranks; r++)
+		rates->ranks[r].num_shares = 0;
 }
 
 static void end_window(struct rates *rates)
 {
-	double iterations = median_of(rates, iterations_of), outside = median_of(rates, outside_of);
+	double outside = median_of(rates, outside_of);
 
+	rates->present.moves = median_of(rates, moves_of);
 	for (int r = 0; r < rates->settings.num_ranks; r++) {
 		struct rates_rank *rank = &rates->ranks[r];
 
-		if (is_known(rank)) {
-			double own = iterations_of(rank), share = outside_of(rank);
-
-			count_streak(&rank->behind, own < iterations, own, iterations);
-			count_streak(&rank->busy, share > outside, share, outside);
-		}
-		rank->first = rank->iterations;
+		if (is_known(rank))
+			rank->shares[rank->num_shares++ % COMPARED] =
+				(struct share){outside_of(rank), outside};
+		rank->first = rank->moves;
 		rank->known_ns = rank->outside_ns = 0;
 	}
 	find_slow_ranks(rates);
-	add_to_history(rates, iterations);
+	add_to_history(rates);
+	rates->num_ended++;
+	rates->present = (struct window){0};
 	rates->done_ns = 0;
+}
+
+static bool is_new_place(struct rates *rates, uint64_t key)
+{
+	struct rates_place *place;
+
+	HASH_FIND(hh, rates->places, &key, sizeof(key), place);
+	if (!place) {
+		place = xcalloc(1, sizeof(*place));
+		place->key = key;
+		place->window = rates->num_ended;
+		HASH_ADD(hh, rates->places, key, sizeof(place->key), place);
+	}
+	return rates->num_ended - place->window < NEW_WINDOWS;
+}
+
+static void look_at(struct rates *rates, struct rates_rank *rank, const struct rates_look *look,
+		    double step_ns)
+{
+	if (look->look == HANG_UNKNOWN)
+		return;
+	if (!rank->moves)
+		rank->first = look->moves;
+	rank->moves = look->moves;
+	rank->known_ns += step_ns;
+	rank->outside_ns += look->look == HANG_OUTSIDE ? step_ns : 0;
+	rates->present.looks++;
+	rates->present.new_looks += is_new_place(rates, look->place);
 }
 
 void rates_add(struct rates *rates, uint64_t now_ns, const struct rates_look *looks)
@@ -221,17 +264,8 @@ void rates_add(struct rates *rates, uint64_t now_ns, const struct rates_look *lo
 				 : 0;
 
 	step_ns = fmin(step_ns, (double)MAX_STEP_MS * MS);
-	for (int r = 0; r < rates->settings.num_ranks; r++) {
-		struct rates_rank *rank = &rates->ranks[r];
-
-		if (looks[r].look == HANG_UNKNOWN)
-			continue;
-		if (!rates->has_looked || !rank->iterations)
-			rank->first = looks[r].iterations;
-		rank->iterations = looks[r].iterations;
-		rank->known_ns += step_ns;
-		rank->outside_ns += looks[r].look == HANG_OUTSIDE ? step_ns : 0;
-	}
+	for (int r = 0; r < rates->settings.num_ranks; r++)
+		look_at(rates, &rates->ranks[r], &looks[r], step_ns);
 	rates->has_looked = true;
 	rates->last_ns = now_ns;
 	rates->done_ns += step_ns;
@@ -252,11 +286,11 @@ static uint32_t count_slow_windows(const struct rates *rates)
 		uint32_t before = rates->num_windows - w;
 		double least_before = INFINITY;
 
-		most_after = fmax(most_after, rates->history[before]);
+		most_after = fmax(most_after, rates->history[before].moves);
 		/* num_windows choose w */
 		ways = ways * (before + 1) / w;
 		for (uint32_t i = 0; i < before; i++)
-			least_before = fmin(least_before, rates->history[i]);
+			least_before = fmin(least_before, rates->history[i].moves);
 		if (most_after < least_before && 1 / ways <= rates->settings.alpha)
 			slow = w;
 	}
@@ -267,8 +301,21 @@ static double median_rate(const struct rates *rates, uint32_t from, uint32_t num
 {
 	double values[HISTORY];
 
-	memcpy(values, rates->history + from, num * sizeof(*values));
+	for (uint32_t i = 0; i < num; i++)
+		values[i] = rates->history[from + i].moves;
 	return median(values, num) / (rates->window_ns / 1e9);
+}
+
+/* Are the ranks where they were before, in the last windows? */
+static bool is_known_phase(const struct rates *rates, uint32_t num)
+{
+	double looks = 0, new_looks = 0;
+
+	for (uint32_t i = rates->num_windows - num; i < rates->num_windows; i++) {
+		looks += rates->history[i].looks;
+		new_looks += rates->history[i].new_looks;
+	}
+	return new_looks <= new_share * looks;
 }
 
 void rates_report(const struct rates *rates, struct rates_report *report_ret)
@@ -277,15 +324,15 @@ void rates_report(const struct rates *rates, struct rates_report *report_ret)
 	uint32_t before = rates->num_windows - last;
 
 	*report_ret = (struct rates_report){
-		.window_ns = (uint64_t)rates->window_ns,
-		.num_windows = rates->num_windows,
 		.rate = median_rate(rates, before, last),
 		.usual = median_rate(rates, 0, before),
 		.slow_ranks = rates->slow_ranks,
 		.num_slow_ranks = rates->num_slow_ranks,
+		.num_windows = rates->num_ended,
 	};
-	if (slow && report_ret->rate <= (1 - rates->settings.least) * report_ret->usual) {
+	if (slow && report_ret->rate <= (1 - rates->settings.least_rate) * report_ret->usual &&
+	    is_known_phase(rates, slow)) {
 		report_ret->is_slow_phase = true;
-		report_ret->num_slow_windows = slow;
+		report_ret->slow_seconds = slow * rates->window_ns / 1e9;
 	}
 }

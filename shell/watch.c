@@ -34,6 +34,7 @@
 #include "shell/watch.h"
 #include "shell/watch_hang.h"
 #include "shell/watch_options.h"
+#include "shell/watch_rates.h"
 #include "shell/watch_source.h"
 #include "shell/watch_tell.h"
 
@@ -56,6 +57,7 @@ struct watch {
 	struct watch_digest digest; /* the last one */
 	struct hang_test *test;     /* with a recorder, for the status line alone */
 	struct pace *pace;
+	struct watch_rates *rates;
 	struct pace_look *looks; /* [size of the job] for pace */
 	struct pace_report report;
 	bool has_recorder; /* most ranks have one */
@@ -111,11 +113,15 @@ static int start_test(struct watch *watch, struct pdb_error *err)
 	pace.proof_ns = watch->options->max_wait_s * SECOND_NS;
 	hang_test_destroy(watch->test);
 	pace_destroy(watch->pace);
+	watch_rates_destroy(watch->rates);
 	watch->pace = NULL;
+	watch->rates = NULL;
 	watch->test = hang_test_create(&settings, monotonic_ns(), err);
 	if (watch->test)
 		watch->pace = pace_create(&pace, find_age(watch->session), err);
-	return watch->pace ? 0 : -1;
+	if (watch->pace)
+		watch->rates = watch_rates_create(size, watch->options->alpha, err);
+	return watch->rates ? 0 : -1;
 }
 
 /* Do segments tell of most of the ranks that live? */
@@ -166,6 +172,9 @@ static void feed_pace(struct watch *watch)
 	}
 	pace_add(watch->pace, monotonic_ns(), watch->looks);
 	pace_report(watch->pace, &watch->report);
+	/* Nobody is slow while nobody moves. */
+	if (watch->report.kind == PACE_MOVING)
+		watch_rates_add(watch->rates, watch->looks, &watch->teller);
 }
 
 /* ---- Looks ----------------------------------------------------------------------------------- */
@@ -553,6 +562,7 @@ int watch_run(struct session *session, const struct watch_options *options, FILE
 	*end_ret = watch.is_hang ? WATCH_HUNG : watch.is_over ? WATCH_ENDED : WATCH_INTERRUPTED;
 	hang_test_destroy(watch.test);
 	pace_destroy(watch.pace);
+	watch_rates_destroy(watch.rates);
 	free(watch.looks);
 	watch_source_destroy(watch.source);
 	watch_digest_deinit(&watch.digest);

@@ -26,6 +26,7 @@ static const char *const kinds[] = {
 	"exit",     /* is gone */
 	"long",     /* computes for 8 s, and goes on to the end */
 	"output",   /* writes a file for 8 s, and goes on to the end */
+	"slow",     /* takes ten times as long for each step, from the beginning to the end */
 	NULL,
 };
 
@@ -134,7 +135,8 @@ int main(int argc, char **argv)
 	for (long step = 0, is_late = 0; !is_late; step++) {
 		int sends = 1;
 
-		work(step / 100 % 2 ? 0.004 : 0.001);
+		work((step / 100 % 2 ? 0.004 : 0.001) *
+		     (rank == faulty && is_kind(kind, "slow") ? 10 : 1));
 		if (rank == 0 && step % 50 == 0)
 			work(0.1);
 		past = MPI_Wtime() - began;

@@ -72,6 +72,10 @@ for mpi; do
 	watch_run "$mpi" output 3 0 --json
 	check "$mpi: one rank writes for long, status 0" test $? -eq 0
 	check "$mpi: no alarm" bash -c '! grep -q "\"hang\"" said'
+	watch_run "$mpi" slow 25 1 --json
+	check "$mpi: one rank is slow, status 0" test $? -eq 0
+	check "$mpi: it is named" says '"slow-rank", .*"slow: rank 1\. .*no hang'
+	check "$mpi: no alarm" bash -c '! grep -q "\"hang\"" said'
 	hang "$mpi" deadlock '"deadlock", "ranks": "[12,]*"'
 	hang "$mpi" endless '"computation", "ranks": "1"'
 done
@@ -79,7 +83,7 @@ mpi=$1
 hang "$mpi" lost '"lost message", "ranks": "1"'
 hang "$mpi" mismatch '"mismatch"'
 hang "$mpi" sleep '"computation", "ranks": "1"'
-hang "$mpi" stopped '"stopped", "ranks": "1"'
+hang "$mpi" stopped '"stopped", "ranks": "1", "proof": "counts"'
 
 # ---- What is done about a hang ----
 
