@@ -454,7 +454,7 @@ void cores_read_values(const struct cores *cores, struct job *job)
 	for (size_t i = 0; i < cores->num; i++)
 		read_values(job, cores->files[i].path, cores->files[i].rank, &probes, values);
 	samples_sort(values);
-	samples_adopt_values(job->samples, values);
+	samples_adopt_values(job->samples, values, job->callpaths);
 	unwind_probes_deinit(&probes);
 	samples_destroy(values);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
+#include <string.h>
 
+#include "model/callpath.h"
 #include "model/sample.h"
 #include "model/sorted.h"
 #include "model/xalloc.h"
@@ -73,21 +75,58 @@ static struct sample *find_main(struct samples *samples, int rank)
 	return found ? &samples->samples[found - samples->samples] : NULL;
 }
 
-void samples_adopt_values(struct samples *samples, struct samples *from)
+/* How many values of the frame at `depth` there are from *next on, which goes beyond them. */
+static size_t take_depth(const struct sample *sample, uint32_t depth, size_t *next)
+{
+	size_t begin = *next;
+
+	while (*next < sample->num_values && sample->values[*next].depth == depth)
+		(*next)++;
+	return *next - begin;
+}
+
+/* Of each frame to `depth` what tells more, and what `old` has of those inside. */
+static void adopt_values(struct sample *old, const struct sample *fresh, uint32_t depth)
+{
+	struct sample_value *values = xcalloc(old->num_values + fresh->num_values, sizeof(*values));
+	size_t num = 0, next_old = 0, next_fresh = 0;
+
+	for (uint32_t d = 0; d <= depth; d++) {
+		size_t num_old = take_depth(old, d, &next_old);
+		size_t num_fresh = take_depth(fresh, d, &next_fresh);
+
+		if (num_fresh > num_old)
+			memcpy(values + num, fresh->values + next_fresh - num_fresh,
+			       num_fresh * sizeof(*values));
+		else if (num_old)
+			memcpy(values + num, old->values + next_old - num_old,
+			       num_old * sizeof(*values));
+		num += num_fresh > num_old ? num_fresh : num_old;
+	}
+	for (; next_old < old->num_values; next_old++)
+		values[num++] = old->values[next_old];
+	free(old->values);
+	old->values = values;
+	old->num_values = num;
+}
+
+void samples_adopt_values(struct samples *samples, const struct samples *from,
+			  const struct callpaths *callpaths)
 {
 	for (size_t i = 0; i < from->num_samples; i++) {
-		struct sample *fresh = &from->samples[i], *old;
+		const struct sample *fresh = &from->samples[i];
+		struct sample *old;
+		uint32_t common;
 
-		if (!fresh->is_main || fresh != find_main(from, fresh->rank))
+		if (!fresh->num_values || !fresh->is_main ||
+		    fresh != samples_find(from, fresh->rank, 0))
 			continue;
 		old = find_main(samples, fresh->rank);
-		if (!old || old->path != fresh->path)
+		if (!old || old->path == CALLPATH_NONE || fresh->path == CALLPATH_NONE)
 			continue;
-		free(old->values);
-		old->values = fresh->values;
-		old->num_values = fresh->num_values;
-		fresh->values = NULL;
-		fresh->num_values = 0;
+		common = callpaths_common(callpaths, old->path, fresh->path);
+		if (common != CALLPATH_NONE)
+			adopt_values(old, fresh, callpaths_get(callpaths, common)->depth);
 	}
 }
 

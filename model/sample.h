@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct callpaths;
+
 enum sample_status {
 	SAMPLE_COMPLETE,   /* unwound to the outermost frame */
 	SAMPLE_INCOMPLETE, /* some frames, then the unwinder knew no further */
@@ -47,8 +49,10 @@ void samples_destroy(struct samples *samples); /* NULL is fine */
 struct sample *samples_add(struct samples *samples, const struct sample *sample);
 /* Into the order that they are to have. */
 void samples_sort(struct samples *samples);
-/* Move the values of the latest samples of main threads, where the stacks are the same. Both sorted. */
-void samples_adopt_values(struct samples *samples, struct samples *from);
+/* Give the latest samples of main threads the values of `from` in those frames that are the same in
+ * both, from the outermost one to where the stacks differ, where those tell more. Both sorted. */
+void samples_adopt_values(struct samples *samples, const struct samples *from,
+			  const struct callpaths *callpaths);
 /* The latest sample of the rank's main thread (tid 0) or of a thread; NULL if there is none. */
 const struct sample *samples_find(const struct samples *samples, int rank, pid_t tid);
 

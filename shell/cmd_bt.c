@@ -6,6 +6,7 @@
 #include "shell/cmd.h"
 #include "shell/command.h"
 #include "shell/session.h"
+#include "shell/stack_order.h"
 #include "shell/stacks.h"
 
 static int run_bt(struct session *session, const struct args *args, struct pdb_error *err);
@@ -39,7 +40,7 @@ static int run_bt(struct session *session, const struct args *args, struct pdb_e
 	if (stacks_take_options(session, args, &options, err) < 0)
 		return -1;
 	if (!session_has_ended(session))
-		result = session_sample(session, options.ranks, 1, 0, err);
+		result = stack_order_sample(session, options.ranks, err);
 	if (!result)
 		tree = stacks_make_tree(session, &options, false, err);
 	if (tree)

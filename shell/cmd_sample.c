@@ -15,6 +15,7 @@
 #include "shell/cmd.h"
 #include "shell/command.h"
 #include "shell/session.h"
+#include "shell/stack_order.h"
 
 /* As long as a look may take, which daemons are waited for. */
 #define MAX_MS 60000
@@ -136,6 +137,9 @@ static int take(struct session *session, const struct rankset *ranks, int times,
 {
 	struct sampler_cost before, after;
 
+	/* Most ranks are where they were: their order is known of each sample then. */
+	if (session->job->samples)
+		stack_order_prepare(session, session->job->samples);
 	if (session_get_cost(session, &before, err) < 0 ||
 	    session_sample(session, ranks, times, ms, err) < 0 ||
 	    session_get_cost(session, &after, err) < 0)

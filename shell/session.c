@@ -352,7 +352,7 @@ static int sample_values(struct session *session, struct samples *samples, struc
 	job->samples = samples_create();
 	result = sample_once(session, ranks, &once, err);
 	if (result == 0)
-		samples_adopt_values(samples, job->samples);
+		samples_adopt_values(samples, job->samples, job->callpaths);
 	samples_destroy(job->samples);
 	job->samples = samples;
 	rankset_destroy(ranks);

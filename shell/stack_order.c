@@ -205,10 +205,19 @@ void stack_order_destroy(struct stack_order *order)
 	free(order);
 }
 
+/* Returns whether any stack was at a new place. */
+static bool prepare(struct session *session, const struct samples *samples)
+{
+	bool is_new = add_stacks(get(session), samples);
+
+	if (is_new)
+		choose(session);
+	return is_new;
+}
+
 void stack_order_prepare(struct session *session, const struct samples *samples)
 {
-	if (add_stacks(get(session), samples))
-		choose(session);
+	prepare(session, samples);
 }
 
 int stack_order_sample(struct session *session, const struct rankset *ranks, struct pdb_error *err)
@@ -244,14 +253,15 @@ struct temporal_result *stack_order_compare(struct session *session, const struc
 	const struct temporal *temporal;
 	size_t num;
 	struct pdb_error trouble; /* what could not be read is told where it would have decided */
+	bool is_new;
 
 	if (!samples || !samples->num_samples) {
 		error_set(err, ERROR_NOT_FOUND, "there is no stack of these ranks");
 		return NULL;
 	}
-	stack_order_prepare(session, samples);
-	/* Daemons take the samples of a look without knowing yet what to read. */
-	if (!has_values(samples))
+	is_new = prepare(session, samples);
+	/* New places, and the samples of a look by daemons, were seen without knowing what to read. */
+	if (is_new || !has_values(samples))
 		stack_order_complete(session, &trouble);
 	temporal = session->stack_order->temporal;
 	num = temporal_count_groups(temporal, samples, ranks);

@@ -24,7 +24,7 @@ void stack_order_prepare(struct session *session, const struct samples *samples)
 int stack_order_sample(struct session *session, const struct rankset *ranks, struct pdb_error *err);
 
 /* Make what is known of the job's latest samples complete: the machine code of their stacks, and the
- * values where ranks still have these stacks. The samples stay what they are. */
+ * values in those frames in which ranks still are. The samples stay what they are. */
 int stack_order_complete(struct session *session, struct pdb_error *err);
 
 /* More different stacks than this are compared only when their order is asked for. */

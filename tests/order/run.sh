@@ -52,8 +52,8 @@ end_job() {
 	job=
 }
 
-# Until everybody has come to where they stay: ask COMMAND; says COMMAND LINE
-ask() { "${pdb[@]}" --pid "$job" --ex "$1" >"$work/answer" 2>&1; }
+# Until everybody has come to where they stay: ask COMMAND [COMMAND]; says COMMAND LINE
+ask() { "${pdb[@]}" --pid "$job" --ex "$1" ${2:+--ex "$2"} >"$work/answer" 2>&1; }
 says() { ask "$1" && has "$2"; }
 
 # poisson HOSTS RANKS RANK PROGRAM
@@ -65,6 +65,11 @@ poisson() {
 	check "$what: where it is" has 'get_norm'
 	check "$what: the iteration" has 'it=17'
 	check "$what: why" has 'before 2: '
+	# Of one look alone, although the stalled rank is at another instruction each time.
+	ask bt
+	check "$what: bt tells it" has '^#1 is the first in time'
+	ask 'sample 3 every 20ms' tree
+	check "$what: tree tells it" has '^#1 is the first in time'
 }
 in_order() {
 	has '1 before 2: doubled is 2 and 8 in the loop at counting.c' &&
