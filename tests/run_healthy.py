@@ -16,6 +16,7 @@ from jobs.report import Report, check
 from jobs.source import build_folder, list_programs
 
 SIZE = 4
+SIZE_ALONE = 2  # of programs whose ranks have two threads each that wait busily
 LOOKS = 4  # at each job
 PAUSE_S = 2.5  # at most, between two looks: about a slow step
 FOREVER = 1000000000
@@ -33,7 +34,8 @@ def check_answer(answer, size, slow_rank):
 
 def run_looks(pdb, mpi, folder, program, size, slow_rank, pauses):
     arguments = [] if slow_rank is None else ["-1", str(FOREVER), str(slow_rank)]
-    command = [*mpi.launcher(size, mpi.recorder), *program.build(mpi, folder), *arguments]
+    launcher = mpi.launcher(size, mpi.recorder, options=program.launch.get(mpi.name, ()))
+    command = [*launcher, *program.build(mpi, folder), *arguments]
     with Job(command, size, mpi.environment()) as job:
         job.wait_until_recorded()
         for pause in pauses:
@@ -43,6 +45,12 @@ def run_looks(pdb, mpi, folder, program, size, slow_rank, pauses):
             check(not wrong, f"{', '.join(wrong)} after {answer.show()}")
             check_answer(answer, size, slow_rank)
         job.wait_until_moving()
+
+
+def choose_size(program):
+    if program.is_alone:
+        return SIZE_ALONE
+    return program.ranks[0][0] if program.has_slow_twin else SIZE
 
 
 def list_variants(mpis):
@@ -72,7 +80,7 @@ def main():
         mpi, program, is_slow = variants[number // LOOKS % len(variants)]
         looks = min(LOOKS, args.samples - number)
         pauses = [generator.uniform(0, PAUSE_S) for _ in range(looks)]
-        size = program.ranks[0][0] if program.has_slow_twin else SIZE
+        size = choose_size(program)
         slow_rank = generator.randrange(size) if is_slow else None
         name = f"{mpi.name} {program.label} {size} ranks, {looks} looks"
         if is_slow:

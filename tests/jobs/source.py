@@ -49,7 +49,9 @@ class Program:
     @property
     def is_alone(self):
         """Ranks whose threads wake each other leave next to nothing of the processors to ranks that
-        yield while they wait, those of another job among them (seen with Linux 6.18)."""
+        yield while they wait, those of another job among them (seen with Linux 6.18). Nor may those of
+        Open MPI 5, whose threads wake each other all the time, yield themselves: a few steps of
+        theirs have taken minutes. They say so with `launch:`."""
         return "-pthread" in self.flags
 
     def under(self, mpi):
@@ -59,7 +61,7 @@ class Program:
         return program
 
     def runs_with(self, mpi):
-        if self.launch and not mpi.takes_options:
+        if mpi.name in self.launch and not mpi.takes_options:
             return False
         return not self.mpis or mpi.suffix in self.mpis or mpi.name in self.mpis
 

@@ -4,6 +4,7 @@
  * MPI, as do the siblings of all threads that it holds up.
  * expect: lp=R kind=computation where=filter
  * ranks: 4:1 8:2
+ * launch: openmpi5 --mca mpi_yield_when_idle 0
  * flags: -pthread */
 #include <mpi.h>
 #include <pthread.h>

@@ -5,6 +5,7 @@
  * expect: kind=deadlock lp=R
  * says: tag 1; tag 2; MPI_Recv
  * ranks: 4:2 8:4
+ * launch: openmpi5 --mca mpi_yield_when_idle 0
  * flags: -pthread */
 #include <mpi.h>
 #include <pthread.h>
