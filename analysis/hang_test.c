@@ -3,13 +3,18 @@
  * Two sets of ranks that have no rank in common: if one rank loops for ever outside MPI, S_out of
  * the set that has it does not get down to what is suspicious, but that of the other does. They are
  * looked at in turns, into one model; or at once, each with a model of its own, of which each may
- * cause half of the false alarms. */
+ * cause as many of the false alarms.
+ *
+ * Beside the models, how long nobody was seen to move is compared with how long that ever was:
+ * where somebody moves from each look to the next that is a proof, whatever S_out is. It may cause
+ * half of the false alarms. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "analysis/hang_model.h"
 #include "analysis/hang_test.h"
 #include "analysis/statistics.h"
+#include "analysis/stays.h"
 #include "model/error.h"
 #include "model/xalloc.h"
 
@@ -24,6 +29,7 @@ struct hang_test {
 
 	int *ranks;           /* of the sets, one after the other, each ascending */
 	bool has_moved;       /* somebody has, since the last sample */
+	bool is_known;        /* of some rank was known in it what it does */
 	enum hang_look *last; /* parallel to ranks: what each did when it was last looked at */
 	size_t num_sets, num_in[NUM_SETS], set; /* set: whose turn it is */
 	uint32_t num_in_turn;
@@ -32,6 +38,8 @@ struct hang_test {
 
 	uint64_t interval_ns, last_ns, next_ns;
 	uint64_t watched_ns, low_ns[NUM_SETS];
+	struct stay_history gaps; /* between two movements */
+	uint64_t still_ns;        /* since the last one */
 	double s_out;
 	uint32_t num_slowdowns;
 };
@@ -141,6 +149,8 @@ struct hang_test *hang_test_create(const struct hang_settings *settings, uint64_
 		hang_model_init(model);
 		model->is_published = settings->rule == HANG_RULE_PUBLISHED;
 		model->alpha = settings->alpha / (double)test->num_models;
+		if (!model->is_published)
+			model->alpha /= 2;
 		model->shortest_ns = (double)settings->shortest_ns;
 		model->novel_ns = (double)settings->novel_ns;
 		model->interval_ns = (double)settings->interval_ns;
@@ -217,8 +227,70 @@ static bool keep_looks(struct hang_test *test, size_t first, const enum hang_loo
 	return moved;
 }
 
-/* looks[num] of test->ranks[first] and on, for one of the models. */
-static void add_looks(struct hang_test *test, size_t which, size_t first,
+/* ---- Standstills --------------------------------------------------------------------------- */
+
+static void end_gap(struct hang_test *test)
+{
+	if (test->still_ns)
+		stay_history_add(&test->gaps, (double)test->still_ns);
+	test->still_ns = 0;
+}
+
+/* What has changed in a set since its last turn says nothing of now. */
+static bool is_new_turn(const struct hang_test *test)
+{
+	return test->num_models < test->num_sets && !test->num_in_turn;
+}
+
+static void add_gap(struct hang_test *test, bool has_moved, uint64_t step_ns)
+{
+	/* Of ranks of which nothing is known nobody is seen to move. */
+	if (test->is_known)
+		test->still_ns += step_ns;
+	if (has_moved && !is_new_turn(test))
+		end_gap(test);
+}
+
+/* What is shorter than two steps is not seen. */
+static double noise_of(const struct hang_test *test)
+{
+	return 2 * (double)test->interval_ns;
+}
+
+static struct stay_history gaps_of(const struct hang_test *test)
+{
+	struct stay_history gaps = test->gaps;
+
+	gaps.watched = (double)test->watched_ns;
+	return gaps;
+}
+
+static bool is_long_gap(const struct hang_test *test)
+{
+	struct stay_history gaps;
+
+	if (test->settings.rule == HANG_RULE_PUBLISHED || test->still_ns < test->settings.novel_ns)
+		return false;
+	gaps = gaps_of(test);
+	return (double)test->still_ns >=
+	       stay_history_needed(&gaps, test->settings.alpha / 2, noise_of(test));
+}
+
+/* False alarms per hour by both. */
+static double chance_of(const struct hang_test *test, const struct hang_model *model)
+{
+	struct stay_history gaps = gaps_of(test);
+	double chance = hang_model_chance(model);
+
+	if (test->settings.rule == HANG_RULE_PUBLISHED)
+		return chance;
+	return 2 * fmin(chance, stay_history_chance(&gaps, (double)test->still_ns, noise_of(test)));
+}
+
+/* ---- Samples ------------------------------------------------------------------------------- */
+
+/* looks[num] of test->ranks[first] and on, for one of the models. Returns whether any has moved. */
+static bool add_looks(struct hang_test *test, size_t which, size_t first,
 		      const enum hang_look *looks, size_t num, uint64_t step_ns)
 {
 	struct hang_model *model = &test->models[which];
@@ -226,7 +298,8 @@ static void add_looks(struct hang_test *test, size_t which, size_t first,
 	int value = value_of(looks, num);
 
 	if (value < 0)
-		return;
+		return moved;
+	test->is_known = true;
 	test->s_out = value / (double)HANG_TOP;
 	if (hang_model_add(model, value, moved))
 		double_others(test, which);
@@ -238,6 +311,7 @@ static void add_looks(struct hang_test *test, size_t which, size_t first,
 		test->state = HANG_CONFIRM;
 		test->suspect = which;
 	}
+	return moved;
 }
 
 /* The model that is nearest to an alarm. */
@@ -282,6 +356,7 @@ void hang_test_sample(struct hang_test *test, uint64_t now_ns, const enum hang_l
 {
 	uint64_t step_ns = now_ns > test->last_ns ? now_ns - test->last_ns : 0;
 	size_t num, done = 0, first;
+	bool has_moved = false;
 
 	if (test->state == HANG_FOUND)
 		return;
@@ -289,15 +364,21 @@ void hang_test_sample(struct hang_test *test, uint64_t now_ns, const enum hang_l
 	if (step_ns > test->interval_ns * 3 / 2)
 		step_ns = test->interval_ns * 3 / 2;
 	test->watched_ns += step_ns;
+	test->is_known = false;
 	for (size_t i = 0; i < test->num_models; i++) {
 		size_t num_looks = test->num_models > 1 ? test->num_in[i] : num;
 
-		add_looks(test, i, first + done, looks + done, num_looks, step_ns);
+		has_moved |= add_looks(test, i, first + done, looks + done, num_looks, step_ns);
 		done += num_looks;
 	}
 	test->has_moved = false;
+	add_gap(test, has_moved, step_ns);
 	if (test->state != HANG_CONFIRM)
 		set_state(test);
+	if (test->state != HANG_CONFIRM && is_long_gap(test)) {
+		test->suspect = nearest_model(test);
+		test->state = HANG_CONFIRM;
+	}
 	take_turns(test);
 	plan_next(test, now_ns);
 }
@@ -316,6 +397,7 @@ void hang_test_confirm(struct hang_test *test, bool has_moved)
 		return;
 	}
 	test->num_slowdowns++;
+	end_gap(test);
 	for (size_t i = 0; i < test->num_models; i++) {
 		hang_model_end_stretch(&test->models[i]);
 		test->low_ns[i] = 0;
@@ -353,7 +435,7 @@ void hang_test_figures(const struct hang_test *test, struct hang_figures *figure
 		.num_low = hang_model_evidence(model),
 		.needed = hang_model_needed(model),
 		.longest_low = model->longest,
-		.chance = hang_model_chance(model),
+		.chance = chance_of(test, model),
 		.num_slowdowns = test->num_slowdowns,
 		.watched_ns = test->watched_ns,
 		.low_ns = test->low_ns[model - test->models],

@@ -24,8 +24,8 @@ struct watch_numbers {
 	uint32_t num_refused;  /* of which no stack could be had */
 	uint32_t num_changed;  /* of num_sampled: that are in another call of MPI than last time, or
 				* not in one any more, or now in one */
-	uint32_t num_active;   /* of those outside for a second: that have read or written something
-				* in the last one */
+	uint32_t num_active;   /* of those outside for a second, or at both of the last looks at
+				* their stacks: that have read or written something meanwhile */
 	uint64_t events;       /* transitions made by all ranks together since they began */
 	uint64_t quiet_ns;   /* since the newest of them, by anybody; WATCH_NEVER: none was seen */
 	uint64_t outside_ns; /* how long the one that is outside for longest is; 0: nobody */

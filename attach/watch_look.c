@@ -296,6 +296,20 @@ static void add_recorded(struct watch_look *look, struct watched *watched, uint6
 	}
 }
 
+/* Does one that was outside MPI at this look and the last one read or write? */
+static void note_work(struct watched *watched, struct watch_digest *digest)
+{
+	uint64_t work;
+
+	if (!rankset_contains(digest->outside, watched->rank)) {
+		watched->work = 0;
+		return;
+	}
+	work = read_work(watched->pid, watched->pid);
+	digest->numbers.num_active += watched->work && work != watched->work;
+	watched->work = work;
+}
+
 /* Those to be told by their stacks. */
 static void add_stacks(struct watch_look *look, const struct rankset *sampled,
 		       struct watch_digest *digest)
@@ -314,6 +328,11 @@ static void add_stacks(struct watch_look *look, const struct rankset *sampled,
 		look->stacks = watch_stacks_create();
 	if (num)
 		watch_stacks_take(look->stacks, targets, num, digest);
+	for (size_t i = 0, t = 0; t < num; i++)
+		if (look->ranks[i].rank == targets[t].rank) {
+			note_work(&look->ranks[i], digest);
+			t++;
+		}
 	free(targets);
 }
 

@@ -78,6 +78,11 @@ struct watch {
 	struct watch_hang hang;
 };
 
+static uint64_t max(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 /* ---- The test -------------------------------------------------------------------------------- */
 
 /* How long the job has run already: the recorder has seen all of it. */
@@ -110,6 +115,8 @@ static int start_test(struct watch *watch, struct pdb_error *err)
 	}
 	pace_settings_init(&pace, size);
 	pace.alpha = watch->options->alpha;
+	/* What is shorter than between two looks is not seen. */
+	pace.noise_ns = max(pace.noise_ns, watch_source_interval(watch->source));
 	pace.proof_ns = watch->options->max_wait_s * SECOND_NS;
 	hang_test_destroy(watch->test);
 	pace_destroy(watch->pace);
@@ -226,6 +233,8 @@ static int look_for_test(struct watch *watch, struct pdb_error *err)
 		watch->has_recorder = !watch->has_recorder;
 		return start_test(watch, err);
 	}
+	if (watch->digest.numbers.num_changed > 0 || watch->digest.numbers.num_active > 0)
+		hang_test_note_movement(watch->test);
 	feed_test(watch);
 	return 0;
 }
@@ -271,11 +280,6 @@ static void find_hang(struct watch *watch, enum watch_proof proof)
 		.chance = watch->has_recorder ? watch->report.chance : figures.chance,
 	};
 	watch->is_hang = true;
-}
-
-static uint64_t max(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
 }
 
 static bool has_lost_ranks(const struct watch *watch)
@@ -423,8 +427,10 @@ static int confirm(struct watch *watch, struct pdb_error *err)
 		return 0;
 	}
 	watch->confirm_ns = 0;
-	if (is_active(watch))
+	if (is_active(watch)) {
+		hang_test_confirm(watch->test, true);
 		return 0;
+	}
 	if (look_fully(watch, err) < 0)
 		return -1;
 	if (watch->is_over || interrupt_pending() || !names_somebody(watch->session->verdict))

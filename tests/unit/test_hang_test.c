@@ -280,15 +280,37 @@ static void test_busy_wait(void **state)
 		looks[3] = s % 5 == 0 ? HANG_OUTSIDE : HANG_POLLING;
 		hang_test_sample(test, hang_test_next(test), looks);
 	}
-	/* Whenever it is caught outside, S_out is not low. */
-	assert_int_equal(hang_test_state(test) == HANG_CONFIRM, false);
-	for (int s = 0; s < 100 && hang_test_state(test) != HANG_CONFIRM; s++) {
-		enum hang_look looks[NUM_RANKS] = {0};
-
-		looks[3] = HANG_POLLING;
-		hang_test_sample(test, hang_test_next(test), looks);
-	}
+	/* Whenever it is caught outside, S_out is not low; but nobody moves. */
 	assert_int_equal(hang_test_state(test), HANG_CONFIRM);
+	hang_test_destroy(test);
+}
+
+/* Ranks move from each look to the next, though S_out is what it always is; then nobody does. */
+static void test_standstill(void **state)
+{
+	struct hang_test *test = start_test(NUM_RANKS);
+	enum hang_look looks[NUM_RANKS];
+	uint64_t since;
+
+	(void)state;
+	for (int i = 0; i < NUM_RANKS; i++)
+		looks[i] = i % 2 ? HANG_OUTSIDE : HANG_INSIDE;
+	for (int s = 0; s < 60; s++) {
+		hang_test_note_movement(test);
+		hang_test_sample(test, hang_test_next(test), looks);
+		assert_int_not_equal(hang_test_state(test), HANG_CONFIRM);
+	}
+	since = hang_test_next(test);
+	for (int s = 0; s < 100 && hang_test_state(test) != HANG_CONFIRM; s++)
+		hang_test_sample(test, hang_test_next(test), looks);
+	assert_int_equal(hang_test_state(test), HANG_CONFIRM);
+	assert_in_range(hang_test_next(test) - since, SECONDS(11), SECONDS(14));
+	/* After a slow-down of 12 s it takes far more. */
+	hang_test_confirm(test, true);
+	since = hang_test_next(test);
+	for (int s = 0; s < 1000 && hang_test_state(test) != HANG_CONFIRM; s++)
+		hang_test_sample(test, hang_test_next(test), looks);
+	assert_true(hang_test_next(test) - since > SECONDS(60));
 	hang_test_destroy(test);
 }
 
@@ -362,11 +384,12 @@ static void test_autocorrelated(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hang_is_found), cmocka_unit_test(test_culprit_in_a_set),
-		cmocka_unit_test(test_sets),          cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_determinism),   cmocka_unit_test(test_clock_and_holes),
-		cmocka_unit_test(test_movement),      cmocka_unit_test(test_busy_wait),
-		cmocka_unit_test(test_refusals),      cmocka_unit_test(test_autocorrelated),
+		cmocka_unit_test(test_hang_is_found),  cmocka_unit_test(test_culprit_in_a_set),
+		cmocka_unit_test(test_sets),           cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_determinism),    cmocka_unit_test(test_clock_and_holes),
+		cmocka_unit_test(test_movement),       cmocka_unit_test(test_busy_wait),
+		cmocka_unit_test(test_standstill),     cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_autocorrelated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
