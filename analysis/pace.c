@@ -4,7 +4,7 @@
  * works by itself. The standstill is a hang when for each candidate one of two lasts too long:
  *
  *	its stay, against earlier ones in that place, or
- *	the standstill, against earlier ones with all candidates in places that are known as well as
+ *	the standstill, against earlier ones with few candidates and in places that are known, as
  *	theirs are now; ranks that wait for each other all the time have hardly any.
  *
  * Each may cause half of the false alarms. */
@@ -58,9 +58,9 @@ struct pace {
 	double watched_ns, recorded_ns; /* watched: by looks; recorded: before the first of them */
 	double moved_ns;                /* watched time of the last movement */
 	double inside_ns;               /* and since when nobody is outside */
-	bool are_known;                 /* the places of all candidates are */
+	bool are_known;                 /* the places of all candidates, and these are few */
 	struct stay_history inside;     /* standstills with nobody outside */
-	struct stay_history outside;    /* with candidates in known places, and no work done */
+	struct stay_history outside;    /* with few candidates, in known places, and no work done */
 };
 
 void pace_settings_init(struct pace_settings *settings, int num_ranks)
@@ -222,15 +222,22 @@ static bool is_known(const struct place *place)
 	return place->num_stays >= KNOWN_STAYS || place->stays.num >= KNOWN_STAYS;
 }
 
+/* Are all candidates in known places? Not if they are most of the ranks: what these do is the
+ * course of the program. */
 static bool are_known(const struct pace *pace)
 {
+	size_t num_candidates = 0;
+
 	for (int r = 0; r < pace->settings.num_ranks; r++) {
 		const struct pace_rank *rank = &pace->ranks[r];
 
-		if (rank->place && is_candidate(&rank->last) && !is_known(rank->place))
+		if (!rank->place || !is_candidate(&rank->last))
+			continue;
+		num_candidates++;
+		if (!is_known(rank->place))
 			return false;
 	}
-	return true;
+	return num_candidates * 2 <= pace->num_known;
 }
 
 /* Places in which a standstill may be healthy: each of them may cause false alarms. */

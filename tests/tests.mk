@@ -484,17 +484,21 @@ bench-stacks: $(STACKS_BENCH) $(O)/tests/attach/blocked-openmpi
 
 .PHONY: bench-analysis bench-traces bench-share bench-stacks bench-scale
 
-# False alarms and delays of the hang test in simulated jobs; docs/hang-detection.md tells what it
-# measured. HOURS=100000 SEED=1: more of them, about five minutes of one core.
+# False alarms and delays in simulated jobs, with the recorder (pace) and without;
+# docs/hang-detection.md tells what they measured. HOURS=100000 SEED=1: more of those without, about
+# five minutes of one core; PACE_HOURS: of those with the recorder.
 HANG_BENCH = $(O)/tests/bench/hang_bench
+PACE_BENCH = $(O)/tests/bench/pace_bench
 
-$(HANG_BENCH): $(HANG_BENCH).o $(O)/libpdb.a
+$(HANG_BENCH) $(PACE_BENCH): %: %.o $(O)/libpdb.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PC_LDLIBS)
 
--include $(HANG_BENCH).d
+-include $(HANG_BENCH).d $(PACE_BENCH).d
 
-bench-hang: $(HANG_BENCH)
+bench-hang: $(HANG_BENCH) $(PACE_BENCH)
+	@$(PACE_BENCH) $(or $(PACE_HOURS),240) $(or $(SEED),1)
+	@echo
 	@$(HANG_BENCH) $(or $(HOURS),1300) $(or $(SEED),1)
 
 .PHONY: bench-hang

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * How often a job with the recorder is wrongly said to hang, and how long it takes to see that it does.
+ * How often a job with the recorder is wrongly said to hang, and how long it takes to see that it
+ *does.
  *
  *	pace_bench [HOURS [SEED]]
  *
- * Healthy jobs of an hour each, HOURS (650) in sum, with parameters drawn at random within their
+ * Healthy jobs of an hour each, HOURS (240) in sum, with parameters drawn at random within their
  * kind: 8 ranks go round a loop of several places in which they compute, each of them followed by a
  * collective that waits for all. They are looked at 20 times a second. Jobs are short because what
  * is hard to judge is the beginning. Then hangs of one rank that computes for ever, and of a
@@ -235,7 +236,9 @@ static void look(struct job *job)
 			.stay_ns = (uint64_t)((job->now - since) * second_ns),
 			.longest_ns = is_outside ? (uint64_t)(stays->longest * second_ns) : 0,
 			.num_stays = stays->num,
-			.work = r == 0 && job->is_serial && job->kind->serial == WORKING ? (uint64_t)job->now : 0,
+			.work = r == 0 && job->is_serial && job->kind->serial == WORKING
+					? (uint64_t)job->now
+					: 0,
 		};
 	}
 	pace_add(job->pace, (uint64_t)(job->now * second_ns), looks);
@@ -310,8 +313,7 @@ static bool print_alarms(size_t hours, uint64_t seed)
 	for (size_t k = 0; k < NUM_KINDS; k++) {
 		size_t num = count_alarms(&kinds[k], hours, seed);
 		/* More than alpha explains, at 99.9 %? */
-		double allowed =
-			statistics_poisson_upper((uint64_t)(alpha * (double)hours), 0.999);
+		double allowed = statistics_poisson_upper((uint64_t)(alpha * (double)hours), 0.999);
 
 		is_bad |= !kinds[k].is_unfair && (double)num > allowed;
 		printf("%-26s | %6zu alarms %10.2g per hour\n", kinds[k].name, num,
@@ -381,7 +383,7 @@ static void print_all_delays(uint64_t seed)
 
 int main(int argc, char **argv)
 {
-	double hours = argc > 1 ? atof(argv[1]) : 600;
+	double hours = argc > 1 ? atof(argv[1]) : 240;
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 	bool is_bad;
 
