@@ -41,6 +41,7 @@ struct pace_rank {
 	struct pace_look last;
 	struct place *place;
 	double entered_ns; /* watched time at which this stay was first seen */
+	double before_ns;  /* how long it had lasted by then */
 	double worked_ns;  /* and at which it last worked; -1: not in this stay */
 	double cpu_ns;     /* and at which it last used processor time */
 	uint64_t *stacks;  /* [NUM_STACKS] the last different ones of this stay */
@@ -173,6 +174,13 @@ static bool look_at(struct pace *pace, int number, const struct pace_look *look)
 	bool moved = is_first || has_moved(&rank->last, look);
 
 	if (moved) {
+		bool was_seen = !is_first && rank->last.look != HANG_UNKNOWN;
+
+		/* It began since the last look. By the rank's own clock it goes on while the whole
+		 * job is suspended. */
+		rank->before_ns = (double)look->stay_ns;
+		if (was_seen)
+			rank->before_ns = fmin(rank->before_ns, (double)MAX_STEP_MS * MS);
 		if (!is_first)
 			end_stay(pace, rank);
 		rank->place = look->look == HANG_UNKNOWN ? NULL : get_place(pace, look->place);
@@ -310,13 +318,12 @@ struct judgement {
 	double longest; /* and their longest */
 };
 
-/* How long the rank has been in its place without working. */
+/* How long the rank has been in its place without working, as far as that was watched. */
 static double idle_ns(const struct pace *pace, const struct pace_rank *rank)
 {
-	double since_ns = fmax(rank->entered_ns, rank->worked_ns);
-	double watched_ns = pace->watched_ns - since_ns;
-
-	return rank->worked_ns < 0 ? fmax(watched_ns, (double)rank->last.stay_ns) : watched_ns;
+	if (rank->worked_ns >= 0)
+		return pace->watched_ns - rank->worked_ns;
+	return rank->before_ns + pace->watched_ns - rank->entered_ns;
 }
 
 /* By how long it has been in its place, as each of several places may cause false alarms. */

@@ -288,6 +288,30 @@ static void test_clock(void **state)
 	pace_destroy(job.pace);
 }
 
+/* Job and watcher are suspended for an hour in the midst of a phase of 10 s, which goes on to its
+ * end then. By the rank's clock it has lasted for that hour, too. */
+static void test_suspended(void **state)
+{
+	struct job job = start_job(SECONDS(3600));
+
+	(void)state;
+	iterate(&job, 60);
+	enter(&job, 2, HANG_OUTSIDE, LATER, 1000, SECONDS(10));
+	for (int i = 0; i < 5 * 20; i++)
+		look(&job);
+	job.now += SECONDS(3600);
+	for (int r = 0; r < RANKS; r++)
+		job.looks[r].stay_ns += SECONDS(3600);
+	for (int i = 0; i < 5 * 20; i++) {
+		look(&job);
+		assert_int_not_equal(report_of(&job).kind, PACE_HANG);
+		assert_true(report_of(&job).stay_ns < SECONDS(12));
+	}
+	iterate(&job, 1);
+	assert_int_equal(report_of(&job).kind, PACE_MOVING);
+	pace_destroy(job.pace);
+}
+
 /* Attached to a job that hangs already: the recorder knows what was before. */
 static void test_hung_already(void **state)
 {
@@ -343,8 +367,9 @@ int main(void)
 		cmocka_unit_test(test_lost_message),   cmocka_unit_test(test_novel_call),
 		cmocka_unit_test(test_first_phase),    cmocka_unit_test(test_serial_phase),
 		cmocka_unit_test(test_stacks),         cmocka_unit_test(test_work_inside),
-		cmocka_unit_test(test_clock),          cmocka_unit_test(test_hung_already),
-		cmocka_unit_test(test_unknown),        cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_clock),          cmocka_unit_test(test_suspended),
+		cmocka_unit_test(test_hung_already),   cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_refusals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
