@@ -55,6 +55,7 @@ void watch_digest_add(struct watch_digest *into, const struct watch_digest *part
 	a->num_refused += b->num_refused;
 	a->num_changed += b->num_changed;
 	a->num_active += b->num_active;
+	a->num_suspended += b->num_suspended;
 	a->events += b->events;
 	if (b->quiet_ns < a->quiet_ns)
 		a->quiet_ns = b->quiet_ns;

@@ -26,7 +26,8 @@ struct watch_numbers {
 				* not in one any more, or now in one */
 	uint32_t num_active;   /* of those outside for a second, or at both of the last looks at
 				* their stacks: that have read or written something meanwhile */
-	uint64_t events;       /* transitions made by all ranks together since they began */
+	uint32_t num_suspended; /* those of hosts where all that live are stopped by a signal */
+	uint64_t events;        /* transitions made by all ranks together since they began */
 	uint64_t quiet_ns;   /* since the newest of them, by anybody; WATCH_NEVER: none was seen */
 	uint64_t outside_ns; /* how long the one that is outside for longest is; 0: nobody */
 };

@@ -31,6 +31,8 @@
 #define ACTIVITY_NS SECOND_NS
 /* And at that of so many ranks in one look: others come in the next. */
 #define MAX_ACTIVE 8
+/* Whether all ranks are stopped is looked at so often. */
+#define SUSPENDED_NS SECOND_NS
 
 struct watched {
 	int rank;
@@ -56,6 +58,8 @@ struct watch_look {
 	size_t num;
 	struct watch_stacks *stacks; /* NULL: none was asked for yet */
 	size_t num_active;           /* ranks whose activity was looked at in this look */
+	bool is_suspended;           /* all that live are stopped */
+	uint64_t next_suspended_ns;
 };
 
 /* ---- Processes ------------------------------------------------------------------------------- */
@@ -115,6 +119,37 @@ static void find_ended(struct watch_look *look)
 		look->ranks[i].has_ended = true;
 		look->pidfds[i].fd = -1; /* poll() passes it over */
 	}
+}
+
+/* A job is suspended by stopping all of it. The first rank that is not stopped ends the search, so
+ * that this costs next to nothing. */
+static bool are_all_stopped(const struct watch_look *look)
+{
+	bool is_any = false;
+
+	for (size_t i = 0; i < look->num; i++) {
+		struct procfs_stat stat;
+
+		if (look->ranks[i].has_ended || procfs_stat(look->ranks[i].pid, 0, &stat) < 0)
+			continue;
+		if (stat.state != 'T' && stat.state != 't')
+			return false;
+		is_any = true;
+	}
+	return is_any;
+}
+
+static void look_for_suspension(struct watch_look *look, uint64_t now_ns,
+				struct watch_numbers *numbers)
+{
+	if (now_ns >= look->next_suspended_ns) {
+		look->is_suspended = are_all_stopped(look);
+		look->next_suspended_ns = now_ns + SUSPENDED_NS;
+	}
+	if (!look->is_suspended)
+		return;
+	for (size_t i = 0; i < look->num; i++)
+		numbers->num_suspended += !look->ranks[i].has_ended;
 }
 
 /* ---- Segments -------------------------------------------------------------------------------- */
@@ -357,4 +392,5 @@ void watch_look_take(struct watch_look *look, const struct rankset *sampled,
 	}
 	if (sampled)
 		add_stacks(look, sampled, ret);
+	look_for_suspension(look, now_ns, &ret->numbers);
 }

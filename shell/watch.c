@@ -12,7 +12,6 @@
  * write. */
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analysis/eqgroup.h"
@@ -72,6 +71,7 @@ struct watch {
 	uint64_t next_proof_ns; /* and if pace calls it a hang */
 	uint64_t confirm_ns;    /* when the looks that confirm began; 0: they have not */
 	bool has_told_active;
+	bool is_suspended;      /* all ranks are stopped by a signal: no time passes */
 	uint64_t tell_still_ns; /* a standstill as long as this is told */
 	bool is_certain;        /* the last full look was, and another one decides */
 	bool is_hang, is_over;
@@ -85,17 +85,15 @@ static uint64_t max(uint64_t a, uint64_t b)
 
 /* ---- The test -------------------------------------------------------------------------------- */
 
-/* How long the job has run already: the recorder has seen all of it. */
+/* How long the job has run already, at least: the recorder has seen all of it. The start is that of
+ * a clock that goes on while the machine sleeps; now is not, as if all sleep was the job's. */
 static uint64_t find_age(const struct session *session)
 {
-	struct timespec now;
+	uint64_t now_ns = monotonic_ns(), start_ns;
 	struct procfs_stat stat;
-	uint64_t now_ns, start_ns;
 
-	clock_gettime(CLOCK_BOOTTIME, &now);
 	if (procfs_stat(session->launcher.pid, 0, &stat) < 0)
 		return 0;
-	now_ns = now.tv_sec * SECOND_NS + now.tv_nsec;
 	start_ns = stat.start_ticks * (SECOND_NS / sysconf(_SC_CLK_TCK));
 	return now_ns > start_ns ? now_ns - start_ns : 0;
 }
@@ -186,14 +184,33 @@ static void feed_pace(struct watch *watch)
 
 /* ---- Looks ----------------------------------------------------------------------------------- */
 
+/* Somebody has stopped the whole job, as batch systems do, and will let it go on. */
+static void note_suspension(struct watch *watch)
+{
+	const struct watch_numbers *numbers = &watch->digest.numbers;
+	bool is_suspended = numbers->num_suspended > 0 && !numbers->num_moved &&
+			    numbers->num_suspended + numbers->num_ended == numbers->num_ranks;
+
+	if (is_suspended == watch->is_suspended)
+		return;
+	watch->is_suspended = is_suspended;
+	if (is_suspended)
+		watch_tell_note(&watch->teller, "suspended",
+				"all ranks have been stopped by a signal: the job is suspended, "
+				"and watching waits");
+	else
+		watch_tell_note(&watch->teller, "resumed", "the job goes on, and so does watching");
+}
+
 static void note_movement(struct watch *watch)
 {
 	const struct watch_numbers *numbers = &watch->digest.numbers;
 	uint64_t now_ns = monotonic_ns();
+	uint64_t most_ns = watch->is_suspended ? 0 : STEP_NS;
 
 	/* A watcher that was stopped did not see that nobody moved. */
-	if (watch->looked_ns && now_ns - watch->looked_ns > STEP_NS)
-		watch->moved_ns += now_ns - watch->looked_ns - STEP_NS;
+	if (watch->looked_ns && now_ns - watch->looked_ns > most_ns)
+		watch->moved_ns += now_ns - watch->looked_ns - most_ns;
 	watch->looked_ns = now_ns;
 	if (numbers->num_active)
 		watch->active_ns = now_ns;
@@ -210,8 +227,9 @@ static int look(struct watch *watch, const struct rankset *sampled, struct pdb_e
 {
 	if (watch_source_look(watch->source, sampled, &watch->digest, err) < 0)
 		return -1;
+	note_suspension(watch);
 	note_movement(watch);
-	if (watch->has_recorder)
+	if (watch->has_recorder && !watch->is_suspended)
 		feed_pace(watch);
 	return 0;
 }
@@ -235,7 +253,8 @@ static int look_for_test(struct watch *watch, struct pdb_error *err)
 	}
 	if (watch->digest.numbers.num_changed > 0 || watch->digest.numbers.num_active > 0)
 		hang_test_note_movement(watch->test);
-	feed_test(watch);
+	if (!watch->is_suspended)
+		feed_test(watch);
 	return 0;
 }
 
@@ -473,10 +492,14 @@ static bool is_time(const struct watch *watch)
 /* One round: a look, and what follows from it. */
 static int go_round(struct watch *watch, struct pdb_error *err)
 {
-	bool is_due = monotonic_ns() >= hang_test_next(watch->test);
+	bool is_due = !watch->is_suspended && monotonic_ns() >= hang_test_next(watch->test);
 
 	if (is_due ? look_for_test(watch, err) < 0 : look(watch, watch->nobody, err) < 0)
 		return -1;
+	if (watch->is_suspended) {
+		watch->confirm_ns = 0;
+		return 0;
+	}
 	if (watch->has_recorder) {
 		if (judge_pace(watch, err) < 0)
 			return -1;
@@ -506,7 +529,7 @@ static void sleep_round(struct watch *watch)
 	uint64_t interval_ns = watch->has_recorder ? watch_source_interval(watch->source) : IDLE_NS;
 	uint64_t next_ns = monotonic_ns() + interval_ns;
 
-	if (hang_test_next(watch->test) < next_ns)
+	if (!watch->is_suspended && hang_test_next(watch->test) < next_ns)
 		next_ns = hang_test_next(watch->test);
 	interrupt_sleep_until(next_ns);
 }
