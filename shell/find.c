@@ -94,3 +94,8 @@ int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
 	*table_ret = table;
 	return 0;
 }
+
+bool find_is_complete(const struct proctable *table, const struct launcher_hosts *hosts)
+{
+	return hosts->num > 0 || table->num_procs >= (size_t)table->size;
+}

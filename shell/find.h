@@ -4,6 +4,7 @@
 #ifndef PDB_SHELL_FIND_H
 #define PDB_SHELL_FIND_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct launcher_hosts;
@@ -20,5 +21,9 @@ struct proctable;
 int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
 	     struct launcher_hosts *hosts_ret, struct proctable **table_ret,
 	     struct pdb_error *err);
+
+/* Does the table have every rank that could be found from here? Of a job that is just being started
+ * it has those that there are. */
+bool find_is_complete(const struct proctable *table, const struct launcher_hosts *hosts);
 
 #endif

@@ -183,7 +183,8 @@ static bool is_ready(const struct launch *launch)
 
 	if (find_job(launch->pid, NULL, &info, &hosts, &table, NULL) < 0)
 		return false;
-	ready = all_are_recorded(table) || (hosts.num > 0 && table->num_procs == 0);
+	ready = (all_are_recorded(table) && find_is_complete(table, &hosts)) ||
+		(hosts.num > 0 && table->num_procs == 0);
 	launcher_hosts_deinit(&hosts);
 	proctable_destroy(table);
 	return ready;

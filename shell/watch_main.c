@@ -3,14 +3,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "attach/launcher.h"
 #include "model/error.h"
 #include "model/monotonic.h"
+#include "model/proctable.h"
+#include "shell/find.h"
 #include "shell/interrupt.h"
 #include "shell/joblist.h"
 #include "shell/launch.h"
 #include "shell/options.h"
 #include "shell/session.h"
 #include "shell/watch.h"
+#include "shell/watch_hang.h"
 #include "shell/watch_main.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -19,7 +23,8 @@
 #define RETRY_NS (SECOND_NS / 2)     /* a script starts its next job some time, */
 #define RETRY_MAX_NS (5 * SECOND_NS) /* and a job may have to wait for its nodes */
 
-#define EXEC_NS (2 * SECOND_NS) /* the process of a shell's child becomes the launcher so soon */
+#define START_NS (10 * SECOND_NS) /* its ranks are there so soon after the first of them */
+#define EXEC_NS (2 * SECOND_NS)   /* the process of a shell's child becomes the launcher so soon */
 
 enum { STATUS_HANG = 1, STATUS_CANNOT = 2 };
 
@@ -41,11 +46,37 @@ static int fail(const struct options *options, const struct pdb_error *err)
 
 /* ---- A job that runs ------------------------------------------------------------------------- */
 
+static bool has_all_ranks(pid_t pid, const char *nspace)
+{
+	struct launcher_hosts hosts;
+	struct launcher_info info;
+	struct proctable *table;
+	bool has_all;
+
+	if (find_job(pid, nspace, &info, &hosts, &table, NULL) < 0)
+		return true;
+	has_all = find_is_complete(table, &hosts);
+	launcher_hosts_deinit(&hosts);
+	proctable_destroy(table);
+	return has_all;
+}
+
+/* Those that are not there yet would never be watched. Some may never be, as they have ended. */
+static void wait_for_ranks(pid_t pid, const char *nspace)
+{
+	uint64_t until_ns = monotonic_ns() + START_NS;
+
+	while (!has_all_ranks(pid, nspace) && monotonic_ns() < until_ns)
+		if (!interrupt_sleep_until(monotonic_ns() + RETRY_NS))
+			return;
+}
+
 /* A launcher that has just been started has no ranks yet, nor for as long as it waits for nodes. */
 static int attach(struct session *session, pid_t pid, const char *nspace, struct pdb_error *err)
 {
 	uint64_t begin_ns = monotonic_ns(), retry_ns = RETRY_NS;
 
+	wait_for_ranks(pid, nspace);
 	while (session_attach(session, pid, nspace, err) < 0) {
 		bool is_early =
 			err->code == ERROR_NOT_FOUND ||
@@ -56,6 +87,7 @@ static int attach(struct session *session, pid_t pid, const char *nspace, struct
 		interrupt_sleep_until(monotonic_ns() + retry_ns);
 		if (retry_ns < RETRY_MAX_NS)
 			retry_ns += retry_ns / 4;
+		wait_for_ranks(pid, nspace);
 	}
 	return 0;
 }
