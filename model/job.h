@@ -77,6 +77,8 @@ void job_set_probes(struct job *job, const struct code_probe *probes, size_t num
  * new file of mode 0600, zstd-compressed: written beside `path` and renamed when complete. What is
  * there and is no regular file or symbolic link stays (ERROR_USAGE). */
 int snapshot_save(const struct job *job, const char *path, struct pdb_error *err);
+/* Could it be written there, but for the space? For those who need it only later. */
+int snapshot_check_path(const char *path, struct pdb_error *err);
 /* Read one back. Untrusted input: every count and index is checked, sizes are bounded. */
 int snapshot_load(const char *path, struct job **job_ret, struct pdb_error *err);
 

@@ -634,21 +634,47 @@ static bool may_replace(const char *path)
 	return lstat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISLNK(st.st_mode);
 }
 
+/* A file that is to be renamed. Returns its descriptor, -1 with *err; the caller frees *name_ret. */
+static int open_beside(const char *path, char **name_ret, struct pdb_error *err)
+{
+	char *name;
+	int fd;
+
+	if (!may_replace(path))
+		return error_set(err, ERROR_USAGE,
+				 "%s is there and is no regular file; give another name", path);
+	name = xasprintf("%s.XXXXXX", path);
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd < 0) {
+		free(name);
+		return error_errno(err, "%s", path);
+	}
+	*name_ret = name;
+	return fd;
+}
+
+int snapshot_check_path(const char *path, struct pdb_error *err)
+{
+	char *beside;
+	int fd = open_beside(path, &beside, err);
+
+	if (fd < 0)
+		return -1;
+	close(fd);
+	unlink(beside);
+	free(beside);
+	return 0;
+}
+
 int snapshot_save(const struct job *job, const char *path, struct pdb_error *err)
 {
 	char *beside;
 	FILE *file;
 	int fd, status;
 
-	if (!may_replace(path))
-		return error_set(err, ERROR_USAGE,
-				 "%s is there and is no regular file; give another name", path);
-	beside = xasprintf("%s.XXXXXX", path);
-	fd = mkostemp(beside, O_CLOEXEC);
-	if (fd < 0) {
-		free(beside);
-		return error_errno(err, "%s", path);
-	}
+	fd = open_beside(path, &beside, err);
+	if (fd < 0)
+		return -1;
 	file = fdopen(fd, "w");
 	if (!file) {
 		status = error_errno(err, "%s", path);

@@ -143,8 +143,8 @@ static int check(struct argp_state *state, const struct options *options)
 	if (options->is_watched && options->action != ACTION_RUN)
 		argp_error(state, "--watch is for run; to watch a job that runs: watch --pid PID");
 	if (options->has_watch_options && !is_watch && !options->is_watched)
-		argp_error(state, "--alpha, --max-wait, --save, --report, --on-hang, --kill and "
-				  "--json are for watch and run --watch");
+		argp_error(state, "--alpha, --max-wait, --save, --report, --on-hang, "
+				  "--on-hang-time, --kill and --json are for watch and run --watch");
 	if (options->action != ACTION_DEBUG && !is_watch && has_job)
 		argp_error(state, "--pid, --load and --core do not go with run, env or clean");
 	if (options->action == ACTION_RUN && !options->run_argv)

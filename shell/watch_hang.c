@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "analysis/verdict.h"
@@ -17,6 +20,7 @@
 #include "model/proctable.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
+#include "render/label.h"
 #include "shell/banner.h"
 #include "shell/command.h"
 #include "shell/interrupt.h"
@@ -28,13 +32,50 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 #define POLL_NS (SECOND_NS / 50)
-#define COMMAND_SECONDS 60 /* of --on-hang */
 #define COMMAND_GRACE_NS (2 * SECOND_NS)
 #define END_NS (30 * SECOND_NS) /* how long a launcher may take to end its job */
 
 static void tell_failure(struct watch_teller *teller, struct pdb_error *err, const char *what)
 {
 	watch_tell_note(teller, "failure", "%s: %s", what, err->text);
+}
+
+/* ---- Before it begins ------------------------------------------------------------------------ */
+
+static int check_report(const char *path, struct pdb_error *err)
+{
+	struct stat st;
+	int fd;
+
+	if (lstat(path, &st) == 0) {
+		if (S_ISDIR(st.st_mode))
+			errno = EISDIR;
+		else if (access(path, W_OK) == 0)
+			return 0;
+		return error_errno(err, "%s", path);
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return error_errno(err, "%s", path);
+	close(fd);
+	unlink(path);
+	return 0;
+}
+
+int watch_hang_check(const struct watch_options *options, struct pdb_error *err)
+{
+	if (options->save && snapshot_check_path(options->save, err) < 0) {
+		error_prefix(err, "--save");
+		return -1;
+	}
+	if (options->report && check_report(options->report, err) < 0) {
+		error_prefix(err, "--report");
+		return -1;
+	}
+	if (options->save && options->report && strcmp(options->save, options->report) == 0)
+		return error_set(err, ERROR_USAGE, "--save and --report need a file each, not %s",
+				 options->save);
+	return 0;
 }
 
 /* ---- Snapshot and report --------------------------------------------------------------------- */
@@ -116,6 +157,18 @@ static void set_number(const char *name, double value)
 	setenv(name, text, 1);
 }
 
+/* As fork(): a child in a process group of its own, which can be ended with all that it starts. */
+static pid_t fork_group(void)
+{
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid >= 0)
+		setpgid(pid, pid); /* whoever is first */
+	return pid;
+}
+
 /* In the child: what is known of the hang. */
 static void set_facts(const struct session *session, const struct watch_options *options,
 		      const struct watch_hang *hang)
@@ -135,16 +188,27 @@ static void set_facts(const struct session *session, const struct watch_options 
 	free(ranks);
 }
 
+/* It has no input that it could wait for, and what it says is no line of JSON. */
+static void set_streams(const struct watch_options *options)
+{
+	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (in >= 0)
+		dup2(in, STDIN_FILENO);
+	if (options->wants_json)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+}
+
 static void __attribute__((noreturn))
 become(const struct session *session, const struct watch_options *options,
        const struct watch_hang *hang)
 {
 	const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 
-	setpgid(0, 0);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		signal(signals[i], SIG_DFL);
 	set_facts(session, options, hang);
+	set_streams(options);
 	execl("/bin/sh", "sh", "-c", options->on_hang, (char *)NULL);
 	_exit(127);
 }
@@ -162,16 +226,65 @@ static bool wait_child(pid_t pid, uint64_t until_ns, int *status)
 	}
 }
 
+/* Is it a zombie by then? As long as nobody waits for it, its process group is nobody else's.
+ * Signals to pdb do not cut this short. */
+static bool dies(pid_t pid, uint64_t until_ns)
+{
+	const struct timespec pause = {.tv_nsec = POLL_NS};
+
+	while (monotonic_ns() < until_ns) {
+		siginfo_t info = {.si_pid = 0};
+
+		if (waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid)
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+/* With all that it has started and that is in its process group. False: it is in the kernel, which
+ * does not let go of it. */
+static bool end_child(pid_t pid)
+{
+	const int signals[] = {SIGTERM, SIGKILL};
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		kill(-pid, signals[i]);
+		/* One that is stopped hears nothing. */
+		kill(-pid, SIGCONT);
+		if (!dies(pid, monotonic_ns() + COMMAND_GRACE_NS))
+			continue;
+		kill(-pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		return true;
+	}
+	return false;
+}
+
+static void tell_ended_early(pid_t pid, uint64_t began_ns, struct watch_teller *teller)
+{
+	const char *why = interrupt_pending() ? "interrupted" : "not done";
+	char *time = label_time(monotonic_ns() - began_ns);
+
+	if (end_child(pid))
+		watch_tell_note(teller, "failure", "--on-hang: %s after %s, and ended", why, time);
+	else
+		watch_tell_note(teller, "failure",
+				"--on-hang: %s after %s, and pid %d cannot be ended", why, time,
+				(int)pid);
+	free(time);
+}
+
 /* It gets its time, and no more: the job burns its own meanwhile. */
 static void run_command(const struct session *session, const struct watch_options *options,
 			const struct watch_hang *hang, struct watch_teller *teller)
 {
+	uint64_t began_ns = monotonic_ns();
 	struct pdb_error err;
 	int status = 0;
 	pid_t pid;
 
-	fflush(NULL);
-	pid = fork();
+	pid = fork_group();
 	if (pid == 0)
 		become(session, options, hang);
 	if (pid < 0) {
@@ -179,21 +292,14 @@ static void run_command(const struct session *session, const struct watch_option
 		tell_failure(teller, &err, "--on-hang");
 		return;
 	}
-	setpgid(pid, pid);
-	if (!wait_child(pid, monotonic_ns() + COMMAND_SECONDS * SECOND_NS, &status)) {
-		kill(-pid, SIGTERM);
-		if (!wait_child(pid, monotonic_ns() + COMMAND_GRACE_NS, &status)) {
-			kill(-pid, SIGKILL);
-			waitpid(pid, &status, 0);
-		}
-		watch_tell_note(teller, "failure", "--on-hang: ended after %d s", COMMAND_SECONDS);
-	} else if (WIFSIGNALED(status)) {
+	if (!wait_child(pid, began_ns + (uint64_t)(options->on_hang_s * SECOND_NS), &status))
+		tell_ended_early(pid, began_ns, teller);
+	else if (WIFSIGNALED(status))
 		watch_tell_note(teller, "failure", "--on-hang: ended by signal %d",
 				WTERMSIG(status));
-	} else if (WEXITSTATUS(status) != 0) {
+	else if (WEXITSTATUS(status) != 0)
 		watch_tell_note(teller, "failure", "--on-hang: ended with status %d",
 				WEXITSTATUS(status));
-	}
 }
 
 /* ---- The job's end --------------------------------------------------------------------------- */
@@ -219,8 +325,7 @@ static bool cancel_step(struct session *session)
 	launcher_slurm_step(&session->launcher, &step);
 	if (!*step.job || !*step.step)
 		return false;
-	fflush(NULL);
-	pid = fork();
+	pid = fork_group();
 	if (pid == 0) {
 		char name[40];
 
@@ -228,8 +333,12 @@ static bool cancel_step(struct session *session)
 		execlp("scancel", "scancel", "--quiet", name, (char *)NULL);
 		_exit(127);
 	}
-	if (pid < 0 || !wait_child(pid, monotonic_ns() + END_NS, &status))
+	if (pid < 0)
 		return false;
+	if (!wait_child(pid, monotonic_ns() + END_NS, &status)) {
+		end_child(pid);
+		return false;
+	}
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 

@@ -210,7 +210,11 @@ static int watch_started(struct session *session, const struct options *options)
 
 int watch_main(struct session *session, const struct options *options)
 {
+	struct pdb_error err;
+
 	session->is_batch = true;
+	if (watch_hang_check(&options->watch, &err) < 0)
+		return fail(options, &err);
 	if (options->action == ACTION_RUN)
 		return watch_started(session, options);
 	return watch_running(session, options);

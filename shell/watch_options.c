@@ -14,6 +14,7 @@ enum watch_option_id {
 	OPTION_KILL,
 	OPTION_MAX_WAIT,
 	OPTION_ON_HANG,
+	OPTION_ON_HANG_TIME,
 	OPTION_REPORT,
 	OPTION_SAVE,
 	NUM_OPTIONS
@@ -28,6 +29,7 @@ const struct watch_option watch_option_table[] = {
 			     "How long a job may stand still that has no history to tell (5min)"},
 	[OPTION_ON_HANG] = {"on-hang", "COMMAND",
 			    "Run a shell command at a hang, PDB_HANG_... in its environment"},
+	[OPTION_ON_HANG_TIME] = {"on-hang-time", "TIME", "How long that may take (60s)"},
 	[OPTION_REPORT] = {"report", "FILE", "Write down what pdb has to say of a hang, as text"},
 	[OPTION_SAVE] = {"save", "FILE", "Save a snapshot of a hang, for pdb --load"},
 	[NUM_OPTIONS] = {NULL, NULL, NULL},
@@ -35,7 +37,11 @@ const struct watch_option watch_option_table[] = {
 
 void watch_options_init(struct watch_options *options)
 {
-	*options = (struct watch_options){.alpha = 0.001, .max_wait_s = 300};
+	*options = (struct watch_options){
+		.alpha = 0.001,
+		.max_wait_s = 300,
+		.on_hang_s = 60,
+	};
 }
 
 static int set_alpha(struct watch_options *options, const char *value, struct pdb_error *err)
@@ -53,7 +59,7 @@ static int set_alpha(struct watch_options *options, const char *value, struct pd
 }
 
 /* "90", "90s", "5min", "1.5h" */
-static int set_max_wait(struct watch_options *options, const char *value, struct pdb_error *err)
+static int set_time(double *ret, const char *name, const char *value, struct pdb_error *err)
 {
 	static const struct {
 		const char *unit;
@@ -69,10 +75,10 @@ static int set_max_wait(struct watch_options *options, const char *value, struct
 			seconds = time * units[i].seconds;
 	if (errno || !(seconds >= 1 && seconds <= 1e7))
 		return error_set(err, ERROR_USAGE,
-				 "--max-wait is a time of a second or more, as 90s, 5min or 1h, "
-				 "not \"%s\"",
-				 value);
-	options->max_wait_s = seconds;
+				 "--%s is a time of a second or more, as 90s, 5min or 1h, not "
+				 "\"%s\"",
+				 name, value);
+	*ret = seconds;
 	return 0;
 }
 
@@ -108,10 +114,12 @@ int watch_options_set(struct watch_options *options, size_t index, const char *v
 		options->wants_kill = true;
 		return 0;
 	case OPTION_MAX_WAIT:
-		return set_max_wait(options, value, err);
+		return set_time(&options->max_wait_s, "max-wait", value, err);
 	case OPTION_ON_HANG:
 		options->on_hang = value;
 		return 0;
+	case OPTION_ON_HANG_TIME:
+		return set_time(&options->on_hang_s, "on-hang-time", value, err);
 	case OPTION_REPORT:
 		return set_report(options, value, err);
 	default:

@@ -13,6 +13,7 @@ struct pdb_error;
 struct watch_options {
 	double alpha;      /* false alarms in an hour of a healthy job, at most */
 	double max_wait_s; /* how long a job without a history may stand still */
+	double on_hang_s;  /* how long the command may take */
 	bool wants_kill;
 	bool wants_json;
 	/* NULL: not wanted. Borrowed. */

@@ -45,6 +45,7 @@ static void test_good(void **state)
 			fail_msg("%s: %s", cases[i].text, err.text);
 		assert_true(options.alpha == cases[i].alpha);
 		assert_true(options.max_wait_s == cases[i].max_wait_s);
+		assert_true(options.on_hang_s == 60);
 		assert_int_equal(options.wants_kill, cases[i].kills);
 		assert_int_equal(options.wants_json, cases[i].json);
 		assert_string_equal(options.on_hang ? options.on_hang : "-",
@@ -55,6 +56,19 @@ static void test_good(void **state)
 				    cases[i].report ? cases[i].report : "-");
 		args_destroy(args);
 	}
+}
+
+static void test_time_of_command(void **state)
+{
+	struct watch_options options;
+	struct pdb_error err;
+	struct args *args;
+
+	(void)state;
+	assert_int_equal(take("--on-hang-time 5min --on-hang gcore", &options, &args, &err), 0);
+	assert_true(options.on_hang_s == 300);
+	assert_string_equal(options.on_hang, "gcore");
+	args_destroy(args);
 }
 
 static void test_refused(void **state)
@@ -73,6 +87,8 @@ static void test_refused(void **state)
 		{"--max-wait 0", "a second or more"},
 		{"--max-wait 5d", "a second or more"},
 		{"--max-wait inf", "a second or more"},
+		{"--on-hang-time 0.5", "--on-hang-time is a time"},
+		{"--on-hang-t never", "--on-hang-time is a time"},
 		{"--kill=yes", "takes no value"},
 		{"--save", "takes FILE"},
 		{"--save ''", "name of a file"},
@@ -96,6 +112,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_time_of_command),
 		cmocka_unit_test(test_refused),
 	};
 
