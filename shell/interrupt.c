@@ -2,13 +2,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "shell/interrupt.h"
 
 /* Signal handlers have no context to be given, so this state belongs to the process. */
-static volatile sig_atomic_t interrupted, wants_end;
+static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t wants_end; /* the signal that says so */
+static volatile sig_atomic_t passed_to = -1;
 static int wake_pipe[2] = {-1, -1};
 
 static void handle(int number)
@@ -17,9 +20,9 @@ static void handle(int number)
 
 	if (number == SIGINT)
 		interrupted = 1;
-	else if (number != SIGPIPE)
-		wants_end = 1;
-	if (number != SIGPIPE && wake_pipe[1] >= 0) {
+	else
+		wants_end = number;
+	if (wake_pipe[1] >= 0) {
 		ssize_t written = write(wake_pipe[1], "", 1);
 
 		(void)written; /* full: it is readable anyway */
@@ -27,10 +30,34 @@ static void handle(int number)
 	errno = saved;
 }
 
+static void do_nothing(int number)
+{
+	(void)number;
+}
+
+static void pass_on(int number)
+{
+	int saved = errno;
+
+	if (passed_to >= 0)
+		syscall(SYS_pidfd_send_signal, (int)passed_to, number, NULL, 0);
+	errno = saved;
+}
+
+void interrupt_pass_on(int pidfd)
+{
+	struct sigaction action = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
+
+	passed_to = pidfd;
+	sigaction(SIGUSR1, &action, NULL);
+	sigaction(SIGUSR2, &action, NULL);
+}
+
 void interrupt_init(void)
 {
-	const int signals[] = {SIGINT, SIGHUP, SIGTERM, SIGPIPE};
+	const int signals[] = {SIGINT, SIGHUP, SIGTERM};
 	struct sigaction action = {.sa_handler = handle}; /* no SA_RESTART: waits end */
+	struct sigaction nothing = {.sa_handler = do_nothing};
 
 	if (wake_pipe[0] < 0 && pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) < 0)
 		wake_pipe[0] = wake_pipe[1] = -1;
@@ -43,6 +70,8 @@ void interrupt_init(void)
 			continue;
 		sigaction(signals[i], &action, NULL);
 	}
+	sigaction(SIGPIPE, &nothing, NULL);
+	sigaction(SIGXFSZ, &nothing, NULL);
 }
 
 bool interrupt_pending(void)
@@ -58,6 +87,14 @@ void interrupt_clear(void)
 bool interrupt_wants_end(void)
 {
 	return wants_end;
+}
+
+bool interrupt_take_termination(void)
+{
+	if (wants_end != SIGTERM)
+		return false;
+	wants_end = 0;
+	return true;
 }
 
 int interrupt_fd(void)

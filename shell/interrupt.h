@@ -7,14 +7,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Install handlers for SIGINT, SIGHUP, SIGTERM, and one that does nothing for SIGPIPE so that
- * writing to a pipe that was closed is an error of that write. Handlers, unlike "ignore", are not
- * inherited by programs that pdb starts. */
+/* Install handlers for SIGINT, SIGHUP, SIGTERM, and one that does nothing for SIGPIPE and SIGXFSZ,
+ * so that writing to a pipe that was closed, or too much to a file, is an error of that write.
+ * Handlers, unlike "ignore", are not inherited by programs that pdb starts. */
 void interrupt_init(void);
 
 bool interrupt_pending(void); /* Ctrl-C since the last interrupt_clear() */
 void interrupt_clear(void);
 bool interrupt_wants_end(void); /* SIGHUP or SIGTERM came */
+/* Was it SIGTERM? Then it is forgotten: somebody else is to be told. */
+bool interrupt_take_termination(void);
+
+/* From now on SIGUSR1 and SIGUSR2 are not for pdb but for the process that this is a pidfd of. -1:
+ * for nobody any more, and ignored. */
+void interrupt_pass_on(int pidfd);
 
 /* Readable when any of the signals came; read by interrupt_drain(). For poll(). */
 int interrupt_fd(void);

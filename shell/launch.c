@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +31,7 @@
 
 struct launch {
 	pid_t pid;
+	int pidfd; /* -1: signals are not passed on */
 	bool has_ended;
 	bool is_told; /* that it has ended */
 	int status;   /* of wait(), once it has ended */
@@ -70,12 +72,13 @@ int launch_print_env(const struct options *options, struct pdb_error *err)
 /* ---- Starting ------------------------------------------------------------------------------ */
 
 /* In the child: never returns. Why it could not goes into the pipe. */
-static void become(char *const argv[], const char *output, int pipe_fd)
+static void become(char *const argv[], const char *output, bool has_input, int pipe_fd)
 {
-	int in = open("/dev/null", O_RDONLY), out, error;
+	int out, error;
 
 	setpgid(0, 0);
-	dup2(in, STDIN_FILENO);
+	if (!has_input)
+		dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
 	if (output) {
 		out = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 		if (out < 0)
@@ -92,7 +95,7 @@ fail:
 }
 
 /* 0: argv runs as *pid_ret; else errno. */
-static int start(char *const argv[], const char *output, pid_t *pid_ret)
+static int start(char *const argv[], const char *output, bool has_input, pid_t *pid_ret)
 {
 	int fds[2], error = 0;
 	ssize_t length;
@@ -103,7 +106,7 @@ static int start(char *const argv[], const char *output, pid_t *pid_ret)
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0)
-		become(argv, output, fds[1]);
+		become(argv, output, has_input, fds[1]);
 	close(fds[1]);
 	length = pid < 0 ? 0 : read(fds[0], &error, sizeof(error));
 	close(fds[0]);
@@ -127,7 +130,8 @@ int launch_start(const struct options *options, struct launch **ret, struct pdb_
 	if (find_recorder(options, &mpi, &library, err) < 0)
 		return -1;
 	argv = preload_command(options->run_argv, library);
-	error = start(argv, options->output, &pid);
+	/* One that reads from the terminal in the background would be stopped. */
+	error = start(argv, options->output, options->is_watched && !isatty(STDIN_FILENO), &pid);
 	for (size_t i = 0; argv[i]; i++)
 		free(argv[i]);
 	free(argv);
@@ -138,7 +142,29 @@ int launch_start(const struct options *options, struct launch **ret, struct pdb_
 	}
 	*ret = xcalloc(1, sizeof(**ret));
 	(*ret)->pid = pid;
+	(*ret)->pidfd = -1;
 	return 0;
+}
+
+/* ---- Signals ------------------------------------------------------------------------------- */
+
+void launch_pass_signals(struct launch *launch)
+{
+	launch->pidfd = (int)syscall(SYS_pidfd_open, launch->pid, 0);
+	if (launch->pidfd >= 0)
+		interrupt_pass_on(launch->pidfd);
+}
+
+bool launch_is_script(const struct launch *launch)
+{
+	struct launcher_info info;
+
+	return launcher_identify(launch->pid, &info, NULL) < 0 || info.pid != launch->pid;
+}
+
+void launch_terminate(const struct launch *launch)
+{
+	kill(launch->pid, SIGTERM);
 }
 
 /* ---- Waiting for the ranks ----------------------------------------------------------------- */
@@ -257,6 +283,10 @@ void launch_finish(struct launch *launch, struct session *session)
 		launch_end(launch);
 	} else {
 		fprintf(stderr, "pdb: the job goes on: pid %d\n", (int)launch->pid);
+	}
+	if (launch->pidfd >= 0) {
+		interrupt_pass_on(-1);
+		close(launch->pidfd);
 	}
 	free(launch);
 }

@@ -12,8 +12,18 @@ struct pdb_error;
 struct session;
 
 /* Start options->run_argv with the recorder of its MPI in the ranks, in a process group of its own
- * (Ctrl-C does not reach it), input from /dev/null, output to the terminal or options->output. */
+ * (Ctrl-C does not reach it), input from /dev/null or, if it is watched and pdb's own is no
+ * terminal, from there, output to the terminal or options->output. */
 int launch_start(const struct options *options, struct launch **ret, struct pdb_error *err);
+
+/* SIGUSR1 and SIGUSR2, by which batch systems warn, are for what was started and not for pdb. */
+void launch_pass_signals(struct launch *launch);
+
+/* Is it no launcher but something that starts them, as a script? */
+bool launch_is_script(const struct launch *launch);
+
+/* Send it SIGTERM, and nothing else. */
+void launch_terminate(const struct launch *launch);
 
 /* Wait until every rank on this host has a recorder and left MPI_Init, then attach the session. The
  * wait is bounded and ends with Ctrl-C; ranks without a recorder are holes then. ERROR_GONE: the

@@ -157,6 +157,16 @@ static int end_hung(struct run *run)
 	return finish(run->options, "hang", STATUS_HANG);
 }
 
+/* A batch system that ends a script says so to its shell, whose place pdb has taken. Returns
+ * whether that is all there is to do. */
+static bool hand_on_end(struct run *run)
+{
+	if (!launch_is_script(run->launch) || !interrupt_take_termination())
+		return false;
+	launch_terminate(run->launch);
+	return true;
+}
+
 /* Until there is a job to watch, and while it is watched. *ret: pdb's exit status, when true. */
 static bool watch_next(struct run *run, uint64_t *retry_ns, int *ret)
 {
@@ -173,7 +183,7 @@ static bool watch_next(struct run *run, uint64_t *retry_ns, int *ret)
 		*ret = end_hung(run);
 		return true;
 	}
-	if (end == WATCH_INTERRUPTED || interrupt_pending()) {
+	if ((end == WATCH_INTERRUPTED || interrupt_pending()) && !hand_on_end(run)) {
 		*ret = finish(run->options, "interrupted", STATUS_CANNOT);
 		return true;
 	}
@@ -202,6 +212,7 @@ static int watch_started(struct session *session, const struct options *options)
 	if (launch_start(options, &run.launch, &run.last) < 0)
 		return fail(options, &run.last);
 	session->is_batch = true;
+	launch_pass_signals(run.launch);
 	while (!watch_next(&run, &retry_ns, &status))
 		;
 	launch_finish(run.launch, session);
