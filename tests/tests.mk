@@ -5,7 +5,7 @@
 # after the other. check-daemons counts daemons, also those of the hosts of other parts. Every one of them
 # ends with a line "N passed, N failed".
 CHECKS = check-includes check-unit check-recorder check-shell+check-cores check-jobs check-healthy \
-	check-programs check-trouble check-harmless check-sessions+check-gdb+check-watch+check-watch-trouble check-hosts+check-attach \
+	check-programs check-trouble check-harmless check-sessions+check-gdb+check-watch+check-watch-trouble+check-elsewhere check-hosts+check-attach \
 	check-order+check-inject+check-daemons $(CHECK_OTHER_DEBIAN)
 
 check: all unit | $(O)/.deps-check
@@ -97,11 +97,14 @@ NEEDS_check-watch-trouble = $(WATCH_PROGRAMS) $(O)/tests/watch/jump.so
 check-watch-trouble: all $(NEEDS_check-watch-trouble) | $(O)/.deps-check
 	@bash tests/watch/trouble.sh $(O) $(JOBS_MPI)
 
+check-elsewhere: all | $(O)/.deps-check
+	@bash tests/watch/elsewhere.sh $(O)
+
 # What watching 64 ranks costs.
 bench-watch: all $(WATCH_PROGRAMS) | $(O)/.deps-check
 	@bash tests/bench/watch.sh $(O) $(or $(RANKS),64)
 
-.PHONY: check-watch check-watch-trouble bench-watch
+.PHONY: check-watch check-watch-trouble check-elsewhere bench-watch
 
 # Not of "check": it needs root, and installs Slurm, which Debian starts on the machine, too.
 SLURM_PROGRAMS = $(foreach program,nested count,$(O)/tests/slurm/$(program)-openmpi $(O)/tests/slurm/$(program)-mpich)
