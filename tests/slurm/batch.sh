@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The batch scripts of docs/batch, submitted to a real slurmctld: a job that hangs is ended early.
+# The batch scripts of docs/batch, submitted to a real slurmctld, on one node and on two: a job that
+# hangs is ended early, it is said why, and nothing that it has written is lost.
 # usage: batch.sh BUILD_DIRECTORY; ends with "N passed, N failed"
 set -u
 build=$(realpath "$1")
@@ -8,40 +9,109 @@ tests=$(realpath "$(dirname "$0")/..")
 . "$tests/checks.bash"
 
 if [ "${2:-}" != here ]; then
-	sh "$tests/slurm.sh" 1 bash "$0" "$build" here
+	sh "$tests/slurm.sh" 2 bash "$0" "$build" here
 	status=$?
 	[ $status -ne 77 ] || { echo "0 passed, 0 failed"; exit 0; }
 	exit $status
 fi
 
-work=$(mktemp -d)
+# On both nodes.
+work=$(mktemp -d "$build/tests/slurm/batch.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-export PATH=$build:$PATH SLURM_MPI_TYPE=pmix_v4
-cp "$build/tests/watch/phases-openmpi" app
+export PATH=$build:$PATH OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 explain() { sed 's/^/    | /' out; }
 
 is_idle() { [ -z "$(squeue -h)" ]; }
+no_ranks_now() { ! { ssh a pgrep -f "^$work/app" || ssh b pgrep -f "^$work/app"; } >/dev/null; }
+no_ranks() { wait_for no_ranks_now; }
+is_over() { wait_for is_idle || wait_for is_idle || wait_for is_idle; }
 
-# submit SCRIPT ARGUMENTS-OF-APP: until the job is over
-submit() {
-	rm -f out hang.*
-	sed "s|\./app|./app $2|" "$tests/../docs/batch/$1" >script
-	sbatch --quiet script || return 1
-	wait_for is_idle || wait_for is_idle || wait_for is_idle
+# Of jobs of this MPI, on so many nodes.
+nodes=1
+use() {
+	mpi=$1 nodes=$2
+	SLURM_MPI_TYPE=pmix_v4
+	[ "$mpi" = openmpi ] || SLURM_MPI_TYPE=pmi2
+	export SLURM_MPI_TYPE
+	rm -f app
+	cp "$build/tests/watch/phases-$mpi" app
 }
 
-for script in slurm.sh prolog.sh; do
-	check "$script, a job that hangs is over early" submit $script 'deadlock 3'
-	[ $script = prolog.sh ] || check "$script: a report is there" grep -q 'do_wrong' hang.txt
-	check "$script: it is told why" grep -q 'Hang: deadlock' out
-	check "$script: a snapshot is there" test -s hang.pdb
+# begin SCRIPT ARGUMENTS-OF-APP: submitted
+begin() {
+	rm -f out hang.*
+	sed "s|\./app|./app $2|; s|--mpi=openmpi|--mpi=$mpi|" "$tests/../docs/batch/$1" >script
+	sbatch --quiet -N "$nodes" --ntasks=4 --ntasks-per-node=$((4 / nodes)) --output=out script
+}
+# The same, until the job is over.
+submit() { begin "$@" && is_over; }
+
+# check_hang WHAT SCRIPT: a deadlock is found and named, and the job ended
+check_hang() {
+	check "$1, a job that hangs is over early" submit "$2" 'deadlock 3'
+	[ "$2" = prolog.sh ] || check "$1: a report is there" grep -q 'do_wrong' hang.txt
+	check "$1: it is told why" grep -q 'Hang: deadlock' out
+	check "$1: a snapshot is there" test -s hang.pdb
 	timeout 60 "$build/pdb" -nx --load hang.pdb --batch -ex lp >answer 2>&1
-	check "$script: and tells who" grep -q 'deadlock: ranks 1-2' answer
-	check "$script: no rank is left" bash -c '! pgrep -f "^$0/app"' "$work"
-	check "$script, a job that is well" submit $script 'none 3'
-	check "$script: no alarm" bash -c '! grep -q Hang out'
-done
+	check "$1: and tells who" grep -q 'deadlock: ranks 1-2' answer
+	check "$1: all ranks are in it" bash -c '! grep -q "Not known" answer'
+	check "$1: no rank is left" no_ranks
+	check "$1: what it wrote before is there" grep -q '^fault: rank 1 deadlock' out
+}
+check_healthy() {
+	check "$1, a job that is well" submit "$2" 'none 3'
+	check "$1: no alarm" bash -c '! grep -q "Hang\|pdb:" out'
+}
+
+use openmpi 1
+check_hang "srun, one node" slurm.sh
+check_healthy "srun, one node" slurm.sh
+check_hang "a script, one node" prolog.sh
+check_healthy "a script, one node" prolog.sh
 check "the script's other commands are carried out" grep -q finished out
+
+use openmpi 2
+check_hang "srun, two nodes" slurm.sh
+check_healthy "srun, two nodes" slurm.sh
+check_hang "a script, two nodes" prolog.sh
+# As in PBS; here Open MPI starts its own daemons with srun.
+export PBS_O_WORKDIR=$work
+check_hang "mpirun, two nodes" pbs.sh
+check_healthy "mpirun, two nodes" pbs.sh
+
+# A batch system that warns the script.
+cat >warned <<'END_OF_SCRIPT'
+#!/bin/bash
+[ "$PDB_WATCHED" ] || PDB_WATCHED=1 exec pdb run --watch --mpi=openmpi -- bash "$0" "$@"
+trap 'echo warned; touch over' USR1
+srun ./app over 0 &
+until wait; do :; done
+END_OF_SCRIPT
+rm -f app
+cp "$build/tests/slurm/count-openmpi" app
+rm -f out over
+counts_to() { [ "$(grep -c " $1\$" out 2>/dev/null)" = 4 ]; }
+check "a script that waits for a warning" sbatch --quiet -N 2 -n 4 --ntasks-per-node=2 --output=out warned "$work/warned"
+check "its job counts" wait_for counts_to 20
+scancel --signal=USR1 --batch "$(squeue -h -o %i)"
+check "the script hears of it and goes on to its end" is_over
+check "it was warned" grep -q warned out
+check "the job came to its end" test "$(grep -c ' end$' out)" = 4
+
+# One that writes all the time: nothing of it may be lost. A rank of the other node is stopped.
+rm -f over
+begin slurm.sh "over 0"
+check "a job that writes" wait_for counts_to 30
+ssh b 'kill -STOP $(pgrep -f "^'"$work"'/app" | head -n 1)'
+check "it is over early" is_over
+check "it was a rank that is stopped" grep -q 'Hang: stopped' out
+check "each rank's numbers are there, without a gap" awk '$1 ~ /^[0-3]$/ && $2 ~ /^[0-9]+$/ {
+	if ($2 != ++last[$1]) bad = 1 } END { for (rank = 0; rank < 4; rank++) if (last[rank] < 30) bad = 1; exit bad }' out
+check "no rank is left" no_ranks
+
+use mpich 2
+check_hang "srun, MPICH, two nodes" slurm.sh
+check_healthy "srun, MPICH, two nodes" slurm.sh
 scancel --user="$(id -un)" 2>/dev/null
 finish_checks
