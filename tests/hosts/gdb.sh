@@ -23,12 +23,14 @@ trap '$tmux kill-server 2>/dev/null; kill $job; wait $job; rm -rf "$work"' EXIT
 has() { grep -Eq -e "$1" "$2"; }
 not() { ! "$@"; }
 
-mpirun.openmpi --host a:2,b:2 -n 4 -x LD_PRELOAD="$build/libpdbrec-openmpi.so" \
+mpirun.openmpi --bind-to none --mca mpi_yield_when_idle 1 --host a:2,b:2 -n 4 \
+	-x LD_PRELOAD="$build/libpdbrec-openmpi.so" \
 	"$build/tests/hosts/nested-openmpi" 2 >"$work/output" 2>&1 </dev/null &
 job=$!
 wait_for has '^fault: rank' "$work/output"
 # Rank 2, which computes without end, and rank 3, which waits for it.
 read -r faulty waiting <<<"$(ssh b pgrep -x nested-openmpi | sort -n | xargs)"
+ssh b renice -n $(($(nice) + 5)) -p "$faulty" >/dev/null
 
 tracer() { ssh b sed -n "'s/^TracerPid:[[:space:]]*//p'" "/proc/$1/status"; }
 state() { ssh b sed -n "'s/^State:[[:space:]]*\(.\).*/\1/p'" "/proc/$1/status"; }
