@@ -58,6 +58,7 @@ struct pace {
 	uint64_t last_ns;
 	double watched_ns, recorded_ns; /* watched: by looks; recorded: before the first of them */
 	double moved_ns;                /* watched time of the last movement */
+	double since_ns;                /* since when nobody moves or works */
 	double inside_ns;               /* and since when nobody is outside */
 	bool are_known;                 /* the places of all candidates, and these are few */
 	struct stay_history inside;     /* standstills with nobody outside */
@@ -267,7 +268,7 @@ void pace_add(struct pace *pace, uint64_t now_ns, const struct pace_look *looks)
 {
 	double step_ns =
 		pace->has_looked && now_ns > pace->last_ns ? (double)(now_ns - pace->last_ns) : 0;
-	double since_ns = still_since(pace);
+	double since_ns = pace->since_ns;
 	bool moved = false, is_outside = false;
 
 	step_ns = fmin(step_ns, (double)MAX_STEP_MS * MS);
@@ -287,6 +288,7 @@ void pace_add(struct pace *pace, uint64_t now_ns, const struct pace_look *looks)
 		pace->inside_ns = pace->watched_ns;
 	mark_places(pace);
 	pace->are_known = are_known(pace);
+	pace->since_ns = still_since(pace);
 	pace->last_ns = now_ns;
 	pace->has_looked = true;
 }
@@ -353,7 +355,7 @@ static struct judgement judge_gap(const struct pace *pace, const struct stay_his
 				  double stay_ns)
 {
 	double noise_ns = (double)pace->settings.noise_ns, needed_ns;
-	double still_ns = pace->watched_ns - still_since(pace);
+	double still_ns = pace->watched_ns - pace->since_ns;
 	struct stay_history gaps = pace->outside;
 
 	gaps.watched = pace->watched_ns;
@@ -461,9 +463,9 @@ void pace_report(const struct pace *pace, struct pace_report *report_ret)
 	if (!who)
 		judgement = judge_inside(pace);
 	*report_ret = (struct pace_report){
-		.still_ns = to_ns(pace->watched_ns - still_since(pace)),
+		.still_ns = to_ns(pace->watched_ns - pace->since_ns),
 		.rank = rank,
-		.is_running = who && who->cpu_ns >= 0 && who->cpu_ns >= still_since(pace),
+		.is_running = who && who->cpu_ns >= 0 && who->cpu_ns >= pace->since_ns,
 		.place = who ? who->last.place : 0,
 		.stay_ns = to_ns(judgement.stay_ns),
 		.longest_ns = to_ns(judgement.longest),
