@@ -22,9 +22,13 @@ void stay_history_add(struct stay_history *history, double stay_ns)
 	history->longest[at] = stay_ns;
 }
 
-static size_t num_kept(const struct stay_history *history)
+/* So many are the tail: half of them, or all of few. */
+static size_t num_of_tail(const struct stay_history *history)
 {
-	return history->num < STAYS_KEPT ? (size_t)history->num : STAYS_KEPT;
+	if (history->num >= 2 * (uint64_t)STAYS_KEPT)
+		return STAYS_KEPT;
+	return history->num >= 2 * (uint64_t)few_stays ? (size_t)history->num / 2
+						       : (size_t)few_stays;
 }
 
 static double log_stay(const struct stay_history *history, size_t which, double noise_ns)
@@ -50,7 +54,7 @@ static double exponential_low(double num)
 /* Upper bound of how much ln t grows by each unit of the normal quantile. */
 static double slope_of(const struct stay_history *history, double noise_ns)
 {
-	size_t last = num_kept(history) - 1;
+	size_t last = num_of_tail(history) - 1;
 	double least = log_stay(history, last, noise_ns), from = quantile_of(history, last);
 	double sum = 0, quantiles = 0, all = (double)last + 1, of_mean, of_longest;
 

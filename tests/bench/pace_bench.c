@@ -19,7 +19,7 @@
 #include "analysis/pace.h"
 #include "analysis/statistics.h"
 
-enum { RANKS = 8, MAX_PLACES = 6, RUNS = 100, SHAPES = 4 };
+enum { RANKS = 8, MAX_PLACES = 6, RUNS = 60, SHAPES = 4 };
 
 #define STEP_S 0.05
 
