@@ -2,9 +2,8 @@
 # Targets that run things: check, bench, demo. Included by ../Makefile.
 
 # What "make check" runs, in this order; those joined by a + side by side, since they wait for one job
-# after the other. check-daemons counts daemons, also those of the hosts of other parts; the ranks of
-# check-order are so nice that busy ones of other parts would leave them nothing. Every one of them ends
-# with a line "N passed, N failed".
+# after the other. The ranks of check-order are so nice that busy ones of other parts would leave them
+# nothing. Every one of them ends with a line "N passed, N failed".
 CHECKS = check-includes check-unit check-recorder+check-shell+check-cores check-jobs check-healthy \
 	check-programs check-trouble check-harmless+check-daemons \
 	check-sessions+check-gdb+check-watch+check-watch-trouble+check-elsewhere \

@@ -101,7 +101,8 @@ driver_ends() {
 	driver=
 }
 has_ended() { [ ! -e "/proc/$1" ] || grep -q '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null; }
-daemons() { pgrep -f "^$build/pdbd-$mpi"; }
+# Not those that other tests have on hosts that they have made.
+daemons() { pgrep --ns $$ --nslist pid -f "^$build/pdbd-$mpi"; }
 # The process that speaks MPI, not its guard.
 workers() { for pid in $(daemons); do pgrep -P "$pid" -f "^$build/pdbd-$mpi"; done; }
 no_daemons() { ! daemons >/dev/null; }
