@@ -9,6 +9,7 @@
 #include "model/model.h"
 #include "model/modules.h"
 #include "model/rankset.h"
+#include "model/trace.h"
 #include "model/sorted.h"
 #include "model/xalloc.h"
 
@@ -605,4 +606,15 @@ void job_model_finish(struct job_model *jm)
 	for (size_t i = 0; i < jm->num_transitions; i++)
 		build_counts(jm->private, &jm->transitions[i], &jm->private->tallies[i]);
 	job_roles_finish(jm);
+}
+
+void job_model_set_trace(struct job_model *jm, size_t lane, struct trace *trace, const char *note)
+{
+	/* The models are the job model's own; others see them as they are. */
+	struct model_lane *data = (struct model_lane *)jm->lanes[lane].data;
+
+	trace_destroy(data->trace);
+	free(data->trace_note);
+	data->trace = trace;
+	data->trace_note = note ? xstrdup(note) : NULL;
 }

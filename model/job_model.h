@@ -16,6 +16,7 @@ struct model;
 struct model_lane;
 struct modules;
 struct rankset;
+struct trace;
 
 /* Site 0 is "start", as in a segment; its states are 0 and 1. */
 struct job_site {
@@ -102,6 +103,10 @@ static inline size_t job_model_num_states(const struct job_model *jm)
 
 /* The transition's index, or SIZE_MAX. */
 size_t job_model_find_transition(const struct job_model *jm, uint32_t from, uint32_t to);
+
+/* Give lane `lane` (of jm->lanes) a trace of its model, which is taken over, or none and the reason
+ * (copied) why not. */
+void job_model_set_trace(struct job_model *jm, size_t lane, struct trace *trace, const char *note);
 
 /* After job_model_finish(): the index of the first lane of a rank, and how many it has; 0 of one
  * without a model. */

@@ -522,6 +522,9 @@ static int load_section(struct loader *l, enum snapshot_section id)
 	case SNAPSHOT_CODE:
 		load_code(l);
 		break;
+	case SNAPSHOT_TRACES:
+		snapshot_take_traces(&l->in, l->job->model);
+		break;
 	case SNAPSHOT_END:
 		l->in.is_bad = l->num_probes > l->job->num_probes;
 		break;
@@ -572,11 +575,11 @@ static bool may_follow(const struct loader *l, int last, int id)
 	case SNAPSHOT_SAMPLES:
 		return last == (l->has_model ? SNAPSHOT_LOOKS : SNAPSHOT_NAMES);
 	case SNAPSHOT_CRASHES:
-		return last == SNAPSHOT_HOLES;
 	case SNAPSHOT_CODE:
-		return last == SNAPSHOT_HOLES || last == SNAPSHOT_CRASHES;
+	case SNAPSHOT_TRACES:
+		return last == SNAPSHOT_HOLES || (last >= SNAPSHOT_CRASHES && last < id);
 	case SNAPSHOT_END:
-		return last == SNAPSHOT_HOLES || last == SNAPSHOT_CRASHES || last == SNAPSHOT_CODE;
+		return last == SNAPSHOT_HOLES || last >= SNAPSHOT_CRASHES;
 	default:
 		return last == id - 1;
 	}

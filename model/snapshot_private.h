@@ -9,6 +9,8 @@
 
 #include <zstd.h>
 
+struct buffer;
+struct job_model;
 struct model;
 struct model_lane;
 struct pdb_error;
@@ -34,6 +36,7 @@ enum snapshot_section {
 	SNAPSHOT_LISTS, /* adds to the table of lists of ranks, which communicators share */
 	SNAPSHOT_CRASHES, /* only where there are some; before END */
 	SNAPSHOT_CODE, /* the same; behind CRASHES */
+	SNAPSHOT_TRACES, /* the same; behind CODE */
 };
 
 enum snapshot_lane_flags {
@@ -61,6 +64,8 @@ enum {
 	SNAPSHOT_MAX_RANKS = 16 << 20,
 	/* Ring entries of all lanes together; the writer keeps the latest of each lane. */
 	SNAPSHOT_MAX_RING_TOTAL = 64 << 20,
+	/* Bytes of all traces together; the writer leaves out those beyond, and says so. */
+	SNAPSHOT_MAX_TRACES = 512 << 20,
 };
 
 #define SNAPSHOT_MAX_SECTION ((uint64_t)1 << 30)
@@ -146,5 +151,11 @@ void *input_allocate(struct snapshot_input *in, size_t num, size_t size);
  * lane holds of evidence. Checked later, by model_validate(). */
 void snapshot_load_evidence(struct snapshot_input *in, struct model *model);
 void snapshot_load_lane_evidence(struct snapshot_input *in, struct model_lane *lane);
+
+/* snapshot_traces.c: what a TRACES section holds. False, and nothing: no lane has a trace, or jm is
+ * NULL. */
+bool snapshot_put_traces(struct buffer *b, const struct job_model *jm);
+/* Into the lanes of jm, which has been finished (NULL: bad). */
+void snapshot_take_traces(struct snapshot_input *in, struct job_model *jm);
 
 #endif

@@ -583,6 +583,8 @@ static void save_all(struct saver *s, const struct job *job)
 		save_crashes(s, job);
 	if (job->num_probes || code_store_count(job->code))
 		save_code(s, job);
+	if (snapshot_put_traces(&s->section, job->model))
+		end_section(s, SNAPSHOT_TRACES);
 	end_section(s, SNAPSHOT_END);
 	compress(s, NULL, 0, ZSTD_e_end);
 }

@@ -537,7 +537,7 @@ static void section_end(struct trace_writer *w, uint32_t seq)
 	atomic_store_explicit(&head->seq, seq + 1, memory_order_release);
 }
 
-static void end_trace(struct trace_writer *w, enum trace_end end)
+void trace_writer_end(struct trace_writer *w, enum trace_end end)
 {
 	w->has_ended = true;
 	w->expected = TRACE_NONE;
@@ -549,9 +549,9 @@ void trace_writer_other(struct trace_writer *w, uint32_t symbol)
 	uint32_t seq;
 
 	if (!w->has_ended && w->is_busy)
-		end_trace(w, TRACE_IS_BROKEN);
+		trace_writer_end(w, TRACE_IS_BROKEN);
 	if (!w->has_ended && !has_memory(w, TRACE_SEQUENCE, w->num_closed + most_closed(w)))
-		end_trace(w, TRACE_IS_FULL);
+		trace_writer_end(w, TRACE_IS_FULL);
 	if (w->has_ended) {
 		atomic_store_explicit(&w->head->lost,
 				      atomic_load_explicit(&w->head->lost, RELAXED) + 1, RELAXED);

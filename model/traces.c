@@ -60,8 +60,7 @@ static uint32_t intern_function(struct builder *b, const struct model *model, ui
 	if (at->module != SEG_NO_FRAME) {
 		const struct model_module *of = &model->modules[at->module];
 
-		module = modules_intern(b->job->modules, of->path, of->build_id,
-					of->build_id_size);
+		module = modules_intern(b->job->modules, of->path, of->build_id, of->build_id_size);
 	}
 	path = callpaths_intern(b->job->callpaths, CALLPATH_NONE, module, at->offset, true);
 	return intern(b, &b->of_function, pair_key(path, kind),
@@ -99,8 +98,8 @@ static uint32_t *map_of(struct builder *b, const struct job_lane *lane,
 		return traces->maps[traces->num_maps - 1];
 	map = xcalloc(num, sizeof(*map));
 	memset(map, 0xff, num * sizeof(*map));
-	traces->maps = xgrow(traces->maps, traces->num_maps, &b->maps_capacity,
-			     sizeof(*traces->maps));
+	traces->maps =
+		xgrow(traces->maps, traces->num_maps, &b->maps_capacity, sizeof(*traces->maps));
 	traces->maps[traces->num_maps++] = map;
 	return map;
 }
@@ -117,8 +116,8 @@ static void add_lane(struct builder *b, const struct job_lane *lane, const struc
 		map_symbol(b, lane, map, trace->sequence[i].symbol);
 	for (size_t i = 0; trace && i < trace->num_elements; i++)
 		map_symbol(b, lane, map, trace->elements[i].symbol);
-	traces->lanes = xgrow(traces->lanes, traces->num_lanes, &b->lanes_capacity,
-			      sizeof(*traces->lanes));
+	traces->lanes =
+		xgrow(traces->lanes, traces->num_lanes, &b->lanes_capacity, sizeof(*traces->lanes));
 	traces->lanes[traces->num_lanes++] = (struct traces_lane){
 		.rank = lane->rank,
 		.lane = lane->lane,

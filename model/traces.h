@@ -12,12 +12,13 @@
 
 struct job;
 
-/* What happened. A symbol of the job's traces, by its number; those of a single trace are rank-local
- * (enum seg_trace_kind). */
+/* What happened. A symbol of the job's traces, by its number; those of a single trace are
+ * rank-local (enum seg_trace_kind). */
 struct traces_symbol {
 	enum seg_trace_kind kind;
 	uint32_t path; /* in the job's callpaths: of a call the whole path, its innermost frame the
-			* call's; of a function a single frame, its entry. CALLPATH_NONE: not known */
+			* call's; of a function a single frame, its entry. CALLPATH_NONE: not known
+			*/
 	const char *name;        /* of a call: "MPI_Send"; of a function NULL: ask job->names */
 	enum seg_class class_id; /* of a call */
 };
@@ -58,8 +59,8 @@ const struct traces_lane *traces_find_lane(const struct traces *traces, int rank
 char *traces_symbol_text(const struct job *job, const struct traces_symbol *symbol);
 
 /* What symbols of different jobs, or of different builds of a program, are matched by: their
- * functions with files, and with lines if with_lines, from main on: "main at a.c:12 > MPI_Send". Equal
- * for equal symbols of one job. The caller frees. */
+ * functions with files, and with lines if with_lines, from main on: "main at a.c:12 > MPI_Send".
+ * Equal for equal symbols of one job. The caller frees. */
 char *traces_symbol_key(const struct job *job, const struct traces_symbol *symbol, bool with_lines);
 
 #endif

@@ -112,3 +112,14 @@ uint32_t intern_site(struct intern *in, struct objects *objects, struct writer *
 	site.frame = SEG_NO_FRAME;
 	return add_site(in, w, &site, SEG_MAX_SITES);
 }
+
+uint32_t intern_function(struct intern *in, struct objects *objects, struct writer *w,
+			 uintptr_t address)
+{
+	struct seg_frame frame = {.parent = SEG_NO_FRAME};
+
+	/* As a return address would be: one byte into it. */
+	if (!objects_find(objects, w, address + 1, &frame.module, &frame.offset))
+		return SEG_NO_FRAME;
+	return intern_frame(in, w, frame);
+}

@@ -14,6 +14,8 @@
 #include "model/recorder/ticks.h"
 #include "model/recorder/writer.h"
 
+struct tracer;
+
 /* A transition out of a state. */
 struct lane_way {
 	uint32_t to; /* 0: none; state 0 is never entered */
@@ -48,6 +50,7 @@ struct lane {
 	struct seg_state *states;
 
 	struct seg_lane *seg;
+	struct tracer *tracer; /* NULL: no trace */
 	struct lane_hint no_hint;
 	uint32_t site; /* of the call in progress */
 	const struct path_entry *entry; /* of its path, or NULL */

@@ -19,12 +19,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "model/recorder/functions.h"
 #include "model/recorder/identity.h"
 #include "model/recorder/intern.h"
 #include "model/recorder/lane.h"
 #include "model/recorder/p2p.h"
 #include "model/recorder/pages.h"
 #include "model/recorder/ticks.h"
+#include "model/recorder/tracer.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -42,6 +44,7 @@ static struct recorder {
 	struct objects objects;
 	struct intern intern;
 	struct requests requests;
+	struct tracing tracing;
 	pthread_key_t key;	/* its destructor marks the lane of a thread that ends */
 	struct lane *free_lanes; /* of ended threads, the last one first */
 	struct call_path *path;	/* scratch for the unwind, too big for small stacks */
@@ -126,6 +129,19 @@ static bool grow_lane(struct lane *lane, enum seg_lane_id table, uint32_t entrie
 	return room;
 }
 
+static bool grow_trace(void *lane_of_trace, size_t begin, size_t end)
+{
+	const struct lane *lane = lane_of_trace;
+	struct slow s;
+	bool room = false;
+
+	if (slow_begin(&s)) {
+		room = tracer_reserve(&recorder.writer, lane->seg, lane->index, begin, end);
+		slow_end(&s);
+	}
+	return room;
+}
+
 static bool grow_requests(struct requests *requests)
 {
 	struct slow s;
@@ -143,19 +159,23 @@ static struct lane *get_lane(void)
 {
 	struct seg_header *h = recorder.writer.header;
 	struct lane *lane = recorder.free_lanes;
+	uint32_t index = atomic_load_explicit(&h->num_lanes, memory_order_relaxed);
 
-	if (lane) {
+	/* Threads have traces of their own, as long as they are not too many. */
+	if (lane && (!lane->tracer || !tracer_has_events(lane->tracer) || index >= TRACER_LANES)) {
 		recorder.free_lanes = lane->next_free;
 		lane_forget(lane);
 		return lane;
 	}
-	uint32_t index = atomic_load_explicit(&h->num_lanes, memory_order_relaxed);
 	lane = lane_create(&recorder.writer, index, grow_lane);
 	if (!lane) {
 		atomic_fetch_add_explicit(&h->dropped_lanes, 1, memory_order_relaxed);
 		return NULL;
 	}
 	lane->requests = &recorder.requests;
+	if (recorder.tracing.size)
+		lane->tracer = tracer_create(&recorder.tracing, &recorder.writer, lane->seg, index,
+					     grow_trace, lane);
 	/* Pairs with the reader's acquire load: it then sees the lane's tables. */
 	atomic_store_explicit(&h->num_lanes, index + 1, memory_order_release);
 	return lane;
@@ -245,8 +265,12 @@ static bool prepare(const struct writer_identity *identity, char *why, size_t wh
 		return false;
 	}
 	ticks_init();
+	if (!tracing_init(&recorder.tracing, getenv(PDB_ENV_TRACE), getenv(PDB_ENV_TRACE_FILTER))) {
+		snprintf(why, why_size, "out of memory");
+		return false;
+	}
 	if (writer_create(&recorder.writer, dir && *dir ? dir : PDB_DEFAULT_SEGMENT_DIR, identity,
-			  ring_size(), why, why_size) != 0)
+			  ring_size(), recorder.tracing.size, why, why_size) != 0)
 		return false;
 	int error = requests_init(&recorder.requests, &recorder.writer, grow_requests) ? 0 : ENOMEM;
 	if (!error)
@@ -310,7 +334,21 @@ static struct lane *attach_thread(enum seg_life life)
 	if (lane)
 		take_lane(lane);
 	slow_end(&s);
+	if (lane && lane->tracer && tracer_has_events(lane->tracer))
+		tracer_call(lane->tracer, 0); /* of another thread till now */
 	return lane;
+}
+
+/* Code that was unloaded may have left its addresses to other code. Lock held. */
+static void forget_unloaded(struct lane *lane)
+{
+	if (lane->cache.generation == recorder.objects.generation)
+		return;
+	lane->cache.generation = recorder.objects.generation;
+	lane_forget(lane);
+	if (lane->tracer)
+		tracer_forget_functions(lane->tracer);
+	unwind_flush();
 }
 
 /* The site of a call whose path the cache does not know; 0: cannot be recorded. */
@@ -328,15 +366,12 @@ static uint32_t find_site(struct lane *lane, struct recorder_function *function,
 		slow_end(&s);
 		return 0;
 	}
-	if (lane->cache.generation != recorder.objects.generation) {
-		lane->cache.generation = recorder.objects.generation;
-		lane_forget(lane);
-		unwind_flush();
-	}
+	forget_unloaded(lane);
 	unwind_call_path(ra, cfa, lane->stack_low, lane->stack_high, path);
 	atomic_fetch_add_explicit(&recorder.writer.header->full_unwinds, 1, memory_order_relaxed);
 	uint32_t site = intern_site(&recorder.intern, &recorder.objects, &recorder.writer,
 				    function, path);
+	tracing_add_site(&recorder.tracing, site, function->name, function->class_id);
 	if (!site || !lane_prepare_site(lane, &recorder.writer, site)) {
 		stop();
 		site = 0;
@@ -455,6 +490,8 @@ void recorder_enter(struct lane *lane)
 		lane_enter(lane, lane->site, lane->entry);
 	else
 		lane_expected_event(lane, now);
+	if (unlikely(lane->tracer != NULL))
+		tracer_call(lane->tracer, lane->site);
 }
 
 bool recorder_returned(const struct lane *lane)
@@ -483,7 +520,47 @@ void recorder_enter_poll(struct lane *lane)
 void recorder_leave_poll(struct lane *lane, bool failed)
 {
 	lane_leave_poll(lane, failed);
+	if (unlikely(lane->tracer != NULL) && !failed)
+		tracer_call(lane->tracer, lane->site);
 	self.cfa = 0;
+}
+
+/* ---- Functions of the program ----------------------------------------------------------------- */
+
+/* What the tracer does not know yet; SEG_NO_FRAME: cannot be found out. */
+static uint32_t find_function(struct lane *lane, uintptr_t address)
+{
+	uint32_t frame = SEG_NO_FRAME;
+	struct slow s;
+
+	if (!slow_begin(&s))
+		return SEG_NO_FRAME;
+	if (objects_refresh(&recorder.objects)) {
+		forget_unloaded(lane);
+		frame = functions_intern(&recorder.tracing.filter, &recorder.intern,
+					 &recorder.objects, &recorder.writer, address);
+	}
+	if (frame != SEG_NO_FRAME)
+		tracer_add_function(lane->tracer, address, frame);
+	slow_end(&s);
+	return frame;
+}
+
+void recorder_user_function(uintptr_t address, enum seg_trace_kind kind, int depth)
+{
+	struct lane *lane = self.lane;
+	const struct trace_filter *filter = &recorder.tracing.filter;
+
+	if (!lane || !lane->tracer || filter->mpi_only || depth > filter->max_depth ||
+	    atomic_load_explicit(&recorder.stage, memory_order_relaxed) != STAGE_ON)
+		return;
+	uint32_t frame = tracer_find_function(lane->tracer, address);
+	if (unlikely(frame == TRACER_UNKNOWN))
+		frame = find_function(lane, address);
+	if (frame == SEG_NO_FRAME)
+		tracer_end(lane->tracer);
+	else if (frame != TRACER_SKIP)
+		tracer_symbol(lane->tracer, SEG_TRACE_SYMBOL(frame, kind));
 }
 
 /* ---- Communicators, windows, files ------------------------------------------------------------ */

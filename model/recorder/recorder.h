@@ -79,6 +79,10 @@ void recorder_freed(uint32_t index);
 /* The program gave it a name. */
 void recorder_name(uint32_t index, const char *text, size_t length);
 
+/* A function of the program was entered or returns (enum seg_trace_kind): for the trace, where there
+ * is one. depth: of such functions in each other, this one among them. */
+void recorder_user_function(uintptr_t address, enum seg_trace_kind kind, int depth);
+
 /* A session was opened (+1) or closed (-1). */
 void recorder_session(int change);
 

@@ -221,7 +221,7 @@ static void fill_identity(struct seg_header *h, const struct writer_identity *id
 }
 
 /* Lay out header and lane; returns the size of header and tables in bytes. */
-static uint64_t fill_layout(struct seg_header *h, uint32_t ring)
+static uint64_t fill_layout(struct seg_header *h, uint32_t ring, uint64_t trace)
 {
 	uint64_t at = SEG_HEADER_SIZE;
 
@@ -236,7 +236,8 @@ static uint64_t fill_layout(struct seg_header *h, uint32_t ring)
 			round_up((uint64_t)SEG_MAX_TRANSITIONS * sizeof(struct seg_transition), PAGE) +
 			round_up((uint64_t)ring * sizeof(struct seg_event), PAGE) +
 			round_up((uint64_t)SEG_MAX_LEDGER * sizeof(struct seg_ledger), PAGE) +
-			round_up((uint64_t)SEG_MAX_WAITED * sizeof(uint32_t), PAGE);
+			round_up((uint64_t)SEG_MAX_WAITED * sizeof(uint32_t), PAGE) +
+			round_up(trace, PAGE);
 	h->lane_size = round_up(lane, BIG_PAGE);
 	return h->lane_offset;
 }
@@ -245,7 +246,7 @@ static uint64_t tables_size(void)
 {
 	struct seg_header h = {0};
 
-	return fill_layout(&h, 0);
+	return fill_layout(&h, 0, 0);
 }
 
 /* String 0 is "", site 0 is "start". */
@@ -299,9 +300,9 @@ static int map_file(struct writer *w, int fd)
 }
 
 int writer_create(struct writer *w, const char *dir, const struct writer_identity *identity,
-		  uint32_t ring, char *why, size_t why_size)
+		  uint32_t ring, uint64_t trace, char *why, size_t why_size)
 {
-	*w = (struct writer){.ring = ring};
+	*w = (struct writer){.ring = ring, .trace = trace};
 	int fd = -1;
 	if (make_path(w, dir, identity) == 0)
 		fd = open_new(w->path);
@@ -315,7 +316,8 @@ int writer_create(struct writer *w, const char *dir, const struct writer_identit
 	h->version = PDB_SEGMENT_VERSION;
 	h->header_size = SEG_HEADER_SIZE;
 	h->byte_order = PDB_SEGMENT_BYTE_ORDER;
-	h->file_size = fill_layout(h, ring);
+	h->features = trace ? SEG_FEATURE_TRACE : 0;
+	h->file_size = fill_layout(h, ring, trace);
 	fill_identity(h, identity);
 	fill_clock(h);
 	if (!first_entries(w)) {
@@ -344,7 +346,7 @@ static uint64_t lane_base(const struct writer *w, uint32_t index)
 	return w->header->lane_offset + index * w->header->lane_size;
 }
 
-static void fill_lane(struct seg_lane *lane, uint32_t ring)
+static void fill_lane(struct seg_lane *lane, uint32_t ring, uint64_t trace)
 {
 	const struct {
 		uint32_t entry_size, capacity;
@@ -363,6 +365,8 @@ static void fill_lane(struct seg_lane *lane, uint32_t ring)
 		lane->tables[t].capacity = tables[t].capacity;
 		at += round_up((uint64_t)tables[t].entry_size * tables[t].capacity, PAGE);
 	}
+	lane->trace_size = trace;
+	atomic_store_explicit(&lane->trace_offset, trace ? at : 0, memory_order_release);
 }
 
 struct seg_lane *writer_lane(struct writer *w, uint32_t index)
@@ -382,7 +386,7 @@ struct seg_lane *writer_lane(struct writer *w, uint32_t index)
 	if (lane == MAP_FAILED)
 		return NULL;
 	h->file_size = base + h->lane_size;
-	fill_lane(lane, w->ring);
+	fill_lane(lane, w->ring, w->trace);
 	if (!writer_lane_reserve(w, lane, index, SEG_LANE_RING, w->ring) ||
 	    !writer_lane_reserve(w, lane, index, SEG_LANE_STATES, 2) ||
 	    !writer_lane_reserve(w, lane, index, SEG_LANE_TRANSITIONS, 1)) {
@@ -396,6 +400,17 @@ bool writer_lane_reserve(struct writer *w, struct seg_lane *lane, uint32_t index
 			 enum seg_lane_id table, uint32_t entries)
 {
 	return reserve(w, &lane->tables[table], lane_base(w, index), entries);
+}
+
+bool writer_lane_allocate(struct writer *w, uint32_t index, uint64_t offset, uint64_t length)
+{
+	int fd = w->exhausted ? -1 : reopen(w);
+
+	if (fd < 0)
+		return false;
+	int error = allocate(fd, lane_base(w, index) + offset, length);
+	close(fd);
+	return error == 0;
 }
 
 void writer_remove(struct writer *w)

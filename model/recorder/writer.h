@@ -15,6 +15,7 @@ struct writer {
 	struct seg_header *header; /* NULL: no segment */
 	size_t mapped;		   /* bytes of header and tables, from file offset 0 */
 	uint32_t ring;		   /* entries of each lane's ring */
+	uint64_t trace;		   /* bytes of the arena of each lane's trace; 0: none */
 	bool exhausted;		   /* no more room: the file no longer grows */
 	dev_t device;
 	ino_t inode;
@@ -31,7 +32,7 @@ struct writer_identity {
 /* Make the segment. On failure returns -1 with a reason in why[]; nothing is left behind. A file
  * of that name that this user left from an earlier program of the same pid is replaced. */
 int writer_create(struct writer *w, const char *dir, const struct writer_identity *identity,
-		  uint32_t ring, char *why, size_t why_size);
+		  uint32_t ring, uint64_t trace, char *why, size_t why_size);
 
 /* Next entry of a table of the header, with room for `count` of them in a row (strings), not yet
  * visible to readers. NULL when full or out of space: counted as dropped. Index in *ret. */
@@ -49,6 +50,9 @@ struct seg_lane *writer_lane(struct writer *w, uint32_t index);
 /* Give the lane's table room for `entries`. False when full or out of space. */
 bool writer_lane_reserve(struct writer *w, struct seg_lane *lane, uint32_t index,
 			 enum seg_lane_id table, uint32_t entries);
+
+/* Bytes of a lane that no table has get storage. False when out of space; tables may still grow. */
+bool writer_lane_allocate(struct writer *w, uint32_t index, uint64_t offset, uint64_t length);
 
 /* Store a second moment of the clock pair. */
 void writer_stamp(struct writer *w);

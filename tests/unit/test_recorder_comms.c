@@ -29,7 +29,7 @@ static int setup(void **state)
 	for (int rank = 0; rank < RANKS; rank++) {
 		struct process *p = processes[rank] = calloc(1, sizeof(*p));
 		struct writer_identity identity = {.rank = rank, .job = "comms"};
-		if (!p || writer_create(&p->writer, dir, &identity, 64, why, sizeof(why)) != 0)
+		if (!p || writer_create(&p->writer, dir, &identity, 64, 0, why, sizeof(why)) != 0)
 			return -1;
 		comms_predefine(&p->comms, &p->writer, rank, RANKS);
 	}

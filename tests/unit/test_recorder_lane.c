@@ -19,7 +19,7 @@ static int setup(void **state)
 {
 	char why[512];
 
-	if (writer_create(&writer, dir, &(struct writer_identity){.job = "lane"}, 64, why,
+	if (writer_create(&writer, dir, &(struct writer_identity){.job = "lane"}, 64, 0, why,
 			  sizeof(why)) != 0)
 		return -1;
 	struct lane *l = lane_create(&writer, 0, grow);

@@ -37,7 +37,7 @@ static int setup(void **state)
 
 	(void)state;
 	memset(&f, 0, sizeof(f));
-	if (writer_create(&f.writer, dir, &(struct writer_identity){.job = "p2p"}, 64, why,
+	if (writer_create(&f.writer, dir, &(struct writer_identity){.job = "p2p"}, 64, 0, why,
 			  sizeof(why)) != 0 ||
 	    !requests_init(&f.requests, &f.writer, grow_requests))
 		return -1;

@@ -24,7 +24,7 @@ static int setup(void **state)
 
 	(void)state;
 	strcpy(dir + strlen(dir) - 6, "XXXXXX");
-	if (!mkdtemp(dir) || writer_create(&writer, dir, &identity, 64, why, sizeof(why)) != 0)
+	if (!mkdtemp(dir) || writer_create(&writer, dir, &identity, 64, 0, why, sizeof(why)) != 0)
 		return -1;
 	return requests_init(&requests, &writer, grow) ? 0 : -1;
 }

@@ -27,7 +27,7 @@ static int setup(void **state)
 	char why[512];
 
 	requests = (struct requests){0};
-	if (writer_create(&writer, dir, &identity, 64, why, sizeof(why)) != 0 ||
+	if (writer_create(&writer, dir, &identity, 64, 0, why, sizeof(why)) != 0 ||
 	    !requests_init(&requests, &writer, grow_requests))
 		return -1;
 	struct lane *l = lane_create(&writer, 0, grow);

@@ -19,7 +19,7 @@ static void create(struct writer *w)
 {
 	char why[512] = "";
 
-	if (writer_create(w, dir, &identity, 64, why, sizeof(why)) != 0)
+	if (writer_create(w, dir, &identity, 64, 0, why, sizeof(why)) != 0)
 		fail_msg("%s", why);
 }
 
@@ -105,7 +105,7 @@ static void test_file_size_limit(void **state)
 	void *entry = writer_next(&w, SEG_TABLE_FRAMES, 1, &index);
 	struct seg_lane *lane = writer_lane(&w, 0);
 	struct writer second;
-	int created = writer_create(&second, dir, &(struct writer_identity){.job = "other"}, 64, why,
+	int created = writer_create(&second, dir, &(struct writer_identity){.job = "other"}, 64, 0, why,
 				    sizeof(why));
 	setrlimit(RLIMIT_FSIZE, &old);
 	assert_null(entry);
@@ -146,7 +146,7 @@ static void test_name_taken(void **state)
 		default:
 			assert_int_equal(mkdir(name, 0700), 0);
 		}
-		assert_int_equal(writer_create(&w, dir, &identity, 64, why, sizeof(why)),
+		assert_int_equal(writer_create(&w, dir, &identity, 64, 0, why, sizeof(why)),
 				 cases[i].result);
 		remove(name);
 	}
@@ -203,7 +203,7 @@ static void test_no_directory(void **state)
 	char why[512];
 
 	(void)state;
-	assert_int_equal(writer_create(&w, "/nonexistent", &identity, 64, why, sizeof(why)), -1);
+	assert_int_equal(writer_create(&w, "/nonexistent", &identity, 64, 0, why, sizeof(why)), -1);
 	assert_non_null(strstr(why, "cannot create /nonexistent/pdb."));
 	assert_non_null(strstr(why, "No such file or directory"));
 }

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/recorder/tracer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/recorder/pages.h"
+
+/* ---- What is wanted -------------------------------------------------------------------------- */
+
+/* "1M", "65536", "512k"; what follows in *end. 0: no number. */
+static uint64_t parse_size(const char *text, char **end)
+{
+	static const char units[] = "kmg";
+	uint64_t size = strtoull(text, end, 10);
+	const char *unit = **end ? strchr(units, **end | 0x20) : NULL;
+
+	if (!unit)
+		return size;
+	++*end;
+	if (size > SEG_MAX_TRACE)
+		return SEG_MAX_TRACE;
+	return size << 10 * (unit - units + 1);
+}
+
+bool tracing_init(struct tracing *tracing, const char *trace, const char *filter)
+{
+	char *end;
+
+	*tracing = (struct tracing){0};
+	if (!trace || !*trace)
+		return true;
+	uint64_t size = parse_size(trace, &end);
+	if (size == 0)
+		return true;
+	if (size < TRACE_ARENA_MIN)
+		size = SEG_DEFAULT_TRACE;
+	tracing->size = size < SEG_MAX_TRACE ? size : SEG_MAX_TRACE;
+	if (*end == ',')
+		tracing->max_body = strtoul(end + 1, NULL, 10);
+	if (tracing->max_body == 1)
+		tracing->max_body = 2;
+	trace_filter_parse(&tracing->filter, filter);
+	if (!tracing->filter.communication_only && !trace_filter_needs_names(&tracing->filter))
+		return true;
+	tracing->skipped = pages_map(SEG_MAX_SITES);
+	return tracing->skipped != NULL;
+}
+
+void tracing_add_site(struct tracing *tracing, uint32_t site, const char *name, uint16_t class_id)
+{
+	if (tracing->skipped)
+		tracing->skipped[site] = !trace_filter_has_call(&tracing->filter, name, class_id);
+}
+
+/* ---- The trace of a lane --------------------------------------------------------------------- */
+
+static size_t private_size(const struct tracing *tracing)
+{
+	return sizeof(struct tracer) + trace_writer_private_size(tracing->size);
+}
+
+bool tracer_reserve(struct writer *w, const struct seg_lane *lane, uint32_t index, size_t begin,
+		    size_t end)
+{
+	return writer_lane_allocate(w, index, lane->trace_offset + begin, end - begin);
+}
+
+/* While it is made, the lock is held. */
+struct making {
+	struct writer *w;
+	const struct seg_lane *lane;
+	uint32_t index;
+};
+
+static bool reserve_first(void *owner, size_t begin, size_t end)
+{
+	const struct making *m = owner;
+
+	return tracer_reserve(m->w, m->lane, m->index, begin, end);
+}
+
+struct tracer *tracer_create(const struct tracing *tracing, struct writer *w, struct seg_lane *lane,
+			     uint32_t index, bool (*reserve)(void *owner, size_t begin, size_t end),
+			     void *owner)
+{
+	struct making making = {w, lane, index};
+	const struct trace_writer_settings settings = {
+		.max_body = tracing->max_body,
+		.reserve = reserve_first,
+		.owner = &making,
+	};
+	struct tracer *t;
+
+	if (lane->trace_size < TRACE_ARENA_MIN)
+		return NULL;
+	t = pages_map(private_size(tracing));
+	if (!t)
+		return NULL;
+	if (!trace_writer_init(&t->writer, (char *)lane + lane->trace_offset, lane->trace_size,
+			       t + 1, &settings)) {
+		pages_unmap(t, private_size(tracing));
+		return NULL;
+	}
+	t->tracing = tracing;
+	t->writer.reserve = reserve;
+	t->writer.owner = owner;
+	return t;
+}
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+/* From a signal handler in the midst of an event. If there are so many, the handler may have left
+ * that for good. */
+static void postpone(struct tracer *t, uint32_t symbol)
+{
+	uint32_t at = __atomic_fetch_add(&t->num_postponed, 1, __ATOMIC_RELAXED);
+
+	if (at < TRACER_POSTPONED)
+		t->postponed[at] = symbol;
+	else
+		trace_writer_end(&t->writer, TRACE_IS_BROKEN);
+}
+
+static void feed(struct tracer *t, uint32_t symbol)
+{
+	t->is_busy = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	trace_writer_feed(&t->writer, symbol);
+	atomic_signal_fence(memory_order_seq_cst);
+	t->is_busy = false;
+}
+
+static __attribute__((noinline)) void catch_up(struct tracer *t)
+{
+	uint32_t at = 0;
+
+	t->is_busy = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	/* Handlers may add to them until there is none left. */
+	do {
+		while (at < t->num_postponed && at < TRACER_POSTPONED)
+			trace_writer_feed(&t->writer, t->postponed[at++]);
+		if (at == TRACER_POSTPONED)
+			at = t->num_postponed;
+	} while (!__atomic_compare_exchange_n(&t->num_postponed, &(uint32_t){at}, 0, false,
+					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	atomic_signal_fence(memory_order_seq_cst);
+	t->is_busy = false;
+}
+
+void tracer_symbol(struct tracer *t, uint32_t symbol)
+{
+	if (__builtin_expect(t->is_busy, 0)) {
+		postpone(t, symbol);
+		return;
+	}
+	if (__builtin_expect(t->num_postponed != 0, 0))
+		catch_up(t);
+	feed(t, symbol);
+	if (__builtin_expect(t->num_postponed != 0, 0))
+		catch_up(t);
+}
+
+void tracer_call(struct tracer *t, uint32_t site)
+{
+	if (!t->tracing->skipped || !t->tracing->skipped[site])
+		tracer_symbol(t, SEG_TRACE_SYMBOL(site, SEG_TRACE_CALL));
+}
+
+void tracer_end(struct tracer *t)
+{
+	trace_writer_end(&t->writer, TRACE_IS_FULL);
+}
+
+/* ---- Functions ------------------------------------------------------------------------------- */
+
+static uint32_t slot_of(uintptr_t address)
+{
+	return (address >> 4) * 0x9e3779b97f4a7c15u >> 40 & (TRACER_FUNCTIONS - 1);
+}
+
+uint32_t tracer_find_function(const struct tracer *t, uintptr_t address)
+{
+	uint32_t at = slot_of(address);
+
+	while (t->functions[at].address && t->functions[at].address != address)
+		at = (at + 1) & (TRACER_FUNCTIONS - 1);
+	return t->functions[at].address ? t->functions[at].frame : TRACER_UNKNOWN;
+}
+
+void tracer_add_function(struct tracer *t, uintptr_t address, uint32_t frame)
+{
+	uint32_t at = slot_of(address);
+
+	if (t->num_functions >= TRACER_FUNCTIONS / 4 * 3)
+		tracer_forget_functions(t);
+	while (t->functions[at].address)
+		at = (at + 1) & (TRACER_FUNCTIONS - 1);
+	t->functions[at].frame = frame;
+	atomic_signal_fence(memory_order_release);
+	t->functions[at].address = address;
+	t->num_functions++;
+}
+
+void tracer_forget_functions(struct tracer *t)
+{
+	memset(t->functions, 0, sizeof(t->functions));
+	t->num_functions = 0;
+}

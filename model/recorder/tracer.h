@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The trace of a lane, where traces are wanted (PDB_TRACE): model/trace_writer.h in the lane's
+ * arena, and which functions of the program have which symbols. Only the lane's thread feeds it. A
+ * signal handler that comes in the midst of that, and has something to trace itself, leaves it for
+ * after. */
+#ifndef PDB_RECORDER_TRACER_H
+#define PDB_RECORDER_TRACER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/recorder/trace_filter.h"
+#include "model/recorder/writer.h"
+#include "model/segment.h"
+#include "model/trace_writer.h"
+
+enum {
+	TRACER_FUNCTIONS = 8192, /* slots, a power of two; at most three quarters are used */
+	TRACER_POSTPONED = 32,
+	TRACER_LANES = 64, /* so many threads have traces of their own */
+};
+/* In place of a function's frame. */
+#define TRACER_SKIP (SEG_NO_FRAME - 1)    /* the filter is against it */
+#define TRACER_UNKNOWN (SEG_NO_FRAME - 2) /* not asked for yet */
+
+/* What is wanted, for the whole process. */
+struct tracing {
+	size_t size;       /* of an arena; 0: no traces */
+	uint32_t max_body; /* 0: what trace_writer.h says */
+	struct trace_filter filter;
+	uint8_t *skipped; /* [SEG_MAX_SITES] the filter is against them; NULL: it is against none */
+};
+
+struct tracer {
+	struct trace_writer writer;
+	const struct tracing *tracing;
+	volatile bool is_busy;
+	volatile uint32_t num_postponed; /* may go beyond those that there is room for */
+	uint32_t postponed[TRACER_POSTPONED];
+	uint32_t num_functions;
+	struct tracer_function {
+		uintptr_t address; /* 0: a free slot */
+		uint32_t frame;
+	} functions[TRACER_FUNCTIONS];
+};
+
+/* From PDB_TRACE and PDB_TRACE_FILTER (each may be NULL). What PDB_TRACE says is a size of less
+ * than an arena has at least, 1 for example: SEG_DEFAULT_TRACE. False: there is no memory. */
+bool tracing_init(struct tracing *tracing, const char *trace, const char *filter);
+
+/* A site is new: is it traced? The recorder's lock is held. */
+void tracing_add_site(struct tracing *tracing, uint32_t site, const char *name, uint16_t class_id);
+
+/* Begin the trace of a lane, which has an arena. The recorder's lock is held. `reserve` is called
+ * without it when the arena needs more room, and takes it. NULL: there is no room or memory. */
+struct tracer *tracer_create(const struct tracing *tracing, struct writer *w, struct seg_lane *lane,
+			     uint32_t index, bool (*reserve)(void *owner, size_t begin, size_t end),
+			     void *owner);
+
+/* So many bytes of the lane's arena get storage. The recorder's lock is held. */
+bool tracer_reserve(struct writer *w, const struct seg_lane *lane, uint32_t index, size_t begin,
+		    size_t end);
+
+static inline bool tracer_has_events(const struct tracer *t)
+{
+	return t->writer.events > 0;
+}
+
+/* One event. Site 0: another thread begins. */
+void tracer_call(struct tracer *t, uint32_t site);
+void tracer_symbol(struct tracer *t, uint32_t symbol);
+
+/* The frame of a function, TRACER_SKIP or TRACER_UNKNOWN; and to remember it. SEG_NO_FRAME: there
+ * was no room for it, so that the trace has to end. */
+uint32_t tracer_find_function(const struct tracer *t, uintptr_t address);
+void tracer_add_function(struct tracer *t, uintptr_t address, uint32_t frame);
+/* Code was unloaded. */
+void tracer_forget_functions(struct tracer *t);
+/* No more events: there is no room for what has to be in them. */
+void tracer_end(struct tracer *t);
+
+#endif
