@@ -231,6 +231,26 @@ void daemon_look_answer_samples(struct daemon_look *look, const uint8_t *payload
 	rankset_destroy(ranks);
 }
 
+void daemon_look_answer_traces(struct daemon_look *look, const uint8_t *payload, size_t length,
+			       struct buffer *ret)
+{
+	struct pdbd_look question;
+	struct rankset *ranks;
+	struct pdb_error err;
+
+	if (length < sizeof(question))
+		return;
+	memcpy(&question, payload, sizeof(question));
+	if (question.ranks_size > length - sizeof(question))
+		return;
+	ranks = rankset_deserialize(payload + sizeof(question), question.ranks_size,
+				    (int)question.num_ranks, &err);
+	if (!ranks)
+		return;
+	answer(look->job, ranks, SHARE_TRACES, ret);
+	rankset_destroy(ranks);
+}
+
 void daemon_look_get_cost(const struct daemon_look *look, struct sampler_cost *ret)
 {
 	sampler_get_cost(look->sampler, ret);

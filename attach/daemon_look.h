@@ -24,6 +24,10 @@ void daemon_look_answer(struct daemon_look *look, const uint8_t *payload, size_t
 void daemon_look_answer_samples(struct daemon_look *look, const uint8_t *payload, size_t length,
 				bool (*sleep_until)(uint64_t until_ns), struct buffer *ret);
 
+/* Answer PDBD_TRACES: as of the last look. */
+void daemon_look_answer_traces(struct daemon_look *look, const uint8_t *payload, size_t length,
+			       struct buffer *ret);
+
 /* What sampling has cost so far. */
 void daemon_look_get_cost(const struct daemon_look *look, struct sampler_cost *ret);
 

@@ -197,6 +197,14 @@ static void answer_samples(void *argument, const uint8_t *payload, size_t length
 		daemon_look_answer_samples(daemon->look, payload, length, sleep_until, ret);
 }
 
+static void answer_traces(void *argument, const uint8_t *payload, size_t length, struct buffer *ret)
+{
+	struct daemon *daemon = argument;
+
+	if (daemon->look)
+		daemon_look_answer_traces(daemon->look, payload, length, ret);
+}
+
 static int merge_shares(void *argument, struct buffer *into, const uint8_t *part, size_t length)
 {
 	const struct daemon *daemon = argument;
@@ -281,6 +289,7 @@ static const struct pdbd_service services[] = {
 	{PDBD_QUIT, PDBD_AT_ONCE, NULL, answer_quit, merge_texts},
 	{PDBD_LOOK, PDBD_MEANWHILE, hear_job_size, answer_look, merge_shares},
 	{PDBD_SAMPLE, PDBD_MEANWHILE, hear_job_size, answer_samples, merge_shares},
+	{PDBD_TRACES, PDBD_MEANWHILE, hear_job_size, answer_traces, merge_shares},
 	{PDBD_SCAN, PDBD_ALONE, NULL, answer_scan, merge_texts},
 	{PDBD_WATCH, PDBD_MEANWHILE, hear_watch, answer_watch, merge_digests},
 	{PDBD_COST, PDBD_ALONE, NULL, answer_cost, merge_texts},

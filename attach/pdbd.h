@@ -51,6 +51,9 @@ enum pdbd_kind {
 	 * tell if they have no recorder (rankset.h's binary form). Answer: a digest
 	 * (watch_digest.h). */
 	PDBD_WATCH = 12,
+	/* The traces of some ranks as of the last look: a struct pdbd_look, then the set of ranks. Answer:
+	 * a share of SHARE_TRACES. */
+	PDBD_TRACES = 13,
 };
 
 struct pdbd_watch {
@@ -68,9 +71,8 @@ struct pdbd_look {
 	uint32_t max_samples;  /* on each node */
 	uint32_t all_threads;
 	uint32_t parts; /* enum share_parts */
-	/* PDBD_SAMPLE */
-	uint32_t times;      /* samples of each thread */
-	uint32_t ranks_size; /* bytes of the set of ranks */
+	uint32_t times;      /* PDBD_SAMPLE: samples of each thread */
+	uint32_t ranks_size; /* PDBD_SAMPLE, PDBD_TRACES: bytes of the set of ranks */
 };
 
 #endif

@@ -38,6 +38,9 @@ enum share_parts {
 	 * stack is the same whoever has it. For main threads, whose number is their process's. */
 	SHARE_STACKS_ONLY = 1 << 3,
 	SHARE_CODE = 1 << 4, /* the functions of job->code, with their variables */
+	/* The traces of every lane: asked for by themselves. */
+	SHARE_TRACES = 1 << 5,
+	SHARE_ANY = (1 << 6) - 1,
 };
 
 struct share *share_create(void);
@@ -66,6 +69,9 @@ int share_decode(const uint8_t *bytes, size_t size, int num_ranks, struct share 
 int share_to_job(const struct share *share, struct job *job, struct pdb_error *err);
 /* Add the details of some ranks to a job made from answers of the same moment. */
 int share_add_details(const struct share *share, struct job *job, struct pdb_error *err);
+/* Add traces to a job made from answers of the same moment. A trace that is not valid there leaves a
+ * note. */
+int share_add_traces(const struct share *share, struct job *job, struct pdb_error *err);
 
 /* How many ranks have a model in it. */
 size_t share_num_ranks(const struct share *share);

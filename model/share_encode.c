@@ -200,7 +200,7 @@ static void take_share(struct snapshot_input *in, struct share *share, int num_r
 {
 	uint64_t bits;
 
-	share->parts = (unsigned int)input_take_below(in, SHARE_ALL | SHARE_STACKS_ONLY | SHARE_CODE);
+	share->parts = (unsigned int)input_take_below(in, SHARE_ANY);
 	share->has_model = input_take_below(in, 1);
 	share->taken_real_ns = input_take(in);
 	bits = input_take(in);

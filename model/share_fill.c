@@ -300,6 +300,8 @@ static void add_rank(struct share_filler *f, const struct job_rank *rank,
 		for (int id = SHARE_LANES; id <= SHARE_LOOKS; id++)
 			share_fill_lanes(f, model, lanes, id, rank->rank);
 	}
+	if (f->parts & SHARE_TRACES)
+		share_fill_lanes(f, model, lanes, SHARE_TRACE_COLUMN, rank->rank);
 	if (f->parts & SHARE_DETAILS)
 		for (int id = SHARE_RING_TIMES; id <= SHARE_POLLS; id++)
 			share_fill_lanes(f, model, lanes, id, rank->rank);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The items of lanes; share_read_lane.c reads the same order. */
+#include <string.h>
+
 #include "model/job_model.h"
 #include "model/model.h"
 #include "model/share_fill.h"
+#include "model/trace.h"
 
 static void put_state(struct share_filler *f, const struct model_lane *lane)
 {
@@ -188,6 +191,23 @@ static void put_ledger(struct share_filler *f, const struct model *model,
 	share_filler_end_item(f, SHARE_LEDGERS);
 }
 
+static void put_trace(struct share_filler *f, const struct model_lane *lane)
+{
+	struct buffer *b = &f->item;
+
+	if (lane->trace) {
+		buffer_put(b, SHARE_TRACE_IS_THERE);
+		trace_encode(lane->trace, b);
+	} else if (lane->trace_note) {
+		buffer_put(b, SHARE_TRACE_NOTE);
+		buffer_put(b, strlen(lane->trace_note));
+		buffer_put_bytes(b, lane->trace_note, strlen(lane->trace_note));
+	} else {
+		buffer_put(b, SHARE_TRACE_NONE);
+	}
+	share_filler_end_item(f, SHARE_TRACE_COLUMN);
+}
+
 void share_fill_lanes(struct share_filler *f, const struct model *model,
 		      const struct job_lane *lanes, enum share_column_id id, int rank)
 {
@@ -230,6 +250,9 @@ void share_fill_lanes(struct share_filler *f, const struct model *model,
 			break;
 		case SHARE_POLLS:
 			put_polls(f, model, lane);
+			break;
+		case SHARE_TRACE_COLUMN:
+			put_trace(f, lane);
 			break;
 		default:
 			break;

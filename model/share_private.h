@@ -9,7 +9,7 @@
 #include "model/share.h"
 
 #define SHARE_MAGIC "PDBSHARE" /* 8 bytes, then the version */
-#define SHARE_VERSION 4
+#define SHARE_VERSION 5
 
 /* Stored in this order. "of each lane": a row has an item for each lane. */
 enum share_column_id {
@@ -39,8 +39,12 @@ enum share_column_id {
 	SHARE_NAMES_COLUMN, /* items only: frames and their names */
 	SHARE_VALUES,       /* of each sample: what probes have read */
 	SHARE_CODE_COLUMN,  /* items only: functions of machine code */
+	SHARE_TRACE_COLUMN, /* of each lane: its trace */
 	SHARE_NUM_COLUMNS
 };
+
+/* How an item of SHARE_TRACE_COLUMN begins: nothing follows, a trace, or a text why there is none. */
+enum { SHARE_TRACE_NONE, SHARE_TRACE_IS_THERE, SHARE_TRACE_NOTE };
 
 /* Are items of the column practically never the same, so that nobody looks? */
 static inline bool share_is_own(enum share_column_id id)

@@ -11,6 +11,7 @@
 #include "shell/editor.h"
 #include "shell/session.h"
 #include "shell/stack_order.h"
+#include "shell/trace_source.h"
 
 static int run_save(struct session *session, const struct args *args, struct pdb_error *err);
 static int run_refresh(struct session *session, const struct args *args, struct pdb_error *err);
@@ -20,8 +21,9 @@ const struct command cmd_save = {
 	.topic = TOPIC_JOB,
 	.usage = "save FILE",
 	.summary = "Save the snapshot, to be looked at anywhere with pdb --load.",
-	.text = "Holds the process table, the models, the stack samples, all names and what order\n"
-		"goes by, so that neither the job nor its programs are needed to look at it.",
+	.text = "Holds the process table, the models, the traces, the stack samples, all names and\n"
+		"what order goes by, so that neither the job nor its programs are needed to look\n"
+		"at it.",
 	.example = "save hang.pdb",
 	.flags = CMD_NEEDS_JOB,
 	.min_words = 1,
@@ -51,6 +53,8 @@ static int run_save(struct session *session, const struct args *args, struct pdb
 		return error_set(err, ERROR_USAGE, "not saved");
 	/* Without that, the rest is worth saving, too. */
 	if (stack_order_complete(session, &trouble) < 0)
+		session_complain(&trouble);
+	if (trace_source_complete(session, &trouble) < 0)
 		session_complain(&trouble);
 	if (snapshot_save(session->job, path, err) < 0)
 		return -1;

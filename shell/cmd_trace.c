@@ -19,11 +19,10 @@ const struct command cmd_trace = {
 	.topic = TOPIC_LOOKING,
 	.usage = "trace RANK [THREAD] [--full]",
 	.summary = "Show the whole sequence of a rank's MPI calls, as nested loops.",
-	.text = "For jobs started with pdb run --trace, or with PDB_TRACE. \"[ A B ]^4\" is A B "
-		"four\n"
-		"times, A^2 is A A. The main thread's, or that of thread number THREAD from 0 on.\n"
-		"--full prints each event on a line of its own. Functions of programs that were\n"
-		"compiled with -finstrument-functions are among the events.",
+	.text = "For jobs started with pdb run --trace, or with PDB_TRACE. \"[ A B ]^4\" is A B\n"
+		"four times, A^2 is A A. THREAD is the number of a thread, from 0 on; without it\n"
+		"the main one. --full prints each event on a line of its own. Functions of\n"
+		"programs that were compiled with -finstrument-functions are events, too.",
 	.example = "trace 3",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_DATA | CMD_ANSWERS,
 	.min_words = 1,

@@ -683,3 +683,42 @@ int daemons_sample(struct daemons *daemons, const struct rankset *ranks,
 	forget_answer(daemons);
 	return 0;
 }
+
+static int take_traces(struct daemons *daemons, const uint8_t *bytes, size_t length,
+		       struct pdb_error *err)
+{
+	struct share *share;
+	int result;
+
+	if (length == 0)
+		return 0; /* nobody had anything to tell */
+	if (share_decode(bytes, length, daemons->job->proctable->size, &share, err) < 0)
+		return -1;
+	result = share_add_traces(share, daemons->job, err);
+	share_destroy(share);
+	return result;
+}
+
+int daemons_get_traces(struct daemons *daemons, const struct rankset *ranks, struct pdb_error *err)
+{
+	struct pdbd_look look = {.num_ranks = (uint32_t)daemons->job->proctable->size};
+	struct buffer question = {.bytes = NULL};
+	struct link_frame frame;
+	const uint8_t *bytes;
+	uint8_t *set;
+	size_t length;
+	int result;
+
+	look.ranks_size = (uint32_t)rankset_serialize(ranks, &set);
+	buffer_put_bytes(&question, &look, sizeof(look));
+	buffer_put_bytes(&question, set, look.ranks_size);
+	result = ask(daemons, PDBD_TRACES, question.bytes, question.num, 0, &frame, &bytes, &length,
+		     err);
+	free(question.bytes);
+	free(set);
+	if (result < 0)
+		return -1;
+	result = take_traces(daemons, bytes, length, err);
+	link_frame_deinit(&frame);
+	return result;
+}

@@ -14,6 +14,7 @@
 #include "model/model.h"
 #include "model/monotonic.h"
 #include "model/proctable.h"
+#include "model/segment.h"
 #include "model/segment_reader.h"
 #include "model/xalloc.h"
 #include "shell/editor.h"
@@ -129,6 +130,10 @@ int launch_start(const struct options *options, struct launch **ret, struct pdb_
 
 	if (find_recorder(options, &mpi, &library, err) < 0)
 		return -1;
+	if (options->trace)
+		setenv(PDB_ENV_TRACE, options->trace, 1);
+	if (options->trace_filter)
+		setenv(PDB_ENV_TRACE_FILTER, options->trace_filter, 1);
 	argv = preload_command(options->run_argv, library);
 	/* One that reads from the terminal in the background would be stopped. */
 	error = start(argv, options->output, options->is_watched && !isatty(STDIN_FILENO), &pid);

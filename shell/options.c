@@ -20,6 +20,8 @@ enum option_key {
 	KEY_MPI,
 	KEY_OUTPUT,
 	KEY_WATCH,
+	KEY_TRACE,
+	KEY_TRACE_FILTER,
 	KEY_WATCH_OPTIONS, /* and on: the indexes of watch_option_table */
 };
 
@@ -51,6 +53,10 @@ static const struct argp_option table[] = {
 	{"nx", 'n', NULL, 0, "Do not read ~/.pdbinit", 2},
 	{"mpi", KEY_MPI, "MPI", 0, "run, env: openmpi or mpich, in place of finding out", 3},
 	{"output", KEY_OUTPUT, "FILE", 0, "run: the job's output, in place of the terminal", 3},
+	{"trace", KEY_TRACE, "SIZE", OPTION_ARG_OPTIONAL,
+	 "run: record traces, in SIZE bytes a thread (1M), for the command trace", 3},
+	{"trace-filter", KEY_TRACE_FILTER, "WORDS", 0,
+	 "run: record of traces what WORDS let pass: mpi, comm, depth=3, lib=libm*, !MPI_Test", 3},
 	{"watch", KEY_WATCH, NULL, 0, "run: watch the job until it ends or hangs", 4},
 };
 
@@ -149,9 +155,37 @@ static int check(struct argp_state *state, const struct options *options)
 		argp_error(state, "--pid, --load and --core do not go with run, env or clean");
 	if (options->action == ACTION_RUN && !options->run_argv)
 		argp_error(state, "run needs a command: pdb run -- mpirun -n 4 ./program");
+	if ((options->trace || options->trace_filter) && options->action != ACTION_RUN)
+		argp_error(state, "--trace and --trace-filter are for run; jobs started otherwise "
+				  "take PDB_TRACE and PDB_TRACE_FILTER");
 	if (options->mpi && strcmp(options->mpi, "openmpi") != 0 &&
 	    strcmp(options->mpi, "mpich") != 0)
 		argp_error(state, "--mpi is openmpi or mpich");
+	return 0;
+}
+
+/* A number of bytes, maybe in k, M or G, and maybe the elements that a loop may have behind it. */
+static bool is_trace_size(const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+	const char *end = text + digits;
+
+	if (*end && strchr("kKmMgG", *end))
+		end++;
+	if (*end == ',') {
+		digits = digits ? strspn(end + 1, "0123456789") : 0;
+		end += 1 + digits;
+	}
+	return digits > 0 && *end == '\0';
+}
+
+static error_t parse_trace(const char *value, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	options->trace = value ? value : "1M";
+	if (!is_trace_size(options->trace))
+		argp_error(state, "\"%s\" is no size of a trace; give bytes, for example 4M", value);
 	return 0;
 }
 
@@ -204,6 +238,12 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		return 0;
 	case KEY_OUTPUT:
 		options->output = value;
+		return 0;
+	case KEY_TRACE:
+		return parse_trace(value, state);
+	case KEY_TRACE_FILTER:
+		options->trace_filter = value;
+		options->trace = options->trace ? options->trace : "1M";
 		return 0;
 	case ARGP_KEY_ARG:
 		return parse_word(value, state, options);

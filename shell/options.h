@@ -33,6 +33,8 @@ struct options {
 	size_t num_cores, cores_capacity;
 	const char *mpi;    /* "openmpi", "mpich"; NULL: find out */
 	const char *output; /* of the job that is run; NULL: the terminal */
+	const char *trace;  /* of the job that is run: what PDB_TRACE is to say; NULL: not given */
+	const char *trace_filter; /* the same for PDB_TRACE_FILTER */
 	bool is_batch;
 	bool no_init; /* do not read ~/.pdbinit */
 	bool is_watched;            /* run: --watch */

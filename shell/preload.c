@@ -16,7 +16,8 @@
 
 /* What ranks on other hosts have to be given. */
 static const char *const forwarded[] = {
-	PDB_ENV_RECORD, PDB_ENV_DIR, PDB_ENV_RING, PDB_ENV_CHAIN, PDB_ENV_PTRACER, PDB_ENV_QUIET,
+	PDB_ENV_RECORD,	 PDB_ENV_DIR,	PDB_ENV_RING,  PDB_ENV_CHAIN,
+	PDB_ENV_PTRACER, PDB_ENV_QUIET, PDB_ENV_TRACE, PDB_ENV_TRACE_FILTER,
 };
 #define NUM_FORWARDED (sizeof(forwarded) / sizeof(forwarded[0]))
 

@@ -14,6 +14,9 @@ struct traces;
 struct traces *trace_source_get(struct session *session, const struct rankset *ranks,
 				struct pdb_error *err);
 
+/* Fetch what is on other hosts of all ranks, for a snapshot. Nothing to do where there is none. */
+int trace_source_complete(struct session *session, struct pdb_error *err);
+
 /* Those of a snapshot, with its job, which the caller destroys after them. */
 struct traces *trace_source_load(const char *path, struct job **job_ret, struct pdb_error *err);
 

@@ -7,7 +7,7 @@
 CHECKS = check-includes check-unit check-recorder+check-shell+check-cores check-jobs check-healthy \
 	check-programs check-trouble check-harmless+check-daemons \
 	check-sessions+check-gdb+check-watch+check-watch-trouble+check-elsewhere \
-	check-hosts+check-attach check-order+check-inject $(CHECK_OTHER_DEBIAN)
+	check-hosts+check-attach check-order+check-inject check-tracing $(CHECK_OTHER_DEBIAN)
 
 check: all unit | $(O)/.deps-check
 	@V=$(V) bash tests/check.sh "$(MAKE)" O=$(O) $(CHECKS)
@@ -399,6 +399,15 @@ check-order-hosts: all $(NEEDS_check-order-hosts) | $(has_hosts)
 	@bash tests/order/run.sh $(O) hosts
 
 .PHONY: check-order check-order-hosts
+
+# ---- Traces of real jobs -------------------------------------------------------------------------
+
+check-tracing: all | $(O)/.deps-check
+	@bash tests/tracing/run.sh $(O)
+check-tracing-hosts: all | $(has_hosts)
+	@bash tests/tracing/run.sh $(O) hosts
+
+.PHONY: check-tracing check-tracing-hosts
 .SECONDARY: $(foreach part,c traps cxx f,$(ORDER_LEVELS:%=$(ORDER)/$(part)-%.o))
 
 $(ATTACH)/look $(ATTACH)/sample_bench: $(ATTACH)/%: $(ATTACH)/%.o $(O)/libpdb.a

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Time added to each MPI call by the recorder: runs with and without it in turns, medians of the
-# runs. Usage: recorder_bench.sh BUILD_DIR [RUNS [OPTION OF recorder_bench...]]
+# Time added to each MPI call by the recorder, and by traces beside: runs with and without them in
+# turns, medians of the runs. Usage: recorder_bench.sh BUILD_DIR [RUNS [OPTION OF recorder_bench...]]
 set -e
 build=$(cd "$1" && pwd)
 runs=${2:-7}
@@ -20,6 +20,8 @@ one_mpi() {
 		"$build/tests/bench/recorder_bench-$mpi" "$@" | sed 's/^/without /' >>"$dir/log"
 		LD_PRELOAD="$build/libpdbrec-$mpi.so" "$build/tests/bench/recorder_bench-$mpi" "$@" |
 			sed 's/^/with /' >>"$dir/log"
+		PDB_TRACE=1 LD_PRELOAD="$build/libpdbrec-$mpi.so" \
+			"$build/tests/bench/recorder_bench-$mpi" "$@" | sed 's/^/traced /' >>"$dir/log"
 		i=$((i + 1))
 	done
 	gawk -v mpi="$mpi" '
@@ -41,11 +43,12 @@ one_mpi() {
 				split(what[i], part, SUBSEP)
 				with = median("with" SUBSEP what[i])
 				without = median("without" SUBSEP what[i])
+				traced = median("traced" SUBSEP what[i])
 				if (part[1] == "clock")
 					printf "%-8s of which two time stamps %.1f ns\n", mpi, 2 * with
 				else
-					printf "%-8s %-34s %2d frames: %6.1f ns without, %6.1f ns with, %5.1f ns added to a call%s\n",
-						mpi, part[1], part[2], without, with, with - without, of_each(what[i], with - without)
+					printf "%-8s %-34s %2d frames: %6.1f ns without, %6.1f ns with, %5.1f ns added to a call%s, %5.1f more with its trace\n",
+						mpi, part[1], part[2], without, with, with - without, of_each(what[i], with - without), traced - with
 			}
 		}' "$dir/log"
 }

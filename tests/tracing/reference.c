@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Calls MPI in loops within loops and writes down itself what it calls, as far as the recorder
+ * looks at it (MPI_Comm_rank is none), one name on each line of the file OUT.RANK.THREAD; then it
+ * waits in MPI_Recv for a message that never comes. Compiled with -DFUNCTIONS
+ * -finstrument-functions it writes down its functions as well. With an odd number of rounds the
+ * loops do not repeat.
+ *
+ * usage: reference OUT ROUNDS */
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static __thread FILE *out;
+static const char *out_name;
+static int rank, size, rounds;
+static MPI_Comm thread_comm;
+
+#define CALL(name, ...)                                                                            \
+	do {                                                                                       \
+		fprintf(out, "%s\n", #name);                                                       \
+		MPI_##name(__VA_ARGS__);                                                           \
+	} while (0)
+#ifdef FUNCTIONS
+#define ENTER() fprintf(out, "%s()\n", __func__)
+#define LEAVE() fprintf(out, "%s() returns\n", __func__)
+#else
+#define ENTER() (void)0
+#define LEAVE() (void)0
+#endif
+#define NOT_TRACED __attribute__((no_instrument_function))
+
+static NOT_TRACED void open_out(int thread)
+{
+	char path[1000];
+
+	snprintf(path, sizeof(path), "%s.%d.%d", out_name, rank, thread);
+	out = fopen(path, "w");
+	if (!out)
+		MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static NOT_TRACED void close_out(const char *last)
+{
+	fprintf(out, "%s\n", last);
+	fclose(out);
+}
+
+/* Around a ring: to the next rank, from the one before. */
+static void exchange(int times)
+{
+	MPI_Request requests[2];
+	MPI_Status statuses[2];
+	int from, to = rank;
+
+	ENTER();
+	for (int i = 0; i < times; i++) {
+		CALL(Irecv, &from, 1, MPI_INT, (rank + size - 1) % size, 0, MPI_COMM_WORLD,
+		     &requests[0]);
+		CALL(Isend, &to, 1, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD, &requests[1]);
+		CALL(Waitall, 2, requests, statuses);
+	}
+	LEAVE();
+}
+
+/* Only polls that succeed are events. */
+static void poll_for_barrier(void)
+{
+	MPI_Request request;
+	int done = 0;
+
+	ENTER();
+	CALL(Ibarrier, MPI_COMM_WORLD, &request);
+	while (!done)
+		MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+	fprintf(out, "Test\n");
+	LEAVE();
+}
+
+static void compute(int round)
+{
+	unsigned int odd = rounds % 2 ? (unsigned int)round * 2654435761u >> 28 : 0;
+	int sum;
+
+	ENTER();
+	exchange(4 + (int)odd);
+	for (int i = 0; i < 3; i++)
+		CALL(Allreduce, &rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	if (round % 7 == 3)
+		poll_for_barrier();
+	exchange(1 + round % 2);
+	LEAVE();
+}
+
+static NOT_TRACED void *beside(void *unused)
+{
+	int sum;
+
+	open_out(1);
+	for (int i = 0; i < rounds; i++) {
+		CALL(Allreduce, &rank, &sum, 1, MPI_INT, MPI_SUM, thread_comm);
+		for (int k = 0; k < i % 3; k++)
+			CALL(Barrier, thread_comm);
+	}
+	close_out("Recv");
+	MPI_Recv(&sum, 1, MPI_INT, (rank + 1) % size, 98, thread_comm, MPI_STATUS_IGNORE);
+	return unused;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	int level, from;
+
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	if (argc != 3 || level != MPI_THREAD_MULTIPLE)
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	out_name = argv[1];
+	rounds = atoi(argv[2]);
+	open_out(0);
+	fprintf(out, "Init_thread\n");
+	CALL(Comm_dup, MPI_COMM_WORLD, &thread_comm);
+	pthread_create(&thread, NULL, beside, NULL);
+	for (int i = 0; i < rounds; i++)
+		compute(i);
+	close_out("Recv");
+	MPI_Recv(&from, 1, MPI_INT, (rank + 1) % size, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,161 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# usage: run.sh BUILD [hosts]
+# Traces of jobs under each MPI of the machine, on this host or on two: expanded they are what the
+# program wrote down itself (reference.c), of each rank and thread, of the job and of what was saved.
+set -u
+build=$(realpath "$1")
+tests=$(realpath "$(dirname "$0")/..")
+. "$tests/checks.bash"
+
+if [ "${2:-}" = hosts ]; then
+	sh "$tests/hosts.sh" 2 bash "$0" "$build" here
+	status=$?
+	[ $status -ne 77 ] || { echo "0 passed, 0 failed"; exit 0; }
+	exit $status
+fi
+
+# Where hosts with a /tmp of their own see it, too.
+work=$(mktemp -d -p "$build" tracing.XXXXXX)
+job=
+ranks=3 hosts=
+[ "${2:-}" != here ] || { hosts="a b"; ranks=4; }
+trap 'end_job; rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
+export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+pdb=(env COLUMNS=100 LC_ALL=C.UTF-8 "$build/pdb" --nx --batch)
+explain() { cat "$work/answer" "$work/output"; }
+has() { grep -q -- "$1" "$work/answer"; }
+
+# start_job PROGRAM ROUNDS: on the hosts in $hosts, or on this one; with what pdb env says.
+start_job() {
+	local where=()
+	rm -f "$work"/out.* "$work/saved"
+	if [ $mpi = openmpi ]; then
+		where=(mpirun.openmpi --oversubscribe)
+		[ -z "${hosts:-}" ] || where=(mpirun.openmpi --bind-to none --host "${hosts// /:2,}:2")
+	else
+		where=(mpiexec.mpich)
+		[ -z "${hosts:-}" ] || where=(mpiexec.mpich -hosts "${hosts// /,}" -ppn 2)
+	fi
+	(eval "$("$build/pdb" --mpi $mpi env)"
+	exec nice -n 19 "${where[@]}" -n $ranks "$work/$1-$mpi" "$work/out" "$2" \
+		>"$work/output" 2>&1 </dev/null) &
+	job=$!
+}
+end_job() {
+	[ -z "$job" ] || { kill "$job"; wait "$job"; } 2>/dev/null
+	job=
+}
+
+# All ranks and threads have written down all that they do.
+all_done() { [ "$(cat "$work"/out.*.[01] 2>/dev/null | grep -c '^Recv$')" -eq $((2 * ranks)) ]; }
+# ask COMMAND: what the status says of a hang is nothing to this test.
+ask() { "${pdb[@]}" "${from[@]}" --ex "$1" >"$work/answer" 2>&1; }
+take() {
+	ask "trace $1 $2 --full"
+	sed -n '/^rank/d; s/^  \([^ ].*\)$/\1/p' "$work/answer" | sed 's/  .*//' >"$work/got"
+}
+# equal RANK THREAD [WHAT]: only the lines of the reference that fit it
+equal() {
+	grep -E "${3:-.}" "$work/out.$1.$2" >"$work/expected"
+	take "$1" "$2"
+	cmp -s "$work/got" "$work/expected"
+}
+check_all() {
+	local rank thread
+	for ((rank = 0; rank < ranks; rank++)); do
+		for thread in 0 1; do
+			check "$mpi $1, rank $rank, thread $thread" wait_for equal $rank $thread "${2:-}"
+		done
+	done
+}
+# What there is of a trace that was full is the reference's beginning.
+truncated() {
+	take 0 0
+	sed -i '/^truncated/,$d' "$work/got"
+	has 'truncated after [0-9]* events' &&
+		[ "$(wc -l <"$work/got")" -gt 100 ] &&
+		cmp -s "$work/got" <(head -n "$(wc -l <"$work/got")" "$work/out.0.0")
+}
+has_no_trace() { take 0 0; has 'no rank has a trace'; }
+is_json() {
+	ask "trace 0 > $work/trace.json"
+	/usr/bin/python3 - "$work/trace.json" "$work/out.0.0" <<'END'
+import json, sys
+
+trace = json.load(open(sys.argv[1]))
+names = {s["symbol"]: s["name"] for s in trace["symbols"]}
+
+
+def expand(row):
+    for element in row:
+        for _ in range(element["count"]):
+            if "loop" in element:
+                yield from expand(trace["bodies"][element["loop"]])
+            else:
+                yield names[element["symbol"]].removeprefix("MPI_")
+
+
+events = list(expand(trace["sequence"]))
+sys.exit(events != open(sys.argv[2]).read().split() or len(events) != trace["events"])
+END
+}
+has_loops() {
+	ask "trace 0"
+	has '\[ Irecv Isend Waitall \]^4  *exchange() reference.c:[0-9]*-[0-9]*$'
+}
+
+for mpi in openmpi mpich; do
+	command -v mpicc.$mpi >/dev/null || continue
+	mpicc.$mpi -g -O1 -pthread -o "$work/reference-$mpi" "$tests/tracing/reference.c" &&
+		mpicc.$mpi -g -O1 -pthread -DFUNCTIONS -finstrument-functions \
+			-o "$work/functions-$mpi" "$tests/tracing/reference.c" || exit 1
+
+	export PDB_TRACE=1M
+	start_job reference 40
+	check "$mpi the job comes to its end" wait_for all_done
+	from=(--pid $job)
+	check_all "as it runs"
+	check "$mpi loops" has_loops
+	ask "save $work/saved"
+	check "$mpi saved" test -s "$work/saved"
+	end_job
+	from=(--load "$work/saved")
+	check_all "as saved"
+	check "$mpi as JSON" is_json
+	[ -z "${hosts:-}" ] || continue
+
+	export PDB_TRACE=16k
+	start_job reference 4001
+	check "$mpi the long job comes to its end" wait_for all_done
+	from=(--pid $job)
+	check "$mpi truncated" wait_for truncated
+	end_job
+
+	PDB_TRACE=0 start_job reference 10
+	check "$mpi the job without traces comes to its end" wait_for all_done
+	from=(--pid $job)
+	check "$mpi no trace" wait_for has_no_trace
+	end_job
+
+	export PDB_TRACE=1
+	start_job functions 20
+	check "$mpi the job with functions comes to its end" wait_for all_done
+	from=(--pid $job)
+	check_all "with functions"
+	end_job
+	PDB_TRACE_FILTER=mpi start_job functions 20
+	check "$mpi the job of MPI only comes to its end" wait_for all_done
+	from=(--pid $job)
+	check "$mpi MPI only" wait_for equal 0 0 '^[A-Z]'
+	end_job
+	PDB_TRACE_FILTER='depth=2,!MPI_I*' start_job functions 20
+	check "$mpi the job of two levels comes to its end" wait_for all_done
+	from=(--pid $job)
+	check "$mpi two levels, by name" wait_for equal 0 0 '^(compute|[A-HJ-Z])'
+	end_job
+	unset PDB_TRACE
+done
+finish_checks
