@@ -21,9 +21,9 @@ const struct command cmd_save = {
 	.topic = TOPIC_JOB,
 	.usage = "save FILE",
 	.summary = "Save the snapshot, to be looked at anywhere with pdb --load.",
-	.text = "Holds the process table, the models, the traces, the stack samples, all names and\n"
-		"what order goes by, so that neither the job nor its programs are needed to look\n"
-		"at it.",
+	.text = "Holds the process table, the models, the traces, the stack samples, all names\n"
+		"and what order goes by, so that neither the job nor its programs are needed to\n"
+		"look at it.",
 	.example = "save hang.pdb",
 	.flags = CMD_NEEDS_JOB,
 	.min_words = 1,

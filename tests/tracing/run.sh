@@ -142,7 +142,7 @@ for mpi in openmpi mpich; do
 	[ -z "${hosts:-}" ] || continue
 
 	export PDB_TRACE=8k
-	start_job reference 401
+	start_job reference 121
 	check "$mpi the long job comes to its end" wait_long all_done
 	from=(--pid $job)
 	check "$mpi truncated" wait_long truncated
