@@ -7,6 +7,7 @@
  *   computation  a rank outside MPI, static for longer than ever before, others waiting inside:
  *                it holds them up even when it is not the least progressed (pipelines)
  *   left         a rank that has left MPI, or whose process is gone
+ *   helpless     a deadlock that a thread without MPI calls so far might end, and nobody moves
  *   library      all are static and inside, and waits end where nothing is missing
  *   least        all are static and inside: the minimal groups of the order
  * and no verdict where something that others may wait for moves, or does what it always does. */
@@ -189,7 +190,7 @@ static void judge_in_order(struct judge *j)
 		return;
 	if (!rankset_is_empty(verdict->moving) || verdict_find_unrecorded(j) || verdict_find_left(j))
 		return;
-	if (!verdict_find_library(j))
+	if (!verdict_find_helpless(j) && !verdict_find_library(j))
 		verdict_find_least(j);
 }
 

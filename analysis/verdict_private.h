@@ -66,6 +66,8 @@ void verdict_add_ended(struct judge *j);
 
 bool verdict_find_mismatch(struct judge *j);
 bool verdict_find_deadlock(struct judge *j);
+/* A deadlock that another thread might have ended, but longer than ever before nobody has moved. */
+bool verdict_find_helpless(struct judge *j);
 bool verdict_find_library(struct judge *j);
 /* For the rule of the least: keep the candidates that waits end at, if there are any. */
 void verdict_keep_ends(struct judge *j);

@@ -115,6 +115,47 @@ static void lose(struct judge *j, const struct rankset *ranks, uint64_t stay_ns,
 	j->verdict->need = need;
 }
 
+/* Is a thread of the rank that is in the deadlock further than this one? */
+static bool is_further(const struct judge *j, const struct waitfor_deadlock *deadlock, int rank,
+		       uint32_t lane)
+{
+	uint32_t first;
+	size_t num = waitfor_lanes_of(j->waitfor, rank, &first);
+
+	for (uint32_t l = first; l < first + num; l++)
+		if (has_lane(deadlock, l) &&
+		    progress_compare(j->groups->progress, l, lane) == PROGRESS_MORE)
+			return true;
+	return false;
+}
+
+/* Does the message belong to an exchange that its destination has not come to yet? Then its source
+ * waits there for the destination's message, unless that one is further. */
+static bool is_early(const struct judge *j, const struct waitfor_deadlock *deadlock,
+		     const struct waitfor_unreceived *message)
+{
+	const struct waitfor *w = j->waitfor;
+	uint32_t first;
+	size_t num = waitfor_lanes_of(w, message->source, &first);
+
+	for (uint32_t l = first; j->groups->progress && l < first + num; l++) {
+		const struct waitfor_lane *lane = &w->lanes[l];
+
+		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
+			if (w->needs[n].kind == WAITFOR_MESSAGE && w->needs[n].is_certain &&
+			    w->needs[n].peer == message->destination &&
+			    !is_further(j, deadlock, message->destination, l))
+				return true;
+	}
+	return false;
+}
+
+/* A message of other ranks than those of the need. */
+static bool is_between_others(const struct waitfor_lost *lost)
+{
+	return lost->slip == WAITFOR_OTHER_DESTINATION || lost->slip == WAITFOR_OTHER_SOURCE;
+}
+
 /* There are messages, and nobody receives them, that may be those that are waited for. */
 static bool find_slip(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns)
 {
@@ -128,7 +169,8 @@ static bool find_slip(struct judge *j, const struct waitfor_deadlock *deadlock, 
 
 		/* The likeliest of each need. Where others like it were received before, it is
 		 * likely to be received, too. */
-		if (!message->is_new || lost->need == need || !has_lane(deadlock, lost->lane))
+		if (!message->is_new || lost->need == need || !has_lane(deadlock, lost->lane) ||
+		    (is_between_others(lost) && is_early(j, deadlock, message)))
 			continue;
 		need = lost->need;
 		first = first == WAITFOR_NONE ? i : first;
@@ -206,20 +248,6 @@ static bool find_novel(struct judge *j, const struct waitfor_deadlock *deadlock,
 	return true;
 }
 
-/* Is a thread of the rank that is in the deadlock further than this one? */
-static bool is_further(const struct judge *j, const struct waitfor_deadlock *deadlock, int rank,
-		       uint32_t lane)
-{
-	uint32_t first;
-	size_t num = waitfor_lanes_of(j->waitfor, rank, &first);
-
-	for (uint32_t l = first; l < first + num; l++)
-		if (has_lane(deadlock, l) &&
-		    progress_compare(j->groups->progress, l, lane) == PROGRESS_MORE)
-			return true;
-	return false;
-}
-
 /* Who owes a message and is already further than the one that waits for it has not sent it. */
 static bool find_senders(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns)
 {
@@ -288,24 +316,39 @@ static bool may_still_end(const struct judge *j, uint32_t l)
 	return false;
 }
 
-static bool judge_deadlock(struct judge *j, uint32_t d)
+static void judge_stuck(struct judge *j, uint32_t d, uint64_t stay_ns)
 {
 	const struct waitfor_deadlock *deadlock = &j->waitfor->deadlocks[d];
-	bool has_helpers = may_have_helpers(j, deadlock);
-	uint64_t stay_ns = UINT64_MAX;
 
-	for (size_t i = 0; i < deadlock->num_lanes; i++) {
-		if (may_still_end(j, deadlock->lanes[i]))
-			return false;
-		shorten(j, deadlock->lanes[i], &stay_ns);
-	}
-	if (stay_ns < (has_helpers ? VERDICT_HANG_NEW_NS : VERDICT_ACCUSE_NS))
-		return false;
 	if (!find_slip(j, deadlock, stay_ns) && !find_novel(j, deadlock, stay_ns, d) &&
 	    !find_senders(j, deadlock, stay_ns)) {
 		accuse(j, deadlock->ranks, VERDICT_DEADLOCK, stay_ns);
 		j->verdict->which = d;
 	}
+}
+
+/* The shortest stay of those in the deadlock; 0: it may still end by itself. */
+static uint64_t deadlock_stay(const struct judge *j, const struct waitfor_deadlock *deadlock)
+{
+	uint64_t stay_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < deadlock->num_lanes; i++) {
+		if (may_still_end(j, deadlock->lanes[i]))
+			return 0;
+		shorten(j, deadlock->lanes[i], &stay_ns);
+	}
+	return stay_ns;
+}
+
+static bool judge_deadlock(struct judge *j, uint32_t d)
+{
+	const struct waitfor_deadlock *deadlock = &j->waitfor->deadlocks[d];
+	bool has_helpers = may_have_helpers(j, deadlock);
+	uint64_t stay_ns = deadlock_stay(j, deadlock);
+
+	if (stay_ns < (has_helpers ? VERDICT_HANG_NEW_NS : VERDICT_ACCUSE_NS))
+		return false;
+	judge_stuck(j, d, stay_ns);
 	j->verdict->is_likely |= has_helpers;
 	return true;
 }
@@ -340,6 +383,22 @@ bool verdict_find_deadlock(struct judge *j)
 		if (!j->waitfor->deadlocks[d].is_likely && judge_deadlock(j, d))
 			return true;
 	return find_gone(j);
+}
+
+bool verdict_find_helpless(struct judge *j)
+{
+	const struct waitfor *w = j->waitfor;
+
+	if (!w || w->num_deadlocks == 0 || w->deadlocks[0].is_likely ||
+	    deadlock_stay(j, &w->deadlocks[0]) < VERDICT_ACCUSE_NS)
+		return false;
+	for (size_t i = 0; i < w->deadlocks[0].num_lanes; i++)
+		if (!verdict_is_unusual(j, w->deadlocks[0].lanes[i]))
+			return false;
+	judge_stuck(j, 0, 0);
+	verdict_weigh(j);
+	j->verdict->is_likely = true;
+	return true;
 }
 
 /* ---- Where waits end ----------------------------------------------------------------------------

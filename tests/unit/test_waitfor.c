@@ -136,6 +136,16 @@ static const struct situation situations[] = {
 	{"wrong communicator", {"s1@1 a", "r0 a"}, "0-1", "lost", "0"},
 	{"wrong destination", {"s2 a", "r0 a", "a"}, "0-2", "lost", "0"},
 	{"wrong source", {"s1 a", "r2 a", "a"}, "0-2", "lost", "0-1"},
+	{"sums of pairs, then of pairs of pairs: a message of the first is lost",
+	 {"q1,1 q2,2 c0", "q0,0 - c0", "q3,3 q0,0 c0", "r2 - c0"},
+	 "0-3",
+	 "lost",
+	 "3"},
+	{"an exchange with the wrong rank, which is done with its own",
+	 {"q2,2 a", "q0,0 a", "q3,3 a", "q2,2 a"},
+	 "0-3",
+	 "lost",
+	 "0"},
 	{"any source, nobody sends", {"r* a", "a", "a"}, "0-2", "deadlock", "0-2"},
 	{"any source, one computes", {"r* a", "a", "x"}, "", "computation", "2"},
 	{"any source, one moves", {"r* a", "a", "m"}, "", "none", ""},
@@ -664,6 +674,10 @@ static void test_patience(void **state)
 		/* Another thread that never called MPI may come to help. */
 		{{"r1", "r0", "m"}, 2000, 3, VERDICT_NONE, false, false},
 		{{"r1", "r0"}, 3100, 3, VERDICT_DEADLOCK, true, true},
+		/* One that does not come, while nobody moves. */
+		{{"r1", "r0"}, 300, 3, VERDICT_NONE, false, false},
+		{{"r1", "r0"}, 700, 3, VERDICT_DEADLOCK, false, true},
+		{{"{20 r1 a}", "{9 s0 a} =1 a"}, 1100, 3, VERDICT_LOST, true, true},
 	};
 
 	(void)state;
