@@ -40,7 +40,7 @@ class Answered:
         self.line, self.by, self.text = line, look["by"], look["text"]
         answer = verdict.parse(look["text"])
         self.kind = answer["kind"]
-        self.outcome = verdict.judge(line["fault"], line["truth"], answer)
+        self.outcome = verdict.judge_line(line, answer)
         self.precision = verdict.precision(line["truth"], answer)
         self.is_kind_right = verdict.is_kind_right(line["fault"], answer)
         self.seconds = look["seconds"]

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 
+from jobs.job import DEADLINE_S
 from jobs.programs import FOREVER, Hpl, Lammps, RealProgram
 
 INPUTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "inputs")
@@ -92,38 +93,55 @@ class LammpsLongRange(LammpsPair):
         return ["-in", "in.peptide", "-log", "none"]
 
 
+def grid_of(size):
+    """Rows and columns, as near to each other as can be."""
+    rows = next(rows for rows in range(int(size ** 0.5), 0, -1) if size % rows == 0)
+    return rows, size // rows
+
+
 class CampaignHpl(CampaignProgram, Hpl):
     needs = (Hpl.example,)
     modules = None
     losable = Hpl.losable
     wait_until_working = Hpl.wait_until_working
 
+    def prepare(self, folder, size, is_endless):
+        """Every variant many times, so that it lasts as long as a run, however fast the machine is."""
+        arguments = super().prepare(folder, size, is_endless)
+        path = os.path.join(folder, "hpccinf.txt")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        for values, name in (("2 4", "NBMINs"), ("0 1", "DEPTHs")):
+            text = text.replace(f"2 number of {name}\n{values} {name}",
+                                f"20 number of {name}\n{' '.join([values] * 10)} {name}")
+        self.write(folder, "hpccinf.txt", text)
+        return arguments
+
 
 class Ptrans(CampaignHpl):
-    """The part of hpcc before HPL: transposes of a matrix over a grid of ranks, many of them."""
+    """The part of hpcc before HPL: transposes of a matrix over a grid of ranks, thousands of them."""
 
     name = "PTRANS"
     losable = {}
-    wait_until_working = CampaignProgram.wait_until_working
+
+    def wait_until_working(self, job):
+        job.wait_until_recorded()
+        job.wait_for(lambda: "WALL " in self._read_output(job), "PTRANS did not begin", 2 * DEADLINE_S)
 
     def prepare(self, folder, size, is_endless):
         super().prepare(folder, size, is_endless)
+        rows, columns = grid_of(size)
         path = os.path.join(folder, "hpccinf.txt")
         with open(path, encoding="utf-8") as file:
             lines = file.read().split("\n")
+        grids = next(number for number, line in enumerate(lines) if "process grids" in line)
+        lines[grids:grids + 3] = ["20 process grids", f"{rows} " * 20 + "Ps", f"{columns} " * 20 + "Qs"]
         at = next(number for number, line in enumerate(lines) if line.startswith("#####")) + 1
-        sizes, blocks = [str(600 + 10 * number) for number in range(20)], ["40", "16", "24", "32"]
+        sizes, blocks = [str(600 + 10 * number) for number in range(16)], ["40", "16", "24", "32"] * 4
         lines[at:] = [f"{len(sizes)} sizes for PTRANS", " ".join(sizes) + " values of N",
                       f"{len(blocks)} blocking sizes", " ".join(blocks) + " values of NB", ""]
-        with open(path, "w", encoding="utf-8") as file:
-            file.write("\n".join(lines))
+        self.write(folder, "hpccinf.txt", "\n".join(lines))
         return []
-
-
-def grid_of(size):
-    """Rows and columns, as near to each other as can be."""
-    rows = next(rows for rows in range(int(size ** 0.5), 0, -1) if size % rows == 0)
-    return rows, size // rows
 
 
 class Scalapack(CampaignProgram):

@@ -12,6 +12,10 @@ _WORDS = (("stopped", "stopped by a signal"), ("left", "while the others wait"),
 _UNSURE = ("not sure that this is a hang", "need not be the cause", "likely, not certain")
 
 
+# Of a run: the fault did no harm, the job only seemed to hang.
+MOVED_ON = "moved on"
+
+
 def parse_ranks(text):
     ranks = []
     for part in text.split(","):
@@ -53,6 +57,12 @@ def judge(fault, truth, answer):
     if is_right:
         return "right"
     return "wrong" if answer["sure"] else "unsure"
+
+
+def judge_line(line, answer):
+    """Of a run's raw data. A fault that did no harm is none: but who has it may be named."""
+    fault = "slow" if line["outcome"] == MOVED_ON else line["fault"]
+    return judge(fault, line["truth"], answer)
 
 
 def is_kind_right(fault, answer):

@@ -99,6 +99,6 @@ def judge(line):
         return "false alarm" if event else "right"
     if not event:
         return "missed"
-    if line["watch"]["delay_s"] is None:
+    if line["watch"]["delay_s"] is None or line["outcome"] == verdict.MOVED_ON:
         return "false alarm"
     return verdict.judge(line["fault"], line["truth"], answer_of(event))

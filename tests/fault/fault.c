@@ -22,11 +22,12 @@
  * "fault: rank 3 skipped MPI_Allreduce" is printed. All other calls jump to the next library
  * without leaving a frame, so that call paths are the program's own.
  *
- * The calls of real programs that tests use, from C; fault_fortran.c has those from Fortran. No
- * persistent sends. */
+ * The calls of real programs that tests use, from C; fault_fortran.c has those from Fortran.
+ * Persistent sends from C only. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -47,6 +48,7 @@
 #define MEMORY_SIZE (64L << 20) /* above what caches hold */
 #define CACHE_LINE 64
 #define DEADLOCK_TAG 32001
+#define MAX_PERSISTENT 1024
 
 static atomic_bool is_message_due, is_collective_due, is_deadlock_due;
 static int first_tag, last_tag = INT_MAX;
@@ -240,6 +242,97 @@ int MPI_Sendrecv(const void *data, int count, MPI_Datatype type, int destination
 	return NEXT(MPI_Sendrecv)(data, count, type, destination, tag, got, got_count, got_type,
 				  source, got_tag, comm, status);
 }
+
+/* ---- Persistent sends ---------------------------------------------------------------------------
+ */
+
+/* Those that are there, in no order; others are never lost. */
+static struct persistent {
+	MPI_Request request;
+	int destination, tag;
+	MPI_Comm comm;
+	bool is_used;
+} persistents[MAX_PERSISTENT];
+static pthread_mutex_t persistents_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct persistent *find_persistent(bool is_used, MPI_Request request)
+{
+	for (int i = 0; i < MAX_PERSISTENT; i++)
+		if (persistents[i].is_used == is_used &&
+		    (!is_used || persistents[i].request == request))
+			return &persistents[i];
+	return NULL;
+}
+
+static void add_persistent(MPI_Request request, int destination, int tag, MPI_Comm comm)
+{
+	pthread_mutex_lock(&persistents_lock);
+	struct persistent *new = find_persistent(false, request);
+	if (new)
+		*new = (struct persistent){request, destination, tag, comm, true};
+	pthread_mutex_unlock(&persistents_lock);
+}
+
+/* One that is not started is like one that has been waited for: nothing is left to wait for. */
+static bool loses_start(const char *function, MPI_Request request)
+{
+	struct persistent copy = {.is_used = false};
+
+	pthread_mutex_lock(&persistents_lock);
+	struct persistent *found = find_persistent(true, request);
+	if (found)
+		copy = *found;
+	pthread_mutex_unlock(&persistents_lock);
+	return copy.is_used && fault_loses_message(function, copy.destination, copy.tag, copy.comm);
+}
+
+#define SEND_INIT(function)                                                                        \
+	int function(const void *data, int count, MPI_Datatype type, int destination, int tag,     \
+		     MPI_Comm comm, MPI_Request *request)                                          \
+	{                                                                                          \
+		int error = NEXT(function)(data, count, type, destination, tag, comm, request);    \
+                                                                                                   \
+		if (error == MPI_SUCCESS)                                                          \
+			add_persistent(*request, destination, tag, comm);                          \
+		return error;                                                                      \
+	}
+
+SEND_INIT(MPI_Send_init)
+SEND_INIT(MPI_Ssend_init)
+SEND_INIT(MPI_Rsend_init)
+
+int MPI_Start(MPI_Request *request)
+{
+	if (loses_start("MPI_Start", *request))
+		return MPI_SUCCESS;
+	return NEXT(MPI_Start)(request);
+}
+
+/* In two parts around one that is lost. */
+int MPI_Startall(int count, MPI_Request *requests)
+{
+	for (int i = 0; i < count; i++) {
+		if (!loses_start("MPI_Startall", requests[i]))
+			continue;
+		int error = NEXT(MPI_Startall)(i, requests);
+		return error == MPI_SUCCESS ? NEXT(MPI_Startall)(count - i - 1, requests + i + 1)
+					    : error;
+	}
+	return NEXT(MPI_Startall)(count, requests);
+}
+
+int MPI_Request_free(MPI_Request *request)
+{
+	pthread_mutex_lock(&persistents_lock);
+	struct persistent *found = find_persistent(true, *request);
+	if (found)
+		found->is_used = false;
+	pthread_mutex_unlock(&persistents_lock);
+	return NEXT(MPI_Request_free)(request);
+}
+
+/* ---- Collectives --------------------------------------------------------------------------------
+ */
 
 #define COLLECTIVE(function, parameters, arguments)                                                \
 	int function parameters                                                                    \
