@@ -47,8 +47,8 @@ class Answered:
 
 
 def read_lines(paths):
-    """The last of the lines about each run."""
-    lines = {}
+    """The last of the lines about each run, and those that were made again since."""
+    lines, earlier = {}, []
     for path in paths:
         with open(path, encoding="utf-8") as file:
             for text in file:
@@ -56,8 +56,15 @@ def read_lines(paths):
                     line = json.loads(text)
                 except ValueError:
                     continue  # cut off when the machine went down
+                if key_of(line) in lines:
+                    earlier.append(lines.pop(key_of(line)))
                 lines[key_of(line)] = line
-    return list(lines.values())
+    return list(lines.values()), earlier
+
+
+def is_loaded(line):
+    """Whether others had the cores as well: times of such runs are not those of a machine for itself."""
+    return line["load"] > int(line["machine"].split()[-2])
 
 
 def key_of(line):
@@ -77,7 +84,15 @@ def figures(answers):
     return [str(len(answers)), percent(count["right"], len(answers)),
             percent(sum(named), len(named)), str(count["undecided"]), str(count["unsure"]), str(count["wrong"]),
             percent(sum(one.is_kind_right for one in kinds), len(kinds)),
-            f"{statistics.median(one.seconds for one in answers):.2f} s" if answers else "-"]
+            seconds([one.seconds for one in answers], [one.line for one in answers])]
+
+
+def seconds(values, lines, digits=2):
+    """The median, marked if most of the runs were on a loaded machine."""
+    if not values:
+        return "-"
+    mark = " *" if 2 * sum(map(is_loaded, lines)) > len(lines) else ""
+    return f"{statistics.median(values):.{digits}f} s{mark}"
 
 
 def table(title, answers, name_of):
@@ -119,7 +134,7 @@ def watch_row(name, lines):
     hours = sum(line["watch"]["watched_s"] for line in fine) / 3600
     return "| " + " | ".join([
         name, str(len(faulty)), percent(len(told), len(faulty)),
-        f"{statistics.median(delays):.1f} s" if delays else "-",
+        seconds(delays, told, 1),
         f"{delays[-1]:.1f} s" if delays else "-",
         percent(judged.count("right"), len(told)), percent(sum(kinds), len(kinds)),
         f"{hours:.2f}", str(alarms)]) + " |"
@@ -150,6 +165,14 @@ def list_wrong(answers, explained):
                      + "\n".join("    " + text for text in one.text.split("\n")) + "\n\n"
                      + explained.get(key_of(line), "Not explained yet.") + "\n")
     return "\n".join(parts)
+
+
+def list_undecided(answers, explained):
+    return "".join(f"- {key_of(one.line)}, ranks {one.line['truth']}: {one.outcome}. "
+                   + explained.get(key_of(one.line), "Not explained yet.") + "\n"
+                   for one in answers
+                   if one.by == "recorder" and one.outcome in ("undecided", "unsure")
+                   and one.line["fault"] != "healthy")
 
 
 def list_wrong_watches(lines, explained):
@@ -205,19 +228,49 @@ def count_outcomes(lines):
     return ", ".join(f"{number} {what}" for what, number in sorted(counts.items()))
 
 
-def make_page(lines, folder):
+def list_repaired(earlier, explained):
+    """Wrong answers of earlier tools in runs that were made again since."""
+    parts = []
+    for line in earlier:
+        wrong = [look["by"] for look in line.get("looks", [])
+                 if verdict.judge_line(line, verdict.parse(look["text"])) == "wrong"]
+        if line.get("watch") and watching.judge(line) in ("wrong", "false alarm"):
+            wrong.append("pdb watch")
+        if wrong:
+            parts.append(f"- {key_of(line)}, {line['version']}, {', '.join(wrong)}: "
+                         + explained.get(key_of(line), "Not explained yet."))
+    return "\n".join(parts) + ("\n" if parts else "")
+
+
+def describe_runs(lines):
+    """What they are of."""
+    dates = sorted(line["date"] for line in lines)
+    versions = {}
+    for line in lines:
+        versions[line["version"]] = versions.get(line["version"], 0) + 1
+    said = ", ".join(f"{number} of {version or 'unknown'}" for version, number in sorted(versions.items()))
+    num_loaded = sum(map(is_loaded, lines))
+    load = statistics.median(line["load"] for line in lines)
+    return (f"{len(lines)} runs from {dates[0]} to {dates[-1]}: {count_outcomes(lines)}. Commits of the tool: "
+            f"{said}. In {num_loaded} of them the machine ({lines[-1]['machine']}) had more to do than it has "
+            f"cores (median of the load: {load:.0f}); times that were mostly measured so are marked with a *.\n\n"
+            "Runs that did not come to rest, ended, moved on after all, or into which nothing could be "
+            "injected are in the raw data and not in the tables: a turned branch or a message that is lost "
+            "is often harmless.\n")
+
+
+def make_page(lines, earlier, folder):
     faulty = [line for line in lines if line["fault"] != "healthy"]
     healthy = [line for line in lines if line["fault"] == "healthy"]
-    answers = [Answered(line, look) for line in faulty for look in line.get("looks", [])]
+    moved = [line for line in faulty if line["outcome"] == verdict.MOVED_ON]
+    answers = [Answered(line, look) for line in faulty for look in line.get("looks", [])
+               if line not in moved]
     try:
         with open(EXPLAINED, encoding="utf-8") as file:
             explained = json.load(file)
     except FileNotFoundError:
         explained = {}
-    dates = sorted(line["date"] for line in lines)
-    parts = [HEAD, f"{len(lines)} runs from {dates[0]} to {dates[-1]}: {count_outcomes(lines)}. Runs "
-             "that did not come to rest, ended, or into which nothing could be injected are in the raw "
-             "data and not in the tables: a turned branch or a message that is lost is often harmless.\n"]
+    parts = [HEAD, describe_runs(lines)]
     harmed = [key_of(line) for line in lines if line.get("harm")]
     parts.append(f"Jobs harmed by pdb: {', '.join(harmed) or 'none'}.\n")
     if answers:
@@ -240,9 +293,15 @@ def make_page(lines, folder):
     healthy = [line for line in healthy if line.get("looks")]
     if healthy:
         parts.append("## Healthy jobs\n\n" + healthy_table(healthy))
-    answers += [Answered(line, look) for line in healthy for look in line.get("looks", [])]
+    answers += [Answered(line, look) for line in healthy + moved for look in line.get("looks", [])]
     parts.append("## Wrong answers\n\n" + (list_wrong_watches(watched, explained) +
                                             list_wrong(answers, explained) or "None.\n"))
+    undecided = list_undecided(answers, explained)
+    if undecided:
+        parts.append("## Not decided\n\nWith the recorder, and each with its reason:\n\n" + undecided)
+    repaired = list_repaired(earlier, explained)
+    if repaired:
+        parts.append("## Put right since\n\nOf earlier commits, in runs that were made again:\n\n" + repaired)
     write(os.path.join(folder, "accuracy.md"), "\n".join(parts))
 
 
@@ -251,11 +310,11 @@ def main():
     parser.add_argument("data", nargs="+", help="files of raw data")
     parser.add_argument("--out", default="docs", help="folder")
     args = parser.parse_args()
-    lines = read_lines(args.data)
+    lines, earlier = read_lines(args.data)
     if not lines:
         parser.error("there are no runs in " + ", ".join(args.data))
     os.makedirs(args.out, exist_ok=True)
-    make_page(lines, args.out)
+    make_page(lines, earlier, args.out)
     print(f"{os.path.join(args.out, 'accuracy.md')}: {len(lines)} runs")
 
 

@@ -94,6 +94,24 @@ class Looks:
             os.rename(hidden, self.job.segment_dir)
 
 
+def is_certain(case, look, truth):
+    """Whether an answer is right, and sure of that if somebody is to be named."""
+    answer = verdict.parse(look["text"])
+    is_right = verdict.judge(case.fault, truth.ranks, answer) == "right"
+    return is_right and (answer["sure"] or case.fault == "slow")
+
+
+def snapshot_path(args, case):
+    """Of a file that is not there yet, for who looks for the reason of an answer; None: not wanted."""
+    if not args.keep:
+        return None
+    name = "-".join(map(str, case.key)).replace(" ", "_").rstrip("-") + ".snapshot"
+    path = os.path.join(args.keep, name)
+    if os.path.exists(path):
+        os.remove(path)
+    return path
+
+
 def look_at_healthy(job, looks, generator):
     for _ in range(HEALTHY_LOOKS):
         looks.ask("recorder", until_sure=False)
@@ -141,7 +159,8 @@ def run_watched(args, case, job, line):
     """With pdb watch from before the fault on."""
     if case.watch == "stacks":
         hide_segments(job)
-    with watching.Watcher(args.pdb, job) as watcher:
+    path = snapshot_path(args, case)
+    with watching.Watcher(args.pdb, job, path) as watcher:
         faults.wait_a_while(job, case.moment_s)
         truth, since = faults.Truth([], ""), None
         if not watcher.hang():
@@ -160,6 +179,8 @@ def run_watched(args, case, job, line):
         line["outcome"] = verdict.MOVED_ON
     elif not line["watch"]["event"] and not is_fine:
         line["outcome"] += ", " + wait_until_hung(job, case.fault)
+    if path and os.path.exists(path) and watching.judge(line) == "right":
+        os.remove(path)
     note_harm(case, job, line, truth)
 
 
@@ -203,8 +224,9 @@ def run_job(args, case, job, line):
         if line["outcome"] in ("hung", "slow"):
             before = count_events(job)
             looks.ask("recorder", until_sure=line["outcome"] == "hung")
-            if args.keep and not is_certain(case, looks.lines[-1], truth):
-                keep_snapshot(args, case, job)
+            path = snapshot_path(args, case)
+            if path and not is_certain(case, looks.lines[-1], truth):
+                ask_job(args.pdb, job, f"save {path}")
             looks.ask_by_stacks()
             if line["outcome"] == "hung" and case.fault in OFTEN_HARMLESS and moves_on(job, before):
                 line["outcome"] = verdict.MOVED_ON
@@ -253,21 +275,6 @@ def describe(line):
     if line.get("harm"):
         said.append("HARM: " + ", ".join(line["harm"]))
     return "\n      ".join(said)
-
-
-def is_certain(case, look, truth):
-    """Whether an answer is right, and sure of that."""
-    answer = verdict.parse(look["text"])
-    return verdict.judge(case.fault, truth.ranks, answer) == "right" and answer["sure"]
-
-
-def keep_snapshot(args, case, job):
-    """What pdb has seen, for who looks for the reason."""
-    name = "-".join(map(str, case.key)).replace(" ", "_").rstrip("-") + ".snapshot"
-    path = os.path.join(args.keep, name)
-    if os.path.exists(path):
-        os.remove(path)
-    ask_job(args.pdb, job, f"save {path}")
 
 
 def is_wrong(line):

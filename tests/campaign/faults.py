@@ -24,7 +24,8 @@ KINDS = {
     "loop": ("computation",),
     "sleep": ("computation",),
     "stop": ("stopped",),
-    "lost": ("lost", "likely"),
+    # Who waits for a message and sends the next one after it closes a circle: that is both.
+    "lost": ("lost", "deadlock", "likely"),
     "collective": ("mismatch", "deadlock", "likely"),
     "deadlock": ("deadlock", "likely"),
     "branch": (),

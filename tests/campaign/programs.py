@@ -135,9 +135,9 @@ class Ptrans(CampaignHpl):
         with open(path, encoding="utf-8") as file:
             lines = file.read().split("\n")
         grids = next(number for number, line in enumerate(lines) if "process grids" in line)
-        lines[grids:grids + 3] = ["20 process grids", f"{rows} " * 20 + "Ps", f"{columns} " * 20 + "Qs"]
+        lines[grids:grids + 3] = ["2 process grids", f"{rows} " * 2 + "Ps", f"{columns} " * 2 + "Qs"]
         at = next(number for number, line in enumerate(lines) if line.startswith("#####")) + 1
-        sizes, blocks = [str(600 + 10 * number) for number in range(16)], ["40", "16", "24", "32"] * 4
+        sizes, blocks = [str(1000 + 10 * number) for number in range(18)], ["40", "16", "24", "32"] * 5
         lines[at:] = [f"{len(sizes)} sizes for PTRANS", " ".join(sizes) + " values of N",
                       f"{len(blocks)} blocking sizes", " ".join(blocks) + " values of NB", ""]
         self.write(folder, "hpccinf.txt", "\n".join(lines))

@@ -20,14 +20,17 @@ _KINDS = {"lost message": "lost", "communication": "likely"}
 class Watcher:
     """A context; at its end the watching has ended."""
 
-    def __init__(self, pdb, job):
+    def __init__(self, pdb, job, snapshot=None):
         self.job = job
         self.began = time.monotonic()
         self.ended = None
         self.lines = []
-        self.running = subprocess.Popen([pdb, "watch", "--pid", str(job.pid), "--json"], text=True,
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=subprocess.STDOUT, errors="replace")
+        command = [pdb, "watch", "--pid", str(job.pid), "--json"]
+        if snapshot:
+            command += ["--save", snapshot]
+        self.running = subprocess.Popen(command, text=True, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                        errors="replace")
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
