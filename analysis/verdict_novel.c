@@ -20,6 +20,8 @@ enum { MAX_ARRIVALS = 2 };
 struct steps {
 	const struct job_model *jm;
 	uint64_t *leaves; /* [states] how often any rank went on from it */
+	int *first_rank;  /* [states] of those that did; -1: nobody */
+	bool *is_shared;  /* [states] by several ranks: one can be compared with others */
 };
 
 static uint64_t count_steps(const struct job_transition *transition)
@@ -36,8 +38,9 @@ static bool is_novel(const struct steps *steps, uint32_t from, uint32_t to, uint
 {
 	size_t index = job_model_find_transition(steps->jm, from, to);
 
-	/* From "start" each thread goes on once. */
-	if (index == SIZE_MAX || SEG_STATE_SITE(from) == 0 ||
+	/* From "start" each thread goes on once; and who alone has a part in the program leaves it
+	 * by ways of its own. */
+	if (index == SIZE_MAX || SEG_STATE_SITE(from) == 0 || !steps->is_shared[from] ||
 	    count_steps(&steps->jm->transitions[index]) != 1 || steps->leaves[from] <= WELL_USED)
 		return false;
 	*ret = (uint32_t)index;
@@ -84,18 +87,53 @@ static bool search(const struct judge *j, const struct steps *steps, uint32_t ac
 	return false;
 }
 
+static void add_steps(struct steps *steps, const struct job_transition *transition)
+{
+	uint32_t from = transition->from;
+
+	steps->leaves[from] += count_steps(transition);
+	for (size_t i = 0; i < transition->num_counts; i++) {
+		const struct rankset *ranks = transition->counts[i].ranks;
+		int first = rankset_first(ranks);
+
+		if (steps->first_rank[from] < 0)
+			steps->first_rank[from] = first;
+		steps->is_shared[from] |=
+			rankset_count(ranks) > 1 || first != steps->first_rank[from];
+	}
+}
+
+static void steps_init(struct steps *steps, const struct job_model *jm)
+{
+	size_t num = job_model_num_states(jm);
+
+	steps->jm = jm;
+	steps->leaves = xcalloc(num, sizeof(*steps->leaves));
+	steps->first_rank = xcalloc(num, sizeof(*steps->first_rank));
+	steps->is_shared = xcalloc(num, sizeof(*steps->is_shared));
+	for (size_t s = 0; s < num; s++)
+		steps->first_rank[s] = -1;
+	for (size_t t = 0; t < jm->num_transitions; t++)
+		add_steps(steps, &jm->transitions[t]);
+}
+
+static void steps_deinit(struct steps *steps)
+{
+	free(steps->leaves);
+	free(steps->first_rank);
+	free(steps->is_shared);
+}
+
 uint32_t verdict_find_novel(const struct judge *j, const uint32_t *lanes, size_t num,
 			    uint32_t *transition_ret)
 {
-	struct steps steps = {.jm = j->jm};
+	struct steps steps;
 	uint32_t found = WAITFOR_NONE, transition;
 	size_t num_found = 0;
 
 	if (!j->groups->progress)
 		return WAITFOR_NONE;
-	steps.leaves = xcalloc(job_model_num_states(j->jm), sizeof(*steps.leaves));
-	for (size_t t = 0; t < j->jm->num_transitions; t++)
-		steps.leaves[j->jm->transitions[t].from] += count_steps(&j->jm->transitions[t]);
+	steps_init(&steps, j->jm);
 	for (size_t i = 0; i < num && num_found < 2; i++) {
 		if (!search(j, &steps, lanes[i], &transition))
 			continue;
@@ -103,7 +141,7 @@ uint32_t verdict_find_novel(const struct judge *j, const uint32_t *lanes, size_t
 		*transition_ret = transition;
 		num_found++;
 	}
-	free(steps.leaves);
+	steps_deinit(&steps);
 	/* Two such steps of different ranks tell nothing. */
 	return num_found == 1 ? found : WAITFOR_NONE;
 }

@@ -102,8 +102,8 @@ static int compare_lanes(const void *a, const void *b)
 
 static bool has_lane(const struct waitfor_deadlock *deadlock, uint32_t lane)
 {
-	return bsearch(&lane, deadlock->lanes, deadlock->num_lanes, sizeof(lane),
-		       compare_lanes) != NULL;
+	return bsearch(&lane, deadlock->lanes, deadlock->num_lanes, sizeof(lane), compare_lanes) !=
+	       NULL;
 }
 
 static void lose(struct judge *j, const struct rankset *ranks, uint64_t stay_ns, uint32_t which,
@@ -248,6 +248,20 @@ static bool find_novel(struct judge *j, const struct waitfor_deadlock *deadlock,
 	return true;
 }
 
+/* Is there a message to the other end of a need that it has not received? Then that end has not
+ * come to where the two exchange messages. */
+static bool is_before_exchange(const struct waitfor *w, int rank, const struct waitfor_need *need)
+{
+	for (size_t i = 0; i < w->num_unreceived; i++) {
+		const struct waitfor_unreceived *message = &w->unreceived[i];
+
+		if (message->source == rank && message->destination == need->peer &&
+		    message->comm == need->comm)
+			return true;
+	}
+	return false;
+}
+
 /* Who owes a message and is already further than the one that waits for it has not sent it. */
 static bool find_senders(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns)
 {
@@ -262,7 +276,8 @@ static bool find_senders(struct judge *j, const struct waitfor_deadlock *deadloc
 
 		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
 			if (!is_owed(deadlock, &w->needs[n]) ||
-			    !is_further(j, deadlock, w->needs[n].peer, l))
+			    !is_further(j, deadlock, w->needs[n].peer, l) ||
+			    is_before_exchange(w, j->jm->lanes[l].rank, &w->needs[n]))
 				continue;
 			rankset_add(ranks, w->needs[n].peer);
 			if (owed == WAITFOR_NONE) {
