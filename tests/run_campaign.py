@@ -77,7 +77,8 @@ class Looks:
             if number:
                 self.job.wait_until_quiet(QUIET_NEW_S)
             answer = ask_job(self.pdb, self.job, "lp")
-            if NOT_SURE not in answer.output:
+            # Of a hang that is a second old something may have taken as long before.
+            if NOT_SURE not in answer.output and verdict.parse(answer.output)["ranks"]:
                 break
         self.lines.append({"by": by, "status": answer.status, "seconds": round(answer.seconds, 3),
                            "looks": number + 1, "text": answer.output.rstrip(),
