@@ -75,6 +75,8 @@ static void count_body(struct counting *c, uint32_t body, uint64_t times)
 /* From the root down: a loop has a lower number than what it is in. */
 static void count_trace(struct counting *c, uint32_t root)
 {
+	if (trace_set_length(c->set, TRACE_LOOP | root) > 0)
+		count(c, ATTRIBUTE_END, trace_set_last(c->set, TRACE_LOOP | root), 0, 1);
 	count_body(c, root, 1);
 	for (uint32_t body = root; body-- > 0;) {
 		uint64_t times = c->times[body];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What traces have in common and what not, as attributes (DiffTrace): single entries, pairs of
- * events that followed each other, and loop bodies, each with how often it was or without. They are
- * counted on the loops, so a loop costs as much as its body. */
+ * events that followed each other, and loop bodies, each with how often it was or without; and how
+ * it ended. They are counted on the loops, so a loop costs as much as its body. */
 #ifndef PDB_ANALYSIS_TRACE_ATTRIBUTES_H
 #define PDB_ANALYSIS_TRACE_ATTRIBUTES_H
 
@@ -14,6 +14,7 @@ enum attribute_kind {
 	ATTRIBUTE_ENTRY = 1, /* symbol */
 	ATTRIBUTE_PAIR = 2,  /* symbol, and the next one */
 	ATTRIBUTE_LOOP = 4,  /* symbol is the loop's */
+	ATTRIBUTE_END = 8,   /* symbol is the last event's, once */
 };
 
 enum attribute_frequency {

@@ -4,7 +4,10 @@
  *  2. loops of the same shape: only counts differ, at any depth;
  *  3. loops over the same set of events, in another order or nested in another way;
  *  4. loops that have at least a third of their events in common, where the gap is small.
- * 1 to 3 are longest common subsequences of keys. */
+ * 1 to 3 are longest common subsequences of keys.
+ *
+ * Where one side leaves a loop in the middle, as a rank that hangs does, the iteration in which it
+ * does is aligned with the other side's next one. */
 #include "analysis/trace_diff.h"
 
 #include <stdbool.h>
@@ -14,7 +17,7 @@
 #include "analysis/lcs.h"
 #include "model/xalloc.h"
 
-enum { SMALL_GAP = 64, MOST_WORDS = 64 };
+enum { SMALL_GAP = 64, MOST_WORDS = 64, MOST_UNROLLED = 256 };
 
 enum pass { PASS_SYMBOL, PASS_SHAPE, PASS_EVENTS, PASS_SIMILAR };
 
@@ -41,11 +44,14 @@ struct comparing {
 	uint64_t *masks;    /* [num_bodies * num_words] */
 	struct pair *pairs; /* of loops that were compared; open addressing */
 	size_t num_pairs, num_slots;
+	size_t num_unrolled; /* loops of which an iteration was compared with what is no loop */
 };
 
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
-	hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+	/* Small numbers in another order, or one for another, are not to be the same. */
+	hash = hash * 0x9e3779b97f4a7c15u + value;
+	hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93u;
 	return hash ^ hash >> 32;
 }
 
@@ -318,39 +324,119 @@ static void compare_loops(struct comparing *c, const struct trace_element *left,
 	diff->rows[row].num_inside = diff->num - row - 1;
 }
 
+static void compare_rows(struct comparing *c, const struct trace_element *left, size_t num_left,
+			 const struct trace_element *right, size_t num_right, unsigned int depth);
+
+/* Does a body have this element's symbol? */
+static bool has_symbol(const struct comparing *c, uint32_t loop, uint32_t symbol)
+{
+	size_t num;
+	const struct trace_element *row = trace_set_row(c->set, loop, &num);
+
+	for (size_t i = 0; i < num; i++)
+		if (row[i].symbol == symbol)
+			return true;
+	return false;
+}
+
+/* What the side that stays in a loop does next: one more iteration, what is left of them, and
+ * `after`. The caller frees. */
+static struct trace_element *unroll(const struct comparing *c, const struct trace_element *loop,
+				    uint32_t done, const struct trace_element *after,
+				    size_t num_after, size_t *num_ret)
+{
+	size_t num;
+	const struct trace_element *row = trace_set_row(c->set, loop->symbol, &num);
+	struct trace_element *result = xcalloc(num + 1 + num_after, sizeof(*result));
+
+	memcpy(result, row, num * sizeof(*row));
+	if (loop->count > done + 1)
+		result[num++] = (struct trace_element){loop->symbol, loop->count - done - 1};
+	if (num_after > 0)
+		memcpy(&result[num], after, num_after * sizeof(*after));
+	*num_ret = num + num_after;
+	return result;
+}
+
+/* A loop that one side leaves in the middle: the iteration in which it does is compared with the
+ * next one of the other. l and r: where the loop is; what follows it up to left_end and right_end
+ * has no partners. Returns false, with nothing done, where that is not so. */
+static bool compare_left_loop(struct comparing *c, const struct sides *s, size_t l, size_t left_end,
+			      size_t r, size_t right_end, unsigned int depth)
+{
+	struct trace_element a = s->left[l], b = s->right[r], both = a;
+	bool stays_left = a.count > b.count;
+	const struct trace_element *next = stays_left ? &s->right[r + 1] : &s->left[l + 1];
+	struct trace_element *more;
+	size_t num;
+
+	if (!TRACE_IS_LOOP(a.symbol) || a.count == b.count || c->num_unrolled >= MOST_UNROLLED ||
+	    (stays_left ? right_end == r + 1 : left_end == l + 1) ||
+	    !has_symbol(c, a.symbol, next->symbol))
+		return false;
+	c->num_unrolled++;
+	both.count = stays_left ? b.count : a.count;
+	add_row(c, TRACE_DIFF_SAME, depth, &both, &both);
+	if (stays_left) {
+		more = unroll(c, &a, both.count, &s->left[l + 1], left_end - l - 1, &num);
+		compare_rows(c, more, num, &s->right[r + 1], right_end - r - 1, depth);
+	} else {
+		more = unroll(c, &b, both.count, &s->right[r + 1], right_end - r - 1, &num);
+		compare_rows(c, &s->left[l + 1], left_end - l - 1, more, num, depth);
+	}
+	free(more);
+	return true;
+}
+
+static void compare_pair(struct comparing *c, const struct trace_element *a,
+			 const struct trace_element *b, unsigned int depth)
+{
+	if (a->symbol != b->symbol)
+		compare_loops(c, a, b, depth);
+	else
+		add_row(c, a->count == b->count ? TRACE_DIFF_SAME : TRACE_DIFF_COUNT, depth, a, b);
+}
+
+static void compare_rows(struct comparing *c, const struct trace_element *left, size_t num_left,
+			 const struct trace_element *right, size_t num_right, unsigned int depth)
+{
+	struct sides s = {left, right, num_left, num_right, NULL};
+	size_t l = 0, r = 0;
+
+	s.partner = xcalloc(num_left + 1, sizeof(*s.partner));
+	memset(s.partner, 0xff, num_left * sizeof(*s.partner));
+	align(c, &s, (struct gap){0, num_left, 0, num_right}, PASS_SYMBOL);
+	/* What only the left has, then what only the right has, then what both have. */
+	while (l < num_left || r < num_right) {
+		size_t left_end, right_end;
+
+		for (; l < num_left && s.partner[l] == TRACE_NONE; l++)
+			add_row(c, TRACE_DIFF_LEFT, depth, &left[l], NULL);
+		for (; r < (l < num_left ? s.partner[l] : num_right); r++)
+			add_row(c, TRACE_DIFF_RIGHT, depth, NULL, &right[r]);
+		if (l == num_left)
+			break;
+		for (left_end = l + 1; left_end < num_left && s.partner[left_end] == TRACE_NONE;)
+			left_end++;
+		right_end = left_end < num_left ? s.partner[left_end] : num_right;
+		if (left[l].symbol == right[r].symbol &&
+		    compare_left_loop(c, &s, l, left_end, r, right_end, depth)) {
+			l = left_end;
+			r = right_end;
+		} else {
+			compare_pair(c, &left[l++], &right[r++], depth);
+		}
+	}
+	free(s.partner);
+}
+
 static void compare(struct comparing *c, uint32_t left, uint32_t right, unsigned int depth)
 {
-	struct sides s;
-	size_t r = 0;
+	size_t num_left, num_right;
+	const struct trace_element *a = trace_set_row(c->set, left, &num_left);
+	const struct trace_element *b = trace_set_row(c->set, right, &num_right);
 
-	s.left = trace_set_row(c->set, left, &s.num_left);
-	s.right = trace_set_row(c->set, right, &s.num_right);
-	s.partner = xcalloc(s.num_left + 1, sizeof(*s.partner));
-	memset(s.partner, 0xff, s.num_left * sizeof(*s.partner));
-	align(c, &s, (struct gap){0, s.num_left, 0, s.num_right}, PASS_SYMBOL);
-	for (size_t l = 0; l < s.num_left;) {
-		const struct trace_element *a = &s.left[l], *b;
-
-		/* What only the left has, then what only the right has, then what both have. */
-		if (s.partner[l] == TRACE_NONE) {
-			add_row(c, TRACE_DIFF_LEFT, depth, a, NULL);
-			l++;
-			continue;
-		}
-		for (; r < s.partner[l]; r++)
-			add_row(c, TRACE_DIFF_RIGHT, depth, NULL, &s.right[r]);
-		b = &s.right[r];
-		if (a->symbol != b->symbol)
-			compare_loops(c, a, b, depth);
-		else
-			add_row(c, a->count == b->count ? TRACE_DIFF_SAME : TRACE_DIFF_COUNT, depth,
-				a, b);
-		l++;
-		r++;
-	}
-	for (; r < s.num_right; r++)
-		add_row(c, TRACE_DIFF_RIGHT, depth, NULL, &s.right[r]);
-	free(s.partner);
+	compare_rows(c, a, num_left, b, num_right, depth);
 }
 
 struct trace_diff *trace_diff_create(const struct trace_set *set, uint32_t left, uint32_t right)

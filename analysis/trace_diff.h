@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * How two traces differ (DiffTrace's diffNLR): in two columns, with what both have in common side
- * by side. Compared are elements, whole loops among them, not events. */
+ * by side. Compared are elements, whole loops among them, not events. Of a loop that one side
+ * leaves in the middle of an iteration the other side's iterations are parted: those that both did,
+ * then the next one with its elements, then what is left of them. */
 #ifndef PDB_ANALYSIS_TRACE_DIFF_H
 #define PDB_ANALYSIS_TRACE_DIFF_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A site is a call in a function: (function, line, what is called). Sites of one function are a
+ * A site is a call in a function: its line and what is called. Sites of one function are a
  * group. First all sites of both runs are collected, then those of each group get common numbers,
  * then a call path is the sequence of its sites' numbers. */
 #include "analysis/trace_match.h"

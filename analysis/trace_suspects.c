@@ -7,6 +7,8 @@
 #include "analysis/trace_similarity.h"
 #include "model/xalloc.h"
 
+enum { NUM_KINDS = 4, NUM_FREQUENCIES = FREQUENCY_LOG10 + 1 };
+
 /* ---- Pairs --------------------------------------------------------------------------------- */
 
 static bool is_namesake(const struct trace_thread *a, const struct trace_thread *b)
@@ -89,6 +91,12 @@ static double compare_clusterings(const struct trace_similarity *similarity, con
 	return bscore;
 }
 
+static void forget_own(struct suspect *suspects, size_t num)
+{
+	for (size_t i = 0; i < num; i++)
+		suspects[i].own = 0;
+}
+
 static struct trace_aspect look(const struct trace_suspects *suspects,
 				const struct trace_runs *runs, enum attribute_kind kind,
 				enum attribute_frequency frequency, enum linkage linkage)
@@ -99,11 +107,16 @@ static struct trace_aspect look(const struct trace_suspects *suspects,
 	uint32_t *good = xcalloc(num, sizeof(*good)), *bad = xcalloc(num, sizeof(*bad));
 
 	for (size_t i = 0; i < num; i++) {
-		good[i] = suspects->pairs[i].good;
+		/* As if all had ended in one place. */
+		good[i] = suspects->pairs[kind == ATTRIBUTE_END ? 0 : i].good;
 		bad[i] = suspects->pairs[i].bad;
 	}
-	aspect.bscore = compare_clusterings(similarity, good, bad, num, linkage);
+	aspect.bscore = kind == ATTRIBUTE_END
+				? NAN
+				: compare_clusterings(similarity, good, bad, num, linkage);
 	aspect.suspects = suspects_create(similarity->context, similarity->values, good, bad, num);
+	if (kind == ATTRIBUTE_END)
+		forget_own(aspect.suspects, num);
 	aspect.is_silent = aspect.suspects[0].change == 0;
 	free(good);
 	free(bad);
@@ -149,18 +162,22 @@ static void add_aspect(struct trace_suspects *s, const struct trace_aspect *aspe
 
 static void rank(struct trace_suspects *s)
 {
+	size_t num_own = 0;
+
 	s->ranking = xcalloc(s->num_pairs, sizeof(*s->ranking));
 	for (size_t i = 0; i < s->num_pairs; i++)
 		s->ranking[i].pair = (uint32_t)i;
 	for (size_t a = 0; a < s->num_aspects; a++)
 		add_aspect(s, &s->aspects[a]);
+	for (size_t a = 0; a < s->num_aspects; a++)
+		num_own += s->aspects[a].kind != ATTRIBUTE_END;
 	for (size_t i = 0; i < s->num_pairs; i++) {
 		struct trace_suspect *in = &s->ranking[i];
 
 		if (s->num_aspects > s->num_silent)
 			in->score /= (double)(s->num_aspects - s->num_silent);
 		in->score = rounded(in->score);
-		in->own = rounded(in->own / (double)s->num_aspects);
+		in->own = num_own > 0 ? rounded(in->own / (double)num_own) : 0;
 	}
 	qsort(s->ranking, s->num_pairs, sizeof(*s->ranking), compare_ranking);
 }
@@ -168,7 +185,8 @@ static void rank(struct trace_suspects *s)
 struct trace_suspects *trace_suspects_create(const struct trace_runs *runs, unsigned int kinds,
 					     unsigned int frequencies, enum linkage linkage)
 {
-	static const enum attribute_kind all[] = {ATTRIBUTE_ENTRY, ATTRIBUTE_PAIR, ATTRIBUTE_LOOP};
+	static const enum attribute_kind all[] = {ATTRIBUTE_ENTRY, ATTRIBUTE_PAIR, ATTRIBUTE_LOOP,
+						  ATTRIBUTE_END};
 	size_t num_good = count_good(runs);
 	struct trace_suspects *suspects;
 
@@ -177,10 +195,11 @@ struct trace_suspects *trace_suspects_create(const struct trace_runs *runs, unsi
 	suspects = xcalloc(1, sizeof(*suspects));
 	suspects->pairs = xcalloc(runs->num_threads - num_good, sizeof(*suspects->pairs));
 	make_pairs(suspects, runs, num_good);
-	suspects->aspects = xcalloc(3 * (FREQUENCY_LOG10 + 1), sizeof(*suspects->aspects));
-	for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
-		for (unsigned int f = FREQUENCY_NONE; f <= FREQUENCY_LOG10; f++)
-			if (kinds & all[k] && frequencies & 1u << f)
+	suspects->aspects = xcalloc(NUM_KINDS * NUM_FREQUENCIES, sizeof(*suspects->aspects));
+	for (size_t k = 0; k < NUM_KINDS; k++)
+		for (unsigned int f = 0; f < NUM_FREQUENCIES; f++)
+			if (kinds & all[k] && frequencies & 1u << f &&
+			    (all[k] != ATTRIBUTE_END || f == FREQUENCY_NONE))
 				suspects->aspects[suspects->num_aspects++] =
 					look(suspects, runs, all[k], f, linkage);
 	rank(suspects);

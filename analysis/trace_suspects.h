@@ -24,7 +24,8 @@ struct trace_pair {
 struct trace_aspect {
 	enum attribute_kind kind;
 	enum attribute_frequency frequency;
-	double bscore;            /* of the good run's clustering and the bad one's; 1: the same */
+	double bscore; /* of the good run's clustering and the bad one's; 1: the same; of ends NAN
+			*/
 	struct suspect *suspects; /* [num_pairs] the most suspicious first */
 	bool is_silent;           /* nothing has changed in it */
 };
@@ -34,7 +35,7 @@ struct trace_aspect {
 struct trace_suspect {
 	uint32_t pair;
 	double score;
-	double own;           /* mean of how little it is like its good one */
+	double own;           /* mean of how little it is like its good one, ends apart */
 	uint32_t times_first; /* aspects, not silent, in which nobody is more suspicious */
 };
 
@@ -48,7 +49,11 @@ struct trace_suspects {
 	struct trace_suspect *ranking; /* [num_pairs] by score, then own, then pair */
 };
 
-/* What to look at: `kinds` and `frequencies` (1 << enum attribute_frequency) each as a set of bits,
+/* How traces end is looked at in the bad run alone, without frequencies: where a good run was
+ * looked at is by chance, and of a run that hangs the ranks that wait for one that does not come
+ * are mostly together.
+ *
+ * What to look at: `kinds` and `frequencies` (1 << enum attribute_frequency) each as a set of bits,
  * every one with every one. NULL if a run has no traces. */
 struct trace_suspects *trace_suspects_create(const struct trace_runs *runs, unsigned int kinds,
 					     unsigned int frequencies, enum linkage linkage);

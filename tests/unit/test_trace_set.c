@@ -110,7 +110,12 @@ static void test_equal(void **state)
 
 /* ---- Attributes ---------------------------------------------------------------------------- */
 
-enum { ENTRIES = ATTRIBUTE_ENTRY, PAIRS = ATTRIBUTE_PAIR, LOOPS = ATTRIBUTE_LOOP };
+enum {
+	ENTRIES = ATTRIBUTE_ENTRY,
+	PAIRS = ATTRIBUTE_PAIR,
+	LOOPS = ATTRIBUTE_LOOP,
+	ENDS = ATTRIBUTE_END
+};
 
 static const struct {
 	const char *events;
@@ -132,7 +137,9 @@ static const struct {
 	{"x[a[bc]^2]^5[bc]^3y", LOOPS, FREQUENCY_ACTUAL, "[ b c ]*13 [ a [ b c ]^2 ]*4"},
 	{"x[a[bc]^2]^5y", LOOPS | ENTRIES, FREQUENCY_LOG10,
 	 "a*0 b*1 c*1 x*0 y*0 [ b c ]*1 [ a [ b c ]^2 ]*0"},
-	{"", LOOPS | ENTRIES | PAIRS, FREQUENCY_ACTUAL, ""},
+	{"", LOOPS | ENTRIES | PAIRS | ENDS, FREQUENCY_ACTUAL, ""},
+	{"a[bc]^30", ENDS, FREQUENCY_ACTUAL, "c*1"},
+	{"a[b[cd]^2]^3e", ENDS | ENTRIES, FREQUENCY_NONE, "a b c d e e"},
 };
 
 static void print_attribute(FILE *out, const struct trace_set *set, const struct trace_attribute *a,
