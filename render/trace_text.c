@@ -124,6 +124,11 @@ char *trace_text_attribute(const struct trace_runs *runs, uint32_t run,
 		free(next);
 		what = text;
 	}
+	if (attribute->kind == ATTRIBUTE_END) {
+		text = xasprintf("%s at the end", what);
+		free(what);
+		return text;
+	}
 	if (frequency == FREQUENCY_NONE)
 		return what;
 	for (uint64_t i = 0; frequency == FREQUENCY_LOG10 && i < attribute->frequency; i++)
@@ -214,7 +219,16 @@ char *trace_text_threads(const struct trace_runs *runs, const uint8_t *flags, in
 
 const char *trace_text_kind(enum attribute_kind kind)
 {
-	return kind == ATTRIBUTE_ENTRY ? "entries" : kind == ATTRIBUTE_PAIR ? "pairs" : "bodies";
+	switch (kind) {
+	case ATTRIBUTE_ENTRY:
+		return "entries";
+	case ATTRIBUTE_PAIR:
+		return "pairs";
+	case ATTRIBUTE_LOOP:
+		return "bodies";
+	default:
+		return "ends";
+	}
 }
 
 const char *trace_text_frequency(enum attribute_frequency frequency)

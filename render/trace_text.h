@@ -33,7 +33,8 @@ char *trace_text_threads(const struct trace_runs *runs, const uint8_t *flags, in
 /* The same whole, as "0-3,5.1". */
 char *trace_text_thread_list(const struct trace_runs *runs, const uint8_t *flags);
 
-/* "entries", "pairs", "bodies"; "no", "actual", "log10"; "single", ...: as options have them. */
+/* "entries", "pairs", "bodies", "ends"; "no", "actual", "log10"; "single", ...: as options have
+ * them. */
 const char *trace_text_kind(enum attribute_kind kind);
 const char *trace_text_frequency(enum attribute_frequency frequency);
 const char *trace_text_linkage(enum linkage linkage);

@@ -72,6 +72,14 @@ static char *end_text(const struct trace_element *e)
 	return e->symbol == TRACE_NONE ? NULL : xstrdup("]");
 }
 
+/* A loop that has been shown on its side before. */
+static char *again_text(const struct trace_element *e)
+{
+	return e->symbol == TRACE_NONE ? NULL
+				       : xasprintf("[ as above ], %" PRIu32 " time%s", e->count,
+						   e->count > 1 ? "s" : "");
+}
+
 /* All that is in a loop, which is the same on both sides or only on one. */
 static void add_body(struct diff_lines *lines, const struct trace_sides *sides,
 		     enum trace_diff_kind kind, unsigned int depth,
@@ -99,6 +107,19 @@ static void add_body(struct diff_lines *lines, const struct trace_sides *sides,
 	add_line(lines, kind, DIFF_END, depth, end_text(left), end_text(right));
 }
 
+static void add_loop(struct diff_lines *lines, const struct trace_sides *sides,
+		     const struct trace_diff_row *row, uint32_t loop)
+{
+	uint8_t *shown = &lines->shown[TRACE_BODY(loop)];
+
+	if (*shown && (row->kind == TRACE_DIFF_LEFT || row->kind == TRACE_DIFF_RIGHT))
+		add_line(lines, row->kind, DIFF_EVENT, row->depth, again_text(&row->left),
+			 again_text(&row->right));
+	else
+		add_body(lines, sides, row->kind, row->depth, &row->left, &row->right);
+	*shown = 1;
+}
+
 static void add_rows(struct diff_lines *lines, const struct trace_sides *sides, size_t begin,
 		     size_t end)
 {
@@ -124,7 +145,7 @@ static void add_rows(struct diff_lines *lines, const struct trace_sides *sides, 
 			add_line(lines, TRACE_DIFF_SAME, DIFF_END, row->depth, xstrdup("]"),
 				 xstrdup("]"));
 		} else if (TRACE_IS_LOOP(symbol)) {
-			add_body(lines, sides, row->kind, row->depth, &row->left, &row->right);
+			add_loop(lines, sides, row, symbol);
 		} else {
 			add_line(lines, row->kind, DIFF_EVENT, row->depth,
 				 event_text(sides, 0, &row->left),
@@ -152,10 +173,19 @@ static void keep_lines(struct diff_lines *lines)
 		}
 		line->is_kept |=
 			i == 0 || i + 1 == lines->num || (last != SIZE_MAX && i - last <= CONTEXT);
-		if (line->role == DIFF_END) {
+		if (line->role == DIFF_END)
 			depth--;
-			line->is_kept |= lines->lines[begins[depth]].is_kept;
-		}
+	}
+	/* Both ends of a loop, or none. */
+	for (size_t i = 0; i < lines->num; i++) {
+		struct diff_line *line = &lines->lines[i], *begin;
+
+		if (line->role == DIFF_BEGIN)
+			begins[depth++] = i;
+		if (line->role != DIFF_END)
+			continue;
+		begin = &lines->lines[begins[--depth]];
+		line->is_kept = begin->is_kept = line->is_kept || begin->is_kept;
 	}
 	free(begins);
 }
@@ -164,6 +194,7 @@ struct diff_lines *diff_lines_create(const struct trace_sides *sides)
 {
 	struct diff_lines *lines = xcalloc(1, sizeof(*lines));
 
+	lines->shown = xcalloc(sides->runs->set->num_bodies + 1, 1);
 	add_rows(lines, sides, 0, sides->diff->num);
 	keep_lines(lines);
 	return lines;
@@ -176,6 +207,7 @@ void diff_lines_destroy(struct diff_lines *lines)
 		free(lines->lines[i].right);
 	}
 	free(lines->lines);
+	free(lines->shown);
 	free(lines);
 }
 

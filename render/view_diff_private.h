@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "analysis/trace_diff.h"
 
@@ -25,6 +26,7 @@ struct diff_line {
 struct diff_lines {
 	struct diff_line *lines;
 	size_t num, capacity;
+	uint8_t *shown; /* [bodies of the set] loops whose bodies are in lines above */
 };
 
 struct diff_lines *diff_lines_create(const struct trace_sides *sides);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * suspects: which ranks behave differently in a bad run. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/trace_runs.h"
 #include "analysis/trace_suspects.h"
@@ -31,6 +33,16 @@ static const struct table_column aspect_columns[] = {
 	{.name = "bscore", .header = "B-score", .align = TABLE_RIGHT},
 	{.name = "first", .header = "most suspicious", .min_width = 15},
 };
+
+static bool is_here(const char *name)
+{
+	return strcmp(name, ".") == 0;
+}
+
+static const char *run_text(const char *name)
+{
+	return is_here(name) ? "this job" : name;
+}
 
 static const struct trace_thread *bad_thread(const struct trace_runs *runs,
 					     const struct trace_suspects *suspects, uint32_t pair)
@@ -82,7 +94,7 @@ static void print_verdict(const struct view *view, const struct trace_runs *runs
 			view, 0,
 			"No rank is suspicious. By what is compared here the %zu traces of %s are "
 			"as similar to each other as those of %s.",
-			suspects->num_pairs, names[1], names[0]);
+			suspects->num_pairs, run_text(names[1]), run_text(names[0]));
 		return;
 	}
 	pairs = xcalloc(num, sizeof(*pairs));
@@ -90,7 +102,7 @@ static void print_verdict(const struct view *view, const struct trace_runs *runs
 		pairs[i] = suspects->ranking[i].pair;
 	list = list_threads(runs, suspects, pairs, num, MOST_SUSPECTS);
 	text_wrap(view, 0, "Most suspicious: rank%s %s, of %zu traces of %s", num > 1 ? "s" : "",
-		  list, suspects->num_pairs, names[1]);
+		  list, suspects->num_pairs, run_text(names[1]));
 	free(list);
 	free(pairs);
 }
@@ -147,7 +159,10 @@ static void print_aspects(const struct view *view, const struct trace_runs *runs
 		table_row(table);
 		table_cell(table, "%s", trace_text_kind(aspect->kind));
 		table_cell(table, "%s", trace_text_frequency(aspect->frequency));
-		table_cell(table, "%.3f", aspect->bscore);
+		if (isnan(aspect->bscore))
+			table_cell(table, "-");
+		else
+			table_cell(table, "%.3f", aspect->bscore);
 		table_cell(table, "%s", num > 0 ? list : "nobody");
 		free(list);
 		free(pairs);
@@ -164,7 +179,8 @@ static void print_next(const struct view *view, const struct trace_runs *runs,
 	char *bad = trace_text_thread(&runs->threads[pair->bad]);
 
 	if (suspects->num_silent < suspects->num_aspects)
-		text_wrap(view, 2, "next: \"diff %s:%s %s:%s\"", names[0], good, names[1], bad);
+		text_wrap(view, 2, "next: \"diff %s:%s %s%s%s\"", names[0], good,
+			  is_here(names[1]) ? "" : names[1], is_here(names[1]) ? "" : ":", bad);
 	free(good);
 	free(bad);
 }
@@ -177,7 +193,8 @@ void view_suspects(const struct view *view, const struct trace_runs *runs,
 		print_ranking(view, runs, suspects, all);
 		print_aspects(view, runs, suspects);
 	}
-	trace_text_print_holes(view, runs, names);
+	trace_text_print_holes(view, runs,
+			       (const char *[]){run_text(names[0]), run_text(names[1])});
 	print_next(view, runs, suspects, names);
 }
 
@@ -186,10 +203,11 @@ void view_suspects(const struct view *view, const struct trace_runs *runs,
 static void write_aspect(FILE *out, const struct trace_runs *runs,
 			 const struct trace_suspects *suspects, const struct trace_aspect *aspect)
 {
-	fprintf(out,
-		"{\"attributes\": \"%s\", \"frequency\": \"%s\", \"bscore\": %.6f, \"changes\": [",
-		trace_text_kind(aspect->kind), trace_text_frequency(aspect->frequency),
-		aspect->bscore);
+	fprintf(out, "{\"attributes\": \"%s\", \"frequency\": \"%s\", ",
+		trace_text_kind(aspect->kind), trace_text_frequency(aspect->frequency));
+	if (!isnan(aspect->bscore))
+		fprintf(out, "\"bscore\": %.6f, ", aspect->bscore);
+	fputs("\"changes\": [", out);
 	for (size_t i = 0; i < suspects->num_pairs; i++) {
 		const struct suspect *s = &aspect->suspects[i];
 		char *thread = trace_text_thread(bad_thread(runs, suspects, s->index));

@@ -31,7 +31,7 @@ struct option {
 #define PLACE(member) offsetof(struct trace_options, member)
 
 static const char *const details[] = {"path", "line", "function", "call", NULL};
-static const char *const kinds[] = {"entries", "pairs", "bodies", NULL};
+static const char *const kinds[] = {"entries", "pairs", "bodies", "ends", NULL};
 static const char *const frequencies[] = {"no", "actual", "log10", NULL};
 static const char *const linkages[] = {"single", "complete", "average", "ward", NULL};
 

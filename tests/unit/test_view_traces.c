@@ -165,7 +165,7 @@ static const char *const names[] = {"good.pdb", "bad.pdb"};
 static void print_suspects(const struct view *view, const struct both *both, bool as_data)
 {
 	struct trace_suspects *suspects =
-		trace_suspects_create(both->runs, ENTRIES | PAIRS | BODIES, 7, LINKAGE_AVERAGE);
+		trace_suspects_create(both->runs, ENTRIES | PAIRS | BODIES | ATTRIBUTE_END, 7, LINKAGE_AVERAGE);
 
 	if (as_data)
 		view_suspects_json(view, both->runs, suspects, names);
@@ -316,7 +316,7 @@ static void test_other_sizes(void **state)
 					   "a[bcdef]^100g", "a[bcf]^100g",   NULL};
 	struct both both = both_create(stencil_calls, stencil_good, more);
 	struct trace_suspects *suspects =
-		trace_suspects_create(both.runs, ENTRIES | PAIRS | BODIES, 7, LINKAGE_AVERAGE);
+		trace_suspects_create(both.runs, ENTRIES | PAIRS | BODIES | ATTRIBUTE_END, 7, LINKAGE_AVERAGE);
 
 	(void)state;
 	assert_false(suspects->are_namesakes);
