@@ -76,8 +76,8 @@ static char *attribute_text(const struct drawing_lattice *d, uint32_t attribute)
 /* "entries", "entries and pairs", with "how often they are". The caller frees. */
 static char *measure_text(const struct trace_measure *measure)
 {
-	static const enum attribute_kind kinds[] = {ATTRIBUTE_ENTRY, ATTRIBUTE_PAIR,
-						    ATTRIBUTE_LOOP, ATTRIBUTE_END};
+	static const enum attribute_kind kinds[] = {ATTRIBUTE_ENTRY, ATTRIBUTE_PAIR, ATTRIBUTE_LOOP,
+						    ATTRIBUTE_END};
 	static const char *const how[] = {
 		[FREQUENCY_NONE] = "",
 		[FREQUENCY_ACTUAL] = " with how often they are",

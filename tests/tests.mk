@@ -7,7 +7,7 @@
 CHECKS = check-includes check-unit check-recorder+check-shell+check-cores check-jobs check-healthy \
 	check-programs check-trouble check-harmless+check-daemons \
 	check-sessions+check-gdb+check-watch+check-watch-trouble+check-elsewhere \
-	check-hosts+check-attach check-order+check-inject check-tracing $(CHECK_OTHER_DEBIAN)
+	check-hosts+check-attach check-order+check-inject check-tracing+check-traces $(CHECK_OTHER_DEBIAN)
 
 check: all unit | $(O)/.deps-check
 	@V=$(V) bash tests/check.sh "$(MAKE)" O=$(O) $(CHECKS)
@@ -71,6 +71,13 @@ check-healthy: all | $(O)/.deps-check
 
 check-programs: all inject $(O)/libfault-openmpi.so | $(O)/.deps-check
 	@$(PYTHON) tests/run_programs.py --build $(O) $(if $(filter no,$(RECORDER)),--no-recorder)
+
+# What a bad run does otherwise than a good one, by their traces.
+NEEDS_check-traces = $(O)/inject
+check-traces: all $(NEEDS_check-traces) | $(O)/.deps-check
+	@$(PYTHON) tests/run_traces.py $(JOBS_ARGS)
+
+.PHONY: check-traces
 
 check-trouble: all | $(O)/.deps-check
 	@$(PYTHON) tests/run_trouble.py $(JOBS_ARGS)
@@ -256,7 +263,7 @@ in_debian13 = sh tests/debian_root.sh -p "$(sort $(1))" trixie $(DEBIAN13) \
 # The checks that the other MPI matters to once more; and what only Open MPI 5 has, a PMIx server.
 CHECK_OTHER_DEBIAN = $(if $(is_debian13),check-pmix,check-debian13)
 DEBIAN13_CHECKS = check-unit check-recorder+check-watch check-jobs check-hosts+check-sessions check-healthy \
-	check-programs check-harmless+check-attach+check-pmix check-daemons+check-order-hosts
+	check-programs check-harmless+check-attach+check-pmix+check-traces check-daemons+check-order-hosts
 
 check-debian13: | $(O)/.deps-root
 	@$(call in_debian13,$(DEPS_BUILD) $(DEPS_CHECK) $(DEPS_HOSTS)) check CHECKS='$(DEBIAN13_CHECKS)' \
