@@ -53,8 +53,8 @@ size_t heat_map_capacity(const struct view *view, size_t width)
 
 static const char *shade_of(const struct view *view, double value)
 {
-	static const char *const blocks[] = {"  ", "░░", "▒▒", "▓▓", "██"};
-	static const char *const letters[] = {"  ", "..", "::", "++", "##"};
+	static const char *const blocks[] = {" ·", "░░", "▒▒", "▓▓", "██"};
+	static const char *const letters[] = {" .", "..", "::", "++", "##"};
 	/* The darkest is for what is the same. */
 	size_t shade = value >= 1 ? 4 : (size_t)(value * 4);
 

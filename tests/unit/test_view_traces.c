@@ -164,8 +164,8 @@ static const char *const names[] = {"good.pdb", "bad.pdb"};
 
 static void print_suspects(const struct view *view, const struct both *both, bool as_data)
 {
-	struct trace_suspects *suspects =
-		trace_suspects_create(both->runs, ENTRIES | PAIRS | BODIES | ATTRIBUTE_END, 7, LINKAGE_AVERAGE);
+	struct trace_suspects *suspects = trace_suspects_create(
+		both->runs, ENTRIES | PAIRS | BODIES | ATTRIBUTE_END, 7, LINKAGE_AVERAGE);
 
 	if (as_data)
 		view_suspects_json(view, both->runs, suspects, names);
@@ -267,6 +267,38 @@ static void test_files(void **state)
 	both_destroy(&both);
 }
 
+/* Forty ranks that all do something else: fewer rows than ranks, with shades or colours. */
+static void test_many(void **state)
+{
+	const struct trace_measure actual = {ENTRIES | PAIRS | ATTRIBUTE_END, FREQUENCY_ACTUAL,
+					     LINKAGE_WARD};
+	char *ranks[41] = {NULL};
+
+	(void)state;
+	for (int r = 0; r < 40; r++)
+		ranks[r] = xasprintf("a[bcf]^%d[def]^%dg", 1 + r, 40 - r % 20);
+	for (int look = 0; look < 3; look++) {
+		struct view view = {.width = 60, .use_unicode = look == 1, .use_color = look == 2};
+		char *text = NULL;
+		size_t size;
+
+		view.out = open_memstream(&text, &size);
+		print_run(&view, stencil_calls, (const char *const *)ranks, TRACE_BY_PATH, &actual,
+			  print_similar);
+		print_run(&view, stencil_calls, (const char *const *)ranks, TRACE_BY_PATH, &actual,
+			  print_lattice);
+		fclose(view.out);
+		assert_contains(text, "40 of them differ");
+		assert_contains(text, "40:[0-39] at distance");
+		assert_contains(text, look == 0 ? "same \"##\"" : look == 1 ? "██" : "\033[48;2;");
+		if (look < 2)
+			check_lines(text, &view);
+		free(text);
+	}
+	for (int r = 0; r < 40; r++)
+		free(ranks[r]);
+}
+
 /* ---- Who is suspected ---------------------------------------------------------------------- */
 
 static const struct {
@@ -315,8 +347,8 @@ static void test_other_sizes(void **state)
 					   "a[bcdef]^100g", "a[bcdef]^100g", "a[bdcef]^100g",
 					   "a[bcdef]^100g", "a[bcf]^100g",   NULL};
 	struct both both = both_create(stencil_calls, stencil_good, more);
-	struct trace_suspects *suspects =
-		trace_suspects_create(both.runs, ENTRIES | PAIRS | BODIES | ATTRIBUTE_END, 7, LINKAGE_AVERAGE);
+	struct trace_suspects *suspects = trace_suspects_create(
+		both.runs, ENTRIES | PAIRS | BODIES | ATTRIBUTE_END, 7, LINKAGE_AVERAGE);
 
 	(void)state;
 	assert_false(suspects->are_namesakes);
@@ -332,9 +364,8 @@ static void test_other_sizes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_views),
-		cmocka_unit_test(test_files),
-		cmocka_unit_test(test_suspects),
+		cmocka_unit_test(test_views),       cmocka_unit_test(test_files),
+		cmocka_unit_test(test_many),        cmocka_unit_test(test_suspects),
 		cmocka_unit_test(test_other_sizes),
 	};
 
