@@ -22,6 +22,7 @@ struct dot_edge {
 
 struct dot {
 	char *title, *what;
+	bool has_listings;
 	struct dot_node *nodes;
 	size_t num_nodes, nodes_capacity;
 	struct dot_edge *edges;
@@ -52,6 +53,11 @@ void dot_destroy(struct dot *dot)
 	free(dot);
 }
 
+void dot_list_lines(struct dot *dot)
+{
+	dot->has_listings = true;
+}
+
 uint32_t dot_node(struct dot *dot, const char *label, uint64_t weight, enum dot_style style)
 {
 	dot->nodes = xgrow(dot->nodes, dot->num_nodes, &dot->nodes_capacity, sizeof(*dot->nodes));
@@ -74,8 +80,10 @@ void dot_edge(struct dot *dot, uint32_t from, uint32_t to, const char *label)
 	};
 }
 
-void dot_quote(FILE *out, const char *text)
+/* line_end: what the DOT language has for the end of a line that is centered or begins at the left. */
+static void write_quoted(FILE *out, const char *text, const char *line_end)
 {
+	bool is_left = strcmp(line_end, "\\l") == 0;
 	char *copy = xstrdup(text), *rest = copy, *line;
 
 	fputc('"', out);
@@ -87,12 +95,17 @@ void dot_quote(FILE *out, const char *text)
 				fputc('\\', out);
 			fputc(*at, out);
 		}
-		if (rest)
-			fputs("\\n", out);
+		if (rest || (is_left && *clean))
+			fputs(line_end, out);
 		free(clean);
 	}
 	fputc('"', out);
 	free(copy);
+}
+
+void dot_quote(FILE *out, const char *text)
+{
+	write_quoted(out, text, "\\n");
 }
 
 static int compare_weight(const void *a, const void *b)
@@ -120,7 +133,7 @@ static size_t keep_nodes(const struct dot *dot)
 	return dot->num_nodes - kept;
 }
 
-static void write_node(const struct dot_node *node, FILE *out)
+static void write_node(const struct dot *dot, const struct dot_node *node, FILE *out)
 {
 	static const char *const styles[] = {
 		[DOT_PLAIN] = "",
@@ -129,7 +142,7 @@ static void write_node(const struct dot_node *node, FILE *out)
 	};
 
 	fprintf(out, "\tn%u [label=", node->index);
-	dot_quote(out, node->label);
+	write_quoted(out, node->label, dot->has_listings ? "\\l" : "\\n");
 	fprintf(out, "%s];\n", styles[node->style]);
 }
 
@@ -208,7 +221,7 @@ void dot_write(const struct dot *dot, FILE *out)
 	      out);
 	for (size_t n = 0; n < dot->num_nodes; n++) {
 		if (dot->nodes[n].is_kept)
-			write_node(&dot->nodes[n], out);
+			write_node(dot, &dot->nodes[n], out);
 	}
 	if (folded) {
 		char *label = xasprintf("%zu more %s, not drawn", folded, dot->what);

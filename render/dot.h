@@ -25,6 +25,9 @@ struct dot;
 struct dot *dot_create(const char *title, const char *what);
 void dot_destroy(struct dot *dot); /* NULL is fine */
 
+/* Let the lines of labels of nodes begin at the left: they are listings, with indents. */
+void dot_list_lines(struct dot *dot);
+
 /* Returns the node's index. A newline in the label begins a new line. Of nodes with the same
  * weight the first are kept. */
 uint32_t dot_node(struct dot *dot, const char *label, uint64_t weight, enum dot_style style);

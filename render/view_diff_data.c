@@ -89,6 +89,7 @@ void view_diff_dot(const struct view *view, const struct trace_sides *sides)
 	struct dot *dot = dot_create(title, "pieces");
 	uint32_t before[2] = {UINT32_MAX, UINT32_MAX}; /* nodes that lead to the next piece */
 
+	dot_list_lines(dot);
 	for (size_t at = 0, end; at < lines->num; at = end) {
 		uint32_t nodes[2];
 

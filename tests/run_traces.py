@@ -176,7 +176,7 @@ class HeldLammps(Lammps):
             file.write("\nshell sleep 1000\n")
         return arguments
 
-    steps = 500
+    steps = 200
 
 
 def check_lammps(pdb, mpi, tool):
