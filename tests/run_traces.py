@@ -55,10 +55,10 @@ def save(pdb, job, path):
     check(answer.status in (0, 1) and os.path.exists(path), f"not saved: {answer.show()}")
 
 
-def run(pdb, mpi, binary, arguments, path):
+def run(pdb, mpi, binary, arguments, path, size=SIZE):
     """A job until nobody does anything any more, and its snapshot."""
-    command = [*mpi.launcher(SIZE, mpi.recorder, TRACE), binary, *arguments]
-    with Job(command, SIZE, mpi.environment()) as job:
+    command = [*mpi.launcher(size, mpi.recorder, TRACE), binary, *arguments]
+    with Job(command, size, mpi.environment()) as job:
         job.wait_until_recorded()
         job.wait_until_quiet()
         save(pdb, job, path)
@@ -140,6 +140,17 @@ def check_same(pdb, mpi, source):
             check("The traces are the same." in answer.output, f"got {answer.show()}")
 
 
+def check_more_ranks(pdb, mpi, source, fault):
+    """On more ranks than the good run had: each is compared with the most similar one."""
+    with tempfile.TemporaryDirectory(prefix="pdb-test.") as folder:
+        good, bad = source.ensure(), os.path.join(folder, "bad.pdb")
+        run(pdb, mpi, build(mpi, folder, source.name, True), [fault, str(RANK), str(STEP)], bad,
+            SIZE + 2)
+        keep([good, bad], f"{mpi.name}-{source.name}-more")
+        answer = check_first(pdb, good, bad, RANK)
+        check("compared with" in answer.output, f"got {answer.show()}")
+
+
 def check_receiver(pdb, mpi):
     """The lattice and the similarities of DiffTrace's first example, as far as calls are recorded."""
     with tempfile.TemporaryDirectory(prefix="pdb-test.") as folder:
@@ -208,6 +219,7 @@ def add_all(report, pdb, mpi, folder, tool):
         report.add(f"{mpi.name} {name} in two builds", check_same, pdb, mpi, source)
         for fault, expected in read_faults(os.path.join(SOURCES, name + ".c")).items():
             report.add(f"{mpi.name} {name} {fault}", check_fault, pdb, mpi, source, fault, expected)
+    report.add(f"{mpi.name} stencil on more ranks", check_more_ranks, pdb, mpi, source, "order")
 
 
 def main():
