@@ -17,7 +17,7 @@ void view_trace(const struct view *view, const struct traces *traces,
 /* Each event on a line of its own. */
 void view_trace_events(const struct view *view, const struct traces *traces,
 		       const struct traces_lane *lane);
-/* An object with the symbols, the bodies and the sequence; docs/trace-format.md says how. */
+/* An object with the symbols, the bodies and the sequence; docs/traces.md says how. */
 void view_trace_json(const struct view *view, const struct traces *traces,
 		     const struct traces_lane *lane);
 
