@@ -436,25 +436,13 @@ static int most_plausible(const struct pace *pace, struct judgement *judgement_r
 	return plausible;
 }
 
-static enum pace_kind kind_of(const struct pace *pace, const struct pace_report *report)
-{
-	double shortest_ns = (double)pace->settings.shortest_ns;
-
-	if (!pace->num_known)
-		return PACE_UNKNOWN;
-	if (pace->watched_ns - pace->moved_ns < shortest_ns)
-		return PACE_MOVING;
-	if ((double)report->still_ns < shortest_ns)
-		return PACE_WORKING;
-	return report->stay_ns >= report->needed_ns ? PACE_HANG : PACE_STILL;
-}
-
 static uint64_t to_ns(double ns)
 {
 	return ns < 0x1p63 ? (uint64_t)ns : UINT64_MAX;
 }
 
-void pace_report(const struct pace *pace, struct pace_report *report_ret)
+/* Of a standstill. */
+static void report_still(const struct pace *pace, struct pace_report *report)
 {
 	struct judgement judgement = {0};
 	int rank = most_plausible(pace, &judgement);
@@ -462,17 +450,30 @@ void pace_report(const struct pace *pace, struct pace_report *report_ret)
 
 	if (!who)
 		judgement = judge_inside(pace);
+	report->rank = rank;
+	report->is_running = who && who->cpu_ns >= 0 && who->cpu_ns >= pace->since_ns;
+	report->place = who ? who->last.place : 0;
+	report->stay_ns = to_ns(judgement.stay_ns);
+	report->longest_ns = to_ns(judgement.longest);
+	report->num_stays = judgement.num;
+	report->chance = judgement.chance;
+	report->needed_ns = to_ns(judgement.needed_ns);
+	if (report->still_ns < pace->settings.shortest_ns)
+		report->kind = PACE_WORKING;
+	else
+		report->kind = report->stay_ns >= report->needed_ns ? PACE_HANG : PACE_STILL;
+}
+
+void pace_report(const struct pace *pace, struct pace_report *report_ret)
+{
 	*report_ret = (struct pace_report){
+		.kind = pace->num_known ? PACE_MOVING : PACE_UNKNOWN,
 		.still_ns = to_ns(pace->watched_ns - pace->since_ns),
-		.rank = rank,
-		.is_running = who && who->cpu_ns >= 0 && who->cpu_ns >= pace->since_ns,
-		.place = who ? who->last.place : 0,
-		.stay_ns = to_ns(judgement.stay_ns),
-		.longest_ns = to_ns(judgement.longest),
-		.num_stays = judgement.num,
-		.chance = judgement.chance,
-		.needed_ns = to_ns(judgement.needed_ns),
+		.rank = -1,
+		.chance = INFINITY,
 		.watched_ns = to_ns(pace->watched_ns),
 	};
-	report_ret->kind = kind_of(pace, report_ret);
+	if (pace->num_known &&
+	    pace->watched_ns - pace->moved_ns >= (double)pace->settings.shortest_ns)
+		report_still(pace, report_ret);
 }

@@ -59,14 +59,15 @@ struct pace_report {
 	enum pace_kind kind;
 	uint64_t
 		still_ns; /* since the last movement or work of anybody, as far as it was watched */
+	/* Unless it moves or nothing is known: */
 	int rank;         /* the one by which this is most plausible; -1: nobody is outside MPI */
 	bool is_running;  /* it uses processor time */
 	uint64_t place;   /* its */
 	uint64_t stay_ns; /* its, or how long nobody has moved */
 	uint64_t longest_ns, num_stays; /* in its place, by any rank; or of nobody moving before */
-	double chance;      /* per hour, in a healthy job; INFINITY: nothing to compare with */
-	uint64_t needed_ns; /* a hang if stay_ns is as long as this */
-	uint64_t watched_ns;
+	double chance;       /* per hour, in a healthy job; INFINITY: nothing to compare with */
+	uint64_t needed_ns;  /* a hang if stay_ns is as long as this */
+	uint64_t watched_ns; /* in any case */
 };
 
 struct pace;
