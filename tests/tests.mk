@@ -179,7 +179,7 @@ bench-programs: all | $(O)/.deps-check
 	@$(PYTHON) tests/bench_programs.py --build $(O)
 
 # One after the other even with -j: they would measure each other.
-BENCHES = bench-recorder bench-sample bench-stacks bench-analysis bench-traces bench-hang bench-link bench-share bench-first-answer bench-hosts bench-programs
+BENCHES = bench-recorder bench-sample bench-stacks bench-analysis bench-traces bench-hang bench-digests bench-link bench-share bench-first-answer bench-hosts bench-programs
 
 bench: all | $(O)/.deps-check
 	@for bench in $(BENCHES); do $(MAKE) --no-print-directory O=$(O) $$bench || exit 1; done
@@ -467,16 +467,21 @@ ANALYSIS_BENCH = $(O)/tests/bench/analysis_bench
 WAITS_BENCH = $(O)/tests/bench/waits_bench
 SHARE_BENCH = $(O)/tests/bench/share_bench
 TRACE_BENCH = $(O)/tests/bench/trace_bench
+DIGEST_BENCH = $(O)/tests/bench/digest_bench
 TRACE_ANALYSIS_BENCH = $(O)/tests/bench/trace_analysis_bench
 
-$(ANALYSIS_BENCH) $(WAITS_BENCH) $(SHARE_BENCH) $(TRACE_BENCH) $(TRACE_ANALYSIS_BENCH): \
+$(ANALYSIS_BENCH) $(WAITS_BENCH) $(SHARE_BENCH) $(TRACE_BENCH) $(TRACE_ANALYSIS_BENCH) $(DIGEST_BENCH): \
 		$(O)/tests/bench/%: tests/bench/%.c $(O)/libfixtures.a $(O)/libpdb.a | $(O)/.deps-check
 	$(call say,BENCH,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(PC_CFLAGS) -MMD -MP -o $@ $< $(O)/libfixtures.a $(O)/libpdb.a \
 		$(PC_LDLIBS)
 
--include $(ANALYSIS_BENCH).d $(WAITS_BENCH).d $(SHARE_BENCH).d $(TRACE_BENCH).d $(TRACE_ANALYSIS_BENCH).d
+-include $(ANALYSIS_BENCH).d $(WAITS_BENCH).d $(SHARE_BENCH).d $(TRACE_BENCH).d $(TRACE_ANALYSIS_BENCH).d $(DIGEST_BENCH).d
+
+# What daemons send to who watches a job over many nodes, and what that costs.
+bench-digests: $(DIGEST_BENCH)
+	@$(DIGEST_BENCH) $(or $(RANKS),1024 4096 16384)
 
 # RANKS='1024 1000000': other sizes; a rank takes about 40 KB.
 bench-analysis: $(ANALYSIS_BENCH) $(WAITS_BENCH)
@@ -512,7 +517,7 @@ $(STACKS_BENCH): $(STACKS_BENCH).o $(O)/libpdb.a
 bench-stacks: $(STACKS_BENCH) $(O)/tests/attach/blocked-openmpi
 	@sh tests/bench/stacks.sh $(O) $(or $(RANKS),64)
 
-.PHONY: bench-analysis bench-traces bench-share bench-stacks bench-scale
+.PHONY: bench-analysis bench-digests bench-traces bench-share bench-stacks bench-scale
 
 # False alarms and delays in simulated jobs, with the recorder (pace) and without;
 # docs/hang-detection.md tells what they measured. HOURS=100000 SEED=1: more of those without, about
