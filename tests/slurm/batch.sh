@@ -23,7 +23,7 @@ export PATH=$build:$PATH OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 explain() { sed 's/^/    | /' out; }
 
 is_idle() { [ -z "$(squeue -h)" ]; }
-no_ranks_now() { ! { ssh a pgrep -f "^$work/app" || ssh b pgrep -f "^$work/app"; } >/dev/null; }
+no_ranks_now() { ! { ssh a pgrep -x app || ssh b pgrep -x app; } >/dev/null; }
 no_ranks() { wait_for no_ranks_now; }
 is_over() { wait_for is_idle || wait_for is_idle || wait_for is_idle; }
 
@@ -103,7 +103,7 @@ check "the job came to its end" test "$(grep -c ' end$' out)" = 4
 rm -f over
 begin slurm.sh "over 0"
 check "a job that writes" wait_for counts_to 30
-ssh b 'kill -STOP $(pgrep -f "^'"$work"'/app" | head -n 1)'
+ssh b 'kill -STOP $(pgrep -x app | head -n 1)'
 check "it is over early" is_over
 check "it was a rank that is stopped" grep -q 'Hang: stopped' out
 check "each rank's numbers are there, without a gap" awk '$1 ~ /^[0-3]$/ && $2 ~ /^[0-9]+$/ {
