@@ -47,7 +47,7 @@ static int check_report(const char *path, struct pdb_error *err)
 	struct stat st;
 	int fd;
 
-	if (lstat(path, &st) == 0) {
+	if (stat(path, &st) == 0) {
 		if (S_ISDIR(st.st_mode))
 			errno = EISDIR;
 		else if (access(path, W_OK) == 0)
