@@ -80,6 +80,31 @@ export PBS_O_WORKDIR=$work
 check_hang "mpirun, two nodes" pbs.sh
 check_healthy "mpirun, two nodes" pbs.sh
 
+# The batch system lets another job run for a while, in the midst of it.
+use openmpi 2
+begin slurm.sh 'none 10'
+has_ranks() { ssh b pgrep -x app >/dev/null; }
+check "a job that is going to be suspended" wait_for has_ranks
+sleep 3
+id=$(squeue -h -o %i)
+check "it is suspended" scontrol suspend "$id"
+sleep 6
+check "it goes on" scontrol resume "$id"
+check "to its end" is_over
+check "which it came to by itself" grep -q '^fault: rank 1 none' out
+check "no alarm was raised" bash -c '! grep -q "Hang" out'
+
+# Somebody stops the ranks alone, on both nodes.
+begin slurm.sh 'none 10'
+wait_for has_ranks
+sleep 3
+for host in a b; do ssh $host 'kill -STOP $(pgrep -x app)'; done
+check "ranks that are stopped on both nodes: told" wait_for grep -q 'the job is suspended' out
+for host in a b; do ssh $host 'kill -CONT $(pgrep -x app)'; done
+check "it goes on to its end" is_over
+check "which is told, too" grep -q 'the job goes on, and so does watching' out
+check "no alarm was raised for that" bash -c '! grep -q "Hang" out'
+
 # A batch system that warns the script.
 cat >warned <<'END_OF_SCRIPT'
 #!/bin/bash
