@@ -44,6 +44,7 @@
 #define CERTAIN_NS (SECOND_NS / 2) /* after it what is certain must be so again */
 #define CHECK_NS (10 * SECOND_NS)  /* what is certain is looked for also while ranks move */
 #define STEP_NS (5 * SECOND_NS)    /* two looks are not further apart, full looks included */
+#define SUSPENDING_NS (10 * SECOND_NS) /* until all hosts of a job are suspended */
 #define TELL_STILL_NS (10 * SECOND_NS)
 #define STILL_SHARE 20  /* full looks while nobody moves take at most this part of the time, */
 #define CHECK_SHARE 200 /* and this part otherwise */
@@ -72,6 +73,7 @@ struct watch {
 	uint64_t confirm_ns;    /* when the looks that confirm began; 0: they have not */
 	bool has_told_active;
 	bool is_suspended;      /* all ranks are stopped by a signal: no time passes */
+	uint64_t partly_ns;     /* since when so are all of some hosts alone; 0: of none */
 	uint64_t tell_still_ns; /* a standstill as long as this is told */
 	bool is_certain;        /* the last full look was, and another one decides */
 	bool is_hang, is_over;
@@ -191,6 +193,10 @@ static void note_suspension(struct watch *watch)
 	bool is_suspended = numbers->num_suspended > 0 && !numbers->num_moved &&
 			    numbers->num_suspended + numbers->num_ended == numbers->num_ranks;
 
+	if (!numbers->num_suspended || is_suspended)
+		watch->partly_ns = 0;
+	else if (!watch->partly_ns)
+		watch->partly_ns = monotonic_ns();
 	if (is_suspended == watch->is_suspended)
 		return;
 	watch->is_suspended = is_suspended;
@@ -200,6 +206,13 @@ static void note_suspension(struct watch *watch)
 				"and watching waits");
 	else
 		watch_tell_note(&watch->teller, "resumed", "the job goes on, and so does watching");
+}
+
+/* Hosts are not suspended, and do not go on, all at the same moment. */
+static bool may_be_suspended(const struct watch *watch)
+{
+	return watch->is_suspended ||
+	       (watch->partly_ns && monotonic_ns() - watch->partly_ns < SUSPENDING_NS);
 }
 
 static void note_movement(struct watch *watch)
@@ -496,7 +509,7 @@ static int go_round(struct watch *watch, struct pdb_error *err)
 
 	if (is_due ? look_for_test(watch, err) < 0 : look(watch, watch->nobody, err) < 0)
 		return -1;
-	if (watch->is_suspended) {
+	if (may_be_suspended(watch)) {
 		watch->confirm_ns = 0;
 		return 0;
 	}
