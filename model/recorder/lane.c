@@ -11,7 +11,8 @@ struct lane *lane_create(struct writer *w, uint32_t index,
 			 bool (*grow)(struct lane *l, enum seg_lane_id table, uint32_t entries))
 {
 	const size_t hints = 2ul * SEG_MAX_SITES * sizeof(struct lane_hint);
-	const size_t size = sizeof(struct lane) + hints + P2P_MEMORY;
+	const size_t rows = SEG_MAX_LEDGER * sizeof(struct ledger_next);
+	const size_t size = sizeof(struct lane) + hints + rows + P2P_MEMORY;
 	struct lane *l = pages_map(size);
 
 	if (!l)
@@ -22,7 +23,8 @@ struct lane *lane_create(struct writer *w, uint32_t index,
 		return NULL;
 	}
 	l->hints = (struct lane_hint *)(l + 1);
-	p2p_init(&l->p2p, (char *)l->hints + hints);
+	ledger_init(l, (struct ledger_next *)((char *)l->hints + hints));
+	p2p_init(&l->p2p, (char *)l->next_rows + rows);
 	l->index = index;
 	l->grow = grow;
 	struct seg_table *tables = l->seg->tables;

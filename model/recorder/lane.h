@@ -65,6 +65,8 @@ struct lane {
 	struct idhash edges; /* (from, to) -> transition */
 	struct seg_ledger *ledger;
 	struct idhash rows; /* (communicator, peer, tag) -> row of the ledger */
+	struct ledger_next *next_rows;
+	uint32_t row;              /* of the ledger, that was asked for last */
 	uint32_t refused;	   /* bit of each table that got no more room: not asked again */
 	struct requests *requests; /* of the process */
 	struct p2p p2p;

@@ -11,6 +11,14 @@ void ledger_lost(struct lane *l)
 			      RELAXED);
 }
 
+void ledger_init(struct lane *l, struct ledger_next *next_rows)
+{
+	l->next_rows = next_rows;
+	/* The first row is not there yet: what nobody asks for. */
+	next_rows[0] = (struct ledger_next){
+		.comm = SEG_NO_COMM, .peer = SEG_PEER_NULL, .tag = SEG_TAG_MANY};
+}
+
 static uint32_t find(const struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 {
 	struct idhash_probe probe = idhash_probe(&l->rows, ledger_key(comm, peer, tag));
@@ -35,12 +43,14 @@ static uint32_t add(struct lane *l, uint32_t comm, int32_t peer, int32_t tag, ui
 	l->ledger[at].comm = comm;
 	l->ledger[at].peer = peer;
 	l->ledger[at].tag = tag;
+	l->next_rows[at] = (struct ledger_next){.comm = comm, .peer = peer, .tag = tag, .row = at};
 	/* Pairs with the reader's acquire load: it then sees whose row it is. */
 	atomic_store_explicit(&table->count, at + 1, memory_order_release);
 	return at;
 }
 
-uint32_t ledger_add(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
+/* The row that counts it, not there yet. */
+static uint32_t add_or_share(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 {
 	uint32_t row;
 
@@ -57,6 +67,19 @@ uint32_t ledger_add(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 	}
 	if (row == LEDGER_NO_ROW)
 		ledger_lost(l);
+	return row;
+}
+
+uint32_t ledger_find(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
+{
+	uint32_t row = find(l, comm, peer, tag);
+
+	if (row == LEDGER_NO_ROW)
+		row = add_or_share(l, comm, peer, tag);
+	if (row != LEDGER_NO_ROW) {
+		l->next_rows[l->row].row = row;
+		l->row = row;
+	}
 	return row;
 }
 

@@ -12,8 +12,19 @@ enum {
 	LEDGER_MAX_TAGS = SEG_MAX_LEDGER / 4 * 3,
 };
 
+/* What is known of a row without a look at the segment: whose it is, and which row was asked for
+ * after it last time. */
+struct ledger_next {
+	uint32_t comm;
+	int32_t peer, tag;
+	uint32_t row;
+};
+
+/* Nothing is expected yet. `next_rows` has SEG_MAX_LEDGER. */
+void ledger_init(struct lane *l, struct ledger_next *next_rows);
+
 /* The row, added if it is new, or that of SEG_TAG_MANY; LEDGER_NO_ROW. */
-uint32_t ledger_add(struct lane *l, uint32_t comm, int32_t peer, int32_t tag);
+uint32_t ledger_find(struct lane *l, uint32_t comm, int32_t peer, int32_t tag);
 
 /* Not a word made of peer and tag: the compiler would read both at once, and the processor is slow to
  * read as one what was stored in parts a moment ago. */
@@ -27,16 +38,36 @@ static inline bool ledger_is(const struct seg_ledger *row, uint32_t comm, int32_
 	return row->comm == comm && row->peer == peer && row->tag == tag;
 }
 
-/* As ledger_add(), fast for a row that is there. */
-static inline uint32_t ledger_row(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
+static inline bool ledger_next_is(const struct ledger_next *next, uint32_t comm, int32_t peer,
+				  int32_t tag)
 {
-	struct idhash_probe probe = idhash_probe(&l->rows, ledger_key(comm, peer, tag));
-	uint32_t id;
+	return next->peer == peer && next->tag == tag && next->comm == comm;
+}
 
-	while ((id = idhash_next(&l->rows, &probe)) != IDHASH_NONE)
-		if (__builtin_expect(ledger_is(&l->ledger[id], comm, peer, tag), 1))
-			return id;
-	return ledger_add(l, comm, peer, tag);
+/* The row that is expected, or LEDGER_NO_ROW if that is not the one: the last one again, or the one
+ * that came after it last time, since programs go round their partners in the same order. */
+static inline __attribute__((always_inline)) uint32_t
+ledger_expected(const struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
+{
+	const struct ledger_next *last = &l->next_rows[l->row];
+
+	if (ledger_next_is(last, comm, peer, tag))
+		return l->row;
+	if (__builtin_expect(ledger_next_is(&l->next_rows[last->row], comm, peer, tag), 1))
+		return last->row;
+	return LEDGER_NO_ROW;
+}
+
+/* As ledger_find(), fast for a row that is expected. */
+static inline __attribute__((always_inline)) uint32_t ledger_row(struct lane *l, uint32_t comm,
+								 int32_t peer, int32_t tag)
+{
+	uint32_t row = ledger_expected(l, comm, peer, tag);
+
+	if (__builtin_expect(row == LEDGER_NO_ROW, 0))
+		return ledger_find(l, comm, peer, tag);
+	l->row = row;
+	return row;
 }
 
 /* What happened was not counted, since it is not known which row it belongs to. */

@@ -583,6 +583,50 @@ static void test_too_many_tags(void **state)
 	assert_int_equal(f.grown, grown);
 }
 
+/* Whatever row is expected, the right one counts: also the very first, of zeros only, and rows that
+ * differ in one thing. */
+static void test_rows_in_any_order(void **state)
+{
+	static const struct p2p_message rows[] = {
+		{.comm = 0, .peer = 0, .tag = 0}, {.comm = 0, .peer = 0, .tag = 1},
+		{.comm = 0, .peer = 1, .tag = 0}, {.comm = 1, .peer = 0, .tag = 0},
+		{.comm = 1, .peer = 1, .tag = 1},
+	};
+	enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+	static const char *const orders[] = {
+		"0", "01234012340123401234", "00112233440011223344", "43210432100123401234",
+		"0102030401020304", "0000111100001111222", "31415926535897932384626433832795",
+	};
+	struct lane *l = f.lanes[0];
+	uint64_t num[ROWS] = {0};
+	uint64_t handle = 16;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		for (const char *c = orders[i]; *c; c++) {
+			int row = (*c - '0') % ROWS;
+			num[row]++;
+			p2p_send(l, &rows[row], 0);
+			assert_int_equal(l->seg->operation.transfers[0].ordinal, num[row]);
+			p2p_end(l, P2P_DONE, NULL);
+			p2p_will_receive(l, &rows[row], 0);
+			p2p_made(l, true, key(handle++));
+		}
+	}
+	assert_int_equal(l->seg->tables[SEG_LANE_LEDGER].count, ROWS);
+	for (uint32_t i = 0; i < ROWS; i++) {
+		const struct seg_ledger *r = &l->ledger[i];
+		uint32_t at = 0;
+		while (at < ROWS && !(rows[at].comm == r->comm && rows[at].peer == r->peer &&
+				      rows[at].tag == r->tag))
+			at++;
+		assert_true(at < ROWS);
+		assert_int_equal(r->sends, num[at]);
+		assert_int_equal(r->sends_done, num[at]);
+		assert_int_equal(r->receives, num[at]);
+	}
+}
+
 /* Rows of another thread are not this thread's to write to. */
 static void test_completed_by_another(void **state)
 {
@@ -654,6 +698,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_complete_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_many_requests, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_many_tags, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rows_in_any_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_completed_by_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_threads, setup, teardown),
 	};
