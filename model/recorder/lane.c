@@ -140,7 +140,7 @@ static struct seg_transition *find_transition(struct lane *l, uint32_t to,
 		lane_hint_swap(hint);
 	if (hint->last.to == to) {
 		hint->last.entry = entry;
-		return &l->transitions[hint->last.transition];
+		return hint->last.transition;
 	}
 	uint64_t key = (uint64_t)from << 32 | to;
 	struct idhash_probe probe = idhash_probe(&l->edges, key);
@@ -158,7 +158,7 @@ static struct seg_transition *find_transition(struct lane *l, uint32_t to,
 	if (t) {
 		hint->former = hint->last;
 		hint->last = (struct lane_way){
-			.to = to, .transition = t - l->transitions, .entry = entry};
+			.to = to, .transition = t, .entry = entry, .hint = &l->hints[to]};
 	}
 	return t;
 }
@@ -170,7 +170,7 @@ static void make_event(struct lane *l, uint32_t to, uint64_t now, const struct p
 
 	if (t)
 		lane_add(&t->count, 1);
-	lane_event(l, l->current, to, now);
+	lane_event(l, l->current, to, &l->hints[to], now);
 	if (l->poll_site)
 		forget_polls(l);
 	lane_section_end(l->current, seq);

@@ -19,15 +19,16 @@ struct tracer;
 /* A transition out of a state. */
 struct lane_way {
 	uint32_t to; /* 0: none; state 0 is never entered */
-	uint32_t transition;
+	struct seg_transition *transition;
 	const struct path_entry *entry; /* of the call that enters `to`; NULL: not known */
+	struct lane_hint *hint;         /* of `to` */
 };
 
 /* The last one is nearly always the next one as well. At the end of a loop it is not: then it is the
  * one that was last before. */
 struct lane_hint {
 	struct lane_way last, former;
-};
+} __attribute__((aligned(64))); /* a cache line */
 
 static inline void lane_hint_swap(struct lane_hint *hint)
 {
@@ -142,16 +143,18 @@ static inline void lane_section_end(struct seg_current *current, uint32_t seq)
 	atomic_store_explicit(&current->seq, seq + 1, memory_order_release);
 }
 
-/* One event: into `to` at `now`. Within a section. */
-static inline __attribute__((always_inline)) void
-lane_event(struct lane *l, struct seg_current *current, uint32_t to, uint64_t now)
+/* One event: into `to`, of which that is the hint, at `now`. Within a section. */
+static inline __attribute__((always_inline)) void lane_event(struct lane *l,
+							     struct seg_current *current,
+							     uint32_t to, struct lane_hint *hint,
+							     uint64_t now)
 {
 	struct seg_state *stats = l->stats;
 	uint64_t stay = now - atomic_load_explicit(&current->since, memory_order_relaxed);
 	uint64_t events = atomic_load_explicit(&current->events, memory_order_relaxed);
 	struct seg_event *slot = &l->ring[events & l->ring_mask];
 
-	l->hint = &l->hints[to];
+	l->hint = hint;
 	l->stats = &l->states[to];
 	atomic_store_explicit(&slot->ticks, now, memory_order_relaxed);
 	atomic_store_explicit(&slot->state, to, memory_order_relaxed);
@@ -171,13 +174,12 @@ static inline __attribute__((always_inline)) bool lane_expects(const struct lane
 /* The event that the lane expects. */
 static inline __attribute__((always_inline)) void lane_expected_event(struct lane *l, uint64_t now)
 {
+	const struct lane_way *way = &l->hint->last;
 	struct seg_current *current = l->current;
-	uint32_t to = l->hint->last.to;
-	struct seg_transition *t = &l->transitions[l->hint->last.transition];
 	uint32_t seq = lane_section_begin(current);
 
-	lane_add(&t->count, 1);
-	lane_event(l, current, to, now);
+	lane_add(&way->transition->count, 1);
+	lane_event(l, current, way->to, way->hint, now);
 	lane_section_end(current, seq);
 }
 

@@ -61,7 +61,7 @@ const struct path_entry *pathcache_add(struct pathcache *c,
 	struct path_entry *e = (struct path_entry *)(c->arena + c->used);
 	c->used += size;
 	*e = (struct path_entry){
-		.function = function, .ra = ra, .cfa = cfa, .site = site, .num_slots = padded};
+		.function = function, .ra = ra, .cfa = cfa, .site = site, .end = e->slots + padded};
 	memcpy(e->slots, slots, num_slots * sizeof(slots[0]));
 	for (uint32_t i = num_slots; i < padded; i++)
 		e->slots[i] = slots[num_slots - 1];

@@ -30,7 +30,8 @@ struct path_entry {
 	const struct recorder_function *function;
 	uintptr_t ra, cfa;
 	uint32_t site;
-	uint32_t num_slots; /* a multiple of PATHCACHE_STEP: the last one repeats */
+	/* Of slots[]: at least one, and a multiple of PATHCACHE_STEP: the last one repeats. */
+	const struct path_slot *end;
 	struct path_slot slots[];
 };
 
@@ -45,7 +46,7 @@ struct pathcache {
 bool pathcache_init(struct pathcache *c);
 void pathcache_deinit(struct pathcache *c);
 
-/* Remember. NULL when there is no room; after a flush there is. */
+/* Remember, by at least one slot. NULL when there is no room; after a flush there is. */
 const struct path_entry *pathcache_add(struct pathcache *c,
 				       const struct recorder_function *function, uintptr_t ra,
 				       uintptr_t cfa, uint32_t site,
@@ -70,13 +71,15 @@ static inline bool path_entry_fits(const struct path_entry *e,
 
 static inline __attribute__((always_inline)) bool path_entry_holds(const struct path_entry *e)
 {
-	const struct path_slot *slot = e->slots, *end = slot + e->num_slots;
+	const struct path_slot *slot = e->slots;
 
 	/* Unrolled: these loads are most of what a hit costs. */
-	for (; slot < end; slot += PATHCACHE_STEP)
+	do {
 		if (*slot[0].at != slot[0].value || *slot[1].at != slot[1].value ||
 		    *slot[2].at != slot[2].value || *slot[3].at != slot[3].value)
 			return false;
+		slot += PATHCACHE_STEP;
+	} while (slot < e->end);
 	return true;
 }
 

@@ -375,7 +375,7 @@ static uint32_t find_site(struct lane *lane, struct recorder_function *function,
 	if (!site || !lane_prepare_site(lane, &recorder.writer, site)) {
 		stop();
 		site = 0;
-	} else if (path->cacheable) {
+	} else if (path->cacheable && path->num_frames > 0) {
 		*entry_ret = lane_remember(lane, function, ra, cfa, site, path->slots,
 					   path->num_frames);
 	}
@@ -499,17 +499,30 @@ bool recorder_returned(const struct lane *lane)
 	return likely(self.lane == lane && self.cfa != 0);
 }
 
+/* Calls are let in again. */
+static inline __attribute__((always_inline)) void ended(void)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	self.cfa = 0;
+}
+
+static __attribute__((noinline, cold)) void leave(struct lane *lane)
+{
+	lane_leave(lane);
+	ended();
+}
+
 void recorder_leave(struct lane *lane)
 {
 	uint64_t now;
 
 	/* Out of an enter state there is but one way. */
-	if (unlikely(lane->hint->last.to == 0 || !ticks_fast(&now)))
-		lane_leave(lane);
-	else
-		lane_expected_event(lane, now);
-	atomic_signal_fence(memory_order_seq_cst);
-	self.cfa = 0;
+	if (unlikely(lane->hint->last.to == 0 || !ticks_fast(&now))) {
+		leave(lane);
+		return;
+	}
+	lane_expected_event(lane, now);
+	ended();
 }
 
 void recorder_enter_poll(struct lane *lane)
@@ -522,7 +535,7 @@ void recorder_leave_poll(struct lane *lane, bool failed)
 	lane_leave_poll(lane, failed);
 	if (unlikely(lane->tracer != NULL) && !failed)
 		tracer_call(lane->tracer, lane->site);
-	self.cfa = 0;
+	ended();
 }
 
 /* ---- Functions of the program ----------------------------------------------------------------- */
