@@ -19,6 +19,11 @@ void p2p_init(struct p2p *p, void *memory)
 	};
 }
 
+static inline bool is_request(uint64_t key)
+{
+	return key != REQUESTS_KEY_NULL && key != REQUESTS_KEY_COMPLETE;
+}
+
 static bool is_wildcard(int32_t peer, int32_t tag)
 {
 	return peer == SEG_PEER_ANY || tag == SEG_TAG_ANY;
@@ -43,7 +48,8 @@ static inline __attribute__((always_inline)) uint64_t count_receive(struct lane 
 	return ledger_receives(l, l->p2p.receive_row);
 }
 
-static void transfer(struct operation *op, int i, const struct p2p_message *m, uint64_t ordinal)
+static inline __attribute__((always_inline)) void
+transfer(struct operation *op, int i, const struct p2p_message *m, uint64_t ordinal)
 {
 	operation_transfer(op, i, m->comm, m->peer, m->tag, ordinal, m->bytes);
 }
@@ -168,17 +174,23 @@ static __attribute__((noinline, cold)) uint32_t take_slot(struct lane *l)
 	return slot;
 }
 
-static inline __attribute__((always_inline)) void will_make(struct lane *l,
-							    const struct request *request)
+/* A slot for one more request that the call makes; REQUESTS_NONE: there is no room. */
+static uint32_t take_made(struct lane *l)
 {
 	struct p2p *p = &l->p2p;
 	uint32_t *slot = &p->made[p->num_made++];
 
 	if (__builtin_expect(*slot == REQUESTS_NONE, 0))
 		*slot = take_slot(l);
-	if (__builtin_expect(*slot != REQUESTS_NONE, 1))
-		requests_fill(l->requests, *slot, request);
-	p->takes_any |= request_takes_any(request);
+	return *slot;
+}
+
+static inline __attribute__((always_inline)) void will_make(struct lane *l, uint32_t slot,
+							    const struct request *request)
+{
+	if (__builtin_expect(slot != REQUESTS_NONE, 1))
+		requests_fill(l->requests, slot, request);
+	l->p2p.takes_any |= request_takes_any(request);
 	operation_local(l);
 }
 
@@ -190,41 +202,85 @@ void p2p_will_make(struct lane *l, const struct request *request)
 		own.flags |= SEG_REQUEST_ACTIVE;
 	own.site = l->site;
 	own.lane = l->index;
-	will_make(l, &own);
+	will_make(l, take_made(l), &own);
 }
 
 static inline __attribute__((always_inline)) void
-will_transfer(struct lane *l, enum seg_request_kind kind, const struct p2p_message *m,
-	      uint32_t flags, uint64_t ordinal, uint32_t row)
+will_transfer(struct lane *l, uint32_t slot, enum seg_request_kind kind,
+	      const struct p2p_message *m, uint32_t flags, uint64_t ordinal, uint32_t row)
 {
 	bool is_persistent = flags & SEG_REQUEST_PERSISTENT;
 
-	will_make(l, &(struct request){
-			     .kind = kind,
-			     .flags = is_persistent ? flags : flags | SEG_REQUEST_ACTIVE,
-			     .comm = m->comm,
-			     .peer = m->peer,
-			     .tag = m->tag,
-			     .ordinal = ordinal,
-			     .bytes = m->bytes,
-			     .site = l->site,
-			     .lane = l->index,
-			     .row = row,
-		     });
+	will_make(l, slot,
+		  &(struct request){
+			  .kind = kind,
+			  .flags = is_persistent ? flags : flags | SEG_REQUEST_ACTIVE,
+			  .comm = m->comm,
+			  .peer = m->peer,
+			  .tag = m->tag,
+			  .ordinal = ordinal,
+			  .bytes = m->bytes,
+			  .site = l->site,
+			  .lane = l->index,
+			  .row = row,
+		  });
+}
+
+static __attribute__((noinline)) void will_send_unusual(struct lane *l, const struct p2p_message *m,
+							uint32_t request_flags)
+{
+	uint64_t ordinal = request_flags & SEG_REQUEST_PERSISTENT ? 0 : count_send(l, m);
+
+	will_transfer(l, take_made(l), SEG_REQUEST_SEND, m, request_flags, ordinal,
+		      l->p2p.send_row);
+}
+
+static __attribute__((noinline)) void
+will_receive_unusual(struct lane *l, const struct p2p_message *m, uint32_t request_flags)
+{
+	uint64_t ordinal = request_flags & SEG_REQUEST_PERSISTENT ? 0 : count_receive(l, m);
+
+	will_transfer(l, take_made(l), SEG_REQUEST_RECV, m, request_flags, ordinal,
+		      l->p2p.receive_row);
+}
+
+/* The row of a request for which no function needs to be called; or LEDGER_NO_ROW. One that calls
+ * none has no registers to save, which is a good part of what it costs. */
+static inline __attribute__((always_inline)) uint32_t
+usual_row(const struct lane *l, const struct p2p_message *m, uint32_t request_flags)
+{
+	if (__builtin_expect(request_flags & SEG_REQUEST_PERSISTENT ||
+				     l->p2p.made[l->p2p.num_made] == REQUESTS_NONE ||
+				     m->peer == SEG_PEER_NULL,
+			     0))
+		return LEDGER_NO_ROW;
+	return ledger_expected(l, m->comm, m->peer, m->tag);
 }
 
 void p2p_will_send(struct lane *l, const struct p2p_message *m, uint32_t request_flags)
 {
-	uint64_t ordinal = request_flags & SEG_REQUEST_PERSISTENT ? 0 : count_send(l, m);
+	uint32_t row = usual_row(l, m, request_flags);
 
-	will_transfer(l, SEG_REQUEST_SEND, m, request_flags, ordinal, l->p2p.send_row);
+	if (__builtin_expect(row == LEDGER_NO_ROW, 0)) {
+		will_send_unusual(l, m, request_flags);
+		return;
+	}
+	l->row = l->p2p.send_row = row;
+	will_transfer(l, l->p2p.made[l->p2p.num_made++], SEG_REQUEST_SEND, m, request_flags,
+		      lane_add(&l->ledger[row].sends, 1), row);
 }
 
 void p2p_will_receive(struct lane *l, const struct p2p_message *m, uint32_t request_flags)
 {
-	uint64_t ordinal = request_flags & SEG_REQUEST_PERSISTENT ? 0 : count_receive(l, m);
+	uint32_t row = usual_row(l, m, request_flags);
 
-	will_transfer(l, SEG_REQUEST_RECV, m, request_flags, ordinal, l->p2p.receive_row);
+	if (__builtin_expect(row == LEDGER_NO_ROW, 0)) {
+		will_receive_unusual(l, m, request_flags);
+		return;
+	}
+	l->row = l->p2p.receive_row = row;
+	will_transfer(l, l->p2p.made[l->p2p.num_made++], SEG_REQUEST_RECV, m, request_flags,
+		      lane_add(&l->ledger[row].receives, 1), row);
 }
 
 /* What a slot says; its owner has the lock or is the only one to change it. */
@@ -248,7 +304,7 @@ void p2p_will_receive_matched(struct lane *l, uint64_t message_key)
 		m = message_of(&l->requests->slots[slot]);
 	l->p2p.message = requests_ref(l->requests, slot);
 	requests_unlock(l->requests);
-	will_transfer(l, SEG_REQUEST_MATCHED, &m, 0, 0, LEDGER_NO_ROW);
+	will_transfer(l, take_made(l), SEG_REQUEST_MATCHED, &m, 0, 0, LEDGER_NO_ROW);
 }
 
 static void complete_at_once(struct lane *l)
@@ -263,7 +319,7 @@ static void complete_at_once(struct lane *l)
 }
 
 /* The lane has new slots after this, so that the next call need not take the lock for one. */
-static inline void use_made(struct lane *l, uint64_t key)
+static void use_made(struct lane *l, uint64_t key)
 {
 	struct requests *r = l->requests;
 	struct p2p *p = &l->p2p;
@@ -287,7 +343,7 @@ static inline void remove_received(struct lane *l)
 		requests_remove(l->requests, message);
 }
 
-void p2p_made(struct lane *l, bool ok, uint64_t key)
+static __attribute__((noinline)) void made_unusual(struct lane *l, bool ok, uint64_t key)
 {
 	struct p2p *p = &l->p2p;
 
@@ -298,21 +354,35 @@ void p2p_made(struct lane *l, bool ok, uint64_t key)
 	requests_lock(l->requests, l->index);
 	if (__builtin_expect(p->message.slot != REQUESTS_NONE, 0))
 		remove_received(l);
-	if (key == REQUESTS_KEY_NULL || key == REQUESTS_KEY_COMPLETE)
-		complete_at_once(l);
-	else
+	if (is_request(key))
 		use_made(l, key);
+	else
+		complete_at_once(l);
 	requests_unlock(l->requests);
+	forget_call(p);
+}
+
+void p2p_made(struct lane *l, bool ok, uint64_t key)
+{
+	struct requests *r = l->requests;
+	struct p2p *p = &l->p2p;
+	uint32_t slot = p->made[0], *first = requests_bucket(r, key);
+
+	/* One request, and no function to be called: see usual_row(). */
+	if (__builtin_expect(!ok || !is_request(key) || r->is_shared || p->num_made != 1 ||
+				     slot == REQUESTS_NONE || p->message.slot != REQUESTS_NONE ||
+				     r->free == REQUESTS_NONE || *first != 0,
+			     0)) {
+		made_unusual(l, ok, key);
+		return;
+	}
+	requests_link(r, first, key, slot, atomic_load_explicit(&l->current->since, RELAXED));
+	p->made[0] = requests_pop(r);
 	forget_call(p);
 }
 
 /* ---- Starting
  * ------------------------------------------------------------------------------------ */
-
-static inline bool is_request(uint64_t key)
-{
-	return key != REQUESTS_KEY_NULL && key != REQUESTS_KEY_COMPLETE;
-}
 
 /* Look up what is listed at a position: its slot, or REQUESTS_NONE. With the lock. */
 static inline uint32_t look_up(struct lane *l, uint32_t position)

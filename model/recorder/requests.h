@@ -134,20 +134,25 @@ static inline uint32_t requests_slot(const struct requests *r, struct requests_r
 /* Publish some more; false when there is no room, and then it is not asked again. */
 bool requests_grow(struct requests *r);
 
+/* The first free slot; there is one. */
+static inline uint32_t requests_pop(struct requests *r)
+{
+	uint32_t slot = r->free;
+
+	r->free = r->own[slot].next;
+	return slot;
+}
+
 /* A request comes to be in three steps, so that little is left to do when MPI has made it. A free slot
  * is taken from the others, or REQUESTS_NONE when there is no room. It is filled in: readers do not
  * look at what is free, and nobody else has it, so that takes no lock. */
 static inline uint32_t requests_take(struct requests *r)
 {
-	uint32_t slot = r->free;
-
-	if (__builtin_expect(slot == REQUESTS_NONE, 0)) {
+	if (__builtin_expect(r->free == REQUESTS_NONE, 0)) {
 		if (!requests_grow(r))
 			return REQUESTS_NONE;
-		slot = r->free;
 	}
-	r->free = r->own[slot].next;
-	return slot;
+	return requests_pop(r);
 }
 
 static inline void requests_fill(struct requests *r, uint32_t slot, const struct request *request)
@@ -192,19 +197,28 @@ static inline void requests_set_kind(struct requests *r, uint32_t slot, enum seg
  * that it is about to say so. */
 void requests_key_comes_again(struct requests *r, uint32_t slot);
 
-/* A slot that was filled in is used, under this key; what had the key before is gone, or an orphan. */
-static inline void requests_use(struct requests *r, uint64_t key, uint32_t slot, uint64_t ticks)
+/* A slot that was filled in is used, first of its bucket. */
+static inline void requests_link(struct requests *r, uint32_t *first, uint64_t key, uint32_t slot,
+				 uint64_t ticks)
 {
-	uint32_t *first = requests_bucket(r, key), former = requests_find(r, key);
 	struct requests_own *own = &r->own[slot];
 
-	if (__builtin_expect(former != REQUESTS_NONE, 0))
-		requests_key_comes_again(r, former);
 	atomic_store_explicit(&r->slots[slot].ticks, ticks, memory_order_relaxed);
 	requests_set_kind(r, slot, own->kind);
 	own->key = key;
 	own->next = *first - 1;
 	*first = slot + 1;
+}
+
+/* A slot that was filled in is used, under this key; what had the key before is gone, or an orphan.
+ */
+static inline void requests_use(struct requests *r, uint64_t key, uint32_t slot, uint64_t ticks)
+{
+	uint32_t former = requests_find(r, key);
+
+	if (__builtin_expect(former != REQUESTS_NONE, 0))
+		requests_key_comes_again(r, former);
+	requests_link(r, requests_bucket(r, key), key, slot, ticks);
 }
 
 /* The same of REQUESTS_NONE, counted as dropped then, or of two slots: a request that sends and

@@ -258,10 +258,10 @@ static inline void wrap_recv_after(struct wrap_call *w, int ret)
 	p2p_end(w->lane, wrap_end(ret), &status);
 }
 
-static inline void wrap_sendrecv_before(struct wrap_call *w, MPI_Count sendcount,
-					MPI_Datatype sendtype, int dest, int sendtag,
-					MPI_Count recvcount, MPI_Datatype recvtype, int source,
-					int recvtag, uint32_t comm)
+static inline __attribute__((always_inline)) void
+wrap_sendrecv_before(struct wrap_call *w, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
+		     int sendtag, MPI_Count recvcount, MPI_Datatype recvtype, int source,
+		     int recvtag, uint32_t comm)
 {
 	struct p2p_message send = wrap_message(sendcount, sendtype, dest, sendtag, comm);
 	struct p2p_message receive = wrap_message(recvcount, recvtype, source, recvtag, comm);
@@ -364,8 +364,9 @@ static inline void wrap_request_made(struct wrap_call *w, int ret, const void *r
 	p2p_made(w->lane, ok, ok ? wrap_request_key(request, 0, w->is_fortran) : 0);
 }
 
-static inline void wrap_isend_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type,
-				     int dest, int tag, uint32_t comm, uint32_t flags)
+static inline __attribute__((always_inline)) void
+wrap_isend_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type, int dest, int tag,
+		  uint32_t comm, uint32_t flags)
 {
 	struct p2p_message m = wrap_message(count, type, dest, tag, comm);
 
@@ -377,8 +378,9 @@ static inline void wrap_isend_after(struct wrap_call *w, int ret, const void *re
 	wrap_request_made(w, ret, request);
 }
 
-static inline void wrap_irecv_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type,
-				     int source, int tag, uint32_t comm, uint32_t flags)
+static inline __attribute__((always_inline)) void
+wrap_irecv_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type, int source, int tag,
+		  uint32_t comm, uint32_t flags)
 {
 	struct p2p_message m = wrap_message(count, type, source, tag, comm);
 
