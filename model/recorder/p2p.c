@@ -368,6 +368,13 @@ void p2p_made(struct lane *l, bool ok, uint64_t key)
 	struct p2p *p = &l->p2p;
 	uint32_t slot = p->made[0], *first = requests_bucket(r, key);
 
+	/* Small messages are often sent at once. */
+	if (ok && !is_request(key) && p->message.slot == REQUESTS_NONE && !p->takes_any) {
+		ledger_sent(l, p->send_row);
+		ledger_received(l, p->receive_row);
+		forget_call(p);
+		return;
+	}
 	/* One request, and no function to be called: see usual_row(). */
 	if (__builtin_expect(!ok || !is_request(key) || r->is_shared || p->num_made != 1 ||
 				     slot == REQUESTS_NONE || p->message.slot != REQUESTS_NONE ||

@@ -241,7 +241,7 @@ static inline uint32_t requests_add(struct requests *r, uint64_t key, const stru
 }
 
 /* No key leads to it any more. */
-static inline void requests_unlink(struct requests *r, uint32_t slot)
+static inline __attribute__((always_inline)) void requests_unlink(struct requests *r, uint32_t slot)
 {
 	struct requests_own *own = &r->own[slot];
 	uint32_t *first = requests_bucket(r, own->key);
@@ -258,7 +258,8 @@ static inline void requests_unlink(struct requests *r, uint32_t slot)
 }
 
 /* The slot is free, and its other half. */
-static inline void requests_release(struct requests *r, uint32_t slot)
+static inline __attribute__((always_inline)) void requests_release(struct requests *r,
+								   uint32_t slot)
 {
 	struct requests_own *own = &r->own[slot];
 	uint32_t serial = atomic_load_explicit(&own->serial, memory_order_relaxed) + 1;
@@ -271,7 +272,7 @@ static inline void requests_release(struct requests *r, uint32_t slot)
 	r->free = slot;
 }
 
-static inline void requests_remove(struct requests *r, uint32_t slot)
+static inline __attribute__((always_inline)) void requests_remove(struct requests *r, uint32_t slot)
 {
 	uint32_t half = r->own[slot].half;
 

@@ -113,7 +113,7 @@ static __attribute__((noinline, cold)) int wrap_learn_size(MPI_Datatype type, ui
 	return size == WRAP_DERIVED ? -1 : size;
 }
 
-static inline int wrap_predefined_size(MPI_Datatype type)
+static inline __attribute__((always_inline)) int wrap_predefined_size(MPI_Datatype type)
 {
 	uint64_t address = (uintptr_t)type;
 	_Atomic uint64_t *known = &wrap_types[(address >> 4 ^ address >> 10) % WRAP_TYPES];

@@ -86,7 +86,7 @@ static inline uint64_t wrap_file_key(MPI_File file)
 /* The index in the segment's table, or SEG_NO_COMM: of a C handle, and of Fortran's. The latter is
  * remembered when it is seen first, since asking MPI for the C handle takes longer. */
 #define WRAP_LOOKUP(name_, type_, fortran_space_, kind_)                                           \
-	static inline uint32_t wrap_##name_(type_ handle)                                          \
+	static inline __attribute__((always_inline)) uint32_t wrap_##name_(type_ handle)           \
 	{                                                                                          \
 		uint64_t key = wrap_##name_##_key(handle);                                         \
 		uint32_t index = comms_find(&recorder_comms, key);                                 \
@@ -100,7 +100,8 @@ static inline uint64_t wrap_file_key(MPI_File file)
 		recorder_map(key, index);                                                          \
 		return index;                                                                      \
 	}                                                                                          \
-	static inline uint32_t wrap_##name_##_fortran(const MPI_Fint *handle)                      \
+	static inline __attribute__((always_inline))                                               \
+	uint32_t wrap_##name_##_fortran(const MPI_Fint *handle)                                    \
 	{                                                                                          \
 		uint64_t key = comms_key(fortran_space_, (uint32_t)*handle);                       \
 		uint32_t index = comms_find(&recorder_comms, key);                                 \
