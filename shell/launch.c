@@ -169,7 +169,8 @@ bool launch_is_script(const struct launch *launch)
 
 void launch_terminate(const struct launch *launch)
 {
-	kill(launch->pid, SIGTERM);
+	if (!launch->has_ended)
+		kill(launch->pid, SIGTERM);
 }
 
 /* ---- Waiting for the ranks ----------------------------------------------------------------- */
