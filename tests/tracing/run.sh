@@ -93,6 +93,14 @@ truncated() {
 	[ "${num:-0}" -gt 100 ] && [ "$(wc -l <"$work/got.0.0")" -eq "$num" ] &&
 		cmp "$work/got.0.0" <(head -n "$num" "$work/out.0.0") >>"$work/answer" 2>&1
 }
+# What is saved holds as much as pdb could find at that moment: from=... is that from then on.
+saved() {
+	rm -f "$work/saved"
+	from=(--pid $job)
+	ask "save $work/saved"
+	from=(--load "$work/saved")
+	equal_all
+}
 has_no_trace() { ask "trace 0"; has 'no rank has a trace'; }
 is_json() {
 	ask "trace 0 > $work/trace.json"
@@ -133,11 +141,8 @@ for mpi in openmpi mpich; do
 	from=(--pid $job)
 	check "$mpi as it runs" wait_long equal_all
 	check "$mpi loops" has_loops
-	ask "save $work/saved"
-	check "$mpi saved" test -s "$work/saved"
+	check "$mpi as saved" wait_long saved
 	end_job
-	from=(--load "$work/saved")
-	check "$mpi as saved" wait_long equal_all
 	check "$mpi as JSON" is_json
 	[ -z "${hosts:-}" ] || continue
 
