@@ -47,7 +47,8 @@ class Answered:
 
 
 def read_lines(paths):
-    """The last of the lines about each run, and those that were made again since."""
+    """The last of the lines about each run, one with an answer if there is any, and those that were
+    made again since."""
     lines, earlier = {}, []
     for path in paths:
         with open(path, encoding="utf-8") as file:
@@ -56,10 +57,17 @@ def read_lines(paths):
                     line = json.loads(text)
                 except ValueError:
                     continue  # cut off when the machine went down
-                if key_of(line) in lines:
+                before = lines.get(key_of(line))
+                if before and has_answer(before) and not has_answer(line):
+                    continue
+                if before:
                     earlier.append(lines.pop(key_of(line)))
                 lines[key_of(line)] = line
     return list(lines.values()), earlier
+
+
+def has_answer(line):
+    return bool(line.get("looks") or line.get("watch"))
 
 
 def is_loaded(line):
