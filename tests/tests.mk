@@ -97,7 +97,7 @@ check-watch: all $(NEEDS_check-watch) | $(O)/.deps-check
 	@bash tests/watch/run.sh $(O) $(JOBS_MPI)
 
 # Preloaded into pdb only.
-$(O)/tests/watch/jump.so: tests/watch/jump.c
+$(O)/tests/watch/jump.so: tests/watch/jump.c | $(O)/.deps-build
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -O2 -g -Wall -Wextra -Werror -fPIC -shared -o $@ $<
 
