@@ -20,6 +20,7 @@ enum { MAX_ARRIVALS = 2 };
 struct steps {
 	const struct job_model *jm;
 	uint64_t *leaves; /* [states] how often any rank went on from it */
+	uint64_t *enters; /* [states] and to it */
 	int *first_rank;  /* [states] of those that did; -1: nobody */
 	bool *is_shared;  /* [states] by several ranks: one can be compared with others */
 };
@@ -34,13 +35,17 @@ static uint64_t count_steps(const struct job_transition *transition)
 	return num;
 }
 
-static bool is_novel(const struct steps *steps, uint32_t from, uint32_t to, uint32_t *ret)
+/* is_last: it is where it stands since. */
+static bool is_novel(const struct steps *steps, uint32_t from, uint32_t to, bool is_last,
+		     uint32_t *ret)
 {
 	size_t index = job_model_find_transition(steps->jm, from, to);
 
-	/* From "start" each thread goes on once; and who alone has a part in the program leaves it
-	 * by ways of its own. */
-	if (index == SIZE_MAX || SEG_STATE_SITE(from) == 0 || !steps->is_shared[from] ||
+	/* From "start" each thread goes on once. Who alone has a part in the program leaves it by ways
+	 * of its own; what can be told of it is that it waits at once in what it has long done after
+	 * something else. */
+	if (index == SIZE_MAX || SEG_STATE_SITE(from) == 0 ||
+	    (!steps->is_shared[from] && (!is_last || steps->enters[to] <= WELL_USED + 1)) ||
 	    count_steps(&steps->jm->transitions[index]) != 1 || steps->leaves[from] <= WELL_USED)
 		return false;
 	*ret = (uint32_t)index;
@@ -80,7 +85,7 @@ static bool search(const struct judge *j, const struct steps *steps, uint32_t ac
 		uint32_t from = job_lane_state(lane, lane->data->ring[i - 2].state);
 		uint32_t to = job_lane_state(lane, lane->data->ring[i - 1].state);
 
-		if (is_novel(steps, from, to, ret))
+		if (is_novel(steps, from, to, i == lane->data->num_ring, ret))
 			return true;
 		arrivals += loop && is_arrival(j->jm, loop, from, to);
 	}
@@ -92,6 +97,7 @@ static void add_steps(struct steps *steps, const struct job_transition *transiti
 	uint32_t from = transition->from;
 
 	steps->leaves[from] += count_steps(transition);
+	steps->enters[transition->to] += count_steps(transition);
 	for (size_t i = 0; i < transition->num_counts; i++) {
 		const struct rankset *ranks = transition->counts[i].ranks;
 		int first = rankset_first(ranks);
@@ -109,6 +115,7 @@ static void steps_init(struct steps *steps, const struct job_model *jm)
 
 	steps->jm = jm;
 	steps->leaves = xcalloc(num, sizeof(*steps->leaves));
+	steps->enters = xcalloc(num, sizeof(*steps->enters));
 	steps->first_rank = xcalloc(num, sizeof(*steps->first_rank));
 	steps->is_shared = xcalloc(num, sizeof(*steps->is_shared));
 	for (size_t s = 0; s < num; s++)
@@ -120,6 +127,7 @@ static void steps_init(struct steps *steps, const struct job_model *jm)
 static void steps_deinit(struct steps *steps)
 {
 	free(steps->leaves);
+	free(steps->enters);
 	free(steps->first_rank);
 	free(steps->is_shared);
 }

@@ -123,6 +123,12 @@ static const struct situation situations[] = {
 	 "0-2",
 	 "deadlock",
 	 "0"},
+	/* The compiler may have made it a loop of its own. */
+	{"the same, from a place where it alone receives",
+	 {"{14 s1 - - r2} =3 r2", "{14 - r0 s2} =1 r0", "{14 - r1 s0} =1 r1"},
+	 "0-2",
+	 "deadlock",
+	 "0"},
 	{"a pair, while others move", {"r1 s1", "r0 s0", "m", "m"}, "0-1", "deadlock", "0-1"},
 	{"a message that is not sent, the sender waits in a collective",
 	 {"{20 r1 a}", "{9 s0 a} =1 a"},
