@@ -108,6 +108,8 @@ static void lock_all(void)
 {
 	MPI_Win_lock_all(0, win);
 	MPI_Win_flush_all(win);
+	/* A rank that is asked for its lock may have to be inside MPI. */
+	MPI_Barrier(MPI_COMM_WORLD);
 	before();
 	MPI_Win_unlock_all(win);
 }
