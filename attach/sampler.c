@@ -294,8 +294,8 @@ static struct python_copy *prepare_python(struct python_copy **copy, const struc
 	return python_prepare(subject->process->python, subject->tid, *copy) ? *copy : NULL;
 }
 
-/* The first copy was too short, or had no time for all: take one more of the stack, and of another place if the walk left
- * the stack (a signal handler's own) for another. */
+/* The first copy was too short, or had no time for all: take one more of the stack, and of another
+ * place if the walk left the stack (a signal handler's own) for another. */
 static void copy_deeper(struct sampler *sampler, struct subject *subject)
 {
 	struct tracee tracee = {.tid = subject->tid,
@@ -348,6 +348,9 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 			continue;
 		}
 		subject->is_copied = true;
+		/* It runs for a moment whenever a tracer has let go of it, and may have been seen so. */
+		if (tracees[i].is_stopped)
+			subject->state = 'T';
 		subject->stack_pointer = tracee_sp(&tracees[i].regs);
 		note_stop(sampler, subject, &tracees[i]);
 		unwind(sampler, subject, &tracees[i]);

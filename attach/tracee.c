@@ -106,11 +106,14 @@ static void handle_stop(struct tracer *tracer, struct tracee *tracee, int status
 	/* With an event it is our interruption or a stop by a signal, which lasts beyond the
 	 * detach; without one it is a signal on its way, which must not get lost. */
 	long signal = status >> 8 ? 0 : status;
+	/* An interruption has SIGTRAP, a stop by a signal that signal. */
+	bool is_stopped = status >> 8 == PTRACE_EVENT_STOP && (status & 0xff) != SIGTRAP;
 	bool is_copied = !copy_state(tracee);
 	uint64_t copied_ns = monotonic_ns();
 
 	if (ptrace(PTRACE_DETACH, tracee->tid, 0, signal))
 		is_copied = false;
+	tracee->is_stopped = is_stopped;
 	tracee->when_ns = copied_ns;
 	tracee->stopped_ns = monotonic_ns() - (tracer->none_ns > tracee->since_ns ? tracer->none_ns
 									    : tracee->since_ns);

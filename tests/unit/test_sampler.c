@@ -244,6 +244,21 @@ static void test_stopped_stays_stopped(void **state)
 	stop(pid);
 }
 
+/* After the detach the thread runs for a moment before it stops again. It is stopped all the same. */
+static void test_stopped_is_told(void **state)
+{
+	enum { TIMES = 300 };
+	struct fixture *f = *state;
+	pid_t pid = start(count_ticks, NULL);
+
+	kill(pid, SIGSTOP);
+	wait_for_state(pid, 'T');
+	for (int i = 0; i < TIMES; i++)
+		assert_int_equal(take(f, pid, 0)->state, 'T');
+	kill(pid, SIGCONT);
+	stop(pid);
+}
+
 static void test_vfork_parent(void **state)
 {
 	struct fixture *f = *state;
@@ -341,6 +356,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_threads, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_in_signal_handler, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stopped_stays_stopped, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_stopped_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_vfork_parent, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_crowded, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cost, setup, teardown),
