@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,6 +134,41 @@ int args_take_number(const struct args *args, size_t *next, const char *what, lo
 	*ret = value;
 	(*next)++;
 	return 0;
+}
+
+int args_find_option(const char *word, const char *const *names, size_t num, struct pdb_error *err)
+{
+	const char *name = word + strspn(word, "-");
+	char candidates[256] = "";
+	int found = -1, matches = 0;
+
+	for (size_t i = 0; i < num; i++) {
+		if (!names[i] || strncmp(names[i], name, strlen(name)) != 0)
+			continue;
+		if (strcmp(names[i], name) == 0)
+			return (int)i;
+		snprintf(candidates + strlen(candidates), sizeof(candidates) - strlen(candidates),
+			 "%s-%s", matches ? ", " : "", names[i]);
+		found = (int)i;
+		matches++;
+	}
+	if (matches == 1)
+		return found;
+	if (matches)
+		return error_set(err, ERROR_USAGE, "option \"%s\" is ambiguous: %s", word,
+				 candidates);
+	return error_set(err, ERROR_USAGE, "no option \"%s\"; see help", word);
+}
+
+int args_compile(const char *word, regex_t *ret, struct pdb_error *err)
+{
+	int code = regcomp(ret, word, REG_EXTENDED | REG_NOSUB);
+	char why[200];
+
+	if (!code)
+		return 0;
+	regerror(code, ret, why, sizeof(why));
+	return error_set(err, ERROR_USAGE, "regular expression \"%s\": %s", word, why);
 }
 
 int args_end(const struct args *args, size_t next, struct pdb_error *err)

@@ -7,6 +7,7 @@
 #ifndef PDB_SHELL_ARGS_H
 #define PDB_SHELL_ARGS_H
 
+#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -42,6 +43,13 @@ int args_take_ranks(const struct args *args, size_t *next, const struct rank_nam
 /* Take a whole number in [min, max]; `what` names it in the message. */
 int args_take_number(const struct args *args, size_t *next, const char *what, long min, long max,
 		     long *ret, struct pdb_error *err);
+
+/* Which of names[num] a word "-name" or "--name" is, or is the unique beginning of; a name that is
+ * NULL is not there. -1: ERROR_USAGE. */
+int args_find_option(const char *word, const char *const *names, size_t num, struct pdb_error *err);
+
+/* An extended regular expression, for the caller to regfree(). -1: ERROR_USAGE. */
+int args_compile(const char *word, regex_t *ret, struct pdb_error *err);
 
 /* ERROR_USAGE when there are words from `next` on that nobody took. */
 int args_end(const struct args *args, size_t next, struct pdb_error *err);

@@ -641,6 +641,19 @@ void daemons_commit(struct daemons *daemons)
 	*answer = (struct job){.model = NULL};
 }
 
+/* A question about these ranks; the caller frees its bytes. */
+static struct buffer put_look(struct pdbd_look *look, const struct rankset *ranks)
+{
+	struct buffer question = {.bytes = NULL};
+	uint8_t *set;
+
+	look->ranks_size = (uint32_t)rankset_serialize(ranks, &set);
+	buffer_put_bytes(&question, look, sizeof(*look));
+	buffer_put_bytes(&question, set, look->ranks_size);
+	free(set);
+	return question;
+}
+
 /* What differs in all ranks is left out where it can be: of 1,000,000 ranks in 20 places come the
  * stacks of 20. */
 int daemons_sample(struct daemons *daemons, const struct rankset *ranks,
@@ -656,22 +669,18 @@ int daemons_sample(struct daemons *daemons, const struct rankset *ranks,
 			 (code && code->num_functions ? SHARE_CODE : 0),
 		.times = (uint32_t)sampling->times,
 	};
-	struct buffer question = {.bytes = NULL};
 	struct link_frame frame;
+	struct buffer question;
 	const uint8_t *bytes;
-	uint8_t *set;
 	size_t length;
 	int result;
 
-	look.ranks_size = (uint32_t)rankset_serialize(ranks, &set);
-	buffer_put_bytes(&question, &look, sizeof(look));
-	buffer_put_bytes(&question, set, look.ranks_size);
+	question = put_look(&look, ranks);
 	if (code)
 		code_bytes_put_question(&question, code, daemons->job->modules);
 	result = ask(daemons, PDBD_SAMPLE, question.bytes, question.num,
 		     2 * sampling->milliseconds, &frame, &bytes, &length, err);
 	free(question.bytes);
-	free(set);
 	if (result < 0)
 		return -1;
 	result = take_share(daemons, bytes, length, err);
@@ -702,20 +711,16 @@ static int take_traces(struct daemons *daemons, const uint8_t *bytes, size_t len
 int daemons_get_traces(struct daemons *daemons, const struct rankset *ranks, struct pdb_error *err)
 {
 	struct pdbd_look look = {.num_ranks = (uint32_t)daemons->job->proctable->size};
-	struct buffer question = {.bytes = NULL};
 	struct link_frame frame;
+	struct buffer question;
 	const uint8_t *bytes;
-	uint8_t *set;
 	size_t length;
 	int result;
 
-	look.ranks_size = (uint32_t)rankset_serialize(ranks, &set);
-	buffer_put_bytes(&question, &look, sizeof(look));
-	buffer_put_bytes(&question, set, look.ranks_size);
+	question = put_look(&look, ranks);
 	result = ask(daemons, PDBD_TRACES, question.bytes, question.num, 0, &frame, &bytes, &length,
 		     err);
 	free(question.bytes);
-	free(set);
 	if (result < 0)
 		return -1;
 	result = take_traces(daemons, bytes, length, err);

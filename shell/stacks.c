@@ -51,31 +51,15 @@ static const struct option options[] = {
 
 enum { NUM_OPTIONS = sizeof(options) / sizeof(options[0]) };
 
-/* By unique prefix, with one dash or two. */
 static const struct option *find_option(const char *word, struct pdb_error *err)
 {
-	const char *name = word + strspn(word, "-");
-	const struct option *found = NULL;
-	char candidates[256] = "";
-	size_t matches = 0;
+	const char *names[NUM_OPTIONS];
+	int found;
 
-	for (size_t i = 0; i < NUM_OPTIONS; i++) {
-		if (strcmp(options[i].name, name) == 0)
-			return &options[i];
-		if (strncmp(options[i].name, name, strlen(name)) != 0)
-			continue;
-		snprintf(candidates + strlen(candidates), sizeof(candidates) - strlen(candidates),
-			 "%s-%s", matches ? ", " : "", options[i].name);
-		found = &options[i];
-		matches++;
-	}
-	if (matches == 1)
-		return found;
-	if (matches)
-		error_set(err, ERROR_USAGE, "option \"%s\" is ambiguous: %s", word, candidates);
-	else
-		error_set(err, ERROR_USAGE, "no option \"%s\"; see help", word);
-	return NULL;
+	for (size_t i = 0; i < NUM_OPTIONS; i++)
+		names[i] = options[i].name;
+	found = args_find_option(word, names, NUM_OPTIONS, err);
+	return found < 0 ? NULL : &options[found];
 }
 
 static int take_pattern(struct stacks_options *ret, const struct args *args, size_t *next,
@@ -83,8 +67,6 @@ static int take_pattern(struct stacks_options *ret, const struct args *args, siz
 {
 	const char *option = args->words[*next - 1], *word;
 	regex_t *expression = &ret->expressions[ret->num_expressions];
-	char why[200];
-	int code;
 
 	if (*next >= args->num_words)
 		return error_set(err, ERROR_USAGE, "a regular expression is missing after \"%s\"",
@@ -96,11 +78,8 @@ static int take_pattern(struct stacks_options *ret, const struct args *args, siz
 		pattern->is_mpi = true;
 		return 0;
 	}
-	code = regcomp(expression, word, REG_EXTENDED | REG_NOSUB);
-	if (code) {
-		regerror(code, expression, why, sizeof(why));
-		return error_set(err, ERROR_USAGE, "regular expression \"%s\": %s", word, why);
-	}
+	if (args_compile(word, expression, err) < 0)
+		return -1;
 	ret->num_expressions++;
 	pattern->expression = expression;
 	return 0;

@@ -49,35 +49,16 @@ static const struct option options[] = {
 
 enum { NUM_OPTIONS = sizeof(options) / sizeof(options[0]) };
 
-/* By unique prefix, with one dash or two. */
+/* Of those that the command takes. */
 static const struct option *find_option(const char *word, unsigned int takes, struct pdb_error *err)
 {
-	const char *name = word + strspn(word, "-");
-	const struct option *found = NULL;
-	char candidates[256] = "";
-	size_t matches = 0;
+	const char *names[NUM_OPTIONS];
+	int found;
 
-	for (size_t i = 0; i < NUM_OPTIONS; i++) {
-		const struct option *option = &options[i];
-
-		if (option->group && !(option->group & takes))
-			continue;
-		if (strcmp(option->name, name) == 0)
-			return option;
-		if (strncmp(option->name, name, strlen(name)) != 0)
-			continue;
-		snprintf(candidates + strlen(candidates), sizeof(candidates) - strlen(candidates),
-			 "%s-%s", matches ? ", " : "", option->name);
-		found = option;
-		matches++;
-	}
-	if (matches == 1)
-		return found;
-	if (matches)
-		error_set(err, ERROR_USAGE, "option \"%s\" is ambiguous: %s", word, candidates);
-	else
-		error_set(err, ERROR_USAGE, "no option \"%s\"; see help", word);
-	return NULL;
+	for (size_t i = 0; i < NUM_OPTIONS; i++)
+		names[i] = !options[i].group || options[i].group & takes ? options[i].name : NULL;
+	found = args_find_option(word, names, NUM_OPTIONS, err);
+	return found < 0 ? NULL : &options[found];
 }
 
 /* The number of the choice that begins so; -1: none, or several. */
@@ -128,16 +109,11 @@ static int take_pattern(struct trace_options *ret, const struct option *option, 
 {
 	const regex_t **place = (const regex_t **)((char *)ret + option->place);
 	regex_t *expression = &ret->expressions[ret->num_expressions];
-	char why[200];
-	int code;
 
 	if (*place)
 		return error_set(err, ERROR_USAGE, "-%s is there twice", option->name);
-	code = regcomp(expression, word, REG_EXTENDED | REG_NOSUB);
-	if (code) {
-		regerror(code, expression, why, sizeof(why));
-		return error_set(err, ERROR_USAGE, "regular expression \"%s\": %s", word, why);
-	}
+	if (args_compile(word, expression, err) < 0)
+		return -1;
 	ret->num_expressions++;
 	*place = expression;
 	return 0;
