@@ -9,6 +9,7 @@
 #include "model/rankset.h"
 #include "model/xalloc.h"
 #include "shell/args.h"
+#include "shell/suggest.h"
 
 /* Copy one word from *text to `out`, quotes removed, and move *text behind it. -1: open quote. */
 static int copy_word(const char **text, char *out)
@@ -138,7 +139,7 @@ int args_take_number(const struct args *args, size_t *next, const char *what, lo
 
 int args_find_option(const char *word, const char *const *names, size_t num, struct pdb_error *err)
 {
-	const char *name = word + strspn(word, "-");
+	const char *name = word + strspn(word, "-"), *nearest;
 	char candidates[256] = "";
 	int found = -1, matches = 0;
 
@@ -157,6 +158,10 @@ int args_find_option(const char *word, const char *const *names, size_t num, str
 	if (matches)
 		return error_set(err, ERROR_USAGE, "option \"%s\" is ambiguous: %s", word,
 				 candidates);
+	nearest = suggest_nearest(name, names, num);
+	if (nearest)
+		return error_set(err, ERROR_USAGE, "no option \"%s\"; did you mean \"-%s\"?", word,
+				 nearest);
 	return error_set(err, ERROR_USAGE, "no option \"%s\"; see help", word);
 }
 

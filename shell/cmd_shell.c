@@ -40,6 +40,7 @@ const struct command cmd_echo = {
 
 const struct command cmd_quit = {
 	.name = "quit",
+	.alias = "exit",
 	.topic = TOPIC_SHELL,
 	.usage = "quit",
 	.summary = "Leave pdb; the job goes on.",

@@ -13,11 +13,62 @@
 #include "shell/output.h"
 #include "shell/script.h"
 #include "shell/session.h"
+#include "shell/suggest.h"
+
+/* What people look for who know gdb. */
+static const struct {
+	const char *words; /* with blanks around each */
+	const char *advice;
+} foreign_words[] = {
+	{" continue cont resume ", "ranks run on by themselves; \"refresh\" looks at them again"},
+	{" break delete next n step finish until jump call ",
+	 "that is for gdb: \"gdb RANK\" or \"gdb lp\""},
+	{" print x list frame up down thread threads disassemble ptype locals ",
+	 "that is for gdb: \"gdb RANK\" or \"gdb lp\""},
+	{" backtrace stack stacks ", "did you mean \"bt\"?"},
+	{" attach run start load core ",
+	 "pdb is told at its start: pdb --pid PID, pdb run -- mpirun ..., pdb --load FILE"},
+	{" detach kill bye stop ", "\"quit\" leaves the job, which goes on"},
+	{" status hang least ", "did you mean \"lp\"?"},
+	{" man ? ", "did you mean \"help\"?"},
+};
 
 static bool is_exact(const struct command *command, const char *word)
 {
 	return strcmp(command->name, word) == 0 ||
 	       (command->alias && strcmp(command->alias, word) == 0);
+}
+
+static const char *find_foreign(const char *word)
+{
+	char padded[64];
+
+	snprintf(padded, sizeof(padded), " %s ", word);
+	for (size_t i = 0; i < sizeof(foreign_words) / sizeof(foreign_words[0]); i++)
+		if (*word && strstr(foreign_words[i].words, padded))
+			return foreign_words[i].advice;
+	return NULL;
+}
+
+/* No such command: what may have been meant? */
+static int refuse(const struct command *const *table, const char *what, const char *word,
+		  struct pdb_error *err)
+{
+	const char *names[128];
+	const char *advice = table == command_table ? find_foreign(word) : NULL;
+	size_t num = 0;
+
+	if (advice)
+		return error_set(err, ERROR_USAGE, "no %s \"%s\": %s", what, word, advice);
+	while (table[num] && num < sizeof(names) / sizeof(names[0])) {
+		names[num] = table[num]->name;
+		num++;
+	}
+	advice = suggest_nearest(word, names, num);
+	if (advice)
+		return error_set(err, ERROR_USAGE, "no %s \"%s\"; did you mean \"%s\"?", what,
+				 word, advice);
+	return error_set(err, ERROR_USAGE, "no %s \"%s\"; try \"help\"", what, word);
 }
 
 int command_find(const struct command *const *table, const char *what, const char *word,
@@ -40,7 +91,7 @@ int command_find(const struct command *const *table, const char *what, const cha
 		matches++;
 	}
 	if (!matches)
-		return error_set(err, ERROR_USAGE, "no %s \"%s\"; try \"help\"", what, word);
+		return refuse(table, what, word, err);
 	if (matches > 1)
 		return error_set(err, ERROR_USAGE, "%s \"%s\" is ambiguous: %s", what, word,
 				 candidates);

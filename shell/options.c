@@ -4,10 +4,12 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "model/error.h"
 #include "model/xalloc.h"
 #include "shell/options.h"
+#include "shell/suggest.h"
 
 const char *argp_program_version = "pdb 0.1";
 
@@ -112,6 +114,21 @@ static void add_core(struct options *options, char *path)
 	options->has_cores = true;
 }
 
+static void refuse_word(const char *word, struct argp_state *state)
+{
+	static const char *const words[] = {"run", "watch", "env", "clean"};
+	const char *nearest = suggest_nearest(word, words, sizeof(words) / sizeof(words[0]));
+
+	if (nearest)
+		argp_error(state, "no \"%s\"; did you mean \"%s\"?", word, nearest);
+	else if (access(word, R_OK) == 0)
+		argp_error(state, "%s is no command of pdb; a program is started by \"pdb run -- "
+				  "mpirun ...\", a snapshot is shown by --load, cores by --core", word);
+	else
+		argp_error(state, "\"%s\" is neither run, watch, env nor clean; to attach: --pid PID",
+			   word);
+}
+
 /* The first word that is no option; for run, all that follow are the job's. */
 static int parse_word(const char *word, struct argp_state *state, struct options *options)
 {
@@ -131,8 +148,7 @@ static int parse_word(const char *word, struct argp_state *state, struct options
 	} else if (strcmp(word, "watch") == 0) {
 		options->action = ACTION_WATCH;
 	} else {
-		argp_error(state, "\"%s\" is neither run, watch, env nor clean; to attach: --pid PID",
-			   word);
+		refuse_word(word, state);
 	}
 	return 0;
 }

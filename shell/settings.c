@@ -6,6 +6,7 @@
 
 #include "model/error.h"
 #include "shell/settings.h"
+#include "shell/suggest.h"
 
 const struct setting setting_table[NUM_SETTINGS] = {
 	[SETTING_COLOR] = {.name = "color",
@@ -81,6 +82,7 @@ static int find_prefix(const char *const *names, size_t num, const char *what, c
 		       struct pdb_error *err)
 {
 	char candidates[256] = "", all[256] = "";
+	const char *nearest;
 	size_t length = strlen(word), matches = 0;
 	int found = -1;
 
@@ -101,6 +103,10 @@ static int find_prefix(const char *const *names, size_t num, const char *what, c
 	if (matches)
 		return error_set(err, ERROR_USAGE, "%s \"%s\" is ambiguous: %s", what, word,
 				 candidates);
+	nearest = suggest_nearest(word, names, num);
+	if (nearest)
+		return error_set(err, ERROR_USAGE, "no %s \"%s\"; did you mean \"%s\"?", what, word,
+				 nearest);
 	return error_set(err, ERROR_USAGE, "%s \"%s\" is not one of: %s", what, word, all);
 }
 

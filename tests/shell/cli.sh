@@ -15,6 +15,11 @@ for arguments in '--pid x' '--pid 0' '--pid -3' '--pid 99999999999' '--nosuch' '
 	expect "usage: $arguments" 2 'pdb'
 done
 
+run rnu -- mpirun
+expect 'a mistyped word' 2 'no "rnu"; did you mean "run"'
+run tests/shell/cli.sh
+expect 'a file without an option' 2 'pdb run -- mpirun'
+
 # ---- What is no job ----
 
 sh -c 'exit 0' &

@@ -100,8 +100,15 @@ static void lookup(void **state)
 		{"req 3", "requests", " 3"},
 		{"m", NULL, "ambiguous: messages, model"},
 		{"re", NULL, "ambiguous: refresh, requests"},
-		{"nosuch", NULL, "no command \"nosuch\""},
-		{"lpx", NULL, "no command \"lpx\""},
+		{"nosuch", NULL, "no command \"nosuch\"; try \"help\""},
+		{"lpx", NULL, "no command \"lpx\"; did you mean \"lp\"?"},
+		{"hlep graph", NULL, "did you mean \"help\"?"},
+		{"print x", NULL, "that is for gdb: \"gdb RANK\""},
+		{"n", NULL, "that is for gdb"},
+		{"backtrace", NULL, "did you mean \"bt\"?"},
+		{"continue", NULL, "ranks run on by themselves"},
+		{"exit", "quit", ""},
+		{"info jbo", NULL, "no info command \"jbo\"; did you mean \"job\"?"},
 		{"info", NULL, "needs one of: hosts, job"},
 		{"info | cat", NULL, "needs one of: hosts, job"},
 		{"info r", NULL, "ambiguous: ranks, recorder"},
@@ -246,7 +253,8 @@ static void refused_lines(void **state)
 	assert_refused(*state, "suspects a b -attributes entries,x", "entries, pairs, bodies");
 	assert_refused(*state, "suspects a b -only (", "regular expression");
 	assert_refused(*state, "suspects a b -only x -only y", "is there twice");
-	assert_refused(*state, "suspects a b -x", "no option \"-x\"");
+	assert_refused(*state, "suspects a b -x", "no option \"-x\"; see help");
+	assert_refused(*state, "suspects a b -linkgae ward", "did you mean \"-linkage\"?");
 	assert_refused(*state, "diff a:1", "usage: diff");
 	assert_refused(*state, "diff a:1 a:2 -linkage ward", "no option \"-linkage\"");
 	assert_refused(*state, "diff a:x b:1", "\"x\" is no rank");

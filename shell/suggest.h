@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What a mistyped word was meant to be: the known name that fewest typing errors lead to it from.
+ */
+#ifndef PDB_SHELL_SUGGEST_H
+#define PDB_SHELL_SUGGEST_H
+
+#include <stddef.h>
+
+/* Letters left out, added, changed, or swapped with the next one, each counted once ("optimal
+ * string alignment"; Damerau 1964). Case is ignored. */
+size_t suggest_distance(const char *typed, const char *name);
+
+/* The nearest of names[num] (NULL among them: none there), the first of several; NULL if typing
+ * errors cannot explain the word: at most one in three letters. */
+const char *suggest_nearest(const char *typed, const char *const *names, size_t num);
+
+#endif
