@@ -165,9 +165,22 @@ int args_find_option(const char *word, const char *const *names, size_t num, str
 	return error_set(err, ERROR_USAGE, "no option \"%s\"; see help", word);
 }
 
-int args_compile(const char *word, regex_t *ret, struct pdb_error *err)
+char *args_join(const struct args *args, size_t next)
 {
-	int code = regcomp(ret, word, REG_EXTENDED | REG_NOSUB);
+	char *text = xstrdup(next < args->num_words ? args->words[next] : "");
+
+	while (++next < args->num_words) {
+		char *longer = xasprintf("%s %s", text, args->words[next]);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+int args_compile(const char *word, int flags, regex_t *ret, struct pdb_error *err)
+{
+	int code = regcomp(ret, word, REG_EXTENDED | REG_NOSUB | flags);
 	char why[200];
 
 	if (!code)

@@ -48,8 +48,12 @@ int args_take_number(const struct args *args, size_t *next, const char *what, lo
  * NULL is not there. -1: ERROR_USAGE. */
 int args_find_option(const char *word, const char *const *names, size_t num, struct pdb_error *err);
 
-/* An extended regular expression, for the caller to regfree(). -1: ERROR_USAGE. */
-int args_compile(const char *word, regex_t *ret, struct pdb_error *err);
+/* An extended regular expression, for the caller to regfree(). flags: REG_ICASE or 0. -1:
+ * ERROR_USAGE. */
+int args_compile(const char *word, int flags, regex_t *ret, struct pdb_error *err);
+
+/* The words from `next` on with blanks between them. The caller frees. */
+char *args_join(const struct args *args, size_t next);
 
 /* ERROR_USAGE when there are words from `next` on that nobody took. */
 int args_end(const struct args *args, size_t next, struct pdb_error *err);

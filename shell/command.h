@@ -53,8 +53,9 @@ struct command {
 	int (*run)(struct session *session, const struct args *args, struct pdb_error *err);
 };
 
-/* Their titles. */
+/* Their titles, and the words that "help WORD" takes for them. */
 extern const char *const command_topics[NUM_TOPICS];
+extern const char *const command_topic_words[NUM_TOPICS];
 
 /* Every command, by name; NULL at the end. */
 extern const struct command *const command_table[];

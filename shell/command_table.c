@@ -12,8 +12,15 @@ const char *const command_topics[NUM_TOPICS] = {
 	[TOPIC_SHELL] = "The shell",
 };
 
+const char *const command_topic_words[NUM_TOPICS] = {
+	[TOPIC_ANSWERS] = "answers",
+	[TOPIC_LOOKING] = "looking",
+	[TOPIC_JOB] = "job",
+	[TOPIC_SHELL] = "pdb",
+};
+
 const struct command *const command_table[] = {
-	&cmd_bt, &cmd_classes, &cmd_collectives, &cmd_define, &cmd_diff, &cmd_echo, &cmd_focus,
+	&cmd_apropos, &cmd_bt, &cmd_classes, &cmd_collectives, &cmd_define, &cmd_diff, &cmd_echo, &cmd_focus,
 	&cmd_gdb, &cmd_graph, &cmd_groups, &cmd_help, &cmd_history, &cmd_info, &cmd_lattice,
 	&cmd_loops, &cmd_lp, &cmd_messages, &cmd_model, &cmd_order, &cmd_progress, &cmd_quit,
 	&cmd_refresh, &cmd_requests, &cmd_sample, &cmd_save, &cmd_set, &cmd_shell, &cmd_show,

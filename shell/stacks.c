@@ -78,7 +78,7 @@ static int take_pattern(struct stacks_options *ret, const struct args *args, siz
 		pattern->is_mpi = true;
 		return 0;
 	}
-	if (args_compile(word, expression, err) < 0)
+	if (args_compile(word, 0, expression, err) < 0)
 		return -1;
 	ret->num_expressions++;
 	pattern->expression = expression;

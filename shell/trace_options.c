@@ -112,7 +112,7 @@ static int take_pattern(struct trace_options *ret, const struct option *option, 
 
 	if (*place)
 		return error_set(err, ERROR_USAGE, "-%s is there twice", option->name);
-	if (args_compile(word, expression, err) < 0)
+	if (args_compile(word, 0, expression, err) < 0)
 		return -1;
 	ret->num_expressions++;
 	*place = expression;

@@ -6,6 +6,7 @@
 
 #include "shell/command.h"
 #include "shell/settings.h"
+#include "shell/topics.h"
 
 /* Lists in it, which are indented, stay lists. */
 static void print_text(const char *text)
@@ -47,6 +48,15 @@ static void print_settings(void)
 	for (int i = 0; i < NUM_SETTINGS; i++)
 		printf("| `%s` | %s | %s |\n", setting_table[i].name,
 		       settings_text(&settings, i, text, sizeof(text)), setting_table[i].text);
+}
+
+static void print_topics(void)
+{
+	printf("\n## Topics of help\n");
+	for (const struct topic *topic = topic_table; topic->name; topic++) {
+		printf("\n### %s\n\n%s\n", topic->name, topic->summary);
+		print_text(topic->text);
+	}
 }
 
 /* What users of STAT, the Stack Trace Analysis Tool, look for. */
@@ -128,6 +138,7 @@ int main(void)
 				print_command(command_table[i]);
 	}
 	print_settings();
+	print_topics();
 	print_stat_features();
 	return 0;
 }

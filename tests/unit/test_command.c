@@ -14,6 +14,7 @@
 #include "shell/complete.h"
 #include "shell/script.h"
 #include "shell/session.h"
+#include "shell/topics.h"
 #include "tests/unit/unit.h"
 
 /* ---- The table ----------------------------------------------------------------------------- */
@@ -73,6 +74,29 @@ static void every_entry_is_complete(void **state)
 			free(typed);
 		}
 	}
+}
+
+static void every_topic_is_complete(void **state)
+{
+	(void)state;
+	for (const struct topic *topic = topic_table; topic->name; topic++) {
+		size_t length = strlen(topic->summary);
+
+		if (topic != topic_table)
+			assert_true(strcmp(topic[-1].name, topic->name) < 0);
+		assert_true(isupper((unsigned char)topic->summary[0]));
+		assert_int_equal(topic->summary[length - 1], '.');
+		assert_true(longest_line(topic->summary) <= 65);
+		assert_true(longest_line(topic->text) <= 80);
+		assert_ptr_equal(topics_find(topic->name), topic);
+		/* A command of that name would hide it. */
+		for (size_t i = 0; command_table[i]; i++)
+			assert_string_not_equal(command_table[i]->name, topic->name);
+	}
+	assert_null(topics_find(""));
+	assert_null(topics_find("nosuch"));
+	assert_null(topics_find("r"));
+	assert_string_equal(topics_find("stat")->name, "status");
 }
 
 static void lookup(void **state)
@@ -242,6 +266,11 @@ static void refused_lines(void **state)
 	assert_refused(*state, "source /no/such/file", "/no/such/file");
 	assert_refused(*state, "help nosuch", "no command");
 	assert_refused(*state, "help lp twice", "is one word");
+	assert_refused(*state, "help grahp", "no command or topic \"grahp\"; did you mean \"graph\"?");
+	assert_refused(*state, "help r", "ambiguous: refresh, requests");
+	assert_refused(*state, "apropos", "usage: apropos RE");
+	assert_refused(*state, "apropos (", "regular expression");
+	assert_refused(*state, "apropos no such thing", "help has nothing about \"no such thing\"");
 	assert_refused(*state, "\377\376 garbage", "no command");
 	assert_refused(*state, "suspects", "usage: suspects GOOD");
 	assert_refused(*state, "suspects -all", "the good run is missing");
@@ -262,6 +291,58 @@ static void refused_lines(void **state)
 	assert_refused(*state, "diff lp 1", "\"lp\" is no rank");
 	assert_refused(*state, "diff 0 1", "there is no job for \".\"");
 	assert_refused(*state, "diff a:0 b:1 c:2", "two ranks are expected");
+}
+
+static void assert_says(struct fixture *f, const char *line, const char *const *parts)
+{
+	struct pdb_error err = {0};
+	char *text;
+
+	if (command_execute(&f->session, line, &err) < 0)
+		fail_msg("%s: %s", line, err.text);
+	text = take_text(f);
+	for (size_t i = 0; parts[i]; i++)
+		if (!strstr(text, parts[i]))
+			fail_msg("%s: no \"%s\" in\n%s", line, parts[i], text);
+	free(text);
+}
+
+static void help(void **state)
+{
+	static const struct {
+		const char *line, *parts[6];
+	} cases[] = {
+		{"help", {"(help answers):\n  graph groups lp", "\n  ranks        How", "tutorial"}},
+		{"help all", {"\n  lp           Tell which", "\n  collectives  Show", "Topics:"}},
+		{"help answers", {"Who holds the job up", "\n  why          Explain"}},
+		{"help lp", {"usage: lp\n", "example: lp\n"}},
+		{"help info job", {"usage: info job\n"}},
+		{"help ranks", {"How ranks are written.\n", "bt group 2"}},
+		{"help stat", {"exit status"}},
+		{"help exit", {"usage: quit\n", "alias: exit\n"}},
+		{"apropos 'DEADLOCK|pager'", {"  set pager", "  help output"}},
+		{"apropos host", {"  info hosts", "  help ranks"}},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_says(*state, cases[i].line, cases[i].parts);
+}
+
+/* The first screen of a terminal has all of "help". */
+static void help_fits_a_screen(void **state)
+{
+	struct fixture *f = *state;
+	struct pdb_error err;
+	size_t lines = 0;
+	char *text;
+
+	assert_int_equal(command_execute(&f->session, "help", &err), 0);
+	text = take_text(f);
+	assert_true(longest_line(text) <= 80);
+	for (const char *p = text; (p = strchr(p, '\n')); p++)
+		lines++;
+	assert_true(lines < 24);
+	free(text);
 }
 
 static void preconditions(void **state)
@@ -452,10 +533,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_entry_is_complete),
+		cmocka_unit_test(every_topic_is_complete),
 		cmocka_unit_test(lookup),
 		cmocka_unit_test_setup_teardown(lines_that_do_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(words_reach_the_command, setup, teardown),
 		cmocka_unit_test_setup_teardown(refused_lines, setup, teardown),
+		cmocka_unit_test_setup_teardown(help, setup, teardown),
+		cmocka_unit_test_setup_teardown(help_fits_a_screen, setup, teardown),
 		cmocka_unit_test_setup_teardown(preconditions, setup, teardown),
 		cmocka_unit_test_setup_teardown(output_to_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(bad_outputs, setup, teardown),

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What help tells beside the commands. `help`, docs/commands.md and docs/man/pdb.1 are made of it.
+ */
+#ifndef PDB_SHELL_TOPICS_H
+#define PDB_SHELL_TOPICS_H
+
+struct topic {
+	const char *name;
+	const char *summary; /* one sentence with a period */
+	const char *text;    /* lines of at most 80 columns; what is to be typed is indented */
+};
+
+/* By name; one with a NULL name at the end. */
+extern const struct topic topic_table[];
+
+/* By exact name or unique prefix; NULL if there is none, or several. */
+const struct topic *topics_find(const char *word);
+
+#endif
