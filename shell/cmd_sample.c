@@ -15,6 +15,7 @@
 #include "shell/cmd.h"
 #include "shell/command.h"
 #include "shell/session.h"
+#include "shell/spinner.h"
 #include "shell/stack_order.h"
 
 /* As long as a look may take, which daemons are waited for. */
@@ -160,6 +161,7 @@ static int run_sample(struct session *session, const struct args *args, struct p
 	if (take_words(args, &times, &ms, err) < 0 ||
 	    session_take_ranks(session, &none, &next, &ranks, err) < 0)
 		return -1;
+	spinner_expect(ms / 1e3);
 	result = take(session, ranks, (int)times, ms, err);
 	rankset_destroy(ranks);
 	return result;

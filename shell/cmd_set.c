@@ -16,7 +16,7 @@ const struct command cmd_set = {
 	.usage = "set SETTING VALUE",
 	.summary = "Change a setting.",
 	.text = "Settings and their values may be shortened as long as they are unique.\n"
-		"\"show\" lists them all. Put lines with set into ~/.pdbinit to keep them.",
+		"\"show\" lists them all. Lines with set in ~/.pdbrc are kept.",
 	.example = "set frames function",
 	.min_words = 2,
 	.max_words = 2,

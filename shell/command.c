@@ -13,6 +13,7 @@
 #include "shell/output.h"
 #include "shell/script.h"
 #include "shell/session.h"
+#include "shell/spinner.h"
 #include "shell/suggest.h"
 
 /* What people look for who know gdb. */
@@ -238,6 +239,9 @@ static int run_call(struct session *session, const struct call *call, const char
 		result = check_call(session, call, args, err);
 		if (!result)
 			result = output_open(&output, session, !(flags & CMD_TERMINAL), err);
+		if (!result && output.kind != OUTPUT_PIPE && !(flags & CMD_TERMINAL) &&
+		    session->editor)
+			spinner_start(call->command->name);
 		if (!result && call->macro)
 			result = script_run_macro(session, call->macro, args, err);
 		else if (!result)

@@ -15,6 +15,7 @@
 #include "shell/editor.h"
 #include "shell/interrupt.h"
 #include "shell/session.h"
+#include "shell/spinner.h"
 
 #define HISTORY_LINES 1000
 
@@ -136,6 +137,7 @@ bool editor_confirm(struct session *session, const char *format, ...)
 	vsnprintf(question, sizeof(question) - 8, format, ap);
 	va_end(ap);
 	strcat(question, " (y/n) ");
+	spinner_stop();
 	answer = read_line(session->editor, question, true);
 	yes = answer && (answer[0] == 'y' || answer[0] == 'Y');
 	free(answer);

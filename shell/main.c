@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "model/error.h"
@@ -20,6 +19,8 @@
 #include "shell/options.h"
 #include "shell/script.h"
 #include "shell/session.h"
+#include "shell/spinner.h"
+#include "shell/startup.h"
 #include "shell/watch_main.h"
 
 enum { STATUS_CANNOT = 2 };
@@ -31,38 +32,6 @@ static int complain(const struct pdb_error *err)
 }
 
 /* ---- Commands from the command line -------------------------------------------------------- */
-
-/* Its lines can start programs, so it must be nobody else's. */
-static int check_init_file(const char *path, const struct stat *status, struct pdb_error *err)
-{
-	if (status->st_uid != geteuid() && status->st_uid != 0)
-		return error_set(err, ERROR_PERMISSION, "%s belongs to another user; not read",
-				 path);
-	if (status->st_mode & (S_IWGRP | S_IWOTH))
-		return error_set(err, ERROR_PERMISSION,
-				 "%s can be written by others; not read. chmod go-w %s", path,
-				 path);
-	return 0;
-}
-
-static int read_init_file(struct session *session, struct pdb_error *err)
-{
-	const char *home = getenv("HOME");
-	struct stat status;
-	char *path;
-	int result = 0;
-
-	if (!home)
-		return 0;
-	path = xasprintf("%s/.pdbinit", home);
-	if (stat(path, &status) == 0) {
-		result = check_init_file(path, &status, err);
-		if (!result)
-			result = script_run_file(session, path, err);
-	}
-	free(path);
-	return result;
-}
 
 /* Returns how many failed; with --batch the first one ends it. */
 static int run_start_commands(struct session *session, const struct options *options)
@@ -88,15 +57,32 @@ static int run_start_commands(struct session *session, const struct options *opt
 
 /* ---- The loop ------------------------------------------------------------------------------ */
 
-static char *make_prompt(const struct session *session)
+/* How old the answers are, where that matters; see "help prompt". The caller frees. */
+static char *make_age(struct session *session)
 {
-	char *ranks, *prompt;
+	double age = session_age(session);
 
-	if (!session->focus)
-		return xstrdup("(pdb) ");
-	ranks = rankset_encode(session->focus, 3);
-	prompt = xasprintf("(pdb %s) ", ranks);
+	if (session->snapshot || session->has_cores || !session->job)
+		return xstrdup("");
+	if (session_has_ended(session))
+		return xstrdup(" ended");
+	if (age <= session->settings.values[SETTING_STALE])
+		return xstrdup("");
+	if (age < 120)
+		return xasprintf(" %.0f s old", age);
+	if (age < 2 * 3600)
+		return xasprintf(" %.0f min old", age / 60);
+	return xasprintf(" %.0f h old", age / 3600);
+}
+
+static char *make_prompt(struct session *session)
+{
+	char *age = make_age(session);
+	char *ranks = session->focus ? rankset_encode(session->focus, 3) : NULL;
+	char *prompt = xasprintf("(pdb%s%s%s) ", ranks ? " " : "", ranks ? ranks : "", age);
+
 	free(ranks);
+	free(age);
 	return prompt;
 }
 
@@ -148,8 +134,7 @@ static int read_standard_input(struct session *session)
 
 static int debug(struct session *session, const struct options *options)
 {
-	struct pdb_error err;
-	int failed = 0;
+	int failed;
 
 	session->is_batch = options->is_batch;
 	if (!options->is_batch)
@@ -157,10 +142,9 @@ static int debug(struct session *session, const struct options *options)
 	banner_print_holes(session, options->is_batch ? stderr : stdout);
 	if (!options->is_batch && isatty(STDIN_FILENO))
 		session->editor = editor_create(session);
-	if (!options->no_init && read_init_file(session, &err) < 0)
-		failed = complain(&err);
-	if (!failed || !options->is_batch)
-		failed += run_start_commands(session, options);
+	if (!options->no_init)
+		startup_run(session);
+	failed = run_start_commands(session, options);
 	if (!options->is_batch && !session->wants_quit) {
 		if (session->editor) {
 			interact(session);
@@ -190,6 +174,8 @@ static int open_job(struct session *session, const struct options *options, stru
 {
 	pid_t pid = options->pid;
 
+	if (!options->is_batch && options->action != ACTION_RUN && isatty(STDIN_FILENO))
+		spinner_start("looking");
 	if (options->load)
 		return session_load(session, options->load, err);
 	if (options->has_cores)
@@ -210,7 +196,7 @@ int main(int argc, char **argv)
 	struct options options;
 	struct session session;
 	struct pdb_error err;
-	int status;
+	int status, result;
 
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C");
@@ -231,7 +217,9 @@ int main(int argc, char **argv)
 			status = STATUS_CANNOT;
 		goto done;
 	}
-	if (open_job(&session, &options, &launch, &err) < 0)
+	result = open_job(&session, &options, &launch, &err);
+	spinner_stop();
+	if (result < 0)
 		status = complain(&err);
 	else
 		status = debug(&session, &options);

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,7 +12,9 @@
 #include "shell/command.h"
 #include "shell/editor.h"
 #include "shell/output.h"
+#include "shell/pager.h"
 #include "shell/session.h"
+#include "shell/spinner.h"
 
 /* The first `|` or `>` that no quote or backslash covers; NULL if there is none. */
 static const char *find_redirection(const char *line)
@@ -123,10 +124,10 @@ int output_split(const char *line, unsigned flags, char **command_ret, struct ou
 	return 0;
 }
 
-static bool pages(const struct session *session)
+/* Somebody waits at the terminal for the answer. */
+static bool is_watched(const struct session *session)
 {
-	return session->editor && session->settings.values[SETTING_PAGER] == SWITCH_ON &&
-	       isatty(STDOUT_FILENO);
+	return session->editor && isatty(STDOUT_FILENO);
 }
 
 int output_open(struct output *output, struct session *session, bool is_collected,
@@ -139,7 +140,7 @@ int output_open(struct output *output, struct session *session, bool is_collecte
 	case OUTPUT_PLAIN:
 		if (output->outer != stdout)
 			output->stream = output->outer;
-		else if (is_collected && pages(session))
+		else if (is_collected && is_watched(session))
 			output->stream = open_memstream(&output->memory, &output->memory_size);
 		else
 			output->stream = stdout;
@@ -169,36 +170,6 @@ int output_open(struct output *output, struct session *session, bool is_collecte
 	session->wants_dot = output->kind == OUTPUT_PICTURE;
 	session->wants_data = output->kind == OUTPUT_DATA ? output->format : NULL;
 	return 0;
-}
-
-static size_t count_lines(const char *text)
-{
-	size_t lines = 0;
-
-	while ((text = strchr(text, '\n'))) {
-		lines++;
-		text++;
-	}
-	return lines;
-}
-
-/* To the terminal, by the pager when it is longer than that. */
-static void write_paged(const char *text)
-{
-	const char *pager = getenv("PAGER");
-	struct winsize window;
-	FILE *pipe = NULL;
-
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_row > 0 &&
-	    count_lines(text) >= window.ws_row) {
-		/* What less should do when nobody has told it otherwise: pass colours. */
-		setenv("LESS", "FRX", 0);
-		fflush(stdout);
-		pipe = popen(pager && *pager ? pager : "less", "we");
-	}
-	fputs(text, pipe ? pipe : stdout);
-	if (pipe && pclose(pipe) == 127 << 8)
-		fputs(text, stdout); /* no such pager */
 }
 
 static int write_picture(const struct output *output, struct pdb_error *err)
@@ -257,10 +228,16 @@ int output_close(struct output *output, struct session *session, bool keep, stru
 		session->out = output->outer;
 		result = close_stream(output, err);
 	}
-	if (!result && output->memory && output->kind == OUTPUT_PLAIN)
-		write_paged(output->memory);
+	if (output->kind == OUTPUT_PLAIN)
+		spinner_stop();
+	if (!result && output->memory && output->kind == OUTPUT_PLAIN &&
+	    session->settings.values[SETTING_PAGER] == SWITCH_ON)
+		pager_show(output->memory);
+	else if (!result && output->memory && output->kind == OUTPUT_PLAIN)
+		fputs(output->memory, stdout);
 	else if (!result && output->memory && keep)
 		result = write_picture(output, err);
+	spinner_stop();
 	free(output->memory);
 	free(output->target);
 	return result;

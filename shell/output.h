@@ -40,7 +40,7 @@ int output_split(const char *line, unsigned flags, char **command_ret, struct ou
 int output_open(struct output *output, struct session *session, bool is_collected,
 		struct pdb_error *err);
 
-/* Write what was collected, wait for the pipe, free. keep: the command succeeded; else no file or
+/* Write what was collected, stop the spinner before, wait for the pipe, free. keep: the command succeeded; else no file or
  * picture is written from what was collected. Returns -1 and *err when writing failed. */
 int output_close(struct output *output, struct session *session, bool keep, struct pdb_error *err);
 

@@ -63,21 +63,31 @@ static char *next_of_file(struct line_source *source, const char *prompt)
 	return line;
 }
 
-int script_run_file(struct session *session, const char *path, struct pdb_error *err)
+int script_run_stream(struct session *session, FILE *stream, const char *name,
+		      struct pdb_error *err)
 {
 	struct file_source file = {
-		.base = {.next = next_of_file, .name = path},
-		.file = fopen(path, "re"),
+		.base = {.next = next_of_file, .name = name},
+		.file = stream,
 	};
 	int result;
 
-	if (!file.file)
-		return error_errno(err, "cannot open %s", path);
 	errno = 0;
 	result = script_run(session, &file.base, err);
-	if (!result && ferror(file.file))
-		result = error_errno(err, "cannot read %s", path);
-	fclose(file.file);
+	if (!result && ferror(stream))
+		result = error_errno(err, "cannot read %s", name);
+	return result;
+}
+
+int script_run_file(struct session *session, const char *path, struct pdb_error *err)
+{
+	FILE *file = fopen(path, "re");
+	int result;
+
+	if (!file)
+		return error_errno(err, "cannot open %s", path);
+	result = script_run_stream(session, file, path, err);
+	fclose(file);
 	return result;
 }
 

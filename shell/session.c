@@ -32,6 +32,7 @@
 #include "shell/find.h"
 #include "shell/interrupt.h"
 #include "shell/session.h"
+#include "shell/spinner.h"
 #include "shell/stack_order.h"
 
 /* A job's processes end before its launcher, by about so much. */
@@ -111,6 +112,7 @@ void session_deinit(struct session *session)
 	drop_job(session);
 	rankset_destroy(session->focus);
 	macros_clear(&session->macros);
+	safe_paths_clear(&session->safe_paths);
 }
 
 /* By stacks alone several ranks may be left among whom their order can choose. */
@@ -569,6 +571,7 @@ int session_status(const struct session *session)
 void session_note(const char *text)
 {
 	fflush(stdout);
+	spinner_hide();
 	fputs("pdb: ", stderr);
 	for (const char *p = text; *p; p++) {
 		/* Texts hold words of other programs: no control character reaches the terminal. */

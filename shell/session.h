@@ -14,6 +14,7 @@
 #include "shell/args.h"
 #include "shell/macro.h"
 #include "shell/settings.h"
+#include "shell/startup.h"
 
 struct code_address;
 struct code_question;
@@ -38,6 +39,7 @@ struct sampling {
 struct session {
 	struct settings settings;
 	struct macros macros;
+	struct safe_paths safe_paths;
 
 	struct job *job; /* NULL: none */
 	bool is_live;    /* attached, and not seen to have ended */

@@ -39,7 +39,7 @@ const struct setting setting_table[NUM_SETTINGS] = {
 			   .type = SETTING_CHOICE,
 			   .choices = {"off", "on", NULL},
 			   .initial = SWITCH_ON,
-			   .text = "Show what is longer than the terminal through $PAGER."},
+			   .text = "Show what is longer than the terminal by pages, or by $PAGER."},
 	[SETTING_SAMPLES] = {.name = "samples",
 			     .type = SETTING_NUMBER,
 			     .minimum = 0,

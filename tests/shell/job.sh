@@ -144,19 +144,60 @@ expect 'save' 1 'h.pdb'
 if [ "$(stat -c %a h.pdb)" = 600 ]; then pass; else fail 'mode of the snapshot'; fi
 run --load h.pdb --batch -ex lp -ex groups -ex graph -ex 'why 0' -ex 'bt' -ex loops -ex 'info job'
 expect 'load' 1 '^Least progressed: rank 2, 1 of 4 ranks' 'relax' 'loaded from h.pdb'
-echo 'shell echo from the init file' >.pdbinit
-chmod 600 .pdbinit
+echo 'shell echo from the init file' >.pdbrc
+chmod 600 .pdbrc
 run --load h.pdb --batch -ex lp
 expect 'own init file' 1 '^from the init file'
-chmod 666 .pdbinit
+chmod 666 .pdbrc
 run --load h.pdb --batch -ex lp
-expect 'init file that others can write' 2 '.pdbinit can be written by others'
+expect 'init file that others can write' 1 '.pdbrc can be written by others' '^Least progressed'
 if printf '%s' "$said" | grep -q '^from the init file'; then
 	fail 'the init file of others was read' "$said"
 else
 	pass
 fi
-rm .pdbinit
+rm .pdbrc
+mkdir -p .config/pdb project/below
+echo 'shell echo from the user' >.config/pdb/pdbrc
+echo 'shell echo not this one' >.pdbrc
+echo 'shell echo from the project' >project/below/.pdbrc
+chmod 600 .pdbrc .config/pdb/pdbrc project/below/.pdbrc
+chmod 755 project project/below
+# What pdb says of the project's files, started in its directory.
+in_project() {
+	said=$(cd project/below && timeout 60 "$pdb" --load ../../h.pdb --batch "$@" 2>&1 </dev/null)
+	status=$?
+	ran=$(printf '%s\n' "$said" | grep -c -e '^from the project' -e '^not this one')
+}
+in_project -ex lp
+expect 'a project that is not allowed' 1 '^from the user' 'is not run' "safe-path $work/project/below"
+if [ "$ran" = 0 ]; then pass; else fail 'a project was run' "$said"; fi
+echo "safe-path $work/project" >>.config/pdb/pdbrc
+in_project -ex lp -ex safe-path
+expect 'a project that is allowed' 1 '^from the user' '^from the project' "^  $work/project"
+chmod 666 project/below/.pdbrc
+in_project -ex lp
+expect 'a project that others can write' 1 'can be written by others'
+if [ "$ran" = 0 ]; then pass; else fail "others' project was run" "$said"; fi
+chmod 600 project/below/.pdbrc
+chmod 777 project/below
+in_project -ex lp
+expect 'a directory that others can write' 1 'below can be written by others'
+if [ "$ran" = 0 ]; then pass; else fail 'a project in an open directory was run' "$said"; fi
+chmod 755 project/below
+if [ "$(id -u)" = 0 ]; then
+	chown 65534 project/below/.pdbrc
+	in_project -ex lp
+	expect "another user's project" 1 'belongs to another user'
+	if [ "$ran" = 0 ]; then pass; else fail "another user's project was run" "$said"; fi
+fi
+in_project -n -ex lp
+expect 'no files' 1 '^Least progressed'
+if printf '%s\n' "$said" | grep -q '^from'; then fail 'run in spite of -n' "$said"; else pass; fi
+echo nosuch >.config/pdb/pdbrc
+run --load h.pdb --batch -ex lp
+expect 'a wrong line at the start' 1 'pdbrc:1: no command "nosuch"' '^Least progressed'
+rm -r .pdbrc .config project
 run --load h.pdb --batch -ex 'gdb 2 -ex bt'
 expect 'gdb on a snapshot' 2 'h.pdb is a snapshot'
 run --load h.pdb --batch -ex refresh

@@ -33,8 +33,10 @@ typed() {
 	$tmux send-keys -t pdb "$@"
 }
 
+unset PAGER
 export PDB_HISTORY="$work/history"
-$tmux new-session -d -s pdb -x 100 -y 40 "$pdb --pid $job; echo ended with \$?; exec sleep 1000"
+$tmux new-session -d -s pdb -x 100 -y 40 \
+	"$pdb --pid $job -ex 'set stale 86400'; echo ended with \$?; exec sleep 1000"
 see 'banner' 'recorder in 4 of 4 ranks; found by'
 see 'prompt' '^\(pdb\)'
 
@@ -66,6 +68,36 @@ typed 'focus all' Enter
 see 'focus ends' '^\(pdb\)'
 typed 'define x' Enter 'echo in x' Enter 'en' 'd' Enter 'x' Enter # "end" would be a key's name
 see 'define' '^in x'
+
+typed 'hlep' Enter
+see 'a typing error' 'did you mean "help"'
+
+typed 'help all' Enter
+see 'a page' '^-- more: Enter'
+typed x Enter
+see 'the next page' '^\(pdb\) *$'
+for key in q C-c; do
+	typed 'help all' Enter
+	see 'a page again' '^-- more: Enter'
+	typed $key
+	see "$key ends paging" '^ *\(pdb\) *$'
+done
+typed 'help all' Enter
+see 'a page once more' '^-- more: Enter'
+typed c
+see 'c shows the rest' '^  startup .*'
+typed 'set pager off' Enter 'help all' Enter
+see 'no pages' '^\(pdb\) *$'
+typed 'set pager on' Enter
+
+typed 'sample 100 every 200ms' Enter
+see 'what is being done' '^sample \[#*\.+\] [0-9]+ of 20 s  \(Ctrl-C ends it\)'
+typed C-c
+see 'Ctrl-C ends it' 'samples of ranks 0-3'
+typed 'set stale 1' Enter 'focus 1' Enter 'shell sleep 2' Enter
+see 'the age in the prompt' '^\(pdb 1 [0-9]+ s old\)'
+typed 'set stale 86400' Enter 'focus all' Enter
+see 'no age' '^\(pdb\) *$'
 
 typed 'gdb 2' Enter
 see 'gdb' '^\(gdb\)'

@@ -223,10 +223,13 @@ static void options(void **state)
 		if (cases[i].said)
 			assert_error(&err, ERROR_USAGE, cases[i].said);
 	}
-	assert_int_equal(args_compile("^a+$", &expression, &err), 0);
+	assert_int_equal(args_compile("^a+$", 0, &expression, &err), 0);
 	assert_int_equal(regexec(&expression, "aa", 0, NULL, 0), 0);
 	regfree(&expression);
-	assert_int_equal(args_compile("a(", &expression, &err), -1);
+	assert_int_equal(args_compile("^A+$", REG_ICASE, &expression, &err), 0);
+	assert_int_equal(regexec(&expression, "aa", 0, NULL, 0), 0);
+	regfree(&expression);
+	assert_int_equal(args_compile("a(", 0, &expression, &err), -1);
 	assert_error(&err, ERROR_USAGE, "regular expression \"a(\": ");
 }
 

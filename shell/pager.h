@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Long answers on a terminal. */
+#ifndef PDB_SHELL_PAGER_H
+#define PDB_SHELL_PAGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Write text to standard output, which is a terminal. What is longer than it goes through the
+ * program named by $PAGER; without one it comes by pages: a line at the bottom waits for Enter or
+ * the space bar (the next page), q or Ctrl-C (no more), c (the rest at once). */
+void pager_show(const char *text);
+
+/* Rows of a terminal that `line`, up to a newline or its end, takes: at least one. Escape sequences
+ * of colours take none, characters in UTF-8 a column each. *next_ret is set behind the newline. */
+size_t pager_rows(const char *line, size_t columns, const char **next_ret);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "model/error.h"
+#include "model/xalloc.h"
+#include "shell/script.h"
+#include "shell/session.h"
+#include "shell/startup.h"
+
+#define FILE_NAME ".pdbrc"
+
+/* ---- Which directories are allowed ----------------------------------------------------------- */
+
+int safe_paths_add(struct safe_paths *safe, const char *directory, struct pdb_error *err)
+{
+	const char *home = getenv("HOME");
+	char *name = directory[0] == '~' && (!directory[1] || directory[1] == '/') && home
+			     ? xasprintf("%s%s", home, directory + 1)
+			     : xstrdup(directory);
+	char *path = realpath(name, NULL);
+	struct stat status;
+
+	free(name);
+	if (!path || stat(path, &status) < 0) {
+		free(path);
+		return error_errno(err, "safe-path %s", directory);
+	}
+	if (!S_ISDIR(status.st_mode)) {
+		free(path);
+		return error_set(err, ERROR_USAGE, "safe-path: %s is no directory", directory);
+	}
+	safe->paths = xgrow(safe->paths, safe->num, &safe->capacity, sizeof(char *));
+	safe->paths[safe->num++] = path;
+	return 0;
+}
+
+bool safe_paths_contain(const struct safe_paths *safe, const char *directory)
+{
+	for (size_t i = 0; i < safe->num; i++) {
+		size_t length = strlen(safe->paths[i]);
+
+		if (length == 1) /* the root */
+			return true;
+		if (strncmp(directory, safe->paths[i], length) == 0 &&
+		    (!directory[length] || directory[length] == '/'))
+			return true;
+	}
+	return false;
+}
+
+void safe_paths_clear(struct safe_paths *safe)
+{
+	for (size_t i = 0; i < safe->num; i++)
+		free(safe->paths[i]);
+	free(safe->paths);
+	*safe = (struct safe_paths){0};
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+/* Opened without waiting, as a pipe of that name would make it. */
+static FILE *open_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+
+	if (fd >= 0 && !file)
+		close(fd);
+	return file;
+}
+
+static int check_owner(const char *path, const struct stat *status, struct pdb_error *err)
+{
+	if (status->st_uid != geteuid() && status->st_uid != 0)
+		return error_set(err, ERROR_PERMISSION, "%s belongs to another user; not run",
+				 path);
+	if (status->st_mode & (S_IWGRP | S_IWOTH))
+		return error_set(err, ERROR_PERMISSION,
+				 "%s can be written by others; not run. chmod go-w %s", path, path);
+	return 0;
+}
+
+/* Only what is open is checked: a name may be another file's a moment later. */
+static int run_file(struct session *session, FILE *file, const char *path, struct pdb_error *err)
+{
+	struct stat status;
+
+	if (fstat(fileno(file), &status) < 0)
+		return error_errno(err, "cannot read %s", path);
+	if (!S_ISREG(status.st_mode))
+		return error_set(err, ERROR_PERMISSION, "%s is no file; not run", path);
+	if (check_owner(path, &status, err) < 0)
+		return -1;
+	return script_run_stream(session, file, path, err);
+}
+
+static int run_user_file(struct session *session, struct pdb_error *err)
+{
+	const char *home = getenv("HOME"), *config = getenv("XDG_CONFIG_HOME");
+	char *paths[2];
+	int result = 0;
+	FILE *file = NULL;
+
+	if (!home || !*home)
+		return 0;
+	paths[0] = config && *config == '/' ? xasprintf("%s/pdb/pdbrc", config)
+					    : xasprintf("%s/.config/pdb/pdbrc", home);
+	paths[1] = xasprintf("%s/" FILE_NAME, home);
+	for (size_t i = 0; i < 2 && !file; i++) {
+		file = open_file(paths[i]);
+		if (file)
+			result = run_file(session, file, paths[i], err);
+	}
+	if (file)
+		fclose(file);
+	free(paths[0]);
+	free(paths[1]);
+	return result;
+}
+
+static bool is_home(const char *directory)
+{
+	const char *home = getenv("HOME");
+	char *path = home ? realpath(home, NULL) : NULL;
+	bool is_same = path && strcmp(path, directory) == 0;
+
+	free(path);
+	return is_same;
+}
+
+static int check_directory(const struct session *session, const char *directory,
+			   struct pdb_error *err)
+{
+	struct stat status;
+
+	if (stat(directory, &status) < 0)
+		return error_errno(err, "cannot read %s", directory);
+	if (check_owner(directory, &status, err) < 0)
+		return error_prefix(err, FILE_NAME);
+	if (!safe_paths_contain(&session->safe_paths, directory))
+		return error_set(err, ERROR_PERMISSION,
+				 "%s/" FILE_NAME " is not run. If you trust it, put this into "
+				 "~/.config/pdb/pdbrc:\nsafe-path %s",
+				 directory, directory);
+	return 0;
+}
+
+static int run_project_file(struct session *session, struct pdb_error *err)
+{
+	FILE *file = open_file(FILE_NAME);
+	char *directory = file ? realpath(".", NULL) : NULL;
+	int result = 0;
+
+	/* The home's is the user's. */
+	if (directory && !is_home(directory)) {
+		result = check_directory(session, directory, err);
+		if (!result)
+			result = run_file(session, file, FILE_NAME, err);
+	}
+	free(directory);
+	if (file)
+		fclose(file);
+	return result;
+}
+
+void startup_run(struct session *session)
+{
+	struct pdb_error err;
+
+	if (run_user_file(session, &err) < 0)
+		session_complain(&err);
+	if (!session->wants_quit && run_project_file(session, &err) < 0)
+		session_complain(&err);
+}
