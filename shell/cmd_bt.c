@@ -27,6 +27,7 @@ const struct command cmd_bt = {
 	.example = "bt lp",
 	.flags = CMD_NEEDS_JOB | CMD_GRAPHIC | CMD_DATA,
 	.max_words = -1,
+	.options = STACKS_OPTIONS,
 	.words = WORDS_RANKS,
 	.run = run_bt,
 };

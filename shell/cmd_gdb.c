@@ -31,6 +31,7 @@ const struct command cmd_gdb = {
 		"node, with its files; Ctrl-C three times in more than a second gives up one\n"
 		"whose host does not answer.",
 	.example = "gdb lp -ex \"bt 3\" -ex \"info locals\"",
+	.options = "  -ex COMMAND  gdb carries it out and returns",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_TERMINAL | CMD_NO_REPEAT,
 	.min_words = 1,
 	.max_words = -1,

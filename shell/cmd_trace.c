@@ -24,6 +24,7 @@ const struct command cmd_trace = {
 		"the main one. --full prints each event on a line of its own. Functions of\n"
 		"programs that were compiled with -finstrument-functions are events, too.",
 	.example = "trace 3",
+	.options = "  --full  each event on a line of its own",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_DATA | CMD_ANSWERS,
 	.min_words = 1,
 	.max_words = 4,

@@ -45,6 +45,7 @@ const struct command cmd_classes = {
 		"RANK\"\n"
 		"looks at the one that is named.",
 	.example = "classes -below mpi",
+	.options = STACKS_OPTIONS,
 	.flags = CMD_NEEDS_JOB | CMD_GRAPHIC | CMD_DATA,
 	.max_words = -1,
 	.words = WORDS_RANKS,

@@ -46,6 +46,7 @@ struct command {
 	const char *summary; /* one sentence with a period */
 	const char *text;    /* the rest of help; lines of at most 80 columns */
 	const char *example; /* a line that can be typed */
+	const char *options; /* in the form of option_text.h; NULL: `text` has them, if any */
 	unsigned flags;
 	int min_words, max_words; /* after the command; max -1: any number */
 	enum command_words words;

@@ -3,64 +3,139 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/eqgroup.h"
+#include "analysis/verdict.h"
+#include "model/callpath.h"
 #include "model/job.h"
 #include "model/job_comms.h"
+#include "model/names.h"
 #include "model/proctable.h"
+#include "model/rankset.h"
 #include "model/xalloc.h"
+#include "render/label.h"
 #include "shell/args.h"
 #include "shell/command.h"
 #include "shell/complete.h"
+#include "shell/option_text.h"
 #include "shell/session.h"
+#include "shell/topics.h"
+
+/* So many ranks of groups are offered, and so many functions. */
+#define MAX_RANKS 20
+#define MAX_FUNCTIONS 2000
+#define RANKS_WIDTH 30
 
 /* Offer `word` if it begins with what was typed and was not offered before. */
-static void offer(struct completions *all, const char *word, const char *typed)
+static void offer(struct completions *all, const char *word, const char *what, const char *typed)
 {
 	if (strncmp(word, typed, strlen(typed)) != 0)
 		return;
-	for (size_t i = 0; i < all->num_words; i++)
-		if (strcmp(all->words[i], word) == 0)
+	for (size_t i = 0; i < all->num; i++)
+		if (strcmp(all->all[i].word, word) == 0)
 			return;
-	all->words = xgrow(all->words, all->num_words, &all->capacity, sizeof(char *));
-	all->words[all->num_words++] = xstrdup(word);
+	all->all = xgrow(all->all, all->num, &all->capacity, sizeof(*all->all));
+	all->all[all->num++] = (struct completion){xstrdup(word), xstrdup(what)};
 }
+
+/* ---- Commands -------------------------------------------------------------------------------- */
 
 static void offer_commands(struct completions *all, const struct command *const *table,
 			   const char *typed)
 {
 	for (size_t i = 0; table[i]; i++)
-		offer(all, table[i]->name, typed);
+		offer(all, table[i]->name, table[i]->summary, typed);
 }
 
 static void offer_macros(struct completions *all, const struct session *session, const char *typed)
 {
 	for (const struct macro *macro = session->macros.first; macro; macro = macro->next)
-		offer(all, macro->name, typed);
+		offer(all, macro->name, "user-defined", typed);
+}
+
+/* What help explains. */
+static void offer_help(struct completions *all, const struct session *session,
+		       const struct args *before, const char *typed)
+{
+	const struct command *command;
+
+	if (before->num_words) {
+		if (command_find(command_table, "", before->words[0], &command, NULL) == 0 &&
+		    command->family)
+			offer_commands(all, command->family, typed);
+		return;
+	}
+	offer_commands(all, command_table, typed);
+	offer_macros(all, session, typed);
+	for (const struct topic *topic = topic_table; topic->name; topic++)
+		offer(all, topic->name, topic->summary, typed);
+	for (int i = 0; i < NUM_TOPICS; i++)
+		offer(all, command_topic_words[i], command_topics[i], typed);
+	offer(all, "all", "all commands", typed);
+}
+
+/* ---- Ranks ----------------------------------------------------------------------------------- */
+
+static void offer_hosts(struct completions *all, const struct session *session, const char *typed)
+{
+	const struct proctable *table = session->job->proctable;
+
+	for (size_t i = 0; i < table->num_procs; i++)
+		if (i == 0 || strcmp(table->procs[i].host, table->procs[i - 1].host) != 0)
+			offer(all, table->procs[i].host, "", typed);
+}
+
+/* Rows of `groups`: by their numbers, or one rank of each. */
+static void offer_groups(struct completions *all, const struct session *session, bool by_number,
+			 const char *typed)
+{
+	const struct eqgroups *groups = session->groups;
+
+	for (size_t i = 0; groups && i < groups->num_groups && i < MAX_RANKS; i++) {
+		const struct rankset *set = groups->groups[i].ranks;
+		char *ranks = label_ranks(set, RANKS_WIDTH);
+		char *where = label_where(session->job, &groups->groups[i], LABEL_SHORT);
+		char *what = by_number ? xasprintf("%s %s", ranks, where)
+				       : xasprintf("%s%s", where,
+						   rankset_count(set) > 1 ? ", as others" : "");
+		char *word =
+			by_number ? xasprintf("%zu", i + 1) : xasprintf("%d", rankset_first(set));
+
+		offer(all, word, what, typed);
+		free(word);
+		free(what);
+		free(where);
+		free(ranks);
+	}
 }
 
 static void offer_ranks(struct completions *all, const struct session *session, const char *before,
 			const char *typed)
 {
-	const struct proctable *table = session->job ? session->job->proctable : NULL;
-	bool wants_host = before && strcmp(before, "host") == 0;
+	const struct rankset *least = session->verdict ? session->verdict->culprits : NULL;
+	char *who = least && !rankset_is_empty(least) ? label_who(least, RANKS_WIDTH) : NULL;
 
-	if (!wants_host) {
-		offer(all, "all", typed);
-		offer(all, "lp", typed);
-		offer(all, "group", typed);
-		offer(all, "host", typed);
-		return;
+	if (before && strcmp(before, "host") == 0 && session->job) {
+		offer_hosts(all, session, typed);
+	} else if (before && strcmp(before, "group") == 0) {
+		offer_groups(all, session, true, typed);
+	} else {
+		offer(all, "all", "all ranks", typed);
+		offer(all, "lp", who ? who : "the least-progressed ranks", typed);
+		offer(all, "group", "the ranks of a row of groups", typed);
+		offer(all, "host", "the ranks of a host", typed);
+		offer_groups(all, session, false, typed);
 	}
-	for (size_t i = 0; table && i < table->num_procs; i++)
-		if (i == 0 || strcmp(table->procs[i].host, table->procs[i - 1].host) != 0)
-			offer(all, table->procs[i].host, typed);
+	free(who);
 }
 
 static void offer_comms(struct completions *all, const struct session *session, const char *typed)
 {
 	for (size_t i = 0; session->comms && i < session->comms->num_comms; i++)
 		if (session->comms->comms[i].name)
-			offer(all, session->comms->comms[i].name, typed);
+			offer(all, session->comms->comms[i].name, "", typed);
 }
+
+/* ---- Settings and options -------------------------------------------------------------------- */
 
 static void offer_settings(struct completions *all, const struct args *before, const char *typed)
 {
@@ -68,27 +143,97 @@ static void offer_settings(struct completions *all, const struct args *before, c
 
 	if (before->num_words == 0) {
 		for (int i = 0; i < NUM_SETTINGS; i++)
-			offer(all, setting_table[i].name, typed);
+			offer(all, setting_table[i].name, setting_table[i].text, typed);
 		return;
 	}
 	if (settings_find(before->words[0], &id, NULL) < 0 ||
 	    setting_table[id].type != SETTING_CHOICE)
 		return;
 	for (int i = 0; setting_table[id].choices[i]; i++)
-		offer(all, setting_table[id].choices[i], typed);
+		offer(all, setting_table[id].choices[i], "", typed);
 }
+
+static const char *options_of(const struct command *command)
+{
+	return command->options ? command->options : command->text;
+}
+
+static void offer_options(struct completions *all, const struct command *command, const char *typed)
+{
+	const char *text = options_of(command);
+	struct option_cursor cursor = {text, text};
+	struct option_text option;
+
+	while (option_text_next(&cursor, &option))
+		offer(all, option.name, option.what, typed);
+}
+
+/* Functions in the stacks and call paths of the job. */
+static void offer_functions(struct completions *all, const struct session *session,
+			    const char *typed)
+{
+	size_t num = session->job ? callpaths_count(session->job->callpaths) : 0;
+
+	for (size_t i = 0; i < num && all->num < MAX_FUNCTIONS; i++) {
+		const struct name *name = names_get(session->job->names, (uint32_t)i);
+		char *function = name->is_symbol ? label_function(name->function) : NULL;
+
+		if (function)
+			offer(all, function, name->file ? name->file : "", typed);
+		free(function);
+	}
+}
+
+/* The words of "a|b|c"; of several with commas the last is completed. */
+static void offer_choices(struct completions *all, const char *choices, const char *typed)
+{
+	while (*choices) {
+		size_t length = strcspn(choices, "|");
+		char *word = xstrndup(choices, length);
+
+		offer(all, word, "", typed);
+		free(word);
+		choices += length + (choices[length] == '|');
+	}
+}
+
+/* Behind an option that takes an argument: that. */
+static bool offer_argument(struct completions *all, const struct session *session,
+			   const struct command *command, const char *before, const char *typed)
+{
+	struct option_text option;
+
+	if (!before || before[0] != '-' ||
+	    !option_text_find(options_of(command), before, &option) || !option.argument[0])
+		return false;
+	if (strcmp(option.argument, "RE") == 0)
+		offer_functions(all, session, typed);
+	else if (strcmp(option.argument, "FILE") == 0)
+		all->are_files = true;
+	else if (strchr(option.argument, '|'))
+		offer_choices(all, option.argument, typed);
+	return true;
+}
+
+/* ---- Lines ----------------------------------------------------------------------------------- */
 
 static void offer_words(struct completions *all, const struct session *session,
 			const struct command *command, const char *before, const char *typed)
 {
 	struct args *args;
+	const char *last;
 
 	if (args_parse(before, &args, NULL) < 0)
 		return;
+	last = args->num_words ? args->words[args->num_words - 1] : NULL;
+	if (offer_argument(all, session, command, last, typed)) {
+		args_destroy(args);
+		return;
+	}
 	switch (command->words) {
 	case WORDS_RANKS:
-		offer_ranks(all, session, args->num_words ? args->words[args->num_words - 1] : NULL,
-			    typed);
+		if (typed[0] != '-')
+			offer_ranks(all, session, last, typed);
 		break;
 	case WORDS_COMMS:
 		offer_comms(all, session, typed);
@@ -97,15 +242,16 @@ static void offer_words(struct completions *all, const struct session *session,
 		offer_settings(all, args, typed);
 		break;
 	case WORDS_COMMANDS:
-		offer_commands(all, command_table, typed);
-		offer_macros(all, session, typed);
+		offer_help(all, session, args, typed);
 		break;
 	case WORDS_FILES:
-		all->are_files = true;
+		all->are_files = typed[0] != '-';
 		break;
 	case WORDS_NONE:
 		break;
 	}
+	if (!all->are_files)
+		offer_options(all, command, typed);
 	args_destroy(args);
 }
 
@@ -150,7 +296,9 @@ void complete_line(const struct session *session, const char *line, size_t start
 
 void completions_free(struct completions *completions)
 {
-	for (size_t i = 0; i < completions->num_words; i++)
-		free(completions->words[i]);
-	free(completions->words);
+	for (size_t i = 0; i < completions->num; i++) {
+		free(completions->all[i].word);
+		free(completions->all[i].what);
+	}
+	free(completions->all);
 }

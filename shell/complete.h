@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the last word of a line may become: commands, ranks, hosts, settings and their values. */
+ * What the last word of a line may become: commands, options, ranks, hosts, functions, settings and
+ * their values, each with a few words on what it is. */
 #ifndef PDB_SHELL_COMPLETE_H
 #define PDB_SHELL_COMPLETE_H
 
@@ -8,9 +9,14 @@
 
 struct session;
 
+struct completion {
+	char *word;
+	char *what; /* "": nothing to say */
+};
+
 struct completions {
-	char **words;
-	size_t num_words, capacity;
+	struct completion *all;
+	size_t num, capacity;
 	bool are_files; /* complete names of files in place of words */
 };
 

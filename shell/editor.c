@@ -11,6 +11,7 @@
 #include <readline/readline.h>
 
 #include "model/xalloc.h"
+#include "render/text.h"
 #include "shell/complete.h"
 #include "shell/editor.h"
 #include "shell/interrupt.h"
@@ -31,7 +32,7 @@ static struct editor *active;
 
 /* ---- Completion ---------------------------------------------------------------------------- */
 
-static struct completions offers;
+static struct completions offers; /* kept until the next, for show_offers() */
 static size_t next_offer;
 
 static char *next_completion(const char *typed, int state)
@@ -39,7 +40,7 @@ static char *next_completion(const char *typed, int state)
 	(void)typed;
 	if (state == 0)
 		next_offer = 0;
-	return next_offer < offers.num_words ? strdup(offers.words[next_offer++]) : NULL;
+	return next_offer < offers.num ? strdup(offers.all[next_offer++].word) : NULL;
 }
 
 static char **complete(const char *typed, int start, int end)
@@ -47,15 +48,49 @@ static char **complete(const char *typed, int start, int end)
 	char *line = xstrndup(rl_line_buffer, end);
 	char **matches = NULL;
 
+	completions_free(&offers);
 	complete_line(active->session, line, start, &offers);
 	free(line);
+	rl_sort_completion_matches = offers.are_files;
 	if (!offers.are_files) {
 		rl_attempted_completion_over = 1;
 		matches = rl_completion_matches(typed, next_completion);
 	}
-	completions_free(&offers);
-	offers = (struct completions){0};
 	return matches;
+}
+
+static const char *find_what(const char *word)
+{
+	for (size_t i = 0; i < offers.num; i++)
+		if (strcmp(offers.all[i].word, word) == 0)
+			return offers.all[i].what;
+	return "";
+}
+
+/* A line for each match with what it is; those without a word on them, and more than there is room
+ * for, in columns. */
+static void show_offers(char **matches, int num, int longest)
+{
+	bool has_words = false;
+	int rows, columns;
+
+	rl_get_screen_size(&rows, &columns);
+	for (int i = 1; i <= num; i++)
+		has_words = has_words || (!offers.are_files && *find_what(matches[i]));
+	if (!has_words || num > rows - 2) {
+		rl_display_match_list(matches, num, longest);
+	} else {
+		putc('\n', rl_outstream);
+		for (int i = 1; i <= num; i++) {
+			const int room = columns - longest - 5;
+			char *what = text_fit(find_what(matches[i]), room > 0 ? room : 0,
+					      session_view(active->session).use_unicode);
+
+			fprintf(rl_outstream, "  %-*s  %s\n", longest, matches[i], what);
+			free(what);
+		}
+	}
+	rl_forced_update_display();
 }
 
 /* ---- Reading ------------------------------------------------------------------------------- */
@@ -165,6 +200,7 @@ struct editor *editor_create(struct session *session)
 	active = editor;
 	rl_readline_name = "pdb";
 	rl_attempted_completion_function = complete;
+	rl_completion_display_matches_hook = show_offers;
 	rl_getc_function = next_byte;
 	rl_basic_word_break_characters = " \t\n\"'<>|,";
 	/* The shell's own handlers see signals first: see interrupt.h. */
@@ -185,6 +221,8 @@ void editor_destroy(struct editor *editor)
 		write_history(editor->history_file);
 	free(editor->history_file);
 	free(editor);
+	completions_free(&offers);
+	offers = (struct completions){0};
 	active = NULL;
 }
 

@@ -12,6 +12,7 @@
 #include "shell/args.h"
 #include "shell/command.h"
 #include "shell/complete.h"
+#include "shell/option_text.h"
 #include "shell/script.h"
 #include "shell/session.h"
 #include "shell/topics.h"
@@ -506,6 +507,25 @@ static void completion(void **state)
 		{"source x", "FILES"},
 		{"quit ", ""},
 		{"nosuch x", ""},
+		{"tree -be", "-below"},
+		{"bt 3 -l", "-least -longest -last"},
+		{"bt lp -s", "-search -shortest"},
+		{"watch --on", "--on-hang --on-hang-time"},
+		{"watch --save x", "FILES"},
+		{"watch --alpha ", ""},
+		{"suspects a -link", "-linkage"},
+		{"suspects a -linkage ", "single complete average ward"},
+		{"lattice -frequency l", "log10"},
+		{"diff -by ", "path line function call"},
+		{"diff -wi", "-without"},
+		{"gdb lp -e", "-ex"},
+		{"trace 3 --", "--full"},
+		{"trace 3 --full l", "lp"},
+		{"apr", "apropos"},
+		{"help o", "order output"},
+		{"help info r", "ranks recorder"},
+		{"help ans", "answers"},
+		{"safe", "safe-path"},
 	};
 	struct fixture *f = *state;
 	struct job_comm comms[] = {{.name = "MPI_COMM_WORLD"}, {.name = NULL}, {.name = "rows"}};
@@ -519,14 +539,66 @@ static void completion(void **state)
 		char words[200] = "";
 
 		complete_line(&f->session, cases[i].line, start, &all);
-		for (size_t j = 0; j < all.num_words; j++) {
+		for (size_t j = 0; j < all.num; j++) {
 			strcat(words, j ? " " : "");
-			strcat(words, all.words[j]);
+			strcat(words, all.all[j].word);
 		}
 		assert_string_equal(all.are_files ? "FILES" : words, cases[i].words);
 		completions_free(&all);
 	}
 	f->session.comms = NULL;
+}
+
+/* Every option that help tells of is one that is completed, and the other way round. */
+static void options_in_help(void **state)
+{
+	static const struct {
+		const char *name;
+		struct option_text option; /* name "": there are none left */
+	} cases[] = {
+		{"tree", {"-full", "", "with what is inside the MPI library and what starts main()"}},
+		{"tree", {"-join", "", "frames that follow each other in all stacks on one line"}},
+		{"tree", {"-depth", "N", "the N outermost frames"}},
+		{"tree", {"-below", "RE", "cut stacks below the function RE"}},
+		{"tree", {"-above", "RE", "cut stacks above it"}},
+		{"tree", {"-hide", "RE", "leave out these functions"}},
+		{"tree", {"-search", "RE", "only stacks with such a function"}},
+		{"tree", {"-least", "", "the stacks of fewest ranks"}},
+		{"tree", {"-most", "", "of most ranks"}},
+		{"tree", {"-shortest", "", "those with fewest and most frames"}},
+		{"tree", {"-longest", "", "those with fewest and most frames"}},
+		{"tree",
+		 {"-first", "", "the stacks that are first in time, in N steps along their order"}},
+		{"tree", {"-last", "", "from the end"}},
+		{"tree", {"", "", ""}},
+		{"diff", {"-by", "path|line|function|call",
+			  "what makes two calls different: the lines of all"}},
+		{"diff", {"-only", "RE", "events with or without \"MPI_Send, halo() at a.c:141\""}},
+		{"diff", {"-without", "RE", "events with or without \"MPI_Send, halo() at a.c:141\""}},
+		{"diff", {"-mpi", "", "only MPI calls"}},
+		{"diff", {"-communication", "", "only those that talk to others"}},
+		{"diff", {"-all", "", "nothing is left out of the answer"}},
+		{"diff", {"", "", ""}},
+		{"lp", {"", "", ""}},
+	};
+	struct option_cursor cursor = {"", ""};
+	const char *name = "";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct command *command;
+		struct option_text option = {.name = ""};
+
+		if (strcmp(name, cases[i].name) != 0) {
+			name = cases[i].name;
+			assert_int_equal(command_find(command_table, "", name, &command, NULL), 0);
+			cursor = (struct option_cursor){command->text, command->text};
+		}
+		assert_int_equal(option_text_next(&cursor, &option), !!cases[i].option.name[0]);
+		assert_string_equal(option.name, cases[i].option.name);
+		assert_string_equal(option.argument, cases[i].option.argument);
+		assert_string_equal(option.what, cases[i].option.what);
+	}
 }
 
 int main(void)
@@ -548,6 +620,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_macro_may_be_redefined_while_it_runs, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(completion, setup, teardown),
+		cmocka_unit_test(options_in_help),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
