@@ -157,6 +157,9 @@ else
 	pass
 fi
 rm .pdbrc
+run --load h.pdb --batch -ex tutorial
+expect 'tutorial' 1 '^Step 1 of [0-9]+$' '^Which job' '^\(pdb\) lp' '^Least progressed: rank 2' '^\(pdb\) why [013]' \
+	'That was the tutorial'
 mkdir -p .config/pdb project/below
 echo 'shell echo from the user' >.config/pdb/pdbrc
 echo 'shell echo not this one' >.pdbrc

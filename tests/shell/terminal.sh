@@ -44,7 +44,13 @@ typed 'inf' Tab 'j' Tab Enter
 see 'completion of two words' 'launcher  .*mpirun'
 typed 'set colo' Tab 'a' Tab Enter 'show color' Enter
 see 'completion of settings' 'color +auto'
-typed 'echo first' Enter
+typed 'bt lp -' Tab Tab
+see 'options and what they are' '^  -below +cut stacks below'
+typed C-u 'why ' Tab Tab
+see 'ranks and where they are' '^  2 +computing, '
+typed C-u 'tree -below re' Tab Tab
+see 'functions' 'tree -below relax'
+typed C-u 'echo first' Enter
 see 'a command' '^first'
 typed Enter
 see 'an empty line repeats' '^first'
@@ -90,12 +96,21 @@ typed 'set pager off' Enter 'help all' Enter
 see 'no pages' '^\(pdb\) *$'
 typed 'set pager on' Enter
 
+typed 'tutorial' Enter
+see 'the first step' '^Step 1 of '
+typed 'echo between' Enter
+see 'a command between steps' '^between'
+typed Enter
+see 'the second step' '^Least progressed: rank 2'
+typed q Enter
+see 'q leaves the tutorial' '^\(pdb\) *$'
+
 typed 'sample 100 every 200ms' Enter
 see 'what is being done' '^sample \[#*\.+\] [0-9]+ of 20 s  \(Ctrl-C ends it\)'
 typed C-c
 see 'Ctrl-C ends it' 'samples of ranks 0-3'
 typed 'set stale 1' Enter 'focus 1' Enter 'shell sleep 2' Enter
-see 'the age in the prompt' '^\(pdb 1 [0-9]+ s old\)'
+see 'the age in the prompt' '^\(pdb 1 [0-9]+ (s|min) old\)'
 typed 'set stale 86400' Enter 'focus all' Enter
 see 'no age' '^\(pdb\) *$'
 
