@@ -4,7 +4,7 @@
 # What "make check" runs, in this order; those joined by a + side by side, since they wait for one job
 # after the other. The ranks of check-order are so nice that busy ones of other parts would leave them
 # nothing. Every one of them ends with a line "N passed, N failed".
-CHECKS = check-includes check-unit check-recorder+check-shell+check-cores check-jobs check-healthy \
+CHECKS = check-includes check-unit check-docs check-recorder+check-shell+check-cores check-jobs check-healthy \
 	check-programs check-trouble check-harmless+check-daemons \
 	check-sessions+check-gdb+check-watch+check-watch-trouble+check-elsewhere \
 	check-hosts+check-attach check-order+check-inject check-tracing+check-traces $(CHECK_OTHER_DEBIAN)
@@ -35,7 +35,18 @@ docs/commands.md: $(O)/tests/shell/print_commands
 	$(call say,DOC,$@)
 	$(Q)$(O)/tests/shell/print_commands >$@
 
-.PHONY: check-shell
+# The pages: transcripts are replayed on the snapshots in docs/snapshots, links lead somewhere.
+docs/messages.md: tests/check_docs.py $(LIB_SRC)
+	$(call say,DOC,$@)
+	$(Q)$(PYTHON) tests/check_docs.py $(O) --messages >$@
+
+check-docs: all docs/messages.md
+	@$(PYTHON) tests/check_docs.py $(O)
+
+docs-transcripts: all docs/messages.md
+	@$(PYTHON) tests/check_docs.py $(O) --write
+
+.PHONY: check-shell check-docs docs-transcripts
 -include $(O)/tests/shell/print_commands.d
 
 # ---- Core files ---------------------------------------------------------------------------------

@@ -101,7 +101,7 @@ see 'the first step' '^Step 1 of '
 typed 'echo between' Enter
 see 'a command between steps' '^between'
 typed Enter
-see 'the second step' '^Least progressed: rank 2'
+see 'the second step' '^Step 2 of '
 typed q Enter
 see 'q leaves the tutorial' '^\(pdb\) *$'
 
