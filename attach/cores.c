@@ -83,12 +83,12 @@ void cores_notes_clear(struct cores_notes *notes)
 /* ---- Which cores ------------------------------------------------------------------------------
  */
 
-static void note_host(struct found *found, const char *environ, size_t size)
+static void note_host(struct found *found, const char *variables, size_t size)
 {
 	static const char *const names[] = {"PMIX_HOSTNAME", "SLURMD_NODENAME"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !found->host[0]; i++) {
-		const char *host = procfs_getenv(environ, size, names[i]);
+		const char *host = procfs_getenv(variables, size, names[i]);
 
 		if (host)
 			snprintf(found->host, sizeof(found->host), "%s", host);
@@ -98,17 +98,17 @@ static void note_host(struct found *found, const char *environ, size_t size)
 static int identify(const struct core_file *core, struct found *found, struct pdb_error *err)
 {
 	size_t size;
-	char *environ = core_file_environ(core, &size);
+	char *variables = core_file_environ(core, &size);
 
-	if (!environ)
+	if (!variables)
 		return error_set(
 			err, ERROR_NOT_FOUND,
 			"%s: its environment is not in the core, so its rank is not known; "
 			"left out",
 			core->path);
-	rankenv_parse(environ, size, &found->env);
-	note_host(found, environ, size);
-	free(environ);
+	rankenv_parse(variables, size, &found->env);
+	note_host(found, variables, size);
+	free(variables);
 	if (found->env.rank < 0)
 		return error_set(
 			err, ERROR_NOT_FOUND,

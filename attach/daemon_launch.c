@@ -20,7 +20,6 @@
 #include "model/error.h"
 #include "model/xalloc.h"
 
-extern char **environ;
 
 #define GRACE_MS 1000 /* after a SIGTERM: a launcher ends what it has started on other nodes */
 #define LAST_MS 5000  /* after the last one: a busy machine */

@@ -44,13 +44,13 @@ static void read_version(pid_t pid, const struct maps *maps, const char *library
 /* Open MPI's mpirun becomes PRRTE's prterun, and leaves it word of who it was. */
 static bool is_open_mpi(pid_t pid, char *version, size_t size)
 {
-	size_t environ_size;
-	char *environ = procfs_read(pid, "environ", &environ_size);
-	const char *text = environ ? procfs_getenv(environ, environ_size, "OMPI_VERSION") : NULL;
+	size_t variables_size;
+	char *variables = procfs_read(pid, "environ", &variables_size);
+	const char *text = variables ? procfs_getenv(variables, variables_size, "OMPI_VERSION") : NULL;
 
 	if (text)
 		snprintf(version, size, "%.*s", (int)strspn(text, "0123456789.abcr"), text);
-	free(environ);
+	free(variables);
 	return text != NULL;
 }
 

@@ -157,10 +157,10 @@ int procfs_status(pid_t pid, struct procfs_status *ret)
 	return 0;
 }
 
-const char *procfs_getenv(const char *environ, size_t size, const char *name)
+const char *procfs_getenv(const char *variables, size_t size, const char *name)
 {
 	size_t length = strlen(name);
-	const char *at = environ, *end = environ + size;
+	const char *at = variables, *end = variables + size;
 
 	while (at < end) {
 		if (!strncmp(at, name, length) && at[length] == '=')

@@ -38,7 +38,7 @@ int procfs_status(pid_t pid, struct procfs_status *ret);
 char *procfs_read(pid_t pid, const char *name, size_t *size_ret);
 
 /* The value of a variable in the text of /proc/PID/environ; NULL if it is not in there. */
-const char *procfs_getenv(const char *environ, size_t size, const char *name);
+const char *procfs_getenv(const char *variables, size_t size, const char *name);
 
 /* The executable's path, without " (deleted)". False if it cannot be read or does not fit; the
  * buffer is untouched then. */

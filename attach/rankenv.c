@@ -19,14 +19,14 @@ static const char *const size_names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 /* The first of the names that is there with a whole number; -1 if none is. */
-static int first_number(const char *environ, size_t size, const char *const *names, size_t num,
+static int first_number(const char *variables, size_t size, const char *const *names, size_t num,
 			const char **name_ret)
 {
 	size_t i;
 
 	*name_ret = NULL;
 	for (i = 0; i < num; i++) {
-		const char *text = procfs_getenv(environ, size, names[i]);
+		const char *text = procfs_getenv(variables, size, names[i]);
 		char *end;
 		long value;
 
@@ -42,18 +42,18 @@ static int first_number(const char *environ, size_t size, const char *const *nam
 	return -1;
 }
 
-void rankenv_parse(const char *environ, size_t size, struct rankenv *ret)
+void rankenv_parse(const char *variables, size_t size, struct rankenv *ret)
 {
-	const char *nspace = procfs_getenv(environ, size, "PMIX_NAMESPACE");
-	const char *job = procfs_getenv(environ, size, "SLURM_JOB_ID");
-	const char *step = procfs_getenv(environ, size, "SLURM_STEP_ID");
+	const char *nspace = procfs_getenv(variables, size, "PMIX_NAMESPACE");
+	const char *job = procfs_getenv(variables, size, "SLURM_JOB_ID");
+	const char *step = procfs_getenv(variables, size, "SLURM_STEP_ID");
 	const char *size_variable;
 	int number;
 
-	ret->rank = first_number(environ, size, rank_names, LENGTH(rank_names), &ret->variable);
-	number = first_number(environ, size, size_names, LENGTH(size_names), &size_variable);
+	ret->rank = first_number(variables, size, rank_names, LENGTH(rank_names), &ret->variable);
+	number = first_number(variables, size, size_names, LENGTH(size_names), &size_variable);
 	ret->size = number < 0 ? 0 : number;
-	ret->is_whole = memchr(environ, '=', size) != NULL;
+	ret->is_whole = memchr(variables, '=', size) != NULL;
 	ret->job[0] = '\0';
 	if (nspace)
 		snprintf(ret->job, sizeof(ret->job), "%s", nspace);

@@ -18,7 +18,7 @@ struct rankenv {
 };
 
 /* From the text of an environ file. */
-void rankenv_parse(const char *environ, size_t size, struct rankenv *ret);
+void rankenv_parse(const char *variables, size_t size, struct rankenv *ret);
 
 /* Of a process; -1 with errno set if it cannot be read. */
 int rankenv_read(pid_t pid, struct rankenv *ret);

@@ -28,7 +28,6 @@
 #include "pmix/asker.h"
 #include "pmix/rendezvous.h"
 
-extern char **environ;
 
 /* The server of an Open MPI 4 mpirun dies of a tool that connects, and its job with it. Callers
  * know that; the price of a mistake is so high that it is checked once more, here. */

@@ -109,23 +109,23 @@ static inline Elf64_Phdr *core_add_segment(struct core_writer *w, uint64_t addre
 	return phdr;
 }
 
-/* The stack as a process starts with it, and the note of its auxiliary vector. environ: strings
+/* The stack as a process starts with it, and the note of its auxiliary vector. variables: strings
  * with a zero byte behind each. */
-static inline void core_add_start(struct core_writer *w, const char *environ, size_t size)
+static inline void core_add_start(struct core_writer *w, const char *variables, size_t size)
 {
 	uint64_t execfn = CORE_STACK_SIZE - 32, strings = execfn - size, word = strings - 1024;
 	const char *at;
 
 	memcpy(w->stack + execfn, "./solver", 9);
-	memcpy(w->stack + strings, environ, size);
+	memcpy(w->stack + strings, variables, size);
 	w->auxv[0] = AT_PAGESZ, w->auxv[1] = 4096;
 	w->auxv[2] = AT_EXECFN, w->auxv[3] = CORE_STACK + execfn;
 	w->auxv[4] = AT_ENTRY, w->auxv[5] = 0x401000;
 	word &= ~UINT64_C(7);
 	memcpy(w->stack + word, w->auxv, 8 * sizeof(uint64_t));
 	word -= 8; /* the zero behind environ */
-	for (at = environ; at < environ + size; at += strlen(at) + 1) {
-		uint64_t pointer = CORE_STACK + strings + (uint64_t)(at - environ);
+	for (at = variables; at < variables + size; at += strlen(at) + 1) {
+		uint64_t pointer = CORE_STACK + strings + (uint64_t)(at - variables);
 
 		word -= 8;
 		memcpy(w->stack + word, &pointer, sizeof(pointer));
@@ -192,14 +192,14 @@ static inline void core_destroy(struct core_writer *w)
 }
 
 /* A whole one, with one thread, of a rank of a job. */
-static inline struct core_writer *core_of_rank(pid_t pid, const char *environ, size_t size)
+static inline struct core_writer *core_of_rank(pid_t pid, const char *variables, size_t size)
 {
 	struct core_writer *w = core_create();
 
 	core_add_thread(w, pid, SIGSEGV, 4096, 0x1234);
 	core_add_process(w, pid);
 	core_add_info(w, SIGSEGV, SEGV_MAPERR, 0, 0x10);
-	core_add_start(w, environ, size);
+	core_add_start(w, variables, size);
 	core_lay_out(w);
 	return w;
 }
