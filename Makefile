@@ -21,6 +21,7 @@ DEPS_CAMPAIGN = elfutils lammps lammps-examples hpcc scalapack-mpi-test mumps-te
 	python3-numpy quantum-espresso quantum-espresso-data nwchem-openmpi nwchem-mpich openfoam \
 	$(if $(is_debian13),libpetsc-real3.22-dev libpetsc3.22-dev-examples,libpetsc-real3.18-dev libpetsc3.18-dev-examples)
 DEPS_ROOT = debootstrap util-linux
+DEPS_FUZZ = clang libclang-rt-dev llvm xz-utils
 DEPS_SLURM = slurm-wlm munge openssh-server openssh-client iproute2 util-linux procps openmpi-bin mpich
 DEPS_HOSTS = openssh-server openssh-client iproute2 util-linux procps
 
@@ -31,7 +32,9 @@ INSTRUMENT = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-f
 	$(if $(COVERAGE),--coverage)
 WARN = -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wvla \
 	-Wpointer-arith -Wwrite-strings -Wformat=2 -Wno-format-nonliteral \
-	-Wno-format-truncation
+	-Wcast-align -Winit-self -Wold-style-definition -Wredundant-decls -Wundef -Wdate-time \
+	$(if $(findstring clang,$(CC)),,$(WARN_GCC))
+WARN_GCC = -Wno-format-truncation -Wlogical-op -Wduplicated-cond -Wduplicated-branches
 PC_LIBS = readline pmix libunwind-ptrace libunwind-generic libdw capstone libgvc libzstd libsodium
 # Expanded when a recipe runs, so after the packages are there.
 PC_CFLAGS = $(shell pkg-config --cflags $(PC_LIBS) | sed 's/-I/-isystem /g')
@@ -137,6 +140,7 @@ $(O)/.deps-hosts: | $(O)/.deps-build
 	$(call install-packages,$(DEPS_HOSTS))
 $(O)/.deps-campaign: | $(O)/.deps-build ; $(call install-packages,$(DEPS_CAMPAIGN))
 $(O)/.deps-root: ; $(call install-packages,$(DEPS_ROOT))
+$(O)/.deps-fuzz: | $(O)/.deps-check ; $(call install-packages,$(DEPS_FUZZ))
 
 # What was installed for a list of packages that has changed since is not enough.
 renew-deps = $(if $(filter-out $(file <$(O)/.deps-$(1)),$(2)),$(eval .PHONY: $(O)/.deps-$(1)))
@@ -147,8 +151,10 @@ $(call renew-deps,slurm,$(DEPS_SLURM))
 $(call renew-deps,hosts,$(DEPS_HOSTS))
 $(call renew-deps,campaign,$(DEPS_CAMPAIGN))
 $(call renew-deps,root,$(DEPS_ROOT))
+$(call renew-deps,fuzz,$(DEPS_FUZZ))
 
-deps: $(O)/.deps-build $(O)/.deps-check $(O)/.deps-demo $(O)/.deps-hosts $(O)/.deps-root
+deps: $(O)/.deps-build $(O)/.deps-check $(O)/.deps-demo $(O)/.deps-hosts $(O)/.deps-root \
+	$(O)/.deps-fuzz
 
 # ---- Install ----------------------------------------------------------------------------------
 
@@ -182,6 +188,7 @@ help:
 	@echo 'make unit        build the unit tests only; make check-unit runs them'
 	@echo 'make demo        hang a real program and debug it; MPI=native: with Open MPI of this host'
 	@echo 'make campaign    hang real programs in many ways and see what pdb says; make accuracy: the table'
+	@echo 'make fuzz        feed the readers of untrusted input for long'
 	@echo 'make bench       measure the recorder, sampling and first answer beside the alternatives'
 	@echo 'make deps        install every Debian package that any target needs'
 	@echo 'make install     PREFIX=/usr/local DESTDIR=; make uninstall takes it back'

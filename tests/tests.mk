@@ -7,7 +7,8 @@
 CHECKS = check-includes check-unit check-docs check-recorder+check-shell+check-cores check-jobs check-healthy \
 	check-programs check-trouble check-harmless+check-daemons \
 	check-sessions+check-gdb+check-watch+check-watch-trouble+check-elsewhere \
-	check-hosts+check-attach check-order+check-inject check-tracing+check-traces $(CHECK_OTHER_DEBIAN)
+	check-hosts+check-attach check-order+check-inject check-tracing+check-traces check-fuzz \
+	$(CHECK_OTHER_DEBIAN)
 
 check: all unit | $(O)/.deps-check
 	@V=$(V) bash tests/check.sh "$(MAKE)" O=$(O) $(CHECKS)
@@ -564,6 +565,10 @@ bench-link: $(LINK_BENCH)
 	@$(LINK_BENCH) $(or $(MEGABYTES),100)
 
 .PHONY: bench-link
+
+# ---- Fuzzing -------------------------------------------------------------------------------------
+
+include tests/fuzz/fuzz.mk
 
 # ---- Built before the parts are run, since those side by side must not build the same ------------
 
