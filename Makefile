@@ -22,6 +22,7 @@ DEPS_CAMPAIGN = elfutils lammps lammps-examples hpcc scalapack-mpi-test mumps-te
 	$(if $(is_debian13),libpetsc-real3.22-dev libpetsc3.22-dev-examples,libpetsc-real3.18-dev libpetsc3.18-dev-examples)
 DEPS_ROOT = debootstrap util-linux
 DEPS_FUZZ = clang libclang-rt-dev llvm xz-utils
+DEPS_LINT = clang-tidy cppcheck shellcheck pyflakes3 git
 DEPS_SLURM = slurm-wlm munge openssh-server openssh-client iproute2 util-linux procps openmpi-bin mpich
 DEPS_HOSTS = openssh-server openssh-client iproute2 util-linux procps
 
@@ -58,13 +59,16 @@ UNIT_SRC = $(wildcard tests/unit/test_*.c)
 UNIT_BIN = $(UNIT_SRC:tests/unit/%.c=$(O)/tests/unit/%)
 FIXTURE_OBJ = $(patsubst %.c,$(O)/%.o,$(wildcard tests/fixtures/*.c))
 
+# No library is to find a function of ours under the name of its own: readline has an xmalloc, too.
+OWN_ONLY = -Wl,--exclude-libs,libpdb.a
+
 RECORDERS = $(O)/libpdbrec-openmpi.so $(O)/libpdbrec-mpich.so
 
 all: $(O)/pdb $(RECORDERS)
 
 $(O)/pdb: $(O)/shell/main.o $(O)/libpdb.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PC_LDLIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(OWN_ONLY) $(LDFLAGS) -o $@ $^ $(PC_LDLIBS)
 
 $(O)/libpdb.a: $(LIB_OBJ)
 	$(call say,AR,$@)
@@ -141,6 +145,7 @@ $(O)/.deps-hosts: | $(O)/.deps-build
 $(O)/.deps-campaign: | $(O)/.deps-build ; $(call install-packages,$(DEPS_CAMPAIGN))
 $(O)/.deps-root: ; $(call install-packages,$(DEPS_ROOT))
 $(O)/.deps-fuzz: | $(O)/.deps-check ; $(call install-packages,$(DEPS_FUZZ))
+$(O)/.deps-lint: | $(O)/.deps-build ; $(call install-packages,$(DEPS_LINT))
 
 # What was installed for a list of packages that has changed since is not enough.
 renew-deps = $(if $(filter-out $(file <$(O)/.deps-$(1)),$(2)),$(eval .PHONY: $(O)/.deps-$(1)))
@@ -152,9 +157,10 @@ $(call renew-deps,hosts,$(DEPS_HOSTS))
 $(call renew-deps,campaign,$(DEPS_CAMPAIGN))
 $(call renew-deps,root,$(DEPS_ROOT))
 $(call renew-deps,fuzz,$(DEPS_FUZZ))
+$(call renew-deps,lint,$(DEPS_LINT))
 
 deps: $(O)/.deps-build $(O)/.deps-check $(O)/.deps-demo $(O)/.deps-hosts $(O)/.deps-root \
-	$(O)/.deps-fuzz
+	$(O)/.deps-fuzz $(O)/.deps-lint
 
 # ---- Install ----------------------------------------------------------------------------------
 
@@ -188,7 +194,7 @@ help:
 	@echo 'make unit        build the unit tests only; make check-unit runs them'
 	@echo 'make demo        hang a real program and debug it; MPI=native: with Open MPI of this host'
 	@echo 'make campaign    hang real programs in many ways and see what pdb says; make accuracy: the table'
-	@echo 'make fuzz        feed the readers of untrusted input for long'
+	@echo 'make fuzz        feed the readers of untrusted input for long; make lint: all static checks'
 	@echo 'make bench       measure the recorder, sampling and first answer beside the alternatives'
 	@echo 'make deps        install every Debian package that any target needs'
 	@echo 'make install     PREFIX=/usr/local DESTDIR=; make uninstall takes it back'

@@ -31,7 +31,7 @@ $(O)/pdbd-mpich-worker: $(PDBD_OBJ_mpich)
 
 $(WORKERS): $(O)/pdbd-%-worker: $(O)/libpdb.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) \
+	$(Q)$(CC) $(ALL_CFLAGS) $(OWN_ONLY) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) \
 		$(O)/libpdb.a $(PDBD_LIBS) $(PC_LDLIBS)
 
 -include $(O)/attach/pdbd_guard.d $(PDBD_OBJ_openmpi:.o=.d) $(PDBD_OBJ_mpich:.o=.d)

@@ -8,7 +8,7 @@ import os
 import statistics
 import time
 
-from jobs.job import Job, JobError
+from jobs.job import JobError
 from jobs.mpi import find_mpis
 from jobs.programs import PROGRAMS
 

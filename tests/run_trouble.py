@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import time
 
-from jobs import process, segment
+from jobs import process
 from jobs.answers import check_first_line, check_status
 from jobs.job import Job, JobError, ask, ask_job
 from jobs.mpi import find_mpis, find_pdb

@@ -7,7 +7,7 @@
 CHECKS = check-includes check-unit check-docs check-recorder+check-shell+check-cores check-jobs check-healthy \
 	check-programs check-trouble check-harmless+check-daemons \
 	check-sessions+check-gdb+check-watch+check-watch-trouble+check-elsewhere \
-	check-hosts+check-attach check-order+check-inject check-tracing+check-traces check-fuzz \
+	check-hosts+check-attach check-order+check-inject check-tracing+check-traces check-lint+check-fuzz \
 	$(CHECK_OTHER_DEBIAN)
 
 check: all unit | $(O)/.deps-check
@@ -565,6 +565,17 @@ bench-link: $(LINK_BENCH)
 	@$(LINK_BENCH) $(or $(MEGABYTES),100)
 
 .PHONY: bench-link
+
+# ---- Sources without running them ------------------------------------------------------------------
+# Both compilers' warnings are errors: gcc's of every build, clang's of check-fuzz.
+
+check-lint: all | $(O)/.deps-lint
+	@bash tests/lint/run.sh $(O) cppcheck shell python exports
+# All of it: some minutes.
+lint: all | $(O)/.deps-lint
+	@bash tests/lint/run.sh $(O) cppcheck shell python exports tidy
+
+.PHONY: check-lint lint
 
 # ---- Fuzzing -------------------------------------------------------------------------------------
 

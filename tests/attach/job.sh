@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=sh
 # A job of tests/attach/blocked.c, whose ranks wait for each other until they are let go. For the
 # scripts that look at it; source it. $work is a folder of their own; the launcher, or the shell around
 # it, is $job.

@@ -207,11 +207,11 @@ check_job_ends() {
 
 # The tree counts its own checks, and takes its time while these go on.
 "${tree[@]}" "$build/tests/daemons/tree-$mpi" >"$work/tree" 2>&1 </dev/null &
-tree=$!
+tree_pid=$!
 check_life
 check_stopped
 check_job_ends
-wait $tree
+wait "$tree_pid"
 grep -v passed, "$work/tree" >&2
 read -r more _ bad _ <<<"$(grep passed, "$work/tree" || echo 0 passed, 1 failed)"
 passed=$((passed + more)) failed=$((failed + bad))

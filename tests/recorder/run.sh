@@ -96,7 +96,7 @@ launch() {
 # Until N ranks are at their checkpoint, the job has ended, or three minutes have gone by.
 wait_ready() {
 	n=0
-	while [ "$(ls "$CHECK_DIR" | grep -c ready)" -lt "$1" ]; do
+	while [ "$(find "$CHECK_DIR" -mindepth 1 -name '*ready*' | wc -l)" -lt "$1" ]; do
 		kill -0 "$job" 2>/dev/null || { say "the job ended early"; say_errors; return 1; }
 		n=$((n + 1))
 		[ $n -lt 3600 ] || { say "ranks not ready in time"; return 1; }

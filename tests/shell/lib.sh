@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=sh
 # For the scripts beside it: run the real pdb, look at what it said, count.
 #
 # A script is given the build directory, makes checks, and ends with `finish`.
@@ -46,14 +47,16 @@ expect() {
 	case $status in
 	$2) ;;
 	*)
-		fail "$name" "status $status, not $2"$'\n'"$said"
+		fail "$name" "status $status, not $2
+$said"
 		return
 		;;
 	esac
 	shift 2
 	for pattern; do
 		if ! printf '%s\n' "$said" | grep -Eq -e "$pattern"; then
-			fail "$name" "nothing like \"$pattern\""$'\n'"$said"
+			fail "$name" "nothing like \"$pattern\"
+$said"
 			return
 		fi
 	done

@@ -24,7 +24,8 @@ wait_for grep -q 'fault: rank 2' out || fail 'the job does not reach its fault'
 screen() { $tmux capture-pane -p -S - -t pdb; }
 shows() { screen | grep -Eq -e "$1"; }
 see() {
-	if wait_for shows "$2"; then pass; else fail "$1" "nothing like \"$2\""$'\n'"$(screen | tail -n 20)"; fi
+	if wait_for shows "$2"; then pass; else fail "$1" "nothing like \"$2\"
+$(screen | tail -n 20)"; fi
 }
 # Type keys; the screen is emptied first so that old text is not taken for an answer.
 typed() {

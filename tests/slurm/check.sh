@@ -20,7 +20,7 @@ ranks=4 victim=2
 work=$(mktemp -d)
 job=
 trap end_job EXIT
-cd "$work"
+cd "$work" || exit 1
 
 rank_pids() { pgrep -f "^$program"; }
 

@@ -20,7 +20,7 @@ fi
 work=$(mktemp -d "$build/tests/slurm/work.XXXXXX")
 job= session= mpi=
 trap 'end_job; end_session; rm -rf "$work"' EXIT
-cd "$work"
+cd "$work" || exit 1
 pdb=(env LC_ALL=C.UTF-8 "$build/pdb" --nx)
 
 # The nodes of the job before may still be taken when the next one starts, and srun says so.

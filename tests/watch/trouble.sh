@@ -105,7 +105,7 @@ check "no space for the files: status 1" test $? -eq 1
 check "no snapshot: told" says 'no snapshot: small.pdb.*File too large'
 check "no report: told" says 'no report: cannot write to small.txt: File too large'
 check "nothing is left of the snapshot" is "$(ls small.pdb* 2>/dev/null)" ''
-check "the command is run all the same" test -e done
+check "the command is run all the same" test -e 'done'
 if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 	mkdir small
 	export -f watch_job
