@@ -143,7 +143,8 @@ static struct standings find_standings(const struct view *view, uint32_t loop)
 			rankset_add_set(all.outside, ranks);
 		rankset_destroy(ranks);
 	}
-	qsort(all.standings, all.number, sizeof(*all.standings), compare_standings);
+	if (all.number > 1)
+		qsort(all.standings, all.number, sizeof(*all.standings), compare_standings);
 	return all;
 }
 
