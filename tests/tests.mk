@@ -41,7 +41,7 @@ docs/messages.md: tests/check_docs.py $(LIB_SRC)
 	$(call say,DOC,$@)
 	$(Q)$(PYTHON) tests/check_docs.py $(O) --messages >$@
 
-check-docs: all docs/messages.md
+check-docs: all docs/messages.md | $(O)/.deps-check
 	@$(PYTHON) tests/check_docs.py $(O)
 
 docs-transcripts: all docs/messages.md

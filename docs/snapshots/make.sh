@@ -74,3 +74,29 @@ mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 6 ./missing_send 2 >output
 job=$!
 wait_for grep -qs 'fault: rank 2' output || die "missing_send has not reached its fault"
 save message.pdb 'lost message'
+
+# Traces of two versions of a program, the new one with its lines moved: docs/hunting-a-difference.md.
+cp "$tree/tests/traces/stencil.c" "$tree/tests/traces/version.h" .
+mkdir new && sed 's/^#include <mpi.h>/\n\n\n\n\n\n\n&/' stencil.c >new/stencil.c
+mpicc.openmpi -g -O1 -fdebug-prefix-map="$work=." -I. -o stencil stencil.c
+mpicc.openmpi -g -O1 -fdebug-prefix-map="$work=." -I. -o stencil-new new/stencil.c
+
+start_traced() {
+	PDB_TRACE=1M mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 "$@" &
+	job=$!
+}
+at_rest='last move of any rank: [0-9.]* s\|no rank has moved for [0-9.]* s'
+# Save a run that is done, or hangs, as $1.
+save_at_rest() {
+	is_at_rest() { "$build/pdb" --pid "$job" --batch -ex lp | grep -q "$at_rest"; }
+	wait_for is_at_rest || die "$1: the job does not come to rest"
+	rm -f "$folder/$1"
+	"$build/pdb" --pid "$job" --batch -ex "save $folder/$1" || [ $? -eq 1 ]
+	chmod 644 "$folder/$1"
+	kill "$job" && wait "$job" || :
+	job=
+}
+start_traced ./stencil
+save_at_rest good.pdb
+start_traced ./stencil-new collective 2 21
+save_at_rest bad.pdb
