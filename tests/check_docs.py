@@ -3,9 +3,10 @@
 """The pages in docs/ are what pdb does, and hang together.
 
 - A block behind <!-- transcript: SNAPSHOT --> is what pdb says of that snapshot, word for word: each
-  line "(pdb) COMMAND" is carried out on it, each line "$ pdb ..." by the shell.
+  line "(pdb) COMMAND" is carried out on it, in its folder, each line "$ pdb ..." by the shell. There
+  is no other block of such lines in docs/. (Those in README.md are of live jobs: "make demo".)
 - docs/messages.md has every message in the sources.
-- Links lead to pages and sections that there are, and from README.md one comes to every page.
+- Links lead to pages and sections that there are. Told is which pages no link leads to.
 
 usage: check_docs.py BUILD [--write | --messages]
 --write makes the transcripts anew, --messages prints docs/messages.md.
@@ -20,6 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
+UNMARKED = re.compile(r"(?<!-->\n)```\n(\(pdb\) [^\n]*)")
 MARK = re.compile(r"<!-- transcript: (\S+) -->\n```\n(.*?)```\n", re.S)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
 SOURCES = ("model", "attach", "pmix", "analysis", "render", "shell")
@@ -80,6 +82,8 @@ def check_transcripts(page, count, write):
                                                     "pdb", lineterm="", n=1))
         first = block.split("\n", 1)[0]
         count.check(f"{page.name}: {first}", difference)
+    if page.parent == DOCS:
+        count.check(f"{page.name}: blocks without a snapshot", "\n".join(UNMARKED.findall(text)))
     if write and text != page.read_text():
         page.write_text(text)
 
@@ -238,8 +242,8 @@ def main():
     lacking = [message for messages in list_messages().values() for message in messages
                if f"`{message}`" not in (DOCS / "messages.md").read_text().replace("\\|", "|")]
     count.check("messages in the sources that no page has", "\n".join(lacking))
-    count.check("pages that no link from README.md leads to",
-                "\n".join(page.name for page in set(pages) - reachable(ROOT / "README.md")))
+    for page in sorted(set(pages) - reachable(ROOT / "README.md")):
+        print(f"note: no link from README.md leads to {page.name}")
     for page in pages:
         check_links(page, count)
     print(f"{count.passed} passed, {count.failed} failed")
