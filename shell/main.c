@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * pdb: options, session, loop. */
+#include <argp.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,9 @@
 #include "shell/spinner.h"
 #include "shell/startup.h"
 #include "shell/watch_main.h"
+
+/* For argp, in the C library, so it is not in the archive, whose names no library sees. */
+const char *argp_program_version = "pdb 0.1";
 
 enum { STATUS_CANNOT = 2 };
 
@@ -58,13 +62,13 @@ static int run_start_commands(struct session *session, const struct options *opt
 /* ---- The loop ------------------------------------------------------------------------------ */
 
 /* How old the answers are, where that matters; see "help prompt". The caller frees. */
-static char *make_age(struct session *session)
+static char *make_age(const struct session *session)
 {
 	double age = session_age(session);
 
 	if (session->snapshot || session->has_cores || !session->job)
 		return xstrdup("");
-	if (session_has_ended(session))
+	if (!session->is_live)
 		return xstrdup(" ended");
 	if (age <= session->settings.values[SETTING_STALE])
 		return xstrdup("");
@@ -75,7 +79,7 @@ static char *make_age(struct session *session)
 	return xasprintf(" %.0f h old", age / 3600);
 }
 
-static char *make_prompt(struct session *session)
+static char *make_prompt(const struct session *session)
 {
 	char *age = make_age(session);
 	char *ranks = session->focus ? rankset_encode(session->focus, 3) : NULL;
@@ -174,19 +178,20 @@ static int open_job(struct session *session, const struct options *options, stru
 {
 	pid_t pid = options->pid;
 
-	if (!options->is_batch && options->action != ACTION_RUN && isatty(STDIN_FILENO))
-		spinner_start("looking");
-	if (options->load)
-		return session_load(session, options->load, err);
-	if (options->has_cores)
-		return session_load_cores(session, options->cores, options->num_cores, err);
 	if (options->action == ACTION_RUN) {
 		if (launch_start(options, launch, err) < 0)
 			return -1;
 		return launch_attach(*launch, session, err);
 	}
-	if (!pid && joblist_choose(&pid, stdout, err) < 0)
+	if (!pid && !options->load && !options->has_cores &&
+	    joblist_choose(&pid, stdout, err) < 0)
 		return -1;
+	if (!options->is_batch && isatty(STDIN_FILENO))
+		spinner_start("looking");
+	if (options->load)
+		return session_load(session, options->load, err);
+	if (options->has_cores)
+		return session_load_cores(session, options->cores, options->num_cores, err);
 	return session_attach(session, pid, options->nspace, err);
 }
 

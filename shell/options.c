@@ -11,8 +11,6 @@
 #include "shell/options.h"
 #include "shell/suggest.h"
 
-const char *argp_program_version = "pdb 0.1";
-
 enum option_key {
 	KEY_JOB = 256,
 	KEY_LOAD,
