@@ -74,9 +74,14 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t num)
 static int read_entry(struct segment_watch *watch, enum seg_table_id id, uint32_t index, void *to,
 		      size_t size)
 {
+	static const uint32_t most[SEG_NUM_TABLES] = {
+		[SEG_TABLE_MODULES] = SEG_MAX_MODULES,
+		[SEG_TABLE_FRAMES] = SEG_MAX_FRAMES,
+		[SEG_TABLE_SITES] = SEG_MAX_SITES,
+	};
 	const struct seg_table *table = &watch->reader.header.tables[id];
 
-	if (index >= table->capacity || table->entry_size < size)
+	if (index >= table->capacity || index >= most[id] || table->entry_size < size)
 		return error_set(watch->reader.err, ERROR_FORMAT,
 				 "the segment is corrupt: entry %u of table %d", index, id);
 	return segment_pread(watch->reader.fd, to, size,
@@ -149,7 +154,7 @@ static int find_place(struct segment_watch *watch, uint32_t state, struct segmen
 	struct seg_site site;
 	struct known *known;
 
-	if (index >= watch->reader.header.tables[SEG_TABLE_SITES].capacity)
+	if (index >= SEG_MAX_SITES)
 		return reader_bad_entry(&watch->reader, "site", index);
 	known = know(&watch->sites, index);
 	if (!known->hash) {

@@ -168,6 +168,46 @@ static void test_damage(void **state)
 	segment_writer_destroy(w);
 }
 
+/* Numbers that the tables claim to have room for, and no segment has. */
+static void test_absurd_numbers(void **state)
+{
+	static const enum seg_table_id tables[] = {SEG_TABLE_SITES, SEG_TABLE_FRAMES,
+						   SEG_TABLE_MODULES};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(tables); i++) {
+		struct rank rank = make_rank(false);
+		struct segment_watch *watch;
+		struct segment_pulse pulse;
+		struct seg_header *header;
+		struct pdb_error err;
+		uint8_t *bytes;
+		size_t size;
+
+		if (tables[i] == SEG_TABLE_FRAMES)
+			rank.writer->sites[rank.send].frame = SEG_MAX_FRAMES;
+		if (tables[i] == SEG_TABLE_MODULES)
+			rank.writer->frames[0].module = SEG_MAX_MODULES;
+		segment_writer_go(rank.writer, rank.lane,
+				  tables[i] == SEG_TABLE_SITES ? SEG_STATE_ENTER(SEG_MAX_SITES)
+							       : SEG_STATE_ENTER(rank.send),
+				  1000);
+		size = segment_writer_bytes(rank.writer, &bytes);
+		/* There is something at each of these places. */
+		bytes = realloc(bytes, size + (16 << 20));
+		memset(bytes + size, 0, 16 << 20);
+		header = (struct seg_header *)bytes;
+		header->tables[tables[i]].capacity = UINT32_MAX;
+		watch = segment_watch_create(segment_bytes_fd(bytes, size + (16 << 20)), &err);
+		assert_non_null(watch);
+		assert_int_equal(segment_watch_read(watch, &pulse, &err), -1);
+		assert_int_equal(err.code, ERROR_FORMAT);
+		segment_watch_destroy(watch);
+		segment_writer_destroy(rank.writer);
+		free(bytes);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +215,7 @@ int main(void)
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_absurd_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
