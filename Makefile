@@ -33,9 +33,9 @@ INSTRUMENT = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-f
 	$(if $(COVERAGE),--coverage)
 WARN = -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wvla \
 	-Wpointer-arith -Wwrite-strings -Wformat=2 -Wno-format-nonliteral \
-	-Wcast-align -Winit-self -Wold-style-definition -Wredundant-decls -Wundef -Wdate-time \
+	-Winit-self -Wold-style-definition -Wredundant-decls -Wundef -Wdate-time \
 	$(if $(findstring clang,$(CC)),,$(WARN_GCC))
-WARN_GCC = -Wno-format-truncation -Wlogical-op -Wduplicated-cond -Wduplicated-branches
+WARN_GCC = -Wno-format-truncation -Wcast-align -Wlogical-op -Wduplicated-cond -Wduplicated-branches
 PC_LIBS = readline pmix libunwind-ptrace libunwind-generic libdw capstone libgvc libzstd libsodium
 # Expanded when a recipe runs, so after the packages are there.
 PC_CFLAGS = $(shell pkg-config --cflags $(PC_LIBS) | sed 's/-I/-isystem /g')
