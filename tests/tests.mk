@@ -7,7 +7,8 @@
 CHECKS = check-includes check-unit check-docs check-recorder+check-shell+check-cores check-jobs check-healthy \
 	check-programs check-trouble check-harmless+check-daemons \
 	check-sessions+check-gdb+check-watch+check-watch-trouble+check-elsewhere \
-	check-hosts+check-attach check-order+check-inject check-tracing+check-traces check-lint+check-fuzz \
+	check-hosts+check-attach check-order+check-inject check-tracing+check-traces \
+	check-lint+check-fuzz+check-security \
 	$(CHECK_OTHER_DEBIAN)
 
 check: all unit | $(O)/.deps-check
@@ -565,6 +566,18 @@ bench-link: $(LINK_BENCH)
 	@$(LINK_BENCH) $(or $(MEGABYTES),100)
 
 .PHONY: bench-link
+
+# ---- Other users of the machine -----------------------------------------------------------------
+
+$(O)/tests/security/names: tests/security/names.c | $(O)/.deps-check
+	$(call say,MPICC,$@)
+	$(Q)mkdir -p $(@D) && mpicc.mpich -O2 -g -Wall -Wextra -Werror -o $@ $<
+
+NEEDS_check-security = $(O)/tests/security/names
+check-security: all $(NEEDS_check-security)
+	@bash tests/security/run.sh $(O)
+
+.PHONY: check-security
 
 # ---- Sources without running them ------------------------------------------------------------------
 # Both compilers' warnings are errors: gcc's of every build, clang's of check-fuzz.

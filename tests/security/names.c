@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Two ranks that hang, with names that a terminal or a browser would obey. */
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	MPI_Comm comm;
+	int rank;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+	MPI_Comm_set_name(comm, "\033]0;owned\007<script>alert(1)</script>\"");
+	printf("rank %d is ready\n", rank);
+	fflush(stdout);
+	while (rank == 0)
+		pause();
+	MPI_Barrier(comm);
+	MPI_Finalize();
+	return 0;
+}
