@@ -34,10 +34,10 @@ fuzz: | $(O)/.deps-fuzz
 	$(Q)+$(FUZZ_MAKE) fuzz-programs
 	@bash tests/fuzz/run.sh $(O)/fuzz $(or $(SECONDS_EACH),600) $(or $(TARGETS),$(FUZZ_TARGETS))
 
-# All inputs that are kept, and a few seconds of new ones.
+# All inputs that are kept, and a second of new ones.
 check-fuzz: | $(O)/.deps-fuzz
 	$(Q)+$(FUZZ_MAKE) fuzz-programs
-	@bash tests/fuzz/run.sh $(O)/fuzz $(or $(SECONDS_EACH),2) $(or $(TARGETS),$(FUZZ_TARGETS))
+	@bash tests/fuzz/run.sh $(O)/fuzz $(or $(SECONDS_EACH),1) $(or $(TARGETS),$(FUZZ_TARGETS))
 
 # Keep what $(O)/fuzz/corpus has beyond tests/fuzz/corpus: as few small files as reach the same code.
 fuzz-keep: | $(O)/.deps-fuzz
