@@ -61,7 +61,7 @@ static int refuse(const struct command *const *table, const char *what, const ch
 
 	if (advice)
 		return error_set(err, ERROR_USAGE, "no %s \"%s\": %s", what, word, advice);
-	while (table[num] && num < sizeof(names) / sizeof(names[0])) {
+	while (num < sizeof(names) / sizeof(names[0]) && table[num]) {
 		names[num] = table[num]->name;
 		num++;
 	}

@@ -51,7 +51,7 @@ save() {
 	rm -f "$folder/$1"
 	"$build/pdb" --pid "$job" --batch -ex 'sample 3' -ex "save $folder/$1" || [ $? -eq 1 ]
 	chmod 644 "$folder/$1"
-	kill "$job" && wait "$job" || :
+	{ kill "$job" && wait "$job"; } || :
 	job=
 }
 
@@ -93,7 +93,7 @@ save_at_rest() {
 	rm -f "$folder/$1"
 	"$build/pdb" --pid "$job" --batch -ex "save $folder/$1" || [ $? -eq 1 ]
 	chmod 644 "$folder/$1"
-	kill "$job" && wait "$job" || :
+	{ kill "$job" && wait "$job"; } || :
 	job=
 }
 start_traced ./stencil
