@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -39,6 +40,7 @@ struct local {
 	uint64_t start_ticks; /* 0: it had ended before the first look */
 
 	int fd; /* the segment while looking; -1: none */
+	int kept; /* a segment with a trace, from a look that keeps it on; -1: none */
 	struct segment_look *looks;
 	int num_looks;
 	uint64_t cpu_ticks; /* that the process had used at the first look */
@@ -78,6 +80,7 @@ struct node *node_create(struct job *job, struct sampler *sampler)
 		local->rank = proc->rank;
 		local->pid = proc->pid;
 		local->fd = -1;
+		local->kept = -1;
 		if (!proc->has_ended && procfs_stat(proc->pid, 0, &stat) == 0)
 			local->start_ticks = stat.start_ticks;
 	}
@@ -119,15 +122,37 @@ void node_raise_file_limit(size_t needed)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static void first_look(struct local *local)
+void node_keep(struct node *node, int rank, int fd)
+{
+	for (size_t i = 0; i < node->num_locals; i++) {
+		struct local *local = &node->locals[i];
+
+		if (local->rank != rank || fd < 0)
+			continue;
+		if (local->kept >= 0)
+			close(local->kept);
+		local->kept = fd;
+		return;
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Of one that has ended there is still what was kept. */
+static int open_segment(struct local *local, bool is_last)
+{
+	if (is_last && local->kept >= 0)
+		return fcntl(local->kept, F_DUPFD_CLOEXEC, 0);
+	if (is_alive(local))
+		return segment_open_pid(local->pid, &local->trouble);
+	return error_set(&local->trouble, ERROR_GONE, JOB_HOLE_ENDED);
+}
+
+static void first_look(struct local *local, bool is_last)
 {
 	struct procfs_stat stat;
 
-	if (!is_alive(local)) {
-		error_set(&local->trouble, ERROR_GONE, JOB_HOLE_ENDED);
-		return;
-	}
-	local->fd = segment_open_pid(local->pid, &local->trouble);
+	local->fd = open_segment(local, is_last);
 	if (local->fd < 0)
 		return;
 	if (procfs_stat(local->pid, 0, &stat) == 0)
@@ -160,6 +185,18 @@ static void find_starved(struct local *local)
 	for (int i = 0; i < local->num_looks && (size_t)i < local->model->num_lanes; i++)
 		if (local->model->lanes[i].polls > 0)
 			local->lanes_starved[i] = is_starved(local, &local->model->lanes[i]);
+}
+
+/* The same file once more, as long as it is the rank's. */
+static void keep(struct local *local)
+{
+	int fd = segment_has_traces(local->fd) ? fcntl(local->fd, F_DUPFD_CLOEXEC, 0) : -1;
+
+	if (fd < 0)
+		return;
+	if (local->kept >= 0)
+		close(local->kept);
+	local->kept = fd;
 }
 
 static void second_look(struct local *local)
@@ -452,12 +489,16 @@ static void forget_looks(struct node *node)
 }
 
 /* Open the segments and look at them; -1 when no process is left. */
-static int begin_look(struct node *node, struct pdb_error *err)
+static int begin_look(struct node *node, const struct node_look_options *options,
+		      struct pdb_error *err)
 {
-	/* One descriptor a rank is open during a look. */
-	node_raise_file_limit(node->num_locals);
-	for (size_t i = 0; i < node->num_locals; i++)
-		first_look(&node->locals[i]);
+	/* One descriptor a rank is open during a look, and one that is kept. */
+	node_raise_file_limit(2 * node->num_locals);
+	for (size_t i = 0; i < node->num_locals; i++) {
+		first_look(&node->locals[i], options->is_last);
+		if (options->keeps && node->locals[i].fd >= 0)
+			keep(&node->locals[i]);
+	}
 	if (all_are_gone(node))
 		return error_set(err, ERROR_GONE, "the job has ended");
 	return 0;
@@ -515,7 +556,7 @@ int node_look(struct node *node, const struct node_look_options *options, char *
 	int sampled;
 
 	forget_looks(node);
-	if (begin_look(node, err) < 0) {
+	if (begin_look(node, options, err) < 0) {
 		forget_looks(node);
 		return -1;
 	}
@@ -562,6 +603,9 @@ void node_destroy(struct node *node)
 	if (!node)
 		return;
 	forget_looks(node);
+	for (size_t i = 0; i < node->num_locals; i++)
+		if (node->locals[i].kept >= 0)
+			close(node->locals[i].kept);
 	free(node->locals);
 	free(node);
 }

@@ -22,6 +22,8 @@ struct node_look_options {
 	int milliseconds; /* between the two looks; at least 1000 where there is no recorder */
 	int max_samples;  /* ranks that are stack-sampled, the lowest ones */
 	bool all_threads; /* of each such rank */
+	bool keeps;       /* segments with traces stay open, so that a last look finds them */
+	bool is_last;     /* ranks have ended: these are told of by what was kept of them */
 	/* Sleep until then (CLOCK_MONOTONIC); false: the look is to be given up, now. */
 	bool (*sleep_until)(uint64_t until_ns);
 	/* Between the samples of a job without a recorder: the last ones, so that the sampler can be
@@ -41,6 +43,9 @@ struct node_sampling {
 /* For the ranks in job->proctable that are processes of this host. job and sampler are borrowed. */
 struct node *node_create(struct job *job, struct sampler *sampler);
 void node_destroy(struct node *node); /* NULL is fine */
+
+/* The segment of a rank that has ended, for the last look: the node's from now on. */
+void node_keep(struct node *node, int rank, int fd);
 
 /* Look, and keep what was seen. *trouble_ret: why there are no stacks at all, NULL if there are;
  * the caller frees. On failure (ERROR_INTERRUPTED; ERROR_GONE: none of the processes is left)

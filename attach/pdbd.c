@@ -180,6 +180,18 @@ static void hear_job_size(void *argument, const uint8_t *payload, size_t length)
 	daemon->job_size = (int)question.num_ranks;
 }
 
+static void hear_look(void *argument, const uint8_t *payload, size_t length)
+{
+	struct daemon *daemon = argument;
+	struct pdbd_look question;
+
+	if (length < sizeof(question))
+		return;
+	memcpy(&question, payload, sizeof(question));
+	daemon->job_size = (int)question.num_ranks;
+	daemon->keeps_traces = question.keeps;
+}
+
 static void answer_look(void *argument, const uint8_t *payload, size_t length, struct buffer *ret)
 {
 	struct daemon *daemon = argument;
@@ -287,7 +299,7 @@ static const struct pdbd_service services[] = {
 	{PDBD_JOB, PDBD_ALONE, NULL, answer_job, merge_numbers},
 	{PDBD_LIVING, PDBD_AT_ONCE, NULL, answer_living, merge_numbers},
 	{PDBD_QUIT, PDBD_AT_ONCE, NULL, answer_quit, merge_texts},
-	{PDBD_LOOK, PDBD_MEANWHILE, hear_job_size, answer_look, merge_shares},
+	{PDBD_LOOK, PDBD_MEANWHILE, hear_look, answer_look, merge_shares},
 	{PDBD_SAMPLE, PDBD_MEANWHILE, hear_job_size, answer_samples, merge_shares},
 	{PDBD_TRACES, PDBD_MEANWHILE, hear_job_size, answer_traces, merge_shares},
 	{PDBD_SCAN, PDBD_ALONE, NULL, answer_scan, merge_texts},

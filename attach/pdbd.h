@@ -67,9 +67,11 @@ struct pdbd_scan {
 /* How to look. The nodes of a job have one byte order. */
 struct pdbd_look {
 	uint32_t num_ranks;    /* of the job */
-	uint32_t milliseconds; /* as in struct node_look_options, as the next two */
+	uint32_t milliseconds; /* as in struct node_look_options, as the next four */
 	uint32_t max_samples;  /* on each node */
 	uint32_t all_threads;
+	uint32_t keeps; /* also: the daemons wait some seconds for the last look when ranks have ended */
+	uint32_t is_last;
 	uint32_t parts; /* enum share_parts */
 	uint32_t times;      /* PDBD_SAMPLE: samples of each thread */
 	uint32_t ranks_size; /* PDBD_SAMPLE, PDBD_TRACES: bytes of the set of ranks */

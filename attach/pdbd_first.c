@@ -19,6 +19,7 @@
 #define REQUEST_MS 10000  /* how long a daemon may be at work on its part of an answer */
 #define LOOK_MAX_MS 60000 /* more than that is not waited between two looks */
 #define CONNECT_MS 10000  /* pdb is waiting for the daemons */
+#define LAST_MS 3000      /* until pdb has begun its last look at a job that has ended */
 #define SEND_MS 30000     /* an answer to pdb */
 #define IDLE_MS 100       /* between two looks at other things while waiting for pdb */
 #define BUSY_MS 1         /* the same while somebody speaks with a gdb */
@@ -36,6 +37,7 @@ struct first {
 	struct link *link;
 	char **hosts; /* by rank; NULL: not known */
 	int64_t pinged_ms;
+	int64_t ended_ms; /* when no process of the job was left, or pdb asked last since; 0: some are */
 };
 
 /* Let pdb know that an answer is on its way. */
@@ -146,6 +148,16 @@ static void pass_on(struct first *first, uint32_t kind, const uint8_t *payload, 
 	overlay_ranges_deinit(&missing);
 }
 
+/* No process is left: is there nothing that pdb may still ask for? The launcher may be waiting. */
+static bool is_done(struct first *first)
+{
+	if (!first->daemon->keeps_traces)
+		return true;
+	if (first->ended_ms == 0)
+		first->ended_ms = monotonic_ms();
+	return monotonic_ms() - first->ended_ms > LAST_MS;
+}
+
 /* Let the others know that rank 0 lives, and see whether the job does, and the silent. */
 static void ping(struct first *first)
 {
@@ -158,7 +170,9 @@ static void ping(struct first *first)
 		memcpy(&num_living, answer.bytes, sizeof(num_living));
 	/* Daemons that are silent do not keep the others, since these may keep the launcher. */
 	if (first->daemon->knows_job && num_living == 0)
-		first->daemon->is_quitting = true;
+		first->daemon->is_quitting = is_done(first);
+	else
+		first->ended_ms = 0;
 	pdbd_gdb_note_silent(first->daemon->gdb, &missing);
 	if (missing.num > 0)
 		pdbd_tree_knock(first->daemon->tree, PDBD_LIVING);
@@ -193,6 +207,8 @@ static void serve_pdb(struct first *first)
 				first->daemon->is_quitting = true;
 			else
 				pass_on(first, frame.type, frame.payload, frame.length);
+			if (first->ended_ms && frame.type != PDBD_WATCH)
+				first->ended_ms = monotonic_ms();
 			link_frame_deinit(&frame);
 		} else if (err.code != ERROR_TIMEOUT) {
 			break;

@@ -20,6 +20,7 @@ struct daemon {
 	pid_t parent;
 	bool is_quitting;
 	bool knows_job;
+	bool keeps_traces; /* pdb wants a last look when the job's processes have ended */
 	struct daemon_rank *ranks; /* of the job, on this node */
 	size_t num_ranks;
 	struct daemon_look *look; /* NULL: there are none, or it is not known yet */

@@ -49,6 +49,9 @@
 #define PDB_ENV_QUIET "PDB_QUIET"     /* 1: no line on stderr when recording is not possible */
 #define PDB_ENV_TRACE "PDB_TRACE"     /* SIZE[,BODY]: traces in arenas of SIZE bytes; 0: none */
 #define PDB_ENV_TRACE_FILTER "PDB_TRACE_FILTER" /* what is not traced, see docs/traces.md */
+/* PID@HOST of a pdb that takes the segments of traced ranks: there they stay after MPI_Finalize as
+ * long as it lives. */
+#define PDB_ENV_KEEPER "PDB_KEEPER"
 /* pdb's own: where its recorders are, when not beside the program or in PREFIX/lib/pdb. */
 #define PDB_ENV_LIBDIR "PDB_LIBDIR"
 
@@ -98,7 +101,7 @@ enum seg_life {
 	SEG_LIFE_STARTING = 1, /* in MPI_Init */
 	SEG_LIFE_RUNNING = 2,
 	SEG_LIFE_FINALIZING = 3, /* in MPI_Finalize */
-	SEG_LIFE_FINALIZED = 4,  /* the file is about to be unlinked */
+	SEG_LIFE_FINALIZED = 4,  /* the file is about to be unlinked, or left for its keeper */
 	SEG_LIFE_ABORTED = 5,    /* called MPI_Abort */
 	SEG_LIFE_STOPPED = 6,    /* runs on, but recording ended for want of space: the past only */
 };
@@ -170,6 +173,8 @@ struct seg_header {
 	_Atomic uint32_t dropped_lanes; /* threads that got no lane and are not recorded */
 	_Atomic uint64_t full_unwinds;  /* slow paths taken: the cost side of `info overhead` */
 	_Atomic uint64_t abandoned;     /* MPI calls left by longjmp or an exception */
+	int32_t keeper; /* pid of the pdb on this host that takes the file after the end; 0: nobody */
+	int32_t reserved;
 };
 static_assert(sizeof(struct seg_header) <= SEG_HEADER_SIZE, "the header is one page");
 

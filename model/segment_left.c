@@ -170,6 +170,96 @@ int segment_find_left(pid_t pid, struct segment_left **ret, struct pdb_error *er
 	return sort_left(left, num);
 }
 
+/* ---- For a keeper ---------------------------------------------------------------------------- */
+
+static bool has_living_keeper(const struct seg_header *header)
+{
+	return header->keeper > 0 && host_is_local(header->host) && kill(header->keeper, 0) == 0;
+}
+
+/* Remove it if it is still the file that was looked at, and not one that took its name since. */
+static bool remove_segment(int dir, const char *name, const struct stat *st)
+{
+	struct stat now;
+
+	return fstatat(dir, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && now.st_ino == st->st_ino &&
+	       unlinkat(dir, name, 0) == 0;
+}
+
+static int compare_kept(const void *a, const void *b)
+{
+	const struct segment_kept *x = a, *y = b;
+	int jobs = strcmp(x->job, y->job);
+
+	if (jobs != 0 || x->rank != y->rank)
+		return jobs != 0 ? jobs : (x->rank > y->rank) - (x->rank < y->rank);
+	/* Of several programs of a rank the last one first. */
+	return (x->start < y->start) - (x->start > y->start);
+}
+
+static int sort_kept(struct segment_kept *kept, int num)
+{
+	int left = 0;
+
+	if (num)
+		qsort(kept, (size_t)num, sizeof(*kept), compare_kept);
+	for (int i = 0; i < num; i++) {
+		if (left && kept[left - 1].rank == kept[i].rank &&
+		    strcmp(kept[left - 1].job, kept[i].job) == 0)
+			close(kept[i].fd);
+		else
+			kept[left++] = kept[i];
+	}
+	return left;
+}
+
+int segment_take_kept(const char *dir, pid_t keeper, struct segment_kept **ret,
+		      struct pdb_error *err)
+{
+	DIR *list = opendir(dir ? dir : PDB_DEFAULT_SEGMENT_DIR);
+	size_t num = 0, capacity = 0;
+	struct dirent *entry;
+
+	*ret = NULL;
+	if (!list)
+		return error_errno(err, "%s", dir ? dir : PDB_DEFAULT_SEGMENT_DIR);
+	while ((entry = readdir(list))) {
+		struct seg_header header;
+		struct segment_kept one;
+		struct stat st;
+		int fd = open_segment(dirfd(list), entry->d_name, geteuid(), &st, &header);
+
+		if (fd < 0)
+			continue;
+		if (header.keeper != keeper || !host_is_local(header.host) ||
+		    !is_left_over(fd, &header) ||
+		    !remove_segment(dirfd(list), entry->d_name, &st)) {
+			close(fd);
+			continue;
+		}
+		one = (struct segment_kept){.fd = fd,
+					    .rank = header.rank,
+					    .size = header.size,
+					    .pid = header.pid,
+					    .start = header.pid_start};
+		memcpy(one.host, header.host, sizeof(one.host));
+		memcpy(one.job, header.job, sizeof(one.job));
+		memcpy(one.executable, header.executable, sizeof(one.executable));
+		*ret = xgrow(*ret, num, &capacity, sizeof(**ret));
+		(*ret)[num++] = one;
+	}
+	closedir(list);
+	return sort_kept(*ret, (int)num);
+}
+
+void segment_kept_free(struct segment_kept *kept, int num)
+{
+	for (int i = 0; i < num; i++)
+		if (kept[i].fd >= 0)
+			close(kept[i].fd);
+	free(kept);
+}
+
 /* ---- Cleaning up ----------------------------------------------------------------------------- */
 
 int segment_clean(const char *dir, struct pdb_error *err)
@@ -182,16 +272,14 @@ int segment_clean(const char *dir, struct pdb_error *err)
 		return error_errno(err, "%s", dir ? dir : PDB_DEFAULT_SEGMENT_DIR);
 	while ((entry = readdir(list))) {
 		struct seg_header header;
-		struct stat st, now;
+		struct stat st;
 		int fd = open_segment(dirfd(list), entry->d_name, geteuid(), &st, &header);
 
 		if (fd < 0)
 			continue;
-		/* Still the file that was looked at, and not one that took its name since. */
-		if (st.st_uid == geteuid() && is_left_over(fd, &header) &&
-		    fstatat(dirfd(list), entry->d_name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    now.st_ino == st.st_ino && unlinkat(dirfd(list), entry->d_name, 0) == 0)
-			removed++;
+		removed += st.st_uid == geteuid() && is_left_over(fd, &header) &&
+			   !has_living_keeper(&header) &&
+			   remove_segment(dirfd(list), entry->d_name, &st);
 		close(fd);
 	}
 	closedir(list);

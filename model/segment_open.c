@@ -92,6 +92,13 @@ int segment_read_header(int fd, struct seg_header *header, struct pdb_error *err
 	return 0;
 }
 
+bool segment_has_traces(int fd)
+{
+	struct seg_header header;
+
+	return segment_read_header(fd, &header, NULL) == 0 && header.features & SEG_FEATURE_TRACE;
+}
+
 /* ---- The process ----------------------------------------------------------------------------- */
 
 /* A file of /proc, whole; NULL and errno. The caller frees. */

@@ -3,6 +3,7 @@
 #ifndef PDB_MODEL_SEGMENT_READER_H
 #define PDB_MODEL_SEGMENT_READER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -27,6 +28,9 @@ int segment_open_file(const char *path, struct pdb_error *err);
  * !consistent (counts may be off by the few transitions made during the copy). On success
  * *model_ret belongs to the caller (model_destroy). ERROR_FORMAT names what is wrong with it. */
 int segment_read(int fd, struct model **model_ret, struct pdb_error *err);
+
+/* Does its writer record traces? */
+bool segment_has_traces(int fd);
 
 /* What changes, read cheaply for a second look: one entry for each lane. */
 struct segment_look {
@@ -53,8 +57,24 @@ struct segment_left {
  * namespace), or -1 and *err as segment_open_pid(). */
 int segment_find_left(pid_t pid, struct segment_left **ret, struct pdb_error *err);
 
+/* A segment that was left for a keeper. */
+struct segment_kept {
+	int fd;
+	int rank, size; /* -1, 0: not known */
+	pid_t pid;
+	char host[64], job[256], executable[256];
+	uint64_t start; /* of its process, after that of processes before it */
+};
+
+/* Take what processes that have ended have left in `dir` (NULL: the default) for the keeper: the files
+ * are removed, and open. Each rank of a job once, jobs and ranks in order. The caller gives them back with
+ * segment_kept_free(). Returns their number, or -1 and *err. */
+int segment_take_kept(const char *dir, pid_t keeper, struct segment_kept **ret,
+		      struct pdb_error *err);
+void segment_kept_free(struct segment_kept *kept, int num);
+
 /* Remove the segments in `dir` (NULL: the default) whose owner is the caller and whose process is
- * dead (pid gone or start time different); not those of other machines, in a directory that
+ * dead (pid gone or start time different), and whose keeper, if they have one, is, too; not those of other machines, in a directory that
  * machines share, whose processes cannot be seen from here. Returns how many were removed, or -1
  * and *err. */
 int segment_clean(const char *dir, struct pdb_error *err);

@@ -602,6 +602,8 @@ int daemons_look(struct daemons *daemons, const struct node_look_options *option
 		.milliseconds = (uint32_t)options->milliseconds,
 		.max_samples = (uint32_t)options->max_samples,
 		.all_threads = options->all_threads,
+		.keeps = options->keeps,
+		.is_last = options->is_last,
 		.parts = SHARE_ALL,
 	};
 	uint64_t begin = monotonic_ns();

@@ -121,6 +121,17 @@ static int start(char *const argv[], const char *output, bool has_input, pid_t *
 	return 0;
 }
 
+/* Traced ranks of this host leave their segments to this process when they end. */
+static void set_keeper(void)
+{
+	char host[256] = "", *text;
+
+	gethostname(host, sizeof(host) - 1);
+	text = xasprintf("%d@%s", (int)getpid(), host);
+	setenv(PDB_ENV_KEEPER, text, 1);
+	free(text);
+}
+
 int launch_start(const struct options *options, struct launch **ret, struct pdb_error *err)
 {
 	enum preload_mpi mpi;
@@ -134,6 +145,8 @@ int launch_start(const struct options *options, struct launch **ret, struct pdb_
 		setenv(PDB_ENV_TRACE, options->trace, 1);
 	if (options->trace_filter)
 		setenv(PDB_ENV_TRACE_FILTER, options->trace_filter, 1);
+	if (options->watch.save)
+		set_keeper();
 	argv = preload_command(options->run_argv, library);
 	/* One that reads from the terminal in the background would be stopped. */
 	error = start(argv, options->output, options->is_watched && !isatty(STDIN_FILENO), &pid);

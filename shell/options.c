@@ -34,6 +34,7 @@ static const char doc[] =
 	"  pdb run -- mpirun ...  start a job with the recorder in it\n"
 	"  pdb watch --pid PID    watch a job until it ends or hangs\n"
 	"  pdb run --watch -- mpirun ...   both\n"
+	"  pdb run --trace --save FILE -- mpirun ...   all that it did, to its end or a hang\n"
 	"  eval \"$(pdb env)\"      put the recorder into jobs started by hand\n"
 	"  pdb --load FILE        look at a saved snapshot\n"
 	"  pdb --core FILE...     look at the cores of a crashed job; or --core DIRECTORY\n"
@@ -151,11 +152,14 @@ static int parse_word(const char *word, struct argp_state *state, struct options
 	return 0;
 }
 
-static int check(struct argp_state *state, const struct options *options)
+static int check(struct argp_state *state, struct options *options)
 {
 	bool has_job = options->pid || options->load || options->has_cores;
 	bool is_watch = options->action == ACTION_WATCH;
 
+	/* What is saved is a hang, or of traces the end: who waits for that watches. */
+	if (options->action == ACTION_RUN && options->watch.save)
+		options->is_watched = true;
 	if ((options->pid != 0) + (options->load != NULL) + options->has_cores > 1)
 		argp_error(state, "--pid, --load and --core exclude each other");
 	if (is_watch && (options->load || options->has_cores))

@@ -18,6 +18,7 @@
 static const char *const forwarded[] = {
 	PDB_ENV_RECORD,	 PDB_ENV_DIR,	PDB_ENV_RING,  PDB_ENV_CHAIN,
 	PDB_ENV_PTRACER, PDB_ENV_QUIET, PDB_ENV_TRACE, PDB_ENV_TRACE_FILTER,
+	PDB_ENV_KEEPER,
 };
 #define NUM_FORWARDED (sizeof(forwarded) / sizeof(forwarded[0]))
 

@@ -27,6 +27,7 @@
 #include "model/proctable.h"
 #include "model/rankset.h"
 #include "model/sample.h"
+#include "model/segment_reader.h"
 #include "model/xalloc.h"
 #include "shell/daemons.h"
 #include "shell/find.h"
@@ -257,7 +258,8 @@ static void add_other_holes(struct job *job)
 static int look_by_daemons(struct session *session, const struct node_look_options *options,
 			   struct pdb_error *err)
 {
-	if (find_ranks(session, err) < 0 || daemons_look(session->daemons, options, err) < 0)
+	if ((!options->is_last && find_ranks(session, err) < 0) ||
+	    daemons_look(session->daemons, options, err) < 0)
 		return session_lose_daemons(session, err);
 	free(session->sample_trouble);
 	session->sample_trouble = NULL;
@@ -307,6 +309,7 @@ static int look(struct session *session, struct pdb_error *err)
 		.milliseconds = values[SETTING_LOOK],
 		.max_samples = values[SETTING_SAMPLES],
 		.all_threads = values[SETTING_THREADS] == SWITCH_ON,
+		.keeps = session->keeps_traces,
 		.sleep_until = interrupt_sleep_until,
 	};
 	uint64_t begin;
@@ -484,6 +487,38 @@ int session_load_cores(struct session *session, char *const *paths, size_t num_p
 	return result;
 }
 
+int session_open_kept(struct session *session, struct segment_kept *kept, int num,
+		      struct pdb_error *err)
+{
+	struct job *job = session->job = job_create();
+	struct proctable *table = job->proctable;
+
+	for (int i = 0; i < num; i++)
+		if (kept[i].rank >= 0)
+			proctable_add(table, kept[i].rank, kept[i].pid, kept[i].host,
+				      kept[i].executable);
+	if (proctable_finish(table, err) < 0) {
+		drop_job(session);
+		return -1;
+	}
+	table->job = xstrdup(kept[0].job);
+	table->source = PROCTABLE_PROCFS;
+	for (int i = 0; i < num; i++)
+		if (kept[i].size > table->size)
+			table->size = kept[i].size;
+	resolve_names(session);
+	session->sampler = sampler_create(job->modules, job->callpaths);
+	session->node = node_create(job, session->sampler);
+	for (int i = 0; i < num; i++) {
+		node_keep(session->node, kept[i].rank, kept[i].fd);
+		kept[i].fd = -1;
+	}
+	if (session_look_at_end(session, err) == 0)
+		return 0;
+	drop_job(session);
+	return -1;
+}
+
 int session_refresh(struct session *session, struct pdb_error *err)
 {
 	if (look(session, err) == 0)
@@ -494,6 +529,37 @@ int session_refresh(struct session *session, struct pdb_error *err)
 				 "the job has ended; the answers stay those of the last look");
 	}
 	return -1;
+}
+
+/* Nothing is started for it, and no signal cuts it short: it waits for nobody but daemons. */
+static bool do_not_sleep(uint64_t until_ns)
+{
+	(void)until_ns;
+	return true;
+}
+
+int session_look_at_end(struct session *session, struct pdb_error *err)
+{
+	struct node_look_options options = {
+		.keeps = true,
+		.is_last = true,
+		.sleep_until = do_not_sleep,
+	};
+	struct rankset *ranks;
+	int result;
+
+	if (!session->daemons) {
+		result = look_here(session, &options, err);
+	} else if ((result = look_by_daemons(session, &options, err)) == 0) {
+		ranks = proctable_ranks(session->job->proctable);
+		result = daemons_get_traces(session->daemons, ranks, err);
+		rankset_destroy(ranks);
+	}
+	session->is_live = false;
+	drop_sampling(session);
+	if (!session->verdict)
+		analyse(session);
+	return result;
 }
 
 bool session_has_ended(struct session *session)

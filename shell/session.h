@@ -25,6 +25,7 @@ struct line_source;
 struct node;
 struct sampler;
 struct sampler_cost;
+struct segment_kept;
 struct stack_order;
 struct symbols;
 struct temporal_result;
@@ -57,6 +58,8 @@ struct session {
 	struct node *node;       /* the ranks of this host */
 	struct daemons *daemons; /* on all nodes of a job that has others; NULL: none */
 	bool has_lost_daemons;   /* and has started no others yet */
+	bool keeps_traces;       /* looks keep them for session_look_at_end() */
+	bool has_saved;          /* watching has, a hang or what that saw */
 	char *daemon_trouble;    /* why there are none where they are needed; NULL: nothing */
 
 	/* Of the last refresh. NULL without models, but for verdict. */
@@ -102,12 +105,21 @@ int session_load(struct session *session, const char *path, struct pdb_error *er
 int session_load_cores(struct session *session, char *const *paths, size_t num_paths,
 		       struct pdb_error *err);
 
+/* What is left of a job of this host that has ended: segments of its ranks, of which there must be
+ * one, and which the session closes. The session must be without a job. */
+int session_open_kept(struct session *session, struct segment_kept *kept, int num,
+		      struct pdb_error *err);
+
 /* Leave the job, which goes on; the session is without a job then. */
 void session_detach(struct session *session);
 
 /* Look at the job again and do all analyses anew. When nothing is left of it, ERROR_GONE and the
  * last snapshot stays. */
 int session_refresh(struct session *session, struct pdb_error *err);
+
+/* The processes of the job have ended: look at what was kept of those with traces, and get all traces.
+ * ERROR_GONE: nothing was kept, and the last snapshot stays. */
+int session_look_at_end(struct session *session, struct pdb_error *err);
 
 /* Sample the stacks of `ranks`, so many times within so many milliseconds, and put the samples in the
  * place of older ones. Ctrl-C: those taken till then count, if all ranks are on this host. */

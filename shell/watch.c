@@ -29,6 +29,7 @@
 #include "model/xalloc.h"
 #include "render/label.h"
 #include "shell/interrupt.h"
+#include "shell/last_look.h"
 #include "shell/session.h"
 #include "shell/watch.h"
 #include "shell/watch_hang.h"
@@ -547,8 +548,33 @@ static void sleep_round(struct watch *watch)
 	interrupt_sleep_until(next_ns);
 }
 
+/* For the last look at a job with traces it matters that its processes have ended: a launcher may
+ * wait for the daemons that keep them. */
+static bool is_job_over(const struct watch *watch)
+{
+	const struct watch_numbers *numbers = &watch->digest.numbers;
+	const struct proctable *table = watch->session->job->proctable;
+
+	/* Nothing is known of ranks on hosts that are silent. */
+	return session_has_ended(watch->session) ||
+	       (watch->session->keeps_traces && numbers->num_ended > 0 &&
+		numbers->num_ended == numbers->num_ranks &&
+		numbers->num_ranks == table->num_procs);
+}
+
+/* From a look on that keeps the traces. */
+static int keep_traces(struct session *session, struct pdb_error *err)
+{
+	if (session->keeps_traces)
+		return 0;
+	session->keeps_traces = true;
+	return session_refresh(session, err);
+}
+
 static int watch_until(struct watch *watch, struct pdb_error *err)
 {
+	if (watch->options->save && keep_traces(watch->session, err) < 0)
+		return -1;
 	if (watch_source_look(watch->source, watch->nobody, &watch->digest, err) < 0)
 		return -1;
 	watch->has_recorder = most_are_recorded(&watch->digest);
@@ -560,7 +586,7 @@ static int watch_until(struct watch *watch, struct pdb_error *err)
 	watch_tell_begin(&watch->teller, &watch->digest);
 	while (!watch->is_hang && !watch->is_over && !interrupt_pending()) {
 		sleep_round(watch);
-		if (session_has_ended(watch->session)) {
+		if (is_job_over(watch)) {
 			watch->is_over = true;
 			break;
 		}
@@ -600,8 +626,12 @@ int watch_run(struct session *session, const struct watch_options *options, FILE
 	if (watch.is_hang) {
 		watch_tell_hang(&watch.teller, &watch.hang);
 		watch_hang_act(session, options, &watch.hang, &watch.teller);
+	} else if (watch.is_over && options->save) {
+		last_look_save(session, options->save, &watch.teller);
 	}
 	*end_ret = watch.is_hang ? WATCH_HUNG : watch.is_over ? WATCH_ENDED : WATCH_INTERRUPTED;
+	if (!watch.is_over)
+		session->keeps_traces = false;
 	hang_test_destroy(watch.test);
 	pace_destroy(watch.pace);
 	watch_rates_destroy(watch.rates);

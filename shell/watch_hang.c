@@ -25,6 +25,7 @@
 #include "shell/command.h"
 #include "shell/interrupt.h"
 #include "shell/session.h"
+#include "shell/trace_source.h"
 #include "shell/watch.h"
 #include "shell/watch_hang.h"
 #include "shell/watch_options.h"
@@ -84,6 +85,10 @@ static void save(struct session *session, const char *path, struct watch_teller 
 {
 	struct pdb_error err;
 
+	/* Without those of other hosts the rest is worth saving, too. */
+	if (trace_source_complete(session, &err) < 0)
+		tell_failure(teller, &err, "no traces");
+	session->has_saved = true;
 	if (snapshot_save(session->job, path, &err) < 0)
 		tell_failure(teller, &err, "no snapshot");
 	else

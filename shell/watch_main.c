@@ -10,12 +10,14 @@
 #include "shell/find.h"
 #include "shell/interrupt.h"
 #include "shell/joblist.h"
+#include "shell/last_look.h"
 #include "shell/launch.h"
 #include "shell/options.h"
 #include "shell/session.h"
 #include "shell/watch.h"
 #include "shell/watch_hang.h"
 #include "shell/watch_main.h"
+#include "shell/watch_tell.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define POLL_NS (SECOND_NS / 20)
@@ -120,7 +122,7 @@ struct run {
 	const struct options *options;
 	struct launch *launch;
 	FILE *out;
-	bool was_watched;      /* a job of it was, at least once */
+	bool was_watched;      /* a job of it was, at least once, or has been saved */
 	struct pdb_error last; /* why it could not be the last time */
 };
 
@@ -147,6 +149,20 @@ static int end_with(struct run *run, int status)
 	return finish(run->options, "ended", status);
 }
 
+/* Of a job that has ended before it could be watched there are its segments. */
+static void look_for_kept(struct run *run)
+{
+	const struct watch_options *options = &run->options->watch;
+	struct watch_teller teller;
+
+	if (!options->save)
+		return;
+	watch_tell_init(&teller, run->session, run->out, options->wants_json);
+	last_look_clean(run->session, options->save, &teller);
+	run->was_watched |= run->session->has_saved;
+	watch_tell_deinit(&teller);
+}
+
 static int end_hung(struct run *run)
 {
 	int status;
@@ -154,6 +170,8 @@ static int end_hung(struct run *run)
 	/* What the user started is gone with its launcher, or is a script that would go on. */
 	if (run->options->watch.wants_kill && !has_ended_by(run, monotonic_ns() + END_NS, &status))
 		launch_end(run->launch);
+	if (launch_has_ended(run->launch, &status))
+		look_for_kept(run);
 	return finish(run->options, "hang", STATUS_HANG);
 }
 
@@ -190,6 +208,7 @@ static bool watch_next(struct run *run, uint64_t *retry_ns, int *ret)
 	if (run->session->job)
 		session_detach(run->session);
 	if (has_ended_by(run, monotonic_ns() + *retry_ns, &status)) {
+		look_for_kept(run);
 		*ret = end_with(run, status);
 		return true;
 	}
@@ -224,6 +243,7 @@ int watch_main(struct session *session, const struct options *options)
 	struct pdb_error err;
 
 	session->is_batch = true;
+	session->keeps_traces = options->watch.save != NULL;
 	if (watch_hang_check(&options->watch, &err) < 0)
 		return fail(options, &err);
 	if (options->action == ACTION_RUN)

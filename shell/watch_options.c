@@ -31,7 +31,7 @@ const struct watch_option watch_option_table[] = {
 			    "Run a shell command at a hang, PDB_HANG_... in its environment"},
 	[OPTION_ON_HANG_TIME] = {"on-hang-time", "TIME", "How long that may take (60s)"},
 	[OPTION_REPORT] = {"report", "FILE", "Write down what pdb has to say of a hang, as text"},
-	[OPTION_SAVE] = {"save", "FILE", "Save a snapshot of a hang, for pdb --load"},
+	[OPTION_SAVE] = {"save", "FILE", "Save a snapshot of a hang, or of traces at the end, for pdb --load"},
 	[NUM_OPTIONS] = {NULL, NULL, NULL},
 };
 

@@ -276,7 +276,7 @@ in_debian13 = sh tests/debian_root.sh -p "$(sort $(1))" trixie $(DEBIAN13) \
 # The checks that the other MPI matters to once more; and what only Open MPI 5 has, a PMIx server.
 CHECK_OTHER_DEBIAN = $(if $(is_debian13),check-pmix,check-debian13)
 DEBIAN13_CHECKS = check-unit check-recorder+check-watch check-jobs check-hosts+check-sessions check-healthy \
-	check-programs check-harmless+check-attach+check-pmix+check-traces check-daemons+check-order-hosts
+	check-programs check-harmless+check-attach+check-pmix+check-traces check-daemons+check-order-hosts+check-tracing-hosts
 
 check-debian13: | $(O)/.deps-root
 	@$(call in_debian13,$(DEPS_BUILD) $(DEPS_CHECK) $(DEPS_HOSTS)) check CHECKS='$(DEBIAN13_CHECKS)' \

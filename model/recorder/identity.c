@@ -4,6 +4,10 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "model/segment.h"
 
 /* First of the variables that holds a number from 0 up, else `otherwise`. The job step's own
  * launcher comes before the batch system around it. */
@@ -40,6 +44,19 @@ static void name_job(char *job, size_t size)
 		snprintf(job, size, "job");
 }
 
+/* "PID@HOST" of this host; 0: nobody here. */
+static int find_keeper(const char *text)
+{
+	char host[64] = "", *end;
+	long pid;
+
+	if (!text)
+		return 0;
+	pid = strtol(text, &end, 10);
+	gethostname(host, sizeof(host) - 1);
+	return *end == '@' && strcmp(end + 1, host) == 0 && pid > 0 && pid <= INT_MAX ? (int)pid : 0;
+}
+
 void identity_from_environment(struct writer_identity *ret)
 {
 	static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
@@ -50,5 +67,6 @@ void identity_from_environment(struct writer_identity *ret)
 
 	ret->rank = number_of(ranks, -1);
 	ret->size = number_of(sizes, 0);
+	ret->keeper = find_keeper(getenv(PDB_ENV_KEEPER));
 	name_job(ret->job, sizeof(ret->job));
 }

@@ -695,6 +695,13 @@ void recorder_before_finalize(void)
 	set_life(SEG_LIFE_FINALIZING);
 }
 
+/* Is somebody there who takes the segment for its traces, and removes it? */
+static bool has_keeper(const struct seg_header *header)
+{
+	return header->features & SEG_FEATURE_TRACE && header->keeper > 0 &&
+	       kill(header->keeper, 0) == 0;
+}
+
 void recorder_after_finalize(void)
 {
 	struct slow s;
@@ -703,7 +710,8 @@ void recorder_after_finalize(void)
 		return;
 	if (atomic_load(&recorder.writer.header->life) != SEG_LIFE_FINALIZED) {
 		atomic_store(&recorder.writer.header->life, SEG_LIFE_FINALIZED);
-		writer_remove(&recorder.writer);
+		if (!has_keeper(recorder.writer.header))
+			writer_remove(&recorder.writer);
 	}
 	atomic_store(&recorder.stage, STAGE_OFF);
 	slow_end(&s);

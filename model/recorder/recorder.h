@@ -57,7 +57,7 @@ void recorder_leave_poll(struct lane *lane, bool failed);
 void recorder_before_init(void);
 void recorder_after_init(const struct recorder_mpi *mpi);
 
-/* Around MPI_Finalize; the segment is removed after. May be called twice. */
+/* Around MPI_Finalize; after it the segment is removed or left for its keeper. May be called twice. */
 void recorder_before_finalize(void);
 void recorder_after_finalize(void);
 

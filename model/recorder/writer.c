@@ -211,6 +211,7 @@ static void fill_identity(struct seg_header *h, const struct writer_identity *id
 	h->rank = identity->rank;
 	h->size = identity->size;
 	h->thread_level = -1;
+	h->keeper = identity->keeper;
 	snprintf(h->job, sizeof(h->job), "%s", identity->job);
 	gethostname(h->host, sizeof(h->host) - 1);
 	char exe[PATH_MAX];

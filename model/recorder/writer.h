@@ -27,6 +27,7 @@ struct writer_identity {
 	int rank; /* -1: unknown */
 	int size; /* 0: unknown */
 	char job[256];
+	int keeper; /* as in struct seg_header */
 };
 
 /* Make the segment. On failure returns -1 with a reason in why[]; nothing is left behind. A file

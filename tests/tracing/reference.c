@@ -1,18 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Calls MPI in loops within loops and writes down itself what it calls, as far as the recorder
  * looks at it (MPI_Comm_rank is none), one name on each line of the file OUT.RANK.THREAD; then it
- * waits in MPI_Recv for a message that never comes. Compiled with -DFUNCTIONS
- * -finstrument-functions it writes down its functions as well. With an odd number of rounds the
- * loops do not repeat.
+ * waits in MPI_Recv for a message that never comes, or comes to an END:
  *
- * usage: reference OUT ROUNDS */
+ *	end     MPI_Finalize, and what follows is nothing
+ *	go      the same, but only when there is a file OUT.go
+ *	fork    the same, but with children on the way that do not call MPI, one of which
+ *	        becomes another program
+ *	exec    the process becomes another program after MPI_Finalize
+ *	kill    rank 1 is killed by a signal, and the launcher ends the others
+ *
+ * Compiled with -DFUNCTIONS -finstrument-functions it writes down its functions as well. With an odd
+ * number of rounds the loops do not repeat.
+ *
+ * usage: reference OUT ROUNDS [END] */
 #include <mpi.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static __thread FILE *out;
-static const char *out_name;
+static const char *out_name, *end = "";
 static int rank, size, rounds;
 static MPI_Comm thread_comm;
 
@@ -77,6 +90,29 @@ static void poll_for_barrier(void)
 	LEAVE();
 }
 
+/* What children do is nobody's trace, their functions included. */
+static void child(void)
+{
+	for (volatile int i = 0; i < 1000; i++)
+		;
+}
+
+static NOT_TRACED void start_children(void)
+{
+	fflush(out);
+	for (int i = 0; i < 2; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			child();
+			if (i == 1)
+				execl("/bin/true", "true", (char *)NULL);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+}
+
 static void compute(int round)
 {
 	unsigned int odd = rounds % 2 ? (unsigned int)round * 2654435761u >> 28 : 0;
@@ -102,9 +138,41 @@ static NOT_TRACED void *beside(void *unused)
 		for (int k = 0; k < i % 3; k++)
 			CALL(Barrier, thread_comm);
 	}
+	if (*end) {
+		fclose(out);
+		return unused;
+	}
 	close_out("Recv");
 	MPI_Recv(&sum, 1, MPI_INT, (rank + 1) % size, 98, thread_comm, MPI_STATUS_IGNORE);
 	return unused;
+}
+
+static NOT_TRACED bool is_end(const char *name)
+{
+	return strcmp(end, name) == 0;
+}
+
+static NOT_TRACED void wait_for_go(void)
+{
+	char path[1000];
+
+	snprintf(path, sizeof(path), "%s.go", out_name);
+	while (access(path, F_OK) != 0)
+		usleep(50000);
+}
+
+static NOT_TRACED void come_to_end(void)
+{
+	if (is_end("go"))
+		wait_for_go();
+	if (is_end("kill") && rank == 1) {
+		fclose(out);
+		raise(SIGKILL);
+	}
+	close_out("Finalize");
+	MPI_Finalize();
+	if (is_end("exec"))
+		execl("/bin/true", "true", (char *)NULL);
 }
 
 int main(int argc, char **argv)
@@ -115,16 +183,25 @@ int main(int argc, char **argv)
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	if (argc != 3 || level != MPI_THREAD_MULTIPLE)
+	if (argc < 3 || level != MPI_THREAD_MULTIPLE)
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	out_name = argv[1];
 	rounds = atoi(argv[2]);
+	end = argc > 3 ? argv[3] : "";
 	open_out(0);
 	fprintf(out, "Init_thread\n");
 	CALL(Comm_dup, MPI_COMM_WORLD, &thread_comm);
 	pthread_create(&thread, NULL, beside, NULL);
-	for (int i = 0; i < rounds; i++)
+	for (int i = 0; i < rounds; i++) {
+		if (is_end("fork") && i % 10 == 5)
+			start_children();
 		compute(i);
+	}
+	if (*end) {
+		pthread_join(thread, NULL);
+		come_to_end();
+		return 0;
+	}
 	close_out("Recv");
 	MPI_Recv(&from, 1, MPI_INT, (rank + 1) % size, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	MPI_Finalize();

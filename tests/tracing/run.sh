@@ -36,19 +36,22 @@ wait_long() {
 explain() { cat "$work/answer" "$work/output"; }
 has() { grep -q -- "$1" "$work/answer"; }
 
-# start_job PROGRAM ROUNDS: on the hosts in $hosts, or on this one; with what pdb env says.
-start_job() {
-	local where=()
-	rm -f "$work"/out.* "$work/saved"
+# For the hosts in $hosts, or for this one.
+find_launcher() {
 	if [ $mpi = openmpi ]; then
-		where=(mpirun.openmpi --oversubscribe)
-		[ -z "${hosts:-}" ] || where=(mpirun.openmpi --bind-to none --host "${hosts// /:2,}:2")
+		launcher=(mpirun.openmpi --oversubscribe)
+		[ -z "${hosts:-}" ] || launcher=(mpirun.openmpi --bind-to none --host "${hosts// /:2,}:2")
 	else
-		where=(mpiexec.mpich)
-		[ -z "${hosts:-}" ] || where=(mpiexec.mpich -hosts "${hosts// /,}" -ppn 2)
+		launcher=(mpiexec.mpich)
+		[ -z "${hosts:-}" ] || launcher=(mpiexec.mpich -hosts "${hosts// /,}" -ppn 2)
 	fi
+}
+# start_job PROGRAM ROUNDS [END]: with what pdb env says.
+start_job() {
+	find_launcher
+	rm -f "$work"/out.* "$work/saved"
 	(eval "$("$build/pdb" --mpi $mpi env)"
-	exec nice -n 19 "${where[@]}" -n $ranks "$work/$1-$mpi" "$work/out" "$2" \
+	exec "${launcher[@]}" -n $ranks "$work/$1-$mpi" "$work/out" "${@:2}" \
 		>"$work/output" 2>&1 </dev/null) &
 	job=$!
 }
@@ -57,8 +60,9 @@ end_job() {
 	job=
 }
 
-# All ranks and threads have written down all that they do.
+# All ranks and threads have written down all that they do, or all ranks a first line of that kind.
 all_done() { [ "$(cat "$work"/out.*.[01] 2>/dev/null | grep -c '^Recv$')" -eq $((2 * ranks)) ]; }
+all_written() { [ "$(grep -l "^$1" "$work"/out.*.1 2>/dev/null | wc -l)" -eq $ranks ]; }
 # ask COMMAND: what the status says of a hang is nothing to this test.
 ask() { "${pdb[@]}" "${from[@]}" --ex "$1" >"$work/answer" 2>&1; }
 # The traces of all ranks and threads, as the reference writes them down, into got.RANK.THREAD.
@@ -129,7 +133,10 @@ has_loops() {
 	has '\[ Irecv Isend Waitall \]^4  *exchange() reference.c:[0-9]*-[0-9]*$'
 }
 
-for mpi in openmpi mpich; do
+. "$tests/tracing/ends.bash"
+trap 'end_job; rm -rf "$work"; [ $segments = /dev/shm ] || rm -rf "$segments"' EXIT
+
+for mpi in ${TRACING_MPI:-openmpi mpich}; do
 	command -v mpicc.$mpi >/dev/null || continue
 	mpicc.$mpi -g -O1 -pthread -o "$work/reference-$mpi" "$tests/tracing/reference.c" &&
 		mpicc.$mpi -g -O1 -pthread -DFUNCTIONS -finstrument-functions \
@@ -144,7 +151,8 @@ for mpi in openmpi mpich; do
 	check "$mpi as saved" wait_long saved
 	end_job
 	check "$mpi as JSON" is_json
-	[ -z "${hosts:-}" ] || continue
+	check_ends
+	[ -z "${hosts:-}" ] || { unset PDB_TRACE; continue; }
 
 	export PDB_TRACE=8k
 	start_job reference 121

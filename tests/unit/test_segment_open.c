@@ -591,6 +591,51 @@ static void test_clean(void **state)
 	assert_opens(live);
 }
 
+/* Of a rank that has ended, for a keeper. */
+static void save_kept(struct fixture *fix, const char *job, int rank, const struct child *child,
+		      uint64_t start, pid_t keeper, char path[4096])
+{
+	fix->w->header.rank = rank;
+	fix->w->header.keeper = keeper;
+	save_as(fix, job, child->pid, start, path);
+}
+
+static void test_take_kept(void **state)
+{
+	struct fixture *fix = *state;
+	struct child child = start_child(fix->dir, false), other = start_child(fix->dir, false);
+	char first[4096], again[4096], second[4096], others[4096], alive[4096];
+	uint64_t start = start_time(child.pid), other_start = start_time(other.pid);
+	struct pdb_error err = { 0 };
+	struct segment_kept *kept;
+
+	save_kept(fix, "b", 1, &child, start, getpid(), first);
+	save_kept(fix, "b", 0, &other, other_start, getpid(), second);
+	/* An earlier program of the same rank. */
+	save_kept(fix, "b", 0, &child, start - 1, getpid(), again);
+	save_kept(fix, "c", 0, &child, start, 1, others);
+	save_kept(fix, "d", 0, &fix->child, start_time(fix->child.pid), getpid(), alive);
+	end_child(&child);
+	end_child(&other);
+
+	/* They wait for their keepers. */
+	assert_int_equal(segment_clean(fix->dir, &err), 0);
+	assert_int_equal(segment_take_kept(fix->dir, getpid(), &kept, &err), 2);
+	for (int i = 0; i < 2; i++) {
+		assert_string_equal(kept[i].job, "b");
+		assert_int_equal(kept[i].rank, i);
+		assert_false(segment_has_traces(kept[i].fd));
+	}
+	assert_true(kept[0].start == other_start);
+	assert_false(exists(first) || exists(second) || exists(again));
+	assert_true(exists(others) && exists(alive));
+	segment_kept_free(kept, 2);
+	assert_int_equal(segment_take_kept(fix->dir, getpid(), &kept, &err), 0);
+	segment_kept_free(kept, 0);
+	assert_int_equal(segment_take_kept("/nowhere", getpid(), &kept, &err), -1);
+	fix->w->header.keeper = 0;
+}
+
 /* The pid of another machine's rank is nobody's here. */
 static void test_clean_shared(void **state)
 {
@@ -633,6 +678,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_left_many, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_left_unknown, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_clean, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_take_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_clean_shared, setup, teardown),
 		cmocka_unit_test(test_clean_refused),
 	};
