@@ -12,6 +12,7 @@ static int run_groups(struct session *session, const struct args *args, struct p
 
 const struct command cmd_groups = {
 	.name = "groups",
+	.alias = "g",
 	.topic = TOPIC_ANSWERS,
 	.usage = "groups",
 	.summary = "List the ranks by what they do, in which iteration, and since when.",

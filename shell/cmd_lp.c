@@ -10,6 +10,7 @@ static int run_lp(struct session *session, const struct args *args, struct pdb_e
 
 const struct command cmd_lp = {
 	.name = "lp",
+	.alias = "l",
 	.topic = TOPIC_ANSWERS,
 	.usage = "lp",
 	.summary = "Tell which ranks hold the others up.",

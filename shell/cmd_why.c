@@ -10,6 +10,7 @@ static int run_why(struct session *session, const struct args *args, struct pdb_
 
 const struct command cmd_why = {
 	.name = "why",
+	.alias = "w",
 	.topic = TOPIC_ANSWERS,
 	.usage = "why RANK",
 	.summary = "Explain what a rank waits for, step by step to the cause.",

@@ -290,6 +290,14 @@ int command_execute(struct session *session, const char *line, struct pdb_error 
 	return run_call(session, &call, p, err);
 }
 
+bool command_needs_no_job(const char *line)
+{
+	const struct command *command;
+
+	return command_take(&line, &command, NULL) == 0 &&
+	       !(command->flags & (CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_NEEDS_MODEL));
+}
+
 bool command_repeats(const char *line)
 {
 	const struct command *command;

@@ -74,6 +74,9 @@ int command_take(const char **text, const struct command **ret, struct pdb_error
  * Returns -1 and *err when it could not do what was asked. */
 int command_execute(struct session *session, const char *line, struct pdb_error *err);
 
+/* Is it a line of a command that does without a job? What pdb does not know itself may need one. */
+bool command_needs_no_job(const char *line);
+
 /* Is this a line that an empty line at the prompt should do again? */
 bool command_repeats(const char *line);
 

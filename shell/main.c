@@ -143,7 +143,8 @@ static int debug(struct session *session, const struct options *options)
 	session->is_batch = options->is_batch;
 	if (!options->is_batch)
 		banner_print(session, stdout);
-	banner_print_holes(session, options->is_batch ? stderr : stdout);
+	if (session->job)
+		banner_print_holes(session, options->is_batch ? stderr : stdout);
 	if (!options->is_batch && isatty(STDIN_FILENO))
 		session->editor = editor_create(session);
 	if (!options->no_init)
@@ -173,6 +174,16 @@ static int clean(void)
 	return 0;
 }
 
+/* Commands of -ex that look at files, as "suspects GOOD BAD", say so themselves. */
+static bool needs_no_job(const struct options *options)
+{
+	for (size_t i = 0; i < options->num_commands; i++)
+		if (options->commands[i].is_file ||
+		    !command_needs_no_job(options->commands[i].text))
+			return false;
+	return options->is_batch && options->num_commands > 0;
+}
+
 static int open_job(struct session *session, const struct options *options, struct launch **launch,
 		    struct pdb_error *err)
 {
@@ -183,9 +194,12 @@ static int open_job(struct session *session, const struct options *options, stru
 			return -1;
 		return launch_attach(*launch, session, err);
 	}
-	if (!pid && !options->load && !options->has_cores &&
-	    joblist_choose(&pid, stdout, err) < 0)
-		return -1;
+	if (!pid && !options->load && !options->has_cores) {
+		if (needs_no_job(options))
+			return 0;
+		if (joblist_choose(&pid, stdout, err) < 0)
+			return -1;
+	}
 	if (!options->is_batch && isatty(STDIN_FILENO))
 		spinner_start("looking");
 	if (options->load)
