@@ -53,7 +53,8 @@ struct lane {
 	struct seg_lane *seg;
 	struct tracer *tracer; /* NULL: no trace */
 	struct lane_hint no_hint;
-	uint32_t site; /* of the call in progress */
+	uintptr_t call_cfa; /* stack pointer of the call in progress; 0: none */
+	uint32_t site;	    /* of that call */
 	const struct path_entry *entry; /* of its path, or NULL */
 	uint32_t poll_site; /* of the last poll since the state was entered; 0: none */
 	uint64_t poll_ticks;

@@ -55,8 +55,7 @@ static struct recorder {
 struct comms recorder_comms;
 
 static __thread struct {
-	uintptr_t cfa; /* stack pointer of the recorded call in progress; 0: none */
-	struct lane *lane;
+	struct lane *lane; /* NULL: none yet */
 	bool busy; /* in a slow section */
 	bool no_lane; /* there was no room for one: do not ask again */
 } self __attribute__((tls_model("initial-exec")));
@@ -232,6 +231,8 @@ static void in_child(void)
 {
 	atomic_store(&recorder.stage, STAGE_OFF);
 	pthread_mutex_init(&recorder.lock, NULL);
+	if (self.lane)
+		self.lane->call_cfa = 0;
 	memset(&self, 0, sizeof(self));
 }
 
@@ -241,7 +242,7 @@ static void thread_ended(void *lane_of_thread)
 	struct slow s;
 
 	self.lane = NULL;
-	self.cfa = 0;
+	lane->call_cfa = 0;
 	p2p_abandon(lane);
 	if (!slow_begin(&s))
 		return;
@@ -393,7 +394,7 @@ static void abandon(struct lane *lane)
 		lane_leave_poll(lane, true);
 	else
 		lane_leave(lane);
-	self.cfa = 0;
+	lane->call_cfa = 0;
 }
 
 static bool on_own_stack(const struct lane *lane, uintptr_t cfa)
@@ -406,24 +407,27 @@ static bool on_own_stack(const struct lane *lane, uintptr_t cfa)
  * to be inside as long as the call in progress is on the thread's own. */
 static bool is_inside(const struct lane *lane, uintptr_t cfa)
 {
-	return cfa < self.cfa || (!on_own_stack(lane, cfa) && on_own_stack(lane, self.cfa));
+	return cfa < lane->call_cfa ||
+	       (!on_own_stack(lane, cfa) && on_own_stack(lane, lane->call_cfa));
 }
 
 static __attribute__((noinline)) struct lane *unusual(uintptr_t cfa)
 {
-	if (self.cfa) {
-		if (!self.lane || is_inside(self.lane, cfa))
-			return NULL;
-		abandon(self.lane);
-	}
-	return self.lane ? self.lane : attach_thread(SEG_LIFE_RUNNING);
+	struct lane *lane = self.lane;
+
+	if (!lane)
+		return attach_thread(SEG_LIFE_RUNNING);
+	if (is_inside(lane, cfa))
+		return NULL;
+	abandon(lane);
+	return lane;
 }
 
 /* The call is recorded: calls in its midst are let through from here on. */
 static struct lane *begun(struct lane *lane, uint32_t site, const struct path_entry *entry,
 			  uintptr_t cfa)
 {
-	self.cfa = cfa;
+	lane->call_cfa = cfa;
 	atomic_signal_fence(memory_order_seq_cst);
 	lane->site = site;
 	lane->entry = entry;
@@ -444,7 +448,7 @@ begin(struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
 {
 	struct lane *lane = self.lane;
 
-	if (self.cfa != 0 || !lane) {
+	if (!lane || lane->call_cfa != 0) {
 		lane = unusual(cfa);
 		if (!lane)
 			return NULL;
@@ -472,9 +476,11 @@ struct lane *recorder_begin(struct recorder_function *function, uintptr_t ra, ui
 {
 	struct lane *lane = self.lane;
 
-	if (cfa < self.cfa) /* inside another call; is_inside() tells more */
+	if (unlikely(!lane))
+		return begin(function, ra, cfa);
+	if (cfa < lane->call_cfa) /* inside another call; is_inside() tells more */
 		return NULL;
-	if (unlikely(!lane || self.cfa != 0))
+	if (unlikely(lane->call_cfa != 0))
 		return begin(function, ra, cfa);
 	const struct path_entry *entry = lane->hint->last.entry;
 	if (unlikely(!is_known(entry, function, ra, cfa)))
@@ -482,7 +488,7 @@ struct lane *recorder_begin(struct recorder_function *function, uintptr_t ra, ui
 	return begun(lane, entry->site, entry, cfa);
 }
 
-void recorder_enter(struct lane *lane)
+static inline __attribute__((always_inline)) void enter(struct lane *lane)
 {
 	uint64_t now;
 
@@ -490,26 +496,33 @@ void recorder_enter(struct lane *lane)
 		lane_enter(lane, lane->site, lane->entry);
 	else
 		lane_expected_event(lane, now);
-	if (unlikely(lane->tracer != NULL))
-		tracer_call(lane->tracer, lane->site);
 }
 
-bool recorder_returned(const struct lane *lane)
+static __attribute__((noinline)) void enter_traced(struct lane *lane)
 {
-	return likely(self.lane == lane && self.cfa != 0);
+	enter(lane);
+	tracer_call(lane->tracer, lane->site);
+}
+
+void recorder_enter(struct lane *lane)
+{
+	if (unlikely(lane->tracer != NULL))
+		enter_traced(lane);
+	else
+		enter(lane);
 }
 
 /* Calls are let in again. */
-static inline __attribute__((always_inline)) void ended(void)
+static inline __attribute__((always_inline)) void ended(struct lane *lane)
 {
 	atomic_signal_fence(memory_order_seq_cst);
-	self.cfa = 0;
+	lane->call_cfa = 0;
 }
 
 static __attribute__((noinline, cold)) void leave(struct lane *lane)
 {
 	lane_leave(lane);
-	ended();
+	ended(lane);
 }
 
 void recorder_leave(struct lane *lane)
@@ -522,7 +535,7 @@ void recorder_leave(struct lane *lane)
 		return;
 	}
 	lane_expected_event(lane, now);
-	ended();
+	ended(lane);
 }
 
 void recorder_enter_poll(struct lane *lane)
@@ -535,7 +548,7 @@ void recorder_leave_poll(struct lane *lane, bool failed)
 	lane_leave_poll(lane, failed);
 	if (unlikely(lane->tracer != NULL) && !failed)
 		tracer_call(lane->tracer, lane->site);
-	ended();
+	ended(lane);
 }
 
 /* ---- Functions of the program ----------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "model/recorder/comms.h"
+#include "model/recorder/lane.h"
 #include "model/segment.h"
 
 /* One exported wrapper. */
@@ -35,8 +36,6 @@ struct recorder_mpi {
 	void (*predefined)(void (*map)(uint64_t key, uint32_t index));
 };
 
-struct lane;
-
 /* A call begins: `ra` is its return address and `cfa` the stack pointer at it. NULL when it is not
  * recorded: inside another call (Fortran on top of C, a callback), or recording is off. Else the
  * thread's lane: evidence of the call is written now, then recorder_enter() makes the event. */
@@ -46,7 +45,11 @@ void recorder_enter(struct lane *lane);
 /* The function has returned. False when there is nothing to record any more: in a child that was
  * forked by a callback, or when the call had been given up. Else evidence may be written, and
  * recorder_leave() makes the event. */
-bool recorder_returned(const struct lane *lane);
+static inline bool recorder_returned(const struct lane *lane)
+{
+	return __builtin_expect(lane->call_cfa != 0, 1);
+}
+
 void recorder_leave(struct lane *lane);
 
 /* The same for a poll. */
