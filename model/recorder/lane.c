@@ -96,6 +96,7 @@ void lane_forget(struct lane *l)
 	pathcache_flush(&l->cache);
 	for (uint32_t state = 0; state < l->states_ready; state++)
 		l->hints[state].last.entry = l->hints[state].former.entry = NULL;
+	l->poll_hint.last.entry = l->entry = NULL;
 }
 
 const struct path_entry *lane_remember(struct lane *l, const struct recorder_function *function,
@@ -192,8 +193,10 @@ void lane_enter_poll(struct lane *l, uint32_t site)
 
 	l->poll_ticks = ticks_now();
 	l->poll_site = site;
-	/* The next event is not for the fast path: it ends this polling. */
-	l->hint = &l->no_hint;
+	/* The next event is not for the fast path: it ends this polling. The next call may well be
+	 * the same poll. */
+	l->poll_hint.last.entry = l->entry;
+	l->hint = &l->poll_hint;
 	uint32_t seq = lane_section_begin(current);
 	atomic_store_explicit(&current->poll_site, site, RELAXED);
 	atomic_store_explicit(&current->in_poll, 1, RELAXED);
@@ -208,7 +211,7 @@ void lane_leave_poll(struct lane *l, bool failed)
 
 	if (!failed) {
 		uint64_t now = ticks_now();
-		make_event(l, SEG_STATE_ENTER(site), l->poll_ticks, NULL);
+		make_event(l, SEG_STATE_ENTER(site), l->poll_ticks, l->entry);
 		make_event(l, SEG_STATE_EXIT(site), now, NULL);
 		return;
 	}

@@ -39,8 +39,8 @@ static inline void lane_hint_swap(struct lane_hint *hint)
 }
 
 struct lane {
-	/* Of the present state; while polls are counted, a hint that knows nothing. These copies
-	 * of what the segment says hold whoever writes to the file. */
+	/* Of the present state; while polls are counted, a hint that knows no transition. These
+	 * copies of what the segment says hold whoever writes to the file. */
 	struct lane_hint *hint;
 	struct seg_state *stats;
 	struct seg_current *current;
@@ -52,7 +52,7 @@ struct lane {
 
 	struct seg_lane *seg;
 	struct tracer *tracer; /* NULL: no trace */
-	struct lane_hint no_hint;
+	struct lane_hint poll_hint;
 	uintptr_t call_cfa; /* stack pointer of the call in progress; 0: none */
 	uint32_t site;	    /* of that call */
 	const struct path_entry *entry; /* of its path, or NULL */

@@ -155,6 +155,29 @@ static void test_polls(void **state)
 	assert_int_equal(count_of(l, SEG_STATE_EXIT(1), SEG_STATE_ENTER(2)), 1);
 }
 
+/* The next call is expected to come by the same way, whether a poll has failed or not; but not when
+ * code was unloaded meanwhile. */
+static void test_poll_is_expected_again(void **state)
+{
+	struct lane *l = *state;
+	static const uintptr_t stack = 7;
+	const struct path_slot slot = {&stack, 7};
+
+	call(l, 1);
+	l->entry = lane_remember(l, NULL, 1, 64, 2, &slot, 1);
+	const struct path_entry *entry = l->entry;
+	poll(l, 2, true);
+	assert_ptr_equal(l->hint->last.entry, entry);
+	poll(l, 2, false);
+	assert_ptr_equal(l->hints[SEG_STATE_EXIT(1)].last.entry, entry);
+
+	lane_enter_poll(l, 2);
+	lane_forget(l);
+	assert_null(l->hint->last.entry);
+	lane_leave_poll(l, false);
+	assert_null(l->hints[SEG_STATE_EXIT(2)].last.entry);
+}
+
 /* Another thread takes the lane: it starts anew, the counts stay. */
 static void test_taken_again(void **state)
 {
@@ -253,8 +276,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		LANE_TEST(test_transitions),	  LANE_TEST(test_expected_event),
 		LANE_TEST(test_many_transitions), LANE_TEST(test_ring_wraps),
-		LANE_TEST(test_polls),		  LANE_TEST(test_taken_again),
-		LANE_TEST(test_path_cache),	  LANE_TEST(test_path_cache_full),
+		LANE_TEST(test_polls),		  LANE_TEST(test_poll_is_expected_again),
+		LANE_TEST(test_taken_again),	  LANE_TEST(test_path_cache),
+		LANE_TEST(test_path_cache_full),
 	};
 	if (!mkdtemp(dir))
 		return 1;
