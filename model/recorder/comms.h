@@ -94,7 +94,7 @@ struct comms {
 };
 
 /* The index of a handle; SEG_NO_COMM: a null handle, or one that found no room; COMMS_UNKNOWN. */
-static inline uint32_t comms_find(const struct comms *c, uint64_t key)
+static inline __attribute__((always_inline)) uint32_t comms_find(const struct comms *c, uint64_t key)
 {
 	uint32_t at = key * 0x9e3779b97f4a7c15u >> 48;
 

@@ -45,14 +45,14 @@ struct wrap_call {
 	};                                                                                        \
 	void *next = next_function(&function)
 
-/* The wrapper's own return address and stack pointer at the call: they name the call site. */
+/* The wrapper's own return address and stack pointer at the call: they name the call site. What
+ * hooks leave for each other is not there yet. */
 #define WRAP_BEGIN(status_)                                                                       \
-	struct wrap_call wrap = {                                                                 \
-		.lane = recorder_begin(&function, (uintptr_t)__builtin_return_address(0),         \
-				       (uintptr_t)__builtin_dwarf_cfa()),                         \
-		.status = status_,                                                                \
-		.is_fortran = wrap_language == SEG_LANGUAGE_FORTRAN,                              \
-	}
+	struct wrap_call wrap;                                                                    \
+	wrap.lane = recorder_begin(&function, (uintptr_t)__builtin_return_address(0),             \
+				   (uintptr_t)__builtin_dwarf_cfa());                             \
+	wrap.status = status_;                                                                    \
+	wrap.is_fortran = wrap_language == SEG_LANGUAGE_FORTRAN
 #define WRAP_ENTER() recorder_enter(wrap.lane)
 #define WRAP_LEAVE() recorder_leave(wrap.lane)
 #define WRAP_ENTER_POLL() recorder_enter_poll(wrap.lane)

@@ -15,7 +15,7 @@
 #define WRAP_FROM_FORTRAN(type_, reference_) wrap_f_##type_(reference_)
 
 #define WRAP_INDEX(type_, name_)                                                                   \
-	static inline uint32_t wrap_c_##type_(type_ handle)                                        \
+	static inline __attribute__((always_inline)) uint32_t wrap_c_##type_(type_ handle)         \
 	{                                                                                          \
 		return wrap_##name_(handle);                                                       \
 	}                                                                                          \
@@ -117,11 +117,11 @@ static inline __attribute__((always_inline)) int wrap_predefined_size(MPI_Dataty
 {
 	uint64_t address = (uintptr_t)type;
 	_Atomic uint64_t *known = &wrap_types[(address >> 4 ^ address >> 10) % WRAP_TYPES];
-	uint64_t word = atomic_load_explicit(known, memory_order_relaxed);
+	uint64_t size = atomic_load_explicit(known, memory_order_relaxed) ^ address << 16;
 
-	if (__builtin_expect(word >> 16 != (address & UINT64_MAX >> 16), 0))
-		return wrap_learn_size(type, address, known);
-	return (word & 0xffff) == WRAP_DERIVED ? -1 : (int)(word & 0xffff);
+	if (__builtin_expect(size < WRAP_DERIVED, 1))
+		return size;
+	return size == WRAP_DERIVED ? -1 : wrap_learn_size(type, address, known);
 }
 
 /* The C handles of Fortran's predefined types, whose integers are small and never given to another. */

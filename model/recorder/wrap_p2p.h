@@ -73,7 +73,7 @@ static __attribute__((noinline, cold)) void wrap_find_requests(void)
 	__atomic_store_n(&wrap_requests.is_known, true, __ATOMIC_RELEASE);
 }
 
-static inline uint64_t wrap_c_key(MPI_Request request)
+static inline __attribute__((always_inline)) uint64_t wrap_c_key(MPI_Request request)
 {
 	if ((const void *)request == wrap_requests.null)
 		return REQUESTS_KEY_NULL;
@@ -82,7 +82,7 @@ static inline uint64_t wrap_c_key(MPI_Request request)
 	return requests_key(REQUESTS_REQUEST, WRAP_WORD(request));
 }
 
-static inline uint64_t wrap_fortran_key(MPI_Fint request)
+static inline __attribute__((always_inline)) uint64_t wrap_fortran_key(MPI_Fint request)
 {
 	if (request == wrap_requests.fortran_null)
 		return REQUESTS_KEY_NULL;
@@ -91,13 +91,13 @@ static inline uint64_t wrap_fortran_key(MPI_Fint request)
 	return requests_key(REQUESTS_REQUEST, (uint64_t)(uint32_t)request << 1 | 1);
 }
 
-static inline void wrap_know_requests(void)
+static inline __attribute__((always_inline)) void wrap_know_requests(void)
 {
 	if (__builtin_expect(!__atomic_load_n(&wrap_requests.is_known, __ATOMIC_ACQUIRE), 0))
 		wrap_find_requests();
 }
 
-static inline uint64_t wrap_known_key(const void *requests, int i, bool is_fortran)
+static inline __attribute__((always_inline)) uint64_t wrap_known_key(const void *requests, int i, bool is_fortran)
 {
 	return is_fortran ? wrap_fortran_key(((const MPI_Fint *)requests)[i])
 			  : wrap_c_key(((const MPI_Request *)requests)[i]);
@@ -118,7 +118,7 @@ static uint64_t wrap_other_key(const void *requests, int i, bool is_fortran)
 							   : REQUESTS_KEY_NULL;
 }
 
-static inline void wrap_note_fortran(bool is_fortran)
+static inline __attribute__((always_inline)) void wrap_note_fortran(bool is_fortran)
 {
 	if (is_fortran && !__atomic_load_n(&wrap_requests.has_fortran, __ATOMIC_RELAXED))
 		__atomic_store_n(&wrap_requests.has_fortran, true, __ATOMIC_RELAXED);
@@ -135,11 +135,11 @@ static inline uint64_t wrap_message_key(const void *message, bool is_fortran)
 #else
 /* The bits of MPICH's handles: those of kind 1, object 0xb are predefined requests, one of each
  * sort, that stand for all that are complete at once. */
-static inline void wrap_know_requests(void)
+static inline __attribute__((always_inline)) void wrap_know_requests(void)
 {
 }
 
-static inline uint64_t wrap_known_key(const void *requests, int i, bool is_fortran)
+static inline __attribute__((always_inline)) uint64_t wrap_known_key(const void *requests, int i, bool is_fortran)
 {
 	MPI_Request request = ((const MPI_Request *)requests)[i];
 
@@ -160,7 +160,7 @@ static inline uint64_t wrap_other_key(const void *requests, int i, bool is_fortr
 	return REQUESTS_KEY_NULL;
 }
 
-static inline void wrap_note_fortran(bool is_fortran)
+static inline __attribute__((always_inline)) void wrap_note_fortran(bool is_fortran)
 {
 	(void)is_fortran;
 }
@@ -172,7 +172,7 @@ static inline uint64_t wrap_message_key(const void *message, bool is_fortran)
 }
 #endif
 
-static inline uint64_t wrap_request_key(const void *requests, int i, bool is_fortran)
+static inline __attribute__((always_inline)) uint64_t wrap_request_key(const void *requests, int i, bool is_fortran)
 {
 	wrap_know_requests();
 	return wrap_known_key(requests, i, is_fortran);
@@ -356,7 +356,8 @@ static inline void wrap_mrecv_after(struct wrap_call *w, int ret)
 
 /* ---- Making requests ----------------------------------------------------------------------------------- */
 
-static inline void wrap_request_made(struct wrap_call *w, int ret, const void *request)
+static inline __attribute__((always_inline)) void wrap_request_made(struct wrap_call *w, int ret,
+								    const void *request)
 {
 	bool ok = ret == MPI_SUCCESS;
 
@@ -373,7 +374,8 @@ wrap_isend_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type, int d
 	p2p_will_send(w->lane, &m, flags);
 }
 
-static inline void wrap_isend_after(struct wrap_call *w, int ret, const void *request)
+static inline __attribute__((always_inline)) void wrap_isend_after(struct wrap_call *w, int ret,
+								   const void *request)
 {
 	wrap_request_made(w, ret, request);
 }
@@ -387,7 +389,8 @@ wrap_irecv_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type, int s
 	p2p_will_receive(w->lane, &m, flags);
 }
 
-static inline void wrap_irecv_after(struct wrap_call *w, int ret, const void *request)
+static inline __attribute__((always_inline)) void wrap_irecv_after(struct wrap_call *w, int ret,
+								   const void *request)
 {
 	wrap_request_made(w, ret, request);
 }
