@@ -14,6 +14,7 @@
 #include "model/rankset.h"
 #include "model/sample.h"
 #include "model/xalloc.h"
+#include "render/json.h"
 #include "render/label.h"
 #include "render/parts.h"
 #include "render/text.h"
@@ -238,4 +239,51 @@ void view_holes(const struct view *view)
 		rankset_destroy(ranks);
 	}
 	free(is_done);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+void parts_json_iterations(struct json *json, const char *key, const struct iteration *iterations,
+			   size_t num)
+{
+	json_array(json, key);
+	for (size_t i = 0; i < num; i++) {
+		json_object(json, NULL);
+		json_count(json, "loop", iterations[i].loop + 1);
+		json_count(json, "iteration", iterations[i].count);
+		json_bool(json, "approximate", iterations[i].is_approximate);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+void parts_json_group(struct json *json, const struct view *view, uint32_t g,
+		      const struct rankset *ranks)
+{
+	static const char *const activities[] = {
+		[ACTIVITY_IN_MPI] = "in MPI",
+		[ACTIVITY_POLLING] = "polling",
+		[ACTIVITY_COMPUTING] = "computing",
+		[ACTIVITY_ENDED] = "ended",
+	};
+	const struct eqgroup *group = &view->groups->groups[g];
+	const struct job_lane *lane = &view->job->model->lanes[group->actors[0]];
+	struct rankset *culprits = parts_culprits(view, g);
+
+	json_count(json, "group", g + 1);
+	json_int(json, "count", rankset_count(ranks));
+	json_ranks(json, "ranks", ranks);
+	json_int(json, "thread", lane->data->is_main ? 0 : lane->lane);
+	json_text(json, "activity", activities[group->activity]);
+	json_text(json, "function", view->job->model->sites[SEG_STATE_SITE(group->state)].name);
+	json_label(json, "where", label_where(view->job, group, LABEL_FULL));
+	parts_json_iterations(json, "iterations", group->place->iterations,
+			      parts_num_iterations(view, group));
+	parts_json_iterations(json, "last_iterations", group->place->frontier,
+			      group->place->num_frontier);
+	json_bool(json, "moving", group->has_moved);
+	json_seconds(json, "shortest_stay_s", group->stay_min_ns);
+	json_seconds(json, "longest_stay_s", group->stay_max_ns);
+	json_ranks(json, "least_progressed", culprits);
+	rankset_destroy(culprits);
 }

@@ -11,6 +11,8 @@
 #include "render/view.h"
 
 struct eqgroup;
+struct iteration;
+struct json;
 
 /* The most rows a table of groups has; the rest is counted in a line below it. */
 enum { PARTS_MAX_ROWS = 40 };
@@ -56,5 +58,11 @@ uint32_t parts_group_of(const struct view *view, int rank);
 bool parts_have_models(const struct view *view);
 /* Say that there is no model of this rank, and why. */
 void parts_no_model(const struct view *view, int rank);
+
+/* Members of the object of a group, which is open; `ranks`: those of its ranks that are told of. */
+void parts_json_group(struct json *json, const struct view *view, uint32_t group,
+		      const struct rankset *ranks);
+void parts_json_iterations(struct json *json, const char *key, const struct iteration *iterations,
+			   size_t num);
 
 #endif

@@ -8,9 +8,7 @@
 #include "render/text.h"
 #include "render/view.h"
 
-/* Bytes of the well-formed character that `text` starts with; 0 if it starts with something else.
- * C1 controls (U+0080 to U+009F) are refused too: some terminals obey them. */
-static size_t character_size(const unsigned char *text)
+size_t text_character_size(const unsigned char *text)
 {
 	size_t size, i;
 
@@ -30,6 +28,10 @@ static size_t character_size(const unsigned char *text)
 	}
 	if (text[0] == 0xc2 && text[1] < 0xa0)
 		return 0;
+	/* Written longer than need be, halves of surrogate pairs, beyond the last character. */
+	if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
+	    (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
+		return 0;
 	return size;
 }
 
@@ -39,7 +41,7 @@ size_t text_columns(const char *text)
 	size_t columns = 0;
 
 	while (*at) {
-		size_t size = character_size(at);
+		size_t size = text_character_size(at);
 
 		at += size ? size : 1;
 		columns++;
@@ -53,7 +55,7 @@ char *text_clean(const char *text, bool use_unicode)
 	char *clean = xmalloc(strlen(text) + 1), *end = clean;
 
 	while (*at) {
-		size_t size = character_size(at);
+		size_t size = text_character_size(at);
 
 		if (size == 1 || (size > 1 && use_unicode)) {
 			memcpy(end, at, size);
@@ -71,7 +73,7 @@ char *text_clean(const char *text, bool use_unicode)
 static char *skip_columns(char *text, size_t columns)
 {
 	while (*text && columns-- > 0) {
-		size_t size = character_size((unsigned char *)text);
+		size_t size = text_character_size((unsigned char *)text);
 
 		text += size ? size : 1;
 	}
@@ -215,18 +217,4 @@ const char *text_color(const struct view *view, enum text_color color)
 	};
 
 	return view->use_color ? codes[color] : "";
-}
-
-void text_json(FILE *out, const char *text)
-{
-	char *clean = text_clean(text, true);
-
-	fputc('"', out);
-	for (const char *at = clean; *at; at++) {
-		if (*at == '"' || *at == '\\')
-			fputc('\\', out);
-		fputc(*at, out);
-	}
-	fputc('"', out);
-	free(clean);
 }

@@ -13,6 +13,10 @@
 
 struct view;
 
+/* Bytes of the well-formed and printable character that `text` starts with; 0 if it starts with something
+ * else. C1 controls (U+0080 to U+009F) are refused too: some terminals obey them. */
+size_t text_character_size(const unsigned char *text);
+
 /* Columns that `text` takes on a terminal. */
 size_t text_columns(const char *text);
 
@@ -29,9 +33,6 @@ char *text_fit_middle(const char *text, size_t width, bool use_unicode);
  * all others by two more. A newline in the text begins a new line with the first indent. */
 void text_wrap(const struct view *view, int indent, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-
-/* Print it as a string of JSON, what is not printable as '?'. */
-void text_json(FILE *out, const char *text);
 
 /* Switch a colour on or off; "" without view->use_color. */
 enum text_color { TEXT_PLAIN, TEXT_STRONG, TEXT_CULPRIT };

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What the commands print. Each function writes one answer of finished results to view->out and
  * computes no progress of its own. Everything fits view->width columns for 4 ranks and for 4,096.
- */
+ *
+ * Beside each answer for people is the same for programs: view_..._json() writes it as one value of
+ * JSON, the "result" of docs/json.md. Whoever changes what one of them tells changes the other, too. */
 #ifndef PDB_RENDER_VIEW_H
 #define PDB_RENDER_VIEW_H
 
@@ -56,25 +58,36 @@ void view_crash_verdict(const struct view *view);
  * "Least progressed: unknown", "No rank is behind.", or of cores "Crashed: rank 3, ...". A list of ranks too long for the line ends
  * in ",...". Then place, loop and iteration, evidence, how sure, what to type next. */
 void view_lp(const struct view *view);
+void view_lp_json(const struct view *view);
+/* The kind of a verdict in JSON: "computation", "deadlock", ... Static text. */
+const char *view_verdict_name(const struct verdict *verdict);
 void view_groups(
 	const struct view *view);         /* a row for each group: ranks, where, iteration, since */
+void view_groups_json(const struct view *view);
 void view_graph(const struct view *view); /* layered drawing of the progress dependency graph */
 void view_graph_dot(const struct view *view); /* the same as DOT, folded beyond ~300 nodes */
+void view_graph_json(const struct view *view);
 /* why R: the chain from R along the progress graph to the least progressed, with evidence. */
 void view_why(const struct view *view, int rank);
+void view_why_json(const struct view *view, int rank);
 void view_loops(const struct view *view); /* the loop nest with lines and counts by rank set */
 void view_loops_dot(const struct view *view);
+void view_loops_json(const struct view *view);
 void view_progress(const struct view *view); /* each group's place in the loop nest as bars */
+void view_progress_json(const struct view *view);
 /* history R: the last `max` transitions of a rank (0: as many as fit a screen) with times. */
 void view_history(const struct view *view, int rank, int max);
+void view_history_json(const struct view *view, int rank, int max); /* 0: all that are kept */
 void view_model(const struct view *view, int rank); /* the Markov model as a table */
 void view_model_dot(const struct view *view, int rank);
+void view_model_json(const struct view *view, int rank);
 
 /* bt, tree: merged stacks. Where the tree divides, or ranks end on the way, the ranks are told, and
  * how many samples went that way if there are several of a rank. An arrow is at branches of few
  * ranks. */
 /* order: groups from the earliest moment to the latest, why, and what is not ordered. */
 void view_order(const struct view *view, const struct temporal_result *result);
+void view_order_json(const struct view *view, const struct temporal_result *result);
 void view_calltree(const struct view *view, const struct calltree *tree);
 void view_calltree_dot(const struct view *view, const struct calltree *tree);
 /* "main;run;halo 12", a line for each stack with its number of samples: what flame graphs are made
@@ -93,17 +106,24 @@ void view_collectives(const struct view *view, struct collective_groups *const *
 /* The same of one, with members, roots and sizes. */
 void view_collective(const struct view *view, uint32_t comm,
 		     const struct collective_groups *groups);
+/* Of comms[num], with all that is told of one; groups: of each of these. */
+void view_collectives_json(const struct view *view, const uint32_t *comms,
+			   struct collective_groups *const *groups, size_t num);
 /* waits: who of `ranks` waits for whom, those who wait alike together: a table, and a drawing where
  * it fits. */
 void view_waits(const struct view *view, const struct wait_groups *groups);
 void view_waits_dot(const struct view *view, const struct wait_groups *groups);
+void view_waits_json(const struct view *view, const struct wait_groups *groups);
 /* messages: both ends' counts. Of one rank all, of several those that differ or are not complete;
  * what differs comes first. */
 void view_messages(const struct view *view, const struct message_pairs *pairs,
 		   const struct rankset *ranks);
+void view_messages_json(const struct view *view, const struct message_pairs *pairs,
+			const struct rankset *ranks);
 /* requests: what a rank has begun and not completed; first what the other end has not met, then the
  * oldest. */
 void view_requests(const struct view *view, const struct message_pairs *pairs, int rank);
+void view_requests_json(const struct view *view, const struct message_pairs *pairs, int rank);
 
 /* Lay out DOT text with libgvc and write it to `path` as "svg", "png" or "pdf". */
 int graphviz_write(const char *dot, const char *format, const char *path, struct pdb_error *err);

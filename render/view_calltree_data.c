@@ -20,6 +20,7 @@
 #include "model/names.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
+#include "render/json.h"
 #include "render/label.h"
 #include "render/text.h"
 #include "render/view.h"
@@ -93,16 +94,16 @@ static void write_place(const struct view *view, const struct calltree *tree, ui
 	const struct name *name = names_get(view->job->names, path);
 
 	fputs("\"function\": ", view->out);
-	text_json(view->out, name->function);
+	json_quote(view->out, name->function);
 	if (name->file) {
 		fputs(", \"file\": ", view->out);
-		text_json(view->out, name->full_file ? name->full_file : name->file);
+		json_quote(view->out, name->full_file ? name->full_file : name->file);
 		if (tree->frames != CALLTREE_FUNCTION)
 			fprintf(view->out, ", \"line\": %d", name->line);
 	}
 	if (frame->module != MODULE_NONE) {
 		fputs(", \"module\": ", view->out);
-		text_json(view->out, modules_get(view->job->modules, frame->module)->path);
+		json_quote(view->out, modules_get(view->job->modules, frame->module)->path);
 	}
 	if (tree->frames == CALLTREE_ADDRESS)
 		fprintf(view->out, ", \"offset\": %" PRIu64, frame->offset);
@@ -140,7 +141,7 @@ static void write_nodes(const struct view *view, const struct calltree *tree, ui
 
 		if (done[at] < node->num_children) {
 			if (done[at] > 0)
-				fputs(",\n", view->out);
+				fputs(", ", view->out);
 			at = node->children[done[at]++];
 			begin_node(view, tree, at);
 			continue;
@@ -155,13 +156,13 @@ static void write_nodes(const struct view *view, const struct calltree *tree, ui
 
 void view_calltree_json(const struct view *view, const struct calltree *tree)
 {
-	fputs("{\"stacks\": [\n", view->out);
+	fputs("{\"stacks\": [", view->out);
 	for (size_t i = 0; i < tree->num_roots; i++) {
 		if (i > 0)
-			fputs(",\n", view->out);
+			fputs(", ", view->out);
 		write_nodes(view, tree, tree->roots[i]);
 	}
-	fputs("]}\n", view->out);
+	fputs("]}", view->out);
 }
 
 static void write_stack(const struct view *view, const struct calltree *tree, uint32_t end)
@@ -184,20 +185,20 @@ void view_classes_json(const struct view *view, const struct calltree *tree,
 {
 	FILE *out = view->out;
 
-	fputs("{\"classes\": [\n", out);
+	fputs("{\"classes\": [", out);
 	for (size_t i = 0; i < classes->num_classes; i++) {
 		const struct calltree_class *class = &classes->classes[i];
 
-		fprintf(out, "%s{\"count\": %d, ", i > 0 ? ",\n" : "", rankset_count(class->ranks));
+		fprintf(out, "%s{\"count\": %d, ", i > 0 ? ", " : "", rankset_count(class->ranks));
 		write_ranks(out, "ranks", class->ranks);
 		fprintf(out, ", \"representative\": %d, \"stacks\": [",
 			rankset_first(class->ranks));
 		for (size_t k = 0; k < class->num_ends; k++) {
 			if (k > 0)
-				fputs(",\n", out);
+				fputs(", ", out);
 			write_stack(view, tree, class->ends[k]);
 		}
 		fputs("]}", out);
 	}
-	fputs("]}\n", out);
+	fputs("]}", out);
 }

@@ -14,6 +14,7 @@
 #include "model/rankset.h"
 #include "model/xalloc.h"
 #include "render/comm_label.h"
+#include "render/json.h"
 #include "render/parts.h"
 #include "render/table.h"
 #include "render/text.h"
@@ -307,4 +308,74 @@ void view_collective(const struct view *view, uint32_t c, const struct collectiv
 	print_groups(view, comm, groups, true);
 	print_unknown(view, groups->unknown);
 	print_moving(view);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void write_group(struct json *json, const struct view *view, const struct job_comm *comm,
+			const struct collective_group *group)
+{
+	static const char *const stages[] = {
+		[COLLECTIVE_IN] = "in",
+		[COLLECTIVE_BEGUN] = "begun",
+		[COLLECTIVE_AFTER] = "after",
+	};
+	bool has_root = group->root >= 0 && comm->kind != SEG_COMM_INTER &&
+			(size_t)group->root < comm->sizes[0] && comm->groups[0][group->root] >= 0;
+
+	json_object(json, NULL);
+	json_count(json, "number", group->number);
+	json_int(json, "count", rankset_count(group->ranks));
+	json_ranks(json, "ranks", group->ranks);
+	json_text(json, "function", group->function);
+	if (group->number) {
+		json_text(json, "stage", stages[group->stage]);
+		json_label(json, "place", label_user_place(view->job, group->path, LABEL_FULL));
+	}
+	if (has_root)
+		json_int(json, "root", comm->groups[0][group->root]);
+	if (group->bytes != SEG_NO_BYTES)
+		json_count(json, "bytes", group->bytes);
+	json_bool(json, "awaited", group->is_awaited);
+	json_bool(json, "other_function", group->differences & COLLECTIVE_OTHER_FUNCTION);
+	json_bool(json, "other_root", group->differences & COLLECTIVE_OTHER_ROOT);
+	json_bool(json, "other_bytes", group->differences & COLLECTIVE_OTHER_BYTES);
+	json_end_object(json);
+}
+
+static void write_comm(struct json *json, const struct view *view, uint32_t c,
+		       const struct collective_groups *groups)
+{
+	const struct job_comm *comm = &view->comms->comms[c];
+	struct rankset *ranks = members(comm, 0);
+
+	json_object(json, NULL);
+	json_count(json, "number", c + 1);
+	json_label(json, "name", comm_label(view, c, LABEL_FULL));
+	json_text(json, "kind", comm_label_kind(view, c));
+	json_count(json, "size", comm->sizes[0] + comm->sizes[1]);
+	json_ranks(json, "members", ranks);
+	json_text(json, "made_by", comm->made_by);
+	json_bool(json, "freed", is_freed(comm));
+	json_array(json, "groups");
+	for (size_t g = 0; g < groups->num_groups; g++)
+		write_group(json, view, comm, &groups->groups[g]);
+	json_end_array(json);
+	json_ranks(json, "unknown", groups->unknown);
+	json_end_object(json);
+	rankset_destroy(ranks);
+}
+
+void view_collectives_json(const struct view *view, const uint32_t *comms,
+			   struct collective_groups *const *groups, size_t num)
+{
+	struct json json = {.out = view->out};
+
+	json_object(&json, NULL);
+	json_array(&json, "communicators");
+	for (size_t i = 0; i < num; i++)
+		if (has_focus(view, groups[i]))
+			write_comm(&json, view, comms[i], groups[i]);
+	json_end_array(&json);
+	json_end_object(&json);
 }

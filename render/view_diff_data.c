@@ -10,6 +10,7 @@
 #include "analysis/trace_runs.h"
 #include "model/xalloc.h"
 #include "render/dot.h"
+#include "render/json.h"
 #include "render/text.h"
 #include "render/trace_text.h"
 #include "render/view.h"
@@ -145,7 +146,7 @@ static void write_element(FILE *out, const struct trace_sides *sides, int side,
 		what = trace_text_event(sides->runs, sides->runs->threads[sides->threads[side]].run,
 					e->symbol);
 		fputs(", \"event\": ", out);
-		text_json(out, what);
+		json_quote(out, what);
 		free(what);
 	}
 	fputc('}', out);
@@ -168,7 +169,7 @@ static void write_row(FILE *out, const struct trace_sides *sides, size_t at)
 			row->right.count);
 		/* What was compared before is there once. */
 		if (row->inside == at + 1) {
-			fprintf(out, ", \"number\": %zu, \"rows\": [\n", at);
+			fprintf(out, ", \"number\": %zu, \"rows\": [", at);
 			write_rows(out, sides, row->inside, row->inside + row->num_inside);
 			fputc(']', out);
 		} else {
@@ -193,7 +194,7 @@ static void write_rows(FILE *out, const struct trace_sides *sides, size_t begin,
 		const struct trace_diff_row *row = &sides->diff->rows[i];
 
 		if (i > begin)
-			fputs(",\n", out);
+			fputs(", ", out);
 		write_row(out, sides, i);
 		if (row->kind == TRACE_DIFF_BODY && row->inside == i + 1)
 			i += row->num_inside;
@@ -203,10 +204,10 @@ static void write_rows(FILE *out, const struct trace_sides *sides, size_t begin,
 void view_diff_json(const struct view *view, const struct trace_sides *sides)
 {
 	fputs("{\"left\": ", view->out);
-	text_json(view->out, sides->names[0]);
+	json_quote(view->out, sides->names[0]);
 	fputs(", \"right\": ", view->out);
-	text_json(view->out, sides->names[1]);
-	fputs(",\n\"rows\": [\n", view->out);
+	json_quote(view->out, sides->names[1]);
+	fputs(", \"rows\": [", view->out);
 	write_rows(view->out, sides, 0, sides->diff->num);
-	fputs("]}\n", view->out);
+	fputs("]}", view->out);
 }

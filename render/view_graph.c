@@ -13,6 +13,7 @@
 #include "model/xalloc.h"
 #include "render/ascii_graph.h"
 #include "render/dot.h"
+#include "render/json.h"
 #include "render/label.h"
 #include "render/parts.h"
 #include "render/table.h"
@@ -364,4 +365,35 @@ void view_graph_dot(const struct view *view)
 	dot_destroy(dot);
 	free_labels(labels, view->groups->num_groups);
 	free(title);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+void view_graph_json(const struct view *view)
+{
+	const struct progress_graph *graph = view->graph;
+	struct json json = {.out = view->out};
+
+	json_object(&json, NULL);
+	json_array(&json, "groups");
+	for (uint32_t g = 0; graph && g < graph->groups->num_groups; g++) {
+		json_object(&json, NULL);
+		parts_json_group(&json, view, g, graph->groups->groups[g].ranks);
+		json_bool(&json, "least", graph->is_least[g]);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_array(&json, "edges");
+	for (size_t e = 0; graph && e < graph->num_edges; e++) {
+		json_object(&json, NULL);
+		json_count(&json, "from", graph->edges[e].from + 1);
+		json_count(&json, "to", graph->edges[e].to + 1);
+		if (graph->edges[e].loop == LOOP_NONE)
+			json_null(&json, "loop");
+		else
+			json_count(&json, "loop", graph->edges[e].loop + 1);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
 }

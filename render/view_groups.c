@@ -11,6 +11,7 @@
 #include "model/job_model.h"
 #include "model/model.h"
 #include "model/rankset.h"
+#include "render/json.h"
 #include "render/label.h"
 #include "render/parts.h"
 #include "render/table.h"
@@ -162,4 +163,26 @@ void view_groups(const struct view *view)
 	print_legend(view, &seen);
 	rankset_destroy(rest);
 	table_destroy(table);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+void view_groups_json(const struct view *view)
+{
+	struct json json = {.out = view->out};
+
+	json_object(&json, NULL);
+	json_array(&json, "groups");
+	for (uint32_t g = 0; view->groups && g < view->groups->num_groups; g++) {
+		struct rankset *ranks = parts_in_focus(view, view->groups->groups[g].ranks);
+
+		if (!rankset_is_empty(ranks)) {
+			json_object(&json, NULL);
+			parts_json_group(&json, view, g, ranks);
+			json_end_object(&json);
+		}
+		rankset_destroy(ranks);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
 }

@@ -7,6 +7,7 @@
 #include "model/job_model.h"
 #include "model/model.h"
 #include "model/xalloc.h"
+#include "render/json.h"
 #include "render/label.h"
 #include "render/parts.h"
 #include "render/table.h"
@@ -90,4 +91,50 @@ void view_history(const struct view *view, int rank, int max)
 		parts_no_model(view, rank);
 	for (size_t i = first; i < first + number; i++)
 		print_lane(view, &view->job->model->lanes[i], max > 0 ? (size_t)max : DEFAULT_ROWS);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void write_event(struct json *json, const struct view *view, const struct job_lane *lane,
+			size_t e)
+{
+	const struct model_event *event = &lane->data->ring[e];
+	uint64_t now = lane->model->now_ns;
+	uint64_t end = e + 1 == lane->data->num_ring ? now : event[1].ns;
+	uint32_t state = job_lane_state(lane, event->state);
+
+	json_object(json, NULL);
+	json_seconds(json, "ago_s", now > event->ns ? now - event->ns : 0);
+	json_seconds(json, "took_s", end > event->ns ? end - event->ns : 0);
+	json_bool(json, "in_mpi", !SEG_STATE_IS_EXIT(state));
+	json_text(json, "function", view->job->model->sites[SEG_STATE_SITE(state)].name);
+	json_label(json, "state", label_state(view->job, state, LABEL_FULL));
+	json_end_object(json);
+}
+
+void view_history_json(const struct view *view, int rank, int max)
+{
+	size_t num_lanes, first = parts_lanes(view, rank, &num_lanes);
+	struct json json = {.out = view->out};
+
+	json_object(&json, NULL);
+	json_int(&json, "rank", rank);
+	json_array(&json, "threads");
+	for (size_t i = first; i < first + num_lanes; i++) {
+		const struct job_lane *lane = &view->job->model->lanes[i];
+		size_t known = lane->data->num_ring;
+		size_t number = max > 0 && (size_t)max < known ? (size_t)max : known;
+
+		json_object(&json, NULL);
+		json_int(&json, "thread", lane->data->is_main ? 0 : lane->lane);
+		json_count(&json, "transitions", lane->data->events);
+		json_count(&json, "polls", lane->data->polls);
+		json_array(&json, "events");
+		for (size_t e = known - number; e < known; e++)
+			write_event(&json, view, lane, e);
+		json_end_array(&json);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
 }

@@ -10,6 +10,7 @@
 #include "model/xalloc.h"
 #include "render/ascii_graph.h"
 #include "render/dot.h"
+#include "render/json.h"
 #include "render/text.h"
 #include "render/trace_text.h"
 #include "render/view.h"
@@ -294,7 +295,7 @@ static void write_concept(const struct drawing_lattice *d, size_t concept)
 			continue;
 		text = attribute_text(d, a);
 		fputs(is_first ? "" : ", ", out);
-		text_json(out, text);
+		json_quote(out, text);
 		is_first = false;
 		free(text);
 	}
@@ -311,11 +312,11 @@ void view_lattice_json(const struct view *view, const struct trace_runs *runs,
 {
 	const struct drawing_lattice d = {view, runs, similarity, lattice, measure, true};
 
-	fputs("{\"concepts\": [\n", view->out);
+	fputs("{\"concepts\": [", view->out);
 	for (size_t c = 0; c < lattice->num_concepts; c++) {
 		if (c > 0)
-			fputs(",\n", view->out);
+			fputs(", ", view->out);
 		write_concept(&d, c);
 	}
-	fputs("]}\n", view->out);
+	fputs("]}", view->out);
 }

@@ -12,6 +12,7 @@
 #include "model/rankset.h"
 #include "model/xalloc.h"
 #include "render/dot.h"
+#include "render/json.h"
 #include "render/label.h"
 #include "render/parts.h"
 #include "render/text.h"
@@ -293,4 +294,52 @@ void view_loops_dot(const struct view *view)
 	}
 	dot_write(dot, view->out);
 	dot_destroy(dot);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void write_standings(struct json *json, const struct view *view, uint32_t loop)
+{
+	struct standings all = find_standings(view, loop);
+
+	json_array(json, "iterations");
+	for (size_t i = 0; i < all.number; i++) {
+		const struct standing *standing = &all.standings[i];
+
+		json_object(json, NULL);
+		json_count(json, "iteration", standing->count);
+		json_bool(json, "approximate", standing->is_approximate);
+		json_bool(json, "last_seen", standing->has_left);
+		json_int(json, "count", rankset_count(standing->ranks));
+		json_ranks(json, "ranks", standing->ranks);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_ranks(json, "outside", all.outside);
+	free_standings(&all);
+}
+
+void view_loops_json(const struct view *view)
+{
+	struct json json = {.out = view->out};
+
+	json_object(&json, NULL);
+	json_array(&json, "loops");
+	for (uint32_t l = 0; view->progress && l < view->progress->num_loops; l++) {
+		const struct job_loop *loop = &view->progress->loops[l];
+
+		json_object(&json, NULL);
+		json_count(&json, "loop", l + 1);
+		if (loop->parent == LOOP_NONE)
+			json_null(&json, "inside");
+		else
+			json_count(&json, "inside", loop->parent + 1);
+		json_label(&json, "where", label_loop(view, l, LABEL_FULL));
+		json_label(&json, "functions", functions_text(view, l));
+		json_bool(&json, "comparable", loop->is_comparable);
+		write_standings(&json, view, l);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
 }

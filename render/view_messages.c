@@ -11,6 +11,7 @@
 #include "model/rankset.h"
 #include "model/xalloc.h"
 #include "render/comm_label.h"
+#include "render/json.h"
 #include "render/parts.h"
 #include "render/table.h"
 #include "render/text.h"
@@ -227,4 +228,63 @@ void view_messages(const struct view *view, const struct message_pairs *pairs,
 	table_print(table, view);
 	print_legend(view, &sums, left, is_one);
 	table_destroy(table);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void write_rank(struct json *json, const char *key, int rank)
+{
+	if (rank >= 0)
+		json_int(json, key, rank);
+	else
+		json_text(json, key, rank == SEG_PEER_ANY ? "any" : NULL);
+}
+
+static void write_pair(struct json *json, const struct view *view, const struct message_pair *pair)
+{
+	const struct rankset *known = view->job->model->ranks;
+	bool has_sender = pair->from >= 0 && rankset_contains(known, pair->from);
+	bool has_receiver = pair->to >= 0 && rankset_contains(known, pair->to);
+
+	json_object(json, NULL);
+	json_label(json, "communicator", comm_label(view, pair->comm, LABEL_FULL));
+	write_rank(json, "from", pair->from);
+	write_rank(json, "to", pair->to);
+	json_label(json, "tag", label_tag(pair->tag));
+	if (has_sender) {
+		json_count(json, "sends", pair->sends);
+		json_count(json, "sends_complete", pair->sends_done);
+	}
+	if (has_receiver) {
+		json_count(json, "receives", pair->receives);
+		json_count(json, "receives_complete", pair->receives_done);
+	}
+	json_count(json, "wildcards", pair->wildcards);
+	json_bool(json, "comparable", pair->is_comparable);
+	json_bool(json, "differs", message_pair_differs(pair));
+	json_bool(json, "moving", pair->is_moving);
+	json_end_object(json);
+}
+
+void view_messages_json(const struct view *view, const struct message_pairs *pairs,
+			const struct rankset *ranks)
+{
+	int last = rankset_count(ranks) == 1 ? 3 : 2;
+	struct json json = {.out = view->out};
+	struct sums sums = {0};
+
+	json_object(&json, NULL);
+	json_array(&json, "rows");
+	for (int wanted = 0; wanted <= last; wanted++)
+		for (size_t i = 0; i < pairs->num_pairs; i++)
+			if (urgency(&pairs->pairs[i]) == wanted && is_of(&pairs->pairs[i], ranks))
+				write_pair(&json, view, &pairs->pairs[i]);
+	json_end_array(&json);
+	for (size_t i = 0; i < pairs->num_pairs; i++)
+		if (is_of(&pairs->pairs[i], ranks))
+			look_at(&pairs->pairs[i], ranks, &sums);
+	json_count(&json, "sent", sums.sent);
+	json_count(&json, "received", sums.received);
+	json_count(&json, "differing", sums.differing);
+	json_end_object(&json);
 }

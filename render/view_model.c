@@ -9,6 +9,7 @@
 #include "model/model.h"
 #include "model/xalloc.h"
 #include "render/dot.h"
+#include "render/json.h"
 #include "render/label.h"
 #include "render/parts.h"
 #include "render/table.h"
@@ -182,4 +183,48 @@ void view_model_dot(const struct view *view, int rank)
 	dot_write(dot, view->out);
 	dot_destroy(dot);
 	free(title);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void write_lane(struct json *json, const struct view *view, const struct job_lane *lane)
+{
+	const struct model_lane *data = lane->data;
+	size_t *order = sort_transitions(lane);
+
+	json_object(json, NULL);
+	json_int(json, "thread", data->is_main ? 0 : lane->lane);
+	json_count(json, "transitions", data->events);
+	json_bool(json, "consistent", data->is_consistent);
+	json_label(json, "state",
+		   label_state(view->job, job_lane_state(lane, data->state), LABEL_FULL));
+	json_array(json, "edges");
+	for (size_t i = 0; i < data->num_transitions; i++) {
+		const struct model_transition *transition = &data->transitions[order[i]];
+		uint32_t from = job_lane_state(lane, transition->from);
+		uint32_t to = job_lane_state(lane, transition->to);
+
+		json_object(json, NULL);
+		json_label(json, "from", label_state(view->job, from, LABEL_FULL));
+		json_label(json, "to", label_state(view->job, to, LABEL_FULL));
+		json_count(json, "count", transition->count);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
+	free(order);
+}
+
+void view_model_json(const struct view *view, int rank)
+{
+	size_t num_lanes, first = parts_lanes(view, rank, &num_lanes);
+	struct json json = {.out = view->out};
+
+	json_object(&json, NULL);
+	json_int(&json, "rank", rank);
+	json_array(&json, "threads");
+	for (size_t i = first; i < first + num_lanes; i++)
+		write_lane(&json, view, &view->job->model->lanes[i]);
+	json_end_array(&json);
+	json_end_object(&json);
 }

@@ -10,6 +10,7 @@
 #include "model/names.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
+#include "render/json.h"
 #include "render/label.h"
 #include "render/order_text.h"
 #include "render/table.h"
@@ -194,4 +195,39 @@ void view_order(const struct view *view, const struct temporal_result *result)
 		printed++;
 	}
 	print_unordered(view, result);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void print_lines(const struct view *view, void *context)
+{
+	view_order(view, context);
+}
+
+void view_order_json(const struct view *view, const struct temporal_result *result)
+{
+	struct json json = {.out = view->out};
+
+	json_object(&json, NULL);
+	json_array(&json, "groups");
+	for (size_t i = 0; i < result->num_groups; i++) {
+		const struct temporal_group *group = &result->groups[i];
+		size_t before = group_before(result, i);
+
+		json_object(&json, NULL);
+		json_count(&json, "group", i + 1);
+		json_int(&json, "count", rankset_count(group->ranks));
+		json_ranks(&json, "ranks", group->ranks);
+		json_count(&json, "level", group->level);
+		if (before == SIZE_MAX)
+			json_null(&json, "after");
+		else
+			json_count(&json, "after", before + 1);
+		json_label(&json, "where", where_label(view, group));
+		json_label(&json, "variables", variables_label(result, i, view->job->callpaths));
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_lines(&json, "text", view, print_lines, (void *)result);
+	json_end_object(&json);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * How far each group has got in the outermost loop, as bars. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "model/job_model.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
+#include "render/json.h"
 #include "render/label.h"
 #include "render/parts.h"
 #include "render/table.h"
@@ -78,10 +80,10 @@ static char *bar_text(const struct view *view, const struct scale *scale, uint64
 }
 
 /* MPI calls of a rank of the group in a second, on average, between the two looks; each call is two
- * moves. "" where there was only one look. */
-static char *rate_text(const struct view *view, const struct eqgroup *group)
+ * moves. -1: there was only one look. */
+static double find_rate(const struct view *view, const struct eqgroup *group)
 {
-	double moves = 0, lanes = 0, rate;
+	double moves = 0, lanes = 0;
 
 	for (size_t i = 0; i < group->num_actors; i++) {
 		const struct job_lane *lane = &view->job->model->lanes[group->actors[i]];
@@ -90,8 +92,16 @@ static char *rate_text(const struct view *view, const struct eqgroup *group)
 		moves += (double)lane->moves;
 	}
 	if (lanes == 0 || view->job->look_seconds <= 0)
+		return -1;
+	return moves / 2 / lanes / view->job->look_seconds;
+}
+
+static char *rate_text(const struct view *view, const struct eqgroup *group)
+{
+	double rate = find_rate(view, group);
+
+	if (rate < 0)
 		return xstrdup("");
-	rate = moves / 2 / lanes / view->job->look_seconds;
 	return xasprintf("%.*f", rate > 0 && rate < 10 ? 1 : 0, rate);
 }
 
@@ -210,4 +220,41 @@ void view_progress(const struct view *view)
 	}
 	print_section(view, LOOP_NONE);
 	free(has_section);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void write_group(struct json *json, const struct view *view, uint32_t g,
+			const struct rankset *ranks)
+{
+	const struct iteration *iteration = outermost(&view->groups->groups[g]);
+	double rate = find_rate(view, &view->groups->groups[g]);
+	struct scale scale;
+
+	json_object(json, NULL);
+	parts_json_group(json, view, g, ranks);
+	json_real(json, "calls_per_s", rate < 0 ? NAN : rate);
+	if (iteration) {
+		scale = make_scale(view, iteration->loop);
+		json_count(json, "first_iteration", scale.first);
+		json_count(json, "foremost_iteration", scale.last);
+	}
+	json_end_object(json);
+}
+
+void view_progress_json(const struct view *view)
+{
+	struct json json = {.out = view->out};
+
+	json_object(&json, NULL);
+	json_array(&json, "groups");
+	for (uint32_t g = 0; view->groups && g < view->groups->num_groups; g++) {
+		struct rankset *ranks = parts_in_focus(view, view->groups->groups[g].ranks);
+
+		if (!rankset_is_empty(ranks))
+			write_group(&json, view, g, ranks);
+		rankset_destroy(ranks);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
 }

@@ -12,6 +12,7 @@
 #include "model/rankset.h"
 #include "model/xalloc.h"
 #include "render/comm_label.h"
+#include "render/json.h"
 #include "render/parts.h"
 #include "render/table.h"
 #include "render/text.h"
@@ -284,5 +285,59 @@ void view_requests(const struct view *view, const struct message_pairs *pairs, i
 		text_wrap(view, 2, "%" PRIu64 " were not recorded for want of room",
 			  lane->model->program->dropped_requests);
 	table_destroy(table);
+	free(pending);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void write_request(struct json *json, const struct view *view,
+			  const struct message_pairs *pairs, const struct job_lane *lane,
+			  const struct model_request *request)
+{
+	const struct model *model = lane->model;
+	const struct job_site *site = &view->job->model->sites[lane->site_map[request->site]];
+	bool has_peer = is_message(request) || request->kind == SEG_REQUEST_LOCK;
+	int peer = peer_rank(view, model, request);
+	char *match = match_text(view, pairs, lane->rank, model, request);
+
+	json_object(json, NULL);
+	json_label(json, "kind", kind_text(request));
+	if (has_peer && request->peer != SEG_PEER_ANY && peer >= 0)
+		json_int(json, "peer", peer);
+	else
+		json_text(json, "peer", has_peer && request->peer == SEG_PEER_ANY ? "any" : NULL);
+	json_label(json, "tag", is_message(request) ? label_tag(request->tag) : NULL);
+	json_label(json, "communicator",
+		   request->comm == SEG_NO_COMM
+			   ? NULL
+			   : comm_label_local(view, model, request->comm, LABEL_FULL));
+	if (request->bytes != SEG_NO_BYTES)
+		json_count(json, "bytes", request->bytes);
+	json_text(json, "function", site->name);
+	json_label(json, "place", label_user_place(view->job, site->path, LABEL_FULL));
+	json_seconds(json, "age_s", model->now_ns - request->since_ns);
+	json_text(json, "other_end", *match ? match : NULL);
+	json_bool(json, "unmet", is_unmet(match));
+	json_end_object(json);
+	free(match);
+}
+
+void view_requests_json(const struct view *view, const struct message_pairs *pairs, int rank)
+{
+	size_t num_lanes, number = 0, num_idle = 0, first = parts_lanes(view, rank, &num_lanes);
+	const struct job_lane *lane = &view->job->model->lanes[first];
+	const struct model_request **pending =
+		num_lanes ? find_pending(lane->model, &number, &num_idle) : NULL;
+	struct json json = {.out = view->out};
+
+	json_object(&json, NULL);
+	json_int(&json, "rank", rank);
+	json_array(&json, "requests");
+	for (size_t i = 0; i < number; i++)
+		write_request(&json, view, pairs, lane, pending[i]);
+	json_end_array(&json);
+	json_count(&json, "idle", num_idle);
+	json_count(&json, "lost", num_lanes ? lane->model->program->dropped_requests : 0);
+	json_end_object(&json);
 	free(pending);
 }

@@ -253,15 +253,15 @@ void view_similar_json(const struct view *view, const struct trace_runs *runs,
 		free(ranks);
 		free(flags);
 	}
-	fputs("],\n\"similarity\": [\n", out);
+	fputs("], \"similarity\": [", out);
 	for (size_t row = 0; row < parts->num; row++) {
-		fputs(row > 0 ? ",\n[" : "[", out);
+		fputs(row > 0 ? ", [" : "[", out);
 		for (size_t column = 0; column < parts->num; column++)
 			fprintf(out, "%s%.6f", column > 0 ? ", " : "",
 				parts->values[row * parts->num + column]);
 		fputc(']', out);
 	}
-	fprintf(out, "],\n\"linkage\": \"%s\", \"merges\": [",
+	fprintf(out, "], \"linkage\": \"%s\", \"merges\": [",
 		trace_text_linkage(measure->linkage));
 	for (uint32_t m = 0; m < c->num_merges; m++) {
 		uint8_t *flags = xcalloc(runs->num_threads + 1, 1);
@@ -269,11 +269,11 @@ void view_similar_json(const struct view *view, const struct trace_runs *runs,
 
 		flag_below(&s, c->num_leaves + m, flags);
 		ranks = trace_text_thread_list(runs, flags);
-		fprintf(out, "%s\n{\"ranks\": \"%s\", \"distance\": %.6f}", m > 0 ? "," : "", ranks,
+		fprintf(out, "%s{\"ranks\": \"%s\", \"distance\": %.6f}", m > 0 ? ", " : "", ranks,
 			c->merges[m].height);
 		free(ranks);
 		free(flags);
 	}
-	fputs("]}\n", out);
+	fputs("]}", out);
 	destroy_parts(parts);
 }

@@ -10,6 +10,7 @@
 #include "analysis/trace_suspects.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
+#include "render/json.h"
 #include "render/label.h"
 #include "render/table.h"
 #include "render/text.h"
@@ -225,10 +226,10 @@ void view_suspects_json(const struct view *view, const struct trace_runs *runs,
 	FILE *out = view->out;
 
 	fputs("{\"good\": ", out);
-	text_json(out, names[0]);
+	json_quote(out, names[0]);
 	fputs(", \"bad\": ", out);
-	text_json(out, names[1]);
-	fputs(",\n\"ranking\": [", out);
+	json_quote(out, names[1]);
+	fputs(", \"ranking\": [", out);
 	for (size_t i = 0; i < suspects->num_pairs; i++) {
 		const struct trace_suspect *s = &suspects->ranking[i];
 		const struct trace_pair *pair = &suspects->pairs[s->pair];
@@ -236,17 +237,17 @@ void view_suspects_json(const struct view *view, const struct trace_runs *runs,
 		char *good = trace_text_thread(&runs->threads[pair->good]);
 
 		fprintf(out,
-			"%s\n{\"rank\": \"%s\", \"compared\": \"%s\", \"suspicion\": %.6f, "
+			"%s{\"rank\": \"%s\", \"compared\": \"%s\", \"suspicion\": %.6f, "
 			"\"own\": "
 			"%.6f, \"first\": %" PRIu32 "}",
-			i > 0 ? "," : "", bad, good, s->score, s->own, s->times_first);
+			i > 0 ? ", " : "", bad, good, s->score, s->own, s->times_first);
 		free(good);
 		free(bad);
 	}
-	fputs("],\n\"aspects\": [", out);
+	fputs("], \"aspects\": [", out);
 	for (size_t a = 0; a < suspects->num_aspects; a++) {
-		fputs(a > 0 ? ",\n" : "\n", out);
+		fputs(a > 0 ? ", " : "", out);
 		write_aspect(out, runs, suspects, &suspects->aspects[a]);
 	}
-	fputs("]}\n", out);
+	fputs("]}", out);
 }

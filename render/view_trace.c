@@ -10,6 +10,7 @@
 #include "model/names.h"
 #include "model/traces.h"
 #include "model/xalloc.h"
+#include "render/json.h"
 #include "render/label.h"
 #include "render/text.h"
 #include "render/view.h"
@@ -301,15 +302,15 @@ static void json_symbols(const struct printer *p)
 			continue;
 		symbol = symbol_of(p, i);
 		place = place_text(p, i);
-		fprintf(view->out, "%s\n  {\"symbol\": %u, \"kind\": \"%s\", \"name\": ", separator,
+		fprintf(view->out, "%s{\"symbol\": %u, \"kind\": \"%s\", \"name\": ", separator,
 			i, kinds[symbol->kind]);
-		text_json(view->out, symbol->name
+		json_quote(view->out, symbol->name
 					     ? symbol->name
 					     : names_get(view->job->names, symbol->path)->function);
 		fputs(", \"place\": ", view->out);
-		text_json(view->out, place);
+		json_quote(view->out, place);
 		fputc('}', view->out);
-		separator = ",";
+		separator = ", ";
 		free(place);
 	}
 }
@@ -334,21 +335,21 @@ void view_trace_json(const struct view *view, const struct traces *traces,
 	fprintf(out, "{\"rank\": %d, \"thread\": %d", lane->rank, lane->lane);
 	if (!trace) {
 		fputs(", \"note\": ", out);
-		text_json(out, lane->note);
-		fputs("}\n", out);
+		json_quote(out, lane->note);
+		fputs("}", out);
 		return;
 	}
 	fprintf(out,
 		", \"events\": %" PRIu64 ", \"lost\": %" PRIu64
-		", \"truncated\": %s,\n \"symbols\": [",
+		", \"truncated\": %s, \"symbols\": [",
 		trace->num_events, trace->num_lost, trace->is_truncated ? "true" : "false");
 	json_symbols(&p);
-	fputs("],\n \"bodies\": [", out);
+	fputs("], \"bodies\": [", out);
 	for (size_t i = 0; i < trace->num_bodies; i++) {
-		fputs(i > 0 ? ",\n  " : "\n  ", out);
+		fputs(i > 0 ? ", " : "", out);
 		json_row(out, &trace->elements[trace->bodies[i].first], trace->bodies[i].num);
 	}
-	fputs("],\n \"sequence\": ", out);
+	fputs("], \"sequence\": ", out);
 	json_row(out, trace->sequence, trace->num);
-	fputs("}\n", out);
+	fputs("}", out);
 }

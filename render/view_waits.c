@@ -14,6 +14,7 @@
 #include "model/xalloc.h"
 #include "render/ascii_graph.h"
 #include "render/dot.h"
+#include "render/json.h"
 #include "render/label.h"
 #include "render/parts.h"
 #include "render/table.h"
@@ -276,4 +277,52 @@ void view_waits_dot(const struct view *view, const struct wait_groups *groups)
 		dot_edge(dot, groups->edges[e].from, groups->edges[e].to, NULL);
 	dot_write(dot, view->out);
 	dot_destroy(dot);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void write_group(struct json *json, const struct view *view, const struct wait_group *group)
+{
+	static const char *const states[] = {
+		[WAITFOR_MOVES] = "moving",   [WAITFOR_OUTSIDE] = "outside MPI",
+		[WAITFOR_BLOCKED] = "in MPI", [WAITFOR_POLLS] = "polling",
+		[WAITFOR_LEFT] = "left MPI",
+	};
+	const struct waitfor_lane *lane = &view->waitfor->lanes[group->lane];
+
+	json_object(json, NULL);
+	json_int(json, "count", rankset_count(group->ranks));
+	json_ranks(json, "ranks", group->ranks);
+	json_text(json, "state", states[lane->state]);
+	json_label(json, "where", label_where(view->job, eqgroup_of(view, group), LABEL_FULL));
+	json_label(json, "waits_for",
+		   group->need == WAITFOR_NONE ? NULL : wait_label_need(view, group->need));
+	json_count(json, "needs", group->num_needs);
+	json_ranks(json, "peers", group->peers);
+	json_text(json, "unknown", wait_label_gap(view, group->lane));
+	json_bool(json, "deadlocked", group->is_deadlocked);
+	json_bool(json, "likely", group->is_likely);
+	json_bool(json, "least_progressed", group->is_apart);
+	json_end_object(json);
+}
+
+void view_waits_json(const struct view *view, const struct wait_groups *groups)
+{
+	struct json json = {.out = view->out};
+
+	json_object(&json, NULL);
+	json_array(&json, "groups");
+	for (size_t g = 0; g < groups->num_groups; g++)
+		write_group(&json, view, &groups->groups[g]);
+	json_end_array(&json);
+	/* By their places in the list, from 1 on. */
+	json_array(&json, "edges");
+	for (size_t e = 0; e < groups->num_edges; e++) {
+		json_object(&json, NULL);
+		json_count(&json, "from", groups->edges[e].from + 1);
+		json_count(&json, "to", groups->edges[e].to + 1);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
 }

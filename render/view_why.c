@@ -12,6 +12,7 @@
 #include "model/rankset.h"
 #include "model/sorted.h"
 #include "model/xalloc.h"
+#include "render/json.h"
 #include "render/label.h"
 #include "render/parts.h"
 #include "render/text.h"
@@ -253,4 +254,22 @@ void view_why(const struct view *view, int rank)
 		print_order(view, rank, start);
 	else if (!parts_is_culprit(view, from))
 		print_way(view, from, indent - STEP);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void print_lines(const struct view *view, void *context)
+{
+	view_why(view, *(int *)context);
+}
+
+void view_why_json(const struct view *view, int rank)
+{
+	struct json json = {.out = view->out};
+
+	json_object(&json, NULL);
+	json_int(&json, "rank", rank);
+	wait_chain_json(&json, view, rank);
+	json_lines(&json, "text", view, print_lines, &rank);
+	json_end_object(&json);
 }

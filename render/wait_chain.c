@@ -11,6 +11,7 @@
 #include "model/rankset.h"
 #include "model/xalloc.h"
 #include "render/cause.h"
+#include "render/json.h"
 #include "render/label.h"
 #include "render/text.h"
 #include "render/view.h"
@@ -222,4 +223,44 @@ bool wait_chain_print(const struct view *view, int rank, uint32_t *group_ret, in
 	}
 	waitfor_chain_destroy(chain);
 	return is_all;
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void write_step(struct json *json, const struct view *view, const struct waitfor_step *step)
+{
+	json_object(json, NULL);
+	json_int(json, "rank", step->rank);
+	if (step->lane != WAITFOR_NONE) {
+		const struct job_lane *lane = &view->job->model->lanes[step->lane];
+
+		json_label(json, "where", wait_label_where(view, step->lane));
+		json_seconds(json, "stay_s", lane->stay_ns);
+		json_bool(json, "moving", lane->has_moved);
+	}
+	json_label(json, "waits_for",
+		   step->need == WAITFOR_NONE ? NULL : wait_label_need(view, step->need));
+	json_bool(json, "least_progressed", rankset_contains(view->verdict->culprits, step->rank));
+	json_end_object(json);
+}
+
+void wait_chain_json(struct json *json, const struct view *view, int rank)
+{
+	static const char *const ends[WAITFOR_NUM_ENDS] = {
+		[WAITFOR_END_CYCLE] = "cycle",     [WAITFOR_END_OUTSIDE] = "outside MPI",
+		[WAITFOR_END_MOVES] = "moving",    [WAITFOR_END_LEFT] = "left MPI",
+		[WAITFOR_END_LIBRARY] = "library", [WAITFOR_END_UNKNOWN] = "unknown",
+		[WAITFOR_END_MISMATCH] = "mismatch",
+	};
+	struct waitfor_chain *chain =
+		view->waitfor ? waitfor_chain_create(view->waitfor, rank) : NULL;
+
+	json_array(json, "steps");
+	for (size_t i = 0; chain && i < chain->num_steps; i++)
+		write_step(json, view, &chain->steps[i]);
+	json_end_array(json);
+	json_text(json, "end", chain ? ends[chain->end] : NULL);
+	if (chain && chain->end == WAITFOR_END_CYCLE)
+		json_count(json, "cycle_from", chain->cycle_from + 1);
+	waitfor_chain_destroy(chain);
 }

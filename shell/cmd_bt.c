@@ -25,7 +25,7 @@ const struct command cmd_bt = {
 		"in one, with the options and files of tree. Functions in Python (CPython 3.11\n"
 		"and 3.13) are shown in the place of the interpreter's own.",
 	.example = "bt lp",
-	.flags = CMD_NEEDS_JOB | CMD_GRAPHIC | CMD_DATA,
+	.flags = CMD_NEEDS_JOB | CMD_GRAPHIC | CMD_DATA | CMD_FOLDED,
 	.max_words = -1,
 	.options = STACKS_OPTIONS,
 	.words = WORDS_RANKS,

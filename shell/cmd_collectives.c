@@ -26,71 +26,69 @@ const struct command cmd_collectives = {
 		"number in the first column, or a name; it is then shown with its members, and\n"
 		"with roots and sizes.",
 	.example = "collectives MPI_COMM_WORLD",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_DATA | CMD_ANSWERS,
 	.max_words = 1,
 	.words = WORDS_COMMS,
 	.run = run_collectives,
 };
 
-static int show_numbered(const struct session *session, const struct view *view, const char *word,
-			 struct pdb_error *err)
+/* By number or name: their indexes in chosen[], which has room for all. */
+static int choose(const struct job_comms *comms, const char *word, uint32_t *chosen,
+		  size_t *num_ret, struct pdb_error *err)
 {
-	const struct job_comms *comms = session->comms;
-	struct collective_groups *groups;
+	unsigned long number;
+	size_t num = 0;
 	char *end;
-	unsigned long number = strtoul(word, &end, 10);
 
+	for (uint32_t c = 0; c < comms->num_comms; c++)
+		if (!word || (comms->comms[c].name && strcmp(comms->comms[c].name, word) == 0))
+			chosen[num++] = c;
+	*num_ret = num;
+	if (num > 0)
+		return 0;
+	number = strtoul(word, &end, 10);
 	if (!isdigit((unsigned char)*word) || *end || number < 1 || number > comms->num_comms)
 		return error_set(err, ERROR_NOT_FOUND,
 				 "no communicator \"%s\"; \"collectives\" lists %zu of them", word,
 				 comms->num_comms);
-	groups = collective_groups_create(session->job->model, comms, (uint32_t)number - 1);
-	view_collective(view, (uint32_t)number - 1, groups);
-	collective_groups_destroy(groups);
+	chosen[0] = (uint32_t)number - 1;
+	*num_ret = 1;
 	return 0;
 }
 
-/* All of this name; how many they are. */
-static size_t show_named(const struct session *session, const struct view *view, const char *word)
+static void show(struct session *session, bool is_all, const uint32_t *chosen, size_t num)
 {
-	const struct job_comms *comms = session->comms;
-	size_t found = 0;
+	struct collective_groups **groups = xcalloc(num, sizeof(*groups));
+	struct view view = session_view(session);
 
-	for (uint32_t c = 0; c < comms->num_comms; c++) {
-		struct collective_groups *groups;
-
-		if (!comms->comms[c].name || strcmp(comms->comms[c].name, word) != 0)
-			continue;
-		groups = collective_groups_create(session->job->model, comms, c);
-		view_collective(view, c, groups);
-		collective_groups_destroy(groups);
-		found++;
+	for (size_t i = 0; i < num; i++)
+		groups[i] =
+			collective_groups_create(session->job->model, session->comms, chosen[i]);
+	if (session->wants_data)
+		view_collectives_json(&view, chosen, groups, num);
+	else if (is_all)
+		view_collectives(&view, groups);
+	for (size_t i = 0; i < num; i++) {
+		if (!session->wants_data && !is_all)
+			view_collective(&view, chosen[i], groups[i]);
+		collective_groups_destroy(groups[i]);
 	}
-	return found;
-}
-
-static void show_all(const struct session *session, const struct view *view)
-{
-	const struct job_comms *comms = session->comms;
-	struct collective_groups **groups = xcalloc(comms->num_comms, sizeof(*groups));
-
-	for (uint32_t c = 0; c < comms->num_comms; c++)
-		groups[c] = collective_groups_create(session->job->model, comms, c);
-	view_collectives(view, groups);
-	for (uint32_t c = 0; c < comms->num_comms; c++)
-		collective_groups_destroy(groups[c]);
 	free(groups);
 }
 
 static int run_collectives(struct session *session, const struct args *args, struct pdb_error *err)
 {
-	struct view view = session_view(session);
+	const char *word = args->num_words ? args->words[0] : NULL;
+	uint32_t *chosen;
+	size_t num;
+	int result;
 
 	if (session->comms->num_comms == 0)
 		return error_set(err, ERROR_NOT_FOUND, "nothing is known of the communicators");
-	if (args->num_words == 0)
-		show_all(session, &view);
-	else if (show_named(session, &view, args->words[0]) == 0)
-		return show_numbered(session, &view, args->words[0], err);
-	return 0;
+	chosen = xcalloc(session->comms->num_comms, sizeof(*chosen));
+	result = choose(session->comms, word, chosen, &num, err);
+	if (result == 0)
+		show(session, !word, chosen, num);
+	free(chosen);
+	return result;
 }

@@ -17,7 +17,7 @@ const struct command cmd_graph = {
 		"least progressed. \"graph > FILE\" with a name that ends in .dot, .svg, .png or\n"
 		".pdf makes a picture.",
 	.example = "graph > hang.svg",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_GRAPHIC | CMD_ANSWERS,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_GRAPHIC | CMD_DATA | CMD_ANSWERS,
 	.run = run_graph,
 };
 
@@ -29,6 +29,8 @@ static int run_graph(struct session *session, const struct args *args, struct pd
 	(void)err;
 	if (session->wants_dot)
 		view_graph_dot(&view);
+	else if (session->wants_data)
+		view_graph_json(&view);
 	else
 		view_graph(&view);
 	return 0;

@@ -21,7 +21,7 @@ const struct command cmd_groups = {
 		"Without a recorder they are those of the same stack, in their temporal order, at\n"
 		"the time of the look; \"order\" takes new ones.",
 	.example = "groups | grep MPI_Allreduce",
-	.flags = CMD_NEEDS_JOB | CMD_ANSWERS,
+	.flags = CMD_NEEDS_JOB | CMD_DATA | CMD_ANSWERS,
 	.run = run_groups,
 };
 
@@ -30,12 +30,15 @@ static int run_groups(struct session *session, const struct args *args, struct p
 	struct view view = session_view(session);
 
 	(void)args;
-	if (session->job->model) {
-		view_groups(&view);
-		return 0;
-	}
-	if (!stack_order_of_look(session, err))
+	if (!session->job->model && !stack_order_of_look(session, err))
 		return -1;
-	view_order(&view, session->order);
+	if (session->job->model && session->wants_data)
+		view_groups_json(&view);
+	else if (session->job->model)
+		view_groups(&view);
+	else if (session->wants_data)
+		view_order_json(&view, session->order);
+	else
+		view_order(&view, session->order);
 	return 0;
 }

@@ -16,7 +16,7 @@ const struct command cmd_history = {
 	.text = "The last COUNT transitions, or as many as fit the screen. The recorder keeps\n"
 		"some thousands of them for each thread.",
 	.example = "history 3 20",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_DATA | CMD_ANSWERS,
 	.min_words = 1,
 	.max_words = 3,
 	.words = WORDS_RANKS,
@@ -37,6 +37,9 @@ static int run_history(struct session *session, const struct args *args, struct 
 		return -1;
 	if (args_end(args, next, err) < 0)
 		return -1;
-	view_history(&view, rank, count);
+	if (session->wants_data)
+		view_history_json(&view, rank, count);
+	else
+		view_history(&view, rank, count);
 	return 0;
 }

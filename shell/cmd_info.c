@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * info: job, ranks, hosts, overhead, recorder. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #include "model/rankset.h"
 #include "model/sample.h"
 #include "model/xalloc.h"
+#include "render/json.h"
 #include "render/label.h"
 #include "render/table.h"
 #include "shell/cmd.h"
@@ -35,7 +37,7 @@ static const struct command info_hosts = {
 	.summary = "List the hosts of the job with their ranks.",
 	.text = "\"host NAME\" names the ranks of a host in other commands.",
 	.example = "info hosts",
-	.flags = CMD_NEEDS_JOB,
+	.flags = CMD_NEEDS_JOB | CMD_DATA,
 	.run = run_hosts,
 };
 
@@ -46,7 +48,7 @@ static const struct command info_job = {
 	.summary = "Tell what is attached, how it was found, and how old the snapshot is.",
 	.text = "\"found by\" says which way to the ranks was taken, and why no other.",
 	.example = "info job",
-	.flags = CMD_NEEDS_JOB,
+	.flags = CMD_NEEDS_JOB | CMD_DATA,
 	.run = run_job,
 };
 
@@ -58,7 +60,7 @@ static const struct command info_overhead = {
 	.text = "How long ranks stood still for stack samples, how long the last look took, and\n"
 		"what the recorders keep and how often they had to unwind in full.",
 	.example = "info overhead",
-	.flags = CMD_NEEDS_JOB,
+	.flags = CMD_NEEDS_JOB | CMD_DATA,
 	.run = run_overhead,
 };
 
@@ -71,7 +73,7 @@ static const struct command info_ranks = {
 		"S sleeping, D in the kernel, T stopped, t traced, Z ended; on other hosts it is\n"
 		"that of the last stack sample.",
 	.example = "info ranks 0-3",
-	.flags = CMD_NEEDS_JOB,
+	.flags = CMD_NEEDS_JOB | CMD_DATA,
 	.max_words = -1,
 	.words = WORDS_RANKS,
 	.run = run_ranks,
@@ -87,7 +89,7 @@ static const struct command info_recorder = {
 		"known of who waits for whom; + where tags had to be counted together. Without\n"
 		"RANKS: those in focus, else all.",
 	.example = "info recorder lp",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_DATA,
 	.max_words = -1,
 	.words = WORDS_RANKS,
 	.run = run_recorder,
@@ -134,18 +136,53 @@ static void print_daemons(const struct session *session, FILE *out)
 			session->daemon_trouble);
 }
 
+/* "Open MPI v4.1.4", without the package behind it; "" if not known. The caller frees. */
+static char *find_mpi(const struct job *job)
+{
+	const struct job_model *jm = job->model;
+	const char *mpi = jm && jm->num_lanes ? jm->lanes[0].model->program->mpi_library : "";
+
+	return xstrndup(mpi, strcspn(mpi, ","));
+}
+
+static void job_json(const struct session *session)
+{
+	const struct job *job = session->job;
+	const struct proctable *table = job->proctable;
+	const char *command = session->launcher.command;
+	struct json json = {.out = session->out};
+
+	json_object(&json, NULL);
+	if (table->launcher_pid) {
+		json_text(&json, "launcher",
+			  table->launcher_name ? table->launcher_name
+					       : launcher_text(table->launcher));
+		json_int(&json, "launcher_pid", table->launcher_pid);
+	}
+	json_text(&json, "command", *command ? command : NULL);
+	json_label(&json, "mpi", find_mpi(job));
+	json_text(&json, "found_by", proctable_source_text(table->source));
+	json_text(&json, "found_note", table->source_note);
+	json_int(&json, "daemons", session->daemons ? (int)daemons_count(session->daemons) : 0);
+	json_text(&json, "no_daemons_because", session->daemons ? NULL : session->daemon_trouble);
+	json_real(&json, "age_s", session->looked_ns ? session_age(session) : NAN);
+	json_text(&json, "snapshot", session->snapshot);
+	json_end_object(&json);
+}
+
 static int run_job(struct session *session, const struct args *args, struct pdb_error *err)
 {
 	const struct job *job = session->job;
 	const struct proctable *table = job->proctable;
-	const char *mpi =
-		job->model && job->model->num_lanes ? job->model->lanes[0].model->program->mpi_library : "";
-	/* "Open MPI v4.1.4, package: ..." up to the comma. */
-	size_t length = strcspn(mpi, ",");
 	FILE *out = session->out;
+	char *mpi;
 
 	(void)args;
 	(void)err;
+	if (session->wants_data) {
+		job_json(session);
+		return 0;
+	}
 	fprintf(out, "  job       %s\n", table->job && *table->job ? table->job : "(no name)");
 	if (table->launcher_pid)
 		fprintf(out, "  launcher  %s, pid %d\n",
@@ -156,8 +193,10 @@ static int run_job(struct session *session, const struct args *args, struct pdb_
 		fprintf(out, "  command   %s\n", session->launcher.command);
 	fprintf(out, "  ranks     %d, recorder in %d\n", table->size,
 		job->model ? rankset_count(job->model->ranks) : 0);
-	if (length > 0)
-		fprintf(out, "  MPI       %.*s\n", (int)length, mpi);
+	mpi = find_mpi(job);
+	if (*mpi)
+		fprintf(out, "  MPI       %s\n", mpi);
+	free(mpi);
 	fprintf(out, "  found by  %s%s%s\n", proctable_source_text(table->source),
 		table->source_note ? ": " : "", table->source_note ? table->source_note : "");
 	print_daemons(session, out);
@@ -167,12 +206,13 @@ static int run_job(struct session *session, const struct args *args, struct pdb_
 
 /* ---- info ranks ---------------------------------------------------------------------------- */
 
+/* Why there is no model of the rank; NULL: there is one. */
 static const char *find_hole(const struct job *job, int rank)
 {
 	for (size_t i = 0; i < job->num_holes; i++)
 		if (job->holes[i].rank == rank)
 			return job->holes[i].why;
-	return "yes";
+	return NULL;
 }
 
 /* The rank's state, now or, on another host, when it was last sampled; "": not known. */
@@ -180,6 +220,7 @@ static void find_state(const struct session *session, const struct proc *proc, c
 {
 	const struct job *job = session->job;
 	const struct sample *sample = samples_find(job->samples, proc->rank, proc->pid);
+	const char *hole = find_hole(job, proc->rank);
 	struct procfs_stat stat;
 
 	memset(state, 0, 8);
@@ -189,7 +230,7 @@ static void find_state(const struct session *session, const struct proc *proc, c
 			state[0] = stat.state;
 		else
 			strcpy(state, "ended");
-	} else if (strcmp(find_hole(job, proc->rank), JOB_HOLE_ENDED) == 0) {
+	} else if (hole && strcmp(hole, JOB_HOLE_ENDED) == 0) {
 		strcpy(state, "ended");
 	} else if (session->is_live && sample && sample->state != '?') {
 		state[0] = sample->state;
@@ -200,6 +241,7 @@ static void add_rank(struct session *session, struct table *out, int rank)
 {
 	const struct proc *proc = proctable_find(session->job->proctable, rank);
 	const struct job_crash *crash = job_find_crash(session->job, rank);
+	const char *hole = find_hole(session->job, rank);
 	char state[8] = "";
 
 	if (proc && !crash)
@@ -219,8 +261,42 @@ static void add_rank(struct session *session, struct table *out, int rank)
 	} else {
 		table_cell(out, "%s", state);
 	}
-	table_cell(out, "%s", find_hole(session->job, rank));
+	table_cell(out, "%s", hole ? hole : "yes");
 	table_cell(out, "%s", proc ? proc->executable : "");
+}
+
+static void rank_json(struct json *json, const struct session *session, int rank)
+{
+	const struct proc *proc = proctable_find(session->job->proctable, rank);
+	const struct job_crash *crash = job_find_crash(session->job, rank);
+	const char *hole = find_hole(session->job, rank);
+	char state[8] = "";
+
+	if (proc && !crash)
+		find_state(session, proc, state);
+	json_object(json, NULL);
+	json_int(json, "rank", rank);
+	json_text(json, "host", proc ? proc->host : NULL);
+	if (proc && proc->pid > 0)
+		json_int(json, "pid", proc->pid);
+	json_text(json, "executable", proc ? proc->executable : NULL);
+	json_text(json, "state", *state ? state : NULL);
+	json_label(json, "ended_by", crash ? label_crash(crash) : NULL);
+	json_bool(json, "recorded", !hole);
+	json_text(json, "hole", hole);
+	json_end_object(json);
+}
+
+static void ranks_json(const struct session *session, const struct rankset *ranks)
+{
+	struct json json = {.out = session->out};
+
+	json_object(&json, NULL);
+	json_array(&json, "ranks");
+	for (int rank = rankset_first(ranks); rank >= 0; rank = rankset_next(ranks, rank))
+		rank_json(&json, session, rank);
+	json_end_array(&json);
+	json_end_object(&json);
 }
 
 static int run_ranks(struct session *session, const struct args *args, struct pdb_error *err)
@@ -240,6 +316,11 @@ static int run_ranks(struct session *session, const struct args *args, struct pd
 
 	if (session_take_ranks(session, args, &next, &ranks, err) < 0)
 		return -1;
+	if (session->wants_data) {
+		ranks_json(session, ranks);
+		rankset_destroy(ranks);
+		return 0;
+	}
 	table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
 	for (int rank = rankset_first(ranks); rank >= 0; rank = rankset_next(ranks, rank))
 		add_rank(session, table, rank);
@@ -278,6 +359,33 @@ static struct host *find_hosts(const struct proctable *table, size_t *num_ret)
 	return hosts;
 }
 
+static const char *host_note(const struct session *session, const struct host *host)
+{
+	if (session->snapshot || session->has_cores)
+		return "";
+	if (host->is_local)
+		return "this host";
+	return session->daemons ? "read by a daemon" : "not read";
+}
+
+static void hosts_json(const struct session *session, const struct host *hosts, size_t num)
+{
+	struct json json = {.out = session->out};
+
+	json_object(&json, NULL);
+	json_array(&json, "hosts");
+	for (size_t i = 0; i < num; i++) {
+		json_object(&json, NULL);
+		json_text(&json, "host", hosts[i].name);
+		json_int(&json, "count", rankset_count(hosts[i].ranks));
+		json_ranks(&json, "ranks", hosts[i].ranks);
+		json_text(&json, "note", host_note(session, &hosts[i]));
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
+}
+
 static int run_hosts(struct session *session, const struct args *args, struct pdb_error *err)
 {
 	static const struct table_column columns[] = {
@@ -297,15 +405,15 @@ static int run_hosts(struct session *session, const struct args *args, struct pd
 		table_row(table);
 		table_cell(table, "%s", hosts[i].name);
 		table_ranks(table, hosts[i].ranks);
-		table_cell(table, "%s",
-			   session->snapshot || session->has_cores ? ""
-			   : hosts[i].is_local ? "this host"
-			   : session->daemons  ? "read by a daemon"
-					       : "not read");
-		rankset_destroy(hosts[i].ranks);
+		table_cell(table, "%s", host_note(session, &hosts[i]));
 	}
-	table_print(table, &view);
+	if (session->wants_data)
+		hosts_json(session, hosts, num);
+	else
+		table_print(table, &view);
 	table_destroy(table);
+	for (size_t i = 0; i < num; i++)
+		rankset_destroy(hosts[i].ranks);
 	free(hosts);
 	return 0;
 }
@@ -342,33 +450,71 @@ static int print_sampling(struct session *session, FILE *out, struct pdb_error *
 	return 0;
 }
 
+struct recorder_sums {
+	uint64_t bytes, largest, unwinds, events;
+};
+
 /* Each model once, however many lanes it has. */
-static void print_recorders(const struct job_model *jm, FILE *out)
+static struct recorder_sums sum_recorders(const struct job_model *jm)
 {
-	uint64_t bytes = 0, largest = 0, unwinds = 0, events = 0;
+	struct recorder_sums sums = {0};
 	const struct model *last = NULL;
 
 	for (size_t i = 0; i < jm->num_lanes; i++) {
 		const struct model *model = jm->lanes[i].model;
 
-		events += jm->lanes[i].data->events;
+		sums.events += jm->lanes[i].data->events;
 		if (model == last)
 			continue;
 		last = model;
-		bytes += model->bytes;
-		unwinds += model->full_unwinds;
-		if (model->bytes > largest)
-			largest = model->bytes;
+		sums.bytes += model->bytes;
+		sums.unwinds += model->full_unwinds;
+		if (model->bytes > sums.largest)
+			sums.largest = model->bytes;
 	}
+	return sums;
+}
+
+static void print_recorders(const struct job_model *jm, FILE *out)
+{
+	struct recorder_sums sums = sum_recorders(jm);
+
 	fprintf(out, "  recorders        %.1f MB in all, %.2f MB in the largest rank\n",
-		bytes / 1e6, largest / 1e6);
-	fprintf(out, "  full unwinds     %" PRIu64 " in %" PRIu64 " transitions\n", unwinds,
-		events);
+		sums.bytes / 1e6, sums.largest / 1e6);
+	fprintf(out, "  full unwinds     %" PRIu64 " in %" PRIu64 " transitions\n", sums.unwinds,
+		sums.events);
+}
+
+static int overhead_json(struct session *session, struct pdb_error *err)
+{
+	struct recorder_sums sums = {0};
+	struct json json = {.out = session->out};
+	struct sampler_cost cost = {0};
+
+	if (session->sampler && session_get_cost(session, &cost, err) < 0)
+		return -1;
+	if (session->job->model)
+		sums = sum_recorders(session->job->model);
+	json_object(&json, NULL);
+	json_count(&json, "samples", cost.num_samples);
+	json_count(&json, "samples_failed", cost.num_failed);
+	json_seconds(&json, "stopped_median_s", cost.stopped_ns_median);
+	json_seconds(&json, "stopped_longest_s", cost.stopped_ns_max);
+	json_seconds(&json, "stopped_s", cost.stopped_ns_total);
+	json_seconds(&json, "look_s", session->look_cost_ns);
+	json_count(&json, "recorder_bytes", sums.bytes);
+	json_count(&json, "recorder_bytes_largest", sums.largest);
+	json_count(&json, "full_unwinds", sums.unwinds);
+	json_count(&json, "transitions", sums.events);
+	json_end_object(&json);
+	return 0;
 }
 
 static int run_overhead(struct session *session, const struct args *args, struct pdb_error *err)
 {
 	(void)args;
+	if (session->wants_data)
+		return overhead_json(session, err);
 	if (print_sampling(session, session->out, err) < 0)
 		return -1;
 	if (session->job->model)
@@ -423,18 +569,39 @@ static const char *life_text(enum seg_life life)
 	return "?";
 }
 
-static void add_model(struct table *table, int rank, const struct model *model)
+static uint64_t count_transitions(const struct model *model)
 {
 	uint64_t transitions = 0;
 
 	for (size_t i = 0; i < model->num_lanes; i++)
 		transitions += model->lanes[i].events;
+	return transitions;
+}
+
+static void model_json(struct json *json, int rank, const struct model *model)
+{
+	json_object(json, NULL);
+	json_int(json, "rank", rank);
+	json_text(json, "state", life_text(model->life));
+	json_count(json, "threads", model->num_lanes);
+	json_count(json, "call_paths", model->num_sites ? model->num_sites - 1 : 0);
+	json_count(json, "transitions", count_transitions(model));
+	json_count(json, "bytes", model->bytes);
+	json_count(json, "lost", count_dropped(model));
+	json_count(json, "lost_evidence", count_dropped_evidence(model));
+	json_bool(json, "tags_together", has_many_tags(model));
+	json_count(json, "abandoned", model->abandoned);
+	json_end_object(json);
+}
+
+static void add_model(struct table *table, int rank, const struct model *model)
+{
 	table_row(table);
 	table_cell(table, "%d", rank);
 	table_cell(table, "%s", life_text(model->life));
 	table_cell(table, "%zu", model->num_lanes);
 	table_cell(table, "%zu", model->num_sites ? model->num_sites - 1 : 0);
-	table_cell(table, "%" PRIu64, transitions);
+	table_cell(table, "%" PRIu64, count_transitions(model));
 	table_cell(table, "%.0f", model->bytes / 1e3);
 	table_cell(table, "%" PRIu64, count_dropped(model));
 	table_cell(table, "%" PRIu64 "%s", count_dropped_evidence(model),
@@ -456,6 +623,7 @@ static int run_recorder(struct session *session, const struct args *args, struct
 		{.name = "abandoned", .header = "abandoned", .align = TABLE_RIGHT},
 	};
 	const struct job_model *jm = session->job->model;
+	struct json json = {.out = session->out};
 	struct view view = session_view(session);
 	const struct model *last = NULL;
 	struct rankset *ranks;
@@ -464,12 +632,23 @@ static int run_recorder(struct session *session, const struct args *args, struct
 
 	if (session_take_ranks(session, args, &next, &ranks, err) < 0)
 		return -1;
+	if (session->wants_data) {
+		json_object(&json, NULL);
+		json_array(&json, "ranks");
+	}
 	table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < jm->num_lanes; i++) {
 		if (jm->lanes[i].model == last || !rankset_contains(ranks, jm->lanes[i].rank))
 			continue;
 		last = jm->lanes[i].model;
-		add_model(table, jm->lanes[i].rank, last);
+		if (session->wants_data)
+			model_json(&json, jm->lanes[i].rank, last);
+		else
+			add_model(table, jm->lanes[i].rank, last);
+	}
+	if (session->wants_data) {
+		json_end_array(&json);
+		json_end_object(&json);
 	}
 	table_print(table, &view);
 	table_destroy(table);

@@ -17,7 +17,7 @@ const struct command cmd_loops = {
 		"the enclosing loop began its present iteration; \"about\" marks counts that are\n"
 		"totals. \"loops > FILE\" with .dot, .svg, .png or .pdf makes a picture.",
 	.example = "loops",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_GRAPHIC | CMD_ANSWERS,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_GRAPHIC | CMD_DATA | CMD_ANSWERS,
 	.run = run_loops,
 };
 
@@ -29,6 +29,8 @@ static int run_loops(struct session *session, const struct args *args, struct pd
 	(void)err;
 	if (session->wants_dot)
 		view_loops_dot(&view);
+	else if (session->wants_data)
+		view_loops_json(&view);
 	else
 		view_loops(&view);
 	return 0;

@@ -20,7 +20,7 @@ const struct command cmd_lp = {
 		"it goes by stacks: ranks outside MPI that others wait for; if all are inside, or\n"
 		"several outside, those that are first in the order that \"order\" shows.",
 	.example = "lp",
-	.flags = CMD_NEEDS_JOB | CMD_ANSWERS,
+	.flags = CMD_NEEDS_JOB | CMD_DATA | CMD_ANSWERS,
 	.run = run_lp,
 };
 
@@ -30,6 +30,9 @@ static int run_lp(struct session *session, const struct args *args, struct pdb_e
 
 	(void)args;
 	(void)err;
-	view_lp(&view);
+	if (session->wants_data)
+		view_lp_json(&view);
+	else
+		view_lp(&view);
 	return 0;
 }

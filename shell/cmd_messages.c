@@ -22,7 +22,7 @@ const struct command cmd_messages = {
 		"several (without RANKS: those in focus, else all) only those that differ or are\n"
 		"not complete.",
 	.example = "messages 101",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_DATA | CMD_ANSWERS,
 	.max_words = -1,
 	.words = WORDS_RANKS,
 	.run = run_messages,
@@ -38,7 +38,10 @@ static int run_messages(struct session *session, const struct args *args, struct
 	if (session_take_ranks(session, args, &next, &ranks, err) < 0)
 		return -1;
 	pairs = message_pairs_create(session->job->model, session->comms);
-	view_messages(&view, pairs, ranks);
+	if (session->wants_data)
+		view_messages_json(&view, pairs, ranks);
+	else
+		view_messages(&view, pairs, ranks);
 	message_pairs_destroy(pairs);
 	rankset_destroy(ranks);
 	return 0;

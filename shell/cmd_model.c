@@ -15,7 +15,7 @@ const struct command cmd_model = {
 	.summary = "Show the states of a rank and what followed each how often.",
 	.text = "\"model RANK > FILE\" with .dot, .svg, .png or .pdf draws it as a graph.",
 	.example = "model lp > model.svg",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_GRAPHIC | CMD_ANSWERS,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_GRAPHIC | CMD_DATA | CMD_ANSWERS,
 	.min_words = 1,
 	.max_words = 2,
 	.words = WORDS_RANKS,
@@ -33,6 +33,8 @@ static int run_model(struct session *session, const struct args *args, struct pd
 		return -1;
 	if (session->wants_dot)
 		view_model_dot(&view, rank);
+	else if (session->wants_data)
+		view_model_json(&view, rank);
 	else
 		view_model(&view, rank);
 	return 0;

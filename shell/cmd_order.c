@@ -23,7 +23,7 @@ const struct command cmd_order = {
 		"What is told neither by a variable nor by the ways in the code stays unordered,\n"
 		"and it is said why. Snapshots have what is needed, without the program's files.",
 	.example = "order 0-31",
-	.flags = CMD_NEEDS_JOB,
+	.flags = CMD_NEEDS_JOB | CMD_DATA,
 	.max_words = -1,
 	.words = WORDS_RANKS,
 	.run = run_order,
@@ -36,9 +36,13 @@ static int show(struct session *session, const struct rankset *ranks, struct pdb
 
 	if (!result)
 		return -1;
-	view_order(&view, result);
+	if (session->wants_data)
+		view_order_json(&view, result);
+	else
+		view_order(&view, result);
 	temporal_result_destroy(result);
-	banner_print_stack_holes(session, ranks, session->out);
+	if (!session->wants_data)
+		banner_print_stack_holes(session, ranks, session->out);
 	return 0;
 }
 

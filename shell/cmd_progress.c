@@ -16,7 +16,7 @@ const struct command cmd_progress = {
 	.text = "Says also who moved between the two looks, so that stragglers show before\n"
 		"anything hangs. \"refresh\" looks again.",
 	.example = "progress",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_DATA | CMD_ANSWERS,
 	.run = run_progress,
 };
 
@@ -26,6 +26,9 @@ static int run_progress(struct session *session, const struct args *args, struct
 
 	(void)args;
 	(void)err;
-	view_progress(&view);
+	if (session->wants_data)
+		view_progress_json(&view);
+	else
+		view_progress(&view);
 	return 0;
 }

@@ -19,7 +19,7 @@ const struct command cmd_requests = {
 		"call that began them and whether the other end has done its part. Those where\n"
 		"it has not come first, then the oldest.",
 	.example = "requests 101",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_DATA | CMD_ANSWERS,
 	.min_words = 1,
 	.max_words = 2,
 	.words = WORDS_RANKS,
@@ -37,7 +37,10 @@ static int run_requests(struct session *session, const struct args *args, struct
 	    args_end(args, next, err) < 0)
 		return -1;
 	pairs = message_pairs_create(session->job->model, session->comms);
-	view_requests(&view, pairs, rank);
+	if (session->wants_data)
+		view_requests_json(&view, pairs, rank);
+	else
+		view_requests(&view, pairs, rank);
 	message_pairs_destroy(pairs);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "model/job.h"
 #include "model/rankset.h"
 #include "model/sample.h"
+#include "render/json.h"
 #include "render/label.h"
 #include "shell/banner.h"
 #include "shell/cmd.h"
@@ -36,7 +37,7 @@ const struct command cmd_sample = {
 		"microseconds each time. Stacks that cannot be followed to their beginning are\n"
 		"tried twice more. Ctrl-C ends it early. It may take 60 s in all.",
 	.example = "sample 10 every 200ms",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_DATA,
 	.max_words = 3,
 	.run = run_sample,
 };
@@ -112,6 +113,20 @@ static void count(const struct samples *samples, const struct rankset *ranks, st
 	}
 }
 
+static void tell_json(FILE *out, const struct counts *counts, uint64_t stops, uint64_t stopped_ns)
+{
+	struct json json = {.out = out};
+
+	json_object(&json, NULL);
+	json_ranks(&json, "ranks", counts->ranks);
+	json_count(&json, "samples", counts->times);
+	json_count(&json, "stacks", counts->stacks);
+	json_count(&json, "incomplete", counts->incomplete);
+	json_count(&json, "stops", stops);
+	json_seconds(&json, "stopped_s", stopped_ns);
+	json_end_object(&json);
+}
+
 static void tell(struct session *session, const struct rankset *ranks,
 		 const struct sampler_cost *before, const struct sampler_cost *after)
 {
@@ -121,6 +136,11 @@ static void tell(struct session *session, const struct rankset *ranks,
 	char *who;
 
 	count(session->job->samples, ranks, &counts);
+	if (session->wants_data) {
+		tell_json(session->out, &counts, stops, stopped_ns);
+		rankset_destroy(counts.ranks);
+		return;
+	}
 	who = label_who(counts.ranks, 40);
 	fprintf(session->out, "%zu sample%s of %s: %zu stack%s, %zu of them incomplete\n",
 		counts.times, counts.times == 1 ? "" : "s",
@@ -146,7 +166,8 @@ static int take(struct session *session, const struct rankset *ranks, int times,
 	    session_get_cost(session, &after, err) < 0)
 		return -1;
 	tell(session, ranks, &before, &after);
-	banner_print_stack_holes(session, ranks, session->out);
+	if (!session->wants_data)
+		banner_print_stack_holes(session, ranks, session->out);
 	return 0;
 }
 

@@ -72,9 +72,6 @@ static int show(struct session *session, const struct question *question,
 	if (!lane)
 		return error_set(err, ERROR_NOT_FOUND, "rank %d has no trace of a thread %ld",
 				 question->rank, question->thread);
-	if (session->wants_data && strcmp(session->wants_data, "json") != 0)
-		return error_set(err, ERROR_USAGE, "a trace is written as json, not as %s",
-				 session->wants_data);
 	if (session->wants_data)
 		view_trace_json(&view, traces, lane);
 	else if (question->full)

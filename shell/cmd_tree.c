@@ -28,7 +28,7 @@ const struct command cmd_tree = {
 		"graphs,\n"
 		"or .json.",
 	.example = "tree -search 'solve|exchange' -join",
-	.flags = CMD_NEEDS_JOB | CMD_GRAPHIC | CMD_DATA,
+	.flags = CMD_NEEDS_JOB | CMD_GRAPHIC | CMD_DATA | CMD_FOLDED,
 	.max_words = -1,
 	.words = WORDS_RANKS,
 	.run = run_tree,
@@ -46,7 +46,7 @@ const struct command cmd_classes = {
 		"looks at the one that is named.",
 	.example = "classes -below mpi",
 	.options = STACKS_OPTIONS,
-	.flags = CMD_NEEDS_JOB | CMD_GRAPHIC | CMD_DATA,
+	.flags = CMD_NEEDS_JOB | CMD_GRAPHIC | CMD_DATA | CMD_FOLDED,
 	.max_words = -1,
 	.words = WORDS_RANKS,
 	.run = run_classes,

@@ -23,7 +23,7 @@ const struct command cmd_waits = {
 		"waited for. Without RANKS: those in focus, else all. \"waits > FILE\" with .dot,\n"
 		".svg, .png or .pdf makes a picture.",
 	.example = "waits > deadlock.svg",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_GRAPHIC | CMD_ANSWERS,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_GRAPHIC | CMD_DATA | CMD_ANSWERS,
 	.max_words = -1,
 	.words = WORDS_RANKS,
 	.run = run_waits,
@@ -40,9 +40,11 @@ static int run_waits(struct session *session, const struct args *args, struct pd
 		return -1;
 	groups = wait_groups_create(session->waitfor, session->groups, ranks,
 				    session->verdict->culprits,
-				    session->wants_dot ? MAX_GROUPS_DOT : MAX_GROUPS);
+				    session->wants_dot || session->wants_data ? MAX_GROUPS_DOT : MAX_GROUPS);
 	if (session->wants_dot)
 		view_waits_dot(&view, groups);
+	else if (session->wants_data)
+		view_waits_json(&view, groups);
 	else
 		view_waits(&view, groups);
 	wait_groups_destroy(groups);

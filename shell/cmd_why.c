@@ -19,7 +19,7 @@ const struct command cmd_why = {
 		"source. Where these do not tell, it goes along the progress graph to the\n"
 		"least-progressed rank.",
 	.example = "why 7",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_DATA | CMD_ANSWERS,
 	.min_words = 1,
 	.max_words = 2,
 	.words = WORDS_RANKS,
@@ -35,6 +35,9 @@ static int run_why(struct session *session, const struct args *args, struct pdb_
 	if (session_take_rank(session, args, &next, &rank, err) < 0 ||
 	    args_end(args, next, err) < 0)
 		return -1;
-	view_why(&view, rank);
+	if (session->wants_data)
+		view_why_json(&view, rank);
+	else
+		view_why(&view, rank);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "model/xalloc.h"
 #include "shell/args.h"
 #include "shell/command.h"
+#include "shell/document.h"
 #include "shell/macro.h"
 #include "shell/output.h"
 #include "shell/script.h"
@@ -207,6 +208,8 @@ static void tell_age(struct session *session, const struct command *command)
 struct call {
 	const struct command *command;
 	const struct macro *macro;
+	const char *line; /* as it was typed */
+	bool is_json;     /* the answer is to be a document */
 };
 
 static int check_call(struct session *session, const struct call *call, const struct args *args,
@@ -222,8 +225,82 @@ static int check_call(struct session *session, const struct call *call, const st
 	return check_needs(session, command->flags, err);
 }
 
+/* Take "--json" off the words. */
+static bool take_json(struct args *args)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < args->num_words; i++) {
+		if (strcmp(args->words[i], "--json") == 0)
+			free(args->words[i]);
+		else
+			args->words[kept++] = args->words[i];
+	}
+	if (kept == args->num_words)
+		return false;
+	args->num_words = kept;
+	return true;
+}
+
+/* Is the answer to be a document? Not where it is to be a picture. */
+static bool wants_document(const struct session *session, const struct call *call,
+			   const struct output *output, struct args *args)
+{
+	if (!call->command || !(call->command->flags & CMD_DATA))
+		return false;
+	if (output->kind == OUTPUT_DATA)
+		return take_json(args) || strcmp(output->format, "json") == 0;
+	return take_json(args) || (session->is_json && output->kind != OUTPUT_PICTURE);
+}
+
+/* "lp", "info ranks". The caller frees. */
+static char *full_name(const struct command *command)
+{
+	for (size_t i = 0; command_table[i]; i++) {
+		const struct command *first = command_table[i];
+
+		for (size_t j = 0; first->family && first->family[j]; j++)
+			if (first->family[j] == command)
+				return xasprintf("%s %s", first->name, command->name);
+	}
+	return xstrdup(command->name);
+}
+
+/* An answer that fails on the way leaves no half of one. */
+static int run_document(struct session *session, const struct call *call, const struct args *args,
+			struct pdb_error *err)
+{
+	FILE *outer = session->out;
+	char *name = full_name(call->command), *result = NULL;
+	size_t size = 0;
+	int status;
+
+	session->out = open_memstream(&result, &size);
+	session->wants_data = "json";
+	session->wants_dot = false;
+	if (!session->out)
+		abort();
+	status = check_call(session, call, args, err);
+	if (!status)
+		status = call->command->run(session, args, err);
+	fclose(session->out);
+	session->out = outer;
+	document_write(session, outer, name, call->line, status ? NULL : result, err);
+	free(result);
+	free(name);
+	return status;
+}
+
+static int run_plain(struct session *session, const struct call *call, const struct args *args,
+		     struct pdb_error *err)
+{
+	if (call->macro)
+		return script_run_macro(session, call->macro, args, err);
+	return call->command->run(session, args, err);
+}
+
 /* Words and output are as the user typed them: parse, check, open, run, close. */
-static int run_call(struct session *session, const struct call *call, const char *rest,
+static int run_call(struct session *session, struct call *call, const char *rest,
 		    struct pdb_error *err)
 {
 	unsigned flags = call->command ? call->command->flags : CMD_TERMINAL;
@@ -236,22 +313,23 @@ static int run_call(struct session *session, const struct call *call, const char
 		return -1;
 	result = args_parse(text, &args, err);
 	if (!result) {
-		result = check_call(session, call, args, err);
+		call->is_json = wants_document(session, call, &output, args);
+		if (!call->is_json)
+			result = check_call(session, call, args, err);
 		if (!result)
 			result = output_open(&output, session, !(flags & CMD_TERMINAL), err);
 		if (!result && output.kind != OUTPUT_PIPE && !(flags & CMD_TERMINAL) &&
 		    session->editor)
 			spinner_start(call->command->name);
-		if (!result && call->macro)
-			result = script_run_macro(session, call->macro, args, err);
-		else if (!result)
-			result = call->command->run(session, args, err);
+		if (!result)
+			result = call->is_json ? run_document(session, call, args, err)
+					       : run_plain(session, call, args, err);
 		args_destroy(args);
 	}
 	/* The command's own error is told, not that of closing what it left. */
 	if (output_close(&output, session, !result, result ? NULL : err) < 0)
 		result = -1;
-	if (!result && call->command)
+	if (!result && call->command && !call->is_json)
 		tell_age(session, call->command);
 	free(text);
 	return result;
@@ -273,7 +351,7 @@ int command_execute(struct session *session, const char *line, struct pdb_error 
 {
 	const char *p = skip_blanks(line);
 	const char *rest = p;
-	struct call call = {0};
+	struct call call = {.line = p};
 	char *word;
 
 	if (!*p || *p == '#')

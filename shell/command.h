@@ -21,8 +21,9 @@ enum command_flags {
 	CMD_TERMINAL = 1 << 5,    /* writes to the terminal itself: not collected for the pager */
 	CMD_NO_REPEAT = 1 << 6,   /* an empty line does not do it again */
 	CMD_ANSWERS = 1 << 7,     /* an answer about the snapshot: told with its age when old */
-	CMD_DATA = 1 << 8,        /* writes data when session->wants_data: `> file.json` */
+	CMD_DATA = 1 << 8,        /* writes JSON when session->wants_data: `--json`, `> file.json` */
 	CMD_SVG = 1 << 9,         /* draws by itself, as data: `> file.svg` */
+	CMD_FOLDED = 1 << 10,     /* writes folded stacks, as data: `> file.folded` */
 };
 
 /* What the words after the command are, for completion. */

@@ -230,6 +230,7 @@ int main(int argc, char **argv)
 	}
 	interrupt_init();
 	session_init(&session);
+	session.is_json = options.watch.wants_json;
 	if (options.action == ACTION_WATCH || options.is_watched) {
 		status = watch_main(&session, &options);
 		if (session.is_hung && run_start_commands(&session, &options) > 0)

@@ -168,7 +168,7 @@ static int check(struct argp_state *state, struct options *options)
 		argp_error(state, "--watch is for run; to watch a job that runs: watch --pid PID");
 	if (options->has_watch_options && !is_watch && !options->is_watched)
 		argp_error(state, "--alpha, --max-wait, --save, --report, --on-hang, "
-				  "--on-hang-time, --kill and --json are for watch and run --watch");
+				  "--on-hang-time and --kill are for watch and run --watch");
 	if (options->action != ACTION_DEBUG && !is_watch && has_job)
 		argp_error(state, "--pid, --load and --core do not go with run, env or clean");
 	if (options->action == ACTION_RUN && !options->run_argv)
@@ -212,7 +212,9 @@ static error_t parse_watch_option(size_t index, const char *value, struct argp_s
 	struct options *options = state->input;
 	struct pdb_error err;
 
-	options->has_watch_options = true;
+	/* The answers of commands may be JSON, too. */
+	if (strcmp(watch_option_table[index].name, "json") != 0)
+		options->has_watch_options = true;
 	if (watch_options_set(&options->watch, index, value, &err) < 0)
 		argp_error(state, "%s", err.text);
 	return 0;

@@ -86,6 +86,11 @@ static int split_file(const char *p, unsigned flags, struct output *output, stru
 		if (output->format && output->kind == OUTPUT_FILE)
 			output->kind = OUTPUT_DATA;
 	}
+	if (output->format && strcmp(output->format, "folded") == 0 && !(flags & CMD_FOLDED)) {
+		args_destroy(args);
+		return error_set(err, ERROR_USAGE,
+				 "this command writes no folded stacks; .json is for all of it");
+	}
 	if (output->format && output->kind == OUTPUT_APPEND) {
 		args_destroy(args);
 		return error_set(err, ERROR_USAGE, "pictures and data cannot be appended to a file");

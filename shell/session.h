@@ -82,6 +82,7 @@ struct session {
 	bool out_is_paged; /* collected to be shown on the terminal */
 	bool wants_dot;    /* the output is to be a picture: print DOT */
 	const char *wants_data; /* the output is to be data: "folded", "json" or "svg"; NULL: text */
+	bool is_json;           /* all answers are to be JSON that can be */
 
 	struct line_source
 		*source;       /* of the line that is being carried out; NULL: the command line */

@@ -156,8 +156,6 @@ static int take_option(struct trace_options *ret, unsigned int takes, const stru
 int trace_options_take(struct session *session, const struct args *args, unsigned int takes,
 		       struct trace_options *ret, struct args *rest, struct pdb_error *err)
 {
-	if (session->wants_data && strcmp(session->wants_data, "folded") == 0)
-		return error_set(err, ERROR_USAGE, "traces are written as .json, not as .folded");
 	*ret = (struct trace_options){
 		.linkage = LINKAGE_AVERAGE,
 		.runs.all_threads = session->settings.values[SETTING_THREADS] == SWITCH_ON,

@@ -7,6 +7,8 @@
 #include "model/error.h"
 #include "model/monotonic.h"
 #include "model/proctable.h"
+#include "render/json.h"
+#include "shell/document.h"
 #include "shell/find.h"
 #include "shell/interrupt.h"
 #include "shell/joblist.h"
@@ -33,8 +35,17 @@ enum { STATUS_HANG = 1, STATUS_CANNOT = 2 };
 /* The last word for programs. */
 static int finish(const struct options *options, const char *how, int status)
 {
+	struct json json = {.out = stdout};
+
 	if (options->watch.wants_json) {
-		printf("{\"event\": \"end\", \"how\": \"%s\", \"status\": %d}\n", how, status);
+		json_object(&json, NULL);
+		document_write_version(&json);
+		json_text(&json, "command", "watch");
+		json_text(&json, "event", "end");
+		json_text(&json, "how", how);
+		json_int(&json, "status", status);
+		json_end_object(&json);
+		putchar('\n');
 		fflush(stdout);
 	}
 	return status;

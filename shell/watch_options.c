@@ -23,7 +23,7 @@ enum watch_option_id {
 const struct watch_option watch_option_table[] = {
 	[OPTION_ALPHA] = {"alpha", "RATE",
 			  "False alarms in an hour of a healthy job, at most (0.001)"},
-	[OPTION_JSON] = {"json", NULL, "Tell what happens as JSON, a line for each event"},
+	[OPTION_JSON] = {"json", NULL, "Answer in JSON; watch: a line for each event"},
 	[OPTION_KILL] = {"kill", NULL, "End a job that hangs, by its launcher"},
 	[OPTION_MAX_WAIT] = {"max-wait", "TIME",
 			     "How long a job may stand still that has no history to tell (5min)"},

@@ -14,9 +14,11 @@
 #include "model/proctable.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
+#include "render/json.h"
 #include "render/label.h"
 #include "render/text.h"
 #include "render/view.h"
+#include "shell/document.h"
 #include "shell/interrupt.h"
 #include "shell/session.h"
 #include "shell/watch.h"
@@ -88,6 +90,7 @@ const char *watch_kind_text(const struct verdict *verdict)
 
 static void begin_event(struct watch_teller *teller, const char *event)
 {
+	struct json json = {.out = teller->out};
 	char when[64] = "";
 	time_t now = time(NULL);
 	struct tm parts;
@@ -97,7 +100,11 @@ static void begin_event(struct watch_teller *teller, const char *event)
 		return;
 	if (gmtime_r(&now, &parts))
 		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &parts);
-	fprintf(teller->out, "{\"event\": \"%s\", \"time\": \"%s\"", event, when);
+	json_object(&json, NULL);
+	document_write_version(&json);
+	json_text(&json, "command", "watch");
+	json_text(&json, "event", event);
+	json_text(&json, "time", when);
 }
 
 static void end_event(struct watch_teller *teller)
@@ -117,7 +124,7 @@ void watch_tell_begin(struct watch_teller *teller, const struct watch_digest *di
 		fprintf(teller->out,
 			", \"launcher\": %d, \"ranks\": %d, \"recorded\": %u, \"job\": ",
 			(int)teller->session->launcher.pid, table->size, numbers->num_recorded);
-		text_json(teller->out, table->job ? table->job : "");
+		json_quote(teller->out, table->job ? table->job : "");
 	} else if (!numbers->num_recorded) {
 		fprintf(teller->out, "watching %d ranks by their stacks: no recorder\n",
 			table->size);
@@ -139,7 +146,7 @@ void watch_tell_note(struct watch_teller *teller, const char *event, const char 
 	begin_event(teller, event);
 	if (teller->is_json) {
 		fputs(", \"text\": ", teller->out);
-		text_json(teller->out, text);
+		json_quote(teller->out, text);
 	} else {
 		fprintf(teller->out, "pdb: %s\n", text);
 	}

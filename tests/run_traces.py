@@ -69,7 +69,7 @@ def read_json(pdb, arguments, command, folder):
     answer = ask(pdb, [*arguments, "--batch", "-ex", f"{command} > {path}"])
     check(answer.status in (0, 1), f"{command}: {answer.show()}")
     with open(path, encoding="utf-8") as file:
-        return json.load(file)
+        return json.load(file)["result"]
 
 
 def look(pdb, bad, command):

@@ -46,7 +46,7 @@ expect 'sample over time' '[01]' '^5 samples of ranks 0-3: 20 stacks, 0 of them 
 	' 1:\[2\] 5x relax.*  <-$'
 if python3 - t.json c.json t.folded t.svg <<'PYTHON'; then pass; else fail 'files'; fi
 import json, sys
-tree, classes = (json.load(open(name)) for name in sys.argv[1:3])
+tree, classes = (json.load(open(name))["result"] for name in sys.argv[1:3])
 main = tree["stacks"][0]
 assert (main["function"], main["ranks"], main["samples"]) == ("main", "0-3", 20), main
 assert [(c["ranks"], c["time"]) for c in main["callees"]] == [("2", 1), ("0-1,3", 2)], main["callees"]

@@ -111,7 +111,7 @@ is_json() {
 	/usr/bin/python3 - "$work/trace.json" "$work/out.0.0" <<'END'
 import json, sys
 
-trace = json.load(open(sys.argv[1]))
+trace = json.load(open(sys.argv[1]))["result"]
 names = {s["symbol"]: s["name"] for s in trace["symbols"]}
 
 

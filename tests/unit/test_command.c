@@ -418,7 +418,7 @@ static void bad_outputs(void **state)
 	assert_refused(*state, "graph >> x.svg", "cannot be appended");
 	assert_refused(*state, "similar >> x.svg", "cannot be appended");
 	assert_refused(*state, "similar > x.png", "draws no png picture");
-	assert_refused(*state, "suspects a b > x.folded", "not as .folded");
+	assert_refused(*state, "suspects a b > x.folded", "no folded stacks");
 	assert_refused(*state, "echo a | /no/such/command 2>/dev/null", "no such command");
 }
 

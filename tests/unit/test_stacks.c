@@ -322,14 +322,18 @@ static void test_files(void **state)
 	assert_file(f, "classes", "folded", "main;run;ns::solve 1\n");
 	assert_file(
 		f, "tree -above solve", "json",
-		"{\"stacks\": [\n"
+		"\"command\": \"tree\", "
+		"\"line\": \"tree -above solve");
+	assert_file(
+		f, "tree -above solve", "json",
+		"\"result\": {\"stacks\": ["
 		"{\"function\": \"ns::solve(double)\", \"file\": \"/src/solve.cc\", \"line\": 40, "
 		"\"module\": \"/bin/app\", \"count\": 1, \"ranks\": \"6\", \"samples\": 1, "
-		"\"ends\": \"6\", \"callees\": []}]}\n");
+		"\"ends\": \"6\", \"callees\": []}]}}\n");
 	assert_file(f, "tree -above run", "json",
-		    "\"ends\": \"0-6\", \"callees\": []}]},\n{\"function\": \"ns::solve(double)\"");
+		    "\"ends\": \"0-6\", \"callees\": []}]}, {\"function\": \"ns::solve(double)\"");
 	assert_file(f, "classes -above 'halo|solve'", "json",
-		    "{\"classes\": [\n"
+		    "{\"classes\": ["
 		    "{\"count\": 6, \"ranks\": \"0-5\", \"representative\": 0, \"stacks\": "
 		    "[[{\"function\": \"halo\"");
 	assert_file(f, "tree", "dot", "n0 -> n1 [label=\"7:[0-6] 8x\"]");

@@ -64,7 +64,7 @@ is_json() {
 		lines = open(sys.argv[1]).read().splitlines()
 		for line in lines:
 		    event = json.loads(line)
-		    unknown = set(event) - {"event", "time"} - keys[event["event"]]
+		    unknown = set(event) - {"pdb", "command", "event", "time"} - keys[event["event"]]
 		    assert not unknown, unknown
 		assert json.loads(lines[-1])["event"] == "end", lines[-1]
 	END_OF_PYTHON

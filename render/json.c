@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/json.h"
+#include "render/text.h"
+#include "render/view.h"
+
+/* Wider than any line: nothing is cut. */
+enum { UNLIMITED_WIDTH = 1 << 20 };
+
+/* ---- Text --------------------------------------------------------------------------------------
+ */
+
+void json_quote(FILE *out, const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text;
+
+	fputc('"', out);
+	while (*at) {
+		size_t size = text_character_size(at);
+
+		if (*at == '"' || *at == '\\')
+			fprintf(out, "\\%c", *at);
+		else if (*at == '\n')
+			fputs("\\n", out);
+		else if (*at == '\t')
+			fputs("\\t", out);
+		else if (*at < 0x20 || *at == 0x7f)
+			fprintf(out, "\\u%04x", *at);
+		else if (size)
+			fwrite(at, 1, size, out);
+		else
+			fputs("\\ufffd", out);
+		at += size ? size : 1;
+	}
+	fputc('"', out);
+}
+
+/* ---- Values ------------------------------------------------------------------------------------
+ */
+
+/* What comes before a value. */
+static void begin(struct json *json, const char *key)
+{
+	if (json->needs_comma)
+		fputs(", ", json->out);
+	json->needs_comma = true;
+	if (!key)
+		return;
+	json_quote(json->out, key);
+	fputs(": ", json->out);
+}
+
+static void open_bracket(struct json *json, const char *key, char bracket)
+{
+	begin(json, key);
+	fputc(bracket, json->out);
+	json->needs_comma = false;
+}
+
+static void close_bracket(struct json *json, char bracket)
+{
+	fputc(bracket, json->out);
+	json->needs_comma = true;
+}
+
+void json_object(struct json *json, const char *key)
+{
+	open_bracket(json, key, '{');
+}
+
+void json_end_object(struct json *json)
+{
+	close_bracket(json, '}');
+}
+
+void json_array(struct json *json, const char *key)
+{
+	open_bracket(json, key, '[');
+}
+
+void json_end_array(struct json *json)
+{
+	close_bracket(json, ']');
+}
+
+void json_null(struct json *json, const char *key)
+{
+	begin(json, key);
+	fputs("null", json->out);
+}
+
+void json_text(struct json *json, const char *key, const char *text)
+{
+	if (!text) {
+		json_null(json, key);
+		return;
+	}
+	begin(json, key);
+	json_quote(json->out, text);
+}
+
+void json_label(struct json *json, const char *key, char *label)
+{
+	json_text(json, key, label);
+	free(label);
+}
+
+void json_bool(struct json *json, const char *key, bool value)
+{
+	begin(json, key);
+	fputs(value ? "true" : "false", json->out);
+}
+
+void json_int(struct json *json, const char *key, int64_t value)
+{
+	begin(json, key);
+	fprintf(json->out, "%" PRId64, value);
+}
+
+void json_count(struct json *json, const char *key, uint64_t value)
+{
+	begin(json, key);
+	fprintf(json->out, "%" PRIu64, value);
+}
+
+void json_real(struct json *json, const char *key, double value)
+{
+	if (!isfinite(value)) {
+		json_null(json, key);
+		return;
+	}
+	begin(json, key);
+	fprintf(json->out, "%.6g", value);
+}
+
+void json_seconds(struct json *json, const char *key, uint64_t ns)
+{
+	begin(json, key);
+	fprintf(json->out, "%" PRIu64 ".%06" PRIu64, ns / 1000000000, ns % 1000000000 / 1000);
+}
+
+void json_ranks(struct json *json, const char *key, const struct rankset *ranks)
+{
+	json_label(json, key, ranks ? rankset_encode(ranks, 0) : xstrdup(""));
+}
+
+void json_raw(struct json *json, const char *key, const char *value)
+{
+	begin(json, key);
+	fputs(value, json->out);
+}
+
+void json_lines(struct json *json, const char *key, const struct view *view,
+		void (*print)(const struct view *view, void *context), void *context)
+{
+	struct view wide = *view;
+	char *text = NULL, *rest, *line;
+	size_t size = 0;
+
+	wide.out = open_memstream(&text, &size);
+	if (!wide.out)
+		abort();
+	wide.width = UNLIMITED_WIDTH;
+	wide.use_unicode = true;
+	wide.use_color = false;
+	print(&wide, context);
+	fclose(wide.out);
+	json_array(json, key);
+	rest = text;
+	while ((line = strsep(&rest, "\n")))
+		if (rest)
+			json_text(json, NULL, line);
+	json_end_array(json);
+	free(text);
+}
