@@ -20,6 +20,7 @@ DEPS_DEMO = openmpi-bin procps gdb lammps lammps-examples
 DEPS_CAMPAIGN = elfutils lammps lammps-examples hpcc scalapack-mpi-test mumps-test python3-mpi4py \
 	python3-numpy quantum-espresso quantum-espresso-data nwchem-openmpi nwchem-mpich openfoam \
 	$(if $(is_debian13),libpetsc-real3.22-dev libpetsc3.22-dev-examples,libpetsc-real3.18-dev libpetsc3.18-dev-examples)
+DEPS_REPORT = chromium
 DEPS_ROOT = debootstrap util-linux
 DEPS_FUZZ = clang libclang-rt-dev llvm xz-utils
 DEPS_LINT = clang-tidy cppcheck shellcheck pyflakes3 git
@@ -78,6 +79,9 @@ $(O)/%.o: %.c | $(O)/.deps-build
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(PC_CFLAGS) -MMD -MP -c -o $@ $<
+
+# What a report has of style and script.
+$(O)/render/report.o: render/report.css render/report.js
 
 # ---- The recorder: a library for each MPI -----------------------------------------------------
 
@@ -143,6 +147,7 @@ $(O)/.deps-hosts: | $(O)/.deps-build
 	$(keep-sshd-off)
 	$(call install-packages,$(DEPS_HOSTS))
 $(O)/.deps-campaign: | $(O)/.deps-build ; $(call install-packages,$(DEPS_CAMPAIGN))
+$(O)/.deps-report: | $(O)/.deps-check ; $(call install-packages,$(DEPS_REPORT))
 $(O)/.deps-root: ; $(call install-packages,$(DEPS_ROOT))
 $(O)/.deps-fuzz: | $(O)/.deps-check ; $(call install-packages,$(DEPS_FUZZ))
 $(O)/.deps-lint: | $(O)/.deps-build ; $(call install-packages,$(DEPS_LINT))
@@ -155,6 +160,7 @@ $(call renew-deps,demo,$(DEPS_DEMO))
 $(call renew-deps,slurm,$(DEPS_SLURM))
 $(call renew-deps,hosts,$(DEPS_HOSTS))
 $(call renew-deps,campaign,$(DEPS_CAMPAIGN))
+$(call renew-deps,report,$(DEPS_REPORT))
 $(call renew-deps,root,$(DEPS_ROOT))
 $(call renew-deps,fuzz,$(DEPS_FUZZ))
 $(call renew-deps,lint,$(DEPS_LINT))

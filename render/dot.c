@@ -9,6 +9,7 @@
 
 struct dot_node {
 	char *label;
+	char *link; /* NULL: none */
 	uint64_t weight;
 	enum dot_style style;
 	uint32_t index;
@@ -42,8 +43,10 @@ void dot_destroy(struct dot *dot)
 {
 	if (!dot)
 		return;
-	for (size_t n = 0; n < dot->num_nodes; n++)
+	for (size_t n = 0; n < dot->num_nodes; n++) {
 		free(dot->nodes[n].label);
+		free(dot->nodes[n].link);
+	}
 	for (size_t e = 0; e < dot->num_edges; e++)
 		free(dot->edges[e].label);
 	free(dot->nodes);
@@ -68,6 +71,12 @@ uint32_t dot_node(struct dot *dot, const char *label, uint64_t weight, enum dot_
 		.index = (uint32_t)dot->num_nodes,
 	};
 	return (uint32_t)dot->num_nodes++;
+}
+
+void dot_link(struct dot *dot, uint32_t node, const char *link)
+{
+	free(dot->nodes[node].link);
+	dot->nodes[node].link = xstrdup(link);
 }
 
 void dot_edge(struct dot *dot, uint32_t from, uint32_t to, const char *label)
@@ -139,10 +148,15 @@ static void write_node(const struct dot *dot, const struct dot_node *node, FILE 
 		[DOT_PLAIN] = "",
 		[DOT_STRONG] = ", color=\"#c00000\", fontcolor=\"#c00000\", penwidth=2",
 		[DOT_ROUNDED] = ", style=rounded",
+		[DOT_STRONG_ROUNDED] = ", style=rounded, color=\"#c00000\", fontcolor=\"#c00000\", penwidth=2",
 	};
 
 	fprintf(out, "\tn%u [label=", node->index);
 	write_quoted(out, node->label, dot->has_listings ? "\\l" : "\\n");
+	if (node->link) {
+		fputs(", URL=", out);
+		dot_quote(out, node->link);
+	}
 	fprintf(out, "%s];\n", styles[node->style]);
 }
 

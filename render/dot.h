@@ -15,8 +15,9 @@ enum { DOT_MAX_NODES = 300, DOT_MAX_EDGES = 1000 };
 /* How a node is drawn. */
 enum dot_style {
 	DOT_PLAIN,
-	DOT_STRONG,  /* a culprit, or what the picture is about */
-	DOT_ROUNDED, /* computing states, in distinction from states inside MPI */
+	DOT_STRONG = 1,  /* a culprit, or what the picture is about */
+	DOT_ROUNDED = 2, /* computing states, in distinction from states inside MPI */
+	DOT_STRONG_ROUNDED = DOT_STRONG | DOT_ROUNDED,
 };
 
 struct dot;
@@ -31,6 +32,8 @@ void dot_list_lines(struct dot *dot);
 /* Returns the node's index. A newline in the label begins a new line. Of nodes with the same
  * weight the first are kept. */
 uint32_t dot_node(struct dot *dot, const char *label, uint64_t weight, enum dot_style style);
+/* What the node leads to in a picture that has links: "#group-3". Copied. */
+void dot_link(struct dot *dot, uint32_t node, const char *link);
 /* Indexes of nodes added before or after. label may be NULL. Parallel edges that folding makes
  * are drawn once. */
 void dot_edge(struct dot *dot, uint32_t from, uint32_t to, const char *label);

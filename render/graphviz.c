@@ -67,6 +67,13 @@ static int render(const char *dot, const char *format, char **bytes_ret, size_t 
 	return result;
 }
 
+int graphviz_draw(const char *dot, const char *format, char **ret, struct pdb_error *err)
+{
+	size_t size;
+
+	return render(dot, format, ret, &size, err);
+}
+
 int graphviz_write(const char *dot, const char *format, const char *path, struct pdb_error *err)
 {
 	char *bytes = NULL;

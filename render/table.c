@@ -7,12 +7,13 @@
 
 #include "model/rankset.h"
 #include "model/xalloc.h"
+#include "render/html.h"
 #include "render/label.h"
 #include "render/table.h"
 #include "render/text.h"
 #include "render/view.h"
 
-enum { INDENT = 2, GAP = 2, MARK_GAP = 1 };
+enum { INDENT = 2, GAP = 2, MARK_GAP = 1, HTML_CELL_WIDTH = 120 };
 
 struct cell {
 	char *text;            /* NULL: empty, or a set */
@@ -351,6 +352,52 @@ static void print_marks(const struct table *table, const struct view *view)
 	}
 }
 
+/* ---- HTML ---------------------------------------------------------------------------------- */
+
+static void write_html_row(const struct table *table, const struct row *row, const struct view *view)
+{
+	FILE *out = view->out;
+
+	fputs(row->mark ? "<tr class=\"marked\">" : "<tr>", out);
+	for (size_t c = 0; c < table->num_columns; c++) {
+		char *text;
+
+		if (table->is_hidden[c])
+			continue;
+		text = cell_text(&row->cells[c], 0, 0, HTML_CELL_WIDTH, true);
+		fputs(table->columns[c].align == TABLE_RIGHT ? "<td class=\"right\">" : "<td>", out);
+		html_text(out, text);
+		fputs("</td>", out);
+		free(text);
+	}
+	if (row->mark && *row->mark) {
+		fputs("<td class=\"mark\">", out);
+		html_text(out, row->mark);
+		fputs("</td>", out);
+	}
+	fputs("</tr>\n", out);
+}
+
+static void print_html(const struct table *table, const struct view *view)
+{
+	FILE *out = view->out;
+
+	fputs("<div class=\"wide\"><table><thead><tr>", out);
+	for (size_t c = 0; c < table->num_columns; c++) {
+		if (table->is_hidden[c])
+			continue;
+		fputs(table->columns[c].align == TABLE_RIGHT ? "<th scope=\"col\" class=\"right\">"
+							     : "<th scope=\"col\">",
+		      out);
+		html_text(out, table->columns[c].header);
+		fputs("</th>", out);
+	}
+	fputs("</tr></thead><tbody>\n", out);
+	for (size_t r = 0; r < table->num_rows; r++)
+		write_html_row(table, &table->rows[r], view);
+	fputs("</tbody></table></div>\n", out);
+}
+
 void table_print(const struct table *table, const struct view *view)
 {
 	int *widths, *digits;
@@ -358,6 +405,10 @@ void table_print(const struct table *table, const struct view *view)
 
 	if (!table->num_rows)
 		return;
+	if (view->is_html) {
+		print_html(table, view);
+		return;
+	}
 	widths = xcalloc(table->num_columns, sizeof(*widths));
 	digits = xcalloc(table->num_columns, sizeof(*digits));
 	cut_marks = lay_out(table, view, widths, digits);

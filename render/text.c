@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model/xalloc.h"
+#include "render/html.h"
 #include "render/text.h"
 #include "render/view.h"
 
@@ -202,7 +203,10 @@ void text_wrap(const struct view *view, int indent, const char *format, ...)
 	while ((line = strsep(&rest, "\n"))) {
 		char *clean = text_clean(line, view->use_unicode);
 
-		wrap_line(view, (size_t)indent, clean);
+		if (view->is_html)
+			html_paragraph(view, indent, clean);
+		else
+			wrap_line(view, (size_t)indent, clean);
 		free(clean);
 	}
 	free(text);

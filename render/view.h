@@ -32,6 +32,7 @@ struct view {
 	int width;                       /* columns, at least 40 */
 	bool use_unicode;                /* box drawing and arrows in UTF-8; else ASCII */
 	bool use_color;                  /* ANSI colours; marks say the same without them */
+	bool is_html;                    /* paragraphs and tables of HTML, for report.h; drawings are left out */
 	const struct job *job;           /* names are resolved through job->names */
 	const struct progress *progress; /* these four are NULL when no rank has a recorder, */
 	const struct eqgroups *groups;   /* but for verdict, which is always there */
@@ -126,6 +127,8 @@ void view_requests(const struct view *view, const struct message_pairs *pairs, i
 void view_requests_json(const struct view *view, const struct message_pairs *pairs, int rank);
 
 /* Lay out DOT text with libgvc and write it to `path` as "svg", "png" or "pdf". */
+/* The same into memory; the caller frees *ret. */
+int graphviz_draw(const char *dot, const char *format, char **ret, struct pdb_error *err);
 int graphviz_write(const char *dot, const char *format, const char *path, struct pdb_error *err);
 
 #endif

@@ -347,11 +347,21 @@ void view_graph_dot(const struct view *view)
 	labels = make_labels(view);
 	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
 		bool is_culprit = parts_is_culprit(view, g);
+		bool is_outside = view->groups->groups[g].activity == ACTIVITY_COMPUTING;
 		uint64_t ranks = (uint64_t)rankset_count(view->groups->groups[g].ranks);
 
 		/* Culprits first, then the largest. */
 		dot_node(dot, labels[g], is_culprit ? UINT64_MAX : ranks,
-			 is_culprit ? DOT_STRONG : DOT_PLAIN);
+			 is_culprit && is_outside ? DOT_STRONG_ROUNDED
+			 : is_culprit             ? DOT_STRONG
+			 : is_outside             ? DOT_ROUNDED
+						  : DOT_PLAIN);
+		if (view->is_html) {
+			char *link = xasprintf("#group-%" PRIu32, g + 1);
+
+			dot_link(dot, g, link);
+			free(link);
+		}
 	}
 	for (size_t e = 0; e < view->graph->num_edges; e++) {
 		const struct progress_edge *edge = &view->graph->edges[e];

@@ -55,11 +55,11 @@ static void print_first_line(const struct view *view)
 	int room;
 
 	if (verdict->kind == VERDICT_NONE) {
-		fputs("No rank is behind.\n", view->out);
+		text_wrap(view, 0, "No rank is behind.");
 		return;
 	}
 	if (verdict->kind == VERDICT_UNKNOWN) {
-		fputs("Least progressed: unknown\n", view->out);
+		text_wrap(view, 0, "Least progressed: unknown");
 		return;
 	}
 	tail = xasprintf(", %d of %d ranks", rankset_count(verdict->culprits),
@@ -73,8 +73,11 @@ static void print_first_line(const struct view *view)
 	who = label_who(verdict->culprits, room);
 	line = xasprintf("%s%s%s", lead, who, tail);
 	fit = text_fit(line, (size_t)view->width, view->use_unicode);
-	fprintf(view->out, "%s%s%s\n", text_color(view, TEXT_CULPRIT), fit,
-		text_color(view, TEXT_PLAIN));
+	if (view->is_html)
+		text_wrap(view, 0, "%s", fit);
+	else
+		fprintf(view->out, "%s%s%s\n", text_color(view, TEXT_CULPRIT), fit,
+			text_color(view, TEXT_PLAIN));
 	free(tail);
 	free(who);
 	free(line);

@@ -252,7 +252,7 @@ void view_waits(const struct view *view, const struct wait_groups *groups)
 	if (!parts_have_models(view))
 		return;
 	print_table(view, groups);
-	if (groups->num_groups <= MAX_DRAWN)
+	if (groups->num_groups <= MAX_DRAWN && !view->is_html)
 		print_drawing(view, groups);
 }
 

@@ -11,14 +11,19 @@
 #include "shell/document.h"
 #include "shell/session.h"
 
+const char *document_version(void)
+{
+	/* Of pdb's main(); other programs have none. "pdb 0.1" */
+	const char *space = argp_program_version ? strchr(argp_program_version, ' ') : NULL;
+
+	return space ? space + 1 : "";
+}
+
 void document_write_version(struct json *json)
 {
-	/* "pdb 0.1" */
-	const char *version = strchr(argp_program_version, ' ');
-
 	json_object(json, "pdb");
 	json_int(json, "schema", DOCUMENT_SCHEMA);
-	json_text(json, "version", version ? version + 1 : argp_program_version);
+	json_text(json, "version", document_version());
 	json_end_object(json);
 }
 

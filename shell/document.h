@@ -13,6 +13,8 @@ struct session;
 /* Raised when a member is renamed, left out or means something else, not when one is added. */
 #define DOCUMENT_SCHEMA 1
 
+/* "0.1" */
+const char *document_version(void);
 /* Member "pdb" of the object that is open: how to read the rest. */
 void document_write_version(struct json *json);
 

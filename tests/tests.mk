@@ -51,6 +51,16 @@ docs-transcripts: all docs/messages.md
 .PHONY: check-shell check-docs docs-transcripts
 -include $(O)/tests/shell/print_commands.d
 
+# ---- Reports in a browser -----------------------------------------------------------------------
+# Not of "check", whose check-unit and check-shell look at pages without one: Chromium is large.
+
+check-report: $(O)/tests/unit/test_report | $(O)/.deps-report
+	@mkdir -p $(O)/report
+	@PAGES=$(O)/report $(O)/tests/unit/test_report >$(O)/report/log 2>&1 || { cat $(O)/report/log; exit 1; }
+	@$(PYTHON) tests/report/browser.py $(O)/report
+
+.PHONY: check-report
+
 # ---- Core files ---------------------------------------------------------------------------------
 
 CRASH_PROGRAMS = $(O)/tests/cores/crash-openmpi $(O)/tests/cores/crash-mpich

@@ -49,6 +49,14 @@ expect 'messages, collectives, requests' 1 'ranks 0-3.*: [0-9]+ messages sent' \
 run --pid "$job" --batch -ex waits -ex 'waits 0-1' -ex 'waits lp' -ex 'waits > w.svg'
 expect 'waits' 1 'waits for$' 'nobody: outside MPI +<-'
 if grep -q '<svg' w.svg; then pass; else fail 'waits > w.svg'; fi
+run --pid "$job" --batch -ex 'report r.html'
+expect 'report' 1 '^written: r.html'
+if said=$(/usr/bin/python3 "$OLDPWD/tests/report/check_page.py" r.html) &&
+	grep -q '<h1>Least progressed: rank 2' r.html; then
+	pass
+else
+	fail 'the page' "$said"
+fi
 run --pid "$job" --batch -ex 'waits nosuch'
 expect 'waits of no ranks' 2 '"nosuch"'
 run --pid "$job" --batch -ex 'messages 0-9'

@@ -127,7 +127,7 @@ static void lookup(void **state)
 		{"wa", NULL, "ambiguous: waits, watch"},
 		{"req 3", "requests", " 3"},
 		{"m", NULL, "ambiguous: messages, model"},
-		{"re", NULL, "ambiguous: refresh, requests"},
+		{"re", NULL, "ambiguous: refresh, report, requests"},
 		{"nosuch", NULL, "no command \"nosuch\"; try \"help\""},
 		{"lpx", NULL, "no command \"lpx\"; did you mean \"lp\"?"},
 		{"hlep graph", NULL, "did you mean \"help\"?"},
@@ -271,7 +271,7 @@ static void refused_lines(void **state)
 	assert_refused(*state, "help nosuch", "no command");
 	assert_refused(*state, "help lp twice", "is one word");
 	assert_refused(*state, "help grahp", "no command or topic \"grahp\"; did you mean \"graph\"?");
-	assert_refused(*state, "help r", "ambiguous: refresh, requests");
+	assert_refused(*state, "help r", "ambiguous: refresh, report, requests");
 	assert_refused(*state, "apropos", "usage: apropos RE");
 	assert_refused(*state, "apropos (", "regular expression");
 	assert_refused(*state, "apropos no such thing", "help has nothing about \"no such thing\"");

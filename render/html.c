@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "model/error.h"
+#include "model/xalloc.h"
+#include "render/html.h"
+#include "render/text.h"
+#include "render/view.h"
+
+enum { AROUND = 3, MAX_LINE = 160, MAX_SOURCE_BYTES = 8 << 20, MAX_INDENT = 8 };
+
+/* ---- Text --------------------------------------------------------------------------------------
+ */
+
+void html_text(FILE *out, const char *text)
+{
+	char *clean = text_clean(text, true);
+
+	for (const char *at = clean; *at; at++) {
+		switch (*at) {
+		case '&':
+			fputs("&amp;", out);
+			break;
+		case '<':
+			fputs("&lt;", out);
+			break;
+		case '>':
+			fputs("&gt;", out);
+			break;
+		case '"':
+			fputs("&quot;", out);
+			break;
+		case '\'':
+			fputs("&#39;", out);
+			break;
+		default:
+			fputc(*at, out);
+		}
+	}
+	free(clean);
+}
+
+void html_printf(FILE *out, const char *format, ...)
+{
+	char *text;
+	va_list ap;
+
+	va_start(ap, format);
+	if (vasprintf(&text, format, ap) < 0)
+		text = xstrdup("");
+	va_end(ap);
+	html_text(out, text);
+	free(text);
+}
+
+void html_paragraph(const struct view *view, int indent, const char *text)
+{
+	int depth = indent / 2 < MAX_INDENT ? indent / 2 : MAX_INDENT;
+
+	fprintf(view->out, "<p class=\"i%d\">", depth);
+	html_text(view->out, text);
+	fputs("</p>\n", view->out);
+}
+
+/* ---- Graphs ------------------------------------------------------------------------------------
+ */
+
+void html_graph(FILE *out, const char *dot, const char *label)
+{
+	char *svg = NULL;
+	const char *begin = graphviz_draw(dot, "svg", &svg, NULL) < 0 ? NULL : strstr(svg, "<svg");
+
+	if (begin) {
+		fputs("<div class=\"graph\" tabindex=\"0\" role=\"group\" aria-label=\"", out);
+		html_text(out, label);
+		fprintf(out, "\">\n%s</div>\n", begin);
+	} else {
+		fputs("<p>It cannot be drawn here; the table says the same.</p>\n", out);
+	}
+	free(svg);
+}
+
+/* ---- Source ------------------------------------------------------------------------------------
+ */
+
+/* The debug information says which file it is. Whoever wrote it must not choose any file of the
+ * user's to be mailed around: only what is called as sources are, and is one. */
+static FILE *open_source(const char *path)
+{
+	static const char *const endings[] = {"c",   "h",   "cc",  "hh",  "cpp", "hpp",
+					      "cxx", "hxx", "f",   "for", "f90", "f95",
+					      "f03", "f08", "inc", "cu",  "py"};
+	const char *ending = strrchr(path, '.');
+	struct stat info;
+	FILE *file;
+
+	if (!ending || strchr(ending, '/'))
+		return NULL;
+	for (size_t i = 0;; i++) {
+		if (i == sizeof(endings) / sizeof(endings[0]))
+			return NULL;
+		if (strcasecmp(ending + 1, endings[i]) == 0)
+			break;
+	}
+	if (stat(path, &info) < 0 || !S_ISREG(info.st_mode) || info.st_size > MAX_SOURCE_BYTES)
+		return NULL;
+	file = fopen(path, "re");
+	if (file && (fstat(fileno(file), &info) < 0 || !S_ISREG(info.st_mode))) {
+		fclose(file);
+		return NULL;
+	}
+	return file;
+}
+
+void html_source(FILE *out, const char *path, int line)
+{
+	FILE *file = path && line > 0 ? open_source(path) : NULL;
+	char *text = NULL;
+	bool has_begun = false;
+	size_t size = 0;
+
+	if (!file)
+		return;
+	for (int number = 1; number <= line + AROUND && getline(&text, &size, file) >= 0;
+	     number++) {
+		if (number < line - AROUND)
+			continue;
+		if (!has_begun) {
+			fputs("<figure class=\"source\"><figcaption>", out);
+			html_text(out, path);
+			fputs("</figcaption><pre>", out);
+			has_begun = true;
+		}
+		text[strcspn(text, "\r\n")] = '\0';
+		for (char *tab = text; (tab = strchr(tab, '\t'));)
+			*tab = ' ';
+		if (strlen(text) > MAX_LINE)
+			text[MAX_LINE] = '\0';
+		fputs(number == line ? "<mark>" : "", out);
+		html_printf(out, "%5d  %s", number, text);
+		fputs(number == line ? "</mark>\n" : "\n", out);
+	}
+	if (has_begun)
+		fputs("</pre></figure>\n", out);
+	free(text);
+	fclose(file);
+}

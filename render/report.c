@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "analysis/eqgroup.h"
+#include "analysis/verdict.h"
+#include "model/callpath.h"
+#include "model/job.h"
+#include "model/job_comms.h"
+#include "model/job_model.h"
+#include "model/model.h"
+#include "model/names.h"
+#include "model/rankset.h"
+#include "model/sample.h"
+#include "model/xalloc.h"
+#include "render/html.h"
+#include "render/label.h"
+#include "render/parts.h"
+#include "render/report.h"
+#include "render/view.h"
+
+enum { MAX_GROUPS = 120, MAX_STACK = 48, RANKS_WIDTH = 400 };
+
+/* The files beside this one. */
+#define ASSET(name, path)                                                                          \
+	__asm__(".pushsection .rodata\n"                                                           \
+		".global " #name "\n" #name ":\n"                                                  \
+		".incbin \"" path "\"\n"                                                           \
+		".byte 0\n"                                                                        \
+		".popsection\n");                                                                  \
+	extern const char name[]
+
+ASSET(report_css, "render/report.css");
+ASSET(report_js, "render/report.js");
+
+/* ---- Head --------------------------------------------------------------------------------------
+ */
+
+/* What only this page's own style and script have: markup that came in with a name could not run.
+ */
+static void make_nonce(char nonce[33])
+{
+	unsigned char bytes[16] = {0};
+
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		abort();
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		sprintf(nonce + 2 * i, "%02x", bytes[i]);
+}
+
+/* The first line of lp. The caller frees. */
+static char *headline(const struct view *view)
+{
+	struct view plain = *view;
+	char *text = NULL;
+	size_t size = 0;
+
+	plain.is_html = false;
+	plain.width = 120;
+	plain.out = open_memstream(&text, &size);
+	if (!plain.out)
+		abort();
+	view_lp(&plain);
+	fclose(plain.out);
+	text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
+static void write_head(const struct report *report, const char *nonce)
+{
+	FILE *out = report->view->out;
+	char *verdict = headline(report->view);
+
+	fprintf(out,
+		"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+		"style-src "
+		"'nonce-%s'; script-src 'nonce-%s'; base-uri 'none'; form-action 'none'\">\n"
+		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
+		nonce, nonce);
+	html_printf(out, "%s: %s", report->title, verdict);
+	fprintf(out, "</title>\n<style nonce=\"%s\">\n%s</style>\n</head>\n<body>\n", nonce,
+		report_css);
+	fprintf(out, "<a class=\"skip\" href=\"#verdict\">To the verdict</a>\n<header%s><h1>",
+		report->view->verdict->is_hang ? " class=\"hang\"" : "");
+	html_text(out, verdict);
+	fputs("</h1>\n<p>", out);
+	html_text(out, report->title);
+	fputs("</p>\n<p>", out);
+	html_text(out, report->made);
+	fputs("</p></header>\n", out);
+	free(verdict);
+}
+
+/* ---- Sections ----------------------------------------------------------------------------------
+ */
+
+static void begin_section(FILE *out, const char *id, const char *title, const char *note)
+{
+	fprintf(out,
+		"<section id=\"%s\" aria-labelledby=\"%s-title\"><h2 id=\"%s-title\">%s</h2>\n", id,
+		id, id, title);
+	if (note)
+		fprintf(out, "<p class=\"note\">%s</p>\n", note);
+}
+
+static void end_section(FILE *out)
+{
+	fputs("</section>\n", out);
+}
+
+/* What a view draws as DOT. */
+static void write_graph(const struct report *report, const char *label,
+			void (*write_dot)(const struct report *report, const struct view *view))
+{
+	struct view view = *report->view;
+	char *dot = NULL;
+	size_t size = 0;
+
+	view.out = open_memstream(&dot, &size);
+	if (!view.out)
+		abort();
+	write_dot(report, &view);
+	fclose(view.out);
+	html_graph(report->view->out, dot, label);
+	free(dot);
+}
+
+static void progress_dot(const struct report *report, const struct view *view)
+{
+	(void)report;
+	view_graph_dot(view);
+}
+
+static void waits_dot(const struct report *report, const struct view *view)
+{
+	view_waits_dot(view, report->waits);
+}
+
+/* ---- Groups ------------------------------------------------------------------------------------
+ */
+
+/* The stack of the group's first rank that has one. CALLPATH_NONE: none has. */
+static uint32_t find_stack(const struct view *view, const struct eqgroup *group, int *rank_ret)
+{
+	for (size_t i = 0; i < group->num_actors; i++) {
+		const struct job_lane *lane = &view->job->model->lanes[group->actors[i]];
+		const struct sample *sample = samples_find(
+			view->job->samples, lane->rank, lane->data->is_main ? 0 : lane->data->tid);
+
+		if (!sample || sample->status == SAMPLE_FAILED || sample->path == CALLPATH_NONE)
+			continue;
+		*rank_ret = lane->rank;
+		return sample->path;
+	}
+	return CALLPATH_NONE;
+}
+
+static void write_stack(const struct view *view, uint32_t path, uint32_t own, int rank)
+{
+	const struct callpaths *paths = view->job->callpaths;
+	uint32_t depth = callpaths_get(paths, path)->depth, written = 0;
+	FILE *out = view->out;
+
+	fprintf(out,
+		"<p class=\"note\">Stack of rank %d, innermost first:</p><ol class=\"stack\">\n",
+		rank);
+	for (uint32_t d = depth + 1; d-- > 0 && written < MAX_STACK; written++) {
+		uint32_t node = callpaths_at_depth(paths, path, d);
+		char *label = label_place(view->job, node, LABEL_FULL);
+
+		fputs(node == own ? "<li class=\"own\">" : "<li>", out);
+		html_text(out, label);
+		fputs("</li>\n", out);
+		free(label);
+	}
+	fputs("</ol>\n", out);
+}
+
+static void write_group(const struct view *view, uint32_t g)
+{
+	const struct eqgroup *group = &view->groups->groups[g];
+	char *where = label_where(view->job, group, LABEL_FULL);
+	char *who = label_who(group->ranks, RANKS_WIDTH), *since = parts_since(view, group);
+	char *iterations = parts_iterations(view, group), *ranks = rankset_encode(group->ranks, 0);
+	char *mark = parts_mark(view, g, group->ranks);
+	FILE *out = view->out;
+	int rank = -1;
+	uint32_t path = find_stack(view, group, &rank), own;
+	const struct name *name;
+
+	fprintf(out, "<article id=\"group-%u\" data-ranks=\"%s\"%s><h3>Group %u: ", g + 1, ranks,
+		parts_is_culprit(view, g) ? " class=\"least\"" : "", g + 1);
+	html_text(out, where);
+	fputs("</h3>\n<p>", out);
+	html_printf(out, "%s%s%s, %s%s", who, *iterations ? ", in iteration " : "", iterations,
+		    strstr(since, "moving") ? "" : "for ", since);
+	if (mark) {
+		fputs(" <span class=\"mark\">", out);
+		html_text(out, mark);
+		fputs("</span>", out);
+	}
+	fputs("</p>\n", out);
+	if (path == CALLPATH_NONE)
+		path = view->job->model->sites[SEG_STATE_SITE(group->state)].path;
+	own = path == CALLPATH_NONE ? CALLPATH_NONE : names_user_frame(view->job->names, path);
+	if (own != CALLPATH_NONE) {
+		name = names_get(view->job->names, own);
+		html_source(out, name->full_file, name->line);
+	}
+	if (rank >= 0)
+		write_stack(view, path, own, rank);
+	fputs("</article>\n", out);
+	free(where);
+	free(who);
+	free(since);
+	free(iterations);
+	free(ranks);
+	free(mark);
+}
+
+/* Those of the verdict whatever their number. */
+static void write_groups(const struct view *view)
+{
+	size_t left = 0;
+
+	view_groups(view);
+	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
+		if (g < MAX_GROUPS || parts_is_culprit(view, g))
+			write_group(view, g);
+		else
+			left++;
+	}
+	if (left)
+		fprintf(view->out, "<p>%zu smaller groups are not listed.</p>\n", left);
+}
+
+/* ---- The page ----------------------------------------------------------------------------------
+ */
+
+static void write_nav(const struct report *report)
+{
+	const struct view *view = report->view;
+	FILE *out = view->out;
+
+	fputs("<nav aria-label=\"Sections\"><ul>\n<li><a href=\"#verdict\">Verdict</a></li>\n",
+	      out);
+	if (view->groups)
+		fputs("<li><a href=\"#progress\">Progress graph</a></li>\n"
+		      "<li><a href=\"#groups\">Groups</a></li>\n"
+		      "<li><a href=\"#loops\">Loops</a></li>\n"
+		      "<li><a href=\"#waits\">Who waits for whom</a></li>\n"
+		      "<li><a href=\"#collectives\">Collectives</a></li>\n",
+		      out);
+	if (report->tree)
+		fputs("<li><a href=\"#stacks\">Stacks</a></li>\n", out);
+	fputs("<li><a href=\"#job\">The job</a></li>\n</ul></nav>\n<main>\n", out);
+}
+
+static void write_models(const struct report *report)
+{
+	const struct view *view = report->view;
+	FILE *out = view->out;
+
+	begin_section(out, "progress", "Progress graph",
+		      "An arrow leads to a group that is less progressed. A box leads to its group "
+		      "below; "
+		      "round corners: outside MPI; thick and red: least progressed.");
+	write_graph(report, "Progress graph", progress_dot);
+	end_section(out);
+	begin_section(out, "groups", "Groups",
+		      "Ranks that do the same in the same iteration of every loop around it.");
+	write_groups(view);
+	end_section(out);
+	begin_section(out, "loops", "Loops", "Red: the least progressed. Bars are by rank.");
+	html_iterations(view);
+	view_loops(view);
+	end_section(out);
+	begin_section(out, "waits", "Who waits for whom", NULL);
+	view_waits(view, report->waits);
+	write_graph(report, "Wait-for graph", waits_dot);
+	end_section(out);
+	begin_section(out, "collectives", "Collectives", NULL);
+	if (view->comms && view->comms->num_comms)
+		view_collectives(view, report->collectives);
+	end_section(out);
+}
+
+static void write_text(FILE *out, const char *text)
+{
+	char *copy = xstrdup(text ? text : ""), *rest = copy, *line;
+
+	fputs("<pre>", out);
+	while ((line = strsep(&rest, "\n"))) {
+		html_text(out, line);
+		fputc('\n', out);
+	}
+	fputs("</pre>\n", out);
+	free(copy);
+}
+
+void report_write(const struct report *report)
+{
+	const struct view *view = report->view;
+	FILE *out = view->out;
+	char nonce[33];
+
+	make_nonce(nonce);
+	write_head(report, nonce);
+	write_nav(report);
+	begin_section(out, "verdict", "Verdict", NULL);
+	view_lp(view);
+	end_section(out);
+	if (view->groups && view->graph)
+		write_models(report);
+	if (report->tree) {
+		begin_section(out, "stacks", "Stacks",
+			      "The ranks' stacks merged; red where few ranks leave the others.");
+		html_calltree(view, report->tree);
+		end_section(out);
+	}
+	begin_section(out, "job", "The job", NULL);
+	write_text(out, report->facts);
+	fputs("<h3>What pdb has cost it</h3>\n", out);
+	write_text(out, report->costs);
+	end_section(out);
+	fprintf(out, "</main>\n<script nonce=\"%s\">\n%s</script>\n</body>\n</html>\n", nonce,
+		report_js);
+}
