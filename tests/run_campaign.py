@@ -151,9 +151,15 @@ def moves_on(job, before):
 
 
 def hide_segments(job):
-    """For good: pdb goes by stacks, the harness by what is still written."""
+    """pdb goes by stacks, the harness by what is still written."""
     os.rename(job.segment_dir, job.segment_dir + ".hidden")
     job.segment_dir += ".hidden"
+
+
+def show_segments(job):
+    shown = job.segment_dir.removesuffix(".hidden")
+    os.rename(job.segment_dir, shown)
+    job.segment_dir = shown
 
 
 def run_watched(args, case, job, line):
@@ -173,14 +179,24 @@ def run_watched(args, case, job, line):
         watcher.wait_for_hang(args.healthy_s if is_fine else WATCH_S)
         line["watch"] = watcher.report(case.watch, since)
         before = count_events(job)
+    if case.watch == "stacks":
+        show_segments(job)
     line["outcome"] = "told" if line["watch"]["event"] else "not told"
     if since is None:
         line.update(truth=[], what="told before the fault was made")
-    elif line["outcome"] == "told" and case.fault in OFTEN_HARMLESS and moves_on(job, before):
-        line["outcome"] = verdict.MOVED_ON
-    elif not line["watch"]["event"] and not is_fine:
-        line["outcome"] += ", " + wait_until_hung(job, case.fault)
-    if path and os.path.exists(path) and watching.judge(line) == "right":
+    elif not is_fine:
+        if not line["watch"]["event"]:
+            line["outcome"] += ", " + wait_until_hung(job, case.fault)
+        looks = Looks(args.pdb, job, case)
+        if line["outcome"] == "told" or line["outcome"].endswith("hung"):
+            looks.ask("recorder")
+            looks.ask_by_stacks()
+        line["looks"] = looks.lines
+        if line["outcome"] == "told" and case.fault in OFTEN_HARMLESS and moves_on(job, before):
+            line["outcome"] = verdict.MOVED_ON
+    answers = [verdict.judge_line(line, verdict.parse(look["text"])) for look in line.get("looks", [])
+               if look["by"] == "recorder"]
+    if path and os.path.exists(path) and {watching.judge(line), *answers} == {"right"}:
         os.remove(path)
     note_harm(case, job, line, truth)
 
@@ -284,7 +300,8 @@ def is_wrong(line):
         return True
     if line.get("watch"):
         judged = watching.judge(line)
-        return judged in ("false alarm", "wrong") or judged == "missed" and "hung" in line["outcome"]
+        if judged in ("false alarm", "wrong") or judged == "missed" and "hung" in line["outcome"]:
+            return True
     return any(look["by"] == "recorder" and
                verdict.judge_line(line, verdict.parse(look["text"])) == "wrong"
                for look in line.get("looks", []))
