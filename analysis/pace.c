@@ -30,8 +30,8 @@ struct place {
 	uint64_t key;
 	double first_ns;           /* watched time when it was first seen */
 	struct stay_history stays; /* that ended between looks; the short ones of many are missed */
-	/* The most that a recorder said of one rank there: also of before watching, also of stays
-	 * that no look has seen. */
+	/* The most that recorders said: also of before watching, also of stays that no look has
+	 * seen. */
 	uint64_t longest_ns, num_stays;
 	bool was_candidate; /* while nobody moved for longer than noise */
 	UT_hash_handle hh;
@@ -456,6 +456,9 @@ static void report_still(const struct pace *pace, struct pace_report *report)
 	report->stay_ns = to_ns(judgement.stay_ns);
 	report->longest_ns = to_ns(judgement.longest);
 	report->num_stays = judgement.num;
+	/* Too few to be judged by, and yet not the first. */
+	if (who && who->place->num_stays > report->num_stays)
+		report->num_stays = who->place->num_stays;
 	report->chance = judgement.chance;
 	report->needed_ns = to_ns(judgement.needed_ns);
 	if (report->still_ns < pace->settings.shortest_ns)

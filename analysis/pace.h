@@ -40,8 +40,8 @@ struct pace_look {
 	uint64_t place;   /* its state: the same number in all ranks that are there */
 	uint64_t moves;   /* transitions ever made */
 	uint64_t stay_ns; /* in this place so far */
-	uint64_t longest_ns; /* there before */
-	uint64_t num_stays;  /* there before */
+	uint64_t longest_ns; /* there before, by this rank or also by others */
+	uint64_t num_stays;  /* the same */
 	uint64_t stack;      /* hash of its call path now */
 	uint64_t work;       /* sum of the counters of I/O and system calls, of this thread */
 	uint64_t cpu_ns;     /* used by this thread */

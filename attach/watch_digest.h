@@ -44,7 +44,8 @@ struct watch_rank {
 	uint64_t place; /* the same number in all ranks that are there */
 	uint64_t moves; /* transitions ever made */
 	uint64_t stay_ns;
-	uint64_t longest_ns, num_stays; /* of earlier stays there */
+	/* Of earlier stays there, and after a second outside those of all ranks of the node. */
+	uint64_t longest_ns, num_stays;
 	/* Of one that has stayed outside or in such a call for a second, else 0: */
 	uint64_t stack;  /* a number for its functions on the stack */
 	uint64_t work;   /* bytes and system calls of I/O since it was looked at first there */

@@ -45,7 +45,9 @@ struct watched {
 	bool has_pulse, has_moved;
 	uint64_t polled_ns; /* when polls were last seen to go on; 0: not since it moved */
 
-	/* Of one that stays outside MPI: what it did last. */
+	/* Of one that stays outside MPI: what all ranks here did in its place, and what it did last. */
+	bool has_stays;
+	struct segment_stays stays;
 	uint64_t next_activity_ns;
 	uint64_t first_work; /* of its thread, when it was looked at first; 0: it was not */
 	uint64_t stack, work, cpu_ns; /* work: since then */
@@ -225,7 +227,25 @@ static void forget_activity(struct watched *watched, uint64_t now_ns)
 {
 	watched->next_activity_ns = now_ns + ACTIVITY_NS;
 	watched->stack = watched->work = watched->first_work = watched->cpu_ns = 0;
-	watched->is_active = false;
+	watched->is_active = watched->has_stays = false;
+}
+
+/* Ranks do the same, so that others' stays in this place tell about it, too. Once is enough: as long
+ * as nobody moves they are the same. */
+static void take_stays(struct watch_look *look, struct watched *watched)
+{
+	if (watched->has_stays)
+		return;
+	watched->has_stays = true;
+	watched->stays = watched->pulse.stays;
+	for (size_t i = 0; i < look->num; i++) {
+		struct watched *other = &look->ranks[i];
+		struct segment_stays stays;
+
+		if (other != watched && other->segment &&
+		    segment_watch_stays(other->segment, watched->pulse.place, &stays, NULL) == 0)
+			segment_stays_add(&watched->stays, &stays);
+	}
 }
 
 static void take_activity(struct watch_look *look, struct watched *watched, pid_t tid,
@@ -238,6 +258,7 @@ static void take_activity(struct watch_look *look, struct watched *watched, pid_
 	if (now_ns < watched->next_activity_ns || look->num_active >= MAX_ACTIVE)
 		return;
 	look->num_active++;
+	take_stays(look, watched);
 	watched->next_activity_ns = now_ns + ACTIVITY_NS;
 	work = read_work(watched->pid, tid);
 	if (!watched->first_work)
@@ -281,14 +302,16 @@ static void add_rank(struct watch_look *look, struct watched *watched, uint64_t 
 		.place = pulse->place,
 		.moves = pulse->events,
 		.stay_ns = now_ns > pulse->since_ns ? now_ns - pulse->since_ns : 0,
-		.longest_ns = pulse->longest_ns,
-		.num_stays = pulse->num_stays,
 	};
+	const struct segment_stays *stays;
 
 	if (watched->has_moved || !rank.flags)
 		forget_activity(watched, now_ns);
 	else if (rank.stay_ns > ACTIVITY_NS)
 		take_activity(look, watched, pulse->tid, now_ns);
+	stays = watched->has_stays ? &watched->stays : &pulse->stays;
+	rank.longest_ns = stays->longest_ns;
+	rank.num_stays = stays->num;
 	rank.stack = watched->stack;
 	rank.work = watched->work;
 	rank.cpu_ns = watched->cpu_ns;

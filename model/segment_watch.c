@@ -147,40 +147,79 @@ static int hash_path(struct segment_watch *watch, uint32_t frame, uint64_t *ret)
 	return 0;
 }
 
-static int find_place(struct segment_watch *watch, uint32_t state, struct segment_pulse *pulse)
+/* What is known of a site, which is read if nothing is; NULL: the segment is damaged. */
+static const struct known *know_site(struct segment_watch *watch, uint32_t index)
 {
-	uint32_t index = SEG_STATE_SITE(state);
-	uint8_t is_exit = SEG_STATE_IS_EXIT(state);
 	struct seg_site site;
 	struct known *known;
+	uint64_t hash = HASH_BASIS;
 
-	if (index >= SEG_MAX_SITES)
-		return reader_bad_entry(&watch->reader, "site", index);
-	known = know(&watch->sites, index);
-	if (!known->hash) {
-		uint64_t hash = HASH_BASIS;
-
-		if (read_entry(watch, SEG_TABLE_SITES, index, &site, sizeof(site)) < 0 ||
-		    hash_path(watch, site.frame, &hash) < 0)
-			return -1;
-		known->hash = hash_bytes(hash, &site.class_id, sizeof(site.class_id));
-		known->class_id = site.class_id;
+	if (index >= SEG_MAX_SITES) {
+		reader_bad_entry(&watch->reader, "site", index);
+		return NULL;
 	}
+	known = know(&watch->sites, index);
+	if (known->hash)
+		return known;
+	if (read_entry(watch, SEG_TABLE_SITES, index, &site, sizeof(site)) < 0 ||
+	    hash_path(watch, site.frame, &hash) < 0)
+		return NULL;
+	known->hash = hash_bytes(hash, &site.class_id, sizeof(site.class_id));
+	known->class_id = site.class_id;
+	return known;
+}
+
+static uint64_t place_of(const struct known *site, uint32_t state)
+{
+	uint8_t is_exit = SEG_STATE_IS_EXIT(state);
+
+	return hash_bytes(site->hash, &is_exit, sizeof(is_exit));
+}
+
+static int find_place(struct segment_watch *watch, uint32_t state, struct segment_pulse *pulse)
+{
+	const struct known *known = know_site(watch, SEG_STATE_SITE(state));
+
+	if (!known)
+		return -1;
 	pulse->class_id = known->class_id;
-	pulse->place = hash_bytes(known->hash, &is_exit, sizeof(is_exit));
+	pulse->place = place_of(known, state);
+	return 0;
+}
+
+/* The state that is this place in the rank's own numbers; *found: it has been there. */
+static int find_state(struct segment_watch *watch, uint64_t place, uint32_t *ret, bool *found)
+{
+	uint32_t count;
+
+	*found = false;
+	if (reader_take_count(&watch->reader, SEG_TABLE_SITES) < 0)
+		return -1;
+	count = watch->reader.header.tables[SEG_TABLE_SITES].count;
+	for (uint32_t site = 0; site < count && site < SEG_MAX_SITES && !*found; site++) {
+		const struct known *known = know_site(watch, site);
+
+		if (!known)
+			return -1;
+		for (uint32_t side = 0; side < 2 && !*found; side++) {
+			*ret = SEG_STATE_ENTER(site) + side;
+			*found = place_of(known, *ret) == place;
+		}
+	}
 	return 0;
 }
 
 /* ---- Earlier stays --------------------------------------------------------------------------- */
 
-static int count_stays(struct segment_watch *watch, uint64_t base, const struct seg_table *table,
-		       uint32_t state, uint64_t *ret)
+/* How often the lane has come into the state. */
+static int count_entries(struct segment_watch *watch, uint64_t base, const struct seg_table *table,
+			 uint32_t state, uint64_t *ret)
 {
 	uint32_t count = table->count;
 	struct seg_transition *entries;
-	uint64_t num = 0;
 	int result;
 
+	*ret = 0;
 	if (reader_check_table(&watch->reader, "transitions", table, count, SEG_MAX_TRANSITIONS,
 			       sizeof(*entries), watch->reader.header.lane_size) < 0)
 		return -1;
@@ -189,34 +228,30 @@ static int count_stays(struct segment_watch *watch, uint64_t base, const struct 
 				     sizeof(*entries));
 	for (uint32_t i = 0; result == 0 && i < count; i++)
 		if (entries[i].to == state)
-			num += entries[i].count;
+			*ret += entries[i].count;
 	free(entries);
-	*ret = num > 0 ? num - 1 : 0; /* the present one is not over */
 	return result;
 }
 
-/* Of the thread with this lane. */
-static int take_stays(struct segment_watch *watch, size_t lane, uint32_t state,
-		      const struct segment_clock *clock, struct segment_pulse *pulse)
+/* The lane's completed stays in the state. */
+static int take_stays(struct segment_watch *watch, uint64_t base, const struct seg_lane *lane,
+		      uint32_t state, const struct segment_clock *clock, struct segment_stays *ret)
 {
-	uint64_t base = reader_lane_base(&watch->reader, lane);
-	const struct seg_table *states;
-	struct seg_lane head;
+	const struct seg_table *states = &lane->tables[SEG_LANE_STATES];
 	struct seg_state entry = {.longest = 0};
 
-	if (segment_pread(watch->reader.fd, &head, sizeof(head), base, watch->reader.err) < 0 ||
-	    count_stays(watch, base, &head.tables[SEG_LANE_TRANSITIONS], state, &pulse->num_stays) <
-		    0)
+	if (count_entries(watch, base, &lane->tables[SEG_LANE_TRANSITIONS], state, &ret->num) < 0)
 		return -1;
-	states = &head.tables[SEG_LANE_STATES];
 	if (state < states->capacity &&
 	    (reader_check_table(&watch->reader, "states", states, state + 1, 2 * SEG_MAX_SITES,
 				sizeof(entry), watch->reader.header.lane_size) < 0 ||
 	     reader_copy_entries(&watch->reader, base + states->offset, states, state, 1, &entry,
 				 sizeof(entry)) < 0))
 		return -1;
-	pulse->longest_ns = segment_clock_duration(clock, entry.longest);
-	pulse->tid = head.tid;
+	/* The present one is not over. */
+	if (ret->num > 0 && lane->current.state == state)
+		ret->num--;
+	ret->longest_ns = segment_clock_duration(clock, entry.longest);
 	return 0;
 }
 
@@ -249,25 +284,36 @@ static int count_lanes(struct segment_watch *watch)
 static int take_stay(struct segment_watch *watch, size_t lane, const struct raw_current *current,
 		     struct segment_pulse *pulse)
 {
+	uint64_t base = reader_lane_base(&watch->reader, lane);
 	struct segment_clock clock;
+	struct seg_lane head;
 
 	if (current->since == watch->newest && current->state == watch->state) {
 		pulse->since_ns = watch->last.since_ns;
 		pulse->class_id = watch->last.class_id;
 		pulse->tid = watch->last.tid;
 		pulse->place = watch->last.place;
-		pulse->longest_ns = watch->last.longest_ns;
-		pulse->num_stays = watch->last.num_stays;
+		pulse->stays = watch->last.stays;
 		return 0;
 	}
 	segment_clock_init(&clock, &watch->reader.header, current->since);
 	pulse->since_ns = segment_clock_time(&clock, current->since);
 	if (find_place(watch, current->state, pulse) < 0 ||
-	    take_stays(watch, lane, current->state, &clock, pulse) < 0)
+	    segment_pread(watch->reader.fd, &head, sizeof(head), base, watch->reader.err) < 0 ||
+	    take_stays(watch, base, &head, current->state, &clock, &pulse->stays) < 0)
 		return -1;
+	pulse->tid = head.tid;
 	watch->newest = current->since;
 	watch->state = current->state;
 	return 0;
+}
+
+static void begin_reading(struct segment_watch *watch, struct pdb_error *err)
+{
+	watch->reader.err = err;
+	watch->reader.naps = 0;
+	watch->reader.retries = LOCK_TRIES;
+	watch->reader.budget = UINT64_MAX;
 }
 
 int segment_watch_read(struct segment_watch *watch, struct segment_pulse *ret,
@@ -277,10 +323,7 @@ int segment_watch_read(struct segment_watch *watch, struct segment_pulse *ret,
 	struct raw_current newest = {.since = 0};
 	size_t newest_lane = 0;
 
-	watch->reader.err = err;
-	watch->reader.naps = 0;
-	watch->reader.retries = LOCK_TRIES;
-	watch->reader.budget = UINT64_MAX;
+	begin_reading(watch, err);
 	if (segment_pread(watch->reader.fd, &pulse.life, sizeof(pulse.life),
 			  offsetof(struct seg_header, life), err) < 0 ||
 	    count_lanes(watch) < 0)
@@ -306,4 +349,37 @@ int segment_watch_read(struct segment_watch *watch, struct segment_pulse *ret,
 	watch->last = pulse;
 	*ret = pulse;
 	return 0;
+}
+
+int segment_watch_stays(struct segment_watch *watch, uint64_t place, struct segment_stays *ret,
+			struct pdb_error *err)
+{
+	struct segment_stays all = {.num = 0};
+	struct segment_clock clock;
+	uint32_t state;
+	bool found;
+
+	begin_reading(watch, err);
+	if (find_state(watch, place, &state, &found) < 0 || count_lanes(watch) < 0)
+		return -1;
+	segment_clock_init(&clock, &watch->reader.header, watch->newest);
+	for (size_t i = 0; found && i < watch->num_lanes; i++) {
+		uint64_t base = reader_lane_base(&watch->reader, i);
+		struct segment_stays stays;
+		struct seg_lane lane;
+
+		if (segment_pread(watch->reader.fd, &lane, sizeof(lane), base, err) < 0 ||
+		    take_stays(watch, base, &lane, state, &clock, &stays) < 0)
+			return -1;
+		segment_stays_add(&all, &stays);
+	}
+	*ret = all;
+	return 0;
+}
+
+void segment_stays_add(struct segment_stays *stays, const struct segment_stays *more)
+{
+	stays->num += more->num;
+	if (more->longest_ns > stays->longest_ns)
+		stays->longest_ns = more->longest_ns;
 }

@@ -11,6 +11,11 @@
 struct pdb_error;
 struct segment_watch;
 
+/* Completed stays in a place. */
+struct segment_stays {
+	uint64_t num, longest_ns;
+};
+
 struct segment_pulse {
 	uint32_t life;   /* enum seg_life (model/segment.h) */
 	uint64_t events; /* transitions made so far, by all threads that call MPI */
@@ -22,7 +27,7 @@ struct segment_pulse {
 	uint16_t class_id; /* of the call that it is in or came from: enum seg_class */
 	pid_t tid;
 	uint64_t place; /* the state, by call path, MPI function and side: the same in all ranks */
-	uint64_t longest_ns, num_stays; /* of its earlier stays there: the longest, how many */
+	struct segment_stays stays; /* of this thread there, before */
 };
 
 /* Of an open segment, whose fd belongs to the watch from then on, also on failure. */
@@ -33,5 +38,13 @@ void segment_watch_destroy(struct segment_watch *watch); /* NULL is fine */
  * will be after, or as a mixture of both if it has died or been stopped in the midst of it. */
 int segment_watch_read(struct segment_watch *watch, struct segment_pulse *ret,
 		       struct pdb_error *err);
+
+/* Those of all threads of the rank in a place, of this rank or another. Costs a read for each frame
+ * of the sites that are new since the last time. -1: the segment is damaged. */
+int segment_watch_stays(struct segment_watch *watch, uint64_t place, struct segment_stays *ret,
+			struct pdb_error *err);
+
+/* The stays of both. */
+void segment_stays_add(struct segment_stays *stays, const struct segment_stays *more);
 
 #endif

@@ -210,6 +210,28 @@ static void test_first_phase(void **state)
 	}
 }
 
+/* A place that ranks have left a few times says that, and that is all: it may have been luck. As soon as
+ * others' stays are told of, too, it is known. */
+static void test_few_stays(void **state)
+{
+	struct job job = start_job(0);
+
+	(void)state;
+	iterate(&job, 60);
+	enter(&job, 0, HANG_OUTSIDE, LATER, 3, MS);
+	wait_while(&job, PACE_MOVING, 100);
+	assert_int_equal(report_of(&job).num_stays, 3);
+	assert_int_equal(report_of(&job).longest_ns, MS);
+	assert_int_equal(report_of(&job).needed_ns, SECONDS(600));
+	job.looks[0].num_stays = 12;
+	look(&job);
+	assert_true(report_of(&job).needed_ns < SECONDS(10));
+	assert_int_equal(report_of(&job).num_stays, 12);
+	wait_while(&job, PACE_STILL, 100);
+	assert_int_equal(report_of(&job).kind, PACE_HANG);
+	pace_destroy(job.pace);
+}
+
 /* Rank 0 writes a file for ten minutes, then no more. */
 static void test_serial_phase(void **state)
 {
@@ -365,7 +387,8 @@ int main(void)
 		cmocka_unit_test(test_moving),         cmocka_unit_test(test_endless_loop),
 		cmocka_unit_test(test_starved_poller), cmocka_unit_test(test_longer_history),
 		cmocka_unit_test(test_lost_message),   cmocka_unit_test(test_novel_call),
-		cmocka_unit_test(test_first_phase),    cmocka_unit_test(test_serial_phase),
+		cmocka_unit_test(test_first_phase),    cmocka_unit_test(test_few_stays),
+		cmocka_unit_test(test_serial_phase),
 		cmocka_unit_test(test_stacks),         cmocka_unit_test(test_work_inside),
 		cmocka_unit_test(test_clock),          cmocka_unit_test(test_suspended),
 		cmocka_unit_test(test_hung_already),   cmocka_unit_test(test_unknown),

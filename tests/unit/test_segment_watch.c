@@ -77,8 +77,8 @@ static void test_states(void **state)
 	assert_int_equal(outside.events, 4);
 	assert_int_equal(outside.class_id, SEG_CLASS_SEND);
 	assert_int_equal(outside.tid, 4031);
-	assert_int_equal(outside.num_stays, 1);
-	assert_int_equal(outside.longest_ns, 7 * MS);
+	assert_int_equal(outside.stays.num, 1);
+	assert_int_equal(outside.stays.longest_ns, 7 * MS);
 	assert_int_equal(outside.since_ns, w->start + 11 * MS);
 	segment_writer_poll(w, rank.lane, rank.receive, 5, 12 * MS);
 	polling = read_rank(&rank);
@@ -87,7 +87,7 @@ static void test_states(void **state)
 	segment_writer_go(w, rank.lane, SEG_STATE_ENTER(rank.receive), 20 * MS);
 	inside = read_rank(&rank);
 	assert_true(inside.is_inside);
-	assert_int_equal(inside.num_stays, 0);
+	assert_int_equal(inside.stays.num, 0);
 	assert_int_equal(inside.class_id, SEG_CLASS_RECV);
 	assert_true(inside.place != outside.place);
 	segment_writer_destroy(w);
@@ -111,6 +111,43 @@ static void test_places(void **state)
 	assert_true(sides[0] != sides[1]);
 	segment_writer_go(b.writer, b.lane, SEG_STATE_ENTER(b.send), 5 * MS);
 	assert_true(read_rank(&b).place != sides[0]);
+	segment_writer_destroy(a.writer);
+	segment_writer_destroy(b.writer);
+}
+
+/* Of other ranks' places: all threads' stays that are over. */
+static void test_stays_of_place(void **state)
+{
+	struct rank a = make_rank(false), b = make_rank(true);
+	uint32_t worker = segment_writer_lane(b.writer, false, 4032);
+	uint64_t place;
+	struct segment_stays stays;
+	struct segment_watch *watch;
+	struct pdb_error err;
+	uint8_t *bytes;
+	size_t size;
+
+	(void)state;
+	segment_writer_go(a.writer, a.lane, SEG_STATE_ENTER(a.receive), 1 * MS);
+	segment_writer_go(a.writer, a.lane, SEG_STATE_EXIT(a.receive), 2 * MS);
+	place = read_rank(&a).place;
+	for (int i = 0; i < 3; i++) {
+		segment_writer_go(b.writer, b.lane, SEG_STATE_ENTER(b.receive), (20 * i + 1) * MS);
+		segment_writer_go(b.writer, b.lane, SEG_STATE_EXIT(b.receive), (20 * i + 2) * MS);
+	}
+	segment_writer_go(b.writer, worker, SEG_STATE_EXIT(b.receive), 1 * MS);
+	segment_writer_go(b.writer, worker, SEG_STATE_ENTER(b.send), 50 * MS);
+	size = segment_writer_bytes(b.writer, &bytes);
+	watch = segment_watch_create(segment_bytes_fd(bytes, size), &err);
+	assert_non_null(watch);
+	assert_int_equal(segment_watch_stays(watch, place, &stays, &err), 0);
+	assert_int_equal(stays.num, 3); /* two of one thread, which is there again, and one */
+	assert_int_equal(stays.longest_ns, 49 * MS);
+	assert_int_equal(segment_watch_stays(watch, 12345, &stays, &err), 0);
+	assert_int_equal(stays.num, 0);
+	assert_int_equal(stays.longest_ns, 0);
+	segment_watch_destroy(watch);
+	free(bytes);
 	segment_writer_destroy(a.writer);
 	segment_writer_destroy(b.writer);
 }
@@ -152,13 +189,15 @@ static void test_damage(void **state)
 	segment_writer_go(w, rank.lane, SEG_STATE_ENTER(rank.receive), 1 * MS);
 	size = segment_writer_bytes(w, &bytes);
 	for (size_t i = 0; i < size; i += i < 4096 ? 1 : 3) {
+		struct segment_stays stays;
 		struct segment_pulse pulse;
 		struct segment_watch *watch;
 		uint8_t was = bytes[i];
 
 		bytes[i] ^= 0xff;
 		watch = segment_watch_create(segment_bytes_fd(bytes, size), NULL);
-		num_refused += !watch || segment_watch_read(watch, &pulse, NULL) < 0;
+		num_refused += !watch || segment_watch_read(watch, &pulse, NULL) < 0 ||
+			       segment_watch_stays(watch, 1, &stays, NULL) < 0;
 		segment_watch_destroy(watch);
 		bytes[i] = was;
 	}
@@ -213,6 +252,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_states),
 		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_stays_of_place),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_absurd_numbers),
