@@ -29,7 +29,7 @@ QUIET_TIMEOUT_S = 90
 BRANCH_TIMEOUT_S, BRANCH_QUIET_S = 40, 5
 MOMENT_S = (1, 6)
 WATCHED_MOMENT_S = (5, 25)  # with pdb watch, which learns how the job is
-WATCH_S = 180  # for a hang to be told
+WATCH_S = 330  # for a hang to be told: what there is nothing to compare with takes 300 s
 HEALTHY_LOOKS = 5
 # Faults that often do no harm: then a job that computed for long goes on after all.
 OFTEN_HARMLESS = ("branch", "lost", "collective")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The programs of a campaign, all from Debian's packages, with inputs that keep them going for as long
-as a run takes. Most are built for Open MPI alone."""
+as a run takes, or, for tests/bench_programs.py, some seconds. Most are built for Open MPI alone."""
 
 import gzip
 import os
@@ -23,6 +23,7 @@ class CampaignProgram(RealProgram):
     needs = ()  # files that must be there
     mpis = ("openmpi",)
     events = 200  # of each rank, after which its main part has begun
+    steps = 0  # of a run that is not endless
     env = {}  # for the ranks
     losable = {}
 
@@ -35,6 +36,10 @@ class CampaignProgram(RealProgram):
 
     def command_for(self, _mpi):
         return self.command
+
+    def read_seconds(self, _job):
+        """None: it says nothing of the time that it took, which is that of the whole job."""
+        return None
 
     def wait_until_working(self, job):
         job.wait_until_recorded(events=self.events)
@@ -56,6 +61,7 @@ class LammpsPair(CampaignProgram, Lammps):
     needs = (Lammps.example,)
     modules = None
     wait_until_working = CampaignProgram.wait_until_working
+    read_seconds = Lammps.read_seconds
     losable = Lammps.losable
 
 
@@ -65,13 +71,14 @@ class LammpsGranular(LammpsPair):
     name = "LAMMPS granular"
     example = "/usr/share/lammps/examples/pour/in.pour"
     needs = (example,)
+    steps = 6000
 
     def prepare(self, folder, size, is_endless):
         with open(self.example, encoding="utf-8") as file:
             text = file.read()
         text = text[:re.search(r"(?m)^run\s", text).start()].replace("thermo\t\t1000", "thermo 100")
         with open(os.path.join(folder, "in.pour"), "w", encoding="utf-8") as file:
-            file.write(f"{text}\nrun {FOREVER}\n")
+            file.write(f"{text}\nrun {FOREVER if is_endless else self.steps}\n")
         return ["-in", "in.pour", "-log", "none"]
 
 
@@ -82,13 +89,14 @@ class LammpsLongRange(LammpsPair):
     folder = "/usr/share/lammps/examples/peptide"
     example = folder + "/in.peptide"
     needs = (example, folder + "/data.peptide")
+    steps = 600
 
     def prepare(self, folder, size, is_endless):
         shutil.copy(self.needs[1], folder)
         with open(self.example, encoding="utf-8") as file:
             text = file.read()
         with open(os.path.join(folder, "in.peptide"), "w", encoding="utf-8") as file:
-            file.write(re.sub(r"(?m)^run\s.*$", f"run {FOREVER}", text))
+            file.write(re.sub(r"(?m)^run\s.*$", f"run {FOREVER if is_endless else self.steps}", text))
         return ["-in", "in.peptide", "-log", "none"]
 
 
@@ -103,10 +111,13 @@ class CampaignHpl(CampaignProgram, Hpl):
     modules = None
     losable = Hpl.losable
     wait_until_working = Hpl.wait_until_working
+    read_seconds = Hpl.read_seconds
 
     def prepare(self, folder, size, is_endless):
         """Every variant many times, so that it lasts as long as a run, however fast the machine is."""
         arguments = super().prepare(folder, size, is_endless)
+        if not is_endless:
+            return arguments
         path = os.path.join(folder, "hpccinf.txt")
         with open(path, encoding="utf-8") as file:
             text = file.read()
@@ -123,6 +134,7 @@ class Ptrans(CampaignHpl):
 
     name = "PTRANS"
     losable = {}
+    steps = 6  # sizes
     wait_until_working = CampaignProgram.wait_until_working
 
     def prepare(self, folder, size, is_endless):
@@ -134,11 +146,16 @@ class Ptrans(CampaignHpl):
         grids = next(number for number, line in enumerate(lines) if "process grids" in line)
         lines[grids:grids + 3] = ["2 process grids", f"{rows} " * 2 + "Ps", f"{columns} " * 2 + "Qs"]
         at = next(number for number, line in enumerate(lines) if line.startswith("#####")) + 1
-        sizes, blocks = [str(1000 + 10 * number) for number in range(18)], ["40", "16", "24", "32"] * 5
+        sizes = [str(1000 + 10 * number) for number in range(18 if is_endless else self.steps)]
+        blocks = ["40", "16", "24", "32"] * 5
         lines[at:] = [f"{len(sizes)} sizes for PTRANS", " ".join(sizes) + " values of N",
                       f"{len(blocks)} blocking sizes", " ".join(blocks) + " values of NB", ""]
         self.write(folder, "hpccinf.txt", "\n".join(lines))
         return []
+
+    def read_seconds(self, job):
+        times = re.findall(r"(?m)^(?:WALL|CPU ) .* (\S+) +\S+ +\S+ +\S+$", self._read_output(job))
+        return sum(map(float, times[::2]))
 
 
 class Scalapack(CampaignProgram):
@@ -149,6 +166,7 @@ class Scalapack(CampaignProgram):
     folder = "/usr/lib/x86_64-linux-gnu/scalapack"
     mpis = ("openmpi", "mpich")
     modules = "^(xdllt|libscalapack)"
+    steps = 1  # grids
 
     def command_for(self, mpi):
         return (f"{self.folder}/{mpi.suffix}-tests/xdllt",)
@@ -158,11 +176,12 @@ class Scalapack(CampaignProgram):
             return f"{len(values)} number of {what}\n{' '.join(map(str, values))} {what}\n"
 
         rows, columns = grid_of(size)
+        grids = 8 if is_endless else self.steps
         self.write(folder, "LLT.dat", "'Input'\n'MPI'\n'LLT.out' file\n6 device\n'U' half\n" +
                    numbers([100 + 10 * number for number in range(20)], "sizes") +
                    numbers([8, 12, 16, 20, 24, 28, 32], "blocks") +
                    numbers([1, 3, 4, 9], "right-hand sides") + numbers([3, 5, 8, 10], "their blocks") +
-                   f"8 grids\n{' '.join([str(rows)] * 8)} P\n{' '.join([str(columns)] * 8)} Q\n" +
+                   f"{grids} grids\n{' '.join([str(rows)] * grids)} P\n{' '.join([str(columns)] * grids)} Q\n" +
                    "1000.0 threshold\nF check\n")
         return []
 
@@ -175,6 +194,7 @@ class Mumps(CampaignProgram):
     needs = (program,)
     modules = "mumps|^dsimpletest"
     edge = 40
+    steps = 24  # edge of the cube
     events = 30
 
     def command_for(self, _mpi):
@@ -182,7 +202,7 @@ class Mumps(CampaignProgram):
         return "sh", "-c", f"exec {self.program} <matrix"
 
     def prepare(self, folder, size, is_endless):
-        edge = self.edge
+        edge = self.edge if is_endless else self.steps
         number = edge ** 3
         lines = []
         for row in range(number):
@@ -204,9 +224,10 @@ class Petsc(CampaignProgram):
 
     name = "PETSc"
     command = (f"{_BUILD}/petsc",)
+    steps = 150
 
     def prepare(self, folder, size, is_endless):
-        return ["-ts_max_steps", str(FOREVER), "-ts_max_time", "1e30", "-ts_adapt_type", "none",
+        return ["-ts_max_steps", str(FOREVER if is_endless else self.steps), "-ts_max_time", "1e30", "-ts_adapt_type", "none",
                 "-da_grid_x", "48", "-da_grid_y", "48"]
 
 
@@ -214,11 +235,12 @@ class Python(CampaignProgram):
     """A program in Python of our own, with mpi4py and numpy. Its functions are the interpreter's."""
 
     name = "mpi4py"
+    steps = 40000
     command = ("/usr/bin/python3",)
     needs = ("/usr/lib/python3/dist-packages/mpi4py", "/usr/lib/python3/dist-packages/numpy")
 
     def prepare(self, folder, size, is_endless):
-        return [os.path.join(INPUTS, "heat.py")]
+        return [os.path.join(INPUTS, "heat.py"), *([] if is_endless else [str(self.steps)])]
 
 
 class Espresso(CampaignProgram):
@@ -229,11 +251,16 @@ class Espresso(CampaignProgram):
     potential = "/usr/share/doc/quantum-espresso/examples/EPW/sic/pp/Si.pz-vbc.UPF.gz"
     needs = (potential,)
     env = {"OMP_NUM_THREADS": "1"}
+    steps = 60
 
     def prepare(self, folder, size, is_endless):
         with gzip.open(self.potential, "rt", encoding="utf-8") as file:
             self.write(folder, "Si.UPF", file.read())
-        shutil.copy(os.path.join(INPUTS, "silicon.in"), folder)
+        with open(os.path.join(INPUTS, "silicon.in"), encoding="utf-8") as file:
+            text = file.read()
+        if not is_endless:
+            text = re.sub(r"nstep=\d+", f"nstep={self.steps}", text)
+        self.write(folder, "silicon.in", text)
         return ["-in", "silicon.in"]
 
 
@@ -244,6 +271,7 @@ class Nwchem(CampaignProgram):
     name = "NWChem"
     mpis = ("openmpi", "mpich")
     tasks = 5000
+    steps = 10
 
     def command_for(self, mpi):
         return (f"nwchem.{mpi.suffix}",)
@@ -251,7 +279,7 @@ class Nwchem(CampaignProgram):
     def prepare(self, folder, size, is_endless):
         with open(os.path.join(INPUTS, "water.nw"), encoding="utf-8") as file:
             head, task = file.read().split("# again\n")
-        self.write(folder, "water.nw", head + task * self.tasks)
+        self.write(folder, "water.nw", head + task * (self.tasks if is_endless else self.steps))
         return ["water.nw"]
 
 
@@ -261,6 +289,7 @@ class Openfoam(CampaignProgram):
     name = "OpenFOAM"
     command = ("icoFoam",)
     env = {"WM_PROJECT_DIR": "/usr/share/openfoam"}
+    steps = 4000
     needs = tuple(env.values())
 
     def prepare(self, folder, size, is_endless):
@@ -269,6 +298,12 @@ class Openfoam(CampaignProgram):
         with open(path, encoding="utf-8") as file:
             text = file.read()
         self.write(folder, "system/decomposeParDict", text.replace("SIZE", str(size)))
+        if not is_endless:
+            path = os.path.join(folder, "system", "controlDict")
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            self.write(folder, "system/controlDict",
+                       re.sub(r"endTime [\d.e]+;", f"endTime {self.steps * 0.005:g};", text))
         for tool in ("blockMesh", "decomposePar"):
             subprocess.run([tool], cwd=folder, env={**os.environ, **self.env}, check=True,
                            stdout=subprocess.DEVNULL)

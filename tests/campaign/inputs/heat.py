@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Heat in a plate, in rows over the ranks: rows are exchanged with both neighbours in each step, and
-now and then all ranks agree on how far they are from rest."""
+now and then all ranks agree on how far they are from rest. heat.py [STEPS]; without, for ever."""
+
+import itertools
+import sys
 
 import numpy
 from mpi4py import MPI
@@ -31,8 +34,8 @@ def heat(rank, number):
 def main():
     comm = MPI.COMM_WORLD
     plate = numpy.zeros((ROWS + 2, COLUMNS))
-    number = 0
-    while True:
+    steps = range(int(sys.argv[1])) if len(sys.argv) > 1 else itertools.count()
+    for number in steps:
         plate[1] = heat(comm.rank, number)
         exchange(comm, plate)
         new = step(plate)
@@ -41,7 +44,6 @@ def main():
             if comm.rank == 0 and number % 1000 == 0:
                 print(f"step {number}: {change:g}", flush=True)
         plate = new
-        number += 1
 
 
 main()
