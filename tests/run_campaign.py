@@ -34,6 +34,7 @@ HEALTHY_LOOKS = 5
 # Faults that often do no harm: then a job that computed for long goes on after all.
 OFTEN_HARMLESS = ("branch", "lost", "collective")
 AGAIN_S = 10
+HARMLESS_S = 40  # after which one that still moves has done none
 SURE_LOOKS = 3  # on a loaded machine a place may have taken long before, too
 
 
@@ -162,6 +163,26 @@ def show_segments(job):
     job.segment_dir = shown
 
 
+def wait_until_told(watcher, job, fault):
+    """Of a hang. Returns "told", or what the job does instead, or did."""
+    if not watcher.wait_for_hang(HARMLESS_S):
+        if fault in OFTEN_HARMLESS and moves_on(job, count_events(job)):
+            return "not told, moving"
+        watcher.wait_for_hang(WATCH_S - HARMLESS_S)
+    return "told" if watcher.hang() else "not told, " + wait_until_hung(job, fault)
+
+
+def look_at_told(args, case, job, line):
+    """The same job is asked about as one that is not watched is."""
+    looks = Looks(args.pdb, job, case)
+    before = count_events(job)
+    looks.ask("recorder")
+    looks.ask_by_stacks()
+    line["looks"] = looks.lines
+    if case.fault in OFTEN_HARMLESS and moves_on(job, before):
+        line["outcome"] = verdict.MOVED_ON
+
+
 def run_watched(args, case, job, line):
     """With pdb watch from before the fault on."""
     if case.watch == "stacks":
@@ -169,31 +190,22 @@ def run_watched(args, case, job, line):
     path = snapshot_path(args, case)
     with watching.Watcher(args.pdb, job, path) as watcher:
         faults.wait_a_while(job, case.moment_s)
-        truth, since = faults.Truth([], ""), None
+        truth = faults.Truth([], "told before the fault was made", since=None)
         if not watcher.hang():
             truth = inject_fault(args, case, job, line)
             if truth is None:
                 return
-            since = truth.since
-        is_fine = case.fault in ("healthy", "slow")
-        watcher.wait_for_hang(args.healthy_s if is_fine else WATCH_S)
-        line["watch"] = watcher.report(case.watch, since)
-        before = count_events(job)
+        if case.fault in ("healthy", "slow"):
+            line["outcome"] = "told" if watcher.wait_for_hang(args.healthy_s) else "not told"
+        else:
+            line["outcome"] = wait_until_told(watcher, job, case.fault)
+        line["watch"] = watcher.report(case.watch, truth.since)
     if case.watch == "stacks":
         show_segments(job)
-    line["outcome"] = "told" if line["watch"]["event"] else "not told"
-    if since is None:
-        line.update(truth=[], what="told before the fault was made")
-    elif not is_fine:
-        if not line["watch"]["event"]:
-            line["outcome"] += ", " + wait_until_hung(job, case.fault)
-        looks = Looks(args.pdb, job, case)
-        if line["outcome"] == "told" or line["outcome"].endswith("hung"):
-            looks.ask("recorder")
-            looks.ask_by_stacks()
-        line["looks"] = looks.lines
-        if line["outcome"] == "told" and case.fault in OFTEN_HARMLESS and moves_on(job, before):
-            line["outcome"] = verdict.MOVED_ON
+    if truth.since is None:
+        line.update(truth=truth.ranks, what=truth.what)
+    elif case.fault not in ("healthy", "slow") and line["outcome"] in ("told", "not told, hung"):
+        look_at_told(args, case, job, line)
     answers = [verdict.judge_line(line, verdict.parse(look["text"])) for look in line.get("looks", [])
                if look["by"] == "recorder"]
     if path and os.path.exists(path) and {watching.judge(line), *answers} == {"right"}:
