@@ -235,6 +235,7 @@ struct verdict *verdict_create(const struct job *job, const struct eqgroups *gro
 	j.verdict->which = j.verdict->lane = j.verdict->need = WAITFOR_NONE;
 	j.verdict->novel = UINT32_MAX;
 	j.verdict->novel_rank = -1;
+	j.verdict->skipped = WAITFOR_NONE;
 	if (verdict_find_crashed(&j))
 		; /* nobody waits any more */
 	else if (j.jm && groups && graph && j.jm->num_lanes > 0)

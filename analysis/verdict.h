@@ -54,10 +54,13 @@ struct verdict {
 	 * message was not sent in any form. */
 	uint32_t which;
 	uint32_t lane, need; /* LOST: who waits for it, and the need; else WAITFOR_NONE */
-	/* DEADLOCK, LOST: a transition (of the job model) that a culprit, and nobody else, took once,
+	/* DEADLOCK, LOST, LEAST: a transition (of the job model) that a culprit, and nobody else, took once,
 	 * from where it is usual to go on otherwise; UINT32_MAX: none. */
 	uint32_t novel;
 	int novel_rank;
+	/* DEADLOCK: the culprits seem to have left out waitfor->collectives[skipped], in which others
+	 * of it wait for them; WAITFOR_NONE: no. */
+	uint32_t skipped;
 	/* By stacks: among these their temporal order may choose (verdict_choose_by_order()). */
 	struct rankset *candidates;
 	bool is_by_order; /* it has: the culprits are the least progressed of the candidates */

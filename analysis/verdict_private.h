@@ -91,6 +91,18 @@ bool verdict_find_crashed(struct judge *j);
 uint32_t verdict_find_novel(const struct judge *j, const uint32_t *lanes, size_t num,
 			    uint32_t *transition_ret);
 
+/* ---- verdict_skipped.c ------------------------------------------------------------------------
+ */
+
+/* Ranks of the deadlock that have gone past a collective in which others of it wait, its index in
+ * waitfor.collectives in *collective_ret; NULL: none. *is_likely_ret: only the progress order says so.
+ * The caller frees. */
+struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock,
+				     uint32_t *collective_ret, bool *is_likely_ret);
+/* Is there a message of `rank` to the other end of its need that this has not received? Then that end
+ * has not come to where the two exchange messages. */
+bool verdict_is_before_exchange(const struct waitfor *w, int rank, const struct waitfor_need *need);
+
 /* ---- verdict_stacks.c -------------------------------------------------------------------------
  */
 

@@ -207,6 +207,26 @@ static size_t count_groups(const struct judge *j)
 	return num;
 }
 
+/* Of the candidates keep the one that took a step that is new to the job, if it is one. */
+static bool keep_novel(struct judge *j)
+{
+	size_t num_lanes = j->jm->num_lanes, num = 0;
+	uint32_t *lanes = xcalloc(num_lanes, sizeof(*lanes)), transition, actor;
+
+	for (size_t i = 0; i < num_lanes; i++)
+		if (j->is_candidate[i])
+			lanes[num++] = (uint32_t)i;
+	actor = verdict_find_novel(j, lanes, num, &transition);
+	free(lanes);
+	if (actor == WAITFOR_NONE)
+		return false;
+	for (size_t i = 0; i < num_lanes; i++)
+		j->is_candidate[i] = i == actor;
+	j->verdict->novel = transition;
+	j->verdict->novel_rank = j->jm->lanes[actor].rank;
+	return true;
+}
+
 /* All are static and inside. */
 void verdict_find_least(struct judge *j)
 {
@@ -216,7 +236,9 @@ void verdict_find_least(struct judge *j)
 		j->is_candidate[i] = j->lanes[i].is_waiting;
 	num_waiting = verdict_count_candidates(j);
 	verdict_keep_ends(j);
-	if (verdict_count_candidates(j) < num_waiting)
+	if (keep_novel(j))
+		;
+	else if (verdict_count_candidates(j) < num_waiting)
 		verdict_keep_least(j);
 	else
 		for (size_t i = 0; i < j->jm->num_lanes; i++)

@@ -248,18 +248,22 @@ static bool find_novel(struct judge *j, const struct waitfor_deadlock *deadlock,
 	return true;
 }
 
-/* Is there a message to the other end of a need that it has not received? Then that end has not
- * come to where the two exchange messages. */
-static bool is_before_exchange(const struct waitfor *w, int rank, const struct waitfor_need *need)
+/* Ranks have left out a collective that others of the deadlock wait in. */
+static bool find_skipped(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns,
+			 uint32_t which)
 {
-	for (size_t i = 0; i < w->num_unreceived; i++) {
-		const struct waitfor_unreceived *message = &w->unreceived[i];
+	bool is_likely;
+	uint32_t collective;
+	struct rankset *ranks = verdict_find_skipped(j, deadlock, &collective, &is_likely);
 
-		if (message->source == rank && message->destination == need->peer &&
-		    message->comm == need->comm)
-			return true;
-	}
-	return false;
+	if (!ranks)
+		return false;
+	accuse(j, ranks, VERDICT_DEADLOCK, stay_ns);
+	j->verdict->which = which;
+	j->verdict->skipped = collective;
+	j->verdict->is_likely = is_likely;
+	rankset_destroy(ranks);
+	return true;
 }
 
 /* Who owes a message and is already further than the one that waits for it has not sent it. */
@@ -277,7 +281,7 @@ static bool find_senders(struct judge *j, const struct waitfor_deadlock *deadloc
 		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
 			if (!is_owed(deadlock, &w->needs[n]) ||
 			    !is_further(j, deadlock, w->needs[n].peer, l) ||
-			    is_before_exchange(w, j->jm->lanes[l].rank, &w->needs[n]))
+			    verdict_is_before_exchange(w, j->jm->lanes[l].rank, &w->needs[n]))
 				continue;
 			rankset_add(ranks, w->needs[n].peer);
 			if (owed == WAITFOR_NONE) {
@@ -336,7 +340,7 @@ static void judge_stuck(struct judge *j, uint32_t d, uint64_t stay_ns)
 	const struct waitfor_deadlock *deadlock = &j->waitfor->deadlocks[d];
 
 	if (!find_slip(j, deadlock, stay_ns) && !find_novel(j, deadlock, stay_ns, d) &&
-	    !find_senders(j, deadlock, stay_ns)) {
+	    !find_skipped(j, deadlock, stay_ns, d) && !find_senders(j, deadlock, stay_ns)) {
 		accuse(j, deadlock->ranks, VERDICT_DEADLOCK, stay_ns);
 		j->verdict->which = d;
 	}

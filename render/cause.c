@@ -204,6 +204,27 @@ static void print_novel(const struct view *view)
 	free(to);
 }
 
+/* Who is not where the others are has gone past it. */
+static void print_skipped(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	const struct waitfor_collective *collective;
+	char *who, *comm;
+
+	if (verdict->skipped == WAITFOR_NONE)
+		return;
+	collective = &view->waitfor->collectives[verdict->skipped];
+	who = who_text(verdict->culprits);
+	comm = comm_label(view, collective->comm, LABEL_FULL);
+	text_wrap(view, 4,
+		  "%s %s further than %s, number %" PRIu64 " on %s: left out, if it is to be called "
+		  "before",
+		  who, plural(verdict->culprits, "is", "are"), collective->function,
+		  collective->number, comm);
+	free(who);
+	free(comm);
+}
+
 static void print_deadlock(const struct view *view)
 {
 	const struct waitfor_deadlock *deadlock = &view->waitfor->deadlocks[view->verdict->which];
@@ -216,6 +237,7 @@ static void print_deadlock(const struct view *view)
 	if (!print_all(view, deadlock))
 		print_circle(view, deadlock);
 	print_novel(view);
+	print_skipped(view);
 	if (!rankset_is_empty(deadlock->behind))
 		text_wrap(view, 4, "%s wait%s for these", behind,
 			  plural(deadlock->behind, "s", ""));
@@ -356,6 +378,9 @@ void cause_print(const struct view *view)
 		break;
 	case VERDICT_LIBRARY:
 		print_library(view);
+		break;
+	case VERDICT_LEAST:
+		print_novel(view);
 		break;
 	default:
 		break;

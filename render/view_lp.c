@@ -545,6 +545,8 @@ static const char *likely_reason(const struct verdict *verdict)
 
 	if (is_by_order)
 		return "who has not sent it was found by the order of the calls";
+	if (verdict->kind == VERDICT_DEADLOCK && verdict->skipped != UINT32_MAX)
+		return "who has left it out was found by the order of the calls";
 	if (verdict->kind == VERDICT_LOST || verdict->kind == VERDICT_DEADLOCK)
 		return "a thread that has not called MPI so far could still help";
 	return "ranks that poll may go on to something else";
@@ -564,6 +566,10 @@ static void print_confidence(const struct view *view)
 		text_wrap(view, 2,
 			  "not decided: all of these are inside MPI, and none of them is "
 			  "known to be behind the others");
+	else if (verdict->kind == VERDICT_LEAST && verdict->novel != UINT32_MAX)
+		text_wrap(view, 2,
+			  "all ranks that do not move are inside MPI; this one is named for its "
+			  "unusual step, which need not be the cause");
 	else if (verdict->kind == VERDICT_LEAST)
 		text_wrap(view, 2,
 			  "all ranks that do not move are inside MPI; these are the least "

@@ -35,6 +35,7 @@ static void judge(struct hung *hung, enum verdict_kind kind)
 	hung->verdict.which = 0;
 	hung->verdict.lane = hung->verdict.need = WAITFOR_NONE;
 	hung->verdict.novel = UINT32_MAX;
+	hung->verdict.skipped = WAITFOR_NONE;
 }
 
 /* Rank 3 waits in MPI_Waitall for a message with tag 8 from rank 4, which waits for one of it. */

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Collectives that a rank has left out. In a deadlock some wait for it in a collective, and it waits
+ * for a message of theirs: either it has gone past the collective without calling it, or they have
+ * come there without sending. It has gone past if it is further by the progress order, if it has sent
+ * its own message of an exchange to one that has not come to receive it, or if it is in a place where
+ * they all have been equally often, and it once more. */
+#include <stdlib.h>
+
+#include "analysis/progress.h"
+#include "analysis/verdict_private.h"
+#include "model/job_model.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+
+bool verdict_is_before_exchange(const struct waitfor *w, int rank, const struct waitfor_need *need)
+{
+	for (size_t i = 0; i < w->num_unreceived; i++) {
+		const struct waitfor_unreceived *message = &w->unreceived[i];
+
+		if (message->source == rank && message->destination == need->peer &&
+		    message->comm == need->comm)
+			return true;
+	}
+	return false;
+}
+
+/* Fewer visits to a place are no rule. */
+enum { FEWEST_VISITS = 10 };
+
+/* Does it wait for messages, and nothing else? */
+static bool waits_for_messages(const struct waitfor *w, const struct waitfor_lane *lane)
+{
+	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
+		if (w->needs[n].kind != WAITFOR_MESSAGE)
+			return false;
+	return lane->num_needs > 0;
+}
+
+static bool is_in_collective(const struct waitfor *w, uint32_t l, uint32_t collective)
+{
+	const struct waitfor_lane *lane = &w->lanes[l];
+
+	return lane->num_needs == 1 &&
+	       waitfor_collective_of(w, w->needs[lane->first_need].node) == collective;
+}
+
+/* Has it sent, to a rank that waits in the collective, a message of the exchange in which it waits? */
+static bool has_sent_early(const struct judge *j, uint32_t l, uint32_t collective)
+{
+	const struct waitfor *w = j->waitfor;
+	const struct waitfor_lane *lane = &w->lanes[l];
+
+	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
+		const struct waitfor_need *need = &w->needs[n];
+		uint32_t first;
+		size_t num = need->peer < 0 ? 0 : waitfor_lanes_of(w, need->peer, &first);
+
+		for (uint32_t p = first; num && p < first + num; p++)
+			if (is_in_collective(w, p, collective) &&
+			    verdict_is_before_exchange(w, j->jm->lanes[l].rank, need))
+				return true;
+	}
+	return false;
+}
+
+/* The transitions into a state. */
+struct ways {
+	const struct job_transition **to;
+	size_t num;
+};
+
+static struct ways find_ways(const struct job_model *jm, uint32_t state)
+{
+	struct ways ways = {.to = xcalloc(jm->num_transitions, sizeof(*ways.to))};
+
+	for (size_t t = 0; t < jm->num_transitions; t++)
+		if (jm->transitions[t].to == state)
+			ways.to[ways.num++] = &jm->transitions[t];
+	return ways;
+}
+
+/* How often the rank has come by them. */
+static uint64_t count_visits(const struct ways *ways, int rank)
+{
+	uint64_t num = 0;
+
+	for (size_t w = 0; w < ways->num; w++)
+		for (size_t i = 0; i < ways->to[w]->num_counts; i++)
+			if (rankset_contains(ways->to[w]->counts[i].ranks, rank))
+				num += ways->to[w]->counts[i].count;
+	return num;
+}
+
+/* Has it come to where it waits more often than those that wait in the collective, who have been there
+ * equally often? */
+static bool has_come_more_often(const struct judge *j, uint32_t l, uint32_t collective)
+{
+	const struct job_lane *lanes = j->jm->lanes;
+	struct ways ways = find_ways(j->jm, lanes[l].state);
+	uint64_t own = count_visits(&ways, lanes[l].rank), visits = 0;
+	bool are_equal = true;
+
+	for (uint32_t k = 0; are_equal && k < j->waitfor->num_lanes; k++) {
+		uint64_t others;
+
+		if (!is_in_collective(j->waitfor, k, collective))
+			continue;
+		others = count_visits(&ways, lanes[k].rank);
+		are_equal = others >= FEWEST_VISITS && (!visits || others == visits);
+		visits = others;
+	}
+	free(ways.to);
+	return are_equal && visits && own > visits;
+}
+
+/* Of those that the collective misses, the ranks of the deadlock that have gone past it, as seen from
+ * the lane `waiting` in it. */
+static void add_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock,
+			uint32_t collective, uint32_t waiting, struct rankset *ranks, bool *is_sure)
+{
+	const struct waitfor *w = j->waitfor;
+	struct rankset *missing = waitfor_missing(w, collective, NULL);
+
+	for (size_t i = 0; i < deadlock->num_lanes; i++) {
+		uint32_t l = deadlock->lanes[i];
+		int rank = j->jm->lanes[l].rank;
+		bool is_past;
+
+		if (!rankset_contains(missing, rank) || !waits_for_messages(w, &w->lanes[l]))
+			continue;
+		is_past = has_sent_early(j, l, collective) ||
+			  has_come_more_often(j, l, collective);
+		if (!is_past && progress_compare(j->groups->progress, l, waiting) != PROGRESS_MORE)
+			continue;
+		*is_sure |= is_past;
+		rankset_add(ranks, rank);
+	}
+	rankset_destroy(missing);
+}
+
+struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock,
+				     uint32_t *collective_ret, bool *is_likely_ret)
+{
+	const struct waitfor *w = j->waitfor;
+	struct rankset *ranks = rankset_create();
+	bool is_sure = false;
+
+	for (size_t i = 0; j->groups->progress && i < deadlock->num_lanes; i++) {
+		const struct waitfor_lane *lane = &w->lanes[deadlock->lanes[i]];
+		uint32_t collective;
+
+		if (lane->num_needs != 1)
+			continue;
+		collective = waitfor_collective_of(w, w->needs[lane->first_need].node);
+		if (collective == WAITFOR_NONE)
+			continue;
+		add_skipped(j, deadlock, collective, deadlock->lanes[i], ranks, &is_sure);
+		*collective_ret = collective;
+		if (!rankset_is_empty(ranks))
+			break;
+	}
+	*is_likely_ret = !is_sure;
+	/* Where most of them have, it may be the others that went wrong. */
+	if (!rankset_is_empty(ranks) && 2 * rankset_count(ranks) < rankset_count(deadlock->ranks) + 1)
+		return ranks;
+	rankset_destroy(ranks);
+	return NULL;
+}
