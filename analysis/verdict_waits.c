@@ -448,10 +448,13 @@ static bool is_unknown(const struct waitfor *w, uint32_t l)
 	       lane->gap != WAITFOR_COMPLETE && !has_strong_need(w, lane);
 }
 
-/* Everybody's waits end at transfers that do not finish. All who take part are named. */
+/* Everybody's waits end at transfers that do not finish. All who take part are named. Of a collective
+ * that is not certain: others have ended what they count as this one, and have perhaps left out an
+ * earlier one. */
 bool verdict_find_library(struct judge *j)
 {
 	const struct waitfor *w = j->waitfor;
+	bool is_collective = false;
 	size_t num = 0;
 
 	for (uint32_t l = 0; w && l < w->num_lanes; l++) {
@@ -465,8 +468,12 @@ bool verdict_find_library(struct judge *j)
 	for (uint32_t l = 0; l < w->num_lanes; l++)
 		if (j->is_candidate[l] && !verdict_is_unusual(j, l))
 			return false;
+	for (uint32_t l = 0; l < w->num_lanes; l++)
+		is_collective |= j->is_candidate[l] && j->jm->lanes[l].data->operation.kind ==
+							       SEG_OPERATION_COLLECTIVE;
 	verdict_weigh(j);
 	verdict_name_culprits(j, VERDICT_LIBRARY);
+	j->verdict->is_likely = is_collective;
 	return true;
 }
 

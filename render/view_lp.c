@@ -547,6 +547,9 @@ static const char *likely_reason(const struct verdict *verdict)
 		return "who has not sent it was found by the order of the calls";
 	if (verdict->kind == VERDICT_DEADLOCK && verdict->skipped != UINT32_MAX)
 		return "who has left it out was found by the order of the calls";
+	if (verdict->kind == VERDICT_LIBRARY)
+		return "another rank may have left out an earlier collective, so that what it gave "
+		       "was for another one";
 	if (verdict->kind == VERDICT_LOST || verdict->kind == VERDICT_DEADLOCK)
 		return "a thread that has not called MPI so far could still help";
 	return "ranks that poll may go on to something else";

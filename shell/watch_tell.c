@@ -153,6 +153,13 @@ void watch_tell_note(struct watch_teller *teller, const char *event, const char 
 	end_event(teller);
 }
 
+/* Are the culprits the cause, or only the likeliest? */
+static bool is_certain(const struct verdict *verdict)
+{
+	return !verdict->is_likely && verdict->kind != VERDICT_LEAST &&
+	       verdict->kind != VERDICT_UNDECIDED && verdict->kind != VERDICT_UNKNOWN;
+}
+
 static void tell_hang_json(struct watch_teller *teller, const struct watch_hang *hang)
 {
 	static const char *const proofs[] = {
@@ -164,10 +171,11 @@ static void tell_hang_json(struct watch_teller *teller, const struct watch_hang 
 	char *ranks = rankset_encode(verdict->culprits, 0);
 
 	fprintf(teller->out,
-		", \"kind\": \"%s\", \"ranks\": \"%s\", \"proof\": \"%s\", \"still_s\": %.3f, "
-		"\"watched_s\": %.3f, \"samples\": %u",
-		watch_kind_text(verdict), ranks, proofs[hang->proof], hang->still_ns / 1e9,
-		hang->watched_ns / 1e9, hang->num_samples);
+		", \"kind\": \"%s\", \"ranks\": \"%s\", \"certain\": %s, \"proof\": \"%s\", "
+		"\"still_s\": %.3f, \"watched_s\": %.3f, \"samples\": %u",
+		watch_kind_text(verdict), ranks, is_certain(verdict) ? "true" : "false",
+		proofs[hang->proof], hang->still_ns / 1e9, hang->watched_ns / 1e9,
+		hang->num_samples);
 	if (hang->proof == WATCH_BY_TEST && isfinite(hang->chance))
 		fprintf(teller->out, ", \"chance_per_hour\": %.3g", hang->chance);
 	free(ranks);

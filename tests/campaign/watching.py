@@ -92,7 +92,7 @@ def answer_of(event):
     """As verdict.parse() has it of lp's text."""
     kind = event["kind"]
     return {"ranks": verdict.parse_ranks(event["ranks"]) if event["ranks"] else [],
-            "kind": _KINDS.get(kind, kind), "undecided": False, "sure": True}
+            "kind": _KINDS.get(kind, kind), "undecided": False, "sure": event.get("certain", True)}
 
 
 def judge(line):
