@@ -27,13 +27,17 @@ bool verdict_is_before_exchange(const struct waitfor *w, int rank, const struct 
 /* Fewer visits to a place are no rule. */
 enum { FEWEST_VISITS = 10 };
 
-/* Does it wait for messages, and nothing else? */
+/* Does it wait for messages, or in an exchange of them, and for nothing else? */
 static bool waits_for_messages(const struct waitfor *w, const struct waitfor_lane *lane)
 {
-	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
-		if (w->needs[n].kind != WAITFOR_MESSAGE)
+	size_t num_messages = 0;
+
+	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
+		if (w->needs[n].kind != WAITFOR_MESSAGE && w->needs[n].kind != WAITFOR_RECEIVE)
 			return false;
-	return lane->num_needs > 0;
+		num_messages += w->needs[n].kind == WAITFOR_MESSAGE;
+	}
+	return num_messages > 0;
 }
 
 static bool is_in_collective(const struct waitfor *w, uint32_t l, uint32_t collective)
@@ -92,7 +96,7 @@ static uint64_t count_visits(const struct ways *ways, int rank)
 }
 
 /* Has it come to where it waits more often than those that wait in the collective, who have been there
- * equally often? */
+ * equally often or never? */
 static bool has_come_more_often(const struct judge *j, uint32_t l, uint32_t collective)
 {
 	const struct job_lane *lanes = j->jm->lanes;
@@ -106,6 +110,8 @@ static bool has_come_more_often(const struct judge *j, uint32_t l, uint32_t coll
 		if (!is_in_collective(j->waitfor, k, collective))
 			continue;
 		others = count_visits(&ways, lanes[k].rank);
+		if (!others)
+			continue;
 		are_equal = others >= FEWEST_VISITS && (!visits || others == visits);
 		visits = others;
 	}

@@ -162,7 +162,13 @@ static const struct situation situations[] = {
 	 {"{9 a q1,1 =1 q1,1} =1 q1,1", "{20 a q0,0 =1 q0,0}", "{20 a}"},
 	 "0-2",
 	 "deadlock",
-	 "0-1"},
+	 "0"},
+	{"the same, and nothing has been sent",
+	 {"{12 a ir2 s1 w =1 ir2 s1 w} =1 ir2 s1 w", "{20 a ir0 s2 w =1 ir0 s2 w}",
+	  "{20 a ir1 s0 w =1 ir1 s0 w}"},
+	 "0-2",
+	 "deadlock",
+	 "0"},
 	{"any source, nobody sends", {"r* a", "a", "a"}, "0-2", "deadlock", "0-2"},
 	{"any source, one computes", {"r* a", "a", "x"}, "", "computation", "2"},
 	{"any source, one moves", {"r* a", "a", "m"}, "", "none", ""},
@@ -713,6 +719,50 @@ static void test_patience(void **state)
 	}
 }
 
+/* By its counts rank 2 has ended the barrier that the others are in. */
+static void have_been_there(struct job *job)
+{
+	struct model_comm *comm = &model_of(job, 2)->comms[0];
+
+	comm->recent[1] = comm->recent[0];
+	comm->recent[1].number = ++comm->collectives;
+}
+
+/* Where the counts do not say who is the cause, somebody is named, but not as certain. */
+static void test_uncertain(void **state)
+{
+	static const struct {
+		const char *programs[4];
+		void (*damage)(struct job *job);
+		enum verdict_kind kind;
+		const char *culprits;
+		int novel_rank;
+		bool is_likely;
+	} cases[] = {
+		{{"{20 r1 a}", "{9 s0 a} =1 a"}, change_nothing, VERDICT_LOST, "1", 1, false},
+		{{"{20 r1 a}", "{9 s0 a} =1 a"}, drop_rows, VERDICT_LEAST, "1", 1, false},
+		{{"{2 b}", "{2 b}", "b r0"}, have_been_there, VERDICT_LIBRARY, "0-1", -1, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct job *job = run(cases[i].programs, 5000);
+		struct answer a;
+		char *culprits;
+
+		cases[i].damage(job);
+		a = judge_job(job);
+		culprits = rankset_encode(a.verdict->culprits, 0);
+		print_message("case %zu\n", i);
+		assert_int_equal(a.verdict->kind, cases[i].kind);
+		assert_string_equal(culprits, cases[i].culprits);
+		assert_int_equal(a.verdict->novel_rank, cases[i].novel_rank);
+		assert_int_equal(a.verdict->is_likely, cases[i].is_likely);
+		free(culprits);
+		forget(&a);
+	}
+}
+
 /* All wait for one that moves: that is an answer, and no accusation. */
 static void test_awaited(void **state)
 {
@@ -770,6 +820,7 @@ int main(void)
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_intercommunicator),
 		cmocka_unit_test(test_patience),
+		cmocka_unit_test(test_uncertain),
 		cmocka_unit_test(test_awaited),
 		cmocka_unit_test(test_unreceived),
 	};
