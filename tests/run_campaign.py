@@ -35,6 +35,7 @@ HEALTHY_LOOKS = 5
 OFTEN_HARMLESS = ("branch", "lost", "collective")
 AGAIN_S = 10
 HARMLESS_S = 40  # after which one that still moves has done none
+MAX_REASON = 1000  # characters
 SURE_LOOKS = 3  # on a loaded machine a place may have taken long before, too
 
 
@@ -280,7 +281,7 @@ def run_case(args, case):
                                 segment_dir=segments) as job:
             run_job(args, case, job, line)
     except JobError as error:
-        line.setdefault("outcome", f"failed: {error}")
+        line.setdefault("outcome", f"failed: {error}"[:MAX_REASON])  # it may hold the job's output
     finally:
         for folder in (segments, segments + ".hidden"):
             shutil.rmtree(folder, ignore_errors=True)
