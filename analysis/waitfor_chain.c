@@ -214,15 +214,38 @@ static void walk(struct walker *k, const struct rank_lanes *start)
 		leave(k, k->queue[i]);
 }
 
-/* Nothing but transfers that lead to each other. */
-static void end_in_library(struct walker *k)
+/* And for nothing else, as far as is known, which is all? */
+static bool waits_for_transfers(const struct waitfor *w, const struct waitfor_lane *lane)
 {
-	for (size_t i = 0; i < k->num_queue; i++) {
-		if (k->queue[i] >= k->p->first_rank)
-			continue;
-		k->at = k->queue[i];
-		end_at_rank(k, WAITFOR_END_LIBRARY, k->p->jm->lanes[k->at].rank);
-	}
+	if (lane->gap != WAITFOR_COMPLETE)
+		return false;
+	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
+		if (!w->needs[n].is_weak)
+			return false;
+	return true;
+}
+
+/* All lead to each other, though that is not certain to be a deadlock: by transfers alone, or by what
+ * is not known whether it is met. */
+static void end_in_circle(struct walker *k)
+{
+	enum waitfor_end end = WAITFOR_END_LIBRARY;
+
+	for (size_t i = 0; i < k->num_queue; i++)
+		if (k->queue[i] < k->p->first_rank &&
+		    !waits_for_transfers(k->w, &k->w->lanes[k->queue[i]]))
+			end = WAITFOR_END_UNKNOWN;
+	/* One of which it can be said why comes first: it is shown. */
+	for (int has_gap = 1; has_gap >= 0; has_gap--)
+		for (size_t i = 0; i < k->num_queue; i++) {
+			uint32_t l = k->queue[i];
+
+			if (l >= k->p->first_rank ||
+			    (k->w->lanes[l].gap != WAITFOR_COMPLETE) != (bool)has_gap)
+				continue;
+			k->at = l;
+			end_at_rank(k, end, k->p->jm->lanes[l].rank);
+		}
 }
 
 /* The lanes on the way to the end. */
@@ -292,7 +315,7 @@ struct waitfor_chain *waitfor_chain_create(const struct waitfor *w, int rank)
 	memset(k.before, 0xff, p->graph.num_nodes * sizeof(*k.before));
 	walk(&k, &p->ranks[rank]);
 	if (k.end == WAITFOR_NUM_ENDS)
-		end_in_library(&k);
+		end_in_circle(&k);
 	chain->end = k.end;
 	make_steps(&k, chain);
 	if (chain->end == WAITFOR_END_CYCLE)

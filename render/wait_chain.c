@@ -128,6 +128,10 @@ static void print_end(const struct view *view, const struct waitfor_chain *chain
 		gap = last->lane == WAITFOR_NONE ? NULL : wait_label_gap(view, last->lane);
 		if (gap)
 			text_wrap(view, indent, "what it waits for is not known: %s", gap);
+		else
+			text_wrap(view, indent,
+				  "it is waited for in turn: they wait for each other, as far as is "
+				  "known");
 		break;
 	case WAITFOR_END_MISMATCH:
 		mismatch = find_mismatch(view->waitfor, last);

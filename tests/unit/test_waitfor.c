@@ -507,11 +507,13 @@ static void test_gaps(void **state)
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
 		struct job *job = run(cases[i].programs, 5000);
+		struct waitfor_chain *chain;
 		struct answer a;
 		char *stuck;
 
 		cases[i].damage(job);
 		a = judge_job(job);
+		chain = waitfor_chain_create(a.waitfor, 0);
 		stuck = stuck_ranks(a.waitfor, false);
 		print_message("case %zu\n", i);
 		assert_string_equal(stuck, cases[i].stuck);
@@ -519,6 +521,10 @@ static void test_gaps(void **state)
 		if (!*cases[i].stuck)
 			assert_true(a.verdict->kind != VERDICT_DEADLOCK &&
 				    a.verdict->kind != VERDICT_LOST);
+		/* What is not known is not said to be there. */
+		if (cases[i].gap != WAITFOR_COMPLETE)
+			assert_int_not_equal(chain->end, WAITFOR_END_LIBRARY);
+		waitfor_chain_destroy(chain);
 		free(stuck);
 		forget(&a);
 	}
