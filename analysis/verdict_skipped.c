@@ -56,7 +56,7 @@ static bool has_sent_early(const struct judge *j, uint32_t l, uint32_t collectiv
 
 	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
 		const struct waitfor_need *need = &w->needs[n];
-		uint32_t first;
+		uint32_t first = 0;
 		size_t num = need->peer < 0 ? 0 : waitfor_lanes_of(w, need->peer, &first);
 
 		for (uint32_t p = first; num && p < first + num; p++)

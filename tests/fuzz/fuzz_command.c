@@ -16,8 +16,9 @@
 #include "tests/unit/whole_job.h"
 #include "tests/fuzz/fuzz.h"
 
-static const char *const harmful[] = {"shell",  "source",  "save",   "gdb",  "watch",    "sample",
-				      "define", "refresh", "detach", "quit", "suspects", "diff"};
+static const char *const harmful[] = {"shell",    "source", "save",    "gdb",    "watch",
+				      "sample",   "define", "refresh", "detach", "quit",
+				      "suspects", "diff",   "report"};
 
 static bool is_harmful(const struct command *command)
 {

@@ -86,7 +86,7 @@ start_pdb() {
 	$tmux kill-server 2>/dev/null
 	wait_for start_shell
 	$tmux send-keys -t pdb "$build/pdb --nx --pid $job" Enter
-	wait_for shows '^\(pdb\)'
+	wait_for shows '^\(pdb[^)]*\)'
 	shell=$(pgrep -f -x "$build/pdb --nx --pid $job" | head -n 1)
 }
 start_gdb() {
@@ -137,7 +137,7 @@ runs_under_gdb() { is_traced "$waiting" && [[ $(state "$waiting") = [RS] ]]; }
 see "commands at a terminal" 'MPI_Allreduce'
 check "they are carried out" wait_for runs_under_gdb
 typed C-c
-see "Ctrl-C ends them" '^\(pdb\)'
+see "Ctrl-C ends them" '^\(pdb[^)]*\)'
 check "all ranks go on" wait_for all_go_on
 
 # ---- Something ends ----
@@ -160,7 +160,7 @@ check "gdb stopped: it has ended" wait_for no_gdb
 start_gdb 2
 check "the job has noticed nothing" job_is_quiet
 ssh b kill -KILL "$(ssh b pgrep -f "^$build/pdbd-" | xargs)"
-see "daemon killed: pdb goes on" '^\(pdb\)'
+see "daemon killed: pdb goes on" '^\(pdb[^)]*\)'
 check "daemon killed: the rank goes on" wait_for goes_on "$faulty"
 check "daemon killed: gdb has ended" wait_for no_gdb
 

@@ -56,11 +56,11 @@ here() { (cd root && "$build/pdb" -nx --load "tool/$1.pdb" "${asked[@]}"); }
 # All commands: alone, as their example says, and what else they can be asked. Those that are about
 # this machine's programs and files, or end pdb, are no questions.
 names() {
-	"$build/pdb" -nx --load endless.pdb --batch -ex help | grep -o '^  [a-z]*' | tr -d ' ' | sort -u |
-		grep -vx 'shell\|quit\|save\|source\|define\|gdb'
+	"$build/pdb" -nx --load endless.pdb --batch -ex 'help all' | sed '/^Topics:/,$d' | grep -o '^  [-a-z]*' | tr -d ' ' | sort -u |
+		grep -vx 'shell\|quit\|save\|source\|define\|gdb\|report'
 }
 examples() { sed -n 's/^Example: `\([^>|`]*[^>|` ]\).*`$/\1/p' "$tests/../../docs/commands.md" |
-	grep -v '^shell\|^quit\|^save\|^source\|^define\|^gdb'; }
+	grep -v '^shell\|^quit\|^save\|^source\|^define\|^gdb\|^report'; }
 others() {
 	printf '%s\n' 'bt all' 'bt full' 'info hosts' 'info ranks' 'info overhead' 'info recorder' 'show' \
 		'tree -full' 'groups 0' 'model' 'why 0' 'why 1' 'messages 0' 'requests' 'history 1' 'order' \
@@ -70,7 +70,7 @@ others() {
 # No terminal or language has a say.
 export LC_ALL=C COLUMNS=100
 asked=()
-while read -r line; do asked+=(-ex "echo ---- '$line'" -ex "$line"); done < <(names; examples; others)
+while read -r line; do asked+=(-ex "echo ---- '${line//\'/}'" -ex "$line"); done < <(names; examples; others)
 asked+=(-ex quit)
 check "there are commands" test ${#asked[@]} -gt 100
 

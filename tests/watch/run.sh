@@ -41,7 +41,7 @@ hang "$mpi" lost '"lost message", "ranks": "1"'
 hang "$mpi" mismatch '"mismatch"'
 hang "$mpi" sleep '"computation", "ranks": "1"'
 # At once by what it is; on a busy machine the standstill may be told as soon.
-hang "$mpi" stopped '"stopped", "ranks": "1", "proof": "(counts|test)"'
+hang "$mpi" stopped '"stopped", "ranks": "1", "certain": true, "proof": "(counts|test)"'
 
 # ---- What is done about a hang ----
 
