@@ -185,10 +185,10 @@ static void hear_look(void *argument, const uint8_t *payload, size_t length)
 	struct daemon *daemon = argument;
 	struct pdbd_look question;
 
+	hear_job_size(argument, payload, length);
 	if (length < sizeof(question))
 		return;
 	memcpy(&question, payload, sizeof(question));
-	daemon->job_size = (int)question.num_ranks;
 	daemon->keeps_traces = question.keeps;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "model/xalloc.h"
+#include "render/html.h"
 #include "render/text.h"
 #include "render/view.h"
 
@@ -104,28 +105,6 @@ void heat_map_print(const struct view *view, const struct heat_map *map)
 
 /* ---- SVG ----------------------------------------------------------------------------------- */
 
-static void write_xml(FILE *out, const char *text)
-{
-	char *clean = text_clean(text, true);
-
-	for (const char *at = clean; *at; at++) {
-		switch (*at) {
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '&':
-			fputs("&amp;", out);
-			break;
-		default:
-			fputc(*at, out);
-		}
-	}
-	free(clean);
-}
-
 static void write_cell(FILE *out, const struct heat_map *map, size_t row, size_t column,
 		       size_t left, size_t top)
 {
@@ -137,9 +116,9 @@ static void write_cell(FILE *out, const struct heat_map *map, size_t row, size_t
 		"<title>",
 		left + column * CELL, top + row * CELL, CELL, CELL, (unsigned int)c.red,
 		(unsigned int)c.green, (unsigned int)c.blue);
-	write_xml(out, map->labels[row]);
+	html_text(out, map->labels[row]);
 	fputs(" and ", out);
-	write_xml(out, map->labels[column]);
+	html_text(out, map->labels[column]);
 	fprintf(out, ": %.3f</title></rect>\n", value);
 }
 
@@ -156,15 +135,15 @@ void heat_map_svg(const struct view *view, const struct heat_map *map)
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n"
 		"<text x=\"10\" y=\"20\">",
 		width > title ? width : title, top + size + 20, FONT);
-	write_xml(out, map->title);
+	html_text(out, map->title);
 	fputs("</text>\n", out);
 	for (size_t i = 0; i < map->num; i++) {
 		fprintf(out, "<text x=\"%zu\" y=\"%zu\" text-anchor=\"end\">", left - 6,
 			top + i * CELL + CELL - 5);
-		write_xml(out, map->labels[i]);
+		html_text(out, map->labels[i]);
 		fprintf(out, "</text>\n<text transform=\"translate(%zu %zu) rotate(-90)\">",
 			left + i * CELL + CELL - 5, top - 6);
-		write_xml(out, map->labels[i]);
+		html_text(out, map->labels[i]);
 		fputs("</text>\n", out);
 	}
 	for (size_t row = 0; row < map->num; row++)

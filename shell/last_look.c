@@ -62,16 +62,17 @@ void last_look_save(struct session *session, const char *path, struct watch_tell
 {
 	struct segment_kept *kept;
 	struct pdb_error err;
-	int num;
+	int num = take_kept(&kept, NULL);
 
-	if (session_look_at_end(session, &err) == 0) {
+	/* Ranks may have begun and ended between two looks. */
+	if (num >= 0)
+		session_keep(session, kept, num);
+	if (session_look_at_end(session, &err) == 0)
 		save(session, path, teller);
-		num = take_kept(&kept, NULL);
-		if (num >= 0)
-			segment_kept_free(kept, num);
-	} else if (err.code != ERROR_GONE) {
+	else if (err.code != ERROR_GONE)
 		watch_tell_note(teller, "failure", "no snapshot: %s", err.text);
-	}
+	if (num >= 0)
+		segment_kept_free(kept, num);
 }
 
 /* Those of the job that began last, which are in a row: their number, and *first_ret. */

@@ -487,6 +487,18 @@ int session_load_cores(struct session *session, char *const *paths, size_t num_p
 	return result;
 }
 
+void session_keep(struct session *session, struct segment_kept *kept, int num)
+{
+	for (int i = 0; session->node && i < num; i++) {
+		const struct proc *proc = proctable_find(session->job->proctable, kept[i].rank);
+
+		if (!proc || proc->pid != kept[i].pid)
+			continue;
+		node_keep(session->node, kept[i].rank, kept[i].fd);
+		kept[i].fd = -1;
+	}
+}
+
 int session_open_kept(struct session *session, struct segment_kept *kept, int num,
 		      struct pdb_error *err)
 {
@@ -509,10 +521,7 @@ int session_open_kept(struct session *session, struct segment_kept *kept, int nu
 	resolve_names(session);
 	session->sampler = sampler_create(job->modules, job->callpaths);
 	session->node = node_create(job, session->sampler);
-	for (int i = 0; i < num; i++) {
-		node_keep(session->node, kept[i].rank, kept[i].fd);
-		kept[i].fd = -1;
-	}
+	session_keep(session, kept, num);
 	if (session_look_at_end(session, err) == 0)
 		return 0;
 	drop_job(session);

@@ -111,6 +111,10 @@ int session_load_cores(struct session *session, char *const *paths, size_t num_p
 int session_open_kept(struct session *session, struct segment_kept *kept, int num,
 		      struct pdb_error *err);
 
+/* Those of them that are of the job's processes are the session's from now on, for
+ * session_look_at_end(): their fd is -1 then. */
+void session_keep(struct session *session, struct segment_kept *kept, int num);
+
 /* Leave the job, which goes on; the session is without a job then. */
 void session_detach(struct session *session);
 

@@ -30,12 +30,9 @@ $(REC_WRAPPERS:=.c): $(O)/model/recorder/wrappers-%.c: model/recorder/wrappers.g
 	$(Q)echo '#include <mpi.h>' | $(CC) -E -P -xc $(REC_CPP_$*) - >$(@:.c=.i)
 	$(Q)gawk -f model/recorder/wrappers.gawk model/recorder/mpi_calls.def $(@:.c=.i) >$@
 
-# What differs in one MPI is the same in the other.
-REC_SAME = $(if $(findstring clang,$(CC)),,-Wno-logical-op -Wno-duplicated-branches)
-
 $(REC_WRAPPERS:=.op): $(O)/model/recorder/wrappers-%.op: $(O)/model/recorder/wrappers-%.c
 	$(call say,CC,$@)
-	$(Q)$(CC) $(REC_CFLAGS) $(REC_SAME) $(subst -I,-isystem ,$(REC_CPP_$*)) -MMD -MP -MF $(@:.op=.op.d) -c \
+	$(Q)$(CC) $(REC_CFLAGS) $(subst -I,-isystem ,$(REC_CPP_$*)) -MMD -MP -MF $(@:.op=.op.d) -c \
 		-o $@ $<
 
 $(RECORDERS): $(O)/libpdbrec-%.so: $(O)/model/recorder/wrappers-%.op $(REC_PIC_OBJ) model/recorder/exports.map
