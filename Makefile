@@ -21,6 +21,7 @@ DEPS_CAMPAIGN = elfutils lammps lammps-examples hpcc scalapack-mpi-test mumps-te
 	python3-numpy quantum-espresso quantum-espresso-data nwchem-openmpi nwchem-mpich openfoam \
 	$(if $(is_debian13),libpetsc-real3.22-dev libpetsc3.22-dev-examples,libpetsc-real3.18-dev libpetsc3.18-dev-examples)
 DEPS_REPORT = chromium
+DEPS_BENCH = valgrind
 DEPS_ROOT = debootstrap util-linux
 DEPS_FUZZ = clang libclang-rt-dev llvm xz-utils
 DEPS_LINT = clang-tidy cppcheck shellcheck pyflakes3 git
@@ -148,6 +149,7 @@ $(O)/.deps-hosts: | $(O)/.deps-build
 	$(call install-packages,$(DEPS_HOSTS))
 $(O)/.deps-campaign: | $(O)/.deps-build ; $(call install-packages,$(DEPS_CAMPAIGN))
 $(O)/.deps-report: | $(O)/.deps-check ; $(call install-packages,$(DEPS_REPORT))
+$(O)/.deps-bench: | $(O)/.deps-check ; $(call install-packages,$(DEPS_BENCH))
 $(O)/.deps-root: ; $(call install-packages,$(DEPS_ROOT))
 $(O)/.deps-fuzz: | $(O)/.deps-check ; $(call install-packages,$(DEPS_FUZZ))
 $(O)/.deps-lint: | $(O)/.deps-build ; $(call install-packages,$(DEPS_LINT))
@@ -161,6 +163,7 @@ $(call renew-deps,slurm,$(DEPS_SLURM))
 $(call renew-deps,hosts,$(DEPS_HOSTS))
 $(call renew-deps,campaign,$(DEPS_CAMPAIGN))
 $(call renew-deps,report,$(DEPS_REPORT))
+$(call renew-deps,bench,$(DEPS_BENCH))
 $(call renew-deps,root,$(DEPS_ROOT))
 $(call renew-deps,fuzz,$(DEPS_FUZZ))
 $(call renew-deps,lint,$(DEPS_LINT))

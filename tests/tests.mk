@@ -482,7 +482,11 @@ $(RECORDER_BENCH): $(O)/tests/bench/recorder_bench-%: $(wildcard tests/bench/rec
 bench-recorder: $(RECORDERS) $(RECORDER_BENCH)
 	@sh tests/bench/recorder_bench.sh $(O)
 
-.PHONY: check-recorder bench-recorder
+# For a change of the recorder on a busy machine. BEFORE=DIR: beside those of another build.
+bench-instructions: $(RECORDERS) $(RECORDER_BENCH) | $(O)/.deps-bench
+	@bash tests/bench/recorder_instructions.sh $(O) $(or $(BEFORE),-) $(TEST)
+
+.PHONY: check-recorder bench-recorder bench-instructions
 
 # ---- analysis/: merging and analysing the models of many ranks ---------------------------------
 
