@@ -65,24 +65,6 @@ void html_paragraph(const struct view *view, int indent, const char *text)
 	fputs("</p>\n", view->out);
 }
 
-/* ---- Graphs ------------------------------------------------------------------------------------
- */
-
-void html_graph(FILE *out, const char *dot, const char *label)
-{
-	char *svg = NULL;
-	const char *begin = graphviz_draw(dot, "svg", &svg, NULL) < 0 ? NULL : strstr(svg, "<svg");
-
-	if (begin) {
-		fputs("<div class=\"graph\" tabindex=\"0\" role=\"group\" aria-label=\"", out);
-		html_text(out, label);
-		fprintf(out, "\">\n%s</div>\n", begin);
-	} else {
-		fputs("<p>It cannot be drawn here; the table says the same.</p>\n", out);
-	}
-	free(svg);
-}
-
 /* ---- Source ------------------------------------------------------------------------------------
  */
 

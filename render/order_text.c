@@ -27,6 +27,24 @@ static const struct name *name_at(const struct view *view, uint32_t module, uint
 							    module, address, false));
 }
 
+char *order_text_where(const struct view *view, const struct temporal_group *group)
+{
+	const struct callpaths *callpaths = view->job->callpaths;
+	uint32_t inner;
+	char *place, *text;
+
+	if (group->path == CALLPATH_NONE)
+		return xstrdup("no complete stack");
+	place = label_place(view->job, group->path, LABEL_SHORT);
+	if (group->example == group->path)
+		return place;
+	inner = callpaths_at_depth(callpaths, group->example,
+				   callpaths_get(callpaths, group->path)->depth + 1);
+	text = xasprintf("in %s, %s", names_get(view->job->names, inner)->function, place);
+	free(place);
+	return text;
+}
+
 char *order_text_loop(const struct view *view, const struct temporal_loop *loop)
 {
 	const struct name *header = name_at(view, loop->module, loop->header), *first = header;

@@ -3,10 +3,14 @@
 #ifndef PDB_RENDER_ORDER_TEXT_H
 #define PDB_RENDER_ORDER_TEXT_H
 
+struct temporal_group;
 struct temporal_loop;
 struct temporal_reason;
 struct temporal_result;
 struct view;
+
+/* Where a group of stacks is: "in MPI_Allreduce, halo() at solver.c:12". The caller frees. */
+char *order_text_where(const struct view *view, const struct temporal_group *group);
 
 /* "the loop at solver.c:12 of relax()". The loop's line is the first of those of its ends, or of
  * its beginning where that is in the same file. The caller frees. */

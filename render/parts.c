@@ -257,8 +257,7 @@ void parts_json_iterations(struct json *json, const char *key, const struct iter
 	json_end_array(json);
 }
 
-void parts_json_group(struct json *json, const struct view *view, uint32_t g,
-		      const struct rankset *ranks)
+const char *parts_activity(const struct eqgroup *group)
 {
 	static const char *const activities[] = {
 		[ACTIVITY_IN_MPI] = "in MPI",
@@ -266,6 +265,13 @@ void parts_json_group(struct json *json, const struct view *view, uint32_t g,
 		[ACTIVITY_COMPUTING] = "computing",
 		[ACTIVITY_ENDED] = "ended",
 	};
+
+	return activities[group->activity];
+}
+
+void parts_json_group(struct json *json, const struct view *view, uint32_t g,
+		      const struct rankset *ranks)
+{
 	const struct eqgroup *group = &view->groups->groups[g];
 	const struct job_lane *lane = &view->job->model->lanes[group->actors[0]];
 	struct rankset *culprits = parts_culprits(view, g);
@@ -274,7 +280,7 @@ void parts_json_group(struct json *json, const struct view *view, uint32_t g,
 	json_int(json, "count", rankset_count(ranks));
 	json_ranks(json, "ranks", ranks);
 	json_int(json, "thread", lane->data->is_main ? 0 : lane->lane);
-	json_text(json, "activity", activities[group->activity]);
+	json_text(json, "activity", parts_activity(group));
 	json_text(json, "function", view->job->model->sites[SEG_STATE_SITE(group->state)].name);
 	json_label(json, "where", label_where(view->job, group, LABEL_FULL));
 	parts_json_iterations(json, "iterations", group->place->iterations,

@@ -59,6 +59,9 @@ bool parts_have_models(const struct view *view);
 /* Say that there is no model of this rank, and why. */
 void parts_no_model(const struct view *view, int rank);
 
+/* "in MPI", "polling", "computing", "ended": what a group does, for programs. Static text. */
+const char *parts_activity(const struct eqgroup *group);
+
 /* Members of the object of a group, which is open; `ranks`: those of its ranks that are told of. */
 void parts_json_group(struct json *json, const struct view *view, uint32_t group,
 		      const struct rankset *ranks);

@@ -29,25 +29,6 @@ static const struct table_column columns[] = {
 
 /* ---- Words --------------------------------------------------------------------------------- */
 
-/* "in MPI_Allreduce, halo() at solver.c:12". The caller frees. */
-static char *where_label(const struct view *view, const struct temporal_group *group)
-{
-	const struct callpaths *callpaths = view->job->callpaths;
-	uint32_t inner;
-	char *place, *text;
-
-	if (group->path == CALLPATH_NONE)
-		return xstrdup("no complete stack");
-	place = label_place(view->job, group->path, LABEL_SHORT);
-	if (group->example == group->path)
-		return place;
-	inner = callpaths_at_depth(callpaths, group->example,
-				   callpaths_get(callpaths, group->path)->depth + 1);
-	text = xasprintf("in %s, %s", names_get(view->job->names, inner)->function, place);
-	free(place);
-	return text;
-}
-
 /* "step=3, i=7": of all loops around all frames, outermost first. The caller frees. */
 static char *variables_label(const struct temporal_result *result, size_t group,
 			     const struct callpaths *callpaths)
@@ -97,7 +78,7 @@ static void print_table(const struct view *view, const struct temporal_result *r
 	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
 
 	for (size_t i = 0; i < result->num_groups; i++) {
-		char *where = where_label(view, &result->groups[i]);
+		char *where = order_text_where(view, &result->groups[i]);
 		char *variables = variables_label(result, i, view->job->callpaths);
 		size_t before = group_before(result, i);
 
@@ -223,7 +204,7 @@ void view_order_json(const struct view *view, const struct temporal_result *resu
 			json_null(&json, "after");
 		else
 			json_count(&json, "after", before + 1);
-		json_label(&json, "where", where_label(view, group));
+		json_label(&json, "where", order_text_where(view, group));
 		json_label(&json, "variables", variables_label(result, i, view->job->callpaths));
 		json_end_object(&json);
 	}

@@ -158,37 +158,6 @@ int command_take(const char **text, const struct command **ret, struct pdb_error
 	return 0;
 }
 
-static int check_needs(struct session *session, unsigned flags, struct pdb_error *err)
-{
-	if ((flags & (CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_NEEDS_MODEL)) && !session->job)
-		return error_set(err, ERROR_NOT_FOUND, "no job: start pdb with --pid, --load or --core");
-	if ((flags & CMD_NEEDS_LIVE) && session->snapshot)
-		return error_set(err, ERROR_GONE,
-				 "this needs the job's processes, and %s is a "
-				 "snapshot of them",
-				 session->snapshot);
-	if ((flags & CMD_NEEDS_LIVE) && session->has_cores)
-		return error_set(err, ERROR_GONE,
-				 "this needs the job's processes, and only their cores are "
-				 "there;\nfor the variables of a rank: gdb EXECUTABLE CORE");
-	if ((flags & CMD_NEEDS_LIVE) && session_has_ended(session))
-		return error_set(err, ERROR_GONE,
-				 "the job has ended; its last snapshot is still "
-				 "here for lp, groups, graph, why, bt, save");
-	if ((flags & CMD_NEEDS_MODEL) && !session->job->model)
-		return error_set(
-			err, ERROR_NOT_FOUND,
-			"no recorder in this job, so no models: lp, groups and bt use stacks only,\n"
-			"\"order\" is that of stacks, too.\n"
-			"Start with \"pdb run -- mpirun ...\" next time.");
-	return 0;
-}
-
-static int usage_error(const struct command *command, struct pdb_error *err)
-{
-	return error_set(err, ERROR_USAGE, "usage: %s", command->usage);
-}
-
 /* Answers about an old snapshot say so, to people. */
 static void tell_age(struct session *session, const struct command *command)
 {
@@ -215,14 +184,7 @@ struct call {
 static int check_call(struct session *session, const struct call *call, const struct args *args,
 		      struct pdb_error *err)
 {
-	const struct command *command = call->command;
-
-	if (!command)
-		return 0;
-	if (args->num_words < (size_t)command->min_words ||
-	    (command->max_words >= 0 && args->num_words > (size_t)command->max_words))
-		return usage_error(command, err);
-	return check_needs(session, command->flags, err);
+	return call->command ? command_check(session, call->command, args, err) : 0;
 }
 
 /* Take "--json" off the words. */
@@ -341,8 +303,8 @@ static int run_raw(struct session *session, const struct command *command, const
 	struct args args = {.rest = skip_blanks(rest)};
 
 	if (command->min_words > 0 && !*args.rest)
-		return usage_error(command, err);
-	if (check_needs(session, command->flags, err) < 0)
+		return command_refuse_words(command, err);
+	if (command_check_needs(session, command->flags, err) < 0)
 		return -1;
 	return command->run(session, &args, err);
 }

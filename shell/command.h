@@ -71,6 +71,14 @@ int command_find(const struct command *const *table, const char *what, const cha
  * second word is ERROR_USAGE with its members named. */
 int command_take(const char **text, const struct command **ret, struct pdb_error *err);
 
+/* May it run with these words, as the session is? -1 and why not. */
+int command_check(struct session *session, const struct command *command, const struct args *args,
+		  struct pdb_error *err);
+/* The same of what must be there alone: flags of a command. */
+int command_check_needs(struct session *session, unsigned flags, struct pdb_error *err);
+/* "usage: ...", as ERROR_USAGE: -1. */
+int command_refuse_words(const struct command *command, struct pdb_error *err);
+
 /* Carry out one line: a command with its output, a user-defined command, a comment or nothing.
  * Returns -1 and *err when it could not do what was asked. */
 int command_execute(struct session *session, const char *line, struct pdb_error *err);

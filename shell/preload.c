@@ -12,6 +12,7 @@
 #include "model/error.h"
 #include "model/segment.h"
 #include "model/xalloc.h"
+#include "shell/libdir.h"
 #include "shell/preload.h"
 
 /* What ranks on other hosts have to be given. */
@@ -177,43 +178,10 @@ enum preload_mpi preload_guess(char *const argv[])
 
 /* ---- Where the recorder is ----------------------------------------------------------------- */
 
-/* The folder that the running pdb is in. */
-static bool own_folder(char folder[static PATH_MAX])
-{
-	ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
-
-	if (length <= 0)
-		return false;
-	folder[length] = '\0';
-	*strrchr(folder, '/') = '\0';
-	return true;
-}
-
 int preload_find(enum preload_mpi mpi, char **path_ret, struct pdb_error *err)
 {
-	const char *name = mpi == PRELOAD_MPICH ? "libpdbrec-mpich.so" : "libpdbrec-openmpi.so";
-	const char *set = getenv(PDB_ENV_LIBDIR);
-	char folder[PATH_MAX];
-	bool has_folder = own_folder(folder);
-	char *places[] = {
-		set && *set ? xasprintf("%s/%s", set, name) : NULL,
-		has_folder ? xasprintf("%s/%s", folder, name) : NULL,
-		has_folder ? xasprintf("%s/../lib/pdb/%s", folder, name) : NULL,
-		xasprintf("%s/%s", PDB_LIBDIR_DEFAULT, name),
-	};
-	char *found = NULL;
-
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (!found && places[i] && access(places[i], R_OK) == 0)
-			found = realpath(places[i], NULL);
-		free(places[i]);
-	}
-	if (!found)
-		return error_set(err, ERROR_NOT_FOUND,
-				 "%s is neither beside pdb nor in %s; set %s to where it is", name,
-				 PDB_LIBDIR_DEFAULT, PDB_ENV_LIBDIR);
-	*path_ret = found;
-	return 0;
+	return libdir_find(mpi == PRELOAD_MPICH ? "libpdbrec-mpich.so" : "libpdbrec-openmpi.so",
+			   path_ret, err);
 }
 
 /* ---- How a launcher is told ---------------------------------------------------------------- */

@@ -17,8 +17,7 @@ enum preload_mpi preload_mpi_of_name(const char *name);
  * none by the launcher itself: its real name and what it needs. */
 enum preload_mpi preload_guess(char *const argv[]);
 
-/* The recorder's path: in PDB_LIBDIR, beside the pdb that runs, in ../lib/pdb from there, or where
- * it was installed. ERROR_NOT_FOUND names the places. The caller frees *path_ret. */
+/* The recorder's path, by libdir.h. The caller frees *path_ret. */
 int preload_find(enum preload_mpi mpi, char **path_ret, struct pdb_error *err);
 
 /* The command line with what makes its launcher preload `library` into the ranks (and hand PDB_*

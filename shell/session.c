@@ -643,8 +643,17 @@ int session_status(const struct session *session)
 
 /* ---- Talking to people --------------------------------------------------------------------- */
 
+static bool is_quiet;
+
+void session_be_quiet(void)
+{
+	is_quiet = true;
+}
+
 void session_note(const char *text)
 {
+	if (is_quiet)
+		return;
 	fflush(stdout);
 	spinner_hide();
 	fputs("pdb: ", stderr);

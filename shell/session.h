@@ -13,8 +13,8 @@
 #include "render/view.h"
 #include "shell/args.h"
 #include "shell/macro.h"
+#include "shell/safe_paths.h"
 #include "shell/settings.h"
-#include "shell/startup.h"
 
 struct code_address;
 struct code_question;
@@ -178,5 +178,8 @@ void session_complain(const struct pdb_error *err);
 
 /* The same of a text that is none. */
 void session_note(const char *text);
+
+/* From now on nothing of this is printed: this process is somebody else's program. */
+void session_be_quiet(void);
 
 #endif

@@ -5,23 +5,7 @@
 #ifndef PDB_SHELL_STARTUP_H
 #define PDB_SHELL_STARTUP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-struct pdb_error;
 struct session;
-
-/* The directories whose projects are allowed, with all that are below them. */
-struct safe_paths {
-	char **paths; /* absolute, without symbolic links */
-	size_t num, capacity;
-};
-
-/* Allow a directory. -1: there is none of this name. */
-int safe_paths_add(struct safe_paths *safe, const char *directory, struct pdb_error *err);
-/* Is the directory, absolute and without symbolic links, one of them or below one? */
-bool safe_paths_contain(const struct safe_paths *safe, const char *directory);
-void safe_paths_clear(struct safe_paths *safe);
 
 /* Carry out $XDG_CONFIG_HOME/pdb/pdbrc or ~/.config/pdb/pdbrc, or else ~/.pdbrc; then ./.pdbrc.
  * What is not run, and why, and a command that fails in one of them, is told and is no failure. */

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What must be there before a command runs. */
+#include "model/error.h"
+#include "model/job.h"
+#include "shell/args.h"
+#include "shell/command.h"
+#include "shell/session.h"
+
+int command_check_needs(struct session *session, unsigned flags, struct pdb_error *err)
+{
+	if ((flags & (CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_NEEDS_MODEL)) && !session->job)
+		return error_set(err, ERROR_NOT_FOUND, "no job: start pdb with --pid, --load or --core");
+	if ((flags & CMD_NEEDS_LIVE) && session->snapshot)
+		return error_set(err, ERROR_GONE,
+				 "this needs the job's processes, and %s is a "
+				 "snapshot of them",
+				 session->snapshot);
+	if ((flags & CMD_NEEDS_LIVE) && session->has_cores)
+		return error_set(err, ERROR_GONE,
+				 "this needs the job's processes, and only their cores are "
+				 "there;\nfor the variables of a rank: gdb EXECUTABLE CORE");
+	if ((flags & CMD_NEEDS_LIVE) && session_has_ended(session))
+		return error_set(err, ERROR_GONE,
+				 "the job has ended; its last snapshot is still "
+				 "here for lp, groups, graph, why, bt, save");
+	if ((flags & CMD_NEEDS_MODEL) && !session->job->model)
+		return error_set(
+			err, ERROR_NOT_FOUND,
+			"no recorder in this job, so no models: lp, groups and bt use stacks only,\n"
+			"\"order\" is that of stacks, too.\n"
+			"Start with \"pdb run -- mpirun ...\" next time.");
+	return 0;
+}
+
+int command_refuse_words(const struct command *command, struct pdb_error *err)
+{
+	return error_set(err, ERROR_USAGE, "usage: %s", command->usage);
+}
+
+int command_check(struct session *session, const struct command *command, const struct args *args,
+		  struct pdb_error *err)
+{
+	if (args->num_words < (size_t)command->min_words ||
+	    (command->max_words >= 0 && args->num_words > (size_t)command->max_words))
+		return command_refuse_words(command, err);
+	return command_check_needs(session, command->flags, err);
+}
