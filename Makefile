@@ -42,7 +42,9 @@ PC_LIBS = readline pmix libunwind-ptrace libunwind-generic libdw capstone libgvc
 # Expanded when a recipe runs, so after the packages are there.
 PC_CFLAGS = $(shell pkg-config --cflags $(PC_LIBS) | sed 's/-I/-isystem /g')
 PC_LDLIBS = $(shell pkg-config --libs $(PC_LIBS)) -lunwind -lelf -lroaring -lm -ldl -lpthread
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(OPTIMIZE) $(WARN) $(INSTRUMENT) -iquote . -iquote $(O) \
+# All of it can be in a library, which shows nothing but what shell/pdb.h says.
+KIND = $(OPTIMIZE) $(INSTRUMENT) -fPIC -fvisibility=hidden
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARN) $(KIND) -iquote . -iquote $(O) \
 	-DPDB_LIBDIR_DEFAULT='"$(PREFIX)/lib/pdb"' $(CFLAGS)
 
 Q = $(if $(filter 0,$(V)),@)
@@ -76,7 +78,12 @@ $(O)/libpdb.a: $(LIB_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(O)/%.o: %.c | $(O)/.deps-build
+# Objects of another kind are made anew. The file is only as old as the last change of that.
+$(O)/.kind: always
+	@mkdir -p $(@D)
+	@echo '$(KIND)' | cmp -s - $@ || echo '$(KIND)' >$@
+
+$(O)/%.o: %.c $(O)/.kind | $(O)/.deps-build
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(PC_CFLAGS) -MMD -MP -c -o $@ $<
@@ -171,28 +178,9 @@ $(call renew-deps,lint,$(DEPS_LINT))
 deps: $(O)/.deps-build $(O)/.deps-check $(O)/.deps-demo $(O)/.deps-hosts $(O)/.deps-root \
 	$(O)/.deps-fuzz $(O)/.deps-lint
 
-# ---- Install ----------------------------------------------------------------------------------
+# ---- The library, install, packages -------------------------------------------------------------
 
-# man1/pdb.1 and others: each in the directory of its section.
-MAN_PAGES = $(foreach page,$(notdir $(wildcard docs/man/*)),man$(subst .,,$(suffix $(page)))/$(page))
-
-define newline
-
-
-endef
-
-install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pdb
-	install -m 755 $(O)/pdb $(DESTDIR)$(PREFIX)/bin/pdb
-	install -m 644 $(RECORDERS) $(DESTDIR)$(PREFIX)/lib/pdb/
-	install -m 755 $(DAEMONS) $(DESTDIR)$(PREFIX)/lib/pdb/
-	$(foreach page,$(MAN_PAGES),install -D -m 644 docs/man/$(notdir $(page)) $(DESTDIR)$(PREFIX)/share/man/$(page)$(newline))
-
-uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/pdb
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/lib/pdb/,$(notdir $(RECORDERS) $(DAEMONS)))
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/,$(MAN_PAGES))
-	-rmdir $(DESTDIR)$(PREFIX)/lib/pdb
+include docs/packaging/packaging.mk
 
 clean:
 	rm -rf $(O)
@@ -206,12 +194,12 @@ help:
 	@echo 'make fuzz        feed the readers of untrusted input for long; make lint: all static checks'
 	@echo 'make bench       measure the recorder, sampling and first answer beside the alternatives'
 	@echo 'make deps        install every Debian package that any target needs'
-	@echo 'make install     PREFIX=/usr/local DESTDIR=; make uninstall takes it back'
+	@echo 'make install     PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=; make uninstall takes it back'
 	@echo 'make clean       remove $(O)/ (but not what was kept outside)'
 	@echo
 	@echo 'V=1 shows commands; O=DIR builds elsewhere; DEBUG=1, COVERAGE=1, SAN=address,undefined'
 
-.PHONY: all check unit deps install uninstall clean help demo bench
+.PHONY: all always check unit deps clean help demo bench
 .DELETE_ON_ERROR:
 
 -include $(LIB_OBJ:.o=.d) $(FIXTURE_OBJ:.o=.d) $(O)/shell/main.d $(UNIT_BIN:=.d)

@@ -12,12 +12,12 @@ PDBD_LIBS = $(filter -L% -l% -Wl%,$(shell mpicc.$* -show))
 
 all: $(DAEMONS)
 
-$(PDBD_OBJ_openmpi): $(O)/%-openmpi.o: %.c | $(O)/.deps-build
+$(PDBD_OBJ_openmpi): $(O)/%-openmpi.o: %.c $(O)/.kind | $(O)/.deps-build
 	$(call say,MPICC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(subst -I,-isystem ,$(REC_CPP_openmpi)) -MMD -MP -c -o $@ $<
 
-$(PDBD_OBJ_mpich): $(O)/%-mpich.o: %.c | $(O)/.deps-build
+$(PDBD_OBJ_mpich): $(O)/%-mpich.o: %.c $(O)/.kind | $(O)/.deps-build
 	$(call say,MPICC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(subst -I,-isystem ,$(REC_CPP_mpich)) -MMD -MP -c -o $@ $<

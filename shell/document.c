@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <argp.h>
-#include <string.h>
 #include <time.h>
 
 #include "model/error.h"
@@ -9,14 +7,12 @@
 #include "model/proctable.h"
 #include "render/json.h"
 #include "shell/document.h"
+#include "shell/pdb.h"
 #include "shell/session.h"
 
 const char *document_version(void)
 {
-	/* Of pdb's main(); other programs have none. "pdb 0.1" */
-	const char *space = argp_program_version ? strchr(argp_program_version, ' ') : NULL;
-
-	return space ? space + 1 : "";
+	return PDB_VERSION;
 }
 
 void document_write_version(struct json *json)

@@ -18,6 +18,7 @@
 #include "shell/joblist.h"
 #include "shell/launch.h"
 #include "shell/options.h"
+#include "shell/pdb.h"
 #include "shell/script.h"
 #include "shell/session.h"
 #include "shell/spinner.h"
@@ -25,7 +26,7 @@
 #include "shell/watch_main.h"
 
 /* For argp, in the C library, so it is not in the archive, whose names no library sees. */
-const char *argp_program_version = "pdb 0.1";
+__attribute__((visibility("default"))) const char *argp_program_version = "pdb " PDB_VERSION;
 
 enum { STATUS_CANNOT = 2 };
 

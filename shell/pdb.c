@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A session for programs. Names that are not in pdb.h are not seen outside of the library, so all
+ * of pdb's modules can be used here; but the fewer commands, the fewer libraries are needed. */
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/eqgroup.h"
+#include "analysis/temporal.h"
+#include "analysis/verdict.h"
+#include "model/error.h"
+#include "model/job.h"
+#include "model/proctable.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/label.h"
+#include "render/order_text.h"
+#include "render/parts.h"
+#include "render/view.h"
+#include "shell/args.h"
+#include "shell/cmd.h"
+#include "shell/command.h"
+#include "shell/document.h"
+#include "shell/pdb.h"
+#include "shell/session.h"
+#include "shell/stack_order.h"
+
+struct pdb_job {
+	struct session session;
+	FILE *nowhere; /* what the session prints to when nobody has asked */
+	bool has_facts; /* verdict and groups are those of the last look */
+	struct pdb_verdict verdict;
+	struct pdb_group *groups;
+	size_t num_groups;
+};
+
+/* Those that ask for nothing but what a look has found, and order, which looks at stacks. */
+static const struct command *const questions[] = {
+	&cmd_collectives, &cmd_graph, &cmd_groups, &cmd_history,  &cmd_loops, &cmd_lp,    &cmd_messages,
+	&cmd_model,       &cmd_order, &cmd_progress, &cmd_requests, &cmd_waits, &cmd_why,
+};
+
+const char *pdb_version(void)
+{
+	return PDB_VERSION;
+}
+
+/* ---- The caller's world ---------------------------------------------------------------------- */
+
+/* Numbers are written with a point and text in UTF-8, whatever the program's language. Returns what
+ * leave() sets again. */
+static locale_t enter(void)
+{
+	locale_t plain = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
+
+	session_be_quiet();
+	if (!plain)
+		plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	return plain ? uselocale(plain) : (locale_t)0;
+}
+
+static void leave(locale_t before)
+{
+	locale_t plain;
+
+	if (!before)
+		return;
+	plain = uselocale(before);
+	freelocale(plain);
+}
+
+static void give_error(const struct pdb_error *err, char *error)
+{
+	if (error)
+		snprintf(error, PDB_ERROR_SIZE, "%s", err->text);
+}
+
+/* ---- A job ----------------------------------------------------------------------------------- */
+
+static struct pdb_job *create(void)
+{
+	struct pdb_job *job = xcalloc(1, sizeof(*job));
+
+	session_init(&job->session);
+	job->nowhere = fopen("/dev/null", "w");
+	job->session.out = job->nowhere;
+	return job;
+}
+
+static void drop_facts(struct pdb_job *job)
+{
+	for (size_t i = 0; i < job->num_groups; i++) {
+		free((char *)job->groups[i].ranks);
+		free((char *)job->groups[i].where);
+		free((char *)job->groups[i].iterations);
+		free((char *)job->groups[i].least);
+	}
+	free(job->groups);
+	free((char *)job->verdict.ranks);
+	free((char *)job->verdict.waiting);
+	job->groups = NULL;
+	job->num_groups = 0;
+	job->verdict = (struct pdb_verdict){.kind = ""};
+	job->has_facts = false;
+}
+
+static void destroy(struct pdb_job *job)
+{
+	drop_facts(job);
+	session_deinit(&job->session);
+	if (job->nowhere)
+		fclose(job->nowhere);
+	free(job);
+}
+
+struct pdb_job *pdb_load(const char *path, char *error)
+{
+	struct pdb_job *job = create();
+	locale_t before = enter();
+	struct pdb_error err;
+
+	if (session_load(&job->session, path, &err) < 0) {
+		give_error(&err, error);
+		destroy(job);
+		job = NULL;
+	}
+	leave(before);
+	return job;
+}
+
+struct pdb_job *pdb_attach(int pid, char *error)
+{
+	struct pdb_job *job = create();
+	locale_t before = enter();
+	struct pdb_error err;
+
+	if (session_attach(&job->session, pid, NULL, &err) < 0) {
+		give_error(&err, error);
+		destroy(job);
+		job = NULL;
+	}
+	leave(before);
+	return job;
+}
+
+int pdb_look(struct pdb_job *job, char *error)
+{
+	locale_t before = enter();
+	struct pdb_error err;
+	int result;
+
+	if (job->session.is_live) {
+		result = session_refresh(&job->session, &err);
+	} else {
+		result = error_set(&err, ERROR_GONE, "%s",
+				   job->session.snapshot ? "a snapshot stays what it is"
+							 : "the job has ended");
+	}
+	if (result < 0)
+		give_error(&err, error);
+	else
+		drop_facts(job);
+	leave(before);
+	return result;
+}
+
+void pdb_close(struct pdb_job *job)
+{
+	locale_t before;
+
+	if (!job)
+		return;
+	before = enter();
+	destroy(job);
+	leave(before);
+}
+
+int pdb_num_ranks(const struct pdb_job *job)
+{
+	return job->session.job->proctable->size;
+}
+
+int pdb_is_live(struct pdb_job *job)
+{
+	return !session_has_ended(&job->session);
+}
+
+/* ---- Verdict and groups ---------------------------------------------------------------------- */
+
+static void find_verdict(struct pdb_job *job)
+{
+	const struct verdict *verdict = job->session.verdict;
+
+	job->verdict = (struct pdb_verdict){
+		.kind = view_verdict_name(verdict),
+		.is_hang = verdict->is_hang,
+		.is_likely = verdict->is_likely,
+		.ranks = rankset_encode(verdict->culprits, 0),
+		.num_ranks = rankset_count(verdict->culprits),
+		.waiting = rankset_encode(verdict->waiting, 0),
+		.stay = verdict->stay_ns / 1e9,
+	};
+}
+
+/* As the recorder tells. */
+static void find_model_groups(struct pdb_job *job, const struct view *view)
+{
+	const struct eqgroups *all = job->session.groups;
+
+	job->groups = xcalloc(all->num_groups, sizeof(*job->groups));
+	for (; job->num_groups < all->num_groups; job->num_groups++) {
+		const struct eqgroup *group = &all->groups[job->num_groups];
+		struct rankset *least = parts_culprits(view, job->num_groups);
+
+		job->groups[job->num_groups] = (struct pdb_group){
+			.ranks = rankset_encode(group->ranks, 0),
+			.num_ranks = rankset_count(group->ranks),
+			.where = label_where(view->job, group, LABEL_FULL),
+			.activity = parts_activity(group),
+			.iterations = parts_iterations(view, group),
+			.least = rankset_encode(least, 0),
+			.stay = group->stay_min_ns / 1e9,
+		};
+		rankset_destroy(least);
+	}
+}
+
+/* As the stacks tell; no groups if these do not. */
+static void find_stack_groups(struct pdb_job *job, const struct view *view)
+{
+	const struct temporal_result *order = stack_order_of_look(&job->session, NULL);
+
+	job->groups = xcalloc(order ? order->num_groups : 0, sizeof(*job->groups));
+	for (; order && job->num_groups < order->num_groups; job->num_groups++) {
+		const struct temporal_group *group = &order->groups[job->num_groups];
+		struct rankset *least = rankset_copy(group->ranks);
+
+		rankset_keep_set(least, job->session.verdict->culprits);
+		job->groups[job->num_groups] = (struct pdb_group){
+			.ranks = rankset_encode(group->ranks, 0),
+			.num_ranks = rankset_count(group->ranks),
+			.where = order_text_where(view, group),
+			.activity = "",
+			.iterations = xstrdup(""),
+			.least = rankset_encode(least, 0),
+		};
+		rankset_destroy(least);
+	}
+}
+
+static void find_facts(struct pdb_job *job)
+{
+	struct view view;
+	locale_t before;
+
+	if (job->has_facts)
+		return;
+	before = enter();
+	view = session_view(&job->session);
+	find_verdict(job);
+	if (job->session.groups)
+		find_model_groups(job, &view);
+	else
+		find_stack_groups(job, &view);
+	job->has_facts = true;
+	leave(before);
+}
+
+const struct pdb_verdict *pdb_verdict(struct pdb_job *job)
+{
+	find_facts(job);
+	return &job->verdict;
+}
+
+size_t pdb_num_groups(struct pdb_job *job)
+{
+	find_facts(job);
+	return job->num_groups;
+}
+
+const struct pdb_group *pdb_group(struct pdb_job *job, size_t number)
+{
+	find_facts(job);
+	return number < job->num_groups ? &job->groups[number] : NULL;
+}
+
+int pdb_next_rank(const char *ranks, int after)
+{
+	struct rankset *set;
+	int next;
+
+	if (rankset_decode(ranks, -1, &set, NULL) < 0)
+		return -1;
+	next = after < 0 ? rankset_first(set) : rankset_next(set, after);
+	rankset_destroy(set);
+	return next;
+}
+
+/* ---- Answers --------------------------------------------------------------------------------- */
+
+/* The command that is the first word of *question, which is moved behind it. */
+static const struct command *take_question(const char **question, struct pdb_error *err)
+{
+	const char *word = *question + strspn(*question, " \t");
+	size_t length = strcspn(word, " \t");
+
+	*question = word + length;
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
+		const struct command *command = questions[i];
+		const char *const names[] = {command->name, command->alias};
+
+		for (int j = 0; j < 2; j++)
+			if (names[j] && strlen(names[j]) == length &&
+			    strncmp(names[j], word, length) == 0)
+				return command;
+	}
+	error_set(err, ERROR_USAGE, "no question \"%.*s\"", (int)length, word);
+	return NULL;
+}
+
+/* The answer as the command writes it; NULL and *err. */
+static char *run_question(struct session *session, const struct command *command, const char *words,
+			  const char *data, struct pdb_error *err)
+{
+	FILE *outer = session->out;
+	struct args *args;
+	char *text = NULL;
+	size_t size;
+	int result;
+
+	if (args_parse(words, &args, err) < 0)
+		return NULL;
+	session->out = open_memstream(&text, &size);
+	session->wants_data = data;
+	result = command_check(session, command, args, err);
+	if (!result)
+		result = command->run(session, args, err);
+	fclose(session->out);
+	session->out = outer;
+	session->wants_data = NULL;
+	args_destroy(args);
+	if (!result)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static char *make_document(struct session *session, const char *command, const char *line,
+			   const char *result)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	document_write(session, out, command, line, result, NULL);
+	fclose(out);
+	return text;
+}
+
+static char *ask(struct pdb_job *job, const char *question, bool is_json, char *error)
+{
+	locale_t before = enter();
+	const char *words = question;
+	char *text = NULL, *result;
+	struct pdb_error err;
+	const struct command *command = take_question(&words, &err);
+
+	if (command)
+		text = run_question(&job->session, command, words, is_json ? "json" : NULL, &err);
+	if (!text)
+		give_error(&err, error);
+	if (text && is_json) {
+		result = text;
+		text = make_document(&job->session, command->name, question, result);
+		free(result);
+	}
+	leave(before);
+	return text;
+}
+
+char *pdb_text(struct pdb_job *job, const char *question, char *error)
+{
+	return ask(job, question, false, error);
+}
+
+char *pdb_json(struct pdb_job *job, const char *question, char *error)
+{
+	return ask(job, question, true, error);
+}
