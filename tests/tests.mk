@@ -4,7 +4,7 @@
 # What "make check" runs, in this order; those joined by a + side by side, since they wait for one job
 # after the other. The ranks of check-order are so nice that busy ones of other parts would leave them
 # nothing. Every one of them ends with a line "N passed, N failed".
-CHECKS = check-includes check-unit check-docs check-recorder+check-shell+check-cores check-jobs check-healthy \
+CHECKS = check-includes check-unit check-docs+check-install check-recorder+check-shell+check-cores check-jobs check-healthy \
 	check-programs check-trouble check-harmless+check-daemons \
 	check-sessions+check-gdb+check-watch+check-watch-trouble+check-elsewhere \
 	check-hosts+check-attach check-order+check-inject check-tracing+check-traces \
@@ -50,6 +50,13 @@ docs-transcripts: all docs/messages.md
 
 .PHONY: check-shell check-docs docs-transcripts
 -include $(O)/tests/shell/print_commands.d
+
+# ---- What is installed, and the library ----------------------------------------------------------
+
+check-install: all | $(O)/.deps-check
+	@bash tests/install/run.sh $(O) "$(MAKE)" $(INSTRUMENT)
+
+.PHONY: check-install
 
 # ---- Reports in a browser -----------------------------------------------------------------------
 # Not of "check", whose check-unit and check-shell look at pages without one: Chromium is large.
