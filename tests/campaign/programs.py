@@ -59,6 +59,7 @@ class CampaignProgram(RealProgram):
 class LammpsPair(CampaignProgram, Lammps):
     name = "LAMMPS pair"
     needs = (Lammps.example,)
+    steps = Lammps.steps
     modules = None
     wait_until_working = CampaignProgram.wait_until_working
     read_seconds = Lammps.read_seconds
