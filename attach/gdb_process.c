@@ -184,6 +184,7 @@ static int check_rank(pid_t rank, const struct gdb_order *order, struct gdb_proc
 				 "rank %u (pid %d) is being traced by process %d already",
 				 order->rank, (int)rank, (int)status.tracer);
 	process->start_ticks = stat.start_ticks;
+	process->was_stopped = stat.state == 'T';
 	return 0;
 }
 
@@ -210,6 +211,10 @@ static int spawn(struct gdb_process *process, const char *file, const struct gdb
 	if (errors[1] >= 0)
 		close(errors[1]);
 	if (pid > 0) {
+		const struct gdb_guard_rank rank = {process->rank, process->start_ticks,
+						    process->was_stopped};
+
+		gdb_guard_start(&process->guard, &rank, pid);
 		process->pid = pid;
 		*terminal_ret = terminal;
 		*errors_ret = errors[0];
@@ -254,6 +259,7 @@ void gdb_process_check(struct gdb_process *process)
 	pid = waitpid(process->pid, &status, WNOHANG);
 	if (pid != process->pid && !(pid < 0 && errno == ECHILD))
 		return;
+	gdb_guard_wait(&process->guard);
 	process->has_ended = true;
 	process->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "attach/gdb_guard.h"
+
 struct gdb_order;
 struct pdb_error;
 
@@ -24,6 +26,8 @@ struct gdb_process {
 	uint64_t told_ns;        /* when it was told so first */
 	unsigned num_told;       /* in how many ways */
 	uint64_t start_ticks;    /* of the rank */
+	bool was_stopped;        /* the rank, by a signal, before gdb */
+	struct gdb_guard guard;
 };
 
 #define GDB_PROCESS_PATIENCE_MS 1500

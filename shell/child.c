@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -14,6 +16,7 @@
 #include "model/error.h"
 #include "model/xalloc.h"
 #include "shell/child.h"
+#include "shell/interrupt.h"
 
 /* The environment without one variable; the strings are borrowed, the caller frees the array. */
 static char **environment_without(const char *name)
@@ -109,7 +112,34 @@ static int spawn(const char *const argv[], const char *remove_env, int output_fd
 	return error;
 }
 
-int child_run(const char *const argv[], const char *remove_env, int output_fd, int *status_ret,
+/* Until it has ended. When pdb is to end, so is the program: a gdb holds its rank for as long as it
+ * likes. */
+static int wait_for_end(pid_t pid)
+{
+	struct pollfd fds[] = {{.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN},
+			       {.fd = interrupt_fd(), .events = POLLIN}};
+	nfds_t num = 2;
+	int status = 0;
+
+	while (fds[0].fd >= 0 && !fds[0].revents) {
+		if (num == 2 && interrupt_wants_end()) {
+			kill(pid, SIGHUP);
+			num = 1;
+		} else {
+			interrupt_drain();
+		}
+		if (poll(fds, num, -1) < 0 && errno != EINTR)
+			break;
+	}
+	if (fds[0].fd >= 0)
+		close(fds[0].fd);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+int child_run(const char *const argv[], const char *remove_env, int output_fd,
+	      void (*started)(void *context, pid_t pid), void *context, int *status_ret,
 	      struct pdb_error *err)
 {
 	struct child_hold hold;
@@ -118,8 +148,10 @@ int child_run(const char *const argv[], const char *remove_env, int output_fd, i
 
 	child_hold_terminal(&hold);
 	result = spawn(argv, remove_env, output_fd, &pid);
-	while (!result && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	if (!result && started)
+		started(context, pid);
+	if (!result)
+		status = wait_for_end(pid);
 	child_release_terminal(&hold);
 	if (result) {
 		errno = result;

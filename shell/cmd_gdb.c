@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "attach/gdb_call.h"
+#include "attach/gdb_guard.h"
 #include "attach/node.h"
 #include "attach/procfs.h"
 #include "model/error.h"
@@ -70,9 +71,22 @@ static char settled_state(pid_t pid)
 	return stat.state;
 }
 
+struct guarded {
+	struct gdb_guard_rank rank;
+	struct gdb_guard guard;
+};
+
+static void start_guard(void *context, pid_t gdb)
+{
+	struct guarded *guarded = context;
+
+	gdb_guard_start(&guarded->guard, &guarded->rank, gdb);
+}
+
 static int run_here(struct session *session, const struct proc *proc, const char *const words[],
 		    size_t num_words, struct remote_gdb_end *ret, struct pdb_error *err)
 {
+	struct guarded guarded = {.guard.pid = 0};
 	struct procfs_stat before;
 	struct gdb_call call;
 	int result;
@@ -83,7 +97,14 @@ static int run_here(struct session *session, const struct proc *proc, const char
 		return error_set(err, ERROR_GONE, "rank %d (pid %d) has ended", proc->rank,
 				 (int)proc->pid);
 	gdb_call_init(&call, proc->pid, words, num_words);
-	result = child_run(call.argv, "DEBUGINFOD_URLS", fileno(session->out), &ret->status, err);
+	guarded.rank = (struct gdb_guard_rank){
+		.pid = proc->pid,
+		.start_ticks = before.start_ticks,
+		.was_stopped = before.state == 'T',
+	};
+	result = child_run(call.argv, "DEBUGINFOD_URLS", fileno(session->out), start_guard,
+			   &guarded, &ret->status, err);
+	gdb_guard_wait(&guarded.guard);
 	gdb_call_deinit(&call);
 	ret->before = before.state;
 	ret->after = settled_state(proc->pid);

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """pdb killed by SIGKILL at random moments does not harm the job that it looks at: after each kill
-every rank runs, untraced, and what the program prints in the end is what it prints without pdb."""
+every rank runs, untraced, and what the program prints in the end is what it prints without pdb. Other
+accidents: some of those of tests/run_accidents.py."""
 
 import argparse
 import os
@@ -11,6 +12,8 @@ import signal
 import subprocess
 import time
 
+from harmless import kinds, trial
+from harmless.accidents import list_accidents
 from jobs import process
 from jobs.job import Job, JobError, ask_job
 from jobs.mpi import find_mpis, find_pdb
@@ -20,6 +23,7 @@ from jobs.source import build_folder, find_program
 
 SIZE = 4
 JOB_SECONDS = 5
+ACCIDENTS = 4
 COMMANDS = ["lp", "groups", "bt all", "lp"]
 
 
@@ -135,8 +139,14 @@ def test_kills(pdb, mpi, command, kills, seed):
             f"{runs} runs with equal output, seed {seed}")
 
 
-def test_kill_in_gdb(pdb, mpi, command, prepare):
-    """pdb is killed while gdb, which it started, holds a rank."""
+def _is_held_by_gdb(pid):
+    """Not by pdb, for a sample of its own."""
+    return process.read_value(process.read_value(pid, "TracerPid") or 0, "Name") == "gdb"
+
+
+def test_kill_in_gdb(pdb, mpi, command, prepare, text,
+                     number=signal.SIGKILL):
+    """pdb is killed while gdb, which it started, holds a rank and has printed this."""
     with start(mpi, command, 1000000000) as job:
         job.wait_until_recorded()
         rank_pid = job.pids[1]
@@ -148,9 +158,9 @@ def test_kill_in_gdb(pdb, mpi, command, prepare):
         os.close(slave)
         try:
             os.write(master, b"gdb 1\n")
-            tracer = _wait_for_gdb(master, rank_pid)
+            tracer = _wait_for_gdb(master, rank_pid, text)
             pdb_pid = _ancestor(tracer, shell.pid)
-            os.kill(pdb_pid, signal.SIGKILL)
+            os.kill(pdb_pid, number)
             wrong = wait_until_released(job, 10)
             check(not wrong, ", ".join(wrong) + " after pdb was killed under gdb")
             job.wait_until_moving()
@@ -162,8 +172,8 @@ def test_kill_in_gdb(pdb, mpi, command, prepare):
             os.close(master)
 
 
-def _wait_for_gdb(master, rank_pid, timeout=60):
-    """Until a gdb that waits at its prompt holds the rank. Returns gdb's pid."""
+def _wait_for_gdb(master, rank_pid, text, timeout=60):
+    """Until gdb has printed this and holds the rank. Returns gdb's pid."""
     os.set_blocking(master, False)
     output, patience = b"", Patience(timeout)
     while not patience.is_over():
@@ -172,7 +182,7 @@ def _wait_for_gdb(master, rank_pid, timeout=60):
         except (BlockingIOError, OSError):
             time.sleep(0.02)
         tracer = int(process.read_value(rank_pid, "TracerPid") or 0)
-        if tracer and b"(gdb)" in output:
+        if text in output and _is_held_by_gdb(rank_pid):
             return tracer
     raise JobError(f"gdb did not come to hold rank 1: {output[-500:]!r}")
 
@@ -187,6 +197,24 @@ def _ancestor(pid, below):
         pid = parent
 
 
+def test_accidents(build, pdb, kind, number, seed):
+    """This many of different kinds, on one job."""
+    accidents, durations = list_accidents(pdb), trial.Durations()
+    job = kind.start()
+    try:
+        results = [trial.run(build, pdb, job, trial.Trial(seed, one, kind, accidents), durations)
+                   for one in range(1, number + 1)]
+        for one in results:
+            check(not one["wrong"], f"{one['work']}, {one['what']}: {'; '.join(one['wrong'])}")
+        check(job.wait_for_end() == 0, f"the job failed: {job.output()[-3:]}")
+        check(kind.read(job) == kind.expected(), "the output differs from what it should be")
+    finally:
+        left = kind.end(job)
+    check(not left, f"the job has left {left}")
+    return (f"{sum(one['at_work'] for one in results)} of {number} met pdb at work: " +
+            ", ".join(one["accident"] for one in results) + f"; seed {seed}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", default="build", help="where pdb and its recorders are")
@@ -195,6 +223,7 @@ def main():
     parser.add_argument("--kills", type=int, default=int(os.environ.get("KILLS") or 100))
     parser.add_argument("--seed", type=int, default=int(os.environ.get("SEED") or 1))
     args = parser.parse_args()
+    args.build = os.path.abspath(args.build)
     report = Report(args.only)
     pdb = find_pdb(args.build)
     program = find_program("checksum.c")
@@ -202,10 +231,18 @@ def main():
         command = program.build(mpi, build_folder(args.build, mpi))
         report.add(f"{mpi.name} {args.kills} kills at random moments", test_kills, pdb, mpi,
                    command, args.kills, args.seed)
+        report.add(f"{mpi.name} kill when gdb has just stopped a rank", test_kill_in_gdb, pdb, mpi,
+                   command, "", b"")
         report.add(f"{mpi.name} kill while gdb holds a rank", test_kill_in_gdb, pdb, mpi, command,
-                   "")
+                   "", b"(gdb)")
+        report.add(f"{mpi.name} termination while gdb holds a rank", test_kill_in_gdb, pdb, mpi,
+                   command, "", b"(gdb)", signal.SIGTERM)
         report.add(f"{mpi.name} kill while gdb holds a rank, under nohup", test_kill_in_gdb, pdb,
-                   mpi, command, "trap '' HUP; ")
+                   mpi, command, "trap '' HUP; ", b"(gdb)")
+    for kind in kinds.list_kinds(args.build, JOB_SECONDS, args.mpi):
+        if kind.program.name == "checksum" and not kind.is_traced:
+            report.add(f"{kind.name}: {ACCIDENTS} accidents", test_accidents, args.build, pdb, kind,
+                       ACCIDENTS, args.seed)
     report.finish()
 
 

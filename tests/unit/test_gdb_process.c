@@ -131,6 +131,51 @@ static void test_typed(void **state)
 	place_deinit(&place);
 }
 
+/* It ends in the middle of attaching, when the rank has got its SIGSTOP: the rank goes on. */
+static void test_ends_early(void **state)
+{
+	char text[8];
+	struct gdb_process process;
+	int terminal, errors;
+	struct procfs_stat rank;
+	struct pdb_error err;
+	struct place place;
+
+	(void)state;
+	place_init(&place, "kill -STOP $3");
+	assert_int_equal(start_gdb(&process, &place, true, &terminal, &errors, &err), 0);
+	read_text(terminal, NULL, text, sizeof(text));
+	await_end(&process);
+	assert_int_equal(process.status, 0);
+	assert_int_equal(procfs_stat(place.rank, 0, &rank), 0);
+	assert_int_equal(rank.state, 'S');
+	close(terminal);
+	place_deinit(&place);
+}
+
+/* One that was stopped before stays so. */
+static void test_stopped_before(void **state)
+{
+	struct gdb_process process;
+	int terminal, errors;
+	struct procfs_stat rank;
+	struct pdb_error err;
+	struct place place;
+	char text[8];
+
+	(void)state;
+	place_init(&place, "exit 0");
+	kill(place.rank, SIGSTOP);
+	wait_for_state(place.rank, 'T');
+	assert_int_equal(start_gdb(&process, &place, true, &terminal, &errors, &err), 0);
+	read_text(terminal, NULL, text, sizeof(text));
+	await_end(&process);
+	assert_int_equal(procfs_stat(place.rank, 0, &rank), 0);
+	assert_int_equal(rank.state, 'T');
+	close(terminal);
+	place_deinit(&place);
+}
+
 /* With commands: lines end as they were written, standard error is apart, and Ctrl-C is a signal.
  */
 static void test_commands(void **state)
@@ -312,6 +357,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_typed),       cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_ends_early),  cmocka_unit_test(test_stopped_before),
 		cmocka_unit_test(test_refused),     cmocka_unit_test(test_hang_up),
 		cmocka_unit_test(test_end),         cmocka_unit_test(test_kill),
 		cmocka_unit_test(test_interrupted),
