@@ -112,8 +112,21 @@ check-traces: all $(NEEDS_check-traces) | $(O)/.deps-check
 check-trouble: all | $(O)/.deps-check
 	@$(PYTHON) tests/run_trouble.py $(JOBS_ARGS)
 
-check-harmless: all | $(O)/.deps-check
+# How long ranks stand still, seen from outside.
+$(O)/tests/harmless/stops: tests/harmless/stops.c | $(O)/.deps-check
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE -o $@ $<
+
+NEEDS_check-harmless = $(O)/tests/harmless/stops
+check-harmless: all $(NEEDS_check-harmless) | $(O)/.deps-check
 	@$(PYTHON) tests/run_harmless.py $(JOBS_ARGS)
+
+# TRIALS=1000 random accidents of pdb, those of SEED=1; TRIAL=17: only that one. Goes on where it was
+# ended: its results are in $(O)/harmless/trials.jsonl.
+harmless-campaign: all $(NEEDS_check-harmless) | $(O)/.deps-check $(O)/.deps-demo $(has_hosts)
+	@$(PYTHON) tests/run_accidents.py $(JOBS_ARGS)
+
+.PHONY: harmless-campaign
 
 # Jobs that are watched until they end or hang.
 WATCH_PROGRAMS = $(O)/tests/watch/phases-openmpi $(O)/tests/watch/phases-mpich

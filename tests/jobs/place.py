@@ -11,7 +11,7 @@ import sys
 
 from . import process, segment
 
-_HOSTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "hosts.sh")
+HOSTS_SCRIPT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "hosts.sh")
 _STATE = "/run/hosts"
 _CANNOT = 77
 # Which job a process belongs to: on other hosts it is no child of the launcher's.
@@ -60,7 +60,7 @@ class Hosts(Here):
                       for path in glob.glob(f"{_STATE}/*.pid"))
 
     def command(self, command):
-        return ["sh", _HOSTS, "on", "a", *command]
+        return ["sh", HOSTS_SCRIPT, "on", "a", *command]
 
     def launcher_pid(self, pid):
         """What has entered the host is a child of the one that has not."""
@@ -114,7 +114,7 @@ def enter_hosts(number):
     there already."""
     if os.path.exists(f"{_STATE}/ready"):
         return
-    status = subprocess.run(["sh", _HOSTS, "-x", str(number), sys.executable, *sys.argv],
+    status = subprocess.run(["sh", HOSTS_SCRIPT, "-x", str(number), sys.executable, *sys.argv],
                             check=False).returncode
     if status == _CANNOT:
         print("skip  no hosts can be made here\n0 passed, 0 failed")
