@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <fcntl.h>
-#include <gelf.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "attach/elf_needed.h"
 #include "model/error.h"
 #include "model/segment.h"
 #include "model/xalloc.h"
@@ -55,44 +54,20 @@ static enum preload_mpi mpi_of_soname(const char *name)
 	return PRELOAD_UNKNOWN;
 }
 
-static enum preload_mpi mpi_of_dynamic(Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
+static bool take_mpi(const char *name, void *context)
 {
-	Elf_Data *data = elf_getdata(section, NULL);
-	enum preload_mpi mpi = PRELOAD_UNKNOWN;
-	GElf_Dyn entry;
+	enum preload_mpi *mpi = context;
 
-	for (int i = 0; data && !mpi && gelf_getdyn(data, i, &entry); i++) {
-		const char *name;
-
-		if (entry.d_tag == DT_NULL)
-			break;
-		if (entry.d_tag != DT_NEEDED)
-			continue;
-		name = elf_strptr(elf, header->sh_link, entry.d_un.d_val);
-		if (name)
-			mpi = mpi_of_soname(name);
-	}
-	return mpi;
+	*mpi = mpi_of_soname(name);
+	return *mpi != PRELOAD_UNKNOWN;
 }
 
-/* By the libraries that an ELF file needs; unknown for every other file. */
+/* By the libraries that an ELF file needs, and those that these need; unknown for every other file. */
 static enum preload_mpi mpi_of_file(const char *path)
 {
 	enum preload_mpi mpi = PRELOAD_UNKNOWN;
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	Elf *elf;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-	if (fd < 0)
-		return mpi;
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	while (elf && !mpi && (section = elf_nextscn(elf, section)))
-		if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNAMIC)
-			mpi = mpi_of_dynamic(elf, section, &header);
-	elf_end(elf);
-	close(fd);
+	elf_needed_walk(path, take_mpi, &mpi);
 	return mpi;
 }
 
