@@ -12,6 +12,8 @@ from campaign import verdict, watching
 
 EXPLAINED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "campaign", "explained.json")
 LOOKS = {"recorder": "with the recorder", "stacks": "by stacks alone"}
+# Faults after which one rank is elsewhere than those that wait for it.
+STUCK = ("loop", "sleep", "stop", "slow")
 OUTCOMES = ("right", "undecided", "unsure", "wrong")
 COLOURS = {"right": "#4878a8", "undecided": "#d8d8d8", "unsure": "#e0b060", "wrong": "#c44e52"}
 
@@ -30,6 +32,16 @@ and with what it wrote hidden, by stacks alone.
 - *wrong*: others alone are named, and nothing of the kind is said.
 - *accuracy* is the share of right answers, *precision* the mean share of injected ranks among those
   that an answer names, *kind* the share of answers of the right kind (computation, stopped, lost message ...).
+"""
+
+KINDS = """## By what the fault leaves to be seen
+
+After an endless loop, a long sleep, SIGSTOP or a slowed rank one rank is somewhere else than all that wait for
+it. After a lost message, a skipped collective, a deadlock or a turned branch all ranks may be inside
+MPI, and each has just the stack that it has while a message is on its way to it: whether one is, and whose call is
+missing, stands in counts that only the recorder has. No tool can tell that by stacks; pdb says so then
+("undecided") and names nobody.
+
 """
 
 
@@ -126,6 +138,10 @@ def healthy_table(lines):
             str(sum(one.outcome == outcome for one in by[name]))
             for name in LOOKS for outcome in ("wrong", "unsure")) + " |")
     return "\n".join(rows) + "\n"
+
+
+def kind_of(answer):
+    return "a rank does not get on" if answer.line["fault"] in STUCK else "all wait for what never comes"
 
 
 def watch_row(name, lines):
@@ -283,6 +299,7 @@ def make_page(lines, earlier, folder):
     parts.append(f"Jobs harmed by pdb: {', '.join(harmed) or 'none'}.\n")
     if answers:
         parts.append("## All\n\n" + table("", answers, lambda one: "all"))
+        parts.append(KINDS + table("fault", answers, kind_of))
     for title, name_of in (("program", lambda one: one.line["program"]),
                            ("fault", lambda one: one.line["fault"]),
                            ("ranks", lambda one: one.line["ranks"]),
