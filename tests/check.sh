@@ -10,7 +10,8 @@
 # more, alone: tests of real jobs share few processors with everything else on the machine. A test
 # has failed if it failed both times; what failed once is listed as UNSTEADY: look into it. Tests are
 # told apart by the lines "FAILED  NAME" that they print, reasons in the lines below them. What
-# failed is shown at the end, but for the tests that passed. Beside the time that a target took is
+# failed is shown at the end, but for the tests that passed; so are lines "MOVED ...", of figures that
+# differ from kept ones, which is no failure. Beside the time that a target took is
 # how long processors worked for it. Ends with the sum, in the same form.
 set -u
 make=$1 build=$2
@@ -97,7 +98,7 @@ for target in "${broken[@]}"; do
 done
 echo "== summary"
 [ ! -e "$logs/unsteady" ] || cat "$logs/unsteady"
-grep -hE '^UNSTEADY' "$logs"/*.log
+grep -hE '^(UNSTEADY|MOVED)' "$logs"/*.log
 for target in "${broken[@]}"; do
 	{ list_failed "$logs/$target.log" | grep . || echo "(no test by name)"; } |
 		sed "s/^/FAILED  $target: /"

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Instructions of the recorder in each MPI call, counted by callgrind: the same on a busy machine, so that
 # a change of the recorder can be judged there. What the libraries that it calls spend is not in them.
-# Usage: recorder_instructions.sh BUILD_DIR [OTHER_BUILD_DIR [NAME...]]: with another build of the
-# recorder beside, the earlier one say, if that is not "-".
+#	recorder_instructions.sh BUILD_DIR [BEFORE [NAME...]]
+# BEFORE: "-", or the directory of another build of the recorder, the earlier one say, or a file that this has
+# printed: those beside. Where it is a file only those are printed that differ by more than 3 %, as "MOVED", and
+# how many were counted. 1 if the recorder was not there in a call.
 set -e
 build=$(cd "$1" && pwd)
 other=${2:--}
 shift $(($# > 2 ? 2 : $#))
-[ "$other" = - ] || other=$(cd "$other" && pwd)
+[ ! -d "$other" ] || other=$(cd "$other" && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 export PDB_SEGMENT_DIR="$dir" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -35,15 +37,32 @@ count() {
 	done <"$dir/names"
 }
 
+show() {
+	gawk '{ printf "%-8s %-34s %2d frames: %5d instructions a call\n", $1, $2, $3, $4 }' "$1"
+}
+
 for mpi in openmpi mpich; do
 	bench=$build/tests/bench/recorder_bench-$mpi
-	count "$build/libpdbrec-$mpi.so" "$bench" "$@" >"$dir/new"
-	if [ "$other" = - ]; then
-		gawk -v mpi=$mpi '{ printf "%-8s %-34s %2d frames: %5d instructions a call\n", mpi, $1, $2, $3 }' "$dir/new"
-	else
-		count "$other/libpdbrec-$mpi.so" "$bench" "$@" >"$dir/old"
-		paste -d' ' "$dir/new" "$dir/old" | gawk -v mpi=$mpi '{
-			printf "%-8s %-34s %2d frames: %5d instructions a call, %5d in the other, ratio %.3f\n",
-				mpi, $1, $2, $3, $6, $6 ? $3 / $6 : 1 }'
+	count "$build/libpdbrec-$mpi.so" "$bench" "$@" >"$dir/part"
+	sed "s/^/$mpi /" "$dir/part" >>"$dir/new"
+	if [ -d "$other" ]; then
+		count "$other/libpdbrec-$mpi.so" "$bench" "$@" >"$dir/part"
+		sed "s/^/$mpi /" "$dir/part" >>"$dir/old"
 	fi
 done
+if [ "$other" = - ]; then
+	show "$dir/new"
+elif [ -d "$other" ]; then
+	show "$dir/new" | paste -d' ' - "$dir/old" |
+		gawk '{ before = $NF; sub(/ [^ ]+ [^ ]+ [^ ]+ [^ ]+$/, "")
+			printf "%s, %5d in the other, ratio %.3f\n", $0, before, before ? $(NF - 3) / before : 1 }'
+else
+	show "$dir/new" | gawk '
+		{ call = $1 " " $2 " " $3 }
+		NR == FNR { before[call] = $5; next }
+		call in before && ($5 > 1.03 * before[call] || $5 < 0.97 * before[call]) {
+			printf "MOVED  %s, %d before, ratio %.3f\n", $0, before[call], $5 / before[call]
+		}' "$other" -
+fi
+gawk '$4 > 0 { passed++ } $4 == 0 { failed++; print "FAILED  " $1 " " $2 }
+	END { printf "%d passed, %d failed\n", passed, failed; exit failed > 0 || !passed }' "$dir/new"
