@@ -12,6 +12,9 @@
 #include "attach/gdb_guard.h"
 #include "attach/procfs.h"
 
+/* So long gdb has for its end after that of its parent. */
+#define ORPHAN_MS 2000
+
 /* A SIGSTOP for this thread that it has not taken yet. */
 static bool has_pending_stop(pid_t tid)
 {
@@ -43,17 +46,27 @@ static bool is_stopped(pid_t pid)
 	return ret;
 }
 
-/* Of a process that has ended already, who waits for it has been, too. */
-static void wait_for_end(pid_t pid)
+/* Until gdb has ended. Without its parent it ends soon by itself, unless it is busy, with the symbols
+ * of a large program say: then it is killed, if the rank stands still, since none of gdb's break points
+ * are in it then. Signals come to nobody here. */
+static void wait_for_end(const struct gdb_guard_rank *rank, pid_t gdb, pid_t parent)
 {
-	struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+	struct pollfd ends[] = {{.fd = (int)syscall(SYS_pidfd_open, gdb, 0), .events = POLLIN},
+				{.fd = (int)syscall(SYS_pidfd_open, parent, 0), .events = POLLIN}};
+	struct procfs_stat stat;
 
-	while (end.fd >= 0 && poll(&end, 1, -1) < 0 && errno == EINTR)
-		;
+	if (ends[0].fd < 0) /* it has ended, and has been waited for */
+		return;
+	if (ends[1].fd >= 0)
+		poll(ends, 2, -1);
+	while (poll(ends, 1, ORPHAN_MS) == 0) {
+		if (procfs_stat(rank->pid, 0, &stat) == 0 && stat.state == 't')
+			syscall(SYS_pidfd_send_signal, ends[0].fd, SIGKILL, NULL, 0);
+	}
 }
 
 /* The guard; never returns. Nothing that is sent to pdb, its group or its terminal reaches it. */
-static void guard_rank(const struct gdb_guard_rank *rank, pid_t gdb)
+static void guard_rank(const struct gdb_guard_rank *rank, pid_t gdb, pid_t parent)
 {
 	struct procfs_stat now;
 	sigset_t all;
@@ -63,7 +76,7 @@ static void guard_rank(const struct gdb_guard_rank *rank, pid_t gdb)
 	setsid();
 	close_range(0, ~0U, 0);
 	prctl(PR_SET_NAME, "pdb-gdb-guard");
-	wait_for_end(gdb);
+	wait_for_end(rank, gdb, parent);
 	/* What gdb held is let go of before its end can be seen. */
 	if (procfs_stat(rank->pid, 0, &now) == 0 && now.start_ticks == rank->start_ticks &&
 	    is_stopped(rank->pid))
@@ -73,12 +86,14 @@ static void guard_rank(const struct gdb_guard_rank *rank, pid_t gdb)
 
 void gdb_guard_start(struct gdb_guard *guard, const struct gdb_guard_rank *rank, pid_t gdb)
 {
+	pid_t parent = getpid();
+
 	guard->pid = 0;
 	if (rank->was_stopped)
 		return;
 	guard->pid = fork();
 	if (guard->pid == 0)
-		guard_rank(rank, gdb);
+		guard_rank(rank, gdb, parent);
 	if (guard->pid < 0)
 		guard->pid = 0;
 }

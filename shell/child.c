@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "model/error.h"
+#include "model/monotonic.h"
 #include "model/xalloc.h"
 #include "shell/child.h"
 #include "shell/interrupt.h"
@@ -112,23 +113,46 @@ static int spawn(const char *const argv[], const char *remove_env, int output_fd
 	return error;
 }
 
+/* How it is told to end, and how long after the first time. */
+static const struct {
+	int after_ms, signal;
+} ways[] = {{0, SIGHUP}, {500, SIGTERM}, {2000, SIGKILL}};
+
+/* Tell it in the ways whose time has come, of which *num_told have been used. Returns the
+ * milliseconds till it is to be told again, -1: never. */
+static int tell_to_end(pid_t pid, const struct child_watch *watch, int waited_ms, size_t *num_told)
+{
+	while (*num_told < sizeof(ways) / sizeof(ways[0]) && waited_ms >= ways[*num_told].after_ms) {
+		int number = ways[*num_told].signal;
+
+		if (number == SIGKILL && !(watch && watch->may_kill(watch->context)))
+			return 100;
+		kill(pid, number);
+		(*num_told)++;
+	}
+	return *num_told < sizeof(ways) / sizeof(ways[0]) ? ways[*num_told].after_ms - waited_ms : -1;
+}
+
 /* Until it has ended. When pdb is to end, so is the program: a gdb holds its rank for as long as it
  * likes. */
-static int wait_for_end(pid_t pid)
+static int wait_for_end(pid_t pid, const struct child_watch *watch)
 {
 	struct pollfd fds[] = {{.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN},
 			       {.fd = interrupt_fd(), .events = POLLIN}};
-	nfds_t num = 2;
+	uint64_t since_ns = 0;
+	size_t num_told = 0;
 	int status = 0;
 
 	while (fds[0].fd >= 0 && !fds[0].revents) {
-		if (num == 2 && interrupt_wants_end()) {
-			kill(pid, SIGHUP);
-			num = 1;
-		} else {
-			interrupt_drain();
+		int timeout_ms = -1;
+
+		if (interrupt_wants_end()) {
+			since_ns = since_ns ? since_ns : monotonic_ns();
+			timeout_ms = tell_to_end(pid, watch, (int)((monotonic_ns() - since_ns) / 1000000),
+						 &num_told);
 		}
-		if (poll(fds, num, -1) < 0 && errno != EINTR)
+		interrupt_drain();
+		if (poll(fds, 2, timeout_ms) < 0 && errno != EINTR)
 			break;
 	}
 	if (fds[0].fd >= 0)
@@ -139,8 +163,7 @@ static int wait_for_end(pid_t pid)
 }
 
 int child_run(const char *const argv[], const char *remove_env, int output_fd,
-	      void (*started)(void *context, pid_t pid), void *context, int *status_ret,
-	      struct pdb_error *err)
+	      const struct child_watch *watch, int *status_ret, struct pdb_error *err)
 {
 	struct child_hold hold;
 	int status = 0, result;
@@ -148,10 +171,10 @@ int child_run(const char *const argv[], const char *remove_env, int output_fd,
 
 	child_hold_terminal(&hold);
 	result = spawn(argv, remove_env, output_fd, &pid);
-	if (!result && started)
-		started(context, pid);
+	if (!result && watch)
+		watch->started(watch->context, pid);
 	if (!result)
-		status = wait_for_end(pid);
+		status = wait_for_end(pid, watch);
 	child_release_terminal(&hold);
 	if (result) {
 		errno = result;

@@ -10,14 +10,21 @@
 
 struct pdb_error;
 
+/* Who wants to know of a child. */
+struct child_watch {
+	void (*started)(void *context, pid_t pid); /* it is there */
+	/* It has been told to end for some seconds, and has not: may it be killed? */
+	bool (*may_kill)(void *context);
+	void *context;
+};
+
 /* Run argv[0] (looked up in PATH) and wait for it. Ctrl-C goes to it and not to pdb meanwhile;
  * afterwards the terminal is as it was. remove_env: a variable that it is not to have, or NULL.
- * output_fd: what its standard output is to be. started (may be NULL) is called with the context
- * and its pid when it is there. *status_ret: its exit status, or 128 + signal. -1: it could not be
- * started. */
+ * output_fd: what its standard output is to be. *status_ret: its exit status, or 128 + signal. -1:
+ * it could not be started. When pdb is to end, the program is told to, by SIGHUP and then by SIGTERM.
+ * watch may be NULL. */
 int child_run(const char *const argv[], const char *remove_env, int output_fd,
-	      void (*started)(void *context, pid_t pid), void *context, int *status_ret,
-	      struct pdb_error *err);
+	      const struct child_watch *watch, int *status_ret, struct pdb_error *err);
 
 /* For a child that is started otherwise: from here until child_release_terminal() Ctrl-C is not for
  * pdb, and then the terminal is as it was. */

@@ -83,10 +83,20 @@ static void start_guard(void *context, pid_t gdb)
 	gdb_guard_start(&guarded->guard, &guarded->rank, gdb);
 }
 
+/* While the rank stands still none of gdb's break points are in it. */
+static bool holds_rank(void *context)
+{
+	const struct guarded *guarded = context;
+	struct procfs_stat stat;
+
+	return procfs_stat(guarded->rank.pid, 0, &stat) == 0 && stat.state == 't';
+}
+
 static int run_here(struct session *session, const struct proc *proc, const char *const words[],
 		    size_t num_words, struct remote_gdb_end *ret, struct pdb_error *err)
 {
 	struct guarded guarded = {.guard.pid = 0};
+	const struct child_watch watch = {start_guard, holds_rank, &guarded};
 	struct procfs_stat before;
 	struct gdb_call call;
 	int result;
@@ -102,8 +112,8 @@ static int run_here(struct session *session, const struct proc *proc, const char
 		.start_ticks = before.start_ticks,
 		.was_stopped = before.state == 'T',
 	};
-	result = child_run(call.argv, "DEBUGINFOD_URLS", fileno(session->out), start_guard,
-			   &guarded, &ret->status, err);
+	result = child_run(call.argv, "DEBUGINFOD_URLS", fileno(session->out), &watch,
+			   &ret->status, err);
 	gdb_guard_wait(&guarded.guard);
 	gdb_call_deinit(&call);
 	ret->before = before.state;

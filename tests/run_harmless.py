@@ -145,8 +145,9 @@ def _is_held_by_gdb(pid):
 
 
 def test_kill_in_gdb(pdb, mpi, command, prepare, text,
-                     number=signal.SIGKILL):
-    """pdb is killed while gdb, which it started, holds a rank and has printed this."""
+                     number=signal.SIGKILL, is_busy=False):
+    """pdb is killed while gdb, which it started, holds a rank and has printed this. is_busy: so busy
+    that it takes no notice."""
     with start(mpi, command, 1000000000) as job:
         job.wait_until_recorded()
         rank_pid = job.pids[1]
@@ -160,6 +161,8 @@ def test_kill_in_gdb(pdb, mpi, command, prepare, text,
             os.write(master, b"gdb 1\n")
             tracer = _wait_for_gdb(master, rank_pid, text)
             pdb_pid = _ancestor(tracer, shell.pid)
+            if is_busy:
+                os.kill(tracer, signal.SIGSTOP)
             os.kill(pdb_pid, number)
             wrong = wait_until_released(job, 10)
             check(not wrong, ", ".join(wrong) + " after pdb was killed under gdb")
@@ -237,6 +240,9 @@ def main():
                    "", b"(gdb)")
         report.add(f"{mpi.name} termination while gdb holds a rank", test_kill_in_gdb, pdb, mpi,
                    command, "", b"(gdb)", signal.SIGTERM)
+        for name, number in (("kill", signal.SIGKILL), ("termination", signal.SIGTERM)):
+            report.add(f"{mpi.name} {name} while gdb is busy", test_kill_in_gdb, pdb, mpi, command, "",
+                       b"", number, True)
         report.add(f"{mpi.name} kill while gdb holds a rank, under nohup", test_kill_in_gdb, pdb,
                    mpi, command, "trap '' HUP; ", b"(gdb)")
     for kind in kinds.list_kinds(args.build, JOB_SECONDS, args.mpi):
