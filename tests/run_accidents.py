@@ -24,11 +24,15 @@ from jobs.mpi import find_pdb
 from jobs.place import HOSTS_SCRIPT, Hosts
 
 JOB_SECONDS = 20
+PART = 16  # trials that are made one after the other
 NUM_HOSTS = 2
 # Of so many trials the last two are on several hosts.
 TURN = 9
 ON_HOSTS = (7, 8)
 _CANNOT = 77
+
+
+_ending = threading.Event()  # the campaign is to end now
 
 
 class Sitting:
@@ -41,16 +45,18 @@ class Sitting:
     def run(self, trials):
         """Each result is handed to note() when its job has ended, too."""
         trials = list(trials)
-        while trials:
+        while trials and not _ending.is_set():
             job, results = self.kind.start(), []
             try:
-                while trials and job.launcher.poll() is None:
+                while trials and job.launcher.poll() is None and not _ending.is_set():
                     results.append(trial.run(self.build, self.pdb, job, trials.pop(0),
                                              self._durations))
-                wrong = self._judge(job)
+                wrong = [] if _ending.is_set() else self._judge(job)
             except JobError as error:
                 wrong = [f"{error}"[:1000]]
             left = self.kind.end(job)
+            if _ending.is_set():
+                return  # how the job would have ended is not known
             if left:
                 wrong.append(f"the job has left {left}")
             for result in results:
@@ -122,10 +128,18 @@ def run_all(args):
     here = kinds.list_kinds(args.build, JOB_SECONDS, args.mpi, NUM_HOSTS if args.on_hosts else 0)
     with concurrent.futures.ThreadPoolExecutor(1 if args.on_hosts else args.workers) as pool:
         began = time.monotonic()
-        sittings = [pool.submit(Sitting(args.build, find_pdb(args.build), kind, log.add).run, trials)
-                    for kind, trials in make_trials(args, here)]
-        for one in concurrent.futures.as_completed(sittings):
-            one.result()
+        parts = []
+        for kind, trials in make_trials(args, here):
+            sitting = Sitting(args.build, find_pdb(args.build), kind, log.add)
+            parts += [(sitting, trials[at:at + PART]) for at in range(0, len(trials), PART)]
+        # All kinds in turn, so that one that is ended early has had some of each.
+        parts.sort(key=lambda part: part[1][0].number)
+        sittings = [pool.submit(sitting.run, trials) for sitting, trials in parts]
+        try:
+            for one in sittings:
+                one.result()
+        finally:
+            _ending.set()
     print(f"({time.monotonic() - began:.0f} s)")
     return log
 

@@ -128,6 +128,16 @@ harmless-campaign: all $(NEEDS_check-harmless) | $(O)/.deps-check $(O)/.deps-dem
 
 .PHONY: harmless-campaign
 
+# MINUTES=60 of two pdb beside a job of RANKS=256 ranks.
+$(O)/tests/load/late-%: tests/load/late.c | $(O)/.deps-check
+	$(call say,MPICC,$@)
+	$(Q)mkdir -p $(@D) && mpicc.$* -O2 -g -Wall -Wextra -Werror -o $@ $<
+
+load: all $(O)/tests/load/late-openmpi
+	@$(PYTHON) tests/run_load.py --build $(O)
+
+.PHONY: load
+
 # Jobs that are watched until they end or hang.
 WATCH_PROGRAMS = $(O)/tests/watch/phases-openmpi $(O)/tests/watch/phases-mpich
 

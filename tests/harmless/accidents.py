@@ -53,8 +53,8 @@ class Signal(Accident):
 class Group(Signal):
     """To pdb and all that it has started."""
 
-    def __init__(self, number):
-        super().__init__(number)
+    def __init__(self, number, is_deadly=True):
+        super().__init__(number, is_deadly)
         self.name += " to its group"
 
     def suits(self, work, in_terminal, kind):
@@ -239,7 +239,7 @@ def list_accidents(pdb):
             signal.SIGABRT, signal.SIGBUS)),
         *(Signal(number, False) for number in (
             signal.SIGINT, signal.SIGPIPE, signal.SIGUSR1, signal.SIGWINCH, signal.SIGXFSZ)),
-        Group(signal.SIGKILL), Group(signal.SIGTERM), Group(signal.SIGINT),
+        Group(signal.SIGKILL), Group(signal.SIGTERM), Group(signal.SIGINT, False),
         StandStill(signal.SIGKILL), StandStill(signal.SIGCONT), Suspend(), Closed(), PipeClosed(),
         Limit("memory", resource.RLIMIT_AS, _memory_of, 8 << 20),
         Limit("descriptors", resource.RLIMIT_NOFILE, _descriptors_of, 6),

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 import time
 
 from jobs.job import Job, JobError
@@ -79,6 +80,7 @@ class Checksum:
 
     def __init__(self, build, seconds):
         self.build, self.seconds = build, seconds
+        self._lock = threading.Lock()
         self._steps = {}  # by MPI and place
         self._results = {}  # by steps
 
@@ -98,20 +100,22 @@ class Checksum:
     def _find_steps(self, kind):
         """So many that a job takes about as long as it should, however fast this MPI is here."""
         key = (kind.mpi.name, bool(kind.place.names))
-        if key not in self._steps:
-            steps = 400
-            while True:
+        with self._lock:
+            if key not in self._steps:
+                self._steps[key] = self._measure(kind)
+            return self._steps[key]
+
+    def _measure(self, kind):
+        steps = 400
+        while True:
+            with self._start(kind, steps, {}, "/dev/shm") as job:
+                job.find_pids()
                 began = time.monotonic()
-                with self._start(kind, steps, {}, "/dev/shm") as job:
-                    job.find_pids()
-                    began = time.monotonic()
-                    job.wait_for_end()
-                seconds = time.monotonic() - began
-                if seconds > 1:
-                    break
-                steps *= 4
-            self._steps[key] = max(400, int(steps * self.seconds / seconds) // 100 * 100)
-        return self._steps[key]
+                job.wait_for_end()
+            seconds = time.monotonic() - began
+            if seconds > 1:
+                return max(400, int(steps * self.seconds / seconds) // 100 * 100)
+            steps *= 4
 
     def expected(self, kind):
         """Computed here, by the same rule as in checksum.c."""
@@ -141,6 +145,7 @@ class Melt(Lammps):
 
     def __init__(self, seconds):
         self.seconds = seconds
+        self._lock = threading.Lock()
         self._runs = {}  # by MPI: steps, lines
 
     @staticmethod
@@ -148,8 +153,10 @@ class Melt(Lammps):
         return re.match(r"\s*\d+( +-?[0-9.]+){3,}\s*$", line) is not None
 
     def start(self, kind, env, folder):
-        self.steps = self._measure(kind)[0]
-        return Lammps.start(self, kind.mpi, SIZE, kind.is_recorded, env=env, segment_dir=folder)
+        steps, _ = self._measure(kind)
+        with self._lock:  # "steps" is for one start at a time
+            self.steps = steps
+            return Lammps.start(self, kind.mpi, SIZE, kind.is_recorded, env=env, segment_dir=folder)
 
     def _run(self, kind, steps):
         self.steps = steps
@@ -160,11 +167,12 @@ class Melt(Lammps):
             return self.read_seconds(job), sorted(filter(self.is_result, job.output()))
 
     def _measure(self, kind):
-        if kind.mpi.name not in self._runs:
-            seconds, _ = self._run(kind, 400)
-            steps = max(100, int(400 * self.seconds / seconds) // 100 * 100)
-            self._runs[kind.mpi.name] = steps, self._run(kind, steps)[1]
-        return self._runs[kind.mpi.name]
+        with self._lock:
+            if kind.mpi.name not in self._runs:
+                seconds, _ = self._run(kind, 400)
+                steps = max(100, int(400 * self.seconds / seconds) // 100 * 100)
+                self._runs[kind.mpi.name] = steps, self._run(kind, steps)[1]
+            return self._runs[kind.mpi.name]
 
     def expected(self, kind):
         return self._measure(kind)[1]

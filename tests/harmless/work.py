@@ -113,8 +113,15 @@ class Running:
         while self.process.poll() is None:
             if patience.is_over():
                 return False
+            self._wake_front()
             time.sleep(0.005)
         return True
+
+    def _wake_front(self):
+        """What has entered a host stops when that which it has started there is stopped."""
+        status = process.read_status(self.process.pid) if self.job.place.names else None
+        if status and status.state == "T":
+            self.process.send_signal(signal.SIGCONT)
 
     def signal(self, number):
         pid = self.pid()
