@@ -23,6 +23,7 @@ DEPS_CAMPAIGN = elfutils lammps lammps-examples hpcc scalapack-mpi-test mumps-te
 DEPS_REPORT = chromium
 DEPS_BENCH = valgrind
 DEPS_ROOT = debootstrap util-linux
+DEPS_PACKAGE = $(DEPS_BUILD) build-essential debhelper lintian
 DEPS_FUZZ = clang libclang-rt-dev llvm xz-utils
 DEPS_LINT = clang-tidy cppcheck shellcheck pyflakes3 git
 DEPS_SLURM = slurm-wlm munge openssh-server openssh-client iproute2 util-linux procps openmpi-bin mpich
@@ -41,7 +42,9 @@ WARN_GCC = -Wno-format-truncation -Wcast-align -Wlogical-op -Wduplicated-cond -W
 PC_LIBS = readline pmix libunwind-ptrace libunwind-generic libdw capstone libgvc libzstd libsodium
 # Expanded when a recipe runs, so after the packages are there.
 PC_CFLAGS = $(shell pkg-config --cflags $(PC_LIBS) | sed 's/-I/-isystem /g')
-PC_LDLIBS = $(shell pkg-config --libs $(PC_LIBS)) -lunwind -lelf -lroaring -lm -ldl -lpthread
+# NO_RPATH=1: for systems whose loader finds all of them by itself.
+cut_rpath = | sed 's/-Wl,-rpath -Wl,[^ ]*//g'
+PC_LDLIBS = $(shell pkg-config --libs $(PC_LIBS) $(if $(NO_RPATH),$(cut_rpath))) -lunwind -lelf -lroaring -lm -ldl -lpthread
 # All of it can be in a library, which shows nothing but what shell/pdb.h says.
 KIND = $(OPTIMIZE) $(INSTRUMENT) -fPIC -fvisibility=hidden
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARN) $(KIND) -iquote . -iquote $(O) \
@@ -158,6 +161,7 @@ $(O)/.deps-campaign: | $(O)/.deps-build ; $(call install-packages,$(DEPS_CAMPAIG
 $(O)/.deps-report: | $(O)/.deps-check ; $(call install-packages,$(DEPS_REPORT))
 $(O)/.deps-bench: | $(O)/.deps-check ; $(call install-packages,$(DEPS_BENCH))
 $(O)/.deps-root: ; $(call install-packages,$(DEPS_ROOT))
+$(O)/.deps-package: ; $(call install-packages,$(DEPS_PACKAGE))
 $(O)/.deps-fuzz: | $(O)/.deps-check ; $(call install-packages,$(DEPS_FUZZ))
 $(O)/.deps-lint: | $(O)/.deps-build ; $(call install-packages,$(DEPS_LINT))
 
@@ -172,11 +176,12 @@ $(call renew-deps,campaign,$(DEPS_CAMPAIGN))
 $(call renew-deps,report,$(DEPS_REPORT))
 $(call renew-deps,bench,$(DEPS_BENCH))
 $(call renew-deps,root,$(DEPS_ROOT))
+$(call renew-deps,package,$(DEPS_PACKAGE))
 $(call renew-deps,fuzz,$(DEPS_FUZZ))
 $(call renew-deps,lint,$(DEPS_LINT))
 
 deps: $(O)/.deps-build $(O)/.deps-check $(O)/.deps-demo $(O)/.deps-hosts $(O)/.deps-root \
-	$(O)/.deps-fuzz $(O)/.deps-lint
+	$(O)/.deps-package $(O)/.deps-fuzz $(O)/.deps-lint
 
 # ---- The library, install, packages -------------------------------------------------------------
 
@@ -195,6 +200,7 @@ help:
 	@echo 'make bench       measure the recorder, sampling and first answer beside the alternatives'
 	@echo 'make deps        install every Debian package that any target needs'
 	@echo 'make install     PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=; make uninstall takes it back'
+	@echo 'make dist        a tarball of the sources in $(O)/; make deb: Debian packages in $(O)/deb/'
 	@echo 'make clean       remove $(O)/ (but not what was kept outside)'
 	@echo
 	@echo 'V=1 shows commands; O=DIR builds elsewhere; DEBUG=1, COVERAGE=1, SAN=address,undefined'

@@ -76,3 +76,25 @@ uninstall:
 	-rmdir $(addprefix $(DESTDIR),$(INSTALL_FOLDERS)) 2>/dev/null
 
 .PHONY: install uninstall
+
+# ---- Packages -----------------------------------------------------------------------------------
+
+DIST = $(O)/pdb-$(VERSION).tar.gz
+
+dist:
+	@mkdir -p $(O)
+	@bash $(PACKAGING)/dist.sh pdb-$(VERSION) $(DIST)
+	@echo '$(DIST)'
+
+deb: dist | $(O)/.deps-package
+	@sh $(PACKAGING)/deb.sh $(VERSION) $(DIST) $(O)/deb
+
+# Built in a clean Debian root, installed in another. Not of "check": it takes many minutes.
+# PACKAGE_SUITE=trixie: of another Debian.
+PACKAGE_SUITE ?= $(shell . /etc/os-release && echo "$$VERSION_CODENAME")
+
+check-package: | $(O)/.deps-root
+	@bash tests/package/check.sh $(O) $(VERSION) $(PACKAGE_SUITE) "$(DEPS_BUILD)"; status=$$?; \
+	if [ $$status -eq 77 ]; then echo "check-package is left out"; else exit $$status; fi
+
+.PHONY: dist deb check-package
