@@ -57,6 +57,25 @@ static void collect_shapes(struct job_heads *jh)
 			jh->visits[jh->shapes[i].site_map[s]] += jh->shapes[i].num_ranks;
 }
 
+/* By site, so that a loop of few does not take a look at all that each shape has. */
+static void collect_visitors(struct job_heads *jh)
+{
+	size_t num_sites = jh->jm->num_sites;
+	size_t *at = jh->first_visitor = xcalloc(num_sites + 2, sizeof(*at));
+
+	/* at[site + 2] counts them, then at[site + 1] is the next free place of the site. */
+	for (size_t i = 0; i < jh->num_shapes; i++)
+		for (size_t s = 0; s < jh->shapes[i].num_sites; s++)
+			at[jh->shapes[i].site_map[s] + 2]++;
+	for (size_t site = 2; site < num_sites + 2; site++)
+		at[site] += at[site - 1];
+	jh->visitors = xcalloc(at[num_sites + 1], sizeof(*jh->visitors));
+	for (size_t i = 0; i < jh->num_shapes; i++)
+		for (size_t s = 0; s < jh->shapes[i].num_sites; s++)
+			jh->visitors[at[jh->shapes[i].site_map[s] + 1]++] = (uint32_t)i;
+	jh->shape_stamp = xcalloc(jh->num_shapes, sizeof(*jh->shape_stamp));
+}
+
 static void mark_part(struct job_heads *jh, const struct loop_part *part)
 {
 	jh->part_stamp++;
@@ -69,14 +88,16 @@ uint32_t job_heads_count_runners(struct job_heads *jh, const struct loop_part *p
 	uint32_t num = 0;
 
 	mark_part(jh, part);
-	for (size_t i = 0; i < jh->num_shapes; i++) {
-		const struct shape *shape = &jh->shapes[i];
+	for (size_t i = 0; i < part->num_states && num < jh->num_ranks; i++) {
+		uint32_t site = SEG_STATE_SITE(part->states[i]);
 
-		for (size_t s = 0; s < shape->num_sites; s++) {
-			if (jh->in_part[shape->site_map[s]] == jh->part_stamp) {
-				num += shape->num_ranks;
-				break;
-			}
+		for (size_t v = jh->first_visitor[site]; v < jh->first_visitor[site + 1]; v++) {
+			uint32_t shape = jh->visitors[v];
+
+			if (jh->shape_stamp[shape] == jh->part_stamp)
+				continue;
+			jh->shape_stamp[shape] = jh->part_stamp;
+			num += jh->shapes[shape].num_ranks;
 		}
 	}
 	return num;
@@ -421,6 +442,7 @@ struct job_heads *job_heads_create(const struct job_model *jm, const struct grap
 	jh->sites_below = xcalloc(num_paths, sizeof(*jh->sites_below));
 	jh->path_stamp = xcalloc(num_paths, sizeof(*jh->path_stamp));
 	collect_shapes(jh);
+	collect_visitors(jh);
 	return jh;
 }
 
@@ -436,6 +458,9 @@ void job_heads_destroy(struct job_heads *jh)
 	free(jh->mark_of);
 	free(jh->in_part);
 	free(jh->visits);
+	free(jh->shape_stamp);
+	free(jh->visitors);
+	free(jh->first_visitor);
 	free(jh->shapes);
 	free(jh);
 }

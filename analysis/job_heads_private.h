@@ -31,6 +31,10 @@ struct job_heads {
 	size_t num_shapes, shapes_capacity;
 	uint32_t num_ranks;
 	uint32_t *visits;  /* [sites] ranks that have it */
+	/* [sites + 1] where in `visitors` the shapes begin that have the site. */
+	size_t *first_visitor;
+	uint32_t *visitors;
+	uint32_t *shape_stamp; /* [shapes] == part_stamp: has been counted */
 	uint32_t *in_part; /* [sites] == part_stamp: in the part that is looked at */
 	uint32_t part_stamp;
 	uint32_t *mark_of; /* [states] a number for those of the part */
