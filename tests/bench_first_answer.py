@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How long a first answer takes on a hung job of many ranks on this node: pdb, beside eu-stack and
 gdb over all ranks. The job's ranks have the lowest priority, so that their busy waiting on a few
-cores, which a real node would have one each of, does not decide what is measured."""
+cores, which a real node would have one each of, does not decide what is measured; with --asleep, for
+more ranks than that can be done with, they sleep while they wait, all but the faulty one."""
 
 import argparse
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -38,20 +40,15 @@ def show(what, seconds):
           f"{min(seconds):.3f} to {max(seconds):.3f})", flush=True)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", default="build", help="where pdb and its recorders are")
-    parser.add_argument("--ranks", type=int, default=64)
-    args = parser.parse_args()
-    pdb = find_pdb(args.build)
-    mpi = find_mpis(args.build, ["openmpi"])[0]
-    command = find_program("first.c").build(mpi, build_folder(args.build, mpi))
-    rank = args.ranks // 2
-    launch = ["nice", "-n", "19", *mpi.launcher(args.ranks, mpi.recorder), *command, str(rank)]
-    with Job(launch, args.ranks, mpi.environment()) as job:
+def measure(pdb, mpi, command, ranks, asleep):
+    """Prints the lines of a job of so many ranks. Returns an answer that is wrong, if there was one."""
+    rank = ranks // 2
+    preload = mpi.recorder if not asleep else f"{mpi.recorder}:{os.path.abspath(asleep)}"
+    launch = ["nice", "-n", "19", *mpi.launcher(ranks, preload), *command, str(rank)]
+    with Job(launch, ranks, mpi.environment()) as job:
         job.wait_for_line(f"fault: rank {rank}", 300)
         job.wait_until_quiet(QUIET_NEW_S, timeout=300)
-        print(f"first answer, {args.ranks} ranks on {os.cpu_count()} cores, {mpi.name}:")
+        print(f"first answer, {ranks} ranks{', asleep,' if asleep else ''} on {os.cpu_count()} cores, {mpi.name}:")
         answers = [ask_job(pdb, job, "lp") for _ in range(11)]
         show("pdb --batch -ex lp", [answer.seconds for answer in answers])
         answers_bt = [ask_job(pdb, job, "bt all") for _ in range(5)]
@@ -60,14 +57,33 @@ def main():
         show("eu-stack -p, rank after rank",
              timed(lambda: run_for_each(pids, ["eu-stack", "-p"]), 3))
         # gdb takes minutes for all: some of the ranks, and in proportion.
-        gdb = timed(lambda: run_for_each(pids[:4], ["gdb", "-nx", "-batch", "-ex", "bt", "-p"]), 3)
+        some = pids[:4]
+        gdb = timed(lambda: run_for_each(some, ["gdb", "-nx", "-batch", "-ex", "bt", "-p"]), 3)
         show("gdb -batch -ex bt -p, rank after rank (*)",
-             [seconds * args.ranks / 4 for seconds in gdb])
-        print("  (*) measured on 4 ranks and multiplied")
-        right = f"Least progressed: rank {rank}, 1 of {args.ranks} ranks"
+             [seconds * ranks / len(some) for seconds in gdb])
+        print(f"  (*) measured on {len(some)} ranks and multiplied", flush=True)
+        # Nobody waits for the only one.
+        right = (f"Least progressed: rank {rank}, 1 of {ranks} ranks" if ranks > 1
+                 else "No rank is behind.")
         wrong = [answer for answer in answers if answer.first_line != right]
+        return wrong[0] if wrong else None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", default="build", help="where pdb and its recorders are")
+    parser.add_argument("--ranks", type=int, nargs="+", default=[64], help="of a job each")
+    parser.add_argument("--asleep", help="the library that lets ranks sleep (bench/asleep.c)")
+    args = parser.parse_args()
+    # Jobs are ended on the way out.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    pdb = find_pdb(args.build)
+    mpi = find_mpis(args.build, ["openmpi"])[0]
+    command = find_program("first.c").build(mpi, build_folder(args.build, mpi))
+    for ranks in args.ranks:
+        wrong = measure(pdb, mpi, command, ranks, args.asleep)
         if wrong:
-            sys.exit(f"wrong answer: {wrong[0].show()}")
+            sys.exit(f"wrong answer: {wrong.show()}")
 
 
 if __name__ == "__main__":

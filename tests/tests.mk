@@ -221,15 +221,31 @@ check-gdb: all $(NEEDS_check-gdb) | $(O)/.deps-check
 check-faults: all $(HOSTS_NESTED) | $(O)/.deps-check
 	@bash tests/hosts/faults.sh $(O) 4
 
-bench-first-answer: all | $(O)/.deps-check
-	@$(PYTHON) tests/bench_first_answer.py --build $(O)
+# RANKS='1 16 256': jobs of so many; ASLEEP=yes: ranks sleep while they wait, so that many have room.
+ASLEEP_LIBRARY = $(O)/tests/bench/asleep.so
+
+$(ASLEEP_LIBRARY): tests/bench/asleep.c | $(O)/.deps-check
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) -O2 -g -Wall -Wextra -Werror -fPIC -shared -o $@ $<
+
+bench-first-answer: all $(ASLEEP_LIBRARY) | $(O)/.deps-check
+	@$(PYTHON) tests/bench_first_answer.py --build $(O) --ranks $(or $(RANKS),64) \
+		$(if $(ASLEEP),--asleep $(ASLEEP_LIBRARY))
+
+# What commands cost on a snapshot of RANKS ranks.
+bench-commands: all $(WRITE_JOB) | $(O)/.deps-check
+	@$(PYTHON) tests/bench_commands.py --build $(O) --ranks $(or $(RANKS),4096)
 
 # The same on four hosts, with the start of the daemons.
 bench-hosts: all | $(O)/.deps-check $(has_hosts)
 	@$(PYTHON) tests/bench_hosts.py --build $(O)
 
+# PROGRAM='HPL,PETSc' JOBS_MPI=openmpi: only these; ROUNDS=10 pairs of runs of each. Pairs that are in the
+# log are not made again. Those that "make campaign" installs are measured if they are there.
+PROGRAMS_LOG ?= $(O)/bench-programs.jsonl
 bench-programs: all | $(O)/.deps-check
-	@$(PYTHON) tests/bench_programs.py --build $(O)
+	@CAMPAIGN_BUILD=$(O)/tests/campaign $(PYTHON) tests/bench_programs.py --build $(O) --log $(PROGRAMS_LOG) \
+		--rounds $(or $(ROUNDS),10) $(if $(PROGRAM),--program '$(PROGRAM)') $(if $(JOBS_MPI),--mpi $(JOBS_MPI))
 
 # One after the other even with -j: they would measure each other.
 BENCHES = bench-recorder bench-sample bench-stacks bench-analysis bench-traces bench-hang bench-digests bench-link bench-share bench-first-answer bench-hosts bench-programs
@@ -237,6 +253,11 @@ BENCHES = bench-recorder bench-sample bench-stacks bench-analysis bench-traces b
 bench: all | $(O)/.deps-check
 	@for bench in $(BENCHES); do $(MAKE) --no-print-directory O=$(O) $$bench || exit 1; done
 
+# docs/performance.md. ONLY='recorder commands': some of its blocks; ONLY=programs: the one that takes hours.
+performance: all | $(O)/.deps-check $(O)/.deps-bench
+	@$(PYTHON) tests/bench/performance.py --build $(O) docs/performance.md $(ONLY)
+
+.PHONY: performance bench-commands
 .PHONY: check-jobs check-healthy check-programs check-trouble check-harmless check-slurm check-namespaces check-hosts check-sessions check-gdb check-faults bench-first-answer bench-hosts bench-programs
 
 # ---- The fault injector, Debian roots, the demo -----------------------------------------------
@@ -510,8 +531,19 @@ $(RECORDER_BENCH): $(O)/tests/bench/recorder_bench-%: $(wildcard tests/bench/rec
 	$(Q)mkdir -p $@.dir && cd $@.dir && mpicc.$* -O2 -g -Wno-stringop-overflow -c $(filter %.c,$(abspath $^))
 	$(Q)cd $@.dir && mpifort.$* -O2 -g -o ../$(@F) $(filter %.f90,$(abspath $^)) *.o
 
-bench-recorder: $(RECORDERS) $(RECORDER_BENCH)
-	@sh tests/bench/recorder_bench.sh $(O)
+# Set beside the recorder: a library that only counts, and one that asks backtrace() for each stack.
+PMPI_LIBRARIES = $(foreach mpi,openmpi mpich,$(O)/tests/bench/pmpi_count-$(mpi).so $(O)/tests/bench/pmpi_backtrace-$(mpi).so)
+
+$(O)/tests/bench/pmpi_count-%.so: tests/bench/pmpi_count.c | $(O)/.deps-check
+	$(call say,MPICC,$@)
+	$(Q)mkdir -p $(@D) && mpicc.$* -O2 -g -Wall -Wextra -Werror -fPIC -shared -o $@ $<
+$(O)/tests/bench/pmpi_backtrace-%.so: tests/bench/pmpi_count.c | $(O)/.deps-check
+	$(call say,MPICC,$@)
+	$(Q)mkdir -p $(@D) && mpicc.$* -O2 -g -Wall -Wextra -Werror -DBACKTRACE -fPIC -shared -o $@ $<
+
+# RUNS=3: fewer than seven of each kind.
+bench-recorder: $(RECORDERS) $(RECORDER_BENCH) $(PMPI_LIBRARIES)
+	@sh tests/bench/recorder_bench.sh $(O) $(or $(RUNS),7)
 
 # For a change of the recorder on a busy machine. BEFORE=DIR: beside those of another build.
 bench-instructions: $(RECORDERS) $(RECORDER_BENCH) | $(O)/.deps-bench
@@ -534,15 +566,17 @@ SHARE_BENCH = $(O)/tests/bench/share_bench
 TRACE_BENCH = $(O)/tests/bench/trace_bench
 DIGEST_BENCH = $(O)/tests/bench/digest_bench
 TRACE_ANALYSIS_BENCH = $(O)/tests/bench/trace_analysis_bench
+WRITE_JOB = $(O)/tests/bench/write_job
+STATES_BENCH = $(O)/tests/bench/states_bench
 
-$(ANALYSIS_BENCH) $(WAITS_BENCH) $(SHARE_BENCH) $(TRACE_BENCH) $(TRACE_ANALYSIS_BENCH) $(DIGEST_BENCH): \
+$(ANALYSIS_BENCH) $(WAITS_BENCH) $(SHARE_BENCH) $(TRACE_BENCH) $(TRACE_ANALYSIS_BENCH) $(DIGEST_BENCH) $(WRITE_JOB) $(STATES_BENCH): \
 		$(O)/tests/bench/%: tests/bench/%.c $(O)/libfixtures.a $(O)/libpdb.a | $(O)/.deps-check
 	$(call say,BENCH,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(PC_CFLAGS) -MMD -MP -o $@ $< $(O)/libfixtures.a $(O)/libpdb.a \
 		$(PC_LDLIBS)
 
--include $(ANALYSIS_BENCH).d $(WAITS_BENCH).d $(SHARE_BENCH).d $(TRACE_BENCH).d $(TRACE_ANALYSIS_BENCH).d $(DIGEST_BENCH).d
+-include $(ANALYSIS_BENCH).d $(WAITS_BENCH).d $(SHARE_BENCH).d $(TRACE_BENCH).d $(TRACE_ANALYSIS_BENCH).d $(DIGEST_BENCH).d $(WRITE_JOB).d $(STATES_BENCH).d
 
 # What daemons send to who watches a job over many nodes, and what that costs.
 bench-digests: $(DIGEST_BENCH)
@@ -569,6 +603,12 @@ bench-scale: $(SHARE_BENCH)
 	@cat $(O)/scale.txt
 	@$(PYTHON) tests/bench/scale.py docs/scale.md docs/scale.svg <$(O)/scale.txt
 
+# The same by the number of states of a rank, and by how much the ranks differ. With 1,024 ranks and
+# 10,000 states, all different, it takes 3 GB.
+bench-states: $(STATES_BENCH)
+	@$(STATES_BENCH) 256 10 100 1000 10000 65000
+	@$(STATES_BENCH) 1024 10 100 1000 10000
+
 # Stacks of many ranks until they are merged: $(RANKS) on this node beside eu-stack and gdb, and a
 # million that are simulated.
 STACKS_BENCH = $(O)/tests/bench/stacks_bench
@@ -582,7 +622,7 @@ $(STACKS_BENCH): $(STACKS_BENCH).o $(O)/libpdb.a
 bench-stacks: $(STACKS_BENCH) $(O)/tests/attach/blocked-openmpi
 	@sh tests/bench/stacks.sh $(O) $(or $(RANKS),64)
 
-.PHONY: bench-analysis bench-digests bench-traces bench-share bench-stacks bench-scale
+.PHONY: bench-analysis bench-states bench-digests bench-traces bench-share bench-stacks bench-scale
 
 # False alarms and delays in simulated jobs, with the recorder (pace) and without;
 # docs/hang-detection.md tells what they measured. HOURS=100000 SEED=1: more of those without, about

@@ -6,9 +6,9 @@
  * the requests that each is about, where that is many; then "clock 0 NS 0": one reading of
  * the time stamp that the recorder takes twice for each call.
  *
- *	recorder_bench [-m] [-n ROUNDS] [NAME...]
+ *	recorder_bench [-mx] [-n ROUNDS] [NAME...]
  *
- * -m: with MPI_THREAD_MULTIPLE; NAME: only the calls whose name it is part of. */
+ * -m: with MPI_THREAD_MULTIPLE; NAME: only the calls whose name it is part of, or with -x, is. */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -80,10 +80,10 @@ static double measure_clock(void)
 	return best;
 }
 
-static bool is_wanted(const char *name, char **parts)
+static bool is_wanted(const char *name, char **parts, bool is_whole)
 {
 	for (char **part = parts; *part; part++)
-		if (strstr(name, *part))
+		if (is_whole ? !strcmp(name, *part) : strstr(name, *part) != NULL)
 			return true;
 	return !*parts;
 }
@@ -94,10 +94,13 @@ int main(int argc, char **argv)
 	 * there anyway. */
 	const int base = 6;
 	int level = MPI_THREAD_SINGLE;
+	bool is_whole = false;
 
-	for (int option; (option = getopt(argc, argv, "mn:")) != -1;) {
+	for (int option; (option = getopt(argc, argv, "mn:x")) != -1;) {
 		if (option == 'm')
 			level = MPI_THREAD_MULTIPLE;
+		else if (option == 'x')
+			is_whole = true;
 		else if (option == 'n')
 			num_rounds = atoi(optarg);
 		else
@@ -106,7 +109,7 @@ int main(int argc, char **argv)
 	MPI_Init_thread(NULL, NULL, level, &level);
 	measured_begin();
 	for (const struct measured *m = all_measured; m < all_measured + num_measured; m++) {
-		if (!is_wanted(m->name, argv + optind))
+		if (!is_wanted(m->name, argv + optind, is_whole))
 			continue;
 		for (int frames = 10; frames <= 20; frames += 10)
 			printf("%s %d %.2f %d\n", m->name, frames, at_depth(frames - base, m),
