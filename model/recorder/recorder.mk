@@ -23,12 +23,13 @@ $(O)/%.op: %.c | $(O)/.deps-build
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(REC_CFLAGS) -MMD -MP -MF $(@:.op=.op.d) -c -o $@ $<
 
-$(REC_WRAPPERS:=.c): $(O)/model/recorder/wrappers-%.c: model/recorder/wrappers.gawk model/recorder/mpi_calls.def | \
+$(REC_WRAPPERS:=.c): $(O)/model/recorder/wrappers-%.c: model/recorder/prototypes.gawk \
+		model/recorder/wrappers.gawk model/recorder/mpi_calls.def | \
 		$(O)/.deps-build
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)echo '#include <mpi.h>' | $(CC) -E -P -xc $(REC_CPP_$*) - >$(@:.c=.i)
-	$(Q)gawk -f model/recorder/wrappers.gawk model/recorder/mpi_calls.def $(@:.c=.i) >$@
+	$(Q)gawk -f model/recorder/prototypes.gawk -f model/recorder/wrappers.gawk model/recorder/mpi_calls.def $(@:.c=.i) >$@
 
 $(REC_WRAPPERS:=.op): $(O)/model/recorder/wrappers-%.op: $(O)/model/recorder/wrappers-%.c
 	$(call say,CC,$@)

@@ -120,7 +120,7 @@ static void wrap_session_init_after(struct wrap_call *w, int ret, const void *at
 static void wrap_session_finalize_before(struct wrap_call *w, const void *at)
 {
 	operation_plain(w->lane, SEG_OPERATION_OTHER, OPERATION_CALL);
-	if (wrap_session_at(at, w->is_fortran) == wrap_last.session)
+	if (at && wrap_session_at(at, w->is_fortran) == wrap_last.session)
 		wrap_last.is_open = false;
 }
 #endif
@@ -344,11 +344,10 @@ static void wrap_idup_before(struct wrap_call *w, uint32_t parent)
 
 static void wrap_idup_after(struct wrap_call *w, int ret, const void *comm, const void *request)
 {
-	uint64_t key = wrap_comm_key(wrap_comm_at(comm, w->is_fortran));
-
 	wrap_request_made(w, ret, request);
 	/* A library that sets it later leaves what the variable held before. */
-	if (comms_find(&recorder_comms, key) == COMMS_UNKNOWN)
+	if (ret == MPI_SUCCESS &&
+	    comms_find(&recorder_comms, wrap_comm_key(wrap_comm_at(comm, w->is_fortran))) == COMMS_UNKNOWN)
 		wrap_duplicate_after(w, ret, comm);
 }
 
@@ -423,7 +422,7 @@ static void wrap_name_after(struct wrap_call *w, int ret, uint32_t index, const 
  */
 
 /* Counted on what is freed: its members, and they alone, do so. From now on another thread may get
- * the handle for something new. */
+ * the handle for something new. Key 0: there is no handle, which MPI is going to refuse. */
 static void wrap_free(struct wrap_call *w, uint32_t index, uint64_t key)
 {
 	wrap_collective(w, index, wrap_uneven_given(), 0);
@@ -435,14 +434,17 @@ static void wrap_freed(struct wrap_call *w, int ret)
 {
 	if (ret == MPI_SUCCESS)
 		recorder_freed(w->comm);
-	else
+	else if (w->key)
 		recorder_map(w->key, w->comm);
 }
 
 static void wrap_free_comm_before(struct wrap_call *w, const void *at)
 {
+	if (!at) {
+		wrap_free(w, SEG_NO_COMM, 0);
+		return;
+	}
 	MPI_Comm comm = wrap_comm_at(at, w->is_fortran);
-
 	wrap_free(w, wrap_comm(comm), wrap_comm_key(comm));
 }
 
@@ -455,19 +457,18 @@ static void wrap_free_comm_after(struct wrap_call *w, int ret)
  */
 
 /* The groups are those of the communicator. */
-static __attribute__((noinline, cold)) void wrap_made_from(struct wrap_call *w, int ret,
+static __attribute__((noinline, cold)) void wrap_made_from(struct wrap_call *w,
 							   enum seg_comm_kind kind, uint64_t key)
 {
-	if (ret == MPI_SUCCESS)
-		recorder_made(&(struct comms_new){
-			.kind = kind,
-			.origin = COMMID_COLLECTIVE,
-			.key = key,
-			.parent = w->comm,
-			.ordinal = w->ordinal,
-			.site = w->lane->site,
-			.like_parent = true,
-		});
+	recorder_made(&(struct comms_new){
+		.kind = kind,
+		.origin = COMMID_COLLECTIVE,
+		.key = key,
+		.parent = w->comm,
+		.ordinal = w->ordinal,
+		.site = w->lane->site,
+		.like_parent = true,
+	});
 }
 
 static void wrap_make_win_before(struct wrap_call *w, uint32_t parent)
@@ -477,13 +478,17 @@ static void wrap_make_win_before(struct wrap_call *w, uint32_t parent)
 
 static void wrap_make_win_after(struct wrap_call *w, int ret, const void *at)
 {
-	wrap_made_from(w, ret, SEG_COMM_WINDOW, wrap_win_key(wrap_win_at(at, w->is_fortran)));
+	if (ret == MPI_SUCCESS)
+		wrap_made_from(w, SEG_COMM_WINDOW, wrap_win_key(wrap_win_at(at, w->is_fortran)));
 }
 
 static void wrap_free_win_before(struct wrap_call *w, const void *at)
 {
+	if (!at) {
+		wrap_free(w, SEG_NO_COMM, 0);
+		return;
+	}
 	MPI_Win win = wrap_win_at(at, w->is_fortran);
-
 	wrap_free(w, wrap_win(win), wrap_win_key(win));
 }
 
@@ -499,13 +504,17 @@ static void wrap_open_file_before(struct wrap_call *w, uint32_t parent)
 
 static void wrap_open_file_after(struct wrap_call *w, int ret, const void *at)
 {
-	wrap_made_from(w, ret, SEG_COMM_FILE, wrap_file_key(wrap_file_at(at, w->is_fortran)));
+	if (ret == MPI_SUCCESS)
+		wrap_made_from(w, SEG_COMM_FILE, wrap_file_key(wrap_file_at(at, w->is_fortran)));
 }
 
 static void wrap_close_file_before(struct wrap_call *w, const void *at)
 {
+	if (!at) {
+		wrap_free(w, SEG_NO_COMM, 0);
+		return;
+	}
 	MPI_File file = wrap_file_at(at, w->is_fortran);
-
 	wrap_free(w, wrap_file(file), wrap_file_key(file));
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The hooks of point-to-point calls and of what completes later; see mpi_calls.def for when and
- * with what the wrappers call them. Included by wrap.h. */
+ * with what the wrappers call them. What MPI has not yet accepted, or has refused, may be wrong: pointers may
+ * be NULL then. Included by wrap.h. */
 #ifndef PDB_RECORDER_WRAP_P2P_H
 #define PDB_RECORDER_WRAP_P2P_H
 
@@ -126,6 +127,8 @@ static inline __attribute__((always_inline)) void wrap_note_fortran(bool is_fort
 
 static inline uint64_t wrap_message_key(const void *message, bool is_fortran)
 {
+	if (!message)
+		return REQUESTS_KEY_NULL;
 	MPI_Message m = is_fortran ? WRAP_F2C(MPI_Message, MPI_Message_f2c,
 					      *(const MPI_Fint *)message)
 				   : *(const MPI_Message *)message;
@@ -168,7 +171,8 @@ static inline __attribute__((always_inline)) void wrap_note_fortran(bool is_fort
 static inline uint64_t wrap_message_key(const void *message, bool is_fortran)
 {
 	(void)is_fortran;
-	return requests_key(REQUESTS_MESSAGE, WRAP_WORD(*(const MPI_Message *)message));
+	return message ? requests_key(REQUESTS_MESSAGE, WRAP_WORD(*(const MPI_Message *)message))
+		       : REQUESTS_KEY_NULL;
 }
 #endif
 
@@ -194,7 +198,7 @@ static inline struct p2p_status wrap_status(const struct wrap_call *w, int i)
 	__typeof__(&MPI_Test_cancelled) test_cancelled = WRAP_PMPI(MPI_Test_cancelled);
 	int is_cancelled = 0;
 
-	if (wrap_ignores_status(w->status, w->is_fortran))
+	if (!w->status || wrap_ignores_status(w->status, w->is_fortran))
 		return (struct p2p_status){.is_known = false};
 	const MPI_Status *s = (const MPI_Status *)w->status + i;
 	if (test_cancelled)
@@ -252,10 +256,11 @@ static inline void wrap_recv_before(struct wrap_call *w, MPI_Count count, MPI_Da
 static inline void wrap_recv_after(struct wrap_call *w, int ret)
 {
 	struct p2p_status status = {.is_known = false};
+	enum p2p_end end = wrap_end(ret);
 
-	if (p2p_wants_status(w->lane))
+	if (end != P2P_REFUSED && p2p_wants_status(w->lane))
 		status = wrap_status(w, 0);
-	p2p_end(w->lane, wrap_end(ret), &status);
+	p2p_end(w->lane, end, &status);
 }
 
 static inline __attribute__((always_inline)) void
@@ -486,7 +491,7 @@ static inline void wrap_list(struct wrap_call *w, int count, const void *request
 	struct p2p_list list = p2p_list_begin(w->lane);
 
 	wrap_know_requests();
-	for (int i = 0; i < count; i++)
+	for (int i = 0; requests && i < count; i++)
 		p2p_list(&list, wrap_known_key(requests, i, w->is_fortran));
 	p2p_list_end(w->lane, &list);
 }
@@ -591,7 +596,7 @@ wrap_completed_with_error(struct wrap_call *w, int ret, int i, int count, const 
 	if (wrap_request_key(requests, i, w->is_fortran) == REQUESTS_KEY_NULL)
 		return true;
 	if (class_of_error == MPI_ERR_IN_STATUS)
-		return !wrap_ignores_status(w->status, w->is_fortran) &&
+		return w->status && !wrap_ignores_status(w->status, w->is_fortran) &&
 		       ((const MPI_Status *)w->status)[i].MPI_ERROR != MPI_ERR_PENDING;
 	return count == 1 && class_of_error != MPI_ERR_REQUEST;
 }
@@ -601,18 +606,18 @@ static inline void wrap_all_completed(struct wrap_call *w, int ret, int count, c
 {
 	if (__builtin_expect(ret == MPI_SUCCESS, 1) && p2p_complete_all(w->lane))
 		return;
-	for (int i = 0; i < count; i++)
+	for (int i = 0; requests && i < count; i++)
 		if (ret == MPI_SUCCESS || wrap_completed_with_error(w, ret, i, count, requests))
 			wrap_completed(w, i, i);
 }
 
-/* `outcount` of them, some perhaps with an error; or MPI_UNDEFINED: none was active. */
-static inline void wrap_some_completed(struct wrap_call *w, int ret, int outcount,
+/* `*outcount` of them, some perhaps with an error; or MPI_UNDEFINED: none was active. */
+static inline void wrap_some_completed(struct wrap_call *w, int ret, const int *outcount,
 				       const int *indices)
 {
 	if (ret != MPI_SUCCESS && wrap_error_class(ret) != MPI_ERR_IN_STATUS)
 		return;
-	for (int i = 0; i < outcount; i++)
+	for (int i = 0; i < *outcount; i++)
 		wrap_completed(w, indices[i] - w->is_fortran, i);
 }
 
@@ -653,10 +658,9 @@ static inline bool wrap_may_be_completed(struct wrap_call *w, const void *reques
 static inline void wrap_waitany_after(struct wrap_call *w, int ret, const void *requests,
 				      const int *index)
 {
-	int position = *index - w->is_fortran;
-
 	if (ret != MPI_SUCCESS || *index == MPI_UNDEFINED)
 		return;
+	int position = *index - w->is_fortran;
 	/* Up to MPICH 4.0 mpi_f08 counts from 0. */
 	if (w->is_fortran && !wrap_may_be_completed(w, requests, position) &&
 	    wrap_may_be_completed(w, requests, *index))
@@ -672,7 +676,7 @@ static inline void wrap_waitsome_before(struct wrap_call *w, int count, const vo
 static inline void wrap_waitsome_after(struct wrap_call *w, int ret, const int *outcount,
 				       const int *indices)
 {
-	wrap_some_completed(w, ret, *outcount, indices);
+	wrap_some_completed(w, ret, outcount, indices);
 }
 
 static inline void wrap_test_before(struct wrap_call *w, const void *request)
@@ -719,7 +723,7 @@ static inline void wrap_testsome_before(struct wrap_call *w, int count, const vo
 static inline void wrap_testsome_after(struct wrap_call *w, int ret, const int *outcount,
 				       const int *indices)
 {
-	wrap_some_completed(w, ret, *outcount, indices);
+	wrap_some_completed(w, ret, outcount, indices);
 }
 
 /* These ask and complete nothing. */

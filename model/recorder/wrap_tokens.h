@@ -11,8 +11,12 @@
 static int wrap_ranks_in(MPI_Group group, MPI_Group base, int32_t *to, uint32_t max)
 {
 	__typeof__(&MPI_Group_size) get_size = WRAP_PMPI(MPI_Group_size);
+	MPI_Group null = WRAP_CONSTANT(MPI_GROUP_NULL, "ompi_mpi_group_null");
 	int size;
 
+	/* MPI would call an error handler, that of another communicator perhaps. */
+	if (WRAP_WORD(group) == 0 || group == null)
+		return -1;
 	if (!get_size || get_size(group, &size) != MPI_SUCCESS || (uint32_t)size > max ||
 	    !wrap_translate(group, base, 0, size, to))
 		return -1;
@@ -264,7 +268,7 @@ static void wrap_make_group_before(struct wrap_call *w, uint32_t parent, MPI_Gro
 	w->num_peers = -1;
 	w->peers_size = comms_num_peers(&recorder_comms, parent) * sizeof(int32_t);
 	w->peers = pages_map(w->peers_size);
-	if (w->peers && get_group && group_free &&
+	if (w->peers && get_group && group_free && w->peers_size &&
 	    get_group(WRAP_HANDLE(MPI_Comm, comms_handle(&recorder_comms, parent)), &base) ==
 		    MPI_SUCCESS) {
 		w->num_peers = wrap_ranks_in(group, base, w->peers,
