@@ -1,26 +1,29 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Run tests/recorder/run.sh for both MPIs, side by side, as most of the time is the start of jobs, and
+# Run tests/recorder/run.sh and unharmed.sh for both MPIs, side by side, as most of the time is the start of jobs, and
 # end with one line: N passed, N failed.
 # usage: run_recorder.sh BUILD_DIR [WORD: only tests whose name holds it]
 set -u
 . tests/beside.bash
 folder=$1/tests/recorder
 mkdir -p "$folder"
-run_script() { sh tests/recorder/run.sh "$1" "$2" "$3" >"$folder/$2.out" 2>&1; }
+run_scripts() {
+	sh tests/recorder/run.sh "$1" "$2" "$3" >"$folder/$2.out" 2>&1
+	bash tests/recorder/unharmed.sh "$1" "$2" short "$3" >>"$folder/$2.out" 2>&1
+}
 for mpi in openmpi mpich; do
-	beside run_script "$1" $mpi "${2:-}"
+	beside run_scripts "$1" $mpi "${2:-}"
 done
 wait_beside
 cd "$folder" || exit 1
 grep -hvE '^[0-9]+ (passed,|skipped)' openmpi.out mpich.out
-# A side that has not come to its sum has failed.
+# A script that has not come to its sum has failed.
 awk '/^[0-9]+ skipped/ { skipped += $1 }
-     /^[0-9]+ passed,/ { passed += $1; failed += $3; sides++ }
+     /^[0-9]+ passed,/ { passed += $1; failed += $3; sums++ }
      END {
 	if (skipped)
 		print skipped " skipped"
-	failed += 2 - sides
+	failed += 4 - sums
 	print passed + 0 " passed, " failed " failed"
 	exit failed != 0
      }' openmpi.out mpich.out

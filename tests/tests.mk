@@ -523,6 +523,11 @@ $(READ_SEGMENT): $(READ_SEGMENT).o $(O)/libpdb.a
 check-recorder: $(RECORDERS) $(READ_SEGMENT) | $(O)/.deps-check
 	@bash tests/run_recorder.sh $(O) $(TEST)
 
+# Not of "check": all functions with up to two wrong arguments, a million requests, sanitizers; half an hour.
+check-recorder-long: $(RECORDERS) | $(O)/.deps-check
+	@bash tests/recorder/unharmed.sh $(O) openmpi long $(TEST)
+	@bash tests/recorder/unharmed.sh $(O) mpich long $(TEST)
+
 RECORDER_BENCH = $(O)/tests/bench/recorder_bench-openmpi $(O)/tests/bench/recorder_bench-mpich
 
 $(RECORDER_BENCH): $(O)/tests/bench/recorder_bench-%: $(wildcard tests/bench/recorder_bench*.[ch]) \
@@ -556,7 +561,7 @@ NEEDS_check-instructions = $(RECORDERS) $(RECORDER_BENCH)
 check-instructions: $(NEEDS_check-instructions) | $(O)/.deps-bench
 	@bash tests/bench/recorder_instructions.sh $(O) tests/bench/recorder_instructions.txt
 
-.PHONY: check-recorder bench-recorder bench-instructions check-instructions
+.PHONY: check-recorder check-recorder-long bench-recorder bench-instructions check-instructions
 
 # ---- analysis/: merging and analysing the models of many ranks ---------------------------------
 

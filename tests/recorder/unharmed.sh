@@ -1,0 +1,212 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Programs that do unusual things do the same with the recorder as without it.
+# Usage: unharmed.sh BUILD_DIR MPI short|long [WORD: only tests whose name holds it]
+build=$(cd "$1" && pwd)
+mpi=$2
+length=$3
+only=${4:-}
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 TMPDIR=$work
+# Nobody wants to read the stacks of what is to crash; no network interface but lo may be there.
+export OMPI_MCA_opal_signal='' OMPI_MCA_btl_tcp_if_include=lo
+# Open MPI 4's osc/sm makes no window on a communicator of one rank.
+[ "$mpi" = mpich ] || ! mpirun.openmpi --version | grep -q ') 4' || export OMPI_MCA_osc='^sm'
+export PDB_SEGMENT_DIR=$work/segments UCX_POSIX_DIR=$work
+recorder=$build/libpdbrec-$mpi.so
+passed=0 failed=0 skipped=0
+ulimit -c 0
+
+finish() {
+	! mountpoint -q "$work/small" || umount "$work/small"
+	rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 1' INT TERM
+
+say() { echo "    $*" >>"$work/why"; }
+
+# run NAME FUNCTION ARGUMENT...; a function that returns 77 was skipped, why it has said.
+run() {
+	local name=$1
+	shift
+	case $name in *"$only"*) ;; *) return ;; esac
+	rm -rf "$work/segments"
+	mkdir -p "$work/segments"
+	: >"$work/why"
+	"$@"
+	case $? in
+	0)
+		passed=$((passed + 1))
+		echo "ok      $name$(sed 's/^ */: /; q' "$work/why")"
+		;;
+	77)
+		skipped=$((skipped + 1))
+		echo "skip    $name: $(sed 's/^ *//; q' "$work/why")"
+		;;
+	*)
+		failed=$((failed + 1))
+		echo "FAILED  $name"
+		cat "$work/why"
+		;;
+	esac
+}
+
+# ---- Every function with wrong arguments ---------------------------------------------------------
+
+build_errors() {
+	gawk -f "$here/../../model/recorder/prototypes.gawk" -f "$here/errors.gawk" \
+		"$here/../../model/recorder/mpi_calls.def" "$build/model/recorder/wrappers-$mpi.i" \
+		>"$work/errors_calls.h" &&
+		"mpicc.$mpi" -O1 -g -w -I"$work" -o "$work/errors" "$here/errors.c"
+}
+
+# errors_from FIRST PRELOAD: what comes of the cases from there on.
+errors_from() {
+	mkdir -p "$work/files"
+	{ LD_PRELOAD=$2 "$work/errors" "$work/files" "$1" "$work/not_survived" "$how_many" "$functions" 3>>"$work/cases" \
+		>"$work/out" 2>"$work/err"; } 2>/dev/null
+}
+
+# The number of the first case that has not been told of.
+next_case() { tail -n 1 "$work/cases" | gawk '{ last = $1 + 1 } END { print last + 0 }'; }
+
+# The cases that kill MPI itself, or that it never returns from; some only after others, so once more.
+find_not_survived() {
+	local next=0 dead
+	: >"$work/not_survived"
+	: >"$work/cases"
+	for ((dead = 0; dead < 3000; dead++)); do
+		if errors_from "$next" ""; then
+			[ "$next" != 0 ] || return 0
+			next=0
+			: >"$work/cases"
+			continue
+		fi
+		last=$(next_case)
+		[ "$last" -le "$next" ] || next=$last
+		while grep -qx "$next" "$work/not_survived"; do next=$((next + 1)); done
+		echo "$next" >>"$work/not_survived"
+		[ "$(tail -n 3 "$work/not_survived" | tr '\n' ' ')" != "0 1 2 " ] || break
+	done
+	say "MPI survives nothing, or too little: $(tail -n 1 "$work/err")"
+	return 1
+}
+
+test_errors() {
+	how_many=$1 functions=$2
+	build_errors && find_not_survived || return 1
+	mv "$work/cases" "$work/without"
+	errors_from 0 "$recorder" || say "ends with status $? after $(tail -n 1 "$work/cases")"
+	diff "$work/without" "$work/cases" | head -n 40 >>"$work/why"
+	[ ! -s "$work/why" ] || return 1
+	say "$(wc -l <"$work/cases") cases, $(wc -l <"$work/not_survived") that MPI does not survive"
+}
+
+# ---- Correct programs that strain ------------------------------------------------------------------
+
+build_unusual() {
+	# The statuses that are ignored look like arrays without room to the compiler.
+	"mpicc.$mpi" -O1 -g -Wall -Wextra -Wno-stringop-overflow "$@" "$here/unusual.c" -lpthread
+}
+
+# outcome_of COMMAND...: what it prints, its status, and what the recorder says; but not what MPICH's UCX does,
+# with the time.
+outcome_of() {
+	timeout 120 "$@" >"$work/out" 2>"$work/err"
+	echo "status $?"
+	grep -v ' UCX  ' "$work/out"
+	grep '^pdb:' "$work/err"
+}
+
+# same COMMAND...: has the same outcome with the recorder.
+same() {
+	outcome_of "$@" >"$work/without"
+	outcome_of env LD_PRELOAD="${before:+$before:}$recorder" "$@" >"$work/with"
+	diff "$work/without" "$work/with" >>"$work/why" || tail -n 3 "$work/err" >>"$work/why"
+	grep -q '^status 0$' "$work/without" || say "$* fails without the recorder: $(tail -n 1 "$work/err")"
+	[ ! -s "$work/why" ]
+}
+
+test_unusual() { same "$work/unusual" "$@"; }
+
+# The program is instrumented, the recorder is not. Its runtime wants to come first.
+test_sanitized() {
+	local sanitizer=$1 before=
+	shift
+	build_unusual "-fsanitize=$sanitizer" -o "$work/$sanitizer" 2>>"$work/why" || return 1
+	[ "$sanitizer" = undefined ] || before=$(gcc -print-file-name="lib${sanitizer:0:1}san.so")
+	export ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS=report_bugs=0
+	same "$work/$sanitizer" "$@"
+}
+
+# A program that runs with the rights of its owner: no segment, no word.
+test_setuid() {
+	[ "$(id -u)" = 0 ] || { say "only root can make such a program"; return 77; }
+	chmod 777 "$work"
+	chmod 777 "$work/segments"
+	cp "$work/unusual" "$work/of-nobody"
+	chown nobody "$work/of-nobody"
+	chmod 4755 "$work/of-nobody"
+	same "$work/of-nobody" callbacks || return 1
+	[ -z "$(ls "$work/segments")" ] || say "there is a segment"
+	[ ! -s "$work/why" ]
+}
+
+# The directory of the segments becomes full at each point: sizes in KB.
+test_full() {
+	local size
+	[ "$(id -u)" = 0 ] || { say "only root can mount"; return 77; }
+	outcome_of "$work/unusual" paths 3000 >"$work/without"
+	mkdir -p "$work/small"
+	mount -t tmpfs -o size=64k none "$work/small" || return 1
+	for size in "$@"; do
+		mount -o "remount,size=${size}k" "$work/small"
+		PDB_SEGMENT_DIR=$work/small PDB_QUIET=1 LD_PRELOAD=$recorder outcome_of "$work/unusual" paths 3000 \
+			>"$work/with"
+		diff "$work/without" "$work/with" >>"$work/why" || say "with $size KB"
+		rm -f "$work"/small/*
+	done
+	umount "$work/small"
+	[ ! -s "$work/why" ]
+}
+
+build_unusual -o "$work/unusual" || exit 1
+case $length in
+short)
+	# Where the recorder has pointers to follow, mostly; of Open MPI what does not die by itself.
+	case $mpi in
+	mpich) run "errors-$mpi" test_errors one '^MPI_(I?mrecv|Wait|Test|Start|Cancel|Request_|Bcast|Recv$|Comm_|Win_create|Win_free|File_open|File_close)' ;;
+	*) run "errors-$mpi" test_errors one '^MPI_(Wait|Test|Start|Cancel|Request_|Bcast|Recv$|Win_create$|File_open|File_close)' ;;
+	esac
+	run "communicators-$mpi" test_unusual communicators 1000
+	run "requests-$mpi" test_unusual requests 10000
+	run "threads-$mpi" test_unusual threads 200
+	run "storm-$mpi" test_unusual storm 100
+	for word in callbacks processes no-descriptors; do
+		run "$word-$mpi" test_unusual $word
+	done
+	run "exec-$mpi" test_unusual exec 1
+	[ "$mpi" = openmpi ] || run setuid test_setuid
+	run "full-$mpi" test_full 128 600 1200
+	;;
+long)
+	run "errors-one-$mpi" test_errors one .
+	run "errors-two-$mpi" test_errors two .
+	run "communicators-$mpi" test_unusual communicators 20000
+	run "requests-$mpi" test_unusual requests 1000000
+	run "threads-$mpi" test_unusual threads 1000
+	run "storm-$mpi" test_unusual storm 5000
+	for sanitizer in address undefined thread; do
+		run "$sanitizer-communicators-$mpi" test_sanitized $sanitizer communicators 1000
+		run "$sanitizer-requests-$mpi" test_sanitized $sanitizer requests 10000
+		run "$sanitizer-threads-$mpi" test_sanitized $sanitizer threads 100
+		run "$sanitizer-callbacks-$mpi" test_sanitized $sanitizer callbacks
+	done
+	run "full-$mpi" test_full $(seq 64 32 3000)
+	;;
+esac
+[ $skipped = 0 ] || echo "$skipped skipped"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
