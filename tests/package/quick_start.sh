@@ -10,7 +10,7 @@ explain() { tail -n 20 "$work/said"; }
 # says STATUS PATTERN COMMAND...
 says() {
 	timeout 100 "${@:3}" >"$work/said" 2>&1 </dev/null
-	[ $? -eq "$1" ] && grep -Eq -e "$2" "$work/said"
+	[ $? -eq "$1" ] && { [ -z "$2" ] || grep -Eq -e "$2" "$work/said"; }
 }
 
 # Of an earlier run.
@@ -33,10 +33,10 @@ check 'the program hangs' wait_for ready
 is_found() { says 1 '^Least progressed: rank 2, 1 of 4 ranks' pdb "$@" --batch -ex lp; }
 check 'pdb --pid' wait_for is_found --pid "$job"
 check 'pdb, with one job' is_found
-check 'gdb is not there, and that is said' says 2 'gdb' pdb --batch -ex 'gdb lp'
-check 'stacks' says 1 'relax' pdb --batch -ex 'bt lp'
-check 'save' says 1 '' pdb --batch -ex 'save hang.pdb'
-check 'report' says 1 'hang.html' pdb --batch -ex 'report hang.html'
+check 'gdb is not there, and that is said' says 2 'gdb' pdb --pid "$job" --batch -ex 'gdb lp'
+check 'stacks' says 1 'relax' pdb --pid "$job" --batch -ex 'bt lp'
+check 'save' says 1 '' pdb --pid "$job" --batch -ex 'save hang.pdb'
+check 'report' says 1 'hang.html' pdb --pid "$job" --batch -ex 'report hang.html'
 end_job "$job"
 check 'pdb --load' is_found --load hang.pdb
 check 'why' says 1 '<- least progressed' pdb --load hang.pdb --batch -ex 'why 0'
@@ -51,6 +51,7 @@ check 'the program hangs again' wait_for ready
 check 'pdb env: the recorder is in it' wait_for says 1 'recorder in 4' pdb --pid "$job" --batch -ex 'info job'
 kill $job
 wait $job 2>/dev/null
+check 'pdb clean' says 0 'of dead processes removed' pdb clean
 check 'nothing is left of it' says 0 '^0 segments' pdb clean
 
 cd / && check 'the packages can be removed' says 0 'Removing pdb' dpkg --purge pdb libpdb0
