@@ -72,7 +72,7 @@ class LammpsGranular(LammpsPair):
     name = "LAMMPS granular"
     example = "/usr/share/lammps/examples/pour/in.pour"
     needs = (example,)
-    steps = 6000
+    steps = 14000
 
     def prepare(self, folder, size, is_endless):
         with open(self.example, encoding="utf-8") as file:
