@@ -138,7 +138,10 @@ test_sanitized() {
 	build_unusual "-fsanitize=$sanitizer" -o "$work/$sanitizer" 2>>"$work/why" || return 1
 	[ "$sanitizer" = undefined ] || before=$(gcc -print-file-name="lib${sanitizer:0:1}san.so")
 	export ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS=report_bugs=0
-	same "$work/$sanitizer" "$@"
+	# ThreadSanitizer does not get along with addresses that are very random, nor with all of each MPI.
+	outcome_of setarch -R "$work/$sanitizer" "$@" >"$work/without"
+	grep -q '^status 0$' "$work/without" || { say "it does not run without the recorder"; return 77; }
+	same setarch -R "$work/$sanitizer" "$@"
 }
 
 # A program that runs with the rights of its owner: no segment, no word.
