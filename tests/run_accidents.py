@@ -157,15 +157,21 @@ def tell(results):
         print(f"| {name} | {row[0]} | {row[1]} | {row[2]} |")
     print(f"| all | {len(results)} | {sum(row[1] for row in rows.values())} | "
           f"{sum(row[2] for row in rows.values())} |")
-    for what, pick in (("pdb itself stopped", lambda one: "SIGSTOP" in one["accident"] or "SIGTSTP" in one["accident"]),
-                       ("gdb let go", lambda one: one["work"].startswith("gdb")),
-                       ("else", lambda one: True)):
+    for what, pick in (
+            ("gdb, in work that was not ended", lambda one: _has_gdb(one) and not one["deadly"]),
+            ("gdb, after pdb's end", _has_gdb),
+            ("pdb itself was stopped", lambda one: "STP" in one["accident"] or "STOP" in one["accident"]),
+            ("else", lambda one: True)):
         chosen = [one for one in results if pick(one)]
         results = [one for one in results if not pick(one)]
         if chosen:
             longest = max(chosen, key=lambda one: one["longest_ms"])
-            print(f"{what}: longest stop {longest['longest_ms']} ms in trial {longest['trial']}, "
-                  f"{sum(one['stops'] for one in chosen)} seen")
+            print(f"{what}: {len(chosen)} trials, {sum(one['stops'] for one in chosen)} stops seen, the "
+                  f"longest {longest['longest_ms']} ms, in trial {longest['trial']}")
+
+
+def _has_gdb(result):
+    return result["work"].startswith("gdb")
 
 
 def main():

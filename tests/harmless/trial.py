@@ -97,7 +97,7 @@ def _run(build, pdb, job, trial, durations, folder):
     wrong += _stale_files(job, folder)
     return {"seed": trial.seed, "trial": trial.number, "kind": trial.kind.name,
             "work": trial.work.name, "terminal": trial.in_terminal, "accident": trial.accident.name,
-            "what": what, "delay_ms": round(delay * 1000, 1), "at_work": is_at_work, "status": status,
+            "deadly": trial.accident.is_deadly, "what": what, "delay_ms": round(delay * 1000, 1), "at_work": is_at_work, "status": status,
             "released_ms": round(released_ms, 1), "stops": number, "longest_ms": at_most_ms,
             "longest_seen_ms": at_least_ms, "wrong": wrong,
             "said": running.said()[-2000:] if wrong or status and status < 0 else ""}

@@ -15,6 +15,9 @@ from jobs import process
 from jobs.patience import Patience
 
 
+BEGIN_S = 30
+
+
 class Work:
     """Commands of pdb. {file} is one that may be written. It may be typed in a terminal or not."""
 
@@ -67,7 +70,6 @@ class Running:
             arguments += ["--batch"]
         for command in commands:
             arguments += ["-ex", command]
-        self.began = time.monotonic()
         try:
             self.process = subprocess.Popen(
                 job.place.command(arguments), stdin=slave if in_terminal else subprocess.DEVNULL,
@@ -79,6 +81,11 @@ class Running:
             os.write(self._master, b"quit\n")
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
+        # What enters a host takes its time.
+        patience = Patience(BEGIN_S)
+        while self.pid() is None and self.process.poll() is None and not patience.is_over():
+            time.sleep(0.005)
+        self.began = time.monotonic()
 
     def _read(self):
         """Owns the descriptor: one that another thread reads from cannot be closed."""

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MIN_WORK_MS = 2000, MAX_WORK_MS = 4000, MIN_LATE_MS = 12000, MAX_LATE_MS = 18000, POLL_MS = 250,
+enum { MIN_WORK_MS = 2000, MAX_WORK_MS = 4000, MIN_LATE_MS = 12000, MAX_LATE_MS = 18000, POLL_MS = 1000,
        STRIDE = 37 };
 
 static uint64_t state;
