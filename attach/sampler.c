@@ -351,6 +351,9 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 		/* It runs for a moment whenever a tracer has let go of it, and may have been seen so. */
 		if (tracees[i].is_stopped)
 			subject->state = 'T';
+		/* Another pdb had it just then; a debugger would have it still. */
+		else if (subject->state == 't')
+			subject->state = '?';
 		subject->stack_pointer = tracee_sp(&tracees[i].regs);
 		note_stop(sampler, subject, &tracees[i]);
 		unwind(sampler, subject, &tracees[i]);

@@ -51,9 +51,13 @@ static void test_traced_for_a_moment(void **state)
 {
 	struct fixture *f = *state;
 	pid_t pid = start(count_ticks, NULL), tracer;
+	const struct sample *sample;
 
 	tracer = start(body_short_tracer, &pid);
-	assert_whole(f, take(f, pid, 0));
+	sample = take(f, pid, 0);
+	assert_whole(f, sample);
+	/* No debugger holds it, or it could not have been sampled. */
+	assert_int_not_equal(sample->state, 't');
 	stop(tracer);
 	stop(pid);
 }
