@@ -14,6 +14,10 @@
 
 /* So long gdb has for its end after that of its parent. */
 #define ORPHAN_MS 2000
+/* So long after its end a stop may come that the rank was about to make: at once, but on a machine
+ * that has much to do. */
+#define LATE_STOP_MS 200
+#define LOOK_MS 10
 
 /* A SIGSTOP for this thread that it has not taken yet. */
 static bool has_pending_stop(pid_t tid)
@@ -65,10 +69,28 @@ static void wait_for_end(const struct gdb_guard_rank *rank, pid_t gdb, pid_t par
 	}
 }
 
+/* Let the rank go on if gdb's SIGSTOP has stopped it, or is going to. What gdb held is let go of before
+ * its end can be seen; but a thread that has taken the signal stops a moment later, which nothing shows.
+ * Where pdb is there, gdb was not killed as it attached, and nobody should wait for that. */
+static void let_go_on(const struct gdb_guard_rank *rank, pid_t parent)
+{
+	int late_ms = getppid() == parent ? 0 : LATE_STOP_MS;
+	struct procfs_stat now;
+
+	for (int ms = 0; ms <= late_ms; ms += LOOK_MS) {
+		if (procfs_stat(rank->pid, 0, &now) < 0 || now.start_ticks != rank->start_ticks)
+			return;
+		if (is_stopped(rank->pid)) {
+			kill(rank->pid, SIGCONT);
+			return;
+		}
+		poll(NULL, 0, LOOK_MS);
+	}
+}
+
 /* The guard; never returns. Nothing that is sent to pdb, its group or its terminal reaches it. */
 static void guard_rank(const struct gdb_guard_rank *rank, pid_t gdb, pid_t parent)
 {
-	struct procfs_stat now;
 	sigset_t all;
 
 	sigfillset(&all);
@@ -77,10 +99,7 @@ static void guard_rank(const struct gdb_guard_rank *rank, pid_t gdb, pid_t paren
 	close_range(0, ~0U, 0);
 	prctl(PR_SET_NAME, "pdb-gdb-guard");
 	wait_for_end(rank, gdb, parent);
-	/* What gdb held is let go of before its end can be seen. */
-	if (procfs_stat(rank->pid, 0, &now) == 0 && now.start_ticks == rank->start_ticks &&
-	    is_stopped(rank->pid))
-		kill(rank->pid, SIGCONT);
+	let_go_on(rank, parent);
 	_exit(0);
 }
 
