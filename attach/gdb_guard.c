@@ -15,8 +15,9 @@
 /* So long gdb has for its end after that of its parent. */
 #define ORPHAN_MS 2000
 /* So long after its end a stop may come that the rank was about to make: at once, but on a machine
- * that has much to do. */
+ * that has much to do. The first if pdb waits for that. */
 #define LATE_STOP_MS 200
+#define ORPHAN_LATE_STOP_MS 2000
 #define LOOK_MS 10
 
 /* A SIGSTOP for this thread that it has not taken yet. */
@@ -70,14 +71,13 @@ static void wait_for_end(const struct gdb_guard_rank *rank, pid_t gdb, pid_t par
 }
 
 /* Let the rank go on if gdb's SIGSTOP has stopped it, or is going to. What gdb held is let go of before
- * its end can be seen; but a thread that has taken the signal stops a moment later, which nothing shows.
- * Where pdb is there, gdb was not killed as it attached, and nobody should wait for that. */
+ * its end can be seen; but where gdb was killed as it attached, the rank has the signal still to take,
+ * and stops when it next runs. Nothing shows that before. */
 static void let_go_on(const struct gdb_guard_rank *rank, pid_t parent)
 {
-	int late_ms = getppid() == parent ? 0 : LATE_STOP_MS;
 	struct procfs_stat now;
 
-	for (int ms = 0; ms <= late_ms; ms += LOOK_MS) {
+	for (int ms = 0; ms <= (getppid() == parent ? LATE_STOP_MS : ORPHAN_LATE_STOP_MS); ms += LOOK_MS) {
 		if (procfs_stat(rank->pid, 0, &now) < 0 || now.start_ticks != rank->start_ticks)
 			return;
 		if (is_stopped(rank->pid)) {

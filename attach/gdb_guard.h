@@ -25,7 +25,7 @@ struct gdb_guard_rank {
  * no guard, and nothing is said of that. */
 void gdb_guard_start(struct gdb_guard *guard, const struct gdb_guard_rank *rank, pid_t gdb);
 
-/* gdb has ended: wait, some milliseconds, until the rank goes on. */
+/* gdb has ended: wait, a fifth of a second at most, until it is sure that the rank goes on. */
 void gdb_guard_wait(struct gdb_guard *guard);
 
 #endif

@@ -60,12 +60,19 @@ def measure(pdb, mpi, command):
     return answer.seconds
 
 
+def _describe(pid):
+    """The process's state and its tracer's."""
+    tracer = process.read_value(pid, "TracerPid")
+    return (f"{process.read_value(pid, 'State')}; traced by {tracer} "
+            f"{process.read_value(tracer, 'Name')}, {process.read_value(tracer, 'State')}")
+
+
 def wait_until_released(job, timeout=5):
     """Ranks are released when the kernel is done with the killed tracer, which has no fixed time.
     Returns what is wrong in the end."""
     patience = Patience(timeout)
     while True:
-        wrong = [f"rank {rank} is stopped or traced" for rank, pid in job.pids.items()
+        wrong = [f"rank {rank} is stopped or traced ({_describe(pid)})" for rank, pid in job.pids.items()
                  if process.is_alive(pid) and process.is_stopped_or_traced(pid)]
         if not wrong or patience.is_over():
             return wrong
