@@ -194,7 +194,7 @@ class Mumps(CampaignProgram):
     program = "/usr/lib/mumps/dsimpletest"
     needs = (program,)
     modules = "mumps|^dsimpletest"
-    edge = 40
+    edge = 64
     steps = 24  # edge of the cube
     events = 30
 
