@@ -416,8 +416,9 @@ static void print_process_states(const struct view *view)
 		if (!rankset_is_empty(ranks)) {
 			char *who = who_text(ranks);
 
-			text_wrap(view, 2, "%s: process %s (state %c)", who,
-				  process_state_text(*state), *state);
+			text_wrap(view, 2, "%s: process %s (state %c)%s", who,
+				  process_state_text(*state), *state,
+				  *state == 'T' ? "; \"kill -CONT\" lets it go on" : "");
 			free(who);
 		}
 		rankset_destroy(ranks);

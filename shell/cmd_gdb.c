@@ -161,8 +161,8 @@ static void tell_state(const struct session *session, const struct proc *proc,
 			"-CONT %d\n",
 			proc->rank, pid, on, host, on, host, proc->is_local ? "shell " : "", pid);
 	else if (session->editor)
-		printf("Rank %d (pid %d%s%s) goes on%s.\n", proc->rank, pid, on, host,
-		       end->after == 'T' ? ", stopped as it was before" : "");
+		printf("Rank %d (pid %d%s%s) %s.\n", proc->rank, pid, on, host,
+		       end->after == 'T' ? "is left stopped, as it was before" : "goes on");
 }
 
 /* Words after the rank: any number of "-ex COMMAND". */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * lp: the verdict. */
+#include <stdbool.h>
+
+#include "analysis/verdict.h"
 #include "model/error.h"
 #include "render/view.h"
 #include "shell/cmd.h"
@@ -18,18 +21,31 @@ const struct command cmd_lp = {
 		"\"No rank is behind.\". Below it: where they are, in which iteration of which\n"
 		"loop, the evidence, how sure pdb is, and what to type next. Without a recorder\n"
 		"it goes by stacks: ranks outside MPI that others wait for; if all are inside, or\n"
-		"several outside, those that are first in the order that \"order\" shows.",
+		"several outside, those that are first in the order that \"order\" shows.\n"
+		"Where a look longer ago than \"set stale\" found no hang, you who type it get the\n"
+		"answer of a new look.",
 	.example = "lp",
 	.flags = CMD_NEEDS_JOB | CMD_DATA | CMD_ANSWERS,
 	.run = run_lp,
 };
 
+/* That there was no hang some time ago, when the job was started perhaps, helps nobody. */
+static bool is_worth_a_look(struct session *session)
+{
+	return session->editor && !session->snapshot && !session->has_cores &&
+	       !session_has_ended(session) && session->verdict && !session->verdict->is_hang &&
+	       session_age(session) > session->settings.values[SETTING_STALE];
+}
+
 static int run_lp(struct session *session, const struct args *args, struct pdb_error *err)
 {
-	struct view view = session_view(session);
+	struct view view;
 
 	(void)args;
-	(void)err;
+	/* Where nothing is left of the job the last look is told, with its age. */
+	if (is_worth_a_look(session))
+		session_refresh(session, err);
+	view = session_view(session);
 	if (session->wants_data)
 		view_lp_json(&view);
 	else

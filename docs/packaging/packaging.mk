@@ -69,6 +69,8 @@ $(INSTALL_MADE): $(O)/packaging/%: $(PACKAGING)/%.in always
 install: all $(INSTALL_MADE)
 	$(foreach f,$(INSTALL_FILES),$(call install-file,$(f)))
 	ln -sf $(notdir $(LIBPDB_SO)) $(DESTDIR)$(LIBDIR)/libpdb.so
+	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; \
+		*) [ -n '$(DESTDIR)' ] || echo 'Now: export PATH=$(PREFIX)/bin:$$PATH' ;; esac
 
 uninstall:
 	rm -f $(foreach f,$(INSTALL_FILES),$(DESTDIR)$(call install_part,1,$(f))/$(notdir $(call install_part,3,$(f)))) \

@@ -160,6 +160,16 @@ typed 'info job' Enter
 see 'run: job' 'recorder in 2'
 own=$($tmux capture-pane -p -t pdb | sed -n 's/.*launcher .*pid \([0-9]*\)$/\1/p')
 jobs="$jobs $own"
+# What the look at its start has found is no answer later on.
+rank=$(pgrep -n -x -P "$own" nested)
+typed 'set stale 1' Enter 'refresh' Enter
+see 'run: it moves' ' move'
+kill -STOP "$rank"
+typed 'shell sleep 3' Enter
+see 'run: the snapshot is old' '^\(pdb [0-9]+ (s|min) old\)'
+typed 'lp' Enter
+see 'run: lp looks again' "\"kill -CONT\" lets it go on"
+kill -CONT "$rank"
 typed 'quit' Enter
 see 'run: asks' 'End it'
 typed 'y' Enter
