@@ -233,7 +233,7 @@ bench-first-answer: all $(ASLEEP_LIBRARY) | $(O)/.deps-check
 		$(if $(ASLEEP),--asleep $(ASLEEP_LIBRARY))
 
 # What commands cost on a snapshot of RANKS ranks.
-bench-commands: all $(WRITE_JOB) | $(O)/.deps-check
+bench-commands: all $(O)/tests/bench/write_job | $(O)/.deps-check
 	@$(PYTHON) tests/bench_commands.py --build $(O) --ranks $(or $(RANKS),4096)
 
 # The same on four hosts, with the start of the daemons.
