@@ -60,25 +60,6 @@ def measure(pdb, mpi, command):
     return answer.seconds
 
 
-def _describe(pid):
-    """The process's state and its tracer's."""
-    tracer = process.read_value(pid, "TracerPid")
-    return (f"{process.read_value(pid, 'State')}; traced by {tracer} "
-            f"{process.read_value(tracer, 'Name')}, {process.read_value(tracer, 'State')}")
-
-
-def wait_until_released(job, timeout=5):
-    """Ranks are released when the kernel is done with the killed tracer, which has no fixed time.
-    Returns what is wrong in the end."""
-    patience = Patience(timeout)
-    while True:
-        wrong = [f"rank {rank} is stopped or traced ({_describe(pid)})" for rank, pid in job.pids.items()
-                 if process.is_alive(pid) and process.is_stopped_or_traced(pid)]
-        if not wrong or patience.is_over():
-            return wrong
-        time.sleep(0.01)
-
-
 def kill_once(pdb, job, delay):
     """None if pdb was still at work when the signal came, else the seconds that its work took."""
     arguments = [pdb, "--pid", str(job.pid), "--batch"]
@@ -93,29 +74,11 @@ def kill_once(pdb, job, delay):
     except subprocess.TimeoutExpired:
         running.kill()
         running.wait()
-    wrong = wait_until_released(job)
+    wrong = process.wait_until_released(job.pids, 5)
     check(not wrong, f"{', '.join(wrong)} after a kill at {delay * 1000:.1f} ms")
-    left = [pid for pid in _session_members(running.pid) if not _ends_soon(pid)]
+    left = [pid for pid in process.session_members(running.pid) if not process.ends_soon(pid)]
     check(not left, f"processes {left} of a pdb killed at {delay * 1000:.1f} ms live on")
     return None
-
-
-def _session_members(session):
-    members = []
-    for name in os.listdir("/proc"):
-        try:
-            if name.isdigit() and os.getsid(int(name)) == session and process.is_alive(int(name)):
-                members.append(int(name))
-        except ProcessLookupError:
-            pass
-    return members
-
-
-def _ends_soon(pid, timeout=10):
-    patience = Patience(timeout)
-    while process.is_alive(pid) and not patience.is_over():
-        time.sleep(0.02)
-    return not process.is_alive(pid)
 
 
 def test_kills(pdb, mpi, command, kills, seed):
@@ -171,12 +134,12 @@ def test_kill_in_gdb(pdb, mpi, command, prepare, text,
             if is_busy:
                 os.kill(tracer, signal.SIGSTOP)
             os.kill(pdb_pid, number)
-            wrong = wait_until_released(job, 10)
+            wrong = process.wait_until_released(job.pids, 10)
             check(not wrong, ", ".join(wrong) + " after pdb was killed under gdb")
             job.wait_until_moving()
             check(not job.check_unharmed(), ", ".join(job.check_unharmed()))
         finally:
-            for pid in _session_members(shell.pid):
+            for pid in process.session_members(shell.pid):
                 os.kill(pid, signal.SIGKILL)
             shell.wait()
             os.close(master)

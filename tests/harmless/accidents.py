@@ -19,7 +19,6 @@ class Accident:
 
     is_deadly = True
     only = None  # "terminal", "files" (work that writes some), "hosts", "daemons"
-    stands_still_s = 0  # for how long pdb itself was stopped
 
     def __init__(self, name):
         self.name = name
@@ -69,33 +68,18 @@ class Group(Signal):
 
 
 class StandStill(Accident):
-    """Stopped, and some time later killed or not."""
+    """Stopped, by SIGSTOP or as with Ctrl-Z, and some time later killed or not."""
 
-    def __init__(self, then):
-        super().__init__(f"SIGSTOP, then {signal.Signals(then).name}")
-        self.then = then
+    def __init__(self, then, stop=signal.SIGSTOP):
+        super().__init__(f"{stop.name}, then {then.name}")
+        self.stop, self.then = stop, then
         self.is_deadly = then == signal.SIGKILL
 
     def happen(self, running, generator):
         seconds = generator.uniform(0.02, 0.3)
-        running.signal(signal.SIGSTOP)
+        running.signal(self.stop)
         time.sleep(seconds)
         running.signal(self.then)
-        return f"{self.name} after {seconds * 1000:.0f} ms"
-
-
-class Suspend(StandStill):
-    """As with Ctrl-Z."""
-
-    def __init__(self):
-        super().__init__(signal.SIGCONT)
-        self.name = "SIGTSTP, then SIGCONT"
-
-    def happen(self, running, generator):
-        seconds = generator.uniform(0.02, 0.3)
-        running.signal(signal.SIGTSTP)
-        time.sleep(seconds)
-        running.signal(signal.SIGCONT)
         return f"{self.name} after {seconds * 1000:.0f} ms"
 
 
@@ -240,7 +224,8 @@ def list_accidents(pdb):
         *(Signal(number, False) for number in (
             signal.SIGINT, signal.SIGPIPE, signal.SIGUSR1, signal.SIGWINCH, signal.SIGXFSZ)),
         Group(signal.SIGKILL), Group(signal.SIGTERM), Group(signal.SIGINT, False),
-        StandStill(signal.SIGKILL), StandStill(signal.SIGCONT), Suspend(), Closed(), PipeClosed(),
+        StandStill(signal.SIGKILL), StandStill(signal.SIGCONT),
+        StandStill(signal.SIGCONT, signal.SIGTSTP), Closed(), PipeClosed(),
         Limit("memory", resource.RLIMIT_AS, _memory_of, 8 << 20),
         Limit("descriptors", resource.RLIMIT_NOFILE, _descriptors_of, 6),
         Limit("file size", resource.RLIMIT_FSIZE, lambda _pid: 0, 64 * KIB),

@@ -17,6 +17,7 @@ from .stops import Stops
 from .work import WORKS, Running
 
 RELEASE_S = 5     # for a rank to run again
+LONGEST_MS = 1000 # that a rank may stand still but for gdb, pdb's own stops of up to 300 included
 DEADLY_S = 15     # for pdb to end of what ends it
 ANSWER_S = 90     # for all of its work, with little memory or a host cut off
 DAEMONS_S = 60    # for the daemons to end: of a host that was cut off, or stopped ones
@@ -89,9 +90,15 @@ def _run(build, pdb, job, trial, durations, folder):
     began = time.monotonic()
     if left:
         wrong.append(f"processes {left} live on")
-    wrong += _wait_until_released(job)
+    held = process.wait_until_released(job.pids, RELEASE_S)
+    if held:
+        for pid in job.pids.values():
+            os.kill(pid, signal.SIGCONT)  # for the trials that come
+    wrong += held
     released_ms = (time.monotonic() - began) * 1000
     number, at_least_ms, at_most_ms = stops.end()
+    if at_least_ms > LONGEST_MS and not trial.work.holds:
+        wrong.append(f"a rank stood still for {at_least_ms} ms")
     if trial.kind.place.names:
         wrong += _wait_for_daemons(pdb)
     wrong += _stale_files(job, folder)
@@ -118,20 +125,6 @@ def _wait_for_end(running, trial):
     else:
         running.signal(signal.SIGTERM)
     return [] if running.wait(DEADLY_S) else [f"pdb does not end at last: {running.said()[-300:]!r}"]
-
-
-def _wait_until_released(job):
-    patience = Patience(RELEASE_S)
-    while True:
-        wrong = [f"rank {rank} is stopped or traced" for rank, pid in job.pids.items()
-                 if process.is_alive(pid) and process.is_stopped_or_traced(pid)]
-        if not wrong:
-            return []
-        if patience.is_over():
-            for pid in job.pids.values():
-                os.kill(pid, signal.SIGCONT)  # for the trials that come
-            return wrong
-        time.sleep(0.005)
 
 
 def _wait_for_daemons(pdb):

@@ -150,7 +150,7 @@ class Running:
             if not self.wait(10):
                 self.process.kill()
                 self.process.wait()
-        left = [pid for pid in _session_members(self.process.pid) if not _ends_soon(pid)]
+        left = [pid for pid in process.session_members(self.process.pid) if not process.ends_soon(pid)]
         for pid in left:
             try:
                 os.kill(pid, signal.SIGKILL)
@@ -162,21 +162,3 @@ class Running:
 
 def _take_terminal():
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
-
-def _session_members(session):
-    members = []
-    for pid in process.list_all():
-        try:
-            if os.getsid(pid) == session and process.is_alive(pid):
-                members.append(pid)
-        except ProcessLookupError:
-            pass
-    return members
-
-
-def _ends_soon(pid, timeout=10):
-    patience = Patience(timeout)
-    while process.is_alive(pid) and not patience.is_over():
-        time.sleep(0.02)
-    return not process.is_alive(pid)

@@ -3,7 +3,10 @@
 
 import os
 import subprocess
+import time
 from dataclasses import dataclass
+
+from .patience import Patience
 
 
 @dataclass
@@ -104,6 +107,45 @@ def is_stopped_or_traced(pid):
         except (FileNotFoundError, ProcessLookupError):
             pass
     return read_value(pid, "TracerPid") not in ("", "0")
+
+
+def session_members(session):
+    """The living processes of the session."""
+    members = []
+    for pid in list_all():
+        try:
+            if os.getsid(pid) == session and is_alive(pid):
+                members.append(pid)
+        except ProcessLookupError:
+            pass
+    return members
+
+
+def ends_soon(pid, timeout=10):
+    patience = Patience(timeout)
+    while is_alive(pid) and not patience.is_over():
+        time.sleep(0.02)
+    return not is_alive(pid)
+
+
+def wait_until_released(pids, timeout):
+    """Of ranks, by their numbers: those that pdb has stopped are released when the kernel is done with
+    the killed tracer, which has no fixed time. Returns what is wrong in the end, in words."""
+    patience = Patience(timeout)
+    while True:
+        held = {rank: pid for rank, pid in pids.items() if is_alive(pid) and is_stopped_or_traced(pid)}
+        if not held:
+            return []
+        if patience.is_over():
+            return [f"rank {rank} is stopped or traced ({_describe(pid)})" for rank, pid in held.items()]
+        time.sleep(0.005)
+
+
+def _describe(pid):
+    """The process's state and its tracer's."""
+    tracer = read_value(pid, "TracerPid")
+    return (f"{read_value(pid, 'State')}; traced by {tracer} {read_value(tracer, 'Name')}, "
+            f"{read_value(tracer, 'State')}")
 
 
 def lower_priority(pid, nice):
