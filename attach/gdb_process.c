@@ -173,16 +173,13 @@ static void become(const char *file, const struct gdb_call *call, const char *co
 static int check_rank(pid_t rank, const struct gdb_order *order, struct gdb_process *process,
 		      struct pdb_error *err)
 {
-	struct procfs_status status;
 	struct procfs_stat stat;
 
-	if (procfs_stat(rank, 0, &stat) < 0 || stat.is_ending || procfs_status(rank, &status) < 0)
+	if (procfs_stat(rank, 0, &stat) < 0 || stat.is_ending)
 		return error_set(err, ERROR_GONE, "rank %u (pid %d) has ended", order->rank,
 				 (int)rank);
-	if (status.tracer)
-		return error_set(err, ERROR_PERMISSION,
-				 "rank %u (pid %d) is being traced by process %d already",
-				 order->rank, (int)rank, (int)status.tracer);
+	if (procfs_check_tracer(rank, "be debugged", err) < 0)
+		return error_prefix(err, "rank %u", order->rank);
 	process->start_ticks = stat.start_ticks;
 	process->was_stopped = stat.state == 'T';
 	return 0;

@@ -293,13 +293,37 @@ static int yama_scope(void)
 	return scope;
 }
 
+static int refuse_tracer(pid_t pid, const struct procfs_stat *stat, pid_t tracer, const char *doing,
+			 struct pdb_error *err)
+{
+	struct procfs_stat other;
+
+	if (!tracer)
+		return 0;
+	if (procfs_stat(tracer, 0, &other))
+		snprintf(other.comm, sizeof(other.comm), "unknown");
+	return error_set(err, ERROR_PERMISSION,
+			 "process %d (%s) cannot %s: it is already traced by pid %d (%s); "
+			 "detach that first",
+			 (int)pid, stat->comm, doing, (int)tracer, other.comm);
+}
+
+int procfs_check_tracer(pid_t pid, const char *doing, struct pdb_error *err)
+{
+	struct procfs_status status;
+	struct procfs_stat stat;
+
+	if (procfs_status(pid, &status) || procfs_stat(pid, 0, &stat))
+		return error_set(err, ERROR_GONE, "process %d has ended", (int)pid);
+	return refuse_tracer(pid, &stat, status.tracer, doing, err);
+}
+
 /* In the order in which the kernel asks: who owns it, who has it already, what the system allows.
  */
 static int explain_refusal(pid_t pid, const struct procfs_stat *stat, const char *doing,
 			   struct pdb_error *err)
 {
 	struct procfs_status status;
-	struct procfs_stat tracer;
 	char user[64];
 	int scope;
 
@@ -312,14 +336,8 @@ static int explain_refusal(pid_t pid, const struct procfs_stat *stat, const char
 				 "as root",
 				 (int)pid, stat->comm, doing, user, user);
 	}
-	if (status.tracer) {
-		if (procfs_stat(status.tracer, 0, &tracer))
-			snprintf(tracer.comm, sizeof(tracer.comm), "unknown");
-		return error_set(err, ERROR_PERMISSION,
-				 "process %d (%s) cannot %s: it is already traced by pid %d (%s); "
-				 "detach that first",
-				 (int)pid, stat->comm, doing, (int)status.tracer, tracer.comm);
-	}
+	if (refuse_tracer(pid, stat, status.tracer, doing, err) < 0)
+		return -1;
 	scope = yama_scope();
 	if (scope == 1)
 		return error_set(err, ERROR_PERMISSION,

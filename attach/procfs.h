@@ -56,6 +56,9 @@ const struct procfs_stat *procfs_find(const struct procfs_stat *list, size_t num
 /* The threads of a process, main thread first. The caller frees; NULL with errno set. */
 pid_t *procfs_threads(pid_t pid, size_t *num_ret);
 
+/* -1 if another process traces this one, and who; procfs_explain() says the same. */
+int procfs_check_tracer(pid_t pid, const char *doing, struct pdb_error *err);
+
 /* Turn a failure (errno) to look into process `pid` into an error that says why: it has ended, it
  * is another user's, it is being traced, it cannot be traced on this system. `doing` completes
  * "cannot ...", for example "be stopped". Returns -1. */

@@ -149,3 +149,15 @@ void samples_sort(struct samples *samples)
 		qsort(samples->samples, samples->num_samples, sizeof(*samples->samples),
 		      by_rank_and_thread);
 }
+
+char *sample_tracer(const struct sample *sample)
+{
+	/* The words of procfs_check_tracer(). */
+	static const char before[] = "already traced by ";
+	const char *who = sample->note ? strstr(sample->note, before) : NULL;
+
+	if (!who)
+		return NULL;
+	who += strlen(before);
+	return xasprintf("%.*s", (int)strcspn(who, ";"), who);
+}

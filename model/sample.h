@@ -55,5 +55,8 @@ void samples_adopt_values(struct samples *samples, const struct samples *from,
 			  const struct callpaths *callpaths);
 /* The latest sample of the rank's main thread (tid 0) or of a thread; NULL if there is none. */
 const struct sample *samples_find(const struct samples *samples, int rank, pid_t tid);
+/* Who traces the thread, as its note says: "pid 7 (gdb)"; NULL if nobody, or nothing is said. The
+ * caller frees. */
+char *sample_tracer(const struct sample *sample);
 
 #endif

@@ -233,7 +233,7 @@ static uint64_t *other_counts(const struct view *view, uint32_t loop, size_t *nu
 	return counts;
 }
 
-/* "; the others: 509 ranks in 413, 2 in 412, 3 not in this loop" */
+/* "; other ranks: 509 in iteration 413, 2 in 412, 3 outside this loop" */
 static char *others_text(const struct view *view, uint32_t loop, uint64_t own)
 {
 	struct line line = {NULL};
@@ -248,22 +248,25 @@ static char *others_text(const struct view *view, uint32_t loop, uint64_t own)
 		line_add(&line, "", xasprintf("; all others in %" PRIu64, counts[0]));
 	} else if (number > MAX_COUNTS) {
 		line_add(&line, "",
-			 xasprintf("; the others in %" PRIu64 " to %" PRIu64, counts[0],
+			 xasprintf("; other ranks in %" PRIu64 " to %" PRIu64, counts[0],
 				   counts[number - 1]));
-	} else if (number || num_outside) {
-		line_add(&line, "", xstrdup("; the others: "));
+	} else {
 		for (size_t i = 0; i < number; i++) {
 			struct rankset *ranks = others_in(view, loop, &counts[i]);
 
-			line_add(&line, i ? ", " : "",
-				 i ? xasprintf("%d in %" PRIu64, rankset_count(ranks), counts[i])
-				   : xasprintf("%d rank%s in %" PRIu64, rankset_count(ranks),
-					       rankset_count(ranks) == 1 ? "" : "s", counts[i]));
+			line_add(&line, ", ",
+				 xasprintf(i ? "%d in %" PRIu64
+					     : "; other ranks: %d in iteration %" PRIu64,
+					   rankset_count(ranks), counts[i]));
 			rankset_destroy(ranks);
 		}
 	}
-	if (num_outside)
-		line_add(&line, number ? ", " : "", xasprintf("%d not in this loop", num_outside));
+	if (num_outside && number)
+		line_add(&line, ", ", xasprintf("%d outside this loop", num_outside));
+	else if (num_outside)
+		line_add(&line, "",
+			 xasprintf("; %d other %s outside this loop", num_outside,
+				   num_outside == 1 ? "rank is" : "ranks are"));
 	free(counts);
 	rankset_destroy(outside);
 	return line.text ? line.text : xstrdup("");
@@ -593,6 +596,30 @@ static void print_confidence(const struct view *view)
 			  "sum over the whole run");
 }
 
+/* gdb cannot have a rank that somebody holds already. False: nobody does. */
+static bool print_tracer(const struct view *view, int rank, int waiting)
+{
+	const struct sample *sample = samples_find(view->job->samples, rank, 0);
+	const struct proc *proc = proctable_find(view->job->proctable, rank);
+	bool is_far = proc && !proc->is_local && proc->host;
+	char *who, *more;
+
+	if (!sample)
+		return false;
+	who = sample_tracer(sample);
+	if (!who && sample->state == 't')
+		who = xstrdup("a debugger");
+	if (!who)
+		return false;
+	more = waiting >= 0 && view->groups ? xasprintf("; \"why %d\"", waiting) : xstrdup("");
+	text_wrap(view, 2,
+		  "next: rank %d is held by %s%s%s: look there, or leave that and \"refresh\"%s", rank,
+		  who, is_far ? " on " : "", is_far ? proc->host : "", more);
+	free(who);
+	free(more);
+	return true;
+}
+
 static void print_next(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
@@ -616,6 +643,8 @@ static void print_next(const struct view *view)
 		text_wrap(view, 2, "next: \"bt %d\"", culprit);
 		return;
 	}
+	if (print_tracer(view, culprit, waiting))
+		return;
 	more = cause_next(view);
 	if (waiting >= 0 && view->groups)
 		text_wrap(view, 2, "next: %s\"gdb %d\", \"bt %d\", \"why %d\"", more, culprit,

@@ -44,15 +44,11 @@ const struct command cmd_gdb = {
 
 static int check_process(struct session *session, const struct proc *proc, struct pdb_error *err)
 {
-	struct procfs_status status;
-
-	if (!node_is_alive(session->node, proc->rank) || procfs_status(proc->pid, &status) < 0)
+	if (!node_is_alive(session->node, proc->rank))
 		return error_set(err, ERROR_GONE, "rank %d (pid %d) has ended", proc->rank,
 				 (int)proc->pid);
-	if (status.tracer)
-		return error_set(err, ERROR_PERMISSION,
-				 "rank %d (pid %d) is being traced by process %d already",
-				 proc->rank, (int)proc->pid, (int)status.tracer);
+	if (procfs_check_tracer(proc->pid, "be debugged", err) < 0)
+		return error_prefix(err, "rank %d", proc->rank);
 	return 0;
 }
 

@@ -179,11 +179,14 @@ def test_already_traced(place):
                     check(tracer.poll() is None, "strace did not attach")
                     time.sleep(0.01)
                 answer = ask_job(place.pdb, job, "lp", "bt all")
+                refused = ask_job(place.pdb, job, f"gdb {RANK} -ex bt")
             finally:
                 tracer.terminate()
         check_unharmed(job)
     check_first_line(answer, ACCUSATION)
-    check_said(answer, rf"rank {RANK}\b.*(traced by|strace|{tracer.pid})")
+    check_said(answer, rf"rank {RANK}\b.*already traced by pid {tracer.pid} \(strace\)",
+               rf"next: rank {RANK} is held by pid {tracer.pid} \(strace\)")
+    check_said(refused, rf"rank {RANK}: .*already traced by pid {tracer.pid} \(strace\)")
 
 
 def test_two_at_once(place):

@@ -228,7 +228,8 @@ static void test_refused(void **state)
 	place.rank = start_rank();
 	assert_int_equal(ptrace(PTRACE_SEIZE, place.rank, NULL, NULL), 0);
 	assert_int_equal(start_gdb(&process, &place, true, &terminal, &errors, &err), -1);
-	assert_error(&err, ERROR_PERMISSION, "is being traced");
+	assert_error(&err, ERROR_PERMISSION, "rank 3: process");
+	assert_error(&err, ERROR_PERMISSION, "cannot be debugged: it is already traced by pid");
 	place_deinit(&place);
 }
 

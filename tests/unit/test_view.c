@@ -274,6 +274,40 @@ static void test_process_states(void **state)
 	hung_destroy(hung);
 }
 
+/* gdb would be refused, and so is not offered. */
+static void test_held(void **state)
+{
+	static const struct {
+		char state;
+		const char *note, *next;
+	} cases[] = {
+		{'t', NULL, "next: rank 3 is held by a debugger on node: look there, or leave that and \"refresh\"; \"why "},
+		{'t', "process 9 (lmp) cannot be stopped: it is already traced by pid 71 (gdb); detach that first",
+		 "next: rank 3 is held by pid 71 (gdb) on node: look there, or leave that"},
+		/* strace lets it run. */
+		{'R', "process 9 (lmp) cannot be stopped: it is already traced by pid 72 (strace); detach that first",
+		 "next: rank 3 is held by pid 72 (strace) on node: look there"},
+		{'R', "process 9 (lmp) cannot be stopped: the kernel refuses", "next: \"gdb 3\""},
+	};
+	struct hung *hung = hung_create((struct hung_options){.size = 8, .culprit = 3});
+	struct sample *sample = &hung->job.samples->samples[3];
+
+	(void)state;
+	hung->view.width = 250;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		const char *text;
+
+		free(sample->note);
+		sample->note = cases[i].note ? xstrdup(cases[i].note) : NULL;
+		sample->state = cases[i].state;
+		view_lp(&hung->view);
+		text = hung_text(hung);
+		assert_contains(text, cases[i].next);
+		assert_int_equal(strstr(text, "\"gdb 3\"") != NULL, strstr(cases[i].next, "gdb 3") != NULL);
+	}
+	hung_destroy(hung);
+}
+
 /* ---- Without a recorder, with holes, in focus ---------------------------------------------- */
 
 static void test_stacks_only(void **state)
@@ -578,7 +612,7 @@ static void test_many_groups(void **state)
 		view_progress(&hung->view);
 		check_lines(hung_text(hung), &hung->view);
 		view_lp(&hung->view);
-		assert_contains(hung_text(hung), "in iteration 1001; the others in 1002 to 1500");
+		assert_contains(hung_text(hung), "in iteration 1001; other ranks in 1002 to 1500");
 		view_graph_dot(&hung->view);
 		text = hung_text(hung);
 		assert_contains(text, "200 more groups, not drawn");
@@ -677,6 +711,7 @@ int main(void)
 		cmocka_unit_test(test_evidence),
 		cmocka_unit_test(test_group_in_part),
 		cmocka_unit_test(test_process_states),
+		cmocka_unit_test(test_held),
 		cmocka_unit_test(test_stacks_only),
 		cmocka_unit_test(test_holes),
 		cmocka_unit_test(test_ended),
