@@ -26,6 +26,16 @@ static void put_ranges(FILE *out, const struct maps *maps)
 	}
 }
 
+/* Who leaves is not asked whether that is meant: gdb detaches then, as it has not started the rank.
+ * What would harm it, as "kill", still asks. */
+static void put_quit(FILE *out)
+{
+	fputs("define hook-quit\n"
+	      "set confirm off\n"
+	      "end\n",
+	      out);
+}
+
 /* The condition is in C whatever the program is in. Errors (no more frames) end the script only. */
 static void put_script(FILE *out, const struct maps *maps)
 {
@@ -64,6 +74,7 @@ static int make_script(pid_t pid)
 	copy = fd < 0 ? -1 : dup(fd);
 	out = copy < 0 ? NULL : fdopen(copy, "w");
 	if (out) {
+		put_quit(out);
 		put_script(out, maps);
 		fclose(out);
 	}

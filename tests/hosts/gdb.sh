@@ -116,8 +116,6 @@ typed C-c
 see "Ctrl-C stops the rank" 'SIGINT'
 see "and is gdb's" '^\(gdb\)'
 typed 'quit' Enter
-see "gdb asks" 'Quit anyway'
-typed 'y' Enter
 see "back in pdb" 'Rank 2 \(pid [0-9]* on b\) goes on'
 check "the rank goes on" wait_for goes_on "$faulty"
 typed 'echo back' Enter

@@ -119,10 +119,16 @@ typed 'gdb 2' Enter
 see 'gdb' '^\(gdb\)'
 typed 'print 6 * 7' Enter
 see 'gdb has the terminal' '= 42'
+typed 'kill' Enter
+see 'gdb asks before it kills' 'Kill the program being debugged'
+typed 'n' Enter
+see 'and does not' 'Not confirmed'
 typed 'quit' Enter
-see 'gdb asks' 'Quit anyway'
-typed 'y' Enter
-see 'back from gdb' 'Rank 2 .*goes on'
+see 'leaving it asks nothing' 'Rank 2 .*goes on'
+typed 'gdb 2' Enter
+see 'gdb again' '^\(gdb\)'
+typed C-d
+see 'so does its end of input' 'Rank 2 .*goes on'
 typed 'echo fourth' Enter
 see 'pdb has the terminal again' '^fourth'
 
