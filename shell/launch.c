@@ -61,12 +61,16 @@ int launch_print_env(const struct options *options, struct pdb_error *err)
 	enum preload_mpi mpi;
 	char *library, *lines;
 
-	if (find_recorder(options, &mpi, &library, err) < 0)
+	if (options->wants_unset) {
+		lines = preload_unset_lines();
+	} else if (find_recorder(options, &mpi, &library, err) < 0) {
 		return -1;
-	lines = preload_shell_lines(mpi, library);
+	} else {
+		lines = preload_shell_lines(mpi, library);
+		free(library);
+	}
 	fputs(lines, stdout);
 	free(lines);
-	free(library);
 	return 0;
 }
 

@@ -42,7 +42,7 @@ void launch_end(struct launch *launch);
  * Frees. NULL is fine. */
 void launch_finish(struct launch *launch, struct session *session);
 
-/* Print the lines that put the recorder into jobs started by hand. */
+/* Print the lines that put the recorder into jobs started by hand, or that undo it. */
 int launch_print_env(const struct options *options, struct pdb_error *err);
 
 #endif

@@ -22,6 +22,7 @@ enum option_key {
 	KEY_WATCH,
 	KEY_TRACE,
 	KEY_TRACE_FILTER,
+	KEY_UNSET,
 	KEY_WATCH_OPTIONS, /* and on: the indexes of watch_option_table */
 };
 
@@ -58,6 +59,7 @@ static const struct argp_option table[] = {
 	 "run: record traces, in SIZE bytes a thread (1M), for the command trace", 3},
 	{"trace-filter", KEY_TRACE_FILTER, "WORDS", 0,
 	 "run: record of traces what WORDS let pass: mpi, comm, depth=3, lib=libm*, !MPI_Test", 3},
+	{"unset", KEY_UNSET, NULL, 0, "env: undo it: eval \"$(pdb env --unset)\"", 3},
 	{"watch", KEY_WATCH, NULL, 0, "run: watch the job until it ends or hangs", 4},
 };
 
@@ -176,6 +178,8 @@ static int check(struct argp_state *state, struct options *options)
 	if ((options->trace || options->trace_filter) && options->action != ACTION_RUN)
 		argp_error(state, "--trace and --trace-filter are for run; jobs started otherwise "
 				  "take PDB_TRACE and PDB_TRACE_FILTER");
+	if (options->wants_unset && options->action != ACTION_ENV)
+		argp_error(state, "--unset is for env: eval \"$(pdb env --unset)\"");
 	if (options->mpi && strcmp(options->mpi, "openmpi") != 0 &&
 	    strcmp(options->mpi, "mpich") != 0)
 		argp_error(state, "--mpi is openmpi or mpich");
@@ -255,6 +259,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		return 0;
 	case KEY_MPI:
 		options->mpi = value;
+		return 0;
+	case KEY_UNSET:
+		options->wants_unset = true;
 		return 0;
 	case KEY_OUTPUT:
 		options->output = value;

@@ -31,6 +31,7 @@ struct options {
 	bool has_cores;     /* --core: the files and directories in cores */
 	char **cores;       /* borrowed from argv */
 	size_t num_cores, cores_capacity;
+	bool wants_unset;   /* env: undo it */
 	const char *mpi;    /* "openmpi", "mpich"; NULL: find out */
 	const char *output; /* of the job that is run; NULL: the terminal */
 	const char *trace;  /* of the job that is run: what PDB_TRACE is to say; NULL: not given */

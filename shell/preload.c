@@ -14,6 +14,9 @@
 #include "shell/libdir.h"
 #include "shell/preload.h"
 
+/* Open MPI's launchers hand the variables of this list to ranks on other hosts. */
+#define ENV_LIST "OMPI_MCA_mca_base_env_list"
+
 /* What ranks on other hosts have to be given. */
 static const char *const forwarded[] = {
 	PDB_ENV_RECORD,	 PDB_ENV_DIR,	PDB_ENV_RING,  PDB_ENV_CHAIN,
@@ -249,13 +252,84 @@ char *preload_shell_lines(enum preload_mpi mpi, const char *library)
 	put_quoted(out, library);
 	fputs("\"${LD_PRELOAD:+:$LD_PRELOAD}\"\n", out);
 	if (mpi == PRELOAD_OPENMPI) {
-		/* Open MPI's launchers hand the variables of this list to ranks on other hosts. */
-		fputs("export OMPI_MCA_mca_base_env_list='LD_PRELOAD", out);
+		fputs("export " ENV_LIST "='LD_PRELOAD", out);
 		for (size_t i = 0; i < NUM_FORWARDED; i++)
 			if (getenv(forwarded[i]))
 				fprintf(out, ";%s", forwarded[i]);
 		fputs("'\n", out);
 	}
+	fclose(out);
+	return text;
+}
+
+/* ---- Undone -------------------------------------------------------------------------------- */
+
+/* Is it a recorder, wherever it is? */
+static bool is_recorder(const char *path, size_t length)
+{
+	static const char *const names[] = {"libpdbrec-openmpi.so", "libpdbrec-mpich.so"};
+	const char *name = memrchr(path, '/', length);
+	size_t i, num;
+
+	name = name ? name + 1 : path;
+	num = (size_t)(path + length - name);
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strlen(names[i]) == num && strncmp(name, names[i], num) == 0)
+			return true;
+	return false;
+}
+
+/* Is it a name that the list has from preload_shell_lines()? */
+static bool is_forwarded(const char *name, size_t length)
+{
+	if (length == strlen("LD_PRELOAD") && strncmp(name, "LD_PRELOAD", length) == 0)
+		return true;
+	for (size_t i = 0; i < NUM_FORWARDED; i++)
+		if (strlen(forwarded[i]) == length && strncmp(name, forwarded[i], length) == 0)
+			return true;
+	return false;
+}
+
+/* A line that takes those elements from a variable that are pdb's; nothing if there are none. */
+static void put_rest(FILE *out, const char *variable, char separator,
+		     bool (*is_ours)(const char *text, size_t length))
+{
+	const char *value = getenv(variable);
+	char *rest = xstrdup("");
+	bool has_ours = false;
+
+	for (const char *at = value ? value : ""; *at;) {
+		size_t length = strcspn(at, (char[]){separator, '\0'});
+
+		if (is_ours(at, length)) {
+			has_ours = true;
+		} else if (length > 0) {
+			char *longer = xasprintf("%s%.*s%.*s", rest, *rest ? 1 : 0, &separator,
+						 (int)length, at);
+
+			free(rest);
+			rest = longer;
+		}
+		at += length + (at[length] != '\0');
+	}
+	if (has_ours && *rest) {
+		fprintf(out, "export %s=", variable);
+		put_quoted(out, rest);
+		putc('\n', out);
+	} else if (has_ours) {
+		fprintf(out, "unset %s\n", variable);
+	}
+	free(rest);
+}
+
+char *preload_unset_lines(void)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	put_rest(out, "LD_PRELOAD", ':', is_recorder);
+	put_rest(out, ENV_LIST, ';', is_forwarded);
 	fclose(out);
 	return text;
 }

@@ -27,7 +27,12 @@ int preload_find(enum preload_mpi mpi, char **path_ret, struct pdb_error *err);
  * and the strings. */
 char **preload_command(char *const argv[], const char *library);
 
-/* The lines for a shell that `pdb env` prints. */
+/* The lines for a shell that `pdb env` prints. The caller frees. */
 char *preload_shell_lines(enum preload_mpi mpi, const char *library);
+
+/* Those of `pdb env --unset`, for the shell that this process has its environment from: they undo
+ * the others, however often and for whichever MPI these were carried out, and leave what else is
+ * preloaded or handed to ranks. The caller frees. */
+char *preload_unset_lines(void);
 
 #endif

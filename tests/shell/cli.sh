@@ -73,6 +73,23 @@ mkdir "$odd"
 cp "$build/libpdbrec-openmpi.so" "$odd/"
 value=$(unset LD_PRELOAD; eval "$(PDB_LIBDIR=$odd "$pdb" env --mpi=openmpi)"; printf %s "$LD_PRELOAD")
 if [ "$value" = "$odd/libpdbrec-openmpi.so" ]; then pass; else fail 'env: quoting' "$value"; fi
+unset_leaves() { # WHAT LD_PRELOAD LIST: what a shell has of both after env, twice, and env --unset
+	value=$(LD_PRELOAD=$2 OMPI_MCA_mca_base_env_list=$3
+		[ -n "$LD_PRELOAD" ] || unset LD_PRELOAD
+		eval "$(PDB_LIBDIR=$odd PDB_TRACE=1M "$pdb" env --mpi=openmpi)"
+		[ -z "$3" ] || OMPI_MCA_mca_base_env_list="$OMPI_MCA_mca_base_env_list;$3"
+		eval "$("$pdb" env --mpi=mpich)"
+		eval "$("$pdb" env --unset)"
+		printf '%s|%s' "${LD_PRELOAD-unset}" "${OMPI_MCA_mca_base_env_list-unset}")
+	if [ "$value" = "${2:-unset}|${3:-unset}" ]; then pass; else fail "env --unset: $1" "$value"; fi
+}
+libm=$(echo /lib/*/libm.so.6)
+unset_leaves 'all of it' '' ''
+unset_leaves "what is not pdb's" "$libm" 'MY_VARIABLE;OTHER=1'
+said=$(unset LD_PRELOAD; "$pdb" env --unset)
+if [ -z "$said" ]; then pass; else fail 'env --unset with nothing to undo' "$said"; fi
+run --unset
+expect '--unset alone' 2 '--unset is for env'
 said=$(PDB_LIBDIR=/no/such/folder "$work/pdb" env --mpi=openmpi 2>&1)
 status=$?
 expect 'env: no recorder' 2 'PDB_LIBDIR'
