@@ -24,6 +24,7 @@
 #include "shell/banner.h"
 #include "shell/command.h"
 #include "shell/interrupt.h"
+#include "shell/page.h"
 #include "shell/session.h"
 #include "shell/trace_source.h"
 #include "shell/watch.h"
@@ -142,7 +143,10 @@ static void report(struct session *session, const char *path, const struct watch
 		return;
 	}
 	session->out = file;
-	write_report(session, hang);
+	if (page_is_name(path))
+		page_write(session, file);
+	else
+		write_report(session, hang);
 	session->out = outer;
 	if (ferror(file) | fclose(file)) {
 		error_errno(&err, "cannot write to %s", path);

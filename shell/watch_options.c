@@ -30,7 +30,7 @@ const struct watch_option watch_option_table[] = {
 	[OPTION_ON_HANG] = {"on-hang", "COMMAND",
 			    "Run a shell command at a hang, PDB_HANG_... in its environment"},
 	[OPTION_ON_HANG_TIME] = {"on-hang-time", "TIME", "How long that may take (60s)"},
-	[OPTION_REPORT] = {"report", "FILE", "Write down what pdb has to say of a hang, as text"},
+	[OPTION_REPORT] = {"report", "FILE", "Write down what pdb has to say of a hang, as a page if FILE ends in .html, else as text"},
 	[OPTION_SAVE] = {"save", "FILE", "Save a snapshot of a hang, or of traces at the end, for pdb --load"},
 	[NUM_OPTIONS] = {NULL, NULL, NULL},
 };
@@ -90,17 +90,6 @@ static int set_file(const char **ret, const char *name, const char *value, struc
 	return 0;
 }
 
-static int set_report(struct watch_options *options, const char *value, struct pdb_error *err)
-{
-	size_t length = strlen(value);
-
-	if (length > 5 && strcmp(value + length - 5, ".html") == 0)
-		return error_set(err, ERROR_USAGE,
-				 "--report writes text; it cannot write %s as a page of HTML",
-				 value);
-	return set_file(&options->report, "report", value, err);
-}
-
 int watch_options_set(struct watch_options *options, size_t index, const char *value,
 		      struct pdb_error *err)
 {
@@ -121,7 +110,7 @@ int watch_options_set(struct watch_options *options, size_t index, const char *v
 	case OPTION_ON_HANG_TIME:
 		return set_time(&options->on_hang_s, "on-hang-time", value, err);
 	case OPTION_REPORT:
-		return set_report(options, value, err);
+		return set_file(&options->report, "report", value, err);
 	default:
 		return set_file(&options->save, "save", value, err);
 	}

@@ -5,6 +5,7 @@
 # usage: run.sh BUILD_DIRECTORY [MPI...]; ends with "N passed, N failed"
 set -u
 build=$(realpath "$1")
+tests=$(dirname "$(dirname "$(realpath "$0")")")
 . "$(dirname "$(realpath "$0")")/lib.bash"
 shift
 [ $# -gt 0 ] || set -- openmpi mpich
@@ -58,6 +59,10 @@ timeout 60 "$build/pdb" -nx --load s.pdb --batch -ex lp -ex 'bt 1' -ex groups >s
 check "the snapshot answers: status 1" test $? -eq 1
 check "with the verdict" says 'deadlock: ranks 1-2'
 check "with names" says 'do_wrong\(\)'
+watch_run "$mpi" deadlock 2 1 --kill --report hang.html
+check "a page: told" says 'report: hang.html'
+check "it is whole" /usr/bin/python3 "$tests/report/check_page.py" hang.html
+check "with the verdict" grep -Eq '<h1>(deadlock|Least progressed: rank)' hang.html
 watch_run "$mpi" deadlock 2 1 --kill --report /dev/full
 check "what cannot be written: status 1" test $? -eq 1
 check "no report: told" says 'no report:'
@@ -103,7 +108,7 @@ check "told" says '"how": "ended"'
 
 # ---- What is asked wrongly ----
 
-for wrong in '--alpha 2' '--max-wait x' '--report x.html' '--watch' '--load x'; do
+for wrong in '--alpha 2' '--max-wait x' '--report' '--watch' '--load x'; do
 	timeout 20 "$build/pdb" -nx watch $wrong >said 2>&1 </dev/null
 	check "watch $wrong: status 2" test $? -eq 2
 done

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The page of HTML about a job: what `report` and `watch --report FILE.html` write. */
+#ifndef PDB_SHELL_PAGE_H
+#define PDB_SHELL_PAGE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct session;
+
+/* Does the name of a file ask for a page? */
+bool page_is_name(const char *path);
+
+/* The job of the session, which has one. Errors of writing stay in `out`. */
+void page_write(struct session *session, FILE *out);
+
+#endif
