@@ -262,7 +262,18 @@ void segment_kept_free(struct segment_kept *kept, int num)
 
 /* ---- Cleaning up ----------------------------------------------------------------------------- */
 
-int segment_clean(const char *dir, struct pdb_error *err)
+static bool is_one_of(const struct seg_header *header, const struct segment_process *processes,
+		      size_t num)
+{
+	for (size_t i = 0; i < num; i++)
+		if (header->pid == processes[i].pid && header->pid_start == processes[i].start)
+			return true;
+	return false;
+}
+
+/* processes NULL: of all. */
+static int clean(const char *dir, const struct segment_process *processes, size_t num,
+		 struct pdb_error *err)
 {
 	DIR *list = opendir(dir ? dir : PDB_DEFAULT_SEGMENT_DIR);
 	struct dirent *entry;
@@ -277,11 +288,23 @@ int segment_clean(const char *dir, struct pdb_error *err)
 
 		if (fd < 0)
 			continue;
-		removed += st.st_uid == geteuid() && is_left_over(fd, &header) &&
-			   !has_living_keeper(&header) &&
+		removed += st.st_uid == geteuid() &&
+			   (!processes || is_one_of(&header, processes, num)) &&
+			   is_left_over(fd, &header) && !has_living_keeper(&header) &&
 			   remove_segment(dirfd(list), entry->d_name, &st);
 		close(fd);
 	}
 	closedir(list);
 	return removed;
+}
+
+int segment_clean(const char *dir, struct pdb_error *err)
+{
+	return clean(dir, NULL, 0, err);
+}
+
+int segment_clean_of(const char *dir, const struct segment_process *processes, size_t num,
+		     struct pdb_error *err)
+{
+	return num ? clean(dir, processes, num, err) : 0;
 }

@@ -79,4 +79,14 @@ void segment_kept_free(struct segment_kept *kept, int num);
  * and *err. */
 int segment_clean(const char *dir, struct pdb_error *err);
 
+/* A process, as its segment names it. */
+struct segment_process {
+	pid_t pid;
+	uint64_t start; /* field 22 of /proc/PID/stat */
+};
+
+/* The same for the segments of these processes only. */
+int segment_clean_of(const char *dir, const struct segment_process *processes, size_t num,
+		     struct pdb_error *err);
+
 #endif

@@ -21,6 +21,7 @@
 #include "shell/find.h"
 #include "shell/interrupt.h"
 #include "shell/launch.h"
+#include "shell/leftovers.h"
 #include "shell/options.h"
 #include "shell/preload.h"
 #include "shell/session.h"
@@ -303,7 +304,10 @@ void launch_finish(struct launch *launch, struct session *session)
 			fprintf(stderr, "pdb: the job has ended with %s\n", how);
 	} else if (session->editor && !interrupt_wants_end() &&
 		   editor_confirm(session, "The job is still running. End it?")) {
+		struct leftovers *leftovers = leftovers_note(session);
+
 		launch_end(launch);
+		leftovers_remove(leftovers);
 	} else {
 		fprintf(stderr, "pdb: the job goes on: pid %d\n", (int)launch->pid);
 	}

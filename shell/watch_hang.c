@@ -24,6 +24,7 @@
 #include "shell/banner.h"
 #include "shell/command.h"
 #include "shell/interrupt.h"
+#include "shell/leftovers.h"
 #include "shell/page.h"
 #include "shell/session.h"
 #include "shell/trace_source.h"
@@ -356,6 +357,7 @@ static bool cancel_step(struct session *session)
 static void end_job(struct session *session, struct watch_teller *teller)
 {
 	uint64_t end_ns = monotonic_ns() + END_NS;
+	struct leftovers *leftovers = leftovers_note(session);
 	bool is_cancelled = session->launcher.kind == LAUNCHER_SRUN && cancel_step(session);
 
 	if (is_cancelled)
@@ -372,6 +374,7 @@ static void end_job(struct session *session, struct watch_teller *teller)
 		watch_tell_note(teller, "failure",
 				"the launcher, pid %d, was told to end the job and has not yet",
 				(int)session->launcher.pid);
+	leftovers_remove(leftovers);
 }
 
 void watch_hang_act(struct session *session, const struct watch_options *options,

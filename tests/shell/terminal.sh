@@ -181,5 +181,7 @@ see 'run: asks' 'End it'
 typed 'y' Enter
 own_gone() { ! kill -0 "$own"; }
 if wait_for own_gone; then pass; else fail 'the job was not ended'; fi
+nothing_left() { ! ls /dev/shm/pdb.*."$rank" >/dev/null 2>&1; }
+if wait_for nothing_left; then pass; else fail 'its segments are left'; fi
 
 finish

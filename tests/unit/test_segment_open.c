@@ -591,6 +591,32 @@ static void test_clean(void **state)
 	assert_opens(live);
 }
 
+/* One job's: another's stay, also those of an earlier process with the same pid. */
+static void test_clean_of(void **state)
+{
+	struct fixture *fix = *state;
+	struct child child = start_child(fix->dir, false), other = start_child(fix->dir, false);
+	pid_t live = fix->child.pid;
+	struct segment_process processes[] = { { child.pid, start_time(child.pid) },
+					       { live, start_time(live) } };
+	char alive[4096], gone[4096], earlier[4096], others[4096];
+	struct pdb_error err = { 0 };
+
+	save_as(fix, "alive", live, start_time(live), alive);
+	save_as(fix, "gone", child.pid, start_time(child.pid), gone);
+	save_as(fix, "earlier", child.pid, start_time(child.pid) - 1, earlier);
+	save_as(fix, "others", other.pid, start_time(other.pid), others);
+	end_child(&child);
+	end_child(&other);
+
+	assert_int_equal(segment_clean_of(fix->dir, NULL, 0, &err), 0);
+	assert_true(exists(gone));
+	assert_int_equal(segment_clean_of(fix->dir, processes, 2, &err), 1);
+	assert_false(exists(gone));
+	assert_true(exists(alive) && exists(earlier) && exists(others));
+	assert_int_equal(segment_clean_of("/no/such/directory", processes, 2, &err), -1);
+}
+
 /* Of a rank that has ended, for a keeper. */
 static void save_kept(struct fixture *fix, const char *job, int rank, const struct child *child,
 		      uint64_t start, pid_t keeper, char path[4096])
@@ -678,6 +704,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_left_many, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_left_unknown, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_clean, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_clean_of, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_take_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_clean_shared, setup, teardown),
 		cmocka_unit_test(test_clean_refused),

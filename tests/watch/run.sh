@@ -13,13 +13,16 @@ shift
 # hang MPI KIND PATTERN: the hang is found, called so, and the job ended
 hang() {
 	local mpi=$1 kind=$2 pattern=$3
-	watch_run "$mpi" "$kind" 3 1 --json --kill --save "$work/$kind.pdb"
+	PDB_SEGMENT_DIR=$work/segments watch_run "$mpi" "$kind" 3 1 --json --kill --save "$work/$kind.pdb"
 	check "$mpi, $kind: status 1" test $? -eq 1
 	check "$mpi, $kind: what it is" says "\"event\": \"hang\".*$pattern"
 	check "$mpi, $kind: the job has been ended" no_ranks "$mpi"
+	check "$mpi, $kind: nothing of it is left in memory" rmdir segments
+	mkdir segments
 	check "$mpi, $kind: a snapshot" test -s "$work/$kind.pdb"
 }
 
+mkdir segments
 for mpi; do
 	cp "$build/tests/watch/phases-$mpi" . || exit 1
 	watch_run "$mpi" none 4 0

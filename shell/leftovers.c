@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "shell/leftovers.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "attach/procfs.h"
+#include "model/job.h"
+#include "model/monotonic.h"
+#include "model/proctable.h"
+#include "model/segment.h"
+#include "model/segment_reader.h"
+#include "model/xalloc.h"
+#include "shell/interrupt.h"
+#include "shell/session.h"
+
+#define WAIT_NS UINT64_C(2000000000) /* ranks may outlive their launcher for so long */
+#define POLL_NS UINT64_C(10000000)
+
+struct leftovers {
+	struct segment_process *processes;
+	size_t num;
+};
+
+struct leftovers *leftovers_note(const struct session *session)
+{
+	const struct proctable *table = session->job ? session->job->proctable : NULL;
+	struct leftovers *leftovers = xcalloc(1, sizeof(*leftovers));
+	struct procfs_stat stat;
+
+	if (!table)
+		return leftovers;
+	leftovers->processes = xcalloc(table->num_procs, sizeof(*leftovers->processes));
+	for (size_t i = 0; i < table->num_procs; i++) {
+		const struct proc *proc = &table->procs[i];
+
+		if (proc->is_local && proc->pid > 0 && !proc->has_ended &&
+		    procfs_stat(proc->pid, 0, &stat) == 0)
+			leftovers->processes[leftovers->num++] =
+				(struct segment_process){proc->pid, stat.start_ticks};
+	}
+	return leftovers;
+}
+
+static bool is_any_alive(const struct leftovers *leftovers)
+{
+	struct procfs_stat stat;
+
+	for (size_t i = 0; i < leftovers->num; i++)
+		if (procfs_stat(leftovers->processes[i].pid, 0, &stat) == 0 &&
+		    stat.start_ticks == leftovers->processes[i].start && stat.state != 'Z')
+			return true;
+	return false;
+}
+
+void leftovers_remove(struct leftovers *leftovers)
+{
+	uint64_t until_ns = monotonic_ns() + WAIT_NS;
+	const char *dir = getenv(PDB_ENV_DIR);
+
+	if (!leftovers)
+		return;
+	while (is_any_alive(leftovers) && monotonic_ns() < until_ns &&
+	       interrupt_sleep_until(monotonic_ns() + POLL_NS))
+		;
+	/* What cannot be removed is no matter: "pdb clean" says why. */
+	segment_clean_of(dir && *dir ? dir : NULL, leftovers->processes, leftovers->num, NULL);
+	free(leftovers->processes);
+	free(leftovers);
+}
