@@ -57,7 +57,7 @@ const struct command cmd_diff = {
 	.flags = CMD_GRAPHIC | CMD_DATA,
 	.min_words = 2,
 	.max_words = -1,
-	.words = WORDS_FILES,
+	.words = WORDS_FILE_RANKS,
 	.run = run_diff,
 };
 

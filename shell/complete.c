@@ -215,6 +215,43 @@ static bool offer_argument(struct completions *all, const struct session *sessio
 	return true;
 }
 
+/* ---- Ranks of files -------------------------------------------------------------------------- */
+
+/* "FILE:0" and so on, as far as they begin with what was typed. */
+static void offer_ranks_of(struct completions *all, const char *file, const struct job *job,
+			   const char *typed)
+{
+	const struct proctable *table = job->proctable;
+
+	for (size_t i = 0; i < table->num_procs && all->num < MAX_RANKS; i++) {
+		char *word = xasprintf("%s:%d", file, table->procs[i].rank);
+
+		offer(all, word, table->procs[i].host, typed);
+		free(word);
+	}
+}
+
+/* Behind "FILE:" the ranks of that snapshot, or of the job here; false: there is no colon. */
+static bool offer_file_ranks(struct completions *all, const struct session *session,
+			     const char *typed)
+{
+	const char *colon = strrchr(typed, ':');
+	char *file = colon ? xstrndup(typed, (size_t)(colon - typed)) : NULL;
+	struct job *job;
+
+	if (!file)
+		return false;
+	if (strcmp(file, ".") == 0 || !*file) {
+		if (session->job)
+			offer_ranks_of(all, file, session->job, typed);
+	} else if (snapshot_load(file, &job, NULL) == 0) {
+		offer_ranks_of(all, file, job, typed);
+		job_destroy(job);
+	}
+	free(file);
+	return true;
+}
+
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
 static void offer_words(struct completions *all, const struct session *session,
@@ -243,6 +280,9 @@ static void offer_words(struct completions *all, const struct session *session,
 		break;
 	case WORDS_COMMANDS:
 		offer_help(all, session, args, typed);
+		break;
+	case WORDS_FILE_RANKS:
+		all->are_files = typed[0] != '-' && !offer_file_ranks(all, session, typed);
 		break;
 	case WORDS_FILES:
 		all->are_files = typed[0] != '-';

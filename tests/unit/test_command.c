@@ -522,6 +522,12 @@ static void completion(void **state)
 		{"lattice -frequency l", "log10"},
 		{"diff -by ", "path line function call"},
 		{"diff -wi", "-without"},
+		{"diff go", "FILES"},
+		{"diff docs/snapshots/lammps.pdb:", "docs/snapshots/lammps.pdb:0 docs/snapshots/lammps.pdb:1 "
+						   "docs/snapshots/lammps.pdb:2 docs/snapshots/lammps.pdb:3"},
+		{"diff docs/snapshots/lammps.pdb:0 docs/snapshots/lammps.pdb:3", "docs/snapshots/lammps.pdb:3"},
+		{"diff nosuch.pdb:", ""},
+		{"diff docs/README.md:", ""},
 		{"gdb lp -e", "-ex"},
 		{"trace 3 --", "--full"},
 		{"trace 3 --full l", "lp"},
