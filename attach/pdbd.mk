@@ -3,8 +3,8 @@
 # start the guard, which has the name; the daemon itself is the worker.
 
 GUARDS = $(O)/pdbd-openmpi $(O)/pdbd-mpich
-WORKERS = $(GUARDS:%=%-worker)
-DAEMONS = $(GUARDS) $(WORKERS)
+WORKER_DAEMONS = $(GUARDS:%=%-worker)
+DAEMONS = $(GUARDS) $(WORKER_DAEMONS)
 PDBD_OBJ_openmpi = $(PDBD_SRC:%.c=$(O)/%-openmpi.o)
 PDBD_OBJ_mpich = $(PDBD_SRC:%.c=$(O)/%-mpich.o)
 # The compilers' own options for linking, without those that are for the program as a whole.
@@ -29,7 +29,7 @@ $(GUARDS): $(O)/attach/pdbd_guard.o $(O)/attach/pdbd_end.o
 $(O)/pdbd-openmpi-worker: $(PDBD_OBJ_openmpi)
 $(O)/pdbd-mpich-worker: $(PDBD_OBJ_mpich)
 
-$(WORKERS): $(O)/pdbd-%-worker: $(O)/libpdb.a
+$(WORKER_DAEMONS): $(O)/pdbd-%-worker: $(O)/libpdb.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(OWN_ONLY) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) \
 		$(O)/libpdb.a $(PDBD_LIBS) $(PC_LDLIBS)
