@@ -76,7 +76,7 @@ if [ "$value" = "$odd/libpdbrec-openmpi.so" ]; then pass; else fail 'env: quotin
 unset_leaves() { # WHAT LD_PRELOAD LIST: what a shell has of both after env, twice, and env --unset
 	value=$(LD_PRELOAD=$2 OMPI_MCA_mca_base_env_list=$3
 		[ -n "$LD_PRELOAD" ] || unset LD_PRELOAD
-		eval "$(PDB_LIBDIR=$odd PDB_TRACE=1M "$pdb" env --mpi=openmpi)"
+		eval "$(PDB_TRACE=1M "$pdb" env --mpi=openmpi)"
 		[ -z "$3" ] || OMPI_MCA_mca_base_env_list="$OMPI_MCA_mca_base_env_list;$3"
 		eval "$("$pdb" env --mpi=mpich)"
 		eval "$("$pdb" env --unset)"
