@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Run make targets that test something, and add up what they report.
-# usage: check.sh MAKE O=DIR TARGET[+TARGET...]...
+# usage: check.sh MAKE O=DIR TARGET[,TARGET...][+TARGET[,TARGET...]...]...
 # One after the other; those that are joined by a + run side by side, since a part that waits for one
-# job after the other leaves most of the processors to others. All that they need is built before.
+# job after the other leaves most of the processors to others; each side can be some that run one after
+# the other, joined by commas. All that they need is built before.
 # A target's last line of the form "N passed, N failed" counts; a target that ends with a failure
 # without having counted one counts as one failed test. What a target prints goes to
 # DIR/check/TARGET.log; V=1 in the environment shows it at once. A target that fails is run once
@@ -33,6 +34,14 @@ run_part() (
 	echo $(($(date +%s) - began)) >"$log.seconds"
 	times >"$log.times" # of what this shell has waited for: not in a shell below it
 )
+
+# Runs the targets of $1, joined by commas.
+run_parts() {
+	local part
+	for part in ${1//,/ }; do
+		run_part "$part"
+	done
+}
 
 # Reports on the target $1 and sets passed and failed.
 report_part() {
@@ -79,12 +88,11 @@ repeat_part() {
 
 total_passed=0 total_failed=0 broken=()
 for group in "$@"; do
-	targets=${group//+/ }
-	for target in $targets; do
-		beside run_part "$target"
+	for side in ${group//+/ }; do
+		beside run_parts "$side"
 	done
 	wait_beside
-	for target in $targets; do
+	for target in ${group//[+,]/ }; do
 		report_part "$target"
 		[ "$failed" -eq 0 ] || repeat_part "$target"
 		[ "$failed" -eq 0 ] || broken+=("$target")

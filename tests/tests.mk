@@ -2,14 +2,13 @@
 # Targets that run things: check, bench, demo. Included by ../Makefile.
 
 # What "make check" runs, in this order; those joined by a + side by side, since they wait for one job
-# after the other. The ranks of check-order are so nice that busy ones of other parts would leave them
-# nothing. Every one of them ends with a line "N passed, N failed".
-CHECKS = check-includes check-unit check-docs+check-install check-recorder+check-shell+check-cores check-jobs check-healthy \
-	check-programs check-trouble check-harmless+check-daemons \
-	check-sessions+check-gdb+check-watch+check-watch-trouble+check-elsewhere \
-	check-hosts+check-attach check-order+check-inject check-tracing+check-traces \
-	check-lint+check-fuzz+check-security check-campaign+check-instructions \
-	$(CHECK_OTHER_DEBIAN)
+# after the other; by commas, one after the other on their side. The other Debian's checks take long, and
+# are beside all that mostly wait. The ranks of check-order are so nice that busy ones of other parts
+# would leave them nothing. Every one of them ends with a line "N passed, N failed".
+CHECKS = check-includes check-unit check-docs+check-install check-jobs check-healthy check-programs check-trouble \
+	check-order check-tracing+check-traces check-recorder+check-cores \
+	check-harmless+check-lint check-fuzz+check-security check-campaign+check-instructions \
+	$(CHECK_OTHER_DEBIAN)+check-shell,check-sessions,check-gdb,check-watch,check-watch-trouble,check-elsewhere,check-hosts,check-attach,check-daemons,check-inject
 
 check: all unit | $(O)/.deps-check
 	@V=$(V) bash tests/check.sh "$(MAKE)" O=$(O) $(CHECKS)
@@ -693,4 +692,5 @@ include tests/fuzz/fuzz.mk
 
 # ---- Built before the parts are run, since those side by side must not build the same ------------
 
-check: $(foreach part,$(subst +, ,$(CHECKS)),$(NEEDS_$(part)))
+comma := ,
+check: $(foreach part,$(subst $(comma), ,$(subst +, ,$(CHECKS))),$(NEEDS_$(part)))
