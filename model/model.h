@@ -144,6 +144,8 @@ struct model_program {
 	/* What the recorder lost. */
 	uint64_t dropped_strings, dropped_modules, dropped_frames, dropped_sites;
 	uint64_t dropped_transitions, dropped_lanes;
+	/* One more of comms where some of the past have been forgotten: that one is missing then does
+	 * not say that it was never there. */
 	uint64_t dropped_comms, dropped_members, dropped_requests;
 };
 

@@ -27,7 +27,7 @@
  *  - Tables are append-only: an entry is filled first, then `count` is stored with release; a
  *    reader loads `count` with acquire and looks at no entry at or above it.
  *  - Words that must agree (struct seg_current and others with a `seq`) are guarded by a sequence
- *    lock. Slots of requests are the one table whose entries are used again.
+ *    lock. Slots of requests are used again, and so are entries of comms, freed long before.
  *  - The file has its full size from the start but only the parts that hold entries have pages
  *    (`allocated` bytes of each table, by posix_fallocate), so that a full tmpfs is an error the
  *    writer sees and never a SIGBUS. Readers use pread, never mmap. */
@@ -174,7 +174,7 @@ struct seg_header {
 	_Atomic uint64_t full_unwinds;  /* slow paths taken: the cost side of `info overhead` */
 	_Atomic uint64_t abandoned;     /* MPI calls left by longjmp or an exception */
 	int32_t keeper; /* pid of the pdb on this host that takes the file after the end; 0: nobody */
-	int32_t reserved;
+	_Atomic uint32_t reused_comms; /* entries of comms that were another's before */
 };
 static_assert(sizeof(struct seg_header) <= SEG_HEADER_SIZE, "the header is one page");
 
@@ -291,8 +291,9 @@ struct seg_collective {
 static_assert(sizeof(struct seg_collective) == 24, "layout");
 #define SEG_NO_BYTES UINT64_MAX
 
-/* A communicator, window or file: whatever collectives are numbered on. Entries are not used again;
- * `is_freed` ends one. Index 0 is MPI_COMM_WORLD, index 1 MPI_COMM_SELF. */
+/* A communicator, window or file: whatever collectives are numbered on. `is_freed` ends one; its entry
+ * may be another's later, when many have been freed since: `id` tells. The entry is then rewritten with
+ * `seq` odd, and its rows of the ledgers count from 0 again. Index 0 is MPI_COMM_WORLD, index 1 MPI_COMM_SELF. */
 struct seg_comm {
 	uint64_t
 		id; /* equal in all members, different for all else; 0: not known, then nothing that
@@ -313,7 +314,8 @@ struct seg_comm {
 	uint32_t sources;     /* first index in MEMBERS of so many ranks, or SEG_NO_MEMBERS */
 	_Atomic uint32_t name; /* by MPI_Comm_set_name, MPI_Win_set_name: in strings; 0: none */
 	_Atomic uint32_t is_freed;
-	_Atomic uint32_t seq; /* sequence lock of what follows, as in struct seg_current */
+	_Atomic uint32_t seq; /* sequence lock of what follows, as in struct seg_current; of all of it,
+			       * while the entry becomes another's */
 	uint32_t reserved;
 	_Atomic uint64_t collectives; /* started so far: the number of the last one */
 	struct seg_collective recent[SEG_RECENT];

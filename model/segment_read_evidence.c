@@ -342,6 +342,14 @@ static int finish_operation(struct reader *r, const struct raw_lane *raw,
 	return 0;
 }
 
+/* Nothing was counted, or what was is forgotten with the communicator, which may have been larger than
+ * the one that has its entry now. */
+static bool is_empty_row(const struct seg_ledger *row)
+{
+	return (row->cancelled | row->sends | row->sends_done | row->receives | row->receives_done |
+		row->taken) == 0;
+}
+
 static int finish_ledger(struct reader *r, const struct raw_lane *raw, struct model_lane *lane)
 {
 	lane->dropped_ledger = raw->head.tables[SEG_LANE_LEDGER].dropped;
@@ -352,6 +360,8 @@ static int finish_ledger(struct reader *r, const struct raw_lane *raw, struct mo
 
 		if (check_partner(r->model, row->comm, row->peer, row->tag, &comm) < 0)
 			return -1;
+		if (is_empty_row(row))
+			continue;
 		if (comm != row->comm) {
 			lane->dropped_ledger++;
 			continue;
@@ -385,7 +395,8 @@ int reader_finish_evidence(struct reader *r, const struct segment_clock *clock)
 		if (finish_ledger(r, &r->raw[i], lane) < 0)
 			return reader_bad_entry(r, "ledger of lane", i);
 	}
-	model->program->dropped_comms = r->header.tables[SEG_TABLE_COMMS].dropped;
+	model->program->dropped_comms =
+		r->header.tables[SEG_TABLE_COMMS].dropped + (r->header.reused_comms > 0);
 	model->program->dropped_members = r->header.tables[SEG_TABLE_MEMBERS].dropped;
 	model->program->dropped_requests = r->header.tables[SEG_TABLE_REQUESTS].dropped;
 	return 0;

@@ -84,13 +84,34 @@ struct comms_epochs *comms_make_epochs(struct comms *c, uint32_t index)
 	return epochs;
 }
 
+static void append_freed(struct comms *c, uint32_t index)
+{
+	c->own[index].next_freed = SEG_NO_COMM;
+	if (c->first_freed == SEG_NO_COMM)
+		c->first_freed = index;
+	else
+		c->own[c->last_freed].next_freed = index;
+	c->last_freed = index;
+}
+
+static uint32_t take_freed(struct comms *c)
+{
+	uint32_t index = c->first_freed;
+
+	if (index != SEG_NO_COMM)
+		c->first_freed = c->own[index].next_freed;
+	return index;
+}
+
 void comms_freed(struct comms *c, uint32_t index)
 {
-	if (!has_entry(c, index))
+	if (!has_entry(c, index) ||
+	    atomic_exchange_explicit(&c->entries[index].is_freed, 1, memory_order_release))
 		return;
-	atomic_store_explicit(&c->entries[index].is_freed, 1, memory_order_release);
 	pages_unmap(c->own[index].epochs, epochs_size(c, index));
 	c->own[index].epochs = NULL;
+	if (!c->own[index].is_counted)
+		append_freed(c, index);
 }
 
 /* ---- Lists of ranks ----------------------------------------------------------------------------
@@ -148,30 +169,95 @@ static uint32_t store_members(struct comms *c, struct writer *w, const int32_t *
 /* ---- Entries -----------------------------------------------------------------------------------
  */
 
-/* The next entry, empty and not yet visible; NULL when there is no room. */
-static struct seg_comm *next_entry(struct writer *w, uint32_t *index_ret)
+/* The sequence lock of struct seg_current. Which number it had is kept when the entry is emptied. */
+static uint32_t section_begin(struct seg_comm *comm)
 {
-	struct seg_comm *entry = writer_next(w, SEG_TABLE_COMMS, 1, index_ret);
+	uint32_t seq = atomic_load_explicit(&comm->seq, RELAXED) | 1;
 
-	if (!entry)
-		return NULL;
+	atomic_store_explicit(&comm->seq, seq, RELAXED);
+	atomic_thread_fence(memory_order_release);
+	return seq;
+}
+
+static void section_end(struct seg_comm *comm, uint32_t seq)
+{
+	atomic_store_explicit(&comm->seq, seq + 1, memory_order_release);
+}
+
+static void clear_entry(struct seg_comm *entry)
+{
 	*entry = (struct seg_comm){
 		.rank = -1,
 		.members = SEG_NO_MEMBERS,
 		.remote_members = SEG_NO_MEMBERS,
 		.sources = SEG_NO_MEMBERS,
+		.seq = entry->seq,
 	};
+}
+
+/* The next entry, empty; NULL when there is no room. It is not visible yet, or, if it was another's
+ * before, in a section that publish() ends. */
+static struct seg_comm *next_entry(struct comms *c, struct writer *w, uint32_t *index_ret)
+{
+	struct seg_comm *entry;
+
+	if (c->again != SEG_NO_COMM) {
+		*index_ret = c->again;
+		section_begin(&c->entries[c->again]);
+		return &c->entries[c->again];
+	}
+	entry = writer_next(w, SEG_TABLE_COMMS, 1, index_ret);
+	if (entry)
+		clear_entry(entry);
 	return entry;
 }
 
-static void publish(struct comms *c, struct writer *w)
+static void publish(struct comms *c, struct writer *w, uint32_t index)
 {
-	uint32_t index = atomic_load_explicit(&c->num, RELAXED);
-
+	if (index == c->again) {
+		section_end(&c->entries[index], c->entries[index].seq);
+		c->again = SEG_NO_COMM;
+		return;
+	}
 	writer_publish(w, SEG_TABLE_COMMS, 1);
-	if (c->entries[index].id)
-		idhash_add(&c->ids, c->entries[index].id, index);
 	atomic_store_explicit(&c->num, index + 1, RELAXED);
+}
+
+/* Is a request about it that has not ended? MPI completes those of what is freed. */
+static bool has_requests(const struct writer *w, uint32_t index)
+{
+	const struct seg_table *table = &w->header->tables[SEG_TABLE_REQUESTS];
+	const struct seg_request *requests =
+		(const struct seg_request *)((const char *)w->header + table->offset);
+	uint32_t count = atomic_load_explicit(&table->count, RELAXED);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (atomic_load_explicit(&requests[i].kind, RELAXED) != SEG_REQUEST_FREE &&
+		    atomic_load_explicit(&requests[i].comm, RELAXED) == index)
+			return true;
+	return false;
+}
+
+uint32_t comms_recycle(struct comms *c, struct writer *w)
+{
+	uint32_t index;
+
+	if (atomic_load_explicit(&c->num, RELAXED) < COMMS_MANY || c->again != SEG_NO_COMM)
+		return c->again;
+	index = take_freed(c);
+	if (index == SEG_NO_COMM)
+		return SEG_NO_COMM;
+	if (has_requests(w, index)) {
+		append_freed(c, index);
+		return SEG_NO_COMM;
+	}
+	uint32_t seq = section_begin(&c->entries[index]);
+	clear_entry(&c->entries[index]);
+	section_end(&c->entries[index], seq);
+	memset(&c->own[index], 0, sizeof(c->own[index]));
+	atomic_fetch_add_explicit(&w->header->reused_comms, 1, RELAXED);
+	c->again = index;
+	return index;
 }
 
 static uint64_t members_up_to(uint32_t size)
@@ -186,11 +272,12 @@ static uint64_t members_up_to(uint32_t size)
 static void add_world(struct comms *c, struct writer *w, int rank, uint32_t size)
 {
 	uint32_t index;
-	struct seg_comm *entry = next_entry(w, &index);
+	struct seg_comm *entry = writer_next(w, SEG_TABLE_COMMS, 1, &index);
 
 	if (!entry)
 		return;
 	c->entries = entry;
+	clear_entry(entry);
 	entry->rank = rank;
 	entry->size = size;
 	if (size) {
@@ -198,13 +285,13 @@ static void add_world(struct comms *c, struct writer *w, int rank, uint32_t size
 		entry->members = SEG_ALL_MEMBERS;
 		entry->id = commid(COMMID_WORLD, 0, 0, 0, c->own[index].members);
 	}
-	publish(c, w);
+	publish(c, w, index);
 }
 
 static void add_self(struct comms *c, struct writer *w, int32_t rank)
 {
 	uint32_t index;
-	struct seg_comm *entry = next_entry(w, &index);
+	struct seg_comm *entry = next_entry(c, w, &index);
 
 	if (!entry)
 		return;
@@ -215,13 +302,14 @@ static void add_self(struct comms *c, struct writer *w, int32_t rank)
 		entry->members = store_members(c, w, &rank, 1);
 		entry->id = commid(COMMID_SELF, 0, 0, 0, c->own[index].members);
 	}
-	publish(c, w);
+	publish(c, w, index);
 }
 
 void comms_predefine(struct comms *c, struct writer *w, int world_rank, uint32_t world_size)
 {
 	if (c->entries)
 		return;
+	c->first_freed = c->again = SEG_NO_COMM;
 	add_world(c, w, world_rank, world_size);
 	add_self(c, w, world_rank);
 }
@@ -232,13 +320,13 @@ uint32_t comms_adopt(struct comms *c, struct writer *w, uint64_t key, enum seg_c
 
 	if (index != COMMS_UNKNOWN)
 		return index;
-	struct seg_comm *entry = next_entry(w, &index);
+	struct seg_comm *entry = next_entry(c, w, &index);
 	if (!entry) {
 		map(c, key, SEG_NO_COMM);
 		return SEG_NO_COMM;
 	}
 	entry->kind = kind;
-	publish(c, w);
+	publish(c, w, index);
 	comms_map(c, key, index);
 	return index;
 }
@@ -285,9 +373,9 @@ static uint32_t find_id(const struct comms *c, uint64_t id)
 }
 
 /* Its ordinal and id, which is 0 when it cannot be known. */
-static void identify(struct comms *c, const struct comms_new *n, uint64_t members,
-		     struct seg_comm *entry)
+static void identify(struct comms *c, const struct comms_new *n, uint64_t members, uint32_t index)
 {
+	struct seg_comm *entry = &c->entries[index];
 	bool is_of_parent = n->origin == COMMID_COLLECTIVE || n->origin == COMMID_GROUP;
 	uint64_t parent = is_of_parent ? entry->parent_id : 0;
 
@@ -300,6 +388,10 @@ static void identify(struct comms *c, const struct comms_new *n, uint64_t member
 		entry->ordinal = first == IDHASH_NONE ? 1 : ++c->own[first].again + 1;
 	}
 	entry->id = commid(n->origin, parent, entry->ordinal, n->extra, members);
+	if (n->origin != COMMID_COLLECTIVE && entry->ordinal == 1) {
+		c->own[index].is_counted = true;
+		idhash_add(&c->ids, entry->id, index);
+	}
 }
 
 static void set_groups(struct comms *c, struct writer *w, const struct comms_new *n,
@@ -342,11 +434,14 @@ static void forget_former(struct comms *c, uint64_t key)
 
 uint32_t comms_add(struct comms *c, struct writer *w, const struct comms_new *n)
 {
+	bool can_be_known = !n->like_parent || has_entry(c, n->parent);
+	struct seg_comm *entry = NULL;
 	uint32_t index;
-	struct seg_comm *entry = next_entry(w, &index);
 
 	forget_former(c, n->key);
-	if (!entry || (n->like_parent && !has_entry(c, n->parent))) {
+	if (can_be_known)
+		entry = next_entry(c, w, &index);
+	if (!entry) {
 		map(c, n->key, SEG_NO_COMM);
 		return SEG_NO_COMM;
 	}
@@ -355,10 +450,10 @@ uint32_t comms_add(struct comms *c, struct writer *w, const struct comms_new *n)
 	entry->site = n->site;
 	if (has_entry(c, n->parent))
 		entry->parent_id = c->entries[n->parent].id;
-	identify(c, n, members, entry);
+	identify(c, n, members, index);
 	set_groups(c, w, n, entry);
 	c->own[index].members = members;
-	publish(c, w);
+	publish(c, w, index);
 	comms_map(c, n->key, index);
 	return index;
 }
@@ -397,16 +492,13 @@ uint64_t comms_start(struct comms *c, uint32_t index, uint32_t site, int32_t roo
 	struct seg_comm *comm = &c->entries[index];
 	uint64_t number = atomic_load_explicit(&comm->collectives, RELAXED) + 1;
 	struct seg_collective *recent = &comm->recent[number % SEG_RECENT];
-	uint32_t seq = atomic_load_explicit(&comm->seq, RELAXED) | 1;
+	uint32_t seq = section_begin(comm);
 
-	/* The sequence lock of struct seg_current. */
-	atomic_store_explicit(&comm->seq, seq, RELAXED);
-	atomic_thread_fence(memory_order_release);
 	atomic_store_explicit(&recent->number, number, RELAXED);
 	atomic_store_explicit(&recent->bytes, bytes, RELAXED);
 	atomic_store_explicit(&recent->site, site, RELAXED);
 	atomic_store_explicit(&recent->root, root, RELAXED);
 	atomic_store_explicit(&comm->collectives, number, RELAXED);
-	atomic_store_explicit(&comm->seq, seq + 1, memory_order_release);
+	section_end(comm, seq);
 	return number;
 }

@@ -25,6 +25,9 @@ enum comms_space {
 enum {
 	COMMS_SLOTS = 1 << 16, /* two for each entry of a full table */
 	COMMS_FULL = COMMS_SLOTS / 4 * 3,
+	/* As many entries as there may be before those are used again that were freed long ago: a
+	 * program that makes and frees communicators all the time does not fill the table. */
+	COMMS_MANY = 1024,
 };
 #define COMMS_UNKNOWN (UINT32_MAX - 1) /* a handle that was never seen */
 
@@ -60,6 +63,8 @@ struct comms_own {
 	uint32_t again; /* entries that differ from this first one in nothing but ordinal */
 	uint32_t names; /* it was given */
 	struct comms_epochs *epochs; /* NULL: none yet */
+	bool is_counted;             /* `again` of it is asked for, so it is not used again */
+	uint32_t next_freed;         /* SEG_NO_COMM: it is the last */
 };
 
 /* A new communicator, window or file, as MPI tells of it. */
@@ -87,8 +92,10 @@ struct comms {
 	_Atomic uint32_t num;     /* entries; stored before an index becomes known */
 	uint32_t num_slots_used;
 	struct idhash lists; /* hash of a list in MEMBERS -> its first index */
-	struct idhash ids;   /* id -> index of the entry */
+	struct idhash ids;   /* id -> index of the entry, where `again` may be asked for */
 	uint32_t name_bytes; /* of names given */
+	uint32_t first_freed, last_freed; /* in the order in which they were freed; SEG_NO_COMM */
+	uint32_t again;                   /* of comms_recycle(); SEG_NO_COMM: none */
 	struct comms_slot slots[COMMS_SLOTS];
 	struct comms_own own[SEG_MAX_COMMS];
 };
@@ -152,6 +159,11 @@ uint32_t comms_adopt(struct comms *c, struct writer *w, uint64_t key, enum seg_c
 
 /* A call that makes something from `parent` starts: the ordinal of what it makes. Takes no lock. */
 uint32_t comms_child(struct comms *c, uint32_t parent);
+
+/* Where there are many entries: that which was freed first, and which no request is about, is emptied
+ * for the next comms_add(). Its index, for the caller to take its counts out of the ledgers;
+ * SEG_NO_COMM: the next one has an entry of its own. */
+uint32_t comms_recycle(struct comms *c, struct writer *w);
 
 /* The call has made it. Its index, or SEG_NO_COMM when there is no room; the handle then means
  * that. An entry that had this handle before must have been freed. */

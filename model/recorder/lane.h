@@ -74,6 +74,7 @@ struct lane {
 	struct p2p p2p;
 	uintptr_t stack_low, stack_high;
 	struct lane *next_free;
+	struct lane *next; /* made before it */
 };
 
 static inline uint32_t lane_state(const struct lane *l)

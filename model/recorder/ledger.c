@@ -11,6 +11,25 @@ void ledger_lost(struct lane *l)
 			      RELAXED);
 }
 
+void ledger_forget(struct lane *l, uint32_t comm)
+{
+	uint32_t count =
+		atomic_load_explicit(&l->seg->tables[SEG_LANE_LEDGER].count, memory_order_acquire);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct seg_ledger *row = &l->ledger[i];
+
+		if (row->comm != comm)
+			continue;
+		atomic_store_explicit(&row->cancelled, 0, RELAXED);
+		atomic_store_explicit(&row->sends, 0, RELAXED);
+		atomic_store_explicit(&row->sends_done, 0, RELAXED);
+		atomic_store_explicit(&row->receives, 0, RELAXED);
+		atomic_store_explicit(&row->receives_done, 0, RELAXED);
+		atomic_store_explicit(&row->taken, 0, RELAXED);
+	}
+}
+
 void ledger_init(struct lane *l, struct ledger_next *next_rows)
 {
 	l->next_rows = next_rows;

@@ -70,6 +70,10 @@ static inline __attribute__((always_inline)) uint32_t ledger_row(struct lane *l,
 	return row;
 }
 
+/* The communicator was freed, and its entry will be another's: its rows count from 0 again. By any
+ * thread, since none counts in them any more. */
+void ledger_forget(struct lane *l, uint32_t comm);
+
 /* What happened was not counted, since it is not known which row it belongs to. */
 void ledger_lost(struct lane *l);
 

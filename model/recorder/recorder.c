@@ -46,6 +46,7 @@ static struct recorder {
 	struct requests requests;
 	struct tracing tracing;
 	pthread_key_t key;	/* its destructor marks the lane of a thread that ends */
+	struct lane *lanes;      /* all, the last one first */
 	struct lane *free_lanes; /* of ended threads, the last one first */
 	struct call_path *path;	/* scratch for the unwind, too big for small stacks */
 	int sessions;		 /* open MPI sessions */
@@ -172,6 +173,8 @@ static struct lane *get_lane(void)
 		return NULL;
 	}
 	lane->requests = &recorder.requests;
+	lane->next = recorder.lanes;
+	recorder.lanes = lane;
 	if (recorder.tracing.size)
 		lane->tracer = tracer_create(&recorder.tracing, &recorder.writer, lane->seg, index,
 					     grow_trace, lane);
@@ -636,6 +639,9 @@ void recorder_made(const struct comms_new *made)
 	struct slow s;
 
 	if (comms_begin(&s)) {
+		uint32_t again = comms_recycle(&recorder_comms, &recorder.writer);
+		for (struct lane *l = again == SEG_NO_COMM ? NULL : recorder.lanes; l; l = l->next)
+			ledger_forget(l, again);
 		comms_add(&recorder_comms, &recorder.writer, made);
 		slow_end(&s);
 	}
@@ -653,7 +659,12 @@ void recorder_unmap(uint32_t index)
 
 void recorder_freed(uint32_t index)
 {
-	comms_freed(&recorder_comms, index);
+	struct slow s;
+
+	if (comms_begin(&s)) {
+		comms_freed(&recorder_comms, index);
+		slow_end(&s);
+	}
 }
 
 void recorder_name(uint32_t index, const char *text, size_t length)

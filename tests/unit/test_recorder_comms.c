@@ -484,6 +484,113 @@ static void test_collectives(void **state)
 	assert_int_equal(entry(0, 1)->recent[0].number, 0);
 }
 
+/* ---- Entries that are used again ----------------------------------------------------------------
+ */
+
+/* As the recorder does: made from MPI_COMM_WORLD. */
+static uint32_t make_again(int rank, uint64_t handle)
+{
+	comms_recycle(&processes[rank]->comms, &processes[rank]->writer);
+	return make(rank, 0, handle, 2, (int32_t[]){1, 0});
+}
+
+static void free_comm(int rank, uint32_t index)
+{
+	comms_unmap(&processes[rank]->comms, index);
+	comms_freed(&processes[rank]->comms, index);
+}
+
+static uint32_t num_reused(int rank)
+{
+	return processes[rank]->writer.header->reused_comms;
+}
+
+/* A program that makes and frees communicators without end: no more entries, ids as ever. */
+static void test_reused(void **state)
+{
+	(void)state;
+	uint32_t kept = make_again(0, 16);
+	uint64_t kept_id = entry(0, kept)->id;
+	for (int i = 1; i < 3 * COMMS_MANY; i++) {
+		uint32_t index = make_again(0, 16 + 16 * (i % 7 + 1));
+		assert_true(index < COMMS_MANY);
+		assert_true(index != kept);
+		assert_int_equal(entry(0, index)->ordinal, i + 1);
+		assert_int_equal(entry(0, index)->is_freed, 0);
+		assert_int_equal(entry(0, index)->collectives, 0);
+		assert_int_equal(entry(0, index)->seq % 2, 0);
+		comms_start(&processes[0]->comms, index, 5, 0, 8);
+		assert_int_equal(entry(0, index)->recent[1].number, 1);
+		free_comm(0, index);
+	}
+	assert_int_equal(processes[0]->comms.num, COMMS_MANY);
+	assert_int_equal(processes[0]->writer.header->tables[SEG_TABLE_COMMS].count, COMMS_MANY);
+	assert_int_equal(num_reused(0), 3 * COMMS_MANY - (COMMS_MANY - 2));
+	assert_true(entry(0, kept)->id == kept_id);
+	assert_int_equal(comms_find(&processes[0]->comms, comms_key(COMMS_C, 16)), kept);
+	/* Another rank, which has not freed any, finds the same id. */
+	uint32_t index = make_again(0, 16 + 16), there = 0;
+	for (int i = 0; i < 3 * COMMS_MANY + 1; i++)
+		there = make_again(1, 0x10000 + 16 * i);
+	assert_int_equal(num_reused(1), 0);
+	assert_int_equal(entry(1, there)->ordinal, entry(0, index)->ordinal);
+	assert_true(entry(1, there)->id == entry(0, index)->id);
+}
+
+/* In the order in which they were freed; not while a request is about it. */
+static void test_reused_in_order(void **state)
+{
+	struct process *p = processes[0];
+	struct seg_request *request;
+	uint32_t index, slot;
+
+	(void)state;
+	for (index = 2; index < COMMS_MANY; index++)
+		make_again(0, 16 * index);
+	assert_int_equal(make_again(0, 16 * COMMS_MANY), COMMS_MANY);
+	free_comm(0, 700);
+	free_comm(0, 30);
+	free_comm(0, 31);
+	request = writer_next(&p->writer, SEG_TABLE_REQUESTS, 1, &slot);
+	assert_non_null(request);
+	writer_publish(&p->writer, SEG_TABLE_REQUESTS, 1);
+	request->kind = SEG_REQUEST_RECV;
+	request->comm = 700;
+	/* It goes to the end, and this time there is none. */
+	assert_int_equal(comms_recycle(&p->comms, &p->writer), SEG_NO_COMM);
+	assert_int_equal(comms_recycle(&p->comms, &p->writer), 30);
+	assert_true(entry(0, 30)->id == 0);
+	/* Asked twice, as where what was to be made could not be known. */
+	assert_int_equal(comms_recycle(&p->comms, &p->writer), 30);
+	assert_int_equal(make_again(0, 0x100000), 30);
+	assert_int_equal(make_again(0, 0x100010), 31);
+	request->kind = SEG_REQUEST_FREE;
+	assert_int_equal(make_again(0, 0x100020), 700);
+	assert_int_equal(make_again(0, 0x100030), COMMS_MANY + 1);
+	assert_int_equal(num_reused(0), 3);
+}
+
+/* Of those that are told apart by how many equal ones there were, the first is where that is
+ * counted. */
+static void test_reused_groups(void **state)
+{
+	const int32_t pair[] = {0, 1};
+
+	(void)state;
+	uint32_t first = make_group(0, 5, 2, pair);
+	free_comm(0, first);
+	for (int i = 0; i < COMMS_MANY; i++)
+		make_again(0, 0x100000 + 16 * i);
+	for (int i = 2; i < 10; i++) {
+		comms_recycle(&processes[0]->comms, &processes[0]->writer);
+		uint32_t next = make_group(0, 5, 2, pair);
+		assert_true(next != first);
+		assert_int_equal(entry(0, next)->ordinal, i);
+		free_comm(0, next);
+	}
+	assert_int_equal(num_reused(0), 7);
+}
+
 static int remove_dir(void **state)
 {
 	(void)state;
@@ -502,6 +609,8 @@ int main(void)
 		COMMS_TEST(test_inter_ids),    COMMS_TEST(test_other_world),
 		COMMS_TEST(test_lists),        COMMS_TEST(test_topology),
 		COMMS_TEST(test_names),        COMMS_TEST(test_collectives),
+		COMMS_TEST(test_reused),       COMMS_TEST(test_reused_in_order),
+		COMMS_TEST(test_reused_groups),
 		cmocka_unit_test(test_format),
 	};
 

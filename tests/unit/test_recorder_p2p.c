@@ -627,6 +627,35 @@ static void test_rows_in_any_order(void **state)
 	}
 }
 
+/* The communicator's entry is another's now: its rows are there, and count from 0. */
+static void test_forgotten(void **state)
+{
+	struct lane *l = f.lanes[0];
+	const struct p2p_message other = {.comm = 4, .peer = 1, .tag = 7};
+	uint32_t rows;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct p2p_message m = message(1, 7);
+		p2p_send(l, &m, 0);
+		p2p_end(l, P2P_DONE, NULL);
+		p2p_send(l, &other, 0);
+		p2p_end(l, P2P_DONE, NULL);
+	}
+	rows = l->seg->tables[SEG_LANE_LEDGER].count;
+	ledger_forget(l, 3);
+	assert_row(l, 1, 7, 0, 0, 0, 0, 0, 0);
+	struct p2p_message m = message(1, 7);
+	p2p_send(l, &m, 0);
+	assert_int_equal(l->seg->operation.transfers[0].ordinal, 1);
+	p2p_end(l, P2P_DONE, NULL);
+	assert_row(l, 1, 7, 1, 1, 0, 0, 0, 0);
+	p2p_send(l, &other, 0);
+	assert_int_equal(l->seg->operation.transfers[0].ordinal, 4);
+	p2p_end(l, P2P_DONE, NULL);
+	assert_int_equal(l->seg->tables[SEG_LANE_LEDGER].count, rows);
+}
+
 /* Rows of another thread are not this thread's to write to. */
 static void test_completed_by_another(void **state)
 {
@@ -699,6 +728,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_too_many_requests, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_many_tags, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rows_in_any_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_forgotten, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_completed_by_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_threads, setup, teardown),
 	};
