@@ -34,10 +34,14 @@ compile() {
 	[ $own_mpi != mpich ] || mpicc.mpich -O2 -g -o "$work/comms_session-mpich" "$here/comms_session.c" \
 		"$here/checkpoint.c" || return 1
 	for mpi in $own_mpi; do
-		for p in calls stacks tokens tool; do
+		for p in calls stacks tokens plugins tool; do
 			shared=
 			[ $p = tool ] && shared="-shared -fPIC"
 			mpicc.$mpi -O2 -g $shared -o "$work/$p-$mpi" "$here/$p.c" "$here/checkpoint.c" -lpthread || return 1
+		done
+		for shift in 16 32 64; do
+			mpicc.$mpi -O2 -g -shared -fPIC -DSHIFT=$shift -o "$work/plugin$shift-$mpi.so" \
+				"$here/plugin.c" || return 1
 		done
 		mpicxx.$mpi -O2 -g -o "$work/exceptions-$mpi" -I"$here" "$here/exceptions.cc" \
 			-x c++ "$here/checkpoint.c" -lpthread || return 1
@@ -420,6 +424,26 @@ test_stacks() {
 	inspect "$1" check_sends "$work/stacks-$1" "$2" && expect_no_segment
 }
 
+# Libraries that come and go in the same place: each call is of the one that was there then.
+check_plugins() {
+	expect_equal "sends of each library" "$(dump "$segment" | gawk '
+		/^site .* MPI_Send / { split($7, frame, "+"); of[2 * $2 + 0] = frame[1] }
+		/ -> enter MPI_Send / { gsub(/[():]/, ""); sends[of[$(NF - 1)]] += $NF }
+		END { for (name in sends) print name, sends[name] }' | LC_ALL=C sort)" "$(for shift in 16 32 64; do
+			echo "plugin$shift-$launch_mpi.so 60"
+		done)"
+}
+test_plugins() {
+	libraries="$work/plugin16-$1.so $work/plugin32-$1.so $work/plugin64-$1.so"
+	inspect "$1" check_plugins "$work/plugins-$1" 20 $libraries || return 1
+	expect_equal "output" "$(cat "$work/out")" "59 in the same place
+end" && expect_no_segment
+}
+# While another thread loads and unloads one.
+test_plugins_beside() {
+	inspect "$1" true "$work/plugins-$1" beside "$work/plugin16-$1.so" "$work/plugin64-$1.so" && expect_no_segment
+}
+
 # A program that leaves by _exit() without MPI_Finalize leaves its segment. Run without a launcher,
 # which would call that a failure.
 test_underscore_exit() {
@@ -734,6 +758,8 @@ for mpi in $own_mpi; do
 	run "stacks-atexit-$mpi" test_stacks $mpi atexit ""
 	run "stacks-exit-$mpi" test_underscore_exit $mpi
 	run "stacks-never-init-$mpi" test_never_init $mpi
+	run "plugins-$mpi" test_plugins $mpi
+	run "plugins-beside-$mpi" test_plugins_beside $mpi
 	run "threads-$mpi" test_threads $mpi
 	run "fork-$mpi" test_fork $mpi
 	run "longjmp-$mpi" test_jumps $mpi
