@@ -204,10 +204,10 @@ static void judge_by_models(struct judge *j)
 	find_facts(j);
 	judge_in_order(j);
 	if (verdict->kind == VERDICT_NONE) {
-		verdict_find_awaited(j);
-		verdict->is_hang = false;
 		verdict->stay_ns = verdict->longest_before_ns = 0;
 		verdict->is_new_state = false;
+		verdict_find_awaited(j);
+		verdict->is_hang = false;
 	}
 	free(j->has_waiting);
 	free(j->is_candidate);

@@ -64,7 +64,8 @@ struct verdict {
 	/* By stacks: among these their temporal order may choose (verdict_choose_by_order()). */
 	struct rankset *candidates;
 	bool is_by_order; /* it has: the culprits are the least progressed of the candidates */
-	/* NONE: the moving ranks that all waits end at, if they do; empty else. */
+	/* NONE: the ranks that all waits end at, if these move or are outside MPI; empty else. Those of them
+	 * that do not move are no culprits, but stay_ns and longest_before_ns are of them. */
 	struct rankset *awaited;
 };
 

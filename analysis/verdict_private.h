@@ -73,7 +73,7 @@ bool verdict_find_library(struct judge *j);
 void verdict_keep_ends(struct judge *j);
 /* For the rule of computation: keep the candidates that somebody waits for, if there are any. */
 void verdict_keep_awaited(struct judge *j);
-/* No verdict: do all wait for ranks that move? */
+/* No verdict: do all wait for ranks that move or compute, and how long have these computed? */
 void verdict_find_awaited(struct judge *j);
 
 /* ---- verdict_crash.c --------------------------------------------------------------------------

@@ -518,16 +518,23 @@ void verdict_keep_awaited(struct judge *j)
 
 void verdict_find_awaited(struct judge *j)
 {
-	struct rankset *ends[WAITFOR_NUM_ENDS];
-	bool ends_moving = true;
+	struct rankset *ends[WAITFOR_NUM_ENDS], *awaited = j->verdict->awaited;
+	bool is_all = true;
 
 	if (!j->waitfor)
 		return;
 	free(waitfor_find_awaited(j->waitfor, ends));
 	for (int e = 0; e < WAITFOR_NUM_ENDS; e++)
-		ends_moving &= e == WAITFOR_END_MOVES || rankset_is_empty(ends[e]);
-	if (ends_moving)
-		rankset_add_set(j->verdict->awaited, ends[WAITFOR_END_MOVES]);
+		is_all &= e == WAITFOR_END_MOVES || e == WAITFOR_END_OUTSIDE || rankset_is_empty(ends[e]);
+	for (size_t l = 0; l < j->jm->num_lanes; l++)
+		j->is_candidate[l] = is_all && j->lanes[l].is_static && !j->lanes[l].is_waiting &&
+				     rankset_contains(ends[WAITFOR_END_OUTSIDE], j->jm->lanes[l].rank);
+	if (verdict_count_candidates(j) > 0)
+		verdict_weigh(j);
+	if (is_all) {
+		rankset_add_set(awaited, ends[WAITFOR_END_MOVES]);
+		rankset_add_set(awaited, ends[WAITFOR_END_OUTSIDE]);
+	}
 	for (int e = 0; e < WAITFOR_NUM_ENDS; e++)
 		rankset_destroy(ends[e]);
 }

@@ -91,17 +91,66 @@ static char *who_text(const struct rankset *ranks)
 	return label_who(ranks, 30);
 }
 
+/* The present stay beside the longest earlier one. */
+static void print_stays(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	char *stay = label_time(verdict->stay_ns), *before = label_time(verdict->longest_before_ns);
+
+	if (verdict->is_new_state && verdict->longest_before_ns)
+		text_wrap(view, 4,
+			  "here for %s; never before was this place left again, and elsewhere the "
+			  "longest stay was %s",
+			  stay, before);
+	else if (verdict->is_new_state)
+		text_wrap(view, 4, "here for %s; never before was this place left again", stay);
+	else
+		text_wrap(view, 4, "here for %s; the longest stay here before was %s", stay,
+			  before);
+	free(stay);
+	free(before);
+}
+
+static void print_not_sure(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+
+	text_wrap(view, 2, "not sure that this is a hang: it may just take long; %s",
+		  verdict->basis == VERDICT_BY_STACKS && verdict->stay_ns
+			  ? "\"set look 5000\" and \"refresh\" look for longer"
+			  : "look again later");
+}
+
+/* All wait for ranks of which some compute, for no longer than they did before. */
+static void print_slow(const struct view *view, const struct rankset *slow)
+{
+	const struct verdict *verdict = view->verdict;
+	char *awaited = who_text(verdict->awaited), *who = who_text(slow);
+	int num = rankset_count(slow);
+
+	text_wrap(view, 2, "%d of %d ranks wait inside MPI, in the end all for %s",
+		  rankset_count(verdict->waiting), parts_num_ranks(view), awaited);
+	text_wrap(view, 2, "%s %s outside MPI:", who, num == 1 ? "is" : "are");
+	print_stays(view);
+	free(awaited);
+	free(who);
+}
+
 static void print_why_none(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
 	int waiting = rankset_count(verdict->waiting), moving = rankset_count(verdict->moving);
 	int ranks = parts_num_ranks(view);
 	char *quiet = label_time(verdict->quiet_ns), *who;
+	struct rankset *slow = rankset_copy(verdict->awaited);
 
+	rankset_remove_set(slow, verdict->moving);
 	if (moving > 0 && moving == ranks) {
 		text_wrap(view, 2,
 			  "all ranks are moving: each went into or out of an MPI call just "
 			  "now");
+	} else if (waiting > 0 && !rankset_is_empty(slow)) {
+		print_slow(view, slow);
 	} else if (waiting > 0 && !rankset_is_empty(verdict->awaited)) {
 		who = who_text(verdict->awaited);
 		text_wrap(view, 2,
@@ -130,6 +179,12 @@ static void print_why_none(const struct view *view)
 	}
 	if (verdict->basis == VERDICT_BY_MODELS && moving < ranks)
 		text_wrap(view, 2, "last move of any rank: %s ago", quiet);
+	if (waiting > 0 && !rankset_is_empty(slow)) {
+		print_not_sure(view);
+		text_wrap(view, 2, "next: \"bt %d\", \"why %d\"", rankset_first(slow),
+			  rankset_first(verdict->waiting));
+	}
+	rankset_destroy(slow);
 	free(quiet);
 }
 
@@ -465,26 +520,6 @@ static char *waits_text(const struct view *view)
 	return line.text;
 }
 
-/* The present stay beside the longest earlier one. */
-static void print_stays(const struct view *view)
-{
-	const struct verdict *verdict = view->verdict;
-	char *stay = label_time(verdict->stay_ns), *before = label_time(verdict->longest_before_ns);
-
-	if (verdict->is_new_state && verdict->longest_before_ns)
-		text_wrap(view, 4,
-			  "here for %s; never before was this place left again, and elsewhere the "
-			  "longest stay was %s",
-			  stay, before);
-	else if (verdict->is_new_state)
-		text_wrap(view, 4, "here for %s; never before was this place left again", stay);
-	else
-		text_wrap(view, 4, "here for %s; the longest stay here before was %s", stay,
-			  before);
-	free(stay);
-	free(before);
-}
-
 /* ", for at least 70 s": the shortest stay of a group of waiting ranks. */
 static char *shortest_wait(const struct view *view)
 {
@@ -586,10 +621,7 @@ static void print_confidence(const struct view *view)
 	if (!verdict->is_hang && has_cores(view))
 		text_wrap(view, 2, "not sure that this is a hang: cores are of one moment");
 	else if (!verdict->is_hang)
-		text_wrap(view, 2, "not sure that this is a hang: it may just take long; %s",
-			  verdict->basis == VERDICT_BY_STACKS && verdict->stay_ns
-				  ? "\"set look 5000\" and \"refresh\" look for longer"
-				  : "look again later");
+		print_not_sure(view);
 	if (verdict->is_approximate)
 		text_wrap(view, 2,
 			  "approximate: iterations of an inner loop were compared by their "

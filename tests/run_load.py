@@ -32,7 +32,10 @@ WARM = 0.25       # of the time, after which nothing may grow any more
 MAX_GROWTH = 1.1
 SLACK_KIB = 2048
 START_S = 600     # of so many ranks
-RIGHT = "Least progressed: rank {}, "
+LATE = "Least progressed: rank {}, "
+# Who has been as late before is no news, but must be named.
+SLOW = "in the end all for rank {} rank {} is outside MPI: here for "
+NOT_SURE = "not sure that this is a hang"
 COMMANDS = ("groups", "waits", "collectives", "messages", "loops", "progress", "graph", "why {rank}",
             "history {rank}", "model {rank}", "requests {rank}", "bt {rank}", "bt all", "tree", "classes",
             "order", "sample 3", "info ranks", "info overhead", "save {file}.pdb",
@@ -112,6 +115,7 @@ class Late:
     def __init__(self, job):
         self.job, self._seen = job, 0
         self.rank, self.since, self.step = None, 0, 0
+        self.turns = {}  # how often each rank has been late
 
     def look(self):
         lines = self.job.output()
@@ -121,6 +125,8 @@ class Late:
                 self.rank = int(match.group(2)) if match.group(1) == "late" else None
                 self.since = time.monotonic()
                 self.step += 1
+                if self.rank is not None:
+                    self.turns[self.rank] = self.turns.get(self.rank, 0) + 1
         self._seen = len(lines)
         return self.step, self.rank, self.since
 
@@ -154,7 +160,7 @@ class Run:
         self.shell = Shell(self.pdb, job)
         self.watcher = Watcher(self.pdb, job, errors)
         self.looks, self.wrong = [], []
-        self.asked = self.judged = self.right = 0
+        self.asked = self.judged = self.right = self.slow = self.others = 0
 
     def go(self):
         """Until the job has ended, or pdb has."""
@@ -183,24 +189,32 @@ class Run:
             os.unlink(os.path.join(self.folder, name))
 
     def _judge(self):
-        """Only what was asked and answered while one rank was late, and all others waited for it."""
+        """The job is well at any time, so no answer may be sure of a hang. What was asked and answered while
+        one rank was late, and all others waited for it, must name it: as the least progressed, or, if it has
+        been as late before, as the one that all wait for."""
         step, rank, since = self.late.look()
-        if rank is None or time.monotonic() - since < SETTLE_S:
-            return
+        is_late = rank is not None and time.monotonic() - since > SETTLE_S
         answer = self.shell.ask("refresh", "lp")
         self.asked += 1
         if answer is None or self.late.look()[0] != step:
             return
-        self.judged += 1
-        if any(RIGHT.format(rank) in line for line in answer):
+        said = " ".join(" ".join(answer).split())
+        if NOT_SURE not in said and "No rank is behind." not in said:
+            self.wrong.append(f"lp is sure of a hang: {said}")
+        elif not is_late:
+            self.others += 1
+        elif LATE.format(rank) in said:
             self.right += 1
+        elif self.late.turns[rank] > 1 and SLOW.format(rank, rank) in said:
+            self.slow += 1
         else:
-            self.wrong.append(f"rank {rank} is late, lp says: {' | '.join(answer[:6])}")
+            self.wrong.append(f"rank {rank} is late, lp says: {said}")
 
     def _note(self, began):
         look = {"s": round(time.monotonic() - began, 1), "shell": figures(self.shell.process.pid),
                 "watch": figures(self.watcher.process.pid), "segments": room(self.job.segment_dir),
-                "load": os.getloadavg()[0], "asked": self.asked, "right": self.right}
+                "load": os.getloadavg()[0], "asked": self.asked,
+                "right": self.right, "slow": self.slow}
         if look["shell"] and look["watch"]:
             self.looks.append(look)
             with open(self.args.data, "a", encoding="utf-8") as file:
@@ -217,19 +231,22 @@ class Run:
             self.watcher.process.kill()
 
     def check_growth(self):
-        """Nothing may be more at the end than it has been after the first part of the time."""
-        warm = [one for one in self.looks if one["s"] <= WARM * self.looks[-1]["s"]]
-        print("| | start | warm | end | most |\n|---|---:|---:|---:|---:|")
+        """In the last part of the time nothing may be always more than the most it was in the first one."""
+        whole = self.looks[-1]["s"]
+        warm = [one for one in self.looks if one["s"] <= WARM * whole]
+        late = [one for one in self.looks if one["s"] >= (1 - WARM) * whole]
+        print("| | start | warm | least at last | most |\n|---|---:|---:|---:|---:|")
         for name, unit, slack in (("shell", "kib", SLACK_KIB), ("shell", "fds", 0),
                                   ("watch", "kib", SLACK_KIB), ("watch", "fds", 0),
                                   ("segments", "kib", SLACK_KIB), ("segments", "number", 0)):
             values = [one[name][unit] for one in self.looks]
             limit = max(one[name][unit] for one in warm)
-            print(f"| {name}, {unit} | {values[0]} | {limit} | {values[-1]} | {max(values)} |")
+            least = min(one[name][unit] for one in late)
+            print(f"| {name}, {unit} | {values[0]} | {limit} | {least} | {max(values)} |")
             if unit == "kib":
                 limit *= MAX_GROWTH
-            if values[-1] > limit + slack:
-                self.wrong.append(f"{name}: {values[-1]} {unit} at the end")
+            if least > limit + slack:
+                self.wrong.append(f"{name}: {least} {unit} at last")
 
 
 def main():
@@ -271,11 +288,12 @@ def main():
     run.check_growth()
     told = run.watcher.names()
     print(f"{args.ranks} ranks, {run.looks[-1]['s'] / 60:.0f} minutes, {run.late.look()[0] // 2} steps; "
-          f"{run.asked} commands; lp right {run.right} times of {run.judged}; pdb watch told " +
+          f"{run.asked} commands; lp named the late rank {run.right} times as behind and {run.slow} times as slow, "
+          f"and {run.others} times there was none; pdb watch told " +
           (", ".join(f"{name} {told.count(name)}" for name in sorted(set(told))) or "nothing"))
     for one in run.wrong:
         print(f"WRONG  {one}")
-    print(f"{run.right} passed, {len(run.wrong)} failed")
+    print(f"{run.right + run.slow + run.others} passed, {len(run.wrong)} failed")
     sys.exit(1 if run.wrong or not run.right else 0)
 
 

@@ -328,12 +328,34 @@ static void test_awaited(void **state)
 	hung_destroy(hung);
 }
 
+/* Nobody is accused: all wait for one that computes, as long as it did before. */
+static void test_slow(void **state)
+{
+	struct hung *hung = create(SITE_WAITALL);
+
+	(void)state;
+	judge(hung, VERDICT_NONE);
+	rankset_add(hung->verdict.moving, 4);
+	rankset_add(hung->verdict.awaited, 3);
+	rankset_add(hung->verdict.awaited, 4);
+	hung->verdict.stay_ns = 8000000000;
+	hung->verdict.longest_before_ns = 15000000000;
+	hung->verdict.is_new_state = false;
+	view_lp(&hung->view);
+	assert_contains(hung_text(hung), " ranks wait inside MPI, in the end all for ranks 3-4\n"
+					 "  rank 3 is outside MPI:\n"
+					 "    here for 8.0 s; the longest stay here before was 15 s\n"
+					 "  last move of any rank: 72 s ago\n"
+					 "  not sure that this is a hang: it may just take long; ");
+	hung_destroy(hung);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_deadlock),  cmocka_unit_test(test_long_circle),
 		cmocka_unit_test(test_mismatch),  cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_transfers), cmocka_unit_test(test_awaited),
+		cmocka_unit_test(test_transfers), cmocka_unit_test(test_awaited), cmocka_unit_test(test_slow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

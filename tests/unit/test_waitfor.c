@@ -783,6 +783,40 @@ static void test_awaited(void **state)
 	forget(&a);
 }
 
+/* All wait for one that computes, as it did before for as long: no accusation either, but it is told. */
+static void test_slow(void **state)
+{
+	static const struct {
+		uint64_t longest_ms;
+		enum verdict_kind kind;
+		const char *awaited;
+		uint64_t stay_ms, before_ms;
+	} cases[] = {
+		{400, VERDICT_COMPUTATION, "", 5000, 400},
+		{6000, VERDICT_NONE, "1", 5000, 6000},
+	};
+	static const char *const programs[] = {"{3 a} a", "{3 a} x", "{3 a} a", NULL};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct job *job = run(programs, 5000);
+		const struct model_lane *lane = job->model->lanes[1].data;
+		struct answer a;
+		char *text;
+
+		lane->longest_ns[lane->state] = cases[i].longest_ms * SIM_MS;
+		a = judge_job(job);
+		text = rankset_encode(a.verdict->awaited, 0);
+		assert_int_equal(a.verdict->kind, cases[i].kind);
+		assert_string_equal(text, cases[i].awaited);
+		assert_int_equal(a.verdict->stay_ns, cases[i].stay_ms * SIM_MS);
+		assert_int_equal(a.verdict->longest_before_ns, cases[i].before_ms * SIM_MS);
+		assert_int_equal(a.verdict->is_hang, cases[i].kind != VERDICT_NONE);
+		free(text);
+		forget(&a);
+	}
+}
+
 /* ---- Messages that nobody receives
  * --------------------------------------------------------------- */
 
@@ -828,6 +862,7 @@ int main(void)
 		cmocka_unit_test(test_patience),
 		cmocka_unit_test(test_uncertain),
 		cmocka_unit_test(test_awaited),
+		cmocka_unit_test(test_slow),
 		cmocka_unit_test(test_unreceived),
 	};
 
