@@ -160,7 +160,7 @@ class Run:
         self.shell = Shell(self.pdb, job)
         self.watcher = Watcher(self.pdb, job, errors)
         self.looks, self.wrong = [], []
-        self.asked = self.judged = self.right = self.slow = self.others = 0
+        self.asked = self.right = self.slow = self.others = 0
 
     def go(self):
         """Until the job has ended, or pdb has."""
