@@ -360,10 +360,8 @@ static int finish_ledger(struct reader *r, const struct raw_lane *raw, struct mo
 
 		if (check_partner(r->model, row->comm, row->peer, row->tag, &comm) < 0)
 			return -1;
-		if (is_empty_row(row))
-			continue;
 		if (comm != row->comm) {
-			lane->dropped_ledger++;
+			lane->dropped_ledger += !is_empty_row(row);
 			continue;
 		}
 		lane->ledger[lane->num_ledger++] = (struct model_ledger){
