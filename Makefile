@@ -14,7 +14,7 @@ DEPS_BUILD = gcc libc6-dev make gawk pkg-config libreadline-dev libpmix-dev libu
 	libdw-dev libcapstone-dev libroaring-dev uthash-dev libgraphviz-dev libzstd-dev libsodium-dev \
 	libopenmpi-dev libmpich-dev
 DEPS_CHECK = openmpi-bin mpich gfortran g++ libcmocka-dev gdb graphviz procps tmux strace elfutils \
-	mandoc debootstrap python3 python3-jsonschema python3-mpi4py lammps lammps-examples hpcc
+	mandoc debootstrap python3 python3-jsonschema python3-mpi4py lammps lammps-examples hpcc zsh
 DEPS_DEMO = openmpi-bin procps gdb lammps lammps-examples
 # Real programs, and what they are built or prepared with: some 500 MB.
 DEPS_CAMPAIGN = elfutils lammps lammps-examples hpcc scalapack-mpi-test mumps-test python3-mpi4py \

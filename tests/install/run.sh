@@ -126,9 +126,30 @@ check 'actions' test "$(completes pdb ru)" = run
 check 'the MPIs' test "$(completes pdb run --mpi = mp)" = mpich
 check 'files' test "$(completes pdb --load "$there/share/pdb/mod")" = "$there/share/pdb/modulefile"
 check 'programs to run' test "$(completes pdb run -- bas | grep -x bash | head -n 1)" = bash
-if command -v zsh >/dev/null; then
-	check 'zsh can read its own' zsh -n "$there/share/zsh/site-functions/_pdb"
-fi
+# zsh_completes WORD...: the same of zsh, whose own functions only say here what they are told to offer.
+zsh_completes() {
+	PATH=$path zsh -f -c 'fpath=("$0/share/zsh/site-functions" $fpath)
+		autoload -Uz _pdb
+		compadd() { [[ $1 != -- ]] || shift; print -l -- "$@"; }
+		compset() { words[CURRENT]=${words[CURRENT]#*=}; }
+		_call_program() { shift; eval "$@"; }
+		_describe() { print -l -- "${(@)${(P)2}%%:*}"; }
+		_files() { print files; }
+		_normal() { print -- "$CURRENT of $words"; }
+		words=("$@") CURRENT=$#
+		_pdb' "$there" "$@" 2>&1 | sort
+}
+zsh_completes pdb -- >offered
+PATH=$path pdb --usage | grep -oE -- '--[a-z-]+' | sort -u >want
+check 'zsh completes all options' is_same want offered
+zsh_completes pdb -ex '' >offered
+sed -n 's/^### \([a-z-]*\)$/\1/p;/^## Settings/q' "$tree/docs/commands.md" | sort >want
+check 'zsh completes all commands' is_same want offered
+check 'zsh: actions' test "$(zsh_completes pdb '' | tr '\n' ' ')" = 'clean env run watch '
+check 'zsh: the MPIs' test "$(zsh_completes pdb run --mpi= | tr '\n' ' ')" = 'mpich openmpi '
+check 'zsh: files' test "$(zsh_completes pdb --load '')" = files
+check 'zsh: files behind =' test "$(zsh_completes pdb --load=x)" = files
+check 'zsh: another program behind --' test "$(zsh_completes pdb run -- mpirun -n)" = '2 of mpirun -n'
 check 'the module file names the place' in_file '^set prefix /opt/pdb$' "$there/share/pdb/modulefile"
 
 # ---- Uninstall ----
