@@ -51,6 +51,11 @@ bool parts_is_culprit(const struct view *view, uint32_t group)
 	return false;
 }
 
+bool parts_has_article(const struct view *view, uint32_t group)
+{
+	return group < PARTS_MAX_ARTICLES || parts_is_culprit(view, group);
+}
+
 struct rankset *parts_culprits(const struct view *view, uint32_t group)
 {
 	struct rankset *culprits;

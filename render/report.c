@@ -20,7 +20,7 @@
 #include "render/report.h"
 #include "render/view.h"
 
-enum { MAX_GROUPS = 120, MAX_STACK = 48, RANKS_WIDTH = 400 };
+enum { MAX_STACK = 48, RANKS_WIDTH = 400 };
 
 /* The files beside this one. */
 #define ASSET(name, path)                                                                          \
@@ -220,14 +220,13 @@ static void write_group(const struct view *view, uint32_t g)
 	free(mark);
 }
 
-/* Those of the verdict whatever their number. */
 static void write_groups(const struct view *view)
 {
 	size_t left = 0;
 
 	view_groups(view);
 	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
-		if (g < MAX_GROUPS || parts_is_culprit(view, g))
+		if (parts_has_article(view, g))
 			write_group(view, g);
 		else
 			left++;
@@ -265,7 +264,7 @@ static void write_models(const struct report *report)
 
 	begin_section(out, "progress", "Progress graph",
 		      "An arrow leads to a group that is less progressed. A box leads to its group "
-		      "below; "
+		      "below, if that is there; "
 		      "round corners: outside MPI; thick and red: least progressed.");
 	write_graph(report, "Progress graph", progress_dot);
 	end_section(out);

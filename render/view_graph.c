@@ -356,7 +356,7 @@ void view_graph_dot(const struct view *view)
 			 : is_culprit             ? DOT_STRONG
 			 : is_outside             ? DOT_ROUNDED
 						  : DOT_PLAIN);
-		if (view->is_html) {
+		if (view->is_html && parts_has_article(view, g)) {
 			char *link = xasprintf("#group-%" PRIu32, g + 1);
 
 			dot_link(dot, g, link);

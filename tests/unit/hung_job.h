@@ -60,6 +60,7 @@ struct hung_options {
 			   */
 	bool is_frontier; /* the culprit's state lies in no loop */
 	bool is_moving;   /* the culprit and one neighbour move */
+	bool is_scattered; /* those in MPI_Allgather are in an iteration of their own each */
 };
 
 struct hung {
@@ -418,6 +419,37 @@ static inline void hung_groups(struct hung *hung)
 	}
 }
 
+/* All but the first of those in MPI_Allgather become groups of their own, all ahead of the second. */
+static inline void hung_scatter(struct hung *hung)
+{
+	struct eqgroups *groups = &hung->groups;
+	struct progress_graph *graph = &hung->graph;
+	uint32_t num = (uint32_t)groups->groups[0].num_actors, all = num + 2;
+
+	groups->groups = xreallocarray(groups->groups, all, sizeof(*groups->groups));
+	graph->edges = xreallocarray(graph->edges, all, sizeof(*graph->edges));
+	graph->is_least = xreallocarray(graph->is_least, all, sizeof(bool));
+	for (uint32_t i = 1; i < num; i++) {
+		uint32_t actor = groups->groups[0].actors[i], g = i + 2;
+		struct eqgroup *group = &groups->groups[g];
+
+		*group = groups->groups[0];
+		group->ranks = rankset_create();
+		rankset_add(group->ranks, (int)actor);
+		group->actors = xcalloc(1, sizeof(uint32_t));
+		group->actors[0] = actor;
+		group->num_actors = 1;
+		group->place = &hung->progress.places[actor];
+		hung->progress.places[actor].iterations[0].count = 1000 + i;
+		groups->group_of[actor] = g;
+		rankset_remove(groups->groups[0].ranks, (int)actor);
+		graph->edges[graph->num_edges++] = (struct progress_edge){g, 1, 0};
+		graph->is_least[g] = false;
+	}
+	groups->groups[0].num_actors = 1;
+	groups->num_groups = all;
+}
+
 static inline void hung_verdict(struct hung *hung)
 {
 	struct verdict *verdict = &hung->verdict;
@@ -496,6 +528,8 @@ static inline struct hung *hung_create(struct hung_options options)
 	hung_progress(hung);
 	hung_groups(hung);
 	hung_verdict(hung);
+	if (options.is_scattered)
+		hung_scatter(hung);
 	hung_tree(hung);
 	hung->comms = job_comms_create(hung->job.model);
 	hung->waitfor = waitfor_create(&hung->job, hung->comms);

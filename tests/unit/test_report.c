@@ -85,6 +85,20 @@ static size_t count(const char *text, const char *part)
 	return number;
 }
 
+/* Wherever a link leads to there is something. */
+static void assert_links(const char *page)
+{
+	static const char link[] = "href=\"#";
+
+	for (const char *at = strstr(page, link); at; at = strstr(at, link)) {
+		char id[80];
+
+		at += sizeof(link) - 1;
+		snprintf(id, sizeof(id), " id=\"%.*s\"", (int)strcspn(at, "\""), at);
+		assert_contains(page, id);
+	}
+}
+
 static void test_pages(void **state)
 {
 	static const struct {
@@ -99,6 +113,7 @@ static void test_pages(void **state)
 		 "cxx",
 		 "rank 3, 1 of 8 ranks</h1>"},
 		{{.size = 8, .culprit = 3, .is_moving = true}, "moving", "</h1>"},
+		{{.size = 4096, .culprit = 1000, .is_scattered = true}, "scattered", "rank 1000, "},
 	};
 
 	(void)state;
@@ -117,6 +132,7 @@ static void test_pages(void **state)
 		assert_int_equal(count(page, "<script"), 1);
 		assert_int_equal(count(page, " style=\""), 0);
 		assert_true(strlen(page) < MOST_BYTES);
+		assert_links(page);
 		free(page);
 		hung_destroy(hung);
 	}
