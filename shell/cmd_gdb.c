@@ -110,6 +110,12 @@ static int run_here(struct session *session, const struct proc *proc, const char
 	};
 	result = child_run(call.argv, "DEBUGINFOD_URLS", fileno(session->out), &watch,
 			   &ret->status, err);
+	if (result < 0 && err->code == ERROR_NOT_FOUND)
+		error_set(err, ERROR_NOT_FOUND,
+			  "gdb is not installed here; nothing else of pdb needs it.\n"
+			  "Install it, or put one that is there into PATH. \"bt %d\" shows the stack "
+			  "without it.",
+			  proc->rank);
 	gdb_guard_wait(&guarded.guard);
 	gdb_call_deinit(&call);
 	ret->before = before.state;

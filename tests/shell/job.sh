@@ -138,6 +138,9 @@ case $tracer$state in
 0[RS]) pass ;;
 *) fail 'after gdb' "traced by $tracer, state $state" ;;
 esac
+said=$(PATH=/nowhere "$pdb" --pid "$job" --batch -ex 'gdb 2 -ex bt' 2>&1)
+status=$?
+expect 'no gdb' 2 'gdb is not installed here' '"bt 2" shows'
 run --pid "$job" --batch -ex 'gdb 2'
 expect 'gdb without a terminal' 2 'terminal'
 run --pid "$job" --batch -ex 'gdb 2 -ex'
