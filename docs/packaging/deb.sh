@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Debian packages of a tarball of "make dist", as OUT/*.deb, with the source package beside them.
-# usage: deb.sh VERSION TARBALL OUT. Ends with status 1 if lintian finds an error.
+# usage: deb.sh VERSION TARBALL OUT. Ends with status 1 if lintian finds an error. The maintainer is
+# DEBFULLNAME <DEBEMAIL> if DEBEMAIL is set; the project itself has no address, which .invalid says.
 set -eu
 version=$1 tarball=$(realpath "$2") out=$3
 
@@ -14,6 +15,8 @@ cd "$out"
 tar -xf "pdb_$version.orig.tar.gz"
 cd "pdb-$version"
 cp -r docs/packaging/debian debian
+[ -z "${DEBEMAIL:-}" ] || sed -i "s/^\(Maintainer: \| -- \)[^<]*<[^>]*>/\1${DEBFULLNAME:-$DEBEMAIL} <$DEBEMAIL>/" \
+	debian/control debian/changelog
 said=$(dpkg-parsechangelog --show-field Version)
 if [ "${said%-*}" != "$version" ]; then
 	echo "docs/packaging/debian/changelog is about $said, shell/pdb.h about $version" >&2

@@ -13,7 +13,7 @@ explain() { tail -n 20 "$out/said"; }
 
 # in_root NAME PACKAGES COMMAND...
 in_root() {
-	sh tests/debian_root.sh -p "$2" "$suite" "$build/package-$1" "${@:3}" >"$out/said" 2>&1
+	sh tests/debian_root.sh -p "$2" "$suite" "$build/package-$suite-$1" "${@:3}" >"$out/said" 2>&1
 	local status=$?
 	[ $status -ne 77 ] || { cat "$out/said" >&2; echo '0 passed, 0 failed'; exit 77; }
 	return $status
