@@ -429,24 +429,23 @@ static int look_closely(struct watch *watch, struct pdb_error *err)
 	return 0;
 }
 
-/* The test is sure unless somebody moves. By segments that is seen all the time; by stacks all
- * ranks are looked at now and again later. */
+/* By stacks the test is sure unless somebody moves: all ranks are looked at now and again later. What is
+ * known of them meanwhile takes a full look, which is made in between. */
 static int confirm(struct watch *watch, struct pdb_error *err)
 {
-	uint64_t now_ns = monotonic_ns();
-	bool is_first = !watch->confirm_ns;
-
-	if (is_first)
-		watch->confirm_ns = now_ns;
-	else if (now_ns - watch->confirm_ns < CONFIRM_NS)
-		return 0;
-	if (!watch->has_recorder && look(watch, watch->all, err) < 0)
-		return -1;
-	/* What they have done since they were last looked at says nothing of now. */
-	if (is_first) {
+	if (!watch->confirm_ns) {
+		if (look(watch, watch->all, err) < 0)
+			return -1;
+		/* What they have done since they were last looked at says nothing of now. */
 		watch->confirm_ns = monotonic_ns();
-		return 0;
+		if (look_fully(watch, err) < 0)
+			return -1;
 	}
+	if (watch->is_over || interrupt_pending() ||
+	    monotonic_ns() - watch->confirm_ns < CONFIRM_NS)
+		return 0;
+	if (look(watch, watch->all, err) < 0)
+		return -1;
 	if (watch->moved_ns > watch->confirm_ns) {
 		char *time = label_time(watch->moved_ns - watch->began_ns);
 
@@ -456,20 +455,13 @@ static int confirm(struct watch *watch, struct pdb_error *err)
 				"ranks move",
 				time);
 		free(time);
-		watch->confirm_ns = 0;
-		return 0;
+	} else if (is_active(watch)) {
+		hang_test_confirm(watch->test, true);
+	} else if (names_somebody(watch->session->verdict)) {
+		find_hang(watch, WATCH_BY_TEST);
+		hang_test_confirm(watch->test, false);
 	}
 	watch->confirm_ns = 0;
-	if (is_active(watch)) {
-		hang_test_confirm(watch->test, true);
-		return 0;
-	}
-	if (look_fully(watch, err) < 0)
-		return -1;
-	if (watch->is_over || interrupt_pending() || !names_somebody(watch->session->verdict))
-		return 0;
-	find_hang(watch, WATCH_BY_TEST);
-	hang_test_confirm(watch->test, false);
 	return 0;
 }
 
