@@ -127,6 +127,14 @@ def table(title, answers, name_of):
     return "\n".join(rows) + "\n"
 
 
+def names_of_versions(lines):
+    """Of each commit: the date of the first run of it and its own name, so that their order is that of time."""
+    names = {}
+    for line in sorted(lines, key=lambda line: line["date"]):
+        names.setdefault(line["version"], f"{line['date']} {line['version'] or 'unknown'}")
+    return names
+
+
 def healthy_table(lines):
     rows = ["| program | snapshots | a rank accused, with the recorder | (named, but not sure) | accused by "
             "stacks alone | (not sure) |", "|---|---|---|---|---|---|"]
@@ -300,7 +308,9 @@ def make_page(lines, earlier, folder):
     if answers:
         parts.append("## All\n\n" + table("", answers, lambda one: "all"))
         parts.append(KINDS + table("fault", answers, kind_of))
-    for title, name_of in (("program", lambda one: one.line["program"]),
+    versions = names_of_versions(faulty)
+    for title, name_of in (("version", lambda one: versions[one.line["version"]]),
+                           ("program", lambda one: one.line["program"]),
                            ("fault", lambda one: one.line["fault"]),
                            ("ranks", lambda one: one.line["ranks"]),
                            ("MPI", lambda one: one.line["mpi"])):
