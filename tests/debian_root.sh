@@ -78,7 +78,8 @@ bootstrap() {
 	# No service is started in the root, no package's documentation is wanted, but examples are.
 	printf '#!/bin/sh\nexit 101\n' >"$dir.part/usr/sbin/policy-rc.d"
 	chmod 755 "$dir.part/usr/sbin/policy-rc.d"
-	mv "$dir.part" "$dir"
+	# Another one that waits for it may have made the empty directory again.
+	mv -T "$dir.part" "$dir"
 }
 
 # Runs in namespaces of its own: mount what programs need and enter the root.
