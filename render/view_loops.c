@@ -171,8 +171,8 @@ static void print_ranks(const struct view *view, int indent, const char *lead,
 
 static void print_standing(const struct view *view, int indent, const struct standing *standing)
 {
-	char *lead =
-		xasprintf("%s%" PRIu64, standing->is_approximate ? "about " : "", standing->count);
+	char *lead = xasprintf("iteration %s%" PRIu64, standing->is_approximate ? "about " : "",
+			       standing->count);
 
 	print_ranks(view, indent, lead, standing->ranks,
 		    standing->has_left ? " (the last one seen)" : "");
@@ -184,7 +184,7 @@ static void print_range(const struct view *view, int indent, const struct standi
 			size_t first, size_t last)
 {
 	struct rankset *ranks = rankset_create();
-	char *lead = xasprintf("%" PRIu64 " to %" PRIu64, all->standings[last - 1].count,
+	char *lead = xasprintf("iterations %" PRIu64 " to %" PRIu64, all->standings[last - 1].count,
 			       all->standings[first].count);
 
 	for (size_t i = first; i < last; i++)
@@ -209,7 +209,7 @@ static void print_standings(const struct view *view, uint32_t loop, int indent)
 		print_standing(view, indent, &all.standings[i]);
 	}
 	if (!rankset_is_empty(all.outside))
-		print_ranks(view, indent, "not in it", all.outside, "");
+		print_ranks(view, indent, "outside this loop", all.outside, "");
 	free_standings(&all);
 }
 

@@ -428,7 +428,7 @@ static void test_focus(void **state)
 	assert_null(strstr(hung_text(hung), "compute_forces"));
 	view_loops(&hung->view);
 	text = hung_text(hung);
-	assert_contains(text, "412: 3:[0-2]\n");
+	assert_contains(text, "iteration 412: 3:[0-2]\n");
 	assert_null(strstr(text, "cannot be compared"));
 	hung->progress.loops[0].is_comparable = false;
 	view_loops(&hung->view);
@@ -607,7 +607,7 @@ static void test_many_groups(void **state)
 		assert_contains(text, "<- least progressed");
 		view_loops(&hung->view);
 		text = hung_text(hung);
-		assert_contains(text, "1005 to 1496: 492:[4-495]");
+		assert_contains(text, "iterations 1005 to 1496: 492:[4-495]");
 		assert_in_range(count_lines(text), 5, 20);
 		view_progress(&hung->view);
 		check_lines(hung_text(hung), &hung->view);
