@@ -15,6 +15,8 @@ DEPS_BUILD = gcc libc6-dev make gawk pkg-config libreadline-dev libpmix-dev libu
 	libopenmpi-dev libmpich-dev
 DEPS_CHECK = openmpi-bin mpich gfortran g++ libcmocka-dev gdb graphviz procps tmux strace elfutils \
 	mandoc debootstrap python3 python3-jsonschema python3-mpi4py lammps lammps-examples hpcc zsh
+# Other people's test programs, which are to do the same with the recorder.
+DEPS_UNHARMED = scalapack-mpi-test mumps-test
 DEPS_DEMO = openmpi-bin procps gdb lammps lammps-examples
 # Real programs, and what they are built or prepared with: some 500 MB.
 DEPS_CAMPAIGN = elfutils lammps lammps-examples hpcc scalapack-mpi-test mumps-test python3-mpi4py \
@@ -152,6 +154,7 @@ endef
 
 $(O)/.deps-build: ; $(call install-packages,$(DEPS_BUILD))
 $(O)/.deps-check: | $(O)/.deps-build ; $(call install-packages,$(DEPS_CHECK))
+$(O)/.deps-unharmed: | $(O)/.deps-check ; $(call install-packages,$(DEPS_UNHARMED))
 $(O)/.deps-demo: | $(O)/.deps-build ; $(call install-packages,$(DEPS_DEMO))
 $(O)/.deps-slurm: | $(O)/.deps-build ; $(call install-packages,$(DEPS_SLURM))
 $(O)/.deps-hosts: | $(O)/.deps-build
@@ -169,6 +172,7 @@ $(O)/.deps-lint: | $(O)/.deps-build ; $(call install-packages,$(DEPS_LINT))
 renew-deps = $(if $(filter-out $(file <$(O)/.deps-$(1)),$(2)),$(eval .PHONY: $(O)/.deps-$(1)))
 $(call renew-deps,build,$(DEPS_BUILD))
 $(call renew-deps,check,$(DEPS_CHECK))
+$(call renew-deps,unharmed,$(DEPS_UNHARMED))
 $(call renew-deps,demo,$(DEPS_DEMO))
 $(call renew-deps,slurm,$(DEPS_SLURM))
 $(call renew-deps,hosts,$(DEPS_HOSTS))

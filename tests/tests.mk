@@ -522,8 +522,9 @@ $(READ_SEGMENT): $(READ_SEGMENT).o $(O)/libpdb.a
 check-recorder: $(RECORDERS) $(READ_SEGMENT) | $(O)/.deps-check
 	@bash tests/run_recorder.sh $(O) $(TEST)
 
-# Not of "check": all functions with up to two wrong arguments, a million requests, sanitizers; half an hour.
-check-recorder-long: $(RECORDERS) | $(O)/.deps-check
+# Not of "check": all functions with up to two wrong arguments, a million requests, sanitizers, other people's
+# programs; half an hour.
+check-recorder-long: $(RECORDERS) | $(O)/.deps-unharmed
 	@bash tests/recorder/unharmed.sh $(O) openmpi long $(TEST)
 	@bash tests/recorder/unharmed.sh $(O) mpich long $(TEST)
 
