@@ -40,20 +40,26 @@ struct rankset *parts_in_focus(const struct view *view, const struct rankset *ra
 	return set;
 }
 
-bool parts_is_culprit(const struct view *view, uint32_t group)
+/* Is the group one of the first `most` that are accused? */
+static bool is_accused(const struct view *view, uint32_t group, size_t most)
 {
 	const struct verdict *verdict = view->verdict;
 
-	for (size_t i = 0; i < verdict->num_culprit_groups; i++) {
+	for (size_t i = 0; i < verdict->num_culprit_groups && i < most; i++) {
 		if (verdict->culprit_groups[i] == group)
 			return true;
 	}
 	return false;
 }
 
+bool parts_is_culprit(const struct view *view, uint32_t group)
+{
+	return is_accused(view, group, SIZE_MAX);
+}
+
 bool parts_has_article(const struct view *view, uint32_t group)
 {
-	return group < PARTS_MAX_ARTICLES || parts_is_culprit(view, group);
+	return group < PARTS_MAX_ARTICLES || is_accused(view, group, PARTS_MAX_ARTICLES);
 }
 
 struct rankset *parts_culprits(const struct view *view, uint32_t group)

@@ -27,7 +27,7 @@ struct rankset *parts_in_focus(const struct view *view, const struct rankset *ra
 bool parts_is_culprit(const struct view *view, uint32_t group);
 
 /* Is it one of those that a page of HTML tells of one by one, as "#group-N"? There may be one for
- * each rank, so it is so many, and those of the verdict. */
+ * each rank, so it is so many, and the first so many of those of the verdict. */
 enum { PARTS_MAX_ARTICLES = 120 };
 bool parts_has_article(const struct view *view, uint32_t group);
 /* The ranks of the group that the verdict names, maybe none. The caller destroys. */

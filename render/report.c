@@ -232,7 +232,7 @@ static void write_groups(const struct view *view)
 			left++;
 	}
 	if (left)
-		fprintf(view->out, "<p>%zu smaller groups are not listed.</p>\n", left);
+		fprintf(view->out, "<p>%zu more groups are not listed.</p>\n", left);
 }
 
 /* ---- The page ----------------------------------------------------------------------------------

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A snapshot of many ranks, to try commands on.
  *
- *	write_job RANKS FILE
+ *	write_job RANKS FILE [apart]
  *
  * The job is that of tests/fixtures/many_ranks.h on nodes of 64 ranks: five ranks hang outside MPI,
- * their neighbours wait for them, all others wait in a collective. */
+ * their neighbours wait for them, all others wait in a collective. "apart": each rank is in a place
+ *and an iteration of its own. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/error.h"
 #include "model/job.h"
@@ -34,7 +36,7 @@ static void add_processes(struct job *job, int num_ranks)
 	}
 }
 
-static struct job *make_job(int num_ranks)
+static struct job *make_job(int num_ranks, bool is_apart)
 {
 	struct many_ranks *many = many_ranks_create(&(struct many_ranks_setting){
 		.num_ranks = num_ranks,
@@ -43,6 +45,7 @@ static struct job *make_job(int num_ranks)
 		.ring = RING,
 		.ranks_per_node = NODE,
 		.num_neighbours = NEIGHBOURS,
+		.is_apart = is_apart,
 	});
 	struct job *job = job_create();
 
@@ -59,15 +62,17 @@ static struct job *make_job(int num_ranks)
 
 int main(int argc, char **argv)
 {
-	int num_ranks = argc == 3 ? atoi(argv[1]) : 0;
+	bool is_apart = argc == 4 && strcmp(argv[3], "apart") == 0;
+	int num_ranks = argc == 3 || is_apart ? atoi(argv[1]) : 0;
 	struct pdb_error err = {0};
 	struct job *job;
 
 	if (num_ranks < 10 * NUM_HANGING) {
-		fprintf(stderr, "usage: write_job RANKS FILE, at least %d\n", 10 * NUM_HANGING);
+		fprintf(stderr, "usage: write_job RANKS FILE [apart], at least %d ranks\n",
+			10 * NUM_HANGING);
 		return 2;
 	}
-	job = make_job(num_ranks);
+	job = make_job(num_ranks, is_apart);
 	if (snapshot_save(job, argv[2], &err) < 0) {
 		fprintf(stderr, "write_job: %s\n", err.text);
 		return 1;

@@ -61,6 +61,7 @@ struct hung_options {
 	bool is_frontier; /* the culprit's state lies in no loop */
 	bool is_moving;   /* the culprit and one neighbour move */
 	bool is_scattered; /* those in MPI_Allgather are in an iteration of their own each */
+	bool is_everybody; /* and all of these are accused */
 };
 
 struct hung {
@@ -478,6 +479,22 @@ static inline void hung_verdict(struct hung *hung)
 	verdict->longest_before_ns = 210 * SECOND / 1000;
 }
 
+/* All groups are accused. */
+static inline void hung_accuse(struct hung *hung)
+{
+	struct verdict *verdict = &hung->verdict;
+	uint32_t num = (uint32_t)hung->groups.num_groups;
+
+	verdict->culprit_groups =
+		xreallocarray(verdict->culprit_groups, num, sizeof(*verdict->culprit_groups));
+	for (uint32_t g = 0; g < num; g++) {
+		verdict->culprit_groups[g] = g;
+		rankset_add_set(verdict->culprits, hung->groups.groups[g].ranks);
+	}
+	verdict->num_culprit_groups = num;
+	rankset_remove_set(verdict->waiting, verdict->culprits);
+}
+
 /* main() and below it compute_forces() for the culprit, MPI for all others. */
 static inline void hung_tree(struct hung *hung)
 {
@@ -530,6 +547,8 @@ static inline struct hung *hung_create(struct hung_options options)
 	hung_verdict(hung);
 	if (options.is_scattered)
 		hung_scatter(hung);
+	if (options.is_everybody)
+		hung_accuse(hung);
 	hung_tree(hung);
 	hung->comms = job_comms_create(hung->job.model);
 	hung->waitfor = waitfor_create(&hung->job, hung->comms);

@@ -114,6 +114,13 @@ static void test_pages(void **state)
 		 "rank 3, 1 of 8 ranks</h1>"},
 		{{.size = 8, .culprit = 3, .is_moving = true}, "moving", "</h1>"},
 		{{.size = 4096, .culprit = 1000, .is_scattered = true}, "scattered", "rank 1000, "},
+		{{.size = 4096,
+		  .culprit = 1000,
+		  .is_cxx = true,
+		  .is_scattered = true,
+		  .is_everybody = true},
+		 "everybody",
+		 "ranks 0-4095, "},
 	};
 
 	(void)state;
