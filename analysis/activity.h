@@ -11,4 +11,8 @@ enum activity activity_of_lane(const struct job_lane *lane);
 /* Has it made no transition between the looks, or with one look none for 200 ms? */
 bool activity_is_static(const struct job_lane *lane);
 
+/* How long it has done what it does now: of one that computes since its last poll, if it has polled
+ * in its state, and else since its last transition. */
+uint64_t activity_stay_ns(const struct job_lane *lane);
+
 #endif

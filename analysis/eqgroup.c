@@ -50,6 +50,13 @@ bool activity_is_static(const struct job_lane *lane)
 	return lane->has_second_look ? !lane->has_moved : lane->stay_ns >= STATIC_NS;
 }
 
+uint64_t activity_stay_ns(const struct job_lane *lane)
+{
+	if (lane->data->polls == 0 || activity_of_lane(lane) != ACTIVITY_COMPUTING)
+		return lane->stay_ns;
+	return lane->model->now_ns - lane->data->last_poll_ns;
+}
+
 /* ---- Groups ----------------------------------------------------------------------------------- */
 
 struct grouping {
@@ -88,8 +95,7 @@ static uint32_t find_group(struct grouping *g, uint32_t actor, enum activity act
 		.state = lane->state,
 		.activity = activity,
 		.place = &g->progress->places[actor],
-		.stay_min_ns = lane->stay_ns,
-		.stay_max_ns = lane->stay_ns,
+		.stay_min_ns = UINT64_MAX,
 	};
 	g->slots[i] = (uint32_t)result->num_groups;
 	return g->slots[i] - 1;
@@ -100,16 +106,17 @@ static void add_actor(struct grouping *g, uint32_t actor)
 	const struct job_lane *lane = &g->progress->jm->lanes[actor];
 	uint32_t index = find_group(g, actor, activity_of_lane(lane));
 	struct eqgroup *group = &g->result->groups[index];
+	uint64_t stay_ns = activity_stay_ns(lane);
 
 	g->result->group_of[actor] = index;
 	group->actors = xgrow(group->actors, group->num_actors, &g->actors_capacity[index],
 			      sizeof(*group->actors));
 	group->actors[group->num_actors++] = actor;
 	group->has_moved |= lane->has_second_look && lane->has_moved;
-	if (lane->stay_ns < group->stay_min_ns)
-		group->stay_min_ns = lane->stay_ns;
-	if (lane->stay_ns > group->stay_max_ns)
-		group->stay_max_ns = lane->stay_ns;
+	if (stay_ns < group->stay_min_ns)
+		group->stay_min_ns = stay_ns;
+	if (stay_ns > group->stay_max_ns)
+		group->stay_max_ns = stay_ns;
 }
 
 /* Ranks come in ascending order: add them as ranges. */

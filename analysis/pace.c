@@ -158,6 +158,21 @@ static void end_stay(struct pace *pace, struct pace_rank *rank)
 		stay_history_add(&rank->place->stays, pace->watched_ns - rank->entered_ns);
 }
 
+/* since_last: it began since the last look. By the rank's own clock it goes on while the whole job is
+ * suspended. */
+static void begin_stay(struct pace *pace, struct pace_rank *rank, const struct pace_look *look,
+		       bool since_last)
+{
+	rank->before_ns = (double)look->stay_ns;
+	if (since_last)
+		rank->before_ns = fmin(rank->before_ns, (double)MAX_STEP_MS * MS);
+	rank->entered_ns = pace->watched_ns;
+	rank->worked_ns = -1;
+	rank->cpu_ns = -1;
+	rank->num_stacks = 0;
+	is_new_stack(rank, look->stack);
+}
+
 /* What the recorder says about the place. */
 static void learn_place(struct place *place, const struct pace_look *look)
 {
@@ -177,19 +192,14 @@ static bool look_at(struct pace *pace, int number, const struct pace_look *look)
 	if (moved) {
 		bool was_seen = !is_first && rank->last.look != HANG_UNKNOWN;
 
-		/* It began since the last look. By the rank's own clock it goes on while the whole
-		 * job is suspended. */
-		rank->before_ns = (double)look->stay_ns;
-		if (was_seen)
-			rank->before_ns = fmin(rank->before_ns, (double)MAX_STEP_MS * MS);
 		if (!is_first)
 			end_stay(pace, rank);
+		begin_stay(pace, rank, look, was_seen);
 		rank->place = look->look == HANG_UNKNOWN ? NULL : get_place(pace, look->place);
-		rank->entered_ns = pace->watched_ns;
-		rank->worked_ns = -1;
-		rank->cpu_ns = -1;
-		rank->num_stacks = 0;
-		is_new_stack(rank, look->stack);
+	} else if (look->stay_ns < rank->last.stay_ns) {
+		/* It has polled: what it does now began then. That is no movement, or ranks that
+		 * poll for what never comes would move for ever. */
+		begin_stay(pace, rank, look, true);
 	} else {
 		bool is_new = is_new_stack(rank, look->stack);
 

@@ -39,7 +39,7 @@ struct pace_look {
 	bool may_last;    /* inside a call that works by itself: of files, Init, Finalize, Spawn */
 	uint64_t place;   /* its state: the same number in all ranks that are there */
 	uint64_t moves;   /* transitions ever made */
-	uint64_t stay_ns; /* in this place so far */
+	uint64_t stay_ns; /* in this place so far, of one outside since its last poll */
 	uint64_t longest_ns; /* there before, by this rank or also by others */
 	uint64_t num_stays;  /* the same */
 	uint64_t stack;      /* hash of its call path now */

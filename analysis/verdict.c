@@ -43,6 +43,7 @@ static void find_facts(struct judge *j)
 		struct lane_fact *fact = &j->lanes[i];
 
 		fact->activity = activity_of_lane(lane);
+		fact->stay_ns = activity_stay_ns(lane);
 		if (fact->activity == ACTIVITY_ENDED)
 			continue;
 		fact->is_static = activity_is_static(lane);
@@ -67,9 +68,9 @@ static void find_facts(struct judge *j)
 
 bool verdict_is_unusual(const struct judge *j, size_t lane)
 {
-	uint64_t stay = j->jm->lanes[lane].stay_ns;
+	const struct lane_fact *fact = &j->lanes[lane];
 
-	return stay >= VERDICT_ACCUSE_NS && stay > j->lanes[lane].longest_ns;
+	return fact->stay_ns >= VERDICT_ACCUSE_NS && fact->stay_ns > fact->longest_ns;
 }
 
 static bool is_hang(uint64_t stay_ns, uint64_t longest_ns, bool is_new)
@@ -88,8 +89,8 @@ void verdict_weigh(struct judge *j)
 	for (size_t i = 0; i < j->jm->num_lanes; i++) {
 		if (!j->is_candidate[i])
 			continue;
-		if (j->jm->lanes[i].stay_ns < verdict->stay_ns)
-			verdict->stay_ns = j->jm->lanes[i].stay_ns;
+		if (j->lanes[i].stay_ns < verdict->stay_ns)
+			verdict->stay_ns = j->lanes[i].stay_ns;
 		if (j->lanes[i].longest_ns > verdict->longest_before_ns)
 			verdict->longest_before_ns = j->lanes[i].longest_ns;
 		verdict->is_new_state &= j->lanes[i].is_new;

@@ -18,6 +18,7 @@ struct lane_fact {
 	enum activity activity;
 	bool is_static;
 	bool is_waiting; /* static inside MPI, or polling */
+	uint64_t stay_ns; /* see activity_stay_ns() */
 	uint64_t longest_ns;
 	bool is_new; /* longest_ns is that of other states: it never left this one before */
 };

@@ -43,7 +43,7 @@ struct watch_rank {
 	uint32_t flags;
 	uint64_t place; /* the same number in all ranks that are there */
 	uint64_t moves; /* transitions ever made */
-	uint64_t stay_ns;
+	uint64_t stay_ns; /* of one outside that has polled there: since its last poll */
 	/* Of earlier stays there, and after a second outside those of all ranks of the node. */
 	uint64_t longest_ns, num_stays;
 	/* Of one that has stayed outside or in such a call for a second, else 0: */

@@ -234,15 +234,18 @@ static void forget_activity(struct watched *watched, uint64_t now_ns)
  * as nobody moves they are the same. */
 static void take_stays(struct watch_look *look, struct watched *watched)
 {
+	bool polled = watched->pulse.polled_ns > 0;
+
 	if (watched->has_stays)
 		return;
 	watched->has_stays = true;
-	watched->stays = watched->pulse.stays;
+	/* Of one that has polled since it came here there may be more by now. */
+	watched->stays = polled ? (struct segment_stays){0} : watched->pulse.stays;
 	for (size_t i = 0; i < look->num; i++) {
 		struct watched *other = &look->ranks[i];
 		struct segment_stays stays;
 
-		if (other != watched && other->segment &&
+		if ((other != watched || polled) && other->segment &&
 		    segment_watch_stays(other->segment, watched->pulse.place, &stays, NULL) == 0)
 			segment_stays_add(&watched->stays, &stays);
 	}
@@ -301,9 +304,14 @@ static void add_rank(struct watch_look *look, struct watched *watched, uint64_t 
 			 (may_last(pulse) ? WATCH_RANK_MAY_LAST : 0),
 		.place = pulse->place,
 		.moves = pulse->events,
-		.stay_ns = now_ns > pulse->since_ns ? now_ns - pulse->since_ns : 0,
 	};
 	const struct segment_stays *stays;
+	uint64_t since_ns = pulse->since_ns, quiet_ns;
+
+	quiet_ns = now_ns > since_ns ? now_ns - since_ns : 0;
+	if (outside && pulse->polled_ns > since_ns)
+		since_ns = pulse->polled_ns;
+	rank.stay_ns = now_ns > since_ns ? now_ns - since_ns : 0;
 
 	if (watched->has_moved || !rank.flags)
 		forget_activity(watched, now_ns);
@@ -318,8 +326,8 @@ static void add_rank(struct watch_look *look, struct watched *watched, uint64_t 
 	rankset_add(outside ? digest->outside : digest->inside, watched->rank);
 	if (outside && rank.stay_ns > digest->numbers.outside_ns)
 		digest->numbers.outside_ns = rank.stay_ns;
-	if (rank.stay_ns < digest->numbers.quiet_ns)
-		digest->numbers.quiet_ns = rank.stay_ns;
+	if (quiet_ns < digest->numbers.quiet_ns)
+		digest->numbers.quiet_ns = quiet_ns;
 	digest->numbers.num_active += watched->is_active;
 	watch_digest_add_rank(digest, &rank);
 }

@@ -147,6 +147,9 @@ struct model_stay model_lane_longest(const struct model *model, const struct mod
 	if (!lane->longest_ns)
 		return lane->longest;
 	stay.ns = lane->longest_ns[lane->state];
+	if (lane->polls > 0 && SEG_STATE_IS_EXIT(lane->state) &&
+	    lane->state_polls[lane->state] > stay.ns)
+		stay.ns = lane->state_polls[lane->state];
 	if (stay.ns)
 		return stay;
 	for (uint32_t s = lane->state & 1; s < 2 * model->num_sites; s += 2)

@@ -125,7 +125,9 @@ struct model_lane {
 		uint32_t state;
 		uint64_t ns;
 	} longest; /* see model_lane_longest() */
-	uint64_t *state_polls; /* [2 * num_sites]: failed polls ever, on enter states of polls */
+	/* [2 * num_sites]: failed polls ever, on enter states of polls; on exit states the longest
+	 * time in it from a failed poll to the next poll or call, ns. */
+	uint64_t *state_polls;
 	struct model_event *ring; /* oldest first; the last one entered `state` */
 	size_t num_ring;
 
@@ -233,7 +235,8 @@ const int32_t *model_members(const struct model *model, uint32_t first);
 int32_t model_ledger_peer(const struct model *model, const struct model_ledger *row);
 
 /* The longest completed stay in the present state or, if it is the first one there, in any state of
- * its side (enter or exit); 0 ns: none. What the present stay is to be compared with. */
+ * its side (enter or exit); 0 ns: none. Where it has polled since, the time between two polls counts
+ * as a stay, too. What the present stay is to be compared with. */
 struct model_stay model_lane_longest(const struct model *model, const struct model_lane *lane);
 /* The longest completed stay in a state, as far as it is known; 0: none. */
 uint64_t model_lane_stay(const struct model_lane *lane, uint32_t state);

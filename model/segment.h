@@ -472,7 +472,9 @@ enum seg_trace_kind {
 /* Statistics of a state in this lane. */
 struct seg_state {
 	_Atomic uint64_t longest; /* ticks of the longest completed stay */
-	_Atomic uint64_t polls;   /* on an enter state of a poll site: failed polls ever */
+	/* On an enter state of a poll site: failed polls ever; on an exit state: ticks of the longest
+	 * time in it from a failed poll to the next poll or call. */
+	_Atomic uint64_t polls;
 };
 static_assert(sizeof(struct seg_state) == 16, "layout");
 

@@ -270,7 +270,9 @@ int reader_finish_lane(struct reader *r, size_t number, const struct segment_clo
 	lane->state_polls = xcalloc(num_states, sizeof(*lane->state_polls));
 	for (size_t i = 0; i < num_states && i < raw->num_states; i++) {
 		lane->longest_ns[i] = segment_clock_duration(clock, raw->states[i].longest);
-		lane->state_polls[i] = raw->states[i].polls;
+		lane->state_polls[i] = SEG_STATE_IS_EXIT(i) ?
+					       segment_clock_duration(clock, raw->states[i].polls) :
+					       raw->states[i].polls;
 	}
 	model->program->dropped_transitions += raw->head.tables[SEG_LANE_TRANSITIONS].dropped;
 	return 0;

@@ -233,7 +233,7 @@ static int count_entries(struct segment_watch *watch, uint64_t base, const struc
 	return result;
 }
 
-/* The lane's completed stays in the state. */
+/* The lane's completed stays in the state; those between two polls in it count, too. */
 static int take_stays(struct segment_watch *watch, uint64_t base, const struct seg_lane *lane,
 		      uint32_t state, const struct segment_clock *clock, struct segment_stays *ret)
 {
@@ -252,6 +252,8 @@ static int take_stays(struct segment_watch *watch, uint64_t base, const struct s
 	if (ret->num > 0 && lane->current.state == state)
 		ret->num--;
 	ret->longest_ns = segment_clock_duration(clock, entry.longest);
+	if (SEG_STATE_IS_EXIT(state) && entry.polls > entry.longest)
+		ret->longest_ns = segment_clock_duration(clock, entry.polls);
 	return 0;
 }
 
@@ -278,6 +280,17 @@ static int count_lanes(struct segment_watch *watch)
 		return error_set(err, ERROR_FORMAT, "the segment is corrupt: %u lanes", num);
 	watch->num_lanes = num;
 	return 0;
+}
+
+/* 0: not since it came into its state. */
+static uint64_t last_poll(const struct segment_watch *watch, const struct raw_current *current)
+{
+	struct segment_clock clock;
+
+	if (!SEG_STATE_IS_EXIT(current->state) || !current->poll_site)
+		return 0;
+	segment_clock_init(&clock, &watch->reader.header, current->poll_ticks);
+	return segment_clock_time(&clock, current->poll_ticks);
 }
 
 /* What does not change until somebody makes a transition. */
@@ -344,6 +357,8 @@ int segment_watch_read(struct segment_watch *watch, struct segment_pulse *ret,
 	}
 	pulse.is_inside =
 		watch->num_lanes > 0 && (!SEG_STATE_IS_EXIT(newest.state) || newest.in_poll);
+	if (watch->num_lanes > 0)
+		pulse.polled_ns = last_poll(watch, &newest);
 	if (watch->num_lanes > 0 && take_stay(watch, newest_lane, &newest, &pulse) < 0)
 		return -1;
 	watch->last = pulse;

@@ -164,6 +164,16 @@ static struct seg_transition *find_transition(struct lane *l, uint32_t to,
 	return t;
 }
 
+/* What a thread does between two polls may take as long as what it does between two calls. */
+static void end_gap(struct lane *l, uint64_t now)
+{
+	uint64_t gap = now - l->poll_ticks;
+
+	if (SEG_STATE_IS_EXIT(lane_state(l)) &&
+	    gap > atomic_load_explicit(&l->stats->polls, RELAXED))
+		atomic_store_explicit(&l->stats->polls, gap, RELAXED);
+}
+
 static void make_event(struct lane *l, uint32_t to, uint64_t now, const struct path_entry *entry)
 {
 	struct seg_transition *t = find_transition(l, to, entry);
@@ -171,6 +181,8 @@ static void make_event(struct lane *l, uint32_t to, uint64_t now, const struct p
 
 	if (t)
 		lane_add(&t->count, 1);
+	if (l->poll_site)
+		end_gap(l, now);
 	lane_event(l, l->current, to, &l->hints[to], now);
 	if (l->poll_site)
 		forget_polls(l);
@@ -191,7 +203,11 @@ void lane_enter_poll(struct lane *l, uint32_t site)
 {
 	struct seg_current *current = l->current;
 
-	l->poll_ticks = ticks_now();
+	uint64_t now = ticks_now();
+
+	if (l->poll_site)
+		end_gap(l, now);
+	l->poll_ticks = now;
 	l->poll_site = site;
 	/* The next event is not for the fast path: it ends this polling. The next call may well be
 	 * the same poll. */

@@ -139,6 +139,31 @@ static void test_starved_poller(void **state)
 	pace_destroy(job.pace);
 }
 
+/* Rank 2 computes for up to two seconds between polls in a place that it mostly left at once, so that it
+ * makes no transition; then for ever. */
+static void test_computing_between_polls(void **state)
+{
+	struct job job = start_job(0);
+
+	(void)state;
+	iterate(&job, 60);
+	enter(&job, 2, HANG_OUTSIDE, COMPUTE, 600, 60 * MS);
+	for (int i = 0; i < 10; i++) {
+		job.looks[2].stay_ns = 0;
+		for (int gap = 0; gap < 2000; gap += 50) {
+			look(&job);
+			assert_int_not_equal(report_of(&job).kind, PACE_HANG);
+		}
+		job.looks[2].longest_ns = SECONDS(2);
+	}
+	while (job.looks[2].stay_ns < SECONDS(60) && report_of(&job).kind != PACE_HANG)
+		look(&job);
+	assert_int_equal(report_of(&job).kind, PACE_HANG);
+	assert_int_equal(report_of(&job).longest_ns, SECONDS(2));
+	assert_in_range(report_of(&job).stay_ns, SECONDS(4), SECONDS(30));
+	pace_destroy(job.pace);
+}
+
 /* The same rank was there for 3 s once, in the 10 minutes before watching: nobody has ever stood
  * still for long since, so that it is a hang when it is far longer than that. */
 static void test_longer_history(void **state)
@@ -388,7 +413,7 @@ int main(void)
 		cmocka_unit_test(test_starved_poller), cmocka_unit_test(test_longer_history),
 		cmocka_unit_test(test_lost_message),   cmocka_unit_test(test_novel_call),
 		cmocka_unit_test(test_first_phase),    cmocka_unit_test(test_few_stays),
-		cmocka_unit_test(test_serial_phase),
+		cmocka_unit_test(test_serial_phase),   cmocka_unit_test(test_computing_between_polls),
 		cmocka_unit_test(test_stacks),         cmocka_unit_test(test_work_inside),
 		cmocka_unit_test(test_clock),          cmocka_unit_test(test_suspended),
 		cmocka_unit_test(test_hung_already),   cmocka_unit_test(test_unknown),

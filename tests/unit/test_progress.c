@@ -639,15 +639,16 @@ static void test_polling(void **state)
 		uint64_t polls, last_poll_ms; /* before now */
 		bool in_poll, has_second_look, has_polled;
 		enum activity activity;
+		uint64_t stay_ms;
 	} cases[] = {
-		{ 0, 0, false, false, false, ACTIVITY_COMPUTING },
-		{ 900, 1, false, false, false, ACTIVITY_POLLING },
-		{ 900, 400, false, false, false, ACTIVITY_COMPUTING },
-		{ 5, 200, false, false, false, ACTIVITY_POLLING }, /* every 160 ms */
-		{ 0, 0, true, false, false, ACTIVITY_POLLING },
-		{ 900, 1, false, true, false, ACTIVITY_POLLING }, /* off the processor since */
-		{ 900, 400, false, true, false, ACTIVITY_COMPUTING },
-		{ 900, 1, false, true, true, ACTIVITY_POLLING },
+		{ 0, 0, false, false, false, ACTIVITY_COMPUTING, 1000 },
+		{ 900, 1, false, false, false, ACTIVITY_POLLING, 1000 },
+		{ 900, 400, false, false, false, ACTIVITY_COMPUTING, 400 },
+		{ 5, 200, false, false, false, ACTIVITY_POLLING, 1000 }, /* every 160 ms */
+		{ 0, 0, true, false, false, ACTIVITY_POLLING, 1000 },
+		{ 900, 1, false, true, false, ACTIVITY_POLLING, 1000 }, /* off the processor since */
+		{ 900, 400, false, true, false, ACTIVITY_COMPUTING, 400 },
+		{ 900, 1, false, true, true, ACTIVITY_POLLING, 1000 },
 	};
 
 	(void)state;
@@ -670,7 +671,7 @@ static void test_polling(void **state)
 		groups = eqgroups_create(progress);
 		assert_int_equal(groups->num_groups, 1);
 		assert_int_equal(groups->groups[0].activity, cases[i].activity);
-		assert_int_equal(groups->groups[0].stay_min_ns, 1000 * (uint64_t)SIM_MS);
+		assert_int_equal(groups->groups[0].stay_min_ns, cases[i].stay_ms * SIM_MS);
 		eqgroups_destroy(groups);
 		progress_destroy(progress);
 		job_destroy(job);

@@ -155,6 +155,33 @@ static void test_polls(void **state)
 	assert_int_equal(count_of(l, SEG_STATE_EXIT(1), SEG_STATE_ENTER(2)), 1);
 }
 
+/* What lies between two polls, or a poll and the call after it; nothing of before the first. */
+static void test_gaps(void **state)
+{
+	struct lane *l = *state;
+	const struct seg_state *stats = &l->states[SEG_STATE_EXIT(1)];
+	const struct seg_current *current = &l->seg->current;
+	uint64_t first, gap;
+
+	call(l, 1);
+	poll(l, 2, true);
+	assert_int_equal(stats->polls, 0);
+	first = current->poll_ticks;
+	usleep(1000);
+	poll(l, 2, true);
+	gap = current->poll_ticks - first;
+	assert_int_equal(stats->polls, gap);
+	poll(l, 2, true);
+	assert_int_equal(stats->polls, gap);
+	first = current->poll_ticks;
+	usleep(20000);
+	lane_enter(l, 1, NULL);
+	assert_int_equal(stats->polls, current->since - first);
+	assert_true(stats->polls > gap);
+	lane_leave(l);
+	assert_true(stats->longest >= stats->polls);
+}
+
 /* The next call is expected to come by the same way, whether a poll has failed or not; but not when
  * code was unloaded meanwhile. */
 static void test_poll_is_expected_again(void **state)
@@ -276,7 +303,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		LANE_TEST(test_transitions),	  LANE_TEST(test_expected_event),
 		LANE_TEST(test_many_transitions), LANE_TEST(test_ring_wraps),
-		LANE_TEST(test_polls),		  LANE_TEST(test_poll_is_expected_again),
+		LANE_TEST(test_polls),		  LANE_TEST(test_gaps),
+		LANE_TEST(test_poll_is_expected_again),
 		LANE_TEST(test_taken_again),	  LANE_TEST(test_path_cache),
 		LANE_TEST(test_path_cache_full),
 	};

@@ -84,7 +84,15 @@ static void test_states(void **state)
 	polling = read_rank(&rank);
 	assert_int_equal(polling.polls, 5);
 	assert_int_equal(polling.events, 4);
-	segment_writer_go(w, rank.lane, SEG_STATE_ENTER(rank.receive), 20 * MS);
+	assert_int_equal(polling.since_ns, w->start + 11 * MS);
+	assert_int_equal(outside.polled_ns, 0);
+	assert_int_equal(polling.polled_ns, w->start + 12 * MS);
+	/* What lies between two polls is like a stay. */
+	segment_writer_poll(w, rank.lane, rank.receive, 1, 20 * MS);
+	polling = read_rank(&rank);
+	assert_int_equal(polling.stays.num, 1);
+	assert_int_equal(polling.stays.longest_ns, 8 * MS);
+	segment_writer_go(w, rank.lane, SEG_STATE_ENTER(rank.receive), 21 * MS);
 	inside = read_rank(&rank);
 	assert_true(inside.is_inside);
 	assert_int_equal(inside.stays.num, 0);

@@ -788,23 +788,33 @@ static void test_slow(void **state)
 {
 	static const struct {
 		uint64_t longest_ms;
+		/* It has polled since then: the last time so long ago, and once not for so long. */
+		uint64_t polled_ms, gap_ms;
 		enum verdict_kind kind;
 		const char *awaited;
 		uint64_t stay_ms, before_ms;
 	} cases[] = {
-		{400, VERDICT_COMPUTATION, "", 5000, 400},
-		{6000, VERDICT_NONE, "1", 5000, 6000},
+		{400, 0, 0, VERDICT_COMPUTATION, "", 5000, 400},
+		{6000, 0, 0, VERDICT_NONE, "1", 5000, 6000},
+		{1, 300, 700, VERDICT_NONE, "1", 300, 700},
+		{1, 900, 1500, VERDICT_NONE, "1", 900, 1500},
+		{1, 4000, 200, VERDICT_COMPUTATION, "", 4000, 200},
+		{400, 4000, 200, VERDICT_COMPUTATION, "", 4000, 400},
 	};
 	static const char *const programs[] = {"{3 a} a", "{3 a} x", "{3 a} a", NULL};
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
 		struct job *job = run(programs, 5000);
-		const struct model_lane *lane = job->model->lanes[1].data;
+		const struct model *model = job->model->lanes[1].model;
+		struct model_lane *lane = model->lanes;
 		struct answer a;
 		char *text;
 
 		lane->longest_ns[lane->state] = cases[i].longest_ms * SIM_MS;
+		lane->polls = cases[i].polled_ms ? 100000 : 0;
+		lane->last_poll_ns = model->now_ns - cases[i].polled_ms * SIM_MS;
+		lane->state_polls[lane->state] = cases[i].gap_ms * SIM_MS;
 		a = judge_job(job);
 		text = rankset_encode(a.verdict->awaited, 0);
 		assert_int_equal(a.verdict->kind, cases[i].kind);
