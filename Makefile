@@ -15,13 +15,14 @@ DEPS_BUILD = gcc libc6-dev make gawk pkg-config libreadline-dev libpmix-dev libu
 	libopenmpi-dev libmpich-dev
 DEPS_CHECK = openmpi-bin mpich gfortran g++ libcmocka-dev gdb graphviz procps tmux strace elfutils \
 	mandoc debootstrap python3 python3-jsonschema python3-mpi4py lammps lammps-examples hpcc zsh
+DEPS_PETSC = $(if $(is_debian13),libpetsc-real3.22-dev libpetsc3.22-dev-examples,libpetsc-real3.18-dev libpetsc3.18-dev-examples)
 # Other people's test programs, which are to do the same with the recorder.
-DEPS_UNHARMED = scalapack-mpi-test mumps-test
+DEPS_UNHARMED = scalapack-mpi-test mumps-test $(DEPS_PETSC)
 DEPS_DEMO = openmpi-bin procps gdb lammps lammps-examples
 # Real programs, and what they are built or prepared with: some 500 MB.
 DEPS_CAMPAIGN = elfutils lammps lammps-examples hpcc scalapack-mpi-test mumps-test python3-mpi4py \
 	python3-numpy quantum-espresso quantum-espresso-data nwchem-openmpi nwchem-mpich openfoam \
-	$(if $(is_debian13),libpetsc-real3.22-dev libpetsc3.22-dev-examples,libpetsc-real3.18-dev libpetsc3.18-dev-examples)
+	$(DEPS_PETSC)
 DEPS_REPORT = chromium
 DEPS_BENCH = valgrind
 DEPS_ROOT = debootstrap util-linux

@@ -114,7 +114,7 @@ build_unusual() {
 # outcome_of COMMAND...: what it prints, its status, and what the recorder says; but not what MPICH's UCX does,
 # with the time.
 outcome_of() {
-	timeout 120 "$@" >"$work/out" 2>"$work/err"
+	timeout "${limit:-120}" "$@" >"$work/out" 2>"$work/err"
 	echo "status $?"
 	grep -v ' UCX  ' "$work/out"
 	grep '^pdb:' "$work/err"
@@ -191,6 +191,20 @@ jobs_outcome() {
 	(cd "$work/job" && outcome_of "$@" <"${input:-/dev/null}") | sed -E 's/[0-9]*\.[0-9]+([DE][-+]?[0-9]+)?//g; s/[ *]+/ /g' | LC_ALL=C sort
 }
 
+# same_job RANKS PROGRAM...: prints the same with the recorder, in the folder $work/job.
+same_job() {
+	# Ranks of MPICH that wait take the processor from those they wait for.
+	local ranks=$1 limit=900
+	shift
+	jobs_outcome "$ranks" "" "$@" >"$work/without"
+	# Where a rank aborts, it is chance how much of the output has come through before.
+	grep -q '^status 0$' "$work/without" || { say "it does not succeed without the recorder"; return 77; }
+	jobs_outcome "$ranks" "$recorder" "$@" >"$work/with"
+	diff "$work/without" "$work/with" | head -n 20 >>"$work/why"
+	[ ! -s "$work/why" ] || return 1
+	say "$(wc -l <"$work/without") lines"
+}
+
 # A test program with the inputs beside it, in a job of two ranks: what is for more it leaves out.
 test_program() {
 	local program=$1 input=${2:-} file
@@ -198,16 +212,23 @@ test_program() {
 	rm -rf "$work/job"
 	mkdir -p "$work/job"
 	for file in "${program%/*}"/*.dat; do [ ! -e "$file" ] || cp "$file" "$work/job"; done
-	jobs_outcome 2 "" "$program" >"$work/without"
-	# Where a rank aborts, it is chance how much of the output has come through before.
-	grep -q '^status 0$' "$work/without" || { say "it does not succeed without the recorder"; return 77; }
-	jobs_outcome 2 "$recorder" "$program" >"$work/with"
-	diff "$work/without" "$work/with" | head -n 20 >>"$work/why"
-	[ ! -s "$work/why" ] || return 1
-	say "$(wc -l <"$work/without") lines"
+	same_job 2 "$program"
 }
 
-# One of each kind of ScaLAPACK's tests, and MUMPS's examples.
+# test_petsc SOURCE RANKS ARGUMENT...: an example of PETSc.
+test_petsc() {
+	local source program=$work/petsc-${1//\//-} ranks=$2 input= flags
+	source=$(ls /usr/share/petsc/*/share/petsc/examples/src/"$1.c" 2>/dev/null) ||
+		{ say "PETSc's examples are not installed"; return 77; }
+	read -ra flags < <(pkg-config --cflags --libs petsc)
+	[ -x "$program" ] || mpicc.openmpi -O1 -w -o "$program" "$source" "${flags[@]}" -lm 2>>"$work/why" || return 1
+	rm -rf "$work/job"
+	mkdir -p "$work/job"
+	shift 2
+	same_job "$ranks" "$program" "$@"
+}
+
+# One of each kind of ScaLAPACK's tests, MUMPS's examples, and some of PETSc's.
 all_programs() {
 	local program mumps=/usr/lib/mumps
 	for program in xdllt xdlu xdqr xdls xdhrd xdbrd xdtrd xdinv xdnep xdgblu xddblu xdpbllt xdptllt xcllt xzlu; do
@@ -216,7 +237,29 @@ all_programs() {
 	if [ "$mpi" = openmpi ]; then
 		run mumps-real test_program $mumps/dsimpletest $mumps/input_simpletest_real
 		run mumps-complex test_program $mumps/zsimpletest $mumps/input_simpletest_cmplx
+		all_of_petsc
 	fi
+}
+
+# Solvers, files, and its way to send along a graph by each means that MPI has.
+all_of_petsc() {
+	local way sync what
+	run petsc-linear test_petsc ksp/ksp/tutorials/ex2 2 -m 20 -n 20 -ksp_monitor
+	run petsc-multigrid test_petsc ksp/ksp/tutorials/ex29 4 -pc_type mg -da_refine 3 -ksp_monitor
+	run petsc-nonlinear test_petsc snes/tutorials/ex19 4 -da_refine 2 -snes_monitor -ksp_monitor
+	run petsc-time test_petsc ts/tutorials/ex2 2 -ts_monitor
+	run petsc-ghosts test_petsc vec/vec/tutorials/ex9 2
+	run petsc-files test_petsc vec/vec/tutorials/ex5 4 -viewer_binary_mpiio
+	for way in basic neighbor; do
+		run "petsc-graph-$way" test_petsc vec/is/sf/tutorials/ex1 4 -test_all -sf_type $way
+	done
+	# The other ways do not work with this PETSc and Open MPI 4.
+	for sync in fence lock; do
+		for what in bcast reduce; do
+			run "petsc-graph-$sync-$what" test_petsc vec/is/sf/tutorials/ex1 4 "-test_$what" \
+				-sf_type window -sf_window_flavor create -sf_window_sync $sync
+		done
+	done
 }
 
 build_unusual -o "$work/unusual" || exit 1
