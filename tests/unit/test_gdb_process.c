@@ -137,7 +137,6 @@ static void test_ends_early(void **state)
 	char text[8];
 	struct gdb_process process;
 	int terminal, errors;
-	struct procfs_stat rank;
 	struct pdb_error err;
 	struct place place;
 
@@ -147,8 +146,7 @@ static void test_ends_early(void **state)
 	read_text(terminal, NULL, text, sizeof(text));
 	await_end(&process);
 	assert_int_equal(process.status, 0);
-	assert_int_equal(procfs_stat(place.rank, 0, &rank), 0);
-	assert_int_equal(rank.state, 'S');
+	wait_for_state(place.rank, 'S');
 	close(terminal);
 	place_deinit(&place);
 }
