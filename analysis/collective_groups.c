@@ -207,8 +207,8 @@ static void drop_past(struct collective_groups *result)
 /* A neighbourhood's collective needs the neighbours only. */
 static bool needs_all(const struct collective_group *group)
 {
-	return strncmp(group->function, "MPI_Neighbor", strlen("MPI_Neighbor")) &&
-	       strncmp(group->function, "MPI_Ineighbor", strlen("MPI_Ineighbor"));
+	return strncmp(group->function, "MPI_Neighbor", strlen("MPI_Neighbor")) != 0 &&
+	       strncmp(group->function, "MPI_Ineighbor", strlen("MPI_Ineighbor")) != 0;
 }
 
 static void find_awaited(struct collective_groups *result)

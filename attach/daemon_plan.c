@@ -149,6 +149,8 @@ static void add_options(struct words *words, const char *const *argv, const char
 
 static void plan_orte(const struct daemon_site *site, char *hosts, size_t num, struct words *argv)
 {
+	static const char variables[] = PDBD_ENV_INVITATION ";PDB_RECORD";
+
 	add(argv, site->launcher_path);
 	add_all(argv, (const char *const[]){"--host", hosts, "-n", NULL});
 	add_owned(argv, xasprintf("%zu", num));
@@ -156,7 +158,7 @@ static void plan_orte(const struct daemon_site *site, char *hosts, size_t num, s
 	 * is refused where the parameter is set already, as by "pdb env"; this overrides it. */
 	add_all(argv, (const char *const[]){"--map-by", "ppr:1:node", "--oversubscribe",
 					    "--bind-to", "none", "--mca", "mca_base_env_list",
-					    PDBD_ENV_INVITATION ";PDB_RECORD", NULL});
+					    variables, NULL});
 	add_mca_parameters(argv, site->launcher_argv);
 }
 

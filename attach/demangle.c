@@ -109,7 +109,7 @@ static char *demangle_module(const char *symbol)
 {
 	const char *middle = strstr(symbol, "_MOD_");
 
-	if (strncmp(symbol, "__", 2) || !middle || middle <= symbol + 2 || !middle[5])
+	if (strncmp(symbol, "__", 2) != 0 || !middle || middle <= symbol + 2 || !middle[5])
 		return NULL;
 	return xasprintf("%.*s::%s", (int)(middle - symbol - 2), symbol + 2, middle + 5);
 }

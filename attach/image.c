@@ -72,7 +72,7 @@ static int read_headers(const struct memory *memory, uint64_t start, ElfW(Phdr) 
 	ElfW(Ehdr) header;
 
 	if (memory_get(memory, start, &header, sizeof(header)) ||
-	    memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    header.e_phentsize != sizeof(phdrs[0]) || header.e_phnum > MAX_PHDRS)
 		return -1;
 	*num_ret = header.e_phnum;
@@ -164,7 +164,7 @@ static void find_table(struct image *image, const struct memory *memory, uint64_
 		if (phdrs[i].p_type != PT_GNU_EH_FRAME)
 			continue;
 		if (memory_get(memory, bias + phdrs[i].p_vaddr, &header, sizeof(header)) ||
-		    memcmp(header.encodings, expected, sizeof(expected)) ||
+		    memcmp(header.encodings, expected, sizeof(expected)) != 0 ||
 		    header.num_entries > phdrs[i].p_memsz / 8)
 			return;
 		image->eh_frame_hdr = phdrs[i].p_vaddr;

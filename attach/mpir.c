@@ -120,7 +120,7 @@ static void check_local(struct reader *reader, int *rank, pid_t *pid, char *exec
 		return;
 	/* The table keeps the pids of ranks that have ended, and others get them. */
 	if (env.rank < 0 ? env.is_whole
-			 : env.job[0] && reader->job[0] && strcmp(env.job, reader->job)) {
+			 : env.job[0] && reader->job[0] && strcmp(env.job, reader->job) != 0) {
 		*pid = 0;
 		reader->num_strangers++;
 	}

@@ -73,7 +73,7 @@ static void collect_below_launcher(struct scan *scan, pid_t launcher)
 	for (i = 0; i < scan->num_found; i++) {
 		child = scan->found[i].env;
 		if (child.rank != own.rank || child.variable != own.variable ||
-		    strcmp(child.job, own.job))
+		    strcmp(child.job, own.job) != 0)
 			scan->found[num++] = scan->found[i];
 		else
 			collect(scan, scan->found[i].pid, 0);
@@ -103,7 +103,7 @@ static size_t keep_first_job(struct scan *scan)
 	for (i = 0; i < scan->num_found; i++) {
 		const struct rankenv *env = &scan->found[i].env, *first = &scan->found[0].env;
 
-		if (strcmp(env->job, first->job) || env->size != first->size ||
+		if (strcmp(env->job, first->job) != 0 || env->size != first->size ||
 		    rankset_contains(ranks, env->rank))
 			continue;
 		rankset_add(ranks, env->rank);

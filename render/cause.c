@@ -48,7 +48,7 @@ static void add_wait(struct waits_list *list, const struct view *view, char *tex
 {
 	size_t i = 0;
 
-	while (i < list->num_waits && strcmp(list->waits[i].text, text))
+	while (i < list->num_waits && strcmp(list->waits[i].text, text) != 0)
 		i++;
 	if (i == list->num_waits) {
 		list->waits =

@@ -81,7 +81,8 @@ int graphviz_write(const char *dot, const char *format, const char *path, struct
 	bool is_written;
 	FILE *out;
 
-	if (strcmp(format, "svg") && strcmp(format, "png") && strcmp(format, "pdf"))
+	if (strcmp(format, "svg") != 0 && strcmp(format, "png") != 0 &&
+	    strcmp(format, "pdf") != 0)
 		return error_set(err, ERROR_USAGE, "cannot draw %s: svg, png and pdf are known",
 				 format);
 	if (render(dot, format, &bytes, &size, err))

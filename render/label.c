@@ -82,11 +82,11 @@ char *label_time(uint64_t ns)
 	if (ns < 1000000)
 		return xasprintf("%" PRIu64 " us", ns / 1000);
 	if (ns < 10000000)
-		return xasprintf("%.1f ms", (double)(ns / 100000) / 10);
+		return xasprintf("%" PRIu64 ".%" PRIu64 " ms", ns / 1000000, ns / 100000 % 10);
 	if (ns < 1000000000)
 		return xasprintf("%" PRIu64 " ms", ns / 1000000);
 	if (seconds < 10)
-		return xasprintf("%.1f s", (double)(ns / 100000000) / 10);
+		return xasprintf("%" PRIu64 ".%" PRIu64 " s", seconds, ns / 100000000 % 10);
 	if (seconds < 120)
 		return xasprintf("%" PRIu64 " s", seconds);
 	if (seconds < 3600)

@@ -238,7 +238,7 @@ void view_holes(const struct view *view)
 			continue;
 		ranks = rankset_create();
 		for (size_t j = i; j < job->num_holes; j++) {
-			if (strcmp(job->holes[i].why, job->holes[j].why))
+			if (strcmp(job->holes[i].why, job->holes[j].why) != 0)
 				continue;
 			rankset_add(ranks, job->holes[j].rank);
 			is_done[j] = true;

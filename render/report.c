@@ -29,7 +29,7 @@ enum { MAX_STACK = 48, RANKS_WIDTH = 400 };
 		".incbin \"" path "\"\n"                                                           \
 		".byte 0\n"                                                                        \
 		".popsection\n");                                                                  \
-	extern const char name[]
+	extern const char name[] /* NOLINT(bugprone-macro-parentheses): it is declared */
 
 ASSET(report_css, "render/report.css");
 ASSET(report_js, "render/report.js");

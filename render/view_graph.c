@@ -37,7 +37,7 @@ static char *more_text(const struct view *view, uint32_t g, char *const *doing)
 	char *place = xstrdup(""), *iterations = xstrdup(""), *text;
 
 	for (uint32_t other = 0; other < groups->num_groups; other++) {
-		if (other == g || strcmp(doing[other], doing[g]))
+		if (other == g || strcmp(doing[other], doing[g]) != 0)
 			continue;
 		if (groups->groups[other].state == group->state)
 			needs_iteration = true;

@@ -58,7 +58,7 @@ static char *functions_text(const struct view *view, uint32_t loop)
 				  !contains(view->progress, loop,
 					    view->progress->loop_of[SEG_STATE_EXIT(site)])))
 			continue;
-		while (known < number && strcmp(names[known], jm->sites[site].name))
+		while (known < number && strcmp(names[known], jm->sites[site].name) != 0)
 			known++;
 		if (known < number)
 			continue;
