@@ -35,6 +35,7 @@ START_S = 600     # of so many ranks
 LATE = "Least progressed: rank {}, "
 # Who has been as late before is no news, but must be named.
 SLOW = "in the end all for rank {} rank {} is outside MPI: here for "
+UNFINALIZED = 'called "init", but exited without calling "finalize"'
 NOT_SURE = "not sure that this is a hang"
 COMMANDS = ("groups", "waits", "collectives", "messages", "loops", "progress", "graph", "why {rank}",
             "history {rank}", "model {rank}", "requests {rank}", "bt {rank}", "bt all", "tree", "classes",
@@ -131,11 +132,24 @@ class Late:
         return self.step, self.rank, self.since
 
 
+def count_descriptors(pid):
+    """But for programs and libraries: each is opened when something of it is looked up for the first time,
+    once or twice, as is its debug information."""
+    folder, links = f"/proc/{pid}/fd", []
+    for name in os.listdir(folder):
+        try:
+            links.append(os.readlink(os.path.join(folder, name)))
+        except FileNotFoundError:
+            pass
+    files = {link for link in links if link.startswith("/") and not link.startswith(("/dev/", "/proc/"))}
+    return sum(max(0, links.count(link) - 2) if link in files else links.count(link) for link in set(links))
+
+
 def figures(pid):
     """KiB of memory and number of descriptors; None: it has ended."""
     resident = process.read_value(pid, "VmRSS").split()
     try:
-        return {"kib": int(resident[0]), "fds": len(os.listdir(f"/proc/{pid}/fd"))} if resident else None
+        return {"kib": int(resident[0]), "fds": count_descriptors(pid)} if resident else None
     except FileNotFoundError:
         return None
 
@@ -277,10 +291,15 @@ def main():
             run.go()
             status = job.wait_for_end(120) if not run.wrong else 0
             run.end()
-            if status:
-                run.wrong.append(f"the job ended with {status}: {job.output()[-3:]}")
+            over = sum(line.startswith("over: ") for line in job.output())
+            if over < args.ranks and not run.wrong:
+                run.wrong.append(f"only {over} ranks came to their end: {job.output()[-30:]}")
+            # mpirun of Open MPI 4 takes some of 256 that end at once for ranks that did not finalize.
+            is_known = status == 1 and any(UNFINALIZED in line for line in job.output())
+            if status and not is_known:
+                run.wrong.append(f"the job ended with {status}: {job.output()[-30:]}")
         left = os.listdir(segments)
-        if left and not run.wrong:
+        if left and not status and not run.wrong:
             run.wrong.append(f"segments are left: {left[:3]}")
     finally:
         shutil.rmtree(segments)

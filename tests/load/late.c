@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A job of many ranks that hardly needs a processor, and of which the right answer is known at any
  * time: in each step all work for some seconds, asleep; one, another each time, announces that it will
- * take longer, and says when it comes. The others wait for it in a barrier: they ask for its end now and
- * then and sleep in between, as ranks that wait inside MPI would take all there is of the processors.
- * usage: late MINUTES [SEED]; ends well after so many minutes */
+ * take longer, and says when it comes. The others wait for it in one collective call: they ask for its end
+ * now and then and sleep in between, as ranks that wait inside MPI would take all there is of the
+ * processors.
+ * usage: late MINUTES [SEED]; after so many minutes each says that it is over, and ends well */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,23 +50,25 @@ static void __attribute__((noinline)) work(int rank, bool is_late, long ms)
 		say("comes", rank);
 }
 
-static void __attribute__((noinline)) meet(void)
+/* Does any rank say so? */
+static bool __attribute__((noinline)) meet(bool is_over)
 {
 	MPI_Request request;
-	int is_over = 0;
+	int own = is_over, any = 0, is_there = 0;
 
-	MPI_Ibarrier(MPI_COMM_WORLD, &request);
-	while (!is_over) {
-		MPI_Test(&request, &is_over, MPI_STATUS_IGNORE);
-		if (!is_over)
+	MPI_Iallreduce(&own, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &request);
+	while (!is_there) {
+		MPI_Test(&request, &is_there, MPI_STATUS_IGNORE);
+		if (!is_there)
 			sleep_ms(POLL_MS);
 	}
+	return any;
 }
 
 int main(int argc, char **argv)
 {
 	double minutes = argc > 1 ? atof(argv[1]) : 60;
-	int rank, size;
+	int rank, size, late;
 	unsigned own;
 	time_t end;
 
@@ -74,19 +77,19 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 	own = (unsigned)state + (unsigned)rank;
-	meet();
+	meet(false);
 	end = time(NULL) + (time_t)(60 * minutes);
-	for (int is_over = 0, late = (int)random_below((unsigned)size); !is_over;) {
+	late = (int)random_below((unsigned)size);
+	for (bool is_over = false; !is_over;) {
 		long late_ms = MIN_LATE_MS + random_below(MAX_LATE_MS - MIN_LATE_MS);
 		long own_ms = MIN_WORK_MS + rand_r(&own) % (MAX_WORK_MS - MIN_WORK_MS);
 
 		work(rank, rank == late, rank == late ? late_ms : own_ms);
-		meet();
+		is_over = meet(rank == 0 && time(NULL) >= end);
 		/* Everybody's turn comes before the first one's again: what a rank has done before is no news. */
 		late = (late + STRIDE) % size;
-		is_over = rank == 0 && time(NULL) >= end;
-		MPI_Bcast(&is_over, 1, MPI_INT, 0, MPI_COMM_WORLD);
 	}
+	say("over", rank);
 	MPI_Finalize();
 	return 0;
 }
