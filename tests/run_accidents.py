@@ -118,7 +118,9 @@ def make_trials(args, here):
         # Local kinds turn about by themselves, whatever number of them there is here.
         turn = place - ON_HOSTS[0] if args.on_hosts else number // TURN * ON_HOSTS[0] + place
         kind = here[turn % len(here)]
-        found[kind.name][1].append(trial.Trial(args.seed, number, kind, accidents))
+        one = trial.Trial(args.seed, number, kind, accidents)
+        if args.accident in one.accident.name:
+            found[kind.name][1].append(one)
     return [(kind, trials) for kind, trials in found.values() if trials]
 
 
@@ -182,6 +184,7 @@ def main():
     parser.add_argument("--trials", type=int, default=int(os.environ.get("TRIALS") or 1000))
     parser.add_argument("--trial", type=int, default=int(os.environ.get("TRIAL") or 0) or None,
                         help="only this one, also if it has been made")
+    parser.add_argument("--accident", default=os.environ.get("ACCIDENT") or "", help="only those whose name has this word")
     parser.add_argument("--seed", type=int, default=int(os.environ.get("SEED") or 1))
     parser.add_argument("--workers", type=int, default=int(os.environ.get("WORKERS") or 2),
                         help="so many jobs at once (2)")
