@@ -74,7 +74,7 @@ class Running:
             self.process = subprocess.Popen(
                 job.place.command(arguments), stdin=slave if in_terminal else subprocess.DEVNULL,
                 stdout=slave, stderr=slave, start_new_session=True, env=env,
-                preexec_fn=_take_terminal if in_terminal else None)
+                preexec_fn=lambda: _begin(in_terminal))
         finally:
             os.close(slave)
         if in_terminal and work.ends:
@@ -160,5 +160,8 @@ class Running:
         return left
 
 
-def _take_terminal():
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+def _begin(in_terminal):
+    # The trials may have been started by nohup.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    if in_terminal:
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
