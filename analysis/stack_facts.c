@@ -39,14 +39,16 @@ static bool is_inside(const struct job *job, uint32_t path, signed char *known)
 	return answer > 0;
 }
 
-/* The frame that calls MPI, so that what MPI does meanwhile is no move; for a path inside MPI. */
-static uint32_t find_call(const struct job *job, uint32_t path, signed char *known)
+/* The outermost frame of MPI, on a path inside it. */
+static uint32_t find_function(const struct job *job, uint32_t path, signed char *known)
 {
 	uint32_t parent = callpaths_get(job->callpaths, path)->parent;
 
-	while (parent != CALLPATH_NONE && is_inside(job, parent, known))
-		parent = callpaths_get(job->callpaths, parent)->parent;
-	return parent;
+	while (parent != CALLPATH_NONE && is_inside(job, parent, known)) {
+		path = parent;
+		parent = callpaths_get(job->callpaths, path)->parent;
+	}
+	return path;
 }
 
 static void add_sample(const struct job *job, struct stack_fact *fact,
@@ -55,7 +57,7 @@ static void add_sample(const struct job *job, struct stack_fact *fact,
 	bool is_first = !fact->latest;
 	bool is_stopped = sample->state && strchr("TtZX", sample->state);
 	uint32_t call = CALLPATH_NONE;
-	bool is_outside;
+	bool is_polling = false;
 
 	fact->is_stopped = is_stopped && (is_first || fact->is_stopped);
 	fact->is_uninterruptible = sample->state == 'D' && (is_first || fact->is_uninterruptible);
@@ -67,13 +69,23 @@ static void add_sample(const struct job *job, struct stack_fact *fact,
 	if (fact->num_samples++ == 0)
 		fact->first_ns = sample->when_ns;
 	fact->span_ns = sample->when_ns - fact->first_ns;
-	is_outside = !is_inside(job, sample->path, known);
-	if (!is_outside)
-		call = find_call(job, sample->path, known);
+	if (is_inside(job, sample->path, known)) {
+		uint32_t function = find_function(job, sample->path, known);
+
+		is_polling = names_is_poll(job->names, function);
+		/* The frame that calls it, so that what MPI does meanwhile is no move; to and fro
+		 * between a poll and what is around it is none either. */
+		if (!is_polling)
+			call = callpaths_get(job->callpaths, function)->parent;
+	} else {
+		fact->num_outside++;
+	}
 	if (fact->num_samples > 1 && call != fact->call)
 		fact->has_moved = true;
 	fact->call = call;
-	fact->num_outside += is_outside;
+	fact->num_polling += is_polling;
+	fact->is_polling = !fact->has_moved && fact->num_polling > 0 &&
+			   2 * fact->num_polling >= fact->num_samples;
 }
 
 struct stack_facts *stack_facts_create(const struct job *job)

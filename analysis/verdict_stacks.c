@@ -27,7 +27,7 @@ void verdict_judge_by_stacks(struct judge *j)
 		if (fact->num_outside == fact->num_samples) {
 			num_outside++;
 			rankset_add(verdict->culprits, (int)r);
-		} else if (fact->num_outside == 0 && !fact->has_moved) {
+		} else if (fact->is_polling || (fact->num_outside == 0 && !fact->has_moved)) {
 			rankset_add(verdict->waiting, (int)r);
 		} else {
 			rankset_add(verdict->moving, (int)r);

@@ -231,21 +231,18 @@ static void forget_activity(struct watched *watched, uint64_t now_ns)
 }
 
 /* Ranks do the same, so that others' stays in this place tell about it, too. Once is enough: as long
- * as nobody moves they are the same. */
+ * as nobody moves or polls they are the same. */
 static void take_stays(struct watch_look *look, struct watched *watched)
 {
-	bool polled = watched->pulse.polled_ns > 0;
-
 	if (watched->has_stays)
 		return;
 	watched->has_stays = true;
-	/* Of one that has polled since it came here there may be more by now. */
-	watched->stays = polled ? (struct segment_stays){0} : watched->pulse.stays;
+	watched->stays = (struct segment_stays){0};
 	for (size_t i = 0; i < look->num; i++) {
 		struct watched *other = &look->ranks[i];
 		struct segment_stays stays;
 
-		if ((other != watched || polled) && other->segment &&
+		if (other->segment &&
 		    segment_watch_stays(other->segment, watched->pulse.place, &stays, NULL) == 0)
 			segment_stays_add(&watched->stays, &stays);
 	}
