@@ -16,6 +16,7 @@
 #include "analysis/pace.h"
 #include "analysis/stays.h"
 #include "model/error.h"
+#include "model/recent.h"
 #include "model/xalloc.h"
 
 /* A place is known after so many stays. */
@@ -23,7 +24,7 @@ enum { KNOWN_STAYS = 10 };
 /* By a standstill alone nobody is accused whose stay is not so many times as long as any before. */
 enum { LEAST_FACTOR = 3 };
 
-enum { MS = 1000000, MAX_STEP_MS = 1000, NUM_STACKS = 64 };
+enum { MS = 1000000, MAX_STEP_MS = 1000 };
 
 /* A place, and the stays in it of any rank. */
 struct place {
@@ -44,8 +45,7 @@ struct pace_rank {
 	double before_ns;  /* how long it had lasted by then */
 	double worked_ns;  /* and at which it last worked; -1: not in this stay */
 	double cpu_ns;     /* and at which it last used processor time */
-	uint64_t *stacks;  /* [NUM_STACKS] the last different ones of this stay */
-	size_t num_stacks;
+	struct recent stacks; /* of this stay */
 };
 
 struct pace {
@@ -103,7 +103,7 @@ void pace_destroy(struct pace *pace)
 		free(place);
 	}
 	for (int r = 0; r < pace->settings.num_ranks; r++)
-		free(pace->ranks[r].stacks);
+		recent_deinit(&pace->ranks[r].stacks);
 	free(pace->ranks);
 	free(pace);
 }
@@ -139,17 +139,9 @@ static bool has_moved(const struct pace_look *before, const struct pace_look *no
 /* Is this a stack that the stay has not had lately? Those of a loop come again. */
 static bool is_new_stack(struct pace_rank *rank, uint64_t stack)
 {
-	size_t num = rank->num_stacks < NUM_STACKS ? rank->num_stacks : NUM_STACKS;
+	bool is_first = rank->stacks.num == 0;
 
-	if (!stack)
-		return false;
-	for (size_t i = 0; i < num; i++)
-		if (rank->stacks[i] == stack)
-			return false;
-	if (!rank->stacks)
-		rank->stacks = xcalloc(NUM_STACKS, sizeof(*rank->stacks));
-	rank->stacks[rank->num_stacks++ % NUM_STACKS] = stack;
-	return rank->num_stacks > 1;
+	return stack && recent_add(&rank->stacks, stack) && !is_first;
 }
 
 static void end_stay(struct pace *pace, struct pace_rank *rank)
@@ -169,7 +161,7 @@ static void begin_stay(struct pace *pace, struct pace_rank *rank, const struct p
 	rank->entered_ns = pace->watched_ns;
 	rank->worked_ns = -1;
 	rank->cpu_ns = -1;
-	rank->num_stacks = 0;
+	recent_clear(&rank->stacks);
 	is_new_stack(rank, look->stack);
 }
 

@@ -25,7 +25,8 @@ struct watch_numbers {
 	uint32_t num_changed;  /* of num_sampled: that are in another call of MPI than last time, or
 				* not in one any more, or now in one */
 	uint32_t num_active;   /* of those outside for a second, or at both of the last looks at
-				* their stacks: that have read or written something meanwhile */
+				* their stacks: that have read or written something meanwhile,
+				* or have come to functions where they have not been lately */
 	uint32_t num_suspended; /* those of hosts where all that live are stopped by a signal */
 	uint64_t events;        /* transitions made by all ranks together since they began */
 	uint64_t quiet_ns;   /* since the newest of them, by anybody; WATCH_NEVER: none was seen */

@@ -12,6 +12,7 @@
 #include "model/modules.h"
 #include "model/names.h"
 #include "model/rankset.h"
+#include "model/recent.h"
 #include "model/sample.h"
 #include "model/xalloc.h"
 
@@ -27,6 +28,7 @@ struct rank_state {
 	bool is_known;
 	uint32_t call; /* the frame that calls MPI, CALLPATH_NONE: outside */
 	uint64_t polled_ns;
+	struct recent stacks; /* outside, since it was in a call that is no poll */
 };
 
 struct watch_stacks {
@@ -76,6 +78,8 @@ void watch_stacks_destroy(struct watch_stacks *stacks)
 	if (!stacks)
 		return;
 	drop_tables(stacks);
+	for (size_t i = 0; i < stacks->num_ranks; i++)
+		recent_deinit(&stacks->ranks[i].stacks);
 	free(stacks->ranks);
 	free(stacks);
 }
@@ -141,6 +145,32 @@ static struct rank_state *find_rank(struct watch_stacks *stacks, int rank)
 	return &stacks->ranks[rank];
 }
 
+/* FNV-1a, 64 bits. */
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	for (; *text; text++)
+		hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* A number for the functions on it. */
+static uint64_t number_of(struct watch_stacks *stacks, uint32_t path)
+{
+	uint64_t number = UINT64_C(0xcbf29ce484222325);
+
+	for (; path != CALLPATH_NONE; path = callpaths_get(stacks->callpaths, path)->parent)
+		number = hash_text(number, names_get(stacks->names, path)->function);
+	return number;
+}
+
+/* Of a rank that is outside, now and at the last look: has it come to a place that is new? */
+static bool has_come_on(struct watch_stacks *stacks, struct rank_state *rank, uint32_t path)
+{
+	bool was_outside = rank->is_known && rank->call == CALLPATH_NONE && rank->stacks.num > 0;
+
+	return recent_add(&rank->stacks, number_of(stacks, path)) && was_outside;
+}
+
 static void add_sample(struct watch_stacks *stacks, const struct sample *sample,
 		       struct watch_digest *digest)
 {
@@ -148,6 +178,10 @@ static void add_sample(struct watch_stacks *stacks, const struct sample *sample,
 	enum node_is is = judge(stacks, sample->path);
 	uint32_t call = is == NODE_OUTSIDE ? CALLPATH_NONE : find_call(stacks, sample->path);
 
+	if (is == NODE_OUTSIDE)
+		digest->numbers.num_active += has_come_on(stacks, rank, sample->path);
+	else if (is == NODE_INSIDE)
+		recent_clear(&rank->stacks);
 	if (is == NODE_POLLING)
 		rank->polled_ns = sample->when_ns;
 	else if (is == NODE_OUTSIDE && rank->polled_ns &&
@@ -190,14 +224,6 @@ void watch_stacks_take(struct watch_stacks *stacks, const struct sampler_target 
 	samples_destroy(samples);
 }
 
-/* FNV-1a, 64 bits. */
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-	for (; *text; text++)
-		hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 uint64_t watch_stacks_number(struct watch_stacks *stacks, const struct sampler_target *target)
 {
 	struct samples *samples = samples_create();
@@ -206,13 +232,8 @@ uint64_t watch_stacks_number(struct watch_stacks *stacks, const struct sampler_t
 	if (callpaths_count(stacks->callpaths) > MAX_NODES)
 		renew_tables(stacks);
 	if (sampler_take(stacks->sampler, target, 1, 0, samples, NULL) == 0 &&
-	    samples->num_samples > 0 && samples->samples[0].path != CALLPATH_NONE) {
-		uint32_t path = samples->samples[0].path;
-
-		number = UINT64_C(0xcbf29ce484222325);
-		for (; path != CALLPATH_NONE; path = callpaths_get(stacks->callpaths, path)->parent)
-			number = hash_text(number, names_get(stacks->names, path)->function);
-	}
+	    samples->num_samples > 0 && samples->samples[0].path != CALLPATH_NONE)
+		number = number_of(stacks, samples->samples[0].path);
 	samples_destroy(samples);
 	return number;
 }

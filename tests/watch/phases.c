@@ -25,6 +25,7 @@ static const char *const kinds[] = {
 	"mismatch", /* calls another collective than the others */
 	"exit",     /* is gone */
 	"long",     /* computes for 8 s, and goes on to the end */
+	"deeper",   /* computes for 40 s deeper and deeper in its code, and goes on to the end */
 	"output",   /* writes a file for 8 s, and goes on to the end */
 	"slow",     /* takes ten times as long for each step, from the beginning to the end */
 	NULL,
@@ -57,6 +58,14 @@ static void __attribute__((noinline)) compute_long(double until)
 {
 	while (MPI_Wtime() < until)
 		work(0);
+}
+
+static void __attribute__((noinline)) compute_deeper(double until)
+{
+	work(0.3);
+	if (MPI_Wtime() < until)
+		compute_deeper(until);
+	work(0);
 }
 
 static void __attribute__((noinline)) write_output(double until)
@@ -101,6 +110,8 @@ static int do_wrong(const char *kind, int rank, int size)
 		_exit(0);
 	if (is_kind(kind, "long"))
 		compute_long(MPI_Wtime() + 8);
+	if (is_kind(kind, "deeper"))
+		compute_deeper(MPI_Wtime() + 40);
 	if (is_kind(kind, "output"))
 		write_output(MPI_Wtime() + 8);
 	return !is_kind(kind, "lost");

@@ -86,6 +86,16 @@ check "it is not ended without --kill" kill -0 $job
 kill $job
 wait $job 2>/dev/null
 
+job_of "$mpi" 4 "$work/phases-$mpi" deeper 2 0
+"${command[@]}" >output 2>&1 </dev/null &
+job=$!
+jobs="$jobs $job"
+timeout 100 "$build/pdb" -nx watch --pid $job --json >said 2>&1 </dev/null
+check "by stacks, one rank gets on in its code for long: status 0" test $? -eq 0
+check "told" says '"phase", .*there is work done by rank 0: no hang'
+check "no alarm" bash -c '! grep -q "\"hang\"" said'
+wait $job 2>/dev/null
+
 job_of "$mpi" 4 "$work/phases-$mpi" none 100
 eval "$("$build/pdb" env --mpi="$mpi")"
 "${command[@]}" >output 2>&1 </dev/null &

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The last different numbers that were seen, to tell what is new from what comes again. */
+#ifndef PDB_MODEL_RECENT_H
+#define PDB_MODEL_RECENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* All zero: empty. */
+struct recent {
+	uint64_t *numbers; /* the last 64 */
+	size_t num;        /* ever kept */
+};
+
+/* Returns whether the number is not among the last 64 different ones; then it is kept. */
+bool recent_add(struct recent *recent, uint64_t number);
+void recent_clear(struct recent *recent);
+void recent_deinit(struct recent *recent);
+
+#endif
