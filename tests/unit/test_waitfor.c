@@ -5,64 +5,8 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "analysis/eqgroup.h"
-#include "analysis/progress.h"
-#include "analysis/verdict.h"
-#include "analysis/waitfor.h"
-#include "model/job_comms.h"
 #include "model/rankset.h"
-#include "tests/unit/small_models.h"
-
-struct answer {
-	struct job *job;
-	struct job_comms *comms;
-	struct waitfor *waitfor;
-	struct progress *progress;
-	struct eqgroups *groups;
-	struct progress_graph *graph;
-	struct verdict *verdict;
-};
-
-static struct job *run(const char *const *programs, uint64_t stay_ms)
-{
-	struct sm_job *small;
-	int size = 0;
-
-	while (programs[size])
-		size++;
-	small = sm_create(programs, size, 0);
-	sm_run(small, INT_MAX);
-	return sm_finish(small, stay_ms);
-}
-
-static struct answer judge_job(struct job *job)
-{
-	struct answer a = {.job = job};
-
-	a.comms = job_comms_create(a.job->model);
-	a.waitfor = waitfor_create(a.job, a.comms);
-	a.progress = progress_create(a.job->model);
-	a.groups = eqgroups_create(a.progress);
-	a.graph = progress_graph_create(a.progress, a.groups);
-	a.verdict = verdict_create(a.job, a.groups, a.graph, a.waitfor);
-	return a;
-}
-
-static struct answer judge(const char *const *programs, uint64_t stay_ms)
-{
-	return judge_job(run(programs, stay_ms));
-}
-
-static void forget(struct answer *a)
-{
-	verdict_destroy(a->verdict);
-	progress_graph_destroy(a->graph);
-	eqgroups_destroy(a->groups);
-	progress_destroy(a->progress);
-	waitfor_destroy(a->waitfor);
-	job_comms_destroy(a->comms);
-	job_destroy(a->job);
-}
+#include "tests/unit/small_answers.h"
 
 static char *stuck_ranks(const struct waitfor *w, bool is_likely)
 {
@@ -243,7 +187,7 @@ static void test_situations(void **state)
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(situations); i++) {
 		const struct situation *s = &situations[i];
-		struct answer a = judge(s->programs, 5000);
+		struct answers a = judge(s->programs, 5000);
 		char *stuck = stuck_ranks(a.waitfor, false);
 		char *culprits = rankset_encode(a.verdict->culprits, 0);
 		const char *kind = kind_name(a.verdict->kind);
@@ -325,7 +269,7 @@ static void test_needs(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
-		struct answer a = judge(cases[i].programs, 5000);
+		struct answers a = judge(cases[i].programs, 5000);
 		char *needs = needs_of(a.waitfor, cases[i].rank);
 
 		assert_string_equal(needs, cases[i].needs);
@@ -365,7 +309,7 @@ static void test_chains(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
-		struct answer a = judge(cases[i].programs, 5000);
+		struct answers a = judge(cases[i].programs, 5000);
 		struct waitfor_chain *chain = waitfor_chain_create(a.waitfor, cases[i].rank);
 		char *text, *ranks = rankset_encode(chain->ends[chain->end], 0);
 		size_t length;
@@ -395,19 +339,9 @@ static void test_chains(void **state)
 /* ---- Evidence that cannot be used ---------------------------------------------------------------
  */
 
-static struct model *model_of(struct job *job, int rank)
-{
-	return (struct model *)(uintptr_t)job->model->lanes[rank].model;
-}
-
 static void lose_comm(struct job *job)
 {
 	model_of(job, 0)->comms[0].id = 0;
-}
-
-static void drop_rows(struct job *job)
-{
-	model_of(job, 1)->lanes[0].dropped_ledger = 1;
 }
 
 static void add_row(struct job *job, int rank, struct model_ledger row)
@@ -471,11 +405,6 @@ static void let_stranger_in(struct job *job)
 	model_of(job, 2)->comms[2].id = 0;
 }
 
-static void change_nothing(struct job *job)
-{
-	(void)job;
-}
-
 static void test_gaps(void **state)
 {
 	static const struct {
@@ -508,11 +437,11 @@ static void test_gaps(void **state)
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
 		struct job *job = run(cases[i].programs, 5000);
 		struct waitfor_chain *chain;
-		struct answer a;
+		struct answers a;
 		char *stuck;
 
 		cases[i].damage(job);
-		a = judge_job(job);
+		a = answers_of(job);
 		chain = waitfor_chain_create(a.waitfor, 0);
 		stuck = stuck_ranks(a.waitfor, false);
 		print_message("case %zu\n", i);
@@ -571,13 +500,13 @@ static void test_parties(void **state)
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
 		struct job *job = run(cases[i].programs, 5000);
-		struct answer a;
+		struct answers a;
 		char *text;
 		size_t length;
 		FILE *out = open_memstream(&text, &length);
 
 		cases[i].damage(job);
-		a = judge_job(job);
+		a = answers_of(job);
 		print_message("case %zu\n", i);
 		assert_int_equal(a.waitfor->num_mismatches, 1);
 		for (size_t k = 0; k < a.waitfor->mismatches[0].num_parties; k++) {
@@ -607,7 +536,7 @@ static void test_threads(void **state)
 	for (int is_waiting = 0; is_waiting < 2; is_waiting++) {
 		struct sm_job *small = sm_create(programs, 2, 0);
 		struct model_lane *lanes;
-		struct answer a;
+		struct answers a;
 		struct job *job;
 
 		sim_add_thread(small->ranks[0].sim);
@@ -619,7 +548,7 @@ static void test_threads(void **state)
 			job->model->lanes[0].state = job->model->lanes[1].state;
 			lanes[0].state = lanes[1].state;
 		}
-		a = judge_job(job);
+		a = answers_of(job);
 		assert_int_equal(a.waitfor->num_lanes, 3);
 		for (int l = 1; l < 3; l++)
 			assert_int_equal(a.waitfor->lanes[l].is_stuck, is_waiting);
@@ -669,160 +598,14 @@ static void test_intercommunicator(void **state)
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
 		struct job *job = run(cases[i].programs, 5000);
-		struct answer a;
+		struct answers a;
 		char *stuck;
 
 		make_inter(job);
-		a = judge_job(job);
+		a = answers_of(job);
 		stuck = stuck_ranks(a.waitfor, false);
 		assert_string_equal(stuck, cases[i].stuck);
 		free(stuck);
-		forget(&a);
-	}
-}
-
-/* ---- How long it takes to accuse
- * ----------------------------------------------------------------- */
-
-static void test_patience(void **state)
-{
-	static const struct {
-		const char *programs[4];
-		uint64_t stay_ms;
-		int thread_level;
-		enum verdict_kind kind;
-		bool is_hang, is_likely;
-	} cases[] = {
-		{{"r1", "r0"}, 300, 0, VERDICT_NONE, false, false},
-		{{"r1", "r0"}, 700, 0, VERDICT_DEADLOCK, true, false},
-		{{"r1", "r0", "m"}, 300, 0, VERDICT_NONE, false, false},
-		{{"r1", "r0", "m"}, 700, 0, VERDICT_DEADLOCK, true, false},
-		{{"a", "b"}, 300, 0, VERDICT_NONE, false, false},
-		{{"a", "b"}, 700, 0, VERDICT_MISMATCH, true, false},
-		{{"a", "b", "m"}, 700, 0, VERDICT_MISMATCH, true, false},
-		/* Another thread that never called MPI may come to help. */
-		{{"r1", "r0", "m"}, 2000, 3, VERDICT_NONE, false, false},
-		{{"r1", "r0"}, 3100, 3, VERDICT_DEADLOCK, true, true},
-		/* One that does not come, while nobody moves. */
-		{{"r1", "r0"}, 300, 3, VERDICT_NONE, false, false},
-		{{"r1", "r0"}, 700, 3, VERDICT_DEADLOCK, false, true},
-		{{"{20 r1 a}", "{9 s0 a} =1 a"}, 1100, 3, VERDICT_LOST, true, true},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < NUM_OF(cases); i++) {
-		struct job *job = run(cases[i].programs, cases[i].stay_ms);
-		struct answer a;
-
-		for (size_t l = 0; l < job->model->num_lanes; l++)
-			model_of(job, (int)l)->thread_level = cases[i].thread_level;
-		a = judge_job(job);
-		print_message("case %zu\n", i);
-		assert_int_equal(a.verdict->kind, cases[i].kind);
-		assert_int_equal(a.verdict->is_hang, cases[i].is_hang);
-		assert_int_equal(a.verdict->is_likely, cases[i].is_likely);
-		forget(&a);
-	}
-}
-
-/* By its counts rank 2 has ended the barrier that the others are in. */
-static void have_been_there(struct job *job)
-{
-	struct model_comm *comm = &model_of(job, 2)->comms[0];
-
-	comm->recent[1] = comm->recent[0];
-	comm->recent[1].number = ++comm->collectives;
-}
-
-/* Where the counts do not say who is the cause, somebody is named, but not as certain. */
-static void test_uncertain(void **state)
-{
-	static const struct {
-		const char *programs[4];
-		void (*damage)(struct job *job);
-		enum verdict_kind kind;
-		const char *culprits;
-		int novel_rank;
-		bool is_likely;
-	} cases[] = {
-		{{"{20 r1 a}", "{9 s0 a} =1 a"}, change_nothing, VERDICT_LOST, "1", 1, false},
-		{{"{20 r1 a}", "{9 s0 a} =1 a"}, drop_rows, VERDICT_LEAST, "1", 1, false},
-		{{"{2 b}", "{2 b}", "b r0"}, have_been_there, VERDICT_LIBRARY, "0-1", -1, true},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < NUM_OF(cases); i++) {
-		struct job *job = run(cases[i].programs, 5000);
-		struct answer a;
-		char *culprits;
-
-		cases[i].damage(job);
-		a = judge_job(job);
-		culprits = rankset_encode(a.verdict->culprits, 0);
-		print_message("case %zu\n", i);
-		assert_int_equal(a.verdict->kind, cases[i].kind);
-		assert_string_equal(culprits, cases[i].culprits);
-		assert_int_equal(a.verdict->novel_rank, cases[i].novel_rank);
-		assert_int_equal(a.verdict->is_likely, cases[i].is_likely);
-		free(culprits);
-		forget(&a);
-	}
-}
-
-/* All wait for one that moves: that is an answer, and no accusation. */
-static void test_awaited(void **state)
-{
-	static const char *const programs[] = {"r1", "r2", "m", "b", NULL};
-	struct answer a = judge(programs, 5000);
-	char *text = rankset_encode(a.verdict->awaited, 0);
-
-	(void)state;
-	assert_int_equal(a.verdict->kind, VERDICT_NONE);
-	assert_string_equal(text, "2");
-	free(text);
-	forget(&a);
-}
-
-/* All wait for one that computes, as it did before for as long: no accusation either, but it is told. */
-static void test_slow(void **state)
-{
-	static const struct {
-		uint64_t longest_ms;
-		/* It has polled since then: the last time so long ago, and once not for so long. */
-		uint64_t polled_ms, gap_ms;
-		enum verdict_kind kind;
-		const char *awaited;
-		uint64_t stay_ms, before_ms;
-	} cases[] = {
-		{400, 0, 0, VERDICT_COMPUTATION, "", 5000, 400},
-		{6000, 0, 0, VERDICT_NONE, "1", 5000, 6000},
-		{1, 300, 700, VERDICT_NONE, "1", 300, 700},
-		{1, 900, 1500, VERDICT_NONE, "1", 900, 1500},
-		{1, 4000, 200, VERDICT_COMPUTATION, "", 4000, 200},
-		{400, 4000, 200, VERDICT_COMPUTATION, "", 4000, 400},
-	};
-	static const char *const programs[] = {"{3 a} a", "{3 a} x", "{3 a} a", NULL};
-
-	(void)state;
-	for (size_t i = 0; i < NUM_OF(cases); i++) {
-		struct job *job = run(programs, 5000);
-		const struct model *model = job->model->lanes[1].model;
-		struct model_lane *lane = model->lanes;
-		struct answer a;
-		char *text;
-
-		lane->longest_ns[lane->state] = cases[i].longest_ms * SIM_MS;
-		lane->polls = cases[i].polled_ms ? 100000 : 0;
-		lane->last_poll_ns = model->now_ns - cases[i].polled_ms * SIM_MS;
-		lane->state_polls[lane->state] = cases[i].gap_ms * SIM_MS;
-		a = judge_job(job);
-		text = rankset_encode(a.verdict->awaited, 0);
-		assert_int_equal(a.verdict->kind, cases[i].kind);
-		assert_string_equal(text, cases[i].awaited);
-		assert_int_equal(a.verdict->stay_ns, cases[i].stay_ms * SIM_MS);
-		assert_int_equal(a.verdict->longest_before_ns, cases[i].before_ms * SIM_MS);
-		assert_int_equal(a.verdict->is_hang, cases[i].kind != VERDICT_NONE);
-		free(text);
 		forget(&a);
 	}
 }
@@ -834,7 +617,7 @@ static void test_unreceived(void **state)
 {
 	static const char *const programs[] = {"s1:5 s1:5 s1:6 s2 a", "r0:5 ir0:7 r0:8", "r* a",
 					       NULL};
-	struct answer a = judge(programs, 5000);
+	struct answers a = judge(programs, 5000);
 	struct waitfor_unreceived *found;
 	size_t num;
 
@@ -869,10 +652,6 @@ int main(void)
 		cmocka_unit_test(test_parties),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_intercommunicator),
-		cmocka_unit_test(test_patience),
-		cmocka_unit_test(test_uncertain),
-		cmocka_unit_test(test_awaited),
-		cmocka_unit_test(test_slow),
 		cmocka_unit_test(test_unreceived),
 	};
 

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * All that pdb finds out about a job, of a model made by hand. */
+#ifndef PDB_TESTS_UNIT_ANSWERS_H
+#define PDB_TESTS_UNIT_ANSWERS_H
+
+#include "analysis/eqgroup.h"
+#include "analysis/progress.h"
+#include "analysis/verdict.h"
+#include "analysis/waitfor.h"
+#include "model/job.h"
+#include "model/job_comms.h"
+
+struct answers {
+	struct job *job; /* borrowed */
+	struct job_comms *comms;
+	struct waitfor *waitfor;
+	struct progress *progress;
+	struct eqgroups *groups;
+	struct progress_graph *graph;
+	struct verdict *verdict;
+};
+
+static inline struct answers answers_of(struct job *job)
+{
+	struct answers a = {.job = job};
+
+	a.comms = job_comms_create(job->model);
+	a.waitfor = waitfor_create(job, a.comms);
+	a.progress = progress_create(job->model);
+	a.groups = eqgroups_create(a.progress);
+	a.graph = progress_graph_create(a.progress, a.groups);
+	a.verdict = verdict_create(job, a.groups, a.graph, a.waitfor);
+	return a;
+}
+
+static inline void answers_deinit(struct answers *a)
+{
+	verdict_destroy(a->verdict);
+	progress_graph_destroy(a->graph);
+	eqgroups_destroy(a->groups);
+	progress_destroy(a->progress);
+	waitfor_destroy(a->waitfor);
+	job_comms_destroy(a->comms);
+}
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Who waits for whom in small programs, carried out until nobody can go on. */
+#ifndef PDB_TESTS_UNIT_SMALL_ANSWERS_H
+#define PDB_TESTS_UNIT_SMALL_ANSWERS_H
+
+#include <limits.h>
+
+#include "tests/unit/answers.h"
+#include "tests/unit/small_models.h"
+
+/* The job that small programs (NULL: no more) make, seen so long after they got stuck. */
+static inline struct job *run(const char *const *programs, uint64_t stay_ms)
+{
+	struct sm_job *small;
+	int size = 0;
+
+	while (programs[size])
+		size++;
+	small = sm_create(programs, size, 0);
+	sm_run(small, INT_MAX);
+	return sm_finish(small, stay_ms);
+}
+
+static inline struct answers judge(const char *const *programs, uint64_t stay_ms)
+{
+	return answers_of(run(programs, stay_ms));
+}
+
+/* With the job. */
+static inline void forget(struct answers *a)
+{
+	answers_deinit(a);
+	job_destroy(a->job);
+}
+
+static inline struct model *model_of(struct job *job, int rank)
+{
+	return (struct model *)(uintptr_t)job->model->lanes[rank].model;
+}
+
+static inline void drop_rows(struct job *job)
+{
+	model_of(job, 1)->lanes[0].dropped_ledger = 1;
+}
+
+static inline void change_nothing(struct job *job)
+{
+	(void)job;
+}
+
+#endif

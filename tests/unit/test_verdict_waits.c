@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Verdicts by who waits for whom: how long it takes to accuse, and when nobody is. */
+#include "tests/unit/unit.h"
+
+#include "model/rankset.h"
+#include "tests/unit/small_answers.h"
+
+static void test_patience(void **state)
+{
+	static const struct {
+		const char *programs[4];
+		uint64_t stay_ms;
+		int thread_level;
+		enum verdict_kind kind;
+		bool is_hang, is_likely;
+	} cases[] = {
+		{{"r1", "r0"}, 300, 0, VERDICT_NONE, false, false},
+		{{"r1", "r0"}, 700, 0, VERDICT_DEADLOCK, true, false},
+		{{"r1", "r0", "m"}, 300, 0, VERDICT_NONE, false, false},
+		{{"r1", "r0", "m"}, 700, 0, VERDICT_DEADLOCK, true, false},
+		{{"a", "b"}, 300, 0, VERDICT_NONE, false, false},
+		{{"a", "b"}, 700, 0, VERDICT_MISMATCH, true, false},
+		{{"a", "b", "m"}, 700, 0, VERDICT_MISMATCH, true, false},
+		/* Another thread that never called MPI may come to help. */
+		{{"r1", "r0", "m"}, 2000, 3, VERDICT_NONE, false, false},
+		{{"r1", "r0"}, 3100, 3, VERDICT_DEADLOCK, true, true},
+		/* One that does not come, while nobody moves. */
+		{{"r1", "r0"}, 300, 3, VERDICT_NONE, false, false},
+		{{"r1", "r0"}, 700, 3, VERDICT_DEADLOCK, false, true},
+		{{"{20 r1 a}", "{9 s0 a} =1 a"}, 1100, 3, VERDICT_LOST, true, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct job *job = run(cases[i].programs, cases[i].stay_ms);
+		struct answers a;
+
+		for (size_t l = 0; l < job->model->num_lanes; l++)
+			model_of(job, (int)l)->thread_level = cases[i].thread_level;
+		a = answers_of(job);
+		print_message("case %zu\n", i);
+		assert_int_equal(a.verdict->kind, cases[i].kind);
+		assert_int_equal(a.verdict->is_hang, cases[i].is_hang);
+		assert_int_equal(a.verdict->is_likely, cases[i].is_likely);
+		forget(&a);
+	}
+}
+
+/* By its counts rank 2 has ended the barrier that the others are in. */
+static void have_been_there(struct job *job)
+{
+	struct model_comm *comm = &model_of(job, 2)->comms[0];
+
+	comm->recent[1] = comm->recent[0];
+	comm->recent[1].number = ++comm->collectives;
+}
+
+/* Where the counts do not say who is the cause, somebody is named, but not as certain. */
+static void test_uncertain(void **state)
+{
+	static const struct {
+		const char *programs[4];
+		void (*damage)(struct job *job);
+		enum verdict_kind kind;
+		const char *culprits;
+		int novel_rank;
+		bool is_likely;
+	} cases[] = {
+		{{"{20 r1 a}", "{9 s0 a} =1 a"}, change_nothing, VERDICT_LOST, "1", 1, false},
+		{{"{20 r1 a}", "{9 s0 a} =1 a"}, drop_rows, VERDICT_LEAST, "1", 1, false},
+		{{"{2 b}", "{2 b}", "b r0"}, have_been_there, VERDICT_LIBRARY, "0-1", -1, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct job *job = run(cases[i].programs, 5000);
+		struct answers a;
+		char *culprits;
+
+		cases[i].damage(job);
+		a = answers_of(job);
+		culprits = rankset_encode(a.verdict->culprits, 0);
+		print_message("case %zu\n", i);
+		assert_int_equal(a.verdict->kind, cases[i].kind);
+		assert_string_equal(culprits, cases[i].culprits);
+		assert_int_equal(a.verdict->novel_rank, cases[i].novel_rank);
+		assert_int_equal(a.verdict->is_likely, cases[i].is_likely);
+		free(culprits);
+		forget(&a);
+	}
+}
+
+/* All wait for one that moves: that is an answer, and no accusation. */
+static void test_awaited(void **state)
+{
+	static const char *const programs[] = {"r1", "r2", "m", "b", NULL};
+	struct answers a = judge(programs, 5000);
+	char *text = rankset_encode(a.verdict->awaited, 0);
+
+	(void)state;
+	assert_int_equal(a.verdict->kind, VERDICT_NONE);
+	assert_string_equal(text, "2");
+	free(text);
+	forget(&a);
+}
+
+/* All wait for one that computes, as it did before for as long: no accusation either, but it is
+ * told. */
+static void test_slow(void **state)
+{
+	static const struct {
+		uint64_t longest_ms;
+		/* It has polled since then: the last time so long ago, and once not for so long. */
+		uint64_t polled_ms, gap_ms;
+		enum verdict_kind kind;
+		const char *awaited;
+		uint64_t stay_ms, before_ms;
+	} cases[] = {
+		{400, 0, 0, VERDICT_COMPUTATION, "", 5000, 400},
+		{6000, 0, 0, VERDICT_NONE, "1", 5000, 6000},
+		{1, 300, 700, VERDICT_NONE, "1", 300, 700},
+		{1, 900, 1500, VERDICT_NONE, "1", 900, 1500},
+		{1, 4000, 200, VERDICT_COMPUTATION, "", 4000, 200},
+		{400, 4000, 200, VERDICT_COMPUTATION, "", 4000, 400},
+	};
+	static const char *const programs[] = {"{3 a} a", "{3 a} x", "{3 a} a", NULL};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct job *job = run(programs, 5000);
+		const struct model *model = job->model->lanes[1].model;
+		struct model_lane *lane = model->lanes;
+		struct answers a;
+		char *text;
+
+		lane->longest_ns[lane->state] = cases[i].longest_ms * SIM_MS;
+		lane->polls = cases[i].polled_ms ? 100000 : 0;
+		lane->last_poll_ns = model->now_ns - cases[i].polled_ms * SIM_MS;
+		lane->state_polls[lane->state] = cases[i].gap_ms * SIM_MS;
+		a = answers_of(job);
+		text = rankset_encode(a.verdict->awaited, 0);
+		assert_int_equal(a.verdict->kind, cases[i].kind);
+		assert_string_equal(text, cases[i].awaited);
+		assert_int_equal(a.verdict->stay_ns, cases[i].stay_ms * SIM_MS);
+		assert_int_equal(a.verdict->longest_before_ns, cases[i].before_ms * SIM_MS);
+		assert_int_equal(a.verdict->is_hang, cases[i].kind != VERDICT_NONE);
+		free(text);
+		forget(&a);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_patience),
+		cmocka_unit_test(test_uncertain),
+		cmocka_unit_test(test_awaited),
+		cmocka_unit_test(test_slow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
