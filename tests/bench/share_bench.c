@@ -113,24 +113,10 @@ static struct many_ranks *make_ranks(int num_ranks)
 	});
 }
 
-/* Ranks from first to last. */
-static struct job *make_job(struct many_ranks *many, int first, int last)
-{
-	struct job *job = job_create();
-
-	job->model = job_model_create(job->modules, job->callpaths);
-	for (int rank = first; rank <= last; rank++)
-		job_model_add(job->model, rank, many_ranks_model(many, rank), 0);
-	job_model_finish(job->model);
-	for (size_t l = 0; l < job->model->num_lanes; l++)
-		job->model->lanes[l].has_second_look = true;
-	return job;
-}
-
 static struct job *make_whole_job(int num_ranks)
 {
 	struct many_ranks *many = make_ranks(num_ranks);
-	struct job *job = make_job(many, 0, num_ranks - 1);
+	struct job *job = many_ranks_job(many, 0, num_ranks - 1);
 
 	many_ranks_destroy(many);
 	return job;
@@ -340,7 +326,7 @@ static void bench_tree(int num_ranks)
 
 	for (int i = 0; i < num_nodes; i++) {
 		int last = (i + 1) * NODE < num_ranks ? (i + 1) * NODE - 1 : num_ranks - 1;
-		struct job *job = make_job(many, i * NODE, last);
+		struct job *job = many_ranks_job(many, i * NODE, last);
 		double took = put_share(job, &nodes[i].bytes);
 
 		times.put = took > times.put ? took : times.put;

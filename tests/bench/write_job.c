@@ -47,14 +47,8 @@ static struct job *make_job(int num_ranks, bool is_apart)
 		.num_neighbours = NEIGHBOURS,
 		.is_apart = is_apart,
 	});
-	struct job *job = job_create();
+	struct job *job = many_ranks_job(many, 0, num_ranks - 1);
 
-	job->model = job_model_create(job->modules, job->callpaths);
-	for (int rank = 0; rank < num_ranks; rank++)
-		job_model_add(job->model, rank, many_ranks_model(many, rank), 0);
-	job_model_finish(job->model);
-	for (size_t l = 0; l < job->model->num_lanes; l++)
-		job->model->lanes[l].has_second_look = true;
 	many_ranks_destroy(many);
 	add_processes(job, num_ranks);
 	return job;

@@ -33,15 +33,9 @@ static void assert_same_answers(struct job *x, struct job *y)
 
 static struct job *make_many(struct many_ranks *many, int num_ranks)
 {
-	struct job *job = job_create();
+	struct job *job = many_ranks_job(many, 0, num_ranks - 1);
 
 	job->proctable->size = num_ranks;
-	job->model = job_model_create(job->modules, job->callpaths);
-	for (int rank = 0; rank < num_ranks; rank++)
-		job_model_add(job->model, rank, many_ranks_model(many, rank), 0);
-	job_model_finish(job->model);
-	for (size_t l = 0; l < job->model->num_lanes; l++)
-		job->model->lanes[l].has_second_look = true;
 	return job;
 }
 
