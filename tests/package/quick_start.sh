@@ -33,7 +33,7 @@ check 'the program hangs' wait_for ready
 is_found() { says 1 '^Least progressed: rank 2, 1 of 4 ranks' pdb "$@" --batch -ex lp; }
 check 'pdb --pid' wait_for is_found --pid "$job"
 check 'pdb, with one job' is_found
-check 'gdb is not there, and that is said' says 2 'gdb is not installed here' pdb --pid "$job" --batch -ex 'gdb lp'
+check 'gdb is not there, and that is said' says 2 'gdb is not installed here' pdb --pid "$job" --batch -ex 'gdb lp -ex bt'
 check 'stacks' says 1 'relax' pdb --pid "$job" --batch -ex 'bt lp'
 check 'save' says 1 '' pdb --pid "$job" --batch -ex 'save hang.pdb'
 check 'report' says 1 'hang.html' pdb --pid "$job" --batch -ex 'report hang.html'
