@@ -9,9 +9,9 @@ pid=
 work=$(mktemp -d)
 trap 'stop; rm -rf "$work"' EXIT
 
-start() {
+start() { # arguments of the victim
 	rm -f "$work/steps" # that of the one before
-	OMPI_COMM_WORLD_RANK=7 "$victim" >"$work/steps" &
+	OMPI_COMM_WORLD_RANK=7 "$victim" "$@" >"$work/steps" &
 	pid=$!
 	wait_for test -s "$work/steps"
 }
@@ -77,6 +77,11 @@ stop
 start
 check "wherever it is" injects "injected: rank 7 pid $pid here $address" --here "$pid"
 check "it stands there" stands
+stop
+
+start sleeping
+check "where it comes back to" injects "injected: rank 7 pid $pid here $address" --here "$pid"
+check "it stands there, and computes" eval 'stands && wait_for state_is R'
 stop
 
 # Any place in a function, by its symbol, or without one by the unwinding information.

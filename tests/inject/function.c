@@ -206,34 +206,31 @@ int function_around(pid_t pid, uint64_t address, struct function *ret)
 	return is_found ? 0 : -1;
 }
 
-int function_is_in_module(pid_t pid, uint64_t address, const char *module)
+int function_list_code(pid_t pid, const char *module, struct code_range *ranges, int max)
 {
 	char path[64], exe[PATH_MAX] = "", line[PATH_MAX + 256];
-	int is_in = 0;
+	int num = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	ssize_t length = readlink(path, exe, sizeof(exe) - 1);
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	FILE *maps = fopen(path, "re");
 
-	if (!maps || length <= 0) {
-		if (maps)
-			fclose(maps);
-		return 0;
-	}
-	while (fgets(line, sizeof(line), maps)) {
+	while (maps && length > 0 && num < max && fgets(line, sizeof(line), maps)) {
 		unsigned long start, end;
+		char access[8];
 		int name = 0;
 
 		line[strcspn(line, "\n")] = '\0';
-		if (sscanf(line, "%lx-%lx %*s %*s %*s %*s %n", &start, &end, &name) < 2 ||
-		    name == 0 || address < start || address >= end)
+		if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %n", &start, &end, access, &name) < 3 ||
+		    name == 0 || !strchr(access, 'x'))
 			continue;
 		const char *slash = strrchr(line + name, '/');
-		is_in = module ? slash && strncmp(slash + 1, module, strlen(module)) == 0
-			       : strcmp(line + name, exe) == 0;
-		break;
+		if (module ? slash && strncmp(slash + 1, module, strlen(module)) == 0
+			   : strcmp(line + name, exe) == 0)
+			ranges[num++] = (struct code_range){start, end};
 	}
-	fclose(maps);
-	return is_in;
+	if (maps)
+		fclose(maps);
+	return num;
 }

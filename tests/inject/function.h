@@ -23,7 +23,12 @@ int function_find(pid_t pid, const char *name, struct function *ret);
  * information, and it is called module+0xoffset. 0 if found, -1 with a message printed if not. */
 int function_around(pid_t pid, uint64_t address, struct function *ret);
 
-/* Is the address in code of the module whose file name begins so (NULL: of the program itself)? */
-int function_is_in_module(pid_t pid, uint64_t address, const char *module);
+struct code_range {
+	uint64_t start, end; /* end: of the first byte behind it */
+};
+
+/* Where the code of the module is whose file name begins so (NULL: of the program itself). Returns how
+ * many ranges there are, `max` at most; 0: none, or the process is gone. */
+int function_list_code(pid_t pid, const char *module, struct code_range *ranges, int max);
 
 #endif

@@ -34,9 +34,14 @@
 #define MAX_CODE 32
 #define MAX_STEPS 200000
 #define LOOK_NS 2000000L /* between two looks at where the threads are */
+#define HERE_S 2         /* a process that is not found in a module for so long waits elsewhere */
+#define RETURN_S 2       /* for its return from there */
+#define MAX_RANGES 16
+#define STACK_WORDS 8192
 
 #if defined(__x86_64__)
 #define PC rip
+#define SP rsp
 static const unsigned char loop_code[] = {0xeb, 0xfe}; /* jmp . */
 static const unsigned char sleep_code[] = {
 	0xb8, 0x22, 0x00, 0x00, 0x00, /* mov $SYS_pause, %eax */
@@ -45,6 +50,7 @@ static const unsigned char sleep_code[] = {
 };
 #elif defined(__aarch64__)
 #define PC pc
+#define SP sp
 static const unsigned char loop_code[] = {0x00, 0x00, 0x00, 0x14}; /* b . */
 static const unsigned char sleep_code[] = {
 	0x28, 0x09, 0x80, 0xd2, /* mov x8, #SYS_ppoll */
@@ -70,8 +76,9 @@ enum mode {
 struct options {
 	enum mode mode;
 	pid_t pid;
+	int rank;             /* of the process; -1: none */
 	const char *function; /* or, with MODE_HERE, a module */
-	bool is_around; /* the function is named by any place in it */
+	bool is_around;       /* the function is named by any place in it */
 	long num_skip;
 	long num_branches; /* with MODE_TURN: that are taken as they should be */
 	double timeout_s;
@@ -83,6 +90,7 @@ struct world {
 	pid_t threads[MAX_THREADS];
 	int signals[MAX_THREADS]; /* that a thread was about to get */
 	uint64_t pcs[MAX_THREADS];
+	uint64_t sp; /* of the first thread */
 	int num_threads;
 };
 
@@ -105,13 +113,15 @@ static double now_s(void)
 /* ---- Stopping all threads and letting them go -------------------------------------------------
  */
 
-static uint64_t read_pc(pid_t thread)
+static uint64_t read_pc(pid_t thread, uint64_t *sp_ret)
 {
 	struct user_regs_struct regs;
 	struct iovec iov = {.iov_base = &regs, .iov_len = sizeof(regs)};
 
 	if (ptrace(PTRACE_GETREGSET, thread, NT_PRSTATUS, &iov) != 0)
 		return 0;
+	if (sp_ret)
+		*sp_ret = regs.SP;
 	return regs.PC;
 }
 
@@ -135,7 +145,7 @@ static void stop_thread(struct world *world, pid_t thread)
 		return;
 	world->threads[n] = thread;
 	world->signals[n] = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
-	world->pcs[n] = read_pc(thread);
+	world->pcs[n] = read_pc(thread, n == 0 ? &world->sp : NULL);
 	world->num_threads++;
 }
 
@@ -172,8 +182,9 @@ static void resume_world(struct world *world)
 	world->num_threads = 0;
 }
 
-/* Run one instruction. -1: the thread has ended. */
-static int step(struct world *world, int number)
+/* Run one instruction; *sp_ret (NULL is fine) is the stack pointer after it. -1: the thread has
+ * ended. */
+static int step(struct world *world, int number, uint64_t *sp_ret)
 {
 	pid_t thread = world->threads[number];
 	int status;
@@ -183,7 +194,7 @@ static int step(struct world *world, int number)
 		return -1;
 	if (WSTOPSIG(status) != SIGTRAP)
 		world->signals[number] = WSTOPSIG(status);
-	world->pcs[number] = read_pc(thread);
+	world->pcs[number] = read_pc(thread, sp_ret);
 	return 0;
 }
 
@@ -198,8 +209,9 @@ struct patch {
 	unsigned char original[MAX_CODE];
 };
 
-/* Read-only code is written through /proc/PID/mem, as a debugger's breakpoint is. */
-static int access_code(pid_t pid, uint64_t address, void *bytes, size_t length, bool is_write)
+/* Read-only code is written through /proc/PID/mem, as a debugger's breakpoint is. Returns how many
+ * bytes there were; -1: none. */
+static ssize_t access_memory(pid_t pid, uint64_t address, void *bytes, size_t length, bool is_write)
 {
 	char path[64];
 
@@ -210,7 +222,13 @@ static int access_code(pid_t pid, uint64_t address, void *bytes, size_t length, 
 	ssize_t done =
 		is_write ? pwrite(fd, bytes, length, address) : pread(fd, bytes, length, address);
 	close(fd);
-	return done == (ssize_t)length ? 0 : -1;
+	return done;
+}
+
+/* All of it, or -1. */
+static int access_code(pid_t pid, uint64_t address, void *bytes, size_t length, bool is_write)
+{
+	return access_memory(pid, address, bytes, length, is_write) == (ssize_t)length ? 0 : -1;
 }
 
 static int patch_init(struct patch *patch, pid_t pid, uint64_t address, enum mode mode)
@@ -283,7 +301,7 @@ static void let_pass(struct patch *patch, struct world *world, int caught)
 {
 	access_code(patch->pid, patch->address, patch->original, patch->length, true);
 	do {
-		if (step(world, caught) != 0)
+		if (step(world, caught, NULL) != 0)
 			return;
 	} while (is_in_the_middle(patch, world));
 	access_code(patch->pid, patch->address, patch->code, patch->length, true);
@@ -371,16 +389,22 @@ static int write_pc(pid_t thread, uint64_t pc)
 static uint64_t step_to_branch(struct world *world, int number, const struct function *function,
 			       long num_branches)
 {
+	uint64_t first_sp = 0, sp;
+
+	read_pc(world->threads[number], &first_sp);
 	for (int i = 0; i < MAX_STEPS; i++) {
 		uint64_t pc = world->pcs[number], taken, next;
 		unsigned char code[16];
-		bool is_inside = pc >= function->address &&
-				 pc < function->address + function->size;
+		bool is_inside = pc >= function->address && pc < function->address + function->size;
 		bool is_branch = is_inside &&
 				 access_code(world->pid, pc, code, sizeof(code), false) == 0 &&
 				 decode_branch(code, pc, &taken, &next) && taken != next;
 
-		if (step(world, number) != 0)
+		if (step(world, number, &sp) != 0)
+			return 0;
+		/* Of its return address nothing is left: it has returned. (Where that is in a
+		 * register it takes more steps to tell.) */
+		if (sp > first_sp && !is_branch)
 			return 0;
 		if (is_branch && num_branches-- == 0)
 			return write_pc(world->threads[number],
@@ -411,24 +435,10 @@ static uint64_t turn_branch(struct patch *patch, const struct function *function
 /* ---- Modes ------------------------------------------------------------------------------------
  */
 
-static void report(pid_t pid, const char *name, uint64_t address)
+static void report(const struct options *options, const char *name, uint64_t address)
 {
-	static const char *const variables[] = {
-		"OMPI_COMM_WORLD_RANK=", "PMIX_RANK=", "PMI_RANK=", "SLURM_PROCID="};
-	char path[64], *line = NULL;
-	size_t size = 0;
-	int rank = -1;
-
-	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
-	FILE *file = fopen(path, "re");
-	while (file && rank < 0 && getdelim(&line, &size, '\0', file) > 0)
-		for (size_t i = 0; i < sizeof(variables) / sizeof(*variables) && rank < 0; i++)
-			if (strncmp(line, variables[i], strlen(variables[i])) == 0)
-				rank = atoi(line + strlen(variables[i]));
-	if (file)
-		fclose(file);
-	free(line);
-	printf("injected: rank %d pid %d %s 0x%lx\n", rank, pid, name, (unsigned long)address);
+	printf("injected: rank %d pid %d %s 0x%lx\n", options->rank, options->pid, name,
+	       (unsigned long)address);
 }
 
 static int catch_in_function(const struct options *options, double deadline_s)
@@ -437,8 +447,7 @@ static int catch_in_function(const struct options *options, double deadline_s)
 	struct patch patch, sleep_patch;
 
 	if (function_find(options->pid, options->function, &function) != 0 ||
-	    (options->is_around &&
-	     function_around(options->pid, function.address, &function) != 0))
+	    (options->is_around && function_around(options->pid, function.address, &function) != 0))
 		return 1;
 	if (options->mode == MODE_SLEEP && function.size < sizeof(sleep_code)) {
 		fprintf(stderr, "inject: %s is too short to sleep in\n", function.name);
@@ -463,7 +472,7 @@ static int catch_in_function(const struct options *options, double deadline_s)
 		}
 	}
 	if (result == 0) {
-		report(options->pid, function.name, function.address);
+		report(options, function.name, function.address);
 		return 0;
 	}
 	if (result > 0)
@@ -475,26 +484,97 @@ static int catch_in_function(const struct options *options, double deadline_s)
 	return 1;
 }
 
-/* Loop wherever the first thread is next found in the module. */
+/* ---- Anywhere in a module ----------------------------------------------------------------------
+ */
+
+static bool is_in_code(const struct code_range *ranges, int num, uint64_t address)
+{
+	for (int i = 0; i < num; i++)
+		if (address >= ranges[i].start && address < ranges[i].end)
+			return true;
+	return false;
+}
+
+/* Does a call end where these bytes do? */
+static bool is_call(const unsigned char *end)
+{
+#if defined(__x86_64__)
+	return end[-5] == 0xe8 || (end[-6] == 0xff && end[-5] == 0x15) ||
+	       (end[-2] == 0xff && (end[-1] & 0xf8) == 0xd0) ||
+	       (end[-3] == 0xff && (end[-2] & 0xf8) == 0x50);
+#else
+	uint32_t word;
+
+	memcpy(&word, end - 4, sizeof(word));
+	return (word & 0xfc000000) == 0x94000000 || (word & 0xfffffc1f) == 0xd63f0000;
+#endif
+}
+
+/* The innermost word of the first thread's stack that a call in this code may have left: where the
+ * thread comes back to, unless that call is over long since. 0: none. */
+static uint64_t find_return(const struct world *world, const struct code_range *ranges, int num)
+{
+	static uint64_t stack[STACK_WORDS];
+	unsigned char code[8];
+
+	ssize_t size = access_memory(world->pid, world->sp, stack, sizeof(stack), false);
+
+	for (ssize_t i = 0; i < size / 8; i++) {
+		if (is_in_code(ranges, num, stack[i]) &&
+		    access_code(world->pid, stack[i] - sizeof(code), code, sizeof(code), false) ==
+			    0 &&
+		    is_call(code + sizeof(code)))
+			return stack[i];
+	}
+	return 0;
+}
+
+/* Loop there when a thread comes back. 0 if so. */
+static int catch_return(pid_t pid, uint64_t address, double deadline_s)
+{
+	double until_s = now_s() + RETURN_S < deadline_s ? now_s() + RETURN_S : deadline_s;
+	struct patch patch;
+
+	if (patch_init(&patch, pid, address, MODE_LOOP) != 0 || patch_apply(&patch, until_s) != 0)
+		return -1;
+	int result = wait_for_call(&patch, 0, until_s);
+	if (result > 0)
+		patch_undo(&patch);
+	return result;
+}
+
+/* Loop wherever the first thread is next found in the module; if it is not for a while, as it waits
+ * somewhere else most of the time, where it comes back to the module. */
 static int catch_here(const struct options *options, double deadline_s)
 {
+	double here_s = now_s() + HERE_S;
+	struct code_range ranges[MAX_RANGES];
 	struct world world;
 	struct patch patch;
 
 	while (!is_ended && now_s() < deadline_s) {
+		uint64_t address = 0;
+		bool is_in;
+
 		if (stop_world(&world, options->pid) != 0)
 			break;
-		bool is_in = function_is_in_module(options->pid, world.pcs[0], options->function);
-
+		int num = function_list_code(options->pid, options->function, ranges, MAX_RANGES);
+		is_in = is_in_code(ranges, num, world.pcs[0]);
 		if (is_in) {
 			is_in = patch_init(&patch, options->pid, world.pcs[0], MODE_LOOP) == 0 &&
 				!is_in_the_middle(&patch, &world) &&
 				access_code(options->pid, patch.address, patch.code, patch.length,
 					    true) == 0;
+		} else if (now_s() > here_s) {
+			address = find_return(&world, ranges, num);
 		}
 		resume_world(&world);
+		if (address && catch_return(options->pid, address, deadline_s) == 0) {
+			is_in = true;
+			patch.address = address;
+		}
 		if (is_in) {
-			report(options->pid, "here", patch.address);
+			report(options, "here", patch.address);
 			return 0;
 		}
 		pause_a_little();
@@ -504,14 +584,35 @@ static int catch_here(const struct options *options, double deadline_s)
 	return 1;
 }
 
-static int stop_process(pid_t pid)
+static int stop_process(const struct options *options)
 {
-	if (kill(pid, SIGSTOP) != 0) {
+	if (kill(options->pid, SIGSTOP) != 0) {
 		perror("inject: kill");
 		return 1;
 	}
-	report(pid, "stopped", 0);
+	report(options, "stopped", 0);
 	return 0;
+}
+
+/* By its environment, which is gone as soon as it ends. */
+static int read_rank(pid_t pid)
+{
+	static const char *const variables[] = {
+		"OMPI_COMM_WORLD_RANK=", "PMIX_RANK=", "PMI_RANK=", "SLURM_PROCID="};
+	char path[64], *line = NULL;
+	size_t size = 0;
+	int rank = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
+	FILE *file = fopen(path, "re");
+	while (file && rank < 0 && getdelim(&line, &size, '\0', file) > 0)
+		for (size_t i = 0; i < sizeof(variables) / sizeof(*variables) && rank < 0; i++)
+			if (strncmp(line, variables[i], strlen(variables[i])) == 0)
+				rank = atoi(line + strlen(variables[i]));
+	if (file)
+		fclose(file);
+	free(line);
+	return rank;
 }
 
 static const struct argp_option option_table[] = {
@@ -567,8 +668,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 			options->function = argument;
 		return 0;
 	case ARGP_KEY_END:
-		if (options->pid <= 0 || (!options->function &&
-					   (options->mode <= MODE_SLEEP || options->mode == MODE_TURN)))
+		if (options->pid <= 0 || (!options->function && (options->mode <= MODE_SLEEP ||
+								 options->mode == MODE_TURN)))
 			argp_usage(state);
 		return 0;
 	default:
@@ -595,9 +696,10 @@ int main(int argc, char **argv)
 	sigaction(SIGHUP, &action, NULL);
 	double deadline_s = now_s() + options.timeout_s;
 
+	options.rank = read_rank(options.pid);
 	switch (options.mode) {
 	case MODE_STOP:
-		return stop_process(options.pid);
+		return stop_process(&options);
 	case MODE_HERE:
 		return catch_here(&options, deadline_s);
 	default:
