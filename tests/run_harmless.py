@@ -42,13 +42,9 @@ def run_alone(mpi, command, steps):
 
 
 def find_steps(mpi, command):
-    """So many that a run takes about JOB_SECONDS, whatever this MPI's speed."""
-    startup, steps = run_alone(mpi, command, 0)[1], 400
-    while True:
-        seconds = run_alone(mpi, command, steps)[1] - startup
-        if seconds > 1:
-            return max(400, int(steps * JOB_SECONDS / seconds) // 100 * 100)
-        steps *= 4
+    """So many that a run takes about JOB_SECONDS beside its start."""
+    startup = run_alone(mpi, command, 0)[1]
+    return kinds.find_steps(JOB_SECONDS, lambda steps: run_alone(mpi, command, steps)[1] - startup)
 
 
 def measure(pdb, mpi, command):

@@ -73,6 +73,15 @@ class Kind:
         return left
 
 
+def find_steps(wanted_s, measure):
+    """So many that a job takes about that long, whatever its MPI's speed: measure(steps) runs one and
+    returns its seconds."""
+    steps = 400
+    while (seconds := measure(steps)) <= 1:
+        steps *= 4
+    return max(400, int(steps * wanted_s / seconds) // 100 * 100)
+
+
 class Checksum:
     """tests/mpi/checksum.c: ranks exchange messages and numbers all the time."""
 
@@ -102,20 +111,16 @@ class Checksum:
         key = (kind.mpi.name, bool(kind.place.names))
         with self._lock:
             if key not in self._steps:
-                self._steps[key] = self._measure(kind)
+                self._steps[key] = find_steps(self.seconds, lambda steps: self._measure(kind, steps))
             return self._steps[key]
 
-    def _measure(self, kind):
-        steps = 400
-        while True:
-            with self._start(kind, steps, {}, "/dev/shm") as job:
-                job.find_pids()
-                began = time.monotonic()
-                job.wait_for_end()
-            seconds = time.monotonic() - began
-            if seconds > 1:
-                return max(400, int(steps * self.seconds / seconds) // 100 * 100)
-            steps *= 4
+    def _measure(self, kind, steps):
+        """How many seconds a job of so many steps takes from when its ranks are there."""
+        with self._start(kind, steps, {}, "/dev/shm") as job:
+            job.find_pids()
+            began = time.monotonic()
+            job.wait_for_end()
+        return time.monotonic() - began
 
     def expected(self, kind):
         """Computed here, by the same rule as in checksum.c."""
