@@ -70,9 +70,14 @@ static void collect_visitors(struct job_heads *jh)
 	for (size_t site = 2; site < num_sites + 2; site++)
 		at[site] += at[site - 1];
 	jh->visitors = xcalloc(at[num_sites + 1], sizeof(*jh->visitors));
+	jh->visitor_sites = xcalloc(at[num_sites + 1], sizeof(*jh->visitor_sites));
 	for (size_t i = 0; i < jh->num_shapes; i++)
-		for (size_t s = 0; s < jh->shapes[i].num_sites; s++)
-			jh->visitors[at[jh->shapes[i].site_map[s] + 1]++] = (uint32_t)i;
+		for (size_t s = 0; s < jh->shapes[i].num_sites; s++) {
+			size_t v = at[jh->shapes[i].site_map[s] + 1]++;
+
+			jh->visitors[v] = (uint32_t)i;
+			jh->visitor_sites[v] = (uint32_t)s;
+		}
 	jh->shape_stamp = xcalloc(jh->num_shapes, sizeof(*jh->shape_stamp));
 }
 
@@ -112,10 +117,9 @@ uint32_t job_heads_count_visits(const struct job_heads *jh, uint32_t state)
 
 /* A call that all ranks make in the loop. */
 struct mark {
-	uint32_t state;		      /* enter */
-	bool is_repeated;	      /* right after itself */
-	uint64_t num_calls, num_runs; /* of one rank; several calls in a row are one run */
-	struct range calls, runs;
+	uint32_t state;           /* enter */
+	bool is_repeated;         /* right after itself */
+	struct range calls, runs; /* of one rank; several calls in a row are one run */
 };
 
 static struct mark *collect_marks(struct job_heads *jh, const struct loop_part *part,
@@ -140,32 +144,115 @@ static struct mark *collect_marks(struct job_heads *jh, const struct loop_part *
 	return marks;
 }
 
-static void count_calls(const struct job_heads *jh, const struct job_lane *lane, struct mark *marks,
-			size_t num_marks)
+static size_t shape_of(const struct job_heads *jh, const struct job_lane *lane)
 {
-	bool is_runner = false;
+	const struct shape key = {.site_map = lane->site_map};
+	const struct shape *found =
+		bsearch(&key, jh->shapes, jh->num_shapes, sizeof(key), compare_shapes);
 
-	for (size_t t = 0; t < lane->data->num_transitions; t++) {
-		const struct model_transition *made = &lane->data->transitions[t];
-		uint32_t to = job_lane_state(lane, made->to);
-		struct mark *mark;
+	return (size_t)(found - jh->shapes);
+}
 
-		if (SEG_STATE_IS_EXIT(to) || jh->in_part[SEG_STATE_SITE(to)] != jh->part_stamp)
-			continue;
-		is_runner = true;
-		if (jh->mark_of[to] == NO_MARK)
-			continue;
-		mark = &marks[jh->mark_of[to]];
-		mark->num_calls += made->count;
-		if (job_lane_state(lane, made->from) == (to | 1))
+static struct arrivals list_arrivals(const struct job_lane *lane)
+{
+	const struct model_lane *data = lane->data;
+	size_t num_sites = lane->model->num_sites;
+	struct arrivals all = {.first = xcalloc(num_sites + 2, sizeof(*all.first))};
+
+	/* first[s + 2] counts them, then first[s + 1] is the next free place of the site. */
+	for (size_t t = 0; t < data->num_transitions; t++)
+		if (!SEG_STATE_IS_EXIT(data->transitions[t].to))
+			all.first[SEG_STATE_SITE(data->transitions[t].to) + 2]++;
+	for (size_t s = 2; s < num_sites + 2; s++)
+		all.first[s] += all.first[s - 1];
+	all.made = xcalloc(all.first[num_sites + 1], sizeof(*all.made));
+	for (size_t t = 0; t < data->num_transitions; t++)
+		if (!SEG_STATE_IS_EXIT(data->transitions[t].to))
+			all.made[all.first[SEG_STATE_SITE(data->transitions[t].to) + 1]++] =
+				(uint32_t)t;
+	return all;
+}
+
+/* Once, so that a loop of few states does not take a look at all transitions of all lanes. */
+static void collect_arrivals(struct job_heads *jh)
+{
+	size_t num_lanes = jh->jm->num_lanes;
+	size_t *at;
+
+	if (jh->arrivals)
+		return;
+	at = jh->first_lane = xcalloc(jh->num_shapes + 2, sizeof(*at));
+	jh->shape_lanes = xcalloc(num_lanes, sizeof(*jh->shape_lanes));
+	jh->arrivals = xcalloc(num_lanes, sizeof(*jh->arrivals));
+	jh->lane_stamp = xcalloc(num_lanes, sizeof(*jh->lane_stamp));
+	for (size_t l = 0; l < num_lanes; l++)
+		if (jh->jm->lanes[l].like == l)
+			at[shape_of(jh, &jh->jm->lanes[l]) + 2]++;
+	for (size_t i = 2; i < jh->num_shapes + 2; i++)
+		at[i] += at[i - 1];
+	for (size_t l = 0; l < num_lanes; l++)
+		if (jh->jm->lanes[l].like == l) {
+			jh->shape_lanes[at[shape_of(jh, &jh->jm->lanes[l]) + 1]++] = (uint32_t)l;
+			jh->arrivals[l] = list_arrivals(&jh->jm->lanes[l]);
+		}
+}
+
+/* Stamp the lanes that have come to a site of the part. */
+static void mark_runners(struct job_heads *jh, uint32_t site)
+{
+	for (size_t v = jh->first_visitor[site]; v < jh->first_visitor[site + 1]; v++) {
+		uint32_t shape = jh->visitors[v], local = jh->visitor_sites[v];
+
+		for (size_t i = jh->first_lane[shape]; i < jh->first_lane[shape + 1]; i++) {
+			uint32_t lane = jh->shape_lanes[i];
+			const uint32_t *first = jh->arrivals[lane].first;
+
+			if (first[local] < first[local + 1])
+				jh->lane_stamp[lane] = jh->part_stamp;
+		}
+	}
+}
+
+/* What a lane that is in the part has done of a mark, which is its site `local`. */
+static void count_calls(const struct job_heads *jh, uint32_t l, uint32_t local, struct mark *mark)
+{
+	const struct job_lane *lane = &jh->jm->lanes[l];
+	const struct arrivals *all = &jh->arrivals[l];
+	uint64_t num_calls = 0, num_runs = 0;
+
+	for (uint32_t i = all->first[local]; i < all->first[local + 1]; i++) {
+		const struct model_transition *made = &lane->data->transitions[all->made[i]];
+
+		num_calls += made->count;
+		if (made->from == SEG_STATE_EXIT(local))
 			mark->is_repeated = true;
 		else
-			mark->num_runs += made->count;
+			num_runs += made->count;
 	}
-	for (size_t i = 0; i < num_marks && is_runner; i++) {
-		range_extend(&marks[i].calls, marks[i].num_calls);
-		range_extend(&marks[i].runs, marks[i].num_runs);
-		marks[i].num_calls = marks[i].num_runs = 0;
+	range_extend(&mark->calls, num_calls);
+	range_extend(&mark->runs, num_runs);
+}
+
+/* How often each lane in the part has done each mark. */
+static void count_marks(struct job_heads *jh, const struct loop_part *part, struct mark *marks,
+			size_t num_marks)
+{
+	collect_arrivals(jh);
+	for (size_t i = 0; i < part->num_states; i++)
+		if (!SEG_STATE_IS_EXIT(part->states[i]))
+			mark_runners(jh, SEG_STATE_SITE(part->states[i]));
+	for (size_t i = 0; i < num_marks; i++) {
+		uint32_t site = SEG_STATE_SITE(marks[i].state);
+
+		/* All ranks in the part have its site. */
+		for (size_t v = jh->first_visitor[site]; v < jh->first_visitor[site + 1]; v++) {
+			uint32_t shape = jh->visitors[v];
+
+			for (size_t k = jh->first_lane[shape]; k < jh->first_lane[shape + 1]; k++)
+				if (jh->lane_stamp[jh->shape_lanes[k]] == jh->part_stamp)
+					count_calls(jh, jh->shape_lanes[k], jh->visitor_sites[v],
+						    &marks[i]);
+		}
 	}
 }
 
@@ -258,11 +345,9 @@ static bool leave_inner_loop(struct job_heads *jh, struct job_loop *loop, struct
 	uint32_t header = loop->header;
 	bool is_run = false;
 
-	for (size_t i = 0; i < jh->jm->num_lanes; i++)
-		if (jh->jm->lanes[i].like == i)
-			count_calls(jh, &jh->jm->lanes[i], marks, num_marks);
+	count_marks(jh, part, marks, num_marks);
 	for (size_t i = 0; i < num_marks && mark != NO_MARK; i++) {
-		struct range *kinds[] = { &marks[i].calls, &marks[i].runs };
+		struct range *kinds[] = {&marks[i].calls, &marks[i].runs};
 
 		for (int k = 0; k < 1 + (marks[i].is_repeated && part->num_states > 2); k++) {
 			if (!is_around(kinds[k], &marks[mark].calls) ||
@@ -389,8 +474,8 @@ static void set_region(const struct job_heads *jh, struct job_loop *loop, struct
 	for (size_t i = 0; i < part->num_states; i++) {
 		uint32_t state = part->states[i];
 
-		part->is_head[i] =
-			callpaths_has_prefix(jh->jm->callpaths, job_heads_path(jh, state), loop->region);
+		part->is_head[i] = callpaths_has_prefix(jh->jm->callpaths,
+							job_heads_path(jh, state), loop->region);
 		if (part->is_head[i] && loop->header == UINT32_MAX)
 			loop->header = state;
 	}
@@ -458,7 +543,16 @@ void job_heads_destroy(struct job_heads *jh)
 	free(jh->mark_of);
 	free(jh->in_part);
 	free(jh->visits);
+	for (size_t l = 0; jh->arrivals && l < jh->jm->num_lanes; l++) {
+		free(jh->arrivals[l].first);
+		free(jh->arrivals[l].made);
+	}
+	free(jh->arrivals);
+	free(jh->lane_stamp);
+	free(jh->shape_lanes);
+	free(jh->first_lane);
 	free(jh->shape_stamp);
+	free(jh->visitor_sites);
 	free(jh->visitors);
 	free(jh->first_visitor);
 	free(jh->shapes);

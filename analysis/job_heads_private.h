@@ -24,6 +24,12 @@ struct shape {
 	uint32_t num_ranks;
 };
 
+/* A lane's transitions into the states "enter", by site: those into its site s are numbers
+ * made[first[s]] to made[first[s + 1] - 1] of its transitions. */
+struct arrivals {
+	uint32_t *first, *made;
+};
+
 struct job_heads {
 	const struct job_model *jm;
 	const struct graph *graph;
@@ -34,7 +40,15 @@ struct job_heads {
 	/* [sites + 1] where in `visitors` the shapes begin that have the site. */
 	size_t *first_visitor;
 	uint32_t *visitors;
+	uint32_t *visitor_sites; /* beside them: the site's number in that shape */
 	uint32_t *shape_stamp; /* [shapes] == part_stamp: has been counted */
+	/* Lanes, without those that are like another: where in `shape_lanes` those of a shape begin,
+	 * [shapes + 1], their arrivals, and == part_stamp if they are in the part; [lanes]. NULL: not
+	 * asked for yet. */
+	size_t *first_lane;
+	uint32_t *shape_lanes;
+	struct arrivals *arrivals;
+	uint32_t *lane_stamp;
 	uint32_t *in_part; /* [sites] == part_stamp: in the part that is looked at */
 	uint32_t part_stamp;
 	uint32_t *mark_of; /* [states] a number for those of the part */
