@@ -314,7 +314,8 @@ static void resolve_effects(struct flow *flow)
 	const struct code_function *code = flow->code;
 
 	flow->effects = xcalloc(code->num_effects + 1, sizeof(*flow->effects));
-	memcpy(flow->effects, code->effects, code->num_effects * sizeof(*flow->effects));
+	if (code->num_effects)
+		memcpy(flow->effects, code->effects, code->num_effects * sizeof(*flow->effects));
 	for (size_t b = 0; b < flow->num_blocks; b++) {
 		struct flow_frame frame = flow->frames[b];
 

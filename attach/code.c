@@ -199,6 +199,11 @@ static bool find_bounds(const struct code_file *file, uint64_t address, struct b
 	       ret->range.end - ret->range.begin <= MAX_SIZE;
 }
 
+static bool is_in_file(const struct code_file *file, const struct bounds *bounds)
+{
+	return code_file_bytes(file, bounds->range.begin, bounds->range.end - bounds->range.begin);
+}
+
 /* Is `part` a part of function `name` that the compiler has put elsewhere: name.cold, name.cold.3?
  */
 static bool is_part_name(const char *part, const char *name)
@@ -517,12 +522,12 @@ const struct code_function *code_reader_get(struct code_reader *reader, uint32_t
 		error_set(err, ERROR_UNSUPPORTED, "its machine code is not understood");
 		return NULL;
 	}
-	if (!find_bounds(file, address, &bounds) ||
-	    !code_file_bytes(file, bounds.range.begin, bounds.range.end - bounds.range.begin)) {
+	if (!find_bounds(file, address, &bounds) || !is_in_file(file, &bounds)) {
 		error_set(err, ERROR_NOT_FOUND, "it is not known where the function begins");
 		return NULL;
 	}
-	if ((!bounds.name || strstr(bounds.name, ".cold")) && find_whole(file, &bounds, &whole)) {
+	if ((!bounds.name || strstr(bounds.name, ".cold")) && find_whole(file, &bounds, &whole) &&
+	    is_in_file(file, &whole)) {
 		function = add(reader, module, file, &whole);
 		if (is_in_ranges(function, address))
 			return function;

@@ -28,13 +28,14 @@ struct file {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment;
 	Elf64_Shdr sections[4]; /* nothing, .text, .symtab, .strtab */
-	Elf64_Sym symbols[2];
-	char strings[8];
+	Elf64_Sym symbols[3];
+	char strings[16];
 	uint32_t text[MAX_WORDS];
 };
 
-/* num_words of the function, and what follows it. */
-static void write_file(const char *path, const uint32_t *words, size_t num_words, size_t num_all)
+/* num_words of the function, and what follows it. whole: it is said to be a part of one there; or 0. */
+static void write_file(const char *path, const uint32_t *words, size_t num_words, size_t num_all,
+		       uint64_t whole)
 {
 	struct file file = {
 		.header = {.e_type = ET_DYN,
@@ -73,10 +74,16 @@ static void write_file(const char *path, const uint32_t *words, size_t num_words
 			     .st_shndx = 1,
 			     .st_value = BASE,
 			     .st_size = 4 * num_words}},
-		.strings = "\0code",
+		.strings = "\0code\0code.cold",
 	};
 	int fd;
 
+	if (whole) {
+		file.symbols[2] = file.symbols[1];
+		file.symbols[2].st_value = whole;
+		file.symbols[2].st_size = 8;
+		file.symbols[1].st_name = 6;
+	}
 	memcpy(file.header.e_ident, ELFMAG, SELFMAG);
 	file.header.e_ident[EI_CLASS] = ELFCLASS64;
 	file.header.e_ident[EI_DATA] = ELFDATA2LSB;
@@ -98,13 +105,13 @@ struct opened {
 };
 
 static void open_code(struct opened *opened, const uint32_t *words, size_t num_words,
-		      size_t num_all)
+		      size_t num_all, uint64_t whole)
 {
 	struct pdb_error err;
 	uint32_t module;
 
 	snprintf(opened->path, sizeof(opened->path), "/tmp/pdb-test-code.%d", (int)getpid());
-	write_file(opened->path, words, num_words, num_all);
+	write_file(opened->path, words, num_words, num_all, whole);
 	opened->modules = modules_create();
 	opened->store = code_store_create();
 	opened->reader = code_reader_create(opened->modules, opened->store);
@@ -321,7 +328,7 @@ static void check_loop(size_t i)
 	memcpy(words, beginning, sizeof(beginning));
 	memcpy(words + 3, loops[i].words, 4 * num);
 	memcpy(words + 3 + num, end, sizeof(end));
-	open_code(&opened, words, num + 6, num + 6);
+	open_code(&opened, words, num + 6, num + 6, 0);
 	assert_int_equal(opened.code->num_insns, num + 6);
 	if (opened.flow->nest->num_loops != 1 || opened.flow->nest->loops[0].is_irreducible)
 		fail_msg("%s: %zu loops", loops[i].name, opened.flow->nest->num_loops);
@@ -393,7 +400,7 @@ static void test_switches(void **state)
 		const struct code_insn *jump = NULL;
 		struct opened opened;
 
-		open_code(&opened, switches[i].words, switches[i].num_words, switches[i].num_all);
+		open_code(&opened, switches[i].words, switches[i].num_words, switches[i].num_all, 0);
 		for (size_t j = 0; j < opened.code->num_insns; j++)
 			if (opened.code->insns[j].kind == CODE_SWITCH)
 				jump = &opened.code->insns[j];
@@ -407,11 +414,39 @@ static void test_switches(void **state)
 	}
 }
 
+/* ---- What is no function -------------------------------------------------------------------- */
+
+static void test_no_code(void **state)
+{
+	static const uint32_t words[] = {0xffffffff, 0xffffffff};
+	struct opened opened;
+
+	(void)state;
+	open_code(&opened, words, NUM_OF(words), NUM_OF(words), 0);
+	assert_int_equal(opened.code->num_insns, NUM_OF(words));
+	close_code(&opened);
+}
+
+/* A part whose function is not in the file. b whole+4 */
+static void test_not_there(void **state)
+{
+	static const uint32_t words[] = {0x14000401};
+	struct opened opened;
+
+	(void)state;
+	open_code(&opened, words, NUM_OF(words), NUM_OF(words), BASE + 0x1000);
+	assert_int_equal(opened.code->entry, BASE);
+	assert_int_equal(opened.code->num_insns, NUM_OF(words));
+	close_code(&opened);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_loops),
 		cmocka_unit_test(test_switches),
+		cmocka_unit_test(test_no_code),
+		cmocka_unit_test(test_not_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
