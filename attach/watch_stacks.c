@@ -18,7 +18,9 @@
 
 /* Nodes of call paths after which the tables are made anew, some tens of megabytes. */
 #define MAX_NODES 200000
-/* A rank that was in MPI_Test so long ago may still be in a loop around it. */
+/* A rank that was in MPI_Test may still be in a loop around it, unless it is seen outside so often
+ * one after the other, and for so long. */
+#define POLLING_LOOKS 5
 #define POLLING_NS UINT64_C(5000000000)
 
 enum node_is { NODE_UNKNOWN, NODE_OUTSIDE, NODE_INSIDE, NODE_POLLING };
@@ -27,7 +29,9 @@ enum node_is { NODE_UNKNOWN, NODE_OUTSIDE, NODE_INSIDE, NODE_POLLING };
 struct rank_state {
 	bool is_known;
 	uint32_t call; /* the frame that calls MPI, CALLPATH_NONE: outside */
-	uint64_t polled_ns;
+	bool is_polling;
+	int num_outside;      /* looks since it was in a poll, while is_polling */
+	uint64_t outside_ns;  /* the first of them */
 	struct recent stacks; /* outside, since it was in a call that is no poll */
 };
 
@@ -171,6 +175,18 @@ static bool has_come_on(struct watch_stacks *stacks, struct rank_state *rank, ui
 	return recent_add(&rank->stacks, number_of(stacks, path)) && was_outside;
 }
 
+/* Is one that is outside in a loop around polls, as far as is known? */
+static bool goes_on_polling(struct rank_state *rank, uint64_t now_ns)
+{
+	if (!rank->is_polling)
+		return false;
+	if (rank->num_outside++ == 0)
+		rank->outside_ns = now_ns;
+	rank->is_polling =
+		rank->num_outside <= POLLING_LOOKS || now_ns - rank->outside_ns < POLLING_NS;
+	return rank->is_polling;
+}
+
 static void add_sample(struct watch_stacks *stacks, const struct sample *sample,
 		       struct watch_digest *digest)
 {
@@ -178,15 +194,15 @@ static void add_sample(struct watch_stacks *stacks, const struct sample *sample,
 	enum node_is is = judge(stacks, sample->path);
 	uint32_t call = is == NODE_OUTSIDE ? CALLPATH_NONE : find_call(stacks, sample->path);
 
-	if (is == NODE_OUTSIDE)
-		digest->numbers.num_active += has_come_on(stacks, rank, sample->path);
-	else if (is == NODE_INSIDE)
-		recent_clear(&rank->stacks);
-	if (is == NODE_POLLING)
-		rank->polled_ns = sample->when_ns;
-	else if (is == NODE_OUTSIDE && rank->polled_ns &&
-		 sample->when_ns - rank->polled_ns < POLLING_NS)
+	if (is == NODE_OUTSIDE && goes_on_polling(rank, sample->when_ns)) {
 		is = NODE_POLLING;
+	} else if (is == NODE_OUTSIDE) {
+		digest->numbers.num_active += has_come_on(stacks, rank, sample->path);
+	} else {
+		rank->is_polling = is == NODE_POLLING;
+		rank->num_outside = 0;
+		recent_clear(&rank->stacks);
+	}
 	digest->numbers.num_sampled++;
 	rankset_add(is == NODE_OUTSIDE ? digest->outside : digest->inside, sample->rank);
 	/* To and fro between a poll and what is around it is no move. */
