@@ -2,8 +2,9 @@
  * Collectives that a rank has left out. In a deadlock some wait for it in a collective, and it waits
  * for a message of theirs: either it has gone past the collective without calling it, or they have
  * come there without sending. It has gone past if it is further by the progress order, if it has sent
- * its own message of an exchange to one that has not come to receive it, or if it is in a place where
- * they all have been equally often, and it once more. */
+ * its own message of an exchange to one that has not come to receive it, or to another than the one from
+ * which it receives (most likely), or if it is in a place where they all have been equally often, and it
+ * once more. */
 #include <stdlib.h>
 
 #include "analysis/progress.h"
@@ -65,6 +66,46 @@ static bool has_sent_early(const struct judge *j, uint32_t l, uint32_t collectiv
 				return true;
 	}
 	return false;
+}
+
+static bool is_rank_in_collective(const struct waitfor *w, int rank, uint32_t collective)
+{
+	uint32_t first;
+	size_t num = waitfor_lanes_of(w, rank, &first);
+
+	for (uint32_t l = first; l < first + num; l++)
+		if (is_in_collective(w, l, collective))
+			return true;
+	return false;
+}
+
+/* Has it sent, to another in the collective than the one whose message it waits for, what is like that
+ * message? If one alone is wrong, it is this one and not both of these: they would have left out the same
+ * exchange. Not if those in the collective have themselves sent such messages that are received later. */
+static bool has_sent_around(const struct judge *j, uint32_t l, uint32_t collective)
+{
+	const struct waitfor *w = j->waitfor;
+	const struct waitfor_lane *lane = &w->lanes[l];
+	bool has_sent = false;
+
+	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
+		const struct waitfor_need *need = &w->needs[n];
+
+		for (size_t i = 0; i < w->num_unreceived; i++) {
+			const struct waitfor_unreceived *message = &w->unreceived[i];
+
+			if (need->kind != WAITFOR_MESSAGE || !need->is_certain ||
+			    message->comm != need->comm || message->tag != need->tag)
+				continue;
+			if (is_rank_in_collective(w, message->source, collective))
+				return false;
+			has_sent |= message->source == j->jm->lanes[l].rank &&
+				    message->destination != need->peer &&
+				    is_rank_in_collective(w, need->peer, collective) &&
+				    is_rank_in_collective(w, message->destination, collective);
+		}
+	}
+	return has_sent;
 }
 
 /* The transitions into a state. */
@@ -136,7 +177,8 @@ static void add_skipped(const struct judge *j, const struct waitfor_deadlock *de
 			continue;
 		is_past = has_sent_early(j, l, collective) ||
 			  has_come_more_often(j, l, collective);
-		if (!is_past && progress_compare(j->groups->progress, l, waiting) != PROGRESS_MORE)
+		if (!is_past && !has_sent_around(j, l, collective) &&
+		    progress_compare(j->groups->progress, l, waiting) != PROGRESS_MORE)
 			continue;
 		*is_sure |= is_past;
 		rankset_add(ranks, rank);
