@@ -470,7 +470,6 @@ static int judge_pace(struct watch *watch, struct pdb_error *err)
 {
 	if (hang_test_state(watch->test) == HANG_CONFIRM)
 		hang_test_confirm(watch->test, true);
-	is_active(watch);
 	tell_still(watch);
 	if (watch->report.kind != PACE_HANG || monotonic_ns() < watch->next_proof_ns)
 		return 0;
@@ -506,6 +505,7 @@ static int go_round(struct watch *watch, struct pdb_error *err)
 		watch->confirm_ns = 0;
 		return 0;
 	}
+	is_active(watch); /* which is told */
 	if (watch->has_recorder) {
 		if (judge_pace(watch, err) < 0)
 			return -1;
