@@ -38,11 +38,10 @@ const struct path_entry *pathcache_find(const struct pathcache *c,
 					const struct recorder_function *function, uintptr_t ra,
 					uintptr_t cfa)
 {
-	uint32_t place = pathcache_place(ra, cfa);
+	const struct path_entry *e = c->buckets[pathcache_place(ra, cfa)];
 
-	for (uint32_t i = 0; i < 2; i++) {
-		const struct path_entry *e = c->buckets[place ^ i];
-		if (e && path_entry_fits(e, function, ra, cfa) && path_entry_holds(e))
+	for (uint32_t i = 0; e && i < PATHCACHE_WAYS; i++, e = e->next) {
+		if (path_entry_fits(e, function, ra, cfa) && path_entry_holds(e))
 			return e;
 	}
 	return NULL;
@@ -59,16 +58,13 @@ const struct path_entry *pathcache_add(struct pathcache *c,
 	if (c->used + size > PATHCACHE_ARENA)
 		return NULL;
 	struct path_entry *e = (struct path_entry *)(c->arena + c->used);
+	struct path_entry **bucket = &c->buckets[pathcache_place(ra, cfa)];
 	c->used += size;
-	*e = (struct path_entry){
-		.function = function, .ra = ra, .cfa = cfa, .site = site, .end = e->slots + padded};
+	*e = (struct path_entry){.function = function, .ra = ra, .cfa = cfa, .site = site,
+				 .next = *bucket, .end = e->slots + padded};
 	memcpy(e->slots, slots, num_slots * sizeof(slots[0]));
 	for (uint32_t i = num_slots; i < padded; i++)
 		e->slots[i] = slots[num_slots - 1];
-	/* The newest goes first; what was there moves to the second place. A path that is reached
-	 * at one stack pointer by two ways (same slots, other values) so keeps both. */
-	uint32_t place = pathcache_place(ra, cfa);
-	c->buckets[place ^ 1] = c->buckets[place];
-	c->buckets[place] = e;
+	*bucket = e;
 	return e;
 }

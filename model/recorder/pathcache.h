@@ -6,6 +6,9 @@
  * was left and not reused does no harm unless *all* slots up to main and the stack pointer agree.
  * A hit costs some nanoseconds; everything else takes the full unwind.
  *
+ * Layers of a library are called at one stack pointer by many ways (same slots, other values), which
+ * are all kept; of one bucket the newest PATHCACHE_WAYS are looked at.
+ *
  * That code was unloaded is noticed at the next full unwind only, and then everything is forgotten.
  * Until then an entry could hold wrongly if another library came to the same address and, through
  * it, a call with the same stack pointer and the same return address in every slot. The same library
@@ -19,7 +22,12 @@
 
 struct recorder_function;
 
-enum { PATHCACHE_BUCKETS = 4096, PATHCACHE_ARENA = 2 << 20, PATHCACHE_STEP = 4 };
+enum {
+	PATHCACHE_BUCKETS = 4096,
+	PATHCACHE_ARENA = 2 << 20,
+	PATHCACHE_STEP = 4,
+	PATHCACHE_WAYS = 64,
+};
 
 struct path_slot {
 	const uintptr_t *at;
@@ -30,13 +38,14 @@ struct path_entry {
 	const struct recorder_function *function;
 	uintptr_t ra, cfa;
 	uint32_t site;
+	const struct path_entry *next; /* of the same bucket, older */
 	/* Of slots[]: at least one, and a multiple of PATHCACHE_STEP: the last one repeats. */
 	const struct path_slot *end;
 	struct path_slot slots[];
 };
 
 struct pathcache {
-	struct path_entry **buckets; /* PATHCACHE_BUCKETS of them, two places for each key */
+	struct path_entry **buckets; /* PATHCACHE_BUCKETS of them: the newest entry of each */
 	char *arena;		     /* entries, one after the other; emptied as a whole */
 	size_t used;
 	uint64_t generation; /* of the loaded objects when it was last emptied */

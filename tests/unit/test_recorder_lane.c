@@ -249,15 +249,28 @@ static void test_path_cache(void **state)
 			assert_int_equal(site_of(c, f, 0xa, cfa), i < n ? 0 : 5);
 			stack[i] ^= 1;
 		}
-		/* Two ways to one place are both kept, whichever came last. */
-		slots[n - 1].value = stack[n - 1] ^= 0x80;
-		pathcache_add(c, f, 0xa, cfa, 6, slots, n);
-		assert_int_equal(site_of(c, f, 0xa, cfa), 6);
-		slots[n - 1].value = stack[n - 1] ^= 0x80;
-		assert_int_equal(site_of(c, f, 0xa, cfa), 5);
 		pathcache_flush(c);
 	}
 	assert_int_equal(site_of(c, f, 0xa, cfa), 0);
+}
+
+/* Many ways to one place, at one stack pointer, are all kept, up to a bound. */
+static void test_path_cache_ways(void **state)
+{
+	struct pathcache *c = &((struct lane *)*state)->cache;
+	uintptr_t stack[2] = {0xa};
+	struct path_slot slots[2] = {{&stack[0], 0xa}, {&stack[1], 0}};
+	const void *f = &stack;
+
+	for (uint32_t way = 1; way <= PATHCACHE_WAYS + 1; way++) {
+		slots[1].value = stack[1] = way;
+		assert_int_equal(site_of(c, f, 0xa, 1), 0);
+		assert_non_null(pathcache_add(c, f, 0xa, 1, way, slots, 2));
+	}
+	for (uint32_t way = 1; way <= PATHCACHE_WAYS + 1; way++) {
+		stack[1] = way;
+		assert_int_equal(site_of(c, f, 0xa, 1), way == 1 ? 0 : way);
+	}
 }
 
 /* More entries than the cache holds: it is emptied, the newest is there, and nothing is expected
@@ -306,6 +319,7 @@ int main(void)
 		LANE_TEST(test_polls),		  LANE_TEST(test_gaps),
 		LANE_TEST(test_poll_is_expected_again),
 		LANE_TEST(test_taken_again),	  LANE_TEST(test_path_cache),
+		LANE_TEST(test_path_cache_ways),
 		LANE_TEST(test_path_cache_full),
 	};
 	if (!mkdtemp(dir))
