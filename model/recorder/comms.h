@@ -27,7 +27,7 @@ enum {
 	COMMS_FULL = COMMS_SLOTS / 4 * 3,
 	/* As many entries as there may be before those are used again that were freed long ago: a
 	 * program that makes and frees communicators all the time does not fill the table. */
-	COMMS_MANY = 1024,
+	COMMS_MANY = 128,
 };
 #define COMMS_UNKNOWN (UINT32_MAX - 1) /* a handle that was never seen */
 
