@@ -6,10 +6,12 @@
 #include <linux/magic.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "model/error.h"
@@ -20,6 +22,8 @@
 
 /* Within which all ranks of a job are started on one host, however busy that is. */
 enum { START_SECONDS = 10 };
+/* By which a file's time and a process' may differ: they come from different clocks. */
+enum { CLOCK_SLACK_SECONDS = 2 };
 
 /* Does anybody have the file open, or mapped, for writing? A read lease is only given when not; so
  * a writer in another pid namespace, whose pid means nothing here, is seen too. */
@@ -33,13 +37,18 @@ static bool has_writer(int fd)
 	return false;
 }
 
+static bool is_in_memory(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && fs.f_type == TMPFS_MAGIC;
+}
+
 /* Was it written on this machine? In a directory that machines share, only the name tells; memory
  * is not shared, whatever a container calls itself. */
 static bool is_of_this_machine(int fd, const struct seg_header *header)
 {
-	struct statfs fs;
-
-	return host_is_local(header->host) || (fstatfs(fd, &fs) == 0 && fs.f_type == TMPFS_MAGIC);
+	return host_is_local(header->host) || is_in_memory(fd);
 }
 
 /* Has the process that made this segment ended? */
@@ -69,6 +78,16 @@ static int open_segment(int dir, const char *name, uid_t uid, struct stat *st,
 		return -1;
 	}
 	return fd;
+}
+
+/* Where segments are made: `dir` if it is given, or as the environment says. */
+static const char *directory(const char *dir)
+{
+	const char *own = getenv(PDB_ENV_DIR);
+
+	if (dir)
+		return dir;
+	return own && *own ? own : PDB_DEFAULT_SEGMENT_DIR;
 }
 
 /* ---- Of a job that goes on ------------------------------------------------------------------- */
@@ -216,13 +235,13 @@ static int sort_kept(struct segment_kept *kept, int num)
 int segment_take_kept(const char *dir, pid_t keeper, struct segment_kept **ret,
 		      struct pdb_error *err)
 {
-	DIR *list = opendir(dir ? dir : PDB_DEFAULT_SEGMENT_DIR);
+	DIR *list = opendir(directory(dir));
 	size_t num = 0, capacity = 0;
 	struct dirent *entry;
 
 	*ret = NULL;
 	if (!list)
-		return error_errno(err, "%s", dir ? dir : PDB_DEFAULT_SEGMENT_DIR);
+		return error_errno(err, "%s", directory(dir));
 	while ((entry = readdir(list))) {
 		struct seg_header header;
 		struct segment_kept one;
@@ -260,6 +279,77 @@ void segment_kept_free(struct segment_kept *kept, int num)
 	free(kept);
 }
 
+/* ---- Files that never became segments ----------------------------------------------------------
+ * A process that is killed while it makes its segment leaves a file without a whole header; all that
+ * is known of it is its name. */
+
+/* The pid in a name that the recorder gives, pdb.JOB.RANK.PID; 0 if it is none. */
+static pid_t parse_name(const char *name)
+{
+	static const char letters[] = "0123456789@_-"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+	char job[128], again[256];
+	int rank;
+	pid_t pid;
+
+	if (sscanf(name, PDB_SEGMENT_PREFIX "%127[^.].%d.%d", job, &rank, &pid) != 3 || rank < -1 ||
+	    pid <= 0 || job[strspn(job, letters)])
+		return 0;
+	snprintf(again, sizeof(again), PDB_SEGMENT_PREFIX "%s.%d.%d", job, rank, (int)pid);
+	if (strcmp(again, name) != 0)
+		return 0;
+	return pid;
+}
+
+/* Does it end before its header does, and is what there is of that the beginning of a segment? The
+ * magic is written last. */
+static bool is_unfinished(int fd, const struct stat *st)
+{
+	static const char nothing[8];
+	const size_t size = st->st_size < 8 ? (size_t)st->st_size : 8;
+	char magic[8];
+
+	if (segment_pread(fd, magic, size, 0, NULL) < 0)
+		return false;
+	return memcmp(magic, nothing, size) == 0 ||
+	       (st->st_size < (off_t)sizeof(struct seg_header) &&
+		memcmp(magic, PDB_SEGMENT_MAGIC, size) == 0);
+}
+
+/* May that process have made the file? Not if it started after that. */
+static bool is_old_enough(pid_t pid, const struct stat *st)
+{
+	struct segment_owner owner;
+	struct pdb_error err = { 0 };
+	struct timespec real, boot;
+	double start;
+
+	if (segment_find_owner(pid, &owner, &err) < 0)
+		return err.code != ERROR_GONE;
+	clock_gettime(CLOCK_REALTIME, &real);
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	start = (double)(real.tv_sec - boot.tv_sec) +
+		(double)owner.start / (double)sysconf(_SC_CLK_TCK);
+	return start <= (double)st->st_mtim.tv_sec + CLOCK_SLACK_SECONDS;
+}
+
+/* Remove it if it is such a file and its maker is gone. In memory only: nothing in it says which
+ * machine that was on. */
+static bool remove_unfinished(int dir, const char *name)
+{
+	pid_t pid = parse_name(name);
+	struct stat st;
+	int fd = pid ? segment_open_checked(dir, name, geteuid(), &st, NULL) : -1;
+	bool is_removed;
+
+	if (fd < 0)
+		return false;
+	is_removed = st.st_uid == geteuid() && is_in_memory(fd) && is_unfinished(fd, &st) &&
+		     !has_writer(fd) && !is_old_enough(pid, &st) && remove_segment(dir, name, &st);
+	close(fd);
+	return is_removed;
+}
+
 /* ---- Cleaning up ----------------------------------------------------------------------------- */
 
 static bool is_one_of(const struct seg_header *header, const struct segment_process *processes,
@@ -275,19 +365,21 @@ static bool is_one_of(const struct seg_header *header, const struct segment_proc
 static int clean(const char *dir, const struct segment_process *processes, size_t num,
 		 struct pdb_error *err)
 {
-	DIR *list = opendir(dir ? dir : PDB_DEFAULT_SEGMENT_DIR);
+	DIR *list = opendir(directory(dir));
 	struct dirent *entry;
 	int removed = 0;
 
 	if (!list)
-		return error_errno(err, "%s", dir ? dir : PDB_DEFAULT_SEGMENT_DIR);
+		return error_errno(err, "%s", directory(dir));
 	while ((entry = readdir(list))) {
 		struct seg_header header;
 		struct stat st;
 		int fd = open_segment(dirfd(list), entry->d_name, geteuid(), &st, &header);
 
-		if (fd < 0)
+		if (fd < 0) {
+			removed += !processes && remove_unfinished(dirfd(list), entry->d_name);
 			continue;
+		}
 		removed += st.st_uid == geteuid() &&
 			   (!processes || is_one_of(&header, processes, num)) &&
 			   is_left_over(fd, &header) && !has_living_keeper(&header) &&

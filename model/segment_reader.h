@@ -66,17 +66,18 @@ struct segment_kept {
 	uint64_t start; /* of its process, after that of processes before it */
 };
 
-/* Take what processes that have ended have left in `dir` (NULL: the default) for the keeper: the files
- * are removed, and open. Each rank of a job once, jobs and ranks in order. The caller gives them back with
- * segment_kept_free(). Returns their number, or -1 and *err. */
+/* Take what processes that have ended have left in `dir` (NULL: where this process' environment has
+ * segments) for the keeper: the files are removed, and open. Each rank of a job once, jobs and ranks in
+ * order. The caller gives them back with segment_kept_free(). Returns their number, or -1 and *err. */
 int segment_take_kept(const char *dir, pid_t keeper, struct segment_kept **ret,
 		      struct pdb_error *err);
 void segment_kept_free(struct segment_kept *kept, int num);
 
-/* Remove the segments in `dir` (NULL: the default) whose owner is the caller and whose process is
- * dead (pid gone or start time different), and whose keeper, if they have one, is, too; not those of other machines, in a directory that
- * machines share, whose processes cannot be seen from here. Returns how many were removed, or -1
- * and *err. */
+/* Remove the segments in `dir` (NULL: as above) whose owner is the caller and whose process is
+ * dead (pid gone or start time different), and whose keeper, if they have one, is, too; not those of
+ * other machines, in a directory that machines share, whose processes cannot be seen from here. Files
+ * that a process was killed in the midst of making, with the name of a segment and without a whole
+ * header, go as well. Returns how many were removed, or -1 and *err. */
 int segment_clean(const char *dir, struct pdb_error *err);
 
 /* A process, as its segment names it. */

@@ -16,13 +16,6 @@
 #include "shell/session.h"
 #include "shell/watch_tell.h"
 
-static int take_kept(struct segment_kept **ret, struct pdb_error *err)
-{
-	const char *dir = getenv(PDB_ENV_DIR);
-
-	return segment_take_kept(dir && *dir ? dir : NULL, getpid(), ret, err);
-}
-
 /* Ranks of which a trace is there. */
 static struct rankset *find_traced(const struct job *job)
 {
@@ -62,7 +55,7 @@ void last_look_save(struct session *session, const char *path, struct watch_tell
 {
 	struct segment_kept *kept;
 	struct pdb_error err;
-	int num = take_kept(&kept, NULL);
+	int num = segment_take_kept(NULL, getpid(), &kept, NULL);
 
 	/* Ranks may have begun and ended between two looks. */
 	if (num >= 0)
@@ -95,7 +88,7 @@ void last_look_clean(struct session *session, const char *path, struct watch_tel
 {
 	struct segment_kept *kept;
 	struct pdb_error err;
-	int first, num = take_kept(&kept, &err), num_last;
+	int first, num = segment_take_kept(NULL, getpid(), &kept, &err), num_last;
 
 	if (num > 0 && !session->has_saved) {
 		num_last = find_last_job(kept, num, &first);

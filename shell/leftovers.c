@@ -56,7 +56,6 @@ static bool is_any_alive(const struct leftovers *leftovers)
 void leftovers_remove(struct leftovers *leftovers)
 {
 	uint64_t until_ns = monotonic_ns() + WAIT_NS;
-	const char *dir = getenv(PDB_ENV_DIR);
 
 	if (!leftovers)
 		return;
@@ -64,7 +63,7 @@ void leftovers_remove(struct leftovers *leftovers)
 	       interrupt_sleep_until(monotonic_ns() + POLL_NS))
 		;
 	/* What cannot be removed is no matter: "pdb clean" says why. */
-	segment_clean_of(dir && *dir ? dir : NULL, leftovers->processes, leftovers->num, NULL);
+	segment_clean_of(NULL, leftovers->processes, leftovers->num, NULL);
 	free(leftovers->processes);
 	free(leftovers);
 }

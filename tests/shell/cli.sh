@@ -94,10 +94,19 @@ said=$(PDB_LIBDIR=/no/such/folder "$work/pdb" env --mpi=openmpi 2>&1)
 status=$?
 expect 'env: no recorder' 2 'PDB_LIBDIR'
 
-mkdir "$work/segments"
-said=$(PDB_SEGMENT_DIR=$work/segments "$pdb" clean 2>&1)
+segments=$(mktemp -d /dev/shm/test-clean.XXXXXX)
+true & gone=$!
+wait $gone
+(umask 077 && : >"$segments/pdb.job.0.$gone" && : >"$segments/other")
+said=$(PDB_SEGMENT_DIR=$segments "$pdb" clean 2>&1)
 status=$?
-expect 'clean' 0 'segments? of dead processes removed'
+expect 'clean' 0 '^1 segment of dead processes removed'
+said=$(ls "$segments")
+if [ "$said" = other ]; then pass; else fail 'what clean leaves' "$said"; fi
+rm -r "$segments"
+said=$(PDB_SEGMENT_DIR=$segments "$pdb" clean 2>&1)
+status=$?
+expect 'clean: no such folder' 2 "pdb: $segments: "
 
 # ---- The manual ----
 
