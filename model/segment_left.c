@@ -361,16 +361,59 @@ static bool is_one_of(const struct seg_header *header, const struct segment_proc
 	return false;
 }
 
+/* A rank of a job that goes on, and who started it. */
+struct live {
+	struct seg_header header;
+	struct segment_owner parent;
+};
+
+/* Those in the directory, in *ret, which the caller frees. Returns their number. */
+static size_t list_live(DIR *list, struct live **ret)
+{
+	size_t num = 0, capacity = 0;
+	struct dirent *entry;
+
+	*ret = NULL;
+	while ((entry = readdir(list))) {
+		struct live one;
+		struct stat st;
+		int fd = open_segment(dirfd(list), entry->d_name, geteuid(), &st, &one.header);
+
+		if (fd < 0)
+			continue;
+		if (!is_left_over(fd, &one.header) &&
+		    find_parent(one.header.pid, &one.header, &one.parent)) {
+			*ret = xgrow(*ret, num, &capacity, sizeof(**ret));
+			(*ret)[num++] = one;
+		}
+		close(fd);
+	}
+	rewinddir(list);
+	return num;
+}
+
+/* Is it of a rank that has ended while others of its job go on? It is all that tells of that. */
+static bool is_needed(const struct seg_header *header, const struct live *live, size_t num)
+{
+	for (size_t i = 0; i < num; i++)
+		if (is_sibling(header, &live[i].header, &live[i].parent))
+			return true;
+	return false;
+}
+
 /* processes NULL: of all. */
 static int clean(const char *dir, const struct segment_process *processes, size_t num,
 		 struct pdb_error *err)
 {
 	DIR *list = opendir(directory(dir));
+	struct live *live = NULL;
 	struct dirent *entry;
+	size_t num_live;
 	int removed = 0;
 
 	if (!list)
 		return error_errno(err, "%s", directory(dir));
+	num_live = processes ? 0 : list_live(list, &live);
 	while ((entry = readdir(list))) {
 		struct seg_header header;
 		struct stat st;
@@ -383,10 +426,12 @@ static int clean(const char *dir, const struct segment_process *processes, size_
 		removed += st.st_uid == geteuid() &&
 			   (!processes || is_one_of(&header, processes, num)) &&
 			   is_left_over(fd, &header) && !has_living_keeper(&header) &&
+			   !is_needed(&header, live, num_live) &&
 			   remove_segment(dirfd(list), entry->d_name, &st);
 		close(fd);
 	}
 	closedir(list);
+	free(live);
 	return removed;
 }
 

@@ -75,9 +75,10 @@ void segment_kept_free(struct segment_kept *kept, int num);
 
 /* Remove the segments in `dir` (NULL: as above) whose owner is the caller and whose process is
  * dead (pid gone or start time different), and whose keeper, if they have one, is, too; not those of
- * other machines, in a directory that machines share, whose processes cannot be seen from here. Files
- * that a process was killed in the midst of making, with the name of a segment and without a whole
- * header, go as well. Returns how many were removed, or -1 and *err. */
+ * ranks of a job that goes on, as they tell that these have ended; not those of other machines, in a
+ * directory that machines share, whose processes cannot be seen from here. Files that a process was
+ * killed in the midst of making, with the name of a segment and without a whole header, go as well.
+ * Returns how many were removed, or -1 and *err. */
 int segment_clean(const char *dir, struct pdb_error *err);
 
 /* A process, as its segment names it. */

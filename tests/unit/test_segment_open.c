@@ -591,6 +591,45 @@ static void test_clean(void **state)
 	assert_opens(live);
 }
 
+/* What a rank has left while others of its job go on tells that it has ended: until they have, too. */
+static void test_clean_live_job(void **state)
+{
+	static const struct {
+		void (*spoil)(struct seg_header *header);
+		bool is_removed;
+	} table[] = {
+		{ NULL, false },	 { spoil_job, true },	    { spoil_size, true },
+		{ spoil_rank, true },	 { spoil_own_rank, true }, { spoil_parent, true },
+		{ spoil_before, true },	 { spoil_later, true },	    { spoil_alive, false },
+	};
+	struct fixture *fix = *state;
+	struct pdb_error err = { 0 };
+	struct seg_header usual;
+	char live[4096], path[4096];
+
+	fix->w->header.parent_pid = getpid();
+	assert_int_equal(segment_writer_save_in(fix->w, fix->dir, live), 0);
+	fix->w->header.rank = 5;
+	fix->w->header.pid = start_ended(fix, &fix->w->header.pid_start);
+	usual = fix->w->header;
+	for (size_t i = 0; i < NUM_OF(table); i++) {
+		fix->w->header = usual;
+		if (table[i].spoil)
+			table[i].spoil(&fix->w->header);
+		assert_int_equal(segment_writer_save_in(fix->w, fix->dir, path), 0);
+		if (segment_clean(fix->dir, &err) != table[i].is_removed)
+			fail_msg("case %zu: %s", i, table[i].is_removed ? "stays" : "removed");
+		assert_true(exists(live));
+		assert_int_equal(exists(path), !table[i].is_removed);
+		remove(path);
+	}
+	fix->w->header = usual;
+	assert_int_equal(segment_writer_save_in(fix->w, fix->dir, path), 0);
+	end_child(&fix->child);
+	assert_int_equal(segment_clean(fix->dir, &err), 2);
+	fix->child = start_child(fix->dir, false);
+}
+
 /* One job's: another's stay, also those of an earlier process with the same pid. */
 static void test_clean_of(void **state)
 {
@@ -704,6 +743,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_left_many, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_left_unknown, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_clean, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_clean_live_job, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_clean_of, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_take_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_clean_shared, setup, teardown),
