@@ -12,7 +12,7 @@
 /* How far up it looks for the program's code. */
 #define MAX_FRAMES 512
 
-/* "|| (pc in A to B)" for each part of the program's own code. */
+/* Leave the loop if the frame's pc is in the program's own code. */
 static void put_ranges(FILE *out, const struct maps *maps)
 {
 	for (size_t i = 0; i < maps->num_ranges; i++) {
@@ -21,7 +21,7 @@ static void put_ranges(FILE *out, const struct maps *maps)
 		if (!range->is_executable || range->object == MAPS_NO_OBJECT ||
 		    module_kind_of_path(maps->objects[range->object].path) != MODULE_PROGRAM)
 			continue;
-		fprintf(out, " || ((unsigned long)$pc >= 0x%llx && (unsigned long)$pc < 0x%llx)",
+		fprintf(out, "if $pc >= 0x%llx\nif $pc < 0x%llx\nloop_break\nend\nend\n",
 			(unsigned long long)range->start, (unsigned long long)range->end);
 	}
 }
@@ -36,26 +36,20 @@ static void put_quit(FILE *out)
 	      out);
 }
 
-/* The condition is in C whatever the program is in. Errors (no more frames) end the script only. */
+/* gdb reads expressions in the language of the frame: these mean the same in C, C++ and Fortran. With
+ * another language set it would warn of each frame. Errors (no more frames) end the script only. */
 static void put_script(FILE *out, const struct maps *maps)
 {
 	fprintf(out,
-		"set language c\n"
 		"set $pdb_level = 0\n"
-		"set $pdb_found = 0\n"
-		"while !$pdb_found && $pdb_level < %d\n"
-		"if 0",
+		"while $pdb_level < %d\n",
 		MAX_FRAMES);
 	put_ranges(out, maps);
-	fputs("\nset $pdb_found = 1\n"
-	      "else\n"
-	      "up-silently\n"
+	fputs("up-silently\n"
 	      "set $pdb_level = $pdb_level + 1\n"
-	      "end\n"
 	      "end\n"
 	      /* gdb has shown frame 0 already. */
 	      "if $pdb_level > 0\n"
-	      "set language auto\n"
 	      "frame\n"
 	      "end\n",
 	      out);
@@ -100,8 +94,6 @@ void gdb_call_init(struct gdb_call *call, pid_t pid, const char *const words[], 
 	if (call->script >= 0) {
 		argv[num++] = "-x";
 		argv[num++] = call->script_path;
-		argv[num++] = "-ex";
-		argv[num++] = "set language auto";
 	}
 	for (size_t i = 0; i < num_words; i++)
 		argv[num++] = words[i];

@@ -421,6 +421,14 @@ $(ATTACH)/names_c-wrong.so: $(ATTACH)/names_c.so $(ATTACH)/names_cxx.so
 	$(Q)cd $(@D) && objcopy --only-keep-debug names_cxx.so names_c-wrong.debug && \
 		objcopy --strip-all --add-gnu-debuglink=names_c-wrong.debug names_c.so $(@F)
 
+# Programs that sleep, for gdb.
+$(O)/tests/unit/test_gdb_call: | $(ATTACH)/sleeps_cxx $(ATTACH)/sleeps_f
+
+$(ATTACH)/sleeps_cxx: tests/attach/sleeps_cxx.cc | $(O)/.deps-check
+	$(Q)mkdir -p $(@D) && g++ -O0 -g -o $@ $<
+$(ATTACH)/sleeps_f: tests/attach/sleeps_f.f90 | $(O)/.deps-check
+	$(Q)mkdir -p $(@D) && $(FC) -J$(@D) -O0 -g -o $@ $<
+
 # Loops and branches at each level of optimization, for the temporal order.
 ORDER = $(O)/tests/order
 ORDER_LEVELS = O0 O1 O2 O3

@@ -185,7 +185,7 @@ static void test_commands(void **state)
 	char text[512];
 
 	(void)state;
-	place_init(&place, "trap 'echo caught; exit 4' INT; echo \"$2 $9\"; echo warning >&2;"
+	place_init(&place, "trap 'echo caught; exit 4' INT; echo \"$2 $7\"; echo warning >&2;"
 			   "while :; do sleep 0.01; done");
 	assert_int_equal(start_gdb(&process, &place, false, &terminal, &errors, &err), 0);
 	read_text(terminal, "\n", text, sizeof(text));
