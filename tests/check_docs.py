@@ -4,12 +4,14 @@
 
 - A block behind <!-- transcript: SNAPSHOT --> is what pdb says of that snapshot, word for word: each
   line "(pdb) COMMAND" is carried out on it, in its folder, each line "$ pdb ..." by the shell. There
-  is no other block of such lines in docs/. (Those in README.md are of live jobs: "make demo".)
+  is no other block of such lines in docs/. Those in README.md are of live jobs; the one behind
+  <!-- make docs-demo --> is of "make demo" and has the commands of tests/demo.pdb.
 - docs/messages.md has every message in the sources.
 - Links lead to pages and sections that there are. Told is which pages no link leads to.
 
-usage: check_docs.py BUILD [--write | --messages]
---write makes the transcripts anew, --messages prints docs/messages.md.
+usage: check_docs.py BUILD [--write | --messages | --demo FILE]
+--write makes the transcripts anew, --messages prints docs/messages.md, --demo puts what the demo said
+into README.md.
 Ends with one line: N passed, N failed."""
 
 import difflib
@@ -86,6 +88,23 @@ def check_transcripts(page, count, write):
         count.check(f"{page.name}: blocks without a snapshot", "\n".join(UNMARKED.findall(text)))
     if write and text != page.read_text():
         page.write_text(text)
+
+
+DEMO = re.compile(r"<!-- make docs-demo -->\n```\n(.*?)```\n", re.S)
+
+
+def write_demo(said):
+    page = ROOT / "README.md"
+    block = "<!-- make docs-demo -->\n```\n" + said.read_text().rstrip("\n") + "\n```\n"
+    page.write_text(DEMO.sub(lambda _: block, page.read_text()))
+
+
+def check_demo(count):
+    """That README.md's transcript has the commands of the demo, in their order."""
+    block = DEMO.search((ROOT / "README.md").read_text())
+    shown = re.findall(r"^\(pdb\) (.*)", block.group(1), re.M) if block else []
+    typed = re.findall(r'^echo "\(pdb\) (.*)"', (ROOT / "tests/demo.pdb").read_text(), re.M)
+    count.check("README.md: the demo", "" if shown == typed else f"{shown}, not {typed}: make docs-demo")
 
 
 # ---- Messages ----
@@ -233,12 +252,16 @@ def main():
     if "--messages" in sys.argv[2:]:
         print(messages_page(), end="")
         return 0
+    if "--demo" in sys.argv[2:]:
+        write_demo(Path(sys.argv[sys.argv.index("--demo") + 1]))
+        return 0
     count = Count()
     pages = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
     for page in pages:
         check_transcripts(page, count, write)
     if write:
         return 0
+    check_demo(count)
     lacking = [message for messages in list_messages().values() for message in messages
                if f"`{message}`" not in (DOCS / "messages.md").read_text().replace("\\|", "|")]
     count.check("messages in the sources that no page has", "\n".join(lacking))

@@ -4,6 +4,7 @@
 # in an endless loop inside one of its own functions. The hosts are made with hosts.sh; where that
 # cannot be, all ranks are on this one. Runs with the Open MPI of the system it runs on: 5 is found by
 # PMIx, 4 by its MPIR table. "make demo" arranges that; usage: demo.sh BUILD_DIRECTORY
+# What pdb said is in BUILD_DIRECTORY/demo.said.
 set -eu
 
 # "RANK HOST PID" of each rank on this host: what runs lmp in that folder.
@@ -127,6 +128,7 @@ say "pdb --pid $job --batch -x $(basename "$commands")"
 status=0
 "$build/pdb" --pid "$job" --batch -x "$commands" >"$work/answer" 2>&1 || status=$?
 cat "$work/answer"
+{ echo "\$ pdb --pid $job --batch -x $(basename "$commands")"; cat "$work/answer"; } >"$build/demo.said"
 
 say "ending the job"
 [ $status -eq 1 ] || die "pdb ended with status $status, not 1 (a hang was found)"

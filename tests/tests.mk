@@ -387,12 +387,20 @@ check-daemons: $(NEEDS_check-daemons) | $(O)/.deps-check
 
 # MPI=native: with the Open MPI that this machine has.
 ifneq ($(filter native,$(MPI))$(is_debian13),)
+DEMO_SAID = $(O)/demo.said
 demo: all inject | $(O)/.deps-demo $(has_hosts)
 	@sh tests/demo.sh $(O)
 else
+DEMO_SAID = $(O)/debian13-build/demo.said
 demo: | $(O)/.deps-root
 	@$(call in_debian13,$(DEPS_BUILD) $(DEPS_DEMO) $(DEPS_HOSTS)) MPI=native demo
 endif
+
+# README.md's transcript is of what it says.
+docs-demo: demo | $(O)/.deps-check
+	@$(PYTHON) tests/check_docs.py $(O) --demo $(DEMO_SAID)
+
+.PHONY: docs-demo
 
 .PHONY: inject check-inject check-debian13 check-pmix
 -include $(INJECT_OBJ:.o=.d) $(O)/tests/pmix/ask.d
