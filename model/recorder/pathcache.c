@@ -53,7 +53,7 @@ const struct path_entry *pathcache_add(struct pathcache *c,
 				       const struct path_slot *slots, uint32_t num_slots)
 {
 	uint32_t padded = (num_slots + PATHCACHE_STEP - 1) / PATHCACHE_STEP * PATHCACHE_STEP;
-	size_t size = sizeof(struct path_entry) + padded * sizeof(slots[0]);
+	size_t size = sizeof(struct path_entry) + padded * sizeof(struct path_word);
 
 	if (c->used + size > PATHCACHE_ARENA)
 		return NULL;
@@ -61,10 +61,12 @@ const struct path_entry *pathcache_add(struct pathcache *c,
 	struct path_entry **bucket = &c->buckets[pathcache_place(ra, cfa)];
 	c->used += size;
 	*e = (struct path_entry){.function = function, .ra = ra, .cfa = cfa, .site = site,
-				 .next = *bucket, .end = e->slots + padded};
-	memcpy(e->slots, slots, num_slots * sizeof(slots[0]));
-	for (uint32_t i = num_slots; i < padded; i++)
-		e->slots[i] = slots[num_slots - 1];
+				 .next = *bucket, .end = e->words + padded};
+	for (uint32_t i = 0; i < padded; i++) {
+		const struct path_slot *slot = &slots[i < num_slots ? i : num_slots - 1];
+		e->words[i].offset = (uintptr_t)slot->at - cfa;
+		e->words[i].value = slot->value;
+	}
 	*bucket = e;
 	return e;
 }

@@ -16,6 +16,7 @@
 #ifndef PDB_RECORDER_PATHCACHE_H
 #define PDB_RECORDER_PATHCACHE_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,14 +35,23 @@ struct path_slot {
 	uintptr_t value;
 };
 
+/* A slot as it is remembered: a call compares up to some dozens, which are best in few cache lines.
+ * That the lower half of an address is enough: other code at a distance of just 4 GiB would have to
+ * have been called with all other slots the same. */
+struct path_word {
+	int32_t offset;	/* from the call's stack pointer; its own return address is below that */
+	uint32_t value;	 /* lower half */
+};
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the lower half comes first");
+
 struct path_entry {
 	const struct recorder_function *function;
 	uintptr_t ra, cfa;
 	uint32_t site;
 	const struct path_entry *next; /* of the same bucket, older */
-	/* Of slots[]: at least one, and a multiple of PATHCACHE_STEP: the last one repeats. */
-	const struct path_slot *end;
-	struct path_slot slots[];
+	/* Of words[]: at least one, and a multiple of PATHCACHE_STEP: the last one repeats. */
+	const struct path_word *end;
+	struct path_word words[];
 };
 
 struct pathcache {
@@ -55,7 +65,7 @@ struct pathcache {
 bool pathcache_init(struct pathcache *c);
 void pathcache_deinit(struct pathcache *c);
 
-/* Remember, by at least one slot. NULL when there is no room; after a flush there is. */
+/* Remember, by at least one slot, all within 2 GiB of `cfa`. NULL when there is no room; after a flush there is. */
 const struct path_entry *pathcache_add(struct pathcache *c,
 				       const struct recorder_function *function, uintptr_t ra,
 				       uintptr_t cfa, uint32_t site,
@@ -78,17 +88,26 @@ static inline bool path_entry_fits(const struct path_entry *e,
 	return e->ra == ra && e->cfa == cfa && e->function == function;
 }
 
+static inline __attribute__((always_inline)) bool path_word_holds(const char *cfa,
+								    const struct path_word *word)
+{
+	typedef uint32_t __attribute__((may_alias)) half;
+
+	return *(const half *)(cfa + word->offset) == word->value;
+}
+
 static inline __attribute__((always_inline)) bool path_entry_holds(const struct path_entry *e)
 {
-	const struct path_slot *slot = e->slots;
+	const struct path_word *word = e->words;
+	const char *cfa = (const char *)e->cfa;
 
 	/* Unrolled: these loads are most of what a hit costs. */
 	do {
-		if (*slot[0].at != slot[0].value || *slot[1].at != slot[1].value ||
-		    *slot[2].at != slot[2].value || *slot[3].at != slot[3].value)
+		if (!path_word_holds(cfa, &word[0]) || !path_word_holds(cfa, &word[1]) ||
+		    !path_word_holds(cfa, &word[2]) || !path_word_holds(cfa, &word[3]))
 			return false;
-		slot += PATHCACHE_STEP;
-	} while (slot < e->end);
+		word += PATHCACHE_STEP;
+	} while (word < e->end);
 	return true;
 }
 

@@ -139,7 +139,7 @@ void unwind_call_path(uintptr_t ra, uintptr_t cfa, uintptr_t low, uintptr_t high
 	unw_cursor_t cursor;
 
 	ret->elided_at = 0;
-	ret->cacheable = cfa >= low && cfa < high;
+	ret->cacheable = cfa >= low && cfa < high && high - cfa <= INT32_MAX;
 #ifdef __x86_64__
 	/* libunwind's own is a function of the library; the layout is ucontext_t's. */
 	static_assert(sizeof(context) == sizeof(ucontext_t), "unw_context_t is ucontext_t");

@@ -232,7 +232,7 @@ static void test_path_cache(void **state)
 	uintptr_t stack[6] = {0xa, 0xb, 0xc, 0xd, 0xe, 0xf};
 	struct path_slot slots[6];
 	const void *f = &stack, *g = &slots;
-	uintptr_t cfa = (uintptr_t)stack;
+	uintptr_t cfa = (uintptr_t)&stack[1]; /* the call's own return address is below it */
 
 	for (int i = 0; i < 6; i++)
 		slots[i] = (struct path_slot){&stack[i], stack[i]};
@@ -261,15 +261,16 @@ static void test_path_cache_ways(void **state)
 	uintptr_t stack[2] = {0xa};
 	struct path_slot slots[2] = {{&stack[0], 0xa}, {&stack[1], 0}};
 	const void *f = &stack;
+	uintptr_t cfa = (uintptr_t)stack;
 
 	for (uint32_t way = 1; way <= PATHCACHE_WAYS + 1; way++) {
 		slots[1].value = stack[1] = way;
-		assert_int_equal(site_of(c, f, 0xa, 1), 0);
-		assert_non_null(pathcache_add(c, f, 0xa, 1, way, slots, 2));
+		assert_int_equal(site_of(c, f, 0xa, cfa), 0);
+		assert_non_null(pathcache_add(c, f, 0xa, cfa, way, slots, 2));
 	}
 	for (uint32_t way = 1; way <= PATHCACHE_WAYS + 1; way++) {
 		stack[1] = way;
-		assert_int_equal(site_of(c, f, 0xa, 1), way == 1 ? 0 : way);
+		assert_int_equal(site_of(c, f, 0xa, cfa), way == 1 ? 0 : way);
 	}
 }
 
@@ -282,14 +283,15 @@ static void test_path_cache_full(void **state)
 	static struct path_slot slots[256];
 	uint32_t emptied = 0;
 
-	assert_true(lane_prepare_site(l, &writer, 2000));
+	assert_true(lane_prepare_site(l, &writer, 3000));
 	for (int i = 0; i < 256; i++)
 		slots[i] = (struct path_slot){&stack[i], 0};
-	for (uint32_t i = 1; i < 2000; i++) {
+	for (uint32_t i = 1; i < 3000; i++) {
 		size_t used = l->cache.used;
-		const struct path_entry *e = lane_remember(l, NULL, i, 64 * i, i, slots, 256);
+		uintptr_t cfa = (uintptr_t)stack - 64 * i;
+		const struct path_entry *e = lane_remember(l, NULL, i, cfa, i, slots, 256);
 		assert_non_null(e);
-		assert_int_equal(site_of(&l->cache, NULL, i, 64 * i), i);
+		assert_int_equal(site_of(&l->cache, NULL, i, cfa), i);
 		assert_true(l->cache.used <= PATHCACHE_ARENA);
 		if (l->cache.used < used) {
 			emptied++;
