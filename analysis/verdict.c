@@ -9,6 +9,8 @@
  *   left         a rank that has left MPI, or whose process is gone
  *   helpless     a deadlock that a thread without MPI calls so far might end, and nobody moves
  *   library      all are static and inside, and waits end where nothing is missing
+ *   polling      ranks that wait for each other as long as they poll, and one has left out what
+ *                others wait for
  *   least        all are static and inside: the minimal groups of the order
  * and no verdict where something that others may wait for moves, or does what it always does. */
 #include <stdlib.h>
@@ -191,7 +193,7 @@ static void judge_in_order(struct judge *j)
 		return;
 	if (!rankset_is_empty(verdict->moving) || verdict_find_unrecorded(j) || verdict_find_left(j))
 		return;
-	if (!verdict_find_helpless(j) && !verdict_find_library(j))
+	if (!verdict_find_helpless(j) && !verdict_find_library(j) && !verdict_find_polling(j))
 		verdict_find_least(j);
 }
 

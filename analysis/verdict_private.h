@@ -70,6 +70,8 @@ bool verdict_find_deadlock(struct judge *j);
 /* A deadlock that another thread might have ended, but longer than ever before nobody has moved. */
 bool verdict_find_helpless(struct judge *j);
 bool verdict_find_library(struct judge *j);
+/* Ranks that wait for each other as long as they poll, where what is waited for tells who went wrong. */
+bool verdict_find_polling(struct judge *j);
 /* For the rule of the least: keep the candidates that waits end at, if there are any. */
 void verdict_keep_ends(struct judge *j);
 /* For the rule of computation: keep the candidates that somebody waits for, if there are any. */

@@ -135,6 +135,9 @@ bool verdict_find_computing(struct judge *j)
 	/* When most ranks are where they never were before, that is the course of the program. */
 	if (is_common && j->verdict->is_new_state)
 		j->verdict->is_hang = false;
+	/* Nor when all could get on by what others have still to send. */
+	if (j->waitfor && waitfor_can_do_without(j->waitfor, j->is_candidate))
+		j->verdict->is_hang = false;
 	/* While others move, it takes more to say that this one does not. */
 	if (j->verdict->is_hang || rankset_is_empty(j->verdict->moving))
 		verdict_name_culprits(j, VERDICT_COMPUTATION);

@@ -4,7 +4,7 @@
  * come there without sending. It has gone past if it is further by the progress order, if it has sent
  * its own message of an exchange to one that has not come to receive it, or to another than the one from
  * which it receives (most likely), or if it is in a place where they all have been equally often, and it
- * once more. */
+ * once more. Or it waits for them in another collective, alone (most likely). */
 #include <stdlib.h>
 
 #include "analysis/progress.h"
@@ -108,6 +108,24 @@ static bool has_sent_around(const struct judge *j, uint32_t l, uint32_t collecti
 	return has_sent;
 }
 
+/* Is it alone in a collective of the same ranks, while all others of the deadlock are in this one? Either
+ * it has left out this one, or all others have left out the other. */
+static bool is_alone_elsewhere(const struct waitfor *w, const struct waitfor_deadlock *deadlock,
+			       uint32_t l, uint32_t collective)
+{
+	const struct waitfor_lane *lane = &w->lanes[l];
+	uint32_t other = lane->num_needs ? waitfor_collective_of(w, w->needs[lane->first_need].node)
+					 : WAITFOR_NONE;
+
+	if (deadlock->num_lanes < 3 || other == WAITFOR_NONE || other == collective ||
+	    !is_in_collective(w, l, other))
+		return false;
+	for (size_t i = 0; i < deadlock->num_lanes; i++)
+		if (deadlock->lanes[i] != l && !is_in_collective(w, deadlock->lanes[i], collective))
+			return false;
+	return true;
+}
+
 /* The transitions into a state. */
 struct ways {
 	const struct job_transition **to;
@@ -173,7 +191,11 @@ static void add_skipped(const struct judge *j, const struct waitfor_deadlock *de
 		int rank = j->jm->lanes[l].rank;
 		bool is_past;
 
-		if (!rankset_contains(missing, rank) || !waits_for_messages(w, &w->lanes[l]))
+		if (!rankset_contains(missing, rank))
+			continue;
+		if (is_alone_elsewhere(w, deadlock, l, collective))
+			rankset_add(ranks, rank);
+		if (!waits_for_messages(w, &w->lanes[l]))
 			continue;
 		is_past = has_sent_early(j, l, collective) ||
 			  has_come_more_often(j, l, collective);

@@ -404,6 +404,14 @@ bool verdict_find_deadlock(struct judge *j)
 	return find_gone(j);
 }
 
+static bool are_unusual(const struct judge *j, const struct waitfor_deadlock *deadlock)
+{
+	for (size_t i = 0; i < deadlock->num_lanes; i++)
+		if (!verdict_is_unusual(j, deadlock->lanes[i]))
+			return false;
+	return true;
+}
+
 bool verdict_find_helpless(struct judge *j)
 {
 	const struct waitfor *w = j->waitfor;
@@ -411,13 +419,34 @@ bool verdict_find_helpless(struct judge *j)
 	if (!w || w->num_deadlocks == 0 || w->deadlocks[0].is_likely ||
 	    deadlock_stay(j, &w->deadlocks[0]) < VERDICT_ACCUSE_NS)
 		return false;
-	for (size_t i = 0; i < w->deadlocks[0].num_lanes; i++)
-		if (!verdict_is_unusual(j, w->deadlocks[0].lanes[i]))
-			return false;
+	if (!are_unusual(j, &w->deadlocks[0]))
+		return false;
 	judge_stuck(j, 0, 0);
 	verdict_weigh(j);
 	j->verdict->is_likely = true;
 	return true;
+}
+
+/* Ranks that poll for each other may do something else next; if they do not, those have gone wrong that
+ * left out what others wait for. Where a step is new to the job, that tells more. */
+bool verdict_find_polling(struct judge *j)
+{
+	const struct waitfor *w = j->waitfor;
+	uint32_t novel;
+
+	for (uint32_t d = 0; w && d < w->num_deadlocks; d++) {
+		const struct waitfor_deadlock *deadlock = &w->deadlocks[d];
+
+		if (!deadlock->is_likely || !are_unusual(j, deadlock) ||
+		    verdict_find_novel(j, deadlock->lanes, deadlock->num_lanes, &novel) != WAITFOR_NONE)
+			continue;
+		if (!find_skipped(j, deadlock, 0, d) && !find_senders(j, deadlock, 0))
+			continue;
+		verdict_weigh(j);
+		j->verdict->is_likely = true;
+		return true;
+	}
+	return false;
 }
 
 /* ---- Where waits end ----------------------------------------------------------------------------

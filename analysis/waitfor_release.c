@@ -195,14 +195,16 @@ static bool is_free(enum node_mode mode, bool polls_on)
 	       (!polls_on && (mode == NODE_POLLS_ALL || mode == NODE_POLLS_ANY));
 }
 
-static void run(struct releaser *r, bool polls_on, bool *is_released)
+/* is_held: [num_held] nodes that are never released; NULL: none. */
+static void run(struct releaser *r, bool polls_on, const bool *is_held, size_t num_held, bool *is_released)
 {
 	const struct wait_graph *graph = r->graph;
 
 	r->num_queue = 0;
 	for (uint32_t n = 0; n < graph->num_nodes; n++) {
 		r->num_open[n] = graph->first[n + 1] - graph->first[n];
-		is_released[n] = is_free((enum node_mode)graph->mode[n], polls_on);
+		is_released[n] = is_free((enum node_mode)graph->mode[n], polls_on) &&
+				 !(n < num_held && is_held[n]);
 		if (is_released[n])
 			r->queue[r->num_queue++] = n;
 	}
@@ -214,7 +216,8 @@ static void run(struct releaser *r, bool polls_on, bool *is_released)
 			bool takes_all =
 				graph->mode[n] == NODE_ALL || graph->mode[n] == NODE_POLLS_ALL;
 
-			if (is_released[n] || (--r->num_open[n] > 0 && takes_all))
+			if (is_released[n] || (n < num_held && is_held[n]) ||
+			    (--r->num_open[n] > 0 && takes_all))
 				continue;
 			is_released[n] = true;
 			r->queue[r->num_queue++] = n;
@@ -222,22 +225,33 @@ static void run(struct releaser *r, bool polls_on, bool *is_released)
 	}
 }
 
+static void releaser_init(struct releaser *r, const struct wait_graph *graph)
+{
+	r->graph = graph;
+	turn_around(r);
+	r->num_open = xcalloc(graph->num_nodes, sizeof(*r->num_open));
+	r->queue = xcalloc(graph->num_nodes, sizeof(*r->queue));
+}
+
+static void releaser_deinit(struct releaser *r)
+{
+	free(r->num_open);
+	free(r->queue);
+	free(r->first);
+	free(r->from);
+}
+
 void waitfor_release(struct waitfor *w)
 {
 	struct waitfor_private *p = w->private;
-	struct releaser r = {.graph = &p->graph};
+	struct releaser r;
 
-	turn_around(&r);
-	r.num_open = xcalloc(p->graph.num_nodes, sizeof(*r.num_open));
-	r.queue = xcalloc(p->graph.num_nodes, sizeof(*r.queue));
+	releaser_init(&r, &p->graph);
 	p->is_released = xcalloc(p->graph.num_nodes, sizeof(*p->is_released));
 	p->is_likely_released = xcalloc(p->graph.num_nodes, sizeof(*p->is_likely_released));
-	run(&r, false, p->is_released);
-	run(&r, true, p->is_likely_released);
-	free(r.num_open);
-	free(r.queue);
-	free(r.first);
-	free(r.from);
+	run(&r, false, NULL, 0, p->is_released);
+	run(&r, true, NULL, 0, p->is_likely_released);
+	releaser_deinit(&r);
 	for (size_t l = 0; l < w->num_lanes; l++) {
 		bool has_left = w->lanes[l].state == WAITFOR_LEFT;
 
@@ -248,4 +262,33 @@ void waitfor_release(struct waitfor *w)
 		w->collectives[c].is_stuck = !p->is_released[p->first_collective + c];
 		w->collectives[c].is_likely_stuck = !p->is_likely_released[p->first_collective + c];
 	}
+}
+
+/* Is it known of all lanes that wait for what they do, and are they released? */
+static bool are_released(const struct waitfor *w, const bool *is_released)
+{
+	size_t num_waiting = 0;
+
+	for (size_t l = 0; l < w->num_lanes; l++) {
+		if (w->lanes[l].state != WAITFOR_BLOCKED && w->lanes[l].state != WAITFOR_POLLS)
+			continue;
+		if (w->private->graph.mode[l] == NODE_FREE || !is_released[l])
+			return false;
+		num_waiting++;
+	}
+	return num_waiting > 0;
+}
+
+bool waitfor_can_do_without(const struct waitfor *w, const bool *is_held)
+{
+	struct releaser r;
+	bool *is_released = xcalloc(w->private->graph.num_nodes, sizeof(*is_released));
+	bool can;
+
+	releaser_init(&r, &w->private->graph);
+	run(&r, true, is_held, w->num_lanes, is_released);
+	can = are_released(w, is_released);
+	releaser_deinit(&r);
+	free(is_released);
+	return can;
 }

@@ -130,6 +130,23 @@ static const struct situation situations[] = {
 	 "0-2",
 	 "lost",
 	 "2"},
+	{"an exchange left out, as it is in every other step, and others poll for it",
+	 {"{20 a ir2 s1 t a =0 a - - - a}", "{20 a ir0 s2 t a =0 a - - - a}",
+	  "{12 a ir1 s0 t a =0 a - - - a} =0 a - - - a"},
+	 "",
+	 "lost",
+	 "2"},
+	{"a sum left out, as it is in every other step, and polling for the others",
+	 {"{12 a ir2 s1 t =1 ir2 s1 t} =1 ir2 s1 t", "{20 a ir0 s2 t =1 ir0 s2 t}",
+	  "{20 a ir1 s0 t =1 ir1 s0 t}"},
+	 "",
+	 "deadlock",
+	 "0"},
+	{"the same before a sum of the same ranks",
+	 {"{9 a a@1 =1 a@1} =1 a@1", "{20 a a@1 =1 a@1}", "{20 a a@1 =1 a@1}"},
+	 "0-2",
+	 "deadlock",
+	 "0"},
 	{"any source, nobody sends", {"r* a", "a", "a"}, "0-2", "deadlock", "0-2"},
 	{"any source, one computes", {"r* a", "a", "x"}, "", "computation", "2"},
 	{"any source, one moves", {"r* a", "a", "m"}, "", "none", ""},
@@ -659,9 +676,37 @@ static void test_unreceived(void **state)
 	forget(&a);
 }
 
+/* Can those that wait do without some who are outside MPI? */
+static void test_do_without(void **state)
+{
+	static const struct {
+		const char *programs[4];
+		bool is_held[3];
+		bool can;
+	} cases[] = {
+		{{"r* a", "x", "x"}, {false, true, false}, true},
+		{{"r* a", "x", "x"}, {false, true, true}, false},
+		{{"r1 a", "x", "x"}, {false, true, false}, false},
+		{{"r1 a", "x", "x"}, {false, false, true}, true},
+		{{"ir1 t", "x", "x"}, {false, true, false}, false},
+		{{"r* a", "a", "x"}, {false, false, true}, false},
+		{{"m", "x", "x"}, {false, true, false}, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct answers a = judge(cases[i].programs, 5000);
+
+		print_message("case %zu\n", i);
+		assert_int_equal(waitfor_can_do_without(a.waitfor, cases[i].is_held), cases[i].can);
+		forget(&a);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_do_without),
 		cmocka_unit_test(test_situations),
 		cmocka_unit_test(test_needs),
 		cmocka_unit_test(test_chains),
