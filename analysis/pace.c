@@ -330,13 +330,22 @@ static double idle_ns(const struct pace *pace, const struct pace_rank *rank)
 	return rank->before_ns + pace->watched_ns - rank->entered_ns;
 }
 
+/* Where what was seen before leaves it open for longer than that. */
+static void take_proof(const struct pace_settings *settings, struct judgement *judgement)
+{
+	if (judgement->needed_ns <= (double)settings->proof_ns)
+		return;
+	judgement->needed_ns = (double)settings->proof_ns;
+	judgement->chance = INFINITY;
+}
+
 /* By how long it has been in its place, as each of several places may cause false alarms. */
 static struct judgement judge_stay(const struct pace *pace, const struct stay_history *history,
 				   double stay_ns)
 {
 	const struct pace_settings *settings = &pace->settings;
 	double times = 2 * fmax((double)pace->num_candidate_places, 1);
-	double noise_ns = (double)settings->noise_ns, proof_ns = (double)settings->proof_ns;
+	double noise_ns = (double)settings->noise_ns;
 	struct judgement judgement = {
 		.num = history->num,
 		.longest = history->longest[0],
@@ -345,10 +354,7 @@ static struct judgement judge_stay(const struct pace *pace, const struct stay_hi
 		.chance = times * stay_history_chance(history, stay_ns, noise_ns),
 	};
 
-	if (judgement.needed_ns > proof_ns) {
-		judgement.needed_ns = proof_ns;
-		judgement.chance = INFINITY;
-	}
+	take_proof(settings, &judgement);
 	return judgement;
 }
 
@@ -415,6 +421,7 @@ static struct judgement judge_inside(const struct pace *pace)
 	};
 	if (is_novel(pace))
 		judgement.needed_ns = fmax(judgement.needed_ns, (double)settings->novel_ns);
+	take_proof(settings, &judgement);
 	return judgement;
 }
 

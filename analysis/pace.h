@@ -26,7 +26,7 @@ struct pace_settings {
 	uint64_t shortest_ns; /* nobody has to have moved for so long, in any case */
 	uint64_t novel_ns;    /* the same if a rank is in an MPI call that has never ended before */
 	uint64_t proof_ns; /* and if a rank computes, or does what may take long, where it has never
-			    * been before */
+			    * been before; nothing is asked to take longer */
 };
 
 /* alpha 0.001, noise 100 ms, shortest 3 s, novel 20 s, proof 600 s. */

@@ -215,6 +215,23 @@ static void test_novel_call(void **state)
 }
 
 /* A first phase: the longer proof. Also of a call that works by itself. */
+/* Once nobody was outside MPI for long, on a machine that was busy with something else. That makes one
+ * wait longer to be sure of the next time, but not for ever. */
+static void test_once_long(void **state)
+{
+	struct job job = start_job(0);
+
+	(void)state;
+	iterate(&job, 20);
+	for (int i = 0; i < 15 * 20; i++)
+		look(&job);
+	iterate(&job, 5);
+	assert_in_range(wait_while(&job, PACE_MOVING, 10), 2, 4);
+	assert_in_range(wait_while(&job, PACE_STILL, 2000), 30, 601);
+	assert_int_equal(report_of(&job).kind, PACE_HANG);
+	pace_destroy(job.pace);
+}
+
 static void test_first_phase(void **state)
 {
 	static const enum hang_look where[] = {HANG_OUTSIDE, HANG_INSIDE};
@@ -414,6 +431,7 @@ int main(void)
 		cmocka_unit_test(test_lost_message),   cmocka_unit_test(test_novel_call),
 		cmocka_unit_test(test_first_phase),    cmocka_unit_test(test_few_stays),
 		cmocka_unit_test(test_serial_phase),   cmocka_unit_test(test_computing_between_polls),
+		cmocka_unit_test(test_once_long),
 		cmocka_unit_test(test_stacks),         cmocka_unit_test(test_work_inside),
 		cmocka_unit_test(test_clock),          cmocka_unit_test(test_suspended),
 		cmocka_unit_test(test_hung_already),   cmocka_unit_test(test_unknown),
