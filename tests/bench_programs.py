@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """What the recorder costs real programs as a whole: those of the campaign that are installed, with and
-without it, in turns, and the memory that it takes for each rank. "make campaign" installs them all.
+without it, in turns, and the memory that it takes for each rank, in its segment and of the process. "make campaign" installs them all.
 
 Each pair of runs is a line of a file as soon as it is there. Those that are in it, of the same recorder
 and length, are not made again, so it can be done in sittings; what is printed is all of them."""
@@ -29,28 +29,60 @@ def run_once(program, mpi, size, preload):
         return program.read_seconds(job) or time.monotonic() - began
 
 
-def look_at_once(program, mpi, size):
-    """MPI calls a second of a rank, as many as any has made, and the largest segment, in bytes."""
-    largest, calls, began, seconds = 0, 0, None, 0
-    with program.start(mpi, size, True) as job:
-        job.find_pids()
+def read_private(pid):
+    """Memory of the process that is no file's, in bytes; 0: it has ended."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+            return next((int(line.split()[1]) * 1024 for line in file if line.startswith("RssAnon")), 0)
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
+class Seen:
+    """The most that was seen of a job while it ran."""
+
+    def __init__(self):
+        self.calls = self.rate = self.segment = 0
+        self.private = {}
+
+    def look(self, job, pids, now):
+        segments = job.segments().values()
+        # A transition into the call, and one out of it.
+        self.calls = max((sum(lane.events // 2 + lane.polls for lane in one.lanes) for one in segments),
+                         default=self.calls)
+        for one in segments:
+            try:
+                self.segment = max(self.segment, os.stat(one.path).st_blocks * 512)
+            except FileNotFoundError:
+                pass
+        for rank, pid in pids.items():
+            self.private[rank] = max(self.private.get(rank, 0), read_private(pid))
+        if self.calls and now > 0:
+            self.rate = self.calls / now
+
+
+def look_at_once(program, mpi, size, preload):
+    """What is seen of a run of the program."""
+    seen, began = Seen(), None
+    with program.start(mpi, size, preload) as job:
+        pids = job.find_pids()
         while job.launcher.poll() is None:
-            now = job.segments().values()
-            # A transition into the call, and one out of it.
-            made = max((sum(lane.events // 2 + lane.polls for lane in one.lanes) for one in now),
-                       default=0)
-            if made and began is None:
+            seen.look(job, pids, time.monotonic() - began if began else 0)
+            if seen.calls and began is None:
                 began = time.monotonic()
-            if made > calls:
-                calls, seconds = made, time.monotonic() - began
-            for one in now:
-                try:
-                    largest = max(largest, os.stat(one.path).st_blocks * 512)
-                except FileNotFoundError:
-                    pass
             time.sleep(0.1)
         job.wait_for_end()
-    return calls / seconds if seconds else 0, largest
+    return seen
+
+
+def measure_memory(program, mpi, size):
+    """Calls a second of a rank, as many as any has made; the largest segment; and how much more private
+    memory a rank had than alone, on average. In bytes."""
+    alone = look_at_once(program, mpi, size, False)
+    recorded = look_at_once(program, mpi, size, True)
+    more = [recorded.private[rank] - alone.private.get(rank, 0) for rank in recorded.private]
+    return {"rate": recorded.rate, "memory": recorded.segment,
+            "private": max(0, statistics.mean(more) if more else 0)}
 
 
 class Log:
@@ -84,20 +116,20 @@ def measure(program, mpi, size, rounds, log):
     """Make what is missing, and print the line."""
     key = {"program": program.name, "mpi": mpi.name, "ranks": size, "steps": program.steps,
            "recorder": identify(mpi.recorder)}
-    if not log.find(key, "rate"):
-        rate, memory = look_at_once(program, mpi, size)
-        log.add(key, rate=rate, memory=memory)
+    if not log.find(key, "private"):
+        log.add(key, **measure_memory(program, mpi, size))
     for number in range(len(log.find(key, "alone")), rounds):
         order = (False, True) if number % 2 else (True, False)
         seconds = {preload: run_once(program, mpi, size, preload) for preload in order}
         log.add(key, alone=seconds[False], recorded=seconds[True])
-    look = log.find(key, "rate")[-1]
+    look = log.find(key, "private")[-1]
     pairs = [(row["alone"], row["recorded"]) for row in log.find(key, "alone")]
     alone, recorded = (statistics.median(column) for column in zip(*pairs))
     ratios = sorted(recorded / alone for alone, recorded in pairs)
     print(f"{program.name + ', ' + mpi.name:<27} {alone:8.2f} {recorded:8.2f} "
           f"{statistics.median(ratios):7.3f} {ratios[len(ratios) // 4]:7.3f} to "
-          f"{ratios[-1 - len(ratios) // 4]:5.3f} {look['rate']:10.0f} {look['memory'] / 1024:6.0f} {len(pairs):5}",
+          f"{ratios[-1 - len(ratios) // 4]:5.3f} {look['rate']:10.0f} {look['memory'] / 1024:6.0f} "
+          f"{look['private'] / 1024:6.0f} {len(pairs):5}",
           flush=True)
 
 
@@ -119,7 +151,7 @@ def main():
     print(f"whole programs, {args.ranks} ranks on {os.cpu_count()} cores, median of pairs of "
           "runs, alone and recorded:\n"
           f"{'':<27} {'alone':>8} {'recorded':>8} {'ratio':>7}  {'half of them':>14} {'calls/s':>10} "
-          f"{'KiB':>6} {'pairs':>5}\n{'':<27} {'s':>8} {'s':>8} {'':>7}  {'':>14} {'a rank':>10} {'a rank':>6}")
+          f"{'KiB':>6} {'KiB':>6} {'pairs':>5}\n{'':<27} {'s':>8} {'s':>8} {'':>7}  {'':>14} {'a rank':>10} {'shared':>6} {'own':>6}")
     for mpi in find_mpis(args.build, args.mpi):
         for program in PROGRAMS:
             if args.program and program.name not in args.program:

@@ -272,7 +272,7 @@ class Nwchem(CampaignProgram):
     name = "NWChem"
     mpis = ("openmpi", "mpich")
     tasks = 5000
-    steps = 10
+    steps = 60
 
     def command_for(self, mpi):
         return (f"nwchem.{mpi.suffix}",)
