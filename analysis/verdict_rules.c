@@ -113,6 +113,21 @@ static void drop_parents(struct judge *j)
 			j->is_candidate[i] = false;
 }
 
+/* Could all get on by what other ranks than the candidates' have still to send? */
+static bool can_do_without(const struct judge *j)
+{
+	bool *is_held, can;
+
+	if (!j->waitfor)
+		return false;
+	is_held = xcalloc(j->jm->num_lanes, sizeof(*is_held));
+	for (size_t i = 0; i < j->jm->num_lanes; i++)
+		is_held[i] = j->is_candidate[i] || has_sibling(j, i, is_other_candidate);
+	can = waitfor_can_do_without(j->waitfor, is_held);
+	free(is_held);
+	return can;
+}
+
 /* True if there was somebody outside, whether accused or not. */
 bool verdict_find_computing(struct judge *j)
 {
@@ -135,8 +150,7 @@ bool verdict_find_computing(struct judge *j)
 	/* When most ranks are where they never were before, that is the course of the program. */
 	if (is_common && j->verdict->is_new_state)
 		j->verdict->is_hang = false;
-	/* Nor when all could get on by what others have still to send. */
-	if (j->waitfor && waitfor_can_do_without(j->waitfor, j->is_candidate))
+	if (can_do_without(j))
 		j->verdict->is_hang = false;
 	/* While others move, it takes more to say that this one does not. */
 	if (j->verdict->is_hang || rankset_is_empty(j->verdict->moving))
