@@ -30,9 +30,10 @@ count() {
 	while read -r name frames _; do
 		[ "$name" != clock ] || continue
 		part=$((part + 2))
-		callgrind_annotate --threshold=100 "$dir/out.$part" 2>/dev/null |
+		callgrind_annotate --auto=no --threshold=100 "$dir/out.$part" 2>/dev/null |
 			gawk -v name="$name" -v frames="$frames" -v calls=$((rounds * calls)) '
-				/libpdbrec/ { gsub(",", "", $1); sum += $1 }
+				# What is inlined from headers stands without the library.
+				/libpdbrec|model\/recorder\// { gsub(",", "", $1); sum += $1 }
 				END { printf "%s %d %.0f\n", name, frames, sum / calls }'
 	done <"$dir/names"
 }
