@@ -87,7 +87,8 @@ static bool reserve(struct writer *w, struct seg_table *table, uint64_t base, ui
 	if (w->exhausted)
 		return false;
 	uint64_t whole = round_up((uint64_t)table->capacity * table->entry_size, PAGE);
-	uint64_t wanted = min64(round_up(need, GROW_BYTES), whole);
+	/* Many tables have few entries in most programs. */
+	uint64_t wanted = min64(round_up(need, table->allocated ? GROW_BYTES : PAGE), whole);
 	int error = EBADF;
 	int fd = reopen(w);
 	if (fd >= 0) {
