@@ -443,7 +443,7 @@ bool verdict_find_polling(struct judge *j)
 		if (!find_skipped(j, deadlock, 0, d) && !find_senders(j, deadlock, 0))
 			continue;
 		verdict_weigh(j);
-		j->verdict->is_likely = true;
+		j->verdict->is_likely = j->verdict->is_while_polling = true;
 		return true;
 	}
 	return false;

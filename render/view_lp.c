@@ -582,6 +582,8 @@ static const char *likely_reason(const struct verdict *verdict)
 	bool is_by_order = verdict->kind == VERDICT_LOST && verdict->which == WAITFOR_NONE &&
 			   verdict->novel == UINT32_MAX;
 
+	if (verdict->is_while_polling)
+		return "ranks that poll may go on to something else";
 	if (is_by_order)
 		return "who has not sent it was found by the order of the calls";
 	if (verdict->kind == VERDICT_DEADLOCK && verdict->skipped != UINT32_MAX)

@@ -105,12 +105,15 @@ def run_lost(pdb, library, mpi, program, rank):
         wrong = job.check_unharmed()
     check(not wrong, f"{', '.join(wrong)} after {answer.show()}")
     check_words(why, [tag, rf"\b{rank}\b"])
-    if program.is_polling:
-        check_modest(answer)
-    else:
+    if not program.is_polling:
         check_status(answer, 1)
         check_kind(answer, ["lost"])
         check_words(answer, [tag])
+    elif find_claim(answer):
+        check_first_line(answer, accusation([rank], SIZES[program.name]))
+        check_words(answer, ["likely, not certain: ranks that poll"])
+    else:
+        check_modest(answer)
     return line
 
 
