@@ -195,8 +195,9 @@ static bool is_free(enum node_mode mode, bool polls_on)
 	       (!polls_on && (mode == NODE_POLLS_ALL || mode == NODE_POLLS_ANY));
 }
 
-/* is_held: [num_held] nodes that are never released; NULL: none. */
-static void run(struct releaser *r, bool polls_on, const bool *is_held, size_t num_held, bool *is_released)
+/* is_held: [lanes] nodes that are never released; NULL: none. */
+static void run(struct releaser *r, bool polls_on, const bool *is_held, size_t num_lanes,
+		bool *is_released)
 {
 	const struct wait_graph *graph = r->graph;
 
@@ -204,7 +205,7 @@ static void run(struct releaser *r, bool polls_on, const bool *is_held, size_t n
 	for (uint32_t n = 0; n < graph->num_nodes; n++) {
 		r->num_open[n] = graph->first[n + 1] - graph->first[n];
 		is_released[n] = is_free((enum node_mode)graph->mode[n], polls_on) &&
-				 !(n < num_held && is_held[n]);
+				 !(is_held && n < num_lanes && is_held[n]);
 		if (is_released[n])
 			r->queue[r->num_queue++] = n;
 	}
@@ -216,7 +217,7 @@ static void run(struct releaser *r, bool polls_on, const bool *is_held, size_t n
 			bool takes_all =
 				graph->mode[n] == NODE_ALL || graph->mode[n] == NODE_POLLS_ALL;
 
-			if (is_released[n] || (n < num_held && is_held[n]) ||
+			if (is_released[n] || (is_held && n < num_lanes && is_held[n]) ||
 			    (--r->num_open[n] > 0 && takes_all))
 				continue;
 			is_released[n] = true;
