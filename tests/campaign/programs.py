@@ -24,6 +24,7 @@ class CampaignProgram(RealProgram):
     mpis = ("openmpi",)
     events = 200  # of each rank, after which its main part has begun
     steps = 0  # of a run that is not endless
+    is_timed = True  # bench_programs.py
     env = {}  # for the ranks
     losable = {}
 
@@ -136,6 +137,7 @@ class Ptrans(CampaignHpl):
     name = "PTRANS"
     losable = {}
     steps = 6  # sizes
+    is_timed = False  # it times some milliseconds of half a minute
     wait_until_working = CampaignProgram.wait_until_working
 
     def prepare(self, folder, size, is_endless):
