@@ -113,7 +113,7 @@ static void drop_parents(struct judge *j)
 			j->is_candidate[i] = false;
 }
 
-/* Could all get on by what other ranks than the candidates' have still to send? */
+/* Could all who wait get on by what other ranks than those of the candidates have still to send? */
 static bool can_do_without(const struct judge *j)
 {
 	bool *is_held, can;
@@ -150,7 +150,7 @@ bool verdict_find_computing(struct judge *j)
 	/* When most ranks are where they never were before, that is the course of the program. */
 	if (is_common && j->verdict->is_new_state)
 		j->verdict->is_hang = false;
-	if (can_do_without(j))
+	if (j->verdict->is_hang && can_do_without(j))
 		j->verdict->is_hang = false;
 	/* While others move, it takes more to say that this one does not. */
 	if (j->verdict->is_hang || rankset_is_empty(j->verdict->moving))

@@ -108,8 +108,8 @@ static bool has_sent_around(const struct judge *j, uint32_t l, uint32_t collecti
 	return has_sent;
 }
 
-/* Is it alone in a collective of the same ranks, while all others of the deadlock are in this one? Either
- * it has left out this one, or all others have left out the other. */
+/* Is it alone in another collective, while all others of the deadlock are in this one? Either it has left
+ * out this one, or all others have left out the other. */
 static bool is_alone_elsewhere(const struct waitfor *w, const struct waitfor_deadlock *deadlock,
 			       uint32_t l, uint32_t collective)
 {

@@ -263,8 +263,8 @@ bool *waitfor_find_awaited(const struct waitfor *waitfor, struct rankset **ends)
 
 /* Could all who wait go on though these lanes ([num_lanes]) never do, because what they wait for may come
  * from others that are outside MPI or move? Those that poll are taken to go on polling. False also where
- * nobody waits, or it is not known for what somebody does. */
-bool waitfor_can_do_without(const struct waitfor *waitfor, const bool *is_held);
+ * nobody waits, or it is not known what somebody waits for. */
+bool waitfor_can_do_without(const struct waitfor *waitfor, const bool *is_lane_held);
 
 /* Ranks that have left MPI, are in MPI_Finalize or whose process has ended, and that stuck ones
  * wait for. The caller frees. */

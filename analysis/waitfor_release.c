@@ -195,9 +195,18 @@ static bool is_free(enum node_mode mode, bool polls_on)
 	       (!polls_on && (mode == NODE_POLLS_ALL || mode == NODE_POLLS_ANY));
 }
 
-/* is_held: [lanes] nodes that are never released; NULL: none. */
-static void run(struct releaser *r, bool polls_on, const bool *is_held, size_t num_lanes,
-		bool *is_released)
+/* Lanes that are never released; is_lane[num] NULL: none. */
+struct held {
+	const bool *is_lane;
+	size_t num;
+};
+
+static bool is_held(const struct held *held, uint32_t node)
+{
+	return held->is_lane && node < held->num && held->is_lane[node];
+}
+
+static void run(struct releaser *r, bool polls_on, struct held held, bool *is_released)
 {
 	const struct wait_graph *graph = r->graph;
 
@@ -205,7 +214,7 @@ static void run(struct releaser *r, bool polls_on, const bool *is_held, size_t n
 	for (uint32_t n = 0; n < graph->num_nodes; n++) {
 		r->num_open[n] = graph->first[n + 1] - graph->first[n];
 		is_released[n] = is_free((enum node_mode)graph->mode[n], polls_on) &&
-				 !(is_held && n < num_lanes && is_held[n]);
+				 !is_held(&held, n);
 		if (is_released[n])
 			r->queue[r->num_queue++] = n;
 	}
@@ -217,7 +226,7 @@ static void run(struct releaser *r, bool polls_on, const bool *is_held, size_t n
 			bool takes_all =
 				graph->mode[n] == NODE_ALL || graph->mode[n] == NODE_POLLS_ALL;
 
-			if (is_released[n] || (is_held && n < num_lanes && is_held[n]) ||
+			if (is_released[n] || is_held(&held, n) ||
 			    (--r->num_open[n] > 0 && takes_all))
 				continue;
 			is_released[n] = true;
@@ -250,8 +259,8 @@ void waitfor_release(struct waitfor *w)
 	releaser_init(&r, &p->graph);
 	p->is_released = xcalloc(p->graph.num_nodes, sizeof(*p->is_released));
 	p->is_likely_released = xcalloc(p->graph.num_nodes, sizeof(*p->is_likely_released));
-	run(&r, false, NULL, 0, p->is_released);
-	run(&r, true, NULL, 0, p->is_likely_released);
+	run(&r, false, (struct held){0}, p->is_released);
+	run(&r, true, (struct held){0}, p->is_likely_released);
 	releaser_deinit(&r);
 	for (size_t l = 0; l < w->num_lanes; l++) {
 		bool has_left = w->lanes[l].state == WAITFOR_LEFT;
@@ -265,7 +274,7 @@ void waitfor_release(struct waitfor *w)
 	}
 }
 
-/* Is it known of all lanes that wait for what they do, and are they released? */
+/* Is it known of all lanes that wait what they wait for, and are they released? */
 static bool are_released(const struct waitfor *w, const bool *is_released)
 {
 	size_t num_waiting = 0;
@@ -280,14 +289,14 @@ static bool are_released(const struct waitfor *w, const bool *is_released)
 	return num_waiting > 0;
 }
 
-bool waitfor_can_do_without(const struct waitfor *w, const bool *is_held)
+bool waitfor_can_do_without(const struct waitfor *w, const bool *is_lane_held)
 {
 	struct releaser r;
 	bool *is_released = xcalloc(w->private->graph.num_nodes, sizeof(*is_released));
 	bool can;
 
 	releaser_init(&r, &w->private->graph);
-	run(&r, true, is_held, w->num_lanes, is_released);
+	run(&r, true, (struct held){is_lane_held, w->num_lanes}, is_released);
 	can = are_released(w, is_released);
 	releaser_deinit(&r);
 	free(is_released);

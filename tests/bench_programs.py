@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """What the recorder costs real programs as a whole: those of the campaign that are installed, with and
-without it, in turns, and the memory that it takes for each rank, in its segment and of the process. "make campaign" installs them all.
+without it, in turns, and the memory that it takes for each rank, in its segment and in the process.
+"make campaign" installs them all.
 
 Each pair of runs is a line of a file as soon as it is there. Those that are in it, of the same recorder
 and length, are not made again, so it can be done in sittings; what is printed is all of them."""
