@@ -1,53 +1,153 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What "pdb clean" does with files that a process left before they were whole segments. */
-#include <fcntl.h>
-#include <linux/magic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
-#include <sys/wait.h>
+ * What "pdb clean" removes of whole segments, and of files that a process left before they were. */
+#include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "model/segment.h"
 #include "model/segment_reader.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/segment_dir.h"
+
+/* ---- Whole segments ---------------------------------------------------------------------------- */
+
+static void test_clean(void **state)
+{
+	struct fixture *fix = *state;
+	struct child child = start_child(fix->dir, false);
+	pid_t live = fix->child.pid, dead = child.pid;
+	uint64_t start = start_time(dead);
+	char alive[4096], gone[4096], reused[4096], mapped[4096], open_mode[4096], garbage[4096];
+	char other[80];
+	struct pdb_error err = { 0 };
+	void *map;
+	int fd;
+
+	save_as(fix, "alive", live, start_time(live), alive);
+	save_as(fix, "gone", dead, start, gone);
+	save_as(fix, "reused", live, start_time(live) - 1, reused);
+	save_as(fix, "mapped", dead, start, mapped);
+	save_as(fix, "open", dead, start, open_mode);
+	save_as(fix, "garbage", dead, start, garbage);
+	end_child(&child);
+	snprintf(other, sizeof(other), "%s/other", fix->dir);
+	assert_int_equal(segment_writer_save(fix->w, other), 0);
+	assert_int_equal(chmod(open_mode, 0644), 0);
+	write_at(garbage, 0, "ELF");
+	/* A writer whose pid is not visible here still has its segment mapped. */
+	fd = open(mapped, O_RDWR);
+	map = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+
+	assert_int_equal(segment_clean(fix->dir, &err), 2);
+	assert_false(exists(gone) || exists(reused));
+	assert_true(exists(alive) && exists(mapped) && exists(open_mode) && exists(garbage) &&
+		    exists(other));
+	munmap(map, 4096);
+	assert_int_equal(segment_clean(fix->dir, &err), 1);
+	assert_false(exists(mapped));
+	assert_int_equal(segment_clean(fix->dir, &err), 0);
+	fd = segment_open_pid(live, &err);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+/* What a rank has left while others of its job go on tells that it has ended: until they have, too. */
+static void test_clean_live_job(void **state)
+{
+	static const struct {
+		void (*spoil)(struct seg_header *header);
+		bool is_removed;
+	} table[] = {
+		{ NULL, false },	 { spoil_job, true },	    { spoil_size, true },
+		{ spoil_rank, true },	 { spoil_own_rank, true }, { spoil_parent, true },
+		{ spoil_before, true },	 { spoil_later, true },	    { spoil_alive, false },
+	};
+	struct fixture *fix = *state;
+	struct pdb_error err = { 0 };
+	struct seg_header usual;
+	char live[4096], path[4096];
+
+	fix->w->header.parent_pid = getpid();
+	assert_int_equal(segment_writer_save_in(fix->w, fix->dir, live), 0);
+	fix->w->header.rank = 5;
+	fix->w->header.pid = start_ended(fix, &fix->w->header.pid_start);
+	usual = fix->w->header;
+	for (size_t i = 0; i < NUM_OF(table); i++) {
+		fix->w->header = usual;
+		if (table[i].spoil)
+			table[i].spoil(&fix->w->header);
+		assert_int_equal(segment_writer_save_in(fix->w, fix->dir, path), 0);
+		if (segment_clean(fix->dir, &err) != table[i].is_removed)
+			fail_msg("case %zu: %s", i, table[i].is_removed ? "stays" : "removed");
+		assert_true(exists(live));
+		assert_int_equal(exists(path), !table[i].is_removed);
+		remove(path);
+	}
+	fix->w->header = usual;
+	assert_int_equal(segment_writer_save_in(fix->w, fix->dir, path), 0);
+	end_child(&fix->child);
+	assert_int_equal(segment_clean(fix->dir, &err), 2);
+	fix->child = start_child(fix->dir, false);
+}
+
+/* One job's: another's stay, also those of an earlier process with the same pid. */
+static void test_clean_of(void **state)
+{
+	struct fixture *fix = *state;
+	struct child child = start_child(fix->dir, false), other = start_child(fix->dir, false);
+	pid_t live = fix->child.pid;
+	struct segment_process processes[] = { { child.pid, start_time(child.pid) },
+					       { live, start_time(live) } };
+	char alive[4096], gone[4096], earlier[4096], others[4096];
+	struct pdb_error err = { 0 };
+
+	save_as(fix, "alive", live, start_time(live), alive);
+	save_as(fix, "gone", child.pid, start_time(child.pid), gone);
+	save_as(fix, "earlier", child.pid, start_time(child.pid) - 1, earlier);
+	save_as(fix, "others", other.pid, start_time(other.pid), others);
+	end_child(&child);
+	end_child(&other);
+
+	assert_int_equal(segment_clean_of(fix->dir, NULL, 0, &err), 0);
+	assert_true(exists(gone));
+	assert_int_equal(segment_clean_of(fix->dir, processes, 2, &err), 1);
+	assert_false(exists(gone));
+	assert_true(exists(alive) && exists(earlier) && exists(others));
+	assert_int_equal(segment_clean_of("/no/such/directory", processes, 2, &err), -1);
+}
+
+/* The pid of another machine's rank is nobody's here. */
+static void test_clean_shared(void **state)
+{
+	struct fixture *fix = *state;
+	struct child child = start_child(fix->dir, false);
+	struct pdb_error err = { 0 };
+	char path[4096];
+	bool is_memory = is_in_memory(fix->dir);
+
+	strcpy(fix->w->header.host, "elsewhere.example");
+	save_as(fix, "far", child.pid, start_time(child.pid), path);
+	end_child(&child);
+	assert_int_equal(segment_clean(fix->dir, &err), is_memory);
+	assert_int_equal(exists(path), !is_memory);
+}
+
+static void test_clean_refused(void **state)
+{
+	struct pdb_error err = { 0 };
+
+	(void)state;
+	assert_int_equal(segment_clean("/no/such/directory", &err), -1);
+	assert_error(&err, ERROR_NOT_FOUND, "/no/such/directory");
+}
+
+/* ---- Files that are not whole yet -------------------------------------------------------------- */
 
 enum { WHOLE = 8192 };
 
 /* A segment directory in memory, as the default one is. */
-struct fixture {
-	char dir[64];
-	pid_t ended; /* a process that is gone */
-};
-
-static int setup(void **state)
+static int setup_in_memory(void **state)
 {
-	struct fixture *fix = calloc(1, sizeof(*fix));
-
-	strcpy(fix->dir, "/dev/shm/test_segment_clean.XXXXXX");
-	assert_non_null(mkdtemp(fix->dir));
-	fix->ended = fork();
-	assert_true(fix->ended >= 0);
-	if (fix->ended == 0)
-		_exit(0);
-	assert_int_equal(waitpid(fix->ended, NULL, 0), fix->ended);
-	*state = fix;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *fix = *state;
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -r %s", fix->dir);
-	assert_int_equal(system(command), 0);
-	free(fix);
-	return 0;
+	return setup_in("/dev/shm", state);
 }
 
 /* Make the file with `size` bytes that begin with `start`, and leave it open. */
@@ -131,31 +231,26 @@ static const struct {
 	{ "another name", "pdbx.job.0.%d", ENDED, "", 0, NULL, false },
 };
 
-static bool exists(const char *path)
-{
-	struct stat st;
-
-	return lstat(path, &st) == 0;
-}
-
-static void make_path(const struct fixture *fix, size_t i, char *path, size_t size)
+static void make_path(const struct fixture *fix, pid_t ended, size_t i, char *path, size_t size)
 {
 	char name[64];
 
 	snprintf(name, sizeof(name), cases[i].format,
-		 (int)(cases[i].whose == LIVE ? getpid() : fix->ended));
+		 (int)(cases[i].whose == LIVE ? getpid() : ended));
 	snprintf(path, size, "%s/%s", fix->dir, name);
 }
 
 static void test_broken(void **state)
 {
-	const struct fixture *fix = *state;
+	struct fixture *fix = *state;
 	struct pdb_error err = { 0 };
+	uint64_t start;
+	pid_t ended = start_ended(fix, &start);
 
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
 		char path[256];
 
-		make_path(fix, i, path, sizeof(path));
+		make_path(fix, ended, i, path, sizeof(path));
 		close(make_file(path, cases[i].start, cases[i].size));
 		if (cases[i].spoil)
 			cases[i].spoil(path);
@@ -169,8 +264,10 @@ static void test_broken(void **state)
 /* Somebody has it open for writing: a process of another pid namespace, whose pid means nothing here. */
 static void test_broken_has_writer(void **state)
 {
-	const struct fixture *fix = *state;
+	struct fixture *fix = *state;
 	struct pdb_error err = { 0 };
+	uint64_t start;
+	pid_t ended = start_ended(fix, &start);
 
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
 		char path[256];
@@ -178,7 +275,7 @@ static void test_broken_has_writer(void **state)
 
 		if (!cases[i].is_removed)
 			continue;
-		make_path(fix, i, path, sizeof(path));
+		make_path(fix, ended, i, path, sizeof(path));
 		fd = make_file(path, cases[i].start, cases[i].size);
 		assert_int_equal(segment_clean(fix->dir, &err), 0);
 		assert_true(exists(path));
@@ -190,13 +287,15 @@ static void test_broken_has_writer(void **state)
 /* A process that never ends, as its segment names it, has none of them. */
 static void test_broken_of(void **state)
 {
-	const struct fixture *fix = *state;
-	const struct segment_process process = { fix->ended, 1 };
+	struct fixture *fix = *state;
+	uint64_t start;
+	pid_t ended = start_ended(fix, &start);
+	const struct segment_process process = { ended, 1 };
 	struct pdb_error err = { 0 };
 	struct segment_kept *kept;
 	char path[256];
 
-	make_path(fix, 0, path, sizeof(path));
+	make_path(fix, ended, 0, path, sizeof(path));
 	close(make_file(path, "", 0));
 	assert_int_equal(segment_clean_of(fix->dir, &process, 1, &err), 0);
 	assert_int_equal(segment_take_kept(fix->dir, getpid(), &kept, &err), 0);
@@ -207,30 +306,30 @@ static void test_broken_of(void **state)
 /* In a directory that machines may share, the pid may be another machine's. */
 static void test_broken_shared(void **state)
 {
-	struct fixture fix = *(const struct fixture *)*state;
+	struct fixture *fix = *state;
 	struct pdb_error err = { 0 };
-	struct statfs fs;
+	bool is_memory = is_in_memory(fix->dir);
+	uint64_t start;
+	pid_t ended = start_ended(fix, &start);
 	char path[256];
-	bool is_memory;
 
-	strcpy(fix.dir, "/tmp/test_segment_clean.XXXXXX");
-	assert_non_null(mkdtemp(fix.dir));
-	assert_int_equal(statfs(fix.dir, &fs), 0);
-	is_memory = fs.f_type == TMPFS_MAGIC;
-	make_path(&fix, 0, path, sizeof(path));
+	make_path(fix, ended, 0, path, sizeof(path));
 	close(make_file(path, "", 0));
-	assert_int_equal(segment_clean(fix.dir, &err), is_memory);
+	assert_int_equal(segment_clean(fix->dir, &err), is_memory);
 	assert_int_equal(exists(path), !is_memory);
-	remove(path);
-	assert_int_equal(rmdir(fix.dir), 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_broken, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_broken_has_writer, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_broken_of, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_clean, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_clean_live_job, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_clean_of, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_clean_shared, setup, teardown),
+		cmocka_unit_test(test_clean_refused),
+		cmocka_unit_test_setup_teardown(test_broken, setup_in_memory, teardown),
+		cmocka_unit_test_setup_teardown(test_broken_has_writer, setup_in_memory, teardown),
+		cmocka_unit_test_setup_teardown(test_broken_of, setup_in_memory, teardown),
 		cmocka_unit_test_setup_teardown(test_broken_shared, setup, teardown),
 	};
 
