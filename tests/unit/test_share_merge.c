@@ -240,25 +240,34 @@ static void test_own_counts(void **state)
 	many_ranks_destroy(many);
 }
 
-/* Names of all frames of a job come from one of its nodes; merging begins with nothing. */
-static void test_names(void **state)
+/* The shares of two nodes, one of rank 2 and one of the rest, merged; merging begins with nothing. */
+static struct share *merge_two(const struct job *job, unsigned int parts_of_2,
+			       unsigned int parts_of_rest)
 {
-	struct job *job = make_job(true), *again;
 	struct rankset *ranks = rankset_create(), *rest = rankset_create();
 	struct share *all = share_create();
 
-	(void)state;
 	rankset_add(ranks, 2);
 	rankset_add_range(rest, 0, 1);
 	rankset_add(rest, 3);
-	merge(all, send_share(job, ranks, SHARE_ANSWERS | SHARE_DETAILS));
-	merge(all, send_share(job, rest, SHARE_ALL));
+	merge(all, send_share(job, ranks, parts_of_2));
+	merge(all, send_share(job, rest, parts_of_rest));
+	rankset_destroy(ranks);
+	rankset_destroy(rest);
+	return all;
+}
+
+/* Names of all frames of a job come from one of its nodes. */
+static void test_names(void **state)
+{
+	struct job *job = make_job(true), *again;
+	struct share *all = merge_two(job, SHARE_ANSWERS | SHARE_DETAILS, SHARE_ALL);
+
+	(void)state;
 	again = to_job(all);
 	assert_same_contents(job, again);
 	job_destroy(again);
 	share_destroy(all);
-	rankset_destroy(ranks);
-	rankset_destroy(rest);
 	job_destroy(job);
 }
 
@@ -327,15 +336,9 @@ static void test_stacks_only(void **state)
 static void test_code(void **state)
 {
 	struct job *job = make_job(true), *again;
-	struct rankset *ranks = rankset_create(), *rest = rankset_create();
-	struct share *all = share_create();
+	struct share *all = merge_two(job, SHARE_ALL | SHARE_CODE, SHARE_ALL | SHARE_CODE);
 
 	(void)state;
-	rankset_add(ranks, 2);
-	rankset_add_range(rest, 0, 1);
-	rankset_add(rest, 3);
-	merge(all, send_share(job, ranks, SHARE_ALL | SHARE_CODE));
-	merge(all, send_share(job, rest, SHARE_ALL | SHARE_CODE));
 	assert_int_equal(all->columns[SHARE_CODE_COLUMN].items.num, 1);
 	again = to_job(all);
 	assert_same_code(job->code, again->code);
@@ -346,8 +349,6 @@ static void test_code(void **state)
 	assert_int_equal(code_store_count(again->code), 0);
 	job_destroy(again);
 	share_destroy(all);
-	rankset_destroy(ranks);
-	rankset_destroy(rest);
 	job_destroy(job);
 }
 
