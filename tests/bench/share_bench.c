@@ -30,20 +30,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/eqgroup.h"
-#include "analysis/progress.h"
-#include "analysis/verdict.h"
-#include "analysis/waitfor.h"
 #include "model/buffer.h"
 #include "model/error.h"
-#include "model/job.h"
-#include "model/job_comms.h"
 #include "model/job_model.h"
 #include "model/model.h"
 #include "model/rankset.h"
 #include "model/share.h"
 #include "model/xalloc.h"
 #include "tests/fixtures/many_ranks.h"
+#include "tests/unit/answers.h"
 
 enum { NODE = 64, NUM_HANGING = 5, NUM_PROGRAMS = 2, RING = 512, NEIGHBOURS = 26 };
 
@@ -145,29 +140,19 @@ static void print_times(const char *way, int num_ranks, const struct times *time
 	fflush(stdout);
 }
 
-static void judge(const char *way, int num_ranks, const struct job *job, const struct times *times,
+static void judge(const char *way, int num_ranks, struct job *job, const struct times *times,
 		  double before)
 {
 	double at = milliseconds();
-	struct progress *progress = progress_create(job->model);
-	struct eqgroups *groups = eqgroups_create(progress);
-	struct progress_graph *graph = progress_graph_create(progress, groups);
-	struct job_comms *comms = job_comms_create(job->model);
-	struct waitfor *waitfor = waitfor_create(job, comms);
-	struct verdict *verdict = verdict_create(job, groups, graph, waitfor);
+	struct answers answers = answers_of(job);
 
 	at = milliseconds() - at;
 	print_times(way, num_ranks, times, times->put, times->merge, at, megabytes() - before);
 	if (times->merge > 0)
 		print_times("one", num_ranks, times, times->all_put, times->all_merge, at,
 			    megabytes() - before);
-	check_culprits(verdict->culprits, num_ranks);
-	verdict_destroy(verdict);
-	waitfor_destroy(waitfor);
-	job_comms_destroy(comms);
-	progress_graph_destroy(graph);
-	eqgroups_destroy(groups);
-	progress_destroy(progress);
+	check_culprits(answers.verdict->culprits, num_ranks);
+	answers_deinit(&answers);
 }
 
 /* ---- Ways ------------------------------------------------------------------------------------ */

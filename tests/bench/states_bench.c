@@ -19,16 +19,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/eqgroup.h"
-#include "analysis/progress.h"
-#include "analysis/verdict.h"
-#include "analysis/waitfor.h"
-#include "model/job.h"
-#include "model/job_comms.h"
 #include "model/job_model.h"
 #include "model/model.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
+#include "tests/fixtures/still_ranks.h"
+#include "tests/unit/answers.h"
 
 enum { HANGING = 7, BODY = 10, KINDS = 16, ROUNDS = 20, TRIPS = 5, MS = 1000000 };
 enum difference { EQUAL, GROUPS, DIFFERENT, NUM_DIFFERENCES };
@@ -116,37 +112,18 @@ static void add_transitions(struct model *model, uint32_t num, enum difference d
 	for (size_t t = 0; t < lane->num_transitions; t++)
 		lane->events += lane->transitions[t].count;
 	lane->last_events = lane->events;
-	lane->state = model->rank == HANGING ? SEG_STATE_EXIT(1) : SEG_STATE_ENTER(2);
 }
 
 static struct model *make_model(int rank, int num_ranks, uint32_t num, enum difference difference)
 {
-	struct model *model = model_create();
+	struct model *model = still_model_create(rank, num_ranks);
 	struct model_lane *lane;
 
-	model->rank = rank;
-	model->size = num_ranks;
-	model->pid = 1000 + rank;
-	model->life = SEG_LIFE_RUNNING;
-	model->now_ns = model->now_real_ns = (uint64_t)10000 * MS;
-	strcpy(model->program->executable, "/bin/app");
-	model->modules = xcalloc(1, sizeof(*model->modules));
-	model->modules[0].path = xstrdup("/bin/app");
-	model->num_modules = 1;
 	add_sites(model, num);
-	model->lanes = lane = xcalloc(1, sizeof(*lane));
-	model->num_lanes = 1;
-	lane->is_main = lane->is_consistent = true;
-	lane->tid = model->pid;
-	lane->since_ns = model->now_ns - (uint64_t)5000 * MS;
-	lane->longest_ns = xcalloc(2 * model->num_sites, sizeof(*lane->longest_ns));
-	lane->state_polls = xcalloc(2 * model->num_sites, sizeof(*lane->state_polls));
+	lane = still_model_lane(model, rank == HANGING ? SEG_STATE_EXIT(1) : SEG_STATE_ENTER(2));
 	for (size_t s = 2; s < 2 * model->num_sites; s++)
 		lane->longest_ns[s] = MS;
 	add_transitions(model, num, difference);
-	lane->ring = xcalloc(1, sizeof(*lane->ring));
-	lane->ring[0] = (struct model_event){.ns = lane->since_ns, .state = lane->state};
-	lane->num_ring = 1;
 	return model;
 }
 
@@ -163,12 +140,7 @@ static double milliseconds(void)
 static void bench(int num_ranks, uint32_t num_states, enum difference difference)
 {
 	struct job *job = job_create();
-	struct progress *progress;
-	struct eqgroups *groups;
-	struct progress_graph *graph;
-	struct job_comms *comms;
-	struct waitfor *waitfor;
-	struct verdict *verdict;
+	struct answers answers = {.job = job};
 	struct model **models = xcalloc((size_t)num_ranks, sizeof(struct model *));
 	double at, merge, place, all;
 
@@ -178,22 +150,20 @@ static void bench(int num_ranks, uint32_t num_states, enum difference difference
 	job->model = job_model_create(job->modules, job->callpaths);
 	for (int rank = 0; rank < num_ranks; rank++)
 		job_model_add(job->model, rank, models[rank], 0);
-	job_model_finish(job->model);
+	still_job_finish(job);
 	merge = milliseconds() - at;
-	for (size_t l = 0; l < job->model->num_lanes; l++)
-		job->model->lanes[l].has_second_look = true;
 	at = milliseconds();
-	progress = progress_create(job->model);
+	answers.progress = progress_create(job->model);
 	place = milliseconds() - at;
-	groups = eqgroups_create(progress);
-	graph = progress_graph_create(progress, groups);
-	comms = job_comms_create(job->model);
-	waitfor = waitfor_create(job, comms);
-	verdict = verdict_create(job, groups, graph, waitfor);
+	answers.groups = eqgroups_create(answers.progress);
+	answers.graph = progress_graph_create(answers.progress, answers.groups);
+	answers.comms = job_comms_create(job->model);
+	answers.waitfor = waitfor_create(job, answers.comms);
+	answers.verdict = verdict_create(job, answers.groups, answers.graph, answers.waitfor);
 	all = milliseconds() - at;
-	if (rankset_count(verdict->culprits) != 1 ||
-	    rankset_first(verdict->culprits) != HANGING) {
-		char *text = rankset_encode(verdict->culprits, 5);
+	if (rankset_count(answers.verdict->culprits) != 1 ||
+	    rankset_first(answers.verdict->culprits) != HANGING) {
+		char *text = rankset_encode(answers.verdict->culprits, 5);
 
 		fprintf(stderr, "states_bench: the wrong ranks hang: %s\n", text);
 		exit(1);

@@ -12,18 +12,14 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "analysis/eqgroup.h"
-#include "analysis/progress.h"
-#include "analysis/verdict.h"
-#include "analysis/waitfor.h"
-#include "model/job.h"
-#include "model/job_comms.h"
 #include "model/job_model.h"
 #include "model/model.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
+#include "tests/fixtures/still_ranks.h"
+#include "tests/unit/answers.h"
 
-enum { NEIGHBOURS = 26, TAGS = 2, MS = 1000000, STEPS = 500, WORLD = 0, GRID = 2, NUM_COMMS = 3 };
+enum { NEIGHBOURS = 26, TAGS = 2, STEPS = 500, WORLD = 0, GRID = 2, NUM_COMMS = 3 };
 
 /* Call sites, one for each kind of wait. */
 enum wait {
@@ -76,9 +72,6 @@ static void put_sites(struct model *model)
 	model->num_strings = sizeof(names);
 	model->strings = xmalloc(sizeof(names));
 	memcpy(model->strings, names, sizeof(names));
-	model->num_modules = 1;
-	model->modules = xcalloc(1, sizeof(*model->modules));
-	model->modules[0].path = xstrdup("/bin/app");
 	model->num_frames = model->num_sites = NUM_WAITS;
 	model->frames = xcalloc(NUM_WAITS, sizeof(*model->frames));
 	model->sites = xcalloc(NUM_WAITS, sizeof(*model->sites));
@@ -194,30 +187,18 @@ static void put_operation(const struct setting *setting, struct model *model,
 
 static struct model *make_model(const struct setting *setting, int rank)
 {
-	struct model *model = model_create();
+	struct model *model = still_model_create(rank, setting->num_ranks);
 	enum wait wait = wait_of(setting, rank);
 	struct model_lane *lane;
 
-	model->rank = rank;
-	model->size = setting->num_ranks;
-	model->life = SEG_LIFE_RUNNING;
-	model->now_ns = model->now_real_ns = UINT64_C(10000) * MS;
-	strcpy(model->program->executable, "/bin/app");
 	put_sites(model);
 	put_comms(model, wait);
-	model->num_lanes = 1;
-	model->lanes = lane = xcalloc(1, sizeof(*lane));
-	lane->is_main = lane->is_consistent = true;
-	lane->state = wait == COMPUTE ? SEG_STATE_EXIT(BARRIER) : SEG_STATE_ENTER(wait);
-	lane->since_ns = UINT64_C(5000) * MS;
+	lane = still_model_lane(model,
+				wait == COMPUTE ? SEG_STATE_EXIT(BARRIER) : SEG_STATE_ENTER(wait));
 	lane->events = lane->last_events = 1;
-	lane->longest_ns = xcalloc(2 * NUM_WAITS, sizeof(*lane->longest_ns));
-	lane->state_polls = xcalloc(2 * NUM_WAITS, sizeof(*lane->state_polls));
-	lane->num_transitions = lane->num_ring = 1;
+	lane->num_transitions = 1;
 	lane->transitions = xcalloc(1, sizeof(*lane->transitions));
 	lane->transitions[0] = (struct model_transition){1, lane->state, 1};
-	lane->ring = xcalloc(1, sizeof(*lane->ring));
-	lane->ring[0] = (struct model_event){lane->since_ns, lane->state};
 	put_ledger(setting, model, lane);
 	put_operation(setting, model, lane, wait);
 	return model;
@@ -243,45 +224,33 @@ static double megabytes(void)
 static void bench(const struct setting *setting)
 {
 	struct job *job = job_create();
-	struct job_comms *comms;
-	struct waitfor *waitfor;
-	struct progress *progress;
-	struct eqgroups *groups;
-	struct progress_graph *graph;
-	struct verdict *verdict;
+	struct answers answers = {.job = job};
 	double at[5], before;
 	size_t num_stuck = 0;
 
 	job->model = job_model_create(job->modules, job->callpaths);
 	for (int r = 0; r < setting->num_ranks; r++)
 		job_model_add(job->model, r, make_model(setting, r), 0);
-	job_model_finish(job->model);
-	for (size_t l = 0; l < job->model->num_lanes; l++)
-		job->model->lanes[l].has_second_look = true;
-	progress = progress_create(job->model);
-	groups = eqgroups_create(progress);
-	graph = progress_graph_create(progress, groups);
+	still_job_finish(job);
+	answers.progress = progress_create(job->model);
+	answers.groups = eqgroups_create(answers.progress);
+	answers.graph = progress_graph_create(answers.progress, answers.groups);
 	before = megabytes();
 	at[0] = seconds();
-	comms = job_comms_create(job->model);
+	answers.comms = job_comms_create(job->model);
 	at[1] = seconds();
-	waitfor = waitfor_create(job, comms);
+	answers.waitfor = waitfor_create(job, answers.comms);
 	at[2] = seconds();
-	verdict = verdict_create(job, groups, graph, waitfor);
+	answers.verdict = verdict_create(job, answers.groups, answers.graph, answers.waitfor);
 	at[3] = seconds();
-	for (size_t l = 0; l < waitfor->num_lanes; l++)
-		num_stuck += waitfor->lanes[l].is_stuck;
+	for (size_t l = 0; l < answers.waitfor->num_lanes; l++)
+		num_stuck += answers.waitfor->lanes[l].is_stuck;
 	printf("%8d %-14s", setting->num_ranks, setting->what);
 	for (int i = 1; i < 4; i++)
 		printf(" %9.1f", (at[i] - at[i - 1]) * 1e3);
 	printf(" %9.1f %9.1f %9zu %9zu %9d\n", (at[3] - at[0]) * 1e3, megabytes() - before,
-	       num_stuck, waitfor->num_deadlocks, rankset_count(verdict->culprits));
-	verdict_destroy(verdict);
-	waitfor_destroy(waitfor);
-	job_comms_destroy(comms);
-	progress_graph_destroy(graph);
-	eqgroups_destroy(groups);
-	progress_destroy(progress);
+	       num_stuck, answers.waitfor->num_deadlocks, rankset_count(answers.verdict->culprits));
+	answers_deinit(&answers);
 	job_destroy(job);
 }
 

@@ -3,14 +3,12 @@
 
 #include "tests/unit/unit.h"
 
-#include "analysis/eqgroup.h"
-#include "analysis/progress.h"
-#include "analysis/verdict.h"
 #include "model/callpath.h"
 #include "model/modules.h"
 #include "model/names.h"
 #include "model/rankset.h"
 #include "model/sample.h"
+#include "tests/unit/answers.h"
 #include "tests/unit/simulation.h"
 
 #define MAIN(n) SIM_PATH(1000 + (n))
@@ -50,30 +48,16 @@ stop:
 	sim_add(job, rank);
 }
 
-struct answer {
-	struct verdict *verdict;
-	struct progress *progress;
-	struct eqgroups *groups;
-	struct progress_graph *graph;
-};
-
-static struct answer judge(struct job *job)
+/* By models and stacks: nobody has looked who waits for whom. */
+static struct answers judge(struct job *job)
 {
-	struct answer answer;
+	struct answers answer = {.job = job};
 
 	answer.progress = progress_create(job->model);
 	answer.groups = eqgroups_create(answer.progress);
 	answer.graph = progress_graph_create(answer.progress, answer.groups);
 	answer.verdict = verdict_create(job, answer.groups, answer.graph, NULL);
 	return answer;
-}
-
-static void forget(struct answer *answer)
-{
-	verdict_destroy(answer->verdict);
-	progress_graph_destroy(answer->graph);
-	eqgroups_destroy(answer->groups);
-	progress_destroy(answer->progress);
 }
 
 static void assert_ranks(const struct rankset *set, const char *expected)
@@ -185,7 +169,7 @@ static void test_by_models(void **state)
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
 		struct job *job = case_job(&cases[i]);
-		struct answer answer = judge(job);
+		struct answers answer = judge(job);
 
 		print_message("%s\n", cases[i].what);
 		assert_int_equal(answer.verdict->kind, cases[i].kind);
@@ -193,7 +177,7 @@ static void test_by_models(void **state)
 		assert_int_equal(answer.verdict->is_hang, cases[i].is_hang);
 		assert_int_equal(answer.verdict->num_culprit_groups > 0, cases[i].culprits[0] != 0);
 		assert_int_equal(answer.verdict->basis, VERDICT_BY_MODELS);
-		forget(&answer);
+		answers_deinit(&answer);
 		job_destroy(job);
 	}
 	verdict_destroy(NULL);
@@ -203,7 +187,7 @@ static void test_by_models(void **state)
 static void test_evidence(void **state)
 {
 	struct job *job = case_job(find_case("one computes, the others wait"));
-	struct answer answer = judge(job);
+	struct answers answer = judge(job);
 	const struct verdict *verdict = answer.verdict;
 
 	(void)state;
@@ -216,7 +200,7 @@ static void test_evidence(void **state)
 	assert_false(verdict->is_approximate);
 	assert_int_equal(verdict->num_culprit_groups, 1);
 	assert_int_equal(answer.groups->groups[verdict->culprit_groups[0]].actors[0], 1);
-	forget(&answer);
+	answers_deinit(&answer);
 	job_destroy(job);
 }
 
@@ -237,13 +221,13 @@ static void test_usual_stay(void **state)
 	for (size_t i = 0; i < NUM_OF(stays); i++) {
 		struct job *job = case_job(find_case("one computes, the others wait"));
 		const struct model_lane *lane = job->model->lanes[1].data;
-		struct answer answer;
+		struct answers answer;
 
 		lane->longest_ns[lane->state] = stays[i].longest * SIM_MS;
 		answer = judge(job);
 		assert_int_equal(answer.verdict->kind, stays[i].kind);
 		assert_int_equal(answer.verdict->is_hang, stays[i].is_hang);
-		forget(&answer);
+		answers_deinit(&answer);
 		job_destroy(job);
 	}
 }
@@ -286,7 +270,7 @@ static void test_stopped(void **state)
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(states); i++) {
 		struct job *job = case_job(find_case("all inside, in one place"));
-		struct answer answer;
+		struct answers answer;
 
 		for (int r = 0; r < 4; r++)
 			add_sample(job, r, r == 2 ? states[i] : 'R', LIBMPI, "PMPI_Send", 1);
@@ -296,7 +280,7 @@ static void test_stopped(void **state)
 		assert_ranks(answer.verdict->waiting, "0-1,3");
 		assert_true(answer.verdict->is_hang);
 		assert_int_equal(answer.verdict->is_final, strchr("TZ", states[i]) != NULL);
-		forget(&answer);
+		answers_deinit(&answer);
 		job_destroy(job);
 	}
 }
@@ -316,7 +300,7 @@ static void test_stopped_soon(void **state)
 	for (size_t i = 0; i < NUM_OF(stopped); i++) {
 		struct job *job = case_job(find_case("all inside, in one place"));
 		const struct model_lane *lane = job->model->lanes[2].data;
-		struct answer answer;
+		struct answers answer;
 
 		lane->longest_ns[lane->state] = (uint64_t)4000 * SIM_MS;
 		for (int r = 0; r < 4; r++)
@@ -326,7 +310,7 @@ static void test_stopped_soon(void **state)
 		assert_int_equal(answer.verdict->kind, VERDICT_STOPPED);
 		assert_ranks(answer.verdict->culprits, "2");
 		assert_int_equal(answer.verdict->is_hang, stopped[i].is_hang);
-		forget(&answer);
+		answers_deinit(&answer);
 		job_destroy(job);
 	}
 }
@@ -338,7 +322,7 @@ static void test_waits_for_own_threads(void **state)
 	(void)state;
 	for (int with_stacks = 0; with_stacks < 2; with_stacks++) {
 		struct job *job = job_create();
-		struct answer answer;
+		struct answers answer;
 		uint32_t group;
 
 		for (int r = 0; r < 4; r++) {
@@ -367,7 +351,7 @@ static void test_waits_for_own_threads(void **state)
 		assert_int_equal(answer.verdict->num_culprit_groups, 1);
 		group = answer.verdict->culprit_groups[0];
 		assert_false(job->model->lanes[answer.groups->groups[group].actors[0]].data->is_main);
-		forget(&answer);
+		answers_deinit(&answer);
 		job_destroy(job);
 	}
 }
@@ -376,7 +360,7 @@ static void test_waits_for_own_threads(void **state)
 static void test_unrecorded(void **state)
 {
 	struct job *job = case_job(find_case("all inside, in one place"));
-	struct answer answer;
+	struct answers answer;
 
 	(void)state;
 	add_sample(job, 4, 'R', APP, "compute", 1);
@@ -385,7 +369,7 @@ static void test_unrecorded(void **state)
 	assert_int_equal(answer.verdict->basis, VERDICT_BY_STACKS);
 	assert_ranks(answer.verdict->culprits, "4");
 	assert_false(answer.verdict->is_hang);
-	forget(&answer);
+	answers_deinit(&answer);
 	job_destroy(job);
 }
 
@@ -406,7 +390,7 @@ static void test_ended(void **state)
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(ended); i++) {
 		struct job *job = case_job(find_case(ended[i].ranks));
-		struct answer answer;
+		struct answers answer;
 
 		job_add_hole(job, 4, JOB_HOLE_ENDED);
 		job_add_hole(job, 5, "no recorder");
@@ -414,7 +398,7 @@ static void test_ended(void **state)
 		assert_int_equal(answer.verdict->kind, ended[i].kind);
 		assert_ranks(answer.verdict->culprits, ended[i].culprits);
 		assert_int_equal(answer.verdict->is_hang, ended[i].is_hang);
-		forget(&answer);
+		answers_deinit(&answer);
 		job_destroy(job);
 	}
 }
