@@ -1,21 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "model/model.h"
-#include "model/segment_reader.h"
 #include "tests/unit/evidence_sample.h"
-
-static int read_bytes(const uint8_t *bytes, size_t size, struct model **model,
-		      struct pdb_error *err)
-{
-	int fd = segment_bytes_fd(bytes, size);
-	int status = segment_read(fd, model, err);
-
-	close(fd);
-	return status;
-}
+#include "tests/unit/segment_damage.h"
 
 /* ---- Good ones ------------------------------------------------------------------------------- */
 
@@ -420,19 +408,9 @@ static void test_many_locked(void **state)
 static void test_truncated(void **state)
 {
 	struct segment_writer *w = evidence_sample();
-	uint8_t *bytes;
-	size_t size = segment_writer_bytes(w, &bytes);
 
 	(void)state;
-	for (size_t cut = 0; cut < size; cut += 64) {
-		struct pdb_error err = { 0 };
-		struct model *model = NULL;
-
-		if (read_bytes(bytes, cut, &model, &err) == 0)
-			fail_msg("%zu of %zu bytes were taken", cut, size);
-		assert_int_equal(err.code, ERROR_FORMAT);
-	}
-	free(bytes);
+	assert_needs_all(w, 64);
 	segment_writer_destroy(w);
 }
 
@@ -449,9 +427,6 @@ static void test_mutated(void **state)
 	copy = malloc(size);
 	srandom(11);
 	for (int round = 0; round < 6000; round++) {
-		struct pdb_error err = { 0 };
-		struct model *model;
-
 		memcpy(copy, bytes, size);
 		for (int n = 1 + (int)(random() % 3); n > 0; n--) {
 			size_t at = evidence + (size_t)random() % (size - evidence);
@@ -460,18 +435,9 @@ static void test_mutated(void **state)
 			if (random() % 3 == 0)
 				at = offsetof(struct seg_header, tables) +
 				     (size_t)random() % sizeof(((struct seg_header *)0)->tables);
-			if (random() % 2)
-				copy[at] = (uint8_t)random();
-			else
-				memset(copy + at, random() % 2 ? 0xff : 0, size - at < 4 ? size - at : 4);
+			damage(copy, size, at);
 		}
-		if (read_bytes(copy, size, &model, &err) == 0) {
-			assert_int_equal(model_validate(model, &err), 0);
-			model_destroy(model);
-			taken++;
-		} else {
-			assert_int_equal(err.code, ERROR_FORMAT);
-		}
+		taken += is_taken(copy, size);
 	}
 	assert_in_range(taken, 1000, 5500);
 	free(copy);
