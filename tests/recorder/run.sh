@@ -2,19 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The recorder in real MPI programs: counts, languages, threads, processes, failures, other tools.
 # Usage: run.sh BUILD_DIR MPI [WORD: only tests whose name holds it]
-build=$(cd "$1" && pwd)
 own_mpi=$2
 only=${3:-}
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/lib.sh"
 python=/usr/bin/python3
-work=$(mktemp -d)
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export PDB_SEGMENT_DIR="$work/segments" CHECK_DIR="$work/check"
-passed=0
-failed=0
-skipped=0
 mounts=
 job=
+PRELOAD=
 
 finish() {
 	[ -z "$job" ] || kill "$job" 2>/dev/null
@@ -24,7 +18,6 @@ finish() {
 trap finish EXIT
 trap 'exit 1' INT TERM
 
-say() { echo "    $*" >>"$work/why"; }
 # What the job said; Open MPI 5 puts zero bytes into its messages.
 say_errors() { tr -d '\000' <"$work/err" >>"$work/why"; }
 
@@ -72,12 +65,6 @@ compile() {
 }
 
 # ---- Running -----------------------------------------------------------------------------------
-
-fresh() {
-	rm -rf "$work/segments" "$CHECK_DIR"
-	mkdir -p "$work/segments" "$CHECK_DIR"
-	: >"$work/why"
-}
 
 preload() { echo "$build/libpdbrec-$1.so"; }
 
@@ -132,29 +119,8 @@ expect_equal() {
 expect_no_segment() { expect_equal "segments left" "$(segments)" ""; }
 field() { dump "$2" | sed -n "s/^$1: //p"; }
 
-# run NAME FUNCTION ARGUMENT...; a function that returns 77 was skipped, why it has said.
-run() {
-	name=$1
-	shift
-	case $name in *"$only"*) ;; *) return ;; esac
-	fresh
+leave() {
 	PRELOAD=
-	"$@"
-	case $? in
-	0)
-		passed=$((passed + 1))
-		echo "ok      $name"
-		;;
-	77)
-		skipped=$((skipped + 1))
-		echo "skip    $name: $(sed 's/^ *//; q' "$work/why")"
-		;;
-	*)
-		failed=$((failed + 1))
-		echo "FAILED  $name"
-		cat "$work/why"
-		;;
-	esac
 	if [ -n "$job" ]; then
 		kill "$job" 2>/dev/null
 		wait "$job" 2>/dev/null
@@ -794,6 +760,4 @@ else
 		done
 	fi
 fi
-[ $skipped = 0 ] || echo "$skipped skipped"
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish_tests

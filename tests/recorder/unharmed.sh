@@ -2,20 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Programs that do unusual things do the same with the recorder as without it.
 # Usage: unharmed.sh BUILD_DIR MPI short|long [WORD: only tests whose name holds it]
-build=$(cd "$1" && pwd)
 mpi=$2
 length=$3
 only=${4:-}
-here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d)
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 TMPDIR=$work
+. "$(dirname "$0")/lib.sh"
+export TMPDIR=$work UCX_POSIX_DIR=$work
 # Nobody wants to read the stacks of what is to crash; no network interface but lo may be there.
 export OMPI_MCA_opal_signal='' OMPI_MCA_btl_tcp_if_include=lo
 # Open MPI 4's osc/sm makes no window on a communicator of one rank.
 [ "$mpi" = mpich ] || ! mpirun.openmpi --version | grep -q ') 4' || export OMPI_MCA_osc='^sm'
-export PDB_SEGMENT_DIR=$work/segments UCX_POSIX_DIR=$work
 recorder=$build/libpdbrec-$mpi.so
-passed=0 failed=0 skipped=0
 ulimit -c 0
 
 finish() {
@@ -25,33 +21,7 @@ finish() {
 trap finish EXIT
 trap 'exit 1' INT TERM
 
-say() { echo "    $*" >>"$work/why"; }
-
-# run NAME FUNCTION ARGUMENT...; a function that returns 77 was skipped, why it has said.
-run() {
-	local name=$1
-	shift
-	case $name in *"$only"*) ;; *) return ;; esac
-	rm -rf "$work/segments"
-	mkdir -p "$work/segments"
-	: >"$work/why"
-	"$@"
-	case $? in
-	0)
-		passed=$((passed + 1))
-		echo "ok      $name$(sed 's/^ */: /; q' "$work/why")"
-		;;
-	77)
-		skipped=$((skipped + 1))
-		echo "skip    $name: $(sed 's/^ *//; q' "$work/why")"
-		;;
-	*)
-		failed=$((failed + 1))
-		echo "FAILED  $name"
-		cat "$work/why"
-		;;
-	esac
-}
+leave() { :; }
 
 # ---- Every function with wrong arguments ---------------------------------------------------------
 
@@ -299,6 +269,4 @@ long)
 	all_programs
 	;;
 esac
-[ $skipped = 0 ] || echo "$skipped skipped"
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish_tests
