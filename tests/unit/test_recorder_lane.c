@@ -2,40 +2,7 @@
  * A lane: events, polls, ring, transitions; and the checked cache of call paths. */
 #include "model/recorder/lane.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "tests/unit/unit.h"
-
-static char dir[] = "/tmp/pdb-test-lane-XXXXXX";
-static struct writer writer;
-
-static bool grow(struct lane *l, enum seg_lane_id table, uint32_t entries)
-{
-	return lane_reserve(l, &writer, table, entries);
-}
-
-static int setup(void **state)
-{
-	char why[512];
-
-	if (writer_create(&writer, dir, &(struct writer_identity){.job = "lane"}, 64, 0, why,
-			  sizeof(why)) != 0)
-		return -1;
-	struct lane *l = lane_create(&writer, 0, grow);
-	if (!l)
-		return -1;
-	lane_take(l, 77, true);
-	*state = l;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	writer_remove(&writer);
-	return 0;
-}
+#include "tests/unit/recorder_lanes.h"
 
 static uint64_t count_of(const struct lane *l, uint32_t from, uint32_t to)
 {
@@ -104,7 +71,7 @@ static void test_many_transitions(void **state)
 	struct lane *l = *state;
 	const uint32_t sites = 5000;
 
-	assert_true(lane_prepare_site(l, &writer, sites));
+	assert_true(lane_prepare_site(l, &fix.writer, sites));
 	for (int round = 0; round < 2; round++)
 		for (uint32_t site = 1; site <= sites; site++)
 			call(l, site);
@@ -283,7 +250,7 @@ static void test_path_cache_full(void **state)
 	static struct path_slot slots[256];
 	uint32_t emptied = 0;
 
-	assert_true(lane_prepare_site(l, &writer, 3000));
+	assert_true(lane_prepare_site(l, &fix.writer, 3000));
 	for (int i = 0; i < 256; i++)
 		slots[i] = (struct path_slot){&stack[i], 0};
 	for (uint32_t i = 1; i < 3000; i++) {
@@ -305,12 +272,6 @@ static void test_path_cache_full(void **state)
 	assert_true(emptied > 0);
 }
 
-static int remove_dir(void **state)
-{
-	(void)state;
-	return rmdir(dir);
-}
-
 #define LANE_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -324,7 +285,5 @@ int main(void)
 		LANE_TEST(test_path_cache_ways),
 		LANE_TEST(test_path_cache_full),
 	};
-	if (!mkdtemp(dir))
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, remove_dir);
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

@@ -1,109 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Messages counted in a lane's ledger, requests in the process's table, and the operation in
  * progress: what the wrappers' hooks call, without MPI. */
-#include "model/recorder/p2p.h"
-
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "model/recorder/pages.h"
-#include "tests/unit/unit.h"
-
-static char dir[] = "/tmp/pdb-test-p2p-XXXXXX";
-
-static struct fixture {
-	struct writer writer;
-	struct requests requests;
-	struct lane *lanes[2];
-	uint32_t grown; /* times that a lane asked for room */
-} f;
-
-static bool grow_lane(struct lane *l, enum seg_lane_id table, uint32_t entries)
-{
-	f.grown++;
-	return lane_reserve(l, &f.writer, table, entries);
-}
-
-static bool grow_requests(struct requests *r)
-{
-	return requests_extend(r, &f.writer);
-}
-
-static int setup(void **state)
-{
-	char why[512];
-
-	(void)state;
-	memset(&f, 0, sizeof(f));
-	if (writer_create(&f.writer, dir, &(struct writer_identity){.job = "p2p"}, 64, 0, why,
-			  sizeof(why)) != 0 ||
-	    !requests_init(&f.requests, &f.writer, grow_requests))
-		return -1;
-	for (int i = 0; i < 2; i++) {
-		f.lanes[i] = lane_create(&f.writer, i, grow_lane);
-		if (!f.lanes[i])
-			return -1;
-		f.lanes[i]->requests = &f.requests;
-		lane_take(f.lanes[i], 77 + i, i == 0);
-	}
-	f.requests.is_shared = false;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	writer_remove(&f.writer);
-	return 0;
-}
-
-static struct p2p_message message(int32_t peer, int32_t tag)
-{
-	return (struct p2p_message){.comm = 3, .peer = peer, .tag = tag, .bytes = 40};
-}
-
-static uint64_t key(uint64_t handle)
-{
-	return requests_key(REQUESTS_REQUEST, handle);
-}
-
-static const struct seg_ledger *row(const struct lane *l, int32_t peer, int32_t tag)
-{
-	uint32_t num = l->seg->tables[SEG_LANE_LEDGER].count;
-
-	for (uint32_t i = 0; i < num; i++)
-		if (l->ledger[i].comm == 3 && l->ledger[i].peer == peer && l->ledger[i].tag == tag)
-			return &l->ledger[i];
-	return NULL;
-}
-
-/* sends, sends_done, receives, receives_done, taken, cancelled */
-#define assert_row(lane_, peer_, tag_, ...)                                                        \
-	do {                                                                                       \
-		const struct seg_ledger *r = row(lane_, peer_, tag_);                              \
-		const uint64_t should[6] = {__VA_ARGS__};                                          \
-		assert_non_null(r);                                                                \
-		const uint64_t is[6] = {r->sends,         r->sends_done, r->receives,              \
-					r->receives_done, r->taken,      r->cancelled};            \
-		for (int at_ = 0; at_ < 6; at_++)                                                  \
-			assert_int_equal(is[at_], should[at_]);                                    \
-	} while (0)
-
-static uint32_t dropped(const struct lane *l)
-{
-	return l->seg->tables[SEG_LANE_LEDGER].dropped;
-}
-
-static uint32_t num_requests(void)
-{
-	uint32_t num = 0;
-
-	for (uint32_t i = 0; i < f.requests.table->count; i++)
-		num += f.requests.slots[i].kind != SEG_REQUEST_FREE;
-	return num;
-}
+#include "tests/unit/recorder_messages.h"
 
 /* Calls as the wrappers make them. */
 static void isend(struct lane *l, uint64_t handle, int32_t peer, int32_t tag)
@@ -143,7 +43,7 @@ static const struct p2p_status from_2_tag_5 = {.is_known = true, .source = 2, .t
 
 static void test_blocking(void **state)
 {
-	struct lane *l = f.lanes[0];
+	struct lane *l = fix.lanes[0];
 	const struct seg_operation *op = &l->seg->operation;
 	struct p2p_message m = message(2, 5), any = message(SEG_PEER_ANY, 5),
 			   nobody = message(SEG_PEER_NULL, 5);
@@ -186,7 +86,7 @@ static void test_blocking(void **state)
 /* What MPI refuses or what is left by longjmp() has not happened; a truncated message has come. */
 static void test_taken_back(void **state)
 {
-	struct lane *l = f.lanes[0];
+	struct lane *l = fix.lanes[0];
 	struct p2p_message m = message(2, 5);
 
 	(void)state;
@@ -211,7 +111,7 @@ static void test_taken_back(void **state)
 
 static void test_lost_wildcard(void **state)
 {
-	struct lane *l = f.lanes[0];
+	struct lane *l = fix.lanes[0];
 	struct p2p_message any = message(2, SEG_TAG_ANY);
 
 	(void)state;
@@ -224,7 +124,7 @@ static void test_lost_wildcard(void **state)
 
 static void test_requests(void **state)
 {
-	struct lane *l = f.lanes[0];
+	struct lane *l = fix.lanes[0];
 	const struct seg_operation *op = &l->seg->operation;
 	const uint64_t keys[] = {key(16), REQUESTS_KEY_NULL, key(32), REQUESTS_KEY_COMPLETE,
 				 key(48)};
@@ -244,7 +144,7 @@ static void test_requests(void **state)
 	assert_int_equal(op->flags, 0);
 	assert_int_equal(op->num_waited, 3);
 	const uint32_t *waited = (void *)((char *)l->seg + l->seg->tables[SEG_LANE_WAITED].offset);
-	const struct seg_request *third = &f.requests.slots[waited[2]];
+	const struct seg_request *third = &fix.requests.slots[waited[2]];
 	assert_int_equal(third->kind, SEG_REQUEST_SEND);
 	assert_int_equal(third->flags, SEG_REQUEST_ACTIVE);
 	assert_int_equal(third->comm, 3);
@@ -270,7 +170,7 @@ static void test_requests(void **state)
 /* A handle that was never seen: the operation says that it is not all. */
 static void test_unknown_request(void **state)
 {
-	struct lane *l = f.lanes[0];
+	struct lane *l = fix.lanes[0];
 	const uint64_t keys[] = {key(16), key(32)};
 
 	(void)state;
@@ -288,7 +188,7 @@ static void test_unknown_request(void **state)
 /* The same list again is not looked up again, unless something has changed. */
 static void test_polling(void **state)
 {
-	struct lane *l = f.lanes[0];
+	struct lane *l = fix.lanes[0];
 	const struct seg_operation *op = &l->seg->operation;
 	const uint64_t both[] = {key(16), key(32)}, other[] = {key(32)};
 	const struct p2p_message m = message(2, 5);
@@ -336,7 +236,7 @@ static void test_polling(void **state)
 /* A test of an inactive request, and its start. */
 static void test_started_after_test(void **state)
 {
-	struct lane *l = f.lanes[0];
+	struct lane *l = fix.lanes[0];
 	const struct p2p_message m = message(2, 5);
 	const uint64_t handle = key(16);
 
@@ -357,7 +257,7 @@ static void test_started_after_test(void **state)
 
 static void test_persistent(void **state)
 {
-	struct lane *l = f.lanes[0];
+	struct lane *l = fix.lanes[0];
 	struct p2p_message m = message(2, 5), any = message(SEG_PEER_ANY, 5);
 	const uint64_t keys[] = {key(16), key(32)};
 
@@ -379,7 +279,7 @@ static void test_persistent(void **state)
 		list(l, keys, 2);
 		p2p_wait(l, SEG_OPERATION_WAIT_ALL, OPERATION_CALL);
 		assert_int_equal(l->seg->operation.num_waited, 2);
-		assert_int_equal(f.requests.slots[l->p2p.listed[0].slot].ordinal, i);
+		assert_int_equal(fix.requests.slots[l->p2p.listed[0].slot].ordinal, i);
 		assert_true(p2p_position_is_active(l, 1) && p2p_position_is_persistent(l, 1));
 		p2p_complete(l, 0, &ignored);
 		p2p_complete(l, 1, &from_2_tag_5);
@@ -400,7 +300,7 @@ static void test_persistent(void **state)
 
 static void test_cancelled_and_freed(void **state)
 {
-	struct lane *l = f.lanes[0];
+	struct lane *l = fix.lanes[0];
 	const struct p2p_status cancelled = {.is_known = true, .is_cancelled = true};
 	const uint64_t handle = key(16);
 
@@ -430,7 +330,7 @@ static void test_cancelled_and_freed(void **state)
 
 static void test_two_halves(void **state)
 {
-	struct lane *l = f.lanes[0];
+	struct lane *l = fix.lanes[0];
 	struct p2p_message to = message(2, 5), from = message(SEG_PEER_ANY, 6);
 
 	(void)state;
@@ -451,7 +351,7 @@ static void test_two_halves(void **state)
 
 static void test_matched(void **state)
 {
-	struct lane *l = f.lanes[0];
+	struct lane *l = fix.lanes[0];
 	const uint64_t got = requests_key(REQUESTS_MESSAGE, 16);
 
 	(void)state;
@@ -460,9 +360,9 @@ static void test_matched(void **state)
 	p2p_will_receive_matched(l, got);
 	p2p_made(l, true, key(16)); /* the same handle value, of another kind */
 	assert_int_equal(num_requests(), 1);
-	uint32_t slot = requests_find(&f.requests, key(16));
-	assert_int_equal(f.requests.slots[slot].kind, SEG_REQUEST_MATCHED);
-	assert_int_equal(f.requests.slots[slot].peer, 2);
+	uint32_t slot = requests_find(&fix.requests, key(16));
+	assert_int_equal(fix.requests.slots[slot].kind, SEG_REQUEST_MATCHED);
+	assert_int_equal(fix.requests.slots[slot].peer, 2);
 	wait_for(l, key(16), &ignored);
 	assert_row(l, 2, 5, 0, 0, 0, 0, 1, 0);
 	assert_int_equal(num_requests(), 0);
@@ -471,20 +371,20 @@ static void test_matched(void **state)
 /* A handle that MPI gives out again, for something that completed unseen. */
 static void test_handle_again(void **state)
 {
-	struct lane *l = f.lanes[0];
+	struct lane *l = fix.lanes[0];
 
 	(void)state;
 	for (int i = 0; i < 1000; i++)
 		isend(l, key(16), 2, i % 3);
 	assert_int_equal(num_requests(), 1);
-	assert_int_equal(f.requests.slots[requests_find(&f.requests, key(16))].tag, 0);
-	assert_int_equal(requests_find(&f.requests, key(32)), REQUESTS_NONE);
+	assert_int_equal(fix.requests.slots[requests_find(&fix.requests, key(16))].tag, 0);
+	assert_int_equal(requests_find(&fix.requests, key(32)), REQUESTS_NONE);
 }
 
 /* A request that is asked for by another key than it was made with. */
 static void test_renamed(void **state)
 {
-	struct lane *l = f.lanes[0];
+	struct lane *l = fix.lanes[0];
 	const uint64_t keys[2] = {key(9), REQUESTS_KEY_NULL};
 
 	(void)state;
@@ -499,7 +399,7 @@ static void test_renamed(void **state)
 	assert_true(p2p_wait(l, SEG_OPERATION_WAIT_ALL, OPERATION_CALL));
 	assert_int_equal(l->seg->operation.flags, 0);
 	assert_int_equal(l->seg->operation.num_waited, 1);
-	assert_int_equal(requests_find(&f.requests, key(16)), REQUESTS_NONE);
+	assert_int_equal(requests_find(&fix.requests, key(16)), REQUESTS_NONE);
 	assert_false(p2p_rename(l, 0, key(16)));
 	assert_true(p2p_complete_all(l));
 	assert_row(l, 2, 5, 0, 0, 1, 1, 0, 0);
@@ -509,7 +409,7 @@ static void test_renamed(void **state)
 /* Only a status can tell whose message a wildcard got; the others need none. */
 static void test_complete_all(void **state)
 {
-	struct lane *l = f.lanes[0];
+	struct lane *l = fix.lanes[0];
 	const uint64_t keys[3] = {key(16), key(32), key(48)};
 
 	(void)state;
@@ -530,14 +430,14 @@ static void test_complete_all(void **state)
 /* More requests than slots: the rest is counted as dropped, waiting for it says so. */
 static void test_too_many_requests(void **state)
 {
-	struct lane *l = f.lanes[0];
+	struct lane *l = fix.lanes[0];
 	const uint64_t beyond = key(16ul * (SEG_MAX_REQUESTS + 5));
 
 	(void)state;
 	for (uint64_t i = 1; i <= SEG_MAX_REQUESTS + 10; i++)
 		isend(l, key(16 * i), 2, 5);
 	assert_int_equal(num_requests(), SEG_MAX_REQUESTS);
-	assert_true(f.requests.table->dropped >= 10);
+	assert_true(fix.requests.table->dropped >= 10);
 	list(l, &beyond, 1);
 	p2p_wait(l, SEG_OPERATION_WAIT_ALL, OPERATION_CALL);
 	assert_int_equal(l->seg->operation.flags, SEG_OPERATION_INCOMPLETE);
@@ -554,126 +454,24 @@ static void test_too_many_requests(void **state)
 	assert_int_equal(num_requests(), 1);
 }
 
-static void test_too_many_tags(void **state)
-{
-	struct lane *l = f.lanes[0];
-	uint32_t grown;
-
-	(void)state;
-	for (int tag = 0; tag < (int)LEDGER_MAX_TAGS + 100; tag++) {
-		struct p2p_message m = message(tag % 2, tag);
-		p2p_send(l, &m, 0);
-		p2p_end(l, P2P_DONE, NULL);
-	}
-	assert_row(l, 1, 1, 1, 1, 0, 0, 0, 0);
-	assert_null(row(l, 0, LEDGER_MAX_TAGS));
-	assert_row(l, 0, SEG_TAG_MANY, 50, 50, 0, 0, 0, 0);
-	assert_row(l, 1, SEG_TAG_MANY, 50, 50, 0, 0, 0, 0);
-	assert_int_equal(dropped(l), 0);
-	/* Tokens are not messages and share no row with them. */
-	assert_int_equal(ledger_row(l, 3, 0, SEG_TAG_POST), LEDGER_NO_ROW);
-	assert_int_equal(dropped(l), 1);
-	for (int peer = 2; peer < SEG_MAX_LEDGER; peer++)
-		ledger_row(l, 3, peer, 1);
-	assert_int_equal(l->seg->tables[SEG_LANE_LEDGER].count, SEG_MAX_LEDGER);
-	assert_true(dropped(l) > 1);
-	/* A full table asks for no more room. */
-	grown = f.grown;
-	ledger_row(l, 3, 1 << 20, 1);
-	assert_int_equal(f.grown, grown);
-}
-
-/* Whatever row is expected, the right one counts: also the very first, of zeros only, and rows that
- * differ in one thing. */
-static void test_rows_in_any_order(void **state)
-{
-	static const struct p2p_message rows[] = {
-		{.comm = 0, .peer = 0, .tag = 0}, {.comm = 0, .peer = 0, .tag = 1},
-		{.comm = 0, .peer = 1, .tag = 0}, {.comm = 1, .peer = 0, .tag = 0},
-		{.comm = 1, .peer = 1, .tag = 1},
-	};
-	enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
-	static const char *const orders[] = {
-		"0", "01234012340123401234", "00112233440011223344", "43210432100123401234",
-		"0102030401020304", "0000111100001111222", "31415926535897932384626433832795",
-	};
-	struct lane *l = f.lanes[0];
-	uint64_t num[ROWS] = {0};
-	uint64_t handle = 16;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
-		for (const char *c = orders[i]; *c; c++) {
-			int row = (*c - '0') % ROWS;
-			num[row]++;
-			p2p_send(l, &rows[row], 0);
-			assert_int_equal(l->seg->operation.transfers[0].ordinal, num[row]);
-			p2p_end(l, P2P_DONE, NULL);
-			p2p_will_receive(l, &rows[row], 0);
-			p2p_made(l, true, key(handle++));
-		}
-	}
-	assert_int_equal(l->seg->tables[SEG_LANE_LEDGER].count, ROWS);
-	for (uint32_t i = 0; i < ROWS; i++) {
-		const struct seg_ledger *r = &l->ledger[i];
-		uint32_t at = 0;
-		while (at < ROWS && !(rows[at].comm == r->comm && rows[at].peer == r->peer &&
-				      rows[at].tag == r->tag))
-			at++;
-		assert_true(at < ROWS);
-		assert_int_equal(r->sends, num[at]);
-		assert_int_equal(r->sends_done, num[at]);
-		assert_int_equal(r->receives, num[at]);
-	}
-}
-
-/* The communicator's entry is another's now: its rows are there, and count from 0. */
-static void test_forgotten(void **state)
-{
-	struct lane *l = f.lanes[0];
-	const struct p2p_message other = {.comm = 4, .peer = 1, .tag = 7};
-	uint32_t rows;
-
-	(void)state;
-	for (int i = 0; i < 3; i++) {
-		struct p2p_message m = message(1, 7);
-		p2p_send(l, &m, 0);
-		p2p_end(l, P2P_DONE, NULL);
-		p2p_send(l, &other, 0);
-		p2p_end(l, P2P_DONE, NULL);
-	}
-	rows = l->seg->tables[SEG_LANE_LEDGER].count;
-	ledger_forget(l, 3);
-	assert_row(l, 1, 7, 0, 0, 0, 0, 0, 0);
-	struct p2p_message m = message(1, 7);
-	p2p_send(l, &m, 0);
-	assert_int_equal(l->seg->operation.transfers[0].ordinal, 1);
-	p2p_end(l, P2P_DONE, NULL);
-	assert_row(l, 1, 7, 1, 1, 0, 0, 0, 0);
-	p2p_send(l, &other, 0);
-	assert_int_equal(l->seg->operation.transfers[0].ordinal, 4);
-	p2p_end(l, P2P_DONE, NULL);
-	assert_int_equal(l->seg->tables[SEG_LANE_LEDGER].count, rows);
-}
-
 /* Rows of another thread are not this thread's to write to. */
 static void test_completed_by_another(void **state)
 {
 	(void)state;
-	f.requests.is_shared = true;
-	isend(f.lanes[0], key(16), 2, 5);
-	irecv(f.lanes[0], key(32), SEG_PEER_ANY, 5);
-	wait_for(f.lanes[1], key(16), &ignored);
-	wait_for(f.lanes[1], key(32), &from_2_tag_5);
-	assert_row(f.lanes[0], 2, 5, 1, 0, 0, 0, 0, 0);
-	assert_row(f.lanes[0], SEG_PEER_ANY, 5, 0, 0, 1, 0, 0, 0);
-	assert_row(f.lanes[1], 2, 5, 0, 1, 0, 0, 1, 0);
-	assert_row(f.lanes[1], SEG_PEER_ANY, 5, 0, 0, 0, 1, 0, 0);
-	assert_int_equal(f.requests.owner, 0);
+	fix.requests.is_shared = true;
+	isend(fix.lanes[0], key(16), 2, 5);
+	irecv(fix.lanes[0], key(32), SEG_PEER_ANY, 5);
+	wait_for(fix.lanes[1], key(16), &ignored);
+	wait_for(fix.lanes[1], key(32), &from_2_tag_5);
+	assert_row(fix.lanes[0], 2, 5, 1, 0, 0, 0, 0, 0);
+	assert_row(fix.lanes[0], SEG_PEER_ANY, 5, 0, 0, 1, 0, 0, 0);
+	assert_row(fix.lanes[1], 2, 5, 0, 1, 0, 0, 1, 0);
+	assert_row(fix.lanes[1], SEG_PEER_ANY, 5, 0, 0, 0, 1, 0, 0);
+	assert_int_equal(fix.requests.owner, 0);
 	/* A lock that this thread was thrown out of is its own. */
-	requests_lock(&f.requests, 1);
-	isend(f.lanes[1], key(16), 2, 5);
-	assert_int_equal(f.requests.owner, 0);
+	requests_lock(&fix.requests, 1);
+	isend(fix.lanes[1], key(16), 2, 5);
+	assert_int_equal(fix.requests.owner, 0);
 }
 
 enum { ROUNDS = 20000 };
@@ -697,44 +495,38 @@ static void test_threads(void **state)
 	pthread_t threads[2];
 
 	(void)state;
-	f.requests.is_shared = true;
+	fix.requests.is_shared = true;
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, hammer, f.lanes[i]), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, hammer, fix.lanes[i]), 0);
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	assert_int_equal(num_requests(), 0);
 	for (int i = 0; i < 2; i++)
 		for (int tag = 0; tag < 8; tag++)
-			assert_row(f.lanes[i], 2, tag, ROUNDS, ROUNDS, 0, 0, 0, 0);
+			assert_row(fix.lanes[i], 2, tag, ROUNDS, ROUNDS, 0, 0, 0, 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_blocking, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_taken_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_lost_wildcard, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_requests, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_unknown_request, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_polling, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_started_after_test, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_persistent, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_cancelled_and_freed, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_two_halves, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_matched, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_handle_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_renamed, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_complete_all, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_too_many_requests, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_too_many_tags, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_rows_in_any_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_forgotten, setup, teardown),
+		ALONE(test_blocking),
+		ALONE(test_taken_back),
+		ALONE(test_lost_wildcard),
+		ALONE(test_requests),
+		ALONE(test_unknown_request),
+		ALONE(test_polling),
+		ALONE(test_started_after_test),
+		ALONE(test_persistent),
+		ALONE(test_cancelled_and_freed),
+		ALONE(test_two_halves),
+		ALONE(test_matched),
+		ALONE(test_handle_again),
+		ALONE(test_renamed),
+		ALONE(test_complete_all),
+		ALONE(test_too_many_requests),
 		cmocka_unit_test_setup_teardown(test_completed_by_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_threads, setup, teardown),
 	};
-	if (!mkdtemp(dir))
-		return 1;
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
-	rmdir(dir);
-	return failed;
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

@@ -2,63 +2,19 @@
  * Tokens and locks: what the ledger, the requests and the operation say of them. */
 #include "model/recorder/tokens.h"
 
-#include <stdlib.h>
-#include <unistd.h>
+#include "tests/unit/recorder_lanes.h"
 
-#include "tests/unit/unit.h"
-
-static char dir[] = "/tmp/pdb-test-tokens-XXXXXX";
-static struct writer writer;
-static struct requests requests;
-
-static bool grow(struct lane *l, enum seg_lane_id table, uint32_t entries)
+static int setup_site(void **state)
 {
-	return lane_reserve(l, &writer, table, entries);
-}
-
-static bool grow_requests(struct requests *r)
-{
-	return requests_extend(r, &writer);
-}
-
-static int setup(void **state)
-{
-	const struct writer_identity identity = {.job = "tokens"};
-	char why[512];
-
-	requests = (struct requests){0};
-	if (writer_create(&writer, dir, &identity, 64, 0, why, sizeof(why)) != 0 ||
-	    !requests_init(&requests, &writer, grow_requests))
+	if (setup(state) != 0)
 		return -1;
-	struct lane *l = lane_create(&writer, 0, grow);
-	if (!l)
-		return -1;
-	l->requests = &requests;
-	l->site = 9;
-	lane_take(l, 77, true);
-	*state = l;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	writer_remove(&writer);
+	fix.lanes[0]->site = 9;
 	return 0;
 }
 
 static const struct seg_ledger *row_of(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 {
 	return &l->ledger[ledger_row(l, comm, peer, tag)];
-}
-
-static uint32_t num_active(void)
-{
-	uint32_t num = 0, count = writer.header->tables[SEG_TABLE_REQUESTS].count;
-
-	for (uint32_t i = 0; i < count; i++)
-		num += requests.slots[i].kind != SEG_REQUEST_FREE;
-	return num;
 }
 
 /* The slot that the operation waits for, number i. */
@@ -68,7 +24,7 @@ static const struct seg_request *waited(const struct lane *l, uint32_t i)
 		(const uint32_t *)((const char *)l->seg + l->seg->tables[SEG_LANE_WAITED].offset);
 
 	assert_true(i < l->seg->operation.num_waited);
-	return &requests.slots[slots[i]];
+	return &fix.requests.slots[slots[i]];
 }
 
 static void test_tokens(void **state)
@@ -78,7 +34,7 @@ static void test_tokens(void **state)
 	for (uint64_t n = 1; n <= 3; n++) {
 		tokens_expect(l, 5, 2, SEG_TAG_POST);
 		tokens_expect(l, 5, 7, SEG_TAG_POST);
-		assert_int_equal(num_active(), 2);
+		assert_int_equal(num_requests(), 2);
 		struct p2p_list list = p2p_list_begin(l);
 		tokens_list(l, &list, 5, 2, SEG_TAG_POST);
 		tokens_list(l, &list, 5, 7, SEG_TAG_POST);
@@ -97,7 +53,7 @@ static void test_tokens(void **state)
 		assert_int_equal(row_of(l, 5, 7, SEG_TAG_POST)->receives_done, n - 1);
 		tokens_have_come(l);
 		assert_int_equal(row_of(l, 5, 7, SEG_TAG_POST)->receives_done, n);
-		assert_int_equal(num_active(), 0);
+		assert_int_equal(num_requests(), 0);
 		tokens_send(l, 5, 7, SEG_TAG_COMPLETE);
 		assert_int_equal(row_of(l, 5, 7, SEG_TAG_COMPLETE)->sends, n);
 		assert_int_equal(row_of(l, 5, 7, SEG_TAG_COMPLETE)->sends_done, n);
@@ -115,14 +71,14 @@ static void test_tokens_apart(void **state)
 	tokens_expect(l, 5, 2, SEG_TAG_GROUP);
 	l->index = 1;
 	tokens_expect(l, 5, 2, SEG_TAG_GROUP);
-	assert_int_equal(num_active(), 5);
+	assert_int_equal(num_requests(), 5);
 	/* A window's epoch may be ended by another thread than began it. */
 	struct p2p_list list = p2p_list_begin(l);
 	tokens_list(l, &list, 5, 2, SEG_TAG_POST);
 	p2p_list_end(l, &list);
 	assert_true(p2p_look_up(l));
 	tokens_have_come(l);
-	assert_int_equal(num_active(), 4);
+	assert_int_equal(num_requests(), 4);
 	l->index = 0;
 }
 
@@ -137,7 +93,7 @@ static void test_taken_back(void **state)
 	assert_int_equal(row_of(l, 5, 2, SEG_TAG_POST)->sends, 0);
 	assert_int_equal(row_of(l, 5, 2, SEG_TAG_POST)->sends_done, 0);
 	assert_int_equal(row_of(l, 5, 2, SEG_TAG_COMPLETE)->receives, 0);
-	assert_int_equal(num_active(), 0);
+	assert_int_equal(num_requests(), 0);
 }
 
 static void test_collective(void **state)
@@ -156,7 +112,7 @@ static void test_collective(void **state)
 	assert_int_equal(waited(l, 0)->ordinal, 42);
 	assert_int_equal(waited(l, 1)->tag, SEG_TAG_LEADER);
 	tokens_have_come(l);
-	assert_int_equal(num_active(), 0);
+	assert_int_equal(num_requests(), 0);
 }
 
 static void test_locks(void **state)
@@ -171,7 +127,7 @@ static void test_locks(void **state)
 	assert_int_equal(operation->transfers[0].tag, 1);
 	tokens_locked(l, 5, 2, 1);
 	tokens_locked(l, 5, 3, 0);
-	assert_int_equal(num_active(), 2);
+	assert_int_equal(num_requests(), 2);
 	/* Flush and unlock go by what is held. */
 	tokens_lock_operation(l, 5, 2, TOKENS_LOCK_HELD);
 	assert_int_equal(operation->transfers[0].tag, 1);
@@ -179,22 +135,16 @@ static void test_locks(void **state)
 	assert_int_equal(operation->transfers[0].tag, 0);
 	tokens_unlocked(l, 5, 2);
 	tokens_unlocked(l, 5, 2);
-	assert_int_equal(num_active(), 1);
+	assert_int_equal(num_requests(), 1);
 	tokens_unlocked(l, 5, 3);
 	tokens_locked(l, 5, SEG_PEER_ANY, 0);
 	tokens_lock_operation(l, 5, 2, TOKENS_LOCK_HELD);
 	assert_int_equal(operation->transfers[0].tag, 0);
 	tokens_unlocked(l, 5, SEG_PEER_ANY);
-	assert_int_equal(num_active(), 0);
+	assert_int_equal(num_requests(), 0);
 }
 
-static int remove_dir(void **state)
-{
-	(void)state;
-	return rmdir(dir);
-}
-
-#define TOKENS_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TOKENS_TEST(f) cmocka_unit_test_setup_teardown(f, setup_site, teardown)
 
 int main(void)
 {
@@ -204,7 +154,5 @@ int main(void)
 		TOKENS_TEST(test_locks),
 	};
 
-	if (!mkdtemp(dir))
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, remove_dir);
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }
