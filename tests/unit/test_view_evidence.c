@@ -9,8 +9,7 @@
 #include "analysis/wait_groups.h"
 #include "model/job_comms.h"
 #include "render/comm_label.h"
-#include "tests/unit/golden.h"
-#include "tests/unit/hung_job.h"
+#include "tests/unit/hung_golden.h"
 
 /* ---- Golden text -------------------------------------------------------------------------- */
 
@@ -97,10 +96,7 @@ static void print_all(struct hung *hung)
 	print_collective(hung, 2);
 }
 
-static const struct {
-	const char *name;
-	struct hung_options options;
-} jobs[] = {
+static const struct hung_case jobs[] = {
 	{"4", {.size = 4, .culprit = 2}},
 	{"4096", {.size = 4096, .culprit = 100}},
 	{"cxx", {.size = 4096, .culprit = 100, .is_cxx = true}},
@@ -109,41 +105,13 @@ static const struct {
 static void test_golden(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < NUM_OF(jobs); i++) {
-		struct hung *hung = hung_create(jobs[i].options);
-
-		for (int unicode = 0; unicode < 2; unicode++) {
-			char *path = xasprintf("tests/golden/evidence_%s_%s.txt", jobs[i].name,
-					       unicode ? "utf8" : "ascii");
-			const char *text;
-
-			hung->view.use_unicode = unicode;
-			print_all(hung);
-			text = hung_text(hung);
-			check_lines(text, &hung->view);
-			check_golden(text, path);
-			free(path);
-		}
-		hung_destroy(hung);
-	}
+	check_golden_jobs(jobs, NUM_OF(jobs), "evidence", print_all);
 }
 
 static void test_widths(void **state)
 {
-	static const int widths[] = {40, 41, 50, 64, 80, 99, 132, 200};
-
 	(void)state;
-	for (size_t i = 0; i < NUM_OF(jobs); i++) {
-		struct hung *hung = hung_create(jobs[i].options);
-
-		for (size_t w = 0; w < NUM_OF(widths); w++) {
-			hung->view.width = widths[w];
-			hung->view.use_unicode = w % 2;
-			print_all(hung);
-			check_lines(hung_text(hung), &hung->view);
-		}
-		hung_destroy(hung);
-	}
+	check_widths(jobs, NUM_OF(jobs), print_all);
 }
 
 /* ---- Names ---------------------------------------------------------------------------------- */
