@@ -8,12 +8,7 @@ build=$(realpath "$1")
 tests=$(realpath "$(dirname "$0")/..")
 . "$tests/checks.bash"
 
-if [ "${2:-}" != here ]; then
-	sh "$tests/hosts.sh" 2 bash "$0" "$build" here
-	status=$?
-	[ $status -ne 77 ] || { echo "0 passed, 0 failed"; exit 0; }
-	exit $status
-fi
+[ "${2:-}" = here ] || on_hosts "$tests/hosts.sh" 2 bash "$0" "$build" here
 
 work=$(mktemp -d)
 job=
