@@ -9,7 +9,8 @@ import os
 import random
 import time
 
-from jobs.answers import NONE, NOT_SURE, accusation, check_first_line, check_status, find_claim
+from jobs.answers import (NONE, NOT_SURE, accusation, check_first_line, check_status,
+                          check_unharmed, find_claim)
 from jobs.job import Job, ask_job
 from jobs.mpi import find_mpis, find_pdb
 from jobs.report import Report, check
@@ -41,8 +42,7 @@ def run_looks(pdb, mpi, folder, program, size, slow_rank, pauses):
         for pause in pauses:
             time.sleep(pause)
             answer = ask_job(pdb, job, "lp")
-            wrong = job.check_unharmed()
-            check(not wrong, f"{', '.join(wrong)} after {answer.show()}")
+            check_unharmed(job, answer)
             check_answer(answer, size, slow_rank)
         job.wait_until_moving()
 

@@ -9,8 +9,8 @@ import subprocess
 import tempfile
 
 from jobs import process
-from jobs.answers import (NONE, accusation, ask_until_sure, check_first_line, check_kind,
-                          check_modest, check_status, check_words)
+from jobs.answers import (accusation, ask_until_sure, check_first_line, check_healthy, check_kind,
+                          check_modest, check_status, check_unharmed, check_words)
 from jobs.job import QUIET_NEW_S, QUIET_S, Job, JobError, ask, ask_job
 from jobs.mpi import Srun, find_mpis, find_pdb
 from jobs.place import Here, Hosts, enter_hosts
@@ -59,8 +59,7 @@ def run_faulty(pdb, mpi, folder, program, size, rank):
     with start_surely(mpi, folder, program, size, rank) as job:
         gone = wait_until_hung(job, program, size, rank)
         answer = ask_until_sure(pdb, job, accusation(named, size) if named else "")
-        wrong = job.check_unharmed({rank} if "stopped" in kinds else set(), gone)
-        check(not wrong, f"{', '.join(wrong)} after {answer.show()}")
+        check_unharmed(job, answer, {rank} if "stopped" in kinds else set(), gone)
         if kinds == ["likely"]:
             check_modest(answer)
             return
@@ -87,13 +86,7 @@ def run_ended(pdb, mpi, folder, program, size, rank):
 def run_healthy(pdb, mpi, folder, program, size):
     with start_surely(mpi, folder, program, size) as job:
         job.wait_until_recorded(events=20)
-        for _ in range(HEALTHY_LOOKS):
-            answer = ask_job(pdb, job, "lp")
-            wrong = job.check_unharmed()
-            check(not wrong, f"{', '.join(wrong)} after {answer.show()}")
-            check_first_line(answer, NONE)
-            check_status(answer, 0)
-            job.wait_until_moving()
+        check_healthy(pdb, job, HEALTHY_LOOKS)
 
 
 # ---- The other ways to a job, with one program for all -------------------------------------------

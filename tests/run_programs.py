@@ -11,8 +11,9 @@ import re
 import signal
 import subprocess
 
-from jobs.answers import (NONE, accusation, ask_until_sure, check_first_line, check_kind,
-                          check_modest, check_status, check_words, find_claim, named_ranks)
+from jobs.answers import (accusation, ask_until_sure, check_first_line, check_healthy, check_kind,
+                          check_modest, check_status, check_unharmed, check_words, find_claim,
+                          named_ranks)
 from jobs.job import ask_job
 from jobs.mpi import find_mpis, find_pdb
 from jobs.patience import Patience
@@ -43,8 +44,7 @@ def run_faulty(pdb, tool, mpi, program, arguments, rank, where):
         inject(tool, job, rank, arguments)
         job.wait_until_quiet()
         answer = ask_until_sure(pdb, job, accusation([rank], size))
-        wrong = job.check_unharmed()
-        check(not wrong, f"{', '.join(wrong)} after {answer.show()}")
+        check_unharmed(job, answer)
         check_status(answer, 1)
         check("outside MPI" in answer.output, f"expected 'outside MPI' in {answer.show()}")
         check(where in answer.output, f"expected '{where}' in {answer.show()}")
@@ -59,8 +59,7 @@ def run_unrecorded(pdb, tool, mpi, program, arguments, rank):
         answer = ask_job(pdb, job, "lp")
         while not named_ranks(answer) and not patience.is_over():
             answer = ask_job(pdb, job, "lp")
-        wrong = job.check_unharmed()
-    check(not wrong, f"{', '.join(wrong)} after {answer.show()}")
+        check_unharmed(job, answer)
     named = named_ranks(answer)
     check(rank in named and 2 * len(named) <= size,
           f"expected rank {rank} among few, got {answer.show()}")
@@ -74,8 +73,7 @@ def run_unrecorded_healthy(pdb, mpi, program):
         program.wait_until_working(job, is_recorded=False)
         for _ in range(HEALTHY_LOOKS):
             answer = ask_job(pdb, job, "lp")
-            wrong = job.check_unharmed()
-            check(not wrong, f"{', '.join(wrong)} after {answer.show()}")
+            check_unharmed(job, answer)
             check_status(answer, 0)
 
 
@@ -102,8 +100,7 @@ def run_lost(pdb, library, mpi, program, rank):
         else:
             answer = ask_until_sure(pdb, job, accusation([rank], SIZES[program.name]))
         why = ask_job(pdb, job, f"why {receiver}")
-        wrong = job.check_unharmed()
-    check(not wrong, f"{', '.join(wrong)} after {answer.show()}")
+        check_unharmed(job, answer)
     check_words(why, [tag, rf"\b{rank}\b"])
     if not program.is_polling:
         check_status(answer, 1)
@@ -122,8 +119,7 @@ def run_skipped(pdb, library, mpi, program, rank):
     job, line = start_with_fault(library, mpi, program, rank, signal.SIGUSR2)
     with job:
         answer = ask_job(pdb, job, "lp")
-        wrong = job.check_unharmed()
-    check(not wrong, f"{', '.join(wrong)} after {answer.show()}")
+        check_unharmed(job, answer)
     check_status(answer, 1)
     check_words(answer, [rf"\b{rank}\b", line.split()[-1]])
     check(find_claim(answer) in ("mismatch", "deadlock"), f"got {answer.show()}")
@@ -133,13 +129,7 @@ def run_skipped(pdb, library, mpi, program, rank):
 def run_healthy(pdb, mpi, program):
     with program.start(mpi, SIZES[program.name], True, is_endless=True) as job:
         program.wait_until_working(job)
-        for _ in range(HEALTHY_LOOKS):
-            answer = ask_job(pdb, job, "lp")
-            wrong = job.check_unharmed()
-            check(not wrong, f"{', '.join(wrong)} after {answer.show()}")
-            check_first_line(answer, NONE)
-            check_status(answer, 0)
-            job.wait_until_moving()
+        check_healthy(pdb, job, HEALTHY_LOOKS)
 
 
 def add_program(report, pdb, build, mpi, program, generator):

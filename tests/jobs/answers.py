@@ -85,6 +85,22 @@ def check_modest(answer):
           f"more is claimed than can be known: {answer.show()}")
 
 
+def check_unharmed(job, answer, *excepted):
+    """Nothing is wrong with the job's processes after the answer, as Job.check_unharmed() has it."""
+    wrong = job.check_unharmed(*excepted)
+    check(not wrong, f"{', '.join(wrong)} after {answer.show()}")
+
+
+def check_healthy(pdb, job, looks):
+    """So many looks at a job that is all right: nobody is behind, and it goes on after each."""
+    for _ in range(looks):
+        answer = ask_job(pdb, job, "lp")
+        check_unharmed(job, answer)
+        check_first_line(answer, NONE)
+        check_status(answer, 0)
+        job.wait_until_moving()
+
+
 def ask_until_sure(pdb, job, expected, *more):
     """On a loaded machine a rank may once have stayed long where it hangs now; then pdb says whom it
     suspects but that it is not sure, until the hang has lasted much longer: ten times as long. It has
