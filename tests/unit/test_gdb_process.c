@@ -20,6 +20,10 @@
 struct place {
 	char folder[64], path[80], file[80];
 	pid_t rank;
+	struct gdb_process process;
+	int terminal, errors;
+	struct pdb_error err;
+	char text[512]; /* what it has said */
 };
 
 static void be_rank(const void *argument, int ready)
@@ -60,8 +64,7 @@ static void place_deinit(struct place *place)
 	rmdir(place->folder);
 }
 
-static int start_gdb(struct gdb_process *process, struct place *place, bool is_typed, int *terminal,
-		     int *errors, struct pdb_error *err)
+static int start_gdb(struct place *place, bool is_typed)
 {
 	static const char *words[] = {"-ex", "bt"};
 	const char *environment[] = {place->path, "MARK=here"};
@@ -76,28 +79,30 @@ static int start_gdb(struct gdb_process *process, struct place *place, bool is_t
 		.num_environment = NUM_OF(environment),
 	};
 
-	return gdb_process_start(process, place->rank, &order, "node7", terminal, errors, err);
+	return gdb_process_start(&place->process, place->rank, &order, "node7", &place->terminal,
+				 &place->errors, &place->err);
 }
 
-/* What comes until it ends, or until it says `until`. */
-static void read_text(int fd, const char *until, char *text, size_t size)
+/* What comes from there until it ends, or until it says `until`. */
+static void read_text(struct place *place, int fd, const char *until)
 {
 	size_t have = 0;
 
-	for (text[0] = '\0'; have < size - 1 && !(until && strstr(text, until));) {
-		ssize_t n = read(fd, text + have, size - 1 - have);
+	for (place->text[0] = '\0';
+	     have < sizeof(place->text) - 1 && !(until && strstr(place->text, until));) {
+		ssize_t n = read(fd, place->text + have, sizeof(place->text) - 1 - have);
 
 		if (n <= 0)
 			break;
 		have += (size_t)n;
-		text[have] = '\0';
+		place->text[have] = '\0';
 	}
 }
 
-static void await_end(struct gdb_process *process)
+static void await_end(struct place *place)
 {
-	while (!process->has_ended) {
-		gdb_process_check(process);
+	while (!place->process.has_ended) {
+		gdb_process_check(&place->process);
 		usleep(1000);
 	}
 }
@@ -105,72 +110,61 @@ static void await_end(struct gdb_process *process)
 /* At a terminal: it gets what is typed, its own size, the order's environment and the rank. */
 static void test_typed(void **state)
 {
-	struct gdb_process process;
-	int terminal, errors;
-	struct pdb_error err;
 	struct place place;
-	char text[512], pid[32];
+	char pid[32];
 
 	(void)state;
 	place_init(&place, "echo words $*; stty size; echo mark $MARK; pwd; tty <&2; read line;"
 			   "echo got $line; exit 3");
-	assert_int_equal(start_gdb(&process, &place, true, &terminal, &errors, &err), 0);
-	assert_int_equal(errors, -1);
-	assert_int_equal(write(terminal, "hello\n", 6), 6);
-	read_text(terminal, NULL, text, sizeof(text));
+	assert_int_equal(start_gdb(&place, true), 0);
+	assert_int_equal(place.errors, -1);
+	assert_int_equal(write(place.terminal, "hello\n", 6), 6);
+	read_text(&place, place.terminal, NULL);
 	snprintf(pid, sizeof(pid), "words -q -p %d", (int)place.rank);
-	assert_non_null(strstr(text, pid));
-	assert_non_null(strstr(text, "30 90"));
-	assert_non_null(strstr(text, "mark here"));
-	assert_non_null(strstr(text, place.folder));
-	assert_non_null(strstr(text, "/dev/pts/"));
-	assert_non_null(strstr(text, "got hello"));
-	await_end(&process);
-	assert_int_equal(process.status, 3);
-	close(terminal);
+	assert_non_null(strstr(place.text, pid));
+	assert_non_null(strstr(place.text, "30 90"));
+	assert_non_null(strstr(place.text, "mark here"));
+	assert_non_null(strstr(place.text, place.folder));
+	assert_non_null(strstr(place.text, "/dev/pts/"));
+	assert_non_null(strstr(place.text, "got hello"));
+	await_end(&place);
+	assert_int_equal(place.process.status, 3);
+	close(place.terminal);
 	place_deinit(&place);
 }
 
 /* It ends in the middle of attaching, when the rank has got its SIGSTOP: the rank goes on. */
 static void test_ends_early(void **state)
 {
-	char text[8];
-	struct gdb_process process;
-	int terminal, errors;
-	struct pdb_error err;
 	struct place place;
 
 	(void)state;
 	place_init(&place, "kill -STOP $3");
-	assert_int_equal(start_gdb(&process, &place, true, &terminal, &errors, &err), 0);
-	read_text(terminal, NULL, text, sizeof(text));
-	await_end(&process);
-	assert_int_equal(process.status, 0);
+	assert_int_equal(start_gdb(&place, true), 0);
+	read_text(&place, place.terminal, NULL);
+	await_end(&place);
+	assert_int_equal(place.process.status, 0);
 	wait_for_state(place.rank, 'S');
-	close(terminal);
+	close(place.terminal);
 	place_deinit(&place);
 }
 
 /* One that was stopped before stays so. */
 static void test_stopped_before(void **state)
 {
-	struct gdb_process process;
-	int terminal, errors;
 	struct procfs_stat rank;
-	struct pdb_error err;
 	struct place place;
-	char text[8];
 
 	(void)state;
 	place_init(&place, "exit 0");
 	kill(place.rank, SIGSTOP);
 	wait_for_state(place.rank, 'T');
-	assert_int_equal(start_gdb(&process, &place, true, &terminal, &errors, &err), 0);
-	read_text(terminal, NULL, text, sizeof(text));
-	await_end(&process);
+	assert_int_equal(start_gdb(&place, true), 0);
+	read_text(&place, place.terminal, NULL);
+	await_end(&place);
 	assert_int_equal(procfs_stat(place.rank, 0, &rank), 0);
 	assert_int_equal(rank.state, 'T');
-	close(terminal);
+	close(place.terminal);
 	place_deinit(&place);
 }
 
@@ -178,75 +172,64 @@ static void test_stopped_before(void **state)
  */
 static void test_commands(void **state)
 {
-	struct gdb_process process;
-	int terminal, errors;
-	struct pdb_error err;
 	struct place place;
-	char text[512];
 
 	(void)state;
 	place_init(&place, "trap 'echo caught; exit 4' INT; echo \"$2 $7\"; echo warning >&2;"
 			   "while :; do sleep 0.01; done");
-	assert_int_equal(start_gdb(&process, &place, false, &terminal, &errors, &err), 0);
-	read_text(terminal, "\n", text, sizeof(text));
-	assert_string_equal(text, "-batch -ex\n");
-	read_text(errors, "\n", text, sizeof(text));
-	assert_string_equal(text, "warning\n");
-	assert_int_equal(write(terminal, "\003", 1), 1);
-	read_text(terminal, NULL, text, sizeof(text));
-	assert_string_equal(text, "caught\n");
-	await_end(&process);
-	assert_int_equal(process.status, 4);
-	close(terminal);
-	close(errors);
+	assert_int_equal(start_gdb(&place, false), 0);
+	read_text(&place, place.terminal, "\n");
+	assert_string_equal(place.text, "-batch -ex\n");
+	read_text(&place, place.errors, "\n");
+	assert_string_equal(place.text, "warning\n");
+	assert_int_equal(write(place.terminal, "\003", 1), 1);
+	read_text(&place, place.terminal, NULL);
+	assert_string_equal(place.text, "caught\n");
+	await_end(&place);
+	assert_int_equal(place.process.status, 4);
+	close(place.terminal);
+	close(place.errors);
 	place_deinit(&place);
 }
 
 static void test_refused(void **state)
 {
 	char *path = strdup(getenv("PATH"));
-	struct gdb_process process;
-	int terminal, errors;
-	struct pdb_error err;
 	struct place place;
 
 	(void)state;
 	place_init(&place, "exit 0");
 	chmod(place.file, 0644);
 	setenv("PATH", "/nowhere", 1);
-	assert_int_equal(start_gdb(&process, &place, true, &terminal, &errors, &err), -1);
-	assert_error(&err, ERROR_NOT_FOUND, "gdb is not installed on node7, where rank 3 runs");
+	assert_int_equal(start_gdb(&place, true), -1);
+	assert_error(&place.err, ERROR_NOT_FOUND, "gdb is not installed on node7, where rank 3 runs");
 	setenv("PATH", path, 1);
 	free(path);
 	chmod(place.file, 0755);
 	kill(place.rank, SIGKILL);
 	assert_int_equal(waitpid(place.rank, NULL, 0), place.rank);
-	assert_int_equal(start_gdb(&process, &place, true, &terminal, &errors, &err), -1);
-	assert_error(&err, ERROR_GONE, "has ended");
+	assert_int_equal(start_gdb(&place, true), -1);
+	assert_error(&place.err, ERROR_GONE, "has ended");
 	place.rank = start_rank();
 	assert_int_equal(ptrace(PTRACE_SEIZE, place.rank, NULL, NULL), 0);
-	assert_int_equal(start_gdb(&process, &place, true, &terminal, &errors, &err), -1);
-	assert_error(&err, ERROR_PERMISSION, "rank 3: process");
-	assert_error(&err, ERROR_PERMISSION, "cannot be debugged: it is already traced by pid");
+	assert_int_equal(start_gdb(&place, true), -1);
+	assert_error(&place.err, ERROR_PERMISSION, "rank 3: process");
+	assert_error(&place.err, ERROR_PERMISSION, "cannot be debugged: it is already traced by pid");
 	place_deinit(&place);
 }
 
 /* It loses its terminal, and ends by that alone. */
 static void test_hang_up(void **state)
 {
-	struct gdb_process process;
-	int terminal, errors;
-	struct pdb_error err;
 	struct place place;
-	char text[64];
 
 	(void)state;
 	place_init(&place, "echo ready; while :; do sleep 0.01; done");
-	assert_int_equal(start_gdb(&process, &place, true, &terminal, &errors, &err), 0);
-	read_text(terminal, "ready", text, sizeof(text));
-	close(terminal);
-	await_end(&process);
-	assert_int_equal(process.status, 128 + SIGHUP);
+	assert_int_equal(start_gdb(&place, true), 0);
+	read_text(&place, place.terminal, "ready");
+	close(place.terminal);
+	await_end(&place);
+	assert_int_equal(place.process.status, 128 + SIGHUP);
 	place_deinit(&place);
 }
 
@@ -263,23 +246,19 @@ static void test_end(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(gdbs); i++) {
-		struct gdb_process process;
-		int terminal, errors;
-		struct pdb_error err;
 		struct place place;
 		uint64_t now = SECOND;
-		char text[64];
 
 		place_init(&place, gdbs[i].script);
-		assert_int_equal(start_gdb(&process, &place, true, &terminal, &errors, &err), 0);
-		read_text(terminal, "ready", text, sizeof(text));
-		kill(process.pid, SIGSTOP);
-		for (; !process.has_ended; now += SECOND / 1000) {
-			gdb_process_end(&process, now);
+		assert_int_equal(start_gdb(&place, true), 0);
+		read_text(&place, place.terminal, "ready");
+		kill(place.process.pid, SIGSTOP);
+		for (; !place.process.has_ended; now += SECOND / 1000) {
+			gdb_process_end(&place.process, now);
 			usleep(1000);
 		}
-		assert_int_equal(process.status, gdbs[i].status);
-		close(terminal);
+		assert_int_equal(place.process.status, gdbs[i].status);
+		close(place.terminal);
 		place_deinit(&place);
 	}
 }
@@ -287,66 +266,58 @@ static void test_end(void **state)
 /* One that ends by nothing is killed when the rank stands still under it, and only then. */
 static void test_kill(void **state)
 {
-	struct gdb_process process;
-	int terminal, errors;
-	struct pdb_error err;
 	struct place place;
-	char text[64];
 
 	(void)state;
 	place_init(&place, "trap '' HUP TERM; echo ready; while :; do sleep 0.01; done");
-	assert_int_equal(start_gdb(&process, &place, true, &terminal, &errors, &err), 0);
-	read_text(terminal, "ready", text, sizeof(text));
-	assert_int_equal(gdb_process_rank_state(&process), 'S');
-	gdb_process_end(&process, SECOND);
+	assert_int_equal(start_gdb(&place, true), 0);
+	read_text(&place, place.terminal, "ready");
+	assert_int_equal(gdb_process_rank_state(&place.process), 'S');
+	gdb_process_end(&place.process, SECOND);
 	for (int i = 0; i < 100; i++) {
-		gdb_process_end(&process, 10 * SECOND);
+		gdb_process_end(&place.process, 10 * SECOND);
 		usleep(1000);
 	}
-	assert_false(process.has_ended);
+	assert_false(place.process.has_ended);
 	assert_int_equal(ptrace(PTRACE_SEIZE, place.rank, NULL, NULL), 0);
 	assert_int_equal(ptrace(PTRACE_INTERRUPT, place.rank, NULL, NULL), 0);
 	assert_int_equal(waitpid(place.rank, NULL, __WALL), place.rank);
-	assert_int_equal(gdb_process_rank_state(&process), 't');
-	while (!process.has_ended) {
-		gdb_process_end(&process, 10 * SECOND);
+	assert_int_equal(gdb_process_rank_state(&place.process), 't');
+	while (!place.process.has_ended) {
+		gdb_process_end(&place.process, 10 * SECOND);
 		usleep(1000);
 	}
-	assert_int_equal(process.status, 128 + SIGKILL);
-	close(terminal);
+	assert_int_equal(place.process.status, 128 + SIGKILL);
+	close(place.terminal);
 	kill(place.rank, SIGKILL);
 	waitpid(place.rank, NULL, __WALL);
-	assert_int_equal(gdb_process_rank_state(&process), 'X');
+	assert_int_equal(gdb_process_rank_state(&place.process), 'X');
 	place_deinit(&place);
 }
 
 /* After Ctrl-C it is not told to end before the rank stands still, but not for ever. */
 static void test_interrupted(void **state)
 {
-	struct gdb_process process;
-	int terminal, errors;
-	struct pdb_error err;
 	struct place place;
-	char text[64];
 
 	(void)state;
 	place_init(&place, "echo ready; while :; do sleep 0.01; done");
-	assert_int_equal(start_gdb(&process, &place, true, &terminal, &errors, &err), 0);
-	read_text(terminal, "ready", text, sizeof(text));
-	process.interrupted_ns = 10 * SECOND;
-	gdb_process_end(&process, 10 * SECOND);
-	assert_int_equal(process.num_told, 0);
+	assert_int_equal(start_gdb(&place, true), 0);
+	read_text(&place, place.terminal, "ready");
+	place.process.interrupted_ns = 10 * SECOND;
+	gdb_process_end(&place.process, 10 * SECOND);
+	assert_int_equal(place.process.num_told, 0);
 	assert_int_equal(ptrace(PTRACE_SEIZE, place.rank, NULL, NULL), 0);
 	assert_int_equal(ptrace(PTRACE_INTERRUPT, place.rank, NULL, NULL), 0);
 	assert_int_equal(waitpid(place.rank, NULL, __WALL), place.rank);
 	kill(place.rank, SIGINT);
-	gdb_process_end(&process, 10 * SECOND + SECOND / 2);
-	assert_int_equal(process.num_told, 0);
-	gdb_process_end(&process, 12 * SECOND);
-	assert_int_not_equal(process.num_told, 0);
-	await_end(&process);
-	assert_int_equal(process.status, 128 + SIGHUP);
-	close(terminal);
+	gdb_process_end(&place.process, 10 * SECOND + SECOND / 2);
+	assert_int_equal(place.process.num_told, 0);
+	gdb_process_end(&place.process, 12 * SECOND);
+	assert_int_not_equal(place.process.num_told, 0);
+	await_end(&place);
+	assert_int_equal(place.process.status, 128 + SIGHUP);
+	close(place.terminal);
 	kill(place.rank, SIGKILL);
 	waitpid(place.rank, NULL, __WALL);
 	place_deinit(&place);
