@@ -5,6 +5,7 @@
 
 #include <limits.h>
 
+#include "model/rankset.h"
 #include "tests/unit/answers.h"
 #include "tests/unit/small_models.h"
 
@@ -31,6 +32,20 @@ static inline void forget(struct answers *a)
 {
 	answers_deinit(a);
 	job_destroy(a->job);
+}
+
+/* Those that are, or only may be, stuck; the caller frees. */
+static inline char *stuck_ranks(const struct waitfor *w, bool is_likely)
+{
+	struct rankset *set = rankset_create();
+	char *text;
+
+	for (size_t l = 0; l < w->num_lanes; l++)
+		if (is_likely ? w->lanes[l].is_likely_stuck : w->lanes[l].is_stuck)
+			rankset_add(set, w->job->model->lanes[l].rank);
+	text = rankset_encode(set, 0);
+	rankset_destroy(set);
+	return text;
 }
 
 static inline struct model *model_of(struct job *job, int rank)
