@@ -116,12 +116,13 @@ static inline int teardown(void **state)
 	return 0;
 }
 
-/* The pid of a process that is gone, and when it had started. */
+/* The pid of a process that is gone, and when it had started (may be NULL). */
 static inline pid_t start_ended(struct fixture *fix, uint64_t *start_ret)
 {
 	struct child child = start_child(fix->dir, false);
 
-	*start_ret = start_time(child.pid);
+	if (start_ret)
+		*start_ret = start_time(child.pid);
 	end_child(&child);
 	return child.pid;
 }

@@ -244,8 +244,7 @@ static void test_broken(void **state)
 {
 	struct fixture *fix = *state;
 	struct pdb_error err = { 0 };
-	uint64_t start;
-	pid_t ended = start_ended(fix, &start);
+	pid_t ended = start_ended(fix, NULL);
 
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
 		char path[256];
@@ -266,8 +265,7 @@ static void test_broken_has_writer(void **state)
 {
 	struct fixture *fix = *state;
 	struct pdb_error err = { 0 };
-	uint64_t start;
-	pid_t ended = start_ended(fix, &start);
+	pid_t ended = start_ended(fix, NULL);
 
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
 		char path[256];
@@ -288,8 +286,7 @@ static void test_broken_has_writer(void **state)
 static void test_broken_of(void **state)
 {
 	struct fixture *fix = *state;
-	uint64_t start;
-	pid_t ended = start_ended(fix, &start);
+	pid_t ended = start_ended(fix, NULL);
 	const struct segment_process process = { ended, 1 };
 	struct pdb_error err = { 0 };
 	struct segment_kept *kept;
@@ -309,8 +306,7 @@ static void test_broken_shared(void **state)
 	struct fixture *fix = *state;
 	struct pdb_error err = { 0 };
 	bool is_memory = is_in_memory(fix->dir);
-	uint64_t start;
-	pid_t ended = start_ended(fix, &start);
+	pid_t ended = start_ended(fix, NULL);
 	char path[256];
 
 	make_path(fix, ended, 0, path, sizeof(path));

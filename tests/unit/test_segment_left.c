@@ -109,11 +109,9 @@ static void test_left_unknown(void **state)
 	assert_int_equal(segment_find_left(fix->child.pid, &left, &err), -1);
 	assert_error(&err, ERROR_NOT_FOUND, "no recorder");
 	for (size_t i = 0; i <= NUM_OF(parents); i++) {
-		uint64_t start;
-
 		/* The last of them has ended. */
 		fix->w->header.parent_pid =
-			i < NUM_OF(parents) ? parents[i] : start_ended(fix, &start);
+			i < NUM_OF(parents) ? parents[i] : start_ended(fix, NULL);
 		fix->w->header.rank = 3;
 		fix->w->header.pid = pid;
 		fix->w->header.pid_start = pid_start;
