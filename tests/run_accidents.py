@@ -51,7 +51,7 @@ class Sitting:
                 while trials and job.launcher.poll() is None and not _ending.is_set():
                     results.append(trial.run(self.build, self.pdb, job, trials.pop(0),
                                              self._durations))
-                wrong = [] if _ending.is_set() else self._judge(job)
+                wrong = [] if _ending.is_set() else self.kind.check_end(job)
             except JobError as error:
                 wrong = [f"{error}"[:1000]]
             left = self.kind.end(job)
@@ -62,16 +62,6 @@ class Sitting:
             for result in results:
                 result["job"] = wrong
                 self.note(result)
-
-    def _judge(self, job):
-        """What is wrong with the job after its end."""
-        status = job.wait_for_end()
-        wrong = [f"the job ended with {status}: {job.output()[-3:]}"] if status else []
-        expected, output = self.kind.expected(), self.kind.read(job)
-        if output != expected:
-            differing = sorted(set(output) ^ set(expected))
-            wrong.append(f"the output differs in {len(differing)} lines: {differing[:3]}")
-        return wrong
 
 
 class Log:

@@ -22,36 +22,18 @@ from jobs.report import Report, check
 from jobs.source import build_folder, find_program
 
 SIZE = 4
-JOB_SECONDS = 5
 ACCIDENTS = 4
 COMMANDS = ["lp", "groups", "bt all", "lp"]
 
 
-def start(mpi, command, steps):
-    return Job([*mpi.launcher(SIZE, mpi.recorder), *command, "-1", str(steps)], SIZE,
-               mpi.environment())
+def start(mpi, command):
+    """A job that does not end."""
+    return Job([*mpi.launcher(SIZE, mpi.recorder), *command], SIZE, mpi.environment())
 
 
-def run_alone(mpi, command, steps):
-    """The sorted output of a run without pdb, and how long it took."""
-    began = time.monotonic()
-    with start(mpi, command, steps) as job:
-        status = job.wait_for_end()
-        check(status == 0, f"the program alone ended with {status}: {job.output()[-3:]}")
-        return sorted(job.output()), time.monotonic() - began
-
-
-def find_steps(mpi, command):
-    """So many that a run takes about JOB_SECONDS beside its start."""
-    startup = run_alone(mpi, command, 0)[1]
-    return kinds.find_steps(JOB_SECONDS, lambda steps: run_alone(mpi, command, steps)[1] - startup)
-
-
-def measure(pdb, mpi, command):
-    """The time of a run of pdb that is not killed, on a job that does not end."""
-    with start(mpi, command, 1000000000) as job:
-        job.wait_until_recorded()
-        answer = ask_job(pdb, job, *COMMANDS)
+def measure(pdb, job):
+    """The time of a run of pdb that is not killed."""
+    answer = ask_job(pdb, job, *COMMANDS)
     check(answer.status in (0, 1), f"pdb alone failed: {answer.show()}")
     return answer.seconds
 
@@ -77,32 +59,24 @@ def kill_once(pdb, job, delay):
     return None
 
 
-def test_kills(pdb, mpi, command, kills, seed):
+def test_kills(pdb, kind, kills, seed):
+    """All on one job."""
     generator = random.Random(seed)
-    steps = find_steps(mpi, command)
-    expected, _ = run_alone(mpi, command, steps)
-    done = at_work = runs = 0
-    duration = measure(pdb, mpi, command)
-    while done < kills:
-        with start(mpi, command, steps) as job:
-            job.wait_until_recorded()
-            while done < kills and job.launcher.poll() is None:
-                try:
-                    too_late = kill_once(pdb, job, generator.uniform(0, duration))
-                except FileNotFoundError as error:
-                    raise JobError(str(error)) from None
-                # How long pdb works depends on what else the machine does: follow it.
-                duration = too_late or duration * 1.1
-                at_work += too_late is None
-                done += 1
-            status = job.wait_for_end(120)
-            runs += 1
-            check(status == 0, f"the program ended with {status} after {done} kills (seed {seed})")
-            check(sorted(job.output()) == expected,
-                  f"the output of run {runs} differs from that without pdb (seed {seed})")
+    at_work = 0
+    job = kind.start()
+    try:
+        duration = measure(pdb, job)
+        for _ in range(kills):
+            too_late = kill_once(pdb, job, generator.uniform(0, duration))
+            # How long pdb works depends on what else the machine does: follow it.
+            duration = too_late or duration * 1.1
+            at_work += too_late is None
+        wrong = kind.check_end(job)
+        check(not wrong, f"{'; '.join(wrong)} (seed {seed})")
+    finally:
+        kind.end(job)
     check(at_work >= kills // 2, f"only {at_work} of {kills} kills met pdb at work")
-    return (f"{done} kills, the last within {duration * 1000:.0f} ms, {at_work} met pdb at work, "
-            f"{runs} runs with equal output, seed {seed}")
+    return f"the last within {duration * 1000:.0f} ms, {at_work} met pdb at work, seed {seed}"
 
 
 def _is_held_by_gdb(pid):
@@ -114,7 +88,7 @@ def test_kill_in_gdb(pdb, mpi, command, prepare, text,
                      number=signal.SIGKILL, is_busy=False):
     """pdb is killed while gdb, which it started, holds a rank and has printed this. is_busy: so busy
     that it takes no notice."""
-    with start(mpi, command, 1000000000) as job:
+    with start(mpi, command) as job:
         job.wait_until_recorded()
         rank_pid = job.pids[1]
         master, slave = pty.openpty()
@@ -175,8 +149,8 @@ def test_accidents(build, pdb, kind, number, seed):
                    for one in range(1, number + 1)]
         for one in results:
             check(not one["wrong"], f"{one['work']}, {one['what']}: {'; '.join(one['wrong'])}")
-        check(job.wait_for_end() == 0, f"the job failed: {job.output()[-3:]}")
-        check(kind.read(job) == kind.expected(), "the output differs from what it should be")
+        wrong = kind.check_end(job)
+        check(not wrong, "; ".join(wrong))
     finally:
         left = kind.end(job)
     check(not left, f"the job has left {left}")
@@ -198,8 +172,6 @@ def main():
     program = find_program("checksum.c")
     for mpi in find_mpis(args.build, args.mpi):
         command = program.build(mpi, build_folder(args.build, mpi))
-        report.add(f"{mpi.name} {args.kills} kills at random moments", test_kills, pdb, mpi,
-                   command, args.kills, args.seed)
         report.add(f"{mpi.name} kill when gdb has just stopped a rank", test_kill_in_gdb, pdb, mpi,
                    command, "", b"")
         report.add(f"{mpi.name} kill while gdb holds a rank", test_kill_in_gdb, pdb, mpi, command,
@@ -211,7 +183,10 @@ def main():
                        b"", number, True)
         report.add(f"{mpi.name} kill while gdb holds a rank, under nohup", test_kill_in_gdb, pdb,
                    mpi, command, "trap '' HUP; ", b"(gdb)")
-    for kind in kinds.list_kinds(args.build, JOB_SECONDS, args.mpi):
+    for kind in kinds.list_kinds(args.build, 0, args.mpi):
+        if kind.program.name == "checksum" and kind.how == "recorder":
+            report.add(f"{kind.mpi.name} {args.kills} kills at random moments", test_kills, pdb, kind,
+                       args.kills, args.seed)
         if kind.program.name == "checksum" and not kind.is_traced:
             report.add(f"{kind.name}: {ACCIDENTS} accidents", test_accidents, args.build, pdb, kind,
                        ACCIDENTS, args.seed)

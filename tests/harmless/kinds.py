@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The jobs that pdb meets an accident beside: what they print is known, whatever they go through."""
 
+import itertools
 import os
 import re
 import shutil
 import tempfile
 import threading
-import time
 
 from jobs.job import Job, JobError
 from jobs.mpi import find_mpis
@@ -16,17 +16,17 @@ from jobs.source import build_folder, find_program
 
 SIZE = 4
 _PRINT_EVERY = 100  # of checksum.c
+_ENDLESS = "1000000000"
+_numbers = itertools.count()
 _MASK = (1 << 64) - 1
 
 
 class Kind:
-    """One kind of job: a program under an MPI, with or without the recorder, here or on hosts.
-    Every job of a kind prints the same."""
+    """One kind of job: a program under an MPI, with or without the recorder, here or on hosts."""
 
     def __init__(self, mpi, program, how, place=Here()):
         self.mpi, self.program, self.how, self.place = mpi, program, how, place
         self.name = f"{program.name}, {mpi.name}, {how}" + (", 2 hosts" if place.names else "")
-        self._lines = None
 
     @property
     def is_recorded(self):
@@ -37,7 +37,7 @@ class Kind:
         return self.how == "traced"
 
     def start(self):
-        """A job that ends by itself after some seconds."""
+        """A job that ends by itself, soon after let_end() or, of some programs, after some seconds."""
         env = {"PDB_TRACE": "1M"} if self.is_traced else {}
         folder = "/dev/shm"
         if not self.place.names:
@@ -53,19 +53,22 @@ class Kind:
             raise
         return job
 
-    def expected(self):
-        """The sorted lines that count of a job's output."""
-        if self._lines is None:
-            self._lines = self.program.expected(self)
-        return self._lines
+    def check_end(self, job):
+        """Let the job end. What is wrong with its end and with what it has printed: a list."""
+        self.program.let_end(job)
+        status = job.wait_for_end()
+        wrong = [f"the job ended with {status}: {job.output()[-3:]}"] if status else []
+        output = sorted(line for line in job.output() if self.program.is_result(line))
+        expected = self.program.expected(self, output)
+        if output != expected:
+            differing = sorted(set(output) ^ set(expected))
+            wrong.append(f"the output differs in {len(differing)} lines: {differing[:3]}")
+        return wrong
 
-    def read(self, job):
-        return sorted(line for line in job.output() if self.program.is_result(line))
-
-    @staticmethod
-    def end(job):
+    def end(self, job):
         """Returns the files that it has left in its folder of segments."""
         job.end()
+        self.program.clear(job)
         if job.segment_dir == "/dev/shm":
             return []
         left = os.listdir(job.segment_dir)
@@ -73,61 +76,43 @@ class Kind:
         return left
 
 
-def find_steps(wanted_s, measure):
-    """So many that a job takes about that long, whatever its MPI's speed: measure(steps) runs one and
-    returns its seconds."""
-    steps = 400
-    while (seconds := measure(steps)) <= 1:
-        steps *= 4
-    return max(400, int(steps * wanted_s / seconds) // 100 * 100)
-
-
 class Checksum:
-    """tests/mpi/checksum.c: ranks exchange messages and numbers all the time."""
+    """tests/mpi/checksum.c: ranks exchange messages and numbers all the time, until they are told to end."""
 
     name = "checksum"
 
-    def __init__(self, build, seconds):
-        self.build, self.seconds = build, seconds
-        self._lock = threading.Lock()
-        self._steps = {}  # by MPI and place
-        self._results = {}  # by steps
+    def __init__(self, build):
+        self.build = build
 
     @staticmethod
     def is_result(line):
         return line.startswith("step ")
 
-    def _start(self, kind, steps, env, folder):
+    def start(self, kind, env, folder):
         command = find_program("checksum.c").build(kind.mpi, build_folder(self.build, kind.mpi))
         recorder = kind.mpi.recorder if kind.is_recorded else None
-        return Job([*kind.mpi.launcher(SIZE, recorder, env), *command, "-1", str(steps)], SIZE,
-                   kind.mpi.environment(), segment_dir=folder, place=kind.place)
+        # Of all hosts, if there are several.
+        end_file = os.path.join(self.build, f"end.{os.getpid()}.{next(_numbers)}")
+        job = Job([*kind.mpi.launcher(SIZE, recorder, env), *command, "-1", _ENDLESS, "-1", end_file],
+                  SIZE, kind.mpi.environment(), segment_dir=folder, place=kind.place)
+        job.end_file = end_file
+        return job
 
-    def start(self, kind, env, folder):
-        return self._start(kind, self._find_steps(kind), env, folder)
+    @staticmethod
+    def let_end(job):
+        with open(job.end_file, "x", encoding="utf-8"):
+            pass
 
-    def _find_steps(self, kind):
-        """So many that a job takes about as long as it should, however fast this MPI is here."""
-        key = (kind.mpi.name, bool(kind.place.names))
-        with self._lock:
-            if key not in self._steps:
-                self._steps[key] = find_steps(self.seconds, lambda steps: self._measure(kind, steps))
-            return self._steps[key]
+    @staticmethod
+    def clear(job):
+        if os.path.exists(job.end_file):
+            os.unlink(job.end_file)
 
-    def _measure(self, kind, steps):
-        """How many seconds a job of so many steps takes from when its ranks are there."""
-        with self._start(kind, steps, {}, "/dev/shm") as job:
-            job.find_pids()
-            began = time.monotonic()
-            job.wait_for_end()
-        return time.monotonic() - began
-
-    def expected(self, kind):
-        """Computed here, by the same rule as in checksum.c."""
-        steps = self._find_steps(kind)
-        if steps not in self._results:
-            self._results[steps] = sorted(_checksums(steps))
-        return self._results[steps]
+    @staticmethod
+    def expected(_kind, lines):
+        """Computed here, by the same rule as in checksum.c, up to the last step that was printed."""
+        last = max((int(line.split()[1]) for line in lines), default=_PRINT_EVERY)
+        return sorted(_checksums(last))
 
 
 def _checksums(steps):
@@ -163,6 +148,14 @@ class Melt(Lammps):
             self.steps = steps
             return Lammps.start(self, kind.mpi, SIZE, kind.is_recorded, env=env, segment_dir=folder)
 
+    @staticmethod
+    def let_end(_job):
+        """It ends after its steps."""
+
+    @staticmethod
+    def clear(_job):
+        pass
+
     def _run(self, kind, steps):
         self.steps = steps
         with Lammps.start(self, kind.mpi, SIZE, False) as job:
@@ -179,13 +172,15 @@ class Melt(Lammps):
                 self._runs[kind.mpi.name] = steps, self._run(kind, steps)[1]
             return self._runs[kind.mpi.name]
 
-    def expected(self, kind):
+    def expected(self, kind, _lines):
+        """What it prints without pdb."""
         return self._measure(kind)[1]
 
 
 def list_kinds(build, seconds, names=None, hosts=0):
-    """Those that are there, of these MPIs (None: all): here, or on hosts, which are there already."""
-    checksum, melt = Checksum(build, seconds), Melt(seconds)
+    """Those that are there, of these MPIs (None: all): here, or on hosts, which are there already. seconds: how
+    long those take that are not told to end."""
+    checksum, melt = Checksum(build), Melt(seconds)
     if hosts:
         place = Hosts()
         return [Kind(mpi, checksum, how, place) for mpi in find_mpis(build, ["openmpi"], place)
