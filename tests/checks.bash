@@ -2,7 +2,8 @@
 # Counting checks and waiting for events, for the tests that are shell scripts. Source it.
 passed=0 failed=0
 
-# check WHAT COMMAND...: a script's function explain, if it has one, tells more of a failure.
+# check WHAT COMMAND...: of a failure the command is shown, with what its words became; a script's function
+# explain, if it has one, tells more.
 check() {
 	local what=$1
 	shift
@@ -11,6 +12,7 @@ check() {
 	else
 		failed=$((failed + 1))
 		echo "FAILED  $what" >&2
+		echo "      $*" >&2
 		[ "$(type -t explain)" != function ] || explain >&2
 	fi
 }

@@ -22,6 +22,8 @@ says() {
 	return 1
 }
 
+explain() { [ ! -e said ] || tail -n 20 said | sed 's/^/    | /'; }
+
 # The command line of a job of so many ranks in $command.
 job_of() {
 	local mpi=$1 num=$2
