@@ -4,7 +4,7 @@
 # usage: check.sh MAKE O=DIR TARGET[,TARGET...][+TARGET[,TARGET...]...]...
 # One after the other; those that are joined by a + run side by side, since a part that waits for one
 # job after the other leaves most of the processors to others; each side can be some that run one after
-# the other, joined by commas. All that they need is built before.
+# the other, joined by commas. All that they need is built before. Each is reported on when it ends.
 # A target's last line of the form "N passed, N failed" counts; a target that ends with a failure
 # without having counted one counts as one failed test. What a target prints goes to
 # DIR/check/TARGET.log; V=1 in the environment shows it at once. A target that fails is run once
@@ -21,18 +21,30 @@ logs=${build#O=}/check
 . "$(dirname "$0")/beside.bash"
 rm -rf "$logs" && mkdir -p "$logs" || exit 1
 
-# Runs the target $1; what is to be known of it is in $logs/$1.* then.
+# Runs the target $1 and reports on it; "PASSED FAILED" are in $logs/$1.counts then.
 run_part() (
 	log=$logs/$1.log
 	began=$(date +%s)
 	if [ "${V:-0}" != 0 ]; then
 		{ $make --no-print-directory "$build" "$1" 2>&1; echo $? >"$log.status"; } | tee "$log"
+		status=$(cat "$log.status")
+		rm "$log.status"
 	else
 		$make --no-print-directory "$build" "$1" >"$log" 2>&1
-		echo $? >"$log.status"
+		status=$?
 	fi
-	echo $(($(date +%s) - began)) >"$log.seconds"
+	seconds=$(($(date +%s) - began))
 	times >"$log.times" # of what this shell has waited for: not in a shell below it
+	worked=$(awk 'NR == 2 { split($0, t, /[ms ]+/); printf "%d", t[1] * 60 + t[2] + t[3] * 60 + t[4] }' \
+		"$log.times")
+	rm "$log.times"
+	counts=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1)
+	passed=${counts%% *} failed=${counts#*, } failed=${failed%% *}
+	: "${passed:=0}" "${failed:=0}"
+	[ "$status" -ne 0 ] && [ "$failed" -eq 0 ] && failed=1
+	echo "$passed $failed" >"$logs/$1.counts"
+	printf '%-20s %5d passed, %d failed  (%d s, processors %d s)\n' \
+		"$1" "$passed" "$failed" "$seconds" "$worked"
 )
 
 # Runs the targets of $1, joined by commas.
@@ -43,19 +55,11 @@ run_parts() {
 	done
 }
 
-# Reports on the target $1 and sets passed and failed.
-report_part() {
+# Sets log, passed and failed to those of the target $1.
+read_part() {
 	log=$logs/$1.log
-	status=$(cat "$log.status")
-	worked=$(awk 'NR == 2 { split($0, t, /[ms ]+/); printf "%d", t[1] * 60 + t[2] + t[3] * 60 + t[4] }' \
-		"$log.times")
-	counts=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1)
-	passed=${counts%% *} failed=${counts#*, } failed=${failed%% *}
-	: "${passed:=0}" "${failed:=0}"
-	[ "$status" -ne 0 ] && [ "$failed" -eq 0 ] && failed=1
-	printf '%-20s %5d passed, %d failed  (%d s, processors %d s)\n' \
-		"$1" "$passed" "$failed" "$(cat "$log.seconds")" "$worked"
-	rm "$log.status" "$log.seconds" "$log.times"
+	read -r passed failed <"$logs/$1.counts"
+	rm "$logs/$1.counts"
 }
 
 # The names of the tests that failed in the logs given, a line each.
@@ -70,7 +74,7 @@ repeat_part() {
 	cp "$log" "$log.first"
 	beside run_part "$1"
 	wait_beside
-	report_part "$1"
+	read_part "$1"
 	list_failed "$log.first" >"$log.once"
 	list_failed "$log" >"$log.twice"
 	# Failures without a name cannot be told apart.
@@ -93,7 +97,7 @@ for group in "$@"; do
 	done
 	wait_beside
 	for target in ${group//[+,]/ }; do
-		report_part "$target"
+		read_part "$target"
 		[ "$failed" -eq 0 ] || repeat_part "$target"
 		[ "$failed" -eq 0 ] || broken+=("$target")
 		total_passed=$((total_passed + passed)) total_failed=$((total_failed + failed))

@@ -151,12 +151,14 @@ WAYS = (("pdb run", run_by_pdb_run), ("pdb env", run_by_pdb_env), ("a rank's pid
 
 
 def choose_ranks(mpi, program):
-    """What ranks do with messages does not depend on both, their number and the MPI: of the many
-    programs in waits/ each MPI gets one size, the one whose ranks yield while they wait the larger.
-    SIZES=all: both."""
-    if not program.has_slow_twin or os.environ.get("SIZES") == "all":
+    """What ranks do with messages does not depend on both, their number and the MPI: one MPI has all the
+    sizes, but of the many programs in waits/ the larger, as its ranks yield while they wait; the others
+    have the smaller. SIZES=all: each has both."""
+    if os.environ.get("SIZES") == "all":
         return program.ranks
-    return program.ranks[-1:] if mpi.name == "openmpi4" else program.ranks[:1]
+    if mpi.name != "openmpi4":
+        return program.ranks[:1]
+    return program.ranks[-1:] if program.has_slow_twin else program.ranks
 
 
 def one_of_each_kind(programs):

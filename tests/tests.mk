@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Targets that run things: check, bench, demo. Included by ../Makefile.
 
-# What "make check" runs, in this order; those joined by a + side by side, since they wait for one job
-# after the other; by commas, one after the other on their side. The other Debian's checks take long, and
-# are beside all that mostly wait. The ranks of check-order are so nice that busy ones of other parts
-# would leave them nothing. Every one of them ends with a line "N passed, N failed".
-CHECKS = check-includes check-unit check-docs+check-install check-jobs check-healthy check-programs check-trouble \
-	check-order check-tracing+check-traces check-recorder+check-cores \
-	check-harmless+check-lint check-fuzz+check-security check-campaign+check-instructions \
-	$(CHECK_OTHER_DEBIAN)+check-shell,check-sessions,check-gdb,check-watch,check-watch-trouble,check-elsewhere,check-hosts,check-attach,check-daemons,check-inject
+# What "make check" runs, in this order; those joined by a + side by side. Every one of them ends with a
+# line "N passed, N failed". Some wait for one job after the other, and the other Debian's are a whole
+# suite: beside them there is room for those that keep the processors busy. The ranks of check-order are so
+# nice that busy ones of other parts would leave them nothing.
+CHECKS_BUSY = check-jobs check-healthy check-programs check-trouble check-harmless check-recorder check-tracing \
+	check-traces check-cores check-campaign check-lint check-fuzz check-instructions
+CHECKS_WAITING = check-watch check-watch-trouble check-sessions check-gdb check-elsewhere check-hosts check-attach \
+	check-daemons check-inject
+comma := ,
+space := $(subst ,, )
+in_turn = $(subst $(space),$(comma),$(strip $(1)))
+CHECKS = check-includes check-unit+check-docs,check-install,check-shell check-order+check-security \
+	$(CHECK_OTHER_DEBIAN)+$(call in_turn,$(CHECKS_WAITING))+$(call in_turn,$(CHECKS_BUSY))
 
 check: all unit | $(O)/.deps-check
 	@V=$(V) bash tests/check.sh "$(MAKE)" O=$(O) $(CHECKS)
@@ -84,8 +89,8 @@ check-cores: all $(NEEDS_check-cores) | $(O)/.deps-check
 # ---- Real MPI jobs (docs/testing.md) ------------------------------------------------------------
 # TEST='words' selects tests by their names, REPEAT=10 runs each so often, SEED=2 picks other ranks
 # and moments, KILLS=100 is how often check-harmless kills pdb, SAMPLES=200 how often check-healthy
-# looks at a correct program, JOBS_MPI=mpich runs only that MPI, SIZES=all the programs in waits/
-# with all their numbers of ranks under each MPI, WORKERS=1 one test at a time, HOSTS=2 runs the
+# looks at a correct program, JOBS_MPI=mpich runs only that MPI, SIZES=all the programs with all their
+# numbers of ranks under each MPI, WORKERS=1 one test at a time, HOSTS=2 runs the
 # jobs over so many hosts (check-jobs), RECORDER=no many runs without the recorder (check-programs).
 
 PYTHON = /usr/bin/python3
@@ -536,7 +541,7 @@ $(READ_SEGMENT): $(READ_SEGMENT).o $(O)/libpdb.a
 -include $(READ_SEGMENT).d
 
 check-recorder: $(RECORDERS) $(READ_SEGMENT) | $(O)/.deps-check
-	@bash tests/run_recorder.sh $(O) $(TEST)
+	@JOBS_MPI='$(JOBS_MPI)' bash tests/run_recorder.sh $(O) $(TEST)
 
 # Not of "check": all functions with up to two wrong arguments, a million requests, sanitizers, other people's
 # programs; half an hour.
@@ -709,5 +714,4 @@ include tests/fuzz/fuzz.mk
 
 # ---- Built before the parts are run, since those side by side must not build the same ------------
 
-comma := ,
 check: $(foreach part,$(subst $(comma), ,$(subst +, ,$(CHECKS))),$(NEEDS_$(part)))
