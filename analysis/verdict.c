@@ -234,6 +234,7 @@ struct verdict *verdict_create(const struct job *job, const struct eqgroups *gro
 	j.verdict->waiting = rankset_create();
 	j.verdict->moving = rankset_create();
 	j.verdict->awaited = rankset_create();
+	j.verdict->apart = rankset_create();
 	j.verdict->candidates = rankset_create();
 	j.verdict->which = j.verdict->lane = j.verdict->need = WAITFOR_NONE;
 	j.verdict->novel = UINT32_MAX;
@@ -257,6 +258,7 @@ void verdict_destroy(struct verdict *verdict)
 	rankset_destroy(verdict->waiting);
 	rankset_destroy(verdict->moving);
 	rankset_destroy(verdict->awaited);
+	rankset_destroy(verdict->apart);
 	rankset_destroy(verdict->candidates);
 	free(verdict->culprit_groups);
 	free(verdict);

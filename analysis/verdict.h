@@ -62,6 +62,10 @@ struct verdict {
 	/* DEADLOCK: the culprits seem to have left out waitfor->collectives[skipped], in which others
 	 * of it wait for them; WAITFOR_NONE: no. */
 	uint32_t skipped;
+	/* UNKNOWN by stacks, all inside MPI: those that are not where more than half of them are, by the
+	 * paths to their calls; empty if there is no such place. No culprits: who waits for a message that was
+	 * not sent is apart as much as who has left something out. */
+	struct rankset *apart;
 	/* By stacks: among these their temporal order may choose (verdict_choose_by_order()). */
 	struct rankset *candidates;
 	bool is_by_order; /* it has: the culprits are the least progressed of the candidates */

@@ -1,8 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The verdict by stacks alone. */
+#include <stdlib.h>
+
 #include "analysis/verdict_private.h"
 #include "model/job.h"
 #include "model/rankset.h"
+#include "model/xalloc.h"
+
+static int compare_calls(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The call that more than half of the ranks are in: the middle one of all is of it, if there is one. */
+static bool find_common_call(const struct judge *j, const struct rankset *ranks, uint32_t *call_ret)
+{
+	size_t num = (size_t)rankset_count(ranks), at = 0, same = 0;
+	uint32_t *calls = xcalloc(num, sizeof(*calls));
+
+	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
+		calls[at++] = stack_facts_get(j->stacks, r)->call;
+	qsort(calls, num, sizeof(*calls), compare_calls);
+	*call_ret = calls[num / 2];
+	for (size_t i = 0; i < num; i++)
+		same += calls[i] == *call_ret;
+	free(calls);
+	return same * 2 > num;
+}
+
+static void find_apart(struct judge *j)
+{
+	const struct rankset *ranks = j->verdict->waiting;
+	uint32_t common;
+
+	if (!find_common_call(j, ranks, &common))
+		return;
+	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
+		if (stack_facts_get(j->stacks, r)->call != common)
+			rankset_add(j->verdict->apart, r);
+}
 
 void verdict_judge_by_stacks(struct judge *j)
 {
@@ -63,8 +101,10 @@ void verdict_judge_by_stacks(struct judge *j)
 	if (verdict->kind != VERDICT_UNKNOWN || rankset_is_empty(verdict->waiting))
 		return;
 	verdict_add_ended(j);
-	if (rankset_is_empty(verdict->culprits))
+	if (rankset_is_empty(verdict->culprits)) {
+		find_apart(j);
 		return;
+	}
 	verdict->kind = VERDICT_LEFT;
 	verdict->is_final = true;
 	rankset_destroy(verdict->candidates);

@@ -22,6 +22,7 @@
 #include "render/order_text.h"
 #include "render/parts.h"
 #include "render/same.h"
+#include "render/stack_places.h"
 #include "render/text.h"
 #include "render/view.h"
 
@@ -188,16 +189,42 @@ static void print_why_none(const struct view *view)
 	free(quiet);
 }
 
+/* Where those are that all wait by their stacks, the few that are elsewhere first. */
+static void print_apart(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	struct rankset *most = rankset_copy(verdict->waiting);
+	char *who;
+
+	if (!rankset_is_empty(verdict->apart)) {
+		who = who_text(verdict->apart);
+		text_wrap(view, 2,
+			  "%s %s not where most are: look there first, but who waits for a message "
+			  "that was not sent is apart, too",
+			  who, rankset_count(verdict->apart) == 1 ? "is" : "are");
+		free(who);
+		stack_places_print(view, verdict->apart);
+		rankset_remove_set(most, verdict->apart);
+	}
+	stack_places_print(view, most);
+	rankset_destroy(most);
+}
+
 static void print_why_unknown(const struct view *view)
 {
-	int waiting = rankset_count(view->verdict->waiting);
+	const struct verdict *verdict = view->verdict;
+	int waiting = rankset_count(verdict->waiting);
 
 	if (waiting > 0) {
 		text_wrap(view, 2,
 			  "%d of %d ranks were inside MPI in all their stack samples, none "
-			  "outside: stacks alone do not tell which is behind; see \"bt\"",
+			  "outside: stacks alone do not tell which is behind",
 			  waiting, parts_num_ranks(view));
+		print_apart(view);
 		order_text_print_doubt(view);
+		text_wrap(view, 2, "next: \"bt %d\", \"classes\"",
+			  rankset_first(rankset_is_empty(verdict->apart) ? verdict->waiting
+									 : verdict->apart));
 	} else {
 		text_wrap(view, 2, "too little is known: no counts of MPI calls and no stacks");
 	}
@@ -377,41 +404,6 @@ static void print_culprit_groups(const struct view *view)
 }
 
 /* ---- By stacks ---------------------------------------------------------------------------- */
-
-/* The places of the culprits' stacks, of their main threads. */
-static void find_places(const struct view *view, struct same *places)
-{
-	const struct rankset *culprits = view->verdict->culprits;
-
-	for (int r = rankset_first(culprits); r >= 0; r = rankset_next(culprits, r)) {
-		const struct sample *sample = samples_find(view->job->samples, r, 0);
-		char *place;
-
-		if (!sample || sample->status == SAMPLE_FAILED || sample->path == CALLPATH_NONE)
-			continue;
-		place = label_user_place(view->job, sample->path, LABEL_FULL);
-		same_add(places, place, r);
-		free(place);
-	}
-	same_sort(places);
-}
-
-/* Where the culprits' main threads are, by their stacks. */
-static void print_culprit_samples(const struct view *view)
-{
-	struct same places = {0};
-
-	find_places(view, &places);
-	for (size_t i = 0; i < places.num && i < MAX_GROUPS; i++) {
-		char *who = same_who(&places.entries[i]);
-
-		text_wrap(view, 2, "%s: in %s", who, places.entries[i].text);
-		free(who);
-	}
-	if (places.num > MAX_GROUPS)
-		text_wrap(view, 2, "and in %zu other places", places.num - MAX_GROUPS);
-	same_deinit(&places);
-}
 
 /* Those whose processes are gone. */
 static struct rankset *find_ended(const struct view *view)
@@ -704,7 +696,7 @@ void view_lp(const struct view *view)
 		if (view->groups && verdict->num_culprit_groups)
 			print_culprit_groups(view);
 		else
-			print_culprit_samples(view);
+			stack_places_print(view, verdict->culprits);
 		order_text_print_choice(view);
 		print_process_states(view);
 		print_ended(view);

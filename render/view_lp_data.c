@@ -70,6 +70,7 @@ void view_lp_json(const struct view *view)
 	json_ranks(&json, "ranks", verdict->culprits);
 	json_ranks(&json, "waiting", verdict->waiting);
 	json_ranks(&json, "moving", verdict->moving);
+	json_ranks(&json, "apart", verdict->apart);
 	json_seconds(&json, "stay_s", verdict->stay_ns);
 	if (has_times) {
 		json_seconds(&json, "longest_stay_before_s", verdict->longest_before_ns);

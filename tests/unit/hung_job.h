@@ -472,6 +472,7 @@ static inline void hung_verdict(struct hung *hung)
 	rankset_add_set(verdict->waiting, hung->groups.groups[1].ranks);
 	verdict->moving = rankset_create();
 	verdict->awaited = rankset_create();
+	verdict->apart = rankset_create();
 	verdict->which = verdict->lane = verdict->need = WAITFOR_NONE;
 	verdict->novel = UINT32_MAX;
 	verdict->is_hang = true;
@@ -602,6 +603,7 @@ static inline void hung_destroy(struct hung *hung)
 	rankset_destroy(hung->verdict.waiting);
 	rankset_destroy(hung->verdict.moving);
 	rankset_destroy(hung->verdict.awaited);
+	rankset_destroy(hung->verdict.apart);
 	for (size_t i = 0; i < hung->job.num_holes; i++)
 		free(hung->job.holes[i].why);
 	free(hung->job.holes);

@@ -234,33 +234,50 @@ static void test_usual_stay(void **state)
 
 /* ---- With stacks ------------------------------------------------------------------------------ */
 
+#define LIBMPI "/lib/libmpi.so.40"
+#define LIBC "/lib/libc.so.6"
+#define APP "/bin/app"
+
+/* A frame below the path, at an address that is the function's own. */
+static uint32_t add_frame(struct job *job, uint32_t path, const char *module, const char *function,
+			  bool is_return)
+{
+	struct name name = { .function = function, .is_symbol = true };
+	uint64_t hash = 0;
+
+	for (const char *c = function; *c; c++)
+		hash = hash * 31 + (unsigned char)*c;
+	path = callpaths_intern(job->callpaths, path, modules_intern(job->modules, module, NULL, 0),
+				hash, is_return);
+	names_set(job->names, path, &name);
+	return path;
+}
+
 static void add_sample(struct job *job, int rank, char process_state, const char *module,
 		       const char *function, uint64_t when)
 {
-	uint32_t program = modules_intern(job->modules, "/bin/app", NULL, 0);
-	uint32_t id = modules_intern(job->modules, module, NULL, 0);
-	struct name name = { .function = function, .is_symbol = true };
-	struct name main_name = { .function = "main", .is_symbol = true };
 	struct sample sample = {
 		.rank = rank,
 		.is_main = true,
 		.state = process_state,
 		.when_ns = when,
 	};
-	uint64_t hash = 0;
 
-	for (const char *c = function; *c; c++)
-		hash = hash * 31 + (unsigned char)*c;
-	sample.path = callpaths_intern(job->callpaths, CALLPATH_NONE, program, 1, true);
-	names_set(job->names, sample.path, &main_name);
-	sample.path = callpaths_intern(job->callpaths, sample.path, id, hash, false);
-	names_set(job->names, sample.path, &name);
+	sample.path = add_frame(job, CALLPATH_NONE, APP, "main", true);
+	sample.path = add_frame(job, sample.path, module, function, false);
 	samples_add(job->samples, &sample);
 }
 
-#define LIBMPI "/lib/libmpi.so.40"
-#define LIBC "/lib/libc.so.6"
-#define APP "/bin/app"
+/* The caller is the program's. */
+static void add_call_sample(struct job *job, int rank, const char *caller, const char *function)
+{
+	struct sample sample = { .rank = rank, .is_main = true, .state = 'R', .when_ns = 1 };
+
+	sample.path = add_frame(job, CALLPATH_NONE, APP, "main", true);
+	sample.path = add_frame(job, sample.path, APP, caller, true);
+	sample.path = add_frame(job, sample.path, LIBMPI, function, false);
+	samples_add(job->samples, &sample);
+}
 
 /* Inside MPI as the others, and only the process state tells. */
 static void test_stopped(void **state)
@@ -420,6 +437,50 @@ static void test_ended_by_stacks(void **state)
 	assert_false(verdict->is_hang);
 	verdict_destroy(verdict);
 	job_destroy(job);
+}
+
+/* All wait, for what is not known: some are not where most are. */
+static void test_apart_by_stacks(void **state)
+{
+	static const struct {
+		const char *what;
+		struct {
+			const char *caller, *function;
+		} ranks[5];
+		const char *apart;
+	} stacks[] = {
+		{ "all in one call",
+		  { { "a", "MPI_Recv" }, { "a", "MPI_Recv" }, { "a", "MPI_Recv" } }, "" },
+		{ "one in another call of the same function",
+		  { { "a", "MPI_Recv" }, { "b", "MPI_Recv" }, { "a", "MPI_Recv" } }, "1" },
+		{ "MPI does something else meanwhile",
+		  { { "a", "MPI_Recv" }, { "a", "opal_progress" }, { "a", "MPI_Recv" } }, "" },
+		{ "two of five, each for itself",
+		  { { "a", "MPI_Bcast" }, { "b", "MPI_Recv" }, { "a", "MPI_Bcast" }, { "a", "MPI_Bcast" },
+		    { "c", "MPI_Recv" } },
+		  "1,4" },
+		{ "half of them are not most",
+		  { { "a", "MPI_Bcast" }, { "b", "MPI_Recv" }, { "a", "MPI_Bcast" }, { "b", "MPI_Recv" } }, "" },
+		{ "most poll",
+		  { { "a", "MPI_Test" }, { "b", "MPI_Iprobe" }, { "c", "MPI_Recv" } }, "2" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(stacks); i++) {
+		struct job *job = job_create();
+		struct verdict *verdict;
+
+		print_message("%s\n", stacks[i].what);
+		for (int r = 0; r < 5 && stacks[i].ranks[r].caller; r++)
+			add_call_sample(job, r, stacks[i].ranks[r].caller, stacks[i].ranks[r].function);
+		verdict = verdict_create(job, NULL, NULL, NULL);
+		assert_int_equal(verdict->kind, VERDICT_UNKNOWN);
+		assert_ranks(verdict->culprits, "");
+		assert_ranks(verdict->apart, stacks[i].apart);
+		assert_false(verdict->is_hang);
+		verdict_destroy(verdict);
+		job_destroy(job);
+	}
 }
 
 struct stack_spec {
@@ -612,6 +673,7 @@ int main(void)
 		cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_ended_by_stacks),
 		cmocka_unit_test(test_by_stacks),
+		cmocka_unit_test(test_apart_by_stacks),
 		cmocka_unit_test(test_moves_by_stacks),
 		cmocka_unit_test(test_nothing_known),
 		cmocka_unit_test(test_crashed),

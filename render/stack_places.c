@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/callpath.h"
+#include "model/job.h"
+#include "model/names.h"
+#include "model/rankset.h"
+#include "model/sample.h"
+#include "model/xalloc.h"
+#include "render/label.h"
+#include "render/same.h"
+#include "render/stack_places.h"
+#include "render/text.h"
+#include "render/view.h"
+
+enum { MAX_PLACES = 4 };
+
+/* The outermost function of MPI on the path, which is the one that was called; NULL outside MPI. */
+static const char *find_call(const struct job *job, uint32_t path)
+{
+	uint32_t found = CALLPATH_NONE;
+	const char *function;
+
+	for (; path != CALLPATH_NONE; path = callpaths_get(job->callpaths, path)->parent)
+		if (names_is_mpi(job->names, path))
+			found = path;
+	if (found == CALLPATH_NONE)
+		return NULL;
+	function = names_get(job->names, found)->function;
+	/* The library's two names of it are one function. */
+	return strncmp(function, "PMPI_", strlen("PMPI_")) == 0 ? function + 1 : function;
+}
+
+static char *place_text(const struct job *job, uint32_t path)
+{
+	const char *call = find_call(job, path);
+	char *place = label_user_place(job, path, LABEL_FULL), *text;
+
+	if (!call)
+		return place;
+	text = xasprintf("%s, %s", call, place);
+	free(place);
+	return text;
+}
+
+static void find_places(const struct view *view, const struct rankset *ranks, struct same *places)
+{
+	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r)) {
+		const struct sample *sample = samples_find(view->job->samples, r, 0);
+		char *place;
+
+		if (!sample || sample->status == SAMPLE_FAILED || sample->path == CALLPATH_NONE)
+			continue;
+		place = place_text(view->job, sample->path);
+		same_add(places, place, r);
+		free(place);
+	}
+	same_sort(places);
+}
+
+void stack_places_print(const struct view *view, const struct rankset *ranks)
+{
+	struct same places = {0};
+
+	find_places(view, ranks, &places);
+	for (size_t i = 0; i < places.num && i < MAX_PLACES; i++) {
+		char *who = same_who(&places.entries[i]);
+
+		text_wrap(view, 2, "%s: in %s", who, places.entries[i].text);
+		free(who);
+	}
+	if (places.num > MAX_PLACES)
+		text_wrap(view, 2, "and in %zu other places", places.num - MAX_PLACES);
+	same_deinit(&places);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Where ranks are by their stacks, as lines of lp's answer. */
+#ifndef PDB_RENDER_STACK_PLACES_H
+#define PDB_RENDER_STACK_PLACES_H
+
+struct rankset;
+struct view;
+
+/* "rank 3: in MPI_Recv, exchange() at halo.c:12": a line for each place of the main threads of these
+ * ranks, most ranks first, of four at most. Nothing for ranks without a stack. */
+void stack_places_print(const struct view *view, const struct rankset *ranks);
+
+#endif
