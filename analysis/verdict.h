@@ -50,6 +50,7 @@ struct verdict {
 
 	/* Of a kind that the waits tell, and what else they tell. */
 	bool is_likely; /* some of it is a guess: polling, or the progress order chose */
+	bool is_stuck;	/* that ranks cannot get on is no guess, though who has caused it may be one */
 	bool is_while_polling; /* DEADLOCK, LOST: only if the ranks that poll go on polling */
 	/* Index in waitfor->deadlocks or mismatches; LOST: in waitfor->losts, or WAITFOR_NONE if the
 	 * message was not sent in any form. */

@@ -39,7 +39,7 @@ static void accuse(struct judge *j, const struct rankset *ranks, enum verdict_ki
 	verdict_weigh(j);
 	verdict_name_culprits(j, kind);
 	j->verdict->stay_ns = stay_ns;
-	j->verdict->is_hang = true;
+	j->verdict->is_hang = j->verdict->is_stuck = true;
 }
 
 /* ---- Mismatches ---------------------------------------------------------------------------------
@@ -368,7 +368,10 @@ static bool judge_deadlock(struct judge *j, uint32_t d)
 	if (stay_ns < (has_helpers ? VERDICT_HANG_NEW_NS : VERDICT_ACCUSE_NS))
 		return false;
 	judge_stuck(j, d, stay_ns);
-	j->verdict->is_likely |= has_helpers;
+	if (has_helpers) {
+		j->verdict->is_likely = true;
+		j->verdict->is_stuck = false;
+	}
 	return true;
 }
 
@@ -424,6 +427,7 @@ bool verdict_find_helpless(struct judge *j)
 	judge_stuck(j, 0, 0);
 	verdict_weigh(j);
 	j->verdict->is_likely = true;
+	j->verdict->is_stuck = false;
 	return true;
 }
 
@@ -444,6 +448,7 @@ bool verdict_find_polling(struct judge *j)
 			continue;
 		verdict_weigh(j);
 		j->verdict->is_likely = j->verdict->is_while_polling = true;
+		j->verdict->is_stuck = false;
 		return true;
 	}
 	return false;

@@ -281,7 +281,7 @@ static bool is_certain(const struct verdict *verdict)
 	case VERDICT_MISMATCH:
 	case VERDICT_LOST:
 	case VERDICT_CRASHED:
-		return verdict->is_hang && !verdict->is_likely;
+		return verdict->is_hang && (verdict->is_stuck || !verdict->is_likely);
 	case VERDICT_STOPPED:
 	case VERDICT_LEFT:
 		return verdict->is_final;

@@ -12,22 +12,22 @@ static void test_patience(void **state)
 		uint64_t stay_ms;
 		int thread_level;
 		enum verdict_kind kind;
-		bool is_hang, is_likely;
+		bool is_hang, is_likely, is_stuck;
 	} cases[] = {
-		{{"r1", "r0"}, 300, 0, VERDICT_NONE, false, false},
-		{{"r1", "r0"}, 700, 0, VERDICT_DEADLOCK, true, false},
-		{{"r1", "r0", "m"}, 300, 0, VERDICT_NONE, false, false},
-		{{"r1", "r0", "m"}, 700, 0, VERDICT_DEADLOCK, true, false},
-		{{"a", "b"}, 300, 0, VERDICT_NONE, false, false},
-		{{"a", "b"}, 700, 0, VERDICT_MISMATCH, true, false},
-		{{"a", "b", "m"}, 700, 0, VERDICT_MISMATCH, true, false},
+		{{"r1", "r0"}, 300, 0, VERDICT_NONE, false, false, false},
+		{{"r1", "r0"}, 700, 0, VERDICT_DEADLOCK, true, false, true},
+		{{"r1", "r0", "m"}, 300, 0, VERDICT_NONE, false, false, false},
+		{{"r1", "r0", "m"}, 700, 0, VERDICT_DEADLOCK, true, false, true},
+		{{"a", "b"}, 300, 0, VERDICT_NONE, false, false, false},
+		{{"a", "b"}, 700, 0, VERDICT_MISMATCH, true, false, true},
+		{{"a", "b", "m"}, 700, 0, VERDICT_MISMATCH, true, false, true},
 		/* Another thread that never called MPI may come to help. */
-		{{"r1", "r0", "m"}, 2000, 3, VERDICT_NONE, false, false},
-		{{"r1", "r0"}, 3100, 3, VERDICT_DEADLOCK, true, true},
+		{{"r1", "r0", "m"}, 2000, 3, VERDICT_NONE, false, false, false},
+		{{"r1", "r0"}, 3100, 3, VERDICT_DEADLOCK, true, true, false},
 		/* One that does not come, while nobody moves. */
-		{{"r1", "r0"}, 300, 3, VERDICT_NONE, false, false},
-		{{"r1", "r0"}, 700, 3, VERDICT_DEADLOCK, false, true},
-		{{"{20 r1 a}", "{9 s0 a} =1 a"}, 1100, 3, VERDICT_LOST, true, true},
+		{{"r1", "r0"}, 300, 3, VERDICT_NONE, false, false, false},
+		{{"r1", "r0"}, 700, 3, VERDICT_DEADLOCK, false, true, false},
+		{{"{20 r1 a}", "{9 s0 a} =1 a"}, 1100, 3, VERDICT_LOST, true, true, false},
 	};
 
 	(void)state;
@@ -42,6 +42,7 @@ static void test_patience(void **state)
 		assert_int_equal(a.verdict->kind, cases[i].kind);
 		assert_int_equal(a.verdict->is_hang, cases[i].is_hang);
 		assert_int_equal(a.verdict->is_likely, cases[i].is_likely);
+		assert_int_equal(a.verdict->is_stuck, cases[i].is_stuck);
 		forget(&a);
 	}
 }

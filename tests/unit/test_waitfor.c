@@ -222,7 +222,9 @@ static void test_situations(void **state)
 		    (s->kind && strcmp(kind, s->kind) != 0) ||
 		    (s->culprits && strcmp(culprits, s->culprits) != 0) ||
 		    /* Without anybody who is stuck for certain it is one of polling. */
-		    a.verdict->is_while_polling != (!stuck[0] && is_of_waits(a.verdict->kind))) {
+		    a.verdict->is_while_polling != (!stuck[0] && is_of_waits(a.verdict->kind)) ||
+		    (is_of_waits(a.verdict->kind) &&
+		     a.verdict->is_stuck == a.verdict->is_while_polling)) {
 			print_error("%s: stuck %s, %s by %s; expected %s, %s by %s\n", s->what,
 				    stuck, kind, culprits, s->stuck, s->kind, s->culprits);
 			num_wrong++;
