@@ -75,7 +75,10 @@ static const struct job_loop *find_loop(const struct judge *j, uint32_t actor)
 	return place->num_frontier > 0 ? &progress->loops[place->frontier[0].loop] : NULL;
 }
 
-static bool search(const struct judge *j, const struct steps *steps, uint32_t actor, uint32_t *ret)
+enum found { FOUND_NONE, FOUND_EARLIER, FOUND_STANDING }; /* it stands where the step led it */
+
+static enum found search(const struct judge *j, const struct steps *steps, uint32_t actor,
+			 uint32_t *ret)
 {
 	const struct job_lane *lane = &j->jm->lanes[actor];
 	const struct job_loop *loop = find_loop(j, actor);
@@ -85,11 +88,13 @@ static bool search(const struct judge *j, const struct steps *steps, uint32_t ac
 		uint32_t from = job_lane_state(lane, lane->data->ring[i - 2].state);
 		uint32_t to = job_lane_state(lane, lane->data->ring[i - 1].state);
 
-		if (is_novel(steps, from, to, i == lane->data->num_ring, ret))
-			return true;
+		bool is_last = i == lane->data->num_ring;
+
+		if (is_novel(steps, from, to, is_last, ret))
+			return is_last ? FOUND_STANDING : FOUND_EARLIER;
 		arrivals += loop && is_arrival(j->jm, loop, from, to);
 	}
-	return false;
+	return FOUND_NONE;
 }
 
 static void add_steps(struct steps *steps, const struct job_transition *transition)
@@ -136,20 +141,25 @@ uint32_t verdict_find_novel(const struct judge *j, const uint32_t *lanes, size_t
 			    uint32_t *transition_ret)
 {
 	struct steps steps;
-	uint32_t found = WAITFOR_NONE, transition;
-	size_t num_found = 0;
+	enum found best = FOUND_NONE;
+	uint32_t actor = WAITFOR_NONE, transition;
+	size_t num_best = 0;
 
 	if (!j->groups->progress)
 		return WAITFOR_NONE;
 	steps_init(&steps, j->jm);
-	for (size_t i = 0; i < num && num_found < 2; i++) {
-		if (!search(j, &steps, lanes[i], &transition))
+	for (size_t i = 0; i < num; i++) {
+		enum found found = search(j, &steps, lanes[i], &transition);
+
+		if (found == FOUND_NONE || found < best)
 			continue;
-		found = lanes[i];
+		num_best = found == best ? num_best + 1 : 1;
+		best = found;
+		actor = lanes[i];
 		*transition_ret = transition;
-		num_found++;
 	}
 	steps_deinit(&steps);
-	/* Two such steps of different ranks tell nothing. */
-	return num_found == 1 ? found : WAITFOR_NONE;
+	/* Two such steps of different ranks tell nothing, but that one has gone on since then and the other
+	 * has not. */
+	return num_best == 1 ? actor : WAITFOR_NONE;
 }

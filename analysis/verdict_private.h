@@ -89,8 +89,8 @@ bool verdict_find_crashed(struct judge *j);
  */
 
 /* Among lanes[num] the one that took, in its last outer iterations, a transition that nobody else
- * in the job ever took, from where it is usual to go on otherwise. Its index in job_model.lanes, or
- * WAITFOR_NONE; the transition in *transition_ret. */
+ * in the job ever took, from where it is usual to go on otherwise; of several the one that stands where
+ * it has led since. Its index in job_model.lanes, or WAITFOR_NONE; the transition in *transition_ret. */
 uint32_t verdict_find_novel(const struct judge *j, const uint32_t *lanes, size_t num,
 			    uint32_t *transition_ret);
 

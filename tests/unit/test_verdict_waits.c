@@ -69,6 +69,8 @@ static void test_uncertain(void **state)
 	} cases[] = {
 		{{"{20 r1 a}", "{9 s0 a} =1 a"}, change_nothing, VERDICT_LOST, "1", 1, false},
 		{{"{20 r1 a}", "{9 s0 a} =1 a"}, drop_rows, VERDICT_LEAST, "1", 1, false},
+		/* Rank 0 has taken a new step, too, but has gone on from there. */
+		{{"{8 r1 a} =2 r1 =0 a {3 r1 a}", "{9 s0 a} =1 a"}, drop_rows, VERDICT_LEAST, "1", 1, false},
 		{{"{2 b}", "{2 b}", "b r0"}, have_been_there, VERDICT_LIBRARY, "0-1", -1, true},
 	};
 
