@@ -44,6 +44,12 @@ missing, stands in counts that only the recorder has. No tool can tell that by s
 
 """
 
+APART = """
+It shows where they are, though, and which ranks are not in the call that most are in. Who has skipped a collective is
+one of these, and who waits for a lost message; a deadlock and what follows from it can leave everybody elsewhere:
+
+"""
+
 
 class Answered:
     """One answer of a run, judged."""
@@ -55,6 +61,7 @@ class Answered:
         self.outcome = verdict.judge_line(line, answer)
         self.precision = verdict.precision(line["truth"], answer)
         self.is_kind_right = verdict.is_kind_right(line["fault"], answer)
+        self.apart = answer["apart"]
         self.seconds = look["seconds"]
 
 
@@ -150,6 +157,22 @@ def healthy_table(lines):
 
 def kind_of(answer):
     return "a rank does not get on" if answer.line["fault"] in STUCK else "all wait for what never comes"
+
+
+def apart_table(answers):
+    """Of the answers by stacks that name nobody, since such are shown."""
+    some = [one for one in answers if one.by == "stacks" and one.outcome == "undecided" and
+            one.apart is not None]
+    rows = ["| fault | runs | somebody is apart | the injected rank among them | ranks apart (median) |",
+            "|---|---|---|---|---|"]
+    for fault in sorted({one.line["fault"] for one in some}):
+        of_fault = [one for one in some if one.line["fault"] == fault]
+        apart = [one for one in of_fault if one.apart]
+        rows.append("| " + " | ".join([
+            fault, str(len(of_fault)), str(len(apart)),
+            str(sum(bool(set(one.apart) & set(one.line["truth"])) for one in apart)),
+            str(statistics.median(len(one.apart) for one in apart)) if apart else "-"]) + " |")
+    return APART + "\n".join(rows) + "\n" if some else ""
 
 
 def watch_row(name, lines):
@@ -307,7 +330,7 @@ def make_page(lines, earlier, folder):
     parts.append(f"Jobs harmed by pdb: {', '.join(harmed) or 'none'}.\n")
     if answers:
         parts.append("## All\n\n" + table("", answers, lambda one: "all"))
-        parts.append(KINDS + table("fault", answers, kind_of))
+        parts.append(KINDS + table("fault", answers, kind_of) + apart_table(answers))
     versions = names_of_versions(faulty)
     for title, name_of in (("version", lambda one: versions[one.line["version"]]),
                            ("program", lambda one: one.line["program"]),

@@ -9,6 +9,7 @@ _FIRST = re.compile(r"^(?:Least progressed|Crashed): (undecided among )?ranks? (
 _CLAIMS = (("deadlock", "deadlock: "), ("mismatch", "mismatch: "), ("lost", "lost message: "))
 _WORDS = (("stopped", "stopped by a signal"), ("left", "while the others wait"),
           ("computation", "outside MPI"), ("computation", "by stack samples"))
+_APART = re.compile(r"ranks? (\d+(?:[-,]\d+)*) (?:is|are) not where most are")
 _UNSURE = ("not sure that this is a hang", "need not be the cause", "likely, not certain")
 
 
@@ -25,7 +26,8 @@ def parse_ranks(text):
 
 
 def parse(text):
-    """{"ranks", "kind", "undecided", "sure"} of the text of `lp`."""
+    """{"ranks", "kind", "undecided", "sure", "apart"} of the text of `lp`. "apart": the ranks of which it says
+    so, none if it says of no rank; None: it shows no places of all that wait."""
     lines = text.split("\n")
     match = _FIRST.match(lines[0])
     said = " ".join(text.split())
@@ -34,11 +36,13 @@ def parse(text):
     if kind is None and match:
         kind = next((kind for kind, word in _WORDS if word in said), "likely")
     unsure = any(word in said for word in _UNSURE)
+    apart = _APART.search(said)
     return {
         "ranks": parse_ranks(match.group(2)) if match else [],
         "kind": kind if match else "none" if lines[0].startswith("No rank") else "unknown",
         "undecided": bool(match and match.group(1)),
         "sure": bool(match and not match.group(1) and not unsure),
+        "apart": parse_ranks(apart.group(1)) if apart else [] if 'next: "bt' in said and not match else None,
     }
 
 
