@@ -12,6 +12,8 @@
 
 /* More groups of least progress than this: the order has not picked anybody. */
 enum { MAX_LEAST_GROUPS = 3 };
+/* Of a job that ends: its ranks, and what the launcher does for each, take turns for as long. */
+#define ENDING_NS UINT64_C(60000000000)
 
 bool verdict_find_stopped(struct judge *j)
 {
@@ -185,6 +187,18 @@ void verdict_add_ended(struct judge *j)
 			rankset_add(j->verdict->culprits, j->job->holes[i].rank);
 }
 
+/* Do all who wait do so in MPI_Finalize? */
+static bool is_ending(const struct judge *j)
+{
+	for (size_t i = 0; i < j->jm->num_lanes; i++) {
+		uint32_t site = SEG_STATE_SITE(j->jm->lanes[i].state);
+
+		if (j->lanes[i].is_waiting && j->jm->sites[site].class_id != SEG_CLASS_FINALIZE)
+			return false;
+	}
+	return true;
+}
+
 bool verdict_find_left(struct judge *j)
 {
 	bool is_ended;
@@ -207,6 +221,8 @@ bool verdict_find_left(struct judge *j)
 	if (is_ended)
 		j->verdict->is_hang = j->verdict->is_final =
 			j->verdict->quiet_ns >= VERDICT_HANG_NEW_NS;
+	if (j->verdict->quiet_ns < ENDING_NS && is_ending(j))
+		j->verdict->is_hang = j->verdict->is_final = false;
 	return true;
 }
 

@@ -33,7 +33,7 @@ MAX_GROWTH = 1.1
 SLACK_KIB = 2048
 START_S = 600     # of so many ranks
 LATE = "Least progressed: rank {}, "
-# Who has been as late before is no news, but must be named.
+# Who has been as late before, or while others move, is no news, but must be named.
 SLOW = "in the end all for rank {} rank {} is outside MPI: here for "
 UNFINALIZED = 'called "init", but exited without calling "finalize"'
 NOT_SURE = "not sure that this is a hang"
@@ -116,7 +116,6 @@ class Late:
     def __init__(self, job):
         self.job, self._seen = job, 0
         self.rank, self.since, self.step = None, 0, 0
-        self.turns = {}  # how often each rank has been late
 
     def look(self):
         lines = self.job.output()
@@ -126,8 +125,6 @@ class Late:
                 self.rank = int(match.group(2)) if match.group(1) == "late" else None
                 self.since = time.monotonic()
                 self.step += 1
-                if self.rank is not None:
-                    self.turns[self.rank] = self.turns.get(self.rank, 0) + 1
         self._seen = len(lines)
         return self.step, self.rank, self.since
 
@@ -204,8 +201,8 @@ class Run:
 
     def _judge(self):
         """The job is well at any time, so no answer may be sure of a hang. What was asked and answered while
-        one rank was late, and all others waited for it, must name it: as the least progressed, or, if it has
-        been as late before, as the one that all wait for."""
+        one rank was late, and all others waited for it, must name it: as the least progressed or as the one that
+        all wait for."""
         step, rank, since = self.late.look()
         is_late = rank is not None and time.monotonic() - since > SETTLE_S
         answer = self.shell.ask("refresh", "lp")
@@ -219,7 +216,7 @@ class Run:
             self.others += 1
         elif LATE.format(rank) in said:
             self.right += 1
-        elif self.late.turns[rank] > 1 and SLOW.format(rank, rank) in said:
+        elif SLOW.format(rank, rank) in said:
             self.slow += 1
         else:
             self.wrong.append(f"rank {rank} is late, lp says: {said}")

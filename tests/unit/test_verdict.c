@@ -420,6 +420,57 @@ static void test_ended(void **state)
 	}
 }
 
+/* Two ranks are in this call, and a third has ended: gone, or (is_known) after MPI_Finalize. At a job's end
+ * ranks end one after the other, which takes its time. */
+static void test_ending(void **state)
+{
+	static const struct {
+		const char *call;
+		bool is_known;
+		uint64_t stay_ms;
+		bool is_hang;
+	} endings[] = {
+		{ "MPI_Barrier", false, 5000, true },
+		{ "MPI_Finalize", false, 5000, false },
+		{ "MPI_Finalize", false, 70000, true },
+		{ "MPI_Barrier", true, 5000, true },
+		{ "MPI_Finalize", true, 5000, false },
+		{ "MPI_Finalize", true, 70000, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(endings); i++) {
+		struct job *job = job_create();
+		struct answers answer;
+
+		for (int r = 0; r < (endings[i].is_known ? 3 : 2); r++) {
+			struct sim_rank *rank = sim_rank_create(r);
+
+			sim_call(rank, "MPI_Init", MAIN(1));
+			sim_enter(rank, r == 2 ? "MPI_Finalize" : endings[i].call, MAIN(2));
+			if (r == 2) {
+				sim_leave(rank);
+				rank->model->life = SEG_LIFE_FINALIZED;
+			}
+			sim_stay(rank, endings[i].stay_ms);
+			sim_add(job, rank);
+		}
+		if (!endings[i].is_known)
+			job_add_hole(job, 2, JOB_HOLE_ENDED);
+		job_model_finish(job->model);
+		for (size_t l = 0; l < job->model->num_lanes; l++)
+			job->model->lanes[l].has_second_look = true;
+		answer = judge(job);
+		print_message("case %zu\n", i);
+		assert_int_equal(answer.verdict->kind, VERDICT_LEFT);
+		assert_ranks(answer.verdict->culprits, "2");
+		assert_int_equal(answer.verdict->is_hang, endings[i].is_hang);
+		assert_true(answer.verdict->is_hang || !answer.verdict->is_final);
+		answers_deinit(&answer);
+		job_destroy(job);
+	}
+}
+
 /* The same without a recorder: nobody is outside MPI, but one is not there. */
 static void test_ended_by_stacks(void **state)
 {
@@ -671,6 +722,7 @@ int main(void)
 		cmocka_unit_test(test_waits_for_own_threads),
 		cmocka_unit_test(test_unrecorded),
 		cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_ending),
 		cmocka_unit_test(test_ended_by_stacks),
 		cmocka_unit_test(test_by_stacks),
 		cmocka_unit_test(test_apart_by_stacks),
