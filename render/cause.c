@@ -12,16 +12,12 @@
 #include "model/xalloc.h"
 #include "render/cause.h"
 #include "render/comm_label.h"
+#include "render/parts.h"
 #include "render/text.h"
 #include "render/view.h"
 #include "render/wait_label.h"
 
-enum { WHO_WIDTH = 30, MAX_STEPS = 6, MAX_PARTIES = 6, MAX_WAITS = 4, MAX_ROUNDS = 64 };
-
-static char *who_text(const struct rankset *ranks)
-{
-	return label_who(ranks, WHO_WIDTH);
-}
+enum { MAX_STEPS = 6, MAX_PARTIES = 6, MAX_WAITS = 4, MAX_ROUNDS = 64 };
 
 static const char *plural(const struct rankset *ranks, const char *one, const char *many)
 {
@@ -131,7 +127,7 @@ static bool print_all(const struct view *view, const struct waitfor_deadlock *de
 	for (size_t i = 0; i < list.num_waits && is_fit; i++) {
 		const struct waits *waits = &list.waits[i];
 		bool is_one = rankset_count(waits->ranks) == 1;
-		char *who = is_one ? wait_label_who(view, waits->lane) : who_text(waits->ranks);
+		char *who = is_one ? wait_label_who(view, waits->lane) : parts_who(waits->ranks);
 		char *text = step_text(view, waits->lane, waits->need, is_one);
 
 		text_wrap(view, 4, "%s, %s", who, text);
@@ -214,7 +210,7 @@ static void print_skipped(const struct view *view)
 	if (verdict->skipped == WAITFOR_NONE)
 		return;
 	collective = &view->waitfor->collectives[verdict->skipped];
-	who = who_text(verdict->culprits);
+	who = parts_who(verdict->culprits);
 	comm = comm_label(view, collective->comm, LABEL_FULL);
 	text_wrap(view, 4,
 		  "%s %s further than %s, number %" PRIu64 " on %s: left out, if it is to be called "
@@ -228,7 +224,7 @@ static void print_skipped(const struct view *view)
 static void print_deadlock(const struct view *view)
 {
 	const struct waitfor_deadlock *deadlock = &view->waitfor->deadlocks[view->verdict->which];
-	char *who = who_text(deadlock->ranks), *behind = who_text(deadlock->behind);
+	char *who = parts_who(deadlock->ranks), *behind = parts_who(deadlock->behind);
 
 	if (rankset_count(deadlock->ranks) == 1)
 		text_wrap(view, 2, "deadlock: %s waits for itself", who);
@@ -263,7 +259,7 @@ static char *root_text(const struct view *view, uint32_t comm, int32_t root)
 static void print_party(const struct view *view, const struct waitfor_mismatch *mismatch,
 			const struct waitfor_party *party, int indent)
 {
-	char *who = who_text(party->ranks), *more = xstrdup("");
+	char *who = parts_who(party->ranks), *more = xstrdup("");
 	char *place =
 		label_user_place(view->job, view->job->model->sites[party->site].path, LABEL_FULL);
 
@@ -353,7 +349,7 @@ static void print_lost(const struct view *view)
 
 static void print_library(const struct view *view)
 {
-	char *who = who_text(view->verdict->culprits);
+	char *who = parts_who(view->verdict->culprits);
 
 	text_wrap(view, 2,
 		  "stuck inside MPI: nothing that %s need%s is missing, and yet the transfers do "
@@ -518,7 +514,7 @@ static void print_behind(const struct view *view, const struct rankset *direct, 
 	near = find_waiting(view, direct, NULL, awaited);
 	rankset_keep_set(near, rest);
 	behind = count_behind(view, direct, rest);
-	who = who_text(awaited);
+	who = parts_who(awaited);
 	if (number == 1 && behind == 1)
 		text_wrap(view, indent, "rank %d waits for %s", rankset_first(rest), who);
 	else if (number > 0 && rankset_count(near) == number)
@@ -547,7 +543,7 @@ void cause_print_waits(const struct view *view, int indent)
 	if (list.num_waits)
 		qsort(list.waits, list.num_waits, sizeof(*list.waits), compare_waits);
 	for (size_t i = 0; i < list.num_waits && i < max; i++) {
-		char *who = who_text(list.waits[i].ranks);
+		char *who = parts_who(list.waits[i].ranks);
 
 		text_wrap(view, indent, "%s wait%s for %s", who,
 			  plural(list.waits[i].ranks, "s", ""), list.waits[i].text);

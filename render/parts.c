@@ -21,6 +21,8 @@
 
 /* Of the ranks in a mark. */
 enum { MARK_RANKS_WIDTH = 24 };
+/* Of the ranks in a sentence. */
+enum { WHO_WIDTH = 30 };
 
 int parts_num_ranks(const struct view *view)
 {
@@ -50,6 +52,11 @@ static bool is_accused(const struct view *view, uint32_t group, size_t most)
 			return true;
 	}
 	return false;
+}
+
+char *parts_who(const struct rankset *ranks)
+{
+	return label_who(ranks, WHO_WIDTH);
 }
 
 bool parts_is_culprit(const struct view *view, uint32_t group)

@@ -23,6 +23,9 @@ int parts_num_ranks(const struct view *view);
 /* The ranks of a group that are in focus, maybe none. The caller destroys. */
 struct rankset *parts_in_focus(const struct view *view, const struct rankset *ranks);
 
+/* "rank 3" or "ranks 0-2,8" as a part of a sentence. The caller frees. */
+char *parts_who(const struct rankset *ranks);
+
 /* Does the verdict name the group, or some of its ranks? */
 bool parts_is_culprit(const struct view *view, uint32_t group);
 

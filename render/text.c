@@ -212,6 +212,16 @@ void text_wrap(const struct view *view, int indent, const char *format, ...)
 	free(text);
 }
 
+void text_list_add(struct text_list *list, const char *separator, char *more)
+{
+	char *longer = xasprintf("%s%s%s", list->text ? list->text : "",
+				 list->text && *list->text ? separator : "", more);
+
+	free(list->text);
+	free(more);
+	list->text = longer;
+}
+
 const char *text_color(const struct view *view, enum text_color color)
 {
 	static const char *const codes[] = {

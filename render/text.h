@@ -34,6 +34,13 @@ char *text_fit_middle(const char *text, size_t width, bool use_unicode);
 void text_wrap(const struct view *view, int indent, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Texts with something between them; all zero at first, the caller frees text. */
+struct text_list {
+	char *text;
+};
+/* Takes `more` over. */
+void text_list_add(struct text_list *list, const char *separator, char *more);
+
 /* Switch a colour on or off; "" without view->use_color. */
 enum text_color { TEXT_PLAIN, TEXT_STRONG, TEXT_CULPRIT };
 const char *text_color(const struct view *view, enum text_color color);

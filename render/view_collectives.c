@@ -217,7 +217,7 @@ static void print_comms(struct listing *listing, const struct view *view,
 static void print_moving(const struct view *view)
 {
 	struct rankset *moving = parts_in_focus(view, view->verdict->moving);
-	char *who = label_who(moving, 30);
+	char *who = parts_who(moving);
 
 	if (!rankset_is_empty(moving))
 		text_wrap(view, 0, "%s %s moving: numbers are those of one moment.", who,
@@ -288,7 +288,7 @@ static void print_origin(const struct view *view, const struct job_comm *comm)
 
 static void print_unknown(const struct view *view, const struct rankset *unknown)
 {
-	char *who = label_who(unknown, 30);
+	char *who = parts_who(unknown);
 
 	if (!rankset_is_empty(unknown))
 		text_wrap(view, 2, "not known: how far %s %s", who,

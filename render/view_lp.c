@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The verdict in words: who is least progressed, where, what speaks for it, how sure, what next. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/eqgroup.h"
-#include "analysis/loop_nest.h"
-#include "analysis/progress.h"
 #include "analysis/verdict.h"
-#include "model/callpath.h"
 #include "model/job.h"
 #include "model/job_model.h"
-#include "model/names.h"
 #include "model/proctable.h"
 #include "model/rankset.h"
 #include "model/sample.h"
 #include "model/xalloc.h"
 #include "render/cause.h"
+#include "render/culprit_places.h"
 #include "render/label.h"
 #include "render/order_text.h"
 #include "render/parts.h"
@@ -26,22 +22,7 @@
 #include "render/text.h"
 #include "render/view.h"
 
-enum { MAX_GROUPS = 4, MAX_COUNTS = 3, LEAST_WHO = 14 };
-
-/* Text that grows; steals what it is given. */
-struct line {
-	char *text;
-};
-
-static void line_add(struct line *line, const char *separator, char *more)
-{
-	char *longer = xasprintf("%s%s%s", line->text ? line->text : "",
-				 line->text && *line->text ? separator : "", more);
-
-	free(line->text);
-	free(more);
-	line->text = longer;
-}
+enum { MAX_COUNTS = 3, LEAST_WHO = 14 };
 
 /* ---- The first line ----------------------------------------------------------------------- */
 
@@ -87,11 +68,6 @@ static void print_first_line(const struct view *view)
 
 /* ---- No culprit: why ---------------------------------------------------------------------- */
 
-static char *who_text(const struct rankset *ranks)
-{
-	return label_who(ranks, 30);
-}
-
 /* The present stay beside the longest earlier one. */
 static void print_stays(const struct view *view)
 {
@@ -126,7 +102,7 @@ static void print_not_sure(const struct view *view)
 static void print_slow(const struct view *view, const struct rankset *slow)
 {
 	const struct verdict *verdict = view->verdict;
-	char *awaited = who_text(verdict->awaited), *who = who_text(slow);
+	char *awaited = parts_who(verdict->awaited), *who = parts_who(slow);
 	int num = rankset_count(slow);
 
 	text_wrap(view, 2, "%d of %d ranks wait inside MPI, in the end all for %s",
@@ -153,7 +129,7 @@ static void print_why_none(const struct view *view)
 	} else if (waiting > 0 && !rankset_is_empty(slow)) {
 		print_slow(view, slow);
 	} else if (waiting > 0 && !rankset_is_empty(verdict->awaited)) {
-		who = who_text(verdict->awaited);
+		who = parts_who(verdict->awaited);
 		text_wrap(view, 2,
 			  "%d of %d ranks wait inside MPI, in the end all for %s, which %s moving: "
 			  "that is no fault",
@@ -161,7 +137,7 @@ static void print_why_none(const struct view *view)
 			  rankset_count(verdict->awaited) == 1 ? "is" : "are");
 		free(who);
 	} else if (moving > 0 && waiting > 0) {
-		who = who_text(verdict->moving);
+		who = parts_who(verdict->moving);
 		text_wrap(view, 2,
 			  "%d of %d ranks wait inside MPI while %s %s moving: waiting for a rank "
 			  "that moves is no fault",
@@ -197,7 +173,7 @@ static void print_apart(const struct view *view)
 	char *who;
 
 	if (!rankset_is_empty(verdict->apart)) {
-		who = who_text(verdict->apart);
+		who = parts_who(verdict->apart);
 		text_wrap(view, 2,
 			  "%s %s not where most are: look there first, but who waits for a message "
 			  "that was not sent is apart, too",
@@ -233,176 +209,6 @@ static void print_why_unknown(const struct view *view)
 		  "calls are counted");
 }
 
-/* ---- The culprits' places ----------------------------------------------------------------- */
-
-/* name_ranks: tell also which of the culprits are in it. */
-static void print_group(const struct view *view, const struct eqgroup *group, bool name_ranks)
-{
-	char *where = label_where(view->job, group, LABEL_FULL);
-	char *since = parts_since(view, group);
-	const char *link = strstr(since, "moving") ? ", " : ", for ";
-
-	if (name_ranks) {
-		struct rankset *ranks = rankset_copy(group->ranks);
-		char *who;
-
-		rankset_keep_set(ranks, view->verdict->culprits);
-		who = who_text(ranks);
-		text_wrap(view, 2, "%s: %s%s%s", who, where, link, since);
-		rankset_destroy(ranks);
-		free(who);
-	} else {
-		text_wrap(view, 2, "%s%s%s", where, link, since);
-	}
-	free(where);
-	free(since);
-}
-
-static const struct iteration *find_iteration(const struct place *place, uint32_t loop)
-{
-	for (size_t i = 0; i < place->num_iterations; i++) {
-		if (place->iterations[i].loop == loop)
-			return &place->iterations[i];
-	}
-	return NULL;
-}
-
-/* Ranks of the groups that are in the given iteration of the loop, or (iteration NULL) in none of
- * it, as far as they run this loop at all. Culprits are left out. */
-static struct rankset *others_in(const struct view *view, uint32_t loop, uint64_t *count)
-{
-	struct rankset *ranks = rankset_create();
-
-	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
-		const struct eqgroup *group = &view->groups->groups[g];
-		const struct iteration *iteration = find_iteration(group->place, loop);
-
-		if (group->role != view->progress->loops[loop].role || parts_is_culprit(view, g))
-			continue;
-		if (count ? iteration && iteration->count == *count : !iteration)
-			rankset_add_set(ranks, group->ranks);
-	}
-	return ranks;
-}
-
-static int compare_counts(const void *a, const void *b)
-{
-	uint64_t count_a = *(const uint64_t *)a, count_b = *(const uint64_t *)b;
-
-	return (count_a > count_b) - (count_a < count_b);
-}
-
-/* The different iterations that the other ranks are in, ascending. The caller frees. */
-static uint64_t *other_counts(const struct view *view, uint32_t loop, size_t *num_ret)
-{
-	uint64_t *counts = xcalloc(view->groups->num_groups, sizeof(*counts));
-	size_t number = 0, kept = 0;
-
-	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
-		const struct eqgroup *group = &view->groups->groups[g];
-		const struct iteration *iteration = find_iteration(group->place, loop);
-
-		if (group->role == view->progress->loops[loop].role && iteration &&
-		    !parts_is_culprit(view, g))
-			counts[number++] = iteration->count;
-	}
-	qsort(counts, number, sizeof(*counts), compare_counts);
-	for (size_t i = 0; i < number; i++) {
-		if (!kept || counts[kept - 1] != counts[i])
-			counts[kept++] = counts[i];
-	}
-	*num_ret = kept;
-	return counts;
-}
-
-/* "; other ranks: 509 in iteration 413, 2 in 412, 3 outside this loop" */
-static char *others_text(const struct view *view, uint32_t loop, uint64_t own)
-{
-	struct line line = {NULL};
-	struct rankset *outside = others_in(view, loop, NULL);
-	int num_outside = rankset_count(outside);
-	size_t number;
-	uint64_t *counts = other_counts(view, loop, &number);
-
-	if (number == 1 && num_outside == 0 && counts[0] == own) {
-		line_add(&line, "", xstrdup(", as are all others"));
-	} else if (number == 1 && num_outside == 0) {
-		line_add(&line, "", xasprintf("; all others in %" PRIu64, counts[0]));
-	} else if (number > MAX_COUNTS) {
-		line_add(&line, "",
-			 xasprintf("; other ranks in %" PRIu64 " to %" PRIu64, counts[0],
-				   counts[number - 1]));
-	} else {
-		for (size_t i = 0; i < number; i++) {
-			struct rankset *ranks = others_in(view, loop, &counts[i]);
-
-			line_add(&line, ", ",
-				 xasprintf(i ? "%d in %" PRIu64
-					     : "; other ranks: %d in iteration %" PRIu64,
-					   rankset_count(ranks), counts[i]));
-			rankset_destroy(ranks);
-		}
-	}
-	if (num_outside && number)
-		line_add(&line, ", ", xasprintf("%d outside this loop", num_outside));
-	else if (num_outside)
-		line_add(&line, "",
-			 xasprintf("; %d other %s outside this loop", num_outside,
-				   num_outside == 1 ? "rank is" : "ranks are"));
-	free(counts);
-	rankset_destroy(outside);
-	return line.text ? line.text : xstrdup("");
-}
-
-static void print_loops(const struct view *view, const struct eqgroup *group)
-{
-	const struct place *place = group->place;
-	size_t number = parts_num_iterations(view, group);
-
-	for (size_t i = 0; i < number; i++) {
-		char *loop = label_loop(view, place->iterations[i].loop, LABEL_FULL);
-		char *count = label_iteration(&place->iterations[i]);
-		char *others =
-			others_text(view, place->iterations[i].loop, place->iterations[i].count);
-
-		text_wrap(view, 2, "%s: in iteration %s%s", loop, count, others);
-		free(loop);
-		free(count);
-		free(others);
-	}
-	if (place->num_iterations || !place->num_frontier)
-		return;
-	for (size_t i = 0; i < place->num_frontier; i++) {
-		char *loop = label_loop(view, place->frontier[i].loop, LABEL_FULL);
-		char *count = label_iteration(&place->frontier[i]);
-		char *others = others_text(view, place->frontier[i].loop, UINT64_MAX);
-
-		text_wrap(view, 2, "%s: iteration %s was the last before this place%s", loop, count,
-			  others);
-		free(loop);
-		free(count);
-		free(others);
-	}
-}
-
-static void print_culprit_groups(const struct view *view)
-{
-	const struct verdict *verdict = view->verdict;
-	size_t number = verdict->num_culprit_groups;
-	bool is_lost = verdict->kind == VERDICT_LOST;
-
-	for (size_t i = 0; i < number && i < MAX_GROUPS; i++) {
-		const struct eqgroup *group = &view->groups->groups[verdict->culprit_groups[i]];
-
-		if (!cause_has_places(view))
-			print_group(view, group, number > 1 || is_lost);
-		if (i == 0 || number <= 2)
-			print_loops(view, group);
-	}
-	if (number > MAX_GROUPS && !cause_has_places(view))
-		text_wrap(view, 2, "and %zu more groups, see \"groups\"", number - MAX_GROUPS);
-}
-
 /* ---- By stacks ---------------------------------------------------------------------------- */
 
 /* Those whose processes are gone. */
@@ -423,7 +229,7 @@ static void print_ended(const struct view *view)
 	struct rankset *ended = find_ended(view);
 
 	if (!rankset_is_empty(ended)) {
-		char *who = who_text(ended);
+		char *who = parts_who(ended);
 
 		text_wrap(view, 2, "%s: %s while the others wait", who, JOB_HOLE_ENDED);
 		free(who);
@@ -464,7 +270,7 @@ static void print_process_states(const struct view *view)
 				rankset_add(ranks, r);
 		}
 		if (!rankset_is_empty(ranks)) {
-			char *who = who_text(ranks);
+			char *who = parts_who(ranks);
 
 			text_wrap(view, 2, "%s: process %s (state %c)%s", who,
 				  process_state_text(*state), *state,
@@ -482,7 +288,7 @@ static char *waits_text(const struct view *view)
 {
 	const struct job *job = view->job;
 	struct same waits = {0};
-	struct line line = {NULL};
+	struct text_list line = {NULL};
 
 	for (size_t g = 0; view->groups && g < view->groups->num_groups; g++) {
 		const struct eqgroup *group = &view->groups->groups[g];
@@ -502,12 +308,12 @@ static char *waits_text(const struct view *view)
 	for (size_t w = 0; w < waits.num && w < MAX_COUNTS; w++) {
 		const struct same_entry *wait = &waits.entries[w];
 
-		line_add(&line, ", ",
+		text_list_add(&line, ", ",
 			 xasprintf("%d %s%s", rankset_count(wait->ranks),
 				   strcmp(wait->text, "polling") ? "in " : "", wait->text));
 	}
 	if (waits.num > MAX_COUNTS)
-		line_add(&line, ", ", xstrdup("..."));
+		text_list_add(&line, ", ", xstrdup("..."));
 	same_deinit(&waits);
 	return line.text;
 }
@@ -694,7 +500,7 @@ void view_lp(const struct view *view)
 	} else {
 		cause_print(view);
 		if (view->groups && verdict->num_culprit_groups)
-			print_culprit_groups(view);
+			culprit_places_print(view);
 		else
 			stack_places_print(view, verdict->culprits);
 		order_text_print_choice(view);

@@ -146,7 +146,7 @@ static void note(const struct message_pair *pair, struct sums *sums)
 static void print_head(const struct view *view, const struct rankset *ranks,
 		       const struct sums *sums)
 {
-	char *who = label_who(ranks, 30), *comm = xstrdup(""), *rows;
+	char *who = parts_who(ranks), *comm = xstrdup(""), *rows;
 
 	if (sums->rows && !sums->has_comms) {
 		char *label = comm_label(view, sums->comm, LABEL_FULL);

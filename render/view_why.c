@@ -183,7 +183,7 @@ static void print_no_way(const struct view *view, int indent)
 	text_wrap(view, indent, "no rank is known to be further behind than this");
 	if (rankset_is_empty(verdict->culprits))
 		return;
-	who = label_who(verdict->culprits, 30);
+	who = parts_who(verdict->culprits);
 	if (verdict->kind == VERDICT_LEAST || verdict->kind == VERDICT_UNDECIDED)
 		text_wrap(view, indent, "least progressed elsewhere: %s, see \"lp\"", who);
 	else
@@ -213,7 +213,7 @@ static void print_way(const struct view *view, uint32_t start, int indent)
 		indent += STEP;
 		print_reason(view, edge, indent);
 		indent += STEP;
-		who = label_who(groups->groups[edge->to].ranks, 30);
+		who = parts_who(groups->groups[edge->to].ranks);
 		print_place(view, edge->to, who, indent);
 		free(who);
 		start = edge->to;

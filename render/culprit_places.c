@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/eqgroup.h"
+#include "analysis/progress.h"
+#include "analysis/verdict.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/cause.h"
+#include "render/culprit_places.h"
+#include "render/label.h"
+#include "render/parts.h"
+#include "render/text.h"
+#include "render/view.h"
+
+enum { MAX_GROUPS = 4, MAX_COUNTS = 3 };
+
+/* name_ranks: tell also which of the culprits are in it. */
+static void print_group(const struct view *view, const struct eqgroup *group, bool name_ranks)
+{
+	char *where = label_where(view->job, group, LABEL_FULL);
+	char *since = parts_since(view, group);
+	const char *link = strstr(since, "moving") ? ", " : ", for ";
+
+	if (name_ranks) {
+		struct rankset *ranks = rankset_copy(group->ranks);
+		char *who;
+
+		rankset_keep_set(ranks, view->verdict->culprits);
+		who = parts_who(ranks);
+		text_wrap(view, 2, "%s: %s%s%s", who, where, link, since);
+		rankset_destroy(ranks);
+		free(who);
+	} else {
+		text_wrap(view, 2, "%s%s%s", where, link, since);
+	}
+	free(where);
+	free(since);
+}
+
+static const struct iteration *find_iteration(const struct place *place, uint32_t loop)
+{
+	for (size_t i = 0; i < place->num_iterations; i++) {
+		if (place->iterations[i].loop == loop)
+			return &place->iterations[i];
+	}
+	return NULL;
+}
+
+/* Ranks of the groups that are in the given iteration of the loop, or (iteration NULL) in none of
+ * it, as far as they run this loop at all. Culprits are left out. */
+static struct rankset *others_in(const struct view *view, uint32_t loop, uint64_t *count)
+{
+	struct rankset *ranks = rankset_create();
+
+	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
+		const struct eqgroup *group = &view->groups->groups[g];
+		const struct iteration *iteration = find_iteration(group->place, loop);
+
+		if (group->role != view->progress->loops[loop].role || parts_is_culprit(view, g))
+			continue;
+		if (count ? iteration && iteration->count == *count : !iteration)
+			rankset_add_set(ranks, group->ranks);
+	}
+	return ranks;
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+	uint64_t count_a = *(const uint64_t *)a, count_b = *(const uint64_t *)b;
+
+	return (count_a > count_b) - (count_a < count_b);
+}
+
+/* The different iterations that the other ranks are in, ascending. The caller frees. */
+static uint64_t *other_counts(const struct view *view, uint32_t loop, size_t *num_ret)
+{
+	uint64_t *counts = xcalloc(view->groups->num_groups, sizeof(*counts));
+	size_t number = 0, kept = 0;
+
+	for (uint32_t g = 0; g < view->groups->num_groups; g++) {
+		const struct eqgroup *group = &view->groups->groups[g];
+		const struct iteration *iteration = find_iteration(group->place, loop);
+
+		if (group->role == view->progress->loops[loop].role && iteration &&
+		    !parts_is_culprit(view, g))
+			counts[number++] = iteration->count;
+	}
+	qsort(counts, number, sizeof(*counts), compare_counts);
+	for (size_t i = 0; i < number; i++) {
+		if (!kept || counts[kept - 1] != counts[i])
+			counts[kept++] = counts[i];
+	}
+	*num_ret = kept;
+	return counts;
+}
+
+/* "; other ranks: 509 in iteration 413, 2 in 412, 3 outside this loop" */
+static char *others_text(const struct view *view, uint32_t loop, uint64_t own)
+{
+	struct text_list line = {NULL};
+	struct rankset *outside = others_in(view, loop, NULL);
+	int num_outside = rankset_count(outside);
+	size_t number;
+	uint64_t *counts = other_counts(view, loop, &number);
+
+	if (number == 1 && num_outside == 0 && counts[0] == own) {
+		text_list_add(&line, "", xstrdup(", as are all others"));
+	} else if (number == 1 && num_outside == 0) {
+		text_list_add(&line, "", xasprintf("; all others in %" PRIu64, counts[0]));
+	} else if (number > MAX_COUNTS) {
+		text_list_add(&line, "",
+			 xasprintf("; other ranks in %" PRIu64 " to %" PRIu64, counts[0],
+				   counts[number - 1]));
+	} else {
+		for (size_t i = 0; i < number; i++) {
+			struct rankset *ranks = others_in(view, loop, &counts[i]);
+
+			text_list_add(&line, ", ",
+				 xasprintf(i ? "%d in %" PRIu64
+					     : "; other ranks: %d in iteration %" PRIu64,
+					   rankset_count(ranks), counts[i]));
+			rankset_destroy(ranks);
+		}
+	}
+	if (num_outside && number)
+		text_list_add(&line, ", ", xasprintf("%d outside this loop", num_outside));
+	else if (num_outside)
+		text_list_add(&line, "",
+			 xasprintf("; %d other %s outside this loop", num_outside,
+				   num_outside == 1 ? "rank is" : "ranks are"));
+	free(counts);
+	rankset_destroy(outside);
+	return line.text ? line.text : xstrdup("");
+}
+
+static void print_loops(const struct view *view, const struct eqgroup *group)
+{
+	const struct place *place = group->place;
+	size_t number = parts_num_iterations(view, group);
+
+	for (size_t i = 0; i < number; i++) {
+		char *loop = label_loop(view, place->iterations[i].loop, LABEL_FULL);
+		char *count = label_iteration(&place->iterations[i]);
+		char *others =
+			others_text(view, place->iterations[i].loop, place->iterations[i].count);
+
+		text_wrap(view, 2, "%s: in iteration %s%s", loop, count, others);
+		free(loop);
+		free(count);
+		free(others);
+	}
+	if (place->num_iterations || !place->num_frontier)
+		return;
+	for (size_t i = 0; i < place->num_frontier; i++) {
+		char *loop = label_loop(view, place->frontier[i].loop, LABEL_FULL);
+		char *count = label_iteration(&place->frontier[i]);
+		char *others = others_text(view, place->frontier[i].loop, UINT64_MAX);
+
+		text_wrap(view, 2, "%s: iteration %s was the last before this place%s", loop, count,
+			  others);
+		free(loop);
+		free(count);
+		free(others);
+	}
+}
+
+void culprit_places_print(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	size_t number = verdict->num_culprit_groups;
+	bool is_lost = verdict->kind == VERDICT_LOST;
+
+	for (size_t i = 0; i < number && i < MAX_GROUPS; i++) {
+		const struct eqgroup *group = &view->groups->groups[verdict->culprit_groups[i]];
+
+		if (!cause_has_places(view))
+			print_group(view, group, number > 1 || is_lost);
+		if (i == 0 || number <= 2)
+			print_loops(view, group);
+	}
+	if (number > MAX_GROUPS && !cause_has_places(view))
+		text_wrap(view, 2, "and %zu more groups, see \"groups\"", number - MAX_GROUPS);
+}
