@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <libgen.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,26 +10,19 @@
 #include "attach/daemon_scan.h"
 #include "attach/launcher.h"
 #include "attach/link.h"
-#include "attach/node.h"
-#include "attach/overlay.h"
 #include "attach/pdbd.h"
 #include "attach/procfs.h"
 #include "attach/reach.h"
 #include "attach/sampler.h"
-#include "model/buffer.h"
-#include "model/code.h"
-#include "model/code_bytes.h"
 #include "model/error.h"
 #include "model/job.h"
 #include "model/job_model.h"
 #include "model/monotonic.h"
 #include "model/proctable.h"
-#include "model/rankset.h"
 #include "model/sample.h"
-#include "model/share.h"
 #include "model/xalloc.h"
 #include "pmix/spawn.h"
-#include "shell/daemons.h"
+#include "shell/daemons_private.h"
 #include "shell/interrupt.h"
 #include "shell/preload.h"
 
@@ -43,24 +35,6 @@
 #define STOP_MS 5000    /* that the launcher may take to end */
 #define ANSWER_MS 25000 /* a daemon's share of the time is less, see pdbd.c */
 #define SILENCE_MS 4000 /* without a sign of life; while a daemon is at work it gives some */
-
-struct daemons {
-	struct job *job;
-	const struct launcher_hosts *hosts; /* none: those of the process table */
-	struct link_listener *listener;
-	struct link *link;
-	struct daemon_launch launch;
-	struct pmix_daemons spawned;
-	int num_hosts;
-	const char **avoided; /* hosts without a daemon, as they do not answer; ends with NULL */
-	size_t num_avoided;
-	uint64_t reached_ns; /* when that was found */
-	bool is_lost;        /* they cannot be told to end */
-	uint32_t next_channel;
-	struct daemons_start_times start_times;
-	unsigned num_owed;   /* answers that are still to come, those nobody waits for included */
-	struct job answer;   /* between look and commit: model, samples, holes; tables of `job` */
-};
 
 bool daemons_are_needed(const struct proctable *table)
 {
@@ -198,7 +172,7 @@ static bool find_silent(struct daemons *daemons)
 	return daemons->num_avoided > 0;
 }
 
-static bool is_avoided(const struct daemons *daemons, const char *host)
+bool daemons_is_avoided(const struct daemons *daemons, const char *host)
 {
 	for (size_t i = 0; i < daemons->num_avoided; i++)
 		if (strcmp(daemons->avoided[i], host) == 0)
@@ -258,11 +232,9 @@ static int receive(struct daemons *daemons, uint64_t until_ns, struct link_frame
 			 link_peer(daemons->link));
 }
 
-/* The merged answer to a question, without the names of missing hosts: what is not told is missing
- * itself. The caller frees *frame with link_frame_deinit(). */
-static int ask(struct daemons *daemons, uint32_t kind, const void *payload, size_t length,
-	       int extra_ms, struct link_frame *frame, const uint8_t **answer_ret,
-	       size_t *length_ret, struct pdb_error *err)
+int daemons_ask_for(struct daemons *daemons, uint32_t kind, const void *payload, size_t length,
+		    int extra_ms, struct link_frame *frame, const uint8_t **answer_ret,
+		    size_t *length_ret, struct pdb_error *err)
 {
 	const struct link_limit limit = limit_of(ANSWER_MS + extra_ms);
 	uint32_t names_length;
@@ -294,7 +266,7 @@ int daemons_ask(struct daemons *daemons, uint32_t kind, const void *payload, siz
 		struct link_frame *frame, const uint8_t **answer_ret, size_t *length_ret,
 		struct pdb_error *err)
 {
-	return ask(daemons, kind, payload, length, 0, frame, answer_ret, length_ret, err);
+	return daemons_ask_for(daemons, kind, payload, length, 0, frame, answer_ret, length_ret, err);
 }
 
 int daemons_add_cost(struct daemons *daemons, struct sampler_cost *cost, struct pdb_error *err)
@@ -303,7 +275,7 @@ int daemons_add_cost(struct daemons *daemons, struct sampler_cost *cost, struct 
 	const uint8_t *answer;
 	size_t length;
 
-	if (ask(daemons, PDBD_COST, NULL, 0, 0, &frame, &answer, &length, err) < 0)
+	if (daemons_ask_for(daemons, PDBD_COST, NULL, 0, 0, &frame, &answer, &length, err) < 0)
 		return -1;
 	for (size_t i = 0; i + sizeof(*cost) <= length; i += sizeof(*cost)) {
 		struct sampler_cost other;
@@ -348,7 +320,7 @@ static int tell_job(struct daemons *daemons, struct pdb_error *err)
 	struct link_frame frame;
 	const uint8_t *answer;
 	size_t length;
-	int result = ask(daemons, PDBD_JOB, text, strlen(text), 0, &frame, &answer, &length, err);
+	int result = daemons_ask_for(daemons, PDBD_JOB, text, strlen(text), 0, &frame, &answer, &length, err);
 
 	free(text);
 	if (result == 0)
@@ -369,7 +341,7 @@ static int scan(struct daemons *daemons, struct pdb_error *err)
 
 	memcpy(question, &scan, sizeof(scan));
 	memcpy(question + sizeof(scan), hosts->mark, mark_length);
-	num = ask(daemons, PDBD_SCAN, question, sizeof(scan) + mark_length, 0, &frame, &answer,
+	num = daemons_ask_for(daemons, PDBD_SCAN, question, sizeof(scan) + mark_length, 0, &frame, &answer,
 		  &length, err);
 	free(question);
 	if (num < 0)
@@ -478,7 +450,7 @@ struct daemons *daemons_start(struct job *job, const struct launcher_info *launc
 	return NULL;
 }
 
-static void forget_answer(struct daemons *daemons)
+void daemons_forget_answer(struct daemons *daemons)
 {
 	job_clear_holes(&daemons->answer);
 	job_model_destroy(daemons->answer.model);
@@ -491,7 +463,7 @@ void daemons_stop(struct daemons *daemons)
 {
 	if (!daemons)
 		return;
-	forget_answer(daemons);
+	daemons_forget_answer(daemons);
 	end(daemons, daemons->is_lost ? 0 : STOP_MS);
 	free(daemons->avoided);
 	free(daemons);
@@ -510,222 +482,4 @@ bool daemons_can_reach_more(struct daemons *daemons)
 	free(silent);
 	daemons->reached_ns = monotonic_ns();
 	return num < daemons->num_avoided;
-}
-
-/* ---- Looking ------------------------------------------------------------------------------- */
-
-/* A share into daemons->answer, in terms of the job's own tables. */
-static int take_share(struct daemons *daemons, const uint8_t *bytes, size_t length,
-		      struct pdb_error *err)
-{
-	struct share *share;
-	int result;
-
-	forget_answer(daemons);
-	daemons->answer = *daemons->job;
-	daemons->answer.model = NULL;
-	daemons->answer.holes = NULL;
-	daemons->answer.num_holes = 0;
-	daemons->answer.samples = samples_create();
-	if (length == 0)
-		return 0; /* nobody had anything to tell */
-	if (share_decode(bytes, length, daemons->job->proctable->size, &share, err) < 0)
-		return -1;
-	result = share_to_job(share, &daemons->answer, err);
-	share_destroy(share);
-	if (result < 0)
-		forget_answer(daemons);
-	return result;
-}
-
-/* Of which ranks has somebody told? */
-static struct rankset *list_told(const struct job *answer)
-{
-	struct rankset *told =
-		answer->model ? rankset_copy(answer->model->ranks) : rankset_create();
-
-	for (size_t i = 0; i < answer->num_holes; i++)
-		rankset_add(told, answer->holes[i].rank);
-	return told;
-}
-
-static void add_holes(const struct daemons *daemons, struct job *answer, double seconds)
-{
-	const struct proctable *table = answer->proctable;
-	struct rankset *told = list_told(answer);
-	size_t next = 0;
-	char why[400];
-
-	for (int rank = 0; rank < table->size; rank++) {
-		const struct proc *proc = next < table->num_procs ? &table->procs[next] : NULL;
-
-		if (!proc || proc->rank != rank) {
-			job_add_hole(answer, rank,
-				     table->source == PROCTABLE_PROCFS
-					     ? "not found on the job's hosts"
-					     : "not in the launcher's table");
-			continue;
-		}
-		next++;
-		if (rankset_contains(told, rank))
-			continue;
-		if (proc->pid <= 0)
-			snprintf(why, sizeof(why), "process id not known");
-		else if (is_avoided(daemons, proc->host))
-			snprintf(why, sizeof(why), "on host %s, which does not answer", proc->host);
-		else if (seconds * 1000 < OVERLAY_SILENCE_MS) /* it was silent before */
-			snprintf(why, sizeof(why), "on host %s, whose daemon does not answer",
-				 proc->host);
-		else
-			snprintf(why, sizeof(why), "on host %s: no answer in %.0f s", proc->host,
-				 seconds);
-		job_add_hole(answer, rank, why);
-	}
-	rankset_destroy(told);
-}
-
-static bool is_all_ended(const struct job *answer)
-{
-	if (answer->model || !answer->num_holes)
-		return false;
-	for (size_t i = 0; i < answer->num_holes; i++)
-		if (strcmp(answer->holes[i].why, JOB_HOLE_ENDED) != 0)
-			return false;
-	return true;
-}
-
-int daemons_look(struct daemons *daemons, const struct node_look_options *options,
-		 struct pdb_error *err)
-{
-	const struct pdbd_look question = {
-		.num_ranks = (uint32_t)daemons->job->proctable->size,
-		.milliseconds = (uint32_t)options->milliseconds,
-		.max_samples = (uint32_t)options->max_samples,
-		.all_threads = options->all_threads,
-		.keeps = options->keeps,
-		.is_last = options->is_last,
-		.parts = SHARE_ALL,
-	};
-	uint64_t begin = monotonic_ns();
-	struct link_frame frame;
-	const uint8_t *bytes;
-	size_t length;
-	int result;
-
-	if (ask(daemons, PDBD_LOOK, &question, sizeof(question), 2 * options->milliseconds, &frame,
-		&bytes, &length, err) < 0)
-		return -1;
-	result = take_share(daemons, bytes, length, err);
-	link_frame_deinit(&frame);
-	if (result < 0)
-		return -1;
-	add_holes(daemons, &daemons->answer, (monotonic_ns() - begin) / 1e9);
-	if (is_all_ended(&daemons->answer)) {
-		forget_answer(daemons);
-		return error_set(err, ERROR_GONE, "the job has ended");
-	}
-	return 0;
-}
-
-void daemons_commit(struct daemons *daemons)
-{
-	struct job *job = daemons->job, *answer = &daemons->answer;
-
-	job_clear_holes(job);
-	job_model_destroy(job->model);
-	samples_destroy(job->samples);
-	job->model = answer->model;
-	job->samples = answer->samples;
-	job->holes = answer->holes;
-	job->num_holes = answer->num_holes;
-	job->taken_real_ns = answer->taken_real_ns;
-	job->look_seconds = answer->look_seconds;
-	*answer = (struct job){.model = NULL};
-}
-
-/* A question about these ranks; the caller frees its bytes. */
-static struct buffer put_look(struct pdbd_look *look, const struct rankset *ranks)
-{
-	struct buffer question = {.bytes = NULL};
-	uint8_t *set;
-
-	look->ranks_size = (uint32_t)rankset_serialize(ranks, &set);
-	buffer_put_bytes(&question, look, sizeof(*look));
-	buffer_put_bytes(&question, set, look->ranks_size);
-	free(set);
-	return question;
-}
-
-/* What differs in all ranks is left out where it can be: of 1,000,000 ranks in 20 places come the
- * stacks of 20. */
-int daemons_sample(struct daemons *daemons, const struct rankset *ranks,
-		   const struct node_sampling *sampling, const struct code_question *code,
-		   struct pdb_error *err)
-{
-	struct pdbd_look look = {
-		.num_ranks = (uint32_t)daemons->job->proctable->size,
-		.milliseconds = (uint32_t)sampling->milliseconds,
-		.all_threads = sampling->all_threads,
-		.parts = SHARE_ANSWERS | SHARE_NAMES |
-			 (sampling->all_threads ? 0 : SHARE_STACKS_ONLY) |
-			 (code && code->num_functions ? SHARE_CODE : 0),
-		.times = (uint32_t)sampling->times,
-	};
-	struct link_frame frame;
-	struct buffer question;
-	const uint8_t *bytes;
-	size_t length;
-	int result;
-
-	question = put_look(&look, ranks);
-	if (code)
-		code_bytes_put_question(&question, code, daemons->job->modules);
-	result = ask(daemons, PDBD_SAMPLE, question.bytes, question.num,
-		     2 * sampling->milliseconds, &frame, &bytes, &length, err);
-	free(question.bytes);
-	if (result < 0)
-		return -1;
-	result = take_share(daemons, bytes, length, err);
-	link_frame_deinit(&frame);
-	if (result < 0)
-		return -1;
-	job_replace_samples(daemons->job, ranks, daemons->answer.samples);
-	daemons->answer.samples = NULL;
-	forget_answer(daemons);
-	return 0;
-}
-
-static int take_traces(struct daemons *daemons, const uint8_t *bytes, size_t length,
-		       struct pdb_error *err)
-{
-	struct share *share;
-	int result;
-
-	if (length == 0)
-		return 0; /* nobody had anything to tell */
-	if (share_decode(bytes, length, daemons->job->proctable->size, &share, err) < 0)
-		return -1;
-	result = share_add_traces(share, daemons->job, err);
-	share_destroy(share);
-	return result;
-}
-
-int daemons_get_traces(struct daemons *daemons, const struct rankset *ranks, struct pdb_error *err)
-{
-	struct pdbd_look look = {.num_ranks = (uint32_t)daemons->job->proctable->size};
-	struct link_frame frame;
-	struct buffer question;
-	const uint8_t *bytes;
-	size_t length;
-	int result;
-
-	question = put_look(&look, ranks);
-	result = ask(daemons, PDBD_TRACES, question.bytes, question.num, 0, &frame, &bytes, &length,
-		     err);
-	free(question.bytes);
-	if (result < 0)
-		return -1;
-	result = take_traces(daemons, bytes, length, err);
-	link_frame_deinit(&frame);
-	return result;
 }

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What starting and asking the daemons share. */
+#ifndef PDB_SHELL_DAEMONS_PRIVATE_H
+#define PDB_SHELL_DAEMONS_PRIVATE_H
+
+#include "attach/daemon_launch.h"
+#include "model/job.h"
+#include "pmix/spawn.h"
+#include "shell/daemons.h"
+
+struct link_frame;
+struct link_listener;
+
+struct daemons {
+	struct job *job;
+	const struct launcher_hosts *hosts; /* none: those of the process table */
+	struct link_listener *listener;
+	struct link *link;
+	struct daemon_launch launch;
+	struct pmix_daemons spawned;
+	int num_hosts;
+	const char **avoided; /* hosts without a daemon, as they do not answer; ends with NULL */
+	size_t num_avoided;
+	uint64_t reached_ns; /* when that was found */
+	bool is_lost;        /* they cannot be told to end */
+	uint32_t next_channel;
+	struct daemons_start_times start_times;
+	unsigned num_owed;   /* answers that are still to come, those nobody waits for included */
+	struct job answer;   /* between look and commit: model, samples, holes; tables of `job` */
+};
+
+/* The merged answer to a question, without the names of missing hosts: what is not told is missing
+ * itself. extra_ms: how much longer than others it may take. The caller frees *frame with
+ * link_frame_deinit(). */
+int daemons_ask_for(struct daemons *daemons, uint32_t kind, const void *payload, size_t length,
+		    int extra_ms, struct link_frame *frame, const uint8_t **answer_ret,
+		    size_t *length_ret, struct pdb_error *err);
+
+/* Of a look that was not committed, if any. */
+void daemons_forget_answer(struct daemons *daemons);
+
+/* Has the host no daemon, as it did not answer when they were started? */
+bool daemons_is_avoided(const struct daemons *daemons, const char *host);
+
+#endif
