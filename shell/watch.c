@@ -326,6 +326,7 @@ static bool has_lost_ranks(const struct watch *watch)
 /* As `lp` looks. ERROR_GONE is no error: the job ends. */
 static int look_fully(struct watch *watch, struct pdb_error *err)
 {
+	double patience_ns = watch->options->max_wait_s * SECOND_NS;
 	uint64_t begin_ns = monotonic_ns(), now_ns, cost_ns;
 
 	if (session_refresh(watch->session, err) < 0) {
@@ -339,6 +340,9 @@ static int look_fully(struct watch *watch, struct pdb_error *err)
 	now_ns = monotonic_ns();
 	cost_ns = now_ns - begin_ns;
 	watch->next_still_ns = now_ns + max(still_ns(watch) / 2, STILL_SHARE * cost_ns);
+	/* But when the patience is over, however long looks take. */
+	if (still_ns(watch) < patience_ns && watch->moved_ns + patience_ns < watch->next_still_ns)
+		watch->next_still_ns = watch->moved_ns + (uint64_t)patience_ns;
 	watch->next_check_ns =
 		now_ns + max(has_lost_ranks(watch) ? SECOND_NS : CHECK_NS, CHECK_SHARE * cost_ns);
 	return 0;

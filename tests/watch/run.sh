@@ -78,10 +78,12 @@ job_of "$mpi" 4 "$work/phases-$mpi" endless 3
 job=$!
 jobs="$jobs $job"
 # There is hardly any history to judge by.
-timeout 100 "$build/pdb" -nx watch --pid $job --max-wait 10s >said 2>&1 </dev/null
+timeout 100 "$build/pdb" -nx watch --pid $job --max-wait 3s >said 2>&1 </dev/null
 check "without a recorder: status 1" test $? -eq 1
 check "by stacks" says 'by their stacks: no recorder'
 check "a hang" says '^Hang: computation'
+# Looks that take a second each are rare, but there is one when the time is over.
+check "told when the time is over" says 'Nobody has moved for (1?[0-9]|[0-9]\.[0-9]+) s'
 check "it is not ended without --kill" kill -0 $job
 kill $job
 wait $job 2>/dev/null
