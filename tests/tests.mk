@@ -12,7 +12,7 @@ CHECKS_WAITING = check-watch check-watch-trouble check-sessions check-gdb check-
 comma := ,
 space := $(subst ,, )
 in_turn = $(subst $(space),$(comma),$(strip $(1)))
-CHECKS = check-includes check-unit+check-docs,check-install,check-shell check-order+check-security \
+CHECKS = check-includes check-unit+check-docs,check-install check-order+check-security,check-shell \
 	$(CHECK_OTHER_DEBIAN)+$(call in_turn,$(CHECKS_WAITING))+$(call in_turn,$(CHECKS_BUSY))
 
 check: all unit | $(O)/.deps-check
@@ -339,10 +339,13 @@ is_debian13 := $(shell . /etc/os-release && [ "$$VERSION_CODENAME" = trixie ] &&
 in_debian13 = sh tests/debian_root.sh -p "$(sort $(1))" trixie $(DEBIAN13) \
 	make --no-print-directory -j2 O=$(O)/debian13-build
 
-# The checks that the other MPI matters to once more; and what only Open MPI 5 has, a PMIx server.
+# The checks that the other MPI matters to once more; and what only Open MPI 5 has, a PMIx server. As a part of
+# "check" those without which nothing works there: the others take as long again.
 CHECK_OTHER_DEBIAN = $(if $(is_debian13),check-pmix,check-debian13)
-DEBIAN13_CHECKS = check-unit check-recorder+check-watch check-jobs check-hosts+check-sessions check-healthy \
+DEBIAN13_CHECKS ?= check-unit check-recorder+check-watch check-jobs check-hosts+check-sessions check-healthy \
 	check-programs check-harmless+check-attach+check-pmix+check-traces check-daemons+check-order-hosts+check-tracing-hosts
+check: export DEBIAN13_CHECKS := check-recorder+check-watch check-jobs check-hosts+check-sessions \
+	check-harmless+check-pmix check-daemons+check-order-hosts+check-tracing-hosts
 
 check-debian13: | $(O)/.deps-root
 	@$(call in_debian13,$(DEPS_BUILD) $(DEPS_CHECK) $(DEPS_HOSTS)) check CHECKS='$(DEBIAN13_CHECKS)' \
