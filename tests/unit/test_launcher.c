@@ -68,7 +68,7 @@ static void body_odd_name(const void *argument, int ready)
 
 	(void)argument;
 	snprintf(path, sizeof(path), "%s/x\033[2J", directory);
-	snprintf(command, sizeof(command), "cp /proc/%d/exe '%s'", (int)getpid(), path);
+	snprintf(command, sizeof(command), "cp -f /proc/%d/exe '%s'", (int)getpid(), path);
 	if (system(command))
 		_exit(1);
 	snprintf(fd, sizeof(fd), "%d", ready);
@@ -103,7 +103,7 @@ static void body_srun(const void *argument, int ready)
 	char command[128], path[64], fd[16], rank[16];
 
 	snprintf(path, sizeof(path), "%s/srun", directory);
-	snprintf(command, sizeof(command), "cp /proc/%d/exe %s", (int)getpid(), path);
+	snprintf(command, sizeof(command), "cp -f /proc/%d/exe %s", (int)getpid(), path);
 	if (system(command))
 		_exit(1);
 	snprintf(fd, sizeof(fd), "%d", ready);
