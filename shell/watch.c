@@ -67,7 +67,8 @@ struct watch {
 	uint64_t began_ns;
 	uint64_t looked_ns;     /* the last look; 0: none yet */
 	uint64_t moved_ns;      /* when anybody was last seen to move */
-	uint64_t active_ns;     /* when those outside were last seen to read or write; 0: never */
+	uint64_t active_ns;     /* when those outside were last seen to work; 0: never */
+	struct rankset *active; /* who was outside then */
 	uint64_t next_still_ns; /* when the next full look is due if nobody moves, */
 	uint64_t next_check_ns; /* and if somebody does, */
 	uint64_t next_proof_ns; /* and if pace calls it a hang */
@@ -226,8 +227,11 @@ static void note_movement(struct watch *watch)
 	if (watch->looked_ns && now_ns - watch->looked_ns > most_ns)
 		watch->moved_ns += now_ns - watch->looked_ns - most_ns;
 	watch->looked_ns = now_ns;
-	if (numbers->num_active)
+	if (numbers->num_active) {
 		watch->active_ns = now_ns;
+		rankset_destroy(watch->active);
+		watch->active = rankset_copy(watch->digest.outside);
+	}
 	if (!numbers->num_moved && !numbers->num_changed)
 		return;
 	watch->moved_ns = now_ns;
@@ -357,7 +361,7 @@ static bool is_active(struct watch *watch)
 		return false;
 	if (!watch->has_told_active && still_ns(watch) >= TELL_STILL_NS) {
 		char *who = is_working ? xasprintf("rank %d", watch->report.rank)
-				       : label_who(watch->digest.outside, 40);
+				       : label_who(watch->active, 40);
 		char *time = label_time(still_ns(watch));
 
 		watch_tell_note(
@@ -604,6 +608,7 @@ int watch_run(struct session *session, const struct watch_options *options, FILE
 		.source = watch_source_create(session),
 		.all = proctable_ranks(session->job->proctable),
 		.nobody = rankset_create(),
+		.active = rankset_create(),
 		.began_ns = monotonic_ns(),
 	};
 	int result;
@@ -636,5 +641,6 @@ int watch_run(struct session *session, const struct watch_options *options, FILE
 	watch_digest_deinit(&watch.digest);
 	rankset_destroy(watch.all);
 	rankset_destroy(watch.nobody);
+	rankset_destroy(watch.active);
 	return result;
 }
