@@ -253,7 +253,11 @@ short)
 	;;
 long)
 	run "errors-one-$mpi" test_errors one .
-	run "errors-two-$mpi" test_errors two .
+	# MPICH takes a leader that is not in its group for an index all the same: what it finds there is luck.
+	case $mpi in
+	mpich) run "errors-two-$mpi" test_errors two '^MPI_([^I]|I[^n]|In[^t]|Intercomm_(m|create$))' ;;
+	*) run "errors-two-$mpi" test_errors two . ;;
+	esac
 	run "communicators-$mpi" test_unusual communicators 20000
 	# MPICH 4.0.2 has no room for more.
 	run "requests-$mpi" test_unusual requests $([ "$mpi" = mpich ] && echo 250000 || echo 1000000)
