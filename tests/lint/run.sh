@@ -57,12 +57,13 @@ check_exports() {
 
 # Minutes. What MPI's headers are needed for, and the recorder's wrappers, are left out.
 check_tidy() {
-	flags="-std=gnu11 -D_GNU_SOURCE -iquote . -iquote $build -DPDB_LIBDIR_DEFAULT=\"x\""
-	flags+=" -DPDB_LIBUNWIND_SONAME=\"libunwind.so.8\" $(pkg-config --cflags readline pmix libdw \
-		libgvc libzstd libsodium capstone)"
+	local flags=(-std=gnu11 -D_GNU_SOURCE -iquote . -iquote "$build" '-DPDB_LIBDIR_DEFAULT="x"'
+		'-DPDB_LIBUNWIND_SONAME="libunwind.so.8"')
+	read -ra more < <(pkg-config --cflags readline pmix libdw libgvc libzstd libsodium capstone)
 	git ls-files 'model/*.c' 'attach/*.c' 'pmix/*.c' 'analysis/*.c' 'render/*.c' 'shell/*.c' |
 		grep -vE '^attach/pdbd(_first|_tree)?\.c$' |
-		xargs -P "$(nproc)" -I '{}' sh -c "clang-tidy --quiet '{}' -- $flags 2>/dev/null" >"$report"
+		xargs -P "$(nproc)" -I '{}' clang-tidy --quiet '{}' -- "${flags[@]}" "${more[@]}" \
+			>"$report" 2>/dev/null
 	finish clang-tidy
 }
 
