@@ -87,7 +87,6 @@ static enum found search(const struct judge *j, const struct steps *steps, uint3
 	for (size_t i = lane->data->num_ring; i > 1 && arrivals < MAX_ARRIVALS; i--) {
 		uint32_t from = job_lane_state(lane, lane->data->ring[i - 2].state);
 		uint32_t to = job_lane_state(lane, lane->data->ring[i - 1].state);
-
 		bool is_last = i == lane->data->num_ring;
 
 		if (is_novel(steps, from, to, is_last, ret))

@@ -151,14 +151,14 @@ WAYS = (("pdb run", run_by_pdb_run), ("pdb env", run_by_pdb_env), ("a rank's pid
 
 
 def choose_ranks(mpi, program):
-    """What ranks do with messages does not depend on both, their number and the MPI: one MPI has all the
-    sizes, but of the many programs in waits/ the larger, as its ranks yield while they wait; the others
-    have the smaller. SIZES=all: each has both."""
+    """What ranks do with messages does not depend on both, their number and the MPI: Open MPI has all the
+    sizes, but of the many programs in waits/ one, the larger if its ranks yield while they wait; MPICH has the
+    smaller. SIZES=all: each has both."""
     if os.environ.get("SIZES") == "all":
         return program.ranks
-    if mpi.name != "openmpi4":
-        return program.ranks[:1]
-    return program.ranks[-1:] if program.has_slow_twin else program.ranks
+    if mpi.suffix == "openmpi" and not program.has_slow_twin:
+        return program.ranks
+    return program.ranks[-1:] if mpi.name == "openmpi4" else program.ranks[:1]
 
 
 def one_of_each_kind(programs):

@@ -36,6 +36,7 @@ LATE = "Least progressed: rank {}, "
 # Who has been as late before, or while others move, is no news, but must be named.
 SLOW = "in the end all for rank {} rank {} is outside MPI: here for "
 UNFINALIZED = 'called "init", but exited without calling "finalize"'
+MOVES = re.compile(r"[1-9]\d* of \d+ ranks move\.")
 NOT_SURE = "not sure that this is a hang"
 COMMANDS = ("groups", "waits", "collectives", "messages", "loops", "progress", "graph", "why {rank}",
             "history {rank}", "model {rank}", "requests {rank}", "bt {rank}", "bt all", "tree", "classes",
@@ -116,6 +117,7 @@ class Late:
     def __init__(self, job):
         self.job, self._seen = job, 0
         self.rank, self.since, self.step = None, 0, 0
+        self.turns = {}  # how often each rank has been late
 
     def look(self):
         lines = self.job.output()
@@ -125,6 +127,8 @@ class Late:
                 self.rank = int(match.group(2)) if match.group(1) == "late" else None
                 self.since = time.monotonic()
                 self.step += 1
+                if self.rank is not None:
+                    self.turns[self.rank] = self.turns.get(self.rank, 0) + 1
         self._seen = len(lines)
         return self.step, self.rank, self.since
 
@@ -201,8 +205,8 @@ class Run:
 
     def _judge(self):
         """The job is well at any time, so no answer may be sure of a hang. What was asked and answered while
-        one rank was late, and all others waited for it, must name it: as the least progressed or as the one that
-        all wait for."""
+        one rank was late, and all others waited for it, must name it: as the least progressed or, if it has
+        been as late before or others move, as the one that all wait for."""
         step, rank, since = self.late.look()
         is_late = rank is not None and time.monotonic() - since > SETTLE_S
         answer = self.shell.ask("refresh", "lp")
@@ -216,7 +220,7 @@ class Run:
             self.others += 1
         elif LATE.format(rank) in said:
             self.right += 1
-        elif SLOW.format(rank, rank) in said:
+        elif (self.late.turns[rank] > 1 or MOVES.search(said)) and SLOW.format(rank, rank) in said:
             self.slow += 1
         else:
             self.wrong.append(f"rank {rank} is late, lp says: {said}")
