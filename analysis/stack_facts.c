@@ -59,6 +59,7 @@ static void add_sample(const struct job *job, struct stack_fact *fact,
 	uint32_t call = CALLPATH_NONE;
 	bool is_polling = false;
 
+	fact->is_finalizing = false;
 	fact->is_stopped = is_stopped && (is_first || fact->is_stopped);
 	fact->is_uninterruptible = sample->state == 'D' && (is_first || fact->is_uninterruptible);
 	if (!fact->latest || sample->when_ns >= fact->latest->when_ns)
@@ -73,6 +74,8 @@ static void add_sample(const struct job *job, struct stack_fact *fact,
 		uint32_t function = find_function(job, sample->path, known);
 
 		is_polling = names_is_poll(job->names, function);
+		fact->is_finalizing =
+			strcasestr(names_get(job->names, function)->function, "mpi_finalize");
 		/* The frame that calls it, so that what MPI does meanwhile is no move; to and fro
 		 * between a poll and what is around it is none either. */
 		if (!is_polling)

@@ -18,6 +18,7 @@ struct stack_fact {
 	uint64_t first_ns, span_ns; /* when the first of them was, and how long after it the last */
 	uint32_t call; /* the frame that calls MPI in the last of them, CALLPATH_NONE if none or a poll */
 	bool has_moved; /* not all of them are in one call of MPI, nor all outside or polling */
+	bool is_finalizing; /* the last of them is in MPI_Finalize */
 	/* Mostly in polls and else outside, as a loop around them is that waits. */
 	bool is_polling;
 	const struct sample *latest; /* of the main thread, with or without frames; NULL: none */

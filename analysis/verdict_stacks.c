@@ -30,6 +30,17 @@ static bool find_common_call(const struct judge *j, const struct rankset *ranks,
 	return same * 2 > num;
 }
 
+/* Ranks end one after the other, which is no hang. */
+static bool is_ending(const struct judge *j)
+{
+	const struct rankset *ranks = j->verdict->waiting;
+
+	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
+		if (!stack_facts_get(j->stacks, r)->is_finalizing)
+			return false;
+	return true;
+}
+
 static void find_apart(struct judge *j)
 {
 	const struct rankset *ranks = j->verdict->waiting;
@@ -106,7 +117,7 @@ void verdict_judge_by_stacks(struct judge *j)
 		return;
 	}
 	verdict->kind = VERDICT_LEFT;
-	verdict->is_final = true;
+	verdict->is_final = !is_ending(j);
 	rankset_destroy(verdict->candidates);
 	verdict->candidates = rankset_create();
 }

@@ -474,20 +474,28 @@ static void test_ending(void **state)
 /* The same without a recorder: nobody is outside MPI, but one is not there. */
 static void test_ended_by_stacks(void **state)
 {
-	struct job *job = job_create();
-	struct verdict *verdict;
+	static const struct {
+		const char *function;
+		bool is_final;
+	} calls_of_all[] = {{ "PMPI_Recv", true }, { "PMPI_Finalize", false }, { "mpi_finalize_", false }};
 
 	(void)state;
-	for (int r = 0; r < 3; r++)
-		add_sample(job, r, 'R', LIBMPI, "PMPI_Recv", 1);
-	job_add_hole(job, 3, JOB_HOLE_ENDED);
-	verdict = verdict_create(job, NULL, NULL, NULL);
-	assert_int_equal(verdict->kind, VERDICT_LEFT);
-	assert_ranks(verdict->culprits, "3");
-	assert_ranks(verdict->waiting, "0-2");
-	assert_false(verdict->is_hang);
-	verdict_destroy(verdict);
-	job_destroy(job);
+	for (size_t i = 0; i < NUM_OF(calls_of_all); i++) {
+		struct job *job = job_create();
+		struct verdict *verdict;
+
+		for (int r = 0; r < 3; r++)
+			add_sample(job, r, 'R', LIBMPI, calls_of_all[i].function, 1);
+		job_add_hole(job, 3, JOB_HOLE_ENDED);
+		verdict = verdict_create(job, NULL, NULL, NULL);
+		assert_int_equal(verdict->kind, VERDICT_LEFT);
+		assert_ranks(verdict->culprits, "3");
+		assert_ranks(verdict->waiting, "0-2");
+		assert_false(verdict->is_hang);
+		assert_int_equal(verdict->is_final, calls_of_all[i].is_final);
+		verdict_destroy(verdict);
+		job_destroy(job);
+	}
 }
 
 /* All wait, for what is not known: some are not where most are. */
