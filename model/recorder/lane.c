@@ -10,7 +10,7 @@
 struct lane *lane_create(struct writer *w, uint32_t index,
 			 bool (*grow)(struct lane *l, enum seg_lane_id table, uint32_t entries))
 {
-	const size_t hints = 2ul * SEG_MAX_SITES * sizeof(struct lane_hint);
+	const size_t hints = SEG_MAX_SITES * sizeof(struct lane_hint);
 	const size_t rows = SEG_MAX_LEDGER * sizeof(struct ledger_next);
 	const size_t size = sizeof(struct lane) + hints + rows + P2P_MEMORY;
 	struct lane *l = pages_map(size);
@@ -55,8 +55,8 @@ void lane_take(struct lane *l, int tid, bool is_main)
 	seg->is_main = is_main;
 	seg->first_ticks = now;
 	uint32_t seq = lane_section_begin(l->current);
-	l->hint = &l->hints[SEG_STATE_EXIT(0)];
-	l->stats = &l->states[SEG_STATE_EXIT(0)];
+	l->hint = &l->hints[0];
+	l->state = SEG_STATE_EXIT(0);
 	atomic_store_explicit(&l->current->state, SEG_STATE_EXIT(0), RELAXED);
 	atomic_store_explicit(&l->current->since, now, RELAXED);
 	forget_polls(l);
@@ -94,8 +94,8 @@ bool lane_has_room(struct lane *l, enum seg_lane_id table, uint32_t entries)
 void lane_forget(struct lane *l)
 {
 	pathcache_flush(&l->cache);
-	for (uint32_t state = 0; state < l->states_ready; state++)
-		l->hints[state].last.entry = l->hints[state].former.entry = NULL;
+	for (uint32_t site = 0; site < l->states_ready / 2; site++)
+		l->hints[site].last.entry = l->hints[site].former.entry = NULL;
 	l->poll_hint.last.entry = l->entry = NULL;
 }
 
@@ -112,8 +112,9 @@ const struct path_entry *lane_remember(struct lane *l, const struct recorder_fun
 	return pathcache_add(&l->cache, function, ra, cfa, site, slots, num_slots);
 }
 
-static struct seg_transition *add_transition(struct lane *l, uint32_t from, uint32_t to,
-					     uint64_t key)
+enum { NO_TRANSITION = UINT32_MAX };
+
+static uint32_t add_transition(struct lane *l, uint32_t from, uint32_t to, uint64_t key)
 {
 	struct seg_table *table = &l->seg->tables[SEG_LANE_TRANSITIONS];
 	uint32_t at = atomic_load_explicit(&table->count, RELAXED);
@@ -121,69 +122,82 @@ static struct seg_transition *add_transition(struct lane *l, uint32_t from, uint
 	if (!lane_has_room(l, SEG_LANE_TRANSITIONS, at + 1) || !idhash_add(&l->edges, key, at)) {
 		atomic_store_explicit(&table->dropped,
 				      atomic_load_explicit(&table->dropped, RELAXED) + 1, RELAXED);
-		return NULL;
+		return NO_TRANSITION;
 	}
 	l->transitions[at].from = from;
 	l->transitions[at].to = to;
 	/* Pairs with the reader's acquire load: it then sees from and to. */
 	atomic_store_explicit(&table->count, at + 1, memory_order_release);
-	return &l->transitions[at];
+	return at;
 }
 
-/* The transition from the present state; NULL when there is no room for a new one. */
-static struct seg_transition *find_transition(struct lane *l, uint32_t to,
-					      const struct path_entry *entry)
+/* A transition from the present state; NO_TRANSITION when there is no room for a new one. */
+static uint32_t find_transition(struct lane *l, uint32_t to)
 {
-	uint32_t from = lane_state(l);
-	struct lane_hint *hint = &l->hints[from];
-
-	if (hint->last.to != to && hint->former.to == to)
-		lane_hint_swap(hint);
-	if (hint->last.to == to) {
-		hint->last.entry = entry;
-		return hint->last.transition;
-	}
+	uint32_t from = l->state;
 	uint64_t key = (uint64_t)from << 32 | to;
 	struct idhash_probe probe = idhash_probe(&l->edges, key);
-	struct seg_transition *t = NULL;
 	uint32_t id;
 
 	while ((id = idhash_next(&l->edges, &probe)) != IDHASH_NONE) {
-		if (l->transitions[id].from == from && l->transitions[id].to == to) {
-			t = &l->transitions[id];
-			break;
-		}
+		if (l->transitions[id].from == from && l->transitions[id].to == to)
+			return id;
 	}
-	if (!t)
-		t = add_transition(l, from, to, key);
-	if (t) {
+	return add_transition(l, from, to, key);
+}
+
+/* That of a call that enters, by `entry`: what the hint expects from now on. */
+static uint32_t enter_transition(struct lane *l, struct lane_hint *hint, uint32_t to,
+				 const struct path_entry *entry)
+{
+	if (hint->last.to != to && hint->former.to == to)
+		lane_hint_swap(hint);
+	if (hint->last.to != to) {
+		uint32_t transition = find_transition(l, to);
+		if (transition == NO_TRANSITION)
+			return NO_TRANSITION;
 		hint->former = hint->last;
-		hint->last = (struct lane_way){
-			.to = to, .transition = t, .entry = entry, .hint = &l->hints[to]};
+		hint->last = (struct lane_way){.to = to, .transition = transition};
 	}
-	return t;
+	hint->last.entry = entry;
+	return hint->last.transition;
+}
+
+static uint32_t leave_transition(struct lane *l, struct lane_hint *hint, uint32_t to)
+{
+	if (!hint->leave) {
+		uint32_t transition = find_transition(l, to);
+		if (transition == NO_TRANSITION)
+			return NO_TRANSITION;
+		hint->leave = transition + 1;
+	}
+	return hint->leave - 1;
 }
 
 /* What a thread does between two polls may take as long as what it does between two calls. */
 static void end_gap(struct lane *l, uint64_t now)
 {
+	_Atomic uint64_t *longest = &l->states[l->state].polls;
 	uint64_t gap = now - l->poll_ticks;
 
-	if (SEG_STATE_IS_EXIT(lane_state(l)) &&
-	    gap > atomic_load_explicit(&l->stats->polls, RELAXED))
-		atomic_store_explicit(&l->stats->polls, gap, RELAXED);
+	if (SEG_STATE_IS_EXIT(l->state) && gap > atomic_load_explicit(longest, RELAXED))
+		atomic_store_explicit(longest, gap, RELAXED);
 }
 
 static void make_event(struct lane *l, uint32_t to, uint64_t now, const struct path_entry *entry)
 {
-	struct seg_transition *t = find_transition(l, to, entry);
+	struct lane_hint *hint = &l->hints[SEG_STATE_SITE(l->state)];
+	bool is_leave = SEG_STATE_IS_EXIT(to);
+	uint32_t transition =
+		is_leave ? leave_transition(l, hint, to) : enter_transition(l, hint, to, entry);
 	uint32_t seq = lane_section_begin(l->current);
 
-	if (t)
-		lane_add(&t->count, 1);
+	if (transition != NO_TRANSITION)
+		lane_add(&l->transitions[transition].count, 1);
 	if (l->poll_site)
 		end_gap(l, now);
-	lane_event(l, l->current, to, &l->hints[to], now);
+	lane_event(l, l->current, &hint->longest[SEG_STATE_IS_EXIT(l->state)], to,
+		   &l->hints[SEG_STATE_SITE(to)], now);
 	if (l->poll_site)
 		forget_polls(l);
 	lane_section_end(l->current, seq);
@@ -196,7 +210,7 @@ void lane_enter(struct lane *l, uint32_t site, const struct path_entry *entry)
 
 void lane_leave(struct lane *l)
 {
-	make_event(l, lane_state(l) | 1, ticks_now(), NULL);
+	make_event(l, l->state | 1, ticks_now(), NULL);
 }
 
 void lane_enter_poll(struct lane *l, uint32_t site)

@@ -16,19 +16,23 @@
 
 struct tracer;
 
-/* A transition out of a state. */
+/* A transition out of an exit state. */
 struct lane_way {
-	uint32_t to; /* 0: none; state 0 is never entered */
-	struct seg_transition *transition;
+	uint32_t to;		        /* 0: none; state 0 is never entered */
+	uint32_t transition;
 	const struct path_entry *entry; /* of the call that enters `to`; NULL: not known */
-	struct lane_hint *hint;         /* of `to` */
 };
 
-/* The last one is nearly always the next one as well. At the end of a loop it is not: then it is the
- * one that was last before. */
+/* What the fast path needs of a site, in one cache line, since a program with thousands of call paths
+ * has none of them in a cache when it comes to the next. */
 struct lane_hint {
+	/* The last one is nearly always the next one as well. At the end of a loop it is not: then it
+	 * is the one that was last before. */
 	struct lane_way last, former;
-} __attribute__((aligned(64))); /* a cache line */
+	uint64_t longest[2]; /* as the segment has it: of the enter state, of the exit state */
+	uint32_t leave;	     /* 1 + the transition from the enter to the exit state; 0: not known */
+} __attribute__((aligned(64)));
+static_assert(sizeof(struct lane_hint) == 64, "a cache line");
 
 static inline void lane_hint_swap(struct lane_hint *hint)
 {
@@ -39,16 +43,16 @@ static inline void lane_hint_swap(struct lane_hint *hint)
 }
 
 struct lane {
-	/* Of the present state; while polls are counted, a hint that knows no transition. These
-	 * copies of what the segment says hold whoever writes to the file. */
+	/* Of the present state's site; while polls are counted, a hint that knows no transition.
+	 * These copies of what the segment says hold whoever writes to the file. */
 	struct lane_hint *hint;
-	struct seg_state *stats;
 	struct seg_current *current;
 	struct seg_transition *transitions;
 	struct seg_event *ring;
 	uint64_t ring_mask;
-	struct lane_hint *hints; /* of each state */
+	struct lane_hint *hints; /* of each site */
 	struct seg_state *states;
+	uint32_t state; /* the present one */
 
 	struct seg_lane *seg;
 	struct tracer *tracer; /* NULL: no trace */
@@ -76,11 +80,6 @@ struct lane {
 	struct lane *next_free;
 	struct lane *next; /* made before it */
 };
-
-static inline uint32_t lane_state(const struct lane *l)
-{
-	return l->stats - l->states;
-}
 
 /* Make lane `index`, mapped and empty. NULL when there is no room or memory. `grow` is called,
  * without the recorder's lock, when a table needs more room; it takes the lock and calls
@@ -145,44 +144,69 @@ static inline void lane_section_end(struct seg_current *current, uint32_t seq)
 	atomic_store_explicit(&current->seq, seq + 1, memory_order_release);
 }
 
-/* One event: into `to`, of which that is the hint, at `now`. Within a section. */
+/* One event: into `to`, of whose site that is the hint, at `now`. `longest`: of the present state.
+ * Within a section. */
 static inline __attribute__((always_inline)) void lane_event(struct lane *l,
 							     struct seg_current *current,
-							     uint32_t to, struct lane_hint *hint,
+							     uint64_t *longest, uint32_t to,
+							     struct lane_hint *hint,
 							     uint64_t now)
 {
-	struct seg_state *stats = l->stats;
 	uint64_t stay = now - atomic_load_explicit(&current->since, memory_order_relaxed);
 	uint64_t events = atomic_load_explicit(&current->events, memory_order_relaxed);
 	struct seg_event *slot = &l->ring[events & l->ring_mask];
 
+	if (__builtin_expect(stay > *longest, 0)) {
+		*longest = stay;
+		atomic_store_explicit(&l->states[l->state].longest, stay, memory_order_relaxed);
+	}
 	l->hint = hint;
-	l->stats = &l->states[to];
+	l->state = to;
 	atomic_store_explicit(&slot->ticks, now, memory_order_relaxed);
 	atomic_store_explicit(&slot->state, to, memory_order_relaxed);
 	atomic_store_explicit(&current->state, to, memory_order_relaxed);
 	atomic_store_explicit(&current->since, now, memory_order_relaxed);
 	atomic_store_explicit(&current->events, events + 1, memory_order_relaxed);
-	if (__builtin_expect(stay > atomic_load_explicit(&stats->longest, memory_order_relaxed), 0))
-		atomic_store_explicit(&stats->longest, stay, memory_order_relaxed);
 }
 
-/* Does the hint know the transition? */
-static inline __attribute__((always_inline)) bool lane_expects(const struct lane *l, uint32_t to)
+/* Does the hint know the transition that enters the site? */
+static inline __attribute__((always_inline)) bool lane_expects(const struct lane *l, uint32_t site)
 {
-	return l->hint->last.to == to;
+	return l->hint->last.to == SEG_STATE_ENTER(site);
 }
 
-/* The event that the lane expects. */
-static inline __attribute__((always_inline)) void lane_expected_event(struct lane *l, uint64_t now)
+/* The call enters that the lane expects. */
+static inline __attribute__((always_inline)) void lane_enter_expected(struct lane *l, uint64_t now)
 {
-	const struct lane_way *way = &l->hint->last;
+	struct lane_hint *hint = l->hint;
 	struct seg_current *current = l->current;
 	uint32_t seq = lane_section_begin(current);
 
-	lane_add(&way->transition->count, 1);
-	lane_event(l, current, way->to, way->hint, now);
+	lane_add(&l->transitions[hint->last.transition].count, 1);
+	lane_event(l, current, &hint->longest[1], hint->last.to,
+		   &l->hints[SEG_STATE_SITE(hint->last.to)], now);
 	lane_section_end(current, seq);
+}
+
+/* Out of an enter state there is but one way: is it known? */
+static inline __attribute__((always_inline)) bool lane_knows_leave(const struct lane *l)
+{
+	return l->hint->leave != 0;
+}
+
+/* The call returns; what the next one will need is fetched while the program computes. */
+static inline __attribute__((always_inline)) void lane_leave_expected(struct lane *l, uint64_t now)
+{
+	struct lane_hint *hint = l->hint;
+	struct seg_current *current = l->current;
+	uint32_t seq = lane_section_begin(current);
+
+	lane_add(&l->transitions[hint->leave - 1].count, 1);
+	lane_event(l, current, &hint->longest[0], l->state | 1, hint, now);
+	lane_section_end(current, seq);
+	path_entry_prefetch(hint->last.entry);
+	__builtin_prefetch(&l->hints[SEG_STATE_SITE(hint->last.to)]);
+	__builtin_prefetch(&l->transitions[hint->last.transition]);
 }
 
 #endif

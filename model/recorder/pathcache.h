@@ -21,11 +21,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/segment.h"
+
 struct recorder_function;
 
 enum {
 	PATHCACHE_BUCKETS = 4096,
-	PATHCACHE_ARENA = 2 << 20,
+	PATHCACHE_ARENA = 4 << 20, /* bytes: 20,000 paths of 20 frames; it is emptied when full */
 	PATHCACHE_STEP = 4,
 	PATHCACHE_WAYS = 64,
 };
@@ -44,20 +46,22 @@ struct path_word {
 };
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the lower half comes first");
 
+/* As few cache lines as can be, for the same reason as in struct lane_hint. */
 struct path_entry {
 	const struct recorder_function *function;
 	uintptr_t ra, cfa;
-	uint32_t site;
-	const struct path_entry *next; /* of the same bucket, older */
-	/* Of words[]: at least one, and a multiple of PATHCACHE_STEP: the last one repeats. */
-	const struct path_word *end;
+	uint32_t older; /* one of the same bucket: where in the arena; 0: none */
+	uint16_t site;
+	uint16_t num_words; /* at least one, and a multiple of PATHCACHE_STEP: the last one repeats */
 	struct path_word words[];
-};
+} __attribute__((aligned(64)));
+static_assert(offsetof(struct path_entry, words) == 32, "half a cache line");
+static_assert(SEG_MAX_SITES <= 1 << 16, "a site in 16 bits");
 
 struct pathcache {
-	struct path_entry **buckets; /* PATHCACHE_BUCKETS of them: the newest entry of each */
-	char *arena;		     /* entries, one after the other; emptied as a whole */
-	size_t used;
+	uint32_t *buckets; /* PATHCACHE_BUCKETS of them: where in the arena the newest entry is; 0: none */
+	char *arena;	   /* behind one empty line: entries, one after the other; emptied as a whole */
+	uint32_t used;
 	uint64_t generation; /* of the loaded objects when it was last emptied */
 };
 
@@ -98,7 +102,7 @@ static inline __attribute__((always_inline)) bool path_word_holds(const char *cf
 
 static inline __attribute__((always_inline)) bool path_entry_holds(const struct path_entry *e)
 {
-	const struct path_word *word = e->words;
+	const struct path_word *word = e->words, *end = word + e->num_words;
 	const char *cfa = (const char *)e->cfa;
 
 	/* Unrolled: these loads are most of what a hit costs. */
@@ -107,8 +111,16 @@ static inline __attribute__((always_inline)) bool path_entry_holds(const struct 
 		    !path_word_holds(cfa, &word[2]) || !path_word_holds(cfa, &word[3]))
 			return false;
 		word += PATHCACHE_STEP;
-	} while (word < e->end);
+	} while (word < end);
 	return true;
+}
+
+/* It will be asked for soon; may be NULL. Of long paths, the first 20 frames. */
+static inline __attribute__((always_inline)) void path_entry_prefetch(const struct path_entry *e)
+{
+	__builtin_prefetch(e);
+	__builtin_prefetch((const char *)e + 64);
+	__builtin_prefetch((const char *)e + 128);
 }
 
 /* The entry of a call, valid until pathcache_flush(); NULL: not known. */

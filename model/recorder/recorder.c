@@ -393,7 +393,7 @@ static void abandon(struct lane *lane)
 {
 	atomic_fetch_add_explicit(&recorder.writer.header->abandoned, 1, memory_order_relaxed);
 	p2p_abandon(lane);
-	if (SEG_STATE_IS_EXIT(lane_state(lane)))
+	if (SEG_STATE_IS_EXIT(lane->state))
 		lane_leave_poll(lane, true);
 	else
 		lane_leave(lane);
@@ -495,10 +495,10 @@ static inline __attribute__((always_inline)) void enter(struct lane *lane)
 {
 	uint64_t now;
 
-	if (unlikely(!lane_expects(lane, SEG_STATE_ENTER(lane->site)) || !ticks_fast(&now)))
+	if (unlikely(!lane_expects(lane, lane->site) || !ticks_fast(&now)))
 		lane_enter(lane, lane->site, lane->entry);
 	else
-		lane_expected_event(lane, now);
+		lane_enter_expected(lane, now);
 }
 
 static __attribute__((noinline)) void enter_traced(struct lane *lane)
@@ -532,12 +532,11 @@ void recorder_leave(struct lane *lane)
 {
 	uint64_t now;
 
-	/* Out of an enter state there is but one way. */
-	if (unlikely(lane->hint->last.to == 0 || !ticks_fast(&now))) {
+	if (unlikely(!lane_knows_leave(lane) || !ticks_fast(&now))) {
 		leave(lane);
 		return;
 	}
-	lane_expected_event(lane, now);
+	lane_leave_expected(lane, now);
 	ended(lane);
 }
 

@@ -54,16 +54,21 @@ static void test_expected_event(void **state)
 {
 	struct lane *l = *state;
 
-	assert_false(lane_expects(l, SEG_STATE_ENTER(1))); /* not seen before */
+	assert_false(lane_expects(l, 1)); /* not seen before */
 	call(l, 1);
 	call(l, 1);
-	assert_true(lane_expects(l, SEG_STATE_ENTER(1)));
-	assert_false(lane_expects(l, SEG_STATE_ENTER(2)));
-	lane_expected_event(l, 100);
-	assert_true(lane_expects(l, SEG_STATE_EXIT(1)));
+	assert_true(lane_expects(l, 1));
+	assert_false(lane_expects(l, 2));
+	lane_enter_expected(l, 100);
+	assert_true(lane_knows_leave(l));
 	assert_int_equal(count_of(l, 3, 2), 2);
 	assert_int_equal(l->seg->current.state, SEG_STATE_ENTER(1));
 	assert_int_equal(l->seg->current.events, 5);
+	lane_leave_expected(l, 200);
+	assert_int_equal(count_of(l, 2, 3), 3);
+	assert_int_equal(l->seg->current.state, SEG_STATE_EXIT(1));
+	assert_int_equal(l->seg->current.events, 6);
+	assert_true(lane_expects(l, 1));
 }
 
 static void test_many_transitions(void **state)
@@ -105,7 +110,7 @@ static void test_polls(void **state)
 	assert_int_equal(current->state, SEG_STATE_EXIT(1));
 	assert_int_equal(current->polls, 1000);
 	/* What follows ends the polling, so it is not for the fast path, seen before or not. */
-	assert_false(lane_expects(l, SEG_STATE_ENTER(1)));
+	assert_false(lane_expects(l, 1));
 	assert_int_equal(current->poll_site, 2);
 	assert_int_equal(current->in_poll, 0);
 	lane_enter_poll(l, 2);
@@ -163,13 +168,13 @@ static void test_poll_is_expected_again(void **state)
 	poll(l, 2, true);
 	assert_ptr_equal(l->hint->last.entry, entry);
 	poll(l, 2, false);
-	assert_ptr_equal(l->hints[SEG_STATE_EXIT(1)].last.entry, entry);
+	assert_ptr_equal(l->hints[1].last.entry, entry);
 
 	lane_enter_poll(l, 2);
 	lane_forget(l);
 	assert_null(l->hint->last.entry);
 	lane_leave_poll(l, false);
-	assert_null(l->hints[SEG_STATE_EXIT(2)].last.entry);
+	assert_null(l->hints[2].last.entry);
 }
 
 /* Another thread takes the lane: it starts anew, the counts stay. */
@@ -262,14 +267,27 @@ static void test_path_cache_full(void **state)
 		assert_true(l->cache.used <= PATHCACHE_ARENA);
 		if (l->cache.used < used) {
 			emptied++;
-			for (uint32_t s = 0; s < 2 * i; s++)
+			for (uint32_t s = 0; s < i; s++)
 				assert_null(l->hints[s].last.entry);
 		}
 		lane_enter(l, i, e);
 		lane_leave(l);
-		assert_ptr_equal(l->hints[SEG_STATE_EXIT(i - 1)].last.entry, e);
+		assert_ptr_equal(l->hints[i - 1].last.entry, e);
 	}
 	assert_true(emptied > 0);
+}
+
+/* Programs have thousands of call paths, and would pay for each again and again. */
+static void test_path_cache_room(void **state)
+{
+	struct pathcache *c = &((struct lane *)*state)->cache;
+	static uintptr_t stack[20];
+	struct path_slot slots[20];
+
+	for (int i = 0; i < 20; i++)
+		slots[i] = (struct path_slot){&stack[i], 0};
+	for (uint32_t i = 1; i <= 20000; i++)
+		assert_non_null(pathcache_add(c, NULL, i, (uintptr_t)stack, i, slots, 20));
 }
 
 #define LANE_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -282,8 +300,8 @@ int main(void)
 		LANE_TEST(test_polls),		  LANE_TEST(test_gaps),
 		LANE_TEST(test_poll_is_expected_again),
 		LANE_TEST(test_taken_again),	  LANE_TEST(test_path_cache),
-		LANE_TEST(test_path_cache_ways),
-		LANE_TEST(test_path_cache_full),
+		LANE_TEST(test_path_cache_ways),  LANE_TEST(test_path_cache_full),
+		LANE_TEST(test_path_cache_room),
 	};
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }
