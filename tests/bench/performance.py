@@ -37,7 +37,7 @@ def over(bad, what):
 
 
 RECORDER_ROWS = (
-    "Send-to-nobody", "Sendrecv", "Irecv+Send+Wait", "Irecv+Isend+2*Wait", "16*(Irecv+Isend)+Waitall",
+    "Send-to-nobody", "Send-to-nobody-by-4096-paths", "Sendrecv", "Irecv+Send+Wait", "Irecv+Isend+2*Wait", "16*(Irecv+Isend)+Waitall",
     "2*Start+2*Wait", "Test", "Iprobe", "Barrier", "Bcast", "Allreduce", "Iallreduce+Wait", "Put",
     "Win_lock+Put+Win_unlock", "Win_post+start+complete+wait", "Fortran-Irecv+Isend+2*Wait",
     "Fortran-Allreduce", "mpi_f08-Irecv+Isend+2*Wait")

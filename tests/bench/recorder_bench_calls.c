@@ -20,6 +20,53 @@ static void sendrecv(void)
 		     MPI_STATUS_IGNORE);
 }
 
+/* ---- Thousands of call paths ----------------------------------------------------------------- */
+
+/* The function calls the next one from 16 places; nothing to make one call of them with. */
+#define FROM(i, call) \
+	case i: \
+		call; \
+		__asm__ volatile("" ::"i"(i)); \
+		break
+#define FROM_4(i, call) FROM(i, call); FROM(i + 1, call); FROM(i + 2, call); FROM(i + 3, call)
+#define FROM_16(call) FROM_4(0, call); FROM_4(4, call); FROM_4(8, call); FROM_4(12, call)
+
+static __attribute__((noinline)) void inner(int path)
+{
+	switch (path & 15) {
+		FROM_16(nobody());
+	}
+}
+
+static __attribute__((noinline)) void middle(int path)
+{
+	switch (path & 15) {
+		FROM_16(inner(path >> 4));
+	}
+}
+
+static __attribute__((noinline)) void outer(int path)
+{
+	switch (path & 15) {
+		FROM_16(middle(path >> 4));
+	}
+}
+
+/* Each by another path than the calls before, in the same order again and again, which is not that in
+ * which they came first; and between two calls a program touches data of its own. */
+static void nobody_by_paths(void)
+{
+	enum { PATHS = 16 * 16 * 16, LINE = 64, TOUCHED = 32 };
+	static volatile char data[8 << 20];
+	static unsigned calls, path;
+
+	for (unsigned i = 0; i < TOUCHED; i++)
+		data[(calls * TOUCHED + i) * LINE % sizeof(data)]++;
+	path = calls < PATHS ? calls : path * 1637 + 17;
+	calls++;
+	outer(path % PATHS);
+}
+
 /* ---- Requests -------------------------------------------------------------------------------- */
 
 /* MPICH keeps a rank that sends to itself until it has posted the receive. */
@@ -275,6 +322,7 @@ void f08_isend_irecv_wait(void);
 
 const struct measured all_measured[] = {
 	{"Send-to-nobody", 1, 0, nobody},
+	{"Send-to-nobody-by-4096-paths", 1, 0, nobody_by_paths},
 	{"Sendrecv", 1, 0, sendrecv},
 	{"Irecv+Send+Wait", 3, 0, irecv_send_wait},
 	{"Irecv-any+Send+Wait", 3, 0, irecv_any_send_wait},

@@ -18,7 +18,7 @@ rounds=5
 calls=1000 # of a round, about: a pattern of seven calls is run 142 times
 
 # count RECORDER BENCH [NAME...]: lines "CALLS FRAMES INSTRUCTIONS". The counters are written down before
-# and after each measurement, so that every second file is one.
+# and after each measurement, of which there is one before that does not count: every fourth file is one.
 count() {
 	local recorder=$1 bench=$2
 	shift 2
@@ -29,7 +29,7 @@ count() {
 	local part=0
 	while read -r name frames _; do
 		[ "$name" != clock ] || continue
-		part=$((part + 2))
+		part=$((part + 4))
 		callgrind_annotate --auto=no --threshold=100 "$dir/out.$part" 2>/dev/null |
 			gawk -v name="$name" -v frames="$frames" -v calls=$((rounds * calls)) '
 				# What is inlined from headers stands without the library.
