@@ -17,7 +17,7 @@ DEPS_CHECK = openmpi-bin mpich gfortran g++ libcmocka-dev gdb graphviz procps tm
 	mandoc debootstrap python3 python3-jsonschema python3-mpi4py lammps lammps-examples hpcc zsh
 DEPS_PETSC = $(if $(is_debian13),libpetsc-real3.22-dev libpetsc3.22-dev-examples,libpetsc-real3.18-dev libpetsc3.18-dev-examples)
 # Other people's test programs, which are to do the same with the recorder.
-DEPS_UNHARMED = scalapack-mpi-test mumps-test $(DEPS_PETSC)
+DEPS_UNHARMED = scalapack-mpi-test mumps-test python3-h5py-mpi python3-pytest-mpi $(DEPS_PETSC)
 DEPS_DEMO = openmpi-bin procps gdb lammps lammps-examples
 # Real programs, and what they are built or prepared with: some 500 MB.
 DEPS_CAMPAIGN = elfutils lammps lammps-examples hpcc scalapack-mpi-test mumps-test python3-mpi4py \

@@ -198,7 +198,17 @@ test_petsc() {
 	same_job "$ranks" "$program" "$@"
 }
 
-# One of each kind of ScaLAPACK's tests, MUMPS's examples, and some of PETSc's.
+# What h5py's own tests have for jobs: files that ranks write together, from Python through mpi4py. Their status
+# tells.
+test_h5py() {
+	local tests=/usr/lib/python3/dist-packages/h5py/_debian_h5py_mpi/tests
+	[ -d "$tests" ] || { say "h5py's tests are not installed"; return 77; }
+	rm -rf "$work/job"
+	mkdir -p "$work/job"
+	same_job 4 /usr/bin/python3 -m pytest -p no:terminal -p no:cacheprovider --with-mpi -m mpi "$tests"
+}
+
+# One of each kind of ScaLAPACK's tests, MUMPS's examples, h5py's tests, and some of PETSc's.
 all_programs() {
 	local program mumps=/usr/lib/mumps
 	for program in xdllt xdlu xdqr xdls xdhrd xdbrd xdtrd xdinv xdnep xdgblu xddblu xdpbllt xdptllt xcllt xzlu; do
@@ -207,6 +217,7 @@ all_programs() {
 	if [ "$mpi" = openmpi ]; then
 		run mumps-real test_program $mumps/dsimpletest $mumps/input_simpletest_real
 		run mumps-complex test_program $mumps/zsimpletest $mumps/input_simpletest_cmplx
+		run h5py test_h5py
 		all_of_petsc
 	fi
 }
