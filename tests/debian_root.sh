@@ -78,6 +78,8 @@ bootstrap() {
 	# No service is started in the root, no package's documentation is wanted, but examples are.
 	printf '#!/bin/sh\nexit 101\n' >"$dir.part/usr/sbin/policy-rc.d"
 	chmod 755 "$dir.part/usr/sbin/policy-rc.d"
+	# Nobody needs it after a power failure.
+	echo force-unsafe-io >"$dir.part/etc/dpkg/dpkg.cfg.d/unsafe-io"
 	# Another one that waits for it may have made the empty directory again.
 	mv -T "$dir.part" "$dir"
 }
