@@ -13,6 +13,9 @@
 #define VERDICT_HANG_RATIO 10
 #define VERDICT_HANG_NS UINT64_C(1000000000)
 #define VERDICT_HANG_NEW_NS UINT64_C(3000000000)
+/* While others move: they may do so because nothing is wrong. */
+#define VERDICT_HANG_MOVING_RATIO 100
+#define VERDICT_HANG_MOVING_NS UINT64_C(10000000000)
 
 struct lane_fact {
 	enum activity activity;

@@ -130,6 +130,14 @@ static bool can_do_without(const struct judge *j)
 	return can;
 }
 
+/* A hang even though others move, as those who are given work one by one may for long? A program may
+ * well have a step that takes ten times as long as all that it has done there before. */
+static bool is_hang_beside_moving(const struct verdict *verdict)
+{
+	return verdict->stay_ns >= VERDICT_HANG_MOVING_NS &&
+	       verdict->stay_ns / VERDICT_HANG_MOVING_RATIO >= verdict->longest_before_ns;
+}
+
 /* True if there was somebody outside, whether accused or not. */
 bool verdict_find_computing(struct judge *j)
 {
@@ -154,9 +162,12 @@ bool verdict_find_computing(struct judge *j)
 		j->verdict->is_hang = false;
 	if (j->verdict->is_hang && can_do_without(j))
 		j->verdict->is_hang = false;
-	/* While others move, it takes more to say that this one does not. */
-	if (j->verdict->is_hang || rankset_is_empty(j->verdict->moving))
+	if (rankset_is_empty(j->verdict->moving)) {
 		verdict_name_culprits(j, VERDICT_COMPUTATION);
+	} else if (j->verdict->is_hang) {
+		verdict_name_culprits(j, VERDICT_COMPUTATION);
+		j->verdict->is_hang = is_hang_beside_moving(j->verdict);
+	}
 	return true;
 }
 
