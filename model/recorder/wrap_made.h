@@ -211,9 +211,14 @@ static int *wrap_scratch(struct wrap_lists *lists, int num)
 	return lists->sources = num > 0 ? pages_map(lists->sources_size) : NULL;
 }
 
+/* What made the communicator tells its topology, not MPI_Topo_test: Open MPI 5 takes a graph that was made
+ * from a Cartesian communicator for one as well, and crashes when it is asked for the dimensions. */
+typedef int wrap_get_sources(MPI_Comm comm, int rank, struct wrap_lists *lists);
+
 /* Two in each dimension; over an edge that is not periodic there is none. */
-static int wrap_cart_sources(MPI_Comm comm, struct wrap_lists *lists)
+static int wrap_cart_sources(MPI_Comm comm, int rank, struct wrap_lists *lists)
 {
+	(void)rank;
 	__typeof__(&MPI_Cartdim_get) get_dims = WRAP_PMPI(MPI_Cartdim_get);
 	__typeof__(&MPI_Cart_shift) shift = WRAP_PMPI(MPI_Cart_shift);
 	int num = 0, dims, both[2];
@@ -243,8 +248,9 @@ static int wrap_graph_sources(MPI_Comm comm, int rank, struct wrap_lists *lists)
 	return num;
 }
 
-static int wrap_dist_graph_sources(MPI_Comm comm, struct wrap_lists *lists)
+static int wrap_dist_graph_sources(MPI_Comm comm, int rank, struct wrap_lists *lists)
 {
+	(void)rank;
 	__typeof__(&MPI_Dist_graph_neighbors_count) get_count =
 		WRAP_PMPI(MPI_Dist_graph_neighbors_count);
 	__typeof__(&MPI_Dist_graph_neighbors) get = WRAP_PMPI(MPI_Dist_graph_neighbors);
@@ -259,29 +265,12 @@ static int wrap_dist_graph_sources(MPI_Comm comm, struct wrap_lists *lists)
 											    : 0;
 }
 
-static void wrap_get_sources(MPI_Comm comm, struct comms_new *n, struct wrap_lists *lists)
-{
-	__typeof__(&MPI_Topo_test) topo_test = WRAP_PMPI(MPI_Topo_test);
-	int topology, num = 0;
-
-	if (!topo_test || n->kind != SEG_COMM_INTRA || topo_test(comm, &topology) != MPI_SUCCESS)
-		return;
-	if (topology == MPI_CART)
-		num = wrap_cart_sources(comm, lists);
-	else if (topology == MPI_GRAPH)
-		num = wrap_graph_sources(comm, n->rank, lists);
-	else if (topology == MPI_DIST_GRAPH)
-		num = wrap_dist_graph_sources(comm, lists);
-	n->num_sources = num;
-	n->sources = num ? lists->sources : NULL;
-}
-
 /* ---- Communicators -----------------------------------------------------------------------------
  */
 
-/* It exists now, and differs from its parent. */
+/* It exists now. `get_sources`: of its topology; NULL: it has none, or that of its parent. */
 static __attribute__((noinline, cold)) void wrap_made(struct wrap_call *w, struct comms_new *n,
-						      const void *at)
+						      const void *at, wrap_get_sources *get_sources)
 {
 	struct wrap_lists lists = {0};
 	MPI_Comm comm = wrap_comm_at(at, w->is_fortran);
@@ -293,7 +282,8 @@ static __attribute__((noinline, cold)) void wrap_made(struct wrap_call *w, struc
 		return;
 	if (!n->like_parent && wrap_get_sizes(comm, n)) {
 		wrap_get_members(comm, n, &lists);
-		wrap_get_sources(comm, n, &lists);
+		n->num_sources = get_sources ? get_sources(comm, n->rank, &lists) : 0;
+		n->sources = n->num_sources ? lists.sources : NULL;
 	}
 	recorder_made(n);
 	wrap_release_lists(&lists);
@@ -306,14 +296,33 @@ static void wrap_make_before(struct wrap_call *w, uint32_t parent)
 	w->ordinal = comms_child(&recorder_comms, parent);
 }
 
-static void wrap_make_after(struct wrap_call *w, int ret, const void *comm)
+static void wrap_made_of(struct wrap_call *w, int ret, const void *comm, wrap_get_sources *get_sources)
 {
 	struct comms_new n = {
 		.origin = COMMID_COLLECTIVE, .parent = w->comm, .ordinal = w->ordinal};
 
 	if (ret == MPI_SUCCESS)
-		wrap_made(w, &n, comm);
+		wrap_made(w, &n, comm, get_sources);
 }
+
+static void wrap_make_after(struct wrap_call *w, int ret, const void *comm)
+{
+	wrap_made_of(w, ret, comm, NULL);
+}
+
+#define WRAP_MAKE(topology_)                                                                       \
+	static void wrap_make_##topology_##_before(struct wrap_call *w, uint32_t parent)           \
+	{                                                                                          \
+		wrap_make_before(w, parent);                                                       \
+	}                                                                                          \
+	static void wrap_make_##topology_##_after(struct wrap_call *w, int ret, const void *comm)  \
+	{                                                                                          \
+		wrap_made_of(w, ret, comm, wrap_##topology_##_sources);                            \
+	}
+
+WRAP_MAKE(cart)
+WRAP_MAKE(graph)
+WRAP_MAKE(dist_graph)
 
 static void wrap_duplicate_before(struct wrap_call *w, uint32_t parent)
 {
@@ -332,7 +341,7 @@ static void wrap_duplicate_after(struct wrap_call *w, int ret, const void *comm)
 	};
 
 	if (ret == MPI_SUCCESS)
-		wrap_made(w, &n, comm);
+		wrap_made(w, &n, comm, NULL);
 }
 
 /* Returns at once. The handle is there already, though it may not be used yet. */
@@ -367,7 +376,7 @@ static inline void wrap_from_group_after(struct wrap_call *w, int ret, const cha
 	length = wrap_text_length(w, tag, length);
 	for (size_t i = 0; i < length; i++)
 		n.extra = commid_step(n.extra, (unsigned char)tag[i]);
-	wrap_made(w, &n, comm);
+	wrap_made(w, &n, comm, NULL);
 }
 
 /* Spawn, connect, accept: what it needs of the other world is not known. */
@@ -384,7 +393,7 @@ static void wrap_spawn_after(struct wrap_call *w, int ret, const void *comm)
 	struct comms_new n = {.origin = COMMID_NONE, .parent = w->comm, .ordinal = w->ordinal};
 
 	if (ret == MPI_SUCCESS)
-		wrap_made(w, &n, comm);
+		wrap_made(w, &n, comm, NULL);
 }
 
 static void wrap_join_before(struct wrap_call *w)
@@ -397,7 +406,7 @@ static void wrap_join_after(struct wrap_call *w, int ret, const void *comm)
 	struct comms_new n = {.origin = COMMID_NONE, .parent = SEG_NO_COMM};
 
 	if (ret == MPI_SUCCESS)
-		wrap_made(w, &n, comm);
+		wrap_made(w, &n, comm, NULL);
 }
 
 /* The intercommunicator to the processes that spawned this world was made in MPI_Init. */
@@ -408,7 +417,7 @@ static void wrap_get_parent_after(struct wrap_call *w, int ret, const void *at)
 	if (ret == MPI_SUCCESS &&
 	    comms_find(&recorder_comms, wrap_comm_key(wrap_comm_at(at, w->is_fortran))) ==
 		    COMMS_UNKNOWN)
-		wrap_made(w, &n, at);
+		wrap_made(w, &n, at, NULL);
 }
 
 static void wrap_name_after(struct wrap_call *w, int ret, uint32_t index, const char *text,

@@ -298,7 +298,7 @@ static void wrap_make_group_after(struct wrap_call *w, int ret, const void *comm
 	if (ret == MPI_SUCCESS) {
 		if (w->num_peers >= 0)
 			tokens_have_come(w->lane);
-		wrap_made(w, &n, comm);
+		wrap_made(w, &n, comm, NULL);
 	}
 	for (int i = 0; ret != MPI_SUCCESS && i < w->num_peers; i++) {
 		if (w->peers[i] == comms_rank(&recorder_comms, w->comm))
@@ -347,7 +347,7 @@ static void wrap_make_inter_after(struct wrap_call *w, int ret, const void *comm
 		tokens_have_come(w->lane);
 	}
 	if (ret == MPI_SUCCESS)
-		wrap_made(w, &n, comm);
+		wrap_made(w, &n, comm, NULL);
 }
 
 #endif

@@ -195,6 +195,11 @@ static void topologies(void)
 				       MPI_INFO_NULL, 0, &comm);
 	note(comm, "ring");
 	fprintf(truth, "sources ring %d\n", left);
+	/* Open MPI 5 takes it for Cartesian, too. */
+	MPI_Dist_graph_create_adjacent(grid, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED,
+				       MPI_INFO_NULL, 0, &comm);
+	note(comm, "ring-of-grid");
+	fprintf(truth, "sources ring-of-grid %d\n", left);
 	int one = 1, weight = 3;
 	MPI_Dist_graph_create(dup, 1, &rank, &one, &left, &weight, MPI_INFO_NULL, 0, &comm);
 	note(comm, "ring-back");
