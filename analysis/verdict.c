@@ -250,6 +250,19 @@ struct verdict *verdict_create(const struct job *job, const struct eqgroups *gro
 	return j.verdict;
 }
 
+bool verdict_may_be_hang(const struct verdict *verdict)
+{
+	switch (verdict->kind) {
+	case VERDICT_NONE:
+	case VERDICT_UNKNOWN:
+		return false;
+	case VERDICT_COMPUTATION:
+		return verdict->is_hang || rankset_is_empty(verdict->moving);
+	default:
+		return true;
+	}
+}
+
 void verdict_destroy(struct verdict *verdict)
 {
 	if (!verdict)

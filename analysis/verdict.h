@@ -78,8 +78,8 @@ struct verdict {
 /* A rank is static if it made no transition between the looks, or with one look none for 200 ms.
  * Nobody is accused for a present stay below 500 ms, nor for one that is not longer than its longest
  * earlier one in that state; in a state that it never left before, in any state of the same side.
- * is_hang takes ten times that and 1 s, or 3 s in a state never left before; of who computes while others
- * move, a hundred times and 10 s, and for less than ten times nobody is named then. Deadlocks, mismatches and
+ * is_hang takes ten times that and 1 s, or 3 s in a state never left before; who computes while others
+ * move is not named before that, and a hang takes a hundred times and 10 s then. Deadlocks, mismatches and
  * lost messages are certain by what is counted: they are told, and are a hang, from 500 ms on, also
  * while others move.
  *
@@ -99,6 +99,10 @@ struct verdict *verdict_create(const struct job *job, const struct eqgroups *gro
  * known. */
 void verdict_choose_by_order(struct verdict *verdict, const struct job *job,
 			     const struct temporal_result *order);
+
+/* May it be told of as a hang if something else says that there is one? Somebody is named, and not for
+ * computing while others move, unless that is a hang by itself. */
+bool verdict_may_be_hang(const struct verdict *verdict);
 
 void verdict_destroy(struct verdict *verdict);
 

@@ -90,7 +90,8 @@ void banner_print_moves(struct session *session, FILE *out)
 		free(time);
 	} else {
 		fprintf(out, "%d of %d ranks move. Try \"%s\".\n", moving,
-			session->job->proctable->size, verdict->is_hang ? "lp" : "progress");
+			session->job->proctable->size,
+			rankset_is_empty(verdict->culprits) ? "progress" : "lp");
 	}
 }
 

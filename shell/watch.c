@@ -294,11 +294,6 @@ static bool is_certain(const struct verdict *verdict)
 	}
 }
 
-static bool names_somebody(const struct verdict *verdict)
-{
-	return verdict->kind != VERDICT_NONE && verdict->kind != VERDICT_UNKNOWN;
-}
-
 static uint64_t still_ns(const struct watch *watch)
 {
 	return monotonic_ns() - watch->moved_ns;
@@ -432,7 +427,7 @@ static int look_closely(struct watch *watch, struct pdb_error *err)
 	}
 	watch->is_certain = false;
 	if (!watch->has_recorder && still_ns(watch) > watch->options->max_wait_s * SECOND_NS &&
-	    names_somebody(session->verdict) && !is_active(watch))
+	    verdict_may_be_hang(session->verdict) && !is_active(watch))
 		find_hang(watch, WATCH_BY_PATIENCE);
 	return 0;
 }
@@ -465,7 +460,7 @@ static int confirm(struct watch *watch, struct pdb_error *err)
 		free(time);
 	} else if (is_active(watch)) {
 		hang_test_confirm(watch->test, true);
-	} else if (names_somebody(watch->session->verdict)) {
+	} else if (verdict_may_be_hang(watch->session->verdict)) {
 		find_hang(watch, WATCH_BY_TEST);
 		hang_test_confirm(watch->test, false);
 	}
@@ -484,7 +479,7 @@ static int judge_pace(struct watch *watch, struct pdb_error *err)
 	if (look_fully(watch, err) < 0)
 		return -1;
 	watch->next_proof_ns = monotonic_ns() + CERTAIN_NS;
-	if (!watch->is_over && !interrupt_pending() && names_somebody(watch->session->verdict))
+	if (!watch->is_over && !interrupt_pending() && verdict_may_be_hang(watch->session->verdict))
 		find_hang(watch,
 			  isfinite(watch->report.chance) ? WATCH_BY_TEST : WATCH_BY_PATIENCE);
 	return 0;

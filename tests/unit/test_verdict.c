@@ -178,6 +178,10 @@ static void test_by_models(void **state)
 		assert_int_equal(answer.verdict->kind, cases[i].kind);
 		assert_ranks(answer.verdict->culprits, cases[i].culprits);
 		assert_int_equal(answer.verdict->is_hang, cases[i].is_hang);
+		/* Where others move, nobody else's word makes a hang of it. */
+		assert_int_equal(verdict_may_be_hang(answer.verdict),
+				 cases[i].is_hang || (cases[i].culprits[0] &&
+						      rankset_is_empty(answer.verdict->moving)));
 		assert_int_equal(answer.verdict->num_culprit_groups > 0, cases[i].culprits[0] != 0);
 		assert_int_equal(answer.verdict->basis, VERDICT_BY_MODELS);
 		answers_deinit(&answer);
