@@ -157,8 +157,8 @@ static inline __attribute__((always_inline)) void lane_event(struct lane *l,
 	struct seg_event *slot = &l->ring[events & l->ring_mask];
 
 	if (__builtin_expect(stay > *longest, 0)) {
-		*longest = stay;
 		atomic_store_explicit(&l->states[l->state].longest, stay, memory_order_relaxed);
+		*longest = stay;
 	}
 	l->hint = hint;
 	l->state = to;
@@ -173,6 +173,14 @@ static inline __attribute__((always_inline)) void lane_event(struct lane *l,
 static inline __attribute__((always_inline)) bool lane_expects(const struct lane *l, uint32_t site)
 {
 	return l->hint->last.to == SEG_STATE_ENTER(site);
+}
+
+/* The call of this site comes next, by this entry. If it is the expected one, the hint's is another: that was
+ * forgotten, or is of another stack pointer. */
+static inline void lane_renew_hint(struct lane *l, uint32_t site, const struct path_entry *entry)
+{
+	if (lane_expects(l, site))
+		l->hint->last.entry = entry;
 }
 
 /* The call enters that the lane expects. */

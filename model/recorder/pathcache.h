@@ -118,9 +118,11 @@ static inline __attribute__((always_inline)) bool path_entry_holds(const struct 
 /* It will be asked for soon; may be NULL. Of long paths, the first 20 frames. */
 static inline __attribute__((always_inline)) void path_entry_prefetch(const struct path_entry *e)
 {
-	__builtin_prefetch(e);
-	__builtin_prefetch((const char *)e + 64);
-	__builtin_prefetch((const char *)e + 128);
+	uintptr_t line = (uintptr_t)e;
+
+	__builtin_prefetch((const void *)line);
+	__builtin_prefetch((const void *)(line + 64));
+	__builtin_prefetch((const void *)(line + 128));
 }
 
 /* The entry of a call, valid until pathcache_flush(); NULL: not known. */

@@ -458,6 +458,7 @@ begin(struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
 	}
 	const struct path_entry *entry = pathcache_find(&lane->cache, function, ra, cfa);
 	uint32_t site = entry ? entry->site : find_site(lane, function, ra, cfa, &entry);
+	lane_renew_hint(lane, site, entry);
 	return site ? begun(lane, site, entry, cfa) : NULL;
 }
 

@@ -177,6 +177,30 @@ static void test_poll_is_expected_again(void **state)
 	assert_null(l->hints[2].last.entry);
 }
 
+/* What was forgotten is expected again as soon as it is known again, and only of the call that comes. */
+static void test_hint_is_renewed(void **state)
+{
+	struct lane *l = *state;
+	static const uintptr_t stack = 7;
+	const struct path_slot slot = {&stack, 7};
+	const struct path_entry *entry;
+
+	for (int i = 0; i < 2; i++) {
+		lane_enter(l, 1, lane_remember(l, NULL, 1, 64, 1, &slot, 1));
+		lane_leave(l);
+	}
+	lane_forget(l);
+	assert_null(l->hint->last.entry);
+	entry = lane_remember(l, NULL, 1, 64, 1, &slot, 1);
+	lane_renew_hint(l, 2, entry);
+	assert_null(l->hint->last.entry);
+	lane_renew_hint(l, 1, entry);
+	assert_ptr_equal(l->hint->last.entry, entry);
+	lane_enter_expected(l, 100);
+	lane_leave_expected(l, 200);
+	assert_ptr_equal(l->hint->last.entry, entry);
+}
+
 /* Another thread takes the lane: it starts anew, the counts stay. */
 static void test_taken_again(void **state)
 {
@@ -298,7 +322,7 @@ int main(void)
 		LANE_TEST(test_transitions),	  LANE_TEST(test_expected_event),
 		LANE_TEST(test_many_transitions), LANE_TEST(test_ring_wraps),
 		LANE_TEST(test_polls),		  LANE_TEST(test_gaps),
-		LANE_TEST(test_poll_is_expected_again),
+		LANE_TEST(test_poll_is_expected_again), LANE_TEST(test_hint_is_renewed),
 		LANE_TEST(test_taken_again),	  LANE_TEST(test_path_cache),
 		LANE_TEST(test_path_cache_ways),  LANE_TEST(test_path_cache_full),
 		LANE_TEST(test_path_cache_room),
