@@ -79,9 +79,10 @@ def test_kills(pdb, kind, kills, seed):
     return f"the last within {duration * 1000:.0f} ms, {at_work} met pdb at work, seed {seed}"
 
 
-def _is_held_by_gdb(pid):
-    """Not by pdb, for a sample of its own."""
-    return process.read_value(process.read_value(pid, "TracerPid") or 0, "Name") == "gdb"
+def _gdb_of(pid):
+    """The gdb that holds the process; None: none does, or it is pdb, for a sample of its own."""
+    tracer = int(process.read_value(pid, "TracerPid") or 0)
+    return tracer if tracer and process.read_value(tracer, "Name") == "gdb" else None
 
 
 def test_kill_in_gdb(pdb, mpi, command, prepare, text,
@@ -124,9 +125,9 @@ def _wait_for_gdb(master, rank_pid, text, timeout=60):
             output += os.read(master, 65536)
         except (BlockingIOError, OSError):
             time.sleep(0.02)
-        tracer = int(process.read_value(rank_pid, "TracerPid") or 0)
-        if text in output and _is_held_by_gdb(rank_pid):
-            return tracer
+        gdb = _gdb_of(rank_pid)
+        if text in output and gdb:
+            return gdb
     raise JobError(f"gdb did not come to hold rank 1: {output[-500:]!r}")
 
 
