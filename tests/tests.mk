@@ -3,7 +3,8 @@
 
 # What "make check" runs, in this order; those joined by a + side by side. Every one of them ends with a
 # line "N passed, N failed". Some wait for one job after the other, and the other Debian's are a whole
-# suite: beside them there is room for those that keep the processors busy. The ranks of check-order are so
+# suite: beside them there is room for those that keep the processors busy. So that the sides take equally long,
+# some short ones of the latter are among those that wait. The ranks of check-order are so
 # nice that busy ones of other parts would leave them nothing.
 CHECKS_BUSY = check-jobs check-healthy check-programs check-trouble check-harmless check-recorder check-tracing \
 	check-campaign check-fuzz
