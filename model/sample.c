@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "model/callpath.h"
+#include "model/message_queues.h"
 #include "model/sample.h"
 #include "model/sorted.h"
 #include "model/xalloc.h"
@@ -19,6 +20,7 @@ void samples_destroy(struct samples *samples)
 	for (size_t i = 0; i < samples->num_samples; i++) {
 		free(samples->samples[i].note);
 		free(samples->samples[i].values);
+		message_queues_destroy(samples->samples[i].queues);
 	}
 	free(samples->samples);
 	free(samples);

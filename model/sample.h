@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 struct callpaths;
+struct message_queues;
 
 enum sample_status {
 	SAMPLE_COMPLETE,   /* unwound to the outermost frame */
@@ -35,6 +36,9 @@ struct sample {
 	char *note;	     /* NULL, or why it failed or is incomplete */
 	struct sample_value *values; /* by depth; NULL where nothing was asked for */
 	size_t num_values;
+	/* Of a main thread inside MPI, read right after it was let go on; NULL: not asked for, or of a
+	 * library whose queues are not known. */
+	struct message_queues *queues;
 };
 
 struct samples {
@@ -45,7 +49,7 @@ struct samples {
 
 struct samples *samples_create(void);
 void samples_destroy(struct samples *samples); /* NULL is fine */
-/* Append a copy of *sample; `note` and `values` become owned. Returns the copy. */
+/* Append a copy of *sample; `note`, `values` and `queues` become owned. Returns the copy. */
 struct sample *samples_add(struct samples *samples, const struct sample *sample);
 /* Into the order that they are to have. */
 void samples_sort(struct samples *samples);
