@@ -10,6 +10,7 @@
 #include "attach/memory.h"
 
 #define PAGE 4096
+#define MAX_PLACES 512 /* that one system call reads: no more than IOV_MAX */
 
 static ssize_t read_through_file(pid_t pid, uint64_t address, void *buffer, size_t size)
 {
@@ -101,4 +102,38 @@ int memory_get(const struct memory *memory, uint64_t address, void *buffer, size
 	if (memory->pid)
 		return memory_read_all(memory->pid, address, buffer, size);
 	return memory->read(memory->context, address, buffer, size);
+}
+
+/* As many as one system call takes; less than `num` if it took less: 0 if none. */
+static size_t read_places(pid_t pid, const uint64_t *addresses, size_t num, void *buffer, size_t size)
+{
+	struct iovec to = {buffer, 0}, from[MAX_PLACES];
+	ssize_t n;
+
+	if (num > MAX_PLACES)
+		num = MAX_PLACES;
+	for (size_t i = 0; i < num; i++)
+		from[i] = (struct iovec){(void *)(uintptr_t)addresses[i], size};
+	to.iov_len = num * size;
+	n = process_vm_readv(pid, &to, 1, from, num, 0);
+	return n < 0 ? 0 : (size_t)n / size;
+}
+
+int memory_get_each(const struct memory *memory, const uint64_t *addresses, size_t num, void *buffer,
+		    size_t size)
+{
+	uint8_t *to = buffer;
+
+	for (size_t done = 0, n; done < num; done += n) {
+		n = memory->pid ? read_places(memory->pid, addresses + done, num - done,
+					      to + done * size, size)
+				: 0;
+		/* The next one: not there, or such calls are forbidden. */
+		if (n == 0) {
+			if (memory_get(memory, addresses[done], to + done * size, size))
+				return -1;
+			n = 1;
+		}
+	}
+	return 0;
 }

@@ -336,9 +336,10 @@ static void move_sample(struct samples *to, struct sample *sample)
 	samples_add(to, sample);
 	sample->note = NULL;
 	sample->values = NULL;
+	sample->queues = NULL;
 }
 
-/* Append those of `from`, which keeps what no longer has notes and values. */
+/* Append those of `from`, which keeps what no longer has notes, values and queues. */
 static void move_samples(struct samples *to, struct samples *from)
 {
 	for (size_t i = 0; i < from->num_samples; i++)
@@ -434,6 +435,11 @@ static int sample_times(struct node *node, const struct rankset *ranks,
 
 		if (i > 0 && !sampling->sleep_until(begin + span * i / (sampling->times - 1)))
 			break;
+		/* A recorder tells more of messages; without one, how they are at first and at last does. */
+		if (!node->job->model && (i == 0 || i == sampling->times - 1))
+			flags |= SAMPLER_QUEUES;
+		else
+			flags &= ~(unsigned)SAMPLER_QUEUES;
 		result = take_samples(node, ranks, node->num_locals, flags, &some, err);
 		if (result == 0) {
 			try_again(node, some, flags);
@@ -562,6 +568,9 @@ int node_look(struct node *node, const struct node_look_options *options, char *
 	}
 	if (options->all_threads || has_threads(node))
 		flags |= SAMPLER_ALL_THREADS;
+	/* A recorder tells more. */
+	if (!has_recorder(node))
+		flags |= SAMPLER_QUEUES;
 	/* The time between the looks is there anyway. */
 	sampled = take_samples(node, NULL, options->max_samples, flags, &node->samples, &trouble);
 	if (!has_recorder(node) && milliseconds < STACK_LOOK_MS)

@@ -10,6 +10,7 @@
 #include "attach/image.h"
 #include "attach/maps.h"
 #include "attach/memory.h"
+#include "attach/openmpi_queues.h"
 #include "attach/procfs.h"
 #include "attach/python.h"
 #include "attach/sampler.h"
@@ -18,6 +19,7 @@
 #include "model/callpath.h"
 #include "model/code.h"
 #include "model/error.h"
+#include "model/message_queues.h"
 #include "model/modules.h"
 #include "model/sample.h"
 #include "model/xalloc.h"
@@ -33,6 +35,8 @@ struct process {
 	uint64_t start_ticks;
 	struct unwind_space *space;
 	struct python *python; /* NULL: none */
+	struct openmpi_queues *queues; /* NULL: none, or nobody has asked yet */
+	bool has_no_queues; /* in these maps */
 	unsigned take;         /* in which its maps were read */
 	unsigned used;         /* the last take that it was part of */
 	UT_hash_handle hh;
@@ -45,6 +49,7 @@ struct subject {
 	char state;
 	struct process *process;
 	struct unwind_result unwound;
+	struct message_queues *queues;
 	uint64_t stack_pointer;
 	uint64_t stopped_ns; /* all its stops together */
 	uint64_t when_ns;
@@ -80,6 +85,7 @@ static void forget_process(struct sampler *sampler, struct process *process)
 	HASH_DEL(sampler->processes, process);
 	unwind_space_destroy(process->space);
 	python_destroy(process->python);
+	openmpi_queues_destroy(process->queues);
 	free(process);
 }
 
@@ -123,6 +129,7 @@ static int read_maps(struct sampler *sampler, struct process *process, struct pd
 	process->space = unwind_space_create(&memory, maps, sampler->images);
 	if (!process->python)
 		process->python = python_create(&memory, maps);
+	process->has_no_queues = false;
 	process->take = sampler->take;
 	return 0;
 }
@@ -318,7 +325,21 @@ static void copy_deeper(struct sampler *sampler, struct subject *subject)
 	free(bytes);
 }
 
-static void take_some(struct sampler *sampler, struct subject **subjects, size_t num)
+/* It runs while they are read. */
+static void read_queues(struct subject *subject)
+{
+	struct process *process = subject->process;
+	const struct memory memory = {.pid = process->pid};
+
+	if (!process->queues && !process->has_no_queues) {
+		process->queues = openmpi_queues_create(&memory, unwind_space_maps(process->space));
+		process->has_no_queues = !process->queues;
+	}
+	if (process->queues)
+		subject->queues = openmpi_queues_read(process->queues);
+}
+
+static void take_some(struct sampler *sampler, struct subject **subjects, size_t num, unsigned flags)
 {
 	struct tracee *tracees = xcalloc(num, sizeof(*tracees));
 	struct procfs_stat stat;
@@ -340,6 +361,10 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 			tracees[i].python = prepare_python(&sampler->python_copies[i], subjects[i]);
 	}
 	tracee_copy(tracees, num);
+	for (i = 0; i < num; i++)
+		if (flags & SAMPLER_QUEUES && tracees[i].result == TRACEE_COPIED &&
+		    subjects[i]->tid == subjects[i]->pid)
+			read_queues(subjects[i]);
 	for (i = 0; i < num; i++) {
 		struct subject *subject = subjects[i];
 
@@ -391,6 +416,8 @@ static void add_sample(struct sampler *sampler, struct subject *subject, struct 
 		sample.values = subject->unwound.values;
 		sample.num_values = subject->unwound.num_values;
 		subject->unwound.values = NULL;
+		sample.queues = subject->queues;
+		subject->queues = NULL;
 		sample.status = subject->unwound.is_complete ? SAMPLE_COMPLETE : SAMPLE_INCOMPLETE;
 		if (subject->unwound.is_too_deep)
 			sample.note = xstrdup("the stack has more frames than are looked at; the "
@@ -442,7 +469,7 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 		if (subjects.list[i].process)
 			some[num++] = &subjects.list[i];
 		if (num == MAX_AT_ONCE || (num && i + 1 == subjects.num)) {
-			take_some(sampler, some, num);
+			take_some(sampler, some, num, flags);
 			num = 0;
 		}
 	}
@@ -456,8 +483,10 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 		    subject->error.code != ERROR_GONE)
 			add_sample(sampler, subject, samples);
 	}
-	for (i = 0; i < subjects.num; i++)
+	for (i = 0; i < subjects.num; i++) {
 		free(subjects.list[i].unwound.values);
+		message_queues_destroy(subjects.list[i].queues);
+	}
 	free(subjects.list);
 	return result;
 }

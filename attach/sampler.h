@@ -18,6 +18,7 @@ struct sampler;
 enum sampler_flags {
 	SAMPLER_ALL_THREADS = 1 << 0,
 	SAMPLER_FRESH = 1 << 1, /* do not reuse what was learned of the ranks' maps before */
+	SAMPLER_QUEUES = 1 << 2, /* of main threads their ranks' message queues, too */
 };
 
 struct sampler_target {

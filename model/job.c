@@ -90,6 +90,7 @@ void job_replace_samples(struct job *job, const struct rankset *ranks, struct sa
 		samples_add(fresh, old);
 		old->note = NULL;
 		old->values = NULL;
+		old->queues = NULL;
 	}
 	samples_destroy(job->samples);
 	job->samples = fresh;

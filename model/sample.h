@@ -36,8 +36,8 @@ struct sample {
 	char *note;	     /* NULL, or why it failed or is incomplete */
 	struct sample_value *values; /* by depth; NULL where nothing was asked for */
 	size_t num_values;
-	/* Of a main thread inside MPI, read right after it was let go on; NULL: not asked for, or of a
-	 * library whose queues are not known. */
+	/* Of a main thread, read right after it was let go on; NULL: not asked for, or of a library whose
+	 * queues are not known. */
 	struct message_queues *queues;
 };
 

@@ -527,13 +527,17 @@ check-tracing-hosts: all | $(has_hosts)
 .PHONY: check-tracing check-tracing-hosts
 .SECONDARY: $(foreach part,c traps cxx f,$(ORDER_LEVELS:%=$(ORDER)/$(part)-%.o))
 
-$(ATTACH)/look $(ATTACH)/sample_bench: $(ATTACH)/%: $(ATTACH)/%.o $(O)/libpdb.a
+$(ATTACH)/look $(ATTACH)/print_queues $(ATTACH)/sample_bench: $(ATTACH)/%: $(ATTACH)/%.o $(O)/libpdb.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PC_LDLIBS)
 $(ATTACH)/blocked-%: tests/attach/blocked.c | $(O)/.deps-check
 	$(Q)mkdir -p $(@D) && mpicc.$* -O2 -g -o $@ $<
 
-NEEDS_check-attach = $(ATTACH)/look $(ATTACH)/blocked-openmpi $(ATTACH)/blocked-mpich
+$(ATTACH)/queues-%: tests/attach/queues.c | $(O)/.deps-check
+	$(Q)mkdir -p $(@D) && mpicc.$* -O2 -g -o $@ $<
+
+NEEDS_check-attach = $(ATTACH)/look $(ATTACH)/print_queues $(ATTACH)/blocked-openmpi $(ATTACH)/blocked-mpich \
+	$(ATTACH)/queues-openmpi $(ATTACH)/queues-mpich
 check-attach: $(NEEDS_check-attach)
 	@sh tests/attach/run.sh $(O)
 
@@ -542,7 +546,7 @@ bench-sample: $(ATTACH)/sample_bench $(ATTACH)/blocked-openmpi $(ATTACH)/blocked
 	@sh tests/attach/bench.sh $(O)
 
 .PHONY: check-attach bench-sample
--include $(ATTACH)/look.d $(ATTACH)/sample_bench.d
+-include $(ATTACH)/look.d $(ATTACH)/print_queues.d $(ATTACH)/sample_bench.d
 
 # ---- The recorder in real MPI programs, and what a call costs ------------------------------------
 
