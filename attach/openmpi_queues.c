@@ -16,9 +16,12 @@
 #define MAX_COMMS 16384
 #define MAX_MEMBERS (1 << 22) /* of all communicators together */
 #define MAX_PAIRS 100000
+#define MAX_RANKS (16 << 20) /* of the job: what snapshots and shares have room for */
 #define MAX_MESSAGES 10000 /* receives, and as many unexpected ones */
 
 #define TRIES 2 /* the process may change what is just being read */
+
+#define PAGE 4096
 
 /* Values of Open MPI. */
 #define ANY_SOURCE (-1)
@@ -75,24 +78,29 @@ struct header {
 struct layout {
 	uint16_t array_size, comm_size, pml_comm_size, peer_size;
 	uint16_t comm_name, comm_pml;
+	bool name_is_apart; /* there is where it is */
 	uint16_t wild_receives, peers, num_peers;	/* in the PML's part of a communicator */
 	uint16_t peer_proc, expected, sent, receives, unexpected; /* in what that has of a peer */
 	uint16_t proc_name;
 	uint16_t fragment_header;
 };
 
-/* larger: by how much a mutex is larger than on x86_64. */
-#define LAYOUT_4_1(larger)                                                                         \
-	{                                                                                          \
-		.array_size = 120 + (larger), .comm_size = 352 + (larger),                         \
-		.pml_comm_size = 240 + 2 * (larger), .peer_size = 168,                             \
-		.comm_name = 160 + (larger), .comm_pml = 328 + (larger),                           \
-		.wild_receives = 88 + (larger), .peers = 216 + 2 * (larger),                       \
-		.num_peers = 224 + 2 * (larger), .peer_proc = 16, .expected = 24, .sent = 28,      \
-		.receives = 40, .unexpected = 104, .proc_name = 40, .fragment_header = 56,         \
-	}
+/* What both versions have. larger: by how much a mutex is larger than on x86_64. */
+#define LAYOUT(larger)                                                                             \
+	.array_size = 120 + (larger), .pml_comm_size = 240 + 2 * (larger), .peer_size = 168,       \
+	.comm_name = 160 + (larger), .comm_pml = 328 + (larger), .wild_receives = 88 + (larger),   \
+	.peers = 216 + 2 * (larger), .num_peers = 224 + 2 * (larger), .peer_proc = 16,             \
+	.expected = 24, .sent = 28, .receives = 40, .unexpected = 104, .proc_name = 40,            \
+	.fragment_header = 56
 
-static const struct layout layouts[] = {LAYOUT_4_1(0), LAYOUT_4_1(8)};
+static const struct layout layouts[] = {
+	/* 4.1 */
+	{LAYOUT(0), .comm_size = 352},
+	{LAYOUT(8), .comm_size = 360},
+	/* 5.0 */
+	{LAYOUT(0), .comm_size = 384, .name_is_apart = true},
+	{LAYOUT(8), .comm_size = 392, .name_is_apart = true},
+};
 
 enum {
 	MAX_ARRAY = 128,     /* bytes of an opal_pointer_array_t, which ends with */
@@ -103,6 +111,7 @@ enum {
 	MAX_REQUEST = 4096,
 	MAX_PARENTS = 8,
 	MAX_CLASS_NAME = 32, /* of those that are known */
+	NAME_SIZE = 64,	     /* of a communicator */
 };
 
 struct known_class {
@@ -208,7 +217,7 @@ static bool find_request_size(struct openmpi_queues *q)
 
 /* A communicator, and where its queues are. */
 struct comm {
-	char name[sizeof(((struct queued_comm *)0)->name)];
+	char name[NAME_SIZE]; /* maybe without an end */
 	struct list wild;
 	uint64_t wild_address;
 	uint64_t peers; /* the array of them */
@@ -248,6 +257,16 @@ static const struct layout *find_layout(const struct openmpi_queues *q)
 	return NULL;
 }
 
+/* What cannot be read is empty. */
+static void read_name(const struct openmpi_queues *q, uint64_t address, char name[NAME_SIZE])
+{
+	size_t size = PAGE - address % PAGE; /* memory may end there */
+
+	memset(name, 0, NAME_SIZE);
+	if (!get(q, address, name, NAME_SIZE) && size < NAME_SIZE)
+		get(q, address, name, size);
+}
+
 /* False only if it looks as if it was changed meanwhile, or as nothing that is known. */
 static bool read_comm(struct reader *r, uint64_t address)
 {
@@ -271,8 +290,10 @@ static bool read_comm(struct reader *r, uint64_t address)
 		return false;
 	r->comms = xgrow(r->comms, r->num_comms, &r->comms_capacity, sizeof(*r->comms));
 	comm = &r->comms[r->num_comms++];
-	memcpy(comm->name, object + layout->comm_name, sizeof(comm->name) - 1);
-	comm->name[sizeof(comm->name) - 1] = '\0';
+	if (layout->name_is_apart)
+		read_name(q, word_at(object, layout->comm_name), comm->name);
+	else
+		memcpy(comm->name, object + layout->comm_name, sizeof(comm->name));
 	memcpy(&comm->wild, pml + layout->wild_receives, sizeof(comm->wild));
 	comm->wild_address = pml_address + layout->wild_receives;
 	comm->peers = word_at(pml, layout->peers);
@@ -344,7 +365,7 @@ static bool read_ranks(struct reader *r, const uint64_t *addresses, struct peer 
 		const uint8_t *object = objects + i * size;
 		uint32_t number = half_at(object, name + sizeof(uint32_t));
 
-		is_good = is_a(q, object, CLASS_PROC) && number <= INT32_MAX;
+		is_good = is_a(q, object, CLASS_PROC) && number < MAX_RANKS;
 		/* Numbers are those of a job. */
 		peers[i].rank = half_at(object, name) == half_at(own, name) ? (int32_t)number
 									    : MESSAGE_OTHER_PEER;
@@ -450,7 +471,7 @@ static uint32_t comm_in_result(struct reader *r, size_t comm)
 		to = &ret->comms[ret->num_comms];
 		from->index = (uint32_t)ret->num_comms++;
 		*to = (struct queued_comm){.size = (uint32_t)from->num_peers};
-		memcpy(to->name, from->name, sizeof(to->name));
+		queued_comm_set_name(to, from->name, sizeof(from->name));
 	}
 	return from->index;
 }

@@ -3,7 +3,16 @@
 #include <string.h>
 
 #include "model/message_queues.h"
+#include "model/segment_private.h"
 #include "model/xalloc.h"
+
+void queued_comm_set_name(struct queued_comm *comm, const void *bytes, size_t length)
+{
+	memset(comm->name, 0, sizeof(comm->name));
+	length = strnlen(bytes, length < sizeof(comm->name) ? length : sizeof(comm->name) - 1);
+	memcpy(comm->name, bytes, length);
+	segment_clean_text(comm->name, length);
+}
 
 struct message_queues *message_queues_create(void)
 {

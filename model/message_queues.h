@@ -47,6 +47,10 @@ struct message_queues {
 	size_t num_pairs;
 };
 
+/* length: of the bytes up to the end or a 0; what is too long is cut off, and control characters are
+ * replaced. */
+void queued_comm_set_name(struct queued_comm *comm, const void *bytes, size_t length);
+
 struct message_queues *message_queues_create(void);
 void message_queues_destroy(struct message_queues *queues); /* NULL is fine */
 struct message_queues *message_queues_copy(const struct message_queues *queues); /* of NULL: NULL */

@@ -12,6 +12,7 @@
 #include "model/model.h"
 #include "model/modules.h"
 #include "model/names.h"
+#include "model/queue_bytes.h"
 #include "model/rankset.h"
 #include "model/sample.h"
 #include "model/share_fill.h"
@@ -399,6 +400,21 @@ static void put_values(struct share_filler *f, const struct sample *sample)
 	share_filler_end_item(f, SHARE_VALUES);
 }
 
+static void put_queues(struct share_filler *f, const struct sample *sample)
+{
+	if (sample->queues)
+		queue_bytes_put(&f->item, sample->queues, sample->rank);
+	share_filler_end_item(f, SHARE_QUEUES);
+}
+
+static bool has_queues(const struct sample *const *samples, size_t num)
+{
+	for (size_t i = 0; i < num; i++)
+		if (samples[i]->queues)
+			return true;
+	return false;
+}
+
 static bool has_values(const struct sample *const *samples, size_t num)
 {
 	for (size_t i = 0; i < num; i++)
@@ -434,11 +450,12 @@ static void add_samples(struct share_filler *f, const struct samples *samples)
 		for (size_t k = i; k < last && !(f->parts & SHARE_STACKS_ONLY); k++)
 			put_sample_time(f, sorted[k]);
 		share_filler_end_row(f, SHARE_SAMPLE_TIMES, sorted[i]->rank);
-		if (!has_values(sorted + i, last - i))
-			continue;
-		for (size_t k = i; k < last; k++)
+		for (size_t k = i; k < last && has_values(sorted + i, last - i); k++)
 			put_values(f, sorted[k]);
 		share_filler_end_row(f, SHARE_VALUES, sorted[i]->rank);
+		for (size_t k = i; k < last && has_queues(sorted + i, last - i); k++)
+			put_queues(f, sorted[k]);
+		share_filler_end_row(f, SHARE_QUEUES, sorted[i]->rank);
 	}
 	free(sorted);
 }

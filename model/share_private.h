@@ -9,7 +9,7 @@
 #include "model/share.h"
 
 #define SHARE_MAGIC "PDBSHARE" /* 8 bytes, then the version */
-#define SHARE_VERSION 5
+#define SHARE_VERSION 6
 
 /* Stored in this order. "of each lane": a row has an item for each lane. */
 enum share_column_id {
@@ -40,6 +40,7 @@ enum share_column_id {
 	SHARE_VALUES,       /* of each sample: what probes have read */
 	SHARE_CODE_COLUMN,  /* items only: functions of machine code */
 	SHARE_TRACE_COLUMN, /* of each lane: its trace */
+	SHARE_QUEUES,       /* of each sample: message queues; an empty item: none are known */
 	SHARE_NUM_COLUMNS
 };
 

@@ -12,11 +12,13 @@
 #include "model/error.h"
 #include "model/job.h"
 #include "model/job_model_private.h"
+#include "model/message_queues.h"
 #include "model/model.h"
 #include "model/model_pool.h"
 #include "model/modules.h"
 #include "model/names.h"
 #include "model/proctable.h"
+#include "model/queue_bytes.h"
 #include "model/sample.h"
 #include "model/segment_private.h"
 #include "model/share_read.h"
@@ -431,6 +433,14 @@ static void read_values(struct share_reader *r, struct sample *sample)
 	}
 }
 
+static void read_queues(struct share_reader *r, size_t number, struct sample *sample)
+{
+	share_reader_begin(r, SHARE_QUEUES, sample->rank, number);
+	if (r->in.at < r->in.end && !r->in.is_bad)
+		sample->queues = queue_bytes_take(&r->in, sample->rank);
+	share_reader_end(r);
+}
+
 static void read_sample(struct share_reader *r, struct job *job, int rank, size_t number)
 {
 	uint32_t item = share_reader_item(r, SHARE_SAMPLES, rank, number);
@@ -447,8 +457,12 @@ static void read_sample(struct share_reader *r, struct job *job, int rank, size_
 		share_reader_begin(r, SHARE_VALUES, rank, number);
 		read_values(r, &sample);
 	}
+	if (!r->in.is_bad &&
+	    share_reader_count(r, SHARE_QUEUES, rank, SHARE_MAX_ITEMS) > number)
+		read_queues(r, number, &sample);
 	if (r->in.is_bad) {
 		free(sample.values);
+		message_queues_destroy(sample.queues);
 		return;
 	}
 	sample.note = sample.note ? xstrdup(sample.note) : NULL;

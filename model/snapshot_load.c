@@ -22,6 +22,7 @@
 #include "model/modules.h"
 #include "model/names.h"
 #include "model/proctable.h"
+#include "model/queue_bytes.h"
 #include "model/rankset.h"
 #include "model/sample.h"
 #include "model/segment_private.h"
@@ -401,6 +402,25 @@ static void load_samples(struct loader *l)
 	}
 }
 
+static void load_queues(struct loader *l)
+{
+	struct samples *samples = l->job->samples;
+	size_t next = 0;
+
+	while (l->in.at < l->in.end && !l->in.is_bad) {
+		uint64_t before = input_take(&l->in);
+
+		if (l->in.is_bad || before >= samples->num_samples - next) {
+			l->in.is_bad = true;
+			return;
+		}
+		next += before;
+		samples->samples[next].queues =
+			queue_bytes_take(&l->in, samples->samples[next].rank);
+		next++;
+	}
+}
+
 static void load_holes(struct loader *l)
 {
 	size_t num = input_take_count(&l->in, SNAPSHOT_MAX_RANKS, 2);
@@ -525,6 +545,9 @@ static int load_section(struct loader *l, enum snapshot_section id)
 	case SNAPSHOT_TRACES:
 		snapshot_take_traces(&l->in, l->job->model);
 		break;
+	case SNAPSHOT_QUEUES:
+		load_queues(l);
+		break;
 	case SNAPSHOT_END:
 		l->in.is_bad = l->num_probes > l->job->num_probes;
 		break;
@@ -577,6 +600,7 @@ static bool may_follow(const struct loader *l, int last, int id)
 	case SNAPSHOT_CRASHES:
 	case SNAPSHOT_CODE:
 	case SNAPSHOT_TRACES:
+	case SNAPSHOT_QUEUES:
 		return last == SNAPSHOT_HOLES || (last >= SNAPSHOT_CRASHES && last < id);
 	case SNAPSHOT_END:
 		return last == SNAPSHOT_HOLES || last >= SNAPSHOT_CRASHES;

@@ -37,6 +37,7 @@ enum snapshot_section {
 	SNAPSHOT_CRASHES, /* only where there are some; before END */
 	SNAPSHOT_CODE, /* the same; behind CRASHES */
 	SNAPSHOT_TRACES, /* the same; behind CODE */
+	SNAPSHOT_QUEUES, /* the same; behind TRACES */
 };
 
 enum snapshot_lane_flags {
@@ -66,6 +67,8 @@ enum {
 	SNAPSHOT_MAX_RING_TOTAL = 64 << 20,
 	/* Bytes of all traces together; the writer leaves out those beyond, and says so. */
 	SNAPSHOT_MAX_TRACES = 512 << 20,
+	/* Bytes of all message queues together; the writer leaves out those beyond. */
+	SNAPSHOT_MAX_QUEUES = 512 << 20,
 };
 
 #define SNAPSHOT_MAX_SECTION ((uint64_t)1 << 30)

@@ -23,6 +23,7 @@
 #include "model/modules.h"
 #include "model/names.h"
 #include "model/proctable.h"
+#include "model/queue_bytes.h"
 #include "model/sample.h"
 #include "model/snapshot_private.h"
 #include "model/xalloc.h"
@@ -518,6 +519,30 @@ static void save_samples(struct saver *s, const struct samples *samples)
 	end_section(s, SNAPSHOT_SAMPLES);
 }
 
+static bool has_queues(const struct samples *samples)
+{
+	for (size_t i = 0; i < samples->num_samples; i++)
+		if (samples->samples[i].queues)
+			return true;
+	return false;
+}
+
+/* Of each sample: how many have none before it. */
+static void save_queues(struct saver *s, const struct samples *samples)
+{
+	struct buffer *b = &s->section;
+	size_t next = 0;
+
+	for (size_t i = 0; i < samples->num_samples && b->num < SNAPSHOT_MAX_QUEUES; i++) {
+		if (!samples->samples[i].queues)
+			continue;
+		buffer_put(b, i - next);
+		queue_bytes_put(b, samples->samples[i].queues, samples->samples[i].rank);
+		next = i + 1;
+	}
+	end_section(s, SNAPSHOT_QUEUES);
+}
+
 static void save_holes(struct saver *s, const struct job *job)
 {
 	buffer_put(&s->section, job->num_holes);
@@ -585,6 +610,8 @@ static void save_all(struct saver *s, const struct job *job)
 		save_code(s, job);
 	if (snapshot_put_traces(&s->section, job->model))
 		end_section(s, SNAPSHOT_TRACES);
+	if (has_queues(job->samples))
+		save_queues(s, job->samples);
 	end_section(s, SNAPSHOT_END);
 	compress(s, NULL, 0, ZSTD_e_end);
 }

@@ -9,7 +9,7 @@
 CHECKS_BUSY = check-jobs check-healthy check-programs check-trouble check-harmless check-recorder check-tracing \
 	check-campaign check-fuzz
 CHECKS_WAITING = check-watch check-watch-trouble check-sessions check-gdb check-elsewhere check-hosts check-attach \
-	check-daemons check-inject check-traces check-cores check-lint check-instructions
+	check-queues check-daemons check-inject check-traces check-cores check-lint check-instructions
 comma := ,
 space := $(subst ,, )
 in_turn = $(subst $(space),$(comma),$(strip $(1)))
@@ -345,9 +345,9 @@ in_debian13 = sh tests/debian_root.sh -p "$(sort $(1))" trixie $(DEBIAN13) \
 # "check" those without which nothing works there: the others take as long again.
 CHECK_OTHER_DEBIAN = $(if $(is_debian13),check-pmix,check-debian13)
 DEBIAN13_CHECKS ?= check-unit check-recorder+check-watch check-jobs check-hosts+check-sessions check-healthy \
-	check-programs check-harmless+check-attach+check-pmix+check-traces check-daemons+check-order-hosts+check-tracing-hosts
+	check-programs check-harmless+check-attach+check-queues+check-pmix+check-traces check-daemons+check-order-hosts+check-tracing-hosts
 check: export DEBIAN13_CHECKS := check-recorder+check-watch check-jobs check-hosts+check-sessions \
-	check-harmless+check-pmix check-daemons+check-order-hosts+check-tracing-hosts
+	check-harmless+check-queues+check-pmix check-daemons+check-order-hosts+check-tracing-hosts
 
 DEPS_DEBIAN13 = $(DEPS_BUILD) $(DEPS_CHECK) $(DEPS_HOSTS)
 
@@ -448,6 +448,11 @@ $(ATTACH)/names_c-wrong.so: $(ATTACH)/names_c.so $(ATTACH)/names_cxx.so
 	$(Q)cd $(@D) && objcopy --only-keep-debug names_cxx.so names_c-wrong.debug && \
 		objcopy --strip-all --add-gnu-debuglink=names_c-wrong.debug names_c.so $(@F)
 
+# By its name Open MPI's, for its message queues.
+$(O)/tests/unit/test_openmpi_queues: | $(ATTACH)/libmpi.so.40
+$(ATTACH)/libmpi.so.40: tests/attach/fake_mpi.c
+	$(Q)mkdir -p $(@D) && $(CC) -O2 -g -fPIC -shared -o $@ $<
+
 # Programs that sleep, for gdb.
 $(O)/tests/unit/test_gdb_call: | $(ATTACH)/sleeps_cxx $(ATTACH)/sleeps_f
 
@@ -536,16 +541,20 @@ $(ATTACH)/blocked-%: tests/attach/blocked.c | $(O)/.deps-check
 $(ATTACH)/queues-%: tests/attach/queues.c | $(O)/.deps-check
 	$(Q)mkdir -p $(@D) && mpicc.$* -O2 -g -o $@ $<
 
-NEEDS_check-attach = $(ATTACH)/look $(ATTACH)/print_queues $(ATTACH)/blocked-openmpi $(ATTACH)/blocked-mpich \
-	$(ATTACH)/queues-openmpi $(ATTACH)/queues-mpich
+NEEDS_check-attach = $(ATTACH)/look $(ATTACH)/blocked-openmpi $(ATTACH)/blocked-mpich
 check-attach: $(NEEDS_check-attach)
 	@sh tests/attach/run.sh $(O)
+
+# Message queues, as they are in the memory of MPI libraries.
+NEEDS_check-queues = $(ATTACH)/print_queues $(ATTACH)/queues-openmpi $(ATTACH)/queues-mpich
+check-queues: $(NEEDS_check-queues)
+	@sh tests/attach/queues.sh $(O)
 
 # What a stack sample costs, beside eu-stack and gdb on the same ranks.
 bench-sample: $(ATTACH)/sample_bench $(ATTACH)/blocked-openmpi $(ATTACH)/blocked-mpich
 	@sh tests/attach/bench.sh $(O)
 
-.PHONY: check-attach bench-sample
+.PHONY: check-attach check-queues bench-sample
 -include $(ATTACH)/look.d $(ATTACH)/print_queues.d $(ATTACH)/sample_bench.d
 
 # ---- The recorder in real MPI programs, and what a call costs ------------------------------------

@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Four ranks that leave receives without a message and messages without a receive, say so, and wait
- * outside MPI. run.sh beside it knows what there is to be found. */
+ * outside MPI. queues.sh beside it knows what there is to be found. */
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define LARGE (1 << 20) /* ints: more than is sent without an answer */
+
+/* All are there, and who they are. */
+static void report(int rank, int size)
+{
+	int pid = (int)getpid(), *pids = calloc((size_t)size, sizeof(*pids));
+
+	MPI_Gather(&pid, 1, MPI_INT, pids, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	for (int i = 0; i < size && rank == 0; i++)
+		printf("rank %d is %d\n", i, pids[i]);
+	if (rank == 0)
+		puts("ready");
+	fflush(stdout);
+	free(pids);
+}
 
 int main(int argc, char **argv)
 {
@@ -43,10 +58,7 @@ int main(int argc, char **argv)
 	} else if (rank == 3) {
 		MPI_Send(&value, 1, MPI_INT, size - 1, 15, reversed);
 	}
-	MPI_Barrier(MPI_COMM_WORLD);
-	if (rank == 0)
-		puts("ready");
-	fflush(stdout);
+	report(rank, size);
 	for (;;)
 		pause();
 }

@@ -317,8 +317,11 @@ static void test_sections(void **state)
 		memcpy(other, plain, at);
 		memcpy(other + at, plain + at + section, length - at - section);
 		write_compressed(other, length - section);
-		/* A model may be missing: then the looks do not fit. */
-		assert_int_equal(snapshot_load(path, &bad, NULL), -1);
+		/* A model may be missing: then the looks do not fit. Message queues need not be there. */
+		if (plain[at] != SNAPSHOT_QUEUES)
+			assert_int_equal(snapshot_load(path, &bad, NULL), -1);
+		else if (snapshot_load(path, &bad, NULL) == 0)
+			job_destroy(bad);
 		memcpy(other, plain, at + section);
 		memcpy(other + at + section, plain + at, length - at);
 		write_compressed(other, length + section);

@@ -9,12 +9,14 @@
 #include "model/callpath.h"
 #include "model/job.h"
 #include "model/job_model.h"
+#include "model/message_queues.h"
 #include "model/model.h"
 #include "model/modules.h"
 #include "model/names.h"
 #include "model/proctable.h"
 #include "model/rankset.h"
 #include "model/sample.h"
+#include "model/xalloc.h"
 #include "tests/fixtures/segment_writer.h"
 #include "tests/unit/code_sample.h"
 #include "tests/unit/unit.h"
@@ -146,6 +148,48 @@ static inline void add_values(struct job *job)
 	code_store_add(job->code, 0, make_function(0x1000), make_variables(0x1000));
 }
 
+static inline void *copy_of(const void *from, size_t size)
+{
+	return memcpy(xmalloc(size), from, size);
+}
+
+/* With what is smallest and largest. */
+static inline struct message_queues *make_queues(void)
+{
+	static const struct queued_comm comms[] = {{"MPI_COMM_WORLD", 4}, {"", UINT32_MAX}};
+	static const struct queued_message receives[] = {
+		{MESSAGE_ANY_PEER, MESSAGE_ANY_TAG, 0}, {3, INT32_MAX, 0}, {0, 7, 1}, {0, 5, 1}};
+	static const struct queued_message unexpected[] = {{2, MESSAGE_TAG_NOT_KNOWN, 1}, {2, -17, 1}};
+	static const struct message_pair pairs[] = {{MESSAGE_OTHER_PEER, 0, 1, 0},
+						    {MESSAGE_OTHER_PEER, 0, 2, 0},
+						    {0, 0, UINT16_MAX, UINT16_MAX},
+						    {(16 << 20) - 1, 0, 0, 1},
+						    {1, 1, 5, 6}};
+	struct message_queues *queues = message_queues_create();
+
+	queues->comms = copy_of(comms, sizeof(comms));
+	queues->num_comms = NUM_OF(comms);
+	queues->receives = copy_of(receives, sizeof(receives));
+	queues->num_receives = NUM_OF(receives);
+	queues->unexpected = copy_of(unexpected, sizeof(unexpected));
+	queues->num_unexpected = NUM_OF(unexpected);
+	queues->pairs = copy_of(pairs, sizeof(pairs));
+	queues->num_pairs = NUM_OF(pairs);
+	return queues;
+}
+
+static inline void assert_same_queues(const struct message_queues *a, const struct message_queues *b)
+{
+	assert_int_equal(!a, !b);
+	if (!a)
+		return;
+	assert_true(message_queues_are_equal(a, b));
+	for (size_t i = 0; i < a->num_comms; i++) {
+		assert_string_equal(a->comms[i].name, b->comms[i].name);
+		assert_int_equal(a->comms[i].size, b->comms[i].size);
+	}
+}
+
 /* in_order: ranks are added by number, else not. */
 static inline struct job *make_job(bool in_order)
 {
@@ -189,6 +233,7 @@ static inline struct job *make_job(bool in_order)
 						    .state = '?',
 						    .note = strdup("vanished") });
 	add_values(job);
+	job->samples->samples[1].queues = make_queues();
 	job_add_hole(job, 3, "no recorder");
 	job->taken_real_ns = 1700000000123456789;
 	job->look_seconds = 0.25;
@@ -461,6 +506,7 @@ static inline void assert_same_contents(const struct job *a, const struct job *b
 		assert_int_equal(x->when_ns, y->when_ns);
 		assert_int_equal(x->stopped_ns, y->stopped_ns);
 		assert_same_text(x->note, y->note);
+		assert_same_queues(x->queues, y->queues);
 		assert_int_equal(x->num_values, y->num_values);
 		for (size_t k = 0; k < x->num_values; k++) {
 			assert_int_equal(x->values[k].depth, y->values[k].depth);

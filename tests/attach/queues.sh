@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# queues.sh BUILD: read the message queues of real jobs with tests/attach/print_queues.
+# Ends with a line "N passed, N failed".
+set -u
+. tests/attach/job.sh
+build=$1/tests/attach
+passed=0 failed=0
+export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+export OMPI_MCA_pml=ob1
+
+# The program's own processes, which say themselves what ranks they are.
+queues() {
+	# shellcheck disable=SC2046
+	"$build/print_queues" $(sed -n 's/^rank [0-9]* is //p' "$work/out") >"$work/queues" 2>&1
+	# The library's own communicators are its own affair.
+	grep -v 'MPI[_ ]COMM' "$work/queues" | sort
+}
+
+# What tests/attach/queues.c leaves: messages that no receive asks for, and the other way round.
+left='0 halo of 4: 1 sent 0 arrived 5
+0 halo of 4: receive from 1 tag 7
+0 halo of 4: receive from 3 tag any
+0 halo of 4: receive from any tag 11
+0 halo of 4: unexpected from 1 tag 10
+0 halo of 4: unexpected from 1 tag 8
+0 halo of 4: unexpected from 1 tag 8
+0 halo of 4: unexpected from 1 tag 8
+0 halo of 4: unexpected from 1 tag 9
+0 other of 2: receive from 3 tag 12
+0 reversed of 4: 3 sent 0 arrived 1
+0 reversed of 4: unexpected from 3 tag 15
+1 halo of 4: 0 sent 5 arrived 0
+3 reversed of 4: 0 sent 1 arrived 0'
+
+# test_queues NAME EXPECTED COMMAND...
+test_queues() {
+	name=$1 expected=$2
+	shift 2
+	start_job "$@" -n 4 "$program" || { failed=$((failed + 1)); return; }
+	found=$(queues)
+	if [ "$found" = "$expected" ]; then
+		passed=$((passed + 1))
+	else
+		printf 'FAILED  the queues of %s are\n%s\n' "$name" "$found" >&2
+		failed=$((failed + 1))
+	fi
+	kill "$job"
+	wait "$job"
+	job=''
+	kill "$keeper"
+	keeper=''
+}
+
+program=$build/queues-openmpi
+test_queues 'Open MPI' "$left" mpirun.openmpi
+none='0 unknown
+1 unknown
+2 unknown
+3 unknown'
+program=$build/queues-mpich
+test_queues 'MPICH' "$none" mpiexec.mpich
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Message queues: copies, what makes them equal, and their bytes, which anybody may have written. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/buffer.h"
+#include "model/message_queues.h"
+#include "model/queue_bytes.h"
+#include "model/snapshot_private.h"
+#include "tests/unit/unit.h"
+#include "tests/unit/whole_job.h"
+
+static void test_copy(void **state)
+{
+	struct message_queues *queues = make_queues(), *copy = message_queues_copy(queues);
+
+	(void)state;
+	assert_same_queues(queues, copy);
+	copy->pairs[2].sent--;
+	assert_false(message_queues_are_equal(queues, copy));
+	copy->pairs[2].sent++;
+	copy->receives[1].tag--;
+	assert_false(message_queues_are_equal(queues, copy));
+	copy->receives[1].tag++;
+	copy->num_unexpected--;
+	assert_false(message_queues_are_equal(queues, copy));
+	message_queues_destroy(copy);
+	message_queues_destroy(queues);
+	assert_null(message_queues_copy(NULL));
+	message_queues_destroy(NULL);
+}
+
+static void test_name(void **state)
+{
+	struct queued_comm comm;
+	char text[80];
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	queued_comm_set_name(&comm, text, sizeof(text));
+	assert_int_equal(strlen(comm.name), sizeof(comm.name) - 1);
+	queued_comm_set_name(&comm, "a\033b\0c", 5);
+	assert_string_equal(comm.name, "a?b");
+	queued_comm_set_name(&comm, text, 2);
+	assert_string_equal(comm.name, "xx");
+}
+
+static struct message_queues *take(const uint8_t *bytes, size_t size, int rank, bool *is_bad_ret)
+{
+	struct snapshot_input in = {
+		.at = bytes, .end = bytes + size, .memory = 1 << 20};
+	struct message_queues *queues = queue_bytes_take(&in, rank);
+
+	assert_true(!queues == in.is_bad);
+	*is_bad_ret = in.is_bad || in.at != in.end;
+	return queues;
+}
+
+static void test_bytes(void **state)
+{
+	static const int ranks[] = {0, 3, (16 << 20) - 1};
+	struct message_queues *queues = make_queues(), *again;
+	bool is_bad;
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(ranks); i++) {
+		struct buffer b = {0};
+
+		queue_bytes_put(&b, queues, ranks[i]);
+		again = take(b.bytes, b.num, ranks[i], &is_bad);
+		assert_false(is_bad);
+		assert_same_queues(queues, again);
+		message_queues_destroy(again);
+		for (size_t cut = 0; cut < b.num; cut++) {
+			assert_null(take(b.bytes, cut, ranks[i], &is_bad));
+			assert_true(is_bad);
+		}
+		free(b.bytes);
+	}
+	message_queues_destroy(queues);
+}
+
+/* The same to the next rank has the same bytes. */
+static void test_distance(void **state)
+{
+	struct message_queues *queues = make_queues();
+	struct buffer a = {0}, b = {0};
+
+	(void)state;
+	queues->num_receives = queues->num_unexpected = 0;
+	queues->num_pairs = 3; /* one of another job twice, and one peer */
+	queues->pairs[2].peer = 8;
+	queue_bytes_put(&a, queues, 7);
+	queues->pairs[2].peer = 4;
+	queue_bytes_put(&b, queues, 3);
+	assert_int_equal(a.num, b.num);
+	assert_memory_equal(a.bytes, b.bytes, a.num);
+	free(a.bytes);
+	free(b.bytes);
+	message_queues_destroy(queues);
+}
+
+/* Of rank 5: a communicator "c" of 9 stands before. Places: communicators further, peer. */
+static const struct {
+	const char *what;
+	uint8_t bytes[24];
+	size_t size;
+	bool is_good;
+} inputs[] = {
+	{"a pair", {1, 1, 'c', 9, 0, 0, 1, 0, 0, 3, 4}, 11, true},
+	{"a receive", {1, 1, 'c', 9, 1, 0, 3, 14, 0, 0}, 10, true},
+	{"without communicators", {0, 1, 0, 3, 14, 0, 0}, 7, false},
+	{"of the second one", {1, 1, 'c', 9, 1, 1, 3, 14, 0, 0}, 10, false},
+	{"of the one before 2^32", {1, 1, 'c', 9, 1, 0xff, 0xff, 0xff, 0xff, 0x0f, 3, 14, 0, 0}, 14, false},
+	{"a peer of -3", {1, 1, 'c', 9, 1, 0, 7, 14, 0, 0}, 10, false},
+	{"a rank of -1", {1, 1, 'c', 9, 1, 0, 22, 14, 0, 0}, 10, false},
+	{"peers ascend", {1, 1, 'c', 9, 2, 0, 2, 0, 0, 0, 0, 0, 0}, 13, true},
+	{"peers descend", {1, 1, 'c', 9, 2, 0, 0, 0, 0, 2, 0, 0, 0}, 13, false},
+	{"65536 sent", {1, 1, 'c', 9, 0, 0, 1, 0, 0, 0x80, 0x80, 4, 4}, 13, false},
+	{"a tag of 2^31", {1, 1, 'c', 9, 1, 0, 3, 0x80, 0x80, 0x80, 0x80, 0x20, 0, 0}, 14, false},
+	{"many, not there", {1, 1, 'c', 9, 0xff, 0xff, 3, 0, 0}, 9, false},
+	{"a name too long", {1, 64, 'c', 9, 0, 0, 0}, 7, false},
+};
+
+static void test_inputs(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(inputs); i++) {
+		bool is_bad;
+		struct message_queues *queues = take(inputs[i].bytes, inputs[i].size, 5, &is_bad);
+
+		if (is_bad == inputs[i].is_good)
+			fail_msg("%s", inputs[i].what);
+		message_queues_destroy(queues);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_copy),	 cmocka_unit_test(test_name),
+		cmocka_unit_test(test_bytes),	 cmocka_unit_test(test_distance),
+		cmocka_unit_test(test_inputs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
