@@ -449,7 +449,7 @@ $(ATTACH)/names_c-wrong.so: $(ATTACH)/names_c.so $(ATTACH)/names_cxx.so
 		objcopy --strip-all --add-gnu-debuglink=names_c-wrong.debug names_c.so $(@F)
 
 # By its name Open MPI's, for its message queues.
-$(O)/tests/unit/test_openmpi_queues: | $(ATTACH)/libmpi.so.40
+$(O)/tests/unit/test_openmpi_queues $(O)/tests/unit/test_daemon_look: | $(ATTACH)/libmpi.so.40
 $(ATTACH)/libmpi.so.40: tests/attach/fake_mpi.c
 	$(Q)mkdir -p $(@D) && $(CC) -O2 -g -fPIC -shared -o $@ $<
 

@@ -20,6 +20,7 @@
 #include "model/sample.h"
 #include "model/share.h"
 #include "model/xalloc.h"
+#include "tests/unit/openmpi_world.h"
 #include "tests/unit/unit.h"
 
 enum { NUM_RANKS = 8 };
@@ -250,6 +251,49 @@ static void test_asks_of_code(void **state)
 	end_rank(&rank);
 }
 
+/* Message queues come along, of a look as of samples, since there are no recorders. */
+static void test_tells_of_queues(void **state)
+{
+	struct daemon_look *daemon;
+	struct daemon_rank rank;
+	struct buffer bytes, question = {.bytes = NULL};
+	struct pdbd_look asked = usual;
+	size_t length;
+	uint8_t *ranks = serialize(1, &length);
+	struct job *job;
+
+	(void)state;
+	make_world();
+	show_world();
+	rank = start_rank(1);
+	daemon = daemon_look_create(&rank, 1);
+	bytes = look(daemon);
+	job = to_job(&bytes);
+	assert_true(job->samples->num_samples > 1);
+	for (size_t i = 0; i < job->samples->num_samples; i++)
+		assert_world(job->samples->samples[i].queues);
+	job_destroy(job);
+
+	asked.ranks_size = (uint32_t)length;
+	asked.parts = SHARE_ANSWERS | SHARE_STACKS_ONLY;
+	asked.times = 3;
+	buffer_put_bytes(&question, &asked, sizeof(asked));
+	buffer_put_bytes(&question, ranks, length);
+	bytes.num = 0;
+	daemon_look_answer_samples(daemon, question.bytes, question.num, at_once, &bytes);
+	job = to_job(&bytes);
+	assert_int_equal(job->samples->num_samples, 3);
+	assert_world(job->samples->samples[0].queues);
+	assert_null(job->samples->samples[1].queues);
+	assert_world(job->samples->samples[2].queues);
+	job_destroy(job);
+	free(question.bytes);
+	free(ranks);
+	free(bytes.bytes);
+	daemon_look_destroy(daemon);
+	end_rank(&rank);
+}
+
 static void test_damaged_questions(void **state)
 {
 	struct daemon_rank rank = start_rank(0);
@@ -321,15 +365,19 @@ static void test_merges(void **state)
 	end_rank(&ranks[1]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tells_of_its_ranks),
 		cmocka_unit_test(test_samples_what_is_asked),
 		cmocka_unit_test(test_asks_of_code),
+		cmocka_unit_test(test_tells_of_queues),
 		cmocka_unit_test(test_damaged_questions),
 		cmocka_unit_test(test_merges),
 	};
 
+	(void)argc;
+	if (!load_library(argv[0]))
+		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
