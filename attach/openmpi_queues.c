@@ -108,7 +108,7 @@ enum {
 	ARRAY_ELEMENTS = 8,  /* and where they are */
 	MAX_OBJECT = 512,    /* bytes of another one */
 	REQUEST_PEER = 24,   /* from the end of what all requests have: peer and tag */
-	MAX_REQUEST = 4096,
+	MAX_REQUEST = 1024,  /* bytes of that part */
 	MAX_PARENTS = 8,
 	MAX_CLASS_NAME = 32, /* of those that are known */
 	NAME_SIZE = 64,	     /* of a communicator */
@@ -196,17 +196,21 @@ static bool is_a(struct openmpi_queues *q, const void *object, enum class_kind k
 	return true;
 }
 
-/* The size of what receives have in common with all other requests: the peer and the tag are at its end. */
-static bool find_request_size(struct openmpi_queues *q)
+/* The size of what the receive there has in common with all other requests: peer and tag are at its end. */
+static bool find_request_size(struct openmpi_queues *q, uint64_t receive)
 {
 	struct class_object class;
-	uint64_t address = q->classes[CLASS_RECEIVE].address;
+	uint64_t address;
 
+	if (!get(q, receive, &address, sizeof(address)) || !is_a(q, &address, CLASS_RECEIVE))
+		return false;
 	for (int i = 0; i < MAX_PARENTS && get(q, address, &class, sizeof(class)); i++) {
 		if (has_name(q, &class, "mca_pml_base_request_t")) {
+			if (class.size < sizeof(struct list_item) + REQUEST_PEER ||
+			    class.size > MAX_REQUEST)
+				return false;
 			q->request_size = class.size;
-			return class.size >= sizeof(struct list_item) + REQUEST_PEER &&
-			       class.size <= MAX_REQUEST;
+			return true;
 		}
 		address = class.parent;
 	}
@@ -277,11 +281,15 @@ static bool read_comm(struct reader *r, uint64_t address)
 	uint64_t pml_address;
 
 	/* What has a number already and is just being made is none yet. */
-	if (!get(q, address, object, sizeof(uint64_t)) || !is_a(q, object, CLASS_COMM))
+	if (!get(q, address, object, r->layout ? r->layout->comm_size : sizeof(uint64_t)) ||
+	    !is_a(q, object, CLASS_COMM))
 		return true;
-	layout = r->layout = find_layout(q);
-	if (!layout || !get(q, address, object, layout->comm_size))
-		return false;
+	if (!r->layout) {
+		r->layout = find_layout(q);
+		if (!r->layout || !get(q, address, object, r->layout->comm_size))
+			return false;
+	}
+	layout = r->layout;
 	pml_address = word_at(object, layout->comm_pml);
 	if (!pml_address)
 		return true;
@@ -476,32 +484,51 @@ static uint32_t comm_in_result(struct reader *r, size_t comm)
 	return from->index;
 }
 
-/* The item's own part of a queue entry. */
-static bool take_receive(struct reader *r, const struct peer *peer, uint64_t address,
+/* object: q->request_size bytes. */
+static bool take_receive(const struct openmpi_queues *q, const uint8_t *object, const struct peer *peer,
 			 struct queued_message *ret)
 {
-	struct openmpi_queues *q = r->q;
 	int32_t place[2]; /* peer and tag */
 
-	if ((!q->request_size && !find_request_size(q)) ||
-	    !get(q, address + q->request_size - REQUEST_PEER, place, sizeof(place)) ||
-	    place[0] != peer->in_comm)
-		return false;
+	memcpy(place, object + q->request_size - REQUEST_PEER, sizeof(place));
 	ret->tag = place[1] == ANY_TAG ? MESSAGE_ANY_TAG : place[1];
-	return true;
+	return place[0] == peer->in_comm;
 }
 
-static bool take_fragment(struct reader *r, const struct peer *peer, uint64_t address,
+/* object: up to the end of its header. */
+static void take_fragment(const struct layout *layout, const uint8_t *object, const struct peer *peer,
 			  struct queued_message *ret)
 {
 	struct header header;
 
-	if (!get(r->q, address + r->layout->fragment_header, &header, sizeof(header)))
-		return false;
+	memcpy(&header, object + layout->fragment_header, sizeof(header));
 	ret->tag = header.type >= HEADER_MATCH && header.type <= HEADER_RGET &&
 				   header.source == peer->in_comm
 			   ? header.tag
 			   : MESSAGE_TAG_NOT_KNOWN;
+}
+
+/* An item of a list of receives or of unexpected messages, and its links. */
+static bool read_item(struct reader *r, const struct peer *peer, bool is_receives, uint64_t address,
+		      struct list_item *item, struct queued_message *ret)
+{
+	struct openmpi_queues *q = r->q;
+	uint8_t object[MAX_REQUEST];
+	size_t size = r->layout->fragment_header + sizeof(struct header);
+
+	if (is_receives) {
+		if (!q->request_size && !find_request_size(q, address))
+			return false;
+		size = q->request_size;
+	}
+	if (!get(q, address, object, size) ||
+	    !is_a(q, object, is_receives ? CLASS_RECEIVE : CLASS_FRAGMENT))
+		return false;
+	memcpy(item, object, sizeof(*item));
+	*ret = (struct queued_message){.peer = peer->rank, .comm = comm_in_result(r, peer->comm)};
+	if (is_receives)
+		return take_receive(q, object, peer, ret);
+	take_fragment(r->layout, object, peer, ret);
 	return true;
 }
 
@@ -514,15 +541,12 @@ static bool read_list(struct reader *r, const struct peer *peer, bool is_receive
 	uint64_t previous = end, at = list->sentinel.next, count = 0;
 
 	while (at != end) {
-		struct queued_message message = {.peer = peer->rank};
+		struct queued_message message;
 		struct list_item item;
 
-		if (*num >= MAX_MESSAGES || !get(r->q, at, &item, sizeof(item)) ||
-		    !is_a(r->q, &item, is_receives ? CLASS_RECEIVE : CLASS_FRAGMENT) ||
-		    item.previous != previous ||
-		    !(is_receives ? take_receive : take_fragment)(r, peer, at, &message))
+		if (*num >= MAX_MESSAGES || !read_item(r, peer, is_receives, at, &item, &message) ||
+		    item.previous != previous)
 			return false;
-		message.comm = comm_in_result(r, peer->comm);
 		*messages = xgrow(*messages, *num, capacity, sizeof(**messages));
 		(*messages)[(*num)++] = message;
 		previous = at;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Message queues of Open MPI, put together by hand in a library that has its name: what is read of them, and
  * that what is damaged, endless or not there is refused and does no harm. Real ones: tests/attach/queues.sh. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -178,6 +181,46 @@ static void test_random(void **state)
 	openmpi_queues_destroy(queues);
 }
 
+static void *change(void *is_done)
+{
+	while (!atomic_load((atomic_bool *)is_done)) {
+		/* In the midst of it nothing fits together. */
+		make_list(world.peers[0], WORDS(104), NULL, 0);
+		make_list(world.peers[0], WORDS(104),
+			  (uint64_t *[]){world.fragments[0], world.fragments[1]}, 2);
+		sched_yield();
+	}
+	return NULL;
+}
+
+/* It changes while it is read: what is told was so at a time. */
+static void test_changing(void **state)
+{
+	struct openmpi_queues *queues = create();
+	atomic_bool is_done = false;
+	pthread_t thread;
+	int num_whole = 0;
+
+	(void)state;
+	make_world();
+	show_world();
+	assert_int_equal(pthread_create(&thread, NULL, change, &is_done), 0);
+	for (int i = 0; i < 20000 || (!num_whole && i < 2000000); i++) {
+		struct message_queues *read = openmpi_queues_read(queues);
+
+		if (!read)
+			continue;
+		assert_true(read->num_unexpected == 0 || read->num_unexpected == 2);
+		assert_int_equal(read->num_receives, 3);
+		num_whole++;
+		message_queues_destroy(read);
+	}
+	atomic_store(&is_done, true);
+	pthread_join(thread, NULL);
+	assert_true(num_whole > 0);
+	openmpi_queues_destroy(queues);
+}
+
 static void test_none(void **state)
 {
 	const struct memory memory = {.pid = getpid()};
@@ -229,7 +272,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_none),   cmocka_unit_test(test_whole),
 		cmocka_unit_test(test_damaged), cmocka_unit_test(test_endless),
-		cmocka_unit_test(test_random), cmocka_unit_test(test_sampled),
+		cmocka_unit_test(test_random), cmocka_unit_test(test_changing),
+		cmocka_unit_test(test_sampled),
 	};
 
 	(void)argc;
