@@ -17,7 +17,7 @@
 #define MAX_MEMBERS (1 << 22) /* of all communicators together */
 #define MAX_PAIRS 100000
 #define MAX_RANKS (16 << 20) /* of the job: what snapshots and shares have room for */
-#define MAX_MESSAGES 10000 /* receives, and as many unexpected ones */
+#define MAX_MESSAGES 10000   /* receives, and as many unexpected ones */
 
 #define TRIES 2 /* the process may change what is just being read */
 
@@ -43,9 +43,14 @@ enum class_kind {
 };
 
 static const char *const class_names[] = {
-	"opal_pointer_array_t", "ompi_communicator_t", "mca_pml_ob1_comm_t",
-	"mca_pml_ob1_comm_proc_t", "opal_list_t", "ompi_proc_t",
-	"mca_pml_ob1_recv_request_t", "mca_pml_ob1_recv_frag_t",
+	"opal_pointer_array_t",
+	"ompi_communicator_t",
+	"mca_pml_ob1_comm_t",
+	"mca_pml_ob1_comm_proc_t",
+	"opal_list_t",
+	"ompi_proc_t",
+	"mca_pml_ob1_recv_request_t",
+	"mca_pml_ob1_recv_frag_t",
 };
 
 /* opal_class_t */
@@ -78,8 +83,8 @@ struct header {
 struct layout {
 	uint16_t array_size, comm_size, pml_comm_size, peer_size;
 	uint16_t comm_name, comm_pml;
-	bool name_is_apart; /* there is where it is */
-	uint16_t wild_receives, peers, num_peers;	/* in the PML's part of a communicator */
+	bool name_is_apart;                       /* there is where it is */
+	uint16_t wild_receives, peers, num_peers; /* in the PML's part of a communicator */
 	uint16_t peer_proc, expected, sent, receives, unexpected; /* in what that has of a peer */
 	uint16_t proc_name;
 	uint16_t fragment_header;
@@ -103,15 +108,15 @@ static const struct layout layouts[] = {
 };
 
 enum {
-	MAX_ARRAY = 128,     /* bytes of an opal_pointer_array_t, which ends with */
-	ARRAY_SIZE = 32,     /* that far from its end the number of elements, */
-	ARRAY_ELEMENTS = 8,  /* and where they are */
-	MAX_OBJECT = 512,    /* bytes of another one */
-	REQUEST_PEER = 24,   /* from the end of what all requests have: peer and tag */
-	MAX_REQUEST = 1024,  /* bytes of that part */
+	MAX_ARRAY = 128,    /* bytes of an opal_pointer_array_t, which ends with */
+	ARRAY_SIZE = 32,    /* that far from its end the number of elements, */
+	ARRAY_ELEMENTS = 8, /* and where they are */
+	MAX_OBJECT = 512,   /* bytes of another one */
+	REQUEST_PEER = 24,  /* from the end of what all requests have: peer and tag */
+	MAX_REQUEST = 1024, /* bytes of that part */
 	MAX_PARENTS = 8,
 	MAX_CLASS_NAME = 32, /* of those that are known */
-	NAME_SIZE = 64,	     /* of a communicator */
+	NAME_SIZE = 64,      /* of a communicator */
 };
 
 struct known_class {
@@ -122,8 +127,8 @@ struct known_class {
 struct openmpi_queues {
 	struct memory memory;
 	uint64_t communicators; /* the array of them, by number */
-	uint64_t array_size;	/* bytes */
-	uint64_t own_proc;	/* where the address of this process' own description is */
+	uint64_t array_size;    /* bytes */
+	uint64_t own_proc;      /* where the address of this process' own description is */
 	struct known_class classes[NUM_CLASSES];
 	uint64_t request_size; /* of what all requests have; 0: not known yet */
 };
@@ -149,7 +154,7 @@ void openmpi_queues_destroy(struct openmpi_queues *queues)
 	free(queues);
 }
 
-/* ---- Memory ----------------------------------------------------------------------------------- */
+/* ---- Memory --------------------------------------------------------------------------------- */
 
 static bool get(const struct openmpi_queues *q, uint64_t address, void *buffer, size_t size)
 {
@@ -172,7 +177,8 @@ static uint32_t half_at(const uint8_t *bytes, size_t offset)
 	return half;
 }
 
-static bool has_name(const struct openmpi_queues *q, const struct class_object *class, const char *name)
+static bool has_name(const struct openmpi_queues *q, const struct class_object *class,
+		     const char *name)
 {
 	char text[MAX_CLASS_NAME];
 	size_t size = strlen(name) + 1;
@@ -196,7 +202,8 @@ static bool is_a(struct openmpi_queues *q, const void *object, enum class_kind k
 	return true;
 }
 
-/* The size of what the receive there has in common with all other requests: peer and tag are at its end. */
+/* The size of what the receive there has in common with all other requests: peer and tag are at its
+ * end. */
 static bool find_request_size(struct openmpi_queues *q, uint64_t receive)
 {
 	struct class_object class;
@@ -217,7 +224,7 @@ static bool find_request_size(struct openmpi_queues *q, uint64_t receive)
 	return false;
 }
 
-/* ---- Communicators ---------------------------------------------------------------------------- */
+/* ---- Communicators -------------------------------------------------------------------------- */
 
 /* A communicator, and where its queues are. */
 struct comm {
@@ -233,7 +240,7 @@ struct comm {
 struct peer {
 	size_t comm;
 	int32_t in_comm; /* rank there; ANY_SOURCE */
-	int32_t rank;	 /* in the job */
+	int32_t rank;    /* in the job */
 	uint32_t sent;
 	uint16_t arrived;
 	struct list receives, unexpected;
@@ -332,7 +339,7 @@ static bool read_comms(struct reader *r)
 	return is_good && r->num_comms > 0;
 }
 
-/* ---- Peers ------------------------------------------------------------------------------------ */
+/* ---- Peers ---------------------------------------------------------------------------------- */
 
 static struct peer *add_peer(struct reader *r, size_t comm, int32_t in_comm)
 {
@@ -410,9 +417,10 @@ static bool read_peers_at(struct reader *r, const uint64_t *addresses, size_t nu
 	return is_good;
 }
 
-/* Of one communicator: its members are in an array, with NULL for those that nothing went to or came
- * from. */
-static bool add_members(struct reader *r, size_t comm, uint64_t **addresses, size_t *num, size_t *capacity)
+/* Of one communicator: its members are in an array, with NULL for those that nothing went to or
+ * came from. */
+static bool add_members(struct reader *r, size_t comm, uint64_t **addresses, size_t *num,
+			size_t *capacity)
 {
 	const struct comm *from = &r->comms[comm];
 	uint64_t *members = xcalloc(from->num_peers, sizeof(*members));
@@ -454,8 +462,9 @@ static bool read_peers(struct reader *r)
 		any->receives_address = r->comms[i].wild_address;
 	}
 	for (size_t i = 0; i < r->num_comms && is_good; i++) {
-		is_good = r->comms[i].num_peers <= MAX_MEMBERS - total &&
-			  (!r->comms[i].num_peers || add_members(r, i, &addresses, &num, &capacity));
+		is_good =
+			r->comms[i].num_peers <= MAX_MEMBERS - total &&
+			(!r->comms[i].num_peers || add_members(r, i, &addresses, &num, &capacity));
 		total += r->comms[i].num_peers;
 	}
 	is_good = is_good && read_peers_at(r, addresses, num);
@@ -465,7 +474,7 @@ static bool read_peers(struct reader *r)
 	return is_good;
 }
 
-/* ---- Queues ----------------------------------------------------------------------------------- */
+/* ---- Queues --------------------------------------------------------------------------------- */
 
 static uint32_t comm_in_result(struct reader *r, size_t comm)
 {
@@ -475,7 +484,8 @@ static uint32_t comm_in_result(struct reader *r, size_t comm)
 	if (from->index == UINT32_MAX) {
 		struct queued_comm *to;
 
-		ret->comms = xgrow(ret->comms, ret->num_comms, &r->comms_in_ret, sizeof(*ret->comms));
+		ret->comms =
+			xgrow(ret->comms, ret->num_comms, &r->comms_in_ret, sizeof(*ret->comms));
 		to = &ret->comms[ret->num_comms];
 		from->index = (uint32_t)ret->num_comms++;
 		*to = (struct queued_comm){.size = (uint32_t)from->num_peers};
@@ -485,8 +495,8 @@ static uint32_t comm_in_result(struct reader *r, size_t comm)
 }
 
 /* object: q->request_size bytes. */
-static bool take_receive(const struct openmpi_queues *q, const uint8_t *object, const struct peer *peer,
-			 struct queued_message *ret)
+static bool take_receive(const struct openmpi_queues *q, const uint8_t *object,
+			 const struct peer *peer, struct queued_message *ret)
 {
 	int32_t place[2]; /* peer and tag */
 
@@ -496,8 +506,8 @@ static bool take_receive(const struct openmpi_queues *q, const uint8_t *object, 
 }
 
 /* object: up to the end of its header. */
-static void take_fragment(const struct layout *layout, const uint8_t *object, const struct peer *peer,
-			  struct queued_message *ret)
+static void take_fragment(const struct layout *layout, const uint8_t *object,
+			  const struct peer *peer, struct queued_message *ret)
 {
 	struct header header;
 
@@ -537,7 +547,8 @@ static bool read_list(struct reader *r, const struct peer *peer, bool is_receive
 		      struct queued_message **messages, size_t *num, size_t *capacity)
 {
 	const struct list *list = is_receives ? &peer->receives : &peer->unexpected;
-	uint64_t end = (is_receives ? peer->receives_address : peer->unexpected_address) + LIST_SENTINEL;
+	uint64_t end =
+		(is_receives ? peer->receives_address : peer->unexpected_address) + LIST_SENTINEL;
 	uint64_t previous = end, at = list->sentinel.next, count = 0;
 
 	while (at != end) {
@@ -564,10 +575,12 @@ static bool read_peer_queues(struct reader *r, const struct peer *peer)
 		return false;
 	if (peer->in_comm == ANY_SOURCE)
 		return true;
-	if (!read_list(r, peer, false, &ret->unexpected, &ret->num_unexpected, &r->unexpected_capacity))
+	if (!read_list(r, peer, false, &ret->unexpected, &ret->num_unexpected,
+		       &r->unexpected_capacity))
 		return false;
 	if (peer->sent || peer->arrived) {
-		ret->pairs = xgrow(ret->pairs, ret->num_pairs, &r->pairs_capacity, sizeof(*ret->pairs));
+		ret->pairs =
+			xgrow(ret->pairs, ret->num_pairs, &r->pairs_capacity, sizeof(*ret->pairs));
 		ret->pairs[ret->num_pairs++] = (struct message_pair){
 			.peer = peer->rank,
 			.comm = comm_in_result(r, peer->comm),

@@ -6,20 +6,23 @@
 #include "model/queue_bytes.h"
 #include "model/snapshot_private.h"
 
-/* ---- Putting ---------------------------------------------------------------------------------- */
+/* ---- Putting -------------------------------------------------------------------------------- */
 
-/* Communicators ascend; a peer that is a rank is told as in a share, by its distance from `rank`. */
+/* Communicators ascend; a peer that is a rank is told as in a share, by its distance from `rank`.
+ */
 static void put_place(struct buffer *b, uint32_t comm, int32_t peer, uint32_t *last_comm, int rank)
 {
 	buffer_put(b, comm - *last_comm);
 	if (peer < 0)
 		buffer_put(b, (uint64_t) - (int64_t)peer << 1 | 1);
 	else
-		buffer_put(b, (uint64_t)(((int64_t)peer - rank) * 2 ^ -(int64_t)(peer < rank)) << 1);
+		buffer_put(b, (uint64_t)(((int64_t)peer - rank) * 2 ^ -(int64_t)(peer < rank))
+				      << 1);
 	*last_comm = comm;
 }
 
-static void put_messages(struct buffer *b, const struct queued_message *messages, size_t num, int rank)
+static void put_messages(struct buffer *b, const struct queued_message *messages, size_t num,
+			 int rank)
 {
 	uint32_t comm = 0;
 
@@ -52,7 +55,7 @@ void queue_bytes_put(struct buffer *b, const struct message_queues *queues, int 
 	}
 }
 
-/* ---- Taking ----------------------------------------------------------------------------------- */
+/* ---- Taking --------------------------------------------------------------------------------- */
 
 /* Where the last entry was. */
 struct place {
@@ -89,8 +92,9 @@ static void take_place(struct snapshot_input *in, const struct message_queues *q
 	*place = (struct place){place->comm + (uint32_t)more, peer};
 }
 
-static struct queued_message *take_messages(struct snapshot_input *in, const struct message_queues *queues,
-					    int rank, size_t *num_ret)
+static struct queued_message *take_messages(struct snapshot_input *in,
+					    const struct message_queues *queues, int rank,
+					    size_t *num_ret)
 {
 	size_t num = input_take_count(in, UINT32_MAX, 3);
 	struct queued_message *messages = num ? input_allocate(in, num, sizeof(*messages)) : NULL;

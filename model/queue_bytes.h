@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Message queues as bytes, in shares and in snapshots, whose numbers they are made of. What is taken is
- * checked, so that analyses can go by it. */
+ * Message queues as bytes, in shares and in snapshots, whose numbers they are made of. What is
+ * taken is checked, so that analyses can go by it. */
 #ifndef PDB_MODEL_QUEUE_BYTES_H
 #define PDB_MODEL_QUEUE_BYTES_H
 

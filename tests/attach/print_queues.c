@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * print_queues PID...: the message queues of ranks, as lines for scripts to compare, each rank by its
- * place among the arguments.
- *     0 unknown
- *     0 halo of 4: 1 sent 0 arrived 5
- *     0 halo of 4: receive from any tag 11
- *     0 halo of 4: unexpected from 1 tag 8
- * With -t first: how long that took, too. */
+ * print_queues PID...: the message queues of ranks, as lines for scripts to compare, each rank by
+ * its place among the arguments. 0 unknown 0 halo of 4: 1 sent 0 arrived 5 0 halo of 4: receive
+ * from any tag 11 0 halo of 4: unexpected from 1 tag 8 With -t first: how long that took, too. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

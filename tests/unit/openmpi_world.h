@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A process that has message queues of Open MPI, put together by hand in a library that has its name. */
+ * A process that has message queues of Open MPI, put together by hand in a library that has its
+ * name. */
 #ifndef PDB_TESTS_UNIT_OPENMPI_WORLD_H
 #define PDB_TESTS_UNIT_OPENMPI_WORLD_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Message queues of Open MPI, put together by hand in a library that has its name: what is read of them, and
- * that what is damaged, endless or not there is refused and does no harm. Real ones: tests/attach/queues.sh. */
+ * Message queues of Open MPI, put together by hand in a library that has its name: what is read of
+ * them, and that what is damaged, endless or not there is refused and does no harm. Real ones:
+ * tests/attach/queues.sh. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -171,8 +172,9 @@ static void test_random(void **state)
 		for (int i = rand() % 4; i >= 0; i--) {
 			size_t at = (size_t)rand() % WORDS(sizeof(world));
 			size_t to = (size_t)rand() % WORDS(sizeof(world));
-			const uint64_t values[] = {0, UINT64_MAX, (uint64_t)rand(), 1,
-						   address_of(words + to), words[to]};
+			const uint64_t values[] = {
+				0,        UINT64_MAX, (uint64_t)rand(), 1, address_of(words + to),
+				words[to]};
 
 			words[at] = values[(size_t)rand() % NUM_OF(values)];
 		}
@@ -270,9 +272,9 @@ static void test_sampled(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_none),   cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_none),    cmocka_unit_test(test_whole),
 		cmocka_unit_test(test_damaged), cmocka_unit_test(test_endless),
-		cmocka_unit_test(test_random), cmocka_unit_test(test_changing),
+		cmocka_unit_test(test_random),  cmocka_unit_test(test_changing),
 		cmocka_unit_test(test_sampled),
 	};
 
