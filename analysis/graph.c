@@ -96,3 +96,83 @@ const uint32_t *graph_successors(const struct graph *graph, uint32_t node, size_
 	*num_ret = graph->nodes[node].num;
 	return graph->nodes[node].successors;
 }
+
+/* ---- Components -------------------------------------------------------------------------------- */
+
+struct search {
+	const struct graph *graph;
+	uint32_t *component_of; /* UINT32_MAX: none yet */
+	uint32_t *number, *low; /* number 0: not visited yet */
+	uint32_t *stack, *way;	/* nodes without a component; from the root to here */
+	size_t *next;		/* successor to look at */
+	size_t num_stack, num_way;
+	uint32_t num_visited, num_components;
+};
+
+static void visit(struct search *s, uint32_t node)
+{
+	s->number[node] = s->low[node] = ++s->num_visited;
+	s->stack[s->num_stack++] = node;
+	s->way[s->num_way++] = node;
+}
+
+/* All that can be reached from the node has been looked at. */
+static void leave(struct search *s, uint32_t node)
+{
+	uint32_t member;
+
+	s->num_way--;
+	if (s->num_way && s->low[node] < s->low[s->way[s->num_way - 1]])
+		s->low[s->way[s->num_way - 1]] = s->low[node];
+	if (s->low[node] != s->number[node])
+		return;
+	do {
+		member = s->stack[--s->num_stack];
+		s->component_of[member] = s->num_components;
+	} while (member != node);
+	s->num_components++;
+}
+
+static void search_from(struct search *s, uint32_t root)
+{
+	visit(s, root);
+	while (s->num_way) {
+		uint32_t node = s->way[s->num_way - 1], to;
+
+		if (s->next[node] == s->graph->nodes[node].num) {
+			leave(s, node);
+			continue;
+		}
+		to = s->graph->nodes[node].successors[s->next[node]++];
+		if (!s->number[to])
+			visit(s, to);
+		else if (s->component_of[to] == UINT32_MAX && s->number[to] < s->low[node])
+			s->low[node] = s->number[to];
+	}
+}
+
+uint32_t graph_components(const struct graph *graph, uint32_t *component_of)
+{
+	size_t num = graph->num_nodes;
+	struct search s = {
+		.graph = graph,
+		.component_of = component_of,
+		.number = xcalloc(num, sizeof(uint32_t)),
+		.low = xcalloc(num, sizeof(uint32_t)),
+		.stack = xcalloc(num, sizeof(uint32_t)),
+		.way = xcalloc(num, sizeof(uint32_t)),
+		.next = xcalloc(num, sizeof(size_t)),
+	};
+
+	for (size_t i = 0; i < num; i++)
+		component_of[i] = UINT32_MAX;
+	for (size_t i = 0; i < num; i++)
+		if (!s.number[i])
+			search_from(&s, (uint32_t)i);
+	free(s.number);
+	free(s.low);
+	free(s.stack);
+	free(s.way);
+	free(s.next);
+	return s.num_components;
+}

@@ -5,6 +5,7 @@
 #include "analysis/stack_facts.h"
 #include "model/callpath.h"
 #include "model/job.h"
+#include "model/message_queues.h"
 #include "model/modules.h"
 #include "model/names.h"
 #include "model/sample.h"
@@ -56,11 +57,15 @@ static void add_sample(const struct job *job, struct stack_fact *fact,
 {
 	bool is_first = !fact->latest;
 	bool is_stopped = sample->state && strchr("TtZX", sample->state);
-	uint32_t call = CALLPATH_NONE;
+	uint32_t call = CALLPATH_NONE, function = CALLPATH_NONE;
 	bool is_polling = false;
 
 	fact->is_finalizing = false;
 	fact->is_stopped = is_stopped && (is_first || fact->is_stopped);
+	if (fact->queues && sample->queues)
+		fact->has_moved |= message_queues_have_moved(fact->queues, sample->queues);
+	if (sample->queues)
+		fact->queues = sample->queues;
 	fact->is_uninterruptible = sample->state == 'D' && (is_first || fact->is_uninterruptible);
 	if (!fact->latest || sample->when_ns >= fact->latest->when_ns)
 		fact->latest = sample;
@@ -71,8 +76,7 @@ static void add_sample(const struct job *job, struct stack_fact *fact,
 		fact->first_ns = sample->when_ns;
 	fact->span_ns = sample->when_ns - fact->first_ns;
 	if (is_inside(job, sample->path, known)) {
-		uint32_t function = find_function(job, sample->path, known);
-
+		function = find_function(job, sample->path, known);
 		is_polling = names_is_poll(job->names, function);
 		fact->is_finalizing =
 			strcasestr(names_get(job->names, function)->function, "mpi_finalize");
@@ -86,6 +90,7 @@ static void add_sample(const struct job *job, struct stack_fact *fact,
 	if (fact->num_samples > 1 && call != fact->call)
 		fact->has_moved = true;
 	fact->call = call;
+	fact->function = function;
 	fact->num_polling += is_polling;
 	fact->is_polling = !fact->has_moved && fact->num_polling > 0 &&
 			   2 * fact->num_polling >= fact->num_samples;

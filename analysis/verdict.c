@@ -273,6 +273,7 @@ void verdict_destroy(struct verdict *verdict)
 	rankset_destroy(verdict->awaited);
 	rankset_destroy(verdict->apart);
 	rankset_destroy(verdict->candidates);
+	verdict_drop_queue_cause(verdict);
 	free(verdict->culprit_groups);
 	free(verdict);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "analysis/eqgroup.h"
+#include "analysis/queue_waits.h"
 #include "analysis/waitfor.h"
 
 struct job;
@@ -29,6 +30,22 @@ enum verdict_kind {
 };
 
 enum verdict_basis { VERDICT_BY_MODELS, VERDICT_BY_STACKS };
+
+/* What is wrong among ranks that wait for each other, by what MPI libraries hold. */
+enum queue_cause_kind {
+	QUEUE_CAUSE_LOST,    /* the culprit has not sent what waits[0] is for, and has gone on */
+	QUEUE_CAUSE_SKIPPED, /* the culprit waits for messages of ranks that have not come that far: it has left
+			      * something out */
+	QUEUE_CAUSE_APART,   /* the culprits are in another call than most, and these wait for them */
+	QUEUE_CAUSE_CYCLE,   /* the culprits wait for each other's messages: waits are the circle */
+};
+
+struct queue_cause {
+	enum queue_cause_kind kind;
+	struct queue_wait *waits; /* that tell it */
+	size_t num_waits;
+	struct rankset *ranks; /* who wait for each other */
+};
 
 struct verdict {
 	enum verdict_kind kind;
@@ -69,6 +86,7 @@ struct verdict {
 	struct rankset *apart;
 	/* By stacks: among these their temporal order may choose (verdict_choose_by_order()). */
 	struct rankset *candidates;
+	struct queue_cause *queue_cause; /* by stacks: verdict_choose_by_queues() has named them; else NULL */
 	bool is_by_order; /* it has: the culprits are the least progressed of the candidates */
 	/* NONE: the ranks that all waits end at, if these move or are outside MPI; empty else. Those of them
 	 * that do not move are no culprits, but stay_ns and longest_before_ns are of them. */
@@ -99,6 +117,13 @@ struct verdict *verdict_create(const struct job *job, const struct eqgroups *gro
  * known. */
 void verdict_choose_by_order(struct verdict *verdict, const struct job *job,
 			     const struct temporal_result *order);
+
+/* Go on from a verdict by stacks of ranks that are all inside MPI, where the latest samples have what the
+ * MPI libraries hold of messages: who waits for whom, and who of those that wait for each other has left
+ * something out, as LOST or DEADLOCK. That is likely, and no more. order: NULL, or as above. Where this
+ * names nobody the verdict stays what it was. */
+void verdict_choose_by_queues(struct verdict *verdict, const struct job *job,
+			      const struct temporal_result *order);
 
 /* May it be told of as a hang if something else says that there is one? Somebody is named, and not for
  * computing while others move, unless that is a hang by itself. */

@@ -113,5 +113,12 @@ bool verdict_is_before_exchange(const struct waitfor *w, int rank, const struct 
  */
 
 void verdict_judge_by_stacks(struct judge *j);
+/* The call that more than half of the ranks are in, as stack_fact.call. False: there is none. */
+bool verdict_find_common_call(const struct stack_facts *facts, const struct rankset *ranks, uint32_t *call_ret);
+
+/* ---- verdict_queues.c -------------------------------------------------------------------------
+ */
+
+void verdict_drop_queue_cause(struct verdict *verdict);
 
 #endif

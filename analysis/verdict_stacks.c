@@ -14,14 +14,14 @@ static int compare_calls(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The call that more than half of the ranks are in: the middle one of all is of it, if there is one. */
-static bool find_common_call(const struct judge *j, const struct rankset *ranks, uint32_t *call_ret)
+/* The middle one of all is of it, if there is one. */
+bool verdict_find_common_call(const struct stack_facts *facts, const struct rankset *ranks, uint32_t *call_ret)
 {
 	size_t num = (size_t)rankset_count(ranks), at = 0, same = 0;
 	uint32_t *calls = xcalloc(num, sizeof(*calls));
 
 	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
-		calls[at++] = stack_facts_get(j->stacks, r)->call;
+		calls[at++] = stack_facts_get(facts, r)->call;
 	qsort(calls, num, sizeof(*calls), compare_calls);
 	*call_ret = calls[num / 2];
 	for (size_t i = 0; i < num; i++)
@@ -46,7 +46,7 @@ static void find_apart(struct judge *j)
 	const struct rankset *ranks = j->verdict->waiting;
 	uint32_t common;
 
-	if (!find_common_call(j, ranks, &common))
+	if (!verdict_find_common_call(j->stacks, ranks, &common))
 		return;
 	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
 		if (stack_facts_get(j->stacks, r)->call != common)

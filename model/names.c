@@ -183,28 +183,58 @@ static bool has_prefix(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-bool names_is_poll(struct names *names, uint32_t node)
+enum names_mpi_kind names_mpi_kind(struct names *names, uint32_t node)
 {
-	static const char *const polls[] = {"Test", "Testall", "Testany", "Testsome",
-					    "Iprobe", "Improbe", "Request_get_status", "Win_test"};
+	static const struct {
+		const char *function;
+		enum names_mpi_kind kind;
+	} kinds[] = {
+		{"Test", NAMES_MPI_POLL},
+		{"Testall", NAMES_MPI_POLL},
+		{"Testany", NAMES_MPI_POLL},
+		{"Testsome", NAMES_MPI_POLL},
+		{"Iprobe", NAMES_MPI_POLL},
+		{"Improbe", NAMES_MPI_POLL},
+		{"Request_get_status", NAMES_MPI_POLL},
+		{"Win_test", NAMES_MPI_POLL},
+		{"Recv", NAMES_MPI_RECEIVE},
+		{"Mrecv", NAMES_MPI_RECEIVE},
+		{"Send", NAMES_MPI_SEND},
+		{"Ssend", NAMES_MPI_SEND},
+		{"Rsend", NAMES_MPI_SEND},
+		{"Bsend", NAMES_MPI_SEND},
+		{"Sendrecv", NAMES_MPI_SENDRECV},
+		{"Sendrecv_replace", NAMES_MPI_SENDRECV},
+		{"Wait", NAMES_MPI_WAIT},
+		{"Waitall", NAMES_MPI_WAIT},
+		{"Waitany", NAMES_MPI_WAIT},
+		{"Waitsome", NAMES_MPI_WAIT},
+	};
 	const char *function;
-	size_t length;
 
 	if (node == CALLPATH_NONE || !names_is_mpi(names, node))
-		return false;
+		return NAMES_MPI_OTHER;
 	/* PMPI_Test, mpi_test_, pmpi_test_f08_, ompi_test_f, MPI_Test_Rust */
 	function = strcasestr(names_get(names, node)->function, "mpi_");
 	if (!function)
-		return false;
+		return NAMES_MPI_OTHER;
 	function += strlen("mpi_");
-	for (size_t i = 0; i < sizeof(polls) / sizeof(polls[0]); i++) {
-		length = strlen(polls[i]);
-		if (strncasecmp(function, polls[i], length) == 0 &&
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		size_t length = strlen(kinds[i].function);
+
+		if (strncasecmp(function, kinds[i].function, length) == 0 &&
 		    (!function[length] || function[length] == '_') &&
-		    strncasecmp(function + length, "_cancelled", strlen("_cancelled")) != 0)
-			return true;
+		    strncasecmp(function + length, "_cancelled", strlen("_cancelled")) != 0 &&
+		    strncasecmp(function + length, "_replace", strlen("_replace")) != 0 &&
+		    strncasecmp(function + length, "_init", strlen("_init")) != 0)
+			return kinds[i].kind;
 	}
-	return false;
+	return NAMES_MPI_OTHER;
+}
+
+bool names_is_poll(struct names *names, uint32_t node)
+{
+	return names_mpi_kind(names, node) == NAMES_MPI_POLL;
 }
 
 bool names_is_mpi(struct names *names, uint32_t node)

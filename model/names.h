@@ -50,6 +50,17 @@ bool names_is_mpi(struct names *names, uint32_t node);
  * and their kin, in whatever language), so that they are called in loops? */
 bool names_is_poll(struct names *names, uint32_t node);
 
+/* What a function of MPI waits for. */
+enum names_mpi_kind {
+	NAMES_MPI_OTHER, /* collectives, those that do not wait, all that is not MPI's */
+	NAMES_MPI_POLL,	 /* names_is_poll() */
+	NAMES_MPI_RECEIVE,
+	NAMES_MPI_SEND,
+	NAMES_MPI_SENDRECV,
+	NAMES_MPI_WAIT, /* MPI_Wait, MPI_Waitall, ... */
+};
+enum names_mpi_kind names_mpi_kind(struct names *names, uint32_t node);
+
 /* "function() at file.c:88", "function() in libfoo.so", into a buffer of `size`. Returns buffer. */
 char *names_place(struct names *names, uint32_t node, char *buffer, size_t size);
 

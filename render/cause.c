@@ -13,6 +13,7 @@
 #include "render/cause.h"
 #include "render/comm_label.h"
 #include "render/parts.h"
+#include "render/queue_cause.h"
 #include "render/text.h"
 #include "render/view.h"
 #include "render/wait_label.h"
@@ -360,7 +361,9 @@ static void print_library(const struct view *view)
 
 void cause_print(const struct view *view)
 {
-	if (!view->waitfor)
+	if (view->verdict->queue_cause)
+		queue_cause_print(view);
+	if (view->verdict->queue_cause || !view->waitfor)
 		return;
 	switch (view->verdict->kind) {
 	case VERDICT_DEADLOCK:
@@ -385,7 +388,7 @@ void cause_print(const struct view *view)
 
 bool cause_has_places(const struct view *view)
 {
-	return view->waitfor &&
+	return view->waitfor && !view->verdict->queue_cause &&
 	       (view->verdict->kind == VERDICT_DEADLOCK || view->verdict->kind == VERDICT_MISMATCH);
 }
 

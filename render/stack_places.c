@@ -44,15 +44,35 @@ static char *place_text(const struct job *job, uint32_t path)
 	return text;
 }
 
+static const struct sample *find_sample(const struct job *job, int rank)
+{
+	const struct sample *sample = samples_find(job->samples, rank, 0);
+	bool has_stack = sample && sample->status != SAMPLE_FAILED && sample->path != CALLPATH_NONE;
+
+	return has_stack ? sample : NULL;
+}
+
+char *stack_place(const struct job *job, int rank)
+{
+	const struct sample *sample = find_sample(job, rank);
+
+	return sample ? place_text(job, sample->path) : NULL;
+}
+
+const char *stack_call(const struct job *job, int rank)
+{
+	const struct sample *sample = find_sample(job, rank);
+
+	return sample ? find_call(job, sample->path) : NULL;
+}
+
 static void find_places(const struct view *view, const struct rankset *ranks, struct same *places)
 {
 	for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r)) {
-		const struct sample *sample = samples_find(view->job->samples, r, 0);
-		char *place;
+		char *place = stack_place(view->job, r);
 
-		if (!sample || sample->status == SAMPLE_FAILED || sample->path == CALLPATH_NONE)
+		if (!place)
 			continue;
-		place = place_text(view->job, sample->path);
 		same_add(places, place, r);
 		free(place);
 	}

@@ -3,8 +3,15 @@
 #ifndef PDB_RENDER_STACK_PLACES_H
 #define PDB_RENDER_STACK_PLACES_H
 
+struct job;
 struct rankset;
 struct view;
+
+/* "MPI_Recv, exchange() at halo.c:12": the function of MPI that is called from there, if the rank's latest
+ * sample is inside one. NULL: there is no stack. The caller frees. */
+char *stack_place(const struct job *job, int rank);
+/* "MPI_Recv"; NULL: not inside MPI, or no stack. Borrowed. */
+const char *stack_call(const struct job *job, int rank);
 
 /* "rank 3: in MPI_Recv, exchange() at halo.c:12": a line for each place of the main threads of these
  * ranks, most ranks first, of four at most. Nothing for ranks without a stack. */

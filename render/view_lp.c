@@ -364,10 +364,11 @@ static void print_evidence(const struct view *view)
 		char *stay = label_time(verdict->stay_ns);
 
 		text_wrap(view, 4,
-			  "by stack samples%s%s: without the recorder there are no "
+			  "by stack samples%s%s%s: without the recorder there are no "
 			  "counts of MPI calls and no times",
 			  verdict->stay_ns ? " that agree for " : " of one moment",
-			  verdict->stay_ns ? stay : "");
+			  verdict->stay_ns ? stay : "",
+			  verdict->queue_cause ? ", and by the messages that the MPI library holds" : "");
 		free(stay);
 	}
 	free(waits);
@@ -380,6 +381,8 @@ static const char *likely_reason(const struct verdict *verdict)
 	bool is_by_order = verdict->kind == VERDICT_LOST && verdict->which == WAITFOR_NONE &&
 			   verdict->novel == UINT32_MAX;
 
+	if (verdict->queue_cause)
+		return "the MPI library tells which messages are missing, but not who was to send them";
 	if (verdict->is_while_polling)
 		return "ranks that poll may go on to something else";
 	if (is_by_order)

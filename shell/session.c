@@ -116,11 +116,17 @@ void session_deinit(struct session *session)
 	safe_paths_clear(&session->safe_paths);
 }
 
-/* By stacks alone several ranks may be left among whom their order can choose. */
-static void choose_by_order(struct session *session)
+/* By stacks alone several ranks may be left among whom their order can choose, or what MPI libraries hold of
+ * messages. */
+static void choose_by_stacks(struct session *session)
 {
-	if (!rankset_is_empty(session->verdict->candidates) && stack_order_of_look(session, NULL))
-		verdict_choose_by_order(session->verdict, session->job, session->order);
+	struct verdict *verdict = session->verdict;
+
+	if (rankset_is_empty(verdict->candidates))
+		return;
+	if (stack_order_of_look(session, NULL))
+		verdict_choose_by_order(verdict, session->job, session->order);
+	verdict_choose_by_queues(verdict, session->job, session->order);
 }
 
 /* Everything that follows from the job's models and samples. */
@@ -137,7 +143,7 @@ static void analyse(struct session *session)
 	}
 	session->verdict =
 		verdict_create(job, session->groups, session->graph, session->waitfor);
-	choose_by_order(session);
+	choose_by_stacks(session);
 }
 
 /* ---- Looking at the job -------------------------------------------------------------------- */

@@ -149,30 +149,41 @@ static void test_user_frame(void **state)
 	assert_int_equal(names_user_frame(fix->names, CALLPATH_NONE), CALLPATH_NONE);
 }
 
-static void test_is_poll(void **state)
+static void test_mpi_kind(void **state)
 {
 	static const struct {
 		const char *function;
 		uint32_t module;
-		bool expected;
+		enum names_mpi_kind expected;
 	} table[] = {
-		{ "MPI_Test", LIBMPI, true },
-		{ "PMPI_Testall", LIBMPI, true },
-		{ "MPI_Testsome", APP, true }, /* linked into the program */
-		{ "pmpi_testany_", LIBMPI, true },
-		{ "mpi_test_f08_", LIBMPI, true },
-		{ "ompi_iprobe_f", LIBMPI, true },
-		{ "MPI_Improbe", LIBMPI, true },
-		{ "PMPI_Request_get_status", LIBMPI, true },
-		{ "MPI_Win_test", LIBMPI, true },
-		{ "MPI_Test_cancelled", LIBMPI, false },
-		{ "mpi_test_cancelled_", LIBMPI, false },
-		{ "MPI_Wait", LIBMPI, false },
-		{ "MPI_Probe", LIBMPI, false },
-		{ "opal_progress_test", LIBMPI, false },
-		{ "my_mpi_test", APP, false },
-		{ "main", APP, false },
-		{ "", LIBMPI, false },
+		{ "MPI_Test", LIBMPI, NAMES_MPI_POLL },
+		{ "PMPI_Testall", LIBMPI, NAMES_MPI_POLL },
+		{ "MPI_Testsome", APP, NAMES_MPI_POLL }, /* linked into the program */
+		{ "pmpi_testany_", LIBMPI, NAMES_MPI_POLL },
+		{ "mpi_test_f08_", LIBMPI, NAMES_MPI_POLL },
+		{ "ompi_iprobe_f", LIBMPI, NAMES_MPI_POLL },
+		{ "MPI_Improbe", LIBMPI, NAMES_MPI_POLL },
+		{ "PMPI_Request_get_status", LIBMPI, NAMES_MPI_POLL },
+		{ "MPI_Win_test", LIBMPI, NAMES_MPI_POLL },
+		{ "MPI_Test_cancelled", LIBMPI, NAMES_MPI_OTHER },
+		{ "mpi_test_cancelled_", LIBMPI, NAMES_MPI_OTHER },
+		{ "MPI_Probe", LIBMPI, NAMES_MPI_OTHER },
+		{ "MPI_Wait", LIBMPI, NAMES_MPI_WAIT },
+		{ "PMPI_Waitsome", LIBMPI, NAMES_MPI_WAIT },
+		{ "mpi_waitall_", LIBMPI, NAMES_MPI_WAIT },
+		{ "MPI_Recv", LIBMPI, NAMES_MPI_RECEIVE },
+		{ "mpi_recv_f08_", LIBMPI, NAMES_MPI_RECEIVE },
+		{ "MPI_Recv_init", LIBMPI, NAMES_MPI_OTHER },
+		{ "MPI_Irecv", LIBMPI, NAMES_MPI_OTHER },
+		{ "MPI_Ssend", LIBMPI, NAMES_MPI_SEND },
+		{ "MPI_Send_init", LIBMPI, NAMES_MPI_OTHER },
+		{ "MPI_Sendrecv", LIBMPI, NAMES_MPI_SENDRECV },
+		{ "mpi_sendrecv_replace_", LIBMPI, NAMES_MPI_SENDRECV },
+		{ "MPI_Allreduce", LIBMPI, NAMES_MPI_OTHER },
+		{ "opal_progress_test", LIBMPI, NAMES_MPI_OTHER },
+		{ "my_mpi_test", APP, NAMES_MPI_OTHER },
+		{ "main", APP, NAMES_MPI_OTHER },
+		{ "", LIBMPI, NAMES_MPI_OTHER },
 	};
 	struct fixture *fix = *state;
 
@@ -182,10 +193,11 @@ static void test_is_poll(void **state)
 
 		names_set(fix->names, node,
 			  &(struct name){ .function = table[i].function, .is_symbol = true });
-		if (names_is_poll(fix->names, node) != table[i].expected)
+		if (names_mpi_kind(fix->names, node) != table[i].expected)
 			fail_msg("%s", table[i].function);
+		assert_int_equal(names_is_poll(fix->names, node), table[i].expected == NAMES_MPI_POLL);
 	}
-	assert_false(names_is_poll(fix->names, CALLPATH_NONE));
+	assert_int_equal(names_mpi_kind(fix->names, CALLPATH_NONE), NAMES_MPI_OTHER);
 }
 
 int main(void)
@@ -195,7 +207,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_asked_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_set, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_user_frame, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_is_poll, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_mpi_kind, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

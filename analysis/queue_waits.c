@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/graph.h"
+#include "analysis/queue_waits.h"
+#include "analysis/stack_facts.h"
+#include "model/callpath.h"
+#include "model/job.h"
+#include "model/message_queues.h"
+#include "model/names.h"
+#include "model/sample.h"
+#include "model/sorted.h"
+#include "model/xalloc.h"
+
+/* A message that has arrived and that no receive has met. */
+struct arrival {
+	int source, destination;
+	int32_t tag;
+	const char *comm;
+};
+
+struct builder {
+	const struct job *job;
+	const struct stack_facts *facts;
+	struct queue_waits *waits;
+	size_t capacity;
+	struct arrival *arrivals; /* by source, then destination */
+	size_t num_arrivals;
+};
+
+/* ---- Facts ----------------------------------------------------------------------------------- */
+
+/* NULL: nothing is known. */
+static const struct message_queues *queues_of(const struct stack_facts *facts, size_t rank)
+{
+	const struct sample *latest = facts->ranks[rank].latest;
+
+	return latest && latest->path != CALLPATH_NONE ? latest->queues : NULL;
+}
+
+static bool is_own(int32_t tag)
+{
+	return tag < 0 && tag != MESSAGE_ANY_TAG && tag != MESSAGE_TAG_NOT_KNOWN;
+}
+
+/* The message goes to, or comes from, one of the job's ranks of which there are facts. */
+static bool is_rank(const struct builder *b, int peer)
+{
+	return peer >= 0 && (size_t)peer < b->waits->num_ranks;
+}
+
+static int compare_arrivals(const void *a, const void *b)
+{
+	const struct arrival *x = a, *y = b;
+
+	if (x->source != y->source)
+		return x->source < y->source ? -1 : 1;
+	return (x->destination > y->destination) - (x->destination < y->destination);
+}
+
+static void find_arrivals(struct builder *b)
+{
+	size_t capacity = 0;
+
+	for (size_t r = 0; r < b->waits->num_ranks; r++) {
+		const struct message_queues *queues = queues_of(b->facts, r);
+
+		for (size_t i = 0; queues && i < queues->num_unexpected; i++) {
+			const struct queued_message *message = &queues->unexpected[i];
+
+			if (!is_rank(b, message->peer))
+				continue;
+			b->arrivals = xgrow(b->arrivals, b->num_arrivals, &capacity, sizeof(*b->arrivals));
+			b->arrivals[b->num_arrivals++] = (struct arrival){
+				message->peer, (int)r, message->tag, queues->comms[message->comm].name};
+		}
+	}
+	if (b->num_arrivals)
+		qsort(b->arrivals, b->num_arrivals, sizeof(*b->arrivals), compare_arrivals);
+}
+
+static void keep_unreceived(struct builder *b)
+{
+	struct queue_waits *w = b->waits;
+
+	w->unreceived = xcalloc(b->num_arrivals, sizeof(*w->unreceived));
+	for (size_t i = 0; i < b->num_arrivals; i++)
+		if (!is_own(b->arrivals[i].tag))
+			w->unreceived[w->num_unreceived++] = (struct queue_unreceived){
+				b->arrivals[i].source, b->arrivals[i].destination};
+}
+
+/* ---- Waits ----------------------------------------------------------------------------------- */
+
+static void add_wait(struct builder *b, struct queue_wait wait, const char *comm)
+{
+	struct queue_waits *w = b->waits;
+
+	if (wait.peer == wait.rank)
+		return;
+	snprintf(wait.comm, sizeof(wait.comm), "%s", comm);
+	w->waits = xgrow(w->waits, w->num_waits, &b->capacity, sizeof(*w->waits));
+	w->waits[w->num_waits++] = wait;
+}
+
+/* A receive from any: of those with whom there were messages on the communicator, as the library does not
+ * say who its members are. */
+static void add_any(struct builder *b, const struct message_queues *queues, struct queue_wait wait,
+		    uint32_t comm)
+{
+	wait.is_any = true;
+	for (size_t i = 0; i < queues->num_pairs; i++) {
+		wait.peer = queues->pairs[i].peer;
+		if (queues->pairs[i].comm == comm && is_rank(b, wait.peer))
+			add_wait(b, wait, queues->comms[comm].name);
+	}
+}
+
+/* Receives that nothing has met, the library's own or the program's. */
+static void add_receives(struct builder *b, int rank, const struct message_queues *queues, bool are_own)
+{
+	for (size_t i = 0; i < queues->num_receives; i++) {
+		const struct queued_message *receive = &queues->receives[i];
+		struct queue_wait wait = {
+			.kind = are_own ? QUEUE_WAIT_COLLECTIVE : QUEUE_WAIT_MESSAGE,
+			.rank = rank,
+			.peer = receive->peer,
+			.tag = receive->tag,
+		};
+
+		if (is_own(receive->tag) != are_own)
+			continue;
+		if (receive->peer == MESSAGE_ANY_PEER)
+			add_any(b, queues, wait, receive->comm);
+		else if (is_rank(b, receive->peer))
+			add_wait(b, wait, queues->comms[receive->comm].name);
+	}
+}
+
+static int compare_source(const void *key, const void *element)
+{
+	int source = *(const int *)key;
+	const struct arrival *arrival = element;
+
+	return (source > arrival->source) - (source < arrival->source);
+}
+
+/* Messages of this rank that have arrived elsewhere and that no receive has met. */
+static void add_sends(struct builder *b, int rank, bool are_own)
+{
+	size_t i = sorted_first(&rank, b->arrivals, b->num_arrivals, sizeof(*b->arrivals), compare_source);
+
+	for (; i < b->num_arrivals && b->arrivals[i].source == rank; i++) {
+		const struct arrival *arrival = &b->arrivals[i];
+		struct queue_wait wait = {
+			.kind = are_own ? QUEUE_WAIT_COLLECTIVE : QUEUE_WAIT_RECEIVE,
+			.rank = rank,
+			.peer = arrival->destination,
+			.tag = arrival->tag,
+		};
+
+		if (is_own(arrival->tag) == are_own)
+			add_wait(b, wait, arrival->comm);
+	}
+}
+
+/* A send is waited for only where no receive is: most messages that no receive has met are buffered, and
+ * their sender has long gone on. */
+static void add_rank(struct builder *b, int rank)
+{
+	const struct stack_fact *fact = stack_facts_get(b->facts, rank);
+	const struct message_queues *queues = queues_of(b->facts, (size_t)rank);
+	size_t before = b->waits->num_waits;
+
+	if (!queues || fact->function == CALLPATH_NONE)
+		return;
+	switch (names_mpi_kind(b->job->names, fact->function)) {
+	case NAMES_MPI_RECEIVE:
+		add_receives(b, rank, queues, false);
+		break;
+	case NAMES_MPI_SEND:
+		add_sends(b, rank, false);
+		break;
+	case NAMES_MPI_SENDRECV:
+		add_receives(b, rank, queues, false);
+		if (b->waits->num_waits == before)
+			add_sends(b, rank, false);
+		break;
+	case NAMES_MPI_WAIT:
+		add_receives(b, rank, queues, false);
+		add_receives(b, rank, queues, true);
+		if (b->waits->num_waits == before)
+			add_sends(b, rank, false);
+		break;
+	case NAMES_MPI_POLL:
+		add_receives(b, rank, queues, false);
+		break;
+	case NAMES_MPI_OTHER:
+		add_receives(b, rank, queues, true);
+		if (b->waits->num_waits == before)
+			add_sends(b, rank, true);
+		break;
+	}
+}
+
+struct queue_waits *queue_waits_create(const struct job *job, const struct stack_facts *facts)
+{
+	struct queue_waits *waits = xcalloc(1, sizeof(*waits));
+	struct builder b = {.job = job, .facts = facts, .waits = waits};
+
+	waits->num_ranks = facts->num_ranks;
+	waits->first = xcalloc(waits->num_ranks + 1, sizeof(*waits->first));
+	find_arrivals(&b);
+	for (size_t r = 0; r < waits->num_ranks; r++) {
+		waits->first[r] = waits->num_waits;
+		add_rank(&b, (int)r);
+	}
+	waits->first[waits->num_ranks] = waits->num_waits;
+	keep_unreceived(&b);
+	free(b.arrivals);
+	return waits;
+}
+
+void queue_waits_destroy(struct queue_waits *waits)
+{
+	if (!waits)
+		return;
+	free(waits->waits);
+	free(waits->first);
+	free(waits->unreceived);
+	free(waits);
+}
+
+/* ---- Asking ---------------------------------------------------------------------------------- */
+
+size_t queue_waits_of(const struct queue_waits *waits, int rank, const struct queue_wait **ret)
+{
+	*ret = NULL;
+	if (rank < 0 || (size_t)rank >= waits->num_ranks)
+		return 0;
+	*ret = waits->waits + waits->first[rank];
+	return waits->first[rank + 1] - waits->first[rank];
+}
+
+static int compare_unreceived(const void *a, const void *b)
+{
+	const struct queue_unreceived *x = a, *y = b;
+
+	if (x->source != y->source)
+		return x->source < y->source ? -1 : 1;
+	return (x->destination > y->destination) - (x->destination < y->destination);
+}
+
+bool queue_waits_has_unreceived(const struct queue_waits *waits, int source, int destination)
+{
+	const struct queue_unreceived key = {source, destination};
+
+	return waits->num_unreceived && bsearch(&key, waits->unreceived, waits->num_unreceived,
+						sizeof(key), compare_unreceived);
+}
+
+struct graph *queue_waits_graph(const struct queue_waits *waits)
+{
+	struct graph *graph = graph_create(waits->num_ranks);
+
+	for (size_t i = 0; i < waits->num_waits; i++)
+		graph_add_edge(graph, (uint32_t)waits->waits[i].rank, (uint32_t)waits->waits[i].peer);
+	return graph;
+}

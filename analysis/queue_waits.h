@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Who waits for whom without a recorder: by the calls that the stacks are in and the messages that the
+ * MPI libraries hold (model/message_queues.h). */
+#ifndef PDB_ANALYSIS_QUEUE_WAITS_H
+#define PDB_ANALYSIS_QUEUE_WAITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct graph;
+struct job;
+struct stack_facts;
+
+enum queue_wait_kind {
+	QUEUE_WAIT_MESSAGE,    /* for a message: the receive is posted, and nothing has met it */
+	QUEUE_WAIT_RECEIVE,    /* for a receive: the message has arrived, and no receive has met it */
+	QUEUE_WAIT_COLLECTIVE, /* for the library's own messages in a collective */
+};
+
+struct queue_wait {
+	enum queue_wait_kind kind;
+	int rank, peer; /* the job's: `rank` waits for `peer` */
+	bool is_any;	/* any member will do; `peer` is one of them */
+	int32_t tag;	/* MESSAGE_ANY_TAG, MESSAGE_TAG_NOT_KNOWN; of the library's own: below 0 */
+	char comm[64];	/* its name; may be empty */
+};
+
+struct queue_waits {
+	/* By rank. Those of a rank in MPI_Wait and its kin are all that it has posted, of which it may
+	 * wait for some only. */
+	struct queue_wait *waits;
+	size_t num_waits;
+	size_t *first; /* [num_ranks + 1] the waits of rank r are waits[first[r]] to waits[first[r + 1] - 1] */
+	size_t num_ranks;
+	/* Messages that have arrived and that no receive has met, collectives' apart, by source,
+	 * then destination. */
+	struct queue_unreceived {
+		int source, destination;
+	} *unreceived;
+	size_t num_unreceived;
+};
+
+/* Of the latest samples; facts are of the same job. Ranks that are not inside MPI have no waits. Keeps
+ * nothing of either. */
+struct queue_waits *queue_waits_create(const struct job *job, const struct stack_facts *facts);
+void queue_waits_destroy(struct queue_waits *waits); /* NULL is fine */
+
+size_t queue_waits_of(const struct queue_waits *waits, int rank, const struct queue_wait **ret);
+/* Is there a message of `source` that `destination` has not received? Then that one has not come to where
+ * it does. */
+bool queue_waits_has_unreceived(const struct queue_waits *waits, int source, int destination);
+/* An edge from each rank to those it waits for. The caller destroys it. */
+struct graph *queue_waits_graph(const struct queue_waits *waits);
+
+#endif

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The verdict by stacks, where MPI libraries tell which messages are missing. All ranks are inside MPI, and
+ * nobody moves. Each waits for others, so the ways end at ranks that wait for each other: the strongly
+ * connected components without a way out. In such a component, in this order:
+ *
+ *	skipped  a rank waits for messages of ranks in a collective, and has sent them messages that they
+ *		 have not received: they have not come to where it is, so it has left something out
+ *	lost	 a rank waits for a message of one that is in a collective, or further by the order of
+ *		 the calls, and nothing is missing from there to here: that one has left it out
+ *	apart	 all are in collectives, and not all in the same: those who are not where most are
+ *	cycle	 ranks wait for each other's messages, and nothing tells who went wrong
+ *
+ * It is no more than likely: the libraries tell what is missing, and not who should have sent it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/graph.h"
+#include "analysis/temporal.h"
+#include "analysis/verdict_private.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+
+/* More than this share of the ranks, or this many, in a circle: nobody is named. */
+enum { MAX_CYCLE_SHARE = 4, MIN_CYCLE = 2, MAX_APART = 3 };
+
+struct chooser {
+	struct verdict *verdict;
+	const struct temporal_result *order; /* may be NULL */
+	size_t *group_of;		     /* [num_ranks] in it; SIZE_MAX: none */
+	struct stack_facts *facts;
+	struct queue_waits *waits;
+	uint32_t *component_of; /* [num_ranks] */
+	uint32_t component;	/* that is looked at */
+	struct rankset *waiting; /* all */
+	struct rankset *culprits;
+	struct queue_cause *cause; /* NULL: nothing found yet */
+};
+
+static bool is_member(const struct chooser *c, int rank)
+{
+	return c->component_of[rank] == c->component;
+}
+
+/* Does it wait for the library's own messages, and for no others? */
+static bool is_in_collective(const struct chooser *c, int rank)
+{
+	const struct queue_wait *waits;
+	size_t num = queue_waits_of(c->waits, rank, &waits);
+
+	for (size_t i = 0; i < num; i++)
+		if (waits[i].kind != QUEUE_WAIT_COLLECTIVE)
+			return false;
+	return num > 0;
+}
+
+/* By the order of the calls: is `rank` further than `other`? */
+static bool is_further(const struct chooser *c, int rank, int other)
+{
+	size_t a, b;
+
+	if (!c->order)
+		return false;
+	a = c->group_of[rank];
+	b = c->group_of[other];
+	return a != SIZE_MAX && b != SIZE_MAX && a != b &&
+	       temporal_order_of(c->order, b, a, NULL) == TEMPORAL_BEFORE;
+}
+
+static void find_groups(struct chooser *c)
+{
+	size_t num = c->waits->num_ranks;
+
+	c->group_of = xcalloc(num, sizeof(*c->group_of));
+	for (size_t i = 0; i < num; i++)
+		c->group_of[i] = SIZE_MAX;
+	for (size_t g = 0; c->order && g < c->order->num_groups; g++) {
+		const struct rankset *ranks = c->order->groups[g].ranks;
+
+		for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r))
+			if ((size_t)r < num)
+				c->group_of[r] = g;
+	}
+}
+
+/* ---- What is told ---------------------------------------------------------------------------- */
+
+static struct queue_cause *tell(struct chooser *c, enum queue_cause_kind kind)
+{
+	struct queue_cause *cause = xcalloc(1, sizeof(*cause));
+
+	cause->kind = kind;
+	cause->ranks = rankset_create();
+	for (size_t r = 0; r < c->waits->num_ranks; r++)
+		if (is_member(c, (int)r))
+			rankset_add(cause->ranks, (int)r);
+	c->cause = cause;
+	return cause;
+}
+
+static void add_evidence(struct queue_cause *cause, const struct queue_wait *wait)
+{
+	cause->waits = xreallocarray(cause->waits, cause->num_waits + 1, sizeof(*cause->waits));
+	cause->waits[cause->num_waits++] = *wait;
+}
+
+void verdict_drop_queue_cause(struct verdict *verdict)
+{
+	if (!verdict->queue_cause)
+		return;
+	rankset_destroy(verdict->queue_cause->ranks);
+	free(verdict->queue_cause->waits);
+	free(verdict->queue_cause);
+	verdict->queue_cause = NULL;
+}
+
+/* ---- A message between two of them ----------------------------------------------------------- */
+
+static bool is_message(const struct chooser *c, const struct queue_wait *wait)
+{
+	return wait->kind == QUEUE_WAIT_MESSAGE && !wait->is_any && is_member(c, wait->rank) &&
+	       is_member(c, wait->peer);
+}
+
+/* Whoever waits for a message has come further than the one that it is to come from. */
+static bool waits_ahead(const struct chooser *c, const struct queue_wait *wait)
+{
+	return is_message(c, wait) && is_in_collective(c, wait->peer) &&
+	       queue_waits_has_unreceived(c->waits, wait->rank, wait->peer);
+}
+
+/* Whoever is to send the message has gone past that. */
+static bool is_left_out(const struct chooser *c, const struct queue_wait *wait)
+{
+	return is_message(c, wait) && !queue_waits_has_unreceived(c->waits, wait->rank, wait->peer) &&
+	       (is_in_collective(c, wait->peer) || is_further(c, wait->peer, wait->rank));
+}
+
+typedef bool wait_test(const struct chooser *c, const struct queue_wait *wait);
+
+/* The ranks that wait so, or that are waited for so; *first_ret: the first wait. The caller frees. */
+static struct rankset *find_ranks(const struct chooser *c, wait_test *test, bool is_peer,
+				  const struct queue_wait **first_ret)
+{
+	struct rankset *ranks = rankset_create();
+
+	*first_ret = NULL;
+	for (size_t i = 0; i < c->waits->num_waits; i++) {
+		const struct queue_wait *wait = &c->waits->waits[i];
+
+		if (!test(c, wait))
+			continue;
+		if (!*first_ret)
+			*first_ret = wait;
+		rankset_add(ranks, is_peer ? wait->peer : wait->rank);
+	}
+	return ranks;
+}
+
+/* Exactly one rank, or nobody is named. */
+static bool name_one(struct chooser *c, wait_test *test, bool is_peer, enum queue_cause_kind kind)
+{
+	const struct queue_wait *first;
+	struct rankset *ranks = find_ranks(c, test, is_peer, &first);
+	bool is_one = rankset_count(ranks) == 1;
+
+	if (is_one) {
+		add_evidence(tell(c, kind), first);
+		rankset_add_set(c->culprits, ranks);
+	}
+	rankset_destroy(ranks);
+	return is_one;
+}
+
+/* ---- Collectives ----------------------------------------------------------------------------- */
+
+static bool find_apart(struct chooser *c)
+{
+	struct rankset *apart = rankset_create();
+	const struct queue_wait *waits;
+	uint32_t common;
+	bool is_found = verdict_find_common_call(c->facts, c->waiting, &common);
+
+	for (size_t r = 0; r < c->waits->num_ranks && is_found; r++) {
+		if (!is_member(c, (int)r))
+			continue;
+		is_found = is_in_collective(c, (int)r);
+		if (c->facts->ranks[r].call != common)
+			rankset_add(apart, (int)r);
+	}
+	is_found &= !rankset_is_empty(apart) && rankset_count(apart) <= MAX_APART;
+	if (is_found) {
+		struct queue_cause *cause = tell(c, QUEUE_CAUSE_APART);
+
+		queue_waits_of(c->waits, rankset_first(apart), &waits);
+		add_evidence(cause, &waits[0]);
+		rankset_add_set(c->culprits, apart);
+	}
+	rankset_destroy(apart);
+	return is_found;
+}
+
+/* ---- Circles --------------------------------------------------------------------------------- */
+
+static bool is_of_program(const struct queue_wait *wait)
+{
+	return wait->kind != QUEUE_WAIT_COLLECTIVE && !wait->is_any;
+}
+
+/* The shortest way by the program's own messages from a rank back to itself: the waits, in order, into way
+ * ([num_ranks]). Returns how many; 0: there is none. */
+static size_t find_circle(const struct chooser *c, int start, const struct queue_wait **before, int *queue,
+			  const struct queue_wait **way)
+{
+	const struct queue_wait *waits, *last = NULL;
+	size_t head = 0, tail = 0, length = 0, num;
+
+	memset(before, 0, c->waits->num_ranks * sizeof(*before));
+	queue[tail++] = start;
+	while (head < tail && !last) {
+		num = queue_waits_of(c->waits, queue[head++], &waits);
+		for (size_t i = 0; i < num && !last; i++) {
+			if (!is_of_program(&waits[i]) || !is_member(c, waits[i].peer))
+				continue;
+			if (waits[i].peer == start) {
+				last = &waits[i];
+			} else if (!before[waits[i].peer]) {
+				before[waits[i].peer] = &waits[i];
+				queue[tail++] = waits[i].peer;
+			}
+		}
+	}
+	for (const struct queue_wait *at = last; at; at = at->rank == start ? NULL : before[at->rank])
+		length++;
+	num = length;
+	for (const struct queue_wait *at = last; num > 0; at = before[at->rank])
+		way[--num] = at;
+	return length;
+}
+
+static bool find_cycle(struct chooser *c)
+{
+	size_t num_ranks = c->waits->num_ranks, best = SIZE_MAX, most = num_ranks / MAX_CYCLE_SHARE;
+	const struct queue_wait **before = xcalloc(num_ranks, sizeof(*before));
+	const struct queue_wait **way = xcalloc(num_ranks, sizeof(*way));
+	const struct queue_wait **shortest = xcalloc(num_ranks, sizeof(*way));
+	int *queue = xcalloc(num_ranks, sizeof(*queue));
+	bool is_found;
+
+	for (size_t r = 0; r < num_ranks; r++) {
+		size_t length = is_member(c, (int)r) ? find_circle(c, (int)r, before, queue, way) : 0;
+
+		if (!length || length >= best)
+			continue;
+		best = length;
+		memcpy(shortest, way, length * sizeof(*way));
+	}
+	is_found = best <= MIN_CYCLE || best <= most;
+	if (is_found) {
+		struct queue_cause *cause = tell(c, QUEUE_CAUSE_CYCLE);
+
+		for (size_t i = 0; i < best; i++) {
+			add_evidence(cause, shortest[i]);
+			rankset_add(c->culprits, shortest[i]->rank);
+		}
+	}
+	free(queue);
+	free(shortest);
+	free(way);
+	free(before);
+	return is_found;
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+/* Is the component one of several ranks that wait for each other, and for nobody else? */
+static bool is_closed(const struct chooser *c)
+{
+	size_t num = 0;
+
+	for (size_t r = 0; r < c->waits->num_ranks; r++)
+		num += is_member(c, (int)r);
+	for (size_t i = 0; i < c->waits->num_waits; i++)
+		if (is_member(c, c->waits->waits[i].rank) && !is_member(c, c->waits->waits[i].peer))
+			return false;
+	return num > 1;
+}
+
+static bool choose_in_component(struct chooser *c)
+{
+	return is_closed(c) && (name_one(c, waits_ahead, false, QUEUE_CAUSE_SKIPPED) ||
+				name_one(c, is_left_out, true, QUEUE_CAUSE_LOST) ||
+				name_one(c, is_left_out, false, QUEUE_CAUSE_SKIPPED) || find_apart(c) ||
+				find_cycle(c));
+}
+
+static void choose(struct chooser *c)
+{
+	struct graph *graph = queue_waits_graph(c->waits);
+	uint32_t num;
+
+	c->component_of = xcalloc(c->waits->num_ranks, sizeof(*c->component_of));
+	find_groups(c);
+	num = graph_components(graph, c->component_of);
+	for (c->component = 0; c->component < num && !c->cause; c->component++)
+		choose_in_component(c);
+	graph_destroy(graph);
+	free(c->group_of);
+	free(c->component_of);
+}
+
+static uint64_t shortest_stay(const struct chooser *c)
+{
+	uint64_t shortest = UINT64_MAX;
+
+	for (int r = rankset_first(c->culprits); r >= 0; r = rankset_next(c->culprits, r))
+		if (stack_facts_get(c->facts, r)->span_ns < shortest)
+			shortest = stack_facts_get(c->facts, r)->span_ns;
+	return shortest;
+}
+
+/* Takes over the sets. */
+static void accuse(struct chooser *c)
+{
+	struct verdict *verdict = c->verdict;
+
+	verdict->kind = c->cause->kind == QUEUE_CAUSE_LOST ? VERDICT_LOST : VERDICT_DEADLOCK;
+	verdict->queue_cause = c->cause;
+	verdict->is_by_order = false;
+	verdict->is_likely = true;
+	verdict->stay_ns = shortest_stay(c);
+	verdict->is_hang = verdict->stay_ns >= VERDICT_HANG_NEW_NS;
+	rankset_destroy(verdict->culprits);
+	rankset_destroy(verdict->waiting);
+	verdict->culprits = rankset_copy(c->culprits);
+	verdict->waiting = rankset_copy(c->waiting);
+	rankset_remove_set(verdict->waiting, c->culprits);
+}
+
+/* All are inside MPI, and at most the order has chosen among them. */
+static bool may_choose(const struct verdict *verdict)
+{
+	bool is_open = verdict->kind == VERDICT_UNKNOWN ||
+		       (verdict->is_by_order &&
+			(verdict->kind == VERDICT_LEAST || verdict->kind == VERDICT_UNDECIDED));
+
+	return verdict->basis == VERDICT_BY_STACKS && is_open && !rankset_is_empty(verdict->waiting);
+}
+
+void verdict_choose_by_queues(struct verdict *verdict, const struct job *job,
+			      const struct temporal_result *order)
+{
+	struct chooser c = {.verdict = verdict, .order = order};
+
+	if (!may_choose(verdict))
+		return;
+	c.facts = stack_facts_create(job);
+	c.waits = queue_waits_create(job, c.facts);
+	c.waiting = rankset_copy(verdict->waiting);
+	rankset_add_set(c.waiting, verdict->culprits);
+	c.culprits = rankset_create();
+	choose(&c);
+	if (c.cause)
+		accuse(&c);
+	rankset_destroy(c.waiting);
+	rankset_destroy(c.culprits);
+	queue_waits_destroy(c.waits);
+	stack_facts_destroy(c.facts);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/queue_waits.h"
+#include "analysis/verdict.h"
+#include "model/message_queues.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/parts.h"
+#include "render/queue_cause.h"
+#include "render/stack_places.h"
+#include "render/text.h"
+#include "render/view.h"
+
+enum { MAX_STEPS = 6 };
+
+/* " with tag 7", or nothing where any will do or it is not known. */
+static char *tag_text(int32_t tag)
+{
+	if (tag == MESSAGE_ANY_TAG || tag == MESSAGE_TAG_NOT_KNOWN)
+		return xstrdup("");
+	return xasprintf(" with tag %" PRId32, tag);
+}
+
+/* " on halo"; nothing for MPI_COMM_WORLD. */
+static char *on_text(const char *comm)
+{
+	bool is_plain = !*comm || strcmp(comm, "MPI_COMM_WORLD") == 0;
+
+	return is_plain ? xstrdup("") : xasprintf(" on %s", comm);
+}
+
+char *queue_wait_label(const struct view *view, const struct queue_wait *wait)
+{
+	const char *call = stack_call(view->job, wait->rank);
+	char *tag = tag_text(wait->tag), *on = on_text(wait->comm), *text;
+
+	if (wait->kind == QUEUE_WAIT_COLLECTIVE)
+		text = xasprintf("rank %d to come to %s%s", wait->peer, call ? call : "the collective", on);
+	else if (wait->kind == QUEUE_WAIT_RECEIVE)
+		text = xasprintf("rank %d to receive its message%s%s", wait->peer, tag, on);
+	else if (wait->is_any)
+		text = xasprintf("a message%s from any rank%s", tag, on);
+	else
+		text = xasprintf("a message%s from rank %d%s", tag, wait->peer, on);
+	free(tag);
+	free(on);
+	return text;
+}
+
+/* "rank 3: in MPI_Recv, exchange() at halo.c:12, waits for ..." */
+static void print_step(const struct view *view, const struct queue_wait *wait)
+{
+	char *place = stack_place(view->job, wait->rank), *label = queue_wait_label(view, wait);
+
+	text_wrap(view, 4, "rank %d, in %s, waits for %s", wait->rank, place ? place : "MPI", label);
+	free(place);
+	free(label);
+}
+
+static void print_lost(const struct view *view, const struct queue_wait *wait)
+{
+	char *label = queue_wait_label(view, wait);
+
+	text_wrap(view, 2, "lost message: rank %d waits for %s, which has not sent it", wait->rank, label);
+	print_step(view, wait);
+	text_wrap(view, 4,
+		  "rank %d waits elsewhere, directly or not for rank %d: it has gone on without sending that, "
+		  "or rank %d is where it should not be",
+		  wait->peer, wait->rank, wait->rank);
+	free(label);
+}
+
+static void print_skipped(const struct view *view, const struct queue_wait *wait)
+{
+	const char *call = stack_call(view->job, wait->peer);
+
+	print_step(view, wait);
+	text_wrap(view, 4,
+		  "rank %d waits in %s and has not come that far: rank %d seems to have left out what others "
+		  "wait for",
+		  wait->peer, call ? call : "MPI", wait->rank);
+}
+
+static void print_apart(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	int other = rankset_first(verdict->waiting);
+	char *who = parts_who(verdict->culprits);
+	const char *call = other >= 0 ? stack_call(view->job, other) : NULL;
+
+	text_wrap(view, 4, "most ranks wait in %s, and for %s there", call ? call : "another call", who);
+	free(who);
+}
+
+static void print_cycle(const struct view *view, const struct queue_cause *cause)
+{
+	for (size_t i = 0; i < cause->num_waits && i < MAX_STEPS; i++)
+		print_step(view, &cause->waits[i]);
+	if (cause->num_waits > MAX_STEPS)
+		text_wrap(view, 4, "... %zu more like these ...", cause->num_waits - MAX_STEPS);
+}
+
+void queue_cause_print(const struct view *view)
+{
+	const struct queue_cause *cause = view->verdict->queue_cause;
+	char *who = parts_who(cause->kind == QUEUE_CAUSE_CYCLE ? view->verdict->culprits : cause->ranks);
+
+	if (cause->kind != QUEUE_CAUSE_LOST)
+		text_wrap(view, 2, "deadlock: %s wait for each other", who);
+	switch (cause->kind) {
+	case QUEUE_CAUSE_LOST:
+		print_lost(view, &cause->waits[0]);
+		break;
+	case QUEUE_CAUSE_SKIPPED:
+		print_skipped(view, &cause->waits[0]);
+		break;
+	case QUEUE_CAUSE_APART:
+		print_apart(view);
+		break;
+	case QUEUE_CAUSE_CYCLE:
+		print_cycle(view, cause);
+		break;
+	}
+	free(who);
+}
