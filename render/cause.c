@@ -567,6 +567,8 @@ char *cause_next(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
 
+	if (verdict->queue_cause)
+		return xstrdup("\"waits\", ");
 	switch (verdict->kind) {
 	case VERDICT_DEADLOCK:
 		return xstrdup("\"waits\", ");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,11 +25,14 @@ static char *tag_text(int32_t tag)
 	return xasprintf(" with tag %" PRId32, tag);
 }
 
-/* " on halo"; nothing for MPI_COMM_WORLD. */
+/* " on halo"; nothing for MPI_COMM_WORLD. Open MPI calls those without a name "MPI COMMUNICATOR 3 DUP FROM 0". */
 static char *on_text(const char *comm)
 {
 	bool is_plain = !*comm || strcmp(comm, "MPI_COMM_WORLD") == 0;
+	int number;
 
+	if (sscanf(comm, "MPI COMMUNICATOR %d ", &number) == 1)
+		return xasprintf(" on communicator %d", number);
 	return is_plain ? xstrdup("") : xasprintf(" on %s", comm);
 }
 
@@ -62,15 +66,16 @@ static void print_step(const struct view *view, const struct queue_wait *wait)
 
 static void print_lost(const struct view *view, const struct queue_wait *wait)
 {
-	char *label = queue_wait_label(view, wait);
+	char *label = queue_wait_label(view, wait), *place = stack_place(view->job, wait->rank);
 
 	text_wrap(view, 2, "lost message: rank %d waits for %s, which has not sent it", wait->rank, label);
-	print_step(view, wait);
+	text_wrap(view, 4, "rank %d: in %s", wait->rank, place ? place : "MPI");
 	text_wrap(view, 4,
-		  "rank %d waits elsewhere, directly or not for rank %d: it has gone on without sending that, "
-		  "or rank %d is where it should not be",
+		  "rank %d waits elsewhere, in the end for rank %d: it went on without sending that, or rank "
+		  "%d should not wait for it",
 		  wait->peer, wait->rank, wait->rank);
 	free(label);
+	free(place);
 }
 
 static void print_skipped(const struct view *view, const struct queue_wait *wait)
