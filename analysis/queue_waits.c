@@ -106,11 +106,15 @@ static void add_wait(struct builder *b, struct queue_wait wait, const char *comm
 }
 
 /* A receive from any: of those with whom there were messages on the communicator, as the library does not
- * say who its members are. */
+ * say who its members are. If that is one, it is from that one. */
 static void add_any(struct builder *b, const struct message_queues *queues, struct queue_wait wait,
 		    uint32_t comm)
 {
-	wait.is_any = true;
+	size_t num = 0;
+
+	for (size_t i = 0; i < queues->num_pairs; i++)
+		num += queues->pairs[i].comm == comm && queues->pairs[i].peer != wait.rank;
+	wait.is_any = num > 1;
 	for (size_t i = 0; i < queues->num_pairs; i++) {
 		wait.peer = queues->pairs[i].peer;
 		if (queues->pairs[i].comm == comm && is_rank(b, wait.peer))

@@ -10,6 +10,7 @@
 
 struct graph;
 struct job;
+struct rankset;
 struct stack_facts;
 
 enum queue_wait_kind {
@@ -52,5 +53,25 @@ size_t queue_waits_of(const struct queue_waits *waits, int rank, const struct qu
 bool queue_waits_has_unreceived(const struct queue_waits *waits, int source, int destination);
 /* An edge from each rank to those it waits for. The caller destroys it. */
 struct graph *queue_waits_graph(const struct queue_waits *waits);
+
+/* ---- Those who wait alike ---------------------------------------------------------------------
+ * In the same function, called from the same place, for the same kind of thing. */
+
+struct queue_group {
+	struct rankset *ranks;
+	struct rankset *peers; /* all that they wait for; empty: that is not known */
+	struct queue_wait example; /* one of these waits, if there are peers */
+};
+
+struct queue_groups {
+	struct queue_group *groups; /* of most ranks first */
+	size_t num_groups;
+};
+
+/* Of these ranks, as far as they were inside MPI in their latest samples; those in `apart` are not in a group
+ * with others. */
+struct queue_groups *queue_groups_create(const struct queue_waits *waits, const struct stack_facts *facts,
+					 const struct rankset *ranks, const struct rankset *apart);
+void queue_groups_destroy(struct queue_groups *groups); /* NULL is fine */
 
 #endif

@@ -5,8 +5,8 @@
  *
  *	skipped  a rank waits for messages of ranks in a collective, and has sent them messages that they
  *		 have not received: they have not come to where it is, so it has left something out
- *	lost	 a rank waits for a message of one that is in a collective, or further by the order of
- *		 the calls, and nothing is missing from there to here: that one has left it out
+ *	lost	 a rank waits for a message of one that is in a collective, or further by messages that it
+ *		 has sent since or by the order of the calls: that one has left it out
  *	apart	 all are in collectives, and not all in the same: those who are not where most are
  *	cycle	 ranks wait for each other's messages, and nothing tells who went wrong
  *
@@ -53,11 +53,14 @@ static bool is_in_collective(const struct chooser *c, int rank)
 	return num > 0;
 }
 
-/* By the order of the calls: is `rank` further than `other`? */
+/* Is `rank` further than `other`? It is if it has sent this one what it has not come to receive, or by the order
+ * of the calls. */
 static bool is_further(const struct chooser *c, int rank, int other)
 {
 	size_t a, b;
 
+	if (queue_waits_has_unreceived(c->waits, rank, other))
+		return true;
 	if (!c->order)
 		return false;
 	a = c->group_of[rank];

@@ -36,21 +36,27 @@ static char *on_text(const char *comm)
 	return is_plain ? xstrdup("") : xasprintf(" on %s", comm);
 }
 
-char *queue_wait_label(const struct view *view, const struct queue_wait *wait)
+char *queue_wait_label_of(const struct view *view, const struct queue_wait *wait, const char *peer)
 {
 	const char *call = stack_call(view->job, wait->rank);
 	char *tag = tag_text(wait->tag), *on = on_text(wait->comm), *text;
 
 	if (wait->kind == QUEUE_WAIT_COLLECTIVE)
-		text = xasprintf("rank %d to come to %s%s", wait->peer, call ? call : "the collective", on);
+		text = xasprintf("the part of %s in %s%s", peer, call ? call : "the collective", on);
 	else if (wait->kind == QUEUE_WAIT_RECEIVE)
-		text = xasprintf("rank %d to receive its message%s%s", wait->peer, tag, on);
-	else if (wait->is_any)
-		text = xasprintf("a message%s from any rank%s", tag, on);
+		text = xasprintf("%s to receive its message%s%s", peer, tag, on);
 	else
-		text = xasprintf("a message%s from rank %d%s", tag, wait->peer, on);
+		text = xasprintf("a message%s from %s%s", tag, wait->is_any ? "any rank" : peer, on);
 	free(tag);
 	free(on);
+	return text;
+}
+
+char *queue_wait_label(const struct view *view, const struct queue_wait *wait)
+{
+	char *peer = xasprintf("rank %d", wait->peer), *text = queue_wait_label_of(view, wait, peer);
+
+	free(peer);
 	return text;
 }
 

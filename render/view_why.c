@@ -241,6 +241,10 @@ void view_why(const struct view *view, int rank)
 	uint32_t start, from;
 	int indent;
 
+	if (!view->job->model && view_has_queues(view->job)) {
+		view_queue_why(view, rank);
+		return;
+	}
 	if (!parts_have_models(view))
 		return;
 	start = parts_group_of(view, rank);

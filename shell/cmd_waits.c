@@ -3,6 +3,7 @@
 #include "analysis/verdict.h"
 #include "analysis/wait_groups.h"
 #include "model/error.h"
+#include "model/job.h"
 #include "model/rankset.h"
 #include "render/view.h"
 #include "shell/cmd.h"
@@ -18,16 +19,27 @@ const struct command cmd_waits = {
 	.topic = TOPIC_ANSWERS,
 	.usage = "waits [RANKS]",
 	.summary = "Show who waits for whom.",
-	.text = "By the messages and collectives that were counted. Ranks that wait alike stand\n"
+	.text = "By the messages and collectives that were counted; without a recorder by the\n"
+		"stacks and what Open MPI holds of messages. Ranks that wait alike stand\n"
 		"together; below the table they are drawn, an arrow leading to those who are\n"
 		"waited for. Without RANKS: those in focus, else all. \"waits > FILE\" with .dot,\n"
 		".svg, .png or .pdf makes a picture.",
 	.example = "waits > deadlock.svg",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_GRAPHIC | CMD_DATA | CMD_ANSWERS,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_WAITS | CMD_GRAPHIC | CMD_DATA | CMD_ANSWERS,
 	.max_words = -1,
 	.words = WORDS_RANKS,
 	.run = run_waits,
 };
+
+static void show_queues(const struct session *session, const struct view *view, const struct rankset *ranks)
+{
+	if (session->wants_dot)
+		view_queue_waits_dot(view, ranks);
+	else if (session->wants_data)
+		view_queue_waits_json(view, ranks);
+	else
+		view_queue_waits(view, ranks);
+}
 
 static int run_waits(struct session *session, const struct args *args, struct pdb_error *err)
 {
@@ -38,6 +50,11 @@ static int run_waits(struct session *session, const struct args *args, struct pd
 
 	if (session_take_ranks(session, args, &next, &ranks, err) < 0)
 		return -1;
+	if (!session->job->model) {
+		show_queues(session, &view, ranks);
+		rankset_destroy(ranks);
+		return 0;
+	}
 	groups = wait_groups_create(session->waitfor, session->groups, ranks,
 				    session->verdict->culprits,
 				    session->wants_dot || session->wants_data ? MAX_GROUPS_DOT : MAX_GROUPS);

@@ -17,9 +17,10 @@ const struct command cmd_why = {
 	.text = "The chain goes from the rank to what it waits for, by the messages and\n"
 		"collectives that were counted, and on to a cause that can be looked up in the\n"
 		"source. Where these do not tell, it goes along the progress graph to the\n"
-		"least-progressed rank.",
+		"least-progressed rank. Without a recorder it goes by the stacks and what Open MPI\n"
+		"holds of messages.",
 	.example = "why 7",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_DATA | CMD_ANSWERS,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_WAITS | CMD_DATA | CMD_ANSWERS,
 	.min_words = 1,
 	.max_words = 2,
 	.words = WORDS_RANKS,

@@ -24,6 +24,7 @@ enum command_flags {
 	CMD_DATA = 1 << 8,        /* writes JSON when session->wants_data: `--json`, `> file.json` */
 	CMD_SVG = 1 << 9,         /* draws by itself, as data: `> file.svg` */
 	CMD_FOLDED = 1 << 10,     /* writes folded stacks, as data: `> file.folded` */
+	CMD_NEEDS_WAITS = 1 << 11, /* a recorder, or stacks with what an MPI library holds of messages */
 };
 
 /* What the words after the command are, for completion. */

@@ -2,12 +2,15 @@
  * What must be there before a command runs. */
 #include "model/error.h"
 #include "model/job.h"
+#include "render/view.h"
 #include "shell/args.h"
 #include "shell/command.h"
 #include "shell/session.h"
 
 int command_check_needs(struct session *session, unsigned flags, struct pdb_error *err)
 {
+	bool has_waits = session->job && (session->job->model || view_has_queues(session->job));
+
 	if ((flags & (CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_NEEDS_MODEL)) && !session->job)
 		return error_set(err, ERROR_NOT_FOUND, "no job: start pdb with --pid, --load or --core");
 	if ((flags & CMD_NEEDS_LIVE) && session->snapshot)
@@ -23,7 +26,7 @@ int command_check_needs(struct session *session, unsigned flags, struct pdb_erro
 		return error_set(err, ERROR_GONE,
 				 "the job has ended; its last snapshot is still "
 				 "here for lp, groups, graph, why, bt, save");
-	if ((flags & CMD_NEEDS_MODEL) && !session->job->model)
+	if (((flags & CMD_NEEDS_MODEL) && !session->job->model) || ((flags & CMD_NEEDS_WAITS) && !has_waits))
 		return error_set(
 			err, ERROR_NOT_FOUND,
 			"no recorder in this job, so no models: lp, groups and bt use stacks only,\n"

@@ -1,107 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The verdict by stacks and what MPI libraries hold of messages. A job is a text, a rank a line of it:
- *
- *	Recv@20 <2:7 !1:5
- *
- * is in MPI_Recv, called from the program's address 20, has posted a receive from rank 2 with tag 7 (<*:7:
- * from any), and a message of rank 1 with tag 5 has arrived that no receive has met. Tags below 0 are the
- * library's own. "compute@20" is outside MPI. What follows "->" is what a later sample sees. */
-#include <stdio.h>
+ * The verdict by stacks and what MPI libraries hold of messages: jobs are as in tests/fixtures/queue_ranks.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/unit.h"
 
 #include "analysis/verdict.h"
-#include "model/callpath.h"
 #include "model/job.h"
 #include "model/message_queues.h"
-#include "model/modules.h"
-#include "model/names.h"
 #include "model/rankset.h"
 #include "model/sample.h"
-#include "model/xalloc.h"
-
-enum { MAX_MESSAGES = 16, MAX_TEXT = 200 };
-
-static uint32_t make_path(struct job *job, const char *function, unsigned address)
-{
-	uint32_t program = modules_intern(job->modules, "/bin/app", NULL, 0);
-	uint32_t mpi = modules_intern(job->modules, "/lib/libmpi.so.40", NULL, 0);
-	uint32_t path = callpaths_intern(job->callpaths, CALLPATH_NONE, program, address, true);
-	char name[MAX_TEXT];
-
-	if (strcmp(function, "compute") == 0)
-		return callpaths_intern(job->callpaths, path, program, 0x1000, false);
-	snprintf(name, sizeof(name), "MPI_%s", function);
-	/* Each function has an address of its own. */
-	path = callpaths_intern(job->callpaths, path, mpi,
-				(uint64_t)function[0] << 16 | (uint64_t)strlen(function) << 8, false);
-	names_set(job->names, path, &(struct name){.function = name, .is_symbol = true});
-	return path;
-}
-
-/* "<2:7 !1:5", up to the end or "->" */
-static struct message_queues *make_queues(const char *text, int num_ranks)
-{
-	struct message_queues *queues = message_queues_create();
-
-	queues->comms = xcalloc(1, sizeof(*queues->comms));
-	snprintf(queues->comms[0].name, sizeof(queues->comms[0].name), "halo");
-	queues->comms[0].size = (uint32_t)num_ranks;
-	queues->num_comms = 1;
-	queues->receives = xcalloc(MAX_MESSAGES, sizeof(*queues->receives));
-	queues->unexpected = xcalloc(MAX_MESSAGES, sizeof(*queues->unexpected));
-	queues->pairs = xcalloc((size_t)num_ranks, sizeof(*queues->pairs));
-	for (int r = 0; r < num_ranks; r++)
-		queues->pairs[queues->num_pairs++] = (struct message_pair){.peer = r, .sent = 1, .arrived = 1};
-	for (; *text && strncmp(text, "->", 2) != 0; text++) {
-		struct queued_message message = {.peer = MESSAGE_ANY_PEER};
-
-		if (*text != '<' && *text != '!')
-			continue;
-		if (text[1] != '*')
-			message.peer = atoi(text + 1);
-		message.tag = atoi(strchr(text, ':') + 1);
-		if (*text == '<')
-			queues->receives[queues->num_receives++] = message;
-		else
-			queues->unexpected[queues->num_unexpected++] = message;
-	}
-	return queues;
-}
-
-static void add_sample(struct job *job, int rank, int num_ranks, const char *text, uint64_t when_ns)
-{
-	struct sample sample = {.rank = rank, .is_main = true, .state = 'R', .when_ns = when_ns};
-	char function[MAX_TEXT];
-	unsigned address;
-
-	assert_int_equal(sscanf(text, " %99[A-Za-z_]@%u", function, &address), 2);
-	sample.path = make_path(job, function, address);
-	sample.queues = make_queues(text, num_ranks);
-	samples_add(job->samples, &sample);
-}
-
-static struct job *make_job(const char *text)
-{
-	struct job *job = job_create();
-	char *lines = xstrdup(text), *rest = lines, *line;
-	int num_ranks = 1, rank = 0;
-
-	for (const char *at = text; *at; at++)
-		num_ranks += *at == '\n';
-	while ((line = strsep(&rest, "\n"))) {
-		const char *later = strstr(line, "->");
-
-		add_sample(job, rank, num_ranks, line, 1);
-		add_sample(job, rank, num_ranks, later ? later + 2 : line, UINT64_C(4000000001));
-		rank++;
-	}
-	samples_sort(job->samples);
-	free(lines);
-	return job;
-}
+#include "tests/fixtures/queue_ranks.h"
 
 static const struct {
 	const char *what, *job;
@@ -151,6 +60,22 @@ static const struct {
 	 "Send@20 !1:7\n"
 	 "Barrier@30 <2:-16",
 	 VERDICT_DEADLOCK, QUEUE_CAUSE_CYCLE, "1-2"},
+	{"two wait for each other, and one has sent the other what that has not come to receive",
+	 "Barrier@30 <1:-16\n"
+	 "Recv@20 <2:7 !2:9\n"
+	 "Recv@24 <1:8\n"
+	 "Barrier@30 <2:-16",
+	 VERDICT_LOST, QUEUE_CAUSE_LOST, "2"},
+	{"each has sent the other something else",
+	 "Recv@20 <1:7 !1:9\n"
+	 "Recv@20 <0:7 !0:9\n"
+	 "Barrier@30 <0:-16\n"
+	 "Barrier@30 <1:-16",
+	 VERDICT_DEADLOCK, QUEUE_CAUSE_CYCLE, "0-1"},
+	{"a message from any, and there is only one",
+	 "Recv@20 <*:7\n"
+	 "Allreduce@30 <0:-12",
+	 VERDICT_LOST, QUEUE_CAUSE_LOST, "1"},
 	{"one sends to who receives from another",
 	 "Sendrecv@20 <1:7\n"
 	 "Sendrecv@20 <0:7\n"
@@ -200,7 +125,7 @@ static void test_cases(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
-		struct job *job = make_job(cases[i].job);
+		struct job *job = queue_ranks_create(cases[i].job);
 		struct verdict *verdict = verdict_create(job, NULL, NULL, NULL);
 		char *culprits;
 
@@ -225,7 +150,7 @@ static void test_cases(void **state)
 /* Of libraries that tell nothing, and of peers that are no ranks of the job. */
 static void test_nothing_known(void **state)
 {
-	struct job *job = make_job("Recv@20 <7:7\nRecv@20 <0:7");
+	struct job *job = queue_ranks_create("Recv@20 <7:7\nRecv@20 <0:7");
 	struct verdict *verdict;
 
 	(void)state;

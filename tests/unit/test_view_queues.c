@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lp, waits and why of jobs without a recorder, in words. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/unit.h"
+
+#include "analysis/verdict.h"
+#include "model/job.h"
+#include "model/rankset.h"
+#include "render/view.h"
+#include "tests/fixtures/queue_ranks.h"
+
+static const char lost[] = "Allreduce@30 <2:-12\n"
+			   "Allreduce@30 <3:-12\n"
+			   "Allreduce@30 <3:-12 !0:-12\n"
+			   "Wait@20 <2:7 !1:-12";
+
+struct shown {
+	struct job *job;
+	struct verdict *verdict;
+	struct view view;
+	char *text;
+	size_t size;
+};
+
+static void show(struct shown *shown, const char *job)
+{
+	shown->job = queue_ranks_create(job);
+	shown->verdict = verdict_create(shown->job, NULL, NULL, NULL);
+	verdict_choose_by_queues(shown->verdict, shown->job, NULL);
+	shown->view = (struct view){
+		.out = open_memstream(&shown->text, &shown->size),
+		.width = 200,
+		.job = shown->job,
+		.verdict = shown->verdict,
+	};
+}
+
+static void check_text(struct shown *shown, const char *expected)
+{
+	fclose(shown->view.out);
+	assert_string_equal(shown->text, expected);
+	free(shown->text);
+	verdict_destroy(shown->verdict);
+	job_destroy(shown->job);
+}
+
+/* The lines of lp's answer from the second one to "evidence". */
+static void test_causes(void **state)
+{
+	static const struct {
+		const char *job, *said;
+	} cases[] = {
+		{lost,
+		 "Least progressed: rank 2, 1 of 4 ranks\n"
+		 "  lost message: rank 3 waits for a message with tag 7 from rank 2 on halo, which has not sent it\n"
+		 "    rank 3: in MPI_Wait, app+0x14\n"
+		 "    rank 2 waits elsewhere, in the end for rank 3: it went on without sending that, or rank 3 "
+		 "should not wait for it\n"
+		 "  rank 2: in MPI_Allreduce, app+0x1e\n"},
+		{"Allreduce@30 <2:-12\n"
+		 "Allreduce@30 <3:-12\n"
+		 "Allreduce@30 <3:-12 !0:-12 !3:7\n"
+		 "Wait@20 <2:7 !1:-12",
+		 "Least progressed: rank 3, 1 of 4 ranks\n"
+		 "  deadlock: ranks 2-3 wait for each other\n"
+		 "    rank 3, in MPI_Wait, app+0x14, waits for a message with tag 7 from rank 2 on halo\n"
+		 "    rank 2 waits in MPI_Allreduce and has not come that far: rank 3 seems to have left out what "
+		 "others wait for\n"
+		 "  rank 3: in MPI_Wait, app+0x14\n"},
+		{"Allreduce@30 <2:-12\n"
+		 "Allreduce@30 <3:-12\n"
+		 "Allreduce@30 <3:-12 !0:-12\n"
+		 "Barrier@40 <2:-16 !1:-12 !2:-12",
+		 "Least progressed: rank 3, 1 of 4 ranks\n"
+		 "  deadlock: ranks 2-3 wait for each other\n"
+		 "    most ranks wait in MPI_Allreduce, and for rank 3 there\n"
+		 "  rank 3: in MPI_Barrier, app+0x28\n"},
+		{"Barrier@30 <1:-16\n"
+		 "Recv@20 <2:7\n"
+		 "Send@24 !1:5\n"
+		 "Barrier@30 <2:-16",
+		 "Least progressed: unknown\n"},
+		{"Barrier@30 <1:-16\n"
+		 "Recv@20 <2:7 !2:5\n"
+		 "Send@24\n"
+		 "Barrier@30 <2:-16",
+		 "Least progressed: ranks 1-2, 2 of 4 ranks\n"
+		 "  deadlock: ranks 1-2 wait for each other\n"
+		 "    rank 1, in MPI_Recv, app+0x14, waits for a message with tag 7 from rank 2 on halo\n"
+		 "    rank 2, in MPI_Send, app+0x18, waits for rank 1 to receive its message with tag 5 on halo\n"
+		 "  rank 1: in MPI_Recv, app+0x14\n"
+		 "  rank 2: in MPI_Send, app+0x18\n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct shown shown;
+		char *end;
+
+		show(&shown, cases[i].job);
+		view_lp(&shown.view);
+		fflush(shown.view.out);
+		end = strstr(shown.text, "  evidence: ");
+		if (!end)
+			end = strchr(shown.text, '\n') + 1;
+		else
+			assert_non_null(strstr(end, "the messages that the MPI library holds"));
+		*end = '\0';
+		check_text(&shown, cases[i].said);
+	}
+}
+
+static void test_waits(void **state)
+{
+	struct rankset *ranks = rankset_create();
+	struct shown shown;
+
+	(void)state;
+	for (int r = 0; r < 5; r++)
+		rankset_add(ranks, r);
+	show(&shown, "Allreduce@30 <2:-12\nAllreduce@30 <3:-12\nAllreduce@30 <3:-12\nWait@20 <2:7\nIprobe@24");
+	view_queue_waits(&shown.view, ranks);
+	check_text(&shown, "ranks 0-1, in MPI_Allreduce, app+0x1e\n"
+			   "    wait for the part of ranks 2-3 in MPI_Allreduce on halo\n"
+			   "rank 2, in MPI_Allreduce, app+0x1e <- least progressed\n"
+			   "    waits for the part of rank 3 in MPI_Allreduce on halo\n"
+			   "rank 3, in MPI_Wait, app+0x14\n"
+			   "    waits for a message with tag 7 from rank 2 on halo\n"
+			   "rank 4, in MPI_Iprobe, app+0x18\n"
+			   "    not known what for\n"
+			   "By stacks, and by the messages that the MPI library holds: there is no recorder in this "
+			   "job.\n");
+	show(&shown, "compute@20\ncompute@20");
+	view_queue_waits(&shown.view, ranks);
+	check_text(&shown, "No rank waits inside MPI.\n");
+	rankset_destroy(ranks);
+}
+
+static void test_why(void **state)
+{
+	struct shown shown;
+
+	(void)state;
+	show(&shown, lost);
+	view_queue_why(&shown.view, 1);
+	check_text(&shown,
+		   "rank 1, in MPI_Allreduce, app+0x1e, waits for the part of rank 3 in MPI_Allreduce on halo\n"
+		   "  rank 3, in MPI_Wait, app+0x14, waits for a message with tag 7 from rank 2 on halo\n"
+		   "    rank 2, in MPI_Allreduce, app+0x1e, waits for the part of rank 3 in MPI_Allreduce on halo\n"
+		   "      rank 2 is the least progressed: \"lp\" says what speaks for it\n");
+	show(&shown, "Recv@20 <1:7\nIprobe@24\ncompute@20");
+	view_queue_why(&shown.view, 0);
+	view_queue_why(&shown.view, 1);
+	view_queue_why(&shown.view, 2);
+	view_queue_why(&shown.view, 3);
+	check_text(&shown, "rank 0, in MPI_Recv, app+0x14, waits for a message with tag 7 from rank 1 on halo\n"
+			   "  rank 1, in MPI_Iprobe, app+0x18: not known what it waits for\n"
+			   "rank 1, in MPI_Iprobe, app+0x18: not known what it waits for\n"
+			   "rank 2 is outside MPI: it waits for nobody\n"
+			   "There is no stack of rank 3.\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_causes),
+		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_why),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
