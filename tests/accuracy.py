@@ -39,8 +39,9 @@ KINDS = """## By what the fault leaves to be seen
 After an endless loop, a long sleep, SIGSTOP or a slowed rank one rank is somewhere else than all that wait for
 it. After a lost message, a skipped collective, a deadlock or a turned branch all ranks may be inside
 MPI, and each has just the stack that it has while a message is on its way to it: whether one is, and whose call is
-missing, stands in counts that only the recorder has. No tool can tell that by stacks; pdb says so then
-("undecided") and names nobody.
+missing, stands in counts that the recorder has. No tool can tell that by stacks; pdb said so up to version 98d405e
+("undecided") and named nobody. Since then "by stacks" is by stacks and by the messages that Open MPI holds, which often
+tell whose message is missing.
 
 """
 
