@@ -53,13 +53,24 @@ static bool is_in_collective(const struct chooser *c, int rank)
 	return num > 0;
 }
 
+static bool waits_for_receive(const struct chooser *c, int rank, int other)
+{
+	const struct queue_wait *waits;
+	size_t num = queue_waits_of(c->waits, rank, &waits);
+
+	for (size_t i = 0; i < num; i++)
+		if (waits[i].kind == QUEUE_WAIT_RECEIVE && waits[i].peer == other)
+			return true;
+	return false;
+}
+
 /* Is `rank` further than `other`? It is if it has sent this one what it has not come to receive, or by the order
  * of the calls. */
 static bool is_further(const struct chooser *c, int rank, int other)
 {
 	size_t a, b;
 
-	if (queue_waits_has_unreceived(c->waits, rank, other))
+	if (queue_waits_has_unreceived(c->waits, rank, other) && !waits_for_receive(c, rank, other))
 		return true;
 	if (!c->order)
 		return false;

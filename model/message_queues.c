@@ -30,31 +30,6 @@ void message_queues_destroy(struct message_queues *queues)
 	free(queues);
 }
 
-static void *copy_array(const void *from, size_t num, size_t size)
-{
-	void *to = num ? xcalloc(num, size) : NULL;
-
-	if (to)
-		memcpy(to, from, num * size);
-	return to;
-}
-
-struct message_queues *message_queues_copy(const struct message_queues *queues)
-{
-	struct message_queues *copy;
-
-	if (!queues)
-		return NULL;
-	copy = message_queues_create();
-	*copy = *queues;
-	copy->comms = copy_array(queues->comms, queues->num_comms, sizeof(*queues->comms));
-	copy->receives = copy_array(queues->receives, queues->num_receives, sizeof(*queues->receives));
-	copy->unexpected =
-		copy_array(queues->unexpected, queues->num_unexpected, sizeof(*queues->unexpected));
-	copy->pairs = copy_array(queues->pairs, queues->num_pairs, sizeof(*queues->pairs));
-	return copy;
-}
-
 static bool are_same_messages(const struct queued_message *a, size_t num_a, const struct queued_message *b,
 			      size_t num_b)
 {

@@ -53,7 +53,6 @@ void queued_comm_set_name(struct queued_comm *comm, const void *bytes, size_t le
 
 struct message_queues *message_queues_create(void);
 void message_queues_destroy(struct message_queues *queues); /* NULL is fine */
-struct message_queues *message_queues_copy(const struct message_queues *queues); /* of NULL: NULL */
 /* Has the rank sent anything between the two, or posted a receive, or got what it had posted one for? That
  * messages arrive that it has not asked for is no doing of its own. */
 bool message_queues_have_moved(const struct message_queues *before, const struct message_queues *after);

@@ -17,8 +17,8 @@ const struct command cmd_why = {
 	.text = "The chain goes from the rank to what it waits for, by the messages and\n"
 		"collectives that were counted, and on to a cause that can be looked up in the\n"
 		"source. Where these do not tell, it goes along the progress graph to the\n"
-		"least-progressed rank. Without a recorder it goes by the stacks and what Open MPI\n"
-		"holds of messages.",
+		"least-progressed rank. Without a recorder it goes by the stacks and what Open\n"
+		"MPI holds of messages.",
 	.example = "why 7",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_WAITS | CMD_DATA | CMD_ANSWERS,
 	.min_words = 1,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Message queues: copies, what tells that a rank moves, and their bytes, which anybody may have written. */
+ * Message queues: what tells that a rank moves, and their bytes, which anybody may have written. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,22 +10,10 @@
 #include "tests/unit/unit.h"
 #include "tests/unit/whole_job.h"
 
-static void test_copy(void **state)
-{
-	struct message_queues *queues = make_queues(), *copy = message_queues_copy(queues);
-
-	(void)state;
-	assert_same_queues(queues, copy);
-	message_queues_destroy(copy);
-	message_queues_destroy(queues);
-	assert_null(message_queues_copy(NULL));
-	message_queues_destroy(NULL);
-}
-
 /* What a rank does, and what others do to it. */
 static void test_moved(void **state)
 {
-	struct message_queues *before = make_queues(), *after = message_queues_copy(before);
+	struct message_queues *before = make_queues(), *after = make_queues();
 	struct message_pair *last = &after->pairs[after->num_pairs - 1];
 
 	(void)state;
@@ -160,7 +148,6 @@ static void test_inputs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_copy),
 		cmocka_unit_test(test_moved),	 cmocka_unit_test(test_name),
 		cmocka_unit_test(test_bytes),	 cmocka_unit_test(test_distance),
 		cmocka_unit_test(test_inputs),
