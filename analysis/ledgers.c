@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * An index is a hash table of the rows' numbers by open addressing; rows of one key that several
- * lanes have are found one after the other. */
+ * lanes have are found one after the other. Totals are an array by communicator and peer. */
 #include <stdlib.h>
 
 #include "analysis/ledgers.h"
@@ -8,17 +8,32 @@
 #include "model/model.h"
 #include "model/xalloc.h"
 
+/* Tags that are numbers are at least so many. */
+enum { MANY_TAGS = 8 };
+
 /* Rows of a rank are numbered lane by lane. A slot holds a row's number and 1, or 0. */
 struct index {
 	uint32_t *slots; /* [num_slots], a power of two; NULL: not made yet */
 	uint32_t num_slots;
 };
 
+struct total {
+	uint32_t comm;
+	int32_t peer;
+	struct ledger_total sum;
+};
+
+struct totals {
+	struct total *totals; /* by communicator and peer; NULL: not made yet */
+	size_t num;
+};
+
 struct ledgers {
 	const struct job_model *jm;
 	const struct rank_lanes *ranks;
 	size_t num_ranks;
-	struct index *indexes; /* [num_ranks] */
+	struct index *indexes; /* [num_ranks], as is the next */
+	struct totals *totals;
 };
 
 struct ledgers *ledgers_create(const struct job_model *jm, const struct rank_lanes *ranks,
@@ -30,6 +45,7 @@ struct ledgers *ledgers_create(const struct job_model *jm, const struct rank_lan
 	ledgers->ranks = ranks;
 	ledgers->num_ranks = num_ranks;
 	ledgers->indexes = xcalloc(num_ranks, sizeof(*ledgers->indexes));
+	ledgers->totals = xcalloc(num_ranks, sizeof(*ledgers->totals));
 	return ledgers;
 }
 
@@ -37,9 +53,12 @@ void ledgers_destroy(struct ledgers *ledgers)
 {
 	if (!ledgers)
 		return;
-	for (size_t r = 0; r < ledgers->num_ranks; r++)
+	for (size_t r = 0; r < ledgers->num_ranks; r++) {
 		free(ledgers->indexes[r].slots);
+		free(ledgers->totals[r].totals);
+	}
 	free(ledgers->indexes);
+	free(ledgers->totals);
 	free(ledgers);
 }
 
@@ -67,15 +86,23 @@ static int32_t get_peer(const struct ledgers *ledgers, int rank, const struct mo
 	return model_ledger_peer(ledgers->jm->lanes[ledgers->ranks[rank].first].model, row);
 }
 
+static size_t count_rows(const struct ledgers *ledgers, int rank)
+{
+	const struct rank_lanes *lanes = &ledgers->ranks[rank];
+	size_t num = 0;
+
+	for (uint32_t l = 0; l < lanes->num; l++)
+		num += ledgers->jm->lanes[lanes->first + l].data->num_ledger;
+	return num;
+}
+
 static void make_index(struct ledgers *ledgers, int rank)
 {
 	const struct rank_lanes *lanes = &ledgers->ranks[rank];
 	struct index *index = &ledgers->indexes[rank];
+	size_t num_rows = count_rows(ledgers, rank);
 	uint32_t number = 0;
-	size_t num_rows = 0;
 
-	for (uint32_t l = 0; l < lanes->num; l++)
-		num_rows += ledgers->jm->lanes[lanes->first + l].data->num_ledger;
 	index->num_slots = 4;
 	while (index->num_slots < 2 * num_rows)
 		index->num_slots *= 2;
@@ -123,6 +150,80 @@ struct ledger_row ledgers_find_like(struct ledgers *ledgers, int rank,
 				    const struct model_ledger *row)
 {
 	return ledgers_find(ledgers, rank, row->comm, get_peer(ledgers, rank, row), row->tag);
+}
+
+static int compare_totals(const void *a, const void *b)
+{
+	const struct total *x = a, *y = b;
+
+	if (x->comm != y->comm)
+		return x->comm < y->comm ? -1 : 1;
+	return (x->peer > y->peer) - (x->peer < y->peer);
+}
+
+static struct ledger_total total_of_row(const struct model_ledger *row)
+{
+	uint64_t got = row->receives_done;
+
+	got = (got > row->cancelled ? got - row->cancelled : 0) + row->taken;
+	return (struct ledger_total){
+		.sends = row->sends,
+		.got = got,
+		.num_tags = got == 0 ? 0 : row->tag == SEG_TAG_MANY ? MANY_TAGS : 1,
+	};
+}
+
+static void make_totals(struct ledgers *ledgers, int rank)
+{
+	const struct rank_lanes *lanes = &ledgers->ranks[rank];
+	struct totals *totals = &ledgers->totals[rank];
+	size_t num = 0, kept = 0;
+
+	totals->totals = xcalloc(count_rows(ledgers, rank) + 1, sizeof(*totals->totals));
+	for (uint32_t l = 0; l < lanes->num; l++) {
+		const struct model_lane *lane = ledgers->jm->lanes[lanes->first + l].data;
+
+		/* What a receive with a wildcard got is counted as taken. */
+		for (size_t i = 0; i < lane->num_ledger; i++)
+			if (lane->ledger[i].tag >= 0 || lane->ledger[i].tag == SEG_TAG_MANY)
+				totals->totals[num++] = (struct total){
+					.comm = lane->ledger[i].comm,
+					.peer = get_peer(ledgers, rank, &lane->ledger[i]),
+					.sum = total_of_row(&lane->ledger[i]),
+				};
+	}
+	qsort(totals->totals, num, sizeof(*totals->totals), compare_totals);
+	for (size_t i = 0; i < num; i++) {
+		struct total *last = kept > 0 ? &totals->totals[kept - 1] : NULL;
+
+		if (last && compare_totals(last, &totals->totals[i]) == 0) {
+			last->sum.sends += totals->totals[i].sum.sends;
+			last->sum.got += totals->totals[i].sum.got;
+			last->sum.num_tags += totals->totals[i].sum.num_tags;
+		} else {
+			totals->totals[kept++] = totals->totals[i];
+		}
+	}
+	totals->num = kept;
+	totals->totals = xreallocarray(totals->totals, kept + 1, sizeof(*totals->totals));
+}
+
+struct ledger_total ledgers_find_total(struct ledgers *ledgers, int rank, uint32_t comm,
+				       int32_t peer)
+{
+	const struct total key = {.comm = comm, .peer = peer};
+	const struct total *found;
+
+	if (!ledgers->totals[rank].totals)
+		make_totals(ledgers, rank);
+	found = bsearch(&key, ledgers->totals[rank].totals, ledgers->totals[rank].num, sizeof(key),
+			compare_totals);
+	return found ? found->sum : (struct ledger_total){0};
+}
+
+bool ledgers_are_tags_numbers(struct ledgers *ledgers, int rank, uint32_t comm, int32_t peer)
+{
+	return ledgers_find_total(ledgers, rank, comm, peer).num_tags >= MANY_TAGS;
 }
 
 bool ledgers_has_dropped(const struct ledgers *ledgers, int rank)

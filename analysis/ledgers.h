@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The ledgers of a job's ranks, to look a row up in: how many messages a rank has sent to, received
- * and taken from a peer, over all of its threads. A rank's rows are indexed at the first question
- * about it, so what is not asked for costs nothing. */
+ * and taken from a peer, over all of its threads. A rank's rows are indexed, and added up, at the first
+ * such question about it, so what is not asked for costs nothing. */
 #ifndef PDB_ANALYSIS_LEDGERS_H
 #define PDB_ANALYSIS_LEDGERS_H
 
@@ -38,6 +38,21 @@ struct ledger_row ledgers_find(struct ledgers *ledgers, int rank, uint32_t comm,
 /* The sum of those that count the same as `row`, one of the rank's own, in any of its lanes. */
 struct ledger_row ledgers_find_like(struct ledgers *ledgers, int rank,
 				    const struct model_ledger *row);
+
+/* Messages to and from one peer in one communicator, with any tag. */
+struct ledger_total {
+	uint64_t sends;    /* started, cancelled ones among them */
+	uint64_t got;      /* received or taken for certain */
+	uint32_t num_tags; /* with which messages were got; SEG_TAG_MANY may be many */
+};
+
+/* All zero if there is none; as in ledgers_find(). */
+struct ledger_total ledgers_find_total(struct ledgers *ledgers, int rank, uint32_t comm,
+				       int32_t peer);
+
+/* Are tags numbers in what the rank has got of the peer? Programs that number their messages, as BLACS does,
+ * take another tag for each, or for each round of several ranks. */
+bool ledgers_are_tags_numbers(struct ledgers *ledgers, int rank, uint32_t comm, int32_t peer);
 
 /* Did the rank have messages that no row counts? */
 bool ledgers_has_dropped(const struct ledgers *ledgers, int rank);

@@ -93,6 +93,19 @@ static void collect(struct settler *s)
 	s->first[s->p->num_ranks] = (uint32_t)s->num_wildcards;
 }
 
+/* Has the destination got all that the row's rank has sent to it in the communicator, with any tag?
+ * Where one of the two had no room for a row of each tag, this alone tells. */
+static bool has_got_all(const struct settler *s, int source, int destination, uint32_t local,
+			const struct model_ledger *row, int32_t rank_in_comm)
+{
+	const struct model *model = s->p->jm->lanes[s->p->ranks[source].first].model;
+	uint64_t sent = ledgers_find_total(s->p->ledgers, source, row->comm,
+					   model_ledger_peer(model, row))
+				.sends;
+
+	return sent <= ledgers_find_total(s->p->ledgers, destination, local, rank_in_comm).got;
+}
+
 /* Messages of the row that the wildcard may get. */
 static void compare(struct settler *s, struct wildcard *wildcard, int source, int destination,
 		    const struct model_ledger *row, int32_t rank_in_comm)
@@ -102,11 +115,13 @@ static void compare(struct settler *s, struct wildcard *wildcard, int source, in
 	uint64_t sent, gone;
 	uint32_t local;
 
+	view = job_comm_view_of(&s->w->comms->comms[wildcard->comm], destination);
+	if (view.model && has_got_all(s, source, destination, view.local, row, rank_in_comm))
+		return;
 	if (row->tag == SEG_TAG_MANY) {
 		wildcard->is_settled = false;
 		return;
 	}
-	view = job_comm_view_of(&s->w->comms->comms[wildcard->comm], destination);
 	if (!view.model)
 		return;
 	local = view.local;
