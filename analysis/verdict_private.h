@@ -101,13 +101,28 @@ uint32_t verdict_find_novel(const struct judge *j, const uint32_t *lanes, size_t
  */
 
 /* Ranks of the deadlock that have gone past a collective in which others of it wait, its index in
- * waitfor.collectives in *collective_ret; NULL: none. *is_likely_ret: only the progress order says so.
- * The caller frees. */
+ * waitfor.collectives in *collective_ret; NULL: none. by_messages: only where their own messages tell that.
+ * *is_likely_ret: only the progress order says so. The caller frees. */
 struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock,
-				     uint32_t *collective_ret, bool *is_likely_ret);
-/* Is there a message of `rank` to the other end of its need that this has not received? Then that end
- * has not come to where the two exchange messages. */
-bool verdict_is_before_exchange(const struct waitfor *w, int rank, const struct waitfor_need *need);
+				     bool by_messages, uint32_t *collective_ret,
+				     bool *is_likely_ret);
+/* Is there a message of `rank` to `peer` in the communicator that this has not received? Then the peer has
+ * not come to where the two exchange messages. */
+bool verdict_is_before_exchange(const struct waitfor *w, int rank, int peer, uint32_t comm);
+
+/* ---- verdict_senders.c ------------------------------------------------------------------------
+ */
+
+/* Ranks of the deadlock that have not sent what others of it wait for, as far as the progress order tells:
+ * they are already further. NULL: none, or too many. One lane that waits for it, and its need, in *lane_ret
+ * and *need_ret. The caller frees. */
+struct rankset *verdict_find_senders(const struct judge *j,
+				     const struct waitfor_deadlock *deadlock, uint32_t *lane_ret,
+				     uint32_t *need_ret);
+/* Is a thread of the rank that is in the deadlock further than this lane? */
+bool verdict_is_further(const struct judge *j, const struct waitfor_deadlock *deadlock, int rank,
+			uint32_t lane);
+bool verdict_has_lane(const struct waitfor_deadlock *deadlock, uint32_t lane);
 
 /* ---- verdict_stacks.c -------------------------------------------------------------------------
  */

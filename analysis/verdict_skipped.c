@@ -13,20 +13,20 @@
 #include "model/rankset.h"
 #include "model/xalloc.h"
 
-bool verdict_is_before_exchange(const struct waitfor *w, int rank, const struct waitfor_need *need)
+bool verdict_is_before_exchange(const struct waitfor *w, int rank, int peer, uint32_t comm)
 {
 	for (size_t i = 0; i < w->num_unreceived; i++) {
 		const struct waitfor_unreceived *message = &w->unreceived[i];
 
-		if (message->source == rank && message->destination == need->peer &&
-		    message->comm == need->comm)
+		if (message->source == rank && message->destination == peer &&
+		    message->comm == comm)
 			return true;
 	}
 	return false;
 }
 
-/* Fewer visits to a place are no rule. */
-enum { FEWEST_VISITS = 10 };
+/* Fewer visits to a place are no rule, nor are those of one other rank alone. */
+enum { FEWEST_VISITS = 10, FEWEST_VISITORS = 2 };
 
 /* Does it wait for messages, or in an exchange of them, and for nothing else? */
 static bool waits_for_messages(const struct waitfor *w, const struct waitfor_lane *lane)
@@ -62,7 +62,8 @@ static bool has_sent_early(const struct judge *j, uint32_t l, uint32_t collectiv
 
 		for (uint32_t p = first; num && p < first + num; p++)
 			if (is_in_collective(w, p, collective) &&
-			    verdict_is_before_exchange(w, j->jm->lanes[l].rank, need))
+			    verdict_is_before_exchange(w, j->jm->lanes[l].rank, need->peer,
+						       need->comm))
 				return true;
 	}
 	return false;
@@ -106,6 +107,30 @@ static bool has_sent_around(const struct judge *j, uint32_t l, uint32_t collecti
 		}
 	}
 	return has_sent;
+}
+
+/* It waits in an exchange for a message of anybody. Has it sent its own of that, to one in the collective who
+ * has not got it, and have those in the collective sent none? Then they have not come to the exchange. */
+static bool has_sent_to_waiting(const struct judge *j, uint32_t l, uint32_t collective)
+{
+	const struct waitfor *w = j->waitfor;
+	const struct waitfor_need *need = &w->needs[w->lanes[l].first_need];
+	struct waitfor_unreceived *pending;
+	bool has_sent = false, have_others = false;
+	size_t num;
+
+	if (w->lanes[l].num_needs != 1 || need->kind != WAITFOR_MESSAGE || need->peer >= 0 ||
+	    need->tag == SEG_TAG_ANY || !need->is_certain)
+		return false;
+	pending = waitfor_find_pending(w, need->comm, need->tag, &num);
+	for (size_t i = 0; i < num; i++) {
+		if (pending[i].source == j->jm->lanes[l].rank)
+			has_sent |= is_rank_in_collective(w, pending[i].destination, collective);
+		else
+			have_others |= is_rank_in_collective(w, pending[i].source, collective);
+	}
+	free(pending);
+	return has_sent && !have_others;
 }
 
 /* Is it alone in another collective, while all others of the deadlock are in this one? Either it has left
@@ -161,6 +186,7 @@ static bool has_come_more_often(const struct judge *j, uint32_t l, uint32_t coll
 	const struct job_lane *lanes = j->jm->lanes;
 	struct ways ways = find_ways(j->jm, lanes[l].state);
 	uint64_t own = count_visits(&ways, lanes[l].rank), visits = 0;
+	size_t num_visitors = 0;
 	bool are_equal = true;
 
 	for (uint32_t k = 0; are_equal && k < j->waitfor->num_lanes; k++) {
@@ -173,15 +199,17 @@ static bool has_come_more_often(const struct judge *j, uint32_t l, uint32_t coll
 			continue;
 		are_equal = others >= FEWEST_VISITS && (!visits || others == visits);
 		visits = others;
+		num_visitors++;
 	}
 	free(ways.to);
-	return are_equal && visits && own > visits;
+	return are_equal && num_visitors >= FEWEST_VISITORS && own > visits;
 }
 
 /* Of those that the collective misses, the ranks of the deadlock that have gone past it, as seen from
  * the lane `waiting` in it. */
 static void add_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock,
-			uint32_t collective, uint32_t waiting, struct rankset *ranks, bool *is_sure)
+			uint32_t collective, uint32_t waiting, bool by_messages,
+			struct rankset *ranks, bool *is_sure)
 {
 	const struct waitfor *w = j->waitfor;
 	struct rankset *missing = waitfor_missing(w, collective, NULL);
@@ -193,12 +221,15 @@ static void add_skipped(const struct judge *j, const struct waitfor_deadlock *de
 
 		if (!rankset_contains(missing, rank))
 			continue;
-		if (is_alone_elsewhere(w, deadlock, l, collective))
+		if (!by_messages && is_alone_elsewhere(w, deadlock, l, collective))
 			rankset_add(ranks, rank);
 		if (!waits_for_messages(w, &w->lanes[l]))
 			continue;
 		is_past = has_sent_early(j, l, collective) ||
-			  has_come_more_often(j, l, collective);
+			  has_sent_to_waiting(j, l, collective) ||
+			  (!by_messages && has_come_more_often(j, l, collective));
+		if (!is_past && by_messages)
+			continue;
 		if (!is_past && !has_sent_around(j, l, collective) &&
 		    progress_compare(j->groups->progress, l, waiting) != PROGRESS_MORE)
 			continue;
@@ -209,7 +240,8 @@ static void add_skipped(const struct judge *j, const struct waitfor_deadlock *de
 }
 
 struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock,
-				     uint32_t *collective_ret, bool *is_likely_ret)
+				     bool by_messages, uint32_t *collective_ret,
+				     bool *is_likely_ret)
 {
 	const struct waitfor *w = j->waitfor;
 	struct rankset *ranks = rankset_create();
@@ -224,7 +256,8 @@ struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor
 		collective = waitfor_collective_of(w, w->needs[lane->first_need].node);
 		if (collective == WAITFOR_NONE)
 			continue;
-		add_skipped(j, deadlock, collective, deadlock->lanes[i], ranks, &is_sure);
+		add_skipped(j, deadlock, collective, deadlock->lanes[i], by_messages, ranks,
+			    &is_sure);
 		*collective_ret = collective;
 		if (!rankset_is_empty(ranks))
 			break;

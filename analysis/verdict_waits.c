@@ -5,15 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/progress.h"
 #include "analysis/verdict_private.h"
 #include "model/job_model.h"
 #include "model/model.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
 
-/* More senders than this that the order would name: it has not picked anybody. */
-enum { MAX_SENDERS = 3 };
 /* What MPI_Init_thread provides at most, in all MPI libraries. */
 enum { THREAD_MULTIPLE = 3 };
 
@@ -93,19 +90,6 @@ bool verdict_find_mismatch(struct judge *j)
 /* ---- Deadlocks ----------------------------------------------------------------------------------
  */
 
-static int compare_lanes(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static bool has_lane(const struct waitfor_deadlock *deadlock, uint32_t lane)
-{
-	return bsearch(&lane, deadlock->lanes, deadlock->num_lanes, sizeof(lane), compare_lanes) !=
-	       NULL;
-}
-
 static void lose(struct judge *j, const struct rankset *ranks, uint64_t stay_ns, uint32_t which,
 		 uint32_t lane, uint32_t need)
 {
@@ -113,20 +97,6 @@ static void lose(struct judge *j, const struct rankset *ranks, uint64_t stay_ns,
 	j->verdict->which = which;
 	j->verdict->lane = lane;
 	j->verdict->need = need;
-}
-
-/* Is a thread of the rank that is in the deadlock further than this one? */
-static bool is_further(const struct judge *j, const struct waitfor_deadlock *deadlock, int rank,
-		       uint32_t lane)
-{
-	uint32_t first;
-	size_t num = waitfor_lanes_of(j->waitfor, rank, &first);
-
-	for (uint32_t l = first; l < first + num; l++)
-		if (has_lane(deadlock, l) &&
-		    progress_compare(j->groups->progress, l, lane) == PROGRESS_MORE)
-			return true;
-	return false;
 }
 
 /* Does the message belong to an exchange that its destination has not come to yet? Then its source
@@ -144,7 +114,7 @@ static bool is_early(const struct judge *j, const struct waitfor_deadlock *deadl
 		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
 			if (w->needs[n].kind == WAITFOR_MESSAGE && w->needs[n].is_certain &&
 			    w->needs[n].peer == message->destination &&
-			    !is_further(j, deadlock, message->destination, l))
+			    !verdict_is_further(j, deadlock, message->destination, l))
 				return true;
 	}
 	return false;
@@ -156,8 +126,30 @@ static bool is_between_others(const struct waitfor_lost *lost)
 	return lost->slip == WAITFOR_OTHER_DESTINATION || lost->slip == WAITFOR_OTHER_SOURCE;
 }
 
+/* Is it of the two ranks that the need is about, and wrong in one thing alone? Others may as well be on their
+ * way to a later receive. */
+static bool is_close(const struct waitfor *w, const struct waitfor_lost *lost)
+{
+	const struct waitfor_need *need = &w->needs[lost->need];
+
+	return !is_between_others(lost) &&
+	       (lost->slip == WAITFOR_OTHER_TAG || need->tag == SEG_TAG_ANY ||
+		need->tag == w->unreceived[lost->message].tag);
+}
+
+/* Has another one than these ranks taken a step that is new to the job? */
+static bool has_novel_other(const struct judge *j, const struct waitfor_deadlock *deadlock,
+			    const struct rankset *ranks)
+{
+	uint32_t transition;
+	uint32_t actor = verdict_find_novel(j, deadlock->lanes, deadlock->num_lanes, &transition);
+
+	return actor != WAITFOR_NONE && !rankset_contains(ranks, j->jm->lanes[actor].rank);
+}
+
 /* There are messages, and nobody receives them, that may be those that are waited for. */
-static bool find_slip(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns)
+static bool find_slip(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns,
+		      bool is_wanted_close)
 {
 	const struct waitfor *w = j->waitfor;
 	struct rankset *ranks = rankset_create();
@@ -169,7 +161,8 @@ static bool find_slip(struct judge *j, const struct waitfor_deadlock *deadlock, 
 
 		/* The likeliest of each need. Where others like it were received before, it is
 		 * likely to be received, too. */
-		if (!message->is_new || lost->need == need || !has_lane(deadlock, lost->lane) ||
+		if (!message->is_new || lost->need == need || is_close(w, lost) != is_wanted_close ||
+		    !verdict_has_lane(deadlock, lost->lane) ||
 		    (is_between_others(lost) && is_early(j, deadlock, message)))
 			continue;
 		need = lost->need;
@@ -179,6 +172,8 @@ static bool find_slip(struct judge *j, const struct waitfor_deadlock *deadlock, 
 		if (lost->slip == WAITFOR_OTHER_SOURCE)
 			rankset_add(ranks, message->destination);
 	}
+	if (first != WAITFOR_NONE && !is_wanted_close && has_novel_other(j, deadlock, ranks))
+		first = WAITFOR_NONE;
 	if (first != WAITFOR_NONE)
 		lose(j, ranks, stay_ns, first, w->losts[first].lane, w->losts[first].need);
 	rankset_destroy(ranks);
@@ -223,6 +218,23 @@ static bool waits_for_message(const struct waitfor *w, uint32_t l)
 	return false;
 }
 
+/* Is it known better who has not sent what is waited for? One that went on after a step that is new may have
+ * done so for a reason of its own. */
+static bool are_others_to_blame(const struct judge *j, const struct waitfor_deadlock *deadlock,
+				uint32_t actor, uint32_t transition)
+{
+	uint32_t lane, need;
+	struct rankset *senders;
+	bool are_others;
+
+	if (j->jm->transitions[transition].to == j->jm->lanes[actor].state)
+		return false;
+	senders = verdict_find_senders(j, deadlock, &lane, &need);
+	are_others = senders && !rankset_contains(senders, j->jm->lanes[actor].rank);
+	rankset_destroy(senders);
+	return are_others;
+}
+
 /* Somebody took a step that is new to the job: that is where it went wrong. */
 static bool find_novel(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns,
 		       uint32_t which)
@@ -231,7 +243,7 @@ static bool find_novel(struct judge *j, const struct waitfor_deadlock *deadlock,
 	uint32_t transition, lane, need;
 	uint32_t actor = verdict_find_novel(j, deadlock->lanes, deadlock->num_lanes, &transition);
 
-	if (actor == WAITFOR_NONE)
+	if (actor == WAITFOR_NONE || are_others_to_blame(j, deadlock, actor, transition))
 		return false;
 	ranks = rankset_create();
 	rankset_add(ranks, j->jm->lanes[actor].rank);
@@ -250,11 +262,12 @@ static bool find_novel(struct judge *j, const struct waitfor_deadlock *deadlock,
 
 /* Ranks have left out a collective that others of the deadlock wait in. */
 static bool find_skipped(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns,
-			 uint32_t which)
+			 uint32_t which, bool by_messages)
 {
 	bool is_likely;
 	uint32_t collective;
-	struct rankset *ranks = verdict_find_skipped(j, deadlock, &collective, &is_likely);
+	struct rankset *ranks =
+		verdict_find_skipped(j, deadlock, by_messages, &collective, &is_likely);
 
 	if (!ranks)
 		return false;
@@ -266,37 +279,18 @@ static bool find_skipped(struct judge *j, const struct waitfor_deadlock *deadloc
 	return true;
 }
 
-/* Who owes a message and is already further than the one that waits for it has not sent it. */
+/* Ranks have not sent what others of the deadlock wait for. */
 static bool find_senders(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns)
 {
-	const struct waitfor *w = j->waitfor;
-	struct rankset *ranks = rankset_create();
-	uint32_t owed_lane = WAITFOR_NONE, owed = WAITFOR_NONE;
-	int num;
+	uint32_t lane, need;
+	struct rankset *ranks = verdict_find_senders(j, deadlock, &lane, &need);
 
-	for (size_t i = 0; j->groups->progress && i < deadlock->num_lanes; i++) {
-		uint32_t l = deadlock->lanes[i];
-		const struct waitfor_lane *lane = &w->lanes[l];
-
-		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
-			if (!is_owed(deadlock, &w->needs[n]) ||
-			    !is_further(j, deadlock, w->needs[n].peer, l) ||
-			    verdict_is_before_exchange(w, j->jm->lanes[l].rank, &w->needs[n]))
-				continue;
-			rankset_add(ranks, w->needs[n].peer);
-			if (owed == WAITFOR_NONE) {
-				owed_lane = l;
-				owed = n;
-			}
-		}
-	}
-	num = rankset_count(ranks);
-	if (num > 0 && num <= MAX_SENDERS) {
-		lose(j, ranks, stay_ns, WAITFOR_NONE, owed_lane, owed);
-		j->verdict->is_likely = true;
-	}
+	if (!ranks)
+		return false;
+	lose(j, ranks, stay_ns, WAITFOR_NONE, lane, need);
+	j->verdict->is_likely = true;
 	rankset_destroy(ranks);
-	return num > 0 && num <= MAX_SENDERS;
+	return true;
 }
 
 /* Where any thread may call MPI, one that never did may come to help. */
@@ -339,8 +333,9 @@ static void judge_stuck(struct judge *j, uint32_t d, uint64_t stay_ns)
 {
 	const struct waitfor_deadlock *deadlock = &j->waitfor->deadlocks[d];
 
-	if (!find_slip(j, deadlock, stay_ns) && !find_novel(j, deadlock, stay_ns, d) &&
-	    !find_skipped(j, deadlock, stay_ns, d) && !find_senders(j, deadlock, stay_ns)) {
+	if (!find_slip(j, deadlock, stay_ns, true) && !find_slip(j, deadlock, stay_ns, false) &&
+	    !find_skipped(j, deadlock, stay_ns, d, true) && !find_novel(j, deadlock, stay_ns, d) &&
+	    !find_skipped(j, deadlock, stay_ns, d, false) && !find_senders(j, deadlock, stay_ns)) {
 		accuse(j, deadlock->ranks, VERDICT_DEADLOCK, stay_ns);
 		j->verdict->which = d;
 	}
@@ -444,7 +439,7 @@ bool verdict_find_polling(struct judge *j)
 		if (!deadlock->is_likely || !are_unusual(j, deadlock) ||
 		    verdict_find_novel(j, deadlock->lanes, deadlock->num_lanes, &novel) != WAITFOR_NONE)
 			continue;
-		if (!find_skipped(j, deadlock, 0, d) && !find_senders(j, deadlock, 0))
+		if (!find_skipped(j, deadlock, 0, d, false) && !find_senders(j, deadlock, 0))
 			continue;
 		verdict_weigh(j);
 		j->verdict->is_likely = j->verdict->is_while_polling = true;

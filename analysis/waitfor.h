@@ -142,7 +142,7 @@ struct waitfor_unreceived {
 	uint32_t comm;
 	int32_t tag;
 	uint64_t sent, received; /* of this source, destination and tag; the first is the greater */
-	bool is_new;             /* the destination has never received one like it */
+	bool is_new;             /* the destination has never received one like it, nor are tags numbers */
 };
 
 enum waitfor_slip {
@@ -250,6 +250,10 @@ struct rankset *waitfor_missing(const struct waitfor *waitfor, uint32_t collecti
  * those who hold the lock. The caller frees. */
 struct rankset *waitfor_peers(const struct waitfor *waitfor, uint32_t need);
 
+/* Who may be meant to send the message or token that a need is for: the peer; with a wildcard, those who have
+ * sent such ones to it before and do not wait for the same themselves. The caller frees. */
+struct rankset *waitfor_find_givers(const struct waitfor *waitfor, uint32_t need);
+
 /* The shortest way from a rank to the nearest end of its waits; ends that explain something
  * (a mismatch, one that computes, has left or moves, a cycle) before ends where nothing is known.
  * NULL: the rank has no model. */
@@ -274,5 +278,10 @@ struct rankset *waitfor_find_gone(const struct waitfor *waitfor);
  * waitfor.unreceived. *num_ret may be 0. The caller frees. */
 struct waitfor_unreceived *waitfor_find_unreceived(const struct waitfor *waitfor, int rank,
 						   size_t *num_ret);
+
+/* Messages in this communicator with this tag that their destinations have not got so far, though they may
+ * have receives posted for them, of ranks that stand still; otherwise the same. */
+struct waitfor_unreceived *waitfor_find_pending(const struct waitfor *waitfor, uint32_t comm,
+						int32_t tag, size_t *num_ret);
 
 #endif

@@ -18,6 +18,9 @@ struct searcher {
 	const struct waitfor_private *p;
 	const bool *is_wanted; /* [num_ranks] messages from and to these; NULL: all */
 	bool takes_moving;
+	bool takes_posted; /* also messages that a receive posted so far may get */
+	uint32_t comm;     /* only of this one, with this tag; SEG_NO_COMM: all */
+	int32_t tag;
 	struct waitfor_unreceived *found;
 	size_t num_found, capacity;
 };
@@ -39,6 +42,7 @@ static void look_at_row(struct searcher *s, int source, int destination, uint32_
 	struct job_comm_view view = job_comm_view_of(&s->w->comms->comms[comm], destination);
 	uint64_t sent = row->sends, most;
 	struct ledger_row got = {0}, many = {0};
+	bool are_numbers = false;
 
 	if (s->p->ranks[destination].num == 0 || ledgers_has_dropped(s->p->ledgers, destination))
 		return;
@@ -53,8 +57,12 @@ static void look_at_row(struct searcher *s, int source, int destination, uint32_
 
 		got = ledgers_find(s->p->ledgers, destination, local, rank_in_comm, row->tag);
 		many = ledgers_find(s->p->ledgers, destination, local, rank_in_comm, SEG_TAG_MANY);
-		most = got.receives + got.taken + many.receives + many.taken;
-		if (sent > most)
+		are_numbers = ledgers_are_tags_numbers(s->p->ledgers, destination, local,
+						       rank_in_comm);
+		most = got.taken + many.taken +
+		       (s->takes_posted ? got.receives_done + many.receives_done
+					: got.receives + many.receives);
+		if (sent > most && !s->takes_posted)
 			most += count_open(s, destination, local, rank_in_comm, SEG_TAG_ANY) +
 				count_open(s, destination, local, SEG_PEER_ANY, row->tag) +
 				count_open(s, destination, local, SEG_PEER_ANY, SEG_TAG_ANY) +
@@ -69,8 +77,8 @@ static void look_at_row(struct searcher *s, int source, int destination, uint32_
 		.comm = comm,
 		.tag = row->tag,
 		.sent = sent,
-		.received = got.receives + got.taken,
-		.is_new = got.receives + got.taken == 0,
+		.received = (s->takes_posted ? got.receives_done : got.receives) + got.taken,
+		.is_new = got.receives + got.taken == 0 && !are_numbers,
 	};
 }
 
@@ -90,13 +98,14 @@ static void look_at_lane(struct searcher *s, uint32_t l)
 		const struct model_ledger *row = &lane->data->ledger[i];
 		int destination;
 
-		if (row->sends == 0 || row->tag < 0)
+		if (row->sends == 0 || row->tag < 0 ||
+		    (s->comm != SEG_NO_COMM && row->tag != s->tag))
 			continue;
 		if (row->comm != local) {
 			local = row->comm;
 			comm = job_comms_find(s->w->comms, lane->model, local);
 		}
-		if (comm == SEG_NO_COMM)
+		if (comm == SEG_NO_COMM || (s->comm != SEG_NO_COMM && comm != s->comm))
 			continue;
 		destination = job_comms_peer(s->w->comms, lane->model, local,
 					     model_ledger_peer(lane->model, row));
@@ -139,12 +148,27 @@ struct waitfor_unreceived *waitfor_find_unreceived(const struct waitfor *w, int 
 						   size_t *num_ret)
 {
 	bool *is_wanted = xcalloc(w->private->num_ranks + 1, sizeof(*is_wanted));
-	struct searcher s = {.w = w, .p = w->private, .is_wanted = is_wanted, .takes_moving = true};
+	struct searcher s = {.w = w,
+			     .p = w->private,
+			     .is_wanted = is_wanted,
+			     .takes_moving = true,
+			     .comm = SEG_NO_COMM};
 
 	if (rank >= 0 && (size_t)rank < w->private->num_ranks)
 		is_wanted[rank] = true;
 	search(&s);
 	free(is_wanted);
+	*num_ret = s.num_found;
+	return s.found;
+}
+
+struct waitfor_unreceived *waitfor_find_pending(const struct waitfor *w, uint32_t comm, int32_t tag,
+						size_t *num_ret)
+{
+	struct searcher s = {
+		.w = w, .p = w->private, .takes_posted = true, .comm = comm, .tag = tag};
+
+	search(&s);
 	*num_ret = s.num_found;
 	return s.found;
 }
@@ -295,7 +319,8 @@ static void find_for_need(struct waitfor *w, const struct by_source *b, uint32_t
 void waitfor_find_losts(struct waitfor *w)
 {
 	bool *is_wanted = xcalloc(w->private->num_ranks + 1, sizeof(*is_wanted));
-	struct searcher s = {.w = w, .p = w->private, .is_wanted = is_wanted};
+	struct searcher s = {
+		.w = w, .p = w->private, .is_wanted = is_wanted, .comm = SEG_NO_COMM};
 	struct by_source b;
 
 	if (!find_wanted(w, is_wanted)) {

@@ -90,7 +90,7 @@ struct sm_rank {
 	bool is_inside, is_done;
 	struct sm_transfer transfers[2];
 	struct model_ledger rows[SM_ROWS];
-	size_t num_rows;
+	size_t num_rows, max_tags; /* rows, from which on tags get none of their own */
 	struct sm_slot slots[SM_SLOTS];
 	uint64_t collectives[SM_COMMS];
 	struct model_collective recent[SM_COMMS][SEG_RECENT];
@@ -118,6 +118,8 @@ static inline size_t sm_row(struct sm_rank *rank, int comm, int peer, int tag)
 		if (rank->rows[i].comm == local && rank->rows[i].peer == peer &&
 		    rank->rows[i].tag == tag)
 			return i;
+	if (rank->num_rows >= rank->max_tags && tag >= 0)
+		return sm_row(rank, comm, peer, SEG_TAG_MANY);
 	if (rank->num_rows == SM_ROWS)
 		abort();
 	rank->rows[rank->num_rows] = (struct model_ledger){.comm = local, .peer = peer, .tag = tag};
@@ -661,6 +663,7 @@ static inline struct sm_job *sm_create(const char *const *programs, int size, un
 	job->random = seed;
 	for (int r = 0; r < size; r++) {
 		job->ranks[r].at = programs[r];
+		job->ranks[r].max_tags = SM_ROWS;
 		job->ranks[r].sim = sim_rank_create(r);
 		sim_call(job->ranks[r].sim, "MPI_Init", SIM_PATH(1));
 	}

@@ -33,6 +33,22 @@ struct situation {
 	const char *culprits; /* and whom it names */
 };
 
+/* Rounds, each with a tag of its own. */
+#define NINE_TIMES(f) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9)
+/* A sum over a tree by messages of anybody, 3 to 2 to 0 and 1 to 0, and twice a sum of all. */
+#define TREE_0(tag) "=0 r*:" #tag " r*:" #tag " =3 a =3 a "
+#define TREE_1(tag) "=2 s0:" #tag " =3 a =3 a "
+#define TREE_2(tag) "=0 r*:" #tag " =2 s0:" #tag " =3 a =3 a "
+#define TREE_3(tag) "=2 s2:" #tag " =3 a =3 a "
+/* The leaf's message of the last round is lost. */
+#define LOST_IN_TREE                                                                               \
+	{NINE_TIMES(TREE_0) TREE_0(10), NINE_TIMES(TREE_1) TREE_1(10),                             \
+	 NINE_TIMES(TREE_2) TREE_2(10), NINE_TIMES(TREE_3) "=3 a =3 a"}
+/* A message of anybody, then one with the number of the round in another communicator. */
+#define NUMBERED_0(tag) "=0 r* r1:" #tag "@1 =4 a =4 a "
+#define NUMBERED_1(tag) "=2 s0:" #tag "@1 =4 a =4 a "
+#define NUMBERED_2(tag) "=3 s0 =4 a =4 a "
+
 static const struct situation situations[] = {
 	{"send against send, long", {"a S1 r1 a", "a S0 r0 a"}, "0-1", "deadlock", "0-1"},
 	{"send against send, short", {"a s1 r1 a m", "a s0 r0 a m"}, "", "none", ""},
@@ -133,6 +149,29 @@ static const struct situation situations[] = {
 	 {"{9 a a@1 =1 a@1} =1 a@1", "{20 a a@1 =1 a@1}", "{20 a a@1 =1 a@1}"},
 	 "0-2",
 	 "deadlock",
+	 "0"},
+	{"the same in a ring of messages of anybody",
+	 {"{12 a s1:3 r*:3 =1 s1:3 r*:3} =1 s1:3 r*:3",
+	  "=1 s1:3 r*:3 =0 {20 a s2:3 r*:3 =1 s2:3 r*:3}",
+	  "=1 s2:3 r*:3 =0 {20 a s0:3 r*:3 =1 s0:3 r*:3}"},
+	 "0-2",
+	 "deadlock",
+	 "0"},
+	{"messages of anybody, numbered by rounds, one of which is lost",
+	 LOST_IN_TREE,
+	 "0-3",
+	 "lost",
+	 "3"},
+	{"the next of numbered messages is not received while another is lost",
+	 {NINE_TIMES(NUMBERED_0) NUMBERED_0(10), NINE_TIMES(NUMBERED_1) NUMBERED_1(10),
+	  NINE_TIMES(NUMBERED_2) "=4 a =4 a"},
+	 "0-2",
+	 "lost",
+	 "2"},
+	{"messages gathered in order for the first time there, the first of which is lost",
+	 {"{12 =2 s1 a} =3 a", "{12 =0 r0 r2 =3 a} =0 r0@1 r2@1 =3 a", "{12 =2 s1 a} =2 s1@1 a"},
+	 "0-2",
+	 "lost",
 	 "0"},
 	{"any source, nobody sends", {"r* a", "a", "a"}, "0-2", "deadlock", "0-2"},
 	{"any source, one computes", {"r* a", "a", "x"}, "", "computation", "2"},
@@ -549,6 +588,32 @@ static void test_unreceived(void **state)
 	forget(&a);
 }
 
+/* Where there was no room for a row of each tag, what was sent and got in all tells that nothing is on its way. */
+static void test_many_tags(void **state)
+{
+	static const char *const programs[] = LOST_IN_TREE;
+
+	(void)state;
+	for (int max_tags = 3; max_tags < 30; max_tags += 4) {
+		struct sm_job *small = sm_create(programs, 4, 0);
+		struct answers a;
+		struct job *job;
+		char *culprits;
+
+		for (int r = 0; r < 4; r++)
+			small->ranks[r].max_tags = (size_t)max_tags;
+		sm_run(small, INT_MAX);
+		job = sm_finish(small, 5000);
+		a = answers_of(job);
+		culprits = rankset_encode(a.verdict->culprits, 0);
+		assert_int_equal(a.waitfor->num_deadlocks, 1);
+		/* Of rank 1 it may not be known any more that it has sent its part. */
+		assert_true(strcmp(culprits, "3") == 0 || strcmp(culprits, "1,3") == 0);
+		free(culprits);
+		forget(&a);
+	}
+}
+
 /* Can those that wait do without some who are outside MPI? */
 static void test_do_without(void **state)
 {
@@ -587,6 +652,7 @@ int main(void)
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_intercommunicator),
 		cmocka_unit_test(test_unreceived),
+		cmocka_unit_test(test_many_tags),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
