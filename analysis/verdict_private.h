@@ -113,11 +113,18 @@ bool verdict_is_before_exchange(const struct waitfor *w, int rank, int peer, uin
 /* ---- verdict_senders.c ------------------------------------------------------------------------
  */
 
-/* Ranks of the deadlock that have not sent what others of it wait for, as far as the progress order tells:
- * they are already further. NULL: none, or too many. One lane that waits for it, and its need, in *lane_ret
- * and *need_ret. The caller frees. */
+enum verdict_senders {
+	VERDICT_SENDERS_ALL,
+	VERDICT_SENDERS_ANY,         /* only of what receives from anybody wait for */
+	VERDICT_SENDERS_BY_MESSAGES, /* of these, only who has sent what comes later */
+};
+
+/* Ranks of the deadlock that have not sent what others of it wait for: they have sent what comes later, or are
+ * further by the progress order. NULL: none, or too many. One lane that waits for it, and its need, in
+ * *lane_ret and *need_ret. The caller frees. */
 struct rankset *verdict_find_senders(const struct judge *j,
-				     const struct waitfor_deadlock *deadlock, uint32_t *lane_ret,
+				     const struct waitfor_deadlock *deadlock,
+				     enum verdict_senders which, uint32_t *lane_ret,
 				     uint32_t *need_ret);
 /* Is a thread of the rank that is in the deadlock further than this lane? */
 bool verdict_is_further(const struct judge *j, const struct waitfor_deadlock *deadlock, int rank,

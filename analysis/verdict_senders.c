@@ -37,18 +37,35 @@ bool verdict_is_further(const struct judge *j, const struct waitfor_deadlock *de
 	return false;
 }
 
+static bool is_asked(const struct waitfor_need *need, enum verdict_senders which)
+{
+	return need->is_certain &&
+	       (need->kind == WAITFOR_MESSAGE ||
+		(need->kind == WAITFOR_TOKEN && which == VERDICT_SENDERS_ALL)) &&
+	       (need->peer < 0 || which == VERDICT_SENDERS_ALL);
+}
+
 /* Those who could be meant to send what lane `l` needs, and are past that. */
 static struct rankset *find_past(const struct judge *j, const struct waitfor_deadlock *deadlock,
-				 uint32_t l, uint32_t n)
+				 enum verdict_senders which, uint32_t l, uint32_t n)
 {
 	const struct waitfor_need *need = &j->waitfor->needs[n];
-	struct rankset *givers = waitfor_find_givers(j->waitfor, n), *past = rankset_create();
+	struct rankset *past = rankset_create(), *givers;
 	int own = j->jm->lanes[l].rank;
+	bool are_past;
 
-	for (int rank = rankset_first(givers); rank >= 0; rank = rankset_next(givers, rank))
-		if (verdict_is_further(j, deadlock, rank, l) &&
-		    !verdict_is_before_exchange(j->waitfor, own, rank, need->comm))
+	if (!is_asked(need, which))
+		return past;
+	givers = waitfor_find_givers(j->waitfor, n, &are_past);
+	for (int rank = rankset_first(givers); rank >= 0; rank = rankset_next(givers, rank)) {
+		if (!rankset_contains(deadlock->ranks, rank) ||
+		    (which == VERDICT_SENDERS_BY_MESSAGES && !are_past))
+			continue;
+		if (are_past ||
+		    (verdict_is_further(j, deadlock, rank, l) &&
+		     !verdict_is_before_exchange(j->waitfor, own, rank, need->comm)))
 			rankset_add(past, rank);
+	}
 	rankset_destroy(givers);
 	return past;
 }
@@ -66,7 +83,8 @@ static void drop_waiting(struct rankset *senders, const struct rankset *waiting)
 }
 
 struct rankset *verdict_find_senders(const struct judge *j,
-				     const struct waitfor_deadlock *deadlock, uint32_t *lane_ret,
+				     const struct waitfor_deadlock *deadlock,
+				     enum verdict_senders which, uint32_t *lane_ret,
 				     uint32_t *need_ret)
 {
 	const struct waitfor *w = j->waitfor;
@@ -77,13 +95,8 @@ struct rankset *verdict_find_senders(const struct judge *j,
 		const struct waitfor_lane *lane = &w->lanes[l];
 
 		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
-			struct rankset *past;
+			struct rankset *past = find_past(j, deadlock, which, l, n);
 
-			if ((w->needs[n].kind != WAITFOR_MESSAGE &&
-			     w->needs[n].kind != WAITFOR_TOKEN) ||
-			    !w->needs[n].is_certain)
-				continue;
-			past = find_past(j, deadlock, l, n);
 			if (rankset_is_empty(senders) && !rankset_is_empty(past)) {
 				*lane_ret = l;
 				*need_ret = n;

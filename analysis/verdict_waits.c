@@ -229,7 +229,7 @@ static bool are_others_to_blame(const struct judge *j, const struct waitfor_dead
 
 	if (j->jm->transitions[transition].to == j->jm->lanes[actor].state)
 		return false;
-	senders = verdict_find_senders(j, deadlock, &lane, &need);
+	senders = verdict_find_senders(j, deadlock, VERDICT_SENDERS_ANY, &lane, &need);
 	are_others = senders && !rankset_contains(senders, j->jm->lanes[actor].rank);
 	rankset_destroy(senders);
 	return are_others;
@@ -280,10 +280,11 @@ static bool find_skipped(struct judge *j, const struct waitfor_deadlock *deadloc
 }
 
 /* Ranks have not sent what others of the deadlock wait for. */
-static bool find_senders(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns)
+static bool find_senders(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns,
+			 enum verdict_senders which)
 {
 	uint32_t lane, need;
-	struct rankset *ranks = verdict_find_senders(j, deadlock, &lane, &need);
+	struct rankset *ranks = verdict_find_senders(j, deadlock, which, &lane, &need);
 
 	if (!ranks)
 		return false;
@@ -333,9 +334,12 @@ static void judge_stuck(struct judge *j, uint32_t d, uint64_t stay_ns)
 {
 	const struct waitfor_deadlock *deadlock = &j->waitfor->deadlocks[d];
 
-	if (!find_slip(j, deadlock, stay_ns, true) && !find_slip(j, deadlock, stay_ns, false) &&
+	if (!find_slip(j, deadlock, stay_ns, true) &&
+	    !find_senders(j, deadlock, stay_ns, VERDICT_SENDERS_BY_MESSAGES) &&
+	    !find_slip(j, deadlock, stay_ns, false) &&
 	    !find_skipped(j, deadlock, stay_ns, d, true) && !find_novel(j, deadlock, stay_ns, d) &&
-	    !find_skipped(j, deadlock, stay_ns, d, false) && !find_senders(j, deadlock, stay_ns)) {
+	    !find_skipped(j, deadlock, stay_ns, d, false) &&
+	    !find_senders(j, deadlock, stay_ns, VERDICT_SENDERS_ALL)) {
 		accuse(j, deadlock->ranks, VERDICT_DEADLOCK, stay_ns);
 		j->verdict->which = d;
 	}
@@ -439,7 +443,8 @@ bool verdict_find_polling(struct judge *j)
 		if (!deadlock->is_likely || !are_unusual(j, deadlock) ||
 		    verdict_find_novel(j, deadlock->lanes, deadlock->num_lanes, &novel) != WAITFOR_NONE)
 			continue;
-		if (!find_skipped(j, deadlock, 0, d, false) && !find_senders(j, deadlock, 0))
+		if (!find_skipped(j, deadlock, 0, d, false) && 
+		    !find_senders(j, deadlock, 0, VERDICT_SENDERS_ALL))
 			continue;
 		verdict_weigh(j);
 		j->verdict->is_likely = j->verdict->is_while_polling = true;

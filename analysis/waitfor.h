@@ -251,8 +251,10 @@ struct rankset *waitfor_missing(const struct waitfor *waitfor, uint32_t collecti
 struct rankset *waitfor_peers(const struct waitfor *waitfor, uint32_t need);
 
 /* Who may be meant to send the message or token that a need is for: the peer; with a wildcard, those who have
- * sent such ones to it before and do not wait for the same themselves. The caller frees. */
-struct rankset *waitfor_find_givers(const struct waitfor *waitfor, uint32_t need);
+ * sent such ones to it before and do not wait for the same themselves. *are_past_ret: they are past that,
+ * since messages of theirs with other numbers are on their way. The caller frees. */
+struct rankset *waitfor_find_givers(const struct waitfor *waitfor, uint32_t need,
+				    bool *are_past_ret);
 
 /* The shortest way from a rank to the nearest end of its waits; ends that explain something
  * (a mismatch, one that computes, has left or moves, a cycle) before ends where nothing is known.

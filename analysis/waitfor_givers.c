@@ -92,19 +92,52 @@ static void drop_who_sent(const struct waitfor *w, const struct waitfor_need *ne
 	rankset_destroy(rest);
 }
 
-struct rankset *waitfor_find_givers(const struct waitfor *w, uint32_t n)
+/* Are messages with numbers on their way from the giver, by what one has sent and the other has got in all? */
+static bool has_sent_more(const struct waitfor *w, int rank, uint32_t comm, int giver)
+{
+	const struct job_comm *jc = &w->comms->comms[comm];
+	struct job_comm_view to = job_comm_view_of(jc, rank), from = job_comm_view_of(jc, giver);
+	struct ledgers *ledgers = w->private->ledgers;
+	int32_t giver_there, rank_there;
+
+	if (!to.model || !from.model)
+		return false;
+	rank_there = model_comm_rank(to.model, to.local);
+	giver_there = model_comm_rank(from.model, from.local);
+	return ledgers_are_tags_numbers(ledgers, rank, to.local, giver_there) &&
+	       ledgers_find_total(ledgers, giver, from.local, rank_there).sends >
+		       ledgers_find_total(ledgers, rank, to.local, giver_there).got;
+}
+
+/* Who has sent what comes later has sent all that it is to send before. */
+static bool keep_past(const struct waitfor *w, int rank, uint32_t comm, struct rankset *givers)
+{
+	struct rankset *past = rankset_create();
+	bool has_some;
+
+	for (int giver = rankset_first(givers); giver >= 0; giver = rankset_next(givers, giver))
+		if (has_sent_more(w, rank, comm, giver))
+			rankset_add(past, giver);
+	has_some = !rankset_is_empty(past);
+	if (has_some)
+		rankset_keep_set(givers, past);
+	rankset_destroy(past);
+	return has_some;
+}
+
+struct rankset *waitfor_find_givers(const struct waitfor *w, uint32_t n, bool *are_past_ret)
 {
 	const struct waitfor_need *need = &w->needs[n];
 	struct sources sources = {.ranks = rankset_create(), .given = rankset_create()};
 	struct rankset *givers = rankset_create();
+	int own = w->private->jm->lanes[waitfor_lane_of_need(w, n)].rank;
 	uint32_t first = 0;
 	size_t num = 0;
 
 	if (need->peer >= 0)
 		rankset_add(givers, need->peer);
 	else if (need->kind == WAITFOR_MESSAGE)
-		num = waitfor_lanes_of(w, w->private->jm->lanes[waitfor_lane_of_need(w, n)].rank,
-				       &first);
+		num = waitfor_lanes_of(w, own, &first);
 	for (uint32_t l = first; l < first + num; l++) {
 		const struct job_lane *lane = &w->private->jm->lanes[l];
 
@@ -117,6 +150,7 @@ struct rankset *waitfor_find_givers(const struct waitfor *w, uint32_t n)
 	     rank = rankset_next(sources.ranks, rank))
 		if (!waits_for_same(w, rank, need))
 			rankset_add(givers, rank);
+	*are_past_ret = need->peer < 0 && keep_past(w, own, need->comm, givers);
 	if (sources.has_numbers && !sources.has_repeated && rankset_count(givers) > 1)
 		drop_who_sent(w, need, givers);
 	rankset_destroy(sources.ranks);

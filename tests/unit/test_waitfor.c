@@ -49,6 +49,11 @@ struct situation {
 #define NUMBERED_1(tag) "=2 s0:" #tag "@1 =4 a =4 a "
 #define NUMBERED_2(tag) "=3 s0 =4 a =4 a "
 
+/* A message of anybody and a sum of all. */
+#define NEXT_0(tag) "=0 r*:" #tag " =3 a "
+#define NEXT_1(tag) "=1 s0:" #tag " =3 a "
+#define NEXT_2(tag) "=3 a "
+
 static const struct situation situations[] = {
 	{"send against send, long", {"a S1 r1 a", "a S0 r0 a"}, "0-1", "deadlock", "0-1"},
 	{"send against send, short", {"a s1 r1 a m", "a s0 r0 a m"}, "", "none", ""},
@@ -168,6 +173,12 @@ static const struct situation situations[] = {
 	 "0-2",
 	 "lost",
 	 "2"},
+	{"the next of numbered messages has been sent already",
+	 {NINE_TIMES(NEXT_0) "=0 r*:10", NINE_TIMES(NEXT_1) "=1 s0:11 =0 r*:12",
+	  NINE_TIMES(NEXT_2) "=0 r*:13"},
+	 "0-2",
+	 "lost",
+	 "1"},
 	{"messages gathered in order for the first time there, the first of which is lost",
 	 {"{12 =2 s1 a} =3 a", "{12 =0 r0 r2 =3 a} =0 r0@1 r2@1 =3 a", "{12 =2 s1 a} =2 s1@1 a"},
 	 "0-2",
