@@ -170,6 +170,19 @@ static void add_sends(struct builder *b, int rank, bool are_own)
 	}
 }
 
+/* Of the functions of MPI that the rank is in the innermost that tells what it waits for: what is written to a
+ * file is sent to other ranks first, and tools may wait inside a function that they have taken the place of. */
+static enum names_mpi_kind kind_of(const struct builder *b, const struct stack_fact *fact)
+{
+	const struct job *job = b->job;
+	enum names_mpi_kind kind = NAMES_MPI_OTHER;
+
+	for (uint32_t at = fact->latest->path; at != CALLPATH_NONE && kind == NAMES_MPI_OTHER;
+	     at = at == fact->function ? CALLPATH_NONE : callpaths_get(job->callpaths, at)->parent)
+		kind = names_mpi_kind(job->names, at);
+	return kind;
+}
+
 /* A send is waited for only where no receive is: most messages that no receive has met are buffered, and
  * their sender has long gone on. */
 static void add_rank(struct builder *b, int rank)
@@ -180,7 +193,7 @@ static void add_rank(struct builder *b, int rank)
 
 	if (!queues || fact->function == CALLPATH_NONE)
 		return;
-	switch (names_mpi_kind(b->job->names, fact->function)) {
+	switch (kind_of(b, fact)) {
 	case NAMES_MPI_RECEIVE:
 		add_receives(b, rank, queues, false);
 		break;

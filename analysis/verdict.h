@@ -36,7 +36,7 @@ enum queue_cause_kind {
 	QUEUE_CAUSE_LOST,    /* the culprit has not sent what waits[0] is for, and has gone on */
 	QUEUE_CAUSE_SKIPPED, /* the culprit waits for messages of ranks that have not come that far: it has left
 			      * something out */
-	QUEUE_CAUSE_APART,   /* the culprits are in another call than most, and these wait for them */
+	QUEUE_CAUSE_APART,   /* waits[0] is for a culprit in a collective, and the culprits are in another one */
 	QUEUE_CAUSE_CYCLE,   /* the culprits wait for each other's messages: waits are the circle */
 };
 

@@ -7,7 +7,8 @@
  *		 have not received: they have not come to where it is, so it has left something out
  *	lost	 a rank waits for a message of one that is in a collective, or further by messages that it
  *		 has sent since or by the order of the calls: that one has left it out
- *	apart	 all are in collectives, and not all in the same: those who are not where most are
+ *	apart	 who is awaited in a collective is in another one, and further by the order of the calls,
+ *		 or all ranks are in one but for these
  *	cycle	 ranks wait for each other's messages, and nothing tells who went wrong
  *
  * It is no more than likely: the libraries tell what is missing, and not who should have sent it. */
@@ -129,17 +130,31 @@ void verdict_drop_queue_cause(struct verdict *verdict)
 
 /* ---- A message between two of them ----------------------------------------------------------- */
 
-static bool is_message(const struct chooser *c, const struct queue_wait *wait)
+static bool is_between_members(const struct chooser *c, const struct queue_wait *wait)
 {
-	return wait->kind == QUEUE_WAIT_MESSAGE && !wait->is_any && is_member(c, wait->rank) &&
-	       is_member(c, wait->peer);
+	return !wait->is_any && is_member(c, wait->rank) && is_member(c, wait->peer);
 }
 
-/* Whoever waits for a message has come further than the one that it is to come from. */
+static bool is_message(const struct chooser *c, const struct queue_wait *wait)
+{
+	return wait->kind == QUEUE_WAIT_MESSAGE && is_between_members(c, wait);
+}
+
+/* Whoever waits for a message, or that one is received, has come further than the other end, which has not
+ * come to receive what it was sent. */
 static bool waits_ahead(const struct chooser *c, const struct queue_wait *wait)
 {
-	return is_message(c, wait) && is_in_collective(c, wait->peer) &&
+	return is_between_members(c, wait) && wait->kind != QUEUE_WAIT_COLLECTIVE &&
+	       is_in_collective(c, wait->peer) &&
 	       queue_waits_has_unreceived(c->waits, wait->rank, wait->peer);
+}
+
+/* Whoever is to take part in the collective is in a later call. */
+static bool is_past_collective(const struct chooser *c, const struct queue_wait *wait)
+{
+	return is_between_members(c, wait) && wait->kind == QUEUE_WAIT_COLLECTIVE &&
+	       c->facts->ranks[wait->rank].call != c->facts->ranks[wait->peer].call &&
+	       is_further(c, wait->peer, wait->rank);
 }
 
 /* Whoever is to send the message has gone past that. */
@@ -187,26 +202,38 @@ static bool name_one(struct chooser *c, wait_test *test, bool is_peer, enum queu
 
 /* ---- Collectives ----------------------------------------------------------------------------- */
 
+/* Of somebody else in the component; NULL: nobody waits for these. */
+static const struct queue_wait *find_wait_for(const struct chooser *c, const struct rankset *ranks)
+{
+	for (size_t i = 0; i < c->waits->num_waits; i++) {
+		const struct queue_wait *wait = &c->waits->waits[i];
+
+		if (is_between_members(c, wait) && rankset_contains(ranks, wait->peer) &&
+		    !rankset_contains(ranks, wait->rank))
+			return wait;
+	}
+	return NULL;
+}
+
+/* All ranks but a few are in one call, and these few, which are in other collectives, belong to those that wait
+ * for each other. */
 static bool find_apart(struct chooser *c)
 {
 	struct rankset *apart = rankset_create();
-	const struct queue_wait *waits;
+	const struct queue_wait *wait;
 	uint32_t common;
 	bool is_found = verdict_find_common_call(c->facts, c->waiting, &common);
 
-	for (size_t r = 0; r < c->waits->num_ranks && is_found; r++) {
-		if (!is_member(c, (int)r))
-			continue;
-		is_found = is_in_collective(c, (int)r);
+	for (int r = rankset_first(c->waiting); r >= 0 && is_found; r = rankset_next(c->waiting, r)) {
 		if (c->facts->ranks[r].call != common)
-			rankset_add(apart, (int)r);
+			rankset_add(apart, r);
+		is_found = c->facts->ranks[r].call == common || is_member(c, r);
+		is_found &= !is_member(c, r) || is_in_collective(c, r);
 	}
-	is_found &= !rankset_is_empty(apart) && rankset_count(apart) <= MAX_APART;
+	wait = is_found ? find_wait_for(c, apart) : NULL;
+	is_found = wait && rankset_count(apart) <= MAX_APART;
 	if (is_found) {
-		struct queue_cause *cause = tell(c, QUEUE_CAUSE_APART);
-
-		queue_waits_of(c->waits, rankset_first(apart), &waits);
-		add_evidence(cause, &waits[0]);
+		add_evidence(tell(c, QUEUE_CAUSE_APART), wait);
 		rankset_add_set(c->culprits, apart);
 	}
 	rankset_destroy(apart);
@@ -303,7 +330,8 @@ static bool choose_in_component(struct chooser *c)
 {
 	return is_closed(c) && (name_one(c, waits_ahead, false, QUEUE_CAUSE_SKIPPED) ||
 				name_one(c, is_left_out, true, QUEUE_CAUSE_LOST) ||
-				name_one(c, is_left_out, false, QUEUE_CAUSE_SKIPPED) || find_apart(c) ||
+				name_one(c, is_left_out, false, QUEUE_CAUSE_SKIPPED) ||
+				name_one(c, is_past_collective, true, QUEUE_CAUSE_APART) || find_apart(c) ||
 				find_cycle(c));
 }
 

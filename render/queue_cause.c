@@ -95,15 +95,13 @@ static void print_skipped(const struct view *view, const struct queue_wait *wait
 		  wait->peer, call ? call : "MPI", wait->rank);
 }
 
-static void print_apart(const struct view *view)
+static void print_apart(const struct view *view, const struct queue_wait *wait)
 {
-	const struct verdict *verdict = view->verdict;
-	int other = rankset_first(verdict->waiting);
-	char *who = parts_who(verdict->culprits);
-	const char *call = other >= 0 ? stack_call(view->job, other) : NULL;
+	const char *call = stack_call(view->job, wait->peer);
 
-	text_wrap(view, 4, "most ranks wait in %s, and for %s there", call ? call : "another call", who);
-	free(who);
+	print_step(view, wait);
+	text_wrap(view, 4, "rank %d is in another call, %s: it seems to have left that out, or not to have come to it",
+		  wait->peer, call ? call : "of MPI");
 }
 
 static void print_cycle(const struct view *view, const struct queue_cause *cause)
@@ -129,7 +127,7 @@ void queue_cause_print(const struct view *view)
 		print_skipped(view, &cause->waits[0]);
 		break;
 	case QUEUE_CAUSE_APART:
-		print_apart(view);
+		print_apart(view, &cause->waits[0]);
 		break;
 	case QUEUE_CAUSE_CYCLE:
 		print_cycle(view, cause);

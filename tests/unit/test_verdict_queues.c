@@ -42,6 +42,19 @@ static const struct {
 	 "Allreduce@30 <3:-12 !0:-12\n"
 	 "Barrier@40 <2:-16 !1:-12 !2:-12",
 	 VERDICT_DEADLOCK, QUEUE_CAUSE_APART, "3"},
+	{"others are elsewhere, too: some may have gone past what one waits in",
+	 "Allreduce@30 <2:-12\n"
+	 "Allreduce@30 <3:-12\n"
+	 "Allreduce@30 <3:-12 !0:-12\n"
+	 "Reduce@40 <2:-21\n"
+	 "Reduce@50 <3:-21",
+	 VERDICT_UNKNOWN, 0, ""},
+	{"a collective was left out by who sends to one that waits in it",
+	 "Allreduce@30 <2:-12\n"
+	 "Allreduce@30 <3:-12\n"
+	 "Allreduce@30 <3:-12 !3:7\n"
+	 "Send@20",
+	 VERDICT_DEADLOCK, QUEUE_CAUSE_SKIPPED, "3"},
 	{"all are in the same collective: nothing tells who is behind",
 	 "Allreduce@30 <2:-12\n"
 	 "Allreduce@30 <3:-12\n"
@@ -52,6 +65,12 @@ static const struct {
 	 "Barrier@30 <1:-16\n"
 	 "Recv@20 <2:7\n"
 	 "Recv@20 <1:7\n"
+	 "Barrier@30 <2:-16",
+	 VERDICT_DEADLOCK, QUEUE_CAUSE_CYCLE, "1-2"},
+	{"two wait for each other inside a tool's or library's function",
+	 "Barrier@30 <1:-16\n"
+	 "Allreduce/Recv@20 <2:7 <0:-12\n"
+	 "File_write_all/Waitall@20 <1:7\n"
 	 "Barrier@30 <2:-16",
 	 VERDICT_DEADLOCK, QUEUE_CAUSE_CYCLE, "1-2"},
 	{"two send to each other",

@@ -76,7 +76,8 @@ static void test_causes(void **state)
 		 "Barrier@40 <2:-16 !1:-12 !2:-12",
 		 "Least progressed: rank 3, 1 of 4 ranks\n"
 		 "  deadlock: ranks 2-3 wait for each other\n"
-		 "    most ranks wait in MPI_Allreduce, and for rank 3 there\n"
+		 "    rank 2, in MPI_Allreduce, app+0x1e, waits for the part of rank 3 in MPI_Allreduce on halo\n"
+		 "    rank 3 is in another call, MPI_Barrier: it seems to have left that out, or not to have come to it\n"
 		 "  rank 3: in MPI_Barrier, app+0x28\n"},
 		{"Barrier@30 <1:-16\n"
 		 "Recv@20 <2:7\n"
