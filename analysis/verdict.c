@@ -11,6 +11,8 @@
  *   library      all are static and inside, and waits end where nothing is missing
  *   polling      ranks that wait for each other as long as they poll, and one has left out what
  *                others wait for
+ *   unsettled    all are static and inside, and it is not known whether messages of anybody are on
+ *                their way: who could be meant to send them, and has gone past that
  *   least        all are static and inside: the minimal groups of the order
  * and no verdict where something that others may wait for moves, or does what it always does. */
 #include <stdlib.h>
@@ -193,7 +195,8 @@ static void judge_in_order(struct judge *j)
 		return;
 	if (!rankset_is_empty(verdict->moving) || verdict_find_unrecorded(j) || verdict_find_left(j))
 		return;
-	if (!verdict_find_helpless(j) && !verdict_find_library(j) && !verdict_find_polling(j))
+	if (!verdict_find_helpless(j) && !verdict_find_library(j) && !verdict_find_polling(j) &&
+	    !verdict_find_unsettled(j))
 		verdict_find_least(j);
 }
 

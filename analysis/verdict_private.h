@@ -75,6 +75,8 @@ bool verdict_find_helpless(struct judge *j);
 bool verdict_find_library(struct judge *j);
 /* Ranks that wait for each other as long as they poll, where what is waited for tells who went wrong. */
 bool verdict_find_polling(struct judge *j);
+/* Receives from anybody of which it is not known whether the message has been sent: who has not sent it. */
+bool verdict_find_unsettled(struct judge *j);
 /* For the rule of the least: keep the candidates that waits end at, if there are any. */
 void verdict_keep_ends(struct judge *j);
 /* For the rule of computation: keep the candidates that somebody waits for, if there are any. */
@@ -116,6 +118,7 @@ bool verdict_is_before_exchange(const struct waitfor *w, int rank, int peer, uin
 enum verdict_senders {
 	VERDICT_SENDERS_ALL,
 	VERDICT_SENDERS_ANY,         /* only of what receives from anybody wait for */
+	VERDICT_SENDERS_UNSETTLED,   /* the same, also where it is not known whether it has been sent */
 	VERDICT_SENDERS_BY_MESSAGES, /* of these, only who has sent what comes later */
 };
 

@@ -39,46 +39,63 @@ bool verdict_is_further(const struct judge *j, const struct waitfor_deadlock *de
 
 static bool is_asked(const struct waitfor_need *need, enum verdict_senders which)
 {
-	return need->is_certain &&
-	       (need->kind == WAITFOR_MESSAGE ||
-		(need->kind == WAITFOR_TOKEN && which == VERDICT_SENDERS_ALL)) &&
+	if (need->kind != WAITFOR_MESSAGE &&
+	    !(need->kind == WAITFOR_TOKEN && which == VERDICT_SENDERS_ALL))
+		return false;
+	return (need->is_certain || which == VERDICT_SENDERS_UNSETTLED ||
+		which == VERDICT_SENDERS_BY_MESSAGES) &&
 	       (need->peer < 0 || which == VERDICT_SENDERS_ALL);
 }
 
-/* Those who could be meant to send what lane `l` needs, and are past that. */
-static struct rankset *find_past(const struct judge *j, const struct waitfor_deadlock *deadlock,
-				 enum verdict_senders which, uint32_t l, uint32_t n)
-{
-	const struct waitfor_need *need = &j->waitfor->needs[n];
-	struct rankset *past = rankset_create(), *givers;
-	int own = j->jm->lanes[l].rank;
-	bool are_past;
+struct senders {
+	struct rankset *ranks;
+	struct rankset *sure;    /* of these, by messages */
+	struct rankset *waiting; /* who wait for them */
+	uint32_t lane, need;     /* of the first of them, by messages if there are such */
+};
 
-	if (!is_asked(need, which))
-		return past;
-	givers = waitfor_find_givers(j->waitfor, n, &are_past);
-	for (int rank = rankset_first(givers); rank >= 0; rank = rankset_next(givers, rank)) {
-		if (!rankset_contains(deadlock->ranks, rank) ||
-		    (which == VERDICT_SENDERS_BY_MESSAGES && !are_past))
-			continue;
-		if (are_past ||
-		    (verdict_is_further(j, deadlock, rank, l) &&
-		     !verdict_is_before_exchange(j->waitfor, own, rank, need->comm)))
-			rankset_add(past, rank);
+static void add_sender(struct senders *s, int rank, bool is_sure, uint32_t l, uint32_t n)
+{
+	if (rankset_is_empty(s->ranks) || (is_sure && rankset_is_empty(s->sure))) {
+		s->lane = l;
+		s->need = n;
 	}
-	rankset_destroy(givers);
-	return past;
+	rankset_add(s->ranks, rank);
+	if (is_sure)
+		rankset_add(s->sure, rank);
 }
 
-/* Of the senders keep those who do not wait themselves for what one of the others has not sent: they may be
- * where they are because of that. */
-static void drop_waiting(struct rankset *senders, const struct rankset *waiting)
+/* Add those who could be meant to send what lane `l` needs, and are past that. */
+static void add_past(const struct judge *j, const struct waitfor_deadlock *deadlock, uint32_t l,
+		     uint32_t n, struct senders *s)
 {
-	struct rankset *rest = rankset_copy(senders);
+	int own = j->jm->lanes[l].rank;
+	bool are_past;
+	struct rankset *givers = waitfor_find_givers(j->waitfor, n, &are_past);
 
-	rankset_remove_set(rest, waiting);
-	if (!rankset_is_empty(rest))
-		rankset_keep_set(senders, rest);
+	for (int rank = rankset_first(givers); rank >= 0; rank = rankset_next(givers, rank)) {
+		if (!rankset_contains(deadlock->ranks, rank) ||
+		    (!are_past && (!verdict_is_further(j, deadlock, rank, l) ||
+				   verdict_is_before_exchange(j->waitfor, own, rank,
+							      j->waitfor->needs[n].comm))))
+			continue;
+		add_sender(s, rank, are_past, l, n);
+		rankset_add(s->waiting, own);
+	}
+	rankset_destroy(givers);
+}
+
+/* Messages tell more than the order. Of those that it gives, keep who does not wait for what another of them
+ * has not sent: that may be why it is where it is. */
+static void choose(struct senders *s, enum verdict_senders which)
+{
+	struct rankset *rest = rankset_copy(s->ranks);
+
+	rankset_remove_set(rest, s->waiting);
+	if (!rankset_is_empty(s->sure) || which == VERDICT_SENDERS_BY_MESSAGES)
+		rankset_keep_set(s->ranks, s->sure);
+	else if (!rankset_is_empty(rest))
+		rankset_keep_set(s->ranks, rest);
 	rankset_destroy(rest);
 }
 
@@ -88,29 +105,23 @@ struct rankset *verdict_find_senders(const struct judge *j,
 				     uint32_t *need_ret)
 {
 	const struct waitfor *w = j->waitfor;
-	struct rankset *senders = rankset_create(), *waiting = rankset_create();
+	struct senders s = {rankset_create(), rankset_create(), rankset_create(), 0, 0};
 
 	for (size_t i = 0; j->groups->progress && i < deadlock->num_lanes; i++) {
 		uint32_t l = deadlock->lanes[i];
 		const struct waitfor_lane *lane = &w->lanes[l];
 
-		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
-			struct rankset *past = find_past(j, deadlock, which, l, n);
-
-			if (rankset_is_empty(senders) && !rankset_is_empty(past)) {
-				*lane_ret = l;
-				*need_ret = n;
-			}
-			if (!rankset_is_empty(past))
-				rankset_add(waiting, j->jm->lanes[l].rank);
-			rankset_add_set(senders, past);
-			rankset_destroy(past);
-		}
+		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
+			if (is_asked(&w->needs[n], which))
+				add_past(j, deadlock, l, n, &s);
 	}
-	drop_waiting(senders, waiting);
-	rankset_destroy(waiting);
-	if (!rankset_is_empty(senders) && rankset_count(senders) <= MAX_SENDERS)
-		return senders;
-	rankset_destroy(senders);
+	choose(&s, which);
+	rankset_destroy(s.sure);
+	rankset_destroy(s.waiting);
+	*lane_ret = s.lane;
+	*need_ret = s.need;
+	if (!rankset_is_empty(s.ranks) && rankset_count(s.ranks) <= MAX_SENDERS)
+		return s.ranks;
+	rankset_destroy(s.ranks);
 	return NULL;
 }

@@ -221,7 +221,7 @@ static bool waits_for_message(const struct waitfor *w, uint32_t l)
 /* Is it known better who has not sent what is waited for? One that went on after a step that is new may have
  * done so for a reason of its own. */
 static bool are_others_to_blame(const struct judge *j, const struct waitfor_deadlock *deadlock,
-				uint32_t actor, uint32_t transition)
+				enum verdict_senders which, uint32_t actor, uint32_t transition)
 {
 	uint32_t lane, need;
 	struct rankset *senders;
@@ -229,7 +229,7 @@ static bool are_others_to_blame(const struct judge *j, const struct waitfor_dead
 
 	if (j->jm->transitions[transition].to == j->jm->lanes[actor].state)
 		return false;
-	senders = verdict_find_senders(j, deadlock, VERDICT_SENDERS_ANY, &lane, &need);
+	senders = verdict_find_senders(j, deadlock, which, &lane, &need);
 	are_others = senders && !rankset_contains(senders, j->jm->lanes[actor].rank);
 	rankset_destroy(senders);
 	return are_others;
@@ -243,7 +243,8 @@ static bool find_novel(struct judge *j, const struct waitfor_deadlock *deadlock,
 	uint32_t transition, lane, need;
 	uint32_t actor = verdict_find_novel(j, deadlock->lanes, deadlock->num_lanes, &transition);
 
-	if (actor == WAITFOR_NONE || are_others_to_blame(j, deadlock, actor, transition))
+	if (actor == WAITFOR_NONE ||
+	    are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, actor, transition))
 		return false;
 	ranks = rankset_create();
 	rankset_add(ranks, j->jm->lanes[actor].rank);
@@ -452,6 +453,61 @@ bool verdict_find_polling(struct judge *j)
 		return true;
 	}
 	return false;
+}
+
+/* ---- Where it is not known whether messages are on their way -------------------------------------
+ */
+
+static bool is_unsettled(const struct waitfor *w, uint32_t l)
+{
+	const struct waitfor_lane *lane = &w->lanes[l];
+	bool has_any = false;
+
+	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
+		has_any |= w->needs[n].kind == WAITFOR_MESSAGE && w->needs[n].peer < 0;
+	return has_any && lane->state == WAITFOR_BLOCKED && lane->gap == WAITFOR_UNSETTLED;
+}
+
+/* Nobody moves: as if all who wait were in a deadlock. Where messages do not tell who has not sent, a step that
+ * is new tells more than the order. */
+static bool judge_unsettled(struct judge *j, const struct waitfor_deadlock *all)
+{
+	uint32_t transition;
+	uint32_t actor = verdict_find_novel(j, all->lanes, all->num_lanes, &transition);
+
+	if (!are_unusual(j, all))
+		return false;
+	if (!find_senders(j, all, 0, VERDICT_SENDERS_BY_MESSAGES) &&
+	    ((actor != WAITFOR_NONE &&
+	      !are_others_to_blame(j, all, VERDICT_SENDERS_UNSETTLED, actor, transition)) ||
+	     !find_senders(j, all, 0, VERDICT_SENDERS_UNSETTLED)))
+		return false;
+	verdict_weigh(j);
+	j->verdict->is_stuck = false;
+	return true;
+}
+
+bool verdict_find_unsettled(struct judge *j)
+{
+	const struct waitfor *w = j->waitfor;
+	struct waitfor_deadlock all = {0};
+	bool has_some = false, is_found;
+
+	if (!w)
+		return false;
+	all.ranks = rankset_create();
+	all.lanes = xcalloc(w->num_lanes + 1, sizeof(*all.lanes));
+	for (uint32_t l = 0; l < w->num_lanes; l++) {
+		if (!j->lanes[l].is_waiting)
+			continue;
+		has_some |= is_unsettled(w, l);
+		all.lanes[all.num_lanes++] = l;
+		rankset_add(all.ranks, j->jm->lanes[l].rank);
+	}
+	is_found = has_some && judge_unsettled(j, &all);
+	rankset_destroy(all.ranks);
+	free(all.lanes);
+	return is_found;
 }
 
 /* ---- Where waits end ----------------------------------------------------------------------------
