@@ -52,6 +52,15 @@ one of these, and who waits for a lost message; a deadlock and what follows from
 """
 
 
+SINCE_QUEUES = "2026-11-22 22:46"  # the first run of a pdb that reads message queues where there is no recorder
+QUEUES = """## Without a recorder, by what Open MPI holds of messages
+
+Of the answers "by stacks" only those of a pdb that reads the message queues of Open MPI, all faults in turns: MPICH has none
+that can be read.
+
+"""
+
+
 class Answered:
     """One answer of a run, judged."""
 
@@ -174,6 +183,15 @@ def apart_table(answers):
             str(sum(bool(set(one.apart) & set(one.line["truth"])) for one in apart)),
             str(statistics.median(len(one.apart) for one in apart)) if apart else "-"]) + " |")
     return APART + "\n".join(rows) + "\n" if some else ""
+
+
+def queues_table(answers):
+    some = [one for one in answers if one.by == "stacks" and one.line["date"] >= SINCE_QUEUES]
+    if not some:
+        return ""
+    return (QUEUES + table("MPI", some, lambda one: one.line["mpi"]) + "\n" +
+            table("Open MPI, fault", [one for one in some if one.line["mpi"] != "mpich"],
+                  lambda one: one.line["fault"]))
 
 
 def watch_row(name, lines):
@@ -332,6 +350,7 @@ def make_page(lines, earlier, folder):
     if answers:
         parts.append("## All\n\n" + table("", answers, lambda one: "all"))
         parts.append(KINDS + table("fault", answers, kind_of) + apart_table(answers))
+        parts.append(queues_table(answers))
     versions = names_of_versions(faulty)
     for title, name_of in (("version", lambda one: versions[one.line["version"]]),
                            ("program", lambda one: one.line["program"]),
