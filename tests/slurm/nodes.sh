@@ -77,12 +77,25 @@ count_ends() {
 	now=$(awk '$2 > n { n = $2 } END { print n + 3 }' output)
 	wait_for counts_to "$now" || { echo "  the job stands still" >&2; return 1; }
 	touch stop
-	wait_for has_ended "$job" || { echo "  the job has no end" >&2; return 1; }
-	wait "$job"
-	status=$?
-	job=
-	is $status "$1" && awk '$2 != ++last[$1] { bad = 1 } $3 == "end" { ends++ }
-		END { exit bad || ends != 4 }' output
+	if wait_for has_ended "$job"; then
+		wait "$job"
+		status=$?
+		job=
+		is $status "$1" || return 1
+	elif hangs_in_finalize; then
+		end_job
+		: >output.errors
+	else
+		echo "  the job has no end" >&2
+		return 1
+	fi
+	awk '$2 != ++last[$1] { bad = 1 } $3 == "end" { ends++ } END { exit bad || ends != 4 }' output
+}
+# As jobs of MPICH before 4.2 on several hosts do now and then, recorded or not, with pdb or without.
+hangs_in_finalize() {
+	[ $mpi = mpich ] && [ "$(grep -c ' end$' output)" = 4 ] || return 1
+	"${pdb[@]}" --pid "$job" --batch --ex 'bt all' 2>/dev/null | tee stacks | grep -q MPI_Finalize || return 1
+	echo "  this MPICH hangs in MPI_Finalize: ended by the test" >&2
 }
 
 # ---- pdb --------------------------------------------------------------------------------------
