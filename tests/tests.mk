@@ -450,7 +450,7 @@ $(ATTACH)/names_c-wrong.so: $(ATTACH)/names_c.so $(ATTACH)/names_cxx.so
 
 # By its name Open MPI's, for its message queues.
 $(O)/tests/unit/test_openmpi_queues $(O)/tests/unit/test_daemon_look: | $(ATTACH)/libmpi.so.40
-$(ATTACH)/libmpi.so.40: tests/attach/fake_mpi.c
+$(ATTACH)/libmpi.so.40: tests/attach/fake_mpi.c | $(O)/.deps-check
 	$(Q)mkdir -p $(@D) && $(CC) -O2 -g -fPIC -shared -o $@ $<
 
 # Programs that sleep, for gdb.
