@@ -72,8 +72,8 @@ mpirun --oversubscribe -n 2 "$work/nested" 1 >"$work/bare" 2>&1 &
 bare=$!
 jobs="$jobs $bare"
 wait_for grep -q 'fault: rank 1' "$work/bare" || fail 'the job without a recorder'
-timeout 60 "$pdb" --pid "$bare" --batch --json -ex lp -ex groups -ex order -ex 'info job' -ex waits \
+timeout 60 "$pdb" --pid "$bare" --batch --json -ex lp -ex groups -ex order -ex 'info job' -ex waits -ex progress \
 	>"$work/stacks" 2>/dev/null </dev/null
-same 'without a recorder' "$work/stacks" 'lp,groups,order,info job,waits error'
+same 'without a recorder' "$work/stacks" 'lp,groups,order,info job,waits,progress error'
 
 finish
