@@ -16,7 +16,7 @@
 
 /* A message that has arrived and that no receive has met. */
 struct arrival {
-	int source, destination;
+	struct queue_unreceived way;
 	int32_t tag;
 	const char *comm;
 };
@@ -51,9 +51,10 @@ static bool is_rank(const struct builder *b, int peer)
 	return peer >= 0 && (size_t)peer < b->waits->num_ranks;
 }
 
-static int compare_arrivals(const void *a, const void *b)
+/* Of arrivals, too, which begin with it. */
+static int compare_ways(const void *a, const void *b)
 {
-	const struct arrival *x = a, *y = b;
+	const struct queue_unreceived *x = a, *y = b;
 
 	if (x->source != y->source)
 		return x->source < y->source ? -1 : 1;
@@ -74,11 +75,11 @@ static void find_arrivals(struct builder *b)
 				continue;
 			b->arrivals = xgrow(b->arrivals, b->num_arrivals, &capacity, sizeof(*b->arrivals));
 			b->arrivals[b->num_arrivals++] = (struct arrival){
-				message->peer, (int)r, message->tag, queues->comms[message->comm].name};
+				{message->peer, (int)r}, message->tag, queues->comms[message->comm].name};
 		}
 	}
 	if (b->num_arrivals)
-		qsort(b->arrivals, b->num_arrivals, sizeof(*b->arrivals), compare_arrivals);
+		qsort(b->arrivals, b->num_arrivals, sizeof(*b->arrivals), compare_ways);
 }
 
 static void keep_unreceived(struct builder *b)
@@ -88,8 +89,7 @@ static void keep_unreceived(struct builder *b)
 	w->unreceived = xcalloc(b->num_arrivals, sizeof(*w->unreceived));
 	for (size_t i = 0; i < b->num_arrivals; i++)
 		if (!is_own(b->arrivals[i].tag))
-			w->unreceived[w->num_unreceived++] = (struct queue_unreceived){
-				b->arrivals[i].source, b->arrivals[i].destination};
+			w->unreceived[w->num_unreceived++] = b->arrivals[i].way;
 }
 
 /* ---- Waits ----------------------------------------------------------------------------------- */
@@ -148,7 +148,7 @@ static int compare_source(const void *key, const void *element)
 	int source = *(const int *)key;
 	const struct arrival *arrival = element;
 
-	return (source > arrival->source) - (source < arrival->source);
+	return (source > arrival->way.source) - (source < arrival->way.source);
 }
 
 /* Messages of this rank that have arrived elsewhere and that no receive has met. */
@@ -156,12 +156,12 @@ static void add_sends(struct builder *b, int rank, bool are_own)
 {
 	size_t i = sorted_first(&rank, b->arrivals, b->num_arrivals, sizeof(*b->arrivals), compare_source);
 
-	for (; i < b->num_arrivals && b->arrivals[i].source == rank; i++) {
+	for (; i < b->num_arrivals && b->arrivals[i].way.source == rank; i++) {
 		const struct arrival *arrival = &b->arrivals[i];
 		struct queue_wait wait = {
 			.kind = are_own ? QUEUE_WAIT_COLLECTIVE : QUEUE_WAIT_RECEIVE,
 			.rank = rank,
-			.peer = arrival->destination,
+			.peer = arrival->way.destination,
 			.tag = arrival->tag,
 		};
 
@@ -222,6 +222,14 @@ static void add_rank(struct builder *b, int rank)
 	}
 }
 
+bool queue_waits_are_known(const struct job *job)
+{
+	for (size_t i = 0; i < job->samples->num_samples; i++)
+		if (job->samples->samples[i].queues)
+			return true;
+	return false;
+}
+
 struct queue_waits *queue_waits_create(const struct job *job, const struct stack_facts *facts)
 {
 	struct queue_waits *waits = xcalloc(1, sizeof(*waits));
@@ -261,21 +269,12 @@ size_t queue_waits_of(const struct queue_waits *waits, int rank, const struct qu
 	return waits->first[rank + 1] - waits->first[rank];
 }
 
-static int compare_unreceived(const void *a, const void *b)
-{
-	const struct queue_unreceived *x = a, *y = b;
-
-	if (x->source != y->source)
-		return x->source < y->source ? -1 : 1;
-	return (x->destination > y->destination) - (x->destination < y->destination);
-}
-
 bool queue_waits_has_unreceived(const struct queue_waits *waits, int source, int destination)
 {
 	const struct queue_unreceived key = {source, destination};
 
 	return waits->num_unreceived && bsearch(&key, waits->unreceived, waits->num_unreceived,
-						sizeof(key), compare_unreceived);
+						sizeof(key), compare_ways);
 }
 
 struct graph *queue_waits_graph(const struct queue_waits *waits)

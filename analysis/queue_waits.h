@@ -42,6 +42,9 @@ struct queue_waits {
 	size_t num_unreceived;
 };
 
+/* Has any rank told what its library holds? */
+bool queue_waits_are_known(const struct job *job);
+
 /* Of the latest samples; facts are of the same job. Ranks that are not inside MPI have no waits. Keeps
  * nothing of either. */
 struct queue_waits *queue_waits_create(const struct job *job, const struct stack_facts *facts);

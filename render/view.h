@@ -120,8 +120,6 @@ void view_queue_waits(const struct view *view, const struct rankset *ranks);
 void view_queue_waits_dot(const struct view *view, const struct rankset *ranks);
 void view_queue_waits_json(const struct view *view, const struct rankset *ranks);
 void view_queue_why(const struct view *view, int rank);
-/* Is anything known of that? */
-bool view_has_queues(const struct job *job);
 /* messages: both ends' counts. Of one rank all, of several those that differ or are not complete;
  * what differs comes first. */
 void view_messages(const struct view *view, const struct message_pairs *pairs,

@@ -46,14 +46,6 @@ static void free_waits(struct waits_now *now)
 	stack_facts_destroy(now->facts);
 }
 
-bool view_has_queues(const struct job *job)
-{
-	for (size_t i = 0; i < job->samples->num_samples; i++)
-		if (job->samples->samples[i].queues)
-			return true;
-	return false;
-}
-
 /* "a message with tag 7 from rank 3", of all of the group; NULL: not known. The caller frees. */
 static char *needs_text(const struct view *view, const struct queue_group *group)
 {

@@ -7,6 +7,7 @@
 #include "analysis/eqgroup.h"
 #include "analysis/loop_nest.h"
 #include "analysis/progress.h"
+#include "analysis/queue_waits.h"
 #include "analysis/verdict.h"
 #include "model/job.h"
 #include "model/rankset.h"
@@ -241,7 +242,7 @@ void view_why(const struct view *view, int rank)
 	uint32_t start, from;
 	int indent;
 
-	if (!view->job->model && view_has_queues(view->job)) {
+	if (!view->job->model && queue_waits_are_known(view->job)) {
 		view_queue_why(view, rank);
 		return;
 	}

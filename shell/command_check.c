@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What must be there before a command runs. */
+#include "analysis/queue_waits.h"
 #include "model/error.h"
 #include "model/job.h"
-#include "render/view.h"
 #include "shell/args.h"
 #include "shell/command.h"
 #include "shell/session.h"
 
 int command_check_needs(struct session *session, unsigned flags, struct pdb_error *err)
 {
-	bool has_waits = session->job && (session->job->model || view_has_queues(session->job));
+	bool has_waits = session->job && (session->job->model || queue_waits_are_known(session->job));
 
 	if ((flags & (CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_NEEDS_MODEL)) && !session->job)
 		return error_set(err, ERROR_NOT_FOUND, "no job: start pdb with --pid, --load or --core");
