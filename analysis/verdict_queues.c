@@ -21,8 +21,9 @@
 #include "model/rankset.h"
 #include "model/xalloc.h"
 
-/* More than this share of the ranks, or this many, in a circle: nobody is named. */
-enum { MAX_CYCLE_SHARE = 4, MIN_CYCLE = 2, MAX_APART = 3 };
+/* More than this share of the ranks, or this many, in a circle: nobody is named. Circles are looked for from that
+ * many ranks, each at the cost of a walk over all waits. */
+enum { MAX_CYCLE_SHARE = 4, MIN_CYCLE = 2, MAX_CYCLE_STARTS = 256, MAX_APART = 3 };
 
 struct chooser {
 	struct verdict *verdict;
@@ -247,15 +248,25 @@ static bool is_of_program(const struct queue_wait *wait)
 	return wait->kind != QUEUE_WAIT_COLLECTIVE && !wait->is_any;
 }
 
+static bool waits_by_program(const struct chooser *c, int rank)
+{
+	const struct queue_wait *waits;
+	size_t num = queue_waits_of(c->waits, rank, &waits);
+
+	for (size_t i = 0; i < num; i++)
+		if (is_of_program(&waits[i]))
+			return true;
+	return false;
+}
+
 /* The shortest way by the program's own messages from a rank back to itself: the waits, in order, into way
- * ([num_ranks]). Returns how many; 0: there is none. */
+ * ([num_ranks]). Returns how many; 0: there is none. before ([num_ranks]) is all NULL, and is so again after it. */
 static size_t find_circle(const struct chooser *c, int start, const struct queue_wait **before, int *queue,
 			  const struct queue_wait **way)
 {
 	const struct queue_wait *waits, *last = NULL;
 	size_t head = 0, tail = 0, length = 0, num;
 
-	memset(before, 0, c->waits->num_ranks * sizeof(*before));
 	queue[tail++] = start;
 	while (head < tail && !last) {
 		num = queue_waits_of(c->waits, queue[head++], &waits);
@@ -275,6 +286,8 @@ static size_t find_circle(const struct chooser *c, int start, const struct queue
 	num = length;
 	for (const struct queue_wait *at = last; num > 0; at = before[at->rank])
 		way[--num] = at;
+	for (size_t i = 0; i < tail; i++)
+		before[queue[i]] = NULL;
 	return length;
 }
 
@@ -285,11 +298,16 @@ static bool find_cycle(struct chooser *c)
 	const struct queue_wait **way = xcalloc(num_ranks, sizeof(*way));
 	const struct queue_wait **shortest = xcalloc(num_ranks, sizeof(*way));
 	int *queue = xcalloc(num_ranks, sizeof(*queue));
+	size_t num_starts = 0;
 	bool is_found;
 
-	for (size_t r = 0; r < num_ranks; r++) {
-		size_t length = is_member(c, (int)r) ? find_circle(c, (int)r, before, queue, way) : 0;
+	for (size_t r = 0; r < num_ranks && best > MIN_CYCLE && num_starts < MAX_CYCLE_STARTS; r++) {
+		size_t length;
 
+		if (!is_member(c, (int)r) || !waits_by_program(c, (int)r))
+			continue;
+		num_starts++;
+		length = find_circle(c, (int)r, before, queue, way);
 		if (!length || length >= best)
 			continue;
 		best = length;
@@ -313,39 +331,49 @@ static bool find_cycle(struct chooser *c)
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
-/* Is the component one of several ranks that wait for each other, and for nobody else? */
-static bool is_closed(const struct chooser *c)
+/* Which components are of several ranks that wait for each other, and for nobody else: [num], the caller frees. */
+static bool *find_closed(const struct chooser *c, uint32_t num)
 {
-	size_t num = 0;
+	bool *is_closed = xcalloc(num, sizeof(*is_closed));
 
-	for (size_t r = 0; r < c->waits->num_ranks; r++)
-		num += is_member(c, (int)r);
-	for (size_t i = 0; i < c->waits->num_waits; i++)
-		if (is_member(c, c->waits->waits[i].rank) && !is_member(c, c->waits->waits[i].peer))
-			return false;
-	return num > 1;
+	for (size_t i = 0; i < c->waits->num_waits; i++) {
+		const struct queue_wait *wait = &c->waits->waits[i];
+
+		is_closed[c->component_of[wait->rank]] |=
+			c->component_of[wait->rank] == c->component_of[wait->peer];
+	}
+	for (size_t i = 0; i < c->waits->num_waits; i++) {
+		const struct queue_wait *wait = &c->waits->waits[i];
+
+		if (c->component_of[wait->rank] != c->component_of[wait->peer])
+			is_closed[c->component_of[wait->rank]] = false;
+	}
+	return is_closed;
 }
 
 static bool choose_in_component(struct chooser *c)
 {
-	return is_closed(c) && (name_one(c, waits_ahead, false, QUEUE_CAUSE_SKIPPED) ||
-				name_one(c, is_left_out, true, QUEUE_CAUSE_LOST) ||
-				name_one(c, is_left_out, false, QUEUE_CAUSE_SKIPPED) ||
-				name_one(c, is_past_collective, true, QUEUE_CAUSE_APART) || find_apart(c) ||
-				find_cycle(c));
+	return name_one(c, waits_ahead, false, QUEUE_CAUSE_SKIPPED) ||
+	       name_one(c, is_left_out, true, QUEUE_CAUSE_LOST) ||
+	       name_one(c, is_left_out, false, QUEUE_CAUSE_SKIPPED) ||
+	       name_one(c, is_past_collective, true, QUEUE_CAUSE_APART) || find_apart(c) || find_cycle(c);
 }
 
 static void choose(struct chooser *c)
 {
 	struct graph *graph = queue_waits_graph(c->waits);
+	bool *is_closed;
 	uint32_t num;
 
 	c->component_of = xcalloc(c->waits->num_ranks, sizeof(*c->component_of));
 	find_groups(c);
 	num = graph_components(graph, c->component_of);
-	for (c->component = 0; c->component < num && !c->cause; c->component++)
-		choose_in_component(c);
+	is_closed = find_closed(c, num);
+	for (c->component = 0; c->component < num; c->component++)
+		if (is_closed[c->component] && choose_in_component(c))
+			break;
 	graph_destroy(graph);
+	free(is_closed);
 	free(c->group_of);
 	free(c->component_of);
 }
