@@ -37,7 +37,9 @@ struct queued_comm {
 };
 
 struct message_queues {
-	struct queued_comm *comms; /* those that have messages or receives */
+	/* Those that have messages or receives, in an order that stays: of two that are there later, too,
+	 * the same one comes first. */
+	struct queued_comm *comms;
 	size_t num_comms;
 	struct queued_message *receives; /* by communicator and peer, then as posted */
 	size_t num_receives;
@@ -53,8 +55,9 @@ void queued_comm_set_name(struct queued_comm *comm, const void *bytes, size_t le
 
 struct message_queues *message_queues_create(void);
 void message_queues_destroy(struct message_queues *queues); /* NULL is fine */
-/* Has the rank sent anything between the two, or posted a receive, or got what it had posted one for? That
- * messages arrive that it has not asked for is no doing of its own. */
+/* Has the rank sent anything between the two, or posted a receive, or got what it had posted one for, or
+ * received a message that was there before? That messages arrive that it has not asked for is no doing of its
+ * own. Where pairs are not known, one that was received and replaced by another like it is not noticed. */
 bool message_queues_have_moved(const struct message_queues *before, const struct message_queues *after);
 
 #endif
