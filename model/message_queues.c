@@ -92,6 +92,6 @@ static bool was_one_sent(const struct message_queues *before, const struct messa
 
 bool message_queues_have_moved(const struct message_queues *before, const struct message_queues *after)
 {
-	return have_receives_changed(before, after) || was_one_received(before, after) ||
-	       was_one_sent(before, after);
+	return before->num_posted != after->num_posted || have_receives_changed(before, after) ||
+	       was_one_received(before, after) || was_one_sent(before, after);
 }

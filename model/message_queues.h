@@ -47,6 +47,9 @@ struct message_queues {
 	size_t num_unexpected;
 	struct message_pair *pairs; /* by communicator and peer; only where there was a message */
 	size_t num_pairs;
+	/* Receives that had to wait for their message since the start, 0: not told. Where nothing counts
+	 * what was sent, it tells a rank that awaits what it has awaited before from one that stands still. */
+	uint64_t num_posted;
 };
 
 /* length: of the bytes up to the end or a 0; what is too long is cut off, and control characters are

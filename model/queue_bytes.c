@@ -53,6 +53,7 @@ void queue_bytes_put(struct buffer *b, const struct message_queues *queues, int 
 		buffer_put(b, queues->pairs[i].sent);
 		buffer_put(b, queues->pairs[i].arrived);
 	}
+	buffer_put(b, queues->num_posted);
 }
 
 /* ---- Taking --------------------------------------------------------------------------------- */
@@ -144,7 +145,7 @@ static void take_pairs(struct snapshot_input *in, struct message_queues *queues,
 	}
 }
 
-struct message_queues *queue_bytes_take(struct snapshot_input *in, int rank)
+struct message_queues *queue_bytes_take(struct snapshot_input *in, int rank, bool has_posted)
 {
 	struct message_queues *queues = message_queues_create();
 
@@ -156,6 +157,8 @@ struct message_queues *queue_bytes_take(struct snapshot_input *in, int rank)
 		queues->unexpected = take_messages(in, queues, rank, &queues->num_unexpected);
 	if (!in->is_bad)
 		take_pairs(in, queues, rank);
+	if (has_posted)
+		queues->num_posted = input_take(in);
 	if (!in->is_bad)
 		return queues;
 	message_queues_destroy(queues);

@@ -437,7 +437,7 @@ static void read_queues(struct share_reader *r, size_t number, struct sample *sa
 {
 	share_reader_begin(r, SHARE_QUEUES, sample->rank, number);
 	if (r->in.at < r->in.end && !r->in.is_bad)
-		sample->queues = queue_bytes_take(&r->in, sample->rank);
+		sample->queues = queue_bytes_take(&r->in, sample->rank, true);
 	share_reader_end(r);
 }
 

@@ -33,6 +33,7 @@ struct loader {
 	struct snapshot_input in;
 	struct model **shapes; /* the tables alone */
 	size_t num_shapes, shapes_capacity;
+	uint32_t version;
 	bool has_model; /* as the JOB section says */
 	size_t num_probes; /* that there must be for the values of samples */
 	struct job *job;
@@ -415,8 +416,8 @@ static void load_queues(struct loader *l)
 			return;
 		}
 		next += before;
-		samples->samples[next].queues =
-			queue_bytes_take(&l->in, samples->samples[next].rank);
+		samples->samples[next].queues = queue_bytes_take(
+			&l->in, samples->samples[next].rank, l->version > SNAPSHOT_OLDEST_VERSION);
 		next++;
 	}
 }
@@ -563,19 +564,18 @@ static int load_section(struct loader *l, enum snapshot_section id)
 static int read_magic(struct loader *l)
 {
 	uint8_t header[SNAPSHOT_HEADER_SIZE];
-	uint32_t version;
 
 	if (input_read(&l->in, header, sizeof(header)) < 0)
 		return -1;
 	if (memcmp(header, SNAPSHOT_MAGIC, 8) != 0)
 		return error_set(l->in.err, ERROR_FORMAT, "not a snapshot of pdb");
-	version = header[8] | (uint32_t)header[9] << 8 | (uint32_t)header[10] << 16 |
-		  (uint32_t)header[11] << 24;
-	if (version != SNAPSHOT_VERSION)
+	l->version = header[8] | (uint32_t)header[9] << 8 | (uint32_t)header[10] << 16 |
+		     (uint32_t)header[11] << 24;
+	if (l->version < SNAPSHOT_OLDEST_VERSION || l->version > SNAPSHOT_VERSION)
 		return error_set(l->in.err, ERROR_VERSION,
 				 "the snapshot has version %u, this pdb reads version %d: use the pdb "
 				 "that saved it",
-				 version, SNAPSHOT_VERSION);
+				 l->version, SNAPSHOT_VERSION);
 	return 0;
 }
 

@@ -16,7 +16,9 @@ struct model_lane;
 struct pdb_error;
 
 #define SNAPSHOT_MAGIC "PDBSNAP\n" /* 8 bytes, then the version */
-#define SNAPSHOT_VERSION 3
+#define SNAPSHOT_VERSION 4
+/* Read, too: its message queues do not tell how many receives were posted. */
+#define SNAPSHOT_OLDEST_VERSION 3
 
 /* Sections stand in this order, except that STRINGS and LISTS come before whatever uses them first,
  * and a SHAPE before its first MODEL. Stored in files: append only. */

@@ -11,8 +11,8 @@
 #include "tests/unit/unit.h"
 #include "tests/unit/whole_job.h"
 
-/* "grid:4 <2:7 !1:5 =3:9": a communicator and its size, a receive from 2 with tag 7, an unexpected message
- * of 1 with tag 5, 9 sent to 3, these of the communicator before them. */
+/* "grid:4 <2:7 !1:5 =3:9 #12": a communicator and its size, a receive from 2 with tag 7, an unexpected message
+ * of 1 with tag 5, 9 sent to 3, these of the communicator before them; 12 posted. */
 static struct message_queues *parse_queues(const char *text)
 {
 	struct message_queues *queues = message_queues_create();
@@ -33,6 +33,8 @@ static struct message_queues *parse_queues(const char *text)
 			queues->unexpected[queues->num_unexpected++] = (struct queued_message){a, b, comm};
 		else if (*word == '=')
 			queues->pairs[queues->num_pairs++] = (struct message_pair){a, comm, (uint16_t)b, 1};
+		else if (*word == '#')
+			queues->num_posted = (uint64_t)a;
 		else if (second) {
 			queued_comm_set_name(&queues->comms[comm + 1], word, (size_t)(second - word));
 			queues->comms[queues->num_comms++].size = (uint32_t)b;
@@ -47,7 +49,9 @@ static const struct {
 	bool has_moved;
 } moves[] = {
 	{"nothing", "", "", false},
-	{"all as it was", "w:4 <1:7 !1:5 =1:9", "w:4 <1:7 !1:5 =1:9", false},
+	{"all as it was", "w:4 <1:7 !1:5 =1:9 #3", "w:4 <1:7 !1:5 =1:9 #3", false},
+	{"one posted that waits no more", "w:4 <1:7 #3", "w:4 <1:7 #4", true},
+	{"the first one posted", "w:4 <1:7", "w:4 <1:7 #1", true},
 	{"a receive more", "w:4 <1:7", "w:4 <1:7 <1:7", true},
 	{"a receive less", "w:4 <1:7 <1:8", "w:4 <1:8", true},
 	{"another tag", "w:4 <1:7", "w:4 <1:8", true},
@@ -116,11 +120,12 @@ static void test_name(void **state)
 	assert_string_equal(comm.name, "xx");
 }
 
-static struct message_queues *take(const uint8_t *bytes, size_t size, int rank, bool *is_bad_ret)
+static struct message_queues *take(const uint8_t *bytes, size_t size, int rank, bool has_posted,
+				   bool *is_bad_ret)
 {
 	struct snapshot_input in = {
 		.at = bytes, .end = bytes + size, .memory = 1 << 20};
-	struct message_queues *queues = queue_bytes_take(&in, rank);
+	struct message_queues *queues = queue_bytes_take(&in, rank, has_posted);
 
 	assert_true(!queues == in.is_bad);
 	*is_bad_ret = in.is_bad || in.at != in.end;
@@ -138,12 +143,12 @@ static void test_bytes(void **state)
 		struct buffer b = {0};
 
 		queue_bytes_put(&b, queues, ranks[i]);
-		again = take(b.bytes, b.num, ranks[i], &is_bad);
+		again = take(b.bytes, b.num, ranks[i], true, &is_bad);
 		assert_false(is_bad);
 		assert_same_queues(queues, again);
 		message_queues_destroy(again);
 		for (size_t cut = 0; cut < b.num; cut++) {
-			assert_null(take(b.bytes, cut, ranks[i], &is_bad));
+			assert_null(take(b.bytes, cut, ranks[i], true, &is_bad));
 			assert_true(is_bad);
 		}
 		free(b.bytes);
@@ -178,19 +183,24 @@ static const struct {
 	size_t size;
 	bool is_good;
 } inputs[] = {
-	{"a pair", {1, 1, 'c', 9, 0, 0, 1, 0, 0, 3, 4}, 11, true},
-	{"a receive", {1, 1, 'c', 9, 1, 0, 3, 14, 0, 0}, 10, true},
-	{"without communicators", {0, 1, 0, 3, 14, 0, 0}, 7, false},
-	{"of the second one", {1, 1, 'c', 9, 1, 1, 3, 14, 0, 0}, 10, false},
-	{"of the one before 2^32", {1, 1, 'c', 9, 1, 0xff, 0xff, 0xff, 0xff, 0x0f, 3, 14, 0, 0}, 14, false},
-	{"a peer of -3", {1, 1, 'c', 9, 1, 0, 7, 14, 0, 0}, 10, false},
-	{"a rank of -1", {1, 1, 'c', 9, 1, 0, 22, 14, 0, 0}, 10, false},
-	{"peers ascend", {1, 1, 'c', 9, 2, 0, 2, 0, 0, 0, 0, 0, 0}, 13, true},
-	{"peers descend", {1, 1, 'c', 9, 2, 0, 0, 0, 0, 2, 0, 0, 0}, 13, false},
-	{"65536 sent", {1, 1, 'c', 9, 0, 0, 1, 0, 0, 0x80, 0x80, 4, 4}, 13, false},
-	{"a tag of 2^31", {1, 1, 'c', 9, 1, 0, 3, 0x80, 0x80, 0x80, 0x80, 0x20, 0, 0}, 14, false},
-	{"many, not there", {1, 1, 'c', 9, 0xff, 0xff, 3, 0, 0}, 9, false},
-	{"a name too long", {1, 64, 'c', 9, 0, 0, 0}, 7, false},
+	{"a pair", {1, 1, 'c', 9, 0, 0, 1, 0, 0, 3, 4, 0}, 12, true},
+	{"a receive", {1, 1, 'c', 9, 1, 0, 3, 14, 0, 0, 0}, 11, true},
+	{"without communicators", {0, 1, 0, 3, 14, 0, 0, 0}, 8, false},
+	{"of the second one", {1, 1, 'c', 9, 1, 1, 3, 14, 0, 0, 0}, 11, false},
+	{"of the one before 2^32", {1, 1, 'c', 9, 1, 0xff, 0xff, 0xff, 0xff, 0x0f, 3, 14, 0, 0, 0}, 15, false},
+	{"a peer of -3", {1, 1, 'c', 9, 1, 0, 7, 14, 0, 0, 0}, 11, false},
+	{"a rank of -1", {1, 1, 'c', 9, 1, 0, 22, 14, 0, 0, 0}, 11, false},
+	{"peers ascend", {1, 1, 'c', 9, 2, 0, 2, 0, 0, 0, 0, 0, 0, 0}, 14, true},
+	{"peers descend", {1, 1, 'c', 9, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0}, 14, false},
+	{"65536 sent", {1, 1, 'c', 9, 0, 0, 1, 0, 0, 0x80, 0x80, 4, 4, 0}, 14, false},
+	{"a tag of 2^31", {1, 1, 'c', 9, 1, 0, 3, 0x80, 0x80, 0x80, 0x80, 0x20, 0, 0, 0}, 15, false},
+	{"many, not there", {1, 1, 'c', 9, 0xff, 0xff, 3, 0, 0, 0}, 10, false},
+	{"a name too long", {1, 64, 'c', 9, 0, 0, 0, 0}, 8, false},
+	{"nothing but 300 posted", {0, 0, 0, 0, 0xac, 2}, 6, true},
+	{"posted, not there", {0, 0, 0, 0}, 4, false},
+	{"posted, cut", {0, 0, 0, 0, 0xac}, 5, false},
+	{"posted, 2^64", {0, 0, 0, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 2}, 14, false},
+	{"something behind", {0, 0, 0, 0, 7, 0}, 6, false},
 };
 
 static void test_inputs(void **state)
@@ -198,12 +208,33 @@ static void test_inputs(void **state)
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(inputs); i++) {
 		bool is_bad;
-		struct message_queues *queues = take(inputs[i].bytes, inputs[i].size, 5, &is_bad);
+		struct message_queues *queues = take(inputs[i].bytes, inputs[i].size, 5, true, &is_bad);
 
 		if (is_bad == inputs[i].is_good)
 			fail_msg("%s", inputs[i].what);
 		message_queues_destroy(queues);
 	}
+}
+
+/* As in snapshots of version 3. */
+static void test_not_posted(void **state)
+{
+	static const uint8_t bytes[] = {0, 0, 0, 0, 7};
+	struct message_queues *queues;
+	bool is_bad;
+
+	(void)state;
+	queues = take(bytes, 4, 5, false, &is_bad);
+	assert_false(is_bad);
+	assert_int_equal(queues->num_posted, 0);
+	message_queues_destroy(queues);
+	queues = take(bytes, 5, 5, false, &is_bad);
+	assert_true(is_bad);
+	message_queues_destroy(queues);
+	queues = take(bytes, 5, 5, true, &is_bad);
+	assert_false(is_bad);
+	assert_int_equal(queues->num_posted, 7);
+	message_queues_destroy(queues);
 }
 
 int main(void)
@@ -212,6 +243,7 @@ int main(void)
 		cmocka_unit_test(test_moved),	 cmocka_unit_test(test_arrived),
 		cmocka_unit_test(test_name),	 cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_distance), cmocka_unit_test(test_inputs),
+		cmocka_unit_test(test_not_posted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -280,7 +280,10 @@ static void test_refused(void **state)
 	plain[length] = 0;
 	write_compressed(plain, length + 1);
 	assert_refused(ERROR_FORMAT, "after its end");
-	plain[8] = 1;
+	plain[8] = SNAPSHOT_OLDEST_VERSION - 1;
+	write_compressed(plain, length);
+	assert_refused(ERROR_VERSION, "use the pdb that saved it");
+	plain[8] = SNAPSHOT_VERSION + 1;
 	write_compressed(plain, length);
 	assert_refused(ERROR_VERSION, "use the pdb that saved it");
 	plain[8] = SNAPSHOT_VERSION;
@@ -296,6 +299,37 @@ static void test_refused(void **state)
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_refused(ERROR_FORMAT, "not a regular file");
 	rmdir(path);
+}
+
+/* What the version before this one has not: at the end of the last message queues, how many receives were posted. */
+static void test_older_version(void **state)
+{
+	enum { POSTED = 10, END = 9 }; /* bytes */
+	uint8_t bytes[65536], plain[65536];
+	struct job *job = make_job(false), *loaded;
+	size_t size, length, at = 12;
+
+	(void)state;
+	save(job);
+	size = read_file(bytes, sizeof(bytes));
+	length = ZSTD_decompress(plain, sizeof(plain), bytes, size);
+	plain[8] = SNAPSHOT_OLDEST_VERSION;
+	write_compressed(plain, length);
+	assert_refused(ERROR_FORMAT, "section 17 is corrupt");
+	while (plain[at] != SNAPSHOT_QUEUES)
+		at += 9 + plain[at + 1] + ((size_t)plain[at + 2] << 8);
+	assert_true(plain[at + 1] > POSTED);
+	plain[at + 1] -= POSTED;
+	memmove(plain + length - END - POSTED, plain + length - END, END);
+	write_compressed(plain, length - POSTED);
+	loaded = load();
+	job->samples->samples[1].queues->num_posted = 0;
+	assert_same_job(job, loaded);
+	job_destroy(loaded);
+	plain[8] = SNAPSHOT_VERSION;
+	write_compressed(plain, length - POSTED);
+	assert_refused(ERROR_FORMAT, "section 17 is corrupt");
+	job_destroy(job);
 }
 
 /* Each section left out, or twice, is noticed. */
@@ -472,6 +506,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_small, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_older_version, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sections, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_truncated, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_mutated, setup, teardown),

@@ -175,6 +175,7 @@ static inline struct message_queues *make_queues(void)
 	queues->num_unexpected = NUM_OF(unexpected);
 	queues->pairs = copy_of(pairs, sizeof(pairs));
 	queues->num_pairs = NUM_OF(pairs);
+	queues->num_posted = UINT64_MAX;
 	return queues;
 }
 
@@ -187,6 +188,7 @@ static inline void assert_same_queues(const struct message_queues *a, const stru
 	assert_int_equal(a->num_receives, b->num_receives);
 	assert_int_equal(a->num_unexpected, b->num_unexpected);
 	assert_int_equal(a->num_pairs, b->num_pairs);
+	assert_int_equal(a->num_posted, b->num_posted);
 	assert_memory_equal(a->receives, b->receives, a->num_receives * sizeof(*a->receives));
 	assert_memory_equal(a->unexpected, b->unexpected, a->num_unexpected * sizeof(*a->unexpected));
 	assert_memory_equal(a->pairs, b->pairs, a->num_pairs * sizeof(*a->pairs));
