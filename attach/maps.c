@@ -189,6 +189,27 @@ const struct maps_object *maps_find_object(const struct maps *maps, const char *
 	return NULL;
 }
 
+bool maps_find_variables(const struct maps *maps, const struct maps_object *object, uint64_t *start_ret,
+			 uint64_t *end_ret)
+{
+	bool is_found = false;
+
+	for (size_t i = 0; i < maps->num_ranges; i++) {
+		const struct maps_range *range = &maps->ranges[i];
+		bool is_own = range->object != MAPS_NO_OBJECT && &maps->objects[range->object] == object;
+		bool follows = is_found && range->object == MAPS_NO_OBJECT && !range->inode &&
+			       range->start == *end_ret;
+
+		if (!range->is_writable || (!is_own && !follows))
+			continue;
+		if (!is_found)
+			*start_ret = range->start;
+		*end_ret = range->end;
+		is_found = true;
+	}
+	return is_found;
+}
+
 bool maps_has_mpi(const struct maps *maps)
 {
 	/* libmpi.so.40, libmpich.so.12, libmpi_cxx.so.1, libmpifort.so.12, libmpi_gnu.so */

@@ -10,7 +10,7 @@
 #include "attach/image.h"
 #include "attach/maps.h"
 #include "attach/memory.h"
-#include "attach/openmpi_queues.h"
+#include "attach/mpi_queues.h"
 #include "attach/procfs.h"
 #include "attach/python.h"
 #include "attach/sampler.h"
@@ -35,7 +35,7 @@ struct process {
 	uint64_t start_ticks;
 	struct unwind_space *space;
 	struct python *python; /* NULL: none */
-	struct openmpi_queues *queues; /* NULL: none, or nobody has asked yet */
+	struct mpi_queues *queues; /* NULL: none, or nobody has asked yet */
 	bool has_no_queues; /* in these maps */
 	unsigned take;         /* in which its maps were read */
 	unsigned used;         /* the last take that it was part of */
@@ -85,7 +85,7 @@ static void forget_process(struct sampler *sampler, struct process *process)
 	HASH_DEL(sampler->processes, process);
 	unwind_space_destroy(process->space);
 	python_destroy(process->python);
-	openmpi_queues_destroy(process->queues);
+	mpi_queues_destroy(process->queues);
 	free(process);
 }
 
@@ -332,11 +332,11 @@ static void read_queues(struct subject *subject)
 	const struct memory memory = {.pid = process->pid};
 
 	if (!process->queues && !process->has_no_queues) {
-		process->queues = openmpi_queues_create(&memory, unwind_space_maps(process->space));
+		process->queues = mpi_queues_create(&memory, unwind_space_maps(process->space));
 		process->has_no_queues = !process->queues;
 	}
 	if (process->queues)
-		subject->queues = openmpi_queues_read(process->queues);
+		subject->queues = mpi_queues_read(process->queues);
 }
 
 static void take_some(struct sampler *sampler, struct subject **subjects, size_t num, unsigned flags)

@@ -8,7 +8,7 @@
 
 #include "attach/maps.h"
 #include "attach/memory.h"
-#include "attach/openmpi_queues.h"
+#include "attach/mpi_queues.h"
 #include "model/message_queues.h"
 #include "model/monotonic.h"
 
@@ -60,12 +60,12 @@ static void print_queues(int rank, const struct message_queues *queues)
 	print_messages(rank, queues, "unexpected", queues->unexpected, queues->num_unexpected);
 }
 
-static void take_time(struct openmpi_queues *queues)
+static void take_time(struct mpi_queues *queues)
 {
 	uint64_t begin = monotonic_ns();
 
 	for (int i = 0; i < ROUNDS; i++)
-		message_queues_destroy(openmpi_queues_read(queues));
+		message_queues_destroy(mpi_queues_read(queues));
 	printf("%.1f us\n", (monotonic_ns() - begin) / 1e3 / ROUNDS);
 }
 
@@ -73,14 +73,14 @@ static void look_at(int rank, pid_t pid, bool is_timed)
 {
 	const struct memory memory = {.pid = pid};
 	struct maps *maps = maps_read(pid);
-	struct openmpi_queues *queues = maps ? openmpi_queues_create(&memory, maps) : NULL;
-	struct message_queues *read = queues ? openmpi_queues_read(queues) : NULL;
+	struct mpi_queues *queues = maps ? mpi_queues_create(&memory, maps) : NULL;
+	struct message_queues *read = queues ? mpi_queues_read(queues) : NULL;
 
 	print_queues(rank, read);
 	if (queues && is_timed)
 		take_time(queues);
 	message_queues_destroy(read);
-	openmpi_queues_destroy(queues);
+	mpi_queues_destroy(queues);
 	maps_destroy(maps);
 }
 

@@ -54,12 +54,14 @@ test_queues() {
 
 program=$build/queues-openmpi
 test_queues 'Open MPI' "$left" mpirun.openmpi
-none='0 unknown
-1 unknown
-2 unknown
-3 unknown'
+# The same, but for counts, which MPICH has none of: of whom a receive from any may be is told without.
+uncounted='0 halo of 4: 0 sent 0 arrived 0
+0 halo of 4: 1 sent 0 arrived 0
+0 halo of 4: 2 sent 0 arrived 0
+0 halo of 4: 3 sent 0 arrived 0
+'$(echo "$left" | grep -v sent)
 program=$build/queues-mpich
-test_queues 'MPICH' "$none" mpiexec.mpich
+test_queues 'MPICH' "$uncounted" mpiexec.mpich
 
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

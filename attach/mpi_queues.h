@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The message queues of a rank, of whatever MPI library it has. */
+#ifndef PDB_ATTACH_MPI_QUEUES_H
+#define PDB_ATTACH_MPI_QUEUES_H
+
+struct maps;
+struct memory;
+struct message_queues;
+
+/* What is known of the library of one process. */
+struct mpi_queues;
+
+/* NULL if the process has no MPI library whose queues can be read. The memory is copied. */
+struct mpi_queues *mpi_queues_create(const struct memory *memory, const struct maps *maps);
+void mpi_queues_destroy(struct mpi_queues *queues); /* NULL is fine */
+
+/* As of now; NULL if they cannot be read (now). The caller destroys. */
+struct message_queues *mpi_queues_read(struct mpi_queues *queues);
+
+#endif

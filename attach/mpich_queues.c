@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/maps.h"
+#include "attach/memory.h"
+#include "attach/mpich_queues.h"
+#include "attach/ucx_tags.h"
+#include "model/message_queues.h"
+#include "model/xalloc.h"
+
+/* More than that is not read. */
+#define MAX_VARIABLES (16 << 20) /* bytes */
+#define MAX_COMMS 16384
+#define MAX_RANKS (16 << 20) /* of the job: what snapshots and shares have room for */
+#define MAX_ANY 64	     /* members of whom a receive from any may be */
+
+/* What a tag of UCX is made of, from its lowest bits on: the message's tag and other bits, the sender's rank in
+ * the communicator, and the number of the communicator and what it is used for, its context. */
+#define TAG_BITS UINT64_C(0x1fffffff)
+#define ANY_TAG_BITS UINT64_C(0x0fffffff) /* a receive of any tag leaves them open */
+#define SOURCE_BITS UINT64_C(0xffff00000000)
+#define SOURCE_SHIFT 32
+#define CONTEXT_SHIFT 48
+#define CONTEXT_COLLECTIVE 1 /* the context's lowest bit: for collectives */
+
+/* Objects are in arrays and begin with their handle, which tells the kind of object (here a communicator), the
+ * array and the index in it: those that are always there, the first ones that are made, and blocks of others. */
+#define HANDLE_BUILTIN 0x44000000u
+#define HANDLE_DIRECT 0x84000000u
+#define HANDLE_BLOCK 0xc4000000u
+#define HANDLE_BLOCK_SHIFT 12
+#define MAX_BLOCKS (1 << 14)
+#define MAX_IN_BLOCK (1 << HANDLE_BLOCK_SHIFT)
+#define NUM_BUILTIN 2 /* MPI_COMM_WORLD, MPI_COMM_SELF */
+
+/* Of a communicator what all versions have at the same place. */
+struct comm_object {
+	uint32_t handle;
+	uint32_t references; /* 0: not in use */
+	uint8_t mutex[56];
+	uint16_t send_context, receive_context; /* without what it is used for */
+	int32_t remote_size, rank;
+	uint64_t attributes;
+	int32_t local_size;
+	uint8_t others[24];
+	char name[64]; /* its first bytes */
+};
+
+/* How ranks of the other side (of an intra-communicator: of its own) become processes. */
+enum map_mode {
+	MAP_DIRECT,
+	MAP_DIRECT_INTRA,
+	MAP_OFFSET,
+	MAP_OFFSET_INTRA,
+	MAP_STRIDE,
+	MAP_STRIDE_INTRA,
+	MAP_BLOCKS,
+	MAP_BLOCKS_INTRA,
+	MAP_TABLE,
+	MAP_TABLE_INTRA,
+};
+
+struct rank_map {
+	int32_t mode;
+	int32_t group; /* of processes: those that were started together; 0: its own */
+	int32_t size;
+	int32_t offset, stride, block;
+	uint64_t unused;
+	uint64_t processes; /* address of the table's int32_t */
+};
+
+/* Bytes of a communicator, and where its map is. */
+static const struct layout {
+	uint64_t size, map;
+} layouts[] = {
+	{0x368, 0x310}, /* 4.0 */
+	{0x548, 0x4a0}, /* 4.2 */
+};
+
+/* MPIR_Object_alloc_t: where the communicators are. */
+struct pool {
+	uint64_t blocks;     /* address of the blocks' addresses */
+	uint32_t num_blocks, num_objects;
+	uint32_t num_available, kind;
+	uint64_t size;	     /* of an object, bytes */
+	uint64_t direct;     /* address of the array of the first ones */
+	uint32_t num_direct; /* in it */
+};
+
+struct mpich_queues {
+	struct memory memory;
+	uint64_t start, end; /* of the library's variables */
+	bool is_found;	     /* all of the following */
+	struct ucx_worker worker;
+	const struct layout *layout;
+	uint64_t builtin, direct, pool; /* addresses */
+};
+
+struct mpich_queues *mpich_queues_create(const struct memory *memory, const struct maps *maps)
+{
+	const struct maps_object *object = maps_find_object(maps, "libmpich.so");
+	struct mpich_queues *queues, found = {.memory = *memory};
+
+	if (!object || !maps_find_object(maps, "libucp.so") ||
+	    !maps_find_variables(maps, object, &found.start, &found.end) ||
+	    found.end - found.start > MAX_VARIABLES)
+		return NULL;
+	queues = xmalloc(sizeof(*queues));
+	*queues = found;
+	return queues;
+}
+
+void mpich_queues_destroy(struct mpich_queues *queues)
+{
+	free(queues);
+}
+
+/* ---- Finding -------------------------------------------------------------------------------- */
+
+static bool get(const struct mpich_queues *q, uint64_t address, void *buffer, size_t size)
+{
+	return !memory_get(&q->memory, address, buffer, size);
+}
+
+/* Does an array of objects of that size begin at words[at]? */
+static bool is_array(const uint64_t *words, size_t num, size_t at, uint32_t handle, uint64_t size)
+{
+	size_t next = at + size / sizeof(*words);
+
+	return (uint32_t)words[at] == handle && next < num && (uint32_t)words[next] == handle + 1;
+}
+
+/* The address of the array; 0: there is none. */
+static uint64_t find_array(const struct mpich_queues *q, const uint64_t *words, size_t num, uint32_t handle)
+{
+	for (size_t i = 0; i < num; i++)
+		if (is_array(words, num, i, handle, q->layout->size))
+			return q->start + i * sizeof(*words);
+	return 0;
+}
+
+static uint64_t find_pool(const struct mpich_queues *q, const uint64_t *words, size_t num)
+{
+	struct pool pool;
+
+	for (size_t i = 0; i + sizeof(pool) / sizeof(*words) <= num; i++) {
+		memcpy(&pool, &words[i], sizeof(pool));
+		if (pool.size == q->layout->size && pool.direct == q->direct)
+			return q->start + i * sizeof(*words);
+	}
+	return 0;
+}
+
+static bool find_comms(struct mpich_queues *q, const uint64_t *words, size_t num)
+{
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+		q->layout = &layouts[i];
+		q->builtin = find_array(q, words, num, HANDLE_BUILTIN);
+		q->direct = find_array(q, words, num, HANDLE_DIRECT);
+		q->pool = q->direct ? find_pool(q, words, num) : 0;
+		if (q->builtin && q->pool)
+			return true;
+	}
+	return false;
+}
+
+static bool find(struct mpich_queues *q)
+{
+	size_t num = (q->end - q->start) / sizeof(uint64_t);
+	uint64_t *words = xcalloc(num, sizeof(*words));
+
+	q->is_found = get(q, q->start, words, num * sizeof(*words)) && find_comms(q, words, num) &&
+		      ucx_worker_find(&q->memory, words, num, &q->worker);
+	free(words);
+	return q->is_found;
+}
+
+/* ---- Communicators -------------------------------------------------------------------------- */
+
+struct comm {
+	struct comm_object object;
+	struct rank_map map;
+	uint32_t index; /* in the result; UINT32_MAX: not there */
+	bool has_any;	/* a receive from any of its members waits */
+};
+
+/* A message or receive, and whose it is. */
+struct item {
+	size_t comm;
+	struct queued_message message;
+	uint64_t number;
+};
+
+struct reader {
+	struct mpich_queues *q;
+	struct comm *comms; /* by context */
+	size_t num_comms, comms_capacity;
+	struct message_queues *ret;
+};
+
+/* False if it is not there, or not what it should be. One that is not in use is left out. */
+static bool read_comm(struct reader *r, uint64_t address, uint32_t handle)
+{
+	struct comm comm = {.index = UINT32_MAX};
+
+	if (!get(r->q, address, &comm.object, sizeof(comm.object)) ||
+	    comm.object.handle != handle)
+		return false;
+	if (!comm.object.references)
+		return true;
+	if (r->num_comms >= MAX_COMMS ||
+	    !get(r->q, address + r->q->layout->map, &comm.map, sizeof(comm.map)))
+		return false;
+	/* One that is just being made has no members yet. */
+	if (comm.map.size <= 0 || comm.map.size > MAX_RANKS || comm.map.size != comm.object.remote_size)
+		return true;
+	r->comms = xgrow(r->comms, r->num_comms, &r->comms_capacity, sizeof(*r->comms));
+	r->comms[r->num_comms++] = comm;
+	return true;
+}
+
+/* Up to the last one in use, which `most` tells, of these and those before; or to the first that is none. */
+static bool read_block(struct reader *r, uint64_t address, uint32_t block, size_t most)
+{
+	uint32_t handle = HANDLE_BLOCK | block << HANDLE_BLOCK_SHIFT, num = 0;
+
+	while (r->num_comms < most && num < MAX_IN_BLOCK &&
+	       read_comm(r, address + num * r->q->layout->size, handle + num))
+		num++;
+	return num > 0 || r->num_comms >= most;
+}
+
+static int compare_contexts(const void *a, const void *b)
+{
+	const struct comm *x = a, *y = b;
+
+	return (x->object.receive_context > y->object.receive_context) -
+	       (x->object.receive_context < y->object.receive_context);
+}
+
+static bool read_comms(struct reader *r)
+{
+	const struct mpich_queues *q = r->q;
+	struct pool pool;
+	uint64_t *blocks;
+	bool is_good = get(q, q->pool, &pool, sizeof(pool)) && pool.direct == q->direct &&
+		       pool.size == q->layout->size && pool.num_direct <= MAX_COMMS &&
+		       pool.num_blocks <= MAX_BLOCKS;
+
+	for (uint32_t i = 0; i < NUM_BUILTIN && is_good; i++)
+		is_good = read_comm(r, q->builtin + i * pool.size, HANDLE_BUILTIN + i);
+	for (uint32_t i = 0; is_good && i < pool.num_direct; i++)
+		is_good = read_comm(r, q->direct + i * pool.size, HANDLE_DIRECT + i);
+	if (!is_good)
+		return false;
+	blocks = xcalloc(pool.num_blocks + 1, sizeof(*blocks));
+	is_good = !pool.num_blocks || get(q, pool.blocks, blocks, pool.num_blocks * sizeof(*blocks));
+	for (uint32_t i = 0; i < pool.num_blocks && is_good; i++)
+		is_good = read_block(r, blocks[i], i, NUM_BUILTIN + pool.num_objects - pool.num_available);
+	free(blocks);
+	if (is_good && r->num_comms)
+		qsort(r->comms, r->num_comms, sizeof(*r->comms), compare_contexts);
+	return is_good;
+}
+
+static struct comm *find_comm(const struct reader *r, uint16_t context)
+{
+	const struct comm key = {.object.receive_context = context};
+
+	return r->num_comms ? bsearch(&key, r->comms, r->num_comms, sizeof(key), compare_contexts) : NULL;
+}
+
+/* The job's rank that has this one in the communicator; MESSAGE_OTHER_PEER: none, or not known. */
+static int32_t rank_of(const struct reader *r, const struct comm *comm, int32_t in_comm)
+{
+	const struct rank_map *map = &comm->map;
+	int64_t rank = -1;
+	int32_t from_table;
+
+	switch ((enum map_mode)map->mode) {
+	case MAP_DIRECT:
+	case MAP_DIRECT_INTRA:
+		rank = in_comm;
+		break;
+	case MAP_OFFSET:
+	case MAP_OFFSET_INTRA:
+		rank = (int64_t)in_comm + map->offset;
+		break;
+	case MAP_STRIDE:
+	case MAP_STRIDE_INTRA:
+		rank = (int64_t)in_comm * map->stride + map->offset;
+		break;
+	case MAP_BLOCKS:
+	case MAP_BLOCKS_INTRA:
+		if (map->block > 0)
+			rank = (int64_t)(in_comm / map->block) * map->stride +
+			       in_comm % map->block + map->offset;
+		break;
+	case MAP_TABLE:
+	case MAP_TABLE_INTRA:
+		if (get(r->q, map->processes + (uint64_t)in_comm * sizeof(from_table), &from_table,
+			sizeof(from_table)))
+			rank = from_table;
+		break;
+	}
+	return map->group == 0 && rank >= 0 && rank < MAX_RANKS ? (int32_t)rank : MESSAGE_OTHER_PEER;
+}
+
+/* ---- Messages ------------------------------------------------------------------------------- */
+
+/* False: of no communicator of its own, such as those that the library uses to make others. */
+static bool take(const struct reader *r, const struct ucx_tag *tag, struct item *ret)
+{
+	uint16_t context = (uint16_t)(tag->tag >> CONTEXT_SHIFT);
+	struct comm *comm = find_comm(r, context & ~CONTEXT_COLLECTIVE);
+	int32_t source = (int32_t)((tag->tag & SOURCE_BITS) >> SOURCE_SHIFT);
+	int32_t number = (int32_t)(tag->tag & TAG_BITS);
+
+	if (!comm || source >= comm->map.size)
+		return false;
+	ret->comm = (size_t)(comm - r->comms);
+	ret->number = tag->number;
+	if (tag->mask & SOURCE_BITS)
+		ret->message.peer = rank_of(r, comm, source);
+	else
+		ret->message.peer = MESSAGE_ANY_PEER;
+	if (context & CONTEXT_COLLECTIVE)
+		ret->message.tag = -1 - number;
+	else
+		ret->message.tag = tag->mask & ANY_TAG_BITS ? number : MESSAGE_ANY_TAG;
+	comm->index = 0; /* it gets one */
+	comm->has_any |= ret->message.peer == MESSAGE_ANY_PEER;
+	return true;
+}
+
+static int compare_items(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	if (x->comm != y->comm)
+		return x->comm < y->comm ? -1 : 1;
+	if (x->message.peer != y->message.peer)
+		return x->message.peer < y->message.peer ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* The caller frees. */
+static struct item *take_all(const struct reader *r, const struct ucx_tag *tags, size_t num, size_t *num_ret)
+{
+	struct item *items = xcalloc(num + 1, sizeof(*items));
+
+	*num_ret = 0;
+	for (size_t i = 0; i < num; i++)
+		*num_ret += take(r, &tags[i], &items[*num_ret]);
+	qsort(items, *num_ret, sizeof(*items), compare_items);
+	return items;
+}
+
+static void put_comms(struct reader *r)
+{
+	struct message_queues *ret = r->ret;
+
+	ret->comms = xcalloc(r->num_comms + 1, sizeof(*ret->comms));
+	for (size_t i = 0; i < r->num_comms; i++) {
+		struct comm *comm = &r->comms[i];
+
+		if (comm->index == UINT32_MAX)
+			continue;
+		comm->index = (uint32_t)ret->num_comms;
+		ret->comms[ret->num_comms].size = (uint32_t)comm->map.size;
+		queued_comm_set_name(&ret->comms[ret->num_comms++], comm->object.name,
+				     sizeof(comm->object.name));
+	}
+}
+
+static struct queued_message *put_messages(const struct reader *r, const struct item *items, size_t num)
+{
+	struct queued_message *messages = xcalloc(num + 1, sizeof(*messages));
+
+	for (size_t i = 0; i < num; i++) {
+		messages[i] = items[i].message;
+		messages[i].comm = r->comms[items[i].comm].index;
+	}
+	return messages;
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+	const struct message_pair *x = a, *y = b;
+
+	return (x->peer > y->peer) - (x->peer < y->peer);
+}
+
+/* The library does not count messages. Of whom a receive from any may be are all members. */
+static void put_pairs(struct reader *r)
+{
+	struct message_queues *ret = r->ret;
+	size_t capacity = 0;
+
+	for (size_t i = 0; i < r->num_comms; i++) {
+		const struct comm *comm = &r->comms[i];
+		size_t first = ret->num_pairs;
+
+		if (!comm->has_any || comm->map.size > MAX_ANY)
+			continue;
+		for (int32_t m = 0; m < comm->map.size; m++) {
+			ret->pairs = xgrow(ret->pairs, ret->num_pairs, &capacity, sizeof(*ret->pairs));
+			ret->pairs[ret->num_pairs++] = (struct message_pair){
+				.peer = rank_of(r, comm, m), .comm = comm->index};
+		}
+		qsort(ret->pairs + first, ret->num_pairs - first, sizeof(*ret->pairs), compare_pairs);
+	}
+}
+
+struct message_queues *mpich_queues_read(struct mpich_queues *queues)
+{
+	struct reader r = {.q = queues};
+	struct item *receives, *unexpected;
+	struct ucx_tags *tags = NULL;
+
+	if ((queues->is_found || find(queues)) && read_comms(&r))
+		tags = ucx_tags_read(&queues->memory, &queues->worker);
+	if (tags) {
+		r.ret = message_queues_create();
+		receives = take_all(&r, tags->receives, tags->num_receives, &r.ret->num_receives);
+		unexpected = take_all(&r, tags->messages, tags->num_messages, &r.ret->num_unexpected);
+		put_comms(&r);
+		r.ret->num_posted = tags->num_posted;
+		r.ret->receives = put_messages(&r, receives, r.ret->num_receives);
+		r.ret->unexpected = put_messages(&r, unexpected, r.ret->num_unexpected);
+		put_pairs(&r);
+		free(receives);
+		free(unexpected);
+	}
+	ucx_tags_destroy(tags);
+	free(r.comms);
+	return r.ret;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What UCX (libucp) holds of one process' messages: receives that no message has met and messages that no
+ * receive has met, each with a tag of 64 bits that means what the MPI library above makes of it. Read from
+ * memory while the process runs, without debug information: where the queues are is found by what they
+ * look like. */
+#ifndef PDB_ATTACH_UCX_TAGS_H
+#define PDB_ATTACH_UCX_TAGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct memory;
+
+struct ucx_tag {
+	uint64_t tag;
+	uint64_t mask;   /* bits of the tag that a message must have; of a message all */
+	uint64_t number; /* among the receives, or among the messages: earlier ones have lower numbers */
+};
+
+/* A worker: what receives messages, with their queues. */
+struct ucx_worker {
+	uint64_t address;
+	uint64_t matching; /* where the queues begin */
+};
+
+struct ucx_tags {
+	struct ucx_tag *receives;
+	size_t num_receives;
+	struct ucx_tag *messages;
+	size_t num_messages;
+	uint64_t num_posted; /* receives that ever waited */
+};
+
+/* Look for the worker that the variables of an MPI library point to. False: there is none (yet). */
+bool ucx_worker_find(const struct memory *memory, const uint64_t *words, size_t num, struct ucx_worker *ret);
+
+/* As of now. NULL if it is no worker any more, of a version that is not known, holds very much, or changes too
+ * fast to be read. The caller destroys. */
+struct ucx_tags *ucx_tags_read(const struct memory *memory, const struct ucx_worker *worker);
+void ucx_tags_destroy(struct ucx_tags *tags); /* NULL is fine */
+
+#endif
