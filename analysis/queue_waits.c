@@ -146,9 +146,9 @@ static void add_receives(struct builder *b, int rank, const struct message_queue
 static int compare_source(const void *key, const void *element)
 {
 	int source = *(const int *)key;
-	const struct arrival *arrival = element;
+	const struct queue_unreceived *way = element; /* or an arrival, which begins with it */
 
-	return (source > arrival->way.source) - (source < arrival->way.source);
+	return (source > way->source) - (source < way->source);
 }
 
 /* Messages of this rank that have arrived elsewhere and that no receive has met. */
@@ -267,6 +267,18 @@ size_t queue_waits_of(const struct queue_waits *waits, int rank, const struct qu
 		return 0;
 	*ret = waits->waits + waits->first[rank];
 	return waits->first[rank + 1] - waits->first[rank];
+}
+
+size_t queue_waits_unreceived_of(const struct queue_waits *waits, int source, const struct queue_unreceived **ret)
+{
+	size_t first = sorted_first(&source, waits->unreceived, waits->num_unreceived, sizeof(*waits->unreceived),
+				    compare_source);
+	size_t end = first;
+
+	*ret = waits->unreceived + first;
+	while (end < waits->num_unreceived && waits->unreceived[end].source == source)
+		end++;
+	return end - first;
 }
 
 bool queue_waits_has_unreceived(const struct queue_waits *waits, int source, int destination)

@@ -51,6 +51,8 @@ struct queue_waits *queue_waits_create(const struct job *job, const struct stack
 void queue_waits_destroy(struct queue_waits *waits); /* NULL is fine */
 
 size_t queue_waits_of(const struct queue_waits *waits, int rank, const struct queue_wait **ret);
+/* The messages of `source` that nobody has received: their number, *ret points to the first of them. */
+size_t queue_waits_unreceived_of(const struct queue_waits *waits, int source, const struct queue_unreceived **ret);
 /* Is there a message of `source` that `destination` has not received? Then that one has not come to where
  * it does. */
 bool queue_waits_has_unreceived(const struct queue_waits *waits, int source, int destination);

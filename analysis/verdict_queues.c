@@ -3,8 +3,9 @@
  * nobody moves. Each waits for others, so the ways end at ranks that wait for each other: the strongly
  * connected components without a way out. In such a component, in this order:
  *
- *	skipped  a rank waits for messages of ranks in a collective, and has sent them messages that they
- *		 have not received: they have not come to where it is, so it has left something out
+ *	skipped  a rank waits for messages of ranks in a collective, and has sent them, or others in that
+ *		 collective, messages that they have not received: they have not come to where it is, so it
+ *		 has left something out
  *	lost	 a rank waits for a message of one that is in a collective, or further by messages that it
  *		 has sent since or by the order of the calls: that one has left it out
  *	apart	 who is awaited in a collective is in another one, and further by the order of the calls,
@@ -141,13 +142,29 @@ static bool is_message(const struct chooser *c, const struct queue_wait *wait)
 	return wait->kind == QUEUE_WAIT_MESSAGE && is_between_members(c, wait);
 }
 
+/* Has the rank sent messages to `other`, or to some in the same collective, that they have not come to receive? */
+static bool has_sent_ahead(const struct chooser *c, int rank, int other)
+{
+	const struct queue_unreceived *messages;
+	size_t num = queue_waits_unreceived_of(c->waits, rank, &messages);
+
+	for (size_t i = 0; i < num; i++) {
+		int destination = messages[i].destination;
+
+		if (destination == other ||
+		    (is_in_collective(c, destination) &&
+		     c->facts->ranks[destination].call == c->facts->ranks[other].call))
+			return true;
+	}
+	return false;
+}
+
 /* Whoever waits for a message, or that one is received, has come further than the other end, which has not
  * come to receive what it was sent. */
 static bool waits_ahead(const struct chooser *c, const struct queue_wait *wait)
 {
 	return is_between_members(c, wait) && wait->kind != QUEUE_WAIT_COLLECTIVE &&
-	       is_in_collective(c, wait->peer) &&
-	       queue_waits_has_unreceived(c->waits, wait->rank, wait->peer);
+	       is_in_collective(c, wait->peer) && has_sent_ahead(c, wait->rank, wait->peer);
 }
 
 /* Whoever is to take part in the collective is in a later call. */

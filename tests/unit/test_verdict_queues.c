@@ -30,6 +30,18 @@ static const struct {
 	 "Allreduce@30 <3:-12 !0:-12 !3:7\n"
 	 "Wait@20 <2:7 !1:-12",
 	 VERDICT_DEADLOCK, QUEUE_CAUSE_SKIPPED, "3"},
+	{"the same, by a message to another one in the collective",
+	 "Allreduce@30 <2:-12\n"
+	 "Allreduce@30 <3:-12 !3:7\n"
+	 "Allreduce@30 <3:-12 !0:-12\n"
+	 "Wait@20 <2:7 !1:-12",
+	 VERDICT_DEADLOCK, QUEUE_CAUSE_SKIPPED, "3"},
+	{"a message to one in another collective tells nothing",
+	 "Allreduce@30 <2:-12\n"
+	 "Barrier@40 <2:-16 !3:7\n"
+	 "Allreduce@30 <3:-12 !0:-12\n"
+	 "Wait@20 <2:7",
+	 VERDICT_LOST, QUEUE_CAUSE_LOST, "2"},
 	{"the same, by the messages of several that it waits for",
 	 "Allreduce@30 <3:-12\n"
 	 "Allreduce@30 <3:-12\n"
