@@ -9,6 +9,7 @@
 
 #include "analysis/progress.h"
 #include "analysis/verdict_private.h"
+#include "model/job_comms.h"
 #include "model/job_model.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
@@ -151,6 +152,57 @@ static bool is_alone_elsewhere(const struct waitfor *w, const struct waitfor_dea
 	return true;
 }
 
+/* The collective that the lane waits in, and for nothing else; WAITFOR_NONE: there is none. */
+static uint32_t collective_of(const struct waitfor *w, uint32_t l)
+{
+	const struct waitfor_lane *lane = &w->lanes[l];
+
+	return lane->num_needs == 1 ? waitfor_collective_of(w, w->needs[lane->first_need].node) : WAITFOR_NONE;
+}
+
+static bool is_member(const struct waitfor *w, uint32_t collective, int rank)
+{
+	return job_comm_view_of(&w->comms->comms[w->collectives[collective].comm], rank).model;
+}
+
+/* Is anybody who waits in `later` a member of `earlier` that has called that, too? */
+static bool have_called_both(const struct judge *j, uint32_t earlier, uint32_t later)
+{
+	const struct waitfor *w = j->waitfor;
+	struct rankset *unknown, *missing = waitfor_missing(w, earlier, &unknown);
+	bool is_found = false;
+
+	for (uint32_t l = 0; l < w->num_lanes && !is_found; l++) {
+		int rank = j->jm->lanes[l].rank;
+
+		is_found = collective_of(w, l) == later && is_member(w, earlier, rank) &&
+			   !rankset_contains(missing, rank) && !rankset_contains(unknown, rank);
+	}
+	rankset_destroy(missing);
+	rankset_destroy(unknown);
+	return is_found;
+}
+
+/* Which of two collectives comes first; the answer is kept, as most lanes ask for the same two. */
+struct call_order {
+	uint32_t earlier, later;
+	bool is_known; /* by those who have called both */
+};
+
+/* Does it wait in another collective, with others that have called this one before that? */
+static bool has_gone_past(const struct judge *j, uint32_t l, uint32_t collective, struct call_order *last)
+{
+	uint32_t other = collective_of(j->waitfor, l);
+
+	if (other == WAITFOR_NONE || other == collective)
+		return false;
+	if (last->earlier != collective || last->later != other)
+		*last = (struct call_order){collective, other,
+					    have_called_both(j, collective, other) &&
+						    !have_called_both(j, other, collective)};
+	return last->is_known;
+}
+
 /* The transitions into a state. */
 struct ways {
 	const struct job_transition **to;
@@ -209,7 +261,7 @@ static bool has_come_more_often(const struct judge *j, uint32_t l, uint32_t coll
  * the lane `waiting` in it. */
 static void add_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock,
 			uint32_t collective, uint32_t waiting, bool by_messages,
-			struct rankset *ranks, bool *is_sure)
+			struct call_order *last, struct rankset *ranks, bool *is_sure)
 {
 	const struct waitfor *w = j->waitfor;
 	struct rankset *missing = waitfor_missing(w, collective, NULL);
@@ -221,6 +273,11 @@ static void add_skipped(const struct judge *j, const struct waitfor_deadlock *de
 
 		if (!rankset_contains(missing, rank))
 			continue;
+		if (has_gone_past(j, l, collective, last)) {
+			rankset_add(ranks, rank);
+			*is_sure = true;
+			continue;
+		}
 		if (!by_messages && is_alone_elsewhere(w, deadlock, l, collective))
 			rankset_add(ranks, rank);
 		if (!waits_for_messages(w, &w->lanes[l]))
@@ -245,6 +302,7 @@ struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor
 {
 	const struct waitfor *w = j->waitfor;
 	struct rankset *ranks = rankset_create();
+	struct call_order last = {WAITFOR_NONE, WAITFOR_NONE, false};
 	bool is_sure = false;
 
 	for (size_t i = 0; j->groups->progress && i < deadlock->num_lanes; i++) {
@@ -256,8 +314,8 @@ struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor
 		collective = waitfor_collective_of(w, w->needs[lane->first_need].node);
 		if (collective == WAITFOR_NONE)
 			continue;
-		add_skipped(j, deadlock, collective, deadlock->lanes[i], by_messages, ranks,
-			    &is_sure);
+		add_skipped(j, deadlock, collective, deadlock->lanes[i], by_messages, &last,
+			    ranks, &is_sure);
 		*collective_ret = collective;
 		if (!rankset_is_empty(ranks))
 			break;
