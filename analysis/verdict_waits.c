@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/verdict_private.h"
+#include "model/job_comms.h"
 #include "model/job_model.h"
 #include "model/model.h"
 #include "model/rankset.h"
@@ -62,26 +63,32 @@ static uint64_t parties_stay(const struct judge *j, const struct waitfor_mismatc
 	return stay_ns == UINT64_MAX ? 0 : stay_ns;
 }
 
+/* A party that is smaller than all others is the one that went wrong. */
+static void accuse_party(struct judge *j, uint32_t m, uint64_t stay_ns)
+{
+	const struct waitfor_mismatch *mismatch = &j->waitfor->mismatches[m];
+	struct rankset *ranks = rankset_copy(mismatch->parties[0].ranks);
+
+	if (rankset_count(ranks) == rankset_count(mismatch->parties[1].ranks))
+		for (size_t i = 1; i < mismatch->num_parties; i++)
+			rankset_add_set(ranks, mismatch->parties[i].ranks);
+	accuse(j, ranks, VERDICT_MISMATCH, stay_ns);
+	j->verdict->which = m;
+	rankset_destroy(ranks);
+}
+
 bool verdict_find_mismatch(struct judge *j)
 {
 	for (uint32_t m = 0; j->waitfor && m < j->waitfor->num_mismatches; m++) {
 		const struct waitfor_mismatch *mismatch = &j->waitfor->mismatches[m];
 		uint64_t stay_ns = parties_stay(j, mismatch);
-		struct rankset *ranks;
 
 		if (stay_ns < VERDICT_ACCUSE_NS)
 			continue;
 		/* Most sizes that differ do no harm; what holds them up may be who has not come. */
 		if (mismatch->what == WAITFOR_OTHER_BYTES && !mismatch->has_all)
 			continue;
-		/* A party that is smaller than all others is the one that went wrong. */
-		ranks = rankset_copy(mismatch->parties[0].ranks);
-		if (rankset_count(ranks) == rankset_count(mismatch->parties[1].ranks))
-			for (size_t i = 1; i < mismatch->num_parties; i++)
-				rankset_add_set(ranks, mismatch->parties[i].ranks);
-		accuse(j, ranks, VERDICT_MISMATCH, stay_ns);
-		j->verdict->which = m;
-		rankset_destroy(ranks);
+		accuse_party(j, m, stay_ns);
 		return true;
 	}
 	return false;
@@ -538,6 +545,41 @@ static bool is_unknown(const struct waitfor *w, uint32_t l)
 	       lane->gap != WAITFOR_COMPLETE && !has_strong_need(w, lane);
 }
 
+/* Is that the communicator of a collective that a candidate has not ended? */
+static bool is_held_up(const struct judge *j, uint32_t comm)
+{
+	const struct waitfor *w = j->waitfor;
+
+	for (uint32_t l = 0; l < w->num_lanes; l++) {
+		const struct job_lane *lane = &j->jm->lanes[l];
+		const struct model_operation *operation = &lane->data->operation;
+
+		if (j->is_candidate[l] && operation->kind == SEG_OPERATION_COLLECTIVE &&
+		    job_comms_find(w->comms, lane->model, operation->transfers[0].comm) == comm)
+			return true;
+	}
+	return false;
+}
+
+/* Ranks are held up in a collective in which nobody is missing, and others, further on the same communicator, do
+ * not agree on a size: one of them has left out a collective, and got and gave the data of another. */
+static bool find_shifted(struct judge *j)
+{
+	for (uint32_t m = 0; m < j->waitfor->num_mismatches; m++) {
+		const struct waitfor_mismatch *mismatch = &j->waitfor->mismatches[m];
+		uint64_t stay_ns = parties_stay(j, mismatch);
+
+		if (mismatch->what != WAITFOR_OTHER_BYTES || stay_ns < VERDICT_ACCUSE_NS ||
+		    !is_held_up(j, mismatch->comm))
+			continue;
+		accuse_party(j, m, stay_ns);
+		j->verdict->is_likely = true;
+		j->verdict->is_stuck = false;
+		return true;
+	}
+	return false;
+}
+
 /* Everybody's waits end at transfers that do not finish. All who take part are named. Of a collective
  * that is not certain: others have ended what they count as this one, and have perhaps left out an
  * earlier one. */
@@ -561,6 +603,8 @@ bool verdict_find_library(struct judge *j)
 	for (uint32_t l = 0; l < w->num_lanes; l++)
 		is_collective |= j->is_candidate[l] && j->jm->lanes[l].data->operation.kind ==
 							       SEG_OPERATION_COLLECTIVE;
+	if (is_collective && find_shifted(j))
+		return true;
 	verdict_weigh(j);
 	verdict_name_culprits(j, VERDICT_LIBRARY);
 	j->verdict->is_likely = is_collective;

@@ -392,6 +392,9 @@ static const char *likely_reason(const struct verdict *verdict)
 	if (verdict->kind == VERDICT_LIBRARY)
 		return "another rank may have left out an earlier collective, so that what it gave "
 		       "was for another one";
+	if (verdict->kind == VERDICT_MISMATCH)
+		return "others are held up in an earlier collective in which nobody is missing: one "
+		       "that was left out before would explain both";
 	if (verdict->kind == VERDICT_LOST || verdict->kind == VERDICT_DEADLOCK)
 		return "a thread that has not called MPI so far could still help";
 	return "ranks that poll may go on to something else";

@@ -56,11 +56,26 @@ static void have_been_there(struct job *job)
 	comm->recent[1].number = ++comm->collectives;
 }
 
+/* By their counts all but ranks 0 and 1 have ended the second collective and are in a third. */
+static void are_one_further(struct job *job)
+{
+	for (int r = 2; r < 5; r++) {
+		struct model *model = model_of(job, r);
+		struct model_comm *comm = &model->comms[0];
+
+		/* The latest comes first. */
+		comm->recent[0].number = ++comm->collectives;
+		comm->recent[2] = comm->recent[1];
+		comm->recent[1].number = 2;
+		model->lanes[0].operation.number = comm->collectives;
+	}
+}
+
 /* Where the counts do not say who is the cause, somebody is named, but not as certain. */
 static void test_uncertain(void **state)
 {
 	static const struct {
-		const char *programs[4];
+		const char *programs[6];
 		void (*damage)(struct job *job);
 		enum verdict_kind kind;
 		const char *culprits;
@@ -72,6 +87,9 @@ static void test_uncertain(void **state)
 		/* Rank 0 has taken a new step, too, but has gone on from there. */
 		{{"{8 r1 a} =2 r1 =0 a {3 r1 a}", "{9 s0 a} =1 a"}, drop_rows, VERDICT_LEAST, "1", 1, false},
 		{{"{2 b}", "{2 b}", "b r0"}, have_been_there, VERDICT_LIBRARY, "0-1", -1, true},
+		{{"{2 b}", "{2 b}", "b a:8", "b a:8", "b a:8"}, are_one_further, VERDICT_LIBRARY, "0-1", -1, true},
+		/* One of those that are further has another size. */
+		{{"{2 b}", "{2 b}", "b a:8", "b a:4", "b a:8"}, are_one_further, VERDICT_MISMATCH, "3", -1, true},
 	};
 
 	(void)state;
