@@ -91,6 +91,53 @@ static void test_find(void **state)
 	maps_destroy(maps);
 }
 
+/* Where an object has its variables. */
+static void test_variables(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t start, end; /* both 0: it has none */
+	} cases[] = {
+		{"run", 0x3000, 0x7000},      /* one of them cannot be written; zeros behind the last */
+		{"libone", 0x11000, 0x12000}, /* memory of somebody else behind a gap */
+		{"libtwo", 0, 0},	      /* what follows code is not its own */
+		{"libthree", 0x32000, 0x33000}, /* a part of another file follows */
+		{"libfour", 0x40000, 0x43000},  /* a part without rights follows, zeros behind it */
+	};
+	struct maps *maps = parse("1000-2000 rw-p 00000000 00:00 0\n"
+				  "2000-3000 r-xp 00000000 fe:00 1 /run\n"
+				  "3000-4000 rw-p 00001000 fe:00 1 /run\n"
+				  "4000-5000 r--p 00002000 fe:00 1 /run\n"
+				  "5000-6000 rw-p 00003000 fe:00 1 /run\n"
+				  "6000-7000 rw-p 00000000 00:00 0\n"
+				  "10000-11000 r-xp 00000000 fe:00 2 /libone.so\n"
+				  "11000-12000 rw-p 00001000 fe:00 2 /libone.so\n"
+				  "13000-14000 rw-p 00000000 00:00 0\n"
+				  "20000-21000 r-xp 00000000 fe:00 3 /libtwo.so\n"
+				  "21000-22000 rw-p 00000000 00:00 0\n"
+				  "30000-32000 r-xp 00000000 fe:00 4 /libthree.so\n"
+				  "32000-33000 rw-p 00002000 fe:00 4 /libthree.so\n"
+				  "33000-34000 rw-s 00005000 fe:00 9 /data/in the middle\n"
+				  "34000-35000 rw-p 00000000 00:00 0\n"
+				  "40000-41000 rw-p 00000000 fe:00 5 /libfour.so\n"
+				  "41000-42000 rw-p 00000000 00:00 0\n"
+				  "42000-43000 rw-p 00000000 00:00 0\n"
+				  "43000-44000 ---p 00000000 00:00 0\n"
+				  "44000-45000 rw-p 00000000 00:00 0\n");
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		const struct maps_object *object = maps_find_object(maps, cases[i].name);
+		uint64_t start = 0, end = 0;
+
+		assert_non_null(object);
+		assert_int_equal(maps_find_variables(maps, object, &start, &end), cases[i].end != 0);
+		assert_int_equal(start, cases[i].start);
+		assert_int_equal(end, cases[i].end);
+	}
+	maps_destroy(maps);
+}
+
 static void test_bad_lines(void **state)
 {
 	static const char *const texts[] = {
@@ -173,7 +220,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_objects),   cmocka_unit_test(test_find),
 		cmocka_unit_test(test_bad_lines), cmocka_unit_test(test_own_process),
-		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_memory),    cmocka_unit_test(test_variables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Message queues of MPICH over UCX, put together by hand: what their tags mean, and in which order they are.
+ * Damaged ones: test_mpich_damaged.c; real ones: tests/attach/queues.sh. */
+#include "tests/unit/mpich_world.h"
+
+static void test_none(void **state)
+{
+	static const struct {
+		const char *maps;
+		bool is_there;
+	} cases[] = {
+		{"", false},
+		{MPICH_MAPS, false},
+		{UCX_MAPS, false},
+		{MPICH_MAPS UCX_MAPS, true},
+		/* No variables, more than anybody has, the library for Fortran. */
+		{"1000-2000 r-xp 00000000 fe:00 7 /lib/libmpich.so.12\n" UCX_MAPS, false},
+		{"1000-2000 r-xp 00000000 fe:00 7 /lib/libmpich.so.12\n"
+		 "2000-2002000 rw-p 00001000 fe:00 7 /lib/libmpich.so.12\n" UCX_MAPS,
+		 false},
+		{"1000-2000 r-xp 00000000 fe:00 7 /lib/libmpichfort.so.12\n"
+		 "2000-3000 rw-p 00001000 fe:00 7 /lib/libmpichfort.so.12\n" UCX_MAPS,
+		 false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct mpich_queues *queues = create_from(cases[i].maps);
+
+		if (!queues == cases[i].is_there)
+			fail_msg("case %zu", i);
+		mpich_queues_destroy(queues);
+	}
+}
+
+/* ---- Tags ----------------------------------------------------------------------------------- */
+
+static const struct tag_case {
+	uint64_t tag, mask;
+	int32_t comm; /* one of made_comms; -1: left out */
+	int32_t peer, read_tag;
+} tag_cases[] = {
+	{TAG(0x00, 0, 0), EXACT, COMM_WORLD, 0, 0},
+	{TAG(0x00, 7, 5), EXACT, COMM_WORLD, 7, 5},
+	{TAG(0x00, 7, 0x0fffffff), EXACT, COMM_WORLD, 7, 0x0fffffff},
+	{TAG(0x00, 7, 5), ALL_BITS, COMM_WORLD, 7, 5},
+	{TAG(0x00, 0, 5), ANY_SOURCE, COMM_WORLD, MESSAGE_ANY_PEER, 5},
+	{TAG(0x00, 6, 0), ANY_TAG, COMM_WORLD, 6, MESSAGE_ANY_TAG},
+	{TAG(0x00, 0, 0), ANY, COMM_WORLD, MESSAGE_ANY_PEER, MESSAGE_ANY_TAG},
+	{TAG(0x10, 0, 9), EXACT, COMM_SELF, 3, 9},
+	{TAG(0x40, 3, 9), EXACT, HALO, 7, 9},
+	{TAG(0x20, 1, 9), EXACT, COLUMNS, 3, 9},
+	{TAG(0x50, 0, 9), EXACT, TABLED, 7, 9},
+	{TAG(0x60, 1, 9), EXACT, SPAWNED, MESSAGE_OTHER_PEER, 9},
+	{TAG(0x80, 64, 9), EXACT, FARTHEST, 64, 9},
+	/* Bits that are no part of the tag, such as those of a synchronous message. */
+	{TAG(0x40, 3, 0xe0000009), EXACT, HALO, 7, 9},
+	/* Of collectives. */
+	{TAG(0x01, 2, 0), EXACT, COMM_WORLD, 2, -1},
+	{TAG(0x41, 2, 12), EXACT, HALO, 6, -13},
+	{TAG(0x01, 2, 0x1fffffff), EXACT, COMM_WORLD, 2, -0x20000000},
+	/* Nobody knows such a communicator, or such a rank in it. */
+	{TAG(0x30, 0, 9), EXACT, -1, 0, 0},
+	{TAG(0x02, 0, 9), EXACT, -1, 0, 0},
+	{TAG(0xffff, 0, 9), EXACT, -1, 0, 0},
+	{TAG(0x00, 8, 9), EXACT, -1, 0, 0},
+	{TAG(0x40, 0xffff, 9), EXACT, -1, 0, 0},
+};
+
+static void assert_case(const struct message_queues *read, bool is_message, const struct tag_case *expected)
+{
+	const struct queued_message *of = is_message ? read->unexpected : read->receives;
+	size_t num = is_message ? read->num_unexpected : read->num_receives;
+	const struct made_comm *comm;
+
+	assert_int_equal(read->num_receives + read->num_unexpected, expected->comm >= 0);
+	assert_int_equal(read->num_comms, expected->comm >= 0);
+	if (expected->comm < 0)
+		return;
+	comm = &made_comms[expected->comm];
+	assert_int_equal(num, 1);
+	assert_int_equal(of->comm, 0);
+	assert_int_equal(of->peer, expected->peer);
+	assert_int_equal(of->tag, expected->read_tag);
+	assert_int_equal(read->comms[0].size, comm->size);
+	assert_string_equal(read->comms[0].name, expected->comm == HALO ? "halo?" : comm->name);
+}
+
+static void test_tags(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 2 * NUM_OF(versions) * NUM_OF(tag_cases); i++) {
+		const struct tag_case *expected = &tag_cases[i / (2 * NUM_OF(versions))];
+		struct message_queues *read;
+		bool is_message = i % 2;
+
+		if (is_message && expected->mask != EXACT)
+			continue;
+		make_world(&versions[i / 2 % NUM_OF(versions)]);
+		if (is_message)
+			arrive(expected->tag);
+		else
+			post(expected->tag, expected->mask);
+		read = read_world();
+		if (!read)
+			fail_msg("%s: tag %llx", version->name, (unsigned long long)expected->tag);
+		assert_case(read, is_message, expected);
+		assert_int_equal(read->num_posted, FIRST_NUMBER + !is_message);
+		message_queues_destroy(read);
+	}
+}
+
+#define NONE MESSAGE_OTHER_PEER
+
+/* How the ranks of a communicator become those of the job. */
+static void test_rank_maps(void **state)
+{
+	static const struct {
+		uint32_t mode, group;
+		int32_t offset, stride, block;
+		uint64_t table;
+		int32_t ranks[4];
+	} cases[] = {
+		{0, 0, 9, 9, 9, TABLE, {0, 1, 2, 3}},
+		{1, 0, 9, 9, 9, TABLE, {0, 1, 2, 3}},
+		{2, 0, 5, 9, 9, TABLE, {5, 6, 7, 8}},
+		{3, 0, -2, 9, 9, TABLE, {NONE, NONE, 0, 1}},
+		{4, 0, 1, 3, 9, TABLE, {1, 4, 7, 10}},
+		{5, 0, 7, -2, 9, TABLE, {7, 5, 3, 1}},
+		{5, 0, 0, INT32_MAX, 9, TABLE, {0, NONE, NONE, NONE}},
+		{6, 0, 1, 4, 2, TABLE, {1, 2, 5, 6}},
+		{7, 0, 0, 8, 3, TABLE, {0, 1, 2, 8}},
+		{7, 0, 0, 8, 0, TABLE, {NONE, NONE, NONE, NONE}},
+		{7, 0, 0, 8, -1, TABLE, {NONE, NONE, NONE, NONE}},
+		{8, 0, 0, 0, 0, TABLE, {7, 0, NONE, 5}},
+		{9, 0, 0, 0, 0, TABLE + 8, {NONE, 5, NONE, NONE}}, /* it ends there */
+		{9, 0, 0, 0, 0, 0, {NONE, NONE, NONE, NONE}},
+		{10, 0, 0, 0, 0, TABLE, {NONE, NONE, NONE, NONE}},
+		{UINT32_MAX, 0, 0, 0, 0, TABLE, {NONE, NONE, NONE, NONE}},
+		{1, 1, 0, 0, 0, TABLE, {NONE, NONE, NONE, NONE}},
+		{9, 2, 0, 0, 0, TABLE, {NONE, NONE, NONE, NONE}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 4 * NUM_OF(versions) * NUM_OF(cases); i++) {
+		size_t n = i / (4 * NUM_OF(versions)), source = i % 4;
+		struct message_queues *read;
+		uint64_t *map;
+
+		make_world(&versions[i / 4 % NUM_OF(versions)]);
+		map = map_of(HALO);
+		map[0] = halves(cases[n].mode, cases[n].group);
+		map[1] = halves(4, (uint32_t)cases[n].offset);
+		map[2] = halves((uint32_t)cases[n].stride, (uint32_t)cases[n].block);
+		map[4] = cases[n].table;
+		arrive(TAG(0x40, source, 1));
+		read = read_world();
+		assert_non_null(read);
+		assert_int_equal(read->num_unexpected, 1);
+		if (read->unexpected[0].peer != cases[n].ranks[source])
+			fail_msg("case %zu: %zu is %d", n, source, read->unexpected[0].peer);
+		message_queues_destroy(read);
+	}
+}
+
+/* ---- What comes first ----------------------------------------------------------------------- */
+
+static void assert_order(const struct queued_message *messages, size_t num,
+			 const struct queued_message *expected, size_t num_expected)
+{
+	assert_int_equal(num, num_expected);
+	for (size_t i = 0; i < num; i++)
+		if (messages[i].comm != expected[i].comm || messages[i].peer != expected[i].peer ||
+		    messages[i].tag != expected[i].tag)
+			fail_msg("%zu: peer %d, tag %d, communicator %u", i, messages[i].peer,
+				 messages[i].tag, messages[i].comm);
+}
+
+/* By communicator and peer, then as posted or arrived, whatever queue a receive is in. */
+static void test_order(void **state)
+{
+	static const struct queued_message receives[] = {
+		{MESSAGE_ANY_PEER, 1, 0}, {2, 8, 0}, {2, 3, 0}, {2, 5, 0}, {6, 1, 0}, {3, 1, 1},
+	};
+	static const struct queued_message unexpected[] = {
+		{2, -5, 0}, {MESSAGE_OTHER_PEER, 7, 2}, {MESSAGE_OTHER_PEER, 6, 2},
+	};
+	/* Not more than 64 members of whom the one of any source may be; each by its rank. */
+	static const int32_t pairs[] = {0, 1, 2, 3, 4, 5, 6, 7, NONE, 0, 5, 7};
+	struct message_queues *read;
+
+	(void)state;
+	make_world(&versions[1]);
+	post(TAG(0x20, 1, 1), EXACT);
+	post(TAG(0x00, 6, 1), EXACT);
+	post(TAG(0x00, 2, 8), ALL_BITS);
+	post(TAG(0x00, 2, 3), EXACT);
+	post(TAG(0x00, 2, 5), ALL_BITS);
+	post(TAG(0x00, 0, 1), ANY_SOURCE);
+	arrive(TAG(0x60, 1, 7));
+	arrive(TAG(0x60, 0, 6));
+	arrive(TAG(0x01, 2, 4));
+	read = read_world();
+	assert_non_null(read);
+	assert_order(read->receives, read->num_receives, receives, NUM_OF(receives));
+	assert_order(read->unexpected, read->num_unexpected, unexpected, NUM_OF(unexpected));
+	assert_int_equal(read->num_comms, 3);
+	assert_int_equal(read->comms[1].size, made_comms[COLUMNS].size);
+	assert_string_equal(read->comms[2].name, "spawned");
+	assert_int_equal(read->num_pairs, 8);
+	message_queues_destroy(read);
+	post(TAG(0x80, 0, 1), ANY_SOURCE);
+	post(TAG(0x50, 0, 1), ANY_SOURCE);
+	read = read_world();
+	assert_non_null(read);
+	assert_int_equal(read->num_pairs, NUM_OF(pairs));
+	for (size_t i = 0; i < NUM_OF(pairs); i++) {
+		assert_int_equal(read->pairs[i].peer, pairs[i]);
+		assert_string_equal(read->comms[read->pairs[i].comm].name,
+				    i < 8 ? "MPI_COMM_WORLD" : "in a table");
+	}
+	message_queues_destroy(read);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_tags),
+		cmocka_unit_test(test_rank_maps),
+		cmocka_unit_test(test_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
