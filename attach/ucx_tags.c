@@ -11,7 +11,8 @@
 
 #define TRIES 2 /* the process may change what is just being read */
 
-#define HASH_SIZE 1021 /* UCP_TAG_MATCH_HASH_SIZE */
+#define HASH_PRIME 1021 /* UCP_TAG_MATCH_HASH_SIZE */
+#define HASH_SIZE 1024  /* of the tables: two remainders combined may be more than the prime */
 #define ALL_BITS UINT64_MAX
 #define MIN_ADDRESS 4096
 
@@ -66,7 +67,7 @@ struct message {
 
 static size_t hash_of(uint64_t tag)
 {
-	return ((uint32_t)tag % HASH_SIZE) ^ ((uint32_t)(tag >> 32) % HASH_SIZE);
+	return ((uint32_t)tag % HASH_PRIME) ^ ((uint32_t)(tag >> 32) % HASH_PRIME);
 }
 
 static bool may_be_address(uint64_t word)

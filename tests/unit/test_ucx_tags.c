@@ -111,8 +111,10 @@ static void test_read(void **state)
 		{7, 0, FIRST_NUMBER + 2},
 		{0x0000000200000009, ALL_BITS, FIRST_NUMBER + 3},
 		{0x0000000300000003, ALL_BITS, FIRST_NUMBER + 4},
+		{0x00000001000003fc, ALL_BITS, FIRST_NUMBER + 5}, /* the bucket behind 1021 - 1 */
+		{0x00000003000003fc, ALL_BITS, FIRST_NUMBER + 6}, /* the last of all */
 	};
-	static const size_t order[] = {1, 2, 4, 0, 3};
+	static const size_t order[] = {1, 2, 4, 0, 3, 5, 6};
 	static const uint64_t arrived[] = {5, 0x00000003000003fc, 5, UINT64_MAX, 5 + 1021, 0};
 
 	(void)state;
@@ -189,8 +191,10 @@ static const struct damage damages[] = {
 	/* Buckets. */
 	{&world.queues[9][0], ADDRESS_OF_RECEIVE(0)},
 	{&world.queues[9][1], 0},
+	{&world.queues[1023][1], ADDRESS_OF_RECEIVE(3)},
 	/* Messages: links of the ring of their bucket, of all, and the tag. */
 	{&world.messages[2][1], RINGS + 5 * 16},
+	{&world.messages[2][1], RINGS + 1023 * 16},
 	{&world.messages[0][2], ADDRESS_OF_MESSAGE(0) + 16},
 	{&world.messages[1][2], 0},
 	{&world.messages[2][2], ADDRESS_OF_MESSAGE(0) + 16},
