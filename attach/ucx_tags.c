@@ -218,9 +218,12 @@ static bool is_in_its_ring(const struct reader *r, const struct message *message
 {
 	uint64_t head = r->matching.messages + hash_of(message->tag) * sizeof(struct link);
 	uint64_t end = r->matching.messages + HASH_SIZE * sizeof(struct link);
-	uint64_t next = message->hash.next;
+	const uint64_t neighbours[] = {message->hash.previous, message->hash.next};
 
-	return next < r->matching.messages || next >= end || next == head;
+	for (size_t i = 0; i < sizeof(neighbours) / sizeof(neighbours[0]); i++)
+		if (neighbours[i] >= r->matching.messages && neighbours[i] < end && neighbours[i] != head)
+			return false;
+	return true;
 }
 
 static bool read_messages(struct reader *r)

@@ -193,6 +193,7 @@ static const struct damage damages[] = {
 	{&world.queues[9][1], 0},
 	{&world.queues[1023][1], ADDRESS_OF_RECEIVE(3)},
 	/* Messages: links of the ring of their bucket, of all, and the tag. */
+	{&world.messages[0][0], RINGS + 5 * 16},
 	{&world.messages[2][1], RINGS + 5 * 16},
 	{&world.messages[2][1], RINGS + 1023 * 16},
 	{&world.messages[0][2], ADDRESS_OF_MESSAGE(0) + 16},
@@ -202,6 +203,7 @@ static const struct damage damages[] = {
 	{&world.messages[0][3], ADDRESS_OF_MESSAGE(2) + 16},
 	{&world.messages[1][3], ADDRESS_OF_MESSAGE(0) + 16}, /* without end */
 	{&world.messages[2][3], ADDRESS_OF_MESSAGE(0) + 16},
+	{&world.messages[0][6], 5},
 	{&world.messages[2][6], UINT64_MAX},
 };
 
