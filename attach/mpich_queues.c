@@ -171,7 +171,7 @@ static bool find(struct mpich_queues *q)
 	uint64_t *words = xcalloc(num, sizeof(*words));
 
 	q->is_found = get(q, q->start, words, num * sizeof(*words)) && find_comms(q, words, num) &&
-		      ucx_worker_find(&q->memory, words, num, &q->worker);
+		      ucx_worker_find(&q->memory, q->start, words, num, &q->worker);
 	free(words);
 	return q->is_found;
 }

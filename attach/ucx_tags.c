@@ -135,11 +135,16 @@ static bool is_worker(const struct memory *memory, const uint64_t *words, size_t
 	return false;
 }
 
-bool ucx_worker_find(const struct memory *memory, const uint64_t *words, size_t num, struct ucx_worker *ret)
+bool ucx_worker_find(const struct memory *memory, uint64_t address, const uint64_t *words, size_t num,
+		     struct ucx_worker *ret)
 {
-	for (size_t i = 0; i < num; i++)
-		if (may_be_address(words[i]) && is_worker(memory, words, num, i, ret))
+	for (size_t i = 0; i < num; i++) {
+		/* Most that are addresses are of other variables. */
+		bool is_own = words[i] - address < num * sizeof(*words);
+
+		if (may_be_address(words[i]) && !is_own && is_worker(memory, words, num, i, ret))
 			return true;
+	}
 	return false;
 }
 

@@ -32,8 +32,10 @@ struct ucx_tags {
 	uint64_t num_posted; /* receives that ever waited */
 };
 
-/* Look for the worker that the variables of an MPI library point to. False: there is none (yet). */
-bool ucx_worker_find(const struct memory *memory, const uint64_t *words, size_t num, struct ucx_worker *ret);
+/* Look for the worker that the variables of an MPI library, words[num] at `address`, point to. False: there is
+ * none (yet). */
+bool ucx_worker_find(const struct memory *memory, uint64_t address, const uint64_t *words, size_t num,
+		     struct ucx_worker *ret);
 
 /* As of now. NULL if it is no worker any more, of a version that is not known, holds very much, or changes too
  * fast to be read. The caller destroys. */

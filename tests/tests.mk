@@ -254,7 +254,7 @@ bench-programs: all | $(O)/.deps-check
 		--rounds $(or $(ROUNDS),10) $(if $(PROGRAM),--program '$(PROGRAM)') $(if $(JOBS_MPI),--mpi $(JOBS_MPI))
 
 # One after the other even with -j: they would measure each other.
-BENCHES = bench-recorder bench-sample bench-stacks bench-analysis bench-traces bench-hang bench-digests bench-link bench-share bench-first-answer bench-hosts bench-programs
+BENCHES = bench-recorder bench-sample bench-queues bench-stacks bench-analysis bench-traces bench-hang bench-digests bench-link bench-share bench-first-answer bench-hosts bench-programs
 
 bench: all | $(O)/.deps-check
 	@for bench in $(BENCHES); do $(MAKE) --no-print-directory O=$(O) $$bench || exit 1; done
@@ -554,7 +554,11 @@ check-queues: $(NEEDS_check-queues)
 bench-sample: $(ATTACH)/sample_bench $(ATTACH)/blocked-openmpi $(ATTACH)/blocked-mpich
 	@sh tests/attach/bench.sh $(O)
 
-.PHONY: check-attach check-queues bench-sample
+# What reading them takes.
+bench-queues: $(NEEDS_check-queues)
+	@sh tests/bench/queues.sh $(O)
+
+.PHONY: check-attach check-queues bench-sample bench-queues
 -include $(ATTACH)/look.d $(ATTACH)/print_queues.d $(ATTACH)/sample_bench.d
 
 # ---- The recorder in real MPI programs, and what a call costs ------------------------------------

@@ -134,11 +134,17 @@ def commands(text):
             f"\n{int(what[1]):,} ranks; the snapshot has {what[2]}. " + over(bad, "One second for each") + "\n")
 
 
+def queues(text):
+    rows = re.findall(r"queues of (\S+), (\d+) ranks: (\S+) us a rank \((\S+) to (\S+)\), the first time (\S+) us", text)
+    return table(["MPI", "ranks", "us a rank, median", "shortest", "longest", "us, the first time"], rows)
+
+
 # What make is told, and what makes a table of what that prints.
 BLOCKS = {
     "recorder": ("bench-recorder RUNS=5", recorder),
     "instructions": ("bench-instructions", instructions),
     "first-answer": ("bench-first-answer|RANKS=1 4 16 64 128 256|ASLEEP=yes", first_answer),
+    "queues": ("bench-queues", queues),
     "states": ("bench-states", states),
     "commands": ("bench-commands", commands),
     "programs": ("bench-programs", programs),
