@@ -103,9 +103,11 @@ struct mpich_queues *mpich_queues_create(const struct memory *memory, const stru
 	struct mpich_queues *queues, found = {.memory = *memory};
 
 	if (!object || !maps_find_object(maps, "libucp.so") ||
-	    !maps_find_variables(maps, object, &found.start, &found.end) ||
-	    found.end - found.start > MAX_VARIABLES)
+	    !maps_find_variables(maps, object, &found.start, &found.end))
 		return NULL;
+	/* Memory of others may follow at once. */
+	if (found.end - found.start > MAX_VARIABLES)
+		found.end = found.start + MAX_VARIABLES;
 	queues = xmalloc(sizeof(*queues));
 	*queues = found;
 	return queues;

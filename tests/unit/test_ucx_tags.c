@@ -20,7 +20,7 @@ static void assert_refused(void)
 
 static bool find(struct ucx_worker *ret)
 {
-	return ucx_worker_find(&world_memory, world.variables, NUM_VARIABLES, ret);
+	return ucx_worker_find(&world_memory, VARIABLES, world.variables, NUM_VARIABLES, ret);
 }
 
 /* Each changes one thing, so that there is no worker. */
@@ -78,7 +78,7 @@ static void test_find(void **state)
 			fail_msg("damage %zu is believed", i);
 	}
 	make_world(&versions[0]);
-	assert_false(ucx_worker_find(&world_memory, world.variables, 0, &found));
+	assert_false(ucx_worker_find(&world_memory, VARIABLES, world.variables, 0, &found));
 	post(1, 0);
 	assert_true(find(&found));
 }
