@@ -38,6 +38,7 @@ enum queue_cause_kind {
 			      * something out */
 	QUEUE_CAUSE_APART,   /* waits[0] is for a culprit in a collective, and the culprits are in another one */
 	QUEUE_CAUSE_CYCLE,   /* the culprits wait for each other's messages: waits are the circle */
+	QUEUE_CAUSE_OPEN,    /* the same, of so many that nobody is a culprit */
 };
 
 struct queue_cause {
@@ -86,7 +87,7 @@ struct verdict {
 	struct rankset *apart;
 	/* By stacks: among these their temporal order may choose (verdict_choose_by_order()). */
 	struct rankset *candidates;
-	struct queue_cause *queue_cause; /* by stacks: verdict_choose_by_queues() has named them; else NULL */
+	struct queue_cause *queue_cause; /* by stacks: why verdict_choose_by_queues() has named them; else NULL */
 	bool is_by_order; /* it has: the culprits are the least progressed of the candidates */
 	/* NONE: the ranks that all waits end at, if these move or are outside MPI; empty else. Those of them
 	 * that do not move are no culprits, but stay_ns and longest_before_ns are of them. */

@@ -11,6 +11,7 @@
  *	apart	 who is awaited in a collective is in another one, and further by the order of the calls,
  *		 or all ranks are in one but for these
  *	cycle	 ranks wait for each other's messages, and nothing tells who went wrong
+ *	open	 the same, of so many that nobody is named: that they wait for each other is told
  *
  * It is no more than likely: the libraries tell what is missing, and not who should have sent it. */
 #include <stdlib.h>
@@ -308,9 +309,11 @@ static size_t find_circle(const struct chooser *c, int start, const struct queue
 	return length;
 }
 
-static bool find_cycle(struct chooser *c)
+/* The shortest circle of the component, if there is one. */
+static bool find_cycle(struct chooser *c, enum queue_cause_kind kind)
 {
-	size_t num_ranks = c->waits->num_ranks, best = SIZE_MAX, most = num_ranks / MAX_CYCLE_SHARE;
+	size_t num_ranks = c->waits->num_ranks, best = SIZE_MAX;
+	size_t most = kind == QUEUE_CAUSE_OPEN ? num_ranks : num_ranks / MAX_CYCLE_SHARE;
 	const struct queue_wait **before = xcalloc(num_ranks, sizeof(*before));
 	const struct queue_wait **way = xcalloc(num_ranks, sizeof(*way));
 	const struct queue_wait **shortest = xcalloc(num_ranks, sizeof(*way));
@@ -332,11 +335,12 @@ static bool find_cycle(struct chooser *c)
 	}
 	is_found = best <= MIN_CYCLE || best <= most;
 	if (is_found) {
-		struct queue_cause *cause = tell(c, QUEUE_CAUSE_CYCLE);
+		struct queue_cause *cause = tell(c, kind);
 
 		for (size_t i = 0; i < best; i++) {
 			add_evidence(cause, shortest[i]);
-			rankset_add(c->culprits, shortest[i]->rank);
+			if (kind == QUEUE_CAUSE_CYCLE)
+				rankset_add(c->culprits, shortest[i]->rank);
 		}
 	}
 	free(queue);
@@ -373,7 +377,8 @@ static bool choose_in_component(struct chooser *c)
 	return name_one(c, waits_ahead, false, QUEUE_CAUSE_SKIPPED) ||
 	       name_one(c, is_left_out, true, QUEUE_CAUSE_LOST) ||
 	       name_one(c, is_left_out, false, QUEUE_CAUSE_SKIPPED) ||
-	       name_one(c, is_past_collective, true, QUEUE_CAUSE_APART) || find_apart(c) || find_cycle(c);
+	       name_one(c, is_past_collective, true, QUEUE_CAUSE_APART) || find_apart(c) ||
+	       find_cycle(c, QUEUE_CAUSE_CYCLE);
 }
 
 static void choose(struct chooser *c)
@@ -389,6 +394,9 @@ static void choose(struct chooser *c)
 	for (c->component = 0; c->component < num; c->component++)
 		if (is_closed[c->component] && choose_in_component(c))
 			break;
+	for (c->component = 0; c->component < num && !c->cause; c->component++)
+		if (is_closed[c->component])
+			find_cycle(c, QUEUE_CAUSE_OPEN);
 	graph_destroy(graph);
 	free(is_closed);
 	free(c->group_of);
@@ -403,6 +411,14 @@ static uint64_t shortest_stay(const struct chooser *c)
 		if (stack_facts_get(c->facts, r)->span_ns < shortest)
 			shortest = stack_facts_get(c->facts, r)->span_ns;
 	return shortest;
+}
+
+/* Told where nothing else is. */
+static void note(struct chooser *c)
+{
+	c->verdict->queue_cause = c->cause;
+	if (c->verdict->kind != VERDICT_UNKNOWN)
+		verdict_drop_queue_cause(c->verdict);
 }
 
 /* Takes over the sets. */
@@ -446,8 +462,10 @@ void verdict_choose_by_queues(struct verdict *verdict, const struct job *job,
 	rankset_add_set(c.waiting, verdict->culprits);
 	c.culprits = rankset_create();
 	choose(&c);
-	if (c.cause)
+	if (c.cause && c.cause->kind != QUEUE_CAUSE_OPEN)
 		accuse(&c);
+	else if (c.cause)
+		note(&c);
 	rankset_destroy(c.waiting);
 	rankset_destroy(c.culprits);
 	queue_waits_destroy(c.waits);

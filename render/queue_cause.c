@@ -117,7 +117,12 @@ void queue_cause_print(const struct view *view)
 	const struct queue_cause *cause = view->verdict->queue_cause;
 	char *who = parts_who(cause->kind == QUEUE_CAUSE_CYCLE ? view->verdict->culprits : cause->ranks);
 
-	if (cause->kind != QUEUE_CAUSE_LOST)
+	if (cause->kind == QUEUE_CAUSE_OPEN)
+		text_wrap(view, 2,
+			  "a deadlock, likely: %s wait for each other, by the messages that the MPI library "
+			  "holds; who of them went wrong these do not tell",
+			  who);
+	else if (cause->kind != QUEUE_CAUSE_LOST)
 		text_wrap(view, 2, "deadlock: %s wait for each other", who);
 	switch (cause->kind) {
 	case QUEUE_CAUSE_LOST:
@@ -130,6 +135,7 @@ void queue_cause_print(const struct view *view)
 		print_apart(view, &cause->waits[0]);
 		break;
 	case QUEUE_CAUSE_CYCLE:
+	case QUEUE_CAUSE_OPEN:
 		print_cycle(view, cause);
 		break;
 	}

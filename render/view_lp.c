@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/eqgroup.h"
+#include "analysis/queue_waits.h"
 #include "analysis/verdict.h"
 #include "model/job.h"
 #include "model/job_model.h"
@@ -17,6 +18,7 @@
 #include "render/label.h"
 #include "render/order_text.h"
 #include "render/parts.h"
+#include "render/queue_cause.h"
 #include "render/same.h"
 #include "render/stack_places.h"
 #include "render/text.h"
@@ -196,9 +198,12 @@ static void print_why_unknown(const struct view *view)
 			  "%d of %d ranks were inside MPI in all their stack samples, none "
 			  "outside: stacks alone do not tell which is behind",
 			  waiting, parts_num_ranks(view));
+		if (verdict->queue_cause)
+			queue_cause_print(view);
 		print_apart(view);
 		order_text_print_doubt(view);
-		text_wrap(view, 2, "next: \"bt %d\", \"classes\"",
+		text_wrap(view, 2, "next: %s\"bt %d\", \"classes\"",
+			  queue_waits_are_known(view->job) ? "\"waits\", " : "",
 			  rankset_first(rankset_is_empty(verdict->apart) ? verdict->waiting
 									 : verdict->apart));
 	} else {

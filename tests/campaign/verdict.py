@@ -37,12 +37,13 @@ def parse(text):
         kind = next((kind for kind, word in _WORDS if word in said), "likely")
     unsure = any(word in said for word in _UNSURE)
     apart = _APART.search(said)
+    has_places = 'next: "bt' in said or 'next: "waits", "bt' in said
     return {
         "ranks": parse_ranks(match.group(2)) if match else [],
         "kind": kind if match else "none" if lines[0].startswith("No rank") else "unknown",
         "undecided": bool(match and match.group(1)),
         "sure": bool(match and not match.group(1) and not unsure),
-        "apart": parse_ranks(apart.group(1)) if apart else [] if 'next: "bt' in said and not match else None,
+        "apart": parse_ranks(apart.group(1)) if apart else [] if has_places and not match else None,
     }
 
 

@@ -15,7 +15,7 @@
 static const struct {
 	const char *what, *job;
 	enum verdict_kind kind;
-	enum queue_cause_kind cause; /* if it is not UNKNOWN, NONE or COMPUTATION */
+	enum queue_cause_kind cause; /* if it is not NONE or COMPUTATION; UNKNOWN: 0, or OPEN */
 	const char *culprits;
 } cases[] = {
 	{"a message was not sent: all wait in the next collective",
@@ -118,7 +118,7 @@ static const struct {
 	 "Recv@20 <2:7\n"
 	 "Recv@20 <3:7\n"
 	 "Recv@20 <0:7",
-	 VERDICT_UNKNOWN, 0, ""},
+	 VERDICT_UNKNOWN, QUEUE_CAUSE_OPEN, ""},
 	{"a message from any: not known whose is missing",
 	 "Allreduce@30 <2:-12\n"
 	 "Allreduce@30 <3:-12\n"
@@ -165,8 +165,12 @@ static void test_cases(void **state)
 		if (verdict->kind != cases[i].kind || strcmp(culprits, cases[i].culprits) != 0)
 			fail_msg("%s: kind %d, culprits %s", cases[i].what, verdict->kind, culprits);
 		assert_int_equal(verdict->queue_cause != NULL, cases[i].kind == VERDICT_LOST ||
-								       cases[i].kind == VERDICT_DEADLOCK);
-		if (verdict->queue_cause) {
+								       cases[i].kind == VERDICT_DEADLOCK ||
+								       cases[i].cause == QUEUE_CAUSE_OPEN);
+		if (cases[i].cause == QUEUE_CAUSE_OPEN) {
+			assert_int_equal(verdict->queue_cause->kind, QUEUE_CAUSE_OPEN);
+			assert_int_equal(verdict->queue_cause->num_waits, 4);
+		} else if (verdict->queue_cause) {
 			assert_int_equal(verdict->queue_cause->kind, cases[i].cause);
 			assert_true(verdict->is_likely);
 			assert_true(verdict->is_hang);

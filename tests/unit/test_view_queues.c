@@ -47,6 +47,29 @@ static void check_text(struct shown *shown, const char *expected)
 	job_destroy(shown->job);
 }
 
+/* Nobody is named, but that they wait for each other is told. */
+static void test_open(void **state)
+{
+	struct shown shown;
+
+	(void)state;
+	show(&shown, "Recv@20 <1:7\nRecv@20 <2:7\nRecv@20 <3:7\nRecv@20 <0:7");
+	view_lp(&shown.view);
+	check_text(&shown,
+		   "Least progressed: unknown\n"
+		   "  4 of 4 ranks were inside MPI in all their stack samples, none outside: stacks alone do not tell "
+		   "which is behind\n"
+		   "  a deadlock, likely: ranks 0-3 wait for each other, by the messages that the MPI library holds; "
+		   "who of them went wrong these do not tell\n"
+		   "    rank 0, in MPI_Recv, app+0x14, waits for a message with tag 7 from rank 1 on halo\n"
+		   "    rank 1, in MPI_Recv, app+0x14, waits for a message with tag 7 from rank 2 on halo\n"
+		   "    rank 2, in MPI_Recv, app+0x14, waits for a message with tag 7 from rank 3 on halo\n"
+		   "    rank 3, in MPI_Recv, app+0x14, waits for a message with tag 7 from rank 0 on halo\n"
+		   "  ranks 0-3: in MPI_Recv, app+0x14\n"
+		   "  next: \"waits\", \"bt 0\", \"classes\"\n"
+		   "  start the job with \"pdb run -- mpirun ...\" next time, so that its MPI calls are counted\n");
+}
+
 /* The lines of lp's answer from the second one to "evidence". */
 static void test_causes(void **state)
 {
@@ -168,6 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_causes),
+		cmocka_unit_test(test_open),
 		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_why),
 	};
