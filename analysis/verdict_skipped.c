@@ -4,7 +4,8 @@
  * come there without sending. It has gone past if it is further by the progress order, if it has sent
  * its own message of an exchange to one that has not come to receive it, or to another than the one from
  * which it receives (most likely), or if it is in a place where they all have been equally often, and it
- * once more. Or it waits for them in another collective, alone (most likely). */
+ * once more. Or it waits for them in another collective, with others that have called both, or alone (most
+ * likely), or in a send to one of them (most likely: who has left out a receive does so for the first time). */
 #include <stdlib.h>
 
 #include "analysis/progress.h"
@@ -79,6 +80,18 @@ static bool is_rank_in_collective(const struct waitfor *w, int rank, uint32_t co
 		if (is_in_collective(w, l, collective))
 			return true;
 	return false;
+}
+
+/* Does it wait until those in the collective receive what it sends, and for nothing else? */
+static bool sends_to_waiting(const struct waitfor *w, uint32_t l, uint32_t collective)
+{
+	const struct waitfor_lane *lane = &w->lanes[l];
+
+	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
+		if (w->needs[n].kind != WAITFOR_RECEIVE || w->needs[n].peer < 0 ||
+		    !is_rank_in_collective(w, w->needs[n].peer, collective))
+			return false;
+	return lane->num_needs > 0;
 }
 
 /* Has it sent, to another in the collective than the one whose message it waits for, what is like that
@@ -278,7 +291,8 @@ static void add_skipped(const struct judge *j, const struct waitfor_deadlock *de
 			*is_sure = true;
 			continue;
 		}
-		if (!by_messages && is_alone_elsewhere(w, deadlock, l, collective))
+		if (!by_messages && (is_alone_elsewhere(w, deadlock, l, collective) ||
+				     sends_to_waiting(w, l, collective)))
 			rankset_add(ranks, rank);
 		if (!waits_for_messages(w, &w->lanes[l]))
 			continue;
