@@ -22,9 +22,9 @@ const struct command cmd_lp = {
 		"loop, the evidence, how sure pdb is, and what to type next. Without a recorder\n"
 		"it goes by stacks: ranks outside MPI that others wait for; if all are inside, or\n"
 		"several outside, those that are first in the order that \"order\" shows. Where all\n"
-		"are inside, the messages that Open MPI holds tell who waits for whom, and who\n"
-		"has left something out. If nobody can be named it shows where they are, and who\n"
-		"is elsewhere than most.\n"
+		"are inside, the messages that the MPI library holds tell who waits for whom,\n"
+		"and who has left something out. If nobody can be named it shows where they\n"
+		"are, and who is elsewhere than most.\n"
 		"Where a look longer ago than \"set stale\" found no hang, you who type it get the\n"
 		"answer of a new look.",
 	.example = "lp",
