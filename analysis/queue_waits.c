@@ -105,8 +105,8 @@ static void add_wait(struct builder *b, struct queue_wait wait, const char *comm
 	w->waits[w->num_waits++] = wait;
 }
 
-/* A receive from any: of those with whom there were messages on the communicator, as the library does not
- * say who its members are. If that is one, it is from that one. */
+/* A receive from any: of those with whom there were messages on the communicator, as libraries do not say who its
+ * members are, or of its members if they count no messages. If that is one, it is from that one. */
 static void add_any(struct builder *b, const struct message_queues *queues, struct queue_wait wait,
 		    uint32_t comm)
 {
@@ -115,6 +115,7 @@ static void add_any(struct builder *b, const struct message_queues *queues, stru
 	for (size_t i = 0; i < queues->num_pairs; i++)
 		num += queues->pairs[i].comm == comm && queues->pairs[i].peer != wait.rank;
 	wait.is_any = num > 1;
+	b->waits->is_open[wait.rank] |= num == 0;
 	for (size_t i = 0; i < queues->num_pairs; i++) {
 		wait.peer = queues->pairs[i].peer;
 		if (queues->pairs[i].comm == comm && is_rank(b, wait.peer))
@@ -140,6 +141,8 @@ static void add_receives(struct builder *b, int rank, const struct message_queue
 			add_any(b, queues, wait, receive->comm);
 		else if (is_rank(b, receive->peer))
 			add_wait(b, wait, queues->comms[receive->comm].name);
+		else
+			b->waits->is_open[rank] = true;
 	}
 }
 
@@ -237,6 +240,7 @@ struct queue_waits *queue_waits_create(const struct job *job, const struct stack
 
 	waits->num_ranks = facts->num_ranks;
 	waits->first = xcalloc(waits->num_ranks + 1, sizeof(*waits->first));
+	waits->is_open = xcalloc(waits->num_ranks + 1, sizeof(*waits->is_open));
 	find_arrivals(&b);
 	for (size_t r = 0; r < waits->num_ranks; r++) {
 		waits->first[r] = waits->num_waits;
@@ -254,6 +258,7 @@ void queue_waits_destroy(struct queue_waits *waits)
 		return;
 	free(waits->waits);
 	free(waits->first);
+	free(waits->is_open);
 	free(waits->unreceived);
 	free(waits);
 }

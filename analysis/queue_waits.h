@@ -34,6 +34,7 @@ struct queue_waits {
 	size_t num_waits;
 	size_t *first; /* [num_ranks + 1] the waits of rank r are waits[first[r]] to waits[first[r + 1] - 1] */
 	size_t num_ranks;
+	bool *is_open; /* [num_ranks]: it waits for somebody who is not known, too */
 	/* Messages that have arrived and that no receive has met, collectives' apart, by source,
 	 * then destination. */
 	struct queue_unreceived {

@@ -87,7 +87,7 @@ struct verdict {
 	struct rankset *apart;
 	/* By stacks: among these their temporal order may choose (verdict_choose_by_order()). */
 	struct rankset *candidates;
-	struct queue_cause *queue_cause; /* by stacks: why verdict_choose_by_queues() has named them; else NULL */
+	struct queue_cause *queue_cause; /* by stacks: what verdict_choose_by_queues() has found, see its kind; else NULL */
 	bool is_by_order; /* it has: the culprits are the least progressed of the candidates */
 	/* NONE: the ranks that all waits end at, if these move or are outside MPI; empty else. Those of them
 	 * that do not move are no culprits, but stay_ns and longest_before_ns are of them. */
@@ -122,7 +122,7 @@ void verdict_choose_by_order(struct verdict *verdict, const struct job *job,
 /* Go on from a verdict by stacks of ranks that are all inside MPI, where the latest samples have what the
  * MPI libraries hold of messages: who waits for whom, and who of those that wait for each other has left
  * something out, as LOST or DEADLOCK. That is likely, and no more. order: NULL, or as above. Where this
- * names nobody the verdict stays what it was. */
+ * names nobody the verdict stays what it was, but for queue_cause. */
 void verdict_choose_by_queues(struct verdict *verdict, const struct job *job,
 			      const struct temporal_result *order);
 

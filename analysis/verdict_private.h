@@ -103,10 +103,10 @@ uint32_t verdict_find_novel(const struct judge *j, const uint32_t *lanes, size_t
  */
 
 /* Ranks of the deadlock that have gone past a collective in which others of it wait, its index in
- * waitfor.collectives in *collective_ret; NULL: none. by_messages: only where their own messages tell that.
- * *is_likely_ret: only the progress order says so. The caller frees. */
+ * waitfor.collectives in *collective_ret; NULL: none. is_sure_only: only where their
+ * own messages or calls tell that. *is_likely_ret: these do not. The caller frees. */
 struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock,
-				     bool by_messages, uint32_t *collective_ret,
+				     bool is_sure_only, uint32_t *collective_ret,
 				     bool *is_likely_ret);
 /* Is there a message of `rank` to `peer` in the communicator that this has not received? Then the peer has
  * not come to where the two exchange messages. */

@@ -143,6 +143,16 @@ static bool is_message(const struct chooser *c, const struct queue_wait *wait)
 	return wait->kind == QUEUE_WAIT_MESSAGE && is_between_members(c, wait);
 }
 
+/* Are both in a collective that is called at the same place, on communicators of one name? */
+static bool are_in_same(const struct chooser *c, int a, int b)
+{
+	const struct queue_wait *of_a, *of_b;
+
+	return is_in_collective(c, a) && is_in_collective(c, b) &&
+	       c->facts->ranks[a].call == c->facts->ranks[b].call && queue_waits_of(c->waits, a, &of_a) &&
+	       queue_waits_of(c->waits, b, &of_b) && !strcmp(of_a->comm, of_b->comm);
+}
+
 /* Has the rank sent messages to `other`, or to some in the same collective, that they have not come to receive? */
 static bool has_sent_ahead(const struct chooser *c, int rank, int other)
 {
@@ -152,9 +162,7 @@ static bool has_sent_ahead(const struct chooser *c, int rank, int other)
 	for (size_t i = 0; i < num; i++) {
 		int destination = messages[i].destination;
 
-		if (destination == other ||
-		    (is_in_collective(c, destination) &&
-		     c->facts->ranks[destination].call == c->facts->ranks[other].call))
+		if (destination == other || are_in_same(c, destination, other))
 			return true;
 	}
 	return false;
@@ -333,7 +341,9 @@ static bool find_cycle(struct chooser *c, enum queue_cause_kind kind)
 		best = length;
 		memcpy(shortest, way, length * sizeof(*way));
 	}
-	is_found = best <= MIN_CYCLE || best <= most;
+	/* Where not all was looked at there may be a smaller one. */
+	is_found = best <= MIN_CYCLE ||
+		   (best <= most && (kind == QUEUE_CAUSE_OPEN || num_starts < MAX_CYCLE_STARTS));
 	if (is_found) {
 		struct queue_cause *cause = tell(c, kind);
 
@@ -369,6 +379,9 @@ static bool *find_closed(const struct chooser *c, uint32_t num)
 		if (c->component_of[wait->rank] != c->component_of[wait->peer])
 			is_closed[c->component_of[wait->rank]] = false;
 	}
+	for (size_t r = 0; r < c->waits->num_ranks; r++)
+		if (c->waits->is_open[r])
+			is_closed[c->component_of[r]] = false;
 	return is_closed;
 }
 

@@ -12,6 +12,7 @@
 #include "analysis/verdict_private.h"
 #include "model/job_comms.h"
 #include "model/job_model.h"
+#include "model/model.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
 
@@ -29,6 +30,9 @@ bool verdict_is_before_exchange(const struct waitfor *w, int rank, int peer, uin
 
 /* Fewer visits to a place are no rule, nor are those of one other rank alone. */
 enum { FEWEST_VISITS = 10, FEWEST_VISITORS = 2 };
+
+/* With how many of those in a collective a rank's progress is compared. */
+enum { MOST_COMPARED = 16 };
 
 /* Does it wait for messages, or in an exchange of them, and for nothing else? */
 static bool waits_for_messages(const struct waitfor *w, const struct waitfor_lane *lane)
@@ -173,47 +177,58 @@ static uint32_t collective_of(const struct waitfor *w, uint32_t l)
 	return lane->num_needs == 1 ? waitfor_collective_of(w, w->needs[lane->first_need].node) : WAITFOR_NONE;
 }
 
-static bool is_member(const struct waitfor *w, uint32_t collective, int rank)
+static bool has_called(const struct waitfor *w, uint32_t collective, int rank)
 {
-	return job_comm_view_of(&w->comms->comms[w->collectives[collective].comm], rank).model;
+	const struct waitfor_collective *c = &w->collectives[collective];
+	struct job_comm_view view = job_comm_view_of(&w->comms->comms[c->comm], rank);
+
+	return view.model && job_comm_seen(&view)->collectives >= c->number;
+}
+
+/* Of collectives only the blocking ones that a rank's one thread calls come one after the other. The lane waits in
+ * one. */
+static bool has_order(const struct judge *j, uint32_t l)
+{
+	const struct waitfor *w = j->waitfor;
+	uint32_t first, collective = collective_of(w, l);
+
+	return w->needs[w->lanes[l].first_need].request == WAITFOR_NONE && w->collectives[collective].owner < 0 &&
+	       waitfor_lanes_of(w, j->jm->lanes[l].rank, &first) == 1;
 }
 
 /* Is anybody who waits in `later` a member of `earlier` that has called that, too? */
 static bool have_called_both(const struct judge *j, uint32_t earlier, uint32_t later)
 {
 	const struct waitfor *w = j->waitfor;
-	struct rankset *unknown, *missing = waitfor_missing(w, earlier, &unknown);
-	bool is_found = false;
 
-	for (uint32_t l = 0; l < w->num_lanes && !is_found; l++) {
-		int rank = j->jm->lanes[l].rank;
-
-		is_found = collective_of(w, l) == later && is_member(w, earlier, rank) &&
-			   !rankset_contains(missing, rank) && !rankset_contains(unknown, rank);
-	}
-	rankset_destroy(missing);
-	rankset_destroy(unknown);
-	return is_found;
+	for (uint32_t l = 0; l < w->num_lanes; l++)
+		if (collective_of(w, l) == later && has_order(j, l) &&
+		    has_called(w, earlier, j->jm->lanes[l].rank))
+			return true;
+	return false;
 }
 
-/* Which of two collectives comes first; the answer is kept, as most lanes ask for the same two. */
-struct call_order {
-	uint32_t earlier, later;
-	bool is_known; /* by those who have called both */
+/* A collective of a deadlock, and what has been found about it. */
+struct left_out {
+	uint32_t collective, waiting; /* that lane waits in it */
+	uint32_t later;		      /* another one, and is that called after this? */
+	bool is_later;
+	struct rankset *sure, *guessed; /* who have left it out */
 };
 
 /* Does it wait in another collective, with others that have called this one before that? */
-static bool has_gone_past(const struct judge *j, uint32_t l, uint32_t collective, struct call_order *last)
+static bool has_gone_past(const struct judge *j, uint32_t l, struct left_out *out)
 {
-	uint32_t other = collective_of(j->waitfor, l);
+	uint32_t later = collective_of(j->waitfor, l);
 
-	if (other == WAITFOR_NONE || other == collective)
+	if (later == WAITFOR_NONE || later == out->collective || !has_order(j, l) || !has_order(j, out->waiting))
 		return false;
-	if (last->earlier != collective || last->later != other)
-		*last = (struct call_order){collective, other,
-					    have_called_both(j, collective, other) &&
-						    !have_called_both(j, other, collective)};
-	return last->is_known;
+	/* Most lanes ask for the same one. */
+	if (out->later != later)
+		out->is_later = have_called_both(j, out->collective, later) &&
+				!have_called_both(j, later, out->collective);
+	out->later = later;
+	return out->is_later;
 }
 
 /* The transitions into a state. */
@@ -270,74 +285,97 @@ static bool has_come_more_often(const struct judge *j, uint32_t l, uint32_t coll
 	return are_equal && num_visitors >= FEWEST_VISITORS && own > visits;
 }
 
-/* Of those that the collective misses, the ranks of the deadlock that have gone past it, as seen from
- * the lane `waiting` in it. */
-static void add_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock,
-			uint32_t collective, uint32_t waiting, bool by_messages,
-			struct call_order *last, struct rankset *ranks, bool *is_sure)
+/* Is it further, by the progress order, than one of the first that wait in the collective? */
+static bool is_further(const struct judge *j, const struct waitfor_deadlock *deadlock, uint32_t l,
+		       uint32_t collective)
+{
+	int num_compared = 0;
+
+	for (size_t i = 0; i < deadlock->num_lanes && num_compared < MOST_COMPARED; i++) {
+		if (!is_in_collective(j->waitfor, deadlock->lanes[i], collective))
+			continue;
+		if (progress_compare(j->groups->progress, l, deadlock->lanes[i]) == PROGRESS_MORE)
+			return true;
+		num_compared++;
+	}
+	return false;
+}
+
+/* Of a lane whose rank the collective misses. */
+static void add_lane(const struct judge *j, const struct waitfor_deadlock *deadlock, uint32_t l,
+		     bool is_sure_only, struct left_out *out)
 {
 	const struct waitfor *w = j->waitfor;
-	struct rankset *missing = waitfor_missing(w, collective, NULL);
+	bool is_waiting = waits_for_messages(w, &w->lanes[l]);
+	int rank = j->jm->lanes[l].rank;
 
-	for (size_t i = 0; i < deadlock->num_lanes; i++) {
-		uint32_t l = deadlock->lanes[i];
-		int rank = j->jm->lanes[l].rank;
-		bool is_past;
+	if (has_gone_past(j, l, out) ||
+	    (is_waiting && (has_sent_early(j, l, out->collective) || has_sent_to_waiting(j, l, out->collective) ||
+			    (!is_sure_only && has_come_more_often(j, l, out->collective)))))
+		rankset_add(out->sure, rank);
+	else if (!is_sure_only &&
+		 (is_alone_elsewhere(w, deadlock, l, out->collective) ||
+		  sends_to_waiting(w, l, out->collective) ||
+		  (is_waiting && (has_sent_around(j, l, out->collective) ||
+				  is_further(j, deadlock, l, out->collective)))))
+		rankset_add(out->guessed, rank);
+}
 
-		if (!rankset_contains(missing, rank))
-			continue;
-		if (has_gone_past(j, l, collective, last)) {
-			rankset_add(ranks, rank);
-			*is_sure = true;
-			continue;
-		}
-		if (!by_messages && (is_alone_elsewhere(w, deadlock, l, collective) ||
-				     sends_to_waiting(w, l, collective)))
-			rankset_add(ranks, rank);
-		if (!waits_for_messages(w, &w->lanes[l]))
-			continue;
-		is_past = has_sent_early(j, l, collective) ||
-			  has_sent_to_waiting(j, l, collective) ||
-			  (!by_messages && has_come_more_often(j, l, collective));
-		if (!is_past && by_messages)
-			continue;
-		if (!is_past && !has_sent_around(j, l, collective) &&
-		    progress_compare(j->groups->progress, l, waiting) != PROGRESS_MORE)
-			continue;
-		*is_sure |= is_past;
-		rankset_add(ranks, rank);
+/* Of those that the collective misses, the ranks of the deadlock that have gone past it. */
+static void add_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock, bool is_sure_only,
+			struct left_out *out)
+{
+	struct rankset *missing = waitfor_missing(j->waitfor, out->collective, NULL);
+	uint32_t first;
+
+	for (int r = rankset_first(missing); r >= 0; r = rankset_next(missing, r)) {
+		size_t num = waitfor_lanes_of(j->waitfor, r, &first);
+
+		for (uint32_t l = first; l < first + num; l++)
+			if (verdict_has_lane(deadlock, l))
+				add_lane(j, deadlock, l, is_sure_only, out);
 	}
 	rankset_destroy(missing);
 }
 
+/* The sure ones, or the others; NULL: nobody, or most of them, and it may be the others that went wrong. */
+static struct rankset *take_ranks(struct left_out *out, const struct waitfor_deadlock *deadlock, bool *is_likely_ret)
+{
+	struct rankset *ranks = out->sure;
+	bool is_good;
+
+	*is_likely_ret = rankset_is_empty(out->sure);
+	if (*is_likely_ret)
+		ranks = out->guessed;
+	is_good = !rankset_is_empty(ranks) && 2 * rankset_count(ranks) < rankset_count(deadlock->ranks) + 1;
+	ranks = is_good ? rankset_copy(ranks) : NULL;
+	rankset_destroy(out->sure);
+	rankset_destroy(out->guessed);
+	return ranks;
+}
+
 struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock,
-				     bool by_messages, uint32_t *collective_ret,
+				     bool is_sure_only, uint32_t *collective_ret,
 				     bool *is_likely_ret)
 {
 	const struct waitfor *w = j->waitfor;
-	struct rankset *ranks = rankset_create();
-	struct call_order last = {WAITFOR_NONE, WAITFOR_NONE, false};
-	bool is_sure = false;
+	bool *is_done = xcalloc(w->num_collectives + 1, sizeof(*is_done));
+	struct rankset *ranks = NULL;
 
-	for (size_t i = 0; j->groups->progress && i < deadlock->num_lanes; i++) {
-		const struct waitfor_lane *lane = &w->lanes[deadlock->lanes[i]];
-		uint32_t collective;
+	for (size_t i = 0; j->groups->progress && i < deadlock->num_lanes && !ranks; i++) {
+		uint32_t collective = collective_of(w, deadlock->lanes[i]);
+		struct left_out out = {.collective = collective, .waiting = deadlock->lanes[i],
+				       .later = WAITFOR_NONE};
 
-		if (lane->num_needs != 1)
+		if (collective == WAITFOR_NONE || is_done[collective])
 			continue;
-		collective = waitfor_collective_of(w, w->needs[lane->first_need].node);
-		if (collective == WAITFOR_NONE)
-			continue;
-		add_skipped(j, deadlock, collective, deadlock->lanes[i], by_messages, &last,
-			    ranks, &is_sure);
+		is_done[collective] = true;
+		out.sure = rankset_create();
+		out.guessed = rankset_create();
+		add_skipped(j, deadlock, is_sure_only, &out);
+		ranks = take_ranks(&out, deadlock, is_likely_ret);
 		*collective_ret = collective;
-		if (!rankset_is_empty(ranks))
-			break;
 	}
-	*is_likely_ret = !is_sure;
-	/* Where most of them have, it may be the others that went wrong. */
-	if (!rankset_is_empty(ranks) && 2 * rankset_count(ranks) < rankset_count(deadlock->ranks) + 1)
-		return ranks;
-	rankset_destroy(ranks);
-	return NULL;
+	free(is_done);
+	return ranks;
 }

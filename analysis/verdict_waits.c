@@ -270,12 +270,12 @@ static bool find_novel(struct judge *j, const struct waitfor_deadlock *deadlock,
 
 /* Ranks have left out a collective that others of the deadlock wait in. */
 static bool find_skipped(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns,
-			 uint32_t which, bool by_messages)
+			 uint32_t which, bool is_sure_only)
 {
 	bool is_likely;
 	uint32_t collective;
 	struct rankset *ranks =
-		verdict_find_skipped(j, deadlock, by_messages, &collective, &is_likely);
+		verdict_find_skipped(j, deadlock, is_sure_only, &collective, &is_likely);
 
 	if (!ranks)
 		return false;

@@ -22,7 +22,8 @@ struct queued_message {
 	uint32_t comm; /* index in comms */
 };
 
-/* All messages between this rank and another one in one communicator, the library's own included. */
+/* All messages between this rank and another one in one communicator, the library's own included. 0 and 0 of all
+ * members of a communicator from any of which a receive waits, where the library does not count. */
 struct message_pair {
 	int32_t peer; /* the job's rank, or MESSAGE_OTHER_PEER */
 	uint32_t comm;

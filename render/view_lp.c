@@ -393,7 +393,8 @@ static const char *likely_reason(const struct verdict *verdict)
 	if (is_by_order)
 		return "who has not sent it was found by the order of the calls";
 	if (verdict->kind == VERDICT_DEADLOCK && verdict->skipped != UINT32_MAX)
-		return "who has left it out was found by the order of the calls";
+		return "who has left it out is told by where the ranks are and by the order of the calls "
+		       "alone";
 	if (verdict->kind == VERDICT_LIBRARY)
 		return "another rank may have left out an earlier collective, so that what it gave "
 		       "was for another one";

@@ -20,7 +20,7 @@ const struct command cmd_waits = {
 	.usage = "waits [RANKS]",
 	.summary = "Show who waits for whom.",
 	.text = "By the messages and collectives that were counted; without a recorder by the\n"
-		"stacks and what Open MPI holds of messages. Ranks that wait alike stand\n"
+		"stacks and what the MPI library holds of messages. Ranks that wait alike stand\n"
 		"together; below the table they are drawn, an arrow leading to those who are\n"
 		"waited for. Without RANKS: those in focus, else all. \"waits > FILE\" with .dot,\n"
 		".svg, .png or .pdf makes a picture.",

@@ -79,6 +79,12 @@ static const struct {
 	 "Recv@20 <1:7\n"
 	 "Barrier@30 <2:-16",
 	 VERDICT_DEADLOCK, QUEUE_CAUSE_CYCLE, "1-2"},
+	{"two wait for each other, and one of them for another process, too",
+	 "Barrier@30 <1:-16\n"
+	 "Recv@20 <2:7 <9:7\n"
+	 "Recv@20 <1:7\n"
+	 "Barrier@30 <2:-16",
+	 VERDICT_UNKNOWN, 0, ""},
 	{"two wait for each other inside a tool's or library's function",
 	 "Barrier@30 <1:-16\n"
 	 "Allreduce/Recv@20 <2:7 <0:-12\n"
