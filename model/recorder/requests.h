@@ -86,6 +86,7 @@ struct requests {
 	uint64_t changes; /* made so far to any of this */
 	bool is_full;  /* no more slots: not asked again */
 	bool is_shared; /* threads may call at the same time */
+	uint32_t exclusive_locks; /* of windows; at most so many are held */
 	struct requests_ref orphans[REQUESTS_ORPHANS]; /* number i is at i % REQUESTS_ORPHANS */
 	uint32_t num_orphans;
 	_Atomic uint32_t owner; /* lane + 1 of the holder of the lock; 0: free */

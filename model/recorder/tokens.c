@@ -12,7 +12,9 @@ static inline __attribute__((always_inline)) void add(struct lane *l, uint64_t k
 	request.lane = l->index;
 	request.ticks = atomic_load_explicit(&l->current->since, RELAXED);
 	requests_lock(l->requests, l->index);
-	requests_add(l->requests, key, &request);
+	uint32_t slot = requests_add(l->requests, key, &request);
+	if (request.kind == SEG_REQUEST_LOCK && slot != REQUESTS_NONE)
+		l->requests->exclusive_locks += request.tag;
 	requests_unlock(l->requests);
 }
 
@@ -90,24 +92,37 @@ void tokens_list_collective(struct lane *l, struct p2p_list *list, uint32_t comm
 }
 
 /* ---- Locks -------------------------------------------------------------------------------------
- */
+ *
+ * Some programs flush many windows in turn, and what is known of the lock of each is in no cache any
+ * more. Most hold no exclusive lock: while that is so nothing is looked up. */
 
 static uint64_t lock_key(uint32_t window, int32_t target)
 {
 	return requests_key(REQUESTS_LOCK, (uint64_t)window << 32 | (uint32_t)target);
 }
 
+static int32_t kind_of(const struct requests *r, uint32_t slot)
+{
+	return atomic_load_explicit(&r->slots[slot].tag, RELAXED);
+}
+
 /* The lock of this target, or that of all. */
+static int32_t find_kind(const struct requests *r, uint32_t window, int32_t target)
+{
+	uint32_t slot = requests_find(r, lock_key(window, target));
+
+	if (slot == REQUESTS_NONE)
+		slot = requests_find(r, lock_key(window, SEG_PEER_ANY));
+	return slot == REQUESTS_NONE ? 0 : kind_of(r, slot);
+}
+
 static int32_t held_kind(struct lane *l, uint32_t window, int32_t target)
 {
 	int32_t kind = 0;
 
 	requests_lock(l->requests, l->index);
-	uint32_t slot = requests_find(l->requests, lock_key(window, target));
-	if (slot == REQUESTS_NONE)
-		slot = requests_find(l->requests, lock_key(window, SEG_PEER_ANY));
-	if (slot != REQUESTS_NONE)
-		kind = atomic_load_explicit(&l->requests->slots[slot].tag, RELAXED);
+	if (__builtin_expect(l->requests->exclusive_locks > 0, 0))
+		kind = find_kind(l->requests, window, target);
 	requests_unlock(l->requests);
 	return kind;
 }
@@ -135,5 +150,11 @@ void tokens_locked(struct lane *l, uint32_t window, int32_t target, int32_t kind
 
 void tokens_unlocked(struct lane *l, uint32_t window, int32_t target)
 {
-	drop(l, lock_key(window, target));
+	requests_lock(l->requests, l->index);
+	uint32_t slot = requests_find(l->requests, lock_key(window, target));
+	if (slot != REQUESTS_NONE) {
+		l->requests->exclusive_locks -= kind_of(l->requests, slot);
+		requests_remove(l->requests, slot);
+	}
+	requests_unlock(l->requests);
 }

@@ -144,6 +144,31 @@ static void test_locks(void **state)
 	assert_int_equal(num_requests(), 0);
 }
 
+/* Whose lock it is, is looked up again once one is exclusive. */
+static void test_exclusive_lock(void **state)
+{
+	struct lane *l = *state;
+	const struct seg_operation *operation = &l->seg->operation;
+
+	tokens_locked(l, 5, SEG_PEER_ANY, 0);
+	for (int i = 0; i < 2; i++) {
+		tokens_locked(l, 6, 2, 1);
+		tokens_lock_operation(l, 5, SEG_PEER_ANY, TOKENS_LOCK_HELD);
+		assert_int_equal(operation->transfers[0].tag, 0);
+		tokens_lock_operation(l, 6, 2, TOKENS_LOCK_HELD);
+		assert_int_equal(operation->transfers[0].tag, 1);
+		assert_int_equal(l->requests->exclusive_locks, 1);
+		/* There is none any more: given back once too often, it does not count. */
+		tokens_unlocked(l, 6, 2);
+		tokens_unlocked(l, 6, 2);
+		assert_int_equal(l->requests->exclusive_locks, 0);
+		tokens_lock_operation(l, 6, 2, TOKENS_LOCK_HELD);
+		assert_int_equal(operation->transfers[0].tag, 0);
+	}
+	tokens_unlocked(l, 5, SEG_PEER_ANY);
+	assert_int_equal(num_requests(), 0);
+}
+
 #define TOKENS_TEST(f) cmocka_unit_test_setup_teardown(f, setup_site, teardown)
 
 int main(void)
@@ -151,7 +176,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TOKENS_TEST(test_tokens),     TOKENS_TEST(test_tokens_apart),
 		TOKENS_TEST(test_taken_back), TOKENS_TEST(test_collective),
-		TOKENS_TEST(test_locks),
+		TOKENS_TEST(test_locks),      TOKENS_TEST(test_exclusive_lock),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
