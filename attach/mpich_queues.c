@@ -33,6 +33,8 @@
 #define MAX_BLOCKS (1 << 14)
 #define MAX_IN_BLOCK (1 << HANDLE_BLOCK_SHIFT)
 #define NUM_BUILTIN 2 /* MPI_COMM_WORLD, MPI_COMM_SELF */
+#define MAX_DIRECT 64 /* versions that are known have 8 */
+#define KIND_COMM 1   /* of the objects in a pool */
 
 /* Of a communicator what all versions have at the same place. */
 struct comm_object {
@@ -78,7 +80,8 @@ static const struct layout {
 	{0x548, 0x4a0}, /* 4.2 */
 };
 
-/* MPIR_Object_alloc_t: where the communicators are. */
+/* MPIR_Object_alloc_t: where the communicators are. Before the first one is made, which a rank alone on its node
+ * may never do, there are no objects: the array of the first ones is all zero. */
 struct pool {
 	uint64_t blocks;     /* address of the blocks' addresses */
 	uint32_t num_blocks, num_objects;
@@ -94,7 +97,7 @@ struct mpich_queues {
 	bool is_found;	     /* all of the following */
 	struct ucx_worker worker;
 	const struct layout *layout;
-	uint64_t builtin, direct, pool; /* addresses */
+	uint64_t builtin, pool; /* addresses */
 };
 
 struct mpich_queues *mpich_queues_create(const struct memory *memory, const struct maps *maps)
@@ -142,16 +145,27 @@ static uint64_t find_array(const struct mpich_queues *q, const uint64_t *words, 
 	return 0;
 }
 
-static uint64_t find_pool(const struct mpich_queues *q, const uint64_t *words, size_t num)
+/* Are these the communicators, and does the library have the array of the first ones among its variables? */
+static bool is_pool(const struct mpich_queues *q, const struct pool *pool)
+{
+	return pool->size == q->layout->size && pool->kind == KIND_COMM && pool->num_direct > 0 &&
+	       pool->num_direct <= MAX_DIRECT && pool->direct % sizeof(uint64_t) == 0 &&
+	       pool->direct >= q->start && pool->direct < q->end &&
+	       pool->num_direct * pool->size <= q->end - pool->direct;
+}
+
+static bool find_pool(struct mpich_queues *q, const uint64_t *words, size_t num)
 {
 	struct pool pool;
 
 	for (size_t i = 0; i + sizeof(pool) / sizeof(*words) <= num; i++) {
 		memcpy(&pool, &words[i], sizeof(pool));
-		if (pool.size == q->layout->size && pool.direct == q->direct)
-			return q->start + i * sizeof(*words);
+		if (is_pool(q, &pool)) {
+			q->pool = q->start + i * sizeof(*words);
+			return true;
+		}
 	}
-	return 0;
+	return false;
 }
 
 static bool find_comms(struct mpich_queues *q, const uint64_t *words, size_t num)
@@ -159,9 +173,7 @@ static bool find_comms(struct mpich_queues *q, const uint64_t *words, size_t num
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
 		q->layout = &layouts[i];
 		q->builtin = find_array(q, words, num, HANDLE_BUILTIN);
-		q->direct = find_array(q, words, num, HANDLE_DIRECT);
-		q->pool = q->direct ? find_pool(q, words, num) : 0;
-		if (q->builtin && q->pool)
+		if (q->builtin && find_pool(q, words, num))
 			return true;
 	}
 	return false;
@@ -246,14 +258,13 @@ static bool read_comms(struct reader *r)
 	const struct mpich_queues *q = r->q;
 	struct pool pool;
 	uint64_t *blocks;
-	bool is_good = get(q, q->pool, &pool, sizeof(pool)) && pool.direct == q->direct &&
-		       pool.size == q->layout->size && pool.num_direct <= MAX_COMMS &&
-		       pool.num_blocks <= MAX_BLOCKS;
+	bool is_good = get(q, q->pool, &pool, sizeof(pool)) && is_pool(q, &pool) &&
+		       pool.num_blocks <= MAX_BLOCKS && pool.num_available <= pool.num_objects;
 
 	for (uint32_t i = 0; i < NUM_BUILTIN && is_good; i++)
 		is_good = read_comm(r, q->builtin + i * pool.size, HANDLE_BUILTIN + i);
-	for (uint32_t i = 0; is_good && i < pool.num_direct; i++)
-		is_good = read_comm(r, q->direct + i * pool.size, HANDLE_DIRECT + i);
+	for (uint32_t i = 0; is_good && pool.num_objects && i < pool.num_direct; i++)
+		is_good = read_comm(r, pool.direct + i * pool.size, HANDLE_DIRECT + i);
 	if (!is_good)
 		return false;
 	blocks = xcalloc(pool.num_blocks + 1, sizeof(*blocks));

@@ -319,6 +319,15 @@ static inline void make_comms(void)
 	world.variables[POOL + 5] = comm_arrays[IN_DIRECT].num;
 }
 
+/* As long as the library has made no communicator: it has those that are always there, and no objects. */
+static inline void leave_builtin(void)
+{
+	for (int array = IN_DIRECT; array < NUM_ARRAYS; array++)
+		memset(comm_words(array, 0), 0, comm_arrays[array].num * version->comm_size);
+	world.variables[POOL] = world.variables[POOL + 1] = 0;
+	world.variables[POOL + 2] = halves(0, 1);
+}
+
 /* Without receives and messages. */
 static inline void make_world(const struct mpich_version *of)
 {

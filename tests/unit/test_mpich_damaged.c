@@ -22,11 +22,20 @@ static const struct damage damages[] = {
 	{&world.variables[POOL + 1], 3 | UINT64_C(8) << 32}, /* one block behind the last */
 	{&world.variables[POOL + 1], UINT32_MAX | UINT64_C(8) << 32},
 	{&world.variables[POOL + 1], (1 << 14) | UINT64_C(8) << 32},
+	{&world.variables[POOL + 1], 2}, /* no objects, of which some are not in use */
+	{&world.variables[POOL + 2], 9 | UINT64_C(1) << 32},
+	{&world.variables[POOL + 2], 3}, /* objects of another kind */
+	{&world.variables[POOL + 2], 3 | UINT64_C(2) << 32},
 	{&world.variables[POOL + 3], 0},
 	{&world.variables[POOL + 3], 0x368},
 	{&world.variables[POOL + 3], 0x540},
 	{&world.variables[POOL + 4], 0},
 	{&world.variables[POOL + 4], VARIABLES + BUILTIN * 8},
+	{&world.variables[POOL + 4], VARIABLES + DIRECT * 8 + 4},
+	{&world.variables[POOL + 4], VARIABLES - 8},
+	{&world.variables[POOL + 4], VARIABLES + NUM_VARIABLES * 8},
+	{&world.variables[POOL + 4], BLOCKS},
+	{&world.variables[POOL + 5], 0},
 	{&world.variables[POOL + 5], 4},
 	{&world.variables[POOL + 5], 16385},
 	{&world.variables[POOL + 5], UINT32_MAX},

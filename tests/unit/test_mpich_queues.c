@@ -33,6 +33,52 @@ static void test_none(void **state)
 	}
 }
 
+/* ---- Finding -------------------------------------------------------------------------------- */
+
+/* A rank that has no communicators but those that are always there, until it makes others. */
+static void test_builtin(void **state)
+{
+	(void)state;
+	for (size_t v = 0; v < NUM_OF(versions); v++) {
+		uint64_t end = VARIABLES + sizeof(world.variables), size = versions[v].comm_size;
+		struct mpich_queues *queues = create();
+		struct message_queues *read;
+
+		make_world(&versions[v]);
+		leave_builtin();
+		post(TAG(0x00, 7, 5), EXACT);
+		arrive(TAG(0x40, 3, 9));
+		read = mpich_queues_read(queues);
+		assert_non_null(read);
+		assert_int_equal(read->num_receives, 1);
+		assert_int_equal(read->receives[0].peer, 7);
+		assert_int_equal(read->num_unexpected, 0);
+		message_queues_destroy(read);
+		make_comms();
+		read = mpich_queues_read(queues);
+		assert_non_null(read);
+		assert_int_equal(read->num_receives, 1);
+		assert_int_equal(read->num_unexpected, 1);
+		message_queues_destroy(read);
+		mpich_queues_destroy(queues);
+		/* Those that it will make must be among its variables. */
+		leave_builtin();
+		world.variables[POOL + 4] = end - 3 * size;
+		read = read_world();
+		assert_non_null(read);
+		message_queues_destroy(read);
+		world.variables[POOL + 4] += 8;
+		assert_null(read_world());
+		/* Objects of the same size, but of another kind, are of something else. */
+		make_world(&versions[v]);
+		memcpy(&world.variables[POOL - 10], &world.variables[POOL], 6 * sizeof(uint64_t));
+		world.variables[POOL - 8] = halves(0, 2);
+		read = read_world();
+		assert_non_null(read);
+		message_queues_destroy(read);
+	}
+}
+
 /* ---- Tags ----------------------------------------------------------------------------------- */
 
 static const struct tag_case {
@@ -226,6 +272,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_builtin),
 		cmocka_unit_test(test_tags),
 		cmocka_unit_test(test_rank_maps),
 		cmocka_unit_test(test_order),
