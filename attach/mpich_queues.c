@@ -12,6 +12,7 @@
 /* More than that is not read. */
 #define MAX_VARIABLES (16 << 20) /* bytes */
 #define MAX_COMMS 16384
+#define MAX_OBJECTS (4 * MAX_COMMS) /* communicators, and objects that are none now */
 #define MAX_RANKS (16 << 20) /* of the job: what snapshots and shares have room for */
 #define MAX_ANY 64	     /* members of whom a receive from any may be */
 
@@ -94,6 +95,7 @@ struct pool {
 struct mpich_queues {
 	struct memory memory;
 	uint64_t start, end; /* of the library's variables */
+	size_t num_missing;  /* takes since it was last found */
 	bool is_found;	     /* all of the following */
 	struct ucx_worker worker;
 	const struct layout *layout;
@@ -210,6 +212,7 @@ struct reader {
 	struct mpich_queues *q;
 	struct comm *comms; /* by context */
 	size_t num_comms, comms_capacity;
+	size_t num_objects; /* that were looked at, each of which may be no communicator now */
 	struct message_queues *ret;
 };
 
@@ -218,7 +221,7 @@ static bool read_comm(struct reader *r, uint64_t address, uint32_t handle)
 {
 	struct comm comm = {.index = UINT32_MAX};
 
-	if (!get(r->q, address, &comm.object, sizeof(comm.object)) ||
+	if (r->num_objects++ >= MAX_OBJECTS || !get(r->q, address, &comm.object, sizeof(comm.object)) ||
 	    comm.object.handle != handle)
 		return false;
 	if (!comm.object.references)
@@ -234,7 +237,8 @@ static bool read_comm(struct reader *r, uint64_t address, uint32_t handle)
 	return true;
 }
 
-/* Up to the last one in use, which `most` tells, of these and those before; or to the first that is none. */
+/* Up to the last one in use, which `most` tells, of these and those before; or to the first that is none. False
+ * if there is none, or if these would be too many. */
 static bool read_block(struct reader *r, uint64_t address, uint32_t block, size_t most)
 {
 	uint32_t handle = HANDLE_BLOCK | block << HANDLE_BLOCK_SHIFT, num = 0;
@@ -242,7 +246,7 @@ static bool read_block(struct reader *r, uint64_t address, uint32_t block, size_
 	while (r->num_comms < most && num < MAX_IN_BLOCK &&
 	       read_comm(r, address + num * r->q->layout->size, handle + num))
 		num++;
-	return num > 0 || r->num_comms >= most;
+	return r->num_objects <= MAX_OBJECTS && (num > 0 || r->num_comms >= most);
 }
 
 static int compare_contexts(const void *a, const void *b)
@@ -426,13 +430,25 @@ static void put_pairs(struct reader *r)
 	}
 }
 
+/* A search reads much, so that there are ever fewer where there is nothing to be found: at the first take, the
+ * second, the fourth and so on since all was well. */
+static bool find_again(struct mpich_queues *q)
+{
+	size_t num = ++q->num_missing;
+
+	if ((num & (num - 1)) || !find(q))
+		return false;
+	q->num_missing = 0;
+	return true;
+}
+
 struct message_queues *mpich_queues_read(struct mpich_queues *queues)
 {
 	struct reader r = {.q = queues};
 	struct item *receives, *unexpected;
 	struct ucx_tags *tags = NULL;
 
-	if ((queues->is_found || find(queues)) && read_comms(&r))
+	if ((queues->is_found || find_again(queues)) && read_comms(&r))
 		tags = ucx_tags_read(&queues->memory, &queues->worker);
 	if (tags) {
 		r.ret = message_queues_create();

@@ -9,6 +9,10 @@
 /* More than that is not read. */
 #define MAX_TAGS 10000 /* receives, and as many messages */
 
+/* A search looks at no more: a library has fewer, and damaged memory may be full of what begins like them. */
+#define MAX_WORKERS 100000
+#define MAX_TABLES 1000
+
 #define TRIES 2 /* the process may change what is just being read */
 
 #define HASH_PRIME 1021 /* UCP_TAG_MATCH_HASH_SIZE */
@@ -77,15 +81,23 @@ static bool may_be_address(uint64_t word)
 
 /* ---- Finding -------------------------------------------------------------------------------- */
 
+struct search {
+	const struct memory *memory;
+	const uint64_t *words;
+	size_t num;
+	size_t num_workers, num_tables; /* that were looked at */
+};
+
 /* Are most of these queues and rings empty, as they look then? */
-static bool are_tables(const struct memory *memory, const struct matching *matching)
+static bool are_tables(struct search *s, const struct matching *matching)
 {
 	struct request_queue *queues = xcalloc(HASH_SIZE, sizeof(*queues));
 	struct link *rings = xcalloc(HASH_SIZE, sizeof(*rings));
 	size_t num_queues = 0, num_rings = 0;
 
-	if (!memory_get(memory, matching->receives, queues, HASH_SIZE * sizeof(*queues)) &&
-	    !memory_get(memory, matching->messages, rings, HASH_SIZE * sizeof(*rings))) {
+	s->num_tables++;
+	if (!memory_get(s->memory, matching->receives, queues, HASH_SIZE * sizeof(*queues)) &&
+	    !memory_get(s->memory, matching->messages, rings, HASH_SIZE * sizeof(*rings))) {
 		for (size_t i = 0; i < HASH_SIZE; i++) {
 			uint64_t ring = matching->messages + i * sizeof(*rings);
 
@@ -98,38 +110,38 @@ static bool are_tables(const struct memory *memory, const struct matching *match
 	return num_queues > HASH_SIZE / 2 && num_rings > HASH_SIZE / 2;
 }
 
-static bool is_matching(const struct memory *memory, const struct matching *matching, uint64_t address)
+static bool is_matching(struct search *s, const struct matching *matching, uint64_t address)
 {
 	return (matching->wildcard.queue.last == address ||
 		(may_be_address(matching->wildcard.queue.last) &&
 		 may_be_address(matching->wildcard.queue.first))) &&
 	       may_be_address(matching->receives) && may_be_address(matching->messages) &&
 	       may_be_address(matching->all.previous) && may_be_address(matching->all.next) &&
-	       are_tables(memory, matching);
+	       are_tables(s, matching);
 }
 
 /* Is there a worker at words[at]? The library has its context beside it. */
-static bool is_worker(const struct memory *memory, const uint64_t *words, size_t num, size_t at,
-		      struct ucx_worker *ret)
+static bool is_worker(struct search *s, size_t at, struct ucx_worker *ret)
 {
 	uint64_t worker[WORKER_WORDS];
 	bool has_context = false;
 
-	if (memory_get(memory, words[at], worker, sizeof(worker)))
+	s->num_workers++;
+	if (memory_get(s->memory, s->words[at], worker, sizeof(worker)))
 		return false;
-	for (size_t i = at < NEAR ? 0 : at - NEAR; i < num && i <= at + NEAR; i++)
-		for (size_t j = 0; i != at && may_be_address(words[i]) && j < CONTEXT_WORDS; j++)
-			has_context |= worker[j] == words[i];
-	if (!has_context)
-		return false;
-	for (size_t i = 0; i <= WORKER_WORDS - sizeof(struct matching) / sizeof(*worker); i++) {
-		uint64_t address = words[at] + i * sizeof(*worker);
+	for (size_t i = at < NEAR ? 0 : at - NEAR; i < s->num && i <= at + NEAR; i++)
+		for (size_t j = 0; i != at && may_be_address(s->words[i]) && j < CONTEXT_WORDS; j++)
+			has_context |= worker[j] == s->words[i];
+	for (size_t i = 0; has_context && i <= WORKER_WORDS - sizeof(struct matching) / sizeof(*worker) &&
+			   s->num_tables < MAX_TABLES;
+	     i++) {
+		uint64_t address = s->words[at] + i * sizeof(*worker);
 		struct matching matching;
 
 		memcpy(&matching, &worker[i], sizeof(matching));
-		if (!is_matching(memory, &matching, address))
+		if (!is_matching(s, &matching, address))
 			continue;
-		*ret = (struct ucx_worker){words[at], address};
+		*ret = (struct ucx_worker){s->words[at], address};
 		return true;
 	}
 	return false;
@@ -138,11 +150,13 @@ static bool is_worker(const struct memory *memory, const uint64_t *words, size_t
 bool ucx_worker_find(const struct memory *memory, uint64_t address, const uint64_t *words, size_t num,
 		     struct ucx_worker *ret)
 {
-	for (size_t i = 0; i < num; i++) {
+	struct search s = {.memory = memory, .words = words, .num = num};
+
+	for (size_t i = 0; i < num && s.num_workers < MAX_WORKERS && s.num_tables < MAX_TABLES; i++) {
 		/* Most that are addresses are of other variables. */
 		bool is_own = words[i] - address < num * sizeof(*words);
 
-		if (may_be_address(words[i]) && !is_own && is_worker(memory, words, num, i, ret))
+		if (may_be_address(words[i]) && !is_own && is_worker(&s, i, ret))
 			return true;
 	}
 	return false;

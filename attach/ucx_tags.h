@@ -33,7 +33,7 @@ struct ucx_tags {
 };
 
 /* Look for the worker that the variables of an MPI library, words[num] at `address`, point to. False: there is
- * none (yet). */
+ * none (yet), or too much that looks like one. */
 bool ucx_worker_find(const struct memory *memory, uint64_t address, const uint64_t *words, size_t num,
 		     struct ucx_worker *ret);
 

@@ -134,6 +134,53 @@ static void test_left_out(void **state)
 	message_queues_destroy(read);
 }
 
+#define MANY_BLOCKS 16
+#define IN_BLOCK_40 4096
+#define WORDS_40 WORDS(0x368)
+
+/* Blocks full of objects that are none now, each behind that of the block before it; the last one has so many. */
+static void make_many_objects(uint32_t in_last)
+{
+	uint64_t *list = many + IN_BLOCK_40 * WORDS_40 + 64;
+
+	make_world(&versions[0]);
+	for (uint32_t block = 0; block < MANY_BLOCKS; block++) {
+		for (uint32_t i = 0; i < IN_BLOCK_40; i++)
+			many[i * WORDS_40 + block] = 0xc4000000 | block << 12 | i;
+		list[block] = MANY + block * sizeof(*many);
+	}
+	if (in_last < IN_BLOCK_40)
+		many[in_last * WORDS_40 + MANY_BLOCKS - 1] = 0;
+	world.variables[POOL] = MANY + (uint64_t)(list - many) * sizeof(*many);
+	world.variables[POOL + 1] = halves(MANY_BLOCKS, UINT32_MAX - NUM_OF(made_comms));
+	world.variables[POOL + 2] = halves(0, 1);
+}
+
+/* Also what is left out is read, but not without end. */
+static void test_many_objects(void **state)
+{
+	/* With what is behind the last one. */
+	const uint32_t most = MANY_BLOCKS * IN_BLOCK_40 - comm_arrays[IN_BUILTIN].num -
+			      comm_arrays[IN_DIRECT].num - 1;
+
+	(void)state;
+	num_many = IN_BLOCK_40 * WORDS_40 + 128;
+	many = calloc(num_many, sizeof(*many));
+	assert_non_null(many);
+	for (uint32_t more = 0; more < 2; more++) {
+		struct message_queues *read;
+
+		make_many_objects(most % IN_BLOCK_40 + more);
+		read = read_world();
+		if ((read == NULL) != (more > 0))
+			fail_msg("%u more", more);
+		assert_in_range(num_reads, MANY_BLOCKS * IN_BLOCK_40, MANY_BLOCKS * IN_BLOCK_40 + 1000);
+		message_queues_destroy(read);
+	}
+	num_many = 0;
+	free(many);
+}
+
 /* Any words in any of the regions, many of them addresses of something else. */
 static void test_random(void **state)
 {
@@ -180,6 +227,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_left_out),
+		cmocka_unit_test(test_many_objects),
 		cmocka_unit_test(test_random),
 	};
 

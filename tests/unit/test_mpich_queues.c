@@ -79,6 +79,36 @@ static void test_builtin(void **state)
 	}
 }
 
+static bool is_read(struct mpich_queues *queues)
+{
+	struct message_queues *read = mpich_queues_read(queues);
+
+	message_queues_destroy(read);
+	return read != NULL;
+}
+
+/* Where there is nothing to be found is ever less searched. */
+static void test_search(void **state)
+{
+	struct mpich_queues *queues = create();
+
+	(void)state;
+	make_world(&versions[0]);
+	world.variables[WORKER_VARIABLE] = 0;
+	for (int i = 1; i < 64; i++) {
+		if (i == 20)
+			world.variables[WORKER_VARIABLE] = WORKER;
+		num_reads = 0;
+		if (is_read(queues) != (i >= 32))
+			fail_msg("take %d", i);
+		if (i < 32 && (i & (i - 1)))
+			assert_int_equal(num_reads, 0);
+		else
+			assert_in_range(num_reads, 2, 1000);
+	}
+	mpich_queues_destroy(queues);
+}
+
 /* ---- Tags ----------------------------------------------------------------------------------- */
 
 static const struct tag_case {
@@ -273,6 +303,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_builtin),
+		cmocka_unit_test(test_search),
 		cmocka_unit_test(test_tags),
 		cmocka_unit_test(test_rank_maps),
 		cmocka_unit_test(test_order),

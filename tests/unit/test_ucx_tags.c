@@ -102,6 +102,45 @@ static void test_tables(void **state)
 	}
 }
 
+#define MAX_WORKERS 100000 /* more are not looked at */
+#define MAX_TABLES 1000
+
+/* What looks like workers is not looked at without end. */
+static void test_much(void **state)
+{
+	size_t num = MAX_WORKERS + 10, page = 8192;
+	uint64_t *words = calloc(num, sizeof(*words));
+	struct ucx_worker found;
+
+	(void)state;
+	assert_non_null(words);
+	/* So many addresses of nothing before the worker. */
+	for (size_t before = MAX_WORKERS - 1; before <= MAX_WORKERS; before++) {
+		make_world(&versions[0]);
+		for (size_t i = 0; i < num; i++)
+			words[i] = MANY;
+		words[before] = WORKER;
+		words[before + 1] = CONTEXT;
+		assert_int_equal(ucx_worker_find(&world_memory, VARIABLES, words, num, &found),
+				 before < MAX_WORKERS);
+		assert_in_range(num_reads, MAX_WORKERS, MAX_WORKERS + 2);
+	}
+	/* A page full of its own address: in any place of it there may be tables, and context. */
+	num_many = page;
+	many = calloc(page, sizeof(*many));
+	assert_non_null(many);
+	for (size_t i = 0; i < num; i++)
+		words[i] = MANY;
+	for (size_t i = 0; i < page; i++)
+		many[i] = MANY;
+	num_reads = 0;
+	assert_false(ucx_worker_find(&world_memory, VARIABLES, words, num, &found));
+	assert_in_range(num_reads, 2 * MAX_TABLES, 2 * MAX_TABLES + 10);
+	num_many = 0;
+	free(many);
+	free(words);
+}
+
 static void test_read(void **state)
 {
 	/* As they are posted; as they are read: first those that leave bits open, then by bucket. */
@@ -283,8 +322,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find), cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_read), cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_many), cmocka_unit_test(test_changing),
+		cmocka_unit_test(test_much), cmocka_unit_test(test_read),
+		cmocka_unit_test(test_damaged), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_changing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
