@@ -442,13 +442,22 @@ static bool find_again(struct mpich_queues *q)
 	return true;
 }
 
+/* A new session of MPI may have a new worker. */
+static bool is_ready(struct mpich_queues *q)
+{
+	if (q->is_found && ucx_worker_is_current(&q->memory, &q->worker))
+		return true;
+	q->is_found = false;
+	return find_again(q);
+}
+
 struct message_queues *mpich_queues_read(struct mpich_queues *queues)
 {
 	struct reader r = {.q = queues};
 	struct item *receives, *unexpected;
 	struct ucx_tags *tags = NULL;
 
-	if ((queues->is_found || find_again(queues)) && read_comms(&r))
+	if (is_ready(queues) && read_comms(&r))
 		tags = ucx_tags_read(&queues->memory, &queues->worker);
 	if (tags) {
 		r.ret = message_queues_create();

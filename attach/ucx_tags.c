@@ -83,6 +83,7 @@ static bool may_be_address(uint64_t word)
 
 struct search {
 	const struct memory *memory;
+	uint64_t address; /* of the words */
 	const uint64_t *words;
 	size_t num;
 	size_t num_workers, num_tables; /* that were looked at */
@@ -141,7 +142,7 @@ static bool is_worker(struct search *s, size_t at, struct ucx_worker *ret)
 		memcpy(&matching, &worker[i], sizeof(matching));
 		if (!is_matching(s, &matching, address))
 			continue;
-		*ret = (struct ucx_worker){s->words[at], address};
+		*ret = (struct ucx_worker){s->words[at], address, s->address + at * sizeof(*s->words)};
 		return true;
 	}
 	return false;
@@ -150,7 +151,7 @@ static bool is_worker(struct search *s, size_t at, struct ucx_worker *ret)
 bool ucx_worker_find(const struct memory *memory, uint64_t address, const uint64_t *words, size_t num,
 		     struct ucx_worker *ret)
 {
-	struct search s = {.memory = memory, .words = words, .num = num};
+	struct search s = {.memory = memory, .address = address, .words = words, .num = num};
 
 	for (size_t i = 0; i < num && s.num_workers < MAX_WORKERS && s.num_tables < MAX_TABLES; i++) {
 		/* Most that are addresses are of other variables. */
@@ -160,6 +161,13 @@ bool ucx_worker_find(const struct memory *memory, uint64_t address, const uint64
 			return true;
 	}
 	return false;
+}
+
+bool ucx_worker_is_current(const struct memory *memory, const struct ucx_worker *worker)
+{
+	uint64_t address;
+
+	return !memory_get(memory, worker->variable, &address, sizeof(address)) && address == worker->address;
 }
 
 /* ---- Reading -------------------------------------------------------------------------------- */

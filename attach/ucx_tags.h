@@ -22,6 +22,7 @@ struct ucx_tag {
 struct ucx_worker {
 	uint64_t address;
 	uint64_t matching; /* where the queues begin */
+	uint64_t variable; /* address of the word that points to it */
 };
 
 struct ucx_tags {
@@ -36,6 +37,9 @@ struct ucx_tags {
  * none (yet), or too much that looks like one. */
 bool ucx_worker_find(const struct memory *memory, uint64_t address, const uint64_t *words, size_t num,
 		     struct ucx_worker *ret);
+
+/* Does the library still point to it? It may have made another one since. */
+bool ucx_worker_is_current(const struct memory *memory, const struct ucx_worker *worker);
 
 /* As of now. NULL if it is no worker any more, of a version that is not known, holds very much, or changes too
  * fast to be read. The caller destroys. */

@@ -94,19 +94,51 @@ static void test_search(void **state)
 
 	(void)state;
 	make_world(&versions[0]);
-	world.variables[WORKER_VARIABLE] = 0;
-	for (int i = 1; i < 64; i++) {
-		if (i == 20)
-			world.variables[WORKER_VARIABLE] = WORKER;
-		num_reads = 0;
-		if (is_read(queues) != (i >= 32))
-			fail_msg("take %d", i);
-		if (i < 32 && (i & (i - 1)))
-			assert_int_equal(num_reads, 0);
-		else
-			assert_in_range(num_reads, 2, 1000);
+	for (int round = 0; round < 2; round++) {
+		world.variables[WORKER_VARIABLE] = 0;
+		for (int i = 1; i < 64; i++) {
+			if (i == 20)
+				world.variables[WORKER_VARIABLE] = WORKER;
+			num_reads = 0;
+			if (is_read(queues) != (i >= 32))
+				fail_msg("take %d of round %d", i, round);
+			if (i < 32 && (i & (i - 1)))
+				assert_int_equal(num_reads, 0);
+			else
+				assert_in_range(num_reads, 2, 1000);
+		}
 	}
 	mpich_queues_destroy(queues);
+}
+
+/* A new session has another worker, while what is left of the old one looks as before. */
+static void test_new_worker(void **state)
+{
+	uint64_t all = MANY + ALL_MESSAGES * sizeof(uint64_t);
+	struct mpich_queues *queues = create();
+	struct message_queues *read;
+
+	(void)state;
+	make_world(&versions[1]);
+	many = calloc(NUM_OF(world.worker), sizeof(*many));
+	assert_non_null(many);
+	num_many = NUM_OF(world.worker);
+	memcpy(many, world.worker, sizeof(world.worker));
+	many[WILDCARD + 1] = MANY + WILDCARD * sizeof(uint64_t);
+	many[ALL_MESSAGES] = many[ALL_MESSAGES + 1] = all;
+	post(TAG(0x00, 0, 0), ANY);
+	read = mpich_queues_read(queues);
+	assert_non_null(read);
+	assert_int_equal(read->num_receives, 1);
+	message_queues_destroy(read);
+	world.variables[WORKER_VARIABLE] = MANY;
+	read = mpich_queues_read(queues);
+	assert_non_null(read);
+	assert_int_equal(read->num_receives, 0);
+	message_queues_destroy(read);
+	mpich_queues_destroy(queues);
+	num_many = 0;
+	free(many);
 }
 
 /* ---- Tags ----------------------------------------------------------------------------------- */
@@ -304,6 +336,7 @@ int main(void)
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_builtin),
 		cmocka_unit_test(test_search),
+		cmocka_unit_test(test_new_worker),
 		cmocka_unit_test(test_tags),
 		cmocka_unit_test(test_rank_maps),
 		cmocka_unit_test(test_order),

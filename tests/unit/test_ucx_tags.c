@@ -6,7 +6,8 @@
 
 #define MAX_TAGS 10000 /* more than that is not read */
 
-static const struct ucx_worker worker = {WORKER, WORKER + WILDCARD * sizeof(uint64_t)};
+static const struct ucx_worker worker = {WORKER, WORKER + WILDCARD * sizeof(uint64_t),
+					 VARIABLES + WORKER_VARIABLE * sizeof(uint64_t)};
 
 static struct ucx_tags *read_tags(void)
 {
@@ -70,6 +71,12 @@ static void test_find(void **state)
 			continue;
 		assert_int_equal(found.address, worker.address);
 		assert_int_equal(found.matching, worker.matching);
+		assert_int_equal(found.variable, worker.variable);
+		assert_true(ucx_worker_is_current(&world_memory, &found));
+		world.variables[WORKER_VARIABLE] += 8;
+		assert_false(ucx_worker_is_current(&world_memory, &found));
+		found.variable = MANY;
+		assert_false(ucx_worker_is_current(&world_memory, &found));
 	}
 	for (size_t i = 0; i < NUM_OF(not_found); i++) {
 		make_world(&versions[0]);
