@@ -43,7 +43,7 @@ struct link {
 	uint64_t previous, next;
 };
 
-/* ucp_tag_match_t, up to there, as UCX 1.13 to 1.18 have it. */
+/* ucp_tag_match_t, up to there, as UCX 1.13 and 1.18 have it, those that were tried. */
 struct matching {
 	struct request_queue wildcard; /* receives that leave some bits open */
 	uint64_t receives;	       /* the others: address of HASH_SIZE request_queue */
