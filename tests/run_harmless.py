@@ -5,6 +5,7 @@ every rank runs, untraced, and what the program prints in the end is what it pri
 accidents: some of those of tests/run_accidents.py."""
 
 import argparse
+import contextlib
 import os
 import pty
 import random
@@ -111,7 +112,8 @@ def test_kill_in_gdb(pdb, mpi, command, prepare, text,
             check(not job.check_unharmed(), ", ".join(job.check_unharmed()))
         finally:
             for pid in process.session_members(shell.pid):
-                os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):  # they end by themselves, too
+                    os.kill(pid, signal.SIGKILL)
             shell.wait()
             os.close(master)
 

@@ -30,7 +30,8 @@ start_job() {
 	: >"$work/output"
 	start_$mpi "$1" >"$work/output" 2>&1 </dev/null &
 	job=$!
-	wait_for has_line '^fault: rank' "$work/output" || return 1
+	# Launching on two hosts can take longer than other things where there is much else to do.
+	wait_for has_line '^fault: rank' "$work/output" || wait_for has_line '^fault: rank' "$work/output" || return 1
 	# All of them wait busily from now on: what looks at them goes first.
 	for host in $1; do ssh "$host" "renice -n $(($(nice) + 5)) -p \$(pgrep -x nested-$mpi)" >/dev/null; done
 	# Launchers may have said something before.
