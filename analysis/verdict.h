@@ -87,8 +87,9 @@ struct verdict {
 	struct rankset *apart;
 	/* By stacks: among these their temporal order may choose (verdict_choose_by_order()). */
 	struct rankset *candidates;
-	struct queue_cause *queue_cause; /* by stacks: what verdict_choose_by_queues() has found, see its kind; else NULL */
 	bool is_by_order; /* it has: the culprits are the least progressed of the candidates */
+	/* By stacks: what verdict_choose_by_queues() has found, see its kind; else NULL. */
+	struct queue_cause *queue_cause;
 	/* NONE: the ranks that all waits end at, if these move or are outside MPI; empty else. Those of them
 	 * that do not move are no culprits, but stay_ns and longest_before_ns are of them. */
 	struct rankset *awaited;

@@ -103,8 +103,8 @@ uint32_t verdict_find_novel(const struct judge *j, const uint32_t *lanes, size_t
  */
 
 /* Ranks of the deadlock that have gone past a collective in which others of it wait, its index in
- * waitfor.collectives in *collective_ret; NULL: none. is_sure_only: only where their
- * own messages or calls tell that. *is_likely_ret: these do not. The caller frees. */
+ * waitfor.collectives in *collective_ret; NULL: none. is_sure_only: only where their own messages or calls
+ * tell that. *is_likely_ret: these do not. The caller frees. */
 struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock,
 				     bool is_sure_only, uint32_t *collective_ret,
 				     bool *is_likely_ret);

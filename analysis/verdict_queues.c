@@ -407,7 +407,7 @@ static void choose(struct chooser *c)
 	for (c->component = 0; c->component < num; c->component++)
 		if (is_closed[c->component] && choose_in_component(c))
 			break;
-	for (c->component = 0; c->component < num && !c->cause; c->component++)
+	for (c->component = 0; c->component < num && !c->cause && c->verdict->kind == VERDICT_UNKNOWN; c->component++)
 		if (is_closed[c->component])
 			find_cycle(c, QUEUE_CAUSE_OPEN);
 	graph_destroy(graph);
@@ -426,21 +426,12 @@ static uint64_t shortest_stay(const struct chooser *c)
 	return shortest;
 }
 
-/* Told where nothing else is. */
-static void note(struct chooser *c)
-{
-	c->verdict->queue_cause = c->cause;
-	if (c->verdict->kind != VERDICT_UNKNOWN)
-		verdict_drop_queue_cause(c->verdict);
-}
-
 /* Takes over the sets. */
 static void accuse(struct chooser *c)
 {
 	struct verdict *verdict = c->verdict;
 
 	verdict->kind = c->cause->kind == QUEUE_CAUSE_LOST ? VERDICT_LOST : VERDICT_DEADLOCK;
-	verdict->queue_cause = c->cause;
 	verdict->is_by_order = false;
 	verdict->is_likely = true;
 	verdict->stay_ns = shortest_stay(c);
@@ -475,10 +466,9 @@ void verdict_choose_by_queues(struct verdict *verdict, const struct job *job,
 	rankset_add_set(c.waiting, verdict->culprits);
 	c.culprits = rankset_create();
 	choose(&c);
+	verdict->queue_cause = c.cause;
 	if (c.cause && c.cause->kind != QUEUE_CAUSE_OPEN)
 		accuse(&c);
-	else if (c.cause)
-		note(&c);
 	rankset_destroy(c.waiting);
 	rankset_destroy(c.culprits);
 	queue_waits_destroy(c.waits);

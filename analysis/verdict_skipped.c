@@ -47,12 +47,17 @@ static bool waits_for_messages(const struct waitfor *w, const struct waitfor_lan
 	return num_messages > 0;
 }
 
-static bool is_in_collective(const struct waitfor *w, uint32_t l, uint32_t collective)
+/* The collective that the lane waits in, and for nothing else; WAITFOR_NONE: there is none. */
+static uint32_t collective_of(const struct waitfor *w, uint32_t l)
 {
 	const struct waitfor_lane *lane = &w->lanes[l];
 
-	return lane->num_needs == 1 &&
-	       waitfor_collective_of(w, w->needs[lane->first_need].node) == collective;
+	return lane->num_needs == 1 ? waitfor_collective_of(w, w->needs[lane->first_need].node) : WAITFOR_NONE;
+}
+
+static bool is_in_collective(const struct waitfor *w, uint32_t l, uint32_t collective)
+{
+	return collective_of(w, l) == collective;
 }
 
 /* Has it sent, to a rank that waits in the collective, a message of the exchange in which it waits? */
@@ -156,25 +161,14 @@ static bool has_sent_to_waiting(const struct judge *j, uint32_t l, uint32_t coll
 static bool is_alone_elsewhere(const struct waitfor *w, const struct waitfor_deadlock *deadlock,
 			       uint32_t l, uint32_t collective)
 {
-	const struct waitfor_lane *lane = &w->lanes[l];
-	uint32_t other = lane->num_needs ? waitfor_collective_of(w, w->needs[lane->first_need].node)
-					 : WAITFOR_NONE;
+	uint32_t other = collective_of(w, l);
 
-	if (deadlock->num_lanes < 3 || other == WAITFOR_NONE || other == collective ||
-	    !is_in_collective(w, l, other))
+	if (deadlock->num_lanes < 3 || other == WAITFOR_NONE || other == collective)
 		return false;
 	for (size_t i = 0; i < deadlock->num_lanes; i++)
 		if (deadlock->lanes[i] != l && !is_in_collective(w, deadlock->lanes[i], collective))
 			return false;
 	return true;
-}
-
-/* The collective that the lane waits in, and for nothing else; WAITFOR_NONE: there is none. */
-static uint32_t collective_of(const struct waitfor *w, uint32_t l)
-{
-	const struct waitfor_lane *lane = &w->lanes[l];
-
-	return lane->num_needs == 1 ? waitfor_collective_of(w, w->needs[lane->first_need].node) : WAITFOR_NONE;
 }
 
 static bool has_called(const struct waitfor *w, uint32_t collective, int rank)
@@ -202,7 +196,7 @@ static bool have_called_both(const struct judge *j, uint32_t earlier, uint32_t l
 	const struct waitfor *w = j->waitfor;
 
 	for (uint32_t l = 0; l < w->num_lanes; l++)
-		if (collective_of(w, l) == later && has_order(j, l) &&
+		if (is_in_collective(w, l, later) && has_order(j, l) &&
 		    has_called(w, earlier, j->jm->lanes[l].rank))
 			return true;
 	return false;
