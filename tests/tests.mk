@@ -541,12 +541,15 @@ $(ATTACH)/blocked-%: tests/attach/blocked.c | $(O)/.deps-check
 $(ATTACH)/queues-%: tests/attach/queues.c | $(O)/.deps-check
 	$(Q)mkdir -p $(@D) && mpicc.$* -O2 -g -o $@ $<
 
+$(ATTACH)/alone-%: tests/attach/alone.c | $(O)/.deps-check
+	$(Q)mkdir -p $(@D) && mpicc.$* -O2 -g -o $@ $<
+
 NEEDS_check-attach = $(ATTACH)/look $(ATTACH)/blocked-openmpi $(ATTACH)/blocked-mpich
 check-attach: $(NEEDS_check-attach)
 	@sh tests/attach/run.sh $(O)
 
 # Message queues, as they are in the memory of MPI libraries.
-NEEDS_check-queues = $(ATTACH)/print_queues $(ATTACH)/queues-openmpi $(ATTACH)/queues-mpich
+NEEDS_check-queues = $(ATTACH)/print_queues $(ATTACH)/queues-openmpi $(ATTACH)/queues-mpich $(ATTACH)/alone-mpich
 check-queues: $(NEEDS_check-queues)
 	@sh tests/attach/queues.sh $(O)
 
@@ -555,7 +558,7 @@ bench-sample: $(ATTACH)/sample_bench $(ATTACH)/blocked-openmpi $(ATTACH)/blocked
 	@sh tests/attach/bench.sh $(O)
 
 # What reading them takes.
-bench-queues: $(NEEDS_check-queues)
+bench-queues: $(ATTACH)/print_queues $(ATTACH)/queues-openmpi $(ATTACH)/queues-mpich
 	@sh tests/bench/queues.sh $(O)
 
 .PHONY: check-attach check-queues bench-sample bench-queues

@@ -65,32 +65,7 @@ uncounted='0 halo of 4: 0 sent 0 arrived 0
 program=$build/queues-mpich
 test_queues 'MPICH' "$uncounted" mpiexec.mpich
 # As ranks that are alone on their nodes and make no communicators: then the library has not made any itself.
-mpicc.mpich -x c -o "$work/plain" - <<'end' || exit 1
-#include <mpi.h>
-#include <stdio.h>
-#include <unistd.h>
-
-int main(int argc, char **argv)
-{
-	static int value, pids[4];
-	int pid = getpid(), rank;
-	MPI_Request request;
-
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	if (rank == 2)
-		MPI_Irecv(&value, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, &request);
-	MPI_Gather(&pid, 1, MPI_INT, pids, 1, MPI_INT, 0, MPI_COMM_WORLD);
-	for (int i = 0; i < 4 && rank == 0; i++)
-		printf("rank %d is %d\n", i, pids[i]);
-	if (rank == 0)
-		puts("ready");
-	fflush(stdout);
-	for (;;)
-		pause();
-}
-end
-program=$work/plain
+program=$build/alone-mpich
 library=
 test_queues 'MPICH with a rank on each node' '2 MPI_COMM_WORLD of 4: receive from 1 tag 7' \
 	env MPIR_CVAR_NOLOCAL=1 mpiexec.mpich
