@@ -101,15 +101,15 @@ void lane_forget(struct lane *l)
 
 const struct path_entry *lane_remember(struct lane *l, const struct recorder_function *function,
 				       uintptr_t ra, uintptr_t cfa, uint32_t site,
-				       const struct path_slot *slots, uint32_t num_slots)
+				       const struct call_path *path)
 {
 	const struct path_entry *e =
-		pathcache_add(&l->cache, function, ra, cfa, site, slots, num_slots);
+		pathcache_add(&l->cache, function, ra, cfa, site, path);
 
 	if (e)
 		return e;
 	lane_forget(l);
-	return pathcache_add(&l->cache, function, ra, cfa, site, slots, num_slots);
+	return pathcache_add(&l->cache, function, ra, cfa, site, path);
 }
 
 enum { NO_TRANSITION = UINT32_MAX };

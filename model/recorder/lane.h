@@ -103,7 +103,7 @@ bool lane_prepare_site(struct lane *l, struct writer *w, uint32_t site);
  * lane_forget() is for when code was unloaded. */
 const struct path_entry *lane_remember(struct lane *l, const struct recorder_function *function,
 				       uintptr_t ra, uintptr_t cfa, uint32_t site,
-				       const struct path_slot *slots, uint32_t num_slots);
+				       const struct call_path *path);
 void lane_forget(struct lane *l);
 
 /* The call enters. `entry` is what will be expected after the same state; may be NULL. */

@@ -9,6 +9,10 @@
  * Layers of a library are called at one stack pointer by many ways (same slots, other values), which
  * are all kept; of one bucket the newest PATHCACHE_WAYS are looked at.
  *
+ * A path that is not known mostly differs from one that is by its innermost frames. So the slots of
+ * each path are remembered one by one as well: a full unwind need only go on until it meets one of
+ * them, and has the frames outside it if these slots hold, for the reason above.
+ *
  * That code was unloaded is noticed at the next full unwind only, and then everything is forgotten.
  * Until then an entry could hold wrongly if another library came to the same address and, through
  * it, a call with the same stack pointer and the same return address in every slot. The same library
@@ -28,13 +32,27 @@ struct recorder_function;
 enum {
 	PATHCACHE_BUCKETS = 4096,
 	PATHCACHE_ARENA = 4 << 20, /* bytes: 20,000 paths of 20 frames; it is emptied when full */
+	PATHCACHE_TAILS = 8192,	   /* slots that are remembered one by one; the newest of a place */
 	PATHCACHE_STEP = 4,
 	PATHCACHE_WAYS = 64,
 };
 
 struct path_slot {
-	const uintptr_t *at;
+	const uintptr_t *at; /* NULL: not known */
 	uintptr_t value;
+};
+
+/* Of a deeper stack the innermost and the outermost PATH_HALF frames are kept, so that deep
+ * recursion makes a bounded number of call paths; after PATH_MAX_STEPS the search for the
+ * outermost ends and only the innermost are kept. */
+enum { PATH_HALF = 128, PATH_MAX_FRAMES = 2 * PATH_HALF, PATH_MAX_STEPS = 1 << 14 };
+
+struct call_path {
+	uint32_t num_frames; /* return addresses in slots[].value, innermost first */
+	uint32_t elided_at;  /* frames were left out before this one; 0: nowhere */
+	uint32_t num_new;    /* innermost frames that the cache has not met; 0 where some were left out */
+	bool cacheable;	     /* every return address is in a slot of this stack */
+	struct path_slot slots[PATH_MAX_FRAMES];
 };
 
 /* A slot as it is remembered: a call compares up to some dozens, which are best in few cache lines.
@@ -58,8 +76,15 @@ struct path_entry {
 static_assert(offsetof(struct path_entry, words) == 32, "half a cache line");
 static_assert(SEG_MAX_SITES <= 1 << 16, "a site in 16 bits");
 
+/* The frames outside one slot of a path. */
+struct path_tail {
+	uint32_t entry;	     /* whose slot it is: where in the arena; 0: none */
+	uint16_t first, end; /* of its words: those outside the slot */
+};
+
 struct pathcache {
 	uint32_t *buckets; /* PATHCACHE_BUCKETS of them: where in the arena the newest entry is; 0: none */
+	struct path_tail *tails; /* PATHCACHE_TAILS of them, by slot and value */
 	char *arena;	   /* behind one empty line: entries, one after the other; emptied as a whole */
 	uint32_t used;
 	uint64_t generation; /* of the loaded objects when it was last emptied */
@@ -69,11 +94,15 @@ struct pathcache {
 bool pathcache_init(struct pathcache *c);
 void pathcache_deinit(struct pathcache *c);
 
-/* Remember, by at least one slot, all within 2 GiB of `cfa`. NULL when there is no room; after a flush there is. */
+/* Remember the path of a call, which is cacheable and has a frame. NULL when there is no room; after
+ * a flush there is. */
 const struct path_entry *pathcache_add(struct pathcache *c,
 				       const struct recorder_function *function, uintptr_t ra,
-				       uintptr_t cfa, uint32_t site,
-				       const struct path_slot *slots, uint32_t num_slots);
+				       uintptr_t cfa, uint32_t site, const struct call_path *path);
+
+/* The slots outside `slot`, innermost first, in ret[max]. Their number; 0: not known, or too many. */
+uint32_t pathcache_tail(const struct pathcache *c, const struct path_slot *slot,
+			struct path_slot *ret, uint32_t max);
 
 /* Forget everything. */
 void pathcache_flush(struct pathcache *c);

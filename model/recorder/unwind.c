@@ -91,7 +91,7 @@ static const uintptr_t *slot_of(unw_cursor_t *cursor, uintptr_t ip, uintptr_t lo
 /* Place of frame number `n` (0: innermost) in slots[]: the outer half is a ring. */
 static uint32_t place(uint32_t n)
 {
-	return n < UNWIND_HALF ? n : UNWIND_HALF + (n - UNWIND_HALF) % UNWIND_HALF;
+	return n < PATH_HALF ? n : PATH_HALF + (n - PATH_HALF) % PATH_HALF;
 }
 
 static void reverse(struct path_slot *slots, uint32_t from, uint32_t to)
@@ -107,14 +107,15 @@ static void reverse(struct path_slot *slots, uint32_t from, uint32_t to)
 static void unroll(struct path_slot *slots, uint32_t n)
 {
 	reverse(slots, 0, n);
-	reverse(slots, n, UNWIND_HALF);
-	reverse(slots, 0, UNWIND_HALF);
+	reverse(slots, n, PATH_HALF);
+	reverse(slots, 0, PATH_HALF);
 }
 
 /* The cursor's frame and all outside it. */
-static void walk(unw_cursor_t *cursor, uintptr_t low, uintptr_t high, struct call_path *ret)
+static void walk(unw_cursor_t *cursor, const struct pathcache *cache, uintptr_t low, uintptr_t high,
+		 struct call_path *ret)
 {
-	uint32_t n = 0;
+	uint32_t n = 0, known = 0;
 
 	do {
 		unw_word_t ip = 0;
@@ -122,18 +123,23 @@ static void walk(unw_cursor_t *cursor, uintptr_t low, uintptr_t high, struct cal
 			break;
 		const uintptr_t *at = slot_of(cursor, ip, low, high);
 		ret->cacheable &= at != NULL;
-		ret->slots[place(n++)] = (struct path_slot){.at = at, .value = ip};
-	} while (n < UNWIND_MAX_STEPS && lib.step(cursor) > 0);
-	ret->num_frames = n;
-	if (n <= UNWIND_MAX_FRAMES)
+		struct path_slot *slot = &ret->slots[place(n++)];
+		*slot = (struct path_slot){.at = at, .value = ip};
+		if (at && n < PATH_MAX_FRAMES)
+			known = pathcache_tail(cache, slot, slot + 1, PATH_MAX_FRAMES - n);
+	} while (!known && n < PATH_MAX_STEPS && lib.step(cursor) > 0);
+	ret->num_frames = n + known;
+	ret->num_new = n;
+	if (n <= PATH_MAX_FRAMES)
 		return;
-	ret->elided_at = UNWIND_HALF;
-	ret->num_frames = n < UNWIND_MAX_STEPS ? UNWIND_MAX_FRAMES : UNWIND_HALF;
-	unroll(ret->slots + UNWIND_HALF, (n - UNWIND_HALF) % UNWIND_HALF);
+	ret->num_new = 0;
+	ret->elided_at = PATH_HALF;
+	ret->num_frames = n < PATH_MAX_STEPS ? PATH_MAX_FRAMES : PATH_HALF;
+	unroll(ret->slots + PATH_HALF, (n - PATH_HALF) % PATH_HALF);
 }
 
-void unwind_call_path(uintptr_t ra, uintptr_t cfa, uintptr_t low, uintptr_t high,
-		      struct call_path *ret)
+void unwind_call_path(const struct pathcache *cache, uintptr_t ra, uintptr_t cfa, uintptr_t low,
+		      uintptr_t high, struct call_path *ret)
 {
 	unw_context_t context;
 	unw_cursor_t cursor;
@@ -148,10 +154,10 @@ void unwind_call_path(uintptr_t ra, uintptr_t cfa, uintptr_t low, uintptr_t high
 	unw_getcontext(&context);
 #endif
 	if (lib.init_local(&cursor, &context) == 0 && skip_own_frames(&cursor, ra, cfa)) {
-		walk(&cursor, low, high, ret);
+		walk(&cursor, cache, low, high, ret);
 		return;
 	}
 	ret->slots[0] = (struct path_slot){.value = ra};
-	ret->num_frames = 1;
+	ret->num_frames = ret->num_new = 1;
 	ret->cacheable = false;
 }

@@ -127,6 +127,24 @@ static void many_paths(void)
 		right(way, 12);
 }
 
+static unsigned reversed(unsigned way, int depth)
+{
+	unsigned ret = 0;
+
+	for (int i = 0; i < depth; i++)
+		ret |= (way >> i & 1) << (depth - 1 - i);
+	return ret;
+}
+
+/* 2 times 256 call paths; one after the other differ in their inner frames, or in their outer ones. */
+static void alike_paths(void)
+{
+	for (unsigned way = 0; way < 256; way++) {
+		right(way, 8);
+		right(reversed(way, 8), 8);
+	}
+}
+
 static void forks(void)
 {
 	pid_t child = fork();
@@ -163,6 +181,8 @@ int main(int argc, char **argv)
 			recurse(20000 + 5000 * i);
 	if (strcmp(what, "paths") == 0)
 		many_paths();
+	if (strcmp(what, "alike") == 0)
+		alike_paths();
 	if (strcmp(what, "abort") == 0)
 		MPI_Abort(MPI_COMM_WORLD, 7);
 	if (strcmp(what, "killed") == 0)

@@ -441,6 +441,14 @@ check_deep() {
 }
 test_deep() { inspect "$1" check_deep "$work/calls-$1" deep; }
 
+# Paths that share most of their frames are told apart: to turn left takes one frame more. Each is
+# taken from two lines.
+check_alike() {
+	expect_equal "paths by their length" \
+		"$(dump "$segment" | sed -n 's/^site.*MPI_Send class //p' | awk -F ' < ' '{print NF}' |
+			sort -n | uniq -c | awk '{print $1}' | xargs)" "2 16 56 112 140 112 56 16 2"
+}
+test_alike() { inspect "$1" check_alike "$work/calls-$1" alike; }
 
 # Same pid before and after: the new program's segment takes the old one's place.
 test_exec() {
@@ -730,6 +738,7 @@ for mpi in $own_mpi; do
 	run "fork-$mpi" test_fork $mpi
 	run "longjmp-$mpi" test_jumps $mpi
 	run "deep-$mpi" test_deep $mpi
+	run "alike-$mpi" test_alike $mpi
 	run "abort-$mpi" test_abort $mpi
 	run "killed-$mpi" test_killed $mpi
 	run "exceptions-$mpi" test_exceptions $mpi

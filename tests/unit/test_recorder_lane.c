@@ -20,6 +20,16 @@ static void call(struct lane *l, uint32_t site)
 	lane_leave(l);
 }
 
+/* A path of `num` return addresses, which are all that is on the stack. */
+static struct call_path path_on(const uintptr_t *stack, uint32_t num)
+{
+	struct call_path path = {.num_frames = num, .num_new = num, .cacheable = true};
+
+	for (uint32_t i = 0; i < num; i++)
+		path.slots[i] = (struct path_slot){&stack[i], stack[i]};
+	return path;
+}
+
 static void poll(struct lane *l, uint32_t site, bool failed)
 {
 	lane_enter_poll(l, site);
@@ -160,10 +170,10 @@ static void test_poll_is_expected_again(void **state)
 {
 	struct lane *l = *state;
 	static const uintptr_t stack = 7;
-	const struct path_slot slot = {&stack, 7};
+	const struct call_path path = path_on(&stack, 1);
 
 	call(l, 1);
-	l->entry = lane_remember(l, NULL, 1, 64, 2, &slot, 1);
+	l->entry = lane_remember(l, NULL, 1, 64, 2, &path);
 	const struct path_entry *entry = l->entry;
 	poll(l, 2, true);
 	assert_ptr_equal(l->hint->last.entry, entry);
@@ -182,16 +192,16 @@ static void test_hint_is_renewed(void **state)
 {
 	struct lane *l = *state;
 	static const uintptr_t stack = 7;
-	const struct path_slot slot = {&stack, 7};
+	const struct call_path path = path_on(&stack, 1);
 	const struct path_entry *entry;
 
 	for (int i = 0; i < 2; i++) {
-		lane_enter(l, 1, lane_remember(l, NULL, 1, 64, 1, &slot, 1));
+		lane_enter(l, 1, lane_remember(l, NULL, 1, 64, 1, &path));
 		lane_leave(l);
 	}
 	lane_forget(l);
 	assert_null(l->hint->last.entry);
-	entry = lane_remember(l, NULL, 1, 64, 1, &slot, 1);
+	entry = lane_remember(l, NULL, 1, 64, 1, &path);
 	lane_renew_hint(l, 2, entry);
 	assert_null(l->hint->last.entry);
 	lane_renew_hint(l, 1, entry);
@@ -226,15 +236,14 @@ static void test_path_cache(void **state)
 {
 	struct pathcache *c = &((struct lane *)*state)->cache;
 	uintptr_t stack[6] = {0xa, 0xb, 0xc, 0xd, 0xe, 0xf};
-	struct path_slot slots[6];
-	const void *f = &stack, *g = &slots;
+	struct call_path path = path_on(stack, 6);
+	const void *f = &stack, *g = &path;
 	uintptr_t cfa = (uintptr_t)&stack[1]; /* the call's own return address is below it */
 
-	for (int i = 0; i < 6; i++)
-		slots[i] = (struct path_slot){&stack[i], stack[i]};
 	for (uint32_t n = 1; n <= 6; n++) {
 		assert_int_equal(site_of(c, f, 0xa, cfa), 0);
-		pathcache_add(c, f, 0xa, cfa, 5, slots, n);
+		path.num_frames = n;
+		pathcache_add(c, f, 0xa, cfa, 5, &path);
 		assert_int_equal(site_of(c, f, 0xa, cfa), 5);
 		assert_int_equal(site_of(c, g, 0xa, cfa), 0);
 		assert_int_equal(site_of(c, f, 0xb, cfa), 0);
@@ -255,19 +264,49 @@ static void test_path_cache_ways(void **state)
 {
 	struct pathcache *c = &((struct lane *)*state)->cache;
 	uintptr_t stack[2] = {0xa};
-	struct path_slot slots[2] = {{&stack[0], 0xa}, {&stack[1], 0}};
+	struct call_path path = path_on(stack, 2);
 	const void *f = &stack;
 	uintptr_t cfa = (uintptr_t)stack;
 
 	for (uint32_t way = 1; way <= PATHCACHE_WAYS + 1; way++) {
-		slots[1].value = stack[1] = way;
+		path.slots[1].value = stack[1] = way;
 		assert_int_equal(site_of(c, f, 0xa, cfa), 0);
-		assert_non_null(pathcache_add(c, f, 0xa, cfa, way, slots, 2));
+		assert_non_null(pathcache_add(c, f, 0xa, cfa, way, &path));
 	}
 	for (uint32_t way = 1; way <= PATHCACHE_WAYS + 1; way++) {
 		stack[1] = way;
 		assert_int_equal(site_of(c, f, 0xa, cfa), way == 1 ? 0 : way);
 	}
+}
+
+/* A path that is met anew has the outer frames of one that is known as long as their slots hold. */
+static void test_path_cache_tails(void **state)
+{
+	struct pathcache *c = &((struct lane *)*state)->cache;
+	uintptr_t stack[6] = {0xa, 0xb, 0xc, 0xd, 0xe, 0xf};
+	struct call_path path = path_on(stack, 6);
+	struct path_slot outside[6], moved = {&stack[3], 0xc};
+
+	assert_int_equal(pathcache_tail(c, &path.slots[2], outside, 6), 0);
+	path.num_new = 4;
+	pathcache_add(c, NULL, 0xa, (uintptr_t)&stack[1], 5, &path);
+	for (uint32_t i = 0; i < 6; i++) {
+		uint32_t num = i < 4 ? 5 - i : 0;
+		assert_int_equal(pathcache_tail(c, &path.slots[i], outside, 6), num);
+		for (uint32_t n = 0; n < num; n++) {
+			assert_ptr_equal(outside[n].at, &stack[i + 1 + n]);
+			assert_int_equal(outside[n].value, stack[i + 1 + n]);
+		}
+	}
+	assert_int_equal(pathcache_tail(c, &path.slots[2], outside, 3), 3);
+	assert_int_equal(pathcache_tail(c, &path.slots[2], outside, 2), 0);
+	assert_int_equal(pathcache_tail(c, &moved, outside, 6), 0);
+	stack[4] ^= 1;
+	assert_int_equal(pathcache_tail(c, &path.slots[2], outside, 6), 0);
+	stack[4] ^= 1;
+	assert_int_equal(pathcache_tail(c, &path.slots[2], outside, 6), 3);
+	pathcache_flush(c);
+	assert_int_equal(pathcache_tail(c, &path.slots[2], outside, 6), 0);
 }
 
 /* More entries than the cache holds: it is emptied, the newest is there, and nothing is expected
@@ -276,16 +315,14 @@ static void test_path_cache_full(void **state)
 {
 	struct lane *l = *state;
 	static uintptr_t stack[256];
-	static struct path_slot slots[256];
+	const struct call_path path = path_on(stack, 256);
 	uint32_t emptied = 0;
 
 	assert_true(lane_prepare_site(l, &fix.writer, 3000));
-	for (int i = 0; i < 256; i++)
-		slots[i] = (struct path_slot){&stack[i], 0};
 	for (uint32_t i = 1; i < 3000; i++) {
 		size_t used = l->cache.used;
 		uintptr_t cfa = (uintptr_t)stack - 64 * i;
-		const struct path_entry *e = lane_remember(l, NULL, i, cfa, i, slots, 256);
+		const struct path_entry *e = lane_remember(l, NULL, i, cfa, i, &path);
 		assert_non_null(e);
 		assert_int_equal(site_of(&l->cache, NULL, i, cfa), i);
 		assert_true(l->cache.used <= PATHCACHE_ARENA);
@@ -306,12 +343,10 @@ static void test_path_cache_room(void **state)
 {
 	struct pathcache *c = &((struct lane *)*state)->cache;
 	static uintptr_t stack[20];
-	struct path_slot slots[20];
+	const struct call_path path = path_on(stack, 20);
 
-	for (int i = 0; i < 20; i++)
-		slots[i] = (struct path_slot){&stack[i], 0};
 	for (uint32_t i = 1; i <= 20000; i++)
-		assert_non_null(pathcache_add(c, NULL, i, (uintptr_t)stack, i, slots, 20));
+		assert_non_null(pathcache_add(c, NULL, i, (uintptr_t)stack, i, &path));
 }
 
 #define LANE_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -325,7 +360,7 @@ int main(void)
 		LANE_TEST(test_poll_is_expected_again), LANE_TEST(test_hint_is_renewed),
 		LANE_TEST(test_taken_again),	  LANE_TEST(test_path_cache),
 		LANE_TEST(test_path_cache_ways),  LANE_TEST(test_path_cache_full),
-		LANE_TEST(test_path_cache_room),
+		LANE_TEST(test_path_cache_room),  LANE_TEST(test_path_cache_tails),
 	};
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }
