@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/departure.h"
 #include "analysis/eqgroup.h"
 #include "analysis/queue_waits.h"
 #include "analysis/waitfor.h"
@@ -78,6 +79,10 @@ struct verdict {
 	 * from where it is usual to go on otherwise; UINT32_MAX: none. */
 	uint32_t novel;
 	int novel_rank;
+	/* The same, for a culprit that went on otherwise than it did before; its calls are enter states of the
+	 * job model. num_times 0: nobody. */
+	struct departure departure;
+	int departed_rank;
 	/* DEADLOCK: the culprits seem to have left out waitfor->collectives[skipped], in which others
 	 * of it wait for them; WAITFOR_NONE: no. */
 	uint32_t skipped;

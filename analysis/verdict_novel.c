@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A step that nobody ever took before: where a rank left out a message, or turned another way. */
+ * A step that nobody ever took before, or not after the same calls: where a rank left out a message, or turned
+ * another way. */
 #include <stdlib.h>
 
+#include "analysis/departure.h"
 #include "analysis/loop_nest.h"
 #include "analysis/progress.h"
 #include "analysis/verdict_private.h"
@@ -13,6 +15,8 @@
 
 /* Another way out of the state is well used from so many steps on, in the whole job. */
 enum { WELL_USED = 10 };
+/* Where more wait for each other, one that has left its course tells little. */
+enum { MAX_COURSES = 256 };
 /* Outermost iterations that are searched: the present one and the one before, since a rank may go
  * on for a while after a fault. */
 enum { MAX_ARRIVALS = 2 };
@@ -161,4 +165,43 @@ uint32_t verdict_find_novel(const struct judge *j, const uint32_t *lanes, size_t
 	/* Two such steps of different ranks tell nothing, but that one has gone on since then and the other
 	 * has not. */
 	return num_best == 1 ? actor : WAITFOR_NONE;
+}
+
+/* Has the lane left its course? */
+static bool has_departed(const struct job_lane *lane, struct departure *ret)
+{
+	const struct model_lane *data = lane->data;
+	uint32_t *calls = xcalloc(data->num_ring + 1, sizeof(*calls));
+	size_t num = 0;
+	bool is_found;
+
+	for (size_t i = 0; i < data->num_ring; i++)
+		if (!SEG_STATE_IS_EXIT(data->ring[i].state))
+			calls[num++] = job_lane_state(lane, data->ring[i].state);
+	is_found = departure_find(calls, num, ret);
+	free(calls);
+	return is_found;
+}
+
+uint32_t verdict_find_departed(const struct judge *j, const uint32_t *lanes, size_t num,
+			       struct departure *ret)
+{
+	uint32_t actor = WAITFOR_NONE;
+	struct departure departure;
+
+	for (size_t i = 0; num <= MAX_COURSES && i < num; i++) {
+		if (!has_departed(&j->jm->lanes[lanes[i]], &departure))
+			continue;
+		if (actor != WAITFOR_NONE)
+			return WAITFOR_NONE;
+		actor = lanes[i];
+		*ret = departure;
+	}
+	return actor;
+}
+
+void verdict_set_departed(struct judge *j, uint32_t actor, const struct departure *departure)
+{
+	j->verdict->departure = *departure;
+	j->verdict->departed_rank = j->jm->lanes[actor].rank;
 }

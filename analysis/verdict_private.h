@@ -99,6 +99,13 @@ bool verdict_find_crashed(struct judge *j);
 uint32_t verdict_find_novel(const struct judge *j, const uint32_t *lanes, size_t num,
 			    uint32_t *transition_ret);
 
+/* Among lanes[num] the only one that has left its course, as departure_find() has it: its index in
+ * job_model.lanes. WAITFOR_NONE: none or several, or they are too many. */
+uint32_t verdict_find_departed(const struct judge *j, const uint32_t *lanes, size_t num,
+			       struct departure *ret);
+/* The verdict goes by it. */
+void verdict_set_departed(struct judge *j, uint32_t actor, const struct departure *departure);
+
 /* ---- verdict_skipped.c ------------------------------------------------------------------------
  */
 

@@ -268,6 +268,40 @@ static bool find_novel(struct judge *j, const struct waitfor_deadlock *deadlock,
 	return true;
 }
 
+static bool is_send(const struct judge *j, uint32_t state)
+{
+	enum seg_class class = j->jm->sites[SEG_STATE_SITE(state)].class_id;
+
+	return class == SEG_CLASS_SEND || class == SEG_CLASS_SENDRECV || class == SEG_CLASS_START;
+}
+
+/* One of them, and no other, has left its course: that is where it went wrong. */
+static bool find_departed(struct judge *j, const struct waitfor_deadlock *deadlock,
+			  uint64_t stay_ns, uint32_t which)
+{
+	struct departure departure;
+	struct rankset *ranks;
+	uint32_t lane, need;
+	uint32_t actor =
+		verdict_find_departed(j, deadlock->lanes, deadlock->num_lanes, &departure);
+
+	if (actor == WAITFOR_NONE)
+		return false;
+	ranks = rankset_create();
+	rankset_add(ranks, j->jm->lanes[actor].rank);
+	if (is_send(j, departure.usual) &&
+	    find_owed(j, deadlock, j->jm->lanes[actor].rank, &lane, &need)) {
+		lose(j, ranks, stay_ns, WAITFOR_NONE, lane, need);
+	} else {
+		accuse(j, ranks, VERDICT_DEADLOCK, stay_ns);
+		j->verdict->which = which;
+	}
+	j->verdict->is_likely = true;
+	verdict_set_departed(j, actor, &departure);
+	rankset_destroy(ranks);
+	return true;
+}
+
 /* Ranks have left out a collective that others of the deadlock wait in. */
 static bool find_skipped(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns,
 			 uint32_t which, bool is_sure_only)
@@ -346,6 +380,7 @@ static void judge_stuck(struct judge *j, uint32_t d, uint64_t stay_ns)
 	    !find_senders(j, deadlock, stay_ns, VERDICT_SENDERS_BY_MESSAGES) &&
 	    !find_slip(j, deadlock, stay_ns, false) &&
 	    !find_skipped(j, deadlock, stay_ns, d, true) && !find_novel(j, deadlock, stay_ns, d) &&
+	    !find_departed(j, deadlock, stay_ns, d) &&
 	    !find_skipped(j, deadlock, stay_ns, d, false) &&
 	    !find_senders(j, deadlock, stay_ns, VERDICT_SENDERS_ALL)) {
 		accuse(j, deadlock->ranks, VERDICT_DEADLOCK, stay_ns);
@@ -451,7 +486,7 @@ bool verdict_find_polling(struct judge *j)
 		if (!deadlock->is_likely || !are_unusual(j, deadlock) ||
 		    verdict_find_novel(j, deadlock->lanes, deadlock->num_lanes, &novel) != WAITFOR_NONE)
 			continue;
-		if (!find_skipped(j, deadlock, 0, d, false) && 
+		if (!find_departed(j, deadlock, 0, d) && !find_skipped(j, deadlock, 0, d, false) &&
 		    !find_senders(j, deadlock, 0, VERDICT_SENDERS_ALL))
 			continue;
 		verdict_weigh(j);

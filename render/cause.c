@@ -201,6 +201,34 @@ static void print_novel(const struct view *view)
 	free(to);
 }
 
+/* A rank went on otherwise than it did before: what it used to call there may be what it has left out. */
+static void print_departure(const struct view *view)
+{
+	const struct departure *departure = &view->verdict->departure;
+	char *last, *call, *usual, *often, *memory;
+
+	if (departure->num_times == 0)
+		return;
+	last = site_text(view, departure->last);
+	call = site_text(view, departure->call);
+	usual = site_text(view, departure->usual);
+	often = departure->num_usual < departure->num_times
+			? xasprintf("%zu of %zu times", departure->num_usual, departure->num_times)
+			: xasprintf("%zu times", departure->num_times);
+	memory = departure->num_memory > 1
+			 ? xasprintf(", after the same %zu calls", departure->num_memory)
+			 : xstrdup("");
+	text_wrap(view, 4,
+		  "rank %d alone went on otherwise than ever before: from %s, to %s; it had gone on to %s "
+		  "%s%s",
+		  view->verdict->departed_rank, last, call, usual, often, memory);
+	free(last);
+	free(call);
+	free(usual);
+	free(often);
+	free(memory);
+}
+
 /* Who is not where the others are has gone past it. */
 static void print_skipped(const struct view *view)
 {
@@ -234,6 +262,7 @@ static void print_deadlock(const struct view *view)
 	if (!print_all(view, deadlock))
 		print_circle(view, deadlock);
 	print_novel(view);
+	print_departure(view);
 	print_skipped(view);
 	if (!rankset_is_empty(deadlock->behind))
 		text_wrap(view, 4, "%s wait%s for these", behind,
@@ -341,6 +370,7 @@ static void print_lost(const struct view *view)
 	if (verdict->which != WAITFOR_NONE)
 		print_slip(view, &view->waitfor->losts[verdict->which]);
 	print_novel(view);
+	print_departure(view);
 	free(who);
 	free(where);
 	free(need);
@@ -380,6 +410,7 @@ void cause_print(const struct view *view)
 		break;
 	case VERDICT_LEAST:
 		print_novel(view);
+	print_departure(view);
 		break;
 	default:
 		break;

@@ -384,12 +384,14 @@ static void print_evidence(const struct view *view)
 static const char *likely_reason(const struct verdict *verdict)
 {
 	bool is_by_order = verdict->kind == VERDICT_LOST && verdict->which == WAITFOR_NONE &&
-			   verdict->novel == UINT32_MAX;
+			   verdict->novel == UINT32_MAX && verdict->departure.num_times == 0;
 
 	if (verdict->queue_cause)
 		return "the MPI library tells which messages are missing, but not who was to send them";
 	if (verdict->is_while_polling)
 		return "ranks that poll may go on to something else";
+	if (verdict->departure.num_times > 0)
+		return "that it went on otherwise than before need not be the cause";
 	if (is_by_order)
 		return "who has not sent it was found by the order of the calls";
 	if (verdict->kind == VERDICT_DEADLOCK && verdict->skipped != UINT32_MAX)
@@ -420,7 +422,8 @@ static void print_confidence(const struct view *view)
 		text_wrap(view, 2,
 			  "not decided: all of these are inside MPI, and none of them is "
 			  "known to be behind the others");
-	else if (verdict->kind == VERDICT_LEAST && verdict->novel != UINT32_MAX)
+	else if (verdict->kind == VERDICT_LEAST &&
+		 (verdict->novel != UINT32_MAX || verdict->departure.num_times > 0))
 		text_wrap(view, 2,
 			  "all ranks that do not move are inside MPI; this one is named for its "
 			  "unusual step, which need not be the cause");

@@ -101,6 +101,24 @@ static void test_deadlock(void **state)
 	view_lp(&hung->view);
 	assert_contains(hung_text(hung),
 			"    rank 3 alone, and only once, went round to MPI_Isend, ");
+	hung->verdict.novel = UINT32_MAX;
+	hung->verdict.departed_rank = 4;
+	hung->verdict.departure = (struct departure){.last = SEG_STATE_ENTER(SITE_IRECV),
+						     .call = SEG_STATE_ENTER(SITE_WAITALL),
+						     .usual = SEG_STATE_ENTER(SITE_ISEND),
+						     .num_usual = 30, .num_times = 30, .num_memory = 1};
+	view_lp(&hung->view);
+	text = hung_text(hung);
+	check_lines(text, &hung->view);
+	assert_contains(text, "    rank 4 alone went on otherwise than ever before: from MPI_Irecv, halo() "
+			      "solver.c:128, to\n"
+			      "      MPI_Waitall, halo() solver.c:131; it had gone on to MPI_Isend, halo() "
+			      "solver.c:125 30 times\n");
+	assert_contains(text, "  likely, not certain: that it went on otherwise than before need not be the cause\n");
+	hung->verdict.departure.num_usual = 21;
+	hung->verdict.departure.num_memory = 4;
+	view_lp(&hung->view);
+	assert_contains(hung_text(hung), " 21 of 30\n      times, after the same 4 calls\n");
 	hung_destroy(hung);
 }
 

@@ -111,6 +111,46 @@ static void test_uncertain(void **state)
 	}
 }
 
+/* Each step of a rank is usual, but not after those before it: by the counts either may be the one. */
+static void test_departed(void **state)
+{
+	static const struct {
+		const char *programs[4];
+		enum verdict_kind kind;
+		const char *culprits;
+		int rank;
+		size_t num_usual, num_times, num_memory;
+	} cases[] = {
+		/* Rank 0 has left out the first of two messages of a round. */
+		{{"{150 r1 s1 =0 r1 =0 r1 =1 s1 a} =0 r1 =0 r1", "{151 s0 r0 =0 s0 =0 s0 =1 r0 a}"},
+		 VERDICT_LOST, "0", 0, 149, 149, 2},
+		/* The same with a third one in the round. */
+		{{"{150 r1 s1 =0 r1 =0 r1 =1 s1 a} =0 r1 =0 r1", "{151 s0 r0 =0 s0 =0 s0 =1 r0 a}", "{151 a}"},
+		 VERDICT_LOST, "0", 0, 149, 149, 2},
+		/* Of few rounds nobody knows what is usual. */
+		{{"{20 r1 s1 =0 r1 =0 r1 =1 s1 a} =0 r1 =0 r1", "{21 s0 r0 =0 s0 =0 s0 =1 r0 a}"},
+		 VERDICT_DEADLOCK, "0-1", 0, 0, 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct job *job = run(cases[i].programs, 5000);
+		struct answers a = answers_of(job);
+		char *culprits = rankset_encode(a.verdict->culprits, 0);
+
+		print_message("case %zu\n", i);
+		assert_int_equal(a.verdict->kind, cases[i].kind);
+		assert_string_equal(culprits, cases[i].culprits);
+		assert_int_equal(a.verdict->departed_rank, cases[i].rank);
+		assert_int_equal(a.verdict->departure.num_usual, cases[i].num_usual);
+		assert_int_equal(a.verdict->departure.num_times, cases[i].num_times);
+		assert_int_equal(a.verdict->departure.num_memory, cases[i].num_memory);
+		assert_int_equal(a.verdict->is_likely, cases[i].num_times > 0);
+		free(culprits);
+		forget(&a);
+	}
+}
+
 /* All wait for one that moves: that is an answer, and no accusation. */
 static void test_awaited(void **state)
 {
@@ -174,7 +214,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_patience),
-		cmocka_unit_test(test_uncertain),
+		cmocka_unit_test(test_uncertain), cmocka_unit_test(test_departed),
 		cmocka_unit_test(test_awaited),
 		cmocka_unit_test(test_slow),
 	};
