@@ -63,14 +63,15 @@ static uint64_t parties_stay(const struct judge *j, const struct waitfor_mismatc
 	return stay_ns == UINT64_MAX ? 0 : stay_ns;
 }
 
-/* A party that is smaller than all others is the one that went wrong. */
+/* The smallest party is the one that went wrong; all of them if several are as small. They come by size. */
 static void accuse_party(struct judge *j, uint32_t m, uint64_t stay_ns)
 {
 	const struct waitfor_mismatch *mismatch = &j->waitfor->mismatches[m];
 	struct rankset *ranks = rankset_copy(mismatch->parties[0].ranks);
+	int smallest = rankset_count(ranks);
 
-	if (rankset_count(ranks) == rankset_count(mismatch->parties[1].ranks))
-		for (size_t i = 1; i < mismatch->num_parties; i++)
+	for (size_t i = 1; i < mismatch->num_parties; i++)
+		if (rankset_count(mismatch->parties[i].ranks) == smallest)
 			rankset_add_set(ranks, mismatch->parties[i].ranks);
 	accuse(j, ranks, VERDICT_MISMATCH, stay_ns);
 	j->verdict->which = m;

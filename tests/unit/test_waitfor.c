@@ -256,6 +256,7 @@ static const struct situation situations[] = {
 	{"barrier against bcast", {"{9 a} b", "{9 a} b", "{9 a} c0"}, "", "mismatch", "2"},
 	{"different roots", {"{9 a} d0 a", "{9 a} d1 a"}, "", "mismatch", "0-1"},
 	{"one root that differs", {"d0 a", "d0 a", "d2 a"}, "", "mismatch", "2"},
+	{"two roots that differ", {"d0 a", "d0 a", "d0 a", "d2 a", "d3 a"}, "", "mismatch", "3-4"},
 	{"different sizes", {"a:8", "a:8", "a:4 b"}, "", "mismatch", "2"},
 	{"different sizes, but what is waited for is another",
 	 {"a:8", "a:4", "x"},
