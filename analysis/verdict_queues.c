@@ -24,8 +24,14 @@
 #include "model/xalloc.h"
 
 /* More than this share of the ranks, or this many, in a circle: nobody is named. Circles are looked for from that
- * many ranks, each at the cost of a walk over all waits. */
+ * many ranks, each at the cost of a walk over all waits of those that wait for each other. */
 enum { MAX_CYCLE_SHARE = 4, MIN_CYCLE = 2, MAX_CYCLE_STARTS = 256, MAX_APART = 3 };
+
+/* What is needed to look for circles: all are [num_ranks]. */
+struct circle {
+	const struct queue_wait **before, **way, **shortest;
+	int *queue;
+};
 
 struct chooser {
 	struct verdict *verdict;
@@ -34,7 +40,12 @@ struct chooser {
 	struct stack_facts *facts;
 	struct queue_waits *waits;
 	uint32_t *component_of; /* [num_ranks] */
+	int *by_component;	/* [num_ranks] the ranks of the first component, then of the next, ... */
 	uint32_t component;	/* that is looked at */
+	const int *members;	/* [num_members] its ranks */
+	size_t num_members;
+	struct rankset *apart; /* the few that are not in the call that most are in; NULL: not so */
+	struct circle *circle;
 	struct rankset *waiting; /* all */
 	struct rankset *culprits;
 	struct queue_cause *cause; /* NULL: nothing found yet */
@@ -108,9 +119,8 @@ static struct queue_cause *tell(struct chooser *c, enum queue_cause_kind kind)
 
 	cause->kind = kind;
 	cause->ranks = rankset_create();
-	for (size_t r = 0; r < c->waits->num_ranks; r++)
-		if (is_member(c, (int)r))
-			rankset_add(cause->ranks, (int)r);
+	for (size_t i = 0; i < c->num_members; i++)
+		rankset_add(cause->ranks, c->members[i]);
 	c->cause = cause;
 	return cause;
 }
@@ -193,21 +203,24 @@ static bool is_left_out(const struct chooser *c, const struct queue_wait *wait)
 
 typedef bool wait_test(const struct chooser *c, const struct queue_wait *wait);
 
-/* The ranks that wait so, or that are waited for so; *first_ret: the first wait. The caller frees. */
+/* The members that wait so, or that are waited for so; *first_ret: the first wait. The caller frees. */
 static struct rankset *find_ranks(const struct chooser *c, wait_test *test, bool is_peer,
 				  const struct queue_wait **first_ret)
 {
 	struct rankset *ranks = rankset_create();
 
 	*first_ret = NULL;
-	for (size_t i = 0; i < c->waits->num_waits; i++) {
-		const struct queue_wait *wait = &c->waits->waits[i];
+	for (size_t m = 0; m < c->num_members; m++) {
+		const struct queue_wait *waits;
+		size_t num = queue_waits_of(c->waits, c->members[m], &waits);
 
-		if (!test(c, wait))
-			continue;
-		if (!*first_ret)
-			*first_ret = wait;
-		rankset_add(ranks, is_peer ? wait->peer : wait->rank);
+		for (size_t i = 0; i < num; i++) {
+			if (!test(c, &waits[i]))
+				continue;
+			if (!*first_ret)
+				*first_ret = &waits[i];
+			rankset_add(ranks, is_peer ? waits[i].peer : waits[i].rank);
+		}
 	}
 	return ranks;
 }
@@ -232,39 +245,55 @@ static bool name_one(struct chooser *c, wait_test *test, bool is_peer, enum queu
 /* Of somebody else in the component; NULL: nobody waits for these. */
 static const struct queue_wait *find_wait_for(const struct chooser *c, const struct rankset *ranks)
 {
-	for (size_t i = 0; i < c->waits->num_waits; i++) {
-		const struct queue_wait *wait = &c->waits->waits[i];
+	for (size_t m = 0; m < c->num_members; m++) {
+		const struct queue_wait *waits;
+		size_t num = queue_waits_of(c->waits, c->members[m], &waits);
 
-		if (is_between_members(c, wait) && rankset_contains(ranks, wait->peer) &&
-		    !rankset_contains(ranks, wait->rank))
-			return wait;
+		for (size_t i = 0; i < num; i++)
+			if (is_between_members(c, &waits[i]) &&
+			    rankset_contains(ranks, waits[i].peer) &&
+			    !rankset_contains(ranks, waits[i].rank))
+				return &waits[i];
 	}
 	return NULL;
+}
+
+static void gather_apart(struct chooser *c)
+{
+	uint32_t common;
+
+	if (!verdict_find_common_call(c->facts, c->waiting, &common))
+		return;
+	c->apart = rankset_create();
+	for (int r = rankset_first(c->waiting); r >= 0; r = rankset_next(c->waiting, r))
+		if (c->facts->ranks[r].call != common)
+			rankset_add(c->apart, r);
+	if (rankset_count(c->apart) <= MAX_APART)
+		return;
+	rankset_destroy(c->apart);
+	c->apart = NULL;
 }
 
 /* All ranks but a few are in one call, and these few, which are in other collectives, belong to those that wait
  * for each other. */
 static bool find_apart(struct chooser *c)
 {
-	struct rankset *apart = rankset_create();
 	const struct queue_wait *wait;
-	uint32_t common;
-	bool is_found = verdict_find_common_call(c->facts, c->waiting, &common);
 
-	for (int r = rankset_first(c->waiting); r >= 0 && is_found; r = rankset_next(c->waiting, r)) {
-		if (c->facts->ranks[r].call != common)
-			rankset_add(apart, r);
-		is_found = c->facts->ranks[r].call == common || is_member(c, r);
-		is_found &= !is_member(c, r) || is_in_collective(c, r);
-	}
-	wait = is_found ? find_wait_for(c, apart) : NULL;
-	is_found = wait && rankset_count(apart) <= MAX_APART;
-	if (is_found) {
-		add_evidence(tell(c, QUEUE_CAUSE_APART), wait);
-		rankset_add_set(c->culprits, apart);
-	}
-	rankset_destroy(apart);
-	return is_found;
+	if (!c->apart)
+		return false;
+	for (int r = rankset_first(c->apart); r >= 0; r = rankset_next(c->apart, r))
+		if (!is_member(c, r))
+			return false;
+	for (size_t i = 0; i < c->num_members; i++)
+		if (!is_in_collective(c, c->members[i]))
+			return false;
+	wait = find_wait_for(c, c->apart);
+	if (!wait)
+		return false;
+	add_evidence(tell(c, QUEUE_CAUSE_APART), wait);
+	rankset_add_set(c->culprits, c->apart);
+	return true;
 }
 
 /* ---- Circles --------------------------------------------------------------------------------- */
@@ -285,12 +314,13 @@ static bool waits_by_program(const struct chooser *c, int rank)
 	return false;
 }
 
-/* The shortest way by the program's own messages from a rank back to itself: the waits, in order, into way
- * ([num_ranks]). Returns how many; 0: there is none. before ([num_ranks]) is all NULL, and is so again after it. */
-static size_t find_circle(const struct chooser *c, int start, const struct queue_wait **before, int *queue,
-			  const struct queue_wait **way)
+/* The shortest way by the program's own messages from a rank back to itself: the waits, in order, into way.
+ * Returns how many; 0: there is none. before is all NULL, and is so again after it. */
+static size_t find_circle(const struct chooser *c, int start)
 {
+	const struct queue_wait **before = c->circle->before, **way = c->circle->way;
 	const struct queue_wait *waits, *last = NULL;
+	int *queue = c->circle->queue;
 	size_t head = 0, tail = 0, length = 0, num;
 
 	queue[tail++] = start;
@@ -322,24 +352,21 @@ static bool find_cycle(struct chooser *c, enum queue_cause_kind kind)
 {
 	size_t num_ranks = c->waits->num_ranks, best = SIZE_MAX;
 	size_t most = kind == QUEUE_CAUSE_OPEN ? num_ranks : num_ranks / MAX_CYCLE_SHARE;
-	const struct queue_wait **before = xcalloc(num_ranks, sizeof(*before));
-	const struct queue_wait **way = xcalloc(num_ranks, sizeof(*way));
-	const struct queue_wait **shortest = xcalloc(num_ranks, sizeof(*way));
-	int *queue = xcalloc(num_ranks, sizeof(*queue));
+	const struct queue_wait **shortest = c->circle->shortest;
 	size_t num_starts = 0;
 	bool is_found;
 
-	for (size_t r = 0; r < num_ranks && best > MIN_CYCLE && num_starts < MAX_CYCLE_STARTS; r++) {
+	for (size_t m = 0; m < c->num_members && best > MIN_CYCLE && num_starts < MAX_CYCLE_STARTS; m++) {
 		size_t length;
 
-		if (!is_member(c, (int)r) || !waits_by_program(c, (int)r))
+		if (!waits_by_program(c, c->members[m]))
 			continue;
 		num_starts++;
-		length = find_circle(c, (int)r, before, queue, way);
+		length = find_circle(c, c->members[m]);
 		if (!length || length >= best)
 			continue;
 		best = length;
-		memcpy(shortest, way, length * sizeof(*way));
+		memcpy(shortest, c->circle->way, length * sizeof(struct queue_wait *));
 	}
 	/* Where not all was looked at there may be a smaller one. */
 	is_found = best <= MIN_CYCLE ||
@@ -353,10 +380,6 @@ static bool find_cycle(struct chooser *c, enum queue_cause_kind kind)
 				rankset_add(c->culprits, shortest[i]->rank);
 		}
 	}
-	free(queue);
-	free(shortest);
-	free(way);
-	free(before);
 	return is_found;
 }
 
@@ -394,26 +417,74 @@ static bool choose_in_component(struct chooser *c)
 	       find_cycle(c, QUEUE_CAUSE_CYCLE);
 }
 
+static bool find_open(struct chooser *c)
+{
+	return find_cycle(c, QUEUE_CAUSE_OPEN);
+}
+
+/* Try one closed component after the other, until there is a cause. first: [num + 1], as in choose(). */
+static void choose_among(struct chooser *c, const size_t *first, const bool *is_closed, uint32_t num,
+			 bool (*is_chosen)(struct chooser *))
+{
+	for (uint32_t i = 0; i < num && !c->cause; i++) {
+		c->component = i;
+		c->members = c->by_component + first[i];
+		c->num_members = first[i + 1] - first[i];
+		if (is_closed[i])
+			is_chosen(c);
+	}
+}
+
+/* The ranks of each component: those of component i are by_component[ret[i]] to by_component[ret[i + 1] - 1].
+ * The caller frees. */
+static size_t *sort_ranks(const struct chooser *c, uint32_t num)
+{
+	size_t *first = xcalloc((size_t)num + 2, sizeof(*first)), *next = first + 1;
+
+	for (size_t r = 0; r < c->waits->num_ranks; r++)
+		first[c->component_of[r] + 2]++;
+	for (uint32_t i = 2; i < num + 2; i++)
+		first[i] += first[i - 1];
+	for (size_t r = 0; r < c->waits->num_ranks; r++)
+		c->by_component[next[c->component_of[r]]++] = (int)r;
+	return first;
+}
+
 static void choose(struct chooser *c)
 {
+	size_t num_ranks = c->waits->num_ranks, *first;
+	struct circle circle = {
+		.before = xcalloc(num_ranks, sizeof(*circle.before)),
+		.way = xcalloc(num_ranks, sizeof(*circle.way)),
+		.shortest = xcalloc(num_ranks, sizeof(*circle.shortest)),
+		.queue = xcalloc(num_ranks, sizeof(*circle.queue)),
+	};
 	struct graph *graph = queue_waits_graph(c->waits);
 	bool *is_closed;
 	uint32_t num;
 
-	c->component_of = xcalloc(c->waits->num_ranks, sizeof(*c->component_of));
+	c->circle = &circle;
+	c->component_of = xcalloc(num_ranks, sizeof(*c->component_of));
+	c->by_component = xcalloc(num_ranks, sizeof(*c->by_component));
 	find_groups(c);
+	gather_apart(c);
 	num = graph_components(graph, c->component_of);
+	first = sort_ranks(c, num);
 	is_closed = find_closed(c, num);
-	for (c->component = 0; c->component < num; c->component++)
-		if (is_closed[c->component] && choose_in_component(c))
-			break;
-	for (c->component = 0; c->component < num && !c->cause && c->verdict->kind == VERDICT_UNKNOWN; c->component++)
-		if (is_closed[c->component])
-			find_cycle(c, QUEUE_CAUSE_OPEN);
+	choose_among(c, first, is_closed, num, choose_in_component);
+	if (c->verdict->kind == VERDICT_UNKNOWN)
+		choose_among(c, first, is_closed, num, find_open);
 	graph_destroy(graph);
+	free(first);
 	free(is_closed);
+	rankset_destroy(c->apart);
+	free(c->by_component);
 	free(c->group_of);
 	free(c->component_of);
+	free(circle.before);
+	free(circle.way);
+	free(circle.shortest);
+	free(circle.queue);
 }
 
 static uint64_t shortest_stay(const struct chooser *c)
