@@ -7,37 +7,30 @@
 #include "model/recorder/pages.h"
 
 static_assert(PATHCACHE_BUCKETS == 1 << 12, "pathcache_place() makes 12 bits");
-static_assert(PATHCACHE_TAILS == 1 << 13, "place_of_tail() makes 13 bits");
 
-enum {
-	LINE = sizeof(struct path_entry),
-	BUCKET_BYTES = PATHCACHE_BUCKETS * sizeof(uint32_t),
-	TAIL_BYTES = PATHCACHE_TAILS * sizeof(struct path_tail),
-	MEMORY = BUCKET_BYTES + TAIL_BYTES + PATHCACHE_ARENA,
-};
+enum { LINE = sizeof(struct path_entry), BUCKET_BYTES = PATHCACHE_BUCKETS * sizeof(uint32_t) };
 
 bool pathcache_init(struct pathcache *c)
 {
-	char *memory = pages_map(MEMORY);
+	char *memory = pages_map(BUCKET_BYTES + PATHCACHE_ARENA);
 
 	if (!memory)
 		return false;
 	c->buckets = (uint32_t *)memory;
-	c->tails = (struct path_tail *)(memory + BUCKET_BYTES);
-	c->arena = memory + BUCKET_BYTES + TAIL_BYTES;
+	c->arena = memory + BUCKET_BYTES;
 	c->used = LINE;
 	return true;
 }
 
 void pathcache_deinit(struct pathcache *c)
 {
-	pages_unmap(c->buckets, MEMORY);
+	pages_unmap(c->buckets, BUCKET_BYTES + PATHCACHE_ARENA);
 	c->buckets = NULL;
 }
 
 void pathcache_flush(struct pathcache *c)
 {
-	memset(c->buckets, 0, BUCKET_BYTES + TAIL_BYTES);
+	memset(c->buckets, 0, BUCKET_BYTES);
 	c->used = LINE;
 }
 
@@ -54,35 +47,6 @@ const struct path_entry *pathcache_find(const struct pathcache *c,
 			return e;
 	}
 	return NULL;
-}
-
-static struct path_tail *place_of_tail(const struct pathcache *c, const struct path_slot *slot)
-{
-	uint64_t x = (slot->value ^ (uintptr_t)slot->at << 12) * 0x9e3779b97f4a7c15u;
-
-	return &c->tails[x >> 51];
-}
-
-uint32_t pathcache_tail(const struct pathcache *c, const struct path_slot *slot,
-			struct path_slot *ret, uint32_t max)
-{
-	const struct path_tail *tail = place_of_tail(c, slot);
-	const struct path_entry *e = (const struct path_entry *)(c->arena + tail->entry);
-	const char *cfa = (const char *)e->cfa;
-	uint32_t num = tail->end - tail->first;
-
-	if (!tail->entry || num > max)
-		return 0;
-	const struct path_word *own = &e->words[tail->first - 1], *outside = own + 1;
-	if (cfa + own->offset != (const char *)slot->at || own->value != (uint32_t)slot->value)
-		return 0;
-	for (uint32_t i = 0; i < num; i++) {
-		const uintptr_t *at = (const uintptr_t *)(cfa + outside[i].offset);
-		if (!path_word_holds(cfa, &outside[i]))
-			return 0;
-		ret[i] = (struct path_slot){.at = at, .value = *at};
-	}
-	return num;
 }
 
 const struct path_entry *pathcache_add(struct pathcache *c,
@@ -106,8 +70,6 @@ const struct path_entry *pathcache_add(struct pathcache *c,
 		e->words[i].offset = (uintptr_t)slot->at - cfa;
 		e->words[i].value = slot->value;
 	}
-	for (uint32_t i = 0; i < path->num_new && i + 1 < num_slots; i++)
-		*place_of_tail(c, &slots[i]) = (struct path_tail){c->used, i + 1, num_slots};
 	*bucket = c->used;
 	c->used += lines * LINE;
 	return e;

@@ -9,10 +9,6 @@
  * Layers of a library are called at one stack pointer by many ways (same slots, other values), which
  * are all kept; of one bucket the newest PATHCACHE_WAYS are looked at.
  *
- * A path that is not known mostly differs from one that is by its innermost frames. So the slots of
- * each path are remembered one by one as well: a full unwind need only go on until it meets one of
- * them, and has the frames outside it if these slots hold, for the reason above.
- *
  * That code was unloaded is noticed at the next full unwind only, and then everything is forgotten.
  * Until then an entry could hold wrongly if another library came to the same address and, through
  * it, a call with the same stack pointer and the same return address in every slot. The same library
@@ -32,7 +28,6 @@ struct recorder_function;
 enum {
 	PATHCACHE_BUCKETS = 4096,
 	PATHCACHE_ARENA = 4 << 20, /* bytes: 20,000 paths of 20 frames; it is emptied when full */
-	PATHCACHE_TAILS = 8192,	   /* slots that are remembered one by one; the newest of a place */
 	PATHCACHE_STEP = 4,
 	PATHCACHE_WAYS = 64,
 };
@@ -50,7 +45,6 @@ enum { PATH_HALF = 128, PATH_MAX_FRAMES = 2 * PATH_HALF, PATH_MAX_STEPS = 1 << 1
 struct call_path {
 	uint32_t num_frames; /* return addresses in slots[].value, innermost first */
 	uint32_t elided_at;  /* frames were left out before this one; 0: nowhere */
-	uint32_t num_new;    /* innermost frames that the cache has not met; 0 where some were left out */
 	bool cacheable;	     /* every return address is in a slot of this stack */
 	struct path_slot slots[PATH_MAX_FRAMES];
 };
@@ -76,15 +70,8 @@ struct path_entry {
 static_assert(offsetof(struct path_entry, words) == 32, "half a cache line");
 static_assert(SEG_MAX_SITES <= 1 << 16, "a site in 16 bits");
 
-/* The frames outside one slot of a path. */
-struct path_tail {
-	uint32_t entry;	     /* whose slot it is: where in the arena; 0: none */
-	uint16_t first, end; /* of its words: those outside the slot */
-};
-
 struct pathcache {
 	uint32_t *buckets; /* PATHCACHE_BUCKETS of them: where in the arena the newest entry is; 0: none */
-	struct path_tail *tails; /* PATHCACHE_TAILS of them, by slot and value */
 	char *arena;	   /* behind one empty line: entries, one after the other; emptied as a whole */
 	uint32_t used;
 	uint64_t generation; /* of the loaded objects when it was last emptied */
@@ -99,10 +86,6 @@ void pathcache_deinit(struct pathcache *c);
 const struct path_entry *pathcache_add(struct pathcache *c,
 				       const struct recorder_function *function, uintptr_t ra,
 				       uintptr_t cfa, uint32_t site, const struct call_path *path);
-
-/* The slots outside `slot`, innermost first, in ret[max]. Their number; 0: not known, or too many. */
-uint32_t pathcache_tail(const struct pathcache *c, const struct path_slot *slot,
-			struct path_slot *ret, uint32_t max);
 
 /* Forget everything. */
 void pathcache_flush(struct pathcache *c);

@@ -371,7 +371,7 @@ static uint32_t find_site(struct lane *lane, struct recorder_function *function,
 		return 0;
 	}
 	forget_unloaded(lane);
-	unwind_call_path(&lane->cache, ra, cfa, lane->stack_low, lane->stack_high, path);
+	unwind_call_path(ra, cfa, lane->stack_low, lane->stack_high, path);
 	atomic_fetch_add_explicit(&recorder.writer.header->full_unwinds, 1, memory_order_relaxed);
 	uint32_t site = intern_site(&recorder.intern, &recorder.objects, &recorder.writer,
 				    function, path);

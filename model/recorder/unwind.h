@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The full unwind of the calling thread: the slow way to a call path. libunwind is loaded at the
- * start of recording with its symbols kept to ourselves: linked in, its backtrace() and _Unwind_*
- * would come before the program's own and break C++ exceptions and thread exit there. */
+ * The full unwind of the calling thread: the slow way to a call path, by whichever of unwinder.h can be
+ * loaded. */
 #ifndef PDB_RECORDER_UNWIND_H
 #define PDB_RECORDER_UNWIND_H
 
@@ -10,16 +9,15 @@
 
 #include "model/recorder/pathcache.h"
 
-/* Load libunwind. False, with a reason, when that is not possible. */
+/* Load a library for it. False, with a reason, when that is not possible. */
 bool unwind_init(const char **why);
 
-/* Forget what libunwind has learnt of code that has been unloaded. */
+/* Forget what the library has learnt of code that has been unloaded. */
 void unwind_flush(void);
 
 /* The frames from the one that returns to `ra` with stack pointer `cfa` outwards; those below it
- * are the recorder's own. Slots must lie in [low, high) to be cacheable. Once a frame is met that
- * `cache` knows, it tells those outside. */
-void unwind_call_path(const struct pathcache *cache, uintptr_t ra, uintptr_t cfa, uintptr_t low,
-		      uintptr_t high, struct call_path *ret);
+ * are the recorder's own. Slots must lie in [low, high) to be cacheable. */
+void unwind_call_path(uintptr_t ra, uintptr_t cfa, uintptr_t low, uintptr_t high,
+		      struct call_path *ret);
 
 #endif

@@ -23,7 +23,7 @@ static void call(struct lane *l, uint32_t site)
 /* A path of `num` return addresses, which are all that is on the stack. */
 static struct call_path path_on(const uintptr_t *stack, uint32_t num)
 {
-	struct call_path path = {.num_frames = num, .num_new = num, .cacheable = true};
+	struct call_path path = {.num_frames = num, .cacheable = true};
 
 	for (uint32_t i = 0; i < num; i++)
 		path.slots[i] = (struct path_slot){&stack[i], stack[i]};
@@ -279,36 +279,6 @@ static void test_path_cache_ways(void **state)
 	}
 }
 
-/* A path that is met anew has the outer frames of one that is known as long as their slots hold. */
-static void test_path_cache_tails(void **state)
-{
-	struct pathcache *c = &((struct lane *)*state)->cache;
-	uintptr_t stack[6] = {0xa, 0xb, 0xc, 0xd, 0xe, 0xf};
-	struct call_path path = path_on(stack, 6);
-	struct path_slot outside[6], moved = {&stack[3], 0xc};
-
-	assert_int_equal(pathcache_tail(c, &path.slots[2], outside, 6), 0);
-	path.num_new = 4;
-	pathcache_add(c, NULL, 0xa, (uintptr_t)&stack[1], 5, &path);
-	for (uint32_t i = 0; i < 6; i++) {
-		uint32_t num = i < 4 ? 5 - i : 0;
-		assert_int_equal(pathcache_tail(c, &path.slots[i], outside, 6), num);
-		for (uint32_t n = 0; n < num; n++) {
-			assert_ptr_equal(outside[n].at, &stack[i + 1 + n]);
-			assert_int_equal(outside[n].value, stack[i + 1 + n]);
-		}
-	}
-	assert_int_equal(pathcache_tail(c, &path.slots[2], outside, 3), 3);
-	assert_int_equal(pathcache_tail(c, &path.slots[2], outside, 2), 0);
-	assert_int_equal(pathcache_tail(c, &moved, outside, 6), 0);
-	stack[4] ^= 1;
-	assert_int_equal(pathcache_tail(c, &path.slots[2], outside, 6), 0);
-	stack[4] ^= 1;
-	assert_int_equal(pathcache_tail(c, &path.slots[2], outside, 6), 3);
-	pathcache_flush(c);
-	assert_int_equal(pathcache_tail(c, &path.slots[2], outside, 6), 0);
-}
-
 /* More entries than the cache holds: it is emptied, the newest is there, and nothing is expected
  * that is no longer there. */
 static void test_path_cache_full(void **state)
@@ -360,7 +330,7 @@ int main(void)
 		LANE_TEST(test_poll_is_expected_again), LANE_TEST(test_hint_is_renewed),
 		LANE_TEST(test_taken_again),	  LANE_TEST(test_path_cache),
 		LANE_TEST(test_path_cache_ways),  LANE_TEST(test_path_cache_full),
-		LANE_TEST(test_path_cache_room),  LANE_TEST(test_path_cache_tails),
+		LANE_TEST(test_path_cache_room),
 	};
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }
