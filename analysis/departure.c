@@ -7,7 +7,7 @@
 
 #define NONE SIZE_MAX
 
-struct course {
+struct course_of {
 	const uint32_t *calls;
 	size_t num;
 	size_t *former; /* [calls] the last time before that this was called; NONE */
@@ -23,7 +23,7 @@ static int compare_places(const void *a, const void *b, void *calls_of)
 	return (x > y) - (x < y);
 }
 
-static void link_calls(struct course *course)
+static void link_calls(struct course_of *course)
 {
 	size_t *places = xcalloc(course->num, sizeof(*places));
 
@@ -57,31 +57,35 @@ static int compare_calls(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What used to follow the `memory` calls before call `at`. */
-static void find_usual(const struct course *course, size_t at, size_t memory, struct departure *ret)
+/* What used to follow the `memory` calls before call `at`. False: that varies too much to be surprised. */
+static bool find_usual(const struct course_of *course, size_t at, size_t memory, struct departure *ret)
 {
 	const uint32_t *calls = course->calls;
 	uint32_t *followers = xcalloc(at, sizeof(*followers));
 	size_t num = 0, num_same = 0;
+	bool is_seldom = false;
 
 	for (size_t i = course->former[at - 1]; i != NONE; i = course->former[i])
 		if (count_same(calls, i, at - 1) >= memory)
 			followers[num++] = calls[i + 1];
 	qsort(followers, num, sizeof(*followers), compare_calls);
-	*ret = (struct departure){.at = at, .last = calls[at - 1], .call = calls[at],
-				  .num_times = num, .num_memory = memory};
+	*ret = (struct departure){.since = course->num - 1 - at, .last = calls[at - 1],
+				  .call = calls[at], .num_times = num, .num_memory = memory};
 	for (size_t i = 0; i < num; i++) {
 		num_same = i > 0 && followers[i] == followers[i - 1] ? num_same + 1 : 1;
 		if (num_same > ret->num_usual) {
 			ret->num_usual = num_same;
 			ret->usual = followers[i];
 		}
+		is_seldom |= num_same < DEPARTURE_SELDOM &&
+			     (i + 1 == num || followers[i + 1] != followers[i]);
 	}
 	free(followers);
+	return !is_seldom;
 }
 
 /* The fewest calls of memory after which this call was never made, of those that are seen often. */
-static bool is_departure(const struct course *course, size_t at, struct departure *ret)
+static bool is_departure(const struct course_of *course, size_t at, struct departure *ret)
 {
 	const uint32_t *calls = course->calls;
 	size_t times[DEPARTURE_MEMORY + 1] = {0}, same[DEPARTURE_MEMORY + 1] = {0};
@@ -94,26 +98,30 @@ static bool is_departure(const struct course *course, size_t at, struct departur
 			same[m] += calls[i + 1] == calls[at];
 		}
 	}
-	for (size_t m = 1; m <= DEPARTURE_MEMORY && times[m] >= DEPARTURE_OFTEN; m++)
-		if (same[m] == 0) {
-			find_usual(course, at, m, ret);
-			return true;
-		}
+	for (size_t m = 1; m <= DEPARTURE_MEMORY; m++) {
+		if (times[m] < (m == 1 ? DEPARTURE_OFTEN : DEPARTURE_OFTEN_BY_MORE))
+			break;
+		if (same[m] == 0)
+			return find_usual(course, at, m, ret);
+	}
 	return false;
 }
 
-bool departure_find(const uint32_t *calls, size_t num, struct departure *ret)
+enum course departure_find(const uint32_t *calls, size_t num, struct departure *ret)
 {
-	struct course course = {calls, num, NULL};
+	size_t first = num > DEPARTURE_MAX_CALLS ? num - DEPARTURE_MAX_CALLS : 0;
+	struct course_of course = {calls + first, num - first, NULL};
 	size_t at;
 	bool is_found = false;
 
 	if (num < DEPARTURE_MIN_CALLS)
-		return false;
-	course.former = xcalloc(num, sizeof(*course.former));
+		return COURSE_UNKNOWN;
+	course.former = xcalloc(course.num, sizeof(*course.former));
 	link_calls(&course);
-	for (at = num - DEPARTURE_WINDOW - DEPARTURE_CLEAN; at < num && !is_found; at++)
+	for (at = course.num - DEPARTURE_WINDOW - DEPARTURE_CLEAN; at < course.num && !is_found; at++)
 		is_found = is_departure(&course, at, ret);
 	free(course.former);
-	return is_found && ret->at >= num - DEPARTURE_WINDOW;
+	if (!is_found)
+		return COURSE_KEPT;
+	return ret->since < DEPARTURE_WINDOW ? COURSE_LEFT : COURSE_UNKNOWN;
 }

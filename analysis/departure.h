@@ -15,15 +15,25 @@
 #include <stdint.h>
 
 enum {
-	DEPARTURE_MIN_CALLS = 512, /* of fewer nobody knows what is usual */
-	DEPARTURE_WINDOW = 64,	   /* calls back that are looked at: a rank may go on for a while */
-	DEPARTURE_CLEAN = 64,	   /* calls before that in which there must be no departure */
-	DEPARTURE_MEMORY = 8,	   /* calls before a call that are compared, at most */
-	DEPARTURE_OFTEN = 10,	   /* times that it must have come by the same calls */
+	DEPARTURE_MIN_CALLS = 512,  /* of fewer nobody knows what is usual */
+	DEPARTURE_MAX_CALLS = 4096, /* the last ones are looked at */
+	DEPARTURE_WINDOW = 64,	    /* calls back that count: a rank may go on for a while */
+	DEPARTURE_CLEAN = 64,	    /* calls before that in which there must be no departure */
+	DEPARTURE_MEMORY = 8,	    /* calls before a call that are compared, at most */
+	/* Times that it must have come by the same calls: by one, which are few kinds, and by more. */
+	DEPARTURE_OFTEN = 20,
+	DEPARTURE_OFTEN_BY_MORE = 100,
+	DEPARTURE_SELDOM = 4, /* what followed fewer times than that may as well be the first of many kinds */
+};
+
+enum course {
+	COURSE_KEPT,
+	COURSE_LEFT,	/* once, of late, and kept before */
+	COURSE_UNKNOWN, /* too few calls, or none is kept */
 };
 
 struct departure {
-	size_t at;	   /* index of the call that was new there */
+	size_t since;	   /* calls made after the one that was new there */
 	uint32_t last;	   /* the call before it */
 	uint32_t call;	   /* itself */
 	uint32_t usual;	   /* what used to follow, mostly */
@@ -32,8 +42,8 @@ struct departure {
 	size_t num_memory; /* after the same calls, so many */
 };
 
-/* The earliest departure in calls[num], oldest first, if the rank has left its course in the last
- * DEPARTURE_WINDOW of them and kept to it before. Takes some hundred times num steps, at most. */
-bool departure_find(const uint32_t *calls, size_t num, struct departure *ret);
+/* Has the rank left its course, by its calls[num], oldest first? If so, where in *ret: the earliest of the
+ * departures. Takes at most some 2000 times DEPARTURE_MAX_CALLS steps, commonly a hundredth of that. */
+enum course departure_find(const uint32_t *calls, size_t num, struct departure *ret);
 
 #endif

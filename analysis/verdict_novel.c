@@ -15,7 +15,7 @@
 
 /* Another way out of the state is well used from so many steps on, in the whole job. */
 enum { WELL_USED = 10 };
-/* Where more wait for each other, one that has left its course tells little. */
+/* As many lanes are asked, of one job: in a large one each costs time. */
 enum { MAX_COURSES = 256 };
 /* Outermost iterations that are searched: the present one and the one before, since a rank may go
  * on for a while after a fault. */
@@ -167,41 +167,63 @@ uint32_t verdict_find_novel(const struct judge *j, const uint32_t *lanes, size_t
 	return num_best == 1 ? actor : WAITFOR_NONE;
 }
 
-/* Has the lane left its course? */
-static bool has_departed(const struct job_lane *lane, struct departure *ret)
+static enum course course_of(const struct job_lane *lane, struct departure *ret)
 {
 	const struct model_lane *data = lane->data;
 	uint32_t *calls = xcalloc(data->num_ring + 1, sizeof(*calls));
 	size_t num = 0;
-	bool is_found;
+	enum course course;
 
 	for (size_t i = 0; i < data->num_ring; i++)
 		if (!SEG_STATE_IS_EXIT(data->ring[i].state))
 			calls[num++] = job_lane_state(lane, data->ring[i].state);
-	is_found = departure_find(calls, num, ret);
+	course = departure_find(calls, num, ret);
 	free(calls);
-	return is_found;
+	return course;
 }
 
-uint32_t verdict_find_departed(const struct judge *j, const uint32_t *lanes, size_t num,
+/* Has the rank done so long ago, or others as seldom? Then it is a step that comes seldom. */
+static bool is_seldom(const struct job_model *jm, int rank, const struct departure *departure)
+{
+	uint32_t from = SEG_STATE_EXIT(SEG_STATE_SITE(departure->last));
+	size_t index = job_model_find_transition(jm, from, departure->call);
+
+	if (departure->num_memory > 1 || index == SIZE_MAX)
+		return false;
+	for (size_t i = 0; i < jm->transitions[index].num_counts; i++) {
+		const struct job_count *count = &jm->transitions[index].counts[i];
+
+		if (rankset_contains(count->ranks, rank))
+			return count->count > 1 || rankset_count(count->ranks) > 1;
+	}
+	return false;
+}
+
+uint32_t verdict_find_departed(struct judge *j, const uint32_t *lanes, size_t num,
 			       struct departure *ret)
 {
 	uint32_t actor = WAITFOR_NONE;
 	struct departure departure;
 
-	for (size_t i = 0; num <= MAX_COURSES && i < num; i++) {
-		if (!has_departed(&j->jm->lanes[lanes[i]], &departure))
-			continue;
-		if (actor != WAITFOR_NONE)
+	j->num_courses += num;
+	for (size_t i = 0; j->num_courses <= MAX_COURSES && i < num; i++) {
+		enum course course = course_of(&j->jm->lanes[lanes[i]], &departure);
+
+		if (course == COURSE_UNKNOWN || (course == COURSE_LEFT && actor != WAITFOR_NONE))
 			return WAITFOR_NONE;
+		if (course == COURSE_KEPT)
+			continue;
 		actor = lanes[i];
 		*ret = departure;
 	}
-	return actor;
+	return actor == WAITFOR_NONE || is_seldom(j->jm, j->jm->lanes[actor].rank, ret)
+		       ? WAITFOR_NONE
+		       : actor;
 }
 
 void verdict_set_departed(struct judge *j, uint32_t actor, const struct departure *departure)
 {
 	j->verdict->departure = *departure;
 	j->verdict->departed_rank = j->jm->lanes[actor].rank;
+	j->verdict->is_likely = true;
 }

@@ -36,6 +36,7 @@ struct judge {
 	struct lane_fact *lanes;
 	bool *has_waiting;  /* [roles] */
 	bool *is_candidate; /* [lanes] */
+	size_t num_courses; /* lanes that were asked whether they have left theirs */
 	struct verdict *verdict;
 };
 
@@ -99,11 +100,12 @@ bool verdict_find_crashed(struct judge *j);
 uint32_t verdict_find_novel(const struct judge *j, const uint32_t *lanes, size_t num,
 			    uint32_t *transition_ret);
 
-/* Among lanes[num] the only one that has left its course, as departure_find() has it: its index in
- * job_model.lanes. WAITFOR_NONE: none or several, or they are too many. */
-uint32_t verdict_find_departed(const struct judge *j, const uint32_t *lanes, size_t num,
+/* Among lanes[num] the only one that has left its course, as departure_find() has it, by a step that others do not
+ * take as seldom: its index in job_model.lanes. WAITFOR_NONE: none or several, or it is not known of all, or they
+ * are too many. */
+uint32_t verdict_find_departed(struct judge *j, const uint32_t *lanes, size_t num,
 			       struct departure *ret);
-/* The verdict goes by it. */
+/* The verdict goes by it, so that it is no more than likely. */
 void verdict_set_departed(struct judge *j, uint32_t actor, const struct departure *departure);
 
 /* ---- verdict_skipped.c ------------------------------------------------------------------------

@@ -251,31 +251,23 @@ static size_t count_groups(const struct judge *j)
 	return num;
 }
 
-/* Of the candidates keep the one that took a step that is new to the job, or that left its course, if it is
- * one. */
+/* Of the candidates keep the one that took a step that is new to the job, if it is one. */
 static bool keep_novel(struct judge *j)
 {
 	size_t num_lanes = j->jm->num_lanes, num = 0;
 	uint32_t *lanes = xcalloc(num_lanes, sizeof(*lanes)), transition, actor;
-	struct departure departure;
 
 	for (size_t i = 0; i < num_lanes; i++)
 		if (j->is_candidate[i])
 			lanes[num++] = (uint32_t)i;
 	actor = verdict_find_novel(j, lanes, num, &transition);
-	if (actor != WAITFOR_NONE) {
-		j->verdict->novel = transition;
-		j->verdict->novel_rank = j->jm->lanes[actor].rank;
-	} else {
-		actor = verdict_find_departed(j, lanes, num, &departure);
-		if (actor != WAITFOR_NONE)
-			verdict_set_departed(j, actor, &departure);
-	}
 	free(lanes);
 	if (actor == WAITFOR_NONE)
 		return false;
 	for (size_t i = 0; i < num_lanes; i++)
 		j->is_candidate[i] = i == actor;
+	j->verdict->novel = transition;
+	j->verdict->novel_rank = j->jm->lanes[actor].rank;
 	return true;
 }
 

@@ -195,11 +195,12 @@ static bool is_owed(const struct waitfor_deadlock *deadlock, const struct waitfo
 	       need->peer >= 0 && rankset_contains(deadlock->ranks, need->peer);
 }
 
-/* The first need of the deadlock that `rank` (-1: anybody) owes; false: none. */
-static bool find_owed(const struct judge *j, const struct waitfor_deadlock *deadlock, int rank,
-		      uint32_t *lane_ret, uint32_t *need_ret)
+/* How many needs of the deadlock `rank` (-1: anybody) owes, and the first of them. */
+static size_t find_owed(const struct judge *j, const struct waitfor_deadlock *deadlock, int rank,
+			uint32_t *lane_ret, uint32_t *need_ret)
 {
 	const struct waitfor *w = j->waitfor;
+	size_t num = 0;
 
 	for (size_t i = 0; i < deadlock->num_lanes; i++) {
 		const struct waitfor_lane *lane = &w->lanes[deadlock->lanes[i]];
@@ -207,12 +208,13 @@ static bool find_owed(const struct judge *j, const struct waitfor_deadlock *dead
 		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
 			if (!is_owed(deadlock, &w->needs[n]) || w->needs[n].peer != rank)
 				continue;
+			if (num++ > 0)
+				continue;
 			*lane_ret = deadlock->lanes[i];
 			*need_ret = n;
-			return true;
 		}
 	}
-	return false;
+	return num;
 }
 
 /* Does it wait for a message itself? Then what it owes may be to come after that. */
@@ -229,18 +231,21 @@ static bool waits_for_message(const struct waitfor *w, uint32_t l)
 /* Is it known better who has not sent what is waited for? One that went on after a step that is new may have
  * done so for a reason of its own. */
 static bool are_others_to_blame(const struct judge *j, const struct waitfor_deadlock *deadlock,
-				enum verdict_senders which, uint32_t actor, uint32_t transition)
+				enum verdict_senders which, uint32_t actor)
 {
 	uint32_t lane, need;
 	struct rankset *senders;
 	bool are_others;
 
-	if (j->jm->transitions[transition].to == j->jm->lanes[actor].state)
-		return false;
 	senders = verdict_find_senders(j, deadlock, which, &lane, &need);
 	are_others = senders && !rankset_contains(senders, j->jm->lanes[actor].rank);
 	rankset_destroy(senders);
 	return are_others;
+}
+
+static bool stands_after(const struct judge *j, uint32_t actor, uint32_t transition)
+{
+	return j->jm->transitions[transition].to == j->jm->lanes[actor].state;
 }
 
 /* Somebody took a step that is new to the job: that is where it went wrong. */
@@ -252,12 +257,13 @@ static bool find_novel(struct judge *j, const struct waitfor_deadlock *deadlock,
 	uint32_t actor = verdict_find_novel(j, deadlock->lanes, deadlock->num_lanes, &transition);
 
 	if (actor == WAITFOR_NONE ||
-	    are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, actor, transition))
+	    (!stands_after(j, actor, transition) &&
+	     are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, actor)))
 		return false;
 	ranks = rankset_create();
 	rankset_add(ranks, j->jm->lanes[actor].rank);
 	if (!waits_for_message(j->waitfor, actor) &&
-	    find_owed(j, deadlock, j->jm->lanes[actor].rank, &lane, &need)) {
+	    find_owed(j, deadlock, j->jm->lanes[actor].rank, &lane, &need) > 0) {
 		lose(j, ranks, stay_ns, WAITFOR_NONE, lane, need);
 	} else {
 		accuse(j, ranks, VERDICT_DEADLOCK, stay_ns);
@@ -286,18 +292,19 @@ static bool find_departed(struct judge *j, const struct waitfor_deadlock *deadlo
 	uint32_t actor =
 		verdict_find_departed(j, deadlock->lanes, deadlock->num_lanes, &departure);
 
-	if (actor == WAITFOR_NONE)
+	if (actor == WAITFOR_NONE ||
+	    (departure.since > 0 && are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, actor)))
 		return false;
 	ranks = rankset_create();
 	rankset_add(ranks, j->jm->lanes[actor].rank);
+	/* It left out one message, and one is waited for. */
 	if (is_send(j, departure.usual) &&
-	    find_owed(j, deadlock, j->jm->lanes[actor].rank, &lane, &need)) {
+	    find_owed(j, deadlock, j->jm->lanes[actor].rank, &lane, &need) == 1) {
 		lose(j, ranks, stay_ns, WAITFOR_NONE, lane, need);
 	} else {
 		accuse(j, ranks, VERDICT_DEADLOCK, stay_ns);
 		j->verdict->which = which;
 	}
-	j->verdict->is_likely = true;
 	verdict_set_departed(j, actor, &departure);
 	rankset_destroy(ranks);
 	return true;
@@ -522,7 +529,8 @@ static bool judge_unsettled(struct judge *j, const struct waitfor_deadlock *all)
 		return false;
 	if (!find_senders(j, all, 0, VERDICT_SENDERS_BY_MESSAGES) &&
 	    ((actor != WAITFOR_NONE &&
-	      !are_others_to_blame(j, all, VERDICT_SENDERS_UNSETTLED, actor, transition)) ||
+	      (stands_after(j, actor, transition) ||
+	       !are_others_to_blame(j, all, VERDICT_SENDERS_UNSETTLED, actor))) ||
 	     !find_senders(j, all, 0, VERDICT_SENDERS_UNSETTLED)))
 		return false;
 	verdict_weigh(j);

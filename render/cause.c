@@ -219,7 +219,7 @@ static void print_departure(const struct view *view)
 			 ? xasprintf(", after the same %zu calls", departure->num_memory)
 			 : xstrdup("");
 	text_wrap(view, 4,
-		  "rank %d alone went on otherwise than ever before: from %s, to %s; it had gone on to %s "
+		  "rank %d, and no other of these, went on otherwise than before: from %s, to %s; it had gone on to %s "
 		  "%s%s",
 		  view->verdict->departed_rank, last, call, usual, often, memory);
 	free(last);
@@ -410,7 +410,6 @@ void cause_print(const struct view *view)
 		break;
 	case VERDICT_LEAST:
 		print_novel(view);
-	print_departure(view);
 		break;
 	default:
 		break;

@@ -422,8 +422,7 @@ static void print_confidence(const struct view *view)
 		text_wrap(view, 2,
 			  "not decided: all of these are inside MPI, and none of them is "
 			  "known to be behind the others");
-	else if (verdict->kind == VERDICT_LEAST &&
-		 (verdict->novel != UINT32_MAX || verdict->departure.num_times > 0))
+	else if (verdict->kind == VERDICT_LEAST && verdict->novel != UINT32_MAX)
 		text_wrap(view, 2,
 			  "all ranks that do not move are inside MPI; this one is named for its "
 			  "unusual step, which need not be the cause");

@@ -127,6 +127,15 @@ static void test_departed(void **state)
 		/* The same with a third one in the round. */
 		{{"{150 r1 s1 =0 r1 =0 r1 =1 s1 a} =0 r1 =0 r1", "{151 s0 r0 =0 s0 =0 s0 =1 r0 a}", "{151 a}"},
 		 VERDICT_LOST, "0", 0, 149, 149, 2},
+		/* Rank 1 makes fewer calls, so that a step that all took once is among its last ones. */
+		{{"{150 {10 =30 s2 =31 r2} =0 r1 =1 s1 =0 r1 =0 r1 =1 s1 =2 a} =20 a "
+		  "{3 {10 =30 s2 =31 r2} =0 r1 =1 s1 =0 r1 =0 r1 =1 s1 =2 a} {10 =30 s2 =31 r2} =0 r1 =0 r1",
+		  "{150 =0 s0 =1 r0 =0 s0 =0 s0 =1 r0 =2 a} =20 a {4 =0 s0 =1 r0 =0 s0 =0 s0 =1 r0 =2 a}",
+		  "{150 {10 =0 r0 =1 s0} =2 a} =20 a {3 {10 =0 r0 =1 s0} =2 a} {10 =0 r0 =1 s0} =2 a"},
+		 VERDICT_DEADLOCK, "0-1", 0, 0, 0, 0},
+		{{"{150 {10 =30 s2 =31 r2} =0 r1 =1 s1 =0 r1 =0 r1 =1 s1 =2 a} {10 =30 s2 =31 r2} =0 r1 =0 r1",
+		  "{151 =0 s0 =1 r0 =0 s0 =0 s0 =1 r0 =2 a}", "{151 {10 =0 r0 =1 s0} =2 a}"},
+		 VERDICT_LOST, "0", 0, 150, 150, 2},
 		/* Of few rounds nobody knows what is usual. */
 		{{"{20 r1 s1 =0 r1 =0 r1 =1 s1 a} =0 r1 =0 r1", "{21 s0 r0 =0 s0 =0 s0 =1 r0 a}"},
 		 VERDICT_DEADLOCK, "0-1", 0, 0, 0, 0},
