@@ -45,7 +45,7 @@ struct chooser {
 	const int *members;	/* [num_members] its ranks */
 	size_t num_members;
 	struct rankset *apart; /* the few that are not in the call that most are in; NULL: not so */
-	struct circle *circle;
+	struct circle circle;
 	struct rankset *waiting; /* all */
 	struct rankset *culprits;
 	struct queue_cause *cause; /* NULL: nothing found yet */
@@ -318,9 +318,9 @@ static bool waits_by_program(const struct chooser *c, int rank)
  * Returns how many; 0: there is none. before is all NULL, and is so again after it. */
 static size_t find_circle(const struct chooser *c, int start)
 {
-	const struct queue_wait **before = c->circle->before, **way = c->circle->way;
+	const struct queue_wait **before = c->circle.before, **way = c->circle.way;
 	const struct queue_wait *waits, *last = NULL;
-	int *queue = c->circle->queue;
+	int *queue = c->circle.queue;
 	size_t head = 0, tail = 0, length = 0, num;
 
 	queue[tail++] = start;
@@ -352,7 +352,7 @@ static bool find_cycle(struct chooser *c, enum queue_cause_kind kind)
 {
 	size_t num_ranks = c->waits->num_ranks, best = SIZE_MAX;
 	size_t most = kind == QUEUE_CAUSE_OPEN ? num_ranks : num_ranks / MAX_CYCLE_SHARE;
-	const struct queue_wait **shortest = c->circle->shortest;
+	const struct queue_wait **shortest = c->circle.shortest;
 	size_t num_starts = 0;
 	bool is_found;
 
@@ -366,7 +366,7 @@ static bool find_cycle(struct chooser *c, enum queue_cause_kind kind)
 		if (!length || length >= best)
 			continue;
 		best = length;
-		memcpy(shortest, c->circle->way, length * sizeof(struct queue_wait *));
+		memcpy(shortest, c->circle.way, length * sizeof(struct queue_wait *));
 	}
 	/* Where not all was looked at there may be a smaller one. */
 	is_found = best <= MIN_CYCLE ||
@@ -453,17 +453,16 @@ static size_t *sort_ranks(const struct chooser *c, uint32_t num)
 static void choose(struct chooser *c)
 {
 	size_t num_ranks = c->waits->num_ranks, *first;
-	struct circle circle = {
-		.before = xcalloc(num_ranks, sizeof(*circle.before)),
-		.way = xcalloc(num_ranks, sizeof(*circle.way)),
-		.shortest = xcalloc(num_ranks, sizeof(*circle.shortest)),
-		.queue = xcalloc(num_ranks, sizeof(*circle.queue)),
-	};
 	struct graph *graph = queue_waits_graph(c->waits);
 	bool *is_closed;
 	uint32_t num;
 
-	c->circle = &circle;
+	c->circle = (struct circle){
+		.before = xcalloc(num_ranks, sizeof(*c->circle.before)),
+		.way = xcalloc(num_ranks, sizeof(*c->circle.way)),
+		.shortest = xcalloc(num_ranks, sizeof(*c->circle.shortest)),
+		.queue = xcalloc(num_ranks, sizeof(*c->circle.queue)),
+	};
 	c->component_of = xcalloc(num_ranks, sizeof(*c->component_of));
 	c->by_component = xcalloc(num_ranks, sizeof(*c->by_component));
 	find_groups(c);
@@ -481,10 +480,10 @@ static void choose(struct chooser *c)
 	free(c->by_component);
 	free(c->group_of);
 	free(c->component_of);
-	free(circle.before);
-	free(circle.way);
-	free(circle.shortest);
-	free(circle.queue);
+	free(c->circle.before);
+	free(c->circle.way);
+	free(c->circle.shortest);
+	free(c->circle.queue);
 }
 
 static uint64_t shortest_stay(const struct chooser *c)

@@ -332,8 +332,19 @@ static void add_skipped(const struct judge *j, const struct waitfor_deadlock *de
 	rankset_destroy(missing);
 }
 
-/* The sure ones, or the others; NULL: nobody, or most of them, and it may be the others that went wrong. */
-static struct rankset *take_ranks(struct left_out *out, const struct waitfor_deadlock *deadlock, bool *is_likely_ret)
+static int count_waiting(const struct judge *j, const struct waitfor_deadlock *deadlock, uint32_t collective)
+{
+	int num = 0;
+
+	for (size_t i = 0; i < deadlock->num_lanes; i++)
+		num += is_in_collective(j->waitfor, deadlock->lanes[i], collective);
+	return num;
+}
+
+/* The sure ones, or the others; NULL: nobody, or most of them, or more than wait in the collective, and it may be
+ * the others that went wrong: who is in a collective that nobody else comes to has perhaps called it in vain. */
+static struct rankset *take_ranks(const struct judge *j, struct left_out *out, const struct waitfor_deadlock *deadlock,
+				  bool *is_likely_ret)
 {
 	struct rankset *ranks = out->sure;
 	bool is_good;
@@ -341,7 +352,8 @@ static struct rankset *take_ranks(struct left_out *out, const struct waitfor_dea
 	*is_likely_ret = rankset_is_empty(out->sure);
 	if (*is_likely_ret)
 		ranks = out->guessed;
-	is_good = !rankset_is_empty(ranks) && 2 * rankset_count(ranks) < rankset_count(deadlock->ranks) + 1;
+	is_good = !rankset_is_empty(ranks) && 2 * rankset_count(ranks) < rankset_count(deadlock->ranks) + 1 &&
+		  rankset_count(ranks) <= count_waiting(j, deadlock, out->collective);
 	ranks = is_good ? rankset_copy(ranks) : NULL;
 	rankset_destroy(out->sure);
 	rankset_destroy(out->guessed);
@@ -367,7 +379,7 @@ struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor
 		out.sure = rankset_create();
 		out.guessed = rankset_create();
 		add_skipped(j, deadlock, is_sure_only, &out);
-		ranks = take_ranks(&out, deadlock, is_likely_ret);
+		ranks = take_ranks(j, &out, deadlock, is_likely_ret);
 		*collective_ret = collective;
 	}
 	free(is_done);
