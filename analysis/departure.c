@@ -5,49 +5,22 @@
 
 #include "model/xalloc.h"
 
-#define NONE SIZE_MAX
-
-struct course_of {
+struct history {
 	const uint32_t *calls;
 	size_t num;
-	size_t *former; /* [calls] the last time before that this was called; NONE */
+	/* [num] by lag: how many calls, up to the one before `at`, are those that were made so much earlier */
+	uint16_t *same;
 };
 
-static int compare_places(const void *a, const void *b, void *calls_of)
+/* Take call `at` into the account. */
+static void go_on(struct history *h, size_t at)
 {
-	const uint32_t *calls = calls_of;
-	size_t x = *(const size_t *)a, y = *(const size_t *)b;
-
-	if (calls[x] != calls[y])
-		return calls[x] < calls[y] ? -1 : 1;
-	return (x > y) - (x < y);
-}
-
-static void link_calls(struct course_of *course)
-{
-	size_t *places = xcalloc(course->num, sizeof(*places));
-
-	for (size_t i = 0; i < course->num; i++)
-		places[i] = i;
-	qsort_r(places, course->num, sizeof(*places), compare_places, (void *)course->calls);
-	for (size_t i = 0; i < course->num; i++) {
-		bool is_first = i == 0 || course->calls[places[i]] != course->calls[places[i - 1]];
-		course->former[places[i]] = is_first ? NONE : places[i - 1];
+	for (size_t lag = 1; lag <= at; lag++) {
+		if (h->calls[at] != h->calls[at - lag])
+			h->same[lag] = 0;
+		else if (h->same[lag] < DEPARTURE_MEMORY)
+			h->same[lag]++;
 	}
-	free(places);
-}
-
-/* How many calls up to a and up to b are the same, DEPARTURE_MEMORY at most; b is the later. */
-static size_t count_same(const uint32_t *calls, size_t a, size_t b)
-{
-	size_t num = 0;
-
-	while (num < DEPARTURE_MEMORY && calls[a - num] == calls[b - num]) {
-		num++;
-		if (num > a)
-			break;
-	}
-	return num;
 }
 
 static int compare_calls(const void *a, const void *b)
@@ -57,70 +30,79 @@ static int compare_calls(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What used to follow the `memory` calls before call `at`. False: that varies too much to be surprised. */
-static bool find_usual(const struct course_of *course, size_t at, size_t memory, struct departure *ret)
+/* What followed the `memory` calls before call `at`, where that was not the first time. */
+static void find_usual(const struct history *h, size_t at, size_t memory, struct departure *ret,
+		       size_t *num_seldom_ret)
 {
-	const uint32_t *calls = course->calls;
-	uint32_t *followers = xcalloc(at, sizeof(*followers));
+	const uint32_t *calls = h->calls;
+	uint32_t *followers = xcalloc(at + 1, sizeof(*followers));
 	size_t num = 0, num_same = 0;
-	bool is_seldom = false;
 
-	for (size_t i = course->former[at - 1]; i != NONE; i = course->former[i])
-		if (count_same(calls, i, at - 1) >= memory)
-			followers[num++] = calls[i + 1];
+	for (size_t lag = 1; lag < at; lag++)
+		if (h->same[lag] >= memory)
+			followers[num++] = calls[at - lag];
 	qsort(followers, num, sizeof(*followers), compare_calls);
-	*ret = (struct departure){.since = course->num - 1 - at, .last = calls[at - 1],
+	*ret = (struct departure){.since = h->num - 1 - at, .last = calls[at - 1],
 				  .call = calls[at], .num_times = num, .num_memory = memory};
+	*num_seldom_ret = 0;
 	for (size_t i = 0; i < num; i++) {
 		num_same = i > 0 && followers[i] == followers[i - 1] ? num_same + 1 : 1;
 		if (num_same > ret->num_usual) {
 			ret->num_usual = num_same;
 			ret->usual = followers[i];
 		}
-		is_seldom |= num_same < DEPARTURE_SELDOM &&
-			     (i + 1 == num || followers[i + 1] != followers[i]);
+		*num_seldom_ret += num_same < DEPARTURE_SELDOM &&
+				   (i + 1 == num || followers[i + 1] != followers[i]);
 	}
 	free(followers);
-	return !is_seldom;
 }
 
-/* The fewest calls of memory after which this call was never made, of those that are seen often. */
-static bool is_departure(const struct course_of *course, size_t at, struct departure *ret)
+/* How often it would have been made in `num_times`, were it as common then as after one call of memory less. */
+static double expected_times(const struct history *h, size_t at, size_t memory, size_t num_times)
 {
-	const uint32_t *calls = course->calls;
-	size_t times[DEPARTURE_MEMORY + 1] = {0}, same[DEPARTURE_MEMORY + 1] = {0};
+	size_t num = 0, num_made = 0;
 
-	for (size_t i = course->former[at - 1]; i != NONE; i = course->former[i]) {
-		size_t num = count_same(calls, i, at - 1);
-
-		for (size_t m = 1; m <= num; m++) {
-			times[m]++;
-			same[m] += calls[i + 1] == calls[at];
+	for (size_t lag = 1; lag < at; lag++)
+		if (h->same[lag] >= memory) {
+			num++;
+			num_made += h->calls[at - lag] == h->calls[at];
 		}
-	}
-	for (size_t m = 1; m <= DEPARTURE_MEMORY; m++) {
-		if (times[m] < (m == 1 ? DEPARTURE_OFTEN : DEPARTURE_OFTEN_BY_MORE))
-			break;
-		if (same[m] == 0)
-			return find_usual(course, at, m, ret);
-	}
-	return false;
+	return (double)num_times * (double)num_made / (double)num;
+}
+
+/* Was the call never made after as many calls as that takes, where others were often and not seldom? */
+static bool is_departure(const struct history *h, size_t at, struct departure *ret)
+{
+	size_t memory = 1, num_seldom;
+
+	for (size_t lag = 1; lag < at; lag++)
+		if (h->calls[at - lag] == h->calls[at] && h->same[lag] >= memory)
+			memory = h->same[lag] + 1u;
+	if (memory > DEPARTURE_MEMORY)
+		return false;
+	find_usual(h, at, memory, ret, &num_seldom);
+	if (ret->num_times < DEPARTURE_OFTEN)
+		return false;
+	return memory == 1 ? num_seldom == 0
+			   : expected_times(h, at, memory - 1, ret->num_times) >= DEPARTURE_EXPECTED;
 }
 
 enum course departure_find(const uint32_t *calls, size_t num, struct departure *ret)
 {
-	size_t first = num > DEPARTURE_MAX_CALLS ? num - DEPARTURE_MAX_CALLS : 0;
-	struct course_of course = {calls + first, num - first, NULL};
-	size_t at;
+	size_t skipped = num > DEPARTURE_MAX_CALLS ? num - DEPARTURE_MAX_CALLS : 0;
+	struct history h = {calls + skipped, num - skipped, NULL};
+	size_t first = h.num - DEPARTURE_WINDOW - DEPARTURE_CLEAN;
 	bool is_found = false;
 
 	if (num < DEPARTURE_MIN_CALLS)
 		return COURSE_UNKNOWN;
-	course.former = xcalloc(course.num, sizeof(*course.former));
-	link_calls(&course);
-	for (at = course.num - DEPARTURE_WINDOW - DEPARTURE_CLEAN; at < course.num && !is_found; at++)
-		is_found = is_departure(&course, at, ret);
-	free(course.former);
+	h.same = xcalloc(h.num, sizeof(*h.same));
+	/* What is the same for longer than the memory need not be known. */
+	for (size_t at = first - DEPARTURE_MEMORY; at < h.num && !is_found; at++) {
+		is_found = at >= first && is_departure(&h, at, ret);
+		go_on(&h, at);
+	}
+	free(h.same);
 	if (!is_found)
 		return COURSE_KEPT;
 	return ret->since < DEPARTURE_WINDOW ? COURSE_LEFT : COURSE_UNKNOWN;

@@ -6,7 +6,8 @@
  * The model here is a Markov chain of variable memory (J. Rissanen, "A universal data compression
  * system", IEEE Trans. Inf. Theory 29(5), 1983; D. Ron, Y. Singer, N. Tishby, "The power of amnesia",
  * Machine Learning 25, 1996), of the rank's own last calls: as much memory as it takes to say what comes
- * next, and only where that was seen often. A rank that does new things time and again has no course. */
+ * next. A call is new after more memory only if, were that no matter, it would have come several times by now;
+ * a rank that does new things time and again has no course. */
 #ifndef PDB_ANALYSIS_DEPARTURE_H
 #define PDB_ANALYSIS_DEPARTURE_H
 
@@ -19,10 +20,9 @@ enum {
 	DEPARTURE_MAX_CALLS = 4096, /* the last ones are looked at */
 	DEPARTURE_WINDOW = 64,	    /* calls back that count: a rank may go on for a while */
 	DEPARTURE_CLEAN = 64,	    /* calls before that in which there must be no departure */
-	DEPARTURE_MEMORY = 8,	    /* calls before a call that are compared, at most */
-	/* Times that it must have come by the same calls: by one, which are few kinds, and by more. */
-	DEPARTURE_OFTEN = 20,
-	DEPARTURE_OFTEN_BY_MORE = 100,
+	DEPARTURE_MEMORY = 256,	    /* calls before a call that are compared, at most */
+	DEPARTURE_OFTEN = 20,	    /* times that it must have come by the same calls */
+	DEPARTURE_EXPECTED = 7,	    /* times that it would have been made, were more memory than one call no matter */
 	DEPARTURE_SELDOM = 4, /* what followed fewer times than that may as well be the first of many kinds */
 };
 
@@ -43,7 +43,7 @@ struct departure {
 };
 
 /* Has the rank left its course, by its calls[num], oldest first? If so, where in *ret: the earliest of the
- * departures. Takes at most some 2000 times DEPARTURE_MAX_CALLS steps, commonly a hundredth of that. */
+ * departures. Takes some 400 times DEPARTURE_MAX_CALLS steps. */
 enum course departure_find(const uint32_t *calls, size_t num, struct departure *ret);
 
 #endif
