@@ -5,60 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/elf_symbol.h"
-#include "attach/maps.h"
 #include "attach/memory.h"
+#include "attach/openmpi_objects.h"
 #include "attach/openmpi_queues.h"
 #include "model/message_queues.h"
 #include "model/xalloc.h"
 
 /* More than that is not read. */
-#define MAX_COMMS 16384
 #define MAX_MEMBERS (1 << 22) /* of all communicators together */
 #define MAX_PAIRS 100000
-#define MAX_RANKS (16 << 20) /* of the job: what snapshots and shares have room for */
 #define MAX_MESSAGES 10000   /* receives, and as many unexpected ones */
 
 #define TRIES 2 /* the process may change what is just being read */
-
-#define PAGE 4096
 
 /* Values of Open MPI. */
 #define ANY_SOURCE (-1)
 #define ANY_TAG (-1)
 #define HEADER_MATCH 65 /* kinds of fragments that begin a message */
 #define HEADER_RGET 67
-
-/* Every object begins with the address of its class, which has a name. */
-enum class_kind {
-	CLASS_ARRAY,
-	CLASS_COMM,
-	CLASS_PML_COMM,
-	CLASS_PEER,
-	CLASS_LIST,
-	CLASS_PROC,
-	CLASS_RECEIVE,
-	CLASS_FRAGMENT,
-	NUM_CLASSES
-};
-
-static const char *const class_names[] = {
-	"opal_pointer_array_t",
-	"ompi_communicator_t",
-	"mca_pml_ob1_comm_t",
-	"mca_pml_ob1_comm_proc_t",
-	"opal_list_t",
-	"ompi_proc_t",
-	"mca_pml_ob1_recv_request_t",
-	"mca_pml_ob1_recv_frag_t",
-};
-
-/* opal_class_t */
-struct class_object {
-	uint64_t name, parent, construct, destruct;
-	int32_t is_initialized, depth;
-	uint64_t constructors, destructors, size;
-};
 
 /* opal_list_t, with its sentinel, a list item. An item has the same links. */
 struct list {
@@ -79,74 +43,25 @@ struct header {
 	int32_t source, tag;
 };
 
-/* Where what is in objects, whose sizes tell which version it is. */
-struct layout {
-	uint16_t array_size, comm_size, pml_comm_size, peer_size;
-	uint16_t comm_name, comm_pml;
-	bool name_is_apart;                       /* there is where it is */
-	uint16_t wild_receives, peers, num_peers; /* in the PML's part of a communicator */
-	uint16_t peer_proc, expected, sent, receives, unexpected; /* in what that has of a peer */
-	uint16_t proc_name;
-	uint16_t fragment_header;
-};
-
-/* What both versions have. larger: by how much a mutex is larger than on x86_64. */
-#define LAYOUT(larger)                                                                             \
-	.array_size = 120 + (larger), .pml_comm_size = 240 + 2 * (larger), .peer_size = 168,       \
-	.comm_name = 160 + (larger), .comm_pml = 328 + (larger), .wild_receives = 88 + (larger),   \
-	.peers = 216 + 2 * (larger), .num_peers = 224 + 2 * (larger), .peer_proc = 16,             \
-	.expected = 24, .sent = 28, .receives = 40, .unexpected = 104, .proc_name = 40,            \
-	.fragment_header = 56
-
-static const struct layout layouts[] = {
-	/* 4.1 */
-	{LAYOUT(0), .comm_size = 352},
-	{LAYOUT(8), .comm_size = 360},
-	/* 5.0 */
-	{LAYOUT(0), .comm_size = 384, .name_is_apart = true},
-	{LAYOUT(8), .comm_size = 392, .name_is_apart = true},
-};
-
 enum {
-	MAX_ARRAY = 128,    /* bytes of an opal_pointer_array_t, which ends with */
-	ARRAY_SIZE = 32,    /* that far from its end the number of elements, */
-	ARRAY_ELEMENTS = 8, /* and where they are */
-	MAX_OBJECT = 512,   /* bytes of another one */
 	REQUEST_PEER = 24,  /* from the end of what all requests have: peer and tag */
 	MAX_REQUEST = 1024, /* bytes of that part */
 	MAX_PARENTS = 8,
-	MAX_CLASS_NAME = 32, /* of those that are known */
-	NAME_SIZE = 64,      /* of a communicator */
-};
-
-struct known_class {
-	uint64_t address;
-	uint64_t size; /* of its objects, bytes */
 };
 
 struct openmpi_queues {
-	struct memory memory;
-	uint64_t communicators; /* the array of them, by number */
-	uint64_t array_size;    /* bytes */
-	uint64_t own_proc;      /* where the address of this process' own description is */
-	struct known_class classes[NUM_CLASSES];
+	struct openmpi openmpi;
 	uint64_t request_size; /* of what all requests have; 0: not known yet */
 };
 
 struct openmpi_queues *openmpi_queues_create(const struct memory *memory, const struct maps *maps)
 {
-	const struct maps_object *object = maps_find_object(maps, "libmpi.so");
-	struct openmpi_queues *queues, found = {.memory = *memory};
+	struct openmpi_queues *queues = xcalloc(1, sizeof(*queues));
 
-	if (!object ||
-	    elf_symbol_find(memory->pid, object, "ompi_mpi_communicators", &found.communicators,
-			    &found.array_size) ||
-	    elf_symbol_find(memory->pid, object, "ompi_proc_local_proc", &found.own_proc, NULL) ||
-	    found.array_size > MAX_ARRAY || found.array_size < ARRAY_SIZE)
-		return NULL;
-	queues = xmalloc(sizeof(*queues));
-	*queues = found;
-	return queues;
+	if (openmpi_init(&queues->openmpi, memory, maps))
+		return queues;
+	free(queues);
+	return NULL;
 }
 
 void openmpi_queues_destroy(struct openmpi_queues *queues)
@@ -154,65 +69,28 @@ void openmpi_queues_destroy(struct openmpi_queues *queues)
 	free(queues);
 }
 
-/* ---- Memory --------------------------------------------------------------------------------- */
-
 static bool get(const struct openmpi_queues *q, uint64_t address, void *buffer, size_t size)
 {
-	return !memory_get(&q->memory, address, buffer, size);
+	return openmpi_get(&q->openmpi, address, buffer, size);
 }
 
-static uint64_t word_at(const uint8_t *bytes, size_t offset)
+/* Objects of other sizes have another layout. */
+static bool has_size(const struct openmpi_queues *q, enum openmpi_class kind, size_t size)
 {
-	uint64_t word;
-
-	memcpy(&word, bytes + offset, sizeof(word));
-	return word;
-}
-
-static uint32_t half_at(const uint8_t *bytes, size_t offset)
-{
-	uint32_t half;
-
-	memcpy(&half, bytes + offset, sizeof(half));
-	return half;
-}
-
-static bool has_name(const struct openmpi_queues *q, const struct class_object *class,
-		     const char *name)
-{
-	char text[MAX_CLASS_NAME];
-	size_t size = strlen(name) + 1;
-
-	return get(q, class->name, text, size) && !memcmp(text, name, size);
-}
-
-/* Is that an object of this kind, as its first word says? */
-static bool is_a(struct openmpi_queues *q, const void *object, enum class_kind kind)
-{
-	struct known_class *known = &q->classes[kind];
-	struct class_object class;
-	uint64_t address;
-
-	memcpy(&address, object, sizeof(address));
-	if (address && address == known->address)
-		return true;
-	if (!get(q, address, &class, sizeof(class)) || !has_name(q, &class, class_names[kind]))
-		return false;
-	*known = (struct known_class){address, class.size};
-	return true;
+	return q->openmpi.classes[kind].size == size;
 }
 
 /* The size of what the receive there has in common with all other requests: peer and tag are at its
  * end. */
 static bool find_request_size(struct openmpi_queues *q, uint64_t receive)
 {
-	struct class_object class;
+	struct openmpi_class_object class;
 	uint64_t address;
 
-	if (!get(q, receive, &address, sizeof(address)) || !is_a(q, &address, CLASS_RECEIVE))
+	if (!get(q, receive, &address, sizeof(address)) || !openmpi_is_a(&q->openmpi, &address, OPENMPI_RECEIVE))
 		return false;
 	for (int i = 0; i < MAX_PARENTS && get(q, address, &class, sizeof(class)); i++) {
-		if (has_name(q, &class, "mca_pml_base_request_t")) {
+		if (openmpi_has_name(&q->openmpi, &class, "mca_pml_base_request_t")) {
 			if (class.size < sizeof(struct list_item) + REQUEST_PEER ||
 			    class.size > MAX_REQUEST)
 				return false;
@@ -228,7 +106,7 @@ static bool find_request_size(struct openmpi_queues *q, uint64_t receive)
 
 /* A communicator, and where its queues are. */
 struct comm {
-	char name[NAME_SIZE]; /* maybe without an end */
+	char name[OPENMPI_NAME_SIZE]; /* maybe without an end */
 	struct list wild;
 	uint64_t wild_address;
 	uint64_t peers; /* the array of them */
@@ -249,93 +127,47 @@ struct peer {
 
 struct reader {
 	struct openmpi_queues *q;
-	const struct layout *layout;
+	const struct openmpi_layout *layout;
 	struct comm *comms;
-	size_t num_comms, comms_capacity;
+	size_t num_comms;
 	struct peer *peers;
 	size_t num_peers, peers_capacity;
 	struct message_queues *ret;
 	size_t comms_in_ret, receives_capacity, unexpected_capacity, pairs_capacity;
 };
 
-static const struct layout *find_layout(const struct openmpi_queues *q)
-{
-	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
-		if (layouts[i].array_size == q->array_size &&
-		    layouts[i].array_size == q->classes[CLASS_ARRAY].size &&
-		    layouts[i].comm_size == q->classes[CLASS_COMM].size)
-			return &layouts[i];
-	return NULL;
-}
-
-/* What cannot be read is empty. */
-static void read_name(const struct openmpi_queues *q, uint64_t address, char name[NAME_SIZE])
-{
-	size_t size = PAGE - address % PAGE; /* memory may end there */
-
-	memset(name, 0, NAME_SIZE);
-	if (!get(q, address, name, NAME_SIZE) && size < NAME_SIZE)
-		get(q, address, name, size);
-}
-
 /* False only if it looks as if it was changed meanwhile, or as nothing that is known. */
-static bool read_comm(struct reader *r, uint64_t address)
+static bool read_comm(struct reader *r, const struct openmpi_comm *from)
 {
-	struct openmpi_queues *q = r->q;
-	uint8_t object[MAX_OBJECT], pml[MAX_OBJECT];
-	const struct layout *layout;
+	const struct openmpi_layout *layout = r->layout;
+	struct openmpi *openmpi = &r->q->openmpi;
+	uint8_t pml[OPENMPI_MAX_OBJECT];
 	struct comm *comm;
-	uint64_t pml_address;
 
-	/* What has a number already and is just being made is none yet. */
-	if (!get(q, address, object, r->layout ? r->layout->comm_size : sizeof(uint64_t)) ||
-	    !is_a(q, object, CLASS_COMM))
-		return true;
-	if (!r->layout) {
-		r->layout = find_layout(q);
-		if (!r->layout || !get(q, address, object, r->layout->comm_size))
-			return false;
-	}
-	layout = r->layout;
-	pml_address = word_at(object, layout->comm_pml);
-	if (!pml_address)
-		return true;
-	if (!get(q, pml_address, pml, layout->pml_comm_size) || !is_a(q, pml, CLASS_PML_COMM) ||
-	    q->classes[CLASS_PML_COMM].size != layout->pml_comm_size)
+	if (!get(r->q, from->pml, pml, layout->pml_comm_size) ||
+	    !openmpi_is_a(openmpi, pml, OPENMPI_PML_COMM) ||
+	    !has_size(r->q, OPENMPI_PML_COMM, layout->pml_comm_size))
 		return false;
-	r->comms = xgrow(r->comms, r->num_comms, &r->comms_capacity, sizeof(*r->comms));
 	comm = &r->comms[r->num_comms++];
-	if (layout->name_is_apart)
-		read_name(q, word_at(object, layout->comm_name), comm->name);
-	else
-		memcpy(comm->name, object + layout->comm_name, sizeof(comm->name));
+	memcpy(comm->name, from->name, sizeof(comm->name));
 	memcpy(&comm->wild, pml + layout->wild_receives, sizeof(comm->wild));
-	comm->wild_address = pml_address + layout->wild_receives;
-	comm->peers = word_at(pml, layout->peers);
-	comm->num_peers = word_at(pml, layout->num_peers);
+	comm->wild_address = from->pml + layout->wild_receives;
+	comm->peers = openmpi_word_at(pml, layout->peers);
+	comm->num_peers = openmpi_word_at(pml, layout->num_peers);
 	comm->index = UINT32_MAX;
-	return is_a(q, &comm->wild, CLASS_LIST);
+	return openmpi_is_a(openmpi, &comm->wild, OPENMPI_LIST);
 }
 
 static bool read_comms(struct reader *r)
 {
-	struct openmpi_queues *q = r->q;
-	uint8_t array[MAX_ARRAY];
-	uint64_t *addresses;
-	uint32_t num;
-	bool is_good;
+	struct openmpi_comms comms;
+	bool is_good = openmpi_read_comms(&r->q->openmpi, &comms);
 
-	if (!get(q, q->communicators, array, q->array_size) || !is_a(q, array, CLASS_ARRAY))
-		return false;
-	num = half_at(array, q->array_size - ARRAY_SIZE);
-	if (num > MAX_COMMS)
-		return false;
-	addresses = xcalloc(num, sizeof(*addresses));
-	is_good = get(q, word_at(array, q->array_size - ARRAY_ELEMENTS), addresses,
-		      num * sizeof(*addresses));
-	for (uint32_t i = 0; i < num && is_good; i++)
-		is_good = !addresses[i] || read_comm(r, addresses[i]);
-	free(addresses);
+	r->layout = comms.layout;
+	r->comms = xcalloc(comms.num + 1, sizeof(*r->comms));
+	for (size_t i = 0; i < comms.num && is_good; i++)
+		is_good = !comms.list[i].pml || read_comm(r, &comms.list[i]);
+	free(comms.list);
 	return is_good && r->num_comms > 0;
 }
 
@@ -351,65 +183,52 @@ static struct peer *add_peer(struct reader *r, size_t comm, int32_t in_comm)
 	return peer;
 }
 
-static void take_peer(const struct layout *layout, const uint8_t *object, uint64_t address,
+static void take_peer(const struct openmpi_layout *layout, const uint8_t *object, uint64_t address,
 		      struct peer *peer)
 {
 	uint16_t expected;
 
 	memcpy(&expected, object + layout->expected, sizeof(expected));
 	peer->arrived = (uint16_t)(expected - 1); /* the first one has the number 1 */
-	peer->sent = half_at(object, layout->sent);
+	peer->sent = openmpi_half_at(object, layout->sent);
 	memcpy(&peer->receives, object + layout->receives, sizeof(peer->receives));
 	memcpy(&peer->unexpected, object + layout->unexpected, sizeof(peer->unexpected));
 	peer->receives_address = address + layout->receives;
 	peer->unexpected_address = address + layout->unexpected;
 }
 
-/* The rank that each address' process has. */
 static bool read_ranks(struct reader *r, const uint64_t *addresses, struct peer *peers, size_t num)
 {
-	struct openmpi_queues *q = r->q;
-	size_t name = r->layout->proc_name, size = name + 2 * sizeof(uint32_t);
-	uint8_t *objects = xcalloc(num + 1, size), *own = objects + num * size;
-	uint64_t own_address;
-	bool is_good = get(q, q->own_proc, &own_address, sizeof(own_address)) &&
-		       get(q, own_address, own, size) && is_a(q, own, CLASS_PROC) &&
-		       !memory_get_each(&q->memory, addresses, num, objects, size);
+	int32_t *ranks = xcalloc(num + 1, sizeof(*ranks));
+	bool is_good = openmpi_read_ranks(&r->q->openmpi, r->layout, addresses, num, ranks);
 
-	for (size_t i = 0; i < num && is_good; i++) {
-		const uint8_t *object = objects + i * size;
-		uint32_t number = half_at(object, name + sizeof(uint32_t));
-
-		is_good = is_a(q, object, CLASS_PROC) && number < MAX_RANKS;
-		/* Numbers are those of a job. */
-		peers[i].rank = half_at(object, name) == half_at(own, name) ? (int32_t)number
-									    : MESSAGE_OTHER_PEER;
-	}
-	free(objects);
+	for (size_t i = 0; i < num && is_good; i++)
+		peers[i].rank = ranks[i];
+	free(ranks);
 	return is_good;
 }
 
 /* addresses: of the objects of the last `num` peers. */
 static bool read_peers_at(struct reader *r, const uint64_t *addresses, size_t num)
 {
-	const struct layout *layout = r->layout;
+	const struct openmpi_layout *layout = r->layout;
 	struct openmpi_queues *q = r->q;
 	struct peer *peers = r->peers + r->num_peers - num;
 	uint8_t *objects = xcalloc(num, layout->peer_size);
 	uint64_t *procs = xcalloc(num, sizeof(*procs));
-	bool is_good = !memory_get_each(&q->memory, addresses, num, objects, layout->peer_size);
+	bool is_good = !memory_get_each(&q->openmpi.memory, addresses, num, objects, layout->peer_size);
 
 	for (size_t i = 0; i < num && is_good; i++) {
 		const uint8_t *object = objects + i * layout->peer_size;
 
-		is_good = is_a(q, object, CLASS_PEER) &&
-			  q->classes[CLASS_PEER].size == layout->peer_size;
+		is_good = openmpi_is_a(&q->openmpi, object, OPENMPI_PEER) &&
+			  has_size(q, OPENMPI_PEER, layout->peer_size);
 		if (!is_good)
 			break;
 		take_peer(layout, object, addresses[i], &peers[i]);
-		procs[i] = word_at(object, layout->peer_proc);
-		is_good = is_a(q, &peers[i].receives, CLASS_LIST) &&
-			  is_a(q, &peers[i].unexpected, CLASS_LIST);
+		procs[i] = openmpi_word_at(object, layout->peer_proc);
+		is_good = openmpi_is_a(&q->openmpi, &peers[i].receives, OPENMPI_LIST) &&
+			  openmpi_is_a(&q->openmpi, &peers[i].unexpected, OPENMPI_LIST);
 	}
 	is_good = is_good && read_ranks(r, procs, peers, num);
 	free(procs);
@@ -506,7 +325,7 @@ static bool take_receive(const struct openmpi_queues *q, const uint8_t *object,
 }
 
 /* object: up to the end of its header. */
-static void take_fragment(const struct layout *layout, const uint8_t *object,
+static void take_fragment(const struct openmpi_layout *layout, const uint8_t *object,
 			  const struct peer *peer, struct queued_message *ret)
 {
 	struct header header;
@@ -532,7 +351,7 @@ static bool read_item(struct reader *r, const struct peer *peer, bool is_receive
 		size = q->request_size;
 	}
 	if (!get(q, address, object, size) ||
-	    !is_a(q, object, is_receives ? CLASS_RECEIVE : CLASS_FRAGMENT))
+	    !openmpi_is_a(&q->openmpi, object, is_receives ? OPENMPI_RECEIVE : OPENMPI_FRAGMENT))
 		return false;
 	memcpy(item, object, sizeof(*item));
 	*ret = (struct queued_message){.peer = peer->rank, .comm = comm_in_result(r, peer->comm)};
