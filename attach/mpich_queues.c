@@ -5,6 +5,7 @@
 #include "attach/maps.h"
 #include "attach/memory.h"
 #include "attach/mpich_queues.h"
+#include "attach/ucx_queues.h"
 #include "attach/ucx_tags.h"
 #include "model/message_queues.h"
 #include "model/xalloc.h"
@@ -14,7 +15,6 @@
 #define MAX_COMMS 16384
 #define MAX_OBJECTS (4 * MAX_COMMS) /* communicators, and objects that are none now */
 #define MAX_RANKS (16 << 20) /* of the job: what snapshots and shares have room for */
-#define MAX_ANY 64	     /* members of whom a receive from any may be */
 
 /* What a tag of UCX is made of, from its lowest bits on: the message's tag and other bits, the sender's rank in
  * the communicator, and the number of the communicator and what it is used for, its context. */
@@ -197,15 +197,6 @@ static bool find(struct mpich_queues *q)
 struct comm {
 	struct comm_object object;
 	struct rank_map map;
-	uint32_t index; /* in the result; UINT32_MAX: not there */
-	bool has_any;	/* a receive from any of its members waits */
-};
-
-/* A message or receive, and whose it is. */
-struct item {
-	size_t comm;
-	struct queued_message message;
-	uint64_t number;
 };
 
 struct reader {
@@ -213,13 +204,12 @@ struct reader {
 	struct comm *comms; /* by context */
 	size_t num_comms, comms_capacity;
 	size_t num_objects; /* that were looked at, each of which may be no communicator now */
-	struct message_queues *ret;
 };
 
 /* False if it is not there, or not what it should be. One that is not in use is left out. */
 static bool read_comm(struct reader *r, uint64_t address, uint32_t handle)
 {
-	struct comm comm = {.index = UINT32_MAX};
+	struct comm comm;
 
 	if (r->num_objects++ >= MAX_OBJECTS || !get(r->q, address, &comm.object, sizeof(comm.object)) ||
 	    comm.object.handle != handle)
@@ -326,119 +316,39 @@ static int32_t rank_of(const struct reader *r, const struct comm *comm, int32_t 
 
 /* ---- Messages ------------------------------------------------------------------------------- */
 
-/* False: of no communicator of its own, such as those that the library uses to make others. */
-static bool take(const struct reader *r, const struct ucx_tag *tag, struct item *ret)
+static bool take(const void *library, const struct ucx_tag *tag, struct ucx_message *ret)
 {
 	uint16_t context = (uint16_t)(tag->tag >> CONTEXT_SHIFT);
-	struct comm *comm = find_comm(r, context & ~CONTEXT_COLLECTIVE);
+	const struct reader *r = library;
+	const struct comm *comm = find_comm(r, context & ~CONTEXT_COLLECTIVE);
 	int32_t source = (int32_t)((tag->tag & SOURCE_BITS) >> SOURCE_SHIFT);
 	int32_t number = (int32_t)(tag->tag & TAG_BITS);
 
 	if (!comm || source >= comm->map.size)
 		return false;
-	ret->comm = (size_t)(comm - r->comms);
-	ret->number = tag->number;
-	if (tag->mask & SOURCE_BITS)
-		ret->message.peer = rank_of(r, comm, source);
-	else
-		ret->message.peer = MESSAGE_ANY_PEER;
+	ret->source.comm = (size_t)(comm - r->comms);
+	ret->source.in_comm = tag->mask & SOURCE_BITS ? source : MESSAGE_ANY_PEER;
 	if (context & CONTEXT_COLLECTIVE)
-		ret->message.tag = -1 - number;
+		ret->tag = -1 - number;
 	else
-		ret->message.tag = tag->mask & ANY_TAG_BITS ? number : MESSAGE_ANY_TAG;
-	comm->index = 0; /* it gets one */
-	comm->has_any |= ret->message.peer == MESSAGE_ANY_PEER;
+		ret->tag = tag->mask & ANY_TAG_BITS ? number : MESSAGE_ANY_TAG;
 	return true;
 }
 
-static int compare_items(const void *a, const void *b)
+static void describe(const void *library, size_t comm, struct queued_comm *ret)
 {
-	const struct item *x = a, *y = b;
+	const struct comm *from = &((const struct reader *)library)->comms[comm];
 
-	if (x->comm != y->comm)
-		return x->comm < y->comm ? -1 : 1;
-	if (x->message.peer != y->message.peer)
-		return x->message.peer < y->message.peer ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
+	ret->size = (uint32_t)from->map.size;
+	queued_comm_set_name(ret, from->object.name, sizeof(from->object.name));
 }
 
-/* The caller frees. */
-static struct item *take_all(const struct reader *r, const struct ucx_tag *tags, size_t num, size_t *num_ret)
+static bool read_ranks(void *library, const struct ucx_member *members, size_t num, int32_t *ranks)
 {
-	struct item *items = xcalloc(num + 1, sizeof(*items));
+	const struct reader *r = library;
 
-	*num_ret = 0;
 	for (size_t i = 0; i < num; i++)
-		*num_ret += take(r, &tags[i], &items[*num_ret]);
-	qsort(items, *num_ret, sizeof(*items), compare_items);
-	return items;
-}
-
-static void put_comms(struct reader *r)
-{
-	struct message_queues *ret = r->ret;
-
-	ret->comms = xcalloc(r->num_comms + 1, sizeof(*ret->comms));
-	for (size_t i = 0; i < r->num_comms; i++) {
-		struct comm *comm = &r->comms[i];
-
-		if (comm->index == UINT32_MAX)
-			continue;
-		comm->index = (uint32_t)ret->num_comms;
-		ret->comms[ret->num_comms].size = (uint32_t)comm->map.size;
-		queued_comm_set_name(&ret->comms[ret->num_comms++], comm->object.name,
-				     sizeof(comm->object.name));
-	}
-}
-
-static struct queued_message *put_messages(const struct reader *r, const struct item *items, size_t num)
-{
-	struct queued_message *messages = xcalloc(num + 1, sizeof(*messages));
-
-	for (size_t i = 0; i < num; i++) {
-		messages[i] = items[i].message;
-		messages[i].comm = r->comms[items[i].comm].index;
-	}
-	return messages;
-}
-
-static int compare_pairs(const void *a, const void *b)
-{
-	const struct message_pair *x = a, *y = b;
-
-	return (x->peer > y->peer) - (x->peer < y->peer);
-}
-
-/* The library does not count messages. Of whom a receive from any may be are all members. */
-static void put_pairs(struct reader *r)
-{
-	struct message_queues *ret = r->ret;
-	size_t capacity = 0;
-
-	for (size_t i = 0; i < r->num_comms; i++) {
-		const struct comm *comm = &r->comms[i];
-		size_t first = ret->num_pairs;
-
-		if (!comm->has_any || comm->map.size > MAX_ANY)
-			continue;
-		for (int32_t m = 0; m < comm->map.size; m++) {
-			ret->pairs = xgrow(ret->pairs, ret->num_pairs, &capacity, sizeof(*ret->pairs));
-			ret->pairs[ret->num_pairs++] = (struct message_pair){
-				.peer = rank_of(r, comm, m), .comm = comm->index};
-		}
-		qsort(ret->pairs + first, ret->num_pairs - first, sizeof(*ret->pairs), compare_pairs);
-	}
-}
-
-/* A search reads much, so that there are ever fewer where there is nothing to be found: at the first take, the
- * second, the fourth and so on since all was well. */
-static bool find_again(struct mpich_queues *q)
-{
-	size_t num = ++q->num_missing;
-
-	if ((num & (num - 1)) || !find(q))
-		return false;
-	q->num_missing = 0;
+		ranks[i] = rank_of(r, &r->comms[members[i].comm], members[i].in_comm);
 	return true;
 }
 
@@ -448,30 +358,20 @@ static bool is_ready(struct mpich_queues *q)
 	if (q->is_found && ucx_worker_is_current(&q->memory, &q->worker))
 		return true;
 	q->is_found = false;
-	return find_again(q);
+	if (!ucx_queues_search_is_due(++q->num_missing) || !find(q))
+		return false;
+	q->num_missing = 0;
+	return true;
 }
 
 struct message_queues *mpich_queues_read(struct mpich_queues *queues)
 {
+	static const struct ucx_meaning meaning = {take, describe, read_ranks};
 	struct reader r = {.q = queues};
-	struct item *receives, *unexpected;
-	struct ucx_tags *tags = NULL;
+	struct message_queues *ret = NULL;
 
 	if (is_ready(queues) && read_comms(&r))
-		tags = ucx_tags_read(&queues->memory, &queues->worker);
-	if (tags) {
-		r.ret = message_queues_create();
-		receives = take_all(&r, tags->receives, tags->num_receives, &r.ret->num_receives);
-		unexpected = take_all(&r, tags->messages, tags->num_messages, &r.ret->num_unexpected);
-		put_comms(&r);
-		r.ret->num_posted = tags->num_posted;
-		r.ret->receives = put_messages(&r, receives, r.ret->num_receives);
-		r.ret->unexpected = put_messages(&r, unexpected, r.ret->num_unexpected);
-		put_pairs(&r);
-		free(receives);
-		free(unexpected);
-	}
-	ucx_tags_destroy(tags);
+		ret = ucx_queues_read(&queues->memory, &queues->worker, r.num_comms, &meaning, &r);
 	free(r.comms);
-	return r.ret;
+	return ret;
 }
