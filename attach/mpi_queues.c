@@ -4,11 +4,13 @@
 #include "attach/mpi_queues.h"
 #include "attach/mpich_queues.h"
 #include "attach/openmpi_queues.h"
+#include "attach/openmpi_ucx.h"
 #include "model/xalloc.h"
 
-/* One of them. */
+/* Those that may be: which way Open MPI sends is seen only when it does. */
 struct mpi_queues {
 	struct openmpi_queues *openmpi;
+	struct openmpi_ucx *openmpi_ucx;
 	struct mpich_queues *mpich;
 };
 
@@ -17,7 +19,9 @@ struct mpi_queues *mpi_queues_create(const struct memory *memory, const struct m
 	struct mpi_queues *queues = xcalloc(1, sizeof(*queues));
 
 	queues->openmpi = openmpi_queues_create(memory, maps);
-	if (!queues->openmpi)
+	if (queues->openmpi)
+		queues->openmpi_ucx = openmpi_ucx_create(memory, maps);
+	else
 		queues->mpich = mpich_queues_create(memory, maps);
 	if (queues->openmpi || queues->mpich)
 		return queues;
@@ -25,16 +29,29 @@ struct mpi_queues *mpi_queues_create(const struct memory *memory, const struct m
 	return NULL;
 }
 
+void mpi_queues_update(struct mpi_queues *queues, const struct memory *memory, const struct maps *maps)
+{
+	if (queues->openmpi && !queues->openmpi_ucx)
+		queues->openmpi_ucx = openmpi_ucx_create(memory, maps);
+}
+
 void mpi_queues_destroy(struct mpi_queues *queues)
 {
 	if (!queues)
 		return;
 	openmpi_queues_destroy(queues->openmpi);
+	openmpi_ucx_destroy(queues->openmpi_ucx);
 	mpich_queues_destroy(queues->mpich);
 	free(queues);
 }
 
 struct message_queues *mpi_queues_read(struct mpi_queues *queues)
 {
-	return queues->openmpi ? openmpi_queues_read(queues->openmpi) : mpich_queues_read(queues->mpich);
+	struct message_queues *ret = NULL;
+
+	if (queues->mpich)
+		return mpich_queues_read(queues->mpich);
+	if (queues->openmpi_ucx)
+		ret = openmpi_ucx_read(queues->openmpi_ucx);
+	return ret ? ret : openmpi_queues_read(queues->openmpi);
 }

@@ -129,6 +129,8 @@ static int read_maps(struct sampler *sampler, struct process *process, struct pd
 	process->space = unwind_space_create(&memory, maps, sampler->images);
 	if (!process->python)
 		process->python = python_create(&memory, maps);
+	if (process->queues)
+		mpi_queues_update(process->queues, &memory, maps);
 	process->has_no_queues = false;
 	process->take = sampler->take;
 	return 0;

@@ -452,6 +452,9 @@ $(ATTACH)/names_c-wrong.so: $(ATTACH)/names_c.so $(ATTACH)/names_cxx.so
 $(O)/tests/unit/test_openmpi_queues $(O)/tests/unit/test_daemon_look: | $(ATTACH)/libmpi.so.40
 $(ATTACH)/libmpi.so.40: tests/attach/fake_mpi.c | $(O)/.deps-check
 	$(Q)mkdir -p $(@D) && $(CC) -O2 -g -fPIC -shared -o $@ $<
+$(O)/tests/unit/test_openmpi_ucx: | $(ATTACH)/libmpi.so.40 $(ATTACH)/mca_pml_ucx.so
+$(ATTACH)/mca_pml_ucx.so: tests/attach/fake_pml_ucx.c | $(O)/.deps-check
+	$(Q)mkdir -p $(@D) && $(CC) -O2 -g -fPIC -shared -o $@ $<
 
 # Programs that sleep, for gdb.
 $(O)/tests/unit/test_gdb_call: | $(ATTACH)/sleeps_cxx $(ATTACH)/sleeps_f

@@ -4,3 +4,4 @@
 
 uint64_t ompi_mpi_communicators[15];
 void *ompi_proc_local_proc;
+uint64_t ompi_pml_ucx[32];
