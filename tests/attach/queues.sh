@@ -56,12 +56,19 @@ test_queues() {
 
 program=$build/queues-openmpi
 test_queues 'Open MPI' "$left" mpirun.openmpi
-# The same, but for counts, which MPICH has none of: of whom a receive from any may be is told without.
+# The same, but for counts, which UCX has none of: of whom a receive from any may be is told without.
 uncounted='0 halo of 4: 0 sent 0 arrived 0
 0 halo of 4: 1 sent 0 arrived 0
 0 halo of 4: 2 sent 0 arrived 0
 0 halo of 4: 3 sent 0 arrived 0
 '$(echo "$left" | grep -v sent)
+# Open MPI over UCX takes what is no InfiniBand if it is told to.
+if ompi_info 2>/dev/null | grep -q 'MCA pml: ucx'; then
+	test_queues 'Open MPI over UCX' "$uncounted" env OMPI_MCA_pml=ucx OMPI_MCA_osc=^ucx OMPI_MCA_opal_common_ucx_tls=any \
+		OMPI_MCA_opal_common_ucx_devices=any UCX_TLS=sm,self mpirun.openmpi
+else
+	echo 'queues of Open MPI over UCX: left out, this Open MPI has no PML ucx' >&2
+fi
 program=$build/queues-mpich
 test_queues 'MPICH' "$uncounted" mpiexec.mpich
 # As ranks that are alone on their nodes and make no communicators: then the library has not made any itself.

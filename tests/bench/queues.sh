@@ -7,15 +7,15 @@ set -u
 build=$1/tests/attach
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_pml=ob1
 
-# bench MPI COMMAND...
+# bench NAME MPI COMMAND...
 bench() {
-	mpi=$1
-	shift
+	name=$1 mpi=$2
+	shift 2
 	for ranks in 4 16 64; do
 		start_job "$@" -n $ranks "$build/queues-$mpi" || exit 1
 		# shellcheck disable=SC2046
 		"$build/print_queues" -t $(sed -n 's/^rank [0-9]* is //p' "$work/out") | grep ' us' | sort -n >"$work/times"
-		awk -v mpi="$mpi" -v ranks=$ranks '{ again[NR] = $1; first[NR] = $4 }
+		awk -v mpi="$name" -v ranks=$ranks '{ again[NR] = $1; first[NR] = $4 }
 			END { middle = int((NR + 1) / 2)
 			      printf "queues of %s, %d ranks: %.0f us a rank (%.0f to %.0f), the first time %.0f us\n", mpi,
 				     ranks, again[middle], again[1], again[NR], first[middle] }' "$work/times"
@@ -27,5 +27,9 @@ bench() {
 	done
 }
 
-bench openmpi nice -n 19 mpirun.openmpi
-bench mpich nice -n 19 mpiexec.mpich
+bench openmpi openmpi nice -n 19 mpirun.openmpi
+if ompi_info 2>/dev/null | grep -q 'MCA pml: ucx'; then
+	bench openmpi-ucx openmpi env OMPI_MCA_pml=ucx OMPI_MCA_osc=^ucx OMPI_MCA_opal_common_ucx_tls=any \
+		OMPI_MCA_opal_common_ucx_devices=any UCX_TLS=sm,self nice -n 19 mpirun.openmpi
+fi
+bench mpich mpich nice -n 19 mpiexec.mpich
