@@ -83,6 +83,7 @@ struct verdict {
 	 * job model. num_times 0: nobody. */
 	struct departure departure;
 	int departed_rank;
+	size_t num_departed_later; /* others that are concerned did so after it */
 	/* DEADLOCK: the culprits seem to have left out waitfor->collectives[skipped], in which others
 	 * of it wait for them; WAITFOR_NONE: no. */
 	uint32_t skipped;

@@ -100,13 +100,13 @@ bool verdict_find_crashed(struct judge *j);
 uint32_t verdict_find_novel(const struct judge *j, const uint32_t *lanes, size_t num,
 			    uint32_t *transition_ret);
 
-/* Among lanes[num] the only one that has left its course, as departure_find() has it, by a step that others do not
- * take as seldom: its index in job_model.lanes. WAITFOR_NONE: none or several, or it is not known of all, or they
- * are too many. */
+/* Among lanes[num] the first that has left its course, as departure_find() has it, by a step that others do not
+ * take as seldom: its index in job_model.lanes; how many did so later in *num_later_ret. WAITFOR_NONE: none, or it
+ * is not known of all, or not who was the first, or they are too many. */
 uint32_t verdict_find_departed(struct judge *j, const uint32_t *lanes, size_t num,
-			       struct departure *ret);
+			       struct departure *ret, size_t *num_later_ret);
 /* The verdict goes by it, so that it is no more than likely. */
-void verdict_set_departed(struct judge *j, uint32_t actor, const struct departure *departure);
+void verdict_set_departed(struct judge *j, uint32_t actor, const struct departure *departure, size_t num_later);
 
 /* ---- verdict_skipped.c ------------------------------------------------------------------------
  */
@@ -126,6 +126,7 @@ bool verdict_is_before_exchange(const struct waitfor *w, int rank, int peer, uin
 
 enum verdict_senders {
 	VERDICT_SENDERS_ALL,
+	VERDICT_SENDERS_POLLED,      /* of messages also those that are polled for */
 	VERDICT_SENDERS_ANY,         /* only of what receives from anybody wait for */
 	VERDICT_SENDERS_UNSETTLED,   /* the same, also where it is not known whether it has been sent */
 	VERDICT_SENDERS_BY_MESSAGES, /* of these, only who has sent what comes later */

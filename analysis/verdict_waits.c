@@ -63,18 +63,57 @@ static uint64_t parties_stay(const struct judge *j, const struct waitfor_mismatc
 	return stay_ns == UINT64_MAX ? 0 : stay_ns;
 }
 
+/* The lanes of all who take part; [jm->num_lanes], the caller frees. */
+static uint32_t *gather_parties(const struct judge *j, const struct waitfor_mismatch *mismatch, size_t *num_ret)
+{
+	uint32_t *lanes = xcalloc(j->jm->num_lanes + 1, sizeof(*lanes));
+
+	*num_ret = 0;
+	for (uint32_t l = 0; l < j->jm->num_lanes; l++)
+		for (size_t i = 0; i < mismatch->num_parties; i++)
+			if (rankset_contains(mismatch->parties[i].ranks, j->jm->lanes[l].rank)) {
+				lanes[(*num_ret)++] = l;
+				break;
+			}
+	return lanes;
+}
+
+/* Of those who differ one may have left its course earlier than all others, so that what these call may come of
+ * that: it is the one, and not `ranks`. Alone it may have done so for another reason. NULL: no; else the caller
+ * frees. */
+static struct rankset *find_departed_party(struct judge *j, const struct waitfor_mismatch *mismatch,
+					   const struct rankset *ranks)
+{
+	struct departure departure;
+	struct rankset *departed;
+	size_t num, num_later;
+	uint32_t *lanes = gather_parties(j, mismatch, &num);
+	uint32_t actor = verdict_find_departed(j, lanes, num, &departure, &num_later);
+	bool is_among = actor != WAITFOR_NONE && rankset_contains(ranks, j->jm->lanes[actor].rank);
+
+	free(lanes);
+	if (actor == WAITFOR_NONE || (is_among && rankset_count(ranks) == 1) || (!is_among && num_later == 0))
+		return NULL;
+	departed = rankset_create();
+	rankset_add(departed, j->jm->lanes[actor].rank);
+	verdict_set_departed(j, actor, &departure, num_later);
+	return departed;
+}
+
 /* The smallest party is the one that went wrong; all of them if several are as small. They come by size. */
 static void accuse_party(struct judge *j, uint32_t m, uint64_t stay_ns)
 {
 	const struct waitfor_mismatch *mismatch = &j->waitfor->mismatches[m];
-	struct rankset *ranks = rankset_copy(mismatch->parties[0].ranks);
+	struct rankset *ranks = rankset_copy(mismatch->parties[0].ranks), *departed;
 	int smallest = rankset_count(ranks);
 
 	for (size_t i = 1; i < mismatch->num_parties; i++)
 		if (rankset_count(mismatch->parties[i].ranks) == smallest)
 			rankset_add_set(ranks, mismatch->parties[i].ranks);
-	accuse(j, ranks, VERDICT_MISMATCH, stay_ns);
+	departed = find_departed_party(j, mismatch, ranks);
+	accuse(j, departed ? departed : ranks, VERDICT_MISMATCH, stay_ns);
 	j->verdict->which = m;
+	rankset_destroy(departed);
 	rankset_destroy(ranks);
 }
 
@@ -282,18 +321,22 @@ static bool is_send(const struct judge *j, uint32_t state)
 	return class == SEG_CLASS_SEND || class == SEG_CLASS_SENDRECV || class == SEG_CLASS_START;
 }
 
-/* One of them, and no other, has left its course: that is where it went wrong. */
+/* One of them has left its course, before any other: that is where it went wrong. */
 static bool find_departed(struct judge *j, const struct waitfor_deadlock *deadlock,
 			  uint64_t stay_ns, uint32_t which)
 {
 	struct departure departure;
 	struct rankset *ranks;
+	size_t num_later;
 	uint32_t lane, need;
 	uint32_t actor =
-		verdict_find_departed(j, deadlock->lanes, deadlock->num_lanes, &departure);
+		verdict_find_departed(j, deadlock->lanes, deadlock->num_lanes, &departure, &num_later);
 
 	if (actor == WAITFOR_NONE ||
 	    (departure.since > 0 && are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, actor)))
+		return false;
+	/* It waits since then, and others came to wait by a step that is as new: they have a part in it. */
+	if (departure.since == 0 && num_later > 0)
 		return false;
 	ranks = rankset_create();
 	rankset_add(ranks, j->jm->lanes[actor].rank);
@@ -305,7 +348,7 @@ static bool find_departed(struct judge *j, const struct waitfor_deadlock *deadlo
 		accuse(j, ranks, VERDICT_DEADLOCK, stay_ns);
 		j->verdict->which = which;
 	}
-	verdict_set_departed(j, actor, &departure);
+	verdict_set_departed(j, actor, &departure, num_later);
 	rankset_destroy(ranks);
 	return true;
 }
@@ -495,7 +538,7 @@ bool verdict_find_polling(struct judge *j)
 		    verdict_find_novel(j, deadlock->lanes, deadlock->num_lanes, &novel) != WAITFOR_NONE)
 			continue;
 		if (!find_departed(j, deadlock, 0, d) && !find_skipped(j, deadlock, 0, d, false) &&
-		    !find_senders(j, deadlock, 0, VERDICT_SENDERS_ALL))
+		    !find_senders(j, deadlock, 0, VERDICT_SENDERS_POLLED))
 			continue;
 		verdict_weigh(j);
 		j->verdict->is_likely = j->verdict->is_while_polling = true;

@@ -219,9 +219,10 @@ static void print_departure(const struct view *view)
 			 ? xasprintf(", after the same %zu calls", departure->num_memory)
 			 : xstrdup("");
 	text_wrap(view, 4,
-		  "rank %d, and no other of these, went on otherwise than before: from %s, to %s; it had gone on to %s "
+		  "rank %d, %s, went on otherwise than before: from %s, to %s; it had gone on to %s "
 		  "%s%s",
-		  view->verdict->departed_rank, last, call, usual, often, memory);
+		  view->verdict->departed_rank,
+		  view->verdict->num_departed_later ? "before others of these" : "and no other of these", last, call, usual, often, memory);
 	free(last);
 	free(call);
 	free(usual);
@@ -401,6 +402,7 @@ void cause_print(const struct view *view)
 		break;
 	case VERDICT_MISMATCH:
 		cause_print_mismatch(view, &view->waitfor->mismatches[view->verdict->which], 2);
+		print_departure(view);
 		break;
 	case VERDICT_LOST:
 		print_lost(view);

@@ -115,6 +115,7 @@ static void test_deadlock(void **state)
 			      "halo()\n"
 			      "      solver.c:125 30 times\n");
 	assert_contains(text, "  likely, not certain: that it went on otherwise than before need not be the cause\n");
+	hung->verdict.num_departed_later = 2;
 	hung->verdict.departure.num_usual = 21;
 	hung->verdict.departure.num_memory = 4;
 	view_lp(&hung->view);

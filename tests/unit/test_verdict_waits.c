@@ -160,6 +160,55 @@ static void test_departed(void **state)
 	}
 }
 
+/* All that the rank did was a second later. */
+static void delay(struct job *job, int rank)
+{
+	struct model_lane *lane = &model_of(job, rank)->lanes[0];
+
+	for (size_t i = 0; i < lane->num_ring; i++)
+		lane->ring[i].ns += UINT64_C(1000000000);
+}
+
+/* Where several have left their course, others than the first may have done so because of that one. */
+static void test_departed_first(void **state)
+{
+	static const struct {
+		const char *programs[4];
+		int delayed;
+		enum verdict_kind kind;
+		const char *culprits;
+		size_t num_later;
+	} cases[] = {
+		{{"{150 r1 s1 =0 r1 =0 r1 =1 s1 a} =0 r1 =0 r1 =0 r1",
+		  "{150 s0 r0 =0 s0 =0 s0 =1 r0 a} =0 s0 =0 s0 =1 r0"}, 1, VERDICT_LOST, "0", 1},
+		{{"{150 r1 s1 =0 r1 =0 r1 =1 s1 a} =0 r1 =0 r1 =0 r1",
+		  "{150 s0 r0 =0 s0 =0 s0 =1 r0 a} =0 s0 =0 s0 =1 r0"}, 0, VERDICT_DEADLOCK, "1", 1},
+		/* Both wait since they left it. */
+		{{"{600 s1 a} r1", "{600 r0 a} =3 r0"}, 1, VERDICT_DEADLOCK, "0-1", 0},
+		/* One of two sides of a mismatch. */
+		{{"{600 a} b", "{601 a}"}, 0, VERDICT_MISMATCH, "0", 0},
+		{{"{9 a} b", "{10 a}"}, 0, VERDICT_MISMATCH, "0-1", 0},
+		{{"{600 a} b", "{601 a}", "{601 a}"}, 0, VERDICT_MISMATCH, "0", 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct job *job = run(cases[i].programs, 5000);
+		struct answers a;
+		char *culprits;
+
+		delay(job, cases[i].delayed);
+		a = answers_of(job);
+		culprits = rankset_encode(a.verdict->culprits, 0);
+		print_message("case %zu\n", i);
+		assert_int_equal(a.verdict->kind, cases[i].kind);
+		assert_string_equal(culprits, cases[i].culprits);
+		assert_int_equal(a.verdict->num_departed_later, cases[i].num_later);
+		free(culprits);
+		forget(&a);
+	}
+}
+
 /* All wait for one that moves: that is an answer, and no accusation. */
 static void test_awaited(void **state)
 {
@@ -224,6 +273,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_patience),
 		cmocka_unit_test(test_uncertain), cmocka_unit_test(test_departed),
+		cmocka_unit_test(test_departed_first),
 		cmocka_unit_test(test_awaited),
 		cmocka_unit_test(test_slow),
 	};
