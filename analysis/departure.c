@@ -12,7 +12,7 @@ struct history {
 	uint16_t *same;
 };
 
-/* Take call `at` into the account. */
+/* Count call `at`. */
 static void go_on(struct history *h, size_t at)
 {
 	for (size_t lag = 1; lag <= at; lag++) {
@@ -30,7 +30,7 @@ static int compare_calls(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What followed the `memory` calls before call `at`, where that was not the first time. */
+/* What followed the `memory` calls before call `at` at other times; how many kinds of calls did so seldom. */
 static void find_usual(const struct history *h, size_t at, size_t memory, struct departure *ret,
 		       size_t *num_seldom_ret)
 {
@@ -70,7 +70,7 @@ static double expected_times(const struct history *h, size_t at, size_t memory, 
 	return (double)num_times * (double)num_made / (double)num;
 }
 
-/* Was the call never made after as many calls as that takes, where others were often and not seldom? */
+/* The least memory after which the call was never made: has the rank come by that often, and is it no chance? */
 static bool is_departure(const struct history *h, size_t at, struct departure *ret)
 {
 	size_t memory = 1, num_seldom;
