@@ -69,7 +69,6 @@ void verdict_add_ended(struct judge *j);
 /* ---- verdict_waits.c: the rules that follow the wait-for graph --------------------------------
  */
 
-bool verdict_find_mismatch(struct judge *j);
 bool verdict_find_deadlock(struct judge *j);
 /* A deadlock that another thread might have ended, but longer than ever before nobody has moved. */
 bool verdict_find_helpless(struct judge *j);
@@ -85,6 +84,21 @@ void verdict_keep_awaited(struct judge *j);
 /* No verdict: do all wait for ranks that move or compute, and how long have these computed? */
 void verdict_find_awaited(struct judge *j);
 
+/* The ranks are the culprits: all of their threads that are inside MPI, or of who has none there
+ * all. */
+void verdict_accuse(struct judge *j, const struct rankset *ranks, enum verdict_kind kind, uint64_t stay_ns);
+/* *stay_ns becomes the lane's stay if that is shorter. */
+void verdict_shorten(const struct judge *j, uint32_t lane, uint64_t *stay_ns);
+
+/* ---- verdict_mismatch.c -----------------------------------------------------------------------
+ */
+
+bool verdict_find_mismatch(struct judge *j);
+/* Candidates are held up in a collective in which nobody is missing, and others, further on the same
+ * communicator, do not agree on a size: one of them has left out a collective, and got and gave the data of
+ * another. */
+bool verdict_find_shifted(struct judge *j);
+
 /* ---- verdict_crash.c --------------------------------------------------------------------------
  */
 
@@ -99,6 +113,9 @@ bool verdict_find_crashed(struct judge *j);
  * it has led since. Its index in job_model.lanes, or WAITFOR_NONE; the transition in *transition_ret. */
 uint32_t verdict_find_novel(const struct judge *j, const uint32_t *lanes, size_t num,
 			    uint32_t *transition_ret);
+
+/* ---- verdict_departed.c -----------------------------------------------------------------------
+ */
 
 /* Among lanes[num] the first that has left its course, as departure_find() has it, by a step that others do not
  * take as seldom: its index in job_model.lanes; how many did so later in *num_later_ret. WAITFOR_NONE: none, or it

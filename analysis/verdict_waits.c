@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analysis/verdict_private.h"
-#include "model/job_comms.h"
 #include "model/job_model.h"
 #include "model/model.h"
 #include "model/rankset.h"
@@ -18,16 +17,14 @@ enum { THREAD_MULTIPLE = 3 };
 /* ---- How long -----------------------------------------------------------------------------------
  */
 
-static void shorten(const struct judge *j, uint32_t lane, uint64_t *stay_ns)
+void verdict_shorten(const struct judge *j, uint32_t lane, uint64_t *stay_ns)
 {
 	if (j->jm->lanes[lane].stay_ns < *stay_ns)
 		*stay_ns = j->jm->lanes[lane].stay_ns;
 }
 
-/* The ranks are the culprits: all of their threads that are inside MPI, or of who has none there
- * all. */
-static void accuse(struct judge *j, const struct rankset *ranks, enum verdict_kind kind,
-		   uint64_t stay_ns)
+void verdict_accuse(struct judge *j, const struct rankset *ranks, enum verdict_kind kind,
+		    uint64_t stay_ns)
 {
 	const struct job_lane *lanes = j->jm->lanes;
 
@@ -40,107 +37,13 @@ static void accuse(struct judge *j, const struct rankset *ranks, enum verdict_ki
 	j->verdict->is_hang = j->verdict->is_stuck = true;
 }
 
-/* ---- Mismatches ---------------------------------------------------------------------------------
- */
-
-/* The shortest stay of all who take part. */
-static uint64_t parties_stay(const struct judge *j, const struct waitfor_mismatch *mismatch)
-{
-	uint64_t stay_ns = UINT64_MAX;
-	uint32_t first;
-
-	for (size_t i = 0; i < mismatch->num_parties; i++) {
-		const struct rankset *ranks = mismatch->parties[i].ranks;
-
-		for (int r = rankset_first(ranks); r >= 0; r = rankset_next(ranks, r)) {
-			size_t num = waitfor_lanes_of(j->waitfor, r, &first);
-
-			for (uint32_t l = first; l < first + num; l++)
-				if (j->lanes[l].is_waiting)
-					shorten(j, l, &stay_ns);
-		}
-	}
-	return stay_ns == UINT64_MAX ? 0 : stay_ns;
-}
-
-/* The lanes of all who take part; [jm->num_lanes], the caller frees. */
-static uint32_t *gather_parties(const struct judge *j, const struct waitfor_mismatch *mismatch, size_t *num_ret)
-{
-	uint32_t *lanes = xcalloc(j->jm->num_lanes + 1, sizeof(*lanes));
-
-	*num_ret = 0;
-	for (uint32_t l = 0; l < j->jm->num_lanes; l++)
-		for (size_t i = 0; i < mismatch->num_parties; i++)
-			if (rankset_contains(mismatch->parties[i].ranks, j->jm->lanes[l].rank)) {
-				lanes[(*num_ret)++] = l;
-				break;
-			}
-	return lanes;
-}
-
-/* Of those who differ one may have left its course earlier than all others, so that what these call may come of
- * that: it is the one, and not `ranks`. Alone it may have done so for another reason. NULL: no; else the caller
- * frees. */
-static struct rankset *find_departed_party(struct judge *j, const struct waitfor_mismatch *mismatch,
-					   const struct rankset *ranks)
-{
-	struct departure departure;
-	struct rankset *departed;
-	size_t num, num_later;
-	uint32_t *lanes = gather_parties(j, mismatch, &num);
-	uint32_t actor = verdict_find_departed(j, lanes, num, &departure, &num_later);
-	bool is_among = actor != WAITFOR_NONE && rankset_contains(ranks, j->jm->lanes[actor].rank);
-
-	free(lanes);
-	if (actor == WAITFOR_NONE || (is_among && rankset_count(ranks) == 1) || (!is_among && num_later == 0))
-		return NULL;
-	departed = rankset_create();
-	rankset_add(departed, j->jm->lanes[actor].rank);
-	verdict_set_departed(j, actor, &departure, num_later);
-	return departed;
-}
-
-/* The smallest party is the one that went wrong; all of them if several are as small. They come by size. */
-static void accuse_party(struct judge *j, uint32_t m, uint64_t stay_ns)
-{
-	const struct waitfor_mismatch *mismatch = &j->waitfor->mismatches[m];
-	struct rankset *ranks = rankset_copy(mismatch->parties[0].ranks), *departed;
-	int smallest = rankset_count(ranks);
-
-	for (size_t i = 1; i < mismatch->num_parties; i++)
-		if (rankset_count(mismatch->parties[i].ranks) == smallest)
-			rankset_add_set(ranks, mismatch->parties[i].ranks);
-	departed = find_departed_party(j, mismatch, ranks);
-	accuse(j, departed ? departed : ranks, VERDICT_MISMATCH, stay_ns);
-	j->verdict->which = m;
-	rankset_destroy(departed);
-	rankset_destroy(ranks);
-}
-
-bool verdict_find_mismatch(struct judge *j)
-{
-	for (uint32_t m = 0; j->waitfor && m < j->waitfor->num_mismatches; m++) {
-		const struct waitfor_mismatch *mismatch = &j->waitfor->mismatches[m];
-		uint64_t stay_ns = parties_stay(j, mismatch);
-
-		if (stay_ns < VERDICT_ACCUSE_NS)
-			continue;
-		/* Most sizes that differ do no harm; what holds them up may be who has not come. */
-		if (mismatch->what == WAITFOR_OTHER_BYTES && !mismatch->has_all)
-			continue;
-		accuse_party(j, m, stay_ns);
-		return true;
-	}
-	return false;
-}
-
 /* ---- Deadlocks ----------------------------------------------------------------------------------
  */
 
 static void lose(struct judge *j, const struct rankset *ranks, uint64_t stay_ns, uint32_t which,
 		 uint32_t lane, uint32_t need)
 {
-	accuse(j, ranks, VERDICT_LOST, stay_ns);
+	verdict_accuse(j, ranks, VERDICT_LOST, stay_ns);
 	j->verdict->which = which;
 	j->verdict->lane = lane;
 	j->verdict->need = need;
@@ -305,7 +208,7 @@ static bool find_novel(struct judge *j, const struct waitfor_deadlock *deadlock,
 	    find_owed(j, deadlock, j->jm->lanes[actor].rank, &lane, &need) > 0) {
 		lose(j, ranks, stay_ns, WAITFOR_NONE, lane, need);
 	} else {
-		accuse(j, ranks, VERDICT_DEADLOCK, stay_ns);
+		verdict_accuse(j, ranks, VERDICT_DEADLOCK, stay_ns);
 		j->verdict->which = which;
 	}
 	j->verdict->novel = transition;
@@ -345,7 +248,7 @@ static bool find_departed(struct judge *j, const struct waitfor_deadlock *deadlo
 	    find_owed(j, deadlock, j->jm->lanes[actor].rank, &lane, &need) == 1) {
 		lose(j, ranks, stay_ns, WAITFOR_NONE, lane, need);
 	} else {
-		accuse(j, ranks, VERDICT_DEADLOCK, stay_ns);
+		verdict_accuse(j, ranks, VERDICT_DEADLOCK, stay_ns);
 		j->verdict->which = which;
 	}
 	verdict_set_departed(j, actor, &departure, num_later);
@@ -364,7 +267,7 @@ static bool find_skipped(struct judge *j, const struct waitfor_deadlock *deadloc
 
 	if (!ranks)
 		return false;
-	accuse(j, ranks, VERDICT_DEADLOCK, stay_ns);
+	verdict_accuse(j, ranks, VERDICT_DEADLOCK, stay_ns);
 	j->verdict->which = which;
 	j->verdict->skipped = collective;
 	j->verdict->is_likely = is_likely;
@@ -434,7 +337,7 @@ static void judge_stuck(struct judge *j, uint32_t d, uint64_t stay_ns)
 	    !find_departed(j, deadlock, stay_ns, d) &&
 	    !find_skipped(j, deadlock, stay_ns, d, false) &&
 	    !find_senders(j, deadlock, stay_ns, VERDICT_SENDERS_ALL)) {
-		accuse(j, deadlock->ranks, VERDICT_DEADLOCK, stay_ns);
+		verdict_accuse(j, deadlock->ranks, VERDICT_DEADLOCK, stay_ns);
 		j->verdict->which = d;
 	}
 }
@@ -447,7 +350,7 @@ static uint64_t deadlock_stay(const struct judge *j, const struct waitfor_deadlo
 	for (size_t i = 0; i < deadlock->num_lanes; i++) {
 		if (may_still_end(j, deadlock->lanes[i]))
 			return 0;
-		shorten(j, deadlock->lanes[i], &stay_ns);
+		verdict_shorten(j, deadlock->lanes[i], &stay_ns);
 	}
 	return stay_ns;
 }
@@ -477,10 +380,10 @@ static bool find_gone(struct judge *j)
 
 	for (uint32_t l = 0; l < j->waitfor->num_lanes; l++)
 		if (j->waitfor->lanes[l].is_stuck)
-			shorten(j, l, &stay_ns);
+			verdict_shorten(j, l, &stay_ns);
 	is_found = !rankset_is_empty(gone) && stay_ns >= VERDICT_ACCUSE_NS;
 	if (is_found) {
-		accuse(j, gone, VERDICT_LEFT, stay_ns);
+		verdict_accuse(j, gone, VERDICT_LEFT, stay_ns);
 		j->verdict->is_hang = stay_ns >= VERDICT_HANG_NS;
 	}
 	/* One that is gone altogether has no place. */
@@ -632,41 +535,6 @@ static bool is_unknown(const struct waitfor *w, uint32_t l)
 	       lane->gap != WAITFOR_COMPLETE && !has_strong_need(w, lane);
 }
 
-/* Is that the communicator of a collective that a candidate has not ended? */
-static bool is_held_up(const struct judge *j, uint32_t comm)
-{
-	const struct waitfor *w = j->waitfor;
-
-	for (uint32_t l = 0; l < w->num_lanes; l++) {
-		const struct job_lane *lane = &j->jm->lanes[l];
-		const struct model_operation *operation = &lane->data->operation;
-
-		if (j->is_candidate[l] && operation->kind == SEG_OPERATION_COLLECTIVE &&
-		    job_comms_find(w->comms, lane->model, operation->transfers[0].comm) == comm)
-			return true;
-	}
-	return false;
-}
-
-/* Ranks are held up in a collective in which nobody is missing, and others, further on the same communicator, do
- * not agree on a size: one of them has left out a collective, and got and gave the data of another. */
-static bool find_shifted(struct judge *j)
-{
-	for (uint32_t m = 0; m < j->waitfor->num_mismatches; m++) {
-		const struct waitfor_mismatch *mismatch = &j->waitfor->mismatches[m];
-		uint64_t stay_ns = parties_stay(j, mismatch);
-
-		if (mismatch->what != WAITFOR_OTHER_BYTES || stay_ns < VERDICT_ACCUSE_NS ||
-		    !is_held_up(j, mismatch->comm))
-			continue;
-		accuse_party(j, m, stay_ns);
-		j->verdict->is_likely = true;
-		j->verdict->is_stuck = false;
-		return true;
-	}
-	return false;
-}
-
 /* Everybody's waits end at transfers that do not finish. All who take part are named. Of a collective
  * that is not certain: others have ended what they count as this one, and have perhaps left out an
  * earlier one. */
@@ -690,7 +558,7 @@ bool verdict_find_library(struct judge *j)
 	for (uint32_t l = 0; l < w->num_lanes; l++)
 		is_collective |= j->is_candidate[l] && j->jm->lanes[l].data->operation.kind ==
 							       SEG_OPERATION_COLLECTIVE;
-	if (is_collective && find_shifted(j))
+	if (is_collective && verdict_find_shifted(j))
 		return true;
 	verdict_weigh(j);
 	verdict_name_culprits(j, VERDICT_LIBRARY);
