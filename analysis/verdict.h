@@ -79,7 +79,7 @@ struct verdict {
 	 * from where it is usual to go on otherwise; UINT32_MAX: none. */
 	uint32_t novel;
 	int novel_rank;
-	/* The same, for a culprit that went on otherwise than it did before; its calls are enter states of the
+	/* DEADLOCK, LOST, MISMATCH: how the culprit went on otherwise than it did before; the calls are enter states of the
 	 * job model. num_times 0: nobody. */
 	struct departure departure;
 	int departed_rank;

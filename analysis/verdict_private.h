@@ -143,7 +143,6 @@ bool verdict_is_before_exchange(const struct waitfor *w, int rank, int peer, uin
 
 enum verdict_senders {
 	VERDICT_SENDERS_ALL,
-	VERDICT_SENDERS_POLLED,      /* of messages also those that are polled for */
 	VERDICT_SENDERS_ANY,         /* only of what receives from anybody wait for */
 	VERDICT_SENDERS_UNSETTLED,   /* the same, also where it is not known whether it has been sent */
 	VERDICT_SENDERS_BY_MESSAGES, /* of these, only who has sent what comes later */

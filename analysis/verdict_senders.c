@@ -39,13 +39,12 @@ bool verdict_is_further(const struct judge *j, const struct waitfor_deadlock *de
 
 static bool is_asked(const struct waitfor_need *need, enum verdict_senders which)
 {
-	bool is_all = which == VERDICT_SENDERS_ALL || which == VERDICT_SENDERS_POLLED;
-
-	if (need->kind != WAITFOR_MESSAGE && !(need->kind == WAITFOR_TOKEN && is_all))
+	if (need->kind != WAITFOR_MESSAGE &&
+	    !(need->kind == WAITFOR_TOKEN && which == VERDICT_SENDERS_ALL))
 		return false;
-	return (need->is_certain || which == VERDICT_SENDERS_POLLED || which == VERDICT_SENDERS_UNSETTLED ||
+	return (need->is_certain || which == VERDICT_SENDERS_UNSETTLED ||
 		which == VERDICT_SENDERS_BY_MESSAGES) &&
-	       (need->peer < 0 || is_all);
+	       (need->peer < 0 || which == VERDICT_SENDERS_ALL);
 }
 
 struct senders {

@@ -441,7 +441,7 @@ bool verdict_find_polling(struct judge *j)
 		    verdict_find_novel(j, deadlock->lanes, deadlock->num_lanes, &novel) != WAITFOR_NONE)
 			continue;
 		if (!find_departed(j, deadlock, 0, d) && !find_skipped(j, deadlock, 0, d, false) &&
-		    !find_senders(j, deadlock, 0, VERDICT_SENDERS_POLLED))
+		    !find_senders(j, deadlock, 0, VERDICT_SENDERS_ALL))
 			continue;
 		verdict_weigh(j);
 		j->verdict->is_likely = j->verdict->is_while_polling = true;
