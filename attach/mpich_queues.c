@@ -6,7 +6,6 @@
 #include "attach/memory.h"
 #include "attach/mpich_queues.h"
 #include "attach/ucx_queues.h"
-#include "attach/ucx_tags.h"
 #include "model/message_queues.h"
 #include "model/xalloc.h"
 
@@ -95,9 +94,7 @@ struct pool {
 struct mpich_queues {
 	struct memory memory;
 	uint64_t start, end; /* of the library's variables */
-	size_t num_missing;  /* takes since it was last found */
-	bool is_found;	     /* all of the following */
-	struct ucx_worker worker;
+	struct ucx_place place; /* found together with the following */
 	const struct layout *layout;
 	uint64_t builtin, pool; /* addresses */
 };
@@ -181,15 +178,16 @@ static bool find_comms(struct mpich_queues *q, const uint64_t *words, size_t num
 	return false;
 }
 
-static bool find(struct mpich_queues *q)
+static bool find(void *library, struct ucx_worker *ret)
 {
+	struct mpich_queues *q = library;
 	size_t num = (q->end - q->start) / sizeof(uint64_t);
 	uint64_t *words = xcalloc(num, sizeof(*words));
+	bool is_found = get(q, q->start, words, num * sizeof(*words)) && find_comms(q, words, num) &&
+			ucx_worker_find(&q->memory, q->start, words, num, ret);
 
-	q->is_found = get(q, q->start, words, num * sizeof(*words)) && find_comms(q, words, num) &&
-		      ucx_worker_find(&q->memory, q->start, words, num, &q->worker);
 	free(words);
-	return q->is_found;
+	return is_found;
 }
 
 /* ---- Communicators -------------------------------------------------------------------------- */
@@ -352,26 +350,15 @@ static bool read_ranks(void *library, const struct ucx_member *members, size_t n
 	return true;
 }
 
-/* A new session of MPI may have a new worker. */
-static bool is_ready(struct mpich_queues *q)
-{
-	if (q->is_found && ucx_worker_is_current(&q->memory, &q->worker))
-		return true;
-	q->is_found = false;
-	if (!ucx_queues_search_is_due(++q->num_missing) || !find(q))
-		return false;
-	q->num_missing = 0;
-	return true;
-}
-
 struct message_queues *mpich_queues_read(struct mpich_queues *queues)
 {
 	static const struct ucx_meaning meaning = {take, describe, read_ranks};
 	struct reader r = {.q = queues};
 	struct message_queues *ret = NULL;
 
-	if (is_ready(queues) && read_comms(&r))
-		ret = ucx_queues_read(&queues->memory, &queues->worker, r.num_comms, &meaning, &r);
+	/* A new session of MPI may have a new worker. */
+	if (ucx_place_is_known(&queues->place, &queues->memory, find, queues) && read_comms(&r))
+		ret = ucx_queues_read(&queues->memory, &queues->place.worker, r.num_comms, &meaning, &r);
 	free(r.comms);
 	return ret;
 }

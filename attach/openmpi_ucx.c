@@ -7,7 +7,6 @@
 #include "attach/openmpi_objects.h"
 #include "attach/openmpi_ucx.h"
 #include "attach/ucx_queues.h"
-#include "attach/ucx_tags.h"
 #include "model/message_queues.h"
 #include "model/xalloc.h"
 
@@ -43,16 +42,14 @@ struct comm {
 struct openmpi_ucx {
 	struct openmpi openmpi;
 	uint64_t module, module_size; /* the PML's variables, one of which points to the worker; bytes */
-	size_t num_missing;	      /* takes since it was last found */
-	bool is_found;
-	struct ucx_worker worker;
+	struct ucx_place place;
 };
 
 struct openmpi_ucx *openmpi_ucx_create(const struct memory *memory, const struct maps *maps)
 {
 	/* A library of its own, or built into that of MPI, as Open MPI 5 does. */
 	const struct maps_object *object = maps_find_object(maps, "mca_pml_ucx.so");
-	struct openmpi_ucx *queues, found = {.num_missing = 0};
+	struct openmpi_ucx *queues, found = {.module = 0};
 
 	if (!object)
 		object = maps_find_object(maps, "libmpi.so");
@@ -221,26 +218,16 @@ static bool read_ranks(void *library, const struct ucx_member *members, size_t n
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
-static bool find(struct openmpi_ucx *q)
+static bool find(void *library, struct ucx_worker *ret)
 {
+	const struct openmpi_ucx *q = library;
 	size_t num = q->module_size / sizeof(uint64_t);
 	uint64_t *words = xcalloc(num + 1, sizeof(*words));
+	bool is_found = openmpi_get(&q->openmpi, q->module, words, num * sizeof(*words)) &&
+			ucx_worker_find(&q->openmpi.memory, q->module, words, num, ret);
 
-	q->is_found = openmpi_get(&q->openmpi, q->module, words, num * sizeof(*words)) &&
-		      ucx_worker_find(&q->openmpi.memory, q->module, words, num, &q->worker);
 	free(words);
-	return q->is_found;
-}
-
-static bool is_ready(struct openmpi_ucx *q)
-{
-	if (q->is_found && ucx_worker_is_current(&q->openmpi.memory, &q->worker))
-		return true;
-	q->is_found = false;
-	if (!ucx_queues_search_is_due(++q->num_missing) || !find(q))
-		return false;
-	q->num_missing = 0;
-	return true;
+	return is_found;
 }
 
 static struct message_queues *read_once(struct openmpi_ucx *q)
@@ -250,7 +237,7 @@ static struct message_queues *read_once(struct openmpi_ucx *q)
 	struct message_queues *ret = NULL;
 
 	if (read_comms(&r))
-		ret = ucx_queues_read(&q->openmpi.memory, &q->worker, r.num_comms, &meaning, &r);
+		ret = ucx_queues_read(&q->openmpi.memory, &q->place.worker, r.num_comms, &meaning, &r);
 	free(r.all.list);
 	free(r.comms);
 	return ret;
@@ -260,7 +247,7 @@ struct message_queues *openmpi_ucx_read(struct openmpi_ucx *queues)
 {
 	struct message_queues *ret = NULL;
 
-	if (!is_ready(queues))
+	if (!ucx_place_is_known(&queues->place, &queues->openmpi.memory, find, queues))
 		return NULL;
 	for (int i = 0; i < TRIES && !ret; i++)
 		ret = read_once(queues);

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "attach/ucx_queues.h"
-#include "attach/ucx_tags.h"
 #include "model/message_queues.h"
 #include "model/xalloc.h"
 
@@ -196,7 +195,14 @@ struct message_queues *ucx_queues_read(const struct memory *memory, const struct
 	return ret;
 }
 
-bool ucx_queues_search_is_due(size_t num_missing)
+bool ucx_place_is_known(struct ucx_place *place, const struct memory *memory,
+			bool (*find)(void *library, struct ucx_worker *ret), void *library)
 {
-	return (num_missing & (num_missing - 1)) == 0;
+	if (place->is_found && ucx_worker_is_current(memory, &place->worker))
+		return true;
+	place->num_missing++;
+	place->is_found = (place->num_missing & (place->num_missing - 1)) == 0 && find(library, &place->worker);
+	if (place->is_found)
+		place->num_missing = 0;
+	return place->is_found;
 }

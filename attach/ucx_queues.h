@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "attach/ucx_tags.h"
+
 struct memory;
 struct message_queues;
 struct queued_comm;
-struct ucx_tag;
-struct ucx_worker;
 
 /* Somebody in a communicator. */
 struct ucx_member {
@@ -40,8 +40,16 @@ struct ucx_meaning {
 struct message_queues *ucx_queues_read(const struct memory *memory, const struct ucx_worker *worker, size_t num_comms,
 				       const struct ucx_meaning *meaning, void *library);
 
-/* A search for a worker reads much, so that there are ever fewer where there is nothing to be found: is one due,
- * with so many takes since it was last found? True at the first, the second, the fourth and so on. */
-bool ucx_queues_search_is_due(size_t num_missing);
+/* What is known of where a library's worker is; at first all is 0. */
+struct ucx_place {
+	struct ucx_worker worker;
+	bool is_found;
+	size_t num_missing; /* takes since it was last found */
+};
+
+/* Is the worker known, now? Else find() may look for it. A search reads much, so that there are ever fewer where
+ * there is nothing to be found: at the first take, the second, the fourth and so on. */
+bool ucx_place_is_known(struct ucx_place *place, const struct memory *memory,
+			bool (*find)(void *library, struct ucx_worker *ret), void *library);
 
 #endif
