@@ -249,6 +249,7 @@ struct verdict *verdict_create(const struct job *job, const struct eqgroups *gro
 		judge_by_models(&j);
 	else
 		verdict_judge_by_stacks(&j);
+	verdict_forget_courses(&j);
 	stack_facts_destroy(j.stacks);
 	return j.verdict;
 }

@@ -54,7 +54,7 @@ static struct rankset *find_departed_party(struct judge *j, const struct waitfor
 	struct rankset *departed;
 	size_t num, num_later;
 	uint32_t *lanes = gather_parties(j, mismatch, &num);
-	uint32_t actor = verdict_find_departed(j, lanes, num, &departure, &num_later);
+	uint32_t actor = verdict_find_departed(j, lanes, num, DEPARTED_STRONG, &departure, &num_later);
 	bool is_among = actor != WAITFOR_NONE && rankset_contains(ranks, j->jm->lanes[actor].rank);
 
 	free(lanes);

@@ -36,7 +36,7 @@ struct judge {
 	struct lane_fact *lanes;
 	bool *has_waiting;  /* [roles] */
 	bool *is_candidate; /* [lanes] */
-	size_t num_courses; /* lanes that were asked whether they have left theirs */
+	struct verdict_courses *courses; /* what lanes called, compared; NULL: not asked for */
 	struct verdict *verdict;
 };
 
@@ -117,11 +117,20 @@ uint32_t verdict_find_novel(const struct judge *j, const uint32_t *lanes, size_t
 /* ---- verdict_departed.c -----------------------------------------------------------------------
  */
 
-/* Among lanes[num] the first that has left its course, as departure_find() has it, by a step that others do not
+enum departed_evidence {
+	DEPARTED_STRONG,
+	DEPARTED_WEAK, /* good only where something else speaks for it, too */
+};
+
+/* Among lanes[num] the first that has left its course, as courses_find() has it, by a step that others do not
  * take as seldom: its index in job_model.lanes; how many did so later in *num_later_ret. WAITFOR_NONE: none, or it
  * is not known of all, or not who was the first, or they are too many. */
-uint32_t verdict_find_departed(struct judge *j, const uint32_t *lanes, size_t num,
+uint32_t verdict_find_departed(struct judge *j, const uint32_t *lanes, size_t num, enum departed_evidence evidence,
 			       struct departure *ret, size_t *num_later_ret);
+/* Has another of lanes[num] left its course before the actor took the transition, that nobody else ever took? */
+bool verdict_is_after_departure(struct judge *j, const uint32_t *lanes, size_t num, uint32_t actor,
+				uint32_t transition);
+void verdict_forget_courses(struct judge *j);
 /* The verdict goes by it, so that it is no more than likely. */
 void verdict_set_departed(struct judge *j, uint32_t actor, const struct departure *departure, size_t num_later);
 

@@ -199,6 +199,7 @@ static bool find_novel(struct judge *j, const struct waitfor_deadlock *deadlock,
 	uint32_t actor = verdict_find_novel(j, deadlock->lanes, deadlock->num_lanes, &transition);
 
 	if (actor == WAITFOR_NONE ||
+	    verdict_is_after_departure(j, deadlock->lanes, deadlock->num_lanes, actor, transition) ||
 	    (!stands_after(j, actor, transition) &&
 	     are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, actor)))
 		return false;
@@ -226,14 +227,15 @@ static bool is_send(const struct judge *j, uint32_t state)
 
 /* One of them has left its course, before any other: that is where it went wrong. */
 static bool find_departed(struct judge *j, const struct waitfor_deadlock *deadlock,
-			  uint64_t stay_ns, uint32_t which)
+			  uint64_t stay_ns, uint32_t which, enum departed_evidence evidence)
 {
 	struct departure departure;
 	struct rankset *ranks;
 	size_t num_later;
 	uint32_t lane, need;
-	uint32_t actor =
-		verdict_find_departed(j, deadlock->lanes, deadlock->num_lanes, &departure, &num_later);
+	uint32_t actor = verdict_find_departed(j, deadlock->lanes, deadlock->num_lanes, evidence, &departure,
+					       &num_later);
+	bool is_owed;
 
 	if (actor == WAITFOR_NONE ||
 	    (departure.since > 0 && are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, actor)))
@@ -241,11 +243,14 @@ static bool find_departed(struct judge *j, const struct waitfor_deadlock *deadlo
 	/* It waits since then, and others came to wait by a step that is as new: they have a part in it. */
 	if (departure.since == 0 && num_later > 0)
 		return false;
+	/* It left out one message, and one is waited for. */
+	is_owed = is_send(j, departure.usual) &&
+		  find_owed(j, deadlock, j->jm->lanes[actor].rank, &lane, &need) == 1;
+	if (evidence == DEPARTED_WEAK && !is_owed)
+		return false;
 	ranks = rankset_create();
 	rankset_add(ranks, j->jm->lanes[actor].rank);
-	/* It left out one message, and one is waited for. */
-	if (is_send(j, departure.usual) &&
-	    find_owed(j, deadlock, j->jm->lanes[actor].rank, &lane, &need) == 1) {
+	if (is_owed) {
 		lose(j, ranks, stay_ns, WAITFOR_NONE, lane, need);
 	} else {
 		verdict_accuse(j, ranks, VERDICT_DEADLOCK, stay_ns);
@@ -334,7 +339,8 @@ static void judge_stuck(struct judge *j, uint32_t d, uint64_t stay_ns)
 	    !find_senders(j, deadlock, stay_ns, VERDICT_SENDERS_BY_MESSAGES) &&
 	    !find_slip(j, deadlock, stay_ns, false) &&
 	    !find_skipped(j, deadlock, stay_ns, d, true) && !find_novel(j, deadlock, stay_ns, d) &&
-	    !find_departed(j, deadlock, stay_ns, d) &&
+	    !find_departed(j, deadlock, stay_ns, d, DEPARTED_STRONG) &&
+	    !find_departed(j, deadlock, stay_ns, d, DEPARTED_WEAK) &&
 	    !find_skipped(j, deadlock, stay_ns, d, false) &&
 	    !find_senders(j, deadlock, stay_ns, VERDICT_SENDERS_ALL)) {
 		verdict_accuse(j, deadlock->ranks, VERDICT_DEADLOCK, stay_ns);
@@ -432,15 +438,19 @@ bool verdict_find_helpless(struct judge *j)
 bool verdict_find_polling(struct judge *j)
 {
 	const struct waitfor *w = j->waitfor;
-	uint32_t novel;
+	uint32_t novel, actor;
 
 	for (uint32_t d = 0; w && d < w->num_deadlocks; d++) {
 		const struct waitfor_deadlock *deadlock = &w->deadlocks[d];
 
-		if (!deadlock->is_likely || !are_unusual(j, deadlock) ||
-		    verdict_find_novel(j, deadlock->lanes, deadlock->num_lanes, &novel) != WAITFOR_NONE)
+		if (!deadlock->is_likely || !are_unusual(j, deadlock))
 			continue;
-		if (!find_departed(j, deadlock, 0, d) && !find_skipped(j, deadlock, 0, d, false) &&
+		actor = verdict_find_novel(j, deadlock->lanes, deadlock->num_lanes, &novel);
+		if (actor != WAITFOR_NONE &&
+		    !verdict_is_after_departure(j, deadlock->lanes, deadlock->num_lanes, actor, novel))
+			continue;
+		if (!find_departed(j, deadlock, 0, d, DEPARTED_STRONG) &&
+		    !find_departed(j, deadlock, 0, d, DEPARTED_WEAK) && !find_skipped(j, deadlock, 0, d, false) &&
 		    !find_senders(j, deadlock, 0, VERDICT_SENDERS_ALL))
 			continue;
 		verdict_weigh(j);

@@ -219,10 +219,11 @@ static void print_departure(const struct view *view)
 			 ? xasprintf(", after the same %zu calls", departure->num_memory)
 			 : xstrdup("");
 	text_wrap(view, 4,
-		  "rank %d, %s, went on otherwise than before: from %s, to %s; it had gone on to %s "
+		  "rank %d, %s, went on otherwise than before: from %s, to %s; %s had gone on to %s "
 		  "%s%s",
 		  view->verdict->departed_rank,
-		  view->verdict->num_departed_later ? "before others of these" : "and no other of these", last, call, usual, often, memory);
+		  view->verdict->num_departed_later ? "before others of these" : "and no other of these",
+		  last, call, departure->num_own < departure->num_times ? "it and others" : "it", usual, often, memory);
 	free(last);
 	free(call);
 	free(usual);

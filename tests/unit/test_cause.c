@@ -106,7 +106,8 @@ static void test_deadlock(void **state)
 	hung->verdict.departure = (struct departure){.last = SEG_STATE_ENTER(SITE_IRECV),
 						     .call = SEG_STATE_ENTER(SITE_WAITALL),
 						     .usual = SEG_STATE_ENTER(SITE_ISEND),
-						     .num_usual = 30, .num_times = 30, .num_memory = 1};
+						     .num_usual = 30, .num_times = 30, .num_own = 30,
+						     .num_memory = 1};
 	view_lp(&hung->view);
 	text = hung_text(hung);
 	check_lines(text, &hung->view);
@@ -117,9 +118,11 @@ static void test_deadlock(void **state)
 	assert_contains(text, "  likely, not certain: that it went on otherwise than before need not be the cause\n");
 	hung->verdict.num_departed_later = 2;
 	hung->verdict.departure.num_usual = 21;
+	hung->verdict.departure.num_own = 6;
 	hung->verdict.departure.num_memory = 4;
 	view_lp(&hung->view);
-	assert_contains(hung_text(hung), " 21 of 30 times, after the same 4 calls\n");
+	assert_contains(hung_text(hung), "solver.c:131; it and others had gone on to MPI_Isend,\n"
+					 "      halo() solver.c:125 21 of 30 times, after the same 4 calls\n");
 	hung_destroy(hung);
 }
 

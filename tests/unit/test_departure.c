@@ -24,6 +24,19 @@ static uint32_t *course(const char *before, const char *round, const char *after
 	return calls;
 }
 
+static const struct departure_limits limits = {64, 7};
+
+/* Of the calls of one lane alone. */
+static enum course find(const uint32_t *calls, size_t num, struct departure *ret)
+{
+	struct course_calls lane = {calls, num};
+	struct courses *courses = courses_create(&lane, 1, DEPARTURE_MAX_CALLS);
+	enum course course = courses_find(courses, 0, &limits, ret);
+
+	courses_destroy(courses);
+	return course;
+}
+
 #define AB_8 "abababababababab"
 #define AB_32 AB_8 AB_8 AB_8 AB_8
 
@@ -42,7 +55,8 @@ static void test_departure(void **state)
 		{"", "abc", "abx", "1: bx, not c, 401 of 401 times, memory 1"},
 		{"", "abc", "ac", "1: ac, not b, 401 of 401 times, memory 1"},
 		{"", "abc", "aca", "2: ac, not b, 401 of 401 times, memory 1"},
-		/* Each step is usual, but not after the calls before: a round without its 3rd call. */
+		/* Each step is usual, but not after the calls before: a round without its 3rd call.
+		 */
 		{"", "rsrrsA", "rr", "1: rr, not s, 200 of 200 times, memory 2"},
 		{"", "iwiswiw", "iwiw", "1: iw, not s, 171 of 171 times, memory 5"},
 		/* It used to go on now so, now so. */
@@ -62,16 +76,18 @@ static void test_departure(void **state)
 		uint32_t *calls = course(cases[i].before, cases[i].round, cases[i].after, &num);
 		struct departure departure;
 		char text[100];
-		enum course course = departure_find(calls, num, &departure);
+		enum course course = find(calls, num, &departure);
 
 		print_message("case %zu\n", i);
 		if (course == COURSE_LEFT)
-			snprintf(text, sizeof(text), "%zu: %c%c, not %c, %zu of %zu times, memory %zu",
+			snprintf(text, sizeof(text),
+				 "%zu: %c%c, not %c, %zu of %zu times, memory %zu",
 				 departure.since + 1, (char)departure.last, (char)departure.call,
 				 (char)departure.usual, departure.num_usual, departure.num_times,
 				 departure.num_memory);
 		else
-			snprintf(text, sizeof(text), "%s", course == COURSE_KEPT ? "kept" : "unknown");
+			snprintf(text, sizeof(text), "%s",
+				 course == COURSE_KEPT ? "kept" : "unknown");
 		assert_string_equal(text, cases[i].expected);
 		free(calls);
 	}
@@ -85,12 +101,119 @@ static void test_few_calls(void **state)
 
 	(void)state;
 	calls[DEPARTURE_MIN_CALLS - 1] = 1;
-	assert_int_equal(departure_find(calls, 0, &departure), COURSE_UNKNOWN);
-	assert_int_equal(departure_find(calls + 1, DEPARTURE_MIN_CALLS - 1, &departure), COURSE_UNKNOWN);
-	assert_int_equal(departure_find(calls, DEPARTURE_MIN_CALLS, &departure), COURSE_LEFT);
+	assert_int_equal(find(calls, 0, &departure), COURSE_UNKNOWN);
+	assert_int_equal(find(calls + 1, DEPARTURE_MIN_CALLS - 1, &departure), COURSE_UNKNOWN);
+	assert_int_equal(find(calls, DEPARTURE_MIN_CALLS, &departure), COURSE_LEFT);
 }
 
-/* ---- Programs whose course varies -----------------------------------------------------------------
+/* ---- Several lanes
+ * -------------------------------------------------------------------------------
+ */
+
+/* Calls of a lane, made from a text: letters, and a number before one or a group in {} for times.
+ */
+static void add_calls(const char **text, uint32_t *calls, size_t *num)
+{
+	while (**text && **text != '}') {
+		size_t times = 1, begin = *num, added;
+
+		if (**text == ' ') {
+			++*text;
+			continue;
+		}
+		if (**text >= '0' && **text <= '9') {
+			char *end;
+
+			times = strtoul(*text, &end, 10);
+			*text = end;
+		}
+		if (**text == '{') {
+			++*text;
+			add_calls(text, calls, num);
+		} else {
+			calls[(*num)++] = (uint32_t) * *text;
+		}
+		++*text;
+		added = *num - begin;
+		for (size_t i = 1; i < times; i++, *num += added)
+			memcpy(calls + *num, calls + begin, added * sizeof(*calls));
+	}
+}
+
+static size_t parse(const char *text, uint32_t *calls)
+{
+	size_t num = 0;
+
+	add_calls(&text, calls, &num);
+	return num;
+}
+
+/* What others do after the same calls tells, too: of the first lane; seven others are alike. */
+static void test_lanes(void **state)
+{
+	enum { LANES = 8 };
+	static const struct {
+		const char *first, *others;
+		size_t window;
+		const char *expected;
+	} cases[] = {
+		/* A loop of 40 rounds is left after 38, and six times was not. */
+		{"6{40{isw}p} 38{isw}p", "7{40{isw}p}", 512,
+		 "1: wp, not i, 47 of 47 times, 5 its own, memory 115"},
+		{"6{40{isw}p} 38{isw}p", "6{40{isw}p} 40{isw}", 512,
+		 "1: wp, not i, 47 of 47 times, 5 its own, memory 115"},
+		{"6{40{isw}p} 40{isw}p", "7{40{isw}p}", 512, "kept"},
+		/* Then it has gone on, for longer than is asked for. */
+		{"6{40{isw}p} 38{isw}p 40{isw}p 99{isw}", "9{40{isw}p}", 512,
+		 "419: wp, not i, 61 of 61 times, 5 its own, memory 115"},
+		{"6{40{isw}p} 38{isw}p 40{isw}p 99{isw}", "9{40{isw}p}", 64, "kept"},
+		/* Others do so, too. */
+		{"6{40{isw}p} 38{isw}p", "4{40{isw}p} 38{isw}p 3{40{isw}p}", 512, "kept"},
+		/* It has come by there too seldom itself: it may have another part in the program.
+		 */
+		{"6{400x} 4{40{isw}p} 38{isw}p", "9{40{isw}p}", 512, "kept"},
+		/* Others have come by too seldom. */
+		{"6{40{isw}p} 38{isw}p", "600x 2{40{isw}p}", 512, "kept"},
+		/* It kept its course for too short a time before that. */
+		{"6{40{isw}p} 38{isw}p 2{40{isw}p} 37{isw}p 3{40{isw}p}", "9{40{isw}p}", 512,
+		 "unknown"},
+		/* The others have not called at all. */
+		{"6{40{isw}p} 38{isw}p", "", 512, "kept"},
+	};
+	static uint32_t calls[2][20000];
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct course_calls lanes[LANES];
+		struct departure_limits wide = {cases[i].window, 7};
+		struct departure departure;
+		struct courses *courses;
+		char text[100];
+		enum course course;
+
+		lanes[0] = (struct course_calls){calls[0], parse(cases[i].first, calls[0])};
+		lanes[1] = (struct course_calls){calls[1], parse(cases[i].others, calls[1])};
+		for (size_t l = 2; l < LANES; l++)
+			lanes[l] = lanes[1];
+		courses = courses_create(lanes, LANES, DEPARTURE_MAX_CALLS);
+		course = courses_find(courses, 0, &wide, &departure);
+		print_message("case %zu\n", i);
+		if (course == COURSE_LEFT)
+			snprintf(text, sizeof(text),
+				 "%zu: %c%c, not %c, %zu of %zu times, %zu its own, memory %zu",
+				 departure.since + 1, (char)departure.last, (char)departure.call,
+				 (char)departure.usual, departure.num_usual, departure.num_times,
+				 departure.num_own, departure.num_memory);
+		else
+			snprintf(text, sizeof(text), "%s",
+				 course == COURSE_KEPT ? "kept" : "unknown");
+		assert_string_equal(text, cases[i].expected);
+		courses_destroy(courses);
+	}
+}
+
+/* ---- Programs whose course varies
+ * -----------------------------------------------------------------
  */
 
 static uint64_t seed;
@@ -140,34 +263,60 @@ static size_t with_extras(uint32_t *calls, double probability)
 	return num;
 }
 
+enum { NUM = 4096, TRIALS = 50, MAX_ROUND = 16, NUM_LANES = 4 };
+
+static uint32_t varying[NUM_LANES][NUM + MAX_ROUND];
+
+/* How many of NUM_LANES lanes have left their course, compared with each other or each alone. */
+static int count_left(bool are_compared, const struct departure_limits *how)
+{
+	struct course_calls lanes[NUM_LANES];
+	struct departure departure;
+	int num_left = 0;
+
+	for (size_t l = 0; l < NUM_LANES; l++)
+		lanes[l] = (struct course_calls){varying[l], NUM};
+	for (size_t l = 0; l < NUM_LANES; l++) {
+		struct courses *courses = are_compared ? courses_create(lanes, NUM_LANES, NUM)
+						       : courses_create(lanes + l, 1, NUM);
+
+		num_left +=
+			courses_find(courses, are_compared ? l : 0, how, &departure) == COURSE_LEFT;
+		courses_destroy(courses);
+	}
+	return num_left;
+}
+
 /* Who does new things time and again has no course to leave. */
 static void test_varying(void **state)
 {
-	enum { NUM = 4096, TRIALS = 200, MAX_ROUND = 16 };
+	static const struct departure_limits wide = {512, 7};
 	static const struct {
 		size_t (*make_round)(uint32_t *calls, double how);
 		double how;
 	} cases[] = {
 		{with_variants, 0.001}, {with_variants, 0.01}, {with_variants, 0.03},
-		{with_variants, 0.1},	{in_any_order, 2},     {in_any_order, 4},
-		{in_any_order, 6},	{with_extras, 0.005},  {with_extras, 0.02},
-		{with_extras, 0.05},	{with_extras, 0.1},
+		{with_variants, 0.1},   {in_any_order, 2},     {in_any_order, 4},
+		{in_any_order, 6},      {with_extras, 0.005},  {with_extras, 0.02},
+		{with_extras, 0.05},    {with_extras, 0.1},
 	};
-	static uint32_t calls[NUM + MAX_ROUND];
-	struct departure departure;
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
-		int num_left = 0;
+		int num_alone = 0, num_compared = 0;
 
 		seed = i + 1;
 		for (int trial = 0; trial < TRIALS; trial++) {
-			for (size_t num = 0; num < NUM;)
-				num += cases[i].make_round(calls + num, cases[i].how);
-			num_left += departure_find(calls, NUM, &departure) == COURSE_LEFT;
+			for (size_t l = 0; l < NUM_LANES; l++)
+				for (size_t num = 0; num < NUM;)
+					num += cases[i].make_round(varying[l] + num, cases[i].how);
+			num_alone += count_left(false, &limits);
+			num_compared += count_left(true, &wide);
 		}
-		print_message("case %zu: %d of %d\n", i, num_left, TRIALS);
-		assert_in_range(num_left, 0, TRIALS / 50);
+		print_message("case %zu: %d, %d compared, of %d\n", i, num_alone, num_compared,
+			      TRIALS * NUM_LANES);
+		assert_in_range(num_alone, 0, TRIALS * NUM_LANES / 50);
+		assert_in_range(num_compared, 0, TRIALS * NUM_LANES / 50);
 	}
 }
 
@@ -176,6 +325,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_departure),
 		cmocka_unit_test(test_few_calls),
+		cmocka_unit_test(test_lanes),
 		cmocka_unit_test(test_varying),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,7 +115,7 @@ static void test_uncertain(void **state)
 static void test_departed(void **state)
 {
 	static const struct {
-		const char *programs[4];
+		const char *programs[5];
 		enum verdict_kind kind;
 		const char *culprits;
 		int rank;
@@ -127,15 +127,24 @@ static void test_departed(void **state)
 		/* The same with a third one in the round. */
 		{{"{150 r1 s1 =0 r1 =0 r1 =1 s1 a} =0 r1 =0 r1", "{151 s0 r0 =0 s0 =0 s0 =1 r0 a}", "{151 a}"},
 		 VERDICT_LOST, "0", 0, 149, 149, 2},
-		/* Rank 1 makes fewer calls, so that a step that all took once is among its last ones. */
+		/* Rank 1 makes fewer calls, so that a step that all took once is among its last ones: new to it, but not
+		 * to the others. */
 		{{"{150 {10 =30 s2 =31 r2} =0 r1 =1 s1 =0 r1 =0 r1 =1 s1 =2 a} =20 a "
 		  "{3 {10 =30 s2 =31 r2} =0 r1 =1 s1 =0 r1 =0 r1 =1 s1 =2 a} {10 =30 s2 =31 r2} =0 r1 =0 r1",
 		  "{150 =0 s0 =1 r0 =0 s0 =0 s0 =1 r0 =2 a} =20 a {4 =0 s0 =1 r0 =0 s0 =0 s0 =1 r0 =2 a}",
 		  "{150 {10 =0 r0 =1 s0} =2 a} =20 a {3 {10 =0 r0 =1 s0} =2 a} {10 =0 r0 =1 s0} =2 a"},
-		 VERDICT_DEADLOCK, "0-1", 0, 0, 0, 0},
+		 VERDICT_LOST, "0", 0, 153, 153, 2},
 		{{"{150 {10 =30 s2 =31 r2} =0 r1 =1 s1 =0 r1 =0 r1 =1 s1 =2 a} {10 =30 s2 =31 r2} =0 r1 =0 r1",
 		  "{151 =0 s0 =1 r0 =0 s0 =0 s0 =1 r0 =2 a}", "{151 {10 =0 r0 =1 s0} =2 a}"},
 		 VERDICT_LOST, "0", 0, 150, 150, 2},
+		/* A loop left after 38 of 40 rounds: itself it went round 12 times before, too seldom to tell; so did
+		 * others. */
+		{{"{12 {40 =0 s1 =1 r1} =2 r1:5} {38 =0 s1 =1 r1} =2 r1:5",
+		  "{13 {40 =0 r0 =1 s0} =2 s0:5}", "{26 {40 =0 s3 =1 r3} =2 r3:5}",
+		  "{26 {40 =0 r2 =1 s2} =2 s2:5}"},
+		 VERDICT_LOST, "0", 0, 36, 36, 77},
+		{{"{12 {40 =0 s1 =1 r1} =2 r1:5} {38 =0 s1 =1 r1} =2 r1:5", "{13 {40 =0 r0 =1 s0} =2 s0:5}"},
+		 VERDICT_DEADLOCK, "0-1", 0, 0, 0, 0},
 		/* Of few rounds nobody knows what is usual. */
 		{{"{20 r1 s1 =0 r1 =0 r1 =1 s1 a} =0 r1 =0 r1", "{21 s0 r0 =0 s0 =0 s0 =1 r0 a}"},
 		 VERDICT_DEADLOCK, "0-1", 0, 0, 0, 0},
@@ -169,11 +178,16 @@ static void delay(struct job *job, int rank)
 		lane->ring[i].ns += UINT64_C(1000000000);
 }
 
+#define LEAVES_LOOP "{12 {40 =0 s1 =1 r1} =2 s2:5 =3 r2:6} {38 =0 s1 =1 r1} =2 s2:5 =3 r2:6"
+#define ROUNDS "{13 {40 =0 r0 =1 s0} =2 s2:7}"
+#define NEW_STEP "{300 =7 s3 =8 r3} {12 =2 r0:5 =3 s0:6 =4 r1:7} =2 r0:5 =4 r1:7"
+#define OTHER_ROUNDS "{300 =7 r2 =8 s2} {26 {40 =0 s4 =1 r4} =2 s4:5 =3 r4:6}", "{26 {40 =0 r3 =1 s3} =2 r3:5 =3 s3:6}"
+
 /* Where several have left their course, others than the first may have done so because of that one. */
 static void test_departed_first(void **state)
 {
 	static const struct {
-		const char *programs[4];
+		const char *programs[6];
 		int delayed;
 		enum verdict_kind kind;
 		const char *culprits;
@@ -185,6 +199,9 @@ static void test_departed_first(void **state)
 		  "{150 s0 r0 =0 s0 =0 s0 =1 r0 a} =0 s0 =0 s0 =1 r0"}, 0, VERDICT_DEADLOCK, "1", 1},
 		/* Both wait since they left it. */
 		{{"{600 s1 a} r1", "{600 r0 a} =3 r0"}, 1, VERDICT_DEADLOCK, "0-1", 0},
+		/* Rank 0 leaves a loop after 38 of 40 rounds; rank 2 takes a step that is new to the job. */
+		{{LEAVES_LOOP, ROUNDS, NEW_STEP, OTHER_ROUNDS}, 2, VERDICT_LOST, "0", 1},
+		{{LEAVES_LOOP, ROUNDS, NEW_STEP, OTHER_ROUNDS}, 0, VERDICT_DEADLOCK, "2", 0},
 		/* One of two sides of a mismatch. */
 		{{"{600 a} b", "{601 a}"}, 0, VERDICT_MISMATCH, "0", 0},
 		{{"{9 a} b", "{10 a}"}, 0, VERDICT_MISMATCH, "0-1", 0},
