@@ -193,6 +193,21 @@ static size_t count_same(const struct courses *c, uint32_t a, uint32_t b)
 	return same < most ? same : most;
 }
 
+/* Are so many calls, 1 to DEPARTURE_MEMORY, before both moments the same? By two names that
+ * overlap. */
+static bool are_same(const struct courses *c, uint32_t a, uint32_t b, size_t memory)
+{
+	uint32_t rest;
+	int level = 0;
+
+	while ((size_t)2 << level <= memory)
+		level++;
+	rest = (uint32_t)(memory - ((size_t)1 << level));
+	return a - c->start[a] + 1 >= memory && b - c->start[b] + 1 >= memory &&
+	       c->names[level][a] == c->names[level][b] &&
+	       c->names[level][a - rest] == c->names[level][b - rest];
+}
+
 /* The places of moments with the same `memory` calls before them. */
 static struct range find_alike(const struct courses *c, uint32_t moment, size_t memory)
 {
@@ -202,7 +217,7 @@ static struct range find_alike(const struct courses *c, uint32_t moment, size_t 
 	while (low < range.first) {
 		size_t middle = low + (range.first - low) / 2;
 
-		if (count_same(c, c->order[middle], moment) >= memory)
+		if (are_same(c, c->order[middle], moment, memory))
 			range.first = middle;
 		else
 			low = middle + 1;
@@ -210,7 +225,7 @@ static struct range find_alike(const struct courses *c, uint32_t moment, size_t 
 	while (range.end < high) {
 		size_t middle = range.end + (high - range.end) / 2;
 
-		if (count_same(c, c->order[middle], moment) >= memory)
+		if (are_same(c, c->order[middle], moment, memory))
 			range.end = middle + 1;
 		else
 			high = middle;
