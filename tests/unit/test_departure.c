@@ -37,6 +37,16 @@ static enum course find(const uint32_t *calls, size_t num, struct departure *ret
 	return course;
 }
 
+static void describe(enum course course, const struct departure *departure, char *text, size_t size)
+{
+	if (course == COURSE_LEFT)
+		snprintf(text, size, "%zu: %c%c, not %c, %zu of %zu times, memory %zu", departure->since + 1,
+			 (char)departure->last, (char)departure->call, (char)departure->usual,
+			 departure->num_usual, departure->num_times, departure->num_memory);
+	else
+		snprintf(text, size, "%s", course == COURSE_KEPT ? "kept" : "unknown");
+}
+
 #define AB_8 "abababababababab"
 #define AB_32 AB_8 AB_8 AB_8 AB_8
 
@@ -79,15 +89,7 @@ static void test_departure(void **state)
 		enum course course = find(calls, num, &departure);
 
 		print_message("case %zu\n", i);
-		if (course == COURSE_LEFT)
-			snprintf(text, sizeof(text),
-				 "%zu: %c%c, not %c, %zu of %zu times, memory %zu",
-				 departure.since + 1, (char)departure.last, (char)departure.call,
-				 (char)departure.usual, departure.num_usual, departure.num_times,
-				 departure.num_memory);
-		else
-			snprintf(text, sizeof(text), "%s",
-				 course == COURSE_KEPT ? "kept" : "unknown");
+		describe(course, &departure, text, sizeof(text));
 		assert_string_equal(text, cases[i].expected);
 		free(calls);
 	}
@@ -106,9 +108,7 @@ static void test_few_calls(void **state)
 	assert_int_equal(find(calls, DEPARTURE_MIN_CALLS, &departure), COURSE_LEFT);
 }
 
-/* ---- Several lanes
- * -------------------------------------------------------------------------------
- */
+/* ---- Several lanes ---------------------------------------------------------------------------- */
 
 /* Calls of a lane, made from a text: letters, and a number before one or a group in {} for times.
  */
@@ -159,13 +159,13 @@ static void test_lanes(void **state)
 	} cases[] = {
 		/* A loop of 40 rounds is left after 38, and six times was not. */
 		{"6{40{isw}p} 38{isw}p", "7{40{isw}p}", 512,
-		 "1: wp, not i, 47 of 47 times, 5 its own, memory 115"},
+		 "1: wp, not i, 47 of 47 times, memory 115, own 5"},
 		{"6{40{isw}p} 38{isw}p", "6{40{isw}p} 40{isw}", 512,
-		 "1: wp, not i, 47 of 47 times, 5 its own, memory 115"},
+		 "1: wp, not i, 47 of 47 times, memory 115, own 5"},
 		{"6{40{isw}p} 40{isw}p", "7{40{isw}p}", 512, "kept"},
 		/* Then it has gone on, for longer than is asked for. */
 		{"6{40{isw}p} 38{isw}p 40{isw}p 99{isw}", "9{40{isw}p}", 512,
-		 "419: wp, not i, 61 of 61 times, 5 its own, memory 115"},
+		 "419: wp, not i, 61 of 61 times, memory 115, own 5"},
 		{"6{40{isw}p} 38{isw}p 40{isw}p 99{isw}", "9{40{isw}p}", 64, "kept"},
 		/* Others do so, too. */
 		{"6{40{isw}p} 38{isw}p", "4{40{isw}p} 38{isw}p 3{40{isw}p}", 512, "kept"},
@@ -198,15 +198,10 @@ static void test_lanes(void **state)
 		courses = courses_create(lanes, LANES, DEPARTURE_MAX_CALLS);
 		course = courses_find(courses, 0, &wide, &departure);
 		print_message("case %zu\n", i);
+		describe(course, &departure, text, sizeof(text));
 		if (course == COURSE_LEFT)
-			snprintf(text, sizeof(text),
-				 "%zu: %c%c, not %c, %zu of %zu times, %zu its own, memory %zu",
-				 departure.since + 1, (char)departure.last, (char)departure.call,
-				 (char)departure.usual, departure.num_usual, departure.num_times,
-				 departure.num_own, departure.num_memory);
-		else
-			snprintf(text, sizeof(text), "%s",
-				 course == COURSE_KEPT ? "kept" : "unknown");
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), ", own %zu",
+				 departure.num_own);
 		assert_string_equal(text, cases[i].expected);
 		courses_destroy(courses);
 	}
