@@ -13,18 +13,20 @@
 #ifndef PDB_ANALYSIS_DEPARTURE_H
 #define PDB_ANALYSIS_DEPARTURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "analysis/call_contexts.h"
 
 enum {
 	DEPARTURE_MIN_CALLS = 512,  /* of fewer nobody knows what is usual */
 	DEPARTURE_MAX_CALLS = 4096, /* the last ones are looked at */
-	DEPARTURE_CLEAN = 64,   /* so many calls, and as many as since then, it must have kept its
-				   course before */
-	DEPARTURE_MEMORY = 256, /* calls before a call that are compared, at most */
-	DEPARTURE_OFTEN = 20,   /* times that others must have come by the same calls; or itself, if
-				   it is alone */
-	DEPARTURE_OWN = 5,      /* times that it must have done so itself */
+	DEPARTURE_CLEAN = 64, /* so many calls, and as many as since then, it must have kept its
+				 course before */
+	DEPARTURE_OFTEN = 20, /* times that others must have come by the same calls; or itself, if
+				 it is alone */
+	DEPARTURE_OWN = 5,    /* times that it must have done so itself */
 	DEPARTURE_SELDOM =
 		4, /* what followed fewer times than that may as well be the first of many kinds */
 };
@@ -46,28 +48,22 @@ struct departure {
 	size_t num_memory; /* after the same calls, so many */
 };
 
-/* The last calls of one rank (or of a thread of it), oldest first. */
-struct course_calls {
-	const uint32_t *calls;
-	size_t num;
-};
-
 /* What counts as a departure. */
 struct departure_limits {
 	size_t window;   /* it was so few calls ago: a rank may go on for a while */
 	double expected; /* times that it would have been made, were more memory than one call no
 			    matter */
+	bool is_only; /* of a lane with another one before it, in what is looked at, nothing is said
+		       */
 };
 
-struct courses;
-
-/* Of each of lanes[num] the last calls, at most max_calls of them, are copied and sorted. The
- * caller frees by courses_destroy(). */
-struct courses *courses_create(const struct course_calls *lanes, size_t num, size_t max_calls);
-void courses_destroy(struct courses *courses);
-/* Has lanes[lane] left its course? If so, where in *ret: the earliest of its departures with enough
- * of a kept course before it. */
-enum course courses_find(const struct courses *courses, size_t lane,
-			 const struct departure_limits *limits, struct departure *ret);
+/* Has the lane left its course, by its own calls and all others'? If so, where in *ret: the
+ * earliest of its departures with enough of a kept course before it. */
+enum course departure_find(const struct call_contexts *c, size_t lane,
+			   const struct departure_limits *limits, struct departure *ret);
+/* Has the lane, or another one, made such a step at another time, after as many of the same calls?
+ */
+bool departure_is_known(const struct call_contexts *c, size_t lane,
+			const struct departure *departure);
 
 #endif

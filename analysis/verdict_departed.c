@@ -11,82 +11,69 @@
 #include "model/xalloc.h"
 
 /* As many lanes are compared at most, and so many calls of all of them; in a job of more lanes,
- * where others are taken besides each time, so often. */
-enum { MAX_LANES = 256, MAX_CALLS = 1 << 18, MAX_TIMES = 4 };
-/* Lanes that are asked by their own calls alone. */
-enum { MAX_ALONE = 256 };
-
-/* By its own calls a lane must have left its course just now; by all others', where it may do what
- * is new to itself, it may have gone on for as long as its messages let it. */
-static const struct departure_limits by_own = {64, 7}, strong_by_all = {512, 7},
-				     weak_by_all = {512, 3};
-
-/* So much earlier one must have left its course than another: clocks differ, of two hosts by more.
- */
+ * where others are taken besides each time, so often. Lanes that are asked by their own calls
+ * alone. */
+enum { MAX_LANES = 256, MAX_CALLS = 1 << 18, MAX_TIMES = 4, MAX_ALONE = 256 };
+/* So much earlier one must have left its course than another. The clocks of two hosts differ. */
 #define SLACK_NS UINT64_C(10000)
 #define SLACK_HOSTS_NS UINT64_C(10000000)
 
-/* When a lane left its course, on the clock that hosts have in common. */
-struct leaving {
-	uint32_t actor;
-	uint64_t when_ns;
-	struct departure departure;
-};
+/* By its own calls a lane must have left its course just now; by all others', where it may do what
+ * is new to itself, it may have gone on for as long as its messages let it. */
+static const struct departure_limits by_own = {DEPARTED_JUST_NOW, 7, false},
+				     strong_by_all = {512, 7, false}, weak_by_all = {512, 3.5, true};
 
-/* What lanes of the job called, and when. */
-struct verdict_courses {
-	struct courses *courses;
-	uint32_t *index; /* [lanes of the job] in courses; UINT32_MAX: not there */
-	size_t num_times;
-	struct course_alone *alone; /* [lanes of the job] */
-	size_t num_alone;
-};
+enum { BY_OWN, STRONG_BY_ALL, WEAK_BY_ALL, NUM_WAYS };
 
-/* What a lane's own calls tell. */
-struct course_alone {
+struct answer {
 	bool is_known;
 	enum course course;
 	struct departure departure;
 };
 
-/* ---- The calls of lanes -----------------------------------------------------------------------
- */
+/* What lanes of the job called, compared with each other. */
+struct verdict_courses {
+	struct call_contexts *contexts; /* of some lanes */
+	uint32_t *index;                /* [lanes of the job] in contexts; UINT32_MAX: not there */
+	struct answer (*answers)[NUM_WAYS]; /* [lanes of the job] */
+	size_t num_times, num_alone;
+};
 
-static size_t list_calls(const struct job_lane *lane, uint32_t *ret)
+/* ---- The calls of lanes -------------------------------------------------------------------- */
+
+/* The last ones, at most DEPARTURE_MAX_CALLS; *ret has their numbers, and the caller frees. */
+static struct call_list list_calls(const struct job_lane *lane, uint32_t **ret)
 {
-	size_t num = 0;
+	const struct model_lane *data = lane->data;
+	uint32_t *list = xcalloc(DEPARTURE_MAX_CALLS, sizeof(*list));
+	size_t first = DEPARTURE_MAX_CALLS;
 
-	for (size_t i = 0; i < lane->data->num_ring; i++)
-		if (!SEG_STATE_IS_EXIT(lane->data->ring[i].state))
-			ret[num++] = job_lane_state(lane, lane->data->ring[i].state);
-	return num;
-}
-
-/* When the call was made after which `since` others were, on the clock that hosts have in common.
- */
-static uint64_t find_when(const struct job_lane *lane, size_t since)
-{
-	size_t i = lane->data->num_ring;
-
-	while (i > 0 && (SEG_STATE_IS_EXIT(lane->data->ring[i - 1].state) || since-- > 0))
-		i--;
-	return lane->model->now_real_ns - lane->model->now_ns + lane->data->ring[i - 1].ns;
+	for (size_t i = data->num_ring; i > 0 && first > 0; i--)
+		if (!SEG_STATE_IS_EXIT(data->ring[i - 1].state))
+			list[--first] = job_lane_state(lane, data->ring[i - 1].state);
+	*ret = list;
+	return (struct call_list){list + first, DEPARTURE_MAX_CALLS - first};
 }
 
 /* Lanes[num], and as many others as there is room for, from all over the job; their number. */
 static size_t choose_lanes(const struct judge *j, const uint32_t *lanes, size_t num,
 			   uint32_t *index)
 {
-	size_t all = j->jm->num_lanes, chosen = 0, step = (all + MAX_LANES - 1) / MAX_LANES;
+	size_t all = j->jm->num_lanes, chosen = 0, room;
 
 	for (size_t l = 0; l < all; l++)
 		index[l] = UINT32_MAX;
 	for (size_t i = 0; i < num; i++)
 		if (index[lanes[i]] == UINT32_MAX)
 			index[lanes[i]] = (uint32_t)chosen++;
-	for (size_t l = 0; l < all && chosen < MAX_LANES; l += step)
-		if (index[l] == UINT32_MAX)
+	room = all < MAX_LANES ? all : MAX_LANES - chosen;
+	for (size_t i = 0; i < room; i++) {
+		size_t l = i * all / room;
+
+		/* Threads that hardly call MPI tell nothing. */
+		if (index[l] == UINT32_MAX && j->jm->lanes[l].data->num_ring >= DEPARTURE_MIN_CALLS)
 			index[l] = (uint32_t)chosen++;
+	}
 	return chosen;
 }
 
@@ -95,46 +82,48 @@ static bool are_compared(const struct verdict_courses *courses, const uint32_t *
 	for (size_t i = 0; i < num; i++)
 		if (courses->index[lanes[i]] == UINT32_MAX)
 			return false;
-	return courses->courses != NULL;
+	return courses->contexts != NULL;
+}
+
+static struct call_contexts *sort_calls(const struct judge *j, const uint32_t *index, size_t chosen)
+{
+	struct call_list *lists = xcalloc(chosen, sizeof(*lists));
+	uint32_t **calls = xcalloc(chosen, sizeof(*calls));
+	size_t most = MAX_CALLS / chosen;
+	struct call_contexts *contexts;
+
+	for (size_t l = 0; l < j->jm->num_lanes; l++)
+		if (index[l] != UINT32_MAX)
+			lists[index[l]] = list_calls(&j->jm->lanes[l], &calls[index[l]]);
+	contexts = call_contexts_create(lists, chosen,
+					most < DEPARTURE_MAX_CALLS ? most : DEPARTURE_MAX_CALLS);
+	for (size_t i = 0; i < chosen; i++)
+		free(calls[i]);
+	free(calls);
+	free(lists);
+	return contexts;
 }
 
 /* Compare lanes[num] with others, if that was not done; false: they are too many. */
 static bool compare(struct judge *j, const uint32_t *lanes, size_t num)
 {
 	struct verdict_courses *courses = j->courses;
-	struct course_calls *calls;
-	uint32_t **lists;
-	size_t chosen, most;
 
 	if (!courses) {
 		j->courses = courses = xcalloc(1, sizeof(*courses));
 		courses->index = xcalloc(j->jm->num_lanes + 1, sizeof(*courses->index));
-		courses->alone = xcalloc(j->jm->num_lanes + 1, sizeof(*courses->alone));
+		courses->answers = xcalloc(j->jm->num_lanes + 1, sizeof(*courses->answers));
 	}
 	if (are_compared(courses, lanes, num))
 		return true;
-	if (num > MAX_LANES || courses->num_times++ >= MAX_TIMES)
+	if (num == 0 || num > MAX_LANES || courses->num_times++ >= MAX_TIMES)
 		return false;
-	courses_destroy(courses->courses);
-	chosen = choose_lanes(j, lanes, num, courses->index);
-	calls = xcalloc(chosen + 1, sizeof(*calls));
-	lists = xcalloc(chosen + 1, sizeof(*lists));
-	for (size_t l = 0; l < j->jm->num_lanes; l++) {
-		const struct job_lane *lane = &j->jm->lanes[l];
-		uint32_t *list;
-
-		if (courses->index[l] == UINT32_MAX)
-			continue;
-		lists[courses->index[l]] = list = xcalloc(lane->data->num_ring + 1, sizeof(*list));
-		calls[courses->index[l]] = (struct course_calls){list, list_calls(lane, list)};
-	}
-	most = MAX_CALLS / chosen;
-	courses->courses = courses_create(calls, chosen,
-					  most < DEPARTURE_MAX_CALLS ? most : DEPARTURE_MAX_CALLS);
-	for (size_t i = 0; i < chosen; i++)
-		free(lists[i]);
-	free(lists);
-	free(calls);
+	call_contexts_destroy(courses->contexts);
+	courses->contexts =
+		sort_calls(j, courses->index, choose_lanes(j, lanes, num, courses->index));
+	for (size_t l = 0; l < j->jm->num_lanes; l++)
+		courses->answers[l][STRONG_BY_ALL].is_known =
+			courses->answers[l][WEAK_BY_ALL].is_known = false;
 	return true;
 }
 
@@ -142,51 +131,61 @@ void verdict_forget_courses(struct judge *j)
 {
 	if (!j->courses)
 		return;
-	courses_destroy(j->courses->courses);
+	call_contexts_destroy(j->courses->contexts);
 	free(j->courses->index);
-	free(j->courses->alone);
+	free(j->courses->answers);
 	free(j->courses);
 }
 
-static const struct course_alone *ask_alone(struct judge *j, uint32_t l)
-{
-	const struct job_lane *lane = &j->jm->lanes[l];
-	struct course_alone *alone = &j->courses->alone[l];
-	struct course_calls calls;
-	struct courses *courses;
-	uint32_t *list;
+/* ---- Has a lane left its course? ----------------------------------------------------------- */
 
-	if (alone->is_known)
-		return alone;
-	*alone = (struct course_alone){true, COURSE_UNKNOWN, {0}};
+static const struct answer *ask_all(struct judge *j, uint32_t l, enum departed_evidence evidence)
+{
+	bool is_weak = evidence == DEPARTED_WEAK;
+	struct answer *answer = &j->courses->answers[l][is_weak ? WEAK_BY_ALL : STRONG_BY_ALL];
+
+	if (!answer->is_known)
+		answer->course =
+			departure_find(j->courses->contexts, j->courses->index[l],
+				       is_weak ? &weak_by_all : &strong_by_all, &answer->departure);
+	answer->is_known = true;
+	return answer;
+}
+
+static const struct answer *ask_alone(struct judge *j, uint32_t l)
+{
+	struct answer *answer = &j->courses->answers[l][BY_OWN];
+	struct call_contexts *contexts;
+	struct call_list list;
+	uint32_t *calls;
+
+	if (answer->is_known)
+		return answer;
+	*answer = (struct answer){true, COURSE_UNKNOWN, {0}};
 	if (j->courses->num_alone++ >= MAX_ALONE)
-		return alone;
-	list = xcalloc(lane->data->num_ring + 1, sizeof(*list));
-	calls = (struct course_calls){list, list_calls(lane, list)};
-	courses = courses_create(&calls, 1, DEPARTURE_MAX_CALLS);
-	alone->course = courses_find(courses, 0, &by_own, &alone->departure);
-	courses_destroy(courses);
-	free(list);
+		return answer;
+	list = list_calls(&j->jm->lanes[l], &calls);
+	contexts = call_contexts_create(&list, 1, DEPARTURE_MAX_CALLS);
+	answer->course = departure_find(contexts, 0, &by_own, &answer->departure);
+	call_contexts_destroy(contexts);
+	free(calls);
+	return answer;
+}
+
+/* What is new to the lane alone, and not to others, is weak. */
+static const struct answer *ask(struct judge *j, uint32_t l, enum departed_evidence evidence)
+{
+	const struct answer *by_all = ask_all(j, l, evidence), *alone;
+
+	if (by_all->course == COURSE_LEFT)
+		return by_all;
+	alone = ask_alone(j, l);
+	if (alone->course == COURSE_UNKNOWN ||
+	    (alone->course == COURSE_LEFT && evidence == DEPARTED_STRONG &&
+	     departure_is_known(j->courses->contexts, j->courses->index[l], &alone->departure)))
+		return by_all;
 	return alone;
 }
-
-static enum course ask(struct judge *j, uint32_t l, enum departed_evidence evidence,
-		       struct departure *ret)
-{
-	enum course by_all =
-		courses_find(j->courses->courses, j->courses->index[l],
-			     evidence == DEPARTED_WEAK ? &weak_by_all : &strong_by_all, ret);
-	const struct course_alone *alone;
-
-	if (by_all == COURSE_LEFT)
-		return COURSE_LEFT;
-	alone = ask_alone(j, l);
-	*ret = alone->departure;
-	return alone->course == COURSE_UNKNOWN ? by_all : alone->course;
-}
-
-/* ---- The first of them ------------------------------------------------------------------------
- */
 
 /* Has the rank done so long ago, or others as seldom? Then it is a step that comes seldom. */
 static bool is_seldom(const struct job_model *jm, int rank, const struct departure *departure)
@@ -205,74 +204,118 @@ static bool is_seldom(const struct job_model *jm, int rank, const struct departu
 	return false;
 }
 
-/* Who left its course later may have done it because of who did so earlier. */
-static bool is_earlier(const struct judge *j, const struct leaving *a, const struct leaving *b)
+/* ---- The first of them --------------------------------------------------------------------- */
+
+/* When a lane made a call, on its own clock and on that of the day; 0: not known, as in what
+ * daemons send. */
+struct moment {
+	uint32_t actor;
+	uint64_t ns, real_ns;
+};
+
+static struct moment moment_of(const struct judge *j, uint32_t actor, size_t ring_index)
+{
+	const struct job_lane *lane = &j->jm->lanes[actor];
+	uint64_t ns = lane->data->ring[ring_index].ns;
+
+	return (struct moment){actor, ns, lane->model->now_real_ns - lane->model->now_ns + ns};
+}
+
+static struct moment find_departure(const struct judge *j, uint32_t actor,
+				    const struct departure *departure)
+{
+	const struct model_lane *data = j->jm->lanes[actor].data;
+	size_t i = data->num_ring, since = departure->since;
+
+	while (i > 1 && (SEG_STATE_IS_EXIT(data->ring[i - 1].state) || since-- > 0))
+		i--;
+	return moment_of(j, actor, i - 1);
+}
+
+/* When a lane took the step that it took only once. */
+static struct moment find_step(const struct judge *j, uint32_t actor,
+			       const struct job_transition *transition)
+{
+	const struct job_lane *lane = &j->jm->lanes[actor];
+	const struct model_lane *data = lane->data;
+
+	for (size_t i = data->num_ring; i > 1; i--)
+		if (job_lane_state(lane, data->ring[i - 2].state) == transition->from &&
+		    job_lane_state(lane, data->ring[i - 1].state) == transition->to)
+			return moment_of(j, actor, i - 1);
+	return (struct moment){.actor = actor};
+}
+
+/* What came later may have come of it. */
+static bool is_earlier(const struct judge *j, const struct moment *a, const struct moment *b)
 {
 	const struct model_program *of_a = j->jm->lanes[a->actor].model->program;
 	const struct model_program *of_b = j->jm->lanes[b->actor].model->program;
-	uint64_t slack_ns = strcmp(of_a->host, of_b->host) == 0 ? SLACK_NS : SLACK_HOSTS_NS;
 
-	return a->when_ns < b->when_ns && b->when_ns - a->when_ns > slack_ns;
+	if (a->ns == 0 || b->ns == 0)
+		return false;
+	if (strcmp(of_a->host, of_b->host) == 0)
+		return a->ns < b->ns && b->ns - a->ns > SLACK_NS;
+	return a->real_ns < b->real_ns && b->real_ns - a->real_ns > SLACK_HOSTS_NS;
+}
+
+/* The one that is earlier than all others; NULL: none is. */
+static const struct moment *find_first(const struct judge *j, const struct moment *moments,
+				       size_t num)
+{
+	for (size_t i = 0; i < num; i++) {
+		size_t num_later = 0;
+
+		for (size_t k = 0; k < num; k++)
+			num_later += is_earlier(j, &moments[i], &moments[k]);
+		if (num_later + 1 == num)
+			return &moments[i];
+	}
+	return NULL;
 }
 
 uint32_t verdict_find_departed(struct judge *j, const uint32_t *lanes, size_t num,
 			       enum departed_evidence evidence, struct departure *ret,
 			       size_t *num_later_ret)
 {
-	struct leaving first = {.actor = WAITFOR_NONE};
-	bool is_first = false;
+	struct moment *left;
+	const struct moment *first;
+	size_t num_left = 0;
+	uint32_t actor = WAITFOR_NONE;
 
 	*num_later_ret = 0;
 	if (!compare(j, lanes, num))
 		return WAITFOR_NONE;
+	left = xcalloc(num, sizeof(*left));
 	for (size_t i = 0; i < num; i++) {
-		struct leaving leaving = {.actor = lanes[i]};
-		enum course course = ask(j, lanes[i], evidence, &leaving.departure);
+		const struct answer *answer = ask(j, lanes[i], evidence);
 
-		if (course == COURSE_UNKNOWN)
+		if (answer->course == COURSE_UNKNOWN) {
+			free(left);
 			return WAITFOR_NONE;
-		if (course == COURSE_KEPT ||
-		    is_seldom(j->jm, j->jm->lanes[lanes[i]].rank, &leaving.departure))
-			continue;
-		leaving.when_ns = find_when(&j->jm->lanes[lanes[i]], leaving.departure.since);
-		*num_later_ret += first.actor != WAITFOR_NONE;
-		if (first.actor == WAITFOR_NONE || is_earlier(j, &leaving, &first)) {
-			is_first = true;
-			first = leaving;
-		} else if (!is_earlier(j, &first, &leaving)) {
-			is_first = false;
 		}
+		if (answer->course == COURSE_LEFT &&
+		    !is_seldom(j->jm, j->jm->lanes[lanes[i]].rank, &answer->departure))
+			left[num_left++] = find_departure(j, lanes[i], &answer->departure);
 	}
-	*ret = first.departure;
-	return is_first ? first.actor : WAITFOR_NONE;
+	first = find_first(j, left, num_left);
+	if (first) {
+		actor = first->actor;
+		*ret = ask(j, actor, evidence)->departure;
+		*num_later_ret = num_left - 1;
+	}
+	free(left);
+	return actor;
 }
 
-/* When a lane took the step that it took only once; 0: that is not known any more. */
-static uint64_t find_step(const struct job_lane *lane, const struct job_transition *transition)
+bool verdict_is_departure_before(const struct judge *j, uint32_t departed,
+				 const struct departure *departure, uint32_t actor,
+				 uint32_t transition)
 {
-	const struct model_lane *data = lane->data;
+	struct moment a = find_departure(j, departed, departure);
+	struct moment b = find_step(j, actor, &j->jm->transitions[transition]);
 
-	for (size_t i = data->num_ring; i > 1; i--)
-		if (job_lane_state(lane, data->ring[i - 2].state) == transition->from &&
-		    job_lane_state(lane, data->ring[i - 1].state) == transition->to)
-			return lane->model->now_real_ns - lane->model->now_ns +
-			       data->ring[i - 1].ns;
-	return 0;
-}
-
-bool verdict_is_after_departure(struct judge *j, const uint32_t *lanes, size_t num, uint32_t actor,
-				uint32_t transition)
-{
-	struct leaving first, novel = {.actor = actor};
-	size_t num_later;
-
-	novel.when_ns = find_step(&j->jm->lanes[actor], &j->jm->transitions[transition]);
-	first.actor =
-		verdict_find_departed(j, lanes, num, DEPARTED_STRONG, &first.departure, &num_later);
-	if (first.actor == WAITFOR_NONE || first.actor == actor)
-		return false;
-	first.when_ns = find_when(&j->jm->lanes[first.actor], first.departure.since);
-	return is_earlier(j, &first, &novel);
+	return is_earlier(j, &a, &b);
 }
 
 void verdict_set_departed(struct judge *j, uint32_t actor, const struct departure *departure,

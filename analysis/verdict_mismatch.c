@@ -29,7 +29,7 @@ static uint64_t parties_stay(const struct judge *j, const struct waitfor_mismatc
 	return stay_ns == UINT64_MAX ? 0 : stay_ns;
 }
 
-/* The lanes of all who take part; [jm->num_lanes], the caller frees. */
+/* The lanes of all who take part that wait; [jm->num_lanes], the caller frees. */
 static uint32_t *gather_parties(const struct judge *j, const struct waitfor_mismatch *mismatch, size_t *num_ret)
 {
 	uint32_t *lanes = xcalloc(j->jm->num_lanes + 1, sizeof(*lanes));
@@ -37,7 +37,7 @@ static uint32_t *gather_parties(const struct judge *j, const struct waitfor_mism
 	*num_ret = 0;
 	for (uint32_t l = 0; l < j->jm->num_lanes; l++)
 		for (size_t i = 0; i < mismatch->num_parties; i++)
-			if (rankset_contains(mismatch->parties[i].ranks, j->jm->lanes[l].rank)) {
+			if (j->lanes[l].is_waiting && rankset_contains(mismatch->parties[i].ranks, j->jm->lanes[l].rank)) {
 				lanes[(*num_ret)++] = l;
 				break;
 			}
@@ -58,7 +58,7 @@ static struct rankset *find_departed_party(struct judge *j, const struct waitfor
 	bool is_among = actor != WAITFOR_NONE && rankset_contains(ranks, j->jm->lanes[actor].rank);
 
 	free(lanes);
-	if (actor == WAITFOR_NONE || (is_among && rankset_count(ranks) == 1) || (!is_among && num_later == 0))
+	if (actor == WAITFOR_NONE || departure.since >= DEPARTED_JUST_NOW || (is_among && rankset_count(ranks) == 1) || (!is_among && num_later == 0))
 		return NULL;
 	departed = rankset_create();
 	rankset_add(departed, j->jm->lanes[actor].rank);

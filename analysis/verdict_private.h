@@ -122,14 +122,17 @@ enum departed_evidence {
 	DEPARTED_WEAK, /* good only where something else speaks for it, too */
 };
 
-/* Among lanes[num] the first that has left its course, as courses_find() has it, by a step that others do not
- * take as seldom: its index in job_model.lanes; how many did so later in *num_later_ret. WAITFOR_NONE: none, or it
- * is not known of all, or not who was the first, or they are too many. */
+/* A departure so few calls ago needs nothing else that speaks for it, if it is strong. */
+enum { DEPARTED_JUST_NOW = 64 };
+
+/* Among lanes[num] the first that has left its course, as departure_find() has it by the calls of all lanes or by its
+ * own alone, by a step that others do not take as seldom: its index in job_model.lanes; how many did so later in
+ * *num_later_ret. WAITFOR_NONE: none, or it is not known of all, or not who was the first, or they are too many. */
 uint32_t verdict_find_departed(struct judge *j, const uint32_t *lanes, size_t num, enum departed_evidence evidence,
 			       struct departure *ret, size_t *num_later_ret);
-/* Has another of lanes[num] left its course before the actor took the transition, that nobody else ever took? */
-bool verdict_is_after_departure(struct judge *j, const uint32_t *lanes, size_t num, uint32_t actor,
-				uint32_t transition);
+/* Was this departure earlier than the actor's step, which it took only once? */
+bool verdict_is_departure_before(const struct judge *j, uint32_t departed, const struct departure *departure,
+				 uint32_t actor, uint32_t transition);
 void verdict_forget_courses(struct judge *j);
 /* The verdict goes by it, so that it is no more than likely. */
 void verdict_set_departed(struct judge *j, uint32_t actor, const struct departure *departure, size_t num_later);

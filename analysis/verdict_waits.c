@@ -190,6 +190,72 @@ static bool stands_after(const struct judge *j, uint32_t actor, uint32_t transit
 	return j->jm->transitions[transition].to == j->jm->lanes[actor].state;
 }
 
+static bool is_send(const struct judge *j, uint32_t state)
+{
+	enum seg_class class = j->jm->sites[SEG_STATE_SITE(state)].class_id;
+
+	return class == SEG_CLASS_SEND || class == SEG_CLASS_SENDRECV || class == SEG_CLASS_START;
+}
+
+/* The first of a deadlock that has left its course. */
+struct departed {
+	uint32_t actor;
+	struct departure departure;
+	size_t num_later;
+	bool is_owed; /* it left out a message, and just one of its messages is waited for: */
+	uint32_t lane, need;
+};
+
+/* False: there is none, or that one is hardly why the others wait. */
+static bool find_first_departed(struct judge *j, const struct waitfor_deadlock *deadlock,
+				enum departed_evidence evidence, struct departed *ret)
+{
+	ret->actor = verdict_find_departed(j, deadlock->lanes, deadlock->num_lanes, evidence, &ret->departure,
+					   &ret->num_later);
+	if (ret->actor == WAITFOR_NONE ||
+	    (ret->departure.since > 0 && are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, ret->actor)))
+		return false;
+	/* It waits since then, and others came to wait by a step that is as new: they have a part in it. */
+	if (ret->departure.since == 0 && ret->num_later > 0)
+		return false;
+	ret->is_owed = is_send(j, ret->departure.usual) &&
+		       find_owed(j, deadlock, j->jm->lanes[ret->actor].rank, &ret->lane, &ret->need) == 1;
+	return ret->is_owed || (evidence == DEPARTED_STRONG && ret->departure.since < DEPARTED_JUST_NOW);
+}
+
+/* One of them has left its course, before any other: that is where it went wrong. */
+static bool find_departed(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns,
+			  uint32_t which, enum departed_evidence evidence)
+{
+	struct departed departed;
+	struct rankset *ranks;
+
+	if (!find_first_departed(j, deadlock, evidence, &departed))
+		return false;
+	ranks = rankset_create();
+	rankset_add(ranks, j->jm->lanes[departed.actor].rank);
+	if (departed.is_owed) {
+		lose(j, ranks, stay_ns, WAITFOR_NONE, departed.lane, departed.need);
+	} else {
+		verdict_accuse(j, ranks, VERDICT_DEADLOCK, stay_ns);
+		j->verdict->which = which;
+	}
+	verdict_set_departed(j, departed.actor, &departed.departure, departed.num_later);
+	rankset_destroy(ranks);
+	return true;
+}
+
+/* Had another one left its course, and with that left out a message, before the actor took the step? */
+static bool is_after_departure(struct judge *j, const struct waitfor_deadlock *deadlock, uint32_t actor,
+			       uint32_t transition)
+{
+	struct departed departed;
+
+	return find_first_departed(j, deadlock, DEPARTED_STRONG, &departed) && departed.actor != actor &&
+	       departed.is_owed &&
+	       verdict_is_departure_before(j, departed.actor, &departed.departure, actor, transition);
+}
+
 /* Somebody took a step that is new to the job: that is where it went wrong. */
 static bool find_novel(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns,
 		       uint32_t which)
@@ -198,8 +264,7 @@ static bool find_novel(struct judge *j, const struct waitfor_deadlock *deadlock,
 	uint32_t transition, lane, need;
 	uint32_t actor = verdict_find_novel(j, deadlock->lanes, deadlock->num_lanes, &transition);
 
-	if (actor == WAITFOR_NONE ||
-	    verdict_is_after_departure(j, deadlock->lanes, deadlock->num_lanes, actor, transition) ||
+	if (actor == WAITFOR_NONE || is_after_departure(j, deadlock, actor, transition) ||
 	    (!stands_after(j, actor, transition) &&
 	     are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, actor)))
 		return false;
@@ -214,49 +279,6 @@ static bool find_novel(struct judge *j, const struct waitfor_deadlock *deadlock,
 	}
 	j->verdict->novel = transition;
 	j->verdict->novel_rank = j->jm->lanes[actor].rank;
-	rankset_destroy(ranks);
-	return true;
-}
-
-static bool is_send(const struct judge *j, uint32_t state)
-{
-	enum seg_class class = j->jm->sites[SEG_STATE_SITE(state)].class_id;
-
-	return class == SEG_CLASS_SEND || class == SEG_CLASS_SENDRECV || class == SEG_CLASS_START;
-}
-
-/* One of them has left its course, before any other: that is where it went wrong. */
-static bool find_departed(struct judge *j, const struct waitfor_deadlock *deadlock,
-			  uint64_t stay_ns, uint32_t which, enum departed_evidence evidence)
-{
-	struct departure departure;
-	struct rankset *ranks;
-	size_t num_later;
-	uint32_t lane, need;
-	uint32_t actor = verdict_find_departed(j, deadlock->lanes, deadlock->num_lanes, evidence, &departure,
-					       &num_later);
-	bool is_owed;
-
-	if (actor == WAITFOR_NONE ||
-	    (departure.since > 0 && are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, actor)))
-		return false;
-	/* It waits since then, and others came to wait by a step that is as new: they have a part in it. */
-	if (departure.since == 0 && num_later > 0)
-		return false;
-	/* It left out one message, and one is waited for. */
-	is_owed = is_send(j, departure.usual) &&
-		  find_owed(j, deadlock, j->jm->lanes[actor].rank, &lane, &need) == 1;
-	if (evidence == DEPARTED_WEAK && !is_owed)
-		return false;
-	ranks = rankset_create();
-	rankset_add(ranks, j->jm->lanes[actor].rank);
-	if (is_owed) {
-		lose(j, ranks, stay_ns, WAITFOR_NONE, lane, need);
-	} else {
-		verdict_accuse(j, ranks, VERDICT_DEADLOCK, stay_ns);
-		j->verdict->which = which;
-	}
-	verdict_set_departed(j, actor, &departure, num_later);
 	rankset_destroy(ranks);
 	return true;
 }
@@ -446,8 +468,7 @@ bool verdict_find_polling(struct judge *j)
 		if (!deadlock->is_likely || !are_unusual(j, deadlock))
 			continue;
 		actor = verdict_find_novel(j, deadlock->lanes, deadlock->num_lanes, &novel);
-		if (actor != WAITFOR_NONE &&
-		    !verdict_is_after_departure(j, deadlock->lanes, deadlock->num_lanes, actor, novel))
+		if (actor != WAITFOR_NONE && !is_after_departure(j, deadlock, actor, novel))
 			continue;
 		if (!find_departed(j, deadlock, 0, d, DEPARTED_STRONG) &&
 		    !find_departed(j, deadlock, 0, d, DEPARTED_WEAK) && !find_skipped(j, deadlock, 0, d, false) &&

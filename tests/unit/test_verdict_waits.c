@@ -169,13 +169,21 @@ static void test_departed(void **state)
 	}
 }
 
+/* In place of the rank that is delayed: when things happened is not known, as of ranks that daemons look at. */
+enum { NO_TIMES = -1 };
+
 /* All that the rank did was a second later. */
 static void delay(struct job *job, int rank)
 {
-	struct model_lane *lane = &model_of(job, rank)->lanes[0];
+	for (size_t r = 0; r < job->model->num_lanes; r++) {
+		struct model_lane *lane = &model_of(job, (int)r)->lanes[0];
 
-	for (size_t i = 0; i < lane->num_ring; i++)
-		lane->ring[i].ns += UINT64_C(1000000000);
+		for (size_t i = 0; i < lane->num_ring; i++)
+			if (rank == NO_TIMES)
+				lane->ring[i].ns = 0;
+			else if (rank == (int)r)
+				lane->ring[i].ns += UINT64_C(1000000000);
+	}
 }
 
 #define LEAVES_LOOP "{12 {40 =0 s1 =1 r1} =2 s2:5 =3 r2:6} {38 =0 s1 =1 r1} =2 s2:5 =3 r2:6"
@@ -183,11 +191,15 @@ static void delay(struct job *job, int rank)
 #define NEW_STEP "{300 =7 s3 =8 r3} {12 =2 r0:5 =3 s0:6 =4 r1:7} =2 r0:5 =4 r1:7"
 #define OTHER_ROUNDS "{300 =7 r2 =8 s2} {26 {40 =0 s4 =1 r4} =2 s4:5 =3 r4:6}", "{26 {40 =0 r3 =1 s3} =2 r3:5 =3 s3:6}"
 
+#define LOOP(out, in) "{40 =0 " out " =1 " in "} =2 a"
+#define EARLY(out, in) "{12 " LOOP(out, in) "} {38 =0 " out " =1 " in "} =2 a"
+#define ONCE_9(out, in) "{40 {10 =0 " out " =1 " in "} =2 a} {9 =0 " out " =1 " in "} =2 a "
+
 /* Where several have left their course, others than the first may have done so because of that one. */
 static void test_departed_first(void **state)
 {
 	static const struct {
-		const char *programs[6];
+		const char *programs[7];
 		int delayed;
 		enum verdict_kind kind;
 		const char *culprits;
@@ -197,11 +209,26 @@ static void test_departed_first(void **state)
 		  "{150 s0 r0 =0 s0 =0 s0 =1 r0 a} =0 s0 =0 s0 =1 r0"}, 1, VERDICT_LOST, "0", 1},
 		{{"{150 r1 s1 =0 r1 =0 r1 =1 s1 a} =0 r1 =0 r1 =0 r1",
 		  "{150 s0 r0 =0 s0 =0 s0 =1 r0 a} =0 s0 =0 s0 =1 r0"}, 0, VERDICT_DEADLOCK, "1", 1},
+		{{"{150 r1 s1 =0 r1 =0 r1 =1 s1 a} =0 r1 =0 r1 =0 r1",
+		  "{150 s0 r0 =0 s0 =0 s0 =1 r0 a} =0 s0 =0 s0 =1 r0"}, NO_TIMES, VERDICT_DEADLOCK, "0-1", 0},
 		/* Both wait since they left it. */
 		{{"{600 s1 a} r1", "{600 r0 a} =3 r0"}, 1, VERDICT_DEADLOCK, "0-1", 0},
 		/* Rank 0 leaves a loop after 38 of 40 rounds; rank 2 takes a step that is new to the job. */
 		{{LEAVES_LOOP, ROUNDS, NEW_STEP, OTHER_ROUNDS}, 2, VERDICT_LOST, "0", 1},
 		{{LEAVES_LOOP, ROUNDS, NEW_STEP, OTHER_ROUNDS}, 0, VERDICT_DEADLOCK, "2", 0},
+		{{LEAVES_LOOP, ROUNDS, NEW_STEP, OTHER_ROUNDS}, NO_TIMES, VERDICT_DEADLOCK, "2", 0},
+		/* Ranks 0 and 1 have both left a loop early, which is no fault, and gone on for long. */
+		{{EARLY("s1", "r1") " {2 " LOOP("s1", "r1") "}", EARLY("r0", "s0") " {2 " LOOP("r0", "s0") "}",
+		  "{14 " LOOP("s3", "r3") "} =5 r1:7", "{15 " LOOP("r2", "s2") "}",
+		  "{15 " LOOP("s5", "r5") "}", "{15 " LOOP("r4", "s4") "}"},
+		 2, VERDICT_DEADLOCK, "2", 0},
+		/* All make 9 rounds in place of 10, once; then rank 2 leaves out a send, or makes another call. */
+		{{ONCE_9("s1", "r1") "{10 =0 s1 =1 r1} =2 a", ONCE_9("r0", "s0") "{10 =0 r0 =1 s0} =2 a",
+		  ONCE_9("s3", "r3") "{4 =0 s3 =1 r3} =1 r3", ONCE_9("r2", "s2") "{10 =0 r2 =1 s2} =2 a"},
+		 2, VERDICT_DEADLOCK, "2", 0},
+		{{ONCE_9("s1", "r1") "{2 =0 s1 =1 r1} =2 a", ONCE_9("r0", "s0") "{2 =0 r0 =1 s0} =2 a",
+		  ONCE_9("s3", "r3") "{2 =0 s3 =1 r3} =2 b", ONCE_9("r2", "s2") "{2 =0 r2 =1 s2} =2 a"},
+		 3, VERDICT_MISMATCH, "2", 0},
 		/* One of two sides of a mismatch. */
 		{{"{600 a} b", "{601 a}"}, 0, VERDICT_MISMATCH, "0", 0},
 		{{"{9 a} b", "{10 a}"}, 0, VERDICT_MISMATCH, "0-1", 0},

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What was called before each call of several lanes (ranks, or threads of them), so that the same
+ * calls are found again, in all lanes, in few steps. Each call gets a name for the 1, 2, 4 .. 256
+ * calls up to itself: the same for those that are alike, and in the order of these calls read
+ * backwards (U. Manber, G. Myers, "Suffix arrays: a new method for on-line string searches", SIAM
+ * J. Comput. 22(5), 1993). */
+#ifndef PDB_ANALYSIS_CALL_CONTEXTS_H
+#define PDB_ANALYSIS_CALL_CONTEXTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	CALL_CONTEXT_LEVELS = 9,
+	CALL_CONTEXT_MEMORY =
+		1 << (CALL_CONTEXT_LEVELS - 1), /* calls before a call that are compared, at most */
+};
+
+/* The last calls of one lane, oldest first. */
+struct call_list {
+	const uint32_t *calls;
+	size_t num;
+};
+
+/* A moment is that after a call, and is known by it: an index of calls[]. */
+struct call_contexts {
+	size_t num_lanes, num_calls, num_kinds;
+	uint32_t *first; /* [num_lanes + 1] of a lane's calls */
+	uint32_t *calls; /* [num_calls] of one lane after the other: an index of kinds[] */
+	uint32_t *kinds; /* [num_kinds] calls, as they were given */
+	uint32_t *start; /* [num_calls] the first call of the same lane */
+	uint32_t *names[CALL_CONTEXT_LEVELS]; /* [num_calls] of 2^level calls; 0: there are fewer */
+	size_t num_moments;                   /* those that a call follows */
+	uint32_t *order;      /* [num_moments] moments, sorted by the calls before them */
+	uint32_t *place;      /* [num_calls] where a moment is in order[] */
+	uint32_t *followed;   /* [num_moments] places, by what follows there, then in their order */
+	uint32_t *kind_first; /* [num_kinds + 1] of followed[] */
+};
+
+/* Places that lie side by side, from first to before end. */
+struct call_range {
+	size_t first, end;
+};
+
+/* Of each of lanes[num] the last calls, at most max_calls of them, are copied. The caller frees by
+ * call_contexts_destroy(). Takes some hundred steps for each call. */
+struct call_contexts *call_contexts_create(const struct call_list *lanes, size_t num,
+					   size_t max_calls);
+void call_contexts_destroy(struct call_contexts *c);
+/* How many calls before both moments are the same, up to CALL_CONTEXT_MEMORY. */
+size_t call_contexts_count_same(const struct call_contexts *c, uint32_t a, uint32_t b);
+/* The places of moments with the same `memory` calls before them, 1 to CALL_CONTEXT_MEMORY; its own
+ * is always one. */
+struct call_range call_contexts_find_alike(const struct call_contexts *c, uint32_t moment,
+					   size_t memory);
+/* The index in followed[] of the first place from `place` on that the call follows; kind_first[call
+ * + 1] if there is none. */
+size_t call_contexts_find_followed(const struct call_contexts *c, uint32_t call, size_t place);
+
+#endif
