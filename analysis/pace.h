@@ -6,8 +6,7 @@
  * It moves if any rank enters or leaves an MPI call, polling apart. If none does, the one that
  * still may change that is a rank outside MPI: how long it has been there is compared with earlier
  * stays in that place. If none is outside, stays of that kind of the whole job are compared. A rank
- * outside MPI that makes system calls, does I/O or gets to new places of its code works, however
- * long. */
+ * outside MPI that reads or writes, or gets to new places of its code, works, however long. */
 #ifndef PDB_ANALYSIS_PACE_H
 #define PDB_ANALYSIS_PACE_H
 
@@ -43,7 +42,7 @@ struct pace_look {
 	uint64_t longest_ns; /* there before, by this rank or also by others */
 	uint64_t num_stays;  /* the same */
 	uint64_t stack;      /* hash of its call path now */
-	uint64_t work;       /* sum of the counters of I/O and system calls, of this thread */
+	uint64_t work;       /* sum of the counters of I/O, of this thread */
 	uint64_t cpu_ns;     /* used by this thread */
 };
 

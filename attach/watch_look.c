@@ -208,7 +208,8 @@ static uint64_t read_number(const char *text, const char *name)
 	return found ? strtoull(found + strlen(name), NULL, 10) : 0;
 }
 
-/* Bytes that the thread has moved, and how often it has asked for that. */
+/* Bytes that the thread has moved. Not how often it has asked for that: a read() that nobody answers is asked for
+ * anew each time that the thread is sampled. */
 static uint64_t read_work(pid_t pid, pid_t tid)
 {
 	char name[40], *text;
@@ -217,8 +218,7 @@ static uint64_t read_work(pid_t pid, pid_t tid)
 	snprintf(name, sizeof(name), "task/%d/io", (int)tid);
 	text = procfs_read(pid, name, NULL);
 	if (text)
-		work = read_number(text, "rchar: ") + read_number(text, "wchar: ") +
-		       read_number(text, "syscr: ") + read_number(text, "syscw: ");
+		work = read_number(text, "rchar: ") + read_number(text, "wchar: ");
 	free(text);
 	return work;
 }

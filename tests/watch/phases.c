@@ -19,6 +19,7 @@ static const char *const kinds[] = {
 	"status",   /* all end, status 7 */
 	"endless",  /* computes for ever */
 	"sleep",    /* sleeps for ever */
+	"read",     /* reads what never comes */
 	"stopped",  /* is stopped by a signal */
 	"deadlock", /* waits for the next rank, which waits for it */
 	"lost",     /* does not send what the next rank waits for */
@@ -52,6 +53,15 @@ static void __attribute__((noinline)) compute_for_ever(void)
 {
 	for (;;)
 		sink = sink * 1.0000001 + 1e-9;
+}
+
+static void __attribute__((noinline)) read_for_ever(void)
+{
+	int ends[2];
+	char byte;
+
+	if (pipe(ends) < 0 || read(ends[0], &byte, 1) != 0)
+		exit(3);
 }
 
 static void __attribute__((noinline)) compute_long(double until)
@@ -100,6 +110,8 @@ static int do_wrong(const char *kind, int rank, int size)
 	if (is_kind(kind, "sleep"))
 		for (;;)
 			nap(1000);
+	if (is_kind(kind, "read"))
+		read_for_ever();
 	if (is_kind(kind, "stopped"))
 		raise(SIGSTOP);
 	if (is_kind(kind, "deadlock"))
