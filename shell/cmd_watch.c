@@ -33,7 +33,8 @@ const struct command cmd_watch = {
 		"                        PDB_HANG_SECONDS, PDB_JOB, PDB_JOB_SIZE,\n"
 		"                        PDB_LAUNCHER_PID, PDB_SNAPSHOT and PDB_REPORT\n"
 		"  --on-hang-time TIME   how long that may take: 60s\n"
-		"  --kill                then end the job by its launcher\n"
+		"  --kill                then end the job by its launcher; where a rank computes,\n"
+		"                        which may come back, only after --max-wait\n"
 		"  --json                tell what happens as JSON, a line for each event\n"
 		"Ctrl-C ends watching, never the job. For scripts: pdb watch --pid PID, and\n"
 		"pdb run --watch -- mpirun ..., with the same options.",

@@ -43,6 +43,7 @@
 #define STILL_NS SECOND_NS         /* nobody has moved for so long: a full look may tell more */
 #define CONFIRM_NS SECOND_NS       /* between the two looks that tell a hang from a slow-down */
 #define CERTAIN_NS (SECOND_NS / 2) /* after it what is certain must be so again */
+#define SPARED_NS (5 * SECOND_NS)  /* between looks at who may come back */
 #define CHECK_NS (10 * SECOND_NS)  /* what is certain is looked for also while ranks move */
 #define STEP_NS (5 * SECOND_NS)    /* two looks are not further apart, full looks included */
 #define SUSPENDING_NS (10 * SECOND_NS) /* until all hosts of a job are suspended */
@@ -73,7 +74,7 @@ struct watch {
 	uint64_t next_check_ns; /* and if somebody does, */
 	uint64_t next_proof_ns; /* and if pace calls it a hang */
 	uint64_t confirm_ns;    /* when the looks that confirm began; 0: they have not */
-	bool has_told_active;
+	bool has_told_active, has_told_spared;
 	bool is_suspended;      /* all ranks are stopped by a signal: no time passes */
 	uint64_t partly_ns;     /* since when so are all of some hosts alone; 0: of none */
 	uint64_t tell_still_ns; /* a standstill as long as this is told */
@@ -236,7 +237,7 @@ static void note_movement(struct watch *watch)
 		return;
 	watch->moved_ns = now_ns;
 	watch->next_still_ns = 0;
-	watch->has_told_active = false;
+	watch->has_told_active = watch->has_told_spared = false;
 	watch->tell_still_ns = TELL_STILL_NS;
 }
 
@@ -312,6 +313,27 @@ static void find_hang(struct watch *watch, enum watch_proof proof)
 		.chance = watch->has_recorder ? watch->report.chance : figures.chance,
 	};
 	watch->is_hang = true;
+}
+
+/* Who computes may come back: as long as that is likely enough, the job is not ended for it. */
+static bool is_spared(struct watch *watch)
+{
+	double most_ns = watch->options->max_wait_s * SECOND_NS;
+	char *time;
+
+	if (!watch->options->wants_kill || watch->session->verdict->kind != VERDICT_COMPUTATION ||
+	    still_ns(watch) >= most_ns)
+		return false;
+	if (!watch->has_told_spared) {
+		time = label_time((uint64_t)most_ns);
+		watch_tell_note(&watch->teller, "still",
+				"it looks like a hang, but a rank that computes may come back: the job is ended "
+				"once nobody has moved for %s (--max-wait)",
+				time);
+		free(time);
+	}
+	watch->has_told_spared = true;
+	return true;
 }
 
 static bool has_lost_ranks(const struct watch *watch)
@@ -460,6 +482,8 @@ static int confirm(struct watch *watch, struct pdb_error *err)
 		free(time);
 	} else if (is_active(watch)) {
 		hang_test_confirm(watch->test, true);
+	} else if (is_spared(watch)) {
+		hang_test_confirm(watch->test, true);
 	} else if (verdict_may_be_hang(watch->session->verdict)) {
 		find_hang(watch, WATCH_BY_TEST);
 		hang_test_confirm(watch->test, false);
@@ -479,7 +503,11 @@ static int judge_pace(struct watch *watch, struct pdb_error *err)
 	if (look_fully(watch, err) < 0)
 		return -1;
 	watch->next_proof_ns = monotonic_ns() + CERTAIN_NS;
-	if (!watch->is_over && !interrupt_pending() && verdict_may_be_hang(watch->session->verdict))
+	if (watch->is_over || interrupt_pending())
+		return 0;
+	if (is_spared(watch))
+		watch->next_proof_ns = monotonic_ns() + SPARED_NS;
+	else if (verdict_may_be_hang(watch->session->verdict))
 		find_hang(watch,
 			  isfinite(watch->report.chance) ? WATCH_BY_TEST : WATCH_BY_PATIENCE);
 	return 0;

@@ -190,7 +190,7 @@ static void tell_hang_text(struct watch_teller *teller, const struct watch_hang 
 	fprintf(view.out, "Hang: %s. Nobody has moved for %s", watch_kind_text(view.verdict),
 		still);
 	if (hang->proof == WATCH_BY_TEST && isfinite(hang->chance))
-		fprintf(view.out, "; a healthy job would look so %.2g times an hour", hang->chance);
+		fprintf(view.out, "; one that goes on as before would look so %.2g times an hour", hang->chance);
 	else if (hang->proof != WATCH_BY_COUNTS)
 		fputs(", and nothing like it was seen before to compare that with", view.out);
 	fputs(".\n", view.out);

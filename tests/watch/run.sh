@@ -10,10 +10,11 @@ tests=$(dirname "$(dirname "$(realpath "$0")")")
 shift
 [ $# -gt 0 ] || set -- openmpi mpich
 
-# hang MPI KIND PATTERN: the hang is found, called so, and the job ended
+# hang MPI KIND PATTERN WATCH-OPTION...: the hang is found, called so, and the job ended
 hang() {
 	local mpi=$1 kind=$2 pattern=$3
-	PDB_SEGMENT_DIR=$work/segments watch_run "$mpi" "$kind" 3 1 --json --kill --save "$work/$kind.pdb"
+	shift 3
+	PDB_SEGMENT_DIR=$work/segments watch_run "$mpi" "$kind" 3 1 --json --kill --save "$work/$kind.pdb" "$@"
 	check "$mpi, $kind: status 1" test $? -eq 1
 	check "$mpi, $kind: what it is" says "\"event\": \"hang\".*$pattern"
 	check "$mpi, $kind: the job has been ended" no_ranks "$mpi"
@@ -38,12 +39,18 @@ for mpi; do
 	check "$mpi: it is named" says '"slow-rank", .*"slow: rank 1\. .*no hang'
 	check "$mpi: no alarm" bash -c '! grep -q "\"hang\"" said'
 	hang "$mpi" deadlock '"deadlock", "ranks": "[12,]*"'
-	hang "$mpi" endless '"computation", "ranks": "1"'
+	hang "$mpi" endless '"computation", "ranks": "1"' --max-wait 15s
+	check "$mpi, endless: not at once, as it might come back" says '"still".*may come back.*15 s'
 done
 mpi=$1
 hang "$mpi" lost '"lost message", "ranks": "1"'
 hang "$mpi" mismatch '"mismatch"'
-hang "$mpi" sleep '"computation", "ranks": "1"'
+hang "$mpi" sleep '"computation", "ranks": "1"' --max-wait 10s
+# Samples interrupt it, and that is no work.
+hang "$mpi" read '"computation", "ranks": "1"' --max-wait 10s
+watch_run "$mpi" long 3 1 --json --kill
+check "a rank computes for longer than ever before: status 0" test $? -eq 0
+check "it is told, and the job is not ended" says '"still".*may come back'
 # At once by what it is; on a busy machine the standstill may be told as soon.
 hang "$mpi" stopped '"stopped", "ranks": "1", "certain": true, "proof": "(counts|test)"'
 
