@@ -12,17 +12,17 @@
 /* How far up it looks for the program's code. */
 #define MAX_FRAMES 512
 
-/* Leave the loop if the frame's pc is in the program's own code. */
-static void put_ranges(FILE *out, const struct maps *maps)
+/* Do `what` if the frame's pc is in code of one of these kinds, a bit each. */
+static void put_ranges(FILE *out, const struct maps *maps, unsigned kinds, const char *what)
 {
 	for (size_t i = 0; i < maps->num_ranges; i++) {
 		const struct maps_range *range = &maps->ranges[i];
 
 		if (!range->is_executable || range->object == MAPS_NO_OBJECT ||
-		    module_kind_of_path(maps->objects[range->object].path) != MODULE_PROGRAM)
+		    !(kinds >> module_kind_of_path(maps->objects[range->object].path) & 1))
 			continue;
-		fprintf(out, "if $pc >= 0x%llx\nif $pc < 0x%llx\nloop_break\nend\nend\n",
-			(unsigned long long)range->start, (unsigned long long)range->end);
+		fprintf(out, "if $pc >= 0x%llx\nif $pc < 0x%llx\n%s\nend\nend\n",
+			(unsigned long long)range->start, (unsigned long long)range->end, what);
 	}
 }
 
@@ -37,18 +37,29 @@ static void put_quit(FILE *out)
 }
 
 /* gdb reads expressions in the language of the frame: these mean the same in C, C++ and Fortran. With
- * another language set it would warn of each frame. Errors (no more frames) end the script only. */
+ * another language set it would warn of each frame. "up-silently" with a number stays in the outermost
+ * frame without an error; from there the loop changes nothing any more. */
 static void put_script(FILE *out, const struct maps *maps)
 {
-	fprintf(out,
-		"set $pdb_level = 0\n"
-		"while $pdb_level < %d\n",
-		MAX_FRAMES);
-	put_ranges(out, maps);
-	fputs("up-silently\n"
+	fputs("set $pdb_level = 0\n"
+	      "set $pdb_below_mpi = 0\n",
+	      out);
+	fprintf(out, "while $pdb_level < %d\n", MAX_FRAMES);
+	put_ranges(out, maps, 1U << MODULE_PROGRAM, "loop_break");
+	put_ranges(out, maps, 1U << MODULE_MPI | 1U << MODULE_RECORDER,
+		   "set $pdb_below_mpi = $pdb_level + 1");
+	fputs("up-silently 1\n"
 	      "set $pdb_level = $pdb_level + 1\n"
-	      "end\n"
-	      /* gdb has shown frame 0 already. */
+	      "end\n",
+	      out);
+	fprintf(out,
+		"if $pdb_level >= %d\n"
+		"down-silently %d\n"
+		"up-silently $pdb_below_mpi\n"
+		"set $pdb_level = $pdb_below_mpi\n"
+		"end\n",
+		MAX_FRAMES, MAX_FRAMES);
+	fputs(/* gdb has shown frame 0 already. */
 	      "if $pdb_level > 0\n"
 	      "frame\n"
 	      "end\n",

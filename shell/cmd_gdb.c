@@ -30,7 +30,9 @@ const struct command cmd_gdb = {
 		"and you are back here. With -ex, gdb carries out these commands and returns;\n"
 		"that works in command files too. A rank of another node gets the gdb of that\n"
 		"node, with its files; Ctrl-C three times in more than a second gives up one\n"
-		"whose host does not answer.",
+		"whose host does not answer.\n"
+		"gdb sees a rank in Python as the interpreter's C code: it is in the innermost\n"
+		"frame, or in the one that called MPI. \"bt RANK\" shows Python's functions.",
 	.example = "gdb lp -ex \"bt 3\" -ex \"info locals\"",
 	.options = "  -ex COMMAND  gdb carries it out and returns",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_TERMINAL | CMD_NO_REPEAT,

@@ -457,12 +457,14 @@ $(ATTACH)/mca_pml_ucx.so: tests/attach/fake_pml_ucx.c | $(O)/.deps-check
 	$(Q)mkdir -p $(@D) && $(CC) -O2 -g -fPIC -shared -o $@ $<
 
 # Programs that sleep, for gdb.
-$(O)/tests/unit/test_gdb_call: | $(ATTACH)/sleeps_cxx $(ATTACH)/sleeps_f
+$(O)/tests/unit/test_gdb_call: | $(ATTACH)/sleeps_cxx $(ATTACH)/sleeps_f $(ATTACH)/libmpi_sleeps.so
 
 $(ATTACH)/sleeps_cxx: tests/attach/sleeps_cxx.cc | $(O)/.deps-check
 	$(Q)mkdir -p $(@D) && g++ -O0 -g -o $@ $<
 $(ATTACH)/sleeps_f: tests/attach/sleeps_f.f90 | $(O)/.deps-check
 	$(Q)mkdir -p $(@D) && $(FC) -J$(@D) -O0 -g -o $@ $<
+$(ATTACH)/libmpi_sleeps.so: tests/attach/sleeps_mpi.c | $(O)/.deps-check
+	$(Q)mkdir -p $(@D) && $(CC) -O0 -g -fPIC -shared -o $@ $<
 
 # Loops and branches at each level of optimization, for the temporal order.
 ORDER = $(O)/tests/order

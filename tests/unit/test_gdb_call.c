@@ -42,20 +42,29 @@ static void read_all(int fd, char *text, size_t size)
 	text[have] = '\0';
 }
 
-static void assert_shows(const char *name, const char *frame)
+/* A file of tests/attach as it was built. The caller frees. */
+static char *built(const char *name)
+{
+	char own[256], *path = NULL;
+	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+
+	assert_true(length > 0);
+	own[length] = '\0';
+	*strstr(own, "/unit/") = '\0';
+	assert_true(asprintf(&path, "%s/attach/%s", own, name) > 0);
+	return path;
+}
+
+static void assert_shows(const char *const argv[], const char *frame)
 {
 	static const char *const words[] = {"-ex", "frame"};
 	static const char *const bad[] = {"Warning: the current language", "Error in sourced",
-					  "No symbol table"};
-	char path[256], text[16384];
-	const char *const argv[] = {path, NULL};
+					  "No symbol table", "cannot go"};
+	char text[16384];
 	struct gdb_call call;
 	pid_t program, gdb;
 	int out, status;
 
-	assert_true(readlink("/proc/self/exe", path, sizeof(path)) > 0);
-	*strstr(path, "/unit/") = '\0';
-	snprintf(path + strlen(path), sizeof(path) - strlen(path), "/attach/%s", name);
 	program = start_program(argv, &out);
 	assert_int_equal(read(out, text, 1), 1); /* it is where it sleeps, or just before */
 	gdb_call_init(&call, program, words, NUM_OF(words));
@@ -77,16 +86,56 @@ static void assert_shows(const char *name, const char *frame)
 			fail_msg("%s:\n%s", bad[i], text);
 }
 
+static void assert_program_shows(const char *name, const char *frame)
+{
+	char *path = built(name);
+	const char *const argv[] = {path, NULL};
+
+	assert_shows(argv, frame);
+	free(path);
+}
+
 static void test_cxx(void **state)
 {
 	(void)state;
-	assert_shows("sleeps_cxx", "Sleeper::deep (this=");
+	assert_program_shows("sleeps_cxx", "Sleeper::deep (this=");
 }
 
 static void test_fortran(void **state)
 {
 	(void)state;
-	assert_shows("sleeps_f", "sleeps::deep (n=2)");
+	assert_program_shows("sleeps_f", "sleeps::deep (n=2)");
+}
+
+/* There is no machine code of the program's own: the interpreter's innermost frame, or the one below
+ * the MPI library. */
+static void assert_python_shows(const char *code, const char *frame)
+{
+	const char *const argv[] = {"/usr/bin/python3", "-c", code, NULL};
+
+	if (access(argv[0], X_OK) < 0)
+		skip();
+	assert_shows(argv, frame);
+}
+
+static void test_python(void **state)
+{
+	(void)state;
+	assert_python_shows("import os, time\n"
+			    "os.write(1, b'x')\n"
+			    "time.sleep(1000)",
+			    "#0 ");
+}
+
+static void test_python_mpi(void **state)
+{
+	char *library = built("libmpi_sleeps.so"), *code;
+
+	(void)state;
+	assert_true(asprintf(&code, "import ctypes; ctypes.CDLL('%s').sleeps()", library) > 0);
+	assert_python_shows(code, "libffi");
+	free(code);
+	free(library);
 }
 
 int main(void)
@@ -94,6 +143,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cxx),
 		cmocka_unit_test(test_fortran),
+		cmocka_unit_test(test_python),
+		cmocka_unit_test(test_python_mpi),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
