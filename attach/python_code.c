@@ -151,20 +151,14 @@ static char *read_string(const struct python *python, uint64_t object)
 	return text;
 }
 
-/* "<module>" is "module", "solve.<locals>.step" is "solve.step": what is in angle brackets would be
- * taken for C++'s. */
+/* "solve.<locals>.step" is "solve.step". */
 static void simplify(char *name)
 {
 	static const char locals[] = "<locals>.";
-	char *to = name;
+	char *at = name;
 
-	for (; *name; name++) {
-		if (!strncmp(name, locals, sizeof(locals) - 1))
-			name += sizeof(locals) - 2;
-		else if (*name != '<' && *name != '>')
-			*to++ = *name;
-	}
-	*to = '\0';
+	while ((at = strstr(at, locals)))
+		memmove(at, at + sizeof(locals) - 1, strlen(at + sizeof(locals) - 1) + 1);
 }
 
 /* ---- Code objects -----------------------------------------------------------------------------

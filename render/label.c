@@ -159,6 +159,17 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
+/* What Python calls a function that has no name: "<module>", "solve.<lambda>". Its length, or 0. */
+static size_t nameless(const char *function, const char *at)
+{
+	const char *end;
+
+	if (*at != '<' || (at != function && at[-1] != '.'))
+		return 0;
+	end = skip_brackets(at);
+	return end[-1] == '>' && (!*end || *end == '.') ? (size_t)(end - at) : 0;
+}
+
 /* Copy "operator" and its symbol, which may be made of brackets: operator(), operator<<. */
 static const char *copy_operator(const char *at, char **end)
 {
@@ -182,6 +193,7 @@ char *label_function(const char *function)
 	char *label = xmalloc(strlen(function) + 1), *end = label;
 	const char *at = function;
 	bool had_parameters = false;
+	size_t length;
 
 	while (*at) {
 		if (starts_with(at, anonymous)) {
@@ -190,6 +202,9 @@ char *label_function(const char *function)
 		} else if (starts_with(at, "operator") && !is_word(at[strlen("operator")]) &&
 			   (at == function || !is_word(at[-1]))) {
 			at = copy_operator(at, &end);
+		} else if ((length = nameless(function, at))) {
+			end = mempcpy(end, at, length);
+			at += length;
 		} else if (*at == '<' || *at == '(') {
 			had_parameters |= *at == '(';
 			at = skip_brackets(at);

@@ -8,6 +8,7 @@
 #include "model/callpath.h"
 #include "model/code_store.h"
 #include "model/job.h"
+#include "model/modules.h"
 #include "model/names.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
@@ -90,12 +91,18 @@ static char *no_variable_text(const struct loop_variable *variable)
 static char *no_code_text(const struct view *view, uint32_t frame)
 {
 	const struct job *job = view->job;
+	const struct callpath_node *node = callpaths_get(job->callpaths, frame);
 	char *function = label_function(names_get(job->names, frame)->function), *text;
-	const char *why =
-		code_store_trouble(job->code, callpaths_get(job->callpaths, frame)->module);
+	const char *why = code_store_trouble(job->code, node->module);
 
-	text = xasprintf("the machine code of %s() is not there%s%s", function, *why ? ": " : "",
-			 why);
+	if (node->module != MODULE_NONE &&
+	    modules_find_place(job->modules, node->module, node->offset))
+		text = xasprintf("%s() is Python, and loops and variables are read of machine "
+				 "code only",
+				 function);
+	else
+		text = xasprintf("the machine code of %s() is not there%s%s", function,
+				 *why ? ": " : "", why);
 	free(function);
 	return text;
 }

@@ -168,7 +168,7 @@ static void offer_options(struct completions *all, const struct command *command
 		offer(all, option.name, option.what, typed);
 }
 
-/* Functions in the stacks and call paths of the job. */
+/* Functions in the stacks and call paths of the job. Those that would have to be quoted are left out. */
 static void offer_functions(struct completions *all, const struct session *session,
 			    const char *typed)
 {
@@ -178,7 +178,7 @@ static void offer_functions(struct completions *all, const struct session *sessi
 		const struct name *name = names_get(session->job->names, (uint32_t)i);
 		char *function = name->is_symbol ? label_function(name->function) : NULL;
 
-		if (function)
+		if (function && !strpbrk(function, " |>"))
 			offer(all, function, name->file ? name->file : "", typed);
 		free(function);
 	}

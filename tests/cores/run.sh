@@ -151,7 +151,7 @@ case $(/usr/bin/python3 --version) in
 	check "python: the job crashes" crash python fault
 	look --core "$work/python" -ex lp -ex bt
 	check "python: how and where" has "rank 3: SIGSEGV at address 0x4128, in break_down() at crash.py:25"
-	check "python: the common part" has "4:[0-3] module() crash.py:39"
+	check "python: the common part" has "4:[0-3] <module>() crash.py:39"
 	check "python: the culprit's stack" has "1:[3] Solver.step() crash.py:20"
 	check "python: the others' stack" has "3:[0-2] Solver.step() crash.py:21"
 	check "python: down to MPI" has "MPI_Barrier()"

@@ -164,7 +164,7 @@ static bool is_known(pid_t pid)
 	return is;
 }
 
-/* Of a thread: its Python functions and lines, outermost first: "module:1 f:2 ". */
+/* Of a thread: its Python functions and lines, outermost first: "<module>:1 f:2 ". */
 static void describe(const struct fixture *f, uint32_t path, char *text, size_t size)
 {
 	const struct callpath_node *node = callpaths_get(f->callpaths, path);
@@ -197,7 +197,7 @@ static void test_functions(void **state)
 	static const struct {
 		const char *script, *expected;
 	} cases[] = {
-		{"import os, sys, time\n" WAIT, "module:2 "},
+		{"import os, sys, time\n" WAIT, "<module>:2 "},
 		{"import os, sys, time\n"
 		 "class Solver:\n"
 		 "    def step(self, x):\n"
@@ -211,7 +211,7 @@ static void test_functions(void **state)
 		 "            [1]))\n"
 		 "    inner()\n"
 		 "main()\n",
-		 "module:14 main:13 main.inner:11 Solver.step:5 Solver.step.lambda:5 "
+		 "<module>:14 main:13 main.inner:11 Solver.step:5 Solver.step.<lambda>:5 "
 		 "Solver.halo:7 "},
 		{"import os, sys, time\n"
 		 "def numbers():\n"
@@ -220,13 +220,13 @@ static void test_functions(void **state)
 		 "def total():\n"
 		 "    return sum(numbers())\n"
 		 "total()\n",
-		 "module:8 total:7 numbers:4 "},
+		 "<module>:8 total:7 numbers:4 "},
 		/* Names of one, two and four bytes a character. */
 		{"import os, sys, time\n"
 		 "def \303\251t\303\251(): \316\261()\n"
 		 "def \316\261(): \360\240\200\200()\n"
 		 "def \360\240\200\200(): " WAIT "\303\251t\303\251()\n",
-		 "module:5 \303\251t\303\251:2 \316\261:3 \360\240\200\200:4 "},
+		 "<module>:5 \303\251t\303\251:2 \316\261:3 \360\240\200\200:4 "},
 	};
 	struct fixture *f = *state;
 
@@ -267,7 +267,7 @@ static void test_threads(void **state)
 		char text[1024] = "";
 
 		describe(f, f->samples->samples[i].path, text, sizeof(text));
-		has_main |= f->samples->samples[i].is_main && !strcmp(text, "module:8 ");
+		has_main |= f->samples->samples[i].is_main && !strcmp(text, "<module>:8 ");
 		has_work |= !f->samples->samples[i].is_main && strstr(text, "work:4 ");
 	}
 	assert_true(has_main && has_work);

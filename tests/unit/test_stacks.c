@@ -277,6 +277,42 @@ static void test_refusals(void **state)
 	destroy(f);
 }
 
+/* Machine code is not looked for. */
+static void test_python(void **state)
+{
+	static const struct frame module = {"/src/heat.py", "<module>", "/src/heat.py", 9};
+	static const struct frame halo = {"/src/heat.py", "halo", "/src/heat.py", 3};
+	static const struct frame step = {"/src/heat.py", "step", "/src/heat.py", 5};
+	struct fixture *f = create(job_create());
+	struct job *job = f->session.job;
+	struct pdb_error err = {0};
+	uint32_t file;
+
+	(void)state;
+	for (int rank = 0; rank < 2; rank++)
+		proctable_add(job->proctable, rank, 100 * (rank + 1), "a", "python3");
+	assert_int_equal(proctable_finish(job->proctable, &err), 0);
+	add(job, 0, 0, 1, FRAMES(&START, &module, &halo, &SEND));
+	add(job, 1, 0, 1, FRAMES(&START, &module, &step, &SEND));
+	file = modules_intern(job->modules, "/src/heat.py", NULL, 0);
+	for (uint32_t id = 0; id < callpaths_count(job->callpaths); id++)
+		if (callpaths_get(job->callpaths, id)->module == file)
+			modules_set_place(job->modules, file,
+					  callpaths_get(job->callpaths, id)->offset,
+					  names_get(job->names, id)->function, 0);
+	assert_output(f, "tree",
+		      "2:[0-1] <module>() heat.py:9\n"
+		      "|-- 1:[0] halo() heat.py:3\n"
+		      "|         PMPI_Send()\n"
+		      "`-- 1:[1] step() heat.py:5\n"
+		      "          PMPI_Send()\n");
+	assert_int_equal(command_execute(&f->session, "tree -first", &err), -1);
+	if (!strstr(err.text,
+		    "<module>() is Python, and loops and variables are read of machine code only"))
+		fail_msg("%s", err.text);
+	destroy(f);
+}
+
 /* ---- Threads --------------------------------------------------------------------------------- */
 
 static void test_threads(void **state)
@@ -349,6 +385,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_outputs),
 		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_python),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_files),
 	};
