@@ -36,10 +36,20 @@ static bool is_in_set(const struct finder *f, uint32_t node, uint32_t component)
 	return f->component_of[node] == component;
 }
 
+/* Does it lead from a receive from any rank to the receiver, who is one of the senders that would do? */
+static bool is_own_message(const struct finder *f, uint32_t start, const uint32_t *before, uint32_t node,
+			   uint32_t to)
+{
+	const struct waitfor_private *p = f->w->private;
+
+	return node >= p->first_any && node < p->first_lock && before[node] == start &&
+	       to == p->first_rank + (uint32_t)p->jm->lanes[start].rank;
+}
+
 /* The shortest way from a lane back to itself inside a component: the nodes in order, without the
- * lane at the end. `before` and `queue` have room for all nodes; what is written to `before` is
- * put back. */
-static size_t find_way_back(const struct finder *f, uint32_t start, uint32_t *before,
+ * lane at the end. takes_own: a rank that receives from any one may be who is to send. `before` and `queue`
+ * have room for all nodes; what is written to `before` is put back. 0: there is none. */
+static size_t find_way_back(const struct finder *f, uint32_t start, bool takes_own, uint32_t *before,
 			    uint32_t *queue, uint32_t **way_ret)
 {
 	uint32_t component = f->component_of[start];
@@ -57,7 +67,8 @@ static size_t find_way_back(const struct finder *f, uint32_t start, uint32_t *be
 				last = node;
 				break;
 			}
-			if (!is_in_set(f, to, component) || before[to] != WAITFOR_NONE)
+			if (!is_in_set(f, to, component) || before[to] != WAITFOR_NONE ||
+			    (!takes_own && is_own_message(f, start, before, node, to)))
 				continue;
 			before[to] = node;
 			queue[tail++] = to;
@@ -93,22 +104,35 @@ static struct waitfor_step *make_steps(const struct waitfor *w, const uint32_t *
 	return steps;
 }
 
-static void find_cycle(const struct finder *f, struct waitfor_deadlock *deadlock, uint32_t *before,
-		       uint32_t *queue)
+/* The shortest way back to one of the first lanes; NULL: none without own messages. The caller frees. */
+static uint32_t *find_shortest(const struct finder *f, const struct waitfor_deadlock *deadlock, bool takes_own,
+			       uint32_t *before, uint32_t *queue, size_t *length_ret)
 {
 	uint32_t *best = NULL, *way;
-	size_t best_length = SIZE_MAX, length;
 
+	*length_ret = SIZE_MAX;
 	for (size_t i = 0; i < deadlock->num_lanes && i < MAX_STARTS; i++) {
-		length = find_way_back(f, deadlock->lanes[i], before, queue, &way);
-		if (length >= best_length) {
+		size_t length = find_way_back(f, deadlock->lanes[i], takes_own, before, queue, &way);
+
+		if (length == 0 || length >= *length_ret) {
 			free(way);
 			continue;
 		}
 		free(best);
 		best = way;
-		best_length = length;
+		*length_ret = length;
 	}
+	return best;
+}
+
+static void find_cycle(const struct finder *f, struct waitfor_deadlock *deadlock, uint32_t *before,
+		       uint32_t *queue)
+{
+	size_t best_length;
+	uint32_t *best = find_shortest(f, deadlock, false, before, queue, &best_length);
+
+	if (!best)
+		best = find_shortest(f, deadlock, true, before, queue, &best_length);
 	deadlock->cycle = make_steps(f->w, best, best_length, &deadlock->num_cycle);
 	free(best);
 }

@@ -96,11 +96,32 @@ static const struct waitfor_mismatch *find_mismatch(const struct waitfor *waitfo
 	return &waitfor->mismatches[waitfor->collectives[c].mismatch];
 }
 
-static void print_again(const struct view *view, const struct waitfor_step *step, int indent)
+/* Those with whom it is in a deadlock, itself among them, where the way is no longer than that; NULL: it is. */
+static const struct rankset *find_all_alike(const struct view *view, const struct waitfor_chain *chain)
 {
-	char *who = wait_label_who(view, step->lane);
+	const struct waitfor *waitfor = view->waitfor;
 
-	text_wrap(view, indent, "%s is the one above: they wait for each other", who);
+	if (chain->num_steps - chain->cycle_from > 1)
+		return NULL;
+	for (size_t d = 0; d < waitfor->num_deadlocks; d++)
+		if (waitfor->deadlocks[d].num_cycle == 1 &&
+		    waitfor->deadlocks[d].cycle[0].lane == chain->steps[chain->cycle_from].lane)
+			return waitfor->deadlocks[d].ranks;
+	return NULL;
+}
+
+static void print_again(const struct view *view, const struct waitfor_chain *chain, int indent)
+{
+	const struct rankset *alike = find_all_alike(view, chain);
+	char *who = alike ? label_who(alike, WHO_WIDTH)
+			  : wait_label_who(view, chain->steps[chain->cycle_from].lane);
+
+	if (!alike)
+		text_wrap(view, indent, "%s is the one above: they wait for each other", who);
+	else if (rankset_count(alike) == 1)
+		text_wrap(view, indent, "%s waits for itself", who);
+	else
+		text_wrap(view, indent, "%s all wait so, for each other", who);
 	free(who);
 }
 
@@ -112,7 +133,7 @@ static void print_end(const struct view *view, const struct waitfor_chain *chain
 
 	switch (chain->end) {
 	case WAITFOR_END_CYCLE:
-		print_again(view, &chain->steps[chain->cycle_from], indent);
+		print_again(view, chain, indent);
 		break;
 	case WAITFOR_END_MOVES:
 		text_wrap(view, indent, "it is moving: nothing wrong is seen there");
