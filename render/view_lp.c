@@ -6,6 +6,7 @@
 
 #include "analysis/eqgroup.h"
 #include "analysis/queue_waits.h"
+#include "analysis/stack_facts.h"
 #include "analysis/verdict.h"
 #include "model/job.h"
 #include "model/job_model.h"
@@ -288,8 +289,43 @@ static void print_process_states(const struct view *view)
 
 /* ---- Evidence ----------------------------------------------------------------------------- */
 
+static bool is_waiting_group(const struct eqgroup *group)
+{
+	return group->activity == ACTIVITY_IN_MPI || group->activity == ACTIVITY_POLLING;
+}
+
+/* The culprits that wait inside MPI themselves. */
+static struct rankset *find_waiting_culprits(const struct view *view)
+{
+	const struct verdict *verdict = view->verdict;
+	struct rankset *found = rankset_create();
+
+	if (verdict->kind == VERDICT_STOPPED || verdict->kind == VERDICT_LEFT)
+		return found;
+	if (verdict->basis == VERDICT_BY_STACKS) {
+		struct stack_facts *facts = stack_facts_create(view->job);
+
+		for (int r = rankset_first(verdict->culprits); r >= 0; r = rankset_next(verdict->culprits, r)) {
+			const struct stack_fact *fact = stack_facts_get(facts, r);
+
+			if (fact->num_samples && fact->num_outside == 0)
+				rankset_add(found, r);
+		}
+		stack_facts_destroy(facts);
+	}
+	for (size_t i = 0; view->groups && i < verdict->num_culprit_groups; i++) {
+		const struct eqgroup *group = &view->groups->groups[verdict->culprit_groups[i]];
+
+		if (is_waiting_group(group))
+			rankset_add_set(found, group->ranks);
+	}
+	rankset_keep_set(found, verdict->culprits);
+	rankset_remove_set(found, verdict->moving);
+	return found;
+}
+
 /* ": 508 in MPI_Allgather, 2 in MPI_Waitall", by the groups of the waiting ranks. */
-static char *waits_text(const struct view *view)
+static char *waits_text(const struct view *view, const struct rankset *waiting)
 {
 	const struct job *job = view->job;
 	struct same waits = {0};
@@ -300,10 +336,10 @@ static char *waits_text(const struct view *view)
 		const char *function = job->model->sites[SEG_STATE_SITE(group->state)].name;
 		struct rankset *ranks = rankset_copy(group->ranks);
 
-		rankset_keep_set(ranks, view->verdict->waiting);
+		rankset_keep_set(ranks, waiting);
 		if (group->activity == ACTIVITY_POLLING)
 			function = "polling";
-		else if (group->activity != ACTIVITY_IN_MPI)
+		else if (!is_waiting_group(group))
 			function = NULL;
 		if (function && !rankset_is_empty(ranks))
 			same_add_set(&waits, function, ranks);
@@ -324,7 +360,7 @@ static char *waits_text(const struct view *view)
 }
 
 /* ", for at least 70 s": the shortest stay of a group of waiting ranks. */
-static char *shortest_wait(const struct view *view)
+static char *shortest_wait(const struct view *view, const struct rankset *waiting)
 {
 	uint64_t shortest = UINT64_MAX;
 	char *time, *text;
@@ -333,7 +369,7 @@ static char *shortest_wait(const struct view *view)
 		const struct eqgroup *group = &view->groups->groups[g];
 		struct rankset *ranks = rankset_copy(group->ranks);
 
-		rankset_keep_set(ranks, view->verdict->waiting);
+		rankset_keep_set(ranks, waiting);
 		if (!rankset_is_empty(ranks) && group->stay_min_ns < shortest)
 			shortest = group->stay_min_ns;
 		rankset_destroy(ranks);
@@ -349,12 +385,14 @@ static char *shortest_wait(const struct view *view)
 static void print_evidence(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
-	int waiting = rankset_count(verdict->waiting), moving = rankset_count(verdict->moving);
-	int ranks = parts_num_ranks(view);
-	char *waits = waits_text(view), *quiet = label_time(verdict->quiet_ns);
-	char *shortest = shortest_wait(view);
+	struct rankset *waiting = find_waiting_culprits(view);
+	int moving = rankset_count(verdict->moving), ranks = parts_num_ranks(view);
+	char *waits, *shortest, *quiet = label_time(verdict->quiet_ns);
 
-	text_wrap(view, 2, "evidence: %d of %d ranks wait inside MPI%s%s%s", waiting, ranks,
+	rankset_add_set(waiting, verdict->waiting);
+	waits = waits_text(view, waiting);
+	shortest = shortest_wait(view, waiting);
+	text_wrap(view, 2, "evidence: %d of %d ranks wait inside MPI%s%s%s", rankset_count(waiting), ranks,
 		  waits ? ": " : "", waits ? waits : "", shortest);
 	if (!cause_has_places(view))
 		cause_print_waits(view, 4);
@@ -376,6 +414,7 @@ static void print_evidence(const struct view *view)
 			  verdict->queue_cause ? ", and by the messages that the MPI library holds" : "");
 		free(stay);
 	}
+	rankset_destroy(waiting);
 	free(waits);
 	free(quiet);
 	free(shortest);

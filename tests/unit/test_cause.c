@@ -81,6 +81,7 @@ static void test_deadlock(void **state)
 			      "message 413 with tag 7 from rank 3\n"
 			      "      (MPI_Irecv, halo() solver.c:128), which has sent 412\n"
 			      "    ranks 0-2,5-7 wait for these\n");
+	assert_contains(text, "  evidence: 8 of 8 ranks wait inside MPI: ");
 	assert_contains(text, "next: \"waits\", \"gdb 3\"");
 	view_why(&hung->view, 0);
 	text = hung_text(hung);

@@ -128,10 +128,12 @@ static void test_causes(void **state)
 		view_lp(&shown.view);
 		fflush(shown.view.out);
 		end = strstr(shown.text, "  evidence: ");
-		if (!end)
+		if (!end) {
 			end = strchr(shown.text, '\n') + 1;
-		else
+		} else {
 			assert_non_null(strstr(end, "the messages that the MPI library holds"));
+			assert_non_null(strstr(end, "  evidence: 4 of 4 ranks wait inside MPI\n"));
+		}
 		*end = '\0';
 		check_text(&shown, cases[i].said);
 	}
