@@ -61,12 +61,15 @@ bool queue_waits_has_unreceived(const struct queue_waits *waits, int source, int
 struct graph *queue_waits_graph(const struct queue_waits *waits);
 
 /* ---- Those who wait alike ---------------------------------------------------------------------
- * In the same function, called from the same place, for the same kind of thing. */
+ * In the same function, called from the same place, for the same ranks and the same kind of thing. */
 
 struct queue_group {
 	struct rankset *ranks;
 	struct rankset *peers; /* all that they wait for; empty: that is not known */
-	struct queue_wait example; /* one of these waits, if there are peers */
+	struct queue_wait example; /* the first wait of each of them, but for the peer, if there are peers */
+	struct rankset *alike; /* the peers of waits as in the example, "any rank" apart */
+	bool is_mixed; /* each of them waits for some of `alike` only */
+	bool has_others; /* some of them wait for something else, too */
 };
 
 struct queue_groups {
@@ -75,9 +78,11 @@ struct queue_groups {
 };
 
 /* Of these ranks, as far as they were inside MPI in their latest samples; those in `apart` are not in a group
- * with others. */
+ * with others. If these are more than max_groups, ranks that wait for one kind of thing are together, whoever
+ * they wait for. */
 struct queue_groups *queue_groups_create(const struct queue_waits *waits, const struct stack_facts *facts,
-					 const struct rankset *ranks, const struct rankset *apart);
+					 const struct rankset *ranks, const struct rankset *apart,
+					 size_t max_groups);
 void queue_groups_destroy(struct queue_groups *groups); /* NULL is fine */
 
 #endif

@@ -36,7 +36,8 @@ static char *on_text(const char *comm)
 	return is_plain ? xstrdup("") : xasprintf(" on %s", comm);
 }
 
-char *queue_wait_label_of(const struct view *view, const struct queue_wait *wait, const char *peer)
+char *queue_wait_label_of(const struct view *view, const struct queue_wait *wait, const char *peer,
+			  const char *whose)
 {
 	const char *call = stack_call(view->job, wait->rank);
 	char *tag = tag_text(wait->tag), *on = on_text(wait->comm), *text;
@@ -44,7 +45,7 @@ char *queue_wait_label_of(const struct view *view, const struct queue_wait *wait
 	if (wait->kind == QUEUE_WAIT_COLLECTIVE)
 		text = xasprintf("the part of %s in %s%s", peer, call ? call : "the collective", on);
 	else if (wait->kind == QUEUE_WAIT_RECEIVE)
-		text = xasprintf("%s to receive its message%s%s", peer, tag, on);
+		text = xasprintf("%s to receive %s message%s%s", peer, whose, tag, on);
 	else
 		text = xasprintf("a message%s from %s%s", tag, wait->is_any ? "any rank" : peer, on);
 	free(tag);
@@ -54,7 +55,7 @@ char *queue_wait_label_of(const struct view *view, const struct queue_wait *wait
 
 char *queue_wait_label(const struct view *view, const struct queue_wait *wait)
 {
-	char *peer = xasprintf("rank %d", wait->peer), *text = queue_wait_label_of(view, wait, peer);
+	char *peer = xasprintf("rank %d", wait->peer), *text = queue_wait_label_of(view, wait, peer, "its");
 
 	free(peer);
 	return text;

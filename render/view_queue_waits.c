@@ -21,7 +21,7 @@
 #include "render/text.h"
 #include "render/view.h"
 
-enum { WHO_WIDTH = 40, MAX_STEPS = 40 };
+enum { WHO_WIDTH = 40, MAX_STEPS = 40, MAX_GROUPS = 24, MAX_GROUPS_DATA = 300 };
 
 /* What all of it is made of. */
 struct waits_now {
@@ -30,12 +30,12 @@ struct waits_now {
 	struct queue_groups *groups;
 };
 
-static struct waits_now make_waits(const struct view *view, const struct rankset *ranks)
+static struct waits_now make_waits(const struct view *view, const struct rankset *ranks, size_t max_groups)
 {
 	struct waits_now now = {.facts = stack_facts_create(view->job)};
 
 	now.waits = queue_waits_create(view->job, now.facts);
-	now.groups = queue_groups_create(now.waits, now.facts, ranks, view->verdict->culprits);
+	now.groups = queue_groups_create(now.waits, now.facts, ranks, view->verdict->culprits, max_groups);
 	return now;
 }
 
@@ -49,15 +49,17 @@ static void free_waits(struct waits_now *now)
 /* "a message with tag 7 from rank 3", of all of the group; NULL: not known. The caller frees. */
 static char *needs_text(const struct view *view, const struct queue_group *group)
 {
-	char *peers, *text;
+	char *who, *peers, *label, *text;
 
 	if (rankset_is_empty(group->peers))
 		return NULL;
-	if (rankset_count(group->peers) == 1 || group->example.is_any)
-		return queue_wait_label(view, &group->example);
-	peers = label_who(group->peers, WHO_WIDTH);
-	text = queue_wait_label_of(view, &group->example, peers);
+	who = label_who(group->alike, WHO_WIDTH);
+	peers = xasprintf("%s%s", group->is_mixed ? "some of " : "", who);
+	label = queue_wait_label_of(view, &group->example, peers, rankset_count(group->ranks) == 1 ? "its" : "their");
+	text = xasprintf("%s%s", label, group->has_others ? ", among others" : "");
+	free(who);
 	free(peers);
+	free(label);
 	return text;
 }
 
@@ -89,7 +91,7 @@ static void print_group(const struct view *view, const struct queue_group *group
 
 void view_queue_waits(const struct view *view, const struct rankset *ranks)
 {
-	struct waits_now now = make_waits(view, ranks);
+	struct waits_now now = make_waits(view, ranks, MAX_GROUPS);
 
 	for (size_t g = 0; g < now.groups->num_groups; g++)
 		print_group(view, &now.groups->groups[g]);
@@ -112,7 +114,7 @@ static bool leads_to(const struct queue_group *from, const struct queue_group *t
 
 void view_queue_waits_dot(const struct view *view, const struct rankset *ranks)
 {
-	struct waits_now now = make_waits(view, ranks);
+	struct waits_now now = make_waits(view, ranks, MAX_GROUPS_DATA);
 	const struct queue_groups *groups = now.groups;
 	struct dot *dot = dot_create("an arrow leads to those who are waited for", "groups");
 
@@ -158,7 +160,7 @@ static void write_group(struct json *json, const struct view *view, const struct
 
 void view_queue_waits_json(const struct view *view, const struct rankset *ranks)
 {
-	struct waits_now now = make_waits(view, ranks);
+	struct waits_now now = make_waits(view, ranks, MAX_GROUPS_DATA);
 	const struct queue_groups *groups = now.groups;
 	struct json json = {.out = view->out};
 
@@ -225,14 +227,17 @@ static void print_step(const struct view *view, const struct queue_wait *wait, i
 }
 
 /* Where the way has come to: it waits for others in turn, or that is not known. */
-static void print_end(const struct view *view, const struct queue_waits *waits, int rank, int indent)
+static void print_end(const struct view *view, const struct waits_now *now, int rank, int indent)
 {
+	const struct stack_fact *fact = stack_facts_get(now->facts, rank);
 	bool is_culprit = rankset_contains(view->verdict->culprits, rank);
 	char *place = place_text(view, rank);
 	const struct queue_wait *of_rank;
 
-	if (queue_waits_of(waits, rank, &of_rank))
+	if (queue_waits_of(now->waits, rank, &of_rank))
 		print_step(view, of_rank, indent);
+	else if (fact->num_samples && fact->num_outside == fact->num_samples)
+		text_wrap(view, indent, "rank %d, in %s, outside MPI", rank, place);
 	else
 		text_wrap(view, indent, "rank %d, in %s: not known what it waits for", rank, place);
 	if (is_culprit)
@@ -240,25 +245,25 @@ static void print_end(const struct view *view, const struct queue_waits *waits, 
 	free(place);
 }
 
-static void print_way(const struct view *view, const struct queue_waits *waits, int rank)
+static void print_way(const struct view *view, const struct waits_now *now, int rank)
 {
 	const struct queue_wait **before, *way[MAX_STEPS];
 	size_t num = 0;
 	int end;
 
-	before = find_ways(view, waits, rank, &end);
+	before = find_ways(view, now->waits, rank, &end);
 	for (int at = end; at != rank && num < MAX_STEPS; at = before[at]->rank)
 		way[num++] = before[at];
 	for (size_t i = 0; i < num; i++)
 		print_step(view, way[num - 1 - i], 2 * (int)i);
-	print_end(view, waits, end, 2 * (int)num);
+	print_end(view, now, end, 2 * (int)num);
 	free(before);
 }
 
 void view_queue_why(const struct view *view, int rank)
 {
 	struct rankset *all = rankset_create();
-	struct waits_now now = make_waits(view, all);
+	struct waits_now now = make_waits(view, all, MAX_GROUPS);
 	const struct stack_fact *fact = stack_facts_get(now.facts, rank);
 
 	if (!fact->num_samples)
@@ -266,7 +271,7 @@ void view_queue_why(const struct view *view, int rank)
 	else if (fact->num_outside == fact->num_samples)
 		text_wrap(view, 0, "rank %d is outside MPI: it waits for nobody", rank);
 	else
-		print_way(view, now.waits, rank);
+		print_way(view, &now, rank);
 	free_waits(&now);
 	rankset_destroy(all);
 }

@@ -149,8 +149,10 @@ static void test_waits(void **state)
 		rankset_add(ranks, r);
 	show(&shown, "Allreduce@30 <2:-12\nAllreduce@30 <3:-12\nAllreduce@30 <3:-12\nWait@20 <2:7\nIprobe@24");
 	view_queue_waits(&shown.view, ranks);
-	check_text(&shown, "ranks 0-1, in MPI_Allreduce, app+0x1e\n"
-			   "    wait for the part of ranks 2-3 in MPI_Allreduce on halo\n"
+	check_text(&shown, "rank 0, in MPI_Allreduce, app+0x1e\n"
+			   "    waits for the part of rank 2 in MPI_Allreduce on halo\n"
+			   "rank 1, in MPI_Allreduce, app+0x1e\n"
+			   "    waits for the part of rank 3 in MPI_Allreduce on halo\n"
 			   "rank 2, in MPI_Allreduce, app+0x1e <- least progressed\n"
 			   "    waits for the part of rank 3 in MPI_Allreduce on halo\n"
 			   "rank 3, in MPI_Wait, app+0x14\n"
@@ -159,9 +161,47 @@ static void test_waits(void **state)
 			   "    not known what for\n"
 			   "By stacks, and by the messages that the MPI library holds: there is no recorder in this "
 			   "job.\n");
+	show(&shown, "Waitall@20 <2:7 <3:7 <3:8\nWaitall@20 <3:7 <2:7 <3:8\nSend@30 !4:5\nSend@30 !4:5\nBarrier@40");
+	view_queue_waits(&shown.view, ranks);
+	check_text(&shown, "ranks 0-1, in MPI_Waitall, app+0x14\n"
+			   "    wait for a message with tag 7 from ranks 2-3 on halo, among others\n"
+			   "ranks 2-3, in MPI_Send, app+0x1e\n"
+			   "    not known what for\n"
+			   "rank 4, in MPI_Barrier, app+0x28\n"
+			   "    not known what for\n"
+			   "By stacks, and by the messages that the MPI library holds: there is no recorder in this "
+			   "job.\n");
+	show(&shown, "Barrier@40 !1:5 !2:5\nSend@30\nSend@30");
+	view_queue_waits(&shown.view, ranks);
+	check_text(&shown, "ranks 1-2, in MPI_Send, app+0x1e\n"
+			   "    wait for rank 0 to receive their message with tag 5 on halo\n"
+			   "rank 0, in MPI_Barrier, app+0x28\n"
+			   "    not known what for\n"
+			   "By stacks, and by the messages that the MPI library holds: there is no recorder in this "
+			   "job.\n");
 	show(&shown, "compute@20\ncompute@20");
 	view_queue_waits(&shown.view, ranks);
 	check_text(&shown, "No rank waits inside MPI.\n");
+	rankset_destroy(ranks);
+}
+
+/* So many kinds that those of one kind are put together: what is said holds for each of them. */
+static void test_many_waits(void **state)
+{
+	struct rankset *ranks = rankset_create();
+	struct shown shown;
+	char job[30 * 24] = "";
+
+	(void)state;
+	rankset_add_range(ranks, 0, 29);
+	for (int r = 0; r < 30; r++)
+		sprintf(job + strlen(job), "%sRecv@20 <%d:7", r ? "\n" : "", (r + 1) % 30);
+	show(&shown, job);
+	view_queue_waits(&shown.view, ranks);
+	check_text(&shown, "ranks 0-29, in MPI_Recv, app+0x14\n"
+			   "    wait for a message with tag 7 from some of ranks 0-29 on halo\n"
+			   "By stacks, and by the messages that the MPI library holds: there is no recorder in this "
+			   "job.\n");
 	rankset_destroy(ranks);
 }
 
@@ -187,6 +227,10 @@ static void test_why(void **state)
 			   "rank 1, in MPI_Iprobe, app+0x18: not known what it waits for\n"
 			   "rank 2 is outside MPI: it waits for nobody\n"
 			   "There is no stack of rank 3.\n");
+	show(&shown, "Recv@20 <1:7\ncompute@24");
+	view_queue_why(&shown.view, 0);
+	check_text(&shown, "rank 0, in MPI_Recv, app+0x14, waits for a message with tag 7 from rank 1 on halo\n"
+			   "  rank 1, in app+0x1000, outside MPI\n");
 }
 
 int main(void)
@@ -195,6 +239,7 @@ int main(void)
 		cmocka_unit_test(test_causes),
 		cmocka_unit_test(test_open),
 		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_many_waits),
 		cmocka_unit_test(test_why),
 	};
 
