@@ -102,9 +102,12 @@ static char *needs_text(const struct view *view, const struct wait_group *group)
 
 static const char *mark_of(const struct view *view, const struct wait_group *group)
 {
+	if (group->is_apart && view->verdict->kind == VERDICT_UNDECIDED)
+		return "<- least progressed?";
+	if (group->is_apart && group->is_likely)
+		return "<=> least progressed, wait for each other while they poll";
 	if (group->is_apart)
-		return view->verdict->kind == VERDICT_UNDECIDED ? "<- least progressed?"
-								: "<- least progressed";
+		return group->is_deadlocked ? "<=> least progressed, wait for each other" : "<- least progressed";
 	if (group->is_likely)
 		return "<-> wait for each other while they poll";
 	return group->is_deadlocked ? "<-> wait for each other" : NULL;

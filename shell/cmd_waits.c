@@ -21,9 +21,11 @@ const struct command cmd_waits = {
 	.summary = "Show who waits for whom.",
 	.text = "By the messages and collectives that were counted; without a recorder by the\n"
 		"stacks and what the MPI library holds of messages. Ranks that wait alike stand\n"
-		"together; below the table they are drawn, an arrow leading to those who are\n"
-		"waited for. Without RANKS: those in focus, else all. \"waits > FILE\" with .dot,\n"
-		".svg, .png or .pdf makes a picture.",
+		"together. Those of a deadlock, who wait for each other, are marked <->, and <=>\n"
+		"where \"lp\" names them. With a recorder, and where others wait for these, or for\n"
+		"ranks that do not wait, up to 24 groups are drawn below the table, an arrow\n"
+		"leading to those who are waited for. Without RANKS: those in focus, else all.\n"
+		"\"waits > FILE\" with .dot, .svg, .png or .pdf makes a picture.",
 	.example = "waits > deadlock.svg",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_WAITS | CMD_GRAPHIC | CMD_DATA | CMD_ANSWERS,
 	.max_words = -1,

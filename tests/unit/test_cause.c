@@ -3,6 +3,7 @@
  * with other faults, and the verdict as it would be. */
 #include <string.h>
 
+#include "analysis/wait_groups.h"
 #include "render/wait_label.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/hung_job.h"
@@ -64,6 +65,15 @@ static struct hung *create_deadlock(void)
 	return hung;
 }
 
+static void show_waits(struct hung *hung)
+{
+	struct wait_groups *groups = wait_groups_create(hung->waitfor, &hung->groups, hung->job.model->ranks,
+							hung->verdict.culprits, 100);
+
+	view_waits(&hung->view, groups);
+	wait_groups_destroy(groups);
+}
+
 static void test_deadlock(void **state)
 {
 	struct hung *hung = create_deadlock();
@@ -83,6 +93,10 @@ static void test_deadlock(void **state)
 			      "    ranks 0-2,5-7 wait for these\n");
 	assert_contains(text, "  evidence: 8 of 8 ranks wait inside MPI: ");
 	assert_contains(text, "next: \"waits\", \"gdb 3\"");
+	show_waits(hung);
+	text = hung_text(hung);
+	assert_contains(text, "<=> least progressed, wait for each other\n");
+	assert_contains(text, "<-> wait for each other\n");
 	view_why(&hung->view, 0);
 	text = hung_text(hung);
 	assert_contains(text, "rank 0: in MPI_Allgather, exchange() at solver.c:141, for 72 s, "
