@@ -54,11 +54,13 @@ one of these, and who waits for a lost message; a deadlock and what follows from
 
 # The first runs of a pdb that reads message queues where there is no recorder, by MPI.
 SINCE_QUEUES = {"openmpi4": "2026-11-22 22:46", "openmpi5": "2026-11-22 22:46", "mpich": "2026-11-23 01:54"}
-LATEST = """## All faults in turns, the latest runs
+NUM_LATEST = 500
+LATEST = """## All faults in turns, the latest {num} runs
 
 Since what the MPI libraries hold of messages is read where there is no recorder: of Open MPI since
 2026-11-22 22:46, of MPICH since 2026-11-23 01:54. Before, runs of single kinds of faults were chosen to see how these are
-told. Each run's answer is that of the version that was asked then, what was mended after it included.
+told. Each run's answer is that of the version that was asked then, what was mended after it included; the last table
+is by version.
 
 """
 
@@ -189,10 +191,16 @@ def apart_table(answers):
 
 def latest_table(answers):
     some = [one for one in answers if one.line["date"] >= SINCE_QUEUES[one.line["mpi"]]]
-    if not some:
+    # A run has an answer of each kind, with the same date.
+    dates = sorted((one.line["date"] for one in some if one.by == "recorder"), reverse=True)[:NUM_LATEST]
+    if not dates:
         return ""
-    return (LATEST + table("", some, lambda one: "all") + "\n" + table("MPI", some, lambda one: one.line["mpi"]) + "\n" +
-            table("fault", some, lambda one: one.line["fault"]))
+    some = [one for one in some if one.line["date"] >= dates[-1]]
+    versions = names_of_versions([one.line for one in some])
+    return (LATEST.format(num=sum(one.by == "recorder" for one in some)) + table("", some, lambda one: "all") + "\n" +
+            table("MPI", some, lambda one: one.line["mpi"]) + "\n" +
+            table("fault", some, lambda one: one.line["fault"]) + "\n" +
+            table("version, since", some, lambda one: versions[one.line["version"]]))
 
 
 def watch_row(name, lines):
