@@ -105,23 +105,32 @@ static char *others_text(const struct view *view, uint32_t loop, uint64_t own)
 	int num_outside = rankset_count(outside);
 	size_t number;
 	uint64_t *counts = other_counts(view, loop, &number);
+	enum verdict_kind kind = view->verdict->kind;
+	/* Who has left something out may be ahead of those who wait for it. */
+	bool has_left_out =
+		kind == VERDICT_LOST || kind == VERDICT_DEADLOCK || kind == VERDICT_MISMATCH;
 
 	if (number == 1 && num_outside == 0 && counts[0] == own) {
 		text_list_add(&line, "", xstrdup(", as are all others"));
 	} else if (number == 1 && num_outside == 0) {
-		text_list_add(&line, "", xasprintf("; all others in %" PRIu64, counts[0]));
+		text_list_add(&line, "",
+			      xasprintf("; all others %sin %" PRIu64,
+					has_left_out && own != UINT64_MAX && own > counts[0]
+						? "still "
+						: "",
+					counts[0]));
 	} else if (number > MAX_COUNTS) {
 		text_list_add(&line, "",
-			 xasprintf("; other ranks in %" PRIu64 " to %" PRIu64, counts[0],
-				   counts[number - 1]));
+			      xasprintf("; other ranks in %" PRIu64 " to %" PRIu64, counts[0],
+					counts[number - 1]));
 	} else {
 		for (size_t i = 0; i < number; i++) {
 			struct rankset *ranks = others_in(view, loop, &counts[i]);
 
 			text_list_add(&line, ", ",
-				 xasprintf(i ? "%d in %" PRIu64
-					     : "; other ranks: %d in iteration %" PRIu64,
-					   rankset_count(ranks), counts[i]));
+				      xasprintf(i ? "%d in %" PRIu64
+						  : "; other ranks: %d in iteration %" PRIu64,
+						rankset_count(ranks), counts[i]));
 			rankset_destroy(ranks);
 		}
 	}
@@ -129,8 +138,8 @@ static char *others_text(const struct view *view, uint32_t loop, uint64_t own)
 		text_list_add(&line, ", ", xasprintf("%d outside this loop", num_outside));
 	else if (num_outside)
 		text_list_add(&line, "",
-			 xasprintf("; %d other %s outside this loop", num_outside,
-				   num_outside == 1 ? "rank is" : "ranks are"));
+			      xasprintf("; %d other %s outside this loop", num_outside,
+					num_outside == 1 ? "rank is" : "ranks are"));
 	free(counts);
 	rankset_destroy(outside);
 	return line.text ? line.text : xstrdup("");

@@ -74,6 +74,16 @@ static void show_waits(struct hung *hung)
 	wait_groups_destroy(groups);
 }
 
+/* The culprits are in another iteration of the outermost loop. */
+static void move_culprits(struct hung *hung, int iterations)
+{
+	for (size_t i = 0; i < hung->verdict.num_culprit_groups; i++) {
+		const struct place *place = hung->groups.groups[hung->verdict.culprit_groups[i]].place;
+
+		place->iterations[0].count += (uint64_t)iterations;
+	}
+}
+
 static void test_deadlock(void **state)
 {
 	struct hung *hung = create_deadlock();
@@ -138,6 +148,13 @@ static void test_deadlock(void **state)
 	view_lp(&hung->view);
 	assert_contains(hung_text(hung), "solver.c:131; it and others had gone on to MPI_Isend,\n"
 					 "      halo() solver.c:125 21 of 30 times, after the same 4 calls\n");
+	/* Who has left something out may be further than those who wait for it. */
+	move_culprits(hung, 1);
+	view_lp(&hung->view);
+	assert_contains(hung_text(hung), "  loop run() at solver.c:120: in iteration 413; all others still in 412\n");
+	move_culprits(hung, -2);
+	view_lp(&hung->view);
+	assert_contains(hung_text(hung), "  loop run() at solver.c:120: in iteration 411; all others in 412\n");
 	hung_destroy(hung);
 }
 
