@@ -23,7 +23,7 @@ const struct command cmd_report = {
 		"what pdb has cost it. One file that needs nothing else, and no JavaScript to be\n"
 		"read. Lines of source are those that can be read here and now.",
 	.example = "report hang.html",
-	.flags = CMD_NEEDS_JOB,
+	.flags = CMD_NEEDS_JOB | CMD_ANSWERS | CMD_KEEPS,
 	.min_words = 1,
 	.max_words = 1,
 	.words = WORDS_FILES,

@@ -35,7 +35,7 @@ const struct command cmd_suspects = {
 		TRACE_OPTIONS_ATTRIBUTES TRACE_OPTIONS_LINKAGE TRACE_OPTIONS_EVENTS
 		"\n\"> FILE.json\" writes it as data.",
 	.example = "suspects good.pdb bad.pdb",
-	.flags = CMD_DATA,
+	.flags = CMD_DATA | CMD_ANSWERS,
 	.min_words = 1,
 	.max_words = -1,
 	.words = WORDS_FILES,
@@ -54,7 +54,7 @@ const struct command cmd_diff = {
 		"3.\n" TRACE_OPTIONS_EVENTS
 		"\n\"> FILE\" writes a picture (.dot, .svg, .png, .pdf) or .json.",
 	.example = "diff good.pdb:3 bad.pdb:3",
-	.flags = CMD_GRAPHIC | CMD_DATA,
+	.flags = CMD_GRAPHIC | CMD_DATA | CMD_ANSWERS,
 	.min_words = 2,
 	.max_words = -1,
 	.words = WORDS_FILE_RANKS,

@@ -158,12 +158,20 @@ int command_take(const char **text, const struct command **ret, struct pdb_error
 	return 0;
 }
 
-/* Answers about an old snapshot say so, to people. */
+/* Is the answer about the job's snapshot? */
+static bool is_of_snapshot(const struct session *session, const struct command *command)
+{
+	if (!session->job || session->snapshot || session->has_cores)
+		return false;
+	return command->flags & CMD_ANSWERS && (command->flags & CMD_NEEDS_JOB || session->has_given_traces);
+}
+
+/* Answers about an old snapshot say so, to people. A file outlives the session: scripts are told of it, too. */
 static void tell_age(struct session *session, const struct command *command)
 {
 	double age = session_age(session);
 
-	if (!(command->flags & CMD_ANSWERS) || !session->editor || session->snapshot || session->has_cores)
+	if (!is_of_snapshot(session, command) || (!session->editor && !(command->flags & CMD_KEEPS)))
 		return;
 	if (session_has_ended(session))
 		puts("(the job has ended; this is its last snapshot)");
@@ -271,6 +279,7 @@ static int run_call(struct session *session, struct call *call, const char *rest
 	char *text;
 	int result;
 
+	session->has_given_traces = false;
 	if (output_split(rest, flags, &text, &output, err) < 0)
 		return -1;
 	result = args_parse(text, &args, err);

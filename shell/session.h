@@ -75,6 +75,7 @@ struct session {
 	uint64_t looked_ns;    /* CLOCK_MONOTONIC; 0: never */
 	uint64_t look_cost_ns; /* how long the last refresh took */
 	char *sample_trouble;  /* why there are no stacks at all; NULL: there are */
+	bool has_given_traces; /* of that refresh, to the command that is being carried out */
 
 	struct rankset *focus; /* NULL: all */
 

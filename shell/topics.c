@@ -57,7 +57,8 @@ const struct topic topic_table[] = {
 			"\"refresh\"\n"
 			"  (pdb ended)            the job has ended; its last snapshot is still "
 			"here\n"
-			"Up to \"set stale\" seconds the age is not told.",
+			"Answers are about the same look, so that they go together, until you type\n"
+			"\"refresh\". Up to \"set stale\" seconds the age is not told.",
 	},
 	{
 		.name = "ranks",

@@ -61,6 +61,7 @@ int trace_source_complete(struct session *session, struct pdb_error *err)
 struct traces *trace_source_get(struct session *session, const struct rankset *ranks,
 				struct pdb_error *err)
 {
+	session->has_given_traces = true;
 	return fetch(session, ranks, err) < 0 ? NULL : get(session->job, err);
 }
 

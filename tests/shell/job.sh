@@ -153,6 +153,8 @@ expect 'gdb with other words' 2 'not -ex'
 run --pid "$job" --batch -ex 'save h.pdb'
 expect 'save' 1 'h.pdb'
 if [ "$(stat -c %a h.pdb)" = 600 ]; then pass; else fail 'mode of the snapshot'; fi
+run --pid "$job" --batch -ex 'set stale 1' -ex 'shell sleep 2' -ex 'save aged.pdb' -ex 'report aged.html'
+expect 'save and report of an old look' 1 '^saved: ' '^written: ' '^\(snapshot [0-9]+ s old; refresh to look again\)'
 run --load h.pdb --batch -ex lp -ex groups -ex graph -ex 'why 0' -ex 'bt' -ex loops -ex 'info job'
 expect 'load' 1 '^Least progressed: rank 2, 1 of 4 ranks' 'relax' 'loaded from h.pdb'
 echo 'shell echo from the init file' >.pdbrc

@@ -112,6 +112,8 @@ typed C-c
 see 'Ctrl-C ends it' 'samples of ranks 0-3'
 typed 'set stale 1' Enter 'focus 1' Enter 'shell sleep 2' Enter
 see 'the age in the prompt' '^\(pdb 1 [0-9]+ (s|min) old\)'
+typed 'save aged.pdb' Enter
+see 'the age of what is saved' '^\(snapshot [0-9]+ (s|min) old; refresh to look again\)'
 typed 'set stale 86400' Enter 'focus all' Enter
 see 'no age' '^\(pdb\) *$'
 
