@@ -27,10 +27,10 @@ const struct command cmd_gdb = {
 	.summary = "Put gdb on a rank, in the first frame of the program's own code.",
 	.text = "The rank stands still until you leave gdb (\"quit\" or \"detach\"); then it goes "
 		"on\n"
-		"and you are back here. With -ex, gdb carries out these commands and returns;\n"
-		"that works in command files too. A rank of another node gets the gdb of that\n"
-		"node, with its files; Ctrl-C three times in more than a second gives up one\n"
-		"whose host does not answer.\n"
+		"and you are back here. The next answer is of a new look. With -ex, gdb carries\n"
+		"out these commands and returns; that works in command files too. A rank of\n"
+		"another node gets the gdb of that node, with its files; Ctrl-C three times in\n"
+		"more than a second gives up one whose host does not answer.\n"
 		"gdb sees a rank in Python as the interpreter's C code: it is in the innermost\n"
 		"frame, or in the one that called MPI. \"bt RANK\" shows Python's functions.",
 	.example = "gdb lp -ex \"bt 3\" -ex \"info locals\"",
@@ -203,8 +203,10 @@ static int run_gdb(struct session *session, const struct args *args, struct pdb_
 	fflush(session->out);
 	result = proc->is_local ? run_here(session, proc, words, num, &end, err)
 				: run_there(session, proc, words, num, &end, err);
-	if (end.after)
+	if (end.after) {
+		session->is_outdated = true;
 		tell_state(session, proc, &end);
+	}
 	if (result == 0 && num > 0 && end.status != 0)
 		return error_set(err, ERROR_SYSTEM, "gdb ended with status %d", end.status);
 	return result;

@@ -236,6 +236,24 @@ static char *full_name(const struct command *command)
 	return xstrdup(command->name);
 }
 
+/* Who has been in gdb wants to know how ranks are now. */
+static int look_anew(struct session *session, const struct command *command, struct pdb_error *err)
+{
+	if (!session->is_outdated || !(command->flags & CMD_ANSWERS))
+		return 0;
+	if (session_has_ended(session))
+		return 0;
+	if (session_refresh(session, err) < 0)
+		return session->is_live ? -1 : 0;
+	return command_check_needs(session, command->flags, err);
+}
+
+static int run_command(struct session *session, const struct command *command, const struct args *args,
+		       struct pdb_error *err)
+{
+	return look_anew(session, command, err) < 0 ? -1 : command->run(session, args, err);
+}
+
 /* An answer that fails on the way leaves no half of one. */
 static int run_document(struct session *session, const struct call *call, const struct args *args,
 			struct pdb_error *err)
@@ -252,7 +270,7 @@ static int run_document(struct session *session, const struct call *call, const 
 		abort();
 	status = check_call(session, call, args, err);
 	if (!status)
-		status = call->command->run(session, args, err);
+		status = run_command(session, call->command, args, err);
 	fclose(session->out);
 	session->out = outer;
 	document_write(session, outer, name, call->line, status ? NULL : result, err);
@@ -266,7 +284,7 @@ static int run_plain(struct session *session, const struct call *call, const str
 {
 	if (call->macro)
 		return script_run_macro(session, call->macro, args, err);
-	return call->command->run(session, args, err);
+	return run_command(session, call->command, args, err);
 }
 
 /* Words and output are as the user typed them: parse, check, open, run, close. */

@@ -99,6 +99,7 @@ static void drop_job(struct session *session)
 	session->snapshot = NULL;
 	session->sample_trouble = NULL;
 	session->is_live = false;
+	session->is_outdated = false;
 	session->has_cores = false;
 	session->cores = NULL;
 }
@@ -325,6 +326,7 @@ static int look(struct session *session, struct pdb_error *err)
 		return -1;
 	drop_sampling(session);
 	analyse(session);
+	session->is_outdated = false;
 	session->looked_ns = monotonic_ns();
 	session->look_cost_ns = session->looked_ns - begin;
 	return 0;

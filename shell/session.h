@@ -74,6 +74,7 @@ struct session {
 	const struct code_question *question; /* what sampling asks beside stacks; NULL: nothing */
 	uint64_t looked_ns;    /* CLOCK_MONOTONIC; 0: never */
 	uint64_t look_cost_ns; /* how long the last refresh took */
+	bool is_outdated;      /* gdb has had a rank since: the next answer takes a new one */
 	char *sample_trouble;  /* why there are no stacks at all; NULL: there are */
 	bool has_given_traces; /* of that refresh, to the command that is being carried out */
 

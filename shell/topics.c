@@ -58,7 +58,8 @@ const struct topic topic_table[] = {
 			"  (pdb ended)            the job has ended; its last snapshot is still "
 			"here\n"
 			"Answers are about the same look, so that they go together, until you type\n"
-			"\"refresh\". Up to \"set stale\" seconds the age is not told.",
+			"\"refresh\" or have been in gdb. Up to \"set stale\" seconds the age is not "
+			"told.",
 	},
 	{
 		.name = "ranks",
