@@ -91,14 +91,21 @@ static void print_stays(const struct view *view)
 	free(before);
 }
 
+static void print_doubt(const struct view *view, const char *why)
+{
+	text_wrap(view, 2, "not sure that this is a hang%s: %s",
+		  view->is_script ? " (exit status 0)" : "", why);
+}
+
 static void print_not_sure(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
 
-	text_wrap(view, 2, "not sure that this is a hang: it may just take long; %s",
-		  verdict->basis == VERDICT_BY_STACKS && verdict->stay_ns
-			  ? "\"set look 5000\" and \"refresh\" look for longer"
-			  : "look again later");
+	if (verdict->basis == VERDICT_BY_STACKS && verdict->stay_ns)
+		print_doubt(view, "it may just take long; \"set look 5000\" and \"refresh\" look for "
+				  "longer");
+	else
+		print_doubt(view, "it may just take long; look again later");
 }
 
 /* All wait for ranks of which some compute, for no longer than they did before. */
@@ -203,6 +210,8 @@ static void print_why_unknown(const struct view *view)
 			queue_cause_print(view);
 		print_apart(view);
 		order_text_print_doubt(view);
+		if (verdict->queue_cause)
+			print_doubt(view, "nobody can be named; look again later");
 		text_wrap(view, 2, "next: %s\"bt %d\", \"classes\"",
 			  queue_waits_are_known(view->job) ? "\"waits\", " : "",
 			  rankset_first(rankset_is_empty(verdict->apart) ? verdict->waiting
@@ -472,7 +481,7 @@ static void print_confidence(const struct view *view)
 	if (verdict->is_likely)
 		text_wrap(view, 2, "likely, not certain: %s", likely_reason(verdict));
 	if (!verdict->is_hang && has_cores(view))
-		text_wrap(view, 2, "not sure that this is a hang: cores are of one moment");
+		print_doubt(view, "cores are of one moment");
 	else if (!verdict->is_hang)
 		print_not_sure(view);
 	if (verdict->is_approximate)

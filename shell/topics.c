@@ -103,12 +103,16 @@ const struct topic topic_table[] = {
 	{
 		.name = "status",
 		.summary = "What pdb's exit status means, for scripts.",
-		.text = "  0   no hang was found\n"
+		.text = "  0   no hang was found, or pdb is not sure that it is one\n"
 			"  1   the last look found a hang, a fault or a crash\n"
 			"  2   pdb could not do what was asked\n"
-			"As in: pdb --pid PID --batch -ex lp. \"pdb run --watch\" passes on the "
-			"status of a\n"
-			"job that ends by itself.",
+			"As in: pdb --pid PID --batch -ex lp. Where \"lp\" says \"not sure that this "
+			"is a\n"
+			"hang\" the status is 0 although it may name ranks. A later look may be sure. "
+			"By\n"
+			"stacks, without a recorder, it takes a look of more than 3 s:\n"
+			"  pdb --pid PID --batch -ex \"set look 5000\" -ex refresh -ex lp\n"
+			"\"pdb run --watch\" passes on the status of a job that ends by itself.",
 	},
 	{NULL, NULL, NULL},
 };

@@ -65,6 +65,14 @@ expect 'focus, join, above' '[01]' '^1 sample of ranks 1-2: 2 stacks' ' 1:\[1\] 
 run --pid "$job" --batch -ex groups -ex 'bt group 1' -ex 'tree -first -join' -ex 'graph'
 expect 'order in time' 2 '^First in temporal order: rank 2\.$' '^1:\[2\] main\(\) > relax' \
 	'"order" is that of stacks'
+# One look is too short to be sure, unless the machine is slow.
+run --pid "$job" --batch -ex lp
+case $status in
+0) expect 'a short look' 0 '^Least progressed: rank 2' 'not sure that this is a hang \(exit status 0\)' ;;
+*) expect 'a short look' 1 '^Least progressed: rank 2' ;;
+esac
+run --pid "$job" --batch -ex 'set look 5000' -ex refresh -ex lp
+expect 'a long look' 1 '^Least progressed: rank 2'
 run --pid "$job" --batch -ex 'sample 0'
 expect 'no samples' 2 'number of samples'
 run --pid "$job" --batch -ex 'sample 3 every 5'

@@ -158,6 +158,10 @@ static void test_evidence(void **state)
 	assert_contains(text, "never before was this place left again, and elsewhere the longest "
 			      "stay was 210 ms");
 	assert_contains(text, "approximate: ");
+	hung->view.is_script = true;
+	view_lp(&hung->view);
+	assert_contains(hung_text(hung), "not sure that this is a hang (exit status 0): ");
+	hung->view.is_script = false;
 	verdict->longest_before_ns = 0;
 	verdict->kind = VERDICT_LEAST;
 	set_ranks(&verdict->moving, "1");
