@@ -67,7 +67,9 @@ struct watch {
 
 	uint64_t began_ns;
 	uint64_t looked_ns;     /* the last look; 0: none yet */
-	uint64_t moved_ns;      /* when anybody was last seen to move */
+	uint64_t moved_ns;      /* when anybody was last seen to move; till then when watching began */
+	uint64_t before_ns;     /* how long nobody had moved then, by the segments: told, and no more */
+	bool has_moved;         /* anybody has been seen to */
 	uint64_t active_ns;     /* when those outside were last seen to work; 0: never */
 	struct rankset *active; /* who was outside then */
 	uint64_t next_still_ns; /* when the next full look is due if nobody moves, */
@@ -236,6 +238,8 @@ static void note_movement(struct watch *watch)
 	if (!numbers->num_moved && !numbers->num_changed)
 		return;
 	watch->moved_ns = now_ns;
+	watch->before_ns = 0;
+	watch->has_moved = true;
 	watch->next_still_ns = 0;
 	watch->has_told_active = watch->has_told_spared = false;
 	watch->tell_still_ns = TELL_STILL_NS;
@@ -300,6 +304,15 @@ static uint64_t still_ns(const struct watch *watch)
 	return monotonic_ns() - watch->moved_ns;
 }
 
+/* For people. The decision goes by what was seen. */
+static struct watch_standstill standstill(const struct watch *watch)
+{
+	return (struct watch_standstill){
+		.ns = still_ns(watch) + watch->before_ns,
+		.is_since_begin = !watch->has_moved && !watch->before_ns,
+	};
+}
+
 static void find_hang(struct watch *watch, enum watch_proof proof)
 {
 	struct hang_figures figures;
@@ -307,7 +320,7 @@ static void find_hang(struct watch *watch, enum watch_proof proof)
 	hang_test_figures(watch->test, &figures);
 	watch->hang = (struct watch_hang){
 		.proof = proof,
-		.still_ns = still_ns(watch),
+		.still = standstill(watch),
 		.watched_ns = monotonic_ns() - watch->began_ns,
 		.num_samples = figures.num_samples,
 		.chance = watch->has_recorder ? watch->report.chance : figures.chance,
@@ -379,7 +392,7 @@ static bool is_active(struct watch *watch)
 	if (!watch->has_told_active && still_ns(watch) >= TELL_STILL_NS) {
 		char *who = is_working ? xasprintf("rank %d", watch->report.rank)
 				       : label_who(watch->active, 40);
-		char *time = label_time(still_ns(watch));
+		char *time = label_time(standstill(watch).ns);
 
 		watch_tell_note(
 			&watch->teller, "phase",
@@ -554,7 +567,7 @@ static void tell_status(struct watch *watch)
 	struct hang_figures figures;
 
 	hang_test_figures(watch->test, &figures);
-	watch_tell_status(&watch->teller, &watch->digest, &figures, still_ns(watch),
+	watch_tell_status(&watch->teller, &watch->digest, &figures, standstill(watch),
 			  watch->has_recorder && watch->report.kind == PACE_STILL
 				  ? watch->report.needed_ns
 				  : 0);
@@ -602,6 +615,8 @@ static int watch_until(struct watch *watch, struct pdb_error *err)
 		return -1;
 	watch->has_recorder = most_are_recorded(&watch->digest);
 	watch->moved_ns = monotonic_ns();
+	if (watch->has_recorder && watch->digest.numbers.quiet_ns != WATCH_NEVER)
+		watch->before_ns = watch->digest.numbers.quiet_ns;
 	watch->tell_still_ns = TELL_STILL_NS;
 	watch->next_check_ns = monotonic_ns() + CHECK_NS;
 	if (start_test(watch, err) < 0)

@@ -27,10 +27,16 @@ enum watch_proof {
 	WATCH_BY_PATIENCE /* nothing has moved for --max-wait */
 };
 
+/* How long nobody has moved. */
+struct watch_standstill {
+	uint64_t ns;
+	bool is_since_begin; /* only since watching began: what was before is not known */
+};
+
 /* What is told of a hang beside the session's verdict. */
 struct watch_hang {
 	enum watch_proof proof;
-	uint64_t still_ns;    /* since anybody was last seen to move */
+	struct watch_standstill still;
 	uint64_t watched_ns;  /* for how long the job was watched */
 	uint32_t num_samples; /* that the test has learnt from */
 	double chance;        /* BY_TEST: how often in an hour a healthy job looks like that */

@@ -119,7 +119,7 @@ static void write_report(struct session *session, const struct watch_hang *hang)
 	banner_print_holes(session, session->out);
 	fprintf(session->out,
 		"Hang: %s; nobody has moved for %.1f s, the job was watched for %.1f s.\n",
-		watch_kind_text(verdict), hang->still_ns / 1e9, hang->watched_ns / 1e9);
+		watch_kind_text(verdict), hang->still.ns / 1e9, hang->watched_ns / 1e9);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		report_command(session, lines[i]);
 	if (session->job->model && culprit >= 0) {
@@ -189,7 +189,7 @@ static void set_facts(const struct session *session, const struct watch_options 
 
 	setenv("PDB_HANG_KIND", watch_kind_text(verdict), 1);
 	setenv("PDB_HANG_RANKS", ranks, 1);
-	set_number("PDB_HANG_SECONDS", hang->still_ns / 1e9);
+	set_number("PDB_HANG_SECONDS", hang->still.ns / 1e9);
 	setenv("PDB_JOB", table->job ? table->job : "", 1);
 	set_number("PDB_JOB_SIZE", table->size);
 	set_number("PDB_LAUNCHER_PID", session->launcher.pid);

@@ -174,7 +174,7 @@ static void tell_hang_json(struct watch_teller *teller, const struct watch_hang 
 		", \"kind\": \"%s\", \"ranks\": \"%s\", \"certain\": %s, \"proof\": \"%s\", "
 		"\"still_s\": %.3f, \"watched_s\": %.3f, \"samples\": %u",
 		watch_kind_text(verdict), ranks, is_certain(verdict) ? "true" : "false",
-		proofs[hang->proof], hang->still_ns / 1e9, hang->watched_ns / 1e9,
+		proofs[hang->proof], hang->still.ns / 1e9, hang->watched_ns / 1e9,
 		hang->num_samples);
 	if (hang->proof == WATCH_BY_TEST && isfinite(hang->chance))
 		fprintf(teller->out, ", \"chance_per_hour\": %.3g", hang->chance);
@@ -184,11 +184,12 @@ static void tell_hang_json(struct watch_teller *teller, const struct watch_hang 
 static void tell_hang_text(struct watch_teller *teller, const struct watch_hang *hang)
 {
 	struct view view = session_view(teller->session);
-	char *still = label_time(hang->still_ns);
+	char *still = label_time(hang->still.ns);
 
 	view.out = teller->out;
-	fprintf(view.out, "Hang: %s. Nobody has moved for %s", watch_kind_text(view.verdict),
-		still);
+	fprintf(view.out, "Hang: %s. Nobody has moved %s %s%s", watch_kind_text(view.verdict),
+		hang->still.is_since_begin ? "since watching began," : "for", still,
+		hang->still.is_since_begin ? " ago" : "");
 	if (hang->proof == WATCH_BY_TEST && isfinite(hang->chance))
 		fprintf(view.out, "; one that goes on as before would look so %.2g times an hour", hang->chance);
 	else if (hang->proof != WATCH_BY_COUNTS)
@@ -239,7 +240,8 @@ static void print_knowledge(const struct hang_figures *figures)
 }
 
 void watch_tell_status(struct watch_teller *teller, const struct watch_digest *digest,
-		       const struct hang_figures *figures, uint64_t still_ns, uint64_t needed_ns)
+		       const struct hang_figures *figures, struct watch_standstill still,
+		       uint64_t needed_ns)
 {
 	const struct watch_numbers *numbers = &digest->numbers;
 	uint64_t now_ns = monotonic_ns();
@@ -248,7 +250,7 @@ void watch_tell_status(struct watch_teller *teller, const struct watch_digest *d
 	if (!teller->has_line || now_ns < teller->next_ns)
 		return;
 	teller->next_ns = now_ns + STATUS_NS;
-	time = label_time(still_ns < STATUS_NS ? 0 : still_ns);
+	time = label_time(still.ns < STATUS_NS ? 0 : still.ns);
 	fprintf(stderr, "\r\033[K%u ranks  outside MPI ", numbers->num_ranks - numbers->num_ended);
 	if (figures->s_out >= 0) {
 		print_bar(figures->s_out);
@@ -258,11 +260,13 @@ void watch_tell_status(struct watch_teller *teller, const struct watch_digest *d
 	}
 	fputs("  ", stderr);
 	print_knowledge(figures);
-	if (still_ns < STATUS_NS)
+	if (still.ns < STATUS_NS)
 		fputs("  moving", stderr);
+	else if (still.is_since_begin)
+		fprintf(stderr, "  no move seen in %s", time);
 	else
 		fprintf(stderr, "  moved %s ago", time);
-	if (still_ns >= STATUS_NS && needed_ns) {
+	if (still.ns >= STATUS_NS && needed_ns) {
 		char *needed = label_time(needed_ns);
 
 		fprintf(stderr, ", a hang after %s", needed);

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "shell/watch.h"
+
 struct hang_figures;
 struct session;
 struct verdict;
@@ -36,10 +38,11 @@ void watch_tell_note(struct watch_teller *teller, const char *event, const char 
 /* The hang, with what `lp` says of it. */
 void watch_tell_hang(struct watch_teller *teller, const struct watch_hang *hang);
 
-/* Renew the status line if it is due. still_ns: since the last movement; needed_ns: it will be
- * called a hang when that is as long as this, 0: not known. */
+/* Renew the status line if it is due. needed_ns: it will be called a hang when a standstill is as long
+ * as this, 0: not known. */
 void watch_tell_status(struct watch_teller *teller, const struct watch_digest *digest,
-		       const struct hang_figures *figures, uint64_t still_ns, uint64_t needed_ns);
+		       const struct hang_figures *figures, struct watch_standstill still,
+		       uint64_t needed_ns);
 
 /* "computation", "deadlock", "mismatch", "lost message", ... : one word or two, kept for scripts.
  */

@@ -90,7 +90,7 @@ check "without a recorder: status 1" test $? -eq 1
 check "by stacks" says 'by their stacks: no recorder'
 check "a hang" says '^Hang: computation'
 # Looks that take a second each are rare, but there is one when the time is over.
-check "told when the time is over" says 'Nobody has moved for (1?[0-9]|[0-9]\.[0-9]+) s'
+check "told when the time is over" says 'Nobody has moved (for|since watching began,) (1?[0-9]|[0-9]\.[0-9]+) s'
 check "it is not ended without --kill" kill -0 $job
 kill $job
 wait $job 2>/dev/null
@@ -127,6 +127,20 @@ wait $job 2>/dev/null
 wait $watcher
 check "mpirun is gone: status 0" test $? -eq 0
 check "told" says '"how": "ended"'
+
+job_of "$mpi" 4 "$work/phases-$mpi" endless 2
+eval "$("$build/pdb" env --mpi="$mpi")"
+"${command[@]}" >output 2>&1 </dev/null &
+job=$!
+jobs="$jobs $job"
+unset LD_PRELOAD
+hangs_for_long() { "$build/pdb" -nx --pid $job --batch -ex lp 2>&1 | grep -q 'no rank has moved for [1-9][0-9] s'; }
+wait_for hangs_for_long
+timeout 100 "$build/pdb" -nx watch --pid $job >said 2>&1 </dev/null
+check "a job that hung before: status 1" test $? -eq 1
+check "the time before counts" says '^Hang: computation. Nobody has moved for [1-9][0-9] s'
+kill $job
+wait $job 2>/dev/null
 
 # ---- What is asked wrongly ----
 
