@@ -16,6 +16,8 @@
 
 static int find_least(const struct session *session, struct rankset **ret, struct pdb_error *err)
 {
+	if (session->verdict && session->verdict->kind == VERDICT_UNKNOWN)
+		return error_set(err, ERROR_NOT_FOUND, "lp: it is not known which rank is behind");
 	if (!session->verdict || rankset_is_empty(session->verdict->culprits))
 		return error_set(err, ERROR_NOT_FOUND, "lp: no rank is behind");
 	*ret = rankset_copy(session->verdict->culprits);

@@ -93,6 +93,33 @@ expect 'a snapshot' 0 '^4:\[0-3\] 20x main' ' 3:\[0-1,3\] 15x MPI_' ' 1:\[2\] 5x
 run --load t.pdb --batch -ex sample
 expect 'no samples of a snapshot' 2 'is a snapshot'
 
+# ---- Nobody can be named ----
+
+cat >ring.c <<'END'
+#include <mpi.h>
+int main(void)
+{
+	int rank, size, word;
+
+	MPI_Init(NULL, NULL);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	MPI_Recv(&word, 1, MPI_INT, (rank + 1) % size, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	return 0;
+}
+END
+"$compiler" -g -o ring ring.c || fail 'a ring is not compiled'
+start ring.out 3 ./ring
+all_wait() {
+	run --pid "$job" --batch -ex lp
+	printf '%s\n' "$said" | grep -q 'a deadlock, likely: ranks 0-2 wait for each other'
+}
+wait_for all_wait || fail 'the ring does not come to wait' "$said"
+expect 'a ring' 0 '^Least progressed: unknown' 'not sure that this is a hang \(exit status 0\)'
+run --pid "$job" --batch -ex 'bt lp'
+expect 'stacks of nobody' 2 'lp: it is not known which rank is behind'
+stop
+
 # ---- OpenMP ----
 
 start omp 2 ./openmp
