@@ -83,7 +83,7 @@ static void write_head(const struct report *report, const char *nonce)
 	fprintf(out, "</title>\n<style nonce=\"%s\">\n%s</style>\n</head>\n<body>\n", nonce,
 		report_css);
 	fprintf(out, "<a class=\"skip\" href=\"#verdict\">To the verdict</a>\n<header%s><h1>",
-		report->view->verdict->is_hang ? " class=\"hang\"" : "");
+		report->view->verdict->is_hang || report->view->is_known_hang ? " class=\"hang\"" : "");
 	html_text(out, verdict);
 	fputs("</h1>\n<p>", out);
 	html_text(out, report->title);

@@ -33,6 +33,7 @@ struct view {
 	bool use_unicode;                /* box drawing and arrows in UTF-8; else ASCII */
 	bool use_color;                  /* ANSI colours; marks say the same without them */
 	bool is_script;                  /* nobody types: that a doubt makes the exit status 0 is told */
+	bool is_known_hang;              /* watching has found one, and the answer does not doubt it */
 	bool is_html;                    /* paragraphs and tables of HTML, for report.h; drawings are left out */
 	const struct job *job;           /* names are resolved through job->names */
 	const struct progress *progress; /* these four are NULL when no rank has a recorder, */

@@ -482,7 +482,7 @@ static void print_confidence(const struct view *view)
 		text_wrap(view, 2, "likely, not certain: %s", likely_reason(verdict));
 	if (!verdict->is_hang && has_cores(view))
 		print_doubt(view, "cores are of one moment");
-	else if (!verdict->is_hang)
+	else if (!verdict->is_hang && !view->is_known_hang)
 		print_not_sure(view);
 	if (verdict->is_approximate)
 		text_wrap(view, 2,

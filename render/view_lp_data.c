@@ -62,7 +62,7 @@ void view_lp_json(const struct view *view)
 
 	json_object(&json, NULL);
 	json_text(&json, "verdict", view_verdict_name(verdict));
-	json_bool(&json, "hang", verdict->is_hang);
+	json_bool(&json, "hang", verdict->is_hang || view->is_known_hang);
 	json_bool(&json, "likely", verdict->is_likely);
 	json_bool(&json, "approximate", verdict->is_approximate);
 	json_text(&json, "by", has_times ? "models" : "stacks");

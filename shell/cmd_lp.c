@@ -36,7 +36,7 @@ const struct command cmd_lp = {
 static bool is_worth_a_look(struct session *session)
 {
 	return session->editor && !session->snapshot && !session->has_cores &&
-	       !session_has_ended(session) && session->verdict && !session->verdict->is_hang &&
+	       !session_has_ended(session) && session->verdict && !session_status(session) &&
 	       session_age(session) > session->settings.values[SETTING_STALE];
 }
 

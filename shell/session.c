@@ -627,7 +627,8 @@ struct view session_view(struct session *session)
 		.use_color = decide(session, SETTING_COLOR,
 				    is_terminal(session) && !getenv("NO_COLOR") && term &&
 					    strcmp(term, "dumb") != 0),
-		.is_script = session->is_batch && !session->is_hung,
+		.is_script = session->is_batch,
+		.is_known_hang = session->is_hung,
 		.job = session->job,
 		.progress = session->progress,
 		.groups = session->groups,

@@ -161,6 +161,10 @@ static void test_evidence(void **state)
 	hung->view.is_script = true;
 	view_lp(&hung->view);
 	assert_contains(hung_text(hung), "not sure that this is a hang (exit status 0): ");
+	hung->view.is_known_hang = true;
+	view_lp(&hung->view);
+	assert_null(strstr(hung_text(hung), "not sure"));
+	hung->view.is_known_hang = false;
 	hung->view.is_script = false;
 	verdict->longest_before_ns = 0;
 	verdict->kind = VERDICT_LEAST;

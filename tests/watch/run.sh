@@ -89,6 +89,7 @@ timeout 100 "$build/pdb" -nx watch --pid $job --max-wait 3s >said 2>&1 </dev/nul
 check "without a recorder: status 1" test $? -eq 1
 check "by stacks" says 'by their stacks: no recorder'
 check "a hang" says '^Hang: computation'
+check "which is not doubted" bash -c '! grep -q "not sure" said'
 # Looks that take a second each are rare, but there is one when the time is over.
 check "told when the time is over" says 'Nobody has moved (for|since watching began,) (1?[0-9]|[0-9]\.[0-9]+) s'
 check "it is not ended without --kill" kill -0 $job
