@@ -21,12 +21,12 @@
 #include "model/rankset.h"
 #include "model/xalloc.h"
 #include "render/label.h"
-#include "shell/banner.h"
 #include "shell/command.h"
 #include "shell/interrupt.h"
 #include "shell/leftovers.h"
 #include "shell/page.h"
 #include "shell/session.h"
+#include "shell/text_report.h"
 #include "shell/trace_source.h"
 #include "shell/watch.h"
 #include "shell/watch_hang.h"
@@ -97,58 +97,25 @@ static void save(struct session *session, const char *path, struct watch_teller 
 		watch_tell_note(teller, "saved", "snapshot: pdb --load %s", path);
 }
 
-/* One command as the user would type it, its output among that of the others. */
-static void report_command(struct session *session, const char *line)
-{
-	struct pdb_error err;
-
-	fprintf(session->out, "\n---- %s\n\n", line);
-	if (command_execute(session, line, &err) < 0)
-		fprintf(session->out, "%s\n", err.text);
-}
-
-static void write_report(struct session *session, const struct watch_hang *hang)
-{
-	static const char *const lines[] = {"lp",   "groups", "waits",   "progress",
-					    "tree", "bt lp",  "info job"};
-	const struct verdict *verdict = session->verdict;
-	int waiting = rankset_first(verdict->waiting), culprit = rankset_first(verdict->culprits);
-	char line[40];
-
-	banner_print(session, session->out);
-	banner_print_holes(session, session->out);
-	fprintf(session->out,
-		"Hang: %s; nobody has moved for %.1f s, the job was watched for %.1f s.\n",
-		watch_kind_text(verdict), hang->still.ns / 1e9, hang->watched_ns / 1e9);
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		report_command(session, lines[i]);
-	if (session->job->model && culprit >= 0) {
-		snprintf(line, sizeof(line), "history %d 20", culprit);
-		report_command(session, line);
-	}
-	if (session->job->model && waiting >= 0) {
-		snprintf(line, sizeof(line), "why %d", waiting);
-		report_command(session, line);
-	}
-}
-
 static void report(struct session *session, const char *path, const struct watch_hang *hang,
 		   struct watch_teller *teller)
 {
-	FILE *outer = session->out, *file = fopen(path, "we");
+	FILE *file = fopen(path, "we");
 	struct pdb_error err;
+	char *about;
 
 	if (!file) {
 		error_errno(&err, "cannot write to %s", path);
 		tell_failure(teller, &err, "no report");
 		return;
 	}
-	session->out = file;
+	about = xasprintf("Hang: %s; nobody has moved for %.1f s, the job was watched for %.1f s.",
+			  watch_kind_text(session->verdict), hang->still.ns / 1e9, hang->watched_ns / 1e9);
 	if (page_is_name(path))
 		page_write(session, file);
 	else
-		write_report(session, hang);
-	session->out = outer;
+		text_report_write(session, about, file);
+	free(about);
 	if (ferror(file) | fclose(file)) {
 		error_errno(&err, "cannot write to %s", path);
 		tell_failure(teller, &err, "no report");

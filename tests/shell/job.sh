@@ -49,6 +49,8 @@ expect 'messages, collectives, requests' 1 'ranks 0-3.*: [0-9]+ messages sent' \
 run --pid "$job" --batch -ex waits -ex 'waits 0-1' -ex 'waits lp' -ex 'waits > w.svg'
 expect 'waits' 1 'waits for$' 'nobody: outside MPI +<-'
 if grep -q '<svg' w.svg; then pass; else fail 'waits > w.svg'; fi
+run --pid "$job" --batch -ex 'report r.txt'
+if grep -q '^---- lp$' r.txt && grep -q '^Least progressed: rank 2' r.txt; then pass; else fail 'report r.txt'; fi
 run --pid "$job" --batch -ex 'report r.html'
 expect 'report' 1 '^written: r.html'
 if said=$(/usr/bin/python3 "$OLDPWD/tests/report/check_page.py" r.html) &&
