@@ -25,7 +25,7 @@
 #include "render/text.h"
 #include "render/view.h"
 
-enum { MAX_COUNTS = 3, LEAST_WHO = 14 };
+enum { MAX_COUNTS = 3, LEAST_WHO = 14, MAX_CONTINUED = 8 };
 
 /* ---- The first line ----------------------------------------------------------------------- */
 
@@ -269,6 +269,53 @@ static const char *process_state_text(char state)
 	return NULL;
 }
 
+/* `"kill -CONT 71 72" on node7`, for each host of these ranks, which is named if the job has several. */
+static char *continue_text(const struct view *view, const struct rankset *ranks)
+{
+	const struct proctable *table = view->job->proctable;
+	struct rankset *left = rankset_copy(ranks);
+	struct text_list line = {NULL};
+	bool has_hosts = false;
+
+	for (size_t i = 1; i < table->num_procs; i++)
+		has_hosts |= strcmp(table->procs[i].host, table->procs[0].host) != 0;
+	for (int first = rankset_first(left); first >= 0; first = rankset_first(left)) {
+		const struct proc *of_host = proctable_find(table, first);
+		struct text_list pids = {NULL};
+
+		for (int r = first; r >= 0; r = rankset_next(left, r)) {
+			const struct proc *proc = proctable_find(table, r);
+
+			if (proc && of_host && strcmp(proc->host, of_host->host) != 0)
+				continue;
+			rankset_remove(left, r);
+			if (proc && proc->pid > 0)
+				text_list_add(&pids, " ", xasprintf("%d", (int)proc->pid));
+		}
+		if (pids.text)
+			text_list_add(&line, " and ",
+				      xasprintf("\"kill -CONT %s\"%s%s", pids.text, has_hosts ? " on " : "",
+						has_hosts ? of_host->host : ""));
+		free(pids.text);
+	}
+	rankset_destroy(left);
+	return line.text ? line.text : xstrdup("\"kill -CONT\"");
+}
+
+/* What ends it, "" if it is nothing that a user can do, or for more ranks than can be listed. */
+static char *remedy_text(const struct view *view, char state, const struct rankset *ranks)
+{
+	int num = rankset_count(ranks);
+	char *how, *text;
+
+	if (state != 'T' || num > MAX_CONTINUED)
+		return xstrdup(state != 'T' ? "" : "; \"kill -CONT\" lets them go on, \"info ranks\" has the pids");
+	how = continue_text(view, ranks);
+	text = xasprintf("; %s lets %s go on", how, num == 1 ? "it" : "them");
+	free(how);
+	return text;
+}
+
 static void print_process_states(const struct view *view)
 {
 	static const char states[] = "TtZXD";
@@ -285,12 +332,12 @@ static void print_process_states(const struct view *view)
 				rankset_add(ranks, r);
 		}
 		if (!rankset_is_empty(ranks)) {
-			char *who = parts_who(ranks);
+			char *who = parts_who(ranks), *remedy = remedy_text(view, *state, ranks);
 
-			text_wrap(view, 2, "%s: process %s (state %c)%s", who,
-				  process_state_text(*state), *state,
-				  *state == 'T' ? "; \"kill -CONT\" lets it go on" : "");
+			text_wrap(view, 2, "%s: process %s (state %c)%s", who, process_state_text(*state), *state,
+				  remedy);
 			free(who);
+			free(remedy);
 		}
 		rankset_destroy(ranks);
 	}

@@ -180,7 +180,7 @@ kill -STOP "$rank"
 typed 'shell sleep 3' Enter
 see 'run: the snapshot is old' '^\(pdb [0-9]+ (s|min) old\)'
 typed 'lp' Enter
-see 'run: lp looks again' "\"kill -CONT\" lets it go on"
+see 'run: lp looks again' "\"kill -CONT $rank\""
 kill -CONT "$rank"
 typed 'quit' Enter
 see 'run: asks' 'End it'

@@ -228,7 +228,7 @@ static void test_process_states(void **state)
 		char state;
 		const char *text;
 	} cases[] = {
-		{'T', "rank 3: process stopped by a signal (state T)"},
+		{'T', "rank 3: process stopped by a signal (state T); \"kill -CONT 4003\" lets it go on\n"},
 		{'t', "rank 3: process held by a debugger (state t)"},
 		{'Z', "rank 3: process ended, waiting to be collected by its parent (state Z)"},
 		{'D', "rank 3: process waiting inside the kernel"},
