@@ -177,15 +177,20 @@ void view_lattice(const struct view *view, const struct trace_runs *runs,
 {
 	const struct drawing_lattice d = {view, runs, similarity, lattice, measure, all};
 	char *what = measure_text(measure);
+	char *ways = lattice->context->num_rows == 1
+			     ? xstrdup("in one way")
+			     : xasprintf("in %" PRIu32 " different ways", lattice->context->num_rows);
 	size_t num = 0, listed = 0;
 
 	for (size_t c = 0; c < lattice->num_concepts; c++)
 		num += has_ranks(&d, c);
 	text_wrap(view, 0,
-		  "%zu trace%s in %" PRIu32 " different ways, by %" PRIu32 " attributes (%s): %zu "
+		  "%zu trace%s %s, by %" PRIu32 " attribute%s (%s): %zu "
 		  "concept%s. The ranks of each have what is listed there and above it in common.",
-		  runs->num_threads, runs->num_threads == 1 ? "" : "s", lattice->context->num_rows,
-		  lattice->context->num_attributes, what, num, num == 1 ? "" : "s");
+		  runs->num_threads, runs->num_threads == 1 ? "" : "s", ways,
+		  lattice->context->num_attributes, lattice->context->num_attributes == 1 ? "" : "s", what, num,
+		  num == 1 ? "" : "s");
+	free(ways);
 	free(what);
 	print_drawing(&d);
 	for (size_t c = 0; c < lattice->num_concepts; c++) {

@@ -205,9 +205,11 @@ void view_similar(const struct view *view, const struct trace_runs *runs,
 	struct parts *parts = make_parts(&s, heat_map_capacity(view, LABEL_WIDTH));
 	char *title = title_of(&s);
 
-	text_wrap(view, 0, "%s, in percent; %" PRIu32 " of them differ%s", title,
-		  clusters->num_leaves,
-		  parts->num < clusters->num_leaves ? ", the most similar of these together" : "");
+	if (clusters->num_leaves == 1)
+		text_wrap(view, 0, "%s, in percent; all are the same", title);
+	else
+		text_wrap(view, 0, "%s, in percent; %" PRIu32 " of them differ%s", title, clusters->num_leaves,
+			  parts->num < clusters->num_leaves ? ", the most similar of these together" : "");
 	heat_map_print(view, &(struct heat_map){title, (const char *const *)parts->labels,
 						parts->values, parts->num});
 	print_clusters(&s);

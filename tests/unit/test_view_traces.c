@@ -299,6 +299,24 @@ static void test_many(void **state)
 		free(ranks[r]);
 }
 
+static void test_same(void **state)
+{
+	const struct trace_measure actual = {ENTRIES, FREQUENCY_ACTUAL, LINKAGE_WARD};
+	static const char *const ranks[] = {"a[bcf]^3g", "a[bcf]^3g", NULL};
+	struct view view = {.width = 60};
+	char *text = NULL;
+	size_t size;
+
+	(void)state;
+	view.out = open_memstream(&text, &size);
+	print_run(&view, stencil_calls, ranks, TRACE_BY_PATH, &actual, print_similar);
+	print_run(&view, stencil_calls, ranks, TRACE_BY_PATH, &actual, print_lattice);
+	fclose(view.out);
+	assert_contains(text, "all are the same\n");
+	assert_contains(text, "2 traces in one way, by ");
+	free(text);
+}
+
 /* ---- Who is suspected ---------------------------------------------------------------------- */
 
 static const struct {
@@ -365,7 +383,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_views),       cmocka_unit_test(test_files),
-		cmocka_unit_test(test_many),        cmocka_unit_test(test_suspects),
+		cmocka_unit_test(test_many),        cmocka_unit_test(test_same),
+		cmocka_unit_test(test_suspects),
 		cmocka_unit_test(test_other_sizes),
 	};
 
