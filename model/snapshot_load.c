@@ -60,8 +60,8 @@ static char *source_note(enum proctable_source source, const char *note)
 {
 	if (source == PROCTABLE_SNAPSHOT)
 		return note ? xstrdup(note) : NULL;
-	return xasprintf("When the snapshot was taken, the ranks were found by: %s.%s%s",
-			 proctable_source_text(source), note ? " " : "", note ? note : "");
+	return xasprintf("its ranks had been found by %s%s%s%s", proctable_source_text(source), note ? " (" : "",
+			 note ? note : "", note ? ")" : "");
 }
 
 static int load_proctable(struct loader *l)
