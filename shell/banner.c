@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/queue_waits.h"
 #include "analysis/verdict.h"
 #include "model/job.h"
 #include "model/job_model.h"
@@ -12,6 +13,7 @@
 #include "model/sample.h"
 #include "model/xalloc.h"
 #include "render/label.h"
+#include "render/text.h"
 #include "shell/banner.h"
 #include "shell/session.h"
 
@@ -154,17 +156,22 @@ static void print_kinds(struct kinds *kinds, const struct session *session, cons
 static void print_model_holes(const struct session *session, FILE *out)
 {
 	const struct job *job = session->job;
+	bool has_waits = queue_waits_are_known(job);
 	struct kinds kinds = {.others = rankset_create()};
 
 	for (size_t i = 0; i < job->num_holes; i++)
 		if (job->model || strcmp(job->holes[i].why, "no recorder") != 0)
 			add_kind(&kinds, job->holes[i].rank, job->holes[i].why);
 	print_kinds(&kinds, session, "", out);
-	if (!job->model)
-		fputs("No recorder in this job, so no loop counts: lp uses stacks only. Start "
-		      "with\n"
-		      "\"pdb run -- mpirun ...\" next time.\n",
-		      out);
+	if (!job->model) {
+		struct view view = session_view((struct session *)session);
+
+		view.out = out;
+		text_wrap(&view, 0, "No recorder in this job, so no counts of loops and calls: %s go by stacks%s.",
+			  has_waits ? "lp, groups, waits and why" : "lp and groups",
+			  has_waits ? " and by the messages that the MPI library holds" : "");
+		text_wrap(&view, 0, "Start with \"pdb run -- mpirun ...\" next time.");
+	}
 }
 
 void banner_print_stack_holes(struct session *session, const struct rankset *ranks, FILE *out)

@@ -38,7 +38,7 @@ const struct command cmd_gdb = {
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_TERMINAL | CMD_NO_REPEAT,
 	.min_words = 1,
 	.max_words = -1,
-	.words = WORDS_RANKS,
+	.words = WORDS_RANK,
 	.run = run_gdb,
 };
 

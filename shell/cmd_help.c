@@ -212,9 +212,17 @@ struct search {
 	size_t num_found;
 };
 
+/* Where help breaks its lines does not matter. */
 static bool matches(const struct search *search, const char *text)
 {
-	return text && regexec(&search->expression, text, 0, NULL, 0) == 0;
+	char *line = text ? xstrdup(text) : NULL;
+	bool does_match;
+
+	for (char *at = line; at && (at = strchr(at, '\n'));)
+		*at = ' ';
+	does_match = line && regexec(&search->expression, line, 0, NULL, 0) == 0;
+	free(line);
+	return does_match;
 }
 
 static void found(struct search *search, const char *family, const char *name, const char *summary)
@@ -234,7 +242,7 @@ static void search_commands(struct search *search, const struct command *const *
 
 		if (matches(search, command->name) || matches(search, command->alias) ||
 		    matches(search, command->usage) || matches(search, command->summary) ||
-		    matches(search, command->text))
+		    matches(search, command->text) || matches(search, command->options))
 			found(search, family, command->name, command->summary);
 		if (command->family)
 			search_commands(search, command->family, "info ");

@@ -19,7 +19,7 @@ const struct command cmd_history = {
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_DATA | CMD_ANSWERS,
 	.min_words = 1,
 	.max_words = 3,
-	.words = WORDS_RANKS,
+	.words = WORDS_RANK,
 	.run = run_history,
 };
 

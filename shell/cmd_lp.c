@@ -18,13 +18,14 @@ const struct command cmd_lp = {
 	.usage = "lp",
 	.summary = "Tell which ranks hold the others up.",
 	.text = "The first line names the least-progressed ranks, \"undecided among\" several, or\n"
-		"\"No rank is behind.\". Below it: where they are, in which iteration of which\n"
-		"loop, the evidence, how sure pdb is, and what to type next. Without a recorder\n"
-		"it goes by stacks: ranks outside MPI that others wait for; if all are inside, or\n"
-		"several outside, those that are first in the order that \"order\" shows. Where all\n"
-		"are inside, the messages that the MPI library holds tell who waits for whom,\n"
-		"and who has left something out. If nobody can be named it shows where they\n"
-		"are, and who is elsewhere than most.\n"
+		"\"No rank is behind.\". Below it: the cause of the hang, if it is a deadlock, a\n"
+		"lost message or a mismatch of collectives, where these ranks are, in which\n"
+		"iteration of which loop, the evidence, how sure pdb is, and what to type next.\n"
+		"Without a recorder it goes by stacks: ranks outside MPI that others wait for; if\n"
+		"all are inside, or several outside, those that are first in the order that\n"
+		"\"order\" shows. Where all are inside, the messages that the MPI library holds\n"
+		"tell who waits for whom, and who has left something out. If nobody can be named\n"
+		"it shows where they are, and who is elsewhere than most.\n"
 		"Where a look longer ago than \"set stale\" found no hang, you who type it get the\n"
 		"answer of a new look.",
 	.example = "lp",

@@ -18,7 +18,7 @@ const struct command cmd_model = {
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_GRAPHIC | CMD_DATA | CMD_ANSWERS,
 	.min_words = 1,
 	.max_words = 2,
-	.words = WORDS_RANKS,
+	.words = WORDS_RANK,
 	.run = run_model,
 };
 

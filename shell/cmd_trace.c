@@ -28,7 +28,7 @@ const struct command cmd_trace = {
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_DATA | CMD_ANSWERS,
 	.min_words = 1,
 	.max_words = 4,
-	.words = WORDS_RANKS,
+	.words = WORDS_RANK,
 	.run = run_trace,
 };
 

@@ -64,8 +64,8 @@ static const struct step steps[] = {
 	 "lp"},
 	{0,
 	 "Who does what? Ranks of a row are in the same call path, and in the same\n"
-	 "iteration of every loop around it; \"since\" is how long. The rows have numbers:\n"
-	 "\"group 2\" is a list of ranks for other commands.",
+	 "iteration of every loop around it; \"since\" is how long. In other commands\n"
+	 "\"group 2\" stands for the ranks of the second row.",
 	 "groups"},
 	{NEEDS_LEAST | NEEDS_MODEL,
 	 "The same as a picture: an arrow goes from those who are ahead to those who are\n"

@@ -16,14 +16,15 @@ const struct command cmd_why = {
 	.summary = "Explain what a rank waits for, step by step to the cause.",
 	.text = "The chain goes from the rank to what it waits for, by the messages and\n"
 		"collectives that were counted, and on to a cause that can be looked up in the\n"
-		"source. Where these do not tell, it goes along the progress graph to the\n"
-		"least-progressed rank. Without a recorder it goes by the stacks and what Open\n"
-		"MPI holds of messages.",
+		"source: a deadlock, a lost message, a mismatch of collectives, a rank that\n"
+		"computes. Where these do not tell, it goes along the progress graph to the\n"
+		"least-progressed rank. Without a recorder it goes by the stacks and what the MPI\n"
+		"library holds of messages.",
 	.example = "why 7",
 	.flags = CMD_NEEDS_JOB | CMD_NEEDS_WAITS | CMD_DATA | CMD_ANSWERS,
 	.min_words = 1,
 	.max_words = 2,
-	.words = WORDS_RANKS,
+	.words = WORDS_RANK,
 	.run = run_why,
 };
 

@@ -33,6 +33,7 @@ enum command_flags {
 enum command_words {
 	WORDS_NONE,
 	WORDS_RANKS,
+	WORDS_RANK, /* one, then no more */
 	WORDS_COMMS,
 	WORDS_FILES,
 	WORDS_FILE_RANKS, /* FILE:RANK */

@@ -29,9 +29,10 @@ int command_check_needs(struct session *session, unsigned flags, struct pdb_erro
 	if (((flags & CMD_NEEDS_MODEL) && !session->job->model) || ((flags & CMD_NEEDS_WAITS) && !has_waits))
 		return error_set(
 			err, ERROR_NOT_FOUND,
-			"no recorder in this job, so no models: lp, groups and bt use stacks only,\n"
-			"\"order\" is that of stacks, too.\n"
-			"Start with \"pdb run -- mpirun ...\" next time.");
+			"no recorder in this job, so no models: lp, groups, order, bt, tree%s\n"
+			"and watch go by stacks.\n"
+			"Start with \"pdb run -- mpirun ...\" next time.",
+			has_waits ? ", waits, why" : "");
 	return 0;
 }
 

@@ -108,21 +108,25 @@ static void offer_groups(struct completions *all, const struct session *session,
 	}
 }
 
-static void offer_ranks(struct completions *all, const struct session *session, const char *before,
-			const char *typed)
+/* takes_many: also words that stand for several. */
+static void offer_ranks(struct completions *all, const struct session *session, bool takes_many,
+			const char *before, const char *typed)
 {
 	const struct rankset *least = session->verdict ? session->verdict->culprits : NULL;
 	char *who = least && !rankset_is_empty(least) ? label_who(least, RANKS_WIDTH) : NULL;
 
-	if (before && strcmp(before, "host") == 0 && session->job) {
+	if (takes_many && before && strcmp(before, "host") == 0 && session->job) {
 		offer_hosts(all, session, typed);
-	} else if (before && strcmp(before, "group") == 0) {
+	} else if (takes_many && before && strcmp(before, "group") == 0) {
 		offer_groups(all, session, true, typed);
 	} else {
-		offer(all, "all", "all ranks", typed);
+		if (takes_many)
+			offer(all, "all", "all ranks", typed);
 		offer(all, "lp", who ? who : "the least-progressed ranks", typed);
-		offer(all, "group", "the ranks of a row of groups", typed);
-		offer(all, "host", "the ranks of a host", typed);
+		if (takes_many) {
+			offer(all, "group", "the ranks of a row of groups", typed);
+			offer(all, "host", "the ranks of a host", typed);
+		}
 		offer_groups(all, session, false, typed);
 	}
 	free(who);
@@ -269,8 +273,9 @@ static void offer_words(struct completions *all, const struct session *session,
 	}
 	switch (command->words) {
 	case WORDS_RANKS:
+	case WORDS_RANK:
 		if (typed[0] != '-')
-			offer_ranks(all, session, last, typed);
+			offer_ranks(all, session, command->words == WORDS_RANKS, last, typed);
 		break;
 	case WORDS_COMMS:
 		offer_comms(all, session, typed);

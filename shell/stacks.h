@@ -23,7 +23,7 @@ struct session;
 	"  -hide RE     leave out these functions\n" \
 	"  -search RE   only stacks with such a function\n" \
 	"  -least [N]   the stacks of fewest ranks; -most of most ranks;\n" \
-	"  -shortest [N], -longest [N] those with fewest and most frames\n" \
+	"  -shortest [N] those with fewest frames; -longest with most\n" \
 	"  -first [N]   the stacks that are first in time, in N steps along their order;\n" \
 	"               -last from the end\n" \
 	"RE is a regular expression, looked for in \"function() at file:line\"; \"mpi\" is\n" \

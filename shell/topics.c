@@ -7,7 +7,7 @@
 const struct topic topic_table[] = {
 	{
 		.name = "hang",
-		.summary = "What to type when a job hangs.",
+		.summary = "What to type when a job hangs, as in a deadlock.",
 		.text = "  lp           who holds the others up, where, and how sure that is\n"
 			"  why 7        what rank 7 waits for, step by step to the cause\n"
 			"  groups       who does what, in which iteration, and since when\n"
@@ -16,7 +16,9 @@ const struct topic topic_table[] = {
 			"  save FILE    all of it for later, and for others: pdb --load FILE\n"
 			"\"tutorial\" goes through them on the job that is here. A job that only "
 			"crawls is\n"
-			"another question: \"progress\" and \"watch\".",
+			"another question: \"progress\" and \"watch\". Causes that \"lp\" tells: deadlock, "
+			"lost\n"
+			"message, collectives that do not match, a rank that computes for ever.",
 	},
 	{
 		.name = "keys",
@@ -84,7 +86,8 @@ const struct topic topic_table[] = {
 			"and\n"
 			"collectives, and stops nobody to read them. Without it there are stacks: "
 			"lp,\n"
-			"groups, order, bt, tree and gdb work, the others say that they cannot.",
+			"groups, order, bt, tree, watch and gdb work, and waits and why where pdb can\n"
+			"read what the MPI library holds of messages. The others say that they cannot.",
 	},
 	{
 		.name = "startup",
