@@ -597,6 +597,33 @@ bool verdict_find_library(struct judge *j)
 	return true;
 }
 
+/* All the others wait in one collective for this one alone, which polls for what may come of any of them: it is
+ * apart. WAITFOR_NONE: there is no such one. */
+static uint32_t find_poller_apart(const struct waitfor *w, const struct waitfor_deadlock *deadlock)
+{
+	uint32_t poller = WAITFOR_NONE, collective = WAITFOR_NONE;
+
+	for (size_t i = 0; i < deadlock->num_lanes; i++) {
+		const struct waitfor_lane *lane = &w->lanes[deadlock->lanes[i]];
+		uint32_t awaited;
+
+		if (lane->state == WAITFOR_POLLS && poller == WAITFOR_NONE) {
+			poller = deadlock->lanes[i];
+			continue;
+		}
+		if (lane->state != WAITFOR_BLOCKED || lane->num_needs != 1)
+			return WAITFOR_NONE;
+		awaited = waitfor_collective_of(w, w->needs[lane->first_need].node);
+		if (awaited == WAITFOR_NONE || (collective != WAITFOR_NONE && awaited != collective))
+			return WAITFOR_NONE;
+		collective = awaited;
+	}
+	return collective != WAITFOR_NONE && w->collectives[collective].needs_all &&
+			       w->collectives[collective].num_missing == 1
+		       ? poller
+		       : WAITFOR_NONE;
+}
+
 void verdict_keep_ends(struct judge *j)
 {
 	const struct waitfor *w = j->waitfor;
@@ -606,11 +633,14 @@ void verdict_keep_ends(struct judge *j)
 	if (!w)
 		return;
 	is_end = xcalloc(w->num_lanes, sizeof(*is_end));
-	for (size_t d = 0; d < w->num_deadlocks; d++)
-		for (size_t i = 0; i < w->deadlocks[d].num_lanes; i++) {
-			is_end[w->deadlocks[d].lanes[i]] = true;
-			is_likely |= w->deadlocks[d].is_likely;
-		}
+	for (size_t d = 0; d < w->num_deadlocks; d++) {
+		const struct waitfor_deadlock *deadlock = &w->deadlocks[d];
+		uint32_t poller = find_poller_apart(w, deadlock);
+
+		is_likely |= deadlock->is_likely && deadlock->num_lanes > 0;
+		for (size_t i = 0; i < deadlock->num_lanes; i++)
+			is_end[deadlock->lanes[i]] = poller == WAITFOR_NONE || deadlock->lanes[i] == poller;
+	}
 	for (uint32_t l = 0; l < w->num_lanes; l++) {
 		is_end[l] |= is_in_library(w, l) || is_unknown(w, l);
 		num += is_end[l] && j->is_candidate[l];

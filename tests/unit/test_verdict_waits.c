@@ -253,6 +253,36 @@ static void test_departed_first(void **state)
 	}
 }
 
+/* All others wait in a collective for one that polls for a message of anybody: it is apart from them, whoever
+ * of them has left out a message. */
+static void test_apart(void **state)
+{
+	static const struct {
+		const char *programs[5];
+		enum verdict_kind kind;
+		const char *culprits;
+	} cases[] = {
+		{{"b ir* t", "b b", "b b", "b b"}, VERDICT_LEAST, "0"},
+		/* Two of them poll. */
+		{{"b ir* t", "b b", "b b", "b ir* t"}, VERDICT_UNDECIDED, "0-3"},
+		/* A broadcast goes on without those that come later. */
+		{{"b ir* t", "b c0", "b c0", "b c0"}, VERDICT_UNDECIDED, "0-3"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct answers a = judge(cases[i].programs, 5000);
+		char *culprits = rankset_encode(a.verdict->culprits, 0);
+
+		print_message("case %zu: %d %s\n", i, a.verdict->kind, culprits);
+		assert_int_equal(a.verdict->kind, cases[i].kind);
+		assert_string_equal(culprits, cases[i].culprits);
+		assert_true(a.verdict->is_likely);
+		free(culprits);
+		forget(&a);
+	}
+}
+
 /* All wait for one that moves: that is an answer, and no accusation. */
 static void test_awaited(void **state)
 {
@@ -318,6 +348,7 @@ int main(void)
 		cmocka_unit_test(test_patience),
 		cmocka_unit_test(test_uncertain), cmocka_unit_test(test_departed),
 		cmocka_unit_test(test_departed_first),
+		cmocka_unit_test(test_apart),
 		cmocka_unit_test(test_awaited),
 		cmocka_unit_test(test_slow),
 	};
