@@ -64,7 +64,7 @@ expect 'focus, join, above' '[01]' '^1 sample of ranks 1-2: 2 stacks' ' 1:\[1\] 
 	'^3:\[0-1,3\] MPI_'
 run --pid "$job" --batch -ex groups -ex 'bt group 1' -ex 'tree -first -join' -ex 'graph'
 expect 'order in time' 2 '^First in temporal order: rank 2\.$' '^1:\[2\] main\(\) > relax' \
-	'"order" is that of stacks'
+	'no models: lp, groups, order, bt, tree.* why'
 # One look is too short to be sure, unless the machine is slow.
 run --pid "$job" --batch -ex lp
 case $status in
