@@ -218,8 +218,9 @@ static bool matches(const struct search *search, const char *text)
 	char *line = text ? xstrdup(text) : NULL;
 	bool does_match;
 
-	for (char *at = line; at && (at = strchr(at, '\n'));)
-		*at = ' ';
+	for (char *at = line; at && *at; at++)
+		if (*at == '\n')
+			*at = ' ';
 	does_match = line && regexec(&search->expression, line, 0, NULL, 0) == 0;
 	free(line);
 	return does_match;
