@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/verdict.h"
-#include "analysis/waitfor.h"
+#include "analysis/verdict/verdict.h"
+#include "analysis/waits/waitfor.h"
 #include "model/job.h"
 #include "model/job_comms.h"
 #include "model/job_model.h"

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/eqgroup.h"
-#include "analysis/progress.h"
-#include "analysis/verdict.h"
+#include "analysis/progress/eqgroup.h"
+#include "analysis/progress/progress.h"
+#include "analysis/verdict/verdict.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
 #include "render/cause.h"

@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analysis/calltree.h"
-#include "analysis/eqgroup.h"
-#include "analysis/loop_nest.h"
-#include "analysis/progress.h"
-#include "analysis/verdict.h"
+#include "analysis/progress/eqgroup.h"
+#include "analysis/progress/loop_nest.h"
+#include "analysis/progress/progress.h"
+#include "analysis/stacks/calltree.h"
+#include "analysis/verdict/verdict.h"
 #include "model/job.h"
 #include "model/job_model.h"
 #include "model/model.h"

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/calltree.h"
-#include "analysis/eqgroup.h"
-#include "analysis/loop_nest.h"
-#include "analysis/progress.h"
+#include "analysis/progress/eqgroup.h"
+#include "analysis/progress/loop_nest.h"
+#include "analysis/progress/progress.h"
+#include "analysis/stacks/calltree.h"
 #include "model/callpath.h"
 #include "model/job.h"
 #include "model/job_model.h"

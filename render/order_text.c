@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/temporal.h"
-#include "analysis/verdict.h"
+#include "analysis/stacks/temporal.h"
+#include "analysis/verdict/verdict.h"
 #include "model/callpath.h"
 #include "model/code_store.h"
 #include "model/job.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/eqgroup.h"
-#include "analysis/verdict.h"
+#include "analysis/progress/eqgroup.h"
+#include "analysis/verdict/verdict.h"
 #include "model/callpath.h"
 #include "model/job.h"
 #include "model/job_model.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/queue_waits.h"
-#include "analysis/verdict.h"
+#include "analysis/verdict/verdict.h"
+#include "analysis/waits/queue_waits.h"
 #include "model/message_queues.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"

@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/clustering.h"
-#include "analysis/trace_attributes.h"
-#include "analysis/trace_runs.h"
+#include "analysis/traces/clustering.h"
+#include "analysis/traces/trace_attributes.h"
+#include "analysis/traces/trace_runs.h"
 
 struct view;
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/calltree.h"
-#include "analysis/verdict.h"
+#include "analysis/stacks/calltree.h"
+#include "analysis/verdict/verdict.h"
 #include "model/job.h"
 #include "model/names.h"
 #include "model/rankset.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/calltree.h"
+#include "analysis/stacks/calltree.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
 #include "render/label.h"

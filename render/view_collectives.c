@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/collective_groups.h"
-#include "analysis/verdict.h"
+#include "analysis/verdict/verdict.h"
+#include "analysis/waits/collective_groups.h"
 #include "model/callpath.h"
 #include "model/job.h"
 #include "model/job_comms.h"

@@ -2,7 +2,7 @@
  * How ranks were ended, and where. */
 #include <stdlib.h>
 
-#include "analysis/verdict.h"
+#include "analysis/verdict/verdict.h"
 #include "model/callpath.h"
 #include "model/job.h"
 #include "model/rankset.h"

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/trace_diff.h"
-#include "analysis/trace_runs.h"
+#include "analysis/traces/trace_diff.h"
+#include "analysis/traces/trace_runs.h"
 #include "model/xalloc.h"
 #include "render/text.h"
 #include "render/trace_text.h"

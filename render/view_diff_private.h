@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/trace_diff.h"
+#include "analysis/traces/trace_diff.h"
 
 struct trace_sides;
 

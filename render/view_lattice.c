@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/concept_lattice.h"
-#include "analysis/trace_runs.h"
-#include "analysis/trace_similarity.h"
+#include "analysis/traces/concept_lattice.h"
+#include "analysis/traces/trace_runs.h"
+#include "analysis/traces/trace_similarity.h"
 #include "model/xalloc.h"
 #include "render/ascii_graph.h"
 #include "render/dot.h"

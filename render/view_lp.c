@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/eqgroup.h"
-#include "analysis/queue_waits.h"
-#include "analysis/stack_facts.h"
-#include "analysis/verdict.h"
+#include "analysis/progress/eqgroup.h"
+#include "analysis/verdict/verdict.h"
+#include "analysis/waits/queue_waits.h"
+#include "analysis/waits/stack_facts.h"
 #include "model/job.h"
 #include "model/job_model.h"
 #include "model/proctable.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The verdict for other programs. */
-#include "analysis/eqgroup.h"
-#include "analysis/verdict.h"
+#include "analysis/progress/eqgroup.h"
+#include "analysis/verdict/verdict.h"
 #include "model/job.h"
 #include "model/rankset.h"
 #include "render/json.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/message_pairs.h"
+#include "analysis/waits/message_pairs.h"
 #include "model/job.h"
 #include "model/job_comms.h"
 #include "model/job_model.h"

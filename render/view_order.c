@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/temporal.h"
+#include "analysis/stacks/temporal.h"
 #include "model/callpath.h"
 #include "model/job.h"
 #include "model/names.h"

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/queue_waits.h"
-#include "analysis/stack_facts.h"
-#include "analysis/verdict.h"
+#include "analysis/verdict/verdict.h"
+#include "analysis/waits/queue_waits.h"
+#include "analysis/waits/stack_facts.h"
 #include "model/job.h"
 #include "model/message_queues.h"
 #include "model/rankset.h"

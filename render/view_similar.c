@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/trace_runs.h"
-#include "analysis/trace_similarity.h"
+#include "analysis/traces/trace_runs.h"
+#include "analysis/traces/trace_similarity.h"
 #include "model/xalloc.h"
 #include "render/heat_map.h"
 #include "render/text.h"

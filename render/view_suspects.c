@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/trace_runs.h"
-#include "analysis/trace_suspects.h"
+#include "analysis/traces/trace_runs.h"
+#include "analysis/traces/trace_suspects.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
 #include "render/json.h"

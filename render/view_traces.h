@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/clustering.h"
-#include "analysis/trace_attributes.h"
+#include "analysis/traces/clustering.h"
+#include "analysis/traces/trace_attributes.h"
 
 struct concept_lattice;
 struct trace_clusters;

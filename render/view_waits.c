@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/eqgroup.h"
-#include "analysis/verdict.h"
-#include "analysis/wait_groups.h"
-#include "analysis/waitfor.h"
+#include "analysis/progress/eqgroup.h"
+#include "analysis/verdict/verdict.h"
+#include "analysis/waits/wait_groups.h"
+#include "analysis/waits/waitfor.h"
 #include "model/job.h"
 #include "model/job_model.h"
 #include "model/rankset.h"

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/eqgroup.h"
-#include "analysis/loop_nest.h"
-#include "analysis/progress.h"
-#include "analysis/queue_waits.h"
-#include "analysis/verdict.h"
+#include "analysis/progress/eqgroup.h"
+#include "analysis/progress/loop_nest.h"
+#include "analysis/progress/progress.h"
+#include "analysis/verdict/verdict.h"
+#include "analysis/waits/queue_waits.h"
 #include "model/job.h"
 #include "model/rankset.h"
 #include "model/sorted.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/eqgroup.h"
-#include "analysis/waitfor.h"
+#include "analysis/progress/eqgroup.h"
+#include "analysis/waits/waitfor.h"
 #include "model/job.h"
 #include "model/job_comms.h"
 #include "model/job_model.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/queue_waits.h"
-#include "analysis/verdict.h"
+#include "analysis/verdict/verdict.h"
+#include "analysis/waits/queue_waits.h"
 #include "model/job.h"
 #include "model/job_model.h"
 #include "model/model.h"

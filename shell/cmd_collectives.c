@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/collective_groups.h"
+#include "analysis/waits/collective_groups.h"
 #include "model/error.h"
 #include "model/job.h"
 #include "model/job_comms.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/concept_lattice.h"
-#include "analysis/trace_similarity.h"
+#include "analysis/traces/concept_lattice.h"
+#include "analysis/traces/trace_similarity.h"
 #include "model/error.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"

@@ -2,7 +2,7 @@
  * lp: the verdict. */
 #include <stdbool.h>
 
-#include "analysis/verdict.h"
+#include "analysis/verdict/verdict.h"
 #include "model/error.h"
 #include "render/view.h"
 #include "shell/cmd.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * messages: what ranks have sent each other, counted at both ends. */
-#include "analysis/message_pairs.h"
+#include "analysis/waits/message_pairs.h"
 #include "model/error.h"
 #include "model/job.h"
 #include "model/rankset.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * order: which stacks are of earlier moments than others. */
-#include "analysis/temporal.h"
+#include "analysis/stacks/temporal.h"
 #include "model/rankset.h"
 #include "render/view.h"
 #include "shell/banner.h"

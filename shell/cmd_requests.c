@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * requests: what a rank has begun and not completed. */
-#include "analysis/message_pairs.h"
+#include "analysis/waits/message_pairs.h"
 #include "model/error.h"
 #include "model/job.h"
 #include "render/view.h"

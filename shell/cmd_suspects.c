@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/trace_diff.h"
-#include "analysis/trace_suspects.h"
+#include "analysis/traces/trace_diff.h"
+#include "analysis/traces/trace_suspects.h"
 #include "model/error.h"
 #include "model/xalloc.h"
 #include "render/trace_text.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/verdict.h"
+#include "analysis/verdict/verdict.h"
 #include "model/error.h"
 #include "model/job.h"
 #include "model/rankset.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * waits: who waits for whom. */
-#include "analysis/verdict.h"
-#include "analysis/wait_groups.h"
+#include "analysis/verdict/verdict.h"
+#include "analysis/waits/wait_groups.h"
 #include "model/error.h"
 #include "model/job.h"
 #include "model/rankset.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What must be there before a command runs. */
-#include "analysis/queue_waits.h"
+#include "analysis/waits/queue_waits.h"
 #include "model/error.h"
 #include "model/job.h"
 #include "shell/args.h"

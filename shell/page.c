@@ -5,10 +5,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/calltree.h"
-#include "analysis/collective_groups.h"
-#include "analysis/verdict.h"
-#include "analysis/wait_groups.h"
+#include "analysis/stacks/calltree.h"
+#include "analysis/verdict/verdict.h"
+#include "analysis/waits/collective_groups.h"
+#include "analysis/waits/wait_groups.h"
 #include "model/job.h"
 #include "model/job_comms.h"
 #include "model/proctable.h"

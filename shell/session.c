@@ -8,11 +8,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "analysis/eqgroup.h"
-#include "analysis/progress.h"
-#include "analysis/temporal.h"
-#include "analysis/verdict.h"
-#include "analysis/waitfor.h"
+#include "analysis/progress/eqgroup.h"
+#include "analysis/progress/progress.h"
+#include "analysis/stacks/temporal.h"
+#include "analysis/verdict/verdict.h"
+#include "analysis/waits/waitfor.h"
 #include "attach/cores.h"
 #include "attach/node.h"
 #include "attach/sampler.h"

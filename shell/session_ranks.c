@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/eqgroup.h"
-#include "analysis/temporal.h"
-#include "analysis/verdict.h"
+#include "analysis/progress/eqgroup.h"
+#include "analysis/stacks/temporal.h"
+#include "analysis/verdict/verdict.h"
 #include "model/error.h"
 #include "model/job.h"
 #include "model/job_model.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
-#include "analysis/temporal.h"
+#include "analysis/stacks/temporal.h"
 #include "attach/code.h"
 #include "model/callpath.h"
 #include "model/code.h"

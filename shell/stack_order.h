@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The temporal order of the job's stacks (analysis/temporal.h), for all commands and answers that
+ * The temporal order of the job's stacks (analysis/stacks/temporal.h), for all commands and answers that
  * go by it: machine code and variables come from the files of the modules, and the variables'
  * values are read in the frames while stacks are sampled. What was learned of a job's code is kept
  * with the session, so that it is read once. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/temporal.h"
+#include "analysis/stacks/temporal.h"
 #include "model/error.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "analysis/calltree.h"
+#include "analysis/stacks/calltree.h"
 
 struct args;
 struct pdb_error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/verdict.h"
+#include "analysis/verdict/verdict.h"
 #include "model/error.h"
 #include "model/job.h"
 #include "model/rankset.h"

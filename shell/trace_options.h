@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-#include "analysis/clustering.h"
-#include "analysis/trace_runs.h"
+#include "analysis/traces/clustering.h"
+#include "analysis/traces/trace_runs.h"
 #include "render/view_traces.h"
 
 struct args;

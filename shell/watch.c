@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "analysis/eqgroup.h"
-#include "analysis/hang_test.h"
-#include "analysis/pace.h"
-#include "analysis/verdict.h"
+#include "analysis/hang/hang_test.h"
+#include "analysis/hang/pace.h"
+#include "analysis/progress/eqgroup.h"
+#include "analysis/verdict/verdict.h"
 #include "attach/procfs.h"
 #include "attach/watch_digest.h"
 #include "model/error.h"

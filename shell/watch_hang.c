@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/verdict.h"
+#include "analysis/verdict/verdict.h"
 #include "model/error.h"
 #include "model/job.h"
 #include "model/monotonic.h"

@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "analysis/pace.h"
-#include "analysis/rates.h"
+#include "analysis/hang/pace.h"
+#include "analysis/hang/rates.h"
 #include "model/monotonic.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"

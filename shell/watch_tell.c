@@ -6,8 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/hang_test.h"
-#include "analysis/verdict.h"
+#include "analysis/hang/hang_test.h"
+#include "analysis/verdict/verdict.h"
 #include "attach/watch_digest.h"
 #include "model/job.h"
 #include "model/monotonic.h"

@@ -16,7 +16,7 @@ allowed() {
 
 bad=0
 for folder in model attach pmix analysis render shell; do
-	for file in "$folder"/*.[ch]; do
+	for file in "$folder"/*.[ch] "$folder"/*/*.[ch]; do
 		[ -e "$file" ] || continue
 		for target in $(sed -n 's/^#include "\([a-z]*\)\/.*/\1/p' "$file" | sort -u); do
 			case " $(allowed $folder) " in
@@ -24,6 +24,24 @@ for folder in model attach pmix analysis render shell; do
 			*) echo "$file: $folder/ must not include $target/" >&2; bad=1 ;;
 			esac
 		done
+	done
+done
+# The parts of analysis/ that know another one.
+known_parts() {
+	case $1 in
+	verdict) echo 'verdict waits stacks progress' ;;
+	waits | stacks) echo "$1 progress" ;;
+	*) echo "$1" ;;
+	esac
+}
+for file in analysis/*/*.[ch]; do
+	part=${file#analysis/}
+	part=${part%/*}
+	for target in $(sed -n 's/^#include "analysis\/\([a-z]*\)\/.*/\1/p' "$file" | sort -u); do
+		case " $(known_parts "$part") " in
+		*" $target "*) ;;
+		*) echo "$file: analysis/$part/ must not include analysis/$target/" >&2; bad=1 ;;
+		esac
 	done
 done
 # The recorder sees the formats of segments and traces, their one writer, and nothing else of ours.

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "analysis/eqgroup.h"
-#include "analysis/progress.h"
-#include "analysis/verdict.h"
+#include "analysis/progress/eqgroup.h"
+#include "analysis/progress/progress.h"
+#include "analysis/verdict/verdict.h"
 #include "model/job.h"
 #include "model/job_comms.h"
 #include "model/job_model.h"

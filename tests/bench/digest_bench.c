@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "analysis/pace.h"
+#include "analysis/hang/pace.h"
 #include "attach/daemon_watch.h"
 #include "attach/watch_digest.h"
 #include "model/buffer.h"

@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/hang_model.h"
-#include "analysis/hang_test.h"
-#include "analysis/statistics.h"
+#include "analysis/hang/hang_model.h"
+#include "analysis/hang/hang_test.h"
+#include "analysis/hang/statistics.h"
 
 enum { JOB_HOURS = 10, RANKS = 64, MAX_LOOKS = 64, RUNS = 400 };
 

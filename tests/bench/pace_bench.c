@@ -16,8 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/pace.h"
-#include "analysis/statistics.h"
+#include "analysis/hang/pace.h"
+#include "analysis/hang/statistics.h"
 
 enum { RANKS = 8, MAX_PLACES = 6, RUNS = 60, SHAPES = 4 };
 

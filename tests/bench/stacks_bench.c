@@ -23,7 +23,7 @@
 #include <unistd.h>
 #include <fcntl.h>
 
-#include "analysis/calltree.h"
+#include "analysis/stacks/calltree.h"
 #include "attach/launcher.h"
 #include "attach/node.h"
 #include "attach/sampler.h"

@@ -18,12 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/calltree.h"
-#include "analysis/eqgroup.h"
-#include "analysis/loop_nest.h"
-#include "analysis/progress.h"
-#include "analysis/verdict.h"
-#include "analysis/waitfor.h"
+#include "analysis/progress/eqgroup.h"
+#include "analysis/progress/loop_nest.h"
+#include "analysis/progress/progress.h"
+#include "analysis/stacks/calltree.h"
+#include "analysis/verdict/verdict.h"
+#include "analysis/waits/waitfor.h"
 #include "model/callpath.h"
 #include "model/error.h"
 #include "model/job.h"

@@ -3,7 +3,7 @@
 #ifndef PDB_TESTS_UNIT_PROGRESS_CALLS_H
 #define PDB_TESTS_UNIT_PROGRESS_CALLS_H
 
-#include "analysis/progress.h"
+#include "analysis/progress/progress.h"
 #include "tests/unit/simulation.h"
 #include "tests/unit/unit.h"
 

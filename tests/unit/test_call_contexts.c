@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/call_contexts.h"
+#include "analysis/verdict/call_contexts.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/calltree.h"
+#include "analysis/stacks/calltree.h"
 #include "model/callpath.h"
 #include "model/job.h"
 #include "model/modules.h"

@@ -3,7 +3,7 @@
  * with other faults, and the verdict as it would be. */
 #include <string.h>
 
-#include "analysis/wait_groups.h"
+#include "analysis/waits/wait_groups.h"
 #include "render/wait_label.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/hung_job.h"

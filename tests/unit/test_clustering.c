@@ -6,7 +6,7 @@
 
 #include "unit.h"
 
-#include "analysis/clustering.h"
+#include "analysis/traces/clustering.h"
 #include "model/xalloc.h"
 #include "tests/fixtures/trace_program.h"
 

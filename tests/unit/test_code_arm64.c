@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/flow.h"
-#include "analysis/loop_nest.h"
-#include "analysis/loop_variables.h"
+#include "analysis/progress/loop_nest.h"
+#include "analysis/stacks/flow.h"
+#include "analysis/stacks/loop_variables.h"
 #include "attach/code.h"
 #include "model/code.h"
 #include "model/code_store.h"

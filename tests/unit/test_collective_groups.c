@@ -2,7 +2,7 @@
  * On the hung job of hung_job.h, whose ranks are given other pasts. */
 #include <string.h>
 
-#include "analysis/collective_groups.h"
+#include "analysis/waits/collective_groups.h"
 #include "model/job_comms.h"
 #include "tests/unit/hung_job.h"
 #include "tests/unit/unit.h"

@@ -7,11 +7,11 @@
 
 #include "unit.h"
 
-#include "analysis/concept_lattice.h"
-#include "analysis/formal_context.h"
-#include "analysis/suspects.h"
-#include "analysis/trace_attributes.h"
-#include "analysis/trace_set.h"
+#include "analysis/traces/concept_lattice.h"
+#include "analysis/traces/formal_context.h"
+#include "analysis/traces/suspects.h"
+#include "analysis/traces/trace_attributes.h"
+#include "analysis/traces/trace_set.h"
 #include "model/xalloc.h"
 #include "tests/fixtures/trace_program.h"
 #include "tests/fixtures/trace_text.h"

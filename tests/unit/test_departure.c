@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/departure.h"
+#include "analysis/verdict/departure.h"
 
 #include <stdio.h>
 #include <stdlib.h>

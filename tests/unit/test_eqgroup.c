@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Groups of ranks in one place, and what they do there. */
-#include "analysis/eqgroup.h"
+#include "analysis/progress/eqgroup.h"
 #include "tests/unit/progress_calls.h"
 
 static void test_polling(void **state)

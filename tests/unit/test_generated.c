@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/loop_nest.h"
-#include "analysis/progress.h"
+#include "analysis/progress/loop_nest.h"
+#include "analysis/progress/progress.h"
 #include "tests/unit/simulation.h"
 
 static uint32_t seed;

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/hang_model.h"
-#include "analysis/statistics.h"
+#include "analysis/hang/hang_model.h"
+#include "analysis/hang/statistics.h"
 #include "tests/unit/unit.h"
 
 static struct hang_model start_model(bool is_published)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/hang_test.h"
-#include "analysis/statistics.h"
+#include "analysis/hang/hang_test.h"
+#include "analysis/hang/statistics.h"
 #include "tests/unit/unit.h"
 
 enum { MS = 1000000, NUM_RANKS = 64, MAX_SAMPLES = 100000 };

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "analysis/graph.h"
-#include "analysis/loop_nest.h"
+#include "analysis/progress/loop_nest.h"
 
 /* ---- Small graphs, with the answer drawn ------------------------------------------------------ */
 

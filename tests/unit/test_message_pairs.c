@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "analysis/message_pairs.h"
+#include "analysis/waits/message_pairs.h"
 #include "model/callpath.h"
 #include "model/job_comms.h"
 #include "model/job_model.h"

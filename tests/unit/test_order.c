@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analysis/temporal.h"
+#include "analysis/stacks/temporal.h"
 #include "attach/code.h"
 #include "attach/sampler.h"
 #include "model/buffer.h"

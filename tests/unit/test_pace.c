@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/pace.h"
+#include "analysis/hang/pace.h"
 #include "tests/unit/unit.h"
 
 enum { RANKS = 4, MS = 1000000, STEP = 50 * MS };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Who is behind whom: by loops and their iterations, by the frontier, within a role. */
-#include "analysis/eqgroup.h"
-#include "analysis/loop_nest.h"
+#include "analysis/progress/eqgroup.h"
+#include "analysis/progress/loop_nest.h"
 #include "model/rankset.h"
 #include "tests/unit/progress_calls.h"
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/rates.h"
-#include "analysis/statistics.h"
+#include "analysis/hang/rates.h"
+#include "analysis/hang/statistics.h"
 #include "tests/unit/unit.h"
 
 enum { RANKS = 8, MS = 1000000 };

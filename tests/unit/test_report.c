@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/collective_groups.h"
-#include "analysis/wait_groups.h"
+#include "analysis/waits/collective_groups.h"
+#include "analysis/waits/wait_groups.h"
 #include "render/html.h"
 #include "render/report.h"
 #include "tests/unit/golden.h"

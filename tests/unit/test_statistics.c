@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/statistics.h"
+#include "analysis/hang/statistics.h"
 
 static void assert_near(double value, double expected, double tolerance)
 {

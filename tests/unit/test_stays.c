@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/statistics.h"
-#include "analysis/stays.h"
+#include "analysis/hang/statistics.h"
+#include "analysis/hang/stays.h"
 #include "tests/unit/unit.h"
 
 static const double s = 1e9, hour = 3600e9, noise = 1e8;

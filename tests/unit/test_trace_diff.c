@@ -6,9 +6,9 @@
 
 #include "unit.h"
 
-#include "analysis/lcs.h"
-#include "analysis/trace_diff.h"
-#include "analysis/trace_set.h"
+#include "analysis/traces/lcs.h"
+#include "analysis/traces/trace_diff.h"
+#include "analysis/traces/trace_set.h"
 #include "model/xalloc.h"
 #include "tests/fixtures/trace_program.h"
 #include "tests/fixtures/trace_text.h"

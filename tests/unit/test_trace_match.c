@@ -2,7 +2,7 @@
  * Calls of two builds that are the same, and traces of two runs in one set. */
 #include <regex.h>
 
-#include "analysis/trace_runs.h"
+#include "analysis/traces/trace_runs.h"
 #include "tests/unit/traced_run.h"
 
 #define SEND "MPI_Send", SEG_CLASS_SEND

@@ -6,8 +6,8 @@
 
 #include "unit.h"
 
-#include "analysis/trace_attributes.h"
-#include "analysis/trace_set.h"
+#include "analysis/traces/trace_attributes.h"
+#include "analysis/traces/trace_set.h"
 #include "model/trace.h"
 #include "tests/fixtures/trace_text.h"
 

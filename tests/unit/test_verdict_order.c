@@ -12,9 +12,9 @@
 
 #include "tests/unit/unit.h"
 
-#include "analysis/calltree.h"
-#include "analysis/temporal.h"
-#include "analysis/verdict.h"
+#include "analysis/stacks/calltree.h"
+#include "analysis/stacks/temporal.h"
+#include "analysis/verdict/verdict.h"
 #include "model/callpath.h"
 #include "model/code.h"
 #include "model/job.h"

@@ -5,7 +5,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "analysis/verdict.h"
+#include "analysis/verdict/verdict.h"
 #include "model/job.h"
 #include "model/message_queues.h"
 #include "model/rankset.h"

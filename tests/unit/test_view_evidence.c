@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/collective_groups.h"
-#include "analysis/message_pairs.h"
-#include "analysis/wait_groups.h"
+#include "analysis/waits/collective_groups.h"
+#include "analysis/waits/message_pairs.h"
+#include "analysis/waits/wait_groups.h"
 #include "model/job_comms.h"
 #include "render/comm_label.h"
 #include "tests/unit/hung_golden.h"

@@ -6,7 +6,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "analysis/verdict.h"
+#include "analysis/verdict/verdict.h"
 #include "model/job.h"
 #include "model/rankset.h"
 #include "render/view.h"

@@ -2,10 +2,10 @@
  * The answers about traces of many ranks and of two runs, from analysis to text. */
 #include <stdbool.h>
 
-#include "analysis/concept_lattice.h"
-#include "analysis/trace_diff.h"
-#include "analysis/trace_similarity.h"
-#include "analysis/trace_suspects.h"
+#include "analysis/traces/concept_lattice.h"
+#include "analysis/traces/trace_diff.h"
+#include "analysis/traces/trace_similarity.h"
+#include "analysis/traces/trace_suspects.h"
 #include "render/view_traces.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/traced_run.h"

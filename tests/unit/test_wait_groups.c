@@ -3,7 +3,7 @@
  * others for these three in a collective. */
 #include <string.h>
 
-#include "analysis/wait_groups.h"
+#include "analysis/waits/wait_groups.h"
 #include "tests/unit/hung_job.h"
 #include "tests/unit/unit.h"
 

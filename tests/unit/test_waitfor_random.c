@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "analysis/waitfor.h"
+#include "analysis/waits/waitfor.h"
 #include "model/job_comms.h"
 #include "model/rankset.h"
 #include "tests/unit/small_models.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/trace_match.h"
+#include "analysis/traces/trace_match.h"
 #include "model/callpath.h"
 #include "model/job.h"
 #include "model/modules.h"

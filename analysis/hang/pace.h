@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Does a job of which every transition is known move, and if not, since when and for how long does
+ * that have to last until it is a hang? The exact counterpart of hang_test.h for jobs with the
+ * recorder; docs/hang-detection.md tells how the answer comes about.
+ *
+ * It moves if any rank enters or leaves an MPI call, polling apart. If none does, the one that
+ * still may change that is a rank outside MPI: how long it has been there is compared with earlier
+ * stays in that place. If none is outside, stays of that kind of the whole job are compared. A rank
+ * outside MPI that reads or writes, or gets to new places of its code, works, however long. */
+#ifndef PDB_ANALYSIS_PACE_H
+#define PDB_ANALYSIS_PACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/hang/hang_test.h"
+
+struct pdb_error;
+
+struct pace_settings {
+	int num_ranks;
+	double alpha;         /* false alarms per hour */
+	uint64_t noise_ns;    /* nobody moves for so long now and then, for reasons of the system */
+	uint64_t shortest_ns; /* nobody has to have moved for so long, in any case */
+	uint64_t novel_ns;    /* the same if a rank is in an MPI call that has never ended before */
+	uint64_t proof_ns; /* and if a rank computes, or does what may take long, where it has never
+			    * been before; nothing is asked to take longer */
+};
+
+/* alpha 0.001, noise 100 ms, shortest 3 s, novel 20 s, proof 600 s. */
+void pace_settings_init(struct pace_settings *settings, int num_ranks);
+
+/* A rank, or the one of its threads that moved last. Counters are of any unit and start; that they
+ * change is what counts. 0 throughout: not known. */
+struct pace_look {
+	enum hang_look look; /* HANG_INSIDE between failing polls, too */
+	bool may_last;    /* inside a call that works by itself: of files, Init, Finalize, Spawn */
+	uint64_t place;   /* its state: the same number in all ranks that are there */
+	uint64_t moves;   /* transitions ever made */
+	uint64_t stay_ns; /* in this place so far, of one outside since its last poll */
+	uint64_t longest_ns; /* there before, by this rank or also by others */
+	uint64_t num_stays;  /* the same */
+	uint64_t stack;      /* hash of its call path now */
+	uint64_t work;       /* sum of the counters of I/O, of this thread */
+	uint64_t cpu_ns;     /* used by this thread */
+};
+
+enum pace_kind {
+	PACE_UNKNOWN, /* nobody could be looked at */
+	PACE_MOVING,
+	PACE_WORKING, /* no transition for long, but `rank` works on; no alarm */
+	PACE_STILL,   /* nothing happens; not long enough to tell */
+	PACE_HANG,
+};
+
+struct pace_report {
+	enum pace_kind kind;
+	uint64_t
+		still_ns; /* since the last movement or work of anybody, as far as it was watched */
+	/* Unless it moves or nothing is known: */
+	int rank;         /* the one by which this is most plausible; -1: nobody is outside MPI */
+	bool is_running;  /* it uses processor time */
+	uint64_t place;   /* its */
+	uint64_t stay_ns; /* its, or how long nobody has moved */
+	uint64_t longest_ns, num_stays; /* in its place, by any rank; or of nobody moving before */
+	double chance;       /* per hour, in a healthy job; INFINITY: nothing to compare with */
+	uint64_t needed_ns;  /* a hang if stay_ns is as long as this */
+	uint64_t watched_ns; /* in any case */
+};
+
+struct pace;
+
+/* watched_ns: how long the job has been recorded already when it is first looked at. */
+struct pace *pace_create(const struct pace_settings *settings, uint64_t watched_ns,
+			 struct pdb_error *err); /* NULL: ERROR_USAGE */
+void pace_destroy(struct pace *pace);            /* NULL is fine */
+
+/* What all ranks did at now_ns; looks[num_ranks]. Time counts up to a second a look, so neither a
+ * clock that is set nor a watcher that was stopped makes a hang. Call it a few times a second. */
+void pace_add(struct pace *pace, uint64_t now_ns, const struct pace_look *looks);
+
+void pace_report(const struct pace *pace, struct pace_report *report_ret);
+
+#endif

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "analysis/hang/rates.h"
+#include "analysis/hang/statistics.h"
+#include "model/error.h"
+#include "model/xalloc.h"
+
+enum { MS = 1000000, MAX_STEP_MS = 1000, HISTORY = 64, FEW_WINDOWS = 8, COMPARED = 24 };
+/* A place is new for so many windows, and so much of the time in such places makes a phase new. */
+enum { NEW_WINDOWS = 16 };
+static const double new_share = 0.2;
+
+/* A rank in one window: shares of time outside MPI. */
+struct share {
+	double own, median;
+};
+
+struct rates_rank {
+	uint64_t moves; /* at the last look */
+	uint64_t first; /* at the beginning of the window */
+	double known_ns, outside_ns;
+	struct share shares[COMPARED]; /* of window n at n % COMPARED */
+	uint64_t num_shares;
+};
+
+struct rates_place {
+	uint64_t key, window; /* in which it was first seen */
+	UT_hash_handle hh;
+};
+
+struct window {
+	double moves;            /* of the median rank */
+	double looks, new_looks; /* at ranks, and at those in new places */
+};
+
+struct rates {
+	struct rates_settings settings;
+	struct rates_rank *ranks;
+	struct rates_place *places;
+	double *sorted; /* [num_ranks] to find medians in */
+	struct slow_rank *slow_ranks;
+	size_t num_slow_ranks;
+	bool has_looked;
+	uint64_t last_ns;
+	double window_ns, done_ns; /* of the present window */
+	struct window present, history[HISTORY];
+	uint32_t num_windows; /* in the history */
+	uint64_t num_ended;
+};
+
+void rates_settings_init(struct rates_settings *settings, int num_ranks)
+{
+	*settings = (struct rates_settings){
+		.num_ranks = num_ranks,
+		.alpha = 0.001,
+		.window_ns = 1000 * (uint64_t)MS,
+		.least_time = 0.2,
+		.least_rate = 0.5,
+	};
+}
+
+struct rates *rates_create(const struct rates_settings *settings, struct pdb_error *err)
+{
+	size_t num = (size_t)settings->num_ranks;
+	struct rates *rates;
+
+	if (hang_settings_check(settings->num_ranks, settings->alpha, err) < 0)
+		return NULL;
+	if (!settings->window_ns) {
+		error_set(err, ERROR_USAGE, "a window has to last some time");
+		return NULL;
+	}
+	rates = xcalloc(1, sizeof(*rates));
+	rates->settings = *settings;
+	rates->ranks = xcalloc(num, sizeof(*rates->ranks));
+	rates->sorted = xcalloc(num, sizeof(*rates->sorted));
+	rates->slow_ranks = xcalloc(num, sizeof(*rates->slow_ranks));
+	rates->window_ns = (double)settings->window_ns;
+	return rates;
+}
+
+void rates_destroy(struct rates *rates)
+{
+	struct rates_place *place, *next;
+
+	if (!rates)
+		return;
+	HASH_ITER(hh, rates->places, place, next)
+	{
+		HASH_DEL(rates->places, place);
+		free(place);
+	}
+	free(rates->ranks);
+	free(rates->sorted);
+	free(rates->slow_ranks);
+	free(rates);
+}
+
+/* ---- Windows ------------------------------------------------------------------------------- */
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* Sorts the values. Of an even number the upper one of the two in the middle. */
+static double median(double *values, size_t num)
+{
+	if (!num)
+		return 0;
+	qsort(values, num, sizeof(*values), compare_doubles);
+	return values[num / 2];
+}
+
+static double moves_of(const struct rates_rank *rank)
+{
+	return rank->moves > rank->first ? (double)(rank->moves - rank->first) : 0;
+}
+
+static double outside_of(const struct rates_rank *rank)
+{
+	return rank->outside_ns / rank->known_ns;
+}
+
+static bool is_known(const struct rates_rank *rank)
+{
+	return rank->known_ns > 0;
+}
+
+static double median_of(struct rates *rates, double (*value)(const struct rates_rank *))
+{
+	size_t num = 0;
+
+	for (int r = 0; r < rates->settings.num_ranks; r++)
+		if (is_known(&rates->ranks[r]))
+			rates->sorted[num++] = value(&rates->ranks[r]);
+	return median(rates->sorted, num);
+}
+
+/* Of the last windows: in how many of them the rank was outside for longer than the median rank,
+ * and the means. */
+static uint32_t compare(const struct rates_rank *rank, uint32_t num, struct share *mean_ret)
+{
+	uint32_t num_longer = 0;
+
+	*mean_ret = (struct share){0};
+	for (uint32_t i = 0; i < num; i++) {
+		num_longer += rank->shares[i].own > rank->shares[i].median;
+		mean_ret->own += rank->shares[i].own / num;
+		mean_ret->median += rank->shares[i].median / num;
+	}
+	return num_longer;
+}
+
+static void find_slow_ranks(struct rates *rates)
+{
+	const struct rates_settings *settings = &rates->settings;
+
+	rates->num_slow_ranks = 0;
+	for (int r = 0; r < settings->num_ranks; r++) {
+		const struct rates_rank *rank = &rates->ranks[r];
+		uint32_t num = rank->num_shares < COMPARED ? (uint32_t)rank->num_shares : COMPARED;
+		struct share mean;
+		uint32_t num_longer = compare(rank, num, &mean);
+
+		if (statistics_binomial_tail(num_longer, num, 0.5) >
+			    settings->alpha / settings->num_ranks ||
+		    mean.own - mean.median < settings->least_time)
+			continue;
+		rates->slow_ranks[rates->num_slow_ranks++] = (struct slow_rank){
+			.rank = r,
+			.outside = mean.own,
+			.usual = mean.median,
+			.seconds = num * rates->window_ns / 1e9,
+		};
+	}
+}
+
+static bool are_most_empty(const struct rates *rates)
+{
+	uint32_t num = 0;
+
+	for (uint32_t i = 0; i < rates->num_windows; i++)
+		num += rates->history[i].moves <= 0;
+	return rates->num_windows >= FEW_WINDOWS && 2 * num > rates->num_windows;
+}
+
+/* Windows in which nothing is ever seen are too short. */
+static void add_to_history(struct rates *rates)
+{
+	if (rates->num_windows == HISTORY) {
+		memmove(rates->history, rates->history + 1,
+			(HISTORY - 1) * sizeof(*rates->history));
+		rates->num_windows--;
+	}
+	rates->history[rates->num_windows++] = rates->present;
+	if (!are_most_empty(rates))
+		return;
+	rates->window_ns *= 2;
+	rates->num_windows = 0;
+	for (int r = 0; r < rates->settings.num_ranks; r++)
+		rates->ranks[r].num_shares = 0;
+}
+
+static void end_window(struct rates *rates)
+{
+	double outside = median_of(rates, outside_of);
+
+	rates->present.moves = median_of(rates, moves_of);
+	for (int r = 0; r < rates->settings.num_ranks; r++) {
+		struct rates_rank *rank = &rates->ranks[r];
+
+		if (is_known(rank))
+			rank->shares[rank->num_shares++ % COMPARED] =
+				(struct share){outside_of(rank), outside};
+		rank->first = rank->moves;
+		rank->known_ns = rank->outside_ns = 0;
+	}
+	find_slow_ranks(rates);
+	add_to_history(rates);
+	rates->num_ended++;
+	rates->present = (struct window){0};
+	rates->done_ns = 0;
+}
+
+static bool is_new_place(struct rates *rates, uint64_t key)
+{
+	struct rates_place *place;
+
+	HASH_FIND(hh, rates->places, &key, sizeof(key), place);
+	if (!place) {
+		place = xcalloc(1, sizeof(*place));
+		place->key = key;
+		place->window = rates->num_ended;
+		HASH_ADD(hh, rates->places, key, sizeof(place->key), place);
+	}
+	return rates->num_ended - place->window < NEW_WINDOWS;
+}
+
+static void look_at(struct rates *rates, struct rates_rank *rank, const struct rates_look *look,
+		    double step_ns)
+{
+	if (look->look == HANG_UNKNOWN)
+		return;
+	if (!rank->moves)
+		rank->first = look->moves;
+	rank->moves = look->moves;
+	rank->known_ns += step_ns;
+	rank->outside_ns += look->look == HANG_OUTSIDE ? step_ns : 0;
+	rates->present.looks++;
+	rates->present.new_looks += is_new_place(rates, look->place);
+}
+
+void rates_add(struct rates *rates, uint64_t now_ns, const struct rates_look *looks)
+{
+	double step_ns = rates->has_looked && now_ns > rates->last_ns
+				 ? (double)(now_ns - rates->last_ns)
+				 : 0;
+
+	step_ns = fmin(step_ns, (double)MAX_STEP_MS * MS);
+	for (int r = 0; r < rates->settings.num_ranks; r++)
+		look_at(rates, &rates->ranks[r], &looks[r], step_ns);
+	rates->has_looked = true;
+	rates->last_ns = now_ns;
+	rates->done_ns += step_ns;
+	if (rates->done_ns >= rates->window_ns)
+		end_window(rates);
+}
+
+/* ---- Answers ------------------------------------------------------------------------------- */
+
+/* The most windows at the end that all had less than each before, and are too many for chance; 0:
+ * none. */
+static uint32_t count_slow_windows(const struct rates *rates)
+{
+	double most_after = 0, ways = 1;
+	uint32_t slow = 0;
+
+	for (uint32_t w = 1; w < rates->num_windows; w++) {
+		uint32_t before = rates->num_windows - w;
+		double least_before = INFINITY;
+
+		most_after = fmax(most_after, rates->history[before].moves);
+		/* num_windows choose w */
+		ways = ways * (before + 1) / w;
+		for (uint32_t i = 0; i < before; i++)
+			least_before = fmin(least_before, rates->history[i].moves);
+		if (most_after < least_before && 1 / ways <= rates->settings.alpha)
+			slow = w;
+	}
+	return slow;
+}
+
+static double median_rate(const struct rates *rates, uint32_t from, uint32_t num)
+{
+	double values[HISTORY];
+
+	for (uint32_t i = 0; i < num; i++)
+		values[i] = rates->history[from + i].moves;
+	return median(values, num) / (rates->window_ns / 1e9);
+}
+
+/* Are the ranks where they were before, in the last windows? */
+static bool is_known_phase(const struct rates *rates, uint32_t num)
+{
+	double looks = 0, new_looks = 0;
+
+	for (uint32_t i = rates->num_windows - num; i < rates->num_windows; i++) {
+		looks += rates->history[i].looks;
+		new_looks += rates->history[i].new_looks;
+	}
+	return new_looks <= new_share * looks;
+}
+
+void rates_report(const struct rates *rates, struct rates_report *report_ret)
+{
+	uint32_t slow = count_slow_windows(rates), last = slow ? slow : rates->num_windows > 0;
+	uint32_t before = rates->num_windows - last;
+
+	*report_ret = (struct rates_report){
+		.rate = median_rate(rates, before, last),
+		.usual = median_rate(rates, 0, before),
+		.slow_ranks = rates->slow_ranks,
+		.num_slow_ranks = rates->num_slow_ranks,
+		.num_windows = rates->num_ended,
+	};
+	if (slow && report_ret->rate <= (1 - rates->settings.least_rate) * report_ret->usual &&
+	    is_known_phase(rates, slow)) {
+		report_ret->is_slow_phase = true;
+		report_ret->slow_seconds = slow * rates->window_ns / 1e9;
+	}
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * How fast the ranks of a moving job get on: ranks that the others wait for all the time, and a job
+ * that has become slower than it was. Both are notes, not alarms.
+ *
+ * Time is cut into windows. A rank is slow if in too many of the last 24 windows for chance it was
+ * outside MPI for longer than the median rank, each of which has probability 1/2 at most in a job
+ * of equals (sign test), and in sum the difference has to be considerable. Counts of transitions
+ * tell nothing of that: in step with each other all ranks make as many, and some always more than
+ * others. The job is slow if in each of the last windows the median rank made fewer transitions
+ * than in all those before: of h + w windows in any order these are the w smallest with probability
+ * 1 / (h + w choose w) (the extreme case of Mann and Whitney's test); and if the ranks are where
+ * they were before, too, so that it is not just another phase. */
+#ifndef PDB_ANALYSIS_RATES_H
+#define PDB_ANALYSIS_RATES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/hang/hang_test.h"
+
+struct pdb_error;
+
+struct rates_settings {
+	int num_ranks;
+	double alpha;       /* chance of a statement: of a slow rank in sum over all ranks */
+	uint64_t window_ns; /* doubled while most windows see no transition */
+	double least_time;  /* a slow rank is outside MPI for so much more of the time */
+	double least_rate;  /* a slow job makes fewer transitions by this share */
+};
+
+/* alpha 0.001, windows of 1 s, least_time 0.2, least_rate 0.5. */
+void rates_settings_init(struct rates_settings *settings, int num_ranks);
+
+struct rates_look {
+	enum hang_look look;
+	uint64_t moves; /* transitions ever made */
+	uint64_t place; /* the same number in all ranks that are there */
+};
+
+struct slow_rank {
+	int rank;
+	double outside, usual; /* shares of time outside MPI: its, and the median rank's */
+	double seconds;        /* for so long */
+};
+
+struct rates_report {
+	double rate, usual; /* transitions per second of the median rank: in the last windows if
+			     * these are slow, else in the last one; in those before. 0: unknown */
+	bool is_slow_phase;
+	double slow_seconds;                /* for so long */
+	const struct slow_rank *slow_ranks; /* by rank; of the object, until the next look */
+	size_t num_slow_ranks;
+	uint64_t num_windows; /* that have ended; what is reported changes with them only */
+};
+
+struct rates;
+
+struct rates *rates_create(const struct rates_settings *settings,
+			   struct pdb_error *err); /* NULL: ERROR_USAGE */
+void rates_destroy(struct rates *rates);           /* NULL is fine */
+
+/* looks[num_ranks] at now_ns, some times in each window. Between two looks a second at most counts,
+ * as in pace.h. */
+void rates_add(struct rates *rates, uint64_t now_ns, const struct rates_look *looks);
+
+void rates_report(const struct rates *rates, struct rates_report *report_ret);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#include "analysis/progress/activity.h"
+#include "analysis/progress/eqgroup.h"
+#include "analysis/progress/progress_private.h"
+#include "model/job_model.h"
+#include "model/model.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+
+/* ---- Activity --------------------------------------------------------------------------------- */
+
+/* A program that polls does so again within this time, or within some of its usual periods. */
+enum { POLL_RECENT_NS = 50 * 1000 * 1000, POLL_PERIODS = 3 };
+/* With one look, a lane without a transition for this long is called static. */
+enum { STATIC_NS = 200 * 1000 * 1000 };
+
+static bool is_polling(const struct job_lane *lane)
+{
+	const struct model_lane *data = lane->data;
+	uint64_t now = lane->model->now_ns, period;
+
+	if (data->in_poll || lane->has_polled)
+		return true;
+	if (data->polls == 0)
+		return false;
+	/* Without a poll between the looks it may have been off the processor meanwhile; or it has
+	 * computed only since its last poll, and not for all of its stay. */
+	if (now <= data->last_poll_ns)
+		return true;
+	period = data->last_poll_ns > data->since_ns ?
+			 (data->last_poll_ns - data->since_ns) / data->polls :
+			 0;
+	return now - data->last_poll_ns <= POLL_RECENT_NS ||
+	       now - data->last_poll_ns <= POLL_PERIODS * period;
+}
+
+enum activity activity_of_lane(const struct job_lane *lane)
+{
+	if (lane->model->life == SEG_LIFE_FINALIZED || lane->data->has_ended)
+		return ACTIVITY_ENDED;
+	if (!SEG_STATE_IS_EXIT(lane->state))
+		return ACTIVITY_IN_MPI;
+	return is_polling(lane) ? ACTIVITY_POLLING : ACTIVITY_COMPUTING;
+}
+
+bool activity_is_static(const struct job_lane *lane)
+{
+	return lane->has_second_look ? !lane->has_moved : lane->stay_ns >= STATIC_NS;
+}
+
+uint64_t activity_stay_ns(const struct job_lane *lane)
+{
+	if (lane->data->polls == 0 || activity_of_lane(lane) != ACTIVITY_COMPUTING)
+		return lane->stay_ns;
+	return lane->model->now_ns - lane->data->last_poll_ns;
+}
+
+/* ---- Groups ----------------------------------------------------------------------------------- */
+
+struct grouping {
+	const struct progress *progress;
+	struct eqgroups *result;
+	size_t groups_capacity;
+	size_t *actors_capacity; /* [groups] */
+	size_t actors_capacity_capacity;
+	uint32_t *slots; /* [num_slots], a power of two: group + 1, or 0 */
+	size_t num_slots;
+};
+
+/* The group of the actor's place and activity, added if new. */
+static uint32_t find_group(struct grouping *g, uint32_t actor, enum activity activity)
+{
+	struct eqgroups *result = g->result;
+	const struct job_lane *lane = &g->progress->jm->lanes[actor];
+	size_t i = (progress_hash_place(g->progress, actor) + activity) & (g->num_slots - 1);
+	struct eqgroup *group;
+
+	for (; g->slots[i]; i = (i + 1) & (g->num_slots - 1)) {
+		group = &result->groups[g->slots[i] - 1];
+		if (group->activity == activity &&
+		    progress_compare(g->progress, group->actors[0], actor) == PROGRESS_SAME)
+			return g->slots[i] - 1;
+	}
+	result->groups = xgrow(result->groups, result->num_groups, &g->groups_capacity,
+			       sizeof(*result->groups));
+	g->actors_capacity = xgrow(g->actors_capacity, result->num_groups,
+				   &g->actors_capacity_capacity, sizeof(*g->actors_capacity));
+	g->actors_capacity[result->num_groups] = 0;
+	group = &result->groups[result->num_groups++];
+	*group = (struct eqgroup){
+		.ranks = rankset_create(),
+		.role = lane->role,
+		.state = lane->state,
+		.activity = activity,
+		.place = &g->progress->places[actor],
+		.stay_min_ns = UINT64_MAX,
+	};
+	g->slots[i] = (uint32_t)result->num_groups;
+	return g->slots[i] - 1;
+}
+
+static void add_actor(struct grouping *g, uint32_t actor)
+{
+	const struct job_lane *lane = &g->progress->jm->lanes[actor];
+	uint32_t index = find_group(g, actor, activity_of_lane(lane));
+	struct eqgroup *group = &g->result->groups[index];
+	uint64_t stay_ns = activity_stay_ns(lane);
+
+	g->result->group_of[actor] = index;
+	group->actors = xgrow(group->actors, group->num_actors, &g->actors_capacity[index],
+			      sizeof(*group->actors));
+	group->actors[group->num_actors++] = actor;
+	group->has_moved |= lane->has_second_look && lane->has_moved;
+	if (stay_ns < group->stay_min_ns)
+		group->stay_min_ns = stay_ns;
+	if (stay_ns > group->stay_max_ns)
+		group->stay_max_ns = stay_ns;
+}
+
+/* Ranks come in ascending order: add them as ranges. */
+static void fill_ranks(const struct job_model *jm, struct eqgroup *group)
+{
+	size_t i = 0;
+
+	while (i < group->num_actors) {
+		int first = jm->lanes[group->actors[i]].rank, last = first;
+
+		while (++i < group->num_actors && jm->lanes[group->actors[i]].rank <= last + 1)
+			last = jm->lanes[group->actors[i]].rank;
+		rankset_add_range(group->ranks, first, last);
+	}
+}
+
+struct order_entry {
+	size_t num_ranks;
+	uint32_t first_actor;
+	uint32_t index;
+};
+
+static int compare_sizes(const void *a, const void *b)
+{
+	const struct order_entry *x = a, *y = b;
+
+	if (x->num_ranks != y->num_ranks)
+		return x->num_ranks > y->num_ranks ? -1 : 1;
+	return (x->first_actor > y->first_actor) - (x->first_actor < y->first_actor);
+}
+
+static void sort_groups(const struct job_model *jm, struct eqgroups *result)
+{
+	size_t num = result->num_groups;
+	struct order_entry *order = xcalloc(num, sizeof(*order));
+	struct eqgroup *sorted = xcalloc(num, sizeof(*sorted));
+	uint32_t *new_index = xcalloc(num, sizeof(*new_index));
+
+	for (uint32_t i = 0; i < num; i++)
+		order[i] = (struct order_entry){
+			.num_ranks = (size_t)rankset_count(result->groups[i].ranks),
+			.first_actor = result->groups[i].actors[0],
+			.index = i,
+		};
+	if (num > 0)
+		qsort(order, num, sizeof(*order), compare_sizes);
+	for (uint32_t i = 0; i < num; i++) {
+		sorted[i] = result->groups[order[i].index];
+		new_index[order[i].index] = i;
+	}
+	for (size_t i = 0; i < jm->num_lanes; i++)
+		result->group_of[i] = new_index[result->group_of[i]];
+	free(result->groups);
+	result->groups = sorted;
+	free(new_index);
+	free(order);
+}
+
+struct eqgroups *eqgroups_create(const struct progress *progress)
+{
+	const struct job_model *jm = progress->jm;
+	struct eqgroups *result = xcalloc(1, sizeof(*result));
+	struct grouping g = { .progress = progress, .result = result, .num_slots = 64 };
+
+	while (g.num_slots < jm->num_lanes * 2)
+		g.num_slots *= 2;
+	g.slots = xcalloc(g.num_slots, sizeof(*g.slots));
+	result->progress = progress;
+	result->group_of = xcalloc(jm->num_lanes, sizeof(*result->group_of));
+	for (size_t i = 0; i < jm->num_lanes; i++)
+		add_actor(&g, (uint32_t)i);
+	for (size_t i = 0; i < result->num_groups; i++)
+		fill_ranks(jm, &result->groups[i]);
+	sort_groups(jm, result);
+	free(g.actors_capacity);
+	free(g.slots);
+	return result;
+}
+
+void eqgroups_destroy(struct eqgroups *groups)
+{
+	if (!groups)
+		return;
+	for (size_t i = 0; i < groups->num_groups; i++) {
+		rankset_destroy(groups->groups[i].ranks);
+		free(groups->groups[i].actors);
+	}
+	free(groups->groups);
+	free(groups->group_of);
+	free(groups);
+}

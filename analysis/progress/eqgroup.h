@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Equivalence groups: actors of one role with one state and one iteration vector; and the progress
+ * dependency graph over them. */
+#ifndef PDB_ANALYSIS_EQGROUP_H
+#define PDB_ANALYSIS_EQGROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/progress/progress.h"
+
+struct rankset;
+
+/* What an actor does, as far as model, second look and stack sample tell. */
+enum activity {
+	ACTIVITY_IN_MPI,    /* inside a call that communicates */
+	ACTIVITY_POLLING,   /* between unsuccessful polls: counts as inside MPI */
+	ACTIVITY_COMPUTING, /* outside MPI */
+	ACTIVITY_ENDED,	    /* the thread or the rank has left MPI (finalized, thread ended) */
+};
+
+struct eqgroup {
+	struct rankset *ranks;
+	uint32_t role;
+	uint32_t state;
+	enum activity activity;
+	uint32_t *actors; /* indexes in job_model.lanes, ascending */
+	size_t num_actors;
+	const struct place *place; /* of actors[0] */
+	bool has_moved;	    /* any actor made a transition between the looks */
+	uint64_t stay_min_ns, stay_max_ns; /* shortest and longest present stay */
+};
+
+struct eqgroups {
+	const struct progress *progress; /* borrowed */
+	struct eqgroup *groups; /* largest first, ties by first rank */
+	size_t num_groups;
+	uint32_t *group_of; /* [jm->num_lanes] */
+};
+
+struct eqgroups *eqgroups_create(const struct progress *progress);
+void eqgroups_destroy(struct eqgroups *groups);
+
+/* An edge from a more progressed group to a less progressed one. */
+struct progress_edge {
+	uint32_t from, to;
+	uint32_t loop; /* that decided, or LOOP_NONE: order within an iteration or without loops */
+};
+
+struct progress_graph {
+	const struct eqgroups *groups; /* borrowed */
+	struct progress_edge *edges;   /* transitively reduced; by from, then to */
+	size_t num_edges;
+	bool *is_least; /* [groups] no group of its role is less progressed */
+};
+
+struct progress_graph *progress_graph_create(const struct progress *progress,
+					     const struct eqgroups *groups);
+void progress_graph_destroy(struct progress_graph *graph);
+
+#endif

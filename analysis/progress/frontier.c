@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Is an actor that went from a loop to a state that nobody left again still in the loop?
+ *
+ * The state from which a rank never comes back looks as if it came after the loop. If ranks make
+ * equally many iterations, then a rank that is in a later iteration of the loop than this one
+ * shows that the loop is not over: the state lies within it. Without such a rank it may be either,
+ * and the order says only what holds for both. The same if several ranks went there from different
+ * iterations, as happens after a loop whose length depends on the rank. */
+#include <stdlib.h>
+
+#include "analysis/progress/progress_private.h"
+#include "model/job_model.h"
+#include "model/xalloc.h"
+
+/* The loops of an actor with their counts, for sorting. */
+struct chain {
+	const struct iteration *iterations;
+	uint32_t num;
+	uint32_t role;
+};
+
+static int compare_counts(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_chains(const void *a, const void *b)
+{
+	const struct chain *x = a, *y = b;
+
+	if (x->role != y->role)
+		return compare_counts(x->role, y->role);
+	for (uint32_t i = 0; i < x->num && i < y->num; i++) {
+		const struct iteration *p = &x->iterations[i], *q = &y->iterations[i];
+
+		if (p->loop != q->loop)
+			return compare_counts(p->loop, q->loop);
+		if (p->count != q->count)
+			return compare_counts(p->count, q->count);
+	}
+	return compare_counts(x->num, y->num);
+}
+
+/* Does a chain come after all those that begin like `key` up to its loop number `last`, whatever
+ * their count in that one? */
+static bool is_beyond(const struct chain *chain, const struct chain *key, uint32_t last)
+{
+	struct chain head = *key;
+	int order;
+
+	if (chain->num > last && chain->iterations[last].loop == key->iterations[last].loop) {
+		head.num = last;
+		order = compare_chains(&(struct chain){ chain->iterations, last, chain->role },
+				       &head);
+		return order > 0;
+	}
+	head.num = last + 1;
+	return compare_chains(chain, &head) > 0;
+}
+
+/* Is somebody in a later iteration of loop number `last`, in the same iteration of those around? */
+static bool is_overtaken(const struct chain *chains, size_t num_chains, const struct chain *key,
+			 uint32_t last)
+{
+	size_t low = 0, high = num_chains;
+	const struct chain *furthest;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (is_beyond(&chains[middle], key, last))
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	if (low == 0)
+		return false;
+	furthest = &chains[low - 1];
+	if (furthest->role != key->role || furthest->num <= last)
+		return false;
+	for (uint32_t i = 0; i <= last; i++) {
+		if (furthest->iterations[i].loop != key->iterations[i].loop)
+			return false;
+		if (i < last && furthest->iterations[i].count != key->iterations[i].count)
+			return false;
+	}
+	return furthest->iterations[last].count > key->iterations[last].count;
+}
+
+
+static uint32_t count_embedded(const struct progress_private *p, const struct chain *chains,
+			       size_t num_chains, const struct chain *key, uint32_t most)
+{
+	uint32_t num = 0;
+
+	for (uint32_t i = 0; i < most; i++) {
+		if (!p->jl->loops[key->iterations[i].loop].is_comparable)
+			break;
+		if (is_overtaken(chains, num_chains, key, i))
+			num = i + 1;
+	}
+	return num;
+}
+
+static void join_crowd(const struct progress_private *p, struct crowd *crowd,
+		       const struct position *position)
+{
+	const struct iteration *mine = &p->iterations[position->first_frontier];
+	const struct iteration *lowest = &p->iterations[crowd->lowest];
+	uint32_t num = 0;
+
+	if (crowd->num++ == 0) {
+		crowd->lowest = position->first_frontier;
+		crowd->num_equal = position->num_frontier;
+		return;
+	}
+	while (num < crowd->num_equal && num < position->num_frontier &&
+	       mine[num].loop == lowest[num].loop && mine[num].count == lowest[num].count)
+		num++;
+	crowd->num_equal = num;
+	if (mine[0].count < lowest[0].count)
+		crowd->lowest = position->first_frontier;
+}
+
+void progress_embed_frontier(struct progress_private *p, const struct job_model *jm)
+{
+	struct chain *chains;
+	size_t num_chains = 0, num_frontier = 0;
+
+	for (size_t i = 0; i < jm->num_lanes; i++)
+		num_frontier += p->positions[i].num_frontier > 0;
+	if (num_frontier == 0)
+		return;
+	chains = xcalloc(jm->num_lanes, sizeof(*chains));
+	p->crowds = xcalloc(p->num_roots, sizeof(*p->crowds));
+	for (size_t i = 0; i < jm->num_lanes; i++) {
+		const struct position *position = &p->positions[i];
+
+		if (position->num_frontier > 0)
+			join_crowd(p, &p->crowds[p->tail_root[jm->lanes[i].state]], position);
+		if (position->num_loops > 0 && jm->lanes[i].like == i)
+			chains[num_chains++] = (struct chain){ &p->iterations[position->first],
+							       position->num_loops,
+							       jm->lanes[i].role };
+	}
+	qsort(chains, num_chains, sizeof(*chains), compare_chains);
+	for (size_t i = 0; i < jm->num_lanes; i++) {
+		struct position *position = &p->positions[i];
+		const struct crowd *crowd = &p->crowds[p->tail_root[jm->lanes[i].state]];
+		struct chain key = { &p->iterations[position->first_frontier],
+				     position->num_frontier, jm->lanes[i].role };
+
+		if (jm->lanes[i].like != i)
+			position->num_embedded = p->positions[jm->lanes[i].like].num_embedded;
+		else if (position->num_frontier > 0)
+			position->num_embedded = count_embedded(p, chains, num_chains, &key,
+								crowd->num_equal);
+	}
+	free(chains);
+}

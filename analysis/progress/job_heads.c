@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#include "analysis/graph.h"
+#include "analysis/progress/job_heads_private.h"
+#include "model/callpath.h"
+#include "model/job_model.h"
+#include "model/model.h"
+#include "model/xalloc.h"
+
+/* ---- Which ranks visit what ----------------------------------------------------------------- */
+
+static int compare_shapes(const void *a, const void *b)
+{
+	const struct shape *x = a, *y = b;
+
+	return (x->site_map > y->site_map) - (x->site_map < y->site_map);
+}
+
+/* One entry for each run of ranks with one mapping first, so that sorting is cheap. */
+static void collect_shapes(struct job_heads *jh)
+{
+	const struct job_model *jm = jh->jm;
+	size_t num = 0;
+
+	for (size_t i = 0; i < jm->num_lanes; i++) {
+		const struct job_lane *lane = &jm->lanes[i];
+
+		if (i > 0 && jm->lanes[i - 1].rank == lane->rank)
+			continue;
+		jh->num_ranks++;
+		if (jh->num_shapes > 0 &&
+		    jh->shapes[jh->num_shapes - 1].site_map == lane->site_map) {
+			jh->shapes[jh->num_shapes - 1].num_ranks++;
+			continue;
+		}
+		jh->shapes = xgrow(jh->shapes, jh->num_shapes, &jh->shapes_capacity,
+				   sizeof(*jh->shapes));
+		jh->shapes[jh->num_shapes++] = (struct shape){
+			.site_map = lane->site_map,
+			.num_sites = lane->model->num_sites,
+			.num_ranks = 1,
+		};
+	}
+	if (jh->num_shapes == 0)
+		return;
+	qsort(jh->shapes, jh->num_shapes, sizeof(*jh->shapes), compare_shapes);
+	for (size_t i = 1; i < jh->num_shapes; i++) {
+		if (jh->shapes[i].site_map == jh->shapes[num].site_map)
+			jh->shapes[num].num_ranks += jh->shapes[i].num_ranks;
+		else
+			jh->shapes[++num] = jh->shapes[i];
+	}
+	jh->num_shapes = num + 1;
+	for (size_t i = 0; i < jh->num_shapes; i++)
+		for (size_t s = 0; s < jh->shapes[i].num_sites; s++)
+			jh->visits[jh->shapes[i].site_map[s]] += jh->shapes[i].num_ranks;
+}
+
+/* By site, so that a loop of few does not take a look at all that each shape has. */
+static void collect_visitors(struct job_heads *jh)
+{
+	size_t num_sites = jh->jm->num_sites;
+	size_t *at = jh->first_visitor = xcalloc(num_sites + 2, sizeof(*at));
+
+	/* at[site + 2] counts them, then at[site + 1] is the next free place of the site. */
+	for (size_t i = 0; i < jh->num_shapes; i++)
+		for (size_t s = 0; s < jh->shapes[i].num_sites; s++)
+			at[jh->shapes[i].site_map[s] + 2]++;
+	for (size_t site = 2; site < num_sites + 2; site++)
+		at[site] += at[site - 1];
+	jh->visitors = xcalloc(at[num_sites + 1], sizeof(*jh->visitors));
+	jh->visitor_sites = xcalloc(at[num_sites + 1], sizeof(*jh->visitor_sites));
+	for (size_t i = 0; i < jh->num_shapes; i++)
+		for (size_t s = 0; s < jh->shapes[i].num_sites; s++) {
+			size_t v = at[jh->shapes[i].site_map[s] + 1]++;
+
+			jh->visitors[v] = (uint32_t)i;
+			jh->visitor_sites[v] = (uint32_t)s;
+		}
+	jh->shape_stamp = xcalloc(jh->num_shapes, sizeof(*jh->shape_stamp));
+}
+
+static void mark_part(struct job_heads *jh, const struct loop_part *part)
+{
+	jh->part_stamp++;
+	for (size_t i = 0; i < part->num_states; i++)
+		jh->in_part[SEG_STATE_SITE(part->states[i])] = jh->part_stamp;
+}
+
+uint32_t job_heads_count_runners(struct job_heads *jh, const struct loop_part *part)
+{
+	uint32_t num = 0;
+
+	mark_part(jh, part);
+	for (size_t i = 0; i < part->num_states && num < jh->num_ranks; i++) {
+		uint32_t site = SEG_STATE_SITE(part->states[i]);
+
+		for (size_t v = jh->first_visitor[site]; v < jh->first_visitor[site + 1]; v++) {
+			uint32_t shape = jh->visitors[v];
+
+			if (jh->shape_stamp[shape] == jh->part_stamp)
+				continue;
+			jh->shape_stamp[shape] = jh->part_stamp;
+			num += jh->shapes[shape].num_ranks;
+		}
+	}
+	return num;
+}
+
+uint32_t job_heads_count_visits(const struct job_heads *jh, uint32_t state)
+{
+	return jh->visits[SEG_STATE_SITE(state)];
+}
+
+/* ---- Marks of iterations -------------------------------------------------------------------- */
+
+/* A call that all ranks make in the loop. */
+struct mark {
+	uint32_t state;           /* enter */
+	bool is_repeated;         /* right after itself */
+	struct range calls, runs; /* of one rank; several calls in a row are one run */
+};
+
+static struct mark *collect_marks(struct job_heads *jh, const struct loop_part *part,
+				  uint32_t num_runners, size_t *num_ret)
+{
+	struct mark *marks = xcalloc(part->num_states, sizeof(*marks));
+	size_t num = 0;
+
+	for (size_t i = 0; i < part->num_states; i++) {
+		uint32_t state = part->states[i];
+
+		if (SEG_STATE_IS_EXIT(state) || jh->visits[SEG_STATE_SITE(state)] != num_runners)
+			continue;
+		jh->mark_of[state] = (uint32_t)num;
+		marks[num++] = (struct mark){
+			.state = state,
+			.calls.least = UINT64_MAX,
+			.runs.least = UINT64_MAX,
+		};
+	}
+	*num_ret = num;
+	return marks;
+}
+
+static size_t shape_of(const struct job_heads *jh, const struct job_lane *lane)
+{
+	const struct shape key = {.site_map = lane->site_map};
+	const struct shape *found =
+		bsearch(&key, jh->shapes, jh->num_shapes, sizeof(key), compare_shapes);
+
+	return (size_t)(found - jh->shapes);
+}
+
+static struct arrivals list_arrivals(const struct job_lane *lane)
+{
+	const struct model_lane *data = lane->data;
+	size_t num_sites = lane->model->num_sites;
+	struct arrivals all = {.first = xcalloc(num_sites + 2, sizeof(*all.first))};
+
+	/* first[s + 2] counts them, then first[s + 1] is the next free place of the site. */
+	for (size_t t = 0; t < data->num_transitions; t++)
+		if (!SEG_STATE_IS_EXIT(data->transitions[t].to))
+			all.first[SEG_STATE_SITE(data->transitions[t].to) + 2]++;
+	for (size_t s = 2; s < num_sites + 2; s++)
+		all.first[s] += all.first[s - 1];
+	all.made = xcalloc(all.first[num_sites + 1], sizeof(*all.made));
+	for (size_t t = 0; t < data->num_transitions; t++)
+		if (!SEG_STATE_IS_EXIT(data->transitions[t].to))
+			all.made[all.first[SEG_STATE_SITE(data->transitions[t].to) + 1]++] =
+				(uint32_t)t;
+	return all;
+}
+
+/* Once, so that a loop of few states does not take a look at all transitions of all lanes. */
+static void collect_arrivals(struct job_heads *jh)
+{
+	size_t num_lanes = jh->jm->num_lanes;
+	size_t *at;
+
+	if (jh->arrivals)
+		return;
+	at = jh->first_lane = xcalloc(jh->num_shapes + 2, sizeof(*at));
+	jh->shape_lanes = xcalloc(num_lanes, sizeof(*jh->shape_lanes));
+	jh->arrivals = xcalloc(num_lanes, sizeof(*jh->arrivals));
+	jh->lane_stamp = xcalloc(num_lanes, sizeof(*jh->lane_stamp));
+	for (size_t l = 0; l < num_lanes; l++)
+		if (jh->jm->lanes[l].like == l)
+			at[shape_of(jh, &jh->jm->lanes[l]) + 2]++;
+	for (size_t i = 2; i < jh->num_shapes + 2; i++)
+		at[i] += at[i - 1];
+	for (size_t l = 0; l < num_lanes; l++)
+		if (jh->jm->lanes[l].like == l) {
+			jh->shape_lanes[at[shape_of(jh, &jh->jm->lanes[l]) + 1]++] = (uint32_t)l;
+			jh->arrivals[l] = list_arrivals(&jh->jm->lanes[l]);
+		}
+}
+
+/* Stamp the lanes that have come to a site of the part. */
+static void mark_runners(struct job_heads *jh, uint32_t site)
+{
+	for (size_t v = jh->first_visitor[site]; v < jh->first_visitor[site + 1]; v++) {
+		uint32_t shape = jh->visitors[v], local = jh->visitor_sites[v];
+
+		for (size_t i = jh->first_lane[shape]; i < jh->first_lane[shape + 1]; i++) {
+			uint32_t lane = jh->shape_lanes[i];
+			const uint32_t *first = jh->arrivals[lane].first;
+
+			if (first[local] < first[local + 1])
+				jh->lane_stamp[lane] = jh->part_stamp;
+		}
+	}
+}
+
+/* What a lane that is in the part has done of a mark, which is its site `local`. */
+static void count_calls(const struct job_heads *jh, uint32_t l, uint32_t local, struct mark *mark)
+{
+	const struct job_lane *lane = &jh->jm->lanes[l];
+	const struct arrivals *all = &jh->arrivals[l];
+	uint64_t num_calls = 0, num_runs = 0;
+
+	for (uint32_t i = all->first[local]; i < all->first[local + 1]; i++) {
+		const struct model_transition *made = &lane->data->transitions[all->made[i]];
+
+		num_calls += made->count;
+		if (made->from == SEG_STATE_EXIT(local))
+			mark->is_repeated = true;
+		else
+			num_runs += made->count;
+	}
+	range_extend(&mark->calls, num_calls);
+	range_extend(&mark->runs, num_runs);
+}
+
+/* How often each lane in the part has done each mark. */
+static void count_marks(struct job_heads *jh, const struct loop_part *part, struct mark *marks,
+			size_t num_marks)
+{
+	collect_arrivals(jh);
+	for (size_t i = 0; i < part->num_states; i++)
+		if (!SEG_STATE_IS_EXIT(part->states[i]))
+			mark_runners(jh, SEG_STATE_SITE(part->states[i]));
+	for (size_t i = 0; i < num_marks; i++) {
+		uint32_t site = SEG_STATE_SITE(marks[i].state);
+
+		/* All ranks in the part have its site. */
+		for (size_t v = jh->first_visitor[site]; v < jh->first_visitor[site + 1]; v++) {
+			uint32_t shape = jh->visitors[v];
+
+			for (size_t k = jh->first_lane[shape]; k < jh->first_lane[shape + 1]; k++)
+				if (jh->lane_stamp[jh->shape_lanes[k]] == jh->part_stamp)
+					count_calls(jh, jh->shape_lanes[k], jh->visitor_sites[v],
+						    &marks[i]);
+		}
+	}
+}
+
+/* Did ranks do `marked` once in each iteration, and `base` within these, some more often than
+ * others? If on the contrary they do `base` once in each iteration, and `marked` in one of so many,
+ * then they are as far apart in `base` as in `marked`, times so many; give or take what is left to
+ * chance. */
+static bool is_around(const struct range *marked, const struct range *base)
+{
+	double apart;
+
+	if (marked->least < MIN_ITERATIONS)
+		return false;
+	apart = (double)range_spread(base) * (double)marked->least / (double)base->most -
+		(double)range_spread(marked);
+	return apart > 2 && apart * apart > 4 * (double)marked->most;
+}
+
+/* Can the loop go round through the header without passing the mark? */
+static bool is_avoidable(struct job_heads *jh, const struct loop_part *part, uint32_t header,
+			 uint32_t mark)
+{
+	uint32_t *stack = jh->stack;
+	size_t num_stack = 0;
+
+	jh->state_stamp++;
+	for (size_t i = 0; i < part->num_states; i++)
+		jh->unseen[part->states[i]] = jh->state_stamp;
+	jh->unseen[mark] = 0;
+	stack[num_stack++] = header;
+	while (num_stack > 0) {
+		size_t num;
+		const uint32_t *to = graph_successors(jh->graph, stack[--num_stack], &num);
+
+		for (size_t i = 0; i < num; i++) {
+			if (to[i] == header)
+				return true;
+			if (jh->unseen[to[i]] != jh->state_stamp)
+				continue;
+			jh->unseen[to[i]] = 0;
+			stack[num_stack++] = to[i];
+		}
+	}
+	return false;
+}
+
+static void set_run(struct job_loop *loop, struct loop_part *part)
+{
+	part->is_head = xcalloc(part->num_states, sizeof(*part->is_head));
+	for (size_t i = 0; i < part->num_states; i++)
+		part->is_head[i] = (part->states[i] | 1) == (loop->header | 1);
+}
+
+/* How often the ranks have been at a site: the least, and how far they are apart. */
+static bool get_spread(const struct job_heads *jh, uint32_t enter, uint64_t *least_ret,
+		       uint64_t *spread_ret)
+{
+	size_t index = job_model_find_transition(jh->jm, enter, enter + 1);
+	const struct job_transition *transition;
+
+	if (index == SIZE_MAX)
+		return false;
+	transition = &jh->jm->transitions[index];
+	*least_ret = transition->counts[0].count;
+	*spread_ret = transition->counts[transition->num_counts - 1].count - *least_ret;
+	/* Somebody always is one ahead. */
+	if (*spread_ret == 0)
+		*spread_ret = 1;
+	return true;
+}
+
+/* Ranks agree on the header, so that counting cannot show that it is in an inner loop. */
+static bool is_agreed(const struct job_heads *jh, uint32_t header)
+{
+	uint64_t least, most_apart;
+
+	return get_spread(jh, SEG_STATE_ENTER(SEG_STATE_SITE(header)), &least, &most_apart) &&
+	       most_apart <= 2;
+}
+
+/* The header is a state that all ranks visit, maybe in a loop within the one that is meant: then
+ * take what marks that one. */
+static bool leave_inner_loop(struct job_heads *jh, struct job_loop *loop, struct loop_part *part,
+			     uint32_t num_runners)
+{
+	size_t num_marks;
+	struct mark *marks = collect_marks(jh, part, num_runners, &num_marks);
+	uint32_t mark = jh->mark_of[SEG_STATE_ENTER(SEG_STATE_SITE(loop->header))];
+	struct range *best = NULL;
+	uint32_t header = loop->header;
+	bool is_run = false;
+
+	count_marks(jh, part, marks, num_marks);
+	for (size_t i = 0; i < num_marks && mark != NO_MARK; i++) {
+		struct range *kinds[] = {&marks[i].calls, &marks[i].runs};
+
+		for (int k = 0; k < 1 + (marks[i].is_repeated && part->num_states > 2); k++) {
+			if (!is_around(kinds[k], &marks[mark].calls) ||
+			    (best && !range_is_closer(kinds[k], best)))
+				continue;
+			if (marks[i].state != (loop->header & ~1u) &&
+			    !is_avoidable(jh, part, loop->header, marks[i].state))
+				continue;
+			best = kinds[k];
+			header = marks[i].state;
+			is_run = k == 1;
+		}
+	}
+	loop->header = header;
+	if (is_run)
+		set_run(loop, part);
+	for (size_t i = 0; i < num_marks; i++)
+		jh->mark_of[marks[i].state] = NO_MARK;
+	free(marks);
+	return best != NULL;
+}
+
+/* ---- The head of a loop --------------------------------------------------------------------- */
+
+/* Of the states that all `num_runners` ranks visit: one on whose count they agree best, so that it
+ * is not in an inner loop or branch that ranks take differently often. */
+static uint32_t choose_common_state(const struct job_heads *jh, const struct loop_part *part,
+				    uint32_t num_runners)
+{
+	uint32_t best = UINT32_MAX;
+	uint64_t best_least = 0, best_spread = 0;
+
+	for (size_t i = 0; i < part->num_states; i++) {
+		uint32_t state = part->states[i];
+		uint64_t least, spread;
+
+		if (SEG_STATE_IS_EXIT(state) || jh->visits[SEG_STATE_SITE(state)] != num_runners ||
+		    !get_spread(jh, state, &least, &spread))
+			continue;
+		if (best == UINT32_MAX || spread < best_spread ||
+		    (spread == best_spread && least > best_least)) {
+			best = state;
+			best_least = least;
+			best_spread = spread;
+		}
+	}
+	return best;
+}
+
+static uint32_t parent_path(const struct job_heads *jh, uint32_t path)
+{
+	return callpaths_get(jh->jm->callpaths, path)->parent;
+}
+
+static void count_below(struct job_heads *jh, const struct loop_part *part)
+{
+	for (size_t i = 0; i < part->num_states; i++)
+		for (uint32_t p = job_heads_path(jh, part->states[i]); p != CALLPATH_NONE;
+		     p = parent_path(jh, p))
+			jh->ranks_below[p] = jh->sites_below[p] = 0;
+	for (size_t i = 0; i < part->num_states; i++)
+		for (uint32_t p = job_heads_path(jh, part->states[i]); p != CALLPATH_NONE;
+		     p = parent_path(jh, p))
+			jh->sites_below[p]++;
+	for (size_t i = 0; i < jh->num_shapes; i++) {
+		const struct shape *shape = &jh->shapes[i];
+
+		jh->stamp++;
+		for (size_t s = 0; s < shape->num_sites; s++) {
+			uint32_t site = shape->site_map[s];
+
+			if (jh->in_part[site] != jh->part_stamp)
+				continue;
+			for (uint32_t p = jh->jm->sites[site].path;
+			     p != CALLPATH_NONE && jh->path_stamp[p] != jh->stamp;
+			     p = parent_path(jh, p)) {
+				jh->path_stamp[p] = jh->stamp;
+				jh->ranks_below[p] += shape->num_ranks;
+			}
+		}
+	}
+}
+
+/* The longest part of a call path that all `num_runners` ranks visit and that does not hold all of
+ * the loop (nobody would arrive there from outside). */
+static uint32_t choose_region(struct job_heads *jh, const struct loop_part *part,
+			      uint32_t num_runners)
+{
+	uint32_t best = CALLPATH_NONE, best_depth = 0;
+
+	count_below(jh, part);
+	for (size_t i = 0; i < part->num_states; i++) {
+		for (uint32_t p = job_heads_path(jh, part->states[i]); p != CALLPATH_NONE;
+		     p = parent_path(jh, p)) {
+			uint32_t depth = callpaths_get(jh->jm->callpaths, p)->depth;
+
+			if (jh->ranks_below[p] != num_runners ||
+			    jh->sites_below[p] == part->num_states)
+				continue;
+			if (best == CALLPATH_NONE || depth > best_depth) {
+				best = p;
+				best_depth = depth;
+			}
+		}
+	}
+	return best;
+}
+
+/* For want of a better one. */
+static uint32_t most_visited(const struct job_heads *jh, const struct loop_part *part)
+{
+	uint32_t best = part->states[0];
+
+	for (size_t i = 1; i < part->num_states; i++)
+		if (jh->visits[SEG_STATE_SITE(part->states[i])] > jh->visits[SEG_STATE_SITE(best)])
+			best = part->states[i];
+	return best;
+}
+
+static void set_region(const struct job_heads *jh, struct job_loop *loop, struct loop_part *part)
+{
+	part->is_head = xcalloc(part->num_states, sizeof(*part->is_head));
+	loop->header = UINT32_MAX;
+	for (size_t i = 0; i < part->num_states; i++) {
+		uint32_t state = part->states[i];
+
+		part->is_head[i] = callpaths_has_prefix(jh->jm->callpaths,
+							job_heads_path(jh, state), loop->region);
+		if (part->is_head[i] && loop->header == UINT32_MAX)
+			loop->header = state;
+	}
+}
+
+void job_heads_choose(struct job_heads *jh, struct job_loop *loop, struct loop_part *part)
+{
+	uint32_t num_runners = job_heads_count_runners(jh, part);
+	uint32_t common = loop->header;
+
+	loop->region = CALLPATH_NONE;
+	loop->is_comparable = true;
+	if (jh->visits[SEG_STATE_SITE(loop->header)] != num_runners)
+		common = choose_common_state(jh, part, num_runners);
+	if (common != UINT32_MAX) {
+		loop->header = common;
+		if (is_agreed(jh, common) || !leave_inner_loop(jh, loop, part, num_runners))
+			job_heads_leave_repeated_call(jh, loop, part);
+		return;
+	}
+	loop->region = choose_region(jh, part, num_runners);
+	if (loop->region != CALLPATH_NONE) {
+		set_region(jh, loop, part);
+		return;
+	}
+	if (job_heads_choose_first_calls(jh, loop, part))
+		return;
+	loop->header = most_visited(jh, part);
+	loop->is_comparable = false;
+}
+
+/* ---- Create and destroy --------------------------------------------------------------------- */
+
+struct job_heads *job_heads_create(const struct job_model *jm, const struct graph *graph)
+{
+	size_t num_paths = callpaths_count(jm->callpaths);
+	struct job_heads *jh = xcalloc(1, sizeof(*jh));
+
+	jh->jm = jm;
+	jh->graph = graph;
+	jh->visits = xcalloc(jm->num_sites, sizeof(*jh->visits));
+	jh->in_part = xcalloc(jm->num_sites, sizeof(*jh->in_part));
+	jh->mark_of = xcalloc(job_model_num_states(jm), sizeof(*jh->mark_of));
+	for (size_t i = 0; i < job_model_num_states(jm); i++)
+		jh->mark_of[i] = NO_MARK;
+	jh->unseen = xcalloc(job_model_num_states(jm), sizeof(*jh->unseen));
+	jh->stack = xcalloc(job_model_num_states(jm), sizeof(*jh->stack));
+	jh->ranks_below = xcalloc(num_paths, sizeof(*jh->ranks_below));
+	jh->sites_below = xcalloc(num_paths, sizeof(*jh->sites_below));
+	jh->path_stamp = xcalloc(num_paths, sizeof(*jh->path_stamp));
+	collect_shapes(jh);
+	collect_visitors(jh);
+	return jh;
+}
+
+void job_heads_destroy(struct job_heads *jh)
+{
+	if (!jh)
+		return;
+	free(jh->path_stamp);
+	free(jh->sites_below);
+	free(jh->ranks_below);
+	free(jh->stack);
+	free(jh->unseen);
+	free(jh->mark_of);
+	free(jh->in_part);
+	free(jh->visits);
+	for (size_t l = 0; jh->arrivals && l < jh->jm->num_lanes; l++) {
+		free(jh->arrivals[l].first);
+		free(jh->arrivals[l].made);
+	}
+	free(jh->arrivals);
+	free(jh->lane_stamp);
+	free(jh->shape_lanes);
+	free(jh->first_lane);
+	free(jh->shape_stamp);
+	free(jh->visitor_sites);
+	free(jh->visitors);
+	free(jh->first_visitor);
+	free(jh->shapes);
+	free(jh);
+}

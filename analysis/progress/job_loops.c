@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/graph.h"
+#include "analysis/progress/job_heads.h"
+#include "analysis/progress/job_loops.h"
+#include "model/callpath.h"
+#include "model/job_model.h"
+#include "model/model.h"
+#include "model/xalloc.h"
+
+struct builder {
+	struct job_loops *jl;
+	const struct job_model *jm;
+	struct job_heads *heads;
+	uint32_t *local_of; /* [states] index in the part that is taken apart */
+};
+
+/* ---- Taking apart ----------------------------------------------------------------------------- */
+
+static uint32_t common_path(const struct job_model *jm, const struct loop_part *part)
+{
+	uint32_t path = jm->sites[SEG_STATE_SITE(part->states[0])].path;
+
+	for (size_t i = 1; i < part->num_states; i++)
+		path = callpaths_common(jm->callpaths, path,
+					jm->sites[SEG_STATE_SITE(part->states[i])].path);
+	return path;
+}
+
+static void add_loop(struct builder *b, uint32_t parent, const struct loop *found,
+		     struct loop_part part)
+{
+	struct job_loops *jl = b->jl;
+	struct job_loop loop = {
+		.header = found->header, /* already a state of the job */
+		.parent = parent,
+		.depth = parent == LOOP_NONE ? 0 : jl->loops[parent].depth + 1,
+		.is_irreducible = found->is_irreducible,
+		.path = common_path(b->jm, &part),
+	};
+
+	job_heads_choose(b->heads, &loop, &part);
+	for (size_t i = 0; i < part.num_states; i++)
+		jl->loop_of[part.states[i]] = (uint32_t)jl->num_loops;
+	jl->loops = xgrow(jl->loops, jl->num_loops, &jl->loops_capacity, sizeof(*jl->loops));
+	jl->parts = xgrow(jl->parts, jl->num_loops, &jl->parts_capacity, sizeof(*jl->parts));
+	jl->loops[jl->num_loops] = loop;
+	jl->parts[jl->num_loops++] = part;
+}
+
+/* The graph of the states of `loop` without arrivals at its head. */
+static struct graph *body_graph(struct builder *b, uint32_t loop, const uint32_t *states,
+				size_t num_states)
+{
+	struct graph *graph = graph_create(num_states);
+
+	for (size_t i = 0; i < num_states; i++)
+		b->local_of[states[i]] = (uint32_t)i;
+	for (size_t i = 0; i < num_states; i++) {
+		size_t num;
+		const uint32_t *to = graph_successors(b->jl->graph, states[i], &num);
+
+		for (size_t k = 0; k < num; k++) {
+			if (loop != LOOP_NONE && (!job_loops_contains(b->jl, loop, to[k]) ||
+						  job_loops_arrives(b->jl, loop, states[i], to[k])))
+				continue;
+			graph_add_edge(graph, (uint32_t)i, b->local_of[to[k]]);
+		}
+	}
+	return graph;
+}
+
+/* Find the outermost loops among `states`, which are those of `loop`, and add them. */
+static void take_apart(struct builder *b, uint32_t loop, const uint32_t *states, size_t num_states,
+		       uint32_t root)
+{
+	struct graph *graph = body_graph(b, loop, states, num_states);
+	struct loop_nest *nest = loop_nest_create(graph, b->local_of[root]);
+	struct loop_part *parts = xcalloc(nest->num_loops, sizeof(*parts));
+	uint32_t *outermost = xcalloc(nest->num_loops, sizeof(*outermost));
+
+	for (uint32_t l = 0; l < nest->num_loops; l++)
+		outermost[l] = nest->loops[l].parent == LOOP_NONE ?
+				       l :
+				       outermost[nest->loops[l].parent];
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < num_states; i++) {
+			struct loop_part *part;
+
+			if (nest->loop_of[i] == LOOP_NONE)
+				continue;
+			part = &parts[outermost[nest->loop_of[i]]];
+			if (pass == 1)
+				part->states[part->num_states] = states[i];
+			part->num_states++;
+		}
+		for (uint32_t l = 0; pass == 0 && l < nest->num_loops; l++) {
+			if (outermost[l] == l)
+				parts[l].states = xcalloc(parts[l].num_states, sizeof(uint32_t));
+			parts[l].num_states = 0;
+		}
+	}
+	for (uint32_t l = 0; l < nest->num_loops; l++) {
+		struct loop found = nest->loops[l];
+
+		if (outermost[l] != l)
+			continue;
+		found.header = states[found.header];
+		add_loop(b, loop, &found, parts[l]);
+	}
+	free(outermost);
+	free(parts);
+	loop_nest_destroy(nest);
+	graph_destroy(graph);
+}
+
+/* Loops are appended while the ones before are taken apart: outer before inner. */
+static void build_loops(struct builder *b, size_t num_states)
+{
+	struct job_loops *jl = b->jl;
+	uint32_t *all = xcalloc(num_states, sizeof(*all));
+
+	for (uint32_t i = 0; i < num_states; i++) {
+		all[i] = i;
+		jl->loop_of[i] = LOOP_NONE;
+	}
+	take_apart(b, LOOP_NONE, all, num_states, SEG_STATE_EXIT(0));
+	free(all);
+	for (uint32_t l = 0; l < jl->num_loops; l++)
+		if (jl->loops[l].depth + 1 < JOB_LOOPS_MAX_DEPTH)
+			take_apart(b, l, jl->parts[l].states, jl->parts[l].num_states,
+				   jl->loops[l].header);
+}
+
+/* ---- Several loops that share a head ---------------------------------------------------------- */
+
+#define MAX_SOURCES 32
+#define ENOUGH_ROUNDS 4
+
+/* A node of a body from which transitions go back to the head. */
+struct source {
+	uint32_t state, child;
+	uint32_t mark;	/* state by which ranks come if they come by: `state`, or the child's header */
+	bool is_common; /* all ranks that run the loop come by, or may yet */
+	unsigned int level;
+	bool is_before[MAX_SOURCES]; /* leads to that source within an iteration */
+};
+
+struct sources {
+	struct source of[MAX_SOURCES];
+	size_t num;
+	struct source *current;
+};
+
+static void note_before(void *context, uint32_t state, uint32_t child)
+{
+	struct sources *sources = context;
+
+	for (size_t i = 0; i < sources->num; i++) {
+		struct source *source = &sources->of[i];
+
+		if (child != LOOP_NONE ? source->child == child :
+					 source->child == LOOP_NONE && source->state == state)
+			sources->current->is_before[i] = true;
+	}
+}
+
+static bool goes_back(const struct job_loops *jl, uint32_t loop, uint32_t state)
+{
+	size_t num;
+	const uint32_t *to = graph_successors(jl->graph, state, &num);
+
+	for (size_t i = 0; i < num; i++)
+		if (job_loops_contains(jl, loop, to[i]) && job_loops_arrives(jl, loop, state, to[i]))
+			return true;
+	return false;
+}
+
+static struct source *find_source(struct sources *sources, uint32_t state, uint32_t child)
+{
+	for (size_t i = 0; i < sources->num; i++)
+		if (child != LOOP_NONE ? sources->of[i].child == child :
+					 sources->of[i].child == LOOP_NONE &&
+						 sources->of[i].state == state)
+			return &sources->of[i];
+	return NULL;
+}
+
+static bool collect_sources(const struct job_loops *jl, uint32_t loop, struct sources *sources)
+{
+	const struct loop_part *part = &jl->parts[loop];
+
+	for (size_t i = 0; i < part->num_states; i++) {
+		uint32_t state = part->states[i], child;
+
+		if (!goes_back(jl, loop, state))
+			continue;
+		child = job_loops_child(jl, loop, state);
+		if (find_source(sources, state, child))
+			continue;
+		if (sources->num == MAX_SOURCES)
+			return false;
+		sources->of[sources->num++] = (struct source){ .state = state, .child = child };
+	}
+	return true;
+}
+
+/* A source that comes after another one closes a loop around that of the other. If not all ranks
+ * come by it cannot mark iterations of a loop, so it belongs to the one before. */
+static unsigned int rank_sources(struct sources *sources)
+{
+	unsigned int highest = 0;
+
+	for (size_t round = 0; round < sources->num; round++) {
+		for (size_t i = 0; i < sources->num; i++) {
+			for (size_t k = 0; k < sources->num; k++) {
+				const struct source *before = &sources->of[i];
+				struct source *after = &sources->of[k];
+				unsigned int level = before->level + after->is_common;
+
+				if (!before->is_before[k] || after->is_before[i])
+					continue;
+				if (level > JOB_LOOPS_MAX_LEVELS - 1)
+					level = JOB_LOOPS_MAX_LEVELS - 1;
+				if (level > after->level)
+					after->level = level;
+				if (level > highest)
+					highest = level;
+			}
+		}
+	}
+	return highest + 1;
+}
+
+/* A state is in the loop of the lowest level to whose end it leads. */
+static void find_levels_in(const struct builder *b, uint32_t loop, struct loop_part *part)
+{
+	const struct job_loops *jl = b->jl;
+	bool has_changed = true;
+
+	part->levels_in = xcalloc(part->num_states, sizeof(*part->levels_in));
+	for (size_t i = 0; i < part->num_states; i++) {
+		b->local_of[part->states[i]] = (uint32_t)i;
+		part->levels_in[i] = goes_back(jl, loop, part->states[i]) ?
+					     part->levels[i] :
+					     (uint8_t)(part->num_levels - 1);
+	}
+	/* States are about in the order of the program, so that going backwards is soon done. */
+	while (has_changed) {
+		has_changed = false;
+		for (size_t i = part->num_states; i-- > 0;) {
+			size_t num;
+			const uint32_t *to = graph_successors(jl->graph, part->states[i], &num);
+
+			for (size_t k = 0; k < num; k++) {
+				uint8_t level;
+
+				if (!job_loops_contains(jl, loop, to[k]) ||
+				    job_loops_arrives(jl, loop, part->states[i], to[k]))
+					continue;
+				level = part->levels_in[b->local_of[to[k]]];
+				if (level >= part->levels_in[i])
+					continue;
+				part->levels_in[i] = level;
+				has_changed = true;
+			}
+		}
+	}
+}
+
+/* Of how often ranks went round the loop: at most for each time that they came by a source, and at
+ * least of those who never came by. */
+struct rounds {
+	uint64_t most_between, least_without;
+	uint64_t num_visits; /* of one rank */
+};
+
+static void count_rounds(const struct builder *b, uint32_t loop, const struct job_lane *lane,
+			 struct rounds *rounds, const struct sources *sources)
+{
+	uint64_t num = 0;
+
+	for (size_t t = 0; t < lane->data->num_transitions; t++) {
+		const struct model_transition *made = &lane->data->transitions[t];
+		uint32_t from = job_lane_state(lane, made->from);
+		uint32_t to = job_lane_state(lane, made->to);
+
+		if (!job_loops_contains(b->jl, loop, to))
+			continue;
+		if (job_loops_arrives(b->jl, loop, from, to))
+			num += made->count;
+		if (b->local_of[to] < sources->num)
+			rounds[b->local_of[to]].num_visits += made->count;
+	}
+	for (size_t i = 0; i < sources->num && num > 0; i++) {
+		struct rounds *of = &rounds[i];
+
+		if (of->num_visits == 0 && num < of->least_without)
+			of->least_without = num;
+		if (of->num_visits > 0 && num / of->num_visits + 1 > of->most_between)
+			of->most_between = num / of->num_visits + 1;
+		of->num_visits = 0;
+	}
+}
+
+/* A rank that has not come by a source may just not have come so far yet; if it has gone round often
+ * enough for others to come by several times, it never does. */
+static void find_common_sources(struct builder *b, uint32_t loop, struct sources *sources)
+{
+	const struct loop_part *part = &b->jl->parts[loop];
+	struct rounds rounds[MAX_SOURCES] = { 0 };
+
+	for (size_t i = 0; i < part->num_states; i++)
+		b->local_of[part->states[i]] = UINT32_MAX;
+	for (size_t i = 0; i < sources->num; i++) {
+		b->local_of[sources->of[i].mark] = (uint32_t)i;
+		rounds[i].least_without = UINT64_MAX;
+	}
+	for (size_t i = 0; i < b->jm->num_lanes; i++)
+		if (b->jm->lanes[i].like == i)
+			count_rounds(b, loop, &b->jm->lanes[i], rounds, sources);
+	for (size_t i = 0; i < sources->num; i++)
+		if (rounds[i].least_without < ENOUGH_ROUNDS * rounds[i].most_between)
+			sources->of[i].is_common = true;
+}
+
+static void find_levels(struct builder *b, uint32_t loop, struct body_search *search)
+{
+	struct job_loops *jl = b->jl;
+	struct loop_part *part = &jl->parts[loop];
+	struct sources sources = { .num = 0 };
+	uint32_t num_runners;
+	bool is_sure = true;
+
+	part->num_levels = 1;
+	if (!collect_sources(jl, loop, &sources) || sources.num < 2)
+		return;
+	num_runners = job_heads_count_runners(b->heads, part);
+	for (size_t i = 0; i < sources.num; i++) {
+		struct source *source = &sources.of[i];
+
+		source->mark = source->child == LOOP_NONE ? source->state :
+							    jl->loops[source->child].header;
+		source->is_common =
+			job_heads_count_visits(b->heads, source->mark) == num_runners;
+		is_sure = is_sure && source->is_common;
+		sources.current = source;
+		body_search_run(search, loop, source->state, source->child, note_before, &sources);
+	}
+	if (!is_sure)
+		find_common_sources(b, loop, &sources);
+	part->num_levels = rank_sources(&sources);
+	if (part->num_levels == 1)
+		return;
+	part->levels = xcalloc(part->num_states, sizeof(*part->levels));
+	for (size_t i = 0; i < part->num_states; i++) {
+		uint32_t state = part->states[i];
+		const struct source *source =
+			find_source(&sources, state, job_loops_child(jl, loop, state));
+
+		part->levels[i] = source ? (uint8_t)source->level : 0;
+	}
+	find_levels_in(b, loop, part);
+}
+
+/* ---- Create and destroy ----------------------------------------------------------------------- */
+
+/* The role of a loop is that of an actor that has been in it: of the first one. */
+static void find_roles(struct job_loops *jl)
+{
+	const struct job_model *jm = jl->jm;
+
+	for (size_t l = 0; l < jl->num_loops; l++)
+		jl->loops[l].role = UINT32_MAX;
+	for (size_t i = 0; i < jm->num_lanes; i++) {
+		const struct job_lane *lane = &jm->lanes[i];
+
+		if (i > 0 && jm->lanes[i - 1].role == lane->role &&
+		    jm->lanes[i - 1].site_map == lane->site_map)
+			continue;
+		for (size_t t = 0; t < lane->data->num_transitions; t++) {
+			uint32_t state = job_lane_state(lane, lane->data->transitions[t].to);
+
+			for (uint32_t l = jl->loop_of[state];
+			     l != LOOP_NONE && jl->loops[l].role == UINT32_MAX;
+			     l = jl->loops[l].parent)
+				jl->loops[l].role = lane->role;
+		}
+	}
+	for (size_t l = 0; l < jl->num_loops; l++)
+		if (jl->loops[l].role == UINT32_MAX)
+			jl->loops[l].role = 0;
+}
+
+struct job_loops *job_loops_create(const struct job_model *jm)
+{
+	size_t num_states = job_model_num_states(jm);
+	struct job_loops *jl = xcalloc(1, sizeof(*jl));
+	struct builder b = {
+		.jl = jl,
+		.jm = jm,
+		.local_of = xcalloc(num_states, sizeof(*b.local_of)),
+	};
+	struct body_search *search;
+
+	jl->jm = jm;
+	jl->graph = graph_create(num_states);
+	for (size_t i = 0; i < jm->num_transitions; i++)
+		graph_add_edge(jl->graph, jm->transitions[i].from, jm->transitions[i].to);
+	b.heads = job_heads_create(jm, jl->graph);
+	jl->loop_of = xcalloc(num_states, sizeof(*jl->loop_of));
+	if (num_states > 0)
+		build_loops(&b, num_states);
+	search = body_search_create(jl, NULL);
+	for (uint32_t l = 0; l < jl->num_loops; l++)
+		find_levels(&b, l, search);
+	body_search_destroy(search);
+	find_roles(jl);
+	free(b.local_of);
+	job_heads_destroy(b.heads);
+	return jl;
+}
+
+void job_loops_destroy(struct job_loops *jl)
+{
+	if (!jl)
+		return;
+	for (size_t l = 0; l < jl->num_loops; l++) {
+		free(jl->parts[l].states);
+		free(jl->parts[l].is_head);
+		free(jl->parts[l].levels);
+		free(jl->parts[l].levels_in);
+	}
+	free(jl->parts);
+	free(jl->loops);
+	free(jl->loop_of);
+	graph_destroy(jl->graph);
+	free(jl);
+}

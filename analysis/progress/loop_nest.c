@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#include "analysis/progress/loop_nest.h"
+#include "model/xalloc.h"
+
+#define NO_NODE UINT32_MAX
+
+/* A node on the path of the search, with the next of its successors to look at. */
+struct visit {
+	uint32_t node;
+	size_t next;
+};
+
+struct search {
+	const struct graph *graph;
+	uint32_t *header; /* of the innermost loop around the node, the node's own apart */
+	uint32_t *depth;  /* on the path of the search, from 1; 0: not on it */
+	uint32_t *order;  /* nodes as they were reached */
+	size_t num_order;
+	bool *is_reached;
+	bool *is_header;
+	bool *is_irreducible; /* of headers */
+	struct visit *path;
+};
+
+/* Note that `node` lies in the loop of `header`: merge it into the chain of headers around node,
+ * which stays sorted by depth. */
+static void tag_header(struct search *s, uint32_t node, uint32_t header)
+{
+	if (node == header || header == NO_NODE)
+		return;
+	while (s->header[node] != NO_NODE) {
+		uint32_t inner = s->header[node];
+
+		if (inner == header)
+			return;
+		if (s->depth[inner] < s->depth[header]) {
+			s->header[node] = header;
+			node = header;
+			header = inner;
+		} else {
+			node = inner;
+		}
+	}
+	s->header[node] = header;
+}
+
+/* An edge from the path to `node`, which has been left. If the loop around node has been left too,
+ * this is an entry besides its header, as it is for each loop around up to one still on the path. */
+static void meet_left_node(struct search *s, uint32_t from, uint32_t node)
+{
+	uint32_t header = s->header[node];
+
+	while (header != NO_NODE && !s->depth[header]) {
+		s->is_irreducible[header] = true;
+		header = s->header[header];
+	}
+	tag_header(s, from, header);
+}
+
+static void reach(struct search *s, uint32_t node, uint32_t depth)
+{
+	s->is_reached[node] = true;
+	s->depth[node] = depth;
+	s->order[s->num_order++] = node;
+	s->path[depth - 1] = (struct visit){ .node = node };
+}
+
+static void search_from(struct search *s, uint32_t root)
+{
+	uint32_t depth = 1;
+
+	reach(s, root, depth);
+	while (depth > 0) {
+		struct visit *visit = &s->path[depth - 1];
+		uint32_t node = visit->node;
+		size_t num;
+		const uint32_t *successors = graph_successors(s->graph, node, &num);
+
+		if (visit->next == num) {
+			s->depth[node] = 0;
+			if (--depth > 0)
+				tag_header(s, s->path[depth - 1].node, s->header[node]);
+			continue;
+		}
+
+		uint32_t next = successors[visit->next++];
+
+		if (!s->is_reached[next]) {
+			reach(s, next, ++depth);
+		} else if (s->depth[next]) {
+			s->is_header[next] = true;
+			tag_header(s, node, next);
+		} else {
+			meet_left_node(s, node, next);
+		}
+	}
+}
+
+/* Headers in the order reached: the header of an outer loop is reached before those inside. */
+static void collect_loops(const struct search *s, struct loop_nest *nest)
+{
+	size_t capacity = 0;
+
+	for (size_t i = 0; i < s->num_order; i++) {
+		uint32_t node = s->order[i];
+		uint32_t around = s->header[node] == NO_NODE ? LOOP_NONE :
+							       nest->loop_of[s->header[node]];
+
+		nest->loop_of[node] = around;
+		if (!s->is_header[node])
+			continue;
+		nest->loops = xgrow(nest->loops, nest->num_loops, &capacity, sizeof(*nest->loops));
+		nest->loop_of[node] = (uint32_t)nest->num_loops;
+		nest->loops[nest->num_loops++] = (struct loop){
+			.header = node,
+			.parent = around,
+			.depth = around == LOOP_NONE ? 0 : nest->loops[around].depth + 1,
+			.is_irreducible = s->is_irreducible[node],
+		};
+	}
+}
+
+struct loop_nest *loop_nest_create(const struct graph *graph, uint32_t root)
+{
+	size_t num = graph_num_nodes(graph);
+	struct loop_nest *nest = xcalloc(1, sizeof(*nest));
+	struct search s = {
+		.graph = graph,
+		.header = xreallocarray(NULL, num, sizeof(*s.header)),
+		.depth = xcalloc(num, sizeof(*s.depth)),
+		.order = xcalloc(num, sizeof(*s.order)),
+		.is_reached = xcalloc(num, sizeof(*s.is_reached)),
+		.is_header = xcalloc(num, sizeof(*s.is_header)),
+		.is_irreducible = xcalloc(num, sizeof(*s.is_irreducible)),
+		.path = xcalloc(num, sizeof(*s.path)),
+	};
+
+	for (size_t i = 0; i < num; i++)
+		s.header[i] = NO_NODE;
+	if (root < num)
+		search_from(&s, root);
+	for (uint32_t node = 0; node < num; node++)
+		if (!s.is_reached[node])
+			search_from(&s, node);
+
+	nest->num_nodes = num;
+	nest->loop_of = xcalloc(num, sizeof(*nest->loop_of));
+	collect_loops(&s, nest);
+
+	free(s.path);
+	free(s.is_irreducible);
+	free(s.is_header);
+	free(s.is_reached);
+	free(s.order);
+	free(s.depth);
+	free(s.header);
+	return nest;
+}
+
+void loop_nest_destroy(struct loop_nest *nest)
+{
+	if (!nest)
+		return;
+	free(nest->loops);
+	free(nest->loop_of);
+	free(nest);
+}
+
+bool loop_nest_contains(const struct loop_nest *nest, uint32_t loop, uint32_t node)
+{
+	uint32_t around = nest->loop_of[node];
+
+	while (around != LOOP_NONE && nest->loops[around].depth > nest->loops[loop].depth)
+		around = nest->loops[around].parent;
+	return around == loop;
+}
+
+uint32_t loop_nest_common(const struct loop_nest *nest, uint32_t node_a, uint32_t node_b)
+{
+	uint32_t a = nest->loop_of[node_a], b = nest->loop_of[node_b];
+
+	while (a != b && a != LOOP_NONE && b != LOOP_NONE) {
+		if (nest->loops[a].depth >= nest->loops[b].depth)
+			a = nest->loops[a].parent;
+		else
+			b = nest->loops[b].parent;
+	}
+	return a == b ? a : LOOP_NONE;
+}

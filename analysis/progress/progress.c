@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The order of two actors is lexicographic, from the whole job inwards. In each body both are at a
+ * node. Different nodes: by reachability in the body. The same loop: by its iterations; if these
+ * are equal, go on in the body of that loop. So it is a partial order by construction. */
+#include <stdlib.h>
+
+#include "analysis/progress/progress_private.h"
+#include "model/job_model.h"
+#include "model/xalloc.h"
+
+/* A node of a body at which some actor is. */
+struct body_node {
+	uint32_t state, child;
+};
+
+struct body {
+	struct body_node *nodes;
+	size_t num_nodes, nodes_capacity;
+	uint64_t *reach; /* [num_nodes][num_words]: bit k of row i: node i leads to node k */
+	size_t num_words;
+	uint32_t *outside; /* indexes of nodes of the frontier, which are not directly in the loop */
+	size_t num_outside, outside_capacity;
+};
+
+/* ---- Bodies ----------------------------------------------------------------------------------- */
+
+/* Where states and loops are among the nodes of the body that they are directly in. */
+struct indexes {
+	uint32_t *of_state;
+	uint32_t *of_loop;
+};
+
+#define NO_INDEX UINT32_MAX
+
+static struct body *body_of(const struct progress_private *p, uint32_t loop)
+{
+	return &p->bodies[loop == LOOP_NONE ? p->jl->num_loops : loop];
+}
+
+static uint32_t find_outside(const struct body *body, uint32_t state, uint32_t child)
+{
+	for (size_t i = 0; i < body->num_outside; i++) {
+		const struct body_node *node = &body->nodes[body->outside[i]];
+
+		if (node->child == child && (child != LOOP_NONE || node->state == state))
+			return body->outside[i];
+	}
+	return NO_INDEX;
+}
+
+static bool is_directly_in(const struct job_loops *jl, uint32_t loop, uint32_t state,
+			   uint32_t child)
+{
+	return (child == LOOP_NONE ? jl->loop_of[state] : jl->loops[child].parent) == loop;
+}
+
+/* The index of a node, or NO_INDEX if no actor is there. */
+static uint32_t find_node(const struct progress_private *p, const struct indexes *indexes,
+			  uint32_t loop, uint32_t state, uint32_t child)
+{
+	if (!is_directly_in(p->jl, loop, state, child))
+		return find_outside(body_of(p, loop), state, child);
+	return child == LOOP_NONE ? indexes->of_state[state] : indexes->of_loop[child];
+}
+
+static uint32_t add_node(struct progress_private *p, struct indexes *indexes, uint32_t loop,
+			 uint32_t state, uint32_t child)
+{
+	struct body *body = body_of(p, loop);
+	uint32_t index = find_node(p, indexes, loop, state, child);
+
+	if (index != NO_INDEX)
+		return index;
+	index = (uint32_t)body->num_nodes;
+	body->nodes = xgrow(body->nodes, index, &body->nodes_capacity, sizeof(*body->nodes));
+	body->nodes[body->num_nodes++] = (struct body_node){ .state = state, .child = child };
+	if (!is_directly_in(p->jl, loop, state, child)) {
+		body->outside = xgrow(body->outside, body->num_outside, &body->outside_capacity,
+				      sizeof(*body->outside));
+		body->outside[body->num_outside++] = index;
+	} else if (child == LOOP_NONE) {
+		indexes->of_state[state] = index;
+	} else {
+		indexes->of_loop[child] = index;
+	}
+	return index;
+}
+
+static void add_position(struct progress_private *p, struct indexes *indexes, uint32_t state,
+			 struct position *position, size_t *capacity)
+{
+	uint32_t depth = position_depth(position), loop = LOOP_NONE;
+
+	position->first_node = (uint32_t)p->num_nodes;
+	for (uint32_t i = 0; i <= depth; i++) {
+		uint32_t child = LOOP_NONE;
+
+		if (i < depth)
+			child = p->iterations[position_iteration(position, i)].loop;
+		p->nodes = xgrow(p->nodes, p->num_nodes, capacity, sizeof(*p->nodes));
+		p->nodes[p->num_nodes++] = add_node(p, indexes, loop, state, child);
+		loop = child;
+	}
+	/* In the body of the loop before it, for those who are still in there. */
+	if (position->num_frontier > 0 && position->num_embedded == 0)
+		add_node(p, indexes, p->frontier_of[state], state,
+			 job_loops_child(p->jl, LOOP_NONE, state));
+}
+
+struct row {
+	const struct progress_private *p;
+	const struct indexes *indexes;
+	uint32_t loop;
+	uint64_t *bits;
+};
+
+static void note_reached(void *context, uint32_t state, uint32_t child)
+{
+	struct row *row = context;
+	uint32_t index = find_node(row->p, row->indexes, row->loop, state, child);
+
+	if (index != NO_INDEX)
+		row->bits[index / 64] |= UINT64_C(1) << index % 64;
+}
+
+static void find_reach(struct progress_private *p, const struct indexes *indexes, uint32_t loop,
+		       struct body_search *search)
+{
+	struct body *body = body_of(p, loop);
+
+	if (body->num_nodes < 2)
+		return;
+	body->num_words = (body->num_nodes + 63) / 64;
+	body->reach = xcalloc(body->num_nodes * body->num_words, sizeof(*body->reach));
+	for (size_t i = 0; i < body->num_nodes; i++) {
+		struct row row = { p, indexes, loop, &body->reach[i * body->num_words] };
+
+		body_search_run(search, loop, body->nodes[i].state, body->nodes[i].child,
+				note_reached, &row);
+	}
+}
+
+static uint32_t *create_indexes(size_t num)
+{
+	uint32_t *indexes = xcalloc(num, sizeof(*indexes));
+
+	for (size_t i = 0; i < num; i++)
+		indexes[i] = NO_INDEX;
+	return indexes;
+}
+
+static void build_bodies(struct progress_private *p, const struct job_model *jm)
+{
+	struct indexes indexes = {
+		.of_state = create_indexes(job_model_num_states(jm)),
+		.of_loop = create_indexes(p->jl->num_loops),
+	};
+	struct body_search *search = body_search_create(p->jl, p->is_tail);
+	size_t capacity = 0;
+
+	p->bodies = xcalloc(p->jl->num_loops + 1, sizeof(*p->bodies));
+	for (size_t i = 0; i < jm->num_lanes; i++) {
+		uint32_t like = jm->lanes[i].like;
+
+		if (like == i)
+			add_position(p, &indexes, jm->lanes[i].state, &p->positions[i], &capacity);
+		else
+			p->positions[i].first_node = p->positions[like].first_node;
+	}
+	for (uint32_t l = 0; l < p->jl->num_loops; l++)
+		find_reach(p, &indexes, l, search);
+	find_reach(p, &indexes, LOOP_NONE, search);
+	body_search_destroy(search);
+	free(indexes.of_state);
+	free(indexes.of_loop);
+}
+
+/* ---- Create and destroy ----------------------------------------------------------------------- */
+
+static void fill_places(struct progress *progress)
+{
+	const struct job_model *jm = progress->jm;
+	struct progress_private *p = progress->private;
+
+	progress->places = xcalloc(jm->num_lanes, sizeof(*progress->places));
+	for (size_t i = 0; i < jm->num_lanes; i++) {
+		const struct position *position = &p->positions[i];
+		struct place *place = &progress->places[i];
+
+		place->actor = (uint32_t)i;
+		place->state = jm->lanes[i].state;
+		place->num_iterations = position->num_loops;
+		if (position->num_loops > 0)
+			place->iterations = &p->iterations[position->first];
+		place->num_frontier = position->num_frontier;
+		if (position->num_frontier > 0)
+			place->frontier = &p->iterations[position->first_frontier];
+	}
+}
+
+struct progress *progress_create(const struct job_model *jm)
+{
+	struct progress *progress = xcalloc(1, sizeof(*progress));
+	struct progress_private *p = xcalloc(1, sizeof(*p));
+
+	p->jl = job_loops_create(jm);
+	progress->jm = jm;
+	progress->private = p;
+	progress->loops = p->jl->loops;
+	progress->num_loops = p->jl->num_loops;
+	progress->loop_of = p->jl->loop_of;
+	progress_find_places(p, jm);
+	progress_embed_frontier(p, jm);
+	build_bodies(p, jm);
+	fill_places(progress);
+	return progress;
+}
+
+void progress_destroy(struct progress *progress)
+{
+	struct progress_private *p;
+
+	if (!progress)
+		return;
+	p = progress->private;
+	for (size_t i = 0; i <= p->jl->num_loops; i++) {
+		free(p->bodies[i].nodes);
+		free(p->bodies[i].reach);
+		free(p->bodies[i].outside);
+	}
+	free(p->bodies);
+	free(p->nodes);
+	free(p->is_approximate);
+	free(p->frontier_of);
+	free(p->crowds);
+	free(p->tail_root);
+	free(p->is_tail);
+	free(p->levels);
+	free(p->iterations);
+	free(p->positions);
+	job_loops_destroy(p->jl);
+	free(p);
+	free(progress->places);
+	free(progress);
+}
+
+/* ---- The order -------------------------------------------------------------------------------- */
+
+static enum progress_order order_of(bool is_less, bool is_more)
+{
+	if (is_less != is_more)
+		return is_less ? PROGRESS_LESS : PROGRESS_MORE;
+	return PROGRESS_UNORDERED;
+}
+
+static enum progress_order reverse(enum progress_order order)
+{
+	if (order == PROGRESS_LESS)
+		return PROGRESS_MORE;
+	return order == PROGRESS_MORE ? PROGRESS_LESS : order;
+}
+
+/* Compare as if there were a nest of loops with one head, each of them made of neighbouring levels;
+ * bit i of `cuts` parts level i from level i + 1. SAME: in the same iterations of the same loops. */
+static enum progress_order compare_levels(const struct level_counts *a,
+					  const struct level_counts *b, unsigned int num_levels,
+					  unsigned int cuts)
+{
+	uint64_t sum_a = 0, sum_b = 0;
+
+	for (unsigned int l = num_levels; l-- > 0;) {
+		sum_a += a->arrivals[l];
+		sum_b += b->arrivals[l];
+		if (l > 0 && !(cuts & 1u << (l - 1)))
+			continue;
+		if (sum_a != sum_b)
+			return sum_a < sum_b ? PROGRESS_LESS : PROGRESS_MORE;
+		/* Beyond the loops inside: their head is this one's, so they come first. */
+		if (a->level_in >= l || b->level_in >= l) {
+			if (a->level_in >= l && b->level_in >= l)
+				return PROGRESS_SAME;
+			return a->level_in >= l ? PROGRESS_MORE : PROGRESS_LESS;
+		}
+		sum_a = sum_b = 0;
+	}
+	return PROGRESS_SAME;
+}
+
+static bool leads_to(const struct body *body, uint32_t from, uint32_t to)
+{
+	return body->reach[from * body->num_words + to / 64] >> to % 64 & 1;
+}
+
+/* Order by the iterations i and k of one loop that both are in; `rest` is the order of their places
+ * in an iteration. When the head may be that of nested loops, say only what holds whichever of them
+ * there are. */
+static enum progress_order compare_iterations(const struct progress_private *p, uint32_t i,
+					      uint32_t k, enum progress_order rest)
+{
+	const struct iteration *a = &p->iterations[i], *b = &p->iterations[k];
+	unsigned int num_levels = p->jl->parts[a->loop].num_levels;
+	enum progress_order order = rest;
+
+	if (a->count != b->count)
+		order = a->count < b->count ? PROGRESS_LESS : PROGRESS_MORE;
+	if (!p->jl->loops[a->loop].is_comparable)
+		return order == PROGRESS_SAME ? order : PROGRESS_UNORDERED;
+	if (num_levels == 1 || p->is_approximate[a->loop])
+		return order;
+	for (unsigned int cuts = 1; cuts < 1u << (num_levels - 1); cuts++) {
+		enum progress_order other =
+			compare_levels(&p->levels[i], &p->levels[k], num_levels, cuts);
+
+		if ((other == PROGRESS_SAME ? rest : other) != order)
+			return PROGRESS_UNORDERED;
+	}
+	return order;
+}
+
+/* Of an actor in the loop after which others, at the frontier, may or may not be. */
+static enum progress_order compare_with_frontier(const struct progress_private *p,
+						 const struct position *inside, uint32_t state)
+{
+	const struct body *body = body_of(p, p->frontier_of[state]);
+	uint32_t node = find_outside(body, state, job_loops_child(p->jl, LOOP_NONE, state));
+	bool is_before = leads_to(body, p->nodes[inside->first_node + 1], node);
+	enum progress_order order =
+		compare_iterations(p, position_iteration(inside, 0),
+				   p->crowds[p->tail_root[state]].lowest,
+				   is_before ? PROGRESS_LESS : PROGRESS_UNORDERED);
+
+	return order == PROGRESS_LESS ? order : PROGRESS_UNORDERED;
+}
+
+static bool is_after_loop_of(const struct progress_private *p, const struct position *frontier,
+			     const struct position *other)
+{
+	return frontier->num_frontier > 0 && frontier->num_embedded == 0 &&
+	       position_depth(other) > 0 &&
+	       p->iterations[frontier->first_frontier].loop ==
+		       p->iterations[position_iteration(other, 0)].loop;
+}
+
+/* From loop number i inwards, which both are in (0: from the whole job). */
+static enum progress_order compare_inside(const struct progress_private *p, uint32_t loop,
+					  const struct position *x, const struct position *y,
+					  uint32_t i, uint32_t *loop_ret)
+{
+	const struct body *body = body_of(p, loop);
+	uint32_t at_x = p->nodes[x->first_node + i], at_y = p->nodes[y->first_node + i];
+	enum progress_order rest, order;
+	uint32_t k, m;
+
+	if (at_x != at_y)
+		return order_of(leads_to(body, at_x, at_y), leads_to(body, at_y, at_x));
+	if (i == position_depth(x))
+		return PROGRESS_SAME;
+	k = position_iteration(x, i);
+	m = position_iteration(y, i);
+	loop = p->iterations[k].loop;
+	rest = compare_inside(p, loop, x, y, i + 1, loop_ret);
+	order = compare_iterations(p, k, m, rest);
+	if (order != rest || p->iterations[k].count != p->iterations[m].count)
+		*loop_ret = loop;
+	return order;
+}
+
+enum progress_order progress_explain(const struct progress *progress, uint32_t a, uint32_t b,
+				     uint32_t *loop_ret)
+{
+	const struct progress_private *p = progress->private;
+	const struct job_lane *lanes = progress->jm->lanes;
+	const struct position *x = &p->positions[a], *y = &p->positions[b];
+
+	*loop_ret = LOOP_NONE;
+	if (a == b)
+		return PROGRESS_SAME;
+	if (lanes[a].role != lanes[b].role)
+		return PROGRESS_UNORDERED;
+	if (is_after_loop_of(p, x, y))
+		return reverse(compare_with_frontier(p, y, lanes[a].state));
+	if (is_after_loop_of(p, y, x))
+		return compare_with_frontier(p, x, lanes[b].state);
+	return compare_inside(p, LOOP_NONE, x, y, 0, loop_ret);
+}
+
+enum progress_order progress_compare(const struct progress *progress, uint32_t a, uint32_t b)
+{
+	uint32_t loop;
+
+	return progress_explain(progress, a, b, &loop);
+}
+
+/* ---- Equal places ----------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+	return hash ^ hash >> 32;
+}
+
+uint64_t progress_hash_place(const struct progress *progress, uint32_t actor)
+{
+	const struct progress_private *p = progress->private;
+	const struct position *position = &p->positions[actor];
+	uint64_t hash = mix(progress->jm->lanes[actor].role, progress->jm->lanes[actor].state);
+
+	for (uint32_t i = 0; i < position_depth(position); i++)
+		hash = mix(hash, p->iterations[position_iteration(position, i)].count);
+	return hash;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Equal paths are joined first, so that names are compared once for each different stack. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/stacks/calltree_private.h"
+#include "model/callpath.h"
+#include "model/job.h"
+#include "model/modules.h"
+#include "model/names.h"
+#include "model/rankset.h"
+#include "model/sample.h"
+#include "model/xalloc.h"
+
+struct builder {
+	const struct job *job;
+	const struct calltree_options *options;
+	struct calltree *tree;
+	/* [call path nodes] the tree node for a path, NO_NODE: not known yet; and the same for
+	 * threads of MPI's own. */
+	uint32_t *node_of, *helper_of;
+	uint32_t *way; /* for walking a path from its outermost frame */
+};
+
+/* ---- Frames ----------------------------------------------------------------------------------- */
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Do two paths' innermost frames share a node under one parent? */
+static bool is_same_frame(const struct calltree *tree, uint32_t a, uint32_t c)
+{
+	const struct callpath_node *x = callpaths_get(tree->job->callpaths, a);
+	const struct callpath_node *y = callpaths_get(tree->job->callpaths, c);
+	const struct name *name_x, *name_y;
+
+	if (a == c)
+		return true;
+	if (x->module != y->module)
+		return false;
+	if (x->offset == y->offset && x->is_return == y->is_return)
+		return true;
+	if (tree->frames == CALLTREE_ADDRESS)
+		return false;
+	name_x = names_get(tree->job->names, a);
+	name_y = names_get(tree->job->names, c);
+	if (!name_x->is_symbol || !name_y->is_symbol ||
+	    !is_same_text(name_x->function, name_y->function))
+		return false;
+	if (tree->frames == CALLTREE_FUNCTION)
+		return true;
+	/* Without line information all of a function is one line: siblings that read the same would
+	 * only puzzle. */
+	return name_x->line == name_y->line && is_same_text(name_x->full_file, name_y->full_file);
+}
+
+static bool is_of_kind(const struct builder *b, uint32_t path, enum module_kind kind)
+{
+	uint32_t module = callpaths_get(b->job->callpaths, path)->module;
+
+	return module != MODULE_NONE && modules_get(b->job->modules, module)->kind == kind;
+}
+
+/* Frames that tell the reader nothing: below the first of MPI, our own on the way there, and the one
+ * that begins a region of OpenMP. */
+static bool is_hidden(const struct builder *b, uint32_t parent, uint32_t path)
+{
+	return b->options->fold && parent != NO_NODE &&
+	       (is_of_kind(b, path, MODULE_RECORDER) ||
+		is_of_kind(b, b->tree->nodes[parent].path, MODULE_MPI) ||
+		calltree_begins_region(b->job, path));
+}
+
+/* ---- Nodes ------------------------------------------------------------------------------------ */
+
+struct calltree *calltree_begin(const struct job *job, enum calltree_frames frames)
+{
+	struct calltree *tree = xcalloc(1, sizeof(*tree));
+
+	tree->job = job;
+	tree->frames = frames;
+	return tree;
+}
+
+static uint32_t add_node(struct calltree *tree, uint32_t parent, uint32_t path, bool is_helper)
+{
+	uint32_t index = (uint32_t)tree->num_nodes;
+
+	tree->nodes = xgrow(tree->nodes, index, &tree->nodes_capacity, sizeof(*tree->nodes));
+	tree->nodes[tree->num_nodes++] = (struct calltree_node){
+		.path = path,
+		.parent = parent,
+		.ranks = rankset_create(),
+		.ends = rankset_create(),
+		.is_helper = parent == NO_NODE ? is_helper : tree->nodes[parent].is_helper,
+	};
+	if (parent == NO_NODE) {
+		tree->roots = xgrow(tree->roots, tree->num_roots, &tree->roots_capacity,
+				    sizeof(*tree->roots));
+		tree->roots[tree->num_roots++] = index;
+	} else {
+		struct calltree_node *node = &tree->nodes[parent];
+
+		node->children = xgrow(node->children, node->num_children, &node->capacity,
+				       sizeof(*node->children));
+		node->children[node->num_children++] = index;
+	}
+	return index;
+}
+
+uint32_t calltree_child(struct calltree *tree, uint32_t parent, uint32_t path, bool is_helper)
+{
+	const uint32_t *children = tree->roots;
+	size_t num = tree->num_roots;
+
+	if (parent != NO_NODE) {
+		children = tree->nodes[parent].children;
+		num = tree->nodes[parent].num_children;
+	}
+	for (size_t i = 0; i < num; i++) {
+		const struct calltree_node *child = &tree->nodes[children[i]];
+
+		if ((parent != NO_NODE || child->is_helper == is_helper) &&
+		    is_same_frame(tree, child->path, path))
+			return children[i];
+	}
+	return add_node(tree, parent, path, is_helper);
+}
+
+/* The node below `node` for the frames of `path` that lie within `outer`. */
+static uint32_t add_frames(struct builder *b, uint32_t node, uint32_t path, uint32_t outer)
+{
+	size_t num = 0;
+
+	for (; path != outer; path = callpaths_get(b->job->callpaths, path)->parent)
+		b->way[num++] = path;
+	while (num > 0)
+		if (!is_hidden(b, node, b->way[--num]))
+			node = calltree_child(b->tree, node, b->way[num], false);
+	return node;
+}
+
+/* The node of a path: of its ancestors first. */
+static uint32_t find_node(struct builder *b, uint32_t path, bool is_helper)
+{
+	uint32_t *node_of = is_helper ? b->helper_of : b->node_of;
+	uint32_t at = path, node = NO_NODE;
+	size_t num = 0;
+
+	while (at != CALLPATH_NONE && node_of[at] == NO_NODE) {
+		b->way[num++] = at;
+		at = callpaths_get(b->job->callpaths, at)->parent;
+	}
+	if (at != CALLPATH_NONE)
+		node = node_of[at];
+	while (num > 0) {
+		at = b->way[--num];
+		if (!is_hidden(b, node, at))
+			node = calltree_child(b->tree, node, at, is_helper);
+		node_of[at] = node;
+	}
+	return node;
+}
+
+/* ---- Order ------------------------------------------------------------------------------------ */
+
+static int compare_nodes(const struct calltree_node *a, const struct calltree_node *b)
+{
+	int count_a, count_b;
+
+	if (a->is_helper != b->is_helper)
+		return a->is_helper ? 1 : -1;
+	count_a = rankset_count(a->ranks);
+	count_b = rankset_count(b->ranks);
+	if (count_a != count_b)
+		return count_a > count_b ? -1 : 1;
+	return rankset_first(a->ranks) - rankset_first(b->ranks);
+}
+
+static void sort_indexes(const struct calltree *tree, uint32_t *indexes, size_t num)
+{
+	/* Siblings are few; stable, so that equal sets stay in the order first seen. */
+	for (size_t i = 1; i < num; i++) {
+		uint32_t moved = indexes[i];
+		size_t k = i;
+
+		for (; k > 0 && compare_nodes(&tree->nodes[moved], &tree->nodes[indexes[k - 1]]) < 0;
+		     k--)
+			indexes[k] = indexes[k - 1];
+		indexes[k] = moved;
+	}
+}
+
+static int count_ranks(const struct calltree *tree)
+{
+	struct rankset *all = rankset_create();
+	int num;
+
+	for (size_t i = 0; i < tree->num_roots; i++)
+		if (!tree->nodes[tree->roots[i]].is_helper)
+			rankset_add_set(all, tree->nodes[tree->roots[i]].ranks);
+	num = rankset_count(all);
+	rankset_destroy(all);
+	return num;
+}
+
+void calltree_finish(struct calltree *tree)
+{
+	for (size_t i = tree->num_nodes; i-- > 0;) {
+		struct calltree_node *node = &tree->nodes[i];
+
+		rankset_add_set(node->ranks, node->ends);
+		node->seen += node->seen_ends;
+		node->workers += node->worker_ends;
+		if (node->seen > (uint64_t)rankset_count(node->ranks))
+			tree->has_repeats = true;
+		if (node->parent == NO_NODE)
+			continue;
+		rankset_add_set(tree->nodes[node->parent].ranks, node->ranks);
+		tree->nodes[node->parent].seen += node->seen;
+		tree->nodes[node->parent].workers += node->workers;
+	}
+	for (size_t i = 0; i < tree->num_nodes; i++)
+		sort_indexes(tree, tree->nodes[i].children, tree->nodes[i].num_children);
+	sort_indexes(tree, tree->roots, tree->num_roots);
+	tree->num_ranks = count_ranks(tree);
+}
+
+/* ---- Samples ---------------------------------------------------------------------------------- */
+
+/* Is the next sample one of the same thread, later? */
+static bool is_outdated(const struct samples *samples, size_t i)
+{
+	const struct sample *sample = &samples->samples[i];
+
+	return i + 1 < samples->num_samples && sample[1].rank == sample->rank &&
+	       sample[1].tid == sample->tid && sample[1].path != CALLPATH_NONE;
+}
+
+/* The node in which the stack of a thread that is not the main one ends. The rank's main thread has
+ * samples from `first` on. */
+static uint32_t find_thread_node(struct builder *b, size_t first, const struct sample *sample)
+{
+	const struct sample *main = &b->job->samples->samples[first];
+	struct calltree_region region;
+	uint32_t node, outer;
+	size_t num = 0;
+
+	while (&main[num] < sample && main[num].is_main)
+		num++;
+	if (!calltree_find_region(b->job, main, num, sample, &region))
+		return find_node(b, sample->path, calltree_is_helper(b->job, sample->path));
+	node = find_node(b, b->options->fold
+				    ? callpaths_get(b->job->callpaths, region.begun)->parent
+				    : region.begun,
+			 false);
+	outer = callpaths_get(b->job->callpaths, region.worker)->parent;
+	node = add_frames(b, node, sample->path, outer);
+	b->tree->nodes[node].worker_ends++;
+	return node;
+}
+
+static void add_samples(struct builder *b, const struct rankset *ranks)
+{
+	const struct samples *samples = b->job->samples;
+	size_t first = 0; /* sample of the rank at hand */
+
+	for (size_t i = 0; i < samples->num_samples; i++) {
+		const struct sample *sample = &samples->samples[i];
+		uint32_t node;
+
+		if (sample->rank != samples->samples[first].rank)
+			first = i;
+		if (sample->path == CALLPATH_NONE || sample->rank < 0 ||
+		    (!b->options->over_time && is_outdated(samples, i)) ||
+		    (!b->options->all_threads && !sample->is_main) ||
+		    (ranks && !rankset_contains(ranks, sample->rank)))
+			continue;
+		node = sample->is_main ? find_node(b, sample->path, false)
+				       : find_thread_node(b, first, sample);
+		rankset_add(b->tree->nodes[node].ends, sample->rank);
+		b->tree->nodes[node].seen_ends++;
+	}
+}
+
+static uint32_t *make_map(size_t num)
+{
+	uint32_t *map = xreallocarray(NULL, num + 1, sizeof(*map));
+
+	for (size_t i = 0; i < num; i++)
+		map[i] = NO_NODE;
+	return map;
+}
+
+struct calltree *calltree_create(const struct job *job, const struct rankset *ranks,
+				 const struct calltree_options *options)
+{
+	size_t num_paths = callpaths_count(job->callpaths);
+	struct builder b = {
+		.job = job,
+		.options = options,
+		.tree = calltree_begin(job, options->frames),
+		.node_of = make_map(num_paths),
+		.helper_of = make_map(num_paths),
+		.way = xcalloc(num_paths, sizeof(*b.way)),
+	};
+
+	add_samples(&b, ranks);
+	calltree_finish(b.tree);
+	free(b.node_of);
+	free(b.helper_of);
+	free(b.way);
+	return b.tree;
+}
+
+void calltree_destroy(struct calltree *tree)
+{
+	if (!tree)
+		return;
+	for (size_t i = 0; i < tree->num_nodes; i++) {
+		free(tree->nodes[i].children);
+		rankset_destroy(tree->nodes[i].ranks);
+		rankset_destroy(tree->nodes[i].ends);
+	}
+	free(tree->nodes);
+	free(tree->roots);
+	free(tree);
+}

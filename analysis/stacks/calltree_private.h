@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * How trees are put together, for those who make one. */
+#ifndef PDB_ANALYSIS_CALLTREE_PRIVATE_H
+#define PDB_ANALYSIS_CALLTREE_PRIVATE_H
+
+#include "analysis/stacks/calltree.h"
+
+#define NO_NODE UINT32_MAX
+
+struct callpath_node;
+struct sample;
+struct samples;
+
+/* An empty tree. */
+struct calltree *calltree_begin(const struct job *job, enum calltree_frames frames);
+/* The child of `parent` (NO_NODE: a root) that stands for the innermost frame of `path`, added if
+ * there is none. is_helper: of roots. */
+uint32_t calltree_child(struct calltree *tree, uint32_t parent, uint32_t path, bool is_helper);
+/* All ends are there: sums, and the order of siblings. */
+void calltree_finish(struct calltree *tree);
+
+/* Is a thread's stack that of a thread of the MPI library's own? */
+bool calltree_is_helper(const struct job *job, uint32_t path);
+
+/* Is it the frame of libgomp between the function that a region is in and the region? It tells
+ * nothing that these do not. */
+bool calltree_begins_region(const struct job *job, uint32_t path);
+
+/* Where the stack of an OpenMP worker goes on in that of the thread that began its region. */
+struct calltree_region {
+	uint32_t begun;  /* the path to the frame of libgomp that began it */
+	uint32_t worker; /* the path to the worker's frame that comes below that one */
+};
+
+/* Find the region of a worker's stack among the main thread's samples first[0 .. num-1] of the same
+ * rank, in that of the nearest moment. False: not such a stack, or its region is not known. */
+bool calltree_find_region(const struct job *job, const struct sample *first, size_t num,
+			  const struct sample *worker, struct calltree_region *ret);
+
+#endif

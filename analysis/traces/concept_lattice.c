@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/traces/concept_lattice.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/error.h"
+#include "model/xalloc.h"
+
+struct building {
+	const struct formal_context *context;
+	struct concept *concepts;
+	size_t num, capacity, most;
+	bool is_full;
+};
+
+static bool is_subset(const struct building *b, const uint64_t *part, const uint64_t *whole)
+{
+	for (size_t w = 0; w < b->context->num_words; w++)
+		if (part[w] & ~whole[w])
+			return false;
+	return true;
+}
+
+static uint64_t *intersect(const struct building *b, const uint64_t *x, const uint64_t *y)
+{
+	uint64_t *both = xcalloc(b->context->num_words, sizeof(*both));
+
+	for (size_t w = 0; w < b->context->num_words; w++)
+		both[w] = x[w] & y[w];
+	return both;
+}
+
+/* ---- AddIntent ----------------------------------------------------------------------------- */
+
+static uint32_t add_concept(struct building *b, const uint64_t *intent)
+{
+	b->concepts = xgrow(b->concepts, b->num, &b->capacity, sizeof(*b->concepts));
+	b->concepts[b->num] = (struct concept){.intent = intersect(b, intent, intent)};
+	return (uint32_t)b->num++;
+}
+
+static void add_parent(struct concept *c, uint32_t parent)
+{
+	c->parents = xgrow(c->parents, c->num_parents, &c->parents_capacity, sizeof(*c->parents));
+	c->parents[c->num_parents++] = parent;
+}
+
+static void remove_parent(struct concept *c, uint32_t parent)
+{
+	for (size_t i = 0; i < c->num_parents; i++)
+		if (c->parents[i] == parent)
+			c->parents[i--] = c->parents[--c->num_parents];
+}
+
+/* The highest concept from `at` up whose intent has all of this one. */
+static uint32_t highest_with(const struct building *b, const uint64_t *intent, uint32_t at)
+{
+	for (size_t i = 0; i < b->concepts[at].num_parents; i++) {
+		uint32_t parent = b->concepts[at].parents[i];
+
+		if (!is_subset(b, intent, b->concepts[parent].intent))
+			continue;
+		at = parent;
+		i = (size_t)-1;
+	}
+	return at;
+}
+
+/* Add to the new concept's parents, of which none is above another. */
+static void offer_parent(struct building *b, struct concept *parents, uint32_t candidate)
+{
+	for (size_t i = 0; i < parents->num_parents; i++) {
+		const uint64_t *other = b->concepts[parents->parents[i]].intent;
+
+		if (is_subset(b, b->concepts[candidate].intent, other))
+			return;
+		if (is_subset(b, other, b->concepts[candidate].intent))
+			parents->parents[i--] = parents->parents[--parents->num_parents];
+	}
+	add_parent(parents, candidate);
+}
+
+/* The concept with this intent, made if there is none. `generator` is one whose intent has all of
+ * it. */
+static uint32_t add_intent(struct building *b, const uint64_t *intent, uint32_t generator)
+{
+	struct concept parents = {.num_parents = 0};
+	uint32_t added;
+
+	generator = highest_with(b, intent, generator);
+	if (is_subset(b, b->concepts[generator].intent, intent))
+		return generator;
+	if (b->num >= b->most)
+		b->is_full = true;
+	/* What is made meanwhile does not change the generator's parents. */
+	for (size_t i = 0; i < b->concepts[generator].num_parents && !b->is_full; i++) {
+		uint32_t candidate = b->concepts[generator].parents[i];
+
+		if (!is_subset(b, b->concepts[candidate].intent, intent)) {
+			uint64_t *both = intersect(b, b->concepts[candidate].intent, intent);
+
+			candidate = add_intent(b, both, candidate);
+			free(both);
+		}
+		offer_parent(b, &parents, candidate);
+	}
+	added = add_concept(b, intent);
+	for (size_t i = 0; i < parents.num_parents; i++)
+		remove_parent(&b->concepts[generator], parents.parents[i]);
+	add_parent(&b->concepts[generator], added);
+	free(b->concepts[added].parents);
+	b->concepts[added].parents = parents.parents;
+	b->concepts[added].num_parents = parents.num_parents;
+	b->concepts[added].parents_capacity = parents.parents_capacity;
+	return added;
+}
+
+/* ---- Order, extents, labels ---------------------------------------------------------------- */
+
+struct place {
+	const struct concept *concept;
+	size_t num_attributes, num_words;
+	uint32_t former;
+};
+
+/* Intents get larger from the top down. */
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->num_attributes != y->num_attributes)
+		return x->num_attributes < y->num_attributes ? -1 : 1;
+	for (size_t w = 0; w < x->num_words; w++) {
+		uint64_t differ = x->concept->intent[w] ^ y->concept->intent[w];
+
+		if (differ) /* with the lowest attribute that the other has not, first */
+		return x->concept->intent[w] & differ & -differ ? -1 : 1;
+	}
+	return 0;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return *x == *y ? 0 : *x < *y ? -1 : 1;
+}
+
+/* The concepts in order; where[c] is where concept c has gone to. */
+static void put_in_order(struct building *b, struct concept_lattice *lattice, uint32_t *where)
+{
+	struct place *places = xcalloc(b->num + 1, sizeof(*places));
+
+	for (size_t c = 0; c < b->num; c++) {
+		places[c] = (struct place){
+			.concept = &b->concepts[c],
+			.num_words = b->context->num_words,
+			.former = (uint32_t)c,
+		};
+		for (size_t w = 0; w < b->context->num_words; w++)
+			places[c].num_attributes +=
+				(size_t)__builtin_popcountll(b->concepts[c].intent[w]);
+	}
+	qsort(places, b->num, sizeof(*places), compare_places);
+	lattice->concepts = xcalloc(b->num + 1, sizeof(*lattice->concepts));
+	lattice->num_concepts = b->num;
+	for (size_t c = 0; c < b->num; c++) {
+		lattice->concepts[c] = b->concepts[places[c].former];
+		where[places[c].former] = (uint32_t)c;
+	}
+	for (size_t c = 0; c < b->num; c++) {
+		struct concept *concept = &lattice->concepts[c];
+
+		for (size_t p = 0; p < concept->num_parents; p++)
+		concept->parents[p] = where[concept->parents[p]];
+		if (concept->num_parents > 0)
+			qsort(concept->parents, concept->num_parents, sizeof(*concept->parents),
+			      compare_numbers);
+	}
+	free(places);
+}
+
+/* Every row is in the extent of its concept and of all above. */
+static void find_extents(struct concept_lattice *lattice)
+{
+	uint32_t *seen = xcalloc(lattice->num_concepts + 1, sizeof(*seen));
+	uint32_t *stack = xcalloc(lattice->num_concepts + 1, sizeof(*stack));
+	size_t *capacity = xcalloc(lattice->num_concepts + 1, sizeof(*capacity));
+
+	for (uint32_t row = 0; row < lattice->context->num_rows; row++) {
+		size_t num = 0;
+
+		stack[num++] = lattice->concept_of_row[row];
+		seen[stack[0]] = row + 1;
+		while (num > 0) {
+			uint32_t at = stack[--num];
+			struct concept *c = &lattice->concepts[at];
+
+			c->extent =
+				xgrow(c->extent, c->num_extent, &capacity[at], sizeof(*c->extent));
+			c->extent[c->num_extent++] = row;
+			for (size_t p = 0; p < c->num_parents; p++) {
+				if (seen[c->parents[p]] == row + 1)
+					continue;
+				seen[c->parents[p]] = row + 1;
+				stack[num++] = c->parents[p];
+			}
+		}
+	}
+	free(capacity);
+	free(stack);
+	free(seen);
+}
+
+/* From the top down the first one with the attribute is the highest: two that have it have a common
+ * one above them. */
+static void find_attributes(struct concept_lattice *lattice)
+{
+	uint32_t num = lattice->context->num_attributes;
+
+	lattice->concept_of_attribute = xcalloc(num + 1, sizeof(uint32_t));
+	for (uint32_t a = 0; a < num; a++) {
+		uint32_t c = 0;
+
+		while (!(lattice->concepts[c].intent[a / 64] >> a % 64 & 1))
+			c++;
+		lattice->concept_of_attribute[a] = c;
+	}
+}
+
+static void free_concepts(struct concept *concepts, size_t num)
+{
+	for (size_t c = 0; c < num; c++) {
+		free(concepts[c].intent);
+		free(concepts[c].extent);
+		free(concepts[c].parents);
+	}
+	free(concepts);
+}
+
+/* The bottom: all attributes. */
+static void add_bottom(struct building *b)
+{
+	uint64_t *all = xcalloc(b->context->num_words, sizeof(*all));
+
+	for (uint32_t a = 0; a < b->context->num_attributes; a++)
+		all[a / 64] |= (uint64_t)1 << a % 64;
+	add_concept(b, all);
+	free(all);
+}
+
+struct concept_lattice *concept_lattice_create(const struct formal_context *context, size_t most,
+					       struct pdb_error *err)
+{
+	struct concept_lattice *lattice = xcalloc(1, sizeof(*lattice));
+	struct building b = {.context = context, .most = most};
+	uint32_t *where;
+
+	lattice->context = context;
+	lattice->concept_of_row = xcalloc(context->num_rows + 1, sizeof(uint32_t));
+	add_bottom(&b);
+	for (uint32_t r = 0; r < context->num_rows && !b.is_full; r++)
+		lattice->concept_of_row[r] =
+			add_intent(&b, &context->rows[r * context->num_words], 0);
+	if (b.is_full) {
+		error_set(err, ERROR_UNSUPPORTED, "there are more than %zu concepts", most);
+		free_concepts(b.concepts, b.num);
+		concept_lattice_destroy(lattice);
+		return NULL;
+	}
+	where = xcalloc(b.num + 1, sizeof(*where));
+	put_in_order(&b, lattice, where);
+	for (uint32_t r = 0; r < context->num_rows; r++)
+		lattice->concept_of_row[r] = where[lattice->concept_of_row[r]];
+	free(where);
+	free(b.concepts);
+	find_extents(lattice);
+	find_attributes(lattice);
+	return lattice;
+}
+
+void concept_lattice_destroy(struct concept_lattice *lattice)
+{
+	if (!lattice)
+		return;
+	free_concepts(lattice->concepts, lattice->num_concepts);
+	free(lattice->concept_of_row);
+	free(lattice->concept_of_attribute);
+	free(lattice);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What traces have in common and what not, as attributes (DiffTrace): single entries, pairs of
+ * events that followed each other, and loop bodies, each with how often it was or without; and how
+ * it ended. They are counted on the loops, so a loop costs as much as its body. */
+#ifndef PDB_ANALYSIS_TRACE_ATTRIBUTES_H
+#define PDB_ANALYSIS_TRACE_ATTRIBUTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/traces/trace_set.h"
+
+enum attribute_kind {
+	ATTRIBUTE_ENTRY = 1, /* symbol */
+	ATTRIBUTE_PAIR = 2,  /* symbol, and the next one */
+	ATTRIBUTE_LOOP = 4,  /* symbol is the loop's */
+	ATTRIBUTE_END = 8,   /* symbol is the last event's, once */
+};
+
+enum attribute_frequency {
+	FREQUENCY_NONE,
+	FREQUENCY_ACTUAL, /* times; of a loop all its iterations */
+	FREQUENCY_LOG10,  /* its decimal logarithm, rounded down */
+};
+
+/* Two of them are the same if all of this is. */
+struct trace_attribute {
+	enum attribute_kind kind;
+	uint32_t symbol, next; /* in the set; `next` of a pair, else 0 */
+	uint64_t frequency;    /* or 0: FREQUENCY_NONE, or log10(frequency) in place of it */
+};
+
+struct trace_attributes {
+	struct trace_attribute *attributes; /* by kind, symbol, next, frequency */
+	size_t num_attributes;
+	/* Of trace t those in numbers[ends[t - 1]] to numbers[ends[t]], ascending, with ends[-1] 0.
+	 */
+	uint32_t *numbers;
+	size_t *ends; /* [num_traces] */
+	size_t num_traces;
+};
+
+/* `kinds` of enum attribute_kind, together. */
+struct trace_attributes *trace_attributes_create(const struct trace_set *set, unsigned int kinds,
+						 enum attribute_frequency frequency);
+void trace_attributes_destroy(struct trace_attributes *attributes);
+
+#endif

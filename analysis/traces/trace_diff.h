@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * How two traces differ (DiffTrace's diffNLR): in two columns, with what both have in common side
+ * by side. Compared are elements, whole loops among them, not events. Of a loop that one side
+ * leaves in the middle of an iteration the other side's iterations are parted: those that both did,
+ * then the next one with its elements, then what is left of them. */
+#ifndef PDB_ANALYSIS_TRACE_DIFF_H
+#define PDB_ANALYSIS_TRACE_DIFF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/traces/trace_set.h"
+
+enum trace_diff_kind {
+	TRACE_DIFF_SAME,  /* the same on both sides */
+	TRACE_DIFF_COUNT, /* the same, but not as often */
+	TRACE_DIFF_BODY, /* a loop here and one there that do similar things: see the rows inside */
+	TRACE_DIFF_LEFT, /* on the left side only */
+	TRACE_DIFF_RIGHT, /* on the right side only */
+};
+
+struct trace_diff_row {
+	enum trace_diff_kind kind;
+	unsigned int depth;        /* loops around it */
+	struct trace_element left; /* symbol TRACE_NONE: nothing */
+	struct trace_element right;
+	size_t num_inside; /* of a BODY: rows that follow, in the two loops */
+	size_t inside;     /* of a BODY: the first of them. These two loops are compared once: when
+			    * it is not the next row they are inside of an earlier row. */
+};
+
+struct trace_diff {
+	struct trace_diff_row *rows; /* in the order of both sides; left before right */
+	size_t num, capacity;
+	/* Events inside of rows of each kind, loops with all their iterations; what is inside of a
+	 * BODY counts as that. */
+	uint64_t events_left[TRACE_DIFF_RIGHT + 1], events_right[TRACE_DIFF_RIGHT + 1];
+};
+
+/* Of two bodies of the set, for example the roots of two traces. */
+struct trace_diff *trace_diff_create(const struct trace_set *set, uint32_t left, uint32_t right);
+void trace_diff_destroy(struct trace_diff *diff);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/traces/trace_suspects.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/traces/trace_similarity.h"
+#include "model/xalloc.h"
+
+enum { NUM_KINDS = 4, NUM_FREQUENCIES = FREQUENCY_LOG10 + 1 };
+
+/* ---- Pairs --------------------------------------------------------------------------------- */
+
+static bool is_namesake(const struct trace_thread *a, const struct trace_thread *b)
+{
+	return a->lane->rank == b->lane->rank && a->thread == b->thread;
+}
+
+/* Threads are by run, so those of the good run come first. */
+static size_t count_good(const struct trace_runs *runs)
+{
+	size_t num = 0;
+
+	while (num < runs->num_threads && runs->threads[num].run == 0)
+		num++;
+	return num;
+}
+
+static bool have_same_threads(const struct trace_runs *runs, size_t num_good)
+{
+	if (runs->num_threads != 2 * num_good)
+		return false;
+	for (size_t i = 0; i < num_good; i++)
+		if (!is_namesake(&runs->threads[i], &runs->threads[num_good + i]))
+			return false;
+	return true;
+}
+
+/* By what is done at all, and what after what; of those that are as similar its namesake, else the
+ * first one. */
+static uint32_t find_most_similar(const struct trace_runs *runs,
+				  const struct trace_similarity *similarity, size_t num_good,
+				  size_t bad)
+{
+	uint32_t best = 0;
+	double most = -1;
+
+	for (uint32_t i = 0; i < num_good; i++) {
+		double value = trace_similarity_of(similarity, i, bad);
+
+		if (value > most ||
+		    (value == most && is_namesake(&runs->threads[i], &runs->threads[bad]))) {
+			most = value;
+			best = i;
+		}
+	}
+	return best;
+}
+
+static void make_pairs(struct trace_suspects *suspects, const struct trace_runs *runs,
+		       size_t num_good)
+{
+	struct trace_similarity *similarity = NULL;
+
+	suspects->are_namesakes = have_same_threads(runs, num_good);
+	if (!suspects->are_namesakes)
+		similarity = trace_similarity_create(runs->set, ATTRIBUTE_ENTRY | ATTRIBUTE_PAIR,
+						     FREQUENCY_NONE);
+	for (size_t bad = num_good; bad < runs->num_threads; bad++)
+		suspects->pairs[suspects->num_pairs++] = (struct trace_pair){
+			.good = suspects->are_namesakes
+					? (uint32_t)(bad - num_good)
+					: find_most_similar(runs, similarity, num_good, bad),
+			.bad = (uint32_t)bad,
+		};
+	trace_similarity_destroy(similarity);
+}
+
+/* ---- Aspects ------------------------------------------------------------------------------- */
+
+static double compare_clusterings(const struct trace_similarity *similarity, const uint32_t *good,
+				  const uint32_t *bad, size_t num, enum linkage linkage)
+{
+	struct trace_clusters *a = trace_clusters_create(similarity, good, num, linkage);
+	struct trace_clusters *b = trace_clusters_create(similarity, bad, num, linkage);
+	double bscore = clustering_compare(a->clustering, a->leaves, b->clustering, b->leaves,
+					   (uint32_t)num);
+
+	trace_clusters_destroy(a);
+	trace_clusters_destroy(b);
+	return bscore;
+}
+
+static void forget_own(struct suspect *suspects, size_t num)
+{
+	for (size_t i = 0; i < num; i++)
+		suspects[i].own = 0;
+}
+
+static struct trace_aspect look(const struct trace_suspects *suspects,
+				const struct trace_runs *runs, enum attribute_kind kind,
+				enum attribute_frequency frequency, enum linkage linkage)
+{
+	struct trace_aspect aspect = {.kind = kind, .frequency = frequency};
+	struct trace_similarity *similarity = trace_similarity_create(runs->set, kind, frequency);
+	size_t num = suspects->num_pairs;
+	uint32_t *good = xcalloc(num, sizeof(*good)), *bad = xcalloc(num, sizeof(*bad));
+
+	for (size_t i = 0; i < num; i++) {
+		/* As if all had ended in one place. */
+		good[i] = suspects->pairs[kind == ATTRIBUTE_END ? 0 : i].good;
+		bad[i] = suspects->pairs[i].bad;
+	}
+	aspect.bscore = kind == ATTRIBUTE_END
+				? NAN
+				: compare_clusterings(similarity, good, bad, num, linkage);
+	aspect.suspects = suspects_create(similarity->context, similarity->values, good, bad, num);
+	if (kind == ATTRIBUTE_END)
+		forget_own(aspect.suspects, num);
+	aspect.is_silent = aspect.suspects[0].change == 0;
+	free(good);
+	free(bad);
+	trace_similarity_destroy(similarity);
+	return aspect;
+}
+
+/* ---- All together -------------------------------------------------------------------------- */
+
+/* Of sums of the same numbers in another order this much is the same. */
+static double rounded(double value)
+{
+	return round(value * 1e9) / 1e9;
+}
+
+static int compare_ranking(const void *a, const void *b)
+{
+	const struct trace_suspect *x = a, *y = b;
+
+	if (x->score != y->score)
+		return x->score > y->score ? -1 : 1;
+	if (x->own != y->own)
+		return x->own > y->own ? -1 : 1;
+	return x->pair == y->pair ? 0 : x->pair < y->pair ? -1 : 1;
+}
+
+static void add_aspect(struct trace_suspects *s, const struct trace_aspect *aspect)
+{
+	double most = aspect->suspects[0].change;
+
+	s->num_silent += aspect->is_silent;
+	for (size_t i = 0; i < s->num_pairs; i++) {
+		const struct suspect *suspect = &aspect->suspects[i];
+		struct trace_suspect *in = &s->ranking[suspect->index];
+
+		in->own += suspect->own;
+		if (aspect->is_silent)
+			continue;
+		in->score += suspect->change / most;
+		in->times_first += suspect->change == most;
+	}
+}
+
+static void rank(struct trace_suspects *s)
+{
+	size_t num_own = 0;
+
+	s->ranking = xcalloc(s->num_pairs, sizeof(*s->ranking));
+	for (size_t i = 0; i < s->num_pairs; i++)
+		s->ranking[i].pair = (uint32_t)i;
+	for (size_t a = 0; a < s->num_aspects; a++)
+		add_aspect(s, &s->aspects[a]);
+	for (size_t a = 0; a < s->num_aspects; a++)
+		num_own += s->aspects[a].kind != ATTRIBUTE_END;
+	for (size_t i = 0; i < s->num_pairs; i++) {
+		struct trace_suspect *in = &s->ranking[i];
+
+		if (s->num_aspects > s->num_silent)
+			in->score /= (double)(s->num_aspects - s->num_silent);
+		in->score = rounded(in->score);
+		in->own = num_own > 0 ? rounded(in->own / (double)num_own) : 0;
+	}
+	qsort(s->ranking, s->num_pairs, sizeof(*s->ranking), compare_ranking);
+}
+
+struct trace_suspects *trace_suspects_create(const struct trace_runs *runs, unsigned int kinds,
+					     unsigned int frequencies, enum linkage linkage)
+{
+	static const enum attribute_kind all[] = {ATTRIBUTE_ENTRY, ATTRIBUTE_PAIR, ATTRIBUTE_LOOP,
+						  ATTRIBUTE_END};
+	size_t num_good = count_good(runs);
+	struct trace_suspects *suspects;
+
+	if (num_good == 0 || num_good == runs->num_threads)
+		return NULL;
+	suspects = xcalloc(1, sizeof(*suspects));
+	suspects->pairs = xcalloc(runs->num_threads - num_good, sizeof(*suspects->pairs));
+	make_pairs(suspects, runs, num_good);
+	suspects->aspects = xcalloc(NUM_KINDS * NUM_FREQUENCIES, sizeof(*suspects->aspects));
+	for (size_t k = 0; k < NUM_KINDS; k++)
+		for (unsigned int f = 0; f < NUM_FREQUENCIES; f++)
+			if (kinds & all[k] && frequencies & 1u << f &&
+			    (all[k] != ATTRIBUTE_END || f == FREQUENCY_NONE))
+				suspects->aspects[suspects->num_aspects++] =
+					look(suspects, runs, all[k], f, linkage);
+	rank(suspects);
+	return suspects;
+}
+
+void trace_suspects_destroy(struct trace_suspects *suspects)
+{
+	if (!suspects)
+		return;
+	for (size_t a = 0; a < suspects->num_aspects; a++)
+		free(suspects->aspects[a].suspects);
+	free(suspects->aspects);
+	free(suspects->pairs);
+	free(suspects->ranking);
+	free(suspects);
+}

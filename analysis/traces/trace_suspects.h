@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Which ranks behave differently in a bad run, as DiffTrace does it: seen by several kinds of
+ * attributes, each with and without how often they are, and all of that in one ranking. */
+#ifndef PDB_ANALYSIS_TRACE_SUSPECTS_H
+#define PDB_ANALYSIS_TRACE_SUSPECTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/traces/clustering.h"
+#include "analysis/traces/suspects.h"
+#include "analysis/traces/trace_attributes.h"
+#include "analysis/traces/trace_runs.h"
+
+/* Run 0 is the good one. A thread of the bad run and what it is compared with: the same thread of
+ * the same rank, or if the runs do not have the same ranks the most similar one. Traces of the set.
+ */
+struct trace_pair {
+	uint32_t good, bad;
+};
+
+/* The traces by one kind of attributes. */
+struct trace_aspect {
+	enum attribute_kind kind;
+	enum attribute_frequency frequency;
+	double bscore; /* of the good run's clustering and the bad one's; 1: the same; of ends NAN
+			*/
+	struct suspect *suspects; /* [num_pairs] the most suspicious first */
+	bool is_silent;           /* nothing has changed in it */
+};
+
+/* A pair with its share of what has changed, from 0 to 1: the mean over all aspects that are not
+ * silent, in each of which the most suspicious has 1. */
+struct trace_suspect {
+	uint32_t pair;
+	double score;
+	double own;           /* mean of how little it is like its good one, ends apart */
+	uint32_t times_first; /* aspects, not silent, in which nobody is more suspicious */
+};
+
+struct trace_suspects {
+	struct trace_pair *pairs; /* by the bad run's threads */
+	size_t num_pairs;
+	struct trace_aspect *aspects;
+	size_t num_aspects;
+	size_t num_silent;
+	bool are_namesakes;            /* pairs are of the same ranks */
+	struct trace_suspect *ranking; /* [num_pairs] by score, then own, then pair */
+};
+
+/* How traces end is looked at in the bad run alone, without frequencies: where a good run was
+ * looked at is by chance, and of a run that hangs the ranks that wait for one that does not come
+ * are mostly together.
+ *
+ * What to look at: `kinds` and `frequencies` (1 << enum attribute_frequency) each as a set of bits,
+ * every one with every one. NULL if a run has no traces. */
+struct trace_suspects *trace_suspects_create(const struct trace_runs *runs, unsigned int kinds,
+					     unsigned int frequencies, enum linkage linkage);
+void trace_suspects_destroy(struct trace_suspects *suspects); /* NULL is fine */
+
+#endif

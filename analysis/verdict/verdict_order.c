@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The verdict by stacks, where their temporal order can tell more: who moves, and who is the least
+ * progressed of several. */
+#include <stdlib.h>
+
+#include "analysis/stacks/temporal.h"
+#include "analysis/verdict/verdict_private.h"
+#include "model/callpath.h"
+#include "model/job.h"
+#include "model/names.h"
+#include "model/rankset.h"
+#include "model/sample.h"
+#include "model/xalloc.h"
+
+/* More groups of least progress than this: the order has not picked anybody. */
+enum { MAX_LEAST_GROUPS = 3 };
+
+/* ---- Who moves ----------------------------------------------------------------------------- */
+
+/* Is it inside a function that asks MPI whether something has come? */
+static bool is_polling(const struct job *job, uint32_t path)
+{
+	for (; path != CALLPATH_NONE; path = callpaths_get(job->callpaths, path)->parent)
+		if (names_is_poll(job->names, path))
+			return true;
+	return false;
+}
+
+/* Who is in another iteration has been in MPI meanwhile if others are inside it from within the
+ * same loop. */
+static bool is_loop_of_waiting(const struct verdict *verdict, const struct job *job,
+			       const struct temporal *temporal, const struct temporal_loop *loop)
+{
+	for (int rank = rankset_first(verdict->waiting); rank >= 0;
+	     rank = rankset_next(verdict->waiting, rank)) {
+		const struct sample *sample = samples_find(job->samples, rank, 0);
+
+		if (sample && sample->path != CALLPATH_NONE &&
+		    temporal_is_in_loop(temporal, loop, sample->path))
+			return true;
+	}
+	return false;
+}
+
+/* Did the rank go on between the samples? One that asks again and again did not by that, nor one
+ * that computes. */
+static bool has_moved(const struct verdict *verdict, const struct job *job,
+		      const struct temporal *temporal, const struct sample *before,
+		      const struct sample *after)
+{
+	struct temporal_reason reason;
+
+	if (!before->num_values || !after->num_values ||
+	    !temporal_has_moved(temporal, before, after, &reason))
+		return false;
+	if (!rankset_contains(verdict->waiting, before->rank))
+		return is_loop_of_waiting(verdict, job, temporal, reason.loop);
+	return !is_polling(job, after->path) ||
+	       !temporal_is_innermost_loop(temporal, reason.loop, after->path);
+}
+
+static struct rankset *find_moving(const struct verdict *verdict, const struct job *job,
+				   const struct temporal *temporal)
+{
+	const struct samples *samples = job->samples;
+	struct rankset *moving = rankset_create();
+	const struct sample *before = NULL;
+
+	for (size_t i = 0; i < samples->num_samples; i++) {
+		const struct sample *sample = &samples->samples[i];
+
+		if (!sample->is_main)
+			continue;
+		if (before && before->rank == sample->rank &&
+		    has_moved(verdict, job, temporal, before, sample))
+			rankset_add(moving, sample->rank);
+		before = sample;
+	}
+	return moving;
+}
+
+static void acquit(struct verdict *verdict, const struct rankset *moving)
+{
+	rankset_add_set(verdict->moving, moving);
+	rankset_remove_set(verdict->waiting, moving);
+	rankset_destroy(verdict->culprits);
+	verdict->culprits = rankset_create();
+	verdict->kind = VERDICT_NONE;
+	verdict->stay_ns = 0;
+	verdict->is_hang = false;
+}
+
+/* ---- Who is least progressed --------------------------------------------------------------- */
+
+/* Groups of candidates that no other such group is before. */
+struct least {
+	struct rankset *ranks;
+	size_t num_groups;
+	bool is_known; /* all iterations that they are in */
+};
+
+static bool is_least(const struct temporal_result *order, const bool *is_candidate, size_t group)
+{
+	for (size_t i = 0; i < order->num_groups; i++)
+		if (is_candidate[i] && temporal_order_of(order, i, group, NULL) == TEMPORAL_BEFORE)
+			return false;
+	return true;
+}
+
+static struct least find_least(const struct verdict *verdict, const struct temporal_result *order)
+{
+	struct least least = {.ranks = rankset_create(), .is_known = true};
+	bool *is_candidate = xcalloc(order->num_groups + 1, sizeof(*is_candidate));
+
+	for (size_t i = 0; i < order->num_groups; i++)
+		is_candidate[i] = rankset_contains(verdict->candidates,
+						   rankset_first(order->groups[i].ranks));
+	for (size_t i = 0; i < order->num_groups; i++) {
+		if (!is_candidate[i] || !is_least(order, is_candidate, i))
+			continue;
+		rankset_add_set(least.ranks, order->groups[i].ranks);
+		least.num_groups++;
+		least.is_known &= temporal_is_known(order, i);
+	}
+	free(is_candidate);
+	return least;
+}
+
+static uint64_t shortest_stay(const struct rankset *ranks, const struct job *job)
+{
+	struct stack_facts *facts = stack_facts_create(job);
+	uint64_t shortest = UINT64_MAX;
+
+	for (int rank = rankset_first(ranks); rank >= 0; rank = rankset_next(ranks, rank)) {
+		const struct stack_fact *fact = stack_facts_get(facts, rank);
+
+		if (fact->span_ns < shortest)
+			shortest = fact->span_ns;
+	}
+	stack_facts_destroy(facts);
+	return shortest == UINT64_MAX ? 0 : shortest;
+}
+
+static void accuse(struct verdict *verdict, const struct job *job, enum verdict_kind kind,
+		   const struct least *least)
+{
+	rankset_destroy(verdict->culprits);
+	verdict->culprits = rankset_copy(least->ranks);
+	rankset_remove_set(verdict->waiting, least->ranks);
+	verdict->kind = kind;
+	verdict->is_by_order = true;
+	verdict->stay_ns = shortest_stay(least->ranks, job);
+	verdict->is_hang = verdict->stay_ns >= VERDICT_HANG_NEW_NS &&
+			   (kind == VERDICT_COMPUTATION || least->is_known);
+}
+
+void verdict_choose_by_order(struct verdict *verdict, const struct job *job,
+			     const struct temporal_result *order)
+{
+	struct rankset *moving;
+	struct least least;
+	bool are_inside;
+	int num_known, num;
+
+	if (rankset_is_empty(verdict->candidates))
+		return;
+	moving = find_moving(verdict, job, order->temporal);
+	if (!rankset_is_empty(moving)) {
+		acquit(verdict, moving);
+		rankset_destroy(moving);
+		return;
+	}
+	rankset_destroy(moving);
+	are_inside = rankset_contains(verdict->waiting, rankset_first(verdict->candidates));
+	num_known = rankset_count(verdict->waiting) +
+		    (are_inside ? 0 : rankset_count(verdict->candidates));
+	least = find_least(verdict, order);
+	num = rankset_count(least.ranks);
+	if (num == 0 || num == rankset_count(verdict->candidates))
+		; /* it tells nothing */
+	else if (!are_inside && num * 2 < num_known)
+		accuse(verdict, job, VERDICT_COMPUTATION, &least);
+	else if (are_inside && least.num_groups <= MAX_LEAST_GROUPS)
+		accuse(verdict, job, least.num_groups == 1 ? VERDICT_LEAST : VERDICT_UNDECIDED,
+		       &least);
+	rankset_destroy(least.ranks);
+}

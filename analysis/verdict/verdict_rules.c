@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The rules that go by what ranks do, without knowing what they wait for. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/verdict/verdict_private.h"
+#include "model/job.h"
+#include "model/job_model.h"
+#include "model/model.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+
+/* More groups of least progress than this: the order has not picked anybody. */
+enum { MAX_LEAST_GROUPS = 3 };
+/* Of a job that ends: its ranks, and what the launcher does for each, take turns for as long. */
+#define ENDING_NS UINT64_C(60000000000)
+
+bool verdict_find_stopped(struct judge *j)
+{
+	bool is_certain = true, is_traced = false;
+
+	for (size_t i = 0; i < j->jm->num_lanes; i++) {
+		const struct stack_fact *fact =
+			stack_facts_get(j->stacks, j->jm->lanes[i].rank);
+
+		j->is_candidate[i] =
+			j->lanes[i].is_static &&
+			(fact->is_stopped || (fact->is_uninterruptible && verdict_is_unusual(j, i)));
+		is_certain &= !j->is_candidate[i] || fact->is_stopped;
+		is_traced |= j->is_candidate[i] && fact->is_traced;
+	}
+	if (verdict_count_candidates(j) == 0)
+		return false;
+	verdict_weigh(j);
+	verdict_name_culprits(j, VERDICT_STOPPED);
+	/* A stopped process does not go on by itself, however long its stays were before. */
+	if (is_certain)
+		j->verdict->is_hang = j->verdict->stay_ns >= VERDICT_HANG_NS;
+	/* When all are stopped it was somebody's will. */
+	if (rankset_is_empty(j->verdict->waiting))
+		j->verdict->is_hang = false;
+	j->verdict->is_final = is_certain && !is_traced && j->verdict->is_hang;
+	return true;
+}
+
+/* Has the rank another lane of this kind? */
+static bool has_sibling(const struct judge *j, size_t lane,
+			bool (*is_kind)(const struct judge *j, size_t lane))
+{
+	const struct job_lane *lanes = j->jm->lanes;
+	size_t i = lane;
+
+	while (i > 0 && lanes[i - 1].rank == lanes[lane].rank)
+		i--;
+	for (; i < j->jm->num_lanes && lanes[i].rank == lanes[lane].rank; i++)
+		if (i != lane && is_kind(j, i))
+			return true;
+	return false;
+}
+
+static bool is_waiting(const struct judge *j, size_t lane)
+{
+	return j->lanes[lane].is_waiting;
+}
+
+static bool is_alive(const struct judge *j, size_t lane)
+{
+	return j->lanes[lane].activity != ACTIVITY_ENDED;
+}
+
+static bool is_other_candidate(const struct judge *j, size_t lane)
+{
+	return j->is_candidate[lane];
+}
+
+static bool is_static_outside(const struct judge *j, size_t lane)
+{
+	return j->lanes[lane].is_static && j->lanes[lane].activity == ACTIVITY_COMPUTING;
+}
+
+/* Outside MPI, but waiting for threads of the same rank that call MPI. */
+static bool waits_for_own_threads(const struct judge *j, size_t i)
+{
+	const struct job_lane *lane = &j->jm->lanes[i];
+
+	return lane->data->is_main && has_sibling(j, i, is_alive) &&
+	       stack_facts_waits_for_threads(j->stacks, j->job, lane->rank);
+}
+
+/* Lanes outside MPI whose like wait inside; of_role false: whose like are all outside. */
+static void find_outside(struct judge *j, bool of_role)
+{
+	for (size_t i = 0; i < j->jm->num_lanes; i++)
+		j->is_candidate[i] = is_static_outside(j, i) && !waits_for_own_threads(j, i) &&
+				     (of_role ? j->has_waiting[j->jm->lanes[i].role] :
+						!has_sibling(j, i, is_waiting));
+}
+
+static bool may_be_parent(const struct judge *j, size_t lane)
+{
+	return j->jm->lanes[lane].data->is_main && (has_sibling(j, lane, is_waiting) ||
+						    has_sibling(j, lane, is_other_candidate));
+}
+
+/* A main thread may wait for the other threads of its rank, where there is no stack to tell: it is
+ * meant only if there is no better candidate. */
+static void drop_parents(struct judge *j)
+{
+	size_t num_others = 0;
+
+	for (size_t i = 0; i < j->jm->num_lanes; i++)
+		num_others += j->is_candidate[i] && !may_be_parent(j, i);
+	for (size_t i = 0; num_others > 0 && i < j->jm->num_lanes; i++)
+		if (j->is_candidate[i] && may_be_parent(j, i))
+			j->is_candidate[i] = false;
+}
+
+/* Could all who wait get on by what other ranks than those of the candidates have still to send? */
+static bool can_do_without(const struct judge *j)
+{
+	bool *is_held, can;
+
+	if (!j->waitfor)
+		return false;
+	is_held = xcalloc(j->jm->num_lanes, sizeof(*is_held));
+	for (size_t i = 0; i < j->jm->num_lanes; i++)
+		is_held[i] = j->is_candidate[i] || has_sibling(j, i, is_other_candidate);
+	can = waitfor_can_do_without(j->waitfor, is_held);
+	free(is_held);
+	return can;
+}
+
+/* A hang even though others move, as those who are given work one by one may for long? A program may
+ * well have a step that takes ten times as long as all that it has done there before. */
+static bool is_hang_beside_moving(const struct verdict *verdict)
+{
+	return verdict->stay_ns >= VERDICT_HANG_MOVING_NS &&
+	       verdict->stay_ns / VERDICT_HANG_MOVING_RATIO >= verdict->longest_before_ns;
+}
+
+/* True if there was somebody outside, whether accused or not. */
+bool verdict_find_computing(struct judge *j)
+{
+	size_t num_outside;
+	bool is_common;
+
+	find_outside(j, true);
+	if (verdict_count_candidates(j) == 0)
+		find_outside(j, false);
+	num_outside = verdict_count_candidates(j);
+	drop_parents(j);
+	for (size_t i = 0; i < j->jm->num_lanes; i++)
+		j->is_candidate[i] &= verdict_is_unusual(j, i);
+	if (verdict_count_candidates(j) == 0)
+		return num_outside > 0;
+	is_common = verdict_count_candidates(j) * 2 > j->jm->num_lanes;
+	verdict_keep_awaited(j);
+	verdict_keep_least(j);
+	verdict_weigh(j);
+	/* When most ranks are where they never were before, that is the course of the program. */
+	if (is_common && j->verdict->is_new_state)
+		j->verdict->is_hang = false;
+	if (j->verdict->is_hang && can_do_without(j))
+		j->verdict->is_hang = false;
+	if (rankset_is_empty(j->verdict->moving)) {
+		verdict_name_culprits(j, VERDICT_COMPUTATION);
+	} else if (j->verdict->is_hang) {
+		verdict_name_culprits(j, VERDICT_COMPUTATION);
+		j->verdict->is_hang = is_hang_beside_moving(j->verdict);
+	}
+	return true;
+}
+
+/* Ranks without a model, by their stacks. */
+bool verdict_find_unrecorded(struct judge *j)
+{
+	struct verdict *verdict = j->verdict;
+
+	for (size_t r = 0; r < j->stacks->num_ranks; r++) {
+		const struct stack_fact *fact = &j->stacks->ranks[r];
+
+		if (!rankset_contains(j->jm->ranks, (int)r) && fact->num_samples > 0 &&
+		    fact->num_outside == fact->num_samples)
+			rankset_add(verdict->culprits, (int)r);
+	}
+	if (rankset_is_empty(verdict->culprits))
+		return false;
+	verdict->kind = VERDICT_COMPUTATION;
+	verdict->basis = VERDICT_BY_STACKS;
+	return true;
+}
+
+/* Of a process that is gone there is no model and no stack. */
+void verdict_add_ended(struct judge *j)
+{
+	for (size_t i = 0; i < j->job->num_holes; i++)
+		if (strcmp(j->job->holes[i].why, JOB_HOLE_ENDED) == 0)
+			rankset_add(j->verdict->culprits, j->job->holes[i].rank);
+}
+
+/* Do all who wait do so in MPI_Finalize? */
+static bool is_ending(const struct judge *j)
+{
+	for (size_t i = 0; i < j->jm->num_lanes; i++) {
+		uint32_t site = SEG_STATE_SITE(j->jm->lanes[i].state);
+
+		if (j->lanes[i].is_waiting && j->jm->sites[site].class_id != SEG_CLASS_FINALIZE)
+			return false;
+	}
+	return true;
+}
+
+bool verdict_find_left(struct judge *j)
+{
+	bool is_ended;
+
+	for (size_t i = 0; i < j->jm->num_lanes; i++) {
+		const struct job_lane *lane = &j->jm->lanes[i];
+
+		j->is_candidate[i] = lane->data->is_main &&
+				     (lane->model->life == SEG_LIFE_FINALIZED ||
+				      lane->model->life == SEG_LIFE_ABORTED);
+	}
+	verdict_add_ended(j);
+	is_ended = !rankset_is_empty(j->verdict->culprits);
+	if (verdict_count_candidates(j) == 0 && !is_ended)
+		return false;
+	verdict_weigh(j);
+	verdict_name_culprits(j, VERDICT_LEFT);
+	/* It does not come back; but what all wait for may be the end of the program, as slow as
+	 * that may be. */
+	if (is_ended)
+		j->verdict->is_hang = j->verdict->is_final =
+			j->verdict->quiet_ns >= VERDICT_HANG_NEW_NS;
+	if (j->verdict->quiet_ns < ENDING_NS && is_ending(j))
+		j->verdict->is_hang = j->verdict->is_final = false;
+	return true;
+}
+
+static size_t count_groups(const struct judge *j)
+{
+	bool *is_in = xcalloc(j->groups->num_groups, sizeof(*is_in));
+	size_t num = 0;
+
+	for (size_t i = 0; i < j->jm->num_lanes; i++)
+		if (j->is_candidate[i])
+			is_in[j->groups->group_of[i]] = true;
+	for (size_t g = 0; g < j->groups->num_groups; g++)
+		num += is_in[g];
+	free(is_in);
+	return num;
+}
+
+/* Of the candidates keep the one that took a step that is new to the job, if it is one. */
+static bool keep_novel(struct judge *j)
+{
+	size_t num_lanes = j->jm->num_lanes, num = 0;
+	uint32_t *lanes = xcalloc(num_lanes, sizeof(*lanes)), transition, actor;
+
+	for (size_t i = 0; i < num_lanes; i++)
+		if (j->is_candidate[i])
+			lanes[num++] = (uint32_t)i;
+	actor = verdict_find_novel(j, lanes, num, &transition);
+	free(lanes);
+	if (actor == WAITFOR_NONE)
+		return false;
+	for (size_t i = 0; i < num_lanes; i++)
+		j->is_candidate[i] = i == actor;
+	j->verdict->novel = transition;
+	j->verdict->novel_rank = j->jm->lanes[actor].rank;
+	return true;
+}
+
+/* All are static and inside. */
+void verdict_find_least(struct judge *j)
+{
+	size_t num_waiting, num_groups;
+
+	for (size_t i = 0; i < j->jm->num_lanes; i++)
+		j->is_candidate[i] = j->lanes[i].is_waiting;
+	num_waiting = verdict_count_candidates(j);
+	verdict_keep_ends(j);
+	if (keep_novel(j))
+		;
+	else if (verdict_count_candidates(j) < num_waiting)
+		verdict_keep_least(j);
+	else
+		for (size_t i = 0; i < j->jm->num_lanes; i++)
+			j->is_candidate[i] &= j->graph->is_least[j->groups->group_of[i]];
+	for (size_t i = 0; i < j->jm->num_lanes; i++)
+		if (j->is_candidate[i] && !verdict_is_unusual(j, i))
+			return;
+	verdict_weigh(j);
+	if (verdict_count_candidates(j) == 0)
+		return;
+	num_groups = count_groups(j);
+	verdict_name_culprits(j, VERDICT_LEAST);
+	if (num_groups > MAX_LEAST_GROUPS || rankset_is_empty(j->verdict->waiting))
+		j->verdict->kind = VERDICT_UNDECIDED;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Who has not sent a message that a rank of a deadlock waits for: one that could be meant to send it, and is
+ * already further than who waits. */
+#include <stdlib.h>
+
+#include "analysis/progress/progress.h"
+#include "analysis/verdict/verdict_private.h"
+#include "model/job_model.h"
+#include "model/rankset.h"
+
+/* More senders than this that the order would name: it has not picked anybody. */
+enum { MAX_SENDERS = 3 };
+
+static int compare_lanes(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+bool verdict_has_lane(const struct waitfor_deadlock *deadlock, uint32_t lane)
+{
+	return bsearch(&lane, deadlock->lanes, deadlock->num_lanes, sizeof(lane), compare_lanes) !=
+	       NULL;
+}
+
+bool verdict_is_further(const struct judge *j, const struct waitfor_deadlock *deadlock, int rank,
+			uint32_t lane)
+{
+	uint32_t first;
+	size_t num = waitfor_lanes_of(j->waitfor, rank, &first);
+
+	for (uint32_t l = first; l < first + num; l++)
+		if (verdict_has_lane(deadlock, l) &&
+		    progress_compare(j->groups->progress, l, lane) == PROGRESS_MORE)
+			return true;
+	return false;
+}
+
+static bool is_asked(const struct waitfor_need *need, enum verdict_senders which)
+{
+	if (need->kind != WAITFOR_MESSAGE &&
+	    !(need->kind == WAITFOR_TOKEN && which == VERDICT_SENDERS_ALL))
+		return false;
+	return (need->is_certain || which == VERDICT_SENDERS_UNSETTLED ||
+		which == VERDICT_SENDERS_BY_MESSAGES) &&
+	       (need->peer < 0 || which == VERDICT_SENDERS_ALL);
+}
+
+struct senders {
+	struct rankset *ranks;
+	struct rankset *sure;    /* of these, by messages */
+	struct rankset *waiting; /* who wait for them */
+	uint32_t lane, need;     /* of the first of them, by messages if there are such */
+};
+
+static void add_sender(struct senders *s, int rank, bool is_sure, uint32_t l, uint32_t n)
+{
+	if (rankset_is_empty(s->ranks) || (is_sure && rankset_is_empty(s->sure))) {
+		s->lane = l;
+		s->need = n;
+	}
+	rankset_add(s->ranks, rank);
+	if (is_sure)
+		rankset_add(s->sure, rank);
+}
+
+/* Add those who could be meant to send what lane `l` needs, and are past that. */
+static void add_past(const struct judge *j, const struct waitfor_deadlock *deadlock, uint32_t l,
+		     uint32_t n, struct senders *s)
+{
+	int own = j->jm->lanes[l].rank;
+	bool are_past;
+	struct rankset *givers = waitfor_find_givers(j->waitfor, n, &are_past);
+
+	for (int rank = rankset_first(givers); rank >= 0; rank = rankset_next(givers, rank)) {
+		if (!rankset_contains(deadlock->ranks, rank) ||
+		    (!are_past && (!verdict_is_further(j, deadlock, rank, l) ||
+				   verdict_is_before_exchange(j->waitfor, own, rank,
+							      j->waitfor->needs[n].comm))))
+			continue;
+		add_sender(s, rank, are_past, l, n);
+		rankset_add(s->waiting, own);
+	}
+	rankset_destroy(givers);
+}
+
+/* Messages tell more than the order. Of those that it gives, keep who does not wait for what another of them
+ * has not sent: that may be why it is where it is. */
+static void choose(struct senders *s, enum verdict_senders which)
+{
+	struct rankset *rest = rankset_copy(s->ranks);
+
+	rankset_remove_set(rest, s->waiting);
+	if (!rankset_is_empty(s->sure) || which == VERDICT_SENDERS_BY_MESSAGES)
+		rankset_keep_set(s->ranks, s->sure);
+	else if (!rankset_is_empty(rest))
+		rankset_keep_set(s->ranks, rest);
+	rankset_destroy(rest);
+}
+
+struct rankset *verdict_find_senders(const struct judge *j,
+				     const struct waitfor_deadlock *deadlock,
+				     enum verdict_senders which, uint32_t *lane_ret,
+				     uint32_t *need_ret)
+{
+	const struct waitfor *w = j->waitfor;
+	struct senders s = {rankset_create(), rankset_create(), rankset_create(), 0, 0};
+
+	for (size_t i = 0; j->groups->progress && i < deadlock->num_lanes; i++) {
+		uint32_t l = deadlock->lanes[i];
+		const struct waitfor_lane *lane = &w->lanes[l];
+
+		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
+			if (is_asked(&w->needs[n], which))
+				add_past(j, deadlock, l, n, &s);
+	}
+	choose(&s, which);
+	rankset_destroy(s.sure);
+	rankset_destroy(s.waiting);
+	*lane_ret = s.lane;
+	*need_ret = s.need;
+	if (!rankset_is_empty(s.ranks) && rankset_count(s.ranks) <= MAX_SENDERS)
+		return s.ranks;
+	rankset_destroy(s.ranks);
+	return NULL;
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Collectives that a rank has left out. In a deadlock some wait for it in a collective, and it waits
+ * for a message of theirs: either it has gone past the collective without calling it, or they have
+ * come there without sending. It has gone past if it is further by the progress order, if it has sent
+ * its own message of an exchange to one that has not come to receive it, or to another than the one from
+ * which it receives (most likely), or if it is in a place where they all have been equally often, and it
+ * once more. Or it waits for them in another collective, with others that have called both, or alone (most
+ * likely), or in a send to one of them (most likely: who has left out a receive does so for the first time). */
+#include <stdlib.h>
+
+#include "analysis/progress/progress.h"
+#include "analysis/verdict/verdict_private.h"
+#include "model/job_comms.h"
+#include "model/job_model.h"
+#include "model/model.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+
+bool verdict_is_before_exchange(const struct waitfor *w, int rank, int peer, uint32_t comm)
+{
+	for (size_t i = 0; i < w->num_unreceived; i++) {
+		const struct waitfor_unreceived *message = &w->unreceived[i];
+
+		if (message->source == rank && message->destination == peer &&
+		    message->comm == comm)
+			return true;
+	}
+	return false;
+}
+
+/* Fewer visits to a place are no rule, nor are those of one other rank alone. */
+enum { FEWEST_VISITS = 10, FEWEST_VISITORS = 2 };
+
+/* With how many of those in a collective a rank's progress is compared. */
+enum { MOST_COMPARED = 16 };
+
+/* Does it wait for messages, or in an exchange of them, and for nothing else? */
+static bool waits_for_messages(const struct waitfor *w, const struct waitfor_lane *lane)
+{
+	size_t num_messages = 0;
+
+	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
+		if (w->needs[n].kind != WAITFOR_MESSAGE && w->needs[n].kind != WAITFOR_RECEIVE)
+			return false;
+		num_messages += w->needs[n].kind == WAITFOR_MESSAGE;
+	}
+	return num_messages > 0;
+}
+
+/* The collective that the lane waits in, and for nothing else; WAITFOR_NONE: there is none. */
+static uint32_t collective_of(const struct waitfor *w, uint32_t l)
+{
+	const struct waitfor_lane *lane = &w->lanes[l];
+
+	return lane->num_needs == 1 ? waitfor_collective_of(w, w->needs[lane->first_need].node) : WAITFOR_NONE;
+}
+
+static bool is_in_collective(const struct waitfor *w, uint32_t l, uint32_t collective)
+{
+	return collective_of(w, l) == collective;
+}
+
+/* Has it sent, to a rank that waits in the collective, a message of the exchange in which it waits? */
+static bool has_sent_early(const struct judge *j, uint32_t l, uint32_t collective)
+{
+	const struct waitfor *w = j->waitfor;
+	const struct waitfor_lane *lane = &w->lanes[l];
+
+	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
+		const struct waitfor_need *need = &w->needs[n];
+		uint32_t first = 0;
+		size_t num = need->peer < 0 ? 0 : waitfor_lanes_of(w, need->peer, &first);
+
+		for (uint32_t p = first; num && p < first + num; p++)
+			if (is_in_collective(w, p, collective) &&
+			    verdict_is_before_exchange(w, j->jm->lanes[l].rank, need->peer,
+						       need->comm))
+				return true;
+	}
+	return false;
+}
+
+static bool is_rank_in_collective(const struct waitfor *w, int rank, uint32_t collective)
+{
+	uint32_t first;
+	size_t num = waitfor_lanes_of(w, rank, &first);
+
+	for (uint32_t l = first; l < first + num; l++)
+		if (is_in_collective(w, l, collective))
+			return true;
+	return false;
+}
+
+/* Does it wait until those in the collective receive what it sends, and for nothing else? */
+static bool sends_to_waiting(const struct waitfor *w, uint32_t l, uint32_t collective)
+{
+	const struct waitfor_lane *lane = &w->lanes[l];
+
+	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
+		if (w->needs[n].kind != WAITFOR_RECEIVE || w->needs[n].peer < 0 ||
+		    !is_rank_in_collective(w, w->needs[n].peer, collective))
+			return false;
+	return lane->num_needs > 0;
+}
+
+/* Has it sent, to another in the collective than the one whose message it waits for, what is like that
+ * message? If one alone is wrong, it is this one and not both of these: they would have left out the same
+ * exchange. Not if those in the collective have themselves sent such messages that are received later. */
+static bool has_sent_around(const struct judge *j, uint32_t l, uint32_t collective)
+{
+	const struct waitfor *w = j->waitfor;
+	const struct waitfor_lane *lane = &w->lanes[l];
+	bool has_sent = false;
+
+	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
+		const struct waitfor_need *need = &w->needs[n];
+
+		for (size_t i = 0; i < w->num_unreceived; i++) {
+			const struct waitfor_unreceived *message = &w->unreceived[i];
+
+			if (need->kind != WAITFOR_MESSAGE || !need->is_certain ||
+			    message->comm != need->comm || message->tag != need->tag)
+				continue;
+			if (is_rank_in_collective(w, message->source, collective))
+				return false;
+			has_sent |= message->source == j->jm->lanes[l].rank &&
+				    message->destination != need->peer &&
+				    is_rank_in_collective(w, need->peer, collective) &&
+				    is_rank_in_collective(w, message->destination, collective);
+		}
+	}
+	return has_sent;
+}
+
+/* It waits in an exchange for a message of anybody. Has it sent its own of that, to one in the collective who
+ * has not got it, and have those in the collective sent none? Then they have not come to the exchange. */
+static bool has_sent_to_waiting(const struct judge *j, uint32_t l, uint32_t collective)
+{
+	const struct waitfor *w = j->waitfor;
+	const struct waitfor_need *need = &w->needs[w->lanes[l].first_need];
+	struct waitfor_unreceived *pending;
+	bool has_sent = false, have_others = false;
+	size_t num;
+
+	if (w->lanes[l].num_needs != 1 || need->kind != WAITFOR_MESSAGE || need->peer >= 0 ||
+	    need->tag == SEG_TAG_ANY || !need->is_certain)
+		return false;
+	pending = waitfor_find_pending(w, need->comm, need->tag, &num);
+	for (size_t i = 0; i < num; i++) {
+		if (pending[i].source == j->jm->lanes[l].rank)
+			has_sent |= is_rank_in_collective(w, pending[i].destination, collective);
+		else
+			have_others |= is_rank_in_collective(w, pending[i].source, collective);
+	}
+	free(pending);
+	return has_sent && !have_others;
+}
+
+/* Is it alone in another collective, while all others of the deadlock are in this one? Either it has left
+ * out this one, or all others have left out the other. */
+static bool is_alone_elsewhere(const struct waitfor *w, const struct waitfor_deadlock *deadlock,
+			       uint32_t l, uint32_t collective)
+{
+	uint32_t other = collective_of(w, l);
+
+	if (deadlock->num_lanes < 3 || other == WAITFOR_NONE || other == collective)
+		return false;
+	for (size_t i = 0; i < deadlock->num_lanes; i++)
+		if (deadlock->lanes[i] != l && !is_in_collective(w, deadlock->lanes[i], collective))
+			return false;
+	return true;
+}
+
+static bool has_called(const struct waitfor *w, uint32_t collective, int rank)
+{
+	const struct waitfor_collective *c = &w->collectives[collective];
+	struct job_comm_view view = job_comm_view_of(&w->comms->comms[c->comm], rank);
+
+	return view.model && job_comm_seen(&view)->collectives >= c->number;
+}
+
+/* Of collectives only the blocking ones that a rank's one thread calls come one after the other. The lane waits in
+ * one. */
+static bool has_order(const struct judge *j, uint32_t l)
+{
+	const struct waitfor *w = j->waitfor;
+	uint32_t first, collective = collective_of(w, l);
+
+	return w->needs[w->lanes[l].first_need].request == WAITFOR_NONE && w->collectives[collective].owner < 0 &&
+	       waitfor_lanes_of(w, j->jm->lanes[l].rank, &first) == 1;
+}
+
+/* Is anybody who waits in `later` a member of `earlier` that has called that, too? */
+static bool have_called_both(const struct judge *j, uint32_t earlier, uint32_t later)
+{
+	const struct waitfor *w = j->waitfor;
+
+	for (uint32_t l = 0; l < w->num_lanes; l++)
+		if (is_in_collective(w, l, later) && has_order(j, l) &&
+		    has_called(w, earlier, j->jm->lanes[l].rank))
+			return true;
+	return false;
+}
+
+/* A collective of a deadlock, and what has been found about it. */
+struct left_out {
+	uint32_t collective, waiting; /* that lane waits in it */
+	uint32_t later;		      /* another one, and is that called after this? */
+	bool is_later;
+	struct rankset *sure, *guessed; /* who have left it out */
+};
+
+/* Does it wait in another collective, with others that have called this one before that? */
+static bool has_gone_past(const struct judge *j, uint32_t l, struct left_out *out)
+{
+	uint32_t later = collective_of(j->waitfor, l);
+
+	if (later == WAITFOR_NONE || later == out->collective || !has_order(j, l) || !has_order(j, out->waiting))
+		return false;
+	/* Most lanes ask for the same one. */
+	if (out->later != later)
+		out->is_later = have_called_both(j, out->collective, later) &&
+				!have_called_both(j, later, out->collective);
+	out->later = later;
+	return out->is_later;
+}
+
+/* The transitions into a state. */
+struct ways {
+	const struct job_transition **to;
+	size_t num;
+};
+
+static struct ways find_ways(const struct job_model *jm, uint32_t state)
+{
+	struct ways ways = {.to = xcalloc(jm->num_transitions, sizeof(*ways.to))};
+
+	for (size_t t = 0; t < jm->num_transitions; t++)
+		if (jm->transitions[t].to == state)
+			ways.to[ways.num++] = &jm->transitions[t];
+	return ways;
+}
+
+/* How often the rank has come by them. */
+static uint64_t count_visits(const struct ways *ways, int rank)
+{
+	uint64_t num = 0;
+
+	for (size_t w = 0; w < ways->num; w++)
+		for (size_t i = 0; i < ways->to[w]->num_counts; i++)
+			if (rankset_contains(ways->to[w]->counts[i].ranks, rank))
+				num += ways->to[w]->counts[i].count;
+	return num;
+}
+
+/* Has it come to where it waits more often than those that wait in the collective, who have been there
+ * equally often or never? */
+static bool has_come_more_often(const struct judge *j, uint32_t l, uint32_t collective)
+{
+	const struct job_lane *lanes = j->jm->lanes;
+	struct ways ways = find_ways(j->jm, lanes[l].state);
+	uint64_t own = count_visits(&ways, lanes[l].rank), visits = 0;
+	size_t num_visitors = 0;
+	bool are_equal = true;
+
+	for (uint32_t k = 0; are_equal && k < j->waitfor->num_lanes; k++) {
+		uint64_t others;
+
+		if (!is_in_collective(j->waitfor, k, collective))
+			continue;
+		others = count_visits(&ways, lanes[k].rank);
+		if (!others)
+			continue;
+		are_equal = others >= FEWEST_VISITS && (!visits || others == visits);
+		visits = others;
+		num_visitors++;
+	}
+	free(ways.to);
+	return are_equal && num_visitors >= FEWEST_VISITORS && own > visits;
+}
+
+/* Is it further, by the progress order, than one of the first that wait in the collective? */
+static bool is_further(const struct judge *j, const struct waitfor_deadlock *deadlock, uint32_t l,
+		       uint32_t collective)
+{
+	int num_compared = 0;
+
+	for (size_t i = 0; i < deadlock->num_lanes && num_compared < MOST_COMPARED; i++) {
+		if (!is_in_collective(j->waitfor, deadlock->lanes[i], collective))
+			continue;
+		if (progress_compare(j->groups->progress, l, deadlock->lanes[i]) == PROGRESS_MORE)
+			return true;
+		num_compared++;
+	}
+	return false;
+}
+
+/* Of a lane whose rank the collective misses. */
+static void add_lane(const struct judge *j, const struct waitfor_deadlock *deadlock, uint32_t l,
+		     bool is_sure_only, struct left_out *out)
+{
+	const struct waitfor *w = j->waitfor;
+	bool is_waiting = waits_for_messages(w, &w->lanes[l]);
+	int rank = j->jm->lanes[l].rank;
+
+	if (has_gone_past(j, l, out) ||
+	    (is_waiting && (has_sent_early(j, l, out->collective) || has_sent_to_waiting(j, l, out->collective) ||
+			    (!is_sure_only && has_come_more_often(j, l, out->collective)))))
+		rankset_add(out->sure, rank);
+	else if (!is_sure_only &&
+		 (is_alone_elsewhere(w, deadlock, l, out->collective) ||
+		  sends_to_waiting(w, l, out->collective) ||
+		  (is_waiting && (has_sent_around(j, l, out->collective) ||
+				  is_further(j, deadlock, l, out->collective)))))
+		rankset_add(out->guessed, rank);
+}
+
+/* Of those that the collective misses, the ranks of the deadlock that have gone past it. */
+static void add_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock, bool is_sure_only,
+			struct left_out *out)
+{
+	struct rankset *missing = waitfor_missing(j->waitfor, out->collective, NULL);
+	uint32_t first;
+
+	for (int r = rankset_first(missing); r >= 0; r = rankset_next(missing, r)) {
+		size_t num = waitfor_lanes_of(j->waitfor, r, &first);
+
+		for (uint32_t l = first; l < first + num; l++)
+			if (verdict_has_lane(deadlock, l))
+				add_lane(j, deadlock, l, is_sure_only, out);
+	}
+	rankset_destroy(missing);
+}
+
+static int count_waiting(const struct judge *j, const struct waitfor_deadlock *deadlock, uint32_t collective)
+{
+	int num = 0;
+
+	for (size_t i = 0; i < deadlock->num_lanes; i++)
+		num += is_in_collective(j->waitfor, deadlock->lanes[i], collective);
+	return num;
+}
+
+/* The sure ones, or the others; NULL: nobody, or most of them, or more than wait in the collective, and it may be
+ * the others that went wrong: who is in a collective that nobody else comes to has perhaps called it in vain. */
+static struct rankset *take_ranks(const struct judge *j, struct left_out *out, const struct waitfor_deadlock *deadlock,
+				  bool *is_likely_ret)
+{
+	struct rankset *ranks = out->sure;
+	bool is_good;
+
+	*is_likely_ret = rankset_is_empty(out->sure);
+	if (*is_likely_ret)
+		ranks = out->guessed;
+	is_good = !rankset_is_empty(ranks) && 2 * rankset_count(ranks) < rankset_count(deadlock->ranks) + 1 &&
+		  rankset_count(ranks) <= count_waiting(j, deadlock, out->collective);
+	ranks = is_good ? rankset_copy(ranks) : NULL;
+	rankset_destroy(out->sure);
+	rankset_destroy(out->guessed);
+	return ranks;
+}
+
+struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock,
+				     bool is_sure_only, uint32_t *collective_ret,
+				     bool *is_likely_ret)
+{
+	const struct waitfor *w = j->waitfor;
+	bool *is_done = xcalloc(w->num_collectives + 1, sizeof(*is_done));
+	struct rankset *ranks = NULL;
+
+	for (size_t i = 0; j->groups->progress && i < deadlock->num_lanes && !ranks; i++) {
+		uint32_t collective = collective_of(w, deadlock->lanes[i]);
+		struct left_out out = {.collective = collective, .waiting = deadlock->lanes[i],
+				       .later = WAITFOR_NONE};
+
+		if (collective == WAITFOR_NONE || is_done[collective])
+			continue;
+		is_done[collective] = true;
+		out.sure = rankset_create();
+		out.guessed = rankset_create();
+		add_skipped(j, deadlock, is_sure_only, &out);
+		ranks = take_ranks(j, &out, deadlock, is_likely_ret);
+		*collective_ret = collective;
+	}
+	free(is_done);
+	return ranks;
+}

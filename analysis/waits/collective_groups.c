@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A record for each collective that a member remembers; equal records make a group. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/waits/collective_groups.h"
+#include "model/callpath.h"
+#include "model/job_comms.h"
+#include "model/job_model.h"
+#include "model/model.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+
+/* ---- Records ------------------------------------------------------------------------------ */
+
+/* One collective of one rank. */
+struct record {
+	struct collective_group group; /* without ranks */
+	int rank;
+};
+
+struct records {
+	struct record *records;
+	size_t num_records, capacity;
+};
+
+static void add_view(struct records *all, const struct job_model *jm,
+		     const struct job_comm_view *view)
+{
+	size_t num_lanes;
+	const struct job_lane *lanes = jm->lanes + job_model_lanes(jm, view->rank, &num_lanes);
+	uint32_t local = view->local;
+
+	for (size_t i = 0; i < SEG_RECENT && num_lanes; i++) {
+		const struct model_collective *recent = &job_comm_seen(view)->recent[i];
+		const struct job_site *site = &jm->sites[lanes[0].site_map[recent->site]];
+		struct record record = {
+			.rank = view->rank,
+			.group = {.number = recent->number,
+				  .function = site->name,
+				  .path = site->path,
+				  .root = recent->root,
+				  .bytes = recent->bytes,
+				  .stage = COLLECTIVE_AFTER,
+				  .is_last = i == 0},
+		};
+
+		if (i > 0 && !recent->number)
+			break;
+		if (!recent->number) {
+			record.group.function = NULL;
+			record.group.path = CALLPATH_NONE;
+			record.group.root = SEG_PEER_NONE;
+			record.group.bytes = SEG_NO_BYTES;
+		} else if (model_is_in_collective(view->model, local, recent->number)) {
+			record.group.stage = COLLECTIVE_IN;
+		} else if (model_has_begun_collective(view->model, local, recent->number)) {
+			record.group.stage = COLLECTIVE_BEGUN;
+		}
+		all->records = xgrow(all->records, all->num_records, &all->capacity,
+				     sizeof(*all->records));
+		all->records[all->num_records++] = record;
+	}
+}
+
+/* ---- Groups ------------------------------------------------------------------------------- */
+
+#define COMPARE(a, b)                                                                              \
+	do {                                                                                       \
+		if ((a) != (b))                                                                    \
+			return (a) < (b) ? -1 : 1;                                                 \
+	} while (0)
+
+static int compare_functions(const char *a, const char *b)
+{
+	if (!a || !b)
+		return (a != NULL) - (b != NULL);
+	return strcmp(a, b);
+}
+
+/* 0: one group. Latest numbers first. */
+static int compare_kinds(const struct collective_group *a, const struct collective_group *b)
+{
+	int order;
+
+	COMPARE(b->number, a->number);
+	order = compare_functions(a->function, b->function);
+	if (order)
+		return order;
+	COMPARE(a->root, b->root);
+	COMPARE(a->bytes, b->bytes);
+	COMPARE(a->path, b->path);
+	COMPARE(a->stage, b->stage);
+	COMPARE(b->is_last, a->is_last);
+	return 0;
+}
+
+static int compare_records(const void *a, const void *b)
+{
+	const struct record *one = a, *two = b;
+	int order = compare_kinds(&one->group, &two->group);
+
+	return order ? order : (one->rank > two->rank) - (one->rank < two->rank);
+}
+
+static void make_groups(struct collective_groups *result, struct records *all)
+{
+	size_t capacity = 0;
+
+	if (all->num_records)
+		qsort(all->records, all->num_records, sizeof(*all->records), compare_records);
+	for (size_t i = 0; i < all->num_records; i++) {
+		const struct record *record = &all->records[i];
+		struct collective_group *group;
+
+		if (i == 0 || compare_kinds(&record->group, &all->records[i - 1].group)) {
+			result->groups = xgrow(result->groups, result->num_groups, &capacity,
+					       sizeof(*result->groups));
+			group = &result->groups[result->num_groups++];
+			*group = record->group;
+			group->ranks = rankset_create();
+		}
+		rankset_add(result->groups[result->num_groups - 1].ranks, record->rank);
+	}
+}
+
+/* ---- Differences --------------------------------------------------------------------------- */
+
+static bool is_alike(const struct collective_group *a, const struct collective_group *b,
+		     enum collective_difference what)
+{
+	switch (what) {
+	case COLLECTIVE_OTHER_FUNCTION:
+		return !compare_functions(a->function, b->function);
+	case COLLECTIVE_OTHER_ROOT:
+		return a->root == b->root;
+	case COLLECTIVE_OTHER_BYTES:
+		return a->bytes == b->bytes || a->bytes == SEG_NO_BYTES || b->bytes == SEG_NO_BYTES;
+	}
+	return true;
+}
+
+/* Mark those of `groups`, all of one number, that are not like most. Where no kind has most ranks
+ * all are marked. Groups with a difference already have no say. */
+static void mark(struct collective_group *groups, size_t number, enum collective_difference what)
+{
+	const struct collective_group *most = NULL;
+	bool is_tie = false;
+	int best = 0;
+
+	for (size_t i = 0; i < number; i++) {
+		int ranks = 0;
+
+		if (groups[i].differences)
+			continue;
+		for (size_t j = 0; j < number; j++)
+			if (!groups[j].differences && is_alike(&groups[i], &groups[j], what))
+				ranks += rankset_count(groups[j].ranks);
+		if (ranks == best && most)
+			is_tie |= !is_alike(most, &groups[i], what);
+		if (ranks > best) {
+			best = ranks;
+			most = &groups[i];
+			is_tie = false;
+		}
+	}
+	for (size_t i = 0; i < number; i++)
+		if (!groups[i].differences && (is_tie || !is_alike(most, &groups[i], what)))
+			groups[i].differences = what;
+}
+
+/* The groups of one number. */
+static void compare_groups(struct collective_groups *result, struct collective_group *groups,
+			   size_t number, bool has_roots)
+{
+	unsigned differences = 0;
+
+	if (groups->number) {
+		mark(groups, number, COLLECTIVE_OTHER_FUNCTION);
+		if (has_roots)
+			mark(groups, number, COLLECTIVE_OTHER_ROOT);
+		mark(groups, number, COLLECTIVE_OTHER_BYTES);
+	}
+	for (size_t i = 0; i < number; i++)
+		differences |= groups[i].differences;
+	for (size_t i = 0; i < number; i++)
+		groups[i].is_majority = differences && !groups[i].differences;
+	result->is_differing |= differences != 0;
+}
+
+/* Those further than this number are not listed, unless the number shows a difference. */
+static void drop_past(struct collective_groups *result)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < result->num_groups; i++) {
+		struct collective_group *group = &result->groups[i];
+
+		if (group->is_last || group->differences || group->is_majority)
+			result->groups[kept++] = *group;
+		else
+			rankset_destroy(group->ranks);
+	}
+	result->num_groups = kept;
+}
+
+/* A neighbourhood's collective needs the neighbours only. */
+static bool needs_all(const struct collective_group *group)
+{
+	return strncmp(group->function, "MPI_Neighbor", strlen("MPI_Neighbor")) != 0 &&
+	       strncmp(group->function, "MPI_Ineighbor", strlen("MPI_Ineighbor")) != 0;
+}
+
+static void find_awaited(struct collective_groups *result)
+{
+	uint64_t needed = 0;
+
+	for (size_t i = 0; i < result->num_groups; i++) {
+		const struct collective_group *group = &result->groups[i];
+
+		if (group->stage == COLLECTIVE_AFTER)
+			continue;
+		result->is_active = true;
+		if (group->number > needed && needs_all(group))
+			needed = group->number;
+	}
+	for (size_t i = 0; i < result->num_groups; i++)
+		result->groups[i].is_awaited =
+			result->groups[i].is_last && result->groups[i].number < needed;
+}
+
+static int compare_groups_for_people(const void *a, const void *b)
+{
+	const struct collective_group *one = a, *two = b;
+
+	COMPARE(two->number, one->number);
+	COMPARE(rankset_count(two->ranks), rankset_count(one->ranks));
+	COMPARE(rankset_first(one->ranks), rankset_first(two->ranks));
+	return compare_kinds(one, two);
+}
+
+static struct rankset *find_unknown(const struct job_comm *comm)
+{
+	struct rankset *unknown = rankset_create();
+
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < comm->sizes[side]; i++)
+			if (comm->groups[side][i] >= 0 &&
+			    !job_comm_view_of(comm, comm->groups[side][i]).model)
+				rankset_add(unknown, comm->groups[side][i]);
+	return unknown;
+}
+
+struct collective_groups *collective_groups_create(const struct job_model *jm,
+						   const struct job_comms *comms, uint32_t comm)
+{
+	struct collective_groups *result = xcalloc(1, sizeof(*result));
+	const struct job_comm *of = &comms->comms[comm];
+	struct records all = {0};
+	size_t next;
+
+	for (size_t i = 0; i < of->num_views; i++) {
+		struct job_comm_view view = job_comm_view(of, i);
+
+		add_view(&all, jm, &view);
+	}
+	make_groups(result, &all);
+	free(all.records);
+	result->unknown = find_unknown(of);
+	result->least = UINT64_MAX;
+	for (size_t i = 0; i < result->num_groups; i++) {
+		const struct collective_group *group = &result->groups[i];
+
+		if (group->is_last && group->number > result->largest)
+			result->largest = group->number;
+		if (group->is_last && group->number < result->least)
+			result->least = group->number;
+	}
+	for (size_t i = 0; i < result->num_groups; i = next) {
+		for (next = i + 1; next < result->num_groups &&
+				   result->groups[next].number == result->groups[i].number;)
+			next++;
+		/* The root's side of an intercommunicator calls it MPI_ROOT, the other by its rank.
+		 */
+		compare_groups(result, &result->groups[i], next - i, of->kind != SEG_COMM_INTER);
+	}
+	find_awaited(result);
+	drop_past(result);
+	if (result->num_groups)
+		qsort(result->groups, result->num_groups, sizeof(*result->groups),
+		      compare_groups_for_people);
+	return result;
+}
+
+void collective_groups_destroy(struct collective_groups *groups)
+{
+	if (!groups)
+		return;
+	for (size_t i = 0; i < groups->num_groups; i++)
+		rankset_destroy(groups->groups[i].ranks);
+	free(groups->groups);
+	rankset_destroy(groups->unknown);
+	free(groups);
+}

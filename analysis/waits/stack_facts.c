@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/waits/stack_facts.h"
+#include "model/callpath.h"
+#include "model/job.h"
+#include "model/message_queues.h"
+#include "model/modules.h"
+#include "model/names.h"
+#include "model/sample.h"
+#include "model/xalloc.h"
+
+static enum module_kind kind_of(const struct job *job, const struct callpath_node *node)
+{
+	return node->module == MODULE_NONE ? MODULE_PROGRAM :
+					     modules_get(job->modules, node->module)->kind;
+}
+
+/* Is any frame of the path one of MPI? Answers are kept for all nodes on the way: 0 unknown. */
+static bool is_inside(const struct job *job, uint32_t path, signed char *known)
+{
+	uint32_t at = path;
+	signed char answer = -1;
+
+	while (at != CALLPATH_NONE && !known[at] && answer < 0) {
+		if (names_is_mpi(job->names, at))
+			answer = 1;
+		else
+			at = callpaths_get(job->callpaths, at)->parent;
+	}
+	if (answer < 0 && at != CALLPATH_NONE)
+		answer = known[at];
+	while (path != at) {
+		known[path] = answer;
+		path = callpaths_get(job->callpaths, path)->parent;
+	}
+	if (at != CALLPATH_NONE)
+		known[at] = answer;
+	return answer > 0;
+}
+
+/* The outermost frame of MPI, on a path inside it. */
+static uint32_t find_function(const struct job *job, uint32_t path, signed char *known)
+{
+	uint32_t parent = callpaths_get(job->callpaths, path)->parent;
+
+	while (parent != CALLPATH_NONE && is_inside(job, parent, known)) {
+		path = parent;
+		parent = callpaths_get(job->callpaths, path)->parent;
+	}
+	return path;
+}
+
+static void add_sample(const struct job *job, struct stack_fact *fact,
+		       const struct sample *sample, signed char *known)
+{
+	bool is_first = !fact->latest;
+	bool is_stopped = sample->state && strchr("TtZX", sample->state);
+	uint32_t call = CALLPATH_NONE, function = CALLPATH_NONE;
+	bool is_polling = false;
+
+	fact->is_finalizing = false;
+	fact->is_stopped = is_stopped && (is_first || fact->is_stopped);
+	if (fact->queues && sample->queues)
+		fact->has_moved |= message_queues_have_moved(fact->queues, sample->queues);
+	if (sample->queues)
+		fact->queues = sample->queues;
+	fact->is_uninterruptible = sample->state == 'D' && (is_first || fact->is_uninterruptible);
+	if (!fact->latest || sample->when_ns >= fact->latest->when_ns)
+		fact->latest = sample;
+	fact->is_traced = fact->latest->state == 't';
+	if (sample->path == CALLPATH_NONE)
+		return;
+	if (fact->num_samples++ == 0)
+		fact->first_ns = sample->when_ns;
+	fact->span_ns = sample->when_ns - fact->first_ns;
+	if (is_inside(job, sample->path, known)) {
+		function = find_function(job, sample->path, known);
+		is_polling = names_is_poll(job->names, function);
+		fact->is_finalizing =
+			strcasestr(names_get(job->names, function)->function, "mpi_finalize");
+		/* The frame that calls it, so that what MPI does meanwhile is no move; to and fro
+		 * between a poll and what is around it is none either. */
+		if (!is_polling)
+			call = callpaths_get(job->callpaths, function)->parent;
+	} else {
+		fact->num_outside++;
+	}
+	if (fact->num_samples > 1 && call != fact->call)
+		fact->has_moved = true;
+	fact->call = call;
+	fact->function = function;
+	fact->num_polling += is_polling;
+	fact->is_polling = !fact->has_moved && fact->num_polling > 0 &&
+			   2 * fact->num_polling >= fact->num_samples;
+}
+
+struct stack_facts *stack_facts_create(const struct job *job)
+{
+	struct stack_facts *facts = xcalloc(1, sizeof(*facts));
+	signed char *known = xcalloc(callpaths_count(job->callpaths), 1);
+	int highest = -1;
+
+	for (size_t i = 0; i < job->samples->num_samples; i++)
+		if (job->samples->samples[i].rank > highest)
+			highest = job->samples->samples[i].rank;
+	facts->num_ranks = (size_t)(highest + 1);
+	facts->ranks = xcalloc(facts->num_ranks, sizeof(*facts->ranks));
+	for (size_t i = 0; i < job->samples->num_samples; i++) {
+		const struct sample *sample = &job->samples->samples[i];
+
+		if (sample->is_main && sample->rank >= 0)
+			add_sample(job, &facts->ranks[sample->rank], sample, known);
+	}
+	free(known);
+	return facts;
+}
+
+void stack_facts_destroy(struct stack_facts *facts)
+{
+	if (!facts)
+		return;
+	free(facts->ranks);
+	free(facts);
+}
+
+const struct stack_fact *stack_facts_get(const struct stack_facts *facts, int rank)
+{
+	static const struct stack_fact nothing;
+
+	if (rank < 0 || (size_t)rank >= facts->num_ranks)
+		return &nothing;
+	return &facts->ranks[rank];
+}
+
+bool stack_facts_waits_for_threads(const struct stack_facts *facts, const struct job *job, int rank)
+{
+	/* Parts of the names that glibc, libgomp and the OpenMP library of LLVM have for it. */
+	static const char *const waits[] = {
+		"pthread_join", "pthread_clockjoin",  "pthread_timedjoin", "pthread_cond_",
+		"pthread_barrier_", "futex", "thrd_join", "cnd_wait",
+		"GOMP_", "gomp_", "__kmp",
+	};
+	const struct stack_fact *fact = stack_facts_get(facts, rank);
+	uint32_t path = fact->latest ? fact->latest->path : CALLPATH_NONE;
+
+	for (; path != CALLPATH_NONE; path = callpaths_get(job->callpaths, path)->parent) {
+		const char *function = names_get(job->names, path)->function;
+
+		for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
+			if (strstr(function, waits[i]))
+				return true;
+		if (kind_of(job, callpaths_get(job->callpaths, path)) == MODULE_PROGRAM)
+			return false;
+	}
+	return false;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A record for each lane; equal records make a group. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/progress/eqgroup.h"
+#include "analysis/waits/wait_groups.h"
+#include "analysis/waits/waitfor.h"
+#include "model/job.h"
+#include "model/job_model.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+
+/* What makes lanes alike. */
+struct record {
+	uint32_t state; /* job state */
+	enum activity activity;
+	uint32_t waitfor_state;
+	uint32_t deadlock; /* WAITFOR_NONE: none */
+	bool is_apart;
+	/* Of the first need: */
+	uint32_t kind, comm, node;
+	int32_t tag;
+	uint32_t num_needs;
+
+	uint32_t lane, need;
+	int rank;
+};
+
+enum { NO_KIND = UINT8_MAX };
+
+#define COMPARE(a, b)                                                                              \
+	do {                                                                                       \
+		if ((a) != (b))                                                                    \
+			return (a) < (b) ? -1 : 1;                                                 \
+	} while (0)
+
+static int compare_kinds(const struct record *a, const struct record *b)
+{
+	COMPARE(a->state, b->state);
+	COMPARE(a->activity, b->activity);
+	COMPARE(a->waitfor_state, b->waitfor_state);
+	COMPARE(a->deadlock, b->deadlock);
+	COMPARE(a->is_apart, b->is_apart);
+	COMPARE(a->kind, b->kind);
+	COMPARE(a->comm, b->comm);
+	COMPARE(a->tag, b->tag);
+	COMPARE(a->num_needs, b->num_needs);
+	COMPARE(a->node, b->node);
+	return 0;
+}
+
+static int compare_records(const void *a, const void *b)
+{
+	const struct record *one = a, *two = b;
+	int order = compare_kinds(one, two);
+
+	return order ? order : (one->lane > two->lane) - (one->lane < two->lane);
+}
+
+/* ---- Records ------------------------------------------------------------------------------ */
+
+/* Certain deadlocks come first, and one that is likely may have some of their lanes, too. */
+static uint32_t *find_deadlocks(const struct waitfor *waitfor)
+{
+	uint32_t *deadlocks = xcalloc(waitfor->num_lanes, sizeof(*deadlocks));
+
+	for (size_t l = 0; l < waitfor->num_lanes; l++)
+		deadlocks[l] = WAITFOR_NONE;
+	for (uint32_t d = 0; d < waitfor->num_deadlocks; d++)
+		for (size_t i = 0; i < waitfor->deadlocks[d].num_lanes; i++)
+			if (deadlocks[waitfor->deadlocks[d].lanes[i]] == WAITFOR_NONE)
+				deadlocks[waitfor->deadlocks[d].lanes[i]] = d;
+	return deadlocks;
+}
+
+static void add_need(struct record *record, const struct waitfor *waitfor)
+{
+	const struct waitfor_lane *lane = &waitfor->lanes[record->lane];
+
+	record->need = WAITFOR_NONE;
+	record->kind = NO_KIND;
+	for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
+		const struct waitfor_need *need = &waitfor->needs[n];
+
+		if (need->is_weak)
+			continue;
+		record->num_needs++;
+		if (record->need != WAITFOR_NONE)
+			continue;
+		record->need = n;
+		record->kind = need->kind;
+		record->comm = need->comm;
+		record->node = need->node;
+		record->tag = need->tag;
+	}
+}
+
+static struct record *make_records(const struct waitfor *waitfor, const struct eqgroups *groups,
+				   const struct rankset *ranks, const struct rankset *apart,
+				   size_t *num_ret)
+{
+	struct record *records = xcalloc(waitfor->num_lanes, sizeof(*records));
+	uint32_t *deadlocks = find_deadlocks(waitfor);
+	size_t number = 0;
+
+	for (uint32_t l = 0; l < waitfor->num_lanes; l++) {
+		const struct job_lane *lane = &waitfor->job->model->lanes[l];
+		struct record *record = &records[number];
+
+		if (!rankset_contains(ranks, lane->rank))
+			continue;
+		*record = (struct record){
+			.state = lane->state,
+			.activity = groups->groups[groups->group_of[l]].activity,
+			.waitfor_state = waitfor->lanes[l].state,
+			.deadlock = deadlocks[l],
+			.is_apart = rankset_contains(apart, lane->rank),
+			.lane = l,
+			.rank = lane->rank,
+		};
+		add_need(record, waitfor);
+		number++;
+	}
+	free(deadlocks);
+	*num_ret = number;
+	return records;
+}
+
+/* Sort; how many kinds there are. */
+static size_t sort_records(struct record *records, size_t number)
+{
+	size_t kinds = number > 0;
+
+	if (number)
+		qsort(records, number, sizeof(*records), compare_records);
+	for (size_t i = 1; i < number; i++)
+		kinds += compare_kinds(&records[i - 1], &records[i]) != 0;
+	return kinds;
+}
+
+/* ---- Groups ------------------------------------------------------------------------------- */
+
+static void add_peers(struct wait_group *group, const struct waitfor *waitfor, uint32_t lane)
+{
+	const struct waitfor_lane *of = &waitfor->lanes[lane];
+	const struct job_lane *lanes = waitfor->job->model->lanes;
+
+	for (uint32_t n = of->first_need; n < of->first_need + of->num_needs; n++) {
+		const struct waitfor_need *need = &waitfor->needs[n];
+		struct rankset *peers;
+
+		if (need->is_weak)
+			continue;
+		/* Who needs the same has the same peers, but for himself where he is one. */
+		if (lane != group->lane && need->node == waitfor->needs[group->need].node &&
+		    need->kind != WAITFOR_LOCK) {
+			if (need->peer < 0 && need->kind == WAITFOR_MESSAGE &&
+			    lanes[lane].rank != lanes[group->lane].rank)
+				rankset_add(group->peers, lanes[group->lane].rank);
+			continue;
+		}
+		peers = waitfor_peers(waitfor, n);
+		rankset_add_set(group->peers, peers);
+		rankset_destroy(peers);
+	}
+}
+
+static void make_groups(struct wait_groups *result, const struct waitfor *waitfor,
+			const struct record *records, size_t number)
+{
+	size_t capacity = 0;
+
+	for (size_t i = 0; i < number; i++) {
+		const struct record *record = &records[i];
+
+		if (i == 0 || compare_kinds(&records[i - 1], record)) {
+			result->groups = xgrow(result->groups, result->num_groups, &capacity,
+					       sizeof(*result->groups));
+			result->groups[result->num_groups++] = (struct wait_group){
+				.ranks = rankset_create(),
+				.lane = record->lane,
+				.need = record->need,
+				.num_needs = record->num_needs,
+				.peers = rankset_create(),
+				.is_deadlocked = record->deadlock != WAITFOR_NONE,
+				.is_likely = record->deadlock != WAITFOR_NONE &&
+					     waitfor->deadlocks[record->deadlock].is_likely,
+				.is_apart = record->is_apart,
+			};
+		}
+		rankset_add(result->groups[result->num_groups - 1].ranks, record->rank);
+		add_peers(&result->groups[result->num_groups - 1], waitfor, record->lane);
+	}
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+	const struct wait_group *one = a, *two = b;
+
+	COMPARE(rankset_count(two->ranks), rankset_count(one->ranks));
+	COMPARE(one->lane, two->lane);
+	return 0;
+}
+
+static bool meets(const struct rankset *a, const struct rankset *b)
+{
+	struct rankset *both = rankset_copy(a);
+	bool is_met;
+
+	rankset_keep_set(both, b);
+	is_met = !rankset_is_empty(both);
+	rankset_destroy(both);
+	return is_met;
+}
+
+static void make_edges(struct wait_groups *result)
+{
+	size_t capacity = 0;
+
+	for (uint32_t from = 0; from < result->num_groups; from++) {
+		for (uint32_t to = 0; to < result->num_groups; to++) {
+			if (!meets(result->groups[from].peers, result->groups[to].ranks))
+				continue;
+			result->edges = xgrow(result->edges, result->num_edges, &capacity,
+					      sizeof(*result->edges));
+			result->edges[result->num_edges++] = (struct wait_edge){from, to};
+		}
+	}
+}
+
+struct wait_groups *wait_groups_create(const struct waitfor *waitfor, const struct eqgroups *groups,
+				       const struct rankset *ranks, const struct rankset *apart,
+				       size_t max_groups)
+{
+	struct wait_groups *result = xcalloc(1, sizeof(*result));
+	size_t number;
+	struct record *records = make_records(waitfor, groups, ranks, apart, &number);
+
+	if (sort_records(records, number) > max_groups) {
+		for (size_t i = 0; i < number; i++)
+			if (records[i].kind != WAITFOR_MEMBERS)
+				records[i].node = records[i].num_needs = 0;
+		sort_records(records, number);
+	}
+	make_groups(result, waitfor, records, number);
+	free(records);
+	if (result->num_groups)
+		qsort(result->groups, result->num_groups, sizeof(*result->groups), compare_groups);
+	make_edges(result);
+	return result;
+}
+
+void wait_groups_destroy(struct wait_groups *groups)
+{
+	if (!groups)
+		return;
+	for (size_t g = 0; g < groups->num_groups; g++) {
+		rankset_destroy(groups->groups[g].ranks);
+		rankset_destroy(groups->groups[g].peers);
+	}
+	free(groups->groups);
+	free(groups->edges);
+	free(groups);
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Collectives that somebody waits in, and the members that have not started them.
+ *
+ * Members of one communicator may be missing from several of its collectives: they are sorted by
+ * how many they have started, and each collective has those that the one before it does not have,
+ * and a chain to that. So all edges together are not more than the members.
+ *
+ * After some functions nobody goes on before all have come: these need all of the missing. In
+ * others (broadcasts, reductions to a root, ...) it is not known which members a rank depends on:
+ * these may go on when any of the missing comes, or when anybody who has come is still on the way.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/waits/waitfor_private.h"
+#include "model/rankset.h"
+#include "model/sorted.h"
+#include "model/xalloc.h"
+
+/* ---- Which collectives are waited in -----------------------------------------------------------
+ */
+
+static bool needs_all(const char *function)
+{
+	static const char *const names[] = {
+		"Barrier",  "Allreduce",  "Alltoall",    "Allgather", "Reduce_scatter_block",
+		"Comm_dup", "Comm_split", "Comm_create",
+	};
+	static const char *const ends[] = {"", "_c", "_init", "_init_c"};
+	size_t length;
+
+	function += strncmp(function, "MPI_", 4) == 0 ? 4 : 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		/* MPI_Ibarrier and MPI_Barrier. */
+		const char *rest = function;
+
+		if (rest[0] == 'I' && rest[1] == names[i][0] + ('a' - 'A'))
+			rest++;
+		length = strlen(names[i]);
+		if (strncasecmp(rest, names[i], length) != 0)
+			continue;
+		for (size_t k = 0; k < sizeof(ends) / sizeof(ends[0]); k++)
+			if (strcmp(rest + length, ends[k]) == 0)
+				return true;
+	}
+	return false;
+}
+
+struct collector {
+	struct waitfor *w;
+	bool *is_all;         /* [num_comms] all that are waited in there need all members */
+	uint64_t *last;       /* [num_comms] the number added last */
+	const char *function; /* the last name asked about */
+	bool function_needs_all;
+};
+
+static void add_collective(struct collector *c, uint32_t l, uint32_t local, uint64_t number,
+			   uint32_t site, bool has_owner)
+{
+	struct waitfor *w = c->w;
+	const struct job_lane *lane = &w->private->jm->lanes[l];
+	uint32_t comm = job_comms_find(w->comms, lane->model, local);
+	const char *function = w->private->jm->sites[lane->site_map[site]].name;
+
+	if (comm == SEG_NO_COMM || number == 0)
+		return;
+	if (function != c->function) {
+		c->function = function;
+		c->function_needs_all = needs_all(function);
+	}
+	if (!has_owner) {
+		c->is_all[comm] &=
+			c->function_needs_all && w->comms->comms[comm].kind != SEG_COMM_INTER;
+		if (c->last[comm] == number)
+			return;
+		c->last[comm] = number;
+	}
+	w->collectives = xgrow(w->collectives, w->num_collectives,
+			       &w->private->collectives_capacity, sizeof(*w->collectives));
+	w->collectives[w->num_collectives++] = (struct waitfor_collective){
+		.comm = comm,
+		.number = number,
+		.function = function,
+		.mismatch = WAITFOR_NONE,
+		.owner = has_owner ? lane->rank : -1,
+	};
+}
+
+static void add_lane(struct collector *c, uint32_t l)
+{
+	const struct job_lane *lane = &c->w->private->jm->lanes[l];
+	const struct model_operation *op = &lane->data->operation;
+
+	if (op->kind == SEG_OPERATION_COLLECTIVE)
+		add_collective(c, l, op->transfers[0].comm, op->number,
+			       SEG_STATE_SITE(lane->data->state),
+			       op->flags & SEG_OPERATION_NEIGHBOURS);
+	if (op->kind != SEG_OPERATION_WAIT_ALL && op->kind != SEG_OPERATION_WAIT_ANY)
+		return;
+	for (size_t i = 0; i < op->num_waited; i++) {
+		const struct model_request *request = &lane->model->requests[op->waited[i]];
+
+		if (request->kind == SEG_REQUEST_COLLECTIVE)
+			add_collective(c, l, request->comm, request->ordinal, request->site,
+				       request->flags & SEG_REQUEST_NEIGHBOURS);
+	}
+}
+
+static int compare_collectives(const void *a, const void *b)
+{
+	const struct waitfor_collective *x = a, *y = b;
+
+	if (x->comm != y->comm)
+		return x->comm < y->comm ? -1 : 1;
+	if (x->owner != y->owner)
+		return x->owner < y->owner ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* The same, and among equals always in one order. */
+static int compare_with_functions(const void *a, const void *b)
+{
+	const struct waitfor_collective *x = a, *y = b;
+	int order = compare_collectives(a, b);
+
+	return order ? order : strcmp(x->function, y->function);
+}
+
+static void sort_collectives(struct waitfor *w)
+{
+	size_t kept = 0;
+
+	if (w->num_collectives > 0)
+		qsort(w->collectives, w->num_collectives, sizeof(*w->collectives),
+		      compare_with_functions);
+	for (size_t i = 0; i < w->num_collectives; i++)
+		if (kept == 0 ||
+		    compare_collectives(&w->collectives[kept - 1], &w->collectives[i]) != 0)
+			w->collectives[kept++] = w->collectives[i];
+	w->num_collectives = kept;
+}
+
+uint32_t waitfor_find_collective(const struct waitfor *w, uint32_t comm, uint64_t number, int owner)
+{
+	const struct waitfor_collective key = {.comm = comm, .number = number, .owner = owner};
+	const struct waitfor_collective *found;
+
+	if (w->num_collectives == 0)
+		return WAITFOR_NONE;
+	found = bsearch(&key, w->collectives, w->num_collectives, sizeof(*w->collectives),
+			compare_collectives);
+	return found ? (uint32_t)(found - w->collectives) : WAITFOR_NONE;
+}
+
+/* ---- Who is missing ----------------------------------------------------------------------------
+ */
+
+static void add_missing(struct waitfor_private *p, int rank)
+{
+	p->missing = xgrow(p->missing, p->num_missing, &p->missing_capacity, sizeof(*p->missing));
+	p->missing[p->num_missing++] = rank;
+}
+
+/* A rank whose model does not hold the communicator: if the model is complete, it has not got it
+ * yet, so it has started nothing on it. */
+static bool has_no_collectives(const struct waitfor_private *p, int rank)
+{
+	const struct model *model;
+
+	if (rank < 0 || (size_t)rank >= p->num_ranks || p->ranks[rank].num == 0)
+		return false;
+	model = p->jm->lanes[p->ranks[rank].first].model;
+	if (model->program->dropped_comms > 0 || model->num_comms == 0)
+		return false;
+	for (size_t i = 0; i < model->num_comms; i++)
+		if (model_comm(model, i)->id == 0)
+			return false;
+	return true;
+}
+
+/* The members, by how many collectives they have started. */
+struct members {
+	struct waitfor *w;
+	uint32_t comm;
+	uint32_t first, end; /* the collectives of this communicator */
+	size_t *num; /* [end - first + 1] members before each collective, those past all last */
+	struct member {
+		int rank;
+		uint32_t bracket;
+	} * missing;
+	size_t num_missing;
+};
+
+static int compare_started(const void *key, const void *element)
+{
+	const struct waitfor_collective *collective = element;
+
+	return *(const uint64_t *)key >= collective->number ? 1 : -1;
+}
+
+/* The first collective that it has not started. */
+static uint32_t find_bracket(const struct members *m, uint64_t started)
+{
+	return m->first + (uint32_t)sorted_first(&started, m->w->collectives + m->first,
+						 m->end - m->first, sizeof(*m->w->collectives),
+						 compare_started);
+}
+
+static uint32_t add_member(struct members *m, int rank, uint64_t started)
+{
+	uint32_t bracket = find_bracket(m, started);
+
+	m->num[bracket - m->first]++;
+	if (bracket < m->end)
+		m->missing[m->num_missing++] = (struct member){rank, bracket};
+	return bracket;
+}
+
+/* May the rank still do its part of a collective that it has started? */
+static bool may_come(const struct waitfor *w, const struct job_comm_view *view)
+{
+	const struct rank_lanes *lanes = &w->private->ranks[view->rank];
+	bool is_outside = false;
+
+	for (uint32_t l = lanes->first; l < lanes->first + lanes->num; l++) {
+		if (w->lanes[l].state == WAITFOR_MOVES)
+			return true;
+		is_outside |=
+			w->lanes[l].state == WAITFOR_OUTSIDE || w->lanes[l].state == WAITFOR_POLLS;
+	}
+	return is_outside && model_has_begun_collective(
+				     view->model, view->local, 0);
+}
+
+static void add_views(struct members *m, bool is_all)
+{
+	const struct job_comm *comm = &m->w->comms->comms[m->comm];
+	uint32_t end = m->first;
+
+	for (size_t i = 0; i < comm->num_views; i++) {
+		struct job_comm_view view = job_comm_view(comm, i);
+		uint32_t bracket = add_member(m, view.rank, job_comm_seen(&view)->collectives);
+
+		if (!is_all && bracket > end && may_come(m->w, &view))
+			end = bracket;
+	}
+	/* Those that somebody has started who may still do its part. */
+	for (uint32_t c = m->first; c < end; c++)
+		m->w->private->collectives[c].may_go_on = true;
+}
+
+static void add_others(struct members *m, bool is_all)
+{
+	const struct job_comm *comm = &m->w->comms->comms[m->comm];
+	struct waitfor_private *p = m->w->private;
+	uint32_t num_unknown = 0;
+
+	for (int side = 0; side < 2; side++) {
+		for (size_t i = 0; i < comm->sizes[side]; i++) {
+			int rank = comm->groups[side][i];
+
+			if (rank >= 0 && job_comm_view_of(comm, rank).model)
+				continue;
+			if (has_no_collectives(p, rank)) {
+				add_member(m, rank, 0);
+				continue;
+			}
+			if (!p->unknown[m->comm])
+				p->unknown[m->comm] = rankset_create();
+			if (rank >= 0)
+				rankset_add(p->unknown[m->comm], rank);
+			num_unknown++;
+		}
+	}
+	for (uint32_t c = m->first; num_unknown > 0 && c < m->end; c++) {
+		m->w->collectives[c].num_unknown = num_unknown;
+		p->collectives[c].may_go_on |= !is_all;
+	}
+}
+
+static void sort_members(struct members *m)
+{
+	struct waitfor_private *p = m->w->private;
+	uint32_t num_before = 0;
+	size_t base = p->num_missing, *next;
+
+	for (size_t i = 0; i < m->num_missing; i++)
+		add_missing(p, -1);
+	next = xcalloc(m->end - m->first + 1, sizeof(*next));
+	for (uint32_t c = m->first; c < m->end; c++) {
+		struct collective_node *node = &p->collectives[c];
+
+		node->first_missing = next[c - m->first] = base + num_before;
+		node->num_missing = m->num[c - m->first];
+		node->chain = c > m->first ? c - 1 : WAITFOR_NONE;
+		num_before += (uint32_t)node->num_missing;
+		m->w->collectives[c].num_missing = num_before;
+	}
+	for (size_t i = 0; i < m->num_missing; i++)
+		p->missing[next[m->missing[i].bracket - m->first]++] = m->missing[i].rank;
+	free(next);
+}
+
+static void find_missing(struct waitfor *w, uint32_t comm, uint32_t first, uint32_t end,
+			 bool is_all)
+{
+	const struct job_comm *jc = &w->comms->comms[comm];
+	struct members m = {.w = w, .comm = comm, .first = first, .end = end};
+
+	m.num = xcalloc(end - first + 1, sizeof(*m.num));
+	m.missing = xcalloc(jc->sizes[0] + jc->sizes[1], sizeof(*m.missing));
+	for (uint32_t c = first; c < end; c++)
+		w->collectives[c].needs_all = is_all;
+	add_views(&m, is_all);
+	if (jc->num_views < jc->sizes[0] + jc->sizes[1])
+		add_others(&m, is_all);
+	sort_members(&m);
+	free(m.missing);
+	free(m.num);
+}
+
+/* ---- Neighbourhood collectives -----------------------------------------------------------------
+ */
+
+/* Those of its sources that have started fewer. */
+static void find_missing_sources(struct waitfor *w, uint32_t c)
+{
+	struct waitfor_private *p = w->private;
+	struct waitfor_collective *collective = &w->collectives[c];
+	struct collective_node *node = &p->collectives[c];
+	const struct job_comm *jc = &w->comms->comms[collective->comm];
+	struct job_comm_view view = job_comm_view_of(jc, collective->owner);
+	const struct model_comm *comm = job_comm_seen(&view);
+
+	node->chain = WAITFOR_NONE;
+	node->first_missing = p->num_missing;
+	node->may_go_on = comm->num_sources > 0 && comm->sources == SEG_NO_MEMBERS;
+	for (uint32_t i = 0; i < comm->num_sources && !node->may_go_on; i++) {
+		int32_t source = model_members(view.model, comm->sources)[i];
+		struct job_comm_view other = {0};
+		int rank;
+
+		if (source < 0)
+			continue;
+		rank = job_comms_peer(w->comms, view.model, view.local, source);
+		if (rank >= 0)
+			other = job_comm_view_of(jc, rank);
+		if (other.model ? job_comm_seen(&other)->collectives < collective->number
+				: has_no_collectives(p, rank))
+			add_missing(p, rank);
+		else if (!other.model || may_come(w, &other))
+			node->may_go_on = true;
+	}
+	node->num_missing = p->num_missing - node->first_missing;
+	collective->num_missing = (uint32_t)node->num_missing;
+}
+
+/* ---- All of it ---------------------------------------------------------------------------------
+ */
+
+void waitfor_find_collectives(struct waitfor *w)
+{
+	struct collector c = {.w = w};
+	size_t num_comms = w->comms->num_comms;
+	uint32_t first = 0, end;
+
+	c.is_all = xcalloc(num_comms, sizeof(*c.is_all));
+	c.last = xcalloc(num_comms, sizeof(*c.last));
+	memset(c.is_all, true, num_comms * sizeof(*c.is_all));
+	for (uint32_t l = 0; l < w->num_lanes; l++)
+		if (w->lanes[l].state == WAITFOR_BLOCKED || w->lanes[l].state == WAITFOR_POLLS)
+			add_lane(&c, l);
+	sort_collectives(w);
+	w->private->collectives = xcalloc(w->num_collectives, sizeof(*w->private->collectives));
+	for (; first < w->num_collectives; first = end) {
+		uint32_t comm = w->collectives[first].comm;
+
+		end = first + 1;
+		if (w->collectives[first].owner >= 0) {
+			find_missing_sources(w, first);
+			continue;
+		}
+		while (end < w->num_collectives && w->collectives[end].comm == comm &&
+		       w->collectives[end].owner < 0)
+			end++;
+		find_missing(w, comm, first, end, c.is_all[comm]);
+	}
+	free(c.is_all);
+	free(c.last);
+}
+
+struct rankset *waitfor_missing(const struct waitfor *w, uint32_t collective,
+				struct rankset **unknown_ret)
+{
+	const struct waitfor_private *p = w->private;
+	uint32_t comm = w->collectives[collective].comm;
+	struct rankset *missing = rankset_create();
+
+	for (uint32_t c = collective; c != WAITFOR_NONE; c = p->collectives[c].chain)
+		for (size_t i = 0; i < p->collectives[c].num_missing; i++)
+			rankset_add(missing, p->missing[p->collectives[c].first_missing + i]);
+	if (unknown_ret)
+		*unknown_ret = p->unknown[comm] && w->collectives[collective].owner < 0
+				       ? rankset_copy(p->unknown[comm])
+				       : rankset_create();
+	return missing;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Locks of windows: who waits for one and who is in the way.
+ *
+ * MPI_Win_lock may return before the lock is had, so of several who seem to hold it any may be the
+ * one that does: the lock may be had once one of them goes on. Who is inside a call about the lock
+ * is not in the way. */
+#include <stdlib.h>
+
+#include "analysis/waits/waitfor_private.h"
+#include "model/sorted.h"
+#include "model/xalloc.h"
+
+enum { ALL_TARGETS = -1 };
+
+/* ---- Who holds what ---------------------------------------------------------------------------
+ */
+
+static int target_of(const struct waitfor *w, const struct model *model, uint32_t local,
+		     int32_t peer)
+{
+	return peer == SEG_PEER_ANY ? ALL_TARGETS : job_comms_peer(w->comms, model, local, peer);
+}
+
+static bool is_lock_call(const struct waitfor *w, uint32_t l)
+{
+	return w->lanes[l].state == WAITFOR_BLOCKED &&
+	       w->private->jm->lanes[l].data->operation.kind == SEG_OPERATION_LOCK;
+}
+
+/* Is any thread of the rank in a call about just this lock? */
+static bool is_busy_with(const struct waitfor *w, const struct rank_lanes *lanes,
+			 const struct model_request *held)
+{
+	for (uint32_t l = lanes->first; l < lanes->first + lanes->num; l++) {
+		const struct model_transfer *t =
+			&w->private->jm->lanes[l].data->operation.transfers[0];
+
+		if (is_lock_call(w, l) && t->comm == held->comm && t->peer == held->peer)
+			return true;
+	}
+	return false;
+}
+
+static void find_holders(const struct waitfor *w, struct lock_holder **holders_ret, size_t *num_ret)
+{
+	const struct waitfor_private *p = w->private;
+	struct lock_holder *holders = NULL;
+	size_t num = 0, capacity = 0;
+
+	for (size_t r = 0; r < p->num_ranks; r++) {
+		const struct rank_lanes *lanes = &p->ranks[r];
+		const struct model *model;
+
+		if (lanes->num == 0)
+			continue;
+		model = p->jm->lanes[lanes->first].model;
+		for (size_t i = 0; i < model->num_requests; i++) {
+			const struct model_request *held = &model->requests[i];
+			uint32_t comm;
+
+			if (held->kind != SEG_REQUEST_LOCK || is_busy_with(w, lanes, held))
+				continue;
+			comm = job_comms_find(w->comms, model, held->comm);
+			if (comm == SEG_NO_COMM)
+				continue;
+			holders = xgrow(holders, num, &capacity, sizeof(*holders));
+			holders[num++] = (struct lock_holder){
+				.comm = comm,
+				.target = target_of(w, model, held->comm, held->peer),
+				.is_exclusive = held->tag == 1,
+				.rank = (int)r,
+			};
+		}
+	}
+	*holders_ret = holders;
+	*num_ret = num;
+}
+
+static int compare_holders(const void *a, const void *b)
+{
+	const struct lock_holder *x = a, *y = b;
+
+	if (x->comm != y->comm)
+		return x->comm < y->comm ? -1 : 1;
+	if (x->target != y->target)
+		return x->target < y->target ? -1 : 1;
+	return x->rank - y->rank;
+}
+
+/* ---- The nodes --------------------------------------------------------------------------------
+ */
+
+static int compare_locks(const void *a, const void *b)
+{
+	const struct lock_node *x = a, *y = b;
+
+	if (x->comm != y->comm)
+		return x->comm < y->comm ? -1 : 1;
+	if (x->is_exclusive != y->is_exclusive)
+		return x->is_exclusive - y->is_exclusive;
+	return x->target < y->target ? -1 : x->target > y->target;
+}
+
+static void add_lock(struct waitfor_private *p, uint32_t comm, int target, bool is_exclusive)
+{
+	p->locks = xgrow(p->locks, p->num_locks, &p->locks_capacity, sizeof(*p->locks));
+	p->locks[p->num_locks++] = (struct lock_node){
+		.comm = comm,
+		.target = target,
+		.is_exclusive = is_exclusive,
+		.chain = WAITFOR_NONE,
+	};
+}
+
+static void find_wanted(struct waitfor *w)
+{
+	struct waitfor_private *p = w->private;
+	size_t kept = 0;
+
+	for (uint32_t l = 0; l < w->num_lanes; l++) {
+		const struct job_lane *lane = &p->jm->lanes[l];
+		const struct model_transfer *t = &lane->data->operation.transfers[0];
+		uint32_t comm;
+
+		if (!is_lock_call(w, l))
+			continue;
+		comm = job_comms_find(w->comms, lane->model, t->comm);
+		if (comm == SEG_NO_COMM)
+			continue;
+		add_lock(p, comm, target_of(w, lane->model, t->comm, t->peer), t->tag == 1);
+		add_lock(p, comm, ALL_TARGETS, t->tag == 1);
+	}
+	if (p->num_locks > 0)
+		qsort(p->locks, p->num_locks, sizeof(*p->locks), compare_locks);
+	for (size_t i = 0; i < p->num_locks; i++)
+		if (kept == 0 || compare_locks(&p->locks[kept - 1], &p->locks[i]) != 0)
+			p->locks[kept++] = p->locks[i];
+	p->num_locks = kept;
+}
+
+static uint32_t find_lock(const struct waitfor_private *p, uint32_t comm, int target,
+			  bool is_exclusive)
+{
+	const struct lock_node key = {.comm = comm, .target = target, .is_exclusive = is_exclusive};
+	const struct lock_node *found;
+
+	if (p->num_locks == 0)
+		return WAITFOR_NONE;
+	found = bsearch(&key, p->locks, p->num_locks, sizeof(*p->locks), compare_locks);
+	return found ? (uint32_t)(found - p->locks) : WAITFOR_NONE;
+}
+
+/* Does the target's rank make progress for others, inside MPI and not about to go on? */
+static bool is_inside(const struct waitfor *w, int rank)
+{
+	const struct rank_lanes *lanes = &w->private->ranks[rank];
+
+	for (uint32_t l = lanes->first; l < lanes->first + lanes->num; l++)
+		if (w->lanes[l].state == WAITFOR_MOVES || w->lanes[l].state == WAITFOR_OUTSIDE)
+			return false;
+	return lanes->num > 0;
+}
+
+static void fill_locks(struct waitfor *w, const struct lock_holder *holders, size_t num_holders)
+{
+	struct waitfor_private *p = w->private;
+	size_t num_ranks = 0, at;
+
+	/* Each holder is listed for a shared and for an exclusive wish at most. */
+	p->holder_ranks = xcalloc(2 * num_holders, sizeof(*p->holder_ranks));
+	for (size_t i = 0; i < p->num_locks; i++) {
+		struct lock_node *lock = &p->locks[i];
+		const struct job_comm *comm = &w->comms->comms[lock->comm];
+		const struct lock_holder key = {
+			.comm = lock->comm, .target = lock->target, .rank = -1};
+
+		lock->may_go_on = comm->num_views < comm->sizes[0] ||
+				  (lock->target >= 0 && !is_inside(w, lock->target));
+		if (lock->target != ALL_TARGETS)
+			lock->chain = find_lock(p, lock->comm, ALL_TARGETS, lock->is_exclusive);
+		lock->first_holder = num_ranks;
+		at = sorted_first(&key, holders, num_holders, sizeof(*holders), compare_holders);
+		for (; at < num_holders && holders[at].comm == lock->comm &&
+		       holders[at].target == lock->target;
+		     at++)
+			if (lock->is_exclusive || holders[at].is_exclusive)
+				p->holder_ranks[num_ranks++] = holders[at].rank;
+		lock->num_holders = num_ranks - lock->first_holder;
+	}
+}
+
+void waitfor_find_locks(struct waitfor *w)
+{
+	struct lock_holder *holders;
+	size_t num_holders;
+
+	find_wanted(w);
+	if (w->private->num_locks == 0)
+		return;
+	find_holders(w, &holders, &num_holders);
+	if (num_holders > 0)
+		qsort(holders, num_holders, sizeof(*holders), compare_holders);
+	fill_locks(w, holders, num_holders);
+	free(holders);
+}
+
+bool waitfor_need_lock(struct waitfor *w, const struct wait_call *call, struct waitfor_need *need,
+		       enum waitfor_gap *gap)
+{
+	const struct waitfor_private *p = w->private;
+	const struct job_lane *lane = &p->jm->lanes[call->lane];
+	const struct model_transfer *t = call->transfer;
+	uint32_t comm = job_comms_find(w->comms, lane->model, t->comm), index;
+	int target = comm == SEG_NO_COMM ? -1 : target_of(w, lane->model, t->comm, t->peer);
+	const struct lock_node *lock, *all;
+
+	index = find_lock(p, comm, target, t->tag == 1);
+	if (comm == SEG_NO_COMM || index == WAITFOR_NONE) {
+		*gap = WAITFOR_NO_COMM;
+		return false;
+	}
+	lock = &p->locks[index];
+	all = lock->chain == WAITFOR_NONE ? NULL : &p->locks[lock->chain];
+	need->comm = comm;
+	need->tag = t->tag;
+	need->number = target < 0 ? WAITFOR_NOT_KNOWN : (uint64_t)target;
+	need->given = lock->num_holders + (all ? all->num_holders : 0);
+	if (need->given > 0) {
+		need->kind = WAITFOR_LOCK;
+		need->is_certain = !lock->may_go_on;
+		need->peer = need->given > 1     ? -1
+			     : lock->num_holders ? p->holder_ranks[lock->first_holder]
+						 : p->holder_ranks[all->first_holder];
+		need->node = p->first_lock + index;
+		return true;
+	}
+	if (target < 0 || is_inside(w, target))
+		return false;
+	need->kind = WAITFOR_TRANSFER;
+	need->is_weak = true;
+	need->peer = target;
+	need->node = p->first_rank + (uint32_t)target;
+	return true;
+}

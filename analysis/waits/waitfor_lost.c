@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Messages that nobody receives, and receives for which one of them may be meant. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/waits/waitfor_private.h"
+#include "model/sorted.h"
+#include "model/xalloc.h"
+
+enum {
+	MAX_UNRECEIVED = 4096,
+	MAX_LOSTS_PER_NEED = 4,
+	MAX_TRIED_PER_NEED = 256,
+};
+
+struct searcher {
+	const struct waitfor *w;
+	const struct waitfor_private *p;
+	const bool *is_wanted; /* [num_ranks] messages from and to these; NULL: all */
+	bool takes_moving;
+	bool takes_posted; /* also messages that a receive posted so far may get */
+	uint32_t comm;     /* only of this one, with this tag; SEG_NO_COMM: all */
+	int32_t tag;
+	struct waitfor_unreceived *found;
+	size_t num_found, capacity;
+};
+
+/* ---- Messages that no receive gets --------------------------------------------------------------
+ */
+
+static uint64_t count_open(struct searcher *s, int rank, uint32_t comm, int32_t peer, int32_t tag)
+{
+	struct ledger_row row = ledgers_find(s->p->ledgers, rank, comm, peer, tag);
+
+	return row.receives > row.receives_done ? row.receives - row.receives_done : 0;
+}
+
+/* A row of `source`; adds it if more was sent than the destination has receives for. */
+static void look_at_row(struct searcher *s, int source, int destination, uint32_t comm,
+			const struct model_ledger *row, int32_t rank_in_comm)
+{
+	struct job_comm_view view = job_comm_view_of(&s->w->comms->comms[comm], destination);
+	uint64_t sent = row->sends, most;
+	struct ledger_row got = {0}, many = {0};
+	bool are_numbers = false;
+
+	if (s->p->ranks[destination].num == 0 || ledgers_has_dropped(s->p->ledgers, destination))
+		return;
+	if (s->p->ranks[source].num > 1)
+		sent = ledgers_find_like(s->p->ledgers, source, row).sends;
+	if (sent <= row->cancelled)
+		return;
+	sent -= row->cancelled;
+	most = 0;
+	if (view.model) {
+		uint32_t local = view.local;
+
+		got = ledgers_find(s->p->ledgers, destination, local, rank_in_comm, row->tag);
+		many = ledgers_find(s->p->ledgers, destination, local, rank_in_comm, SEG_TAG_MANY);
+		are_numbers = ledgers_are_tags_numbers(s->p->ledgers, destination, local,
+						       rank_in_comm);
+		most = got.taken + many.taken +
+		       (s->takes_posted ? got.receives_done + many.receives_done
+					: got.receives + many.receives);
+		if (sent > most && !s->takes_posted)
+			most += count_open(s, destination, local, rank_in_comm, SEG_TAG_ANY) +
+				count_open(s, destination, local, SEG_PEER_ANY, row->tag) +
+				count_open(s, destination, local, SEG_PEER_ANY, SEG_TAG_ANY) +
+				count_open(s, destination, local, SEG_PEER_ANY, SEG_TAG_MANY);
+	}
+	if (sent <= most)
+		return;
+	s->found = xgrow(s->found, s->num_found, &s->capacity, sizeof(*s->found));
+	s->found[s->num_found++] = (struct waitfor_unreceived){
+		.source = source,
+		.destination = destination,
+		.comm = comm,
+		.tag = row->tag,
+		.sent = sent,
+		.received = (s->takes_posted ? got.receives_done : got.receives) + got.taken,
+		.is_new = got.receives + got.taken == 0 && !are_numbers,
+	};
+}
+
+static bool is_taken(const struct searcher *s, int source, int destination)
+{
+	if (!s->takes_moving && (!s->p->is_static[source] || !s->p->is_static[destination]))
+		return false;
+	return !s->is_wanted || s->is_wanted[source] || s->is_wanted[destination];
+}
+
+static void look_at_lane(struct searcher *s, uint32_t l)
+{
+	const struct job_lane *lane = &s->p->jm->lanes[l];
+	uint32_t local = SEG_NO_COMM, comm = SEG_NO_COMM;
+
+	for (size_t i = 0; i < lane->data->num_ledger && s->num_found < MAX_UNRECEIVED; i++) {
+		const struct model_ledger *row = &lane->data->ledger[i];
+		int destination;
+
+		if (row->sends == 0 || row->tag < 0 ||
+		    (s->comm != SEG_NO_COMM && row->tag != s->tag))
+			continue;
+		if (row->comm != local) {
+			local = row->comm;
+			comm = job_comms_find(s->w->comms, lane->model, local);
+		}
+		if (comm == SEG_NO_COMM || (s->comm != SEG_NO_COMM && comm != s->comm))
+			continue;
+		destination = job_comms_peer(s->w->comms, lane->model, local,
+					     model_ledger_peer(lane->model, row));
+		if (destination >= 0 && (size_t)destination < s->p->num_ranks &&
+		    is_taken(s, lane->rank, destination))
+			look_at_row(s, lane->rank, destination, comm, row,
+				    model_comm_rank(lane->model, local));
+	}
+}
+
+static int compare_unreceived(const void *a, const void *b)
+{
+	const struct waitfor_unreceived *x = a, *y = b;
+
+	if (x->destination != y->destination)
+		return x->destination - y->destination;
+	if (x->source != y->source)
+		return x->source - y->source;
+	if (x->comm != y->comm)
+		return x->comm < y->comm ? -1 : 1;
+	return x->tag < y->tag ? -1 : x->tag > y->tag;
+}
+
+static void search(struct searcher *s)
+{
+	size_t kept = 0;
+
+	for (uint32_t l = 0; l < s->w->num_lanes && s->num_found < MAX_UNRECEIVED; l++)
+		look_at_lane(s, l);
+	if (s->num_found > 0)
+		qsort(s->found, s->num_found, sizeof(*s->found), compare_unreceived);
+	/* Threads that share a row have all found the sum. */
+	for (size_t i = 0; i < s->num_found; i++)
+		if (kept == 0 || compare_unreceived(&s->found[kept - 1], &s->found[i]) != 0)
+			s->found[kept++] = s->found[i];
+	s->num_found = kept;
+}
+
+struct waitfor_unreceived *waitfor_find_unreceived(const struct waitfor *w, int rank,
+						   size_t *num_ret)
+{
+	bool *is_wanted = xcalloc(w->private->num_ranks + 1, sizeof(*is_wanted));
+	struct searcher s = {.w = w,
+			     .p = w->private,
+			     .is_wanted = is_wanted,
+			     .takes_moving = true,
+			     .comm = SEG_NO_COMM};
+
+	if (rank >= 0 && (size_t)rank < w->private->num_ranks)
+		is_wanted[rank] = true;
+	search(&s);
+	free(is_wanted);
+	*num_ret = s.num_found;
+	return s.found;
+}
+
+struct waitfor_unreceived *waitfor_find_pending(const struct waitfor *w, uint32_t comm, int32_t tag,
+						size_t *num_ret)
+{
+	struct searcher s = {
+		.w = w, .p = w->private, .takes_posted = true, .comm = comm, .tag = tag};
+
+	search(&s);
+	*num_ret = s.num_found;
+	return s.found;
+}
+
+/* ---- What may be meant for a receive ------------------------------------------------------------
+ */
+
+/* A receive or probe that keeps a stuck lane, or one that polls. */
+static bool is_in_vain(const struct waitfor_lane *lane, const struct waitfor_need *need)
+{
+	return need->kind == WAITFOR_MESSAGE && need->is_certain &&
+	       (lane->is_stuck || lane->is_likely_stuck);
+}
+
+/* Ranks at both ends of such receives; false: there are none. */
+static bool find_wanted(const struct waitfor *w, bool *is_wanted)
+{
+	bool has_some = false;
+
+	for (uint32_t l = 0; l < w->num_lanes; l++) {
+		const struct waitfor_lane *lane = &w->lanes[l];
+
+		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++) {
+			const struct waitfor_need *need = &w->needs[n];
+
+			if (!is_in_vain(lane, need))
+				continue;
+			has_some = is_wanted[w->private->jm->lanes[l].rank] = true;
+			if (need->peer >= 0)
+				is_wanted[need->peer] = true;
+		}
+	}
+	return has_some;
+}
+
+static bool is_tag(const struct waitfor_need *need, int32_t tag)
+{
+	return need->tag == SEG_TAG_ANY || need->tag == tag;
+}
+
+/* What went wrong if this message is the one that was meant; false: it cannot be. One that others
+ * of its kind were received before may well be received later, by another receive. */
+static bool find_slip(const struct waitfor_need *need, int rank,
+		      const struct waitfor_unreceived *message, enum waitfor_slip *slip_ret)
+{
+	bool is_from = need->peer < 0 || need->peer == message->source;
+
+	if (message->destination == rank && is_from && need->comm == message->comm) {
+		*slip_ret = WAITFOR_OTHER_TAG;
+		return !is_tag(need, message->tag);
+	}
+	if (message->destination == rank && is_from) {
+		*slip_ret = WAITFOR_OTHER_COMM;
+		return is_tag(need, message->tag) || message->is_new;
+	}
+	if (need->comm != message->comm || !is_tag(need, message->tag) || !message->is_new)
+		return false;
+	*slip_ret = message->destination == rank ? WAITFOR_OTHER_SOURCE : WAITFOR_OTHER_DESTINATION;
+	return message->destination == rank || (need->peer >= 0 && is_from);
+}
+
+static int compare_losts(const struct waitfor *w, const struct waitfor_lost *a,
+			 const struct waitfor_lost *b)
+{
+	bool a_new = w->unreceived[a->message].is_new, b_new = w->unreceived[b->message].is_new;
+
+	if (a_new != b_new)
+		return a_new ? -1 : 1;
+	return (int)a->slip - (int)b->slip;
+}
+
+/* Put into the few best of one need, which begin at `first`. */
+static void add_lost(struct waitfor *w, size_t first, const struct waitfor_lost *lost)
+{
+	size_t at = w->num_losts;
+
+	while (at > first && compare_losts(w, lost, &w->losts[at - 1]) < 0)
+		at--;
+	if (at == first + MAX_LOSTS_PER_NEED)
+		return;
+	if (w->num_losts == first + MAX_LOSTS_PER_NEED)
+		w->num_losts--;
+	w->losts = xgrow(w->losts, w->num_losts, &w->private->losts_capacity, sizeof(*w->losts));
+	memmove(&w->losts[at + 1], &w->losts[at], (w->num_losts - at) * sizeof(*w->losts));
+	w->losts[at] = *lost;
+	w->num_losts++;
+}
+
+/* Messages by source: those of source s are by_source[first[s]] up to first[s + 1]. */
+struct by_source {
+	uint32_t *first, *messages;
+};
+
+static struct by_source sort_by_source(const struct waitfor *w)
+{
+	struct by_source b;
+
+	b.first = xcalloc(w->private->num_ranks + 2, sizeof(*b.first));
+	b.messages = xcalloc(w->num_unreceived + 1, sizeof(*b.messages));
+	for (size_t i = 0; i < w->num_unreceived; i++)
+		b.first[w->unreceived[i].source + 2]++;
+	for (size_t r = 0; r < w->private->num_ranks; r++)
+		b.first[r + 2] += b.first[r + 1];
+	for (uint32_t i = 0; i < w->num_unreceived; i++)
+		b.messages[b.first[w->unreceived[i].source + 1]++] = i;
+	return b;
+}
+
+static int compare_destination(const void *key, const void *element)
+{
+	int destination = *(const int *)key;
+	const struct waitfor_unreceived *message = element;
+
+	return (destination > message->destination) - (destination < message->destination);
+}
+
+static size_t first_to(const struct waitfor *w, int destination)
+{
+	return sorted_first(&destination, w->unreceived, w->num_unreceived, sizeof(*w->unreceived),
+			    compare_destination);
+}
+
+static void try_message(struct waitfor *w, uint32_t l, uint32_t n, uint32_t message, size_t first)
+{
+	struct waitfor_lost lost = {.lane = l, .need = n, .message = message};
+
+	if (find_slip(&w->needs[n], w->private->jm->lanes[l].rank, &w->unreceived[message],
+		      &lost.slip))
+		add_lost(w, first, &lost);
+}
+
+static void find_for_need(struct waitfor *w, const struct by_source *b, uint32_t l, uint32_t n)
+{
+	int rank = w->private->jm->lanes[l].rank, peer = w->needs[n].peer;
+	size_t first = w->num_losts, at = first_to(w, rank), end = at + MAX_TRIED_PER_NEED;
+	uint32_t last;
+
+	for (; at < end && at < w->num_unreceived && w->unreceived[at].destination == rank; at++)
+		try_message(w, l, n, (uint32_t)at, first);
+	if (peer < 0)
+		return;
+	last = b->first[peer] + MAX_TRIED_PER_NEED;
+	for (uint32_t i = b->first[peer]; i < last && i < b->first[peer + 1]; i++)
+		if (w->unreceived[b->messages[i]].destination != rank)
+			try_message(w, l, n, b->messages[i], first);
+}
+
+void waitfor_find_losts(struct waitfor *w)
+{
+	bool *is_wanted = xcalloc(w->private->num_ranks + 1, sizeof(*is_wanted));
+	struct searcher s = {
+		.w = w, .p = w->private, .is_wanted = is_wanted, .comm = SEG_NO_COMM};
+	struct by_source b;
+
+	if (!find_wanted(w, is_wanted)) {
+		free(is_wanted);
+		return;
+	}
+	search(&s);
+	w->unreceived = s.found;
+	w->num_unreceived = s.num_found;
+	b = sort_by_source(w);
+	for (uint32_t l = 0; l < w->num_lanes; l++) {
+		const struct waitfor_lane *lane = &w->lanes[l];
+
+		for (uint32_t n = lane->first_need; n < lane->first_need + lane->num_needs; n++)
+			if (is_in_vain(lane, &w->needs[n]))
+				find_for_need(w, &b, l, n);
+	}
+	free(b.first);
+	free(b.messages);
+	free(is_wanted);
+}

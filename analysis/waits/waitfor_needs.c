@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The needs of each lane that is inside MPI or polls: from its operation in progress and, of the
+ * wait and test families, from the requests. */
+#include "analysis/waits/waitfor_private.h"
+#include "model/xalloc.h"
+
+struct lane_needs {
+	struct waitfor *w;
+	uint32_t l;
+	const struct job_lane *lane;
+	struct waitfor_lane *result;
+};
+
+static void add_need(struct lane_needs *n, const struct waitfor_need *need)
+{
+	struct waitfor *w = n->w;
+
+	w->needs = xgrow(w->needs, w->num_needs, &w->private->needs_capacity, sizeof(*w->needs));
+	w->needs[w->num_needs++] = *need;
+	n->result->num_needs++;
+}
+
+/* The first gap is told; whatever is complete does not hide one. */
+static void note_gap(struct lane_needs *n, enum waitfor_gap gap)
+{
+	if (n->result->gap == WAITFOR_COMPLETE)
+		n->result->gap = gap;
+}
+
+typedef bool (*find_need_fn)(struct waitfor *w, const struct wait_call *call,
+			     struct waitfor_need *need, enum waitfor_gap *gap);
+
+static struct waitfor_need *find_message(struct lane_needs *n, find_need_fn find,
+					 const struct model_transfer *transfer, uint32_t site,
+					 uint32_t request)
+{
+	const struct wait_call call = {.lane = n->l, .transfer = transfer};
+	struct waitfor_need need = {
+		.is_poll = n->result->state == WAITFOR_POLLS,
+		.peer = -1,
+		.site = n->lane->site_map[site],
+		.request = request,
+	};
+	enum waitfor_gap gap = WAITFOR_COMPLETE;
+	bool is_needed = find(n->w, &call, &need, &gap);
+
+	if (gap != WAITFOR_COMPLETE)
+		note_gap(n, gap);
+	if (!is_needed)
+		return NULL;
+	add_need(n, &need);
+	return &n->w->needs[n->w->num_needs - 1];
+}
+
+static void add_collective(struct lane_needs *n, uint32_t local, uint64_t number, bool has_owner,
+			   uint32_t site, uint32_t request, uint64_t bytes)
+{
+	struct waitfor *w = n->w;
+	uint32_t comm = job_comms_find(w->comms, n->lane->model, local);
+	uint32_t index =
+		comm == SEG_NO_COMM
+			? WAITFOR_NONE
+			: waitfor_find_collective(w, comm, number, has_owner ? n->lane->rank : -1);
+	struct waitfor_need need = {
+		.kind = WAITFOR_MEMBERS,
+		.is_poll = n->result->state == WAITFOR_POLLS,
+		.peer = -1,
+		.comm = comm,
+		.site = n->lane->site_map[site],
+		.request = request,
+		.number = number,
+		.bytes = bytes,
+	};
+	const struct collective_node *node;
+
+	if (index == WAITFOR_NONE) {
+		note_gap(n, WAITFOR_NO_COMM);
+		return;
+	}
+	node = &w->private->collectives[index];
+	need.node = w->private->first_collective + index;
+	need.given = w->collectives[index].num_missing;
+	if (need.given == 0) {
+		if (w->collectives[index].num_unknown > 0)
+			note_gap(n, WAITFOR_NO_MODEL);
+		else if (node->may_go_on)
+			note_gap(n, WAITFOR_UNSETTLED);
+		need.kind = WAITFOR_TRANSFER;
+		need.is_weak = true;
+	} else {
+		/* A request may be complete though the collective is not. */
+		need.is_certain = w->collectives[index].needs_all || request == WAITFOR_NONE ||
+				  n->result->is_or;
+	}
+	add_need(n, &need);
+}
+
+/* What one request still lacks. */
+static void add_request(struct lane_needs *n, uint32_t index)
+{
+	const struct model_request *request = &n->lane->model->requests[index];
+	const struct model_transfer transfer = {
+		.comm = request->comm,
+		.peer = request->peer,
+		.tag = request->tag,
+		.ordinal = request->ordinal,
+		.bytes = request->bytes,
+	};
+	struct waitfor_need *need;
+
+	if (request->flags & SEG_REQUEST_CANCELLED)
+		return;
+	switch (request->kind) {
+	case SEG_REQUEST_RECV:
+		find_message(n, waitfor_need_receive, &transfer, request->site, index);
+		break;
+	case SEG_REQUEST_SEND:
+		need = find_message(n, waitfor_need_send, &transfer, request->site, index);
+		/* Unless it is synchronous, the library may have kept the message and be done with
+		 * it. */
+		if (need && !n->result->is_or && !(request->flags & SEG_REQUEST_SYNCHRONOUS))
+			need->is_certain = false;
+		break;
+	case SEG_REQUEST_COLLECTIVE:
+		add_collective(n, request->comm, request->ordinal,
+			       request->flags & SEG_REQUEST_NEIGHBOURS, request->site, index,
+			       request->bytes);
+		break;
+	case SEG_REQUEST_FREE:
+		note_gap(n, WAITFOR_UNREADABLE);
+		break;
+	case SEG_REQUEST_MATCHED:
+	case SEG_REQUEST_LOCK:
+	case SEG_REQUEST_OTHER:
+		break;
+	}
+}
+
+static void add_requests(struct lane_needs *n, const struct model_operation *op)
+{
+	n->result->is_or = op->kind == SEG_OPERATION_WAIT_ANY;
+	if (op->flags & SEG_OPERATION_INCOMPLETE)
+		note_gap(n, WAITFOR_OVERFLOW);
+	for (size_t i = 0; i < op->num_waited; i++)
+		add_request(n, op->waited[i]);
+}
+
+static void find_needs(struct lane_needs *n)
+{
+	const struct model_lane *data = n->lane->data;
+	const struct model_operation *op = &data->operation;
+	uint32_t site =
+		SEG_STATE_IS_EXIT(data->state) ? data->poll_site : SEG_STATE_SITE(data->state);
+
+	switch (op->kind) {
+	case SEG_OPERATION_OTHER:
+		note_gap(n, WAITFOR_NOT_COVERED);
+		break;
+	case SEG_OPERATION_SEND:
+		if (!(op->flags & SEG_OPERATION_BUFFERED))
+			find_message(n, waitfor_need_send, &op->transfers[0], site, WAITFOR_NONE);
+		break;
+	case SEG_OPERATION_RECV:
+		find_message(n, waitfor_need_receive, &op->transfers[0], site, WAITFOR_NONE);
+		break;
+	case SEG_OPERATION_SENDRECV: {
+		struct waitfor_need *need =
+			find_message(n, waitfor_need_send, &op->transfers[0], site, WAITFOR_NONE);
+
+		/* It may have sent, and only receive. */
+		if (need)
+			need->is_certain = false;
+		find_message(n, waitfor_need_receive, &op->transfers[1], site, WAITFOR_NONE);
+		break;
+	}
+	case SEG_OPERATION_PROBE:
+		find_message(n, waitfor_need_probe, &op->transfers[0], site, WAITFOR_NONE);
+		break;
+	case SEG_OPERATION_WAIT_ALL:
+	case SEG_OPERATION_WAIT_ANY:
+		add_requests(n, op);
+		break;
+	case SEG_OPERATION_COLLECTIVE:
+		add_collective(n, op->transfers[0].comm, op->number,
+			       op->flags & SEG_OPERATION_NEIGHBOURS, site, WAITFOR_NONE,
+			       op->transfers[0].bytes);
+		break;
+	case SEG_OPERATION_LOCK:
+		find_message(n, waitfor_need_lock, &op->transfers[0], site, WAITFOR_NONE);
+		break;
+	case SEG_OPERATION_LOCAL:
+		break;
+	}
+}
+
+void waitfor_find_needs(struct waitfor *w)
+{
+	for (uint32_t l = 0; l < w->num_lanes; l++) {
+		struct lane_needs n = {
+			.w = w,
+			.l = l,
+			.lane = &w->private->jm->lanes[l],
+			.result = &w->lanes[l],
+		};
+
+		n.result->first_need = (uint32_t)w->num_needs;
+		if (n.result->state != WAITFOR_BLOCKED && n.result->state != WAITFOR_POLLS)
+			continue;
+		if (!n.lane->data->is_consistent)
+			note_gap(&n, WAITFOR_UNREADABLE);
+		else
+			find_needs(&n);
+	}
+}
