@@ -12,8 +12,8 @@
 #include "model/rankset.h"
 #include "model/xalloc.h"
 #include "render/comm_label.h"
-#include "render/wait_label.h"
 #include "render/view.h"
+#include "render/wait_label.h"
 
 enum { WHO_WIDTH = 30 };
 

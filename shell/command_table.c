@@ -2,8 +2,8 @@
  * Every command, by name, and the topics they belong to. */
 #include <stddef.h>
 
-#include "shell/cmd.h"
 #include "shell/command.h"
+#include "shell/commands/cmd.h"
 
 const char *const command_topics[NUM_TOPICS] = {
 	[TOPIC_ANSWERS] = "Who holds the job up, and why",

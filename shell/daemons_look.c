@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/link.h"
-#include "attach/node.h"
-#include "attach/overlay.h"
-#include "attach/pdbd.h"
+#include "attach/daemons/link.h"
+#include "attach/daemons/overlay.h"
+#include "attach/daemons/pdbd.h"
+#include "attach/node/node.h"
 #include "model/buffer.h"
 #include "model/code.h"
 #include "model/code_bytes.h"

@@ -3,7 +3,7 @@
 #ifndef PDB_SHELL_DAEMONS_PRIVATE_H
 #define PDB_SHELL_DAEMONS_PRIVATE_H
 
-#include "attach/daemon_launch.h"
+#include "attach/daemons/daemon_launch.h"
 #include "model/job.h"
 #include "pmix/spawn.h"
 #include "shell/daemons.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
-#include "attach/launcher.h"
+#include "attach/launchers/launcher.h"
 #include "model/error.h"
 #include "model/proctable.h"
 #include "model/xalloc.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "attach/launcher.h"
+#include "attach/launchers/launcher.h"
 #include "model/error.h"
 #include "model/xalloc.h"
 #include "render/table.h"

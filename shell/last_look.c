@@ -14,7 +14,7 @@
 #include "model/segment_reader.h"
 #include "render/label.h"
 #include "shell/session.h"
-#include "shell/watch_tell.h"
+#include "shell/watch/watch_tell.h"
 
 /* Ranks of which a trace is there. */
 static struct rankset *find_traced(const struct job *job)

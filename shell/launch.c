@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/launcher.h"
+#include "attach/launchers/launcher.h"
 #include "model/error.h"
 #include "model/model.h"
 #include "model/monotonic.h"

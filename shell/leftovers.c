@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "attach/procfs.h"
+#include "attach/process/procfs.h"
 #include "model/job.h"
 #include "model/monotonic.h"
 #include "model/proctable.h"

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "shell/watch_options.h"
+#include "shell/watch/watch_options.h"
 
 enum program_action {
 	ACTION_DEBUG, /* --pid, --load, --core, or the user's only job */

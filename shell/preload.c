@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "attach/elf_needed.h"
+#include "attach/process/elf_needed.h"
 #include "model/error.h"
 #include "model/segment.h"
 #include "model/xalloc.h"

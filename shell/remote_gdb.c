@@ -14,10 +14,10 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "attach/gdb_order.h"
-#include "attach/link.h"
-#include "attach/pdbd.h"
-#include "attach/relay.h"
+#include "attach/daemons/link.h"
+#include "attach/daemons/pdbd.h"
+#include "attach/daemons/relay.h"
+#include "attach/gdb/gdb_order.h"
 #include "model/buffer.h"
 #include "model/error.h"
 #include "model/monotonic.h"

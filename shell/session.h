@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "attach/launcher.h"
+#include "attach/launchers/launcher.h"
 #include "render/view.h"
 #include "shell/args.h"
 #include "shell/macro.h"

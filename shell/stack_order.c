@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "analysis/stacks/temporal.h"
-#include "attach/code.h"
+#include "attach/code/code.h"
 #include "model/callpath.h"
 #include "model/code.h"
 #include "model/code_store.h"

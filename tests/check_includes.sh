@@ -26,21 +26,26 @@ for folder in model attach pmix analysis render shell; do
 		done
 	done
 done
-# The parts of analysis/ that know another one.
+# The parts of a folder that one of them knows. Those of attach/ know process/, too.
 known_parts() {
 	case $1 in
-	verdict) echo 'verdict waits stacks progress' ;;
-	waits | stacks) echo "$1 progress" ;;
-	*) echo "$1" ;;
+	analysis/verdict) echo 'waits stacks progress' ;;
+	analysis/waits | analysis/stacks) echo progress ;;
+	attach/code) echo symbols ;;
+	attach/stacks) echo queues ;;
+	attach/cores) echo stacks ;;
+	attach/node) echo 'stacks symbols' ;;
+	attach/daemons) echo 'code gdb launchers node stacks symbols' ;;
+	shell/commands) echo watch ;;
 	esac
 }
-for file in analysis/*/*.[ch]; do
-	part=${file#analysis/}
-	part=${part%/*}
-	for target in $(sed -n 's/^#include "analysis\/\([a-z]*\)\/.*/\1/p' "$file" | sort -u); do
-		case " $(known_parts "$part") " in
-		*" $target "*) ;;
-		*) echo "$file: analysis/$part/ must not include analysis/$target/" >&2; bad=1 ;;
+for file in analysis/*/*.[ch] attach/*/*.[ch] shell/*/*.[ch]; do
+	folder=${file%%/*}
+	part=${file%/*}
+	for target in $(sed -n 's|^#include "'"$folder"'/\([a-z]*\)/.*|\1|p' "$file" | sort -u); do
+		case " ${part#*/} $(known_parts "$part") $folder/$target " in
+		*" $target "* | *" attach/process ") ;;
+		*) echo "$file: $part/ must not include $folder/$target/" >&2; bad=1 ;;
 		esac
 	done
 done

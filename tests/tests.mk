@@ -389,8 +389,8 @@ $(DAEMONS_TREE_OBJ): $(O)/tests/daemons/tree-%.o: tests/daemons/tree.c | $(O)/.d
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(subst -I,-isystem ,$(REC_CPP_$*)) -MMD -MP -c -o $@ $<
 
-$(O)/tests/daemons/tree-openmpi: $(O)/attach/pdbd_tree-openmpi.o
-$(O)/tests/daemons/tree-mpich: $(O)/attach/pdbd_tree-mpich.o
+$(O)/tests/daemons/tree-openmpi: $(O)/attach/daemons/pdbd_tree-openmpi.o
+$(O)/tests/daemons/tree-mpich: $(O)/attach/daemons/pdbd_tree-mpich.o
 
 $(DAEMONS_TREE): $(O)/tests/daemons/tree-%: $(O)/tests/daemons/tree-%.o $(O)/libpdb.a
 	$(call say,LD,$@)

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/launcher.h"
-#include "attach/maps.h"
-#include "attach/sampler.h"
-#include "attach/symbols.h"
+#include "attach/launchers/launcher.h"
+#include "attach/process/maps.h"
+#include "attach/stacks/sampler.h"
+#include "attach/symbols/symbols.h"
 #include "model/callpath.h"
 #include "model/error.h"
 #include "model/modules.h"

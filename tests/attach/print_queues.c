@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/maps.h"
-#include "attach/memory.h"
-#include "attach/mpi_queues.h"
+#include "attach/process/maps.h"
+#include "attach/process/memory.h"
+#include "attach/queues/mpi_queues.h"
 #include "model/message_queues.h"
 #include "model/monotonic.h"
 

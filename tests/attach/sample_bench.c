@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "attach/launcher.h"
-#include "attach/procfs.h"
-#include "attach/sampler.h"
+#include "attach/launchers/launcher.h"
+#include "attach/process/procfs.h"
+#include "attach/stacks/sampler.h"
 #include "model/callpath.h"
 #include "model/error.h"
 #include "model/modules.h"

@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "analysis/hang/pace.h"
-#include "attach/daemon_watch.h"
-#include "attach/watch_digest.h"
+#include "attach/daemons/daemon_watch.h"
+#include "attach/node/watch_digest.h"
 #include "model/buffer.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/link.h"
+#include "attach/daemons/link.h"
 #include "model/error.h"
 #include "model/monotonic.h"
 #include "model/xalloc.h"

@@ -24,10 +24,10 @@
 #include <fcntl.h>
 
 #include "analysis/stacks/calltree.h"
-#include "attach/launcher.h"
-#include "attach/node.h"
-#include "attach/sampler.h"
-#include "attach/symbols.h"
+#include "attach/launchers/launcher.h"
+#include "attach/node/node.h"
+#include "attach/stacks/sampler.h"
+#include "attach/symbols/symbols.h"
 #include "model/buffer.h"
 #include "model/callpath.h"
 #include "model/error.h"

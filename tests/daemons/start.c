@@ -15,13 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "attach/daemon_job.h"
-#include "attach/daemon_launch.h"
-#include "attach/daemon_plan.h"
-#include "attach/launcher.h"
-#include "attach/link.h"
-#include "attach/pdbd.h"
-#include "attach/procfs.h"
+#include "attach/daemons/daemon_launch.h"
+#include "attach/daemons/daemon_plan.h"
+#include "attach/daemons/link.h"
+#include "attach/daemons/pdbd.h"
+#include "attach/launchers/launcher.h"
+#include "attach/node/daemon_job.h"
+#include "attach/process/procfs.h"
 #include "model/error.h"
 #include "model/proctable.h"
 #include "model/xalloc.h"

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "attach/pdbd_tree.h"
+#include "attach/daemons/pdbd_tree.h"
 #include "model/buffer.h"
 #include "model/monotonic.h"
 #include "model/xalloc.h"

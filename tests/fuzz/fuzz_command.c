@@ -12,9 +12,9 @@
 #include "shell/complete.h"
 #include "shell/output.h"
 #include "shell/session.h"
-#include "shell/watch_options.h"
-#include "tests/unit/whole_job.h"
+#include "shell/watch/watch_options.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/unit/whole_job.h"
 
 static const char *const harmful[] = {"shell",    "source", "save",    "gdb",    "watch",
 				      "sample",   "define", "refresh", "detach", "quit",

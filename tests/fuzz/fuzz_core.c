@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A core file, made a job: its notes, stacks, environment, and the unwinding of what it holds. */
-#include "attach/core_file.h"
-#include "attach/cores.h"
+#include "attach/cores/core_file.h"
+#include "attach/cores/cores.h"
 #include "model/error.h"
 #include "model/job.h"
 #include "tests/fuzz/fuzz.h"

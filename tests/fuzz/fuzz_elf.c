@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/code.h"
+#include "attach/code/code.h"
 #include "model/code.h"
 #include "model/code_store.h"
 #include "model/error.h"

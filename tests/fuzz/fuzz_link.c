@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "attach/link_private.h"
+#include "attach/daemons/link_private.h"
 #include "model/buffer.h"
 #include "tests/fuzz/fuzz.h"
 

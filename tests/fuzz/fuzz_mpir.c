@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "attach/launcher.h"
+#include "attach/launchers/launcher.h"
 #include "model/error.h"
 #include "model/proctable.h"
 #include "tests/fuzz/fuzz.h"

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/demangle.h"
-#include "attach/hydra.h"
-#include "attach/maps.h"
-#include "attach/rankenv.h"
+#include "attach/launchers/hydra.h"
+#include "attach/process/maps.h"
+#include "attach/process/rankenv.h"
+#include "attach/symbols/demangle.h"
 #include "model/error.h"
 #include "model/rankset.h"
 #include "model/recorder/trace_filter.h"

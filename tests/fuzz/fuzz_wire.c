@@ -5,13 +5,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "attach/daemon_job.h"
-#include "attach/daemon_scan.h"
-#include "attach/gdb_order.h"
-#include "attach/link_private.h"
-#include "attach/overlay_wire.h"
-#include "attach/stream.h"
-#include "attach/watch_digest.h"
+#include "attach/daemons/daemon_scan.h"
+#include "attach/daemons/link_private.h"
+#include "attach/daemons/overlay_wire.h"
+#include "attach/daemons/stream.h"
+#include "attach/gdb/gdb_order.h"
+#include "attach/node/daemon_job.h"
+#include "attach/node/watch_digest.h"
 #include "model/buffer.h"
 #include "model/code.h"
 #include "model/code_bytes.h"

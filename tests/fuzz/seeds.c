@@ -9,12 +9,12 @@
 
 #include <zstd.h>
 
-#include "attach/daemon_job.h"
-#include "attach/daemon_scan.h"
-#include "attach/gdb_order.h"
-#include "attach/overlay_wire.h"
-#include "attach/stream.h"
-#include "attach/watch_digest.h"
+#include "attach/daemons/daemon_scan.h"
+#include "attach/daemons/overlay_wire.h"
+#include "attach/daemons/stream.h"
+#include "attach/gdb/gdb_order.h"
+#include "attach/node/daemon_job.h"
+#include "attach/node/watch_digest.h"
 #include "model/buffer.h"
 #include "model/code_bytes.h"
 #include "model/share.h"

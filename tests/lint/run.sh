@@ -61,7 +61,7 @@ check_tidy() {
 		'-DPDB_LIBUNWIND_SONAME="libunwind.so.8"')
 	read -ra more < <(pkg-config --cflags readline pmix libdw libgvc libzstd libsodium capstone)
 	git ls-files 'model/*.c' 'attach/*.c' 'pmix/*.c' 'analysis/*.c' 'render/*.c' 'shell/*.c' |
-		grep -vE '^attach/pdbd(_first|_tree)?\.c$' |
+		grep -vE '^attach/daemons/pdbd(_first|_tree)?\.c$' |
 		xargs -P "$(nproc)" -I '{}' clang-tidy --quiet '{}' -- "${flags[@]}" "${more[@]}" \
 			>"$report" 2>/dev/null
 	finish clang-tidy

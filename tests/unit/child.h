@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/procfs.h"
+#include "attach/process/procfs.h"
 #include "tests/unit/unit.h"
 
 /* Run body(argument, ready) in a child and wait until that calls tell(ready). */

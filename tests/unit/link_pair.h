@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "attach/link_private.h"
+#include "attach/daemons/link_private.h"
 #include "model/monotonic.h"
 #include "tests/unit/unit.h"
 

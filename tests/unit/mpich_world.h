@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/maps.h"
-#include "attach/memory.h"
-#include "attach/mpich_queues.h"
+#include "attach/process/maps.h"
+#include "attach/process/memory.h"
+#include "attach/queues/mpich_queues.h"
 #include "model/message_queues.h"
 #include "tests/unit/unit.h"
 

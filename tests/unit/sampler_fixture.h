@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "attach/sampler.h"
-#include "attach/symbols.h"
+#include "attach/stacks/sampler.h"
+#include "attach/symbols/symbols.h"
 #include "model/callpath.h"
 #include "model/modules.h"
 #include "model/names.h"

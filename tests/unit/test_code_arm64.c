@@ -12,7 +12,7 @@
 #include "analysis/progress/loop_nest.h"
 #include "analysis/stacks/flow.h"
 #include "analysis/stacks/loop_variables.h"
-#include "attach/code.h"
+#include "attach/code/code.h"
 #include "model/code.h"
 #include "model/code_store.h"
 #include "model/error.h"

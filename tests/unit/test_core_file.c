@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/stat.h>
 
-#include "attach/core_file.h"
-#include "attach/tracee.h"
+#include "attach/cores/core_file.h"
+#include "attach/stacks/tracee.h"
 #include "tests/unit/core_writer.h"
 
 static const char environment[] = "HOME=/root\0PMI_RANK=3\0PMI_SIZE=8";

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/stat.h>
 
-#include "attach/core_file.h"
-#include "attach/core_memory.h"
-#include "attach/cores.h"
-#include "attach/maps.h"
+#include "attach/cores/core_file.h"
+#include "attach/cores/core_memory.h"
+#include "attach/cores/cores.h"
+#include "attach/process/maps.h"
 #include "model/job.h"
 #include "model/proctable.h"
 #include "model/sample.h"

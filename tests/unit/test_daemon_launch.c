@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "attach/daemon_launch.h"
-#include "attach/daemon_plan.h"
+#include "attach/daemons/daemon_launch.h"
+#include "attach/daemons/daemon_plan.h"
 #include "tests/unit/unit.h"
 
 /* Of pdb: which of them does a command keep? */

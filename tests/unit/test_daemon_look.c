@@ -6,9 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/daemon_job.h"
-#include "attach/daemon_look.h"
-#include "attach/pdbd.h"
+#include "attach/daemons/daemon_look.h"
+#include "attach/daemons/pdbd.h"
+#include "attach/node/daemon_job.h"
 #include "model/buffer.h"
 #include "model/callpath.h"
 #include "model/code.h"

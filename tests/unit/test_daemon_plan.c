@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "attach/daemon_job.h"
-#include "attach/daemon_plan.h"
-#include "attach/launcher.h"
+#include "attach/daemons/daemon_plan.h"
+#include "attach/launchers/launcher.h"
+#include "attach/node/daemon_job.h"
 #include "model/proctable.h"
 #include "model/xalloc.h"
 #include "tests/unit/unit.h"

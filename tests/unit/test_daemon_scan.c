@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/daemon_scan.h"
+#include "attach/daemons/daemon_scan.h"
 #include "model/proctable.h"
 #include "tests/unit/unit.h"
 

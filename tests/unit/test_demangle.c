@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
-#include "attach/demangle.h"
+#include "attach/symbols/demangle.h"
 #include "tests/unit/unit.h"
 
 static void test_names(void **state)

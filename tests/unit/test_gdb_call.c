@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/gdb_call.h"
+#include "attach/gdb/gdb_call.h"
 #include "tests/unit/unit.h"
 
 /* Start it, its output (and errors) in *out. */

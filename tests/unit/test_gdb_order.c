@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/gdb_order.h"
+#include "attach/gdb/gdb_order.h"
 #include "model/buffer.h"
 #include "model/error.h"
 #include "tests/unit/unit.h"

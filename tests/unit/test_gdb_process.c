@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/gdb_order.h"
-#include "attach/gdb_process.h"
+#include "attach/gdb/gdb_order.h"
+#include "attach/gdb/gdb_process.h"
 #include "model/error.h"
 #include "tests/unit/child.h"
 #include "tests/unit/unit.h"

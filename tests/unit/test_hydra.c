@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/hydra.h"
-#include "attach/launcher.h"
+#include "attach/launchers/hydra.h"
+#include "attach/launchers/launcher.h"
 #include "model/proctable.h"
 #include "tests/unit/unit.h"
 

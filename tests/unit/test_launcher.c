@@ -5,8 +5,8 @@
 
 #include <errno.h>
 
-#include "attach/launcher.h"
-#include "attach/procfs.h"
+#include "attach/launchers/launcher.h"
+#include "attach/process/procfs.h"
 #include "tests/fixtures/segment_writer.h"
 #include "tests/unit/launcher_children.h"
 

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "attach/launcher.h"
+#include "attach/launchers/launcher.h"
 #include "model/proctable.h"
 #include "tests/unit/launcher_children.h"
 

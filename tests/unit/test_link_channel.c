@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <sys/wait.h>
 
-#include "attach/relay.h"
+#include "attach/daemons/relay.h"
 #include "model/monotonic.h"
 #include "tests/unit/link_pair.h"
 

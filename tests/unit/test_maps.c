@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "attach/maps.h"
-#include "attach/memory.h"
+#include "attach/process/maps.h"
+#include "attach/process/memory.h"
 #include "tests/unit/unit.h"
 
 static struct maps *parse(const char *text)

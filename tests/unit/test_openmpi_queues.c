@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "attach/maps.h"
-#include "attach/memory.h"
-#include "attach/openmpi_queues.h"
-#include "attach/sampler.h"
+#include "attach/process/maps.h"
+#include "attach/process/memory.h"
+#include "attach/queues/openmpi_queues.h"
+#include "attach/stacks/sampler.h"
 #include "model/callpath.h"
 #include "model/message_queues.h"
 #include "model/modules.h"

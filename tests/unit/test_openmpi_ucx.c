@@ -5,9 +5,9 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "attach/elf_symbol.h"
-#include "attach/mpi_queues.h"
-#include "attach/openmpi_ucx.h"
+#include "attach/process/elf_symbol.h"
+#include "attach/queues/mpi_queues.h"
+#include "attach/queues/openmpi_ucx.h"
 #include "tests/unit/mpich_world.h"
 
 #define JOB 0x12340007u

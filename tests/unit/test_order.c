@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "analysis/stacks/temporal.h"
-#include "attach/code.h"
-#include "attach/sampler.h"
+#include "attach/code/code.h"
+#include "attach/stacks/sampler.h"
 #include "model/buffer.h"
 #include "model/callpath.h"
 #include "model/code.h"

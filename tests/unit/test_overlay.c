@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/overlay.h"
-#include "attach/overlay_wire.h"
+#include "attach/daemons/overlay.h"
+#include "attach/daemons/overlay_wire.h"
 #include "tests/unit/unit.h"
 
 /*	0

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/pdbd_part.h"
+#include "attach/daemons/pdbd_part.h"
 #include "model/buffer.h"
 #include "tests/unit/unit.h"
 

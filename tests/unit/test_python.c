@@ -2,10 +2,10 @@
  * On processes of the machine's own Python, as far as it is one that pdb knows. */
 #include <stdio.h>
 
-#include "attach/maps.h"
-#include "attach/python.h"
-#include "attach/python_private.h"
-#include "attach/unwind.h"
+#include "attach/process/maps.h"
+#include "attach/stacks/python.h"
+#include "attach/stacks/python_private.h"
+#include "attach/stacks/unwind.h"
 #include "tests/unit/sampler_fixture.h"
 
 #define INTERPRETER "/usr/bin/python3"

@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "attach/reach.h"
+#include "attach/daemons/reach.h"
 #include "tests/unit/unit.h"
 
 enum { FULL = 2 }; /* connections that fill a queue of length 0 */

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "attach/procfs.h"
+#include "attach/process/procfs.h"
 #include "tests/unit/sampler_fixture.h"
 
 /* ---- Children ---------------------------------------------------------------------------------

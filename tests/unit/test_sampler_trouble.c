@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "attach/procfs.h"
+#include "attach/process/procfs.h"
 #include "tests/unit/sampler_fixture.h"
 
 static void body_other_tracer(const void *argument, int ready)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "attach/starved.h"
+#include "attach/node/starved.h"
 
 #define MS UINT64_C(1000000)
 

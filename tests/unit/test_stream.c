@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "attach/stream.h"
+#include "attach/daemons/stream.h"
 #include "tests/unit/unit.h"
 
 #define NUMBER 5

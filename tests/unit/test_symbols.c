@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "attach/elf_symbol.h"
-#include "attach/image.h"
-#include "attach/maps.h"
-#include "attach/memory.h"
-#include "attach/symbols.h"
+#include "attach/process/elf_symbol.h"
+#include "attach/process/image.h"
+#include "attach/process/maps.h"
+#include "attach/process/memory.h"
+#include "attach/symbols/symbols.h"
 #include "model/modules.h"
 #include "tests/unit/unit.h"
 

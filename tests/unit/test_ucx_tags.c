@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Receives and messages of UCX, put together by hand: what is read of them, and that what is damaged, endless
  * or not there is refused and does no harm. Real ones: tests/attach/queues.sh. */
-#include "attach/ucx_tags.h"
+#include "attach/queues/ucx_tags.h"
 #include "tests/unit/mpich_world.h"
 
 #define MAX_TAGS 10000 /* more than that is not read */

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/daemon_watch.h"
-#include "attach/watch_digest.h"
+#include "attach/daemons/daemon_watch.h"
+#include "attach/node/watch_digest.h"
 #include "model/buffer.h"
 #include "model/rankset.h"
 #include "tests/unit/unit.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "shell/args.h"
-#include "shell/watch_options.h"
+#include "shell/watch/watch_options.h"
 #include "tests/unit/unit.h"
 
 static int take(const char *text, struct watch_options *ret, struct args **args,

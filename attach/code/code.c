@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/code/code.h"
+#include "attach/code/code_private.h"
+#include "attach/code/fde_table.h"
+#include "attach/code/variables.h"
+#include "attach/symbols/debug_file.h"
+#include "attach/symbols/symbol_table.h"
+#include "model/code_store.h"
+#include "model/error.h"
+#include "model/modules.h"
+#include "model/xalloc.h"
+
+#define MAX_SIZE (UINT64_C(16) << 20) /* bytes of a function */
+#define MAX_PARTS 8
+#define MAX_LOOK 65536 /* bytes of a called function that are looked at */
+
+struct segment {
+	uint64_t address, size;
+	const uint8_t *bytes;
+};
+
+struct code_file {
+	bool is_open, is_found;
+	struct debug_file main, separate;
+	struct symbol_table *table;
+	struct fde_table *frames;
+	struct segment *segments;
+	size_t num_segments, capacity;
+	const struct code_machine *machine;
+	csh handle;
+	bool has_handle;
+};
+
+struct code_reader {
+	const struct modules *modules;
+	struct code_store *store;
+	struct code_file *files; /* by module */
+	size_t num_files;
+};
+
+struct bounds {
+	struct code_range range;
+	const char *name; /* NULL where there is no symbol */
+};
+
+struct code_reader *code_reader_create(const struct modules *modules, struct code_store *store)
+{
+	struct code_reader *reader = xcalloc(1, sizeof(*reader));
+
+	reader->modules = modules;
+	reader->store = store;
+	return reader;
+}
+
+static void close_file(struct code_file *file)
+{
+	if (!file->is_found)
+		return;
+	if (file->has_handle)
+		cs_close(&file->handle);
+	symbol_table_destroy(file->table);
+	fde_table_destroy(file->frames);
+	debug_file_close(&file->separate);
+	debug_file_close(&file->main);
+	free(file->segments);
+}
+
+void code_reader_destroy(struct code_reader *reader)
+{
+	if (!reader)
+		return;
+	for (size_t i = 0; i < reader->num_files; i++)
+		close_file(&reader->files[i]);
+	free(reader->files);
+	free(reader);
+}
+
+/* ---- Files --------------------------------------------------------------------------------- */
+
+const uint8_t *code_file_bytes(const struct code_file *file, uint64_t address, size_t size)
+{
+	for (size_t i = 0; i < file->num_segments; i++) {
+		const struct segment *segment = &file->segments[i];
+		uint64_t offset = address - segment->address;
+
+		if (address >= segment->address && offset < segment->size &&
+		    segment->size - offset >= size)
+			return segment->bytes + offset;
+	}
+	return NULL;
+}
+
+static void find_segments(struct code_file *file)
+{
+	size_t num = 0;
+	GElf_Phdr header;
+
+	elf_getphdrnum(file->main.elf, &num);
+	for (size_t i = 0; i < num; i++) {
+		Elf_Data *data;
+
+		if (!gelf_getphdr(file->main.elf, (int)i, &header) || header.p_type != PT_LOAD)
+			continue;
+		data = elf_getdata_rawchunk(file->main.elf, (int64_t)header.p_offset,
+					    header.p_filesz, ELF_T_BYTE);
+		if (!data)
+			continue;
+		file->segments = xgrow(file->segments, file->num_segments, &file->capacity,
+				       sizeof(*file->segments));
+		file->segments[file->num_segments++] =
+			(struct segment){header.p_vaddr, data->d_size, data->d_buf};
+	}
+}
+
+static const struct code_machine *find_machine(Elf *elf)
+{
+	GElf_Ehdr header;
+
+	if (!gelf_getehdr(elf, &header) || header.e_ident[EI_CLASS] != ELFCLASS64)
+		return NULL;
+	switch (header.e_machine) {
+	case EM_X86_64:
+		return &code_machine_x86;
+	case EM_AARCH64:
+		return &code_machine_arm64;
+	default:
+		return NULL;
+	}
+}
+
+static void open_file(const struct module *module, struct code_file *file)
+{
+	struct symbol_table *table;
+
+	file->is_open = true;
+	file->main.fd = file->separate.fd = -1;
+	if (debug_file_open(module, &file->main))
+		return;
+	file->is_found = true;
+	find_segments(file);
+	file->machine = find_machine(file->main.elf);
+	file->frames = fde_table_create(file->main.elf);
+	file->table = symbol_table_create(file->main.elf);
+	if (file->machine &&
+	    cs_open(file->machine->arch, file->machine->mode, &file->handle) == CS_ERR_OK) {
+		file->has_handle = true;
+		cs_option(file->handle, CS_OPT_DETAIL, CS_OPT_ON);
+		cs_option(file->handle, CS_OPT_SKIPDATA, CS_OPT_OFF);
+	}
+	if (file->main.has_debug_information ||
+	    debug_file_open_separate(module, &file->main, &file->separate))
+		return;
+	if (file->table && symbol_table_is_full(file->table))
+		return;
+	table = symbol_table_create(file->separate.elf);
+	if (table) {
+		symbol_table_destroy(file->table);
+		file->table = table;
+	}
+}
+
+static struct code_file *get_file(struct code_reader *reader, uint32_t id)
+{
+	size_t num = modules_count(reader->modules);
+
+	if (id >= num)
+		return NULL;
+	if (reader->num_files < num) {
+		reader->files = xreallocarray(reader->files, num, sizeof(*reader->files));
+		memset(reader->files + reader->num_files, 0,
+		       (num - reader->num_files) * sizeof(*reader->files));
+		reader->num_files = num;
+	}
+	if (!reader->files[id].is_open)
+		open_file(modules_get(reader->modules, id), &reader->files[id]);
+	return &reader->files[id];
+}
+
+/* ---- Where functions begin and end --------------------------------------------------------- */
+
+static bool find_bounds(const struct code_file *file, uint64_t address, struct bounds *ret)
+{
+	uint64_t begin, size;
+	const char *name = NULL;
+
+	if (file->table)
+		name = symbol_table_find_bounds(file->table, address, &begin, &size);
+	if (name && size && size <= MAX_SIZE) {
+		*ret = (struct bounds){.range = {begin, begin + size}, .name = name};
+		return true;
+	}
+	*ret = (struct bounds){.name = NULL};
+	return file->frames &&
+	       fde_table_find(file->frames, address, &ret->range.begin, &ret->range.end) &&
+	       ret->range.end - ret->range.begin <= MAX_SIZE;
+}
+
+static bool is_in_file(const struct code_file *file, const struct bounds *bounds)
+{
+	return code_file_bytes(file, bounds->range.begin, bounds->range.end - bounds->range.begin);
+}
+
+/* Is `part` a part of function `name` that the compiler has put elsewhere: name.cold, name.cold.3?
+ */
+static bool is_part_name(const char *part, const char *name)
+{
+	size_t length = strlen(name);
+
+	return !strncmp(part, name, length) && !strncmp(part + length, ".cold", 5);
+}
+
+/* ---- Functions that do not return ---------------------------------------------------------- */
+
+/* The symbol that the dynamic linker puts into the pointer at `address`. */
+static const char *relocated_name(const struct code_file *file, uint64_t address)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header, symbols;
+	GElf_Rela relocation;
+	GElf_Sym symbol;
+
+	while ((section = elf_nextscn(file->main.elf, section))) {
+		Elf_Data *data, *names;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_RELA ||
+		    !header.sh_entsize)
+			continue;
+		data = elf_getdata(section, NULL);
+		for (size_t i = 0; data && i < header.sh_size / header.sh_entsize; i++) {
+			Elf_Scn *table = elf_getscn(file->main.elf, header.sh_link);
+
+			if (!gelf_getrela(data, (int)i, &relocation) ||
+			    relocation.r_offset != address)
+				continue;
+			names = table ? elf_getdata(table, NULL) : NULL;
+			if (!names || !gelf_getshdr(table, &symbols) ||
+			    !gelf_getsym(names, (int)GELF_R_SYM(relocation.r_info), &symbol))
+				return NULL;
+			return elf_strptr(file->main.elf, symbols.sh_link, symbol.st_name);
+		}
+	}
+	return NULL;
+}
+
+static bool is_noreturn_name(const char *name)
+{
+	/* Beginnings, for names with versions and many variants. */
+	static const char *const beginnings[] = {
+		"_gfortran_stop_",    "_gfortran_error_stop_", "_gfortran_runtime_error",
+		"_gfortran_os_error", "__assert_fail",         "__stack_chk_fail",
+		"__fortify_fail",     "__cxa_throw",           "__cxa_rethrow",
+		"_Unwind_Resume",     "_ZSt9terminatev",       "_ZSt17__throw_",
+		"_ZSt20__throw_",     "_ZSt24__throw_",
+	};
+	static const char *const names[] = {"abort",
+					    "exit",
+					    "_exit",
+					    "_Exit",
+					    "quick_exit",
+					    "longjmp",
+					    "siglongjmp",
+					    "__longjmp_chk",
+					    "pthread_exit",
+					    "__libc_start_call_main",
+					    "__libc_start_main",
+					    "__libc_start_main_impl"};
+
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+		if (!strncmp(name, beginnings[i], strlen(beginnings[i])))
+			return true;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* Is there no way out of the function in its code: no return, no jump to another one? */
+static bool has_no_way_out(const struct code_file *file, const struct code_range *range)
+{
+	const uint8_t *bytes = code_file_bytes(file, range->begin, range->end - range->begin);
+	size_t left = range->end - range->begin;
+	uint64_t address = range->begin;
+	cs_insn *decoded;
+	bool has = false;
+
+	if (!bytes || left > MAX_LOOK)
+		return false;
+	decoded = cs_malloc(file->handle);
+	while (left && !has && cs_disasm_iter(file->handle, &bytes, &left, &address, decoded))
+		has = file->machine->may_leave(file->handle, decoded, range);
+	cs_free(decoded, 1);
+	return !left && !has;
+}
+
+static bool is_noreturn(const struct code_file *file, uint64_t target)
+{
+	struct bounds bounds;
+	const uint8_t *stub = code_file_bytes(file, target, 16);
+	uint64_t pointer = stub ? file->machine->stub_pointer(stub, 16, target) : 0;
+	const char *name = pointer ? relocated_name(file, pointer) : NULL;
+
+	if (pointer)
+		return name && is_noreturn_name(name);
+	if (!find_bounds(file, target, &bounds))
+		return false;
+	return (bounds.name && is_noreturn_name(bounds.name)) ||
+	       (bounds.range.begin == target && has_no_way_out(file, &bounds.range));
+}
+
+/* ---- Decoding ------------------------------------------------------------------------------ */
+
+static void decode_range(struct code_builder *builder, const struct code_range *range)
+{
+	const struct code_file *file = builder->file;
+	struct code_function *function = builder->function;
+	const uint8_t *bytes = code_file_bytes(file, range->begin, range->end - range->begin);
+	size_t left = range->end - range->begin;
+	uint64_t address = range->begin;
+	cs_insn *decoded = cs_malloc(file->handle);
+	size_t step = file->machine->arch == CS_ARCH_X86 ? 1 : 4;
+
+	memset(builder->tables, 0, sizeof(builder->tables));
+	builder->has_compared = false;
+	builder->bound = builder->bound_at = 0;
+	while (bytes && left) {
+		struct code_insn insn = {.address = address};
+
+		if (address == builder->bound_at)
+			builder->bound = builder->bound_then;
+		if (cs_disasm_iter(file->handle, &bytes, &left, &address, decoded)) {
+			insn.length = (uint8_t)decoded->size;
+			file->machine->decode(builder, file->handle, decoded, &insn);
+		} else {
+			/* Not understood: nothing runs on from there. */
+			insn.length = (uint8_t)(left < step ? left : step);
+			insn.kind = CODE_END;
+			bytes += insn.length;
+			left -= insn.length;
+			address += insn.length;
+		}
+		if (insn.kind == CODE_CALL && insn.target && is_noreturn(file, insn.target))
+			insn.kind = CODE_END;
+		function->insns = xgrow(function->insns, function->num_insns,
+					&builder->insns_capacity, sizeof(*function->insns));
+		function->insns[function->num_insns++] = insn;
+	}
+	cs_free(decoded, 1);
+}
+
+static bool is_in_ranges(const struct code_function *function, uint64_t address)
+{
+	for (size_t i = 0; i < function->num_ranges; i++)
+		if (address >= function->ranges[i].begin && address < function->ranges[i].end)
+			return true;
+	return false;
+}
+
+static void init_builder(struct code_builder *builder, const struct code_file *file,
+			 const struct code_range *range)
+{
+	struct code_function *function = xcalloc(1, sizeof(*function));
+
+	*builder = (struct code_builder){.function = function, .file = file};
+	function->entry = range->begin;
+	function->ranges = xcalloc(MAX_PARTS, sizeof(*function->ranges));
+	function->ranges[function->num_ranges++] = *range;
+	function->preserved = file->machine->preserved;
+	function->stack_pointer = file->machine->stack_pointer;
+	function->entry_offset = file->machine->entry_offset;
+}
+
+static bool is_jump_out(const struct code_function *function, const struct code_insn *insn)
+{
+	return (insn->kind == CODE_JUMP || insn->kind == CODE_BRANCH) &&
+	       !is_in_ranges(function, insn->target);
+}
+
+/* Does the code of that range jump back into the middle of the function? Then it is a part of it;
+ * a function that is called at the end of another one does not. */
+static bool jumps_back(const struct code_file *file, const struct code_range *range,
+		       const struct code_function *into)
+{
+	struct code_builder builder;
+	bool does = false;
+
+	init_builder(&builder, file, range);
+	decode_range(&builder, range);
+	for (size_t i = 0; i < builder.function->num_insns && !does; i++) {
+		const struct code_insn *insn = &builder.function->insns[i];
+
+		does = is_jump_out(builder.function, insn) && insn->target != into->entry &&
+		       is_in_ranges(into, insn->target);
+	}
+	code_function_destroy(builder.function);
+	return does;
+}
+
+static bool is_part(const struct code_file *file, const struct code_function *function,
+		    const char *name, uint64_t target, struct bounds *ret)
+{
+	if (!find_bounds(file, target, ret))
+		return false;
+	if (name && ret->name)
+		return is_part_name(ret->name, name);
+	return ret->range.begin != target || jumps_back(file, &ret->range, function);
+}
+
+static void decode_part(struct code_builder *builder, const char *name, uint64_t target)
+{
+	struct code_function *function = builder->function;
+	struct bounds bounds;
+
+	if (is_in_ranges(function, target) || function->num_ranges == MAX_PARTS ||
+	    !is_part(builder->file, function, name, target, &bounds))
+		return;
+	function->ranges[function->num_ranges++] = bounds.range;
+	decode_range(builder, &bounds.range);
+}
+
+/* Decode the parts that the function jumps to. The lists grow meanwhile. */
+static void decode_parts(struct code_builder *builder, const char *name)
+{
+	struct code_function *function = builder->function;
+
+	for (size_t i = 0; i < function->num_insns; i++)
+		if (is_jump_out(function, &function->insns[i]))
+			decode_part(builder, name, function->insns[i].target);
+	for (size_t i = 0; i < function->num_targets; i++)
+		decode_part(builder, name, function->targets[i]);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct code_insn *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static struct code_function *decode_function(const struct code_file *file,
+					     const struct bounds *bounds)
+{
+	struct code_builder builder;
+	struct code_function *function;
+
+	init_builder(&builder, file, &bounds->range);
+	decode_range(&builder, &bounds->range);
+	decode_parts(&builder, bounds->name);
+	function = builder.function;
+	qsort(function->insns, function->num_insns, sizeof(*function->insns), by_address);
+	for (size_t i = 0; i < function->num_insns; i++) {
+		struct code_insn *insn = &function->insns[i];
+
+		/* To another function, which returns to this one's caller. */
+		if (insn->kind == CODE_JUMP && !is_in_ranges(function, insn->target))
+			insn->kind = CODE_END;
+		if (insn->kind == CODE_BRANCH && !is_in_ranges(function, insn->target))
+			insn->kind = CODE_PLAIN;
+	}
+	return function;
+}
+
+/* The function that a part belongs to: one that it jumps back to and that has it. */
+static bool find_whole(const struct code_file *file, const struct bounds *part, struct bounds *ret)
+{
+	struct code_builder builder;
+	bool is_found = false;
+
+	init_builder(&builder, file, &part->range);
+	decode_range(&builder, &part->range);
+	for (size_t i = 0; i < builder.function->num_insns && !is_found; i++) {
+		const struct code_insn *insn = &builder.function->insns[i];
+
+		if (!is_jump_out(builder.function, insn) || !find_bounds(file, insn->target, ret) ||
+		    ret->range.begin == insn->target)
+			continue;
+		is_found = !part->name || !ret->name || is_part_name(part->name, ret->name);
+	}
+	code_function_destroy(builder.function);
+	return is_found;
+}
+
+/* ---- Look-ups ------------------------------------------------------------------------------ */
+
+static const struct code_function *add(struct code_reader *reader, uint32_t module,
+				       struct code_file *file, const struct bounds *bounds)
+{
+	const struct code_body *known =
+		code_store_find(reader->store, module, bounds->range.begin);
+	struct code_function *function;
+	Dwarf *dwarf;
+
+	if (known && known->function->entry == bounds->range.begin)
+		return known->function;
+	function = decode_function(file, bounds);
+	dwarf = debug_file_dwarf(&file->main);
+	if (!dwarf)
+		dwarf = debug_file_dwarf(&file->separate);
+	return code_store_add(reader->store, module, function, variables_read(dwarf, function))
+		->function;
+}
+
+const struct code_function *code_reader_get(struct code_reader *reader, uint32_t module,
+					    uint64_t address, struct pdb_error *err)
+{
+	const struct code_body *known = code_store_find(reader->store, module, address);
+	const struct code_function *function;
+	struct bounds bounds, whole;
+	struct code_file *file;
+
+	if (known)
+		return known->function;
+	file = get_file(reader, module);
+	if (!file || !file->is_found) {
+		error_set(err, ERROR_NOT_FOUND, "its file is not there");
+		return NULL;
+	}
+	if (!file->has_handle) {
+		error_set(err, ERROR_UNSUPPORTED, "its machine code is not understood");
+		return NULL;
+	}
+	if (!find_bounds(file, address, &bounds) || !is_in_file(file, &bounds)) {
+		error_set(err, ERROR_NOT_FOUND, "it is not known where the function begins");
+		return NULL;
+	}
+	if ((!bounds.name || strstr(bounds.name, ".cold")) && find_whole(file, &bounds, &whole) &&
+	    is_in_file(file, &whole)) {
+		function = add(reader, module, file, &whole);
+		if (is_in_ranges(function, address))
+			return function;
+	}
+	return add(reader, module, file, &bounds);
+}
+
+const struct code_variables *code_reader_variables(struct code_reader *reader, uint32_t module,
+						   const struct code_function *function)
+{
+	return code_store_find(reader->store, module, function->entry)->variables;
+}

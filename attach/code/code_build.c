@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "attach/code/code_private.h"
+#include "model/xalloc.h"
+
+#define MAX_TABLE 4096 /* entries of a switch's table */
+
+const struct code_value code_unknown;
+
+struct code_place code_register(unsigned int reg, unsigned int size)
+{
+	return (struct code_place){
+		.kind = CODE_REGISTER, .reg = (uint8_t)reg, .size = (uint8_t)size};
+}
+
+struct code_place code_memory(unsigned int base, int64_t displacement, unsigned int size)
+{
+	return (struct code_place){.kind = CODE_MEMORY,
+				   .reg = (uint8_t)base,
+				   .size = (uint8_t)size,
+				   .displacement = displacement};
+}
+
+struct code_value code_constant(int64_t constant)
+{
+	return (struct code_value){.is_known = true, .constant = constant};
+}
+
+struct code_value code_copy(struct code_place from)
+{
+	struct code_value value = {.is_known = true};
+
+	code_add_term(&value, from, 1);
+	return value;
+}
+
+void code_add_term(struct code_value *value, struct code_place place, int64_t factor)
+{
+	for (unsigned int i = 0; i < value->num_terms; i++) {
+		const struct code_place *other = &value->terms[i].place;
+
+		if (other->kind == place.kind && other->reg == place.reg &&
+		    other->displacement == place.displacement && other->size == place.size) {
+			value->terms[i].factor += factor;
+			return;
+		}
+	}
+	if (value->num_terms == CODE_MAX_TERMS) {
+		value->is_known = false;
+		return;
+	}
+	value->terms[value->num_terms].place = place;
+	value->terms[value->num_terms++].factor = factor;
+}
+
+void code_add_effect(struct code_builder *builder, struct code_insn *insn, struct code_place to,
+		     struct code_value value)
+{
+	struct code_function *function = builder->function;
+
+	if (!value.is_known)
+		value = code_unknown;
+	if (!insn->num_effects)
+		insn->first_effect = (uint32_t)function->num_effects;
+	function->effects = xgrow(function->effects, function->num_effects,
+				  &builder->effects_capacity, sizeof(*function->effects));
+	function->effects[function->num_effects++] = (struct code_effect){to, value};
+	insn->num_effects++;
+}
+
+static uint64_t read_entry(const struct table *table, const uint8_t *bytes)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, bytes, table->entry_size);
+	value = (uint64_t)code_extend((int64_t)value, table->entry_size, table->is_signed);
+	value <<= table->scale;
+	return table->is_relative ? table->base + value : value;
+}
+
+void code_note_bound(struct code_builder *builder, uint64_t limit, bool is_target, uint64_t target)
+{
+	builder->bound = is_target ? 0 : limit;
+	if (!is_target)
+		return;
+	builder->bound_at = target;
+	builder->bound_then = limit;
+}
+
+/* Entries end where the comparison before the jump says. Where none was seen nobody knows: what
+ * follows a table may be another one. */
+void code_add_table(struct code_builder *builder, struct code_insn *insn, const struct table *table)
+{
+	struct code_function *function = builder->function;
+	uint64_t bound = builder->bound <= MAX_TABLE ? builder->bound : 0;
+
+	insn->first_target = (uint32_t)function->num_targets;
+	for (uint64_t i = 0; i < bound; i++) {
+		const uint8_t *bytes = code_file_bytes(
+			builder->file, table->address + i * table->entry_size, table->entry_size);
+		uint64_t target = bytes ? read_entry(table, bytes) : 0;
+
+		if (!bytes)
+			break;
+		function->targets = xgrow(function->targets, function->num_targets,
+					  &builder->targets_capacity, sizeof(*function->targets));
+		function->targets[function->num_targets++] = target;
+		insn->num_targets++;
+	}
+	if (insn->num_targets < bound)
+		insn->num_targets = 0;
+	builder->bound = 0;
+}

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/code/code_private.h"
+#include "attach/code/variables.h"
+#include "attach/process/maps.h"
+#include "attach/symbols/debug_file.h"
+#include "model/xalloc.h"
+
+#define MAX_DEPTH 64 /* of nested scopes */
+#define STACK_SIZE 8 /* of location expressions */
+
+struct reading {
+	struct code_variables *variables;
+	size_t capacity;
+	bool is_fortran;
+	bool has_frame_base;
+	struct code_value frame_base;
+};
+
+/* ---- Location expressions -------------------------------------------------------------------- */
+
+/* What the expression has on its stack: sums, as everything that is understood. */
+struct stack {
+	struct code_value values[STACK_SIZE];
+	size_t num;
+	unsigned int valid; /* so many low bytes of them are right: they should have been cut */
+};
+
+static bool push(struct stack *stack, struct code_value value)
+{
+	if (stack->num == STACK_SIZE || !value.is_known)
+		return false;
+	stack->values[stack->num++] = value;
+	return true;
+}
+
+static bool push_register(struct stack *stack, uint64_t reg, int64_t constant)
+{
+	struct code_value value;
+
+	if (reg >= CODE_CFA)
+		return false;
+	value = code_copy(code_register((unsigned int)reg, 8));
+	value.constant = constant;
+	return push(stack, value);
+}
+
+/* The value in memory at the address that is on top. */
+static bool load(struct stack *stack, unsigned int size)
+{
+	struct code_value *top;
+
+	if (!stack->num || stack->valid < 8 || (size != 1 && size != 2 && size != 4 && size != 8))
+		return false;
+	top = &stack->values[stack->num - 1];
+	if (top->num_terms != 1 || top->terms[0].factor != 1 || top->shift ||
+	    top->terms[0].place.kind != CODE_REGISTER)
+		return false;
+	*top = code_copy(code_memory(top->terms[0].place.reg, top->constant, size));
+	return true;
+}
+
+static bool add(struct stack *stack, int64_t factor)
+{
+	struct code_value *left, *right;
+	int64_t constant;
+
+	if (stack->num < 2)
+		return false;
+	right = &stack->values[--stack->num];
+	left = right - 1;
+	if (left->shift || right->shift)
+		return false;
+	for (unsigned int i = 0; i < right->num_terms; i++)
+		code_add_term(left, right->terms[i].place, factor * right->terms[i].factor);
+	return !__builtin_mul_overflow(factor, right->constant, &constant) &&
+	       !__builtin_add_overflow(left->constant, constant, &left->constant) && left->is_known;
+}
+
+static bool multiply(struct code_value *value, int64_t by)
+{
+	if (value->shift)
+		return false;
+	for (unsigned int i = 0; i < value->num_terms; i++)
+		if (__builtin_mul_overflow(value->terms[i].factor, by, &value->terms[i].factor))
+			return false;
+	return !__builtin_mul_overflow(value->constant, by, &value->constant);
+}
+
+/* Cut to its low bytes: that can be said of what is in one place. Else what follows must not depend
+ * on the others. */
+static void cut(struct stack *stack, unsigned int size, bool is_signed)
+{
+	struct code_value *value = &stack->values[stack->num - 1];
+	struct code_place *place = &value->terms[0].place;
+
+	if (value->num_terms != 1 || value->terms[0].factor != 1 || value->constant ||
+	    value->shift) {
+		if (size < stack->valid)
+			stack->valid = size;
+	} else if (size < place->size) {
+		place->size = (uint8_t)size;
+		place->is_signed = is_signed;
+	}
+}
+
+/* An operation with a constant on top of the stack. */
+static bool apply_constant(struct stack *stack, uint8_t operation)
+{
+	struct code_value *value;
+	int64_t by;
+
+	if (stack->num < 2 || stack->values[stack->num - 1].num_terms)
+		return false;
+	by = stack->values[--stack->num].constant;
+	value = &stack->values[stack->num - 1];
+	switch (operation) {
+	case DW_OP_mul:
+		return multiply(value, by);
+	case DW_OP_shl:
+		return by >= 0 && by < 63 && multiply(value, INT64_C(1) << by);
+	case DW_OP_and:
+		if (by != UINT32_MAX && by != UINT16_MAX && by != UINT8_MAX)
+			return false;
+		cut(stack, by == UINT32_MAX ? 4 : by == UINT16_MAX ? 2 : 1, false);
+		return true;
+	case DW_OP_div: {
+		int shift = __builtin_ctzll((uint64_t)(by ? by : 1));
+
+		if (stack->valid < 8 || by < 1 || by != INT64_C(1) << shift || value->shift)
+			return false;
+		value->shift = (uint8_t)shift;
+		return true;
+	}
+	default: /* shr, shra */
+		if (stack->valid < 8 || by < 0 || by > 63 || value->shift)
+			return false;
+		value->shift = (uint8_t)by;
+		value->is_unsigned = operation == DW_OP_shr;
+		return true;
+	}
+}
+
+/* To another type, by its entry; 0 is the one of addresses. */
+static bool convert(struct stack *stack, Dwarf_Attribute *location, const Dwarf_Op *op)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word encoding;
+	Dwarf_Die type;
+	int size;
+
+	if (!stack->num)
+		return false;
+	if (!op->number)
+		return true;
+	if (dwarf_getlocation_die(location, op, &type) ||
+	    !dwarf_attr(&type, DW_AT_encoding, &attribute) ||
+	    dwarf_formudata(&attribute, &encoding) ||
+	    (encoding != DW_ATE_signed && encoding != DW_ATE_unsigned))
+		return false;
+	size = dwarf_bytesize(&type);
+	if (size != 1 && size != 2 && size != 4 && size != 8)
+		return false;
+	cut(stack, (unsigned int)size, encoding == DW_ATE_signed);
+	return true;
+}
+
+static bool apply(const struct reading *reading, struct stack *stack, Dwarf_Attribute *location,
+		  const Dwarf_Op *op)
+{
+	struct code_value base;
+
+	if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31)
+		return push(stack, code_constant(op->atom - DW_OP_lit0));
+	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
+		return push_register(stack, op->atom - DW_OP_breg0, (int64_t)op->number);
+	switch (op->atom) {
+	case DW_OP_bregx:
+		return push_register(stack, op->number, (int64_t)op->number2);
+	case DW_OP_fbreg:
+		base = reading->frame_base;
+		return reading->has_frame_base &&
+		       !__builtin_add_overflow(base.constant, (int64_t)op->number,
+					       &base.constant) &&
+		       push(stack, base);
+	case DW_OP_call_frame_cfa:
+		return push(stack, code_copy(code_register(CODE_CFA, 8)));
+	case DW_OP_const1u:
+	case DW_OP_const1s:
+	case DW_OP_const2u:
+	case DW_OP_const2s:
+	case DW_OP_const4u:
+	case DW_OP_const4s:
+	case DW_OP_const8u:
+	case DW_OP_const8s:
+	case DW_OP_constu:
+	case DW_OP_consts:
+		return push(stack, code_constant((int64_t)op->number));
+	case DW_OP_plus_uconst:
+		if (!stack->num || stack->values[stack->num - 1].shift)
+			return false;
+		return !__builtin_add_overflow(stack->values[stack->num - 1].constant,
+					       (int64_t)op->number,
+					       &stack->values[stack->num - 1].constant);
+	case DW_OP_plus:
+		return add(stack, 1);
+	case DW_OP_minus:
+		return add(stack, -1);
+	case DW_OP_neg:
+		return stack->num && multiply(&stack->values[stack->num - 1], -1);
+	case DW_OP_mul:
+	case DW_OP_shl:
+	case DW_OP_and:
+	case DW_OP_div:
+	case DW_OP_shr:
+	case DW_OP_shra:
+		return apply_constant(stack, op->atom);
+	case DW_OP_deref:
+		return stack->num && load(stack, 8);
+	case DW_OP_deref_size:
+		return stack->num && load(stack, (unsigned int)op->number);
+	case DW_OP_convert:
+	case DW_OP_GNU_convert:
+		return convert(stack, location, op);
+	case DW_OP_nop:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The value of a variable of that size with that location. False: of another form. */
+static bool read_expression(const struct reading *reading, Dwarf_Attribute *location,
+			    const Dwarf_Op *ops, size_t num, unsigned int size,
+			    struct code_value *ret)
+{
+	struct stack stack = {.num = 0, .valid = 8};
+	bool is_value = false;
+
+	if (num == 1 && ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31) {
+		*ret = code_copy(code_register(ops[0].atom - DW_OP_reg0, size));
+		return true;
+	}
+	for (size_t i = 0; i < num; i++) {
+		if (is_value)
+			return false;
+		if (ops[i].atom == DW_OP_stack_value)
+			is_value = true;
+		else if (!apply(reading, &stack, location, &ops[i]))
+			return false;
+	}
+	if (!stack.num || (is_value ? stack.valid < size : !load(&stack, size)))
+		return false;
+	*ret = stack.values[stack.num - 1];
+	return ret->is_known && ret->num_terms > 0;
+}
+
+/* ---- Variables ------------------------------------------------------------------------------- */
+
+static bool is_integer(Dwarf_Die *die, unsigned int *size_ret, bool *is_signed_ret)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die type;
+	Dwarf_Word encoding;
+	int size;
+
+	if (!dwarf_attr_integrate(die, DW_AT_type, &attribute) ||
+	    !dwarf_formref_die(&attribute, &type) || dwarf_peel_type(&type, &type) ||
+	    dwarf_tag(&type) != DW_TAG_base_type ||
+	    !dwarf_attr_integrate(&type, DW_AT_encoding, &attribute) ||
+	    dwarf_formudata(&attribute, &encoding))
+		return false;
+	size = dwarf_bytesize(&type);
+	if (size != 1 && size != 2 && size != 4 && size != 8)
+		return false;
+	*size_ret = (unsigned int)size;
+	*is_signed_ret = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
+	return *is_signed_ret || encoding == DW_ATE_unsigned || encoding == DW_ATE_unsigned_char;
+}
+
+static void add_location(struct code_variable *variable, size_t *capacity, uint64_t begin,
+			 uint64_t end, const struct code_value *value)
+{
+	variable->locations = xgrow(variable->locations, variable->num_locations, capacity,
+				    sizeof(*variable->locations));
+	variable->locations[variable->num_locations++] =
+		(struct code_location){{begin, end}, *value};
+}
+
+/* One location for all addresses of the scope. */
+static void add_for_scope(struct code_variable *variable, size_t *capacity, Dwarf_Die *scope,
+			  const struct code_value *value)
+{
+	Dwarf_Addr base, begin, end;
+	ptrdiff_t offset = 0;
+
+	while ((offset = dwarf_ranges(scope, offset, &base, &begin, &end)) > 0)
+		add_location(variable, capacity, begin, end, value);
+}
+
+static void read_variable(struct reading *reading, Dwarf_Die *die, Dwarf_Die *scope)
+{
+	struct code_variables *variables = reading->variables;
+	struct code_variable variable = {.is_protected = reading->is_fortran};
+	const char *name = dwarf_diename(die), *file;
+	Dwarf_Addr base, begin, end;
+	Dwarf_Attribute attribute;
+	struct code_value value;
+	unsigned int bytes;
+	ptrdiff_t offset = 0;
+	size_t capacity = 0, num;
+	Dwarf_Op *ops;
+
+	if (!name || dwarf_hasattr(die, DW_AT_artificial) ||
+	    !is_integer(die, &bytes, &variable.is_signed) ||
+	    !dwarf_attr_integrate(die, DW_AT_location, &attribute))
+		return;
+	variable.size = (uint8_t)bytes;
+	while ((offset = dwarf_getlocations(&attribute, offset, &base, &begin, &end, &ops, &num)) >
+	       0) {
+		if (!read_expression(reading, &attribute, ops, num, bytes, &value))
+			continue;
+		if (begin == 0 && end == (Dwarf_Addr)-1)
+			add_for_scope(&variable, &capacity, scope, &value);
+		else
+			add_location(&variable, &capacity, begin, end, &value);
+	}
+	if (!variable.num_locations)
+		return;
+	variable.name = xstrdup(name);
+	file = dwarf_decl_file(die);
+	variable.file = file ? xstrdup(maps_base(file)) : NULL;
+	dwarf_decl_line(die, &variable.line);
+	variables->variables = xgrow(variables->variables, variables->num_variables,
+				     &reading->capacity, sizeof(*variables->variables));
+	variables->variables[variables->num_variables++] = variable;
+}
+
+static void read_scope(struct reading *reading, Dwarf_Die *scope, Dwarf_Die *with_ranges,
+		       unsigned int depth)
+{
+	Dwarf_Die child;
+
+	if (depth == MAX_DEPTH || dwarf_child(scope, &child))
+		return;
+	do {
+		switch (dwarf_tag(&child)) {
+		case DW_TAG_variable:
+		case DW_TAG_formal_parameter:
+			read_variable(reading, &child, with_ranges);
+			break;
+		case DW_TAG_lexical_block:
+		case DW_TAG_inlined_subroutine:
+			read_scope(reading, &child,
+				   dwarf_hasattr(&child, DW_AT_ranges) ||
+						   dwarf_hasattr(&child, DW_AT_low_pc)
+					   ? &child
+					   : with_ranges,
+				   depth + 1);
+			break;
+		default:
+			break;
+		}
+	} while (!dwarf_siblingof(&child, &child));
+}
+
+static bool is_fortran(Dwarf_Die *unit)
+{
+	switch (dwarf_srclang(unit)) {
+	case DW_LANG_Fortran77:
+	case DW_LANG_Fortran90:
+	case DW_LANG_Fortran95:
+	case DW_LANG_Fortran03:
+	case DW_LANG_Fortran08:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void read_frame_base(struct reading *reading, Dwarf_Die *function)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Op *ops;
+	size_t num;
+
+	if (!dwarf_attr_integrate(function, DW_AT_frame_base, &attribute) ||
+	    dwarf_getlocation(&attribute, &ops, &num) || num != 1)
+		return;
+	if (ops[0].atom == DW_OP_call_frame_cfa)
+		reading->frame_base = code_copy(code_register(CODE_CFA, 8));
+	else if (ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31)
+		reading->frame_base = code_copy(code_register(ops[0].atom - DW_OP_reg0, 8));
+	else
+		return;
+	reading->has_frame_base = true;
+}
+
+/* The function whose code holds the address. dwarf_getscopes() does not look into Fortran's
+ * modules. */
+static bool find_subprogram(Dwarf_Die *parent, Dwarf_Addr address, unsigned int depth,
+			    Dwarf_Die *ret)
+{
+	Dwarf_Die child;
+
+	if (depth == MAX_DEPTH || dwarf_child(parent, &child))
+		return false;
+	do {
+		switch (dwarf_tag(&child)) {
+		case DW_TAG_subprogram:
+			if (dwarf_haspc(&child, address) > 0) {
+				*ret = child;
+				return true;
+			}
+			/* fall through */
+		case DW_TAG_module:
+		case DW_TAG_namespace:
+		case DW_TAG_class_type:
+		case DW_TAG_structure_type:
+			if (find_subprogram(&child, address, depth + 1, ret))
+				return true;
+			break;
+		default:
+			break;
+		}
+	} while (!dwarf_siblingof(&child, &child));
+	return false;
+}
+
+struct code_variables *variables_read(Dwarf *dwarf, const struct code_function *function)
+{
+	struct reading reading = {.variables = xcalloc(1, sizeof(*reading.variables))};
+	Dwarf_Die unit, subprogram;
+
+	if (!dwarf || !debug_file_find_unit(dwarf, function->entry, &unit) ||
+	    !find_subprogram(&unit, function->entry, 0, &subprogram))
+		return reading.variables;
+	reading.is_fortran = is_fortran(&unit);
+	reading.variables->has_debug_info = true;
+	read_frame_base(&reading, &subprogram);
+	read_scope(&reading, &subprogram, &subprogram, 0);
+	return reading.variables;
+}

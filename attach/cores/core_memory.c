@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <elf.h>
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <uthash.h>
+
+#include "attach/cores/core_file.h"
+#include "attach/cores/core_memory.h"
+#include "attach/process/image.h"
+#include "attach/process/maps.h"
+#include "attach/process/memory.h"
+#include "model/xalloc.h"
+
+#define PAGE ((uint64_t)4096)
+
+/* Names for files, as a core has neither devices nor inodes. */
+enum { DEVICE_FILES = 1, DEVICE_KERNEL = 2 };
+
+/* A range of the maps that a file stands behind. */
+struct part {
+	uint64_t start, end, file_offset;
+	struct file *file;
+};
+
+struct file {
+	char *path;
+	size_t number;
+	enum mapped_state state;
+	int fd;         /* -1: not used */
+	uint64_t size;  /* in bytes, where it is used */
+	bool is_needed; /* something was to be read from it */
+	UT_hash_handle hh;
+};
+
+struct core_memory {
+	const struct core_file *core;
+	struct maps *maps;
+	struct part *parts; /* ascending */
+	size_t num_parts, parts_capacity;
+	struct file **files; /* by number */
+	size_t num_files, files_capacity;
+	struct file *by_path;
+};
+
+/* ---- Mappings ---------------------------------------------------------------------------------
+ */
+
+static struct file *get_file(struct core_memory *memory, const char *path)
+{
+	struct file *file;
+
+	HASH_FIND_STR(memory->by_path, path, file);
+	if (file)
+		return file;
+	file = xcalloc(1, sizeof(*file));
+	file->path = xstrdup(path);
+	file->number = memory->num_files;
+	file->fd = -1;
+	HASH_ADD_KEYPTR(hh, memory->by_path, file->path, strlen(file->path), file);
+	memory->files = xgrow(memory->files, memory->num_files, &memory->files_capacity,
+			      sizeof(struct file *));
+	memory->files[memory->num_files++] = file;
+	return file;
+}
+
+static void add_range(struct core_memory *memory, uint64_t start, uint64_t end,
+		      const struct core_segment *segment, const struct core_mapping *mapping)
+{
+	struct maps_range range = {
+		.start = start,
+		.end = end,
+		.is_readable = !segment || segment->is_readable,
+		.is_writable = segment && segment->is_writable,
+		.is_executable = !segment || segment->is_executable,
+	};
+	struct part *part;
+
+	if (!mapping) {
+		bool is_vdso = start == core_file_auxv(memory->core, AT_SYSINFO_EHDR);
+
+		range.device = is_vdso ? DEVICE_KERNEL : 0;
+		range.inode = is_vdso;
+		maps_add(memory->maps, &range, is_vdso ? "[vdso]" : NULL);
+		return;
+	}
+	memory->parts = xgrow(memory->parts, memory->num_parts, &memory->parts_capacity,
+			      sizeof(*memory->parts));
+	part = &memory->parts[memory->num_parts++];
+	*part = (struct part){
+		.start = start,
+		.end = end,
+		.file_offset = mapping->file_offset + (start - mapping->start),
+		.file = get_file(memory, mapping->path),
+	};
+	range.device = DEVICE_FILES;
+	range.inode = part->file->number + 1;
+	range.file_offset = part->file_offset;
+	maps_add(memory->maps, &range, mapping->path);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Segments and mappings are two lists of the same address space; some writers leave segments out of
+ * which they dump nothing. Cut it wherever one of either begins or ends. */
+static void make_maps(struct core_memory *memory)
+{
+	const struct core_file *core = memory->core;
+	const struct core_segment *segment = core->segments;
+	const struct core_segment *segments_end = segment + core->num_segments;
+	const struct core_mapping *mapping = core->mappings;
+	const struct core_mapping *mappings_end = mapping + core->num_mappings;
+	uint64_t at = 0;
+
+	for (;;) {
+		uint64_t next_segment, next_mapping, start, end;
+		bool in_segment, in_mapping;
+
+		while (segment < segments_end && segment->end <= at)
+			segment++;
+		while (mapping < mappings_end && mapping->end <= at)
+			mapping++;
+		if (segment == segments_end && mapping == mappings_end)
+			return;
+		next_segment = segment < segments_end ? segment->start : UINT64_MAX;
+		next_mapping = mapping < mappings_end ? mapping->start : UINT64_MAX;
+		start = least(next_segment, next_mapping);
+		if (start < at)
+			start = at;
+		in_segment = next_segment <= start && segment < segments_end;
+		in_mapping = next_mapping <= start && mapping < mappings_end;
+		end = least(in_segment ? segment->end : next_segment,
+			    in_mapping ? mapping->end : next_mapping);
+		add_range(memory, start, end, in_segment ? segment : NULL,
+			  in_mapping ? mapping : NULL);
+		at = end;
+	}
+}
+
+/* ---- Files ------------------------------------------------------------------------------------
+ */
+
+static int read_core(void *context, uint64_t address, void *buffer, size_t size)
+{
+	return core_file_read(context, address, buffer, size);
+}
+
+/* Does the file have this build-id? */
+static bool has_build_id(int fd, const uint8_t *build_id, ssize_t size)
+{
+	const void *found;
+	Elf *elf;
+	bool has;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	has = elf && elf_kind(elf) == ELF_K_ELF && dwelf_elf_gnu_build_id(elf, &found) == size &&
+	      !memcmp(found, build_id, (size_t)size);
+	elf_end(elf);
+	return has;
+}
+
+static bool is_newer(const struct stat *status, const struct core_file *core)
+{
+	const struct timespec *a = &status->st_mtim, *b = &core->written;
+
+	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
+}
+
+static enum mapped_state check_file(const struct core_file *core, uint64_t start, int fd,
+				    ssize_t *build_id_size_ret)
+{
+	struct memory dumped = {.read = read_core, .context = (void *)(uintptr_t)core};
+	uint8_t build_id[BUILD_ID_MAX];
+	struct stat status;
+
+	*build_id_size_ret = image_build_id(&dumped, start, build_id);
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
+		return MAPPED_MISSING;
+	if (*build_id_size_ret > 0)
+		return has_build_id(fd, build_id, *build_id_size_ret) ? MAPPED_SAME
+								      : MAPPED_DIFFERS;
+	return is_newer(&status, core) ? MAPPED_DIFFERS : MAPPED_UNCHECKED;
+}
+
+static void open_object(struct core_memory *memory, struct maps_object *object)
+{
+	struct file *file = memory->files[object->inode - 1];
+	ssize_t build_id_size = 0;
+	int fd;
+
+	if (file->state != MAPPED_UNUSED)
+		return;
+	fd = open(object->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	file->state = fd < 0 ? MAPPED_MISSING
+			     : check_file(memory->core, object->start, fd, &build_id_size);
+	if (file->state == MAPPED_SAME || file->state == MAPPED_UNCHECKED) {
+		file->fd = fd;
+		file->size = (uint64_t)lseek(fd, 0, SEEK_END);
+		return;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (build_id_size <= 0) {
+		char *bare = xstrdup(maps_base(object->path));
+
+		free(object->path);
+		object->path = bare;
+	}
+}
+
+struct core_memory *core_memory_create(const struct core_file *core)
+{
+	struct core_memory *memory = xcalloc(1, sizeof(*memory));
+
+	memory->core = core;
+	memory->maps = maps_create();
+	make_maps(memory);
+	for (size_t i = 0; i < memory->maps->num_objects; i++) {
+		struct maps_object *object = &memory->maps->objects[i];
+
+		if (object->has_code && object->device == DEVICE_FILES)
+			open_object(memory, object);
+	}
+	return memory;
+}
+
+void core_memory_destroy(struct core_memory *memory)
+{
+	if (!memory)
+		return;
+	HASH_CLEAR(hh, memory->by_path);
+	for (size_t i = 0; i < memory->num_files; i++) {
+		if (memory->files[i]->fd >= 0)
+			close(memory->files[i]->fd);
+		free(memory->files[i]->path);
+		free(memory->files[i]);
+	}
+	free(memory->files);
+	free(memory->parts);
+	maps_destroy(memory->maps);
+	free(memory);
+}
+
+struct maps *core_memory_steal_maps(struct core_memory *memory)
+{
+	struct maps *maps = memory->maps;
+
+	memory->maps = NULL;
+	return maps;
+}
+
+size_t core_memory_num_files(const struct core_memory *memory)
+{
+	return memory->num_files;
+}
+
+enum mapped_state core_memory_file(const struct core_memory *memory, size_t i,
+				   const char **path_ret)
+{
+	*path_ret = memory->files[i]->path;
+	return memory->files[i]->is_needed ? memory->files[i]->state : MAPPED_UNUSED;
+}
+
+/* ---- Reading ----------------------------------------------------------------------------------
+ */
+
+static const struct part *find_part(const struct core_memory *memory, uint64_t address)
+{
+	size_t low = 0, high = memory->num_parts;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (memory->parts[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == memory->num_parts || address < memory->parts[low].start)
+		return NULL;
+	return &memory->parts[low];
+}
+
+/* What is behind the end of the file in its last page is zero, as the kernel maps it. */
+static int read_file(const struct core_memory *memory, uint64_t address, void *buffer, size_t size)
+{
+	const struct part *part = find_part(memory, address);
+	uint64_t at;
+	ssize_t n;
+	int fd;
+
+	if (!part || part->end - address < size)
+		return -1;
+	part->file->is_needed = true;
+	fd = part->file->fd;
+	at = part->file_offset + (address - part->start);
+	if (fd < 0 || at > INT64_MAX - size)
+		return -1;
+	/* Up to the end of the last page. */
+	if (at + size > ((part->file->size + PAGE - 1) & ~(PAGE - 1)))
+		return -1;
+	n = pread(fd, buffer, size, (off_t)at);
+	if (n < 0)
+		return -1;
+	memset((char *)buffer + n, 0, size - (size_t)n);
+	return 0;
+}
+
+int core_memory_read(void *context, uint64_t address, void *buffer, size_t size)
+{
+	const struct core_memory *memory = context;
+
+	if (core_file_read(memory->core, address, buffer, size) == 0)
+		return 0;
+	return read_file(memory, address, buffer, size);
+}

@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <dirent.h>
+#include <elf.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <uthash.h>
+
+#include "attach/cores/core_file.h"
+#include "attach/cores/core_memory.h"
+#include "attach/cores/cores.h"
+#include "attach/process/image.h"
+#include "attach/process/maps.h"
+#include "attach/process/memory.h"
+#include "attach/process/procfs.h"
+#include "attach/process/rankenv.h"
+#include "attach/stacks/python.h"
+#include "attach/stacks/tracee.h"
+#include "attach/stacks/unwind.h"
+#include "model/callpath.h"
+#include "model/error.h"
+#include "model/job.h"
+#include "model/proctable.h"
+#include "model/rankset.h"
+#include "model/sample.h"
+#include "model/xalloc.h"
+
+/* A job's size that cores claim beyond this is not believed. */
+#define MAX_RANKS (1 << 20)
+
+/* A core that is to be used: what its environment says of it. */
+struct found {
+	char *path;
+	struct rankenv env;
+	char host[64];
+	struct timespec written;
+};
+
+/* Files that are not used, or not sure to be the right ones, by the ranks that had them mapped. */
+struct trouble {
+	char *path;
+	enum mapped_state state;
+	struct rankset *ranks;
+	UT_hash_handle hh;
+};
+
+struct cores {
+	struct {
+		int rank;
+		char *path;
+	} * files;
+	size_t num;
+};
+
+struct loader {
+	struct job *job;
+	struct cores_notes *notes;
+	struct found *found;
+	size_t num_found, capacity;
+	struct trouble *troubles;
+};
+
+/* ---- Notes ------------------------------------------------------------------------------------
+ */
+
+static void add_note(struct cores_notes *notes, char *line)
+{
+	notes->lines = xgrow(notes->lines, notes->num, &notes->capacity, sizeof(char *));
+	notes->lines[notes->num++] = line;
+}
+
+void cores_notes_clear(struct cores_notes *notes)
+{
+	for (size_t i = 0; i < notes->num; i++)
+		free(notes->lines[i]);
+	free(notes->lines);
+	*notes = (struct cores_notes){0};
+}
+
+/* ---- Which cores ------------------------------------------------------------------------------
+ */
+
+static void note_host(struct found *found, const char *variables, size_t size)
+{
+	static const char *const names[] = {"PMIX_HOSTNAME", "SLURMD_NODENAME"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !found->host[0]; i++) {
+		const char *host = procfs_getenv(variables, size, names[i]);
+
+		if (host)
+			snprintf(found->host, sizeof(found->host), "%s", host);
+	}
+}
+
+static int identify(const struct core_file *core, struct found *found, struct pdb_error *err)
+{
+	size_t size;
+	char *variables = core_file_environ(core, &size);
+
+	if (!variables)
+		return error_set(
+			err, ERROR_NOT_FOUND,
+			"%s: its environment is not in the core, so its rank is not known; "
+			"left out",
+			core->path);
+	rankenv_parse(variables, size, &found->env);
+	note_host(found, variables, size);
+	free(variables);
+	if (found->env.rank < 0)
+		return error_set(
+			err, ERROR_NOT_FOUND,
+			"%s: no rank of an MPI job (%s): its environment has no "
+			"OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK or SLURM_PROCID; left out",
+			core->path, core->command);
+	return 0;
+}
+
+static void add_core(struct loader *loader, const char *path)
+{
+	struct found found = {0};
+	struct core_file *core;
+	struct pdb_error err;
+
+	core = core_file_open(path, &err);
+	if (!core || identify(core, &found, &err) < 0) {
+		add_note(loader->notes, xstrdup(err.text));
+		core_file_close(core);
+		return;
+	}
+	if (core->missing)
+		add_note(loader->notes,
+			 xasprintf("%s: a truncated core: at least %llu bytes are missing; stacks "
+				   "may be incomplete",
+				   path, (unsigned long long)core->missing));
+	found.path = xstrdup(path);
+	found.written = core->written;
+	core_file_close(core);
+	loader->found =
+		xgrow(loader->found, loader->num_found, &loader->capacity, sizeof(*loader->found));
+	loader->found[loader->num_found++] = found;
+}
+
+static int is_visible(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+/* Not those in its subdirectories. */
+static void add_directory(struct loader *loader, const char *path)
+{
+	struct dirent **entries;
+	int num = scandir(path, &entries, is_visible, alphasort), others = 0;
+	struct pdb_error err;
+
+	if (num < 0) {
+		error_errno(&err, "%s", path);
+		add_note(loader->notes, xstrdup(err.text));
+		return;
+	}
+	for (int i = 0; i < num; i++) {
+		char *file = xasprintf("%s/%s", path, entries[i]->d_name);
+
+		if (core_file_is_core(file))
+			add_core(loader, file);
+		else
+			others++;
+		free(file);
+		free(entries[i]);
+	}
+	free(entries);
+	if (others)
+		add_note(loader->notes, xasprintf("%s: %d other file%s, no cores; left out", path,
+						  others, others == 1 ? "" : "s"));
+}
+
+static bool is_newer(const struct found *a, const struct found *b)
+{
+	return a->written.tv_sec != b->written.tv_sec ? a->written.tv_sec > b->written.tv_sec
+						      : a->written.tv_nsec > b->written.tv_nsec;
+}
+
+/* By rank, the newest first. */
+static int by_rank(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	if (x->env.rank != y->env.rank)
+		return x->env.rank < y->env.rank ? -1 : 1;
+	return is_newer(y, x) - is_newer(x, y);
+}
+
+static void leave_out(struct loader *loader, struct found *found, char *note)
+{
+	add_note(loader->notes, note);
+	free(found->path);
+	found->path = NULL;
+}
+
+/* One job, and one core of each of its ranks. */
+static void choose(struct loader *loader)
+{
+	const struct found *newest = NULL, *last = NULL;
+	char job[sizeof(newest->env.job)];
+	size_t num = 0;
+
+	if (!loader->num_found)
+		return;
+	qsort(loader->found, loader->num_found, sizeof(*loader->found), by_rank);
+	for (size_t i = 0; i < loader->num_found; i++)
+		if (!newest || is_newer(&loader->found[i], newest))
+			newest = &loader->found[i];
+	memcpy(job, newest->env.job, sizeof(job));
+	for (size_t i = 0; i < loader->num_found; i++) {
+		struct found *found = &loader->found[i];
+
+		if (strcmp(found->env.job, job) != 0)
+			leave_out(loader, found,
+				  xasprintf("%s: rank %d of another job, %s; left out", found->path,
+					    found->env.rank,
+					    found->env.job[0] ? found->env.job : "without a name"));
+		else if (last && last->env.rank == found->env.rank)
+			leave_out(loader, found,
+				  xasprintf("%s: rank %d has a newer core, %s; left out",
+					    found->path, found->env.rank, last->path));
+		if (found->path) {
+			loader->found[num] = *found;
+			last = &loader->found[num++];
+		}
+	}
+	loader->num_found = num;
+}
+
+/* ---- What is in them --------------------------------------------------------------------------
+ */
+
+static void note_trouble(struct loader *loader, const char *path, enum mapped_state state, int rank)
+{
+	struct trouble *trouble;
+
+	HASH_FIND_STR(loader->troubles, path, trouble);
+	if (!trouble) {
+		trouble = xcalloc(1, sizeof(*trouble));
+		trouble->path = xstrdup(path);
+		trouble->state = state;
+		trouble->ranks = rankset_create();
+		HASH_ADD_KEYPTR(hh, loader->troubles, trouble->path, strlen(trouble->path),
+				trouble);
+	}
+	rankset_add(trouble->ranks, rank);
+}
+
+static void note_files(struct loader *loader, const struct core_memory *memory, int rank)
+{
+	for (size_t i = 0; i < core_memory_num_files(memory); i++) {
+		const char *path;
+		enum mapped_state state = core_memory_file(memory, i, &path);
+
+		if (state != MAPPED_UNUSED && state != MAPPED_SAME)
+			note_trouble(loader, path, state, rank);
+	}
+}
+
+static void tell_files(struct loader *loader)
+{
+	static const char *const texts[] = {
+		[MAPPED_UNCHECKED] = "the core does not tell whether it is the file that was "
+				     "mapped; names may be wrong if it is not",
+		[MAPPED_DIFFERS] = "not the file that was mapped; its functions have no names, and "
+				   "stacks may end there",
+		[MAPPED_MISSING] =
+			"cannot be read; its functions have no names, and stacks may end "
+			"there",
+	};
+	struct trouble *trouble, *next;
+
+	HASH_ITER(hh, loader->troubles, trouble, next)
+	{
+		char *ranks = rankset_encode(trouble->ranks, 8);
+
+		add_note(loader->notes, xasprintf("%s (ranks %s): %s", trouble->path, ranks,
+						  texts[trouble->state]));
+		free(ranks);
+		HASH_DEL(loader->troubles, trouble);
+		rankset_destroy(trouble->ranks);
+		free(trouble->path);
+		free(trouble);
+	}
+}
+
+/* Unwind a thread, with its Python frames if it has some. */
+static void unwind(struct job *job, const struct core_thread *thread,
+		   const struct unwind_probes *probes, struct unwind_space *space,
+		   struct python *python, struct unwind_result *ret)
+{
+	struct tracee tracee = {.tid = thread->tid, .regs.raw = thread->regs};
+	struct python_copy *copy = python ? xcalloc(1, sizeof(*copy)) : NULL;
+
+	if (copy && python_prepare(python, thread->tid, copy)) {
+		python_copy_frames(copy);
+		tracee.python = copy;
+	}
+	unwind_walk(space, &tracee, probes, job->callpaths, ret);
+	free(copy);
+}
+
+static void add_sample(struct job *job, const struct core_file *core,
+		       const struct core_thread *thread, struct unwind_space *space,
+		       struct python *python, int rank)
+{
+	struct unwind_result unwound;
+	struct sample sample = {
+		.rank = rank,
+		.tid = thread->tid,
+		.is_main = thread->tid == core->pid,
+		.state = '?',
+	};
+
+	unwind(job, thread, NULL, space, python, &unwound);
+	sample.path = unwound.path;
+	sample.status = unwound.is_complete ? SAMPLE_COMPLETE : SAMPLE_INCOMPLETE;
+	if (unwound.is_too_deep)
+		sample.note = xstrdup("the stack has more frames than are looked at; the outermost "
+				      "are missing");
+	else if (!unwound.is_complete)
+		sample.note = xstrdup("the core does not tell how the outermost frame shown was "
+				      "called");
+	samples_add(job->samples, &sample);
+}
+
+/* The program: what its entry point is in. */
+static const char *find_executable(const struct core_file *core, const struct maps *maps)
+{
+	const struct maps_range *range = maps_find(maps, core_file_auxv(core, AT_ENTRY));
+
+	return range && range->object != MAPS_NO_OBJECT ? maps->objects[range->object].path : "";
+}
+
+static bool is_fault_signal(int number)
+{
+	return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE;
+}
+
+/* The kernel tells addresses of faults alone, and not of those that leave none (SI_KERNEL). */
+static void add_crash(struct job *job, const struct core_file *core, int rank)
+{
+	siginfo_t info;
+	const struct core_thread *thread = core_file_culprit(core, &info);
+	struct job_crash crash = {.rank = rank};
+
+	if (!thread)
+		return;
+	crash.tid = thread->tid;
+	crash.signal = thread->signal;
+	crash.is_sent =
+		info.si_signo == thread->signal && info.si_code <= 0 && info.si_pid != core->pid;
+	crash.is_fault = is_fault_signal(thread->signal) && !crash.is_sent;
+	crash.has_address = crash.is_fault && info.si_code > 0 && info.si_code != SI_KERNEL;
+	crash.address = crash.has_address ? (uint64_t)(uintptr_t)info.si_addr : 0;
+	job_add_crash(job, &crash);
+}
+
+/* A core with what unwinding its threads needs. */
+struct opened {
+	struct core_file *core;
+	struct core_memory *memory;
+	struct images *images;
+	struct python *python;
+	struct unwind_space *space;
+};
+
+static int open_core(const char *path, struct job *job, struct opened *ret, struct pdb_error *err)
+{
+	struct memory source = {.read = core_memory_read};
+	struct maps *maps;
+
+	ret->core = core_file_open(path, err);
+	if (!ret->core)
+		return -1;
+	source.context = ret->memory = core_memory_create(ret->core);
+	ret->images = images_create(job->modules);
+	maps = core_memory_steal_maps(ret->memory);
+	ret->python = python_create(&source, maps);
+	ret->space = unwind_space_create(&source, maps, ret->images);
+	return 0;
+}
+
+static void close_core(struct opened *opened)
+{
+	python_destroy(opened->python);
+	unwind_space_destroy(opened->space);
+	images_destroy(opened->images);
+	core_memory_destroy(opened->memory);
+	core_file_close(opened->core);
+}
+
+static void load_core(struct loader *loader, const struct found *found)
+{
+	struct job *job = loader->job;
+	int rank = found->env.rank;
+	struct opened opened;
+	struct pdb_error err;
+
+	if (open_core(found->path, job, &opened, &err) < 0) {
+		add_note(loader->notes, xstrdup(err.text));
+		return;
+	}
+	for (size_t i = 0; i < opened.core->num_threads; i++)
+		add_sample(job, opened.core, &opened.core->threads[i], opened.space, opened.python,
+			   rank);
+	add_crash(job, opened.core, rank);
+	proctable_add(job->proctable, rank, opened.core->pid, found->host,
+		      find_executable(opened.core, unwind_space_maps(opened.space)));
+	note_files(loader, opened.memory, rank);
+	close_core(&opened);
+}
+
+/* ---- Values -----------------------------------------------------------------------------------
+ */
+
+static void read_values(struct job *job, const char *path, int rank,
+			const struct unwind_probes *probes, struct samples *values)
+{
+	struct opened opened;
+	struct pdb_error err;
+
+	if (open_core(path, job, &opened, &err) < 0)
+		return;
+	for (size_t i = 0; i < opened.core->num_threads; i++) {
+		const struct core_thread *thread = &opened.core->threads[i];
+		struct unwind_result unwound;
+
+		if (thread->tid != opened.core->pid)
+			continue;
+		unwind(job, thread, probes, opened.space, opened.python, &unwound);
+		samples_add(values, &(struct sample){.rank = rank,
+						     .tid = thread->tid,
+						     .is_main = true,
+						     .path = unwound.path,
+						     .values = unwound.values,
+						     .num_values = unwound.num_values});
+	}
+	close_core(&opened);
+}
+
+void cores_read_values(const struct cores *cores, struct job *job)
+{
+	struct samples *values = samples_create();
+	struct unwind_probes probes;
+
+	unwind_probes_init(&probes, job->probes, job->num_probes);
+	for (size_t i = 0; i < cores->num; i++)
+		read_values(job, cores->files[i].path, cores->files[i].rank, &probes, values);
+	samples_sort(values);
+	samples_adopt_values(job->samples, values, job->callpaths);
+	unwind_probes_deinit(&probes);
+	samples_destroy(values);
+}
+
+void cores_destroy(struct cores *cores)
+{
+	if (!cores)
+		return;
+	for (size_t i = 0; i < cores->num; i++)
+		free(cores->files[i].path);
+	free(cores->files);
+	free(cores);
+}
+
+/* ---- The job ----------------------------------------------------------------------------------
+ */
+
+static int fill_table(struct loader *loader, struct pdb_error *err)
+{
+	struct proctable *table = loader->job->proctable;
+	uint64_t newest = 0;
+
+	for (size_t i = 0; i < loader->num_found; i++) {
+		const struct found *found = &loader->found[i];
+		uint64_t ns = (uint64_t)found->written.tv_sec * 1000000000 +
+			      (uint64_t)found->written.tv_nsec;
+
+		if (found->env.size > table->size && found->env.size <= MAX_RANKS)
+			table->size = found->env.size;
+		if (ns > newest)
+			newest = ns;
+	}
+	loader->job->taken_real_ns = newest;
+	table->job = xstrdup(loader->num_found ? loader->found[0].env.job : "");
+	table->source = PROCTABLE_CORES;
+	table->launcher_name = xstrdup("MPI");
+	if (proctable_finish(table, err) < 0)
+		return -1;
+	/* Whatever these pids are by now, they are not the job's. */
+	for (size_t i = 0; i < table->num_procs; i++)
+		table->procs[i].is_local = false;
+	return 0;
+}
+
+static void add_holes(struct job *job)
+{
+	for (int rank = 0; rank < job->proctable->size; rank++)
+		job_add_hole(job, rank,
+			     proctable_find(job->proctable, rank) ? "no recorder" : "no core");
+}
+
+/* The notes are the reason. */
+static int nothing_left(const struct cores_notes *notes, struct pdb_error *err)
+{
+	char *text = xstrdup("there is no core of a rank");
+
+	for (size_t i = 0; i < notes->num; i++) {
+		char *longer = xasprintf("%s\n%s", text, notes->lines[i]);
+
+		free(text);
+		text = longer;
+	}
+	error_set(err, ERROR_NOT_FOUND, "%s", text);
+	free(text);
+	return -1;
+}
+
+static void add_path(struct loader *loader, const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+		add_directory(loader, path);
+	else
+		add_core(loader, path);
+}
+
+/* The paths become owned. */
+static struct cores *keep_files(struct loader *loader)
+{
+	struct cores *cores = xcalloc(1, sizeof(*cores));
+
+	cores->files = xcalloc(loader->num_found, sizeof(*cores->files));
+	for (size_t i = 0; i < loader->num_found; i++) {
+		cores->files[i].rank = loader->found[i].env.rank;
+		cores->files[i].path = loader->found[i].path;
+	}
+	cores->num = loader->num_found;
+	return cores;
+}
+
+int cores_load(char *const *paths, size_t num_paths, struct job *job, struct cores_notes *notes,
+	       struct cores **cores_ret, struct pdb_error *err)
+{
+	struct loader loader = {.job = job, .notes = notes};
+	int result;
+
+	for (size_t i = 0; i < num_paths; i++)
+		add_path(&loader, paths[i]);
+	choose(&loader);
+	for (size_t i = 0; i < loader.num_found; i++)
+		load_core(&loader, &loader.found[i]);
+	tell_files(&loader);
+	samples_sort(job->samples);
+	result = job->proctable->num_procs ? fill_table(&loader, err) : nothing_left(notes, err);
+	*cores_ret = keep_files(&loader);
+	free(loader.found);
+	if (!result) {
+		add_holes(job);
+		return 0;
+	}
+	cores_destroy(*cores_ret);
+	*cores_ret = NULL;
+	return result;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "attach/daemons/daemon_launch.h"
+#include "attach/daemons/daemon_plan.h"
+#include "model/error.h"
+#include "model/xalloc.h"
+
+
+#define GRACE_MS 1000 /* after a SIGTERM: a launcher ends what it has started on other nodes */
+#define LAST_MS 5000  /* after the last one: a busy machine */
+
+/* Does the variable tell a process which rank of which job it is? Parameters are the site's. */
+static bool is_identity(const char *variable)
+{
+	static const char *const prefixes[] = {
+		"PMIX_",         "PMI_",          "OMPI_COMM_WORLD_", "OMPI_UNIVERSE_",
+		"PRTE_MCA_ess_", "OMPI_MCA_ess_", "OMPI_MCA_orte_",   "LD_PRELOAD="};
+
+	if (strncmp(variable, "PMIX_MCA_", 9) == 0)
+		return false;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
+/* What a batch script or a shell of salloc has, and what users set for their own steps: srun takes
+ * it for options, numbers of tasks among them, and mpirun for the nodes that it may use. How to reach
+ * Slurm is something else. */
+static bool is_of_slurm(const char *variable)
+{
+	static const char *const kept[] = {"SLURM_CONF=", "SLURM_JWT=", "SLURM_CLUSTERS="};
+
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		if (strncmp(variable, kept[i], strlen(kept[i])) == 0)
+			return false;
+	return strncmp(variable, "SLURM_", 6) == 0 || strncmp(variable, "SRUN_", 5) == 0;
+}
+
+static bool has_variable(char *const *variables, const char *variable)
+{
+	size_t length = strcspn(variable, "=") + 1;
+
+	for (; *variables; variables++)
+		if (strncmp(*variables, variable, length) == 0)
+			return true;
+	return false;
+}
+
+/* The caller frees the array, not what it points to. */
+static char **make_environment(const struct daemon_plan *plan)
+{
+	size_t num = 0, capacity = 0;
+	char **all = NULL;
+
+	for (char **variable = environ; *variable; variable++) {
+		if (is_identity(*variable) || has_variable(plan->environment, *variable) ||
+		    (plan->is_in_slurm && is_of_slurm(*variable)))
+			continue;
+		all = xgrow(all, num, &capacity, sizeof(*all));
+		all[num++] = *variable;
+	}
+	/* An empty LD_PRELOAD is as good as none, but looks like a mistake to ld.so of old. */
+	for (char *const *added = plan->environment; *added; added++) {
+		if (strncmp(*added, "LD_PRELOAD=", 11) == 0)
+			continue;
+		all = xgrow(all, num, &capacity, sizeof(*all));
+		all[num++] = *added;
+	}
+	all = xgrow(all, num, &capacity, sizeof(*all));
+	all[num] = NULL;
+	return all;
+}
+
+static void __attribute__((noreturn))
+run(const struct daemon_plan *plan, char **environment, int output, pid_t parent)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	setsid();
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(127);
+	dup2(null, 0);
+	dup2(output, 1);
+	dup2(output, 2);
+	close_range(3, ~0u, 0);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGPIPE, SIG_DFL);
+	execve(plan->argv[0], plan->argv, environment);
+	dprintf(2, "%s: %s", plan->argv[0], strerror(errno));
+	_exit(127);
+}
+
+int daemon_launch_start(const struct daemon_plan *plan, struct daemon_launch *ret,
+			struct pdb_error *err)
+{
+	int output = memfd_create("pdb-launcher-output", MFD_CLOEXEC);
+	pid_t parent = getpid();
+
+	if (output < 0)
+		return error_errno(err, "cannot make a file in memory");
+	char **environment = make_environment(plan);
+	pid_t child = fork();
+	if (child == 0)
+		run(plan, environment, output, parent);
+	free(environment);
+	if (child < 0) {
+		close(output);
+		return error_errno(err, "cannot fork");
+	}
+	*ret = (struct daemon_launch){.pid = child, .output = output};
+	return 0;
+}
+
+/* The words of the text in one line, without those that are rules ("------"). */
+static void put_in_line(char *text)
+{
+	char *save, *to = text;
+
+	for (char *word = strtok_r(text, " ", &save); word;
+	     word = strtok_r(NULL, " ", &save)) {
+		size_t length = strlen(word);
+
+		if (length > 3 && strspn(word, "-=*") == length)
+			continue;
+		if (to != text)
+			*to++ = ' ';
+		memmove(to, word, length);
+		to += length;
+	}
+	*to = '\0';
+}
+
+/* The end of what the launcher has printed. */
+static void read_output(int output, char *buffer, size_t size)
+{
+	off_t end = lseek(output, 0, SEEK_END);
+	off_t begin = end > (off_t)size - 1 ? end - ((off_t)size - 1) : 0;
+	ssize_t length = pread(output, buffer, size - 1, begin);
+
+	buffer[length > 0 ? length : 0] = '\0';
+	for (char *c = buffer; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = ' ';
+	put_in_line(buffer);
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
+{
+	(void)status;
+	(void)kind;
+	(void)where;
+	remove(path);
+	return 0;
+}
+
+static void remove_session_below(const char *parent, pid_t pid)
+{
+	char session[4096 + 32];
+	struct stat status;
+
+	/* Nobody else may have put it there. */
+	if (lstat(parent, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid())
+		return;
+	snprintf(session, sizeof(session), "%s/pid.%d", parent, pid);
+	nftw(session, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	rmdir(parent);
+}
+
+/* The mpirun of Open MPI 4 removes its directory, ompi.HOST.USER/pid.PID, unless it was made to
+ * end. */
+static void remove_session(pid_t pid)
+{
+	const char *temporary = getenv("TMPDIR");
+	char host[256], parent[4096];
+
+	if (!temporary || !*temporary)
+		temporary = "/tmp";
+	if (gethostname(host, sizeof(host)) != 0)
+		return;
+	host[sizeof(host) - 1] = '\0';
+	snprintf(parent, sizeof(parent), "%s/ompi.%s.%u", temporary, host, geteuid());
+	remove_session_below(parent, pid);
+	/* It leaves out the domain, if it was not told to keep it. */
+	host[strcspn(host, ".")] = '\0';
+	snprintf(parent, sizeof(parent), "%s/ompi.%s.%u", temporary, host, geteuid());
+	remove_session_below(parent, pid);
+}
+
+static void reap(struct daemon_launch *launch)
+{
+	while (waitpid(launch->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	remove_session(launch->pid);
+	close(launch->output);
+	launch->pid = 0;
+}
+
+int daemon_launch_check(struct daemon_launch *launch, struct pdb_error *err)
+{
+	siginfo_t info = {.si_pid = 0};
+	char text[512];
+
+	if (launch->pid == 0)
+		return error_set(err, ERROR_GONE, "the launcher of the daemons has ended");
+	if (waitid(P_PID, launch->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
+		return 0;
+	read_output(launch->output, text, sizeof(text));
+	reap(launch);
+	return error_set(err, ERROR_GONE, "the launcher of the daemons has ended%s%s",
+			 *text ? ": " : "", text);
+}
+
+static bool has_ended(pid_t pid, int timeout_ms)
+{
+	struct pollfd poll_fd = {.fd = syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+	bool has = poll_fd.fd < 0;
+
+	if (poll_fd.fd >= 0) {
+		has = poll(&poll_fd, 1, timeout_ms) > 0;
+		close(poll_fd.fd);
+	}
+	return has;
+}
+
+void daemon_launch_stop(struct daemon_launch *launch, int timeout_ms)
+{
+	if (launch->pid == 0)
+		return;
+	bool has = has_ended(launch->pid, timeout_ms);
+
+	/* Where a host is cut off, an mpirun waits for it in vain. Only at the third signal it ends
+	 * whatever its daemons say, and removes its files. */
+	for (int i = 0; i < 3 && !has; i++) {
+		kill(launch->pid, SIGTERM);
+		has = has_ended(launch->pid, i < 2 ? GRACE_MS : LAST_MS);
+	}
+	if (!has)
+		kill(launch->pid, SIGKILL);
+	reap(launch);
+}

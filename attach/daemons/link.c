@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "attach/daemons/link_private.h"
+#include "model/monotonic.h"
+#include "model/xalloc.h"
+
+#define PATIENCE 30    /* seconds */
+#define LENGTH_SIZE 4  /* in front of a record */
+#define FRAME_HEADER 8 /* type and length, in a frame's first record */
+#define IN_CAPACITY (4 * (LENGTH_SIZE + LINK_RECORD_MAX))
+
+enum {
+	TAG_MORE = crypto_secretstream_xchacha20poly1305_TAG_MESSAGE,
+	TAG_LAST = crypto_secretstream_xchacha20poly1305_TAG_PUSH,
+	TAG_FINAL = crypto_secretstream_xchacha20poly1305_TAG_FINAL,
+};
+
+/* ---- Buffers --------------------------------------------------------------------------------- */
+
+uint8_t *link_buffer_room(struct link_buffer *buffer, size_t size)
+{
+	size_t have = link_buffer_size(buffer);
+
+	if (buffer->capacity - buffer->end < size && buffer->start > 0) {
+		memmove(buffer->bytes, buffer->bytes + buffer->start, have);
+		buffer->start = 0;
+		buffer->end = have;
+	}
+	if (buffer->capacity - buffer->end < size) {
+		buffer->capacity = 2 * (have + size);
+		buffer->bytes = xreallocarray(buffer->bytes, buffer->capacity, 1);
+	}
+	return buffer->bytes + buffer->end;
+}
+
+void link_buffer_take(struct link_buffer *buffer, size_t size)
+{
+	buffer->start += size;
+	if (buffer->start == buffer->end)
+		buffer->start = buffer->end = 0;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+/* Two options that together bound all silence: probes while nothing is under way, and a limit for
+ * what is under way and not acknowledged, or not taken by a process that is stopped. */
+void link_set_patience(struct link *link, unsigned seconds)
+{
+	int on = 1, idle = (int)(seconds + 2) / 3, interval = (int)(seconds + 5) / 6, probes = 4;
+	unsigned milliseconds = seconds * 1000;
+
+	link->patience = seconds;
+	setsockopt(link->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	setsockopt(link->fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+	setsockopt(link->fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
+	setsockopt(link->fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
+	setsockopt(link->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof(milliseconds));
+}
+
+struct link *link_create(const struct handshake *handshake)
+{
+	struct link *link = xcalloc(1, sizeof(*link));
+	int on = 1;
+
+	link->fd = handshake->fd;
+	link->send = handshake->send;
+	link->receive = handshake->receive;
+	memcpy(link->peer, handshake->peer, sizeof(link->peer));
+	link_set_patience(link, PATIENCE);
+	setsockopt(link->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	return link;
+}
+
+const char *link_peer(const struct link *link)
+{
+	return link->peer;
+}
+
+void link_frame_deinit(struct link_frame *frame)
+{
+	free(frame->payload);
+	frame->payload = NULL;
+	frame->length = 0;
+}
+
+int link_break(struct link *link, enum error_code code, const char *format, ...)
+{
+	char reason[256];
+	va_list ap;
+
+	if (link->broken.code)
+		return -1;
+	va_start(ap, format);
+	vsnprintf(reason, sizeof(reason), format, ap);
+	va_end(ap);
+	return error_set(&link->broken, code, "connection to %s: %s", link->peer, reason);
+}
+
+static int tell_broken(const struct link *link, struct pdb_error *err)
+{
+	*err = link->broken;
+	return -1;
+}
+
+/* ---- Records out ----------------------------------------------------------------------------- */
+
+static void put_record(struct link *link, const void *plain, size_t length, uint8_t tag)
+{
+	size_t size = length + crypto_secretstream_xchacha20poly1305_ABYTES;
+	uint8_t *to = link_buffer_room(&link->out, LENGTH_SIZE + size);
+
+	link_put_u32(to, (uint32_t)size);
+	crypto_secretstream_xchacha20poly1305_push(&link->send, to + LENGTH_SIZE, NULL, plain,
+						   length, to, LENGTH_SIZE, tag);
+	link->out.end += LENGTH_SIZE + size;
+}
+
+void link_put_frame(struct link *link, uint32_t type, const void *first, size_t first_length,
+		    const void *second, size_t second_length)
+{
+	uint8_t plain[LINK_CHUNK];
+	size_t length = first_length + second_length;
+
+	link_put_u32(plain, type);
+	link_put_u32(plain + 4, (uint32_t)length);
+	if (first_length)
+		memcpy(plain + FRAME_HEADER, first, first_length);
+	if (second_length)
+		memcpy(plain + FRAME_HEADER + first_length, second, second_length);
+	put_record(link, plain, FRAME_HEADER + length, TAG_LAST);
+}
+
+/* What a system call on the connection said, in words. */
+static int break_errno(struct link *link)
+{
+	if (errno == ETIMEDOUT)
+		return link_break(link, ERROR_GONE, "no sign of life for %u s", link->patience);
+	return link_break(link, ERROR_GONE, "%s", strerror(errno));
+}
+
+/* Write as much as the kernel takes. */
+static int flush(struct link *link)
+{
+	while (link_buffer_size(&link->out) > 0) {
+		ssize_t n = send(link->fd, link->out.bytes + link->out.start,
+				 link_buffer_size(&link->out), MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN ? 0 : break_errno(link);
+		link_buffer_take(&link->out, (size_t)n);
+	}
+	return 0;
+}
+
+void link_destroy(struct link *link)
+{
+	if (!link)
+		return;
+	link_channel_end_all(link);
+	if (!link->broken.code) {
+		put_record(link, NULL, 0, TAG_FINAL);
+		flush(link);
+	}
+	close(link->fd);
+	link_frame_deinit(&link->frame);
+	free(link->out.bytes);
+	free(link->in.bytes);
+	sodium_memzero(link, sizeof(*link));
+	free(link);
+}
+
+/* ---- Records in ------------------------------------------------------------------------------ */
+
+static int start_frame(struct link *link, const uint8_t *plain, size_t length)
+{
+	if (length < FRAME_HEADER)
+		return link_break(link, ERROR_FORMAT, "a frame without header");
+	link->frame.type = link_get_u32(plain);
+	link->frame.length = link_get_u32(plain + 4);
+	link->frame_have = link->frame_capacity = 0;
+	link->has_frame_start = true;
+	if (link->frame.length > LINK_MAX_PAYLOAD)
+		return link_break(link, ERROR_FORMAT, "a frame of %zu bytes", link->frame.length);
+	return 0;
+}
+
+/* Memory grows with what has come, not with what was announced. */
+static int add_to_frame(struct link *link, const uint8_t *bytes, size_t length)
+{
+	struct link_frame *frame = &link->frame;
+
+	if (length > frame->length - link->frame_have)
+		return link_break(link, ERROR_FORMAT, "a frame is longer than it says");
+	if (link->frame_have + length > link->frame_capacity) {
+		size_t capacity = 2 * (link->frame_have + length);
+
+		link->frame_capacity = capacity < frame->length ? capacity : frame->length;
+		frame->payload = xreallocarray(frame->payload, link->frame_capacity, 1);
+	}
+	if (length)
+		memcpy(frame->payload + link->frame_have, bytes, length);
+	link->frame_have += length;
+	return 0;
+}
+
+static int end_frame(struct link *link)
+{
+	int result = 0;
+
+	if (link->frame_have != link->frame.length)
+		return link_break(link, ERROR_FORMAT, "a frame is shorter than it says");
+	link->has_frame_start = false;
+	if (link->frame.type < LINK_MAX_TYPE) {
+		link->has_frame = true;
+	} else {
+		result = link_channel_frame(link, &link->frame);
+		link_frame_deinit(&link->frame);
+	}
+	return result;
+}
+
+static int take_plain(struct link *link, const uint8_t *plain, size_t length, uint8_t tag)
+{
+	if (tag == TAG_FINAL) {
+		if (length > 0 || link->has_frame_start)
+			return link_break(link, ERROR_FORMAT, "it ended within a frame");
+		return link_break(link, ERROR_GONE, "closed by the other side");
+	}
+	if (tag != TAG_MORE && tag != TAG_LAST)
+		return link_break(link, ERROR_FORMAT, "a record of an unknown kind");
+	if (!link->has_frame_start) {
+		if (start_frame(link, plain, length) < 0)
+			return -1;
+		plain += FRAME_HEADER;
+		length -= FRAME_HEADER;
+	}
+	if (add_to_frame(link, plain, length) < 0)
+		return -1;
+	return tag == TAG_LAST ? end_frame(link) : 0;
+}
+
+/* 1: a record was taken from the input, 0: there is no whole one, -1: the link is broken. */
+static int take_record(struct link *link)
+{
+	uint8_t plain[LINK_CHUNK], tag;
+	const uint8_t *record = link->in.bytes + link->in.start;
+	size_t have = link_buffer_size(&link->in), size;
+	unsigned long long length;
+
+	if (have < LENGTH_SIZE)
+		return 0;
+	size = link_get_u32(record);
+	if (size < crypto_secretstream_xchacha20poly1305_ABYTES || size > LINK_RECORD_MAX)
+		return link_break(link, ERROR_FORMAT, "a record of %zu bytes", size);
+	if (have < LENGTH_SIZE + size)
+		return 0;
+	if (crypto_secretstream_xchacha20poly1305_pull(&link->receive, plain, &length, &tag,
+						       record + LENGTH_SIZE, size, record,
+						       LENGTH_SIZE) < 0)
+		return link_break(link, ERROR_FORMAT,
+				  "what came is not what was sent (changed, repeated or missing)");
+	link_buffer_take(&link->in, LENGTH_SIZE + size);
+	return take_plain(link, plain, (size_t)length, tag) < 0 ? -1 : 1;
+}
+
+/* Take records until there is a frame for the caller. Those behind it stay where they are, since
+ * the caller may have to join a channel first. */
+static int take_records(struct link *link)
+{
+	int result = 1;
+
+	while (result > 0 && !link->has_frame)
+		result = take_record(link);
+	link_channel_remove_finished(link);
+	if (result == 0 && link->has_read_all)
+		return link_break(link, ERROR_GONE, "cut%s",
+				  link->has_frame_start || link_buffer_size(&link->in)
+					  ? " in the middle of a frame"
+					  : "");
+	return result < 0 ? -1 : 0;
+}
+
+static bool wants_input(const struct link *link)
+{
+	return !link->has_read_all && !link->has_frame &&
+	       link_buffer_size(&link->in) < IN_CAPACITY &&
+	       link_buffer_size(&link->out) < LINK_OUT_MAX;
+}
+
+static int fill(struct link *link)
+{
+	size_t room = IN_CAPACITY - link_buffer_size(&link->in);
+	ssize_t n = recv(link->fd, link_buffer_room(&link->in, room), room, MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n < 0)
+		return break_errno(link);
+	if (n == 0)
+		link->has_read_all = true;
+	link->in.end += (size_t)n;
+	link->num_received += (uint64_t)n;
+	return 0;
+}
+
+/* ---- Waiting --------------------------------------------------------------------------------- */
+
+/* Wait once for anything, and do what can be done then. */
+static int wait_once(struct link *link, const struct link_limit *limit, struct pdb_error *err)
+{
+	struct pollfd fds[2 + LINK_MAX_CHANNELS] = {{limit->cancel_fd, POLLIN, 0}, {-1, 0, 0}};
+	bool is_last = limit->until_ns <= monotonic_ns();
+	int n;
+
+	if (wants_input(link))
+		fds[1].events |= POLLIN;
+	if (link_buffer_size(&link->out) > 0)
+		fds[1].events |= POLLOUT;
+	if (fds[1].events)
+		fds[1].fd = link->fd;
+	link_channel_poll(link, fds + 2);
+	n = poll(fds, 2 + link->num_channels, link_timeout(limit->until_ns));
+	if (n < 0 && errno != EINTR)
+		return error_errno(err, "cannot wait for %s", link->peer);
+	if (n > 0 && fds[0].revents)
+		return error_set(err, ERROR_INTERRUPTED, "interrupted");
+	if (n > 0) {
+		link_channel_serve(link, fds + 2);
+		if (fds[1].events & POLLIN && fds[1].revents && fill(link) < 0)
+			return tell_broken(link, err);
+		if (take_records(link) < 0 || flush(link) < 0)
+			return tell_broken(link, err);
+	}
+	if (is_last && !link->has_frame)
+		return error_set(err, ERROR_TIMEOUT, "%s does not answer", link->peer);
+	return 0;
+}
+
+int link_receive(struct link *link, struct link_frame *ret, const struct link_limit *limit,
+		 struct pdb_error *err)
+{
+	if (!link->has_frame && !link->broken.code)
+		take_records(link);
+	while (!link->has_frame && !link->broken.code)
+		if (wait_once(link, limit, err) < 0)
+			return -1;
+	if (!link->has_frame)
+		return tell_broken(link, err);
+	*ret = link->frame;
+	link->frame = (struct link_frame){0};
+	link->has_frame = false;
+	return 0;
+}
+
+uint64_t link_num_received(const struct link *link)
+{
+	return link->num_received;
+}
+
+/* ---- Sending --------------------------------------------------------------------------------- */
+
+/* Until no more than `size` bytes are left to write. A frame that stays behind half would make
+ * nonsense of all that follows, so a wait that is given up ends the link. */
+static int drain(struct link *link, size_t size, const struct link_limit *limit,
+		 struct pdb_error *err)
+{
+	bool is_late = false;
+	struct pdb_error error;
+
+	if (flush(link) < 0)
+		return tell_broken(link, err);
+	while (link_buffer_size(&link->out) > size) {
+		if (is_late)
+			error_set(&error, ERROR_TIMEOUT, "%s does not answer", link->peer);
+		if (is_late || wait_once(link, limit, &error) < 0) {
+			link_break(link, ERROR_GONE, "given up in the middle of a frame");
+			return error_set(err, error.code, "cannot send: %s", error.text);
+		}
+		is_late = limit->until_ns <= monotonic_ns();
+	}
+	return 0;
+}
+
+int link_send(struct link *link, uint32_t type, const void *payload, size_t length,
+	      const struct link_limit *limit, struct pdb_error *err)
+{
+	uint8_t first[LINK_CHUNK];
+	const uint8_t *rest = payload;
+	size_t part = length < LINK_CHUNK - FRAME_HEADER ? length : LINK_CHUNK - FRAME_HEADER;
+
+	if (length > LINK_MAX_PAYLOAD || type >= LINK_MAX_TYPE)
+		return error_set(err, ERROR_USAGE, "no frame can be of type %u and %zu bytes", type,
+				 length);
+	if (link->broken.code)
+		return tell_broken(link, err);
+	link_put_u32(first, type);
+	link_put_u32(first + 4, (uint32_t)length);
+	if (part)
+		memcpy(first + FRAME_HEADER, rest, part);
+	put_record(link, first, FRAME_HEADER + part, part == length ? TAG_LAST : TAG_MORE);
+	for (rest += part, length -= part; length > 0; rest += part, length -= part) {
+		part = length < LINK_CHUNK ? length : LINK_CHUNK;
+		if (drain(link, LINK_OUT_BULK, limit, err) < 0)
+			return -1;
+		put_record(link, rest, part, part == length ? TAG_LAST : TAG_MORE);
+	}
+	return drain(link, 0, limit, err);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "attach/daemons/link_private.h"
+#include "model/xalloc.h"
+
+/* Why the addresses tried so far did not do. */
+struct reasons {
+	char text[768];
+	size_t length;
+};
+
+static void add_reason(struct reasons *reasons, const char *text)
+{
+	int n = snprintf(reasons->text + reasons->length, sizeof(reasons->text) - reasons->length,
+			 "%s%s", reasons->length ? "; " : "", text);
+
+	if (n > 0 && (size_t)n < sizeof(reasons->text) - reasons->length)
+		reasons->length += (size_t)n;
+}
+
+/* Start to connect to one address. */
+static void add_address(struct handshake_race *race, const struct sockaddr_storage *address,
+			struct reasons *reasons)
+{
+	const struct sockaddr *to = (const struct sockaddr *)address;
+	socklen_t size = address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+							: sizeof(struct sockaddr_in);
+	int fd = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	char text[LINK_ADDRESS_TEXT];
+	struct pdb_error error;
+
+	if (fd >= 0 && (connect(fd, to, size) == 0 || errno == EINPROGRESS)) {
+		race_add(race, HANDSHAKE_DAEMON, fd, true, UINT64_MAX, to);
+		return;
+	}
+	link_address_text(to, text);
+	error_errno(&error, "%s", text);
+	add_reason(reasons, error.text);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* As long as there is somebody left to wait for. */
+static struct link *run(struct handshake_race *race, struct reasons *reasons,
+			const struct link_limit *limit, struct pdb_error *err)
+{
+	unsigned num_told = 0;
+	struct link *link;
+	int none, result;
+
+	while (race->num_peers > 0) {
+		result = race_wait(race, NULL, 0, limit, &none, &link, err);
+		if (result > 0)
+			return link;
+		if (race->num_dropped > num_told)
+			add_reason(reasons, race->last.text);
+		num_told = race->num_dropped;
+		if (result < 0)
+			break;
+	}
+	if (race->num_peers == 0)
+		error_set(err, ERROR_GONE, "cannot reach pdb: %s", reasons->text);
+	else if (err->code == ERROR_TIMEOUT)
+		error_set(err, ERROR_TIMEOUT, "cannot reach pdb in time: %s%s%s does not answer",
+			  reasons->text, reasons->length ? "; " : "", race->peers[0].peer);
+	return NULL;
+}
+
+struct link *link_connect(const char *text, const struct link_limit *limit, struct pdb_error *err)
+{
+	struct handshake_race *race;
+	struct link_invitation invitation;
+	struct reasons reasons = {.length = 0};
+	struct link *link = NULL;
+	struct pdb_error unasked;
+
+	err = err ? err : &unasked; /* what kind it is decides here, too */
+	if (sodium_init() < 0) {
+		error_set(err, ERROR_SYSTEM, "libsodium cannot be used here");
+		return NULL;
+	}
+	if (link_invitation_decode(text, &invitation, err) == 0) {
+		race = xcalloc(1, sizeof(*race));
+		memcpy(race->secret, invitation.secret, sizeof(race->secret));
+		for (size_t i = 0; i < invitation.num_addresses; i++)
+			add_address(race, &invitation.addresses[i], &reasons);
+		link = run(race, &reasons, limit, err);
+		race_end(race);
+		free(race);
+	}
+	sodium_memzero(&invitation, sizeof(invitation));
+	return link;
+}

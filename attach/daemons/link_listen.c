@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "attach/daemons/link_private.h"
+#include "model/monotonic.h"
+#include "model/xalloc.h"
+
+#define PROOF_NS UINT64_C(10000000000)
+
+/* ---- Addresses ------------------------------------------------------------------------------- */
+
+static int parse_address(const char *host, const char *port, struct sockaddr_storage *ret)
+{
+	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+				 .ai_socktype = SOCK_STREAM};
+	struct addrinfo *info;
+
+	if (getaddrinfo(host, port, &hints, &info) != 0)
+		return -1;
+	memset(ret, 0, sizeof(*ret));
+	memcpy(ret, info->ai_addr, info->ai_addrlen);
+	freeaddrinfo(info);
+	return 0;
+}
+
+static void set_port(struct sockaddr_storage *address, in_port_t port)
+{
+	if (address->ss_family == AF_INET6)
+		((struct sockaddr_in6 *)address)->sin6_port = port;
+	else
+		((struct sockaddr_in *)address)->sin_port = port;
+}
+
+static in_port_t get_port(const struct sockaddr_storage *address)
+{
+	if (address->ss_family == AF_INET6)
+		return ((const struct sockaddr_in6 *)address)->sin6_port;
+	return ((const struct sockaddr_in *)address)->sin_port;
+}
+
+/* Addresses that mean another host there, or need the name of an interface here, are of no use. */
+static bool is_useful(const struct ifaddrs *entry, bool has_ipv6)
+{
+	if (!entry->ifa_addr || !(entry->ifa_flags & IFF_UP))
+		return false;
+	if (entry->ifa_addr->sa_family == AF_INET) {
+		const struct sockaddr_in *in = (const void *)entry->ifa_addr;
+
+		return ntohl(in->sin_addr.s_addr) >> 16 != 0xa9fe; /* 169.254.0.0/16 */
+	}
+	if (entry->ifa_addr->sa_family == AF_INET6) {
+		const struct sockaddr_in6 *in = (const void *)entry->ifa_addr;
+
+		return has_ipv6 && !IN6_IS_ADDR_LINKLOCAL(&in->sin6_addr);
+	}
+	return false;
+}
+
+/* The addresses of this host, loopback last. */
+static void list_addresses(struct link_listener *listener, bool has_ipv6, in_port_t port)
+{
+	struct ifaddrs *all, *entry;
+
+	if (getifaddrs(&all) < 0)
+		return;
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (entry = all; entry; entry = entry->ifa_next) {
+			struct sockaddr_storage address = {0};
+			bool is_last = entry->ifa_flags & IFF_LOOPBACK;
+
+			if (is_last != (pass == 1) || !is_useful(entry, has_ipv6) ||
+			    listener->num_addresses == LINK_MAX_ADDRESSES)
+				continue;
+			memcpy(&address, entry->ifa_addr,
+			       entry->ifa_addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+								      : sizeof(struct sockaddr_in));
+			set_port(&address, port);
+			link_address_text((struct sockaddr *)&address,
+					  listener->addresses[listener->num_addresses++]);
+		}
+	freeifaddrs(all);
+}
+
+/* ---- Listening ------------------------------------------------------------------------------- */
+
+/* Listen on *address, at a port that *address then holds. */
+static int listen_on(struct link_listener *listener, struct sockaddr_storage *address)
+{
+	bool is_v6 = address->ss_family == AF_INET6;
+	socklen_t size = is_v6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+	int fd = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int off = 0, saved;
+
+	if (fd < 0)
+		return -1;
+	if ((!is_v6 || setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off)) == 0) &&
+	    bind(fd, (struct sockaddr *)address, size) == 0 && listen(fd, RACE_MAX) == 0 &&
+	    getsockname(fd, (struct sockaddr *)address, &size) == 0) {
+		listener->fds[listener->num_fds++] = fd;
+		return 0;
+	}
+	saved = errno;
+	close(fd);
+	errno = saved;
+	return -1;
+}
+
+/* On one socket for both families, or for IPv4 alone where the kernel has no IPv6. */
+static int listen_on_all(struct link_listener *listener, struct pdb_error *err)
+{
+	struct sockaddr_storage address = {.ss_family = AF_INET6}; /* :: */
+	bool has_ipv6 = listen_on(listener, &address) == 0;
+
+	if (!has_ipv6) {
+		memset(&address, 0, sizeof(address));
+		address.ss_family = AF_INET; /* 0.0.0.0 */
+		if (listen_on(listener, &address) < 0)
+			return error_errno(err, "cannot listen for the daemons");
+	}
+	list_addresses(listener, has_ipv6, get_port(&address));
+	if (listener->num_addresses == 0)
+		return error_set(err, ERROR_SYSTEM, "this host has no network address");
+	return 0;
+}
+
+static int listen_on_each(struct link_listener *listener, const char *const addresses[],
+			  size_t num_addresses, struct pdb_error *err)
+{
+	if (num_addresses > LINK_MAX_ADDRESSES)
+		return error_set(err, ERROR_USAGE, "more than %d addresses", LINK_MAX_ADDRESSES);
+	for (size_t i = 0; i < num_addresses; i++) {
+		struct sockaddr_storage address;
+
+		if (parse_address(addresses[i], "0", &address) < 0)
+			return error_set(err, ERROR_USAGE, "\"%s\" is not an IP address",
+					 addresses[i]);
+		if (listen_on(listener, &address) < 0)
+			return error_errno(err, "cannot listen on %s", addresses[i]);
+		link_address_text((struct sockaddr *)&address,
+				  listener->addresses[listener->num_addresses++]);
+	}
+	return 0;
+}
+
+static void stop_listening(struct link_listener *listener)
+{
+	for (size_t i = 0; i < listener->num_fds; i++)
+		close(listener->fds[i]);
+	listener->num_fds = 0;
+}
+
+struct link_listener *link_listen(const char *const addresses[], size_t num_addresses,
+				  struct pdb_error *err)
+{
+	struct link_listener *listener;
+	int result;
+
+	if (sodium_init() < 0) {
+		error_set(err, ERROR_SYSTEM, "libsodium cannot be used here");
+		return NULL;
+	}
+	listener = xcalloc(1, sizeof(*listener));
+	listener->proof_ns = PROOF_NS;
+	randombytes_buf(listener->race.secret, sizeof(listener->race.secret));
+	result = num_addresses ? listen_on_each(listener, addresses, num_addresses, err)
+			       : listen_on_all(listener, err);
+	if (result < 0) {
+		link_listener_destroy(listener);
+		return NULL;
+	}
+	return listener;
+}
+
+void link_listener_destroy(struct link_listener *listener)
+{
+	if (!listener)
+		return;
+	stop_listening(listener);
+	race_end(&listener->race);
+	free(listener);
+}
+
+/* That somebody has hung up again before he is accepted is no failure; that he cannot be, is. */
+static int admit(struct link_listener *listener, int listen_fd, struct pdb_error *err)
+{
+	struct sockaddr_storage address = {0};
+	socklen_t size = sizeof(address);
+	int fd = accept4(listen_fd, (struct sockaddr *)&address, &size,
+			 SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd >= 0)
+		race_add(&listener->race, HANDSHAKE_PDB, fd, false,
+			 monotonic_ns() + listener->proof_ns, (struct sockaddr *)&address);
+	else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+		return error_errno(err, "cannot accept the daemons' connection");
+	return 0;
+}
+
+struct link *link_accept(struct link_listener *listener, const struct link_limit *limit,
+			 struct pdb_error *err)
+{
+	struct handshake_race *race = &listener->race;
+	struct link *link = NULL;
+	struct pdb_error unasked;
+	int listen_fd, result = 0;
+
+	err = err ? err : &unasked; /* what kind it is decides here, too */
+	if (listener->num_fds == 0) {
+		error_set(err, ERROR_GONE, "the daemons have connected already");
+		return NULL;
+	}
+	while (result == 0) {
+		result = race_wait(race, listener->fds, listener->num_fds, limit, &listen_fd, &link,
+				   err);
+		if (listen_fd >= 0 && admit(listener, listen_fd, err) < 0)
+			result = -1;
+	}
+	if (result < 0) {
+		if (err->code == ERROR_TIMEOUT && race->num_dropped > 0)
+			error_set(err, ERROR_TIMEOUT,
+				  "no daemon has connected in time; of %u others, the last: %s",
+				  race->num_dropped, race->last.text);
+		return NULL;
+	}
+	stop_listening(listener);
+	race_end(race);
+	return link;
+}
+
+/* ---- The invitation -------------------------------------------------------------------------- */
+
+char *link_invitation(const struct link_listener *listener)
+{
+	size_t size = LINK_VERSION_SIZE + 1 + 2 * LINK_SECRET + 1 +
+		      LINK_MAX_ADDRESSES * (LINK_ADDRESS_TEXT + 1);
+	char secret[2 * LINK_SECRET + 1], *text = xmalloc(size);
+	size_t length;
+
+	sodium_bin2hex(secret, sizeof(secret), listener->race.secret, LINK_SECRET);
+	length = (size_t)snprintf(text, size, "%s/%s", LINK_VERSION, secret);
+	sodium_memzero(secret, sizeof(secret));
+	for (size_t i = 0; i < listener->num_addresses; i++)
+		length += (size_t)snprintf(text + length, size - length, "%c%s", i ? ',' : '/',
+					   listener->addresses[i]);
+	return text;
+}
+
+/* "HOST:PORT" or "[HOST]:PORT", of `length` bytes. */
+static int decode_address(const char *text, size_t length, struct sockaddr_storage *ret)
+{
+	char copy[LINK_ADDRESS_TEXT], *host = copy, *colon, *end;
+
+	if (length >= sizeof(copy))
+		return -1;
+	memcpy(copy, text, length);
+	copy[length] = '\0';
+	colon = strrchr(copy, ':');
+	if (!colon)
+		return -1;
+	*colon = '\0';
+	end = colon - 1;
+	if (copy[0] == '[') {
+		if (end <= copy || *end != ']')
+			return -1;
+		*end = '\0';
+		host++;
+	}
+	return *host && colon[1] ? parse_address(host, colon + 1, ret) : -1;
+}
+
+static int decode_addresses(const char *text, struct link_invitation *ret, struct pdb_error *err)
+{
+	for (ret->num_addresses = 0;; text++) {
+		size_t length = strcspn(text, ",");
+		struct sockaddr_storage *address;
+
+		if (ret->num_addresses == LINK_MAX_ADDRESSES)
+			return error_set(err, ERROR_FORMAT,
+					 "the invitation has too many addresses");
+		address = &ret->addresses[ret->num_addresses++];
+		if (decode_address(text, length, address) < 0 || get_port(address) == 0)
+			return error_set(
+				err, ERROR_FORMAT, "the invitation's address \"%.*s\" is not one",
+				(int)(length < LINK_ADDRESS_TEXT ? length : LINK_ADDRESS_TEXT),
+				text);
+		text += length;
+		if (!*text)
+			return 0;
+	}
+}
+
+int link_invitation_decode(const char *text, struct link_invitation *ret, struct pdb_error *err)
+{
+	static const char common[] = "pdblink";
+	size_t length;
+
+	if (strncmp(text, common, strlen(common)) != 0)
+		return error_set(err, ERROR_FORMAT, "this is no invitation of pdb");
+	if (strncmp(text, LINK_VERSION "/", LINK_VERSION_SIZE + 1) != 0)
+		return error_set(err, ERROR_VERSION,
+				 "pdb and its daemons are of different versions");
+	text += LINK_VERSION_SIZE + 1;
+	if (strspn(text, "0123456789abcdef") != 2 * LINK_SECRET || text[2 * LINK_SECRET] != '/' ||
+	    sodium_hex2bin(ret->secret, LINK_SECRET, text, 2 * LINK_SECRET, NULL, &length, NULL) <
+		    0)
+		return error_set(err, ERROR_FORMAT, "the invitation's secret is not one");
+	return decode_addresses(text + 2 * LINK_SECRET + 1, ret, err);
+}
+
+char *link_invitation_take(const char *variable)
+{
+	char *value = getenv(variable), *copy;
+
+	if (!value)
+		return NULL;
+	copy = xstrdup(value);
+	/* In place: /proc/PID/environ shows what is there. */
+	sodium_memzero(value, strlen(value));
+	unsetenv(variable);
+	return copy;
+}
+
+void link_forget(char *invitation)
+{
+	if (!invitation)
+		return;
+	sodium_memzero(invitation, strlen(invitation));
+	free(invitation);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the parts of the link share.
+ *
+ *	link_listen.c	  pdb's side before the handshake, and the invitation's text
+ *	link_connect.c	  the daemons' side of it
+ *	link_handshake.c  proofs and keys, and the race of several handshakes
+ *	link.c		  records and frames
+ *	link_channel.c	  channels
+ *
+ * On the wire, after the handshake, are records: a length (4 bytes, little endian) and so many
+ * bytes, made by libsodium's secretstream: encrypted, authenticated together with the length, and
+ * numbered by their order. A record holds up to LINK_CHUNK bytes. A frame is one record or several:
+ *
+ *	type length bytes...	bytes...	bytes...
+ *	[ first record ]	[ record ]	[ last record ]
+ *
+ * type and length have 4 bytes each, little endian; length counts all bytes that follow it. The
+ * secretstream's tag is PUSH in a frame's last record, MESSAGE in those before it, and FINAL in the
+ * last record of all, which is empty. A connection that ends without it was cut. */
+#ifndef PDB_ATTACH_LINK_PRIVATE_H
+#define PDB_ATTACH_LINK_PRIVATE_H
+
+#include <netinet/in.h>
+#include <sodium.h>
+
+#include "attach/daemons/link.h"
+#include "model/error.h"
+
+/* ---- Small things ---------------------------------------------------------------------------- */
+
+#define LINK_VERSION "pdblink1" /* the first bytes of both sides, and of the invitation */
+#define LINK_VERSION_SIZE 8
+#define LINK_SECRET crypto_auth_KEYBYTES
+#define LINK_ADDRESS_TEXT 64
+
+/* For poll(): milliseconds until `until_ns`, rounded up; -1: for ever. */
+int link_timeout(uint64_t until_ns);
+
+static inline void link_put_u32(uint8_t *to, uint32_t value)
+{
+	for (int i = 0; i < 4; i++)
+		to[i] = (uint8_t)(value >> (8 * i));
+}
+
+static inline uint32_t link_get_u32(const uint8_t *from)
+{
+	return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
+}
+
+/* "10.0.0.1:4711" or "[fd00::1]:4711"; a mapped IPv4 address is shown as one. */
+void link_address_text(const struct sockaddr *address, char text[LINK_ADDRESS_TEXT]);
+
+/* Bytes that are put in at the end and taken from the start. */
+struct link_buffer {
+	uint8_t *bytes;
+	size_t start, end, capacity;
+};
+
+/* Room for `size` bytes more behind the end. */
+uint8_t *link_buffer_room(struct link_buffer *buffer, size_t size);
+void link_buffer_take(struct link_buffer *buffer, size_t size);
+
+static inline size_t link_buffer_size(const struct link_buffer *buffer)
+{
+	return buffer->end - buffer->start;
+}
+
+/* ---- Handshake ------------------------------------------------------------------------------- */
+
+/* All that the two say, in this order. Only bytes, so that there is no padding. The keys are made
+ * for this one connection. A proof is an HMAC, under the secret, of all bytes before it; so it
+ * cannot be one of another connection, and neither side's proof can be the other's. */
+struct link_transcript {
+	/* pdb: who is there? */
+	struct {
+		uint8_t version[LINK_VERSION_SIZE];
+		uint8_t key[crypto_kx_PUBLICKEYBYTES];
+	} challenge;
+	/* The daemon. The header starts its stream of records. */
+	struct {
+		uint8_t version[LINK_VERSION_SIZE];
+		uint8_t key[crypto_kx_PUBLICKEYBYTES];
+		uint8_t header[crypto_secretstream_xchacha20poly1305_HEADERBYTES];
+		uint8_t proof[crypto_auth_BYTES];
+	} answer;
+	/* pdb: you are it. */
+	struct {
+		uint8_t header[crypto_secretstream_xchacha20poly1305_HEADERBYTES];
+		uint8_t proof[crypto_auth_BYTES];
+	} acceptance;
+};
+
+enum handshake_side { HANDSHAKE_PDB, HANDSHAKE_DAEMON };
+
+struct handshake {
+	int fd; /* not blocking */
+	enum handshake_side side;
+	bool is_connecting; /* connect() is under way */
+	uint64_t until_ns;
+	char peer[LINK_ADDRESS_TEXT];
+	uint8_t secret_key[crypto_kx_SECRETKEYBYTES];
+	struct link_transcript transcript;
+	uint8_t *expected; /* where in the transcript the next byte belongs */
+	size_t missing;    /* bytes of this part still to come */
+	crypto_secretstream_xchacha20poly1305_state send, receive;
+};
+
+#define RACE_MAX 16
+
+/* Handshakes that run side by side until one of them is done. */
+struct handshake_race {
+	uint8_t secret[LINK_SECRET];
+	struct handshake peers[RACE_MAX]; /* in order of age */
+	size_t num_peers;
+	struct pdb_error last; /* why the last peer was dropped */
+	unsigned num_dropped;
+};
+
+/* Add a peer; the oldest makes room for it when there are too many. The race owns `fd`. */
+void race_add(struct handshake_race *race, enum handshake_side side, int fd, bool is_connecting,
+	      uint64_t until_ns, const struct sockaddr *address);
+
+/* Wait once: for the peers, `listen_fds`, and the limit. *listen_ret is a descriptor with a
+ * connection to accept, or -1. 0: go on. 1: *link_ret is the winner's. -1: ERROR_TIMEOUT,
+ * ERROR_INTERRUPTED, ERROR_SYSTEM. */
+int race_wait(struct handshake_race *race, const int listen_fds[], size_t num_listen,
+	      const struct link_limit *limit, int *listen_ret, struct link **link_ret,
+	      struct pdb_error *err);
+
+/* Drop all peers and forget the secret. */
+void race_end(struct handshake_race *race);
+
+/* ---- Invitation ------------------------------------------------------------------------------ */
+
+/* VERSION/SECRET/ADDRESS,ADDRESS...; the secret in hexadecimal digits, the addresses as
+ * link_address_text() writes them. */
+struct link_invitation {
+	uint8_t secret[LINK_SECRET];
+	struct sockaddr_storage addresses[LINK_MAX_ADDRESSES];
+	size_t num_addresses;
+};
+
+int link_invitation_decode(const char *text, struct link_invitation *ret, struct pdb_error *err);
+
+struct link_listener {
+	int fds[LINK_MAX_ADDRESSES];
+	size_t num_fds;
+	char addresses[LINK_MAX_ADDRESSES][LINK_ADDRESS_TEXT];
+	size_t num_addresses;
+	uint64_t proof_ns; /* for how long a peer may owe its proof */
+	struct handshake_race race;
+};
+
+/* ---- Link ------------------------------------------------------------------------------------ */
+
+#define LINK_CHUNK 65536
+#define LINK_RECORD_MAX (LINK_CHUNK + crypto_secretstream_xchacha20poly1305_ABYTES)
+#define LINK_OUT_BULK (2 * LINK_CHUNK) /* no more payload is put behind so many bytes */
+#define LINK_OUT_MAX (16 * LINK_CHUNK) /* nothing is read that might have to be answered */
+
+/* The link's own types of frames; each starts with a channel's number, of 4 bytes. */
+enum {
+	LINK_CHANNEL_DATA = LINK_MAX_TYPE, /* bytes */
+	LINK_CHANNEL_CREDIT,               /* 4 bytes: so many more may be sent */
+	LINK_CHANNEL_EOF,                  /* no more bytes from this side */
+	LINK_CHANNEL_END,                  /* neither takes nor sends any more */
+};
+
+struct link_channel {
+	uint32_t number;
+	int fd;
+	size_t credit;              /* bytes that may be sent to the other side */
+	size_t consumed;            /* bytes written to fd that are not credited yet */
+	bool has_read_all;          /* fd gives no more; the other side knows */
+	bool has_received_all;      /* the other side gives no more */
+	bool has_shut_down;         /* and fd knows */
+	bool is_over;               /* to be removed */
+	struct link_buffer pending; /* received and not yet written to fd; up to LINK_WINDOW */
+};
+
+struct link {
+	int fd;
+	char peer[LINK_ADDRESS_TEXT];
+	unsigned patience;       /* seconds */
+	struct pdb_error broken; /* why it is of no more use; no code: it works */
+	bool has_read_all;       /* the other end sends no more */
+	uint64_t num_received;   /* bytes */
+	crypto_secretstream_xchacha20poly1305_state send, receive;
+	struct link_buffer out, in; /* records */
+	struct link_frame frame;    /* what has come of it so far, or all of it */
+	size_t frame_capacity, frame_have;
+	bool has_frame_start, has_frame;
+	struct link_channel channels[LINK_MAX_CHANNELS];
+	size_t num_channels;
+};
+
+/* A link over a connection whose handshake is done. The link owns fd. */
+struct link *link_create(const struct handshake *handshake);
+
+/* Put a frame of at most LINK_CHUNK - 8 bytes, in two parts, into the output. */
+void link_put_frame(struct link *link, uint32_t type, const void *first, size_t first_length,
+		    const void *second, size_t second_length);
+
+/* The link is of no more use: keep the reason. Returns -1. */
+int link_break(struct link *link, enum error_code code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* A frame of the link's own came. -1: link_break() was called. */
+int link_channel_frame(struct link *link, const struct link_frame *frame);
+
+struct pollfd;
+
+/* Say what to wait for on the channels' sockets: one entry for each. */
+void link_channel_poll(const struct link *link, struct pollfd *fds);
+
+/* Do what the answer allows. */
+void link_channel_serve(struct link *link, const struct pollfd *fds);
+
+/* Close what has ended. The places of the others in the table change. */
+void link_channel_remove_finished(struct link *link);
+void link_channel_end_all(struct link *link);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#include "attach/daemons/overlay.h"
+#include "model/xalloc.h"
+
+/* The lowest bit of i that is set; of 0 one beyond all others. */
+static uint64_t lowest_bit(uint32_t i)
+{
+	return i ? i & -(uint64_t)i : (uint64_t)1 << 32;
+}
+
+uint32_t overlay_parent(uint32_t i)
+{
+	return i & (i - 1);
+}
+
+size_t overlay_children(uint32_t i, uint32_t n, uint32_t children[OVERLAY_CHILDREN_MAX])
+{
+	size_t num = 0;
+
+	for (uint64_t step = lowest_bit(i) >> 1; step > 0; step >>= 1)
+		if (i + step < n)
+			children[num++] = i + step;
+	return num;
+}
+
+uint32_t overlay_subtree(uint32_t i, uint32_t n)
+{
+	uint64_t whole = lowest_bit(i);
+
+	if (i >= n)
+		return 0;
+	return whole < n - i ? whole : n - i;
+}
+
+int overlay_budget_ms(uint32_t i, uint32_t n, int total_ms)
+{
+	int level = __builtin_popcount(i);
+	int height = 0;
+
+	while (height < 32 && (uint64_t)1 << height < n)
+		height++;
+	if (height == 0)
+		return total_ms;
+	return (int64_t)total_ms * (2 * height - level) / (2 * height);
+}
+
+void overlay_ranges_deinit(struct overlay_ranges *set)
+{
+	free(set->ranges);
+	*set = (struct overlay_ranges){.ranges = NULL};
+}
+
+void overlay_ranges_append(struct overlay_ranges *set, uint32_t first, uint32_t count)
+{
+	set->ranges = xgrow(set->ranges, set->num, &set->capacity, sizeof(*set->ranges));
+	set->ranges[set->num++] = (struct overlay_range){first, count};
+}
+
+void overlay_ranges_add(struct overlay_ranges *set, uint32_t first, uint32_t count)
+{
+	struct overlay_range *last = set->num > 0 ? &set->ranges[set->num - 1] : NULL;
+
+	if (last && last->first + last->count == first)
+		last->count += count;
+	else if (count > 0)
+		overlay_ranges_append(set, first, count);
+}
+
+uint32_t overlay_ranges_total(const struct overlay_ranges *set)
+{
+	uint32_t total = 0;
+
+	for (size_t i = 0; i < set->num; i++)
+		total += set->ranges[i].count;
+	return total;
+}
+
+uint32_t overlay_ranges_at(const struct overlay_ranges *set, uint32_t i)
+{
+	size_t range = 0;
+
+	for (; i >= set->ranges[range].count; range++)
+		i -= set->ranges[range].count;
+	return set->ranges[range].first + i;
+}
+
+int64_t overlay_ranges_index(const struct overlay_ranges *set, uint32_t number)
+{
+	int64_t before = 0;
+
+	for (size_t i = 0; i < set->num; i++) {
+		const struct overlay_range *range = &set->ranges[i];
+
+		if (number >= range->first && number - range->first < range->count)
+			return before + (number - range->first);
+		before += range->count;
+	}
+	return -1;
+}
+
+void reduction_begin(struct reduction *reduction, uint32_t sequence, uint32_t self,
+		     uint32_t num_members, int budget_ms, int64_t now_ms)
+{
+	*reduction = (struct reduction){
+		.sequence = sequence,
+		.self = self,
+		.num_members = num_members,
+		.deadline_ms = now_ms + budget_ms,
+	};
+	reduction->num_children = overlay_children(self, num_members, reduction->children);
+	for (size_t i = 0; i < reduction->num_children; i++)
+		reduction->heard_ms[i] = now_ms;
+}
+
+void reduction_hear(struct reduction *reduction, uint32_t sequence, uint32_t from, int64_t now_ms)
+{
+	for (size_t i = 0; i < reduction->num_children && sequence == reduction->sequence; i++)
+		if (reduction->children[i] == from)
+			reduction->heard_ms[i] = now_ms;
+}
+
+enum reduction_taken reduction_take(struct reduction *reduction, uint32_t sequence, uint32_t from)
+{
+	if (sequence != reduction->sequence)
+		return REDUCTION_LATE;
+	for (size_t i = 0; i < reduction->num_children; i++) {
+		if (reduction->children[i] != from || reduction->has_answered[i])
+			continue;
+		reduction->has_answered[i] = true;
+		return REDUCTION_TAKEN;
+	}
+	return REDUCTION_REFUSED;
+}
+
+bool reduction_is_done(const struct reduction *reduction, int64_t now_ms)
+{
+	if (now_ms >= reduction->deadline_ms)
+		return true;
+	for (size_t i = 0; i < reduction->num_children; i++)
+		if (!reduction->has_answered[i] &&
+		    now_ms - reduction->heard_ms[i] < OVERLAY_SILENCE_MS)
+			return false;
+	return true;
+}
+
+void reduction_holes(const struct reduction *reduction, struct overlay_ranges *holes)
+{
+	for (size_t i = 0; i < reduction->num_children; i++)
+		if (!reduction->has_answered[i])
+			overlay_ranges_append(
+				holes, reduction->children[i],
+				overlay_subtree(reduction->children[i], reduction->num_members));
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/launchers/hydra.h"
+#include "attach/launchers/launcher.h"
+#include "attach/process/maps.h"
+#include "attach/process/procfs.h"
+#include "model/proctable.h"
+#include "model/xalloc.h"
+
+#define PROXY "hydra_pmi_proxy"
+
+/* ---- Command lines ------------------------------------------------------------------------- */
+
+/* The words of the text, which is changed; they point into it, and NULL is behind the last. */
+static char **split(char *text, size_t size)
+{
+	char **words = xcalloc(size / 2 + 2, sizeof(*words));
+	size_t num = 0;
+
+	for (size_t i = 0; i < size; i++)
+		if (strchr(" \t\n\"'", text[i]))
+			text[i] = '\0';
+	for (char *word = text; word < text + size; word += strlen(word) + 1)
+		if (*word)
+			words[num++] = word;
+	return words;
+}
+
+static const char *find_option(char *const *words, const char *name)
+{
+	for (; words[0] && words[1]; words++)
+		if (strcmp(words[0], name) == 0)
+			return words[1];
+	return NULL;
+}
+
+/* They are to be words of other command lines. */
+static bool are_hosts(const char *text)
+{
+	return isalnum((unsigned char)*text) &&
+	       strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-,") ==
+		       strlen(text);
+}
+
+/* What words[proxy], the proxy's program, is started on. */
+static const char *find_hosts(char **words, size_t proxy, bool is_slurm)
+{
+	const char *hosts, *user;
+
+	if (proxy == 0)
+		return "";
+	if (is_slurm) {
+		words[proxy] = NULL;
+		hosts = find_option(words, "--nodelist");
+	} else {
+		/* The remote shell, its options, the host, perhaps a "--". */
+		size_t i = proxy - 1;
+
+		while (i > 0 && words[i][0] == '-')
+			i--;
+		hosts = i > 0 ? words[i] : NULL;
+	}
+	user = hosts ? strchr(hosts, '@') : NULL;
+	hosts = user ? user + 1 : hosts;
+	return hosts && are_hosts(hosts) ? hosts : "?";
+}
+
+bool hydra_parse(const char *cmdline, size_t size, struct hydra_proxy *ret)
+{
+	char *text = xmalloc(size + 1);
+	const char *control, *group, *launcher;
+	char **words;
+	size_t proxy = 0;
+	bool is_one;
+
+	memcpy(text, cmdline, size);
+	text[size] = '\0';
+	words = split(text, size);
+	while (words[proxy] && strcmp(maps_base(words[proxy]), PROXY) != 0)
+		proxy++;
+	control = find_option(words + proxy, "--control-port");
+	group = find_option(words + proxy, "--pgid");
+	launcher = find_option(words + proxy, "--launcher");
+	is_one = control && strchr(control, ':');
+	if (is_one) {
+		ret->control = xstrdup(control);
+		ret->launcher = xstrdup(launcher ? launcher : "");
+		ret->group = group ? atoi(group) : 0;
+		ret->hosts = xstrdup(find_hosts(words, proxy, strcmp(ret->launcher, "slurm") == 0));
+	}
+	free(words);
+	free(text);
+	return is_one;
+}
+
+void hydra_proxy_deinit(struct hydra_proxy *proxy)
+{
+	free(proxy->hosts);
+	free(proxy->control);
+	free(proxy->launcher);
+}
+
+/* ---- Hosts --------------------------------------------------------------------------------- */
+
+static void add_hosts(struct launcher_hosts *to, size_t *capacity, char *names)
+{
+	char *save;
+
+	for (char *name = strtok_r(names, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
+		to->names = xgrow(to->names, to->num, capacity, sizeof(*to->names));
+		to->names[to->num++] = xstrdup(name);
+	}
+}
+
+/* In an allocation mpiexec names no nodes to the srun that starts its proxies, but that one keeps a
+ * table of them. "?" if it cannot be read. The caller frees. */
+static char *list_srun_hosts(pid_t pid)
+{
+	const struct launcher_info srun = {.kind = LAUNCHER_SRUN, .pid = pid, .name = "srun"};
+	struct proctable *table;
+	char *hosts = NULL;
+	size_t size;
+	FILE *out;
+
+	if (launcher_read_mpir(&srun, &table, NULL))
+		return xstrdup("?");
+	out = open_memstream(&hosts, &size);
+	for (size_t i = 0; i < table->num_procs; i++)
+		fprintf(out, "%s%s", i > 0 ? "," : "", table->procs[i].host);
+	fclose(out);
+	proctable_destroy(table);
+	if (are_hosts(hosts))
+		return hosts;
+	free(hosts);
+	return xstrdup("?");
+}
+
+/* Children of one mpiexec have one control port. */
+static void add_proxy(struct launcher_hosts *to, size_t *capacity, struct hydra_proxy *proxy,
+		      pid_t pid, const char *here)
+{
+	if (proxy->group != 0)
+		return;
+	if (!to->mark) {
+		to->mark = xasprintf("--control-port %s --pgid 0", proxy->control);
+		to->launcher = xstrdup(proxy->launcher);
+	}
+	if (!*proxy->hosts) {
+		free(proxy->hosts);
+		proxy->hosts = xstrdup(here);
+	} else if (strcmp(proxy->hosts, "?") == 0 && strcmp(proxy->launcher, "slurm") == 0) {
+		free(proxy->hosts);
+		proxy->hosts = list_srun_hosts(pid);
+	}
+	if (strcmp(proxy->hosts, "?") != 0)
+		add_hosts(to, capacity, proxy->hosts);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Each once, and none if there is only this one. */
+static void finish(struct launcher_hosts *hosts)
+{
+	size_t num = 0;
+	bool has_others = false;
+
+	if (hosts->num > 0)
+		qsort(hosts->names, hosts->num, sizeof(*hosts->names), compare_names);
+	for (size_t i = 0; i < hosts->num; i++) {
+		if (num > 0 && strcmp(hosts->names[i], hosts->names[num - 1]) == 0) {
+			free(hosts->names[i]);
+			continue;
+		}
+		hosts->names[num++] = hosts->names[i];
+		has_others |= !host_is_local(hosts->names[i]);
+	}
+	hosts->num = num;
+	if (!has_others)
+		launcher_hosts_deinit(hosts);
+}
+
+void hydra_find_hosts(pid_t pid, struct launcher_hosts *ret)
+{
+	struct launcher_hosts hosts = {.names = NULL};
+	size_t num, size, capacity = 0;
+	struct procfs_stat *list = procfs_list(&num);
+	char here[256] = "";
+
+	gethostname(here, sizeof(here) - 1);
+	for (size_t i = 0; i < num; i++) {
+		struct hydra_proxy proxy;
+		char *cmdline =
+			list[i].ppid == pid ? procfs_read(list[i].pid, "cmdline", &size) : NULL;
+
+		if (cmdline && hydra_parse(cmdline, size, &proxy)) {
+			add_proxy(&hosts, &capacity, &proxy, list[i].pid, here);
+			hydra_proxy_deinit(&proxy);
+		}
+		free(cmdline);
+	}
+	free(list);
+	finish(&hosts);
+	*ret = hosts;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Finding ranks without any help: every launcher puts the rank into the environment of the
+ * processes that it starts, and they are its descendants on its own node, and on other nodes those
+ * of what it has started there. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/launchers/launcher.h"
+#include "attach/process/procfs.h"
+#include "attach/process/rankenv.h"
+#include "model/error.h"
+#include "model/rankset.h"
+#include "model/segment_reader.h"
+#include "model/xalloc.h"
+
+#define MAX_DEPTH 32
+#define MAX_SIZE (1 << 24)
+
+struct found {
+	struct rankenv env;
+	pid_t pid;
+	uint64_t start_ticks;
+};
+
+struct scan {
+	struct procfs_stat *list;
+	size_t num_list;
+	struct found *found;
+	size_t num_found, capacity;
+	size_t num_refused; /* processes that could not be looked into */
+};
+
+/* Collect the outermost processes that carry a rank, below `pid`. */
+static void collect(struct scan *scan, pid_t pid, int depth)
+{
+	size_t i;
+
+	for (i = 0; i < scan->num_list && depth < MAX_DEPTH; i++) {
+		const struct procfs_stat *stat = &scan->list[i];
+		struct rankenv env;
+
+		if (stat->ppid != pid || stat->pid == pid || stat->is_ending ||
+		    strncmp(stat->comm, PROCTABLE_DAEMON, strlen(PROCTABLE_DAEMON)) == 0)
+			continue;
+		if (rankenv_read(stat->pid, &env)) {
+			scan->num_refused += errno == EACCES || errno == EPERM;
+			continue;
+		}
+		if (env.rank < 0) {
+			collect(scan, stat->pid, depth + 1);
+			continue;
+		}
+		scan->found =
+			xgrow(scan->found, scan->num_found, &scan->capacity, sizeof(*scan->found));
+		scan->found[scan->num_found++] = (struct found){env, stat->pid, stat->start_ticks};
+	}
+}
+
+/* The environment of a launcher that was itself started as somebody's rank (srun in a batch
+ * script, mpirun in an xterm of mpirun) is that rank's and all its daemons inherit it. */
+static void collect_below_launcher(struct scan *scan, pid_t launcher)
+{
+	struct rankenv own, child;
+	size_t i, num = 0;
+
+	collect(scan, launcher, 0);
+	if (rankenv_read(launcher, &own) || own.rank < 0)
+		return;
+	for (i = 0; i < scan->num_found; i++) {
+		child = scan->found[i].env;
+		if (child.rank != own.rank || child.variable != own.variable ||
+		    strcmp(child.job, own.job) != 0)
+			scan->found[num++] = scan->found[i];
+		else
+			collect(scan, scan->found[i].pid, 0);
+	}
+	scan->num_found = num;
+}
+
+static int compare_age(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	if (x->start_ticks != y->start_ticks)
+		return x->start_ticks < y->start_ticks ? -1 : 1;
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+/* Keep the oldest job: others were spawned by it. Not all launchers name jobs; then one is told by
+ * its size, and a second rank of the same number is of a later job. Returns how many processes are
+ * left out. */
+static size_t keep_first_job(struct scan *scan)
+{
+	struct rankset *ranks = rankset_create();
+	size_t i, num = 0;
+
+	if (scan->num_found)
+		qsort(scan->found, scan->num_found, sizeof(*scan->found), compare_age);
+	for (i = 0; i < scan->num_found; i++) {
+		const struct rankenv *env = &scan->found[i].env, *first = &scan->found[0].env;
+
+		if (strcmp(env->job, first->job) != 0 || env->size != first->size ||
+		    rankset_contains(ranks, env->rank))
+			continue;
+		rankset_add(ranks, env->rank);
+		scan->found[num++] = scan->found[i];
+	}
+	rankset_destroy(ranks);
+	i = scan->num_found - num;
+	scan->num_found = num;
+	return i;
+}
+
+/* Ranks that have no process any more but left their segments. The others' word is taken in turn,
+ * since some may run without a recorder. */
+static void add_ended(struct proctable *table, int size, const char *host)
+{
+	struct rankset *found = rankset_create();
+	struct segment_left *left = NULL;
+	int num = -1;
+
+	for (size_t i = 0; i < table->num_procs; i++) {
+		rankset_add(found, table->procs[i].rank);
+		if (num < 0)
+			num = segment_find_left(table->procs[i].pid, &left, NULL);
+	}
+	for (int i = 0; i < num; i++) {
+		if (left[i].rank < size && !rankset_contains(found, left[i].rank))
+			proctable_add_ended(table, left[i].rank, left[i].pid, host);
+	}
+	free(left);
+	rankset_destroy(found);
+}
+
+/* The ranks that were found. */
+static int fill_table(struct scan *scan, struct proctable *table, struct pdb_error *err)
+{
+	char host[256] = "localhost";
+	int size = 0;
+
+	gethostname(host, sizeof(host) - 1);
+	for (size_t i = 0; i < scan->num_found; i++) {
+		const struct rankenv *env = &scan->found[i].env;
+		pid_t pid = rankenv_process(scan->list, scan->num_list, scan->found[i].pid, env);
+		char executable[4096];
+
+		if (!procfs_executable(pid, executable, sizeof(executable)))
+			executable[0] = '\0';
+		proctable_add(table, env->rank, pid, host, executable);
+		if (env->size > size && env->size <= MAX_SIZE)
+			size = env->size;
+	}
+	if (table->num_procs < (size_t)size)
+		add_ended(table, size, host);
+	if (proctable_finish(table, err))
+		return -1;
+	if (table->size < size)
+		table->size = size;
+	table->source = PROCTABLE_PROCFS;
+	return 0;
+}
+
+/* Make a table of what was found and free the scan. of: whose they are, for people. */
+static int finish(struct scan *scan, const char *of, struct proctable **ret, struct pdb_error *err)
+{
+	struct proctable *table = proctable_create();
+	int result;
+
+	if (scan->num_found)
+		result = fill_table(scan, table, err);
+	else if (scan->num_refused)
+		result = error_set(err, ERROR_PERMISSION,
+				   "%s has no ranks on this node that pdb may look into; run pdb "
+				   "as their user or as root",
+				   of);
+	else
+		result = error_set(err, ERROR_NOT_FOUND,
+				   "%s has no ranks on this node: the job has not started yet, it "
+				   "has ended, or it runs on other nodes",
+				   of);
+	if (result)
+		proctable_destroy(table);
+	else
+		*ret = table;
+	free(scan->list);
+	free(scan->found);
+	return result;
+}
+
+/* ---- Below the launcher -------------------------------------------------------------------- */
+
+static char *make_note(const struct launcher_info *launcher, size_t num_others)
+{
+	const char *why = "this launcher keeps no table of its ranks; only this node's are found";
+
+	if (launcher->kind == LAUNCHER_ORTE || launcher->kind == LAUNCHER_SRUN ||
+	    launcher->kind == LAUNCHER_PRRTE)
+		why = "only this node's ranks are found";
+	if (num_others)
+		return xasprintf("%s; without those of jobs that it spawned (%zu)", why,
+				 num_others);
+	return xstrdup(why);
+}
+
+int launcher_scan_procfs(const struct launcher_info *launcher, struct proctable **ret,
+			 struct pdb_error *err)
+{
+	struct scan scan = {0};
+	struct proctable *table;
+	char of[200], job[sizeof(scan.found->env.job)] = "";
+	size_t num_others;
+
+	scan.list = procfs_list(&scan.num_list);
+	collect_below_launcher(&scan, launcher->pid);
+	num_others = keep_first_job(&scan);
+	if (scan.num_found)
+		strcpy(job, scan.found[0].env.job);
+	snprintf(of, sizeof(of), "%s (pid %d)", launcher->name, (int)launcher->pid);
+	if (finish(&scan, of, &table, err))
+		return -1;
+	free(table->job);
+	table->job = job[0] ? xstrdup(job) : xasprintf("pid-%d", (int)launcher->pid);
+	free(table->launcher_name);
+	table->launcher_name = xstrdup(launcher->name);
+	table->launcher_pid = launcher->pid;
+	table->launcher = launcher->kind;
+	table->source_note = make_note(launcher, num_others);
+	*ret = table;
+	return 0;
+}
+
+/* ---- Below what the launcher has started here ---------------------------------------------- */
+
+/* Is the option there with this value? The text is a command line: words, each with a zero byte
+ * behind it. */
+static bool has_option(const char *cmdline, size_t size, const char *option, const char *value)
+{
+	const char *end = cmdline + size, *next;
+
+	for (const char *word = cmdline; word < end; word = next) {
+		next = word + strlen(word) + 1;
+		if (next < end && strcmp(word, option) == 0 && strcmp(next, value) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool has_mark(const char *cmdline, size_t size, const char *mark)
+{
+	char *copy = xstrdup(mark), *save, *option, *value = NULL;
+	bool has = true;
+
+	for (option = strtok_r(copy, " ", &save); option && has;
+	     option = strtok_r(NULL, " ", &save)) {
+		value = strtok_r(NULL, " ", &save);
+		has = value && has_option(cmdline, size, option, value);
+	}
+	free(copy);
+	return has && value;
+}
+
+static bool is_marked(pid_t pid, uid_t user, const char *mark)
+{
+	struct procfs_status status;
+	size_t size;
+	char *cmdline;
+	bool is;
+
+	if (procfs_status(pid, &status) || status.uid != user)
+		return false;
+	cmdline = procfs_read(pid, "cmdline", &size);
+	is = cmdline && has_mark(cmdline, size, mark);
+	free(cmdline);
+	return is;
+}
+
+int launcher_scan_mark(const char *mark, uid_t user, struct proctable **ret, struct pdb_error *err)
+{
+	struct scan scan = {0};
+
+	scan.list = procfs_list(&scan.num_list);
+	for (size_t i = 0; i < scan.num_list; i++)
+		if (is_marked(scan.list[i].pid, user, mark))
+			collect(&scan, scan.list[i].pid, 0);
+	keep_first_job(&scan);
+	return finish(&scan, "the job", ret, err);
+}

@@ -1,0 +1,620 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "attach/node/node.h"
+#include "attach/node/starved.h"
+#include "attach/process/procfs.h"
+#include "attach/stacks/sampler.h"
+#include "model/callpath.h"
+#include "model/error.h"
+#include "model/job.h"
+#include "model/job_model.h"
+#include "model/model.h"
+#include "model/monotonic.h"
+#include "model/proctable.h"
+#include "model/rankset.h"
+#include "model/sample.h"
+#include "model/segment_reader.h"
+#include "model/xalloc.h"
+
+/* Threads of a rank that are looked at twice; of further ones only the copy is known. */
+#define MAX_LANES 64
+
+/* Without any recorder only stacks tell who moves: so many samples, over at least so long. One
+ * alone would show somebody outside MPI in nearly every healthy job. */
+#define STACK_LOOKS 4
+#define STACK_LOOK_MS 1000
+
+/* How often a stack that is not complete is tried again. */
+#define RETRIES 2
+
+/* A rank that is a process of this host. */
+struct local {
+	int rank;
+	pid_t pid;
+	uint64_t start_ticks; /* 0: it had ended before the first look */
+
+	int fd; /* the segment while looking; -1: none */
+	int kept; /* a segment with a trace, from a look that keeps it on; -1: none */
+	struct segment_look *looks;
+	int num_looks;
+	uint64_t cpu_ticks; /* that the process had used at the first look */
+	bool *lanes_starved; /* [num_looks] at the second look, see is_starved() */
+	struct pdb_error trouble;
+	struct model *model;
+};
+
+struct node {
+	struct job *job;
+	struct sampler *sampler;
+	struct local *locals; /* by rank */
+	size_t num_locals;
+
+	/* Between look and commit, as are the models of the locals. */
+	struct samples *samples;
+	uint64_t taken_real_ns;
+	double look_seconds;
+};
+
+struct node *node_create(struct job *job, struct sampler *sampler)
+{
+	struct node *node = xcalloc(1, sizeof(*node));
+	const struct proctable *table = job->proctable;
+
+	node->job = job;
+	node->sampler = sampler;
+	node->locals = xcalloc(table->num_procs, sizeof(*node->locals));
+	for (size_t i = 0; i < table->num_procs; i++) {
+		const struct proc *proc = &table->procs[i];
+		struct local *local = &node->locals[node->num_locals];
+		struct procfs_stat stat;
+
+		if (!proc->is_local || proc->pid <= 0)
+			continue;
+		node->num_locals++;
+		local->rank = proc->rank;
+		local->pid = proc->pid;
+		local->fd = -1;
+		local->kept = -1;
+		if (!proc->has_ended && procfs_stat(proc->pid, 0, &stat) == 0)
+			local->start_ticks = stat.start_ticks;
+	}
+	return node;
+}
+
+static bool is_alive(const struct local *local)
+{
+	struct procfs_stat stat;
+
+	return procfs_stat(local->pid, 0, &stat) == 0 && stat.state != 'Z' && stat.state != 'X' &&
+	       stat.start_ticks == local->start_ticks;
+}
+
+static const struct local *find_local(const struct node *node, int rank)
+{
+	for (size_t i = 0; i < node->num_locals; i++)
+		if (node->locals[i].rank == rank)
+			return &node->locals[i];
+	return NULL;
+}
+
+bool node_is_alive(const struct node *node, int rank)
+{
+	const struct local *local = find_local(node, rank);
+
+	return local && is_alive(local);
+}
+
+/* ---- The segments -------------------------------------------------------------------------- */
+
+void node_raise_file_limit(size_t needed)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= needed + 64)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void node_keep(struct node *node, int rank, int fd)
+{
+	for (size_t i = 0; i < node->num_locals; i++) {
+		struct local *local = &node->locals[i];
+
+		if (local->rank != rank || fd < 0)
+			continue;
+		if (local->kept >= 0)
+			close(local->kept);
+		local->kept = fd;
+		return;
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Of one that has ended there is still what was kept. */
+static int open_segment(struct local *local, bool is_last)
+{
+	if (is_last && local->kept >= 0)
+		return fcntl(local->kept, F_DUPFD_CLOEXEC, 0);
+	if (is_alive(local))
+		return segment_open_pid(local->pid, &local->trouble);
+	return error_set(&local->trouble, ERROR_GONE, JOB_HOLE_ENDED);
+}
+
+static void first_look(struct local *local, bool is_last)
+{
+	struct procfs_stat stat;
+
+	local->fd = open_segment(local, is_last);
+	if (local->fd < 0)
+		return;
+	if (procfs_stat(local->pid, 0, &stat) == 0)
+		local->cpu_ticks = stat.cpu_ticks;
+	local->looks = xcalloc(MAX_LANES, sizeof(*local->looks));
+	local->num_looks = segment_look(local->fd, local->looks, MAX_LANES, &local->trouble);
+}
+
+static bool is_starved(const struct local *local, const struct model_lane *lane)
+{
+	struct starved_facts facts = {
+		.polls = lane->polls,
+		.now_ns = local->model->now_ns,
+		.last_poll_ns = lane->last_poll_ns,
+		.cpu_ticks_before = local->cpu_ticks,
+	};
+	struct procfs_stat all, thread;
+
+	if (procfs_stat(local->pid, 0, &all) < 0 ||
+	    procfs_stat(local->pid, lane->is_main ? local->pid : lane->tid, &thread) < 0)
+		return false;
+	facts.cpu_ticks = all.cpu_ticks;
+	facts.state = thread.state;
+	return starved_is(&facts);
+}
+
+static void find_starved(struct local *local)
+{
+	local->lanes_starved = xcalloc(local->num_looks, sizeof(*local->lanes_starved));
+	for (int i = 0; i < local->num_looks && (size_t)i < local->model->num_lanes; i++)
+		if (local->model->lanes[i].polls > 0)
+			local->lanes_starved[i] = is_starved(local, &local->model->lanes[i]);
+}
+
+/* The same file once more, as long as it is the rank's. */
+static void keep(struct local *local)
+{
+	int fd = segment_has_traces(local->fd) ? fcntl(local->fd, F_DUPFD_CLOEXEC, 0) : -1;
+
+	if (fd < 0)
+		return;
+	if (local->kept >= 0)
+		close(local->kept);
+	local->kept = fd;
+}
+
+static void second_look(struct local *local)
+{
+	if (local->fd < 0)
+		return;
+	error_clear(&local->trouble);
+	if (segment_read(local->fd, &local->model, &local->trouble) < 0)
+		local->model = NULL;
+	if (!local->model)
+		return;
+	if (local->num_looks > 0)
+		find_starved(local);
+	if (local->model->life != SEG_LIFE_STOPPED)
+		return;
+	/* It stands where the rank was then, which would look like a rank that does not move. */
+	model_destroy(local->model);
+	local->model = NULL;
+	error_set(&local->trouble, ERROR_SYSTEM,
+		  "recording ended early: no space left for segments (see PDB_SEGMENT_DIR)");
+}
+
+static void forget_look(struct local *local)
+{
+	if (local->fd >= 0)
+		close(local->fd);
+	local->fd = -1;
+	free(local->looks);
+	local->looks = NULL;
+	free(local->lanes_starved);
+	local->lanes_starved = NULL;
+	local->num_looks = 0;
+	model_destroy(local->model);
+	local->model = NULL;
+	error_clear(&local->trouble);
+}
+
+/* The same trouble in the same words for every rank, so that ranks can be counted by them. */
+static const char *hole_text(const struct local *local)
+{
+	switch (local->trouble.code) {
+	case ERROR_NOT_FOUND:
+		return "no recorder";
+	case ERROR_GONE:
+		return JOB_HOLE_ENDED;
+	default:
+		return local->trouble.text;
+	}
+}
+
+static void add_holes(struct node *node)
+{
+	job_clear_holes(node->job);
+	for (size_t i = 0; i < node->num_locals; i++)
+		if (node->locals[i].trouble.code != ERROR_NONE)
+			job_add_hole(node->job, node->locals[i].rank, hole_text(&node->locals[i]));
+}
+
+static void set_moves(struct job_lane *lane, const struct local *local)
+{
+	const struct segment_look *look;
+
+	if (lane->lane >= local->num_looks)
+		return;
+	look = &local->looks[lane->lane];
+	lane->has_second_look = true;
+	/* Until all of the copy was made: what it holds of a lane that has not moved is of one
+	 * moment, and that moment is the same for all ranks, since all were looked at before any
+	 * was copied. */
+	lane->has_moved = lane->data->last_events != look->events;
+	lane->moves =
+		lane->data->last_events > look->events ? lane->data->last_events - look->events : 0;
+	lane->has_polled =
+		lane->has_moved ? lane->data->polls > 0 : lane->data->polls > look->polls;
+	/* One that has polled where it is does so still when it has done nothing else since. */
+	if (local->lanes_starved && local->lanes_starved[lane->lane])
+		lane->has_polled = true;
+}
+
+/* A new job model of what was read; NULL if nothing was. */
+static struct job_model *make_model(struct node *node)
+{
+	struct job *job = node->job;
+	struct job_model *jm = NULL;
+	size_t next = 0;
+
+	for (size_t i = 0; i < node->num_locals; i++) {
+		struct local *local = &node->locals[i];
+
+		if (!local->model)
+			continue;
+		if (!jm)
+			jm = job_model_create(job->modules, job->callpaths);
+		job_model_add(jm, local->rank, local->model, local->pid);
+		local->model = NULL;
+	}
+	if (!jm)
+		return NULL;
+	job_model_finish(jm);
+	/* Lanes and locals are both by rank. */
+	for (size_t i = 0; i < jm->num_lanes; i++) {
+		while (node->locals[next].rank < jm->lanes[i].rank)
+			next++;
+		set_moves(&jm->lanes[i], &node->locals[next]);
+	}
+	return jm;
+}
+
+/* ---- Stacks -------------------------------------------------------------------------------- */
+
+/* Sample those of `ranks` (NULL: all) that are alive, at most max of them, into new samples. */
+static int take_samples(struct node *node, const struct rankset *ranks, int max, unsigned flags,
+			struct samples **ret, struct pdb_error *err)
+{
+	struct sampler_target *targets = xcalloc(node->num_locals, sizeof(*targets));
+	struct samples *samples = samples_create();
+	size_t num = 0;
+	int result = 0;
+
+	for (size_t i = 0; i < node->num_locals && num < (size_t)max; i++) {
+		const struct local *local = &node->locals[i];
+
+		if ((!ranks || rankset_contains(ranks, local->rank)) && is_alive(local))
+			targets[num++] = (struct sampler_target){local->rank, local->pid,
+								 local->start_ticks};
+	}
+	if (num)
+		result = sampler_take(node->sampler, targets, num, flags, samples, err);
+	free(targets);
+	*ret = samples;
+	return result;
+}
+
+/* What it has becomes that of the other. */
+static void move_sample(struct samples *to, struct sample *sample)
+{
+	samples_add(to, sample);
+	sample->note = NULL;
+	sample->values = NULL;
+	sample->queues = NULL;
+}
+
+/* Append those of `from`, which keeps what no longer has notes, values and queues. */
+static void move_samples(struct samples *to, struct samples *from)
+{
+	for (size_t i = 0; i < from->num_samples; i++)
+		move_sample(to, &from->samples[i]);
+}
+
+/* A sample that says why there is none. */
+static void add_ended(struct samples *samples, const struct local *local)
+{
+	const struct sample ended = {
+		.rank = local->rank,
+		.tid = local->pid,
+		.is_main = true,
+		.status = SAMPLE_FAILED,
+		.path = CALLPATH_NONE,
+		.state = '?',
+		.when_ns = monotonic_ns(),
+		.note = xstrdup(JOB_HOLE_ENDED),
+	};
+
+	samples_add(samples, &ended);
+}
+
+static size_t count_incomplete(const struct samples *samples, int rank)
+{
+	size_t num = 0;
+
+	for (size_t i = 0; i < samples->num_samples; i++)
+		num += samples->samples[i].rank == rank &&
+		       samples->samples[i].status == SAMPLE_INCOMPLETE;
+	return num;
+}
+
+static struct rankset *find_incomplete(const struct samples *samples)
+{
+	struct rankset *ranks = rankset_create();
+
+	for (size_t i = 0; i < samples->num_samples; i++)
+		if (samples->samples[i].status == SAMPLE_INCOMPLETE)
+			rankset_add(ranks, samples->samples[i].rank);
+	return ranks;
+}
+
+/* Of those ranks that `fresh` knows more of, its samples in place of the others. */
+static void take_better(struct samples *samples, struct samples *fresh, struct rankset *ranks)
+{
+	struct samples *kept = samples_create(), old = *samples;
+
+	for (int rank = rankset_first(ranks); rank >= 0; rank = rankset_next(ranks, rank))
+		if (count_incomplete(fresh, rank) >= count_incomplete(samples, rank))
+			rankset_remove(ranks, rank);
+	for (size_t i = 0; i < samples->num_samples; i++)
+		if (!rankset_contains(ranks, samples->samples[i].rank))
+			move_sample(kept, &samples->samples[i]);
+	for (size_t i = 0; i < fresh->num_samples; i++)
+		if (rankset_contains(ranks, fresh->samples[i].rank))
+			move_sample(kept, &fresh->samples[i]);
+	*samples = *kept;
+	*kept = old;
+	samples_destroy(kept);
+}
+
+/* A thread in the midst of a call through a table may be told better a moment later. */
+static void try_again(struct node *node, struct samples *samples, unsigned flags)
+{
+	for (int i = 0; i < RETRIES; i++) {
+		struct rankset *ranks = find_incomplete(samples);
+		struct samples *fresh;
+		struct pdb_error err;
+
+		if (rankset_is_empty(ranks)) {
+			rankset_destroy(ranks);
+			return;
+		}
+		if (take_samples(node, ranks, node->num_locals, flags, &fresh, &err) == 0)
+			take_better(samples, fresh, ranks);
+		samples_destroy(fresh);
+		rankset_destroy(ranks);
+	}
+}
+
+/* All that is asked for of those that are there. */
+static int sample_times(struct node *node, const struct rankset *ranks,
+			const struct node_sampling *sampling, struct samples *all,
+			struct pdb_error *err)
+{
+	unsigned flags = sampling->all_threads ? SAMPLER_ALL_THREADS : 0;
+	uint64_t begin = monotonic_ns(), span = sampling->milliseconds * UINT64_C(1000000);
+
+	for (int i = 0; i < sampling->times; i++) {
+		struct samples *some;
+		int result;
+
+		if (i > 0 && !sampling->sleep_until(begin + span * i / (sampling->times - 1)))
+			break;
+		/* A recorder tells more of messages; without one, how they are at first and at last does. */
+		if (!node->job->model && (i == 0 || i == sampling->times - 1))
+			flags |= SAMPLER_QUEUES;
+		else
+			flags &= ~(unsigned)SAMPLER_QUEUES;
+		result = take_samples(node, ranks, node->num_locals, flags, &some, err);
+		if (result == 0) {
+			try_again(node, some, flags);
+			move_samples(all, some);
+		}
+		samples_destroy(some);
+		if (result < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int node_sample(struct node *node, const struct rankset *ranks,
+		const struct node_sampling *sampling, struct pdb_error *err)
+{
+	struct samples *fresh = samples_create();
+
+	if (sample_times(node, ranks, sampling, fresh, err) < 0) {
+		samples_destroy(fresh);
+		return -1;
+	}
+	for (size_t i = 0; i < node->num_locals; i++)
+		if (rankset_contains(ranks, node->locals[i].rank) && !is_alive(&node->locals[i]))
+			add_ended(fresh, &node->locals[i]);
+	job_replace_samples(node->job, ranks, fresh);
+	return 0;
+}
+
+/* ---- All of it ----------------------------------------------------------------------------- */
+
+static uint64_t realtime_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static bool all_are_gone(const struct node *node)
+{
+	for (size_t i = 0; i < node->num_locals; i++)
+		if (node->locals[i].trouble.code != ERROR_GONE)
+			return false;
+	return node->num_locals > 0;
+}
+
+static void forget_looks(struct node *node)
+{
+	for (size_t i = 0; i < node->num_locals; i++)
+		forget_look(&node->locals[i]);
+	samples_destroy(node->samples);
+	node->samples = NULL;
+}
+
+/* Open the segments and look at them; -1 when no process is left. */
+static int begin_look(struct node *node, const struct node_look_options *options,
+		      struct pdb_error *err)
+{
+	/* One descriptor a rank is open during a look, and one that is kept. */
+	node_raise_file_limit(2 * node->num_locals);
+	for (size_t i = 0; i < node->num_locals; i++) {
+		first_look(&node->locals[i], options->is_last);
+		if (options->keeps && node->locals[i].fd >= 0)
+			keep(&node->locals[i]);
+	}
+	if (all_are_gone(node))
+		return error_set(err, ERROR_GONE, "the job has ended");
+	return 0;
+}
+
+/* Does any rank call MPI from several threads? Then main threads alone do not tell where it is. */
+static bool has_threads(const struct node *node)
+{
+	for (size_t i = 0; i < node->num_locals; i++)
+		if (node->locals[i].num_looks > 1)
+			return true;
+	return false;
+}
+
+static bool has_recorder(const struct node *node)
+{
+	for (size_t i = 0; i < node->num_locals; i++)
+		if (node->locals[i].fd >= 0)
+			return true;
+	return false;
+}
+
+/* The other samples of a look at a job without a recorder, evenly until `end_ns`. */
+static void sample_again(struct node *node, const struct node_look_options *options, unsigned flags,
+			 uint64_t begin_ns, uint64_t end_ns)
+{
+	struct samples *all = node->samples;
+	struct pdb_error err;
+
+	if (options->prepare)
+		options->prepare(options->context, all);
+	for (uint64_t i = 1; i < STACK_LOOKS; i++) {
+		uint64_t when = begin_ns + (end_ns - begin_ns) * i / (STACK_LOOKS - 1);
+		struct samples *more;
+
+		if (!options->sleep_until(when))
+			break;
+		if (take_samples(node, NULL, options->max_samples, flags, &more, &err) == 0) {
+			if (options->prepare && i + 1 < STACK_LOOKS)
+				options->prepare(options->context, more);
+			move_samples(all, more);
+		}
+		samples_destroy(more);
+	}
+	samples_sort(all);
+}
+
+int node_look(struct node *node, const struct node_look_options *options, char **trouble_ret,
+	      struct pdb_error *err)
+{
+	struct pdb_error trouble = {.code = ERROR_NONE};
+	uint64_t begin = monotonic_ns(), end;
+	int milliseconds = options->milliseconds;
+	unsigned flags = 0;
+	int sampled;
+
+	forget_looks(node);
+	if (begin_look(node, options, err) < 0) {
+		forget_looks(node);
+		return -1;
+	}
+	if (options->all_threads || has_threads(node))
+		flags |= SAMPLER_ALL_THREADS;
+	/* A recorder tells more. */
+	if (!has_recorder(node))
+		flags |= SAMPLER_QUEUES;
+	/* The time between the looks is there anyway. */
+	sampled = take_samples(node, NULL, options->max_samples, flags, &node->samples, &trouble);
+	if (!has_recorder(node) && milliseconds < STACK_LOOK_MS)
+		milliseconds = STACK_LOOK_MS;
+	end = begin + milliseconds * UINT64_C(1000000);
+	if (sampled == 0 && !has_recorder(node) && node->samples->num_samples > 0)
+		sample_again(node, options, flags, begin, end);
+	else if (has_recorder(node))
+		options->sleep_until(end);
+	if (!options->sleep_until(0)) {
+		forget_looks(node);
+		return error_set(err, ERROR_INTERRUPTED, "interrupted");
+	}
+	for (size_t i = 0; i < node->num_locals; i++)
+		second_look(&node->locals[i]);
+	node->taken_real_ns = realtime_ns();
+	node->look_seconds = (monotonic_ns() - begin) / 1e9;
+	*trouble_ret = sampled < 0 ? xstrdup(trouble.text) : NULL;
+	return 0;
+}
+
+void node_commit(struct node *node)
+{
+	struct job *job = node->job;
+
+	job->taken_real_ns = node->taken_real_ns;
+	job->look_seconds = node->look_seconds;
+	add_holes(node);
+	job_model_destroy(job->model);
+	job->model = make_model(node);
+	samples_destroy(job->samples);
+	job->samples = node->samples;
+	node->samples = NULL;
+	forget_looks(node);
+}
+
+void node_destroy(struct node *node)
+{
+	if (!node)
+		return;
+	forget_looks(node);
+	for (size_t i = 0; i < node->num_locals; i++)
+		if (node->locals[i].kept >= 0)
+			close(node->locals[i].kept);
+	free(node->locals);
+	free(node);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Who is inside MPI, by the stacks of ranks that have no recorder: those of a few, again and again,
+ * for as long as a job runs. */
+#ifndef PDB_ATTACH_WATCH_STACKS_H
+#define PDB_ATTACH_WATCH_STACKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "attach/stacks/sampler.h"
+
+struct watch_digest;
+struct watch_stacks;
+
+/* Its tables of modules, call paths and names are its own, and made anew when they have grown. */
+struct watch_stacks *watch_stacks_create(void);
+void watch_stacks_destroy(struct watch_stacks *stacks); /* NULL is fine */
+
+/* Sample the main threads of these ranks and add what is seen to the numbers of the digest that are
+ * about stacks. A rank that is between two calls of the test and probe families, or was in one a
+ * moment ago, counts as inside, as it waits in a loop of its own. */
+void watch_stacks_take(struct watch_stacks *stacks, const struct sampler_target *targets,
+		       size_t num, struct watch_digest *digest);
+
+/* A number for the functions that the main thread is in, wherever in the innermost of them: the
+ * same for the same. 0: no stack can be had. */
+uint64_t watch_stacks_number(struct watch_stacks *stacks, const struct sampler_target *target);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "attach/process/elf_symbol.h"
+#include "attach/process/maps.h"
+
+/* By a name that a process gives, anything may be there by now: a fifo or a terminal too. */
+#define O_FOREIGN (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+
+static bool is_file_of(int fd, const struct maps_object *object)
+{
+	struct stat stat;
+
+	/* Only the inode: on btrfs and overlayfs the two device numbers are not the same. */
+	return !fstat(fd, &stat) && stat.st_ino == object->inode;
+}
+
+int elf_symbol_open(pid_t pid, const struct maps_object *object)
+{
+	char path[PATH_MAX + 32];
+	int fd;
+
+	/* The executable's link leads to the file itself, even if its name is another's by now. */
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	fd = open(path, O_FOREIGN);
+	if (fd >= 0 && is_file_of(fd, object))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, object->path);
+	fd = open(path, O_FOREIGN);
+	if (fd < 0)
+		fd = open(object->path, O_FOREIGN);
+	return fd;
+}
+
+/* Address minus ELF virtual address: the first segment begins where the object does. */
+static int load_bias(Elf *elf, uint64_t start, uint64_t *bias_ret)
+{
+	size_t num, i;
+	GElf_Phdr phdr;
+
+	if (elf_getphdrnum(elf, &num))
+		return -1;
+	for (i = 0; i < num; i++) {
+		if (gelf_getphdr(elf, (int)i, &phdr) && phdr.p_type == PT_LOAD) {
+			*bias_ret = start - (phdr.p_vaddr - phdr.p_offset);
+			return 0;
+		}
+	}
+	return -1;
+}
+
+static int find_in_section(Elf *elf, Elf_Scn *section, const char *name, GElf_Sym *ret)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	GElf_Shdr header;
+	size_t i, num;
+
+	if (!data || !gelf_getshdr(section, &header) || !header.sh_entsize)
+		return -1;
+	num = data->d_size / header.sh_entsize;
+	for (i = 0; i < num && i < INT_MAX; i++) {
+		const char *text;
+		int type;
+
+		if (!gelf_getsym(data, (int)i, ret) || ret->st_shndx == SHN_UNDEF)
+			continue;
+		type = GELF_ST_TYPE(ret->st_info);
+		if (type != STT_OBJECT && type != STT_FUNC)
+			continue;
+		text = elf_strptr(elf, header.sh_link, ret->st_name);
+		if (text && !strcmp(text, name))
+			return 0;
+	}
+	return -1;
+}
+
+static int find_in_file(Elf *elf, const char *name, GElf_Sym *ret)
+{
+	static const GElf_Word types[] = {SHT_DYNSYM, SHT_SYMTAB};
+	Elf_Scn *section;
+	GElf_Shdr header;
+	size_t i;
+
+	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		section = NULL;
+		while ((section = elf_nextscn(elf, section))) {
+			if (gelf_getshdr(section, &header) && header.sh_type == types[i] &&
+			    !find_in_section(elf, section, name, ret))
+				return 0;
+		}
+	}
+	return -1;
+}
+
+int elf_symbol_find(pid_t pid, const struct maps_object *object, const char *name,
+		    uint64_t *address_ret, uint64_t *size_ret)
+{
+	int fd = elf_symbol_open(pid, object), error = ENOENT;
+	GElf_Sym symbol;
+	uint64_t bias;
+	Elf *elf;
+
+	if (fd < 0)
+		return -1;
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (!elf || elf_kind(elf) != ELF_K_ELF || load_bias(elf, object->start, &bias)) {
+		error = ENOEXEC;
+	} else if (!find_in_file(elf, name, &symbol)) {
+		*address_ret = bias + symbol.st_value;
+		if (size_ret)
+			*size_ret = symbol.st_size;
+		error = 0;
+	}
+	elf_end(elf);
+	close(fd);
+	errno = error;
+	return error ? -1 : 0;
+}

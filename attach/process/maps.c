@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "attach/process/maps.h"
+#include "attach/process/procfs.h"
+#include "model/xalloc.h"
+
+const char *maps_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The kernel writes newlines in paths as \012 and leaves all else alone. */
+static void unescape(char *path)
+{
+	char *to = path;
+
+	for (; *path; path++) {
+		if (!strncmp(path, "\\012", 4)) {
+			*to++ = '\n';
+			path += 3;
+		} else {
+			*to++ = *path;
+		}
+	}
+	*to = '\0';
+}
+
+/* The object of a range: the previous range's if it is the same file, else a new one. An object
+ * begins at file offset 0; a file mapped twice is two objects. */
+static uint32_t object_of_range(struct maps *maps, const struct maps_range *range, const char *path)
+{
+	static const char deleted[] = " (deleted)";
+	struct maps_object *object;
+	size_t length = strlen(path);
+
+	if (maps->num_objects) {
+		object = &maps->objects[maps->num_objects - 1];
+		if (object->inode == range->inode && object->device == range->device &&
+		    range->inode && range->file_offset > 0) {
+			object->has_code |= range->is_executable;
+			return (uint32_t)(maps->num_objects - 1);
+		}
+	}
+	if (range->file_offset != 0)
+		return MAPS_NO_OBJECT;
+	maps->objects = xgrow(maps->objects, maps->num_objects, &maps->objects_capacity,
+			      sizeof(*maps->objects));
+	object = &maps->objects[maps->num_objects];
+	object->is_deleted = length > sizeof(deleted) - 1 &&
+			     !strcmp(path + length - (sizeof(deleted) - 1), deleted);
+	if (object->is_deleted)
+		length -= sizeof(deleted) - 1;
+	object->path = xstrndup(path, length);
+	object->device = range->device;
+	object->inode = range->inode;
+	object->start = range->start;
+	object->has_code = range->is_executable;
+	return (uint32_t)maps->num_objects++;
+}
+
+void maps_add(struct maps *maps, const struct maps_range *range, const char *path)
+{
+	struct maps_range *copy;
+
+	maps->ranges = xgrow(maps->ranges, maps->num_ranges, &maps->ranges_capacity,
+			     sizeof(*maps->ranges));
+	copy = &maps->ranges[maps->num_ranges++];
+	*copy = *range;
+	copy->object = path ? object_of_range(maps, range, path) : MAPS_NO_OBJECT;
+}
+
+static void parse_line(struct maps *maps, char *line)
+{
+	unsigned long long start, end, offset, inode;
+	unsigned int major_number, minor_number;
+	struct maps_range range = {0};
+	char flags[5];
+	int used = 0;
+	char *path;
+
+	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, flags, &offset,
+		   &major_number, &minor_number, &inode, &used) < 7 ||
+	    !used || start >= end || strlen(flags) != 4)
+		return;
+	if (maps->num_ranges && start < maps->ranges[maps->num_ranges - 1].end)
+		return;
+	path = line + used;
+	range.start = start;
+	range.end = end;
+	range.file_offset = offset;
+	range.device = makedev(major_number, minor_number);
+	range.inode = inode;
+	range.is_readable = flags[0] == 'r';
+	range.is_writable = flags[1] == 'w';
+	range.is_executable = flags[2] == 'x';
+	if (path[0] != '/' && strcmp(path, "[vdso]") != 0) {
+		maps_add(maps, &range, NULL);
+		return;
+	}
+	unescape(path);
+	maps_add(maps, &range, path);
+}
+
+struct maps *maps_create(void)
+{
+	return xcalloc(1, sizeof(struct maps));
+}
+
+struct maps *maps_parse(char *text)
+{
+	struct maps *maps = maps_create();
+
+	while (*text) {
+		char *end = strchrnul(text, '\n');
+		bool is_last = !*end;
+
+		*end = '\0';
+		parse_line(maps, text);
+		if (is_last)
+			break;
+		text = end + 1;
+	}
+	return maps;
+}
+
+struct maps *maps_read(pid_t pid)
+{
+	char *text = procfs_read(pid, "maps", NULL);
+	struct maps *maps;
+
+	if (!text)
+		return NULL;
+	maps = maps_parse(text);
+	free(text);
+	/* A process that is ending has no memory any more, and neither has a kernel thread. */
+	if (!maps->num_ranges) {
+		maps_destroy(maps);
+		errno = ESRCH;
+		return NULL;
+	}
+	return maps;
+}
+
+void maps_destroy(struct maps *maps)
+{
+	size_t i;
+
+	if (!maps)
+		return;
+	for (i = 0; i < maps->num_objects; i++)
+		free(maps->objects[i].path);
+	free(maps->objects);
+	free(maps->ranges);
+	free(maps);
+}
+
+const struct maps_range *maps_find(const struct maps *maps, uint64_t address)
+{
+	size_t low = 0, high = maps->num_ranges;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (maps->ranges[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == maps->num_ranges || address < maps->ranges[low].start)
+		return NULL;
+	return &maps->ranges[low];
+}
+
+const struct maps_object *maps_find_object(const struct maps *maps, const char *prefix)
+{
+	size_t i, length = strlen(prefix);
+
+	for (i = 0; i < maps->num_objects; i++) {
+		if (!strncmp(maps_base(maps->objects[i].path), prefix, length))
+			return &maps->objects[i];
+	}
+	return NULL;
+}
+
+bool maps_find_variables(const struct maps *maps, const struct maps_object *object, uint64_t *start_ret,
+			 uint64_t *end_ret)
+{
+	bool is_found = false;
+
+	for (size_t i = 0; i < maps->num_ranges; i++) {
+		const struct maps_range *range = &maps->ranges[i];
+		bool is_own = range->object != MAPS_NO_OBJECT && &maps->objects[range->object] == object;
+		bool follows = is_found && range->object == MAPS_NO_OBJECT && !range->inode &&
+			       range->start == *end_ret;
+
+		if (!range->is_writable || (!is_own && !follows))
+			continue;
+		if (!is_found)
+			*start_ret = range->start;
+		*end_ret = range->end;
+		is_found = true;
+	}
+	return is_found;
+}
+
+bool maps_has_mpi(const struct maps *maps)
+{
+	/* libmpi.so.40, libmpich.so.12, libmpi_cxx.so.1, libmpifort.so.12, libmpi_gnu.so */
+	return maps_find_object(maps, "libmpi") != NULL;
+}

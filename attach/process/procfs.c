@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/process/procfs.h"
+#include "model/error.h"
+#include "model/xalloc.h"
+
+#define MAX_FILE ((size_t)16 << 20)
+#define KERNEL_EXITING 0x4 /* PF_EXITING of linux/sched.h, among the flags in stat */
+
+static char *read_all(const char *path, size_t *size_ret)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t size = 0, capacity = 4096;
+	char *text;
+	ssize_t n;
+
+	if (fd < 0)
+		return NULL;
+	text = xmalloc(capacity);
+	for (;;) {
+		if (size + 1 >= capacity) {
+			if (capacity >= MAX_FILE)
+				break;
+			capacity *= 4;
+			text = xreallocarray(text, capacity, 1);
+		}
+		n = read(fd, text + size, capacity - 1 - size);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			int saved = errno;
+
+			free(text);
+			close(fd);
+			errno = saved;
+			return NULL;
+		}
+		if (n == 0)
+			break;
+		size += (size_t)n;
+	}
+	close(fd);
+	text[size] = '\0';
+	if (size_ret)
+		*size_ret = size;
+	return text;
+}
+
+char *procfs_read(pid_t pid, const char *name, size_t *size_ret)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	return read_all(path, size_ret);
+}
+
+/* "4019 (name) S 1 ...": the name may hold blanks and brackets, so look for the last one. */
+static int parse_stat(const char *text, struct procfs_stat *ret)
+{
+	const char *open = strchr(text, '('), *close = strrchr(text, ')');
+	unsigned long long user, system, start;
+	unsigned int flags;
+	size_t length;
+	int ppid;
+	char state;
+
+	if (!open || !close || close < open)
+		goto bad;
+	if (sscanf(close + 1,
+		   " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d "
+		   "%*d %llu",
+		   &state, &ppid, &flags, &user, &system, &start) != 6)
+		goto bad;
+	ret->pid = (pid_t)strtol(text, NULL, 10);
+	ret->ppid = ppid;
+	ret->state = state;
+	ret->is_ending = state == 'Z' || state == 'X' || flags & KERNEL_EXITING;
+	ret->start_ticks = start;
+	ret->cpu_ticks = user + system;
+	length = (size_t)(close - open - 1);
+	if (length >= sizeof(ret->comm))
+		length = sizeof(ret->comm) - 1;
+	memcpy(ret->comm, open + 1, length);
+	ret->comm[length] = '\0';
+	return 0;
+bad:
+	errno = ESRCH;
+	return -1;
+}
+
+int procfs_stat(pid_t pid, pid_t tid, struct procfs_stat *ret)
+{
+	char path[64], text[1024];
+	ssize_t n;
+	int fd;
+
+	if (tid)
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)tid);
+	else
+		snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0) {
+		errno = ESRCH;
+		return -1;
+	}
+	text[n] = '\0';
+	return parse_stat(text, ret);
+}
+
+static bool status_number(const char *text, const char *key, int field, long *ret)
+{
+	const char *at = strstr(text, key);
+
+	if (!at)
+		return false;
+	at += strlen(key);
+	for (; field > 0; field--) {
+		at += strspn(at, " \t");
+		at += strcspn(at, " \t\n");
+	}
+	*ret = strtol(at, NULL, 10);
+	return true;
+}
+
+int procfs_status(pid_t pid, struct procfs_status *ret)
+{
+	char *text = procfs_read(pid, "status", NULL);
+	long uid, tracer, tgid;
+
+	if (!text)
+		return -1;
+	/* The second number after "Uid:" is the effective one. */
+	if (!status_number(text, "\nUid:", 1, &uid) ||
+	    !status_number(text, "\nTracerPid:", 0, &tracer) ||
+	    !status_number(text, "\nTgid:", 0, &tgid)) {
+		free(text);
+		errno = ESRCH;
+		return -1;
+	}
+	free(text);
+	ret->uid = (uid_t)uid;
+	ret->tracer = (pid_t)tracer;
+	ret->tgid = (pid_t)tgid;
+	return 0;
+}
+
+const char *procfs_getenv(const char *variables, size_t size, const char *name)
+{
+	size_t length = strlen(name);
+	const char *at = variables, *end = variables + size;
+
+	while (at < end) {
+		if (!strncmp(at, name, length) && at[length] == '=')
+			return at + length + 1;
+		at += strlen(at) + 1;
+	}
+	return NULL;
+}
+
+bool procfs_executable(pid_t pid, char *buffer, size_t size)
+{
+	static const char deleted[] = " (deleted)";
+	char path[64], target[PATH_MAX];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n < 0 || (size_t)n >= size)
+		return false;
+	memcpy(buffer, target, (size_t)n);
+	buffer[n] = '\0';
+	if ((size_t)n >= sizeof(deleted) && !strcmp(buffer + n - (sizeof(deleted) - 1), deleted))
+		buffer[(size_t)n - (sizeof(deleted) - 1)] = '\0';
+	return true;
+}
+
+void procfs_command(pid_t pid, char *buffer, size_t size)
+{
+	struct procfs_stat stat;
+	size_t length, i;
+	char *text = procfs_read(pid, "cmdline", &length);
+
+	if (text && length > 0) {
+		for (i = 0; i + 1 < length; i++) {
+			if ((unsigned char)text[i] < ' ')
+				text[i] = ' ';
+		}
+		snprintf(buffer, size, "%s", text);
+	} else if (!procfs_stat(pid, 0, &stat)) {
+		snprintf(buffer, size, "[%s]", stat.comm);
+	} else {
+		snprintf(buffer, size, "?");
+	}
+	free(text);
+}
+
+static int compare_stat(const void *a, const void *b)
+{
+	const struct procfs_stat *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+struct procfs_stat *procfs_list(size_t *num_ret)
+{
+	struct procfs_stat *list = NULL;
+	size_t num = 0, capacity = 0;
+	struct dirent *entry;
+	DIR *dir = opendir("/proc");
+
+	while (dir && (entry = readdir(dir))) {
+		char *end;
+		long pid = strtol(entry->d_name, &end, 10);
+
+		if (*end || pid <= 0)
+			continue;
+		list = xgrow(list, num, &capacity, sizeof(*list));
+		if (!procfs_stat((pid_t)pid, 0, &list[num]))
+			num++;
+	}
+	if (dir)
+		closedir(dir);
+	if (num)
+		qsort(list, num, sizeof(*list), compare_stat);
+	*num_ret = num;
+	return list;
+}
+
+const struct procfs_stat *procfs_find(const struct procfs_stat *list, size_t num, pid_t pid)
+{
+	struct procfs_stat key = {.pid = pid};
+
+	return num ? bsearch(&key, list, num, sizeof(*list), compare_stat) : NULL;
+}
+
+pid_t *procfs_threads(pid_t pid, size_t *num_ret)
+{
+	size_t num = 1, capacity = 16;
+	struct dirent *entry;
+	char path[64];
+	pid_t *tids;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	if (!dir)
+		return NULL;
+	tids = xmalloc(capacity * sizeof(*tids));
+	tids[0] = pid;
+	while ((entry = readdir(dir))) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid <= 0 || tid == pid)
+			continue;
+		tids = xgrow(tids, num, &capacity, sizeof(*tids));
+		tids[num++] = tid;
+	}
+	closedir(dir);
+	*num_ret = num;
+	return tids;
+}
+
+static void user_name(uid_t uid, char *buffer, size_t size)
+{
+	struct passwd *entry = getpwuid(uid);
+
+	if (entry)
+		snprintf(buffer, size, "%s", entry->pw_name);
+	else
+		snprintf(buffer, size, "uid %u", (unsigned)uid);
+}
+
+/* -1: the kernel has no Yama. */
+static int yama_scope(void)
+{
+	char *text = read_all("/proc/sys/kernel/yama/ptrace_scope", NULL);
+	int scope = text ? atoi(text) : -1;
+
+	free(text);
+	return scope;
+}
+
+static int refuse_tracer(pid_t pid, const struct procfs_stat *stat, pid_t tracer, const char *doing,
+			 struct pdb_error *err)
+{
+	struct procfs_stat other;
+
+	if (!tracer)
+		return 0;
+	if (procfs_stat(tracer, 0, &other))
+		snprintf(other.comm, sizeof(other.comm), "unknown");
+	return error_set(err, ERROR_PERMISSION,
+			 "process %d (%s) cannot %s: it is already traced by pid %d (%s); "
+			 "detach that first",
+			 (int)pid, stat->comm, doing, (int)tracer, other.comm);
+}
+
+int procfs_check_tracer(pid_t pid, const char *doing, struct pdb_error *err)
+{
+	struct procfs_status status;
+	struct procfs_stat stat;
+
+	if (procfs_status(pid, &status) || procfs_stat(pid, 0, &stat))
+		return error_set(err, ERROR_GONE, "process %d has ended", (int)pid);
+	return refuse_tracer(pid, &stat, status.tracer, doing, err);
+}
+
+/* In the order in which the kernel asks: who owns it, who has it already, what the system allows.
+ */
+static int explain_refusal(pid_t pid, const struct procfs_stat *stat, const char *doing,
+			   struct pdb_error *err)
+{
+	struct procfs_status status;
+	char user[64];
+	int scope;
+
+	if (procfs_status(pid, &status))
+		return error_set(err, ERROR_GONE, "process %d has ended", (int)pid);
+	if (geteuid() != 0 && status.uid != geteuid()) {
+		user_name(status.uid, user, sizeof(user));
+		return error_set(err, ERROR_PERMISSION,
+				 "process %d (%s) cannot %s: it belongs to %s; run pdb as %s or "
+				 "as root",
+				 (int)pid, stat->comm, doing, user, user);
+	}
+	if (refuse_tracer(pid, stat, status.tracer, doing, err) < 0)
+		return -1;
+	scope = yama_scope();
+	if (scope == 1)
+		return error_set(err, ERROR_PERMISSION,
+				 "process %d (%s) cannot %s: kernel.yama.ptrace_scope is 1. Start "
+				 "the job with \"pdb run\", or as root: sysctl "
+				 "kernel.yama.ptrace_scope=0",
+				 (int)pid, stat->comm, doing);
+	if (scope == 2)
+		return error_set(err, ERROR_PERMISSION,
+				 "process %d (%s) cannot %s: kernel.yama.ptrace_scope is 2, which "
+				 "allows it to root only. Run pdb as root, or as root: sysctl "
+				 "kernel.yama.ptrace_scope=0",
+				 (int)pid, stat->comm, doing);
+	if (scope == 3)
+		return error_set(err, ERROR_PERMISSION,
+				 "process %d (%s) cannot %s: kernel.yama.ptrace_scope is 3, which "
+				 "forbids it to everybody until the next boot",
+				 (int)pid, stat->comm, doing);
+	return error_set(err, ERROR_PERMISSION,
+			 "process %d (%s) cannot %s: the kernel refuses. It may be set-uid or not "
+			 "dumpable, or pdb runs in a container without CAP_SYS_PTRACE",
+			 (int)pid, stat->comm, doing);
+}
+
+int procfs_explain(pid_t pid, int error, const char *doing, struct pdb_error *err)
+{
+	struct procfs_stat stat;
+
+	if (procfs_stat(pid, 0, &stat))
+		return error_set(err, ERROR_GONE, "process %d has ended", (int)pid);
+	if (stat.is_ending)
+		return error_set(err, ERROR_GONE, "process %d (%s) has ended", (int)pid, stat.comm);
+	if (error == EPERM || error == EACCES)
+		return explain_refusal(pid, &stat, doing, err);
+	errno = error;
+	return error_errno(err, "process %d (%s) cannot %s", (int)pid, stat.comm, doing);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Names of Python code: from code objects, read while the process runs on. A function that is being
+ * run has a code object that stays; what is read is checked all the same. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "attach/stacks/python_private.h"
+#include "model/modules.h"
+#include "model/xalloc.h"
+
+#define MAX_NAME 1024
+#define MAX_TABLE (1 << 20)
+#define MAX_CODES 65536
+
+struct python_code {
+	uint64_t address;
+	/* As it was when it was read, to be known again. */
+	uint64_t file_object, name_object, table_object;
+	int first_line;
+	char *file, *function;
+	uint8_t *table; /* of locations */
+	size_t table_size;
+	UT_hash_handle hh;
+};
+
+/* ---- Lines ------------------------------------------------------------------------------------
+ */
+
+/* A cursor in a location table. */
+struct cursor {
+	const uint8_t *at, *end;
+};
+
+/* Six bits in each byte, the lowest first; 0x40: more follow. No line is beyond 36 bits. */
+static uint64_t take_number(struct cursor *cursor)
+{
+	uint64_t value = 0;
+
+	for (unsigned shift = 0; cursor->at < cursor->end && shift < 36; shift += 6) {
+		uint8_t byte = *cursor->at++;
+
+		value |= (uint64_t)(byte & 63) << shift;
+		if (!(byte & 64))
+			break;
+	}
+	return value;
+}
+
+static int64_t take_signed(struct cursor *cursor)
+{
+	uint64_t value = take_number(cursor);
+
+	return value & 1 ? -(int64_t)(value >> 1) : (int64_t)(value >> 1);
+}
+
+enum { LOCATION_ONE_LINE = 10, LOCATION_NO_COLUMNS = 13, LOCATION_LONG = 14, LOCATION_NONE = 15 };
+
+int python_line(const uint8_t *table, size_t size, int first_line, int64_t unit)
+{
+	struct cursor cursor = {table, table + size};
+	int64_t line = first_line, at = 0;
+
+	/* The first instruction has not begun yet. */
+	if (unit < 0)
+		return first_line;
+	while (cursor.at < cursor.end) {
+		uint8_t head = *cursor.at++;
+		int kind = head >> 3 & 15;
+
+		if (!(head & 128))
+			return 0;
+		if (kind == LOCATION_LONG || kind == LOCATION_NO_COLUMNS)
+			line += take_signed(&cursor);
+		else if (kind >= LOCATION_ONE_LINE && kind < LOCATION_NO_COLUMNS)
+			line += kind - LOCATION_ONE_LINE;
+		at += (head & 7) + 1;
+		if (unit < at)
+			return kind == LOCATION_NONE || line <= 0 || line > INT32_MAX ? 0
+										      : (int)line;
+		/* Columns: the first byte of an entry alone has its highest bit set. */
+		while (cursor.at < cursor.end && !(*cursor.at & 128))
+			cursor.at++;
+	}
+	return 0;
+}
+
+/* ---- Strings ----------------------------------------------------------------------------------
+ */
+
+static bool read_at(const struct python *python, uint64_t address, void *buffer, size_t size)
+{
+	return !memory_get(&python->memory, address, buffer, size);
+}
+
+static size_t put_utf8(char *to, uint32_t c)
+{
+	if (c < 0x20 || c > 0x10ffff)
+		c = '?';
+	if (c < 0x80) {
+		to[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		to[0] = (char)(0xc0 | c >> 6);
+		to[1] = (char)(0x80 | (c & 63));
+		return 2;
+	}
+	if (c < 0x10000) {
+		to[0] = (char)(0xe0 | c >> 12);
+		to[1] = (char)(0x80 | (c >> 6 & 63));
+		to[2] = (char)(0x80 | (c & 63));
+		return 3;
+	}
+	to[0] = (char)(0xf0 | c >> 18);
+	to[1] = (char)(0x80 | (c >> 12 & 63));
+	to[2] = (char)(0x80 | (c >> 6 & 63));
+	to[3] = (char)(0x80 | (c & 63));
+	return 4;
+}
+
+/* A str as UTF-8: its characters take 1, 2 or 4 bytes each. The caller frees; NULL if it is none.
+ */
+static char *read_string(const struct python *python, uint64_t object)
+{
+	const struct python_layout *layout = &python->layout;
+	uint8_t bytes[4 * MAX_NAME];
+	uint32_t state, kind;
+	uint64_t length, data;
+	char *text;
+	size_t at = 0;
+
+	if (!read_at(python, object + layout->string_length, &length, sizeof(length)) ||
+	    !read_at(python, object + layout->string_state, &state, sizeof(state)))
+		return NULL;
+	kind = state >> 2 & 7;
+	if (length > MAX_NAME || (kind != 1 && kind != 2 && kind != 4) || !(state & 1 << 5))
+		return NULL;
+	data = object + (state & 1 << 6 ? layout->string_ascii : layout->string_compact);
+	if (!read_at(python, data, bytes, length * kind))
+		return NULL;
+	text = xmalloc(4 * length + 1);
+	for (uint64_t i = 0; i < length; i++) {
+		uint32_t c = 0;
+
+		memcpy(&c, bytes + i * kind, kind); /* little endian */
+		at += put_utf8(text + at, c);
+	}
+	text[at] = '\0';
+	return text;
+}
+
+/* "solve.<locals>.step" is "solve.step". */
+static void simplify(char *name)
+{
+	static const char locals[] = "<locals>.";
+	char *at = name;
+
+	while ((at = strstr(at, locals)))
+		memmove(at, at + sizeof(locals) - 1, strlen(at + sizeof(locals) - 1) + 1);
+}
+
+/* ---- Code objects -----------------------------------------------------------------------------
+ */
+
+static void destroy_code(struct python_code *code)
+{
+	free(code->file);
+	free(code->function);
+	free(code->table);
+	free(code);
+}
+
+void python_forget_codes(struct python *python)
+{
+	struct python_code *code, *next;
+
+	HASH_ITER(hh, python->codes, code, next)
+	{
+		HASH_DEL(python->codes, code);
+		destroy_code(code);
+	}
+}
+
+static bool read_identity(const struct python *python, struct python_code *code)
+{
+	const struct python_layout *layout = &python->layout;
+	uint64_t at = code->address, type;
+	int32_t line;
+
+	if (!read_at(python, at + layout->object_type, &type, 8) || type != python->code_type ||
+	    !read_at(python, at + layout->code_file, &code->file_object, 8) ||
+	    !read_at(python, at + layout->code_qualname, &code->name_object, 8) ||
+	    !read_at(python, at + layout->code_line_table, &code->table_object, 8) ||
+	    !read_at(python, at + layout->code_first_line, &line, sizeof(line)))
+		return false;
+	code->first_line = line;
+	return true;
+}
+
+static bool read_code(const struct python *python, struct python_code *code)
+{
+	const struct python_layout *layout = &python->layout;
+	uint64_t size;
+
+	code->file = read_string(python, code->file_object);
+	code->function = read_string(python, code->name_object);
+	if (!code->file || !code->file[0] || !code->function ||
+	    !read_at(python, code->table_object + layout->bytes_size, &size, sizeof(size)) ||
+	    size > MAX_TABLE)
+		return false;
+	code->table = xmalloc(size + 1);
+	code->table_size = size;
+	simplify(code->function);
+	return read_at(python, code->table_object + layout->bytes_data, code->table, size);
+}
+
+static struct python_code *get_code(struct python *python, uint64_t address)
+{
+	struct python_code now = {.address = address}, *code;
+
+	if (!read_identity(python, &now))
+		return NULL;
+	HASH_FIND(hh, python->codes, &address, sizeof(address), code);
+	if (code && code->file_object == now.file_object && code->name_object == now.name_object &&
+	    code->table_object == now.table_object && code->first_line == now.first_line)
+		return code;
+	if (code) { /* another has its place by now */
+		HASH_DEL(python->codes, code);
+		destroy_code(code);
+	}
+	if (HASH_COUNT(python->codes) >= MAX_CODES)
+		python_forget_codes(python);
+	code = xcalloc(1, sizeof(*code));
+	*code = now;
+	if (!read_code(python, code)) {
+		destroy_code(code);
+		return NULL;
+	}
+	HASH_ADD(hh, python->codes, address, sizeof(code->address), code);
+	return code;
+}
+
+/* FNV-1a. */
+static uint32_t hash(const char *text)
+{
+	uint32_t value = 2166136261U;
+
+	for (; *text; text++)
+		value = (value ^ (uint8_t)*text) * 16777619U;
+	return value;
+}
+
+int python_locate(struct python *python, uint64_t address, uint64_t instruction,
+		  struct modules *modules, uint32_t *module_ret, uint64_t *offset_ret)
+{
+	struct python_code *code = get_code(python, address);
+	int64_t unit;
+	int line;
+
+	if (!code)
+		return -1;
+	unit = (int64_t)(instruction - address - python->layout.code_instructions) / 2;
+	line = python_line(code->table, code->table_size, code->first_line, unit);
+	/* The same in all processes that run the same file. */
+	*offset_ret = (uint64_t)hash(code->function) << 32 | (uint32_t)line;
+	*module_ret = modules_intern(modules, code->file, NULL, 0);
+	modules_set_place(modules, *module_ret, *offset_ret, code->function, line);
+	return 0;
+}

@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "attach/process/image.h"
+#include "attach/process/maps.h"
+#include "attach/process/memory.h"
+#include "attach/process/procfs.h"
+#include "attach/queues/mpi_queues.h"
+#include "attach/stacks/python.h"
+#include "attach/stacks/sampler.h"
+#include "attach/stacks/tracee.h"
+#include "attach/stacks/unwind.h"
+#include "model/callpath.h"
+#include "model/code.h"
+#include "model/error.h"
+#include "model/message_queues.h"
+#include "model/modules.h"
+#include "model/sample.h"
+#include "model/xalloc.h"
+
+#define STACK_SIZE ((size_t)64 << 10)     /* copied of each stack at first */
+#define DEEP_STACK_SIZE ((size_t)2 << 20) /* and again if that was too little */
+#define MAX_AT_ONCE 64     /* threads seized at one time: bounds the memory for copies */
+#define NUM_DURATIONS 4096 /* last stops remembered for the median */
+
+/* What is known of a process. */
+struct process {
+	pid_t pid;
+	uint64_t start_ticks;
+	struct unwind_space *space;
+	struct python *python; /* NULL: none */
+	struct mpi_queues *queues; /* NULL: none, or nobody has asked yet */
+	bool has_no_queues; /* in these maps */
+	unsigned take;         /* in which its maps were read */
+	unsigned used;         /* the last take that it was part of */
+	UT_hash_handle hh;
+};
+
+/* A thread to be sampled. */
+struct subject {
+	int rank;
+	pid_t pid, tid;
+	char state;
+	struct process *process;
+	struct unwind_result unwound;
+	struct message_queues *queues;
+	uint64_t stack_pointer;
+	uint64_t stopped_ns; /* all its stops together */
+	uint64_t when_ns;
+	bool is_copied;
+	struct pdb_error error; /* if it is not */
+};
+
+struct sampler {
+	struct modules *modules;
+	struct callpaths *callpaths;
+	struct images *images;
+	struct process *processes;
+	uint8_t *stacks;                                /* MAX_AT_ONCE of STACK_SIZE */
+	struct python_copy *python_copies[MAX_AT_ONCE]; /* made when needed */
+	unsigned take;
+	uint32_t durations[NUM_DURATIONS];
+	struct sampler_cost cost;
+	struct unwind_probes probes;
+};
+
+struct sampler *sampler_create(struct modules *modules, struct callpaths *callpaths)
+{
+	struct sampler *sampler = xcalloc(1, sizeof(*sampler));
+
+	sampler->modules = modules;
+	sampler->callpaths = callpaths;
+	sampler->images = images_create(modules);
+	return sampler;
+}
+
+static void forget_process(struct sampler *sampler, struct process *process)
+{
+	HASH_DEL(sampler->processes, process);
+	unwind_space_destroy(process->space);
+	python_destroy(process->python);
+	mpi_queues_destroy(process->queues);
+	free(process);
+}
+
+void sampler_destroy(struct sampler *sampler)
+{
+	struct process *process, *next;
+
+	if (!sampler)
+		return;
+	HASH_ITER(hh, sampler->processes, process, next)
+	forget_process(sampler, process);
+	images_destroy(sampler->images);
+	for (size_t i = 0; i < MAX_AT_ONCE; i++)
+		free(sampler->python_copies[i]);
+	free(sampler->stacks);
+	unwind_probes_deinit(&sampler->probes);
+	free(sampler);
+}
+
+/* ---- Probes -----------------------------------------------------------------------------------
+ */
+
+void sampler_set_probes(struct sampler *sampler, const struct code_probe *probes, size_t num)
+{
+	unwind_probes_deinit(&sampler->probes);
+	unwind_probes_init(&sampler->probes, probes, num);
+}
+
+/* ---- Processes --------------------------------------------------------------------------------
+ */
+
+static int read_maps(struct sampler *sampler, struct process *process, struct pdb_error *err)
+{
+	struct maps *maps = maps_read(process->pid);
+	struct memory memory = {0};
+
+	if (!maps)
+		return procfs_explain(process->pid, errno, "be sampled", err);
+	unwind_space_destroy(process->space);
+	memory.pid = process->pid;
+	process->space = unwind_space_create(&memory, maps, sampler->images);
+	if (!process->python)
+		process->python = python_create(&memory, maps);
+	if (process->queues)
+		mpi_queues_update(process->queues, &memory, maps);
+	process->has_no_queues = false;
+	process->take = sampler->take;
+	return 0;
+}
+
+static struct process *get_process(struct sampler *sampler, const struct procfs_stat *stat,
+				   unsigned flags, struct pdb_error *err)
+{
+	struct process *process;
+
+	HASH_FIND_INT(sampler->processes, &stat->pid, process);
+	if (process && process->start_ticks != stat->start_ticks) {
+		/* Still in use for another target of this take: a pid listed twice, and reused. */
+		if (process->used == sampler->take) {
+			error_set(err, ERROR_GONE, "process %d has ended", (int)stat->pid);
+			return NULL;
+		}
+		forget_process(sampler, process);
+		process = NULL;
+	}
+	if (process && (!(flags & SAMPLER_FRESH) || process->used == sampler->take)) {
+		process->used = sampler->take;
+		return process;
+	}
+	if (!process) {
+		process = xcalloc(1, sizeof(*process));
+		process->pid = stat->pid;
+		process->start_ticks = stat->start_ticks;
+		HASH_ADD_INT(sampler->processes, pid, process);
+	}
+	if (read_maps(sampler, process, err)) {
+		forget_process(sampler, process);
+		return NULL;
+	}
+	process->used = sampler->take;
+	return process;
+}
+
+/* ---- Choosing threads -------------------------------------------------------------------------
+ */
+
+struct subjects {
+	struct subject *list;
+	size_t num, capacity;
+};
+
+static struct subject *add_subject(struct subjects *subjects, const struct sampler_target *target,
+				   pid_t tid)
+{
+	struct subject *subject;
+
+	subjects->list =
+		xgrow(subjects->list, subjects->num, &subjects->capacity, sizeof(*subjects->list));
+	subject = &subjects->list[subjects->num++];
+	memset(subject, 0, sizeof(*subject));
+	subject->rank = target->rank;
+	subject->pid = target->pid;
+	subject->tid = tid;
+	subject->state = '?';
+	subject->unwound.path = CALLPATH_NONE;
+	return subject;
+}
+
+static void add_target(struct sampler *sampler, struct subjects *subjects,
+		       const struct sampler_target *target, unsigned flags)
+{
+	struct procfs_stat stat;
+	struct process *process = NULL;
+	struct pdb_error error;
+	struct subject *subject;
+	pid_t *tids = NULL;
+	size_t num = 1, i;
+
+	if (procfs_stat(target->pid, 0, &stat) || stat.is_ending ||
+	    (target->start_ticks && target->start_ticks != stat.start_ticks))
+		error_set(&error, ERROR_GONE, "process %d has ended", (int)target->pid);
+	else
+		process = get_process(sampler, &stat, flags, &error);
+	if (process && flags & SAMPLER_ALL_THREADS)
+		tids = procfs_threads(target->pid, &num);
+	for (i = 0; i < num; i++) {
+		subject = add_subject(subjects, target, tids ? tids[i] : target->pid);
+		subject->process = process;
+		if (!process)
+			subject->error = error;
+	}
+	free(tids);
+}
+
+/* ---- Copying and unwinding --------------------------------------------------------------------
+ */
+
+static void note_stop(struct sampler *sampler, struct subject *subject, const struct tracee *tracee)
+{
+	struct sampler_cost *cost = &sampler->cost;
+	uint64_t ns = tracee->stopped_ns;
+
+	subject->stopped_ns += ns;
+	subject->when_ns = tracee->when_ns;
+	sampler->durations[cost->num_samples % NUM_DURATIONS] =
+		ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+	cost->num_samples++;
+	cost->stopped_ns_total += ns;
+	if (ns > cost->stopped_ns_max)
+		cost->stopped_ns_max = ns;
+}
+
+static void explain_failure(struct subject *subject, const struct tracee *tracee)
+{
+	switch (tracee->result) {
+	case TRACEE_COPIED:
+		break;
+	case TRACEE_REFUSED:
+		procfs_explain(subject->pid, tracee->error, "be stopped", &subject->error);
+		break;
+	case TRACEE_GONE:
+		error_set(&subject->error, ERROR_GONE, "%s %d has ended",
+			  subject->tid == subject->pid ? "process" : "thread", (int)subject->tid);
+		break;
+	case TRACEE_TIMEOUT:
+		error_set(
+			&subject->error, ERROR_TIMEOUT,
+			"thread %d does not stop: it is in an uninterruptible system call or gets "
+			"no processor",
+			(int)subject->tid);
+		break;
+	}
+}
+
+static void walk(struct sampler *sampler, struct subject *subject, const struct tracee *tracee)
+{
+	free(subject->unwound.values);
+	unwind_walk(subject->process->space, tracee, sampler->probes.num ? &sampler->probes : NULL,
+		    sampler->callpaths, &subject->unwound);
+}
+
+/* Unwind; once more with new maps if it ended early, since code may have been loaded meanwhile. */
+static void unwind(struct sampler *sampler, struct subject *subject, const struct tracee *tracee)
+{
+	struct process *process = subject->process;
+
+	walk(sampler, subject, tracee);
+	if (!subject->unwound.is_complete && !subject->unwound.missing &&
+	    process->take != sampler->take && !read_maps(sampler, process, NULL))
+		walk(sampler, subject, tracee);
+}
+
+/* Where to begin to copy the other place that a walk asked for: some way below, since the next
+ * values needed may be saved there. 0 if it is within reach of the stack pointer anyway. */
+static uint64_t other_place(const struct subject *subject, const struct tracee *tracee)
+{
+	uint64_t missing = subject->unwound.missing;
+	const struct maps_range *range = maps_find(tracee->maps, missing);
+
+	if (missing - subject->stack_pointer < DEEP_STACK_SIZE - STACK_SIZE)
+		return 0;
+	return range && missing - range->start < STACK_SIZE ? range->start : missing - STACK_SIZE;
+}
+
+/* What is to be copied of the interpreter's frames; NULL if there is none in that thread. */
+static struct python_copy *prepare_python(struct python_copy **copy, const struct subject *subject)
+{
+	if (!subject->process->python)
+		return NULL;
+	if (!*copy) {
+		*copy = xmalloc(sizeof(**copy));
+		/* Touched beforehand, so that no page fault prolongs the stop. */
+		memset(*copy, 0, sizeof(**copy));
+	}
+	return python_prepare(subject->process->python, subject->tid, *copy) ? *copy : NULL;
+}
+
+/* The first copy was too short, or had no time for all: take one more of the stack, and of another
+ * place if the walk left the stack (a signal handler's own) for another. */
+static void copy_deeper(struct sampler *sampler, struct subject *subject)
+{
+	struct tracee tracee = {.tid = subject->tid,
+				.maps = unwind_space_maps(subject->process->space)};
+	uint8_t *bytes = xmalloc(2 * DEEP_STACK_SIZE);
+
+	/* Touched beforehand, so that no page fault prolongs the stop. */
+	memset(bytes, 0, 2 * DEEP_STACK_SIZE);
+	tracee.stack.bytes = bytes;
+	tracee.other.bytes = bytes + DEEP_STACK_SIZE;
+	tracee.stack.capacity = tracee.other.capacity = DEEP_STACK_SIZE;
+	tracee.other.address = other_place(subject, &tracee);
+	tracee.python = prepare_python(&sampler->python_copies[0], subject);
+	tracee_copy(&tracee, 1);
+	/* If it has ended meanwhile, the first look stands. */
+	if (tracee.result == TRACEE_COPIED) {
+		note_stop(sampler, subject, &tracee);
+		unwind(sampler, subject, &tracee);
+	}
+	free(bytes);
+}
+
+/* It runs while they are read. */
+static void read_queues(struct subject *subject)
+{
+	struct process *process = subject->process;
+	const struct memory memory = {.pid = process->pid};
+
+	if (!process->queues && !process->has_no_queues) {
+		process->queues = mpi_queues_create(&memory, unwind_space_maps(process->space));
+		process->has_no_queues = !process->queues;
+	}
+	if (process->queues)
+		subject->queues = mpi_queues_read(process->queues);
+}
+
+static void take_some(struct sampler *sampler, struct subject **subjects, size_t num, unsigned flags)
+{
+	struct tracee *tracees = xcalloc(num, sizeof(*tracees));
+	struct procfs_stat stat;
+	size_t i;
+
+	for (i = 0; i < num; i++) {
+		tracees[i].tid = subjects[i]->tid;
+		tracees[i].maps = unwind_space_maps(subjects[i]->process->space);
+		tracees[i].stack.bytes = sampler->stacks + i * STACK_SIZE;
+		tracees[i].stack.capacity = STACK_SIZE;
+		if (procfs_stat(subjects[i]->pid, subjects[i]->tid, &stat))
+			continue;
+		subjects[i]->state = stat.state;
+		/* Another process by now: it is left alone, as no thread has the number 0. */
+		if (stat.pid == subjects[i]->pid &&
+		    stat.start_ticks != subjects[i]->process->start_ticks)
+			tracees[i].tid = 0;
+		else
+			tracees[i].python = prepare_python(&sampler->python_copies[i], subjects[i]);
+	}
+	tracee_copy(tracees, num);
+	for (i = 0; i < num; i++)
+		if (flags & SAMPLER_QUEUES && tracees[i].result == TRACEE_COPIED &&
+		    subjects[i]->tid == subjects[i]->pid)
+			read_queues(subjects[i]);
+	for (i = 0; i < num; i++) {
+		struct subject *subject = subjects[i];
+
+		if (tracees[i].result != TRACEE_COPIED) {
+			explain_failure(subject, &tracees[i]);
+			continue;
+		}
+		subject->is_copied = true;
+		/* It runs for a moment whenever a tracer has let go of it, and may have been seen so. */
+		if (tracees[i].is_stopped)
+			subject->state = 'T';
+		/* Another pdb had it just then; a debugger would have it still. */
+		else if (subject->state == 't')
+			subject->state = '?';
+		subject->stack_pointer = tracee_sp(&tracees[i].regs);
+		note_stop(sampler, subject, &tracees[i]);
+		unwind(sampler, subject, &tracees[i]);
+	}
+	for (i = 0; i < num; i++) {
+		if (subjects[i]->is_copied &&
+		    (subjects[i]->unwound.missing || subjects[i]->unwound.is_late))
+			copy_deeper(sampler, subjects[i]);
+	}
+	free(tracees);
+}
+
+/* ---- Results ----------------------------------------------------------------------------------
+ */
+
+static void add_sample(struct sampler *sampler, struct subject *subject, struct samples *samples)
+{
+	struct sample sample = {
+		.rank = subject->rank,
+		.tid = subject->tid,
+		.is_main = subject->tid == subject->pid,
+		.path = CALLPATH_NONE,
+		.state = subject->state,
+		.when_ns = subject->when_ns,
+		.stopped_ns = subject->stopped_ns < UINT32_MAX ? (uint32_t)subject->stopped_ns
+							       : UINT32_MAX,
+	};
+
+	if (!subject->is_copied) {
+		sample.status = SAMPLE_FAILED;
+		sample.note = xstrdup(subject->error.text);
+		sampler->cost.num_failed++;
+	} else {
+		sample.path = subject->unwound.path;
+		sample.values = subject->unwound.values;
+		sample.num_values = subject->unwound.num_values;
+		subject->unwound.values = NULL;
+		sample.queues = subject->queues;
+		subject->queues = NULL;
+		sample.status = subject->unwound.is_complete ? SAMPLE_COMPLETE : SAMPLE_INCOMPLETE;
+		if (subject->unwound.is_too_deep)
+			sample.note = xstrdup("the stack has more frames than are looked at; the "
+					      "outermost are missing");
+		else if (subject->unwound.is_late)
+			sample.note = xstrdup("the interpreter's functions could not be read in the "
+					      "time that a thread may be stopped");
+		else if (subject->unwound.missing)
+			sample.note = xstrdup("the stack is larger than what is copied of it; the "
+					      "outermost frames are missing");
+		else if (!subject->unwound.is_complete)
+			sample.note =
+				xstrdup("no unwind information for the outermost frame shown");
+	}
+	samples_add(samples, &sample);
+}
+
+/* One refusal each and nothing else: the reason is the same for all, so it is the answer. */
+static int check_all_refused(const struct subjects *subjects, struct pdb_error *err)
+{
+	size_t i;
+
+	if (!subjects->num)
+		return 0;
+	for (i = 0; i < subjects->num; i++) {
+		if (subjects->list[i].is_copied || subjects->list[i].error.code != ERROR_PERMISSION)
+			return 0;
+	}
+	return error_set(err, ERROR_PERMISSION, "rank %d: %s", subjects->list[0].rank,
+			 subjects->list[0].error.text);
+}
+
+int sampler_take(struct sampler *sampler, const struct sampler_target *targets, size_t num_targets,
+		 unsigned flags, struct samples *samples, struct pdb_error *err)
+{
+	struct subjects subjects = {0};
+	struct subject *some[MAX_AT_ONCE];
+	size_t i, num = 0;
+	int result;
+
+	if (!sampler->stacks) {
+		sampler->stacks = xmalloc(MAX_AT_ONCE * STACK_SIZE);
+		memset(sampler->stacks, 0, MAX_AT_ONCE * STACK_SIZE);
+	}
+	sampler->take++;
+	for (i = 0; i < num_targets; i++)
+		add_target(sampler, &subjects, &targets[i], flags);
+	for (i = 0; i < subjects.num; i++) {
+		if (subjects.list[i].process)
+			some[num++] = &subjects.list[i];
+		if (num == MAX_AT_ONCE || (num && i + 1 == subjects.num)) {
+			take_some(sampler, some, num, flags);
+			num = 0;
+		}
+	}
+	result = check_all_refused(&subjects, err);
+	for (i = 0; !result && i < subjects.num; i++) {
+		struct subject *subject = &subjects.list[i];
+
+		/* A thread other than the main one that ended between the list and the look is no
+		 * loss to report. */
+		if (subject->is_copied || subject->tid == subject->pid ||
+		    subject->error.code != ERROR_GONE)
+			add_sample(sampler, subject, samples);
+	}
+	for (i = 0; i < subjects.num; i++) {
+		free(subjects.list[i].unwound.values);
+		message_queues_destroy(subjects.list[i].queues);
+	}
+	free(subjects.list);
+	return result;
+}
+
+static int compare_duration(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+void sampler_add_cost(struct sampler_cost *into, const struct sampler_cost *other)
+{
+	uint64_t num = into->num_samples + other->num_samples;
+
+	if (num)
+		into->stopped_ns_median = (into->stopped_ns_median * into->num_samples +
+					   other->stopped_ns_median * other->num_samples) /
+					  num;
+	if (other->stopped_ns_max > into->stopped_ns_max)
+		into->stopped_ns_max = other->stopped_ns_max;
+	into->stopped_ns_total += other->stopped_ns_total;
+	into->num_samples += other->num_samples;
+	into->num_failed += other->num_failed;
+}
+
+void sampler_get_cost(const struct sampler *sampler, struct sampler_cost *ret)
+{
+	uint64_t num = sampler->cost.num_samples;
+	uint32_t *sorted;
+
+	*ret = sampler->cost;
+	if (num > NUM_DURATIONS)
+		num = NUM_DURATIONS;
+	if (!num)
+		return;
+	sorted = xcalloc(num, sizeof(*sorted));
+	memcpy(sorted, sampler->durations, num * sizeof(*sorted));
+	qsort(sorted, num, sizeof(*sorted), compare_duration);
+	ret->stopped_ns_median = sorted[num / 2];
+	free(sorted);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <dwarf.h>
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/process/maps.h"
+#include "attach/symbols/debug_file.h"
+#include "model/modules.h"
+
+void debug_file_close(struct debug_file *file)
+{
+	dwarf_end(file->dwarf);
+	elf_end(file->elf);
+	if (file->fd >= 0)
+		close(file->fd);
+	*file = (struct debug_file){.fd = -1};
+}
+
+static bool has_build_id(Elf *elf, const struct module *module)
+{
+	const void *build_id;
+	ssize_t size = dwelf_elf_gnu_build_id(elf, &build_id);
+
+	if (!module->build_id_size)
+		return true;
+	return size == module->build_id_size && !memcmp(build_id, module->build_id, (size_t)size);
+}
+
+static bool has_section(Elf *elf, const char *wanted)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name = gelf_getshdr(section, &header)
+					   ? elf_strptr(elf, names, header.sh_name)
+					   : NULL;
+
+		/* Stripped files of old keep the header, without content. */
+		if (name && !strcmp(name, wanted))
+			return header.sh_type != SHT_NOBITS;
+	}
+	return false;
+}
+
+Dwarf *debug_file_dwarf(struct debug_file *file)
+{
+	if (file->has_debug_information && !file->dwarf) {
+		file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+		file->has_debug_information = file->dwarf != NULL;
+	}
+	return file->dwarf;
+}
+
+static int open_path(const char *path, const struct module *module, struct debug_file *ret)
+{
+	/* By a name that a process gives, anything may be there by now, a fifo or a terminal. */
+	struct debug_file file = {.fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)};
+
+	if (file.fd < 0)
+		return -1;
+	elf_version(EV_CURRENT);
+	file.elf = elf_begin(file.fd, ELF_C_READ_MMAP, NULL);
+	if (!file.elf || elf_kind(file.elf) != ELF_K_ELF || !has_build_id(file.elf, module)) {
+		debug_file_close(&file);
+		return -1;
+	}
+	file.has_debug_information =
+		has_section(file.elf, ".debug_info") || has_section(file.elf, ".zdebug_info");
+	*ret = file;
+	return 0;
+}
+
+/* The kernel's vdso is the same for all processes, so ours will do. */
+static int open_vdso(const struct module *module, struct debug_file *ret)
+{
+	struct debug_file file = {.fd = -1};
+	struct maps *maps = maps_read(getpid());
+	size_t i;
+
+	elf_version(EV_CURRENT);
+	for (i = 0; maps && i < maps->num_ranges && !file.elf; i++) {
+		const struct maps_range *range = &maps->ranges[i];
+
+		if (range->object != MAPS_NO_OBJECT &&
+		    !strcmp(maps->objects[range->object].path, "[vdso]"))
+			file.elf = elf_memory((char *)(uintptr_t)range->start,
+					      range->end - range->start);
+	}
+	maps_destroy(maps);
+	if (!file.elf || !has_build_id(file.elf, module)) {
+		debug_file_close(&file);
+		return -1;
+	}
+	*ret = file;
+	return 0;
+}
+
+/* Try a path in the file system of the process that has the module mapped, then in ours. */
+static int open_in_both(const char *path, const struct module *module, struct debug_file *ret)
+{
+	char there[PATH_MAX + 32];
+
+	if (module->example_pid > 0) {
+		snprintf(there, sizeof(there), "/proc/%d/root%s", (int)module->example_pid, path);
+		if (!open_path(there, module, ret))
+			return 0;
+	}
+	return open_path(path, module, ret);
+}
+
+int debug_file_open(const struct module *module, struct debug_file *ret)
+{
+	char exe[64];
+
+	if (!strcmp(module->path, "[vdso]"))
+		return open_vdso(module, ret);
+	if (module->path[0] != '/')
+		return -1;
+	if (!open_in_both(module->path, module, ret))
+		return 0;
+	/* Compiled anew while it runs: the old file is still behind this link. Without a build-id
+	 * there is no telling that it is the right one. */
+	if (module->example_pid <= 0 || !module->build_id_size)
+		return -1;
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)module->example_pid);
+	return open_path(exe, module, ret);
+}
+
+static int open_by_build_id(const struct module *module, struct debug_file *ret)
+{
+	char path[PATH_MAX];
+	int at, i;
+
+	at = snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%02x/", module->build_id[0]);
+	for (i = 1; i < module->build_id_size; i++)
+		at += snprintf(path + at, sizeof(path) - (size_t)at, "%02x", module->build_id[i]);
+	snprintf(path + at, sizeof(path) - (size_t)at, ".debug");
+	return open_in_both(path, module, ret);
+}
+
+int debug_file_open_separate(const struct module *module, const struct debug_file *main,
+			     struct debug_file *ret)
+{
+	const char *base = maps_base(module->path);
+	int length = (int)(base - module->path);
+	char path[PATH_MAX];
+	const char *name;
+	GElf_Word checksum;
+
+	/* Without a build-id nothing would tell whether a file belongs to the module. */
+	if (module->build_id_size < 2)
+		return -1;
+	if (!open_by_build_id(module, ret))
+		return 0;
+	name = dwelf_elf_gnu_debuglink(main->elf, &checksum);
+	if (!name || strchr(name, '/') || !strcmp(name, base))
+		return -1;
+	snprintf(path, sizeof(path), "%.*s%s", length, module->path, name);
+	if (!open_in_both(path, module, ret))
+		return 0;
+	snprintf(path, sizeof(path), "%.*s.debug/%s", length, module->path, name);
+	if (!open_in_both(path, module, ret))
+		return 0;
+	snprintf(path, sizeof(path), "/usr/lib/debug%.*s%s", length, module->path, name);
+	return open_in_both(path, module, ret);
+}
+
+/* GCC lists the addresses in .debug_aranges; others do not, and then the units are asked one by one,
+ * which reads only the head of each. */
+bool debug_file_find_unit(Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *ret)
+{
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die die;
+	uint8_t type;
+
+	if (dwarf_addrdie(dwarf, address, ret))
+		return true;
+	while (!dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, NULL)) {
+		if (type == DW_UT_compile && dwarf_haspc(&die, address) > 0) {
+			*ret = die;
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <ctype.h>
+#include <gelf.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/symbols/symbol_table.h"
+#include "model/xalloc.h"
+
+#define NUM_SCANS 8 /* look-ups before an index pays */
+
+struct entry {
+	uint64_t start, size;
+	int index; /* in the section */
+};
+
+struct symbol_table {
+	Elf *elf;
+	Elf_Data *data;
+	size_t num_symbols;
+	size_t strings; /* section index of the names */
+	bool is_full;
+	unsigned num_lookups;
+	/* The index: functions by start. highest_end[i] is the highest end of entries 0..i. */
+	struct entry *entries;
+	uint64_t *highest_end;
+	size_t num_entries;
+};
+
+/* The best answer so far. */
+struct candidate {
+	const char *name;
+	uint64_t start, size;
+	int binding;
+};
+
+struct symbol_table *symbol_table_create(Elf *elf)
+{
+	Elf_Scn *section = NULL, *best = NULL;
+	GElf_Shdr header, best_header = {0};
+	struct symbol_table *table;
+
+	while ((section = elf_nextscn(elf, section))) {
+		if (!gelf_getshdr(section, &header) || !header.sh_entsize)
+			continue;
+		/* In a file stripped of its code .symtab can be there without content. */
+		if (header.sh_type == SHT_SYMTAB ||
+		    (header.sh_type == SHT_DYNSYM && best_header.sh_type != SHT_SYMTAB)) {
+			best = section;
+			best_header = header;
+		}
+	}
+	if (!best)
+		return NULL;
+	table = xcalloc(1, sizeof(*table));
+	table->elf = elf;
+	table->data = elf_getdata(best, NULL);
+	table->num_symbols = table->data ? table->data->d_size / best_header.sh_entsize : 0;
+	if (table->num_symbols > INT_MAX)
+		table->num_symbols = INT_MAX;
+	table->strings = best_header.sh_link;
+	table->is_full = best_header.sh_type == SHT_SYMTAB;
+	return table;
+}
+
+void symbol_table_destroy(struct symbol_table *table)
+{
+	if (!table)
+		return;
+	free(table->entries);
+	free(table->highest_end);
+	free(table);
+}
+
+bool symbol_table_is_full(const struct symbol_table *table)
+{
+	return table->is_full;
+}
+
+/* False if symbol `index` is no function of this file. */
+static bool get_function(const struct symbol_table *table, int index, GElf_Sym *ret)
+{
+	int type;
+
+	if (!gelf_getsym(table->data, index, ret))
+		return false;
+	if (ret->st_shndx == SHN_UNDEF || ret->st_shndx == SHN_ABS)
+		return false;
+	type = GELF_ST_TYPE(ret->st_info);
+	return type == STT_FUNC || type == STT_GNU_IFUNC;
+}
+
+/* How good a name is for people who think in MPI's names; of Fortran's many spellings that with
+ * one underscore (which is then cut off) is first. */
+static int mpi_score(const char *name)
+{
+	bool has_lower = false;
+	const char *at;
+
+	for (at = name; *at; at++)
+		has_lower |= islower((unsigned char)*at) != 0;
+	if (!strncmp(name, "MPI_", 4))
+		return has_lower ? 3 : 1;
+	if (!strncmp(name, "mpi_", 4) && at[-1] == '_' && at[-2] != '_')
+		return 2;
+	if (!strncmp(name, "PMPI_", 5) || !strncmp(name, "pmpi_", 5))
+		return -1;
+	return 0;
+}
+
+static bool is_better(const struct candidate *new, const struct candidate *old)
+{
+	static const int binding_score[] = {[STB_LOCAL] = 0, [STB_GLOBAL] = 2, [STB_WEAK] = 1};
+	size_t new_underscores, old_underscores;
+
+	if (!old->name)
+		return true;
+	/* The innermost, if functions contain each other (parts written in assembler). */
+	if (new->start != old->start)
+		return new->start > old->start;
+	if (mpi_score(new->name) != mpi_score(old->name))
+		return mpi_score(new->name) > mpi_score(old->name);
+	new_underscores = strspn(new->name, "_");
+	old_underscores = strspn(old->name, "_");
+	if (new_underscores != old_underscores)
+		return new_underscores < old_underscores;
+	if (new->binding <= STB_WEAK && old->binding <= STB_WEAK &&new->binding != old->binding)
+		return binding_score[new->binding] > binding_score[old->binding];
+	return strcmp(new->name, old->name) < 0;
+}
+
+static void consider(const struct symbol_table *table, const GElf_Sym *symbol, uint64_t address,
+		     struct candidate *best)
+{
+	struct candidate new = {.start = symbol->st_value,
+				.size = symbol->st_size,
+				.binding = GELF_ST_BIND(symbol->st_info)};
+
+	/* Without a size only its first byte is known to be its own. */
+	if (address < new.start || address - new.start >= (new.size ? new.size : 1))
+		return;
+	new.name = elf_strptr(table->elf, table->strings, symbol->st_name);
+	if (new.name &&new.name[0] && is_better(&new, best))
+		*best = new;
+}
+
+static int compare_entry(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static void make_index(struct symbol_table *table)
+{
+	uint64_t highest = 0;
+	GElf_Sym symbol;
+	size_t i;
+
+	table->entries = xcalloc(table->num_symbols, sizeof(*table->entries));
+	for (i = 0; i < table->num_symbols; i++) {
+		if (get_function(table, (int)i, &symbol))
+			table->entries[table->num_entries++] =
+				(struct entry){symbol.st_value, symbol.st_size, (int)i};
+	}
+	qsort(table->entries, table->num_entries, sizeof(*table->entries), compare_entry);
+	table->highest_end = xcalloc(table->num_entries, sizeof(*table->highest_end));
+	for (i = 0; i < table->num_entries; i++) {
+		const struct entry *entry = &table->entries[i];
+		uint64_t end = entry->start + (entry->size ? entry->size : 1);
+
+		if (end > highest)
+			highest = end;
+		table->highest_end[i] = highest;
+	}
+}
+
+static void find_by_index(const struct symbol_table *table, uint64_t address,
+			  struct candidate *best)
+{
+	size_t low = 0, high = table->num_entries;
+	GElf_Sym symbol;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (table->entries[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* Back from the last that begins at or before the address, while one may reach it. */
+	while (low-- > 0 && table->highest_end[low] > address) {
+		if (get_function(table, table->entries[low].index, &symbol))
+			consider(table, &symbol, address, best);
+	}
+}
+
+static void find(struct symbol_table *table, uint64_t address, struct candidate *best)
+{
+	GElf_Sym symbol;
+	size_t i;
+
+	if (table->num_lookups < NUM_SCANS) {
+		table->num_lookups++;
+		for (i = 0; i < table->num_symbols; i++) {
+			if (get_function(table, (int)i, &symbol))
+				consider(table, &symbol, address, best);
+		}
+		return;
+	}
+	if (!table->entries)
+		make_index(table);
+	find_by_index(table, address, best);
+}
+
+const char *symbol_table_find(struct symbol_table *table, uint64_t address)
+{
+	struct candidate best = {0};
+
+	find(table, address, &best);
+	return best.name;
+}
+
+const char *symbol_table_find_bounds(struct symbol_table *table, uint64_t address,
+				     uint64_t *start_ret, uint64_t *size_ret)
+{
+	struct candidate best = {0};
+
+	find(table, address, &best);
+	if (best.name) {
+		*start_ret = best.start;
+		*size_ret = best.size;
+	}
+	return best.name;
+}

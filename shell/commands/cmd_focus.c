@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * focus: narrow what follows to some ranks. */
+#include <stdlib.h>
+
+#include "model/error.h"
+#include "model/job.h"
+#include "model/proctable.h"
+#include "model/rankset.h"
+#include "shell/command.h"
+#include "shell/commands/cmd.h"
+#include "shell/session.h"
+
+static int run_focus(struct session *session, const struct args *args, struct pdb_error *err);
+
+const struct command cmd_focus = {
+	.name = "focus",
+	.topic = TOPIC_LOOKING,
+	.usage = "focus [RANKS]",
+	.summary = "Narrow the commands that follow to some ranks.",
+	.text = "The prompt shows them. \"focus all\" ends it; without RANKS it is only told. The\n"
+		"verdict of lp is always about the whole job.",
+	.example = "focus group 2",
+	.flags = CMD_NEEDS_JOB,
+	.max_words = -1,
+	.words = WORDS_RANKS,
+	.run = run_focus,
+};
+
+static void tell(const struct session *session)
+{
+	char *ranks = session->focus ? rankset_encode(session->focus, 0) : NULL;
+
+	fprintf(session->out, "focus: %s\n", ranks ? ranks : "all ranks");
+	free(ranks);
+}
+
+static int run_focus(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	struct rankset *ranks;
+	size_t next = 0;
+
+	if (args->num_words == 0) {
+		tell(session);
+		return 0;
+	}
+	if (session_take_ranks(session, args, &next, &ranks, err) < 0)
+		return -1;
+	rankset_destroy(session->focus);
+	session->focus = ranks;
+	if (rankset_count(ranks) == session->job->proctable->size) {
+		rankset_destroy(ranks);
+		session->focus = NULL;
+	}
+	return 0;
+}

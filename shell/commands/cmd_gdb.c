@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * gdb: put gdb on a rank, in the first frame of the program's own code, on the rank's own node. */
+#include <stdio.h>
+#include <string.h>
+
+#include "attach/gdb/gdb_call.h"
+#include "attach/gdb/gdb_guard.h"
+#include "attach/node/node.h"
+#include "attach/process/procfs.h"
+#include "model/error.h"
+#include "model/job.h"
+#include "model/monotonic.h"
+#include "model/proctable.h"
+#include "shell/child.h"
+#include "shell/command.h"
+#include "shell/commands/cmd.h"
+#include "shell/interrupt.h"
+#include "shell/remote_gdb.h"
+#include "shell/session.h"
+
+static int run_gdb(struct session *session, const struct args *args, struct pdb_error *err);
+
+const struct command cmd_gdb = {
+	.name = "gdb",
+	.topic = TOPIC_LOOKING,
+	.usage = "gdb RANK [-ex COMMAND]...",
+	.summary = "Put gdb on a rank, in the first frame of the program's own code.",
+	.text = "The rank stands still until you leave gdb (\"quit\" or \"detach\"); then it goes "
+		"on\n"
+		"and you are back here. The next answer is of a new look. With -ex, gdb carries\n"
+		"out these commands and returns; that works in command files too. A rank of\n"
+		"another node gets the gdb of that node, with its files; Ctrl-C three times in\n"
+		"more than a second gives up one whose host does not answer.\n"
+		"gdb sees a rank in Python as the interpreter's C code: it is in the innermost\n"
+		"frame, or in the one that called MPI. \"bt RANK\" shows Python's functions.",
+	.example = "gdb lp -ex \"bt 3\" -ex \"info locals\"",
+	.options = "  -ex COMMAND  gdb carries it out and returns",
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_TERMINAL | CMD_NO_REPEAT,
+	.min_words = 1,
+	.max_words = -1,
+	.words = WORDS_RANK,
+	.run = run_gdb,
+};
+
+/* ---- On this node -------------------------------------------------------------------------- */
+
+static int check_process(struct session *session, const struct proc *proc, struct pdb_error *err)
+{
+	if (!node_is_alive(session->node, proc->rank))
+		return error_set(err, ERROR_GONE, "rank %d (pid %d) has ended", proc->rank,
+				 (int)proc->pid);
+	if (procfs_check_tracer(proc->pid, "be debugged", err) < 0)
+		return error_prefix(err, "rank %d", proc->rank);
+	return 0;
+}
+
+/* What /proc says once the debugger is off it; it may take a moment. */
+static char settled_state(pid_t pid)
+{
+	uint64_t end = monotonic_ns() + UINT64_C(1000000000);
+	struct procfs_stat stat;
+
+	do {
+		if (procfs_stat(pid, 0, &stat) < 0)
+			return 'X';
+		if (stat.state != 't')
+			return stat.state;
+	} while (monotonic_ns() < end && interrupt_sleep_until(monotonic_ns() + 10000000));
+	return stat.state;
+}
+
+struct guarded {
+	struct gdb_guard_rank rank;
+	struct gdb_guard guard;
+};
+
+static void start_guard(void *context, pid_t gdb)
+{
+	struct guarded *guarded = context;
+
+	gdb_guard_start(&guarded->guard, &guarded->rank, gdb);
+}
+
+/* While the rank stands still none of gdb's break points are in it. */
+static bool holds_rank(void *context)
+{
+	const struct guarded *guarded = context;
+	struct procfs_stat stat;
+
+	return procfs_stat(guarded->rank.pid, 0, &stat) == 0 && stat.state == 't';
+}
+
+static int run_here(struct session *session, const struct proc *proc, const char *const words[],
+		    size_t num_words, struct remote_gdb_end *ret, struct pdb_error *err)
+{
+	struct guarded guarded = {.guard.pid = 0};
+	const struct child_watch watch = {start_guard, holds_rank, &guarded};
+	struct procfs_stat before;
+	struct gdb_call call;
+	int result;
+
+	if (check_process(session, proc, err) < 0)
+		return -1;
+	if (procfs_stat(proc->pid, 0, &before) < 0)
+		return error_set(err, ERROR_GONE, "rank %d (pid %d) has ended", proc->rank,
+				 (int)proc->pid);
+	gdb_call_init(&call, proc->pid, words, num_words);
+	guarded.rank = (struct gdb_guard_rank){
+		.pid = proc->pid,
+		.start_ticks = before.start_ticks,
+		.was_stopped = before.state == 'T',
+	};
+	result = child_run(call.argv, "DEBUGINFOD_URLS", fileno(session->out), &watch,
+			   &ret->status, err);
+	if (result < 0 && err->code == ERROR_NOT_FOUND)
+		error_set(err, ERROR_NOT_FOUND,
+			  "gdb is not installed here; nothing else of pdb needs it.\n"
+			  "Install it, or put one that is there into PATH. \"bt %d\" shows the stack "
+			  "without it.",
+			  proc->rank);
+	gdb_guard_wait(&guarded.guard);
+	gdb_call_deinit(&call);
+	ret->before = before.state;
+	ret->after = settled_state(proc->pid);
+	return result;
+}
+
+/* ---- On another ---------------------------------------------------------------------------- */
+
+static int run_there(struct session *session, const struct proc *proc, const char *const words[],
+		     size_t num_words, struct remote_gdb_end *ret, struct pdb_error *err)
+{
+	const struct remote_gdb gdb = {
+		.rank = proc->rank,
+		.host = proc->host,
+		.words = words,
+		.num_words = num_words,
+		.output_fd = fileno(session->out),
+	};
+	struct daemons *daemons = session_daemons(session, err);
+	int result;
+
+	if (!daemons && err->code != ERROR_INTERRUPTED)
+		error_prefix(err, "rank %d runs on %s, where there is no daemon of pdb's",
+			     proc->rank, proc->host);
+	if (!daemons)
+		return -1;
+	result = remote_gdb_run(daemons, &gdb, ret, err);
+	return result < 0 && ret->is_lost ? session_lose_daemons(session, err) : result;
+}
+
+/* ---- Either -------------------------------------------------------------------------------- */
+
+static void tell_state(const struct session *session, const struct proc *proc,
+		       const struct remote_gdb_end *end)
+{
+	const char *on = proc->is_local ? "" : " on ", *host = proc->is_local ? "" : proc->host;
+	int pid = (int)proc->pid;
+
+	if (end->after == 'X' || end->after == 'Z')
+		fprintf(stderr, "pdb: rank %d (pid %d%s%s) has ended\n", proc->rank, pid, on, host);
+	else if ((end->after == 't' || end->after == 'T') && end->before != 'T')
+		fprintf(stderr,
+			"pdb: rank %d (pid %d%s%s) is still stopped; to let it go on%s%s: %skill "
+			"-CONT %d\n",
+			proc->rank, pid, on, host, on, host, proc->is_local ? "shell " : "", pid);
+	else if (session->editor)
+		printf("Rank %d (pid %d%s%s) %s.\n", proc->rank, pid, on, host,
+		       end->after == 'T' ? "is left stopped, as it was before" : "goes on");
+}
+
+/* Words after the rank: any number of "-ex COMMAND". */
+static int check_words(const struct args *args, size_t next, struct pdb_error *err)
+{
+	for (; next < args->num_words; next += 2) {
+		if (strcmp(args->words[next], "-ex") != 0 && strcmp(args->words[next], "--ex") != 0)
+			return error_set(err, ERROR_USAGE, "\"%s\" is not -ex", args->words[next]);
+		if (next + 1 >= args->num_words)
+			return error_set(err, ERROR_USAGE, "-ex needs a command for gdb after it");
+	}
+	return 0;
+}
+
+static int run_gdb(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	struct remote_gdb_end end = {.after = 0};
+	const char *const *words;
+	const struct proc *proc;
+	size_t next = 0, num;
+	int rank, result;
+
+	if (session_take_rank(session, args, &next, &rank, err) < 0 ||
+	    check_words(args, next, err) < 0)
+		return -1;
+	proc = proctable_find(session->job->proctable, rank);
+	if (!proc || proc->pid <= 0)
+		return error_set(err, ERROR_NOT_FOUND, "the process of rank %d is not known", rank);
+	words = (const char *const *)args->words + next;
+	num = args->num_words - next;
+	if (num == 0 && !session->editor)
+		return error_set(err, ERROR_USAGE,
+				 "gdb needs a terminal, or commands: gdb %d -ex bt", rank);
+	fflush(session->out);
+	result = proc->is_local ? run_here(session, proc, words, num, &end, err)
+				: run_there(session, proc, words, num, &end, err);
+	if (end.after) {
+		session->is_outdated = true;
+		tell_state(session, proc, &end);
+	}
+	if (result == 0 && num > 0 && end.status != 0)
+		return error_set(err, ERROR_SYSTEM, "gdb ended with status %d", end.status);
+	return result;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * groups: ranks with one state and one iteration. */
+#include "model/error.h"
+#include "model/job.h"
+#include "render/view.h"
+#include "shell/command.h"
+#include "shell/commands/cmd.h"
+#include "shell/session.h"
+#include "shell/stack_order.h"
+
+static int run_groups(struct session *session, const struct args *args, struct pdb_error *err);
+
+const struct command cmd_groups = {
+	.name = "groups",
+	.alias = "g",
+	.topic = TOPIC_ANSWERS,
+	.usage = "groups",
+	.summary = "List the ranks by what they do, in which iteration, and since when.",
+	.text = "Ranks of one row are in the same call path and the same iteration of every loop\n"
+		"around it. \"group N\" names the ranks of row N of all groups in other commands.\n"
+		"Without a recorder they are those of the same stack, in their temporal order, at\n"
+		"the time of the look; \"order\" takes new ones.",
+	.example = "groups | grep MPI_Allreduce",
+	.flags = CMD_NEEDS_JOB | CMD_DATA | CMD_ANSWERS,
+	.run = run_groups,
+};
+
+static int run_groups(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	struct view view = session_view(session);
+
+	(void)args;
+	if (!session->job->model && !stack_order_of_look(session, err))
+		return -1;
+	if (session->job->model && session->wants_data)
+		view_groups_json(&view);
+	else if (session->job->model)
+		view_groups(&view);
+	else if (session->wants_data)
+		view_order_json(&view, session->order);
+	else
+		view_order(&view, session->order);
+	return 0;
+}

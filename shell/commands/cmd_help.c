@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * help, apropos: the command table and the topics for people. */
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/error.h"
+#include "model/xalloc.h"
+#include "render/view.h"
+#include "shell/command.h"
+#include "shell/commands/cmd.h"
+#include "shell/session.h"
+#include "shell/topics.h"
+
+static int run_help(struct session *session, const struct args *args, struct pdb_error *err);
+static int run_apropos(struct session *session, const struct args *args, struct pdb_error *err);
+
+const struct command cmd_help = {
+	.name = "help",
+	.alias = "h",
+	.topic = TOPIC_SHELL,
+	.usage = "help [COMMAND [WORD] | TOPIC | all]",
+	.summary = "Explain a command or a topic, or list them.",
+	.text = "\"help all\" lists every command with what it does, \"help answers\" those of "
+		"one\n"
+		"group. Topics tell what is common to commands: how ranks are written, where\n"
+		"output goes. Commands may be shortened as long as they are unique.",
+	.example = "help graph",
+	.max_words = 2,
+	.words = WORDS_COMMANDS,
+	.run = run_help,
+};
+
+const struct command cmd_apropos = {
+	.name = "apropos",
+	.topic = TOPIC_SHELL,
+	.usage = "apropos RE",
+	.summary = "List what help has about a word.",
+	.text = "RE is a regular expression, looked for in the names and texts of commands,\n"
+		"settings and topics; upper and lower case are the same.",
+	.example = "apropos 'deadlock|lost'",
+	.min_words = 1,
+	.max_words = -1,
+	.run = run_apropos,
+};
+
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+static void list_group(FILE *out, enum command_topic group)
+{
+	fprintf(out, "%s:\n", command_topics[group]);
+	for (size_t i = 0; command_table[i]; i++)
+		if (command_table[i]->topic == group)
+			fprintf(out, "  %-11s  %s\n", command_table[i]->name,
+				command_table[i]->summary);
+}
+
+static void list_macros(const struct session *session)
+{
+	if (!session->macros.first)
+		return;
+	fputs("User-defined:\n ", session->out);
+	for (const struct macro *macro = session->macros.first; macro; macro = macro->next)
+		fprintf(session->out, " %s", macro->name);
+	putc('\n', session->out);
+}
+
+static void list_topics(FILE *out)
+{
+	fputs("Topics:\n", out);
+	for (const struct topic *topic = topic_table; topic->name; topic++)
+		fprintf(out, "  %-11s  %s\n", topic->name, topic->summary);
+}
+
+static void list_all(const struct session *session)
+{
+	for (int group = 0; group < NUM_TOPICS; group++) {
+		list_group(session->out, group);
+		putc('\n', session->out);
+	}
+	list_macros(session);
+	list_topics(session->out);
+}
+
+/* Names, as many on a line as there is room for. */
+static void list_names(FILE *out, enum command_topic group, int width)
+{
+	int column = 1;
+
+	putc(' ', out);
+	for (size_t i = 0; command_table[i]; i++) {
+		int length = (int)strlen(command_table[i]->name) + 1;
+
+		if (command_table[i]->topic != group)
+			continue;
+		if (column + length > width) {
+			fputs("\n ", out);
+			column = 1;
+		}
+		fprintf(out, " %s", command_table[i]->name);
+		column += length;
+	}
+	putc('\n', out);
+}
+
+static void list_short(struct session *session)
+{
+	struct view view = session_view(session);
+	FILE *out = session->out;
+
+	for (int group = 0; group < NUM_TOPICS; group++) {
+		fprintf(out, "%s (help %s):\n", command_topics[group], command_topic_words[group]);
+		list_names(out, group, view.width);
+	}
+	list_macros(session);
+	list_topics(out);
+	fputs("\n\"help COMMAND\" or \"help TOPIC\" tells more, \"help all\" lists what commands "
+	      "do,\n"
+	      "\"apropos WORD\" finds them. New here? \"tutorial\".\n",
+	      out);
+}
+
+/* ---- One thing ------------------------------------------------------------------------------- */
+
+static void explain(const struct command *command, FILE *out)
+{
+	fprintf(out, "%s\n", command->summary);
+	fprintf(out, "usage: %s\n", command->usage);
+	if (command->alias)
+		fprintf(out, "alias: %s\n", command->alias);
+	fprintf(out, "\n%s\n", command->text);
+	if (command->family) {
+		putc('\n', out);
+		for (size_t i = 0; command->family[i]; i++)
+			fprintf(out, "  %s %-10s %s\n", command->name, command->family[i]->name,
+				command->family[i]->summary);
+	}
+	fprintf(out, "\nexample: %s\n", command->example);
+}
+
+static void explain_macro(const struct macro *macro, FILE *out)
+{
+	fprintf(out, "User-defined:\n");
+	for (size_t i = 0; i < macro->num_lines; i++)
+		fprintf(out, "  %s\n", macro->lines[i]);
+}
+
+static bool begins_command(const char *word)
+{
+	for (size_t i = 0; command_table[i]; i++)
+		if (strncmp(command_table[i]->name, word, strlen(word)) == 0 ||
+		    (command_table[i]->alias && strcmp(command_table[i]->alias, word) == 0))
+			return true;
+	return false;
+}
+
+/* What is no command: a user-defined one, a group of commands, a topic. */
+static bool explain_other(struct session *session, const char *word)
+{
+	const struct macro *macro = macros_find(&session->macros, word);
+	const struct topic *topic;
+
+	if (macro) {
+		explain_macro(macro, session->out);
+		return true;
+	}
+	if (strcmp(word, "all") == 0) {
+		list_all(session);
+		return true;
+	}
+	if (begins_command(word))
+		return false;
+	for (int group = 0; group < NUM_TOPICS; group++)
+		if (strcmp(command_topic_words[group], word) == 0) {
+			list_group(session->out, group);
+			return true;
+		}
+	topic = topics_find(word);
+	if (topic)
+		fprintf(session->out, "%s\n\n%s\n", topic->summary, topic->text);
+	return topic;
+}
+
+static int run_help(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	const struct command *command;
+
+	if (args->num_words == 0) {
+		list_short(session);
+		return 0;
+	}
+	if (args->num_words == 1 && explain_other(session, args->words[0]))
+		return 0;
+	if (command_find(command_table, "command or topic", args->words[0], &command, err) < 0)
+		return -1;
+	if (args->num_words == 2) {
+		if (!command->family)
+			return error_set(err, ERROR_USAGE, "\"%s\" is one word", command->name);
+		if (command_find(command->family, command->name, args->words[1], &command, err) < 0)
+			return -1;
+	}
+	explain(command, session->out);
+	return 0;
+}
+
+/* ---- apropos --------------------------------------------------------------------------------- */
+
+struct search {
+	regex_t expression;
+	FILE *out;
+	size_t num_found;
+};
+
+/* Where help breaks its lines does not matter. */
+static bool matches(const struct search *search, const char *text)
+{
+	char *line = text ? xstrdup(text) : NULL;
+	bool does_match;
+
+	for (char *at = line; at && *at; at++)
+		if (*at == '\n')
+			*at = ' ';
+	does_match = line && regexec(&search->expression, line, 0, NULL, 0) == 0;
+	free(line);
+	return does_match;
+}
+
+static void found(struct search *search, const char *family, const char *name, const char *summary)
+{
+	char *words = xasprintf("%s%s", family, name);
+
+	fprintf(search->out, "  %-14s %s\n", words, summary);
+	free(words);
+	search->num_found++;
+}
+
+static void search_commands(struct search *search, const struct command *const *table,
+			    const char *family)
+{
+	for (size_t i = 0; table[i]; i++) {
+		const struct command *command = table[i];
+
+		if (matches(search, command->name) || matches(search, command->alias) ||
+		    matches(search, command->usage) || matches(search, command->summary) ||
+		    matches(search, command->text) || matches(search, command->options))
+			found(search, family, command->name, command->summary);
+		if (command->family)
+			search_commands(search, command->family, "info ");
+	}
+}
+
+static int run_apropos(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	struct search search = {.out = session->out};
+	char *expression = args_join(args, 0);
+	int result = args_compile(expression, REG_ICASE, &search.expression, err);
+
+	if (result < 0) {
+		free(expression);
+		return -1;
+	}
+	search_commands(&search, command_table, "");
+	for (int i = 0; i < NUM_SETTINGS; i++)
+		if (matches(&search, setting_table[i].name) ||
+		    matches(&search, setting_table[i].text))
+			found(&search, "set ", setting_table[i].name, setting_table[i].text);
+	for (const struct topic *topic = topic_table; topic->name; topic++)
+		if (matches(&search, topic->name) || matches(&search, topic->summary) ||
+		    matches(&search, topic->text))
+			found(&search, "help ", topic->name, topic->summary);
+	regfree(&search.expression);
+	if (!search.num_found)
+		result = error_set(err, ERROR_NOT_FOUND, "help has nothing about \"%s\"",
+				   expression);
+	free(expression);
+	return result;
+}

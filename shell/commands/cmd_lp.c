@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lp: the verdict. */
+#include <stdbool.h>
+
+#include "analysis/verdict/verdict.h"
+#include "model/error.h"
+#include "render/view.h"
+#include "shell/command.h"
+#include "shell/commands/cmd.h"
+#include "shell/session.h"
+
+static int run_lp(struct session *session, const struct args *args, struct pdb_error *err);
+
+const struct command cmd_lp = {
+	.name = "lp",
+	.alias = "l",
+	.topic = TOPIC_ANSWERS,
+	.usage = "lp",
+	.summary = "Tell which ranks hold the others up.",
+	.text = "The first line names the least-progressed ranks, \"undecided among\" several, or\n"
+		"\"No rank is behind.\". Below it: the cause of the hang, if it is a deadlock, a\n"
+		"lost message or a mismatch of collectives, where these ranks are, in which\n"
+		"iteration of which loop, the evidence, how sure pdb is, and what to type next.\n"
+		"Without a recorder it goes by stacks: ranks outside MPI that others wait for; if\n"
+		"all are inside, or several outside, those that are first in the order that\n"
+		"\"order\" shows. Where all are inside, the messages that the MPI library holds\n"
+		"tell who waits for whom, and who has left something out. If nobody can be named\n"
+		"it shows where they are, and who is elsewhere than most.\n"
+		"Where a look longer ago than \"set stale\" found no hang, you who type it get the\n"
+		"answer of a new look.",
+	.example = "lp",
+	.flags = CMD_NEEDS_JOB | CMD_DATA | CMD_ANSWERS,
+	.run = run_lp,
+};
+
+/* That there was no hang some time ago, when the job was started perhaps, helps nobody. */
+static bool is_worth_a_look(struct session *session)
+{
+	return session->editor && !session->snapshot && !session->has_cores &&
+	       !session_has_ended(session) && session->verdict && !session_status(session) &&
+	       session_age(session) > session->settings.values[SETTING_STALE];
+}
+
+static int run_lp(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	struct view view;
+
+	(void)args;
+	/* Where nothing is left of the job the last look is told, with its age. */
+	if (is_worth_a_look(session))
+		session_refresh(session, err);
+	view = session_view(session);
+	if (session->wants_data)
+		view_lp_json(&view);
+	else
+		view_lp(&view);
+	return 0;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sample: take stacks, once or over time. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/stacks/sampler.h"
+#include "model/error.h"
+#include "model/job.h"
+#include "model/rankset.h"
+#include "model/sample.h"
+#include "render/json.h"
+#include "render/label.h"
+#include "shell/banner.h"
+#include "shell/command.h"
+#include "shell/commands/cmd.h"
+#include "shell/session.h"
+#include "shell/spinner.h"
+#include "shell/stack_order.h"
+
+/* As long as a look may take, which daemons are waited for. */
+#define MAX_MS 60000
+#define MAX_TIMES 10000
+#define INTERVAL_MS 100 /* where none is told */
+
+static int run_sample(struct session *session, const struct args *args, struct pdb_error *err);
+
+const struct command cmd_sample = {
+	.name = "sample",
+	.topic = TOPIC_LOOKING,
+	.usage = "sample [N [every T]]",
+	.summary = "Take stack samples of all ranks, once or N times, for tree and classes.",
+	.text = "Of the ranks in focus, on all nodes; of all threads with \"set threads on\". T "
+		"is\n"
+		"a time as 100ms or 2s, 100ms if it is left out. A rank stands still for some\n"
+		"microseconds each time. Stacks that cannot be followed to their beginning are\n"
+		"tried twice more. Ctrl-C ends it early. It may take 60 s in all.",
+	.example = "sample 10 every 200ms",
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_DATA,
+	.max_words = 3,
+	.run = run_sample,
+};
+
+/* "250ms", "2s", "0.5s"; a bare number is milliseconds. */
+static int take_time(const char *word, double *ms_ret, struct pdb_error *err)
+{
+	char *end;
+	double time;
+
+	errno = 0;
+	time = strtod(word, &end);
+	if (end != word && strcmp(end, "s") == 0)
+		time *= 1000;
+	else if (end == word || (*end && strcmp(end, "ms") != 0))
+		time = -1;
+	if (errno || !(time >= 1 && time <= MAX_MS))
+		return error_set(err, ERROR_USAGE,
+				 "\"%s\" is not a time from 1ms to %ds, as 100ms or 2s", word,
+				 MAX_MS / 1000);
+	*ms_ret = time;
+	return 0;
+}
+
+static int take_words(const struct args *args, long *times_ret, int *ms_ret, struct pdb_error *err)
+{
+	double interval = INTERVAL_MS;
+	size_t next = 0;
+
+	*times_ret = 1;
+	*ms_ret = 0;
+	if (args->num_words == 0)
+		return 0;
+	if (args_take_number(args, &next, "number of samples", 1, MAX_TIMES, times_ret, err) < 0)
+		return -1;
+	if (next < args->num_words) {
+		if (strcmp(args->words[next], "every") != 0 || args->num_words != 3)
+			return error_set(err, ERROR_USAGE, "usage: %s", cmd_sample.usage);
+		if (take_time(args->words[2], &interval, err) < 0)
+			return -1;
+	}
+	if (interval * (double)(*times_ret - 1) > MAX_MS)
+		return error_set(err, ERROR_USAGE, "%ld samples every %g ms take longer than %d s",
+				 *times_ret, interval, MAX_MS / 1000);
+	*ms_ret = (int)(interval * (double)(*times_ret - 1));
+	return 0;
+}
+
+struct counts {
+	struct rankset *ranks; /* with a stack */
+	size_t stacks, incomplete;
+	size_t times; /* samples of one thread, at most */
+};
+
+static void count(const struct samples *samples, const struct rankset *ranks, struct counts *ret)
+{
+	size_t times = 0;
+
+	*ret = (struct counts){.ranks = rankset_create()};
+	for (size_t i = 0; i < samples->num_samples; i++) {
+		const struct sample *sample = &samples->samples[i];
+
+		if (!rankset_contains(ranks, sample->rank) || sample->status == SAMPLE_FAILED)
+			continue;
+		rankset_add(ret->ranks, sample->rank);
+		ret->stacks++;
+		ret->incomplete += sample->status == SAMPLE_INCOMPLETE;
+		times = i > 0 && sample[-1].rank == sample->rank && sample[-1].tid == sample->tid
+				? times + 1
+				: 1;
+		if (times > ret->times)
+			ret->times = times;
+	}
+}
+
+static void tell_json(FILE *out, const struct counts *counts, uint64_t stops, uint64_t stopped_ns)
+{
+	struct json json = {.out = out};
+
+	json_object(&json, NULL);
+	json_ranks(&json, "ranks", counts->ranks);
+	json_count(&json, "samples", counts->times);
+	json_count(&json, "stacks", counts->stacks);
+	json_count(&json, "incomplete", counts->incomplete);
+	json_count(&json, "stops", stops);
+	json_seconds(&json, "stopped_s", stopped_ns);
+	json_end_object(&json);
+}
+
+static void tell(struct session *session, const struct rankset *ranks,
+		 const struct sampler_cost *before, const struct sampler_cost *after)
+{
+	uint64_t stops = after->num_samples - before->num_samples;
+	uint64_t stopped_ns = after->stopped_ns_total - before->stopped_ns_total;
+	struct counts counts;
+	char *who;
+
+	count(session->job->samples, ranks, &counts);
+	if (session->wants_data) {
+		tell_json(session->out, &counts, stops, stopped_ns);
+		rankset_destroy(counts.ranks);
+		return;
+	}
+	who = label_who(counts.ranks, 40);
+	fprintf(session->out, "%zu sample%s of %s: %zu stack%s, %zu of them incomplete\n",
+		counts.times, counts.times == 1 ? "" : "s",
+		rankset_is_empty(counts.ranks) ? "no rank" : who, counts.stacks,
+		counts.stacks == 1 ? "" : "s", counts.incomplete);
+	if (stops > 0)
+		fprintf(session->out, "A thread stood still for %.0f us each time, on average.\n",
+			(double)stopped_ns / (double)stops / 1e3);
+	free(who);
+	rankset_destroy(counts.ranks);
+}
+
+static int take(struct session *session, const struct rankset *ranks, int times, int ms,
+		struct pdb_error *err)
+{
+	struct sampler_cost before, after;
+
+	/* Most ranks are where they were: their order is known of each sample then. */
+	if (session->job->samples)
+		stack_order_prepare(session, session->job->samples);
+	if (session_get_cost(session, &before, err) < 0 ||
+	    session_sample(session, ranks, times, ms, err) < 0 ||
+	    session_get_cost(session, &after, err) < 0)
+		return -1;
+	tell(session, ranks, &before, &after);
+	if (!session->wants_data)
+		banner_print_stack_holes(session, ranks, session->out);
+	return 0;
+}
+
+static int run_sample(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	const struct args none = {.words = NULL};
+	struct rankset *ranks;
+	size_t next = 0;
+	long times;
+	int ms, result;
+
+	if (take_words(args, &times, &ms, err) < 0 ||
+	    session_take_ranks(session, &none, &next, &ranks, err) < 0)
+		return -1;
+	spinner_expect(ms / 1e3);
+	result = take(session, ranks, (int)times, ms, err);
+	rankset_destroy(ranks);
+	return result;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * save, refresh: the snapshot. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "model/error.h"
+#include "model/job.h"
+#include "shell/banner.h"
+#include "shell/command.h"
+#include "shell/commands/cmd.h"
+#include "shell/editor.h"
+#include "shell/session.h"
+#include "shell/stack_order.h"
+#include "shell/trace_source.h"
+
+static int run_save(struct session *session, const struct args *args, struct pdb_error *err);
+static int run_refresh(struct session *session, const struct args *args, struct pdb_error *err);
+
+const struct command cmd_save = {
+	.name = "save",
+	.topic = TOPIC_JOB,
+	.usage = "save FILE",
+	.summary = "Save the snapshot, to be looked at anywhere with pdb --load.",
+	.text = "Holds the process table, the models, the traces, the stack samples, all names\n"
+		"and what order goes by, so that neither the job nor its programs are needed to\n"
+		"look at it. It is the job as it was at the last look: \"refresh\" makes a new one.",
+	.example = "save hang.pdb",
+	.flags = CMD_NEEDS_JOB | CMD_ANSWERS | CMD_KEEPS,
+	.min_words = 1,
+	.max_words = 1,
+	.words = WORDS_FILES,
+	.run = run_save,
+};
+
+const struct command cmd_refresh = {
+	.name = "refresh",
+	.topic = TOPIC_JOB,
+	.usage = "refresh",
+	.summary = "Look at the job again.",
+	.text = "Reads the models twice, samples stacks and does all analyses anew. When nothing\n"
+		"is left of the job, the last snapshot stays.",
+	.example = "refresh",
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE,
+	.run = run_refresh,
+};
+
+static int run_save(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	const char *path = args->words[0];
+	struct pdb_error trouble;
+
+	if (access(path, F_OK) == 0 && !editor_confirm(session, "%s exists. Overwrite it?", path))
+		return error_set(err, ERROR_USAGE, "not saved");
+	/* Without that, the rest is worth saving, too. */
+	if (stack_order_complete(session, &trouble) < 0)
+		session_complain(&trouble);
+	if (trace_source_complete(session, &trouble) < 0)
+		session_complain(&trouble);
+	if (snapshot_save(session->job, path, err) < 0)
+		return -1;
+	fprintf(session->out, "saved: look at it with \"pdb --load %s\"\n", path);
+	return 0;
+}
+
+static int run_refresh(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	(void)args;
+	if (session_refresh(session, err) < 0)
+		return -1;
+	if (!session->is_batch)
+		banner_print_moves(session, session->out);
+	banner_print_holes(session, session->is_batch ? stderr : session->out);
+	return 0;
+}

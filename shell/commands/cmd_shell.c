@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * shell, echo, quit: around the debugging. */
+#include <stdio.h>
+#include <string.h>
+
+#include "model/error.h"
+#include "shell/child.h"
+#include "shell/command.h"
+#include "shell/commands/cmd.h"
+#include "shell/session.h"
+
+static int run_shell(struct session *session, const struct args *args, struct pdb_error *err);
+static int run_echo(struct session *session, const struct args *args, struct pdb_error *err);
+static int run_quit(struct session *session, const struct args *args, struct pdb_error *err);
+
+const struct command cmd_shell = {
+	.name = "shell",
+	.alias = "!",
+	.topic = TOPIC_SHELL,
+	.usage = "shell COMMAND",
+	.summary = "Run a command of the system's shell.",
+	.text = "The whole line goes to sh as it is. \"!COMMAND\" does the same.",
+	.example = "shell ps x",
+	.flags = CMD_RAW,
+	.min_words = 1,
+	.words = WORDS_FILES,
+	.run = run_shell,
+};
+
+const struct command cmd_echo = {
+	.name = "echo",
+	.topic = TOPIC_SHELL,
+	.usage = "echo [WORD...]",
+	.summary = "Print its words.",
+	.text = "For command files that say what they do.",
+	.example = "echo \"least progressed:\"",
+	.max_words = -1,
+	.run = run_echo,
+};
+
+const struct command cmd_quit = {
+	.name = "quit",
+	.alias = "exit",
+	.topic = TOPIC_SHELL,
+	.usage = "quit",
+	.summary = "Leave pdb; the job goes on.",
+	.text = "Ctrl-D does the same. A job that was started by \"pdb run\" goes on too, unless\n"
+		"you say otherwise when asked. pdb's exit status is 1 if the last look found a\n"
+		"hang or a fault, 2 if pdb could not do what was asked, else 0.",
+	.example = "quit",
+	.flags = CMD_NO_REPEAT,
+	.run = run_quit,
+};
+
+static int run_shell(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	const char *argv[] = {"sh", "-c", args->rest, NULL};
+	int status;
+
+	return child_run(argv, NULL, fileno(session->out), NULL, &status, err);
+}
+
+static int run_echo(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	(void)err;
+	for (size_t i = 0; i < args->num_words; i++)
+		fprintf(session->out, "%s%s", i ? " " : "", args->words[i]);
+	putc('\n', session->out);
+	return 0;
+}
+
+static int run_quit(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	(void)args;
+	(void)err;
+	session->wants_quit = true;
+	return 0;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * source, define: lines from files and under names. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/error.h"
+#include "shell/command.h"
+#include "shell/commands/cmd.h"
+#include "shell/script.h"
+#include "shell/session.h"
+
+static int run_source(struct session *session, const struct args *args, struct pdb_error *err);
+static int run_define(struct session *session, const struct args *args, struct pdb_error *err);
+
+const struct command cmd_source = {
+	.name = "source",
+	.topic = TOPIC_SHELL,
+	.usage = "source FILE",
+	.summary = "Carry out the commands of a file.",
+	.text = "One command a line; empty lines and lines that begin with # are passed over.\n"
+		"It stops at the first command that fails and names the file and the line.",
+	.example = "source look.pdb",
+	.flags = CMD_TERMINAL | CMD_NO_REPEAT,
+	.min_words = 1,
+	.max_words = 1,
+	.words = WORDS_FILES,
+	.run = run_source,
+};
+
+const struct command cmd_define = {
+	.name = "define",
+	.topic = TOPIC_SHELL,
+	.usage = "define NAME",
+	.summary = "Give a list of commands a name.",
+	.text = "The lines that follow, up to one with the word end, are kept under NAME and\n"
+		"carried out when NAME is typed as a command. In them $arg0, $arg1, ... stand\n"
+		"for the words behind NAME, and $argc for their number. Names of pdb's own\n"
+		"commands cannot be taken.",
+	.example = "define why0",
+	.flags = CMD_TERMINAL | CMD_NO_REPEAT,
+	.min_words = 1,
+	.max_words = 1,
+	.run = run_define,
+};
+
+static int run_source(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	return script_run_file(session, args->words[0], err);
+}
+
+static bool is_own_command(const char *name)
+{
+	for (size_t i = 0; command_table[i]; i++)
+		if (strcmp(command_table[i]->name, name) == 0 ||
+		    (command_table[i]->alias && strcmp(command_table[i]->alias, name) == 0))
+			return true;
+	return false;
+}
+
+static bool is_end(const char *line)
+{
+	while (isblank((unsigned char)*line))
+		line++;
+	if (strncmp(line, "end", 3) != 0)
+		return false;
+	for (line += 3; isblank((unsigned char)*line); line++)
+		;
+	return !*line;
+}
+
+static int run_define(struct session *session, const struct args *args, struct pdb_error *err)
+{
+	const char *name = args->words[0];
+	struct macro *macro;
+	char *line;
+
+	if (!macro_name_is_valid(name))
+		return error_set(err, ERROR_USAGE,
+				 "\"%s\" is no name: letters, digits, - and _ only", name);
+	if (is_own_command(name))
+		return error_set(err, ERROR_USAGE, "\"%s\" is a command of pdb", name);
+	if (!session->source)
+		return error_set(err, ERROR_USAGE, "define needs lines to follow: use a file");
+	macro = macro_create(name);
+	while ((line = session->source->next(session->source, "> ")) && !is_end(line)) {
+		macro_add_line(macro, line);
+		free(line);
+	}
+	if (!line) {
+		macro_destroy(macro);
+		return error_set(err, ERROR_USAGE, "the \"end\" of \"define %s\" is missing", name);
+	}
+	free(line);
+	macros_set(&session->macros, macro);
+	return 0;
+}

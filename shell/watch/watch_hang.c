@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/verdict/verdict.h"
+#include "model/error.h"
+#include "model/job.h"
+#include "model/monotonic.h"
+#include "model/proctable.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/label.h"
+#include "shell/command.h"
+#include "shell/interrupt.h"
+#include "shell/leftovers.h"
+#include "shell/page.h"
+#include "shell/session.h"
+#include "shell/text_report.h"
+#include "shell/trace_source.h"
+#include "shell/watch/watch.h"
+#include "shell/watch/watch_hang.h"
+#include "shell/watch/watch_options.h"
+#include "shell/watch/watch_tell.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define POLL_NS (SECOND_NS / 50)
+#define COMMAND_GRACE_NS (2 * SECOND_NS)
+#define END_NS (30 * SECOND_NS) /* how long a launcher may take to end its job */
+
+static void tell_failure(struct watch_teller *teller, struct pdb_error *err, const char *what)
+{
+	watch_tell_note(teller, "failure", "%s: %s", what, err->text);
+}
+
+/* ---- Before it begins ------------------------------------------------------------------------ */
+
+static int check_report(const char *path, struct pdb_error *err)
+{
+	struct stat st;
+	int fd;
+
+	if (stat(path, &st) == 0) {
+		if (S_ISDIR(st.st_mode))
+			errno = EISDIR;
+		else if (access(path, W_OK) == 0)
+			return 0;
+		return error_errno(err, "%s", path);
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return error_errno(err, "%s", path);
+	close(fd);
+	unlink(path);
+	return 0;
+}
+
+int watch_hang_check(const struct watch_options *options, struct pdb_error *err)
+{
+	if (options->save && snapshot_check_path(options->save, err) < 0) {
+		error_prefix(err, "--save");
+		return -1;
+	}
+	if (options->report && check_report(options->report, err) < 0) {
+		error_prefix(err, "--report");
+		return -1;
+	}
+	if (options->save && options->report && strcmp(options->save, options->report) == 0)
+		return error_set(err, ERROR_USAGE, "--save and --report need a file each, not %s",
+				 options->save);
+	return 0;
+}
+
+/* ---- Snapshot and report --------------------------------------------------------------------- */
+
+static void save(struct session *session, const char *path, struct watch_teller *teller)
+{
+	struct pdb_error err;
+
+	/* Without those of other hosts the rest is worth saving, too. */
+	if (trace_source_complete(session, &err) < 0)
+		tell_failure(teller, &err, "no traces");
+	session->has_saved = true;
+	if (snapshot_save(session->job, path, &err) < 0)
+		tell_failure(teller, &err, "no snapshot");
+	else
+		watch_tell_note(teller, "saved", "snapshot: pdb --load %s", path);
+}
+
+static void report(struct session *session, const char *path, const struct watch_hang *hang,
+		   struct watch_teller *teller)
+{
+	FILE *file = fopen(path, "we");
+	struct pdb_error err;
+	char *about;
+
+	if (!file) {
+		error_errno(&err, "cannot write to %s", path);
+		tell_failure(teller, &err, "no report");
+		return;
+	}
+	about = xasprintf("Hang: %s; nobody has moved for %.1f s, the job was watched for %.1f s.",
+			  watch_kind_text(session->verdict), hang->still.ns / 1e9, hang->watched_ns / 1e9);
+	if (page_is_name(path))
+		page_write(session, file);
+	else
+		text_report_write(session, about, file);
+	free(about);
+	if (ferror(file) | fclose(file)) {
+		error_errno(&err, "cannot write to %s", path);
+		tell_failure(teller, &err, "no report");
+	} else {
+		watch_tell_note(teller, "reported", "report: %s", path);
+	}
+}
+
+/* ---- The user's command ---------------------------------------------------------------------- */
+
+static void set_number(const char *name, double value)
+{
+	char text[40];
+
+	snprintf(text, sizeof(text), "%.10g", value);
+	setenv(name, text, 1);
+}
+
+/* As fork(): a child in a process group of its own, which can be ended with all that it starts. */
+static pid_t fork_group(void)
+{
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid >= 0)
+		setpgid(pid, pid); /* whoever is first */
+	return pid;
+}
+
+/* In the child: what is known of the hang. */
+static void set_facts(const struct session *session, const struct watch_options *options,
+		      const struct watch_hang *hang)
+{
+	const struct verdict *verdict = session->verdict;
+	const struct proctable *table = session->job->proctable;
+	char *ranks = rankset_encode(verdict->culprits, 0);
+
+	setenv("PDB_HANG_KIND", watch_kind_text(verdict), 1);
+	setenv("PDB_HANG_RANKS", ranks, 1);
+	set_number("PDB_HANG_SECONDS", hang->still.ns / 1e9);
+	setenv("PDB_JOB", table->job ? table->job : "", 1);
+	set_number("PDB_JOB_SIZE", table->size);
+	set_number("PDB_LAUNCHER_PID", session->launcher.pid);
+	setenv("PDB_SNAPSHOT", options->save ? options->save : "", 1);
+	setenv("PDB_REPORT", options->report ? options->report : "", 1);
+	free(ranks);
+}
+
+/* It has no input that it could wait for, and what it says is no line of JSON. */
+static void set_streams(const struct watch_options *options)
+{
+	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (in >= 0)
+		dup2(in, STDIN_FILENO);
+	if (options->wants_json)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+}
+
+static void __attribute__((noreturn))
+become(const struct session *session, const struct watch_options *options,
+       const struct watch_hang *hang)
+{
+	const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		signal(signals[i], SIG_DFL);
+	set_facts(session, options, hang);
+	set_streams(options);
+	execl("/bin/sh", "sh", "-c", options->on_hang, (char *)NULL);
+	_exit(127);
+}
+
+/* Has the child ended by then? */
+static bool wait_child(pid_t pid, uint64_t until_ns, int *status)
+{
+	for (;;) {
+		if (waitpid(pid, status, WNOHANG) == pid)
+			return true;
+		if (monotonic_ns() >= until_ns || interrupt_wants_end())
+			return false;
+		if (!interrupt_sleep_until(monotonic_ns() + POLL_NS))
+			return false;
+	}
+}
+
+/* Is it a zombie by then? As long as nobody waits for it, its process group is nobody else's.
+ * Signals to pdb do not cut this short. */
+static bool dies(pid_t pid, uint64_t until_ns)
+{
+	const struct timespec pause = {.tv_nsec = POLL_NS};
+
+	while (monotonic_ns() < until_ns) {
+		siginfo_t info = {.si_pid = 0};
+
+		if (waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid)
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+/* With all that it has started and that is in its process group. False: it is in the kernel, which
+ * does not let go of it. */
+static bool end_child(pid_t pid)
+{
+	const int signals[] = {SIGTERM, SIGKILL};
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		kill(-pid, signals[i]);
+		/* One that is stopped hears nothing. */
+		kill(-pid, SIGCONT);
+		if (!dies(pid, monotonic_ns() + COMMAND_GRACE_NS))
+			continue;
+		kill(-pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		return true;
+	}
+	return false;
+}
+
+static void tell_ended_early(pid_t pid, uint64_t began_ns, struct watch_teller *teller)
+{
+	const char *why = interrupt_pending() ? "interrupted" : "not done";
+	char *time = label_time(monotonic_ns() - began_ns);
+
+	if (end_child(pid))
+		watch_tell_note(teller, "failure", "--on-hang: %s after %s, and ended", why, time);
+	else
+		watch_tell_note(teller, "failure",
+				"--on-hang: %s after %s, and pid %d cannot be ended", why, time,
+				(int)pid);
+	free(time);
+}
+
+/* It gets its time, and no more: the job burns its own meanwhile. */
+static void run_command(const struct session *session, const struct watch_options *options,
+			const struct watch_hang *hang, struct watch_teller *teller)
+{
+	uint64_t began_ns = monotonic_ns();
+	struct pdb_error err;
+	int status = 0;
+	pid_t pid;
+
+	pid = fork_group();
+	if (pid == 0)
+		become(session, options, hang);
+	if (pid < 0) {
+		error_errno(&err, "it cannot be started");
+		tell_failure(teller, &err, "--on-hang");
+		return;
+	}
+	if (!wait_child(pid, began_ns + (uint64_t)(options->on_hang_s * SECOND_NS), &status))
+		tell_ended_early(pid, began_ns, teller);
+	else if (WIFSIGNALED(status))
+		watch_tell_note(teller, "failure", "--on-hang: ended by signal %d",
+				WTERMSIG(status));
+	else if (WEXITSTATUS(status) != 0)
+		watch_tell_note(teller, "failure", "--on-hang: ended with status %d",
+				WEXITSTATUS(status));
+}
+
+/* ---- The job's end --------------------------------------------------------------------------- */
+
+static bool launcher_ends(struct session *session, uint64_t until_ns)
+{
+	while (!session_has_ended(session)) {
+		if (monotonic_ns() >= until_ns || interrupt_wants_end())
+			return false;
+		interrupt_clear();
+		interrupt_sleep_until(monotonic_ns() + POLL_NS);
+	}
+	return true;
+}
+
+/* The controller ends the step on all its nodes, also what srun cannot reach. False: not tried. */
+static bool cancel_step(struct session *session)
+{
+	struct launcher_step step;
+	int status;
+	pid_t pid;
+
+	launcher_slurm_step(&session->launcher, &step);
+	if (!*step.job || !*step.step)
+		return false;
+	pid = fork_group();
+	if (pid == 0) {
+		char name[40];
+
+		snprintf(name, sizeof(name), "%s.%s", step.job, step.step);
+		execlp("scancel", "scancel", "--quiet", name, (char *)NULL);
+		_exit(127);
+	}
+	if (pid < 0)
+		return false;
+	if (!wait_child(pid, monotonic_ns() + END_NS, &status)) {
+		end_child(pid);
+		return false;
+	}
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* Launchers end their ranks at SIGTERM, on all hosts, with their own time limits; a second one
+ * makes those of Open MPI hurry. */
+static void end_job(struct session *session, struct watch_teller *teller)
+{
+	uint64_t end_ns = monotonic_ns() + END_NS;
+	struct leftovers *leftovers = leftovers_note(session);
+	bool is_cancelled = session->launcher.kind == LAUNCHER_SRUN && cancel_step(session);
+
+	if (is_cancelled)
+		launcher_ends(session, monotonic_ns() + END_NS / 3);
+	for (int i = 0; i < 2 && !session_has_ended(session); i++) {
+		syscall(SYS_pidfd_send_signal, session->launcher_fd, SIGTERM, NULL, 0);
+		/* One that is stopped hears nothing. */
+		syscall(SYS_pidfd_send_signal, session->launcher_fd, SIGCONT, NULL, 0);
+		launcher_ends(session, monotonic_ns() + END_NS / 3);
+	}
+	if (launcher_ends(session, end_ns))
+		watch_tell_note(teller, "killed", "the job has been ended by its launcher");
+	else
+		watch_tell_note(teller, "failure",
+				"the launcher, pid %d, was told to end the job and has not yet",
+				(int)session->launcher.pid);
+	leftovers_remove(leftovers);
+}
+
+void watch_hang_act(struct session *session, const struct watch_options *options,
+		    const struct watch_hang *hang, struct watch_teller *teller)
+{
+	if (options->save)
+		save(session, options->save, teller);
+	if (options->report)
+		report(session, options->report, hang, teller);
+	if (options->on_hang)
+		run_command(session, options, hang, teller);
+	if (options->wants_kill)
+		end_job(session, teller);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "analysis/hang/pace.h"
+#include "analysis/hang/rates.h"
+#include "model/monotonic.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/label.h"
+#include "shell/watch/watch_rates.h"
+#include "shell/watch/watch_tell.h"
+
+/* What has not been seen for so many windows is over. */
+enum { OVER_WINDOWS = 10 };
+
+struct watch_rates {
+	int num_ranks;
+	struct rates *rates;
+	struct rates_look *looks; /* [num_ranks] */
+	uint64_t num_windows;     /* ended at the last report */
+	/* What was told and is not over: the ranks, and when these and the phase were last seen. */
+	struct rankset *slow_ranks;
+	uint64_t ranks_seen, ranks_since_ns;
+	bool is_slow_phase;
+	uint64_t phase_seen, phase_since_ns;
+};
+
+struct watch_rates *watch_rates_create(int num_ranks, double alpha, struct pdb_error *err)
+{
+	struct rates_settings settings;
+	struct watch_rates *rates;
+
+	rates_settings_init(&settings, num_ranks);
+	settings.alpha = alpha;
+	rates = xcalloc(1, sizeof(*rates));
+	rates->num_ranks = num_ranks;
+	rates->rates = rates_create(&settings, err);
+	if (!rates->rates) {
+		free(rates);
+		return NULL;
+	}
+	rates->looks = xcalloc((size_t)num_ranks, sizeof(*rates->looks));
+	rates->slow_ranks = rankset_create();
+	return rates;
+}
+
+void watch_rates_destroy(struct watch_rates *rates)
+{
+	if (!rates)
+		return;
+	rates_destroy(rates->rates);
+	rankset_destroy(rates->slow_ranks);
+	free(rates->looks);
+	free(rates);
+}
+
+static void tell_over(struct watch_teller *teller, const char *event, const char *what,
+		      uint64_t since_ns)
+{
+	char *time = label_time(monotonic_ns() - since_ns);
+
+	watch_tell_note(teller, event, "%s, after %s", what, time);
+	free(time);
+}
+
+/* ---- Ranks ----------------------------------------------------------------------------------- */
+
+static void tell_slow_ranks(struct watch_rates *rates, const struct rates_report *report,
+			    const struct rankset *ranks, struct watch_teller *teller)
+{
+	const struct slow_rank *first = &report->slow_ranks[0];
+	char *who = label_who(ranks, 40), *time = label_time((uint64_t)(first->seconds * 1e9));
+
+	watch_tell_note(teller, "slow-rank",
+			"slow: %s. For %s the others have waited for %s: rank %d was outside MPI "
+			"for %.0f %% of the time, most for %.0f %%; no hang",
+			who, time, report->num_slow_ranks > 1 ? "them" : "it", first->rank,
+			100 * first->outside, 100 * first->usual);
+	rates->ranks_since_ns = monotonic_ns() - (uint64_t)(first->seconds * 1e9);
+	free(time);
+	free(who);
+}
+
+static void note_slow_ranks(struct watch_rates *rates, const struct rates_report *report,
+			    struct watch_teller *teller)
+{
+	struct rankset *ranks = rankset_create();
+	bool is_news = false;
+
+	for (size_t i = 0; i < report->num_slow_ranks; i++) {
+		is_news |= !rankset_contains(rates->slow_ranks, report->slow_ranks[i].rank);
+		rankset_add(ranks, report->slow_ranks[i].rank);
+	}
+	if (is_news)
+		tell_slow_ranks(rates, report, ranks, teller);
+	if (report->num_slow_ranks > 0) {
+		rankset_add_set(rates->slow_ranks, ranks);
+		rates->ranks_seen = report->num_windows;
+	} else if (!rankset_is_empty(rates->slow_ranks) &&
+		   report->num_windows - rates->ranks_seen >= OVER_WINDOWS) {
+		tell_over(teller, "slow-rank-over", "nobody is slower than the others any more",
+			  rates->ranks_since_ns);
+		rankset_remove_set(rates->slow_ranks, rates->slow_ranks);
+	}
+	rankset_destroy(ranks);
+}
+
+/* ---- The job --------------------------------------------------------------------------------- */
+
+static void note_slow_phase(struct watch_rates *rates, const struct rates_report *report,
+			    struct watch_teller *teller)
+{
+	if (report->is_slow_phase) {
+		rates->phase_seen = report->num_windows;
+		if (rates->is_slow_phase)
+			return;
+		rates->is_slow_phase = true;
+		rates->phase_since_ns = monotonic_ns() - (uint64_t)(report->slow_seconds * 1e9);
+		watch_tell_note(
+			teller, "slow-phase",
+			"the job is slow: ranks went in or out of MPI %.3g times a second "
+			"for the last %.0f s, and %.3g times before, in the same places; no "
+			"hang",
+			report->rate, report->slow_seconds, report->usual);
+	} else if (rates->is_slow_phase &&
+		   report->num_windows - rates->phase_seen >= OVER_WINDOWS) {
+		tell_over(teller, "slow-phase-over", "the job is not slow any more",
+			  rates->phase_since_ns);
+		rates->is_slow_phase = false;
+	}
+}
+
+void watch_rates_add(struct watch_rates *rates, const struct pace_look *looks,
+		     struct watch_teller *teller)
+{
+	struct rates_report report;
+
+	for (int i = 0; i < rates->num_ranks; i++)
+		rates->looks[i] = (struct rates_look){
+			.look = looks[i].look,
+			.moves = looks[i].moves,
+			.place = looks[i].place,
+		};
+	rates_add(rates->rates, monotonic_ns(), rates->looks);
+	rates_report(rates->rates, &report);
+	if (report.num_windows == rates->num_windows)
+		return;
+	rates->num_windows = report.num_windows;
+	note_slow_ranks(rates, &report, teller);
+	note_slow_phase(rates, &report, teller);
+}

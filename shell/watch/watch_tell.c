@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/hang/hang_test.h"
+#include "analysis/verdict/verdict.h"
+#include "attach/node/watch_digest.h"
+#include "model/job.h"
+#include "model/monotonic.h"
+#include "model/proctable.h"
+#include "model/rankset.h"
+#include "model/xalloc.h"
+#include "render/json.h"
+#include "render/label.h"
+#include "render/text.h"
+#include "render/view.h"
+#include "shell/document.h"
+#include "shell/interrupt.h"
+#include "shell/session.h"
+#include "shell/watch/watch.h"
+#include "shell/watch/watch_tell.h"
+
+#define STATUS_NS UINT64_C(200000000)
+enum { BAR_WIDTH = 10 };
+
+/* Events go to standard error when standard output is the job's: if that is the terminal, its lines
+ * and ours would make a mess of each other. */
+static bool has_terminal(FILE *out)
+{
+	return isatty(STDERR_FILENO) && isatty(fileno(out)) &&
+	       !(out == stderr && isatty(STDOUT_FILENO));
+}
+
+void watch_tell_init(struct watch_teller *teller, struct session *session, FILE *out, bool is_json)
+{
+	*teller = (struct watch_teller){
+		.session = session,
+		.out = out,
+		.is_json = is_json,
+		.has_line = !is_json && has_terminal(out),
+	};
+}
+
+static void clear_line(struct watch_teller *teller)
+{
+	if (teller->has_line)
+		fputs("\r\033[K", stderr);
+	teller->next_ns = 0;
+}
+
+void watch_tell_deinit(struct watch_teller *teller)
+{
+	clear_line(teller);
+}
+
+const char *watch_kind_text(const struct verdict *verdict)
+{
+	switch (verdict->kind) {
+	case VERDICT_NONE:
+		return "none";
+	case VERDICT_COMPUTATION:
+		return "computation";
+	case VERDICT_STOPPED:
+		return "stopped";
+	case VERDICT_LEFT:
+		return "left";
+	case VERDICT_LEAST:
+	case VERDICT_UNDECIDED:
+		return "communication";
+	case VERDICT_DEADLOCK:
+		return "deadlock";
+	case VERDICT_MISMATCH:
+		return "mismatch";
+	case VERDICT_LOST:
+		return "lost message";
+	case VERDICT_LIBRARY:
+		return "library";
+	case VERDICT_CRASHED:
+		return "crash";
+	default:
+		return "unknown";
+	}
+}
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+static void begin_event(struct watch_teller *teller, const char *event)
+{
+	struct json json = {.out = teller->out};
+	char when[64] = "";
+	time_t now = time(NULL);
+	struct tm parts;
+
+	clear_line(teller);
+	if (!teller->is_json)
+		return;
+	if (gmtime_r(&now, &parts))
+		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &parts);
+	json_object(&json, NULL);
+	document_write_version(&json);
+	json_text(&json, "command", "watch");
+	json_text(&json, "event", event);
+	json_text(&json, "time", when);
+}
+
+static void end_event(struct watch_teller *teller)
+{
+	if (teller->is_json)
+		fputs("}\n", teller->out);
+	fflush(teller->out);
+}
+
+void watch_tell_begin(struct watch_teller *teller, const struct watch_digest *digest)
+{
+	const struct watch_numbers *numbers = &digest->numbers;
+	const struct proctable *table = teller->session->job->proctable;
+
+	begin_event(teller, "begin");
+	if (teller->is_json) {
+		fprintf(teller->out,
+			", \"launcher\": %d, \"ranks\": %d, \"recorded\": %u, \"job\": ",
+			(int)teller->session->launcher.pid, table->size, numbers->num_recorded);
+		json_quote(teller->out, table->job ? table->job : "");
+	} else if (!numbers->num_recorded) {
+		fprintf(teller->out, "watching %d ranks by their stacks: no recorder\n",
+			table->size);
+	} else if (teller->has_line) {
+		fprintf(teller->out, "watching %d ranks, %u with a recorder\n", table->size,
+			numbers->num_recorded);
+	}
+	end_event(teller);
+}
+
+void watch_tell_note(struct watch_teller *teller, const char *event, const char *format, ...)
+{
+	char text[500];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	begin_event(teller, event);
+	if (teller->is_json) {
+		fputs(", \"text\": ", teller->out);
+		json_quote(teller->out, text);
+	} else {
+		fprintf(teller->out, "pdb: %s\n", text);
+	}
+	end_event(teller);
+}
+
+/* Are the culprits the cause, or only the likeliest? */
+static bool is_certain(const struct verdict *verdict)
+{
+	return !verdict->is_likely && verdict->kind != VERDICT_LEAST &&
+	       verdict->kind != VERDICT_UNDECIDED && verdict->kind != VERDICT_UNKNOWN;
+}
+
+static void tell_hang_json(struct watch_teller *teller, const struct watch_hang *hang)
+{
+	static const char *const proofs[] = {
+		[WATCH_BY_TEST] = "test",
+		[WATCH_BY_COUNTS] = "counts",
+		[WATCH_BY_PATIENCE] = "max-wait",
+	};
+	const struct verdict *verdict = teller->session->verdict;
+	char *ranks = rankset_encode(verdict->culprits, 0);
+
+	fprintf(teller->out,
+		", \"kind\": \"%s\", \"ranks\": \"%s\", \"certain\": %s, \"proof\": \"%s\", "
+		"\"still_s\": %.3f, \"watched_s\": %.3f, \"samples\": %u",
+		watch_kind_text(verdict), ranks, is_certain(verdict) ? "true" : "false",
+		proofs[hang->proof], hang->still.ns / 1e9, hang->watched_ns / 1e9,
+		hang->num_samples);
+	if (hang->proof == WATCH_BY_TEST && isfinite(hang->chance))
+		fprintf(teller->out, ", \"chance_per_hour\": %.3g", hang->chance);
+	free(ranks);
+}
+
+static void tell_hang_text(struct watch_teller *teller, const struct watch_hang *hang)
+{
+	struct view view = session_view(teller->session);
+	char *still = label_time(hang->still.ns);
+
+	view.out = teller->out;
+	fprintf(view.out, "Hang: %s. Nobody has moved %s %s%s", watch_kind_text(view.verdict),
+		hang->still.is_since_begin ? "since watching began," : "for", still,
+		hang->still.is_since_begin ? " ago" : "");
+	if (hang->proof == WATCH_BY_TEST && isfinite(hang->chance))
+		fprintf(view.out, "; one that goes on as before would look so %.2g times an hour", hang->chance);
+	else if (hang->proof != WATCH_BY_COUNTS)
+		fputs(", and nothing like it was seen before to compare that with", view.out);
+	fputs(".\n", view.out);
+	view_lp(&view);
+	free(still);
+}
+
+void watch_tell_hang(struct watch_teller *teller, const struct watch_hang *hang)
+{
+	begin_event(teller, "hang");
+	if (teller->is_json)
+		tell_hang_json(teller, hang);
+	else
+		tell_hang_text(teller, hang);
+	end_event(teller);
+}
+
+/* ---- The status line ------------------------------------------------------------------------- */
+
+static void print_bar(double share)
+{
+	int full = (int)(share * BAR_WIDTH + 0.5);
+
+	fputc('[', stderr);
+	for (int i = 0; i < BAR_WIDTH; i++)
+		fputc(i < full ? '#' : '.', stderr);
+	fputc(']', stderr);
+}
+
+static void print_knowledge(const struct hang_figures *figures)
+{
+	switch (figures->state) {
+	case HANG_LEARNING:
+		fprintf(stderr, "learning %u/%u", figures->num_samples, figures->wanted);
+		break;
+	case HANG_SUSPICIOUS:
+		fprintf(stderr, "low %u/%u", figures->num_low, figures->needed);
+		break;
+	case HANG_CONFIRM:
+	case HANG_FOUND:
+		fputs("hangs?", stderr);
+		break;
+	default:
+		fprintf(stderr, "%u samples", figures->num_samples);
+	}
+}
+
+void watch_tell_status(struct watch_teller *teller, const struct watch_digest *digest,
+		       const struct hang_figures *figures, struct watch_standstill still,
+		       uint64_t needed_ns)
+{
+	const struct watch_numbers *numbers = &digest->numbers;
+	uint64_t now_ns = monotonic_ns();
+	char *time;
+
+	if (!teller->has_line || now_ns < teller->next_ns)
+		return;
+	teller->next_ns = now_ns + STATUS_NS;
+	time = label_time(still.ns < STATUS_NS ? 0 : still.ns);
+	fprintf(stderr, "\r\033[K%u ranks  outside MPI ", numbers->num_ranks - numbers->num_ended);
+	if (figures->s_out >= 0) {
+		print_bar(figures->s_out);
+		fprintf(stderr, " %3.0f %%", 100 * figures->s_out);
+	} else {
+		fputs("?", stderr);
+	}
+	fputs("  ", stderr);
+	print_knowledge(figures);
+	if (still.ns < STATUS_NS)
+		fputs("  moving", stderr);
+	else if (still.is_since_begin)
+		fprintf(stderr, "  no move seen in %s", time);
+	else
+		fprintf(stderr, "  moved %s ago", time);
+	if (still.ns >= STATUS_NS && needed_ns) {
+		char *needed = label_time(needed_ns);
+
+		fprintf(stderr, ", a hang after %s", needed);
+		free(needed);
+	}
+	fflush(stderr);
+	free(time);
+}
