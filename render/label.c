@@ -354,15 +354,19 @@ static bool is_same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* The frame where all threads of a computing group are, by their samples; CALLPATH_NONE if there is
- * no sample of them or they are in different functions. *same_line_ret: the line is the same too.
- */
-static uint32_t computing_frame(const struct job *job, const struct eqgroup *group,
-				bool *same_line_ret)
-{
-	uint32_t found = CALLPATH_NONE;
+/* Where the threads of a computing group are, by their samples. */
+struct computing_place {
+	uint32_t frame; /* CALLPATH_NONE if there is no sample of them or they are in different functions */
+	bool is_same_line;
+	char state;	      /* of all (struct sample), 0 if they differ */
+	uint32_t innermost;   /* frame of one of them */
+	bool is_same_innermost; /* function of all */
+};
 
-	*same_line_ret = true;
+static struct computing_place find_computing_place(const struct job *job, const struct eqgroup *group)
+{
+	struct computing_place ret = {.frame = CALLPATH_NONE, .is_same_line = true, .is_same_innermost = true};
+
 	for (size_t i = 0; i < group->num_actors; i++) {
 		const struct job_lane *lane = &job->model->lanes[group->actors[i]];
 		const struct sample *sample = samples_find(
@@ -376,36 +380,68 @@ static uint32_t computing_frame(const struct job *job, const struct eqgroup *gro
 		frame = names_user_frame(job->names, sample->path);
 		if (frame == CALLPATH_NONE)
 			frame = sample->path;
-		if (found == CALLPATH_NONE) {
-			found = frame;
+		if (ret.frame == CALLPATH_NONE) {
+			ret.frame = frame;
+			ret.innermost = sample->path;
+			ret.state = sample->state;
 			continue;
 		}
 		name = names_get(job->names, frame);
-		first = names_get(job->names, found);
-		if (!is_same_text(name->function, first->function))
-			return CALLPATH_NONE;
+		first = names_get(job->names, ret.frame);
+		if (!is_same_text(name->function, first->function)) {
+			ret.frame = CALLPATH_NONE;
+			break;
+		}
 		if (name->line != first->line || !is_same_text(name->file, first->file))
-			*same_line_ret = false;
+			ret.is_same_line = false;
+		if (!is_same_text(names_get(job->names, sample->path)->function,
+				  names_get(job->names, ret.innermost)->function))
+			ret.is_same_innermost = false;
+		if (sample->state != ret.state)
+			ret.state = 0;
 	}
-	return found;
+	return ret;
+}
+
+/* "asleep in read()"; "computing" if it is not known to do anything else. The caller frees. */
+static char *computing_doing(const struct job *job, const struct computing_place *place)
+{
+	const struct name *innermost = names_get(job->names, place->innermost);
+	char *function, *text;
+
+	if (place->state == 'T')
+		return xstrdup("stopped");
+	if (place->state != 'S' && place->state != 'D')
+		return xstrdup("computing");
+	if (place->innermost == place->frame || !place->is_same_innermost || !innermost->is_symbol)
+		return xstrdup("asleep");
+	function = function_text(innermost, LABEL_SHORT);
+	text = xasprintf("asleep in %s", function);
+	free(function);
+	return text;
 }
 
 static char *computing_text(const struct job *job, const struct eqgroup *group,
 			    enum label_detail detail)
 {
-	const char *doing = detail == LABEL_FULL ? "outside MPI, in" : "computing,";
-	bool same_line;
-	uint32_t frame = computing_frame(job, group, &same_line);
-	char *place, *label;
+	struct computing_place found = find_computing_place(job, group);
+	char *place, *doing, *label;
 
-	if (frame == CALLPATH_NONE)
+	if (found.frame == CALLPATH_NONE)
 		return label_state(job, group->state, detail);
-	if (same_line)
-		place = label_place(job, frame, detail);
+	if (found.is_same_line)
+		place = label_place(job, found.frame, detail);
 	else
-		place = function_text(names_get(job->names, frame), detail);
-	label = xasprintf("%s %s", doing, place);
+		place = function_text(names_get(job->names, found.frame), detail);
+	doing = computing_doing(job, &found);
+	if (detail != LABEL_FULL)
+		label = xasprintf("%s, %s", doing, place);
+	else if (strcmp(doing, "computing") == 0)
+		label = xasprintf("outside MPI, in %s", place);
+	else
+		label = xasprintf("outside MPI, %s, in %s", doing, place);
 	free(place);
+	free(doing);
 	return label;
 }
 
@@ -459,7 +495,6 @@ char *label_doing(const struct job *job, const struct eqgroup *group)
 {
 	const char *function = job->model->sites[SEG_STATE_SITE(group->state)].name;
 	uint32_t frame;
-	bool same_line;
 
 	if (group->activity == ACTIVITY_IN_MPI)
 		return xstrdup(function);
@@ -469,7 +504,7 @@ char *label_doing(const struct job *job, const struct eqgroup *group)
 		where[strcspn(where, ",")] = '\0';
 		return where;
 	}
-	frame = computing_frame(job, group, &same_line);
+	frame = find_computing_place(job, group).frame;
 	if (frame != CALLPATH_NONE)
 		return function_text(names_get(job->names, frame), LABEL_SHORT);
 	if (SEG_STATE_SITE(group->state) == 0)

@@ -18,6 +18,8 @@ const struct command cmd_groups = {
 	.summary = "List the ranks by what they do, in which iteration, and since when.",
 	.text = "Ranks of one row are in the same call path and the same iteration of every loop\n"
 		"around it. \"group N\" names the ranks of row N of all groups in other commands.\n"
+		"Outside MPI they compute, or, as when they wait for a file, are asleep in a\n"
+		"system call, or stopped by a signal: as they were when their stacks were taken.\n"
 		"Without a recorder they are those of the same stack, in their temporal order, at\n"
 		"the time of the look; \"order\" takes new ones.",
 	.example = "groups | grep MPI_Allreduce",

@@ -239,14 +239,31 @@ static void test_computing(void **state)
 	uint32_t in_mpi = job->samples->samples[3].path, in_force = sample->path;
 	uint32_t other =
 		callpaths_intern(job->callpaths, hung_frame(hung, FRAME_STEP), 0, 0xa00, false);
+	uint32_t libc = modules_intern(job->modules, "/lib/libc.so.6", NULL, 0);
+	uint32_t in_read = callpaths_intern(job->callpaths, in_force, libc, 0xb00, false);
 	uint32_t actors[] = {1, 3}, *own = group->actors;
 
 	(void)state;
+	names_set(job->names, in_read, &(struct name){"read", NULL, NULL, 0, true});
 	names_set(job->names, other, &(struct name){"compute_forces", "force.c", NULL, 90, true});
 	check(label_where(job, group, LABEL_SHORT), "computing, compute_forces() force.c:88");
 	check(label_where(job, group, LABEL_FULL),
 	      "outside MPI, in compute_forces() at force.c:88");
 	check(label_doing(job, group), "compute_forces()");
+	/* Not all that is outside MPI computes. */
+	sample->state = 'T';
+	check(label_where(job, group, LABEL_SHORT), "stopped, compute_forces() force.c:88");
+	check(label_where(job, group, LABEL_FULL),
+	      "outside MPI, stopped, in compute_forces() at force.c:88");
+	sample->state = 'S';
+	check(label_where(job, group, LABEL_SHORT), "asleep, compute_forces() force.c:88");
+	sample->path = in_read;
+	check(label_where(job, group, LABEL_SHORT), "asleep in read(), compute_forces() force.c:88");
+	check(label_where(job, group, LABEL_FULL),
+	      "outside MPI, asleep in read(), in compute_forces() at force.c:88");
+	sample->state = 'R';
+	check(label_where(job, group, LABEL_SHORT), "computing, compute_forces() force.c:88");
+	sample->path = in_force;
 	/* Two threads in one function, at different lines; then in different functions. */
 	group->actors = actors;
 	group->num_actors = 2;
