@@ -240,10 +240,11 @@ def run_job(args, case, job, line):
         run_watched(args, case, job, line)
         return
     faults.wait_a_while(job, case.moment_s)
-    looks = Looks(args.pdb, job, case)
     truth = inject_fault(args, case, job, line)
     if truth is None:
         return
+    looks = Looks(args.pdb, job, case)
+    line["looks"] = looks.lines
     if case.fault == "healthy":
         line["outcome"] = "healthy"
         look_at_healthy(job, looks, case.generator)
@@ -260,7 +261,6 @@ def run_job(args, case, job, line):
             looks.ask_by_stacks()
             if line["outcome"] == "hung" and case.fault in OFTEN_HARMLESS and moves_on(job, before):
                 line["outcome"] = verdict.MOVED_ON
-    line["looks"] = looks.lines
     note_harm(case, job, line, truth)
 
 
@@ -281,7 +281,11 @@ def run_case(args, case):
                                 segment_dir=segments) as job:
             run_job(args, case, job, line)
     except JobError as error:
-        line.setdefault("outcome", f"failed: {error}"[:MAX_REASON])  # it may hold the job's output
+        reason = str(error)[:MAX_REASON]  # it may hold the job's output
+        if "outcome" in line:
+            line["error"] = reason
+        else:
+            line["outcome"] = f"failed: {reason}"
     finally:
         for folder in (segments, segments + ".hidden"):
             shutil.rmtree(folder, ignore_errors=True)
@@ -304,6 +308,8 @@ def describe(line):
                     f"{report['event']}")
     if line.get("harm"):
         said.append("HARM: " + ", ".join(line["harm"]))
+    if line.get("error"):
+        said.append("then: " + line["error"].split("\n")[0])
     return "\n      ".join(said)
 
 
