@@ -158,6 +158,9 @@ def main():
           f"{'':<27} {'alone':>8} {'recorded':>8} {'ratio':>7}  {'half of them':>14} {'calls/s':>10} "
           f"{'KiB':>6} {'KiB':>6} {'pairs':>5}\n{'':<27} {'s':>8} {'s':>8} {'':>7}  {'':>14} {'a rank':>10} {'shared':>6} {'own':>6}")
     for mpi in find_mpis(args.build, args.mpi):
+        # As mpirun does by itself for so few: unbound ranks are moved about, which is most of the noise.
+        if args.ranks <= os.cpu_count():
+            mpi.binding = "hwthread"
         for program in PROGRAMS:
             if not program.is_timed or (args.program and program.name not in args.program):
                 continue

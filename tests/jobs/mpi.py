@@ -20,6 +20,7 @@ class Mpi:
     """One installed MPI, by Debian's suffix of its commands, and where jobs run."""
 
     takes_options = True  # for its launcher
+    binding = "none"  # of Open MPI's ranks: most jobs of tests have more than there are processors
     starts = 1  # that may be needed for one job
 
     def __init__(self, suffix, build, place=Here()):
@@ -50,7 +51,7 @@ class Mpi:
         if preload:
             variables["LD_PRELOAD"] = preload
         if self.suffix == "openmpi":
-            command = ["mpirun.openmpi", "--bind-to", "none", *self._place_openmpi(size),
+            command = ["mpirun.openmpi", "--bind-to", self.binding, *self._place_openmpi(size),
                        *options, "-n", str(size)]
             for name, value in variables.items():
                 command += ["-x", f"{name}={value}"]
