@@ -493,9 +493,7 @@ static int confirm(struct watch *watch, struct pdb_error *err)
 				"ranks move",
 				time);
 		free(time);
-	} else if (is_active(watch)) {
-		hang_test_confirm(watch->test, true);
-	} else if (is_spared(watch)) {
+	} else if (is_active(watch) || is_spared(watch)) {
 		hang_test_confirm(watch->test, true);
 	} else if (verdict_may_be_hang(watch->session->verdict)) {
 		find_hang(watch, WATCH_BY_TEST);
