@@ -16,27 +16,9 @@ enum {
 /* ---- Handles -----------------------------------------------------------------------------------
  */
 
-_Static_assert(COMMS_SLOTS == 1 << 16, "comms_find() takes 16 bits of the hash");
-
 static bool has_entry(const struct comms *c, uint32_t index)
 {
 	return index < atomic_load_explicit(&c->num, RELAXED);
-}
-
-static bool map(struct comms *c, uint64_t key, uint32_t index)
-{
-	uint32_t at = key * 0x9e3779b97f4a7c15u >> 48;
-	uint64_t found;
-
-	while ((found = atomic_load_explicit(&c->slots[at].key, RELAXED)) != key && found != 0)
-		at = (at + 1) % COMMS_SLOTS;
-	if (found == 0 && c->num_slots_used >= COMMS_FULL)
-		return false;
-	c->num_slots_used += found == 0;
-	/* Pairs with the acquire loads of comms_find(). */
-	atomic_store_explicit(&c->slots[at].index, index, memory_order_release);
-	atomic_store_explicit(&c->slots[at].key, key, memory_order_release);
-	return true;
 }
 
 static uint64_t *own_key(struct comms *c, uint64_t key, uint32_t index)
@@ -47,8 +29,8 @@ static uint64_t *own_key(struct comms *c, uint64_t key, uint32_t index)
 bool comms_map(struct comms *c, uint64_t key, uint32_t index)
 {
 	if (!has_entry(c, index))
-		return map(c, key, SEG_NO_COMM);
-	if (!map(c, key, index))
+		return handles_map(&c->handles, key, SEG_NO_COMM);
+	if (!handles_map(&c->handles, key, index))
 		return false;
 	*own_key(c, key, index) = key;
 	return true;
@@ -60,7 +42,7 @@ void comms_unmap(struct comms *c, uint32_t index)
 		return;
 	for (int i = 0; i < 2; i++)
 		if (c->own[index].keys[i])
-			map(c, c->own[index].keys[i], COMMS_UNKNOWN);
+			handles_map(&c->handles, c->own[index].keys[i], HANDLES_UNKNOWN);
 	memset(c->own[index].keys, 0, sizeof(c->own[index].keys));
 }
 
@@ -318,13 +300,13 @@ uint32_t comms_adopt(struct comms *c, struct writer *w, uint64_t key, enum seg_c
 {
 	uint32_t index = comms_find(c, key);
 
-	if (index != COMMS_UNKNOWN)
+	if (index != HANDLES_UNKNOWN)
 		return index;
-	struct seg_comm *entry = next_entry(c, w, &index);
-	if (!entry) {
-		map(c, key, SEG_NO_COMM);
+	/* Without room for the key no entry is made, or each call would make another. */
+	struct seg_comm *entry =
+		handles_map(&c->handles, key, SEG_NO_COMM) ? next_entry(c, w, &index) : NULL;
+	if (!entry)
 		return SEG_NO_COMM;
-	}
 	entry->kind = kind;
 	publish(c, w, index);
 	comms_map(c, key, index);
@@ -442,7 +424,7 @@ uint32_t comms_add(struct comms *c, struct writer *w, const struct comms_new *n)
 	if (can_be_known)
 		entry = next_entry(c, w, &index);
 	if (!entry) {
-		map(c, n->key, SEG_NO_COMM);
+		handles_map(&c->handles, n->key, SEG_NO_COMM);
 		return SEG_NO_COMM;
 	}
 	uint64_t members = members_of(c, n);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "model/recorder/commid.h"
+#include "model/recorder/handles.h"
 #include "model/recorder/idhash.h"
 #include "model/recorder/writer.h"
 
@@ -23,23 +24,15 @@ enum comms_space {
 };
 
 enum {
-	COMMS_SLOTS = 1 << 16, /* two for each entry of a full table */
-	COMMS_FULL = COMMS_SLOTS / 4 * 3,
 	/* As many entries as there may be before those are used again that were freed long ago: a
 	 * program that makes and frees communicators all the time does not fill the table. */
 	COMMS_MANY = 128,
 };
-#define COMMS_UNKNOWN (UINT32_MAX - 1) /* a handle that was never seen */
 
 static inline uint64_t comms_key(enum comms_space space, uint64_t handle)
 {
 	return handle << 3 | space;
 }
-
-struct comms_slot {
-	_Atomic uint64_t key; /* never removed: a handle's value comes again; 0: empty */
-	_Atomic uint32_t index;
-};
 
 /* Whom post-start-complete-wait on a window is about. */
 enum comms_epoch { COMMS_ACCESS, COMMS_EXPOSURE };
@@ -90,29 +83,20 @@ struct comms_new {
 struct comms {
 	struct seg_comm *entries; /* of the segment; NULL: not yet */
 	_Atomic uint32_t num;     /* entries; stored before an index becomes known */
-	uint32_t num_slots_used;
 	struct idhash lists; /* hash of a list in MEMBERS -> its first index */
 	struct idhash ids;   /* id -> index of the entry, where `again` may be asked for */
 	uint32_t name_bytes; /* of names given */
 	uint32_t first_freed, last_freed; /* in the order in which they were freed; SEG_NO_COMM */
 	uint32_t again;                   /* of comms_recycle(); SEG_NO_COMM: none */
-	struct comms_slot slots[COMMS_SLOTS];
+	struct handles handles;
 	struct comms_own own[SEG_MAX_COMMS];
 };
 
-/* The index of a handle; SEG_NO_COMM: a null handle, or one that found no room; COMMS_UNKNOWN. */
+/* The index of a handle; SEG_NO_COMM: a null handle, or one that found no room; HANDLES_UNKNOWN: one that
+ * was never seen. */
 static inline __attribute__((always_inline)) uint32_t comms_find(const struct comms *c, uint64_t key)
 {
-	uint32_t at = key * 0x9e3779b97f4a7c15u >> 48;
-
-	for (;; at = (at + 1) % COMMS_SLOTS) {
-		/* Pairs with the release in comms_map(): the index is that of the key, or newer. */
-		uint64_t found = atomic_load_explicit(&c->slots[at].key, memory_order_acquire);
-		if (__builtin_expect(found == key, 1))
-			return atomic_load_explicit(&c->slots[at].index, memory_order_acquire);
-		if (found == 0)
-			return COMMS_UNKNOWN;
-	}
+	return handles_find(&c->handles, key);
 }
 
 /* Of an entry: its kind and its own rank (-1: not known). */

@@ -90,7 +90,7 @@ static inline uint64_t wrap_file_key(MPI_File file)
 	{                                                                                          \
 		uint64_t key = wrap_##name_##_key(handle);                                         \
 		uint32_t index = comms_find(&recorder_comms, key);                                 \
-		return __builtin_expect(index != COMMS_UNKNOWN, 1) ? index                         \
+		return __builtin_expect(index != HANDLES_UNKNOWN, 1) ? index                       \
 								   : recorder_adopt(key, kind_);   \
 	}                                                                                          \
 	static __attribute__((noinline, cold))                                                     \
@@ -105,7 +105,7 @@ static inline uint64_t wrap_file_key(MPI_File file)
 	{                                                                                          \
 		uint64_t key = comms_key(fortran_space_, (uint32_t)*handle);                       \
 		uint32_t index = comms_find(&recorder_comms, key);                                 \
-		return __builtin_expect(index != COMMS_UNKNOWN, 1)                                 \
+		return __builtin_expect(index != HANDLES_UNKNOWN, 1)                               \
 			       ? index                                                             \
 			       : wrap_first_##name_(handle, key);                                  \
 	}

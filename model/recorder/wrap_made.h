@@ -356,7 +356,7 @@ static void wrap_idup_after(struct wrap_call *w, int ret, const void *comm, cons
 	wrap_request_made(w, ret, request);
 	/* A library that sets it later leaves what the variable held before. */
 	if (ret == MPI_SUCCESS &&
-	    comms_find(&recorder_comms, wrap_comm_key(wrap_comm_at(comm, w->is_fortran))) == COMMS_UNKNOWN)
+	    comms_find(&recorder_comms, wrap_comm_key(wrap_comm_at(comm, w->is_fortran))) == HANDLES_UNKNOWN)
 		wrap_duplicate_after(w, ret, comm);
 }
 
@@ -416,7 +416,7 @@ static void wrap_get_parent_after(struct wrap_call *w, int ret, const void *at)
 
 	if (ret == MPI_SUCCESS &&
 	    comms_find(&recorder_comms, wrap_comm_key(wrap_comm_at(at, w->is_fortran))) ==
-		    COMMS_UNKNOWN)
+		    HANDLES_UNKNOWN)
 		wrap_made(w, &n, at, NULL);
 }
 
