@@ -31,7 +31,8 @@ static bool grow(struct idhash *h)
 
 bool idhash_add(struct idhash *h, uint64_t key, uint32_t id)
 {
-	if ((!h->slots || h->used >= h->mask / 2) && !grow(h))
+	/* Up to three quarters full. */
+	if ((!h->slots || h->used >= h->mask / 4 * 3) && !grow(h))
 		return false;
 	struct idhash_probe p = idhash_probe(h, key);
 	put(h->slots, h->mask, p.at, (struct idhash_slot){.id_plus_1 = id + 1, .tag = p.tag});
