@@ -53,6 +53,7 @@ struct lane {
 	struct lane_hint *hints; /* of each site */
 	struct seg_state *states;
 	uint32_t state; /* the present one */
+	uint64_t now;	/* when the call in progress began: what lane_enter_expected() is to be given */
 
 	struct seg_lane *seg;
 	struct tracer *tracer; /* NULL: no trace */
@@ -152,13 +153,18 @@ static inline __attribute__((always_inline)) void lane_event(struct lane *l,
 							     struct lane_hint *hint,
 							     uint64_t now)
 {
-	uint64_t stay = now - atomic_load_explicit(&current->since, memory_order_relaxed);
+	uint64_t since = atomic_load_explicit(&current->since, memory_order_relaxed);
+	uint64_t stay = now - since;
 	uint64_t events = atomic_load_explicit(&current->events, memory_order_relaxed);
 	struct seg_event *slot = &l->ring[events & l->ring_mask];
 
 	if (__builtin_expect(stay > *longest, 0)) {
-		atomic_store_explicit(&l->states[l->state].longest, stay, memory_order_relaxed);
-		*longest = stay;
+		if ((int64_t)stay < 0) { /* a signal's handler made calls since the time was read */
+			now = since;
+		} else {
+			atomic_store_explicit(&l->states[l->state].longest, stay, memory_order_relaxed);
+			*longest = stay;
+		}
 	}
 	l->hint = hint;
 	l->state = to;
@@ -183,17 +189,18 @@ static inline void lane_renew_hint(struct lane *l, uint32_t site, const struct p
 		l->hint->last.entry = entry;
 }
 
-/* The call enters that the lane expects. */
+/* The call enters that the lane expects. What its return will need is fetched meanwhile: `leave` is one more
+ * than the transition, but mostly of the same cache line. */
 static inline __attribute__((always_inline)) void lane_enter_expected(struct lane *l, uint64_t now)
 {
-	struct lane_hint *hint = l->hint;
+	struct lane_hint *hint = l->hint, *next = &l->hints[SEG_STATE_SITE(hint->last.to)];
 	struct seg_current *current = l->current;
 	uint32_t seq = lane_section_begin(current);
 
 	lane_add(&l->transitions[hint->last.transition].count, 1);
-	lane_event(l, current, &hint->longest[1], hint->last.to,
-		   &l->hints[SEG_STATE_SITE(hint->last.to)], now);
+	lane_event(l, current, &hint->longest[1], hint->last.to, next, now);
 	lane_section_end(current, seq);
+	__builtin_prefetch(&l->transitions[next->leave]);
 }
 
 /* Out of an enter state there is but one way: is it known? */

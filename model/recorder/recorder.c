@@ -457,6 +457,7 @@ begin(struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
 	}
 	const struct path_entry *entry = pathcache_find(&lane->cache, function, ra, cfa);
 	uint32_t site = entry ? entry->site : find_site(lane, function, ra, cfa, &entry);
+	lane->now = ticks_now();
 	lane_renew_hint(lane, site, entry);
 	return site ? begun(lane, site, entry, cfa) : NULL;
 }
@@ -485,6 +486,8 @@ struct lane *recorder_begin(struct recorder_function *function, uintptr_t ra, ui
 		return NULL;
 	if (unlikely(lane->call_cfa != 0))
 		return begin(function, ra, cfa);
+	/* Reading the time takes long, and the processor goes on meanwhile. */
+	lane->now = ticks_now();
 	const struct path_entry *entry = lane->hint->last.entry;
 	if (unlikely(!is_known(entry, function, ra, cfa)))
 		return begin_former(lane, function, ra, cfa);
@@ -493,12 +496,10 @@ struct lane *recorder_begin(struct recorder_function *function, uintptr_t ra, ui
 
 static inline __attribute__((always_inline)) void enter(struct lane *lane)
 {
-	uint64_t now;
-
-	if (unlikely(!lane_expects(lane, lane->site) || !ticks_fast(&now)))
+	if (unlikely(!lane_expects(lane, lane->site)))
 		lane_enter(lane, lane->site, lane->entry);
 	else
-		lane_enter_expected(lane, now);
+		lane_enter_expected(lane, lane->now);
 }
 
 static __attribute__((noinline)) void enter_traced(struct lane *lane)
