@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The checked cache of call paths, one for each thread. An entry is found by the function, the
  * return address of the MPI call and the stack pointer there, and is believed only if every stack
- * slot in which the full unwind found a return address still holds that value. Then the call path
- * is the same: each live call between keeps its return address in its own slot, and a slot that
- * was left and not reused does no harm unless *all* slots up to main and the stack pointer agree.
+ * slot in which the full unwind found a return address still holds that value, which is told by a
+ * sum of them all. Then the call path is the same: each live call between keeps its return address
+ * in its own slot, and a slot that was left and not reused does no harm unless *all* slots up to main
+ * and the stack pointer agree.
  * A hit costs some nanoseconds; everything else takes the full unwind.
  *
  * Layers of a library are called at one stack pointer by many ways (same slots, other values), which
@@ -27,7 +28,7 @@ struct recorder_function;
 
 enum {
 	PATHCACHE_BUCKETS = 4096,
-	PATHCACHE_ARENA = 4 << 20, /* bytes: 20,000 paths of 20 frames; it is emptied when full */
+	PATHCACHE_ARENA = 4 << 20, /* bytes: 65,000 paths of 20 frames; it is emptied when full */
 	PATHCACHE_STEP = 4,
 	PATHCACHE_WAYS = 64,
 };
@@ -49,31 +50,29 @@ struct call_path {
 	struct path_slot slots[PATH_MAX_FRAMES];
 };
 
-/* A slot as it is remembered: a call compares up to some dozens, which are best in few cache lines.
- * That the lower half of an address is enough: other code at a distance of just 4 GiB would have to
- * have been called with all other slots the same. */
-struct path_word {
-	int32_t offset;	/* from the call's stack pointer; its own return address is below that */
-	uint32_t value;	 /* lower half */
-};
-static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the lower half comes first");
-
-/* As few cache lines as can be, for the same reason as in struct lane_hint. */
+/* As few cache lines as can be, for the same reason as in struct lane_hint: 20 frames are in the
+ * first. */
 struct path_entry {
-	const struct recorder_function *function;
-	uintptr_t ra, cfa;
-	uint32_t older; /* one of the same bucket: where in the arena; 0: none */
-	uint16_t site;
-	uint16_t num_words; /* at least one, and a multiple of PATHCACHE_STEP: the last one repeats */
-	struct path_word words[];
+	uint64_t sum;	     /* path_sum() when the path was found */
+	uint64_t cfa : 48;   /* of a thread's stack; larger ones never fit */
+	uint64_t site : 16;
+	uint32_t tag;	     /* path_tag() */
+	uint16_t older;	     /* one of the same bucket: line of the arena; 0: none */
+	uint8_t num_steps;   /* of PATHCACHE_STEP slots; at least one. The last slot repeats */
+	bool is_wide;	     /* the slots are int32_t, since one is too far for 16 bits */
+	/* Words from the call's stack pointer to each slot, from the innermost outwards. That of the
+	 * call's own return address is negative. */
+	int16_t slots[];
 } __attribute__((aligned(64)));
-static_assert(offsetof(struct path_entry, words) == 32, "half a cache line");
+static_assert(offsetof(struct path_entry, slots) == 24, "20 slots in the first cache line");
+static_assert(PATHCACHE_ARENA / sizeof(struct path_entry) <= 1 << 16, "a line in 16 bits");
 static_assert(SEG_MAX_SITES <= 1 << 16, "a site in 16 bits");
+static_assert(PATH_MAX_FRAMES / PATHCACHE_STEP <= UINT8_MAX, "steps in 8 bits");
 
 struct pathcache {
-	uint32_t *buckets; /* PATHCACHE_BUCKETS of them: where in the arena the newest entry is; 0: none */
-	char *arena;	   /* behind one empty line: entries, one after the other; emptied as a whole */
-	uint32_t used;
+	uint16_t *buckets; /* PATHCACHE_BUCKETS of them: line of the arena where the newest entry is; 0: none */
+	struct path_entry *arena; /* lines: behind an empty one entries, one after the other; emptied as a whole */
+	uint32_t used;		  /* lines */
 	uint64_t generation; /* of the loaded objects when it was last emptied */
 };
 
@@ -96,45 +95,74 @@ static inline uint32_t pathcache_place(uintptr_t ra, uintptr_t cfa)
 	return x >> 52; /* 12 bits: PATHCACHE_BUCKETS */
 }
 
+/* What tells calls of one path and stack pointer apart. All functions are in one library, so the lower
+ * halves do; the return address is one of the path. */
+static inline uint32_t path_tag(const struct recorder_function *function, uintptr_t ra)
+{
+	return (uint32_t)((uintptr_t)function ^ ra);
+}
+
 /* Is it an entry of such a call? Whether it holds for this one, its slots must tell. */
 static inline bool path_entry_fits(const struct path_entry *e,
 				   const struct recorder_function *function, uintptr_t ra,
 				   uintptr_t cfa)
 {
-	return e->ra == ra && e->cfa == cfa && e->function == function;
+	return e->cfa == cfa && e->tag == path_tag(function, ra);
 }
 
-static inline __attribute__((always_inline)) bool path_word_holds(const char *cfa,
-								    const struct path_word *word)
+/* Odd numbers at random; the last ones are of one word where the last slot repeats. */
+#define PATH_FACTOR_0 0xd1b54a32d192ed03u
+#define PATH_FACTOR_1 0x8cb92ba72f3d8dd7u
+#define PATH_FACTOR_2 0xabc98388fb8fac03u
+#define PATH_FACTOR_3 0xbea225f9eb34556du
+#define PATH_FACTOR_STEP 0x9e6c63d0676a9a99u
+static_assert((PATH_FACTOR_2 + PATH_FACTOR_3) % (1 << 8) &&
+		      (PATH_FACTOR_1 + PATH_FACTOR_2 + PATH_FACTOR_3) % (1 << 8) &&
+		      (PATH_FACTOR_0 + PATH_FACTOR_1 + PATH_FACTOR_2 + PATH_FACTOR_3) % (1 << 8),
+	      "addresses have fewer than 56 bits, so that a change of one is never lost");
+
+/* The next four return addresses into the sum of those before them. Sums of paths that differ in one
+ * address are never the same, those of others by a chance of some 2^-56 (hashing by multiplication
+ * and polynomials: Carter and Wegman, Universal classes of hash functions, 1979). So what was in the
+ * slots need not be kept. */
+static inline uint64_t path_sum_step(uint64_t sum, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
-	typedef uint32_t __attribute__((may_alias)) half;
-
-	return *(const half *)(cfa + word->offset) == word->value;
+	return sum * PATH_FACTOR_STEP + a * PATH_FACTOR_0 + b * PATH_FACTOR_1 + c * PATH_FACTOR_2 +
+	       d * PATH_FACTOR_3;
 }
+
+typedef uintptr_t __attribute__((may_alias)) path_word;
+
+/* Of what is in the entry's slots now. */
+static inline __attribute__((always_inline)) uint64_t path_sum(const struct path_entry *e)
+{
+	const path_word *stack = (const path_word *)(uintptr_t)e->cfa;
+	const int16_t *slot = e->slots, *end = slot + e->num_steps * PATHCACHE_STEP;
+	uint64_t sum = 0;
+
+	do {
+		sum = path_sum_step(sum, stack[slot[0]], stack[slot[1]], stack[slot[2]],
+				    stack[slot[3]]);
+		slot += PATHCACHE_STEP;
+	} while (slot < end);
+	return sum;
+}
+
+/* The same of an entry whose slots are wide. */
+uint64_t path_sum_wide(const struct path_entry *e);
 
 static inline __attribute__((always_inline)) bool path_entry_holds(const struct path_entry *e)
 {
-	const struct path_word *word = e->words, *end = word + e->num_words;
-	const char *cfa = (const char *)e->cfa;
-
-	/* Unrolled: these loads are most of what a hit costs. */
-	do {
-		if (!path_word_holds(cfa, &word[0]) || !path_word_holds(cfa, &word[1]) ||
-		    !path_word_holds(cfa, &word[2]) || !path_word_holds(cfa, &word[3]))
-			return false;
-		word += PATHCACHE_STEP;
-	} while (word < end);
-	return true;
+	if (__builtin_expect(e->is_wide, 0))
+		return path_sum_wide(e) == e->sum;
+	return path_sum(e) == e->sum;
 }
 
-/* It will be asked for soon; may be NULL. Of long paths, the first 20 frames. */
+/* It will be asked for soon; may be NULL. Of long paths, the first 52 frames. */
 static inline __attribute__((always_inline)) void path_entry_prefetch(const struct path_entry *e)
 {
-	uintptr_t line = (uintptr_t)e;
-
-	__builtin_prefetch((const void *)line);
-	__builtin_prefetch((const void *)(line + 64));
-	__builtin_prefetch((const void *)(line + 128));
+	__builtin_prefetch(e);
+	__builtin_prefetch((const void *)((uintptr_t)e + 64));
 }
 
 /* The entry of a call, valid until pathcache_flush(); NULL: not known. */

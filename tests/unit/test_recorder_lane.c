@@ -212,6 +212,25 @@ static void test_hint_is_renewed(void **state)
 }
 
 /* Another thread takes the lane: it starts anew, the counts stay. */
+/* A signal's handler made calls after the time of this one was read: time does not go back. */
+static void test_time_stands(void **state)
+{
+	struct lane *l = *state;
+
+	call(l, 1);
+	call(l, 1);
+	lane_enter_expected(l, UINT64_MAX / 4);
+	lane_leave_expected(l, UINT64_MAX / 4 + 1000);
+	uint64_t longest = l->states[SEG_STATE_EXIT(1)].longest;
+	lane_enter_expected(l, UINT64_MAX / 4 + 500);
+	uint64_t events = l->seg->current.events;
+	assert_int_equal(l->seg->current.since, UINT64_MAX / 4 + 1000);
+	assert_int_equal(l->ring[(events - 1) & l->ring_mask].ticks, UINT64_MAX / 4 + 1000);
+	assert_int_equal(l->states[SEG_STATE_EXIT(1)].longest, longest);
+	lane_leave_expected(l, UINT64_MAX / 4 + 1000 + (1ull << 40));
+	assert_int_equal(l->states[SEG_STATE_ENTER(1)].longest, 1ull << 40);
+}
+
 static void test_taken_again(void **state)
 {
 	struct lane *l = *state;
@@ -259,6 +278,115 @@ static void test_path_cache(void **state)
 	assert_int_equal(site_of(c, f, 0xa, cfa), 0);
 }
 
+/* Return addresses that have changed places make another path, and so do several that changed. */
+static void test_path_cache_order(void **state)
+{
+	struct pathcache *c = &((struct lane *)*state)->cache;
+	uintptr_t stack[40];
+	uint32_t num = sizeof(stack) / sizeof(stack[0]);
+
+	for (uint32_t i = 0; i < num; i++)
+		stack[i] = 0x5500000000 + 16 * i;
+	const struct call_path path = path_on(stack, num);
+	uintptr_t cfa = (uintptr_t)&stack[1];
+	pathcache_add(c, NULL, stack[0], cfa, 5, &path);
+	for (uint32_t i = 1; i < num; i++) {
+		for (uint32_t j = i + 1; j < num; j++) {
+			uintptr_t first = stack[i], second = stack[j];
+			stack[i] = second;
+			stack[j] = first;
+			assert_int_equal(site_of(c, NULL, stack[0], cfa), 0);
+			stack[i] = first + 16;
+			stack[j] = second - 16;
+			assert_int_equal(site_of(c, NULL, stack[0], cfa), 0);
+			stack[i] = first;
+			stack[j] = second;
+		}
+	}
+	assert_int_equal(site_of(c, NULL, stack[0], cfa), 5);
+}
+
+/* A call further in or out at any of some frames, in each of which there are three places to call from:
+ * of these paths only one is the one that was added. */
+static void only_one_fits(struct pathcache *c, uint32_t first, uint32_t step, uintptr_t stride)
+{
+	enum { CHOICES = 9, PATHS = 19683 /* 3 to the power of CHOICES */ };
+	const uintptr_t base = 0x555555554000;
+	uintptr_t stack[1 + 2 * CHOICES];
+	const uint32_t num = sizeof(stack) / sizeof(stack[0]);
+	uintptr_t cfa = (uintptr_t)&stack[1];
+
+	for (uint32_t i = 0; i < num; i++)
+		stack[i] = base + stride;
+	const struct call_path path = path_on(stack, num);
+	pathcache_add(c, NULL, 0xa, cfa, 5, &path);
+	for (uint32_t n = 0; n < PATHS; n++) {
+		for (uint32_t i = 0, rest = n; i < CHOICES; i++, rest /= 3)
+			stack[first + i * step] = base + rest % 3 * stride;
+		assert_int_equal(site_of(c, NULL, 0xa, cfa), n == PATHS / 2 ? 5 : 0);
+	}
+	pathcache_flush(c);
+}
+
+static void test_path_cache_recursion(void **state)
+{
+	struct pathcache *c = &((struct lane *)*state)->cache;
+
+	for (unsigned bit = 0; bit < 40; bit += 3) {
+		only_one_fits(c, 1, 1, 1ul << bit);
+		only_one_fits(c, 1, 2, 1ul << bit);
+		only_one_fits(c, 2, 2, 1ul << bit);
+	}
+}
+
+/* Changes that cancel each other out modulo 2^32, by one of the factors. */
+static void test_path_cache_halves(void **state)
+{
+	struct pathcache *c = &((struct lane *)*state)->cache;
+	uintptr_t stack[5] = {0x555555554100, 0x555555554200, 0x555555554300, 0x55555555a400, 0x555555554500};
+	const struct call_path path = path_on(stack, 5);
+	uintptr_t cfa = (uintptr_t)&stack[1];
+
+	pathcache_add(c, NULL, stack[0], cfa, 5, &path);
+	assert_int_equal(site_of(c, NULL, stack[0], cfa), 5);
+	stack[1] += 23075;
+	stack[3] -= 11967;
+	assert_int_equal(site_of(c, NULL, stack[0], cfa), 0);
+}
+
+/* Functions with large arrays on the stack. */
+static void test_path_cache_far(void **state)
+{
+	enum { FAR = 1 << 20 };
+	struct pathcache *c = &((struct lane *)*state)->cache;
+	static uintptr_t stack[FAR + 1];
+	/* words from the call's stack pointer, which is at the second word */
+	static const uint32_t fars[] = {INT16_MAX, INT16_MAX + 1, UINT16_MAX, UINT16_MAX + 1, FAR - 1};
+	uintptr_t cfa = (uintptr_t)&stack[1];
+
+	for (uint32_t n = 0; n < sizeof(fars) / sizeof(fars[0]); n++) {
+		uintptr_t *at = &stack[1 + fars[n]];
+		uint32_t num = 1;
+		struct call_path path = {.cacheable = true, .slots = {{&stack[0], 0xa}}};
+		stack[0] = 0xa;
+		for (; num < 30; num++)
+			path.slots[num] = (struct path_slot){&stack[num], 0};
+		*at = 0xb;
+		path.slots[num++] = (struct path_slot){at, 0xb};
+		path.num_frames = num;
+		assert_int_equal(site_of(c, NULL, 0xa, cfa), 0);
+		pathcache_add(c, NULL, 0xa, cfa, 5, &path);
+		assert_int_equal(site_of(c, NULL, 0xa, cfa), 5);
+		*at = 0xc;
+		assert_int_equal(site_of(c, NULL, 0xa, cfa), 0);
+		*at = 0xb;
+		stack[17] = 1;
+		assert_int_equal(site_of(c, NULL, 0xa, cfa), 0);
+		stack[17] = 0;
+		pathcache_flush(c);
+	}
+}
+
 /* Many ways to one place, at one stack pointer, are all kept, up to a bound. */
 static void test_path_cache_ways(void **state)
 {
@@ -288,14 +416,14 @@ static void test_path_cache_full(void **state)
 	const struct call_path path = path_on(stack, 256);
 	uint32_t emptied = 0;
 
-	assert_true(lane_prepare_site(l, &fix.writer, 3000));
-	for (uint32_t i = 1; i < 3000; i++) {
-		size_t used = l->cache.used;
+	assert_true(lane_prepare_site(l, &fix.writer, 8000));
+	for (uint32_t i = 1; i < 8000; i++) {
+		uint32_t used = l->cache.used;
 		uintptr_t cfa = (uintptr_t)stack - 64 * i;
 		const struct path_entry *e = lane_remember(l, NULL, i, cfa, i, &path);
 		assert_non_null(e);
 		assert_int_equal(site_of(&l->cache, NULL, i, cfa), i);
-		assert_true(l->cache.used <= PATHCACHE_ARENA);
+		assert_true(l->cache.used * sizeof(*e) <= PATHCACHE_ARENA);
 		if (l->cache.used < used) {
 			emptied++;
 			for (uint32_t s = 0; s < i; s++)
@@ -330,7 +458,9 @@ int main(void)
 		LANE_TEST(test_poll_is_expected_again), LANE_TEST(test_hint_is_renewed),
 		LANE_TEST(test_taken_again),	  LANE_TEST(test_path_cache),
 		LANE_TEST(test_path_cache_ways),  LANE_TEST(test_path_cache_full),
-		LANE_TEST(test_path_cache_room),
+		LANE_TEST(test_path_cache_room),  LANE_TEST(test_path_cache_order),
+		LANE_TEST(test_path_cache_far),	  LANE_TEST(test_path_cache_recursion),
+		LANE_TEST(test_path_cache_halves), LANE_TEST(test_time_stands),
 	};
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }
