@@ -3,6 +3,7 @@
 #include "model/recorder/handles.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,10 +71,12 @@ static void test_too_many(void **state)
 	assert_int_equal(handles_find(&h, 0x70), HANDLES_UNKNOWN);
 }
 
+enum { AT_A_TIME = 50 };
+
 /* A program makes and frees all the time, and never gets the same handle again. */
 static void test_always_new(void **state)
 {
-	enum { AT_A_TIME = 50, EVER = 1000000 };
+	enum { EVER = 1000000 };
 	struct handles h = {0};
 
 	(void)state;
@@ -90,24 +93,30 @@ static void test_always_new(void **state)
 	assert_int_equal(num_slots(&h), HANDLES_FIRST_SLOTS);
 }
 
-/* Whoever looks up what is there finds it while another thread makes and frees. */
+/* Whoever looks up finds what is there while another thread makes and frees; and of what that one is about,
+ * never what another key means. */
 enum { KEPT = 40 };
 
 struct looking {
 	struct handles handles;
-	_Atomic bool ended;
-	unsigned wrong, rounds;
+	_Atomic uint64_t newest; /* number i has the key 16 * i */
+	_Atomic bool has_begun, has_ended;
+	unsigned num_lost, num_mistaken;
 };
 
 static void *look(void *arg)
 {
 	struct looking *l = arg;
 
-	do {
+	while (!l->has_ended) {
 		for (uint64_t i = 1; i <= KEPT; i++)
-			l->wrong += handles_find(&l->handles, i << 32) != i;
-		l->rounds++;
-	} while (!l->ended);
+			l->num_lost += handles_find(&l->handles, i << 32) != i;
+		for (uint64_t n = 0, newest = l->newest; n < newest && n <= AT_A_TIME + 1; n++) {
+			uint32_t index = handles_find(&l->handles, (newest - n) * 16);
+			l->num_mistaken += index != newest - n && index != HANDLES_UNKNOWN;
+		}
+		l->has_begun = true;
+	}
 	return NULL;
 }
 
@@ -120,15 +129,18 @@ static void test_beside_changes(void **state)
 	for (uint64_t i = 1; i <= KEPT; i++)
 		assert_true(handles_map(&l.handles, i << 32, i));
 	assert_int_equal(pthread_create(&thread, NULL, look, &l), 0);
-	for (uint64_t i = 1; i <= 200000; i++) {
+	while (!l.has_begun)
+		sched_yield();
+	for (uint64_t i = 1; i <= 2000000; i++) {
 		assert_true(handles_map(&l.handles, i * 16, i));
-		if (i > 1000)
-			assert_true(handles_map(&l.handles, (i - 1000) * 16, HANDLES_UNKNOWN));
+		if (i > AT_A_TIME)
+			assert_true(handles_map(&l.handles, (i - AT_A_TIME) * 16, HANDLES_UNKNOWN));
+		l.newest = i;
 	}
-	l.ended = true;
+	l.has_ended = true;
 	assert_int_equal(pthread_join(thread, NULL), 0);
-	assert_true(l.rounds > 0);
-	assert_int_equal(l.wrong, 0);
+	assert_int_equal(l.num_lost, 0);
+	assert_int_equal(l.num_mistaken, 0);
 }
 
 int main(void)

@@ -211,7 +211,6 @@ static void test_hint_is_renewed(void **state)
 	assert_ptr_equal(l->hint->last.entry, entry);
 }
 
-/* Another thread takes the lane: it starts anew, the counts stay. */
 /* A signal's handler made calls after the time of this one was read: time does not go back. */
 static void test_time_stands(void **state)
 {
@@ -231,6 +230,7 @@ static void test_time_stands(void **state)
 	assert_int_equal(l->states[SEG_STATE_ENTER(1)].longest, 1ull << 40);
 }
 
+/* Another thread takes the lane: it starts anew, the counts stay. */
 static void test_taken_again(void **state)
 {
 	struct lane *l = *state;
