@@ -91,12 +91,19 @@ bool lane_has_room(struct lane *l, enum seg_lane_id table, uint32_t entries)
 	return false;
 }
 
+static void forget_entries(struct lane_hint *hint)
+{
+	hint->likely.entry = hint->other.entry = NULL;
+	hint->polls[0] = hint->polls[1] = 0;
+}
+
 void lane_forget(struct lane *l)
 {
 	pathcache_flush(&l->cache);
 	for (uint32_t site = 0; site < l->states_ready / 2; site++)
-		l->hints[site].last.entry = l->hints[site].former.entry = NULL;
-	l->poll_hint.last.entry = l->entry = NULL;
+		forget_entries(&l->hints[site]);
+	forget_entries(&l->poll_hint);
+	l->entry = NULL;
 }
 
 const struct path_entry *lane_remember(struct lane *l, const struct recorder_function *function,
@@ -146,21 +153,61 @@ static uint32_t find_transition(struct lane *l, uint32_t to)
 	return add_transition(l, from, to, key);
 }
 
+static uint32_t count_likely(const struct lane *l, const struct lane_hint *hint)
+{
+	return atomic_load_explicit(&l->transitions[hint->likely.transition].count, RELAXED);
+}
+
+/* The likely way is not taken, and neither was it the time before? Once does not make it unlikely, as at
+ * the end of a loop (branch predictors do the same: Smith, A study of branch prediction strategies, 1981). */
+static bool missed_again(const struct lane *l, struct lane_hint *hint)
+{
+	uint32_t count = count_likely(l, hint);
+	bool again = count == hint->likely_count;
+
+	hint->likely_count = count;
+	return again;
+}
+
+static struct lane_way *take_other(const struct lane *l, struct lane_hint *hint)
+{
+	if (!missed_again(l, hint))
+		return &hint->other;
+	struct lane_way likely = hint->likely;
+	hint->likely = hint->other;
+	hint->other = likely;
+	hint->likely_count = count_likely(l, hint);
+	return &hint->likely;
+}
+
+/* A way to `to`, which is none of the two. NULL when there is no room. */
+static struct lane_way *add_way(struct lane *l, struct lane_hint *hint, uint32_t to)
+{
+	uint32_t transition = find_transition(l, to);
+
+	if (transition == NO_TRANSITION)
+		return NULL;
+	if (hint->likely.to && missed_again(l, hint) && hint->other.to) {
+		hint->likely = hint->other;
+		hint->likely_count = count_likely(l, hint);
+	}
+	struct lane_way *way = hint->likely.to ? &hint->other : &hint->likely;
+	*way = (struct lane_way){.to = to, .transition = transition};
+	return way;
+}
+
 /* That of a call that enters, by `entry`: what the hint expects from now on. */
 static uint32_t enter_transition(struct lane *l, struct lane_hint *hint, uint32_t to,
 				 const struct path_entry *entry)
 {
-	if (hint->last.to != to && hint->former.to == to)
-		lane_hint_swap(hint);
-	if (hint->last.to != to) {
-		uint32_t transition = find_transition(l, to);
-		if (transition == NO_TRANSITION)
-			return NO_TRANSITION;
-		hint->former = hint->last;
-		hint->last = (struct lane_way){.to = to, .transition = transition};
-	}
-	hint->last.entry = entry;
-	return hint->last.transition;
+	struct lane_way *way = hint->likely.to == to  ? &hint->likely
+			       : hint->other.to == to ? take_other(l, hint)
+						      : add_way(l, hint, to);
+
+	if (!way)
+		return NO_TRANSITION;
+	way->entry = entry;
+	return way->transition;
 }
 
 static uint32_t leave_transition(struct lane *l, struct lane_hint *hint, uint32_t to)
@@ -178,9 +225,9 @@ static uint32_t leave_transition(struct lane *l, struct lane_hint *hint, uint32_
 static void end_gap(struct lane *l, uint64_t now)
 {
 	_Atomic uint64_t *longest = &l->states[l->state].polls;
-	uint64_t gap = now - l->poll_ticks;
+	int64_t gap = now - l->poll_ticks;
 
-	if (SEG_STATE_IS_EXIT(l->state) && gap > atomic_load_explicit(longest, RELAXED))
+	if (SEG_STATE_IS_EXIT(l->state) && gap > (int64_t)atomic_load_explicit(longest, RELAXED))
 		atomic_store_explicit(longest, gap, RELAXED);
 }
 
@@ -203,9 +250,9 @@ static void make_event(struct lane *l, uint32_t to, uint64_t now, const struct p
 	lane_section_end(l->current, seq);
 }
 
-void lane_enter(struct lane *l, uint32_t site, const struct path_entry *entry)
+void lane_enter(struct lane *l, uint32_t site, const struct path_entry *entry, uint64_t now)
 {
-	make_event(l, SEG_STATE_ENTER(site), ticks_now(), entry);
+	make_event(l, SEG_STATE_ENTER(site), now, entry);
 }
 
 void lane_leave(struct lane *l)
@@ -213,19 +260,33 @@ void lane_leave(struct lane *l)
 	make_event(l, l->state | 1, ticks_now(), NULL);
 }
 
-void lane_enter_poll(struct lane *l, uint32_t site)
+/* What may come after the poll: it again, the call that is likely here, or another poll. */
+static void expect_after_poll(struct lane *l, bool is_first)
+{
+	struct lane_hint *hint = &l->hints[SEG_STATE_SITE(l->state)];
+	uint16_t line = pathcache_line(&l->cache, l->entry);
+	int i = is_first || line == hint->polls[0] ? 0 : 1;
+
+	hint->polls[i] = line;
+	l->poll_hint.likely.entry = l->entry;
+	l->poll_hint.other.entry = hint->likely.entry;
+	l->poll_hint.polls[0] = hint->polls[!i];
+}
+
+void lane_enter_poll(struct lane *l, uint32_t site, uint64_t now)
 {
 	struct seg_current *current = l->current;
+	uint64_t since = l->poll_site ? l->poll_ticks
+				      : atomic_load_explicit(&current->since, RELAXED);
 
-	uint64_t now = ticks_now();
-
+	if ((int64_t)(now - since) < 0) /* as in lane_event() */
+		now = since;
+	expect_after_poll(l, l->poll_site == 0);
 	if (l->poll_site)
 		end_gap(l, now);
 	l->poll_ticks = now;
 	l->poll_site = site;
-	/* The next event is not for the fast path: it ends this polling. The next call may well be
-	 * the same poll. */
-	l->poll_hint.last.entry = l->entry;
+	/* The next event is not for the fast path: it ends this polling. */
 	l->hint = &l->poll_hint;
 	uint32_t seq = lane_section_begin(current);
 	atomic_store_explicit(&current->poll_site, site, RELAXED);

@@ -26,21 +26,16 @@ struct lane_way {
 /* What the fast path needs of a site, in one cache line, since a program with thousands of call paths
  * has none of them in a cache when it comes to the next. */
 struct lane_hint {
-	/* The last one is nearly always the next one as well. At the end of a loop it is not: then it
-	 * is the one that was last before. */
-	struct lane_way last, former;
+	/* The likely way is nearly always the next one as well. At the end of a loop it is not: then it is
+	 * the other one. */
+	struct lane_way likely, other;
 	uint64_t longest[2]; /* as the segment has it: of the enter state, of the exit state */
 	uint32_t leave;	     /* 1 + the transition from the enter to the exit state; 0: not known */
+	uint32_t likely_count; /* how many times that was taken, low bits, when it last was not */
+	/* pathcache_line() of the poll that came first here, and of one that came after a poll */
+	uint16_t polls[2];
 } __attribute__((aligned(64)));
 static_assert(sizeof(struct lane_hint) == 64, "a cache line");
-
-static inline void lane_hint_swap(struct lane_hint *hint)
-{
-	struct lane_way last = hint->last;
-
-	hint->last = hint->former;
-	hint->former = last;
-}
 
 struct lane {
 	/* Of the present state's site; while polls are counted, a hint that knows no transition.
@@ -53,11 +48,11 @@ struct lane {
 	struct lane_hint *hints; /* of each site */
 	struct seg_state *states;
 	uint32_t state; /* the present one */
-	uint64_t now;	/* when the call in progress began: what lane_enter_expected() is to be given */
+	uint64_t now;	/* when the call in progress began: what entering it is to be given */
 
 	struct seg_lane *seg;
 	struct tracer *tracer; /* NULL: no trace */
-	struct lane_hint poll_hint;
+	struct lane_hint poll_hint; /* no ways, but the entries of calls that may come after a poll */
 	uintptr_t call_cfa; /* stack pointer of the call in progress; 0: none */
 	uint32_t site;	    /* of that call */
 	const struct path_entry *entry; /* of its path, or NULL */
@@ -108,13 +103,13 @@ const struct path_entry *lane_remember(struct lane *l, const struct recorder_fun
 void lane_forget(struct lane *l);
 
 /* The call enters. `entry` is what will be expected after the same state; may be NULL. */
-void lane_enter(struct lane *l, uint32_t site, const struct path_entry *entry);
+void lane_enter(struct lane *l, uint32_t site, const struct path_entry *entry, uint64_t now);
 
 /* The call returned, or was left at some time before now. */
 void lane_leave(struct lane *l);
 
 /* A poll enters; its outcome will tell whether that was an event. */
-void lane_enter_poll(struct lane *l, uint32_t site);
+void lane_enter_poll(struct lane *l, uint32_t site, uint64_t now);
 void lane_leave_poll(struct lane *l, bool failed);
 
 /* ---- The fast path: here to be inlined ------------------------------------------------------ */
@@ -178,27 +173,31 @@ static inline __attribute__((always_inline)) void lane_event(struct lane *l,
 /* Does the hint know the transition that enters the site? */
 static inline __attribute__((always_inline)) bool lane_expects(const struct lane *l, uint32_t site)
 {
-	return l->hint->last.to == SEG_STATE_ENTER(site);
+	return l->hint->likely.to == SEG_STATE_ENTER(site);
 }
 
-/* The call of this site comes next, by this entry. If it is the expected one, the hint's is another: that was
- * forgotten, or is of another stack pointer. */
+/* The call of this site comes next, by this entry. If the hint has a way to it, it has another entry: that
+ * was forgotten, or is of another stack pointer. */
 static inline void lane_renew_hint(struct lane *l, uint32_t site, const struct path_entry *entry)
 {
-	if (lane_expects(l, site))
-		l->hint->last.entry = entry;
+	struct lane_hint *hint = l->hint;
+
+	if (hint->likely.to == SEG_STATE_ENTER(site))
+		hint->likely.entry = entry;
+	else if (hint->other.to == SEG_STATE_ENTER(site))
+		hint->other.entry = entry;
 }
 
 /* The call enters that the lane expects. What its return will need is fetched meanwhile: `leave` is one more
  * than the transition, but mostly of the same cache line. */
 static inline __attribute__((always_inline)) void lane_enter_expected(struct lane *l, uint64_t now)
 {
-	struct lane_hint *hint = l->hint, *next = &l->hints[SEG_STATE_SITE(hint->last.to)];
+	struct lane_hint *hint = l->hint, *next = &l->hints[SEG_STATE_SITE(hint->likely.to)];
 	struct seg_current *current = l->current;
 	uint32_t seq = lane_section_begin(current);
 
-	lane_add(&l->transitions[hint->last.transition].count, 1);
-	lane_event(l, current, &hint->longest[1], hint->last.to, next, now);
+	lane_add(&l->transitions[hint->likely.transition].count, 1);
+	lane_event(l, current, &hint->longest[1], hint->likely.to, next, now);
 	lane_section_end(current, seq);
 	__builtin_prefetch(&l->transitions[next->leave]);
 }
@@ -219,9 +218,9 @@ static inline __attribute__((always_inline)) void lane_leave_expected(struct lan
 	lane_add(&l->transitions[hint->leave - 1].count, 1);
 	lane_event(l, current, &hint->longest[0], l->state | 1, hint, now);
 	lane_section_end(current, seq);
-	path_entry_prefetch(hint->last.entry);
-	__builtin_prefetch(&l->hints[SEG_STATE_SITE(hint->last.to)]);
-	__builtin_prefetch(&l->transitions[hint->last.transition]);
+	path_entry_prefetch(hint->likely.entry);
+	__builtin_prefetch(&l->hints[SEG_STATE_SITE(hint->likely.to)]);
+	__builtin_prefetch(&l->transitions[hint->likely.transition]);
 }
 
 #endif

@@ -86,7 +86,18 @@ const struct path_entry *pathcache_add(struct pathcache *c,
 				       const struct recorder_function *function, uintptr_t ra,
 				       uintptr_t cfa, uint32_t site, const struct call_path *path);
 
-/* Forget everything. */
+/* A name for an entry in fewer bytes; 0: of none. What it then names is no call's. */
+static inline uint16_t pathcache_line(const struct pathcache *c, const struct path_entry *e)
+{
+	return e ? e - c->arena : 0;
+}
+
+static inline const struct path_entry *pathcache_at(const struct pathcache *c, uint16_t line)
+{
+	return &c->arena[line];
+}
+
+/* Forget everything: entries, and lines, must not be used any more. */
 void pathcache_flush(struct pathcache *c);
 
 static inline uint32_t pathcache_place(uintptr_t ra, uintptr_t cfa)

@@ -462,20 +462,22 @@ begin(struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
 	return site ? begun(lane, site, entry, cfa) : NULL;
 }
 
-/* Not the call that came last time: the one that came before? */
+/* Not the call that is likely: another one that may come here? */
 static __attribute__((noinline)) struct lane *
-begin_former(struct lane *lane, struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
+begin_other(struct lane *lane, struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
 {
-	const struct path_entry *entry = lane->hint->former.entry;
+	const struct path_entry *entry = lane->hint->other.entry;
 
-	if (!is_known(entry, function, ra, cfa))
-		return begin(function, ra, cfa);
-	lane_hint_swap(lane->hint);
+	if (!is_known(entry, function, ra, cfa)) {
+		entry = pathcache_at(&lane->cache, lane->hint->polls[0]);
+		if (!is_known(entry, function, ra, cfa))
+			return begin(function, ra, cfa);
+	}
 	return begun(lane, entry->site, entry, cfa);
 }
 
-/* The fast path: the call that came after the same one last time comes again. Whatever else is left
- * to begin() and to the lane. */
+/* The fast path: the call that is likely after the last one. Whatever else is left to begin() and to the
+ * lane. */
 struct lane *recorder_begin(struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
 {
 	struct lane *lane = self.lane;
@@ -488,16 +490,16 @@ struct lane *recorder_begin(struct recorder_function *function, uintptr_t ra, ui
 		return begin(function, ra, cfa);
 	/* Reading the time takes long, and the processor goes on meanwhile. */
 	lane->now = ticks_now();
-	const struct path_entry *entry = lane->hint->last.entry;
+	const struct path_entry *entry = lane->hint->likely.entry;
 	if (unlikely(!is_known(entry, function, ra, cfa)))
-		return begin_former(lane, function, ra, cfa);
+		return begin_other(lane, function, ra, cfa);
 	return begun(lane, entry->site, entry, cfa);
 }
 
 static inline __attribute__((always_inline)) void enter(struct lane *lane)
 {
 	if (unlikely(!lane_expects(lane, lane->site)))
-		lane_enter(lane, lane->site, lane->entry);
+		lane_enter(lane, lane->site, lane->entry, lane->now);
 	else
 		lane_enter_expected(lane, lane->now);
 }
@@ -543,7 +545,7 @@ void recorder_leave(struct lane *lane)
 
 void recorder_enter_poll(struct lane *lane)
 {
-	lane_enter_poll(lane, lane->site);
+	lane_enter_poll(lane, lane->site, lane->now);
 }
 
 void recorder_leave_poll(struct lane *lane, bool failed)

@@ -16,7 +16,7 @@ static uint64_t count_of(const struct lane *l, uint32_t from, uint32_t to)
 
 static void call(struct lane *l, uint32_t site)
 {
-	lane_enter(l, site, NULL);
+	lane_enter(l, site, NULL, ticks_now());
 	lane_leave(l);
 }
 
@@ -32,7 +32,7 @@ static struct call_path path_on(const uintptr_t *stack, uint32_t num)
 
 static void poll(struct lane *l, uint32_t site, bool failed)
 {
-	lane_enter_poll(l, site);
+	lane_enter_poll(l, site, ticks_now());
 	lane_leave_poll(l, failed);
 }
 
@@ -123,7 +123,7 @@ static void test_polls(void **state)
 	assert_false(lane_expects(l, 1));
 	assert_int_equal(current->poll_site, 2);
 	assert_int_equal(current->in_poll, 0);
-	lane_enter_poll(l, 2);
+	lane_enter_poll(l, 2, ticks_now());
 	assert_int_equal(current->in_poll, 1);
 	uint64_t entered = current->poll_ticks;
 	lane_leave_poll(l, false);
@@ -157,7 +157,7 @@ static void test_gaps(void **state)
 	assert_int_equal(stats->polls, gap);
 	first = current->poll_ticks;
 	usleep(20000);
-	lane_enter(l, 1, NULL);
+	lane_enter(l, 1, NULL, ticks_now());
 	assert_int_equal(stats->polls, current->since - first);
 	assert_true(stats->polls > gap);
 	lane_leave(l);
@@ -176,15 +176,15 @@ static void test_poll_is_expected_again(void **state)
 	l->entry = lane_remember(l, NULL, 1, 64, 2, &path);
 	const struct path_entry *entry = l->entry;
 	poll(l, 2, true);
-	assert_ptr_equal(l->hint->last.entry, entry);
+	assert_ptr_equal(l->hint->likely.entry, entry);
 	poll(l, 2, false);
-	assert_ptr_equal(l->hints[1].last.entry, entry);
+	assert_ptr_equal(l->hints[1].likely.entry, entry);
 
-	lane_enter_poll(l, 2);
+	lane_enter_poll(l, 2, ticks_now());
 	lane_forget(l);
-	assert_null(l->hint->last.entry);
+	assert_null(l->hint->likely.entry);
 	lane_leave_poll(l, false);
-	assert_null(l->hints[2].last.entry);
+	assert_null(l->hints[2].likely.entry);
 }
 
 /* What was forgotten is expected again as soon as it is known again, and only of the call that comes. */
@@ -196,19 +196,115 @@ static void test_hint_is_renewed(void **state)
 	const struct path_entry *entry;
 
 	for (int i = 0; i < 2; i++) {
-		lane_enter(l, 1, lane_remember(l, NULL, 1, 64, 1, &path));
+		lane_enter(l, 1, lane_remember(l, NULL, 1, 64, 1, &path), ticks_now());
 		lane_leave(l);
 	}
 	lane_forget(l);
-	assert_null(l->hint->last.entry);
+	assert_null(l->hint->likely.entry);
 	entry = lane_remember(l, NULL, 1, 64, 1, &path);
 	lane_renew_hint(l, 2, entry);
-	assert_null(l->hint->last.entry);
+	assert_null(l->hint->likely.entry);
 	lane_renew_hint(l, 1, entry);
-	assert_ptr_equal(l->hint->last.entry, entry);
+	assert_ptr_equal(l->hint->likely.entry, entry);
 	lane_enter_expected(l, 100);
 	lane_leave_expected(l, 200);
-	assert_ptr_equal(l->hint->last.entry, entry);
+	assert_ptr_equal(l->hint->likely.entry, entry);
+}
+
+/* Calls in this order, and which of them were expected (+). */
+static void test_likely_way(void **state)
+{
+	static const struct {
+		const char *sites, *expected;
+	} cases[] = {
+		/* the end of a loop, once in a while, and its next round */
+		{"abababcabababcababab", "...+++..+++++.++++++"},
+		{"aaaaaabaaaaaabaaaaaab", "..++++..+++++.++++++."},
+		/* another way for good */
+		{"abababacacacacac", "...++++...++++++"},
+		/* what has become likely, and does not come once, stays so, however often what was likely came */
+		{"abababacacacabac", "...++++...+++.++"},
+		{"ababacadacadac", "...++....++.++"},
+		/* two other ways for good, in turns */
+		{"xaxbxcxdxcxdxcxd", ".........++.+++."},
+	};
+	struct lane *l = *state;
+
+	for (uint32_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		char seen[32] = "";
+		for (uint32_t i = 0; cases[n].sites[i]; i++) {
+			uint32_t site = 1 + 26 * n + cases[n].sites[i] - 'a';
+			seen[i] = lane_expects(l, site) ? '+' : '.';
+			call(l, site);
+		}
+		assert_string_equal(seen, cases[n].expected);
+	}
+}
+
+/* After a state come the polls that came there before, and the call that did. */
+static void test_polls_are_expected(void **state)
+{
+	struct lane *l = *state;
+	static const uintptr_t stack = 7;
+	const struct call_path path = path_on(&stack, 1);
+	const struct path_entry *first = lane_remember(l, NULL, 1, 64, 2, &path),
+				*second = lane_remember(l, NULL, 1, 128, 2, &path),
+				*next = lane_remember(l, NULL, 1, 192, 3, &path);
+
+	for (int round = 0; round < 2; round++) {
+		call(l, 1);
+		if (round == 1) {
+			assert_ptr_equal(l->hint->likely.entry, next);
+			assert_ptr_equal(pathcache_at(&l->cache, l->hint->polls[0]), first);
+		}
+		l->entry = first;
+		poll(l, 2, true);
+		assert_ptr_equal(l->hint->likely.entry, first);
+		if (round == 1) {
+			assert_ptr_equal(l->hint->other.entry, next);
+			assert_ptr_equal(pathcache_at(&l->cache, l->hint->polls[0]), second);
+		}
+		l->entry = second;
+		poll(l, 2, true);
+		assert_ptr_equal(l->hint->likely.entry, second);
+		/* and both in turns */
+		for (int i = 0; i < 4; i++) {
+			const struct path_entry *of[2] = {first, second};
+			assert_ptr_equal(pathcache_at(&l->cache, l->hint->polls[0]), of[i % 2]);
+			l->entry = of[i % 2];
+			poll(l, 2, true);
+		}
+		lane_enter(l, 3, next, ticks_now());
+		lane_leave(l);
+	}
+	call(l, 1);
+	poll(l, 2, true);
+	lane_forget(l);
+	assert_null(l->hint->other.entry);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(l->hint->polls[i], 0);
+		assert_int_equal(l->hints[1].polls[i], 0);
+	}
+}
+
+/* A handler's polls were later than when this one's time was read. */
+static void test_poll_time_stands(void **state)
+{
+	struct lane *l = *state;
+	const struct seg_current *current = &l->seg->current;
+
+	call(l, 1);
+	uint64_t since = current->since;
+	lane_enter_poll(l, 2, since - 5);
+	assert_int_equal(current->poll_ticks, since);
+	lane_leave_poll(l, true);
+	lane_enter_poll(l, 2, since + 100);
+	lane_leave_poll(l, true);
+	lane_enter_poll(l, 2, since + 50);
+	assert_int_equal(current->poll_ticks, since + 100);
+	lane_leave_poll(l, true);
+	lane_enter(l, 1, NULL, since + 70);
+	assert_int_equal(l->states[SEG_STATE_EXIT(1)].polls, 100);
 }
 
 /* A signal's handler made calls after the time of this one was read: time does not go back. */
@@ -427,11 +523,11 @@ static void test_path_cache_full(void **state)
 		if (l->cache.used < used) {
 			emptied++;
 			for (uint32_t s = 0; s < i; s++)
-				assert_null(l->hints[s].last.entry);
+				assert_null(l->hints[s].likely.entry);
 		}
-		lane_enter(l, i, e);
+		lane_enter(l, i, e, ticks_now());
 		lane_leave(l);
-		assert_ptr_equal(l->hints[i - 1].last.entry, e);
+		assert_ptr_equal(l->hints[i - 1].likely.entry, e);
 	}
 	assert_true(emptied > 0);
 }
@@ -461,6 +557,8 @@ int main(void)
 		LANE_TEST(test_path_cache_room),  LANE_TEST(test_path_cache_order),
 		LANE_TEST(test_path_cache_far),	  LANE_TEST(test_path_cache_recursion),
 		LANE_TEST(test_path_cache_halves), LANE_TEST(test_time_stands),
+		LANE_TEST(test_likely_way),	  LANE_TEST(test_polls_are_expected),
+		LANE_TEST(test_poll_time_stands),
 	};
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }
