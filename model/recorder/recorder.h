@@ -75,7 +75,8 @@ void recorder_map(uint64_t key, uint32_t index);
 /* A communicator, window or file was made; its lists are copied. */
 void recorder_made(const struct comms_new *made);
 
-/* One is about to be freed, and its handles mean nothing any more; it has been. */
+/* Its handles mean nothing any more, since another thread may get one of them for something new as soon
+ * as it is freed. It was freed: neither do they then. */
 void recorder_unmap(uint32_t index);
 void recorder_freed(uint32_t index);
 

@@ -14,11 +14,13 @@
 struct wrap_lists {
 	int *members, *sources;
 	size_t members_size, sources_size; /* bytes */
+	int few[64];			   /* members, if they are no more: pages take long */
 };
 
 static void wrap_release_lists(struct wrap_lists *lists)
 {
-	pages_unmap(lists->members, lists->members_size);
+	if (lists->members != lists->few)
+		pages_unmap(lists->members, lists->members_size);
 	pages_unmap(lists->sources, lists->sources_size);
 }
 
@@ -193,7 +195,8 @@ static bool wrap_get_sizes(MPI_Comm comm, struct comms_new *n)
 static void wrap_get_members(MPI_Comm comm, struct comms_new *n, struct wrap_lists *lists)
 {
 	lists->members_size = ((size_t)n->size + n->remote_size) * sizeof(int);
-	lists->members = pages_map(lists->members_size);
+	lists->members = lists->members_size <= sizeof(lists->few) ? lists->few
+								   : pages_map(lists->members_size);
 	if (!lists->members)
 		return;
 	if (wrap_members(comm, false, n->size, lists->members))
@@ -272,7 +275,7 @@ static int wrap_dist_graph_sources(MPI_Comm comm, int rank, struct wrap_lists *l
 static __attribute__((noinline, cold)) void wrap_made(struct wrap_call *w, struct comms_new *n,
 						      const void *at, wrap_get_sources *get_sources)
 {
-	struct wrap_lists lists = {0};
+	struct wrap_lists lists;
 	MPI_Comm comm = wrap_comm_at(at, w->is_fortran);
 
 	n->key = wrap_comm_key(comm);
@@ -280,6 +283,7 @@ static __attribute__((noinline, cold)) void wrap_made(struct wrap_call *w, struc
 	/* MPI_COMM_NULL: this rank is not in it. */
 	if (comms_find(&recorder_comms, n->key) == SEG_NO_COMM)
 		return;
+	lists.members = lists.sources = NULL;
 	if (!n->like_parent && wrap_get_sizes(comm, n)) {
 		wrap_get_members(comm, n, &lists);
 		n->num_sources = get_sources ? get_sources(comm, n->rank, &lists) : 0;
@@ -430,13 +434,17 @@ static void wrap_name_after(struct wrap_call *w, int ret, uint32_t index, const 
 /* ---- Freeing -----------------------------------------------------------------------------------
  */
 
-/* Counted on what is freed: its members, and they alone, do so. From now on another thread may get
- * the handle for something new. Key 0: there is no handle, which MPI is going to refuse. */
+/* Counted on what is freed: its members, and they alone, do so. Where another thread may get the handle
+ * for something new from now on, the handle means nothing any more. Key 0: there is no handle, which MPI
+ * is going to refuse. */
 static void wrap_free(struct wrap_call *w, uint32_t index, uint64_t key)
 {
 	wrap_collective(w, index, wrap_uneven_given(), 0);
-	w->key = key;
-	recorder_unmap(index);
+	w->key = 0;
+	if (w->lane->requests->is_shared) {
+		w->key = key;
+		recorder_unmap(index);
+	}
 }
 
 static void wrap_freed(struct wrap_call *w, int ret)

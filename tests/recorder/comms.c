@@ -276,6 +276,7 @@ static void windows_and_files(void)
 /* Handles come again for something else. */
 static void again_and_again(void)
 {
+	MPI_Request request;
 	MPI_Comm comm;
 
 	for (int i = 0; i < 30; i++) {
@@ -284,6 +285,10 @@ static void again_and_again(void)
 			MPI_Barrier(comm);
 		MPI_Comm_free(&comm);
 	}
+	/* In one variable, as a program's loop has it. */
+	MPI_Comm_idup(dup, &comm, &request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	note(comm, "idup-again");
 	MPI_Comm_split(dup, rank / 2, 0, &comm);
 	note(comm, numbered("last", rank / 2));
 }
