@@ -87,6 +87,7 @@ static uint32_t take_freed(struct comms *c)
 
 void comms_freed(struct comms *c, uint32_t index)
 {
+	comms_unmap(c, index);
 	if (!has_entry(c, index) ||
 	    atomic_exchange_explicit(&c->entries[index].is_freed, 1, memory_order_release))
 		return;
@@ -408,10 +409,8 @@ static void forget_former(struct comms *c, uint64_t key)
 {
 	uint32_t former = comms_find(c, key);
 
-	if (has_entry(c, former)) {
-		comms_unmap(c, former);
+	if (has_entry(c, former))
 		comms_freed(c, former);
-	}
 }
 
 uint32_t comms_add(struct comms *c, struct writer *w, const struct comms_new *n)

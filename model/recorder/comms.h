@@ -157,6 +157,7 @@ uint32_t comms_add(struct comms *c, struct writer *w, const struct comms_new *n)
  * for something new. If MPI then refuses, it is mapped again by its key. */
 void comms_unmap(struct comms *c, uint32_t index);
 
+/* MPI has freed it: its handles mean nothing any more, if they still did. */
 void comms_freed(struct comms *c, uint32_t index);
 
 /* C handle of an entry; 0: none. */

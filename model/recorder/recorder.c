@@ -664,7 +664,6 @@ void recorder_freed(uint32_t index)
 	struct slow s;
 
 	if (comms_begin(&s)) {
-		comms_unmap(&recorder_comms, index);
 		comms_freed(&recorder_comms, index);
 		slow_end(&s);
 	}

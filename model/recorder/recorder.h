@@ -75,9 +75,11 @@ void recorder_map(uint64_t key, uint32_t index);
 /* A communicator, window or file was made; its lists are copied. */
 void recorder_made(const struct comms_new *made);
 
-/* Its handles mean nothing any more, since another thread may get one of them for something new as soon
- * as it is freed. It was freed: neither do they then. */
+/* It is about to be freed, and its handles mean nothing any more: another thread may get one of them for
+ * something new before recorder_freed() is called. */
 void recorder_unmap(uint32_t index);
+
+/* It was freed, and its handles mean nothing any more. */
 void recorder_freed(uint32_t index);
 
 /* The program gave it a name. */

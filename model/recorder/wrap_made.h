@@ -14,7 +14,7 @@
 struct wrap_lists {
 	int *members, *sources;
 	size_t members_size, sources_size; /* bytes */
-	int few[64];			   /* members, if they are no more: pages take long */
+	int few[64];			   /* the members, if they are so few: pages take long */
 };
 
 static void wrap_release_lists(struct wrap_lists *lists)
@@ -275,7 +275,7 @@ static int wrap_dist_graph_sources(MPI_Comm comm, int rank, struct wrap_lists *l
 static __attribute__((noinline, cold)) void wrap_made(struct wrap_call *w, struct comms_new *n,
 						      const void *at, wrap_get_sources *get_sources)
 {
-	struct wrap_lists lists;
+	struct wrap_lists lists = {0};
 	MPI_Comm comm = wrap_comm_at(at, w->is_fortran);
 
 	n->key = wrap_comm_key(comm);
@@ -283,7 +283,6 @@ static __attribute__((noinline, cold)) void wrap_made(struct wrap_call *w, struc
 	/* MPI_COMM_NULL: this rank is not in it. */
 	if (comms_find(&recorder_comms, n->key) == SEG_NO_COMM)
 		return;
-	lists.members = lists.sources = NULL;
 	if (!n->like_parent && wrap_get_sizes(comm, n)) {
 		wrap_get_members(comm, n, &lists);
 		n->num_sources = get_sources ? get_sources(comm, n->rank, &lists) : 0;
@@ -440,18 +439,17 @@ static void wrap_name_after(struct wrap_call *w, int ret, uint32_t index, const 
 static void wrap_free(struct wrap_call *w, uint32_t index, uint64_t key)
 {
 	wrap_collective(w, index, wrap_uneven_given(), 0);
-	w->key = 0;
-	if (w->lane->requests->is_shared) {
-		w->key = key;
+	bool is_shared = w->lane->requests->is_shared;
+	w->key = is_shared ? key : 0;
+	if (is_shared)
 		recorder_unmap(index);
-	}
 }
 
 static void wrap_freed(struct wrap_call *w, int ret)
 {
 	if (ret == MPI_SUCCESS)
 		recorder_freed(w->comm);
-	else if (w->key)
+	else if (w->key) /* unmapped before */
 		recorder_map(w->key, w->comm);
 }
 
