@@ -486,8 +486,8 @@ static_assert(sizeof(struct seg_transition) == 16, "layout");
 
 /* Messages to and from one peer with one tag in one communicator, as this thread counted them. A
  * row is filled in and published once; only its counts change. Calls with MPI_PROC_NULL are not
- * counted. When rows run out, further tags are counted in the row (comm, peer, SEG_TAG_MANY); when
- * there is no room for that either, the table's `dropped` says so. */
+ * counted. When there are many rows, further tags of a peer are counted in the row (comm, peer,
+ * SEG_TAG_MANY); when there is no room for that either, the table's `dropped` says so. */
 struct seg_ledger {
 	uint32_t comm;
 	int32_t peer;               /* or SEG_PEER_ANY, of receives */

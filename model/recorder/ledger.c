@@ -49,14 +49,12 @@ static uint32_t find(const struct lane *l, uint32_t comm, int32_t peer, int32_t 
 	return LEDGER_NO_ROW;
 }
 
-static uint32_t add(struct lane *l, uint32_t comm, int32_t peer, int32_t tag, uint32_t limit)
+static uint32_t add(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 {
 	struct seg_table *table = &l->seg->tables[SEG_LANE_LEDGER];
 	uint32_t at = atomic_load_explicit(&table->count, RELAXED);
 
-	if (at >= limit)
-		return LEDGER_NO_ROW;
-	if (!lane_has_room(l, SEG_LANE_LEDGER, at + 1) ||
+	if (at >= SEG_MAX_LEDGER || !lane_has_room(l, SEG_LANE_LEDGER, at + 1) ||
 	    !idhash_add(&l->rows, ledger_key(comm, peer, tag), at))
 		return LEDGER_NO_ROW;
 	l->ledger[at].comm = comm;
@@ -68,22 +66,41 @@ static uint32_t add(struct lane *l, uint32_t comm, int32_t peer, int32_t tag, ui
 	return at;
 }
 
-/* The row that counts it, not there yet. */
-static uint32_t add_or_share(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
+/* Has the peer a row, of any tag? */
+static bool has_row(const struct lane *l, uint32_t comm, int32_t peer)
 {
-	uint32_t row;
+	uint32_t count = atomic_load_explicit(&l->seg->tables[SEG_LANE_LEDGER].count, RELAXED);
 
-	if (comm == SEG_NO_COMM || peer == SEG_PEER_NULL)
-		return LEDGER_NO_ROW;
-	row = add(l, comm, peer, tag, LEDGER_MAX_TAGS);
+	for (uint32_t i = 0; i < count; i++)
+		if (l->next_rows[i].comm == comm && l->next_rows[i].peer == peer)
+			return true;
+	return false;
+}
+
+/* May the tag have a row of its own? */
+static bool is_for_own(const struct lane *l, uint32_t comm, int32_t peer)
+{
+	uint32_t count = atomic_load_explicit(&l->seg->tables[SEG_LANE_LEDGER].count, RELAXED);
+
+	return count < LEDGER_MANY || (count < LEDGER_MAX_TAGS && !has_row(l, comm, peer));
+}
+
+/* A message's row, not there yet: that of its peer's other tags, or a new one. */
+static uint32_t share_or_add(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
+{
+	uint32_t row = find(l, comm, peer, SEG_TAG_MANY);
+
 	if (row != LEDGER_NO_ROW)
 		return row;
-	/* Only messages may share a row. */
-	if (tag >= SEG_TAG_ANY) {
-		row = find(l, comm, peer, SEG_TAG_MANY);
-		if (row == LEDGER_NO_ROW)
-			row = add(l, comm, peer, SEG_TAG_MANY, SEG_MAX_LEDGER);
-	}
+	return add(l, comm, peer, is_for_own(l, comm, peer) ? tag : SEG_TAG_MANY);
+}
+
+/* The row that counts it, not there yet. Only messages may share one. */
+static uint32_t find_other(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
+{
+	if (comm == SEG_NO_COMM || peer == SEG_PEER_NULL)
+		return LEDGER_NO_ROW;
+	uint32_t row = tag >= SEG_TAG_ANY ? share_or_add(l, comm, peer, tag) : add(l, comm, peer, tag);
 	if (row == LEDGER_NO_ROW)
 		ledger_lost(l);
 	return row;
@@ -94,7 +111,7 @@ uint32_t ledger_find(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 	uint32_t row = find(l, comm, peer, tag);
 
 	if (row == LEDGER_NO_ROW)
-		row = add_or_share(l, comm, peer, tag);
+		row = find_other(l, comm, peer, tag);
 	if (row != LEDGER_NO_ROW) {
 		l->next_rows[l->row].row = row;
 		l->row = row;

@@ -8,7 +8,10 @@
 
 enum {
 	LEDGER_NO_ROW = UINT32_MAX, /* not counted: no partner, communicator not known, no room */
-	/* So many rows at most for tags of their own: the others are kept for SEG_TAG_MANY. */
+	/* From so many rows on a peer that has one gets only one more, for its other tags: programs that take a
+	 * new tag for each message (BLACS) would have most of their memory in the ledger. */
+	LEDGER_MANY = SEG_MAX_LEDGER / 4,
+	/* So many rows at most for tags of their own: the others are kept for SEG_TAG_MANY and tokens. */
 	LEDGER_MAX_TAGS = SEG_MAX_LEDGER / 4 * 3,
 };
 

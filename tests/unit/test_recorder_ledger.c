@@ -4,32 +4,56 @@
 
 #include "tests/unit/recorder_messages.h"
 
+static uint32_t num_rows(const struct lane *l)
+{
+	return l->seg->tables[SEG_LANE_LEDGER].count;
+}
+
+static void send_to(struct lane *l, int peer, int tag)
+{
+	struct p2p_message m = message(peer, tag);
+
+	p2p_send(l, &m, 0);
+	p2p_end(l, P2P_DONE, NULL);
+}
+
 static void test_too_many_tags(void **state)
 {
 	struct lane *l = fix.lanes[0];
 	uint32_t grown;
 
 	(void)state;
-	for (int tag = 0; tag < (int)LEDGER_MAX_TAGS + 100; tag++) {
-		struct p2p_message m = message(tag % 2, tag);
-		p2p_send(l, &m, 0);
-		p2p_end(l, P2P_DONE, NULL);
-	}
+	for (int tag = 0; tag < (int)LEDGER_MANY + 100; tag++)
+		send_to(l, tag % 2, tag);
 	assert_row(l, 1, 1, 1, 1, 0, 0, 0, 0);
-	assert_null(row(l, 0, LEDGER_MAX_TAGS));
+	assert_row(l, 1, LEDGER_MANY - 1, 1, 1, 0, 0, 0, 0);
+	assert_null(row(l, 0, LEDGER_MANY));
 	assert_row(l, 0, SEG_TAG_MANY, 50, 50, 0, 0, 0, 0);
 	assert_row(l, 1, SEG_TAG_MANY, 50, 50, 0, 0, 0, 0);
-	assert_int_equal(dropped(l), 0);
-	/* Tokens are not messages and share no row with them. */
-	assert_int_equal(ledger_row(l, 3, 0, SEG_TAG_POST), LEDGER_NO_ROW);
-	assert_int_equal(dropped(l), 1);
-	for (int peer = 2; peer < SEG_MAX_LEDGER; peer++)
+	assert_int_equal(num_rows(l), LEDGER_MANY + 2);
+	/* A tag that has a row keeps it. */
+	send_to(l, 1, 1);
+	assert_row(l, 1, 1, 2, 2, 0, 0, 0, 0);
+	/* Peers that had none get one of their own for the first tag, and one for all others. */
+	for (int tag = 7; tag < 10; tag++)
+		send_to(l, 2, tag);
+	assert_row(l, 2, 7, 1, 1, 0, 0, 0, 0);
+	assert_row(l, 2, SEG_TAG_MANY, 2, 2, 0, 0, 0, 0);
+	assert_int_equal(num_rows(l), LEDGER_MANY + 4);
+	/* Tokens are not messages and share no row. */
+	assert_int_equal(ledger_row(l, 3, 0, SEG_TAG_POST), LEDGER_MANY + 4);
+	assert_int_equal(ledger_row(l, 3, 0, SEG_TAG_COMPLETE), LEDGER_MANY + 5);
+	for (int peer = 3; peer < SEG_MAX_LEDGER; peer++)
 		ledger_row(l, 3, peer, 1);
-	assert_int_equal(l->seg->tables[SEG_LANE_LEDGER].count, SEG_MAX_LEDGER);
-	assert_true(dropped(l) > 1);
+	assert_non_null(row(l, LEDGER_MAX_TAGS - LEDGER_MANY - 4, 1));
+	assert_null(row(l, LEDGER_MAX_TAGS - LEDGER_MANY - 3, 1));
+	assert_non_null(row(l, LEDGER_MAX_TAGS - LEDGER_MANY - 3, SEG_TAG_MANY));
+	assert_int_equal(num_rows(l), SEG_MAX_LEDGER);
+	assert_true(dropped(l) > 0);
 	/* A full table asks for no more room. */
 	grown = fix.grown;
 	ledger_row(l, 3, 1 << 20, 1);
+	ledger_row(l, 3, 1 << 20, SEG_TAG_POST);
 	assert_int_equal(fix.grown, grown);
 }
 
