@@ -49,13 +49,20 @@ static uint32_t find(const struct lane *l, uint32_t comm, int32_t peer, int32_t 
 	return LEDGER_NO_ROW;
 }
 
+static bool has_room(struct lane *l)
+{
+	uint32_t at = atomic_load_explicit(&l->seg->tables[SEG_LANE_LEDGER].count, RELAXED);
+
+	return at < SEG_MAX_LEDGER && lane_has_room(l, SEG_LANE_LEDGER, at + 1);
+}
+
+/* There is room. */
 static uint32_t add(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 {
 	struct seg_table *table = &l->seg->tables[SEG_LANE_LEDGER];
 	uint32_t at = atomic_load_explicit(&table->count, RELAXED);
 
-	if (at >= SEG_MAX_LEDGER || !lane_has_room(l, SEG_LANE_LEDGER, at + 1) ||
-	    !idhash_add(&l->rows, ledger_key(comm, peer, tag), at))
+	if (!idhash_add(&l->rows, ledger_key(comm, peer, tag), at))
 		return LEDGER_NO_ROW;
 	l->ledger[at].comm = comm;
 	l->ledger[at].peer = peer;
@@ -77,7 +84,7 @@ static bool has_row(const struct lane *l, uint32_t comm, int32_t peer)
 	return false;
 }
 
-/* May the tag have a row of its own? */
+/* May a message's tag have a row of its own? */
 static bool is_for_own(const struct lane *l, uint32_t comm, int32_t peer)
 {
 	uint32_t count = atomic_load_explicit(&l->seg->tables[SEG_LANE_LEDGER].count, RELAXED);
@@ -85,22 +92,19 @@ static bool is_for_own(const struct lane *l, uint32_t comm, int32_t peer)
 	return count < LEDGER_MANY || (count < LEDGER_MAX_TAGS && !has_row(l, comm, peer));
 }
 
-/* A message's row, not there yet: that of its peer's other tags, or a new one. */
+/* The row that counts it, there is none of its own: that of the peer's other tags, or a new one. */
 static uint32_t share_or_add(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 {
-	uint32_t row = find(l, comm, peer, SEG_TAG_MANY);
+	bool is_message = tag >= SEG_TAG_ANY; /* only these may share */
+	uint32_t row = LEDGER_NO_ROW;
 
-	if (row != LEDGER_NO_ROW)
-		return row;
-	return add(l, comm, peer, is_for_own(l, comm, peer) ? tag : SEG_TAG_MANY);
-}
-
-/* The row that counts it, not there yet. Only messages may share one. */
-static uint32_t find_other(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
-{
 	if (comm == SEG_NO_COMM || peer == SEG_PEER_NULL)
 		return LEDGER_NO_ROW;
-	uint32_t row = tag >= SEG_TAG_ANY ? share_or_add(l, comm, peer, tag) : add(l, comm, peer, tag);
+	if (is_message)
+		row = find(l, comm, peer, SEG_TAG_MANY);
+	/* Without room for one more the rows are not looked through, at each message. */
+	if (row == LEDGER_NO_ROW && has_room(l))
+		row = add(l, comm, peer, is_message && !is_for_own(l, comm, peer) ? SEG_TAG_MANY : tag);
 	if (row == LEDGER_NO_ROW)
 		ledger_lost(l);
 	return row;
@@ -111,7 +115,7 @@ uint32_t ledger_find(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 	uint32_t row = find(l, comm, peer, tag);
 
 	if (row == LEDGER_NO_ROW)
-		row = find_other(l, comm, peer, tag);
+		row = share_or_add(l, comm, peer, tag);
 	if (row != LEDGER_NO_ROW) {
 		l->next_rows[l->row].row = row;
 		l->row = row;
