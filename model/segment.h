@@ -67,7 +67,7 @@
 /* ---- Header -------------------------------------------------------------------------------- */
 
 #define PDB_SEGMENT_MAGIC "PDBSEG\r\n" /* 8 bytes, no terminating zero */
-#define PDB_SEGMENT_VERSION 2
+#define PDB_SEGMENT_VERSION 3
 #define PDB_SEGMENT_BYTE_ORDER 0x01020304u
 
 enum seg_limits {
@@ -478,8 +478,10 @@ struct seg_state {
 };
 static_assert(sizeof(struct seg_state) == 16, "layout");
 
+/* Into a call. Out of it there is but one way, into its exit state, which has no entry: it was taken as
+ * often as the enter state was come into, once less while that is the present one. */
 struct seg_transition {
-	uint32_t from, to;      /* states */
+	uint32_t from, to;      /* states: an exit and an enter state */
 	_Atomic uint64_t count; /* relaxed; monotonic */
 };
 static_assert(sizeof(struct seg_transition) == 16, "layout");

@@ -57,32 +57,70 @@ int reader_read_current(struct reader *r, uint64_t base, struct raw_current *ret
 	return reader_try(r, try_current, &copy, is_whole);
 }
 
-static int copy_transitions(struct reader *r, uint64_t base, const struct seg_table *table,
-			    struct model_lane *lane)
+static bool is_call(const struct seg_transition *made)
 {
-	uint64_t count = table->count;
+	return !SEG_STATE_IS_EXIT(made->to) && SEG_STATE_SITE(made->to) < SEG_MAX_SITES;
+}
+
+/* How often each site was called, of those up to the last one; the caller frees it. */
+static uint64_t *count_calls(const struct seg_transition *raw, uint64_t count)
+{
+	uint32_t num_sites = 1;
+	uint64_t *calls;
+
+	for (uint64_t i = 0; i < count; i++)
+		if (is_call(&raw[i]) && SEG_STATE_SITE(raw[i].to) >= num_sites)
+			num_sites = SEG_STATE_SITE(raw[i].to) + 1;
+	calls = xcalloc(num_sites, sizeof(*calls));
+	for (uint64_t i = 0; i < count; i++)
+		if (is_call(&raw[i]))
+			calls[SEG_STATE_SITE(raw[i].to)] += raw[i].count;
+	return calls;
+}
+
+/* All transitions of a lane whose present state that is into `ret`, with room for twice `count`: how many
+ * they are. The segment has those into calls. A call's return stands behind the first way into it. */
+static size_t expand_transitions(const struct seg_transition *raw, uint64_t count, uint32_t state,
+				 struct model_transition *ret)
+{
+	uint64_t *calls = count_calls(raw, count);
+	size_t num = 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		uint32_t from = raw[i].from, to = raw[i].to;
+		uint64_t returns;
+
+		/* One that has just been published may not have been made yet. */
+		if (raw[i].count == 0)
+			continue;
+		ret[num++] = (struct model_transition){.from = from, .to = to, .count = raw[i].count};
+		if (!is_call(&raw[i]) || calls[SEG_STATE_SITE(to)] == 0)
+			continue;
+		returns = calls[SEG_STATE_SITE(to)] - (to == state);
+		calls[SEG_STATE_SITE(to)] = 0;
+		if (returns)
+			ret[num++] = (struct model_transition){.from = to, .to = to + 1, .count = returns};
+	}
+	free(calls);
+	return num;
+}
+
+static int copy_transitions(struct reader *r, uint64_t base, const struct seg_table *table,
+			    uint32_t state, struct model_lane *lane)
+{
+	uint64_t count = table->count, max = 2 * count;
 	struct seg_transition *raw;
-	size_t kept = 0;
 	int status;
 
 	if (reader_check_table(r, "transitions", table, count, SEG_MAX_TRANSITIONS, sizeof(*raw),
 			       r->header.lane_size) < 0 ||
-	    reader_spend(r, count * (sizeof(*raw) + sizeof(*lane->transitions))) < 0)
+	    reader_spend(r, count * sizeof(*raw) + max * sizeof(*lane->transitions)) < 0)
 		return -1;
 	raw = xmalloc(count * sizeof(*raw));
 	status = reader_copy_entries(r, base + table->offset, table, 0, count, raw, sizeof(*raw));
-	lane->transitions = xreallocarray(lane->transitions, count, sizeof(*lane->transitions));
-	for (uint64_t i = 0; status == 0 && i < count; i++) {
-		/* One that has just been published may not have been made yet. */
-		if (raw[i].count == 0)
-			continue;
-		lane->transitions[kept++] = (struct model_transition){
-			.from = raw[i].from,
-			.to = raw[i].to,
-			.count = raw[i].count,
-		};
-	}
-	lane->num_transitions = kept;
+	lane->transitions = xreallocarray(lane->transitions, max, sizeof(*lane->transitions));
+	lane->num_transitions =
+		status == 0 ? expand_transitions(raw, count, state, lane->transitions) : 0;
 	free(raw);
 	return status;
 }
@@ -141,7 +179,8 @@ static int try_lane(struct reader *r, uint64_t base, struct model_lane *lane, st
 	    segment_pread(r->fd, &raw->head, sizeof(raw->head), base, r->err) < 0 ||
 	    /* First, so that it is most likely still that of the state. */
 	    reader_read_lane_evidence(r, base, raw) < 0 ||
-	    copy_transitions(r, base, &tables[SEG_LANE_TRANSITIONS], lane) < 0 ||
+	    copy_transitions(r, base, &tables[SEG_LANE_TRANSITIONS], raw->current.state,
+			     lane) < 0 ||
 	    copy_ring(r, base, &tables[SEG_LANE_RING], raw->current.events, lane) < 0)
 		return -1;
 	/* Statistics of the sites that there are by now. */

@@ -211,9 +211,9 @@ static int find_state(struct segment_watch *watch, uint64_t place, uint32_t *ret
 
 /* ---- Earlier stays --------------------------------------------------------------------------- */
 
-/* How often the lane has come into the state. */
-static int count_entries(struct segment_watch *watch, uint64_t base, const struct seg_table *table,
-			 uint32_t state, uint64_t *ret)
+/* How often the lane has called the site. */
+static int count_calls(struct segment_watch *watch, uint64_t base, const struct seg_table *table,
+		       uint32_t site, uint64_t *ret)
 {
 	uint32_t count = table->count;
 	struct seg_transition *entries;
@@ -227,7 +227,7 @@ static int count_entries(struct segment_watch *watch, uint64_t base, const struc
 	result = reader_copy_entries(&watch->reader, base + table->offset, table, 0, count, entries,
 				     sizeof(*entries));
 	for (uint32_t i = 0; result == 0 && i < count; i++)
-		if (entries[i].to == state)
+		if (entries[i].to == SEG_STATE_ENTER(site))
 			*ret += entries[i].count;
 	free(entries);
 	return result;
@@ -240,7 +240,8 @@ static int take_stays(struct segment_watch *watch, uint64_t base, const struct s
 	const struct seg_table *states = &lane->tables[SEG_LANE_STATES];
 	struct seg_state entry = {.longest = 0};
 
-	if (count_entries(watch, base, &lane->tables[SEG_LANE_TRANSITIONS], state, &ret->num) < 0)
+	if (count_calls(watch, base, &lane->tables[SEG_LANE_TRANSITIONS], SEG_STATE_SITE(state),
+			&ret->num) < 0)
 		return -1;
 	if (state < states->capacity &&
 	    (reader_check_table(&watch->reader, "states", states, state + 1, 2 * SEG_MAX_SITES,
@@ -248,8 +249,9 @@ static int take_stays(struct segment_watch *watch, uint64_t base, const struct s
 	     reader_copy_entries(&watch->reader, base + states->offset, states, state, 1, &entry,
 				 sizeof(entry)) < 0))
 		return -1;
-	/* The present one is not over. */
-	if (ret->num > 0 && lane->current.state == state)
+	/* The present one is not over, and that after the present call has not begun. */
+	if (ret->num > 0 && (lane->current.state == state ||
+			     lane->current.state == SEG_STATE_ENTER(SEG_STATE_SITE(state))))
 		ret->num--;
 	ret->longest_ns = segment_clock_duration(clock, entry.longest);
 	if (SEG_STATE_IS_EXIT(state) && entry.polls > entry.longest)

@@ -35,6 +35,7 @@ struct lane *lane_create(struct writer *w, uint32_t index,
 	l->ledger = (void *)((char *)l->seg + tables[SEG_LANE_LEDGER].offset);
 	l->ring_mask = tables[SEG_LANE_RING].capacity - 1;
 	l->states_ready = tables[SEG_LANE_STATES].allocated / sizeof(struct seg_state);
+	l->state = SEG_STATE_EXIT(0);
 	return l;
 }
 
@@ -51,6 +52,9 @@ void lane_take(struct lane *l, int tid, bool is_main)
 	struct seg_lane *seg = l->seg;
 	uint64_t now = ticks_now();
 
+	/* What the thread before was in when it ended. */
+	if (!SEG_STATE_IS_EXIT(l->state))
+		lane_leave(l, now);
 	seg->tid = tid;
 	seg->is_main = is_main;
 	seg->first_ticks = now;
@@ -93,7 +97,7 @@ bool lane_has_room(struct lane *l, enum seg_lane_id table, uint32_t entries)
 
 static void forget_entries(struct lane_hint *hint)
 {
-	hint->likely.entry = hint->other.entry = NULL;
+	hint->likely.line = hint->other.line = 0;
 	hint->polls[0] = hint->polls[1] = 0;
 }
 
@@ -162,11 +166,10 @@ static uint32_t count_likely(const struct lane *l, const struct lane_hint *hint)
  * the end of a loop (branch predictors do the same: Smith, A study of branch prediction strategies, 1981). */
 static bool missed_again(const struct lane *l, struct lane_hint *hint)
 {
-	uint32_t count = count_likely(l, hint);
-	bool again = count == hint->likely_count;
+	uint32_t before = hint->likely_count;
 
-	hint->likely_count = count;
-	return again;
+	hint->likely_count = count_likely(l, hint);
+	return hint->likely_count == before;
 }
 
 static struct lane_way *take_other(const struct lane *l, struct lane_hint *hint)
@@ -180,45 +183,34 @@ static struct lane_way *take_other(const struct lane *l, struct lane_hint *hint)
 	return &hint->likely;
 }
 
-/* A way to `to`, which is none of the two. NULL when there is no room. */
-static struct lane_way *add_way(struct lane *l, struct lane_hint *hint, uint32_t to)
+/* A way to the site, which is none of the two. NULL when there is no room. */
+static struct lane_way *add_way(struct lane *l, struct lane_hint *hint, uint32_t site)
 {
-	uint32_t transition = find_transition(l, to);
+	uint32_t transition = find_transition(l, SEG_STATE_ENTER(site));
 
 	if (transition == NO_TRANSITION)
 		return NULL;
-	if (hint->likely.to && missed_again(l, hint) && hint->other.to) {
+	if (hint->likely.site && missed_again(l, hint) && hint->other.site) {
 		hint->likely = hint->other;
 		hint->likely_count = count_likely(l, hint);
 	}
-	struct lane_way *way = hint->likely.to ? &hint->other : &hint->likely;
-	*way = (struct lane_way){.to = to, .transition = transition};
+	struct lane_way *way = hint->likely.site ? &hint->other : &hint->likely;
+	*way = (struct lane_way){.site = site, .transition = transition};
 	return way;
 }
 
 /* That of a call that enters, by `entry`: what the hint expects from now on. */
-static uint32_t enter_transition(struct lane *l, struct lane_hint *hint, uint32_t to,
+static uint32_t enter_transition(struct lane *l, struct lane_hint *hint, uint32_t site,
 				 const struct path_entry *entry)
 {
-	struct lane_way *way = hint->likely.to == to  ? &hint->likely
-			       : hint->other.to == to ? take_other(l, hint)
-						      : add_way(l, hint, to);
+	struct lane_way *way = hint->likely.site == site  ? &hint->likely
+			       : hint->other.site == site ? take_other(l, hint)
+							  : add_way(l, hint, site);
 
 	if (!way)
 		return NO_TRANSITION;
-	way->entry = entry;
+	way->line = pathcache_line(&l->cache, entry);
 	return way->transition;
-}
-
-static uint32_t leave_transition(struct lane *l, struct lane_hint *hint, uint32_t to)
-{
-	if (!hint->leave) {
-		uint32_t transition = find_transition(l, to);
-		if (transition == NO_TRANSITION)
-			return NO_TRANSITION;
-		hint->leave = transition + 1;
-	}
-	return hint->leave - 1;
 }
 
 /* What a thread does between two polls may take as long as what it does between two calls. */
@@ -231,33 +223,20 @@ static void end_gap(struct lane *l, uint64_t now)
 		atomic_store_explicit(longest, gap, RELAXED);
 }
 
-static void make_event(struct lane *l, uint32_t to, uint64_t now, const struct path_entry *entry)
+void lane_enter(struct lane *l, uint32_t site, const struct path_entry *entry, uint64_t now)
 {
 	struct lane_hint *hint = &l->hints[SEG_STATE_SITE(l->state)];
-	bool is_leave = SEG_STATE_IS_EXIT(to);
-	uint32_t transition =
-		is_leave ? leave_transition(l, hint, to) : enter_transition(l, hint, to, entry);
+	uint32_t transition = enter_transition(l, hint, site, entry);
 	uint32_t seq = lane_section_begin(l->current);
 
 	if (transition != NO_TRANSITION)
 		lane_add(&l->transitions[transition].count, 1);
 	if (l->poll_site)
 		end_gap(l, now);
-	lane_event(l, l->current, &hint->longest[SEG_STATE_IS_EXIT(l->state)], to,
-		   &l->hints[SEG_STATE_SITE(to)], now);
+	lane_event(l, l->current, &hint->longest[1], SEG_STATE_ENTER(site), &l->hints[site], now);
 	if (l->poll_site)
 		forget_polls(l);
 	lane_section_end(l->current, seq);
-}
-
-void lane_enter(struct lane *l, uint32_t site, const struct path_entry *entry, uint64_t now)
-{
-	make_event(l, SEG_STATE_ENTER(site), now, entry);
-}
-
-void lane_leave(struct lane *l)
-{
-	make_event(l, l->state | 1, ticks_now(), NULL);
 }
 
 /* What may come after the poll: it again, the call that is likely here, or another poll. */
@@ -268,8 +247,8 @@ static void expect_after_poll(struct lane *l, bool is_first)
 	int i = is_first || line == hint->polls[0] ? 0 : 1;
 
 	hint->polls[i] = line;
-	l->poll_hint.likely.entry = l->entry;
-	l->poll_hint.other.entry = hint->likely.entry;
+	l->poll_hint.likely.line = line;
+	l->poll_hint.other.line = hint->likely.line;
 	l->poll_hint.polls[0] = hint->polls[!i];
 }
 
@@ -302,8 +281,8 @@ void lane_leave_poll(struct lane *l, bool failed)
 
 	if (!failed) {
 		uint64_t now = ticks_now();
-		make_event(l, SEG_STATE_ENTER(site), l->poll_ticks, l->entry);
-		make_event(l, SEG_STATE_EXIT(site), now, NULL);
+		lane_enter(l, site, l->entry, l->poll_ticks);
+		lane_leave(l, now);
 		return;
 	}
 	lane_add(&l->states[SEG_STATE_ENTER(site)].polls, 1);

@@ -18,24 +18,26 @@ struct tracer;
 
 /* A transition out of an exit state. */
 struct lane_way {
-	uint32_t to;		        /* 0: none; state 0 is never entered */
+	uint16_t site; /* that it enters; 0: none, as "start" is never entered */
+	uint16_t line; /* pathcache_line() of the call's entry; 0: not known */
 	uint32_t transition;
-	const struct path_entry *entry; /* of the call that enters `to`; NULL: not known */
 };
 
-/* What the fast path needs of a site, in one cache line, since a program with thousands of call paths
+/* What the fast path needs of a site, in half a cache line, since a program with thousands of call paths
  * has none of them in a cache when it comes to the next. */
 struct lane_hint {
 	/* The likely way is nearly always the next one as well. At the end of a loop it is not: then it is
 	 * the other one. */
 	struct lane_way likely, other;
-	uint64_t longest[2]; /* as the segment has it: of the enter state, of the exit state */
-	uint32_t leave;	     /* 1 + the transition from the enter to the exit state; 0: not known */
+	/* Longer stays are looked up in the segment, which has the longest in more bits: of the enter state,
+	 * of the exit state. */
+	uint32_t longest[2];
 	uint32_t likely_count; /* how many times that was taken, low bits, when it last was not */
 	/* pathcache_line() of the poll that came first here, and of one that came after a poll */
 	uint16_t polls[2];
-} __attribute__((aligned(64)));
-static_assert(sizeof(struct lane_hint) == 64, "a cache line");
+} __attribute__((aligned(32)));
+static_assert(sizeof(struct lane_hint) == 32, "two in a cache line");
+static_assert(SEG_MAX_SITES <= 1 << 16, "a site in 16 bits");
 
 struct lane {
 	/* Of the present state's site; while polls are counted, a hint that knows no transition.
@@ -105,9 +107,6 @@ void lane_forget(struct lane *l);
 /* The call enters. `entry` is what will be expected after the same state; may be NULL. */
 void lane_enter(struct lane *l, uint32_t site, const struct path_entry *entry, uint64_t now);
 
-/* The call returned, or was left at some time before now. */
-void lane_leave(struct lane *l);
-
 /* A poll enters; its outcome will tell whether that was an event. */
 void lane_enter_poll(struct lane *l, uint32_t site, uint64_t now);
 void lane_leave_poll(struct lane *l, bool failed);
@@ -140,13 +139,24 @@ static inline void lane_section_end(struct seg_current *current, uint32_t seq)
 	atomic_store_explicit(&current->seq, seq + 1, memory_order_release);
 }
 
+/* The stay in the present state that ends is longer than its hint has it. Not a call, for which
+ * registers would have to be saved each time. */
+static inline __attribute__((always_inline)) void lane_stayed_long(struct lane *l, uint64_t stay,
+								   uint32_t *longest)
+{
+	_Atomic uint64_t *known = &l->states[l->state].longest;
+
+	if (stay > atomic_load_explicit(known, memory_order_relaxed))
+		atomic_store_explicit(known, stay, memory_order_relaxed);
+	*longest = stay < UINT32_MAX ? stay : UINT32_MAX;
+}
+
 /* One event: into `to`, of whose site that is the hint, at `now`. `longest`: of the present state.
  * Within a section. */
 static inline __attribute__((always_inline)) void lane_event(struct lane *l,
 							     struct seg_current *current,
-							     uint64_t *longest, uint32_t to,
-							     struct lane_hint *hint,
-							     uint64_t now)
+							     uint32_t *longest, uint32_t to,
+							     struct lane_hint *hint, uint64_t now)
 {
 	uint64_t since = atomic_load_explicit(&current->since, memory_order_relaxed);
 	uint64_t stay = now - since;
@@ -154,12 +164,10 @@ static inline __attribute__((always_inline)) void lane_event(struct lane *l,
 	struct seg_event *slot = &l->ring[events & l->ring_mask];
 
 	if (__builtin_expect(stay > *longest, 0)) {
-		if ((int64_t)stay < 0) { /* a signal's handler made calls since the time was read */
+		if ((int64_t)stay < 0) /* a signal's handler made calls since the time was read */
 			now = since;
-		} else {
-			atomic_store_explicit(&l->states[l->state].longest, stay, memory_order_relaxed);
-			*longest = stay;
-		}
+		else
+			lane_stayed_long(l, stay, longest);
 	}
 	l->hint = hint;
 	l->state = to;
@@ -173,53 +181,45 @@ static inline __attribute__((always_inline)) void lane_event(struct lane *l,
 /* Does the hint know the transition that enters the site? */
 static inline __attribute__((always_inline)) bool lane_expects(const struct lane *l, uint32_t site)
 {
-	return l->hint->likely.to == SEG_STATE_ENTER(site);
+	return l->hint->likely.site == site;
 }
 
-/* The call of this site comes next, by this entry. If the hint has a way to it, it has another entry: that
- * was forgotten, or is of another stack pointer. */
+/* The call of this site comes next, by this entry. If the hint has a way to it, it has another
+ * entry: that was forgotten, or is of another stack pointer. */
 static inline void lane_renew_hint(struct lane *l, uint32_t site, const struct path_entry *entry)
 {
 	struct lane_hint *hint = l->hint;
 
-	if (hint->likely.to == SEG_STATE_ENTER(site))
-		hint->likely.entry = entry;
-	else if (hint->other.to == SEG_STATE_ENTER(site))
-		hint->other.entry = entry;
+	if (hint->likely.site == site)
+		hint->likely.line = pathcache_line(&l->cache, entry);
+	else if (hint->other.site == site)
+		hint->other.line = pathcache_line(&l->cache, entry);
 }
 
-/* The call enters that the lane expects. What its return will need is fetched meanwhile: `leave` is one more
- * than the transition, but mostly of the same cache line. */
+/* The call enters that the lane expects. */
 static inline __attribute__((always_inline)) void lane_enter_expected(struct lane *l, uint64_t now)
 {
-	struct lane_hint *hint = l->hint, *next = &l->hints[SEG_STATE_SITE(hint->likely.to)];
+	struct lane_hint *hint = l->hint, *next = &l->hints[hint->likely.site];
 	struct seg_current *current = l->current;
 	uint32_t seq = lane_section_begin(current);
 
 	lane_add(&l->transitions[hint->likely.transition].count, 1);
-	lane_event(l, current, &hint->longest[1], hint->likely.to, next, now);
+	lane_event(l, current, &hint->longest[1], SEG_STATE_ENTER(hint->likely.site), next, now);
 	lane_section_end(current, seq);
-	__builtin_prefetch(&l->transitions[next->leave]);
 }
 
-/* Out of an enter state there is but one way: is it known? */
-static inline __attribute__((always_inline)) bool lane_knows_leave(const struct lane *l)
-{
-	return l->hint->leave != 0;
-}
-
-/* The call returns; what the next one will need is fetched while the program computes. */
-static inline __attribute__((always_inline)) void lane_leave_expected(struct lane *l, uint64_t now)
+/* The call returned, or was left at some time before now. What the next one will need is fetched while the
+ * program computes. */
+static inline __attribute__((always_inline)) void lane_leave(struct lane *l, uint64_t now)
 {
 	struct lane_hint *hint = l->hint;
 	struct seg_current *current = l->current;
 	uint32_t seq = lane_section_begin(current);
 
-	lane_add(&l->transitions[hint->leave - 1].count, 1);
 	lane_event(l, current, &hint->longest[0], l->state | 1, hint, now);
 	lane_section_end(current, seq);
-	path_entry_prefetch(hint->likely.entry);
-	__builtin_prefetch(&l->hints[SEG_STATE_SITE(hint->likely.to)]);
+	path_entry_prefetch(pathcache_at(&l->cache, hint->likely.line));
+	__builtin_prefetch(&l->hints[hint->likely.site]);
 	__builtin_prefetch(&l->transitions[hint->likely.transition]);
 }
 

@@ -169,7 +169,7 @@ static inline __attribute__((always_inline)) bool path_entry_holds(const struct 
 	return path_sum(e) == e->sum;
 }
 
-/* It will be asked for soon; may be NULL. Of long paths, the first 52 frames. */
+/* It will be asked for soon. Of long paths, the first 52 frames. */
 static inline __attribute__((always_inline)) void path_entry_prefetch(const struct path_entry *e)
 {
 	__builtin_prefetch(e);

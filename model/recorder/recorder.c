@@ -395,7 +395,7 @@ static void abandon(struct lane *lane)
 	if (SEG_STATE_IS_EXIT(lane->state))
 		lane_leave_poll(lane, true);
 	else
-		lane_leave(lane);
+		lane_leave(lane, ticks_now());
 	lane->call_cfa = 0;
 }
 
@@ -441,7 +441,7 @@ static inline __attribute__((always_inline)) bool
 is_known(const struct path_entry *entry, const struct recorder_function *function, uintptr_t ra,
 	 uintptr_t cfa)
 {
-	return entry && path_entry_fits(entry, function, ra, cfa) && path_entry_holds(entry);
+	return path_entry_fits(entry, function, ra, cfa) && path_entry_holds(entry);
 }
 
 /* The whole way, with nothing assumed. */
@@ -466,7 +466,7 @@ begin(struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
 static __attribute__((noinline)) struct lane *
 begin_other(struct lane *lane, struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
 {
-	const struct path_entry *entry = lane->hint->other.entry;
+	const struct path_entry *entry = pathcache_at(&lane->cache, lane->hint->other.line);
 
 	if (!is_known(entry, function, ra, cfa)) {
 		entry = pathcache_at(&lane->cache, lane->hint->polls[0]);
@@ -490,7 +490,7 @@ struct lane *recorder_begin(struct recorder_function *function, uintptr_t ra, ui
 		return begin(function, ra, cfa);
 	/* Reading the time takes long, and the processor goes on meanwhile. */
 	lane->now = ticks_now();
-	const struct path_entry *entry = lane->hint->likely.entry;
+	const struct path_entry *entry = pathcache_at(&lane->cache, lane->hint->likely.line);
 	if (unlikely(!is_known(entry, function, ra, cfa)))
 		return begin_other(lane, function, ra, cfa);
 	return begun(lane, entry->site, entry, cfa);
@@ -525,9 +525,9 @@ static inline __attribute__((always_inline)) void ended(struct lane *lane)
 	lane->call_cfa = 0;
 }
 
-static __attribute__((noinline, cold)) void leave(struct lane *lane)
+static __attribute__((noinline, cold)) void leave_by_clock(struct lane *lane)
 {
-	lane_leave(lane);
+	lane_leave(lane, ticks_now());
 	ended(lane);
 }
 
@@ -535,11 +535,11 @@ void recorder_leave(struct lane *lane)
 {
 	uint64_t now;
 
-	if (unlikely(!lane_knows_leave(lane) || !ticks_fast(&now))) {
-		leave(lane);
+	if (unlikely(!ticks_fast(&now))) {
+		leave_by_clock(lane);
 		return;
 	}
-	lane_leave_expected(lane, now);
+	lane_leave(lane, now);
 	ended(lane);
 }
 

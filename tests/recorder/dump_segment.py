@@ -80,7 +80,7 @@ class Segment:
             raise SystemExit("not a segment")
         (self.version, self.header_size, self.byte_order, self.features,
          self.file_size) = struct.unpack_from("<IIIIQ", data, 8)
-        if self.version != 2 or self.byte_order != 0x01020304:
+        if self.version != 3 or self.byte_order != 0x01020304:
             raise SystemExit("version or byte order not known")
         (self.pid, self.rank, self.size, self.uid, self.pid_start, life,
          self.thread_level) = struct.unpack_from("<iiiIQIi", data, 32)
@@ -221,7 +221,17 @@ class Lane:
         return self.states.entry("<QQ", i)
 
     def transitions(self):
-        return [self.edges.entry("<IIQ", i) for i in range(self.edges.count)]
+        """(from, to, count), with the returns, each behind the first call."""
+        into = [self.edges.entry("<IIQ", i) for i in range(self.edges.count)]
+        calls, every = {}, []
+        for _, to_state, count in into:
+            calls[to_state] = calls.get(to_state, 0) + count
+        for one in into:
+            every.append(one)
+            returns = calls.pop(one[1], 0) - (one[1] == self.state)
+            if returns > 0:
+                every.append((one[1], one[1] + 1, returns))
+        return every
 
     def last_events(self):
         first = max(0, self.events - self.ring.capacity)

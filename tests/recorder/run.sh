@@ -761,7 +761,7 @@ else
 	run stale-file test_stale
 	if [ "$(id -u)" = 0 ]; then
 		run full-directory with_tmpfs size=64k test_full_dir
-		run fills-up with_tmpfs size=400k test_fills_up
+		run fills-up with_tmpfs size=300k test_fills_up
 		run read-only-directory with_tmpfs ro test_full_dir
 	else
 		for name in full-directory fills-up read-only-directory; do

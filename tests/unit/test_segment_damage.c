@@ -55,7 +55,7 @@
 	X(lane_state, p->lane->current.state = 10, ERROR_FORMAT, "state of lane 0") \
 	X(lane_poll_site, p->lane->current.poll_site = 5, ERROR_FORMAT, "state of lane 0") \
 	X(transitions_count, p->lane_tables[SEG_LANE_TRANSITIONS].count = 1000, ERROR_FORMAT, \
-	  "lane 0: the segment is corrupt: 1000 of 8 transitions") \
+	  "lane 0: the segment is corrupt: 1000 of 5 transitions") \
 	X(transitions_offset, p->lane_tables[SEG_LANE_TRANSITIONS].offset = p->header->lane_size, \
 	  ERROR_FORMAT, "transitions beyond") \
 	X(ring_capacity, p->lane_tables[SEG_LANE_RING].capacity = 63, ERROR_FORMAT, \

@@ -224,9 +224,10 @@ static void *write_busily(void *cookie)
 
 		atomic_store_explicit(&current->seq, ++seq, memory_order_relaxed);
 		atomic_thread_fence(memory_order_release);
-		while (made->from != from || made->to != to)
-			made = made == busy->places.transitions + 6 ? busy->places.transitions : made + 1;
-		made->count++;
+		while (!SEG_STATE_IS_EXIT(to) && (made->from != from || made->to != to))
+			made = made == busy->places.transitions + 4 ? busy->places.transitions : made + 1;
+		if (!SEG_STATE_IS_EXIT(to))
+			made->count++;
 		event->ticks = ++ticks;
 		event->state = to;
 		current->state = from = to;

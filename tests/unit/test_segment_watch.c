@@ -143,6 +143,7 @@ static void test_stays_of_place(void **state)
 		segment_writer_go(b.writer, b.lane, SEG_STATE_ENTER(b.receive), (20 * i + 1) * MS);
 		segment_writer_go(b.writer, b.lane, SEG_STATE_EXIT(b.receive), (20 * i + 2) * MS);
 	}
+	segment_writer_go(b.writer, worker, SEG_STATE_ENTER(b.receive), 0);
 	segment_writer_go(b.writer, worker, SEG_STATE_EXIT(b.receive), 1 * MS);
 	segment_writer_go(b.writer, worker, SEG_STATE_ENTER(b.send), 50 * MS);
 	size = segment_writer_bytes(b.writer, &bytes);
@@ -151,6 +152,18 @@ static void test_stays_of_place(void **state)
 	assert_int_equal(segment_watch_stays(watch, place, &stays, &err), 0);
 	assert_int_equal(stays.num, 3); /* two of one thread, which is there again, and one */
 	assert_int_equal(stays.longest_ns, 49 * MS);
+	/* Who is in the call has not come to what is after it; who is after it has ended all stays in it. */
+	free(bytes);
+	segment_watch_destroy(watch);
+	segment_writer_go(b.writer, worker, SEG_STATE_ENTER(b.receive), 200 * MS);
+	size = segment_writer_bytes(b.writer, &bytes);
+	watch = segment_watch_create(segment_bytes_fd(bytes, size), &err);
+	assert_int_equal(segment_watch_stays(watch, place, &stays, &err), 0);
+	assert_int_equal(stays.num, 3);
+	segment_writer_go(a.writer, a.lane, SEG_STATE_ENTER(a.receive), 3 * MS);
+	place = read_rank(&a).place;
+	assert_int_equal(segment_watch_stays(watch, place, &stays, &err), 0);
+	assert_int_equal(stays.num, 4); /* three, and one of the other thread, which is in the next */
 	assert_int_equal(segment_watch_stays(watch, 12345, &stays, &err), 0);
 	assert_int_equal(stays.num, 0);
 	assert_int_equal(stays.longest_ns, 0);
