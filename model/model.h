@@ -97,6 +97,9 @@ struct model_ledger {
 	uint64_t sends, sends_done, receives, receives_done, taken;
 };
 
+/* A segment's transitions, which are those into calls, and each site's return. */
+enum { MODEL_MAX_TRANSITIONS = SEG_MAX_TRANSITIONS + SEG_MAX_SITES };
+
 /* One thread that calls MPI. */
 struct model_lane {
 	bool is_main;
@@ -117,7 +120,8 @@ struct model_lane {
 	uint64_t polls;	       /* failed polls since since_ns */
 	uint64_t last_poll_ns; /* 0: none */
 
-	struct model_transition *transitions; /* in the order first made; of the pool, if there is one */
+	/* In the order first made; of the pool, if there is one. At most MODEL_MAX_TRANSITIONS. */
+	struct model_transition *transitions;
 	size_t num_transitions;
 	/* [2 * num_sites]: longest completed stay of each state; NULL: only `longest` is known. */
 	uint64_t *longest_ns;

@@ -55,7 +55,7 @@ static int validate_lane(const struct model *model, const struct model_lane *lan
 	uint32_t num_states = (uint32_t)model->num_sites * 2;
 
 	if (lane->state >= num_states || lane->poll_site >= model->num_sites ||
-	    lane->num_transitions > SEG_MAX_TRANSITIONS || lane->num_ring > SEG_MAX_RING)
+	    lane->num_transitions > MODEL_MAX_TRANSITIONS || lane->num_ring > SEG_MAX_RING)
 		return error_set(err, ERROR_FORMAT, "a state or a size of it is out of range");
 	if (lane->since_ns > model->now_ns || lane->first_ns > model->now_ns ||
 	    lane->last_poll_ns > model->now_ns)

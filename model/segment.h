@@ -479,7 +479,8 @@ struct seg_state {
 static_assert(sizeof(struct seg_state) == 16, "layout");
 
 /* Into a call. Out of it there is but one way, into its exit state, which has no entry: it was taken as
- * often as the enter state was come into, once less while that is the present one. */
+ * often as the enter state was come into, once less while that is the present one. (When some were
+ * dropped, both are too few.) */
 struct seg_transition {
 	uint32_t from, to;      /* states: an exit and an enter state */
 	_Atomic uint64_t count; /* relaxed; monotonic */

@@ -78,8 +78,9 @@ static uint64_t *count_calls(const struct seg_transition *raw, uint64_t count)
 	return calls;
 }
 
-/* All transitions of a lane whose present state that is into `ret`, with room for twice `count`: how many
- * they are. The segment has those into calls. A call's return stands behind the first way into it. */
+/* All transitions of a lane whose present state that is into `ret`, with room for these and as many
+ * returns as there are sites or calls: how many they are. The segment has those into calls. A call's return
+ * stands behind the first way into it. */
 static size_t expand_transitions(const struct seg_transition *raw, uint64_t count, uint32_t state,
 				 struct model_transition *ret)
 {
@@ -108,7 +109,8 @@ static size_t expand_transitions(const struct seg_transition *raw, uint64_t coun
 static int copy_transitions(struct reader *r, uint64_t base, const struct seg_table *table,
 			    uint32_t state, struct model_lane *lane)
 {
-	uint64_t count = table->count, max = 2 * count;
+	uint64_t count = table->count;
+	uint64_t max = count + (count < SEG_MAX_SITES ? count : SEG_MAX_SITES);
 	struct seg_transition *raw;
 	int status;
 

@@ -66,7 +66,7 @@ static void *make_transitions(struct share_reader *r, struct share_loan *loan, u
 	uint32_t before = 0;
 
 	share_reader_begin_item(r, SHARE_TRANSITIONS, item);
-	loan->num = input_take_count(in, SEG_MAX_TRANSITIONS, 2);
+	loan->num = input_take_count(in, MODEL_MAX_TRANSITIONS, 2);
 	made = share_reader_take(r, loan->num, sizeof(*made));
 	for (size_t i = 0; i < loan->num && !in->is_bad; i++) {
 		made[i].from = take_state(in, before);

@@ -254,7 +254,7 @@ static void load_lane(struct loader *l, const struct model *model, struct model_
 	lane->poll_site = (uint32_t)input_take_below(&l->in, UINT32_MAX);
 	lane->polls = input_take(&l->in);
 	lane->last_poll_ns = input_take(&l->in);
-	num = input_take_count(&l->in, SEG_MAX_TRANSITIONS, 3);
+	num = input_take_count(&l->in, MODEL_MAX_TRANSITIONS, 3);
 	lane->transitions = input_allocate(&l->in, num, sizeof(*lane->transitions));
 	lane->longest_ns = input_allocate(&l->in, num_states, sizeof(*lane->longest_ns));
 	lane->state_polls = input_allocate(&l->in, num_states, sizeof(*lane->state_polls));

@@ -52,9 +52,9 @@ void lane_take(struct lane *l, int tid, bool is_main)
 	struct seg_lane *seg = l->seg;
 	uint64_t now = ticks_now();
 
-	/* What the thread before was in when it ended. */
+	/* The call that the thread before was in when it ended; when that was is not known. */
 	if (!SEG_STATE_IS_EXIT(l->state))
-		lane_leave(l, now);
+		lane_leave(l, atomic_load_explicit(&l->current->since, RELAXED));
 	seg->tid = tid;
 	seg->is_main = is_main;
 	seg->first_ticks = now;

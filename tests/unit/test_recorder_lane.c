@@ -346,6 +346,7 @@ static void test_longest_stay(void **state)
 		lane_leave(l, now += stays[i]);
 		assert_int_equal(l->states[SEG_STATE_ENTER(1)].longest, longest);
 	}
+	assert_int_equal(l->hints[1].longest[0], UINT32_MAX);
 }
 
 /* Another thread takes the lane: it starts anew, the counts stay. */
@@ -360,12 +361,18 @@ static void test_taken_again(void **state)
 	call(l, 1);
 	assert_int_equal(count_of(l, 1, 2), 2);
 	assert_int_equal(count_of(l, 3, 2), 0);
-	/* from a thread that ended in a call: its return is an event as well */
+	/* From a thread that ended in a call: its return is an event as well, but of the thread before and no
+	 * stay. */
 	lane_enter(l, 1, NULL, ticks_now());
+	uint64_t longest = l->states[SEG_STATE_ENTER(1)].longest, since = l->seg->current.since;
 	lane_take(l, 79, false);
 	assert_int_equal(l->seg->current.state, SEG_STATE_EXIT(0));
 	assert_int_equal(l->seg->current.events, 6);
 	assert_int_equal(l->ring[5].state, SEG_STATE_EXIT(1));
+	assert_int_equal(l->ring[5].ticks, since);
+	assert_true(since < l->seg->first_ticks);
+	assert_int_equal(l->seg->current.since, l->seg->first_ticks);
+	assert_int_equal(l->states[SEG_STATE_ENTER(1)].longest, longest);
 }
 
 static uint32_t site_of(const struct pathcache *c, const void *f, uintptr_t ra, uintptr_t cfa)

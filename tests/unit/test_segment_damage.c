@@ -117,6 +117,7 @@ static void test_repaired(void **state)
 	(void)state;
 	p.transitions[1].to = 10;
 	p.transitions[2].from = UINT32_MAX;
+	p.transitions[3].to = UINT32_MAX - 1;
 	p.transitions[4].count = 0;
 	p.ring[(403 - 10) % 64].state = 10;
 	p.sites[SEND].class_id = 999;
@@ -126,7 +127,7 @@ static void test_repaired(void **state)
 	memset(p.header->host, 'h', sizeof(p.header->host));
 	p.strings[p.tables[SEG_TABLE_STRINGS].count - 1] = 'x';
 	assert_int_equal(read_bytes(bytes, size, &model, &err), 0);
-	assert_int_equal(model->lanes[0].num_transitions, 5);
+	assert_int_equal(model->lanes[0].num_transitions, 3);
 	assert_int_equal(model->lanes[0].num_ring, 9);
 	assert_int_equal(model->sites[SEND].class_id, SEG_CLASS_OTHER);
 	assert_int_equal(model->sites[RECV].language, SEG_LANGUAGE_C);

@@ -8,6 +8,7 @@
 
 #include "model/model.h"
 #include "model/segment_reader.h"
+#include "model/xalloc.h"
 #include "tests/unit/segment_sample.h"
 
 static void assert_sample(const struct model *model, uint64_t start)
@@ -43,6 +44,10 @@ static void assert_sample(const struct model *model, uint64_t start)
 	assert_int_equal(lane->transitions[3].from, SEG_STATE_ENTER(SEND));
 	assert_int_equal(lane->transitions[3].to, SEG_STATE_EXIT(SEND));
 	assert_int_equal(lane->transitions[3].count, 100);
+	/* called by two ways, 101 times; the last one has not returned */
+	assert_int_equal(lane->transitions[5].from, SEG_STATE_ENTER(RECV));
+	assert_int_equal(lane->transitions[5].to, SEG_STATE_EXIT(RECV));
+	assert_int_equal(lane->transitions[5].count, 100);
 	assert_int_equal(lane->longest_ns[SEG_STATE_EXIT(SEND)], 11);
 	assert_int_equal(lane->num_ring, 64);
 	assert_int_equal(lane->ring[63].state, lane->state);
@@ -203,6 +208,31 @@ static void test_look(void **state)
 	segment_writer_destroy(w);
 }
 
+/* As many ways into calls as a segment can hold, and each call's return. */
+static void test_all_transitions(void **state)
+{
+	enum { SITES = 4096, WAYS = SEG_MAX_TRANSITIONS / SITES };
+	struct segment_writer *w = segment_writer_create(0, 1);
+	uint32_t lane = segment_writer_lane(w, true, 4031);
+	struct segment_writer_lane *to = &w->lanes[lane];
+	struct model *model;
+	uint32_t site = 0;
+
+	(void)state;
+	while (site < SITES)
+		site = segment_writer_site(w, SEG_NO_FRAME, "MPI_Send", SEG_CLASS_SEND);
+	to->num_transitions = SEG_MAX_TRANSITIONS;
+	to->transitions = xcalloc(to->num_transitions, sizeof(*to->transitions));
+	for (uint32_t i = 0; i < SEG_MAX_TRANSITIONS; i++)
+		to->transitions[i] = (struct seg_transition){.from = SEG_STATE_EXIT(1 + i % WAYS),
+							     .to = SEG_STATE_ENTER(1 + i / WAYS), .count = 1};
+	model = segment_writer_model(w);
+	assert_int_equal(model->lanes[0].num_transitions, SEG_MAX_TRANSITIONS + SITES);
+	assert_int_equal(model->lanes[0].transitions[1].count, WAYS);
+	model_destroy(model);
+	segment_writer_destroy(w);
+}
+
 struct busy_writer {
 	struct places places;
 	_Atomic bool stop;
@@ -234,8 +264,8 @@ static void *write_busily(void *cookie)
 		current->since = ticks;
 		current->events = ++events;
 		atomic_store_explicit(&current->seq, ++seq, memory_order_release);
-		/* Rest now and then, so that both kinds of copy happen. */
-		if (events % 4096 == 0)
+		/* Rest now and then, in a call and out of it, so that both kinds of copy happen. */
+		if (events % 4095 == 0)
 			usleep(100);
 	}
 	return NULL;
@@ -308,6 +338,7 @@ int main(void)
 		cmocka_unit_test(test_lane_taken_over),
 		cmocka_unit_test(test_locked_for_ever),
 		cmocka_unit_test(test_look),
+		cmocka_unit_test(test_all_transitions),
 		cmocka_unit_test(test_busy),
 	};
 
