@@ -20,6 +20,9 @@ import time
 from campaign.programs import PROGRAMS
 from jobs.job import JobError
 from jobs.mpi import find_mpis
+from recorder.dump_segment import Segment, read_sparse
+
+MEMORY_RUNS = 5  # of each kind
 
 
 class FailsAlone(JobError):
@@ -44,50 +47,63 @@ def read_private(pid):
         return 0
 
 
+def read_rate(path):
+    """Calls a second of a rank since MPI_Init, failed polls included."""
+    segment = Segment(read_sparse(path))
+    sites = range(segment.tables[3].count)
+    # A transition into the call, and one out of it.
+    calls = sum(lane.events // 2 + sum(lane.state_stats(2 * site)[1] for site in sites) for lane in segment.lanes)
+    return calls * 1e9 / max(1, time.time_ns() - segment.start_real)
+
+
 class Seen:
-    """The most that was seen of a job while it ran."""
+    """The most that was seen of a job while it ran; of the rate, the last."""
 
     def __init__(self):
-        self.calls = self.rate = self.segment = 0
+        self.rate = self.segment = 0
         self.private = {}
 
-    def look(self, job, pids, now):
-        segments = job.segments().values()
-        # A transition into the call, and one out of it.
-        made = max((sum(lane.events // 2 + lane.polls for lane in one.lanes) for one in segments), default=0)
-        if made > self.calls:
-            self.calls, self.rate = made, made / now if now else 0
-        for one in segments:
+    def look(self, job, pids):
+        rates = []
+        for one in job.segments().values():
             try:
                 self.segment = max(self.segment, os.stat(one.path).st_blocks * 512)
+                rates.append(read_rate(one.path))
             except FileNotFoundError:
                 pass
+        self.rate = max(rates, default=self.rate)
         for rank, pid in pids.items():
             self.private[rank] = max(self.private.get(rank, 0), read_private(pid))
 
 
 def look_at_once(program, mpi, size, preload):
     """What is seen of a run of the program."""
-    seen, began = Seen(), None
+    seen = Seen()
     with program.start(mpi, size, preload) as job:
         pids = job.find_pids()
         while job.launcher.poll() is None:
-            seen.look(job, pids, time.monotonic() - began if began else 0)
-            if seen.calls and began is None:
-                began = time.monotonic()
+            seen.look(job, pids)
             time.sleep(0.1)
         if job.wait_for_end() != 0 and not preload:
             raise FailsAlone(f"fails with {size} ranks, without the recorder, too")
     return seen
 
 
+def least_private(looks):
+    """Of each rank, the least of the most that each run had: what runs differ in comes on top."""
+    return {rank: min(look.private.get(rank, math.inf) for look in looks) for rank in looks[0].private}
+
+
 def measure_memory(program, mpi, size):
     """Calls a second of a rank, as many as any has made; the largest segment; and how much more private
     memory a rank had than alone, on average. In bytes."""
-    alone = look_at_once(program, mpi, size, False)
-    recorded = look_at_once(program, mpi, size, True)
-    more = [recorded.private[rank] - alone.private.get(rank, 0) for rank in recorded.private]
-    return {"rate": recorded.rate, "memory": recorded.segment,
+    alone, recorded = [], []
+    for _ in range(MEMORY_RUNS):
+        alone.append(look_at_once(program, mpi, size, False))
+        recorded.append(look_at_once(program, mpi, size, True))
+    before, after = least_private(alone), least_private(recorded)
+    more = [after[rank] - before[rank] for rank in after if rank in before]
+    return {"rate": statistics.median(look.rate for look in recorded), "memory": max(look.segment for look in recorded),
             "private": max(0, statistics.mean(more) if more else 0)}
 
 
