@@ -62,16 +62,22 @@ class Seen:
     def __init__(self):
         self.rate = self.segment = 0
         self.private = {}
+        self.began, self.next_rate = time.monotonic(), 0
 
     def look(self, job, pids):
         rates = []
+        # Now and then, as it takes a processor from the job for a moment.
+        passed = time.monotonic() - self.began
+        wants_rate = passed >= self.next_rate
         for one in job.segments().values():
             try:
                 self.segment = max(self.segment, os.stat(one.path).st_blocks * 512)
-                rates.append(read_rate(one.path))
+                if wants_rate:
+                    rates.append(read_rate(one.path))
             except FileNotFoundError:
                 pass
-        self.rate = max(rates, default=self.rate)
+        if rates:
+            self.rate, self.next_rate = max(rates), 1.25 * passed
         for rank, pid in pids.items():
             self.private[rank] = max(self.private.get(rank, 0), read_private(pid))
 
