@@ -14,7 +14,7 @@
 #include "shell/interrupt.h"
 #include "shell/session.h"
 
-#define WAIT_NS UINT64_C(2000000000) /* ranks may outlive their launcher for so long */
+#define WAIT_NS UINT64_C(10000000000) /* ranks may outlive their launcher for so long, on a busy machine */
 #define POLL_NS UINT64_C(10000000)
 
 struct leftovers {
