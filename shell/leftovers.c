@@ -42,13 +42,20 @@ struct leftovers *leftovers_note(const struct session *session)
 	return leftovers;
 }
 
-static bool is_any_alive(const struct leftovers *leftovers)
+/* A process that is killed ends thread by thread. Until the last one its segment is in use, also when
+ * the first one is a zombie already. */
+static bool is_alive(const struct segment_process *process)
 {
 	struct procfs_stat stat;
 
+	return procfs_stat(process->pid, 0, &stat) == 0 && stat.start_ticks == process->start &&
+	       (stat.state != 'Z' || stat.num_threads > 1);
+}
+
+static bool is_any_alive(const struct leftovers *leftovers)
+{
 	for (size_t i = 0; i < leftovers->num; i++)
-		if (procfs_stat(leftovers->processes[i].pid, 0, &stat) == 0 &&
-		    stat.start_ticks == leftovers->processes[i].start && stat.state != 'Z')
+		if (is_alive(&leftovers->processes[i]))
 			return true;
 	return false;
 }

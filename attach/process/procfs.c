@@ -70,19 +70,20 @@ static int parse_stat(const char *text, struct procfs_stat *ret)
 	unsigned long long user, system, start;
 	unsigned int flags;
 	size_t length;
-	int ppid;
+	int ppid, num_threads;
 	char state;
 
 	if (!open || !close || close < open)
 		goto bad;
 	if (sscanf(close + 1,
-		   " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d "
+		   " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %d "
 		   "%*d %llu",
-		   &state, &ppid, &flags, &user, &system, &start) != 6)
+		   &state, &ppid, &flags, &user, &system, &num_threads, &start) != 7)
 		goto bad;
 	ret->pid = (pid_t)strtol(text, NULL, 10);
 	ret->ppid = ppid;
 	ret->state = state;
+	ret->num_threads = num_threads;
 	ret->is_ending = state == 'Z' || state == 'X' || flags & KERNEL_EXITING;
 	ret->start_ticks = start;
 	ret->cpu_ticks = user + system;

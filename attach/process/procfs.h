@@ -15,6 +15,7 @@ struct procfs_stat {
 	pid_t pid;
 	pid_t ppid;
 	char state;           /* R S D T t Z X */
+	int num_threads;      /* of the process; in state Z with others: only its first has ended */
 	bool is_ending;       /* has ended or is about to: no looking into it any more */
 	char comm[32];        /* the kernel's short name */
 	uint64_t start_ticks; /* tells a process from a later one with the same pid */
