@@ -51,6 +51,7 @@ static struct recorder {
 	struct call_path *path;	/* scratch for the unwind, too big for small stacks */
 	int sessions;		 /* open MPI sessions */
 	bool had_sessions, had_init;
+	bool knows_world; /* since MPI_Init */
 } recorder = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 struct comms recorder_comms;
@@ -701,15 +702,17 @@ void recorder_after_init(const struct recorder_mpi *mpi)
 	int saved_errno = errno;
 	int rank, size, level;
 
-	if (atomic_load(&recorder.stage) != STAGE_ON || atomic_load(&h->life) != SEG_LIFE_STARTING)
+	if (atomic_load(&recorder.stage) != STAGE_ON || recorder.knows_world)
 		return;
+	recorder.knows_world = true;
 	if (mpi->world(&rank, &size)) {
 		h->rank = rank;
 		h->size = size;
 	}
 	if (mpi->thread_level(&level))
 		h->thread_level = level;
-	recorder.requests.is_shared = h->thread_level < 0 || h->thread_level >= mpi->multiple;
+	recorder.requests.is_shared = recorder.had_sessions || h->thread_level < 0 ||
+				      h->thread_level >= mpi->multiple;
 	mpi->version(h->mpi_library, sizeof(h->mpi_library));
 	mpi->predefined(recorder_map);
 	set_life(SEG_LIFE_RUNNING);
@@ -756,6 +759,8 @@ void recorder_session(int change)
 		return;
 	recorder.sessions += change;
 	recorder.had_sessions = true;
+	/* It has a thread level of its own, which may allow more than MPI_Init did. */
+	recorder.requests.is_shared = true;
 	slow_end(&s);
 }
 
