@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the recorder costs real programs as a whole: those of the campaign that are installed, with and
-without it, in turns, and the memory that it takes for each rank, in its segment and in the process.
-"make campaign" installs them all.
+"""What the recorder costs real programs as a whole: those of the campaign, with and without it at once, in
+turns of a tenth of a second, and the memory that it takes for each rank, in its segment and in the process.
 
 Each pair of runs is a line of a file as soon as it is there. Those that are in it, of the same recorder
 and length, are not made again, so it can be done in sittings; what is printed is all of them."""
 
 import argparse
+import functools
 import hashlib
 import json
 import math
@@ -20,6 +20,7 @@ import time
 from campaign.programs import PROGRAMS
 from jobs.job import JobError
 from jobs.mpi import find_mpis
+from jobs.turns import run_in_turns
 from recorder.dump_segment import Segment, read_sparse
 
 MEMORY_RUNS = 5  # of each kind
@@ -29,13 +30,10 @@ class FailsAlone(JobError):
     """The program does not come to its end without the recorder either."""
 
 
-def run_once(program, mpi, size, preload):
-    """Seconds, by the program's own clock if it has one."""
-    began = time.monotonic()
-    with program.start(mpi, size, preload) as job:
-        if job.wait_for_end() != 0:
-            raise JobError(f"{program.name} failed: " + " | ".join(job.output()[-3:]))
-        return program.read_seconds(job) or time.monotonic() - began
+def run_pair(program, mpi, size, order):
+    """Whether with the recorder, and the seconds of such a run."""
+    starts = [functools.partial(program.start, mpi, size, preload) for preload in order]
+    return dict(zip(order, run_in_turns(starts)))
 
 
 def read_private(pid):
@@ -158,7 +156,7 @@ def measure(program, mpi, size, rounds, log):
         log.add(key, **measure_memory(program, mpi, size))
     for number in range(len(log.find(key, "alone")), rounds):
         order = (False, True) if number % 2 else (True, False)
-        seconds = {preload: run_once(program, mpi, size, preload) for preload in order}
+        seconds = run_pair(program, mpi, size, order)
         log.add(key, alone=seconds[False], recorded=seconds[True])
     look = log.find(key, "private")[-1]
     pairs = [(row["alone"], row["recorded"]) for row in log.find(key, "alone")]
@@ -187,7 +185,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     log, failed = Log(args.log), 0
     print(f"whole programs, {args.ranks} ranks on {os.cpu_count()} cores, median of pairs of "
-          "runs, alone and recorded:\n"
+          "runs, alone and recorded in short turns:\n"
           f"{'':<27} {'alone':>8} {'recorded':>8} {'ratio':>7}  {'surely within':>14} {'calls/s':>10} "
           f"{'KiB':>6} {'KiB':>6} {'pairs':>5}\n{'':<27} {'s':>8} {'s':>8} {'':>7}  {'':>14} {'a rank':>10} {'shared':>6} {'own':>6}")
     for mpi in find_mpis(args.build, args.mpi):

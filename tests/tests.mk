@@ -249,7 +249,7 @@ bench-hosts: all | $(O)/.deps-check $(has_hosts)
 # PROGRAM='HPL,PETSc' JOBS_MPI=openmpi: only these; ROUNDS=10 pairs of runs of each. Pairs that are in the
 # log are not made again. Those that "make campaign" installs are measured if they are there.
 PROGRAMS_LOG ?= $(O)/bench-programs.jsonl
-bench-programs: all | $(O)/.deps-check
+bench-programs: all $(O)/tests/campaign/petsc | $(O)/.deps-check $(O)/.deps-campaign
 	@CAMPAIGN_BUILD=$(O)/tests/campaign $(PYTHON) tests/bench_programs.py --build $(O) --log $(PROGRAMS_LOG) \
 		--rounds $(or $(ROUNDS),10) $(if $(PROGRAM),--program '$(PROGRAM)') $(if $(JOBS_MPI),--mpi $(JOBS_MPI))
 

@@ -38,10 +38,6 @@ class CampaignProgram(RealProgram):
     def command_for(self, _mpi):
         return self.command
 
-    def read_seconds(self, _job):
-        """None: it says nothing of the time that it took, which is that of the whole job."""
-        return None
-
     def wait_until_working(self, job):
         job.wait_until_recorded(events=self.events)
 
@@ -60,10 +56,9 @@ class CampaignProgram(RealProgram):
 class LammpsPair(CampaignProgram, Lammps):
     name = "LAMMPS pair"
     needs = (Lammps.example,)
-    steps = Lammps.steps
+    steps = 8000
     modules = None
     wait_until_working = CampaignProgram.wait_until_working
-    read_seconds = Lammps.read_seconds
     losable = Lammps.losable
 
 
@@ -73,7 +68,7 @@ class LammpsGranular(LammpsPair):
     name = "LAMMPS granular"
     example = "/usr/share/lammps/examples/pour/in.pour"
     needs = (example,)
-    steps = 14000
+    steps = 50000
 
     def prepare(self, folder, size, is_endless):
         with open(self.example, encoding="utf-8") as file:
@@ -91,7 +86,7 @@ class LammpsLongRange(LammpsPair):
     folder = "/usr/share/lammps/examples/peptide"
     example = folder + "/in.peptide"
     needs = (example, folder + "/data.peptide")
-    steps = 600
+    steps = 1000
 
     def prepare(self, folder, size, is_endless):
         shutil.copy(self.needs[1], folder)
@@ -110,10 +105,10 @@ def grid_of(size):
 
 class CampaignHpl(CampaignProgram, Hpl):
     needs = (Hpl.example,)
+    rows = 1200
     modules = None
     losable = Hpl.losable
     wait_until_working = Hpl.wait_until_working
-    read_seconds = Hpl.read_seconds
 
     def prepare(self, folder, size, is_endless):
         """Every variant many times, so that it lasts as long as a run, however fast the machine is."""
@@ -137,7 +132,7 @@ class Ptrans(CampaignHpl):
     name = "PTRANS"
     losable = {}
     steps = 6  # sizes
-    is_timed = False  # it times some milliseconds of half a minute
+    is_timed = False  # it is the program that HPL is of
     wait_until_working = CampaignProgram.wait_until_working
 
     def prepare(self, folder, size, is_endless):
@@ -156,10 +151,6 @@ class Ptrans(CampaignHpl):
         self.write(folder, "hpccinf.txt", "\n".join(lines))
         return []
 
-    def read_seconds(self, job):
-        times = re.findall(r"(?m)^(?:WALL|CPU ) .* (\S+) +\S+ +\S+ +\S+$", self._read_output(job))
-        return sum(map(float, times[::2]))
-
 
 class Scalapack(CampaignProgram):
     """Its own test of Cholesky's factorization, with many sizes of matrix and block. In Fortran, on
@@ -169,7 +160,7 @@ class Scalapack(CampaignProgram):
     folder = "/usr/lib/x86_64-linux-gnu/scalapack"
     mpis = ("openmpi", "mpich")
     modules = "^(xdllt|libscalapack)"
-    steps = 1  # grids
+    steps = 4  # grids
 
     def command_for(self, mpi):
         return (f"{self.folder}/{mpi.suffix}-tests/xdllt",)
@@ -197,7 +188,7 @@ class Mumps(CampaignProgram):
     needs = (program,)
     modules = "mumps|^dsimpletest"
     edge = 64
-    steps = 24  # edge of the cube
+    steps = 42  # edge of the cube
     events = 30
 
     def command_for(self, _mpi):
@@ -227,7 +218,7 @@ class Petsc(CampaignProgram):
 
     name = "PETSc"
     command = (f"{_BUILD}/petsc",)
-    steps = 150
+    steps = 1200
 
     def prepare(self, folder, size, is_endless):
         return ["-ts_max_steps", str(FOREVER if is_endless else self.steps), "-ts_max_time", "1e30", "-ts_adapt_type", "none",
@@ -238,7 +229,7 @@ class Python(CampaignProgram):
     """A program in Python of our own, with mpi4py and numpy. Its functions are the interpreter's."""
 
     name = "mpi4py"
-    steps = 40000
+    steps = 80000
     command = ("/usr/bin/python3",)
     needs = ("/usr/lib/python3/dist-packages/mpi4py", "/usr/lib/python3/dist-packages/numpy")
 
@@ -254,7 +245,7 @@ class Espresso(CampaignProgram):
     potential = "/usr/share/doc/quantum-espresso/examples/EPW/sic/pp/Si.pz-vbc.UPF.gz"
     needs = (potential,)
     env = {"OMP_NUM_THREADS": "1"}
-    steps = 60
+    steps = 180
 
     def takes(self, size):
         # Of 32 ranks some have no part of its grid, and it stops.
@@ -297,7 +288,7 @@ class Openfoam(CampaignProgram):
     name = "OpenFOAM"
     command = ("icoFoam",)
     env = {"WM_PROJECT_DIR": "/usr/share/openfoam"}
-    steps = 4000
+    steps = 8000
     needs = tuple(env.values())
 
     def prepare(self, folder, size, is_endless):

@@ -36,10 +36,6 @@ class RealProgram:
         """Until the main part of the program has begun in all ranks."""
         raise NotImplementedError
 
-    def read_seconds(self, job):
-        """Of a run that has ended: the seconds that the program itself says its work took."""
-        raise NotImplementedError
-
     def start(self, mpi, size, preload, is_endless=False, fault=None, env=None,
               segment_dir="/dev/shm"):
         """`fault` is the path of a library to be in front of the recorder (tests/fault), `env` are
@@ -104,6 +100,7 @@ class Lammps(RealProgram):
                                  for line in job.output()) > 3, "LAMMPS did not begin")
 
     def read_seconds(self, job):
+        """Of a run that has ended: the seconds that the program itself says its work took."""
         for line in job.output():
             match = re.match(r"Loop time of ([0-9.]+) on", line)
             if match:
@@ -161,14 +158,6 @@ class Hpl(RealProgram):
         # The first solved system shows that the part before it is over in all ranks.
         job.wait_for(lambda: re.search(r"(?m)^W[RC]\d", self._read_output(job)),
                      "HPL did not begin")
-
-    def read_seconds(self, job):
-        # From the rate, which has more digits than the time beside it.
-        rates = re.findall(r"(?m)^W[RC]\d.* (\S+)$", self._read_output(job))
-        if not rates:
-            raise JobError("HPL did not say how fast it was")
-        operations = 2 / 3 * self.rows ** 3 + 3 / 2 * self.rows ** 2
-        return sum(operations / (float(rate) * 1e9) for rate in rates)
 
 
 PROGRAMS = (Lammps(), Hpl())
