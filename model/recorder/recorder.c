@@ -48,7 +48,9 @@ static struct recorder {
 	pthread_key_t key;	/* its destructor marks the lane of a thread that ends */
 	struct lane *lanes;      /* all, the last one first */
 	struct lane *free_lanes; /* of ended threads, the last one first */
-	struct call_path *path;	/* scratch for the unwind, too big for small stacks */
+	struct call_path *paths; /* of the last two unwinds, too big for small stacks */
+	unsigned num_unwinds;
+	const struct lane *unwound; /* whose stack the last path is of; NULL: not to be used again */
 	int sessions;		 /* open MPI sessions */
 	bool had_sessions, had_init;
 	bool knows_world; /* since MPI_Init */
@@ -190,6 +192,7 @@ static void take_lane(struct lane *lane)
 	pid_t tid = syscall(SYS_gettid);
 
 	read_stack_bounds(lane);
+	recorder.unwound = NULL;
 	lane_take(lane, tid, tid == getpid());
 	pthread_setspecific(recorder.key, lane);
 	self.lane = lane;
@@ -264,8 +267,8 @@ static bool prepare(const struct writer_identity *identity, char *why, size_t wh
 		snprintf(why, why_size, "%s", reason);
 		return false;
 	}
-	recorder.path = pages_map(sizeof(*recorder.path));
-	if (!recorder.path || !objects_refresh(&recorder.objects)) {
+	recorder.paths = pages_map(2 * sizeof(*recorder.paths));
+	if (!recorder.paths || !objects_refresh(&recorder.objects)) {
 		snprintf(why, why_size, "out of memory");
 		return false;
 	}
@@ -354,13 +357,26 @@ static void forget_unloaded(struct lane *lane)
 	if (lane->tracer)
 		tracer_forget_functions(lane->tracer);
 	unwind_flush();
+	recorder.unwound = NULL;
+}
+
+/* The path of the call. Most programs come to one new path after the other with most of it in common. */
+static const struct call_path *unwind(const struct lane *lane, uintptr_t ra, uintptr_t cfa)
+{
+	const struct call_path *known = &recorder.paths[recorder.num_unwinds % 2];
+	struct call_path *path = &recorder.paths[++recorder.num_unwinds % 2];
+
+	unwind_call_path(ra, cfa, lane->stack_low, lane->stack_high,
+			 recorder.unwound == lane ? known : NULL, path);
+	atomic_fetch_add_explicit(&recorder.writer.header->full_unwinds, 1, memory_order_relaxed);
+	recorder.unwound = lane;
+	return path;
 }
 
 /* The site of a call whose path the cache does not know; 0: cannot be recorded. */
 static uint32_t find_site(struct lane *lane, struct recorder_function *function, uintptr_t ra,
 			  uintptr_t cfa, const struct path_entry **entry_ret)
 {
-	struct call_path *path = recorder.path;
 	struct slow s;
 
 	if (atomic_load_explicit(&recorder.stage, memory_order_relaxed) != STAGE_ON ||
@@ -372,8 +388,7 @@ static uint32_t find_site(struct lane *lane, struct recorder_function *function,
 		return 0;
 	}
 	forget_unloaded(lane);
-	unwind_call_path(ra, cfa, lane->stack_low, lane->stack_high, path);
-	atomic_fetch_add_explicit(&recorder.writer.header->full_unwinds, 1, memory_order_relaxed);
+	const struct call_path *path = unwind(lane, ra, cfa);
 	uint32_t site = intern_site(&recorder.intern, &recorder.objects, &recorder.writer,
 				    function, path);
 	tracing_add_site(&recorder.tracing, site, function->name, function->class_id);

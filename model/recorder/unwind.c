@@ -80,7 +80,39 @@ struct walk {
 	uintptr_t ra, cfa;
 	uint32_t num_own, num; /* frames: of the recorder, outside it */
 	struct call_path *path;
+	const struct call_path *known; /* NULL: none */
+	uint32_t at;		       /* the first of its frames that may be met yet */
 };
+
+/* The first of the path's frames, from this one on, behind which all still hold. */
+static uint32_t first_that_holds(const struct call_path *path, uint32_t from)
+{
+	uint32_t i = path->num_frames;
+
+	while (i > from && *path->slots[i - 1].at == path->slots[i - 1].value)
+		i--;
+	return i;
+}
+
+/* Has the walk met the known path, so that it would go on as that did? Then the rest is taken from there.
+ * Slots lie the higher the farther out. */
+static bool take_known(struct walk *w, const struct path_slot *slot)
+{
+	const struct call_path *known = w->known;
+
+	while (w->at < known->num_frames && known->slots[w->at].at < slot->at)
+		w->at++;
+	if (w->at == known->num_frames || known->slots[w->at].at != slot->at)
+		return false;
+	uint32_t rest = known->num_frames - w->at, first = first_that_holds(known, w->at);
+	if (first != w->at || w->num + rest > PATH_MAX_FRAMES) {
+		w->at = first; /* farther in nothing can be taken */
+		return false;
+	}
+	memcpy(w->path->slots + w->num, known->slots + w->at, rest * sizeof(*slot));
+	w->num += rest;
+	return true;
+}
 
 static bool take(void *arg, uintptr_t ip, uintptr_t sp, const uintptr_t *at)
 {
@@ -88,16 +120,21 @@ static bool take(void *arg, uintptr_t ip, uintptr_t sp, const uintptr_t *at)
 
 	if (w->num == 0 && (ip != w->ra || sp != w->cfa))
 		return ++w->num_own < MAX_OWN_FRAMES;
+	const struct path_slot slot = {.at = at, .value = ip};
+	if (at && w->known && take_known(w, &slot))
+		return false;
 	w->path->cacheable &= at != NULL;
-	w->path->slots[place(w->num++)] = (struct path_slot){.at = at, .value = ip};
+	w->path->slots[place(w->num++)] = slot;
 	return w->num < PATH_MAX_STEPS;
 }
 
 void unwind_call_path(uintptr_t ra, uintptr_t cfa, uintptr_t low, uintptr_t high,
-		      struct call_path *ret)
+		      const struct call_path *known, struct call_path *ret)
 {
 	struct walk w = {.ra = ra, .cfa = cfa, .path = ret};
 
+	if (known && known->cacheable && known->elided_at == 0)
+		w.known = known;
 	ret->elided_at = 0;
 	ret->cacheable = cfa >= low && cfa < high && high - cfa <= INT32_MAX;
 	unwinder->walk(low, high, take, &w);

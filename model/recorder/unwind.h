@@ -16,8 +16,10 @@ bool unwind_init(const char **why);
 void unwind_flush(void);
 
 /* The frames from the one that returns to `ra` with stack pointer `cfa` outwards; those below it
- * are the recorder's own. Slots must lie in [low, high) to be cacheable. */
+ * are the recorder's own. Slots must lie in [low, high) to be cacheable. `known`: a path that was found on
+ * this stack since code was last unloaded, or NULL. Where the walk comes to one of its frames, and all
+ * farther out still hold, as a hit of the cache (pathcache.h) has it, it need not go on. */
 void unwind_call_path(uintptr_t ra, uintptr_t cfa, uintptr_t low, uintptr_t high,
-		      struct call_path *ret);
+		      const struct call_path *known, struct call_path *ret);
 
 #endif
