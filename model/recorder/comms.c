@@ -66,22 +66,25 @@ struct comms_epochs *comms_make_epochs(struct comms *c, uint32_t index)
 	return epochs;
 }
 
-static void append_freed(struct comms *c, uint32_t index)
+static const struct comms_queue empty_queue = {SEG_NO_COMM, SEG_NO_COMM};
+
+static void push(struct comms *c, struct comms_queue *queue, uint32_t index)
 {
-	c->own[index].next_freed = SEG_NO_COMM;
-	if (c->first_freed == SEG_NO_COMM)
-		c->first_freed = index;
+	c->own[index].next = SEG_NO_COMM;
+	if (queue->first == SEG_NO_COMM)
+		queue->first = index;
 	else
-		c->own[c->last_freed].next_freed = index;
-	c->last_freed = index;
+		c->own[queue->last].next = index;
+	queue->last = index;
 }
 
-static uint32_t take_freed(struct comms *c)
+/* SEG_NO_COMM: it is empty. */
+static uint32_t pop(const struct comms *c, struct comms_queue *queue)
 {
-	uint32_t index = c->first_freed;
+	uint32_t index = queue->first;
 
 	if (index != SEG_NO_COMM)
-		c->first_freed = c->own[index].next_freed;
+		queue->first = c->own[index].next;
 	return index;
 }
 
@@ -94,7 +97,7 @@ void comms_freed(struct comms *c, uint32_t index)
 	pages_unmap(c->own[index].epochs, epochs_size(c, index));
 	c->own[index].epochs = NULL;
 	if (!c->own[index].is_counted)
-		append_freed(c, index);
+		push(c, &c->freed, index);
 }
 
 /* ---- Lists of ranks ----------------------------------------------------------------------------
@@ -206,34 +209,56 @@ static void publish(struct comms *c, struct writer *w, uint32_t index)
 	atomic_store_explicit(&c->num, index + 1, RELAXED);
 }
 
-/* Is a request about it that has not ended? MPI completes those of what is freed. */
-static bool has_requests(const struct writer *w, uint32_t index)
+struct busy {
+	uint64_t entries[SEG_MAX_COMMS / 64];
+};
+
+/* Entries that a request is about which has not ended. MPI completes those of what is freed. */
+static void find_busy(const struct writer *w, struct busy *busy)
 {
 	const struct seg_table *table = &w->header->tables[SEG_TABLE_REQUESTS];
 	const struct seg_request *requests =
 		(const struct seg_request *)((const char *)w->header + table->offset);
 	uint32_t count = atomic_load_explicit(&table->count, RELAXED);
 
-	for (uint32_t i = 0; i < count; i++)
+	memset(busy, 0, sizeof(*busy));
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t comm = atomic_load_explicit(&requests[i].comm, RELAXED);
 		if (atomic_load_explicit(&requests[i].kind, RELAXED) != SEG_REQUEST_FREE &&
-		    atomic_load_explicit(&requests[i].comm, RELAXED) == index)
-			return true;
-	return false;
+		    comm < SEG_MAX_COMMS)
+			busy->entries[comm / 64] |= 1ull << comm % 64;
+	}
+}
+
+static bool is_busy(const struct busy *busy, uint32_t index)
+{
+	return busy->entries[index / 64] >> index % 64 & 1;
+}
+
+/* Nothing makes a request about what is freed, so the requests are looked through once for all of it. */
+static void find_idle(struct comms *c, const struct writer *w)
+{
+	struct comms_queue still_busy = empty_queue;
+	struct busy busy;
+	uint32_t index;
+
+	if (c->freed.first == SEG_NO_COMM)
+		return;
+	find_busy(w, &busy);
+	while ((index = pop(c, &c->freed)) != SEG_NO_COMM)
+		push(c, is_busy(&busy, index) ? &still_busy : &c->idle, index);
+	c->freed = still_busy;
 }
 
 uint32_t comms_recycle(struct comms *c, struct writer *w)
 {
-	uint32_t index;
-
 	if (atomic_load_explicit(&c->num, RELAXED) < COMMS_MANY || c->again != SEG_NO_COMM)
 		return c->again;
-	index = take_freed(c);
+	if (c->idle.first == SEG_NO_COMM)
+		find_idle(c, w);
+	uint32_t index = pop(c, &c->idle);
 	if (index == SEG_NO_COMM)
 		return SEG_NO_COMM;
-	if (has_requests(w, index)) {
-		append_freed(c, index);
-		return SEG_NO_COMM;
-	}
 	uint32_t seq = section_begin(&c->entries[index]);
 	clear_entry(&c->entries[index]);
 	section_end(&c->entries[index], seq);
@@ -292,7 +317,8 @@ void comms_predefine(struct comms *c, struct writer *w, int world_rank, uint32_t
 {
 	if (c->entries)
 		return;
-	c->first_freed = c->again = SEG_NO_COMM;
+	c->again = SEG_NO_COMM;
+	c->freed = c->idle = empty_queue;
 	add_world(c, w, world_rank, world_size);
 	add_self(c, w, world_rank);
 }

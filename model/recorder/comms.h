@@ -57,7 +57,7 @@ struct comms_own {
 	uint32_t names; /* it was given */
 	struct comms_epochs *epochs; /* NULL: none yet */
 	bool is_counted;             /* `again` of it is asked for, so it is not used again */
-	uint32_t next_freed;         /* SEG_NO_COMM: it is the last */
+	uint32_t next;               /* in its queue; SEG_NO_COMM: it is the last */
 };
 
 /* A new communicator, window or file, as MPI tells of it. */
@@ -80,14 +80,20 @@ struct comms_new {
 	const int32_t *sources;
 };
 
+/* Of entries. */
+struct comms_queue {
+	uint32_t first, last; /* SEG_NO_COMM: empty */
+};
+
 struct comms {
 	struct seg_comm *entries; /* of the segment; NULL: not yet */
 	_Atomic uint32_t num;     /* entries; stored before an index becomes known */
 	struct idhash lists; /* hash of a list in MEMBERS -> its first index */
 	struct idhash ids;   /* id -> index of the entry, where `again` may be asked for */
 	uint32_t name_bytes; /* of names given */
-	uint32_t first_freed, last_freed; /* in the order in which they were freed; SEG_NO_COMM */
-	uint32_t again;                   /* of comms_recycle(); SEG_NO_COMM: none */
+	/* What was freed: what requests that have not ended may be about, and what none is about. */
+	struct comms_queue freed, idle;
+	uint32_t again; /* of comms_recycle(); SEG_NO_COMM: none */
 	struct handles handles;
 	struct comms_own own[SEG_MAX_COMMS];
 };

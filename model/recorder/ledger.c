@@ -17,10 +17,9 @@ void ledger_forget(struct lane *l, uint32_t comm)
 		atomic_load_explicit(&l->seg->tables[SEG_LANE_LEDGER].count, memory_order_acquire);
 
 	for (uint32_t i = 0; i < count; i++) {
-		struct seg_ledger *row = &l->ledger[i];
-
-		if (row->comm != comm)
+		if (l->next_rows[i].comm != comm)
 			continue;
+		struct seg_ledger *row = &l->ledger[i];
 		atomic_store_explicit(&row->cancelled, 0, RELAXED);
 		atomic_store_explicit(&row->sends, 0, RELAXED);
 		atomic_store_explicit(&row->sends_done, 0, RELAXED);

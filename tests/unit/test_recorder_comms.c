@@ -552,7 +552,7 @@ static void test_reused_in_order(void **state)
 	for (index = 2; index < COMMS_MANY; index++)
 		make_again(0, 16 * index);
 	assert_int_equal(make_again(0, 16 * COMMS_MANY), COMMS_MANY);
-	free_comm(0, 70);
+	free_comm(0, 100);
 	free_comm(0, 30);
 	free_comm(0, 31);
 	request = writer_next(&p->writer, SEG_TABLE_REQUESTS, 1, &slot);
@@ -569,7 +569,7 @@ static void test_reused_in_order(void **state)
 	assert_int_equal(make_again(0, 0x100000), 30);
 	assert_int_equal(make_again(0, 0x100010), 31);
 	request->kind = SEG_REQUEST_FREE;
-	assert_int_equal(make_again(0, 0x100020), 70);
+	assert_int_equal(make_again(0, 0x100020), 100);
 	assert_int_equal(make_again(0, 0x100030), COMMS_MANY + 1);
 	assert_int_equal(num_reused(0), 3);
 }
