@@ -96,6 +96,7 @@ void comms_freed(struct comms *c, uint32_t index)
 		return;
 	pages_unmap(c->own[index].epochs, epochs_size(c, index));
 	c->own[index].epochs = NULL;
+	comms_flush(c, index, COMMS_ALL);
 	if (!c->own[index].is_counted)
 		push(c, &c->freed, index);
 }

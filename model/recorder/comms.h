@@ -48,6 +48,10 @@ struct comms_epochs {
 	} known[2];
 };
 
+/* What a one-sided call on a window leaves to do, as bits: until its memory may be used again and what it
+ * asked for is there, as after a flush_local; and until the target has got it. */
+enum comms_pending { COMMS_LOCAL = 1, COMMS_REMOTE = 2, COMMS_ALL = COMMS_LOCAL | COMMS_REMOTE };
+
 /* What the segment does not tell of an entry. */
 struct comms_own {
 	uint64_t members;          /* commid_of_members() of its group, plus the remote group's */
@@ -96,6 +100,9 @@ struct comms {
 	uint32_t again; /* of comms_recycle(); SEG_NO_COMM: none */
 	struct handles handles;
 	struct comms_own own[SEG_MAX_COMMS];
+	_Atomic uint32_t num_pending; /* windows of which something is pending */
+	/* enum comms_pending of each entry; the last one: of windows that found no room, for good */
+	_Atomic uint8_t pending[SEG_MAX_COMMS + 1];
 };
 
 /* The index of a handle; SEG_NO_COMM: a null handle, or one that found no room; HANDLES_UNKNOWN: one that
@@ -185,6 +192,43 @@ static inline struct comms_epochs *comms_get_epochs(struct comms *c, uint32_t in
 
 	return __builtin_expect(has && c->own[index].epochs, 1) ? c->own[index].epochs
 								: comms_make_epochs(c, index);
+}
+
+/* What is pending holds only where calls of the process follow each other. */
+static inline void comms_set_pending(struct comms *c, uint32_t index, uint32_t pending)
+{
+	uint32_t before = atomic_load_explicit(&c->pending[index], memory_order_relaxed);
+
+	if (before == pending)
+		return;
+	atomic_store_explicit(&c->pending[index], pending, memory_order_relaxed);
+	uint32_t num = atomic_load_explicit(&c->num_pending, memory_order_relaxed);
+	atomic_store_explicit(&c->num_pending, num - !!before + !!pending, memory_order_relaxed);
+}
+
+static inline bool comms_has_pending(const struct comms *c)
+{
+	return atomic_load_explicit(&c->num_pending, memory_order_relaxed) != 0;
+}
+
+static inline uint32_t comms_pending_of(const struct comms *c, uint32_t index)
+{
+	index = index < SEG_MAX_COMMS ? index : SEG_MAX_COMMS;
+	return atomic_load_explicit(&c->pending[index], memory_order_relaxed);
+}
+
+/* A call on the window leaves this to a flush. */
+static inline void comms_leave_pending(struct comms *c, uint32_t index, uint32_t pending)
+{
+	pending |= comms_pending_of(c, index);
+	comms_set_pending(c, index < SEG_MAX_COMMS ? index : SEG_MAX_COMMS, pending);
+}
+
+/* The window is flushed, of all targets. */
+static inline void comms_flush(struct comms *c, uint32_t index, uint32_t pending)
+{
+	if (index < SEG_MAX_COMMS)
+		comms_set_pending(c, index, comms_pending_of(c, index) & ~pending);
 }
 
 /* The program gives it a name, of `length` bytes. Too many names are ignored. */

@@ -60,6 +60,9 @@ struct lane {
 	const struct path_entry *entry; /* of its path, or NULL */
 	uint32_t poll_site; /* of the last poll since the state was entered; 0: none */
 	uint64_t poll_ticks;
+	uint64_t skipped_at; /* events when calls were last left out; and how many of them since */
+	uint32_t num_skipped;
+	bool is_skipping; /* the call in progress is left out */
 	struct pathcache cache;
 
 	uint32_t states_ready; /* states below this one have pages */

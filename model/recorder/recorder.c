@@ -250,6 +250,7 @@ static void thread_ended(void *lane_of_thread)
 
 	self.lane = NULL;
 	lane->call_cfa = 0;
+	lane->is_skipping = false;
 	p2p_abandon(lane);
 	if (!slow_begin(&s))
 		return;
@@ -406,6 +407,10 @@ static uint32_t find_site(struct lane *lane, struct recorder_function *function,
 /* The call in progress was left by longjmp() or an exception: say that it has returned. */
 static void abandon(struct lane *lane)
 {
+	if (lane->is_skipping) {
+		recorder_skipped(lane);
+		return;
+	}
 	atomic_fetch_add_explicit(&recorder.writer.header->abandoned, 1, memory_order_relaxed);
 	p2p_abandon(lane);
 	if (SEG_STATE_IS_EXIT(lane->state))
@@ -510,6 +515,20 @@ struct lane *recorder_begin(struct recorder_function *function, uintptr_t ra, ui
 	if (unlikely(!is_known(entry, function, ra, cfa)))
 		return begin_other(lane, function, ra, cfa);
 	return begun(lane, entry->site, entry, cfa);
+}
+
+struct lane *recorder_may_skip(void)
+{
+	struct lane *lane = self.lane;
+
+	if (unlikely(!lane || lane->call_cfa != 0 || lane->requests->is_shared))
+		return NULL;
+	uint64_t events = atomic_load_explicit(&lane->current->events, memory_order_relaxed);
+	if (lane->skipped_at != events) {
+		lane->skipped_at = events;
+		lane->num_skipped = 0;
+	}
+	return ++lane->num_skipped < RECORDER_SKIPS ? lane : NULL;
 }
 
 static inline __attribute__((always_inline)) void enter(struct lane *lane)

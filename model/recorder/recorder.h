@@ -42,6 +42,28 @@ struct recorder_mpi {
 struct lane *recorder_begin(struct recorder_function *function, uintptr_t ra, uintptr_t cfa);
 void recorder_enter(struct lane *lane);
 
+/* The lane, if a call may be left out that waits for nobody and does nothing. NULL for one of RECORDER_SKIPS in
+ * a row, or a program that makes no others, until another rank has changed something, would look as if it
+ * did not call MPI at all; where threads may be in MPI at the same time, as it is not known then what a call
+ * has to wait for; and for what recorder_begin() has to look at, as calls inside another. */
+enum { RECORDER_SKIPS = 64 };
+struct lane *recorder_may_skip(void);
+
+/* Around a call that is left out: those inside it are, too. */
+static inline void recorder_skip(struct lane *lane, uintptr_t cfa)
+{
+	lane->is_skipping = true;
+	lane->call_cfa = cfa;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void recorder_skipped(struct lane *lane)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	lane->call_cfa = 0;
+	lane->is_skipping = false;
+}
+
 /* The function has returned. False when there is nothing to record any more: in a child that was
  * forked by a callback, or when the call had been given up. Else evidence may be written, and
  * recorder_leave() makes the event. */

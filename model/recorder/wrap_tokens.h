@@ -197,6 +197,7 @@ static inline void wrap_lock_before(struct wrap_call *w, int type, int rank, uin
 	w->comm = window;
 	w->peer = rank;
 	w->kind = type == MPI_LOCK_EXCLUSIVE;
+	comms_leave_pending(&recorder_comms, window, COMMS_ALL);
 	tokens_lock_operation(w->lane, window, rank, w->kind);
 }
 
@@ -211,6 +212,7 @@ static inline void wrap_lock_all_before(struct wrap_call *w, uint32_t window)
 	w->comm = window;
 	w->peer = SEG_PEER_ANY;
 	w->kind = 0;
+	comms_leave_pending(&recorder_comms, window, COMMS_ALL);
 	tokens_lock_operation(w->lane, window, SEG_PEER_ANY, 0);
 }
 
@@ -234,6 +236,7 @@ static inline void wrap_unlock_after(struct wrap_call *w, int ret)
 
 static inline void wrap_unlock_all_before(struct wrap_call *w, uint32_t window)
 {
+	comms_flush(&recorder_comms, window, COMMS_ALL);
 	wrap_unlock_before(w, SEG_PEER_ANY, window);
 }
 
@@ -242,14 +245,48 @@ static inline void wrap_unlock_all_after(struct wrap_call *w, int ret)
 	wrap_unlock_after(w, ret);
 }
 
-static inline void wrap_flush_before(struct wrap_call *w, int rank, uint32_t window)
+/* Has the flush nothing to do? Some programs flush all windows that they have each time, though most have
+ * not been used since. A lock counts as a use: libraries get it when there is something to do under it.
+ * Which window it is need not be looked up where nothing is pending of any. */
+#define wrap_flush_is_idle(window_, pending_)                                                     \
+	(!comms_has_pending(&recorder_comms) ||                                                   \
+	 !(comms_pending_of(&recorder_comms, window_) & (pending_)))
+#define wrap_flush_all_is_idle wrap_flush_is_idle
+
+/* What is pending for other targets still is, afterwards. */
+static inline void wrap_flush_before(struct wrap_call *w, int rank, uint32_t window,
+				     uint32_t pending)
 {
+	(void)pending; /* a constant of the function, for is_idle() */
 	tokens_lock_operation(w->lane, window, rank, TOKENS_LOCK_HELD);
 }
 
-static inline void wrap_flush_all_before(struct wrap_call *w, uint32_t window)
+static inline void wrap_flush_all_before(struct wrap_call *w, uint32_t window, uint32_t pending)
 {
+	comms_flush(&recorder_comms, window, pending);
 	tokens_lock_operation(w->lane, window, SEG_PEER_ANY, TOKENS_LOCK_HELD);
+}
+
+/* ---- One-sided transfers -----------------------------------------------------------------------
+ */
+
+static inline void wrap_one_sided_before(struct wrap_call *w, uint32_t window,
+					 uint32_t pending)
+{
+	comms_leave_pending(&recorder_comms, window, pending);
+	operation_local(w->lane);
+}
+
+static inline void wrap_one_sided_request_before(struct wrap_call *w, uint32_t window,
+						 uint32_t pending)
+{
+	comms_leave_pending(&recorder_comms, window, pending);
+	wrap_irequest_before(w);
+}
+
+static inline void wrap_one_sided_request_after(struct wrap_call *w, int ret, const void *request)
+{
+	wrap_irequest_after(w, ret, request);
 }
 
 /* ---- Communicators of groups -------------------------------------------------------------------

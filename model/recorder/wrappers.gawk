@@ -56,7 +56,7 @@ function fail(why)
 # Number of the parameter that an ARGUMENT of a shape names.
 function position(name, argument,	wanted, m, i, j)
 {
-	sub(/^[?=]/, "", argument)
+	sub(/^[?=~]/, "", argument)
 	m = split(argument, wanted, "|")
 	for (j = 1; j <= m; j++)
 		for (i = 1; i <= num_parameters; i++)
@@ -102,7 +102,7 @@ function values(name, list, num, symbol,	s, i, at, text)
 {
 	s = shape_of[name]
 	for (i = 1; i <= num; i++) {
-		if (list[s, i] ~ /^[?=]/)
+		if (list[s, i] ~ /^[?=~]/)
 			continue
 		at = position(name, list[s, i])
 		text = text ", " (symbol ? fortran_value(at, symbol) : c_value(at))
@@ -112,7 +112,7 @@ function values(name, list, num, symbol,	s, i, at, text)
 
 # The wrapper's statements around the call of `next`; those of the outcome and the replaced argument
 # are C expressions.
-function body(name, symbol, call, outcome, status,	s)
+function body(name, symbol, call, outcome, status,	s, at)
 {
 	s = shape_of[name]
 	if (class[name] == "QUIET") {
@@ -121,6 +121,14 @@ function body(name, symbol, call, outcome, status,	s)
 		printf "\twrap_%s_after(&wrap, ret%s);\n", s,
 		       values(name, after, num_after[s], symbol)
 		return
+	}
+	at = marked(name, "~")
+	if (at) {
+		printf "\tstruct lane *skipping = recorder_may_skip();\n"
+		printf "\tif (skipping && wrap_%s_is_idle(%s%s)) {\n", s,
+		       symbol ? fortran_value(at, symbol) : c_value(at), constants[name]
+		printf "\t\tWRAP_SKIP(skipping);\n\t\tint ret = %s;\n\t\tWRAP_SKIPPED(skipping);\n", call
+		printf symbol ? "\t\t(void)ret;\n\t\treturn;\n\t}\n" : "\t\treturn ret;\n\t}\n"
 	}
 	printf "\tWRAP_BEGIN(%s);\n", status
 	printf "\tif (wrap.lane) {\n"

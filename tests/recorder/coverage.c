@@ -266,8 +266,8 @@ static void epochs(void)
 	DO(MPI_Fetch_and_op, out, in + 6, MPI_INT, other, 2, MPI_SUM, win);
 	DO(MPI_Win_flush_local, other, win);
 	DO(MPI_Compare_and_swap, out, &other, in + 7, MPI_INT, other, 3, win);
-	DO(MPI_Win_flush_all, win);
 	DO(MPI_Win_flush_local_all, win);
+	DO(MPI_Win_flush_all, win);
 	DO(MPI_Win_sync, win);
 	DO(MPI_Win_unlock_all, win);
 	DO(MPI_Barrier, world);

@@ -27,7 +27,7 @@ compile() {
 	[ $own_mpi != mpich ] || mpicc.mpich -O2 -g -o "$work/comms_session-mpich" "$here/comms_session.c" \
 		"$here/checkpoint.c" || return 1
 	for mpi in $own_mpi; do
-		for p in calls stacks tokens plugins tool; do
+		for p in calls stacks tokens flushes plugins tool; do
 			shared=
 			[ $p = tool ] && shared="-shared -fPIC"
 			mpicc.$mpi -O2 -g $shared -o "$work/$p-$mpi" "$here/$p.c" "$here/checkpoint.c" -lpthread || return 1
@@ -50,7 +50,7 @@ compile() {
 			"$here/threads.c" "$here/checkpoint.c" -lpthread || return 1
 		gcc -c -I"$here" -o "$work/checkpoint_f.o" "$here/checkpoint_f.c"
 		gcc -c -o "$work/checkpoint.o" "$here/checkpoint.c"
-		for p in calls_mpif.f calls_usempi.f90 calls_f08.f90; do
+		for p in calls_mpif.f calls_usempi.f90 calls_f08.f90 flushes_f.f90; do
 			(cd "$work" && mpif90.$mpi -O2 -g -I"$here" -o "$work/${p%.*}-$mpi" "$here/$p" \
 				checkpoint_f.o checkpoint.o) || return 1
 		done
@@ -241,6 +241,17 @@ test_tokens_balance() {
 	wait_ready 4 || return 1
 	"$python" "$here/check_tokens.py" $(segments) >>"$work/why" || return 1
 	go || { say "the job failed"; say_errors; return 1; }
+}
+
+# Those that have nothing to do are left out: test_flushes MPI PROGRAM CALLS
+test_flushes() {
+	launch "$1" 2 "$work/$2-$1"
+	wait_ready 2 || return 1
+	for segment in $(segments); do
+		expect_equal flushes "$(dump --calls "$segment" | grep flush | LC_ALL=C sort)" "$3" || return 1
+	done
+	go || { say "the job failed"; say_errors; return 1; }
+	expect_no_segment
 }
 
 # What a segment tells of messages, beside what the program has counted itself.
@@ -725,6 +736,12 @@ for mpi in $own_mpi; do
 		run "tokens-$case-$mpi" test_tokens $mpi $case
 	done
 	run "tokens-balance-$mpi" test_tokens_balance $mpi
+	run "flushes-$mpi" test_flushes $mpi flushes "\
+MPI_Win_flush c 3
+MPI_Win_flush_all c 17
+MPI_Win_flush_local c 1
+MPI_Win_flush_local_all c 13"
+	run "flushes-fortran-$mpi" test_flushes $mpi flushes_f "MPI_Win_flush_all fortran 11"
 	run "stacks-contexts-$mpi" test_stacks $mpi contexts 21
 	run "stacks-signal-$mpi" test_stacks $mpi signal 10
 	run "stacks-signal-inside-$mpi" test_stacks $mpi inside 2

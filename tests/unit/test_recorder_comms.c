@@ -488,6 +488,54 @@ static void test_collectives(void **state)
 	assert_int_equal(entry(0, 1)->recent[0].number, 0);
 }
 
+/* ---- What one-sided calls leave to a flush ------------------------------------------------------- */
+
+static void test_pending(void **state)
+{
+	enum step { LEAVE, FLUSH, FREE };
+	/* After each step: what is pending of the window, and of how many windows something is. */
+	static const struct {
+		uint32_t window;
+		enum step step;
+		uint32_t bits, pending, num;
+	} steps[] = {
+		{2, LEAVE, COMMS_LOCAL, COMMS_LOCAL, 1},
+		{2, LEAVE, COMMS_ALL, COMMS_ALL, 1},
+		{2, FLUSH, COMMS_LOCAL, COMMS_REMOTE, 1},
+		{2, FLUSH, COMMS_LOCAL, COMMS_REMOTE, 1},
+		{3, FLUSH, COMMS_ALL, 0, 1},
+		{3, LEAVE, COMMS_LOCAL, COMMS_LOCAL, 2},
+		{3, FLUSH, COMMS_LOCAL, 0, 1},
+		{2, FLUSH, COMMS_ALL, 0, 0},
+		{2, FLUSH, COMMS_ALL, 0, 0},
+		/* It is gone, and with it what was left to do. */
+		{2, LEAVE, COMMS_ALL, COMMS_ALL, 1},
+		{2, FREE, 0, 0, 0},
+		/* Of all that found no room nothing is known to be done. */
+		{SEG_NO_COMM, FLUSH, COMMS_ALL, 0, 0},
+		{SEG_NO_COMM, LEAVE, COMMS_ALL, COMMS_ALL, 1},
+		{SEG_NO_COMM, FLUSH, COMMS_ALL, COMMS_ALL, 1},
+		{3, FLUSH, COMMS_ALL, 0, 1},
+	};
+	struct comms *c = &processes[0]->comms;
+
+	(void)state;
+	assert_int_equal(make(0, 0, 16, 2, (int32_t[]){1, 0}), 2);
+	assert_int_equal(make(0, 0, 32, 2, (int32_t[]){1, 0}), 3);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		uint32_t window = steps[i].window;
+		if (steps[i].step == LEAVE)
+			comms_leave_pending(c, window, steps[i].bits);
+		else if (steps[i].step == FLUSH)
+			comms_flush(c, window, steps[i].bits);
+		else
+			comms_freed(c, window);
+		assert_int_equal(comms_pending_of(c, window), steps[i].pending);
+		assert_int_equal(c->num_pending, steps[i].num);
+		assert_int_equal(comms_has_pending(c), steps[i].num > 0);
+	}
+}
+
 /* ---- Entries that are used again ----------------------------------------------------------------
  */
 
@@ -559,9 +607,12 @@ static void test_reused_in_order(void **state)
 	assert_non_null(request);
 	writer_publish(&p->writer, SEG_TABLE_REQUESTS, 1);
 	request->kind = SEG_REQUEST_RECV;
-	request->comm = 70;
-	/* It goes to the end, and this time there is none. */
-	assert_int_equal(comms_recycle(&p->comms, &p->writer), SEG_NO_COMM);
+	request->comm = 100;
+	/* One that is about none of them. */
+	struct seg_request *other = writer_next(&p->writer, SEG_TABLE_REQUESTS, 1, &slot);
+	writer_publish(&p->writer, SEG_TABLE_REQUESTS, 1);
+	other->kind = SEG_REQUEST_OTHER;
+	other->comm = SEG_NO_COMM;
 	assert_int_equal(comms_recycle(&p->comms, &p->writer), 30);
 	assert_true(entry(0, 30)->id == 0);
 	/* Asked twice, as where what was to be made could not be known. */
@@ -613,6 +664,7 @@ int main(void)
 		COMMS_TEST(test_inter_ids),    COMMS_TEST(test_other_world),
 		COMMS_TEST(test_lists),        COMMS_TEST(test_topology),
 		COMMS_TEST(test_names),        COMMS_TEST(test_collectives),
+		COMMS_TEST(test_pending),
 		COMMS_TEST(test_reused),       COMMS_TEST(test_reused_in_order),
 		COMMS_TEST(test_reused_groups),
 		cmocka_unit_test(test_format),
