@@ -70,12 +70,14 @@ static const struct comms_queue empty_queue = {SEG_NO_COMM, SEG_NO_COMM};
 
 static void push(struct comms *c, struct comms_queue *queue, uint32_t index)
 {
+	uint32_t last = queue->last;
+
 	c->own[index].next = SEG_NO_COMM;
+	queue->last = index;
 	if (queue->first == SEG_NO_COMM)
 		queue->first = index;
 	else
-		c->own[queue->last].next = index;
-	queue->last = index;
+		c->own[last].next = index;
 }
 
 /* SEG_NO_COMM: it is empty. */

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Life of the recorder in a process, and the way of one call: fast when the checked cache knows
- * its path, slow otherwise.
- *
- * Slow sections run with signals blocked, cancellation off and the lock held; a call that comes
- * in the middle of one on the same thread (a handler of SIGSEGV that calls MPI_Abort) is passed
- * through. */
+ * its path, slow otherwise. */
 #include "model/recorder/recorder.h"
 
 #include <errno.h>
@@ -25,6 +21,7 @@
 #include "model/recorder/lane.h"
 #include "model/recorder/p2p.h"
 #include "model/recorder/pages.h"
+#include "model/recorder/slow.h"
 #include "model/recorder/ticks.h"
 #include "model/recorder/tracer.h"
 
@@ -38,7 +35,6 @@ enum stage {
 };
 
 static struct recorder {
-	pthread_mutex_t lock;
 	_Atomic int stage;
 	struct writer writer;
 	struct objects objects;
@@ -54,53 +50,14 @@ static struct recorder {
 	int sessions;		 /* open MPI sessions */
 	bool had_sessions, had_init;
 	bool knows_world; /* since MPI_Init */
-} recorder = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} recorder;
 
 struct comms recorder_comms;
 
 static __thread struct {
 	struct lane *lane; /* NULL: none yet */
-	bool busy; /* in a slow section */
 	bool no_lane; /* there was no room for one: do not ask again */
 } self __attribute__((tls_model("initial-exec")));
-
-/* ---- Slow sections --------------------------------------------------------------------------- */
-
-struct slow {
-	sigset_t signals;
-	int cancel, saved_errno;
-};
-
-static bool slow_begin(struct slow *s)
-{
-	sigset_t all;
-
-	if (self.busy)
-		return false;
-	self.busy = true;
-	s->saved_errno = errno;
-	sigfillset(&all);
-	/* Blocking these would turn a fault into a death without the program's own handler. */
-	sigdelset(&all, SIGSEGV);
-	sigdelset(&all, SIGBUS);
-	sigdelset(&all, SIGFPE);
-	sigdelset(&all, SIGILL);
-	pthread_sigmask(SIG_BLOCK, &all, &s->signals);
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &s->cancel);
-	pthread_mutex_lock(&recorder.lock);
-	return true;
-}
-
-static void slow_end(const struct slow *s)
-{
-	int ignored;
-
-	pthread_mutex_unlock(&recorder.lock);
-	pthread_setcancelstate(s->cancel, &ignored);
-	pthread_sigmask(SIG_SETMASK, &s->signals, NULL);
-	errno = s->saved_errno;
-	self.busy = false;
-}
 
 /* ---- Lanes ----------------------------------------------------------------------------------- */
 
@@ -157,7 +114,7 @@ static bool grow_requests(struct requests *requests)
 	return room;
 }
 
-/* A lane for this thread: one of an ended thread or a new one. Lock held. */
+/* A lane for this thread: one of an ended thread or a new one. In a slow section. */
 static struct lane *get_lane(void)
 {
 	struct seg_header *h = recorder.writer.header;
@@ -186,7 +143,7 @@ static struct lane *get_lane(void)
 	return lane;
 }
 
-/* The calling thread takes the lane. Lock held. */
+/* The calling thread takes the lane. In a slow section. */
 static void take_lane(struct lane *lane)
 {
 	pid_t tid = syscall(SYS_gettid);
@@ -237,7 +194,7 @@ static uint32_t ring_size(void)
 static void in_child(void)
 {
 	atomic_store(&recorder.stage, STAGE_OFF);
-	pthread_mutex_init(&recorder.lock, NULL);
+	slow_reset();
 	if (self.lane)
 		self.lane->call_cfa = 0;
 	memset(&self, 0, sizeof(self));
@@ -252,6 +209,7 @@ static void thread_ended(void *lane_of_thread)
 	lane->call_cfa = 0;
 	lane->is_skipping = false;
 	p2p_abandon(lane);
+	slow_left();
 	if (!slow_begin(&s))
 		return;
 	atomic_store_explicit(&lane->seg->use, SEG_LANE_ENDED, memory_order_release);
@@ -296,7 +254,7 @@ static bool prepare(const struct writer_identity *identity, char *why, size_t wh
 	return true;
 }
 
-/* Lock held. */
+/* In a slow section. */
 static void start(enum seg_life life)
 {
 	struct writer_identity identity;
@@ -318,7 +276,7 @@ static void start(enum seg_life life)
 	atomic_store(&recorder.stage, STAGE_ON);
 }
 
-/* Nothing more can be recorded; what is there stays, and says so. Lock held. */
+/* Nothing more can be recorded; what is there stays, and says so. In a slow section. */
 static void stop(void)
 {
 	atomic_store(&recorder.writer.header->life, SEG_LIFE_STOPPED);
@@ -348,7 +306,7 @@ static struct lane *attach_thread(enum seg_life life)
 	return lane;
 }
 
-/* Code that was unloaded may have left its addresses to other code. Lock held. */
+/* Code that was unloaded may have left its addresses to other code. In a slow section. */
 static void forget_unloaded(struct lane *lane)
 {
 	if (lane->cache.generation == recorder.objects.generation)
@@ -407,6 +365,7 @@ static uint32_t find_site(struct lane *lane, struct recorder_function *function,
 /* The call in progress was left by longjmp() or an exception: say that it has returned. */
 static void abandon(struct lane *lane)
 {
+	slow_left();
 	if (lane->is_skipping) {
 		recorder_skipped(lane);
 		return;
@@ -631,7 +590,7 @@ void recorder_user_function(uintptr_t address, enum seg_trace_kind kind, int dep
 
 /* ---- Communicators, windows, files ------------------------------------------------------------ */
 
-/* The first two entries, before any other. Lock held. */
+/* The first two entries, before any other. In a slow section. */
 static void predefine(void)
 {
 	const struct seg_header *h = recorder.writer.header;
@@ -643,7 +602,7 @@ static void predefine(void)
 static bool comms_begin(struct slow *s)
 {
 	if (atomic_load_explicit(&recorder.stage, memory_order_relaxed) != STAGE_ON ||
-	    !slow_begin(s))
+	    !slow_begin_brief(s))
 		return false;
 	predefine();
 	return true;
@@ -656,7 +615,7 @@ uint32_t recorder_adopt(uint64_t key, enum seg_comm_kind kind)
 
 	if (comms_begin(&s)) {
 		index = comms_adopt(&recorder_comms, &recorder.writer, key, kind);
-		slow_end(&s);
+		slow_end_brief(&s);
 	}
 	return index;
 }
@@ -667,7 +626,7 @@ void recorder_map(uint64_t key, uint32_t index)
 
 	if (comms_begin(&s)) {
 		comms_map(&recorder_comms, key, index);
-		slow_end(&s);
+		slow_end_brief(&s);
 	}
 }
 
@@ -680,7 +639,7 @@ void recorder_made(const struct comms_new *made)
 		for (struct lane *l = again == SEG_NO_COMM ? NULL : recorder.lanes; l; l = l->next)
 			ledger_forget(l, again);
 		comms_add(&recorder_comms, &recorder.writer, made);
-		slow_end(&s);
+		slow_end_brief(&s);
 	}
 }
 
@@ -690,7 +649,7 @@ void recorder_unmap(uint32_t index)
 
 	if (comms_begin(&s)) {
 		comms_unmap(&recorder_comms, index);
-		slow_end(&s);
+		slow_end_brief(&s);
 	}
 }
 
@@ -700,7 +659,7 @@ void recorder_freed(uint32_t index)
 
 	if (comms_begin(&s)) {
 		comms_freed(&recorder_comms, index);
-		slow_end(&s);
+		slow_end_brief(&s);
 	}
 }
 
@@ -711,7 +670,7 @@ void recorder_name(uint32_t index, const char *text, size_t length)
 	if (comms_begin(&s)) {
 		comms_name(&recorder_comms, &recorder.writer, index, text,
 			   length < UINT32_MAX ? length : UINT32_MAX);
-		slow_end(&s);
+		slow_end_brief(&s);
 	}
 }
 

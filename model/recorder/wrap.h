@@ -59,7 +59,6 @@ struct wrap_call {
 	wrap.status = status_;                                                                    \
 	wrap.is_fortran = wrap_language == SEG_LANGUAGE_FORTRAN
 #define WRAP_SKIP(lane_) recorder_skip(lane_, (uintptr_t)__builtin_dwarf_cfa())
-#define WRAP_SKIPPED(lane_) recorder_skipped(lane_)
 #define WRAP_ENTER() recorder_enter(wrap.lane)
 #define WRAP_LEAVE() recorder_leave(wrap.lane)
 #define WRAP_ENTER_POLL() recorder_enter_poll(wrap.lane)

@@ -127,7 +127,7 @@ function body(name, symbol, call, outcome, status,	s, at)
 		printf "\tstruct lane *skipping = recorder_may_skip();\n"
 		printf "\tif (skipping && wrap_%s_is_idle(%s%s)) {\n", s,
 		       symbol ? fortran_value(at, symbol) : c_value(at), constants[name]
-		printf "\t\tWRAP_SKIP(skipping);\n\t\tint ret = %s;\n\t\tWRAP_SKIPPED(skipping);\n", call
+		printf "\t\tWRAP_SKIP(skipping);\n\t\tint ret = %s;\n\t\trecorder_skipped(skipping);\n", call
 		printf symbol ? "\t\t(void)ret;\n\t\treturn;\n\t}\n" : "\t\treturn ret;\n\t}\n"
 	}
 	printf "\tWRAP_BEGIN(%s);\n", status

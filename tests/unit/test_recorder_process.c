@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * MPI_Init and MPI sessions in any order: whether threads may make requests at the same time, and what is
- * known of MPI_COMM_WORLD. Each case in a process of its own, as a recorder starts only once. */
+ * The recorder of a process: MPI_Init and MPI sessions in any order, calls left out, and slow sections that a
+ * signal's handler jumps out of. Each case in a process of its own, as a recorder starts only once. */
+#include <pthread.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -38,12 +40,13 @@ static void predefined(void (*map)(uint64_t key, uint32_t index))
 
 static const struct recorder_mpi mpi = { world, thread_level, MULTIPLE, version, predefined };
 
+static struct recorder_function barrier = { "MPI_Barrier", "MPI_Barrier", SEG_CLASS_COLLECTIVE,
+					    SEG_LANGUAGE_C, 0, NULL };
+
 /* A call of MPI; the thread's lane. */
 static __attribute__((noinline)) struct lane *call(void)
 {
-	static struct recorder_function function = { "MPI_Barrier", "MPI_Barrier", SEG_CLASS_COLLECTIVE,
-						     SEG_LANGUAGE_C, 0, NULL };
-	struct lane *lane = recorder_begin(&function, (uintptr_t)__builtin_return_address(0),
+	struct lane *lane = recorder_begin(&barrier, (uintptr_t)__builtin_return_address(0),
 					   (uintptr_t)__builtin_frame_address(0) + 16);
 
 	if (!lane)
@@ -102,33 +105,135 @@ static void go(const void *argument, int ready)
 	end(0);
 }
 
+/* Run body(argument) in a process that has a directory of its own for segments; how it ends. */
+static int run(void (*body)(const void *argument, int ready), const void *argument)
+{
+	char dir[] = "/tmp/pdb-test-recorder-XXXXXX";
+	int status;
+
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(setenv(PDB_ENV_DIR, dir, 1), 0);
+	pid_t pid = start(body, argument);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	unsetenv(PDB_ENV_DIR);
+	assert_int_equal(rmdir(dir), 0);
+	return status;
+}
+
 static void test_order(void **state)
 {
 	static const struct order orders[] = {
 		{ "s", false, true },  { "m", true, true },   { "o", true, false }, { "so", true, true },
 		{ "os", true, true },  { "ocs", true, true }, { "soc", true, true }, { "ss", false, true },
 	};
-	char dir[] = "/tmp/pdb-test-sessions-XXXXXX";
-
 	(void)state;
-	assert_non_null(mkdtemp(dir));
-	assert_int_equal(setenv(PDB_ENV_DIR, dir, 1), 0);
 	for (size_t i = 0; i < NUM_OF(orders); i++) {
-		pid_t pid = start(go, &orders[i]);
-		int status;
-
-		assert_int_equal(waitpid(pid, &status, 0), pid);
+		int status = run(go, &orders[i]);
 		if (status)
 			fail_msg("%s: status %d", orders[i].steps, status);
 	}
-	unsetenv(PDB_ENV_DIR);
-	assert_int_equal(rmdir(dir), 0);
+}
+
+/* How many calls may be left out in a row. */
+static int count_skips(void)
+{
+	int num = 0;
+
+	while (recorder_may_skip())
+		num++;
+	call();
+	return num;
+}
+
+static void leave_out(const void *argument, int ready)
+{
+	(void)argument;
+	tell(ready);
+	if (recorder_may_skip()) /* no lane yet */
+		end(3);
+	init(SINGLE);
+	for (int i = 0; i < 3; i++)
+		if (count_skips() != RECORDER_SKIPS - 1)
+			end(4);
+	if (!recorder_may_skip())
+		end(5);
+	struct lane *lane = recorder_begin(&barrier, 1, (uintptr_t)__builtin_frame_address(0));
+	if (!lane || recorder_may_skip()) /* a call inside another */
+		end(6);
+	recorder_enter(lane);
+	recorder_leave(lane);
+	recorder_session(1);
+	end(recorder_may_skip() ? 7 : 0); /* threads may call at the same time */
+}
+
+static void test_leave_out(void **state)
+{
+	(void)state;
+	assert_int_equal(run(leave_out, NULL), 0);
+}
+
+static jmp_buf before_fault;
+
+static void jump_out(int signal)
+{
+	(void)signal;
+	siglongjmp(before_fault, 1);
+}
+
+/* A call that makes a communicator of ranks which cannot be read. Two calls deep, so that the next call
+ * is seen not to be inside it. */
+static __attribute__((noinline)) void make_of_unreadable(void)
+{
+	char room[512];
+	struct lane *lane = recorder_begin(&barrier, (uintptr_t)__builtin_return_address(0),
+					   (uintptr_t)room);
+
+	if (!lane)
+		end(3);
+	recorder_enter(lane);
+	recorder_made(&(struct comms_new){ .key = 99, .size = 2, .parent = SEG_NO_COMM,
+					   .members = (const int32_t *)16 });
+	end(4);
+}
+
+static void *call_in_thread(void *argument)
+{
+	(void)argument;
+	return call();
+}
+
+static void jump(const void *argument, int ready)
+{
+	pthread_t thread;
+	void *lane;
+
+	(void)argument;
+	tell(ready);
+	init(SINGLE);
+	signal(SIGSEGV, jump_out);
+	if (!sigsetjmp(before_fault, 1))
+		make_of_unreadable();
+	/* The path is new, which takes a slow section; so does a new thread. */
+	call();
+	alarm(60);
+	if (pthread_create(&thread, NULL, call_in_thread, NULL) || pthread_join(thread, &lane) || !lane)
+		end(5);
+	recorder_made(&(struct comms_new){ .key = 100, .parent = SEG_NO_COMM });
+	end(comms_find(&recorder_comms, 100) < SEG_MAX_COMMS ? 0 : 6);
+}
+
+static void test_jump(void **state)
+{
+	(void)state;
+	assert_int_equal(run(jump, NULL), 0);
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_leave_out),
+		cmocka_unit_test(test_jump),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Slow sections: one thread at a time, cancellation off. A call of MPI in the middle of one on the same
+ * thread (a signal's handler that calls MPI_Abort) is told by slow_begin(), and is passed through.
+ *
+ * Signals are blocked, since a handler may jump out of the section. In brief ones they are not: some
+ * programs make thousands of windows a second, and asking the kernel takes longer than all else there. A
+ * thread that has been thrown out of one says so with slow_left(). */
+#ifndef PDB_RECORDER_SLOW_H
+#define PDB_RECORDER_SLOW_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+struct slow {
+	sigset_t signals;
+	int saved_errno;
+};
+
+/* False: the thread is in one already, and nothing was done. errno is kept from here to the end. */
+bool slow_begin(struct slow *s);
+void slow_end(const struct slow *s);
+
+/* The same with signals as they are. */
+bool slow_begin_brief(struct slow *s);
+void slow_end_brief(const struct slow *s);
+
+/* The thread is in none: if it was thrown out of one, by a signal's handler, that is over. */
+void slow_left(void);
+
+/* In the child of a fork(): no thread is in one. */
+void slow_reset(void);
+
+#endif
