@@ -90,20 +90,22 @@ struct comms_queue {
 };
 
 struct comms {
-	struct seg_comm *entries; /* of the segment; NULL: not yet */
+	/* What calls look at first is in one cache line. */
+	struct handles handles;
+	_Atomic uint32_t num_pending; /* windows of which something is pending */
+	bool is_alone; /* one thread at a time calls: only then does what is pending hold */
 	_Atomic uint32_t num;     /* entries; stored before an index becomes known */
+	struct seg_comm *entries; /* of the segment; NULL: not yet */
 	struct idhash lists; /* hash of a list in MEMBERS -> its first index */
 	struct idhash ids;   /* id -> index of the entry, where `again` may be asked for */
 	uint32_t name_bytes; /* of names given */
 	/* What was freed: what requests that have not ended may be about, and what none is about. */
 	struct comms_queue freed, idle;
 	uint32_t again; /* of comms_recycle(); SEG_NO_COMM: none */
-	struct handles handles;
 	struct comms_own own[SEG_MAX_COMMS];
-	_Atomic uint32_t num_pending; /* windows of which something is pending */
 	/* enum comms_pending of each entry; the last one: of windows that found no room, for good */
 	_Atomic uint8_t pending[SEG_MAX_COMMS + 1];
-};
+} __attribute__((aligned(64)));
 
 /* The index of a handle; SEG_NO_COMM: a null handle, or one that found no room; HANDLES_UNKNOWN: one that
  * was never seen. */

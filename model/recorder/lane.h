@@ -60,8 +60,7 @@ struct lane {
 	const struct path_entry *entry; /* of its path, or NULL */
 	uint32_t poll_site; /* of the last poll since the state was entered; 0: none */
 	uint64_t poll_ticks;
-	uint64_t skipped_at; /* events when calls were last left out; and how many of them since */
-	uint32_t num_skipped;
+	uint32_t num_skipped; /* calls left out since the last one that was not */
 	bool is_skipping; /* the call in progress is left out */
 	struct pathcache cache;
 

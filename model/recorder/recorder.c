@@ -413,6 +413,7 @@ static struct lane *begun(struct lane *lane, uint32_t site, const struct path_en
 	atomic_signal_fence(memory_order_seq_cst);
 	lane->site = site;
 	lane->entry = entry;
+	lane->num_skipped = 0;
 	return lane;
 }
 
@@ -480,13 +481,8 @@ struct lane *recorder_may_skip(void)
 {
 	struct lane *lane = self.lane;
 
-	if (unlikely(!lane || lane->call_cfa != 0 || lane->requests->is_shared))
+	if (unlikely(!lane || lane->call_cfa != 0 || !recorder_comms.is_alone))
 		return NULL;
-	uint64_t events = atomic_load_explicit(&lane->current->events, memory_order_relaxed);
-	if (lane->skipped_at != events) {
-		lane->skipped_at = events;
-		lane->num_skipped = 0;
-	}
 	return ++lane->num_skipped < RECORDER_SKIPS ? lane : NULL;
 }
 
@@ -682,6 +678,13 @@ static void set_life(enum seg_life life)
 		atomic_store(&recorder.writer.header->life, life);
 }
 
+/* May threads be in MPI at the same time? */
+static void set_shared(bool is_shared)
+{
+	recorder.requests.is_shared = is_shared;
+	recorder_comms.is_alone = !is_shared;
+}
+
 void recorder_before_init(void)
 {
 	recorder.had_init = true;
@@ -704,8 +707,8 @@ void recorder_after_init(const struct recorder_mpi *mpi)
 	}
 	if (mpi->thread_level(&level))
 		h->thread_level = level;
-	recorder.requests.is_shared = recorder.had_sessions || h->thread_level < 0 ||
-				      h->thread_level >= mpi->multiple;
+	set_shared(recorder.had_sessions || h->thread_level < 0 ||
+		   h->thread_level >= mpi->multiple);
 	mpi->version(h->mpi_library, sizeof(h->mpi_library));
 	mpi->predefined(recorder_map);
 	set_life(SEG_LIFE_RUNNING);
@@ -753,7 +756,7 @@ void recorder_session(int change)
 	recorder.sessions += change;
 	recorder.had_sessions = true;
 	/* It has a thread level of its own, which may allow more than MPI_Init did. */
-	recorder.requests.is_shared = true;
+	set_shared(true);
 	slow_end(&s);
 }
 
