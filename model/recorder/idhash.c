@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/recorder/idhash.h"
 
+#include <stdatomic.h>
+
 #include "model/recorder/pages.h"
 
 enum { FIRST_SLOTS = 512 };
@@ -23,9 +25,13 @@ static bool grow(struct idhash *h)
 	for (uint32_t i = 0; i < old_size; i++)
 		if (h->slots[i].id_plus_1)
 			put(slots, size - 1, h->slots[i].tag & (size - 1), h->slots[i]);
-	pages_unmap(h->slots, old_size * sizeof(*slots));
+	struct idhash_slot *old = h->slots;
+	/* In this order, as a signal's handler may jump out between any two. */
 	h->slots = slots;
+	atomic_signal_fence(memory_order_seq_cst);
 	h->mask = size - 1;
+	atomic_signal_fence(memory_order_seq_cst);
+	pages_unmap(old, old_size * sizeof(*slots));
 	return true;
 }
 

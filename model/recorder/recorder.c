@@ -195,8 +195,10 @@ static void in_child(void)
 {
 	atomic_store(&recorder.stage, STAGE_OFF);
 	slow_reset();
-	if (self.lane)
+	if (self.lane) {
 		self.lane->call_cfa = 0;
+		pthread_setspecific(recorder.key, NULL);
+	}
 	memset(&self, 0, sizeof(self));
 }
 
@@ -572,7 +574,8 @@ void recorder_user_function(uintptr_t address, enum seg_trace_kind kind, int dep
 	struct lane *lane = self.lane;
 	const struct trace_filter *filter = &recorder.tracing.filter;
 
-	if (!lane || !lane->tracer || filter->mpi_only || depth > filter->max_depth ||
+	/* In a slow section it is a signal's handler: what is not known yet cannot be found out now. */
+	if (!lane || !lane->tracer || slow_is_inside() || filter->mpi_only || depth > filter->max_depth ||
 	    atomic_load_explicit(&recorder.stage, memory_order_relaxed) != STAGE_ON)
 		return;
 	uint32_t frame = tracer_find_function(lane->tracer, address);
@@ -594,79 +597,98 @@ static void predefine(void)
 	comms_predefine(&recorder_comms, &recorder.writer, h->rank, h->rank >= 0 ? h->size : 0);
 }
 
+struct comms_section {
+	struct slow slow;
+	bool is_brief;
+};
+
 /* A slow section in which there is a segment to write to; false: not begun. */
-static bool comms_begin(struct slow *s)
+static bool comms_begin(struct comms_section *s)
 {
-	if (atomic_load_explicit(&recorder.stage, memory_order_relaxed) != STAGE_ON ||
-	    !slow_begin_brief(s))
+	const struct lane *lane = self.lane;
+
+	if (atomic_load_explicit(&recorder.stage, memory_order_relaxed) != STAGE_ON)
+		return false;
+	s->is_brief = lane && lane->call_cfa != 0 && recorder_comms.entries;
+	if (s->is_brief)
+		return slow_begin_brief(&s->slow);
+	if (!slow_begin(&s->slow))
 		return false;
 	predefine();
 	return true;
 }
 
+static void comms_end(const struct comms_section *s)
+{
+	if (s->is_brief)
+		slow_end_brief(&s->slow);
+	else
+		slow_end(&s->slow);
+}
+
 uint32_t recorder_adopt(uint64_t key, enum seg_comm_kind kind)
 {
 	uint32_t index = SEG_NO_COMM;
-	struct slow s;
+	struct comms_section s;
 
 	if (comms_begin(&s)) {
 		index = comms_adopt(&recorder_comms, &recorder.writer, key, kind);
-		slow_end_brief(&s);
+		comms_end(&s);
 	}
 	return index;
 }
 
 void recorder_map(uint64_t key, uint32_t index)
 {
-	struct slow s;
+	struct comms_section s;
 
 	if (comms_begin(&s)) {
 		comms_map(&recorder_comms, key, index);
-		slow_end_brief(&s);
+		comms_end(&s);
 	}
 }
 
 void recorder_made(const struct comms_new *made)
 {
-	struct slow s;
+	struct comms_section s;
 
 	if (comms_begin(&s)) {
 		uint32_t again = comms_recycle(&recorder_comms, &recorder.writer);
 		for (struct lane *l = again == SEG_NO_COMM ? NULL : recorder.lanes; l; l = l->next)
 			ledger_forget(l, again);
 		comms_add(&recorder_comms, &recorder.writer, made);
-		slow_end_brief(&s);
+		comms_end(&s);
 	}
 }
 
 void recorder_unmap(uint32_t index)
 {
-	struct slow s;
+	struct comms_section s;
 
 	if (comms_begin(&s)) {
 		comms_unmap(&recorder_comms, index);
-		slow_end_brief(&s);
+		comms_end(&s);
 	}
 }
 
 void recorder_freed(uint32_t index)
 {
-	struct slow s;
+	struct comms_section s;
 
 	if (comms_begin(&s)) {
 		comms_freed(&recorder_comms, index);
-		slow_end_brief(&s);
+		comms_end(&s);
 	}
 }
 
 void recorder_name(uint32_t index, const char *text, size_t length)
 {
-	struct slow s;
+	struct comms_section s;
 
 	if (comms_begin(&s)) {
 		comms_name(&recorder_comms, &recorder.writer, index, text,
 			   length < UINT32_MAX ? length : UINT32_MAX);
-		slow_end_brief(&s);
+		comms_end(&s);
 	}
 }
 
@@ -731,6 +753,7 @@ void recorder_after_finalize(void)
 {
 	struct slow s;
 
+	slow_left(); /* a signal's handler may end the program */
 	if (!recorder.writer.header || !slow_begin(&s))
 		return;
 	if (atomic_load(&recorder.writer.header->life) != SEG_LIFE_FINALIZED) {

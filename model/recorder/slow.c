@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-/* It knows whose it is: who was thrown out may have it, or not yet, or not any more. */
+/* It knows whose it is: after a jump that may be the thread, or not yet, or not any more. */
 static pthread_mutex_t lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 
 static __thread struct {
@@ -12,15 +12,18 @@ static __thread struct {
 	int cancel; /* whether the thread could be cancelled before */
 } self __attribute__((tls_model("initial-exec")));
 
-static void begin(struct slow *s)
+bool slow_begin_brief(struct slow *s)
 {
+	if (self.is_inside)
+		return false;
 	self.is_inside = true;
 	s->saved_errno = errno;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &self.cancel);
 	pthread_mutex_lock(&lock);
+	return true;
 }
 
-static void end(void)
+static void leave(void)
 {
 	int ignored;
 
@@ -29,11 +32,17 @@ static void end(void)
 	self.is_inside = false;
 }
 
+void slow_end_brief(const struct slow *s)
+{
+	leave();
+	errno = s->saved_errno;
+}
+
 bool slow_begin(struct slow *s)
 {
 	sigset_t all;
 
-	if (self.is_inside)
+	if (!slow_begin_brief(s))
 		return false;
 	sigfillset(&all);
 	/* Blocking these would turn a fault into a death without the program's own handler. */
@@ -42,35 +51,25 @@ bool slow_begin(struct slow *s)
 	sigdelset(&all, SIGFPE);
 	sigdelset(&all, SIGILL);
 	pthread_sigmask(SIG_BLOCK, &all, &s->signals);
-	begin(s);
 	return true;
 }
 
 void slow_end(const struct slow *s)
 {
-	end();
+	leave();
 	pthread_sigmask(SIG_SETMASK, &s->signals, NULL);
 	errno = s->saved_errno;
 }
 
-bool slow_begin_brief(struct slow *s)
+bool slow_is_inside(void)
 {
-	if (self.is_inside)
-		return false;
-	begin(s);
-	return true;
-}
-
-void slow_end_brief(const struct slow *s)
-{
-	end();
-	errno = s->saved_errno;
+	return self.is_inside;
 }
 
 void slow_left(void)
 {
 	if (self.is_inside)
-		end();
+		leave();
 }
 
 void slow_reset(void)

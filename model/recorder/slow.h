@@ -2,9 +2,10 @@
  * Slow sections: one thread at a time, cancellation off. A call of MPI in the middle of one on the same
  * thread (a signal's handler that calls MPI_Abort) is told by slow_begin(), and is passed through.
  *
- * Signals are blocked, since a handler may jump out of the section. In brief ones they are not: some
- * programs make thousands of windows a second, and asking the kernel takes longer than all else there. A
- * thread that has been thrown out of one says so with slow_left(). */
+ * Signals are blocked as soon as the thread may go on: a thread that waited with signals blocked could not be
+ * stopped by a signal, and some runtimes wait until all are. In brief sections they are not blocked: some
+ * programs make thousands of windows a second, and asking the kernel takes longer than all else there.
+ * That is for sections inside a call of MPI only, which a handler cannot jump out of without harm to MPI. */
 #ifndef PDB_RECORDER_SLOW_H
 #define PDB_RECORDER_SLOW_H
 
@@ -24,7 +25,10 @@ void slow_end(const struct slow *s);
 bool slow_begin_brief(struct slow *s);
 void slow_end_brief(const struct slow *s);
 
-/* The thread is in none: if it was thrown out of one, by a signal's handler, that is over. */
+/* Is the thread in one? */
+bool slow_is_inside(void);
+
+/* It is in none any more: if a handler jumped out of one, that is over. */
 void slow_left(void);
 
 /* In the child of a fork(): no thread is in one. */

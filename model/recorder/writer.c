@@ -64,8 +64,11 @@ static int allocate(int fd, uint64_t offset, uint64_t length)
 static int reopen(const struct writer *w)
 {
 	struct stat st;
-	int fd = open(w->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	int fd;
 
+	do
+		fd = open(w->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	while (fd < 0 && errno == EINTR);
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &st) != 0 || st.st_dev != w->device || st.st_ino != w->inode) {
