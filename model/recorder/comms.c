@@ -72,6 +72,7 @@ static void push(struct comms *c, struct comms_queue *queue, uint32_t index)
 {
 	uint32_t last = queue->last;
 
+	/* In this order nothing is wrong if a handler jumps out, but that entries may be lost. */
 	c->own[index].next = SEG_NO_COMM;
 	queue->last = index;
 	if (queue->first == SEG_NO_COMM)

@@ -575,8 +575,9 @@ void recorder_user_function(uintptr_t address, enum seg_trace_kind kind, int dep
 	const struct trace_filter *filter = &recorder.tracing.filter;
 
 	/* In a slow section it is a signal's handler: what is not known yet cannot be found out now. */
-	if (!lane || !lane->tracer || slow_is_inside() || filter->mpi_only || depth > filter->max_depth ||
-	    atomic_load_explicit(&recorder.stage, memory_order_relaxed) != STAGE_ON)
+	if (!lane || !lane->tracer || filter->mpi_only || depth > filter->max_depth ||
+	    atomic_load_explicit(&recorder.stage, memory_order_relaxed) != STAGE_ON ||
+	    slow_is_inside())
 		return;
 	uint32_t frame = tracer_find_function(lane->tracer, address);
 	if (unlikely(frame == TRACER_UNKNOWN))
@@ -597,98 +598,85 @@ static void predefine(void)
 	comms_predefine(&recorder_comms, &recorder.writer, h->rank, h->rank >= 0 ? h->size : 0);
 }
 
-struct comms_section {
-	struct slow slow;
-	bool is_brief;
-};
-
-/* A slow section in which there is a segment to write to; false: not begun. */
-static bool comms_begin(struct comms_section *s)
+/* A slow section in which there is a segment to write to; false: not begun. Brief inside a call, where
+ * abandon() sees it if a handler has jumped out. */
+static bool comms_begin(struct slow *s)
 {
 	const struct lane *lane = self.lane;
 
 	if (atomic_load_explicit(&recorder.stage, memory_order_relaxed) != STAGE_ON)
 		return false;
-	s->is_brief = lane && lane->call_cfa != 0 && recorder_comms.entries;
-	if (s->is_brief)
-		return slow_begin_brief(&s->slow);
-	if (!slow_begin(&s->slow))
+	if (lane && lane->call_cfa != 0 && recorder_comms.entries)
+		return slow_begin_brief(s);
+	if (!slow_begin(s))
 		return false;
 	predefine();
 	return true;
 }
 
-static void comms_end(const struct comms_section *s)
-{
-	if (s->is_brief)
-		slow_end_brief(&s->slow);
-	else
-		slow_end(&s->slow);
-}
-
 uint32_t recorder_adopt(uint64_t key, enum seg_comm_kind kind)
 {
 	uint32_t index = SEG_NO_COMM;
-	struct comms_section s;
+	struct slow s;
 
 	if (comms_begin(&s)) {
 		index = comms_adopt(&recorder_comms, &recorder.writer, key, kind);
-		comms_end(&s);
+		slow_end(&s);
 	}
 	return index;
 }
 
 void recorder_map(uint64_t key, uint32_t index)
 {
-	struct comms_section s;
+	struct slow s;
 
 	if (comms_begin(&s)) {
 		comms_map(&recorder_comms, key, index);
-		comms_end(&s);
+		slow_end(&s);
 	}
 }
 
 void recorder_made(const struct comms_new *made)
 {
-	struct comms_section s;
+	struct slow s;
 
 	if (comms_begin(&s)) {
 		uint32_t again = comms_recycle(&recorder_comms, &recorder.writer);
 		for (struct lane *l = again == SEG_NO_COMM ? NULL : recorder.lanes; l; l = l->next)
 			ledger_forget(l, again);
 		comms_add(&recorder_comms, &recorder.writer, made);
-		comms_end(&s);
+		slow_end(&s);
 	}
 }
 
 void recorder_unmap(uint32_t index)
 {
-	struct comms_section s;
+	struct slow s;
 
 	if (comms_begin(&s)) {
 		comms_unmap(&recorder_comms, index);
-		comms_end(&s);
+		slow_end(&s);
 	}
 }
 
 void recorder_freed(uint32_t index)
 {
-	struct comms_section s;
+	struct slow s;
 
 	if (comms_begin(&s)) {
 		comms_freed(&recorder_comms, index);
-		comms_end(&s);
+		slow_end(&s);
 	}
 }
 
 void recorder_name(uint32_t index, const char *text, size_t length)
 {
-	struct comms_section s;
+	struct slow s;
 
 	if (comms_begin(&s)) {
 		comms_name(&recorder_comms, &recorder.writer, index, text,
 			   length < UINT32_MAX ? length : UINT32_MAX);
-		comms_end(&s);
+		slow_end(&s);
 	}
 }
 

@@ -17,6 +17,7 @@ bool slow_begin_brief(struct slow *s)
 	if (self.is_inside)
 		return false;
 	self.is_inside = true;
+	s->is_brief = true;
 	s->saved_errno = errno;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &self.cancel);
 	pthread_mutex_lock(&lock);
@@ -32,12 +33,6 @@ static void leave(void)
 	self.is_inside = false;
 }
 
-void slow_end_brief(const struct slow *s)
-{
-	leave();
-	errno = s->saved_errno;
-}
-
 bool slow_begin(struct slow *s)
 {
 	sigset_t all;
@@ -51,13 +46,15 @@ bool slow_begin(struct slow *s)
 	sigdelset(&all, SIGFPE);
 	sigdelset(&all, SIGILL);
 	pthread_sigmask(SIG_BLOCK, &all, &s->signals);
+	s->is_brief = false;
 	return true;
 }
 
 void slow_end(const struct slow *s)
 {
 	leave();
-	pthread_sigmask(SIG_SETMASK, &s->signals, NULL);
+	if (!s->is_brief)
+		pthread_sigmask(SIG_SETMASK, &s->signals, NULL);
 	errno = s->saved_errno;
 }
 

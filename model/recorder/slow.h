@@ -13,17 +13,15 @@
 #include <stdbool.h>
 
 struct slow {
-	sigset_t signals;
+	bool is_brief;
+	sigset_t signals; /* blocked before; not of a brief one */
 	int saved_errno;
 };
 
 /* False: the thread is in one already, and nothing was done. errno is kept from here to the end. */
 bool slow_begin(struct slow *s);
+bool slow_begin_brief(struct slow *s); /* signals are left as they are */
 void slow_end(const struct slow *s);
-
-/* The same with signals as they are. */
-bool slow_begin_brief(struct slow *s);
-void slow_end_brief(const struct slow *s);
 
 /* Is the thread in one? */
 bool slow_is_inside(void);
