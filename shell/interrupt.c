@@ -8,9 +8,8 @@
 
 #include "shell/interrupt.h"
 
-/* Signal handlers have no context to be given, so this state belongs to the process. */
-static volatile sig_atomic_t interrupted;
-static volatile sig_atomic_t wants_end; /* the signal that says so */
+/* Signal handlers have no context to be given, so this belongs to the process, as what
+ * model/interrupt.h has. */
 static volatile sig_atomic_t passed_to = -1;
 static int wake_pipe[2] = {-1, -1};
 
@@ -19,9 +18,9 @@ static void handle(int number)
 	int saved = errno;
 
 	if (number == SIGINT)
-		interrupted = 1;
+		interrupt_wanted = 1;
 	else
-		wants_end = number;
+		interrupt_end = number;
 	if (wake_pipe[1] >= 0) {
 		ssize_t written = write(wake_pipe[1], "", 1);
 
@@ -74,26 +73,21 @@ void interrupt_init(void)
 	sigaction(SIGXFSZ, &nothing, NULL);
 }
 
-bool interrupt_pending(void)
-{
-	return interrupted || wants_end;
-}
-
 void interrupt_clear(void)
 {
-	interrupted = 0;
+	interrupt_wanted = 0;
 }
 
 bool interrupt_wants_end(void)
 {
-	return wants_end;
+	return interrupt_end;
 }
 
 bool interrupt_take_termination(void)
 {
-	if (wants_end != SIGTERM)
+	if (interrupt_end != SIGTERM)
 		return false;
-	wants_end = 0;
+	interrupt_end = 0;
 	return true;
 }
 

@@ -7,13 +7,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/interrupt.h" /* interrupt_pending(): any of the three since interrupt_clear() */
+
 /* Install handlers for SIGINT, SIGHUP, SIGTERM, and one that does nothing for SIGPIPE and SIGXFSZ,
  * so that writing to a pipe that was closed, or too much to a file, is an error of that write.
  * Handlers, unlike "ignore", are not inherited by programs that pdb starts. */
 void interrupt_init(void);
 
-bool interrupt_pending(void); /* Ctrl-C since the last interrupt_clear() */
-void interrupt_clear(void);
+void interrupt_clear(void); /* Ctrl-C; what ends pdb stays */
 bool interrupt_wants_end(void); /* SIGHUP or SIGTERM came */
 /* Was it SIGTERM? Then it is forgotten: somebody else is to be told. */
 bool interrupt_take_termination(void);
