@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "model/error.h"
+#include "model/regular_file.h"
 #include "model/segment_private.h"
 #include "model/segment_reader.h"
 #include "model/xalloc.h"
@@ -273,18 +274,16 @@ int segment_open_dir(pid_t pid, struct pdb_error *err)
 int segment_open_checked(int dir, const char *name, uid_t uid, struct stat *st,
 			 struct pdb_error *err)
 {
-	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = regular_file_open(dir, name, O_NOFOLLOW, st);
 	int status = -1;
 
 	if (fd < 0 && errno == ELOOP)
 		return error_set(err, ERROR_PERMISSION, "%s is a symbolic link", name);
+	if (fd < 0 && errno == ENXIO)
+		return error_set(err, ERROR_PERMISSION, "%s is not a regular file", name);
 	if (fd < 0)
 		return error_errno(err, "%s", name);
-	if (fstat(fd, st) < 0)
-		error_errno(err, "%s", name);
-	else if (!S_ISREG(st->st_mode))
-		error_set(err, ERROR_PERMISSION, "%s is not a regular file", name);
-	else if (st->st_uid != uid && st->st_uid != 0)
+	if (st->st_uid != uid && st->st_uid != 0)
 		error_set(err, ERROR_PERMISSION, "%s belongs to user %u, not to %u", name,
 			  (unsigned)st->st_uid, (unsigned)uid);
 	else if (st->st_mode & 077)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "model/error.h"
+#include "model/regular_file.h"
 #include "model/xalloc.h"
 #include "pmix/rendezvous.h"
 
@@ -62,12 +63,11 @@ static bool read_rendezvous(int directory, const char *name, pid_t pid, uid_t eu
 	struct stat status;
 	char text[1024];
 	ssize_t length = -1;
-	/* O_NONBLOCK: a fifo by that name must not block us. */
-	int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = regular_file_open(directory, name, O_NOFOLLOW, &status);
 
 	if (fd < 0)
 		return false;
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == euid)
+	if (status.st_uid == euid)
 		length = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	if (length <= 0)

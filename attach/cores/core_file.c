@@ -12,6 +12,7 @@
 #include "attach/cores/core_file.h"
 #include "attach/cores/core_notes.h"
 #include "model/error.h"
+#include "model/regular_file.h"
 #include "model/xalloc.h"
 
 #if defined(__x86_64__)
@@ -28,25 +29,10 @@ static bool is_core(const ElfW(Ehdr) * header)
 	return !memcmp(header->e_ident, ELFMAG, SELFMAG) && header->e_type == ET_CORE;
 }
 
-/* By a name that somebody gives anything may be there: no fifo or terminal is waited for. */
-static int open_regular(const char *path, struct stat *status)
-{
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, status) == 0 && S_ISREG(status->st_mode))
-		return fd;
-	close(fd);
-	errno = 0;
-	return -1;
-}
-
 bool core_file_is_core(const char *path)
 {
 	ElfW(Ehdr) header;
-	struct stat status;
-	int fd = open_regular(path, &status);
+	int fd = regular_file_open(AT_FDCWD, path, 0, NULL);
 	bool result;
 
 	if (fd < 0)
@@ -200,13 +186,13 @@ struct core_file *core_file_open(const char *path, struct pdb_error *err)
 {
 	struct core_file *core;
 	struct stat status;
-	int fd = open_regular(path, &status);
+	int fd = regular_file_open(AT_FDCWD, path, 0, &status);
 
 	if (fd < 0) {
-		if (errno)
-			error_errno(err, "%s", path);
-		else
+		if (errno == ENXIO)
 			error_set(err, ERROR_FORMAT, "%s: not a regular file", path);
+		else
+			error_errno(err, "%s", path);
 		return NULL;
 	}
 	core = xcalloc(1, sizeof(*core));

@@ -14,6 +14,7 @@
 #include "attach/process/image.h"
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
+#include "model/regular_file.h"
 #include "model/xalloc.h"
 
 #define PAGE ((uint64_t)4096)
@@ -160,7 +161,7 @@ static bool has_build_id(int fd, const uint8_t *build_id, ssize_t size)
 	bool has;
 
 	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
 	has = elf && elf_kind(elf) == ELF_K_ELF && dwelf_elf_gnu_build_id(elf, &found) == size &&
 	      !memcmp(found, build_id, (size_t)size);
 	elf_end(elf);
@@ -175,35 +176,34 @@ static bool is_newer(const struct stat *status, const struct core_file *core)
 }
 
 static enum mapped_state check_file(const struct core_file *core, uint64_t start, int fd,
-				    ssize_t *build_id_size_ret)
+				    const struct stat *status, ssize_t *build_id_size_ret)
 {
 	struct memory dumped = {.read = read_core, .context = (void *)(uintptr_t)core};
 	uint8_t build_id[BUILD_ID_MAX];
-	struct stat status;
 
 	*build_id_size_ret = image_build_id(&dumped, start, build_id);
-	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
-		return MAPPED_MISSING;
 	if (*build_id_size_ret > 0)
 		return has_build_id(fd, build_id, *build_id_size_ret) ? MAPPED_SAME
 								      : MAPPED_DIFFERS;
-	return is_newer(&status, core) ? MAPPED_DIFFERS : MAPPED_UNCHECKED;
+	return is_newer(status, core) ? MAPPED_DIFFERS : MAPPED_UNCHECKED;
 }
 
 static void open_object(struct core_memory *memory, struct maps_object *object)
 {
 	struct file *file = memory->files[object->inode - 1];
 	ssize_t build_id_size = 0;
+	struct stat status;
 	int fd;
 
 	if (file->state != MAPPED_UNUSED)
 		return;
-	fd = open(object->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = regular_file_open(AT_FDCWD, object->path, 0, &status);
 	file->state = fd < 0 ? MAPPED_MISSING
-			     : check_file(memory->core, object->start, fd, &build_id_size);
+			     : check_file(memory->core, object->start, fd, &status,
+					  &build_id_size);
 	if (file->state == MAPPED_SAME || file->state == MAPPED_UNCHECKED) {
 		file->fd = fd;
-		file->size = (uint64_t)lseek(fd, 0, SEEK_END);
+		file->size = (uint64_t)status.st_size;
 		return;
 	}
 	if (fd >= 0)

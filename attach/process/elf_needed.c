@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "attach/process/elf_needed.h"
+#include "model/regular_file.h"
 #include "model/xalloc.h"
 
 #define NONE SIZE_MAX
@@ -90,15 +91,13 @@ static const char *text_at(const char *base, size_t size, uint32_t offset)
 
 static Elf *open_elf(const char *path, int *fd_ret)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat status;
-	Elf *elf = NULL;
+	int fd = regular_file_open(AT_FDCWD, path, 0, NULL);
+	Elf *elf;
 
 	if (fd < 0)
 		return NULL;
 	elf_version(EV_CURRENT);
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-		elf = elf_begin(fd, ELF_C_READ, NULL);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf || elf_kind(elf) != ELF_K_ELF) {
 		elf_end(elf);
 		close(fd);

@@ -11,34 +11,26 @@
 
 #include "attach/process/elf_symbol.h"
 #include "attach/process/maps.h"
-
-/* By a name that a process gives, anything may be there by now: a fifo or a terminal too. */
-#define O_FOREIGN (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-
-static bool is_file_of(int fd, const struct maps_object *object)
-{
-	struct stat stat;
-
-	/* Only the inode: on btrfs and overlayfs the two device numbers are not the same. */
-	return !fstat(fd, &stat) && stat.st_ino == object->inode;
-}
+#include "model/regular_file.h"
 
 int elf_symbol_open(pid_t pid, const struct maps_object *object)
 {
 	char path[PATH_MAX + 32];
+	struct stat status;
 	int fd;
 
 	/* The executable's link leads to the file itself, even if its name is another's by now. */
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	fd = open(path, O_FOREIGN);
-	if (fd >= 0 && is_file_of(fd, object))
+	fd = regular_file_open(AT_FDCWD, path, 0, &status);
+	/* Only the inode: on btrfs and overlayfs the two device numbers are not the same. */
+	if (fd >= 0 && status.st_ino == object->inode)
 		return fd;
 	if (fd >= 0)
 		close(fd);
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, object->path);
-	fd = open(path, O_FOREIGN);
+	fd = regular_file_open(AT_FDCWD, path, 0, NULL);
 	if (fd < 0)
-		fd = open(object->path, O_FOREIGN);
+		fd = regular_file_open(AT_FDCWD, object->path, 0, NULL);
 	return fd;
 }
 
@@ -113,7 +105,7 @@ int elf_symbol_find(pid_t pid, const struct maps_object *object, const char *nam
 	if (fd < 0)
 		return -1;
 	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf || elf_kind(elf) != ELF_K_ELF || load_bias(elf, object->start, &bias)) {
 		error = ENOEXEC;
 	} else if (!find_in_file(elf, name, &symbol)) {

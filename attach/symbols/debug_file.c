@@ -11,6 +11,7 @@
 #include "attach/process/maps.h"
 #include "attach/symbols/debug_file.h"
 #include "model/modules.h"
+#include "model/regular_file.h"
 
 void debug_file_close(struct debug_file *file)
 {
@@ -62,8 +63,7 @@ Dwarf *debug_file_dwarf(struct debug_file *file)
 
 static int open_path(const char *path, const struct module *module, struct debug_file *ret)
 {
-	/* By a name that a process gives, anything may be there by now, a fifo or a terminal. */
-	struct debug_file file = {.fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)};
+	struct debug_file file = {.fd = regular_file_open(AT_FDCWD, path, 0, NULL)};
 
 	if (file.fd < 0)
 		return -1;

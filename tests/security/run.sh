@@ -12,9 +12,9 @@ if [ "$(id -u)" != 0 ] || ! command -v setpriv >/dev/null; then
 	exit 0
 fi
 
-work=$(mktemp -d) launcher=
+work=$(mktemp -d) launcher= own=
 stop() {
-	[ -z "$launcher" ] || kill -9 "$launcher" 2>/dev/null
+	[ -z "$launcher" ] || kill -9 "$launcher" $own 2>/dev/null
 	[ -z "$launcher" ] || wait_for none_left
 	rm -rf "$work"
 }
@@ -100,6 +100,26 @@ has_no_markup() { ! grep -qi '<script' "$@"; }
 check "no name is markup in a drawing" has_no_markup "$work"/shared/*.svg
 pdb_as 65533 --load "$work/shared/job.snap" --batch -ex lp
 check "others cannot load it" says "[Pp]ermission denied"
+
+# ---- Files of processes that are debugged ---------------------------------------------------------------
+
+# Root looks at a job of the user, where the program's name is a fifo's by now. Its writer waits until somebody
+# opens it; whoever did would be seen by that.
+cp "$program" "$work/owner/program"
+as 65534 setsid mpiexec.mpich -n 2 "$work/owner/program" >"$work/own.out" 2>&1 &
+is_own_ready() { [ "$(grep -c ready "$work/own.out")" = 2 ]; }
+check "another job of the first user is there" wait_for is_own_ready
+own=$(pgrep -u 65534 -f "^mpiexec.mpich -n 2 $work/owner/program")
+rm "$work/owner/program"
+as 65534 mkfifo "$work/owner/program"
+as 65534 sh -c 'echo nobody >"$1"' sh "$work/owner/program" &
+is_waiting() { ps -u 65534 -o comm=,stat=,args= | grep -q '^sh  *S.*echo nobody'; }
+check "a fifo has its program's name" wait_for is_waiting
+"$work/pdb" --pid "$own" --batch -ex bt -ex order >"$work/said" 2>&1 </dev/null
+check "root sees where the ranks are" says 'main'
+was_opened_by() { timeout 5 cat "$work/owner/program"; }
+check "and has not opened the fifo" test "$(was_opened_by)" = nobody
+kill "$own"
 
 # ---- gdb ------------------------------------------------------------------------------------------
 

@@ -215,7 +215,7 @@ static void test_fifo(void **state)
 	module = modules_intern(modules, path, build_id, sizeof(build_id));
 	assert_int_equal(symbols_resolve(symbols, module, 0x1000, &name), -1);
 	assert_int_equal(elf_symbol_find(getpid(), &object, "main", &(uint64_t){0}, NULL), -1);
-	assert_int_equal(errno, ENOEXEC);
+	assert_int_equal(errno, ENXIO);
 	alarm(0);
 	unlink(path);
 	symbols_destroy(symbols);
