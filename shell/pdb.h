@@ -9,8 +9,9 @@
  * full; pdb_next_rank() goes through them. Times are seconds.
  *
  * One thread at a time may use a job; different jobs may be used at once. Where there is no memory
- * left the program is ended. The library prints nothing, installs no signal handlers, and never
- * starts, stops or ends a job. */
+ * left the program is ended. The library prints nothing and never starts, stops or ends a job. While
+ * it reads names from program files it handles SIGBUS, which is how the kernel tells that somebody
+ * cut such a file short; it passes all others on, and leaves no signal handlers. */
 #ifndef PDB_H
 #define PDB_H
 

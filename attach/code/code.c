@@ -7,6 +7,7 @@
 #include "attach/code/code_private.h"
 #include "attach/code/fde_table.h"
 #include "attach/code/variables.h"
+#include "attach/symbols/cut_guard.h"
 #include "attach/symbols/debug_file.h"
 #include "attach/symbols/symbol_table.h"
 #include "model/code_store.h"
@@ -40,6 +41,7 @@ struct code_reader {
 	struct code_store *store;
 	struct code_file *files; /* by module */
 	size_t num_files;
+	struct cut_guard guard; /* while files are read */
 };
 
 struct bounds {
@@ -485,11 +487,19 @@ static bool find_whole(const struct code_file *file, const struct bounds *part, 
 
 /* ---- Look-ups ------------------------------------------------------------------------------ */
 
+static bool is_intact(const struct code_reader *reader, const struct code_file *file)
+{
+	return !reader->guard.is_cut && debug_file_is_same(&file->main) &&
+	       debug_file_is_same(&file->separate);
+}
+
+/* NULL if somebody writes to the file: nothing that was read of it is kept. */
 static const struct code_function *add(struct code_reader *reader, uint32_t module,
 				       struct code_file *file, const struct bounds *bounds)
 {
 	const struct code_body *known =
 		code_store_find(reader->store, module, bounds->range.begin);
+	struct code_variables *variables;
 	struct code_function *function;
 	Dwarf *dwarf;
 
@@ -499,21 +509,21 @@ static const struct code_function *add(struct code_reader *reader, uint32_t modu
 	dwarf = debug_file_dwarf(&file->main);
 	if (!dwarf)
 		dwarf = debug_file_dwarf(&file->separate);
-	return code_store_add(reader->store, module, function, variables_read(dwarf, function))
-		->function;
+	variables = variables_read(dwarf, function);
+	if (is_intact(reader, file))
+		return code_store_add(reader->store, module, function, variables)->function;
+	code_variables_destroy(variables);
+	code_function_destroy(function);
+	return NULL;
 }
 
-const struct code_function *code_reader_get(struct code_reader *reader, uint32_t module,
-					    uint64_t address, struct pdb_error *err)
+static const struct code_function *read_function(struct code_reader *reader, uint32_t module,
+						 uint64_t address, struct pdb_error *err)
 {
-	const struct code_body *known = code_store_find(reader->store, module, address);
+	struct code_file *file = get_file(reader, module);
 	const struct code_function *function;
 	struct bounds bounds, whole;
-	struct code_file *file;
 
-	if (known)
-		return known->function;
-	file = get_file(reader, module);
 	if (!file || !file->is_found) {
 		error_set(err, ERROR_NOT_FOUND, "its file is not there");
 		return NULL;
@@ -529,10 +539,27 @@ const struct code_function *code_reader_get(struct code_reader *reader, uint32_t
 	if ((!bounds.name || strstr(bounds.name, ".cold")) && find_whole(file, &bounds, &whole) &&
 	    is_in_file(file, &whole)) {
 		function = add(reader, module, file, &whole);
-		if (is_in_ranges(function, address))
+		if (function && is_in_ranges(function, address))
 			return function;
 	}
-	return add(reader, module, file, &bounds);
+	function = add(reader, module, file, &bounds);
+	if (!function)
+		error_set(err, ERROR_GONE, "its file was written to while it was read");
+	return function;
+}
+
+const struct code_function *code_reader_get(struct code_reader *reader, uint32_t module,
+					    uint64_t address, struct pdb_error *err)
+{
+	const struct code_body *known = code_store_find(reader->store, module, address);
+	const struct code_function *function;
+
+	if (known)
+		return known->function;
+	cut_guard_enter(&reader->guard);
+	function = read_function(reader, module, address, err);
+	cut_guard_leave(&reader->guard);
+	return function;
 }
 
 const struct code_variables *code_reader_variables(struct code_reader *reader, uint32_t module,

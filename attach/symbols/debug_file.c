@@ -22,6 +22,18 @@ void debug_file_close(struct debug_file *file)
 	*file = (struct debug_file){.fd = -1};
 }
 
+bool debug_file_is_same(const struct debug_file *file)
+{
+	const struct timespec *then = &file->status.st_mtim, *written;
+	struct stat now;
+
+	if (file->fd < 0)
+		return true;
+	written = &now.st_mtim;
+	return fstat(file->fd, &now) == 0 && now.st_size == file->status.st_size &&
+	       written->tv_sec == then->tv_sec && written->tv_nsec == then->tv_nsec;
+}
+
 static bool has_build_id(Elf *elf, const struct module *module)
 {
 	const void *build_id;
@@ -63,8 +75,9 @@ Dwarf *debug_file_dwarf(struct debug_file *file)
 
 static int open_path(const char *path, const struct module *module, struct debug_file *ret)
 {
-	struct debug_file file = {.fd = regular_file_open(AT_FDCWD, path, 0, NULL)};
+	struct debug_file file = {.fd = -1};
 
+	file.fd = regular_file_open(AT_FDCWD, path, 0, &file.status);
 	if (file.fd < 0)
 		return -1;
 	elf_version(EV_CURRENT);

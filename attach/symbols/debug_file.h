@@ -6,11 +6,14 @@
 #include <elfutils/libdw.h>
 #include <libelf.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 
 struct module;
 
+/* Mapped: reading one, from its opening on, is for within a struct cut_guard. */
 struct debug_file {
 	int fd; /* -1: closed, or the kernel's vdso, which is no file */
+	struct stat status; /* when it was opened */
 	Elf *elf;
 	bool has_debug_information;
 	Dwarf *dwarf; /* NULL before debug_file_dwarf() */
@@ -32,6 +35,9 @@ bool debug_file_find_unit(Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *ret);
 /* The file's debug information, NULL where it has none. Borrowed. The first call of a file takes
  * some milliseconds for a compressed one, which is read as a whole. */
 Dwarf *debug_file_dwarf(struct debug_file *file);
+
+/* False if the file has been written to since it was opened: then what was read may be of either. */
+bool debug_file_is_same(const struct debug_file *file);
 
 void debug_file_close(struct debug_file *file);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "attach/process/maps.h"
+#include "attach/symbols/cut_guard.h"
 #include "attach/symbols/debug_file.h"
 #include "attach/symbols/demangle.h"
 #include "attach/symbols/symbol_table.h"
@@ -44,25 +45,12 @@ struct symbols *symbols_create(const struct modules *modules)
 	return symbols;
 }
 
-void symbols_destroy(struct symbols *symbols)
+static void close_module(struct module_symbols *entry)
 {
-	size_t i;
-
-	if (!symbols)
-		return;
-	for (i = 0; i < symbols->num_modules; i++) {
-		struct module_symbols *entry = &symbols->by_module[i];
-
-		if (!entry->is_open)
-			continue;
-		symbol_table_destroy(entry->table);
-		debug_file_close(&entry->separate);
-		debug_file_close(&entry->main);
-	}
-	free(symbols->by_module);
-	free(symbols->function);
-	free(symbols->file);
-	free(symbols);
+	symbol_table_destroy(entry->table);
+	entry->table = NULL;
+	debug_file_close(&entry->separate);
+	debug_file_close(&entry->main);
 }
 
 static void open_module(const struct module *module, struct module_symbols *entry)
@@ -102,6 +90,21 @@ static struct module_symbols *get_module(struct symbols *symbols, uint32_t id)
 	if (!symbols->by_module[id].is_open)
 		open_module(modules_get(symbols->modules, id), &symbols->by_module[id]);
 	return &symbols->by_module[id];
+}
+
+void symbols_destroy(struct symbols *symbols)
+{
+	size_t i;
+
+	if (!symbols)
+		return;
+	for (i = 0; i < symbols->num_modules; i++)
+		if (symbols->by_module[i].is_open)
+			close_module(&symbols->by_module[i]);
+	free(symbols->by_module);
+	free(symbols->function);
+	free(symbols->file);
+	free(symbols);
 }
 
 /* What the linker calls the function, where that says more than its name: C++ scopes, Fortran
@@ -176,26 +179,28 @@ static bool table_knows_better(const struct place *place)
 	return !strncmp(place->symbol, "PMPI_", 5);
 }
 
-int symbols_resolve(void *argument, uint32_t module, uint64_t address, struct name *ret)
+static void find_place(struct module_symbols *entry, enum module_kind kind, uint64_t address,
+		       struct place *ret)
 {
-	struct symbols *symbols = argument;
-	struct module_symbols *entry = get_module(symbols, module);
-	struct place place = {0};
-	enum module_kind kind;
-	const char *symbol;
+	const char *symbol = entry->table ? symbol_table_find(entry->table, address) : NULL;
 
-	if (!entry)
-		return -1;
-	kind = modules_get(symbols->modules, module)->kind;
-	symbol = entry->table ? symbol_table_find(entry->table, address) : NULL;
 	if (symbol && (kind == MODULE_SYSTEM || kind == MODULE_RECORDER)) {
-		place.symbol = symbol; /* nobody asks for lines there, which take long to read */
-	} else {
-		if (!find_in_dwarf(debug_file_dwarf(&entry->main), address, &place))
-			find_in_dwarf(debug_file_dwarf(&entry->separate), address, &place);
-		if (symbol && (!place.symbol || table_knows_better(&place)))
-			place.symbol = symbol;
+		ret->symbol = symbol; /* nobody asks for lines there, which take long to read */
+		return;
 	}
+	if (!find_in_dwarf(debug_file_dwarf(&entry->main), address, ret))
+		find_in_dwarf(debug_file_dwarf(&entry->separate), address, ret);
+	if (symbol && (!ret->symbol || table_knows_better(ret)))
+		ret->symbol = symbol;
+}
+
+/* The answer, in copies. */
+static int resolve(struct symbols *symbols, struct module_symbols *entry, enum module_kind kind,
+		   uint64_t address, struct name *ret)
+{
+	struct place place = {0};
+
+	find_place(entry, kind, address, &place);
 	if (!place.symbol)
 		return -1;
 	free(symbols->function);
@@ -210,4 +215,32 @@ int symbols_resolve(void *argument, uint32_t module, uint64_t address, struct na
 		.is_symbol = true,
 	};
 	return 0;
+}
+
+int symbols_resolve(void *argument, uint32_t module, uint64_t address, struct name *ret)
+{
+	struct symbols *symbols = argument;
+	struct module_symbols *entry;
+	struct cut_guard guard;
+	struct name name;
+	int result = -1;
+	bool is_whole;
+
+	cut_guard_enter(&guard);
+	entry = get_module(symbols, module);
+	if (entry)
+		result = resolve(symbols, entry, modules_get(symbols->modules, module)->kind,
+				 address, &name);
+	is_whole = !cut_guard_leave(&guard);
+	if (!entry)
+		return -1;
+	if (!is_whole || !debug_file_is_same(&entry->main) ||
+	    !debug_file_is_same(&entry->separate)) {
+		/* Somebody writes to it: it is another file's names now, or half of one's. */
+		close_module(entry);
+		return -1;
+	}
+	if (!result)
+		*ret = name;
+	return result;
 }

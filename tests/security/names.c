@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Two ranks that hang, with names that a terminal or a browser would obey. */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
+/* A thread, whose names are asked for when it is looked at. */
+static void *help(void *argument)
+{
+	while (!argument)
+		pause();
+	return argument;
+}
+
 int main(int argc, char **argv)
 {
+	pthread_t helper;
 	MPI_Comm comm;
 	int rank;
 
@@ -13,6 +23,7 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
 	MPI_Comm_set_name(comm, "\033]0;owned\007<script>alert(1)</script>\"");
+	pthread_create(&helper, NULL, help, NULL);
 	printf("rank %d is ready\n", rank);
 	fflush(stdout);
 	while (rank == 0)

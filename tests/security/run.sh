@@ -110,6 +110,9 @@ as 65534 setsid mpiexec.mpich -n 2 "$work/owner/program" >"$work/own.out" 2>&1 &
 is_own_ready() { [ "$(grep -c ready "$work/own.out")" = 2 ]; }
 check "another job of the first user is there" wait_for is_own_ready
 own=$(pgrep -u 65534 -f "^mpiexec.mpich -n 2 $work/owner/program")
+for pid in $(pgrep -u 65534 -f "^$work/owner/program"); do
+	gcore -o "$work/core" "$pid" >/dev/null 2>&1
+done
 rm "$work/owner/program"
 as 65534 mkfifo "$work/owner/program"
 as 65534 sh -c 'echo nobody >"$1"' sh "$work/owner/program" &
@@ -120,6 +123,23 @@ check "root sees where the ranks are" says 'main'
 was_opened_by() { timeout 5 cat "$work/owner/program"; }
 check "and has not opened the fifo" test "$(was_opened_by)" = nobody
 kill "$own"
+wait_for eval '! kill -0 "$own" 2>/dev/null'
+
+# He cuts it short while root looks at cores of it: after some of it was read, and the rest is to be read.
+rm -f "$work/owner/program"
+as 65534 cp "$program" "$work/owner/program"
+mkfifo "$work/commands"
+"$work/pdb" -nx --core "$work"/core.* <"$work/commands" >"$work/said" 2>&1 &
+reader=$!
+exec 7>"$work/commands"
+echo bt >&7
+check "root sees the ranks in cores" wait_for says 'MPI_Barrier'
+as 65534 truncate -s 4096 "$work/owner/program"
+printf '%s\n' "set threads on" bt order quit >&7
+exec 7>&-
+wait $reader
+check "a program that is cut short ends nothing" test $? = 0
+check "the threads are where they are, without names of what is gone" says '2:\[0-1\] program\+0x'
 
 # ---- gdb ------------------------------------------------------------------------------------------
 

@@ -174,6 +174,44 @@ static void test_replaced_file(void **state)
 	modules_destroy(modules);
 }
 
+/* A file that is written to in place, after some of its names were read: no names any more, neither
+ * of what is gone nor of what is there now. */
+static void test_written_file(void **state)
+{
+	char path[PATH_MAX], other[PATH_MAX], directory[] = "/tmp/pdb-test-XXXXXX";
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/lib.so", directory);
+	library_path(other, "names_c.so");
+	for (int round = 0; round < 3; round++) {
+		struct modules *modules = modules_create();
+		struct symbols *symbols = symbols_create(modules);
+		struct where where = probe_library(modules, "names_c.so", "outer");
+		struct module *module = modules_get(modules, where.module);
+		struct name name;
+
+		copy_file(other, path);
+		free(module->path);
+		module->path = strdup(path);
+		assert_int_equal(symbols_resolve(symbols, where.module, where.address, &name), 0);
+		assert_string_equal(name.function, "inner");
+		if (round == 2) {
+			library_path(other, "names_cxx.so");
+			copy_file(other, path);
+		} else {
+			assert_int_equal(truncate(path, round ? 4096 : 0), 0);
+		}
+		for (int i = 0; i < 20; i++)
+			assert_int_equal(
+				symbols_resolve(symbols, where.module, where.address, &name), -1);
+		symbols_destroy(symbols);
+		modules_destroy(modules);
+	}
+	unlink(path);
+	rmdir(directory);
+}
+
 static void test_many_lookups(void **state)
 {
 	struct modules *modules = modules_create();
@@ -247,6 +285,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_replaced_file),
+		cmocka_unit_test(test_written_file),
 		cmocka_unit_test(test_many_lookups),
 		cmocka_unit_test(test_fifo),
 		cmocka_unit_test(test_vdso),

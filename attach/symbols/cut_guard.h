@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Reading mapped files that somebody may cut short meanwhile: a program that is copied over while
+ * its core is looked at. Touching a page that is no more raises SIGBUS. They are mapped all the
+ * same, since debug information may be many times larger than what is needed of it, and libdw
+ * reads whole sections of what is not mapped. */
+#ifndef PDB_ATTACH_CUT_GUARD_H
+#define PDB_ATTACH_CUT_GUARD_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+struct cut_guard {
+	sigset_t mask; /* the thread's before */
+	volatile bool is_cut;
+};
+
+/* From now on this thread reads zeros where a file has ended in the meantime. pdb is a library in
+ * other programs, too: its handler of SIGBUS is there no longer than needed, and the program's own
+ * is given all that is not about that. Guards do not nest. */
+void cut_guard_enter(struct cut_guard *guard);
+
+/* The end of it. True if something was missing: then nothing that was read is to be believed. */
+bool cut_guard_leave(struct cut_guard *guard);
+
+#endif
