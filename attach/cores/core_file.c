@@ -12,6 +12,7 @@
 #include "attach/cores/core_file.h"
 #include "attach/cores/core_notes.h"
 #include "model/error.h"
+#include "model/interrupt.h"
 #include "model/regular_file.h"
 #include "model/xalloc.h"
 
@@ -23,6 +24,8 @@
 
 /* The kernel's own limit of mappings is 65530 unless somebody has raised it. */
 #define MAX_SEGMENTS ((uint64_t)4 << 20)
+/* Some file systems compress, or tell only later what they have stored. */
+#define LEAST_BUDGET ((uint64_t)1 << 20)
 
 static bool is_core(const ElfW(Ehdr) * header)
 {
@@ -77,7 +80,8 @@ static int count_segments(const struct core_file *core, const ElfW(Ehdr) * heade
 		return error_set(err, ERROR_FORMAT, "a corrupt core: %llu segments",
 				 (unsigned long long)*num_ret);
 	if (header->e_phoff > core->size ||
-	    (core->size - header->e_phoff) / sizeof(ElfW(Phdr)) < *num_ret)
+	    (core->size - header->e_phoff) / sizeof(ElfW(Phdr)) < *num_ret ||
+	    core->budget / sizeof(ElfW(Phdr)) < *num_ret)
 		return error_set(err, ERROR_FORMAT,
 				 "a truncated core: its segment table is not all there");
 	return 0;
@@ -145,14 +149,18 @@ static int read_segments(struct core_file *core, const ElfW(Ehdr) * header, stru
 	if (count_segments(core, header, &num, err) < 0)
 		return -1;
 	for (uint64_t i = 0; i < num; i++) {
+		if (interrupt_check(err) < 0)
+			return -1;
 		if (pread(core->fd, &phdr, sizeof(phdr),
 			  (off_t)(header->e_phoff + i * sizeof(phdr))) != sizeof(phdr))
 			return error_set(err, ERROR_FORMAT, "the core ends while it is read");
 		if (phdr.p_type == PT_LOAD)
 			add_segment(core, &phdr);
-		else if (phdr.p_type == PT_NOTE)
-			core_notes_read(core, phdr.p_offset,
-					clip(core, phdr.p_offset, phdr.p_filesz), phdr.p_align);
+		else if (phdr.p_type == PT_NOTE &&
+			 core_notes_read(core, phdr.p_offset,
+					 clip(core, phdr.p_offset, phdr.p_filesz), phdr.p_align,
+					 err) < 0)
+			return -1;
 	}
 	sort_segments(core);
 	return 0;
@@ -199,6 +207,11 @@ struct core_file *core_file_open(const char *path, struct pdb_error *err)
 	core->fd = fd;
 	core->path = xstrdup(path);
 	core->size = (uint64_t)status.st_size;
+	core->budget = (uint64_t)status.st_blocks * 512;
+	if (core->budget > core->size)
+		core->budget = core->size;
+	core->budget += LEAST_BUDGET;
+	core->notes_left = core->budget;
 	core->written = status.st_mtim;
 	if (load(core, err) < 0) {
 		error_prefix(err, "%s", path);

@@ -42,6 +42,10 @@ struct core_file {
 	int fd;
 	char *path;
 	uint64_t size;
+	/* What reading may take, in bytes: in proportion to what is stored, as holes and counts can
+	 * claim any number. */
+	uint64_t budget;
+	uint64_t notes_left;	       /* of that, for notes, until they are read */
 	struct timespec written;       /* the file's modification time */
 	pid_t pid;                     /* of the process */
 	char command[81];              /* the beginning of its command line */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <elf.h>
-#include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +13,15 @@
 #include "attach/process/image.h"
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
+#include "model/interrupt.h"
 #include "model/regular_file.h"
 #include "model/xalloc.h"
 
 #define PAGE ((uint64_t)4096)
+/* Bytes that may be read in all: what any core needs of headers and tables, and the core itself. */
+#define BUDGET(core) (((uint64_t)8 << 20) + 2 * (core)->budget)
+/* What a look costs beside its bytes, and to open a file. */
+enum { COST_READ = 64, COST_OPEN = 2048 };
 
 /* Names for files, as a core has neither devices nor inodes. */
 enum { DEVICE_FILES = 1, DEVICE_KERNEL = 2 };
@@ -40,6 +44,7 @@ struct file {
 
 struct core_memory {
 	const struct core_file *core;
+	uint64_t left; /* of the budget */
 	struct maps *maps;
 	struct part *parts; /* ascending */
 	size_t num_parts, parts_capacity;
@@ -148,24 +153,41 @@ static void make_maps(struct core_memory *memory)
 /* ---- Files ------------------------------------------------------------------------------------
  */
 
+static bool take(struct core_memory *memory, size_t cost)
+{
+	if (memory->left < cost || interrupt_pending()) {
+		memory->left = 0;
+		return false;
+	}
+	memory->left -= cost;
+	return true;
+}
+
 static int read_core(void *context, uint64_t address, void *buffer, size_t size)
 {
-	return core_file_read(context, address, buffer, size);
+	struct core_memory *memory = context;
+
+	if (!take(memory, size + COST_READ))
+		return -1;
+	return core_file_read(memory->core, address, buffer, size);
+}
+
+static int read_mapped_file(void *context, uint64_t address, void *buffer, size_t size)
+{
+	int fd = *(const int *)context;
+
+	return address <= INT64_MAX && pread(fd, buffer, size, (off_t)address) == (ssize_t)size ? 0
+												: -1;
 }
 
 /* Does the file have this build-id? */
 static bool has_build_id(int fd, const uint8_t *build_id, ssize_t size)
 {
-	const void *found;
-	Elf *elf;
-	bool has;
+	struct memory file = {.read = read_mapped_file, .context = &fd};
+	uint8_t found[BUILD_ID_MAX];
 
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	has = elf && elf_kind(elf) == ELF_K_ELF && dwelf_elf_gnu_build_id(elf, &found) == size &&
-	      !memcmp(found, build_id, (size_t)size);
-	elf_end(elf);
-	return has;
+	return image_file_build_id(&file, found) == size &&
+	       !memcmp(found, build_id, (size_t)size);
 }
 
 static bool is_newer(const struct stat *status, const struct core_file *core)
@@ -175,17 +197,17 @@ static bool is_newer(const struct stat *status, const struct core_file *core)
 	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
 
-static enum mapped_state check_file(const struct core_file *core, uint64_t start, int fd,
+static enum mapped_state check_file(struct core_memory *memory, uint64_t start, int fd,
 				    const struct stat *status, ssize_t *build_id_size_ret)
 {
-	struct memory dumped = {.read = read_core, .context = (void *)(uintptr_t)core};
+	struct memory dumped = {.read = read_core, .context = memory};
 	uint8_t build_id[BUILD_ID_MAX];
 
 	*build_id_size_ret = image_build_id(&dumped, start, build_id);
 	if (*build_id_size_ret > 0)
 		return has_build_id(fd, build_id, *build_id_size_ret) ? MAPPED_SAME
 								      : MAPPED_DIFFERS;
-	return is_newer(status, core) ? MAPPED_DIFFERS : MAPPED_UNCHECKED;
+	return is_newer(status, memory->core) ? MAPPED_DIFFERS : MAPPED_UNCHECKED;
 }
 
 static void open_object(struct core_memory *memory, struct maps_object *object)
@@ -195,11 +217,11 @@ static void open_object(struct core_memory *memory, struct maps_object *object)
 	struct stat status;
 	int fd;
 
-	if (file->state != MAPPED_UNUSED)
+	if (file->state != MAPPED_UNUSED || !take(memory, COST_OPEN))
 		return;
 	fd = regular_file_open(AT_FDCWD, object->path, 0, &status);
 	file->state = fd < 0 ? MAPPED_MISSING
-			     : check_file(memory->core, object->start, fd, &status,
+			     : check_file(memory, object->start, fd, &status,
 					  &build_id_size);
 	if (file->state == MAPPED_SAME || file->state == MAPPED_UNCHECKED) {
 		file->fd = fd;
@@ -221,6 +243,7 @@ struct core_memory *core_memory_create(const struct core_file *core)
 	struct core_memory *memory = xcalloc(1, sizeof(*memory));
 
 	memory->core = core;
+	memory->left = BUDGET(core);
 	memory->maps = maps_create();
 	make_maps(memory);
 	for (size_t i = 0; i < memory->maps->num_objects; i++) {
@@ -247,6 +270,11 @@ void core_memory_destroy(struct core_memory *memory)
 	free(memory->parts);
 	maps_destroy(memory->maps);
 	free(memory);
+}
+
+bool core_memory_is_exhausted(const struct core_memory *memory)
+{
+	return !memory->left;
 }
 
 struct maps *core_memory_steal_maps(struct core_memory *memory)
@@ -316,8 +344,10 @@ static int read_file(const struct core_memory *memory, uint64_t address, void *b
 
 int core_memory_read(void *context, uint64_t address, void *buffer, size_t size)
 {
-	const struct core_memory *memory = context;
+	struct core_memory *memory = context;
 
+	if (!take(memory, size + COST_READ))
+		return -1;
 	if (core_file_read(memory->core, address, buffer, size) == 0)
 		return 0;
 	return read_file(memory, address, buffer, size);

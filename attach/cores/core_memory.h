@@ -5,6 +5,7 @@
 #ifndef PDB_ATTACH_CORE_MEMORY_H
 #define PDB_ATTACH_CORE_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,9 @@ struct core_memory;
 struct core_memory *core_memory_create(const struct core_file *core);
 void core_memory_destroy(struct core_memory *memory); /* NULL is fine */
 
+/* Was more asked for than the core's budget? */
+bool core_memory_is_exhausted(const struct core_memory *memory);
+
 /* The mappings; the caller takes them (maps_destroy). Files have a device and inode of our own. An
  * object whose file differs and that has no build-id has its bare name as path, so that no names
  * are taken from the file. */
@@ -35,7 +39,8 @@ size_t core_memory_num_files(const struct core_memory *memory);
 enum mapped_state core_memory_file(const struct core_memory *memory, size_t i,
 				   const char **path_ret);
 
-/* For struct memory: `context` is a struct core_memory. */
+/* For struct memory: `context` is a struct core_memory. What is read in all is bounded by the core's
+ * budget, and ends when somebody interrupts: then nothing can be read any more. */
 int core_memory_read(void *context, uint64_t address, void *buffer, size_t size);
 
 #endif

@@ -7,10 +7,10 @@
 
 #include "attach/cores/core_file.h"
 #include "attach/cores/core_notes.h"
+#include "model/error.h"
+#include "model/interrupt.h"
 #include "model/xalloc.h"
 
-/* A file of nothing but empty notes must not keep pdb busy for long. */
-#define MAX_NOTES ((uint64_t)8 << 20)
 #define MAX_FILE_NOTE ((uint64_t)64 << 20)
 #define MAX_AUXV 256
 
@@ -152,27 +152,36 @@ static void add_note(struct core_file *core, uint32_t type, uint64_t at, uint64_
 	}
 }
 
-void core_notes_read(struct core_file *core, uint64_t at, uint64_t size, uint64_t align)
+int core_notes_read(struct core_file *core, uint64_t at, uint64_t size, uint64_t align,
+		    struct pdb_error *err)
 {
 	uint64_t mask = align == 8 ? 7 : 3, end = at + size;
 	Elf64_Nhdr note;
 	char name[5];
 
-	for (uint64_t i = 0; i < MAX_NOTES && end - at >= sizeof(note); i++) {
+	while (end - at >= sizeof(note)) {
 		uint64_t content, next;
 
+		if (interrupt_check(err) < 0)
+			return -1;
 		if (!read_content(core, at, &note, sizeof(note)))
-			return;
+			return 0;
 		content = (at + sizeof(note) + note.n_namesz + mask) & ~mask;
 		next = (content + note.n_descsz + mask) & ~mask;
 		if (content > end || note.n_descsz > end - content)
-			return;
+			return 0;
+		/* Segments that overlap, or a hole in the file, which is full of empty notes. */
+		if (core->notes_left < next - at)
+			return error_set(err, ERROR_FORMAT,
+					 "a corrupt core: more notes than it has bytes");
+		core->notes_left -= next - at;
 		if (note.n_namesz == sizeof(name) &&
 		    read_content(core, at + sizeof(note), name, sizeof(name)) &&
 		    !memcmp(name, "CORE", sizeof(name)))
 			add_note(core, note.n_type, content, note.n_descsz);
 		if (next > end)
-			return;
+			return 0;
 		at = next;
 	}
+	return 0;
 }

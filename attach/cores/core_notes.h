@@ -6,9 +6,12 @@
 #include <stdint.h>
 
 struct core_file;
+struct pdb_error;
 
 /* Read the `size` bytes of notes at `at` of the file, aligned to 4 or 8 bytes, into *core. What is
- * cut short or makes no sense is left out. */
-void core_notes_read(struct core_file *core, uint64_t at, uint64_t size, uint64_t align);
+ * cut short or makes no sense is left out. -1 and *err: there are more notes than are stored, or
+ * somebody has interrupted it. */
+int core_notes_read(struct core_file *core, uint64_t at, uint64_t size, uint64_t align,
+		    struct pdb_error *err);
 
 #endif

@@ -22,6 +22,7 @@
 #include "attach/stacks/unwind.h"
 #include "model/callpath.h"
 #include "model/error.h"
+#include "model/interrupt.h"
 #include "model/job.h"
 #include "model/proctable.h"
 #include "model/rankset.h"
@@ -163,7 +164,9 @@ static void add_directory(struct loader *loader, const char *path)
 	for (int i = 0; i < num; i++) {
 		char *file = xasprintf("%s/%s", path, entries[i]->d_name);
 
-		if (core_file_is_core(file))
+		if (interrupt_pending())
+			;
+		else if (core_file_is_core(file))
 			add_core(loader, file);
 		else
 			others++;
@@ -384,6 +387,8 @@ static int open_core(const char *path, struct job *job, struct opened *ret, stru
 	maps = core_memory_steal_maps(ret->memory);
 	ret->python = python_create(&source, maps);
 	ret->space = unwind_space_create(&source, maps, ret->images);
+	/* Few hundred looks for a frame, which takes some 50 bytes of what is mostly no stack. */
+	unwind_space_limit(ret->space, ret->core->budget / 2);
 	return 0;
 }
 
@@ -407,13 +412,18 @@ static void load_core(struct loader *loader, const struct found *found)
 		add_note(loader->notes, xstrdup(err.text));
 		return;
 	}
-	for (size_t i = 0; i < opened.core->num_threads; i++)
+	for (size_t i = 0; i < opened.core->num_threads && !interrupt_pending(); i++)
 		add_sample(job, opened.core, &opened.core->threads[i], opened.space, opened.python,
 			   rank);
 	add_crash(job, opened.core, rank);
 	proctable_add(job->proctable, rank, opened.core->pid, found->host,
 		      find_executable(opened.core, unwind_space_maps(opened.space)));
 	note_files(loader, opened.memory, rank);
+	if (core_memory_is_exhausted(opened.memory) || unwind_space_is_exhausted(opened.space))
+		add_note(loader->notes,
+			 xasprintf("%s: it refers to far more than there is in it, as no process "
+				   "does; what is beyond is left out",
+				   found->path));
 	close_core(&opened);
 }
 
@@ -428,7 +438,7 @@ static void read_values(struct job *job, const char *path, int rank,
 
 	if (open_core(path, job, &opened, &err) < 0)
 		return;
-	for (size_t i = 0; i < opened.core->num_threads; i++) {
+	for (size_t i = 0; i < opened.core->num_threads && !interrupt_pending(); i++) {
 		const struct core_thread *thread = &opened.core->threads[i];
 		struct unwind_result unwound;
 
@@ -451,7 +461,7 @@ void cores_read_values(const struct cores *cores, struct job *job)
 	struct unwind_probes probes;
 
 	unwind_probes_init(&probes, job->probes, job->num_probes);
-	for (size_t i = 0; i < cores->num; i++)
+	for (size_t i = 0; i < cores->num && !interrupt_pending(); i++)
 		read_values(job, cores->files[i].path, cores->files[i].rank, &probes, values);
 	samples_sort(values);
 	samples_adopt_values(job->samples, values, job->callpaths);
@@ -552,14 +562,17 @@ int cores_load(char *const *paths, size_t num_paths, struct job *job, struct cor
 	struct loader loader = {.job = job, .notes = notes};
 	int result;
 
-	for (size_t i = 0; i < num_paths; i++)
+	for (size_t i = 0; i < num_paths && !interrupt_pending(); i++)
 		add_path(&loader, paths[i]);
 	choose(&loader);
-	for (size_t i = 0; i < loader.num_found; i++)
+	for (size_t i = 0; i < loader.num_found && !interrupt_pending(); i++)
 		load_core(&loader, &loader.found[i]);
 	tell_files(&loader);
 	samples_sort(job->samples);
-	result = job->proctable->num_procs ? fill_table(&loader, err) : nothing_left(notes, err);
+	result = interrupt_check(err);
+	if (!result)
+		result = job->proctable->num_procs ? fill_table(&loader, err)
+						   : nothing_left(notes, err);
 	*cores_ret = keep_files(&loader);
 	free(loader.found);
 	if (!result) {

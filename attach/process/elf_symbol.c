@@ -13,6 +13,9 @@
 #include "attach/process/maps.h"
 #include "model/regular_file.h"
 
+/* Some file systems compress, or tell only later what they have stored. */
+#define LEAST_STORED ((uint64_t)16 << 20)
+
 int elf_symbol_open(pid_t pid, const struct maps_object *object)
 {
 	char path[PATH_MAX + 32];
@@ -51,6 +54,14 @@ static int load_bias(Elf *elf, uint64_t start, uint64_t *bias_ret)
 	return -1;
 }
 
+/* Is it no larger than what is stored of the file? Holes are free, and would be read as a whole. */
+static bool is_stored(Elf_Scn *section, uint64_t stored)
+{
+	GElf_Shdr header;
+
+	return section && gelf_getshdr(section, &header) && header.sh_size <= stored;
+}
+
 static int find_in_section(Elf *elf, Elf_Scn *section, const char *name, GElf_Sym *ret)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
@@ -76,7 +87,7 @@ static int find_in_section(Elf *elf, Elf_Scn *section, const char *name, GElf_Sy
 	return -1;
 }
 
-static int find_in_file(Elf *elf, const char *name, GElf_Sym *ret)
+static int find_in_file(Elf *elf, uint64_t stored, const char *name, GElf_Sym *ret)
 {
 	static const GElf_Word types[] = {SHT_DYNSYM, SHT_SYMTAB};
 	Elf_Scn *section;
@@ -87,6 +98,8 @@ static int find_in_file(Elf *elf, const char *name, GElf_Sym *ret)
 		section = NULL;
 		while ((section = elf_nextscn(elf, section))) {
 			if (gelf_getshdr(section, &header) && header.sh_type == types[i] &&
+			    is_stored(section, stored) &&
+			    is_stored(elf_getscn(elf, header.sh_link), stored) &&
 			    !find_in_section(elf, section, name, ret))
 				return 0;
 		}
@@ -98,17 +111,21 @@ int elf_symbol_find(pid_t pid, const struct maps_object *object, const char *nam
 		    uint64_t *address_ret, uint64_t *size_ret)
 {
 	int fd = elf_symbol_open(pid, object), error = ENOENT;
+	struct stat status;
 	GElf_Sym symbol;
 	uint64_t bias;
 	Elf *elf;
 
 	if (fd < 0)
 		return -1;
+	if (fstat(fd, &status) < 0)
+		status.st_blocks = 0;
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf || elf_kind(elf) != ELF_K_ELF || load_bias(elf, object->start, &bias)) {
 		error = ENOEXEC;
-	} else if (!find_in_file(elf, name, &symbol)) {
+	} else if (!find_in_file(elf, LEAST_STORED + (uint64_t)status.st_blocks * 512, name,
+				 &symbol)) {
 		*address_ret = bias + symbol.st_value;
 		if (size_ret)
 			*size_ret = symbol.st_size;

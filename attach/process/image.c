@@ -15,7 +15,8 @@
 
 #define PAGE 4096
 #define MAX_PHDRS 128
-#define MAX_NOTES 65536
+#define MAX_NOTES 65536 /* bytes, in all of its segments */
+#define CHUNK 512	/* pages */
 #define MAX_SIZE ((uint64_t)8 << 30)
 
 struct key {
@@ -25,7 +26,8 @@ struct key {
 struct image_private {
 	struct key key;
 	bool is_elf;
-	uint8_t **pages; /* by page number from first_address on; NULL: not read yet */
+	/* By page number from first_address on, in chunks; NULL: nothing of it was read yet. */
+	uint8_t ***chunks;
 	struct image image;
 	UT_hash_handle hh;
 };
@@ -43,19 +45,33 @@ struct images *images_create(struct modules *modules)
 	return images;
 }
 
+static size_t num_chunks(const struct image *image)
+{
+	return image->size / PAGE / CHUNK + 1;
+}
+
+static void free_pages(struct image_private *entry)
+{
+	if (!entry->chunks)
+		return;
+	for (size_t i = 0; i < num_chunks(&entry->image); i++) {
+		for (size_t j = 0; entry->chunks[i] && j < CHUNK; j++)
+			free(entry->chunks[i][j]);
+		free(entry->chunks[i]);
+	}
+	free(entry->chunks);
+}
+
 void images_destroy(struct images *images)
 {
 	struct image_private *entry, *next;
-	uint64_t i;
 
 	if (!images)
 		return;
 	HASH_ITER(hh, images->table, entry, next)
 	{
 		HASH_DEL(images->table, entry);
-		for (i = 0; entry->pages && i < entry->image.size / PAGE; i++)
-			free(entry->pages[i]);
-		free(entry->pages);
+		free_pages(entry);
 		free(entry);
 	}
 	free(images);
@@ -132,13 +148,14 @@ static size_t find_build_id(const uint8_t *notes, size_t size, uint8_t build_id[
 static size_t build_id_of(const struct memory *memory, uint64_t bias, const ElfW(Phdr) * phdrs,
 			  size_t num, uint8_t build_id[BUILD_ID_MAX])
 {
-	size_t i, length = 0;
+	size_t i, length = 0, left = MAX_NOTES;
 
 	for (i = 0; i < num && !length; i++) {
 		uint8_t *notes;
 
-		if (phdrs[i].p_type != PT_NOTE || phdrs[i].p_memsz > MAX_NOTES)
+		if (phdrs[i].p_type != PT_NOTE || phdrs[i].p_memsz > left)
 			continue;
+		left -= phdrs[i].p_memsz;
 		notes = xmalloc(phdrs[i].p_memsz);
 		if (!memory_get(memory, bias + phdrs[i].p_vaddr, notes, phdrs[i].p_memsz))
 			length = find_build_id(notes, phdrs[i].p_memsz, build_id);
@@ -194,7 +211,6 @@ static void fill(struct images *images, struct image_private *entry, const struc
 	if (!module->example_pid)
 		module->example_pid = memory->pid;
 	image->private = entry;
-	entry->pages = xcalloc(image->size / PAGE, sizeof(*entry->pages));
 	entry->is_elf = true;
 }
 
@@ -207,6 +223,21 @@ ssize_t image_build_id(const struct memory *memory, uint64_t start, uint8_t buil
 	if (read_headers(memory, start, phdrs, &num) || measure(&image, phdrs, num))
 		return -1;
 	return (ssize_t)build_id_of(memory, start - image.first_address, phdrs, num, build_id);
+}
+
+ssize_t image_file_build_id(const struct memory *file, uint8_t build_id[BUILD_ID_MAX])
+{
+	ElfW(Phdr) phdrs[MAX_PHDRS];
+	size_t num;
+
+	if (read_headers(file, 0, phdrs, &num))
+		return -1;
+	/* Where it is in the file takes the place of where it is in memory. */
+	for (size_t i = 0; i < num; i++) {
+		phdrs[i].p_vaddr = phdrs[i].p_offset;
+		phdrs[i].p_memsz = phdrs[i].p_filesz;
+	}
+	return (ssize_t)build_id_of(file, 0, phdrs, num, build_id);
 }
 
 struct image *images_get(struct images *images, const struct memory *memory,
@@ -233,12 +264,17 @@ struct image *images_get(struct images *images, const struct memory *memory,
 int image_read_word(struct image *image, const struct memory *memory, uint64_t bias,
 		    uint64_t address, uint64_t *ret)
 {
-	uint64_t offset = address - image->first_address;
+	uint64_t offset = address - image->first_address, number = offset / PAGE;
+	struct image_private *entry = image->private;
 	uint8_t **page;
 
 	if (address < image->first_address || offset >= image->size || offset % 8)
 		return -1;
-	page = &image->private->pages[offset / PAGE];
+	if (!entry->chunks)
+		entry->chunks = xcalloc(num_chunks(image), sizeof(*entry->chunks));
+	if (!entry->chunks[number / CHUNK])
+		entry->chunks[number / CHUNK] = xcalloc(CHUNK, sizeof(uint8_t *));
+	page = &entry->chunks[number / CHUNK][number % CHUNK];
 	if (!*page) {
 		*page = xmalloc(PAGE);
 		if (memory_get(memory, bias + (address & ~(uint64_t)(PAGE - 1)), *page, PAGE)) {

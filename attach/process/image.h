@@ -29,6 +29,9 @@ struct image {
  * headers are not in the memory. */
 ssize_t image_build_id(const struct memory *memory, uint64_t start, uint8_t build_id[BUILD_ID_MAX]);
 
+/* The same of a file: `file` reads it by offsets. */
+ssize_t image_file_build_id(const struct memory *file, uint8_t build_id[BUILD_ID_MAX]);
+
 struct images;
 
 /* The modules are borrowed. */

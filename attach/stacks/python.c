@@ -13,6 +13,7 @@
 #include "model/xalloc.h"
 
 #define COPY_NS 100000 /* a thread stands still for no longer than this because of it */
+#define MAX_TRIES 8 /* objects by the names that it has */
 #define MAX_INTERPRETERS 16
 #define MAX_THREADS 4096
 #define OWNED_BY_C_STACK 3
@@ -169,9 +170,10 @@ static int find_in_object(struct python *python, const struct maps *maps, size_t
 struct python *python_create(const struct memory *memory, const struct maps *maps)
 {
 	struct python python = {.memory = *memory}, *copy;
+	int tries = 0;
 
-	for (size_t i = 0; i < maps->num_objects; i++) {
-		if (!may_be_python(maps, i) || find_in_object(&python, maps, i))
+	for (size_t i = 0; i < maps->num_objects && tries < MAX_TRIES; i++) {
+		if (!may_be_python(maps, i) || (tries++, find_in_object(&python, maps, i)))
 			continue;
 		copy = xmalloc(sizeof(*copy));
 		*copy = python;

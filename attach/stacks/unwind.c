@@ -11,11 +11,18 @@
 #include "attach/stacks/unwind.h"
 #include "model/callpath.h"
 #include "model/code.h"
+#include "model/interrupt.h"
 #include "model/modules.h"
 #include "model/sample.h"
 #include "model/xalloc.h"
 
 #define MAX_FRAMES 4096
+
+/* Unwind tables have loops and stacks of their own, and libunwind follows them. A look is that at a
+ * word of memory; the largest functions of real programs take some 10,000 in a step. */
+#define WALK_LOOKS ((uint64_t)4 << 20)
+#define STEP_LOOKS ((uint64_t)128 << 10)
+#define FRAME_LOOKS 16 /* what a frame counts as, at least */
 
 /* Exported by libunwind for accessors such as these (its own for ptrace and core files use it too),
  * but declared in none of its headers. Searches a binary search table by way of access_mem. */
@@ -28,6 +35,8 @@ struct unwind_space {
 	struct images *images;
 	struct image **by_object; /* of each of the maps' objects, filled when asked for */
 	unw_addr_space_t as;
+	bool is_limited;
+	uint64_t looks_left; /* of all walks if it is limited, else of this one */
 };
 
 /* What the accessors are given: one walk. */
@@ -36,6 +45,7 @@ struct walk {
 	const struct tracee *tracee;
 	const struct unwind_probes *probes;
 	uint64_t missing;
+	uint64_t looks_left; /* of this step */
 	bool is_guessed; /* a frame had no unwind information: registers of those outside are not
 			  * known */
 	struct sample_value *values; /* depth: from the innermost frame, until all are known */
@@ -64,6 +74,20 @@ static struct image *find_image(struct unwind_space *space, const struct maps_ra
 /* ---- Accessors --------------------------------------------------------------------------------
  */
 
+/* False: it has taken too much, or somebody does not want it any more. Of a process that lives it is
+ * never long. */
+static bool look(struct walk *walk, uint64_t num)
+{
+	struct unwind_space *space = walk->space;
+
+	if (walk->looks_left < num || space->looks_left < num ||
+	    (!space->memory.pid && interrupt_pending()))
+		return false;
+	walk->looks_left -= num;
+	space->looks_left -= num;
+	return true;
+}
+
 static bool read_part(const struct tracee_part *part, uint64_t address, unw_word_t *value)
 {
 	uint64_t offset = address - part->address;
@@ -83,7 +107,7 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value
 	uint64_t bias, word;
 
 	(void)as;
-	if (write)
+	if (write || !look(walk, 1))
 		return -UNW_EINVAL;
 	if (read_part(&walk->tracee->stack, address, value) ||
 	    read_part(&walk->tracee->other, address, value))
@@ -257,6 +281,17 @@ struct unwind_space *unwind_space_create(const struct memory *memory, struct map
 		abort(); /* out of memory, as xmalloc() */
 	unw_set_caching_policy(space->as, UNW_CACHE_GLOBAL);
 	return space;
+}
+
+void unwind_space_limit(struct unwind_space *space, uint64_t looks)
+{
+	space->is_limited = true;
+	space->looks_left = looks;
+}
+
+bool unwind_space_is_exhausted(const struct unwind_space *space)
+{
+	return space->is_limited && space->looks_left < FRAME_LOOKS;
 }
 
 void unwind_space_destroy(struct unwind_space *space)
@@ -461,6 +496,7 @@ static size_t collect(struct walk *walk, struct unwind_frame frames[MAX_FRAMES],
 	size_t num = 0;
 	int status = -1;
 
+	walk->looks_left = STEP_LOOKS;
 	if (unw_init_remote(&cursor, walk->space->as, walk)) {
 		locate(walk->space, tracee_pc(&walk->tracee->regs), false, &frames[0]);
 		return 1;
@@ -480,7 +516,8 @@ static size_t collect(struct walk *walk, struct unwind_frame frames[MAX_FRAMES],
 		/* What a signal interrupted did not call anything: its address is no return
 		 * address. */
 		is_return = !unw_is_signal_frame(&cursor);
-		status = unw_step(&cursor);
+		walk->looks_left = STEP_LOOKS;
+		status = look(walk, FRAME_LOOKS) ? unw_step(&cursor) : -1;
 	} while (status > 0);
 	/* Without unwind information libunwind guesses by the frame pointer, and takes a 0 in there
 	 * for the end of the stack. Code in no module has no such information. */
@@ -497,6 +534,8 @@ void unwind_walk(struct unwind_space *space, const struct tracee *tracee,
 	size_t num, num_native;
 
 	memset(ret, 0, sizeof(*ret));
+	if (!space->is_limited)
+		space->looks_left = WALK_LOOKS;
 	num = num_native = collect(&walk, frames, ret);
 	if (tracee->python && !python_merge(tracee->python, images_modules(space->images), frames,
 					    &num, MAX_FRAMES)) {

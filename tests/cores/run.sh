@@ -7,17 +7,6 @@ set -u
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../checks.bash"
-pattern=$(cat /proc/sys/kernel/core_pattern)
-case $pattern in
-*[\|/]*)
-	echo "skip: cores do not go to the working directory here but to $pattern"
-	exit 0
-	;;
-esac
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-ulimit -c unlimited
-# Private memory and the first pages of files, without the shared memory of MPI.
-echo 0x31 >/proc/self/coredump_filter
 work=$build/tests/cores/work
 rm -rf "$work" && mkdir -p "$work"
 launcher=
@@ -26,6 +15,51 @@ end() {
 	rm -rf "$work"
 }
 trap end EXIT
+
+# ---- Loading ends when somebody wants it to ------------------------------------------------------
+
+# A core of nothing but notes without content: 512 MB that are stored, but never written.
+fallocate -l 512M "$work/slow"
+/usr/bin/python3 - "$work/slow" <<'END'
+import struct, sys
+with open("/proc/self/exe", "rb") as own:
+    machine = own.read(20)[18:]
+with open(sys.argv[1], "r+b") as core:
+    core.write(b"\x7fELF\2\1\1".ljust(16, b"\0") + struct.pack("<H", 4) + machine +
+               struct.pack("<IQQQIHHHHHH", 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0) +
+               struct.pack("<IIQQQQQQ", 4, 0, 120, 0, 0, (512 << 20) - 120, 0, 4))
+END
+is_reading() { find "/proc/$pid/fd" -lname "$work/slow" 2>/dev/null | grep -q .; }
+# is_ended_by SIGNAL: within a second, while it loads.
+is_ended_by() {
+	local began
+	"$build/pdb" -nx -batch --core "$work/slow" -ex lp >"$work/said" 2>&1 </dev/null &
+	pid=$!
+	wait_for is_reading || return 1
+	began=$(date +%s%N)
+	kill -s "$1" $pid
+	wait $pid
+	status=$?
+	[ $status = 2 ] && [ $(($(date +%s%N) - began)) -lt 1000000000 ]
+}
+explain() { echo "status $status"; cat "$work/said"; }
+for signal in INT TERM HUP; do
+	check "$signal ends the loading of a core" is_ended_by $signal
+done
+rm "$work/slow"
+
+pattern=$(cat /proc/sys/kernel/core_pattern)
+case $pattern in
+*[\|/]*)
+	echo "skip: cores do not go to the working directory here but to $pattern"
+	finish_checks
+	exit
+	;;
+esac
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+ulimit -c unlimited
+# Private memory and the first pages of files, without the shared memory of MPI.
+echo 0x31 >/proc/self/coredump_filter
 ranks=8 culprit=3
 
 # The processes below the launcher that run the program, "RANK PID" each.
