@@ -19,6 +19,13 @@
 #define MAX_PARTS 8
 #define MAX_LOOK 65536 /* bytes of a called function that are looked at */
 
+/* What reading a function may take, besides what follows from the size of its file: instructions that
+ * are decoded, its own and those of functions that it calls or jumps to, and its own in memory. */
+#define LEAST_EFFORT ((uint64_t)1 << 20)
+#define LEAST_MEMORY ((uint64_t)24 << 20)
+#define RELOCATIONS 16 /* of which a look takes as long as an instruction */
+#define SEARCH 16      /* for where a function begins: as long as so many instructions */
+
 struct segment {
 	uint64_t address, size;
 	const uint8_t *bytes;
@@ -34,6 +41,8 @@ struct code_file {
 	const struct code_machine *machine;
 	csh handle;
 	bool has_handle;
+	uint64_t stored;  /* bytes */
+	uint64_t *effort; /* what is left of it for the function that is being read */
 };
 
 struct code_reader {
@@ -42,6 +51,7 @@ struct code_reader {
 	struct code_file *files; /* by module */
 	size_t num_files;
 	struct cut_guard guard; /* while files are read */
+	uint64_t effort;
 };
 
 struct bounds {
@@ -143,6 +153,9 @@ static void open_file(const struct module *module, struct code_file *file)
 	if (debug_file_open(module, &file->main))
 		return;
 	file->is_found = true;
+	file->stored = (uint64_t)file->main.status.st_blocks * 512;
+	if (file->stored > (uint64_t)file->main.status.st_size)
+		file->stored = (uint64_t)file->main.status.st_size;
 	find_segments(file);
 	file->machine = find_machine(file->main.elf);
 	file->frames = fde_table_create(file->main.elf);
@@ -179,7 +192,19 @@ static struct code_file *get_file(struct code_reader *reader, uint32_t id)
 	}
 	if (!reader->files[id].is_open)
 		open_file(modules_get(reader->modules, id), &reader->files[id]);
+	reader->effort = LEAST_EFFORT + reader->files[id].stored;
+	reader->files[id].effort = &reader->effort;
 	return &reader->files[id];
+}
+
+static bool spend(const struct code_file *file, uint64_t effort)
+{
+	if (*file->effort < effort) {
+		*file->effort = 0;
+		return false;
+	}
+	*file->effort -= effort;
+	return true;
 }
 
 /* ---- Where functions begin and end --------------------------------------------------------- */
@@ -232,6 +257,8 @@ static const char *relocated_name(const struct code_file *file, uint64_t address
 		    !header.sh_entsize)
 			continue;
 		data = elf_getdata(section, NULL);
+		if (!spend(file, header.sh_size / header.sh_entsize / RELOCATIONS))
+			return NULL;
 		for (size_t i = 0; data && i < header.sh_size / header.sh_entsize; i++) {
 			Elf_Scn *table = elf_getscn(file->main.elf, header.sh_link);
 
@@ -292,7 +319,8 @@ static bool has_no_way_out(const struct code_file *file, const struct code_range
 	if (!bytes || left > MAX_LOOK)
 		return false;
 	decoded = cs_malloc(file->handle);
-	while (left && !has && cs_disasm_iter(file->handle, &bytes, &left, &address, decoded))
+	while (left && !has && spend(file, 1) &&
+	       cs_disasm_iter(file->handle, &bytes, &left, &address, decoded))
 		has = file->machine->may_leave(file->handle, decoded, range);
 	cs_free(decoded, 1);
 	return !left && !has;
@@ -307,13 +335,23 @@ static bool is_noreturn(const struct code_file *file, uint64_t target)
 
 	if (pointer)
 		return name && is_noreturn_name(name);
-	if (!find_bounds(file, target, &bounds))
+	if (!spend(file, SEARCH) || !find_bounds(file, target, &bounds))
 		return false;
 	return (bounds.name && is_noreturn_name(bounds.name)) ||
 	       (bounds.range.begin == target && has_no_way_out(file, &bounds.range));
 }
 
 /* ---- Decoding ------------------------------------------------------------------------------ */
+
+static bool is_too_large(const struct code_builder *builder)
+{
+	const struct code_function *function = builder->function;
+
+	return function->num_insns * sizeof(*function->insns) +
+		       function->num_effects * sizeof(*function->effects) +
+		       function->num_targets * sizeof(*function->targets) >
+	       LEAST_MEMORY + builder->file->stored;
+}
 
 static void decode_range(struct code_builder *builder, const struct code_range *range)
 {
@@ -331,6 +369,8 @@ static void decode_range(struct code_builder *builder, const struct code_range *
 	while (bytes && left) {
 		struct code_insn insn = {.address = address};
 
+		if (!spend(file, 1) || is_too_large(builder))
+			break;
 		if (address == builder->bound_at)
 			builder->bound = builder->bound_then;
 		if (cs_disasm_iter(file->handle, &bytes, &left, &address, decoded)) {
@@ -350,6 +390,9 @@ static void decode_range(struct code_builder *builder, const struct code_range *
 					&builder->insns_capacity, sizeof(*function->insns));
 		function->insns[function->num_insns++] = insn;
 	}
+	/* The rest is as if it were not understood. */
+	if (left && function->num_insns)
+		function->insns[function->num_insns - 1].kind = CODE_END;
 	cs_free(decoded, 1);
 }
 
@@ -404,7 +447,7 @@ static bool jumps_back(const struct code_file *file, const struct code_range *ra
 static bool is_part(const struct code_file *file, const struct code_function *function,
 		    const char *name, uint64_t target, struct bounds *ret)
 {
-	if (!find_bounds(file, target, ret))
+	if (!spend(file, SEARCH) || !find_bounds(file, target, ret))
 		return false;
 	if (name && ret->name)
 		return is_part_name(ret->name, name);
@@ -476,7 +519,8 @@ static bool find_whole(const struct code_file *file, const struct bounds *part, 
 	for (size_t i = 0; i < builder.function->num_insns && !is_found; i++) {
 		const struct code_insn *insn = &builder.function->insns[i];
 
-		if (!is_jump_out(builder.function, insn) || !find_bounds(file, insn->target, ret) ||
+		if (!is_jump_out(builder.function, insn) || !spend(file, SEARCH) ||
+		    !find_bounds(file, insn->target, ret) ||
 		    ret->range.begin == insn->target)
 			continue;
 		is_found = !part->name || !ret->name || is_part_name(part->name, ret->name);

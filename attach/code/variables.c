@@ -11,10 +11,12 @@
 
 #define MAX_DEPTH 64 /* of nested scopes */
 #define STACK_SIZE 8 /* of location expressions */
+#define MAX_LOCATIONS 100000 /* of all variables of a function */
 
 struct reading {
 	struct code_variables *variables;
 	size_t capacity;
+	size_t num_looks; /* at locations */
 	bool is_fortran;
 	bool has_frame_base;
 	struct code_value frame_base;
@@ -291,13 +293,14 @@ static void add_location(struct code_variable *variable, size_t *capacity, uint6
 }
 
 /* One location for all addresses of the scope. */
-static void add_for_scope(struct code_variable *variable, size_t *capacity, Dwarf_Die *scope,
-			  const struct code_value *value)
+static void add_for_scope(struct reading *reading, struct code_variable *variable,
+			  size_t *capacity, Dwarf_Die *scope, const struct code_value *value)
 {
 	Dwarf_Addr base, begin, end;
 	ptrdiff_t offset = 0;
 
-	while ((offset = dwarf_ranges(scope, offset, &base, &begin, &end)) > 0)
+	while (reading->num_looks++ < MAX_LOCATIONS &&
+	       (offset = dwarf_ranges(scope, offset, &base, &begin, &end)) > 0)
 		add_location(variable, capacity, begin, end, value);
 }
 
@@ -319,12 +322,13 @@ static void read_variable(struct reading *reading, Dwarf_Die *die, Dwarf_Die *sc
 	    !dwarf_attr_integrate(die, DW_AT_location, &attribute))
 		return;
 	variable.size = (uint8_t)bytes;
-	while ((offset = dwarf_getlocations(&attribute, offset, &base, &begin, &end, &ops, &num)) >
-	       0) {
+	while (reading->num_looks++ < MAX_LOCATIONS &&
+	       (offset = dwarf_getlocations(&attribute, offset, &base, &begin, &end, &ops, &num)) >
+		       0) {
 		if (!read_expression(reading, &attribute, ops, num, bytes, &value))
 			continue;
 		if (begin == 0 && end == (Dwarf_Addr)-1)
-			add_for_scope(&variable, &capacity, scope, &value);
+			add_for_scope(reading, &variable, &capacity, scope, &value);
 		else
 			add_location(&variable, &capacity, begin, end, &value);
 	}

@@ -9,6 +9,7 @@
 #include "model/xalloc.h"
 
 #define NUM_SCANS 8 /* look-ups before an index pays */
+#define MAX_INSIDE 256 /* functions in one, before an address in it */
 
 struct entry {
 	uint64_t start, size;
@@ -25,7 +26,7 @@ struct symbol_table {
 	/* The index: functions by start. highest_end[i] is the highest end of entries 0..i. */
 	struct entry *entries;
 	uint64_t *highest_end;
-	size_t num_entries;
+	size_t num_entries, capacity;
 };
 
 /* The best answer so far. */
@@ -158,13 +159,16 @@ static void make_index(struct symbol_table *table)
 	GElf_Sym symbol;
 	size_t i;
 
-	table->entries = xcalloc(table->num_symbols, sizeof(*table->entries));
 	for (i = 0; i < table->num_symbols; i++) {
-		if (get_function(table, (int)i, &symbol))
-			table->entries[table->num_entries++] =
-				(struct entry){symbol.st_value, symbol.st_size, (int)i};
+		if (!get_function(table, (int)i, &symbol))
+			continue;
+		table->entries = xgrow(table->entries, table->num_entries, &table->capacity,
+				       sizeof(*table->entries));
+		table->entries[table->num_entries++] =
+			(struct entry){symbol.st_value, symbol.st_size, (int)i};
 	}
-	qsort(table->entries, table->num_entries, sizeof(*table->entries), compare_entry);
+	if (table->num_entries)
+		qsort(table->entries, table->num_entries, sizeof(*table->entries), compare_entry);
 	table->highest_end = xcalloc(table->num_entries, sizeof(*table->highest_end));
 	for (i = 0; i < table->num_entries; i++) {
 		const struct entry *entry = &table->entries[i];
@@ -179,7 +183,7 @@ static void make_index(struct symbol_table *table)
 static void find_by_index(const struct symbol_table *table, uint64_t address,
 			  struct candidate *best)
 {
-	size_t low = 0, high = table->num_entries;
+	size_t low = 0, high = table->num_entries, lowest;
 	GElf_Sym symbol;
 
 	while (low < high) {
@@ -191,7 +195,8 @@ static void find_by_index(const struct symbol_table *table, uint64_t address,
 			high = middle;
 	}
 	/* Back from the last that begins at or before the address, while one may reach it. */
-	while (low-- > 0 && table->highest_end[low] > address) {
+	lowest = low > MAX_INSIDE ? low - MAX_INSIDE : 0;
+	while (low-- > lowest && table->highest_end[low] > address) {
 		if (get_function(table, table->entries[low].index, &symbol))
 			consider(table, &symbol, address, best);
 	}
@@ -210,7 +215,7 @@ static void find(struct symbol_table *table, uint64_t address, struct candidate 
 		}
 		return;
 	}
-	if (!table->entries)
+	if (!table->highest_end)
 		make_index(table);
 	find_by_index(table, address, best);
 }
