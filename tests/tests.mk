@@ -427,7 +427,7 @@ docs-demo: demo | $(O)/.deps-check
 # ---- attach/: fixtures of its unit tests, job tests, the sampling benchmark --------------------
 
 ATTACH = $(O)/tests/attach
-ATTACH_NAMES = c c-stripped c-split c-wrong cxx cxx-stripped f f-stripped
+ATTACH_NAMES = c c-stripped c-split c-wrong c-shared cxx cxx-stripped f f-stripped
 ATTACH_FIXTURES = $(ATTACH_NAMES:%=$(ATTACH)/names_%.so)
 
 $(O)/tests/unit/test_symbols: | $(ATTACH_FIXTURES)
@@ -444,6 +444,14 @@ $(ATTACH)/names_%-stripped.so: $(ATTACH)/names_%.so
 $(ATTACH)/names_c-split.so: $(ATTACH)/names_c.so
 	$(Q)cd $(@D) && objcopy --only-keep-debug names_c.so names_c-split.debug && \
 		objcopy --strip-all --add-gnu-debuglink=names_c-split.debug names_c.so $(@F)
+# As dwz leaves a file: its strings are in one that it names, with a build-id.
+$(ATTACH)/names_c-shared.so: tests/attach/names_c.c | $(O)/.deps-check
+	$(Q)mkdir -p $(@D) && $(CC) -O2 -g -dA -fPIC -S -o $(@:.so=.s) $< && \
+		$(CC) -shared -Wl,--build-id=0x0102030405060708 -o $(@:.so=.debug) $(@:.so=.s) && \
+		sed -i 's/\.uleb128 0xe\(.*DW_FORM_strp)\)/.uleb128 0x1f21\1/' $(@:.so=.s) && \
+		printf '$(basename $(@F)).debug\0\1\2\3\4\5\6\7\10' >$(@:.so=.link) && \
+		$(CC) -shared -Wl,--build-id -o $@ $(@:.so=.s) && \
+		objcopy --add-section .gnu_debugaltlink=$(@:.so=.link) $@
 $(ATTACH)/names_c-wrong.so: $(ATTACH)/names_c.so $(ATTACH)/names_cxx.so
 	$(Q)cd $(@D) && objcopy --only-keep-debug names_cxx.so names_c-wrong.debug && \
 		objcopy --strip-all --add-gnu-debuglink=names_c-wrong.debug names_c.so $(@F)

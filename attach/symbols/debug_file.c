@@ -5,6 +5,7 @@
 #include <gelf.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "attach/symbols/debug_file.h"
 #include "model/modules.h"
 #include "model/regular_file.h"
+#include "model/xalloc.h"
 
 void debug_file_close(struct debug_file *file)
 {
@@ -19,6 +21,10 @@ void debug_file_close(struct debug_file *file)
 	elf_end(file->elf);
 	if (file->fd >= 0)
 		close(file->fd);
+	if (file->shared)
+		debug_file_close(file->shared);
+	free(file->shared);
+	free(file->path);
 	*file = (struct debug_file){.fd = -1};
 }
 
@@ -29,6 +35,8 @@ bool debug_file_is_same(const struct debug_file *file)
 
 	if (file->fd < 0)
 		return true;
+	if (file->shared && !debug_file_is_same(file->shared))
+		return false;
 	written = &now.st_mtim;
 	return fstat(file->fd, &now) == 0 && now.st_size == file->status.st_size &&
 	       written->tv_sec == then->tv_sec && written->tv_nsec == then->tv_nsec;
@@ -64,15 +72,6 @@ static bool has_section(Elf *elf, const char *wanted)
 	return false;
 }
 
-Dwarf *debug_file_dwarf(struct debug_file *file)
-{
-	if (file->has_debug_information && !file->dwarf) {
-		file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
-		file->has_debug_information = file->dwarf != NULL;
-	}
-	return file->dwarf;
-}
-
 static int open_path(const char *path, const struct module *module, struct debug_file *ret)
 {
 	struct debug_file file = {.fd = -1};
@@ -88,6 +87,8 @@ static int open_path(const char *path, const struct module *module, struct debug
 	}
 	file.has_debug_information =
 		has_section(file.elf, ".debug_info") || has_section(file.elf, ".zdebug_info");
+	file.path = xstrdup(path);
+	file.pid = module->example_pid;
 	*ret = file;
 	return 0;
 }
@@ -158,6 +159,53 @@ static int open_by_build_id(const struct module *module, struct debug_file *ret)
 		at += snprintf(path + at, sizeof(path) - (size_t)at, "%02x", module->build_id[i]);
 	snprintf(path + at, sizeof(path) - (size_t)at, ".debug");
 	return open_in_both(path, module, ret);
+}
+
+/* What dwz has found in several files is in another one, which this one names. libdw would open it when
+ * it first needs it, whatever is there by then: nothing is left for it to open. */
+static bool open_shared(struct debug_file *file)
+{
+	struct debug_file shared;
+	struct module wanted = {.example_pid = file->pid};
+	const char *name;
+	const void *build_id;
+	ssize_t size = dwelf_dwarf_gnu_debugaltlink(file->dwarf, &name, &build_id);
+	char path[PATH_MAX];
+
+	if (size <= 0)
+		return true;
+	if (size < 2 || size > BUILD_ID_MAX)
+		return false;
+	memcpy(wanted.build_id, build_id, (size_t)size);
+	wanted.build_id_size = (uint8_t)size;
+	snprintf(path, sizeof(path), "%.*s%s", (int)(maps_base(file->path) - file->path),
+		 file->path, name);
+	if (open_by_build_id(&wanted, &shared) &&
+	    (name[0] == '/' ? open_in_both(name, &wanted, &shared)
+			    : open_path(path, &wanted, &shared)))
+		return false;
+	shared.dwarf = dwarf_begin_elf(shared.elf, DWARF_C_READ, NULL);
+	if (!shared.dwarf || dwelf_dwarf_gnu_debugaltlink(shared.dwarf, &name, &build_id) > 0) {
+		debug_file_close(&shared);
+		return false;
+	}
+	file->shared = xmalloc(sizeof(*file->shared));
+	*file->shared = shared;
+	dwarf_setalt(file->dwarf, shared.dwarf);
+	return true;
+}
+
+Dwarf *debug_file_dwarf(struct debug_file *file)
+{
+	if (file->has_debug_information && !file->dwarf) {
+		file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+		if (file->dwarf && !open_shared(file)) {
+			dwarf_end(file->dwarf);
+			file->dwarf = NULL;
+		}
+		file->has_debug_information = file->dwarf != NULL;
+	}
+	return file->dwarf;
 }
 
 int debug_file_open_separate(const struct module *module, const struct debug_file *main,

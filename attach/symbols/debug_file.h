@@ -7,6 +7,7 @@
 #include <libelf.h>
 #include <stdbool.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
 struct module;
 
@@ -17,6 +18,9 @@ struct debug_file {
 	Elf *elf;
 	bool has_debug_information;
 	Dwarf *dwarf; /* NULL before debug_file_dwarf() */
+	char *path;   /* it was opened by this */
+	pid_t pid;    /* in whose root others are looked for, too; 0: nobody's */
+	struct debug_file *shared; /* with what dwz has found in several files; NULL: none */
 };
 
 /* Open the module itself: as the process that has it mapped sees it, by its path here, or that

@@ -95,6 +95,7 @@ static void test_functions(void **state)
 		{"names_c-split.so", "outer", "inner", "names_c.c", 7},
 		{"names_c-split.so", "MPI_Probe_test", "MPI_Probe_test", "names_c.c", 31},
 		{"names_c-wrong.so", "outer", "outer", NULL, 0},
+		{"names_c-shared.so", "outer", "inner", "names_c.c", 7},
 		{"names_cxx.so", "call_relax", "solver::Grid<int>::relax", "names_cxx.cc", 12},
 		{"names_cxx.so", "call_in_anonymous", "solver::(anonymous namespace)::in_anonymous",
 		 "names_cxx.cc", 19},
@@ -260,6 +261,37 @@ static void test_fifo(void **state)
 	modules_destroy(modules);
 }
 
+/* A fifo by the name of the file that the library shares strings with: its symbols are what is left. */
+static void test_shared_fifo(void **state)
+{
+	struct modules *modules = modules_create();
+	struct symbols *symbols = symbols_create(modules);
+	struct where where = probe_library(modules, "names_c-shared.so", "outer");
+	struct module *module = modules_get(modules, where.module);
+	char path[PATH_MAX], other[PATH_MAX], directory[] = "/tmp/pdb-test-XXXXXX";
+	struct name name;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/lib.so", directory);
+	library_path(other, "names_c-shared.so");
+	copy_file(other, path);
+	free(module->path);
+	module->path = strdup(path);
+	snprintf(other, sizeof(other), "%s/names_c-shared.debug", directory);
+	assert_int_equal(mkfifo(other, 0600), 0);
+	alarm(20);
+	assert_int_equal(symbols_resolve(symbols, where.module, where.address, &name), 0);
+	alarm(0);
+	assert_string_equal(name.function, "outer");
+	assert_null(name.file);
+	symbols_destroy(symbols);
+	modules_destroy(modules);
+	unlink(other);
+	unlink(path);
+	rmdir(directory);
+}
+
 static void test_vdso(void **state)
 {
 	struct modules *modules = modules_create();
@@ -288,6 +320,7 @@ int main(void)
 		cmocka_unit_test(test_written_file),
 		cmocka_unit_test(test_many_lookups),
 		cmocka_unit_test(test_fifo),
+		cmocka_unit_test(test_shared_fifo),
 		cmocka_unit_test(test_vdso),
 	};
 
