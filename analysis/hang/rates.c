@@ -50,6 +50,7 @@ struct rates {
 	struct window present, history[HISTORY];
 	uint32_t num_windows; /* in the history */
 	uint64_t num_ended;
+	double slow_usual; /* the job is slow: its rate before it was; 0: it is not */
 };
 
 void rates_settings_init(struct rates_settings *settings, int num_ranks)
@@ -208,6 +209,8 @@ static void add_to_history(struct rates *rates)
 		rates->ranks[r].num_shares = 0;
 }
 
+static void keep_slow(struct rates *rates);
+
 static void end_window(struct rates *rates)
 {
 	double outside = median_of(rates, outside_of);
@@ -225,6 +228,7 @@ static void end_window(struct rates *rates)
 	find_slow_ranks(rates);
 	add_to_history(rates);
 	rates->num_ended++;
+	keep_slow(rates);
 	rates->present = (struct window){0};
 	rates->done_ns = 0;
 }
@@ -318,21 +322,76 @@ static bool is_known_phase(const struct rates *rates, uint32_t num)
 	return new_looks <= new_share * looks;
 }
 
-void rates_report(const struct rates *rates, struct rates_report *report_ret)
+static bool is_slower(const struct rates *rates, double rate, double usual)
 {
-	uint32_t slow = count_slow_windows(rates), last = slow ? slow : rates->num_windows > 0;
-	uint32_t before = rates->num_windows - last;
+	return rate <= (1 - rates->settings.least_rate) * usual;
+}
 
-	*report_ret = (struct rates_report){
+/* Of all ranks that were seen in the last window. */
+static bool are_compared(const struct rates *rates)
+{
+	for (int r = 0; r < rates->settings.num_ranks; r++)
+		if (rates->ranks[r].num_shares && rates->ranks[r].num_shares < COMPARED)
+			return false;
+	return rates->num_windows > 0;
+}
+
+/* What the history tells. */
+struct slowness {
+	uint32_t windows;   /* at the end, that are slower than those before, in the same places; 0:
+			       none */
+	double rate, usual; /* in these, or in the last ones, and in those before */
+	bool is_elsewhere;
+};
+
+static struct slowness find_slowness(const struct rates *rates)
+{
+	uint32_t slow = count_slow_windows(rates), last = slow, before;
+	struct slowness found;
+
+	if (!slow)
+		last = rates->slow_usual ? FEW_WINDOWS : 1;
+	if (last > rates->num_windows)
+		last = rates->num_windows;
+	before = rates->num_windows - last;
+	found = (struct slowness){
+		.windows = slow,
 		.rate = median_rate(rates, before, last),
 		.usual = median_rate(rates, 0, before),
+		.is_elsewhere = !is_known_phase(rates, last),
+	};
+
+	if (found.is_elsewhere || !is_slower(rates, found.rate, found.usual))
+		found.windows = 0;
+	return found;
+}
+
+/* A job that gets slower and slower is slow after an hour, too, though nothing is left of how fast
+ * it was. */
+static void keep_slow(struct rates *rates)
+{
+	struct slowness found = find_slowness(rates);
+
+	if (!rates->slow_usual && found.windows)
+		rates->slow_usual = found.usual;
+	else if (rates->num_windows && !found.windows &&
+		 (found.is_elsewhere || !is_slower(rates, found.rate, rates->slow_usual)))
+		rates->slow_usual = 0;
+}
+
+void rates_report(const struct rates *rates, struct rates_report *report_ret)
+{
+	struct slowness found = find_slowness(rates);
+
+	*report_ret = (struct rates_report){
+		.rate = found.rate,
+		.usual = rates->slow_usual ? rates->slow_usual : found.usual,
+		.is_slow_phase = rates->slow_usual > 0,
+		.slow_seconds = found.windows * rates->window_ns / 1e9,
+		.is_elsewhere = found.is_elsewhere,
 		.slow_ranks = rates->slow_ranks,
 		.num_slow_ranks = rates->num_slow_ranks,
+		.are_compared = are_compared(rates),
 		.num_windows = rates->num_ended,
 	};
-	if (slow && report_ret->rate <= (1 - rates->settings.least_rate) * report_ret->usual &&
-	    is_known_phase(rates, slow)) {
-		report_ret->is_slow_phase = true;
-		report_ret->slow_seconds = slow * rates->window_ns / 1e9;
-	}
 }

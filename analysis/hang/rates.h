@@ -9,7 +9,8 @@
  * others. The job is slow if in each of the last windows the median rank made fewer transitions
  * than in all those before: of h + w windows in any order these are the w smallest with probability
  * 1 / (h + w choose w) (the extreme case of Mann and Whitney's test); and if the ranks are where
- * they were before, too, so that it is not just another phase. */
+ * they were before, too, so that it is not just another phase. It stays slow, however long, until
+ * it is as fast as it was then or somewhere else: what was fast is forgotten after 64 windows. */
 #ifndef PDB_ANALYSIS_RATES_H
 #define PDB_ANALYSIS_RATES_H
 
@@ -46,11 +47,14 @@ struct slow_rank {
 
 struct rates_report {
 	double rate, usual; /* transitions per second of the median rank: in the last windows if
-			     * these are slow, else in the last one; in those before. 0: unknown */
+			     * these are slow, else in the last one; in those before, or before the
+			     * job was slow. 0: unknown */
 	bool is_slow_phase;
-	double slow_seconds;                /* for so long */
+	double slow_seconds;                /* for so long, when that was found */
+	bool is_elsewhere;                  /* the ranks are not where they were before */
 	const struct slow_rank *slow_ranks; /* by rank; of the object, until the next look */
 	size_t num_slow_ranks;
+	bool are_compared;    /* of so many windows that a slow rank would be among these */
 	uint64_t num_windows; /* that have ended; what is reported changes with them only */
 };
 

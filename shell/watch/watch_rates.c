@@ -95,8 +95,8 @@ static void note_slow_ranks(struct watch_rates *rates, const struct rates_report
 	}
 	if (is_news)
 		tell_slow_ranks(rates, report, ranks, teller);
-	if (report->num_slow_ranks > 0) {
-		rankset_add_set(rates->slow_ranks, ranks);
+	rankset_add_set(rates->slow_ranks, ranks);
+	if (report->num_slow_ranks > 0 || !report->are_compared) {
 		rates->ranks_seen = report->num_windows;
 	} else if (!rankset_is_empty(rates->slow_ranks) &&
 		   report->num_windows - rates->ranks_seen >= OVER_WINDOWS) {
@@ -126,7 +126,9 @@ static void note_slow_phase(struct watch_rates *rates, const struct rates_report
 			report->rate, report->slow_seconds, report->usual);
 	} else if (rates->is_slow_phase &&
 		   report->num_windows - rates->phase_seen >= OVER_WINDOWS) {
-		tell_over(teller, "slow-phase-over", "the job is not slow any more",
+		tell_over(teller, "slow-phase-over",
+			  report->is_elsewhere ? "the job is not where it was slow any more"
+					       : "the job is not slow any more",
 			  rates->phase_since_ns);
 		rates->is_slow_phase = false;
 	}

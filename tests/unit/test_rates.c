@@ -145,6 +145,59 @@ static void test_slow_phase(void **state)
 	}
 }
 
+/* Ever slower: also when nothing is left in the history of how fast it was. Slower, then fast, or
+ * elsewhere. */
+static void test_ever_slower(void **state)
+{
+	(void)state;
+	for (uint64_t place = 0; place < 2; place++) {
+		struct job job = start_job(100);
+		bool has_been_slow = false;
+
+		run(&job, 30);
+		for (int second = 0; second < 300; second++) {
+			for (int r = 0; r < RANKS; r++)
+				job.speed[r] = 100 / (1 + second / 10.0);
+			run(&job, 1);
+			assert_false(has_been_slow && !report_of(&job).is_slow_phase);
+			has_been_slow |= report_of(&job).is_slow_phase;
+		}
+		assert_true(has_been_slow);
+		assert_true(fabs(report_of(&job).usual - 100) < 30);
+		for (int r = 0; r < RANKS; r++)
+			job.speed[r] = place ? 3 : 100;
+		job.place = place;
+		run(&job, 12);
+		assert_false(report_of(&job).is_slow_phase);
+		assert_int_equal(report_of(&job).is_elsewhere, place);
+		rates_destroy(job.rates);
+	}
+}
+
+/* Windows that grow make ranks be compared anew: until then nothing says that a slow one is not any
+ * more. */
+static void test_compared_anew(void **state)
+{
+	struct job job = start_job(100);
+	bool was_compared = false;
+
+	(void)state;
+	run(&job, 60);
+	assert_true(report_of(&job).are_compared);
+	for (int r = 0; r < RANKS; r++) {
+		job.outside[r] = r == 2 ? 1 : 0.1;
+		job.speed[r] = 0.2;
+	}
+	run(&job, 60);
+	for (int second = 0; second < 600; second++) {
+		run(&job, 1);
+		was_compared |= report_of(&job).are_compared;
+		assert_false(report_of(&job).are_compared && report_of(&job).num_slow_ranks != 1);
+	}
+	assert_true(was_compared);
+	rates_destroy(job.rates);
+}
+
 /* A transition in 10 s: windows grow until they have some. */
 static void test_long_stays(void **state)
 {
@@ -200,6 +253,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_equals),           cmocka_unit_test(test_rank_waited_for),
 		cmocka_unit_test(test_small_difference), cmocka_unit_test(test_slow_phase),
+		cmocka_unit_test(test_ever_slower),      cmocka_unit_test(test_compared_anew),
 		cmocka_unit_test(test_long_stays),       cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_refusals),
 	};
