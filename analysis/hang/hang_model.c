@@ -268,6 +268,8 @@ static void go_on(struct hang_model *model, int value, bool has_moved)
 		model->still_top = value;
 		model->needed = 0;
 	}
+	if (has_moved && model->num_still > model->longest_still)
+		model->longest_still = model->num_still;
 	model->num_still = has_moved ? 1 : model->num_still + 1;
 }
 
@@ -303,6 +305,7 @@ void hang_model_double(struct hang_model *model)
 {
 	hang_model_end_stretch(model);
 	double_interval(model);
+	model->longest_still = (model->longest_still + 1) / 2;
 	model->interval_ns *= 2;
 }
 
@@ -398,6 +401,7 @@ uint32_t hang_model_needed(const struct hang_model *model)
 	if (model->needed)
 		return model->needed;
 	needed = at_least(needed, (double)LONGER_THAN_LONGEST * model->longest);
+	needed = at_least(needed, (double)LONGER_THAN_LONGEST * model->longest_still);
 	needed = at_least(needed, ceil(model->shortest_ns / model->interval_ns));
 	if (!is_depth_known(model, model->num_still ? model->still_top : model->threshold))
 		needed = at_least(needed, ceil(model->novel_ns / model->interval_ns));

@@ -314,6 +314,48 @@ static void test_standstill(void **state)
 	hang_test_destroy(test);
 }
 
+/* A job of 4 ranks of which one computes nearly always: by its stack nobody ever moves. Steps get
+ * longer all the time, up to a minute, and each of them is seen by what ranks have sent
+ * (`is_counted`), or by nothing. Returns the seconds until it is taken for a hang, 0: never. */
+static double feed_ever_slower(bool is_counted, double hours)
+{
+	struct hang_test *test = start_test(4);
+	uint64_t start = hang_test_next(test), now = start, stepped = start;
+	double step = 0.2, found = 0;
+
+	while (!found && now - start < SECONDS(3600 * hours)) {
+		enum hang_look looks[NUM_RANKS] = {0};
+		size_t num;
+		const int *ranks = hang_test_ranks(test, &num);
+
+		for (size_t i = 0; i < num; i++)
+			looks[i] = ranks[i] == 2 ? HANG_OUTSIDE : HANG_INSIDE;
+		now = hang_test_next(test);
+		if (now - stepped > SECONDS(step)) {
+			if (is_counted)
+				hang_test_note_movement(test);
+			while (now - stepped > SECONDS(step))
+				stepped += SECONDS(step);
+			step = fmin(step * 1.05, 60);
+		}
+		hang_test_sample(test, now, looks);
+		if (hang_test_state(test) == HANG_CONFIRM)
+			found = (double)(now - start) / 1e9;
+	}
+	/* And then it hangs. */
+	if (!found)
+		assert_true(feed_hung(test, 2, HANG_CONFIRM) < 900);
+	hang_test_destroy(test);
+	return found;
+}
+
+static void test_ever_slower(void **state)
+{
+	(void)state;
+	assert_true(feed_ever_slower(true, 10) == 0);
+	assert_true(feed_ever_slower(false, 10) > 0);
+}
+
 static void test_refusals(void **state)
 {
 	static const struct {
@@ -384,12 +426,12 @@ static void test_autocorrelated(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hang_is_found),  cmocka_unit_test(test_culprit_in_a_set),
-		cmocka_unit_test(test_sets),           cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_determinism),    cmocka_unit_test(test_clock_and_holes),
-		cmocka_unit_test(test_movement),       cmocka_unit_test(test_busy_wait),
-		cmocka_unit_test(test_standstill),     cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_autocorrelated),
+		cmocka_unit_test(test_hang_is_found), cmocka_unit_test(test_culprit_in_a_set),
+		cmocka_unit_test(test_sets),          cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_determinism),   cmocka_unit_test(test_clock_and_holes),
+		cmocka_unit_test(test_movement),      cmocka_unit_test(test_busy_wait),
+		cmocka_unit_test(test_standstill),    cmocka_unit_test(test_ever_slower),
+		cmocka_unit_test(test_refusals),      cmocka_unit_test(test_autocorrelated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
