@@ -145,11 +145,16 @@ load: all $(O)/tests/load/late-openmpi
 .PHONY: load
 
 # Jobs that are watched until they end or hang.
-WATCH_PROGRAMS = $(O)/tests/watch/phases-openmpi $(O)/tests/watch/phases-mpich
+UNEVEN_PROGRAMS = $(O)/tests/watch/uneven-openmpi $(O)/tests/watch/uneven-mpich
+WATCH_PROGRAMS = $(O)/tests/watch/phases-openmpi $(O)/tests/watch/phases-mpich $(UNEVEN_PROGRAMS)
 
-$(WATCH_PROGRAMS): $(O)/tests/watch/phases-%: tests/watch/phases.c | $(O)/.deps-check
+$(O)/tests/watch/%-openmpi: tests/watch/%.c | $(O)/.deps-check
 	$(call say,MPICC,$@)
-	$(Q)mkdir -p $(@D) && mpicc.$* -O2 -g -Wall -Wextra -Werror -o $@ $<
+	$(Q)mkdir -p $(@D) && mpicc.openmpi -O2 -g -Wall -Wextra -Werror -o $@ $<
+
+$(O)/tests/watch/%-mpich: tests/watch/%.c | $(O)/.deps-check
+	$(call say,MPICC,$@)
+	$(Q)mkdir -p $(@D) && mpicc.mpich -O2 -g -Wall -Wextra -Werror -o $@ $<
 
 NEEDS_check-watch = $(WATCH_PROGRAMS)
 check-watch: all $(NEEDS_check-watch) | $(O)/.deps-check
@@ -250,7 +255,7 @@ bench-hosts: all | $(O)/.deps-check $(has_hosts)
 # log are not made again. Those that "make campaign" installs are measured if they are there.
 PROGRAMS_LOG ?= $(O)/bench-programs.jsonl
 bench-programs: all $(O)/tests/campaign/petsc | $(O)/.deps-check $(O)/.deps-campaign
-	@CAMPAIGN_BUILD=$(O)/tests/campaign $(PYTHON) tests/bench_programs.py --build $(O) --log $(PROGRAMS_LOG) \
+	@CAMPAIGN_BUILD=$(O)/tests $(PYTHON) tests/bench_programs.py --build $(O) --log $(PROGRAMS_LOG) \
 		--rounds $(or $(ROUNDS),10) $(if $(PROGRAM),--program '$(PROGRAM)') $(if $(JOBS_MPI),--mpi $(JOBS_MPI))
 
 # One after the other even with -j: they would measure each other.
@@ -309,8 +314,8 @@ $(O)/tests/campaign/petsc: | $(O)/.deps-campaign
 	$(Q)cd /usr/share/petsc/*/share/petsc/examples/src/ts/tutorials/advection-diffusion-reaction && \
 		mpicc.openmpi -O2 -o $(abspath $@) ex5.c reaction_diffusion.c $$(pkg-config --cflags --libs petsc) -lm
 
-campaign: all inject $(FAULTS) $(O)/tests/campaign/petsc | $(O)/.deps-check $(O)/.deps-campaign
-	@CAMPAIGN_BUILD=$(O)/tests/campaign $(PYTHON) tests/run_campaign.py $(CAMPAIGN_ARGS) $(CAMPAIGN_CHOICE)
+campaign: all inject $(FAULTS) $(O)/tests/campaign/petsc $(UNEVEN_PROGRAMS) | $(O)/.deps-check $(O)/.deps-campaign
+	@CAMPAIGN_BUILD=$(O)/tests $(PYTHON) tests/run_campaign.py $(CAMPAIGN_ARGS) $(CAMPAIGN_CHOICE)
 
 # The same with Open MPI 5, in the Debian 13 root, which installs the programs for itself.
 campaign-debian13: | $(O)/.deps-root

@@ -11,7 +11,7 @@ import subprocess
 from jobs.programs import FOREVER, Hpl, Lammps, RealProgram
 
 INPUTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "inputs")
-_BUILD = os.path.abspath(os.environ.get("CAMPAIGN_BUILD", "build/tests/campaign"))
+_BUILD = os.path.abspath(os.environ.get("CAMPAIGN_BUILD", "build/tests"))
 
 
 class CampaignProgram(RealProgram):
@@ -217,7 +217,7 @@ class Petsc(CampaignProgram):
     the Makefile, from the source in the package of examples."""
 
     name = "PETSc"
-    command = (f"{_BUILD}/petsc",)
+    command = (f"{_BUILD}/campaign/petsc",)
     steps = 1200
 
     def prepare(self, folder, size, is_endless):
@@ -309,5 +309,29 @@ class Openfoam(CampaignProgram):
         return ["-parallel"]
 
 
+class Uneven(CampaignProgram):
+    """Programs of our own (tests/watch/uneven.c) in which all wait for one rank nearly always, and nobody
+    hangs: with short steps and long ones."""
+
+    mpis = ("openmpi", "mpich")
+    events = 8
+    is_timed = False
+
+    def __init__(self, kind, seconds):
+        self.name = f"{kind} {seconds} s"
+        self.arguments = [kind, str(seconds)]
+        self.has_collectives = kind in ("imbalance", "alone")
+        self.is_polling = kind == "master"
+
+    def command_for(self, mpi):
+        return (f"{_BUILD}/watch/uneven-{mpi.suffix}",)
+
+    def prepare(self, folder, size, is_endless):
+        return self.arguments
+
+
+UNEVEN = tuple(Uneven(kind, seconds) for seconds in (0.3, 3)
+               for kind in ("imbalance", "alone", "pipeline", "master"))
 PROGRAMS = (LammpsPair(), CampaignHpl(), LammpsGranular(), LammpsLongRange(), Ptrans(), Scalapack(),
-            Petsc(), Python(), Espresso(), Openfoam(), Mumps(), Nwchem())
+            Petsc(), Python(), Espresso(), Openfoam(), Mumps(), Nwchem(),
+            *UNEVEN)
