@@ -17,10 +17,15 @@ enum sample_status {
 	SAMPLE_FAILED,	   /* no frames; `note` says why */
 };
 
+/* Not a probe's: a number for what the frame has in it, its own part of the stack and the registers
+ * that a call leaves as they are. While the thread is in a call that the frame has made, it stays
+ * the same. */
+#define SAMPLE_CONTENTS UINT32_MAX
+
 /* What a probe (model/code.h) has read in one of its frames. */
 struct sample_value {
 	uint32_t depth; /* of the frame in the path, 0 is the outermost one */
-	uint32_t probe; /* index */
+	uint32_t probe; /* index, or SAMPLE_CONTENTS */
 	int64_t value;
 };
 

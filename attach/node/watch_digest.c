@@ -54,6 +54,7 @@ void watch_digest_add(struct watch_digest *into, const struct watch_digest *part
 	a->num_sampled += b->num_sampled;
 	a->num_refused += b->num_refused;
 	a->num_changed += b->num_changed;
+	a->num_unsure += b->num_unsure;
 	a->num_active += b->num_active;
 	a->num_suspended += b->num_suspended;
 	a->events += b->events;

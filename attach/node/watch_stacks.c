@@ -9,6 +9,7 @@
 #include "attach/symbols/symbols.h"
 #include "model/callpath.h"
 #include "model/error.h"
+#include "model/message_queues.h"
 #include "model/modules.h"
 #include "model/names.h"
 #include "model/rankset.h"
@@ -23,6 +24,9 @@
 #define POLLING_LOOKS 5
 #define POLLING_NS UINT64_C(5000000000)
 
+/* So many in a row in which ranks are seen in other calls, and their messages are not looked at. */
+#define MOVING_LOOKS 2
+
 enum node_is { NODE_UNKNOWN, NODE_OUTSIDE, NODE_INSIDE, NODE_POLLING };
 
 /* What a rank did when it was sampled last. */
@@ -33,6 +37,10 @@ struct rank_state {
 	int num_outside;      /* looks since it was in a poll, while is_polling */
 	uint64_t outside_ns;  /* the first of them */
 	struct recent stacks; /* outside, since it was in a call that is no poll */
+	/* At the last look. */
+	struct message_queues *queues; /* NULL: not read */
+	struct sample_value *contents; /* [num_contents] of frames, by depth */
+	size_t num_contents;
 };
 
 struct watch_stacks {
@@ -45,6 +53,8 @@ struct watch_stacks {
 	size_t num_known;
 	struct rank_state *ranks; /* [num_ranks] by rank */
 	size_t num_ranks;
+	unsigned num_moving; /* looks, up to the last one, each of which found somebody in another
+				call */
 };
 
 static void make_tables(struct watch_stacks *stacks)
@@ -77,13 +87,20 @@ struct watch_stacks *watch_stacks_create(void)
 	return stacks;
 }
 
+static void forget_rank(struct rank_state *rank)
+{
+	recent_deinit(&rank->stacks);
+	message_queues_destroy(rank->queues);
+	free(rank->contents);
+}
+
 void watch_stacks_destroy(struct watch_stacks *stacks)
 {
 	if (!stacks)
 		return;
 	drop_tables(stacks);
 	for (size_t i = 0; i < stacks->num_ranks; i++)
-		recent_deinit(&stacks->ranks[i].stacks);
+		forget_rank(&stacks->ranks[i]);
 	free(stacks->ranks);
 	free(stacks);
 }
@@ -187,11 +204,68 @@ static bool goes_on_polling(struct rank_state *rank, uint64_t now_ns)
 	return rank->is_polling;
 }
 
-static void add_sample(struct watch_stacks *stacks, const struct sample *sample,
+/* ---- Has a rank that is where it was gone round meanwhile? ------------------------------------
+ */
+
+static size_t depth_of(const struct watch_stacks *stacks, uint32_t path)
+{
+	size_t depth = 0;
+
+	while ((path = callpaths_get(stacks->callpaths, path)->parent) != CALLPATH_NONE)
+		depth++;
+	return depth;
+}
+
+/* As long as it is in the call it changes nothing in the frames around it. Contents are known of
+ * the same frames, or of fewer of them. */
+static bool have_contents_changed(const struct rank_state *rank, const struct sample *sample,
+				  size_t depth)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < sample->num_values && sample->values[i].depth <= depth; i++) {
+		while (at < rank->num_contents &&
+		       rank->contents[at].depth < sample->values[i].depth)
+			at++;
+		if (at < rank->num_contents &&
+		    rank->contents[at].depth == sample->values[i].depth &&
+		    rank->contents[at].value != sample->values[i].value)
+			return true;
+	}
+	return false;
+}
+
+/* Of one that is in the same call as at the last look, or in none or polls. */
+static bool has_gone_round(const struct watch_stacks *stacks, const struct rank_state *rank,
+			   const struct sample *sample)
+{
+	if (rank->queues && sample->queues &&
+	    message_queues_have_moved(rank->queues, sample->queues))
+		return true;
+	return rank->call != CALLPATH_NONE &&
+	       have_contents_changed(rank, sample, depth_of(stacks, rank->call));
+}
+
+/* For the next look. What the sample has becomes the rank's. */
+static void keep_sample(struct rank_state *rank, struct sample *sample)
+{
+	message_queues_destroy(rank->queues);
+	rank->queues = sample->queues;
+	sample->queues = NULL;
+	free(rank->contents);
+	rank->contents = sample->values;
+	rank->num_contents = sample->num_values;
+	sample->values = NULL;
+	sample->num_values = 0;
+}
+
+/* Returns whether the rank is in another call than at the last look. */
+static bool add_sample(struct watch_stacks *stacks, struct sample *sample,
 		       struct watch_digest *digest)
 {
 	struct rank_state *rank = find_rank(stacks, sample->rank);
 	enum node_is is = judge(stacks, sample->path);
+	bool is_elsewhere;
 	uint32_t call = is == NODE_OUTSIDE ? CALLPATH_NONE : find_call(stacks, sample->path);
 
 	if (is == NODE_OUTSIDE && goes_on_polling(rank, sample->when_ns)) {
@@ -208,35 +282,46 @@ static void add_sample(struct watch_stacks *stacks, const struct sample *sample,
 	/* To and fro between a poll and what is around it is no move. */
 	if (is == NODE_POLLING)
 		call = CALLPATH_NONE;
-	digest->numbers.num_changed += rank->is_known && call != rank->call;
+	is_elsewhere = rank->is_known && call != rank->call;
+	if (is_elsewhere || (rank->is_known && has_gone_round(stacks, rank, sample)))
+		digest->numbers.num_changed++;
+	else
+		digest->numbers.num_unsure += !rank->queues || !sample->queues;
 	rank->is_known = true;
 	rank->call = call;
+	keep_sample(rank, sample);
+	return is_elsewhere;
 }
 
 void watch_stacks_take(struct watch_stacks *stacks, const struct sampler_target *targets,
 		       size_t num, struct watch_digest *digest)
 {
-	struct samples *samples = samples_create();
+	/* Reading what a library holds is a waste while ranks are seen to move without it. */
+	unsigned flags =
+		SAMPLER_CONTENTS | (stacks->num_moving < MOVING_LOOKS ? SAMPLER_QUEUES : 0);
+	bool is_moving = false;
 	uint32_t seen = 0;
+	struct samples *samples = samples_create();
 
 	if (callpaths_count(stacks->callpaths) > MAX_NODES)
 		renew_tables(stacks);
-	if (sampler_take(stacks->sampler, targets, num, 0, samples, NULL) < 0) {
+	if (sampler_take(stacks->sampler, targets, num, flags, samples, NULL) < 0) {
 		samples_destroy(samples);
 		digest->numbers.num_refused += num;
 		return;
 	}
 	grow(stacks);
 	for (size_t i = 0; i < samples->num_samples; i++) {
-		const struct sample *sample = &samples->samples[i];
+		struct sample *sample = &samples->samples[i];
 
 		if (!sample->is_main)
 			continue;
 		if (sample->path != CALLPATH_NONE)
-			add_sample(stacks, sample, digest);
+			is_moving |= add_sample(stacks, sample, digest);
 		seen += sample->path != CALLPATH_NONE;
 	}
 	digest->numbers.num_refused += num > seen ? num - seen : 0;
+	stacks->num_moving = is_moving ? stacks->num_moving + 1 : 0;
 	samples_destroy(samples);
 }
 

@@ -18,7 +18,9 @@ void watch_stacks_destroy(struct watch_stacks *stacks); /* NULL is fine */
 
 /* Sample the main threads of these ranks and add what is seen to the numbers of the digest that are
  * about stacks. A rank that is between two calls of the test and probe families, or was in one a
- * moment ago, counts as inside, as it waits in a loop of its own. */
+ * moment ago, counts as inside, as it waits in a loop of its own. One that is in the same call
+ * twice may have gone round meanwhile: that is seen by the messages that its MPI library has
+ * counted, while nobody is seen to move otherwise, and by the frames outside the call. */
 void watch_stacks_take(struct watch_stacks *stacks, const struct sampler_target *targets,
 		       size_t num, struct watch_digest *digest);
 

@@ -262,8 +262,10 @@ static void explain_failure(struct subject *subject, const struct tracee *tracee
 
 static void walk(struct sampler *sampler, struct subject *subject, const struct tracee *tracee)
 {
+	bool is_wanted = sampler->probes.num || sampler->probes.wants_contents;
+
 	free(subject->unwound.values);
-	unwind_walk(subject->process->space, tracee, sampler->probes.num ? &sampler->probes : NULL,
+	unwind_walk(subject->process->space, tracee, is_wanted ? &sampler->probes : NULL,
 		    sampler->callpaths, &subject->unwound);
 }
 
@@ -465,6 +467,7 @@ int sampler_take(struct sampler *sampler, const struct sampler_target *targets, 
 		memset(sampler->stacks, 0, MAX_AT_ONCE * STACK_SIZE);
 	}
 	sampler->take++;
+	sampler->probes.wants_contents = flags & SAMPLER_CONTENTS;
 	for (i = 0; i < num_targets; i++)
 		add_target(sampler, &subjects, &targets[i], flags);
 	for (i = 0; i < subjects.num; i++) {

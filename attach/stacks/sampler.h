@@ -17,8 +17,9 @@ struct sampler;
 
 enum sampler_flags {
 	SAMPLER_ALL_THREADS = 1 << 0,
-	SAMPLER_FRESH = 1 << 1, /* do not reuse what was learned of the ranks' maps before */
-	SAMPLER_QUEUES = 1 << 2, /* of main threads their ranks' message queues, too */
+	SAMPLER_FRESH = 1 << 1,    /* do not reuse what was learned of the ranks' maps before */
+	SAMPLER_QUEUES = 1 << 2,   /* of main threads their ranks' message queues, too */
+	SAMPLER_CONTENTS = 1 << 3, /* of frames SAMPLE_CONTENTS, where it can be told */
 };
 
 struct sampler_target {

@@ -483,6 +483,61 @@ static void finish_values(struct walk *walk, size_t num_frames)
 	}
 }
 
+/* ---- Contents ---------------------------------------------------------------------------------
+ */
+
+/* Those that a function leaves as they were to who called it. */
+static const int kept_registers[] = {
+#if defined(__x86_64__)
+	UNW_X86_64_RBX, UNW_X86_64_RBP, UNW_X86_64_R12,
+	UNW_X86_64_R13, UNW_X86_64_R14, UNW_X86_64_R15,
+#elif defined(__aarch64__)
+	UNW_AARCH64_X19, UNW_AARCH64_X20, UNW_AARCH64_X21, UNW_AARCH64_X22,
+	UNW_AARCH64_X23, UNW_AARCH64_X24, UNW_AARCH64_X25, UNW_AARCH64_X26,
+	UNW_AARCH64_X27, UNW_AARCH64_X28, UNW_AARCH64_X29,
+#endif
+};
+
+/* FNV-1a of whole words. */
+static uint64_t hash_word(uint64_t hash, uint64_t word)
+{
+	return (hash ^ word ^ word >> 32) * UINT64_C(0x100000001b3);
+}
+
+/* Of the frame that the cursor is at; 0: not known. */
+static uint64_t hash_registers(const struct walk *walk, unw_cursor_t *cursor)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	unw_word_t word;
+
+	for (size_t i = 0; i < sizeof(kept_registers) / sizeof(kept_registers[0]); i++) {
+		if (walk->is_guessed || unw_get_reg(cursor, kept_registers[i], &word))
+			return 0;
+		hash = hash_word(hash, word);
+	}
+	return hash;
+}
+
+/* Of the frame that the stack pointer was in before the last step, to which the cursor belongs now.
+ */
+static void note_contents(struct walk *walk, unw_cursor_t *cursor, uint64_t hash, unw_word_t from,
+			  size_t frame)
+{
+	unw_word_t to, word;
+
+	if (!hash || walk->is_guessed || unw_get_reg(cursor, UNW_REG_SP, &to))
+		return;
+	for (unw_word_t at = from; at < to; at += sizeof(word)) {
+		if (!read_part(&walk->tracee->stack, at, &word))
+			return;
+		hash = hash_word(hash, word);
+	}
+	walk->values = xgrow(walk->values, walk->num_values, &walk->values_capacity,
+			     sizeof(*walk->values));
+	walk->values[walk->num_values++] =
+		(struct sample_value){(uint32_t)frame, SAMPLE_CONTENTS, (int64_t)hash};
+}
+
 /* ---- Walks ------------------------------------------------------------------------------------
  */
 
@@ -491,6 +546,7 @@ static size_t collect(struct walk *walk, struct unwind_frame frames[MAX_FRAMES],
 		      struct unwind_result *result)
 {
 	unw_cursor_t cursor;
+	bool wants_contents = walk->probes && walk->probes->wants_contents;
 	bool is_return = false;
 	unw_word_t ip;
 	size_t num = 0;
@@ -502,6 +558,9 @@ static size_t collect(struct walk *walk, struct unwind_frame frames[MAX_FRAMES],
 		return 1;
 	}
 	do {
+		uint64_t registers = 0;
+		unw_word_t from = 0;
+
 		if (num == MAX_FRAMES) {
 			result->is_too_deep = true;
 			return num;
@@ -516,8 +575,12 @@ static size_t collect(struct walk *walk, struct unwind_frame frames[MAX_FRAMES],
 		/* What a signal interrupted did not call anything: its address is no return
 		 * address. */
 		is_return = !unw_is_signal_frame(&cursor);
+		if (wants_contents && !unw_get_reg(&cursor, UNW_REG_SP, &from))
+			registers = hash_registers(walk, &cursor);
 		walk->looks_left = STEP_LOOKS;
 		status = look(walk, FRAME_LOOKS) ? unw_step(&cursor) : -1;
+		if (registers && status > 0)
+			note_contents(walk, &cursor, registers, from, num - 1);
 	} while (status > 0);
 	/* Without unwind information libunwind guesses by the frame pointer, and takes a 0 in there
 	 * for the end of the stack. Code in no module has no such information. */

@@ -52,6 +52,7 @@ struct unwind_probes {
 	struct code_probe *probes; /* by module, offset and is_return */
 	uint32_t *numbers;         /* [num] what each is called in values */
 	size_t num;
+	bool wants_contents; /* of each frame SAMPLE_CONTENTS, too */
 };
 
 /* The probes are copied; a probe's number is its place among them. */

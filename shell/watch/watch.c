@@ -70,6 +70,8 @@ struct watch {
 	uint64_t moved_ns;      /* when anybody was last seen to move; till then when watching began */
 	uint64_t before_ns;     /* how long nobody had moved then, by the segments: told, and no more */
 	bool has_moved;         /* anybody has been seen to */
+	uint32_t num_looks;     /* at stacks, since then */
+	bool is_unsure; /* of some ranks of the last of these messages could not be counted */
 	uint64_t active_ns;     /* when those outside were last seen to work; 0: never */
 	struct rankset *active; /* who was outside then */
 	uint64_t next_still_ns; /* when the next full look is due if nobody moves, */
@@ -235,9 +237,13 @@ static void note_movement(struct watch *watch)
 		rankset_destroy(watch->active);
 		watch->active = rankset_copy(watch->digest.outside);
 	}
+	watch->num_looks += numbers->num_sampled > 0;
+	if (numbers->num_sampled)
+		watch->is_unsure = numbers->num_unsure > 0;
 	if (!numbers->num_moved && !numbers->num_changed)
 		return;
 	watch->moved_ns = now_ns;
+	watch->num_looks = 0;
 	watch->before_ns = 0;
 	watch->has_moved = true;
 	watch->next_still_ns = 0;
@@ -310,6 +316,8 @@ static struct watch_standstill standstill(const struct watch *watch)
 	return (struct watch_standstill){
 		.ns = still_ns(watch) + watch->before_ns,
 		.is_since_begin = !watch->has_moved && !watch->before_ns,
+		.num_looks = watch->has_recorder ? 0 : watch->num_looks,
+		.is_unsure = !watch->has_recorder && watch->is_unsure,
 	};
 }
 
@@ -328,21 +336,25 @@ static void find_hang(struct watch *watch, enum watch_proof proof)
 	watch->is_hang = true;
 }
 
-/* Who computes may come back: as long as that is likely enough, the job is not ended for it. */
+/* Who computes may come back, and who was not seen to move may have: as long as that is likely
+ * enough, the job is not ended for it. */
 static bool is_spared(struct watch *watch)
 {
+	bool is_unsure = standstill(watch).is_unsure;
 	double most_ns = watch->options->max_wait_s * SECOND_NS;
 	char *time;
 
-	if (!watch->options->wants_kill || watch->session->verdict->kind != VERDICT_COMPUTATION ||
-	    still_ns(watch) >= most_ns)
+	if (!watch->options->wants_kill || still_ns(watch) >= most_ns ||
+	    (!is_unsure && watch->session->verdict->kind != VERDICT_COMPUTATION))
 		return false;
 	if (!watch->has_told_spared) {
 		time = label_time((uint64_t)most_ns);
 		watch_tell_note(&watch->teller, "still",
-				"it looks like a hang, but a rank that computes may come back: the job is ended "
-				"once nobody has moved for %s (--max-wait)",
-				time);
+				"it looks like a hang, but %s: the job is ended once nobody %s for "
+				"%s (--max-wait)",
+				is_unsure ? "ranks may have moved between the looks"
+					  : "a rank that computes may come back",
+				watch->has_recorder ? "has moved" : "was seen to move", time);
 		free(time);
 	}
 	watch->has_told_spared = true;
@@ -394,11 +406,11 @@ static bool is_active(struct watch *watch)
 				       : label_who(watch->active, 40);
 		char *time = label_time(standstill(watch).ns);
 
-		watch_tell_note(
-			&watch->teller, "phase",
-			"nobody has entered or left MPI for %s, but there is work done by %s: "
-			"no hang",
-			time, who);
+		watch_tell_note(&watch->teller, "phase",
+				"nobody %s MPI for %s, but there is work done by %s: no hang",
+				watch->has_recorder ? "has entered or left"
+						    : "was seen to enter or leave",
+				time, who);
 		free(who);
 		free(time);
 		watch->has_told_active = true;
@@ -659,7 +671,7 @@ int watch_run(struct session *session, const struct watch_options *options, FILE
 		result = 0;
 	}
 	watch_tell_deinit(&watch.teller);
-	session->is_hung = watch.is_hang;
+	session->is_hung = watch.is_hang && !watch_is_doubted(&watch.hang);
 	if (watch.is_hang) {
 		watch_tell_hang(&watch.teller, &watch.hang);
 		watch_hang_act(session, options, &watch.hang, &watch.teller);

@@ -27,10 +27,14 @@ enum watch_proof {
 	WATCH_BY_PATIENCE /* nothing has moved for --max-wait */
 };
 
-/* How long nobody has moved. */
+/* How long nobody has moved, as far as it was seen. */
 struct watch_standstill {
 	uint64_t ns;
 	bool is_since_begin; /* only since watching began: what was before is not known */
+	uint32_t num_looks;  /* at stacks, in which nobody had moved; 0: each move would have been
+				seen */
+	bool is_unsure; /* ranks may have gone round between these, and come back to where they were
+			 */
 };
 
 /* What is told of a hang beside the session's verdict. */

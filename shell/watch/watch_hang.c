@@ -102,19 +102,21 @@ static void report(struct session *session, const char *path, const struct watch
 {
 	FILE *file = fopen(path, "we");
 	struct pdb_error err;
-	char *about;
+	char *about, *still;
 
 	if (!file) {
 		error_errno(&err, "cannot write to %s", path);
 		tell_failure(teller, &err, "no report");
 		return;
 	}
-	about = xasprintf("Hang: %s; nobody has moved for %.1f s, the job was watched for %.1f s.",
-			  watch_kind_text(session->verdict), hang->still.ns / 1e9, hang->watched_ns / 1e9);
+	still = watch_standstill_text(&hang->still);
+	about = xasprintf("Hang: %s; nobody %s, the job was watched for %.1f s.",
+			  watch_kind_text(session->verdict), still, hang->watched_ns / 1e9);
 	if (page_is_name(path))
 		page_write(session, file);
 	else
 		text_report_write(session, about, file);
+	free(still);
 	free(about);
 	if (ferror(file) | fclose(file)) {
 		error_errno(&err, "cannot write to %s", path);

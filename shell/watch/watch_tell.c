@@ -153,11 +153,30 @@ void watch_tell_note(struct watch_teller *teller, const char *event, const char 
 	end_event(teller);
 }
 
+char *watch_standstill_text(const struct watch_standstill *still)
+{
+	char *time = label_time(still->ns), *text;
+	char looks[40] = "";
+
+	if (still->num_looks)
+		snprintf(looks, sizeof(looks), ", in %u looks", still->num_looks);
+	text = xasprintf("%s %s %s%s%s", still->num_looks ? "was seen to move" : "has moved",
+			 still->is_since_begin ? "since watching began," : "for", time,
+			 still->is_since_begin ? " ago" : "", looks);
+	free(time);
+	return text;
+}
+
 /* Are the culprits the cause, or only the likeliest? */
 static bool is_certain(const struct verdict *verdict)
 {
 	return !verdict->is_likely && verdict->kind != VERDICT_LEAST &&
 	       verdict->kind != VERDICT_UNDECIDED && verdict->kind != VERDICT_UNKNOWN;
+}
+
+bool watch_is_doubted(const struct watch_hang *hang)
+{
+	return hang->still.is_unsure && hang->proof != WATCH_BY_COUNTS;
 }
 
 static void tell_hang_json(struct watch_teller *teller, const struct watch_hang *hang)
@@ -168,14 +187,14 @@ static void tell_hang_json(struct watch_teller *teller, const struct watch_hang 
 		[WATCH_BY_PATIENCE] = "max-wait",
 	};
 	const struct verdict *verdict = teller->session->verdict;
+	bool is_sure = is_certain(verdict) && !watch_is_doubted(hang);
 	char *ranks = rankset_encode(verdict->culprits, 0);
 
 	fprintf(teller->out,
 		", \"kind\": \"%s\", \"ranks\": \"%s\", \"certain\": %s, \"proof\": \"%s\", "
 		"\"still_s\": %.3f, \"watched_s\": %.3f, \"samples\": %u",
-		watch_kind_text(verdict), ranks, is_certain(verdict) ? "true" : "false",
-		proofs[hang->proof], hang->still.ns / 1e9, hang->watched_ns / 1e9,
-		hang->num_samples);
+		watch_kind_text(verdict), ranks, is_sure ? "true" : "false", proofs[hang->proof],
+		hang->still.ns / 1e9, hang->watched_ns / 1e9, hang->num_samples);
 	if (hang->proof == WATCH_BY_TEST && isfinite(hang->chance))
 		fprintf(teller->out, ", \"chance_per_hour\": %.3g", hang->chance);
 	free(ranks);
@@ -184,17 +203,21 @@ static void tell_hang_json(struct watch_teller *teller, const struct watch_hang 
 static void tell_hang_text(struct watch_teller *teller, const struct watch_hang *hang)
 {
 	struct view view = session_view(teller->session);
-	char *still = label_time(hang->still.ns);
+	char *still = watch_standstill_text(&hang->still);
 
 	view.out = teller->out;
-	fprintf(view.out, "Hang: %s. Nobody has moved %s %s%s", watch_kind_text(view.verdict),
-		hang->still.is_since_begin ? "since watching began," : "for", still,
-		hang->still.is_since_begin ? " ago" : "");
+	fprintf(view.out, "Hang: %s. Nobody %s", watch_kind_text(view.verdict), still);
 	if (hang->proof == WATCH_BY_TEST && isfinite(hang->chance))
 		fprintf(view.out, "; one that goes on as before would look so %.2g times an hour", hang->chance);
 	else if (hang->proof != WATCH_BY_COUNTS)
 		fputs(", and nothing like it was seen before to compare that with", view.out);
 	fputs(".\n", view.out);
+	if (watch_is_doubted(hang))
+		fputs("Not sure that it hangs: counts of messages cannot be read of all ranks that "
+		      "were looked "
+		      "at, so they may have gone round between the looks and come back to the same "
+		      "calls.\n",
+		      view.out);
 	view_lp(&view);
 	free(still);
 }

@@ -35,6 +35,14 @@ void watch_tell_begin(struct watch_teller *teller, const struct watch_digest *di
 void watch_tell_note(struct watch_teller *teller, const char *event, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* "has moved for 8.0 s", "was seen to move since watching began, 8.0 s ago, in 20 looks", after
+ * "nobody". The caller frees. */
+char *watch_standstill_text(const struct watch_standstill *still);
+
+/* Is it not sure that it hangs, by what was seen of it? What was counted is no matter of how often
+ * one looks. */
+bool watch_is_doubted(const struct watch_hang *hang);
+
 /* The hang, with what `lp` says of it. */
 void watch_tell_hang(struct watch_teller *teller, const struct watch_hang *hang);
 

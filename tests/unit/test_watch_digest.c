@@ -16,6 +16,7 @@ static void fill(struct watch_digest *digest, int first, int last)
 	watch_digest_init(digest);
 	digest->numbers.num_ranks = digest->numbers.num_recorded = last - first + 1;
 	digest->numbers.num_moved = 2;
+	digest->numbers.num_unsure = 3;
 	digest->numbers.events = 1000;
 	digest->numbers.quiet_ns = 500 + first;
 	digest->numbers.outside_ns = first;
@@ -61,6 +62,7 @@ static void test_merge(void **state)
 	assert_int_equal(sum.numbers.num_ranks, 80);
 	assert_int_equal(sum.numbers.num_recorded, 80);
 	assert_int_equal(sum.numbers.num_moved, 4);
+	assert_int_equal(sum.numbers.num_unsure, 6);
 	assert_int_equal(sum.numbers.events, 2000);
 	assert_int_equal(sum.numbers.quiet_ns, 500);
 	assert_int_equal(sum.numbers.outside_ns, 50);
