@@ -101,7 +101,11 @@ static void print_not_sure(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
 
-	if (verdict->basis == VERDICT_BY_STACKS && verdict->stay_ns)
+	if (verdict->is_uncounted)
+		print_doubt(view, "it may just take long, and ranks may move unseen between the "
+				  "samples, as counts "
+				  "of messages cannot be read of all");
+	else if (verdict->basis == VERDICT_BY_STACKS && verdict->stay_ns)
 		print_doubt(view, "it may just take long; \"set look 5000\" and \"refresh\" look for "
 				  "longer");
 	else

@@ -63,6 +63,8 @@ struct verdict {
 	/* How sure: the culprits' shortest present stay against their own longest earlier stay in
 	 * that state, or in any state of theirs if this one is new to them. */
 	uint64_t stay_ns, longest_before_ns;
+	bool is_uncounted; /* by stacks: messages could not be counted of all ranks, which may have
+			      moved unseen */
 	bool is_new_state; /* no culprit ever left this state before */
 	bool is_approximate; /* a comparison used cumulative counts of an inner loop */
 	uint64_t quiet_ns; /* since the last transition of any rank */
@@ -102,18 +104,19 @@ struct verdict {
 };
 
 /* A rank is static if it made no transition between the looks, or with one look none for 200 ms.
- * Nobody is accused for a present stay below 500 ms, nor for one that is not longer than its longest
- * earlier one in that state; in a state that it never left before, in any state of the same side.
- * is_hang takes ten times that and 1 s, or 3 s in a state never left before; who computes while others
- * move is not named before that, and a hang takes a hundred times and 10 s then. Deadlocks, mismatches and
- * lost messages are certain by what is counted: they are told, and are a hang, from 500 ms on, also
- * while others move.
+ * Nobody is accused for a present stay below 500 ms, nor for one that is not longer than its
+ * longest earlier one in that state; in a state that it never left before, in any state of the same
+ * side. is_hang takes ten times that and 1 s, or 3 s in a state never left before; who computes
+ * while others move is not named before that, and a hang takes a hundred times and 10 s then.
+ * Deadlocks, mismatches and lost messages are certain by what is counted: they are told, and are a
+ * hang, from 500 ms on, also while others move.
  *
  * The samples in the job, if any, tell stopped processes and main threads that wait for other
  * threads of their own rank, and they speak for ranks without a model. Without waitfor (NULL)
  * nothing is known of the waits. groups and graph may be NULL, too: then the verdict is by stacks
  * alone, stay_ns is the time over which they agree, and is_hang takes 3 s of that, since earlier
- * stays are not known. Never fails. All is borrowed and may go before the result. */
+ * stays are not known, and that messages were counted of all. Never fails. All is borrowed and may
+ * go before the result. */
 struct verdict *verdict_create(const struct job *job, const struct eqgroups *groups,
 			       const struct progress_graph *graph, const struct waitfor *waitfor);
 

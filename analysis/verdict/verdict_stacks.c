@@ -60,6 +60,7 @@ void verdict_judge_by_stacks(struct judge *j)
 	size_t num = 0, num_outside = 0;
 	uint64_t shortest_ns = UINT64_MAX;
 	bool is_quiet, is_traced = false;
+	size_t num_counted = 0;
 
 	verdict->basis = VERDICT_BY_STACKS;
 	for (size_t r = 0; r < j->stacks->num_ranks; r++) {
@@ -71,6 +72,7 @@ void verdict_judge_by_stacks(struct judge *j)
 		if (fact->num_samples == 0)
 			continue;
 		num++;
+		num_counted += fact->queues != NULL;
 		if (fact->span_ns < shortest_ns)
 			shortest_ns = fact->span_ns;
 		if (fact->num_outside == fact->num_samples) {
@@ -103,7 +105,9 @@ void verdict_judge_by_stacks(struct judge *j)
 	if (num_outside > 0 && num_outside * 2 < num && is_quiet) {
 		verdict->kind = VERDICT_COMPUTATION;
 		verdict->stay_ns = shortest_ns;
-		verdict->is_hang = shortest_ns >= VERDICT_HANG_NEW_NS;
+		/* In the same call again and again a rank may have gone round between. */
+		verdict->is_uncounted = num_counted < num;
+		verdict->is_hang = shortest_ns >= VERDICT_HANG_NEW_NS && !verdict->is_uncounted;
 		return;
 	}
 	verdict->kind = num_outside > 0 || !is_quiet ? VERDICT_NONE : VERDICT_UNKNOWN;

@@ -4,6 +4,7 @@
 #include "tests/unit/unit.h"
 
 #include "model/callpath.h"
+#include "model/message_queues.h"
 #include "model/modules.h"
 #include "model/names.h"
 #include "model/rankset.h"
@@ -619,11 +620,14 @@ static void test_by_stacks(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < NUM_OF(stacks); i++) {
+	/* Each with messages that are counted of all ranks, and of all but one. */
+	for (size_t n = 0; n < 2 * NUM_OF(stacks); n++) {
+		size_t i = n / 2;
+		int num_counted = n % 2 ? 2 : 3;
 		struct job *job = job_create();
 		struct verdict *verdict;
 
-		print_message("%s\n", stacks[i].what);
+		print_message("%s, %d counted\n", stacks[i].what, num_counted);
 		for (int r = 0; r < 3; r++) {
 			for (int l = 0; l < stacks[i].num_looks; l++) {
 				const struct stack_spec *s = &stacks[i].looks[l][r];
@@ -631,13 +635,18 @@ static void test_by_stacks(void **state)
 				add_sample(job, r, s->process_state, s->module, s->function,
 					   ((uint64_t)l * (uint64_t)stacks[i].seconds + 1) *
 						   1000 * SIM_MS);
+				if (r < num_counted)
+					job->samples->samples[job->samples->num_samples - 1]
+						.queues = message_queues_create();
 			}
 		}
 		verdict = verdict_create(job, NULL, NULL, NULL);
 		assert_int_equal(verdict->kind, stacks[i].kind);
 		assert_int_equal(verdict->basis, VERDICT_BY_STACKS);
 		assert_ranks(verdict->culprits, stacks[i].culprits);
-		assert_int_equal(verdict->is_hang, stacks[i].is_hang);
+		assert_int_equal(verdict->is_hang, stacks[i].is_hang && num_counted == 3);
+		assert_int_equal(verdict->is_uncounted,
+				 verdict->kind == VERDICT_COMPUTATION && num_counted < 3);
 		assert_int_equal(verdict->is_final, stacks[i].is_final);
 		verdict_destroy(verdict);
 		job_destroy(job);

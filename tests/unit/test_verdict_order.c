@@ -18,6 +18,7 @@
 #include "model/callpath.h"
 #include "model/code.h"
 #include "model/job.h"
+#include "model/message_queues.h"
 #include "model/modules.h"
 #include "model/names.h"
 #include "model/rankset.h"
@@ -152,6 +153,7 @@ static void add_look(struct job *job, struct temporal *temporal, const struct at
 			.state = 'R',
 			.when_ns = when_ns,
 			.path = make_path(job, &ranks[r]),
+			.queues = message_queues_create(), /* messages can be counted */
 		};
 
 		add_value(&sample, probes, num, &ranks[r]);
