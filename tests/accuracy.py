@@ -20,8 +20,8 @@ COLOURS = {"right": "#4878a8", "undecided": "#d8d8d8", "unsure": "#e0b060", "wro
 HEAD = """# Accuracy
 
 Made by `make accuracy` from the raw data of `make campaign`; docs/testing.md says how runs are made.
-A real program of Debian's runs until a fault is made in one random rank, at a random place of its
-own code and a random moment. When the job has come to rest, `lp` is asked twice: with the recorder,
+A real program of Debian's, or one of our own that is healthy and hardly moves, runs until a fault is
+made in one random rank, at a random place of its own code and a random moment. When the job has come to rest, `lp` is asked twice: with the recorder,
 and with what it wrote hidden, by stacks alone.
 
 - *right*: the injected rank (in a deadlock: one of the two) is among those that `lp` names; in a slow

@@ -385,7 +385,7 @@ def read_arguments():
     parser.add_argument("--build", default="build", help="where pdb, inject and the libraries are")
     parser.add_argument("--data", help="file of the raw data (BUILD/campaign/runs.jsonl)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--runs", type=parse_numbers, default=parse_numbers("0-107"),
+    parser.add_argument("--runs", type=parse_numbers, default=parse_numbers("0-179"),
                         help="numbers of runs: 0-499 or 3,17")
     parser.add_argument("--sizes", type=parse_numbers, default=[4, 8], help="of jobs: 4,8,16,32")
     parser.add_argument("--program", type=names, help="only these")
