@@ -10,7 +10,7 @@
 #include "model/rankset.h"
 #include "model/xalloc.h"
 
-enum { MAX_RANKS = 16 << 20 };
+enum { MAX_RANKS = 16 << 20, MAX_HOST = 255 };
 
 struct proctable *proctable_create(void)
 {
@@ -75,6 +75,12 @@ static int check_procs(const struct proctable *table, struct pdb_error *err)
 		if (i && proc[-1].rank == proc->rank)
 			return error_set(err, ERROR_FORMAT, "the process table has rank %d twice",
 					 proc->rank);
+		if (*proc->host && !(i && strcmp(proc->host, proc[-1].host) == 0) &&
+		    !host_is_name(proc->host))
+			return error_set(err, ERROR_FORMAT,
+					 "the process table has rank %d on \"%.100s\", which is no "
+					 "name of a host",
+					 proc->rank, proc->host);
 	}
 	if (table->size > MAX_RANKS)
 		return error_set(err, ERROR_FORMAT, "the process table claims %d ranks", table->size);
@@ -138,6 +144,20 @@ bool proctable_is_daemons(const struct proctable *table)
 			return false;
 	}
 	return table->num_procs > 0;
+}
+
+bool host_is_name(const char *host)
+{
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	static const char others[] = "._-";
+	size_t length = strspn(host, letters);
+
+	if (length == 0)
+		return false;
+	while (host[length] && (strchr(others, host[length]) || strchr(letters, host[length])))
+		length++;
+	return !host[length] && length <= MAX_HOST;
 }
 
 bool host_is_local(const char *host)

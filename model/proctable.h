@@ -62,7 +62,8 @@ void proctable_add(struct proctable *table, int rank, pid_t pid, const char *hos
 /* The same for a process of this host that is known to have ended. */
 void proctable_add_ended(struct proctable *table, int rank, pid_t pid, const char *host);
 
-/* Sort, refuse negative or duplicate ranks and ranks above 16 Mi, set size and is_local.
+/* Sort, refuse negative or duplicate ranks, ranks above 16 Mi and hosts that are no names of hosts
+ * (or ""), set size and is_local.
  * Tables come from other programs' memory, so nothing in them is trusted. */
 int proctable_finish(struct proctable *table, struct pdb_error *err);
 
@@ -78,6 +79,11 @@ struct rankset *proctable_ranks(const struct proctable *table);
 
 /* Is it a table of daemons only? */
 bool proctable_is_daemons(const struct proctable *table);
+
+/* Is `host` a name, or an address with dots, that can be a word of a command line or of pdb's own
+ * messages: letters, digits, dots, hyphens and underscores, the first a letter or a digit, at most
+ * 255? */
+bool host_is_name(const char *host);
 
 /* Is `host` a name of the machine that this program runs on? Compares with gethostname(), with
  * and without domain, "localhost" and "". */

@@ -102,7 +102,8 @@ static void add_line(struct proctable *table, struct rankset *known, char *line,
 			return;
 		*fields[i]++ = '\0';
 	}
-	if (!*fields[0] || !take_number(fields[1], '\0', MAX_SIZE, &number) || number < 0)
+	if (!host_is_name(fields[0]) || !take_number(fields[1], '\0', MAX_SIZE, &number) ||
+	    number < 0)
 		return;
 	*size = number > *size ? number : *size;
 	for (char *word = strtok_r(fields[3], " ", &save); word; word = strtok_r(NULL, " ", &save))

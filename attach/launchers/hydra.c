@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,12 +38,16 @@ static const char *find_option(char *const *words, const char *name)
 	return NULL;
 }
 
-/* They are to be words of other command lines. */
+/* One name, or several with a comma between two. */
 static bool are_hosts(const char *text)
 {
-	return isalnum((unsigned char)*text) &&
-	       strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-,") ==
-		       strlen(text);
+	char *copy = xstrdup(text), *save, *name = strtok_r(copy, ",", &save);
+	bool are = name;
+
+	for (; name && are; name = strtok_r(NULL, ",", &save))
+		are = host_is_name(name);
+	free(copy);
+	return are;
 }
 
 /* What words[proxy], the proxy's program, is started on. */
@@ -157,7 +160,7 @@ static void add_proxy(struct launcher_hosts *to, size_t *capacity, struct hydra_
 		free(proxy->hosts);
 		proxy->hosts = list_srun_hosts(pid);
 	}
-	if (strcmp(proxy->hosts, "?") != 0)
+	if (are_hosts(proxy->hosts))
 		add_hosts(to, capacity, proxy->hosts);
 }
 

@@ -142,7 +142,8 @@ static int fill_table(struct scan *scan, struct proctable *table, struct pdb_err
 	char host[256] = "localhost";
 	int size = 0;
 
-	gethostname(host, sizeof(host) - 1);
+	if (gethostname(host, sizeof(host) - 1) < 0 || !host_is_name(host))
+		strcpy(host, "localhost");
 	for (size_t i = 0; i < scan->num_found; i++) {
 		const struct rankenv *env = &scan->found[i].env;
 		pid_t pid = rankenv_process(scan->list, scan->num_list, scan->found[i].pid, env);

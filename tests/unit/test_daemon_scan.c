@@ -102,6 +102,8 @@ static void test_damaged(void **state)
 		 "4: 2 a 5 p;"},
 		/* The rank is more than the size allows, and rank 1 is there twice. */
 		{"a\t2\tp\t1:5 7:6\nb\t2\tq\t1:8\n", "8: 1 a 5 p; 7 a 6 p;"},
+		/* Hosts that could be no words of a command line. */
+		{"-x\t2\tp\t0:1\na b\t2\tp\t0:1\na,b\t2\tp\t0:1\n", "0:"},
 		{"\n\n\t\t\t\na\t1\t\t0:3\n", "1: 0 a 3 ;"},
 	};
 

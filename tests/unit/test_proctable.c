@@ -89,6 +89,44 @@ static void test_refused(void **state)
 	}
 }
 
+static void test_host_is_name(void **state)
+{
+	static const char *const names[] = {"a",         "7",       "node-7", "a.b.example",
+					    "192.0.2.7", "my_node", "a..b",   "A-"};
+	static const char *const others[] = {
+		"",          "-a",       ".a",    "_a",    " a",  "a ",
+		"a b",       "a,b",      "a:1",   "a;b",   "a\n", "$a",
+		"a$(b)",     "a/b",      "a@b",   "[::1]", "a=b", "-oProxyCommand=x",
+		"a\303\244", "\303\244", "a\177", "a*",    "a'"};
+	char name[300];
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(names); i++)
+		assert_true(host_is_name(names[i]));
+	for (size_t i = 0; i < NUM_OF(others); i++) {
+		struct proctable *table = proctable_create();
+		struct pdb_error err = {0};
+
+		assert_false(host_is_name(others[i]));
+		if (!*others[i])
+			strcpy(name, "127.0.0.1 -x"); /* would be local */
+		else
+			strcpy(name, others[i]);
+		proctable_add(table, 0, 5, "a", "");
+		proctable_add(table, 1, 6, name, "");
+		assert_int_equal(proctable_finish(table, &err), -1);
+		assert_error(&err, ERROR_FORMAT, "rank 1 on");
+		assert_error(&err, ERROR_FORMAT, "no name of a host");
+		proctable_destroy(table);
+	}
+	memset(name, 'a', sizeof(name));
+	name[255] = '\0';
+	assert_true(host_is_name(name));
+	name[255] = 'a';
+	name[256] = '\0';
+	assert_false(host_is_name(name));
+}
+
 static void test_host_is_local(void **state)
 {
 	char own[HOST_NAME_MAX + 1] = "", name[HOST_NAME_MAX + 64];
@@ -147,9 +185,10 @@ static void test_daemons(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_finish),	cmocka_unit_test(test_size),
-		cmocka_unit_test(test_refused), cmocka_unit_test(test_host_is_local),
-		cmocka_unit_test(test_texts),	cmocka_unit_test(test_daemons),
+		cmocka_unit_test(test_finish),       cmocka_unit_test(test_size),
+		cmocka_unit_test(test_refused),      cmocka_unit_test(test_host_is_local),
+		cmocka_unit_test(test_host_is_name), cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_daemons),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
