@@ -114,25 +114,68 @@ static bool begins_with(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* What the job's own mpirun was told of how to reach the nodes, and over which networks. */
-static void add_mca_parameters(struct words *words, const char *const *argv)
+/* ---- What is taken over from the launcher: nothing but these --------------------------------- */
+
+/* What Open MPI's mpirun was told of how to reach the nodes, and over which networks: parameters,
+ * on its command line or as variables with MCA_PREFIX before the name. */
+static const char *const parameters[] = {
+	"plm_alps_args", "plm_lsf_args", "plm_rsh_agent", "plm_rsh_args",
+	"plm_rsh_assume_same_shell", "plm_rsh_chdir", "plm_rsh_daemonize_llspawn",
+	"plm_rsh_daemonize_qrsh", "plm_rsh_delay", "plm_rsh_disable_llspawn",
+	"plm_rsh_disable_qrsh", "plm_rsh_force_rsh", "plm_rsh_no_tree_spawn",
+	"plm_rsh_num_concurrent", "plm_rsh_pass_environ_mca_params", "plm_rsh_pass_libpath",
+	"plm_rsh_priority", "plm_slurm_args", "plm_slurm_warning", "plm_tm_want_path_check",
+	"oob_tcp_disable_family", "oob_tcp_disable_ipv4_family", "oob_tcp_disable_ipv6_family",
+	"oob_tcp_dynamic_ipv4_ports", "oob_tcp_dynamic_ipv6_ports", "oob_tcp_if_exclude",
+	"oob_tcp_if_include", "oob_tcp_keepalive_intvl", "oob_tcp_keepalive_probes",
+	"oob_tcp_keepalive_time", "oob_tcp_max_recon_attempts", "oob_tcp_peer_limit",
+	"oob_tcp_peer_retries", "oob_tcp_retry_delay", "oob_tcp_static_ipv4_ports",
+	"oob_tcp_static_ipv6_ports", "btl_tcp_disable_family", "btl_tcp_if_exclude",
+	"btl_tcp_if_include", "btl_tcp_links", "btl_tcp_port_min_v4", "btl_tcp_port_min_v6",
+	"btl_tcp_port_range_v4", "btl_tcp_port_range_v6", "orte_tmpdir_base", "routed_radix", NULL,
+};
+#define MCA_PREFIX "OMPI_MCA_"
+
+/* The same of MPICH's mpiexec. */
+static const char *const hydra_options[] = {"-launcher-exec", "--launcher-exec", "-bootstrap-exec",
+					    "-iface",         "--iface",         NULL};
+static const char *const hydra_launchers[] = {"-launcher", "--launcher", "-bootstrap", NULL};
+static const char *const hydra_variables[] = {
+	"HYDRA_LAUNCHER", "HYDRA_LAUNCHER_EXEC", "HYDRA_LAUNCHER_EXTRA_ARGS",
+	"HYDRA_LAUNCHER_AUTOFORK", "HYDRA_LAUNCHER_SSH_LIMIT", "HYDRA_LAUNCHER_SSH_LIMIT_TIME",
+	"HYDRA_LAUNCHER_SSH_ENABLE_WARNINGS", "HYDRA_BOOTSTRAP", "HYDRA_BOOTSTRAP_EXEC",
+	"HYDRA_IFACE", NULL,
+};
+
+/* Of an srun which MPI it speaks. */
+static const char *const srun_options[] = {"--mpi", NULL};
+
+/* In an allocation of Slurm's: which one, its nodes, how Slurm is reached. */
+static const char *const slurm_variables[] = {
+	"SLURM_CLUSTERS", "SLURM_CLUSTER_NAME", "SLURM_CONF", "SLURM_CPUS_ON_NODE",
+	"SLURM_CPUS_PER_TASK", "SLURM_JOBID", "SLURM_JOB_CPUS_PER_NODE", "SLURM_JOB_ID",
+	"SLURM_JOB_NODELIST", "SLURM_JOB_NUM_NODES", "SLURM_JWT", "SLURM_MPI_TYPE",
+	"SLURM_NETWORK", "SLURM_NNODES", "SLURM_NODELIST", "SLURM_NODEID", "SLURM_TASKS_PER_NODE",
+	"SLURM_WORKING_CLUSTER", NULL,
+};
+
+/* Is the text one of the names, as far as the `length` of it goes? */
+static bool is_one_of(const char *text, size_t length, const char *const *names)
 {
-	static const char *const prefixes[] = {"plm_", "oob_", "btl_tcp_", "orte_tmpdir",
-					       "routed_"};
-
-	for (; argv && argv[0] && argv[1] && argv[2]; argv++) {
-		bool is_wanted = false;
-
-		if (strcmp(argv[0], "--mca") != 0 && strcmp(argv[0], "-mca") != 0)
-			continue;
-		for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-			is_wanted |= begins_with(argv[1], prefixes[i]);
-		if (is_wanted)
-			add_all(words, (const char *const[]){"--mca", argv[1], argv[2], NULL});
-	}
+	while (*names && (strncmp(text, *names, length) != 0 || (*names)[length]))
+		names++;
+	return *names;
 }
 
-/* The same for MPICH's mpiexec, and for an srun which MPI it speaks. */
+static void add_mca_parameters(struct words *words, const char *const *argv)
+{
+	for (; argv && argv[0] && argv[1] && argv[2]; argv++)
+		if ((strcmp(argv[0], "--mca") == 0 || strcmp(argv[0], "-mca") == 0) &&
+		    is_one_of(argv[1], strlen(argv[1]), parameters))
+			add_all(words, (const char *const[]){"--mca", argv[1], argv[2], NULL});
+}
+
+/* "NAME VALUE" or "NAME=VALUE". */
 static void add_options(struct words *words, const char *const *argv, const char *const *names)
 {
 	for (; argv && argv[0]; argv++) {
@@ -164,10 +207,6 @@ static void plan_orte(const struct daemon_site *site, char *hosts, size_t num, s
 
 static void plan_hydra(const struct daemon_site *site, char *hosts, size_t num, struct words *argv)
 {
-	static const char *const names[] = {"-launcher-exec", "--launcher-exec", "-bootstrap-exec",
-					    "-iface",         "--iface",         NULL};
-	static const char *const launchers[] = {"-launcher", "--launcher", "-bootstrap", NULL};
-
 	add(argv, site->launcher_path);
 	add_all(argv, (const char *const[]){"-hosts", hosts, "-ppn", "1", "-n", NULL});
 	add_owned(argv, xasprintf("%zu", num));
@@ -175,8 +214,8 @@ static void plan_hydra(const struct daemon_site *site, char *hosts, size_t num, 
 	if (site->hosts && site->hosts->launcher && *site->hosts->launcher)
 		add_all(argv, (const char *const[]){"-launcher", site->hosts->launcher, NULL});
 	else
-		add_options(argv, site->launcher_argv, launchers);
-	add_options(argv, site->launcher_argv, names);
+		add_options(argv, site->launcher_argv, hydra_launchers);
+	add_options(argv, site->launcher_argv, hydra_options);
 }
 
 /* NULL: it is not set, or it is not known what is. */
@@ -196,7 +235,6 @@ static const char *find_variable(const struct daemon_site *site, const char *nam
 static int plan_srun(const struct daemon_site *site, char *hosts, size_t num, struct words *argv,
 		     struct pdb_error *err)
 {
-	static const char *const names[] = {"--mpi", NULL};
 	const char *mpi = find_variable(site, "SLURM_MPI_TYPE"), *job = site->slurm_job;
 
 	if (!job || !*job)
@@ -217,37 +255,29 @@ static int plan_srun(const struct daemon_site *site, char *hosts, size_t num, st
 	if (mpi)
 		add_owned(argv, xasprintf("--mpi=%s", mpi));
 	/* After it: the last one counts, as srun's options do before the variable. */
-	add_options(argv, site->launcher_argv, names);
+	add_options(argv, site->launcher_argv, srun_options);
 	return 0;
 }
 
-/* What the job's launcher was told by variables of how to reach the nodes. */
-static void add_variables(struct words *words, const char *const *environment)
+/* The variables whose names, behind the prefix, are of these. */
+static void add_variables(struct words *words, const char *const *environment, const char *prefix,
+			  const char *const *names)
 {
-	static const char *const prefixes[] = {
-		"HYDRA_LAUNCHER", "HYDRA_BOOTSTRAP",   "HYDRA_IFACE=",  "OMPI_MCA_plm_",
-		"OMPI_MCA_oob_",  "OMPI_MCA_btl_tcp_", "OMPI_MCA_routed_"};
+	for (; environment && *environment; environment++) {
+		const char *equals = strchr(*environment, '=');
+		const char *name = *environment + strlen(prefix);
 
-	for (; environment && *environment; environment++)
-		for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-			if (begins_with(*environment, prefixes[i]))
-				add(words, *environment);
+		if (equals && begins_with(*environment, prefix) &&
+		    is_one_of(name, (size_t)(equals - name), names))
+			add(words, *environment);
+	}
 }
 
 /* A launcher in an allocation of Slurm's starts its own daemons by srun. So does the one that starts
  * pdb's, in the same allocation, wherever pdb runs. Its step must not wait for the end of the job's. */
 static void add_allocation(struct words *words, const char *const *environment)
 {
-	static const char *const sharing[] = {"SLURM_OVERLAP=", "SLURM_EXACT=", "SLURM_EXCLUSIVE="};
-
-	for (; environment && *environment; environment++) {
-		bool is_sharing = false;
-
-		for (size_t i = 0; i < sizeof(sharing) / sizeof(sharing[0]); i++)
-			is_sharing |= begins_with(*environment, sharing[i]);
-		if (begins_with(*environment, "SLURM_") && !is_sharing)
-			add(words, *environment);
-	}
+	add_variables(words, environment, "", slurm_variables);
 	add(words, "SLURM_OVERLAP=1");
 }
 
@@ -258,8 +288,10 @@ static char **make_environment(const struct daemon_site *site, bool is_in_slurm)
 {
 	struct words words = {.words = NULL};
 
-	if (site->table->launcher != LAUNCHER_PRRTE)
-		add_variables(&words, site->launcher_environment);
+	if (site->table->launcher != LAUNCHER_PRRTE) {
+		add_variables(&words, site->launcher_environment, "", hydra_variables);
+		add_variables(&words, site->launcher_environment, MCA_PREFIX, parameters);
+	}
 	if (is_in_slurm && site->table->launcher != LAUNCHER_SRUN)
 		add_allocation(&words, site->launcher_environment);
 	add_owned(&words, xasprintf(PDBD_ENV_INVITATION "=%s", site->invitation));

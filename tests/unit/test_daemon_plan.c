@@ -28,7 +28,8 @@ static const struct {
 } plans[] = {
 	{LAUNCHER_ORTE, "openmpi", "HERE HERE", "mpirun p", NULL, "", DAEMONS_NONE, "", ""},
 	{LAUNCHER_PRRTE, "openmpi", "HERE HERE", "mpirun p", NULL, "", DAEMONS_NONE, "", ""},
-	{LAUNCHER_PRRTE, "openmpi", "HERE b b", "mpirun p", NULL, "", DAEMONS_SPAWN, "", MPIRUN_ENV},
+	{LAUNCHER_PRRTE, "openmpi", "HERE b b", "mpirun p", NULL, "", DAEMONS_SPAWN, "",
+	 MPIRUN_ENV},
 	{LAUNCHER_ORTE, "openmpi", "b a b a c",
 	 "mpirun --mca plm_rsh_agent ssh:x --mca btl self,vader -mca btl_tcp_if_include eth0 p "
 	 "--mca",
@@ -44,18 +45,40 @@ static const struct {
 	 DAEMONS_COMMAND, SRUN "/lib/pdbd-openmpi", MPIRUN_ENV},
 	/* Launchers that start their own daemons by srun. */
 	{LAUNCHER_ORTE, "openmpi", "a b", "mpirun p", NULL,
-	 "PATH=/ SLURM_JOB_ID=17 SLURM_JOB_NODELIST=a,b SLURM_EXACT=1 OMPI_MCA_plm_x=1",
+	 "PATH=/ SLURM_JOB_ID=17 SLURM_JOB_NODELIST=a,b SLURM_EXACT=1 OMPI_MCA_plm_rsh_delay=1",
 	 DAEMONS_COMMAND,
 	 "/l/run --host a:1,b:1 -n 2 --map-by ppr:1:node --oversubscribe --bind-to none "
 	 "--mca mca_base_env_list PDB_INVITATION;PDB_RECORD /lib/pdbd-openmpi",
-	 "OMPI_MCA_plm_x=1 SLURM_JOB_ID=17 SLURM_JOB_NODELIST=a,b SLURM_OVERLAP=1 " MPIRUN_ENV},
+	 "OMPI_MCA_plm_rsh_delay=1 SLURM_JOB_ID=17 SLURM_JOB_NODELIST=a,b "
+	 "SLURM_OVERLAP=1 " MPIRUN_ENV},
+	/* Only what is known is taken over, whatever it begins with. */
+	{LAUNCHER_ORTE, "openmpi", "a b",
+	 "mpirun --mca plm_rsh_agent_x a --mca plm_rsh b -mca oob_base_x c --mca orte_launch_agent "
+	 "d "
+	 "--mca plm_rsh_agent=x e -mca oob_tcp_if_include eth0 p",
+	 NULL,
+	 "OMPI_MCA_plm_rsh_agent_x=1 OMPI_MCA_plm_rsh=1 OMPI_MCA_=1 OMPI_MCA_plm_rsh_agent "
+	 "HYDRA_LAUNCHER_X=1 "
+	 "XOMPI_MCA_plm_rsh_agent=1 LD_PRELOAD=x LD_LIBRARY_PATH=/x OPAL_PREFIX=/x PATH=/x "
+	 "OMPI_MCA_plm_rsh_args=-4",
+	 DAEMONS_COMMAND,
+	 "/l/run --host a:1,b:1 -n 2 --map-by ppr:1:node --oversubscribe --bind-to none "
+	 "--mca mca_base_env_list PDB_INVITATION;PDB_RECORD --mca oob_tcp_if_include eth0 "
+	 "/lib/pdbd-openmpi",
+	 "OMPI_MCA_plm_rsh_args=-4 " MPIRUN_ENV},
+	{LAUNCHER_HYDRA, "mpich", "a b", "mpiexec -launcher-execs /x -iface2=x -launcher-exec=/y p",
+	 NULL,
+	 "SLURM_JOB_ID=17 SLURM_TASK_PROLOG=/x SLURM_PROLOG=/x SLURM_EXPORT_ENV=NONE SLURM_X=1",
+	 DAEMONS_COMMAND, "/l/run -hosts a,b -ppn 1 -n 2 -launcher-exec=/y /lib/pdbd-mpich",
+	 "SLURM_JOB_ID=17 SLURM_OVERLAP=1 " MPICH_ENV},
 	{LAUNCHER_HYDRA, "mpich", "a b", "mpiexec p", NULL, "SLURM_JOB_ID=17", DAEMONS_COMMAND,
 	 "/l/run -hosts a,b -ppn 1 -n 2 /lib/pdbd-mpich",
 	 "SLURM_JOB_ID=17 SLURM_OVERLAP=1 " MPICH_ENV},
 	{LAUNCHER_PRRTE, "openmpi", "HERE b b", "mpirun p", NULL, "SLURM_JOB_ID=17", DAEMONS_SPAWN,
 	 "", MPIRUN_ENV},
 	{LAUNCHER_SRUN, "openmpi", "n1 n2 n2", "srun -N2 p", NULL,
-	 "SLURM_JOB_ID=17 SLURM_MPI_TYPE=pmix_v4", DAEMONS_COMMAND, SRUN "/lib/pdbd-openmpi", MPIRUN_ENV},
+	 "SLURM_JOB_ID=17 SLURM_MPI_TYPE=pmix_v4", DAEMONS_COMMAND, SRUN "/lib/pdbd-openmpi",
+	 MPIRUN_ENV},
 	{LAUNCHER_SRUN, "mpich", "n1 n2", "srun --mpi pmi2 p", "17",
 	 "SLURM_JOB_ID=16 SLURM_MPI_TYPE=pmix_v4", DAEMONS_COMMAND,
 	 SRUN "--mpi pmi2 /lib/pdbd-mpich", MPICH_ENV},
