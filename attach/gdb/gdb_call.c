@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -6,6 +7,7 @@
 
 #include "attach/gdb/gdb_call.h"
 #include "attach/process/maps.h"
+#include "attach/process/procfs.h"
 #include "model/modules.h"
 #include "model/xalloc.h"
 
@@ -87,6 +89,15 @@ static int make_script(pid_t pid)
 	return fd;
 }
 
+/* Has it to be kept from what the process names? gdb carries out scripts that a program has in it
+ * or beside it, if the user's own .gdbinit lets it, which is meant for his own programs. */
+static bool is_of_another(pid_t pid)
+{
+	struct procfs_status status;
+
+	return procfs_status(pid, &status) < 0 || status.owner != geteuid();
+}
+
 void gdb_call_init(struct gdb_call *call, pid_t pid, const char *const words[], size_t num_words)
 {
 	const char **argv = xcalloc(num_words + 16, sizeof(*argv));
@@ -100,6 +111,10 @@ void gdb_call_init(struct gdb_call *call, pid_t pid, const char *const words[], 
 	argv[num++] = "-q";
 	if (num_words > 0)
 		argv[num++] = "-batch";
+	if (is_of_another(pid)) {
+		argv[num++] = "-iex";
+		argv[num++] = "set auto-load safe-path $debugdir:$datadir/auto-load";
+	}
 	argv[num++] = "-p";
 	argv[num++] = call->pid_text;
 	if (call->script >= 0) {

@@ -136,26 +136,45 @@ static bool status_number(const char *text, const char *key, int field, long *re
 	return true;
 }
 
+/* "Uid: 1000 1000 1000 1000": the real, effective, saved and file system's user. */
+static bool status_users(const char *text, struct procfs_status *ret)
+{
+	long uids[4];
+
+	for (int i = 0; i < 4; i++)
+		if (!status_number(text, "\nUid:", i, &uids[i]))
+			return false;
+	ret->uid = ret->owner = (uid_t)uids[1];
+	for (int i = 0; i < 4 && ret->owner == geteuid(); i++)
+		ret->owner = (uid_t)uids[i];
+	return true;
+}
+
 int procfs_status(pid_t pid, struct procfs_status *ret)
 {
 	char *text = procfs_read(pid, "status", NULL);
-	long uid, tracer, tgid;
+	long tracer, tgid;
 
 	if (!text)
 		return -1;
-	/* The second number after "Uid:" is the effective one. */
-	if (!status_number(text, "\nUid:", 1, &uid) ||
-	    !status_number(text, "\nTracerPid:", 0, &tracer) ||
+	if (!status_users(text, ret) || !status_number(text, "\nTracerPid:", 0, &tracer) ||
 	    !status_number(text, "\nTgid:", 0, &tgid)) {
 		free(text);
 		errno = ESRCH;
 		return -1;
 	}
 	free(text);
-	ret->uid = (uid_t)uid;
 	ret->tracer = (pid_t)tracer;
 	ret->tgid = (pid_t)tgid;
 	return 0;
+}
+
+bool procfs_same_user(pid_t a, pid_t b)
+{
+	struct procfs_status first, second;
+
+	return procfs_status(a, &first) == 0 && procfs_status(b, &second) == 0 &&
+	       first.uid == second.uid;
 }
 
 const char *procfs_getenv(const char *variables, size_t size, const char *name)
@@ -274,7 +293,7 @@ pid_t *procfs_threads(pid_t pid, size_t *num_ret)
 	return tids;
 }
 
-static void user_name(uid_t uid, char *buffer, size_t size)
+void procfs_user_name(uid_t uid, char *buffer, size_t size)
 {
 	struct passwd *entry = getpwuid(uid);
 
@@ -331,7 +350,7 @@ static int explain_refusal(pid_t pid, const struct procfs_stat *stat, const char
 	if (procfs_status(pid, &status))
 		return error_set(err, ERROR_GONE, "process %d has ended", (int)pid);
 	if (geteuid() != 0 && status.uid != geteuid()) {
-		user_name(status.uid, user, sizeof(user));
+		procfs_user_name(status.uid, user, sizeof(user));
 		return error_set(err, ERROR_PERMISSION,
 				 "process %d (%s) cannot %s: it belongs to %s; run pdb as %s or "
 				 "as root",

@@ -28,11 +28,19 @@ int procfs_stat(pid_t pid, pid_t tid, struct procfs_stat *ret);
 /* The numbers in /proc/PID/status. */
 struct procfs_status {
 	uid_t uid;    /* effective */
+	uid_t owner;  /* the same, or where that is this process's: a real, saved or file system's
+		       * user that is not */
 	pid_t tracer; /* 0: none */
 	pid_t tgid;   /* differs from the pid asked for if that is a thread's */
 };
 
 int procfs_status(pid_t pid, struct procfs_status *ret);
+
+/* Have both processes the same effective user? Not if one has ended. */
+bool procfs_same_user(pid_t a, pid_t b);
+
+/* The user's name, "uid 1234" without one. */
+void procfs_user_name(uid_t uid, char *buffer, size_t size);
 
 /* All of /proc/PID/NAME, at most 16 MiB, with a zero byte behind it. The caller frees. NULL with
  * errno set. *size_ret (may be NULL) is without that byte. */
