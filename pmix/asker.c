@@ -11,12 +11,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/keyctl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -150,13 +152,18 @@ static void start_watching(pid_t server)
 		pthread_create(&thread, NULL, watch_server, (void *)(intptr_t)fd);
 }
 
-/* Servers take tools of their own user only. */
+/* Servers take tools of their own user only. All of root's identity is dropped: groups, user and
+ * with it the capabilities, keys, working folder. It still has root's memory and environment, which
+ * that user cannot read, as the process cannot be dumped; and no program is started in it. */
 static int become_owner(const struct rendezvous *server, struct pdb_error *err)
 {
 	if (geteuid() != 0 || server->euid == 0)
 		return 0;
-	if (setgroups(0, NULL) != 0 || setresgid(server->egid, server->egid, server->egid) != 0 ||
-	    setresuid(server->euid, server->euid, server->euid) != 0)
+	syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
+	if (chdir("/") != 0 || setgroups(0, NULL) != 0 ||
+	    setresgid(server->egid, server->egid, server->egid) != 0 ||
+	    setresuid(server->euid, server->euid, server->euid) != 0 ||
+	    prctl(PR_SET_DUMPABLE, 0) != 0)
 		return error_errno(err, "cannot become user %u, whose job it is", server->euid);
 	return 0;
 }

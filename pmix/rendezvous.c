@@ -170,7 +170,9 @@ static int search_variable(pid_t owner, const char *variable, pid_t pid, uid_t e
 	return missed;
 }
 
-static int owner_of(pid_t pid, uid_t *euid_ret, struct pdb_error *err)
+/* Its effective user and group, by the owner of its folder. What the file says is the owner's word: a
+ * tool takes on this identity (asker.c). */
+static int owner_of(pid_t pid, struct rendezvous *ret, struct pdb_error *err)
 {
 	char *path = xasprintf("/proc/%d", pid);
 	struct stat status;
@@ -179,27 +181,31 @@ static int owner_of(pid_t pid, uid_t *euid_ret, struct pdb_error *err)
 	free(path);
 	if (result != 0)
 		return error_set(err, ERROR_GONE, "process %d has ended", pid);
-	*euid_ret = status.st_uid;
+	ret->euid = status.st_uid;
+	ret->egid = status.st_gid;
 	return 0;
 }
 
 int rendezvous_find(pid_t pid, struct rendezvous *ret, struct pdb_error *err)
 {
-	uid_t euid = 0;
 	pid_t owners[2] = {pid, first_child_of(pid)};
+	struct rendezvous owner = {.pid = pid};
+	bool found = false;
 
-	if (owner_of(pid, &euid, err) != 0)
+	if (owner_of(pid, &owner, err) != 0)
 		return -1;
-	if (geteuid() != 0 && geteuid() != euid)
+	if (geteuid() != 0 && geteuid() != owner.euid)
 		return error_set(err, ERROR_PERMISSION,
 				 "process %d belongs to user %u: run pdb as that user or as root",
-				 pid, euid);
-	for (int i = 0; i < 2; i++)
-		for (size_t v = 0; owners[i] > 0 && v < NUM_VARIABLES; v++)
-			if (search_variable(owners[i], tmpdir_variables[v], pid, euid, ret) == 0)
-				return 0;
-	if (rendezvous_search("/tmp", pid, euid, ret) == 0)
+				 pid, owner.euid);
+	for (int i = 0; i < 2 && !found; i++)
+		for (size_t v = 0; owners[i] > 0 && v < NUM_VARIABLES && !found; v++)
+			found = search_variable(owners[i], tmpdir_variables[v], pid, owner.euid,
+						ret) == 0;
+	if (found || rendezvous_search("/tmp", pid, owner.euid, ret) == 0) {
+		ret->egid = owner.egid;
 		return 0;
+	}
 	return error_set(
 		err, ERROR_NOT_FOUND,
 		"process %d takes no tools (no pmix.*.tool.%d in its TMPDIR or in /tmp); if "

@@ -26,7 +26,8 @@ struct rendezvous {
 };
 
 /* Find the rendezvous file of process `pid`: in the temporary directories that its own environment
- * and that of its children name, then /tmp. Errors: ERROR_NOT_FOUND (none; the text says where was
+ * and that of its children name, then /tmp. User and group are those of the process, whatever the
+ * file says. Errors: ERROR_NOT_FOUND (none; the text says where was
  * looked), ERROR_PERMISSION, ERROR_GONE. */
 int rendezvous_find(pid_t pid, struct rendezvous *ret, struct pdb_error *err);
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,6 +221,45 @@ static void test_gone(void **state)
 	assert_error(&err, ERROR_GONE, "has ended");
 }
 
+/* A tool takes on the identity of the process, not the one that the file tells. */
+static void test_identity(void **state)
+{
+	char *variable = xasprintf("TMPDIR=%s", (char *)*state), *path;
+	char *const environment[] = {variable, NULL}, *const argv[] = {(char *)"sleep",
+								       (char *)"60", NULL};
+	struct rendezvous found = {.egid = 4711};
+	struct pdb_error err;
+	int ends[2];
+	FILE *file;
+	pid_t child;
+	char byte;
+
+	/* It is there when the pipe is closed by its execve(). */
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	child = fork();
+	if (child == 0) {
+		execve("/bin/sleep", argv, environment);
+		_exit(1);
+	}
+	close(ends[1]);
+	assert_int_equal(read(ends[0], &byte, 1), 0);
+	close(ends[0]);
+	path = xasprintf("%s/pmix.h.tool.%d", (char *)*state, child);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fprintf(file, "prterun-h-%d@0.0;tcp4://192.0.2.2:1\n5.0.7\n%d\n%u:%u\nFri\n", child, child,
+		getuid(), getgid() + 1);
+	fclose(file);
+	assert_int_equal(rendezvous_find(child, &found, &err), 0);
+	assert_string_equal(found.path, path);
+	assert_int_equal(found.euid, geteuid());
+	assert_int_equal(found.egid, getegid());
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	free(path);
+	free(variable);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +273,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_another_users, set_up, tear_down),
 		cmocka_unit_test(test_no_launcher),
 		cmocka_unit_test(test_gone),
+		cmocka_unit_test_setup_teardown(test_identity, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
