@@ -99,7 +99,7 @@ static int make_plan(const struct daemons *daemons, const struct launcher_info *
 	char *variables, **environment = read_words(launcher->pid, "environ", &variables);
 	char path[4096] = "";
 	struct launcher_step step;
-	enum preload_mpi mpi = find_mpi(launcher->kind, argv);
+	enum preload_mpi mpi = PRELOAD_UNKNOWN;
 	struct daemon_site site = {
 		.table = daemons->job->proctable,
 		.hosts = daemons->hosts,
@@ -107,16 +107,23 @@ static int make_plan(const struct daemons *daemons, const struct launcher_info *
 		.launcher_argv = (const char *const *)argv,
 		.launcher_environment = (const char *const *)environment,
 		.slurm_job = step.job,
-		.mpi = mpi == PRELOAD_MPICH ? "mpich" : "openmpi",
 		.invitation = invitation,
 		.avoided = daemons->avoided,
 	};
-	int result = preload_find(mpi, &library, err);
+	bool has_path = procfs_executable(launcher->pid, path, sizeof(path));
+	int result;
 
 	launcher_slurm_step(launcher, &step);
-	/* The daemons are installed beside the recorders. */
-	if (result == 0 && !procfs_executable(launcher->pid, path, sizeof(path)))
+	/* All of it is to be started, so it must be the words of this user's own process. */
+	result = launcher_check_own(launcher, err);
+	if (result == 0 && !has_path)
 		result = error_set(err, ERROR_SYSTEM, "the launcher's program cannot be found");
+	if (result == 0) {
+		mpi = find_mpi(launcher->kind, argv);
+		site.mpi = mpi == PRELOAD_MPICH ? "mpich" : "openmpi";
+		/* The daemons are installed beside the recorders. */
+		result = preload_find(mpi, &library, err);
+	}
 	if (result == 0) {
 		site.pdbd_folder = dirname(library);
 		result = daemon_plan_make(&site, plan, err);
@@ -439,7 +446,7 @@ struct daemons *daemons_start(struct job *job, const struct launcher_info *launc
 	if (is_again)
 		find_silent(daemons);
 	result = start(daemons, launcher, err);
-	if (result < 0 && err->code != ERROR_INTERRUPTED &&
+	if (result < 0 && err->code != ERROR_INTERRUPTED && err->code != ERROR_PERMISSION &&
 	    (daemons->num_avoided > 0 || find_silent(daemons)) && !is_again) {
 		end(daemons, 0);
 		result = start(daemons, launcher, err);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "attach/launchers/launcher.h"
+#include "attach/process/procfs.h"
 #include "model/error.h"
 #include "model/proctable.h"
 #include "model/xalloc.h"
@@ -43,6 +45,28 @@ static void set_note(struct proctable *table, char *note)
 {
 	free(table->source_note);
 	table->source_note = note;
+}
+
+/* Another user's table may give any pids of this host: not his processes are none of his ranks. */
+static void forget_strangers(struct proctable *table, const struct launcher_info *launcher)
+{
+	struct procfs_status status;
+	size_t num = 0;
+
+	for (size_t i = 0; i < table->num_procs && launcher->user != geteuid(); i++) {
+		struct proc *proc = &table->procs[i];
+
+		if (!proc->is_local || proc->pid <= 0 || proc->has_ended ||
+		    procfs_status(proc->pid, &status) < 0 || status.uid == launcher->user)
+			continue;
+		proc->pid = 0;
+		num++;
+	}
+	if (num)
+		set_note(table,
+			 xasprintf("%zu ranks have pids of other users' processes, which are "
+				   "not looked at",
+				   num));
 }
 
 /* For the ranks of other hosts. */
@@ -89,6 +113,7 @@ int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
 	}
 	table->launcher = launcher.kind;
 	table->launcher_pid = launcher.pid;
+	forget_strangers(table, &launcher);
 	*launcher_ret = launcher;
 	*hosts_ret = hosts;
 	*table_ret = table;

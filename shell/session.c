@@ -85,10 +85,9 @@ static void drop_job(struct session *session)
 		close(session->launcher_fd);
 	free(session->snapshot);
 	free(session->sample_trouble);
-	free(session->daemon_trouble);
 	launcher_hosts_deinit(&session->hosts);
 	session->daemons = NULL;
-	session->daemon_trouble = NULL;
+	error_clear(&session->daemon_trouble);
 	session->has_lost_daemons = false;
 	session->node = NULL;
 	session->sampler = NULL;
@@ -159,7 +158,7 @@ static int ensure_daemons(struct session *session, struct pdb_error *err)
 		daemons_stop(session->daemons);
 		session->daemons = NULL;
 	}
-	if (session->daemons || session->daemon_trouble ||
+	if (session->daemons || session->daemon_trouble.code != ERROR_NONE ||
 	    (!session->hosts.num && !daemons_are_needed(table)))
 		return 0;
 	session->daemons = daemons_start(session->job, &session->launcher, &session->hosts,
@@ -172,7 +171,7 @@ static int ensure_daemons(struct session *session, struct pdb_error *err)
 		return -1;
 	if (!table->num_procs)
 		return error_prefix(err, "all ranks are on other hosts");
-	session->daemon_trouble = xstrdup(err->text);
+	session->daemon_trouble = *err;
 	error_prefix(err, "only the ranks of this host are looked at");
 	session_complain(err);
 	return 0;
@@ -184,8 +183,9 @@ struct daemons *session_daemons(struct session *session, struct pdb_error *err)
 		return NULL;
 	if (!session->daemons)
 		error_set(err, ERROR_UNSUPPORTED, "%s",
-			  session->daemon_trouble ? session->daemon_trouble
-						  : "all ranks are on this host");
+			  session->daemon_trouble.code != ERROR_NONE
+				  ? session->daemon_trouble.text
+				  : "all ranks are on this host");
 	return session->daemons;
 }
 
@@ -237,17 +237,24 @@ static int find_ranks(struct session *session, struct pdb_error *err)
 }
 
 /* Ranks that are no processes of this host. */
-static void add_other_holes(struct job *job)
+static void add_other_holes(struct session *session)
 {
+	struct job *job = session->job;
 	const struct proctable *table = job->proctable;
+	/* Where none may be started, that is said in few words, and what to do. */
+	const char *refusal = session->daemon_trouble.code == ERROR_PERMISSION
+				      ? session->daemon_trouble.text
+				      : NULL;
 	size_t next = 0;
-	char why[400];
+	char why[sizeof(session->daemon_trouble.text) + 300];
 
 	for (int rank = 0; rank < table->size; rank++) {
 		const struct proc *proc = next < table->num_procs ? &table->procs[next] : NULL;
 
 		if (!proc || proc->rank != rank) {
-			job_add_hole(job, rank, "not found on this host");
+			snprintf(why, sizeof(why), "not found on this host%s%s",
+				 refusal ? ": " : "", refusal ? refusal : "");
+			job_add_hole(job, rank, why);
 			continue;
 		}
 		next++;
@@ -256,8 +263,8 @@ static void add_other_holes(struct job *job)
 		if (proc->is_local)
 			snprintf(why, sizeof(why), "process id not known");
 		else
-			snprintf(why, sizeof(why), "on host %s: pdb has no daemon there; see info job",
-				 proc->host);
+			snprintf(why, sizeof(why), "on host %s: %s", proc->host,
+				 refusal ? refusal : "pdb has no daemon there; see info job");
 		job_add_hole(job, rank, why);
 	}
 }
@@ -293,7 +300,7 @@ static int look_here(struct session *session, struct node_look_options *options,
 	session->sample_trouble = trouble;
 	drop_results(session);
 	node_commit(session->node);
-	add_other_holes(session->job);
+	add_other_holes(session);
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "attach/launchers/launcher.h"
+#include "model/error.h"
 #include "render/view.h"
 #include "shell/args.h"
 #include "shell/macro.h"
@@ -60,7 +61,7 @@ struct session {
 	bool has_lost_daemons;   /* and has started no others yet */
 	bool keeps_traces;       /* looks keep them for session_look_at_end() */
 	bool has_saved;          /* watching has, a hang or what that saw */
-	char *daemon_trouble;    /* why there are none where they are needed; NULL: nothing */
+	struct pdb_error daemon_trouble; /* why there are none where they are needed; ERROR_NONE */
 
 	/* Of the last refresh. NULL without models, but for verdict. */
 	struct job_comms *comms;

@@ -13,7 +13,7 @@ CHECKS_WAITING = check-watch check-watch-trouble check-sessions check-gdb check-
 comma := ,
 space := $(subst ,, )
 in_turn = $(subst $(space),$(comma),$(strip $(1)))
-CHECKS = check-includes check-unit+check-docs,check-install check-order+check-security,check-shell \
+CHECKS = check-includes check-unit+check-docs,check-install check-order+check-security,check-identity,check-shell \
 	$(CHECK_OTHER_DEBIAN)+$(call in_turn,$(CHECKS_WAITING))+$(call in_turn,$(CHECKS_BUSY))
 
 check: check-needs
@@ -743,11 +743,19 @@ $(O)/tests/security/names: tests/security/names.c | $(O)/.deps-check
 	$(call say,MPICC,$@)
 	$(Q)mkdir -p $(@D) && mpicc.mpich -O2 -g -Wall -Wextra -Werror -o $@ $<
 
+$(O)/tests/security/launcher: tests/security/launcher.c | $(O)/.deps-check
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE -rdynamic -o $@ $<
+
 NEEDS_check-security = $(O)/tests/security/names
 check-security: all $(NEEDS_check-security)
 	@bash tests/security/run.sh $(O)
 
-.PHONY: check-security
+NEEDS_check-identity = $(NEEDS_check-security) $(O)/tests/security/launcher $(O)/tests/watch/phases-mpich
+check-identity: all $(NEEDS_check-identity)
+	@bash tests/security/identity.sh $(O)
+
+.PHONY: check-security check-identity
 
 # ---- Sources without running them ------------------------------------------------------------------
 # Both compilers' warnings are errors: gcc's of every build, clang's of check-fuzz.

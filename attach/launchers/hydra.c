@@ -200,9 +200,10 @@ void hydra_find_hosts(pid_t pid, struct launcher_hosts *ret)
 	gethostname(here, sizeof(here) - 1);
 	for (size_t i = 0; i < num; i++) {
 		struct hydra_proxy proxy;
-		char *cmdline =
-			list[i].ppid == pid ? procfs_read(list[i].pid, "cmdline", &size) : NULL;
+		char *cmdline = NULL;
 
+		if (list[i].ppid == pid && procfs_same_user(list[i].pid, pid))
+			cmdline = procfs_read(list[i].pid, "cmdline", &size);
 		if (cmdline && hydra_parse(cmdline, size, &proxy)) {
 			add_proxy(&hosts, &capacity, &proxy, list[i].pid, here);
 			hydra_proxy_deinit(&proxy);

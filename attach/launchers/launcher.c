@@ -87,7 +87,8 @@ static void name_launcher(struct launcher_info *info, const struct maps *maps, c
 	}
 }
 
-/* One that runs the proxies of other hosts counts: there may be none on this one. */
+/* One that runs the proxies of other hosts counts: there may be none on this one. A child of
+ * another user does not: whose parent has ended is a child of process 1. */
 static bool has_hydra_proxy(const struct procfs_stat *list, size_t num, pid_t pid)
 {
 	struct hydra_proxy proxy;
@@ -96,7 +97,7 @@ static bool has_hydra_proxy(const struct procfs_stat *list, size_t num, pid_t pi
 	bool has = false;
 
 	for (size_t i = 0; i < num && !has; i++) {
-		if (list[i].ppid != pid)
+		if (list[i].ppid != pid || !procfs_same_user(list[i].pid, pid))
 			continue;
 		has = procfs_executable(list[i].pid, path, sizeof(path)) &&
 		      (begins_with(maps_base(path), "hydra_pmi_proxy") ||
@@ -139,6 +140,18 @@ static void clean_text(char *text)
 	}
 }
 
+/* One that has ended meanwhile has no start time. */
+static void set_process(const struct procfs_stat *list, size_t num, pid_t pid,
+			struct launcher_info *info)
+{
+	const struct procfs_stat *stat = procfs_find(list, num, pid);
+	struct procfs_status status;
+
+	info->pid = pid;
+	info->start_ticks = stat && procfs_status(pid, &status) == 0 ? stat->start_ticks : 0;
+	info->user = info->start_ticks ? status.owner : (uid_t)-1;
+}
+
 /* Fill *info if the process is a launcher. -1 with errno set if it cannot be looked into. */
 static int look_at(const struct procfs_stat *list, size_t num, pid_t pid,
 		   struct launcher_info *info)
@@ -155,7 +168,7 @@ static int look_at(const struct procfs_stat *list, size_t num, pid_t pid,
 		return -1;
 	}
 	base = maps_base(path);
-	info->pid = pid;
+	set_process(list, num, pid, info);
 	info->kind = classify(list, num, pid, maps, base);
 	if (info->kind != LAUNCHER_UNKNOWN) {
 		name_launcher(info, maps, base);
@@ -292,20 +305,22 @@ static bool find_srun(const struct procfs_stat *list, size_t num, pid_t pid,
 	size_t i;
 
 	for (i = 0; i < num; i++) {
-		if (!strcmp(list[i].comm, "srun") && !look_at(list, num, list[i].pid, info) &&
-		    info->kind == LAUNCHER_SRUN && srun_has_rank(list, num, info, pid))
+		if (!strcmp(list[i].comm, "srun") && procfs_same_user(list[i].pid, pid) &&
+		    !look_at(list, num, list[i].pid, info) && info->kind == LAUNCHER_SRUN &&
+		    srun_has_rank(list, num, info, pid))
 			return true;
 	}
 	return false;
 }
 
-static void fill_other(pid_t pid, struct launcher_info *info)
+static void fill_other(const struct procfs_stat *list, size_t num, pid_t pid,
+		       struct launcher_info *info)
 {
 	char path[512] = "?";
 
 	procfs_executable(pid, path, sizeof(path));
 	info->kind = LAUNCHER_OTHER;
-	info->pid = pid;
+	set_process(list, num, pid, info);
 	snprintf(info->name, sizeof(info->name), "%.100s", maps_base(path));
 	clean_text(info->name);
 	procfs_command(pid, info->command, sizeof(info->command));
@@ -337,11 +352,11 @@ static int follow(const struct procfs_stat *list, size_t num, const struct procf
 	if (find_srun(list, num, stat->pid, info))
 		return 0;
 	if (is_rank) {
-		fill_other(parent_of_rank(list, num, stat->pid), info);
+		fill_other(list, num, parent_of_rank(list, num, stat->pid), info);
 		return 0;
 	}
 	if (has_rank_below(list, num, stat->pid, 0)) {
-		fill_other(stat->pid, info);
+		fill_other(list, num, stat->pid, info);
 		return 0;
 	}
 	/* A daemon, or something else that a launcher has started. */
@@ -387,14 +402,49 @@ int launcher_identify(pid_t pid, struct launcher_info *ret, struct pdb_error *er
 	return result;
 }
 
-void launcher_find_hosts(const struct launcher_info *launcher, struct launcher_hosts *ret)
+/* Are both in the same namespace of this kind? Not if that cannot be seen. */
+static bool shares_namespace(pid_t pid, const char *kind)
+{
+	char theirs[64] = "", ours[64] = "", path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/%s", (int)pid, kind);
+	if (readlink(path, theirs, sizeof(theirs) - 1) <= 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/self/ns/%s", kind);
+	return readlink(path, ours, sizeof(ours) - 1) > 0 && strcmp(theirs, ours) == 0;
+}
+
+int launcher_check_own(const struct launcher_info *launcher, struct pdb_error *err)
 {
 	struct procfs_status status;
+	struct procfs_stat stat;
+	char user[64];
 
+	if (procfs_stat(launcher->pid, 0, &stat) < 0 || stat.start_ticks != launcher->start_ticks ||
+	    procfs_status(launcher->pid, &status) < 0)
+		return error_set(err, ERROR_GONE, "the launcher, pid %d, has ended",
+				 (int)launcher->pid);
+	if (status.owner != geteuid()) {
+		procfs_user_name(status.owner, user, sizeof(user));
+		return error_set(err, ERROR_PERMISSION,
+				 "the job belongs to %s, and pdb starts nothing that another user "
+				 "chooses; run pdb as %s",
+				 user, user);
+	}
+	if (!shares_namespace(launcher->pid, "user") || !shares_namespace(launcher->pid, "pid"))
+		return error_set(err, ERROR_PERMISSION,
+				 "the launcher, pid %d, runs in a container of its own, and pdb "
+				 "starts nothing outside as it says; run pdb in there",
+				 (int)launcher->pid);
+	return 0;
+}
+
+void launcher_find_hosts(const struct launcher_info *launcher, struct launcher_hosts *ret)
+{
 	*ret = (struct launcher_hosts){.names = NULL};
-	if (launcher->kind == LAUNCHER_HYDRA && !procfs_status(launcher->pid, &status)) {
+	if (launcher->kind == LAUNCHER_HYDRA) {
 		hydra_find_hosts(launcher->pid, ret);
-		ret->user = status.uid;
+		ret->user = launcher->user;
 	}
 }
 

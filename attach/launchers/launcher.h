@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "model/proctable.h"
@@ -15,6 +16,8 @@ struct pdb_error;
 struct launcher_info {
 	enum launcher kind;
 	pid_t pid;      /* the process that holds the job: for srun the parent of the forked pair */
+	uint64_t start_ticks; /* of that process */
+	uid_t user;           /* whose it is: procfs_status.owner */
 	char name[128]; /* for people: "Open MPI 4.1.4 mpirun", "srun 22.05" , "mpiexec.hydra" */
 	char command[512]; /* its command line, shortened */
 };
@@ -25,6 +28,12 @@ struct launcher_info {
  * ERROR_PERMISSION (another user's: says whose), ERROR_UNSUPPORTED (no launcher and nothing that
  * looks like a rank below it: says what pdb expects). */
 int launcher_identify(pid_t pid, struct launcher_info *ret, struct pdb_error *err);
+
+/* May what the launcher says be carried out? Only if it is this process's own user's, by all its
+ * user ids, and no container lies between. To be asked after what it says was read. Returns -1 if
+ * not: ERROR_PERMISSION (says whose it is and what to do), ERROR_GONE (it has ended; another
+ * process may have its pid). */
+int launcher_check_own(const struct launcher_info *launcher, struct pdb_error *err);
 
 /* Read MPIR_proctable out of the launcher's memory (process_vm_readv, no stop), the symbol found
  * in the binary or the libraries it has mapped. Cross-checked with the local ranks' environment

@@ -131,9 +131,9 @@ static void print_daemons(const struct session *session, FILE *out)
 {
 	if (session->daemons)
 		fprintf(out, "  daemons   on %d hosts\n", daemons_count(session->daemons));
-	else if (session->daemon_trouble)
+	else if (session->daemon_trouble.code != ERROR_NONE)
 		fprintf(out, "  daemons   none, so only ranks of this host are looked at: %s\n",
-			session->daemon_trouble);
+			session->daemon_trouble.text);
 }
 
 /* "Open MPI v4.1.4", without the package behind it; "" if not known. The caller frees. */
@@ -164,7 +164,10 @@ static void job_json(const struct session *session)
 	json_text(&json, "found_by", proctable_source_text(table->source));
 	json_text(&json, "found_note", table->source_note);
 	json_int(&json, "daemons", session->daemons ? (int)daemons_count(session->daemons) : 0);
-	json_text(&json, "no_daemons_because", session->daemons ? NULL : session->daemon_trouble);
+	json_text(&json, "no_daemons_because",
+		  session->daemons || session->daemon_trouble.code == ERROR_NONE
+			  ? NULL
+			  : session->daemon_trouble.text);
 	json_real(&json, "age_s", session->looked_ns ? session_age(session) : NAN);
 	json_text(&json, "snapshot", session->snapshot);
 	json_end_object(&json);

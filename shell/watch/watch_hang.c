@@ -302,7 +302,8 @@ static bool cancel_step(struct session *session)
 	pid_t pid;
 
 	launcher_slurm_step(&session->launcher, &step);
-	if (!*step.job || !*step.step)
+	/* Another user's srun may name a job that is not his. */
+	if (!*step.job || !*step.step || launcher_check_own(&session->launcher, NULL) < 0)
 		return false;
 	pid = fork_group();
 	if (pid == 0) {

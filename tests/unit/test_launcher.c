@@ -4,6 +4,7 @@
 #include "tests/unit/unit.h"
 
 #include <errno.h>
+#include <sched.h>
 
 #include "attach/launchers/launcher.h"
 #include "attach/process/procfs.h"
@@ -293,6 +294,34 @@ static void test_no_launcher(void **state)
 	assert_error(&err, ERROR_GONE, "has ended");
 }
 
+static void body_of_users(const void *argument, int ready)
+{
+	const uid_t *uids = argument;
+
+	map_file("libopen-rte.so.40");
+	if (setresuid(uids[0], uids[1], uids[2]) < 0)
+		_exit(1);
+	wait_here(ready);
+}
+
+/* The same user in a container. */
+static void body_in_container(const void *argument, int ready)
+{
+	(void)argument;
+	map_file("libopen-rte.so.40");
+	wait_here(unshare(CLONE_NEWUSER) == 0 ? ready : -1);
+}
+
+static bool has_containers(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0)
+		_exit(unshare(CLONE_NEWUSER) != 0);
+	return waitpid(pid, &status, 0) == pid && status == 0;
+}
+
 static void test_somebody_elses(void **state)
 {
 	pid_t pid, looker;
@@ -316,6 +345,44 @@ static void test_somebody_elses(void **state)
 	assert_int_equal(waitpid(looker, &status, 0), looker);
 	assert_int_equal(status, 0);
 	stop(pid);
+}
+
+/* What it says may be carried out if it is our own, and still the process that was identified. */
+static void test_check_own(void **state)
+{
+	static const struct {
+		uid_t real, effective, saved;
+	} others[] = {{65534, 65534, 65534}, {65534, 0, 0}, {0, 0, 65534}, {0, 65534, 0}};
+	pid_t pid = start(body_with_libraries, (const char *const[]){"libopen-rte.so.40", NULL});
+	struct launcher_info info;
+	struct pdb_error err;
+
+	(void)state;
+	assert_int_equal(launcher_identify(pid, &info, &err), 0);
+	assert_int_equal(info.user, geteuid());
+	assert_int_equal(launcher_check_own(&info, &err), 0);
+	info.start_ticks--;
+	assert_int_equal(launcher_check_own(&info, &err), -1);
+	assert_error(&err, ERROR_GONE, "has ended");
+	info.start_ticks++;
+	stop(pid);
+	assert_int_equal(launcher_check_own(&info, &err), -1);
+	assert_error(&err, ERROR_GONE, "has ended");
+	if (has_containers()) {
+		pid = start(body_in_container, NULL);
+		assert_int_equal(launcher_identify(pid, &info, &err), 0);
+		assert_int_equal(launcher_check_own(&info, &err), -1);
+		assert_error(&err, ERROR_PERMISSION, "in a container of its own");
+		stop(pid);
+	}
+	for (size_t i = 0; i < NUM_OF(others) && geteuid() == 0; i++) {
+		pid = start(body_of_users, &others[i]);
+		assert_int_equal(launcher_identify(pid, &info, &err), 0);
+		assert_int_equal(info.user, 65534);
+		assert_int_equal(launcher_check_own(&info, &err), -1);
+		assert_error(&err, ERROR_PERMISSION, "run pdb as");
+		stop(pid);
+	}
 }
 
 /* A rank is followed to the srun that has it in its table, not to just any. */
@@ -415,7 +482,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_kinds),          cmocka_unit_test(test_odd_name),
 		cmocka_unit_test(test_srun_parent),    cmocka_unit_test(test_srun_of_rank),
 		cmocka_unit_test(test_scan),           cmocka_unit_test(test_no_launcher),
-		cmocka_unit_test(test_somebody_elses), cmocka_unit_test(test_scan_ended),
+		cmocka_unit_test(test_somebody_elses), cmocka_unit_test(test_check_own),
+		cmocka_unit_test(test_scan_ended),
 	};
 
 	if (argc > 3 && !strcmp(argv[1], "--as-odd"))
