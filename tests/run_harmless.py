@@ -80,6 +80,39 @@ def test_kills(pdb, kind, kills, seed):
     return f"the last within {duration * 1000:.0f} ms, {at_work} met pdb at work, seed {seed}"
 
 
+def _wait_for_state(pid, states, timeout=20):
+    patience = Patience(timeout)
+    while process.read_status(pid).state not in states:
+        check(not patience.is_over(), f"state {process.read_status(pid).state}, not {states}")
+        time.sleep(0.01)
+
+
+def test_stopped_by_user(pdb, mpi, command):
+    """A rank that its user has stopped is so after gdb; one that he stops, or lets go on, while gdb is
+    on it, is as he wants it."""
+    look = "gdb 1 -ex 'bt 1'"
+    run = "gdb 1 -ex 'stepi 100'"
+    with start(mpi, command) as job:
+        job.wait_until_recorded()
+        rank_pid = job.pids[1]
+        for number, line, after in (
+                (signal.SIGSTOP, look, "T"),
+                (None, "lp", "T"),  # a sample does not wake it either
+                (None, run, "T"),
+                (None, f"gdb 1 -ex 'shell kill -CONT {rank_pid}' -ex 'shell sleep 1'", "RSD"),
+                (None, f"gdb 1 -ex 'shell kill -STOP {rank_pid}' -ex 'shell sleep 1'", "T"),
+                (signal.SIGCONT, look, "RSD")):
+            if number:
+                os.kill(rank_pid, number)
+                _wait_for_state(rank_pid, after)
+            answer = ask_job(pdb, job, line)
+            check(answer.status in (0, 1), answer.show())
+            state = process.read_status(rank_pid).state
+            check(state in after, f"state {state}, not {after}, after {line}: {answer.show()}")
+        job.wait_until_moving()
+        check(not job.check_unharmed(), ", ".join(job.check_unharmed()))
+
+
 def _gdb_of(pid):
     """The gdb that holds the process; None: none does, or it is pdb, for a sample of its own."""
     tracer = int(process.read_value(pid, "TracerPid") or 0)
@@ -175,6 +208,7 @@ def main():
     program = find_program("checksum.c")
     for mpi in find_mpis(args.build, args.mpi):
         command = program.build(mpi, build_folder(args.build, mpi))
+        report.add(f"{mpi.name} ranks that their user stops", test_stopped_by_user, pdb, mpi, command)
         report.add(f"{mpi.name} kill when gdb has just stopped a rank", test_kill_in_gdb, pdb, mpi,
                    command, "", b"")
         report.add(f"{mpi.name} kill while gdb holds a rank", test_kill_in_gdb, pdb, mpi, command,

@@ -20,41 +20,97 @@
 #define ORPHAN_LATE_STOP_MS 2000
 #define LOOK_MS 10
 
-/* A SIGSTOP for this thread that it has not taken yet. */
-static bool has_pending_stop(pid_t tid)
+/* How often the rank is looked at while gdb is there. */
+#define WATCH_MS 50
+
+#define BIT(signal) (UINT64_C(1) << ((signal)-1))
+#define STOPS (BIT(SIGSTOP) | BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
+
+/* What is known of who wants the rank to stand still. */
+struct watch {
+	const struct gdb_guard_rank *rank;
+	bool is_stopped; /* its user does: he has stopped it, before gdb came or since */
+	bool was_traced;
+	bool was_free; /* seen going on, since then untraced: a stop is not gdb's */
+};
+
+/* One look at the main thread. */
+struct look {
+	char state;
+	bool is_traced;
+	uint64_t own;    /* signals that wait for this thread: gdb's SIGSTOP */
+	uint64_t shared; /* for the process, as kill() sends them: never gdb's */
+};
+
+static uint64_t read_field(const char *status, const char *name, int base)
 {
-	static const char *const names[] = {"\nSigPnd:", "\nShdPnd:"};
-	char *status = procfs_read(tid, "status", NULL);
-	uint64_t pending = 0;
+	const char *line = strstr(status, name);
 
-	for (size_t i = 0; status && i < sizeof(names) / sizeof(names[0]); i++) {
-		const char *line = strstr(status, names[i]);
-
-		if (line)
-			pending |= strtoull(line + strlen(names[i]), NULL, 16);
-	}
-	free(status);
-	return pending >> (SIGSTOP - 1) & 1;
+	return line ? strtoull(line + strlen(name), NULL, base) : 0;
 }
 
+static bool look_at(pid_t tid, struct look *ret)
+{
+	char *status = procfs_read(tid, "status", NULL);
+	const char *state = status ? strstr(status, "\nState:\t") : NULL;
+
+	if (state)
+		*ret = (struct look){
+			state[strlen("\nState:\t")], read_field(status, "\nTracerPid:", 10) != 0,
+			read_field(status, "\nSigPnd:", 16), read_field(status, "\nShdPnd:", 16)};
+	free(status);
+	return state;
+}
+
+static bool is_same(const struct gdb_guard_rank *rank)
+{
+	struct procfs_stat now;
+
+	return procfs_stat(rank->pid, 0, &now) == 0 && now.start_ticks == rank->start_ticks;
+}
+
+/* Any of its threads is, or is about to be by a SIGSTOP for this thread that it has not taken yet.
+ */
 static bool is_stopped(pid_t pid)
 {
-	struct procfs_stat stat;
 	size_t num = 0;
 	pid_t *tids = procfs_threads(pid, &num);
+	struct look look;
 	bool ret = false;
 
 	for (size_t i = 0; tids && i < num && !ret; i++)
-		ret = (procfs_stat(pid, tids[i], &stat) == 0 && stat.state == 'T') ||
-		      has_pending_stop(tids[i]);
+		ret = look_at(tids[i], &look) && (look.state == 'T' || look.own & BIT(SIGSTOP));
 	free(tids);
 	return ret;
 }
 
-/* Until gdb has ended. Without its parent it ends soon by itself, unless it is busy, with the symbols
- * of a large program say: then it is killed, if the rank stands still, since none of gdb's break points
- * are in it then. Signals come to nobody here. */
-static void wait_for_end(const struct gdb_guard_rank *rank, pid_t gdb, pid_t parent)
+/* gdb lives. What its user sends to the rank meanwhile waits until gdb lets it run. Once it does
+ * not trace the rank any more, a stop can be one that it has left behind, until the rank was seen
+ * to go on. */
+static void watch_rank(struct watch *watch)
+{
+	struct look look;
+	bool stands, is_left;
+
+	if (!look_at(watch->rank->pid, &look) || !is_same(watch->rank))
+		return;
+	stands = look.state == 'T' || look.own & BIT(SIGSTOP);
+	is_left = !look.is_traced && watch->was_traced;
+	watch->was_traced = look.is_traced;
+	if (look.is_traced && look.shared & (STOPS | BIT(SIGCONT)))
+		watch->is_stopped = look.shared & STOPS;
+	else if (is_left && watch->rank->was_stopped && watch->is_stopped)
+		kill(watch->rank->pid, SIGSTOP); /* gdb was told to detach, and stays */
+	else if (!look.is_traced)
+		watch->is_stopped = stands ? watch->is_stopped || watch->was_free
+					   : watch->is_stopped && !watch->was_free;
+	watch->was_free = !look.is_traced && (watch->was_free || !stands);
+}
+
+/* Until gdb has ended. Without its parent it ends soon by itself, unless it is busy, with the
+ * symbols of a large program say: then it is killed, if the rank stands still, since none of gdb's
+ * break points are in it then. Signals come to nobody here. */
+static void wait_for_end(struct watch *watch, pid_t gdb, pid_t parent)
 {
 	struct pollfd ends[] = {{.fd = (int)syscall(SYS_pidfd_open, gdb, 0), .events = POLLIN},
 				{.fd = (int)syscall(SYS_pidfd_open, parent, 0), .events = POLLIN}};
@@ -62,24 +118,20 @@ static void wait_for_end(const struct gdb_guard_rank *rank, pid_t gdb, pid_t par
 
 	if (ends[0].fd < 0) /* it has ended, and has been waited for */
 		return;
-	if (ends[1].fd >= 0)
-		poll(ends, 2, -1);
+	while (ends[1].fd >= 0 && poll(ends, 2, WATCH_MS) == 0)
+		watch_rank(watch);
 	while (poll(ends, 1, ORPHAN_MS) == 0) {
-		if (procfs_stat(rank->pid, 0, &stat) == 0 && stat.state == 't')
+		if (procfs_stat(watch->rank->pid, 0, &stat) == 0 && stat.state == 't')
 			syscall(SYS_pidfd_send_signal, ends[0].fd, SIGKILL, NULL, 0);
 	}
 }
 
-/* Let the rank go on if gdb's SIGSTOP has stopped it, or is going to. What gdb held is let go of before
- * its end can be seen; but where gdb was killed as it attached, the rank has the signal still to take,
- * and stops when it next runs. Nothing shows that before. */
-static void let_go_on(const struct gdb_guard_rank *rank, pid_t parent)
+/* Let the rank go on if gdb's SIGSTOP has stopped it, or is going to. What gdb held is let go of
+ * before its end can be seen; but where gdb was killed as it attached, the rank has the signal
+ * still to take, and stops when it next runs. Nothing shows that before. */
+static void let_go_on(const struct gdb_guard_rank *rank, int late_ms)
 {
-	struct procfs_stat now;
-
-	for (int ms = 0; ms <= (getppid() == parent ? LATE_STOP_MS : ORPHAN_LATE_STOP_MS); ms += LOOK_MS) {
-		if (procfs_stat(rank->pid, 0, &now) < 0 || now.start_ticks != rank->start_ticks)
-			return;
+	for (int ms = 0; ms <= late_ms && is_same(rank); ms += LOOK_MS) {
 		if (is_stopped(rank->pid)) {
 			kill(rank->pid, SIGCONT);
 			return;
@@ -88,9 +140,26 @@ static void let_go_on(const struct gdb_guard_rank *rank, pid_t parent)
 	}
 }
 
+/* One that its user had stopped before gdb came is stopped again. */
+static void stop_again(const struct gdb_guard_rank *rank)
+{
+	struct look look;
+
+	for (int ms = 0; ms <= LATE_STOP_MS && look_at(rank->pid, &look) && is_same(rank);
+	     ms += LOOK_MS) {
+		if (look.state == 'T')
+			return;
+		if (ms == 0)
+			kill(rank->pid, SIGSTOP);
+		poll(NULL, 0, LOOK_MS);
+	}
+}
+
 /* The guard; never returns. Nothing that is sent to pdb, its group or its terminal reaches it. */
 static void guard_rank(const struct gdb_guard_rank *rank, pid_t gdb, pid_t parent)
 {
+	struct watch watch = {.rank = rank, .is_stopped = rank->was_stopped};
+	struct look last;
 	sigset_t all;
 
 	sigfillset(&all);
@@ -98,8 +167,13 @@ static void guard_rank(const struct gdb_guard_rank *rank, pid_t gdb, pid_t paren
 	setsid();
 	close_range(0, ~0U, 0);
 	prctl(PR_SET_NAME, "pdb-gdb-guard");
-	wait_for_end(rank, gdb, parent);
-	let_go_on(rank, parent);
+	wait_for_end(&watch, gdb, parent);
+	if (look_at(rank->pid, &last) && last.shared & STOPS)
+		watch.is_stopped = true;
+	if (!watch.is_stopped)
+		let_go_on(rank, getppid() == parent ? LATE_STOP_MS : ORPHAN_LATE_STOP_MS);
+	else if (rank->was_stopped)
+		stop_again(rank);
 	_exit(0);
 }
 
@@ -107,9 +181,6 @@ void gdb_guard_start(struct gdb_guard *guard, const struct gdb_guard_rank *rank,
 {
 	pid_t parent = getpid();
 
-	guard->pid = 0;
-	if (rank->was_stopped)
-		return;
 	guard->pid = fork();
 	if (guard->pid == 0)
 		guard_rank(rank, gdb, parent);

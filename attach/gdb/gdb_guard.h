@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A process that sees to it that a rank goes on when gdb has left it. gdb stops a process that it
- * attaches to by SIGSTOP, and takes that back some time later; one that ends in between, since its
- * terminal was closed or pdb was killed, leaves the rank stopped for good. The guard outlives pdb, its
- * terminal and gdb, and then has nothing left to do. */
+ * A process that sees to it that a rank is, when gdb has left it, as its user wants it. gdb stops a
+ * process that it attaches to by SIGSTOP, and takes that back some time later; one that ends in between,
+ * since its terminal was closed or pdb was killed, leaves the rank stopped for good: then it is let go
+ * on. One that its user had stopped before, or stops while gdb is on it, stays so. The guard outlives
+ * pdb, its terminal and gdb, and then has nothing left to do. */
 #ifndef PDB_ATTACH_GDB_GUARD_H
 #define PDB_ATTACH_GDB_GUARD_H
 
@@ -18,14 +19,14 @@ struct gdb_guard {
 struct gdb_guard_rank {
 	pid_t pid;
 	uint64_t start_ticks;
-	bool was_stopped; /* by a signal: then it stays so */
+	bool was_stopped; /* by a signal: then it is in the end */
 };
 
 /* As soon as gdb has been started, as a child of this process. Without memory or processes there is
  * no guard, and nothing is said of that. */
 void gdb_guard_start(struct gdb_guard *guard, const struct gdb_guard_rank *rank, pid_t gdb);
 
-/* gdb has ended: wait, a fifth of a second at most, until it is sure that the rank goes on. */
+/* gdb has ended: wait, a fifth of a second at most, until it is sure that the rank is as it was. */
 void gdb_guard_wait(struct gdb_guard *guard);
 
 #endif

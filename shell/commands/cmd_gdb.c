@@ -27,10 +27,11 @@ const struct command cmd_gdb = {
 	.summary = "Put gdb on a rank, in the first frame of the program's own code.",
 	.text = "The rank stands still until you leave gdb (\"quit\" or \"detach\"); then it goes "
 		"on\n"
-		"and you are back here. The next answer is of a new look. With -ex, gdb carries\n"
-		"out these commands and returns; that works in command files too. A rank of\n"
-		"another node gets the gdb of that node, with its files; Ctrl-C three times in\n"
-		"more than a second gives up one whose host does not answer.\n"
+		"and you are back here. One that was stopped by a signal stays stopped. The next\n"
+		"answer is of a new look. With -ex, gdb carries out these commands and returns;\n"
+		"that works in command files too. A rank of another node gets the gdb of that\n"
+		"node, with its files; Ctrl-C three times in more than a second gives up one\n"
+		"whose host does not answer.\n"
 		"gdb sees a rank in Python as the interpreter's C code: it is in the innermost\n"
 		"frame, or in the one that called MPI. \"bt RANK\" shows Python's functions.",
 	.example = "gdb lp -ex \"bt 3\" -ex \"info locals\"",

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * In place of gdb: shell scripts of that name. In place of a rank: a process that waits. */
+#include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -29,6 +32,7 @@ struct place {
 static void be_rank(const void *argument, int ready)
 {
 	(void)argument;
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	wait_here(ready);
 }
 
@@ -133,39 +137,107 @@ static void test_typed(void **state)
 	place_deinit(&place);
 }
 
-/* It ends in the middle of attaching, when the rank has got its SIGSTOP: the rank goes on. */
-static void test_ends_early(void **state)
-{
-	struct place place;
+/* ---- Ranks that their user stops, and a gdb that traces ------------------------------------ */
 
-	(void)state;
-	place_init(&place, "kill -STOP $3");
-	assert_int_equal(start_gdb(&place, true), 0);
-	read_text(&place, place.terminal, NULL);
-	await_end(&place);
-	assert_int_equal(place.process.status, 0);
-	wait_for_state(place.rank, 'S');
-	close(place.terminal);
-	place_deinit(&place);
+/* In place of gdb: this program. It attaches as gdb does, and leaves in one of these ways when told. */
+static int be_gdb(const char *way, pid_t rank)
+{
+	char byte;
+
+	if (ptrace(PTRACE_ATTACH, rank, NULL, NULL) < 0)
+		return 1;
+	if (strcmp(way, "die-early") == 0)
+		raise(SIGKILL);
+	if (waitpid(rank, NULL, __WALL) != rank || write(1, "ready\n", 6) != 6 ||
+	    read(0, &byte, 1) != 1)
+		return 1;
+	if (strcmp(way, "die") == 0)
+		raise(SIGKILL);
+	/* A process that was stopped goes on by no less. */
+	if (strcmp(way, "let-go") == 0)
+		kill(rank, SIGCONT);
+	ptrace(PTRACE_DETACH, rank, NULL, strcmp(way, "leave-stopped") == 0 ? SIGSTOP : 0);
+	return 0;
 }
 
-/* One that was stopped before stays so. */
-static void test_stopped_before(void **state)
+static void attach(struct place *place, const char *way, bool is_stopped)
 {
-	struct procfs_stat rank;
-	struct place place;
+	char script[PATH_MAX + 64], self[PATH_MAX] = "";
+
+	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+	snprintf(script, sizeof(script), "exec '%s' %s $3", self, way);
+	place_init(place, script);
+	if (is_stopped) {
+		kill(place->rank, SIGSTOP);
+		wait_for_state(place->rank, 'T');
+	}
+	assert_int_equal(start_gdb(place, true), 0);
+	read_text(place, place->terminal, "ready");
+}
+
+/* The guard has looked at the rank since. */
+static void await_guard(const struct place *place)
+{
+	long first = -1, now = -1;
+
+	while (first < 0 || now < first + 3) {
+		char *status = procfs_read(place->process.guard.pid, "status", NULL);
+		const char *line = status ? strstr(status, "\nvoluntary_ctxt_switches:") : NULL;
+
+		assert_non_null(line);
+		now = strtol(strchr(line, ':') + 1, NULL, 10);
+		first = first < 0 ? now : first;
+		free(status);
+		usleep(1000);
+	}
+}
+
+static void leave(struct place *place)
+{
+	if (write(place->terminal, "\n", 1) < 0)
+		assert_int_equal(errno, EIO); /* it has ended */
+	await_end(place);
+}
+
+/* However gdb leaves a rank, it is as its user wants it. */
+static void test_stopped_by_user(void **state)
+{
+	static const struct {
+		const char *way;
+		bool is_stopped; /* before */
+		int meanwhile;   /* this signal comes while gdb is on it */
+		char after;
+	} cases[] = {
+		{"detach", false, 0, 'S'},           {"die", false, 0, 'S'},
+		{"die-early", false, 0, 'S'},        {"die-early", true, 0, 'T'},
+		{"leave-stopped", false, 0, 'S'},    {"detach", true, 0, 'T'},
+		{"let-go", true, 0, 'T'},            {"die", true, 0, 'T'},
+		{"detach", false, SIGSTOP, 'T'},     {"die", false, SIGSTOP, 'T'},
+		{"detach", false, SIGTSTP, 'T'},     {"leave-stopped", false, SIGSTOP, 'T'},
+		{"detach", true, SIGCONT, 'S'},      {"leave-stopped", true, SIGCONT, 'S'},
+		{"let-go", true, SIGCONT, 'S'},
+	};
 
 	(void)state;
-	place_init(&place, "exit 0");
-	kill(place.rank, SIGSTOP);
-	wait_for_state(place.rank, 'T');
-	assert_int_equal(start_gdb(&place, true), 0);
-	read_text(&place, place.terminal, NULL);
-	await_end(&place);
-	assert_int_equal(procfs_stat(place.rank, 0, &rank), 0);
-	assert_int_equal(rank.state, 'T');
-	close(place.terminal);
-	place_deinit(&place);
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct procfs_stat rank;
+		struct place place;
+
+		attach(&place, cases[i].way, cases[i].is_stopped);
+		if (cases[i].meanwhile) {
+			kill(place.rank, cases[i].meanwhile);
+			await_guard(&place);
+		}
+		leave(&place);
+		assert_int_equal(procfs_stat(place.rank, 0, &rank), 0);
+		/* Woken up, it may not be asleep again yet. */
+		if (rank.state == 'R')
+			wait_for_state(place.rank, rank.state = cases[i].after);
+		if (rank.state != cases[i].after)
+			fail_msg("%s, case %zu: the rank is left in state %c", cases[i].way, i, rank.state);
+		close(place.terminal);
+		place_deinit(&place);
+	}
 }
 
 /* With commands: lines end as they were written, standard error is apart, and Ctrl-C is a signal.
@@ -323,16 +395,17 @@ static void test_interrupted(void **state)
 	place_deinit(&place);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_typed),       cmocka_unit_test(test_commands),
-		cmocka_unit_test(test_ends_early),  cmocka_unit_test(test_stopped_before),
 		cmocka_unit_test(test_refused),     cmocka_unit_test(test_hang_up),
 		cmocka_unit_test(test_end),         cmocka_unit_test(test_kill),
-		cmocka_unit_test(test_interrupted),
+		cmocka_unit_test(test_interrupted), cmocka_unit_test(test_stopped_by_user),
 	};
 
+	if (argc == 3)
+		return be_gdb(argv[1], (pid_t)atoi(argv[2]));
 	alarm(250);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
