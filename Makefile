@@ -43,6 +43,8 @@ WARN = -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow -
 	$(if $(findstring clang,$(CC)),,$(WARN_GCC))
 WARN_GCC = -Wno-format-truncation -Wcast-align -Wlogical-op -Wduplicated-cond -Wduplicated-branches
 PC_LIBS = readline pmix libunwind-ptrace libunwind-generic libdw capstone libgvc libzstd libsodium
+# The library is called on stacks of others, whose size it does not know.
+FRAME = $(if $(INSTRUMENT)$(DEBUG),,-Wframe-larger-than=17000)
 # Expanded when a recipe runs, so after the packages are there.
 PC_CFLAGS = $(shell pkg-config --cflags $(PC_LIBS) | sed 's/-I/-isystem /g')
 # NO_RPATH=1: for systems whose loader finds all of them by itself.
@@ -92,7 +94,7 @@ $(O)/.kind: always
 $(O)/%.o: %.c $(O)/.kind | $(O)/.deps-build
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(PC_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(FRAME) $(PC_CFLAGS) -MMD -MP -c -o $@ $<
 
 # What a report has of style and script.
 $(O)/render/report.o: render/report.css render/report.js

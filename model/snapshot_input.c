@@ -12,6 +12,7 @@
 #include "model/xalloc.h"
 
 enum { STRING_COST = 32 }; /* of an allocation and of its place in the table */
+enum { CHUNK_SIZE = 64 << 10 };
 
 int input_init(struct snapshot_input *in, int fd, struct pdb_error *err)
 {
@@ -20,6 +21,7 @@ int input_init(struct snapshot_input *in, int fd, struct pdb_error *err)
 	in->fd = fd;
 	in->bytes = SNAPSHOT_MAX_BYTES;
 	in->memory = SNAPSHOT_MAX_MEMORY;
+	in->chunk = xmalloc(CHUNK_SIZE);
 	in->zstd = ZSTD_createDStream();
 	return in->zstd ? 0 : error_set(err, ERROR_SYSTEM, "zstd: out of memory");
 }
@@ -34,6 +36,7 @@ void input_deinit(struct snapshot_input *in)
 	free(in->lists);
 	free(in->section);
 	ZSTD_freeDStream(in->zstd);
+	free(in->chunk);
 }
 
 static int truncated(struct snapshot_input *in)
@@ -50,7 +53,7 @@ static int64_t decompress(struct snapshot_input *in, void *to, size_t size)
 		size_t status;
 
 		if (in->in.pos == in->in.size) {
-			ssize_t got = read(in->fd, in->chunk, sizeof(in->chunk));
+			ssize_t got = read(in->fd, in->chunk, CHUNK_SIZE);
 
 			if (got < 0 && errno == EINTR)
 				continue;

@@ -95,7 +95,7 @@ struct snapshot_input {
 	int fd;
 	ZSTD_DStream *zstd;
 	ZSTD_inBuffer in;
-	char chunk[65536];
+	char *chunk; /* of the file, compressed */
 	bool at_end;	 /* of the zstd frame */
 	uint64_t bytes;	 /* still allowed to come out */
 	uint64_t memory; /* still allowed to be allocated */

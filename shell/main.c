@@ -10,6 +10,7 @@
 #include "model/error.h"
 #include "model/rankset.h"
 #include "model/segment_reader.h"
+#include "model/stack.h"
 #include "model/xalloc.h"
 #include "shell/banner.h"
 #include "shell/command.h"
@@ -210,7 +211,7 @@ static int open_job(struct session *session, const struct options *options, stru
 	return session_attach(session, pid, options->nspace, err);
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	struct launch *launch = NULL;
 	struct options options;
@@ -251,4 +252,9 @@ done:
 out:
 	options_free(&options);
 	return status;
+}
+
+int main(int argc, char **argv)
+{
+	return stack_run(run, argc, argv);
 }

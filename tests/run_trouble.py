@@ -377,6 +377,30 @@ def test_room_runs_out(place):
                 check_unharmed(job)
 
 
+# ---- Limits of the user's shell --------------------------------------------------------------
+
+
+def ask_limited(place, job, limit, *commands):
+    """With `ulimit LIMIT` for pdb."""
+    arguments = [part for command in commands for part in ("-ex", command)]
+    return ask("/bin/bash", ["-c", f'ulimit {limit} && exec "$@"', "bash", place.pdb, "--pid",
+                             str(job.pid), "--batch", *arguments])
+
+
+def test_little_stack(place):
+    """8 MB are usual; libdw alone takes 150 KB."""
+    if "asan" in subprocess.run(["ldd", place.pdb], capture_output=True, text=True,
+                                check=True).stdout:
+        raise Skip("AddressSanitizer needs more")
+    with place.start_hung() as job:
+        for size in (128, 64):
+            answer = ask_limited(place, job, f"-s {size}", "lp", "bt all", "order", "loops",
+                                 "sample 3 every 10ms", "tree", "info job")
+            check_status(answer, 1)
+            check_first_line(answer, ACCUSATION)
+        check_unharmed(job)
+
+
 # ---- Commands --------------------------------------------------------------------------------
 
 
@@ -427,6 +451,7 @@ def main():
         ("segment folder full", test_no_segment, "size=4k"),
         ("segment folder read-only", test_no_segment, "ro"),
         ("segment folder fills up", test_room_runs_out),
+        ("little stack", test_little_stack),
         ("garbage in a command file", test_command_file),
         ("no recorder in the job", test_without_recorder),
     ]

@@ -166,12 +166,12 @@ static void align(const struct comparing *c, struct sides *s, struct gap gap, en
 static void align_similar(const struct comparing *c, struct sides *s, const struct gap *gap)
 {
 	static const double least = 0.33;
-	double best[SMALL_GAP + 1][SMALL_GAP + 1];
+	double (*best)[SMALL_GAP + 1]; /* too large for small stacks */
 	size_t i = 0, j = 0;
 
 	if (gap->num_left > SMALL_GAP || gap->num_right > SMALL_GAP)
 		return;
-	memset(best, 0, sizeof(best));
+	best = xcalloc(SMALL_GAP + 1, sizeof(*best));
 	for (size_t l = gap->num_left; l-- > 0;) {
 		for (size_t r = gap->num_right; r-- > 0;) {
 			double pair = similarity(c, s->left[gap->left + l].symbol,
@@ -194,6 +194,7 @@ static void align_similar(const struct comparing *c, struct sides *s, const stru
 			j++;
 		}
 	}
+	free(best);
 }
 
 static bool has_loops(const struct trace_element *row, size_t num)

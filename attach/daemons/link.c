@@ -127,7 +127,7 @@ static void put_record(struct link *link, const void *plain, size_t length, uint
 void link_put_frame(struct link *link, uint32_t type, const void *first, size_t first_length,
 		    const void *second, size_t second_length)
 {
-	uint8_t plain[LINK_CHUNK];
+	uint8_t *plain = link->plain_out;
 	size_t length = first_length + second_length;
 
 	link_put_u32(plain, type);
@@ -253,7 +253,7 @@ static int take_plain(struct link *link, const uint8_t *plain, size_t length, ui
 /* 1: a record was taken from the input, 0: there is no whole one, -1: the link is broken. */
 static int take_record(struct link *link)
 {
-	uint8_t plain[LINK_CHUNK], tag;
+	uint8_t *plain = link->plain_in, tag;
 	const uint8_t *record = link->in.bytes + link->in.start;
 	size_t have = link_buffer_size(&link->in), size;
 	unsigned long long length;
@@ -395,7 +395,7 @@ static int drain(struct link *link, size_t size, const struct link_limit *limit,
 int link_send(struct link *link, uint32_t type, const void *payload, size_t length,
 	      const struct link_limit *limit, struct pdb_error *err)
 {
-	uint8_t first[LINK_CHUNK];
+	uint8_t *first = link->plain_out;
 	const uint8_t *rest = payload;
 	size_t part = length < LINK_CHUNK - FRAME_HEADER ? length : LINK_CHUNK - FRAME_HEADER;
 

@@ -187,6 +187,8 @@ struct link {
 	uint64_t num_received;   /* bytes */
 	crypto_secretstream_xchacha20poly1305_state send, receive;
 	struct link_buffer out, in; /* records */
+	/* One record that is on its way out, or in: too large for small stacks. */
+	uint8_t plain_out[LINK_CHUNK], plain_in[LINK_CHUNK];
 	struct link_frame frame;    /* what has come of it so far, or all of it */
 	size_t frame_capacity, frame_have;
 	bool has_frame_start, has_frame;

@@ -37,6 +37,7 @@
 #include "model/error.h"
 #include "model/monotonic.h"
 #include "model/proctable.h"
+#include "model/stack.h"
 #include "model/xalloc.h"
 
 #define INIT_SECONDS 60
@@ -334,7 +335,7 @@ static void __attribute__((noreturn)) end_mpi(void)
 	_exit(0);
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	struct daemon daemon = {.ranks = NULL};
 	char *invitation;
@@ -366,4 +367,9 @@ int main(int argc, char **argv)
 	free(daemon.ranks);
 	link_forget(invitation);
 	end_mpi();
+}
+
+int main(int argc, char **argv)
+{
+	return stack_run(run, argc, argv);
 }

@@ -193,7 +193,7 @@ static size_t forget_duplicate_pids(struct proctable *table)
 static int read_entries(struct reader *reader, struct proctable *table, uint64_t address, int size,
 			struct pdb_error *err)
 {
-	enum { CHUNK = 1024 };
+	enum { CHUNK = 128 };
 	struct procdesc entries[CHUNK];
 	int first, i;
 

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Room on the stack for libraries. libdw alone takes 150 KB to read line numbers, and a user's
+ * "ulimit -s" may leave less. */
+#ifndef PDB_MODEL_STACK_H
+#define PDB_MODEL_STACK_H
+
+/* Return body(argc, argv), which has a megabyte of stack at least, as have all threads that are
+ * made from here on; without memory, what there is. At the start of a program. */
+int stack_run(int (*body)(int argc, char **argv), int argc, char **argv);
+
+#endif
