@@ -18,37 +18,17 @@
 #include "model/proctable.h"
 #include "model/segment_private.h"
 #include "model/segment_reader.h"
+#include "model/segment_sweep.h"
 #include "model/xalloc.h"
 
-/* Within which all ranks of a job are started on one host, however busy that is. */
-enum { START_SECONDS = 10 };
 /* By which a file's time and a process' may differ: they come from different clocks. */
 enum { CLOCK_SLACK_SECONDS = 2 };
-
-/* Does anybody have the file open, or mapped, for writing? A read lease is only given when not; so
- * a writer in another pid namespace, whose pid means nothing here, is seen too. */
-static bool has_writer(int fd)
-{
-	/* Should somebody open it just now, the kernel's signal must not end this program. */
-	fcntl(fd, F_SETSIG, SIGURG);
-	if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0)
-		return errno == EAGAIN;
-	fcntl(fd, F_SETLEASE, F_UNLCK);
-	return false;
-}
-
-static bool is_in_memory(int fd)
-{
-	struct statfs fs;
-
-	return fstatfs(fd, &fs) == 0 && fs.f_type == TMPFS_MAGIC;
-}
 
 /* Was it written on this machine? In a directory that machines share, only the name tells; memory
  * is not shared, whatever a container calls itself. */
 static bool is_of_this_machine(int fd, const struct seg_header *header)
 {
-	return host_is_local(header->host) || is_in_memory(fd);
+	return host_is_local(header->host) || segment_is_in_memory(fd);
 }
 
 /* Has the process that made this segment ended? */
@@ -57,7 +37,7 @@ static bool is_left_over(int fd, const struct seg_header *header)
 	struct segment_owner owner;
 	struct pdb_error err = { 0 };
 
-	if (!is_of_this_machine(fd, header) || has_writer(fd))
+	if (!is_of_this_machine(fd, header) || segment_has_writer(fd))
 		return false;
 	if (segment_find_owner(header->pid, &owner, &err) < 0)
 		return err.code == ERROR_GONE;
@@ -102,20 +82,11 @@ static bool find_parent(pid_t pid, const struct seg_header *live, struct segment
 	       parent->own_pid == live->parent_pid && parent->start <= live->pid_start;
 }
 
-/* Were both started in one go? A script that takes the part of a launcher may start more jobs. */
-static bool is_of_one_start(const struct seg_header *a, const struct seg_header *b)
-{
-	uint64_t apart = a->pid_start > b->pid_start ? a->pid_start - b->pid_start :
-						       b->pid_start - a->pid_start;
-
-	return apart <= (uint64_t)START_SECONDS * (uint64_t)sysconf(_SC_CLK_TCK);
-}
-
 static bool is_sibling(const struct seg_header *header, const struct seg_header *live,
 		       const struct segment_owner *parent)
 {
 	return header->parent_pid == live->parent_pid && header->pid_start >= parent->start &&
-	       is_of_one_start(header, live) &&
+	       segment_is_one_start(header->pid_start, live->pid_start) &&
 	       header->pid != live->pid && header->uid == live->uid && header->size == live->size &&
 	       header->rank >= 0 && header->rank < live->size && header->rank != live->rank &&
 	       strcmp(header->host, live->host) == 0 && strcmp(header->job, live->job) == 0;
@@ -283,24 +254,6 @@ void segment_kept_free(struct segment_kept *kept, int num)
  * A process that is killed while it makes its segment leaves a file without a whole header; all that
  * is known of it is its name. */
 
-/* The pid in a name that the recorder gives, pdb.JOB.RANK.PID; 0 if it is none. */
-static pid_t parse_name(const char *name)
-{
-	static const char letters[] = "0123456789@_-"
-				      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-	char job[128], again[256];
-	int rank;
-	pid_t pid;
-
-	if (sscanf(name, PDB_SEGMENT_PREFIX "%127[^.].%d.%d", job, &rank, &pid) != 3 || rank < -1 ||
-	    pid <= 0 || job[strspn(job, letters)])
-		return 0;
-	snprintf(again, sizeof(again), PDB_SEGMENT_PREFIX "%s.%d.%d", job, rank, (int)pid);
-	if (strcmp(again, name) != 0)
-		return 0;
-	return pid;
-}
-
 /* Does it end before its header does, and is what there is of that the beginning of a segment? The
  * magic is written last. */
 static bool is_unfinished(int fd, const struct stat *st)
@@ -337,15 +290,16 @@ static bool is_old_enough(pid_t pid, const struct stat *st)
  * machine that was on. */
 static bool remove_unfinished(int dir, const char *name)
 {
-	pid_t pid = parse_name(name);
+	int job_length;
+	pid_t pid = segment_name_pid(name, &job_length);
 	struct stat st;
 	int fd = pid ? segment_open_checked(dir, name, geteuid(), &st, NULL) : -1;
 	bool is_removed;
 
 	if (fd < 0)
 		return false;
-	is_removed = st.st_uid == geteuid() && is_in_memory(fd) && is_unfinished(fd, &st) &&
-		     !has_writer(fd) && !is_old_enough(pid, &st) && remove_segment(dir, name, &st);
+	is_removed = st.st_uid == geteuid() && segment_is_in_memory(fd) && is_unfinished(fd, &st) &&
+		     !segment_has_writer(fd) && !is_old_enough(pid, &st) && remove_segment(dir, name, &st);
 	close(fd);
 	return is_removed;
 }
@@ -444,4 +398,13 @@ int segment_clean_of(const char *dir, const struct segment_process *processes, s
 		     struct pdb_error *err)
 {
 	return num ? clean(dir, processes, num, err) : 0;
+}
+
+void segment_sweep_usual(void)
+{
+	enum { MOST_ROUNDS = 16, MOST_FILES = 4096 };
+
+	for (unsigned i = 0; i < MOST_ROUNDS; i++)
+		if (segment_sweep(directory(NULL), MOST_FILES, i) == 0)
+			break;
 }

@@ -81,6 +81,9 @@ void segment_kept_free(struct segment_kept *kept, int num);
  * Returns how many were removed, or -1 and *err. */
 int segment_clean(const char *dir, struct pdb_error *err);
 
+/* Remove what segment_sweep() does in the directory above, some hundreds at most. */
+void segment_sweep_usual(void);
+
 /* A process, as its segment names it. */
 struct segment_process {
 	pid_t pid;

@@ -8,7 +8,9 @@
 #include <ucontext.h>
 
 #define ENOUGH ((size_t)1 << 20)
-#define SIZE ((size_t)8 << 20) /* as Linux gives when nobody has a limit; what is not used costs nothing */
+#define SIZE                                                                                       \
+	((size_t)8                                                                                 \
+	 << 20) /* as Linux gives when nobody has a limit; what is not used costs nothing */
 
 static struct {
 	int (*body)(int argc, char **argv);
@@ -44,7 +46,8 @@ int stack_run(int (*body)(int argc, char **argv), int argc, char **argv)
 	give_to_threads();
 	stack = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
-	if (stack == MAP_FAILED || mprotect(stack, 65536, PROT_NONE) < 0 || getcontext(&run.there) < 0)
+	if (stack == MAP_FAILED || mprotect(stack, 65536, PROT_NONE) < 0 ||
+	    getcontext(&run.there) < 0)
 		return body(argc, argv);
 	run.body = body;
 	run.argc = argc;

@@ -249,6 +249,7 @@ static int run(int argc, char **argv)
 	editor_destroy(session.editor);
 done:
 	session_deinit(&session);
+	segment_sweep_usual();
 out:
 	options_free(&options);
 	return status;

@@ -4,12 +4,14 @@
 the answer that is still possible, and leave the job alone."""
 
 import argparse
+import contextlib
 import os
 import pwd
 import random
 import re
 import shutil
 import signal
+import stat
 import struct
 import subprocess
 import tempfile
@@ -19,10 +21,12 @@ from jobs import process
 from jobs.answers import check_first_line, check_status
 from jobs.job import Job, JobError, ask, ask_job
 from jobs.mpi import find_mpis, find_pdb
-from jobs.report import Report, Skip, check
+from jobs.patience import Patience
+from jobs.report import Failure, Report, Skip, check
 from jobs.source import build_folder, find_program
 
 SIZE, RANK = 4, 2  # of the job that hangs, and where
+SNAPSHOT = os.path.join(os.path.dirname(__file__), "../docs/snapshots/lammps.pdb")
 ACCUSATION = f"Least progressed: rank {RANK}, 1 of "
 
 
@@ -307,6 +311,95 @@ def test_left_over_segments(place):
     check_status(answer, 1)
 
 
+KILLED, AT_ONCE, RANKS = 50, 10, 2  # jobs, and ranks of each
+
+
+def _list_segments(folder):
+    return {name for name in os.listdir(folder) if name.startswith("pdb.")}
+
+
+def _kill_jobs(place, folder, number):
+    """Start so many jobs; kill each with its launcher and all, when each rank has its segment."""
+    before = _list_segments(folder)
+    command = [*place.mpi.launcher(RANKS, place.mpi.recorder, {"PDB_SEGMENT_DIR": folder}),
+               *place.commands["nested"], str(RANK % RANKS)]
+    jobs = [subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL, env=place.mpi.environment())
+            for _ in range(number)]
+    patience = Patience(60)
+    while len(_list_segments(folder) - before) < number * RANKS and not patience.is_over():
+        time.sleep(0.02)
+    family = [pid for job in jobs for pid in [job.pid, *process.list_descendants(job.pid)]]
+    for pid in family:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    for job in jobs:
+        job.wait()
+    check(all(process.ends_soon(pid) for pid in family), "killed processes live on")
+    check(len(_list_segments(folder) - before) == number * RANKS, "some segments are missing")
+
+
+def _age(folder, mode):
+    """As if those with this mode had got it eleven minutes ago."""
+    for name in _list_segments(folder):
+        path, then = os.path.join(folder, name), time.time() - 660
+        if stat.S_IMODE(os.stat(path).st_mode) == mode:
+            os.utime(path, (then, then))
+
+
+def _start_and_end(place, folder):
+    with place.start("checksum", -1, 1, env={"PDB_SEGMENT_DIR": folder},
+                     segment_dir=folder) as job:
+        check(job.wait_for_end() == 0, f"the job failed: {job.output()[-5:]}")
+
+
+def _sweep(place, folder, names, starts):
+    """Start jobs until these segments are gone. Returns how many it took."""
+    for number in range(1, starts + 1):
+        _start_and_end(place, folder)
+        if not names & _list_segments(folder):
+            return number
+    raise Failure(f"{len(names & _list_segments(folder))} segments of {len(names)} are left "
+                  f"after {starts} starts")
+
+
+def test_killed_jobs(place):
+    """What jobs leave that were killed along with their launchers is removed by those that come after,
+    a few at a time, and at once by a pdb that leaves; not what belongs to jobs that go on."""
+    with Mounted("size=1g") as folder:
+        env = {"PDB_SEGMENT_DIR": folder}
+        for _ in range(KILLED // AT_ONCE):
+            _kill_jobs(place, folder, AT_ONCE)
+        dead = _list_segments(folder)
+        with place.start("nested", RANK, env=env, segment_dir=folder) as job:
+            job.wait_for_line(f"fault: rank {RANK}")
+            job.find_pids()
+            alive = _list_segments(folder) - dead
+            _age(folder, 0o600)  # that does not count
+            for _ in range(3):  # they mark what they find
+                _start_and_end(place, folder)
+            check(dead <= _list_segments(folder), "segments were removed too early")
+            ask(place.pdb, ["--load", SNAPSHOT, "--batch", "-ex", "help"], env={**os.environ, **env})
+            check(dead <= _list_segments(folder), "pdb removed segments too early")
+            _age(folder, 0o400)
+            _kill_jobs(place, folder, 1)
+            young = _list_segments(folder) - dead - alive
+            starts = _sweep(place, folder, dead, 15)
+            check(starts > 3, f"all were removed within {starts} starts")
+            check(young <= _list_segments(folder), "young segments were removed")
+            _kill_jobs(place, folder, AT_ONCE)
+            for _ in range(2):
+                ask(place.pdb, ["--load", SNAPSHOT, "--batch", "-ex", "help"],
+                    env={**os.environ, **env})
+                _age(folder, 0o400)
+            check(_list_segments(folder) == alive,
+                  f"pdb left {_list_segments(folder) - alive}, or took {alive - _list_segments(folder)}")
+            answer = ask_job(place.pdb, job, "lp")
+            check_first_line(answer, ACCUSATION)
+            check_unharmed(job)
+    return f"{KILLED} jobs, removed within {starts} starts"
+
+
 # ---- No room for segments --------------------------------------------------------------------
 
 
@@ -448,6 +541,7 @@ def main():
           for name, (make, reason) in BROKEN.items()),
         ("hostile segments", test_hostile_segments),
         ("left-over segments", test_left_over_segments),
+        ("killed jobs", test_killed_jobs),
         ("segment folder full", test_no_segment, "size=4k"),
         ("segment folder read-only", test_no_segment, "ro"),
         ("segment folder fills up", test_room_runs_out),

@@ -57,6 +57,15 @@ static int find_keeper(const char *text)
 	return *end == '@' && strcmp(end + 1, host) == 0 && pid > 0 && pid <= INT_MAX ? (int)pid : 0;
 }
 
+bool identity_is_first_here(void)
+{
+	static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+					    "MV2_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID",
+					    "SLURM_LOCALID", NULL};
+
+	return number_of(names, 0) == 0;
+}
+
 void identity_from_environment(struct writer_identity *ret)
 {
 	static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",

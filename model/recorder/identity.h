@@ -8,4 +8,7 @@
 
 void identity_from_environment(struct writer_identity *ret);
 
+/* Is this the first rank of its job on this node, or does nobody say that it is not? */
+bool identity_is_first_here(void);
+
 #endif

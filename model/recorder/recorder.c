@@ -24,9 +24,13 @@
 #include "model/recorder/slow.h"
 #include "model/recorder/ticks.h"
 #include "model/recorder/tracer.h"
+#include "model/segment_sweep.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* Files of jobs that are over that a rank looks at when it starts: a millisecond at most. */
+enum { SWEEP_FILES = 64 };
 
 enum stage {
 	STAGE_ASLEEP, /* no MPI call yet */
@@ -220,9 +224,16 @@ static void thread_ended(void *lane_of_thread)
 	slow_end(&s);
 }
 
+static const char *segment_dir(void)
+{
+	const char *dir = getenv(PDB_ENV_DIR);
+
+	return dir && *dir ? dir : PDB_DEFAULT_SEGMENT_DIR;
+}
+
 static bool prepare(const struct writer_identity *identity, char *why, size_t why_size)
 {
-	const char *dir = getenv(PDB_ENV_DIR), *reason = NULL;
+	const char *reason = NULL;
 
 	if (!unwind_init(&reason)) {
 		snprintf(why, why_size, "%s", reason);
@@ -238,8 +249,8 @@ static bool prepare(const struct writer_identity *identity, char *why, size_t wh
 		snprintf(why, why_size, "out of memory");
 		return false;
 	}
-	if (writer_create(&recorder.writer, dir && *dir ? dir : PDB_DEFAULT_SEGMENT_DIR, identity,
-			  ring_size(), recorder.tracing.size, why, why_size) != 0)
+	if (writer_create(&recorder.writer, segment_dir(), identity, ring_size(),
+			  recorder.tracing.size, why, why_size) != 0)
 		return false;
 	int error = requests_init(&recorder.requests, &recorder.writer, grow_requests) ? 0 : ENOMEM;
 	if (!error)
@@ -276,6 +287,8 @@ static void start(enum seg_life life)
 	if (!variable_is(PDB_ENV_PTRACER, "0"))
 		prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	atomic_store(&recorder.stage, STAGE_ON);
+	if (identity_is_first_here())
+		segment_sweep(segment_dir(), SWEEP_FILES, (unsigned)(getpid() ^ ticks_now()));
 }
 
 /* Nothing more can be recorded; what is there stays, and says so. In a slow section. */

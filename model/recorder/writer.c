@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "model/recorder/ticks.h"
+#include "model/segment_sweep.h"
 
 /* Lanes are mapped one by one, so they begin where the biggest page in use (AArch64) may begin. */
 enum { PAGE = 4096, BIG_PAGE = 64 << 10, GROW_BYTES = 16 << 10, MAX_INTERRUPTED = 1000 };
@@ -149,25 +150,6 @@ void writer_stamp(struct writer *w)
 
 /* ---- Making it ------------------------------------------------------------------------------ */
 
-/* Field 22 of /proc/self/stat. The name before it may hold anything, so count from the last ')'. */
-static uint64_t start_time(void)
-{
-	char text[1024];
-	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return 0;
-	ssize_t n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	char *at = strrchr(text, ')');
-	unsigned long long start = 0;
-	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
-				  "%*d %*d %*d %*d %llu", &start) != 1)
-		return 0;
-	return start;
-}
-
 static int make_path(struct writer *w, const char *dir, const struct writer_identity *identity)
 {
 	char job[101];
@@ -210,7 +192,8 @@ static void fill_identity(struct seg_header *h, const struct writer_identity *id
 {
 	h->pid = getpid();
 	h->parent_pid = getppid();
-	h->pid_start = start_time();
+	int64_t start = segment_process_start(getpid());
+	h->pid_start = start > 0 ? start : 0;
 	h->uid = geteuid();
 	h->rank = identity->rank;
 	h->size = identity->size;
