@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "model/error.h"
 
@@ -34,20 +35,36 @@ static enum error_code code_of_errno(int number)
 	}
 }
 
+/* strerror(), and what to do of what is pdb's own trouble and not that of what it looks at. */
+static void describe(int number, char *buffer, size_t size)
+{
+	struct rlimit limit = {0};
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	if (number == EMFILE)
+		snprintf(buffer, size,
+			 "pdb may have no more files open; raise \"ulimit -n\", which is %llu",
+			 (unsigned long long)limit.rlim_cur);
+	else
+		snprintf(buffer, size, "%s", strerror(number));
+}
+
 int error_errno(struct pdb_error *err, const char *format, ...)
 {
+	char reason[128];
 	int saved = errno;
 	va_list ap;
 	int length;
 
 	if (!err)
 		return -1;
+	describe(saved, reason, sizeof(reason));
 	err->code = code_of_errno(saved);
 	va_start(ap, format);
 	length = vsnprintf(err->text, sizeof(err->text), format, ap);
 	va_end(ap);
 	if (length >= 0 && (size_t)length < sizeof(err->text))
-		snprintf(err->text + length, sizeof(err->text) - length, ": %s", strerror(saved));
+		snprintf(err->text + length, sizeof(err->text) - length, ": %s", reason);
 	errno = saved;
 	return -1;
 }

@@ -264,7 +264,7 @@ int segment_open_dir(pid_t pid, struct pdb_error *err)
 		error_set(err, ERROR_NOT_FOUND, "process %d has no recorder: it has no %s", (int)pid,
 			  dir);
 	else if (fd < 0)
-		error_errno(err, "%s of process %d", dir, (int)pid);
+		error_errno(err, "its %s", dir);
 	free(dir);
 	return fd;
 }

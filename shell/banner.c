@@ -153,6 +153,15 @@ static void print_kinds(struct kinds *kinds, const struct session *session, cons
 	rankset_destroy(kinds->others);
 }
 
+/* Not if all that is known is why nothing could be read. */
+static bool is_unrecorded(const struct job *job)
+{
+	for (size_t i = 0; i < job->num_holes; i++)
+		if (strcmp(job->holes[i].why, "no recorder") == 0)
+			return true;
+	return job->num_holes == 0;
+}
+
 static void print_model_holes(const struct session *session, FILE *out)
 {
 	const struct job *job = session->job;
@@ -163,7 +172,7 @@ static void print_model_holes(const struct session *session, FILE *out)
 		if (job->model || strcmp(job->holes[i].why, "no recorder") != 0)
 			add_kind(&kinds, job->holes[i].rank, job->holes[i].why);
 	print_kinds(&kinds, session, "", out);
-	if (!job->model) {
+	if (!job->model && is_unrecorded(job)) {
 		struct view view = session_view((struct session *)session);
 
 		view.out = out;

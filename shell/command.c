@@ -170,11 +170,14 @@ static bool is_of_snapshot(const struct session *session, const struct command *
 static void tell_age(struct session *session, const struct command *command)
 {
 	double age = session_age(session);
+	char end[128];
 
 	if (!is_of_snapshot(session, command) || (!session->editor && !(command->flags & CMD_KEEPS)))
 		return;
-	if (session_has_ended(session))
-		puts("(the job has ended; this is its last snapshot)");
+	if (session_has_ended(session)) {
+		session_describe_end(session, end, sizeof(end));
+		printf("(%s; this is its last snapshot)\n", end);
+	}
 	else if (age >= 120)
 		printf("(snapshot %.0f min old; refresh to look again)\n", age / 60);
 	else if (age > session->settings.values[SETTING_STALE])

@@ -9,6 +9,7 @@
 
 int command_check_needs(struct session *session, unsigned flags, struct pdb_error *err)
 {
+	char end[128];
 	bool has_waits = session->job && (session->job->model || queue_waits_are_known(session->job));
 
 	if ((flags & (CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_NEEDS_MODEL)) && !session->job)
@@ -22,10 +23,12 @@ int command_check_needs(struct session *session, unsigned flags, struct pdb_erro
 		return error_set(err, ERROR_GONE,
 				 "this needs the job's processes, and only their cores are "
 				 "there;\nfor the variables of a rank: gdb EXECUTABLE CORE");
-	if ((flags & CMD_NEEDS_LIVE) && session_has_ended(session))
+	if ((flags & CMD_NEEDS_LIVE) && session_has_ended(session)) {
+		session_describe_end(session, end, sizeof(end));
 		return error_set(err, ERROR_GONE,
-				 "the job has ended; its last snapshot is still "
-				 "here for lp, groups, graph, why, bt, save");
+				 "%s; its last snapshot is still "
+				 "here for lp, groups, graph, why, bt, save", end);
+	}
 	if (((flags & CMD_NEEDS_MODEL) && !session->job->model) || ((flags & CMD_NEEDS_WAITS) && !has_waits))
 		return error_set(
 			err, ERROR_NOT_FOUND,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <ctype.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -95,10 +96,13 @@ static void show_offers(char **matches, int num, int longest)
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
-static void tell_end(void)
+static void tell_end(const struct session *session)
 {
+	char end[128];
+
+	session_describe_end(session, end, sizeof(end));
 	rl_crlf();
-	puts("The job has ended. Its last snapshot is still here; \"save FILE\" keeps it.");
+	printf("%c%s. Its last snapshot is still here; \"save FILE\" keeps it.\n", toupper(end[0]), end + 1);
 	rl_on_new_line();
 	rl_redisplay();
 }
@@ -118,7 +122,7 @@ static int next_byte(FILE *in)
 		if (poll(fds, 3, -1) < 0 && errno != EINTR)
 			return EOF;
 		if (fds[2].revents && session_has_ended(session))
-			tell_end();
+			tell_end(session);
 		else if (!fds[1].revents && fds[0].revents)
 			return rl_getc(in);
 	}

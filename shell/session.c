@@ -595,6 +595,25 @@ bool session_has_ended(struct session *session)
 	return !session->is_live;
 }
 
+void session_describe_end(const struct session *session, char *buffer, size_t size)
+{
+	const struct proctable *table = session->job ? session->job->proctable : NULL;
+	int num_living = 0, pid = 0;
+
+	for (size_t i = 0; session->node && table && i < table->num_procs; i++) {
+		if (!node_is_alive(session->node, table->procs[i].rank))
+			continue;
+		pid = pid ? pid : (int)table->procs[i].pid;
+		num_living++;
+	}
+	if (num_living == 0)
+		snprintf(buffer, size, "the job has ended");
+	else
+		snprintf(buffer, size,
+			 "the job's launcher has ended, %d of its ranks live%s on here: pdb --pid %d",
+			 num_living, num_living == 1 ? "s" : "", pid);
+}
+
 /* ---- How it is seen ------------------------------------------------------------------------ */
 
 static bool decide(const struct session *session, enum setting_id id, bool automatic)

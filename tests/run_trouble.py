@@ -480,6 +480,46 @@ def ask_limited(place, job, limit, *commands):
                              str(job.pid), "--batch", *arguments])
 
 
+def test_few_files(place):
+    """So few that it cannot look at all ranks: nobody is said to have ended who lives."""
+    with place.start_hung() as job:
+        said = ""
+        for number in (5, 6, 7, 8, 10, 12, 14, 16):
+            answer = ask_limited(place, job, f"-n {number}", "lp", "bt all", "info ranks",
+                                 f"gdb {RANK} -ex bt")
+            check(answer.status in (0, 1, 2), f"-n {number}: pdb ended badly: {answer.show()}")
+            said = " ".join((answer.output + answer.errors).split())
+            for wrong in ("ended", "no process", "No recorder"):
+                check(wrong not in said, f"-n {number}: '{wrong}': {answer.show()}")
+            if number < 14:
+                check_said(answer, 'raise "ulimit -n"')
+        check_unharmed(job)
+
+
+def test_launcher_gone(place):
+    """The launcher is killed and its helpers stand still, so the ranks live on: that is said."""
+    if place.mpi.suffix != "mpich":
+        raise Skip("ranks end with their mpirun, which has started them itself")
+    with place.start_hung() as job:
+        proxy = process.read_status(job.pids[0]).parent
+        with subprocess.Popen([place.pdb, "--pid", str(job.pid)], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              bufsize=1) as shell:
+            shell.stdin.write("lp\n")
+            _read_until(shell, ACCUSATION)
+            os.kill(proxy, signal.SIGSTOP)
+            try:
+                job.launcher.kill()
+                job.launcher.wait()
+                output, _ = shell.communicate("refresh\nquit\n", 60)
+                answer = ask(place.pdb, ["--pid", str(job.pids[0]), "--batch", "-ex", "lp"])
+            finally:
+                os.kill(proxy, signal.SIGKILL)
+    check(re.search(rf"launcher has ended, {SIZE} of its ranks live on here: "
+                    rf"pdb --pid {job.pids[0]}", output), f"not told: {output}")
+    check_first_line(answer, ACCUSATION)
+
+
 def test_little_stack(place):
     """8 MB are usual; libdw alone takes 150 KB."""
     if "asan" in subprocess.run(["ldd", place.pdb], capture_output=True, text=True,
@@ -546,6 +586,8 @@ def main():
         ("segment folder read-only", test_no_segment, "ro"),
         ("segment folder fills up", test_room_runs_out),
         ("little stack", test_little_stack),
+        ("few files", test_few_files),
+        ("its launcher is gone", test_launcher_gone),
         ("garbage in a command file", test_command_file),
         ("no recorder in the job", test_without_recorder),
     ]

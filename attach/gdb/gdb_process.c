@@ -175,9 +175,8 @@ static int check_rank(pid_t rank, const struct gdb_order *order, struct gdb_proc
 {
 	struct procfs_stat stat;
 
-	if (procfs_stat(rank, 0, &stat) < 0 || stat.is_ending)
-		return error_set(err, ERROR_GONE, "rank %u (pid %d) has ended", order->rank,
-				 (int)rank);
+	if (procfs_look(rank, 0, &stat, err) < 0)
+		return error_prefix(err, "rank %u", order->rank);
 	if (procfs_check_tracer(rank, "be debugged", err) < 0)
 		return error_prefix(err, "rank %u", order->rank);
 	process->start_ticks = stat.start_ticks;

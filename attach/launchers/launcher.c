@@ -378,12 +378,19 @@ int launcher_identify(pid_t pid, struct launcher_info *ret, struct pdb_error *er
 	size_t num;
 	int result = 0;
 
-	if (pid <= 0 || procfs_status(pid, &status))
+	if (pid <= 0)
 		return error_set(err, ERROR_GONE, "no process %d on this machine", (int)pid);
+	if (procfs_status(pid, &status))
+		return errno == ENOENT || errno == ESRCH
+			       ? error_set(err, ERROR_GONE, "no process %d on this machine", (int)pid)
+			       : error_errno(err, "/proc/%d", (int)pid);
 	pid = status.tgid;
+	errno = 0;
 	list = procfs_list(&num);
 	stat = procfs_find(list, num, pid);
-	if (!stat) {
+	if (!stat && errno != 0 && errno != ENOENT && errno != ESRCH) {
+		result = error_errno(err, "/proc");
+	} else if (!stat) {
 		result = error_set(err, ERROR_GONE, "process %d has just ended", (int)pid);
 	} else if (stat->is_ending) {
 		result = error_set(err, ERROR_GONE, "process %d (%s) has ended", (int)pid,

@@ -90,7 +90,8 @@ void daemon_job_note_start(struct daemon_rank *ranks, size_t num)
 	for (size_t i = 0; i < num; i++) {
 		struct procfs_stat stat;
 
-		ranks[i].start_ticks = procfs_stat(ranks[i].pid, 0, &stat) == 0 && !stat.is_ending
+		ranks[i].start_ticks = procfs_stat(ranks[i].pid, 0, &stat) == 0 &&
+						       !procfs_has_ended(ranks[i].pid, 0)
 					       ? stat.start_ticks
 					       : 0;
 	}
@@ -100,11 +101,8 @@ size_t daemon_job_count_living(const struct daemon_rank *ranks, size_t num)
 {
 	size_t num_living = 0;
 
-	for (size_t i = 0; i < num; i++) {
-		struct procfs_stat stat;
-
-		num_living += procfs_stat(ranks[i].pid, 0, &stat) == 0 && !stat.is_ending &&
-			      stat.start_ticks == ranks[i].start_ticks;
-	}
+	for (size_t i = 0; i < num; i++)
+		num_living += ranks[i].start_ticks &&
+			      !procfs_has_ended(ranks[i].pid, ranks[i].start_ticks);
 	return num_living;
 }

@@ -37,7 +37,8 @@
 struct local {
 	int rank;
 	pid_t pid;
-	uint64_t start_ticks; /* 0: it had ended before the first look */
+	uint64_t start_ticks; /* 0: not known */
+	bool has_ended;       /* before the first look */
 
 	int fd; /* the segment while looking; -1: none */
 	int kept; /* a segment with a trace, from a look that keeps it on; -1: none */
@@ -81,7 +82,8 @@ struct node *node_create(struct job *job, struct sampler *sampler)
 		local->pid = proc->pid;
 		local->fd = -1;
 		local->kept = -1;
-		if (!proc->has_ended && procfs_stat(proc->pid, 0, &stat) == 0)
+		local->has_ended = proc->has_ended || procfs_has_ended(proc->pid, 0);
+		if (procfs_stat(proc->pid, 0, &stat) == 0)
 			local->start_ticks = stat.start_ticks;
 	}
 	return node;
@@ -89,10 +91,7 @@ struct node *node_create(struct job *job, struct sampler *sampler)
 
 static bool is_alive(const struct local *local)
 {
-	struct procfs_stat stat;
-
-	return procfs_stat(local->pid, 0, &stat) == 0 && stat.state != 'Z' && stat.state != 'X' &&
-	       stat.start_ticks == local->start_ticks;
+	return !local->has_ended && !procfs_has_ended(local->pid, local->start_ticks);
 }
 
 static const struct local *find_local(const struct node *node, int rank)
@@ -141,11 +140,15 @@ void node_keep(struct node *node, int rank, int fd)
 /* Of one that has ended there is still what was kept. */
 static int open_segment(struct local *local, bool is_last)
 {
+	struct procfs_stat stat;
+
 	if (is_last && local->kept >= 0)
 		return fcntl(local->kept, F_DUPFD_CLOEXEC, 0);
-	if (is_alive(local))
-		return segment_open_pid(local->pid, &local->trouble);
-	return error_set(&local->trouble, ERROR_GONE, JOB_HOLE_ENDED);
+	if (local->has_ended)
+		return error_set(&local->trouble, ERROR_GONE, JOB_HOLE_ENDED);
+	if (procfs_look(local->pid, local->start_ticks, &stat, &local->trouble) < 0)
+		return -1;
+	return segment_open_pid(local->pid, &local->trouble);
 }
 
 static void first_look(struct local *local, bool is_last)

@@ -68,15 +68,12 @@ struct watch_look {
 
 static void init_watched(struct watched *watched, const struct daemon_rank *rank)
 {
-	struct procfs_stat stat;
-
 	*watched = (struct watched){.rank = rank->rank, .pid = rank->pid, .pidfd = -1};
 	watched->has_ended = true;
 	if (!rank->start_ticks)
 		return;
 	watched->pidfd = (int)syscall(SYS_pidfd_open, rank->pid, 0);
-	watched->has_ended =
-		procfs_stat(rank->pid, 0, &stat) < 0 || stat.start_ticks != rank->start_ticks;
+	watched->has_ended = procfs_has_ended(rank->pid, rank->start_ticks);
 }
 
 struct watch_look *watch_look_create(const struct daemon_rank *ranks, size_t num)

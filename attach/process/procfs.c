@@ -121,6 +121,40 @@ int procfs_stat(pid_t pid, pid_t tid, struct procfs_stat *ret)
 	return parse_stat(text, ret);
 }
 
+/* Why there is nothing to be known of it. */
+static int no_stat(pid_t pid, struct pdb_error *err)
+{
+	if (errno == ENOENT || errno == ESRCH)
+		return error_set(err, ERROR_GONE, "process %d has ended", (int)pid);
+	return error_errno(err, "/proc");
+}
+
+int procfs_look(pid_t pid, uint64_t start_ticks, struct procfs_stat *ret, struct pdb_error *err)
+{
+	int num_others;
+
+	if (procfs_stat(pid, 0, ret))
+		return no_stat(pid, err);
+	if (start_ticks && ret->start_ticks != start_ticks)
+		return error_set(err, ERROR_GONE, "process %d has ended", (int)pid);
+	num_others = ret->num_threads - 1;
+	if (ret->state == 'Z' && num_others > 0)
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "its main thread has ended, %d other%s live%s on: no looking into it",
+				 num_others, num_others == 1 ? "" : "s", num_others == 1 ? "s" : "");
+	if (ret->is_ending)
+		return error_set(err, ERROR_GONE, "process %d (%s) has ended", (int)pid, ret->comm);
+	return 0;
+}
+
+bool procfs_has_ended(pid_t pid, uint64_t start_ticks)
+{
+	struct pdb_error err = {0};
+	struct procfs_stat stat;
+
+	return procfs_look(pid, start_ticks, &stat, &err) < 0 && err.code == ERROR_GONE;
+}
+
 static bool status_number(const char *text, const char *key, int field, long *ret)
 {
 	const char *at = strstr(text, key);
@@ -334,7 +368,7 @@ int procfs_check_tracer(pid_t pid, const char *doing, struct pdb_error *err)
 	struct procfs_stat stat;
 
 	if (procfs_status(pid, &status) || procfs_stat(pid, 0, &stat))
-		return error_set(err, ERROR_GONE, "process %d has ended", (int)pid);
+		return no_stat(pid, err);
 	return refuse_tracer(pid, &stat, status.tracer, doing, err);
 }
 
@@ -348,7 +382,7 @@ static int explain_refusal(pid_t pid, const struct procfs_stat *stat, const char
 	int scope;
 
 	if (procfs_status(pid, &status))
-		return error_set(err, ERROR_GONE, "process %d has ended", (int)pid);
+		return no_stat(pid, err);
 	if (geteuid() != 0 && status.uid != geteuid()) {
 		procfs_user_name(status.uid, user, sizeof(user));
 		return error_set(err, ERROR_PERMISSION,
@@ -386,10 +420,8 @@ int procfs_explain(pid_t pid, int error, const char *doing, struct pdb_error *er
 {
 	struct procfs_stat stat;
 
-	if (procfs_stat(pid, 0, &stat))
-		return error_set(err, ERROR_GONE, "process %d has ended", (int)pid);
-	if (stat.is_ending)
-		return error_set(err, ERROR_GONE, "process %d (%s) has ended", (int)pid, stat.comm);
+	if (procfs_look(pid, 0, &stat, err) < 0)
+		return -1;
 	if (error == EPERM || error == EACCES)
 		return explain_refusal(pid, &stat, doing, err);
 	errno = error;

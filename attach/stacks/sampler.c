@@ -31,6 +31,7 @@
 
 /* What is known of a process. */
 struct process {
+	pid_t reader; /* whose memory and mappings are read: the main thread or another */
 	pid_t pid;
 	uint64_t start_ticks;
 	struct unwind_space *space;
@@ -119,13 +120,13 @@ void sampler_set_probes(struct sampler *sampler, const struct code_probe *probes
 
 static int read_maps(struct sampler *sampler, struct process *process, struct pdb_error *err)
 {
-	struct maps *maps = maps_read(process->pid);
+	struct maps *maps = maps_read(process->reader);
 	struct memory memory = {0};
 
 	if (!maps)
 		return procfs_explain(process->pid, errno, "be sampled", err);
 	unwind_space_destroy(process->space);
-	memory.pid = process->pid;
+	memory.pid = process->reader;
 	process->space = unwind_space_create(&memory, maps, sampler->images);
 	if (!process->python)
 		process->python = python_create(&memory, maps);
@@ -136,8 +137,9 @@ static int read_maps(struct sampler *sampler, struct process *process, struct pd
 	return 0;
 }
 
+/* `reader`: a thread that lives, since when the main one has ended it has no memory any more. */
 static struct process *get_process(struct sampler *sampler, const struct procfs_stat *stat,
-				   unsigned flags, struct pdb_error *err)
+				   pid_t reader, unsigned flags, struct pdb_error *err)
 {
 	struct process *process;
 
@@ -151,7 +153,8 @@ static struct process *get_process(struct sampler *sampler, const struct procfs_
 		forget_process(sampler, process);
 		process = NULL;
 	}
-	if (process && (!(flags & SAMPLER_FRESH) || process->used == sampler->take)) {
+	if (process && process->reader == reader &&
+	    (!(flags & SAMPLER_FRESH) || process->used == sampler->take)) {
 		process->used = sampler->take;
 		return process;
 	}
@@ -161,6 +164,7 @@ static struct process *get_process(struct sampler *sampler, const struct procfs_
 		process->start_ticks = stat->start_ticks;
 		HASH_ADD_INT(sampler->processes, pid, process);
 	}
+	process->reader = reader;
 	if (read_maps(sampler, process, err)) {
 		forget_process(sampler, process);
 		return NULL;
@@ -197,24 +201,24 @@ static struct subject *add_subject(struct subjects *subjects, const struct sampl
 static void add_target(struct sampler *sampler, struct subjects *subjects,
 		       const struct sampler_target *target, unsigned flags)
 {
-	struct procfs_stat stat;
+	struct procfs_stat stat = {.state = '?'};
 	struct process *process = NULL;
 	struct pdb_error error;
 	struct subject *subject;
 	pid_t *tids = NULL;
 	size_t num = 1, i;
+	bool has_main = procfs_look(target->pid, target->start_ticks, &stat, &error) == 0;
 
-	if (procfs_stat(target->pid, 0, &stat) || stat.is_ending ||
-	    (target->start_ticks && target->start_ticks != stat.start_ticks))
-		error_set(&error, ERROR_GONE, "process %d has ended", (int)target->pid);
-	else
-		process = get_process(sampler, &stat, flags, &error);
-	if (process && flags & SAMPLER_ALL_THREADS)
+	if (flags & SAMPLER_ALL_THREADS && (has_main || error.code != ERROR_GONE))
 		tids = procfs_threads(target->pid, &num);
-	for (i = 0; i < num; i++) {
+	if (has_main)
+		process = get_process(sampler, &stat, target->pid, flags, &error);
+	else if (stat.state == 'Z' && tids && num > 1)
+		process = get_process(sampler, &stat, tids[1], flags, NULL);
+	for (i = 0; i < (process && tids ? num : 1); i++) {
 		subject = add_subject(subjects, target, tids ? tids[i] : target->pid);
-		subject->process = process;
-		if (!process)
+		subject->process = i > 0 || has_main ? process : NULL;
+		if (!subject->process)
 			subject->error = error;
 	}
 	free(tids);
@@ -333,7 +337,7 @@ static void copy_deeper(struct sampler *sampler, struct subject *subject)
 static void read_queues(struct subject *subject)
 {
 	struct process *process = subject->process;
-	const struct memory memory = {.pid = process->pid};
+	const struct memory memory = {.pid = process->reader};
 
 	if (!process->queues && !process->has_no_queues) {
 		process->queues = mpi_queues_create(&memory, unwind_space_maps(process->space));

@@ -55,7 +55,7 @@ static int check_process(struct session *session, const struct proc *proc, struc
 	return 0;
 }
 
-/* What /proc says once the debugger is off it; it may take a moment. */
+/* What /proc says once the debugger is off it; it may take a moment. 0: nothing. */
 static char settled_state(pid_t pid)
 {
 	uint64_t end = monotonic_ns() + UINT64_C(1000000000);
@@ -63,7 +63,7 @@ static char settled_state(pid_t pid)
 
 	do {
 		if (procfs_stat(pid, 0, &stat) < 0)
-			return 'X';
+			return procfs_has_ended(pid, 0) ? 'X' : 0;
 		if (stat.state != 't')
 			return stat.state;
 	} while (monotonic_ns() < end && interrupt_sleep_until(monotonic_ns() + 10000000));
@@ -102,9 +102,8 @@ static int run_here(struct session *session, const struct proc *proc, const char
 
 	if (check_process(session, proc, err) < 0)
 		return -1;
-	if (procfs_stat(proc->pid, 0, &before) < 0)
-		return error_set(err, ERROR_GONE, "rank %d (pid %d) has ended", proc->rank,
-				 (int)proc->pid);
+	if (procfs_look(proc->pid, 0, &before, err) < 0)
+		return error_prefix(err, "rank %d", proc->rank);
 	gdb_call_init(&call, proc->pid, words, num_words);
 	guarded.rank = (struct gdb_guard_rank){
 		.pid = proc->pid,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -167,6 +168,71 @@ static void test_vanished_among_others(void **state)
 	assert_int_equal(samples_find(f->samples, 2, 0)->path, CALLPATH_NONE);
 	assert_whole(f, samples_find(f->samples, 1, 0));
 	stop(alive);
+}
+
+static void *stay(void *argument)
+{
+	stay_here(*(const int *)argument);
+	return NULL;
+}
+
+static void body_main_ends(const void *argument, int ready)
+{
+	pthread_t thread;
+
+	(void)argument;
+	pthread_create(&thread, NULL, stay, &ready);
+	pthread_exit(NULL);
+}
+
+/* It is not said to have ended, and the other thread is looked at. */
+static void test_main_thread_gone(void **state)
+{
+	struct fixture *f = *state;
+	pid_t pid = start(body_main_ends, NULL);
+	struct sampler_target target = {.pid = pid};
+	const struct sample *main_thread, *other;
+	struct procfs_stat stat;
+	struct pdb_error err;
+
+	wait_for_state(pid, 'Z');
+	assert_false(procfs_has_ended(pid, 0));
+	assert_int_equal(procfs_look(pid, 0, &stat, &err), -1);
+	assert_error(&err, ERROR_UNSUPPORTED, "its main thread has ended, 1 other lives on");
+	assert_int_equal(sampler_take(f->sampler, &target, 1, SAMPLER_ALL_THREADS, f->samples, &err), 0);
+	assert_int_equal(f->samples->num_samples, 2);
+	main_thread = &f->samples->samples[0];
+	other = &f->samples->samples[1];
+	assert_int_equal(main_thread->status, SAMPLE_FAILED);
+	assert_non_null(strstr(main_thread->note, "its main thread has ended"));
+	assert_int_not_equal(other->tid, pid);
+	assert_int_not_equal(other->status, SAMPLE_FAILED);
+	assert_true(other->path != CALLPATH_NONE);
+	stop(pid);
+	assert_true(procfs_has_ended(pid, 0));
+}
+
+/* pdb has no descriptor left: that is said, and not that others have ended. */
+static void test_no_descriptors(void **state)
+{
+	struct fixture *f = *state;
+	pid_t pid = start(body_deep, NULL);
+	struct rlimit before, none;
+	struct pdb_error err;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_false(procfs_has_ended(pid, 0));
+	assert_int_equal(procfs_check_tracer(pid, "be debugged", &err), -1);
+	assert_error(&err, ERROR_SYSTEM, "raise \"ulimit -n\", which is 0");
+	assert_int_equal(procfs_explain(pid, EPERM, "be sampled", &err), -1);
+	assert_error(&err, ERROR_SYSTEM, "raise \"ulimit -n\"");
+	take(f, pid, 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_non_null(strstr(f->samples->samples[0].note, "raise \"ulimit -n\""));
+	stop(pid);
 }
 
 /* A process that is not the one that was meant, though it has its pid. */
@@ -329,6 +395,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_already_traced, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refused_by_yama, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_vanished_among_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_main_thread_gone, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_descriptors, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reused_pid, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_killed_in_the_middle, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_signals_are_delivered, setup, teardown),
