@@ -38,6 +38,7 @@ static const struct {
 	enum module_kind kind;
 } kinds[] = {
 	{ "libpdbrec-*", MODULE_RECORDER },
+	{ "\\[signal\\]", MODULE_SIGNAL },
 
 	/* MPI itself, the tools that wrap it, its launcher's and transport's libraries */
 	{ "libmpir.so*", MODULE_PROGRAM }, /* big numbers; nothing to do with MPI */

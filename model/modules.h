@@ -16,6 +16,7 @@ enum module_kind {
 	MODULE_MPI,	 /* MPI and what it stands on: libmpi*, libopen-*, libpmix, libucp, ... */
 	MODULE_SYSTEM,	 /* libc, libpthread, ld.so, libm, vdso, language run times */
 	MODULE_RECORDER, /* our own libpdbrec-*.so */
+	MODULE_SIGNAL,	 /* no code: frames between a signal's handler and what it interrupted */
 };
 
 struct module {
@@ -39,6 +40,10 @@ uint32_t modules_intern(struct modules *modules, const char *path, const uint8_t
 size_t modules_count(const struct modules *modules);
 /* Borrowed, valid until the next intern; id < modules_count(). */
 struct module *modules_get(const struct modules *modules, uint32_t id);
+
+/* The path of the one module of kind MODULE_SIGNAL: an offset in it is the signal's number, or 0
+ * where that is not known. */
+#define MODULES_SIGNAL "[signal]"
 
 /* A place in a module that was told its name, as code that is not machine code. */
 struct module_place {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ struct names {
 	const struct callpaths *paths;
 	names_resolve_fn resolve;
 	void *resolver;
-	struct name **names; /* [capacity] by node; NULL: not asked for yet */
+	struct name **names; /* [capacity] by node, innermost first; NULL: not asked for yet */
 	size_t capacity;
 	struct text *texts;
 };
@@ -55,6 +56,12 @@ void names_destroy(struct names *names)
 	free(names);
 }
 
+unsigned int name_flags(const struct name *name)
+{
+	return (name->is_symbol ? NAME_IS_SYMBOL : 0) | (name->is_library ? NAME_IS_LIBRARY : 0) |
+	       (name->caller ? NAME_HAS_CALLER : 0);
+}
+
 static const char *share(struct names *names, const char *string)
 {
 	struct text *text;
@@ -82,6 +89,7 @@ static const char *last_component(const char *path)
 void names_set(struct names *names, uint32_t node, const struct name *name)
 {
 	struct name *own;
+	size_t num = 0;
 
 	if (node >= names->capacity) {
 		size_t capacity = node + 1 + node / 2;
@@ -91,14 +99,18 @@ void names_set(struct names *names, uint32_t node, const struct name *name)
 		       (capacity - names->capacity) * sizeof(*names->names));
 		names->capacity = capacity;
 	}
-	if (!names->names[node])
-		names->names[node] = xmalloc(sizeof(*own));
-	own = names->names[node];
-	own->function = share(names, name->function ? name->function : "?");
-	own->file = share(names, name->file);
-	own->full_file = share(names, name->full_file);
-	own->line = name->line;
-	own->is_symbol = name->is_symbol;
+	for (const struct name *at = name; at; at = at->caller)
+		num++;
+	own = xcalloc(num, sizeof(*own));
+	for (size_t i = 0; i < num; i++, name = name->caller) {
+		own[i] = *name;
+		own[i].function = share(names, name->function ? name->function : "?");
+		own[i].file = share(names, name->file);
+		own[i].full_file = share(names, name->full_file);
+		own[i].caller = i + 1 < num ? &own[i + 1] : NULL;
+	}
+	free(names->names[node]);
+	names->names[node] = own;
 }
 
 /* "libfoo.so+0x1234", or "0x1234" for code in no module. */
@@ -114,6 +126,17 @@ static void set_by_offset(struct names *names, uint32_t node)
 
 		function = xasprintf("%s+0x%" PRIx64, last_component(path), frame->offset);
 	}
+	names_set(names, node, &(struct name){ .function = function });
+	free(function);
+}
+
+/* As gdb calls it, and which signal it was. */
+static void set_by_signal(struct names *names, uint32_t node)
+{
+	uint64_t number = callpaths_get(names->paths, node)->offset;
+	char *function = number ? xasprintf("<signal %" PRIu64 " handler called>", number)
+				: xstrdup("<signal handler called>");
+
 	names_set(names, node, &(struct name){ .function = function });
 	free(function);
 }
@@ -140,7 +163,7 @@ static bool set_by_place(struct names *names, uint32_t node)
 	return true;
 }
 
-const struct name *names_get(struct names *names, uint32_t node)
+const struct name *names_innermost(struct names *names, uint32_t node)
 {
 	static const struct name nothing = { .function = "?" };
 	const struct callpath_node *frame;
@@ -155,6 +178,10 @@ const struct name *names_get(struct names *names, uint32_t node)
 	 * returns; the call itself is just before. */
 	if (frame->module != MODULE_NONE && set_by_place(names, node))
 		return names->names[node];
+	if (names_is_signal(names, node)) {
+		set_by_signal(names, node);
+		return names->names[node];
+	}
 	if (names->resolve && frame->module != MODULE_NONE &&
 	    names->resolve(names->resolver, frame->module, frame->offset - frame->is_return,
 			   &found) == 0 &&
@@ -165,22 +192,105 @@ const struct name *names_get(struct names *names, uint32_t node)
 	return names->names[node];
 }
 
-uint32_t names_user_frame(const struct names *names, uint32_t path)
+const struct name *names_get(struct names *names, uint32_t node)
 {
-	while (path != CALLPATH_NONE) {
-		const struct callpath_node *frame = callpaths_get(names->paths, path);
+	const struct name *name = names_innermost(names, node);
 
-		if (frame->module != MODULE_NONE &&
-		    modules_get(names->modules, frame->module)->kind == MODULE_PROGRAM)
+	while (name->is_library && name->caller)
+		name = name->caller;
+	return name;
+}
+
+size_t name_level(const struct name *name)
+{
+	size_t level = 0;
+
+	while ((name = name->caller))
+		level++;
+	return level;
+}
+
+const struct name *names_at(struct names *names, uint32_t node, size_t level)
+{
+	const struct name *name = names_innermost(names, node);
+
+	for (size_t at = name_level(name); at > level; at--)
+		name = name->caller;
+	return name;
+}
+
+const struct name *names_function(struct names *names, uint32_t node)
+{
+	return names_at(names, node, 0);
+}
+
+bool names_is_library_file(const char *path)
+{
+	/* fnmatch(3) patterns, in which a star takes slashes. */
+	static const char *const patterns[] = {
+		"*/include/c++/*", /* libstdc++ and libc++, wherever they are */
+		"*/libstdc++-v3/*",
+		"*/lib/gcc/*",
+		"*/lib64/gcc/*",
+		"*/lib/clang/*",
+		"/usr/include/bits/*",
+		"/usr/include/sys/*",
+		"/usr/include/*-linux-gnu/bits/*",
+		"/usr/include/*-linux-gnu/sys/*",
+		"/usr/include/*-linux-gnu/c++/*",
+		"*/mpi.h",
+		"*/mpicxx.h",
+		"*/ompi/mpi/cxx/*",
+	};
+
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
+		if (fnmatch(patterns[i], path, 0) == 0)
+			return true;
+	/* The C library's own; other libraries have a folder there. */
+	return fnmatch("/usr/include/*.h", path, FNM_PATHNAME) == 0;
+}
+
+/* The innermost frame that lies in a file of the program's. */
+static uint32_t program_frame(const struct names *names, uint32_t path)
+{
+	for (; path != CALLPATH_NONE; path = callpaths_get(names->paths, path)->parent) {
+		uint32_t module = callpaths_get(names->paths, path)->module;
+
+		if (module != MODULE_NONE &&
+		    modules_get(names->modules, module)->kind == MODULE_PROGRAM)
 			break;
-		path = frame->parent;
 	}
 	return path;
+}
+
+uint32_t names_user_frame(struct names *names, uint32_t path)
+{
+	uint32_t first = program_frame(names, path), frame = first;
+
+	while (frame != CALLPATH_NONE && names_get(names, frame)->is_library)
+		frame = program_frame(names, callpaths_get(names->paths, frame)->parent);
+	return frame == CALLPATH_NONE ? first : frame;
+}
+
+const struct name *names_behind(struct names *names, uint32_t path)
+{
+	uint32_t frame = program_frame(names, path);
+	const struct name *name = names_innermost(names, frame);
+
+	return name->is_library && name != names_get(names, names_user_frame(names, path)) ? name
+											   : NULL;
 }
 
 static bool has_prefix(const char *text, const char *prefix)
 {
 	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+bool names_is_signal(const struct names *names, uint32_t node)
+{
+	uint32_t module = callpaths_get(names->paths, node)->module;
+
+	return module != MODULE_NONE && modules_get(names->modules, module)->kind == MODULE_SIGNAL;
 }
 
 enum names_mpi_kind names_mpi_kind(struct names *names, uint32_t node)
@@ -215,7 +325,7 @@ enum names_mpi_kind names_mpi_kind(struct names *names, uint32_t node)
 	if (node == CALLPATH_NONE || !names_is_mpi(names, node))
 		return NAMES_MPI_OTHER;
 	/* PMPI_Test, mpi_test_, pmpi_test_f08_, ompi_test_f, MPI_Test_Rust */
-	function = strcasestr(names_get(names, node)->function, "mpi_");
+	function = strcasestr(names_function(names, node)->function, "mpi_");
 	if (!function)
 		return NAMES_MPI_OTHER;
 	function += strlen("mpi_");
@@ -246,7 +356,7 @@ bool names_is_mpi(struct names *names, uint32_t node)
 
 	if (kind != MODULE_PROGRAM)
 		return kind == MODULE_MPI;
-	function = names_get(names, node)->function;
+	function = names_function(names, node)->function;
 	return has_prefix(function, "MPI_") || has_prefix(function, "PMPI_") ||
 	       has_prefix(function, "mpi_") || has_prefix(function, "pmpi_");
 }

@@ -488,6 +488,17 @@ static void add_holes(struct share_filler *f, const struct job *job)
 	free(sorted);
 }
 
+static void put_name(struct buffer *b, const struct name *name)
+{
+	put_text(b, name->function);
+	buffer_put(b, name->file != NULL);
+	put_text(b, name->file);
+	buffer_put(b, name->full_file != NULL);
+	put_text(b, name->full_file);
+	buffer_put_signed(b, name->line);
+	buffer_put(b, name_flags(name));
+}
+
 /* Frames in no module are of one process: nobody else can tell what is there. */
 static void add_names(struct share_filler *f, const struct job *job)
 {
@@ -495,7 +506,7 @@ static void add_names(struct share_filler *f, const struct job *job)
 
 	for (size_t i = 0; i < callpaths_count(job->callpaths); i++) {
 		const struct callpath_node *node = callpaths_get(job->callpaths, (uint32_t)i);
-		const struct name *name = names_get(job->names, (uint32_t)i);
+		const struct name *name = names_innermost(job->names, (uint32_t)i);
 		const struct module *module;
 
 		if (node->module == MODULE_NONE)
@@ -504,13 +515,8 @@ static void add_names(struct share_filler *f, const struct job *job)
 		put_module(b, module->path, module->build_id, module->build_id_size);
 		buffer_put(b, node->offset);
 		buffer_put(b, node->is_return);
-		put_text(b, name->function);
-		buffer_put(b, name->file != NULL);
-		put_text(b, name->file);
-		buffer_put(b, name->full_file != NULL);
-		put_text(b, name->full_file);
-		buffer_put_signed(b, name->line);
-		buffer_put(b, name->is_symbol);
+		for (; name; name = name->caller)
+			put_name(b, name);
 		share_filler_end_item(f, SHARE_NAMES_COLUMN);
 	}
 	f->num_row = 0;

@@ -9,7 +9,7 @@
 #include "model/share.h"
 
 #define SHARE_MAGIC "PDBSHARE" /* 8 bytes, then the version */
-#define SHARE_VERSION 7
+#define SHARE_VERSION 8
 
 /* Stored in this order. "of each lane": a row has an item for each lane. */
 enum share_column_id {

@@ -521,7 +521,8 @@ struct frame_key {
 struct frame_name {
 	UT_hash_handle hh;
 	struct frame_key key;
-	struct name name;
+	struct name *name; /* innermost first */
+	size_t num, capacity;
 };
 
 static char *take_optional(struct share_reader *r)
@@ -537,10 +538,35 @@ static char *take_optional(struct share_reader *r)
 
 static void destroy_name(struct frame_name *name)
 {
-	free((char *)name->name.function);
-	free((char *)name->name.file);
-	free((char *)name->name.full_file);
+	for (size_t i = 0; i < name->num; i++) {
+		free((char *)name->name[i].function);
+		free((char *)name->name[i].file);
+		free((char *)name->name[i].full_file);
+	}
+	free(name->name);
 	free(name);
+}
+
+/* The name at hand and the callers that it is inlined into. */
+static void take_chain(struct share_reader *r, struct frame_name *ret)
+{
+	uint64_t flags = NAME_HAS_CALLER;
+
+	while (flags & NAME_HAS_CALLER && !r->in.is_bad) {
+		struct name *name;
+
+		ret->name = xgrow(ret->name, ret->num, &ret->capacity, sizeof(*ret->name));
+		name = &ret->name[ret->num++];
+		*name = (struct name){ .function = share_reader_text(r) };
+		name->file = take_optional(r);
+		name->full_file = take_optional(r);
+		name->line = input_take_int(&r->in);
+		flags = input_take_below(&r->in, NAME_ALL_FLAGS);
+		name->is_symbol = flags & NAME_IS_SYMBOL;
+		name->is_library = flags & NAME_IS_LIBRARY;
+	}
+	for (size_t i = 0; i + 1 < ret->num; i++)
+		ret->name[i].caller = &ret->name[i + 1];
 }
 
 /* The name at hand; where nodes differ the one that is a symbol is kept. */
@@ -551,15 +577,11 @@ static void read_name(struct share_reader *r, struct job *job, struct frame_name
 	name->key.module = take_module(r, job->modules);
 	name->key.offset = input_take(&r->in);
 	name->key.is_return = (uint32_t)input_take_below(&r->in, 1);
-	name->name.function = share_reader_text(r);
-	name->name.file = take_optional(r);
-	name->name.full_file = take_optional(r);
-	name->name.line = input_take_int(&r->in);
-	name->name.is_symbol = input_take_below(&r->in, 1);
+	take_chain(r, name);
 	share_reader_end(r);
-	input_charge(&r->in, 1, sizeof(*name));
+	input_charge(&r->in, 1, sizeof(*name) + name->num * sizeof(*name->name));
 	HASH_FIND(hh, *names, &name->key, sizeof(name->key), other);
-	if (r->in.is_bad || (other && (other->name.is_symbol || !name->name.is_symbol))) {
+	if (r->in.is_bad || (other && (other->name->is_symbol || !name->name->is_symbol))) {
 		destroy_name(name);
 		return;
 	}
@@ -579,7 +601,7 @@ static void set_names(struct job *job, struct frame_name *names)
 
 		HASH_FIND(hh, names, &key, sizeof(key), name);
 		if (name)
-			names_set(job->names, (uint32_t)i, &name->name);
+			names_set(job->names, (uint32_t)i, name->name);
 	}
 }
 

@@ -130,20 +130,41 @@ static void load_callpaths(struct loader *l)
 	}
 }
 
-static void load_names(struct loader *l)
+/* A name and the callers that it is inlined into. Returns how many. */
+static size_t take_chain(struct loader *l, struct name **chain, size_t *capacity)
 {
-	size_t num = input_take_count(&l->in, callpaths_count(l->job->callpaths), 5);
+	uint64_t flags = NAME_HAS_CALLER;
+	size_t num = 0;
 
-	for (size_t i = 0; i < num && !l->in.is_bad; i++) {
+	for (; flags & NAME_HAS_CALLER && !l->in.is_bad; num++) {
 		struct name name = { .function = input_take_text(&l->in) };
 
 		name.file = input_take_string(&l->in);
 		name.full_file = input_take_string(&l->in);
 		name.line = input_take_int(&l->in);
-		name.is_symbol = input_take_below(&l->in, 1);
-		if (input_charge(&l->in, 2, sizeof(struct name)) && !l->in.is_bad)
-			names_set(l->job->names, (uint32_t)i, &name);
+		flags = input_take_below(&l->in, NAME_ALL_FLAGS);
+		name.is_symbol = flags & NAME_IS_SYMBOL;
+		name.is_library = flags & NAME_IS_LIBRARY;
+		*chain = xgrow(*chain, num, capacity, sizeof(**chain));
+		(*chain)[num] = name;
 	}
+	for (size_t i = 0; i + 1 < num; i++)
+		(*chain)[i].caller = *chain + i + 1;
+	return num;
+}
+
+static void load_names(struct loader *l)
+{
+	size_t num = input_take_count(&l->in, callpaths_count(l->job->callpaths), 5);
+	size_t num_chain, capacity = 0;
+	struct name *chain = NULL;
+
+	for (size_t i = 0; i < num && !l->in.is_bad; i++) {
+		num_chain = take_chain(l, &chain, &capacity);
+		if (input_charge(&l->in, 2 * num_chain, sizeof(struct name)) && !l->in.is_bad)
+			names_set(l->job->names, (uint32_t)i, chain);
+	}
+	free(chain);
 }
 
 /* ---- Models ---------------------------------------------------------------------------------- */

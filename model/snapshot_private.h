@@ -16,7 +16,7 @@ struct model_lane;
 struct pdb_error;
 
 #define SNAPSHOT_MAGIC "PDBSNAP\n" /* 8 bytes, then the version */
-#define SNAPSHOT_VERSION 4
+#define SNAPSHOT_VERSION 5
 /* Read, too: its message queues do not tell how many receives were posted. */
 #define SNAPSHOT_OLDEST_VERSION 3
 

@@ -221,19 +221,25 @@ static void save_callpaths(struct saver *s, const struct callpaths *paths)
 	end_section(s, SNAPSHOT_CALLPATHS);
 }
 
+static void put_name(struct saver *s, const struct name *name)
+{
+	put_string(s, name->function);
+	put_string(s, name->file);
+	put_string(s, name->full_file);
+	buffer_put_signed(&s->section, name->line);
+	buffer_put(&s->section, name_flags(name));
+}
+
 static void save_names(struct saver *s, const struct job *job)
 {
 	size_t num = callpaths_count(job->callpaths);
 
 	buffer_put(&s->section, num);
 	for (size_t i = 0; i < num; i++) {
-		const struct name *name = names_get(job->names, (uint32_t)i);
+		const struct name *name = names_innermost(job->names, (uint32_t)i);
 
-		put_string(s, name->function);
-		put_string(s, name->file);
-		put_string(s, name->full_file);
-		buffer_put_signed(&s->section, name->line);
-		buffer_put(&s->section, name->is_symbol);
+		for (; name; name = name->caller)
+			put_name(s, name);
 	}
 	end_section(s, SNAPSHOT_NAMES);
 }

@@ -256,10 +256,10 @@ static inline uint32_t hung_frame(struct hung *hung, int frame)
 static inline void hung_names(struct hung *hung, uint32_t in_force, uint32_t in_mpi)
 {
 	static const struct name plain[NUM_FRAMES] = {
-		{"main", "main.c", NULL, 12, true},    {"run", "solver.c", NULL, 120, true},
-		{"halo", "solver.c", NULL, 125, true}, {"halo", "solver.c", NULL, 131, true},
-		{"run", "solver.c", NULL, 122, true},  {"exchange", "solver.c", NULL, 141, true},
-		{"halo", "solver.c", NULL, 128, true}, {"setup", "grid.c", NULL, 40, true},
+		{"main", "main.c", NULL, 12, .is_symbol = true},    {"run", "solver.c", NULL, 120, .is_symbol = true},
+		{"halo", "solver.c", NULL, 125, .is_symbol = true}, {"halo", "solver.c", NULL, 131, .is_symbol = true},
+		{"run", "solver.c", NULL, 122, .is_symbol = true},  {"exchange", "solver.c", NULL, 141, .is_symbol = true},
+		{"halo", "solver.c", NULL, 128, .is_symbol = true}, {"setup", "grid.c", NULL, 40, .is_symbol = true},
 	};
 	static const char *const cxx[NUM_FRAMES] = {
 		"main",
@@ -275,11 +275,11 @@ static inline void hung_names(struct hung *hung, uint32_t in_force, uint32_t in_
 		"void Physics::Comm::halo<double>(std::vector<double, std::allocator<double> >&)",
 		"Physics::Comm::Comm(Physics::Box<double> const&)",
 	};
-	static const struct name force = {"compute_forces", "force.c", NULL, 88, true};
+	static const struct name force = {"compute_forces", "force.c", NULL, 88, .is_symbol = true};
 	static const struct name force_cxx = {"Physics::Pair::compute_forces(std::vector<double, "
 					      "std::allocator<double> > const&)",
-					      NULL, NULL, 0, true};
-	static const struct name mpi = {"PMPI_Allgather", NULL, NULL, 0, true};
+					      NULL, NULL, 0, .is_symbol = true};
+	static const struct name mpi = {"PMPI_Allgather", NULL, NULL, 0, .is_symbol = true};
 
 	for (int f = 0; f < NUM_FRAMES; f++) {
 		struct name name = plain[f];

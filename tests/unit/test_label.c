@@ -244,8 +244,8 @@ static void test_computing(void **state)
 	uint32_t actors[] = {1, 3}, *own = group->actors;
 
 	(void)state;
-	names_set(job->names, in_read, &(struct name){"read", NULL, NULL, 0, true});
-	names_set(job->names, other, &(struct name){"compute_forces", "force.c", NULL, 90, true});
+	names_set(job->names, in_read, &(struct name){.function = "read", .is_symbol = true});
+	names_set(job->names, other, &(struct name){.function = "compute_forces", .file = "force.c", .line = 90, .is_symbol = true});
 	check(label_where(job, group, LABEL_SHORT), "computing, compute_forces() force.c:88");
 	check(label_where(job, group, LABEL_FULL),
 	      "outside MPI, in compute_forces() at force.c:88");

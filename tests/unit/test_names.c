@@ -119,7 +119,7 @@ static void test_set(void **state)
 	struct fixture *fix = *state;
 	char function[] = "first", file[] = "f.f90", full[] = "/src/f.f90", place[64];
 	uint32_t node = callpaths_intern(fix->paths, CALLPATH_NONE, LIBMPI, 1, true);
-	struct name name = { function, file, full, 7, true };
+	struct name name = { function, file, full, 7, true, false, NULL };
 
 	names_set(fix->names, node, &name);
 	memset(function, 'x', 5);
@@ -147,6 +147,111 @@ static void test_user_frame(void **state)
 	assert_int_equal(names_user_frame(fix->names, main_frame), main_frame);
 	assert_int_equal(names_user_frame(fix->names, start), CALLPATH_NONE);
 	assert_int_equal(names_user_frame(fix->names, CALLPATH_NONE), CALLPATH_NONE);
+}
+
+/* Names inlined into each other, the innermost first: "* std::sort; fill; main"; a star before those of
+ * a library. */
+static void set_chain(struct fixture *fix, uint32_t node, const char *text)
+{
+	struct name chain[8] = { { 0 } };
+	char copy[64], *at = copy, *word;
+	size_t num = 0;
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	while ((word = strsep(&at, ";"))) {
+		word += strspn(word, " ");
+		chain[num] = (struct name){ .is_symbol = true, .is_library = word[0] == '*' };
+		chain[num].function = word + strspn(word, "* ");
+		if (num)
+			chain[num - 1].caller = &chain[num];
+		num++;
+	}
+	names_set(fix->names, node, chain);
+}
+
+static void test_inlined(void **state)
+{
+	static const struct {
+		const char *outer, *inner; /* two frames */
+		const char *get, *function; /* of the inner one */
+		int user; /* 0: the outer one, 1 */
+		const char *behind; /* NULL: nothing */
+	} table[] = {
+		{ "main", "fill", "fill", "fill", 1, NULL },
+		{ "main", "step; fill", "step", "fill", 1, NULL },
+		{ "main", "* std::sort; step; fill", "step", "fill", 1, "std::sort" },
+		{ "main", "less; * std::sort; fill", "less", "fill", 1, NULL },
+		{ "main", "* std::swap; * std::sort", "std::sort", "std::sort", 0, "std::swap" },
+		{ "* std::invoke; step; main", "* std::sort", "std::sort", "std::sort", 0, "std::sort" },
+		{ "* std::invoke", "* std::sort", "std::sort", "std::sort", 1, NULL },
+	};
+	struct fixture *fix = *state;
+	uint32_t outer = callpaths_intern(fix->paths, CALLPATH_NONE, APP, 2, true);
+	uint32_t inner = callpaths_intern(fix->paths, outer, APP, 3, true);
+	uint32_t send = callpaths_intern(fix->paths, inner, LIBMPI, 4, false);
+
+	for (size_t i = 0; i < NUM_OF(table); i++) {
+		const struct name *behind;
+
+		set_chain(fix, outer, table[i].outer);
+		set_chain(fix, inner, table[i].inner);
+		assert_string_equal(names_get(fix->names, inner)->function, table[i].get);
+		assert_string_equal(names_function(fix->names, inner)->function, table[i].function);
+		assert_int_equal(names_user_frame(fix->names, send), table[i].user ? inner : outer);
+		behind = names_behind(fix->names, send);
+		if (table[i].behind)
+			assert_string_equal(behind ? behind->function : "none", table[i].behind);
+		else
+			assert_null(behind);
+	}
+	assert_null(names_behind(fix->names, CALLPATH_NONE));
+}
+
+static void test_library_files(void **state)
+{
+	static const struct {
+		const char *path;
+		bool is_library;
+	} table[] = {
+		{ "/usr/include/c++/12/bits/stl_list.h", true },
+		{ "/usr/include/x86_64-linux-gnu/c++/12/bits/gthr-default.h", true },
+		{ "/usr/lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/list", true },
+		{ "/usr/lib/llvm-14/include/c++/v1/list", true },
+		{ "/opt/gcc/13.2/lib64/gcc/x86_64-pc-linux-gnu/13.2.0/include/emmintrin.h", true },
+		{ "/usr/lib/llvm-14/lib/clang/14.0.6/include/immintrin.h", true },
+		{ "/usr/include/stdlib.h", true },
+		{ "/usr/include/x86_64-linux-gnu/bits/string_fortified.h", true },
+		{ "/usr/include/x86_64-linux-gnu/mpich/mpicxx.h", true },
+		{ "/opt/ompi/include/openmpi/ompi/mpi/cxx/comm_inln.h", true },
+		{ "/usr/include/eigen3/Eigen/src/Core/Product.h", false },
+		{ "/home/me/c++/solver.cpp", false },
+		{ "/home/me/include/solver.h", false },
+		{ "solver.c", false },
+		{ "", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(table); i++)
+		if (names_is_library_file(table[i].path) != table[i].is_library)
+			fail_msg("%s", table[i].path);
+}
+
+static void test_signal(void **state)
+{
+	struct fixture *fix = *state;
+	uint32_t module = modules_intern(fix->modules, MODULES_SIGNAL, NULL, 0);
+	uint32_t outer = callpaths_intern(fix->paths, CALLPATH_NONE, APP, 2, false);
+	uint32_t signal = callpaths_intern(fix->paths, outer, module, 14, false);
+	uint32_t unknown = callpaths_intern(fix->paths, outer, module, 0, false);
+	char place[64];
+
+	assert_true(names_is_signal(fix->names, signal));
+	assert_false(names_is_signal(fix->names, outer));
+	assert_string_equal(names_place(fix->names, signal, place, sizeof(place)),
+			    "<signal 14 handler called>");
+	assert_string_equal(names_place(fix->names, unknown, place, sizeof(place)),
+			    "<signal handler called>");
+	assert_int_equal(names_user_frame(fix->names, signal), outer);
 }
 
 static void test_mpi_kind(void **state)
@@ -207,6 +312,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_asked_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_set, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_user_frame, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_inlined, setup, teardown),
+		cmocka_unit_test(test_library_files),
+		cmocka_unit_test_setup_teardown(test_signal, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_mpi_kind, setup, teardown),
 	};
 

@@ -149,7 +149,7 @@ static void test_pages(void **state)
 static void test_hostile(void **state)
 {
 	struct hung *hung = hung_create((struct hung_options){.size = 4, .culprit = 1});
-	struct name name = {hostile, hostile, hostile, 88, true};
+	struct name name = {hostile, hostile, hostile, 88, .is_symbol = true};
 	char *page;
 
 	(void)state;

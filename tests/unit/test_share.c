@@ -22,6 +22,7 @@ static void test_round_trip(void **state)
 	again = to_job(share);
 	assert_same_contents(job, again);
 	assert_string_equal(names_get(again->names, 0)->function, "main");
+	assert_true(num_inlined(again) > 0);
 	job_destroy(again);
 	share_destroy(share);
 	job_destroy(job);

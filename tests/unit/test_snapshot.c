@@ -99,6 +99,7 @@ static void test_round_trip(void **state)
 	assert_same_job(job, again);
 	assert_non_null(strstr(again->proctable->source_note, "MPIR table"));
 	assert_string_equal(names_get(again->names, 0)->function, "main");
+	assert_true(num_inlined(again) > 0);
 	/* One that was loaded is saved the same, over the old file. */
 	save(again);
 	third = load();

@@ -101,7 +101,7 @@ static void test_functions(void **state)
 		 "names_cxx.cc", 19},
 		{"names_cxx-stripped.so", "call_relax", "solver::Grid<int>::relax", NULL, 0},
 		{"names_f.so", "__grid_mod_MOD_relax", "grid_mod::relax", "names_f.f90", 8},
-		{"names_f.so", "sweep_", "sweep", "names_f.f90", 16},
+		{"names_f.so", "sweep_", "sweep", "names_f.f90", 27},
 		{"names_f-stripped.so", "__grid_mod_MOD_relax", "grid_mod::relax", NULL, 0},
 		{"names_f-stripped.so", "sweep_", "sweep", NULL, 0},
 	};
@@ -127,6 +127,56 @@ static void test_functions(void **state)
 			else
 				assert_null(name.file);
 		}
+		symbols_destroy(symbols);
+		modules_destroy(modules);
+	}
+}
+
+/* "* std::generate; fill:14; call_fill:22": the innermost first, a star before those of a library, whose
+ * lines and template arguments are not ours. */
+static char *chain_text(const struct name *name)
+{
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	for (const struct name *at = name; at; at = at->caller) {
+		fprintf(out, "%s%s%.*s", at == name ? "" : "; ", at->is_library ? "* " : "",
+			(int)strcspn(at->function, "<"), at->function);
+		if (at->line && !at->is_library)
+			fprintf(out, ":%d", at->line);
+	}
+	fclose(out);
+	return text;
+}
+
+static void test_inlined(void **state)
+{
+	static const struct {
+		const char *library, *call, *chain;
+	} cases[] = {
+		{"names_c.so", "outer", "inner:7; outer:13"},
+		{"names_c-split.so", "outer", "inner:7; outer:13"},
+		{"names_c-stripped.so", "outer", "outer"},
+		{"names_inline.so", "call_fill",
+		 "* std::generate; (anonymous namespace)::Table::fill:14; call_fill:22"},
+		{"names_inline.so", "call_lambda", "operator():30; * std::generate; call_lambda:32"},
+		{"names_inline-stripped.so", "call_fill", "call_fill"},
+		{"names_f.so", "__grid_mod_MOD_contain", "inner:18; grid_mod::contain:14"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		struct modules *modules = modules_create();
+		struct symbols *symbols = symbols_create(modules);
+		struct where where = probe_library(modules, cases[i].library, cases[i].call);
+		struct name name = {0};
+		char *text;
+
+		assert_int_equal(symbols_resolve(symbols, where.module, where.address, &name), 0);
+		text = chain_text(&name);
+		assert_string_equal(text, cases[i].chain);
+		free(text);
 		symbols_destroy(symbols);
 		modules_destroy(modules);
 	}
@@ -316,6 +366,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_inlined),
 		cmocka_unit_test(test_replaced_file),
 		cmocka_unit_test(test_written_file),
 		cmocka_unit_test(test_many_lookups),

@@ -666,7 +666,7 @@ static void test_dot(void **state)
 static void test_hostile_names(void **state)
 {
 	static const struct name evil = {"\033]0;x\007\"]; evil -> \"\\", "\033[2J.c", NULL, 3,
-					 true};
+					 .is_symbol = true};
 	struct hung *hung = hung_create((struct hung_options){.size = 4, .culprit = 2});
 	const char *text;
 

@@ -122,6 +122,12 @@ static inline void add_rank(struct job *job, int rank, const char *program, uint
 
 static inline int resolve(void *resolver, uint32_t module, uint64_t address, struct name *ret)
 {
+	static const struct name caller = { .function = "run",
+					    .file = "run.c",
+					    .full_file = "/src/run.c",
+					    .line = 7,
+					    .is_symbol = true };
+
 	(void)resolver;
 	(void)module;
 	if (address > 0x1020)
@@ -130,7 +136,9 @@ static inline int resolve(void *resolver, uint32_t module, uint64_t address, str
 			      .file = "solve.c",
 			      .full_file = "/src/solve.c",
 			      .line = (int)address,
-			      .is_symbol = true };
+			      .is_symbol = true,
+			      .is_library = address > 0x1010,
+			      .caller = address > 0x1010 ? &caller : NULL };
 	return 0;
 }
 
@@ -273,18 +281,33 @@ static inline void assert_same_tables(const struct job *a, const struct job *b)
 	for (uint32_t i = 0; i < callpaths_count(a->callpaths); i++) {
 		const struct callpath_node *x = callpaths_get(a->callpaths, i);
 		const struct callpath_node *y = callpaths_get(b->callpaths, i);
-		const struct name *p = names_get(a->names, i), *q = names_get(b->names, i);
+		const struct name *p = names_innermost(a->names, i);
+		const struct name *q = names_innermost(b->names, i);
 
 		assert_int_equal(x->parent, y->parent);
 		assert_int_equal(x->module, y->module);
 		assert_int_equal(x->offset, y->offset);
 		assert_int_equal(x->is_return, y->is_return);
-		assert_same_text(p->function, q->function);
-		assert_same_text(p->file, q->file);
-		assert_same_text(p->full_file, q->full_file);
-		assert_int_equal(p->line, q->line);
-		assert_int_equal(p->is_symbol, q->is_symbol);
+		for (; p && q; p = p->caller, q = q->caller) {
+			assert_same_text(p->function, q->function);
+			assert_same_text(p->file, q->file);
+			assert_same_text(p->full_file, q->full_file);
+			assert_int_equal(p->line, q->line);
+			assert_int_equal(p->is_symbol, q->is_symbol);
+			assert_int_equal(p->is_library, q->is_library);
+		}
+		assert_ptr_equal(p, q);
 	}
+}
+
+/* In how many frames something is inlined. */
+static inline int num_inlined(const struct job *job)
+{
+	int num = 0;
+
+	for (uint32_t i = 0; i < callpaths_count(job->callpaths); i++)
+		num += names_innermost(job->names, i)->caller != NULL;
+	return num;
 }
 
 static inline void assert_same_list(const struct model *x, uint32_t a, const struct model *y, uint32_t b,
