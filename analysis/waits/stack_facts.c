@@ -17,19 +17,21 @@ static enum module_kind kind_of(const struct job *job, const struct callpath_nod
 					     modules_get(job->modules, node->module)->kind;
 }
 
-/* Is any frame of the path one of MPI? Answers are kept for all nodes on the way: 0 unknown. */
+/* Is any frame of the path one of MPI? What the handler of a signal has interrupted does not count: that
+ * does not wait, it stands still until the handler returns. Answers are kept for all nodes on the way: 0 unknown. */
 static bool is_inside(const struct job *job, uint32_t path, signed char *known)
 {
 	uint32_t at = path;
 	signed char answer = -1;
 
-	while (at != CALLPATH_NONE && !known[at] && answer < 0) {
+	while (at != CALLPATH_NONE && !known[at] && answer < 0 &&
+	       !names_is_signal(job->names, at)) {
 		if (names_is_mpi(job->names, at))
 			answer = 1;
 		else
 			at = callpaths_get(job->callpaths, at)->parent;
 	}
-	if (answer < 0 && at != CALLPATH_NONE)
+	if (answer < 0 && at != CALLPATH_NONE && known[at])
 		answer = known[at];
 	while (path != at) {
 		known[path] = answer;
@@ -79,7 +81,7 @@ static void add_sample(const struct job *job, struct stack_fact *fact,
 		function = find_function(job, sample->path, known);
 		is_polling = names_is_poll(job->names, function);
 		fact->is_finalizing =
-			strcasestr(names_get(job->names, function)->function, "mpi_finalize");
+			strcasestr(names_function(job->names, function)->function, "mpi_finalize");
 		/* The frame that calls it, so that what MPI does meanwhile is no move; to and fro
 		 * between a poll and what is around it is none either. */
 		if (!is_polling)
@@ -146,7 +148,7 @@ bool stack_facts_waits_for_threads(const struct stack_facts *facts, const struct
 	uint32_t path = fact->latest ? fact->latest->path : CALLPATH_NONE;
 
 	for (; path != CALLPATH_NONE; path = callpaths_get(job->callpaths, path)->parent) {
-		const char *function = names_get(job->names, path)->function;
+		const char *function = names_function(job->names, path)->function;
 
 		for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
 			if (strstr(function, waits[i]))

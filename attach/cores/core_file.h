@@ -34,6 +34,7 @@ struct core_thread {
 	pid_t tid;
 	int signal; /* that it was ended or stopped by; 0: none */
 	struct user_regs_struct regs;
+	uint64_t blocked; /* signals, by number less one; gdb's gcore writes none */
 	bool has_info; /* info is there */
 	siginfo_t info;
 };

@@ -36,6 +36,7 @@ static void add_thread(struct core_file *core, uint64_t at, uint64_t size)
 	memset(thread, 0, sizeof(*thread));
 	thread->tid = status.pr_pid;
 	thread->signal = status.pr_cursig;
+	thread->blocked = status.pr_sighold;
 	memcpy(&thread->regs, &status.pr_reg, sizeof(thread->regs));
 }
 

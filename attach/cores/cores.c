@@ -298,7 +298,8 @@ static void unwind(struct job *job, const struct core_thread *thread,
 		   const struct unwind_probes *probes, struct unwind_space *space,
 		   struct python *python, struct unwind_result *ret)
 {
-	struct tracee tracee = {.tid = thread->tid, .regs.raw = thread->regs};
+	struct tracee tracee = {
+		.tid = thread->tid, .regs.raw = thread->regs, .blocked = thread->blocked};
 	struct python_copy *copy = python ? xcalloc(1, sizeof(*copy)) : NULL;
 
 	if (copy && python_prepare(python, thread->tid, copy)) {

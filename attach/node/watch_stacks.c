@@ -116,7 +116,8 @@ static void renew_tables(struct watch_stacks *stacks)
 
 /* ---- What a stack tells ---------------------------------------------------------------------- */
 
-/* Of the outermost frame of MPI on the path, kept for all nodes on the way. */
+/* Of the outermost frame of MPI on the path, in a signal's handler of what is in that; kept for all nodes
+ * on the way. */
 static enum node_is judge(struct watch_stacks *stacks, uint32_t path)
 {
 	enum node_is above;
@@ -128,7 +129,9 @@ static enum node_is judge(struct watch_stacks *stacks, uint32_t path)
 		return stacks->known[path];
 	parent = callpaths_get(stacks->callpaths, path)->parent;
 	above = judge(stacks, parent);
-	if (above == NODE_OUTSIDE && names_is_mpi(stacks->names, path))
+	if (names_is_signal(stacks->names, path))
+		above = NODE_OUTSIDE;
+	else if (above == NODE_OUTSIDE && names_is_mpi(stacks->names, path))
 		above = names_is_poll(stacks->names, path) ? NODE_POLLING : NODE_INSIDE;
 	stacks->known[path] = above;
 	return above;

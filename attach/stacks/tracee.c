@@ -85,6 +85,8 @@ static int copy_state(struct tracee *tracee)
 
 	if (ptrace(PTRACE_GETREGSET, tracee->tid, NT_PRSTATUS, &regs))
 		return -1;
+	if (ptrace(PTRACE_GETSIGMASK, tracee->tid, sizeof(tracee->blocked), &tracee->blocked))
+		tracee->blocked = 0;
 	tracee->stack.address = (tracee_sp(&tracee->regs) - RED_ZONE) & ~(uint64_t)7;
 	copy_part(tracee, &tracee->stack);
 	if (tracee->other.address)

@@ -45,6 +45,7 @@ struct tracee {
 	enum tracee_result result;
 	int error;
 	struct tracee_regs regs;
+	uint64_t blocked;    /* signals, by number less one; 0 where that is not known */
 	bool is_stopped;     /* it was found stopped by a signal */
 	uint64_t when_ns;    /* CLOCK_MONOTONIC, when it was copied */
 	uint64_t stopped_ns; /* an upper bound of how long it was stopped */

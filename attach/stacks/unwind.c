@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <libunwind.h>
+#include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 
 #include "attach/process/image.h"
 #include "attach/process/maps.h"
@@ -46,6 +49,7 @@ struct walk {
 	const struct unwind_probes *probes;
 	uint64_t missing;
 	uint64_t looks_left; /* of this step */
+	uint64_t blocked; /* signals in the frame at hand; 0 where that is not known */
 	bool is_guessed; /* a frame had no unwind information: registers of those outside are not
 			  * known */
 	struct sample_value *values; /* depth: from the innermost frame, until all are known */
@@ -322,6 +326,65 @@ static void locate(struct unwind_space *space, uint64_t ip, bool is_return,
 	ret->is_return = is_return;
 }
 
+/* In the frame that the kernel makes for a handler (struct rt_sigframe), from where the stack
+ * pointer is when the handler has returned: the signal's information, and the signals that were
+ * blocked before. And the code there, that calls rt_sigreturn: Linux has handlers return to it. */
+#if defined(__x86_64__)
+#define INFO_FROM_SP 304
+static const uint8_t trampoline[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+#define MASK_FROM_SP offsetof(ucontext_t, uc_sigmask)
+#elif defined(__aarch64__)
+#define INFO_FROM_SP 0
+static const uint8_t trampoline[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4 };
+#define MASK_FROM_SP (sizeof(siginfo_t) + offsetof(ucontext_t, uc_sigmask))
+#endif
+
+/* Does a handler return to there? unw_is_signal_frame() tells it of this frame or, in other versions of
+ * libunwind, of the next one. */
+static bool is_trampoline(struct walk *walk, uint64_t ip)
+{
+	uint64_t first = ip & ~UINT64_C(7), missing = walk->missing;
+	unw_word_t words[2];
+	int status = access_mem(walk->space->as, first, &words[0], 0, walk) ||
+		     access_mem(walk->space->as, first + 8, &words[1], 0, walk);
+
+	walk->missing = missing; /* code is not copied with the stack */
+	return !status &&
+	       !memcmp((const uint8_t *)words + (ip - first), trampoline, sizeof(trampoline));
+}
+
+/* Which signal's handler is called from the frame; 0: that cannot be told. The kernel blocks the signal
+ * while its handler runs, and writes its information only where the handler asks for it: else
+ * something older may be in that place. */
+static unsigned int signal_number(struct walk *walk, unw_cursor_t *cursor)
+{
+	uint64_t added;
+	unw_word_t sp, mask, info;
+
+	if (unw_get_reg(cursor, UNW_REG_SP, &sp) ||
+	    access_mem(walk->space->as, sp + MASK_FROM_SP, &mask, 0, walk))
+		return 0;
+	added = walk->blocked & ~mask;
+	walk->blocked = mask;
+	if (!(added & (added - 1)))
+		return (unsigned int)ffsll((long long)added);
+	if (access_mem(walk->space->as, sp + INFO_FROM_SP, &info, 0, walk))
+		return 0;
+	info = (uint32_t)info;
+	return info >= 1 && info <= 64 && added >> (info - 1) & 1 ? (unsigned int)info : 0;
+}
+
+/* What is between a handler and what it interrupted is no code of anybody's. */
+static void locate_signal(struct walk *walk, unw_cursor_t *cursor, uint64_t ip,
+			  struct unwind_frame *ret)
+{
+	*ret = (struct unwind_frame){
+		.address = ip,
+		.module = modules_intern(images_modules(walk->space->images), MODULES_SIGNAL, NULL, 0),
+		.offset = signal_number(walk, cursor),
+	};
+}
+
 static uint32_t intern(struct callpaths *callpaths, const struct unwind_frame *frames, size_t num)
 {
 	uint32_t path = CALLPATH_NONE;
@@ -547,7 +610,7 @@ static size_t collect(struct walk *walk, struct unwind_frame frames[MAX_FRAMES],
 {
 	unw_cursor_t cursor;
 	bool wants_contents = walk->probes && walk->probes->wants_contents;
-	bool is_return = false;
+	bool is_return = false, is_signal;
 	unw_word_t ip;
 	size_t num = 0;
 	int status = -1;
@@ -568,13 +631,17 @@ static size_t collect(struct walk *walk, struct unwind_frame frames[MAX_FRAMES],
 		/* 0 is where the outermost frame would return to. */
 		if (unw_get_reg(&cursor, UNW_REG_IP, &ip) || (num > 0 && !ip))
 			break;
-		locate(walk->space, ip, is_return, &frames[num]);
+		is_signal = is_trampoline(walk, ip);
+		if (is_signal)
+			locate_signal(walk, &cursor, ip, &frames[num]);
+		else
+			locate(walk->space, ip, is_return, &frames[num]);
 		if (walk->probes)
 			read_probes(walk, &cursor, &frames[num], num);
 		num++;
 		/* What a signal interrupted did not call anything: its address is no return
 		 * address. */
-		is_return = !unw_is_signal_frame(&cursor);
+		is_return = !is_signal;
 		if (wants_contents && !unw_get_reg(&cursor, UNW_REG_SP, &from))
 			registers = hash_registers(walk, &cursor);
 		walk->looks_left = STEP_LOOKS;
@@ -592,7 +659,8 @@ void unwind_walk(struct unwind_space *space, const struct tracee *tracee,
 		 const struct unwind_probes *probes, struct callpaths *callpaths,
 		 struct unwind_result *ret)
 {
-	struct walk walk = {.space = space, .tracee = tracee, .probes = probes};
+	struct walk walk = {
+		.space = space, .tracee = tracee, .probes = probes, .blocked = tracee->blocked};
 	struct unwind_frame *frames = xcalloc(MAX_FRAMES, sizeof(*frames));
 	size_t num, num_native;
 
