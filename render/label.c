@@ -19,6 +19,7 @@
 #include "model/sample.h"
 #include "model/xalloc.h"
 #include "render/label.h"
+#include "render/stack_places.h"
 #include "render/view.h"
 
 /* ---- Ranks and times ---------------------------------------------------------------------- */
@@ -276,9 +277,9 @@ static char *function_text(const struct name *name, enum label_detail detail)
 	return text;
 }
 
-char *label_place(const struct job *job, uint32_t node, enum label_detail detail)
+char *label_name(const struct job *job, uint32_t node, const struct name *name,
+		 enum label_detail detail)
 {
-	const struct name *name = names_get(job->names, node);
 	const char *module = module_name(job, node);
 	char *function = function_text(name, detail), *place;
 
@@ -293,16 +294,21 @@ char *label_place(const struct job *job, uint32_t node, enum label_detail detail
 	return place;
 }
 
+char *label_place(const struct job *job, uint32_t node, enum label_detail detail)
+{
+	return label_name(job, node, names_get(job->names, node), detail);
+}
+
 char *label_frame(const struct job *job, const struct calltree *tree, uint32_t node)
 {
 	uint32_t path = tree->nodes[node].path;
-	const struct name *name = names_get(job->names, path);
+	const struct name *name = calltree_name(tree, node);
 	char *place, *text;
 
 	if (tree->frames == CALLTREE_LINE)
-		return label_place(job, path, LABEL_SHORT);
+		return label_name(job, path, name, LABEL_SHORT);
 	if (tree->frames == CALLTREE_ADDRESS) {
-		place = label_place(job, path, LABEL_SHORT);
+		place = label_name(job, path, name, LABEL_SHORT);
 		text = xasprintf("%s 0x%" PRIx64, place,
 				 callpaths_get(job->callpaths, path)->offset);
 	} else {
@@ -314,11 +320,65 @@ char *label_frame(const struct job *job, const struct calltree *tree, uint32_t n
 	return text;
 }
 
+/* Is there a signal's frame beyond `path`, and what does it interrupt? CALLPATH_NONE: none. */
+static uint32_t find_signal(const struct job *job, uint32_t path)
+{
+	while (path != CALLPATH_NONE && !names_is_signal(job->names, path))
+		path = callpaths_get(job->callpaths, path)->parent;
+	return path;
+}
+
+/* ", handling signal 14 that interrupted step() at solver.c:141", behind the place of the user's frame
+ * of a path; "" if it handles none. */
+static char *handling_text(const struct job *job, uint32_t user)
+{
+	uint32_t signal = find_signal(job, user), inside;
+	char number[24] = "a signal", *place, *text;
+
+	if (signal == CALLPATH_NONE)
+		return xstrdup("");
+	if (callpaths_get(job->callpaths, signal)->offset)
+		snprintf(number, sizeof(number), "signal %" PRIu64,
+			 callpaths_get(job->callpaths, signal)->offset);
+	inside = callpaths_get(job->callpaths, signal)->parent;
+	if (inside == CALLPATH_NONE)
+		return xasprintf(", handling %s", number);
+	place = stack_path_place(job, inside);
+	text = xasprintf(", handling %s that interrupted %s", number, place);
+	free(place);
+	return text;
+}
+
+/* What is to be told of a path behind the place of its user's frame. */
+static char *behind_text(const struct job *job, uint32_t path, uint32_t user)
+{
+	const struct name *name = names_behind(job->names, path);
+	char *handling = handling_text(job, user), *place, *text;
+
+	if (!name)
+		return handling;
+	place = label_name(job, path, name, LABEL_FULL);
+	text = xasprintf(" (%s)%s", place, handling);
+	free(place);
+	free(handling);
+	return text;
+}
+
 char *label_user_place(const struct job *job, uint32_t path, enum label_detail detail)
 {
 	uint32_t user = names_user_frame(job->names, path);
+	char *place, *behind, *text;
 
-	return label_place(job, user == CALLPATH_NONE ? path : user, detail);
+	if (user == CALLPATH_NONE)
+		return label_place(job, path, detail);
+	place = label_place(job, user, detail);
+	if (detail != LABEL_FULL)
+		return place;
+	behind = behind_text(job, path, user);
+	text = xasprintf("%s%s", place, behind);
+	free(place);
+	free(behind);
+	return text;
 }
 
 char *label_state(const struct job *job, uint32_t state, enum label_detail detail)
@@ -335,10 +395,11 @@ char *label_state(const struct job *job, uint32_t state, enum label_detail detai
 	return label;
 }
 
-/* Does the path go through the MPI library? Then the thread was not computing when sampled. */
+/* Does the path go through the MPI library? Then the thread was not computing when sampled, but in a
+ * signal's handler. */
 static bool is_inside_mpi(const struct job *job, uint32_t path)
 {
-	while (path != CALLPATH_NONE) {
+	while (path != CALLPATH_NONE && !names_is_signal(job->names, path)) {
 		const struct callpath_node *frame = callpaths_get(job->callpaths, path);
 
 		if (frame->module != MODULE_NONE &&
@@ -361,11 +422,13 @@ struct computing_place {
 	char state;	      /* of all (struct sample), 0 if they differ */
 	uint32_t innermost;   /* frame of one of them */
 	bool is_same_innermost; /* function of all */
+	char *behind; /* behind_text() of all, "" if they differ; to be freed */
 };
 
 static struct computing_place find_computing_place(const struct job *job, const struct eqgroup *group)
 {
 	struct computing_place ret = {.frame = CALLPATH_NONE, .is_same_line = true, .is_same_innermost = true};
+	char *behind;
 
 	for (size_t i = 0; i < group->num_actors; i++) {
 		const struct job_lane *lane = &job->model->lanes[group->actors[i]];
@@ -384,6 +447,7 @@ static struct computing_place find_computing_place(const struct job *job, const 
 			ret.frame = frame;
 			ret.innermost = sample->path;
 			ret.state = sample->state;
+			ret.behind = behind_text(job, sample->path, frame);
 			continue;
 		}
 		name = names_get(job->names, frame);
@@ -399,6 +463,10 @@ static struct computing_place find_computing_place(const struct job *job, const 
 			ret.is_same_innermost = false;
 		if (sample->state != ret.state)
 			ret.state = 0;
+		behind = behind_text(job, sample->path, frame);
+		if (strcmp(behind, ret.behind) != 0)
+			ret.behind[0] = '\0';
+		free(behind);
 	}
 	return ret;
 }
@@ -427,8 +495,10 @@ static char *computing_text(const struct job *job, const struct eqgroup *group,
 	struct computing_place found = find_computing_place(job, group);
 	char *place, *doing, *label;
 
-	if (found.frame == CALLPATH_NONE)
+	if (found.frame == CALLPATH_NONE) {
+		free(found.behind);
 		return label_state(job, group->state, detail);
+	}
 	if (found.is_same_line)
 		place = label_place(job, found.frame, detail);
 	else
@@ -437,11 +507,12 @@ static char *computing_text(const struct job *job, const struct eqgroup *group,
 	if (detail != LABEL_FULL)
 		label = xasprintf("%s, %s", doing, place);
 	else if (strcmp(doing, "computing") == 0)
-		label = xasprintf("outside MPI, in %s", place);
+		label = xasprintf("outside MPI, in %s%s", place, found.behind);
 	else
-		label = xasprintf("outside MPI, %s, in %s", doing, place);
+		label = xasprintf("outside MPI, %s, in %s%s", doing, place, found.behind);
 	free(place);
 	free(doing);
+	free(found.behind);
 	return label;
 }
 
@@ -494,6 +565,7 @@ char *label_where(const struct job *job, const struct eqgroup *group, enum label
 char *label_doing(const struct job *job, const struct eqgroup *group)
 {
 	const char *function = job->model->sites[SEG_STATE_SITE(group->state)].name;
+	struct computing_place found;
 	uint32_t frame;
 
 	if (group->activity == ACTIVITY_IN_MPI)
@@ -504,7 +576,9 @@ char *label_doing(const struct job *job, const struct eqgroup *group)
 		where[strcspn(where, ",")] = '\0';
 		return where;
 	}
-	frame = find_computing_place(job, group).frame;
+	found = find_computing_place(job, group);
+	free(found.behind);
+	frame = found.frame;
 	if (frame != CALLPATH_NONE)
 		return function_text(names_get(job->names, frame), LABEL_SHORT);
 	if (SEG_STATE_SITE(group->state) == 0)
@@ -529,6 +603,57 @@ static uint32_t loop_frame(const struct job *job, const struct job_loop *loop)
 	return callpaths_at_depth(job->callpaths, path, depth);
 }
 
+/* How far within the function of their frame two calls are in the same inlined functions. */
+static size_t common_level(const struct job *job, uint32_t a, uint32_t b, size_t max)
+{
+	size_t level = 0;
+
+	for (; level < max && level < name_level(names_innermost(job->names, b)); level++) {
+		const struct name *x = names_at(job->names, a, level);
+		const struct name *y = names_at(job->names, b, level);
+
+		if (x->line != y->line || !is_same_text(x->file, y->file) ||
+		    strcmp(names_at(job->names, a, level + 1)->function,
+			   names_at(job->names, b, level + 1)->function) != 0)
+			break;
+	}
+	return level;
+}
+
+static bool holds_state(const struct progress *progress, uint32_t loop, uint32_t state)
+{
+	uint32_t at = progress->loop_of[state];
+
+	while (at != LOOP_NONE && at != loop)
+		at = progress->loops[at].parent;
+	return at == loop;
+}
+
+/* The innermost function that all calls of the loop are inlined into, at the header's. What is inlined
+ * is asked of the others only where something is. */
+static const struct name *loop_name(const struct view *view, uint32_t loop)
+{
+	const struct job *job = view->job;
+	const struct progress *progress = view->progress;
+	uint32_t frame = loop_frame(job, &progress->loops[loop]);
+	size_t level = name_level(names_innermost(job->names, frame));
+	const struct name *name;
+
+	for (uint32_t state = 0; level > 0 && state < job_model_num_states(job->model); state++) {
+		uint32_t path = job->model->sites[SEG_STATE_SITE(state)].path;
+
+		if (path == CALLPATH_NONE || !holds_state(progress, loop, state))
+			continue;
+		path = callpaths_at_depth(job->callpaths, path,
+					  callpaths_get(job->callpaths, frame)->depth);
+		level = common_level(job, frame, path, level);
+	}
+	name = names_at(job->names, frame, level);
+	while (name->is_library && name->caller)
+		name = name->caller;
+	return name;
+}
+
 /* Would the loop around this one read the same, for want of line numbers? */
 static bool has_namesake_around(const struct view *view, uint32_t loop)
 {
@@ -538,19 +663,19 @@ static bool has_namesake_around(const struct view *view, uint32_t loop)
 
 	if (parent == LOOP_NONE)
 		return false;
-	own = names_get(view->job->names, loop_frame(view->job, &loops[loop]));
-	around = names_get(view->job->names, loop_frame(view->job, &loops[parent]));
+	own = loop_name(view, loop);
+	around = loop_name(view, parent);
 	return strcmp(own->function, around->function) == 0;
 }
 
 char *label_loop(const struct view *view, uint32_t loop, enum label_detail detail)
 {
 	uint32_t frame = loop_frame(view->job, &view->progress->loops[loop]);
-	const struct name *name = names_get(view->job->names, frame);
+	const struct name *name = loop_name(view, loop);
 	char *place, *label;
 
 	if (name->file && name->line > 0) {
-		place = label_place(view->job, frame, detail);
+		place = label_name(view->job, frame, name, detail);
 		label = xasprintf("loop %s", place);
 	} else {
 		place = function_text(name, detail);

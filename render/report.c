@@ -168,12 +168,17 @@ static void write_stack(const struct view *view, uint32_t path, uint32_t own, in
 		rank);
 	for (uint32_t d = depth + 1; d-- > 0 && written < MAX_STACK; written++) {
 		uint32_t node = callpaths_at_depth(paths, path, d);
-		char *label = label_place(view->job, node, LABEL_FULL);
+		const struct name *name = names_innermost(view->job->names, node);
 
-		fputs(node == own ? "<li class=\"own\">" : "<li>", out);
-		html_text(out, label);
-		fputs("</li>\n", out);
-		free(label);
+		for (; name; name = name->caller) {
+			bool is_own = node == own && name == names_get(view->job->names, own);
+			char *label = label_name(view->job, node, name, LABEL_FULL);
+
+			fputs(is_own ? "<li class=\"own\">" : "<li>", out);
+			html_text(out, label);
+			fputs("</li>\n", out);
+			free(label);
+		}
 	}
 	fputs("</ol>\n", out);
 }

@@ -16,23 +16,25 @@
 
 enum { MAX_PLACES = 4 };
 
-/* The outermost function of MPI on the path, which is the one that was called; NULL outside MPI. */
+/* The outermost function of MPI on the path, which is the one that was called; NULL outside MPI, or in
+ * the handler of a signal. */
 static const char *find_call(const struct job *job, uint32_t path)
 {
 	uint32_t found = CALLPATH_NONE;
 	const char *function;
 
-	for (; path != CALLPATH_NONE; path = callpaths_get(job->callpaths, path)->parent)
+	for (; path != CALLPATH_NONE && !names_is_signal(job->names, path);
+	     path = callpaths_get(job->callpaths, path)->parent)
 		if (names_is_mpi(job->names, path))
 			found = path;
 	if (found == CALLPATH_NONE)
 		return NULL;
-	function = names_get(job->names, found)->function;
+	function = names_function(job->names, found)->function;
 	/* The library's two names of it are one function. */
 	return strncmp(function, "PMPI_", strlen("PMPI_")) == 0 ? function + 1 : function;
 }
 
-static char *place_text(const struct job *job, uint32_t path)
+char *stack_path_place(const struct job *job, uint32_t path)
 {
 	const char *call = find_call(job, path);
 	char *place = label_user_place(job, path, LABEL_FULL), *text;
@@ -56,7 +58,7 @@ char *stack_place(const struct job *job, int rank)
 {
 	const struct sample *sample = find_sample(job, rank);
 
-	return sample ? place_text(job, sample->path) : NULL;
+	return sample ? stack_path_place(job, sample->path) : NULL;
 }
 
 const char *stack_call(const struct job *job, int rank)

@@ -87,9 +87,9 @@ static uint32_t joined_callee(const struct calltree *tree, uint32_t n)
 	return node->children[0];
 }
 
-static char *function_text(const struct view *view, const struct calltree *tree, uint32_t n)
+static char *function_text(const struct calltree *tree, uint32_t n)
 {
-	const struct name *name = names_get(view->job->names, tree->nodes[n].path);
+	const struct name *name = calltree_name(tree, n);
 	char *function = label_function(name->function);
 	char *text = xasprintf("%s%s", function, name->is_symbol ? "()" : "");
 
@@ -119,7 +119,7 @@ static void add_joined(struct drawing *d, uint32_t n, uint32_t parent, const cha
 
 		next = joined_callee(d->tree, at);
 		part = next == NO_NODE ? place_text(d->view, d->tree, at)
-				       : function_text(d->view, d->tree, at);
+				       : function_text(d->tree, at);
 		longer = xasprintf("%s%s%s%s", line, is_first ? "" : " ", part,
 				   next == NO_NODE ? "" : " >");
 		if (!is_first && text_columns(longer) > room) {

@@ -5,6 +5,7 @@
  *	{"function": "run()", "file": "/src/a.c", "line": 12, "module": "/bin/app",
  *	 "count": 4, "ranks": "0-3", "samples": 40, "ends": "2", "callees": [...]}
  * There is no "line" in trees by function, and an "offset" in the module in those by address.
+ * "inlined": true: the function is inlined into the one that it is a callee of.
  * "ends": ranks whose stack ends there; "helper": true: a thread of the MPI library; "workers":
  * samples of OpenMP workers among the others; "time": the branch's number in time among its
  * siblings, 1 is the first. That of classes has "classes", a list of
@@ -45,9 +46,9 @@ static uint32_t *take_chain(const struct calltree *tree, uint32_t node, size_t *
 /* ---- Folded ---------------------------------------------------------------------------------- */
 
 /* A function's name without what parts frames and counts. */
-static void write_folded_name(const struct view *view, uint32_t path)
+static void write_folded_name(const struct view *view, const struct name *name)
 {
-	char *function = label_function(names_get(view->job->names, path)->function);
+	char *function = label_function(name->function);
 	char *clean = text_clean(function, true);
 
 	for (char *at = clean; *at; at++)
@@ -69,7 +70,7 @@ void view_calltree_folded(const struct view *view, const struct calltree *tree)
 		for (size_t i = 0; i < num; i++) {
 			if (i > 0)
 				fputc(';', view->out);
-			write_folded_name(view, tree->nodes[chain[i]].path);
+			write_folded_name(view, calltree_name(tree, chain[i]));
 		}
 		fprintf(view->out, " %" PRIu64 "\n", node->seen_ends);
 		free(chain);
@@ -91,7 +92,7 @@ static void write_place(const struct view *view, const struct calltree *tree, ui
 {
 	uint32_t path = tree->nodes[node].path;
 	const struct callpath_node *frame = callpaths_get(view->job->callpaths, path);
-	const struct name *name = names_get(view->job->names, path);
+	const struct name *name = calltree_name(tree, node);
 
 	fputs("\"function\": ", view->out);
 	json_quote(view->out, name->function);
@@ -105,6 +106,8 @@ static void write_place(const struct view *view, const struct calltree *tree, ui
 		fputs(", \"module\": ", view->out);
 		json_quote(view->out, modules_get(view->job->modules, frame->module)->path);
 	}
+	if (name->caller)
+		fputs(", \"inlined\": true", view->out);
 	if (tree->frames == CALLTREE_ADDRESS)
 		fprintf(view->out, ", \"offset\": %" PRIu64, frame->offset);
 }

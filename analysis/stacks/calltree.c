@@ -29,23 +29,27 @@ static bool is_same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Do two paths' innermost frames share a node under one parent? */
-static bool is_same_frame(const struct calltree *tree, uint32_t a, uint32_t c)
+const struct name *calltree_name(const struct calltree *tree, uint32_t node)
 {
-	const struct callpath_node *x = callpaths_get(tree->job->callpaths, a);
-	const struct callpath_node *y = callpaths_get(tree->job->callpaths, c);
+	return names_at(tree->job->names, tree->nodes[node].path, tree->nodes[node].level);
+}
+
+/* Do a function in a path's innermost frame and a node share that under one parent? */
+static bool is_same_frame(const struct calltree *tree, uint32_t node, uint32_t path, uint32_t level)
+{
+	const struct calltree_node *known = &tree->nodes[node];
+	const struct callpath_node *x = callpaths_get(tree->job->callpaths, known->path);
+	const struct callpath_node *y = callpaths_get(tree->job->callpaths, path);
 	const struct name *name_x, *name_y;
 
-	if (a == c)
-		return true;
 	if (x->module != y->module)
 		return false;
-	if (x->offset == y->offset && x->is_return == y->is_return)
+	if (x->offset == y->offset && x->is_return == y->is_return && known->level == level)
 		return true;
 	if (tree->frames == CALLTREE_ADDRESS)
 		return false;
-	name_x = names_get(tree->job->names, a);
-	name_y = names_get(tree->job->names, c);
+	name_x = calltree_name(tree, node);
+	name_y = names_at(tree->job->names, path, level);
 	if (!name_x->is_symbol || !name_y->is_symbol ||
 	    !is_same_text(name_x->function, name_y->function))
 		return false;
@@ -63,13 +67,14 @@ static bool is_of_kind(const struct builder *b, uint32_t path, enum module_kind 
 	return module != MODULE_NONE && modules_get(b->job->modules, module)->kind == kind;
 }
 
-/* Frames that tell the reader nothing: below the first of MPI, our own on the way there, and the one
- * that begins a region of OpenMP. */
+/* Frames that tell the reader nothing: below the first of MPI, but for the handler of a signal, our own
+ * on the way there, and the one that begins a region of OpenMP. */
 static bool is_hidden(const struct builder *b, uint32_t parent, uint32_t path)
 {
 	return b->options->fold && parent != NO_NODE &&
 	       (is_of_kind(b, path, MODULE_RECORDER) ||
-		is_of_kind(b, b->tree->nodes[parent].path, MODULE_MPI) ||
+		(is_of_kind(b, b->tree->nodes[parent].path, MODULE_MPI) &&
+		 !is_of_kind(b, path, MODULE_SIGNAL)) ||
 		calltree_begins_region(b->job, path));
 }
 
@@ -84,13 +89,15 @@ struct calltree *calltree_begin(const struct job *job, enum calltree_frames fram
 	return tree;
 }
 
-static uint32_t add_node(struct calltree *tree, uint32_t parent, uint32_t path, bool is_helper)
+static uint32_t add_node(struct calltree *tree, uint32_t parent, uint32_t path, uint32_t level,
+			 bool is_helper)
 {
 	uint32_t index = (uint32_t)tree->num_nodes;
 
 	tree->nodes = xgrow(tree->nodes, index, &tree->nodes_capacity, sizeof(*tree->nodes));
 	tree->nodes[tree->num_nodes++] = (struct calltree_node){
 		.path = path,
+		.level = level,
 		.parent = parent,
 		.ranks = rankset_create(),
 		.ends = rankset_create(),
@@ -110,7 +117,8 @@ static uint32_t add_node(struct calltree *tree, uint32_t parent, uint32_t path, 
 	return index;
 }
 
-uint32_t calltree_child(struct calltree *tree, uint32_t parent, uint32_t path, bool is_helper)
+uint32_t calltree_child(struct calltree *tree, uint32_t parent, uint32_t path, uint32_t level,
+			bool is_helper)
 {
 	const uint32_t *children = tree->roots;
 	size_t num = tree->num_roots;
@@ -123,10 +131,22 @@ uint32_t calltree_child(struct calltree *tree, uint32_t parent, uint32_t path, b
 		const struct calltree_node *child = &tree->nodes[children[i]];
 
 		if ((parent != NO_NODE || child->is_helper == is_helper) &&
-		    is_same_frame(tree, child->path, path))
+		    is_same_frame(tree, children[i], path, level))
 			return children[i];
 	}
-	return add_node(tree, parent, path, is_helper);
+	return add_node(tree, parent, path, level, is_helper);
+}
+
+/* The node below `parent` for the functions of the innermost frame of `path`, from its own to the innermost
+ * that is inlined. Those inlined into one of MPI are hidden as what that calls is. */
+static uint32_t add_frame(struct builder *b, uint32_t parent, uint32_t path, bool is_helper)
+{
+	size_t last = name_level(names_innermost(b->job->names, path));
+
+	for (uint32_t level = 0; level <= last; level++)
+		if (!is_hidden(b, parent, path))
+			parent = calltree_child(b->tree, parent, path, level, is_helper);
+	return parent;
 }
 
 /* The node below `node` for the frames of `path` that lie within `outer`. */
@@ -137,8 +157,7 @@ static uint32_t add_frames(struct builder *b, uint32_t node, uint32_t path, uint
 	for (; path != outer; path = callpaths_get(b->job->callpaths, path)->parent)
 		b->way[num++] = path;
 	while (num > 0)
-		if (!is_hidden(b, node, b->way[--num]))
-			node = calltree_child(b->tree, node, b->way[num], false);
+		node = add_frame(b, node, b->way[--num], false);
 	return node;
 }
 
@@ -157,8 +176,7 @@ static uint32_t find_node(struct builder *b, uint32_t path, bool is_helper)
 		node = node_of[at];
 	while (num > 0) {
 		at = b->way[--num];
-		if (!is_hidden(b, node, at))
-			node = calltree_child(b->tree, node, at, is_helper);
+		node = add_frame(b, node, at, is_helper);
 		node_of[at] = node;
 	}
 	return node;

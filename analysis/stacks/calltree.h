@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Stack samples merged into a call prefix tree: an edge for each frame, labelled with the ranks
- * that have it. Frames of one function (or function and line) are merged by name, so that ranks
- * at different instructions of a function share a node.
+ * that have it, and one for each function that is inlined in a frame. Frames of one function (or
+ * function and line) are merged by name, so that ranks at different instructions of a function
+ * share a node.
  *
  * A tree is made of samples, and other trees of it: with less of each stack (calltree_edit()), or
  * with fewer stacks (calltree_select()). In each of them a stack is the chain of nodes from a root
@@ -15,13 +16,15 @@
 #include <stdint.h>
 
 struct job;
+struct name;
 struct rankset;
 struct temporal_result;
 
 enum calltree_frames { CALLTREE_FUNCTION, CALLTREE_LINE, CALLTREE_ADDRESS };
 
 struct calltree_node {
-	uint32_t path;	/* a call path node that stands for this frame's name */
+	uint32_t path;	/* a call path node that stands for this frame */
+	uint32_t level; /* which function of the frame: names_at() */
 	uint32_t parent; /* index, or UINT32_MAX for roots */
 	uint32_t *children; /* by first rank, larger sets first */
 	size_t num_children, capacity;
@@ -60,6 +63,8 @@ struct calltree_options {
 struct calltree *calltree_create(const struct job *job, const struct rankset *ranks,
 				 const struct calltree_options *options);
 void calltree_destroy(struct calltree *tree); /* NULL is fine */
+/* The name of a node; borrowed as from names_at(). */
+const struct name *calltree_name(const struct calltree *tree, uint32_t node);
 
 /* ---- Less of each stack ---------------------------------------------------------------------- */
 

@@ -36,7 +36,7 @@ static void add_chain(struct calltree *into, const struct calltree *from, const 
 	for (size_t i = 0; i < num; i++) {
 		const struct calltree_node *frame = &from->nodes[chain[i]];
 
-		node = calltree_child(into, node, frame->path, frame->is_helper);
+		node = calltree_child(into, node, frame->path, frame->level, frame->is_helper);
 	}
 	rankset_add_set(into->nodes[node].ends, old->ends);
 	into->nodes[node].seen_ends += old->seen_ends;
@@ -66,7 +66,7 @@ static bool is_wanted(const struct calltree_pattern *pattern)
 
 static bool matches(const struct calltree *tree, uint32_t node, const regex_t *expression)
 {
-	const struct name *name = names_get(tree->job->names, tree->nodes[node].path);
+	const struct name *name = calltree_name(tree, node);
 	const char *file = name->full_file ? name->full_file : name->file;
 	/* Demangled C++ names end with their parameters. */
 	const char *call = strchr(name->function, '(') || !name->is_symbol ? "" : "()";
@@ -92,7 +92,7 @@ static bool *find_matches(const struct calltree *tree, const struct calltree_pat
 static bool is_entry(const struct calltree *tree, uint32_t n)
 {
 	const struct calltree_node *node = &tree->nodes[n];
-	const struct name *name = names_get(tree->job->names, node->path);
+	const struct name *name = calltree_name(tree, n);
 
 	if (name->is_symbol)
 		return strcmp(name->function, "_start") == 0;

@@ -23,7 +23,7 @@
 
 static const char *function_of(const struct job *job, uint32_t path)
 {
-	return names_get(job->names, path)->function;
+	return names_function(job->names, path)->function;
 }
 
 static uint32_t caller_of(const struct job *job, uint32_t path)
@@ -43,7 +43,7 @@ static size_t region_base(const char *function)
 
 bool calltree_is_region(const struct calltree *tree, uint32_t node)
 {
-	return region_base(function_of(tree->job, tree->nodes[node].path)) > 0;
+	return region_base(calltree_name(tree, node)->function) > 0;
 }
 
 static enum module_kind kind_of(const struct job *job, uint32_t path)

@@ -22,8 +22,9 @@ static uint64_t address_of(const char *function, int number)
 }
 
 /* Stacks as text, outermost first: "+_start:1 main:10 work:20 ^MPI_Send:25 ~PMPI_Send:30"; ^ marks
- * the recorder, ~ MPI's library, + the C library, % libgomp; the number is part of the address and its
- * tens are the line; = is a blank. */
+ * the recorder, ~ MPI's library, + the C library, % libgomp, ! a signal; the number is part of the
+ * address and its tens are the line; = is a blank. "main:10/work:20/less:30": work is inlined into
+ * main, and less into that. */
 static uint32_t make_path(struct job *job, const char *text)
 {
 	uint32_t program = modules_intern(job->modules, "/bin/app", NULL, 0);
@@ -31,8 +32,9 @@ static uint32_t make_path(struct job *job, const char *text)
 	uint32_t recorder = modules_intern(job->modules, "/lib/libpdbrec-openmpi.so", NULL, 0);
 	uint32_t system = modules_intern(job->modules, "/lib/libc.so.6", NULL, 0);
 	uint32_t libgomp = modules_intern(job->modules, "/lib/libgomp.so.1.0.0", NULL, 0);
+	uint32_t signal = modules_intern(job->modules, MODULES_SIGNAL, NULL, 0);
 	uint32_t path = CALLPATH_NONE;
-	char word[64];
+	char word[64], all[64];
 	int used;
 
 	for (; sscanf(text, " %63s%n", word, &used) == 1; text += used) {
@@ -40,18 +42,30 @@ static uint32_t make_path(struct job *job, const char *text)
 				  : word[0] == '^' ? recorder
 				  : word[0] == '+' ? system
 				  : word[0] == '%' ? libgomp
+				  : word[0] == '!' ? signal
 						   : program;
-		char *colon = strchr(word, ':');
-		struct name name = { .file = "a.c", .full_file = "/src/a.c", .is_symbol = true };
+		struct name names[4];
+		char *next = word, *function;
+		size_t num = 0;
+		int number = 0;
 
-		name.line = atoi(colon + 1) / 10 * 10;
-		*colon = '\0';
-		for (char *at = word; (at = strchr(at, '='));)
-			*at = ' ';
-		name.function = word + (module != program);
-		path = callpaths_intern(job->callpaths, path, module,
-					address_of(word, atoi(colon + 1)), true);
-		names_set(job->names, path, &name);
+		strcpy(all, word);
+		while ((function = strsep(&next, "/"))) {
+			struct name *name = &names[num];
+			char *colon = strchr(function, ':');
+
+			*name = (struct name){ .file = "a.c", .full_file = "/src/a.c", .is_symbol = true };
+			number = atoi(colon + 1);
+			name->line = number / 10 * 10;
+			name->caller = num++ ? name - 1 : NULL;
+			*colon = '\0';
+			for (char *at = function; (at = strchr(at, '='));)
+				*at = ' ';
+			name->function = function + (num == 1 && module != program);
+		}
+		*strrchr(all, ':') = '\0';
+		path = callpaths_intern(job->callpaths, path, module, address_of(all, number), true);
+		names_set(job->names, path, &names[num - 1]);
 	}
 	return path;
 }
@@ -88,7 +102,7 @@ static void write_node(const struct job *job, const struct calltree *tree, uint3
 	if (node->is_helper && node->parent == UINT32_MAX)
 		fputs("MPI:", out);
 	fprintf(out, "%s%s %s", node->is_joined ? "+" : "",
-		names_get(job->names, node->path)->function, ranks);
+		calltree_name(tree, index)->function, ranks);
 	if (tree->has_repeats)
 		fprintf(out, "x%d", (int)node->seen);
 	if (node->workers)
@@ -230,6 +244,44 @@ static void test_ranks_and_threads(void **state)
 }
 
 /* Without symbols only equal addresses are the same. */
+/* Functions are frames of their own, inlined or not; by line and address, too. Of MPI's none is shown but
+ * the one that was called. */
+static void test_inlined(void **state)
+{
+	struct job *job = job_create();
+
+	(void)state;
+	add_sample(job, 0, true, "main:10/work:20/less:30");
+	add_sample(job, 1, true, "main:10/work:20/less:31");
+	add_sample(job, 2, true, "main:10/work:40/less:30");
+	add_sample(job, 3, true, "main:10 work:20");
+	add_sample(job, 4, true, "main:50 ~MPI_Send:20/progress:30 ~poll:10");
+	assert_tree(job, make(job, NULL, CALLTREE_FUNCTION, true, false),
+		    "main 0-4 (work 0-3!3 (less 0-2!) MPI_Send 4!)");
+	assert_tree(job, make(job, NULL, CALLTREE_FUNCTION, false, false),
+		    "main 0-4 (work 0-3!3 (less 0-2!) MPI_Send 4 (progress 4 (poll 4!)))");
+	assert_tree(job, make(job, NULL, CALLTREE_LINE, true, false),
+		    "main 0-3 (work 0-1,3!3 (less 0-1!) work 2 (less 2!)) main 4 (MPI_Send 4!)");
+	assert_tree(job, make(job, NULL, CALLTREE_ADDRESS, true, false),
+		    "main 0 (work 0 (less 0!)) main 1 (work 1 (less 1!)) main 2 (work 2 (less 2!)) "
+		    "main 3 (work 3!) main 4 (MPI_Send 4!)");
+	job_destroy(job);
+}
+
+/* A signal's handler is shown whatever it has interrupted. */
+static void test_signal(void **state)
+{
+	struct job *job = job_create();
+
+	(void)state;
+	add_sample(job, 0, true, "main:10 ~MPI_Send:20 ~poll:10 !<signal>:10 tick:10");
+	add_sample(job, 1, true, "main:10 ~MPI_Send:20 ~poll:10");
+	add_sample(job, 2, true, "main:10 !<signal>:10 tick:10 ~MPI_Test:10 ~poll:20");
+	assert_tree(job, make(job, NULL, CALLTREE_FUNCTION, true, false),
+		    "main 0-2 (MPI_Send 0-1!1 (<signal> 0 (tick 0!)) <signal> 2 (tick 2 (MPI_Test 2!)))");
+	job_destroy(job);
+}
+
 static void test_no_names(void **state)
 {
 	struct job *job = job_create();
@@ -490,7 +542,7 @@ static void test_deviates(void **state)
 	samples_sort(job->samples);
 	tree = make(job, NULL, CALLTREE_FUNCTION, false, true);
 	for (uint32_t n = 0; n < tree->num_nodes; n++) {
-		const char *function = names_get(job->names, tree->nodes[n].path)->function;
+		const char *function = calltree_name(tree, n)->function;
 
 		assert_int_equal(calltree_deviates(tree, n),
 				 strcmp(function, "b") == 0 || strcmp(function, "other") == 0);
@@ -502,7 +554,7 @@ static void test_deviates(void **state)
 /* ---- Classes --------------------------------------------------------------------------------- */
 
 /* "0-2: b; 3: d/e c" */
-static void assert_classes(const struct job *job, struct calltree *tree, const char *expected)
+static void assert_classes(struct calltree *tree, const char *expected)
 {
 	struct calltree_classes *classes = calltree_classes_create(tree);
 	char *text;
@@ -516,7 +568,7 @@ static void assert_classes(const struct job *job, struct calltree *tree, const c
 		for (size_t k = 0; k < classes->classes[i].num_ends; k++) {
 			uint32_t end = classes->classes[i].ends[k];
 
-			fprintf(out, " %s", names_get(job->names, tree->nodes[end].path)->function);
+			fprintf(out, " %s", calltree_name(tree, end)->function);
 		}
 		free(ranks);
 	}
@@ -533,7 +585,7 @@ static void test_classes(void **state)
 	struct job *job = job_create();
 
 	(void)state;
-	assert_classes(job, make(job, NULL, CALLTREE_FUNCTION, false, false), "");
+	assert_classes(make(job, NULL, CALLTREE_FUNCTION, false, false), "");
 	add_thread(job, 0, 0, 1, "main:10 a:20");
 	add_thread(job, 0, 0, 2, "main:10 b:20");
 	add_thread(job, 1, 0, 1, "main:10 c:20");
@@ -542,10 +594,10 @@ static void test_classes(void **state)
 	add_thread(job, 2, 0, 3, "main:10 a:20");
 	add_thread(job, 3, 0, 1, "main:10 a:20");
 	add_thread(job, 3, 1, 1, "reader:10");
-	assert_classes(job, make(job, NULL, CALLTREE_FUNCTION, false, false),
+	assert_classes(make(job, NULL, CALLTREE_FUNCTION, false, false),
 		       "2-3: a; 0: b; 1: c");
-	assert_classes(job, calltree_create(job, NULL, &over_time), "0,2: a b; 1: c; 3: a");
-	assert_classes(job, make(job, NULL, CALLTREE_FUNCTION, false, true),
+	assert_classes(calltree_create(job, NULL, &over_time), "0,2: a b; 1: c; 3: a");
+	assert_classes(make(job, NULL, CALLTREE_FUNCTION, false, true),
 		       "0: b; 1: c; 2: a; 3: a reader");
 	calltree_classes_destroy(NULL);
 	job_destroy(job);
@@ -559,6 +611,8 @@ int main(void)
 		cmocka_unit_test(test_latest),
 		cmocka_unit_test(test_fold_mpi),
 		cmocka_unit_test(test_ranks_and_threads),
+		cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_signal),
 		cmocka_unit_test(test_no_names),
 		cmocka_unit_test(test_over_time),
 		cmocka_unit_test(test_workers),

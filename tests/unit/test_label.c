@@ -286,6 +286,73 @@ static void test_computing(void **state)
 	hung_destroy(hung);
 }
 
+/* What is inlined is told by the program's own function, with the library's behind it; a loop by the
+ * function that has all of its calls. */
+static void test_inlined(void **state)
+{
+	struct hung *hung = hung_create((struct hung_options){.size = 4, .culprit = 1});
+	struct job *job = &hung->job;
+	struct eqgroup *group = &hung->groups.groups[2];
+	uint32_t in_force = job->samples->samples[1].path;
+	uint32_t run = hung_frame(hung, FRAME_STEP), other = hung_frame(hung, FRAME_REDUCE);
+	const struct name force = {.function = "force", .file = "force.c", .line = 88, .is_symbol = true};
+	const struct name library = {.function = "std::next<int>", .file = "list.h", .line = 5,
+				     .is_symbol = true, .is_library = true, .caller = &force};
+	const struct name at_120 = {.function = "run", .file = "run.c", .line = 120, .is_symbol = true};
+	const struct name at_122 = {.function = "run", .file = "run.c", .line = 122, .is_symbol = true};
+	struct name first = {.function = "step", .file = "step.c", .line = 7, .is_symbol = true,
+			     .caller = &at_120};
+	struct name second = first;
+
+	(void)state;
+	names_set(job->names, in_force, &library);
+	check(label_where(job, group, LABEL_SHORT), "computing, force() force.c:88");
+	check(label_where(job, group, LABEL_FULL),
+	      "outside MPI, in force() at force.c:88 (std::next<int>() at list.h:5)");
+	names_set(job->names, run, &first);
+	names_set(job->names, other, &at_122);
+	check(label_loop(&hung->view, 0, LABEL_SHORT), "loop run() run.c:120");
+	second.caller = &at_122;
+	names_set(job->names, other, &second);
+	check(label_loop(&hung->view, 0, LABEL_SHORT), "loop run() run.c:120");
+	second.caller = &at_120;
+	second.line = 9;
+	names_set(job->names, other, &second);
+	check(label_loop(&hung->view, 0, LABEL_SHORT), "loop step() step.c:7");
+	hung_destroy(hung);
+}
+
+static void test_handler(void **state)
+{
+	struct hung *hung = hung_create((struct hung_options){.size = 4, .culprit = 1});
+	struct job *job = &hung->job;
+	struct eqgroup *group = &hung->groups.groups[2];
+	uint32_t signals = modules_intern(job->modules, MODULES_SIGNAL, NULL, 0);
+	uint32_t in_force = job->samples->samples[1].path, in_mpi = job->samples->samples[3].path;
+	uint32_t signal, handler;
+
+	(void)state;
+	signal = callpaths_intern(job->callpaths, in_force, signals, 14, false);
+	handler = callpaths_intern(job->callpaths, signal, 0, 0xc00, true);
+	names_set(job->names, handler,
+		  &(struct name){.function = "tick", .file = "timer.c", .line = 20, .is_symbol = true});
+	job->samples->samples[1].path = handler;
+	check(label_where(job, group, LABEL_SHORT), "computing, tick() timer.c:20");
+	check(label_where(job, group, LABEL_FULL),
+	      "outside MPI, in tick() at timer.c:20, handling signal 14 that interrupted "
+	      "compute_forces() at force.c:88");
+	/* It has interrupted MPI, and does not wait in there. */
+	signal = callpaths_intern(job->callpaths, in_mpi, signals, 0, false);
+	handler = callpaths_intern(job->callpaths, signal, 0, 0xc00, true);
+	names_set(job->names, handler,
+		  &(struct name){.function = "tick", .file = "timer.c", .line = 20, .is_symbol = true});
+	job->samples->samples[1].path = handler;
+	check(label_where(job, group, LABEL_FULL),
+	      "outside MPI, in tick() at timer.c:20, handling a signal that interrupted "
+	      "MPI_Allgather, exchange() at solver.c:141");
+	hung_destroy(hung);
+}
+
 static void test_activities(void **state)
 {
 	struct hung *hung = hung_create((struct hung_options){.size = 4, .culprit = 1});
@@ -338,6 +405,8 @@ int main(void)
 		cmocka_unit_test(test_times),      cmocka_unit_test(test_time_ranges),
 		cmocka_unit_test(test_functions),  cmocka_unit_test(test_places),
 		cmocka_unit_test(test_cxx_places), cmocka_unit_test(test_computing),
+		cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_handler),
 		cmocka_unit_test(test_activities), cmocka_unit_test(test_left_loops),
 	};
 
