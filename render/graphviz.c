@@ -8,25 +8,36 @@
 #include "model/error.h"
 #include "render/view.h"
 
-/* Lay out and draw into an open file. Graphviz tells its errors through a variable of its own. */
+/* Graphviz has layouts and formats only by plugins, in a list that "dot -c" makes when it is
+ * installed. What it has last complained of it keeps itself; what it has instead is not of
+ * interest. Returns -1. */
+static int explain(struct pdb_error *err, const char *what)
+{
+	char *why = aglasterr(), *end = why ? strstr(why, ". Use one of") : NULL;
+
+	if (end)
+		*end = '\0';
+	if (why)
+		why[strcspn(why, "\n")] = '\0';
+	error_set(err, ERROR_UNSUPPORTED,
+		  "Graphviz cannot draw %s: %s; if its plugins are not listed, \"dot -c\" as root "
+		  "does that",
+		  what, why && *why ? why : "no reason given");
+	free(why);
+	return -1;
+}
+
+/* Lay out and draw into an open file. */
 static int draw(GVC_t *gvc, graph_t *graph, const char *format, FILE *out, struct pdb_error *err)
 {
-	const char *why;
-	int result;
+	int result = 0;
 
-	if (gvLayout(gvc, graph, "dot")) {
-		why = aglasterr();
-		return error_set(err, ERROR_SYSTEM, "cannot lay out the graph: %s",
-				 why ? why : "no reason given");
-	}
-	result = gvRender(gvc, graph, format, out);
+	if (gvLayout(gvc, graph, "dot"))
+		return explain(err, "the graph");
+	if (gvRender(gvc, graph, format, out) || fflush(out) || ftell(out) <= 0)
+		result = explain(err, format);
 	gvFreeLayout(gvc, graph);
-	if (result) {
-		why = aglasterr();
-		return error_set(err, ERROR_UNSUPPORTED, "Graphviz cannot draw %s: %s", format,
-				 why ? why : "no reason given");
-	}
-	return 0;
+	return result;
 }
 
 /* One context for the life of the program: Graphviz's text plugin keeps pointers into the fonts of
@@ -40,31 +51,41 @@ static GVC_t *get_context(void)
 	return gvc;
 }
 
-/* The picture in memory, so that an existing file is touched only when there is one. The caller
- * frees *bytes_ret. */
+/* The picture in memory, so that an existing file is touched only when there is one. On success the
+ * caller frees *bytes_ret, else there is nothing to free. */
 static int render(const char *dot, const char *format, char **bytes_ret, size_t *size_ret,
 		  struct pdb_error *err)
 {
+	GVC_t *gvc = get_context();
+	char *bytes = NULL;
 	graph_t *graph;
+	size_t size;
 	FILE *out;
 	int result;
 
+	if (!gvc)
+		return error_set(err, ERROR_SYSTEM, "Graphviz cannot be started");
 	/* Its warnings (a font that is not there) would end up between prompt and answer. */
 	agseterr(AGMAX);
 	graph = agmemread(dot);
 	if (!graph)
 		return error_set(err, ERROR_FORMAT, "not a graph in the DOT language");
-	out = open_memstream(bytes_ret, size_ret);
+	out = open_memstream(&bytes, &size);
 	if (!out) {
 		agclose(graph);
 		return error_errno(err, "cannot draw the graph");
 	}
-	result = draw(get_context(), graph, format, out, err);
+	result = draw(gvc, graph, format, out, err);
 	agclose(graph);
-	fclose(out);
-	if (result)
-		free(*bytes_ret);
-	return result;
+	if (fclose(out) && !result)
+		result = error_errno(err, "cannot draw the graph");
+	if (result) {
+		free(bytes);
+		return result;
+	}
+	*bytes_ret = bytes;
+	*size_ret = size;
+	return 0;
 }
 
 int graphviz_draw(const char *dot, const char *format, char **ret, struct pdb_error *err)
@@ -81,8 +102,7 @@ int graphviz_write(const char *dot, const char *format, const char *path, struct
 	bool is_written;
 	FILE *out;
 
-	if (strcmp(format, "svg") != 0 && strcmp(format, "png") != 0 &&
-	    strcmp(format, "pdf") != 0)
+	if (strcmp(format, "svg") != 0 && strcmp(format, "png") != 0 && strcmp(format, "pdf") != 0)
 		return error_set(err, ERROR_USAGE, "cannot draw %s: svg, png and pdf are known",
 				 format);
 	if (render(dot, format, &bytes, &size, err))

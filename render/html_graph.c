@@ -3,20 +3,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/error.h"
 #include "render/html.h"
 #include "render/view.h"
 
-void html_graph(FILE *out, const char *dot, const char *label)
+int html_graph(FILE *out, const char *dot, const char *label, struct pdb_error *err)
 {
+	struct pdb_error why;
 	char *svg = NULL;
-	const char *begin = graphviz_draw(dot, "svg", &svg, NULL) < 0 ? NULL : strstr(svg, "<svg");
+	const char *begin = NULL;
 
+	if (graphviz_draw(dot, "svg", &svg, &why) == 0) {
+		begin = strstr(svg, "<svg");
+		if (!begin)
+			error_set(&why, ERROR_UNSUPPORTED, "Graphviz has drawn no SVG");
+	}
 	if (begin) {
 		fputs("<div class=\"graph\" tabindex=\"0\" role=\"group\" aria-label=\"", out);
 		html_text(out, label);
 		fprintf(out, "\">\n%s</div>\n", begin);
 	} else {
-		fputs("<p>It cannot be drawn here; the table says the same.</p>\n", out);
+		fputs("<p>There is no picture, but the table says the same: ", out);
+		html_text(out, why.text);
+		fputs("</p>\n", out);
+		if (err)
+			*err = why;
 	}
 	free(svg);
+	return begin ? 0 : -1;
 }

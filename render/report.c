@@ -111,20 +111,23 @@ static void end_section(FILE *out)
 }
 
 /* What a view draws as DOT. */
-static void write_graph(const struct report *report, const char *label,
-			void (*write_dot)(const struct report *report, const struct view *view))
+static int write_graph(const struct report *report, const char *label,
+		       void (*write_dot)(const struct report *report, const struct view *view),
+		       struct pdb_error *err)
 {
 	struct view view = *report->view;
 	char *dot = NULL;
 	size_t size = 0;
+	int result;
 
 	view.out = open_memstream(&dot, &size);
 	if (!view.out)
 		abort();
 	write_dot(report, &view);
 	fclose(view.out);
-	html_graph(report->view->out, dot, label);
+	result = html_graph(report->view->out, dot, label, err);
 	free(dot);
+	return result;
 }
 
 static void progress_dot(const struct report *report, const struct view *view)
@@ -262,16 +265,17 @@ static void write_nav(const struct report *report)
 	fputs("<li><a href=\"#job\">The job</a></li>\n</ul></nav>\n<main>\n", out);
 }
 
-static void write_models(const struct report *report)
+static int write_models(const struct report *report, struct pdb_error *err)
 {
 	const struct view *view = report->view;
 	FILE *out = view->out;
+	int result;
 
 	begin_section(out, "progress", "Progress graph",
 		      "An arrow leads to a group that is less progressed. A box leads to its group "
 		      "below, if that is there; "
 		      "round corners: outside MPI; thick and red: least progressed.");
-	write_graph(report, "Progress graph", progress_dot);
+	result = write_graph(report, "Progress graph", progress_dot, err);
 	end_section(out);
 	begin_section(out, "groups", "Groups",
 		      "Ranks that do the same in the same iteration of every loop around it.");
@@ -283,12 +287,14 @@ static void write_models(const struct report *report)
 	end_section(out);
 	begin_section(out, "waits", "Who waits for whom", NULL);
 	view_waits(view, report->waits);
-	write_graph(report, "Wait-for graph", waits_dot);
+	if (write_graph(report, "Wait-for graph", waits_dot, err) < 0)
+		result = -1;
 	end_section(out);
 	begin_section(out, "collectives", "Collectives", NULL);
 	if (view->comms && view->comms->num_comms)
 		view_collectives(view, report->collectives);
 	end_section(out);
+	return result;
 }
 
 static void write_text(FILE *out, const char *text)
@@ -304,11 +310,12 @@ static void write_text(FILE *out, const char *text)
 	free(copy);
 }
 
-void report_write(const struct report *report)
+int report_write(const struct report *report, struct pdb_error *err)
 {
 	const struct view *view = report->view;
 	FILE *out = view->out;
 	char nonce[33];
+	int result = 0;
 
 	make_nonce(nonce);
 	write_head(report, nonce);
@@ -317,7 +324,7 @@ void report_write(const struct report *report)
 	view_lp(view);
 	end_section(out);
 	if (view->groups && view->graph)
-		write_models(report);
+		result = write_models(report, err);
 	if (report->tree) {
 		begin_section(out, "stacks", "Stacks",
 			      "The ranks' stacks merged; red where few ranks leave the others.");
@@ -331,4 +338,5 @@ void report_write(const struct report *report)
 	end_section(out);
 	fprintf(out, "</main>\n<script nonce=\"%s\">\n%s</script>\n</body>\n</html>\n", nonce,
 		report_js);
+	return result;
 }

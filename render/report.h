@@ -8,6 +8,7 @@
 
 struct calltree;
 struct collective_groups;
+struct pdb_error;
 struct view;
 struct wait_groups;
 
@@ -21,6 +22,7 @@ struct report {
 	struct collective_groups *const *collectives; /* of each of view->comms */
 };
 
-void report_write(const struct report *report);
+/* -1 and *err: it is there, but a picture could not be drawn; the page says so, too. */
+int report_write(const struct report *report, struct pdb_error *err);
 
 #endif

@@ -103,7 +103,7 @@ static char *made_text(const struct session *session)
 			 session->snapshot ? session->snapshot : "");
 }
 
-void page_write(struct session *session, FILE *out)
+int page_write(struct session *session, FILE *out, struct pdb_error *err)
 {
 	const struct proctable *table = session->job->proctable;
 	struct rankset *ranks = proctable_ranks(table);
@@ -115,6 +115,7 @@ void page_write(struct session *session, FILE *out)
 	struct collective_groups **collectives = make_collectives(session);
 	struct wait_groups *waits = NULL;
 	struct view view = session_view(session);
+	int result;
 	struct report report = {
 		.view = &view,
 		.title = title,
@@ -135,7 +136,7 @@ void page_write(struct session *session, FILE *out)
 		report.waits = waits =
 			wait_groups_create(session->waitfor, session->groups, ranks,
 					   session->verdict->culprits, MAX_WAIT_GROUPS);
-	report_write(&report);
+	result = report_write(&report, err);
 	wait_groups_destroy(waits);
 	free_collectives(session, collectives);
 	calltree_destroy(tree);
@@ -144,4 +145,5 @@ void page_write(struct session *session, FILE *out)
 	free(costs);
 	free(facts);
 	free(made);
+	return result;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * report: a page of HTML, or text, for people who were not there. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -36,6 +37,8 @@ const struct command cmd_report = {
 static int run_report(struct session *session, const struct args *args, struct pdb_error *err)
 {
 	const char *path = args->words[0];
+	struct pdb_error undrawn;
+	bool is_whole = true;
 	FILE *out;
 
 	if (access(path, F_OK) == 0 && !editor_confirm(session, "%s exists. Overwrite it?", path))
@@ -44,11 +47,15 @@ static int run_report(struct session *session, const struct args *args, struct p
 	if (!out)
 		return error_errno(err, "cannot write to %s", path);
 	if (page_is_name(path))
-		page_write(session, out);
+		is_whole = page_write(session, out, &undrawn) == 0;
 	else
 		text_report_write(session, NULL, out);
 	if (ferror(out) | fclose(out))
 		return error_errno(err, "cannot write to %s", path);
+	if (!is_whole) {
+		error_prefix(&undrawn, "%s has no pictures", path);
+		session_complain(&undrawn);
+	}
 	fprintf(session->out, "written: %s\n", path);
 	return 0;
 }

@@ -102,6 +102,7 @@ static void report(struct session *session, const char *path, const struct watch
 {
 	FILE *file = fopen(path, "we");
 	struct pdb_error err;
+	bool is_whole = true;
 	char *about, *still;
 
 	if (!file) {
@@ -113,11 +114,13 @@ static void report(struct session *session, const char *path, const struct watch
 	about = xasprintf("Hang: %s; nobody %s, the job was watched for %.1f s.",
 			  watch_kind_text(session->verdict), still, hang->watched_ns / 1e9);
 	if (page_is_name(path))
-		page_write(session, file);
+		is_whole = page_write(session, file, &err) == 0;
 	else
 		text_report_write(session, about, file);
 	free(still);
 	free(about);
+	if (!is_whole)
+		tell_failure(teller, &err, "no pictures in the report");
 	if (ferror(file) | fclose(file)) {
 		error_errno(&err, "cannot write to %s", path);
 		tell_failure(teller, &err, "no report");

@@ -61,7 +61,7 @@ static char *make_page(struct hung *hung, const char *name)
 	hung->view.is_html = true;
 	hung->view.use_unicode = true;
 	hung->view.width = 200;
-	report_write(&report);
+	assert_int_equal(report_write(&report, NULL), 0);
 	fflush(hung->view.out);
 	page = xstrdup(page);
 	keep(page, name);
