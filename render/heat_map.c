@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "model/xalloc.h"
+#include "render/gate.h"
 #include "render/html.h"
 #include "render/text.h"
 #include "render/view.h"
@@ -71,14 +72,14 @@ static void print_cell(const struct view *view, double value, bool as_number)
 	if (value < 1 && percent == 100)
 		percent = 99;
 	if (view->use_color)
-		fprintf(view->out, "\033[48;2;%d;%d;%dm\033[38;5;%dm", c.red, c.green, c.blue,
-			value > 0.5 ? 15 : 16);
+		gate_color(view->out, "48;2;%d;%d;%d;38;5;%d", c.red, c.green, c.blue,
+			   value > 0.5 ? 15 : 16);
 	if (as_number)
 		fprintf(view->out, "%*d", NUMBER_WIDTH, percent);
 	else
 		fputs(view->use_color ? "  " : shade_of(view, value), view->out);
 	if (view->use_color)
-		fputs("\033[0m", view->out);
+		text_color(view, TEXT_PLAIN);
 }
 
 void heat_map_print(const struct view *view, const struct heat_map *map)

@@ -16,13 +16,24 @@ enum { UNLIMITED_WIDTH = 1 << 20 };
 /* ---- Text --------------------------------------------------------------------------------------
  */
 
+/* A character by its number; beyond the first 65,536 it takes a pair. */
+static void quote_code(FILE *out, uint32_t code)
+{
+	if (code >= 0x10000) {
+		fprintf(out, "\\u%04x", 0xd800 + ((code - 0x10000) >> 10));
+		code = 0xdc00 + (code & 0x3ff);
+	}
+	fprintf(out, "\\u%04x", code);
+}
+
 void json_quote(FILE *out, const char *text)
 {
 	const unsigned char *at = (const unsigned char *)text;
 
 	fputc('"', out);
 	while (*at) {
-		size_t size = text_character_size(at);
+		uint32_t code;
+		size_t size = text_character(at, &code);
 
 		if (*at == '"' || *at == '\\')
 			fprintf(out, "\\%c", *at);
@@ -30,13 +41,11 @@ void json_quote(FILE *out, const char *text)
 			fputs("\\n", out);
 		else if (*at == '\t')
 			fputs("\\t", out);
-		else if (*at < 0x20 || *at == 0x7f)
-			fprintf(out, "\\u%04x", *at);
-		else if (size)
+		else if (text_is_printable(code))
 			fwrite(at, 1, size, out);
 		else
-			fputs("\\ufffd", out);
-		at += size ? size : 1;
+			quote_code(out, code == TEXT_BROKEN ? 0xfffd : code);
+		at += size;
 	}
 	fputc('"', out);
 }

@@ -292,7 +292,7 @@ static void print_header(const struct table *table, const struct view *view, con
 		has_header |= !table->is_hidden[c] && *table->columns[c].header;
 	if (!has_header)
 		return;
-	fputs(text_color(view, TEXT_STRONG), view->out);
+	text_color(view, TEXT_STRONG);
 	for (size_t c = 0; c < table->num_columns; c++) {
 		char *text;
 
@@ -303,7 +303,8 @@ static void print_header(const struct table *table, const struct view *view, con
 		pending += GAP;
 		free(text);
 	}
-	fprintf(view->out, "%s\n", text_color(view, TEXT_PLAIN));
+	text_color(view, TEXT_PLAIN);
+	fputc('\n', view->out);
 }
 
 static void print_row(const struct table *table, const struct row *row, const struct view *view,
@@ -312,7 +313,7 @@ static void print_row(const struct table *table, const struct row *row, const st
 	int pending = INDENT;
 
 	if (row->mark)
-		fputs(text_color(view, TEXT_CULPRIT), view->out);
+		text_color(view, TEXT_CULPRIT);
 	for (size_t c = 0; c < table->num_columns; c++) {
 		char *text;
 
@@ -333,7 +334,7 @@ static void print_row(const struct table *table, const struct row *row, const st
 		free(mark);
 	}
 	if (row->mark)
-		fputs(text_color(view, TEXT_PLAIN), view->out);
+		text_color(view, TEXT_PLAIN);
 	fputc('\n', view->out);
 }
 

@@ -5,35 +5,54 @@
 #include <string.h>
 
 #include "model/xalloc.h"
+#include "render/gate.h"
 #include "render/html.h"
 #include "render/text.h"
 #include "render/view.h"
 
-size_t text_character_size(const unsigned char *text)
+size_t text_character(const unsigned char *text, uint32_t *code_ret)
 {
-	size_t size, i;
+	/* The least that is not written shorter, by the number of bytes. */
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t size = text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
+	uint32_t code = text[0] & (0x7f >> size);
 
-	if (text[0] < 0x80)
-		return text[0] >= 0x20 && text[0] != 0x7f;
-	if (text[0] >= 0xc2 && text[0] <= 0xdf)
-		size = 2;
-	else if (text[0] >= 0xe0 && text[0] <= 0xef)
-		size = 3;
-	else if (text[0] >= 0xf0 && text[0] <= 0xf4)
-		size = 4;
-	else
-		return 0;
-	for (i = 1; i < size; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
+	if (text[0] < 0x80) {
+		*code_ret = text[0];
+		return 1;
 	}
-	if (text[0] == 0xc2 && text[1] < 0xa0)
-		return 0;
-	/* Written longer than need be, halves of surrogate pairs, beyond the last character. */
-	if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
-	    (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
-		return 0;
+	if (text[0] < 0xc0 || text[0] >= 0xf8)
+		size = 0;
+	for (size_t i = 1; i < size; i++) {
+		if ((text[i] & 0xc0) != 0x80) {
+			size = 0;
+			break;
+		}
+		code = code << 6 | (text[i] & 0x3f);
+	}
+	/* Nor are halves of surrogate pairs characters, nor what is beyond the last. */
+	if (!size || code < least[size] || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff) {
+		*code_ret = TEXT_BROKEN;
+		return 1;
+	}
+	*code_ret = code;
 	return size;
+}
+
+bool text_is_printable(uint32_t code)
+{
+	static const struct {
+		uint32_t first, last;
+	} hidden[] = {
+		{0x00, 0x1f},         {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
+		{0x180e, 0x180e},     {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
+		{0xfeff, 0xfeff},     {0xfff9, 0xfffb}, {0xe0000, 0xe0fff}, {0x110000, TEXT_BROKEN},
+	};
+
+	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]) && code >= hidden[i].first; i++)
+		if (code <= hidden[i].last)
+			return false;
+	return true;
 }
 
 size_t text_columns(const char *text)
@@ -41,12 +60,10 @@ size_t text_columns(const char *text)
 	const unsigned char *at = (const unsigned char *)text;
 	size_t columns = 0;
 
-	while (*at) {
-		size_t size = text_character_size(at);
+	uint32_t code;
 
-		at += size ? size : 1;
-		columns++;
-	}
+	for (; *at; columns++)
+		at += text_character(at, &code);
 	return columns;
 }
 
@@ -56,15 +73,16 @@ char *text_clean(const char *text, bool use_unicode)
 	char *clean = xmalloc(strlen(text) + 1), *end = clean;
 
 	while (*at) {
-		size_t size = text_character_size(at);
+		uint32_t code;
+		size_t size = text_character(at, &code);
 
-		if (size == 1 || (size > 1 && use_unicode)) {
+		if (text_is_printable(code) && (size == 1 || use_unicode)) {
 			memcpy(end, at, size);
 			end += size;
 		} else {
 			*end++ = '?';
 		}
-		at += size ? size : 1;
+		at += size;
 	}
 	*end = '\0';
 	return clean;
@@ -73,11 +91,10 @@ char *text_clean(const char *text, bool use_unicode)
 /* Where the character after the first `columns` begins. */
 static char *skip_columns(char *text, size_t columns)
 {
-	while (*text && columns-- > 0) {
-		size_t size = text_character_size((unsigned char *)text);
+	uint32_t code;
 
-		text += size ? size : 1;
-	}
+	while (*text && columns-- > 0)
+		text += text_character((unsigned char *)text, &code);
 	return text;
 }
 
@@ -222,13 +239,14 @@ void text_list_add(struct text_list *list, const char *separator, char *more)
 	list->text = longer;
 }
 
-const char *text_color(const struct view *view, enum text_color color)
+void text_color(const struct view *view, enum text_color color)
 {
 	static const char *const codes[] = {
-		[TEXT_PLAIN] = "\033[0m",
-		[TEXT_STRONG] = "\033[1m",
-		[TEXT_CULPRIT] = "\033[1;31m",
+		[TEXT_PLAIN] = "0",
+		[TEXT_STRONG] = "1",
+		[TEXT_CULPRIT] = "1;31",
 	};
 
-	return view->use_color ? codes[color] : "";
+	if (view->use_color)
+		gate_color(view->out, "%s", codes[color]);
 }

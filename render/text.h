@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Text on a terminal: how wide it is, how to make it fit, how to break it into lines.
  *
- * Names come from other people's programs, so nothing of them reaches the terminal unchecked:
- * control characters (escape sequences) and broken UTF-8 are printed as '?', and without Unicode
- * everything beyond ASCII is. A character counts as one column. */
+ * Names come from other people's programs. What a terminal would obey, what hides and what turns the
+ * direction of reading is not printable, nor is broken UTF-8: it becomes '?', as without Unicode all
+ * beyond ASCII does. text_character() says what is printable, for everybody. The gate (gate.h) keeps all
+ * else off terminals; what is cleaned here is cleaned because it is measured, or to be one line. A
+ * character counts as one column. */
 #ifndef PDB_RENDER_TEXT_H
 #define PDB_RENDER_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct view;
 
-/* Bytes of the well-formed and printable character that `text` starts with; 0 if it starts with something
- * else. C1 controls (U+0080 to U+009F) are refused too: some terminals obey them. */
-size_t text_character_size(const unsigned char *text);
+/* Bytes of the character that `text` starts with, which is not empty; 1 for a byte that starts none in
+ * UTF-8. *code_ret: its number in Unicode, TEXT_BROKEN for such a byte. */
+size_t text_character(const unsigned char *text, uint32_t *code_ret);
+#define TEXT_BROKEN UINT32_MAX
+/* Not control characters, C1 among them, those without width, and those that turn the direction. */
+bool text_is_printable(uint32_t code);
 
 /* Columns that `text` takes on a terminal. */
 size_t text_columns(const char *text);
@@ -41,8 +47,8 @@ struct text_list {
 /* Takes `more` over. */
 void text_list_add(struct text_list *list, const char *separator, char *more);
 
-/* Switch a colour on or off; "" without view->use_color. */
+/* Switch a colour on or off, on view->out; nothing without view->use_color. */
 enum text_color { TEXT_PLAIN, TEXT_STRONG, TEXT_CULPRIT };
-const char *text_color(const struct view *view, enum text_color color);
+void text_color(const struct view *view, enum text_color color);
 
 #endif

@@ -90,9 +90,13 @@ static void print_node(const struct view *view, const struct prefix *prefix, con
 		view->width - prefix->columns - (int)text_columns(branch) - (int)strlen(arrow);
 	char *fit = text_fit(node->text, room > 0 ? (size_t)room : 0, view->use_unicode);
 
-	fprintf(view->out, "%s%s%s%s%s%s\n", prefix->text, branch,
-		node->is_marked ? text_color(view, TEXT_CULPRIT) : "", fit, arrow,
-		node->is_marked ? text_color(view, TEXT_PLAIN) : "");
+	fprintf(view->out, "%s%s", prefix->text, branch);
+	if (node->is_marked)
+		text_color(view, TEXT_CULPRIT);
+	fprintf(view->out, "%s%s", fit, arrow);
+	if (node->is_marked)
+		text_color(view, TEXT_PLAIN);
+	fputc('\n', view->out);
 	free(fit);
 }
 

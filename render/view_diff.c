@@ -244,13 +244,13 @@ static void print_line(const struct view *view, const struct diff_line *line)
 	size_t width = ((size_t)view->width - 3) / 2;
 
 	if (line->kind != TRACE_DIFF_SAME)
-		fputs(text_color(view, TEXT_CULPRIT), view->out);
+		text_color(view, TEXT_CULPRIT);
 	print_column(view, line->left, line->depth, width, true);
 	fprintf(view->out, " %s%s", marks[line->kind], line->right ? " " : "");
 	if (line->right)
 		print_column(view, line->right, line->depth, width, false);
 	if (line->kind != TRACE_DIFF_SAME)
-		fputs(text_color(view, TEXT_PLAIN), view->out);
+		text_color(view, TEXT_PLAIN);
 	fputc('\n', view->out);
 }
 

@@ -58,11 +58,14 @@ static void print_first_line(const struct view *view)
 	who = label_who(verdict->culprits, room);
 	line = xasprintf("%s%s%s", lead, who, tail);
 	fit = text_fit(line, (size_t)view->width, view->use_unicode);
-	if (view->is_html)
+	if (view->is_html) {
 		text_wrap(view, 0, "%s", fit);
-	else
-		fprintf(view->out, "%s%s%s\n", text_color(view, TEXT_CULPRIT), fit,
-			text_color(view, TEXT_PLAIN));
+	} else {
+		text_color(view, TEXT_CULPRIT);
+		fputs(fit, view->out);
+		text_color(view, TEXT_PLAIN);
+		fputc('\n', view->out);
+	}
 	free(tail);
 	free(who);
 	free(line);

@@ -12,6 +12,7 @@
 #include <readline/readline.h>
 
 #include "model/xalloc.h"
+#include "render/gate.h"
 #include "render/text.h"
 #include "shell/complete.h"
 #include "shell/editor.h"
@@ -81,15 +82,17 @@ static void show_offers(char **matches, int num, int longest)
 	if (!has_words || num > rows - 2) {
 		rl_display_match_list(matches, num, longest);
 	} else {
-		putc('\n', rl_outstream);
+		fflush(rl_outstream);
+		putchar('\n');
 		for (int i = 1; i <= num; i++) {
 			const int room = columns - longest - 5;
 			char *what = text_fit(find_what(matches[i]), room > 0 ? room : 0,
 					      session_view(active->session).use_unicode);
 
-			fprintf(rl_outstream, "  %-*s  %s\n", longest, matches[i], what);
+			printf("  %-*s  %s\n", longest, matches[i], what);
 			free(what);
 		}
+		fflush(stdout);
 	}
 	rl_forced_update_display();
 }
@@ -102,7 +105,9 @@ static void tell_end(const struct session *session)
 
 	session_describe_end(session, end, sizeof(end));
 	rl_crlf();
-	printf("%c%s. Its last snapshot is still here; \"save FILE\" keeps it.\n", toupper(end[0]), end + 1);
+	fflush(rl_outstream);
+	printf("%c%s. Its last snapshot is still here; \"save FILE\" keeps it.\n", toupper(end[0]),
+	       end + 1);
 	rl_on_new_line();
 	rl_redisplay();
 }
@@ -138,6 +143,8 @@ static int next_byte(FILE *in)
 
 static char *read_line(struct editor *editor, const char *prompt, bool is_question)
 {
+	char *clean = text_clean(prompt, true); /* readline writes it as it is */
+	FILE *errors = stderr;
 	char *line;
 
 	fflush(stdout);
@@ -145,16 +152,22 @@ static char *read_line(struct editor *editor, const char *prompt, bool is_questi
 	interrupt_clear();
 	for (;;) {
 		editor->is_interrupted = false;
-		line = readline(prompt);
+		stderr = rl_outstream; /* it rings the bell there */
+		line = readline(clean);
+		stderr = errors;
 		if (line && !editor->is_interrupted && !interrupt_wants_end())
-			return line;
-		free(line);
-		if (!line || is_question || interrupt_wants_end())
 			break;
+		if (!line || is_question || interrupt_wants_end()) {
+			free(line);
+			line = NULL;
+			if (!editor->is_interrupted)
+				putchar('\n'); /* Ctrl-D leaves the cursor behind the prompt */
+			break;
+		}
+		free(line);
 	}
-	if (!editor->is_interrupted)
-		putchar('\n'); /* Ctrl-D leaves the cursor behind the prompt */
-	return NULL;
+	free(clean);
+	return line;
 }
 
 static char *next_line(struct line_source *source, const char *prompt)
@@ -203,6 +216,7 @@ struct editor *editor_create(struct session *session)
 	editor->history_file = history_path();
 	active = editor;
 	rl_readline_name = "pdb";
+	rl_outstream = gate_open_editor();
 	rl_attempted_completion_function = complete;
 	rl_completion_display_matches_hook = show_offers;
 	rl_getc_function = next_byte;
@@ -225,6 +239,8 @@ void editor_destroy(struct editor *editor)
 		write_history(editor->history_file);
 	free(editor->history_file);
 	free(editor);
+	fclose(rl_outstream);
+	rl_outstream = stdout;
 	completions_free(&offers);
 	offers = (struct completions){0};
 	active = NULL;

@@ -15,11 +15,11 @@
 
 #define MAX_JOBS 1000
 
-static int terminal_width(FILE *out)
+static int terminal_width(void)
 {
 	struct winsize window;
 
-	if (ioctl(fileno(out), TIOCGWINSZ, &window) < 0 || window.ws_col < 40)
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) < 0 || window.ws_col < 40)
 		return 80;
 	return window.ws_col;
 }
@@ -39,7 +39,7 @@ static void print_jobs(const struct launcher_info *infos, size_t num, FILE *out)
 	};
 	const struct view view = {
 		.out = out,
-		.width = terminal_width(out),
+		.width = terminal_width(),
 		.use_unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
 	};
 	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));

@@ -61,6 +61,7 @@ int launch_print_env(const struct options *options, struct pdb_error *err)
 {
 	enum preload_mpi mpi;
 	char *library, *lines;
+	bool is_written;
 
 	if (options->wants_unset) {
 		lines = preload_unset_lines();
@@ -70,9 +71,10 @@ int launch_print_env(const struct options *options, struct pdb_error *err)
 		lines = preload_shell_lines(mpi, library);
 		free(library);
 	}
-	fputs(lines, stdout);
+	/* A shell takes them, byte for byte: they do not go through the gate. */
+	is_written = dprintf(STDOUT_FILENO, "%s", lines) >= 0;
 	free(lines);
-	return 0;
+	return is_written ? 0 : error_errno(err, "cannot write the lines");
 }
 
 /* ---- Starting ------------------------------------------------------------------------------ */

@@ -12,6 +12,7 @@
 #include "model/segment_reader.h"
 #include "model/stack.h"
 #include "model/xalloc.h"
+#include "render/gate.h"
 #include "shell/banner.h"
 #include "shell/command.h"
 #include "shell/editor.h"
@@ -221,6 +222,7 @@ static int run(int argc, char **argv)
 
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C");
+	gate_install();
 	options_parse(argc, argv, &options);
 	if (options.action == ACTION_ENV) {
 		status = launch_print_env(&options, &err) < 0 ? complain(&err) : 0;

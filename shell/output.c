@@ -8,6 +8,7 @@
 
 #include "model/error.h"
 #include "model/xalloc.h"
+#include "render/gate.h"
 #include "render/view.h"
 #include "shell/command.h"
 #include "shell/editor.h"
@@ -141,6 +142,7 @@ int output_open(struct output *output, struct session *session, bool is_collecte
 	const char *path = output->target;
 
 	output->outer = session->out;
+	output->outer_fd = session->out_fd;
 	switch (output->kind) {
 	case OUTPUT_PLAIN:
 		if (output->outer != stdout)
@@ -156,16 +158,20 @@ int output_open(struct output *output, struct session *session, bool is_collecte
 		break;
 	case OUTPUT_PIPE:
 		fflush(stdout);
-		output->stream = popen(output->target, "we");
+		output->pipe = popen(output->target, "we");
+		if (output->pipe)
+			output->stream = gate_open(output->pipe);
+		if (output->pipe)
+			session->out_fd = fileno(output->pipe);
 		break;
 	case OUTPUT_FILE:
 		if (access(path, F_OK) == 0 &&
 		    !editor_confirm(session, "%s exists. Overwrite it?", path))
 			return error_set(err, ERROR_USAGE, "not written: %s", path);
-		output->stream = fopen(path, "we");
+		output->stream = gate_open_file(path, "we", &session->out_fd);
 		break;
 	case OUTPUT_APPEND:
-		output->stream = fopen(path, "ae");
+		output->stream = gate_open_file(path, "ae", &session->out_fd);
 		break;
 	}
 	if (!output->stream)
@@ -183,10 +189,10 @@ static int write_picture(const struct output *output, struct pdb_error *err)
 
 	if (output->kind == OUTPUT_PICTURE && strcmp(output->format, "dot") != 0)
 		return graphviz_write(output->memory, output->format, output->target, err);
-	file = fopen(output->target, "we");
+	file = gate_open_file(output->target, "we", NULL);
 	if (!file)
 		return error_errno(err, "cannot write to %s", output->target);
-	fputs(output->memory, file);
+	fwrite(output->memory, 1, output->memory_size, file);
 	if (ferror(file) | fclose(file))
 		return error_errno(err, "cannot write to %s", output->target);
 	return 0;
@@ -198,7 +204,8 @@ static int close_stream(struct output *output, struct pdb_error *err)
 
 	switch (output->kind) {
 	case OUTPUT_PIPE:
-		status = pclose(output->stream);
+		fclose(output->stream);
+		status = pclose(output->pipe);
 		if (status == 127 << 8)
 			return error_set(err, ERROR_NOT_FOUND, "no such command: %s",
 					 output->target);
@@ -231,15 +238,16 @@ int output_close(struct output *output, struct session *session, bool keep, stru
 	session->out_is_paged = false;
 	if (output->stream) {
 		session->out = output->outer;
+		session->out_fd = output->outer_fd;
 		result = close_stream(output, err);
 	}
 	if (output->kind == OUTPUT_PLAIN)
 		spinner_stop();
 	if (!result && output->memory && output->kind == OUTPUT_PLAIN &&
 	    session->settings.values[SETTING_PAGER] == SWITCH_ON)
-		pager_show(output->memory);
+		pager_show(output->memory, output->memory_size);
 	else if (!result && output->memory && output->kind == OUTPUT_PLAIN)
-		fputs(output->memory, stdout);
+		fwrite(output->memory, 1, output->memory_size, stdout);
 	else if (!result && output->memory && keep)
 		result = write_picture(output, err);
 	spinner_stop();

@@ -24,8 +24,10 @@ struct output {
 	char *target;       /* shell command or file name; NULL for OUTPUT_PLAIN */
 	const char *format; /* OUTPUT_PICTURE: "dot", "svg", "png", "pdf"; OUTPUT_DATA: "folded", "json", "svg" */
 
-	FILE *stream; /* while open */
+	FILE *stream; /* while open: a gate, or memory */
+	FILE *pipe;   /* OUTPUT_PIPE: below the gate */
 	FILE *outer;  /* session->out before: lines of a user-defined command write to its output */
+	int outer_fd; /* and session->out_fd */
 	char *memory; /* what was collected */
 	size_t memory_size;
 };

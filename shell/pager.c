@@ -8,36 +8,37 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "render/gate.h"
 #include "shell/interrupt.h"
 #include "shell/pager.h"
 
 static const char question[] = "-- more: Enter, q ends, c shows all --";
 
-size_t pager_rows(const char *line, size_t columns, const char **next_ret)
+size_t pager_rows(const char *line, const char *end, size_t columns, const char **next_ret)
 {
 	size_t width = 0;
-	const char *p;
+	const char *p = line;
 
-	for (p = line; *p && *p != '\n'; p++) {
-		if (*p == '\033' && p[1] == '[') {
-			p += 2 + strspn(p + 2, "0123456789;");
-			if (!*p || *p == '\n')
-				break;
-		} else if (*p == '\t') {
-			width += 8 - width % 8;
-		} else if (((unsigned char)*p & 0xc0) != 0x80) {
-			width++;
+	while (p < end && *p != '\n') {
+		if (!*p) {
+			p = gate_skip(p, end);
+			continue;
 		}
+		if (*p == '\t')
+			width += 8 - width % 8;
+		else if (((unsigned char)*p & 0xc0) != 0x80)
+			width++;
+		p++;
 	}
-	*next_ret = p + (*p == '\n');
+	*next_ret = p + (p < end);
 	return width > columns && columns ? (width + columns - 1) / columns : 1;
 }
 
 /* ---- By $PAGER ------------------------------------------------------------------------------- */
 
-static bool show_by(const char *pager, const char *text)
+static bool show_by(const char *pager, const char *text, size_t size)
 {
-	FILE *pipe;
+	FILE *pipe, *out;
 
 	/* What less should do when nobody has told it otherwise: pass colours. */
 	setenv("LESS", "FRX", 0);
@@ -45,7 +46,9 @@ static bool show_by(const char *pager, const char *text)
 	pipe = popen(pager, "we");
 	if (!pipe)
 		return false;
-	fputs(text, pipe);
+	out = gate_open(pipe);
+	fwrite(text, 1, size, out);
+	fclose(out);
 	return pclose(pipe) != 127 << 8; /* else: no such program */
 }
 
@@ -84,17 +87,19 @@ static char ask(void)
 	do
 		key = read_key();
 	while (!strchr("qQcC \n\r", key));
-	printf("\r%*s\r", (int)strlen(question), "");
+	gate_return(stdout);
+	printf("%*s", (int)strlen(question), "");
+	gate_return(stdout);
 	return key == 'Q' ? 'q' : key == 'C' ? 'c' : key;
 }
 
-static void show_pages(const char *text, const struct winsize *window)
+static void show_pages(const char *text, const char *end, const struct winsize *window)
 {
 	size_t room = window->ws_row - 1, used = 0;
 
-	while (*text) {
+	while (text < end) {
 		const char *next;
-		size_t rows = pager_rows(text, window->ws_col, &next);
+		size_t rows = pager_rows(text, end, window->ws_col, &next);
 
 		if (used > 0 && used + rows > room) {
 			char key = ask();
@@ -102,7 +107,7 @@ static void show_pages(const char *text, const struct winsize *window)
 			if (key == 'q')
 				return;
 			if (key == 'c') {
-				fputs(text, stdout);
+				fwrite(text, 1, (size_t)(end - text), stdout);
 				return;
 			}
 			used = 0;
@@ -113,25 +118,25 @@ static void show_pages(const char *text, const struct winsize *window)
 	}
 }
 
-static size_t count_rows(const char *text, size_t columns)
+static size_t count_rows(const char *text, const char *end, size_t columns)
 {
 	size_t rows = 0;
 
-	while (*text)
-		rows += pager_rows(text, columns, &text);
+	while (text < end)
+		rows += pager_rows(text, end, columns, &text);
 	return rows;
 }
 
-void pager_show(const char *text)
+void pager_show(const char *text, size_t size)
 {
 	const char *pager = getenv("PAGER");
 	struct winsize window;
 
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) < 0 || window.ws_row < 2 ||
-	    count_rows(text, window.ws_col) < window.ws_row) {
-		fputs(text, stdout);
+	    count_rows(text, text + size, window.ws_col) < window.ws_row) {
+		fwrite(text, 1, size, stdout);
 		return;
 	}
-	if (!pager || !*pager || !show_by(pager, text))
-		show_pages(text, &window);
+	if (!pager || !*pager || !show_by(pager, text, size))
+		show_pages(text, text + size, &window);
 }

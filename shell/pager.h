@@ -6,13 +6,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Write text to standard output, which is a terminal. What is longer than it goes through the
- * program named by $PAGER; without one it comes by pages: a line at the bottom waits for Enter or
- * the space bar (the next page), q or Ctrl-C (no more), c (the rest at once). */
-void pager_show(const char *text);
+/* Write text[size], with colours of gate.h, to standard output, which is a terminal. What is longer
+ * than it goes through the program named by $PAGER; without one it comes by pages: a line at the
+ * bottom waits for Enter or the space bar (the next page), q or Ctrl-C (no more), c (the rest at
+ * once). */
+void pager_show(const char *text, size_t size);
 
-/* Rows of a terminal that `line`, up to a newline or its end, takes: at least one. Escape sequences
- * of colours take none, characters in UTF-8 a column each. *next_ret is set behind the newline. */
-size_t pager_rows(const char *line, size_t columns, const char **next_ret);
+/* Rows of a terminal that `line`, up to a newline or `end`, takes: at least one. Colours take none,
+ * characters in UTF-8 a column each. *next_ret is set behind the newline. */
+size_t pager_rows(const char *line, const char *end, size_t columns, const char **next_ret);
 
 #endif

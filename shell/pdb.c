@@ -14,9 +14,11 @@
 #include "model/proctable.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
+#include "render/gate.h"
 #include "render/label.h"
 #include "render/order_text.h"
 #include "render/parts.h"
+#include "render/text.h"
 #include "render/view.h"
 #include "shell/args.h"
 #include "shell/command.h"
@@ -72,8 +74,18 @@ static void leave(locale_t before)
 
 static void give_error(const struct pdb_error *err, char *error)
 {
-	if (error)
-		snprintf(error, PDB_ERROR_SIZE, "%s", err->text);
+	FILE *memory, *out;
+
+	if (!error)
+		return;
+	memory = fmemopen(error, PDB_ERROR_SIZE, "w");
+	if (!memory)
+		abort();
+	out = gate_open(memory);
+	fputs(err->text, out);
+	fclose(out);
+	fclose(memory);
+	error[PDB_ERROR_SIZE - 1] = '\0';
 }
 
 /* ---- A job ----------------------------------------------------------------------------------- */
@@ -203,6 +215,15 @@ static void find_verdict(struct pdb_job *job)
 	};
 }
 
+/* Takes the text over; the caller frees. */
+static char *make_clean(char *text)
+{
+	char *clean = text_clean(text, true);
+
+	free(text);
+	return clean;
+}
+
 /* As the recorder tells. */
 static void find_model_groups(struct pdb_job *job, const struct view *view)
 {
@@ -216,7 +237,7 @@ static void find_model_groups(struct pdb_job *job, const struct view *view)
 		job->groups[job->num_groups] = (struct pdb_group){
 			.ranks = rankset_encode(group->ranks, 0),
 			.num_ranks = rankset_count(group->ranks),
-			.where = label_where(view->job, group, LABEL_FULL),
+			.where = make_clean(label_where(view->job, group, LABEL_FULL)),
 			.activity = parts_activity(group),
 			.iterations = parts_iterations(view, group),
 			.least = rankset_encode(least, 0),
@@ -240,7 +261,7 @@ static void find_stack_groups(struct pdb_job *job, const struct view *view)
 		job->groups[job->num_groups] = (struct pdb_group){
 			.ranks = rankset_encode(group->ranks, 0),
 			.num_ranks = rankset_count(group->ranks),
-			.where = order_text_where(view, group),
+			.where = make_clean(order_text_where(view, group)),
 			.activity = "",
 			.iterations = xstrdup(""),
 			.least = rankset_encode(least, 0),
@@ -323,7 +344,7 @@ static const struct command *take_question(const char **question, struct pdb_err
 static char *run_question(struct session *session, const struct command *command, const char *words,
 			  const char *data, struct pdb_error *err)
 {
-	FILE *outer = session->out;
+	FILE *outer = session->out, *memory;
 	struct args *args;
 	char *text = NULL;
 	size_t size;
@@ -331,12 +352,14 @@ static char *run_question(struct session *session, const struct command *command
 
 	if (args_parse(words, &args, err) < 0)
 		return NULL;
-	session->out = open_memstream(&text, &size);
+	memory = open_memstream(&text, &size);
+	session->out = gate_open(memory);
 	session->wants_data = data;
 	result = command_check(session, command, args, err);
 	if (!result)
 		result = command->run(session, args, err);
 	fclose(session->out);
+	fclose(memory);
 	session->out = outer;
 	session->wants_data = NULL;
 	args_destroy(args);

@@ -41,7 +41,7 @@
 
 void session_init(struct session *session)
 {
-	*session = (struct session){.launcher_fd = -1, .out = stdout};
+	*session = (struct session){.launcher_fd = -1, .out = stdout, .out_fd = STDOUT_FILENO};
 	settings_init(&session->settings);
 }
 
@@ -692,14 +692,12 @@ void session_note(const char *text)
 		return;
 	fflush(stdout);
 	spinner_hide();
-	fputs("pdb: ", stderr);
-	for (const char *p = text; *p; p++) {
-		/* Texts hold words of other programs: no control character reaches the terminal. */
-		putc((unsigned char)*p < ' ' && *p != '\n' ? '?' : *p, stderr);
-		if (*p == '\n')
-			fputs("     ", stderr);
+	for (const char *lead = "pdb: "; text; lead = "     ") {
+		int length = (int)strcspn(text, "\n");
+
+		fprintf(stderr, "%s%.*s\n", lead, length, text);
+		text = text[length] ? text + length + 1 : NULL;
 	}
-	putc('\n', stderr);
 }
 
 void session_complain(const struct pdb_error *err)

@@ -82,6 +82,7 @@ struct session {
 	struct rankset *focus; /* NULL: all */
 
 	FILE *out;         /* what commands print to */
+	int out_fd;        /* where that ends, for programs that write there themselves */
 	bool out_is_paged; /* collected to be shown on the terminal */
 	bool wants_dot;    /* the output is to be a picture: print DOT */
 	const char *wants_data; /* the output is to be data: "folded", "json" or "svg"; NULL: text */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "model/monotonic.h"
+#include "render/gate.h"
 #include "shell/interrupt.h"
 #include "shell/spinner.h"
 
@@ -28,23 +29,14 @@ static struct {
 	unsigned int turn;
 } spinner = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void write_all(const char *text, size_t length)
-{
-	ssize_t written = write(STDERR_FILENO, text, length);
-
-	(void)written; /* only a sign of life */
-}
-
 /* The lock is held. */
 static void erase(void)
 {
-	char text[200];
-	int length;
-
 	if (!spinner.length)
 		return;
-	length = snprintf(text, sizeof(text), "\r%*s\r", (int)spinner.length, "");
-	write_all(text, length);
+	gate_return(stderr);
+	fprintf(stderr, "%*s", (int)spinner.length, "");
+	gate_return(stderr);
 	spinner.length = 0;
 }
 
@@ -75,7 +67,7 @@ static void draw(uint64_t now_ns)
 		 interrupt_pending() ? "ending it" : "Ctrl-C ends it");
 	erase();
 	spinner.length = strlen(text);
-	write_all(text, spinner.length);
+	fputs(text, stderr);
 }
 
 static void *turn(void *context)

@@ -13,7 +13,7 @@ CHECKS_WAITING = check-watch check-watch-trouble check-sessions check-gdb check-
 comma := ,
 space := $(subst ,, )
 in_turn = $(subst $(space),$(comma),$(strip $(1)))
-CHECKS = check-includes check-unit+check-docs,check-install check-order+check-security,check-identity,check-shell \
+CHECKS = check-includes check-unit+check-docs,check-install check-order+check-security,check-identity,check-terminal,check-shell \
 	$(CHECK_OTHER_DEBIAN)+$(call in_turn,$(CHECKS_WAITING))+$(call in_turn,$(CHECKS_BUSY))
 
 check: check-needs
@@ -755,7 +755,12 @@ NEEDS_check-identity = $(NEEDS_check-security) $(O)/tests/security/launcher $(O)
 check-identity: all $(NEEDS_check-identity)
 	@bash tests/security/identity.sh $(O)
 
-.PHONY: check-security check-identity
+# What reaches a terminal.
+NEEDS_check-terminal = $(O)/tests/security/names $(O)/tests/security/launcher
+check-terminal: all $(NEEDS_check-terminal)
+	@bash tests/security/terminal.sh $(O)
+
+.PHONY: check-security check-identity check-terminal
 
 # ---- Sources without running them ------------------------------------------------------------------
 # Both compilers' warnings are errors: gcc's of every build, clang's of check-fuzz.

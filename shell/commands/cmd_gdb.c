@@ -110,7 +110,7 @@ static int run_here(struct session *session, const struct proc *proc, const char
 		.start_ticks = before.start_ticks,
 		.was_stopped = before.state == 'T',
 	};
-	result = child_run(call.argv, "DEBUGINFOD_URLS", fileno(session->out), &watch,
+	result = child_run(call.argv, "DEBUGINFOD_URLS", session->out_fd, &watch,
 			   &ret->status, err);
 	if (result < 0 && err->code == ERROR_NOT_FOUND)
 		error_set(err, ERROR_NOT_FOUND,
@@ -135,7 +135,7 @@ static int run_there(struct session *session, const struct proc *proc, const cha
 		.host = proc->host,
 		.words = words,
 		.num_words = num_words,
-		.output_fd = fileno(session->out),
+		.output_fd = session->out_fd,
 	};
 	struct daemons *daemons = session_daemons(session, err);
 	int result;

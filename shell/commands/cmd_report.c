@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "model/error.h"
+#include "render/gate.h"
 #include "shell/args.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
@@ -43,7 +44,7 @@ static int run_report(struct session *session, const struct args *args, struct p
 
 	if (access(path, F_OK) == 0 && !editor_confirm(session, "%s exists. Overwrite it?", path))
 		return error_set(err, ERROR_USAGE, "not written: %s", path);
-	out = fopen(path, "we");
+	out = gate_open_file(path, "we", NULL);
 	if (!out)
 		return error_errno(err, "cannot write to %s", path);
 	if (page_is_name(path))

@@ -3,6 +3,8 @@
 #include <stdio.h>
 
 #include "model/error.h"
+#include "render/gate.h"
+#include "render/view.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
@@ -42,7 +44,10 @@ static int run_set(struct session *session, const struct args *args, struct pdb_
 
 	if (settings_find(args->words[0], &id, err) < 0)
 		return -1;
-	return settings_set(&session->settings, id, args->words[1], err);
+	if (settings_set(&session->settings, id, args->words[1], err) < 0)
+		return -1;
+	gate_use_unicode(session_view(session).use_unicode);
+	return 0;
 }
 
 static void show(const struct session *session, enum setting_id id)

@@ -57,7 +57,7 @@ static int run_shell(struct session *session, const struct args *args, struct pd
 	const char *argv[] = {"sh", "-c", args->rest, NULL};
 	int status;
 
-	return child_run(argv, NULL, fileno(session->out), NULL, &status, err);
+	return child_run(argv, NULL, session->out_fd, NULL, &status, err);
 }
 
 static int run_echo(struct session *session, const struct args *args, struct pdb_error *err)

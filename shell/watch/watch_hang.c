@@ -20,6 +20,7 @@
 #include "model/proctable.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
+#include "render/gate.h"
 #include "render/label.h"
 #include "shell/command.h"
 #include "shell/interrupt.h"
@@ -100,7 +101,7 @@ static void save(struct session *session, const char *path, struct watch_teller 
 static void report(struct session *session, const char *path, const struct watch_hang *hang,
 		   struct watch_teller *teller)
 {
-	FILE *file = fopen(path, "we");
+	FILE *file = gate_open_file(path, "we", NULL);
 	struct pdb_error err;
 	bool is_whole = true;
 	char *about, *still;

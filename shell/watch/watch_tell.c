@@ -14,6 +14,7 @@
 #include "model/proctable.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
+#include "render/gate.h"
 #include "render/json.h"
 #include "render/label.h"
 #include "render/text.h"
@@ -31,8 +32,7 @@ enum { BAR_WIDTH = 10 };
  * and ours would make a mess of each other. */
 static bool has_terminal(FILE *out)
 {
-	return isatty(STDERR_FILENO) && isatty(fileno(out)) &&
-	       !(out == stderr && isatty(STDOUT_FILENO));
+	return isatty(STDERR_FILENO) && isatty(STDOUT_FILENO) == (out == stdout);
 }
 
 void watch_tell_init(struct watch_teller *teller, struct session *session, FILE *out, bool is_json)
@@ -48,7 +48,7 @@ void watch_tell_init(struct watch_teller *teller, struct session *session, FILE 
 static void clear_line(struct watch_teller *teller)
 {
 	if (teller->has_line)
-		fputs("\r\033[K", stderr);
+		gate_erase_line(stderr);
 	teller->next_ns = 0;
 }
 
@@ -274,7 +274,8 @@ void watch_tell_status(struct watch_teller *teller, const struct watch_digest *d
 		return;
 	teller->next_ns = now_ns + STATUS_NS;
 	time = label_time(still.ns < STATUS_NS ? 0 : still.ns);
-	fprintf(stderr, "\r\033[K%u ranks  outside MPI ", numbers->num_ranks - numbers->num_ended);
+	gate_erase_line(stderr);
+	fprintf(stderr, "%u ranks  outside MPI ", numbers->num_ranks - numbers->num_ended);
 	if (figures->s_out >= 0) {
 		print_bar(figures->s_out);
 		fprintf(stderr, " %3.0f %%", 100 * figures->s_out);

@@ -4,13 +4,16 @@
  * usage: launcher LIBRARY HOST [PROGRAM ARGUMENT...]
  * It maps the file LIBRARY, and runs the program, or sleeps, as rank 0; rank 1 is on HOST, process 1
  * there, or process RANK_1 of the environment, which comes first in the table, so that it makes the job's
- * name. With "" there is no rank 1. Started in any other way it writes who it is to the file PATH.ran,
+ * name. With "" there is no rank 1. The table says that all run the program EXECUTABLE of the
+ * environment. Started in any other way it writes who it is to the file PATH.ran,
  * PATH being its own. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 struct procdesc {
@@ -47,7 +50,8 @@ int main(int argc, char **argv)
 	static char host[256];
 	static struct procdesc table[2];
 	int fd = argc > 2 && argv[1][0] == '/' ? open(argv[1], O_RDONLY) : -1;
-	const char *other = getenv("RANK_1");
+	const char *other = getenv("RANK_1"), *named = getenv("EXECUTABLE");
+	const char *executable = named ? named : "rank";
 	pid_t rank;
 
 	if (fd < 0)
@@ -57,6 +61,7 @@ int main(int argc, char **argv)
 		return 1;
 	rank = fork();
 	if (rank == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		setenv("OMPI_COMM_WORLD_RANK", "0", 1);
 		setenv("OMPI_COMM_WORLD_SIZE", *argv[2] ? "2" : "1", 1);
 		if (argc > 3)
@@ -65,8 +70,8 @@ int main(int argc, char **argv)
 			execlp("sleep", "sleep", "1000", (char *)NULL);
 		_exit(1);
 	}
-	table[other != NULL] = (struct procdesc){host, "rank", rank};
-	table[other == NULL] = (struct procdesc){argv[2], "rank", other ? atoi(other) : 1};
+	table[other != NULL] = (struct procdesc){host, executable, rank};
+	table[other == NULL] = (struct procdesc){argv[2], executable, other ? atoi(other) : 1};
 	MPIR_proctable = table;
 	MPIR_proctable_size = *argv[2] ? 2 : 1;
 	printf("ready\n");

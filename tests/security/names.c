@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Two ranks that hang, with names that a terminal or a browser would obey. */
+ * Two ranks that hang, with names that a terminal or a browser would obey. What they call their
+ * communicator may be an argument. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-	MPI_Comm_set_name(comm, "\033]0;owned\007<script>alert(1)</script>\"");
+	MPI_Comm_set_name(comm, argc > 1 ? argv[1] : "\033]0;owned\007<script>alert(1)</script>\"");
 	pthread_create(&helper, NULL, help, NULL);
 	printf("rank %d is ready\n", rank);
 	fflush(stdout);

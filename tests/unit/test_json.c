@@ -26,7 +26,9 @@ static const struct {
 	 "\"\\ufffda\\ufffd\\ufffd\""},
 	{"\xc2\x9b"
 	 "31m",
-	 "\"\\ufffd\\ufffd31m\""},
+	 "\"\\u009b31m\""},
+	/* Characters that hide or turn the direction. */
+	{"a\u202eb\U000e0001", "\"a\\u202eb\\udb40\\udc01\""},
 	/* Longer than need be, half of a surrogate pair, beyond the last character. */
 	{"\xc0\xaf", "\"\\ufffd\\ufffd\""},
 	{"\xe0\x80\xaf", "\"\\ufffd\\ufffd\\ufffd\""},

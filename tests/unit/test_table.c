@@ -5,6 +5,7 @@
 
 #include "model/rankset.h"
 #include "model/xalloc.h"
+#include "render/gate.h"
 #include "render/table.h"
 #include "render/text.h"
 #include "render/view.h"
@@ -46,10 +47,12 @@ static char *print(const struct table *table, int width, bool use_unicode, bool 
 	struct view view = {.width = width, .use_unicode = use_unicode, .use_color = use_color};
 	char *text = NULL;
 	size_t length;
+	FILE *below = open_memstream(&text, &length);
 
-	view.out = open_memstream(&text, &length);
+	view.out = gate_open(below);
 	table_print(table, &view);
 	fclose(view.out);
+	fclose(below);
 	return text;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "render/gate.h"
 #include "render/text.h"
 #include "render/view.h"
 #include "tests/unit/unit.h"
@@ -32,7 +33,8 @@ static void test_clean(void **state)
 		{"\033]0;owned\007x\n\ty", "?]0;owned?x??y", "?]0;owned?x??y"},
 		{"\xc2\x9b"
 		 "2J",
-		 "??2J", "??2J"}, /* a C1 control in UTF-8 */
+		 "?2J", "?2J"}, /* a C1 control in UTF-8 */
+		{"a\u202eb\u200bc\ufeff", "a?b?c?", "a?b?c?"}, /* turns the direction, has no width */
 		{"\xc0\xaf\xff\xe2\x94", "?????", "?????"},
 		{"\x7f", "?", "?"},
 	};
@@ -139,11 +141,19 @@ static void test_wrap(void **state)
 
 static void test_color(void **state)
 {
-	struct view plain = {.use_color = false}, colored = {.use_color = true};
-
 	(void)state;
-	assert_string_equal(text_color(&plain, TEXT_CULPRIT), "");
-	assert_string_equal(text_color(&colored, TEXT_CULPRIT), "\033[1;31m");
+	for (int use_color = 0; use_color < 2; use_color++) {
+		char *text = NULL;
+		size_t size;
+		FILE *below = open_memstream(&text, &size);
+		const struct view view = {.out = gate_open(below), .use_color = use_color};
+
+		text_color(&view, TEXT_CULPRIT);
+		fclose(view.out);
+		fclose(below);
+		assert_string_equal(text, use_color ? "\033[1;31m" : "");
+		free(text);
+	}
 }
 
 int main(void)

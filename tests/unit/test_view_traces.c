@@ -6,6 +6,7 @@
 #include "analysis/traces/trace_diff.h"
 #include "analysis/traces/trace_similarity.h"
 #include "analysis/traces/trace_suspects.h"
+#include "render/gate.h"
 #include "render/view_traces.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/traced_run.h"
@@ -282,12 +283,15 @@ static void test_many(void **state)
 		char *text = NULL;
 		size_t size;
 
-		view.out = open_memstream(&text, &size);
+		FILE *below = open_memstream(&text, &size);
+
+		view.out = gate_open(below);
 		print_run(&view, stencil_calls, (const char *const *)ranks, TRACE_BY_PATH, &actual,
 			  print_similar);
 		print_run(&view, stencil_calls, (const char *const *)ranks, TRACE_BY_PATH, &actual,
 			  print_lattice);
 		fclose(view.out);
+		fclose(below);
 		assert_contains(text, "40 of them differ");
 		assert_contains(text, "40:[0-39] at distance");
 		assert_contains(text, look == 0 ? "same \"##\"" : look == 1 ? "██" : "\033[48;2;");
