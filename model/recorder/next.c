@@ -9,89 +9,145 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LIBRARIES = 32, MAX_PATH = 512 };
+#include "model/recorder/loaded.h"
 
-struct libraries {
-	unsigned num;
-	char paths[MAX_LIBRARIES][MAX_PATH];
+enum verdict {
+	VERDICT_NONE, /* no MPI seen yet */
+	VERDICT_OWN,
+	VERDICT_OTHER, /* asleep for good */
 };
 
-static int note_library(struct dl_phdr_info *info, size_t size, void *data)
-{
-	struct libraries *l = data;
-	const char *base = strrchr(info->dlpi_name, '/');
+static _Atomic int verdict;
+static void *_Atomic own_library; /* of the recorder's own MPI; never closed */
 
-	(void)size;
-	base = base ? base + 1 : info->dlpi_name;
-	if (strncmp(base, "libmpi", 6) != 0 || strlen(info->dlpi_name) >= MAX_PATH)
-		return 0;
-	strcpy(l->paths[l->num++], info->dlpi_name);
-	return l->num == MAX_LIBRARIES;
+/* ---- MPI's libraries ------------------------------------------------------------------------- */
+
+/* A handle for the library that an address is in; NULL: it is in none. dlsym() on it searches that and what it
+ * needs; on the program, all that is in the global scope. */
+static void *open_library_of(const void *address)
+{
+	struct link_map *map = NULL;
+	Dl_info info;
+
+	if (!dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+		return NULL;
+	return dlopen(map->l_name[0] ? map->l_name : NULL, RTLD_LAZY | RTLD_NOLOAD);
 }
 
-/* dlsym() on a library searches that and what it needs, so it cannot find ourselves. */
-static void *symbol_in_loaded(const char *name)
+static void close_library(void *library)
 {
-	struct libraries libraries = {0};
-	void *found = NULL;
+	if (library)
+		dlclose(library);
+}
 
-	dl_iterate_phdr(note_library, &libraries);
-	for (unsigned i = 0; i < libraries.num && !found; i++) {
-		void *handle = dlopen(libraries.paths[i], RTLD_LAZY | RTLD_NOLOAD);
-		if (!handle)
-			continue;
-		found = dlsym(handle, name);
-		/* What is found stays loaded as long as we may call it. */
+/* MPI_X -> PMPI_X, mpi_x_ -> pmpi_x_; MPICH calls those of mpi_f08 pmpir_x. */
+enum { NUM_PROFILING_NAMES = 2 };
+static void name_profiling(const char *symbol, char names[NUM_PROFILING_NAMES][128])
+{
+	bool is_upper = isupper((unsigned char)symbol[0]);
+
+	snprintf(names[0], sizeof(names[0]), "%c%s", is_upper ? 'P' : 'p', symbol);
+	snprintf(names[1], sizeof(names[1]), "pmpir%s", is_upper ? "" : symbol + strlen("mpi"));
+}
+
+/* MPI's own function behind a name, which tools leave alone; NULL when no MPI is loaded. *is_only_ret: no other
+ * caller may mean another one. */
+static void *find_profiling(const char *symbol, uintptr_t caller, bool *is_only_ret)
+{
+	char names[NUM_PROFILING_NAMES][128];
+	void *found = NULL, *first, *library;
+
+	*is_only_ret = true;
+	name_profiling(symbol, names);
+	for (int i = 0; i < NUM_PROFILING_NAMES && !found; i++)
+		found = dlsym(RTLD_NEXT, names[i]);
+	if (found)
+		return found;
+	/* It is in no global scope: it came by dlopen(), and there may be several. */
+	library = open_library_of((const void *)caller);
+	for (int i = 0; i < NUM_PROFILING_NAMES && library && !found; i++)
+		found = dlsym(library, names[i]);
+	close_library(library);
+	for (int i = 0; i < NUM_PROFILING_NAMES; i++) {
+		*is_only_ret = loaded_count(names[i], &first) <= 1 && *is_only_ret;
 		if (!found)
-			dlclose(handle);
+			found = first;
 	}
 	return found;
 }
 
+/* Is the library that has the function of the recorder's own MPI? The first answer that is certain decides
+ * about this process. */
+static bool is_own(const struct next_mpi *own, const void *function, bool is_of_mpi)
+{
+	void *library = open_library_of(function), *none = NULL;
+	bool yes = library != NULL;
+	int before = VERDICT_NONE;
+
+	for (size_t i = 0; yes && own->marks[i]; i++)
+		yes = dlsym(library, own->marks[i]) != NULL;
+	if (!yes || !atomic_compare_exchange_strong(&own_library, &none, library))
+		close_library(library);
+	if (yes || is_of_mpi)
+		atomic_compare_exchange_strong(&verdict, &before, yes ? VERDICT_OWN : VERDICT_OTHER);
+	return yes && atomic_load(&verdict) == VERDICT_OWN;
+}
+
 void *next_symbol(const char *name)
 {
-	void *found = dlsym(RTLD_NEXT, name);
+	void *library = atomic_load(&own_library);
+	void *found = library ? dlsym(library, name) : NULL;
 
-	return found ? found : symbol_in_loaded(name);
+	return found ? found : dlsym(RTLD_NEXT, name);
 }
 
 void *next_variable(const char *name)
 {
 	void *found = dlsym(RTLD_DEFAULT, name);
 
-	return found ? found : symbol_in_loaded(name);
+	return found ? found : next_symbol(name);
 }
 
-/* MPI_X -> PMPI_X, mpi_x_ -> pmpi_x_; MPICH calls those of mpi_f08 pmpir_x. */
-static void *profiling_symbol(const char *symbol)
+/* ---- A call ---------------------------------------------------------------------------------- */
+
+/* No library has the function: nothing is to be done but to say so. */
+static void fail(const struct jump_info *info, struct jump_frame *frame, void *const *arguments,
+		 int error)
 {
-	static const char *const prefixes[] = {"p", "pmpir"};
-	char name[128];
+	int *ierror = NULL;
 
-	if (isupper((unsigned char)symbol[0])) {
-		snprintf(name, sizeof(name), "P%s", symbol);
-		return next_symbol(name);
-	}
-	snprintf(name, sizeof(name), "%s%s", prefixes[0], symbol);
-	void *found = next_symbol(name);
-	if (!found) {
-		snprintf(name, sizeof(name), "%s%s", prefixes[1], symbol + strlen("mpi"));
-		found = next_symbol(name);
-	}
-	return found;
+	if (info->ierror >= JUMP_REGISTERS)
+		ierror = arguments[info->ierror - JUMP_REGISTERS];
+	else if (info->ierror >= 0)
+		ierror = (int *)frame->registers[info->ierror];
+	if (ierror)
+		*ierror = error;
+	frame->result = (uint64_t)error;
 }
 
-void *next_resolve(struct recorder_function *function)
+void *next_resolve(struct recorder_function *function, const struct jump_info *info,
+		   struct jump_frame *frame, void *arguments, uintptr_t caller,
+		   const struct next_mpi *own)
 {
 	int saved_errno = errno;
 	const char *chain = getenv(PDB_ENV_CHAIN);
-	void *next = NULL;
+	bool is_only;
+	void *mpi = find_profiling(info->symbol, caller, &is_only);
+	void *next = dlsym(RTLD_NEXT, info->symbol), *go;
 
-	if (chain && strcmp(chain, "pmpi") == 0)
-		next = profiling_symbol(function->symbol);
-	if (!next)
-		next = next_symbol(function->symbol);
-	__atomic_store_n(&function->next, next, __ATOMIC_RELAXED);
+	go = next = next ? next : mpi;
+	if (!next) {
+		fail(info, frame, arguments, own->no_function);
+	} else if (atomic_load(&verdict) != VERDICT_OTHER &&
+		   is_own(own, mpi ? mpi : next, mpi != NULL)) {
+		if (mpi && chain && strcmp(chain, "pmpi") == 0)
+			next = mpi;
+		function->next = next;
+		go = (char *)&info->wrapper + info->wrapper;
+	}
+	/* Pairs with the jump. */
+	if (next && is_only && atomic_load(&verdict) != VERDICT_NONE)
+		__atomic_store_n(&function->go, go, __ATOMIC_RELEASE);
 	errno = saved_errno;
-	return next;
+	return go;
 }

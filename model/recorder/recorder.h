@@ -15,12 +15,12 @@
 
 /* One exported wrapper. */
 struct recorder_function {
-	const char *symbol; /* as exported, mpi_send_ for example */
-	const char *name;   /* MPI_Send */
+	void *go;	  /* where a call of the exported symbol goes, see jump.h */
+	const char *name; /* MPI_Send */
 	uint16_t class_id;  /* enum seg_class */
 	uint16_t language;  /* enum seg_language */
 	uint32_t name_offset; /* of the name in the segment's strings; 0: not there yet */
-	void *next;	      /* what to call; NULL: not looked up yet */
+	void *next;	      /* what the wrapper calls */
 };
 
 /* What the wrappers look up without a lock; changed through the functions below only. */

@@ -40,21 +40,29 @@ struct wrap_call {
 
 #include "model/recorder/wrap_tokens.h"
 
-#define WRAP_FUNCTION(symbol_, name_, class_, language_)                                          \
-	const enum seg_language wrap_language = SEG_LANGUAGE_##language_;                         \
-	static struct recorder_function function = {                                              \
-		.symbol = symbol_,                                                                \
+/* What is exported; then begins its wrapper. */
+#define WRAP_EXPORT(symbol_, name_, class_, language_, ierror_)                                   \
+	__attribute__((visibility("hidden"))) void jump_first_##symbol_(void);                    \
+	extern __attribute__((visibility("hidden"))) struct recorder_function jump_##symbol_;     \
+	struct recorder_function jump_##symbol_ = {                                               \
+		.go = (void *)jump_first_##symbol_,                                               \
 		.name = name_,                                                                    \
 		.class_id = SEG_CLASS_##class_,                                                   \
-		.language = wrap_language,                                                        \
+		.language = SEG_LANGUAGE_##language_,                                             \
 	};                                                                                        \
-	void *next = next_function(&function)
+	JUMP(symbol_, ierror_)
+#define WRAP_BODY(symbol_) __attribute__((visibility("hidden"))) recorded_##symbol_
+#define WRAP_FUNCTION(symbol_, language_)                                                         \
+	__attribute__((unused)) const enum seg_language wrap_language =                           \
+		SEG_LANGUAGE_##language_;                                                         \
+	struct recorder_function *const function = &jump_##symbol_
+#define WRAP_NEXT() next_function(function)
 
 /* The wrapper's own return address and stack pointer at the call: they name the call site. What
  * hooks leave for each other is not there yet. */
 #define WRAP_BEGIN(status_)                                                                       \
 	struct wrap_call wrap;                                                                    \
-	wrap.lane = recorder_begin(&function, (uintptr_t)__builtin_return_address(0),             \
+	wrap.lane = recorder_begin(function, (uintptr_t)__builtin_return_address(0),              \
 				   (uintptr_t)__builtin_dwarf_cfa());                             \
 	wrap.status = status_;                                                                    \
 	wrap.is_fortran = wrap_language == SEG_LANGUAGE_FORTRAN
@@ -125,6 +133,28 @@ static bool wrap_version(char *text, size_t size)
 		text[i] = version[i] == '\t' ? ' ' : version[i];
 	text[i] = '\0';
 	return true;
+}
+
+static const struct next_mpi wrap_own_mpi = {
+#ifdef OPEN_MPI
+	/* MPI's own ABI has no conversion of handles to Fortran, so that an Open MPI of that ABI, which needs the same
+	 * libraries, has no such function. */
+	.marks = {"ompi_mpi_comm_world", "PMPI_Comm_c2f"},
+#else
+	/* Of all that have the ABI of MPICH, and of none that has MPI's: mpi.h calls MPI_COMM_DUP_FN so. */
+	.marks = {"MPIR_Dup_fn"},
+#endif
+	.no_function = MPI_ERR_OTHER,
+};
+
+JUMP_RESOLVE();
+__attribute__((visibility("hidden"))) void *
+wrap_resolve(struct recorder_function *function, const struct jump_info *info,
+	     struct jump_frame *frame, void *arguments, uintptr_t caller);
+void *wrap_resolve(struct recorder_function *function, const struct jump_info *info,
+		   struct jump_frame *frame, void *arguments, uintptr_t caller)
+{
+	return next_resolve(function, info, frame, arguments, caller, &wrap_own_mpi);
 }
 
 static const struct recorder_mpi wrap_mpi = {

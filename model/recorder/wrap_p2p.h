@@ -562,8 +562,9 @@ static inline void wrap_request_free_after(struct wrap_call *w, int ret)
 
 /* ---- Waiting and testing ----------------------------------------------------------------------------------- */
 
-static inline void wrap_any_wait(struct wrap_call *w, int count, const void *requests,
-				 enum seg_operation_kind kind, enum operation_of of, int statuses)
+static inline __attribute__((always_inline)) void
+wrap_any_wait(struct wrap_call *w, int count, const void *requests, enum seg_operation_kind kind,
+	      enum operation_of of, int statuses)
 {
 	wrap_list(w, count, requests);
 	if (!p2p_wait(w->lane, kind, of) && wrap_rename(w, count, requests))

@@ -110,7 +110,7 @@ function values(name, list, num, symbol,	s, i, at, text)
 	return text
 }
 
-# The wrapper's statements around the call of `next`; those of the outcome and the replaced argument
+# The wrapper's statements around the call of the next function; those of the outcome and the replaced argument
 # are C expressions.
 function body(name, symbol, call, outcome, status,	s, at)
 {
@@ -180,11 +180,12 @@ function c_wrapper(name, list,	i, args, status, outcome)
 	outcome = marked(name, "?")
 	for (i = 1; i <= num_parameters; i++)
 		args = args (i > 1 ? ", " : "") (i == status ? "wrap.status" : names[i])
-	printf "int %s(%s)\n{\n", name, list
-	printf "\tWRAP_FUNCTION(\"%s\", \"%s\", %s, C);\n", name, name, stored_class(name)
-	printf "\tif (!next)\n\t\treturn MPI_ERR_OTHER;\n"
+	printf "WRAP_EXPORT(%s, \"%s\", %s, C, -1);\n", name, name, stored_class(name)
+	printf "int WRAP_BODY(%s)(%s);\n", name, list
+	printf "int WRAP_BODY(%s)(%s)\n{\n", name, list
+	printf "\tWRAP_FUNCTION(%s, C);\n", name
 	before_special(name)
-	body(name, "", sprintf("((__typeof__(&%s))next)(%s)", name, args),
+	body(name, "", sprintf("((__typeof__(&%s))WRAP_NEXT())(%s)", name, args),
 	     outcome ? "*" names[outcome] : "", status ? names[status] : "NULL")
 	after_special(name)
 	printf "\treturn ret;\n}\n\n"
@@ -209,12 +210,12 @@ function fortran_wrapper(name, symbol, n,	i, list, types_list, args, status, out
 		types_list = types_list ", size_t"
 		args = args ", length" i
 	}
-	printf "void %s(%s);\n", symbol, list
-	printf "void %s(%s)\n{\n", symbol, list
-	printf "\tWRAP_FUNCTION(\"%s\", \"%s\", %s, FORTRAN);\n", symbol, name, stored_class(name)
-	printf "\tif (!next) {\n\t\tif (ierror)\n\t\t\t*ierror = MPI_ERR_OTHER;\n\t\treturn;\n\t}\n"
+	printf "WRAP_EXPORT(%s, \"%s\", %s, FORTRAN, %d);\n", symbol, name, stored_class(name), n
+	printf "void WRAP_BODY(%s)(%s);\n", symbol, list
+	printf "void WRAP_BODY(%s)(%s)\n{\n", symbol, list
+	printf "\tWRAP_FUNCTION(%s, FORTRAN);\n", symbol
 	before_special(name)
-	body(name, symbol, sprintf("WRAP_FORTRAN_CALL((void (*)(%s))next, %s)", types_list, args),
+	body(name, symbol, sprintf("WRAP_FORTRAN_CALL((void (*)(%s))WRAP_NEXT(), %s)", types_list, args),
 	     outcome ? "*(int *)a" outcome : "", status ? "a" status : "NULL")
 	printf "\t(void)ret;\n"
 	after_special(name)

@@ -152,6 +152,93 @@ test_full() {
 	[ ! -s "$work/why" ]
 }
 
+# ---- Recorders of several MPIs -------------------------------------------------------------------
+
+orders=("openmpi" "mpich" "openmpi mpich" "mpich openmpi")
+# libraries ORDER: what to preload
+libraries() { printf "$build/libpdbrec-%s.so:" $1 | sed 's/:$//'; }
+
+# same_orders COMMAND...: has the same outcome with each of the recorders, and with all in each order.
+same_orders() {
+	local order
+	outcome_of "$@" >"$work/without"
+	grep -q '^status 0$' "$work/without" || say "$* fails without a recorder: $(tail -n 1 "$work/err")"
+	for order in "${orders[@]}"; do
+		rm -f "$CHECK_DIR/segments"
+		outcome_of env LD_PRELOAD="$(libraries "$order")" "$@" >"$work/with"
+		diff "$work/without" "$work/with" >>"$work/why" || say "with $order: $(tail -n 1 "$work/err")"
+		[ -z "$recorded_by" ] || expect_recorded "$order" "$@"
+	done
+	[ ! -s "$work/why" ]
+}
+
+# The program has seen a segment of its own if the recorder of its MPI was there, and none is left.
+expect_recorded() {
+	local wanted=0 seen
+	case " $1 " in *" $recorded_by "*) wanted=1 ;; esac
+	seen=$(sort -u "$CHECK_DIR/segments" | tr '\n' ' ')
+	[ "$seen" = "$wanted " ] || say "with $1: $seen segments, not $wanted: $*"
+	[ -z "$(ls "$work/segments")" ] || say "with $1 there is a segment left: $*"
+}
+
+test_preloaded() {
+	local launcher recorded_by=$mpi
+	launcher=(mpiexec.hydra -n 2)
+	[ "$mpi" = mpich ] || launcher=(mpirun.openmpi --oversubscribe -n 2)
+	"mpicc.$mpi" -O1 -Wall -o "$work/preloaded" "$here/preloaded.c" -ldl &&
+		"mpicc.$mpi" -O1 -Wall -DPLUGIN -shared -fPIC -o "$work/plugin.so" "$here/preloaded.c" &&
+		gcc -O1 -Wall -DHOST -o "$work/host" "$here/preloaded.c" -ldl || return 1
+	same_orders "$work/preloaded"
+	# It comes late, to all or to the plugin alone.
+	same_orders "$work/host" "$work/plugin.so"
+	same_orders "$work/host" "-$work/plugin.so"
+	# In a job; ranks print in any order, but its status tells.
+	same_orders sh -c '"$@" >"$0"' "$work/job.out" "${launcher[@]}" "$work/preloaded"
+}
+
+# Programs of a library that is none of the MPIs that there are recorders for, whatever its name and whatever it
+# has of theirs.
+test_other_mpis() {
+	local recorded_by= name mark
+	for name in libmpi_abi.so.0 libmpi_cray.so.12 libmpi_nvidia.so libmpi.so.12 libmpi.so.40 libmine.so; do
+		for mark in none ompi_mpi_comm_world MPIR_Err_create_code MPI_Abi_get_version; do
+			rm -rf "$work/other"
+			mkdir "$work/other"
+			gcc -O1 -w -fno-builtin -shared -fPIC "-DMARK=$mark" -Wl,-soname,$name -o "$work/other/$name" \
+				"$here/other_mpi.c" &&
+				gcc -O1 -w -o "$work/other/program" "$here/other_mpi_program.c" "$work/other/$name" \
+					-Wl,-rpath,"$work/other" || return 1
+			same_orders "$work/other/program" || { say "$name with $mark"; return 1; }
+		done
+	done
+}
+
+# What a shell that is prepared for all jobs starts besides: neither output, status, environment nor descriptors
+# may tell.
+test_no_mpi() {
+	local recorded_by= show='env | grep -v "^LD_PRELOAD=" | sort; ls /proc/self/fd; ulimit -a'
+	printf 'all:\n\t@echo made; env | grep -v "^LD_PRELOAD=" | sort\n' >"$work/Makefile"
+	echo 'int main(void) { return 0; }' >"$work/empty.c"
+	gcc -static -o "$work/static" "$work/empty.c" && gcc -DHOST -o "$work/host" "$here/preloaded.c" -ldl || return 1
+	cat >"$work/weak.c" <<-'END'
+		int MPI_Initialized(int *) __attribute__((weak));
+		int main(void) { int yes = 0; return MPI_Initialized && MPI_Initialized(&yes) == 0 && yes; }
+	END
+	gcc -o "$work/weak" "$work/weak.c" || return 1
+	same_orders "$work/host"
+	same_orders "$work/static"
+	same_orders "$work/weak"
+	same_orders bash -c "$show"
+	same_orders env -i bash -c "$show"
+	same_orders make -s -f "$work/Makefile"
+	same_orders /usr/bin/python3 -c 'import os; print(os.listdir("/proc/self/fd"), os.environ.get("PATH"))'
+	same_orders gcc -v -o "$work/empty" "$work/empty.c"
+	outcome_of env LD_PRELOAD="$(libraries "openmpi mpich")" bash -c 'exit 7' >"$work/with"
+	[ "$(cat "$work/with")" = 'status 7' ] || say "a shell's status: $(cat "$work/with")"
+	[ -z "$(ls "$work/segments")" ] || say "there is a segment"
+	[ ! -s "$work/why" ]
+}
+
 # ---- Other people's programs ---------------------------------------------------------------------
 
 # jobs_outcome RANKS PRELOAD PROGRAM...: what a job prints and its status; but for times and rates, the only
@@ -264,6 +351,11 @@ short)
 		run "$word-$mpi" test_unusual $word
 	done
 	run "exec-$mpi" test_unusual exec 1
+	run "preloaded-$mpi" test_preloaded
+	if [ "$mpi" = mpich ]; then
+		run other-mpis test_other_mpis
+		run no-mpi test_no_mpi
+	fi
 	[ "$mpi" = openmpi ] || run setuid test_setuid
 	run "full-$mpi" test_full 128 600 1200
 	;;

@@ -40,8 +40,11 @@ static void predefined(void (*map)(uint64_t key, uint32_t index))
 
 static const struct recorder_mpi mpi = { world, thread_level, MULTIPLE, version, predefined };
 
-static struct recorder_function barrier = { "MPI_Barrier", "MPI_Barrier", SEG_CLASS_COLLECTIVE,
-					    SEG_LANGUAGE_C, 0, NULL };
+static struct recorder_function barrier = {
+	.name = "MPI_Barrier",
+	.class_id = SEG_CLASS_COLLECTIVE,
+	.language = SEG_LANGUAGE_C,
+};
 
 /* The segment goes with the process. */
 static void end(int status)
