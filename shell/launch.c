@@ -39,36 +39,30 @@ struct launch {
 	int status;   /* of wait(), once it has ended */
 };
 
-static int find_recorder(const struct options *options, enum preload_mpi *mpi_ret, char **path_ret,
-			 struct pdb_error *err)
+/* That of the MPI which was named; else those of all, as each knows its own programs. */
+static int find_recorders(const struct options *options, char **paths_ret, struct pdb_error *err)
 {
 	char mpirun[] = "mpirun";
 	char *const default_argv[] = {mpirun, NULL};
 	enum preload_mpi mpi = preload_mpi_of_name(options->mpi);
 
-	if (!mpi)
-		mpi = preload_guess(options->run_argv ? options->run_argv : default_argv);
-	if (!mpi)
-		return error_set(
-			err, ERROR_UNSUPPORTED,
-			"cannot tell which MPI %s belongs to; say --mpi=openmpi or --mpi=mpich",
-			options->run_argv ? options->run_argv[0] : "mpirun");
-	*mpi_ret = mpi;
-	return preload_find(mpi, path_ret, err);
+	if (mpi)
+		return preload_find(mpi, paths_ret, err);
+	mpi = preload_guess(options->run_argv ? options->run_argv : default_argv);
+	return preload_find_all(mpi, paths_ret, err);
 }
 
 int launch_print_env(const struct options *options, struct pdb_error *err)
 {
-	enum preload_mpi mpi;
 	char *library, *lines;
 	bool is_written;
 
 	if (options->wants_unset) {
 		lines = preload_unset_lines();
-	} else if (find_recorder(options, &mpi, &library, err) < 0) {
+	} else if (find_recorders(options, &library, err) < 0) {
 		return -1;
 	} else {
-		lines = preload_shell_lines(mpi, library);
+		lines = preload_shell_lines(preload_mpi_of_name(options->mpi), library);
 		free(library);
 	}
 	/* A shell takes them, byte for byte: they do not go through the gate. */
@@ -141,12 +135,11 @@ static void set_keeper(void)
 
 int launch_start(const struct options *options, struct launch **ret, struct pdb_error *err)
 {
-	enum preload_mpi mpi;
 	char *library, **argv;
 	pid_t pid = 0;
 	int error;
 
-	if (find_recorder(options, &mpi, &library, err) < 0)
+	if (find_recorders(options, &library, err) < 0)
 		return -1;
 	if (options->trace)
 		setenv(PDB_ENV_TRACE, options->trace, 1);

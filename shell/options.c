@@ -53,7 +53,7 @@ static const struct argp_option table[] = {
 	{"batch", KEY_BATCH, NULL, 0, "Leave after these commands; stop at the first that fails",
 	 2},
 	{"nx", 'n', NULL, 0, "Do not read the files of \"help startup\", as ~/.pdbrc", 2},
-	{"mpi", KEY_MPI, "MPI", 0, "run, env: openmpi or mpich, in place of finding out", 3},
+	{"mpi", KEY_MPI, "MPI", 0, "run, env: the recorder of openmpi or mpich only, in place of all", 3},
 	{"output", KEY_OUTPUT, "FILE", 0, "run: the job's output, in place of the terminal", 3},
 	{"trace", KEY_TRACE, "SIZE", OPTION_ARG_OPTIONAL,
 	 "run: record traces, in SIZE bytes a thread (1M), for the command trace", 3},

@@ -41,27 +41,29 @@ static bool has_prefix(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* Sonames: Open MPI has libmpi.so.40 since version 3, the MPICH ABI has libmpi.so.12. */
-static enum preload_mpi mpi_of_soname(const char *name)
+/* What launchers of Open MPI load, and no other MPI has, is told by its name; an MPI itself by what it exports, as
+ * names are shared: libmpi.so.12, libmpi_cray.so.12, libmpi_abi.so.1. The recorder goes by the same. */
+static enum preload_mpi mpi_of_library(const char *name, const char *path)
 {
-	static const char *const openmpi[] = {"libmpi.so.4", "libmpi_", "libopen-rte.",
-					      "libprrte."};
-	static const char *const mpich[] = {"libmpich", "libmpi.so.12", "libmpifort."};
+	static const char *const launchers[] = {"libopen-rte.", "libprrte."};
 
-	for (size_t i = 0; i < sizeof(openmpi) / sizeof(openmpi[0]); i++)
-		if (has_prefix(name, openmpi[i]))
+	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++)
+		if (has_prefix(name, launchers[i]))
 			return PRELOAD_OPENMPI;
-	for (size_t i = 0; i < sizeof(mpich) / sizeof(mpich[0]); i++)
-		if (has_prefix(name, mpich[i]))
-			return PRELOAD_MPICH;
-	return PRELOAD_UNKNOWN;
+	if (!path)
+		return PRELOAD_UNKNOWN;
+	if (elf_needed_exports(path, "MPIR_Dup_fn"))
+		return PRELOAD_MPICH;
+	return elf_needed_exports(path, "ompi_mpi_comm_world") &&
+			       elf_needed_exports(path, "PMPI_Comm_c2f")
+		       ? PRELOAD_OPENMPI : PRELOAD_UNKNOWN;
 }
 
-static bool take_mpi(const char *name, void *context)
+static bool take_mpi(const char *name, const char *path, void *context)
 {
 	enum preload_mpi *mpi = context;
 
-	*mpi = mpi_of_soname(name);
+	*mpi = mpi_of_library(name, path);
 	return *mpi != PRELOAD_UNKNOWN;
 }
 
@@ -162,6 +164,22 @@ int preload_find(enum preload_mpi mpi, char **path_ret, struct pdb_error *err)
 			   path_ret, err);
 }
 
+int preload_find_all(enum preload_mpi first, char **paths_ret, struct pdb_error *err)
+{
+	enum preload_mpi second = first == PRELOAD_MPICH ? PRELOAD_OPENMPI : PRELOAD_MPICH;
+	char *one = NULL, *other = NULL;
+	bool has_one = preload_find(first, &one, NULL) == 0;
+	bool has_other = preload_find(second, &other, has_one ? NULL : err) == 0;
+
+	if (!has_one && !has_other)
+		return -1;
+	*paths_ret = xasprintf("%s%s%s", has_one ? one : "", has_one && has_other ? ":" : "",
+			       has_other ? other : "");
+	free(one);
+	free(other);
+	return 0;
+}
+
 /* ---- How a launcher is told ---------------------------------------------------------------- */
 
 /* `library` before what is preloaded already. */
@@ -251,7 +269,7 @@ char *preload_shell_lines(enum preload_mpi mpi, const char *library)
 	fputs("export LD_PRELOAD=", out);
 	put_quoted(out, library);
 	fputs("\"${LD_PRELOAD:+:$LD_PRELOAD}\"\n", out);
-	if (mpi == PRELOAD_OPENMPI) {
+	if (mpi != PRELOAD_MPICH) {
 		fputs("export " ENV_LIST "='LD_PRELOAD", out);
 		for (size_t i = 0; i < NUM_FORWARDED; i++)
 			if (getenv(forwarded[i]))

@@ -258,9 +258,11 @@ static bool read_section(struct walk *walk, size_t object, Elf *elf, Elf_Scn *se
 				*where = xstrdup(text);
 		} else if (entry.d_tag == DT_NEEDED && !is_known(walk, text) &&
 			   walk->num < MAX_OBJECTS) {
-			if (walk->visit(text, walk->context))
+			char *path = find_library(walk, object, text);
+
+			add(walk, text, path, object);
+			if (walk->visit(text, path, walk->context))
 				return true;
-			add(walk, text, find_library(walk, object, text), object);
 		}
 	}
 	return false;
@@ -314,4 +316,37 @@ bool elf_needed_walk(const char *path, elf_needed_fn visit, void *context)
 	free(walk.objects);
 	close_cache(&walk);
 	return is_enough;
+}
+
+static bool defines(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *symbol)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	GElf_Sym entry;
+
+	for (int i = 0; data && gelf_getsym(data, i, &entry); i++) {
+		const char *name = entry.st_shndx == SHN_UNDEF ? NULL :
+				   elf_strptr(elf, header->sh_link, entry.st_name);
+
+		if (name && strcmp(name, symbol) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool elf_needed_exports(const char *path, const char *symbol)
+{
+	Elf_Scn *section = NULL;
+	bool result = false;
+	GElf_Shdr header;
+	int fd;
+	Elf *elf = open_elf(path, &fd);
+
+	if (!elf)
+		return false;
+	while (!result && (section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM)
+			result = defines(elf, section, &header, symbol);
+	elf_end(elf);
+	close(fd);
+	return result;
 }

@@ -10,11 +10,14 @@
 #include <stdbool.h>
 
 /* Called for the name of each library ("libmpi.so.40"), once, nearest to the program first, also of
- * those that cannot be found. Returns whether it has seen enough. */
-typedef bool (*elf_needed_fn)(const char *name, void *context);
+ * those that cannot be found: their path is NULL. Returns whether it has seen enough. */
+typedef bool (*elf_needed_fn)(const char *name, const char *path, void *context);
 
 /* Go through the libraries of the program or library `path`. Returns whether the function has seen
  * enough. */
 bool elf_needed_walk(const char *path, elf_needed_fn visit, void *context);
+
+/* Does the library export a symbol of that name itself? */
+bool elf_needed_exports(const char *path, const char *symbol);
 
 #endif

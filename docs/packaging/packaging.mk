@@ -37,7 +37,7 @@ $(LIBPDB_SO): $(LIBPDB_OBJ) $(PACKAGING)/libpdb.map
 # FOLDER MODE FILE... for each folder under DESTDIR: install and uninstall go by the same list.
 
 PKGLIBDIR = $(PREFIX)/lib/pdb
-INSTALL_MADE = $(O)/packaging/pdb.pc $(O)/packaging/modulefile
+INSTALL_MADE = $(O)/packaging/pdb.pc $(O)/packaging/modulefile $(O)/packaging/modulefile-recorder
 INSTALL_FILES = \
 	$(PREFIX)/bin:755:$(O)/pdb \
 	$(foreach f,$(RECORDERS),$(PKGLIBDIR):644:$(f)) \
@@ -50,6 +50,7 @@ INSTALL_FILES = \
 	$(PREFIX)/share/bash-completion/completions:644:$(PACKAGING)/completion/pdb \
 	$(ZSHDIR):644:$(PACKAGING)/completion/_pdb \
 	$(PREFIX)/share/pdb:644:$(O)/packaging/modulefile \
+	$(PREFIX)/share/pdb:644:$(O)/packaging/modulefile-recorder \
 	$(PREFIX)/share/pdb:644:docs/json-schema.json
 # Only those that nobody else has files in.
 INSTALL_FOLDERS = $(PKGLIBDIR) $(PREFIX)/share/pdb

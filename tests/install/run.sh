@@ -38,7 +38,7 @@ there=$work/else/where
 mkdir -p "$work/else" && cp -a "$work/first/opt/pdb" "$there" && rm -rf "$work/first/opt"
 for file in bin/pdb lib/pdb/libpdbrec-{openmpi,mpich}.so lib/pdb/pdbd-{openmpi,mpich}{,-worker} \
 	lib/libpdb.so.0 lib/libpdb.so lib/libpdb.a include/pdb.h lib/pkgconfig/pdb.pc share/man/man1/pdb.1 \
-	share/bash-completion/completions/pdb share/zsh/site-functions/_pdb share/pdb/modulefile; do
+	share/bash-completion/completions/pdb share/zsh/site-functions/_pdb share/pdb/modulefile share/pdb/modulefile-recorder; do
 	check "$file is installed" test -f "$there/$file"
 done
 path=$there/bin:$PATH
@@ -52,6 +52,8 @@ for mpi in openmpi mpich; do
 	check "the daemon of $mpi can be loaded" says 0 'pdbd-' \
 		bash -c "ldd '$there/lib/pdb/pdbd-$mpi-worker' | grep 'not found' || echo pdbd-"
 done
+check 'the module names both recorders' test "$(sed -n "s|^prepend-path LD_PRELOAD *.prefix/|$there/|p" \
+	"$there/share/pdb/modulefile-recorder" | sort)" = "$(ls "$there"/lib/pdb/libpdbrec-*.so)"
 compiler=$(command -v mpicc.openmpi || command -v mpicc)
 check 'a program that hangs' "$compiler" -g -O1 -iquote "$tree" -o "$work/nested" "$tree/tests/mpi/nested.c"
 cd "$work" || exit 1
@@ -124,7 +126,7 @@ check 'bash completes all commands' is_same want offered
 check 'the beginning of one' test "$(completes pdb -ex 'gro')" = groups
 check 'actions' test "$(completes pdb ru)" = run
 check 'the MPIs' test "$(completes pdb run --mpi = mp)" = mpich
-check 'files' test "$(completes pdb --load "$there/share/pdb/mod")" = "$there/share/pdb/modulefile"
+check 'files' test "$(completes pdb --load "$there/share/pdb/js")" = "$there/share/pdb/json-schema.json"
 check 'programs to run' test "$(completes pdb run -- bas | grep -x bash | head -n 1)" = bash
 # zsh_completes WORD...: the same of zsh, whose own functions only say here what they are told to offer.
 zsh_completes() {

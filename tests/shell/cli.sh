@@ -60,10 +60,12 @@ expect 'a folder as snapshot' 2 'pdb: '
 run run --mpi=openmpi -- /no/such/launcher
 expect 'run: no such program' 2 '/no/such/launcher'
 run run -- /bin/true
-expect 'run: no MPI in sight' 2 'cannot tell which MPI'
+expect 'run: no MPI in sight' 2 'ended with status 0'
 run run --mpi=openmpi -- /bin/false
 expect 'run: ends at once' 2 'ended with status 1'
 
+run env
+expect 'env for all MPIs' 0 "^export LD_PRELOAD='.*/libpdbrec-[a-z]*.so:.*/libpdbrec-[a-z]*.so'" 'OMPI_MCA_mca_base_env_list'
 run env --mpi=openmpi
 expect 'env' 0 "^export LD_PRELOAD='.*/libpdbrec-openmpi.so'" 'OMPI_MCA_mca_base_env_list'
 run env --mpi=mpich

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Several MPIs side by side: pdb run loads the recorder of the MPI that the program loads. Launchers are
-# scripts here that tell how they were called; libraries are empty, but have the names of MPIs.
+# Several MPIs side by side: pdb run loads all recorders, that of the MPI which the program loads first. Launchers are
+# scripts here that tell how they were called; libraries have no more than what MPIs are told by.
 set -u
 . tests/shell/lib.sh
 build=$(realpath "$build") pdb=$build/pdb
@@ -18,6 +18,10 @@ PATH=$work/bin:$PATH
 export PATH
 
 echo 'int mpi_stub(void) { return 0; }' >stub.c
+echo 'int mpi_stub(void) { return 0; } int PMPI_Comm_c2f, ompi_mpi_comm_world;' >openmpi.c
+echo 'int mpi_stub(void) { return 0; } int MPIR_Dup_fn;' >mpich.c
+# As MPI's own ABI is made by each of them.
+echo 'int mpi_stub(void) { return 0; } int MPI_Abi_get_version, ompi_mpi_comm_world, MPIR_Err_create_code;' >abi.c
 echo 'int mpi_stub(void); int middle(void) { return mpi_stub(); }' >middle.c
 echo 'int middle(void); int main(void) { return middle(); }' >main.c
 echo 'int mpi_stub(void); int main(void) { return mpi_stub(); }' >direct.c
@@ -27,8 +31,8 @@ library() {
 	shift 2
 	gcc -fPIC -shared -o "$target" "$source" -Wl,-soname,"$(basename "$target")" -Wl,--no-as-needed "$@"
 }
-library ompi/libmpi.so.40 stub.c
-library mpich/libmpich.so.12 stub.c
+library ompi/libmpi.so.40 openmpi.c
+library mpich/libmpich.so.12 mpich.c
 for mpi in ompi mpich; do
 	stub=$(echo $mpi/lib*)
 	gcc -o $mpi/direct direct.c "$stub"
@@ -42,13 +46,14 @@ for mpi in ompi mpich; do
 	mkdir $mpi/other && mv $mpi/variable $mpi/other
 done
 
-# loads NAME MPI LAUNCHER WORD...: which recorder the launcher was told of
+# loads NAME MPI LAUNCHER WORD...: which recorder the launcher was told of first, of two
 loads() {
 	name=$1 mpi=$2
 	shift 2
 	: >called
 	run -n run --output out --batch -- "$@"
-	if grep -q "libpdbrec-$mpi.so" called && [ "$(grep -c libpdbrec- called)" -eq 1 ]; then
+	if grep -o 'libpdbrec-[a-z]*' called | head -n 1 | grep -q "libpdbrec-$mpi" &&
+		[ "$(grep -o 'libpdbrec-[a-z]*' called | sort -u | grep -c .)" -eq 2 ]; then
 		pass
 	else
 		fail "$name" "$(cat called; echo "$said")"
@@ -68,7 +73,22 @@ loads 'by LD_LIBRARY_PATH' mpich mpirun -n 2 mpich/other/variable
 unset LD_LIBRARY_PATH
 loads 'not by LD_LIBRARY_PATH' openmpi mpirun -n 2 mpich/other/variable
 said=$(: >called; "$pdb" -n --mpi=openmpi run --output out --batch -- mpirun -n 2 mpich/direct 2>&1 </dev/null)
-if grep -q libpdbrec-openmpi called; then pass; else fail '--mpi has the last word' "$said"; fi
+if grep -q libpdbrec-openmpi called && ! grep -q libpdbrec-mpich called; then pass; else fail '--mpi has the last word' "$said"; fi
+
+# Names say nothing: those of one MPI with what the other exports, and those of nobody's.
+for soname in libmpi_cray.so.12 libmpi_nvidia.so.12 libmpi.so.40 libmpi.so.12 libmpi_abi.so.1; do
+	mkdir "named-$soname"
+	library "named-$soname/$soname" mpich.c
+	gcc -o "named-$soname/direct" direct.c "named-$soname/$soname" -Wl,-rpath,"\$ORIGIN"
+	loads "MPICH as $soname" mpich mpirun -n 2 "named-$soname/direct"
+	library "named-$soname/$soname" openmpi.c
+	loads "Open MPI as $soname" openmpi mpiexec.hydra -n 2 "named-$soname/direct"
+	for made in abi stub; do
+		library "named-$soname/$soname" $made.c
+		loads "$made as $soname, Open MPI" openmpi mpirun -n 2 "named-$soname/direct"
+		loads "$made as $soname, MPICH" mpich mpiexec.hydra -n 2 "named-$soname/direct"
+	done
+done
 
 # Where nobody can know, the launcher's.
 printf '#!/bin/sh\nexec mpich/direct\n' >script.sh
