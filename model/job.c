@@ -46,9 +46,29 @@ void job_destroy(struct job *job)
 
 void job_add_hole(struct job *job, int rank, const char *why)
 {
-	/* No capacity is kept: holes are few, and the allocator doubles on its own. */
+	size_t at = job->num_holes;
+
+	/* They mostly come in order. No capacity is kept: the allocator doubles on its own. */
+	while (at > 0 && job->holes[at - 1].rank > rank)
+		at--;
 	job->holes = xreallocarray(job->holes, job->num_holes + 1, sizeof(*job->holes));
-	job->holes[job->num_holes++] = (struct job_hole){ .rank = rank, .why = xstrdup(why) };
+	memmove(job->holes + at + 1, job->holes + at, (job->num_holes++ - at) * sizeof(*job->holes));
+	job->holes[at] = (struct job_hole){ .rank = rank, .why = xstrdup(why) };
+}
+
+const char *job_find_hole(const struct job *job, int rank)
+{
+	size_t first = 0, end = job->num_holes;
+
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+
+		if (job->holes[middle].rank < rank)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first < job->num_holes && job->holes[first].rank == rank ? job->holes[first].why : NULL;
 }
 
 void job_add_crash(struct job *job, const struct job_crash *crash)

@@ -50,7 +50,7 @@ struct job {
 	struct samples *samples; /* may be empty */
 	struct code_probe *probes; /* what the values of samples are of, by number */
 	size_t num_probes;
-	struct job_hole *holes;	 /* about models; samples carry their own notes */
+	struct job_hole *holes;	 /* about models, by rank; samples carry their own notes */
 	size_t num_holes;
 	struct job_crash *crashes; /* by rank, from cores; each rank at most once */
 	size_t num_crashes;
@@ -62,6 +62,8 @@ struct job {
 struct job *job_create(void);
 void job_destroy(struct job *job);
 void job_add_hole(struct job *job, int rank, const char *why);
+/* The first reason that was told; NULL: none. */
+const char *job_find_hole(const struct job *job, int rank);
 /* In the order of ranks. */
 void job_add_crash(struct job *job, const struct job_crash *crash);
 /* NULL: nothing is known of a signal. */

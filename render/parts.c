@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <uthash.h>
+
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict.h"
 #include "model/callpath.h"
@@ -216,14 +218,11 @@ bool parts_have_models(const struct view *view)
 
 void parts_no_model(const struct view *view, int rank)
 {
-	for (size_t i = 0; i < view->job->num_holes; i++) {
-		if (view->job->holes[i].rank != rank)
-			continue;
-		text_wrap(view, 0, "Nothing is known of the MPI calls of rank %d: %s.", rank,
-			  view->job->holes[i].why);
-		return;
-	}
-	if (rank < 0 || rank >= parts_num_ranks(view))
+	const char *why = job_find_hole(view->job, rank);
+
+	if (why)
+		text_wrap(view, 0, "Nothing is known of the MPI calls of rank %d: %s.", rank, why);
+	else if (rank < 0 || rank >= parts_num_ranks(view))
 		text_wrap(view, 0, "There is no rank %d in this job of %d ranks.", rank,
 			  parts_num_ranks(view));
 	else
@@ -232,31 +231,41 @@ void parts_no_model(const struct view *view, int rank)
 
 /* ---- Holes -------------------------------------------------------------------------------- */
 
+/* The ranks with one reason. */
+struct reason {
+	UT_hash_handle hh;
+	const char *why;
+	struct rankset *ranks;
+};
+
 void view_holes(const struct view *view)
 {
 	const struct job *job = view->job;
-	bool *is_done = xcalloc(job->num_holes, sizeof(*is_done));
+	struct reason *reasons = NULL, *reason, *next;
 
 	for (size_t i = 0; i < job->num_holes; i++) {
-		struct rankset *ranks;
-		char *who;
+		const char *why = job->holes[i].why;
 
-		if (is_done[i])
-			continue;
-		ranks = rankset_create();
-		for (size_t j = i; j < job->num_holes; j++) {
-			if (strcmp(job->holes[i].why, job->holes[j].why) != 0)
-				continue;
-			rankset_add(ranks, job->holes[j].rank);
-			is_done[j] = true;
+		HASH_FIND_STR(reasons, why, reason);
+		if (!reason) {
+			reason = xcalloc(1, sizeof(*reason));
+			reason->why = why;
+			reason->ranks = rankset_create();
+			HASH_ADD_KEYPTR(hh, reasons, why, strlen(why), reason);
 		}
-		who = label_who(ranks, 40);
-		text_wrap(view, 0, "Not known: %s (%d of %d): %s.", who, rankset_count(ranks),
-			  parts_num_ranks(view), job->holes[i].why);
-		free(who);
-		rankset_destroy(ranks);
+		rankset_add(reason->ranks, job->holes[i].rank);
 	}
-	free(is_done);
+	HASH_ITER(hh, reasons, reason, next)
+	{
+		char *who = label_who(reason->ranks, 40);
+
+		text_wrap(view, 0, "Not known: %s (%d of %d): %s.", who,
+			  rankset_count(reason->ranks), parts_num_ranks(view), reason->why);
+		free(who);
+		HASH_DEL(reasons, reason);
+		rankset_destroy(reason->ranks);
+		free(reason);
+	}
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */

@@ -25,12 +25,9 @@ enum { STEP = 2, MAX_STEPS = 6, WHO_WIDTH = 30 };
 /* Of a rank without a model. */
 static void print_unseen(const struct view *view, int rank, int indent)
 {
-	const char *why = "no recorder";
+	const char *why = job_find_hole(view->job, rank);
 
-	for (size_t i = 0; i < view->job->num_holes; i++)
-		if (view->job->holes[i].rank == rank)
-			why = view->job->holes[i].why;
-	text_wrap(view, indent, "rank %d: %s", rank, why);
+	text_wrap(view, indent, "rank %d: %s", rank, why ? why : "no recorder");
 }
 
 static void print_place(const struct view *view, const struct waitfor_step *step, int indent)

@@ -130,25 +130,18 @@ int session_take_rank(struct session *session, const struct args *args, size_t *
 	return result;
 }
 
-/* Why the rank has no model. */
-static const char *find_hole(const struct job *job, int rank)
-{
-	for (size_t i = 0; i < job->num_holes; i++)
-		if (job->holes[i].rank == rank)
-			return job->holes[i].why;
-	return "no recorder";
-}
-
 int session_take_model_rank(struct session *session, const struct args *args, size_t *next,
 			    int *ret, struct pdb_error *err)
 {
+	const char *why;
 	int rank;
 
 	if (session_take_rank(session, args, next, &rank, err) < 0)
 		return -1;
+	why = job_find_hole(session->job, rank);
 	if (!rankset_contains(session->job->model->ranks, rank))
 		return error_set(err, ERROR_NOT_FOUND, "rank %d has no model: %s", rank,
-				 find_hole(session->job, rank));
+				 why ? why : "no recorder");
 	*ret = rank;
 	return 0;
 }

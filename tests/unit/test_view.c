@@ -347,12 +347,12 @@ static void test_holes(void **state)
 	(void)state;
 	view_holes(&hung->view);
 	assert_string_equal(hung_text(hung), "");
-	add_hole(&hung->job, 20, "no recorder");
 	add_hole(&hung->job, 9, "process has ended");
+	add_hole(&hung->job, 20, "no recorder");
 	add_hole(&hung->job, 21, "no recorder");
 	view_holes(&hung->view);
-	assert_string_equal(hung_text(hung), "Not known: ranks 20-21 (2 of 8): no recorder.\n"
-					     "Not known: rank 9 (1 of 8): process has ended.\n");
+	assert_string_equal(hung_text(hung), "Not known: rank 9 (1 of 8): process has ended.\n"
+					     "Not known: ranks 20-21 (2 of 8): no recorder.\n");
 	view_lp(&hung->view);
 	assert_contains(hung_text(hung), "Not known: rank 9 (1 of 8): process has ended.\n");
 	view_why(&hung->view, 9);
