@@ -10,7 +10,7 @@
 #include "model/rankset.h"
 #include "model/xalloc.h"
 
-enum { MAX_RANKS = 16 << 20, MAX_HOST = 255 };
+enum { MAX_RANKS = 16 << 20, MISSING_EACH = 1 << 16, MAX_HOST = 255 };
 
 struct proctable *proctable_create(void)
 {
@@ -57,6 +57,22 @@ static int compare_procs(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
+/* How many ranks there can be. */
+static int most_ranks(const struct proctable *table)
+{
+	return table->num_procs < MAX_RANKS / MISSING_EACH - 1
+		       ? (int)(table->num_procs + 1) * MISSING_EACH
+		       : MAX_RANKS;
+}
+
+void proctable_claim(struct proctable *table, int size)
+{
+	if (size > most_ranks(table))
+		table->size_claimed = size;
+	else if (size > table->size)
+		table->size = size;
+}
+
 static int check_procs(const struct proctable *table, struct pdb_error *err)
 {
 	for (size_t i = 0; i < table->num_procs; i++) {
@@ -64,10 +80,12 @@ static int check_procs(const struct proctable *table, struct pdb_error *err)
 
 		if (proc->rank < 0)
 			return error_set(err, ERROR_FORMAT, "the process table has rank %d", proc->rank);
-		if (proc->rank >= MAX_RANKS)
+		if (proc->rank >= most_ranks(table))
 			return error_set(err, ERROR_FORMAT,
-					 "the process table has rank %d; more than %d ranks cannot be",
-					 proc->rank, MAX_RANKS);
+					 "the process table has rank %d, but only %zu process%s; more "
+					 "than %d ranks cannot be",
+					 proc->rank, table->num_procs,
+					 table->num_procs == 1 ? "" : "es", most_ranks(table));
 		/* Negative pids mean groups of processes to kill(2) and others. */
 		if (proc->pid < 0)
 			return error_set(err, ERROR_FORMAT, "the process table gives rank %d pid %d",
@@ -82,21 +100,19 @@ static int check_procs(const struct proctable *table, struct pdb_error *err)
 					 "name of a host",
 					 proc->rank, proc->host);
 	}
-	if (table->size > MAX_RANKS)
-		return error_set(err, ERROR_FORMAT, "the process table claims %d ranks", table->size);
 	return 0;
 }
 
 int proctable_finish(struct proctable *table, struct pdb_error *err)
 {
+	int size = table->size;
+
 	if (table->num_procs)
 		qsort(table->procs, table->num_procs, sizeof(*table->procs), compare_procs);
 	if (check_procs(table, err) < 0)
 		return -1;
-	if (table->size < 0)
-		table->size = 0;
-	if (table->num_procs && table->procs[table->num_procs - 1].rank >= table->size)
-		table->size = table->procs[table->num_procs - 1].rank + 1;
+	table->size = table->num_procs ? table->procs[table->num_procs - 1].rank + 1 : 0;
+	proctable_claim(table, size);
 	for (size_t i = 0; i < table->num_procs; i++) {
 		struct proc *proc = &table->procs[i];
 

@@ -44,6 +44,7 @@ struct proctable {
 	size_t num_procs;
 	size_t capacity;
 	int size; /* of MPI_COMM_WORLD: the highest rank + 1, or what the launcher says if more */
+	int size_claimed; /* by somebody, and not believed; 0: nothing */
 	char *job; /* the launcher's name of the job, for example "prterun-login1-4019@1" */
 	char *launcher_name; /* for people: "Open MPI 5.0.7 (PRRTE)", "srun", ... */
 	pid_t launcher_pid;
@@ -62,10 +63,14 @@ void proctable_add(struct proctable *table, int rank, pid_t pid, const char *hos
 /* The same for a process of this host that is known to have ended. */
 void proctable_add_ended(struct proctable *table, int rank, pid_t pid, const char *host);
 
-/* Sort, refuse negative or duplicate ranks, ranks above 16 Mi and hosts that are no names of hosts
- * (or ""), set size and is_local.
- * Tables come from other programs' memory, so nothing in them is trusted. */
+/* Sort, refuse negative or duplicate ranks, ranks that are too high for so few processes and hosts
+ * that are no names of hosts (or ""), set size and is_local. Tables come from other programs'
+ * memory, so nothing in them is trusted. */
 int proctable_finish(struct proctable *table, struct pdb_error *err);
+
+/* Somebody says that a finished table's job has so many ranks. A size is believed as far as there are
+ * processes: 65,536 missing ranks for each that was found; what is not goes to size_claimed. */
+void proctable_claim(struct proctable *table, int size);
 
 /* NULL if the table has no such rank. */
 const struct proc *proctable_find(const struct proctable *table, int rank);

@@ -531,8 +531,7 @@ int session_open_kept(struct session *session, struct segment_kept *kept, int nu
 	table->job = xstrdup(kept[0].job);
 	table->source = PROCTABLE_PROCFS;
 	for (int i = 0; i < num; i++)
-		if (kept[i].size > table->size)
-			table->size = kept[i].size;
+		proctable_claim(table, kept[i].size);
 	resolve_names(session);
 	session->sampler = sampler_create(job->modules, job->callpaths);
 	session->node = node_create(job, session->sampler);

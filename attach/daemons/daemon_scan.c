@@ -125,7 +125,6 @@ int daemon_scan_add(struct proctable *table, const char *text, size_t length, st
 	rankset_destroy(known);
 	if (proctable_finish(table, err) < 0)
 		return -1;
-	if (table->size < size)
-		table->size = size;
+	proctable_claim(table, size);
 	return (int)(table->num_procs - num_before);
 }

@@ -18,7 +18,9 @@
 #include "attach/process/memory.h"
 #include "attach/process/procfs.h"
 #include "attach/process/rankenv.h"
+#include "model/budget.h"
 #include "model/error.h"
+#include "model/interrupt.h"
 #include "model/xalloc.h"
 
 #define MAX_RANKS (1 << 24)
@@ -46,6 +48,7 @@ struct reader {
 	int size;             /* of the job by the environment of its ranks; 0: not known */
 	size_t num_strangers; /* processes here that have the pids of ranks and are none */
 	char job[128];
+	uint64_t budget; /* for what the table leads to */
 };
 
 /* The executable is first; where it has a copy of a library's variable, its copy counts. */
@@ -129,7 +132,7 @@ static void check_local(struct reader *reader, int *rank, pid_t *pid, char *exec
 	*pid = rankenv_process(reader->list, reader->num_list, *pid, &env);
 	*rank = env.rank;
 	procfs_executable(*pid, executable, MAX_TEXT);
-	if (env.size > reader->size && env.size <= MAX_RANKS)
+	if (env.size > reader->size)
 		reader->size = env.size;
 	if (!reader->job[0])
 		memcpy(reader->job, env.job, sizeof(reader->job));
@@ -142,6 +145,7 @@ static int add_entry(struct reader *reader, struct proctable *table, const struc
 	pid_t pid = entry->pid > 0 ? entry->pid : 0;
 	char executable[MAX_TEXT];
 	int rank = index;
+	size_t cost;
 
 	if (read_text(launcher, &reader->host, entry->host_name, index, "host", err))
 		return -1;
@@ -154,6 +158,11 @@ static int add_entry(struct reader *reader, struct proctable *table, const struc
 	strcpy(executable, reader->executable.text);
 	if (host_is_local(reader->host.text))
 		check_local(reader, &rank, &pid, executable);
+	cost = sizeof(struct proc) + strlen(reader->host.text) + strlen(executable);
+	if (cost > reader->budget)
+		return error_set(err, ERROR_FORMAT,
+				 "the launcher's MPIR table is damaged: its names are too long");
+	reader->budget -= cost;
 	proctable_add(table, rank, pid, reader->host.text, executable);
 	return 0;
 }
@@ -200,6 +209,8 @@ static int read_entries(struct reader *reader, struct proctable *table, uint64_t
 	for (first = 0; first < size; first += CHUNK) {
 		int num = size - first < CHUNK ? size - first : CHUNK;
 
+		if (interrupt_check(err) < 0)
+			return -1;
 		if (read_bytes(reader->launcher->pid, address + (uint64_t)first * sizeof(*entries),
 			       entries, (size_t)num * sizeof(*entries), "the table", err))
 			return -1;
@@ -256,8 +267,7 @@ static int finish(struct reader *reader, struct proctable *table, struct pdb_err
 
 	if (proctable_finish(table, err))
 		return error_prefix(err, "the launcher's MPIR table is damaged");
-	if (table->size < reader->size)
-		table->size = reader->size;
+	proctable_claim(table, reader->size);
 	num_duplicates = forget_duplicate_pids(table);
 	free(table->job);
 	table->job = name_job(reader);
@@ -303,6 +313,7 @@ int launcher_read_mpir(const struct launcher_info *launcher, struct proctable **
 				 size);
 	reader = xcalloc(1, sizeof(*reader));
 	reader->launcher = launcher;
+	reader->budget = budget_compressed((uint64_t)size * sizeof(struct procdesc));
 	reader->list = procfs_list(&reader->num_list);
 	table = proctable_create();
 	result = read_entries(reader, table, address, size, err);

@@ -18,7 +18,6 @@
 #include "model/xalloc.h"
 
 #define MAX_DEPTH 32
-#define MAX_SIZE (1 << 24)
 
 struct found {
 	struct rankenv env;
@@ -152,15 +151,14 @@ static int fill_table(struct scan *scan, struct proctable *table, struct pdb_err
 		if (!procfs_executable(pid, executable, sizeof(executable)))
 			executable[0] = '\0';
 		proctable_add(table, env->rank, pid, host, executable);
-		if (env->size > size && env->size <= MAX_SIZE)
+		if (env->size > size)
 			size = env->size;
 	}
 	if (table->num_procs < (size_t)size)
 		add_ended(table, size, host);
 	if (proctable_finish(table, err))
 		return -1;
-	if (table->size < size)
-		table->size = size;
+	proctable_claim(table, size);
 	table->source = PROCTABLE_PROCFS;
 	return 0;
 }

@@ -196,6 +196,9 @@ static int run_job(struct session *session, const struct args *args, struct pdb_
 		fprintf(out, "  command   %s\n", session->launcher.command);
 	fprintf(out, "  ranks     %d, recorder in %d\n", table->size,
 		job->model ? rankset_count(job->model->ranks) : 0);
+	if (table->size_claimed)
+		fprintf(out, "            %d ranks are claimed; with so few processes that is not believed\n",
+			table->size_claimed);
 	mpi = find_mpi(job);
 	if (*mpi)
 		fprintf(out, "  MPI       %s\n", mpi);
@@ -209,21 +212,12 @@ static int run_job(struct session *session, const struct args *args, struct pdb_
 
 /* ---- info ranks ---------------------------------------------------------------------------- */
 
-/* Why there is no model of the rank; NULL: there is one. */
-static const char *find_hole(const struct job *job, int rank)
-{
-	for (size_t i = 0; i < job->num_holes; i++)
-		if (job->holes[i].rank == rank)
-			return job->holes[i].why;
-	return NULL;
-}
-
 /* The rank's state, now or, on another host, when it was last sampled; "": not known. */
 static void find_state(const struct session *session, const struct proc *proc, char state[8])
 {
 	const struct job *job = session->job;
 	const struct sample *sample = samples_find(job->samples, proc->rank, proc->pid);
-	const char *hole = find_hole(job, proc->rank);
+	const char *hole = job_find_hole(job, proc->rank);
 	struct procfs_stat stat;
 
 	memset(state, 0, 8);
@@ -244,7 +238,7 @@ static void add_rank(struct session *session, struct table *out, int rank)
 {
 	const struct proc *proc = proctable_find(session->job->proctable, rank);
 	const struct job_crash *crash = job_find_crash(session->job, rank);
-	const char *hole = find_hole(session->job, rank);
+	const char *hole = job_find_hole(session->job, rank);
 	char state[8] = "";
 
 	if (proc && !crash)
@@ -272,7 +266,7 @@ static void rank_json(struct json *json, const struct session *session, int rank
 {
 	const struct proc *proc = proctable_find(session->job->proctable, rank);
 	const struct job_crash *crash = job_find_crash(session->job, rank);
-	const char *hole = find_hole(session->job, rank);
+	const char *hole = job_find_hole(session->job, rank);
 	char state[8] = "";
 
 	if (proc && !crash)

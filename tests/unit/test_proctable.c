@@ -45,7 +45,7 @@ static void test_size(void **state)
 {
 	static const struct {
 		int said, highest, expected; /* highest -1: no ranks */
-	} table[] = { { 0, 7, 8 }, { 4, 7, 8 }, { 16, 7, 16 }, { -3, -1, 0 }, { 5, -1, 5 } };
+	} table[] = { { INT_MAX, 7, 8 }, { 1 << 17, 7, 1 << 17 }, { (1 << 17) + 1, 7, 8 }, { 0, 7, 8 }, { 4, 7, 8 }, { 16, 7, 16 }, { -3, -1, 0 }, { 5, -1, 5 } };
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(table); i++) {
@@ -56,6 +56,9 @@ static void test_size(void **state)
 			proctable_add(procs, table[i].highest, 1, "", "");
 		assert_int_equal(proctable_finish(procs, NULL), 0);
 		assert_int_equal(procs->size, table[i].expected);
+		/* What so few processes cannot be is only told. */
+		assert_int_equal(procs->size_claimed,
+				 table[i].said > procs->size ? table[i].said : 0);
 		assert_null(proctable_find(procs, 0));
 		proctable_destroy(procs);
 	}
@@ -72,7 +75,7 @@ static void test_refused(void **state)
 		{ { 0, 16 << 20 }, 5, 0, "rank 16777216" },
 		{ { 0, INT_MAX }, 5, 0, "rank 2147483647" },
 		{ { 0, 1 }, -7, 0, "pid -7" },
-		{ { 0, 1 }, 5, INT_MAX, "2147483647 ranks" },
+		{ { 0, 3 << 16 }, 5, 0, "rank 196608, but only 2 processes" },
 	};
 
 	(void)state;

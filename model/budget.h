@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * How much memory what is read may take: in proportion to the bytes that there really are, since
+ * those cannot be claimed. What is meant for a file counts for all of it, however many parts it
+ * has. */
+#ifndef PDB_MODEL_BUDGET_H
+#define PDB_MODEL_BUDGET_H
+
+#include <stdint.h>
+
+/* Compressed: a job of some ten thousand ranks that do the same takes less than BUDGET_SMALL. Real
+ * jobs take up to 60 bytes for each in the file (scale.md); files below BUDGET_SMALL are alike. */
+#define BUDGET_SMALL ((uint64_t)1 << 20)
+#define BUDGET_LEAST ((uint64_t)40 << 20)
+#define BUDGET_MOST ((uint64_t)8 << 30)
+
+static inline uint64_t budget_compressed(uint64_t bytes)
+{
+	uint64_t more = bytes > BUDGET_SMALL ? bytes - BUDGET_SMALL : 0;
+
+	return more > (BUDGET_MOST - BUDGET_LEAST) / 128 ? BUDGET_MOST : BUDGET_LEAST + more * 128;
+}
+
+/* Not compressed: bytes that are stored, or were sent. A table that is copied, checked and made into
+ * a model's is charged five times at most. */
+static inline uint64_t budget_stored(uint64_t bytes)
+{
+	const uint64_t least = 256 << 10;
+
+	return bytes > (BUDGET_MOST - least) / 16 ? BUDGET_MOST : least + bytes * 16;
+}
+
+#endif
