@@ -15,7 +15,11 @@
 #define COPY_NS 100000 /* a thread stands still for no longer than this because of it */
 #define MAX_TRIES 8 /* objects by the names that it has */
 #define MAX_INTERPRETERS 16
-#define MAX_THREADS 4096
+#define MAX_THREADS 4096 /* of all interpreters */
+/* The list of threads is read no more often, since many threads may not be in it. */
+#define LIST_NS 10000000
+/* Of location tables, for the frames of one stack: those of a thousand usual functions. */
+#define MAX_LINE_BYTES (4 << 20)
 #define OWNED_BY_C_STACK 3
 
 /* ---- Layouts ----------------------------------------------------------------------------------
@@ -187,6 +191,7 @@ void python_destroy(struct python *python)
 	if (!python)
 		return;
 	python_forget_codes(python);
+	free(python->threads);
 	free(python);
 }
 
@@ -228,29 +233,67 @@ static uint64_t own_number(pid_t pid, pid_t tid)
 	return number;
 }
 
-bool python_prepare(struct python *python, pid_t tid, struct python_copy *copy)
+/* The threads of one interpreter. What is not an interpreter any more may lead in a circle: then all
+ * of it has been seen when the mark, which is left behind ever farther ahead, is met again. */
+static void list_threads(struct python *python, uint64_t interpreter)
 {
 	const struct python_layout *layout = &python->layout;
-	uint64_t number = own_number(python->memory.pid, tid), interpreter, thread;
-	int i, t;
+	uint64_t thread = read_word(python, interpreter + layout->interpreter_threads), mark = 0;
+
+	for (size_t n = 1; thread && thread != mark && python->num_threads < MAX_THREADS; n++) {
+		python->threads = xgrow(python->threads, python->num_threads,
+					&python->threads_capacity, sizeof(*python->threads));
+		python->threads[python->num_threads++] = (struct python_thread){
+			read_word(python, thread + layout->thread_native_id), thread};
+		if ((n & (n - 1)) == 0)
+			mark = thread;
+		thread = read_word(python, thread + layout->thread_next);
+	}
+}
+
+static void list_all_threads(struct python *python)
+{
+	const struct python_layout *layout = &python->layout;
+	uint64_t first = read_word(python, python->runtime + layout->runtime_interpreters);
+	uint64_t interpreter = first;
+
+	python->num_threads = 0;
+	for (int i = 0; interpreter && i < MAX_INTERPRETERS; i++) {
+		list_threads(python, interpreter);
+		interpreter = read_word(python, interpreter + layout->interpreter_next);
+		if (interpreter == first)
+			break;
+	}
+	python->listed_ns = monotonic_ns();
+}
+
+/* The thread's state, which still says that it is that; 0: it has none. */
+static uint64_t find_thread(const struct python *python, uint64_t number)
+{
+	for (size_t i = 0; i < python->num_threads; i++) {
+		const struct python_thread *thread = &python->threads[i];
+
+		if (thread->number == number &&
+		    read_word(python, thread->address + python->layout.thread_native_id) == number)
+			return thread->address;
+	}
+	return 0;
+}
+
+bool python_prepare(struct python *python, pid_t tid, struct python_copy *copy)
+{
+	uint64_t number = own_number(python->memory.pid, tid);
 
 	copy->python = python;
 	copy->thread = 0;
 	copy->num_frames = copy->num_pages = 0;
 	copy->is_whole = copy->is_late = false;
-	interpreter = read_word(python, python->runtime + layout->runtime_interpreters);
-	for (i = 0; interpreter && i < MAX_INTERPRETERS; i++) {
-		thread = read_word(python, interpreter + layout->interpreter_threads);
-		for (t = 0; thread && t < MAX_THREADS; t++) {
-			if (read_word(python, thread + layout->thread_native_id) == number) {
-				copy->thread = thread;
-				return true;
-			}
-			thread = read_word(python, thread + layout->thread_next);
-		}
-		interpreter = read_word(python, interpreter + layout->interpreter_next);
+	copy->thread = find_thread(python, number);
+	if (!copy->thread && monotonic_ns() - python->listed_ns > LIST_NS) {
+		list_all_threads(python);
+		copy->thread = find_thread(python, number);
 	}
-	return false;
+	return copy->thread != 0;
 }
 
 /* ---- While it stands still --------------------------------------------------------------------
@@ -414,7 +457,7 @@ static size_t put_entry(const struct python_copy *copy, size_t next,
 bool python_merge(const struct python_copy *copy, struct modules *modules,
 		  struct unwind_frame *frames, size_t *num, size_t max)
 {
-	const struct python *python = copy->python;
+	struct python *python = copy->python;
 	struct output output = {.max = max};
 	size_t num_evals = 0, next = 0, i;
 	int skip;
@@ -425,6 +468,7 @@ bool python_merge(const struct python_copy *copy, struct modules *modules,
 	if (skip < 0)
 		return !copy->is_late;
 	output.frames = xcalloc(max, sizeof(*output.frames));
+	python->line_bytes = MAX_LINE_BYTES;
 	for (i = 0; i < *num; i++) {
 		if (is_eval(python, &frames[i])) {
 			if (skip-- <= 0)

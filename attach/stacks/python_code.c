@@ -13,6 +13,7 @@
 #define MAX_NAME 1024
 #define MAX_TABLE (1 << 20)
 #define MAX_CODES 65536
+#define MAX_CODE_BYTES ((size_t)16 << 20)
 
 struct python_code {
 	uint64_t address;
@@ -181,6 +182,7 @@ void python_forget_codes(struct python *python)
 		HASH_DEL(python->codes, code);
 		destroy_code(code);
 	}
+	python->code_bytes = 0;
 }
 
 static bool read_identity(const struct python *python, struct python_code *code)
@@ -208,7 +210,7 @@ static bool read_code(const struct python *python, struct python_code *code)
 	code->function = read_string(python, code->name_object);
 	if (!code->file || !code->file[0] || !code->function ||
 	    !read_at(python, code->table_object + layout->bytes_size, &size, sizeof(size)) ||
-	    size > MAX_TABLE)
+	    size > MAX_TABLE || size > python->line_bytes)
 		return false;
 	code->table = xmalloc(size + 1);
 	code->table_size = size;
@@ -228,9 +230,10 @@ static struct python_code *get_code(struct python *python, uint64_t address)
 		return code;
 	if (code) { /* another has its place by now */
 		HASH_DEL(python->codes, code);
+		python->code_bytes -= code->table_size;
 		destroy_code(code);
 	}
-	if (HASH_COUNT(python->codes) >= MAX_CODES)
+	if (HASH_COUNT(python->codes) >= MAX_CODES || python->code_bytes > MAX_CODE_BYTES)
 		python_forget_codes(python);
 	code = xcalloc(1, sizeof(*code));
 	*code = now;
@@ -239,6 +242,7 @@ static struct python_code *get_code(struct python *python, uint64_t address)
 		return NULL;
 	}
 	HASH_ADD(hh, python->codes, address, sizeof(code->address), code);
+	python->code_bytes += code->table_size;
 	return code;
 }
 
@@ -259,8 +263,9 @@ int python_locate(struct python *python, uint64_t address, uint64_t instruction,
 	int64_t unit;
 	int line;
 
-	if (!code)
+	if (!code || code->table_size > python->line_bytes)
 		return -1;
+	python->line_bytes -= code->table_size;
 	unit = (int64_t)(instruction - address - python->layout.code_instructions) / 2;
 	line = python_line(code->table, code->table_size, code->first_line, unit);
 	/* The same in all processes that run the same file. */

@@ -34,6 +34,11 @@ struct python_layout {
 /* A code object that was seen. */
 struct python_code;
 
+/* What the interpreters say of a thread: its own number, and the address of its state. */
+struct python_thread {
+	uint64_t number, address;
+};
+
 struct python {
 	struct memory memory;
 	struct python_layout layout;
@@ -42,6 +47,11 @@ struct python {
 	uint64_t eval_start, eval_end; /* _PyEval_EvalFrameDefault */
 	uint64_t start, end;           /* the program or library that holds all that */
 	struct python_code *codes;
+	size_t code_bytes;             /* of their location tables */
+	size_t line_bytes;             /* of tables that may still be read or gone through */
+	struct python_thread *threads; /* as of listed_ns; 0: never */
+	size_t num_threads, threads_capacity;
+	uint64_t listed_ns;
 };
 
 /* Name a frame: its module (source file) and its offset there. -1 if the code object cannot be read

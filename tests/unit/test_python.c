@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * On processes of the machine's own Python, as far as it is one that pdb knows. */
 #include <stdio.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "attach/process/maps.h"
 #include "attach/stacks/python.h"
@@ -62,6 +64,50 @@ static void test_lines(void **state)
 	for (size_t i = 0; i < sizeof(far); i++)
 		far[i] = i % 11 ? 0x7e : ENTRY(13, 1);
 	assert_int_equal(python_line(far, sizeof(far), 10, 63), 0);
+}
+
+/* ---- Threads --------------------------------------------------------------------------------- */
+
+/* The own memory is that of a process with interpreters that are each other's next, as are their
+ * threads: what looks like Python need not be. */
+static void test_circle(void **state)
+{
+	enum { NUM_ASKED = 2000, MOST_S = 2 };
+	struct thread {
+		uint64_t number;
+		struct thread *next;
+	} threads[3] = {{101, &threads[1]}, {102, &threads[2]}, {103, &threads[1]}};
+	struct interpreter {
+		struct interpreter *next;
+		struct thread *threads;
+	} interpreters[2] = {{&interpreters[1], &threads[0]}, {&interpreters[1], &threads[2]}};
+	struct interpreter *runtime = interpreters;
+	struct python python = {
+		.memory.pid = getpid(),
+		.layout = {.interpreter_next = offsetof(struct interpreter, next),
+			   .interpreter_threads = offsetof(struct interpreter, threads),
+			   .thread_next = offsetof(struct thread, next),
+			   .thread_native_id = offsetof(struct thread, number)},
+		.runtime = (uintptr_t)&runtime,
+	};
+	struct python_copy *copy = calloc(1, sizeof(*copy));
+	clock_t begin = clock();
+
+	(void)state;
+	/* Threads that are not Python's, of which there may be many. */
+	for (pid_t tid = 1000000; tid < 1000000 + NUM_ASKED; tid++)
+		assert_false(python_prepare(&python, tid, copy));
+	assert_true(clock() - begin < MOST_S * CLOCKS_PER_SEC);
+	assert_in_range(python.num_threads, 3, 100);
+	for (pid_t tid = 101; tid <= 103; tid++) {
+		assert_true(python_prepare(&python, tid, copy));
+		assert_int_equal(copy->thread, (uintptr_t)&threads[tid - 101]);
+	}
+	/* One that has its state for another thread now. */
+	threads[0].number = 104;
+	assert_false(python_prepare(&python, 101, copy));
+	free(python.threads);
+	free(copy);
 }
 
 /* ---- Merging: numbers are addresses of frames, letters kinds --------------------------------- */
@@ -326,6 +372,7 @@ static void test_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_circle),
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_merge),
 		cmocka_unit_test_setup_teardown(test_functions, setup, teardown),
