@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "model/error.h"
 #include "model/xalloc.h"
@@ -40,54 +43,121 @@ int script_run(struct session *session, struct line_source *source, struct pdb_e
 	return result;
 }
 
+enum { MAX_LINE = 64 << 10 }; /* what has longer lines is no file of commands */
+
 struct file_source {
 	struct line_source base;
-	FILE *file;
+	int fd;
+	char bytes[4096];
+	size_t at, num;       /* of the bytes that have been read: the next one, and how many */
+	struct pdb_error err; /* of reading; ERROR_NONE */
 };
+
+/* Wait for bytes or their end, or a signal: which. -1: failed. */
+static int wait_for_more(const struct file_source *file)
+{
+	struct pollfd fds[] = {
+		{.fd = file->fd, .events = POLLIN},
+		{.fd = interrupt_fd(), .events = POLLIN},
+	};
+
+	if (poll(fds, 2, -1) < 0 && errno != EINTR)
+		return -1;
+	if (fds[1].revents)
+		interrupt_drain();
+	return fds[0].revents != 0;
+}
+
+/* More bytes. False: there are none. Nobody may ever write to a fifo, and what a device has may never
+ * end; so a signal ends this whenever it comes. */
+static bool read_more(struct file_source *file)
+{
+	/* Before a fifo has its first writer it seems to be at its end; one that had one is. */
+	bool is_ready = file->num > 0;
+
+	while (interrupt_check(&file->err) == 0) {
+		int ready = is_ready ? 1 : wait_for_more(file);
+		ssize_t got;
+
+		if (ready < 0)
+			break;
+		if (ready == 0)
+			continue;
+		got = read(file->fd, file->bytes, sizeof(file->bytes));
+		if (got >= 0) {
+			file->at = 0;
+			file->num = (size_t)got;
+			return got > 0;
+		}
+		if (errno != EINTR && errno != EAGAIN)
+			break;
+		is_ready = false;
+	}
+	if (file->err.code == ERROR_NONE)
+		error_errno(&file->err, "cannot read %s", file->base.name);
+	return false;
+}
 
 static char *next_of_file(struct line_source *source, const char *prompt)
 {
 	struct file_source *file = (struct file_source *)source;
 	char *line = NULL;
-	size_t size = 0;
-	ssize_t length = getline(&line, &size, file->file);
+	size_t length = 0, capacity = 0;
+	bool is_end = false;
 
 	(void)prompt;
-	if (length < 0) {
+	while (!is_end && (file->at < file->num || read_more(file))) {
+		char next = file->bytes[file->at++];
+
+		line = xgrow(line, length, &capacity, 1);
+		is_end = next == '\n';
+		line[length++] = is_end ? '\0' : next;
+		if (length > MAX_LINE) {
+			error_set(&file->err, ERROR_FORMAT,
+				  "%s:%d: the line does not end: this is no file of commands",
+				  source->name, source->line + 1);
+			break;
+		}
+	}
+	if (!line || file->err.code != ERROR_NONE) {
 		free(line);
 		return NULL;
 	}
-	while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r'))
-		line[--length] = '\0';
+	/* The last one may have no newline. */
+	line = xreallocarray(line, length + 1, 1);
+	length -= is_end;
+	while (length > 0 && line[length - 1] == '\r')
+		length--;
+	line[length] = '\0';
 	source->line++;
 	return line;
 }
 
-int script_run_stream(struct session *session, FILE *stream, const char *name,
-		      struct pdb_error *err)
+int script_run_open(struct session *session, int fd, const char *name, struct pdb_error *err)
 {
-	struct file_source file = {
-		.base = {.next = next_of_file, .name = name},
-		.file = stream,
-	};
+	struct file_source *file = xcalloc(1, sizeof(*file));
 	int result;
 
-	errno = 0;
-	result = script_run(session, &file.base, err);
-	if (!result && ferror(stream))
-		result = error_errno(err, "cannot read %s", name);
+	file->base = (struct line_source){.next = next_of_file, .name = name};
+	file->fd = fd;
+	result = script_run(session, &file->base, err);
+	if (!result && file->err.code != ERROR_NONE) {
+		*err = file->err;
+		result = -1;
+	}
+	free(file);
 	return result;
 }
 
 int script_run_file(struct session *session, const char *path, struct pdb_error *err)
 {
-	FILE *file = fopen(path, "re");
-	int result;
+	/* A fifo that nobody writes to yet does not hold this up. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), result;
 
-	if (!file)
+	if (fd < 0)
 		return error_errno(err, "cannot open %s", path);
-	result = script_run_stream(session, file, path, err);
-	fclose(file);
+	result = script_run_open(session, fd, path, err);
+	close(fd);
 	return result;
 }
 

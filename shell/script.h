@@ -4,7 +4,6 @@
 #define PDB_SHELL_SCRIPT_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 struct args;
 struct macro;
@@ -23,9 +22,9 @@ struct line_source {
  * "NAME:LINE: ". Sources nest at most 20 deep. */
 int script_run(struct session *session, struct line_source *source, struct pdb_error *err);
 
-/* The same for a command file; the stream of an open one stays open. */
-int script_run_stream(struct session *session, FILE *stream, const char *name,
-		      struct pdb_error *err);
+/* The same for a command file, which may be a pipe or a device; an open one stays open. Ctrl-C ends
+ * waiting for lines, too. */
+int script_run_open(struct session *session, int fd, const char *name, struct pdb_error *err);
 int script_run_file(struct session *session, const char *path, struct pdb_error *err);
 
 /* The same for a user-defined command called with args. The macro may be redefined meanwhile. */

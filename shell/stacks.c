@@ -5,6 +5,7 @@
 
 #include "analysis/stacks/temporal.h"
 #include "model/error.h"
+#include "model/interrupt.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
 #include "render/order_text.h"
@@ -262,9 +263,11 @@ struct calltree *stacks_make_tree(struct session *session, const struct stacks_o
 		calltree_order(tree, order);
 	rankset_destroy(steps);
 	temporal_result_destroy(order);
-	if (tree->num_nodes > 0)
+	if (interrupt_check(err) == 0 && tree->num_nodes > 0)
 		return tree;
 	calltree_destroy(tree);
+	if (interrupt_pending())
+		return NULL;
 	error_set(err, ERROR_NOT_FOUND, "%s",
 		  is_empty ? "there is no stack of these ranks"
 			   : "these options leave nothing of the stacks");

@@ -19,14 +19,9 @@
 /* ---- Files ----------------------------------------------------------------------------------- */
 
 /* Opened without waiting, as a pipe of that name would make it. */
-static FILE *open_file(const char *path)
+static int open_file(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
-
-	if (fd >= 0 && !file)
-		close(fd);
-	return file;
+	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
 static int check_owner(const char *path, const struct stat *status, struct pdb_error *err)
@@ -41,17 +36,17 @@ static int check_owner(const char *path, const struct stat *status, struct pdb_e
 }
 
 /* Only what is open is checked: a name may be another file's a moment later. */
-static int run_file(struct session *session, FILE *file, const char *path, struct pdb_error *err)
+static int run_file(struct session *session, int fd, const char *path, struct pdb_error *err)
 {
 	struct stat status;
 
-	if (fstat(fileno(file), &status) < 0)
+	if (fstat(fd, &status) < 0)
 		return error_errno(err, "cannot read %s", path);
 	if (!S_ISREG(status.st_mode))
 		return error_set(err, ERROR_PERMISSION, "%s is no file; not run", path);
 	if (check_owner(path, &status, err) < 0)
 		return -1;
-	return script_run_stream(session, file, path, err);
+	return script_run_open(session, fd, path, err);
 }
 
 static int run_user_file(struct session *session, struct pdb_error *err)
@@ -59,20 +54,20 @@ static int run_user_file(struct session *session, struct pdb_error *err)
 	const char *home = getenv("HOME"), *config = getenv("XDG_CONFIG_HOME");
 	char *paths[2];
 	int result = 0;
-	FILE *file = NULL;
+	int fd = -1;
 
 	if (!home || !*home)
 		return 0;
 	paths[0] = config && *config == '/' ? xasprintf("%s/pdb/pdbrc", config)
 					    : xasprintf("%s/.config/pdb/pdbrc", home);
 	paths[1] = xasprintf("%s/" FILE_NAME, home);
-	for (size_t i = 0; i < 2 && !file; i++) {
-		file = open_file(paths[i]);
-		if (file)
-			result = run_file(session, file, paths[i], err);
+	for (size_t i = 0; i < 2 && fd < 0; i++) {
+		fd = open_file(paths[i]);
+		if (fd >= 0)
+			result = run_file(session, fd, paths[i], err);
 	}
-	if (file)
-		fclose(file);
+	if (fd >= 0)
+		close(fd);
 	free(paths[0]);
 	free(paths[1]);
 	return result;
@@ -107,19 +102,19 @@ static int check_directory(const struct session *session, const char *directory,
 
 static int run_project_file(struct session *session, struct pdb_error *err)
 {
-	FILE *file = open_file(FILE_NAME);
-	char *directory = file ? realpath(".", NULL) : NULL;
+	int fd = open_file(FILE_NAME);
+	char *directory = fd >= 0 ? realpath(".", NULL) : NULL;
 	int result = 0;
 
 	/* The home's is the user's. */
 	if (directory && !is_home(directory)) {
 		result = check_directory(session, directory, err);
 		if (!result)
-			result = run_file(session, file, FILE_NAME, err);
+			result = run_file(session, fd, FILE_NAME, err);
 	}
 	free(directory);
-	if (file)
-		fclose(file);
+	if (fd >= 0)
+		close(fd);
 	return result;
 }
 

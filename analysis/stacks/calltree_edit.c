@@ -6,11 +6,15 @@
 
 #include "analysis/stacks/calltree_private.h"
 #include "model/callpath.h"
+#include "model/interrupt.h"
 #include "model/job.h"
 #include "model/modules.h"
 #include "model/names.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
+
+/* Of a name, for a regular expression. */
+enum { MAX_TEXT = 2000 };
 
 static size_t depth_of(const struct calltree *tree, uint32_t node)
 {
@@ -70,9 +74,11 @@ static bool matches(const struct calltree *tree, uint32_t node, const regex_t *e
 	const char *file = name->full_file ? name->full_file : name->file;
 	/* Demangled C++ names end with their parameters. */
 	const char *call = strchr(name->function, '(') || !name->is_symbol ? "" : "()";
-	char *text = file ? xasprintf("%s%s at %s:%d", name->function, call, file, name->line)
-			  : xasprintf("%s%s", name->function, call);
-	bool result = regexec(expression, text, 0, NULL, 0) == 0;
+	char *text = file ? xasprintf("%.*s%s at %.*s:%d", MAX_TEXT, name->function, call, MAX_TEXT,
+				      file, name->line)
+			  : xasprintf("%.*s%s", MAX_TEXT, name->function, call);
+	/* Once all is to end, whoever asked for the tree drops it. */
+	bool result = !interrupt_pending() && regexec(expression, text, 0, NULL, 0) == 0;
 
 	free(text);
 	return result;

@@ -4,10 +4,14 @@
 #include <stdlib.h>
 
 #include "model/callpath.h"
+#include "model/interrupt.h"
 #include "model/job.h"
 #include "model/names.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
+
+/* Of a name, for a regular expression. */
+enum { MAX_TEXT = 2000 };
 
 /* ---- Which events -------------------------------------------------------------------------- */
 
@@ -34,8 +38,9 @@ static bool matches(const struct job *job, const struct traces_symbol *symbol,
 	bool is_found;
 
 	names_place(job->names, user == CALLPATH_NONE ? symbol->path : user, place, sizeof(place));
-	text = xasprintf("%s, %s", what, place);
-	is_found = regexec(expression, text, 0, NULL, 0) == 0;
+	text = xasprintf("%.*s, %s", MAX_TEXT, what, place);
+	/* Once all is to end, whoever asked for the runs drops them. */
+	is_found = !interrupt_pending() && regexec(expression, text, 0, NULL, 0) == 0;
 	free(what);
 	free(text);
 	return is_found;

@@ -7,6 +7,7 @@
 #include "analysis/traces/concept_lattice.h"
 #include "analysis/traces/trace_similarity.h"
 #include "model/error.h"
+#include "model/interrupt.h"
 #include "model/rankset.h"
 #include "model/xalloc.h"
 #include "render/view.h"
@@ -105,6 +106,8 @@ static int compare(struct session *session, struct compared *c, struct pdb_error
 	run = trace_input_run(&c->input);
 	c->options.runs.ranks = c->ranks;
 	c->runs = trace_runs_create(&run, 1, &c->options.runs);
+	if (interrupt_check(err) < 0)
+		return -1;
 	if (c->runs->num_threads == 0)
 		return error_set(err, ERROR_NOT_FOUND, "none of these ranks has a trace");
 	c->similarity =

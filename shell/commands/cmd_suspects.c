@@ -7,6 +7,7 @@
 #include "analysis/traces/trace_diff.h"
 #include "analysis/traces/trace_suspects.h"
 #include "model/error.h"
+#include "model/interrupt.h"
 #include "model/xalloc.h"
 #include "render/trace_text.h"
 #include "render/view.h"
@@ -87,7 +88,7 @@ static int open_two(struct session *session, const char *const *words, struct tw
 		runs[i] = trace_input_run(&two->inputs[i]);
 	}
 	two->runs = trace_runs_create(runs, 2, &two->options.runs);
-	return 0;
+	return interrupt_check(err);
 }
 
 /* ---- suspects -------------------------------------------------------------------------------- */

@@ -110,6 +110,46 @@ said=$(PDB_SEGMENT_DIR=$segments "$pdb" clean 2>&1)
 status=$?
 expect 'clean: no such folder' 2 "pdb: $segments: "
 
+# ---- Files of commands that do not end ----
+
+snapshot=docs/snapshots/lammps.pdb
+mkfifo "$work/fifo"
+
+# opened FILE: has pdb opened it?
+opened() {
+	find "/proc/$asked/fd" -lname "$1" 2>/dev/null | grep -q .
+}
+
+# end_by SIGNAL FILE: pdb that waits for commands of the file, which it has opened.
+end_by() {
+	"$pdb" --load "$snapshot" --batch -x "$2" >"$work/said" 2>&1 </dev/null &
+	asked=$!
+	wait_for opened "$2"
+	begin=$(date +%s%N)
+	kill -s "$1" $asked
+	wait $asked
+	status=$?
+	took=$((($(date +%s%N) - begin) / 1000000)) said=$(cat "$work/said")
+	expect "source of $2 and SIG$1" '[!0]*' '^pdb: interrupted$'
+	[ $took -lt 1000 ] || fail "source of $2 and SIG$1" "$took ms"
+}
+end_by TERM "$work/fifo"
+end_by INT "$work/fifo"
+end_by HUP "$work/fifo"
+(exec >"$work/fifo" && echo 'info job' && echo 'info hosts') &
+run --load "$snapshot" --batch -x "$work/fifo"
+wait $!
+expect 'source of a fifo' '[01]' '^  ranks     4' '^  host '
+run --load "$snapshot" --batch -x /dev/zero
+expect 'source of a device' 2 '^pdb: /dev/zero:1: the line does not end'
+run --load "$snapshot" --batch -x "$work"
+expect 'source of a folder' 2 'Is a directory'
+printf 'info job\r\ninfo hosts' >"$work/commands"
+run --load "$snapshot" --batch -x "$work/commands"
+expect 'source without a last newline' '[01]' '^  ranks     4' '^  host '
+run --load "$snapshot" --batch -ex 'apropos (((a{1,255}){1,255}){1,255})'
+expect 'an expression that explodes' 2 'use a simpler one'
+
 # ---- The manual ----
 
 if "$build/tests/shell/print_commands" | cmp -s - docs/commands.md; then

@@ -233,9 +233,58 @@ static void options(void **state)
 	assert_error(&err, ERROR_USAGE, "regular expression \"a(\": ");
 }
 
+/* The C library would take all memory for some, and all time for others. */
+static void expressions_that_explode(void **state)
+{
+	static const struct {
+		const char *text;
+		bool is_good;
+	} cases[] = {
+		{"MPI_(Send|Recv)+", true},
+		{"^a{1,200}$", true},
+		{"[[:alpha:]+{9}]{3}x", true},
+		{"[]{999}()](a)", true},
+		{"\\(\\(a{500}", true},
+		{"(a+)+", true},
+		{"a{2000}", false},
+		{"a{1,2000}", false},
+		{"a{,2000}", false},
+		{"a{999,}{3}", false},
+		{"(((a{1,255}){1,255}){1,255})", false},
+		{"(a{20}b{20}){30}", false},
+		{"((((((((((a+)+)+)+)+)+)+)+)+)+", false},
+		{"(a*)*\\1", false},
+	};
+	char *parentheses = calloc(1, 100001), *letters = calloc(1, 1002);
+	struct pdb_error err;
+	regex_t expression;
+
+	(void)state;
+	for (size_t i = 0; i < NUM_OF(cases); i++) {
+		int result = args_compile(cases[i].text, 0, &expression, &err);
+
+		if (result == 0)
+			regfree(&expression);
+		else
+			assert_error(&err, ERROR_USAGE, "use a simpler one");
+		if ((result == 0) != cases[i].is_good)
+			fail_msg("%s", cases[i].text);
+	}
+	memset(parentheses, '(', 100000);
+	assert_int_equal(args_compile(parentheses, 0, &expression, &err), -1);
+	memset(letters, 'a', 1001);
+	assert_int_equal(args_compile(letters, 0, &expression, &err), -1);
+	letters[1000] = '\0';
+	assert_int_equal(args_compile(letters, 0, &expression, &err), 0);
+	regfree(&expression);
+	free(parentheses);
+	free(letters);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(expressions_that_explode),
 		cmocka_unit_test(words_and_quotes), cmocka_unit_test(open_quotes_are_refused),
 		cmocka_unit_test(rank_lists),       cmocka_unit_test(bad_rank_lists),
 		cmocka_unit_test(numbers),          cmocka_unit_test(options),
