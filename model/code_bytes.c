@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/budget.h"
 #include "model/buffer.h"
 #include "model/code.h"
 #include "model/code_bytes.h"
@@ -396,7 +397,7 @@ int code_bytes_take_question(const uint8_t *bytes, size_t size, struct modules *
 			     struct code_question *ret)
 {
 	struct snapshot_input in = {
-		.at = bytes, .end = bytes + size, .memory = SNAPSHOT_MAX_MEMORY};
+		.at = bytes, .end = bytes + size, .memory = budget_stored(size)};
 	struct code_probe *probes;
 	uint32_t *numbers;
 	size_t num_modules;

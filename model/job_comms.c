@@ -12,8 +12,11 @@
 #include "model/rankset.h"
 #include "model/xalloc.h"
 
-/* Entries of all lists together that are not shared; what a corrupt segment may claim is more. */
-static const uint64_t max_entries = 1 << 26;
+/* Entries of all lists together that are not shared, by how many ranks were found, and how many are
+ * looked at in turn: what is corrupt may claim more. Jobs have some ten lists, which each world fills
+ * once; of one rank that was found among a million the world's is known. */
+static const uint64_t min_entries = 1 << 21, entries_each = 64, entries_comm = 8, max_entries = 1 << 26;
+static const uint64_t max_steps = 1 << 28;
 
 struct world {
 	int *ranks; /* [size] of the job, by world rank; -1: not known */
@@ -54,9 +57,17 @@ static uint64_t hash_text(const char *text)
 
 static bool may_allocate(struct job_comms_private *p, uint64_t entries)
 {
-	if (entries > max_entries - p->num_entries)
+	if (entries > p->most_entries - p->num_entries)
 		return false;
 	p->num_entries += entries;
+	return true;
+}
+
+static bool may_step(struct job_comms_private *p, uint64_t steps)
+{
+	if (steps > max_steps - p->num_steps)
+		return false;
+	p->num_steps += steps;
 	return true;
 }
 
@@ -206,10 +217,14 @@ static bool is_self(struct job_comms_private *p, uint32_t member, const struct m
 	return is_one;
 }
 
-static bool has_strangers(const struct model *model, uint32_t first, uint32_t num)
+static bool has_strangers(struct job_comms_private *p, const struct model *model, uint32_t first,
+			  uint32_t num)
 {
 	if (first == SEG_ALL_MEMBERS || first == SEG_NO_MEMBERS)
 		return false;
+	/* Too many to look at: it is refused as soon as it is to be filled. */
+	if (!may_step(p, num))
+		return true;
 	for (uint32_t i = 0; i < num; i++)
 		if (model_members(model, first)[i] < 0)
 			return true;
@@ -223,13 +238,14 @@ static uint64_t world_key(const struct job_comms_private *p, uint32_t world, uin
 	return p->num_worlds == 1 ? id : id + (world + 1) * 0x9e3779b97f4a7c15u;
 }
 
-static uint64_t draft_key(const struct job_comms_private *p, const struct job_comms_member *member,
+static uint64_t draft_key(struct job_comms_private *p, const struct job_comms_member *member,
 			  const struct model_comm *comm)
 {
 	const struct model *model = member->of->model;
 
-	if (p->num_worlds > 1 && (has_strangers(model, comm->members, comm->size) ||
-				  has_strangers(model, comm->remote_members, comm->remote_size)))
+	if (p->num_worlds > 1 && (has_strangers(p, model, comm->members, comm->size) ||
+				  has_strangers(p, model, comm->remote_members,
+						comm->remote_size)))
 		return comm->id;
 	return world_key(p, member->world, comm->id);
 }
@@ -371,6 +387,8 @@ static bool fill_list(struct job_comms_private *p, struct list *list, uint32_t n
 	if (list->is_shared || list->filled_by == number || list->num_known == list->size ||
 	    first == SEG_NO_MEMBERS)
 		return true;
+	if (!may_step(p, list->size))
+		return false;
 	list->filled_by = number;
 	if (first != SEG_ALL_MEMBERS)
 		members = model_members(model, first);
@@ -596,6 +614,9 @@ static void list_members(struct job_comms_private *p)
 		};
 		is_sorted &= i == 0 || p->members[i - 1].rank <= p->members[i].rank;
 	}
+	p->most_entries = min_entries;
+	for (size_t i = 0; i < p->num_members && p->most_entries < max_entries; i++)
+		p->most_entries += entries_each + entries_comm * p->members[i].of->model->num_comms;
 	p->member_of = xcalloc(p->num_members, sizeof(*p->member_of));
 	if (!is_sorted)
 		qsort(p->members, p->num_members, sizeof(*p->members), by_rank);

@@ -1,22 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
 #include <string.h>
 
+#include "model/callpath.h"
 #include "model/error.h"
 #include "model/model.h"
 #include "model/model_pool.h"
 #include "model/trace.h"
+#include "model/xalloc.h"
 
 static int wrong(struct pdb_error *err, const char *what, size_t index)
 {
 	return error_set(err, ERROR_FORMAT, "%s %zu is not valid", what, index);
 }
 
+enum { MAX_NAME = 4096 };
+
 static bool has_string(const struct model *model, const char *string)
 {
 	uintptr_t at = (uintptr_t)string, base = (uintptr_t)model->strings;
+	size_t left;
 
-	return string && at >= base && at < base + model->num_strings &&
-	       memchr(string, '\0', base + model->num_strings - at);
+	if (!string || at < base || at >= base + model->num_strings)
+		return false;
+	left = base + model->num_strings - at;
+	return memchr(string, '\0', left < MAX_NAME ? left : MAX_NAME) != NULL;
+}
+
+/* Each path at most so long; parents come first. */
+static bool are_short(const struct seg_frame *frames, size_t num)
+{
+	uint16_t *depths = xcalloc(num, sizeof(*depths));
+	bool are = true;
+
+	for (size_t i = 0; i < num && are; i++) {
+		depths[i] = frames[i].parent == SEG_NO_FRAME ? 0 : depths[frames[i].parent] + 1;
+		are = depths[i] < CALLPATH_MAX_FRAMES;
+	}
+	free(depths);
+	return are;
 }
 
 static int validate_tables(const struct model *model, struct pdb_error *err)
@@ -38,6 +60,9 @@ static int validate_tables(const struct model *model, struct pdb_error *err)
 		    (frame->module != SEG_NO_FRAME && frame->module >= model->num_modules))
 			return wrong(err, "frame", i);
 	}
+	if (!are_short(model->frames, model->num_frames))
+		return error_set(err, ERROR_FORMAT, "a call path has more than %d frames",
+				 CALLPATH_MAX_FRAMES);
 	for (size_t i = 0; i < model->num_sites; i++) {
 		const struct model_site *site = &model->sites[i];
 

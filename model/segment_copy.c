@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "model/error.h"
+#include "model/interrupt.h"
 #include "model/segment_reader_private.h"
 #include "model/xalloc.h"
 
@@ -14,8 +15,13 @@ enum { ENTRY_SIZE_MAX = 4096 };
 
 int reader_spend(struct reader *r, uint64_t bytes)
 {
+	if (interrupt_check(r->err) < 0)
+		return -1;
 	if (bytes > r->budget)
-		return error_set(r->err, ERROR_FORMAT, "the segment claims too much data");
+		return error_set(r->err, ERROR_FORMAT,
+				 "the segment claims far more than its file has stored: it is "
+				 "damaged, or made to do harm; if the rank has just started, look "
+				 "again");
 	r->budget -= bytes;
 	return 0;
 }

@@ -52,7 +52,7 @@ void reader_read_trace(struct reader *r, size_t number)
 		return;
 	}
 	/* Which symbols there are is known when the tables have been read. */
-	lane->trace = trace_copy(read_arena, &arena, head->trace_size, TRACE_LOOP, &err);
+	lane->trace = trace_copy(read_arena, &arena, head->trace_size, r->budget, TRACE_LOOP, &err);
 	r->err = &err;
 	if (!lane->trace || reader_spend(r, storage_of(lane->trace)) < 0)
 		refuse(lane, err.text);

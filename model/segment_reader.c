@@ -5,14 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "model/budget.h"
 #include "model/error.h"
 #include "model/model.h"
 #include "model/segment_reader.h"
 #include "model/segment_reader_private.h"
 #include "model/xalloc.h"
 
-/* All that one segment may make the reader allocate: 64 lanes with the largest ring. */
-static const uint64_t budget_max = 2ull << 30;
 /* Tries for all sequence locks of a segment together. */
 static const int retries_max = 20000, naps_max = 50;
 
@@ -28,6 +27,8 @@ static int count_lanes(struct reader *r, size_t *num_ret)
 		return error_errno(r->err, "the segment");
 	r->file_size = (uint64_t)st.st_size;
 	r->model->bytes = (uint64_t)st.st_blocks * 512;
+	/* What is only claimed has no room in the file: such tables are holes. */
+	r->budget = budget_stored(r->model->bytes);
 	if (num > SEG_MAX_LANES)
 		return error_set(r->err, ERROR_FORMAT, "the segment is corrupt: %llu lanes",
 				 (unsigned long long)num);
@@ -102,6 +103,8 @@ static int read_all(struct reader *r)
 
 	if (segment_read_header(r->fd, &r->header, r->err) < 0 || count_lanes(r, &num_lanes) < 0)
 		return -1;
+	if (reader_spend(r, num_lanes * (sizeof(*r->raw) + sizeof(*r->model->lanes))) < 0)
+		return -1;
 	r->raw = xcalloc(num_lanes, sizeof(*r->raw));
 	r->model->lanes = xcalloc(num_lanes, sizeof(*r->model->lanes));
 	r->model->num_lanes = num_lanes;
@@ -127,7 +130,6 @@ int segment_read(int fd, struct model **model_ret, struct pdb_error *err)
 {
 	struct reader r = {
 		.fd = fd,
-		.budget = budget_max,
 		.retries = retries_max,
 		.naps = naps_max,
 		.err = err,

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "model/budget.h"
 #include "model/error.h"
 #include "model/model.h"
 #include "model/segment_reader_private.h"
@@ -12,6 +13,8 @@
 
 /* A writer that cannot be caught between two writes: at the next look perhaps. */
 enum { LOCK_TRIES = 50, PATH_SIZE = 256 };
+/* Call paths can be much longer together than the table of their frames; so each step is charged. */
+enum { STEP_COST = 8 };
 
 /* FNV-1a, 64 bits. */
 #define HASH_BASIS UINT64_C(0xcbf29ce484222325)
@@ -135,7 +138,8 @@ static int hash_path(struct segment_watch *watch, uint32_t frame, uint64_t *ret)
 		struct seg_frame entry;
 		uint64_t module;
 
-		if (read_entry(watch, SEG_TABLE_FRAMES, frame, &entry, sizeof(entry)) < 0 ||
+		if (reader_spend(&watch->reader, STEP_COST) < 0 ||
+		    read_entry(watch, SEG_TABLE_FRAMES, frame, &entry, sizeof(entry)) < 0 ||
 		    hash_module(watch, entry.module, &module) < 0)
 			return -1;
 		if (entry.parent != SEG_NO_FRAME && entry.parent >= frame)
@@ -221,7 +225,8 @@ static int count_calls(struct segment_watch *watch, uint64_t base, const struct 
 
 	*ret = 0;
 	if (reader_check_table(&watch->reader, "transitions", table, count, SEG_MAX_TRANSITIONS,
-			       sizeof(*entries), watch->reader.header.lane_size) < 0)
+			       sizeof(*entries), watch->reader.header.lane_size) < 0 ||
+	    reader_spend(&watch->reader, count * sizeof(*entries)) < 0)
 		return -1;
 	entries = xcalloc(count + 1, sizeof(*entries));
 	result = reader_copy_entries(&watch->reader, base + table->offset, table, 0, count, entries,
@@ -323,12 +328,17 @@ static int take_stay(struct segment_watch *watch, size_t lane, const struct raw_
 	return 0;
 }
 
-static void begin_reading(struct segment_watch *watch, struct pdb_error *err)
+static int begin_reading(struct segment_watch *watch, struct pdb_error *err)
 {
+	struct stat status;
+
+	if (fstat(watch->reader.fd, &status) < 0)
+		return error_errno(err, "the segment");
 	watch->reader.err = err;
 	watch->reader.naps = 0;
 	watch->reader.retries = LOCK_TRIES;
-	watch->reader.budget = UINT64_MAX;
+	watch->reader.budget = budget_stored((uint64_t)status.st_blocks * 512);
+	return 0;
 }
 
 int segment_watch_read(struct segment_watch *watch, struct segment_pulse *ret,
@@ -338,8 +348,8 @@ int segment_watch_read(struct segment_watch *watch, struct segment_pulse *ret,
 	struct raw_current newest = {.since = 0};
 	size_t newest_lane = 0;
 
-	begin_reading(watch, err);
-	if (segment_pread(watch->reader.fd, &pulse.life, sizeof(pulse.life),
+	if (begin_reading(watch, err) < 0 ||
+	    segment_pread(watch->reader.fd, &pulse.life, sizeof(pulse.life),
 			  offsetof(struct seg_header, life), err) < 0 ||
 	    count_lanes(watch) < 0)
 		return -1;
@@ -376,8 +386,7 @@ int segment_watch_stays(struct segment_watch *watch, uint64_t place, struct segm
 	uint32_t state;
 	bool found;
 
-	begin_reading(watch, err);
-	if (find_state(watch, place, &state, &found) < 0 || count_lanes(watch) < 0)
+	if (begin_reading(watch, err) < 0 || find_state(watch, place, &state, &found) < 0 || count_lanes(watch) < 0)
 		return -1;
 	segment_clock_init(&clock, &watch->reader.header, watch->newest);
 	for (size_t i = 0; found && i < watch->num_lanes; i++) {

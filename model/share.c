@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/budget.h"
 #include "model/error.h"
 #include "model/model.h"
 #include "model/share_private.h"
@@ -33,6 +34,13 @@ int32_t share_peer_base(const struct model *model, uint32_t comm)
 	int32_t own = comm < model->num_comms ? model_comm_rank(model, comm) : 0;
 
 	return own > 0 ? own : 0;
+}
+
+uint64_t share_budget(uint64_t bytes, int num_ranks)
+{
+	enum { RANK_COST = 512 };
+
+	return budget_compressed(bytes) + (uint64_t)(num_ranks > 0 ? num_ranks : 0) * RANK_COST;
 }
 
 size_t share_num_ranks(const struct share *share)
@@ -216,6 +224,9 @@ int share_merge(struct share *into, const struct share *from, struct pdb_error *
 		unite_columns(&into->columns[c], &from->columns[c], c);
 	into->parts |= from->parts;
 	into->has_model |= from->has_model;
+	into->bytes += from->bytes;
+	if (from->num_ranks > into->num_ranks)
+		into->num_ranks = from->num_ranks;
 	if (from->taken_real_ns > into->taken_real_ns)
 		into->taken_real_ns = from->taken_real_ns;
 	if (from->look_seconds > into->look_seconds)

@@ -20,12 +20,7 @@ enum {
 	CHECKSUM_AT = 12,
 	SIZES_AT = 20,
 	LEVEL = 1,
-	/* What a share may grow to when decompressed: tables of equal things have long repeats. */
-	SMALL = 16 << 20,
-	MAX_RATIO = 1024,
 };
-
-#define MAX_SIZE ((uint64_t)2 << 30)
 
 /* ---- Out ------------------------------------------------------------------------------------- */
 
@@ -213,9 +208,9 @@ static void take_share(struct snapshot_input *in, struct share *share, int num_r
 		in->is_bad = true;
 }
 
-static int corrupt(struct pdb_error *err)
+static int refuse(const struct snapshot_input *in)
 {
-	return error_set(err, ERROR_FORMAT, "the share is corrupt");
+	return error_set(in->err, ERROR_FORMAT, "the share %s", input_why_bad(in));
 }
 
 /* The bytes before compression, which the caller frees; NULL: corrupt. */
@@ -238,7 +233,7 @@ static uint8_t *decompress(const uint8_t *bytes, size_t size, size_t raw_size)
 int share_decode(const uint8_t *bytes, size_t size, int num_ranks, struct share **share_ret,
 		 struct pdb_error *err)
 {
-	struct snapshot_input in = {.err = err};
+	struct snapshot_input in = {.err = err, .memory = share_budget(size, num_ranks)};
 	uint64_t raw_size, packed;
 	uint32_t version;
 	uint8_t *raw;
@@ -252,15 +247,14 @@ int share_decode(const uint8_t *bytes, size_t size, int num_ranks, struct share 
 				 version, SHARE_VERSION);
 	raw_size = fetch(bytes + SIZES_AT, 8);
 	packed = fetch(bytes + SIZES_AT + 8, 8);
-	if (packed != size - HEADER_SIZE || raw_size > MAX_SIZE ||
-	    raw_size > SMALL + packed * MAX_RATIO)
-		return corrupt(err);
+	in.is_too_much = raw_size > in.memory;
+	if (packed != size - HEADER_SIZE || in.is_too_much)
+		return refuse(&in);
 	if (fetch(bytes + CHECKSUM_AT, 8) != blobs_hash(bytes + SIZES_AT, size - SIZES_AT))
-		return corrupt(err);
+		return refuse(&in);
 	raw = decompress(bytes + HEADER_SIZE, packed, raw_size);
 	if (!raw)
-		return corrupt(err);
-	in.memory = SNAPSHOT_MAX_MEMORY;
+		return refuse(&in);
 	in.at = raw;
 	in.end = raw + raw_size;
 	share = share_create();
@@ -268,8 +262,10 @@ int share_decode(const uint8_t *bytes, size_t size, int num_ranks, struct share 
 	free(raw);
 	if (in.is_bad) {
 		share_destroy(share);
-		return corrupt(err);
+		return refuse(&in);
 	}
+	share->bytes = size;
+	share->num_ranks = num_ranks;
 	*share_ret = share;
 	return 0;
 }

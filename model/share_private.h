@@ -84,12 +84,18 @@ struct share {
 	bool has_model;         /* a recorder was there, even if no rank has a model */
 	uint64_t taken_real_ns; /* the latest */
 	double look_seconds;    /* the longest */
+	uint64_t bytes;         /* of those that it was decoded from, together */
+	int num_ranks;          /* of the job, as whoever decoded it knew */
 	struct share_column columns[SHARE_NUM_COLUMNS];
 };
 
 enum { SHARE_MAX_RANKS = 16 << 20 };
 
 #define SHARE_MAX_ITEMS ((1u << 31) - 1) /* of a column, and places */
+
+/* What may be made of so many bytes: what they may, and a stack for each rank of the job, since a
+ * million that do the same take next to none. */
+uint64_t share_budget(uint64_t bytes, int num_ranks);
 
 /* The number of an item of the column, added if need be. */
 uint32_t share_column_add_item(struct share_column *column, enum share_column_id id,

@@ -89,6 +89,9 @@ struct share_reader {
 
 void share_reader_init(struct share_reader *r, const struct share *share, struct pdb_error *err);
 void share_reader_deinit(struct share_reader *r);
+/* "what a node tells of WHAT is corrupt", or "claims far more ..."; or that it was interrupted.
+ * Returns -1. */
+int share_reader_refuse(const struct share_reader *r, const char *what, struct pdb_error *err);
 
 /* The items that a column has of a rank; ranks are asked for in ascending order. Borrowed until the
  * next rank. */

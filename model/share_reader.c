@@ -2,6 +2,8 @@
  * Rows and values of a share that is being read. */
 #include <stdlib.h>
 
+#include "model/error.h"
+#include "model/interrupt.h"
 #include "model/model.h"
 #include "model/model_pool.h"
 #include "model/share_read.h"
@@ -9,7 +11,7 @@
 
 void share_reader_init(struct share_reader *r, const struct share *share, struct pdb_error *err)
 {
-	*r = (struct share_reader){.share = share, .in.err = err, .in.memory = SNAPSHOT_MAX_MEMORY};
+	*r = (struct share_reader){.share = share, .in.err = err, .in.memory = share_budget(share->bytes, share->num_ranks)};
 	for (size_t c = 0; c < SHARE_NUM_COLUMNS; c++) {
 		r->at[c] = xcalloc(share->columns[c].num_places, sizeof(*r->at[c]));
 		r->rows[c] = xcalloc(share->columns[c].num_places, sizeof(*r->rows[c]));
@@ -24,6 +26,14 @@ void share_reader_deinit(struct share_reader *r)
 		free(r->rows[c]);
 	}
 	free(r->numbers);
+}
+
+int share_reader_refuse(const struct share_reader *r, const char *what, struct pdb_error *err)
+{
+	if (interrupt_check(err) < 0)
+		return -1;
+	return error_set(err, ERROR_FORMAT, "what a node tells of %s %s", what,
+			 input_why_bad(&r->in));
 }
 
 /* The rank's item in a place; false: it has none. */

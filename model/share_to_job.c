@@ -233,9 +233,12 @@ static struct model *read_model(struct share_reader *r, int rank)
 	return model;
 }
 
-static int corrupt(int rank, struct pdb_error *err)
+static int refuse(const struct share_reader *r, int rank, struct pdb_error *err)
 {
-	return error_set(err, ERROR_FORMAT, "what a node tells of rank %d is corrupt", rank);
+	char what[32];
+
+	snprintf(what, sizeof(what), "rank %d", rank);
+	return share_reader_refuse(r, what, err);
 }
 
 static int read_rank(struct share_reader *r, struct job *job, int rank, struct pdb_error *err)
@@ -244,7 +247,7 @@ static int read_rank(struct share_reader *r, struct job *job, int rank, struct p
 	int status = 0;
 
 	if (r->in.is_bad)
-		status = corrupt(rank, err);
+		status = refuse(r, rank, err);
 	else if (model_validate(model, err) < 0)
 		status = error_prefix(err, "rank %d", rank);
 	if (status < 0)
@@ -268,7 +271,7 @@ static int read_looks(struct share_reader *r, struct job_model *jm, struct pdb_e
 		lane->moves = input_take(&r->in);
 		share_reader_end(r);
 		if (r->in.is_bad)
-			return corrupt(lane->rank, err);
+			return refuse(r, lane->rank, err);
 	}
 	return 0;
 }
@@ -339,7 +342,7 @@ static int read_models(struct share_reader *r, struct job *job, struct pdb_error
 static uint32_t read_path(struct share_reader *r, struct job *job)
 {
 	struct snapshot_input *in = &r->in;
-	size_t num = input_take_count(in, UINT32_MAX, 3);
+	size_t num = input_take_count(in, CALLPATH_MAX_FRAMES, 3);
 	uint32_t path = CALLPATH_NONE;
 
 	for (size_t i = 0; i < num && !in->is_bad; i++) {
@@ -451,6 +454,9 @@ static void read_sample(struct share_reader *r, struct job *job, int rank, size_
 	sample = *read_stack(r, job, item);
 	sample.rank = rank;
 	read_sample_times(r, job, number, &sample);
+	/* Each of its frames is gone through, and has a place in trees. */
+	if (sample.path != CALLPATH_NONE)
+		input_charge(&r->in, 4, callpaths_get(job->callpaths, sample.path)->depth);
 	input_charge(&r->in, 1, sizeof(sample) + (sample.note ? strlen(sample.note) + 1 : 0));
 	if (!r->in.is_bad &&
 	    share_reader_count(r, SHARE_VALUES, rank, SHARE_MAX_ITEMS) > number) {
@@ -497,7 +503,7 @@ static int read_each(struct share_reader *r, struct job *job, enum share_column_
 			for (size_t k = 0; k < num && !r->in.is_bad; k++)
 				read(r, job, rank, k);
 			if (r->in.is_bad)
-				return corrupt(rank, err);
+				return refuse(r, rank, err);
 		}
 	}
 	return 0;
@@ -621,7 +627,7 @@ static int read_names(struct share_reader *r, struct job *job, struct pdb_error 
 		HASH_DEL(names, name);
 		destroy_name(name);
 	}
-	return r->in.is_bad ? error_set(err, ERROR_FORMAT, "names of frames are corrupt") : 0;
+	return r->in.is_bad ? share_reader_refuse(r, "names", err) : 0;
 }
 
 static int read_code(struct share_reader *r, struct job *job, struct pdb_error *err)
@@ -640,7 +646,7 @@ static int read_code(struct share_reader *r, struct job *job, struct pdb_error *
 		if (function)
 			code_store_add(job->code, module, function, variables);
 	}
-	return r->in.is_bad ? error_set(err, ERROR_FORMAT, "machine code is corrupt") : 0;
+	return r->in.is_bad ? share_reader_refuse(r, "machine code", err) : 0;
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
@@ -674,7 +680,7 @@ static int add_details(struct share_reader *r, struct model *model, int rank, st
 		model_own_lane_tables(model, &model->lanes[l]);
 		share_read_lane_details(r, model, l, rank);
 	}
-	return r->in.is_bad ? corrupt(rank, err) : 0;
+	return r->in.is_bad ? refuse(r, rank, err) : 0;
 }
 
 int share_add_details(const struct share *share, struct job *job, struct pdb_error *err)

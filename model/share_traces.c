@@ -79,9 +79,7 @@ int share_add_traces(const struct share *share, struct job *job, struct pdb_erro
 			continue; /* it was not asked for */
 		add_lane(&a, i);
 		if (a.reader.in.is_bad)
-			status = error_set(err, ERROR_FORMAT,
-					   "what a node tells of the trace of rank %d is corrupt",
-					   rank);
+			status = share_reader_refuse(&a.reader, "traces", err);
 	}
 	share_reader_deinit(&a.reader);
 	for (size_t i = 0; i < num_items; i++)

@@ -5,22 +5,23 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/budget.h"
 #include "model/error.h"
+#include "model/interrupt.h"
 #include "model/segment.h"
 #include "model/segment_private.h"
 #include "model/snapshot_private.h"
 #include "model/xalloc.h"
 
-enum { STRING_COST = 32 }; /* of an allocation and of its place in the table */
+enum { ALLOCATION_COST = 32, STRING_COST = 16 }; /* of its place in the table */
 enum { CHUNK_SIZE = 64 << 10 };
 
-int input_init(struct snapshot_input *in, int fd, struct pdb_error *err)
+int input_init(struct snapshot_input *in, int fd, uint64_t size, struct pdb_error *err)
 {
 	memset(in, 0, sizeof(*in));
 	in->err = err;
 	in->fd = fd;
-	in->bytes = SNAPSHOT_MAX_BYTES;
-	in->memory = SNAPSHOT_MAX_MEMORY;
+	in->bytes = in->memory = budget_compressed(size);
 	in->chunk = xmalloc(CHUNK_SIZE);
 	in->zstd = ZSTD_createDStream();
 	return in->zstd ? 0 : error_set(err, ERROR_SYSTEM, "zstd: out of memory");
@@ -39,6 +40,14 @@ void input_deinit(struct snapshot_input *in)
 	free(in->chunk);
 }
 
+static const char too_much[] = "claims far more than its bytes can hold: it is damaged, or made to "
+			       "do harm; have it saved again";
+
+const char *input_why_bad(const struct snapshot_input *in)
+{
+	return in->is_too_much ? too_much : "is corrupt";
+}
+
 static int truncated(struct snapshot_input *in)
 {
 	return error_set(in->err, ERROR_FORMAT, "the snapshot is truncated");
@@ -52,6 +61,8 @@ static int64_t decompress(struct snapshot_input *in, void *to, size_t size)
 	while (out.pos < size && !in->at_end) {
 		size_t status;
 
+		if (interrupt_check(in->err) < 0)
+			return -1;
 		if (in->in.pos == in->in.size) {
 			ssize_t got = read(in->fd, in->chunk, CHUNK_SIZE);
 
@@ -70,7 +81,7 @@ static int64_t decompress(struct snapshot_input *in, void *to, size_t size)
 		in->at_end = status == 0;
 	}
 	if (out.pos > in->bytes)
-		return error_set(in->err, ERROR_FORMAT, "the snapshot is too large");
+		return error_set(in->err, ERROR_FORMAT, "the snapshot %s", too_much);
 	in->bytes -= out.pos;
 	return (int64_t)out.pos;
 }
@@ -112,6 +123,12 @@ int input_next_section(struct snapshot_input *in, int *id_ret)
 		uint64_t more = size - have < (1 << 20) + have ? size - have : (1 << 20) + have;
 
 		if (have + more > in->section_capacity) {
+			in->is_bad = false;
+			if (!input_charge(in, have + more - in->section_capacity, 1))
+				return interrupt_check(in->err) < 0
+					       ? -1
+					       : error_set(in->err, ERROR_FORMAT, "section %d %s",
+							   header[0], input_why_bad(in));
 			in->section_capacity = have + more;
 			in->section = xreallocarray(in->section, in->section_capacity, 1);
 		}
@@ -228,7 +245,9 @@ char *input_copy_text(struct snapshot_input *in)
 
 bool input_charge(struct snapshot_input *in, size_t num, size_t size)
 {
-	if (size && num > in->memory / size) {
+	if (size && num > in->memory / size)
+		in->is_bad = in->is_too_much = true;
+	if (in->is_bad || interrupt_pending()) {
 		in->is_bad = true;
 		return false;
 	}
@@ -238,6 +257,8 @@ bool input_charge(struct snapshot_input *in, size_t num, size_t size)
 
 void *input_allocate(struct snapshot_input *in, size_t num, size_t size)
 {
+	/* What the allocator needs itself, for nothing, too. */
+	input_charge(in, 1, ALLOCATION_COST);
 	return xcalloc(input_charge(in, num, size) ? num : 0, size);
 }
 

@@ -16,6 +16,7 @@
 #include "model/code_bytes.h"
 #include "model/code_store.h"
 #include "model/error.h"
+#include "model/interrupt.h"
 #include "model/job.h"
 #include "model/job_model.h"
 #include "model/model.h"
@@ -28,6 +29,13 @@
 #include "model/segment_private.h"
 #include "model/snapshot_private.h"
 #include "model/xalloc.h"
+
+/* With allocations of texts, room to grow, and what a command needs to print it. */
+enum { TEXT_COST = 32, PROC_COST = 3 * sizeof(struct proc) + 2 * TEXT_COST + 256 };
+/* With the places of the rank in the job and in what is computed of it. */
+enum { LANE_COST = 256 };
+enum { MODEL_COST = sizeof(struct model) + sizeof(struct model_program) + 1024 };
+enum { HOLE_COST = sizeof(struct job_hole) + TEXT_COST };
 
 struct loader {
 	struct snapshot_input in;
@@ -84,7 +92,7 @@ static int load_proctable(struct loader *l)
 		const char *host = input_take_text(&l->in), *executable = input_take_text(&l->in);
 
 		/* Each proc owns its strings, so a long one may come many times. */
-		if (input_charge(&l->in, strlen(host) + strlen(executable) + sizeof(struct proc), 1) &&
+		if (input_charge(&l->in, strlen(host) + strlen(executable) + PROC_COST, 1) &&
 		    !l->in.is_bad)
 			proctable_add(table, rank, pid, host, executable);
 	}
@@ -125,7 +133,8 @@ static void load_callpaths(struct loader *l)
 		bool is_return = input_take_below(&l->in, 1);
 
 		if (input_charge(&l->in, 2, sizeof(struct callpath_node)) && !l->in.is_bad &&
-		    callpaths_intern(paths, parent, module, offset, is_return) != i)
+		    (callpaths_intern(paths, parent, module, offset, is_return) != i ||
+		     callpaths_get(paths, (uint32_t)i)->depth >= CALLPATH_MAX_FRAMES))
 			l->in.is_bad = true;
 	}
 }
@@ -331,7 +340,7 @@ static int load_model(struct loader *l)
 	uint64_t shape = input_take(&l->in);
 	size_t num;
 
-	input_charge(&l->in, 1, sizeof(*model));
+	input_charge(&l->in, 1, MODEL_COST);
 	if (!l->job->model || shape >= l->num_shapes || rankset_contains(l->job->model->ranks, rank))
 		l->in.is_bad = true;
 	if (!l->in.is_bad)
@@ -340,6 +349,7 @@ static int load_model(struct loader *l)
 	snapshot_load_evidence(&l->in, model);
 	num = input_take_count(&l->in, SEG_MAX_LANES, 18);
 	model->lanes = input_allocate(&l->in, num, sizeof(*model->lanes));
+	input_charge(&l->in, num, LANE_COST);
 	for (size_t i = 0; i < num && !l->in.is_bad; i++) {
 		model->num_lanes++;
 		load_lane(l, model, &model->lanes[i]);
@@ -410,6 +420,9 @@ static void load_samples(struct loader *l)
 		sample.when_ns = input_take(&l->in);
 		sample.stopped_ns = (uint32_t)input_take_below(&l->in, UINT32_MAX);
 		note = input_take_string(&l->in);
+		/* Each of its frames is gone through, and has a place in trees. */
+		if (sample.path != CALLPATH_NONE && !l->in.is_bad)
+			input_charge(&l->in, 4, callpaths_get(l->job->callpaths, sample.path)->depth);
 		if (!input_charge(&l->in, 1, sizeof(sample)) || l->in.is_bad)
 			return;
 		if (note) {
@@ -443,17 +456,33 @@ static void load_queues(struct loader *l)
 	}
 }
 
+struct told_hole {
+	int rank;
+	const char *why;
+};
+
+static int compare_holes(const void *a, const void *b)
+{
+	const struct told_hole *x = a, *y = b;
+
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
 static void load_holes(struct loader *l)
 {
 	size_t num = input_take_count(&l->in, SNAPSHOT_MAX_RANKS, 2);
+	struct told_hole *told = input_allocate(&l->in, num, sizeof(*told));
 
 	for (size_t i = 0; i < num && !l->in.is_bad; i++) {
-		int rank = (int)input_take_signed(&l->in, 0, SNAPSHOT_MAX_RANKS - 1);
-		const char *why = input_take_text(&l->in);
-
-		if (input_charge(&l->in, strlen(why) + sizeof(struct job_hole), 1) && !l->in.is_bad)
-			job_add_hole(l->job, rank, why);
+		told[i].rank = (int)input_take_signed(&l->in, 0, SNAPSHOT_MAX_RANKS - 1);
+		told[i].why = input_take_text(&l->in);
+		input_charge(&l->in, strlen(told[i].why) + HOLE_COST, 1);
 	}
+	if (!l->in.is_bad && num)
+		qsort(told, num, sizeof(*told), compare_holes);
+	for (size_t i = 0; i < num && !l->in.is_bad; i++)
+		job_add_hole(l->job, told[i].rank, told[i].why);
+	free(told);
 }
 
 static void load_crashes(struct loader *l)
@@ -578,8 +607,10 @@ static int load_section(struct loader *l, enum snapshot_section id)
 		break;
 	}
 	if (status == 0 && (l->in.is_bad || l->in.at != l->in.end))
-		status = error_set(l->in.err, ERROR_FORMAT, "section %d is corrupt", id);
-	return status;
+		status = error_set(l->in.err, ERROR_FORMAT, "section %d %s", id,
+				   input_why_bad(&l->in));
+	/* Whatever else came of it. */
+	return interrupt_check(l->in.err) < 0 ? -1 : status;
 }
 
 static int read_magic(struct loader *l)
@@ -649,7 +680,7 @@ static int load_all(struct loader *l)
 	return input_expect_end(&l->in);
 }
 
-static int open_file(const char *path, struct pdb_error *err)
+static int open_file(const char *path, uint64_t *size_ret, struct pdb_error *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
@@ -660,20 +691,22 @@ static int open_file(const char *path, struct pdb_error *err)
 		close(fd);
 		return error_set(err, ERROR_FORMAT, "%s is not a regular file", path);
 	}
+	*size_ret = (uint64_t)st.st_size;
 	return fd;
 }
 
 int snapshot_load(const char *path, struct job **job_ret, struct pdb_error *err)
 {
 	struct pdb_error own = { 0 };
-	int fd = open_file(path, err), status;
+	uint64_t size = 0;
+	int fd = open_file(path, &size, err), status;
 	struct loader *l;
 
 	if (fd < 0)
 		return -1;
 	l = xcalloc(1, sizeof(*l));
 	l->job = job_create();
-	status = input_init(&l->in, fd, &own);
+	status = input_init(&l->in, fd, size, &own);
 	if (status == 0)
 		status = load_all(l);
 	if (status < 0) {

@@ -6,6 +6,8 @@
 #include "model/snapshot_private.h"
 #include "model/xalloc.h"
 
+enum { COMM_COST = 256 };
+
 /* A list into the model's members, once for all communicators that have it: its first index. */
 static uint32_t load_list(struct snapshot_input *in, struct model *model, uint32_t num)
 {
@@ -90,6 +92,8 @@ void snapshot_load_evidence(struct snapshot_input *in, struct model *model)
 {
 	size_t num = input_take_count(in, SEG_MAX_COMMS, 15), slot = 0;
 
+	/* And its place in what is known of all ranks'. */
+	input_charge(in, num, COMM_COST);
 	model->comms = input_allocate(in, num, sizeof(*model->comms));
 	for (size_t i = 0; i < num && !in->is_bad; i++) {
 		model->num_comms++;

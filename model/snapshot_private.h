@@ -74,9 +74,6 @@ enum {
 };
 
 #define SNAPSHOT_MAX_SECTION ((uint64_t)1 << 30)
-/* What a reader decompresses, and what it allocates, at most. */
-#define SNAPSHOT_MAX_BYTES ((uint64_t)16 << 30)
-#define SNAPSHOT_MAX_MEMORY ((uint64_t)8 << 30)
 
 /* In place of a list of ranks: SEG_NO_MEMBERS, SEG_ALL_MEMBERS; list number n is n + 1. */
 enum snapshot_list_id { SNAPSHOT_LIST_NONE = 0, SNAPSHOT_LIST_ALL = 1 };
@@ -97,8 +94,8 @@ struct snapshot_input {
 	ZSTD_inBuffer in;
 	char *chunk; /* of the file, compressed */
 	bool at_end;	 /* of the zstd frame */
-	uint64_t bytes;	 /* still allowed to come out */
-	uint64_t memory; /* still allowed to be allocated */
+	/* Of the budget: still allowed to come out, and to be allocated. */
+	uint64_t bytes, memory;
 
 	/* The section. Reading past its end, or a value out of range, makes it bad; what is taken
 	 * then is 0. */
@@ -106,6 +103,7 @@ struct snapshot_input {
 	size_t section_capacity;
 	const uint8_t *at, *end;
 	bool is_bad;
+	bool is_too_much; /* bad, because the budget does not suffice */
 
 	char **strings; /* number 1 is strings[0] */
 	size_t num_strings, strings_capacity;
@@ -113,8 +111,8 @@ struct snapshot_input {
 	size_t num_lists, lists_capacity;
 };
 
-/* 0, or -1 and *err: only ZSTD's own memory is allocated. */
-int input_init(struct snapshot_input *in, int fd, struct pdb_error *err);
+/* 0, or -1 and *err: only ZSTD's own memory is allocated. size: of the file. */
+int input_init(struct snapshot_input *in, int fd, uint64_t size, struct pdb_error *err);
 void input_deinit(struct snapshot_input *in);
 
 /* Decompress just `size` bytes. */
@@ -147,7 +145,11 @@ void input_take_strings(struct snapshot_input *in);
 /* Add the lists of a LISTS section to the table. */
 void input_take_lists(struct snapshot_input *in);
 
-/* Charge what is going to be allocated; makes the section bad when it is too much. */
+/* What to say of a section that is bad, behind its name: "is corrupt", or that it is too much. */
+const char *input_why_bad(const struct snapshot_input *in);
+
+/* Charge what is going to be allocated; makes the section bad when it is too much, or when all is to
+ * end. */
 bool input_charge(struct snapshot_input *in, size_t num, size_t size);
 /* Charged and zeroed; never NULL, but empty when the section is bad. */
 void *input_allocate(struct snapshot_input *in, size_t num, size_t size);

@@ -18,6 +18,7 @@ struct source {
 	trace_read_fn read;
 	void *from;
 	uint64_t size;
+	uint64_t budget; /* bytes that a table may have */
 	struct pdb_error *err;
 };
 
@@ -74,6 +75,8 @@ static int read_entries(const struct source *s, const struct trace_table *table,
 
 	if (from >= count)
 		return 0;
+	if (count > s->budget / entry_size)
+		return corrupt(s, "it claims far more than is stored");
 	*entries = xreallocarray(*entries, count, entry_size);
 	return s->read(s->from, (char *)*entries + from * entry_size, (count - from) * entry_size,
 		       table->offset + from * entry_size, s->err);
@@ -168,10 +171,10 @@ static int finish(const struct source *s, const struct trace_head *head, struct 
 	return trace_add_open(trace, open, head->events - head->closed_events, s->err);
 }
 
-struct trace *trace_copy(trace_read_fn read, void *from, uint64_t size, uint32_t num_symbols,
-			 struct pdb_error *err)
+struct trace *trace_copy(trace_read_fn read, void *from, uint64_t size, uint64_t budget,
+			 uint32_t num_symbols, struct pdb_error *err)
 {
-	struct source s = {read, from, size, err};
+	struct source s = {read, from, size, budget, err};
 	struct trace *trace = xcalloc(1, sizeof(*trace));
 	struct trace_head head = {.version = 0};
 	void *sequence = NULL;

@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	uint32_t is_arena = fuzz_take(&bytes, &size, 1), symbols = fuzz_take(&bytes, &size, 2);
 	struct arena arena = {bytes, size};
 	struct pdb_error err;
-	struct trace *trace = is_arena ? trace_copy(read_arena, &arena, size, symbols, &err)
+	struct trace *trace = is_arena ? trace_copy(read_arena, &arena, size, size, symbols, &err)
 				       : trace_decode(bytes, size, symbols, &err);
 
 	if (trace)

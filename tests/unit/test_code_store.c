@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/budget.h"
 #include "model/buffer.h"
 #include "model/code_bytes.h"
 #include "model/modules.h"
@@ -61,7 +62,7 @@ static void test_trouble(void **state)
 static struct snapshot_input input_of(const struct buffer *bytes, size_t size)
 {
 	return (struct snapshot_input){
-		.at = bytes->bytes, .end = bytes->bytes + size, .memory = SNAPSHOT_MAX_MEMORY};
+		.at = bytes->bytes, .end = bytes->bytes + size, .memory = BUDGET_MOST};
 }
 
 static void put(struct buffer *bytes, struct code_function *function,

@@ -14,6 +14,7 @@
 #include "analysis/stacks/temporal.h"
 #include "attach/code/code.h"
 #include "attach/stacks/sampler.h"
+#include "model/budget.h"
 #include "model/buffer.h"
 #include "model/callpath.h"
 #include "model/code.h"
@@ -41,7 +42,7 @@ static const struct code_function *get_function(void *argument, uint32_t module,
 	struct code_function *again;
 	struct code_variables *variables;
 	struct buffer bytes = {.bytes = NULL};
-	struct snapshot_input in = {.memory = SNAPSHOT_MAX_MEMORY};
+	struct snapshot_input in = {.memory = BUDGET_MOST};
 
 	if (!function)
 		return NULL;

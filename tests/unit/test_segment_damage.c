@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/interrupt.h"
+#include "model/segment_watch.h"
 #include "tests/unit/segment_damage.h"
 #include "tests/unit/segment_sample.h"
 
@@ -188,7 +190,75 @@ static void test_budget(void **state)
 	}
 	assert_int_equal(ftruncate(fd, (off_t)(p.header->lane_offset + 4096 * p.header->lane_size)), 0);
 	assert_int_equal(segment_read(fd, &model, &err), -1);
-	assert_error(&err, ERROR_FORMAT, "too much data");
+	assert_error(&err, ERROR_FORMAT, "far more than its file has stored");
+	close(fd);
+	free(bytes);
+	segment_writer_destroy(w);
+}
+
+/* A table that is a hole has no more in it than any other hole, however long it claims to be; so it is
+ * with the lane's transitions, each of which would be copied twice, and with its trace. */
+static void test_holes(void **state)
+{
+	enum { LANE = 64 << 20, NUM_LANES = 64 };
+	struct segment_writer *w = make_sample();
+	struct pdb_error err = { 0 };
+	struct segment_watch *watch;
+	struct segment_stays stays;
+	struct segment_pulse pulse;
+	struct model *model = NULL;
+	uint8_t *bytes;
+	size_t size = segment_writer_bytes(w, &bytes);
+	struct places p = find_places(bytes, size);
+	struct seg_lane lane = *p.lane;
+	int fd;
+
+	(void)state;
+	p.header->num_lanes = NUM_LANES;
+	p.header->lane_size = LANE;
+	lane.tables[SEG_LANE_TRANSITIONS] = (struct seg_table){
+		.offset = LANE / 2,
+		.entry_size = sizeof(struct seg_transition),
+		.capacity = SEG_MAX_TRANSITIONS,
+		.count = SEG_MAX_TRANSITIONS,
+	};
+	fd = segment_bytes_fd(bytes, size);
+	for (uint64_t i = 0; i < NUM_LANES; i++)
+		assert_int_equal(pwrite(fd, &lane, sizeof(lane),
+					(off_t)(p.header->lane_offset + i * LANE)),
+				 sizeof(lane));
+	assert_int_equal(ftruncate(fd, (off_t)(p.header->lane_offset + (uint64_t)NUM_LANES * LANE)),
+			 0);
+	assert_int_equal(segment_read(fd, &model, &err), -1);
+	assert_error(&err, ERROR_FORMAT, "far more than its file has stored");
+	watch = segment_watch_create(dup(fd), &err);
+	assert_non_null(watch);
+	if (segment_watch_read(watch, &pulse, &err) == 0)
+		assert_int_equal(segment_watch_stays(watch, pulse.place, &stays, &err), -1);
+	assert_error(&err, ERROR_FORMAT, "far more than its file has stored");
+	segment_watch_destroy(watch);
+	close(fd);
+	free(bytes);
+	segment_writer_destroy(w);
+}
+
+/* It is no damage, but the end. */
+static void test_interrupted(void **state)
+{
+	struct segment_writer *w = make_sample();
+	struct pdb_error err = { 0 };
+	struct model *model = NULL;
+	uint8_t *bytes;
+	size_t size = segment_writer_bytes(w, &bytes);
+	int fd = segment_bytes_fd(bytes, size);
+
+	(void)state;
+	interrupt_wanted = 1;
+	assert_int_equal(segment_read(fd, &model, &err), -1);
+	assert_int_equal(err.code, ERROR_INTERRUPTED);
+	interrupt_wanted = 0;
+	assert_int_equal(segment_read(fd, &model, &err), 0);
+	model_destroy(model);
 	close(fd);
 	free(bytes);
 	segment_writer_destroy(w);
@@ -229,6 +299,8 @@ int main(void)
 		cmocka_unit_test(test_ring_and_state_differ),
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_holes),
+		cmocka_unit_test(test_interrupted),
 		cmocka_unit_test(test_mutated),
 	};
 

@@ -273,7 +273,8 @@ static void test_reader_beside(void **state)
 		while (!atomic_load(&beside.is_done)) {
 			struct pdb_error err;
 			struct trace *trace = trace_copy(copy_memory, beside.maker.arena,
-							 beside.maker.size, 100, &err);
+							 beside.maker.size, UINT64_MAX,
+							 100, &err);
 
 			if (!trace) {
 				assert_int_equal(err.code, ERROR_TIMEOUT);
@@ -336,7 +337,7 @@ static void test_changed_arenas(void **state)
 			continue;
 		memcpy(arena, maker.arena, TRACE_ARENA_MIN);
 		arena[at] ^= 1u << trace_program_random(&random, 8);
-		trace = trace_copy(copy_memory, arena, TRACE_ARENA_MIN, 100, &err);
+		trace = trace_copy(copy_memory, arena, TRACE_ARENA_MIN, UINT64_MAX, 100, &err);
 		if (trace) {
 			walk_some(trace);
 			trace_destroy(trace);
@@ -380,7 +381,7 @@ static void test_refused_arenas(void **state)
 		for (const char *c = "abcabcabcq"; *c; c++)
 			trace_writer_feed(&maker.writer, (uint32_t)(*c - 'a'));
 		((uint8_t *)maker.arena)[changes[i].at] = changes[i].value;
-		if (trace_copy(copy_memory, maker.arena, TRACE_ARENA_MIN, 100, &err))
+		if (trace_copy(copy_memory, maker.arena, TRACE_ARENA_MIN, UINT64_MAX, 100, &err))
 			fail_msg("change %zu is not refused", i);
 		assert_error(&err, changes[i].code, changes[i].text);
 		trace_maker_deinit(&maker);
@@ -398,7 +399,7 @@ static void test_entered_again(void **state)
 	trace_writer_feed(&maker.writer, 1);
 	maker.writer.is_busy = true;
 	trace_writer_feed(&maker.writer, 2);
-	assert_null(trace_copy(copy_memory, maker.arena, TRACE_ARENA_MIN, 100, &err));
+	assert_null(trace_copy(copy_memory, maker.arena, TRACE_ARENA_MIN, UINT64_MAX, 100, &err));
 	assert_error(&err, ERROR_FORMAT, "interrupted");
 	trace_maker_deinit(&maker);
 }
