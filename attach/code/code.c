@@ -252,14 +252,16 @@ static const char *relocated_name(const struct code_file *file, uint64_t address
 
 	while ((section = elf_nextscn(file->main.elf, section))) {
 		Elf_Data *data, *names;
+		size_t num;
 
 		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_RELA ||
 		    !header.sh_entsize)
 			continue;
 		data = elf_getdata(section, NULL);
-		if (!spend(file, header.sh_size / header.sh_entsize / RELOCATIONS))
+		num = data ? data->d_size / header.sh_entsize : 0;
+		if (!spend(file, num / RELOCATIONS))
 			return NULL;
-		for (size_t i = 0; data && i < header.sh_size / header.sh_entsize; i++) {
+		for (size_t i = 0; i < num; i++) {
 			Elf_Scn *table = elf_getscn(file->main.elf, header.sh_link);
 
 			if (!gelf_getrela(data, (int)i, &relocation) ||
@@ -495,7 +497,8 @@ static struct code_function *decode_function(const struct code_file *file,
 	decode_range(&builder, &bounds->range);
 	decode_parts(&builder, bounds->name);
 	function = builder.function;
-	qsort(function->insns, function->num_insns, sizeof(*function->insns), by_address);
+	if (function->num_insns)
+		qsort(function->insns, function->num_insns, sizeof(*function->insns), by_address);
 	for (size_t i = 0; i < function->num_insns; i++) {
 		struct code_insn *insn = &function->insns[i];
 

@@ -29,9 +29,6 @@
 #include "model/sample.h"
 #include "model/xalloc.h"
 
-/* A job's size that cores claim beyond this is not believed. */
-#define MAX_RANKS (1 << 20)
-
 /* A core that is to be used: what its environment says of it. */
 struct found {
 	char *path;
@@ -493,7 +490,7 @@ static int fill_table(struct loader *loader, struct pdb_error *err)
 		uint64_t ns = (uint64_t)found->written.tv_sec * 1000000000 +
 			      (uint64_t)found->written.tv_nsec;
 
-		if (found->env.size > table->size && found->env.size <= MAX_RANKS)
+		if (found->env.size > table->size)
 			table->size = found->env.size;
 		if (ns > newest)
 			newest = ns;

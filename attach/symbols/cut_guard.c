@@ -32,12 +32,14 @@ static void handle(int number, siginfo_t *info, void *context)
 {
 	struct cut_guard *guard = current;
 	uintptr_t address = (uintptr_t)info->si_addr;
+	void *page = (void *)(address - address % (uintptr_t)page_size), *zeros = MAP_FAILED;
 	int saved = errno;
 
-	/* Pages of zeros, as the rest of a file's last page is. */
-	if (guard && info->si_code == BUS_ADRERR &&
-	    mmap((void *)(address - address % (uintptr_t)page_size), (size_t)page_size, PROT_READ,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
+	/* As the rest of a file's last page is. */
+	if (guard && info->si_code == BUS_ADRERR)
+		zeros = mmap(page, (size_t)page_size, PROT_READ,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	if (zeros == page)
 		guard->is_cut = true;
 	else
 		pass_on(number, info, context);

@@ -23,7 +23,7 @@ done
 # (docs/reliability.md): no single allocation here, and all together with what the sanitizers
 # keep, 256 MiB of what was freed among it. Time is that on the wall, of slow programs, and the
 # machine may be busy with other things.
-limits=(-timeout=60 -rss_limit_mb=1000 -malloc_limit_mb=64 -max_len=65536)
+limits=(-timeout=60 -rss_limit_mb=1000 -malloc_limit_mb=64 -max_len=131072)
 export ASAN_OPTIONS=allocator_may_return_null=0:detect_leaks=1 LSAN_OPTIONS=report_objects=0
 
 for target in "$@"; do

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Program files made to keep pdb busy, or to take its memory: each is below a MiB. x86-64, which any
- * host can decode. */
+ * Program files made to keep pdb busy, or to take its memory: each is below a MiB. x86-64, which
+ * any host can decode. */
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,13 +24,14 @@ enum {
 	MAX_RELOCATIONS = 10000,
 	TEXT = 400 << 10,
 	BASE = 0x10000,
+	PART_NAME = 12,
 };
 
 struct file {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment;
 	Elf64_Shdr sections[5]; /* nothing, .text, .symtab, .strtab, .rela.plt */
-	char strings[16];
+	char strings[32];
 	uint8_t text[TEXT];
 	Elf64_Sym symbols[MAX_SYMBOLS];
 	Elf64_Rela relocations[MAX_RELOCATIONS];
@@ -69,7 +70,8 @@ static void put_way(struct file *file, size_t at, uint8_t opcode, size_t target)
 	memcpy(file->text + at + 1, &distance, sizeof(distance));
 }
 
-/* ---- What is wrong with them ------------------------------------------------------------------ */
+/* ---- What is wrong with them ------------------------------------------------------------------
+ */
 
 enum { CALL = 0xe8, JUMP = 0xe9, PUSH = 0x50, NOP = 0x90 };
 
@@ -119,7 +121,16 @@ static void stubs(struct file *file)
 	file->num_relocations = MAX_RELOCATIONS;
 }
 
-/* ---- Reading them ----------------------------------------------------------------------------- */
+/* The same of what may be a part of another function: looking for that leaves nothing for itself.
+ */
+static void part(struct file *file)
+{
+	stubs(file);
+	file->symbols[0].st_name = PART_NAME;
+}
+
+/* ---- Reading them -----------------------------------------------------------------------------
+ */
 
 typedef void make_fn(struct file *file);
 
@@ -150,16 +161,16 @@ static void write_file(char *path, make_fn *make)
 		.p_filesz = TEXT,
 		.p_memsz = TEXT,
 	};
-	file->sections[1] =
-		section(SHT_PROGBITS, offsetof(struct file, text), TEXT, 0, 0);
+	file->sections[1] = section(SHT_PROGBITS, offsetof(struct file, text), TEXT, 0, 0);
 	file->sections[2] = section(SHT_SYMTAB, offsetof(struct file, symbols),
 				    file->num_symbols * sizeof(Elf64_Sym), sizeof(Elf64_Sym), 3);
-	file->sections[3] = section(SHT_STRTAB, offsetof(struct file, strings),
-				    sizeof(file->strings), 0, 0);
+	file->sections[3] =
+		section(SHT_STRTAB, offsetof(struct file, strings), sizeof(file->strings), 0, 0);
 	file->sections[4] =
 		section(SHT_RELA, offsetof(struct file, relocations),
 			file->num_relocations * sizeof(Elf64_Rela), sizeof(Elf64_Rela), 2);
 	strcpy(file->strings + 1, "function");
+	strcpy(file->strings + PART_NAME, "function.cold");
 	strcpy(path, "/tmp/pdb-code.XXXXXX");
 	fd = mkstemp(path);
 	assert_true(fd >= 0);
@@ -221,7 +232,11 @@ static void test_bounds(void **state)
 	static const struct {
 		const char *name;
 		make_fn *make;
-	} cases[] = {{"dense", dense}, {"calls", calls}, {"jumps", jumps}, {"stubs", stubs}};
+	} cases[] = {{"dense", dense},
+		     {"calls", calls},
+		     {"jumps", jumps},
+		     {"part", part},
+		     {"stubs", stubs}};
 	bool is_good = true;
 
 	(void)state;

@@ -89,8 +89,10 @@ static void add_thread(struct hostile *h, pid_t tid, uint64_t pc, uint64_t frame
 	add_note(h, NT_PRSTATUS, &status, sizeof(status));
 }
 
-/* NT_FILE of `num` mappings of a page each from `start` on; each has a path of its own to one file. */
-static void add_files(struct hostile *h, uint64_t start, size_t num, uint64_t size, const char *file)
+/* NT_FILE of `num` mappings of a page each from `start` on; each has a path of its own to one file.
+ */
+static void add_files(struct hostile *h, uint64_t start, size_t num, uint64_t size,
+		      const char *file)
 {
 	size_t length = strlen(file), each = 2 * 13 + length + 1;
 	size_t all = 16 + num * (24 + each);
@@ -125,7 +127,8 @@ static Elf64_Ehdr make_header(size_t num)
 	return header;
 }
 
-/* ---- What is wrong with them ------------------------------------------------------------------ */
+/* ---- What is wrong with them ------------------------------------------------------------------
+ */
 
 /* Notes that many segments have. */
 static void shared_notes(struct hostile *h)
@@ -200,13 +203,14 @@ static void add_image(struct hostile *h, const void *common, size_t common_size,
 	};
 	Elf64_Ehdr header = make_header(NUM_OF(phdrs));
 	static const uint8_t encodings[4] = {1, 0x1b, 0x03, 0x3b};
-	static const uint8_t head[] = {0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, RETURN_ADDRESS, 1, 0x1b};
+	static const uint8_t head[] = {0, 0,   0, 0, 1, 'z', 'R', 0, 1, 0x78, RETURN_ADDRESS,
+				       1, 0x1b};
 	uint8_t *image = calloc(1, CODE_SIZE);
 	uint32_t common_length = (uint32_t)((sizeof(head) + common_size + 3) & ~3U);
 	uint32_t fde = COMMON + 4 + common_length;
 	int32_t table[4] = {COMMON - TABLE - 4, 1, FUNCTION - TABLE, (int32_t)fde - TABLE};
-	uint32_t fde_head[4] = {(uint32_t)(13 + own_size), fde + 4 - COMMON,
-				FUNCTION - (fde + 8), CODE_SIZE - FUNCTION};
+	uint32_t fde_head[4] = {(uint32_t)(13 + own_size), fde + 4 - COMMON, FUNCTION - (fde + 8),
+				CODE_SIZE - FUNCTION};
 
 	memcpy(image, &header, sizeof(header));
 	memcpy(image + sizeof(header), phdrs, sizeof(phdrs));
@@ -271,7 +275,8 @@ static void deep_states(struct hostile *h)
 	free(own);
 }
 
-/* ---- Loading them ------------------------------------------------------------------------------- */
+/* ---- Loading them -------------------------------------------------------------------------------
+ */
 
 typedef void make_fn(struct hostile *h);
 
@@ -301,9 +306,8 @@ static void write_hostile(struct hostile *h, make_fn *make)
 		header.e_phnum = PN_XNUM;
 		header.e_shoff = append(h, &section, sizeof(section));
 		header.e_phoff = h->end;
-		assert_int_equal(ftruncate(h->fd, (off_t)(h->end + h->num_phdrs *
-								   sizeof(h->phdrs[0]))),
-				 0);
+		assert_int_equal(
+			ftruncate(h->fd, (off_t)(h->end + h->num_phdrs * sizeof(h->phdrs[0]))), 0);
 	}
 	assert_int_equal(pwrite(h->fd, &header, sizeof(header), 0), sizeof(header));
 }
@@ -358,10 +362,14 @@ static void test_bounds(void **state)
 		const char *name;
 		make_fn *make;
 	} cases[] = {
-		{"endless stacks", endless_stacks},	 {"shared notes", shared_notes},
-		{"a hole of notes", hole_of_notes},	 {"a hole of segments", hole_of_segments},
-		{"programs", many_programs},		 {"Python", many_pythons},
-		{"an endless formula", endless_expression}, {"deep states", deep_states},
+		{"endless stacks", endless_stacks},
+		{"shared notes", shared_notes},
+		{"a hole of notes", hole_of_notes},
+		{"a hole of segments", hole_of_segments},
+		{"programs", many_programs},
+		{"Python", many_pythons},
+		{"an endless formula", endless_expression},
+		{"deep states", deep_states},
 	};
 	bool is_good = true;
 

@@ -37,10 +37,17 @@ static void test_kinds(void **state)
 		const char *name;
 		int flags, error;
 	} cases[] = {
-		{"file", 0, 0},		     {"file", O_NOFOLLOW, 0},	 {"link", 0, 0},
-		{"link", O_NOFOLLOW, ELOOP}, {"directory", 0, ENXIO},	 {"fifo", 0, ENXIO},
-		{"socket", 0, ENXIO},	     {"device", 0, ENXIO},	 {"nothing", 0, ENOENT},
-		{"file/on", 0, ENOTDIR},     {"fifo", O_NOFOLLOW, ENXIO},
+		{"file", 0, 0},
+		{"file", O_NOFOLLOW, 0},
+		{"link", 0, 0},
+		{"link", O_NOFOLLOW, ELOOP},
+		{"directory", 0, ENXIO},
+		{"fifo", 0, ENXIO},
+		{"socket", 0, ENXIO},
+		{"device", 0, ENXIO},
+		{"nothing", 0, ENOENT},
+		{"file/on", 0, ENOTDIR},
+		{"fifo", O_NOFOLLOW, ENXIO},
 	};
 	int dir = *(const int *)*state;
 
