@@ -201,14 +201,13 @@ FILE *gate_open(FILE *below)
 
 FILE *gate_open_file(const char *path, const char *mode, int *fd_ret)
 {
-	FILE *below = fopen(path, mode);
+	struct gate gate = {.below = fopen(path, mode), .closes_below = true};
 
-	if (below && fd_ret)
-		*fd_ret = fileno(below);
-	if (!below)
+	if (!gate.below)
 		return NULL;
-	return open_gate(xcalloc(1, sizeof(struct gate)),
-			 (struct gate){.below = below, .closes_below = true});
+	if (fd_ret)
+		*fd_ret = fileno(gate.below);
+	return open_gate(xcalloc(1, sizeof(gate)), gate);
 }
 
 FILE *gate_open_editor(void)
