@@ -238,7 +238,7 @@ static inline void wrap_send_before(struct wrap_call *w, MPI_Count count, MPI_Da
 	p2p_send(w->lane, &m, flags);
 }
 
-static inline void wrap_send_after(struct wrap_call *w, int ret)
+static inline __attribute__((always_inline)) void wrap_send_after(struct wrap_call *w, int ret)
 {
 	p2p_end(w->lane, wrap_end(ret), NULL);
 }
@@ -295,7 +295,7 @@ static inline void wrap_sendrecv_replace_after(struct wrap_call *w, int ret)
 
 /* ---- Probes, matched messages ------------------------------------------------------------------------ */
 
-static inline void wrap_any_probe(struct wrap_call *w, int source, int tag, uint32_t comm,
+static inline __attribute__((always_inline)) void wrap_any_probe(struct wrap_call *w, int source, int tag, uint32_t comm,
 				  enum operation_of of)
 {
 	struct p2p_message m = wrap_envelope(source, tag, comm);
@@ -486,7 +486,7 @@ static inline void wrap_irequest_after(struct wrap_call *w, int ret, const void 
 
 /* ---- Starting, cancelling, freeing ----------------------------------------------------------------------- */
 
-static inline void wrap_list(struct wrap_call *w, int count, const void *requests)
+static inline __attribute__((always_inline)) void wrap_list(struct wrap_call *w, int count, const void *requests)
 {
 	struct p2p_list list = p2p_list_begin(w->lane);
 

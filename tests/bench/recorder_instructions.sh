@@ -30,11 +30,8 @@ count() {
 	while read -r name frames _; do
 		[ "$name" != clock ] || continue
 		part=$((part + 4))
-		callgrind_annotate --auto=no --threshold=100 "$dir/out.$part" 2>/dev/null |
-			gawk -v name="$name" -v frames="$frames" -v calls=$((rounds * calls)) '
-				# What is inlined from headers stands without the library.
-				/libpdbrec|model\/recorder\// { gsub(",", "", $1); sum += $1 }
-				END { printf "%s %d %.0f\n", name, frames, sum / calls }'
+		gawk -v name="$name" -v frames="$frames" -v calls=$((rounds * calls)) \
+			-v object=libpdbrec -f tests/bench/callgrind_object.gawk "$dir/out.$part"
 	done <"$dir/names"
 }
 
