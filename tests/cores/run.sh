@@ -33,7 +33,7 @@ is_reading() { find "/proc/$pid/fd" -lname "$work/slow" 2>/dev/null | grep -q .;
 # is_ended_by SIGNAL: within a second, while it loads.
 is_ended_by() {
 	local began
-	"$build/pdb" -nx -batch --core "$work/slow" -ex lp >"$work/said" 2>&1 </dev/null &
+	env --default-signal=HUP "$build/pdb" -nx -batch --core "$work/slow" -ex lp >"$work/said" 2>&1 </dev/null &
 	pid=$!
 	wait_for is_reading || return 1
 	began=$(date +%s%N)

@@ -122,7 +122,7 @@ opened() {
 
 # end_by SIGNAL FILE: pdb that waits for commands of the file, which it has opened.
 end_by() {
-	"$pdb" --load "$snapshot" --batch -x "$2" >"$work/said" 2>&1 </dev/null &
+	env --default-signal=HUP "$pdb" --load "$snapshot" --batch -x "$2" >"$work/said" 2>&1 </dev/null &
 	asked=$!
 	wait_for opened "$2"
 	begin=$(date +%s%N)
