@@ -382,6 +382,14 @@ static void add_name(struct symbols *symbols, struct place *place, enum module_k
 	};
 }
 
+/* The recorder's wrappers (WRAP_BODY() of its wrap.h) are told as what they stand for. */
+static const char *wrapped_by(const char *symbol)
+{
+	static const char prefix[] = "recorded_";
+
+	return strncmp(symbol, prefix, strlen(prefix)) == 0 ? symbol + strlen(prefix) : symbol;
+}
+
 /* The functions at an address, the outermost first; the first has the symbol's name where that
  * says more. */
 static void find_chain(struct module_symbols *entry, enum module_kind kind, uint64_t address,
@@ -389,6 +397,8 @@ static void find_chain(struct module_symbols *entry, enum module_kind kind, uint
 {
 	const char *symbol = entry->table ? symbol_table_find(entry->table, address) : NULL;
 
+	if (symbol && kind == MODULE_RECORDER)
+		symbol = wrapped_by(symbol);
 	/* Nobody asks for lines there, which take long to read. */
 	if (!symbol || (kind != MODULE_SYSTEM && kind != MODULE_RECORDER)) {
 		find_in_dwarf(debug_file_dwarf(&entry->main), address, ret);
