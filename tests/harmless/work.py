@@ -161,7 +161,8 @@ class Running:
 
 
 def _begin(in_terminal):
-    # The trials may have been started by nohup.
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    # The trials may have been started by nohup, or in the background of a script.
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
     if in_terminal:
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
