@@ -145,8 +145,8 @@ void *next_resolve(struct recorder_function *function, const struct jump_info *i
 		function->next = next;
 		go = (char *)&info->wrapper + info->wrapper;
 	}
-	/* Pairs with the jump. */
-	if (next && is_only && atomic_load(&verdict) != VERDICT_NONE)
+	/* Where all calls go stays loaded, whoever closes it. Pairs with the jump. */
+	if (next && is_only && atomic_load(&verdict) != VERDICT_NONE && open_library_of(next))
 		__atomic_store_n(&function->go, go, __ATOMIC_RELEASE);
 	errno = saved_errno;
 	return go;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A program of that library (other_mpi.c): 0 when all of its calls did what they should. */
+ * A program of that library (other_mpi.c): 0 when all of its calls did what they should. With
+ * -DPLUGIN for a host, see preloaded.c. */
 #include <stdint.h>
 #include <stdio.h>
 
@@ -13,7 +14,7 @@ int MPI_Sendrecv(const void *, int, uint64_t, int, int, void *, int, uint64_t, i
 void mpi_barrier_(uint64_t *comm, int *ierror);
 int MPI_Finalize(void);
 
-int main(int argc, char **argv)
+static int calls(int argc, char **argv)
 {
 	static char version[100001];
 	int rank = -1, length = 0, error = 0, value = 0;
@@ -34,3 +35,17 @@ int main(int argc, char **argv)
 	puts("fine");
 	return MPI_Finalize() ? 5 : 0;
 }
+
+#ifdef PLUGIN
+int plugin(void)
+{
+	char *none = NULL;
+
+	return calls(0, &none);
+}
+#else
+int main(int argc, char **argv)
+{
+	return calls(argc, argv);
+}
+#endif

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A correct program, built with each MPI, that shows what a library preloaded into it could change.
  *	preloaded           MPI calls of its own; with -DPLUGIN a library whose plugin() makes them
- *	preloaded FILE...   with -DHOST: plugin() of these, each with RTLD_LOCAL ("-FILE": RTLD_GLOBAL)
- * Says what is in the environment and, at the end, open, and in the file CHECK_DIR/segments how many
- * segments of this process there are. */
+ *	preloaded FILE...   with -DHOST: plugin() of these, each with RTLD_LOCAL ("-FILE":
+ *RTLD_GLOBAL; "+FILE": closed after it, and what had its MPI's place taken, so that it comes to
+ *another one) Says what is in the environment and, at the end, open, and in the file
+ *CHECK_DIR/segments how many segments of this process there are. */
 #include <dirent.h>
 #include <dlfcn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -101,15 +104,28 @@ static void show_environment(void)
 }
 
 #ifdef HOST
+static void close_for_good(void *library)
+{
+	char *page = (char *)dlsym(library, "PMPI_Finalize");
+
+	page -= (uintptr_t)page % 4096;
+	dlclose(library);
+	mmap(page, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
 static int call(const char *name)
 {
-	int is_global = name[0] == '-';
-	void *library = dlopen(name + is_global, RTLD_NOW | (is_global ? RTLD_GLOBAL : RTLD_LOCAL));
+	int is_global = name[0] == '-', is_closed = name[0] == '+', status;
+	void *library = dlopen(name + is_global + is_closed,
+			       RTLD_NOW | (is_global ? RTLD_GLOBAL : RTLD_LOCAL));
 	int (*plugin)(void) = library ? (int (*)(void))dlsym(library, "plugin") : NULL;
 
 	if (!plugin)
 		puts(dlerror());
-	return plugin ? plugin() : 1;
+	status = plugin ? plugin() : 1;
+	if (plugin && is_closed)
+		close_for_good(library);
+	return status;
 }
 #endif
 

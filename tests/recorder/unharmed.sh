@@ -200,6 +200,7 @@ test_preloaded() {
 # has of theirs.
 test_other_mpis() {
 	local recorded_by= name mark
+	gcc -O1 -Wall -DHOST -o "$work/host" "$here/preloaded.c" -ldl || return 1
 	for name in libmpi_abi.so.0 libmpi_cray.so.12 libmpi_nvidia.so libmpi.so.12 libmpi.so.40 libmine.so; do
 		for mark in none ompi_mpi_comm_world MPIR_Err_create_code MPI_Abi_get_version; do
 			rm -rf "$work/other"
@@ -207,10 +208,15 @@ test_other_mpis() {
 			gcc -O1 -w -fno-builtin -shared -fPIC "-DMARK=$mark" -Wl,-soname,$name -o "$work/other/$name" \
 				"$here/other_mpi.c" &&
 				gcc -O1 -w -o "$work/other/program" "$here/other_mpi_program.c" "$work/other/$name" \
-					-Wl,-rpath,"$work/other" || return 1
+					-Wl,-rpath,"$work/other" &&
+				gcc -O1 -w -DPLUGIN -shared -fPIC -o "$work/other/plugin.so" \
+					"$here/other_mpi_program.c" "$work/other/$name" -Wl,-rpath,"$work/other" ||
+				return 1
 			same_orders "$work/other/program" || { say "$name with $mark"; return 1; }
 		done
 	done
+	# A plugin brings it, and takes it with it when it is closed; then comes another.
+	same_orders "$work/host" "+$work/other/plugin.so" "+$work/other/plugin.so"
 }
 
 # What a shell that is prepared for all jobs starts besides: neither output, status, environment nor descriptors
