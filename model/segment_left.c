@@ -37,7 +37,7 @@ static bool is_left_over(int fd, const struct seg_header *header)
 	struct segment_owner owner;
 	struct pdb_error err = { 0 };
 
-	if (!is_of_this_machine(fd, header) || segment_has_writer(fd))
+	if (!is_of_this_machine(fd, header) || segment_has_writer(fd) > 0)
 		return false;
 	if (segment_find_owner(header->pid, &owner, &err) < 0)
 		return err.code == ERROR_GONE;
@@ -299,7 +299,8 @@ static bool remove_unfinished(int dir, const char *name)
 	if (fd < 0)
 		return false;
 	is_removed = st.st_uid == geteuid() && segment_is_in_memory(fd) && is_unfinished(fd, &st) &&
-		     !segment_has_writer(fd) && !is_old_enough(pid, &st) && remove_segment(dir, name, &st);
+		     segment_has_writer(fd) <= 0 && !is_old_enough(pid, &st) &&
+		     remove_segment(dir, name, &st);
 	close(fd);
 	return is_removed;
 }

@@ -34,7 +34,7 @@ int64_t segment_process_start(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ENOENT ? 0 : -1;
+		return errno == ENOENT && kill(pid, 0) < 0 && errno == ESRCH ? 0 : -1;
 	n = read(fd, text, sizeof(text) - 1);
 	if (n < 0)
 		n = errno == ESRCH ? 0 : -1;
@@ -58,14 +58,14 @@ bool segment_is_one_start(uint64_t a, uint64_t b)
 }
 
 /* A read lease is only given when there is none. */
-bool segment_has_writer(int fd)
+int segment_has_writer(int fd)
 {
 	/* Should somebody open it just now, the kernel's signal must not end this program. */
 	fcntl(fd, F_SETSIG, SIGURG);
 	if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0)
-		return errno == EAGAIN;
+		return errno == EAGAIN ? 1 : -1;
 	fcntl(fd, F_SETLEASE, F_UNLCK);
-	return false;
+	return 0;
 }
 
 bool segment_is_in_memory(int fd)
@@ -180,7 +180,7 @@ static bool has_keeper(const struct seg_header *header)
 static bool is_over(int fd, pid_t pid, const struct seg_header *header)
 {
 	return !is_alive(pid, header->pid_start) && !has_parent(header) && !has_keeper(header) &&
-	       !segment_has_writer(fd);
+	       segment_has_writer(fd) == 0;
 }
 
 /* Has it been marked for long enough? Marks it if it is not. */
@@ -278,13 +278,17 @@ static void spare_needed(struct listing *l, struct due *due, int num)
 	}
 }
 
-static unsigned count_segments(struct listing *l)
+/* 0 as well if the directory has more than so many files. */
+static unsigned count_segments(struct listing *l, unsigned most_files)
 {
-	unsigned num = 0;
+	unsigned num = 0, files = 0;
 	const char *name;
 
-	while ((name = next_name(l)))
+	while ((name = next_name(l))) {
+		if (++files > most_files)
+			return 0;
 		num += strncmp(name, PDB_SEGMENT_PREFIX, strlen(PDB_SEGMENT_PREFIX)) == 0;
+	}
 	return num;
 }
 
@@ -298,7 +302,8 @@ static bool sees_processes(void)
 
 static int sweep(struct listing *l, unsigned most, unsigned seed)
 {
-	unsigned num_segments = count_segments(l), step = num_segments / most + 1;
+	unsigned num_segments = count_segments(l, most * SEGMENT_SWEEP_FILES);
+	unsigned step = num_segments / most + 1;
 	struct due due[MOST_REMOVED];
 	int num, removed = 0;
 	struct stat now;

@@ -29,7 +29,7 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Files of jobs that are over that a rank looks at when it starts: a millisecond at most. */
+/* Segments that a rank looks at when it starts, which takes a millisecond or two. */
 enum { SWEEP_FILES = 64 };
 
 enum stage {

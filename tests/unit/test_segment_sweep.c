@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What a recorder that starts and a pdb that leaves remove of what jobs have left. */
 #include <errno.h>
+#include <grp.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "model/segment.h"
@@ -278,6 +285,94 @@ static void test_bounds(void **state)
 	close(fds);
 }
 
+/* Names of others are not read without end: a rank that starts would wait for it. */
+static void test_many_files(void **state)
+{
+	struct fixture *fix = *state;
+	char path[4096], other[256];
+
+	fix->w->header.parent_pid = 0;
+	fix->w->header.pid = start_ended(fix, &fix->w->header.pid_start);
+	save_due(fix, path);
+	for (int i = 0; i < SEGMENT_SWEEP_FILES; i++) {
+		snprintf(other, sizeof(other), "%s/other.%d", fix->dir, i);
+		close(open(other, O_WRONLY | O_CREAT | O_EXCL, 0600));
+	}
+	assert_int_equal(segment_sweep(fix->dir, 1, 0), 0);
+	assert_true(exists(path));
+	for (int i = 0; i < SEGMENT_SWEEP_FILES; i++) {
+		snprintf(other, sizeof(other), "%s/other.%d", fix->dir, i);
+		unlink(other);
+	}
+	assert_int_equal(segment_sweep(fix->dir, 1, 0) + segment_sweep(fix->dir, 1, 1), 1);
+}
+
+/* In a child of which leases are refused, as where the system has them turned off. */
+static void refuse_leases(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETLEASE, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {NUM_OF(code), code};
+
+	assert_int_equal(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	assert_int_equal(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+/* Then nobody knows whether it is of a rank in another pid namespace. */
+static void test_no_leases(void **state)
+{
+	struct fixture *fix = *state;
+	char path[4096];
+	int status;
+	pid_t pid;
+
+	fix->w->header.parent_pid = 0;
+	fix->w->header.pid = start_ended(fix, &fix->w->header.pid_start);
+	save_due(fix, path);
+	pid = fork();
+	if (pid == 0) {
+		refuse_leases();
+		_exit(segment_sweep(fix->dir, ALL, 0));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_true(exists(path));
+	assert_int_equal(segment_sweep(fix->dir, ALL, 0), 1);
+}
+
+/* As a site may mount /proc: then processes of others, as a batch system's launcher, are not to be
+ * seen. */
+static void test_hidden_processes(void **state)
+{
+	int status;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	pid = fork();
+	if (pid == 0) {
+		if (unshare(CLONE_NEWNS) < 0 ||
+		    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		    mount("proc", "/proc", "proc", 0, "hidepid=2") < 0 || setgid(12345) < 0 ||
+		    setgroups(0, NULL) < 0 || setuid(12345) < 0 || access("/proc/1", F_OK) == 0)
+			_exit(77);
+		_exit(segment_process_start(1) == -1 && segment_process_start(getpid()) > 0 ? 0
+											    : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 #define in_memory(test) cmocka_unit_test_setup_teardown(test, setup_in_memory, teardown)
 
 int main(void)
@@ -290,6 +385,9 @@ int main(void)
 		in_memory(test_not_own),
 		in_memory(test_unfinished),
 		in_memory(test_bounds),
+		in_memory(test_many_files),
+		in_memory(test_no_leases),
+		cmocka_unit_test(test_hidden_processes),
 		cmocka_unit_test_setup_teardown(test_bounds, setup, teardown),
 	};
 
