@@ -140,7 +140,9 @@ void *next_resolve(struct recorder_function *function, const struct jump_info *i
 		fail(info, frame, arguments, own->no_function);
 	} else if (atomic_load(&verdict) != VERDICT_OTHER &&
 		   is_own(own, mpi ? mpi : next, mpi != NULL)) {
-		if (mpi && chain && strcmp(chain, "pmpi") == 0)
+		/* Where there are several, who comes behind could not tell by the caller, which is
+		 * the wrapper. */
+		if (mpi && (!is_only || (chain && strcmp(chain, "pmpi") == 0)))
 			next = mpi;
 		function->next = next;
 		go = (char *)&info->wrapper + info->wrapper;

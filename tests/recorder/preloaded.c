@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A correct program, built with each MPI, that shows what a library preloaded into it could change.
  *	preloaded           MPI calls of its own; with -DPLUGIN a library whose plugin() makes them
- *	preloaded FILE...   with -DHOST: plugin() of these, each with RTLD_LOCAL ("-FILE":
- *RTLD_GLOBAL; "+FILE": closed after it, and what had its MPI's place taken, so that it comes to
- *another one) Says what is in the environment and, at the end, open, and in the file
- *CHECK_DIR/segments how many segments of this process there are. */
+ *	preloaded FILE...   with -DHOST: plugin() of these, each opened with RTLD_LOCAL
+ *	    -FILE           with RTLD_GLOBAL
+ *	    +FILE           closed after it, and its MPI's place taken: that comes to another one
+ *	    =FILE           not called
+ * Says what is in the environment and, at the end, open, and in the file CHECK_DIR/segments how
+ * many segments of this process there are. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <stdint.h>
@@ -115,15 +117,18 @@ static void close_for_good(void *library)
 
 static int call(const char *name)
 {
-	int is_global = name[0] == '-', is_closed = name[0] == '+', status;
-	void *library = dlopen(name + is_global + is_closed,
-			       RTLD_NOW | (is_global ? RTLD_GLOBAL : RTLD_LOCAL));
+	char how = *name;
+	const char *file = strchr("-+=", how) ? name + 1 : name;
+	void *library = dlopen(file, RTLD_NOW | (how == '-' ? RTLD_GLOBAL : RTLD_LOCAL));
 	int (*plugin)(void) = library ? (int (*)(void))dlsym(library, "plugin") : NULL;
+	int status;
 
+	if (library && how == '=')
+		return 0;
 	if (!plugin)
 		puts(dlerror());
 	status = plugin ? plugin() : 1;
-	if (plugin && is_closed)
+	if (plugin && how == '+')
 		close_for_good(library);
 	return status;
 }

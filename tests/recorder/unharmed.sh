@@ -192,6 +192,9 @@ test_preloaded() {
 	# It comes late, to all or to the plugin alone.
 	same_orders "$work/host" "$work/plugin.so"
 	same_orders "$work/host" "-$work/plugin.so"
+	# Another MPI is there, too.
+	gcc -O1 -w -fno-builtin -shared -fPIC -DMARK=none -o "$work/other.so" "$here/other_mpi.c" || return 1
+	same_orders "$work/host" "=$work/other.so" "$work/plugin.so"
 	# In a job; ranks print in any order, but its status tells.
 	same_orders sh -c '"$@" >"$0"' "$work/job.out" "${launcher[@]}" "$work/preloaded"
 }
