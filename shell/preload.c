@@ -274,7 +274,7 @@ char *preload_shell_lines(enum preload_mpi mpi, const char *library)
 		for (size_t i = 0; i < NUM_FORWARDED; i++)
 			if (getenv(forwarded[i]))
 				fprintf(out, ";%s", forwarded[i]);
-		fputs("'\n", out);
+		fputs("'\"${" ENV_LIST ":+;$" ENV_LIST "}\"\n", out);
 	}
 	fclose(out);
 	return text;

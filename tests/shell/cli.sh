@@ -79,7 +79,6 @@ unset_leaves() { # WHAT LD_PRELOAD LIST: what a shell has of both after env, twi
 	value=$(LD_PRELOAD=$2 OMPI_MCA_mca_base_env_list=$3
 		[ -n "$LD_PRELOAD" ] || unset LD_PRELOAD
 		eval "$(PDB_TRACE=1M "$pdb" env --mpi=openmpi)"
-		[ -z "$3" ] || OMPI_MCA_mca_base_env_list="$OMPI_MCA_mca_base_env_list;$3"
 		eval "$("$pdb" env --mpi=mpich)"
 		eval "$("$pdb" env --unset)"
 		printf '%s|%s' "${LD_PRELOAD-unset}" "${OMPI_MCA_mca_base_env_list-unset}")
