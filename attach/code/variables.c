@@ -17,6 +17,7 @@ struct reading {
 	struct code_variables *variables;
 	size_t capacity;
 	size_t num_looks; /* at locations */
+	Dwarf_Off seen;   /* entries up to there */
 	bool is_fortran;
 	bool has_frame_base;
 	struct code_value frame_base;
@@ -343,6 +344,18 @@ static void read_variable(struct reading *reading, Dwarf_Die *die, Dwarf_Die *sc
 	variables->variables[variables->num_variables++] = variable;
 }
 
+/* False: the entry was looked at, or one behind it. A damaged file may have one in two scopes, and
+ * each of these in two. */
+static bool is_new(Dwarf_Die *die, Dwarf_Off *seen)
+{
+	Dwarf_Off offset = dwarf_dieoffset(die);
+
+	if (offset <= *seen)
+		return false;
+	*seen = offset;
+	return true;
+}
+
 static void read_scope(struct reading *reading, Dwarf_Die *scope, Dwarf_Die *with_ranges,
 		       unsigned int depth)
 {
@@ -350,7 +363,7 @@ static void read_scope(struct reading *reading, Dwarf_Die *scope, Dwarf_Die *wit
 
 	if (depth == MAX_DEPTH || dwarf_child(scope, &child))
 		return;
-	do {
+	while (is_new(&child, &reading->seen)) {
 		switch (dwarf_tag(&child)) {
 		case DW_TAG_variable:
 		case DW_TAG_formal_parameter:
@@ -368,7 +381,9 @@ static void read_scope(struct reading *reading, Dwarf_Die *scope, Dwarf_Die *wit
 		default:
 			break;
 		}
-	} while (!dwarf_siblingof(&child, &child));
+		if (dwarf_siblingof(&child, &child))
+			break;
+	}
 }
 
 static bool is_fortran(Dwarf_Die *unit)
@@ -406,13 +421,13 @@ static void read_frame_base(struct reading *reading, Dwarf_Die *function)
 /* The function whose code holds the address. dwarf_getscopes() does not look into Fortran's
  * modules. */
 static bool find_subprogram(Dwarf_Die *parent, Dwarf_Addr address, unsigned int depth,
-			    Dwarf_Die *ret)
+			    Dwarf_Off *seen, Dwarf_Die *ret)
 {
 	Dwarf_Die child;
 
 	if (depth == MAX_DEPTH || dwarf_child(parent, &child))
 		return false;
-	do {
+	while (is_new(&child, seen)) {
 		switch (dwarf_tag(&child)) {
 		case DW_TAG_subprogram:
 			if (dwarf_haspc(&child, address) > 0) {
@@ -424,13 +439,15 @@ static bool find_subprogram(Dwarf_Die *parent, Dwarf_Addr address, unsigned int 
 		case DW_TAG_namespace:
 		case DW_TAG_class_type:
 		case DW_TAG_structure_type:
-			if (find_subprogram(&child, address, depth + 1, ret))
+			if (find_subprogram(&child, address, depth + 1, seen, ret))
 				return true;
 			break;
 		default:
 			break;
 		}
-	} while (!dwarf_siblingof(&child, &child));
+		if (dwarf_siblingof(&child, &child))
+			break;
+	}
 	return false;
 }
 
@@ -440,7 +457,7 @@ struct code_variables *variables_read(Dwarf *dwarf, const struct code_function *
 	Dwarf_Die unit, subprogram;
 
 	if (!dwarf || !debug_file_find_unit(dwarf, function->entry, &unit) ||
-	    !find_subprogram(&unit, function->entry, 0, &subprogram))
+	    !find_subprogram(&unit, function->entry, 0, &(Dwarf_Off){0}, &subprogram))
 		return reading.variables;
 	reading.is_fortran = is_fortran(&unit);
 	reading.variables->has_debug_info = true;

@@ -47,6 +47,7 @@ struct places {
 	struct place *places;
 	size_t num, capacity;
 	bool is_cxx;
+	Dwarf_Off seen; /* all entries up to there */
 };
 
 struct symbols *symbols_create(const struct modules *modules)
@@ -278,7 +279,8 @@ static bool is_open_scope(int tag, bool is_nested)
 }
 
 /* Go down from a scope to the functions in it that hold the address. is_nested: also to procedures
- * that are contained in others, which have addresses of their own. */
+ * that are contained in others, which have addresses of their own. A damaged file may have an entry
+ * in two scopes, and each of these in two: none is looked at twice. */
 static bool find_places(struct places *places, Dwarf_Die *unit, Dwarf_Die *scope,
 			Dwarf_Addr address, bool is_nested, int depth)
 {
@@ -291,6 +293,9 @@ static bool find_places(struct places *places, Dwarf_Die *unit, Dwarf_Die *scope
 		int tag = dwarf_tag(&child);
 		bool is_function = tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
 
+		if (dwarf_dieoffset(&child) <= places->seen)
+			continue;
+		places->seen = dwarf_dieoffset(&child);
 		if ((is_function || tag == DW_TAG_lexical_block) &&
 		    dwarf_haspc(&child, address) > 0) {
 			/* A contained procedure is not inlined. */
@@ -323,11 +328,13 @@ static void find_in_dwarf(Dwarf *dwarf, Dwarf_Addr address, struct places *ret)
 
 	if (ret->num || !dwarf || !debug_file_find_unit(dwarf, address, &unit))
 		return;
-	if (!find_places(ret, &unit, &unit, address, false, 0) &&
-	    !find_places(ret, &unit, &unit, address, true, 0)) {
-		/* Assembler has lines without functions. */
-		add_nothing(ret);
+	for (int is_nested = 0; is_nested <= 1 && !ret->num; is_nested++) {
+		ret->seen = 0;
+		find_places(ret, &unit, &unit, address, is_nested, 0);
 	}
+	/* Assembler has lines without functions. */
+	if (!ret->num)
+		add_nothing(ret);
 	ret->is_cxx = is_cxx(&unit);
 	innermost = &ret->places[ret->num - 1];
 	line = dwarf_getsrc_die(&unit, address);

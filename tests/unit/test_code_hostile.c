@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Program files made to keep pdb busy, or to take its memory: each is below a MiB. x86-64, which
  * any host can decode. */
+#include <dwarf.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,13 +26,34 @@ enum {
 	TEXT = 400 << 10,
 	BASE = 0x10000,
 	PART_NAME = 12,
+	INFO_NAME = 32,
+	ABBREVIATIONS_NAME = 48,
+	MAX_SCOPES = 250,
+};
+
+/* Debug information of one unit, with nothing but scopes. */
+struct __attribute__((packed)) unit {
+	uint32_t size; /* of what follows */
+	uint16_t version;
+	uint32_t abbreviations;
+	uint8_t address_size;
+	uint8_t code;
+	uint64_t low;
+	uint32_t num;
+	struct __attribute__((packed)) scope {
+		uint8_t code;
+		uint32_t sibling;
+	} scopes[MAX_SCOPES];
 };
 
 struct file {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment;
-	Elf64_Shdr sections[5]; /* nothing, .text, .symtab, .strtab, .rela.plt */
-	char strings[32];
+	Elf64_Shdr sections[7]; /* nothing, .text, .symtab, .strtab, .rela.plt, .debug_info,
+				   .debug_abbrev */
+	char strings[64];
+	struct unit unit;
+	uint8_t abbreviations[24];
 	uint8_t text[TEXT];
 	Elf64_Sym symbols[MAX_SYMBOLS];
 	Elf64_Rela relocations[MAX_RELOCATIONS];
@@ -129,6 +151,33 @@ static void part(struct file *file)
 	file->symbols[0].st_name = PART_NAME;
 }
 
+/* Each scope is within the one before, and is the next one to it: two ways to each lead to twice as
+ * many to the one after. */
+static void scopes(struct file *file)
+{
+	static const uint8_t abbreviations[] = {
+		1, DW_TAG_compile_unit, 1, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_data4,
+		0, 0, /* and of a scope: */
+		2, DW_TAG_structure_type, 1, DW_AT_sibling, DW_FORM_ref4, 0, 0,
+	};
+	struct unit *unit = &file->unit;
+
+	memset(file->text, NOP, TEXT);
+	add_function(file, 0, TEXT);
+	memcpy(file->abbreviations, abbreviations, sizeof(abbreviations));
+	*unit = (struct unit){
+		.size = sizeof(*unit) - sizeof(unit->size),
+		.version = 4,
+		.address_size = sizeof(unit->low),
+		.code = 1,
+		.low = BASE,
+		.num = TEXT,
+	};
+	for (uint32_t i = 0; i < MAX_SCOPES; i++)
+		unit->scopes[i] = (struct scope){
+			2, (uint32_t)offsetof(struct unit, scopes) + (i + 1) * sizeof(struct scope)};
+}
+
 /* ---- Reading them -----------------------------------------------------------------------------
  */
 
@@ -152,6 +201,7 @@ static void write_file(char *path, make_fn *make)
 		.e_phnum = 1,
 		.e_shentsize = sizeof(Elf64_Shdr),
 		.e_shnum = NUM_OF(file->sections),
+		.e_shstrndx = 3,
 	};
 	file->segment = (Elf64_Phdr){
 		.p_type = PT_LOAD,
@@ -169,6 +219,16 @@ static void write_file(char *path, make_fn *make)
 	file->sections[4] =
 		section(SHT_RELA, offsetof(struct file, relocations),
 			file->num_relocations * sizeof(Elf64_Rela), sizeof(Elf64_Rela), 2);
+	if (file->unit.size) {
+		file->sections[5] = section(SHT_PROGBITS, offsetof(struct file, unit),
+					    sizeof(file->unit), 0, 0);
+		file->sections[5].sh_name = INFO_NAME;
+		file->sections[6] = section(SHT_PROGBITS, offsetof(struct file, abbreviations),
+					    sizeof(file->abbreviations), 0, 0);
+		file->sections[6].sh_name = ABBREVIATIONS_NAME;
+	}
+	strcpy(file->strings + INFO_NAME, ".debug_info");
+	strcpy(file->strings + ABBREVIATIONS_NAME, ".debug_abbrev");
 	strcpy(file->strings + 1, "function");
 	strcpy(file->strings + PART_NAME, "function.cold");
 	strcpy(path, "/tmp/pdb-code.XXXXXX");
@@ -236,7 +296,8 @@ static void test_bounds(void **state)
 		     {"calls", calls},
 		     {"jumps", jumps},
 		     {"part", part},
-		     {"stubs", stubs}};
+		     {"stubs", stubs},
+		     {"scopes", scopes}};
 	bool is_good = true;
 
 	(void)state;
