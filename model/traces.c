@@ -194,7 +194,7 @@ char *traces_symbol_text(const struct job *job, const struct traces_symbol *symb
 	const char *name = symbol->name;
 
 	if (!name)
-		name = names_get(job->names, symbol->path)->function;
+		name = names_function(job->names, symbol->path)->function;
 	return xasprintf("%s%s", name, ending(symbol));
 }
 

@@ -42,7 +42,7 @@ static char *symbol_text(const struct printer *p, uint32_t local)
 	if (symbol->name)
 		return xstrdup(strncmp(symbol->name, "MPI_", 4) == 0 ? symbol->name + 4
 								     : symbol->name);
-	function = label_function(names_get(p->view->job->names, symbol->path)->function);
+	function = label_function(names_function(p->view->job->names, symbol->path)->function);
 	text = xasprintf("%s()%s", function, symbol->kind == SEG_TRACE_LEAVE ? " returns" : "");
 	free(function);
 	return text;
@@ -306,7 +306,7 @@ static void json_symbols(const struct printer *p)
 			i, kinds[symbol->kind]);
 		json_quote(view->out, symbol->name
 					     ? symbol->name
-					     : names_get(view->job->names, symbol->path)->function);
+					     : names_function(view->job->names, symbol->path)->function);
 		fputs(", \"place\": ", view->out);
 		json_quote(view->out, place);
 		fputc('}', view->out);

@@ -353,7 +353,7 @@ static size_t describe(struct matching *m, uint32_t run, const struct traces_sym
 	way[num++] = symbol->kind;
 	if (symbol->kind != SEG_TRACE_CALL || !symbol->name) {
 		if (symbol->path != CALLPATH_NONE)
-			way[num++] = intern_function(m, names_get(job->names, symbol->path),
+			way[num++] = intern_function(m, names_function(job->names, symbol->path),
 						     module_of(job, symbol->path));
 		return num;
 	}

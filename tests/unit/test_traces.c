@@ -131,6 +131,35 @@ static void assert_is_whole(const struct job *job)
 	traces_destroy(NULL);
 }
 
+/* At a function's entry may be code of what is inlined into it. */
+static void test_inlined_at_entry(void **state)
+{
+	static const struct name function = {.function = "solve", .is_symbol = true};
+	static const struct name inlined = {
+		.function = "norm", .is_symbol = true, .caller = &function};
+	struct job *job = make_job();
+	struct traces *traces = traces_create(job);
+	size_t num = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < traces->num_symbols; i++) {
+		const struct traces_symbol *symbol = &traces->symbols[i];
+		char *text;
+
+		if (symbol->name)
+			continue;
+		names_set(job->names, symbol->path, &inlined);
+		text = traces_symbol_text(job, symbol);
+		assert_string_equal(text,
+				    symbol->kind == SEG_TRACE_LEAVE ? "solve returns" : "solve");
+		free(text);
+		num++;
+	}
+	assert_int_equal(num, 2);
+	traces_destroy(traces);
+	job_destroy(job);
+}
+
 static void test_job(void **state)
 {
 	struct job *job = make_job();
@@ -300,7 +329,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_job),     cmocka_unit_test(test_snapshot),
 		cmocka_unit_test(test_share),   cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_without),
+		cmocka_unit_test(test_without), cmocka_unit_test(test_inlined_at_entry),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
