@@ -172,19 +172,23 @@ static void offer_options(struct completions *all, const struct command *command
 		offer(all, option.name, option.what, typed);
 }
 
-/* Functions in the stacks and call paths of the job. Those that would have to be quoted are left out. */
+/* Functions in the stacks and call paths of the job. Those that would have to be quoted are left
+ * out. */
 static void offer_functions(struct completions *all, const struct session *session,
 			    const char *typed)
 {
 	size_t num = session->job ? callpaths_count(session->job->callpaths) : 0;
 
 	for (size_t i = 0; i < num && all->num < MAX_FUNCTIONS; i++) {
-		const struct name *name = names_get(session->job->names, (uint32_t)i);
-		char *function = name->is_symbol ? label_function(name->function) : NULL;
+		const struct name *name = names_innermost(session->job->names, (uint32_t)i);
 
-		if (function && !strpbrk(function, " |>"))
-			offer(all, function, name->file ? name->file : "", typed);
-		free(function);
+		for (; name; name = name->caller) {
+			char *function = name->is_symbol ? label_function(name->function) : NULL;
+
+			if (function && !strpbrk(function, " |>"))
+				offer(all, function, name->file ? name->file : "", typed);
+			free(function);
+		}
 	}
 }
 

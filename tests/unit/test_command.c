@@ -7,8 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/callpath.h"
 #include "model/error.h"
+#include "model/job.h"
 #include "model/job_comms.h"
+#include "model/names.h"
 #include "model/xalloc.h"
 #include "shell/args.h"
 #include "shell/command.h"
@@ -565,6 +568,28 @@ static void completion(void **state)
 	f->session.comms = NULL;
 }
 
+/* Of a frame all functions are offered, as the tree has a line for each. */
+static void completion_of_functions(void **state)
+{
+	static const struct name function = {.function = "solve_all", .is_symbol = true};
+	static const struct name inlined = {
+		.function = "solve_one", .is_symbol = true, .caller = &function};
+	static const struct name library = {
+		.function = "solve_any", .is_symbol = true, .is_library = true, .caller = &inlined};
+	struct fixture *f = *state;
+	struct job *job = job_create();
+	struct completions all;
+	uint32_t node = callpaths_intern(job->callpaths, CALLPATH_NONE, 0, 1, false);
+
+	names_set(job->names, node, &library);
+	f->session.job = job;
+	complete_line(&f->session, "tree -below sol", strlen("tree -below "), &all);
+	assert_int_equal(all.num, 3);
+	completions_free(&all);
+	f->session.job = NULL;
+	job_destroy(job);
+}
+
 /* Every option that help tells of is one that is completed, and the other way round. */
 static void options_in_help(void **state)
 {
@@ -636,6 +661,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_macro_may_be_redefined_while_it_runs, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(completion, setup, teardown),
+		cmocka_unit_test_setup_teardown(completion_of_functions, setup, teardown),
 		cmocka_unit_test(options_in_help),
 	};
 
