@@ -101,6 +101,8 @@ void names_set(struct names *names, uint32_t node, const struct name *name)
 	}
 	for (const struct name *at = name; at; at = at->caller)
 		num++;
+	for (; num > NAMES_MAX_CHAIN; num--)
+		name = name->caller;
 	own = xcalloc(num, sizeof(*own));
 	for (size_t i = 0; i < num; i++, name = name->caller) {
 		own[i] = *name;

@@ -30,6 +30,9 @@ struct name {
 enum { NAME_IS_SYMBOL = 1, NAME_IS_LIBRARY = 2, NAME_HAS_CALLER = 4, NAME_ALL_FLAGS = 7 };
 unsigned int name_flags(const struct name *name);
 
+/* Of one node: what is inlined deeper than that is left out, as its innermost. */
+enum { NAMES_MAX_CHAIN = 256 };
+
 /* Look up `address` (already moved off a return address) in module `module`. On success fill *ret,
  * the innermost name, with strings and callers that the names object copies, and return 0; -1: not
  * found. Called once a node. */

@@ -558,9 +558,13 @@ static void take_chain(struct share_reader *r, struct frame_name *ret)
 {
 	uint64_t flags = NAME_HAS_CALLER;
 
-	while (flags & NAME_HAS_CALLER && !r->in.is_bad) {
+	while (flags & NAME_HAS_CALLER && input_charge(&r->in, 2, sizeof(struct name))) {
 		struct name *name;
 
+		if (ret->num == NAMES_MAX_CHAIN) {
+			r->in.is_bad = true;
+			return;
+		}
 		ret->name = xgrow(ret->name, ret->num, &ret->capacity, sizeof(*ret->name));
 		name = &ret->name[ret->num++];
 		*name = (struct name){ .function = share_reader_text(r) };
@@ -585,7 +589,7 @@ static void read_name(struct share_reader *r, struct job *job, struct frame_name
 	name->key.is_return = (uint32_t)input_take_below(&r->in, 1);
 	take_chain(r, name);
 	share_reader_end(r);
-	input_charge(&r->in, 1, sizeof(*name) + name->num * sizeof(*name->name));
+	input_charge(&r->in, 1, sizeof(*name));
 	HASH_FIND(hh, *names, &name->key, sizeof(name->key), other);
 	if (r->in.is_bad || (other && (other->name->is_symbol || !name->name->is_symbol))) {
 		destroy_name(name);

@@ -34,6 +34,7 @@
 enum { TEXT_COST = 32, PROC_COST = 3 * sizeof(struct proc) + 2 * TEXT_COST + 256 };
 /* With the places of the rank in the job and in what is computed of it. */
 enum { LANE_COST = 256 };
+enum { FRAME_COST = 800 }; /* a node of a tree, with its sets of ranks */
 enum { MODEL_COST = sizeof(struct model) + sizeof(struct model_program) + 1024 };
 enum { HOLE_COST = sizeof(struct job_hole) + TEXT_COST };
 
@@ -139,13 +140,14 @@ static void load_callpaths(struct loader *l)
 	}
 }
 
-/* A name and the callers that it is inlined into. Returns how many. */
-static size_t take_chain(struct loader *l, struct name **chain, size_t *capacity)
+/* A name and the callers that it is inlined into, each of which has a place in trees. */
+static void take_chain(struct loader *l, struct name **chain, size_t *capacity)
 {
 	uint64_t flags = NAME_HAS_CALLER;
 	size_t num = 0;
 
-	for (; flags & NAME_HAS_CALLER && !l->in.is_bad; num++) {
+	while (flags & NAME_HAS_CALLER &&
+	       input_charge(&l->in, 1, 2 * sizeof(struct name) + (num ? FRAME_COST : 0))) {
 		struct name name = { .function = input_take_text(&l->in) };
 
 		name.file = input_take_string(&l->in);
@@ -155,22 +157,23 @@ static size_t take_chain(struct loader *l, struct name **chain, size_t *capacity
 		name.is_symbol = flags & NAME_IS_SYMBOL;
 		name.is_library = flags & NAME_IS_LIBRARY;
 		*chain = xgrow(*chain, num, capacity, sizeof(**chain));
-		(*chain)[num] = name;
+		(*chain)[num++] = name;
+		if (num > NAMES_MAX_CHAIN)
+			l->in.is_bad = true;
 	}
 	for (size_t i = 0; i + 1 < num; i++)
 		(*chain)[i].caller = *chain + i + 1;
-	return num;
 }
 
 static void load_names(struct loader *l)
 {
 	size_t num = input_take_count(&l->in, callpaths_count(l->job->callpaths), 5);
-	size_t num_chain, capacity = 0;
 	struct name *chain = NULL;
+	size_t capacity = 0;
 
 	for (size_t i = 0; i < num && !l->in.is_bad; i++) {
-		num_chain = take_chain(l, &chain, &capacity);
-		if (input_charge(&l->in, 2 * num_chain, sizeof(struct name)) && !l->in.is_bad)
+		take_chain(l, &chain, &capacity);
+		if (!l->in.is_bad)
 			names_set(l->job->names, (uint32_t)i, chain);
 	}
 	free(chain);
@@ -404,9 +407,26 @@ static void load_values(struct loader *l, struct sample *sample)
 	}
 }
 
+/* Each of its frames is gone through, and has a place in trees, once for all samples. */
+static void charge_path(struct loader *l, bool *is_charged, uint32_t path)
+{
+	const struct callpath_node *node;
+
+	if (path == CALLPATH_NONE || l->in.is_bad)
+		return;
+	input_charge(&l->in, 4, callpaths_get(l->job->callpaths, path)->depth);
+	for (; path != CALLPATH_NONE && !is_charged[path]; path = node->parent) {
+		node = callpaths_get(l->job->callpaths, path);
+		is_charged[path] = true;
+		if (!input_charge(&l->in, 1, FRAME_COST))
+			return;
+	}
+}
+
 static void load_samples(struct loader *l)
 {
 	size_t num = input_take_count(&l->in, UINT32_MAX, 10);
+	bool *is_charged = input_allocate(&l->in, callpaths_count(l->job->callpaths) + 1, 1);
 
 	for (size_t i = 0; i < num && !l->in.is_bad; i++) {
 		struct sample sample = { .rank = (int)input_take_signed(&l->in, 0, SNAPSHOT_MAX_RANKS - 1) };
@@ -420,11 +440,9 @@ static void load_samples(struct loader *l)
 		sample.when_ns = input_take(&l->in);
 		sample.stopped_ns = (uint32_t)input_take_below(&l->in, UINT32_MAX);
 		note = input_take_string(&l->in);
-		/* Each of its frames is gone through, and has a place in trees. */
-		if (sample.path != CALLPATH_NONE && !l->in.is_bad)
-			input_charge(&l->in, 4, callpaths_get(l->job->callpaths, sample.path)->depth);
-		if (!input_charge(&l->in, 1, sizeof(sample)) || l->in.is_bad)
-			return;
+		charge_path(l, is_charged, sample.path);
+		if (!input_charge(&l->in, 1, sizeof(sample)))
+			break;
 		if (note) {
 			size_t size = strlen(note) + 1;
 
@@ -435,6 +453,7 @@ static void load_samples(struct loader *l)
 		load_values(l, &sample);
 		samples_add(l->job->samples, &sample);
 	}
+	free(is_charged);
 }
 
 static void load_queues(struct loader *l)

@@ -13,6 +13,7 @@
 
 #include "model/buffer.h"
 #include "model/error.h"
+#include "model/names.h"
 #include "model/segment.h"
 #include "model/snapshot_private.h"
 #include "shell/command.h"
@@ -125,6 +126,43 @@ static void put_chain(struct maker *m, size_t num)
 	end_section(m, SNAPSHOT_CALLPATHS);
 	put(m, 0);
 	end_section(m, SNAPSHOT_NAMES);
+}
+
+/* `num_chains` stacks of 4,000 frames that they do not share, each with `num_names` names. */
+static void put_inlined(struct maker *m, size_t num_chains, size_t num_names)
+{
+	enum { DEPTH = 4000 };
+
+	put(m, 0);
+	end_section(m, SNAPSHOT_MODULES);
+	put(m, num_chains * DEPTH);
+	for (size_t i = 0; i < num_chains * DEPTH; i++) {
+		put(m, i % DEPTH ? i : 0); /* parent */
+		put(m, 0);
+		put(m, i);
+		put(m, 0);
+	}
+	end_section(m, SNAPSHOT_CALLPATHS);
+	put(m, num_names ? num_chains * DEPTH : 0);
+	for (size_t i = 0; i < num_chains * DEPTH * num_names; i++) {
+		put(m, 1);
+		put_many(m, 3, 0);
+		put(m, (i + 1) % num_names ? NAME_HAS_CALLER : 0);
+	}
+	end_section(m, SNAPSHOT_NAMES);
+	put(m, num_chains);
+	for (size_t i = 0; i < num_chains; i++) {
+		buffer_put_signed(&m->section, (int64_t)i);
+		buffer_put_signed(&m->section, (int64_t)i);
+		put(m, 1);
+		put(m, 0);
+		put(m, (i + 1) * DEPTH);
+		put(m, 'S');
+		put_many(m, 4, 0);
+	}
+	end_section(m, SNAPSHOT_SAMPLES);
+	put(m, 0);
+	end_section(m, SNAPSHOT_HOLES);
 }
 
 /* A table of `num_sites` sites that all have one name. */
@@ -288,6 +326,45 @@ static void deep_stacks(struct maker *m, size_t n)
 	end(m);
 }
 
+static void many_frames(struct maker *m, size_t n)
+{
+	put_strings(m, 1, 8);
+	put_job(m, false);
+	put_procs(m, n, 0);
+	put_inlined(m, n, 0);
+	end(m);
+}
+
+static void much_inlined(struct maker *m, size_t n)
+{
+	put_strings(m, 1, 8);
+	put_job(m, false);
+	put_procs(m, 1, 0);
+	put_inlined(m, 1, n);
+	end(m);
+}
+
+/* In one frame. */
+static void deeply_inlined(struct maker *m, size_t n)
+{
+	put_strings(m, 1, 8);
+	put_job(m, false);
+	put_procs(m, 1, 0);
+	put_chain(m, 1);
+	m->all.num -= 10; /* its section without names */
+	put(m, 1);
+	for (size_t i = 0; i < n; i++) {
+		put(m, 1);
+		put_many(m, 3, 0);
+		put(m, i + 1 < n ? NAME_HAS_CALLER : 0);
+	}
+	end_section(m, SNAPSHOT_NAMES);
+	put_samples(m, 1, 1);
+	put(m, 0);
+	end_section(m, SNAPSHOT_HOLES);
+	end(m);
+}
+
 static void models(struct maker *m, size_t n, size_t num_jobs, uint64_t size, const struct comms *comms,
 		   size_t num_lanes)
 {
@@ -355,9 +432,10 @@ static const struct {
 } files[] = {
 	{"strings", many_strings, 1 << 24}, {"ranks", many_ranks, 1 << 20},
 	{"holes", many_holes, 1 << 20},     {"stacks", deep_stacks, 1 << 20},
-	{"world", large_world, 1 << 17},    {"worlds", many_worlds, 1 << 17},
-	{"list", long_list, 1 << 14},       {"comms", many_comms, 1 << 15},
-	{"lanes", many_lanes, 1 << 9},
+	{"frames", many_frames, 100},       {"inlined", much_inlined, 100},
+	{"deep", deeply_inlined, 1 << 23},  {"world", large_world, 1 << 17},
+	{"worlds", many_worlds, 1 << 17},   {"list", long_list, 1 << 14},
+	{"comms", many_comms, 1 << 15},     {"lanes", many_lanes, 1 << 9},
 };
 
 /* ---- Costs ----------------------------------------------------------------------------------- */
