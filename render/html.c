@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "model/error.h"
+#include "model/regular_file.h"
 #include "model/xalloc.h"
 #include "render/html.h"
 #include "render/text.h"
@@ -68,32 +73,40 @@ void html_paragraph(const struct view *view, int indent, const char *text)
 /* ---- Source ------------------------------------------------------------------------------------
  */
 
-/* The debug information says which file it is. Whoever wrote it must not choose any file of the
- * user's to be mailed around: only what is called as sources are, and is one. */
-static FILE *open_source(const char *path)
+/* Is a file with this name called as sources are? */
+static bool is_source_name(const char *path)
 {
 	static const char *const endings[] = {"c",   "h",   "cc",  "hh",  "cpp", "hpp",
 					      "cxx", "hxx", "f",   "for", "f90", "f95",
 					      "f03", "f08", "inc", "cu",  "py"};
 	const char *ending = strrchr(path, '.');
-	struct stat info;
-	FILE *file;
 
-	if (!ending || strchr(ending, '/'))
-		return NULL;
-	for (size_t i = 0;; i++) {
-		if (i == sizeof(endings) / sizeof(endings[0]))
-			return NULL;
+	for (size_t i = 0; ending && i < sizeof(endings) / sizeof(endings[0]); i++)
 		if (strcasecmp(ending + 1, endings[i]) == 0)
-			break;
-	}
-	if (stat(path, &info) < 0 || !S_ISREG(info.st_mode) || info.st_size > MAX_SOURCE_BYTES)
+			return true;
+	return false;
+}
+
+/* The debug information says which file it is. Whoever wrote it must not choose any file of the
+ * user's to be mailed around: only what is called as sources are, and is one, also where a link
+ * leads to it. */
+static FILE *open_source(const char *path)
+{
+	char link[64], real[PATH_MAX];
+	struct stat info;
+	FILE *file = NULL;
+	ssize_t length;
+	int fd = is_source_name(path) ? regular_file_open(AT_FDCWD, path, 0, &info) : -1;
+
+	if (fd < 0)
 		return NULL;
-	file = fopen(path, "re");
-	if (file && (fstat(fileno(file), &info) < 0 || !S_ISREG(info.st_mode))) {
-		fclose(file);
-		return NULL;
-	}
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, real, sizeof(real) - 1);
+	real[length > 0 ? length : 0] = '\0';
+	if (is_source_name(real) && info.st_size <= MAX_SOURCE_BYTES)
+		file = fdopen(fd, "r");
+	if (!file)
+		close(fd);
 	return file;
 }
 

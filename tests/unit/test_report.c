@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "analysis/waits/collective_groups.h"
 #include "analysis/waits/wait_groups.h"
@@ -200,12 +202,39 @@ static void test_source(void **state)
 	}
 }
 
+/* A link is as good as what it leads to; nothing is waited for. */
+static void test_source_link(void **state)
+{
+	char directory[] = "/tmp/test_report.XXXXXX", path[64], *real = realpath(__FILE__, NULL);
+	const char *const targets[] = {real, "/etc/passwd", NULL};
+
+	(void)state;
+	assert_non_null(real);
+	assert_non_null(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/source.c", directory);
+	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+		char *text = NULL;
+		size_t size = 0;
+		FILE *out = open_memstream(&text, &size);
+
+		assert_int_equal(targets[i] ? symlink(targets[i], path) : mkfifo(path, 0600), 0);
+		html_source(out, path, 1);
+		fclose(out);
+		assert_int_equal(strstr(text, "<mark>") != NULL, i == 0);
+		free(text);
+		unlink(path);
+	}
+	rmdir(directory);
+	free(real);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pages),
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_source),
+		cmocka_unit_test(test_source_link),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
