@@ -11,6 +11,7 @@
 
 #include "attach/process/maps.h"
 #include "attach/symbols/debug_file.h"
+#include "model/budget.h"
 #include "model/modules.h"
 #include "model/regular_file.h"
 #include "model/xalloc.h"
@@ -72,6 +73,45 @@ static bool has_section(Elf *elf, const char *wanted)
 	return false;
 }
 
+/* Bytes that a section has once libdw has unpacked it, as it claims; 0 if it is not packed. */
+static uint64_t unpacked_size(Elf_Scn *section, const GElf_Shdr *header, const char *name)
+{
+	const Elf_Data *data;
+	GElf_Chdr packed;
+	uint64_t size = 0;
+
+	if (header->sh_flags & SHF_COMPRESSED)
+		return gelf_getchdr(section, &packed) ? packed.ch_size : 0;
+	/* As it was done before: "ZLIB", and the size. */
+	data = strncmp(name, ".zdebug", 7) == 0 ? elf_rawdata(section, NULL) : NULL;
+	for (size_t i = 4; data && data->d_buf && data->d_size >= 12 && i < 12; i++)
+		size = size << 8 | ((const uint8_t *)data->d_buf)[i];
+	return size;
+}
+
+/* Is what is packed in the file in proportion to it? libdw unpacks whole sections. */
+static bool unpacks_within_budget(const struct debug_file *file)
+{
+	uint64_t left = budget_stored((uint64_t)file->status.st_size);
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(file->elf, &names))
+		return true;
+	while ((section = elf_nextscn(file->elf, section))) {
+		GElf_Shdr header;
+		const char *name = gelf_getshdr(section, &header)
+					   ? elf_strptr(file->elf, names, header.sh_name)
+					   : NULL;
+		uint64_t size = name ? unpacked_size(section, &header, name) : 0;
+
+		if (size > left)
+			return false;
+		left -= size;
+	}
+	return true;
+}
+
 static int open_path(const char *path, const struct module *module, struct debug_file *ret)
 {
 	struct debug_file file = {.fd = -1};
@@ -86,7 +126,8 @@ static int open_path(const char *path, const struct module *module, struct debug
 		return -1;
 	}
 	file.has_debug_information =
-		has_section(file.elf, ".debug_info") || has_section(file.elf, ".zdebug_info");
+		(has_section(file.elf, ".debug_info") || has_section(file.elf, ".zdebug_info")) &&
+		unpacks_within_budget(&file);
 	file.path = xstrdup(path);
 	file.pid = module->example_pid;
 	*ret = file;
@@ -184,7 +225,8 @@ static bool open_shared(struct debug_file *file)
 	    (name[0] == '/' ? open_in_both(name, &wanted, &shared)
 			    : open_path(path, &wanted, &shared)))
 		return false;
-	shared.dwarf = dwarf_begin_elf(shared.elf, DWARF_C_READ, NULL);
+	if (unpacks_within_budget(&shared))
+		shared.dwarf = dwarf_begin_elf(shared.elf, DWARF_C_READ, NULL);
 	if (!shared.dwarf || dwelf_dwarf_gnu_debugaltlink(shared.dwarf, &name, &build_id) > 0) {
 		debug_file_close(&shared);
 		return false;

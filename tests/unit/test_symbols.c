@@ -342,6 +342,45 @@ static void test_shared_fifo(void **state)
 	rmdir(directory);
 }
 
+/* What is packed in a file and far larger than it is not unpacked. */
+static void test_packed(void **state)
+{
+	static const struct {
+		const char *size;
+		bool is_used;
+	} cases[] = {{"16K", true}, {"64M", false}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct modules *modules = modules_create();
+		struct symbols *symbols = symbols_create(modules);
+		struct where where = probe_library(modules, "names_c.so", "outer");
+		struct module *module = modules_get(modules, where.module);
+		char path[PATH_MAX], other[PATH_MAX], directory[] = "/tmp/pdb-test-XXXXXX";
+		char command[2 * PATH_MAX];
+		struct name name;
+
+		assert_non_null(mkdtemp(directory));
+		snprintf(path, sizeof(path), "%s/lib.so", directory);
+		library_path(other, "names_c.so");
+		snprintf(command, sizeof(command),
+			 "cd %s && truncate -s %s zeros && "
+			 "objcopy --add-section .debug_more=zeros %s more.so && "
+			 "objcopy --compress-debug-sections=zlib more.so lib.so && rm zeros more.so",
+			 directory, cases[i].size, other);
+		assert_int_equal(system(command), 0);
+		free(module->path);
+		module->path = strdup(path);
+		assert_int_equal(symbols_resolve(symbols, where.module, where.address, &name), 0);
+		assert_string_equal(name.function, cases[i].is_used ? "inner" : "outer");
+		assert_int_equal(name.file != NULL, cases[i].is_used);
+		symbols_destroy(symbols);
+		modules_destroy(modules);
+		unlink(path);
+		rmdir(directory);
+	}
+}
+
 static void test_vdso(void **state)
 {
 	struct modules *modules = modules_create();
@@ -372,6 +411,7 @@ int main(void)
 		cmocka_unit_test(test_many_lookups),
 		cmocka_unit_test(test_fifo),
 		cmocka_unit_test(test_shared_fifo),
+		cmocka_unit_test(test_packed),
 		cmocka_unit_test(test_vdso),
 	};
 
