@@ -432,13 +432,15 @@ docs-demo: demo | $(O)/.deps-check
 # ---- attach/: fixtures of its unit tests, job tests, the sampling benchmark --------------------
 
 ATTACH = $(O)/tests/attach
-ATTACH_NAMES = c c-stripped c-split c-wrong c-shared cxx cxx-stripped inline inline-stripped f f-stripped
+ATTACH_NAMES = ranges c c-stripped c-split c-wrong c-shared cxx cxx-stripped inline inline-stripped f f-stripped
 ATTACH_FIXTURES = $(ATTACH_NAMES:%=$(ATTACH)/names_%.so)
 
 $(O)/tests/unit/test_symbols: | $(ATTACH_FIXTURES)
 
 $(ATTACH)/names_c.so: tests/attach/names_c.c | $(O)/.deps-check
 	$(Q)mkdir -p $(@D) && $(CC) -O2 -g -fPIC -shared -Wl,--build-id -o $@ $<
+$(ATTACH)/names_ranges.so: tests/attach/names_ranges.c | $(O)/.deps-check
+	$(Q)mkdir -p $(@D) && $(CC) -O2 -fPIC -shared -Wl,--build-id -o $@ $<
 $(ATTACH)/names_cxx.so $(ATTACH)/names_inline.so: $(ATTACH)/names_%.so: tests/attach/names_%.cc | $(O)/.deps-check
 	$(Q)mkdir -p $(@D) && g++ -O2 -g -fPIC -shared -Wl,--build-id -o $@ $<
 $(ATTACH)/names_f.so: tests/attach/names_f.f90 | $(O)/.deps-check

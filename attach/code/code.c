@@ -548,15 +548,13 @@ static const struct code_function *add(struct code_reader *reader, uint32_t modu
 		code_store_find(reader->store, module, bounds->range.begin);
 	struct code_variables *variables;
 	struct code_function *function;
-	Dwarf *dwarf;
+	bool is_separate;
 
 	if (known && known->function->entry == bounds->range.begin)
 		return known->function;
 	function = decode_function(file, bounds);
-	dwarf = debug_file_dwarf(&file->main);
-	if (!dwarf)
-		dwarf = debug_file_dwarf(&file->separate);
-	variables = variables_read(dwarf, function);
+	is_separate = !debug_file_dwarf(&file->main);
+	variables = variables_read(is_separate ? &file->separate : &file->main, function);
 	if (is_intact(reader, file))
 		return code_store_add(reader->store, module, function, variables)->function;
 	code_variables_destroy(variables);

@@ -420,17 +420,17 @@ static void read_frame_base(struct reading *reading, Dwarf_Die *function)
 
 /* The function whose code holds the address. dwarf_getscopes() does not look into Fortran's
  * modules. */
-static bool find_subprogram(Dwarf_Die *parent, Dwarf_Addr address, unsigned int depth,
-			    Dwarf_Off *seen, Dwarf_Die *ret)
+static bool find_subprogram(struct debug_file *file, Dwarf_Die *parent, Dwarf_Addr address,
+			    unsigned int depth, Dwarf_Off *seen, Dwarf_Die *ret)
 {
 	Dwarf_Die child;
 
 	if (depth == MAX_DEPTH || dwarf_child(parent, &child))
 		return false;
-	while (is_new(&child, seen)) {
+	while (is_new(&child, seen) && debug_file_look(file)) {
 		switch (dwarf_tag(&child)) {
 		case DW_TAG_subprogram:
-			if (dwarf_haspc(&child, address) > 0) {
+			if (debug_file_holds(file, &child, address)) {
 				*ret = child;
 				return true;
 			}
@@ -439,7 +439,7 @@ static bool find_subprogram(Dwarf_Die *parent, Dwarf_Addr address, unsigned int 
 		case DW_TAG_namespace:
 		case DW_TAG_class_type:
 		case DW_TAG_structure_type:
-			if (find_subprogram(&child, address, depth + 1, seen, ret))
+			if (find_subprogram(file, &child, address, depth + 1, seen, ret))
 				return true;
 			break;
 		default:
@@ -451,13 +451,13 @@ static bool find_subprogram(Dwarf_Die *parent, Dwarf_Addr address, unsigned int 
 	return false;
 }
 
-struct code_variables *variables_read(Dwarf *dwarf, const struct code_function *function)
+struct code_variables *variables_read(struct debug_file *file, const struct code_function *function)
 {
 	struct reading reading = {.variables = xcalloc(1, sizeof(*reading.variables))};
 	Dwarf_Die unit, subprogram;
 
-	if (!dwarf || !debug_file_find_unit(dwarf, function->entry, &unit) ||
-	    !find_subprogram(&unit, function->entry, 0, &(Dwarf_Off){0}, &subprogram))
+	if (!debug_file_find_unit(file, function->entry, &unit) ||
+	    !find_subprogram(file, &unit, function->entry, 0, &(Dwarf_Off){0}, &subprogram))
 		return reading.variables;
 	reading.is_fortran = is_fortran(&unit);
 	reading.variables->has_debug_info = true;

@@ -4,12 +4,11 @@
 #ifndef PDB_ATTACH_VARIABLES_H
 #define PDB_ATTACH_VARIABLES_H
 
-#include <elfutils/libdw.h>
-
 struct code_function;
+struct debug_file;
 
-/* dwarf may be NULL. Locations of other forms than sums of registers and stack slots are left out,
+/* The file may be one without debug information, or a closed one. Locations of other forms than sums of registers and stack slots are left out,
  * as are variables without any. Never fails; free with code_variables_destroy(). */
-struct code_variables *variables_read(Dwarf *dwarf, const struct code_function *function);
+struct code_variables *variables_read(struct debug_file *file, const struct code_function *function);
 
 #endif

@@ -16,6 +16,10 @@
 #include "model/regular_file.h"
 #include "model/xalloc.h"
 
+/* In each file, and more for each 512 bytes that are stored of it. A C++ unit with the whole standard
+ * library in its headers takes some 20,000 for each address. */
+enum { FEW_LOOKS = 8 << 20, LOOKS_PER_BLOCK = 2048 };
+
 void debug_file_close(struct debug_file *file)
 {
 	dwarf_end(file->dwarf);
@@ -119,6 +123,7 @@ static int open_path(const char *path, const struct module *module, struct debug
 	file.fd = regular_file_open(AT_FDCWD, path, 0, &file.status);
 	if (file.fd < 0)
 		return -1;
+	file.looks = FEW_LOOKS + LOOKS_PER_BLOCK * (uint64_t)file.status.st_blocks;
 	elf_version(EV_CURRENT);
 	file.elf = elf_begin(file.fd, ELF_C_READ_MMAP, NULL);
 	if (!file.elf || elf_kind(file.elf) != ELF_K_ELF || !has_build_id(file.elf, module)) {
@@ -277,18 +282,35 @@ int debug_file_open_separate(const struct module *module, const struct debug_fil
 	return open_in_both(path, module, ret);
 }
 
+bool debug_file_look(struct debug_file *file)
+{
+	return file->looks > 0 && file->looks--;
+}
+
+bool debug_file_holds(struct debug_file *file, Dwarf_Die *entry, Dwarf_Addr address)
+{
+	Dwarf_Addr base, begin, end;
+	ptrdiff_t at = 0;
+
+	while (debug_file_look(file) && (at = dwarf_ranges(entry, at, &base, &begin, &end)) > 0)
+		if (address >= begin && address < end)
+			return true;
+	return false;
+}
+
 /* GCC lists the addresses in .debug_aranges; others do not, and then the units are asked one by one,
  * which reads only the head of each. */
-bool debug_file_find_unit(Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *ret)
+bool debug_file_find_unit(struct debug_file *file, Dwarf_Addr address, Dwarf_Die *ret)
 {
+	Dwarf *dwarf = debug_file_dwarf(file);
 	Dwarf_CU *unit = NULL;
 	Dwarf_Die die;
 	uint8_t type;
 
-	if (dwarf_addrdie(dwarf, address, ret))
-		return true;
+	if (!dwarf || dwarf_addrdie(dwarf, address, ret))
+		return dwarf != NULL;
 	while (!dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, NULL)) {
-		if (type == DW_UT_compile && dwarf_haspc(&die, address) > 0) {
+		if (type == DW_UT_compile && debug_file_holds(file, &die, address)) {
 			*ret = die;
 			return true;
 		}

@@ -6,6 +6,7 @@
 #include <elfutils/libdw.h>
 #include <libelf.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -21,6 +22,7 @@ struct debug_file {
 	char *path;   /* it was opened by this */
 	pid_t pid;    /* in whose root others are looked for, too; 0: nobody's */
 	struct debug_file *shared; /* with what dwz has found in several files; NULL: none */
+	uint64_t looks; /* that are left at entries of debug information and their ranges */
 };
 
 /* Open the module itself: as the process that has it mapped sees it, by its path here, or that
@@ -34,7 +36,14 @@ int debug_file_open_separate(const struct module *module, const struct debug_fil
 			     struct debug_file *ret);
 
 /* The compilation unit that holds the address. False if there is none. */
-bool debug_file_find_unit(Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *ret);
+bool debug_file_find_unit(struct debug_file *file, Dwarf_Addr address, Dwarf_Die *ret);
+
+/* Take one of the file's looks. False: there is none left. Looking follows the file's size, however
+ * often it is asked: a small file can have thousands of entries that share a long list of ranges. */
+bool debug_file_look(struct debug_file *file);
+
+/* Does an entry hold the address? Takes a look for each of its ranges; without one left it does not. */
+bool debug_file_holds(struct debug_file *file, Dwarf_Die *entry, Dwarf_Addr address);
 
 /* The file's debug information, NULL where it has none. Borrowed. The first call of a file takes
  * some milliseconds for a compressed one, which is read as a whole. */

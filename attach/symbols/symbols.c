@@ -36,6 +36,7 @@ struct place {
 	const char *symbol; /* linker symbol or name; NULL: not known */
 	Dwarf_Die die;      /* what it is the name of, if is_bare: without its scopes */
 	bool is_bare;
+	struct debug_file *in;
 	const char *declared; /* in which file; NULL: not known */
 	/* Where in it: the address, or the call of the function that is inlined into it. */
 	const char *file;
@@ -47,6 +48,7 @@ struct places {
 	struct place *places;
 	size_t num, capacity;
 	bool is_cxx;
+	struct debug_file *in;
 	Dwarf_Off seen; /* all entries up to there */
 };
 
@@ -199,7 +201,8 @@ static bool next_sibling(Dwarf_Die *die, Dwarf_Die *ret)
 }
 
 /* The child of a scope that holds what is at an offset, or is it: they stand in the order of offsets. */
-static bool find_child(Dwarf_Die *scope, Dwarf_Off offset, Dwarf_Die *ret)
+static bool find_child(struct debug_file *file, Dwarf_Die *scope, Dwarf_Off offset,
+		       Dwarf_Die *ret)
 {
 	Dwarf_Die next;
 
@@ -207,13 +210,14 @@ static bool find_child(Dwarf_Die *scope, Dwarf_Off offset, Dwarf_Die *ret)
 		return false;
 	do
 		*ret = next;
-	while (next_sibling(ret, &next) && dwarf_dieoffset(&next) <= offset);
+	while (debug_file_look(file) && next_sibling(ret, &next) &&
+	       dwarf_dieoffset(&next) <= offset);
 	return dwarf_dieoffset(ret) <= offset;
 }
 
 /* "tables::": the scopes of a C++ function that has no linker symbol since only its file knows it. None
  * of what is local to a function. The caller frees. */
-static char *scopes_of(Dwarf_Die *function)
+static char *scopes_of(struct debug_file *file, Dwarf_Die *function)
 {
 	Dwarf_Die die = find_declaration(function), scope, next;
 	Dwarf_Off offset = dwarf_dieoffset(&die);
@@ -221,7 +225,7 @@ static char *scopes_of(Dwarf_Die *function)
 
 	if (!dwarf_diecu(&die, &scope, NULL, NULL))
 		return text;
-	for (int depth = 0; depth < MAX_DEPTH && find_child(&scope, offset, &next) &&
+	for (int depth = 0; depth < MAX_DEPTH && find_child(file, &scope, offset, &next) &&
 			    dwarf_dieoffset(&next) != offset;
 	     depth++, scope = next) {
 		const char *name = dwarf_diename(&next);
@@ -255,7 +259,7 @@ static void add_place(struct places *places, Dwarf_Die *unit, Dwarf_Die *die)
 	places->places =
 		xgrow(places->places, places->num, &places->capacity, sizeof(*places->places));
 	place = &places->places[places->num++];
-	*place = (struct place){.die = *die, .declared = dwarf_decl_file(die)};
+	*place = (struct place){.die = *die, .in = places->in, .declared = dwarf_decl_file(die)};
 	place->symbol = name_of_function(die);
 	place->is_bare = place->symbol && strncmp(place->symbol, "_Z", 2) != 0 && is_cxx(unit);
 }
@@ -293,11 +297,13 @@ static bool find_places(struct places *places, Dwarf_Die *unit, Dwarf_Die *scope
 		int tag = dwarf_tag(&child);
 		bool is_function = tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
 
+		if (!debug_file_look(places->in))
+			break;
 		if (dwarf_dieoffset(&child) <= places->seen)
 			continue;
 		places->seen = dwarf_dieoffset(&child);
 		if ((is_function || tag == DW_TAG_lexical_block) &&
-		    dwarf_haspc(&child, address) > 0) {
+		    debug_file_holds(places->in, &child, address)) {
 			/* A contained procedure is not inlined. */
 			if (tag == DW_TAG_subprogram)
 				places->num = 0;
@@ -320,14 +326,15 @@ static void add_nothing(struct places *places)
 	places->places[places->num++] = (struct place){0};
 }
 
-static void find_in_dwarf(Dwarf *dwarf, Dwarf_Addr address, struct places *ret)
+static void find_in_dwarf(struct debug_file *file, Dwarf_Addr address, struct places *ret)
 {
 	struct place *innermost;
 	Dwarf_Die unit;
 	Dwarf_Line *line;
 
-	if (ret->num || !dwarf || !debug_file_find_unit(dwarf, address, &unit))
+	if (ret->num || !debug_file_find_unit(file, address, &unit))
 		return;
+	ret->in = file;
 	for (int is_nested = 0; is_nested <= 1 && !ret->num; is_nested++) {
 		ret->seen = 0;
 		find_places(ret, &unit, &unit, address, is_nested, 0);
@@ -365,7 +372,7 @@ static char *function_of(struct place *place)
 
 	if (!place->is_bare)
 		return function;
-	scopes = scopes_of(&place->die);
+	scopes = scopes_of(place->in, &place->die);
 	text = xasprintf("%s%s", scopes, function);
 	free(scopes);
 	free(function);
@@ -408,8 +415,8 @@ static void find_chain(struct module_symbols *entry, enum module_kind kind, uint
 		symbol = wrapped_by(symbol);
 	/* Nobody asks for lines there, which take long to read. */
 	if (!symbol || (kind != MODULE_SYSTEM && kind != MODULE_RECORDER)) {
-		find_in_dwarf(debug_file_dwarf(&entry->main), address, ret);
-		find_in_dwarf(debug_file_dwarf(&entry->separate), address, ret);
+		find_in_dwarf(&entry->main, address, ret);
+		find_in_dwarf(&entry->separate, address, ret);
 	}
 	if (!ret->num)
 		add_nothing(ret);

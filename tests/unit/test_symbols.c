@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "attach/process/elf_symbol.h"
@@ -381,6 +382,25 @@ static void test_packed(void **state)
 	}
 }
 
+/* Looking for a function takes what the size of its file explains; then it has its symbol's name. */
+static void test_ranges(void **state)
+{
+	struct modules *modules = modules_create();
+	struct symbols *symbols = symbols_create(modules);
+	struct where where = probe_library(modules, "names_ranges.so", "outer");
+	clock_t began = clock();
+	struct name name;
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		assert_int_equal(symbols_resolve(symbols, where.module, where.address, &name), 0);
+		assert_string_equal(name.function, "outer");
+	}
+	assert_in_range(clock() - began, 0, 2 * CLOCKS_PER_SEC);
+	symbols_destroy(symbols);
+	modules_destroy(modules);
+}
+
 static void test_vdso(void **state)
 {
 	struct modules *modules = modules_create();
@@ -412,6 +432,7 @@ int main(void)
 		cmocka_unit_test(test_fifo),
 		cmocka_unit_test(test_shared_fifo),
 		cmocka_unit_test(test_packed),
+		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_vdso),
 	};
 
