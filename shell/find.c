@@ -47,7 +47,8 @@ static void set_note(struct proctable *table, char *note)
 	table->source_note = note;
 }
 
-/* Another user's table may give any pids of this host: not his processes are none of his ranks. */
+/* Another user's table may give any pids of this host: what is not a process of his is no rank of his.
+ * That includes a pid that nobody has yet: the next process to get it may be root's. */
 static void forget_strangers(struct proctable *table, const struct launcher_info *launcher)
 {
 	struct procfs_status status;
@@ -57,15 +58,15 @@ static void forget_strangers(struct proctable *table, const struct launcher_info
 		struct proc *proc = &table->procs[i];
 
 		if (!proc->is_local || proc->pid <= 0 || proc->has_ended ||
-		    procfs_status(proc->pid, &status) < 0 || status.uid == launcher->user)
+		    (procfs_status(proc->pid, &status) == 0 && status.uid == launcher->user))
 			continue;
 		proc->pid = 0;
 		num++;
 	}
 	if (num)
 		set_note(table,
-			 xasprintf("%zu ranks have pids of other users' processes, which are "
-				   "not looked at",
+			 xasprintf("%zu ranks have pids of other users' processes or of none, which "
+				   "are not looked at",
 				   num));
 }
 

@@ -102,6 +102,12 @@ untouched() { ! says "process $victim"; }
 check "nor looks at it" untouched
 kill "$victim"
 end_job
+# The pid may be the next one that a process of root's gets.
+RANK_1=$(($(cat /proc/sys/kernel/pid_max) - 1)) make_up mpirun libopen-rte.so.40 localhost
+pdb_as 0 --pid "$launcher" --batch -ex "info ranks"
+one_line
+check "nor keeps a pid that is nobody's yet" says "rank 1: process id not known"
+end_job
 
 # ---- Names of hosts --------------------------------------------------------------------------------
 

@@ -4,11 +4,13 @@
  * usage: launcher LIBRARY HOST [PROGRAM ARGUMENT...]
  * It maps the file LIBRARY, and runs the program, or sleeps, as rank 0; rank 1 is on HOST, process 1
  * there, or process RANK_1 of the environment, which comes first in the table, so that it makes the job's
- * name. With "" there is no rank 1. The table says that all run the program EXECUTABLE of the
+ * name, if there is such a process. With "" there is no rank 1. The table says that all run the program EXECUTABLE of the
  * environment. Started in any other way it writes who it is to the file PATH.ran,
  * PATH being its own. */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +54,7 @@ int main(int argc, char **argv)
 	int fd = argc > 2 && argv[1][0] == '/' ? open(argv[1], O_RDONLY) : -1;
 	const char *other = getenv("RANK_1"), *named = getenv("EXECUTABLE");
 	const char *executable = named ? named : "rank";
+	bool is_first;
 	pid_t rank;
 
 	if (fd < 0)
@@ -70,8 +73,9 @@ int main(int argc, char **argv)
 			execlp("sleep", "sleep", "1000", (char *)NULL);
 		_exit(1);
 	}
-	table[other != NULL] = (struct procdesc){host, executable, rank};
-	table[other == NULL] = (struct procdesc){argv[2], executable, other ? atoi(other) : 1};
+	is_first = other && (kill(atoi(other), 0) == 0 || errno == EPERM);
+	table[is_first] = (struct procdesc){host, executable, rank};
+	table[!is_first] = (struct procdesc){argv[2], executable, other ? atoi(other) : 1};
 	MPIR_proctable = table;
 	MPIR_proctable_size = *argv[2] ? 2 : 1;
 	printf("ready\n");
