@@ -20,8 +20,8 @@ static inline uint64_t budget_compressed(uint64_t bytes)
 	return more > (BUDGET_MOST - BUDGET_LEAST) / 128 ? BUDGET_MOST : BUDGET_LEAST + more * 128;
 }
 
-/* Not compressed: bytes that are stored, or were sent. A table that is copied, checked and made into
- * a model's is charged five times at most. */
+/* Not compressed: bytes that are stored, or were sent. A table that is copied, checked and made
+ * into a model's is charged five times at most. */
 static inline uint64_t budget_stored(uint64_t bytes)
 {
 	const uint64_t least = 256 << 10;

@@ -52,8 +52,9 @@ void job_add_hole(struct job *job, int rank, const char *why)
 	while (at > 0 && job->holes[at - 1].rank > rank)
 		at--;
 	job->holes = xreallocarray(job->holes, job->num_holes + 1, sizeof(*job->holes));
-	memmove(job->holes + at + 1, job->holes + at, (job->num_holes++ - at) * sizeof(*job->holes));
-	job->holes[at] = (struct job_hole){ .rank = rank, .why = xstrdup(why) };
+	memmove(job->holes + at + 1, job->holes + at,
+		(job->num_holes++ - at) * sizeof(*job->holes));
+	job->holes[at] = (struct job_hole){.rank = rank, .why = xstrdup(why)};
 }
 
 const char *job_find_hole(const struct job *job, int rank)
@@ -68,7 +69,8 @@ const char *job_find_hole(const struct job *job, int rank)
 		else
 			end = middle;
 	}
-	return first < job->num_holes && job->holes[first].rank == rank ? job->holes[first].why : NULL;
+	return first < job->num_holes && job->holes[first].rank == rank ? job->holes[first].why
+									: NULL;
 }
 
 void job_add_crash(struct job *job, const struct job_crash *crash)

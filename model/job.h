@@ -50,7 +50,7 @@ struct job {
 	struct samples *samples; /* may be empty */
 	struct code_probe *probes; /* what the values of samples are of, by number */
 	size_t num_probes;
-	struct job_hole *holes;	 /* about models, by rank; samples carry their own notes */
+	struct job_hole *holes; /* about models, by rank; samples carry their own notes */
 	size_t num_holes;
 	struct job_crash *crashes; /* by rank, from cores; each rank at most once */
 	size_t num_crashes;

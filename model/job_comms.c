@@ -13,9 +13,10 @@
 #include "model/xalloc.h"
 
 /* Entries of all lists together that are not shared, by how many ranks were found, and how many are
- * looked at in turn: what is corrupt may claim more. Jobs have some ten lists, which each world fills
- * once; of one rank that was found among a million the world's is known. */
-static const uint64_t min_entries = 1 << 21, entries_each = 64, entries_comm = 8, max_entries = 1 << 26;
+ * looked at in turn: what is corrupt may claim more. Jobs have some ten lists, which each world
+ * fills once; of one rank that was found among a million the world's is known. */
+static const uint64_t min_entries = 1 << 21, entries_each = 64, entries_comm = 8,
+		      max_entries = 1 << 26;
 static const uint64_t max_steps = 1 << 28;
 
 struct world {
@@ -244,8 +245,7 @@ static uint64_t draft_key(struct job_comms_private *p, const struct job_comms_me
 	const struct model *model = member->of->model;
 
 	if (p->num_worlds > 1 && (has_strangers(p, model, comm->members, comm->size) ||
-				  has_strangers(p, model, comm->remote_members,
-						comm->remote_size)))
+				  has_strangers(p, model, comm->remote_members, comm->remote_size)))
 		return comm->id;
 	return world_key(p, member->world, comm->id);
 }

@@ -45,7 +45,7 @@ struct job_comms_private {
 	size_t num_lists, lists_capacity;
 	uint64_t num_entries; /* of lists and worlds; so many may be */
 	uint64_t most_entries;
-	uint64_t num_steps;   /* entries that were looked at, in turn */
+	uint64_t num_steps; /* entries that were looked at, in turn */
 
 	/* While it is put together. */
 	const struct job_model *jm;

@@ -12,11 +12,11 @@
 #define BUILD_ID_MAX 32
 
 enum module_kind {
-	MODULE_PROGRAM,	 /* the executable or any library that is not one of the next */
-	MODULE_MPI,	 /* MPI and what it stands on: libmpi*, libopen-*, libpmix, libucp, ... */
-	MODULE_SYSTEM,	 /* libc, libpthread, ld.so, libm, vdso, language run times */
+	MODULE_PROGRAM,  /* the executable or any library that is not one of the next */
+	MODULE_MPI,      /* MPI and what it stands on: libmpi*, libopen-*, libpmix, libucp, ... */
+	MODULE_SYSTEM,   /* libc, libpthread, ld.so, libm, vdso, language run times */
 	MODULE_RECORDER, /* our own libpdbrec-*.so */
-	MODULE_SIGNAL,	 /* no code: frames between a signal's handler and what it interrupted */
+	MODULE_SIGNAL,   /* no code: frames between a signal's handler and what it interrupted */
 };
 
 struct module {

@@ -139,7 +139,7 @@ static void set_by_signal(struct names *names, uint32_t node)
 	char *function = number ? xasprintf("<signal %" PRIu64 " handler called>", number)
 				: xstrdup("<signal handler called>");
 
-	names_set(names, node, &(struct name){ .function = function });
+	names_set(names, node, &(struct name){.function = function});
 	free(function);
 }
 

@@ -3,9 +3,9 @@
  * (attach/symbols on a live job), or from a snapshot. So analysis and render can name places
  * without knowing ELF.
  *
- * The code of a node may be inlined, one function in the other. So a node has a chain of names, from
- * the innermost function to the one that the frame is of. Who shows stacks shows them all, as gdb
- * does; where a place is told in one line it is names_get(). */
+ * The code of a node may be inlined, one function in the other. So a node has a chain of names,
+ * from the innermost function to the one that the frame is of. Who shows stacks shows them all, as
+ * gdb does; where a place is told in one line it is names_get(). */
 #ifndef PDB_MODEL_NAMES_H
 #define PDB_MODEL_NAMES_H
 
@@ -22,8 +22,9 @@ struct name {
 	const char *full_file; /* as in the debug information; NULL where there is none */
 	int line;	       /* 0 where there is none */
 	bool is_symbol;	       /* false: `function` is only module and offset */
-	bool is_library; /* its file is the compiler's, the standard library's or MPI's */
-	const struct name *caller; /* that it is inlined into, with the line of the call; NULL: none */
+	bool is_library;       /* its file is the compiler's, the standard library's or MPI's */
+	const struct name
+		*caller; /* that it is inlined into, with the line of the call; NULL: none */
 };
 
 /* A name where it is written: of one that has a caller, that comes next. */
@@ -56,8 +57,8 @@ const struct name *names_get(struct names *names, uint32_t node);
 const struct name *names_innermost(struct names *names, uint32_t node);
 /* The function that the frame is of, in which all others are inlined. */
 const struct name *names_function(struct names *names, uint32_t node);
-/* The name that is so far inside the frame: 0 is that of its function, 1 that of one inlined into it, and
- * so on; where there are not so many, the innermost. */
+/* The name that is so far inside the frame: 0 is that of its function, 1 that of one inlined into
+ * it, and so on; where there are not so many, the innermost. */
 const struct name *names_at(struct names *names, uint32_t node, size_t level);
 /* How many functions a name's is inlined into: its level. */
 size_t name_level(const struct name *name);
@@ -74,7 +75,8 @@ bool names_is_library_file(const char *path);
  * files are a library's, the innermost of these; CALLPATH_NONE: there is none. */
 uint32_t names_user_frame(struct names *names, uint32_t path);
 /* What names_get() of the user's frame does not tell: the innermost function that is compiled into
- * the program, and comes between that place and what lies beyond; NULL: that is the place itself. */
+ * the program, and comes between that place and what lies beyond; NULL: that is the place itself.
+ */
 const struct name *names_behind(struct names *names, uint32_t path);
 
 /* Is the node no code, but the border between a signal's handler and what it interrupted, which is

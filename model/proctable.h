@@ -68,8 +68,8 @@ void proctable_add_ended(struct proctable *table, int rank, pid_t pid, const cha
  * memory, so nothing in them is trusted. */
 int proctable_finish(struct proctable *table, struct pdb_error *err);
 
-/* Somebody says that a finished table's job has so many ranks. A size is believed as far as there are
- * processes: 65,536 missing ranks for each that was found; what is not goes to size_claimed. */
+/* Somebody says that a finished table's job has so many ranks. A size is believed as far as there
+ * are processes: 65,536 missing ranks for each that was found; what is not goes to size_claimed. */
 void proctable_claim(struct proctable *table, int size);
 
 /* NULL if the table has no such rank. */

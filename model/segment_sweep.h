@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Segments of jobs that are over, removed a few at a time by whoever comes by: a recorder that starts
- * and a pdb that leaves. What both and "pdb clean" tell a left segment by. The recorder has this file,
- * too: no memory is allocated, no descriptor stays open, and errno is the caller's to save. */
+ * Segments of jobs that are over, removed a few at a time by whoever comes by: a recorder that
+ * starts and a pdb that leaves. What both and "pdb clean" tell a left segment by. The recorder has
+ * this file, too: no memory is allocated, no descriptor stays open, and errno is the caller's to
+ * save. */
 #ifndef PDB_MODEL_SEGMENT_SWEEP_H
 #define PDB_MODEL_SEGMENT_SWEEP_H
 
@@ -9,8 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* For so long a segment stays after it was first seen that its job is over: who looks for a rank that
- * has died still finds it. */
+/* For so long a segment stays after it was first seen that its job is over: who looks for a rank
+ * that has died still finds it. */
 #define SEGMENT_SWEEP_SECONDS 600
 
 /* To read the names alone takes 0.1 s for 100,000. */
@@ -20,9 +21,9 @@
  * cannot be known, as of another user's where /proc hides them. */
 int64_t segment_process_start(pid_t pid);
 
-/* Were two processes started in one go, as the ranks of a job on one host are, however busy that is? A
- * script that takes the part of a launcher may start more jobs, and not all names of jobs tell them
- * apart. */
+/* Were two processes started in one go, as the ranks of a job on one host are, however busy that
+ * is? A script that takes the part of a launcher may start more jobs, and not all names of jobs
+ * tell them apart. */
 bool segment_is_one_start(uint64_t a, uint64_t b);
 
 /* Does anybody have the file open, or mapped, for writing? A writer in another pid namespace, whose

@@ -13,7 +13,8 @@
 
 /* A writer that cannot be caught between two writes: at the next look perhaps. */
 enum { LOCK_TRIES = 50, PATH_SIZE = 256 };
-/* Call paths can be much longer together than the table of their frames; so each step is charged. */
+/* Call paths can be much longer together than the table of their frames; so each step is charged.
+ */
 enum { STEP_COST = 8 };
 
 /* FNV-1a, 64 bits. */
@@ -386,7 +387,8 @@ int segment_watch_stays(struct segment_watch *watch, uint64_t place, struct segm
 	uint32_t state;
 	bool found;
 
-	if (begin_reading(watch, err) < 0 || find_state(watch, place, &state, &found) < 0 || count_lanes(watch) < 0)
+	if (begin_reading(watch, err) < 0 || find_state(watch, place, &state, &found) < 0 ||
+	    count_lanes(watch) < 0)
 		return -1;
 	segment_clock_init(&clock, &watch->reader.header, watch->newest);
 	for (size_t i = 0; found && i < watch->num_lanes; i++) {

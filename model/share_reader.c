@@ -11,7 +11,9 @@
 
 void share_reader_init(struct share_reader *r, const struct share *share, struct pdb_error *err)
 {
-	*r = (struct share_reader){.share = share, .in.err = err, .in.memory = share_budget(share->bytes, share->num_ranks)};
+	*r = (struct share_reader){.share = share,
+				   .in.err = err,
+				   .in.memory = share_budget(share->bytes, share->num_ranks)};
 	for (size_t c = 0; c < SHARE_NUM_COLUMNS; c++) {
 		r->at[c] = xcalloc(share->columns[c].num_places, sizeof(*r->at[c]));
 		r->rows[c] = xcalloc(share->columns[c].num_places, sizeof(*r->rows[c]));

@@ -567,7 +567,7 @@ static void take_chain(struct share_reader *r, struct frame_name *ret)
 		}
 		ret->name = xgrow(ret->name, ret->num, &ret->capacity, sizeof(*ret->name));
 		name = &ret->name[ret->num++];
-		*name = (struct name){ .function = share_reader_text(r) };
+		*name = (struct name){.function = share_reader_text(r)};
 		name->file = take_optional(r);
 		name->full_file = take_optional(r);
 		name->line = input_take_int(&r->in);

@@ -92,7 +92,7 @@ struct snapshot_input {
 	int fd;
 	ZSTD_DStream *zstd;
 	ZSTD_inBuffer in;
-	char *chunk; /* of the file, compressed */
+	char *chunk;     /* of the file, compressed */
 	bool at_end;	 /* of the zstd frame */
 	/* Of the budget: still allowed to come out, and to be allocated. */
 	uint64_t bytes, memory;
@@ -148,8 +148,8 @@ void input_take_lists(struct snapshot_input *in);
 /* What to say of a section that is bad, behind its name: "is corrupt", or that it is too much. */
 const char *input_why_bad(const struct snapshot_input *in);
 
-/* Charge what is going to be allocated; makes the section bad when it is too much, or when all is to
- * end. */
+/* Charge what is going to be allocated; makes the section bad when it is too much, or when all is
+ * to end. */
 bool input_charge(struct snapshot_input *in, size_t num, size_t size);
 /* Charged and zeroed; never NULL, but empty when the section is bad. */
 void *input_allocate(struct snapshot_input *in, size_t num, size_t size);

@@ -33,11 +33,11 @@ typedef int (*trace_read_fn)(void *from, void *to, size_t size, uint64_t offset,
 			     struct pdb_error *err);
 
 /* A copy of a trace that may be being written, from an arena of at most `size` bytes that is not
- * trusted, with symbols below num_symbols. No table may have more than `budget` bytes: the arena may
- * be mostly a hole. No table may have more than `budget` bytes: the arena may
- * be mostly a hole. What is under way becomes elements of the sequence.
- * NULL and *err: ERROR_FORMAT, what is there is no trace; ERROR_VERSION; ERROR_TIMEOUT, it changed
- * all the time (or its writer died in between); or what `read` said. */
+ * trusted, with symbols below num_symbols. No table may have more than `budget` bytes: the arena
+ * may be mostly a hole. No table may have more than `budget` bytes: the arena may be mostly a hole.
+ * What is under way becomes elements of the sequence. NULL and *err: ERROR_FORMAT, what is there is
+ * no trace; ERROR_VERSION; ERROR_TIMEOUT, it changed all the time (or its writer died in between);
+ * or what `read` said. */
 struct trace *trace_copy(trace_read_fn read, void *from, uint64_t size, uint64_t budget,
 			 uint32_t num_symbols, struct pdb_error *err);
 /* Each owner destroys it once. NULL is fine. */

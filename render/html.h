@@ -18,8 +18,8 @@ void html_printf(FILE *out, const char *format, ...) __attribute__((format(print
 /* A paragraph with the indent, in columns, that it has as a line of text. */
 void html_paragraph(const struct view *view, int indent, const char *text);
 
-/* A graph in the DOT language as an SVG element. -1 and *err: it cannot be drawn, and there is a sentence
- * that says why. */
+/* A graph in the DOT language as an SVG element. -1 and *err: it cannot be drawn, and there is a
+ * sentence that says why. */
 int html_graph(FILE *out, const char *dot, const char *label, struct pdb_error *err);
 
 /* Merged stacks as nested lists that fold. */

@@ -328,8 +328,8 @@ static uint32_t find_signal(const struct job *job, uint32_t path)
 	return path;
 }
 
-/* ", handling signal 14 that interrupted step() at solver.c:141", behind the place of the user's frame
- * of a path; "" if it handles none. */
+/* ", handling signal 14 that interrupted step() at solver.c:141", behind the place of the user's
+ * frame of a path; "" if it handles none. */
 static char *handling_text(const struct job *job, uint32_t user)
 {
 	uint32_t signal = find_signal(job, user), inside;
@@ -395,8 +395,8 @@ char *label_state(const struct job *job, uint32_t state, enum label_detail detai
 	return label;
 }
 
-/* Does the path go through the MPI library? Then the thread was not computing when sampled, but in a
- * signal's handler. */
+/* Does the path go through the MPI library? Then the thread was not computing when sampled, but in
+ * a signal's handler. */
 static bool is_inside_mpi(const struct job *job, uint32_t path)
 {
 	while (path != CALLPATH_NONE && !names_is_signal(job->names, path)) {
@@ -422,7 +422,7 @@ struct computing_place {
 	char state;	      /* of all (struct sample), 0 if they differ */
 	uint32_t innermost;   /* frame of one of them */
 	bool is_same_innermost; /* function of all */
-	char *behind; /* behind_text() of all, "" if they differ; to be freed */
+	char *behind;           /* behind_text() of all, "" if they differ; to be freed */
 };
 
 static struct computing_place find_computing_place(const struct job *job, const struct eqgroup *group)
@@ -629,8 +629,8 @@ static bool holds_state(const struct progress *progress, uint32_t loop, uint32_t
 	return at == loop;
 }
 
-/* The innermost function that all calls of the loop are inlined into, at the header's. What is inlined
- * is asked of the others only where something is. */
+/* The innermost function that all calls of the loop are inlined into, at the header's. What is
+ * inlined is asked of the others only where something is. */
 static const struct name *loop_name(const struct view *view, uint32_t loop)
 {
 	const struct job *job = view->job;

@@ -59,8 +59,8 @@ char *label_name(const struct job *job, uint32_t node, const struct name *name,
  * by line "halo() solver.c:141", by address "halo() solver.c:141 0x1a2b". */
 char *label_frame(const struct job *job, const struct calltree *tree, uint32_t node);
 /* The place of the innermost frame of `path` that is the program's own code. In full with what is
- * behind it: "find() at list.cpp:12 (std::_List_iterator::operator++() at stl_list.h:284)", "tick() at
- * timer.c:20, handling signal 14 that interrupted step() at solver.c:141". */
+ * behind it: "find() at list.cpp:12 (std::_List_iterator::operator++() at stl_list.h:284)", "tick()
+ * at timer.c:20, handling signal 14 that interrupted step() at solver.c:141". */
 char *label_user_place(const struct job *job, uint32_t path, enum label_detail detail);
 
 /* A state of the job model: "in MPI_Allreduce, halo() solver.c:141",

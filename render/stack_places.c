@@ -16,8 +16,8 @@
 
 enum { MAX_PLACES = 4 };
 
-/* The outermost function of MPI on the path, which is the one that was called; NULL outside MPI, or in
- * the handler of a signal. */
+/* The outermost function of MPI on the path, which is the one that was called; NULL outside MPI, or
+ * in the handler of a signal. */
 static const char *find_call(const struct job *job, uint32_t path)
 {
 	uint32_t found = CALLPATH_NONE;

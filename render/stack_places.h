@@ -9,7 +9,8 @@ struct job;
 struct rankset;
 struct view;
 
-/* "MPI_Recv, exchange() at halo.c:12" of a call path, which is not CALLPATH_NONE. The caller frees. */
+/* "MPI_Recv, exchange() at halo.c:12" of a call path, which is not CALLPATH_NONE. The caller frees.
+ */
 char *stack_path_place(const struct job *job, uint32_t path);
 /* The same of a rank: the function of MPI that is called from there, if the rank's latest
  * sample is inside one. NULL: there is no stack. The caller frees. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Text on a terminal: how wide it is, how to make it fit, how to break it into lines.
  *
- * Names come from other people's programs. What a terminal would obey, what hides and what turns the
- * direction of reading is not printable, nor is broken UTF-8: it becomes '?', as without Unicode all
- * beyond ASCII does. text_character() says what is printable, for everybody. The gate (gate.h) keeps all
- * else off terminals; what is cleaned here is cleaned because it is measured, or to be one line. A
- * character counts as one column. */
+ * Names come from other people's programs. What a terminal would obey, what hides and what turns
+ * the direction of reading is not printable, nor is broken UTF-8: it becomes '?', as without
+ * Unicode all beyond ASCII does. text_character() says what is printable, for everybody. The gate
+ * (gate.h) keeps all else off terminals; what is cleaned here is cleaned because it is measured, or
+ * to be one line. A character counts as one column. */
 #ifndef PDB_RENDER_TEXT_H
 #define PDB_RENDER_TEXT_H
 
@@ -16,8 +16,8 @@
 
 struct view;
 
-/* Bytes of the character that `text` starts with, which is not empty; 1 for a byte that starts none in
- * UTF-8. *code_ret: its number in Unicode, TEXT_BROKEN for such a byte. */
+/* Bytes of the character that `text` starts with, which is not empty; 1 for a byte that starts none
+ * in UTF-8. *code_ret: its number in Unicode, TEXT_BROKEN for such a byte. */
 size_t text_character(const unsigned char *text, uint32_t *code_ret);
 #define TEXT_BROKEN UINT32_MAX
 /* Not control characters, C1 among them, those without width, and those that turn the direction. */

@@ -304,9 +304,9 @@ static void json_symbols(const struct printer *p)
 		place = place_text(p, i);
 		fprintf(view->out, "%s{\"symbol\": %u, \"kind\": \"%s\", \"name\": ", separator,
 			i, kinds[symbol->kind]);
-		json_quote(view->out, symbol->name
-					     ? symbol->name
-					     : names_function(view->job->names, symbol->path)->function);
+		json_quote(view->out,
+			   symbol->name ? symbol->name
+					: names_function(view->job->names, symbol->path)->function);
 		fputs(", \"place\": ", view->out);
 		json_quote(view->out, place);
 		fputc('}', view->out);

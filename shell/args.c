@@ -180,9 +180,9 @@ char *args_join(const struct args *args, size_t next)
 
 /* ---- Regular expressions ---------------------------------------------------------------------
  *
- * The C library writes out what is repeated: it needs memory for each copy, and time for each at every
- * character. So "((a+)+)+" has 8 and "(a{1,100}){1,100}" 10,000. What it has no bound for at all are
- * references to what was found before. */
+ * The C library writes out what is repeated: it needs memory for each copy, and time for each at
+ * every character. So "((a+)+)+" has 8 and "(a{1,100}){1,100}" 10,000. What it has no bound for at
+ * all are references to what was found before. */
 
 enum { MAX_EXPRESSION = 1000, MAX_COPIES = 1000, MAX_NESTED = 100 };
 
@@ -205,7 +205,8 @@ static const char *skip_bracket(const char *at)
 	return at + (*at == ']');
 }
 
-/* How often what stands before is written out; *at is moved behind the repetition. 1: there is none. */
+/* How often what stands before is written out; *at is moved behind the repetition. 1: there is
+ * none. */
 static uint64_t take_repetition(const char **at)
 {
 	unsigned long least, most;
@@ -227,7 +228,8 @@ static uint64_t take_repetition(const char **at)
 /* How many characters and sets there are when all is written out, or more than MAX_COPIES. */
 static uint64_t count_copies(const char *at)
 {
-	uint64_t sums[MAX_NESTED] = {0}, last = 0; /* of what is in a parenthesis, before its last part */
+	uint64_t sums[MAX_NESTED] = {0},
+		 last = 0; /* of what is in a parenthesis, before its last part */
 	size_t depth = 0;
 
 	while (*at) {
@@ -279,10 +281,11 @@ static bool has_reference(const char *at)
 
 int args_compile(const char *word, int flags, regex_t *ret, struct pdb_error *err)
 {
-	const char *wrong = has_reference(word) ? "it refers to what was found before (\\1)"
-			    : strlen(word) > MAX_EXPRESSION || count_copies(word) > MAX_COPIES
-				    ? "it has more than a thousand parts, with each repetition counted"
-				    : NULL;
+	const char *wrong =
+		has_reference(word) ? "it refers to what was found before (\\1)"
+		: strlen(word) > MAX_EXPRESSION || count_copies(word) > MAX_COPIES
+			? "it has more than a thousand parts, with each repetition counted"
+			: NULL;
 	int code = wrong ? 0 : regcomp(ret, word, REG_EXTENDED | REG_NOSUB | flags);
 	char why[200];
 

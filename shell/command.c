@@ -177,8 +177,7 @@ static void tell_age(struct session *session, const struct command *command)
 	if (session_has_ended(session)) {
 		session_describe_end(session, end, sizeof(end));
 		printf("(%s; this is its last snapshot)\n", end);
-	}
-	else if (age >= 120)
+	} else if (age >= 120)
 		printf("(snapshot %.0f min old; refresh to look again)\n", age / 60);
 	else if (age > session->settings.values[SETTING_STALE])
 		printf("(snapshot %.0f s old; refresh to look again)\n", age);

@@ -27,7 +27,8 @@ int command_check_needs(struct session *session, unsigned flags, struct pdb_erro
 		session_describe_end(session, end, sizeof(end));
 		return error_set(err, ERROR_GONE,
 				 "%s; its last snapshot is still "
-				 "here for lp, groups, graph, why, bt, save", end);
+				 "here for lp, groups, graph, why, bt, save",
+				 end);
 	}
 	if (((flags & CMD_NEEDS_MODEL) && !session->job->model) || ((flags & CMD_NEEDS_WAITS) && !has_waits))
 		return error_set(

@@ -47,8 +47,8 @@ static void set_note(struct proctable *table, char *note)
 	table->source_note = note;
 }
 
-/* Another user's table may give any pids of this host: what is not a process of his is no rank of his.
- * That includes a pid that nobody has yet: the next process to get it may be root's. */
+/* Another user's table may give any pids of this host: what is not a process of his is no rank of
+ * his. That includes a pid that nobody has yet: the next process to get it may be root's. */
 static void forget_strangers(struct proctable *table, const struct launcher_info *launcher)
 {
 	struct procfs_status status;
@@ -64,10 +64,11 @@ static void forget_strangers(struct proctable *table, const struct launcher_info
 		num++;
 	}
 	if (num)
-		set_note(table,
-			 xasprintf("%zu ranks have pids of other users' processes or of none, which "
-				   "are not looked at",
-				   num));
+		set_note(
+			table,
+			xasprintf("%zu ranks have pids of other users' processes or of none, which "
+				  "are not looked at",
+				  num));
 }
 
 /* For the ranks of other hosts. */

@@ -14,7 +14,7 @@
  * Handlers, unlike "ignore", are not inherited by programs that pdb starts. */
 void interrupt_init(void);
 
-void interrupt_clear(void); /* Ctrl-C; what ends pdb stays */
+void interrupt_clear(void);     /* Ctrl-C; what ends pdb stays */
 bool interrupt_wants_end(void); /* SIGHUP or SIGTERM came */
 /* Was it SIGTERM? Then it is forgotten: somebody else is to be told. */
 bool interrupt_take_termination(void);

@@ -12,8 +12,8 @@ struct session;
 /* Does the name of a file ask for a page? */
 bool page_is_name(const char *path);
 
-/* The job of the session, which has one. Errors of writing stay in `out`. -1 and *err: the page is there,
- * without a picture that could not be drawn. */
+/* The job of the session, which has one. Errors of writing stay in `out`. -1 and *err: the page is
+ * there, without a picture that could not be drawn. */
 int page_write(struct session *session, FILE *out, struct pdb_error *err);
 
 #endif

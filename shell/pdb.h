@@ -2,16 +2,16 @@
  * libpdb: what pdb finds out about a job, for other programs. docs/api.md has it with examples.
  *
  * A job is a snapshot that was saved, or one that runs on this host; what is told of it is that of
- * the last look. Functions that can fail take room for PDB_ERROR_SIZE bytes in `error` (or NULL), and
- * on failure leave there what pdb would say, a text without a newline at its end.
+ * the last look. Functions that can fail take room for PDB_ERROR_SIZE bytes in `error` (or NULL),
+ * and on failure leave there what pdb would say, a text without a newline at its end.
  *
  * Ranks are ranks in MPI_COMM_WORLD. Sets of them are text as pdb has it, "0-2,8", "" for none, in
  * full; pdb_next_rank() goes through them. Times are seconds.
  *
  * One thread at a time may use a job; different jobs may be used at once. Where there is no memory
- * left the program is ended. The library prints nothing and never starts, stops or ends a job. While
- * it reads names from program files it handles SIGBUS, which is how the kernel tells that somebody
- * cut such a file short; it passes all others on, and leaves no signal handlers. */
+ * left the program is ended. The library prints nothing and never starts, stops or ends a job.
+ * While it reads names from program files it handles SIGBUS, which is how the kernel tells that
+ * somebody cut such a file short; it passes all others on, and leaves no signal handlers. */
 #ifndef PDB_H
 #define PDB_H
 

@@ -41,8 +41,9 @@ static bool has_prefix(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* What launchers of Open MPI load, and no other MPI has, is told by its name; an MPI itself by what it exports, as
- * names are shared: libmpi.so.12, libmpi_cray.so.12, libmpi_abi.so.1. The recorder goes by the same. */
+/* What launchers of Open MPI load, and no other MPI has, is told by its name; an MPI itself by what
+ * it exports, as names are shared: libmpi.so.12, libmpi_cray.so.12, libmpi_abi.so.1. The recorder
+ * goes by the same. */
 static enum preload_mpi mpi_of_library(const char *name, const char *path)
 {
 	static const char *const launchers[] = {"libopen-rte.", "libprrte."};
@@ -56,7 +57,8 @@ static enum preload_mpi mpi_of_library(const char *name, const char *path)
 		return PRELOAD_MPICH;
 	return elf_needed_exports(path, "ompi_mpi_comm_world") &&
 			       elf_needed_exports(path, "PMPI_Comm_c2f")
-		       ? PRELOAD_OPENMPI : PRELOAD_UNKNOWN;
+		       ? PRELOAD_OPENMPI
+		       : PRELOAD_UNKNOWN;
 }
 
 static bool take_mpi(const char *name, const char *path, void *context)

@@ -21,18 +21,19 @@ enum preload_mpi preload_guess(char *const argv[]);
 /* The recorder's path, by libdir.h. The caller frees *path_ret. */
 int preload_find(enum preload_mpi mpi, char **path_ret, struct pdb_error *err);
 
-/* The paths of all recorders that are there, with colons between: each is awake in the programs of its own MPI
- * only. That of `first`, if it is known, comes first: another one costs it a jump at each call. The caller frees
- * *paths_ret. */
+/* The paths of all recorders that are there, with colons between: each is awake in the programs of
+ * its own MPI only. That of `first`, if it is known, comes first: another one costs it a jump at
+ * each call. The caller frees *paths_ret. */
 int preload_find_all(enum preload_mpi first, char **paths_ret, struct pdb_error *err);
 
-/* The command line with what makes its launcher preload `library` (or several, with colons) into the ranks (and hand PDB_*
- * variables that are set to them): -x for Open MPI, -genv for hydra. For srun and launchers that
- * are not known, variables are set in this process' environment instead. The caller frees the array
- * and the strings. */
+/* The command line with what makes its launcher preload `library` (or several, with colons) into
+ * the ranks (and hand PDB_* variables that are set to them): -x for Open MPI, -genv for hydra. For
+ * srun and launchers that are not known, variables are set in this process' environment instead.
+ * The caller frees the array and the strings. */
 char **preload_command(char *const argv[], const char *library);
 
-/* The lines for a shell that `pdb env` prints, for one MPI or, when it is unknown, for all. The caller frees. */
+/* The lines for a shell that `pdb env` prints, for one MPI or, when it is unknown, for all. The
+ * caller frees. */
 char *preload_shell_lines(enum preload_mpi mpi, const char *library);
 
 /* Those of `pdb env --unset`, for the shell that this process has its environment from: they undo

@@ -68,8 +68,8 @@ static int wait_for_more(const struct file_source *file)
 	return fds[0].revents != 0;
 }
 
-/* More bytes. False: there are none. Nobody may ever write to a fifo, and what a device has may never
- * end; so a signal ends this whenever it comes. */
+/* More bytes. False: there are none. Nobody may ever write to a fifo, and what a device has may
+ * never end; so a signal ends this whenever it comes. */
 static bool read_more(struct file_source *file)
 {
 	/* Before a fifo has its first writer it seems to be at its end; one that had one is. */

@@ -609,7 +609,8 @@ void session_describe_end(const struct session *session, char *buffer, size_t si
 		snprintf(buffer, size, "the job has ended");
 	else
 		snprintf(buffer, size,
-			 "the job's launcher has ended, %d of its ranks live%s on here: pdb --pid %d",
+			 "the job's launcher has ended, %d of its ranks live%s on here: pdb --pid "
+			 "%d",
 			 num_living, num_living == 1 ? "s" : "", pid);
 }
 

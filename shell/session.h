@@ -156,8 +156,8 @@ int session_lose_daemons(struct session *session, struct pdb_error *err);
 /* Has the launcher ended? Notes it: is_live becomes false. */
 bool session_has_ended(struct session *session);
 
-/* What has: "the job has ended", or that its launcher alone has, and how to look at the ranks of this host
- * that live on. */
+/* What has: "the job has ended", or that its launcher alone has, and how to look at the ranks of
+ * this host that live on. */
 void session_describe_end(const struct session *session, char *buffer, size_t size);
 
 /* How the views see it now; its pointers are borrowed from the session. */

@@ -67,8 +67,8 @@ static bool is_of_kind(const struct builder *b, uint32_t path, enum module_kind 
 	return module != MODULE_NONE && modules_get(b->job->modules, module)->kind == kind;
 }
 
-/* Frames that tell the reader nothing: below the first of MPI, but for the handler of a signal, our own
- * on the way there, and the one that begins a region of OpenMP. */
+/* Frames that tell the reader nothing: below the first of MPI, but for the handler of a signal, our
+ * own on the way there, and the one that begins a region of OpenMP. */
 static bool is_hidden(const struct builder *b, uint32_t parent, uint32_t path)
 {
 	return b->options->fold && parent != NO_NODE &&
@@ -137,8 +137,8 @@ uint32_t calltree_child(struct calltree *tree, uint32_t parent, uint32_t path, u
 	return add_node(tree, parent, path, level, is_helper);
 }
 
-/* The node below `parent` for the functions of the innermost frame of `path`, from its own to the innermost
- * that is inlined. Those inlined into one of MPI are hidden as what that calls is. */
+/* The node below `parent` for the functions of the innermost frame of `path`, from its own to the
+ * innermost that is inlined. Those inlined into one of MPI are hidden as what that calls is. */
 static uint32_t add_frame(struct builder *b, uint32_t parent, uint32_t path, bool is_helper)
 {
 	size_t last = name_level(names_innermost(b->job->names, path));

@@ -23,8 +23,8 @@ struct temporal_result;
 enum calltree_frames { CALLTREE_FUNCTION, CALLTREE_LINE, CALLTREE_ADDRESS };
 
 struct calltree_node {
-	uint32_t path;	/* a call path node that stands for this frame */
-	uint32_t level; /* which function of the frame: names_at() */
+	uint32_t path;   /* a call path node that stands for this frame */
+	uint32_t level;  /* which function of the frame: names_at() */
 	uint32_t parent; /* index, or UINT32_MAX for roots */
 	uint32_t *children; /* by first rank, larger sets first */
 	size_t num_children, capacity;

@@ -13,8 +13,8 @@ struct samples;
 
 /* An empty tree. */
 struct calltree *calltree_begin(const struct job *job, enum calltree_frames frames);
-/* The child of `parent` (NO_NODE: a root) that stands for the innermost frame of `path`, and there for
- * the function at a level, added if there is none. is_helper: of roots. */
+/* The child of `parent` (NO_NODE: a root) that stands for the innermost frame of `path`, and there
+ * for the function at a level, added if there is none. is_helper: of roots. */
 uint32_t calltree_child(struct calltree *tree, uint32_t parent, uint32_t path, uint32_t level,
 			bool is_helper);
 /* All ends are there: sums, and the order of siblings. */

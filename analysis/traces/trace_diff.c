@@ -166,7 +166,7 @@ static void align(const struct comparing *c, struct sides *s, struct gap gap, en
 static void align_similar(const struct comparing *c, struct sides *s, const struct gap *gap)
 {
 	static const double least = 0.33;
-	double (*best)[SMALL_GAP + 1]; /* too large for small stacks */
+	double(*best)[SMALL_GAP + 1]; /* too large for small stacks */
 	size_t i = 0, j = 0;
 
 	if (gap->num_left > SMALL_GAP || gap->num_right > SMALL_GAP)

@@ -17,9 +17,9 @@ static enum module_kind kind_of(const struct job *job, const struct callpath_nod
 					     modules_get(job->modules, node->module)->kind;
 }
 
-/* Is any frame of the path one of MPI? What the handler of a signal has interrupted does not count: that
- * does not wait, it stands still until the handler returns. Answers are kept for all nodes on the
- * way: 0 unknown. */
+/* Is any frame of the path one of MPI? What the handler of a signal has interrupted does not count:
+ * that does not wait, it stands still until the handler returns. Answers are kept for all nodes on
+ * the way: 0 unknown. */
 static bool is_inside(const struct job *job, uint32_t path, signed char *known)
 {
 	uint32_t at = path;

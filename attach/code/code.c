@@ -19,8 +19,9 @@
 #define MAX_PARTS 8
 #define MAX_LOOK 65536 /* bytes of a called function that are looked at */
 
-/* What reading a function may take, besides what follows from the size of its file: instructions that
- * are decoded, its own and those of functions that it calls or jumps to, and its own in memory. */
+/* What reading a function may take, besides what follows from the size of its file: instructions
+ * that are decoded, its own and those of functions that it calls or jumps to, and its own in
+ * memory. */
 #define LEAST_EFFORT ((uint64_t)1 << 20)
 #define LEAST_MEMORY ((uint64_t)24 << 20)
 #define RELOCATIONS 16 /* of which a look takes as long as an instruction */
@@ -523,8 +524,7 @@ static bool find_whole(const struct code_file *file, const struct bounds *part, 
 		const struct code_insn *insn = &builder.function->insns[i];
 
 		if (!is_jump_out(builder.function, insn) || !spend(file, SEARCH) ||
-		    !find_bounds(file, insn->target, ret) ||
-		    ret->range.begin == insn->target)
+		    !find_bounds(file, insn->target, ret) || ret->range.begin == insn->target)
 			continue;
 		is_found = !part->name || !ret->name || is_part_name(part->name, ret->name);
 	}

@@ -294,8 +294,8 @@ static void add_location(struct code_variable *variable, size_t *capacity, uint6
 }
 
 /* One location for all addresses of the scope. */
-static void add_for_scope(struct reading *reading, struct code_variable *variable,
-			  size_t *capacity, Dwarf_Die *scope, const struct code_value *value)
+static void add_for_scope(struct reading *reading, struct code_variable *variable, size_t *capacity,
+			  Dwarf_Die *scope, const struct code_value *value)
 {
 	Dwarf_Addr base, begin, end;
 	ptrdiff_t offset = 0;

@@ -7,8 +7,10 @@
 struct code_function;
 struct debug_file;
 
-/* The file may be one without debug information, or a closed one. Locations of other forms than sums of registers and stack slots are left out,
- * as are variables without any. Never fails; free with code_variables_destroy(). */
-struct code_variables *variables_read(struct debug_file *file, const struct code_function *function);
+/* The file may be one without debug information, or a closed one. Locations of other forms than
+ * sums of registers and stack slots are left out, as are variables without any. Never fails; free
+ * with code_variables_destroy(). */
+struct code_variables *variables_read(struct debug_file *file,
+				      const struct code_function *function);
 
 #endif

@@ -46,7 +46,7 @@ struct core_file {
 	/* What reading may take, in bytes: in proportion to what is stored, as holes and counts can
 	 * claim any number. */
 	uint64_t budget;
-	uint64_t notes_left;	       /* of that, for notes, until they are read */
+	uint64_t notes_left;           /* of that, for notes, until they are read */
 	struct timespec written;       /* the file's modification time */
 	pid_t pid;                     /* of the process */
 	char command[81];              /* the beginning of its command line */

@@ -176,8 +176,9 @@ static int read_mapped_file(void *context, uint64_t address, void *buffer, size_
 {
 	int fd = *(const int *)context;
 
-	return address <= INT64_MAX && pread(fd, buffer, size, (off_t)address) == (ssize_t)size ? 0
-												: -1;
+	return address <= INT64_MAX && pread(fd, buffer, size, (off_t)address) == (ssize_t)size
+		       ? 0
+		       : -1;
 }
 
 /* Does the file have this build-id? */
@@ -186,8 +187,7 @@ static bool has_build_id(int fd, const uint8_t *build_id, ssize_t size)
 	struct memory file = {.read = read_mapped_file, .context = &fd};
 	uint8_t found[BUILD_ID_MAX];
 
-	return image_file_build_id(&file, found) == size &&
-	       !memcmp(found, build_id, (size_t)size);
+	return image_file_build_id(&file, found) == size && !memcmp(found, build_id, (size_t)size);
 }
 
 static bool is_newer(const struct stat *status, const struct core_file *core)
@@ -221,8 +221,7 @@ static void open_object(struct core_memory *memory, struct maps_object *object)
 		return;
 	fd = regular_file_open(AT_FDCWD, object->path, 0, &status);
 	file->state = fd < 0 ? MAPPED_MISSING
-			     : check_file(memory, object->start, fd, &status,
-					  &build_id_size);
+			     : check_file(memory, object->start, fd, &status, &build_id_size);
 	if (file->state == MAPPED_SAME || file->state == MAPPED_UNCHECKED) {
 		file->fd = fd;
 		file->size = (uint64_t)status.st_size;

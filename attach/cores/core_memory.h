@@ -39,8 +39,8 @@ size_t core_memory_num_files(const struct core_memory *memory);
 enum mapped_state core_memory_file(const struct core_memory *memory, size_t i,
 				   const char **path_ret);
 
-/* For struct memory: `context` is a struct core_memory. What is read in all is bounded by the core's
- * budget, and ends when somebody interrupts: then nothing can be read any more. */
+/* For struct memory: `context` is a struct core_memory. What is read in all is bounded by the
+ * core's budget, and ends when somebody interrupts: then nothing can be read any more. */
 int core_memory_read(void *context, uint64_t address, void *buffer, size_t size);
 
 #endif

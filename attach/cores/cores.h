@@ -21,8 +21,8 @@ void cores_notes_clear(struct cores_notes *notes);
  * table, the stacks of all threads, the signals that ended them. The rank is in the environment in
  * the core. Of two cores of one rank the newer is used, of several jobs the one with the newest
  * core. What cannot be used is told in the notes and the rest is used; ERROR_NOT_FOUND if nothing
- * is left, with the notes in its place; ERROR_INTERRUPTED. Takes time and memory in proportion to what
- * is stored of the files. */
+ * is left, with the notes in its place; ERROR_INTERRUPTED. Takes time and memory in proportion to
+ * what is stored of the files. */
 int cores_load(char *const *paths, size_t num_paths, struct job *job, struct cores_notes *notes,
 	       struct cores **cores_ret, struct pdb_error *err);
 

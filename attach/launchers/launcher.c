@@ -382,7 +382,8 @@ int launcher_identify(pid_t pid, struct launcher_info *ret, struct pdb_error *er
 		return error_set(err, ERROR_GONE, "no process %d on this machine", (int)pid);
 	if (procfs_status(pid, &status))
 		return errno == ENOENT || errno == ESRCH
-			       ? error_set(err, ERROR_GONE, "no process %d on this machine", (int)pid)
+			       ? error_set(err, ERROR_GONE, "no process %d on this machine",
+					   (int)pid)
 			       : error_errno(err, "/proc/%d", (int)pid);
 	pid = status.tgid;
 	errno = 0;

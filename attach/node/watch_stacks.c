@@ -116,8 +116,8 @@ static void renew_tables(struct watch_stacks *stacks)
 
 /* ---- What a stack tells ---------------------------------------------------------------------- */
 
-/* Of the outermost frame of MPI on the path, in a signal's handler of what is in that; kept for all nodes
- * on the way. */
+/* Of the outermost frame of MPI on the path, in a signal's handler of what is in that; kept for all
+ * nodes on the way. */
 static enum node_is judge(struct watch_stacks *stacks, uint32_t path)
 {
 	enum node_is above;

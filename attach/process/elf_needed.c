@@ -324,8 +324,9 @@ static bool defines(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const c
 	GElf_Sym entry;
 
 	for (int i = 0; data && gelf_getsym(data, i, &entry); i++) {
-		const char *name = entry.st_shndx == SHN_UNDEF ? NULL :
-				   elf_strptr(elf, header->sh_link, entry.st_name);
+		const char *name = entry.st_shndx == SHN_UNDEF
+					   ? NULL
+					   : elf_strptr(elf, header->sh_link, entry.st_name);
 
 		if (name && strcmp(name, symbol) == 0)
 			return true;

@@ -16,7 +16,7 @@
 #define PAGE 4096
 #define MAX_PHDRS 128
 #define MAX_NOTES 65536 /* bytes, in all of its segments */
-#define CHUNK 512	/* pages */
+#define CHUNK 512       /* pages */
 #define MAX_SIZE ((uint64_t)8 << 30)
 
 struct key {

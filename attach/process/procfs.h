@@ -25,9 +25,9 @@ struct procfs_stat {
 /* Of a process (tid 0) or of one of its threads. -1: no such process. */
 int procfs_stat(pid_t pid, pid_t tid, struct procfs_stat *ret);
 
-/* The same of a process that started then (start_ticks 0: whenever), which can be looked into. -1 and
- * why not: ERROR_GONE if it has ended; others if it lives, as one whose main thread alone has ended, or
- * if that cannot be known, as pdb may have no more files open. */
+/* The same of a process that started then (start_ticks 0: whenever), which can be looked into. -1
+ * and why not: ERROR_GONE if it has ended; others if it lives, as one whose main thread alone has
+ * ended, or if that cannot be known, as pdb may have no more files open. */
 int procfs_look(pid_t pid, uint64_t start_ticks, struct procfs_stat *ret, struct pdb_error *err);
 
 /* Sure that it has, with all of its threads. */

@@ -13,7 +13,7 @@
 #include "model/xalloc.h"
 
 #define COPY_NS 100000 /* a thread stands still for no longer than this because of it */
-#define MAX_TRIES 8 /* objects by the names that it has */
+#define MAX_TRIES 8    /* objects by the names that it has */
 #define MAX_INTERPRETERS 16
 #define MAX_THREADS 4096 /* of all interpreters */
 /* The list of threads is read no more often, since many threads may not be in it. */
@@ -233,8 +233,8 @@ static uint64_t own_number(pid_t pid, pid_t tid)
 	return number;
 }
 
-/* The threads of one interpreter. What is not an interpreter any more may lead in a circle: then all
- * of it has been seen when the mark, which is left behind ever farther ahead, is met again. */
+/* The threads of one interpreter. What is not an interpreter any more may lead in a circle: then
+ * all of it has been seen when the mark, which is left behind ever farther ahead, is met again. */
 static void list_threads(struct python *python, uint64_t interpreter)
 {
 	const struct python_layout *layout = &python->layout;

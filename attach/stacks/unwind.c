@@ -49,7 +49,7 @@ struct walk {
 	const struct unwind_probes *probes;
 	uint64_t missing;
 	uint64_t looks_left; /* of this step */
-	uint64_t blocked; /* signals in the frame at hand; 0 where that is not known */
+	uint64_t blocked;    /* signals in the frame at hand; 0 where that is not known */
 	bool is_guessed; /* a frame had no unwind information: registers of those outside are not
 			  * known */
 	struct sample_value *values; /* depth: from the innermost frame, until all are known */
@@ -78,8 +78,8 @@ static struct image *find_image(struct unwind_space *space, const struct maps_ra
 /* ---- Accessors --------------------------------------------------------------------------------
  */
 
-/* False: it has taken too much, or somebody does not want it any more. Of a process that lives it is
- * never long. */
+/* False: it has taken too much, or somebody does not want it any more. Of a process that lives it
+ * is never long. */
 static bool look(struct walk *walk, uint64_t num)
 {
 	struct unwind_space *space = walk->space;
@@ -331,16 +331,16 @@ static void locate(struct unwind_space *space, uint64_t ip, bool is_return,
  * blocked before. And the code there, that calls rt_sigreturn: Linux has handlers return to it. */
 #if defined(__x86_64__)
 #define INFO_FROM_SP 304
-static const uint8_t trampoline[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+static const uint8_t trampoline[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 #define MASK_FROM_SP offsetof(ucontext_t, uc_sigmask)
 #elif defined(__aarch64__)
 #define INFO_FROM_SP 0
-static const uint8_t trampoline[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4 };
+static const uint8_t trampoline[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4};
 #define MASK_FROM_SP (sizeof(siginfo_t) + offsetof(ucontext_t, uc_sigmask))
 #endif
 
-/* Does a handler return to there? unw_is_signal_frame() tells it of this frame or, in other versions of
- * libunwind, of the next one. */
+/* Does a handler return to there? unw_is_signal_frame() tells it of this frame or, in other
+ * versions of libunwind, of the next one. */
 static bool is_trampoline(struct walk *walk, uint64_t ip)
 {
 	uint64_t first = ip & ~UINT64_C(7), missing = walk->missing;
@@ -353,9 +353,9 @@ static bool is_trampoline(struct walk *walk, uint64_t ip)
 	       !memcmp((const uint8_t *)words + (ip - first), trampoline, sizeof(trampoline));
 }
 
-/* Which signal's handler is called from the frame; 0: that cannot be told. The kernel blocks the signal
- * while its handler runs, and writes its information only where the handler asks for it: else
- * something older may be in that place. */
+/* Which signal's handler is called from the frame; 0: that cannot be told. The kernel blocks the
+ * signal while its handler runs, and writes its information only where the handler asks for it:
+ * else something older may be in that place. */
 static unsigned int signal_number(struct walk *walk, unw_cursor_t *cursor)
 {
 	uint64_t added;
@@ -380,7 +380,8 @@ static void locate_signal(struct walk *walk, unw_cursor_t *cursor, uint64_t ip,
 {
 	*ret = (struct unwind_frame){
 		.address = ip,
-		.module = modules_intern(images_modules(walk->space->images), MODULES_SIGNAL, NULL, 0),
+		.module = modules_intern(images_modules(walk->space->images), MODULES_SIGNAL, NULL,
+					 0),
 		.offset = signal_number(walk, cursor),
 	};
 }

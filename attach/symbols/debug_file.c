@@ -16,8 +16,8 @@
 #include "model/regular_file.h"
 #include "model/xalloc.h"
 
-/* In each file, and more for each 512 bytes that are stored of it. A C++ unit with the whole standard
- * library in its headers takes some 20,000 for each address. */
+/* In each file, and more for each 512 bytes that are stored of it. A C++ unit with the whole
+ * standard library in its headers takes some 20,000 for each address. */
 enum { FEW_LOOKS = 8 << 20, LOOKS_PER_BLOCK = 2048 };
 
 void debug_file_close(struct debug_file *file)
@@ -207,8 +207,8 @@ static int open_by_build_id(const struct module *module, struct debug_file *ret)
 	return open_in_both(path, module, ret);
 }
 
-/* What dwz has found in several files is in another one, which this one names. libdw would open it when
- * it first needs it, whatever is there by then: nothing is left for it to open. */
+/* What dwz has found in several files is in another one, which this one names. libdw would open it
+ * when it first needs it, whatever is there by then: nothing is left for it to open. */
 static bool open_shared(struct debug_file *file)
 {
 	struct debug_file shared;

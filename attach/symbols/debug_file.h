@@ -39,17 +39,20 @@ int debug_file_open_separate(const struct module *module, const struct debug_fil
 bool debug_file_find_unit(struct debug_file *file, Dwarf_Addr address, Dwarf_Die *ret);
 
 /* Take one of the file's looks. False: there is none left. Looking follows the file's size, however
- * often it is asked: a small file can have thousands of entries that share a long list of ranges. */
+ * often it is asked: a small file can have thousands of entries that share a long list of ranges.
+ */
 bool debug_file_look(struct debug_file *file);
 
-/* Does an entry hold the address? Takes a look for each of its ranges; without one left it does not. */
+/* Does an entry hold the address? Takes a look for each of its ranges; without one left it does
+ * not. */
 bool debug_file_holds(struct debug_file *file, Dwarf_Die *entry, Dwarf_Addr address);
 
 /* The file's debug information, NULL where it has none. Borrowed. The first call of a file takes
  * some milliseconds for a compressed one, which is read as a whole. */
 Dwarf *debug_file_dwarf(struct debug_file *file);
 
-/* False if the file has been written to since it was opened: then what was read may be of either. */
+/* False if the file has been written to since it was opened: then what was read may be of either.
+ */
 bool debug_file_is_same(const struct debug_file *file);
 
 void debug_file_close(struct debug_file *file);

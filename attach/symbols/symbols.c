@@ -200,9 +200,9 @@ static bool next_sibling(Dwarf_Die *die, Dwarf_Die *ret)
 	return !dwarf_siblingof(die, ret) && dwarf_dieoffset(ret) > offset;
 }
 
-/* The child of a scope that holds what is at an offset, or is it: they stand in the order of offsets. */
-static bool find_child(struct debug_file *file, Dwarf_Die *scope, Dwarf_Off offset,
-		       Dwarf_Die *ret)
+/* The child of a scope that holds what is at an offset, or is it: they stand in the order of
+ * offsets. */
+static bool find_child(struct debug_file *file, Dwarf_Die *scope, Dwarf_Off offset, Dwarf_Die *ret)
 {
 	Dwarf_Die next;
 
@@ -215,8 +215,8 @@ static bool find_child(struct debug_file *file, Dwarf_Die *scope, Dwarf_Off offs
 	return dwarf_dieoffset(ret) <= offset;
 }
 
-/* "tables::": the scopes of a C++ function that has no linker symbol since only its file knows it. None
- * of what is local to a function. The caller frees. */
+/* "tables::": the scopes of a C++ function that has no linker symbol since only its file knows it.
+ * None of what is local to a function. The caller frees. */
 static char *scopes_of(struct debug_file *file, Dwarf_Die *function)
 {
 	Dwarf_Die die = find_declaration(function), scope, next;
@@ -351,9 +351,10 @@ static void find_in_dwarf(struct debug_file *file, Dwarf_Addr address, struct pl
 		innermost->line = 0;
 }
 
-/* Does the symbol table know a better name than debug information does of the function that the symbol
- * is of? MPI defines a function by one name and makes the one that people call an alias: PMPI_Send and
- * MPI_Send. And of a C++ function that only its own file knows, debug information has the bare name. */
+/* Does the symbol table know a better name than debug information does of the function that the
+ * symbol is of? MPI defines a function by one name and makes the one that people call an alias:
+ * PMPI_Send and MPI_Send. And of a C++ function that only its own file knows, debug information has
+ * the bare name. */
 static bool table_knows_better(const struct places *places)
 {
 	const char *symbol = places->places[0].symbol;

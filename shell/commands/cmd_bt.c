@@ -23,7 +23,8 @@ const struct command cmd_bt = {
 		"adds the other threads, \"set fold off\" shows what is inside the MPI library.\n"
 		"A function that is inlined has a line of its own, as in gdb, and so has what a\n"
 		"signal interrupted: \"<signal 14 handler called>\" stands between.\n"
-		"A snapshot shows the stacks that were saved with it. It is \"sample\" and \"tree\"\n"
+		"A snapshot shows the stacks that were saved with it. It is \"sample\" and "
+		"\"tree\"\n"
 		"in one, with the options and files of tree. Functions in Python (CPython 3.11\n"
 		"and 3.13) are shown in the place of the interpreter's own.",
 	.example = "bt lp",

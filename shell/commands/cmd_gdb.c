@@ -110,8 +110,8 @@ static int run_here(struct session *session, const struct proc *proc, const char
 		.start_ticks = before.start_ticks,
 		.was_stopped = before.state == 'T',
 	};
-	result = child_run(call.argv, "DEBUGINFOD_URLS", session->out_fd, &watch,
-			   &ret->status, err);
+	result =
+		child_run(call.argv, "DEBUGINFOD_URLS", session->out_fd, &watch, &ret->status, err);
 	if (result < 0 && err->code == ERROR_NOT_FOUND)
 		error_set(err, ERROR_NOT_FOUND,
 			  "gdb is not installed here; nothing else of pdb needs it.\n"

@@ -197,7 +197,9 @@ static int run_job(struct session *session, const struct args *args, struct pdb_
 	fprintf(out, "  ranks     %d, recorder in %d\n", table->size,
 		job->model ? rankset_count(job->model->ranks) : 0);
 	if (table->size_claimed)
-		fprintf(out, "            %d ranks are claimed; with so few processes that is not believed\n",
+		fprintf(out,
+			"            %d ranks are claimed; with so few processes that is not "
+			"believed\n",
 			table->size_claimed);
 	mpi = find_mpi(job);
 	if (*mpi)
