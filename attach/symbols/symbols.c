@@ -36,7 +36,7 @@ struct place {
 	const char *symbol; /* linker symbol or name; NULL: not known */
 	Dwarf_Die die;      /* what it is the name of, if is_bare: without its scopes */
 	bool is_bare;
-	struct debug_file *in;
+	struct debug_file *in; /* that has the entry */
 	const char *declared; /* in which file; NULL: not known */
 	/* Where in it: the address, or the call of the function that is inlined into it. */
 	const char *file;
@@ -48,7 +48,7 @@ struct places {
 	struct place *places;
 	size_t num, capacity;
 	bool is_cxx;
-	struct debug_file *in;
+	struct debug_file *in; /* whose looks they take */
 	Dwarf_Off seen; /* all entries up to there */
 };
 
