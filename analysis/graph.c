@@ -97,14 +97,14 @@ const uint32_t *graph_successors(const struct graph *graph, uint32_t node, size_
 	return graph->nodes[node].successors;
 }
 
-/* ---- Components -------------------------------------------------------------------------------- */
+/* ---- Components ---- */
 
 struct search {
 	const struct graph *graph;
 	uint32_t *component_of; /* UINT32_MAX: none yet */
 	uint32_t *number, *low; /* number 0: not visited yet */
-	uint32_t *stack, *way;	/* nodes without a component; from the root to here */
-	size_t *next;		/* successor to look at */
+	uint32_t *stack, *way;  /* nodes without a component; from the root to here */
+	size_t *next;           /* successor to look at */
 	size_t num_stack, num_way;
 	uint32_t num_visited, num_components;
 };

@@ -14,11 +14,11 @@
 #define CALLPATH_MAX_FRAMES 8192
 
 struct callpath_node {
-	uint32_t parent;   /* smaller than the node's own id, or CALLPATH_NONE */
-	uint32_t module;   /* id in struct modules, or MODULE_NONE */
-	uint64_t offset;   /* ELF virtual address: address minus load bias */
-	uint32_t depth;	   /* 0 for outermost frames */
-	bool is_return;	   /* a return address (look up offset - 1); false: a program counter */
+	uint32_t parent; /* smaller than the node's own id, or CALLPATH_NONE */
+	uint32_t module; /* id in struct modules, or MODULE_NONE */
+	uint64_t offset; /* ELF virtual address: address minus load bias */
+	uint32_t depth;  /* 0 for outermost frames */
+	bool is_return;  /* a return address (look up offset - 1); false: a program counter */
 };
 
 struct callpaths;

@@ -30,7 +30,7 @@ static void put_text(struct buffer *b, const char *text)
 	buffer_put_bytes(b, text, length);
 }
 
-/* ---- Values ---------------------------------------------------------------------------------- */
+/* ---- Values ---- */
 
 static void put_place(struct buffer *b, const struct code_place *place)
 {
@@ -119,7 +119,7 @@ void code_bytes_take_probe(struct snapshot_input *in, struct code_probe *ret)
 		in->is_bad = true;
 }
 
-/* ---- Functions ------------------------------------------------------------------------------- */
+/* ---- Functions ---- */
 
 static void put_insns(struct buffer *b, const struct code_function *function)
 {
@@ -219,7 +219,7 @@ static void take_ranges(struct snapshot_input *in, struct code_function *functio
 		function->entry = function->ranges[0].begin;
 }
 
-/* ---- Variables ------------------------------------------------------------------------------- */
+/* ---- Variables ---- */
 
 static void put_variable(struct buffer *b, const struct code_variable *variable)
 {
@@ -317,7 +317,7 @@ struct code_function *code_bytes_take_function(struct snapshot_input *in,
 	return function;
 }
 
-/* ---- Questions ------------------------------------------------------------------------------- */
+/* ---- Questions ---- */
 
 static void put_addresses(struct buffer *b, const struct code_address *addresses, size_t num)
 {

@@ -124,8 +124,7 @@ const struct code_body *code_store_get(const struct code_store *store, size_t in
 	return store->bodies[index];
 }
 
-/* ---- What is not known ------------------------------------------------------------------------
- */
+/* ---- What is not known ---- */
 
 static struct trouble *find_trouble(const struct code_store *store, uint32_t module)
 {

@@ -8,14 +8,14 @@
 /* What kind of failure it is; callers decide by the kind and people read the text. */
 enum error_code {
 	ERROR_NONE = 0,
-	ERROR_SYSTEM,	   /* a system call or library failed; the text holds its words */
+	ERROR_SYSTEM,      /* a system call or library failed; the text holds its words */
 	ERROR_NOT_FOUND,   /* no such process, rank, file, segment, name */
 	ERROR_PERMISSION,  /* refused by the kernel or by file modes */
-	ERROR_GONE,	   /* it was there and has ended in the meantime */
-	ERROR_FORMAT,	   /* untrusted input that is truncated, corrupt or hostile */
-	ERROR_VERSION,	   /* well formed, but written by another version */
-	ERROR_USAGE,	   /* a word that the user typed */
-	ERROR_TIMEOUT,	   /* a bounded wait ran out */
+	ERROR_GONE,        /* it was there and has ended in the meantime */
+	ERROR_FORMAT,      /* untrusted input that is truncated, corrupt or hostile */
+	ERROR_VERSION,     /* well formed, but written by another version */
+	ERROR_USAGE,       /* a word that the user typed */
+	ERROR_TIMEOUT,     /* a bounded wait ran out */
 	ERROR_UNSUPPORTED, /* this launcher, MPI or build cannot do it */
 	ERROR_INTERRUPTED, /* the user pressed Ctrl-C */
 };

@@ -120,7 +120,8 @@ void job_replace_samples(struct job *job, const struct rankset *ranks, struct sa
 }
 
 /* The number of a probe among others, or their number. */
-static size_t find_probe(const struct code_probe *probe, const struct code_probe *probes, size_t num)
+static size_t find_probe(const struct code_probe *probe, const struct code_probe *probes,
+			 size_t num)
 {
 	size_t i = 0;
 
@@ -130,7 +131,8 @@ static size_t find_probe(const struct code_probe *probe, const struct code_probe
 }
 
 /* old_num probes, of which each has a number below `num` or is not there any more. */
-static void renumber_values(struct sample *sample, const size_t *numbers, size_t old_num, size_t num)
+static void renumber_values(struct sample *sample, const size_t *numbers, size_t old_num,
+			    size_t num)
 {
 	size_t kept = 0;
 

@@ -32,10 +32,11 @@ struct job_hole {
 /* The signal that ended a rank's process, or stopped it, as its core tells. */
 struct job_crash {
 	int rank;
-	pid_t tid;  /* the thread that got it */
-	int signal; /* SIGSEGV, ... */
+	pid_t tid;     /* the thread that got it */
+	int signal;    /* SIGSEGV, ... */
 	bool is_fault; /* an instruction of the thread raised it */
-	bool is_sent;  /* another process sent it; if neither, the process itself did, as abort() does */
+	/* another process sent it; if neither, the process itself did, as abort() does */
+	bool is_sent;
 	bool has_address;
 	uint64_t address; /* of the fault: what was accessed (SIGSEGV, SIGBUS) or executed */
 };
@@ -55,7 +56,7 @@ struct job {
 	struct job_crash *crashes; /* by rank, from cores; each rank at most once */
 	size_t num_crashes;
 	uint64_t taken_real_ns; /* when the models were read, CLOCK_REALTIME */
-	double look_seconds;	/* between the two looks; 0: only one */
+	double look_seconds;    /* between the two looks; 0: only one */
 };
 
 /* Empty tables, names without a resolver. job_destroy frees all of it; NULL is fine. */
@@ -71,8 +72,8 @@ const struct job_crash *job_find_crash(const struct job *job, int rank);
 void job_clear_holes(struct job *job);
 /* Take over `fresh` in place of the samples of `ranks`, those of other ranks stay. */
 void job_replace_samples(struct job *job, const struct rankset *ranks, struct samples *fresh);
-/* Values are of these probes (copied) from now on. Those that samples have keep what they are of if that is
- * among them, under its new number; others are dropped. */
+/* Values are of these probes (copied) from now on. Those that samples have keep what they are of
+ * if that is among them, under its new number; others are dropped. */
 void job_set_probes(struct job *job, const struct code_probe *probes, size_t num);
 
 /* Write all of it (names of all nodes included, so that nobody needs the binaries later) into a

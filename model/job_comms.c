@@ -45,7 +45,7 @@ struct draft {
 	uint32_t level;
 };
 
-/* ---- Worlds ---------------------------------------------------------------------------------- */
+/* ---- Worlds ---- */
 
 static uint64_t hash_text(const char *text)
 {
@@ -152,7 +152,7 @@ static int world_to_job(const struct world *world, int64_t world_rank)
 								     : -1;
 }
 
-/* ---- What a member's comms are --------------------------------------------------------------- */
+/* ---- What a member's comms are ---- */
 
 /* p NULL: nothing is known yet. */
 static void give_locals(const struct job_comms_private *p, struct job_comms_member *member)
@@ -203,7 +203,7 @@ static void begin_locals(struct job_comms_private *p)
 		p->known[i] = (struct known_comm){.local = LOCAL_UNKNOWN};
 }
 
-/* ---- Which communicators there are ----------------------------------------------------------- */
+/* ---- Which communicators there are ---- */
 
 /* MPI_COMM_SELF is entry 1; what one rank makes from it has it as parent and has one member. */
 static bool is_self(struct job_comms_private *p, uint32_t member, const struct model_comm *comm,
@@ -355,7 +355,7 @@ static void add_locals(struct job_comms_private *p)
 	free(p->self_of.slots);
 }
 
-/* ---- Who is in them -------------------------------------------------------------------------- */
+/* ---- Who is in them ---- */
 
 static void begin_lists(struct draft *draft)
 {
@@ -464,7 +464,7 @@ static void seat(struct job_comms_private *p, uint32_t number, size_t index)
 	job_comm_add_view(&draft->comm, number, (uint32_t)index, (uint32_t)side);
 }
 
-/* ---- In order -------------------------------------------------------------------------------- */
+/* ---- In order ---- */
 
 /* PAIR_NONE: it has none that is of use. */
 static uint32_t find_parent(const struct job_comms_private *p, const struct draft *draft)
@@ -591,7 +591,7 @@ static void finish(struct job_comms *comms)
 	free(p->draft_of.slots);
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- The whole ---- */
 
 static int by_rank(const void *a, const void *b)
 {

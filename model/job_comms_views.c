@@ -4,7 +4,7 @@
 #include "model/sorted.h"
 #include "model/xalloc.h"
 
-/* ---- Of a rank ------------------------------------------------------------------------------- */
+/* ---- Of a rank ---- */
 
 static const struct job_comms_member *find_member(const struct job_comms *comms,
 						  const struct model *model)
@@ -50,7 +50,7 @@ int job_comms_peer(const struct job_comms *comms, const struct model *model, uin
 	return (size_t)peer < comm->sizes[side] ? comm->groups[side][peer] : -1;
 }
 
-/* ---- Views ----------------------------------------------------------------------------------- */
+/* ---- Views ---- */
 
 /* Most communicators have one run. */
 static void add_run(struct job_comm *comm, const struct job_comm_run *run)

@@ -13,7 +13,7 @@
 #include "model/sorted.h"
 #include "model/xalloc.h"
 
-/* ---- Maps ------------------------------------------------------------------------------------ */
+/* ---- Maps ---- */
 
 static uint64_t mix(uint64_t x)
 {
@@ -52,7 +52,7 @@ void pair_map_add(struct pair_map *map, uint64_t key, uint32_t value)
 		}
 		free(old.slots);
 	}
-	*find_slot(map, key) = (struct pair_slot){ .key = key, .value = value };
+	*find_slot(map, key) = (struct pair_slot){.key = key, .value = value};
 	map->num++;
 }
 
@@ -64,7 +64,7 @@ void pair_map_set(struct pair_map *map, uint64_t key, uint32_t value)
 		find_slot(map, key)->value = value;
 }
 
-/* ---- Create and destroy ---------------------------------------------------------------------- */
+/* ---- Create and destroy ---- */
 
 static const struct function_name *intern_name(struct job_model_private *p, const char *text)
 {
@@ -109,7 +109,7 @@ struct job_model *job_model_create(struct modules *modules, struct callpaths *ca
 	jm->ranks = rankset_create();
 	jm->private = xcalloc(1, sizeof(*jm->private));
 	jm->private->first_rank = -1;
-	intern_site(jm, CALLPATH_NONE, &(struct model_site){ .name = "start" });
+	intern_site(jm, CALLPATH_NONE, &(struct model_site){.name = "start"});
 	return jm;
 }
 
@@ -171,7 +171,7 @@ void job_model_destroy(struct job_model *jm)
 	free(jm);
 }
 
-/* ---- Shapes: tables that ranks share --------------------------------------------------------- */
+/* ---- Shapes: tables that ranks share ---- */
 
 static size_t name_offset(const struct model *model, size_t site)
 {
@@ -285,8 +285,8 @@ static void map_sites(struct job_model *jm, struct shape *shape)
 		uint32_t frame = model->sites[i].frame;
 		bool has_path = frame != SEG_NO_FRAME;
 
-		shape->site_map[i] = intern_site(jm, has_path ? paths[frame] : CALLPATH_NONE,
-						 &model->sites[i]);
+		shape->site_map[i] =
+			intern_site(jm, has_path ? paths[frame] : CALLPATH_NONE, &model->sites[i]);
 		shape->starts[i] = has_path ? starts[frame] : CALLPATH_NONE;
 	}
 	free(paths);
@@ -349,7 +349,7 @@ static struct shape *find_shape(struct job_model *jm, const struct model *model)
 	return shape;
 }
 
-/* ---- Transitions ----------------------------------------------------------------------------- */
+/* ---- Transitions ---- */
 
 static uint32_t intern_transition(struct job_model *jm, uint32_t from, uint32_t to)
 {
@@ -359,11 +359,11 @@ static uint32_t intern_transition(struct job_model *jm, uint32_t from, uint32_t 
 	if (index != PAIR_NONE)
 		return index;
 	index = (uint32_t)jm->num_transitions;
-	jm->transitions = xgrow(jm->transitions, index, &jm->transitions_capacity,
-				sizeof(*jm->transitions));
+	jm->transitions =
+		xgrow(jm->transitions, index, &jm->transitions_capacity, sizeof(*jm->transitions));
 	p->tallies = xgrow(p->tallies, index, &p->tallies_capacity, sizeof(*p->tallies));
-	jm->transitions[index] = (struct job_transition){ .from = from, .to = to };
-	p->tallies[index] = (struct tally){ .rank = -1 };
+	jm->transitions[index] = (struct job_transition){.from = from, .to = to};
+	p->tallies[index] = (struct tally){.rank = -1};
 	pair_map_add(&p->transition_of, pair_key(from, to), index);
 	jm->num_transitions++;
 	return index;
@@ -413,7 +413,8 @@ static uint32_t map_transition(struct job_model *jm, struct shape *shape, size_t
 		if (known->from == made->from && known->to == made->to)
 			return known->index;
 	} else {
-		shape->known = xgrow(shape->known, i, &shape->known_capacity, sizeof(*shape->known));
+		shape->known =
+			xgrow(shape->known, i, &shape->known_capacity, sizeof(*shape->known));
 		shape->num_known = i + 1;
 		known = &shape->known[i];
 	}
@@ -447,9 +448,9 @@ static void build_counts(const struct job_model_private *p, struct job_transitio
 		struct rankset *ranks;
 
 		if (last == 0 || transition->counts[last - 1].count != run->count) {
-			transition->counts = xgrow(transition->counts, last,
-						   &transition->counts_capacity,
-						   sizeof(*transition->counts));
+			transition->counts =
+				xgrow(transition->counts, last, &transition->counts_capacity,
+				      sizeof(*transition->counts));
 			transition->counts[transition->num_counts++] = (struct job_count){
 				.count = run->count,
 				.ranks = rankset_create(),
@@ -462,7 +463,7 @@ static void build_counts(const struct job_model_private *p, struct job_transitio
 			rankset_add_range(ranks, run->first, run->last);
 	}
 	free(tally->runs);
-	*tally = (struct tally){ .rank = -1 };
+	*tally = (struct tally){.rank = -1};
 }
 
 size_t job_model_find_transition(const struct job_model *jm, uint32_t from, uint32_t to)
@@ -482,8 +483,8 @@ static int compare_rank(const void *key, const void *element)
 
 size_t job_model_lanes(const struct job_model *jm, int rank, size_t *num_ret)
 {
-	size_t first = sorted_first(&rank, jm->lanes, jm->num_lanes, sizeof(*jm->lanes),
-				    compare_rank);
+	size_t first =
+		sorted_first(&rank, jm->lanes, jm->num_lanes, sizeof(*jm->lanes), compare_rank);
 	size_t number = 0;
 
 	while (first + number < jm->num_lanes && jm->lanes[first + number].rank == rank)
@@ -492,7 +493,7 @@ size_t job_model_lanes(const struct job_model *jm, int rank, size_t *num_ret)
 	return first;
 }
 
-/* ---- Ranks ----------------------------------------------------------------------------------- */
+/* ---- Ranks ---- */
 
 enum {
 	MAX_CLASSES = 64,    /* that may be made ... */

@@ -20,7 +20,7 @@ struct trace;
 
 /* Site 0 is "start", as in a segment; its states are 0 and 1. */
 struct job_site {
-	uint32_t path; /* in the job's callpaths; CALLPATH_NONE for site 0 */
+	uint32_t path;    /* in the job's callpaths; CALLPATH_NONE for site 0 */
 	const char *name; /* "MPI_Send"; owned by the job model */
 	enum seg_class class_id;
 	enum seg_language language;
@@ -35,7 +35,7 @@ struct job_count {
 /* Transitions are numbered in the order first seen: rank by rank in the order added, and within
  * a rank in the order first made. */
 struct job_transition {
-	uint32_t from, to; /* job states */
+	uint32_t from, to;        /* job states */
 	struct job_count *counts; /* ascending by count */
 	size_t num_counts;
 	size_t counts_capacity;
@@ -50,18 +50,19 @@ struct job_lane {
 	 * several of one rank, the same ordinal. Roles are numbered from 0; role 0 is the
 	 * main thread of the first rank added. */
 	uint32_t role;
-	/* Index of the first lane that is known to have the same transitions, ring, state, sites and
-	 * role: it has been where this one has been, as often. This one's own index: none is. */
+	/* Index of the first lane that is known to have the same transitions, ring, state, sites
+	 * and role: it has been where this one has been, as often. This one's own index: none
+	 * is. */
 	uint32_t like;
-	const struct model *model;	   /* owned by the job model */
-	const struct model_lane *data;	   /* into model */
-	const uint32_t *site_map;	   /* [model->num_sites] local site -> job site */
-	uint32_t state;			   /* present job state */
+	const struct model *model;     /* owned by the job model */
+	const struct model_lane *data; /* into model */
+	const uint32_t *site_map;      /* [model->num_sites] local site -> job site */
+	uint32_t state;                /* present job state */
 	/* From the second look, if there was one. */
 	bool has_second_look;
-	bool has_moved; /* made a transition between the looks */
-	bool has_polled; /* polled without success between the looks */
-	uint64_t moves; /* transitions made between them */
+	bool has_moved;   /* made a transition between the looks */
+	bool has_polled;  /* polled without success between the looks */
+	uint64_t moves;   /* transitions made between them */
 	uint64_t stay_ns; /* how long in its state, at the time of the copy */
 };
 
@@ -74,8 +75,8 @@ struct job_model {
 	size_t num_transitions, transitions_capacity;
 	struct job_lane *lanes; /* by rank, then lane, after job_model_finish() */
 	size_t num_lanes, lanes_capacity;
-	struct rankset *ranks;	/* that have a model here */
-	size_t num_shapes;	/* different sets of tables among the ranks */
+	struct rankset *ranks; /* that have a model here */
+	size_t num_shapes;     /* different sets of tables among the ranks */
 	uint32_t num_roles;
 	struct job_model_private *private;
 };

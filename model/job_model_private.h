@@ -12,7 +12,7 @@ struct pair_map {
 	struct pair_slot {
 		uint64_t key;
 		uint32_t value; /* PAIR_NONE: the slot is free */
-	} *slots;
+	} * slots;
 	size_t num, num_slots; /* num_slots is 0 or a power of two */
 };
 
@@ -33,16 +33,16 @@ void pair_map_set(struct pair_map *map, uint64_t key, uint32_t value);
 /* A transition as last seen in a lane, at the same position of its table. */
 struct known_transition {
 	uint32_t from, to; /* local states */
-	uint32_t index;	   /* in jm->transitions */
+	uint32_t index;    /* in jm->transitions */
 };
 
 /* The mapping that all ranks with equal tables share. */
 struct shape {
 	const struct model *model; /* the first rank with these tables */
-	uint32_t *site_map;	   /* [model->num_sites] local site -> job site */
-	uint32_t *module_map;	   /* [model->num_modules] -> id in jm->modules */
-	/* [model->num_sites] Path that ends with the outermost frame that is the program's own code,
-	 * or else with the outermost frame; CALLPATH_NONE without frames. */
+	uint32_t *site_map;        /* [model->num_sites] local site -> job site */
+	uint32_t *module_map;      /* [model->num_modules] -> id in jm->modules */
+	/* [model->num_sites] Path that ends with the outermost frame that is the program's own
+	 * code, or else with the outermost frame; CALLPATH_NONE without frames. */
 	uint32_t *starts;
 	uint32_t number;  /* in job_model_private.shapes */
 	uint32_t program; /* id in jm->modules of the executable, or MODULE_NONE */
@@ -102,15 +102,15 @@ struct job_model_private {
 	struct shape **shapes; /* pointers, so that lanes can point into shapes */
 	size_t shapes_capacity;
 	struct shape *last_shape;
-	struct pair_map shape_of;      /* hash of the tables -> first shape */
+	struct pair_map shape_of;        /* hash of the tables -> first shape */
 	struct pair_map shape_of_lender; /* address of whom the tables are borrowed from -> shape */
-	struct pair_map site_of;       /* (path, number of the name) -> job site */
-	struct pair_map transition_of; /* (from, to) -> transition */
-	struct function_name *names;   /* of MPI functions, each once */
+	struct pair_map site_of;         /* (path, number of the name) -> job site */
+	struct pair_map transition_of;   /* (from, to) -> transition */
+	struct function_name *names;     /* of MPI functions, each once */
 	struct rank_class *classes;
 	size_t num_classes, classes_capacity;
 	struct pair_map class_of; /* of table and shape, hashed -> class */
-	struct tally *tallies; /* by transition */
+	struct tally *tallies;    /* by transition */
 	size_t tallies_capacity;
 	struct lane_key *keys; /* by lane, in the order added */
 	size_t keys_capacity;

@@ -59,7 +59,7 @@ void job_roles_add_lane(struct job_model *jm, const struct shape *shape,
 {
 	struct job_model_private *p = jm->private;
 	uint32_t first = start_of(shape, lane->state, CALLPATH_NONE);
-	struct lane_key key = { .is_main = lane->is_main, .id = shape->program };
+	struct lane_key key = {.is_main = lane->is_main, .id = shape->program};
 
 	for (size_t i = 0; i < lane->num_transitions; i++) {
 		uint32_t start = start_of(shape, lane->transitions[i].to, first);
@@ -82,8 +82,8 @@ void job_roles_add_lane(struct job_model *jm, const struct shape *shape,
 struct component {
 	UT_hash_handle hh;
 	uint64_t key;
-	int rank;	/* of the last lane seen */
-	size_t ordinal; /* of the next lane of that rank */
+	int rank;        /* of the last lane seen */
+	size_t ordinal;  /* of the next lane of that rank */
 	uint32_t *roles; /* by ordinal */
 	size_t num_roles, capacity;
 };
@@ -93,8 +93,8 @@ static struct component *find_component(struct job_model *jm, struct component *
 {
 	/* Until roles are given a lane's `role` is its place in the order added. */
 	const struct lane_key *key = &jm->private->keys[lane->role];
-	uint64_t word = pair_key(key->is_main,
-				 key->is_main ? key->id : find_leader(jm->private, key->id));
+	uint64_t word =
+		pair_key(key->is_main, key->is_main ? key->id : find_leader(jm->private, key->id));
 	struct component *found;
 
 	HASH_FIND(hh, *components, &word, sizeof(word), found);

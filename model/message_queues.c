@@ -30,8 +30,8 @@ void message_queues_destroy(struct message_queues *queues)
 	free(queues);
 }
 
-/* Indices are those of one sample: a communicator that messages come to later may have got a place before
- * others. One of the same name and size is taken for the same. */
+/* Indices are those of one sample: a communicator that messages come to later may have got a
+ * place before others. One of the same name and size is taken for the same. */
 static bool is_same_comm(const struct message_queues *before, uint32_t a,
 			 const struct message_queues *after, uint32_t b)
 {
@@ -47,7 +47,8 @@ static bool is_same_message(const struct message_queues *before, const struct qu
 	       is_same_comm(before, was->comm, after, is->comm);
 }
 
-static bool have_receives_changed(const struct message_queues *before, const struct message_queues *after)
+static bool have_receives_changed(const struct message_queues *before,
+				  const struct message_queues *after)
 {
 	if (before->num_receives != after->num_receives)
 		return true;
@@ -58,12 +59,14 @@ static bool have_receives_changed(const struct message_queues *before, const str
 }
 
 /* Later there may be more unexpected messages, in the same order. */
-static bool was_one_received(const struct message_queues *before, const struct message_queues *after)
+static bool was_one_received(const struct message_queues *before,
+			     const struct message_queues *after)
 {
 	size_t at = 0;
 
 	for (size_t i = 0; i < after->num_unexpected && at < before->num_unexpected; i++)
-		at += is_same_message(before, &before->unexpected[at], after, &after->unexpected[i]);
+		at += is_same_message(before, &before->unexpected[at], after,
+				      &after->unexpected[i]);
 	return at < before->num_unexpected;
 }
 
@@ -90,7 +93,8 @@ static bool was_one_sent(const struct message_queues *before, const struct messa
 	return at < before->num_pairs;
 }
 
-bool message_queues_have_moved(const struct message_queues *before, const struct message_queues *after)
+bool message_queues_have_moved(const struct message_queues *before,
+			       const struct message_queues *after)
 {
 	return before->num_posted != after->num_posted || have_receives_changed(before, after) ||
 	       was_one_received(before, after) || was_one_sent(before, after);

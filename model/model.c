@@ -96,7 +96,8 @@ void model_own_lane_tables(const struct model *model, struct model_lane *lane)
 {
 	if (!lane->is_borrowing)
 		return;
-	lane->state_polls = copy(lane->state_polls, 2 * model->num_sites, sizeof(*lane->state_polls));
+	lane->state_polls =
+		copy(lane->state_polls, 2 * model->num_sites, sizeof(*lane->state_polls));
 	lane->ring = copy(lane->ring, lane->num_ring, sizeof(*lane->ring));
 	lane->is_borrowing = false;
 }

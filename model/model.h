@@ -20,9 +20,10 @@ struct model_module {
 };
 
 struct model_site {
-	uint32_t frame;	   /* into frames, or SEG_NO_FRAME for site 0 */
-	const char *name;  /* of the MPI function; points into `strings` */
-	uint16_t class_id; /* enum seg_class, SEG_CLASS_OTHER for values this version does not know */
+	uint32_t frame;   /* into frames, or SEG_NO_FRAME for site 0 */
+	const char *name; /* of the MPI function; points into `strings` */
+	/* enum seg_class, SEG_CLASS_OTHER for values this version does not know */
+	uint16_t class_id;
 	uint16_t language;
 };
 
@@ -32,7 +33,7 @@ struct model_transition {
 };
 
 struct model_event {
-	uint64_t ns;	/* on the clock of model.now_ns */
+	uint64_t ns;    /* on the clock of model.now_ns */
 	uint32_t state; /* entered at that time */
 };
 
@@ -48,7 +49,7 @@ struct model_comm {
 	uint64_t id, parent_id;
 	enum seg_comm_kind kind;
 	uint32_t site, ordinal;
-	int32_t rank; /* -1: not known; see model_comm_rank() */
+	int32_t rank;           /* -1: not known; see model_comm_rank() */
 	uint32_t size, members; /* see model_members(), or SEG_ALL_MEMBERS, SEG_NO_MEMBERS */
 	uint32_t remote_size, remote_members;
 	uint32_t num_sources, sources;
@@ -62,11 +63,12 @@ struct model_comm {
  * incomplete. */
 struct model_request {
 	enum seg_request_kind kind; /* SEG_REQUEST_FREE: the slot is empty */
-	uint32_t flags;		    /* enum seg_request_flags */
-	uint32_t comm;		    /* into comms, or SEG_NO_COMM: peer and tag are not known */
+	uint32_t flags;             /* enum seg_request_flags */
+	uint32_t comm;              /* into comms, or SEG_NO_COMM: peer and tag are not known */
 	int32_t peer, tag;
 	uint64_t ordinal, bytes;
-	uint32_t site, lane;	    /* MODEL_NO_LANE: a thread that began after the lanes were copied */
+	/* MODEL_NO_LANE: a thread that began after the lanes were copied */
+	uint32_t site, lane;
 	uint64_t since_ns;
 };
 #define MODEL_NO_LANE UINT32_MAX
@@ -80,7 +82,7 @@ struct model_transfer {
 /* The operation in progress or, of a lane outside MPI that polls, the last poll. */
 struct model_operation {
 	enum seg_operation_kind kind; /* SEG_OPERATION_OTHER: nothing is known */
-	uint32_t flags;		      /* enum seg_operation_flags */
+	uint32_t flags;               /* enum seg_operation_flags */
 	uint64_t number;
 	struct model_transfer transfers[2]; /* see model_num_transfers() */
 	uint32_t *waited; /* into requests, none of them free; only of the two kinds of waiting */
@@ -107,7 +109,7 @@ struct model_lane {
 	bool is_consistent; /* the rank stood still while this lane was copied */
 	bool is_borrowing;  /* state_polls and ring are of the pool */
 	int32_t tid;
-	uint32_t state;	   /* present state; 1 (exit of "start") before the first call */
+	uint32_t state;    /* present state; 1 (exit of "start") before the first call */
 	uint64_t since_ns; /* when the present state was entered */
 	uint64_t first_ns; /* when the lane was taken */
 	uint64_t events;   /* transitions ever made */
@@ -116,8 +118,8 @@ struct model_lane {
 	uint64_t last_events;
 
 	uint32_t poll_site;    /* of the last failed poll since then; 0: none */
-	bool in_poll;	       /* inside a poll right now */
-	uint64_t polls;	       /* failed polls since since_ns */
+	bool in_poll;          /* inside a poll right now */
+	uint64_t polls;        /* failed polls since since_ns */
 	uint64_t last_poll_ns; /* 0: none */
 
 	/* In the order first made; of the pool, if there is one. At most MODEL_MAX_TRANSITIONS. */
@@ -150,8 +152,8 @@ struct model_program {
 	/* What the recorder lost. */
 	uint64_t dropped_strings, dropped_modules, dropped_frames, dropped_sites;
 	uint64_t dropped_transitions, dropped_lanes;
-	/* One more of comms where some of the past have been forgotten: that one is missing then does
-	 * not say that it was never there. */
+	/* One more of comms where some of the past have been forgotten: that one is missing then
+	 * does not say that it was never there. */
 	uint64_t dropped_comms, dropped_members, dropped_requests;
 };
 
@@ -161,10 +163,10 @@ struct model {
 	uint32_t uid;
 	uint64_t pid_start;
 	enum seg_life life;
-	int32_t thread_level; /* MPI_THREAD_*; -1: unknown */
-	uint32_t number; /* among those of a job model, in the order added */
+	int32_t thread_level;          /* MPI_THREAD_*; -1: unknown */
+	uint32_t number;               /* among those of a job model, in the order added */
 	struct model_program *program; /* never NULL; of the pool, if there is one */
-	uint64_t now_ns;      /* when the copy was made, host's CLOCK_MONOTONIC */
+	uint64_t now_ns;               /* when the copy was made, host's CLOCK_MONOTONIC */
 	uint64_t now_real_ns; /* the same moment in CLOCK_REALTIME: comparable between hosts */
 
 	/* Not NULL: what is said to be of the pool is, and such tables are not to be changed. So
@@ -173,8 +175,8 @@ struct model {
 	/* Not NULL: strings, modules, frames and sites are those of this model. */
 	struct model *lender;
 	size_t num_borrowers; /* models that these of its tables are lent to */
-	char *strings; /* every name inside is terminated */
-	size_t num_strings; /* bytes */
+	char *strings;        /* every name inside is terminated */
+	size_t num_strings;   /* bytes */
 	struct model_module *modules;
 	size_t num_modules;
 	struct seg_frame *frames; /* parents checked: below the own index or SEG_NO_FRAME */
@@ -184,11 +186,13 @@ struct model {
 	/* Communicators, 0: MPI_COMM_WORLD, 1: MPI_COMM_SELF; none before MPI_Init. To be read with
 	 * model_comm(), model_comm_rank() and model_members(), wherever they are. */
 	size_t num_comms;
-	struct model_comm *comms; /* NULL: they are of the pool */
+	struct model_comm *comms;   /* NULL: they are of the pool */
 	const uint32_t *pool_comms; /* [num_comms] numbers in the pool's comms */
-	const int32_t *pool_ranks; /* [num_comms] in place of model_comm.rank, see model_comm_rank() */
-	int32_t *members; /* world ranks and sources of the comms, one list after the other; no entry is
-			   * below -1, but none is checked against a size */
+	/* [num_comms] in place of model_comm.rank, see model_comm_rank() */
+	const int32_t *pool_ranks;
+	/* world ranks and sources of the comms, one list after the other; no entry is below -1,
+	 * but none is checked against a size */
+	int32_t *members;
 	size_t num_members;
 	struct model_request *requests; /* slots, used or free */
 	size_t num_requests;
@@ -226,8 +230,8 @@ const struct model_comm *model_comm(const struct model *model, size_t index);
 /* The own rank in it; -1: not known. */
 int32_t model_comm_rank(const struct model *model, size_t index);
 
-/* In place of a list of the own rank in the world alone: so MPI_COMM_SELF is the same in all ranks of a
- * pool. */
+/* In place of a list of the own rank in the world alone: so MPI_COMM_SELF is the same in all
+ * ranks of a pool. */
 #define MODEL_OWN_MEMBER (SEG_ALL_MEMBERS - 1)
 
 /* The list that begins at `first` of a communicator of this model; neither SEG_ALL_MEMBERS nor
@@ -238,9 +242,9 @@ const int32_t *model_members(const struct model *model, uint32_t first);
  * rank is not checked against the size. */
 int32_t model_ledger_peer(const struct model *model, const struct model_ledger *row);
 
-/* The longest completed stay in the present state or, if it is the first one there, in any state of
- * its side (enter or exit); 0 ns: none. Where it has polled since, the time between two polls counts
- * as a stay, too. What the present stay is to be compared with. */
+/* The longest completed stay in the present state or, if it is the first one there, in any state
+ * of its side (enter or exit); 0 ns: none. Where it has polled since, the time between two polls
+ * counts as a stay, too. What the present stay is to be compared with. */
 struct model_stay model_lane_longest(const struct model *model, const struct model_lane *lane);
 /* The longest completed stay in a state, as far as it is known; 0: none. */
 uint64_t model_lane_stay(const struct model_lane *lane, uint32_t state);

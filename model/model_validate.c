@@ -103,7 +103,7 @@ static int validate_lane(const struct model *model, const struct model_lane *lan
 	return 0;
 }
 
-/* ---- Evidence -------------------------------------------------------------------------------- */
+/* ---- Evidence ---- */
 
 /* Is the list there in full? SEG_ALL_MEMBERS and SEG_NO_MEMBERS are no lists. */
 static bool has_members(const struct model *model, uint32_t first, uint32_t num)
@@ -236,7 +236,8 @@ static bool is_valid_symbol(const struct model *model, uint32_t symbol)
 	return false;
 }
 
-static bool are_valid_symbols(const struct model *model, const struct trace_element *row, size_t num)
+static bool are_valid_symbols(const struct model *model, const struct trace_element *row,
+			      size_t num)
 {
 	for (size_t i = 0; i < num; i++)
 		if (!TRACE_IS_LOOP(row[i].symbol) && !is_valid_symbol(model, row[i].symbol))

@@ -109,8 +109,8 @@ static const struct {
 	{"\\[vsyscall\\]", MODULE_SYSTEM},
 };
 
-/* A source file of Python's own library, or one that is compiled into the interpreter; not of a package
- * that was installed beside it. */
+/* A source file of Python's own library, or one that is compiled into the interpreter; not of a
+ * package that was installed beside it. */
 static bool is_python_library(const char *path)
 {
 	size_t length = strlen(path);
@@ -171,7 +171,7 @@ void modules_destroy(struct modules *modules)
 const struct module_place *modules_find_place(const struct modules *modules, uint32_t id,
 					      uint64_t offset)
 {
-	uint64_t key[2] = { id, offset };
+	uint64_t key[2] = {id, offset};
 	struct place *place;
 
 	HASH_FIND(hh, modules->places, key, sizeof(key), place);
@@ -190,7 +190,7 @@ void modules_set_place(struct modules *modules, uint32_t id, uint64_t offset, co
 	memcpy(place->function, function, size);
 	place->key[0] = id;
 	place->key[1] = offset;
-	place->place = (struct module_place){ place->function, line };
+	place->place = (struct module_place){place->function, line};
 	HASH_ADD(hh, modules->places, key, sizeof(place->key), place);
 }
 

@@ -128,7 +128,7 @@ static void set_by_offset(struct names *names, uint32_t node)
 
 		function = xasprintf("%s+0x%" PRIx64, last_component(path), frame->offset);
 	}
-	names_set(names, node, &(struct name){ .function = function });
+	names_set(names, node, &(struct name){.function = function});
 	free(function);
 }
 
@@ -167,9 +167,9 @@ static bool set_by_place(struct names *names, uint32_t node)
 
 const struct name *names_innermost(struct names *names, uint32_t node)
 {
-	static const struct name nothing = { .function = "?" };
+	static const struct name nothing = {.function = "?"};
 	const struct callpath_node *frame;
-	struct name found = { 0 };
+	struct name found = {0};
 
 	if (node == CALLPATH_NONE)
 		return &nothing;
@@ -352,8 +352,8 @@ bool names_is_poll(struct names *names, uint32_t node)
 bool names_is_mpi(struct names *names, uint32_t node)
 {
 	uint32_t module = callpaths_get(names->paths, node)->module;
-	enum module_kind kind = module == MODULE_NONE ? MODULE_PROGRAM
-						      : modules_get(names->modules, module)->kind;
+	enum module_kind kind =
+		module == MODULE_NONE ? MODULE_PROGRAM : modules_get(names->modules, module)->kind;
 	const char *function;
 
 	if (kind != MODULE_PROGRAM)
@@ -373,7 +373,8 @@ char *names_place(struct names *names, uint32_t node, char *buffer, size_t size)
 	if (!name->is_symbol || strchr(name->function, '('))
 		call = "";
 	if (name->file && name->line > 0) {
-		snprintf(buffer, size, "%s%s at %s:%d", name->function, call, name->file, name->line);
+		snprintf(buffer, size, "%s%s at %s:%d", name->function, call, name->file,
+			 name->line);
 	} else if (name->file) {
 		snprintf(buffer, size, "%s%s at %s", name->function, call, name->file);
 	} else if (node != CALLPATH_NONE && name->is_symbol &&

@@ -17,11 +17,12 @@ struct callpaths;
 struct modules;
 
 struct name {
-	const char *function; /* demangled; "libfoo.so+0x1234" where there is no symbol; never NULL */
-	const char *file;     /* last component only; NULL where there is no line information */
+	/* demangled; "libfoo.so+0x1234" where there is no symbol; never NULL */
+	const char *function;
+	const char *file;      /* last component only; NULL where there is no line information */
 	const char *full_file; /* as in the debug information; NULL where there is none */
-	int line;	       /* 0 where there is none */
-	bool is_symbol;	       /* false: `function` is only module and offset */
+	int line;              /* 0 where there is none */
+	bool is_symbol;        /* false: `function` is only module and offset */
 	bool is_library;       /* its file is the compiler's, the standard library's or MPI's */
 	const struct name
 		*caller; /* that it is inlined into, with the line of the call; NULL: none */
@@ -94,7 +95,7 @@ bool names_is_poll(struct names *names, uint32_t node);
 /* What a function of MPI waits for. */
 enum names_mpi_kind {
 	NAMES_MPI_OTHER, /* collectives, those that do not wait, all that is not MPI's */
-	NAMES_MPI_POLL,	 /* names_is_poll() */
+	NAMES_MPI_POLL,  /* names_is_poll() */
 	NAMES_MPI_RECEIVE,
 	NAMES_MPI_SEND,
 	NAMES_MPI_SENDRECV,

@@ -35,7 +35,8 @@ void proctable_destroy(struct proctable *table)
 void proctable_add(struct proctable *table, int rank, pid_t pid, const char *host,
 		   const char *executable)
 {
-	table->procs = xgrow(table->procs, table->num_procs, &table->capacity, sizeof(*table->procs));
+	table->procs =
+		xgrow(table->procs, table->num_procs, &table->capacity, sizeof(*table->procs));
 	table->procs[table->num_procs++] = (struct proc){
 		.rank = rank,
 		.pid = pid,
@@ -79,7 +80,8 @@ static int check_procs(const struct proctable *table, struct pdb_error *err)
 		const struct proc *proc = &table->procs[i];
 
 		if (proc->rank < 0)
-			return error_set(err, ERROR_FORMAT, "the process table has rank %d", proc->rank);
+			return error_set(err, ERROR_FORMAT, "the process table has rank %d",
+					 proc->rank);
 		if (proc->rank >= most_ranks(table))
 			return error_set(
 				err, ERROR_FORMAT,
@@ -89,8 +91,9 @@ static int check_procs(const struct proctable *table, struct pdb_error *err)
 				most_ranks(table));
 		/* Negative pids mean groups of processes to kill(2) and others. */
 		if (proc->pid < 0)
-			return error_set(err, ERROR_FORMAT, "the process table gives rank %d pid %d",
-					 proc->rank, (int)proc->pid);
+			return error_set(err, ERROR_FORMAT,
+					 "the process table gives rank %d pid %d", proc->rank,
+					 (int)proc->pid);
 		if (i && proc[-1].rank == proc->rank)
 			return error_set(err, ERROR_FORMAT, "the process table has rank %d twice",
 					 proc->rank);
@@ -131,7 +134,7 @@ int proctable_finish(struct proctable *table, struct pdb_error *err)
 
 const struct proc *proctable_find(const struct proctable *table, int rank)
 {
-	struct proc key = { .rank = rank };
+	struct proc key = {.rank = rank};
 
 	/* Mostly without holes. */
 	if (rank >= 0 && (size_t)rank < table->num_procs && table->procs[rank].rank == rank)
@@ -156,8 +159,8 @@ bool proctable_is_daemons(const struct proctable *table)
 		const char *path = table->procs[i].executable;
 		const char *slash = strrchr(path, '/');
 
-		if (strncmp(slash ? slash + 1 : path, PROCTABLE_DAEMON,
-			    strlen(PROCTABLE_DAEMON)) != 0)
+		if (strncmp(slash ? slash + 1 : path, PROCTABLE_DAEMON, strlen(PROCTABLE_DAEMON)) !=
+		    0)
 			return false;
 	}
 	return table->num_procs > 0;

@@ -14,7 +14,7 @@ struct rankset;
 enum launcher {
 	LAUNCHER_UNKNOWN,
 	LAUNCHER_PRRTE, /* Open MPI 5 mpirun, prterun, prte: PMIx tool connections are safe */
-	LAUNCHER_ORTE,	/* Open MPI 4 mpirun: a PMIx tool connection crashes the job */
+	LAUNCHER_ORTE,  /* Open MPI 4 mpirun: a PMIx tool connection crashes the job */
 	LAUNCHER_SRUN,
 	LAUNCHER_HYDRA, /* MPICH's mpiexec */
 	LAUNCHER_OTHER, /* something else with ranks below it */
@@ -23,8 +23,8 @@ enum launcher {
 /* How the ranks were found. */
 enum proctable_source {
 	PROCTABLE_NONE,
-	PROCTABLE_PMIX,	    /* asked from the launcher over a PMIx tool connection */
-	PROCTABLE_MPIR,	    /* read from the launcher's memory */
+	PROCTABLE_PMIX,     /* asked from the launcher over a PMIx tool connection */
+	PROCTABLE_MPIR,     /* read from the launcher's memory */
 	PROCTABLE_PROCFS,   /* environment and process tree of this node */
 	PROCTABLE_SNAPSHOT, /* read from a saved file */
 	PROCTABLE_CORES,    /* the environments in core files */
@@ -32,11 +32,11 @@ enum proctable_source {
 
 struct proc {
 	int rank;
-	pid_t pid;	  /* on its own host; 0 if not known */
-	char *host;	  /* as the launcher names it */
+	pid_t pid;        /* on its own host; 0 if not known */
+	char *host;       /* as the launcher names it */
 	char *executable; /* path or name as the launcher gives it; "" if not known */
-	bool is_local;	  /* runs on the host that pdb runs on */
-	bool has_ended;	  /* seen by who filled the table; its pid may be another process' by now */
+	bool is_local;    /* runs on the host that pdb runs on */
+	bool has_ended;   /* seen by who filled the table; its pid may be another process' by now */
 };
 
 struct proctable {
@@ -45,7 +45,7 @@ struct proctable {
 	size_t capacity;
 	int size; /* of MPI_COMM_WORLD: the highest rank + 1, or what the launcher says if more */
 	int size_claimed; /* by somebody, and not believed; 0: nothing */
-	char *job; /* the launcher's name of the job, for example "prterun-login1-4019@1" */
+	char *job;        /* the launcher's name of the job, for example "prterun-login1-4019@1" */
 	char *launcher_name; /* for people: "Open MPI 5.0.7 (PRRTE)", "srun", ... */
 	pid_t launcher_pid;
 	enum launcher launcher;
@@ -78,8 +78,8 @@ const struct proc *proctable_find(const struct proctable *table, int rank);
 /* A new set of all ranks of the job, those without an entry too; the caller destroys it. */
 struct rankset *proctable_ranks(const struct proctable *table);
 
-/* What the names of pdb's own daemons begin with. They run beside a job, under its launcher, and are
- * never ranks of it. */
+/* What the names of pdb's own daemons begin with. They run beside a job, under its launcher, and
+ * are never ranks of it. */
 #define PROCTABLE_DAEMON "pdbd-"
 
 /* Is it a table of daemons only? */
@@ -94,7 +94,7 @@ bool host_is_name(const char *host);
  * and without domain, "localhost" and "". */
 bool host_is_local(const char *host);
 
-const char *launcher_text(enum launcher launcher);		  /* "Open MPI 4 mpirun (ORTE)" */
+const char *launcher_text(enum launcher launcher);               /* "Open MPI 4 mpirun (ORTE)" */
 const char *proctable_source_text(enum proctable_source source); /* "PMIx", "MPIR table", ... */
 
 #endif

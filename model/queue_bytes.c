@@ -6,7 +6,7 @@
 #include "model/queue_bytes.h"
 #include "model/snapshot_private.h"
 
-/* ---- Putting -------------------------------------------------------------------------------- */
+/* ---- Putting ---- */
 
 /* Communicators ascend; a peer that is a rank is told as in a share, by its distance from `rank`.
  */
@@ -56,7 +56,7 @@ void queue_bytes_put(struct buffer *b, const struct message_queues *queues, int 
 	buffer_put(b, queues->num_posted);
 }
 
-/* ---- Taking --------------------------------------------------------------------------------- */
+/* ---- Taking ---- */
 
 /* Where the last entry was. */
 struct place {

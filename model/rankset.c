@@ -120,8 +120,8 @@ int rankset_next(const struct rankset *set, int after)
 		return -1;
 	if (roaring_bitmap_contains(set->bits, (uint32_t)after + 1))
 		return after + 1;
-	if (!roaring_bitmap_select(set->bits,
-				   (uint32_t)roaring_bitmap_rank(set->bits, (uint32_t)after), &next))
+	if (!roaring_bitmap_select(
+		    set->bits, (uint32_t)roaring_bitmap_rank(set->bits, (uint32_t)after), &next))
 		return -1;
 	return (int)next;
 }
@@ -181,8 +181,8 @@ static int decode_word(struct rankset *set, const char *word, int size, struct p
 	if (last < first)
 		return error_set(err, ERROR_USAGE, "the range \"%s\" runs backwards", word);
 	if (size >= 0 && last >= size)
-		return error_set(err, ERROR_USAGE, "there is no rank %d: the job has %d rank%s", last,
-				 size, size == 1 ? "" : "s");
+		return error_set(err, ERROR_USAGE, "there is no rank %d: the job has %d rank%s",
+				 last, size, size == 1 ? "" : "s");
 	if (stride == 1) {
 		rankset_add_range(set, first, last);
 	} else {
@@ -279,11 +279,12 @@ static bool rebuild_add(uint32_t value, void *cookie)
 struct rankset *rankset_deserialize(const uint8_t *bytes, size_t length, int size,
 				    struct pdb_error *err)
 {
-	struct rebuild re = { .set = rankset_create(), .first = 0, .last = -1, .size = size };
+	struct rebuild re = {.set = rankset_create(), .first = 0, .last = -1, .size = size};
 	roaring_bitmap_t *raw = NULL;
 	bool good;
 
-	if (roaring_bitmap_portable_deserialize_size((const char *)bytes, length) == length && length)
+	if (roaring_bitmap_portable_deserialize_size((const char *)bytes, length) == length &&
+	    length)
 		raw = roaring_bitmap_portable_deserialize_safe((const char *)bytes, length);
 	good = raw && roaring_iterate(raw, rebuild_add, &re);
 	if (raw)

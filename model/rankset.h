@@ -19,7 +19,7 @@ struct rankset *rankset_copy(const struct rankset *set);
 void rankset_add(struct rankset *set, int rank); /* rank >= 0 */
 void rankset_add_range(struct rankset *set, int first, int last);
 void rankset_remove(struct rankset *set, int rank);
-void rankset_add_set(struct rankset *set, const struct rankset *other);	   /* union */
+void rankset_add_set(struct rankset *set, const struct rankset *other);    /* union */
 void rankset_keep_set(struct rankset *set, const struct rankset *other);   /* intersection */
 void rankset_remove_set(struct rankset *set, const struct rankset *other); /* difference */
 

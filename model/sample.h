@@ -14,7 +14,7 @@ struct message_queues;
 enum sample_status {
 	SAMPLE_COMPLETE,   /* unwound to the outermost frame */
 	SAMPLE_INCOMPLETE, /* some frames, then the unwinder knew no further */
-	SAMPLE_FAILED,	   /* no frames; `note` says why */
+	SAMPLE_FAILED,     /* no frames; `note` says why */
 };
 
 /* Not a probe's: a number for what the frame has in it, its own part of the stack and the registers
@@ -34,15 +34,16 @@ struct sample {
 	pid_t tid;
 	bool is_main;
 	enum sample_status status;
-	uint32_t path; /* in the job's callpaths, innermost frame is a pc; CALLPATH_NONE if failed */
-	char state;    /* of /proc/PID/task/TID/stat when looked at: R S D T t Z; '?' unknown */
-	uint64_t when_ns;    /* CLOCK_MONOTONIC of the host */
-	uint32_t stopped_ns; /* for how long the thread was stopped */
-	char *note;	     /* NULL, or why it failed or is incomplete */
+	/* in the job's callpaths, innermost frame is a pc; CALLPATH_NONE if failed */
+	uint32_t path;
+	char state;       /* of /proc/PID/task/TID/stat when looked at: R S D T t Z; '?' unknown */
+	uint64_t when_ns; /* CLOCK_MONOTONIC of the host */
+	uint32_t stopped_ns;         /* for how long the thread was stopped */
+	char *note;                  /* NULL, or why it failed or is incomplete */
 	struct sample_value *values; /* by depth; NULL where nothing was asked for */
 	size_t num_values;
-	/* Of a main thread, read right after it was let go on; NULL: not asked for, or of a library whose
-	 * queues are not known. */
+	/* Of a main thread, read right after it was let go on; NULL: not asked for, or of a
+	 * library whose queues are not known. */
 	struct message_queues *queues;
 };
 

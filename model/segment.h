@@ -38,16 +38,17 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* ---- Environment variables, each named here and nowhere else ------------------------------ */
+/* ---- Environment variables, each named here and nowhere else ---- */
 
 #define PDB_ENV_RECORD "PDB_RECORD"   /* 0: the recorder stays out of this process */
 #define PDB_ENV_DIR "PDB_SEGMENT_DIR" /* directory of segments in place of /dev/shm */
 #define PDB_ENV_RING "PDB_RING"       /* entries of the ring, a power of two, 64 to 1048576 */
 #define PDB_ENV_CHAIN "PDB_CHAIN"     /* pmpi: call PMPI_X in place of the next library's MPI_X */
-#define PDB_ENV_PTRACER "PDB_PTRACER" /* 0: do not let other processes of the user trace this one  \
+#define PDB_ENV_PTRACER                                                                            \
+	"PDB_PTRACER"             /* 0: do not let other processes of the user trace this one  \
 				       */
-#define PDB_ENV_QUIET "PDB_QUIET"     /* 1: no line on stderr when recording is not possible */
-#define PDB_ENV_TRACE "PDB_TRACE"     /* SIZE[,BODY]: traces in arenas of SIZE bytes; 0: none */
+#define PDB_ENV_QUIET "PDB_QUIET" /* 1: no line on stderr when recording is not possible */
+#define PDB_ENV_TRACE "PDB_TRACE" /* SIZE[,BODY]: traces in arenas of SIZE bytes; 0: none */
 #define PDB_ENV_TRACE_FILTER "PDB_TRACE_FILTER" /* what is not traced, see docs/traces.md */
 /* PID@HOST of a pdb that takes the segments of traced ranks: there they stay after MPI_Finalize as
  * long as it lives. */
@@ -57,14 +58,14 @@
 
 #define PDB_DEFAULT_SEGMENT_DIR "/dev/shm"
 
-/* ---- Name of the file --------------------------------------------------------------------
+/* ---- Name of the file ----
  * PREFIX JOB "." RANK "." PID, for example pdb.prterun-login1-4019@1.3.4031 . JOB is the launcher's
  * name of the job with every byte outside [A-Za-z0-9@_-] replaced by '_' and at most 100 bytes of
  * it; PID is the writer's, in its own pid namespace. Readers go by the suffix .PID and then check
  * owner, mode, pid and start time in the header. */
 #define PDB_SEGMENT_PREFIX "pdb."
 
-/* ---- Header -------------------------------------------------------------------------------- */
+/* ---- Header ---- */
 
 #define PDB_SEGMENT_MAGIC "PDBSEG\r\n" /* 8 bytes, no terminating zero */
 #define PDB_SEGMENT_VERSION 3
@@ -156,8 +157,9 @@ struct seg_header {
 
 	/* One moment in three clocks, taken at start. A reader on the same host takes the pair
 	 * (ticks, CLOCK_MONOTONIC) again, which gives the rate over the whole time in between. */
-	uint32_t clock;     /* enum seg_clock */
-	int32_t parent_pid; /* at start, in the writer's pid namespace: who started it; 0: not said */
+	uint32_t clock; /* enum seg_clock */
+	/* at start, in the writer's pid namespace: who started it; 0: not said */
+	int32_t parent_pid;
 	uint64_t start_ticks;
 	uint64_t start_mono_ns;
 	uint64_t start_real_ns; /* CLOCK_REALTIME */
@@ -173,12 +175,13 @@ struct seg_header {
 	_Atomic uint32_t dropped_lanes; /* threads that got no lane and are not recorded */
 	_Atomic uint64_t full_unwinds;  /* slow paths taken: the cost side of `info overhead` */
 	_Atomic uint64_t abandoned;     /* MPI calls left by longjmp or an exception */
-	int32_t keeper; /* pid of the pdb on this host that takes the file after the end; 0: nobody */
+	/* pid of the pdb on this host that takes the file after the end; 0: nobody */
+	int32_t keeper;
 	_Atomic uint32_t reused_comms; /* entries of comms that were another's before */
 };
 static_assert(sizeof(struct seg_header) <= SEG_HEADER_SIZE, "the header is one page");
 
-/* ---- Entries of the header's tables -------------------------------------------------------- */
+/* ---- Entries of the header's tables ---- */
 
 /* A loaded object: its frames' offsets are ELF virtual addresses (address minus load bias), so
  * they are equal in all ranks whatever the load addresses. */
@@ -245,7 +248,7 @@ static_assert(sizeof(struct seg_site) == 16, "layout");
 #define SEG_STATE_SITE(state) ((uint32_t)(state) / 2)
 #define SEG_STATE_IS_EXIT(state) ((uint32_t)(state)&1)
 
-/* ---- Evidence: communicators, collectives, requests ------------------------------------------
+/* ---- Evidence: communicators, collectives, requests ----
  * For who waits for whom. Ranks here are ranks in a communicator unless called world ranks. */
 
 #define SEG_NO_COMM UINT32_MAX
@@ -283,17 +286,19 @@ enum seg_comm_kind {
  * site of its init call. Written with comm->seq odd. */
 struct seg_collective {
 	_Atomic uint64_t number; /* 0: none */
-	_Atomic uint64_t bytes;  /* that this rank gives, equal in all members of a correct program;
-				  * SEG_NO_BYTES where they need not be (MPI_Gatherv and the like) */
+	/* that this rank gives, equal in all members of a correct program; SEG_NO_BYTES where
+	 * they need not be (MPI_Gatherv and the like) */
+	_Atomic uint64_t bytes;
 	_Atomic uint32_t site;
 	_Atomic int32_t root; /* or SEG_PEER_NONE, SEG_PEER_ROOT, SEG_PEER_NULL */
 };
 static_assert(sizeof(struct seg_collective) == 24, "layout");
 #define SEG_NO_BYTES UINT64_MAX
 
-/* A communicator, window or file: whatever collectives are numbered on. `is_freed` ends one; its entry
- * may be another's later, when many have been freed since: `id` tells. The entry is then rewritten with
- * `seq` odd, and its rows of the ledgers count from 0 again. Index 0 is MPI_COMM_WORLD, index 1 MPI_COMM_SELF. */
+/* A communicator, window or file: whatever collectives are numbered on. `is_freed` ends one; its
+ * entry may be another's later, when many have been freed since: `id` tells. The entry is then
+ * rewritten with `seq` odd, and its rows of the ledgers count from 0 again. Index 0 is
+ * MPI_COMM_WORLD, index 1 MPI_COMM_SELF. */
 struct seg_comm {
 	uint64_t
 		id; /* equal in all members, different for all else; 0: not known, then nothing that
@@ -310,12 +315,13 @@ struct seg_comm {
 			       * another     MPI_COMM_WORLD. */
 	uint32_t remote_size; /* of an intercommunicator: peers are ranks in this group; else 0 */
 	uint32_t remote_members;
-	uint32_t num_sources; /* of a topology: whom neighbourhood collectives receive from */
-	uint32_t sources;     /* first index in MEMBERS of so many ranks, or SEG_NO_MEMBERS */
+	uint32_t num_sources;  /* of a topology: whom neighbourhood collectives receive from */
+	uint32_t sources;      /* first index in MEMBERS of so many ranks, or SEG_NO_MEMBERS */
 	_Atomic uint32_t name; /* by MPI_Comm_set_name, MPI_Win_set_name: in strings; 0: none */
 	_Atomic uint32_t is_freed;
-	_Atomic uint32_t seq; /* sequence lock of what follows, as in struct seg_current; of all of it,
-			       * while the entry becomes another's */
+	/* sequence lock of what follows, as in struct seg_current; of all of it, while the entry
+	 * becomes another's */
+	_Atomic uint32_t seq;
 	uint32_t reserved;
 	_Atomic uint64_t collectives; /* started so far: the number of the last one */
 	struct seg_collective recent[SEG_RECENT];
@@ -361,7 +367,7 @@ struct seg_request {
 };
 static_assert(sizeof(struct seg_request) == 56, "layout");
 
-/* ---- Lanes ----------------------------------------------------------------------------------- */
+/* ---- Lanes ---- */
 
 enum seg_lane_id {
 	SEG_LANE_STATES,
@@ -380,7 +386,7 @@ enum seg_lane_use { SEG_LANE_FREE = 0, SEG_LANE_ACTIVE = 1, SEG_LANE_ENDED = 2 }
 struct seg_current {
 	_Atomic uint32_t seq;
 	_Atomic uint32_t state;
-	_Atomic uint64_t since; /* ticks when `state` was entered */
+	_Atomic uint64_t since;  /* ticks when `state` was entered */
 	_Atomic uint64_t events; /* made so far; the ring's next slot is events % size */
 	/* Polling since `state` was entered: a poll that fails is counted and is no transition. */
 	_Atomic uint32_t poll_site;  /* of the last poll, failed or in progress; 0: none */
@@ -460,27 +466,28 @@ static_assert(sizeof(struct seg_lane) <= 576, "layout");
 /* What symbols of traces mean. Calls and functions count when they are entered; a poll when it has
  * succeeded. Site 0 says that another thread has taken the lane and begins. */
 enum seg_trace_kind {
-	SEG_TRACE_CALL = 0,  /* id: a site */
-	SEG_TRACE_ENTER = 1, /* id: a frame without parent, one byte into a function of the program */
+	SEG_TRACE_CALL = 0, /* id: a site */
+	/* id: a frame without parent, one byte into a function of the program */
+	SEG_TRACE_ENTER = 1,
 	SEG_TRACE_LEAVE = 2, /* the same, on return from it */
 	SEG_TRACE_KINDS = 4
 };
-#define SEG_TRACE_SYMBOL(id, kind) ((uint32_t)(id) * SEG_TRACE_KINDS + (kind))
+#define SEG_TRACE_SYMBOL(id, kind) ((uint32_t)(id)*SEG_TRACE_KINDS + (kind))
 #define SEG_TRACE_ID(symbol) ((uint32_t)(symbol) / SEG_TRACE_KINDS)
 #define SEG_TRACE_KIND(symbol) ((uint32_t)(symbol) % SEG_TRACE_KINDS)
 
 /* Statistics of a state in this lane. */
 struct seg_state {
 	_Atomic uint64_t longest; /* ticks of the longest completed stay */
-	/* On an enter state of a poll site: failed polls ever; on an exit state: ticks of the longest
-	 * time in it from a failed poll to the next poll or call. */
+	/* On an enter state of a poll site: failed polls ever; on an exit state: ticks of the
+	 * longest time in it from a failed poll to the next poll or call. */
 	_Atomic uint64_t polls;
 };
 static_assert(sizeof(struct seg_state) == 16, "layout");
 
-/* Into a call. Out of it there is but one way, into its exit state, which has no entry: it was taken as
- * often as the enter state was come into, once less while that is the present one. (When some were
- * dropped, both are too few.) */
+/* Into a call. Out of it there is but one way, into its exit state, which has no entry: it was
+ * taken as often as the enter state was come into, once less while that is the present one.
+ * (When some were dropped, both are too few.) */
 struct seg_transition {
 	uint32_t from, to;      /* states: an exit and an enter state */
 	_Atomic uint64_t count; /* relaxed; monotonic */

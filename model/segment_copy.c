@@ -100,7 +100,7 @@ void *reader_copy_table(struct reader *r, enum seg_table_id id, const char *name
 	return entries;
 }
 
-/* ---- Sequence locks -------------------------------------------------------------------------- */
+/* ---- Sequence locks ---- */
 
 int reader_try(struct reader *r, reader_try_fn try_copy, void *what, bool *is_whole)
 {

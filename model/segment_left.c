@@ -35,7 +35,7 @@ static bool is_of_this_machine(int fd, const struct seg_header *header)
 static bool is_left_over(int fd, const struct seg_header *header)
 {
 	struct segment_owner owner;
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 
 	if (!is_of_this_machine(fd, header) || segment_has_writer(fd) > 0)
 		return false;
@@ -70,10 +70,10 @@ static const char *directory(const char *dir)
 	return own && *own ? own : PDB_DEFAULT_SEGMENT_DIR;
 }
 
-/* ---- Of a job that goes on ------------------------------------------------------------------- */
+/* ---- Of a job that goes on ---- */
 
-/* Who started the live rank with this segment, if it is still there: a process with that pid that is
- * not younger than the rank was its parent then. */
+/* Who started the live rank with this segment, if it is still there: a process with that pid
+ * that is not younger than the rank was its parent then. */
 static bool find_parent(pid_t pid, const struct seg_header *live, struct segment_owner *parent)
 {
 	/* In another pid namespace the numbers mean other processes; 1 adopts whoever is left. */
@@ -101,7 +101,8 @@ static int compare_ranks(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* Sort; of several segments of a rank, which had several programs one after the other, one stays. */
+/* Sort; of several segments of a rank, which had several programs one after the other, one
+ * stays. */
 static int sort_left(struct segment_left *left, size_t num)
 {
 	size_t kept = 0;
@@ -160,7 +161,7 @@ int segment_find_left(pid_t pid, struct segment_left **ret, struct pdb_error *er
 	return sort_left(left, num);
 }
 
-/* ---- For a keeper ---------------------------------------------------------------------------- */
+/* ---- For a keeper ---- */
 
 static bool has_living_keeper(const struct seg_header *header)
 {
@@ -250,9 +251,9 @@ void segment_kept_free(struct segment_kept *kept, int num)
 	free(kept);
 }
 
-/* ---- Files that never became segments ----------------------------------------------------------
- * A process that is killed while it makes its segment leaves a file without a whole header; all that
- * is known of it is its name. */
+/* ---- Files that never became segments ----
+ * A process that is killed while it makes its segment leaves a file without a whole header; all
+ * that is known of it is its name. */
 
 /* Does it end before its header does, and is what there is of that the beginning of a segment? The
  * magic is written last. */
@@ -273,7 +274,7 @@ static bool is_unfinished(int fd, const struct stat *st)
 static bool is_old_enough(pid_t pid, const struct stat *st)
 {
 	struct segment_owner owner;
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 	struct timespec real, boot;
 	double start;
 
@@ -305,7 +306,7 @@ static bool remove_unfinished(int dir, const char *name)
 	return is_removed;
 }
 
-/* ---- Cleaning up ----------------------------------------------------------------------------- */
+/* ---- Cleaning up ---- */
 
 static bool is_one_of(const struct seg_header *header, const struct segment_process *processes,
 		      size_t num)

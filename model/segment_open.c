@@ -18,7 +18,7 @@
 #include "model/segment_reader.h"
 #include "model/xalloc.h"
 
-/* ---- The header ------------------------------------------------------------------------------ */
+/* ---- The header ---- */
 
 int segment_pread(int fd, void *buffer, size_t size, uint64_t offset, struct pdb_error *err)
 {
@@ -67,14 +67,16 @@ static int check_header(const struct seg_header *h, struct pdb_error *err)
 	if (h->byte_order != PDB_SEGMENT_BYTE_ORDER)
 		return error_set(err, ERROR_FORMAT, "the segment has another byte order");
 	if (h->version != PDB_SEGMENT_VERSION)
-		return error_set(err, ERROR_VERSION,
-				 "the segment has version %u, this pdb reads version %d: use the pdb "
-				 "of the same release as the recorder",
-				 h->version, PDB_SEGMENT_VERSION);
+		return error_set(
+			err, ERROR_VERSION,
+			"the segment has version %u, this pdb reads version %d: use the pdb "
+			"of the same release as the recorder",
+			h->version, PDB_SEGMENT_VERSION);
 	if (h->header_size < sizeof(*h) || h->lane_size < sizeof(struct seg_lane))
 		return error_set(err, ERROR_FORMAT, "the segment's header has a wrong size");
 	if (h->pid <= 0 || h->rank < -1 || h->size < 0 || h->thread_level < -1)
-		return error_set(err, ERROR_FORMAT, "the segment's header is corrupt: its identity");
+		return error_set(err, ERROR_FORMAT,
+				 "the segment's header is corrupt: its identity");
 	if (h->life < SEG_LIFE_STARTING || h->life > SEG_LIFE_STOPPED)
 		return error_set(err, ERROR_FORMAT, "the segment's header is corrupt: its life");
 	if (h->clock < SEG_CLOCK_MONOTONIC || h->clock > SEG_CLOCK_CNTVCT)
@@ -100,7 +102,7 @@ bool segment_has_traces(int fd)
 	return segment_read_header(fd, &header, NULL) == 0 && header.features & SEG_FEATURE_TRACE;
 }
 
-/* ---- The process ----------------------------------------------------------------------------- */
+/* ---- The process ---- */
 
 /* A file of /proc, whole; NULL and errno. The caller frees. */
 static char *read_proc(pid_t pid, const char *name, size_t *size_ret)
@@ -254,22 +256,22 @@ int segment_open_dir(pid_t pid, struct pdb_error *err)
 		return -1;
 	if (dir[0] != '/') {
 		error_set(err, ERROR_UNSUPPORTED,
-			  "its segment may be anywhere: set %s=%s to an absolute path",
-			  PDB_ENV_DIR, dir);
+			  "its segment may be anywhere: set %s=%s to an absolute path", PDB_ENV_DIR,
+			  dir);
 		free(dir);
 		return -1;
 	}
 	fd = open_dir_of(pid, dir);
 	if (fd < 0 && errno == ENOENT)
-		error_set(err, ERROR_NOT_FOUND, "process %d has no recorder: it has no %s", (int)pid,
-			  dir);
+		error_set(err, ERROR_NOT_FOUND, "process %d has no recorder: it has no %s",
+			  (int)pid, dir);
 	else if (fd < 0)
 		error_errno(err, "its %s", dir);
 	free(dir);
 	return fd;
 }
 
-/* ---- The file -------------------------------------------------------------------------------- */
+/* ---- The file ---- */
 
 int segment_open_checked(int dir, const char *name, uid_t uid, struct stat *st,
 			 struct pdb_error *err)
@@ -349,7 +351,7 @@ static int try_segment(int dir, const char *name, const struct segment_owner *ow
 static int find_segment(int dir, const struct segment_owner *owner, pid_t pid,
 			struct pdb_error *err)
 {
-	struct pdb_error why = { 0 };
+	struct pdb_error why = {0};
 	struct dirent *entry;
 	char suffix[16];
 	DIR *list = fdopendir(dir);
@@ -362,7 +364,7 @@ static int find_segment(int dir, const struct segment_owner *owner, pid_t pid,
 	}
 	snprintf(suffix, sizeof(suffix), ".%d", (int)owner->own_pid);
 	while (fd < 0 && (entry = readdir(list))) {
-		struct pdb_error one = { 0 };
+		struct pdb_error one = {0};
 
 		if (strncmp(entry->d_name, PDB_SEGMENT_PREFIX, strlen(PDB_SEGMENT_PREFIX)) != 0 ||
 		    !has_suffix(entry->d_name, suffix))

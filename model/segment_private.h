@@ -14,8 +14,8 @@ struct stat;
 
 /* A live process, as far as its segment has to agree with it. */
 struct segment_owner {
-	uid_t uid;	/* effective */
-	pid_t own_pid;	/* in its own pid namespace */
+	uid_t uid;      /* effective */
+	pid_t own_pid;  /* in its own pid namespace */
 	uint64_t start; /* field 22 of /proc/PID/stat */
 	char state;
 };
@@ -40,7 +40,7 @@ void segment_clean_text(char *text, size_t size);
 /* Ticks of the segment's clock to ns of CLOCK_MONOTONIC. */
 struct segment_clock {
 	uint64_t now_ticks, now_ns; /* one moment in both; no time that comes out is after it */
-	uint64_t ns_per_tick;	    /* times 2^40 */
+	uint64_t ns_per_tick;       /* times 2^40 */
 	uint64_t now_real_ns;
 };
 

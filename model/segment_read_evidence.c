@@ -15,7 +15,7 @@
 #include "model/segment_reader_private.h"
 #include "model/xalloc.h"
 
-/* ---- Copies, while the rank runs ------------------------------------------------------------- */
+/* ---- Copies, while the rank runs ---- */
 
 struct operation_copy {
 	uint64_t base; /* of the lane */
@@ -98,7 +98,7 @@ int reader_read_evidence(struct reader *r)
 	return reader_take_count(r, SEG_TABLE_MEMBERS);
 }
 
-/* ---- Communicators --------------------------------------------------------------------------- */
+/* ---- Communicators ---- */
 
 static int finish_members(struct reader *r)
 {
@@ -187,7 +187,7 @@ static int finish_comms(struct reader *r)
 	return 0;
 }
 
-/* ---- Requests -------------------------------------------------------------------------------- */
+/* ---- Requests ---- */
 
 static bool is_known_tag(int32_t tag)
 {
@@ -224,8 +224,7 @@ static int finish_request(struct reader *r, size_t slot, const struct segment_cl
 {
 	static const uint32_t known_flags = SEG_REQUEST_PERSISTENT | SEG_REQUEST_ACTIVE |
 					    SEG_REQUEST_PARTITIONED | SEG_REQUEST_NEIGHBOURS |
-					    SEG_REQUEST_CANCELLED |
-					    SEG_REQUEST_SYNCHRONOUS;
+					    SEG_REQUEST_CANCELLED | SEG_REQUEST_SYNCHRONOUS;
 	const struct seg_request *raw = &r->requests[slot];
 	struct model_request *request = &r->model->requests[slot];
 	bool has_lane = raw->lane < r->model->num_lanes;
@@ -270,7 +269,7 @@ static int finish_requests(struct reader *r, const struct segment_clock *clock)
 	return 0;
 }
 
-/* ---- Lanes ----------------------------------------------------------------------------------- */
+/* ---- Lanes ---- */
 
 /* The latest that a request can have been started at which the lane waits for. */
 static uint64_t wait_ticks(const struct raw_current *current)
@@ -296,8 +295,8 @@ static void finish_waited(struct reader *r, const struct raw_lane *raw,
 	for (size_t i = 0; i < raw->num_waited; i++) {
 		uint32_t slot = raw->waited[i];
 
-		/* One that is on its way out of the call may have completed and freed it by now, and
-		 * another thread may have got the slot. */
+		/* One that is on its way out of the call may have completed and freed it by now,
+		 * and another thread may have got the slot. */
 		if (slot < r->num_requests && r->model->requests[slot].kind != SEG_REQUEST_FREE &&
 		    r->requests[slot].ticks <= wait_ticks(&raw->current))
 			operation->waited[operation->num_waited++] = slot;
@@ -342,8 +341,8 @@ static int finish_operation(struct reader *r, const struct raw_lane *raw,
 	return 0;
 }
 
-/* Nothing was counted, or what was is forgotten with the communicator, which may have been larger than
- * the one that has its entry now. */
+/* Nothing was counted, or what was is forgotten with the communicator, which may have been
+ * larger than the one that has its entry now. */
 static bool is_empty_row(const struct seg_ledger *row)
 {
 	return (row->cancelled | row->sends | row->sends_done | row->receives | row->receives_done |

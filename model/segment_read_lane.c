@@ -78,9 +78,9 @@ static uint64_t *count_calls(const struct seg_transition *raw, uint64_t count)
 	return calls;
 }
 
-/* All transitions of a lane whose present state that is into `ret`, with room for these and as many
- * returns as there are sites or calls: how many they are. The segment has those into calls. A call's return
- * stands behind the first way into it. */
+/* All transitions of a lane whose present state that is into `ret`, with room for these and as
+ * many returns as there are sites or calls: how many they are. The segment has those into calls.
+ * A call's return stands behind the first way into it. */
 static size_t expand_transitions(const struct seg_transition *raw, uint64_t count, uint32_t state,
 				 struct model_transition *ret)
 {
@@ -94,13 +94,15 @@ static size_t expand_transitions(const struct seg_transition *raw, uint64_t coun
 		/* One that has just been published may not have been made yet. */
 		if (raw[i].count == 0)
 			continue;
-		ret[num++] = (struct model_transition){.from = from, .to = to, .count = raw[i].count};
+		ret[num++] =
+			(struct model_transition){.from = from, .to = to, .count = raw[i].count};
 		if (!is_call(&raw[i]) || calls[SEG_STATE_SITE(to)] == 0)
 			continue;
 		returns = calls[SEG_STATE_SITE(to)] - (to == state);
 		calls[SEG_STATE_SITE(to)] = 0;
 		if (returns)
-			ret[num++] = (struct model_transition){.from = to, .to = to + 1, .count = returns};
+			ret[num++] = (struct model_transition){
+				.from = to, .to = to + 1, .count = returns};
 	}
 	free(calls);
 	return num;
@@ -181,8 +183,8 @@ static int try_lane(struct reader *r, uint64_t base, struct model_lane *lane, st
 	    segment_pread(r->fd, &raw->head, sizeof(raw->head), base, r->err) < 0 ||
 	    /* First, so that it is most likely still that of the state. */
 	    reader_read_lane_evidence(r, base, raw) < 0 ||
-	    copy_transitions(r, base, &tables[SEG_LANE_TRANSITIONS], raw->current.state,
-			     lane) < 0 ||
+	    copy_transitions(r, base, &tables[SEG_LANE_TRANSITIONS], raw->current.state, lane) <
+		    0 ||
 	    copy_ring(r, base, &tables[SEG_LANE_RING], raw->current.events, lane) < 0)
 		return -1;
 	/* Statistics of the sites that there are by now. */
@@ -234,7 +236,7 @@ int reader_read_lane(struct reader *r, size_t number)
 	return 0;
 }
 
-/* ---- From ticks and raw entries to the model ------------------------------------------------- */
+/* ---- From ticks and raw entries to the model ---- */
 
 /* Transitions that name states which do not exist tell nothing. */
 static void check_transitions(struct model_lane *lane, uint32_t num_states)
@@ -311,9 +313,9 @@ int reader_finish_lane(struct reader *r, size_t number, const struct segment_clo
 	lane->state_polls = xcalloc(num_states, sizeof(*lane->state_polls));
 	for (size_t i = 0; i < num_states && i < raw->num_states; i++) {
 		lane->longest_ns[i] = segment_clock_duration(clock, raw->states[i].longest);
-		lane->state_polls[i] = SEG_STATE_IS_EXIT(i) ?
-					       segment_clock_duration(clock, raw->states[i].polls) :
-					       raw->states[i].polls;
+		lane->state_polls[i] = SEG_STATE_IS_EXIT(i)
+					       ? segment_clock_duration(clock, raw->states[i].polls)
+					       : raw->states[i].polls;
 	}
 	model->program->dropped_transitions += raw->head.tables[SEG_LANE_TRANSITIONS].dropped;
 	return 0;

@@ -34,7 +34,8 @@ static int count_lanes(struct reader *r, size_t *num_ret)
 				 (unsigned long long)num);
 	if (num && (h->lane_offset > r->file_size || h->lane_size > r->file_size ||
 		    num > (r->file_size - h->lane_offset) / h->lane_size))
-		return error_set(r->err, ERROR_FORMAT, "the segment is truncated: lanes beyond its end");
+		return error_set(r->err, ERROR_FORMAT,
+				 "the segment is truncated: lanes beyond its end");
 	*num_ret = num;
 	return 0;
 }
@@ -157,7 +158,7 @@ int segment_read(int fd, struct model **model_ret, struct pdb_error *err)
 
 int segment_look(int fd, struct segment_look *looks, int max, struct pdb_error *err)
 {
-	struct model unused = { 0 };
+	struct model unused = {0};
 	struct reader r = {
 		.fd = fd,
 		.retries = retries_max,

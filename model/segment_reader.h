@@ -35,7 +35,7 @@ bool segment_has_traces(int fd);
 /* What changes, read cheaply for a second look: one entry for each lane. */
 struct segment_look {
 	uint64_t events; /* transitions made so far */
-	uint64_t polls;	 /* failed polls since the last transition */
+	uint64_t polls;  /* failed polls since the last transition */
 	uint32_t state;
 };
 
@@ -48,13 +48,13 @@ struct segment_left {
 	pid_t pid; /* that it had; by now it may be another process' */
 };
 
-/* The left-over segments of the job that the live process `pid` is a rank of. Job names and pids come
- * again, so it takes more: beside its own segment, of the same host, user, job name and job size,
- * made by processes that were started by the same process as `pid`, within
- * seconds of it, and that is still there; and they are gone (pid gone or start time different, nobody
- * has the file open or mapped for writing). Each rank once, sorted. The caller frees *ret (NULL if there are none).
- * Returns their number, 0 also when nothing can be said (parent gone or not said, another pid
- * namespace), or -1 and *err as segment_open_pid(). */
+/* The left-over segments of the job that the live process `pid` is a rank of. Job names and pids
+ * come again, so it takes more: beside its own segment, of the same host, user, job name and job
+ * size, made by processes that were started by the same process as `pid`, within seconds of it,
+ * and that is still there; and they are gone (pid gone or start time different, nobody has the
+ * file open or mapped for writing). Each rank once, sorted. The caller frees *ret (NULL if there
+ * are none). Returns their number, 0 also when nothing can be said (parent gone or not said,
+ * another pid namespace), or -1 and *err as segment_open_pid(). */
 int segment_find_left(pid_t pid, struct segment_left **ret, struct pdb_error *err);
 
 /* A segment that was left for a keeper. */
@@ -66,19 +66,20 @@ struct segment_kept {
 	uint64_t start; /* of its process, after that of processes before it */
 };
 
-/* Take what processes that have ended have left in `dir` (NULL: where this process' environment has
- * segments) for the keeper: the files are removed, and open. Each rank of a job once, jobs and ranks in
- * order. The caller gives them back with segment_kept_free(). Returns their number, or -1 and *err. */
+/* Take what processes that have ended have left in `dir` (NULL: where this process' environment
+ * has segments) for the keeper: the files are removed, and open. Each rank of a job once, jobs
+ * and ranks in order. The caller gives them back with segment_kept_free(). Returns their number,
+ * or -1 and *err. */
 int segment_take_kept(const char *dir, pid_t keeper, struct segment_kept **ret,
 		      struct pdb_error *err);
 void segment_kept_free(struct segment_kept *kept, int num);
 
 /* Remove the segments in `dir` (NULL: as above) whose owner is the caller and whose process is
- * dead (pid gone or start time different), and whose keeper, if they have one, is, too; not those of
- * ranks of a job that goes on, as they tell that these have ended; not those of other machines, in a
- * directory that machines share, whose processes cannot be seen from here. Files that a process was
- * killed in the midst of making, with the name of a segment and without a whole header, go as well.
- * Returns how many were removed, or -1 and *err. */
+ * dead (pid gone or start time different), and whose keeper, if they have one, is, too; not
+ * those of ranks of a job that goes on, as they tell that these have ended; not those of other
+ * machines, in a directory that machines share, whose processes cannot be seen from here. Files
+ * that a process was killed in the midst of making, with the name of a segment and without a
+ * whole header, go as well. Returns how many were removed, or -1 and *err. */
 int segment_clean(const char *dir, struct pdb_error *err);
 
 /* Remove what segment_sweep() does in the directory above, some hundreds at most. */

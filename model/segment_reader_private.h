@@ -23,7 +23,7 @@ struct pdb_error;
 enum {
 	READER_LANE_ATTEMPTS = 5,   /* to copy a lane while it stands still */
 	READER_LOCK_ATTEMPTS = 200, /* to get a sequence lock, */
-	READER_LOCK_NAPS = 20,	    /* and then more, a millisecond apart */
+	READER_LOCK_NAPS = 20,      /* and then more, a millisecond apart */
 };
 
 /* The words of struct seg_current, out of the segment. */
@@ -50,7 +50,7 @@ struct reader {
 	int fd;
 	uint64_t file_size;
 	uint64_t budget; /* bytes left */
-	int retries;	 /* of sequence locks, left; and naps of a millisecond between them */
+	int retries;     /* of sequence locks, left; and naps of a millisecond between them */
 	int naps;
 	struct seg_header header;
 	struct model *model;
@@ -62,8 +62,7 @@ struct reader {
 	struct pdb_error *err;
 };
 
-/* ---- segment_copy.c: all return -1 and r->err on failure --------------------------------------
- */
+/* ---- segment_copy.c: all return -1 and r->err on failure ---- */
 
 /* Charge the budget of this segment. */
 int reader_spend(struct reader *r, uint64_t bytes);
@@ -96,8 +95,7 @@ void *reader_copy_locked(struct reader *r, enum seg_table_id id, const char *nam
 typedef int (*reader_try_fn)(struct reader *r, void *what, bool *is_whole);
 int reader_try(struct reader *r, reader_try_fn try_copy, void *what, bool *is_whole);
 
-/* ---- Parts -------------------------------------------------------------------------------------
- */
+/* ---- Parts ---- */
 
 uint64_t reader_lane_base(const struct reader *r, size_t lane);
 /* Take what a lane is doing; *is_whole: the sequence lock could be had. */
@@ -106,8 +104,8 @@ int reader_read_lane(struct reader *r, size_t number);
 /* Ticks to times; all tables have been read. */
 int reader_finish_lane(struct reader *r, size_t number, const struct segment_clock *clock);
 
-/* A lane's trace, if it has one: after the lane, before the tables; and again behind these, to check
- * what it names. */
+/* A lane's trace, if it has one: after the lane, before the tables; and again behind these, to
+ * check what it names. */
 void reader_read_trace(struct reader *r, size_t number);
 void reader_finish_trace(struct reader *r, size_t number);
 

@@ -20,7 +20,7 @@
 enum { START_SECONDS = 10 };
 enum { MOST_REMOVED = 16, NAME_SIZE = 128, DIRECTORY_BYTES = 8192 };
 
-/* ---- What tells ------------------------------------------------------------------------------ */
+/* ---- What tells ---- */
 
 int64_t segment_process_start(pid_t pid)
 {
@@ -93,7 +93,7 @@ pid_t segment_name_pid(const char *name, int *job_length)
 	return pid;
 }
 
-/* ---- The directory --------------------------------------------------------------------------- */
+/* ---- The directory ---- */
 
 /* opendir() would allocate. */
 struct entry {
@@ -131,7 +131,7 @@ static void rewind_listing(struct listing *l)
 	l->have = l->at = 0;
 }
 
-/* ---- One segment ----------------------------------------------------------------------------- */
+/* ---- One segment ---- */
 
 /* The segment's own header, or zeros where it was never finished. -1: it is not the caller's, or
  * none. */
@@ -196,7 +196,7 @@ static bool is_due(int fd, const struct stat *st)
 	return time(NULL) - st->st_mtim.tv_sec >= SEGMENT_SWEEP_SECONDS;
 }
 
-/* ---- Sweeping -------------------------------------------------------------------------------- */
+/* ---- Sweeping ---- */
 
 struct due {
 	ino_t inode;

@@ -64,7 +64,7 @@ void segment_watch_destroy(struct segment_watch *watch)
 	free(watch);
 }
 
-/* ---- Places ---------------------------------------------------------------------------------- */
+/* ---- Places ---- */
 
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t num)
 {
@@ -214,7 +214,7 @@ static int find_state(struct segment_watch *watch, uint64_t place, uint32_t *ret
 	return 0;
 }
 
-/* ---- Earlier stays --------------------------------------------------------------------------- */
+/* ---- Earlier stays ---- */
 
 /* How often the lane has called the site. */
 static int count_calls(struct segment_watch *watch, uint64_t base, const struct seg_table *table,
@@ -265,7 +265,7 @@ static int take_stays(struct segment_watch *watch, uint64_t base, const struct s
 	return 0;
 }
 
-/* ---- Looks ----------------------------------------------------------------------------------- */
+/* ---- Looks ---- */
 
 /* How many lanes there are by now, all of them inside the file, which only grows. */
 static int count_lanes(struct segment_watch *watch)

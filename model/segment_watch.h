@@ -22,10 +22,10 @@ struct segment_pulse {
 	uint64_t polls;  /* failed polls since the last transition, of all threads */
 
 	/* Of the thread that made the last transition: the state that it is in since then. */
-	uint64_t since_ns; /* CLOCK_MONOTONIC */
+	uint64_t since_ns;  /* CLOCK_MONOTONIC */
 	uint64_t polled_ns; /* when it entered the last poll since then; 0: none */
 	bool is_inside;     /* of an MPI call, or of a poll */
-	uint16_t class_id; /* of the call that it is in or came from: enum seg_class */
+	uint16_t class_id;  /* of the call that it is in or came from: enum seg_class */
 	pid_t tid;
 	uint64_t place; /* the state, by call path, MPI function and side: the same in all ranks */
 	struct segment_stays stays; /* of this thread there, before */

@@ -48,7 +48,7 @@ size_t share_num_ranks(const struct share *share)
 	return share_column_num_ranks(&share->columns[SHARE_PROCESS]);
 }
 
-/* ---- Rows ------------------------------------------------------------------------------------ */
+/* ---- Rows ---- */
 
 size_t share_column_num_ranks(const struct share_column *column)
 {
@@ -104,7 +104,7 @@ void share_column_add(struct share_column *column, int rank, const uint32_t *ite
 	}
 }
 
-/* ---- Merge ----------------------------------------------------------------------------------- */
+/* ---- Merge ---- */
 
 /* A rank that both have, or -1. */
 static int find_common(const struct share_column *a, const struct share_column *b)

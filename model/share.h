@@ -69,8 +69,8 @@ int share_decode(const uint8_t *bytes, size_t size, int num_ranks, struct share 
 int share_to_job(const struct share *share, struct job *job, struct pdb_error *err);
 /* Add the details of some ranks to a job made from answers of the same moment. */
 int share_add_details(const struct share *share, struct job *job, struct pdb_error *err);
-/* Add traces to a job made from answers of the same moment. A trace that is not valid there leaves a
- * note. */
+/* Add traces to a job made from answers of the same moment. A trace that is not valid there
+ * leaves a note. */
 int share_add_traces(const struct share *share, struct job *job, struct pdb_error *err);
 
 /* How many ranks have a model in it. */

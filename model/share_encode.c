@@ -22,7 +22,7 @@ enum {
 	LEVEL = 1,
 };
 
-/* ---- Out ------------------------------------------------------------------------------------- */
+/* ---- Out ---- */
 
 static void put_runs(struct buffer *b, const struct share_place *place)
 {
@@ -102,7 +102,7 @@ int share_encode(const struct share *share, struct buffer *out, struct pdb_error
 	return 0;
 }
 
-/* ---- In -------------------------------------------------------------------------------------- */
+/* ---- In ---- */
 
 static void take_items(struct snapshot_input *in, struct blobs *items)
 {

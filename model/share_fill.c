@@ -21,8 +21,8 @@
 void share_filler_end_item(struct share_filler *f, enum share_column_id id)
 {
 	f->row = xgrow(f->row, f->num_row, &f->row_capacity, sizeof(*f->row));
-	f->row[f->num_row++] = share_column_add_item(&f->share->columns[id], id, f->item.bytes,
-						     f->item.num);
+	f->row[f->num_row++] =
+		share_column_add_item(&f->share->columns[id], id, f->item.bytes, f->item.num);
 	f->item.num = 0;
 }
 
@@ -59,7 +59,7 @@ void share_filler_put_peer(struct share_filler *f, const struct model *model, ui
 		buffer_put(b, ((uint64_t)distance << 1 ^ (uint64_t)(distance >> 63)) << 1);
 }
 
-/* ---- Tables and process ---------------------------------------------------------------------- */
+/* ---- Tables and process ---- */
 
 static void put_shape(struct share_filler *f, const struct model *model)
 {
@@ -126,7 +126,7 @@ static void put_process(struct share_filler *f, const struct model *model, int r
 	share_filler_end_item(f, SHARE_PROCESS);
 }
 
-/* ---- Evidence -------------------------------------------------------------------------------- */
+/* ---- Evidence ---- */
 
 static void put_list(struct share_filler *f, const struct model *model, uint32_t first,
 		     uint32_t num)
@@ -145,10 +145,9 @@ static void put_list(struct share_filler *f, const struct model *model, uint32_t
 	for (i = 0; i < f->num_lists; i++) {
 		const struct list *list = &f->lists[i];
 
-		if (list->num == num &&
-		    (num == 0 || list->first == first ||
-		     memcmp(model_members(model, list->first), model_members(model, first), size) ==
-			     0))
+		if (list->num == num && (num == 0 || list->first == first ||
+					 memcmp(model_members(model, list->first),
+						model_members(model, first), size) == 0))
 			break;
 	}
 	if (i == f->num_lists) {
@@ -266,7 +265,7 @@ static void put_requests(struct share_filler *f, const struct model *model)
 	b->num = 0;
 }
 
-/* ---- Ranks ----------------------------------------------------------------------------------- */
+/* ---- Ranks ---- */
 
 static void add_evidence(struct share_filler *f, const struct model *model, int rank)
 {
@@ -338,7 +337,7 @@ static void add_models(struct share_filler *f, const struct job_model *jm)
 	free(ranks);
 }
 
-/* ---- Samples, holes, names ------------------------------------------------------------------- */
+/* ---- Samples, holes, names ---- */
 
 /* Frames from the outermost on, with their modules. */
 static void put_path(struct share_filler *f, uint32_t path)

@@ -44,7 +44,8 @@ enum share_column_id {
 	SHARE_NUM_COLUMNS
 };
 
-/* How an item of SHARE_TRACE_COLUMN begins: nothing follows, a trace, or a text why there is none. */
+/* How an item of SHARE_TRACE_COLUMN begins: nothing follows, a trace, or a text why there is
+ * none. */
 enum { SHARE_TRACE_NONE, SHARE_TRACE_IS_THERE, SHARE_TRACE_NOTE };
 
 /* Are items of the column practically never the same, so that nobody looks? */

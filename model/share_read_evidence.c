@@ -7,7 +7,7 @@
 #include "model/share_read.h"
 #include "model/xalloc.h"
 
-/* ---- Lists ----------------------------------------------------------------------------------- */
+/* ---- Lists ---- */
 
 /* A list of ranks, in the pool. */
 static const struct share_list *find_list(struct share_reader *r, uint32_t item)
@@ -42,7 +42,7 @@ static const struct share_list *find_list(struct share_reader *r, uint32_t item)
 	return list;
 }
 
-/* ---- Communicators --------------------------------------------------------------------------- */
+/* ---- Communicators ---- */
 
 /* A list that the communicator at hand names: where the rank's row has it. */
 static uint32_t take_list(struct snapshot_input *in, struct share_comm *from, int which)
@@ -261,7 +261,7 @@ static void read_comms(struct share_reader *r, struct model *model, int rank)
 	model->num_comms = of.num;
 }
 
-/* ---- Requests -------------------------------------------------------------------------------- */
+/* ---- Requests ---- */
 
 static void read_request(struct share_reader *r, const struct model *model,
 			 struct model_request *request)

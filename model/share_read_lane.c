@@ -49,7 +49,7 @@ static uint32_t take_state(struct snapshot_input *in, uint32_t before)
 	return (uint32_t)state;
 }
 
-/* ---- Tables of the pool ---------------------------------------------------------------------- */
+/* ---- Tables of the pool ---- */
 
 static void use_states(struct share_loan *loan, uint32_t state)
 {
@@ -300,7 +300,7 @@ static void borrow_ledger(struct share_reader *r, const struct model *model,
 	lane->num_ledger = loan->num;
 }
 
-/* ---- Lanes ----------------------------------------------------------------------------------- */
+/* ---- Lanes ---- */
 
 void share_read_lane(struct share_reader *r, struct model *model, size_t number, int rank)
 {

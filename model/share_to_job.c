@@ -45,7 +45,7 @@ static uint32_t take_module(struct share_reader *r, struct modules *modules)
 	return module;
 }
 
-/* ---- Tables ---------------------------------------------------------------------------------- */
+/* ---- Tables ---- */
 
 static void read_modules(struct share_reader *r, struct model *shape)
 {
@@ -142,7 +142,7 @@ static void borrow_shape(struct share_reader *r, struct model *model, int rank)
 		model_borrow_tables(model, r->shapes[row[0]]);
 }
 
-/* ---- Ranks ----------------------------------------------------------------------------------- */
+/* ---- Ranks ---- */
 
 static void read_program(struct share_reader *r, struct share_program *of)
 {
@@ -337,7 +337,7 @@ static int read_models(struct share_reader *r, struct job *job, struct pdb_error
 	return status < 0 ? status : read_looks(r, job->model, err);
 }
 
-/* ---- Samples and holes ----------------------------------------------------------------------- */
+/* ---- Samples and holes ---- */
 
 static uint32_t read_path(struct share_reader *r, struct job *job)
 {
@@ -366,8 +366,7 @@ static const struct sample *read_stack(struct share_reader *r, struct job *job, 
 	bool has_note;
 
 	if (!r->stacks)
-		r->stacks = xcalloc(r->share->columns[SHARE_SAMPLES].items.num,
-				    sizeof(*r->stacks));
+		r->stacks = xcalloc(r->share->columns[SHARE_SAMPLES].items.num, sizeof(*r->stacks));
 	sample = &r->stacks[item].sample;
 	if (r->stacks[item].is_read)
 		return sample;
@@ -458,13 +457,11 @@ static void read_sample(struct share_reader *r, struct job *job, int rank, size_
 	if (sample.path != CALLPATH_NONE)
 		input_charge(&r->in, 4, callpaths_get(job->callpaths, sample.path)->depth);
 	input_charge(&r->in, 1, sizeof(sample) + (sample.note ? strlen(sample.note) + 1 : 0));
-	if (!r->in.is_bad &&
-	    share_reader_count(r, SHARE_VALUES, rank, SHARE_MAX_ITEMS) > number) {
+	if (!r->in.is_bad && share_reader_count(r, SHARE_VALUES, rank, SHARE_MAX_ITEMS) > number) {
 		share_reader_begin(r, SHARE_VALUES, rank, number);
 		read_values(r, &sample);
 	}
-	if (!r->in.is_bad &&
-	    share_reader_count(r, SHARE_QUEUES, rank, SHARE_MAX_ITEMS) > number)
+	if (!r->in.is_bad && share_reader_count(r, SHARE_QUEUES, rank, SHARE_MAX_ITEMS) > number)
 		read_queues(r, number, &sample);
 	if (r->in.is_bad) {
 		free(sample.values);
@@ -517,7 +514,7 @@ static int read_samples(struct share_reader *r, struct job *job, struct pdb_erro
 	return result;
 }
 
-/* ---- Names ----------------------------------------------------------------------------------- */
+/* ---- Names ---- */
 
 struct frame_key {
 	uint64_t offset;
@@ -653,7 +650,7 @@ static int read_code(struct share_reader *r, struct job *job, struct pdb_error *
 	return r->in.is_bad ? share_reader_refuse(r, "machine code", err) : 0;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- The whole ---- */
 
 int share_to_job(const struct share *share, struct job *job, struct pdb_error *err)
 {

@@ -56,7 +56,7 @@ static int truncated(struct snapshot_input *in)
 /* Decompress up to `size` bytes; fewer only at the end. -1 and *err on garbage. */
 static int64_t decompress(struct snapshot_input *in, void *to, size_t size)
 {
-	ZSTD_outBuffer out = { to, size, 0 };
+	ZSTD_outBuffer out = {to, size, 0};
 
 	while (out.pos < size && !in->at_end) {
 		size_t status;
@@ -72,7 +72,7 @@ static int64_t decompress(struct snapshot_input *in, void *to, size_t size)
 				return error_errno(in->err, "reading");
 			if (got == 0)
 				return truncated(in);
-			in->in = (ZSTD_inBuffer){ in->chunk, (size_t)got, 0 };
+			in->in = (ZSTD_inBuffer){in->chunk, (size_t)got, 0};
 		}
 		status = ZSTD_decompressStream(in->zstd, &out, &in->in);
 		if (ZSTD_isError(status))
@@ -269,8 +269,8 @@ void input_take_strings(struct snapshot_input *in)
 		const uint8_t *bytes = input_take_bytes(in, length);
 		char *text;
 
-		/* An empty one takes a byte of the file, next to none when compressed, and more than
-		 * one here. */
+		/* An empty one takes a byte of the file, next to none when compressed, and more
+		 * than one here. */
 		input_charge(in, 1, STRING_COST);
 		text = input_allocate(in, length + 1, 1);
 
@@ -281,7 +281,7 @@ void input_take_strings(struct snapshot_input *in)
 		memcpy(text, bytes, length);
 		segment_clean_text(text, length);
 		in->strings = xgrow(in->strings, in->num_strings, &in->strings_capacity,
-				   sizeof(*in->strings));
+				    sizeof(*in->strings));
 		in->strings[in->num_strings++] = text;
 	}
 }
@@ -290,21 +290,22 @@ void input_take_lists(struct snapshot_input *in)
 {
 	while (in->at < in->end && !in->is_bad) {
 		size_t num = input_take_count(in, SEG_MAX_MEMBERS, 1);
-		struct snapshot_list list = { .num = num };
+		struct snapshot_list list = {.num = num};
 		int64_t expected = 0;
 
 		input_charge(in, 1, STRING_COST);
 		list.ranks = input_allocate(in, num, sizeof(*list.ranks));
 		for (size_t i = 0; i < num && !in->is_bad; i++) {
-			int64_t rank =
-				expected + input_take_signed(in, -(int64_t)INT32_MAX - 1, INT32_MAX);
+			int64_t rank = expected +
+				       input_take_signed(in, -(int64_t)INT32_MAX - 1, INT32_MAX);
 
 			if (rank < -1 || rank > INT32_MAX)
 				in->is_bad = true;
 			list.ranks[i] = (int32_t)rank;
 			expected = rank + 1;
 		}
-		in->lists = xgrow(in->lists, in->num_lists, &in->lists_capacity, sizeof(*in->lists));
+		in->lists =
+			xgrow(in->lists, in->num_lists, &in->lists_capacity, sizeof(*in->lists));
 		in->lists[in->num_lists++] = list;
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Read a snapshot. Nothing in it is trusted: it is decompressed section by section, each into memory
- * that grows with what really comes; counts are checked against the bytes that are left; and what
- * is built is charged to a budget and checked as if it came from a segment. */
+ * Read a snapshot. Nothing in it is trusted: it is decompressed section by section, each into
+ * memory that grows with what really comes; counts are checked against the bytes that are left;
+ * and what is built is charged to a budget and checked as if it came from a segment. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -43,12 +43,12 @@ struct loader {
 	struct model **shapes; /* the tables alone */
 	size_t num_shapes, shapes_capacity;
 	uint32_t version;
-	bool has_model; /* as the JOB section says */
+	bool has_model;    /* as the JOB section says */
 	size_t num_probes; /* that there must be for the values of samples */
 	struct job *job;
 };
 
-/* ---- Tables of the job ----------------------------------------------------------------------- */
+/* ---- Tables of the job ---- */
 
 static void load_job(struct loader *l)
 {
@@ -69,8 +69,8 @@ static char *source_note(enum proctable_source source, const char *note)
 {
 	if (source == PROCTABLE_SNAPSHOT)
 		return note ? xstrdup(note) : NULL;
-	return xasprintf("its ranks had been found by %s%s%s%s", proctable_source_text(source), note ? " (" : "",
-			 note ? note : "", note ? ")" : "");
+	return xasprintf("its ranks had been found by %s%s%s%s", proctable_source_text(source),
+			 note ? " (" : "", note ? note : "", note ? ")" : "");
 }
 
 static int load_proctable(struct loader *l)
@@ -116,8 +116,8 @@ static void load_modules(struct loader *l)
 		size_t size = input_take_below(&l->in, BUILD_ID_MAX);
 		const uint8_t *build_id = input_take_bytes(&l->in, size);
 
-		if (input_charge(&l->in, strlen(path) + sizeof(struct module), 1) && !l->in.is_bad &&
-		    modules_intern(l->job->modules, path, build_id, size) != i)
+		if (input_charge(&l->in, strlen(path) + sizeof(struct module), 1) &&
+		    !l->in.is_bad && modules_intern(l->job->modules, path, build_id, size) != i)
 			l->in.is_bad = true;
 	}
 }
@@ -148,7 +148,7 @@ static void take_chain(struct loader *l, struct name **chain, size_t *capacity)
 
 	while (flags & NAME_HAS_CALLER &&
 	       input_charge(&l->in, 1, 2 * sizeof(struct name) + (num ? FRAME_COST : 0))) {
-		struct name name = { .function = input_take_text(&l->in) };
+		struct name name = {.function = input_take_text(&l->in)};
 
 		name.file = input_take_string(&l->in);
 		name.full_file = input_take_string(&l->in);
@@ -179,7 +179,7 @@ static void load_names(struct loader *l)
 	free(chain);
 }
 
-/* ---- Models ---------------------------------------------------------------------------------- */
+/* ---- Models ---- */
 
 static void load_shape_modules(struct loader *l, struct model *shape)
 {
@@ -344,7 +344,8 @@ static int load_model(struct loader *l)
 	size_t num;
 
 	input_charge(&l->in, 1, MODEL_COST);
-	if (!l->job->model || shape >= l->num_shapes || rankset_contains(l->job->model->ranks, rank))
+	if (!l->job->model || shape >= l->num_shapes ||
+	    rankset_contains(l->job->model->ranks, rank))
 		l->in.is_bad = true;
 	if (!l->in.is_bad)
 		model_borrow_tables(model, l->shapes[shape]);
@@ -385,7 +386,7 @@ static void load_looks(struct loader *l)
 	}
 }
 
-/* ---- The rest of the job --------------------------------------------------------------------- */
+/* ---- The rest of the job ---- */
 
 static void load_values(struct loader *l, struct sample *sample)
 {
@@ -429,7 +430,8 @@ static void load_samples(struct loader *l)
 	bool *is_charged = input_allocate(&l->in, callpaths_count(l->job->callpaths) + 1, 1);
 
 	for (size_t i = 0; i < num && !l->in.is_bad; i++) {
-		struct sample sample = { .rank = (int)input_take_signed(&l->in, 0, SNAPSHOT_MAX_RANKS - 1) };
+		struct sample sample = {
+			.rank = (int)input_take_signed(&l->in, 0, SNAPSHOT_MAX_RANKS - 1)};
 		const char *note;
 
 		sample.tid = input_take_int(&l->in);
@@ -565,7 +567,7 @@ static void load_code(struct loader *l)
 	}
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- The whole ---- */
 
 /* id: one that may_follow() lets pass. */
 static int load_section(struct loader *l, enum snapshot_section id)
@@ -643,15 +645,16 @@ static int read_magic(struct loader *l)
 	l->version = header[8] | (uint32_t)header[9] << 8 | (uint32_t)header[10] << 16 |
 		     (uint32_t)header[11] << 24;
 	if (l->version < SNAPSHOT_OLDEST_VERSION || l->version > SNAPSHOT_VERSION)
-		return error_set(l->in.err, ERROR_VERSION,
-				 "the snapshot has version %u, this pdb reads version %d: use the pdb "
-				 "that saved it",
-				 l->version, SNAPSHOT_VERSION);
+		return error_set(
+			l->in.err, ERROR_VERSION,
+			"the snapshot has version %u, this pdb reads version %d: use the pdb "
+			"that saved it",
+			l->version, SNAPSHOT_VERSION);
 	return 0;
 }
 
-/* May `id` come after `last` (0: nothing yet)? All but STRINGS and LISTS stand in the order of their
- * numbers, and those of models are there just when JOB says so. */
+/* May `id` come after `last` (0: nothing yet)? All but STRINGS and LISTS stand in the order of
+ * their numbers, and those of models are there just when JOB says so. */
 static bool may_follow(const struct loader *l, int last, int id)
 {
 	bool is_among_models = l->has_model && last >= SNAPSHOT_NAMES && last <= SNAPSHOT_MODEL;
@@ -716,7 +719,7 @@ static int open_file(const char *path, uint64_t *size_ret, struct pdb_error *err
 
 int snapshot_load(const char *path, struct job **job_ret, struct pdb_error *err)
 {
-	struct pdb_error own = { 0 };
+	struct pdb_error own = {0};
 	uint64_t size = 0;
 	int fd = open_file(path, &size, err), status;
 	struct loader *l;

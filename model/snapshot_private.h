@@ -35,11 +35,11 @@ enum snapshot_section {
 	SNAPSHOT_SAMPLES,
 	SNAPSHOT_HOLES,
 	SNAPSHOT_END,
-	SNAPSHOT_LISTS, /* adds to the table of lists of ranks, which communicators share */
+	SNAPSHOT_LISTS,   /* adds to the table of lists of ranks, which communicators share */
 	SNAPSHOT_CRASHES, /* only where there are some; before END */
-	SNAPSHOT_CODE, /* the same; behind CRASHES */
-	SNAPSHOT_TRACES, /* the same; behind CODE */
-	SNAPSHOT_QUEUES, /* the same; behind TRACES */
+	SNAPSHOT_CODE,    /* the same; behind CRASHES */
+	SNAPSHOT_TRACES,  /* the same; behind CODE */
+	SNAPSHOT_QUEUES,  /* the same; behind TRACES */
 };
 
 enum snapshot_lane_flags {
@@ -62,7 +62,7 @@ enum snapshot_look_flags {
 };
 
 enum {
-	SNAPSHOT_HEADER_SIZE = 12,	  /* magic, version */
+	SNAPSHOT_HEADER_SIZE = 12,        /* magic, version */
 	SNAPSHOT_SECTION_HEADER_SIZE = 9, /* id (1 byte), size (8 bytes, little endian) */
 	SNAPSHOT_MAX_RANKS = 16 << 20,
 	/* Ring entries of all lanes together; the writer keeps the latest of each lane. */
@@ -92,8 +92,8 @@ struct snapshot_input {
 	int fd;
 	ZSTD_DStream *zstd;
 	ZSTD_inBuffer in;
-	char *chunk;     /* of the file, compressed */
-	bool at_end;	 /* of the zstd frame */
+	char *chunk; /* of the file, compressed */
+	bool at_end; /* of the zstd frame */
 	/* Of the budget: still allowed to come out, and to be allocated. */
 	uint64_t bytes, memory;
 
@@ -137,8 +137,8 @@ const uint8_t *input_take_bytes(struct snapshot_input *in, size_t num);
 const char *input_take_string(struct snapshot_input *in);
 /* The same, "" for none. */
 const char *input_take_text(struct snapshot_input *in);
-/* A text that stands where it is used, its length first; control characters are replaced. Never NULL;
- * the caller frees. */
+/* A text that stands where it is used, its length first; control characters are replaced. Never
+ * NULL; the caller frees. */
 char *input_copy_text(struct snapshot_input *in);
 /* Add the strings of a STRINGS section to the table. */
 void input_take_strings(struct snapshot_input *in);

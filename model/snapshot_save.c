@@ -46,26 +46,26 @@ struct saver {
 	FILE *file;
 	ZSTD_CStream *zstd;
 	bool has_failed;
-	int number;	 /* errno of what failed */
-	const char *why; /* zstd's words in its place */
+	int number;                            /* errno of what failed */
+	const char *why;                       /* zstd's words in its place */
 	struct buffer section, strings, lists; /* strings, lists: those not yet written */
 	struct string_id *ids;
 	struct list_id *list_ids;
 	size_t max_ring; /* entries kept of each lane's ring */
 };
 
-/* ---- Out ------------------------------------------------------------------------------------- */
+/* ---- Out ---- */
 
 static void compress(struct saver *s, const void *bytes, size_t size, ZSTD_EndDirective mode)
 {
-	ZSTD_inBuffer in = { bytes, size, 0 };
+	ZSTD_inBuffer in = {bytes, size, 0};
 	char chunk[16384];
 	size_t left;
 
 	if (s->has_failed)
 		return;
 	do {
-		ZSTD_outBuffer out = { chunk, sizeof(chunk), 0 };
+		ZSTD_outBuffer out = {chunk, sizeof(chunk), 0};
 
 		left = ZSTD_compressStream2(s->zstd, &out, &in, mode);
 		if (ZSTD_isError(left)) {
@@ -114,7 +114,7 @@ static void put_list(struct saver *s, const struct model *model, uint32_t first,
 
 	if (first == SEG_NO_MEMBERS || first == SEG_ALL_MEMBERS) {
 		buffer_put(&s->section,
-		    first == SEG_NO_MEMBERS ? SNAPSHOT_LIST_NONE : SNAPSHOT_LIST_ALL);
+			   first == SEG_NO_MEMBERS ? SNAPSHOT_LIST_NONE : SNAPSHOT_LIST_ALL);
 		return;
 	}
 	HASH_FIND(hh, s->list_ids, ranks, size, found);
@@ -135,7 +135,7 @@ static void put_list(struct saver *s, const struct model *model, uint32_t first,
 
 static void write_section(struct saver *s, enum snapshot_section id, const struct buffer *b)
 {
-	uint8_t header[SNAPSHOT_SECTION_HEADER_SIZE] = { (uint8_t)id };
+	uint8_t header[SNAPSHOT_SECTION_HEADER_SIZE] = {(uint8_t)id};
 
 	for (int i = 0; i < 8; i++)
 		header[1 + i] = (uint8_t)((uint64_t)b->num >> (8 * i));
@@ -156,7 +156,7 @@ static void end_section(struct saver *s, enum snapshot_section id)
 	s->section.num = 0;
 }
 
-/* ---- Sections -------------------------------------------------------------------------------- */
+/* ---- Sections ---- */
 
 static void save_job(struct saver *s, const struct job *job)
 {
@@ -355,8 +355,7 @@ static void save_operation(struct buffer *b, const struct model_operation *opera
 		buffer_put(b, operation->waited[i]);
 }
 
-static void save_ledger(struct buffer *b, const struct model *model,
-			const struct model_lane *lane)
+static void save_ledger(struct buffer *b, const struct model *model, const struct model_lane *lane)
 {
 	buffer_put(b, lane->dropped_ledger);
 	buffer_put(b, lane->num_ledger);
@@ -393,9 +392,9 @@ static void save_lane(struct saver *s, const struct model *model, const struct m
 	struct buffer *b = &s->section;
 
 	buffer_put(b, (lane->is_main ? SNAPSHOT_LANE_MAIN : 0u) |
-		       (lane->has_ended ? SNAPSHOT_LANE_ENDED : 0u) |
-		       (lane->is_consistent ? SNAPSHOT_LANE_CONSISTENT : 0u) |
-		       (lane->in_poll ? SNAPSHOT_LANE_IN_POLL : 0u));
+			      (lane->has_ended ? SNAPSHOT_LANE_ENDED : 0u) |
+			      (lane->is_consistent ? SNAPSHOT_LANE_CONSISTENT : 0u) |
+			      (lane->in_poll ? SNAPSHOT_LANE_IN_POLL : 0u));
 	buffer_put_signed(b, lane->tid);
 	buffer_put(b, lane->state);
 	buffer_put(b, model->now_ns - lane->since_ns);
@@ -481,8 +480,8 @@ static void save_job_model(struct saver *s, const struct job_model *jm)
 		const struct job_lane *lane = &jm->lanes[i];
 
 		buffer_put(&s->section, (lane->has_second_look ? SNAPSHOT_LOOK_TAKEN : 0u) |
-					 (lane->has_moved ? SNAPSHOT_LOOK_MOVED : 0u) |
-					 (lane->has_polled ? SNAPSHOT_LOOK_POLLED : 0u));
+						(lane->has_moved ? SNAPSHOT_LOOK_MOVED : 0u) |
+						(lane->has_polled ? SNAPSHOT_LOOK_POLLED : 0u));
 		buffer_put(&s->section, lane->moves);
 	}
 	end_section(s, SNAPSHOT_LOOKS);
@@ -622,11 +621,11 @@ static void save_all(struct saver *s, const struct job *job)
 	compress(s, NULL, 0, ZSTD_e_end);
 }
 
-/* ---- The file -------------------------------------------------------------------------------- */
+/* ---- The file ---- */
 
 static int save_to(FILE *file, const struct job *job, struct pdb_error *err)
 {
-	struct saver s = { .file = file, .zstd = ZSTD_createCStream() };
+	struct saver s = {.file = file, .zstd = ZSTD_createCStream()};
 	struct string_id *id, *next;
 	struct list_id *list, *next_list;
 	int status = 0;
@@ -669,7 +668,8 @@ static bool may_replace(const char *path)
 	return lstat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISLNK(st.st_mode);
 }
 
-/* A file that is to be renamed. Returns its descriptor, -1 with *err; the caller frees *name_ret. */
+/* A file that is to be renamed. Returns its descriptor, -1 with *err; the caller frees
+ * *name_ret. */
 static int open_beside(const char *path, char **name_ret, struct pdb_error *err)
 {
 	char *name;

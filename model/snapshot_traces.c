@@ -11,7 +11,7 @@
 #include "model/trace.h"
 #include "model/xalloc.h"
 
-/* ---- Saving -------------------------------------------------------------------------------- */
+/* ---- Saving ---- */
 
 static bool has_traces(const struct job_model *jm)
 {
@@ -77,7 +77,7 @@ bool snapshot_put_traces(struct buffer *b, const struct job_model *jm)
 	return true;
 }
 
-/* ---- Loading ------------------------------------------------------------------------------- */
+/* ---- Loading ---- */
 
 static struct trace *take_trace(struct snapshot_input *in)
 {

@@ -39,7 +39,7 @@ uint64_t trace_length(const struct trace *trace, uint32_t symbol)
 	return TRACE_IS_LOOP(symbol) ? trace->bodies[TRACE_BODY(symbol)].length : 1;
 }
 
-/* ---- Validation ---------------------------------------------------------------------------- */
+/* ---- Validation ---- */
 
 struct check {
 	const struct trace *trace;
@@ -117,7 +117,7 @@ int trace_validate(const struct trace *trace, uint32_t num_symbols, struct pdb_e
 	return status;
 }
 
-/* ---- What is under way --------------------------------------------------------------------- */
+/* ---- What is under way ---- */
 
 static void append(struct trace *trace, size_t *capacity, uint32_t symbol, uint32_t count)
 {
@@ -164,7 +164,7 @@ int trace_add_open(struct trace *trace, uint32_t symbol, uint64_t events, struct
 	return 0;
 }
 
-/* ---- The sequence back --------------------------------------------------------------------- */
+/* ---- The sequence back ---- */
 
 void trace_walk_init(struct trace_walk *walk, const struct trace *trace)
 {
@@ -201,7 +201,7 @@ bool trace_walk_next(struct trace_walk *walk, uint32_t *symbol_ret, uint32_t *co
 	return false;
 }
 
-/* ---- As bytes ------------------------------------------------------------------------------ */
+/* ---- As bytes ---- */
 
 static void put_row(struct buffer *b, const struct trace_element *row, size_t num)
 {

@@ -61,7 +61,7 @@ void trace_encode(const struct trace *trace, struct buffer *b);
 struct trace *trace_decode(const uint8_t *bytes, size_t size, uint32_t num_symbols,
 			   struct pdb_error *err);
 
-/* ---- The sequence back --------------------------------------------------------------------- */
+/* ---- The sequence back ---- */
 
 /* Goes over the events. */
 struct trace_walk {

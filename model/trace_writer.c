@@ -20,7 +20,7 @@ enum {
 #define HASH_SIZE ((size_t)1 << HASH_BITS)
 #define FACTOR 0xd1342543de82ef95u /* of the sums; any odd number that looks random */
 
-/* ---- Memory -------------------------------------------------------------------------------- */
+/* ---- Memory ---- */
 
 struct layout {
 	uint32_t capacity[TRACE_NUM_TABLES];
@@ -135,7 +135,7 @@ bool trace_writer_init(struct trace_writer *w, void *arena, size_t arena_size, v
 	return true;
 }
 
-/* ---- Bodies -------------------------------------------------------------------------------- */
+/* ---- Bodies ---- */
 
 static uint64_t length_of(const struct trace_writer *w, uint32_t symbol)
 {
@@ -223,7 +223,7 @@ static uint32_t find_body(struct trace_writer *w, const struct trace_element *ro
 	return add_body(w, row, num, &w->slots[at]);
 }
 
-/* ---- The sequence -------------------------------------------------------------------------- */
+/* ---- The sequence ---- */
 
 /* Of an element that is not the first, with the one before it: blocks have at least two. */
 static uint32_t chain_of(const struct trace_element *e)
@@ -368,7 +368,7 @@ static void emit(struct trace_writer *w, uint32_t symbol, uint32_t count)
 	w->open_count = count;
 }
 
-/* ---- The open element ---------------------------------------------------------------------- */
+/* ---- The open element ---- */
 
 /* From the innermost level's element to its first event. */
 static void descend(struct trace_writer *w)
@@ -515,7 +515,7 @@ static uint64_t most_closed(const struct trace_writer *w)
 	return num;
 }
 
-/* ---- An event that was not expected -------------------------------------------------------- */
+/* ---- An event that was not expected ---- */
 
 static uint32_t section_begin(struct trace_head *head)
 {

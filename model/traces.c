@@ -12,7 +12,7 @@
 #include "model/names.h"
 #include "model/xalloc.h"
 
-/* ---- Symbols ------------------------------------------------------------------------------- */
+/* ---- Symbols ---- */
 
 struct builder {
 	struct traces *traces;
@@ -104,7 +104,7 @@ static uint32_t *map_of(struct builder *b, const struct job_lane *lane,
 	return map;
 }
 
-/* ---- Lanes --------------------------------------------------------------------------------- */
+/* ---- Lanes ---- */
 
 static void add_lane(struct builder *b, const struct job_lane *lane, const struct job_lane *former)
 {
@@ -182,7 +182,7 @@ const struct traces_lane *traces_find(const struct traces *traces, int rank)
 	return first;
 }
 
-/* ---- Text ---------------------------------------------------------------------------------- */
+/* ---- Text ---- */
 
 static const char *ending(const struct traces_symbol *symbol)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the process that speaks PMIx tells pdb: an error, a process table, or the name of a job that it
- * has started. One block
- * of bytes in this machine's own byte order; each count and length is checked when it is read. */
+ * What the process that speaks PMIx tells pdb: an error, a process table, or the name of a job
+ * that it has started. One block of bytes in this machine's own byte order; each count and
+ * length is checked when it is read. */
 #ifndef PDB_PMIX_ANSWER_H
 #define PDB_PMIX_ANSWER_H
 

@@ -30,7 +30,6 @@
 #include "pmix/asker.h"
 #include "pmix/rendezvous.h"
 
-
 /* The server of an Open MPI 4 mpirun dies of a tool that connects, and its job with it. Callers
  * know that; the price of a mistake is so high that it is checked once more, here. */
 static int refuse_orte(pid_t pid, struct pdb_error *err)

@@ -53,7 +53,7 @@ static void add_edge(struct drawing *drawing, uint32_t from, uint32_t to)
 	drawing->edges[drawing->num_edges++] = (struct drawing_edge){.from = from, .to = to};
 }
 
-/* ---- Reduce ------------------------------------------------------------------------------- */
+/* ---- Reduce ---- */
 
 static int compare_edges(const void *a, const void *b)
 {
@@ -93,7 +93,8 @@ size_t ascii_graph_reduce(size_t num_nodes, struct ascii_graph_edge *edges, size
 		if (kept && !compare_edges(&edges[kept - 1], &edges[e]))
 			continue;
 		for (size_t by = 0; by < num_nodes && is_needed; by++)
-			is_needed = !(reaches[from * num_nodes + by] && reaches[by * num_nodes + to]);
+			is_needed =
+				!(reaches[from * num_nodes + by] && reaches[by * num_nodes + to]);
 		if (is_needed)
 			edges[kept++] = edges[e];
 	}
@@ -101,7 +102,7 @@ size_t ascii_graph_reduce(size_t num_nodes, struct ascii_graph_edge *edges, size
 	return kept;
 }
 
-/* ---- Layer -------------------------------------------------------------------------------- */
+/* ---- Layer ---- */
 
 /* The longest way down from each node. Returns -1 for a cycle. */
 static int assign_layers(struct drawing *drawing, const struct ascii_graph_edge *edges,
@@ -171,7 +172,7 @@ static void sort_by_layer(struct drawing *drawing)
 	drawing->start[drawing->num_layers] = filled;
 }
 
-/* ---- Order -------------------------------------------------------------------------------- */
+/* ---- Order ---- */
 
 /* Set wish of the layer's nodes to the mean of value() over their neighbours above (from_above)
  * or below; to their own value where there are none. */
@@ -237,7 +238,7 @@ static void order_layers(struct drawing *drawing)
 	}
 }
 
-/* ---- Place -------------------------------------------------------------------------------- */
+/* ---- Place ---- */
 
 /* Cut the longest labels of a layer until its nodes fit side by side. Returns -1 if they do not. */
 static int fit_layer(struct drawing *drawing, int layer)
@@ -381,7 +382,7 @@ static int place_nodes(struct drawing *drawing)
 	return 0;
 }
 
-/* ---- Route -------------------------------------------------------------------------------- */
+/* ---- Route ---- */
 
 static bool is_source_column(const struct drawing *drawing, int layer, int column,
 			     uint32_t apart_from)
@@ -505,7 +506,7 @@ static int route(struct drawing *drawing)
 	return 0;
 }
 
-/* ---- All of it ---------------------------------------------------------------------------- */
+/* ---- All of it ---- */
 
 static int lay_out(struct drawing *drawing, const struct ascii_graph_edge *edges, size_t num_edges)
 {

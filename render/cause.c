@@ -25,7 +25,7 @@ static const char *plural(const struct rankset *ranks, const char *one, const ch
 	return rankset_count(ranks) == 1 ? one : many;
 }
 
-/* ---- Waits in groups ----------------------------------------------------------------------- */
+/* ---- Waits in groups ---- */
 
 /* Waits that read the same but for who waits. */
 struct waits {
@@ -83,7 +83,7 @@ static void free_waits(struct waits_list *list)
 	free(list->waits);
 }
 
-/* ---- Deadlocks ---------------------------------------------------------------------------- */
+/* ---- Deadlocks ---- */
 
 /* "in MPI_Recv, exchange() at pair.c:31, waits for ...": all but who. The caller frees. */
 static char *step_text(const struct view *view, uint32_t lane, uint32_t need, bool is_one)
@@ -201,7 +201,8 @@ static void print_novel(const struct view *view)
 	free(to);
 }
 
-/* A rank went on otherwise than it did before: what it used to call there may be what it has left out. */
+/* A rank went on otherwise than it did before: what it used to call there may be what it has
+ * left out. */
 static void print_departure(const struct view *view)
 {
 	const struct departure *departure = &view->verdict->departure;
@@ -218,12 +219,15 @@ static void print_departure(const struct view *view)
 	memory = departure->num_memory > 1
 			 ? xasprintf(", after the same %zu calls", departure->num_memory)
 			 : xstrdup("");
-	text_wrap(view, 4,
-		  "rank %d, %s, went on otherwise than before: from %s, to %s; %s had gone on to %s "
-		  "%s%s",
-		  view->verdict->departed_rank,
-		  view->verdict->num_departed_later ? "before others of these" : "and no other of these",
-		  last, call, departure->num_own < departure->num_times ? "it and others" : "it", usual, often, memory);
+	text_wrap(
+		view, 4,
+		"rank %d, %s, went on otherwise than before: from %s, to %s; %s had gone on to %s "
+		"%s%s",
+		view->verdict->departed_rank,
+		view->verdict->num_departed_later ? "before others of these"
+						  : "and no other of these",
+		last, call, departure->num_own < departure->num_times ? "it and others" : "it",
+		usual, often, memory);
 	free(last);
 	free(call);
 	free(usual);
@@ -244,7 +248,8 @@ static void print_skipped(const struct view *view)
 	who = parts_who(verdict->culprits);
 	comm = comm_label(view, collective->comm, LABEL_FULL);
 	text_wrap(view, 4,
-		  "%s %s further than %s, number %" PRIu64 " on %s: left out, if it is to be called "
+		  "%s %s further than %s, number %" PRIu64
+		  " on %s: left out, if it is to be called "
 		  "before",
 		  who, plural(verdict->culprits, "is", "are"), collective->function,
 		  collective->number, comm);
@@ -273,7 +278,7 @@ static void print_deadlock(const struct view *view)
 	free(behind);
 }
 
-/* ---- Mismatches ---------------------------------------------------------------------------- */
+/* ---- Mismatches ---- */
 
 /* The job's rank of a root. */
 static char *root_text(const struct view *view, uint32_t comm, int32_t root)
@@ -335,7 +340,7 @@ void cause_print_mismatch(const struct view *view, const struct waitfor_mismatch
 	free(comm);
 }
 
-/* ---- Lost messages ------------------------------------------------------------------------- */
+/* ---- Lost messages ---- */
 
 /* What somebody has sent in its place. */
 static void print_slip(const struct view *view, const struct waitfor_lost *lost)
@@ -378,7 +383,7 @@ static void print_lost(const struct view *view)
 	free(need);
 }
 
-/* ---- All kinds ----------------------------------------------------------------------------- */
+/* ---- All kinds ---- */
 
 static void print_library(const struct view *view)
 {
@@ -425,7 +430,7 @@ bool cause_has_places(const struct view *view)
 	       (view->verdict->kind == VERDICT_DEADLOCK || view->verdict->kind == VERDICT_MISMATCH);
 }
 
-/* ---- Who waits for the culprits ------------------------------------------------------------- */
+/* ---- Who waits for the culprits ---- */
 
 /* Which of some ranks are waited for, by collective and by communicator that is received from with
  * a wildcard: those who wait for the same wait for the same ranks, as far as they are none of them.
@@ -594,7 +599,7 @@ void cause_print_waits(const struct view *view, int indent)
 	rankset_destroy(direct);
 }
 
-/* ---- What next ------------------------------------------------------------------------------ */
+/* ---- What next ---- */
 
 char *cause_next(const struct view *view)
 {

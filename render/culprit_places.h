@@ -5,8 +5,8 @@
 
 struct view;
 
-/* For each group of culprits, of four at most: its place and for how long, and in which iterations of
- * which loops it is, beside the others'. The verdict must have groups. */
+/* For each group of culprits, of four at most: its place and for how long, and in which
+ * iterations of which loops it is, beside the others'. The verdict must have groups. */
 void culprit_places_print(const struct view *view);
 
 #endif

@@ -89,7 +89,8 @@ void dot_edge(struct dot *dot, uint32_t from, uint32_t to, const char *label)
 	};
 }
 
-/* line_end: what the DOT language has for the end of a line that is centered or begins at the left. */
+/* line_end: what the DOT language has for the end of a line that is centered or begins at the
+ * left. */
 static void write_quoted(FILE *out, const char *text, const char *line_end)
 {
 	bool is_left = strcmp(line_end, "\\l") == 0;
@@ -148,7 +149,8 @@ static void write_node(const struct dot *dot, const struct dot_node *node, FILE 
 		[DOT_PLAIN] = "",
 		[DOT_STRONG] = ", color=\"#c00000\", fontcolor=\"#c00000\", penwidth=2",
 		[DOT_ROUNDED] = ", style=rounded",
-		[DOT_STRONG_ROUNDED] = ", style=rounded, color=\"#c00000\", fontcolor=\"#c00000\", penwidth=2",
+		[DOT_STRONG_ROUNDED] =
+			", style=rounded, color=\"#c00000\", fontcolor=\"#c00000\", penwidth=2",
 	};
 
 	fprintf(out, "\tn%u [label=", node->index);

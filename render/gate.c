@@ -21,7 +21,7 @@ struct gate {
 static bool is_ascii;           /* what terminals show */
 static struct gate standard[2]; /* of output and errors, as long as the process lives */
 
-/* ---- Marks ----------------------------------------------------------------------------------- */
+/* ---- Marks ---- */
 
 static const char parameters[] = "0123456789;";
 static const char kinds[] = "mrK";
@@ -73,7 +73,7 @@ static void pass_mark(struct gate *gate)
 	}
 }
 
-/* ---- Characters ------------------------------------------------------------------------------ */
+/* ---- Characters ---- */
 
 /* Bytes of a character that begins so; 1: it begins none. */
 static size_t wanted_size(unsigned char first)
@@ -140,7 +140,7 @@ static void take(struct gate *gate, char c)
 		let_go(gate);
 }
 
-/* ---- Streams --------------------------------------------------------------------------------- */
+/* ---- Streams ---- */
 
 static ssize_t write_gate(void *cookie, const char *bytes, size_t size)
 {

@@ -43,7 +43,7 @@ static size_t label_width(const struct heat_map *map)
 	return width;
 }
 
-/* ---- Terminal ------------------------------------------------------------------------------ */
+/* ---- Terminal ---- */
 
 size_t heat_map_capacity(const struct view *view, size_t width)
 {
@@ -104,7 +104,7 @@ void heat_map_print(const struct view *view, const struct heat_map *map)
 			shade_of(view, 0.25));
 }
 
-/* ---- SVG ----------------------------------------------------------------------------------- */
+/* ---- SVG ---- */
 
 static void write_cell(FILE *out, const struct heat_map *map, size_t row, size_t column,
 		       size_t left, size_t top)

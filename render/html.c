@@ -17,8 +17,7 @@
 
 enum { AROUND = 3, MAX_LINE = 160, MAX_SOURCE_BYTES = 8 << 20, MAX_INDENT = 8 };
 
-/* ---- Text --------------------------------------------------------------------------------------
- */
+/* ---- Text ---- */
 
 void html_text(FILE *out, const char *text)
 {
@@ -70,8 +69,7 @@ void html_paragraph(const struct view *view, int indent, const char *text)
 	fputs("</p>\n", view->out);
 }
 
-/* ---- Source ------------------------------------------------------------------------------------
- */
+/* ---- Source ---- */
 
 /* Is a file with this name called as sources are? */
 static bool is_source_name(const char *path)

@@ -27,8 +27,7 @@ enum {
 	CHART_HEIGHT = 100
 };
 
-/* ---- Stacks ------------------------------------------------------------------------------------
- */
+/* ---- Stacks ---- */
 
 struct writer {
 	const struct view *view;
@@ -80,8 +79,7 @@ void html_calltree(const struct view *view, const struct calltree *tree)
 			tree->num_nodes - MAX_FRAMES);
 }
 
-/* ---- Iterations --------------------------------------------------------------------------------
- */
+/* ---- Iterations ---- */
 
 struct chart {
 	uint32_t loop;

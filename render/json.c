@@ -13,8 +13,7 @@
 /* Wider than any line: nothing is cut. */
 enum { UNLIMITED_WIDTH = 1 << 20 };
 
-/* ---- Text --------------------------------------------------------------------------------------
- */
+/* ---- Text ---- */
 
 /* A character by its number; beyond the first 65,536 it takes a pair. */
 static void quote_code(FILE *out, uint32_t code)
@@ -50,8 +49,7 @@ void json_quote(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-/* ---- Values ------------------------------------------------------------------------------------
- */
+/* ---- Values ---- */
 
 /* What comes before a value. */
 static void begin(struct json *json, const char *key)

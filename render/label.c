@@ -22,7 +22,7 @@
 #include "render/stack_places.h"
 #include "render/view.h"
 
-/* ---- Ranks and times ---------------------------------------------------------------------- */
+/* ---- Ranks and times ---- */
 
 char *label_rank_list(const struct rankset *set, int width)
 {
@@ -133,7 +133,7 @@ char *label_tag(int32_t tag)
 	return xasprintf("%" PRId32, tag);
 }
 
-/* ---- Functions ---------------------------------------------------------------------------- */
+/* ---- Functions ---- */
 
 /* The character after the bracket that closes the one at `at`. */
 static const char *skip_brackets(const char *at)
@@ -244,7 +244,7 @@ char *label_crash(const struct job_crash *crash)
 	return longer;
 }
 
-/* ---- Places ------------------------------------------------------------------------------- */
+/* ---- Places ---- */
 
 /* The last component of the module's path, NULL where the code lies in no module. */
 static const char *module_name(const struct job *job, uint32_t node)
@@ -417,17 +417,20 @@ static bool is_same_text(const char *a, const char *b)
 
 /* Where the threads of a computing group are, by their samples. */
 struct computing_place {
-	uint32_t frame; /* CALLPATH_NONE if there is no sample of them or they are in different functions */
+	/* CALLPATH_NONE if there is no sample of them or they are in different functions */
+	uint32_t frame;
 	bool is_same_line;
-	char state;	      /* of all (struct sample), 0 if they differ */
-	uint32_t innermost;   /* frame of one of them */
+	char state;             /* of all (struct sample), 0 if they differ */
+	uint32_t innermost;     /* frame of one of them */
 	bool is_same_innermost; /* function of all */
 	char *behind;           /* behind_text() of all, "" if they differ; to be freed */
 };
 
-static struct computing_place find_computing_place(const struct job *job, const struct eqgroup *group)
+static struct computing_place find_computing_place(const struct job *job,
+						   const struct eqgroup *group)
 {
-	struct computing_place ret = {.frame = CALLPATH_NONE, .is_same_line = true, .is_same_innermost = true};
+	struct computing_place ret = {
+		.frame = CALLPATH_NONE, .is_same_line = true, .is_same_innermost = true};
 	char *behind;
 
 	for (size_t i = 0; i < group->num_actors; i++) {
@@ -586,7 +589,7 @@ char *label_doing(const struct job *job, const struct eqgroup *group)
 	return xasprintf("after %s", function);
 }
 
-/* ---- Loops -------------------------------------------------------------------------------- */
+/* ---- Loops ---- */
 
 /* The frame whose function holds the loop: all states of the loop share loop->path; the next frame
  * inwards is where their paths part, in one function but at different calls. That of the header

@@ -23,7 +23,7 @@ struct view;
  * "LAMMPS_NS::Verlet::run(int) in liblammps.so.0". */
 enum label_detail { LABEL_SHORT, LABEL_FULL };
 
-/* ---- Ranks and times ---------------------------------------------------------------------- */
+/* ---- Ranks and times ---- */
 
 /* Count and ranks as STAT writes them: "4:[0-2,8]", in at most `width` columns by leaving out
  * ranges at the end: "509:[0-98,...]". Only the count may be wider than asked for. */
@@ -44,7 +44,7 @@ char *label_tag(int32_t tag);
 /* How a rank was ended: "SIGSEGV at address 0x10", "SIGABRT", "SIGTERM from another process". */
 char *label_crash(const struct job_crash *crash);
 
-/* ---- Places ------------------------------------------------------------------------------- */
+/* ---- Places ---- */
 
 /* A demangled function name without return type, template arguments and parameters:
  * "void ns::sum<double>(int) const" is "ns::sum". */
@@ -55,8 +55,8 @@ char *label_place(const struct job *job, uint32_t node, enum label_detail detail
 /* The same for one of the node's names. */
 char *label_name(const struct job *job, uint32_t node, const struct name *name,
 		 enum label_detail detail);
-/* A node of a tree of stacks, as far as it is the same in all of them: by function "halo() solver.c",
- * by line "halo() solver.c:141", by address "halo() solver.c:141 0x1a2b". */
+/* A node of a tree of stacks, as far as it is the same in all of them: by function "halo()
+ * solver.c", by line "halo() solver.c:141", by address "halo() solver.c:141 0x1a2b". */
 char *label_frame(const struct job *job, const struct calltree *tree, uint32_t node);
 /* The place of the innermost frame of `path` that is the program's own code. In full with what is
  * behind it: "find() at list.cpp:12 (std::_List_iterator::operator++() at stl_list.h:284)", "tick()
@@ -74,7 +74,7 @@ char *label_where(const struct job *job, const struct eqgroup *group, enum label
 /* What a group does, in one or two words: "MPI_Allgather", "compute_forces()", "after MPI_Send". */
 char *label_doing(const struct job *job, const struct eqgroup *group);
 
-/* ---- Loops -------------------------------------------------------------------------------- */
+/* ---- Loops ---- */
 
 /* "loop run() at solver.c:120"; without line information "loop in LAMMPS_NS::Verlet::run(int)".
  * loop: an index in view->progress->loops. */

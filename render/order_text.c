@@ -19,7 +19,7 @@
 
 enum { MAX_CHOICES = 3, MAX_LOOPS = 16, RANKS_WIDTH = 30 };
 
-/* ---- Loops and causes ---------------------------------------------------------------------- */
+/* ---- Loops and causes ---- */
 
 /* Where the code at an address is from. */
 static const struct name *name_at(const struct view *view, uint32_t module, uint64_t address)
@@ -114,9 +114,8 @@ static char *unknown_iteration_text(const struct temporal_reason *reason)
 
 	if (reason->cause == TEMPORAL_NO_VARIABLE)
 		return no_variable_text(variable);
-	return xasprintf(reason->cause == TEMPORAL_NO_VALUE
-				 ? "%s could not be read in all of them"
-				 : "%s does not change any more",
+	return xasprintf(reason->cause == TEMPORAL_NO_VALUE ? "%s could not be read in all of them"
+							    : "%s does not change any more",
 			 variable->variable->name);
 }
 
@@ -149,7 +148,7 @@ char *order_text_cause(const struct view *view, const struct temporal_reason *re
 	}
 }
 
-/* ---- What a verdict went by ---------------------------------------------------------------- */
+/* ---- What a verdict went by ---- */
 
 /* Groups that are later than one of the culprits' for the same reason. */
 struct choice {

@@ -229,7 +229,7 @@ void parts_no_model(const struct view *view, int rank)
 		text_wrap(view, 0, "Nothing is known of the MPI calls of rank %d.", rank);
 }
 
-/* ---- Holes -------------------------------------------------------------------------------- */
+/* ---- Holes ---- */
 
 /* The ranks with one reason. */
 struct reason {
@@ -268,7 +268,7 @@ void view_holes(const struct view *view)
 	}
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 void parts_json_iterations(struct json *json, const char *key, const struct iteration *iterations,
 			   size_t num)

@@ -25,7 +25,8 @@ static char *tag_text(int32_t tag)
 	return xasprintf(" with tag %" PRId32, tag);
 }
 
-/* " on halo"; nothing for MPI_COMM_WORLD. Open MPI calls those without a name "MPI COMMUNICATOR 3 DUP FROM 0". */
+/* " on halo"; nothing for MPI_COMM_WORLD. Open MPI calls those without a name "MPI COMMUNICATOR
+ * 3 DUP FROM 0". */
 static char *on_text(const char *comm)
 {
 	bool is_plain = !*comm || strcmp(comm, "MPI_COMM_WORLD") == 0;
@@ -43,11 +44,13 @@ char *queue_wait_label_of(const struct view *view, const struct queue_wait *wait
 	char *tag = tag_text(wait->tag), *on = on_text(wait->comm), *text;
 
 	if (wait->kind == QUEUE_WAIT_COLLECTIVE)
-		text = xasprintf("the part of %s in %s%s", peer, call ? call : "the collective", on);
+		text = xasprintf("the part of %s in %s%s", peer, call ? call : "the collective",
+				 on);
 	else if (wait->kind == QUEUE_WAIT_RECEIVE)
 		text = xasprintf("%s to receive %s message%s%s", peer, whose, tag, on);
 	else
-		text = xasprintf("a message%s from %s%s", tag, wait->is_any ? "any rank" : peer, on);
+		text = xasprintf("a message%s from %s%s", tag, wait->is_any ? "any rank" : peer,
+				 on);
 	free(tag);
 	free(on);
 	return text;
@@ -55,7 +58,8 @@ char *queue_wait_label_of(const struct view *view, const struct queue_wait *wait
 
 char *queue_wait_label(const struct view *view, const struct queue_wait *wait)
 {
-	char *peer = xasprintf("rank %d", wait->peer), *text = queue_wait_label_of(view, wait, peer, "its");
+	char *peer = xasprintf("rank %d", wait->peer),
+	     *text = queue_wait_label_of(view, wait, peer, "its");
 
 	free(peer);
 	return text;
@@ -66,7 +70,8 @@ static void print_step(const struct view *view, const struct queue_wait *wait)
 {
 	char *place = stack_place(view->job, wait->rank), *label = queue_wait_label(view, wait);
 
-	text_wrap(view, 4, "rank %d, in %s, waits for %s", wait->rank, place ? place : "MPI", label);
+	text_wrap(view, 4, "rank %d, in %s, waits for %s", wait->rank, place ? place : "MPI",
+		  label);
 	free(place);
 	free(label);
 }
@@ -75,10 +80,12 @@ static void print_lost(const struct view *view, const struct queue_wait *wait)
 {
 	char *label = queue_wait_label(view, wait), *place = stack_place(view->job, wait->rank);
 
-	text_wrap(view, 2, "lost message: rank %d waits for %s, which has not sent it", wait->rank, label);
+	text_wrap(view, 2, "lost message: rank %d waits for %s, which has not sent it", wait->rank,
+		  label);
 	text_wrap(view, 4, "rank %d: in %s", wait->rank, place ? place : "MPI");
 	text_wrap(view, 4,
-		  "rank %d waits elsewhere, in the end for rank %d: it went on without sending that, or rank "
+		  "rank %d waits elsewhere, in the end for rank %d: it went on without sending "
+		  "that, or rank "
 		  "%d should not wait for it",
 		  wait->peer, wait->rank, wait->rank);
 	free(label);
@@ -91,7 +98,8 @@ static void print_skipped(const struct view *view, const struct queue_wait *wait
 
 	print_step(view, wait);
 	text_wrap(view, 4,
-		  "rank %d waits in %s and has not come that far: rank %d seems to have left out what others "
+		  "rank %d waits in %s and has not come that far: rank %d seems to have left out "
+		  "what others "
 		  "wait for",
 		  wait->peer, call ? call : "MPI", wait->rank);
 }
@@ -101,7 +109,9 @@ static void print_apart(const struct view *view, const struct queue_wait *wait)
 	const char *call = stack_call(view->job, wait->peer);
 
 	print_step(view, wait);
-	text_wrap(view, 4, "rank %d is in another call, %s: it seems to have left that out, or not to have come to it",
+	text_wrap(view, 4,
+		  "rank %d is in another call, %s: it seems to have left that out, or not to have "
+		  "come to it",
 		  wait->peer, call ? call : "of MPI");
 }
 
@@ -116,11 +126,13 @@ static void print_cycle(const struct view *view, const struct queue_cause *cause
 void queue_cause_print(const struct view *view)
 {
 	const struct queue_cause *cause = view->verdict->queue_cause;
-	char *who = parts_who(cause->kind == QUEUE_CAUSE_CYCLE ? view->verdict->culprits : cause->ranks);
+	char *who = parts_who(cause->kind == QUEUE_CAUSE_CYCLE ? view->verdict->culprits
+							       : cause->ranks);
 
 	if (cause->kind == QUEUE_CAUSE_OPEN)
 		text_wrap(view, 2,
-			  "a deadlock, likely: %s wait for each other, by the messages that the MPI library "
+			  "a deadlock, likely: %s wait for each other, by the messages that the "
+			  "MPI library "
 			  "holds; who of them went wrong these do not tell",
 			  who);
 	else if (cause->kind != QUEUE_CAUSE_LOST)

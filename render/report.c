@@ -34,8 +34,7 @@ enum { MAX_STACK = 48, RANKS_WIDTH = 400 };
 ASSET(report_css, "render/report.css");
 ASSET(report_js, "render/report.js");
 
-/* ---- Head --------------------------------------------------------------------------------------
- */
+/* ---- Head ---- */
 
 /* What only this page's own style and script have: markup that came in with a name could not run.
  */
@@ -83,7 +82,8 @@ static void write_head(const struct report *report, const char *nonce)
 	fprintf(out, "</title>\n<style nonce=\"%s\">\n%s</style>\n</head>\n<body>\n", nonce,
 		report_css);
 	fprintf(out, "<a class=\"skip\" href=\"#verdict\">To the verdict</a>\n<header%s><h1>",
-		report->view->verdict->is_hang || report->view->is_known_hang ? " class=\"hang\"" : "");
+		report->view->verdict->is_hang || report->view->is_known_hang ? " class=\"hang\""
+									      : "");
 	html_text(out, verdict);
 	fputs("</h1>\n<p>", out);
 	html_text(out, report->title);
@@ -93,8 +93,7 @@ static void write_head(const struct report *report, const char *nonce)
 	free(verdict);
 }
 
-/* ---- Sections ----------------------------------------------------------------------------------
- */
+/* ---- Sections ---- */
 
 static void begin_section(FILE *out, const char *id, const char *title, const char *note)
 {
@@ -141,8 +140,7 @@ static void waits_dot(const struct report *report, const struct view *view)
 	view_waits_dot(view, report->waits);
 }
 
-/* ---- Groups ------------------------------------------------------------------------------------
- */
+/* ---- Groups ---- */
 
 /* The stack of the group's first rank that has one. CALLPATH_NONE: none has. */
 static uint32_t find_stack(const struct view *view, const struct eqgroup *group, int *rank_ret)
@@ -243,8 +241,7 @@ static void write_groups(const struct view *view)
 		fprintf(view->out, "<p>%zu more groups are not listed.</p>\n", left);
 }
 
-/* ---- The page ----------------------------------------------------------------------------------
- */
+/* ---- The page ---- */
 
 static void write_nav(const struct report *report)
 {

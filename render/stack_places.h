@@ -18,8 +18,8 @@ char *stack_place(const struct job *job, int rank);
 /* "MPI_Recv"; NULL: not inside MPI, or no stack. Borrowed. */
 const char *stack_call(const struct job *job, int rank);
 
-/* "rank 3: in MPI_Recv, exchange() at halo.c:12": a line for each place of the main threads of these
- * ranks, most ranks first, of four at most. Nothing for ranks without a stack. */
+/* "rank 3: in MPI_Recv, exchange() at halo.c:12": a line for each place of the main threads of
+ * these ranks, most ranks first, of four at most. Nothing for ranks without a stack. */
 void stack_places_print(const struct view *view, const struct rankset *ranks);
 
 #endif

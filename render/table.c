@@ -126,7 +126,7 @@ size_t table_num_rows(const struct table *table)
 	return table->num_rows;
 }
 
-/* ---- Layout ------------------------------------------------------------------------------- */
+/* ---- Layout ---- */
 
 static int count_digits(int count)
 {
@@ -353,9 +353,10 @@ static void print_marks(const struct table *table, const struct view *view)
 	}
 }
 
-/* ---- HTML ---------------------------------------------------------------------------------- */
+/* ---- HTML ---- */
 
-static void write_html_row(const struct table *table, const struct row *row, const struct view *view)
+static void write_html_row(const struct table *table, const struct row *row,
+			   const struct view *view)
 {
 	FILE *out = view->out;
 
@@ -366,7 +367,8 @@ static void write_html_row(const struct table *table, const struct row *row, con
 		if (table->is_hidden[c])
 			continue;
 		text = cell_text(&row->cells[c], 0, 0, HTML_CELL_WIDTH, true);
-		fputs(table->columns[c].align == TABLE_RIGHT ? "<td class=\"right\">" : "<td>", out);
+		fputs(table->columns[c].align == TABLE_RIGHT ? "<td class=\"right\">" : "<td>",
+		      out);
 		html_text(out, text);
 		fputs("</td>", out);
 		free(text);

@@ -19,7 +19,7 @@
 /* A loop's text stops growing here. */
 enum { MOST_LOOP_TEXT = 160 };
 
-/* ---- Events -------------------------------------------------------------------------------- */
+/* ---- Events ---- */
 
 /* *job_ret: the job that the symbol is of. */
 static const struct traces_symbol *find_symbol(const struct trace_runs *runs, uint32_t run,
@@ -144,7 +144,7 @@ char *trace_text_attribute(const struct trace_runs *runs, uint32_t run,
 	return text;
 }
 
-/* ---- Threads ------------------------------------------------------------------------------- */
+/* ---- Threads ---- */
 
 char *trace_text_thread(const struct trace_thread *thread)
 {
@@ -215,7 +215,7 @@ char *trace_text_threads(const struct trace_runs *runs, const uint8_t *flags, in
 	return text;
 }
 
-/* ---- Names of choices ---------------------------------------------------------------------- */
+/* ---- Names of choices ---- */
 
 const char *trace_text_kind(enum attribute_kind kind)
 {
@@ -245,7 +245,7 @@ const char *trace_text_linkage(enum linkage linkage)
 	return names[linkage];
 }
 
-/* ---- What is missing ----------------------------------------------------------------------- */
+/* ---- What is missing ---- */
 
 static void add_hole(struct same *same, const struct traces_lane *lane)
 {

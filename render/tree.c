@@ -86,8 +86,7 @@ static void print_node(const struct view *view, const struct prefix *prefix, con
 		       const struct node *node)
 {
 	const char *arrow = node->is_pointed_at ? ARROW : "";
-	int room =
-		view->width - prefix->columns - (int)text_columns(branch) - (int)strlen(arrow);
+	int room = view->width - prefix->columns - (int)text_columns(branch) - (int)strlen(arrow);
 	char *fit = text_fit(node->text, room > 0 ? (size_t)room : 0, view->use_unicode);
 
 	fprintf(view->out, "%s%s", prefix->text, branch);

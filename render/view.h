@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What the commands print. Each function writes one answer of finished results to view->out and
- * computes no progress of its own. Everything fits view->width columns for 4 ranks and for 4,096.
+ * computes no progress of its own. Everything fits view->width columns for 4 ranks and for
+ * 4,096.
  *
- * Beside each answer for people is the same for programs: view_..._json() writes it as one value of
- * JSON, the "result" of docs/json.md. Whoever changes what one of them tells changes the other, too. */
+ * Beside each answer for people is the same for programs: view_..._json() writes it as one value
+ * of JSON, the "result" of docs/json.md. Whoever changes what one of them tells changes the
+ * other, too. */
 #ifndef PDB_RENDER_VIEW_H
 #define PDB_RENDER_VIEW_H
 
@@ -29,12 +31,15 @@ struct waitfor;
 
 struct view {
 	FILE *out;
-	int width;                       /* columns, at least 40 */
-	bool use_unicode;                /* box drawing and arrows in UTF-8; else ASCII */
-	bool use_color;                  /* ANSI colours; marks say the same without them */
-	bool is_script;                  /* nobody types: that a doubt makes the exit status 0 is told */
-	bool is_known_hang;              /* watching has found one, and the answer does not doubt it */
-	bool is_html;                    /* paragraphs and tables of HTML, for report.h; drawings are left out */
+	int width;        /* columns, at least 40 */
+	bool use_unicode; /* box drawing and arrows in UTF-8; else ASCII */
+	bool use_color;   /* ANSI colours; marks say the same without them */
+	/* nobody types: that a doubt makes the exit status 0 is told */
+	bool is_script;
+	/* watching has found one, and the answer does not doubt it */
+	bool is_known_hang;
+	/* paragraphs and tables of HTML, for report.h; drawings are left out */
+	bool is_html;
 	const struct job *job;           /* names are resolved through job->names */
 	const struct progress *progress; /* these four are NULL when no rank has a recorder, */
 	const struct eqgroups *groups;   /* but for verdict, which is always there */
@@ -42,7 +47,8 @@ struct view {
 	const struct verdict *verdict;
 	const struct job_comms *comms; /* NULL when no rank has a recorder, as the next */
 	const struct waitfor *waitfor;
-	const struct temporal_result *order; /* of the stacks, if the verdict could go by it; NULL */
+	/* of the stacks, if the verdict could go by it; NULL */
+	const struct temporal_result *order;
 	const struct rankset *focus; /* NULL: all; ranks outside it are left out of tables */
 };
 
@@ -52,22 +58,23 @@ void view_holes(const struct view *view);
 
 /* How ranks were ended, by their cores, and where; of all if `ranks` is NULL. */
 void view_crashes(const struct view *view, const struct rankset *ranks);
-/* What view_lp() says below its first line of a job that crashed: its verdict's ranks, and those that
- * were ended for another reason, as the crash may be why. */
+/* What view_lp() says below its first line of a job that crashed: its verdict's ranks, and those
+ * that were ended for another reason, as the crash may be why. */
 void view_crash_verdict(const struct view *view);
 
-/* lp: the first line is kept for scripts: "Least progressed: rank 100, 1 of 512 ranks",
- * "Least progressed: ranks 3,7-9, ...", "Least progressed: undecided among ...",
- * "Least progressed: unknown", "No rank is behind.", or of cores "Crashed: rank 3, ...". A list of ranks too long for the line ends
- * in ",...". Then place, loop and iteration, evidence, how sure, what to type next. */
+/* lp: the first line is kept for scripts: "Least progressed: rank 100, 1 of 512 ranks", "Least
+ * progressed: ranks 3,7-9, ...", "Least progressed: undecided among ...", "Least progressed:
+ * unknown", "No rank is behind.", or of cores "Crashed: rank 3, ...". A list of ranks too long
+ * for the line ends in ",...". Then place, loop and iteration, evidence, how sure, what to type
+ * next. */
 void view_lp(const struct view *view);
 void view_lp_json(const struct view *view);
 /* The kind of a verdict in JSON: "computation", "deadlock", ... Static text. */
 const char *view_verdict_name(const struct verdict *verdict);
 void view_groups(
-	const struct view *view);         /* a row for each group: ranks, where, iteration, since */
+	const struct view *view); /* a row for each group: ranks, where, iteration, since */
 void view_groups_json(const struct view *view);
-void view_graph(const struct view *view); /* layered drawing of the progress dependency graph */
+void view_graph(const struct view *view);     /* layered drawing of the progress dependency graph */
 void view_graph_dot(const struct view *view); /* the same as DOT, folded beyond ~300 nodes */
 void view_graph_json(const struct view *view);
 /* why R: the chain from R along the progress graph to the least progressed, with evidence. */

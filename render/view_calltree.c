@@ -64,7 +64,7 @@ static bool has_same_label(const struct calltree *tree, uint32_t a, uint32_t b)
 	       (!tree->has_repeats || tree->nodes[a].seen == tree->nodes[b].seen);
 }
 
-/* ---- Text ------------------------------------------------------------------------------------ */
+/* ---- Text ---- */
 
 struct drawing {
 	const struct view *view;
@@ -147,7 +147,8 @@ static void add_node(struct drawing *d, uint32_t n)
 {
 	const struct calltree *tree = d->tree;
 	uint32_t parent = tree->nodes[n].parent;
-	bool is_alone = parent != NO_NODE && !tree->nodes[n].time && has_same_label(tree, parent, n);
+	bool is_alone =
+		parent != NO_NODE && !tree->nodes[n].time && has_same_label(tree, parent, n);
 	char *ranks = ranks_text(tree, n), *label;
 
 	d->hang[n] = is_alone ? d->hang[parent] : (int)strlen(ranks) + 1;
@@ -252,7 +253,7 @@ void view_calltree(const struct view *view, const struct calltree *tree)
 			  "reasons.");
 }
 
-/* ---- DOT ------------------------------------------------------------------------------------- */
+/* ---- DOT ---- */
 
 /* The places of a frame and of those joined to it, a line each. */
 static char *dot_label(const struct view *view, const struct calltree *tree, uint32_t n)

@@ -43,7 +43,7 @@ static uint32_t *take_chain(const struct calltree *tree, uint32_t node, size_t *
 	return chain;
 }
 
-/* ---- Folded ---------------------------------------------------------------------------------- */
+/* ---- Folded ---- */
 
 /* A function's name without what parts frames and counts. */
 static void write_folded_name(const struct view *view, const struct name *name)
@@ -77,7 +77,7 @@ void view_calltree_folded(const struct view *view, const struct calltree *tree)
 	}
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
+/* ---- JSON ---- */
 
 static void write_ranks(FILE *out, const char *name, const struct rankset *ranks)
 {

@@ -27,7 +27,7 @@ static const struct table_column columns[] = {
 	{.name = "bytes", .header = "bytes", .align = TABLE_RIGHT},
 };
 
-/* ---- Rows --------------------------------------------------------------------------------- */
+/* ---- Rows ---- */
 
 static const char *group_mark(const struct collective_group *group)
 {
@@ -123,7 +123,7 @@ static size_t print_groups(const struct view *view, const struct job_comm *comm,
 	return lines;
 }
 
-/* ---- All of them -------------------------------------------------------------------------- */
+/* ---- All of them ---- */
 
 static bool is_freed(const struct job_comm *comm)
 {
@@ -243,7 +243,7 @@ void view_collectives(const struct view *view, struct collective_groups *const *
 	print_moving(view);
 }
 
-/* ---- One ---------------------------------------------------------------------------------- */
+/* ---- One ---- */
 
 static struct rankset *members(const struct job_comm *comm, int side)
 {
@@ -310,7 +310,7 @@ void view_collective(const struct view *view, uint32_t c, const struct collectiv
 	print_moving(view);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 static void write_group(struct json *json, const struct view *view, const struct job_comm *comm,
 			const struct collective_group *group)

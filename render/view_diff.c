@@ -29,7 +29,7 @@ enum {
 	MOST_ROWS = 400,   /* more are counted, without -all */
 };
 
-/* ---- Lines --------------------------------------------------------------------------------- */
+/* ---- Lines ---- */
 
 static void add_line(struct diff_lines *lines, enum trace_diff_kind kind, enum diff_line_role role,
 		     unsigned int depth, char *left, char *right)
@@ -220,7 +220,7 @@ size_t diff_lines_fold(const struct diff_lines *lines, size_t at)
 	return end - at >= SHORTEST_FOLD ? end - at : 0;
 }
 
-/* ---- Text ---------------------------------------------------------------------------------- */
+/* ---- Text ---- */
 
 static void print_column(const struct view *view, const char *text, unsigned int depth,
 			 size_t width, bool is_padded)

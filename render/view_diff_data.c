@@ -19,7 +19,7 @@
 
 enum { MOST_BOX_LINES = 20 };
 
-/* ---- DOT ----------------------------------------------------------------------------------- */
+/* ---- DOT ---- */
 
 static bool is_common(enum trace_diff_kind kind)
 {
@@ -116,7 +116,7 @@ void view_diff_dot(const struct view *view, const struct trace_sides *sides)
 	diff_lines_destroy(lines);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 static void write_element(FILE *out, const struct trace_sides *sides, int side,
 			  const struct trace_element *e);

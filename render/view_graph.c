@@ -26,7 +26,7 @@ enum {
 	KEEP_BOTTOM = 6,
 };
 
-/* ---- Labels ------------------------------------------------------------------------------- */
+/* ---- Labels ---- */
 
 /* What is needed to tell groups apart that do the same: the place, the iteration. */
 static char *more_text(const struct view *view, uint32_t g, char *const *doing)
@@ -106,7 +106,7 @@ static void free_labels(char **labels, size_t number)
 	free(labels);
 }
 
-/* ---- Folding ------------------------------------------------------------------------------ */
+/* ---- Folding ---- */
 
 /* The picture: boxes, each for one group or for several that are folded. */
 struct picture {
@@ -268,7 +268,7 @@ static void join_boxes(const struct progress_graph *graph, struct picture *pictu
 		ascii_graph_reduce(picture->num_boxes, picture->edges, graph->num_edges);
 }
 
-/* ---- Views -------------------------------------------------------------------------------- */
+/* ---- Views ---- */
 
 static const struct table_column list_columns[] = {
 	{.name = "number", .header = "", .align = TABLE_RIGHT, .min_width = 3},
@@ -377,7 +377,7 @@ void view_graph_dot(const struct view *view)
 	free(title);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 void view_graph_json(const struct view *view)
 {

@@ -147,7 +147,8 @@ void view_groups(const struct view *view)
 		}
 		rankset_destroy(ranks);
 	}
-	/* The number by which other commands know a group is that of its row, unless rows are left out. */
+	/* The number by which other commands know a group is that of its row, unless rows are
+	 * left out. */
 	if (!view->focus && view->groups->num_groups <= MAX_UNNUMBERED)
 		table_hide(table, "group");
 	if (!seen.threads)
@@ -165,7 +166,7 @@ void view_groups(const struct view *view)
 	table_destroy(table);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 void view_groups_json(const struct view *view)
 {

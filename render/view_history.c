@@ -93,7 +93,7 @@ void view_history(const struct view *view, int rank, int max)
 		print_lane(view, &view->job->model->lanes[i], max > 0 ? (size_t)max : DEFAULT_ROWS);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 static void write_event(struct json *json, const struct view *view, const struct job_lane *lane,
 			size_t e)

@@ -98,7 +98,7 @@ static char *measure_text(const struct trace_measure *measure)
 	return longer;
 }
 
-/* ---- Text ---------------------------------------------------------------------------------- */
+/* ---- Text ---- */
 
 static void print_drawing(const struct drawing_lattice *d)
 {
@@ -177,9 +177,9 @@ void view_lattice(const struct view *view, const struct trace_runs *runs,
 {
 	const struct drawing_lattice d = {view, runs, similarity, lattice, measure, all};
 	char *what = measure_text(measure);
-	char *ways = lattice->context->num_rows == 1
-			     ? xstrdup("in one way")
-			     : xasprintf("in %" PRIu32 " different ways", lattice->context->num_rows);
+	char *ways = lattice->context->num_rows == 1 ? xstrdup("in one way")
+						     : xasprintf("in %" PRIu32 " different ways",
+								 lattice->context->num_rows);
 	size_t num = 0, listed = 0;
 
 	for (size_t c = 0; c < lattice->num_concepts; c++)
@@ -188,8 +188,8 @@ void view_lattice(const struct view *view, const struct trace_runs *runs,
 		  "%zu trace%s %s, by %" PRIu32 " attribute%s (%s): %zu "
 		  "concept%s. The ranks of each have what is listed there and above it in common.",
 		  runs->num_threads, runs->num_threads == 1 ? "" : "s", ways,
-		  lattice->context->num_attributes, lattice->context->num_attributes == 1 ? "" : "s", what, num,
-		  num == 1 ? "" : "s");
+		  lattice->context->num_attributes,
+		  lattice->context->num_attributes == 1 ? "" : "s", what, num, num == 1 ? "" : "s");
 	free(ways);
 	free(what);
 	print_drawing(&d);
@@ -204,7 +204,7 @@ void view_lattice(const struct view *view, const struct trace_runs *runs,
 	trace_text_print_holes(view, runs, NULL);
 }
 
-/* ---- DOT ----------------------------------------------------------------------------------- */
+/* ---- DOT ---- */
 
 /* As in reduced labels: the traces whose lowest concept it is, the attributes whose highest it is.
  */
@@ -274,7 +274,7 @@ void view_lattice_dot(const struct view *view, const struct trace_runs *runs,
 	free(node_of);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 static void write_concept(const struct drawing_lattice *d, size_t concept)
 {

@@ -82,7 +82,7 @@ static char *functions_text(const struct view *view, uint32_t loop)
 	return text ? text : xstrdup("");
 }
 
-/* ---- Who is where ------------------------------------------------------------------------- */
+/* ---- Who is where ---- */
 
 static void add_standing(struct standings *all, const struct iteration *iteration, bool has_left,
 			 const struct rankset *ranks)
@@ -157,7 +157,7 @@ static void free_standings(struct standings *all)
 	rankset_destroy(all->outside);
 }
 
-/* ---- As text ------------------------------------------------------------------------------ */
+/* ---- As text ---- */
 
 static void print_ranks(const struct view *view, int indent, const char *lead,
 			const struct rankset *ranks, const char *tail)
@@ -245,7 +245,7 @@ void view_loops(const struct view *view)
 	}
 }
 
-/* ---- As DOT ------------------------------------------------------------------------------- */
+/* ---- As DOT ---- */
 
 /* "iteration 411 to 412: 512:[0-511]" */
 static char *standings_text(const struct view *view, uint32_t loop)
@@ -296,7 +296,7 @@ void view_loops_dot(const struct view *view)
 	dot_destroy(dot);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 static void write_standings(struct json *json, const struct view *view, uint32_t loop)
 {

@@ -27,14 +27,14 @@
 
 enum { MAX_COUNTS = 3, LEAST_WHO = 14, MAX_CONTINUED = 8 };
 
-/* ---- The first line ----------------------------------------------------------------------- */
+/* ---- The first line ---- */
 
 static void print_first_line(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
 	bool is_undecided = verdict->kind == VERDICT_UNDECIDED;
 	const char *lead = verdict->kind == VERDICT_CRASHED ? "Crashed: "
-			   : is_undecided		    ? "Least progressed: undecided among "
+			   : is_undecided                   ? "Least progressed: undecided among "
 							    : "Least progressed: ";
 	char *tail, *who, *line, *fit;
 	int room;
@@ -72,7 +72,7 @@ static void print_first_line(const struct view *view)
 	free(fit);
 }
 
-/* ---- No culprit: why ---------------------------------------------------------------------- */
+/* ---- No culprit: why ---- */
 
 /* The present stay beside the longest earlier one. */
 static void print_stays(const struct view *view)
@@ -109,8 +109,9 @@ static void print_not_sure(const struct view *view)
 				  "samples, as counts "
 				  "of messages cannot be read of all");
 	else if (verdict->basis == VERDICT_BY_STACKS && verdict->stay_ns)
-		print_doubt(view, "it may just take long; \"set look 5000\" and \"refresh\" look for "
-				  "longer");
+		print_doubt(view,
+			    "it may just take long; \"set look 5000\" and \"refresh\" look for "
+			    "longer");
 	else
 		print_doubt(view, "it may just take long; look again later");
 }
@@ -150,8 +151,7 @@ static void print_why_none(const struct view *view)
 		text_wrap(view, 2,
 			  "%d of %d ranks wait inside MPI, in the end all for %s, which %s moving: "
 			  "that is no fault",
-			  waiting, ranks, who,
-			  rankset_count(verdict->awaited) == 1 ? "is" : "are");
+			  waiting, ranks, who, rankset_count(verdict->awaited) == 1 ? "is" : "are");
 		free(who);
 	} else if (moving > 0 && waiting > 0) {
 		who = parts_who(verdict->moving);
@@ -231,7 +231,7 @@ static void print_why_unknown(const struct view *view)
 		  "calls are counted");
 }
 
-/* ---- By stacks ---------------------------------------------------------------------------- */
+/* ---- By stacks ---- */
 
 /* Those whose processes are gone. */
 static struct rankset *find_ended(const struct view *view)
@@ -276,7 +276,8 @@ static const char *process_state_text(char state)
 	return NULL;
 }
 
-/* `"kill -CONT 71 72" on node7`, for each host of these ranks, which is named if the job has several. */
+/* `"kill -CONT 71 72" on node7`, for each host of these ranks, which is named if the job has
+ * several. */
 static char *continue_text(const struct view *view, const struct rankset *ranks)
 {
 	const struct proctable *table = view->job->proctable;
@@ -301,7 +302,8 @@ static char *continue_text(const struct view *view, const struct rankset *ranks)
 		}
 		if (pids.text)
 			text_list_add(&line, " and ",
-				      xasprintf("\"kill -CONT %s\"%s%s", pids.text, has_hosts ? " on " : "",
+				      xasprintf("\"kill -CONT %s\"%s%s", pids.text,
+						has_hosts ? " on " : "",
 						has_hosts ? of_host->host : ""));
 		free(pids.text);
 	}
@@ -316,7 +318,10 @@ static char *remedy_text(const struct view *view, char state, const struct ranks
 	char *how, *text;
 
 	if (state != 'T' || num > MAX_CONTINUED)
-		return xstrdup(state != 'T' ? "" : "; \"kill -CONT\" lets them go on, \"info ranks\" has the pids");
+		return xstrdup(
+			state != 'T'
+				? ""
+				: "; \"kill -CONT\" lets them go on, \"info ranks\" has the pids");
 	how = continue_text(view, ranks);
 	text = xasprintf("; %s lets %s go on", how, num == 1 ? "it" : "them");
 	free(how);
@@ -341,8 +346,8 @@ static void print_process_states(const struct view *view)
 		if (!rankset_is_empty(ranks)) {
 			char *who = parts_who(ranks), *remedy = remedy_text(view, *state, ranks);
 
-			text_wrap(view, 2, "%s: process %s (state %c)%s", who, process_state_text(*state), *state,
-				  remedy);
+			text_wrap(view, 2, "%s: process %s (state %c)%s", who,
+				  process_state_text(*state), *state, remedy);
 			free(who);
 			free(remedy);
 		}
@@ -350,7 +355,7 @@ static void print_process_states(const struct view *view)
 	}
 }
 
-/* ---- Evidence ----------------------------------------------------------------------------- */
+/* ---- Evidence ---- */
 
 static bool is_waiting_group(const struct eqgroup *group)
 {
@@ -368,7 +373,8 @@ static struct rankset *find_waiting_culprits(const struct view *view)
 	if (verdict->basis == VERDICT_BY_STACKS) {
 		struct stack_facts *facts = stack_facts_create(view->job);
 
-		for (int r = rankset_first(verdict->culprits); r >= 0; r = rankset_next(verdict->culprits, r)) {
+		for (int r = rankset_first(verdict->culprits); r >= 0;
+		     r = rankset_next(verdict->culprits, r)) {
 			const struct stack_fact *fact = stack_facts_get(facts, r);
 
 			if (fact->num_samples && fact->num_outside == 0)
@@ -413,8 +419,8 @@ static char *waits_text(const struct view *view, const struct rankset *waiting)
 		const struct same_entry *wait = &waits.entries[w];
 
 		text_list_add(&line, ", ",
-			 xasprintf("%d %s%s", rankset_count(wait->ranks),
-				   strcmp(wait->text, "polling") ? "in " : "", wait->text));
+			      xasprintf("%d %s%s", rankset_count(wait->ranks),
+					strcmp(wait->text, "polling") ? "in " : "", wait->text));
 	}
 	if (waits.num > MAX_COUNTS)
 		text_list_add(&line, ", ", xstrdup("..."));
@@ -455,8 +461,8 @@ static void print_evidence(const struct view *view)
 	rankset_add_set(waiting, verdict->waiting);
 	waits = waits_text(view, waiting);
 	shortest = shortest_wait(view, waiting);
-	text_wrap(view, 2, "evidence: %d of %d ranks wait inside MPI%s%s%s", rankset_count(waiting), ranks,
-		  waits ? ": " : "", waits ? waits : "", shortest);
+	text_wrap(view, 2, "evidence: %d of %d ranks wait inside MPI%s%s%s", rankset_count(waiting),
+		  ranks, waits ? ": " : "", waits ? waits : "", shortest);
 	if (!cause_has_places(view))
 		cause_print_waits(view, 4);
 	if (verdict->basis == VERDICT_BY_MODELS) {
@@ -474,7 +480,8 @@ static void print_evidence(const struct view *view)
 			  "counts of MPI calls and no times",
 			  verdict->stay_ns ? " that agree for " : " of one moment",
 			  verdict->stay_ns ? stay : "",
-			  verdict->queue_cause ? ", and by the messages that the MPI library holds" : "");
+			  verdict->queue_cause ? ", and by the messages that the MPI library holds"
+					       : "");
 		free(stay);
 	}
 	rankset_destroy(waiting);
@@ -489,7 +496,8 @@ static const char *likely_reason(const struct verdict *verdict)
 			   verdict->novel == UINT32_MAX && verdict->departure.num_times == 0;
 
 	if (verdict->queue_cause)
-		return "the MPI library tells which messages are missing, but not who was to send them";
+		return "the MPI library tells which messages are missing, but not who was to send "
+		       "them";
 	if (verdict->is_while_polling)
 		return "ranks that poll may go on to something else";
 	if (verdict->departure.num_times > 0)
@@ -497,13 +505,15 @@ static const char *likely_reason(const struct verdict *verdict)
 	if (is_by_order)
 		return "who has not sent it was found by the order of the calls";
 	if (verdict->kind == VERDICT_DEADLOCK && verdict->skipped != UINT32_MAX)
-		return "who has left it out is told by where the ranks are and by the order of the calls "
+		return "who has left it out is told by where the ranks are and by the order of the "
+		       "calls "
 		       "alone";
 	if (verdict->kind == VERDICT_LIBRARY)
 		return "another rank may have left out an earlier collective, so that what it gave "
 		       "was for another one";
 	if (verdict->kind == VERDICT_MISMATCH)
-		return "others are held up in an earlier collective in which nobody is missing: one "
+		return "others are held up in an earlier collective in which nobody is missing: "
+		       "one "
 		       "that was left out before would explain both";
 	if (verdict->kind == VERDICT_LOST || verdict->kind == VERDICT_DEADLOCK)
 		return "a thread that has not called MPI so far could still help";
@@ -561,8 +571,8 @@ static bool print_tracer(const struct view *view, int rank, int waiting)
 		return false;
 	more = waiting >= 0 && view->groups ? xasprintf("; \"why %d\"", waiting) : xstrdup("");
 	text_wrap(view, 2,
-		  "next: rank %d is held by %s%s%s: look there, or leave that and \"refresh\"%s", rank,
-		  who, is_far ? " on " : "", is_far ? proc->host : "", more);
+		  "next: rank %d is held by %s%s%s: look there, or leave that and \"refresh\"%s",
+		  rank, who, is_far ? " on " : "", is_far ? proc->host : "", more);
 	free(who);
 	free(more);
 	return true;

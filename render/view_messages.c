@@ -39,7 +39,7 @@ static int urgency(const struct message_pair *pair)
 	return is_pending(pair) ? 2 : 3;
 }
 
-/* ---- Rows --------------------------------------------------------------------------------- */
+/* ---- Rows ---- */
 
 static void add_rank(struct table *table, int rank)
 {
@@ -99,7 +99,7 @@ static void add_row(struct table *table, const struct view *view, const struct m
 	free(mark);
 }
 
-/* ---- The answer ---------------------------------------------------------------------------- */
+/* ---- The answer ---- */
 
 static bool is_of(const struct message_pair *pair, const struct rankset *ranks)
 {
@@ -230,7 +230,7 @@ void view_messages(const struct view *view, const struct message_pairs *pairs,
 	table_destroy(table);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 static void write_rank(struct json *json, const char *key, int rank)
 {

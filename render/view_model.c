@@ -121,7 +121,7 @@ void view_model(const struct view *view, int rank)
 		print_lane(view, &view->job->model->lanes[i]);
 }
 
-/* ---- As DOT ------------------------------------------------------------------------------- */
+/* ---- As DOT ---- */
 
 static void add_lane(struct dot *dot, const struct view *view, const struct job_lane *lane)
 {
@@ -185,7 +185,7 @@ void view_model_dot(const struct view *view, int rank)
 	free(title);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 static void write_lane(struct json *json, const struct view *view, const struct job_lane *lane)
 {

@@ -27,7 +27,7 @@ static const struct table_column columns[] = {
 	{.name = "variables", .header = "variables", .min_width = 6},
 };
 
-/* ---- Words --------------------------------------------------------------------------------- */
+/* ---- Words ---- */
 
 /* "step=3, i=7": of all loops around all frames, outermost first. The caller frees. */
 static char *variables_label(const struct temporal_result *result, size_t group,
@@ -59,7 +59,7 @@ static char *variables_label(const struct temporal_result *result, size_t group,
 	return text;
 }
 
-/* ---- The table ----------------------------------------------------------------------------- */
+/* ---- The table ---- */
 
 /* A group that is before this one, with none between them; SIZE_MAX: none is. */
 static size_t group_before(const struct temporal_result *result, size_t group)
@@ -98,7 +98,7 @@ static void print_table(const struct view *view, const struct temporal_result *r
 	table_destroy(table);
 }
 
-/* ---- Reasons ------------------------------------------------------------------------------- */
+/* ---- Reasons ---- */
 
 static void print_order(const struct view *view, const struct temporal_result *result,
 			size_t before, size_t after)
@@ -178,7 +178,7 @@ void view_order(const struct view *view, const struct temporal_result *result)
 	print_unordered(view, result);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 static void print_lines(const struct view *view, void *context)
 {

@@ -222,7 +222,7 @@ void view_progress(const struct view *view)
 	free(has_section);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 static void write_group(struct json *json, const struct view *view, uint32_t g,
 			const struct rankset *ranks)

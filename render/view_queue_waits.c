@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Who waits for whom without a recorder: by the stacks, and by what the MPI libraries hold of messages. */
+ * Who waits for whom without a recorder: by the stacks, and by what the MPI libraries hold of
+ * messages. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,12 +31,14 @@ struct waits_now {
 	struct queue_groups *groups;
 };
 
-static struct waits_now make_waits(const struct view *view, const struct rankset *ranks, size_t max_groups)
+static struct waits_now make_waits(const struct view *view, const struct rankset *ranks,
+				   size_t max_groups)
 {
 	struct waits_now now = {.facts = stack_facts_create(view->job)};
 
 	now.waits = queue_waits_create(view->job, now.facts);
-	now.groups = queue_groups_create(now.waits, now.facts, ranks, view->verdict->culprits, max_groups);
+	now.groups = queue_groups_create(now.waits, now.facts, ranks, view->verdict->culprits,
+					 max_groups);
 	return now;
 }
 
@@ -55,7 +58,8 @@ static char *needs_text(const struct view *view, const struct queue_group *group
 		return NULL;
 	who = label_who(group->alike, WHO_WIDTH);
 	peers = xasprintf("%s%s", group->is_mixed ? "some of " : "", who);
-	label = queue_wait_label_of(view, &group->example, peers, rankset_count(group->ranks) == 1 ? "its" : "their");
+	label = queue_wait_label_of(view, &group->example, peers,
+				    rankset_count(group->ranks) == 1 ? "its" : "their");
 	text = xasprintf("%s%s", label, group->has_others ? ", among others" : "");
 	free(who);
 	free(peers);
@@ -70,7 +74,7 @@ static char *place_text(const struct view *view, int rank)
 	return place ? place : xstrdup("MPI");
 }
 
-/* ---- waits ----------------------------------------------------------------------------------- */
+/* ---- waits ---- */
 
 static void print_group(const struct view *view, const struct queue_group *group)
 {
@@ -99,7 +103,8 @@ void view_queue_waits(const struct view *view, const struct rankset *ranks)
 		text_wrap(view, 0, "No rank waits inside MPI.");
 	else
 		text_wrap(view, 0,
-			  "By stacks, and by the messages that the MPI library holds: there is no recorder in "
+			  "By stacks, and by the messages that the MPI library holds: there is no "
+			  "recorder in "
 			  "this job.");
 	free_waits(&now);
 }
@@ -120,12 +125,15 @@ void view_queue_waits_dot(const struct view *view, const struct rankset *ranks)
 
 	for (size_t g = 0; g < groups->num_groups; g++) {
 		const struct queue_group *group = &groups->groups[g];
-		bool is_strong = rankset_contains(view->verdict->culprits, rankset_first(group->ranks));
+		bool is_strong =
+			rankset_contains(view->verdict->culprits, rankset_first(group->ranks));
 		char *who = label_who(group->ranks, WHO_WIDTH), *needs = needs_text(view, group);
 		char *place = place_text(view, rankset_first(group->ranks));
-		char *label = xasprintf("%s\nin %s\n%s%s", who, place, needs ? "waits for " : "", needs ? needs : "");
+		char *label = xasprintf("%s\nin %s\n%s%s", who, place, needs ? "waits for " : "",
+					needs ? needs : "");
 
-		dot_node(dot, label, (uint64_t)rankset_count(group->ranks), is_strong ? DOT_STRONG : DOT_PLAIN);
+		dot_node(dot, label, (uint64_t)rankset_count(group->ranks),
+			 is_strong ? DOT_STRONG : DOT_PLAIN);
 		free(who);
 		free(needs);
 		free(place);
@@ -150,7 +158,8 @@ static void write_group(struct json *json, const struct view *view, const struct
 	json_label(json, "waits_for", needs_text(view, group));
 	json_count(json, "needs", (uint64_t)rankset_count(group->peers));
 	json_ranks(json, "peers", group->peers);
-	json_text(json, "unknown", rankset_is_empty(group->peers) ? "the MPI library does not tell" : NULL);
+	json_text(json, "unknown",
+		  rankset_is_empty(group->peers) ? "the MPI library does not tell" : NULL);
 	json_bool(json, "deadlocked", false);
 	json_bool(json, "likely", true);
 	json_bool(json, "least_progressed",
@@ -184,12 +193,13 @@ void view_queue_waits_json(const struct view *view, const struct rankset *ranks)
 	free_waits(&now);
 }
 
-/* ---- why ------------------------------------------------------------------------------------- */
+/* ---- why ---- */
 
-/* The last wait of the shortest way to each rank that this one waits for, NULL for all others; *end_ret: where
- * to go along them, a culprit, or else a rank that waits for nobody, or the farthest. The caller frees. */
-static const struct queue_wait **find_ways(const struct view *view, const struct queue_waits *waits, int rank,
-					   int *end_ret)
+/* The last wait of the shortest way to each rank that this one waits for, NULL for all others;
+ * *end_ret: where to go along them, a culprit, or else a rank that waits for nobody, or the
+ * farthest. The caller frees. */
+static const struct queue_wait **find_ways(const struct view *view, const struct queue_waits *waits,
+					   int rank, int *end_ret)
 {
 	const struct queue_wait **before = xcalloc(waits->num_ranks, sizeof(*before)), *of_rank;
 	int *queue = xcalloc(waits->num_ranks, sizeof(*queue)), culprit = -1, idle = -1;
@@ -241,7 +251,8 @@ static void print_end(const struct view *view, const struct waits_now *now, int 
 	else
 		text_wrap(view, indent, "rank %d, in %s: not known what it waits for", rank, place);
 	if (is_culprit)
-		text_wrap(view, indent + 2, "rank %d is the least progressed: \"lp\" says what speaks for it", rank);
+		text_wrap(view, indent + 2,
+			  "rank %d is the least progressed: \"lp\" says what speaks for it", rank);
 	free(place);
 }
 

@@ -28,7 +28,7 @@ static const struct table_column columns[] = {
 	{.name = "match", .header = "other end", .min_width = 8},
 };
 
-/* ---- Cells -------------------------------------------------------------------------------- */
+/* ---- Cells ---- */
 
 static bool is_message(const struct model_request *request)
 {
@@ -177,7 +177,7 @@ static void add_row(struct table *table, const struct view *view, const struct m
 	free(match);
 }
 
-/* ---- The answer ---------------------------------------------------------------------------- */
+/* ---- The answer ---- */
 
 static int compare_ages(const void *a, const void *b)
 {
@@ -288,7 +288,7 @@ void view_requests(const struct view *view, const struct message_pairs *pairs, i
 	free(pending);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 static void write_request(struct json *json, const struct view *view,
 			  const struct message_pairs *pairs, const struct job_lane *lane,

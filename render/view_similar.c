@@ -24,7 +24,7 @@ struct similar {
 	const struct trace_measure *measure;
 };
 
-/* ---- The map ------------------------------------------------------------------------------- */
+/* ---- The map ---- */
 
 /* What is drawn: parts of the leaves, each of one or more. */
 struct parts {
@@ -125,7 +125,7 @@ static char *title_of(const struct similar *s)
 			 s->runs->num_threads, s->similarity->context->num_attributes);
 }
 
-/* ---- How they cluster ---------------------------------------------------------------------- */
+/* ---- How they cluster ---- */
 
 /* Flag the traces below a node of the clustering. */
 static void flag_below(const struct similar *s, uint32_t node, uint8_t *flags)
@@ -208,8 +208,10 @@ void view_similar(const struct view *view, const struct trace_runs *runs,
 	if (clusters->num_leaves == 1)
 		text_wrap(view, 0, "%s, in percent; all are the same", title);
 	else
-		text_wrap(view, 0, "%s, in percent; %" PRIu32 " of them differ%s", title, clusters->num_leaves,
-			  parts->num < clusters->num_leaves ? ", the most similar of these together" : "");
+		text_wrap(view, 0, "%s, in percent; %" PRIu32 " of them differ%s", title,
+			  clusters->num_leaves,
+			  parts->num < clusters->num_leaves ? ", the most similar of these together"
+							    : "");
 	heat_map_print(view, &(struct heat_map){title, (const char *const *)parts->labels,
 						parts->values, parts->num});
 	print_clusters(&s);
@@ -232,7 +234,7 @@ void view_similar_svg(const struct view *view, const struct trace_runs *runs,
 	destroy_parts(parts);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 void view_similar_json(const struct view *view, const struct trace_runs *runs,
 		       const struct trace_similarity *similarity,
@@ -263,8 +265,7 @@ void view_similar_json(const struct view *view, const struct trace_runs *runs,
 				parts->values[row * parts->num + column]);
 		fputc(']', out);
 	}
-	fprintf(out, "], \"linkage\": \"%s\", \"merges\": [",
-		trace_text_linkage(measure->linkage));
+	fprintf(out, "], \"linkage\": \"%s\", \"merges\": [", trace_text_linkage(measure->linkage));
 	for (uint32_t m = 0; m < c->num_merges; m++) {
 		uint8_t *flags = xcalloc(runs->num_threads + 1, 1);
 		char *ranks;

@@ -199,7 +199,7 @@ void view_suspects(const struct view *view, const struct trace_runs *runs,
 	print_next(view, runs, suspects, names);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 static void write_aspect(FILE *out, const struct trace_runs *runs,
 			 const struct trace_suspects *suspects, const struct trace_aspect *aspect)

@@ -92,7 +92,7 @@ static char *with_count(char *text, uint32_t count)
 	return counted;
 }
 
-/* ---- Loops in one line --------------------------------------------------------------------- */
+/* ---- Loops in one line ---- */
 
 /* Do both frames lie in one function, as far as names tell? */
 static bool is_same_function(const struct printer *p, uint32_t a, uint32_t b)
@@ -172,7 +172,7 @@ static bool print_inline(const struct printer *p, const struct trace_element *ro
 	return fits;
 }
 
-/* ---- Elements ------------------------------------------------------------------------------ */
+/* ---- Elements ---- */
 
 /* Deep nests are not indented beyond a third of the line. */
 static size_t indent_of(const struct printer *p, unsigned int depth)
@@ -281,7 +281,7 @@ void view_trace_events(const struct view *view, const struct traces *traces,
 	print_end(&p);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 static const char *const kinds[SEG_TRACE_KINDS] = {
 	[SEG_TRACE_CALL] = "call",
@@ -302,8 +302,8 @@ static void json_symbols(const struct printer *p)
 			continue;
 		symbol = symbol_of(p, i);
 		place = place_text(p, i);
-		fprintf(view->out, "%s{\"symbol\": %u, \"kind\": \"%s\", \"name\": ", separator,
-			i, kinds[symbol->kind]);
+		fprintf(view->out, "%s{\"symbol\": %u, \"kind\": \"%s\", \"name\": ", separator, i,
+			kinds[symbol->kind]);
 		json_quote(view->out,
 			   symbol->name ? symbol->name
 					: names_function(view->job->names, symbol->path)->function);

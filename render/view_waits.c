@@ -27,7 +27,7 @@ enum {
 	MAX_DRAWN = 24,
 };
 
-/* ---- Words -------------------------------------------------------------------------------- */
+/* ---- Words ---- */
 
 static const struct eqgroup *eqgroup_of(const struct view *view, const struct wait_group *group)
 {
@@ -107,13 +107,14 @@ static const char *mark_of(const struct view *view, const struct wait_group *gro
 	if (group->is_apart && group->is_likely)
 		return "<=> least progressed, wait for each other while they poll";
 	if (group->is_apart)
-		return group->is_deadlocked ? "<=> least progressed, wait for each other" : "<- least progressed";
+		return group->is_deadlocked ? "<=> least progressed, wait for each other"
+					    : "<- least progressed";
 	if (group->is_likely)
 		return "<-> wait for each other while they poll";
 	return group->is_deadlocked ? "<-> wait for each other" : NULL;
 }
 
-/* ---- The table ---------------------------------------------------------------------------- */
+/* ---- The table ---- */
 
 static const struct table_column columns[] = {
 	{.name = "ranks", .header = "ranks", .flags = TABLE_YIELDS, .min_width = 15},
@@ -156,7 +157,7 @@ static void print_table(const struct view *view, const struct wait_groups *group
 	table_destroy(table);
 }
 
-/* ---- The drawing -------------------------------------------------------------------------- */
+/* ---- The drawing ---- */
 
 static char *box_label(const struct view *view, const struct wait_group *group)
 {
@@ -282,7 +283,7 @@ void view_waits_dot(const struct view *view, const struct wait_groups *groups)
 	dot_destroy(dot);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 static void write_group(struct json *json, const struct view *view, const struct wait_group *group)
 {

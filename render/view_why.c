@@ -261,7 +261,7 @@ void view_why(const struct view *view, int rank)
 		print_way(view, from, indent - STEP);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 static void print_lines(const struct view *view, void *context)
 {

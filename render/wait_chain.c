@@ -20,7 +20,7 @@
 
 enum { STEP = 2, MAX_STEPS = 6, WHO_WIDTH = 30 };
 
-/* ---- One step ----------------------------------------------------------------------------- */
+/* ---- One step ---- */
 
 /* Of a rank without a model. */
 static void print_unseen(const struct view *view, int rank, int indent)
@@ -78,7 +78,7 @@ static void print_need(const struct view *view, const struct waitfor_step *step,
 	free(need);
 }
 
-/* ---- The end ------------------------------------------------------------------------------ */
+/* ---- The end ---- */
 
 static const struct waitfor_mismatch *find_mismatch(const struct waitfor *waitfor,
 						    const struct waitfor_step *step)
@@ -93,8 +93,10 @@ static const struct waitfor_mismatch *find_mismatch(const struct waitfor *waitfo
 	return &waitfor->mismatches[waitfor->collectives[c].mismatch];
 }
 
-/* Those with whom it is in a deadlock, itself among them, where the way is no longer than that; NULL: it is. */
-static const struct rankset *find_all_alike(const struct view *view, const struct waitfor_chain *chain)
+/* Those with whom it is in a deadlock, itself among them, where the way is no longer than that;
+ * NULL: it is. */
+static const struct rankset *find_all_alike(const struct view *view,
+					    const struct waitfor_chain *chain)
 {
 	const struct waitfor *waitfor = view->waitfor;
 
@@ -147,9 +149,10 @@ static void print_end(const struct view *view, const struct waitfor_chain *chain
 		if (gap)
 			text_wrap(view, indent, "what it waits for is not known: %s", gap);
 		else
-			text_wrap(view, indent,
-				  "it is waited for in turn: they wait for each other, as far as is "
-				  "known");
+			text_wrap(
+				view, indent,
+				"it is waited for in turn: they wait for each other, as far as is "
+				"known");
 		break;
 	case WAITFOR_END_MISMATCH:
 		mismatch = find_mismatch(view->waitfor, last);
@@ -195,7 +198,7 @@ static void print_ends(const struct view *view, const struct waitfor_chain *chai
 	free(text);
 }
 
-/* ---- The way ------------------------------------------------------------------------------ */
+/* ---- The way ---- */
 
 /* Does the way tell more than where the rank is? */
 static bool tells(const struct waitfor_chain *chain)
@@ -247,7 +250,7 @@ bool wait_chain_print(const struct view *view, int rank, uint32_t *group_ret, in
 	return is_all;
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 static void write_step(struct json *json, const struct view *view, const struct waitfor_step *step)
 {
@@ -269,9 +272,9 @@ static void write_step(struct json *json, const struct view *view, const struct 
 void wait_chain_json(struct json *json, const struct view *view, int rank)
 {
 	static const char *const ends[WAITFOR_NUM_ENDS] = {
-		[WAITFOR_END_CYCLE] = "cycle",     [WAITFOR_END_OUTSIDE] = "outside MPI",
-		[WAITFOR_END_MOVES] = "moving",    [WAITFOR_END_LEFT] = "left MPI",
-		[WAITFOR_END_LIBRARY] = "library", [WAITFOR_END_UNKNOWN] = "unknown",
+		[WAITFOR_END_CYCLE] = "cycle",       [WAITFOR_END_OUTSIDE] = "outside MPI",
+		[WAITFOR_END_MOVES] = "moving",      [WAITFOR_END_LEFT] = "left MPI",
+		[WAITFOR_END_LIBRARY] = "library",   [WAITFOR_END_UNKNOWN] = "unknown",
 		[WAITFOR_END_MISMATCH] = "mismatch",
 	};
 	struct waitfor_chain *chain =

@@ -75,7 +75,7 @@ static char *begun_text(const struct view *view, const struct waitfor_need *need
 	return text;
 }
 
-/* ---- One need ----------------------------------------------------------------------------- */
+/* ---- One need ---- */
 
 static bool is_counted(const struct waitfor_need *need)
 {
@@ -275,7 +275,7 @@ char *wait_label_need(const struct view *view, uint32_t n)
 	return text;
 }
 
-/* ---- Many needs --------------------------------------------------------------------------- */
+/* ---- Many needs ---- */
 
 char *wait_label_needs(const struct view *view, uint32_t n, const struct rankset *peers, int width)
 {
@@ -327,7 +327,7 @@ char *wait_label_needs(const struct view *view, uint32_t n, const struct rankset
 	return text;
 }
 
-/* ---- What is not known -------------------------------------------------------------------- */
+/* ---- What is not known ---- */
 
 const char *wait_label_gap(const struct view *view, uint32_t lane)
 {

@@ -11,7 +11,8 @@
 
 struct rankset;
 
-/* "rank 7", or "rank 7, main thread", "rank 7, thread 2" where the rank has several. lane: index in the job model. */
+/* "rank 7", or "rank 7, main thread", "rank 7, thread 2" where the rank has several. lane: index
+ * in the job model. */
 char *wait_label_who(const struct view *view, uint32_t lane);
 
 /* "in MPI_Recv, exchange() at pair.c:31", "outside MPI, in compute() at force.c:88". */

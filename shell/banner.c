@@ -104,7 +104,7 @@ void banner_print(struct session *session, FILE *out)
 	banner_print_moves(session, out);
 }
 
-/* ---- Holes --------------------------------------------------------------------------------- */
+/* ---- Holes ---- */
 
 /* Ranks by why something is not known of them. */
 struct kinds {
@@ -176,7 +176,9 @@ static void print_model_holes(const struct session *session, FILE *out)
 		struct view view = session_view((struct session *)session);
 
 		view.out = out;
-		text_wrap(&view, 0, "No recorder in this job, so no counts of loops and calls: %s go by stacks%s.",
+		text_wrap(&view, 0,
+			  "No recorder in this job, so no counts of loops and calls: %s go by "
+			  "stacks%s.",
 			  has_waits ? "lp, groups, waits and why" : "lp and groups",
 			  has_waits ? " and by the messages that the MPI library holds" : "");
 		text_wrap(&view, 0, "Start with \"pdb run -- mpirun ...\" next time.");

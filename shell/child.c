@@ -122,7 +122,8 @@ static const struct {
  * milliseconds till it is to be told again, -1: never. */
 static int tell_to_end(pid_t pid, const struct child_watch *watch, int waited_ms, size_t *num_told)
 {
-	while (*num_told < sizeof(ways) / sizeof(ways[0]) && waited_ms >= ways[*num_told].after_ms) {
+	while (*num_told < sizeof(ways) / sizeof(ways[0]) &&
+	       waited_ms >= ways[*num_told].after_ms) {
 		int number = ways[*num_told].signal;
 
 		if (number == SIGKILL && !(watch && watch->may_kill(watch->context)))
@@ -130,7 +131,8 @@ static int tell_to_end(pid_t pid, const struct child_watch *watch, int waited_ms
 		kill(pid, number);
 		(*num_told)++;
 	}
-	return *num_told < sizeof(ways) / sizeof(ways[0]) ? ways[*num_told].after_ms - waited_ms : -1;
+	return *num_told < sizeof(ways) / sizeof(ways[0]) ? ways[*num_told].after_ms - waited_ms
+							  : -1;
 }
 
 /* Until it has ended. When pdb is to end, so is the program: a gdb holds its rank for as long as it
@@ -148,7 +150,8 @@ static int wait_for_end(pid_t pid, const struct child_watch *watch)
 
 		if (interrupt_wants_end()) {
 			since_ns = since_ns ? since_ns : monotonic_ns();
-			timeout_ms = tell_to_end(pid, watch, (int)((monotonic_ns() - since_ns) / 1000000),
+			timeout_ms = tell_to_end(pid, watch,
+						 (int)((monotonic_ns() - since_ns) / 1000000),
 						 &num_told);
 		}
 		interrupt_drain();

@@ -20,9 +20,9 @@ struct child_watch {
 
 /* Run argv[0] (looked up in PATH) and wait for it. Ctrl-C goes to it and not to pdb meanwhile;
  * afterwards the terminal is as it was. remove_env: a variable that it is not to have, or NULL.
- * output_fd: what its standard output is to be. *status_ret: its exit status, or 128 + signal. -1:
- * it could not be started. When pdb is to end, the program is told to, by SIGHUP and then by SIGTERM.
- * watch may be NULL. */
+ * output_fd: what its standard output is to be. *status_ret: its exit status, or 128 + signal.
+ * -1: it could not be started. When pdb is to end, the program is told to, by SIGHUP and then by
+ * SIGTERM. watch may be NULL. */
 int child_run(const char *const argv[], const char *remove_env, int output_fd,
 	      const struct child_watch *watch, int *status_ret, struct pdb_error *err);
 

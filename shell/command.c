@@ -68,8 +68,8 @@ static int refuse(const struct command *const *table, const char *what, const ch
 	}
 	advice = suggest_nearest(word, names, num);
 	if (advice)
-		return error_set(err, ERROR_USAGE, "no %s \"%s\"; did you mean \"%s\"?", what,
-				 word, advice);
+		return error_set(err, ERROR_USAGE, "no %s \"%s\"; did you mean \"%s\"?", what, word,
+				 advice);
 	return error_set(err, ERROR_USAGE, "no %s \"%s\"; try \"help\"", what, word);
 }
 
@@ -163,16 +163,19 @@ static bool is_of_snapshot(const struct session *session, const struct command *
 {
 	if (!session->job || session->snapshot || session->has_cores)
 		return false;
-	return command->flags & CMD_ANSWERS && (command->flags & CMD_NEEDS_JOB || session->has_given_traces);
+	return command->flags & CMD_ANSWERS &&
+	       (command->flags & CMD_NEEDS_JOB || session->has_given_traces);
 }
 
-/* Answers about an old snapshot say so, to people. A file outlives the session: scripts are told of it, too. */
+/* Answers about an old snapshot say so, to people. A file outlives the session: scripts are told
+ * of it, too. */
 static void tell_age(struct session *session, const struct command *command)
 {
 	double age = session_age(session);
 	char end[128];
 
-	if (!is_of_snapshot(session, command) || (!session->editor && !(command->flags & CMD_KEEPS)))
+	if (!is_of_snapshot(session, command) ||
+	    (!session->editor && !(command->flags & CMD_KEEPS)))
 		return;
 	if (session_has_ended(session)) {
 		session_describe_end(session, end, sizeof(end));
@@ -250,8 +253,8 @@ static int look_anew(struct session *session, const struct command *command, str
 	return command_check_needs(session, command->flags, err);
 }
 
-static int run_command(struct session *session, const struct command *command, const struct args *args,
-		       struct pdb_error *err)
+static int run_command(struct session *session, const struct command *command,
+		       const struct args *args, struct pdb_error *err)
 {
 	return look_anew(session, command, err) < 0 ? -1 : command->run(session, args, err);
 }

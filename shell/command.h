@@ -20,13 +20,16 @@ enum command_flags {
 	CMD_GRAPHIC = 1 << 4,     /* writes DOT when session->wants_dot: `> file.svg` draws */
 	CMD_TERMINAL = 1 << 5,    /* writes to the terminal itself: not collected for the pager */
 	CMD_NO_REPEAT = 1 << 6,   /* an empty line does not do it again */
-	CMD_ANSWERS = 1 << 7,     /* an answer about the snapshot: told with its age when old; of a command that
-				   * does without a job if it took the traces of the job here */
-	CMD_DATA = 1 << 8,        /* writes JSON when session->wants_data: `--json`, `> file.json` */
-	CMD_SVG = 1 << 9,         /* draws by itself, as data: `> file.svg` */
-	CMD_FOLDED = 1 << 10,     /* writes folded stacks, as data: `> file.folded` */
-	CMD_NEEDS_WAITS = 1 << 11, /* a recorder, or stacks with what an MPI library holds of messages */
-	CMD_KEEPS = 1 << 12,      /* writes the snapshot down: tells its age to scripts, too */
+	/* an answer about the snapshot: told with its age when old; of a command that does
+	 * without a job if it took the traces of the job here */
+	CMD_ANSWERS = 1 << 7,
+	/* writes JSON when session->wants_data: `--json`, `> file.json` */
+	CMD_DATA = 1 << 8,
+	CMD_SVG = 1 << 9,     /* draws by itself, as data: `> file.svg` */
+	CMD_FOLDED = 1 << 10, /* writes folded stacks, as data: `> file.folded` */
+	/* a recorder, or stacks with what an MPI library holds of messages */
+	CMD_NEEDS_WAITS = 1 << 11,
+	CMD_KEEPS = 1 << 12, /* writes the snapshot down: tells its age to scripts, too */
 };
 
 /* What the words after the command are, for completion. */

@@ -10,10 +10,12 @@
 int command_check_needs(struct session *session, unsigned flags, struct pdb_error *err)
 {
 	char end[128];
-	bool has_waits = session->job && (session->job->model || queue_waits_are_known(session->job));
+	bool has_waits =
+		session->job && (session->job->model || queue_waits_are_known(session->job));
 
 	if ((flags & (CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_NEEDS_MODEL)) && !session->job)
-		return error_set(err, ERROR_NOT_FOUND, "no job: start pdb with --pid, --load or --core");
+		return error_set(err, ERROR_NOT_FOUND,
+				 "no job: start pdb with --pid, --load or --core");
 	if ((flags & CMD_NEEDS_LIVE) && session->snapshot)
 		return error_set(err, ERROR_GONE,
 				 "this needs the job's processes, and %s is a "
@@ -30,7 +32,8 @@ int command_check_needs(struct session *session, unsigned flags, struct pdb_erro
 				 "here for lp, groups, graph, why, bt, save",
 				 end);
 	}
-	if (((flags & CMD_NEEDS_MODEL) && !session->job->model) || ((flags & CMD_NEEDS_WAITS) && !has_waits))
+	if (((flags & CMD_NEEDS_MODEL) && !session->job->model) ||
+	    ((flags & CMD_NEEDS_WAITS) && !has_waits))
 		return error_set(
 			err, ERROR_NOT_FOUND,
 			"no recorder in this job, so no models: lp, groups, order, bt, tree%s\n"

@@ -37,7 +37,7 @@ static void offer(struct completions *all, const char *word, const char *what, c
 	all->all[all->num++] = (struct completion){xstrdup(word), xstrdup(what)};
 }
 
-/* ---- Commands -------------------------------------------------------------------------------- */
+/* ---- Commands ---- */
 
 static void offer_commands(struct completions *all, const struct command *const *table,
 			   const char *typed)
@@ -73,7 +73,7 @@ static void offer_help(struct completions *all, const struct session *session,
 	offer(all, "all", "all commands", typed);
 }
 
-/* ---- Ranks ----------------------------------------------------------------------------------- */
+/* ---- Ranks ---- */
 
 static void offer_hosts(struct completions *all, const struct session *session, const char *typed)
 {
@@ -139,7 +139,7 @@ static void offer_comms(struct completions *all, const struct session *session, 
 			offer(all, session->comms->comms[i].name, "", typed);
 }
 
-/* ---- Settings and options -------------------------------------------------------------------- */
+/* ---- Settings and options ---- */
 
 static void offer_settings(struct completions *all, const struct args *before, const char *typed)
 {
@@ -223,7 +223,7 @@ static bool offer_argument(struct completions *all, const struct session *sessio
 	return true;
 }
 
-/* ---- Ranks of files -------------------------------------------------------------------------- */
+/* ---- Ranks of files ---- */
 
 /* "FILE:0" and so on, as far as they begin with what was typed. */
 static void offer_ranks_of(struct completions *all, const char *file, const struct job *job,
@@ -260,7 +260,7 @@ static bool offer_file_ranks(struct completions *all, const struct session *sess
 	return true;
 }
 
-/* ---- Lines ----------------------------------------------------------------------------------- */
+/* ---- Lines ---- */
 
 static void offer_words(struct completions *all, const struct session *session,
 			const struct command *command, const char *before, const char *typed)

@@ -64,7 +64,7 @@ static struct link_limit limit_of(int ms)
 	};
 }
 
-/* ---- Starting them ------------------------------------------------------------------------- */
+/* ---- Starting them ---- */
 
 /* The launcher's words or, with "environ", variables; free both. */
 static char **read_words(pid_t pid, const char *file, char **text_ret)
@@ -205,7 +205,7 @@ static int await(struct daemons *daemons, struct pdb_error *err)
 	return error_set(err, ERROR_TIMEOUT, "no daemon has come within %d s", START_MS / 1000);
 }
 
-/* ---- Asking them --------------------------------------------------------------------------- */
+/* ---- Asking them ---- */
 
 /* That the link has ended says nothing of the job. */
 static int lost(struct daemons *daemons, struct pdb_error *err)
@@ -273,7 +273,8 @@ int daemons_ask(struct daemons *daemons, uint32_t kind, const void *payload, siz
 		struct link_frame *frame, const uint8_t **answer_ret, size_t *length_ret,
 		struct pdb_error *err)
 {
-	return daemons_ask_for(daemons, kind, payload, length, 0, frame, answer_ret, length_ret, err);
+	return daemons_ask_for(daemons, kind, payload, length, 0, frame, answer_ret, length_ret,
+			       err);
 }
 
 int daemons_add_cost(struct daemons *daemons, struct sampler_cost *cost, struct pdb_error *err)
@@ -327,7 +328,8 @@ static int tell_job(struct daemons *daemons, struct pdb_error *err)
 	struct link_frame frame;
 	const uint8_t *answer;
 	size_t length;
-	int result = daemons_ask_for(daemons, PDBD_JOB, text, strlen(text), 0, &frame, &answer, &length, err);
+	int result = daemons_ask_for(daemons, PDBD_JOB, text, strlen(text), 0, &frame, &answer,
+				     &length, err);
 
 	free(text);
 	if (result == 0)
@@ -348,8 +350,8 @@ static int scan(struct daemons *daemons, struct pdb_error *err)
 
 	memcpy(question, &scan, sizeof(scan));
 	memcpy(question + sizeof(scan), hosts->mark, mark_length);
-	num = daemons_ask_for(daemons, PDBD_SCAN, question, sizeof(scan) + mark_length, 0, &frame, &answer,
-		  &length, err);
+	num = daemons_ask_for(daemons, PDBD_SCAN, question, sizeof(scan) + mark_length, 0, &frame,
+			      &answer, &length, err);
 	free(question);
 	if (num < 0)
 		return -1;
@@ -365,8 +367,7 @@ int daemons_find_ranks(struct daemons *daemons, struct pdb_error *err)
 	int num;
 
 	/* The launcher has started what starts them, so they come at any moment. */
-	while ((num = scan(daemons, err)) == 0 && table->num_procs == 0 &&
-	       monotonic_ns() < end_ns)
+	while ((num = scan(daemons, err)) == 0 && table->num_procs == 0 && monotonic_ns() < end_ns)
 		if (!interrupt_sleep_until(monotonic_ns() + POLL_MS * UINT64_C(1000000)))
 			return error_set(err, ERROR_INTERRUPTED, "interrupted");
 	if (num < 0)

@@ -49,9 +49,11 @@ int daemons_count(const struct daemons *daemons);
 
 /* How long their start took, in ns, one part after the other. */
 struct daemons_start_times {
-	uint64_t launch_ns;  /* until a launcher has been told, the job's own, that it has started them */
+	/* until a launcher has been told, the job's own, that it has started them */
+	uint64_t launch_ns;
 	uint64_t connect_ns; /* until the first is connected: (the launcher,) libraries, MPI_Init */
-	uint64_t tell_ns;    /* until all have heard of the job, by the first messages between them */
+	/* until all have heard of the job, by the first messages between them */
+	uint64_t tell_ns;
 };
 struct daemons_start_times daemons_get_start_times(const struct daemons *daemons);
 
@@ -70,8 +72,8 @@ int daemons_sample(struct daemons *daemons, const struct rankset *ranks,
 		   const struct node_sampling *sampling, const struct code_question *code,
 		   struct pdb_error *err);
 
-/* Get the traces of `ranks` as of the last look, which must have been committed, into the job's model.
- * Errors: as daemons_look(). */
+/* Get the traces of `ranks` as of the last look, which must have been committed, into the job's
+ * model. Errors: as daemons_look(). */
 int daemons_get_traces(struct daemons *daemons, const struct rankset *ranks, struct pdb_error *err);
 
 /* Add what sampling has cost on their nodes so far. Errors: as daemons_look(). */

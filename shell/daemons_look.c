@@ -119,8 +119,8 @@ int daemons_look(struct daemons *daemons, const struct node_look_options *option
 	size_t length;
 	int result;
 
-	if (daemons_ask_for(daemons, PDBD_LOOK, &question, sizeof(question), 2 * options->milliseconds, &frame,
-		&bytes, &length, err) < 0)
+	if (daemons_ask_for(daemons, PDBD_LOOK, &question, sizeof(question),
+			    2 * options->milliseconds, &frame, &bytes, &length, err) < 0)
 		return -1;
 	result = take_share(daemons, bytes, length, err);
 	link_frame_deinit(&frame);
@@ -188,7 +188,7 @@ int daemons_sample(struct daemons *daemons, const struct rankset *ranks,
 	if (code)
 		code_bytes_put_question(&question, code, daemons->job->modules);
 	result = daemons_ask_for(daemons, PDBD_SAMPLE, question.bytes, question.num,
-		     2 * sampling->milliseconds, &frame, &bytes, &length, err);
+				 2 * sampling->milliseconds, &frame, &bytes, &length, err);
 	free(question.bytes);
 	if (result < 0)
 		return -1;
@@ -227,8 +227,8 @@ int daemons_get_traces(struct daemons *daemons, const struct rankset *ranks, str
 	int result;
 
 	question = put_look(&look, ranks);
-	result = daemons_ask_for(daemons, PDBD_TRACES, question.bytes, question.num, 0, &frame, &bytes, &length,
-		     err);
+	result = daemons_ask_for(daemons, PDBD_TRACES, question.bytes, question.num, 0, &frame,
+				 &bytes, &length, err);
 	free(question.bytes);
 	if (result < 0)
 		return -1;

@@ -25,8 +25,8 @@ struct daemons {
 	bool is_lost;        /* they cannot be told to end */
 	uint32_t next_channel;
 	struct daemons_start_times start_times;
-	unsigned num_owed;   /* answers that are still to come, those nobody waits for included */
-	struct job answer;   /* between look and commit: model, samples, holes; tables of `job` */
+	unsigned num_owed; /* answers that are still to come, those nobody waits for included */
+	struct job answer; /* between look and commit: model, samples, holes; tables of `job` */
 };
 
 /* The merged answer to a question, without the names of missing hosts: what is not told is missing

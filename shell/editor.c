@@ -32,7 +32,7 @@ struct editor {
 /* Readline's callbacks have no context to be given. */
 static struct editor *active;
 
-/* ---- Completion ---------------------------------------------------------------------------- */
+/* ---- Completion ---- */
 
 static struct completions offers; /* kept until the next, for show_offers() */
 static size_t next_offer;
@@ -97,7 +97,7 @@ static void show_offers(char **matches, int num, int longest)
 	rl_forced_update_display();
 }
 
-/* ---- Reading ------------------------------------------------------------------------------- */
+/* ---- Reading ---- */
 
 static void tell_end(const struct session *session)
 {
@@ -196,7 +196,7 @@ bool editor_confirm(struct session *session, const char *format, ...)
 	return yes;
 }
 
-/* ---- Life ---------------------------------------------------------------------------------- */
+/* ---- Life ---- */
 
 static char *history_path(void)
 {

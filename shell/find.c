@@ -97,7 +97,8 @@ int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
 		if (!table->source_note)
 			set_note(table, xstrdup(reason(launcher.kind)));
 	} else if (launcher_scan_procfs(&launcher, &table, &second) == 0) {
-		/* What kept the launcher from being asked; where none can be asked, the scan says so. */
+		/* What kept the launcher from being asked; where none can be asked, the scan
+		 * says so. */
 		if (launcher.kind == LAUNCHER_PRRTE || launcher.kind == LAUNCHER_ORTE ||
 		    launcher.kind == LAUNCHER_SRUN)
 			set_note(table, xasprintf("%s; %s", first.text, table->source_note));

@@ -19,8 +19,7 @@ struct proctable;
  * be given to launcher_hosts_deinit(). If there are hosts in it, ranks on these are not in the
  * table, which may then be without any. */
 int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
-	     struct launcher_hosts *hosts_ret, struct proctable **table_ret,
-	     struct pdb_error *err);
+	     struct launcher_hosts *hosts_ret, struct proctable **table_ret, struct pdb_error *err);
 
 /* Does the table have every rank that could be found from here? Of a job that is just being started
  * it has those that there are. */

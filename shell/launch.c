@@ -71,7 +71,7 @@ int launch_print_env(const struct options *options, struct pdb_error *err)
 	return is_written ? 0 : error_errno(err, "cannot write the lines");
 }
 
-/* ---- Starting ------------------------------------------------------------------------------ */
+/* ---- Starting ---- */
 
 /* In the child: never returns. Why it could not goes into the pipe. */
 static void become(char *const argv[], const char *output, bool has_input, int pipe_fd)
@@ -164,7 +164,7 @@ int launch_start(const struct options *options, struct launch **ret, struct pdb_
 	return 0;
 }
 
-/* ---- Signals ------------------------------------------------------------------------------- */
+/* ---- Signals ---- */
 
 void launch_pass_signals(struct launch *launch)
 {
@@ -186,7 +186,7 @@ void launch_terminate(const struct launch *launch)
 		kill(launch->pid, SIGTERM);
 }
 
-/* ---- Waiting for the ranks ----------------------------------------------------------------- */
+/* ---- Waiting for the ranks ---- */
 
 static bool has_ended(struct launch *launch)
 {
@@ -264,7 +264,7 @@ int launch_attach(struct launch *launch, struct session *session, struct pdb_err
 	return session_attach(session, launch->pid, NULL, err);
 }
 
-/* ---- The end ------------------------------------------------------------------------------- */
+/* ---- The end ---- */
 
 bool launch_has_ended(struct launch *launch, int *status_ret)
 {

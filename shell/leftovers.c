@@ -14,7 +14,8 @@
 #include "shell/interrupt.h"
 #include "shell/session.h"
 
-#define WAIT_NS UINT64_C(10000000000) /* ranks may outlive their launcher for so long, on a busy machine */
+#define WAIT_NS                                                                                    \
+	UINT64_C(10000000000) /* ranks may outlive their launcher for so long, on a busy machine */
 #define POLL_NS UINT64_C(10000000)
 
 struct leftovers {
@@ -42,8 +43,8 @@ struct leftovers *leftovers_note(const struct session *session)
 	return leftovers;
 }
 
-/* A process that is killed ends thread by thread. Until the last one its segment is in use, also when
- * the first one is a zombie already. */
+/* A process that is killed ends thread by thread. Until the last one its segment is in use, also
+ * when the first one is a zombie already. */
 static bool is_alive(const struct segment_process *process)
 {
 	struct procfs_stat stat;

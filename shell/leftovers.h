@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What a job leaves in memory when pdb ends it: its ranks are killed, and so their segments stay. */
+ * What a job leaves in memory when pdb ends it: its ranks are killed, and so their segments
+ * stay. */
 #ifndef PDB_SHELL_LEFTOVERS_H
 #define PDB_SHELL_LEFTOVERS_H
 

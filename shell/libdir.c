@@ -29,8 +29,8 @@ static bool program_folder(char folder[static PATH_MAX])
 	return true;
 }
 
-/* The folder of the library that this code is in. Of a program the loader knows the name that it was
- * started by. */
+/* The folder of the library that this code is in. Of a program the loader knows the name that it
+ * was started by. */
 static bool library_folder(char folder[static PATH_MAX])
 {
 	static const char own;

@@ -38,7 +38,7 @@ static int complain(const struct pdb_error *err)
 	return STATUS_CANNOT;
 }
 
-/* ---- Commands from the command line -------------------------------------------------------- */
+/* ---- Commands from the command line ---- */
 
 /* Returns how many failed; with --batch the first one ends it. */
 static int run_start_commands(struct session *session, const struct options *options)
@@ -62,7 +62,7 @@ static int run_start_commands(struct session *session, const struct options *opt
 	return failed;
 }
 
-/* ---- The loop ------------------------------------------------------------------------------ */
+/* ---- The loop ---- */
 
 /* How old the answers are, where that matters; see "help prompt". The caller frees. */
 static char *make_age(const struct session *session)
@@ -164,7 +164,7 @@ static int debug(struct session *session, const struct options *options)
 	return failed ? STATUS_CANNOT : session_status(session);
 }
 
-/* ---- What there is to debug ---------------------------------------------------------------- */
+/* ---- What there is to debug ---- */
 
 static int clean(void)
 {

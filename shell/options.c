@@ -41,7 +41,8 @@ static const char doc[] =
 	"  pdb --core FILE...     look at the cores of a crashed job; or --core DIRECTORY\n"
 	"  pdb clean              remove what crashed jobs left in /dev/shm\n\n"
 	"Exit status: 0 no hang found, 1 a hang or a fault found, 2 pdb could not do what was "
-	"asked; run --watch: that of COMMAND when it ends by itself. PID and options may be written as in gdb: -p, -x, -ex, -batch.";
+	"asked; run --watch: that of COMMAND when it ends by itself. PID and options may be "
+	"written as in gdb: -p, -x, -ex, -batch.";
 
 static const struct argp_option table[] = {
 	{"pid", 'p', "PID", 0, "The job's launcher, or one of its ranks", 1},
@@ -110,8 +111,8 @@ static void add_command(struct options *options, const char *text, bool is_file)
 
 static void add_core(struct options *options, char *path)
 {
-	options->cores = xgrow(options->cores, options->num_cores, &options->cores_capacity,
-			       sizeof(char *));
+	options->cores =
+		xgrow(options->cores, options->num_cores, &options->cores_capacity, sizeof(char *));
 	options->cores[options->num_cores++] = path;
 	options->has_cores = true;
 }
@@ -124,10 +125,13 @@ static void refuse_word(const char *word, struct argp_state *state)
 	if (nearest)
 		argp_error(state, "no \"%s\"; did you mean \"%s\"?", word, nearest);
 	else if (access(word, R_OK) == 0)
-		argp_error(state, "%s is no command of pdb; a program is started by \"pdb run -- "
-				  "mpirun ...\", a snapshot is shown by --load, cores by --core", word);
+		argp_error(state,
+			   "%s is no command of pdb; a program is started by \"pdb run -- "
+			   "mpirun ...\", a snapshot is shown by --load, cores by --core",
+			   word);
 	else
-		argp_error(state, "\"%s\" is neither run, watch, env nor clean; to attach: --pid PID",
+		argp_error(state,
+			   "\"%s\" is neither run, watch, env nor clean; to attach: --pid PID",
 			   word);
 }
 
@@ -208,7 +212,8 @@ static error_t parse_trace(const char *value, struct argp_state *state)
 
 	options->trace = value ? value : "1M";
 	if (!is_trace_size(options->trace))
-		argp_error(state, "\"%s\" is no size of a trace; give bytes, for example 4M", value);
+		argp_error(state, "\"%s\" is no size of a trace; give bytes, for example 4M",
+			   value);
 	return 0;
 }
 

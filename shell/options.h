@@ -37,7 +37,7 @@ struct options {
 	const char *trace;  /* of the job that is run: what PDB_TRACE is to say; NULL: not given */
 	const char *trace_filter; /* the same for PDB_TRACE_FILTER */
 	bool is_batch;
-	bool no_init; /* do not read ~/.pdbrc */
+	bool no_init;               /* do not read ~/.pdbrc */
 	bool is_watched;            /* run: --watch */
 	bool has_watch_options;     /* any of these was given: */
 	struct watch_options watch; /* for ACTION_WATCH and is_watched */

@@ -94,7 +94,8 @@ static int split_file(const char *p, unsigned flags, struct output *output, stru
 	}
 	if (output->format && output->kind == OUTPUT_APPEND) {
 		args_destroy(args);
-		return error_set(err, ERROR_USAGE, "pictures and data cannot be appended to a file");
+		return error_set(err, ERROR_USAGE,
+				 "pictures and data cannot be appended to a file");
 	}
 	if (output->format && output->kind == OUTPUT_FILE)
 		output->kind = OUTPUT_PICTURE;

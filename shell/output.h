@@ -21,8 +21,9 @@ enum output_kind {
 
 struct output {
 	enum output_kind kind;
-	char *target;       /* shell command or file name; NULL for OUTPUT_PLAIN */
-	const char *format; /* OUTPUT_PICTURE: "dot", "svg", "png", "pdf"; OUTPUT_DATA: "folded", "json", "svg" */
+	char *target; /* shell command or file name; NULL for OUTPUT_PLAIN */
+	/* OUTPUT_PICTURE: "dot", "svg", "png", "pdf"; OUTPUT_DATA: "folded", "json", "svg" */
+	const char *format;
 
 	FILE *stream; /* while open: a gate, or memory */
 	FILE *pipe;   /* OUTPUT_PIPE: below the gate */
@@ -42,8 +43,9 @@ int output_split(const char *line, unsigned flags, char **command_ret, struct ou
 int output_open(struct output *output, struct session *session, bool is_collected,
 		struct pdb_error *err);
 
-/* Write what was collected, stop the spinner before, wait for the pipe, free. keep: the command succeeded; else no file or
- * picture is written from what was collected. Returns -1 and *err when writing failed. */
+/* Write what was collected, stop the spinner before, wait for the pipe, free. keep: the command
+ * succeeded; else no file or picture is written from what was collected. Returns -1 and *err
+ * when writing failed. */
 int output_close(struct output *output, struct session *session, bool keep, struct pdb_error *err);
 
 #endif

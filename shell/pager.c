@@ -34,7 +34,7 @@ size_t pager_rows(const char *line, const char *end, size_t columns, const char 
 	return width > columns && columns ? (width + columns - 1) / columns : 1;
 }
 
-/* ---- By $PAGER ------------------------------------------------------------------------------- */
+/* ---- By $PAGER ---- */
 
 static bool show_by(const char *pager, const char *text, size_t size)
 {
@@ -52,7 +52,7 @@ static bool show_by(const char *pager, const char *text, size_t size)
 	return pclose(pipe) != 127 << 8; /* else: no such program */
 }
 
-/* ---- By pages -------------------------------------------------------------------------------- */
+/* ---- By pages ---- */
 
 /* A key from the terminal; 'q' at its end and at a signal. */
 static char read_key(void)

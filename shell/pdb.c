@@ -30,7 +30,7 @@
 
 struct pdb_job {
 	struct session session;
-	FILE *nowhere; /* what the session prints to when nobody has asked */
+	FILE *nowhere;  /* what the session prints to when nobody has asked */
 	bool has_facts; /* verdict and groups are those of the last look */
 	struct pdb_verdict verdict;
 	struct pdb_group *groups;
@@ -39,8 +39,9 @@ struct pdb_job {
 
 /* Those that ask for nothing but what a look has found, and order, which looks at stacks. */
 static const struct command *const questions[] = {
-	&cmd_collectives, &cmd_graph, &cmd_groups, &cmd_history,  &cmd_loops, &cmd_lp,    &cmd_messages,
-	&cmd_model,       &cmd_order, &cmd_progress, &cmd_requests, &cmd_waits, &cmd_why,
+	&cmd_collectives, &cmd_graph,    &cmd_groups, &cmd_history, &cmd_loops,
+	&cmd_lp,          &cmd_messages, &cmd_model,  &cmd_order,   &cmd_progress,
+	&cmd_requests,    &cmd_waits,    &cmd_why,
 };
 
 const char *pdb_version(void)
@@ -48,7 +49,7 @@ const char *pdb_version(void)
 	return PDB_VERSION;
 }
 
-/* ---- The caller's world ---------------------------------------------------------------------- */
+/* ---- The caller's world ---- */
 
 /* Numbers are written with a point and text in UTF-8, whatever the program's language. Returns what
  * leave() sets again. */
@@ -88,7 +89,7 @@ static void give_error(const struct pdb_error *err, char *error)
 	error[PDB_ERROR_SIZE - 1] = '\0';
 }
 
-/* ---- A job ----------------------------------------------------------------------------------- */
+/* ---- A job ---- */
 
 static struct pdb_job *create(void)
 {
@@ -198,7 +199,7 @@ int pdb_is_live(struct pdb_job *job)
 	return !session_has_ended(&job->session);
 }
 
-/* ---- Verdict and groups ---------------------------------------------------------------------- */
+/* ---- Verdict and groups ---- */
 
 static void find_verdict(struct pdb_job *job)
 {
@@ -318,7 +319,7 @@ int pdb_next_rank(const char *ranks, int after)
 	return next;
 }
 
-/* ---- Answers --------------------------------------------------------------------------------- */
+/* ---- Answers ---- */
 
 /* The command that is the first word of *question, which is moved behind it. */
 static const struct command *take_question(const char **question, struct pdb_error *err)

@@ -33,10 +33,10 @@ struct pdb_job;
 /* Of the library that runs, which may be newer than this header: "0.1". */
 const char *pdb_version(void);
 
-/* ---- A job ----------------------------------------------------------------------------------- */
+/* ---- A job ---- */
 
-/* Read a snapshot that `save` or `watch --save` has written. The result is for pdb_close(); NULL: it
- * cannot be read. */
+/* Read a snapshot that `save` or `watch --save` has written. The result is for pdb_close();
+ * NULL: it cannot be read. */
 struct pdb_job *pdb_load(const char *path, char *error);
 
 /* Look at the job of the launcher `pid` (mpirun, prterun, srun, mpiexec, or one of its ranks), as
@@ -58,10 +58,10 @@ int pdb_num_ranks(const struct pdb_job *job);
 /* 1: it runs, as far as is known; 0: it has ended, or is a snapshot. */
 int pdb_is_live(struct pdb_job *job);
 
-/* ---- Who holds it up ------------------------------------------------------------------------- */
+/* ---- Who holds it up ---- */
 
-/* These structs are made by the library only; members are added at their ends. Their texts are never
- * NULL. All is valid until pdb_look() or pdb_close(). */
+/* These structs are made by the library only; members are added at their ends. Their texts are
+ * never NULL. All is valid until pdb_look() or pdb_close(). */
 
 struct pdb_verdict {
 	const char *kind;  /* "none", "computation", "deadlock", ...: docs/json.md has all */
@@ -70,7 +70,8 @@ struct pdb_verdict {
 	const char *ranks; /* the least-progressed ones, or those that crashed */
 	int num_ranks;
 	const char *waiting; /* those that wait, for them in the end */
-	double stay;         /* the shortest time that any of `ranks` is where it is; 0: not known */
+	/* the shortest time that any of `ranks` is where it is; 0: not known */
+	double stay;
 };
 
 /* Never NULL. */
@@ -81,11 +82,13 @@ const struct pdb_verdict *pdb_verdict(struct pdb_job *job);
 struct pdb_group {
 	const char *ranks;
 	int num_ranks;
-	const char *where;      /* for people: "in MPI_Recv, halo() at halo.c:31" */
-	const char *activity;   /* "in MPI", "polling", "computing", "ended"; "" without a recorder */
-	const char *iterations; /* of the loops around it, outermost first: "412, 3"; "": not known */
-	const char *least;      /* those of its ranks that the verdict names */
-	double stay;            /* the shortest time that any of them is there; 0: not known */
+	const char *where; /* for people: "in MPI_Recv, halo() at halo.c:31" */
+	/* "in MPI", "polling", "computing", "ended"; "" without a recorder */
+	const char *activity;
+	/* of the loops around it, outermost first: "412, 3"; "": not known */
+	const char *iterations;
+	const char *least; /* those of its ranks that the verdict names */
+	double stay;       /* the shortest time that any of them is there; 0: not known */
 };
 
 /* Largest first; without a recorder in the order of their stacks in time, earliest first. */
@@ -97,7 +100,7 @@ const struct pdb_group *pdb_group(struct pdb_job *job, size_t number);
  * the text is no set. */
 int pdb_next_rank(const char *ranks, int after);
 
-/* ---- Answers --------------------------------------------------------------------------------- */
+/* ---- Answers ---- */
 
 /* What commands of pdb answer: "lp", "groups", "graph", "loops", "progress", "why RANK",
  * "waits [RANKS]", "messages [RANKS]", "requests RANK", "collectives [COMM]", "history RANK",

@@ -19,9 +19,8 @@
 
 /* What ranks on other hosts have to be given. */
 static const char *const forwarded[] = {
-	PDB_ENV_RECORD,	 PDB_ENV_DIR,	PDB_ENV_RING,  PDB_ENV_CHAIN,
-	PDB_ENV_PTRACER, PDB_ENV_QUIET, PDB_ENV_TRACE, PDB_ENV_TRACE_FILTER,
-	PDB_ENV_KEEPER,
+	PDB_ENV_RECORD, PDB_ENV_DIR,   PDB_ENV_RING,         PDB_ENV_CHAIN,  PDB_ENV_PTRACER,
+	PDB_ENV_QUIET,  PDB_ENV_TRACE, PDB_ENV_TRACE_FILTER, PDB_ENV_KEEPER,
 };
 #define NUM_FORWARDED (sizeof(forwarded) / sizeof(forwarded[0]))
 
@@ -34,7 +33,7 @@ enum preload_mpi preload_mpi_of_name(const char *name)
 	return PRELOAD_UNKNOWN;
 }
 
-/* ---- Which MPI ----------------------------------------------------------------------------- */
+/* ---- Which MPI ---- */
 
 static bool has_prefix(const char *text, const char *prefix)
 {
@@ -69,7 +68,8 @@ static bool take_mpi(const char *name, const char *path, void *context)
 	return *mpi != PRELOAD_UNKNOWN;
 }
 
-/* By the libraries that an ELF file needs, and those that these need; unknown for every other file. */
+/* By the libraries that an ELF file needs, and those that these need; unknown for every other
+ * file. */
 static enum preload_mpi mpi_of_file(const char *path)
 {
 	enum preload_mpi mpi = PRELOAD_UNKNOWN;
@@ -158,7 +158,7 @@ enum preload_mpi preload_guess(char *const argv[])
 	return mpi;
 }
 
-/* ---- Where the recorder is ----------------------------------------------------------------- */
+/* ---- Where the recorder is ---- */
 
 int preload_find(enum preload_mpi mpi, char **path_ret, struct pdb_error *err)
 {
@@ -182,7 +182,7 @@ int preload_find_all(enum preload_mpi first, char **paths_ret, struct pdb_error 
 	return 0;
 }
 
-/* ---- How a launcher is told ---------------------------------------------------------------- */
+/* ---- How a launcher is told ---- */
 
 /* `library` before what is preloaded already. */
 static char *preload_value(const char *library)
@@ -282,7 +282,7 @@ char *preload_shell_lines(enum preload_mpi mpi, const char *library)
 	return text;
 }
 
-/* ---- Undone -------------------------------------------------------------------------------- */
+/* ---- Undone ---- */
 
 /* Is it a recorder, wherever it is? */
 static bool is_recorder(const char *path, size_t length)

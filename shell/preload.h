@@ -13,9 +13,9 @@ enum preload_mpi { PRELOAD_UNKNOWN, PRELOAD_OPENMPI, PRELOAD_MPICH };
 /* "openmpi", "mpich"; PRELOAD_UNKNOWN for other words and NULL. */
 enum preload_mpi preload_mpi_of_name(const char *name);
 
-/* By the MPI library that a word of the command line loads when it is a program, directly or through
- * other libraries: it need not be the launcher's, nor the one that PATH has first. Where there is
- * none, as of scripts, by the launcher itself: its real name and what it loads. */
+/* By the MPI library that a word of the command line loads when it is a program, directly or
+ * through other libraries: it need not be the launcher's, nor the one that PATH has first. Where
+ * there is none, as of scripts, by the launcher itself: its real name and what it loads. */
 enum preload_mpi preload_guess(char *const argv[]);
 
 /* The recorder's path, by libdir.h. The caller frees *path_ret. */

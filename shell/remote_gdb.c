@@ -43,7 +43,7 @@ struct run {
 	int sockets[2];      /* the terminal's, and of standard error when it is not typed; -1 */
 };
 
-/* ---- The relay ----------------------------------------------------------------------------- */
+/* ---- The relay ---- */
 
 /* Of pdb's descriptors it keeps the standard ones and the sockets: a copy of the link's would keep
  * the daemons when pdb has been killed. */
@@ -107,7 +107,7 @@ static void __attribute__((noreturn)) be_relay(const struct run *run)
 	_exit(result == 0 ? RELAY_DONE : err.code == ERROR_TIMEOUT ? RELAY_GAVE_UP : RELAY_FAILED);
 }
 
-/* ---- The channels -------------------------------------------------------------------------- */
+/* ---- The channels ---- */
 
 static void close_sockets(struct run *run)
 {
@@ -139,7 +139,7 @@ static int open_channels(struct run *run, struct pdb_error *err)
 	return 0;
 }
 
-/* ---- The questions ------------------------------------------------------------------------- */
+/* ---- The questions ---- */
 
 static int ask(struct run *run, uint32_t kind, const void *question, size_t size,
 	       struct link_frame *frame, const uint8_t **answer_ret, size_t *length_ret,
@@ -226,7 +226,7 @@ static int ask_state(struct run *run, bool wants_end, struct gdb_state *ret, str
 	return length == sizeof(*ret) ? 0 : no_answer(run, err);
 }
 
-/* ---- While it runs ------------------------------------------------------------------------- */
+/* ---- While it runs ---- */
 
 static void measure(struct winsize *size)
 {

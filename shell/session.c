@@ -116,8 +116,8 @@ void session_deinit(struct session *session)
 	safe_paths_clear(&session->safe_paths);
 }
 
-/* By stacks alone several ranks may be left among whom their order can choose, or what MPI libraries hold of
- * messages. */
+/* By stacks alone several ranks may be left among whom their order can choose, or what MPI
+ * libraries hold of messages. */
 static void choose_by_stacks(struct session *session)
 {
 	struct verdict *verdict = session->verdict;
@@ -141,12 +141,11 @@ static void analyse(struct session *session)
 		session->graph = progress_graph_create(session->progress, session->groups);
 		session->waitfor = waitfor_create(job, session->comms);
 	}
-	session->verdict =
-		verdict_create(job, session->groups, session->graph, session->waitfor);
+	session->verdict = verdict_create(job, session->groups, session->graph, session->waitfor);
 	choose_by_stacks(session);
 }
 
-/* ---- Looking at the job -------------------------------------------------------------------- */
+/* ---- Looking at the job ---- */
 
 /* Daemons where they are needed, and why there are none. It is tried once; those that were lost
  * are started again. -1: interrupted. */
@@ -304,8 +303,8 @@ static int look_here(struct session *session, struct node_look_options *options,
 	return 0;
 }
 
-/* By daemons where they are needed and can be had, or by this process. *begin_ret: when, without the
- * start of daemons. */
+/* By daemons where they are needed and can be had, or by this process. *begin_ret: when, without
+ * the start of daemons. */
 static int look_once(struct session *session, struct node_look_options *options,
 		     uint64_t *begin_ret, struct pdb_error *err)
 {
@@ -614,7 +613,7 @@ void session_describe_end(const struct session *session, char *buffer, size_t si
 			 num_living, num_living == 1 ? "s" : "", pid);
 }
 
-/* ---- How it is seen ------------------------------------------------------------------------ */
+/* ---- How it is seen ---- */
 
 static bool decide(const struct session *session, enum setting_id id, bool automatic)
 {
@@ -677,7 +676,7 @@ int session_status(const struct session *session)
 	return session->is_hung || (session->verdict && session->verdict->is_hang);
 }
 
-/* ---- Talking to people --------------------------------------------------------------------- */
+/* ---- Talking to people ---- */
 
 static bool is_quiet;
 

@@ -43,24 +43,24 @@ struct session {
 	struct macros macros;
 	struct safe_paths safe_paths;
 
-	struct job *job; /* NULL: none */
-	bool is_live;    /* attached, and not seen to have ended */
-	bool is_hung;    /* `watch` has found so, and the last look shows it */
-	char *snapshot;  /* the file it was loaded from, or NULL */
-	bool has_cores;  /* it is known from its cores alone */
+	struct job *job;     /* NULL: none */
+	bool is_live;        /* attached, and not seen to have ended */
+	bool is_hung;        /* `watch` has found so, and the last look shows it */
+	char *snapshot;      /* the file it was loaded from, or NULL */
+	bool has_cores;      /* it is known from its cores alone */
 	struct cores *cores; /* their files; NULL: none */
 	struct launcher_info launcher;
 	struct launcher_hosts hosts; /* where ranks are that the launcher does not tell of */
-	int launcher_fd; /* pidfd of the launcher: readable when it has ended; -1 */
-	bool is_own;     /* started by us: `pdb run` */
+	int launcher_fd;             /* pidfd of the launcher: readable when it has ended; -1 */
+	bool is_own;                 /* started by us: `pdb run` */
 	struct symbols *symbols;
 	struct stack_order *stack_order; /* what their order needs; NULL: nothing so far */
 	struct sampler *sampler;
-	struct node *node;       /* the ranks of this host */
-	struct daemons *daemons; /* on all nodes of a job that has others; NULL: none */
-	bool has_lost_daemons;   /* and has started no others yet */
-	bool keeps_traces;       /* looks keep them for session_look_at_end() */
-	bool has_saved;          /* watching has, a hang or what that saw */
+	struct node *node;               /* the ranks of this host */
+	struct daemons *daemons;         /* on all nodes of a job that has others; NULL: none */
+	bool has_lost_daemons;           /* and has started no others yet */
+	bool keeps_traces;               /* looks keep them for session_look_at_end() */
+	bool has_saved;                  /* watching has, a hang or what that saw */
 	struct pdb_error daemon_trouble; /* why there are none where they are needed; ERROR_NONE */
 
 	/* Of the last refresh. NULL without models, but for verdict. */
@@ -73,8 +73,8 @@ struct session {
 	struct temporal_result *order; /* of the stacks, if the verdict could go by it; NULL */
 	struct sampling sampling;
 	const struct code_question *question; /* what sampling asks beside stacks; NULL: nothing */
-	uint64_t looked_ns;    /* CLOCK_MONOTONIC; 0: never */
-	uint64_t look_cost_ns; /* how long the last refresh took */
+	uint64_t looked_ns;                   /* CLOCK_MONOTONIC; 0: never */
+	uint64_t look_cost_ns;                /* how long the last refresh took */
 	bool is_outdated;      /* gdb has had a rank since: the next answer takes a new one */
 	char *sample_trouble;  /* why there are no stacks at all; NULL: there are */
 	bool has_given_traces; /* of that refresh, to the command that is being carried out */
@@ -85,8 +85,9 @@ struct session {
 	int out_fd;        /* where that ends, for programs that write there themselves */
 	bool out_is_paged; /* collected to be shown on the terminal */
 	bool wants_dot;    /* the output is to be a picture: print DOT */
-	const char *wants_data; /* the output is to be data: "folded", "json" or "svg"; NULL: text */
-	bool is_json;           /* all answers are to be JSON that can be */
+	/* the output is to be data: "folded", "json" or "svg"; NULL: text */
+	const char *wants_data;
+	bool is_json; /* all answers are to be JSON that can be */
 
 	struct line_source
 		*source;       /* of the line that is being carried out; NULL: the command line */
@@ -105,8 +106,8 @@ int session_attach(struct session *session, pid_t pid, const char *nspace, struc
 /* Read a snapshot. The session must be without a job. */
 int session_load(struct session *session, const char *path, struct pdb_error *err);
 
-/* Read the cores of a job from files and directories; what cannot be used of them is told. The session
- * must be without a job. */
+/* Read the cores of a job from files and directories; what cannot be used of them is told. The
+ * session must be without a job. */
 int session_load_cores(struct session *session, char *const *paths, size_t num_paths,
 		       struct pdb_error *err);
 
@@ -126,19 +127,20 @@ void session_detach(struct session *session);
  * last snapshot stays. */
 int session_refresh(struct session *session, struct pdb_error *err);
 
-/* The processes of the job have ended: look at what was kept of those with traces, and get all traces.
- * ERROR_GONE: nothing was kept, and the last snapshot stays. */
+/* The processes of the job have ended: look at what was kept of those with traces, and get all
+ * traces. ERROR_GONE: nothing was kept, and the last snapshot stays. */
 int session_look_at_end(struct session *session, struct pdb_error *err);
 
-/* Sample the stacks of `ranks`, so many times within so many milliseconds, and put the samples in the
- * place of older ones. Ctrl-C: those taken till then count, if all ranks are on this host. */
+/* Sample the stacks of `ranks`, so many times within so many milliseconds, and put the samples
+ * in the place of older ones. Ctrl-C: those taken till then count, if all ranks are on this
+ * host. */
 int session_sample(struct session *session, const struct rankset *ranks, int times,
 		   int milliseconds, struct pdb_error *err);
 /* From now on, until it is NULL, sampling reads the probes of this question, too, and makes its
  * names known. Borrowed. */
 void session_ask_code(struct session *session, const struct code_question *question);
-/* Read the question's probes in the main threads' stacks of the job's latest samples, as far as ranks
- * are still there; the samples stay what they are. Nothing for a snapshot. */
+/* Read the question's probes in the main threads' stacks of the job's latest samples, as far as
+ * ranks are still there; the samples stay what they are. Nothing for a snapshot. */
 int session_read_values(struct session *session, struct pdb_error *err);
 /* Have the daemons tell functions of which this host has no files; they come into the job's code.
  * Nothing where there are no daemons. */

@@ -29,7 +29,7 @@ struct stack_order {
 	size_t num_seen;
 };
 
-/* ---- Machine code ---------------------------------------------------------------------------- */
+/* ---- Machine code ---- */
 
 /* A snapshot is of another host, maybe: the files here need not be those of its job. */
 static const struct code_function *get_function(void *argument, uint32_t module, uint64_t address,
@@ -152,7 +152,7 @@ static bool add_stacks(struct stack_order *order, const struct samples *samples)
 	return is_new;
 }
 
-/* ---- Variables ------------------------------------------------------------------------------- */
+/* ---- Variables ---- */
 
 /* Names of loops are told by whoever has the files, and saved in snapshots, as those of frames. */
 static void name_loops(struct stack_order *order)
@@ -176,7 +176,7 @@ static void choose(struct session *session)
 	session_ask_code(session, &order->question);
 }
 
-/* ---- The order ------------------------------------------------------------------------------- */
+/* ---- The order ---- */
 
 static struct stack_order *get(struct session *session)
 {
@@ -261,7 +261,8 @@ struct temporal_result *stack_order_compare(struct session *session, const struc
 		return NULL;
 	}
 	is_new = prepare(session, samples);
-	/* New places, and the samples of a look by daemons, were seen without knowing what to read. */
+	/* New places, and the samples of a look by daemons, were seen without knowing what to
+	 * read. */
 	if (is_new || !has_values(samples))
 		stack_order_complete(session, &trouble);
 	temporal = session->stack_order->temporal;

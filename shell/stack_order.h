@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The temporal order of the job's stacks (analysis/stacks/temporal.h), for all commands and answers that
- * go by it: machine code and variables come from the files of the modules, and the variables'
- * values are read in the frames while stacks are sampled. What was learned of a job's code is kept
- * with the session, so that it is read once. */
+ * The temporal order of the job's stacks (analysis/stacks/temporal.h), for all commands and
+ * answers that go by it: machine code and variables come from the files of the modules, and the
+ * variables' values are read in the frames while stacks are sampled. What was learned of a job's
+ * code is kept with the session, so that it is read once. */
 #ifndef PDB_SHELL_STACK_ORDER_H
 #define PDB_SHELL_STACK_ORDER_H
 
@@ -23,8 +23,8 @@ void stack_order_prepare(struct session *session, const struct samples *samples)
  * samples become the job's. */
 int stack_order_sample(struct session *session, const struct rankset *ranks, struct pdb_error *err);
 
-/* Make what is known of the job's latest samples complete: the machine code of their stacks, and the
- * values in those frames in which ranks still are. The samples stay what they are. */
+/* Make what is known of the job's latest samples complete: the machine code of their stacks, and
+ * the values in those frames in which ranks still are. The samples stay what they are. */
 int stack_order_complete(struct session *session, struct pdb_error *err);
 
 /* More different stacks than this are compared only when their order is asked for. */

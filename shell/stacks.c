@@ -18,7 +18,7 @@
 
 #define MAX_FRAMES 100000
 
-/* ---- Options --------------------------------------------------------------------------------- */
+/* ---- Options ---- */
 
 enum option_kind { OPTION_FLAG, OPTION_DEPTH, OPTION_PATTERN, OPTION_EXTREME, OPTION_TIME };
 
@@ -172,7 +172,7 @@ void stacks_options_deinit(struct stacks_options *o)
 	rankset_destroy(o->ranks);
 }
 
-/* ---- Stacks ---------------------------------------------------------------------------------- */
+/* ---- Stacks ---- */
 
 int stacks_ensure(struct session *session, const struct rankset *ranks, struct pdb_error *err)
 {

@@ -14,19 +14,19 @@ struct rankset;
 struct session;
 
 /* For the texts of help. */
-#define STACKS_OPTIONS \
-	"  -full        with what is inside the MPI library and what starts main()\n" \
-	"  -join        frames that follow each other in all stacks on one line\n" \
-	"  -depth N     the N outermost frames\n" \
-	"  -below RE    cut stacks below the function RE\n" \
-	"  -above RE    cut stacks above it; stacks without it are left out\n" \
-	"  -hide RE     leave out these functions\n" \
-	"  -search RE   only stacks with such a function\n" \
-	"  -least [N]   the stacks of fewest ranks; -most of most ranks;\n" \
-	"  -shortest [N] those with fewest frames; -longest with most\n" \
-	"  -first [N]   the stacks that are first in time, in N steps along their order;\n" \
-	"               -last from the end\n" \
-	"RE is a regular expression, looked for in \"function() at file:line\"; \"mpi\" is\n" \
+#define STACKS_OPTIONS                                                                             \
+	"  -full        with what is inside the MPI library and what starts main()\n"              \
+	"  -join        frames that follow each other in all stacks on one line\n"                 \
+	"  -depth N     the N outermost frames\n"                                                  \
+	"  -below RE    cut stacks below the function RE\n"                                        \
+	"  -above RE    cut stacks above it; stacks without it are left out\n"                     \
+	"  -hide RE     leave out these functions\n"                                               \
+	"  -search RE   only stacks with such a function\n"                                        \
+	"  -least [N]   the stacks of fewest ranks; -most of most ranks;\n"                        \
+	"  -shortest [N] those with fewest frames; -longest with most\n"                           \
+	"  -first [N]   the stacks that are first in time, in N steps along their order;\n"        \
+	"               -last from the end\n"                                                      \
+	"RE is a regular expression, looked for in \"function() at file:line\"; \"mpi\" is\n"      \
 	"the MPI library. N stacks, and those like the last of them; without it 1."
 
 struct stacks_options {
@@ -38,7 +38,7 @@ struct stacks_options {
 	bool is_selected;
 	enum calltree_extreme extreme;
 	bool is_timed, is_last; /* steps along the temporal order, from its end */
-	long num; /* how many of them */
+	long num;               /* how many of them */
 };
 
 /* Take ranks and options off the words. On failure there is nothing to free. */

@@ -16,7 +16,7 @@
 
 #define FILE_NAME ".pdbrc"
 
-/* ---- Files ----------------------------------------------------------------------------------- */
+/* ---- Files ---- */
 
 /* Opened without waiting, as a pipe of that name would make it. */
 static int open_file(const char *path)

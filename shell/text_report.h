@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What pdb has to say of a job as text: what `report` and `watch --report` write to files that are no pages
- * (shell/page.h). */
+ * What pdb has to say of a job as text: what `report` and `watch --report` write to files that
+ * are no pages (shell/page.h). */
 #ifndef PDB_SHELL_TEXT_REPORT_H
 #define PDB_SHELL_TEXT_REPORT_H
 
@@ -8,8 +8,8 @@
 
 struct session;
 
-/* The job of the session, which has one. about: a line above the answers, or NULL. Errors of writing stay in
- * `out`. */
+/* The job of the session, which has one. about: a line above the answers, or NULL. Errors of
+ * writing stay in `out`. */
 void text_report_write(struct session *session, const char *about, FILE *out);
 
 #endif

@@ -16,7 +16,8 @@ const struct topic topic_table[] = {
 			"  save FILE    all of it for later, and for others: pdb --load FILE\n"
 			"\"tutorial\" goes through them on the job that is here. A job that only "
 			"crawls is\n"
-			"another question: \"progress\" and \"watch\". Causes that \"lp\" tells: deadlock, "
+			"another question: \"progress\" and \"watch\". Causes that \"lp\" tells: "
+			"deadlock, "
 			"lost\n"
 			"message, collectives that do not match, a rank that computes for ever.",
 	},
@@ -59,8 +60,10 @@ const struct topic topic_table[] = {
 			"\"refresh\"\n"
 			"  (pdb ended)            the job has ended; its last snapshot is still "
 			"here\n"
-			"Answers are about the same look, so that they go together, until you type\n"
-			"\"refresh\" or have been in gdb. Up to \"set stale\" seconds the age is not "
+			"Answers are about the same look, so that they go together, until you "
+			"type\n"
+			"\"refresh\" or have been in gdb. Up to \"set stale\" seconds the age is "
+			"not "
 			"told.",
 	},
 	{
@@ -86,8 +89,10 @@ const struct topic topic_table[] = {
 			"and\n"
 			"collectives, and stops nobody to read them. Without it there are stacks: "
 			"lp,\n"
-			"groups, order, bt, tree, watch and gdb work, and waits and why where pdb can\n"
-			"read what the MPI library holds of messages. The others say that they cannot.",
+			"groups, order, bt, tree, watch and gdb work, and waits and why where pdb "
+			"can\n"
+			"read what the MPI library holds of messages. The others say that they "
+			"cannot.",
 	},
 	{
 		.name = "startup",
@@ -109,9 +114,11 @@ const struct topic topic_table[] = {
 		.text = "  0   no hang was found, or pdb is not sure that it is one\n"
 			"  1   the last look found a hang, a fault or a crash\n"
 			"  2   pdb could not do what was asked\n"
-			"As in: pdb --pid PID --batch -ex lp. Where \"lp\" says \"not sure that this "
+			"As in: pdb --pid PID --batch -ex lp. Where \"lp\" says \"not sure that "
+			"this "
 			"is a\n"
-			"hang\" the status is 0 although it may name ranks. A later look may be sure. "
+			"hang\" the status is 0 although it may name ranks. A later look may be "
+			"sure. "
 			"By\n"
 			"stacks, without a recorder, it takes a look of more than 3 s:\n"
 			"  pdb --pid PID --batch -ex \"set look 5000\" -ex refresh -ex lp\n"

@@ -14,7 +14,7 @@
 #include "shell/session.h"
 #include "shell/trace_source.h"
 
-/* ---- Options --------------------------------------------------------------------------------- */
+/* ---- Options ---- */
 
 enum option_kind { OPTION_FLAG, OPTION_CHOICE, OPTION_SET, OPTION_PATTERN };
 
@@ -179,7 +179,7 @@ void trace_options_deinit(struct trace_options *o, struct args *rest)
 	free(rest->words);
 }
 
-/* ---- A run ----------------------------------------------------------------------------------- */
+/* ---- A run ---- */
 
 int trace_input_open(struct session *session, const char *word, const struct rankset *ranks,
 		     struct trace_input *ret, struct pdb_error *err)

@@ -16,16 +16,16 @@ struct rankset;
 struct session;
 
 /* For the texts of help. */
-#define TRACE_OPTIONS_EVENTS \
-	"  -by path|line|function|call   what makes two calls different: the lines of all\n" \
-	"               calls on the way from main() (else), the line of the call, the\n" \
-	"               function that it is in, or nothing but what is called\n" \
-	"  -only RE, -without RE   events with or without \"MPI_Send, halo() at a.c:141\"\n" \
-	"  -mpi         only MPI calls; -communication only those that talk to others\n" \
+#define TRACE_OPTIONS_EVENTS                                                                       \
+	"  -by path|line|function|call   what makes two calls different: the lines of all\n"       \
+	"               calls on the way from main() (else), the line of the call, the\n"          \
+	"               function that it is in, or nothing but what is called\n"                   \
+	"  -only RE, -without RE   events with or without \"MPI_Send, halo() at a.c:141\"\n"       \
+	"  -mpi         only MPI calls; -communication only those that talk to others\n"           \
 	"  -all         nothing is left out of the answer"
-#define TRACE_OPTIONS_ATTRIBUTES \
-	"  -attributes entries|pairs|bodies|ends   or several, with commas: calls, two\n" \
-	"               that follow each other, loop bodies, the last call\n" \
+#define TRACE_OPTIONS_ATTRIBUTES                                                                   \
+	"  -attributes entries|pairs|bodies|ends   or several, with commas: calls, two\n"          \
+	"               that follow each other, loop bodies, the last call\n"                      \
 	"  -frequency no|actual|log10   is how often they are part of them?\n"
 #define TRACE_OPTIONS_LINKAGE "  -linkage single|complete|average|ward   of clusters\n"
 
@@ -50,7 +50,7 @@ int trace_options_take(struct session *session, const struct args *args, unsigne
 /* Frees the words' array, too. */
 void trace_options_deinit(struct trace_options *options, struct args *rest);
 
-/* ---- A run ----------------------------------------------------------------------------------- */
+/* ---- A run ---- */
 
 struct trace_input {
 	const char *name; /* as typed; borrowed */

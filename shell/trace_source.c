@@ -46,8 +46,7 @@ static int fetch(struct session *session, const struct rankset *ranks, struct pd
 	if (!session->daemons || !session->job->model || session_has_ended(session))
 		return 0;
 	missing = find_missing(session->job->model, ranks);
-	if (!rankset_is_empty(missing) &&
-	    daemons_get_traces(session->daemons, missing, err) < 0)
+	if (!rankset_is_empty(missing) && daemons_get_traces(session->daemons, missing, err) < 0)
 		result = session_lose_daemons(session, err);
 	rankset_destroy(missing);
 	return result;

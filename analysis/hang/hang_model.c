@@ -95,7 +95,7 @@ void hang_model_deinit(struct hang_model *model)
 	memset(model, 0, sizeof(*model));
 }
 
-/* ---- The history --------------------------------------------------------------------------- */
+/* ---- The history ---- */
 
 static void learn_stretch(struct hang_model *model, uint32_t length)
 {
@@ -238,7 +238,7 @@ static bool has_rhythm(struct hang_model *model)
 	return !test.is_random && (test.is_decided || model->is_published);
 }
 
-/* ---- Samples ------------------------------------------------------------------------------- */
+/* ---- Samples ---- */
 
 void hang_model_end_stretch(struct hang_model *model)
 {
@@ -309,7 +309,7 @@ void hang_model_double(struct hang_model *model)
 	model->interval_ns *= 2;
 }
 
-/* ---- How long is too long ------------------------------------------------------------------ */
+/* ---- How long is too long ---- */
 
 static size_t num_learnt(const struct hang_model *model)
 {

@@ -50,10 +50,10 @@ struct hang_model {
 	uint8_t *values; /* S_out of the samples, in order; those of the present stretch at the end
 			  */
 	size_t num, capacity;
-	uint32_t num_low;   /* length of the present stretch */
-	uint32_t num_still; /* the samples of it since somebody moved */
+	uint32_t num_low;       /* length of the present stretch */
+	uint32_t num_still;     /* the samples of it since somebody moved */
 	uint32_t longest_still; /* the most that these ever were when somebody moved */
-	int still_top;      /* the largest of them */
+	int still_top;          /* the largest of them */
 	uint32_t num_unchecked;
 	bool is_random;              /* samples I apart passed the runs test */
 	bool is_settled;             /* no more runs tests */

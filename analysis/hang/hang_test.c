@@ -227,7 +227,7 @@ static bool keep_looks(struct hang_test *test, size_t first, const enum hang_loo
 	return moved;
 }
 
-/* ---- Standstills --------------------------------------------------------------------------- */
+/* ---- Standstills ---- */
 
 static void end_gap(struct hang_test *test)
 {
@@ -287,7 +287,7 @@ static double chance_of(const struct hang_test *test, const struct hang_model *m
 	return 2 * fmin(chance, stay_history_chance(&gaps, (double)test->still_ns, noise_of(test)));
 }
 
-/* ---- Samples ------------------------------------------------------------------------------- */
+/* ---- Samples ---- */
 
 /* looks[num] of test->ranks[first] and on, for one of the models. Returns whether any has moved. */
 static bool add_looks(struct hang_test *test, size_t which, size_t first,

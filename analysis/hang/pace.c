@@ -41,10 +41,10 @@ struct place {
 struct pace_rank {
 	struct pace_look last;
 	struct place *place;
-	double entered_ns; /* watched time at which this stay was first seen */
-	double before_ns;  /* how long it had lasted by then */
-	double worked_ns;  /* and at which it last worked; -1: not in this stay */
-	double cpu_ns;     /* and at which it last used processor time */
+	double entered_ns;    /* watched time at which this stay was first seen */
+	double before_ns;     /* how long it had lasted by then */
+	double worked_ns;     /* and at which it last worked; -1: not in this stay */
+	double cpu_ns;        /* and at which it last used processor time */
 	struct recent stacks; /* of this stay */
 };
 
@@ -108,7 +108,7 @@ void pace_destroy(struct pace *pace)
 	free(pace);
 }
 
-/* ---- Looks --------------------------------------------------------------------------------- */
+/* ---- Looks ---- */
 
 static struct place *get_place(struct pace *pace, uint64_t key)
 {
@@ -150,8 +150,8 @@ static void end_stay(struct pace *pace, struct pace_rank *rank)
 		stay_history_add(&rank->place->stays, pace->watched_ns - rank->entered_ns);
 }
 
-/* since_last: it began since the last look. By the rank's own clock it goes on while the whole job is
- * suspended. */
+/* since_last: it began since the last look. By the rank's own clock it goes on while the whole
+ * job is suspended. */
 static void begin_stay(struct pace *pace, struct pace_rank *rank, const struct pace_look *look,
 		       bool since_last)
 {
@@ -295,7 +295,7 @@ void pace_add(struct pace *pace, uint64_t now_ns, const struct pace_look *looks)
 	pace->has_looked = true;
 }
 
-/* ---- Answers ------------------------------------------------------------------------------- */
+/* ---- Answers ---- */
 
 /* The stays that were watched, and a longer one of before. As long as there are few, those that the
  * recorder has counted, of which only the longest is known. */

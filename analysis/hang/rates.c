@@ -101,7 +101,7 @@ void rates_destroy(struct rates *rates)
 	free(rates);
 }
 
-/* ---- Windows ------------------------------------------------------------------------------- */
+/* ---- Windows ---- */
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -277,7 +277,7 @@ void rates_add(struct rates *rates, uint64_t now_ns, const struct rates_look *lo
 		end_window(rates);
 }
 
-/* ---- Answers ------------------------------------------------------------------------------- */
+/* ---- Answers ---- */
 
 /* The most windows at the end that all had less than each before, and are too many for chance; 0:
  * none. */

@@ -73,7 +73,7 @@ unsigned int job_loops_level_in(const struct job_loops *jl, uint32_t loop, uint3
 	return part->levels_in ? part->levels_in[find_member(part, state)] : 0;
 }
 
-/* ---- Searches --------------------------------------------------------------------------------- */
+/* ---- Searches ---- */
 
 struct body_search {
 	const struct job_loops *jl;
@@ -152,8 +152,7 @@ void body_search_run(struct body_search *search, uint32_t loop, uint32_t state, 
 		const uint32_t *to = graph_successors(jl->graph, from, &num);
 
 		for (size_t i = 0; i < num; i++) {
-			bool is_inside = loop == LOOP_NONE ||
-					 job_loops_contains(jl, loop, to[i]);
+			bool is_inside = loop == LOOP_NONE || job_loops_contains(jl, loop, to[i]);
 			uint32_t inside;
 
 			if (loop != LOOP_NONE && job_loops_arrives(jl, loop, from, to[i]))

@@ -9,7 +9,7 @@
 #include "model/rankset.h"
 #include "model/xalloc.h"
 
-/* ---- Activity --------------------------------------------------------------------------------- */
+/* ---- Activity ---- */
 
 /* A program that polls does so again within this time, or within some of its usual periods. */
 enum { POLL_RECENT_NS = 50 * 1000 * 1000, POLL_PERIODS = 3 };
@@ -29,9 +29,9 @@ static bool is_polling(const struct job_lane *lane)
 	 * computed only since its last poll, and not for all of its stay. */
 	if (now <= data->last_poll_ns)
 		return true;
-	period = data->last_poll_ns > data->since_ns ?
-			 (data->last_poll_ns - data->since_ns) / data->polls :
-			 0;
+	period = data->last_poll_ns > data->since_ns
+			 ? (data->last_poll_ns - data->since_ns) / data->polls
+			 : 0;
 	return now - data->last_poll_ns <= POLL_RECENT_NS ||
 	       now - data->last_poll_ns <= POLL_PERIODS * period;
 }
@@ -57,7 +57,7 @@ uint64_t activity_stay_ns(const struct job_lane *lane)
 	return lane->model->now_ns - lane->data->last_poll_ns;
 }
 
-/* ---- Groups ----------------------------------------------------------------------------------- */
+/* ---- Groups ---- */
 
 struct grouping {
 	const struct progress *progress;
@@ -179,7 +179,7 @@ struct eqgroups *eqgroups_create(const struct progress *progress)
 {
 	const struct job_model *jm = progress->jm;
 	struct eqgroups *result = xcalloc(1, sizeof(*result));
-	struct grouping g = { .progress = progress, .result = result, .num_slots = 64 };
+	struct grouping g = {.progress = progress, .result = result, .num_slots = 64};
 
 	while (g.num_slots < jm->num_lanes * 2)
 		g.num_slots *= 2;

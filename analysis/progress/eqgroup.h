@@ -17,7 +17,7 @@ enum activity {
 	ACTIVITY_IN_MPI,    /* inside a call that communicates */
 	ACTIVITY_POLLING,   /* between unsuccessful polls: counts as inside MPI */
 	ACTIVITY_COMPUTING, /* outside MPI */
-	ACTIVITY_ENDED,	    /* the thread or the rank has left MPI (finalized, thread ended) */
+	ACTIVITY_ENDED,     /* the thread or the rank has left MPI (finalized, thread ended) */
 };
 
 struct eqgroup {
@@ -27,14 +27,14 @@ struct eqgroup {
 	enum activity activity;
 	uint32_t *actors; /* indexes in job_model.lanes, ascending */
 	size_t num_actors;
-	const struct place *place; /* of actors[0] */
-	bool has_moved;	    /* any actor made a transition between the looks */
+	const struct place *place;         /* of actors[0] */
+	bool has_moved;                    /* any actor made a transition between the looks */
 	uint64_t stay_min_ns, stay_max_ns; /* shortest and longest present stay */
 };
 
 struct eqgroups {
 	const struct progress *progress; /* borrowed */
-	struct eqgroup *groups; /* largest first, ties by first rank */
+	struct eqgroup *groups;          /* largest first, ties by first rank */
 	size_t num_groups;
 	uint32_t *group_of; /* [jm->num_lanes] */
 };

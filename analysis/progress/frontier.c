@@ -50,7 +50,7 @@ static bool is_beyond(const struct chain *chain, const struct chain *key, uint32
 
 	if (chain->num > last && chain->iterations[last].loop == key->iterations[last].loop) {
 		head.num = last;
-		order = compare_chains(&(struct chain){ chain->iterations, last, chain->role },
+		order = compare_chains(&(struct chain){chain->iterations, last, chain->role},
 				       &head);
 		return order > 0;
 	}
@@ -86,7 +86,6 @@ static bool is_overtaken(const struct chain *chains, size_t num_chains, const st
 	}
 	return furthest->iterations[last].count > key->iterations[last].count;
 }
-
 
 static uint32_t count_embedded(const struct progress_private *p, const struct chain *chains,
 			       size_t num_chains, const struct chain *key, uint32_t most)
@@ -139,22 +138,22 @@ void progress_embed_frontier(struct progress_private *p, const struct job_model 
 		if (position->num_frontier > 0)
 			join_crowd(p, &p->crowds[p->tail_root[jm->lanes[i].state]], position);
 		if (position->num_loops > 0 && jm->lanes[i].like == i)
-			chains[num_chains++] = (struct chain){ &p->iterations[position->first],
-							       position->num_loops,
-							       jm->lanes[i].role };
+			chains[num_chains++] =
+				(struct chain){&p->iterations[position->first], position->num_loops,
+					       jm->lanes[i].role};
 	}
 	qsort(chains, num_chains, sizeof(*chains), compare_chains);
 	for (size_t i = 0; i < jm->num_lanes; i++) {
 		struct position *position = &p->positions[i];
 		const struct crowd *crowd = &p->crowds[p->tail_root[jm->lanes[i].state]];
-		struct chain key = { &p->iterations[position->first_frontier],
-				     position->num_frontier, jm->lanes[i].role };
+		struct chain key = {&p->iterations[position->first_frontier],
+				    position->num_frontier, jm->lanes[i].role};
 
 		if (jm->lanes[i].like != i)
 			position->num_embedded = p->positions[jm->lanes[i].like].num_embedded;
 		else if (position->num_frontier > 0)
-			position->num_embedded = count_embedded(p, chains, num_chains, &key,
-								crowd->num_equal);
+			position->num_embedded =
+				count_embedded(p, chains, num_chains, &key, crowd->num_equal);
 	}
 	free(chains);
 }

@@ -9,7 +9,7 @@
 #include "model/model.h"
 #include "model/xalloc.h"
 
-/* ---- The first calls of a loop ---------------------------------------------------------------- */
+/* ---- The first calls of a loop ---- */
 
 /* A state of the part, by where the loop's innermost common function calls. */
 struct place_in_code {
@@ -220,11 +220,13 @@ static uint32_t find_best_last(const struct job_heads *jh, uint32_t num_calls)
 	return best;
 }
 
-/* Each rank makes some of the loop's calls. If these run in an order, then in each iteration all come
- * to one of the first few of them, and make one of the others before they come again. Take as many
- * for the first few as make ranks agree best on how often that was. The order is that of the code,
- * unless the compiler has moved it, as it seems if ranks do not agree: then that of first visits. */
-bool job_heads_choose_first_calls(struct job_heads *jh, struct job_loop *loop, struct loop_part *part)
+/* Each rank makes some of the loop's calls. If these run in an order, then in each iteration all
+ * come to one of the first few of them, and make one of the others before they come again. Take
+ * as many for the first few as make ranks agree best on how often that was. The order is that of
+ * the code, unless the compiler has moved it, as it seems if ranks do not agree: then that of
+ * first visits. */
+bool job_heads_choose_first_calls(struct job_heads *jh, struct job_loop *loop,
+				  struct loop_part *part)
 {
 	uint32_t num_calls = number_calls(jh, loop, part);
 	uint32_t best = find_best_last(jh, num_calls);
@@ -239,7 +241,7 @@ bool job_heads_choose_first_calls(struct job_heads *jh, struct job_loop *loop, s
 	return best != NO_MARK;
 }
 
-/* ---- A call that is repeated ------------------------------------------------------------------ */
+/* ---- A call that is repeated ---- */
 
 /* How often ranks came to the header's call from the loop's other calls, and came again from within
  * the function that is called there. */
@@ -350,9 +352,10 @@ static uint32_t find_end(const struct job_heads *jh, uint32_t num_calls, const s
 
 /* The head is the whole call that holds the header if it is repeated there, and all ranks do so
  * equally often, so that taking it for an inner loop fits as well. */
-void job_heads_leave_repeated_call(struct job_heads *jh, struct job_loop *loop, struct loop_part *part)
+void job_heads_leave_repeated_call(struct job_heads *jh, struct job_loop *loop,
+				   struct loop_part *part)
 {
-	struct range runs = { .least = UINT64_MAX }, calls = { .least = UINT64_MAX };
+	struct range runs = {.least = UINT64_MAX}, calls = {.least = UINT64_MAX};
 	uint32_t num_calls, own, end;
 
 	if (!is_for_neighbours(jh, loop->header))

@@ -8,7 +8,7 @@
 #include "model/model.h"
 #include "model/xalloc.h"
 
-/* ---- Which ranks visit what ----------------------------------------------------------------- */
+/* ---- Which ranks visit what ---- */
 
 static int compare_shapes(const void *a, const void *b)
 {
@@ -113,7 +113,7 @@ uint32_t job_heads_count_visits(const struct job_heads *jh, uint32_t state)
 	return jh->visits[SEG_STATE_SITE(state)];
 }
 
-/* ---- Marks of iterations -------------------------------------------------------------------- */
+/* ---- Marks of iterations ---- */
 
 /* A call that all ranks make in the loop. */
 struct mark {
@@ -370,7 +370,7 @@ static bool leave_inner_loop(struct job_heads *jh, struct job_loop *loop, struct
 	return best != NULL;
 }
 
-/* ---- The head of a loop --------------------------------------------------------------------- */
+/* ---- The head of a loop ---- */
 
 /* Of the states that all `num_runners` ranks visit: one on whose count they agree best, so that it
  * is not in an inner loop or branch that ranks take differently often. */
@@ -507,7 +507,7 @@ void job_heads_choose(struct job_heads *jh, struct job_loop *loop, struct loop_p
 	loop->is_comparable = false;
 }
 
-/* ---- Create and destroy --------------------------------------------------------------------- */
+/* ---- Create and destroy ---- */
 
 struct job_heads *job_heads_create(const struct job_model *jm, const struct graph *graph)
 {

@@ -36,15 +36,15 @@ struct job_heads {
 	struct shape *shapes;
 	size_t num_shapes, shapes_capacity;
 	uint32_t num_ranks;
-	uint32_t *visits;  /* [sites] ranks that have it */
+	uint32_t *visits; /* [sites] ranks that have it */
 	/* [sites + 1] where in `visitors` the shapes begin that have the site. */
 	size_t *first_visitor;
 	uint32_t *visitors;
 	uint32_t *visitor_sites; /* beside them: the site's number in that shape */
-	uint32_t *shape_stamp; /* [shapes] == part_stamp: has been counted */
-	/* Lanes, without those that are like another: where in `shape_lanes` those of a shape begin,
-	 * [shapes + 1], their arrivals, and == part_stamp if they are in the part; [lanes]. NULL: not
-	 * asked for yet. */
+	uint32_t *shape_stamp;   /* [shapes] == part_stamp: has been counted */
+	/* Lanes, without those that are like another: where in `shape_lanes` those of a shape
+	 * begin, [shapes + 1], their arrivals, and == part_stamp if they are in the part;
+	 * [lanes]. NULL: not asked for yet. */
 	size_t *first_lane;
 	uint32_t *shape_lanes;
 	struct arrivals *arrivals;

@@ -17,7 +17,7 @@ struct builder {
 	uint32_t *local_of; /* [states] index in the part that is taken apart */
 };
 
-/* ---- Taking apart ----------------------------------------------------------------------------- */
+/* ---- Taking apart ---- */
 
 static uint32_t common_path(const struct job_model *jm, const struct loop_part *part)
 {
@@ -82,9 +82,8 @@ static void take_apart(struct builder *b, uint32_t loop, const uint32_t *states,
 	uint32_t *outermost = xcalloc(nest->num_loops, sizeof(*outermost));
 
 	for (uint32_t l = 0; l < nest->num_loops; l++)
-		outermost[l] = nest->loops[l].parent == LOOP_NONE ?
-				       l :
-				       outermost[nest->loops[l].parent];
+		outermost[l] =
+			nest->loops[l].parent == LOOP_NONE ? l : outermost[nest->loops[l].parent];
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; i < num_states; i++) {
 			struct loop_part *part;
@@ -134,7 +133,7 @@ static void build_loops(struct builder *b, size_t num_states)
 				   jl->loops[l].header);
 }
 
-/* ---- Several loops that share a head ---------------------------------------------------------- */
+/* ---- Several loops that share a head ---- */
 
 #define MAX_SOURCES 32
 #define ENOUGH_ROUNDS 4
@@ -142,7 +141,8 @@ static void build_loops(struct builder *b, size_t num_states)
 /* A node of a body from which transitions go back to the head. */
 struct source {
 	uint32_t state, child;
-	uint32_t mark;	/* state by which ranks come if they come by: `state`, or the child's header */
+	/* state by which ranks come if they come by: `state`, or the child's header */
+	uint32_t mark;
 	bool is_common; /* all ranks that run the loop come by, or may yet */
 	unsigned int level;
 	bool is_before[MAX_SOURCES]; /* leads to that source within an iteration */
@@ -161,8 +161,8 @@ static void note_before(void *context, uint32_t state, uint32_t child)
 	for (size_t i = 0; i < sources->num; i++) {
 		struct source *source = &sources->of[i];
 
-		if (child != LOOP_NONE ? source->child == child :
-					 source->child == LOOP_NONE && source->state == state)
+		if (child != LOOP_NONE ? source->child == child
+				       : source->child == LOOP_NONE && source->state == state)
 			sources->current->is_before[i] = true;
 	}
 }
@@ -173,7 +173,8 @@ static bool goes_back(const struct job_loops *jl, uint32_t loop, uint32_t state)
 	const uint32_t *to = graph_successors(jl->graph, state, &num);
 
 	for (size_t i = 0; i < num; i++)
-		if (job_loops_contains(jl, loop, to[i]) && job_loops_arrives(jl, loop, state, to[i]))
+		if (job_loops_contains(jl, loop, to[i]) &&
+		    job_loops_arrives(jl, loop, state, to[i]))
 			return true;
 	return false;
 }
@@ -181,9 +182,9 @@ static bool goes_back(const struct job_loops *jl, uint32_t loop, uint32_t state)
 static struct source *find_source(struct sources *sources, uint32_t state, uint32_t child)
 {
 	for (size_t i = 0; i < sources->num; i++)
-		if (child != LOOP_NONE ? sources->of[i].child == child :
-					 sources->of[i].child == LOOP_NONE &&
-						 sources->of[i].state == state)
+		if (child != LOOP_NONE
+			    ? sources->of[i].child == child
+			    : sources->of[i].child == LOOP_NONE && sources->of[i].state == state)
 			return &sources->of[i];
 	return NULL;
 }
@@ -202,7 +203,7 @@ static bool collect_sources(const struct job_loops *jl, uint32_t loop, struct so
 			continue;
 		if (sources->num == MAX_SOURCES)
 			return false;
-		sources->of[sources->num++] = (struct source){ .state = state, .child = child };
+		sources->of[sources->num++] = (struct source){.state = state, .child = child};
 	}
 	return true;
 }
@@ -243,9 +244,9 @@ static void find_levels_in(const struct builder *b, uint32_t loop, struct loop_p
 	part->levels_in = xcalloc(part->num_states, sizeof(*part->levels_in));
 	for (size_t i = 0; i < part->num_states; i++) {
 		b->local_of[part->states[i]] = (uint32_t)i;
-		part->levels_in[i] = goes_back(jl, loop, part->states[i]) ?
-					     part->levels[i] :
-					     (uint8_t)(part->num_levels - 1);
+		part->levels_in[i] = goes_back(jl, loop, part->states[i])
+					     ? part->levels[i]
+					     : (uint8_t)(part->num_levels - 1);
 	}
 	/* States are about in the order of the program, so that going backwards is soon done. */
 	while (has_changed) {
@@ -305,12 +306,12 @@ static void count_rounds(const struct builder *b, uint32_t loop, const struct jo
 	}
 }
 
-/* A rank that has not come by a source may just not have come so far yet; if it has gone round often
- * enough for others to come by several times, it never does. */
+/* A rank that has not come by a source may just not have come so far yet; if it has gone round
+ * often enough for others to come by several times, it never does. */
 static void find_common_sources(struct builder *b, uint32_t loop, struct sources *sources)
 {
 	const struct loop_part *part = &b->jl->parts[loop];
-	struct rounds rounds[MAX_SOURCES] = { 0 };
+	struct rounds rounds[MAX_SOURCES] = {0};
 
 	for (size_t i = 0; i < part->num_states; i++)
 		b->local_of[part->states[i]] = UINT32_MAX;
@@ -330,7 +331,7 @@ static void find_levels(struct builder *b, uint32_t loop, struct body_search *se
 {
 	struct job_loops *jl = b->jl;
 	struct loop_part *part = &jl->parts[loop];
-	struct sources sources = { .num = 0 };
+	struct sources sources = {.num = 0};
 	uint32_t num_runners;
 	bool is_sure = true;
 
@@ -341,10 +342,9 @@ static void find_levels(struct builder *b, uint32_t loop, struct body_search *se
 	for (size_t i = 0; i < sources.num; i++) {
 		struct source *source = &sources.of[i];
 
-		source->mark = source->child == LOOP_NONE ? source->state :
-							    jl->loops[source->child].header;
-		source->is_common =
-			job_heads_count_visits(b->heads, source->mark) == num_runners;
+		source->mark = source->child == LOOP_NONE ? source->state
+							  : jl->loops[source->child].header;
+		source->is_common = job_heads_count_visits(b->heads, source->mark) == num_runners;
 		is_sure = is_sure && source->is_common;
 		sources.current = source;
 		body_search_run(search, loop, source->state, source->child, note_before, &sources);
@@ -365,7 +365,7 @@ static void find_levels(struct builder *b, uint32_t loop, struct body_search *se
 	find_levels_in(b, loop, part);
 }
 
-/* ---- Create and destroy ----------------------------------------------------------------------- */
+/* ---- Create and destroy ---- */
 
 /* The role of a loop is that of an actor that has been in it: of the first one. */
 static void find_roles(struct job_loops *jl)

@@ -36,11 +36,11 @@ struct loop_part {
 	uint32_t *states; /* that the loop contains, ascending */
 	size_t num_states;
 	bool *is_head; /* [num_states] if the head is several states, else NULL */
-	/* A head from which several nested loops start (for { for { 1; 2 } 3 }) looks the same as that
-	 * of one loop with a part that is skipped now and then (for { 1; 2; if { 3 } }). Then each
-	 * state that goes back to the head has the level of the loop that it would close in the nest,
-	 * 0 for the innermost; and each state that of the innermost one that it would be in.
-	 * [num_states] both, NULL if there is just one level. */
+	/* A head from which several nested loops start (for { for { 1; 2 } 3 }) looks the same
+	 * as that of one loop with a part that is skipped now and then (for { 1; 2; if { 3 } }).
+	 * Then each state that goes back to the head has the level of the loop that it would
+	 * close in the nest, 0 for the innermost; and each state that of the innermost one that
+	 * it would be in. [num_states] both, NULL if there is just one level. */
 	uint8_t *levels, *levels_in;
 	unsigned int num_levels;
 };
@@ -75,8 +75,8 @@ struct body_search;
 
 typedef void (*body_reached_fn)(void *context, uint32_t state, uint32_t child);
 
-/* is_tail [states]: states in no loop, and outermost loops, to which a search goes on when it leaves
- * the loop that it is in. May be NULL: none. Borrowed. */
+/* is_tail [states]: states in no loop, and outermost loops, to which a search goes on when it
+ * leaves the loop that it is in. May be NULL: none. Borrowed. */
 struct body_search *body_search_create(const struct job_loops *jl, const bool *is_tail);
 void body_search_destroy(struct body_search *search);
 /* Call reached() once for each other node that can be reached in the body of `loop`, and in tails

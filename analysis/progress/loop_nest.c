@@ -46,8 +46,9 @@ static void tag_header(struct search *s, uint32_t node, uint32_t header)
 	s->header[node] = header;
 }
 
-/* An edge from the path to `node`, which has been left. If the loop around node has been left too,
- * this is an entry besides its header, as it is for each loop around up to one still on the path. */
+/* An edge from the path to `node`, which has been left. If the loop around node has been left
+ * too, this is an entry besides its header, as it is for each loop around up to one still on the
+ * path. */
 static void meet_left_node(struct search *s, uint32_t from, uint32_t node)
 {
 	uint32_t header = s->header[node];
@@ -64,7 +65,7 @@ static void reach(struct search *s, uint32_t node, uint32_t depth)
 	s->is_reached[node] = true;
 	s->depth[node] = depth;
 	s->order[s->num_order++] = node;
-	s->path[depth - 1] = (struct visit){ .node = node };
+	s->path[depth - 1] = (struct visit){.node = node};
 }
 
 static void search_from(struct search *s, uint32_t root)
@@ -105,8 +106,8 @@ static void collect_loops(const struct search *s, struct loop_nest *nest)
 
 	for (size_t i = 0; i < s->num_order; i++) {
 		uint32_t node = s->order[i];
-		uint32_t around = s->header[node] == NO_NODE ? LOOP_NONE :
-							       nest->loop_of[s->header[node]];
+		uint32_t around =
+			s->header[node] == NO_NODE ? LOOP_NONE : nest->loop_of[s->header[node]];
 
 		nest->loop_of[node] = around;
 		if (!s->is_header[node])

@@ -16,10 +16,10 @@
 #define LOOP_NONE UINT32_MAX
 
 struct loop {
-	uint32_t header;	/* node */
-	uint32_t parent;	/* enclosing loop, or LOOP_NONE */
-	uint32_t depth;		/* 0: outermost */
-	bool is_irreducible;	/* has entries besides its header */
+	uint32_t header;     /* node */
+	uint32_t parent;     /* enclosing loop, or LOOP_NONE */
+	uint32_t depth;      /* 0: outermost */
+	bool is_irreducible; /* has entries besides its header */
 };
 
 struct loop_nest {

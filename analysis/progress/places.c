@@ -25,7 +25,7 @@ struct finder {
 	uint32_t *local_sites;
 };
 
-/* ---- The frontier ----------------------------------------------------------------------------- */
+/* ---- The frontier ---- */
 
 /* The nodes of the whole job's body: states in no loop, and after these the outermost loops. */
 static uint32_t node_of(const struct finder *f, uint32_t state)
@@ -53,9 +53,9 @@ static void add_neighbour(struct neighbour *neighbour, uint32_t node)
 
 struct neighbours {
 	struct neighbour *before, *after; /* [num_nodes] */
-	uint8_t *kind;			  /* [num_nodes] */
-	uint32_t *frontier_of, *root;	  /* [num_nodes] */
-	uint32_t *way;			  /* [num_nodes] for walking */
+	uint8_t *kind;                    /* [num_nodes] */
+	uint32_t *frontier_of, *root;     /* [num_nodes] */
+	uint32_t *way;                    /* [num_nodes] for walking */
 	size_t num_nodes;
 };
 
@@ -117,9 +117,9 @@ static void find_roots(struct neighbours *n, uint32_t num_states)
 				continue;
 			}
 			n->root[at] = at;
-			n->frontier_of[at] = n->kind[at] == KIND_TAIL && before != NO_NODE ?
-						     before - num_states :
-						     LOOP_NONE;
+			n->frontier_of[at] = n->kind[at] == KIND_TAIL && before != NO_NODE
+						     ? before - num_states
+						     : LOOP_NONE;
 		}
 		while (num_way > 0) {
 			uint32_t node = n->way[--num_way];
@@ -183,7 +183,7 @@ static void find_frontier(struct finder *f)
 	free(n.way);
 }
 
-/* ---- Totals ----------------------------------------------------------------------------------- */
+/* ---- Totals ---- */
 
 static void map_sites(struct finder *f, const struct job_lane *lane)
 {
@@ -225,7 +225,7 @@ static uint64_t count_all(struct finder *f, const struct job_lane *lane, uint32_
 	return total;
 }
 
-/* ---- Going back through the ring -------------------------------------------------------------- */
+/* ---- Going back through the ring ---- */
 
 /* Counts of one loop, gathered backwards. */
 struct tally {
@@ -287,7 +287,7 @@ static uint32_t go_back(const struct job_loops *jl, const struct job_lane *lane,
 	return is_whole ? 0 : open;
 }
 
-/* ---- One actor -------------------------------------------------------------------------------- */
+/* ---- One actor ---- */
 
 static void add_chain(struct finder *f, uint32_t innermost, uint32_t depth)
 {
@@ -295,27 +295,27 @@ static void add_chain(struct finder *f, uint32_t innermost, uint32_t depth)
 	uint32_t loop = innermost;
 
 	for (uint32_t i = 0; i < depth; i++) {
-		p->iterations = xgrow(p->iterations, p->num_iterations + i,
-				      &f->iterations_capacity, sizeof(*p->iterations));
+		p->iterations = xgrow(p->iterations, p->num_iterations + i, &f->iterations_capacity,
+				      sizeof(*p->iterations));
 		p->levels = xgrow(p->levels, p->num_iterations + i, &f->levels_capacity,
 				  sizeof(*p->levels));
 		memset(&p->levels[p->num_iterations + i], 0, sizeof(*p->levels));
 	}
 	for (uint32_t i = depth; i-- > 0;) {
-		p->iterations[p->num_iterations + i] = (struct iteration){ .loop = loop };
+		p->iterations[p->num_iterations + i] = (struct iteration){.loop = loop};
 		loop = f->jl->loops[loop].parent;
 	}
 	p->num_iterations += depth;
 }
 
-/* Count the loops of a chain up to the ring's entry `last`; with num_ring or more, the ring does not
- * hold the time when the actor was in them. */
+/* Count the loops of a chain up to the ring's entry `last`; with num_ring or more, the ring does
+ * not hold the time when the actor was in them. */
 static void count_loops(struct finder *f, const struct job_lane *lane, uint32_t first, uint32_t num,
 			size_t last)
 {
 	struct progress_private *p = f->p;
 	struct iteration *iterations = &p->iterations[first];
-	struct tally tallies[JOB_LOOPS_MAX_DEPTH] = { 0 };
+	struct tally tallies[JOB_LOOPS_MAX_DEPTH] = {0};
 	bool has_levels = f->jl->parts[iterations[0].loop].num_levels > 1;
 	bool is_whole = lane->data->num_ring == lane->data->events;
 	uint32_t open = 0;
@@ -326,13 +326,13 @@ static void count_loops(struct finder *f, const struct job_lane *lane, uint32_t 
 		struct iteration *iteration = &iterations[i];
 		struct level_counts *counts = &p->levels[first + i];
 		unsigned int num_levels = f->jl->parts[iteration->loop].num_levels;
-		uint64_t by_level[JOB_LOOPS_MAX_LEVELS] = { 0 };
+		uint64_t by_level[JOB_LOOPS_MAX_LEVELS] = {0};
 
 		iteration->total = count_all(f, lane, iteration->loop, by_level);
 		memcpy(counts->arrivals, tallies[i].by_level, sizeof(counts->arrivals));
 		if (last < lane->data->num_ring)
-			counts->level_in = job_loops_level_in(f->jl, iteration->loop,
-							      ring_state(lane, last));
+			counts->level_in =
+				job_loops_level_in(f->jl, iteration->loop, ring_state(lane, last));
 		if (i == 0) {
 			iteration->count = iteration->total;
 			/* Of these, the ring tells what is since the last of the highest level. */

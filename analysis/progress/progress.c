@@ -18,11 +18,12 @@ struct body {
 	size_t num_nodes, nodes_capacity;
 	uint64_t *reach; /* [num_nodes][num_words]: bit k of row i: node i leads to node k */
 	size_t num_words;
-	uint32_t *outside; /* indexes of nodes of the frontier, which are not directly in the loop */
+	/* indexes of nodes of the frontier, which are not directly in the loop */
+	uint32_t *outside;
 	size_t num_outside, outside_capacity;
 };
 
-/* ---- Bodies ----------------------------------------------------------------------------------- */
+/* ---- Bodies ---- */
 
 /* Where states and loops are among the nodes of the body that they are directly in. */
 struct indexes {
@@ -73,7 +74,7 @@ static uint32_t add_node(struct progress_private *p, struct indexes *indexes, ui
 		return index;
 	index = (uint32_t)body->num_nodes;
 	body->nodes = xgrow(body->nodes, index, &body->nodes_capacity, sizeof(*body->nodes));
-	body->nodes[body->num_nodes++] = (struct body_node){ .state = state, .child = child };
+	body->nodes[body->num_nodes++] = (struct body_node){.state = state, .child = child};
 	if (!is_directly_in(p->jl, loop, state, child)) {
 		body->outside = xgrow(body->outside, body->num_outside, &body->outside_capacity,
 				      sizeof(*body->outside));
@@ -133,7 +134,7 @@ static void find_reach(struct progress_private *p, const struct indexes *indexes
 	body->num_words = (body->num_nodes + 63) / 64;
 	body->reach = xcalloc(body->num_nodes * body->num_words, sizeof(*body->reach));
 	for (size_t i = 0; i < body->num_nodes; i++) {
-		struct row row = { p, indexes, loop, &body->reach[i * body->num_words] };
+		struct row row = {p, indexes, loop, &body->reach[i * body->num_words]};
 
 		body_search_run(search, loop, body->nodes[i].state, body->nodes[i].child,
 				note_reached, &row);
@@ -175,7 +176,7 @@ static void build_bodies(struct progress_private *p, const struct job_model *jm)
 	free(indexes.of_loop);
 }
 
-/* ---- Create and destroy ----------------------------------------------------------------------- */
+/* ---- Create and destroy ---- */
 
 static void fill_places(struct progress *progress)
 {
@@ -244,7 +245,7 @@ void progress_destroy(struct progress *progress)
 	free(progress);
 }
 
-/* ---- The order -------------------------------------------------------------------------------- */
+/* ---- The order ---- */
 
 static enum progress_order order_of(bool is_less, bool is_more)
 {
@@ -260,8 +261,9 @@ static enum progress_order reverse(enum progress_order order)
 	return order == PROGRESS_MORE ? PROGRESS_LESS : order;
 }
 
-/* Compare as if there were a nest of loops with one head, each of them made of neighbouring levels;
- * bit i of `cuts` parts level i from level i + 1. SAME: in the same iterations of the same loops. */
+/* Compare as if there were a nest of loops with one head, each of them made of neighbouring
+ * levels; bit i of `cuts` parts level i from level i + 1. SAME: in the same iterations of the
+ * same loops. */
 static enum progress_order compare_levels(const struct level_counts *a,
 					  const struct level_counts *b, unsigned int num_levels,
 					  unsigned int cuts)
@@ -324,10 +326,9 @@ static enum progress_order compare_with_frontier(const struct progress_private *
 	const struct body *body = body_of(p, p->frontier_of[state]);
 	uint32_t node = find_outside(body, state, job_loops_child(p->jl, LOOP_NONE, state));
 	bool is_before = leads_to(body, p->nodes[inside->first_node + 1], node);
-	enum progress_order order =
-		compare_iterations(p, position_iteration(inside, 0),
-				   p->crowds[p->tail_root[state]].lowest,
-				   is_before ? PROGRESS_LESS : PROGRESS_UNORDERED);
+	enum progress_order order = compare_iterations(
+		p, position_iteration(inside, 0), p->crowds[p->tail_root[state]].lowest,
+		is_before ? PROGRESS_LESS : PROGRESS_UNORDERED);
 
 	return order == PROGRESS_LESS ? order : PROGRESS_UNORDERED;
 }
@@ -391,7 +392,7 @@ enum progress_order progress_compare(const struct progress *progress, uint32_t a
 	return progress_explain(progress, a, b, &loop);
 }
 
-/* ---- Equal places ----------------------------------------------------------------------------- */
+/* ---- Equal places ---- */
 
 static uint64_t mix(uint64_t hash, uint64_t value)
 {

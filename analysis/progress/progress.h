@@ -17,13 +17,14 @@ enum progress_order { PROGRESS_LESS, PROGRESS_SAME, PROGRESS_MORE, PROGRESS_UNOR
 
 /* A loop of the job, for comparing and for people. */
 struct job_loop {
-	uint32_t header;	/* job state chosen as header (job_loops.h says how) */
-	uint32_t parent;	/* index of the enclosing loop, or LOOP_NONE */
-	uint32_t depth;		/* 0: outermost */
-	uint32_t role;		/* of the actors that run it */
+	uint32_t header; /* job state chosen as header (job_loops.h says how) */
+	uint32_t parent; /* index of the enclosing loop, or LOOP_NONE */
+	uint32_t depth;  /* 0: outermost */
+	uint32_t role;   /* of the actors that run it */
 	bool is_irreducible;
-	/* false: the ranks that run it share neither a state nor a part of a call path that could mark
-	 * iterations. Then two ranks in it are unordered unless they are in the same place. */
+	/* false: the ranks that run it share neither a state nor a part of a call path that
+	 * could mark iterations. Then two ranks in it are unordered unless they are in the same
+	 * place. */
 	bool is_comparable;
 	/* The call path that all states of the loop share; its innermost frame names the loop. */
 	uint32_t path;
@@ -36,27 +37,27 @@ struct job_loop {
 /* How far an actor got in one loop. */
 struct iteration {
 	uint32_t loop;
-	uint64_t count;	   /* arrivals since the enclosing loop's header was last reached */
-	uint64_t total;	   /* arrivals ever */
+	uint64_t count;      /* arrivals since the enclosing loop's header was last reached */
+	uint64_t total;      /* arrivals ever */
 	bool is_approximate; /* the ring did not reach back: `count` is the cumulative total */
 };
 
 struct place {
-	uint32_t actor; /* index in job_model.lanes */
-	uint32_t state; /* job state */
+	uint32_t actor;               /* index in job_model.lanes */
+	uint32_t state;               /* job state */
 	struct iteration *iterations; /* loops that contain the state, outermost first */
 	size_t num_iterations;
-	/* The frontier: the state lies in no known loop, or in one that nobody has left, and all came
-	 * there from one loop. Then these are the loops of the last state before it on the actor's own
-	 * path. The actor is taken to be still in them if another one is in a later iteration there,
-	 * as it can only be if the loop is not over. */
+	/* The frontier: the state lies in no known loop, or in one that nobody has left, and all
+	 * came there from one loop. Then these are the loops of the last state before it on the
+	 * actor's own path. The actor is taken to be still in them if another one is in a later
+	 * iteration there, as it can only be if the loop is not over. */
 	struct iteration *frontier;
 	size_t num_frontier;
 };
 
 struct progress {
 	const struct job_model *jm; /* borrowed */
-	struct job_loop *loops;	    /* outer before inner */
+	struct job_loop *loops;     /* outer before inner */
 	size_t num_loops;
 	uint32_t *loop_of;    /* [states] innermost job loop, or LOOP_NONE */
 	struct place *places; /* [jm->num_lanes] */

@@ -26,11 +26,10 @@ static enum progress_order compare(const struct builder *b, size_t i, size_t k, 
 static void add_edge(struct builder *b, size_t from, size_t to)
 {
 	struct progress_graph *graph = b->graph;
-	struct progress_edge edge = { .from = (uint32_t)from, .to = (uint32_t)to };
+	struct progress_edge edge = {.from = (uint32_t)from, .to = (uint32_t)to};
 
 	compare(b, from, to, &edge.loop);
-	graph->edges =
-		xgrow(graph->edges, graph->num_edges, &b->capacity, sizeof(*graph->edges));
+	graph->edges = xgrow(graph->edges, graph->num_edges, &b->capacity, sizeof(*graph->edges));
 	graph->edges[graph->num_edges++] = edge;
 }
 
@@ -114,7 +113,7 @@ struct progress_graph *progress_graph_create(const struct progress *progress,
 					     const struct eqgroups *groups)
 {
 	struct progress_graph *graph = xcalloc(1, sizeof(*graph));
-	struct builder b = { .progress = progress, .groups = groups, .graph = graph };
+	struct builder b = {.progress = progress, .groups = groups, .graph = graph};
 
 	graph->groups = groups;
 	graph->is_least = xcalloc(groups->num_groups, sizeof(*graph->is_least));

@@ -16,10 +16,11 @@ struct level_counts {
 /* Where the order sees an actor: in the first num_embedded loops of its frontier, in the loops
  * that contain its state, and at last at the state. */
 struct position {
-	uint32_t first, num_loops;	       /* loops that contain the state, in the pool */
+	uint32_t first, num_loops;             /* loops that contain the state, in the pool */
 	uint32_t first_frontier, num_frontier; /* loops that it came from, in the pool */
 	uint32_t num_embedded;
-	uint32_t first_node; /* in the pool of nodes: one for each body from the whole job inwards */
+	/* in the pool of nodes: one for each body from the whole job inwards */
+	uint32_t first_node;
 };
 
 static inline uint32_t position_depth(const struct position *position)
@@ -30,14 +31,15 @@ static inline uint32_t position_depth(const struct position *position)
 /* The i-th loop from outside, as an index into the pool of iterations. */
 static inline uint32_t position_iteration(const struct position *position, uint32_t i)
 {
-	return i < position->num_embedded ? position->first_frontier + i :
-					    position->first + (i - position->num_embedded);
+	return i < position->num_embedded ? position->first_frontier + i
+					  : position->first + (i - position->num_embedded);
 }
 
 /* The actors that went the way of one tail. */
 struct crowd {
 	uint32_t num;
-	uint32_t lowest;    /* the first of the iterations, in the pool, of one with the lowest count */
+	/* the first of the iterations, in the pool, of one with the lowest count */
+	uint32_t lowest;
 	uint32_t num_equal; /* so many outer loops they all left in the same iterations */
 };
 
@@ -47,10 +49,11 @@ struct progress_private {
 	struct iteration *iterations; /* pool */
 	struct level_counts *levels;  /* parallel */
 	size_t num_iterations;
-	/* Tails: states in no loop, or outermost loops, that lead only to others of the kind and at last
-	 * nowhere. */
+	/* Tails: states in no loop, or outermost loops, that lead only to others of the kind and
+	 * at last nowhere. */
 	bool *is_tail; /* [states] */
-	/* [states] of a tail into which all came from one outermost loop: that loop. Else LOOP_NONE. */
+	/* [states] of a tail into which all came from one outermost loop: that loop. Else
+	 * LOOP_NONE. */
 	uint32_t *frontier_of;
 	uint32_t *tail_root; /* [states] the same for all of a tail, below num_roots */
 	size_t num_roots;
@@ -58,7 +61,7 @@ struct progress_private {
 	bool *is_approximate; /* [loops] some actor's ring is too short: only totals are compared */
 	uint32_t *nodes;      /* pool: indexes into the nodes of bodies */
 	size_t num_nodes;
-	struct body *bodies;  /* [loops + 1]: the last is that of the whole job */
+	struct body *bodies; /* [loops + 1]: the last is that of the whole job */
 };
 
 /* Fill positions, iterations, levels, frontier_of and is_approximate. */

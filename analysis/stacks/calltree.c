@@ -22,7 +22,7 @@ struct builder {
 	uint32_t *way; /* for walking a path from its outermost frame */
 };
 
-/* ---- Frames ----------------------------------------------------------------------------------- */
+/* ---- Frames ---- */
 
 static bool is_same_text(const char *a, const char *b)
 {
@@ -78,7 +78,7 @@ static bool is_hidden(const struct builder *b, uint32_t parent, uint32_t path)
 		calltree_begins_region(b->job, path));
 }
 
-/* ---- Nodes ------------------------------------------------------------------------------------ */
+/* ---- Nodes ---- */
 
 struct calltree *calltree_begin(const struct job *job, enum calltree_frames frames)
 {
@@ -182,7 +182,7 @@ static uint32_t find_node(struct builder *b, uint32_t path, bool is_helper)
 	return node;
 }
 
-/* ---- Order ------------------------------------------------------------------------------------ */
+/* ---- Order ---- */
 
 static int compare_nodes(const struct calltree_node *a, const struct calltree_node *b)
 {
@@ -204,7 +204,8 @@ static void sort_indexes(const struct calltree *tree, uint32_t *indexes, size_t 
 		uint32_t moved = indexes[i];
 		size_t k = i;
 
-		for (; k > 0 && compare_nodes(&tree->nodes[moved], &tree->nodes[indexes[k - 1]]) < 0;
+		for (;
+		     k > 0 && compare_nodes(&tree->nodes[moved], &tree->nodes[indexes[k - 1]]) < 0;
 		     k--)
 			indexes[k] = indexes[k - 1];
 		indexes[k] = moved;
@@ -246,7 +247,7 @@ void calltree_finish(struct calltree *tree)
 	tree->num_ranks = count_ranks(tree);
 }
 
-/* ---- Samples ---------------------------------------------------------------------------------- */
+/* ---- Samples ---- */
 
 /* Is the next sample one of the same thread, later? */
 static bool is_outdated(const struct samples *samples, size_t i)
@@ -270,9 +271,9 @@ static uint32_t find_thread_node(struct builder *b, size_t first, const struct s
 		num++;
 	if (!calltree_find_region(b->job, main, num, sample, &region))
 		return find_node(b, sample->path, calltree_is_helper(b->job, sample->path));
-	node = find_node(b, b->options->fold
-				    ? callpaths_get(b->job->callpaths, region.begun)->parent
-				    : region.begun,
+	node = find_node(b,
+			 b->options->fold ? callpaths_get(b->job->callpaths, region.begun)->parent
+					  : region.begun,
 			 false);
 	outer = callpaths_get(b->job->callpaths, region.worker)->parent;
 	node = add_frames(b, node, sample->path, outer);

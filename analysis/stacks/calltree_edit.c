@@ -47,7 +47,7 @@ static void add_chain(struct calltree *into, const struct calltree *from, const 
 	into->nodes[node].worker_ends += old->worker_ends;
 }
 
-/* ---- Editing --------------------------------------------------------------------------------- */
+/* ---- Editing ---- */
 
 /* What is the same for all stacks that go through a node. */
 struct marks {
@@ -214,7 +214,7 @@ void calltree_join(struct calltree *tree)
 	}
 }
 
-/* ---- Selecting ------------------------------------------------------------------------------- */
+/* ---- Selecting ---- */
 
 struct candidate {
 	uint32_t end;

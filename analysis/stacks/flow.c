@@ -7,7 +7,7 @@
 #include "analysis/stacks/flow.h"
 #include "model/xalloc.h"
 
-/* ---- Blocks -------------------------------------------------------------------------------- */
+/* ---- Blocks ---- */
 
 static uint32_t insn_at(const struct code_function *code, uint64_t address)
 {
@@ -110,7 +110,7 @@ static void make_graph(struct flow *flow, const bool *targets)
 	}
 }
 
-/* ---- Orders of blocks ---------------------------------------------------------------------- */
+/* ---- Orders of blocks ---- */
 
 struct step {
 	uint32_t block;
@@ -185,7 +185,7 @@ bool flow_is_back_edge(const struct flow *flow, uint32_t from, uint32_t to)
 	       loop_nest_contains(nest, loop, from);
 }
 
-/* ---- The frame ----------------------------------------------------------------------------- */
+/* ---- The frame ---- */
 
 struct code_place flow_resolve(const struct flow_frame *frame, struct code_place place)
 {
@@ -337,7 +337,7 @@ static void resolve_effects(struct flow *flow)
 	}
 }
 
-/* ---- Pointers to slots --------------------------------------------------------------------- */
+/* ---- Pointers to slots ---- */
 
 static void add_taken(struct flow *flow, int64_t slot)
 {
@@ -413,7 +413,7 @@ bool flow_is_shared(const struct flow *flow, int64_t slot, unsigned int size, bo
 	return low < flow->num_taken && flow->taken[low] < slot + (int64_t)size;
 }
 
-/* ---- All of it ----------------------------------------------------------------------------- */
+/* ---- All of it ---- */
 
 struct flow *flow_create(const struct code_function *code)
 {
@@ -451,7 +451,7 @@ void flow_destroy(struct flow *flow)
 	free(flow);
 }
 
-/* ---- Places -------------------------------------------------------------------------------- */
+/* ---- Places ---- */
 
 bool flow_find(const struct flow *flow, uint64_t address, bool is_return, struct flow_place *ret)
 {

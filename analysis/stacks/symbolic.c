@@ -39,7 +39,7 @@ struct symbolic {
 	struct sum *end;  /* of the iteration; NULL: none was reached */
 };
 
-/* ---- Slots --------------------------------------------------------------------------------- */
+/* ---- Slots ---- */
 
 static void add_slot(struct symbolic *symbolic, const struct code_place *place,
 		     const struct code_variable *of)
@@ -148,7 +148,7 @@ static uint32_t index_of(const struct symbolic *symbolic, const struct code_plac
 	return slot ? CODE_NUM_REGISTERS + (uint32_t)(slot - symbolic->slots) : NO_INDEX;
 }
 
-/* ---- Sums ---------------------------------------------------------------------------------- */
+/* ---- Sums ---- */
 
 static const struct sum unknown;
 
@@ -276,7 +276,7 @@ static struct sum evaluate(const struct symbolic *symbolic, const struct sum *st
 	return sum;
 }
 
-/* ---- States -------------------------------------------------------------------------------- */
+/* ---- States ---- */
 
 static void write_place(const struct symbolic *symbolic, struct sum *state,
 			const struct code_place *to, const struct sum *value)
@@ -511,7 +511,7 @@ static enum symbolic_result follow(struct symbolic *symbolic)
 	return result;
 }
 
-/* ---- All of it ----------------------------------------------------------------------------- */
+/* ---- All of it ---- */
 
 struct symbolic *symbolic_create(const struct flow *flow, const struct code_variables *variables,
 				 uint32_t loop, enum symbolic_result *result_ret)

@@ -59,7 +59,7 @@ void temporal_destroy(struct temporal *temporal)
 	free(temporal);
 }
 
-/* ---- Functions and their loops ------------------------------------------------------------- */
+/* ---- Functions and their loops ---- */
 
 static void add_latch(struct temporal_loop *loop, uint64_t address)
 {
@@ -109,7 +109,7 @@ static struct temporal_body *get_body(struct temporal *temporal, uint32_t module
 	return body;
 }
 
-/* ---- Places -------------------------------------------------------------------------------- */
+/* ---- Places ---- */
 
 static struct temporal_site_key key_of(const struct callpath_node *node)
 {
@@ -217,7 +217,7 @@ bool temporal_add(struct temporal *temporal, uint32_t path)
 	return is_new;
 }
 
-/* ---- Choosing variables -------------------------------------------------------------------- */
+/* ---- Choosing variables ---- */
 
 static bool is_same_value(const struct code_value *a, const struct code_value *b)
 {
@@ -300,7 +300,7 @@ const struct code_probe *temporal_choose(struct temporal *temporal, size_t *num_
 	return temporal->probes;
 }
 
-/* ---- Loops of a path ----------------------------------------------------------------------- */
+/* ---- Loops of a path ---- */
 
 static bool is_around(const struct temporal_site *site, const struct temporal_loop *loop)
 {

@@ -88,7 +88,7 @@ struct temporal_reason {
 
 /* Ranks whose stacks are the same, as far as it matters. */
 struct temporal_group {
-	uint32_t path; /* without what is inside libraries; CALLPATH_NONE: no complete stack */
+	uint32_t path;    /* without what is inside libraries; CALLPATH_NONE: no complete stack */
 	uint32_t example; /* the lowest rank's whole path */
 	struct rankset *ranks;
 	struct sample_value *values;
@@ -124,8 +124,8 @@ enum temporal_order temporal_order_of(const struct temporal_result *result, size
  * Those that are before or after no others are in no step. The caller frees. */
 struct rankset *temporal_steps(const struct temporal_result *result, size_t num, bool from_last);
 
-/* Was the rank of these two samples in different iterations of a loop? *reason_ret: of the outermost
- * loop of which that is known. */
+/* Was the rank of these two samples in different iterations of a loop? *reason_ret: of the
+ * outermost loop of which that is known. */
 bool temporal_has_moved(const struct temporal *temporal, const struct sample *a,
 			const struct sample *b, struct temporal_reason *reason_ret);
 

@@ -39,7 +39,7 @@ static void note_doubt(struct pair *pair, const struct temporal_reason *reason)
 		pair->doubt = *reason;
 }
 
-/* ---- Loops --------------------------------------------------------------------------------- */
+/* ---- Loops ---- */
 
 /* The loops around a block, outermost first. Returns how many. */
 static size_t loops_around(const struct loop_nest *nest, uint32_t innermost,
@@ -123,7 +123,7 @@ static int compare_loops(struct pair *pair)
 	return order;
 }
 
-/* ---- Frames -------------------------------------------------------------------------------- */
+/* ---- Frames ---- */
 
 static enum temporal_order compare_places(struct pair *pair)
 {
@@ -293,7 +293,7 @@ bool temporal_is_known(const struct temporal_result *result, size_t group)
 	return true;
 }
 
-/* ---- Groups -------------------------------------------------------------------------------- */
+/* ---- Groups ---- */
 
 static int by_stack(const void *a, const void *b)
 {

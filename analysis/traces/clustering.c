@@ -98,7 +98,7 @@ static void merge_all(struct building *b)
 	free(chain);
 }
 
-/* ---- From places to numbers ---------------------------------------------------------------- */
+/* ---- From places to numbers ---- */
 
 static int compare_merges(const void *a, const void *b)
 {
@@ -204,7 +204,7 @@ void clustering_cut(const struct clustering *clustering, uint32_t num_clusters, 
 	free(label);
 }
 
-/* ---- Comparison ---------------------------------------------------------------------------- */
+/* ---- Comparison ---- */
 
 /* Twice the pairs of objects that are in one cluster. */
 static double pairs_within(uint32_t num, const uint32_t *labels, uint32_t *sizes)

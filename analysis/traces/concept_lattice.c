@@ -32,7 +32,7 @@ static uint64_t *intersect(const struct building *b, const uint64_t *x, const ui
 	return both;
 }
 
-/* ---- AddIntent ----------------------------------------------------------------------------- */
+/* ---- AddIntent ---- */
 
 static uint32_t add_concept(struct building *b, const uint64_t *intent)
 {
@@ -117,7 +117,7 @@ static uint32_t add_intent(struct building *b, const uint64_t *intent, uint32_t 
 	return added;
 }
 
-/* ---- Order, extents, labels ---------------------------------------------------------------- */
+/* ---- Order, extents, labels ---- */
 
 struct place {
 	const struct concept *concept;

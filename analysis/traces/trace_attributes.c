@@ -120,7 +120,7 @@ static void unite(struct counted *counted, enum attribute_frequency frequency)
 			frequency == FREQUENCY_NONE ? 0 : log10_of(counted->items[i].frequency);
 }
 
-/* ---- Numbers ------------------------------------------------------------------------------- */
+/* ---- Numbers ---- */
 
 static void number_attributes(struct trace_attributes *result, const struct counted *of_roots,
 			      size_t num_roots)

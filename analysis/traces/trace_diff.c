@@ -55,7 +55,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 	return hash ^ hash >> 32;
 }
 
-/* ---- What is known of loops ---------------------------------------------------------------- */
+/* ---- What is known of loops ---- */
 
 static int compare_symbols(const void *a, const void *b)
 {
@@ -153,7 +153,7 @@ static uint64_t key_of(const struct comparing *c, enum pass pass, uint32_t symbo
 	return key;
 }
 
-/* ---- Alignment ----------------------------------------------------------------------------- */
+/* ---- Alignment ---- */
 
 /* Part of both sides that has no partners yet. */
 struct gap {
@@ -252,7 +252,7 @@ static void align(const struct comparing *c, struct sides *s, struct gap gap, en
 		align_keys(c, s, &gap, pass);
 }
 
-/* ---- Rows ---------------------------------------------------------------------------------- */
+/* ---- Rows ---- */
 
 static void add_row(struct comparing *c, enum trace_diff_kind kind, unsigned int depth,
 		    const struct trace_element *left, const struct trace_element *right)

@@ -43,7 +43,7 @@ struct matching {
 	size_t num_frames, frames_capacity;
 };
 
-/* ---- Texts --------------------------------------------------------------------------------- */
+/* ---- Texts ---- */
 
 static uint32_t intern_text(struct matching *m, const char *text)
 {
@@ -73,7 +73,7 @@ static const struct module *module_of(const struct job *job, uint32_t node)
 	return module == MODULE_NONE ? NULL : modules_get(job->modules, module);
 }
 
-/* ---- Sites --------------------------------------------------------------------------------- */
+/* ---- Sites ---- */
 
 /* The frames of a path that are the program's own code. */
 static void take_frames(struct matching *m, const struct job *job, uint32_t path)
@@ -152,7 +152,7 @@ static void collect_sites(struct matching *m, uint32_t run)
 	}
 }
 
-/* ---- Matching the sites of a function ------------------------------------------------------ */
+/* ---- Matching the sites of a function ---- */
 
 static int compare_sites(const void *a, const void *b)
 {
@@ -339,7 +339,7 @@ static void match_sites(struct matching *m)
 		qsort(m->sites, m->num_sites, sizeof(*m->sites), compare_indexes);
 }
 
-/* ---- Symbols ------------------------------------------------------------------------------- */
+/* ---- Symbols ---- */
 
 /* Put what a symbol is known by into `way`, which has room for the frames and three more; how many
  * numbers that is. */

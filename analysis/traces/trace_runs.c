@@ -13,7 +13,7 @@
 /* Of a name, for a regular expression. */
 enum { MAX_TEXT = 2000 };
 
-/* ---- Which events -------------------------------------------------------------------------- */
+/* ---- Which events ---- */
 
 static bool is_communication(enum seg_class class_id)
 {
@@ -74,7 +74,7 @@ static void take_events(struct trace_runs *runs, uint32_t run, const struct trac
 	}
 }
 
-/* ---- Which threads ------------------------------------------------------------------------- */
+/* ---- Which threads ---- */
 
 static void add_thread(struct trace_runs *runs, uint32_t run, const struct traces_lane *lane,
 		       int thread, const uint32_t *numbers)

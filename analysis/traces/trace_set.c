@@ -55,7 +55,7 @@ uint32_t trace_set_last(const struct trace_set *set, uint32_t symbol)
 	return symbol;
 }
 
-/* ---- Equal rows have equal numbers --------------------------------------------------------- */
+/* ---- Equal rows have equal numbers ---- */
 
 struct row {
 	struct trace_element *elements;
@@ -112,7 +112,7 @@ static uint32_t intern(struct trace_set *set, const struct row *row)
 	return *slot - 1;
 }
 
-/* ---- From a trace -------------------------------------------------------------------------- */
+/* ---- From a trace ---- */
 
 /* Append an element, or make the last one longer that is of the same symbol. */
 static void append(struct row *row, struct trace_element e)

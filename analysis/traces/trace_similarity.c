@@ -37,7 +37,7 @@ double trace_similarity_of(const struct trace_similarity *similarity, size_t a, 
 		->values[(size_t)context->row_of[a] * context->num_rows + context->row_of[b]];
 }
 
-/* ---- Clusters ------------------------------------------------------------------------------ */
+/* ---- Clusters ---- */
 
 static void number_leaves(struct trace_clusters *clusters, const struct formal_context *context,
 			  const uint32_t *traces)

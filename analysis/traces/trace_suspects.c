@@ -9,7 +9,7 @@
 
 enum { NUM_KINDS = 4, NUM_FREQUENCIES = FREQUENCY_LOG10 + 1 };
 
-/* ---- Pairs --------------------------------------------------------------------------------- */
+/* ---- Pairs ---- */
 
 static bool is_namesake(const struct trace_thread *a, const struct trace_thread *b)
 {
@@ -76,7 +76,7 @@ static void make_pairs(struct trace_suspects *suspects, const struct trace_runs 
 	trace_similarity_destroy(similarity);
 }
 
-/* ---- Aspects ------------------------------------------------------------------------------- */
+/* ---- Aspects ---- */
 
 static double compare_clusterings(const struct trace_similarity *similarity, const uint32_t *good,
 				  const uint32_t *bad, size_t num, enum linkage linkage)
@@ -124,7 +124,7 @@ static struct trace_aspect look(const struct trace_suspects *suspects,
 	return aspect;
 }
 
-/* ---- All together -------------------------------------------------------------------------- */
+/* ---- All together ---- */
 
 /* Of sums of the same numbers in another order this much is the same. */
 static double rounded(double value)

@@ -7,7 +7,7 @@
 
 #include "model/xalloc.h"
 
-/* ---- Sorting ------------------------------------------------------------------------------- */
+/* ---- Sorting ---- */
 
 static int compare_calls(const void *a, const void *b)
 {
@@ -151,7 +151,7 @@ void call_contexts_destroy(struct call_contexts *c)
 	free(c);
 }
 
-/* ---- Finding ------------------------------------------------------------------------------- */
+/* ---- Finding ---- */
 
 size_t call_contexts_count_same(const struct call_contexts *c, uint32_t a, uint32_t b)
 {

@@ -26,7 +26,7 @@
 #include "model/rankset.h"
 #include "model/xalloc.h"
 
-/* ---- Facts about lanes ------------------------------------------------------------------------ */
+/* ---- Facts about lanes ---- */
 
 static void find_longest(const struct job_lane *lane, struct lane_fact *fact)
 {
@@ -68,7 +68,7 @@ static void find_facts(struct judge *j)
 	rankset_remove_set(verdict->waiting, verdict->moving);
 }
 
-/* ---- How sure --------------------------------------------------------------------------------- */
+/* ---- How sure ---- */
 
 bool verdict_is_unusual(const struct judge *j, size_t lane)
 {
@@ -79,7 +79,8 @@ bool verdict_is_unusual(const struct judge *j, size_t lane)
 
 static bool is_hang(uint64_t stay_ns, uint64_t longest_ns, bool is_new)
 {
-	return stay_ns >= (is_new ? VERDICT_HANG_NEW_NS : VERDICT_HANG_NS) && stay_ns / VERDICT_HANG_RATIO >= longest_ns;
+	return stay_ns >= (is_new ? VERDICT_HANG_NEW_NS : VERDICT_HANG_NS) &&
+	       stay_ns / VERDICT_HANG_RATIO >= longest_ns;
 }
 
 /* The shortest present stay of the candidates against the longest earlier one of any of them. */
@@ -101,11 +102,11 @@ void verdict_weigh(struct judge *j)
 	}
 	if (verdict->stay_ns == UINT64_MAX)
 		verdict->stay_ns = 0;
-	verdict->is_hang = is_hang(verdict->stay_ns, verdict->longest_before_ns,
-				   verdict->is_new_state);
+	verdict->is_hang =
+		is_hang(verdict->stay_ns, verdict->longest_before_ns, verdict->is_new_state);
 }
 
-/* ---- Candidates and groups -------------------------------------------------------------------- */
+/* ---- Candidates and groups ---- */
 
 size_t verdict_count_candidates(const struct judge *j)
 {
@@ -183,7 +184,7 @@ void verdict_name_culprits(struct judge *j, enum verdict_kind kind)
 	free(is_in);
 }
 
-/* ---- The whole -------------------------------------------------------------------------------- */
+/* ---- The whole ---- */
 
 static void judge_in_order(struct judge *j)
 {
@@ -193,7 +194,8 @@ static void judge_in_order(struct judge *j)
 		return;
 	if (verdict_find_mismatch(j) || verdict_find_deadlock(j) || verdict_find_computing(j))
 		return;
-	if (!rankset_is_empty(verdict->moving) || verdict_find_unrecorded(j) || verdict_find_left(j))
+	if (!rankset_is_empty(verdict->moving) || verdict_find_unrecorded(j) ||
+	    verdict_find_left(j))
 		return;
 	if (!verdict_find_helpless(j) && !verdict_find_library(j) && !verdict_find_polling(j) &&
 	    !verdict_find_unsettled(j))

@@ -16,30 +16,35 @@ struct job;
 struct temporal_result;
 
 enum verdict_kind {
-	VERDICT_NONE,	     /* nobody is blocked, or what is waited for moves: "No rank is behind." */
+	/* nobody is blocked, or what is waited for moves: "No rank is behind." */
+	VERDICT_NONE,
 	VERDICT_COMPUTATION, /* culprits are outside MPI and do not move while others wait inside */
 	VERDICT_STOPPED,     /* the culprits' processes are stopped, zombies or uninterruptible */
-	VERDICT_LEFT,	     /* the culprits have left MPI or vanished while others wait */
-	VERDICT_LEAST,	     /* all static ranks are inside MPI: these are least in the order */
+	VERDICT_LEFT,        /* the culprits have left MPI or vanished while others wait */
+	VERDICT_LEAST,       /* all static ranks are inside MPI: these are least in the order */
 	VERDICT_UNDECIDED,   /* all are static and inside, and the order cannot pick */
 	VERDICT_UNKNOWN,     /* too little is known (no models and no stacks) */
 	VERDICT_DEADLOCK,    /* ranks wait for each other: waitfor->deadlocks[which] */
 	VERDICT_MISMATCH,    /* members call different collectives: waitfor->mismatches[which] */
-	VERDICT_LOST,	     /* a message that is waited for was not sent, or not as it is received */
-	VERDICT_LIBRARY,     /* inside MPI though nothing is missing: both ends, without picking one */
-	VERDICT_CRASHED,     /* the culprits' processes were ended by a fault, or by abort() */
+	/* a message that is waited for was not sent, or not as it is received */
+	VERDICT_LOST,
+	/* inside MPI though nothing is missing: both ends, without picking one */
+	VERDICT_LIBRARY,
+	VERDICT_CRASHED, /* the culprits' processes were ended by a fault, or by abort() */
 };
 
 enum verdict_basis { VERDICT_BY_MODELS, VERDICT_BY_STACKS };
 
 /* What is wrong among ranks that wait for each other, by what MPI libraries hold. */
 enum queue_cause_kind {
-	QUEUE_CAUSE_LOST,    /* the culprit has not sent what waits[0] is for, and has gone on */
-	QUEUE_CAUSE_SKIPPED, /* the culprit waits for messages of ranks that have not come that far: it has left
-			      * something out */
-	QUEUE_CAUSE_APART,   /* waits[0] is for a culprit in a collective, and the culprits are in another one */
-	QUEUE_CAUSE_CYCLE,   /* the culprits wait for each other's messages: waits are the circle */
-	QUEUE_CAUSE_OPEN,    /* the same, of so many that nobody is a culprit */
+	QUEUE_CAUSE_LOST, /* the culprit has not sent what waits[0] is for, and has gone on */
+	/* the culprit waits for messages of ranks that have not come that far: it has left
+	 * something out */
+	QUEUE_CAUSE_SKIPPED,
+	/* waits[0] is for a culprit in a collective, and the culprits are in another one */
+	QUEUE_CAUSE_APART,
+	QUEUE_CAUSE_CYCLE, /* the culprits wait for each other's messages: waits are the circle */
+	QUEUE_CAUSE_OPEN,  /* the same, of so many that nobody is a culprit */
 };
 
 struct queue_cause {
@@ -52,12 +57,12 @@ struct queue_cause {
 struct verdict {
 	enum verdict_kind kind;
 	enum verdict_basis basis;
-	struct rankset *culprits;	/* empty for NONE and UNKNOWN; candidates for UNDECIDED */
-	uint32_t *culprit_groups;	/* indexes in eqgroups, least progressed first */
+	struct rankset *culprits; /* empty for NONE and UNKNOWN; candidates for UNDECIDED */
+	uint32_t *culprit_groups; /* indexes in eqgroups, least progressed first */
 	size_t num_culprit_groups;
 	struct rankset *waiting; /* static and inside MPI (or polling), culprits apart */
-	struct rankset *moving;	 /* made a transition between the looks or just before */
-	bool is_hang;		 /* a hang or crash, confident enough for exit status 1 */
+	struct rankset *moving;  /* made a transition between the looks or just before */
+	bool is_hang;            /* a hang or crash, confident enough for exit status 1 */
 	bool is_final; /* STOPPED, LEFT: others wait for processes that a signal has stopped (and no
 			* debugger), or that have ended, and so do not go on by themselves */
 	/* How sure: the culprits' shortest present stay against their own longest earlier stay in
@@ -67,39 +72,41 @@ struct verdict {
 			      moved unseen */
 	bool is_new_state; /* no culprit ever left this state before */
 	bool is_approximate; /* a comparison used cumulative counts of an inner loop */
-	uint64_t quiet_ns; /* since the last transition of any rank */
+	uint64_t quiet_ns;   /* since the last transition of any rank */
 
 	/* Of a kind that the waits tell, and what else they tell. */
 	bool is_likely; /* some of it is a guess: polling, or the progress order chose */
-	bool is_stuck;	/* that ranks cannot get on is no guess, though who has caused it may be one */
+	/* that ranks cannot get on is no guess, though who has caused it may be one */
+	bool is_stuck;
 	bool is_while_polling; /* DEADLOCK, LOST: only if the ranks that poll go on polling */
-	/* Index in waitfor->deadlocks or mismatches; LOST: in waitfor->losts, or WAITFOR_NONE if the
-	 * message was not sent in any form. */
+	/* Index in waitfor->deadlocks or mismatches; LOST: in waitfor->losts, or WAITFOR_NONE if
+	 * the message was not sent in any form. */
 	uint32_t which;
 	uint32_t lane, need; /* LOST: who waits for it, and the need; else WAITFOR_NONE */
-	/* DEADLOCK, LOST, LEAST: a transition (of the job model) that a culprit, and nobody else, took once,
-	 * from where it is usual to go on otherwise; UINT32_MAX: none. */
+	/* DEADLOCK, LOST, LEAST: a transition (of the job model) that a culprit, and nobody
+	 * else, took once, from where it is usual to go on otherwise; UINT32_MAX: none. */
 	uint32_t novel;
 	int novel_rank;
-	/* DEADLOCK, LOST, MISMATCH: how the culprit went on otherwise than it did before; the calls are enter states of the
-	 * job model. num_times 0: nobody. */
+	/* DEADLOCK, LOST, MISMATCH: how the culprit went on otherwise than it did before; the
+	 * calls are enter states of the job model. num_times 0: nobody. */
 	struct departure departure;
 	int departed_rank;
 	size_t num_departed_later; /* others that are concerned did so after it */
-	/* DEADLOCK: the culprits seem to have left out waitfor->collectives[skipped], in which others
-	 * of it wait for them; WAITFOR_NONE: no. */
+	/* DEADLOCK: the culprits seem to have left out waitfor->collectives[skipped], in which
+	 * others of it wait for them; WAITFOR_NONE: no. */
 	uint32_t skipped;
-	/* UNKNOWN by stacks, all inside MPI: those that are not where more than half of them are, by the
-	 * paths to their calls; empty if there is no such place. No culprits: who waits for a message that was
-	 * not sent is apart as much as who has left something out. */
+	/* UNKNOWN by stacks, all inside MPI: those that are not where more than half of them
+	 * are, by the paths to their calls; empty if there is no such place. No culprits: who
+	 * waits for a message that was not sent is apart as much as who has left something out. */
 	struct rankset *apart;
 	/* By stacks: among these their temporal order may choose (verdict_choose_by_order()). */
 	struct rankset *candidates;
 	bool is_by_order; /* it has: the culprits are the least progressed of the candidates */
 	/* By stacks: what verdict_choose_by_queues() has found, see its kind; else NULL. */
 	struct queue_cause *queue_cause;
-	/* NONE: the ranks that all waits end at, if these move or are outside MPI; empty else. Those of them
-	 * that do not move are no culprits, but stay_ns and longest_before_ns are of them. */
+	/* NONE: the ranks that all waits end at, if these move or are outside MPI; empty else.
+	 * Those of them that do not move are no culprits, but stay_ns and longest_before_ns are
+	 * of them. */
 	struct rankset *awaited;
 };
 
@@ -120,24 +127,24 @@ struct verdict {
 struct verdict *verdict_create(const struct job *job, const struct eqgroups *groups,
 			       const struct progress_graph *graph, const struct waitfor *waitfor);
 
-/* Go on from a verdict by stacks that has candidates: `order` is that of the job's latest samples of
- * all ranks. Samples with values of the loops' variables tell who moves after all; if anybody does,
- * nobody is accused. Else the candidates with none of them before them are the culprits, if the order
- * leaves others: of ranks outside MPI if they are less than half of all, of ranks inside, where no one
- * is outside, as LEAST or UNDECIDED. A hang of these takes that all iterations they are in are
- * known. */
+/* Go on from a verdict by stacks that has candidates: `order` is that of the job's latest
+ * samples of all ranks. Samples with values of the loops' variables tell who moves after all; if
+ * anybody does, nobody is accused. Else the candidates with none of them before them are the
+ * culprits, if the order leaves others: of ranks outside MPI if they are less than half of all,
+ * of ranks inside, where no one is outside, as LEAST or UNDECIDED. A hang of these takes that
+ * all iterations they are in are known. */
 void verdict_choose_by_order(struct verdict *verdict, const struct job *job,
 			     const struct temporal_result *order);
 
-/* Go on from a verdict by stacks of ranks that are all inside MPI, where the latest samples have what the
- * MPI libraries hold of messages: who waits for whom, and who of those that wait for each other has left
- * something out, as LOST or DEADLOCK. That is likely, and no more. order: NULL, or as above. Where this
- * names nobody the verdict stays what it was, but for queue_cause. */
+/* Go on from a verdict by stacks of ranks that are all inside MPI, where the latest samples have
+ * what the MPI libraries hold of messages: who waits for whom, and who of those that wait for
+ * each other has left something out, as LOST or DEADLOCK. That is likely, and no more. order:
+ * NULL, or as above. Where this names nobody the verdict stays what it was, but for queue_cause. */
 void verdict_choose_by_queues(struct verdict *verdict, const struct job *job,
 			      const struct temporal_result *order);
 
-/* May it be told of as a hang if something else says that there is one? Somebody is named, and not for
- * computing while others move, unless that is a hang by itself. */
+/* May it be told of as a hang if something else says that there is one? Somebody is named, and
+ * not for computing while others move, unless that is a hang by itself. */
 bool verdict_may_be_hang(const struct verdict *verdict);
 
 void verdict_destroy(struct verdict *verdict);

@@ -21,7 +21,8 @@ enum { MAX_LANES = 256, MAX_CALLS = 1 << 18, MAX_TIMES = 4, MAX_ALONE = 256 };
 /* By its own calls a lane must have left its course just now; by all others', where it may do what
  * is new to itself, it may have gone on for as long as its messages let it. */
 static const struct departure_limits by_own = {DEPARTED_JUST_NOW, 7, false},
-				     strong_by_all = {512, 7, false}, weak_by_all = {512, 3.5, true};
+				     strong_by_all = {512, 7, false},
+				     weak_by_all = {512, 3.5, true};
 
 enum { BY_OWN, STRONG_BY_ALL, WEAK_BY_ALL, NUM_WAYS };
 
@@ -39,7 +40,7 @@ struct verdict_courses {
 	size_t num_times, num_alone;
 };
 
-/* ---- The calls of lanes -------------------------------------------------------------------- */
+/* ---- The calls of lanes ---- */
 
 /* The last ones, at most DEPARTURE_MAX_CALLS; *ret has their numbers, and the caller frees. */
 static struct call_list list_calls(const struct job_lane *lane, uint32_t **ret)
@@ -137,7 +138,7 @@ void verdict_forget_courses(struct judge *j)
 	free(j->courses);
 }
 
-/* ---- Has a lane left its course? ----------------------------------------------------------- */
+/* ---- Has a lane left its course? ---- */
 
 static const struct answer *ask_all(struct judge *j, uint32_t l, enum departed_evidence evidence)
 {
@@ -204,7 +205,7 @@ static bool is_seldom(const struct job_model *jm, int rank, const struct departu
 	return false;
 }
 
-/* ---- The first of them --------------------------------------------------------------------- */
+/* ---- The first of them ---- */
 
 /* When a lane made a call, on its own clock and on that of the day; 0: not known, as in what
  * daemons send. */

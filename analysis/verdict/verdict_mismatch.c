@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Members of a communicator that call different things as one collective of it: who of them has gone wrong. */
+ * Members of a communicator that call different things as one collective of it: who of them has
+ * gone wrong. */
 #include <stdlib.h>
 
 #include "analysis/verdict/verdict_private.h"
@@ -30,23 +31,25 @@ static uint64_t parties_stay(const struct judge *j, const struct waitfor_mismatc
 }
 
 /* The lanes of all who take part that wait; [jm->num_lanes], the caller frees. */
-static uint32_t *gather_parties(const struct judge *j, const struct waitfor_mismatch *mismatch, size_t *num_ret)
+static uint32_t *gather_parties(const struct judge *j, const struct waitfor_mismatch *mismatch,
+				size_t *num_ret)
 {
 	uint32_t *lanes = xcalloc(j->jm->num_lanes + 1, sizeof(*lanes));
 
 	*num_ret = 0;
 	for (uint32_t l = 0; l < j->jm->num_lanes; l++)
 		for (size_t i = 0; i < mismatch->num_parties; i++)
-			if (j->lanes[l].is_waiting && rankset_contains(mismatch->parties[i].ranks, j->jm->lanes[l].rank)) {
+			if (j->lanes[l].is_waiting &&
+			    rankset_contains(mismatch->parties[i].ranks, j->jm->lanes[l].rank)) {
 				lanes[(*num_ret)++] = l;
 				break;
 			}
 	return lanes;
 }
 
-/* Of those who differ one may have left its course earlier than all others, so that what these call may come of
- * that: it is the one, and not `ranks`. Alone it may have done so for another reason. NULL: no; else the caller
- * frees. */
+/* Of those who differ one may have left its course earlier than all others, so that what these
+ * call may come of that: it is the one, and not `ranks`. Alone it may have done so for another
+ * reason. NULL: no; else the caller frees. */
 static struct rankset *find_departed_party(struct judge *j, const struct waitfor_mismatch *mismatch,
 					   const struct rankset *ranks)
 {
@@ -54,11 +57,13 @@ static struct rankset *find_departed_party(struct judge *j, const struct waitfor
 	struct rankset *departed;
 	size_t num, num_later;
 	uint32_t *lanes = gather_parties(j, mismatch, &num);
-	uint32_t actor = verdict_find_departed(j, lanes, num, DEPARTED_STRONG, &departure, &num_later);
+	uint32_t actor =
+		verdict_find_departed(j, lanes, num, DEPARTED_STRONG, &departure, &num_later);
 	bool is_among = actor != WAITFOR_NONE && rankset_contains(ranks, j->jm->lanes[actor].rank);
 
 	free(lanes);
-	if (actor == WAITFOR_NONE || departure.since >= DEPARTED_JUST_NOW || (is_among && rankset_count(ranks) == 1) || (!is_among && num_later == 0))
+	if (actor == WAITFOR_NONE || departure.since >= DEPARTED_JUST_NOW ||
+	    (is_among && rankset_count(ranks) == 1) || (!is_among && num_later == 0))
 		return NULL;
 	departed = rankset_create();
 	rankset_add(departed, j->jm->lanes[actor].rank);
@@ -66,7 +71,8 @@ static struct rankset *find_departed_party(struct judge *j, const struct waitfor
 	return departed;
 }
 
-/* The smallest party is the one that went wrong; all of them if several are as small. They come by size. */
+/* The smallest party is the one that went wrong; all of them if several are as small. They come
+ * by size. */
 static void accuse_party(struct judge *j, uint32_t m, uint64_t stay_ns)
 {
 	const struct waitfor_mismatch *mismatch = &j->waitfor->mismatches[m];

@@ -41,9 +41,9 @@ static bool is_novel(const struct steps *steps, uint32_t from, uint32_t to, bool
 {
 	size_t index = job_model_find_transition(steps->jm, from, to);
 
-	/* From "start" each thread goes on once. Who alone has a part in the program leaves it by ways
-	 * of its own; what can be told of it is that it waits at once in what it has long done after
-	 * something else. */
+	/* From "start" each thread goes on once. Who alone has a part in the program leaves it
+	 * by ways of its own; what can be told of it is that it waits at once in what it has
+	 * long done after something else. */
 	if (index == SIZE_MAX || SEG_STATE_SITE(from) == 0 ||
 	    (!steps->is_shared[from] && (!is_last || steps->enters[to] <= WELL_USED + 1)) ||
 	    count_steps(&steps->jm->transitions[index]) != 1 || steps->leaves[from] <= WELL_USED)
@@ -158,7 +158,7 @@ uint32_t verdict_find_novel(const struct judge *j, const uint32_t *lanes, size_t
 		*transition_ret = transition;
 	}
 	steps_deinit(&steps);
-	/* Two such steps of different ranks tell nothing, but that one has gone on since then and the other
-	 * has not. */
+	/* Two such steps of different ranks tell nothing, but that one has gone on since then
+	 * and the other has not. */
 	return num_best == 1 ? actor : WAITFOR_NONE;
 }

@@ -15,7 +15,7 @@
 /* More groups of least progress than this: the order has not picked anybody. */
 enum { MAX_LEAST_GROUPS = 3 };
 
-/* ---- Who moves ----------------------------------------------------------------------------- */
+/* ---- Who moves ---- */
 
 /* Is it inside a function that asks MPI whether something has come? */
 static bool is_polling(const struct job *job, uint32_t path)
@@ -90,7 +90,7 @@ static void acquit(struct verdict *verdict, const struct rankset *moving)
 	verdict->is_hang = false;
 }
 
-/* ---- Who is least progressed --------------------------------------------------------------- */
+/* ---- Who is least progressed ---- */
 
 /* Groups of candidates that no other such group is before. */
 struct least {

@@ -20,7 +20,7 @@
 struct lane_fact {
 	enum activity activity;
 	bool is_static;
-	bool is_waiting; /* static inside MPI, or polling */
+	bool is_waiting;  /* static inside MPI, or polling */
 	uint64_t stay_ns; /* see activity_stay_ns() */
 	uint64_t longest_ns;
 	bool is_new; /* longest_ns is that of other states: it never left this one before */
@@ -34,13 +34,13 @@ struct judge {
 	const struct waitfor *waitfor;
 	struct stack_facts *stacks;
 	struct lane_fact *lanes;
-	bool *has_waiting;  /* [roles] */
-	bool *is_candidate; /* [lanes] */
+	bool *has_waiting;               /* [roles] */
+	bool *is_candidate;              /* [lanes] */
 	struct verdict_courses *courses; /* what lanes called, compared; NULL: not asked for */
 	struct verdict *verdict;
 };
 
-/* ---- verdict.c ------------------------------------------------------------------------------- */
+/* ---- verdict.c ---- */
 
 /* Has the lane stayed long enough to be accused, and longer than ever before? */
 bool verdict_is_unusual(const struct judge *j, size_t lane);
@@ -52,8 +52,7 @@ void verdict_keep_least(struct judge *j);
 /* The candidates are the culprits. */
 void verdict_name_culprits(struct judge *j, enum verdict_kind kind);
 
-/* ---- verdict_rules.c: each sets the verdict, or leaves it as it was ---------------------------
- */
+/* ---- verdict_rules.c: each sets the verdict, or leaves it as it was ---- */
 
 bool verdict_find_stopped(struct judge *j);
 /* True if there was somebody outside, whether accused or not. */
@@ -66,16 +65,17 @@ void verdict_find_least(struct judge *j);
 /* Of a process that is gone there is no model and no stack. */
 void verdict_add_ended(struct judge *j);
 
-/* ---- verdict_waits.c: the rules that follow the wait-for graph --------------------------------
- */
+/* ---- verdict_waits.c: the rules that follow the wait-for graph ---- */
 
 bool verdict_find_deadlock(struct judge *j);
 /* A deadlock that another thread might have ended, but longer than ever before nobody has moved. */
 bool verdict_find_helpless(struct judge *j);
 bool verdict_find_library(struct judge *j);
-/* Ranks that wait for each other as long as they poll, where what is waited for tells who went wrong. */
+/* Ranks that wait for each other as long as they poll, where what is waited for tells who went
+ * wrong. */
 bool verdict_find_polling(struct judge *j);
-/* Receives from anybody of which it is not known whether the message has been sent: who has not sent it. */
+/* Receives from anybody of which it is not known whether the message has been sent: who has not
+ * sent it. */
 bool verdict_find_unsettled(struct judge *j);
 /* For the rule of the least: keep the candidates that waits end at, if there are any. */
 void verdict_keep_ends(struct judge *j);
@@ -86,36 +86,34 @@ void verdict_find_awaited(struct judge *j);
 
 /* The ranks are the culprits: all of their threads that are inside MPI, or of who has none there
  * all. */
-void verdict_accuse(struct judge *j, const struct rankset *ranks, enum verdict_kind kind, uint64_t stay_ns);
+void verdict_accuse(struct judge *j, const struct rankset *ranks, enum verdict_kind kind,
+		    uint64_t stay_ns);
 /* *stay_ns becomes the lane's stay if that is shorter. */
 void verdict_shorten(const struct judge *j, uint32_t lane, uint64_t *stay_ns);
 
-/* ---- verdict_mismatch.c -----------------------------------------------------------------------
- */
+/* ---- verdict_mismatch.c ---- */
 
 bool verdict_find_mismatch(struct judge *j);
-/* Candidates are held up in a collective in which nobody is missing, and others, further on the same
- * communicator, do not agree on a size: one of them has left out a collective, and got and gave the data of
- * another. */
+/* Candidates are held up in a collective in which nobody is missing, and others, further on the
+ * same communicator, do not agree on a size: one of them has left out a collective, and got and
+ * gave the data of another. */
 bool verdict_find_shifted(struct judge *j);
 
-/* ---- verdict_crash.c --------------------------------------------------------------------------
- */
+/* ---- verdict_crash.c ---- */
 
 /* Has a rank crashed? Faults come before aborts: who aborts may do so because another has ended. */
 bool verdict_find_crashed(struct judge *j);
 
-/* ---- verdict_novel.c --------------------------------------------------------------------------
- */
+/* ---- verdict_novel.c ---- */
 
-/* Among lanes[num] the one that took, in its last outer iterations, a transition that nobody else
- * in the job ever took, from where it is usual to go on otherwise; of several the one that stands where
- * it has led since. Its index in job_model.lanes, or WAITFOR_NONE; the transition in *transition_ret. */
+/* Among lanes[num] the one that took, in its last outer iterations, a transition that nobody
+ * else in the job ever took, from where it is usual to go on otherwise; of several the one that
+ * stands where it has led since. Its index in job_model.lanes, or WAITFOR_NONE; the transition
+ * in *transition_ret. */
 uint32_t verdict_find_novel(const struct judge *j, const uint32_t *lanes, size_t num,
 			    uint32_t *transition_ret);
 
-/* ---- verdict_departed.c -----------------------------------------------------------------------
- */
+/* ---- verdict_departed.c ---- */
 
 enum departed_evidence {
 	DEPARTED_STRONG,
@@ -125,46 +123,48 @@ enum departed_evidence {
 /* A departure so few calls ago needs nothing else that speaks for it, if it is strong. */
 enum { DEPARTED_JUST_NOW = 64 };
 
-/* Among lanes[num] the first that has left its course, as departure_find() has it by the calls of all lanes or by its
- * own alone, by a step that others do not take as seldom: its index in job_model.lanes; how many did so later in
- * *num_later_ret. WAITFOR_NONE: none, or it is not known of all, or not who was the first, or they are too many. */
-uint32_t verdict_find_departed(struct judge *j, const uint32_t *lanes, size_t num, enum departed_evidence evidence,
-			       struct departure *ret, size_t *num_later_ret);
+/* Among lanes[num] the first that has left its course, as departure_find() has it by the calls
+ * of all lanes or by its own alone, by a step that others do not take as seldom: its index in
+ * job_model.lanes; how many did so later in *num_later_ret. WAITFOR_NONE: none, or it is not
+ * known of all, or not who was the first, or they are too many. */
+uint32_t verdict_find_departed(struct judge *j, const uint32_t *lanes, size_t num,
+			       enum departed_evidence evidence, struct departure *ret,
+			       size_t *num_later_ret);
 /* Was this departure earlier than the actor's step, which it took only once? */
-bool verdict_is_departure_before(const struct judge *j, uint32_t departed, const struct departure *departure,
-				 uint32_t actor, uint32_t transition);
+bool verdict_is_departure_before(const struct judge *j, uint32_t departed,
+				 const struct departure *departure, uint32_t actor,
+				 uint32_t transition);
 void verdict_forget_courses(struct judge *j);
 /* The verdict goes by it, so that it is no more than likely. */
-void verdict_set_departed(struct judge *j, uint32_t actor, const struct departure *departure, size_t num_later);
+void verdict_set_departed(struct judge *j, uint32_t actor, const struct departure *departure,
+			  size_t num_later);
 
-/* ---- verdict_skipped.c ------------------------------------------------------------------------
- */
+/* ---- verdict_skipped.c ---- */
 
-/* Ranks of the deadlock that have gone past a collective in which others of it wait, its index in
- * waitfor.collectives in *collective_ret; NULL: none. is_sure_only: only where their own messages or calls
- * tell that. *is_likely_ret: these do not. The caller frees. */
+/* Ranks of the deadlock that have gone past a collective in which others of it wait, its index
+ * in waitfor.collectives in *collective_ret; NULL: none. is_sure_only: only where their own
+ * messages or calls tell that. *is_likely_ret: these do not. The caller frees. */
 struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock,
 				     bool is_sure_only, uint32_t *collective_ret,
 				     bool *is_likely_ret);
-/* Is there a message of `rank` to `peer` in the communicator that this has not received? Then the peer has
- * not come to where the two exchange messages. */
+/* Is there a message of `rank` to `peer` in the communicator that this has not received? Then
+ * the peer has not come to where the two exchange messages. */
 bool verdict_is_before_exchange(const struct waitfor *w, int rank, int peer, uint32_t comm);
 
-/* ---- verdict_senders.c ------------------------------------------------------------------------
- */
+/* ---- verdict_senders.c ---- */
 
 enum verdict_senders {
 	VERDICT_SENDERS_ALL,
-	VERDICT_SENDERS_ANY,         /* only of what receives from anybody wait for */
-	VERDICT_SENDERS_UNSETTLED,   /* the same, also where it is not known whether it has been sent */
+	VERDICT_SENDERS_ANY, /* only of what receives from anybody wait for */
+	/* the same, also where it is not known whether it has been sent */
+	VERDICT_SENDERS_UNSETTLED,
 	VERDICT_SENDERS_BY_MESSAGES, /* of these, only who has sent what comes later */
 };
 
-/* Ranks of the deadlock that have not sent what others of it wait for: they have sent what comes later, or are
- * further by the progress order. NULL: none, or too many. One lane that waits for it, and its need, in
- * *lane_ret and *need_ret. The caller frees. */
-struct rankset *verdict_find_senders(const struct judge *j,
-				     const struct waitfor_deadlock *deadlock,
+/* Ranks of the deadlock that have not sent what others of it wait for: they have sent what comes
+ * later, or are further by the progress order. NULL: none, or too many. One lane that waits for
+ * it, and its need, in *lane_ret and *need_ret. The caller frees. */
+struct rankset *verdict_find_senders(const struct judge *j, const struct waitfor_deadlock *deadlock,
 				     enum verdict_senders which, uint32_t *lane_ret,
 				     uint32_t *need_ret);
 /* Is a thread of the rank that is in the deadlock further than this lane? */
@@ -172,15 +172,14 @@ bool verdict_is_further(const struct judge *j, const struct waitfor_deadlock *de
 			uint32_t lane);
 bool verdict_has_lane(const struct waitfor_deadlock *deadlock, uint32_t lane);
 
-/* ---- verdict_stacks.c -------------------------------------------------------------------------
- */
+/* ---- verdict_stacks.c ---- */
 
 void verdict_judge_by_stacks(struct judge *j);
 /* The call that more than half of the ranks are in, as stack_fact.call. False: there is none. */
-bool verdict_find_common_call(const struct stack_facts *facts, const struct rankset *ranks, uint32_t *call_ret);
+bool verdict_find_common_call(const struct stack_facts *facts, const struct rankset *ranks,
+			      uint32_t *call_ret);
 
-/* ---- verdict_queues.c -------------------------------------------------------------------------
- */
+/* ---- verdict_queues.c ---- */
 
 void verdict_drop_queue_cause(struct verdict *verdict);
 

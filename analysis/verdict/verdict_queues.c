@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The verdict by stacks, where MPI libraries tell which messages are missing. All ranks are inside MPI, and
- * nobody moves. Each waits for others, so the ways end at ranks that wait for each other: the strongly
- * connected components without a way out. In such a component, in this order:
+ * The verdict by stacks, where MPI libraries tell which messages are missing. All ranks are
+ * inside MPI, and nobody moves. Each waits for others, so the ways end at ranks that wait for
+ * each other: the strongly connected components without a way out. In such a component, in this
+ * order:
  *
  *	skipped  a rank waits for messages of ranks in a collective, and has sent them, or others in that
  *		 collective, messages that they have not received: they have not come to where it is, so it
@@ -13,7 +14,8 @@
  *	cycle	 ranks wait for each other's messages, and nothing tells who went wrong
  *	open	 the same, of so many that nobody is named: that they wait for each other is told
  *
- * It is no more than likely: the libraries tell what is missing, and not who should have sent it. */
+ * It is no more than likely: the libraries tell what is missing, and not who should have sent
+ * it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,8 +25,9 @@
 #include "model/rankset.h"
 #include "model/xalloc.h"
 
-/* More than this share of the ranks, or this many, in a circle: nobody is named. Circles are looked for from that
- * many ranks, each at the cost of a walk over all waits of those that wait for each other. */
+/* More than this share of the ranks, or this many, in a circle: nobody is named. Circles are
+ * looked for from that many ranks, each at the cost of a walk over all waits of those that wait
+ * for each other. */
 enum { MAX_CYCLE_SHARE = 4, MIN_CYCLE = 2, MAX_CYCLE_STARTS = 256, MAX_APART = 3 };
 
 /* What is needed to look for circles: all are [num_ranks]. */
@@ -36,13 +39,14 @@ struct circle {
 struct chooser {
 	struct verdict *verdict;
 	const struct temporal_result *order; /* may be NULL */
-	size_t *group_of;		     /* [num_ranks] in it; SIZE_MAX: none */
+	size_t *group_of;                    /* [num_ranks] in it; SIZE_MAX: none */
 	struct stack_facts *facts;
 	struct queue_waits *waits;
 	uint32_t *component_of; /* [num_ranks] */
-	int *by_component;	/* [num_ranks] the ranks of the first component, then of the next, ... */
-	uint32_t component;	/* that is looked at */
-	const int *members;	/* [num_members] its ranks */
+	/* [num_ranks] the ranks of the first component, then of the next, ... */
+	int *by_component;
+	uint32_t component; /* that is looked at */
+	const int *members; /* [num_members] its ranks */
 	size_t num_members;
 	struct rankset *apart; /* the few that are not in the call that most are in; NULL: not so */
 	struct circle circle;
@@ -79,8 +83,8 @@ static bool waits_for_receive(const struct chooser *c, int rank, int other)
 	return false;
 }
 
-/* Is `rank` further than `other`? It is if it has sent this one what it has not come to receive, or by the order
- * of the calls. */
+/* Is `rank` further than `other`? It is if it has sent this one what it has not come to receive,
+ * or by the order of the calls. */
 static bool is_further(const struct chooser *c, int rank, int other)
 {
 	size_t a, b;
@@ -111,7 +115,7 @@ static void find_groups(struct chooser *c)
 	}
 }
 
-/* ---- What is told ---------------------------------------------------------------------------- */
+/* ---- What is told ---- */
 
 static struct queue_cause *tell(struct chooser *c, enum queue_cause_kind kind)
 {
@@ -141,7 +145,7 @@ void verdict_drop_queue_cause(struct verdict *verdict)
 	verdict->queue_cause = NULL;
 }
 
-/* ---- A message between two of them ----------------------------------------------------------- */
+/* ---- A message between two of them ---- */
 
 static bool is_between_members(const struct chooser *c, const struct queue_wait *wait)
 {
@@ -159,11 +163,13 @@ static bool are_in_same(const struct chooser *c, int a, int b)
 	const struct queue_wait *of_a, *of_b;
 
 	return is_in_collective(c, a) && is_in_collective(c, b) &&
-	       c->facts->ranks[a].call == c->facts->ranks[b].call && queue_waits_of(c->waits, a, &of_a) &&
-	       queue_waits_of(c->waits, b, &of_b) && !strcmp(of_a->comm, of_b->comm);
+	       c->facts->ranks[a].call == c->facts->ranks[b].call &&
+	       queue_waits_of(c->waits, a, &of_a) && queue_waits_of(c->waits, b, &of_b) &&
+	       !strcmp(of_a->comm, of_b->comm);
 }
 
-/* Has the rank sent messages to `other`, or to some in the same collective, that they have not come to receive? */
+/* Has the rank sent messages to `other`, or to some in the same collective, that they have not
+ * come to receive? */
 static bool has_sent_ahead(const struct chooser *c, int rank, int other)
 {
 	const struct queue_unreceived *messages;
@@ -178,8 +184,8 @@ static bool has_sent_ahead(const struct chooser *c, int rank, int other)
 	return false;
 }
 
-/* Whoever waits for a message, or that one is received, has come further than the other end, which has not
- * come to receive what it was sent. */
+/* Whoever waits for a message, or that one is received, has come further than the other end,
+ * which has not come to receive what it was sent. */
 static bool waits_ahead(const struct chooser *c, const struct queue_wait *wait)
 {
 	return is_between_members(c, wait) && wait->kind != QUEUE_WAIT_COLLECTIVE &&
@@ -197,13 +203,15 @@ static bool is_past_collective(const struct chooser *c, const struct queue_wait 
 /* Whoever is to send the message has gone past that. */
 static bool is_left_out(const struct chooser *c, const struct queue_wait *wait)
 {
-	return is_message(c, wait) && !queue_waits_has_unreceived(c->waits, wait->rank, wait->peer) &&
+	return is_message(c, wait) &&
+	       !queue_waits_has_unreceived(c->waits, wait->rank, wait->peer) &&
 	       (is_in_collective(c, wait->peer) || is_further(c, wait->peer, wait->rank));
 }
 
 typedef bool wait_test(const struct chooser *c, const struct queue_wait *wait);
 
-/* The members that wait so, or that are waited for so; *first_ret: the first wait. The caller frees. */
+/* The members that wait so, or that are waited for so; *first_ret: the first wait. The caller
+ * frees. */
 static struct rankset *find_ranks(const struct chooser *c, wait_test *test, bool is_peer,
 				  const struct queue_wait **first_ret)
 {
@@ -240,7 +248,7 @@ static bool name_one(struct chooser *c, wait_test *test, bool is_peer, enum queu
 	return is_one;
 }
 
-/* ---- Collectives ----------------------------------------------------------------------------- */
+/* ---- Collectives ---- */
 
 /* Of somebody else in the component; NULL: nobody waits for these. */
 static const struct queue_wait *find_wait_for(const struct chooser *c, const struct rankset *ranks)
@@ -274,8 +282,8 @@ static void gather_apart(struct chooser *c)
 	c->apart = NULL;
 }
 
-/* All ranks but a few are in one call, and these few, which are in other collectives, belong to those that wait
- * for each other. */
+/* All ranks but a few are in one call, and these few, which are in other collectives, belong to
+ * those that wait for each other. */
 static bool find_apart(struct chooser *c)
 {
 	const struct queue_wait *wait;
@@ -296,7 +304,7 @@ static bool find_apart(struct chooser *c)
 	return true;
 }
 
-/* ---- Circles --------------------------------------------------------------------------------- */
+/* ---- Circles ---- */
 
 static bool is_of_program(const struct queue_wait *wait)
 {
@@ -314,8 +322,9 @@ static bool waits_by_program(const struct chooser *c, int rank)
 	return false;
 }
 
-/* The shortest way by the program's own messages from a rank back to itself: the waits, in order, into way.
- * Returns how many; 0: there is none. before is all NULL, and is so again after it. */
+/* The shortest way by the program's own messages from a rank back to itself: the waits, in
+ * order, into way. Returns how many; 0: there is none. before is all NULL, and is so again after
+ * it. */
 static size_t find_circle(const struct chooser *c, int start)
 {
 	const struct queue_wait **before = c->circle.before, **way = c->circle.way;
@@ -337,7 +346,8 @@ static size_t find_circle(const struct chooser *c, int start)
 			}
 		}
 	}
-	for (const struct queue_wait *at = last; at; at = at->rank == start ? NULL : before[at->rank])
+	for (const struct queue_wait *at = last; at;
+	     at = at->rank == start ? NULL : before[at->rank])
 		length++;
 	num = length;
 	for (const struct queue_wait *at = last; num > 0; at = before[at->rank])
@@ -356,7 +366,8 @@ static bool find_cycle(struct chooser *c, enum queue_cause_kind kind)
 	size_t num_starts = 0;
 	bool is_found;
 
-	for (size_t m = 0; m < c->num_members && best > MIN_CYCLE && num_starts < MAX_CYCLE_STARTS; m++) {
+	for (size_t m = 0; m < c->num_members && best > MIN_CYCLE && num_starts < MAX_CYCLE_STARTS;
+	     m++) {
 		size_t length;
 
 		if (!waits_by_program(c, c->members[m]))
@@ -383,9 +394,10 @@ static bool find_cycle(struct chooser *c, enum queue_cause_kind kind)
 	return is_found;
 }
 
-/* ---- All of it ------------------------------------------------------------------------------- */
+/* ---- All of it ---- */
 
-/* Which components are of several ranks that wait for each other, and for nobody else: [num], the caller frees. */
+/* Which components are of several ranks that wait for each other, and for nobody else: [num],
+ * the caller frees. */
 static bool *find_closed(const struct chooser *c, uint32_t num)
 {
 	bool *is_closed = xcalloc(num, sizeof(*is_closed));
@@ -422,9 +434,10 @@ static bool find_open(struct chooser *c)
 	return find_cycle(c, QUEUE_CAUSE_OPEN);
 }
 
-/* Try one closed component after the other, until there is a cause. first: [num + 1], as in choose(). */
-static void choose_among(struct chooser *c, const size_t *first, const bool *is_closed, uint32_t num,
-			 bool (*is_chosen)(struct chooser *))
+/* Try one closed component after the other, until there is a cause. first: [num + 1], as in
+ * choose(). */
+static void choose_among(struct chooser *c, const size_t *first, const bool *is_closed,
+			 uint32_t num, bool (*is_chosen)(struct chooser *))
 {
 	for (uint32_t i = 0; i < num && !c->cause; i++) {
 		c->component = i;
@@ -435,8 +448,8 @@ static void choose_among(struct chooser *c, const size_t *first, const bool *is_
 	}
 }
 
-/* The ranks of each component: those of component i are by_component[ret[i]] to by_component[ret[i + 1] - 1].
- * The caller frees. */
+/* The ranks of each component: those of component i are by_component[ret[i]] to
+ * by_component[ret[i + 1] - 1]. The caller frees. */
 static size_t *sort_ranks(const struct chooser *c, uint32_t num)
 {
 	size_t *first = xcalloc((size_t)num + 2, sizeof(*first)), *next = first + 1;
@@ -520,7 +533,8 @@ static bool may_choose(const struct verdict *verdict)
 		       (verdict->is_by_order &&
 			(verdict->kind == VERDICT_LEAST || verdict->kind == VERDICT_UNDECIDED));
 
-	return verdict->basis == VERDICT_BY_STACKS && is_open && !rankset_is_empty(verdict->waiting);
+	return verdict->basis == VERDICT_BY_STACKS && is_open &&
+	       !rankset_is_empty(verdict->waiting);
 }
 
 void verdict_choose_by_queues(struct verdict *verdict, const struct job *job,

@@ -20,12 +20,11 @@ bool verdict_find_stopped(struct judge *j)
 	bool is_certain = true, is_traced = false;
 
 	for (size_t i = 0; i < j->jm->num_lanes; i++) {
-		const struct stack_fact *fact =
-			stack_facts_get(j->stacks, j->jm->lanes[i].rank);
+		const struct stack_fact *fact = stack_facts_get(j->stacks, j->jm->lanes[i].rank);
 
-		j->is_candidate[i] =
-			j->lanes[i].is_static &&
-			(fact->is_stopped || (fact->is_uninterruptible && verdict_is_unusual(j, i)));
+		j->is_candidate[i] = j->lanes[i].is_static &&
+				     (fact->is_stopped ||
+				      (fact->is_uninterruptible && verdict_is_unusual(j, i)));
 		is_certain &= !j->is_candidate[i] || fact->is_stopped;
 		is_traced |= j->is_candidate[i] && fact->is_traced;
 	}
@@ -92,14 +91,14 @@ static void find_outside(struct judge *j, bool of_role)
 {
 	for (size_t i = 0; i < j->jm->num_lanes; i++)
 		j->is_candidate[i] = is_static_outside(j, i) && !waits_for_own_threads(j, i) &&
-				     (of_role ? j->has_waiting[j->jm->lanes[i].role] :
-						!has_sibling(j, i, is_waiting));
+				     (of_role ? j->has_waiting[j->jm->lanes[i].role]
+					      : !has_sibling(j, i, is_waiting));
 }
 
 static bool may_be_parent(const struct judge *j, size_t lane)
 {
-	return j->jm->lanes[lane].data->is_main && (has_sibling(j, lane, is_waiting) ||
-						    has_sibling(j, lane, is_other_candidate));
+	return j->jm->lanes[lane].data->is_main &&
+	       (has_sibling(j, lane, is_waiting) || has_sibling(j, lane, is_other_candidate));
 }
 
 /* A main thread may wait for the other threads of its rank, where there is no stack to tell: it is
@@ -130,8 +129,8 @@ static bool can_do_without(const struct judge *j)
 	return can;
 }
 
-/* A hang even though others move, as those who are given work one by one may for long? A program may
- * well have a step that takes ten times as long as all that it has done there before. */
+/* A hang even though others move, as those who are given work one by one may for long? A program
+ * may well have a step that takes ten times as long as all that it has done there before. */
 static bool is_hang_beside_moving(const struct verdict *verdict)
 {
 	return verdict->stay_ns >= VERDICT_HANG_MOVING_NS &&
@@ -217,9 +216,9 @@ bool verdict_find_left(struct judge *j)
 	for (size_t i = 0; i < j->jm->num_lanes; i++) {
 		const struct job_lane *lane = &j->jm->lanes[i];
 
-		j->is_candidate[i] = lane->data->is_main &&
-				     (lane->model->life == SEG_LIFE_FINALIZED ||
-				      lane->model->life == SEG_LIFE_ABORTED);
+		j->is_candidate[i] =
+			lane->data->is_main && (lane->model->life == SEG_LIFE_FINALIZED ||
+						lane->model->life == SEG_LIFE_ABORTED);
 	}
 	verdict_add_ended(j);
 	is_ended = !rankset_is_empty(j->verdict->culprits);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Who has not sent a message that a rank of a deadlock waits for: one that could be meant to send it, and is
- * already further than who waits. */
+ * Who has not sent a message that a rank of a deadlock waits for: one that could be meant to
+ * send it, and is already further than who waits. */
 #include <stdlib.h>
 
 #include "analysis/progress/progress.h"
@@ -85,8 +85,8 @@ static void add_past(const struct judge *j, const struct waitfor_deadlock *deadl
 	rankset_destroy(givers);
 }
 
-/* Messages tell more than the order. Of those that it gives, keep who does not wait for what another of them
- * has not sent: that may be why it is where it is. */
+/* Messages tell more than the order. Of those that it gives, keep who does not wait for what
+ * another of them has not sent: that may be why it is where it is. */
 static void choose(struct senders *s, enum verdict_senders which)
 {
 	struct rankset *rest = rankset_copy(s->ranks);
@@ -99,8 +99,7 @@ static void choose(struct senders *s, enum verdict_senders which)
 	rankset_destroy(rest);
 }
 
-struct rankset *verdict_find_senders(const struct judge *j,
-				     const struct waitfor_deadlock *deadlock,
+struct rankset *verdict_find_senders(const struct judge *j, const struct waitfor_deadlock *deadlock,
 				     enum verdict_senders which, uint32_t *lane_ret,
 				     uint32_t *need_ret)
 {

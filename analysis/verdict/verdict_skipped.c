@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Collectives that a rank has left out. In a deadlock some wait for it in a collective, and it waits
- * for a message of theirs: either it has gone past the collective without calling it, or they have
- * come there without sending. It has gone past if it is further by the progress order, if it has sent
- * its own message of an exchange to one that has not come to receive it, or to another than the one from
- * which it receives (most likely), or if it is in a place where they all have been equally often, and it
- * once more. Or it waits for them in another collective, with others that have called both, or alone (most
- * likely), or in a send to one of them (most likely: who has left out a receive does so for the first time). */
+ * Collectives that a rank has left out. In a deadlock some wait for it in a collective, and it
+ * waits for a message of theirs: either it has gone past the collective without calling it, or
+ * they have come there without sending. It has gone past if it is further by the progress order,
+ * if it has sent its own message of an exchange to one that has not come to receive it, or to
+ * another than the one from which it receives (most likely), or if it is in a place where they
+ * all have been equally often, and it once more. Or it waits for them in another collective,
+ * with others that have called both, or alone (most likely), or in a send to one of them (most
+ * likely: who has left out a receive does so for the first time). */
 #include <stdlib.h>
 
 #include "analysis/progress/progress.h"
@@ -52,7 +53,8 @@ static uint32_t collective_of(const struct waitfor *w, uint32_t l)
 {
 	const struct waitfor_lane *lane = &w->lanes[l];
 
-	return lane->num_needs == 1 ? waitfor_collective_of(w, w->needs[lane->first_need].node) : WAITFOR_NONE;
+	return lane->num_needs == 1 ? waitfor_collective_of(w, w->needs[lane->first_need].node)
+				    : WAITFOR_NONE;
 }
 
 static bool is_in_collective(const struct waitfor *w, uint32_t l, uint32_t collective)
@@ -60,7 +62,8 @@ static bool is_in_collective(const struct waitfor *w, uint32_t l, uint32_t colle
 	return collective_of(w, l) == collective;
 }
 
-/* Has it sent, to a rank that waits in the collective, a message of the exchange in which it waits? */
+/* Has it sent, to a rank that waits in the collective, a message of the exchange in which it
+ * waits? */
 static bool has_sent_early(const struct judge *j, uint32_t l, uint32_t collective)
 {
 	const struct waitfor *w = j->waitfor;
@@ -103,9 +106,10 @@ static bool sends_to_waiting(const struct waitfor *w, uint32_t l, uint32_t colle
 	return lane->num_needs > 0;
 }
 
-/* Has it sent, to another in the collective than the one whose message it waits for, what is like that
- * message? If one alone is wrong, it is this one and not both of these: they would have left out the same
- * exchange. Not if those in the collective have themselves sent such messages that are received later. */
+/* Has it sent, to another in the collective than the one whose message it waits for, what is
+ * like that message? If one alone is wrong, it is this one and not both of these: they would
+ * have left out the same exchange. Not if those in the collective have themselves sent such
+ * messages that are received later. */
 static bool has_sent_around(const struct judge *j, uint32_t l, uint32_t collective)
 {
 	const struct waitfor *w = j->waitfor;
@@ -132,8 +136,9 @@ static bool has_sent_around(const struct judge *j, uint32_t l, uint32_t collecti
 	return has_sent;
 }
 
-/* It waits in an exchange for a message of anybody. Has it sent its own of that, to one in the collective who
- * has not got it, and have those in the collective sent none? Then they have not come to the exchange. */
+/* It waits in an exchange for a message of anybody. Has it sent its own of that, to one in the
+ * collective who has not got it, and have those in the collective sent none? Then they have not
+ * come to the exchange. */
 static bool has_sent_to_waiting(const struct judge *j, uint32_t l, uint32_t collective)
 {
 	const struct waitfor *w = j->waitfor;
@@ -156,8 +161,8 @@ static bool has_sent_to_waiting(const struct judge *j, uint32_t l, uint32_t coll
 	return has_sent && !have_others;
 }
 
-/* Is it alone in another collective, while all others of the deadlock are in this one? Either it has left
- * out this one, or all others have left out the other. */
+/* Is it alone in another collective, while all others of the deadlock are in this one? Either it
+ * has left out this one, or all others have left out the other. */
 static bool is_alone_elsewhere(const struct waitfor *w, const struct waitfor_deadlock *deadlock,
 			       uint32_t l, uint32_t collective)
 {
@@ -179,14 +184,15 @@ static bool has_called(const struct waitfor *w, uint32_t collective, int rank)
 	return view.model && job_comm_seen(&view)->collectives >= c->number;
 }
 
-/* Of collectives only the blocking ones that a rank's one thread calls come one after the other. The lane waits in
- * one. */
+/* Of collectives only the blocking ones that a rank's one thread calls come one after the other.
+ * The lane waits in one. */
 static bool has_order(const struct judge *j, uint32_t l)
 {
 	const struct waitfor *w = j->waitfor;
 	uint32_t first, collective = collective_of(w, l);
 
-	return w->needs[w->lanes[l].first_need].request == WAITFOR_NONE && w->collectives[collective].owner < 0 &&
+	return w->needs[w->lanes[l].first_need].request == WAITFOR_NONE &&
+	       w->collectives[collective].owner < 0 &&
 	       waitfor_lanes_of(w, j->jm->lanes[l].rank, &first) == 1;
 }
 
@@ -205,7 +211,7 @@ static bool have_called_both(const struct judge *j, uint32_t earlier, uint32_t l
 /* A collective of a deadlock, and what has been found about it. */
 struct left_out {
 	uint32_t collective, waiting; /* that lane waits in it */
-	uint32_t later;		      /* another one, and is that called after this? */
+	uint32_t later;               /* another one, and is that called after this? */
 	bool is_later;
 	struct rankset *sure, *guessed; /* who have left it out */
 };
@@ -215,7 +221,8 @@ static bool has_gone_past(const struct judge *j, uint32_t l, struct left_out *ou
 {
 	uint32_t later = collective_of(j->waitfor, l);
 
-	if (later == WAITFOR_NONE || later == out->collective || !has_order(j, l) || !has_order(j, out->waiting))
+	if (later == WAITFOR_NONE || later == out->collective || !has_order(j, l) ||
+	    !has_order(j, out->waiting))
 		return false;
 	/* Most lanes ask for the same one. */
 	if (out->later != later)
@@ -253,8 +260,8 @@ static uint64_t count_visits(const struct ways *ways, int rank)
 	return num;
 }
 
-/* Has it come to where it waits more often than those that wait in the collective, who have been there
- * equally often or never? */
+/* Has it come to where it waits more often than those that wait in the collective, who have been
+ * there equally often or never? */
 static bool has_come_more_often(const struct judge *j, uint32_t l, uint32_t collective)
 {
 	const struct job_lane *lanes = j->jm->lanes;
@@ -304,20 +311,20 @@ static void add_lane(const struct judge *j, const struct waitfor_deadlock *deadl
 	int rank = j->jm->lanes[l].rank;
 
 	if (has_gone_past(j, l, out) ||
-	    (is_waiting && (has_sent_early(j, l, out->collective) || has_sent_to_waiting(j, l, out->collective) ||
-			    (!is_sure_only && has_come_more_often(j, l, out->collective)))))
+	    (is_waiting &&
+	     (has_sent_early(j, l, out->collective) || has_sent_to_waiting(j, l, out->collective) ||
+	      (!is_sure_only && has_come_more_often(j, l, out->collective)))))
 		rankset_add(out->sure, rank);
-	else if (!is_sure_only &&
-		 (is_alone_elsewhere(w, deadlock, l, out->collective) ||
-		  sends_to_waiting(w, l, out->collective) ||
-		  (is_waiting && (has_sent_around(j, l, out->collective) ||
-				  is_further(j, deadlock, l, out->collective)))))
+	else if (!is_sure_only && (is_alone_elsewhere(w, deadlock, l, out->collective) ||
+				   sends_to_waiting(w, l, out->collective) ||
+				   (is_waiting && (has_sent_around(j, l, out->collective) ||
+						   is_further(j, deadlock, l, out->collective)))))
 		rankset_add(out->guessed, rank);
 }
 
 /* Of those that the collective misses, the ranks of the deadlock that have gone past it. */
-static void add_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock, bool is_sure_only,
-			struct left_out *out)
+static void add_skipped(const struct judge *j, const struct waitfor_deadlock *deadlock,
+			bool is_sure_only, struct left_out *out)
 {
 	struct rankset *missing = waitfor_missing(j->waitfor, out->collective, NULL);
 	uint32_t first;
@@ -332,7 +339,8 @@ static void add_skipped(const struct judge *j, const struct waitfor_deadlock *de
 	rankset_destroy(missing);
 }
 
-static int count_waiting(const struct judge *j, const struct waitfor_deadlock *deadlock, uint32_t collective)
+static int count_waiting(const struct judge *j, const struct waitfor_deadlock *deadlock,
+			 uint32_t collective)
 {
 	int num = 0;
 
@@ -341,10 +349,11 @@ static int count_waiting(const struct judge *j, const struct waitfor_deadlock *d
 	return num;
 }
 
-/* The sure ones, or the others; NULL: nobody, or most of them, or more than wait in the collective, and it may be
- * the others that went wrong: who is in a collective that nobody else comes to has perhaps called it in vain. */
-static struct rankset *take_ranks(const struct judge *j, struct left_out *out, const struct waitfor_deadlock *deadlock,
-				  bool *is_likely_ret)
+/* The sure ones, or the others; NULL: nobody, or most of them, or more than wait in the
+ * collective, and it may be the others that went wrong: who is in a collective that nobody else
+ * comes to has perhaps called it in vain. */
+static struct rankset *take_ranks(const struct judge *j, struct left_out *out,
+				  const struct waitfor_deadlock *deadlock, bool *is_likely_ret)
 {
 	struct rankset *ranks = out->sure;
 	bool is_good;
@@ -352,7 +361,8 @@ static struct rankset *take_ranks(const struct judge *j, struct left_out *out, c
 	*is_likely_ret = rankset_is_empty(out->sure);
 	if (*is_likely_ret)
 		ranks = out->guessed;
-	is_good = !rankset_is_empty(ranks) && 2 * rankset_count(ranks) < rankset_count(deadlock->ranks) + 1 &&
+	is_good = !rankset_is_empty(ranks) &&
+		  2 * rankset_count(ranks) < rankset_count(deadlock->ranks) + 1 &&
 		  rankset_count(ranks) <= count_waiting(j, deadlock, out->collective);
 	ranks = is_good ? rankset_copy(ranks) : NULL;
 	rankset_destroy(out->sure);
@@ -370,7 +380,8 @@ struct rankset *verdict_find_skipped(const struct judge *j, const struct waitfor
 
 	for (size_t i = 0; j->groups->progress && i < deadlock->num_lanes && !ranks; i++) {
 		uint32_t collective = collective_of(w, deadlock->lanes[i]);
-		struct left_out out = {.collective = collective, .waiting = deadlock->lanes[i],
+		struct left_out out = {.collective = collective,
+				       .waiting = deadlock->lanes[i],
 				       .later = WAITFOR_NONE};
 
 		if (collective == WAITFOR_NONE || is_done[collective])

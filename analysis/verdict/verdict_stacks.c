@@ -15,7 +15,8 @@ static int compare_calls(const void *a, const void *b)
 }
 
 /* The middle one of all is of it, if there is one. */
-bool verdict_find_common_call(const struct stack_facts *facts, const struct rankset *ranks, uint32_t *call_ret)
+bool verdict_find_common_call(const struct stack_facts *facts, const struct rankset *ranks,
+			      uint32_t *call_ret)
 {
 	size_t num = (size_t)rankset_count(ranks), at = 0, same = 0;
 	uint32_t *calls = xcalloc(num, sizeof(*calls));
@@ -125,4 +126,3 @@ void verdict_judge_by_stacks(struct judge *j)
 	rankset_destroy(verdict->candidates);
 	verdict->candidates = rankset_create();
 }
-

@@ -14,8 +14,7 @@
 /* What MPI_Init_thread provides at most, in all MPI libraries. */
 enum { THREAD_MULTIPLE = 3 };
 
-/* ---- How long -----------------------------------------------------------------------------------
- */
+/* ---- How long ---- */
 
 void verdict_shorten(const struct judge *j, uint32_t lane, uint64_t *stay_ns)
 {
@@ -37,8 +36,7 @@ void verdict_accuse(struct judge *j, const struct rankset *ranks, enum verdict_k
 	j->verdict->is_hang = j->verdict->is_stuck = true;
 }
 
-/* ---- Deadlocks ----------------------------------------------------------------------------------
- */
+/* ---- Deadlocks ---- */
 
 static void lose(struct judge *j, const struct rankset *ranks, uint64_t stay_ns, uint32_t which,
 		 uint32_t lane, uint32_t need)
@@ -76,8 +74,8 @@ static bool is_between_others(const struct waitfor_lost *lost)
 	return lost->slip == WAITFOR_OTHER_DESTINATION || lost->slip == WAITFOR_OTHER_SOURCE;
 }
 
-/* Is it of the two ranks that the need is about, and wrong in one thing alone? Others may as well be on their
- * way to a later receive. */
+/* Is it of the two ranks that the need is about, and wrong in one thing alone? Others may as
+ * well be on their way to a later receive. */
 static bool is_close(const struct waitfor *w, const struct waitfor_lost *lost)
 {
 	const struct waitfor_need *need = &w->needs[lost->need];
@@ -111,7 +109,8 @@ static bool find_slip(struct judge *j, const struct waitfor_deadlock *deadlock, 
 
 		/* The likeliest of each need. Where others like it were received before, it is
 		 * likely to be received, too. */
-		if (!message->is_new || lost->need == need || is_close(w, lost) != is_wanted_close ||
+		if (!message->is_new || lost->need == need ||
+		    is_close(w, lost) != is_wanted_close ||
 		    !verdict_has_lane(deadlock, lost->lane) ||
 		    (is_between_others(lost) && is_early(j, deadlock, message)))
 			continue;
@@ -170,8 +169,8 @@ static bool waits_for_message(const struct waitfor *w, uint32_t l)
 	return false;
 }
 
-/* Is it known better who has not sent what is waited for? One that went on after a step that is new may have
- * done so for a reason of its own. */
+/* Is it known better who has not sent what is waited for? One that went on after a step that is
+ * new may have done so for a reason of its own. */
 static bool are_others_to_blame(const struct judge *j, const struct waitfor_deadlock *deadlock,
 				enum verdict_senders which, uint32_t actor)
 {
@@ -210,22 +209,26 @@ struct departed {
 static bool find_first_departed(struct judge *j, const struct waitfor_deadlock *deadlock,
 				enum departed_evidence evidence, struct departed *ret)
 {
-	ret->actor = verdict_find_departed(j, deadlock->lanes, deadlock->num_lanes, evidence, &ret->departure,
-					   &ret->num_later);
+	ret->actor = verdict_find_departed(j, deadlock->lanes, deadlock->num_lanes, evidence,
+					   &ret->departure, &ret->num_later);
 	if (ret->actor == WAITFOR_NONE ||
-	    (ret->departure.since > 0 && are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, ret->actor)))
+	    (ret->departure.since > 0 &&
+	     are_others_to_blame(j, deadlock, VERDICT_SENDERS_ANY, ret->actor)))
 		return false;
-	/* It waits since then, and others came to wait by a step that is as new: they have a part in it. */
+	/* It waits since then, and others came to wait by a step that is as new: they have a
+	 * part in it. */
 	if (ret->departure.since == 0 && ret->num_later > 0)
 		return false;
-	ret->is_owed = is_send(j, ret->departure.usual) &&
-		       find_owed(j, deadlock, j->jm->lanes[ret->actor].rank, &ret->lane, &ret->need) == 1;
-	return ret->is_owed || (evidence == DEPARTED_STRONG && ret->departure.since < DEPARTED_JUST_NOW);
+	ret->is_owed =
+		is_send(j, ret->departure.usual) &&
+		find_owed(j, deadlock, j->jm->lanes[ret->actor].rank, &ret->lane, &ret->need) == 1;
+	return ret->is_owed ||
+	       (evidence == DEPARTED_STRONG && ret->departure.since < DEPARTED_JUST_NOW);
 }
 
 /* One of them has left its course, before any other: that is where it went wrong. */
-static bool find_departed(struct judge *j, const struct waitfor_deadlock *deadlock, uint64_t stay_ns,
-			  uint32_t which, enum departed_evidence evidence)
+static bool find_departed(struct judge *j, const struct waitfor_deadlock *deadlock,
+			  uint64_t stay_ns, uint32_t which, enum departed_evidence evidence)
 {
 	struct departed departed;
 	struct rankset *ranks;
@@ -245,15 +248,17 @@ static bool find_departed(struct judge *j, const struct waitfor_deadlock *deadlo
 	return true;
 }
 
-/* Had another one left its course, and with that left out a message, before the actor took the step? */
-static bool is_after_departure(struct judge *j, const struct waitfor_deadlock *deadlock, uint32_t actor,
-			       uint32_t transition)
+/* Had another one left its course, and with that left out a message, before the actor took the
+ * step? */
+static bool is_after_departure(struct judge *j, const struct waitfor_deadlock *deadlock,
+			       uint32_t actor, uint32_t transition)
 {
 	struct departed departed;
 
-	return find_first_departed(j, deadlock, DEPARTED_STRONG, &departed) && departed.actor != actor &&
-	       departed.is_owed &&
-	       verdict_is_departure_before(j, departed.actor, &departed.departure, actor, transition);
+	return find_first_departed(j, deadlock, DEPARTED_STRONG, &departed) &&
+	       departed.actor != actor && departed.is_owed &&
+	       verdict_is_departure_before(j, departed.actor, &departed.departure, actor,
+					   transition);
 }
 
 /* Somebody took a step that is new to the job: that is where it went wrong. */
@@ -455,8 +460,8 @@ bool verdict_find_helpless(struct judge *j)
 	return true;
 }
 
-/* Ranks that poll for each other may do something else next; if they do not, those have gone wrong that
- * left out what others wait for. Where a step is new to the job, that tells more. */
+/* Ranks that poll for each other may do something else next; if they do not, those have gone
+ * wrong that left out what others wait for. Where a step is new to the job, that tells more. */
 bool verdict_find_polling(struct judge *j)
 {
 	const struct waitfor *w = j->waitfor;
@@ -471,7 +476,8 @@ bool verdict_find_polling(struct judge *j)
 		if (actor != WAITFOR_NONE && !is_after_departure(j, deadlock, actor, novel))
 			continue;
 		if (!find_departed(j, deadlock, 0, d, DEPARTED_STRONG) &&
-		    !find_departed(j, deadlock, 0, d, DEPARTED_WEAK) && !find_skipped(j, deadlock, 0, d, false) &&
+		    !find_departed(j, deadlock, 0, d, DEPARTED_WEAK) &&
+		    !find_skipped(j, deadlock, 0, d, false) &&
 		    !find_senders(j, deadlock, 0, VERDICT_SENDERS_ALL))
 			continue;
 		verdict_weigh(j);
@@ -482,8 +488,7 @@ bool verdict_find_polling(struct judge *j)
 	return false;
 }
 
-/* ---- Where it is not known whether messages are on their way -------------------------------------
- */
+/* ---- Where it is not known whether messages are on their way ---- */
 
 static bool is_unsettled(const struct waitfor *w, uint32_t l)
 {
@@ -495,8 +500,8 @@ static bool is_unsettled(const struct waitfor *w, uint32_t l)
 	return has_any && lane->state == WAITFOR_BLOCKED && lane->gap == WAITFOR_UNSETTLED;
 }
 
-/* Nobody moves: as if all who wait were in a deadlock. Where messages do not tell who has not sent, a step that
- * is new tells more than the order. */
+/* Nobody moves: as if all who wait were in a deadlock. Where messages do not tell who has not
+ * sent, a step that is new tells more than the order. */
 static bool judge_unsettled(struct judge *j, const struct waitfor_deadlock *all)
 {
 	uint32_t transition;
@@ -538,8 +543,7 @@ bool verdict_find_unsettled(struct judge *j)
 	return is_found;
 }
 
-/* ---- Where waits end ----------------------------------------------------------------------------
- */
+/* ---- Where waits end ---- */
 
 static bool has_strong_need(const struct waitfor *w, const struct waitfor_lane *lane)
 {
@@ -566,9 +570,9 @@ static bool is_unknown(const struct waitfor *w, uint32_t l)
 	       lane->gap != WAITFOR_COMPLETE && !has_strong_need(w, lane);
 }
 
-/* Everybody's waits end at transfers that do not finish. All who take part are named. Of a collective
- * that is not certain: others have ended what they count as this one, and have perhaps left out an
- * earlier one. */
+/* Everybody's waits end at transfers that do not finish. All who take part are named. Of a
+ * collective that is not certain: others have ended what they count as this one, and have
+ * perhaps left out an earlier one. */
 bool verdict_find_library(struct judge *j)
 {
 	const struct waitfor *w = j->waitfor;
@@ -587,8 +591,8 @@ bool verdict_find_library(struct judge *j)
 		if (j->is_candidate[l] && !verdict_is_unusual(j, l))
 			return false;
 	for (uint32_t l = 0; l < w->num_lanes; l++)
-		is_collective |= j->is_candidate[l] && j->jm->lanes[l].data->operation.kind ==
-							       SEG_OPERATION_COLLECTIVE;
+		is_collective |= j->is_candidate[l] &&
+				 j->jm->lanes[l].data->operation.kind == SEG_OPERATION_COLLECTIVE;
 	if (is_collective && verdict_find_shifted(j))
 		return true;
 	verdict_weigh(j);
@@ -597,8 +601,8 @@ bool verdict_find_library(struct judge *j)
 	return true;
 }
 
-/* All the others wait in one collective for this one alone, which polls for what may come of any of them: it is
- * apart. WAITFOR_NONE: there is no such one. */
+/* All the others wait in one collective for this one alone, which polls for what may come of any
+ * of them: it is apart. WAITFOR_NONE: there is no such one. */
 static uint32_t find_poller_apart(const struct waitfor *w, const struct waitfor_deadlock *deadlock)
 {
 	uint32_t poller = WAITFOR_NONE, collective = WAITFOR_NONE;
@@ -614,7 +618,8 @@ static uint32_t find_poller_apart(const struct waitfor *w, const struct waitfor_
 		if (lane->state != WAITFOR_BLOCKED || lane->num_needs != 1)
 			return WAITFOR_NONE;
 		awaited = waitfor_collective_of(w, w->needs[lane->first_need].node);
-		if (awaited == WAITFOR_NONE || (collective != WAITFOR_NONE && awaited != collective))
+		if (awaited == WAITFOR_NONE ||
+		    (collective != WAITFOR_NONE && awaited != collective))
 			return WAITFOR_NONE;
 		collective = awaited;
 	}
@@ -639,7 +644,8 @@ void verdict_keep_ends(struct judge *j)
 
 		is_likely |= deadlock->is_likely && deadlock->num_lanes > 0;
 		for (size_t i = 0; i < deadlock->num_lanes; i++)
-			is_end[deadlock->lanes[i]] = poller == WAITFOR_NONE || deadlock->lanes[i] == poller;
+			is_end[deadlock->lanes[i]] =
+				poller == WAITFOR_NONE || deadlock->lanes[i] == poller;
 	}
 	for (uint32_t l = 0; l < w->num_lanes; l++) {
 		is_end[l] |= is_in_library(w, l) || is_unknown(w, l);
@@ -675,10 +681,12 @@ void verdict_find_awaited(struct judge *j)
 		return;
 	free(waitfor_find_awaited(j->waitfor, ends));
 	for (int e = 0; e < WAITFOR_NUM_ENDS; e++)
-		is_all &= e == WAITFOR_END_MOVES || e == WAITFOR_END_OUTSIDE || rankset_is_empty(ends[e]);
+		is_all &= e == WAITFOR_END_MOVES || e == WAITFOR_END_OUTSIDE ||
+			  rankset_is_empty(ends[e]);
 	for (size_t l = 0; l < j->jm->num_lanes; l++)
-		j->is_candidate[l] = is_all && j->lanes[l].is_static && !j->lanes[l].is_waiting &&
-				     rankset_contains(ends[WAITFOR_END_OUTSIDE], j->jm->lanes[l].rank);
+		j->is_candidate[l] =
+			is_all && j->lanes[l].is_static && !j->lanes[l].is_waiting &&
+			rankset_contains(ends[WAITFOR_END_OUTSIDE], j->jm->lanes[l].rank);
 	if (verdict_count_candidates(j) > 0)
 		verdict_weigh(j);
 	if (is_all) {

@@ -11,7 +11,7 @@
 #include "model/rankset.h"
 #include "model/xalloc.h"
 
-/* ---- Records ------------------------------------------------------------------------------ */
+/* ---- Records ---- */
 
 /* One collective of one rank. */
 struct record {
@@ -63,7 +63,7 @@ static void add_view(struct records *all, const struct job_model *jm,
 	}
 }
 
-/* ---- Groups ------------------------------------------------------------------------------- */
+/* ---- Groups ---- */
 
 #define COMPARE(a, b)                                                                              \
 	do {                                                                                       \
@@ -124,7 +124,7 @@ static void make_groups(struct collective_groups *result, struct records *all)
 	}
 }
 
-/* ---- Differences --------------------------------------------------------------------------- */
+/* ---- Differences ---- */
 
 static bool is_alike(const struct collective_group *a, const struct collective_group *b,
 		     enum collective_difference what)

@@ -169,7 +169,9 @@ static struct ledger_total total_of_row(const struct model_ledger *row)
 	return (struct ledger_total){
 		.sends = row->sends,
 		.got = got,
-		.num_tags = got == 0 ? 0 : row->tag == SEG_TAG_MANY ? MANY_TAGS : 1,
+		.num_tags = got == 0                   ? 0
+			    : row->tag == SEG_TAG_MANY ? MANY_TAGS
+						       : 1,
 	};
 }
 

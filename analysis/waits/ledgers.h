@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The ledgers of a job's ranks, to look a row up in: how many messages a rank has sent to, received
- * and taken from a peer, over all of its threads. A rank's rows are indexed, and added up, at the first
- * such question about it, so what is not asked for costs nothing. */
+ * The ledgers of a job's ranks, to look a row up in: how many messages a rank has sent to,
+ * received and taken from a peer, over all of its threads. A rank's rows are indexed, and added
+ * up, at the first such question about it, so what is not asked for costs nothing. */
 #ifndef PDB_ANALYSIS_LEDGERS_H
 #define PDB_ANALYSIS_LEDGERS_H
 
@@ -50,8 +50,8 @@ struct ledger_total {
 struct ledger_total ledgers_find_total(struct ledgers *ledgers, int rank, uint32_t comm,
 				       int32_t peer);
 
-/* Are tags numbers in what the rank has got of the peer? Programs that number their messages, as BLACS does,
- * take another tag for each, or for each round of several ranks. */
+/* Are tags numbers in what the rank has got of the peer? Programs that number their messages, as
+ * BLACS does, take another tag for each, or for each round of several ranks. */
 bool ledgers_are_tags_numbers(struct ledgers *ledgers, int rank, uint32_t comm, int32_t peer);
 
 /* Did the rank have messages that no row counts? */

@@ -84,7 +84,7 @@ static void add_lanes(struct builder *builder, const struct job_model *jm,
 	}
 }
 
-/* ---- Adding up ---------------------------------------------------------------------------- */
+/* ---- Adding up ---- */
 
 static int compare_pairs(const void *a, const void *b)
 {
@@ -125,7 +125,7 @@ static void add_up(struct message_pairs *result)
 	result->num_pairs = kept;
 }
 
-/* ---- What can be compared ----------------------------------------------------------------- */
+/* ---- What can be compared ---- */
 
 static const struct end *find_end(const struct builder *builder, int rank)
 {
@@ -217,7 +217,7 @@ void message_pairs_destroy(struct message_pairs *pairs)
 	free(pairs);
 }
 
-/* ---- Asking ------------------------------------------------------------------------------- */
+/* ---- Asking ---- */
 
 const struct message_pair *message_pairs_find(const struct message_pairs *pairs, uint32_t comm,
 					      int from, int to, int32_t tag)

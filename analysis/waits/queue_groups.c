@@ -13,7 +13,8 @@ struct key {
 	uint32_t function;
 	bool is_apart;
 	const struct queue_wait *wait; /* the first; NULL: not known */
-	struct rankset *alike, *others; /* those it waits for as in the first, and else, "any rank" apart */
+	/* those it waits for as in the first, and else, "any rank" apart */
+	struct rankset *alike, *others;
 };
 
 struct groups_builder {
@@ -25,7 +26,8 @@ struct groups_builder {
 
 static bool is_wait_alike(const struct queue_wait *a, const struct queue_wait *b)
 {
-	return a->kind == b->kind && a->tag == b->tag && a->is_any == b->is_any && strcmp(a->comm, b->comm) == 0;
+	return a->kind == b->kind && a->tag == b->tag && a->is_any == b->is_any &&
+	       strcmp(a->comm, b->comm) == 0;
 }
 
 static struct key make_key(const struct queue_waits *waits, const struct stack_facts *facts,
@@ -43,7 +45,8 @@ static struct key make_key(const struct queue_waits *waits, const struct stack_f
 
 	for (size_t i = 0; i < num; i++)
 		if (!of_rank[i].is_any)
-			rankset_add(is_wait_alike(&of_rank[i], of_rank) ? key.alike : key.others, of_rank[i].peer);
+			rankset_add(is_wait_alike(&of_rank[i], of_rank) ? key.alike : key.others,
+				    of_rank[i].peer);
 	return key;
 }
 
@@ -108,11 +111,13 @@ static int compare_groups(const void *a, const void *b)
 }
 
 /* NULL: they are more than max_groups. */
-static struct queue_groups *make_groups(const struct queue_waits *waits, const struct stack_facts *facts,
+static struct queue_groups *make_groups(const struct queue_waits *waits,
+					const struct stack_facts *facts,
 					const struct rankset *ranks, const struct rankset *apart,
 					bool takes_mixed, size_t max_groups)
 {
-	struct groups_builder b = {.groups = xcalloc(1, sizeof(*b.groups)), .takes_mixed = takes_mixed};
+	struct groups_builder b = {.groups = xcalloc(1, sizeof(*b.groups)),
+				   .takes_mixed = takes_mixed};
 	int rank = rankset_first(ranks);
 
 	for (; rank >= 0 && b.groups->num_groups <= max_groups; rank = rankset_next(ranks, rank)) {
@@ -139,7 +144,8 @@ static struct queue_groups *make_groups(const struct queue_waits *waits, const s
 	return NULL;
 }
 
-struct queue_groups *queue_groups_create(const struct queue_waits *waits, const struct stack_facts *facts,
+struct queue_groups *queue_groups_create(const struct queue_waits *waits,
+					 const struct stack_facts *facts,
 					 const struct rankset *ranks, const struct rankset *apart,
 					 size_t max_groups)
 {

@@ -30,7 +30,7 @@ struct builder {
 	size_t num_arrivals;
 };
 
-/* ---- Facts ----------------------------------------------------------------------------------- */
+/* ---- Facts ---- */
 
 /* NULL: nothing is known. */
 static const struct message_queues *queues_of(const struct stack_facts *facts, size_t rank)
@@ -73,9 +73,12 @@ static void find_arrivals(struct builder *b)
 
 			if (!is_rank(b, message->peer))
 				continue;
-			b->arrivals = xgrow(b->arrivals, b->num_arrivals, &capacity, sizeof(*b->arrivals));
-			b->arrivals[b->num_arrivals++] = (struct arrival){
-				{message->peer, (int)r}, message->tag, queues->comms[message->comm].name};
+			b->arrivals = xgrow(b->arrivals, b->num_arrivals, &capacity,
+					    sizeof(*b->arrivals));
+			b->arrivals[b->num_arrivals++] =
+				(struct arrival){{message->peer, (int)r},
+						 message->tag,
+						 queues->comms[message->comm].name};
 		}
 	}
 	if (b->num_arrivals)
@@ -92,7 +95,7 @@ static void keep_unreceived(struct builder *b)
 			w->unreceived[w->num_unreceived++] = b->arrivals[i].way;
 }
 
-/* ---- Waits ----------------------------------------------------------------------------------- */
+/* ---- Waits ---- */
 
 static void add_wait(struct builder *b, struct queue_wait wait, const char *comm)
 {
@@ -105,8 +108,9 @@ static void add_wait(struct builder *b, struct queue_wait wait, const char *comm
 	w->waits[w->num_waits++] = wait;
 }
 
-/* A receive from any: of those with whom there were messages on the communicator, as libraries do not say who its
- * members are, or of its members if they count no messages. If that is one, it is from that one. */
+/* A receive from any: of those with whom there were messages on the communicator, as libraries
+ * do not say who its members are, or of its members if they count no messages. If that is one,
+ * it is from that one. */
 static void add_any(struct builder *b, const struct message_queues *queues, struct queue_wait wait,
 		    uint32_t comm)
 {
@@ -124,7 +128,8 @@ static void add_any(struct builder *b, const struct message_queues *queues, stru
 }
 
 /* Receives that nothing has met, the library's own or the program's. */
-static void add_receives(struct builder *b, int rank, const struct message_queues *queues, bool are_own)
+static void add_receives(struct builder *b, int rank, const struct message_queues *queues,
+			 bool are_own)
 {
 	for (size_t i = 0; i < queues->num_receives; i++) {
 		const struct queued_message *receive = &queues->receives[i];
@@ -157,7 +162,8 @@ static int compare_source(const void *key, const void *element)
 /* Messages of this rank that have arrived elsewhere and that no receive has met. */
 static void add_sends(struct builder *b, int rank, bool are_own)
 {
-	size_t i = sorted_first(&rank, b->arrivals, b->num_arrivals, sizeof(*b->arrivals), compare_source);
+	size_t i = sorted_first(&rank, b->arrivals, b->num_arrivals, sizeof(*b->arrivals),
+				compare_source);
 
 	for (; i < b->num_arrivals && b->arrivals[i].way.source == rank; i++) {
 		const struct arrival *arrival = &b->arrivals[i];
@@ -173,8 +179,9 @@ static void add_sends(struct builder *b, int rank, bool are_own)
 	}
 }
 
-/* Of the functions of MPI that the rank is in the innermost that tells what it waits for: what is written to a
- * file is sent to other ranks first, and tools may wait inside a function that they have taken the place of. */
+/* Of the functions of MPI that the rank is in the innermost that tells what it waits for: what
+ * is written to a file is sent to other ranks first, and tools may wait inside a function that
+ * they have taken the place of. */
 static enum names_mpi_kind kind_of(const struct builder *b, const struct stack_fact *fact)
 {
 	const struct job *job = b->job;
@@ -186,8 +193,8 @@ static enum names_mpi_kind kind_of(const struct builder *b, const struct stack_f
 	return kind;
 }
 
-/* A send is waited for only where no receive is: most messages that no receive has met are buffered, and
- * their sender has long gone on. */
+/* A send is waited for only where no receive is: most messages that no receive has met are
+ * buffered, and their sender has long gone on. */
 static void add_rank(struct builder *b, int rank)
 {
 	const struct stack_fact *fact = stack_facts_get(b->facts, rank);
@@ -263,7 +270,7 @@ void queue_waits_destroy(struct queue_waits *waits)
 	free(waits);
 }
 
-/* ---- Asking ---------------------------------------------------------------------------------- */
+/* ---- Asking ---- */
 
 size_t queue_waits_of(const struct queue_waits *waits, int rank, const struct queue_wait **ret)
 {
@@ -274,10 +281,11 @@ size_t queue_waits_of(const struct queue_waits *waits, int rank, const struct qu
 	return waits->first[rank + 1] - waits->first[rank];
 }
 
-size_t queue_waits_unreceived_of(const struct queue_waits *waits, int source, const struct queue_unreceived **ret)
+size_t queue_waits_unreceived_of(const struct queue_waits *waits, int source,
+				 const struct queue_unreceived **ret)
 {
-	size_t first = sorted_first(&source, waits->unreceived, waits->num_unreceived, sizeof(*waits->unreceived),
-				    compare_source);
+	size_t first = sorted_first(&source, waits->unreceived, waits->num_unreceived,
+				    sizeof(*waits->unreceived), compare_source);
 	size_t end = first;
 
 	*ret = waits->unreceived + first;
@@ -290,8 +298,8 @@ bool queue_waits_has_unreceived(const struct queue_waits *waits, int source, int
 {
 	const struct queue_unreceived key = {source, destination};
 
-	return waits->num_unreceived && bsearch(&key, waits->unreceived, waits->num_unreceived,
-						sizeof(key), compare_ways);
+	return waits->num_unreceived &&
+	       bsearch(&key, waits->unreceived, waits->num_unreceived, sizeof(key), compare_ways);
 }
 
 struct graph *queue_waits_graph(const struct queue_waits *waits)
@@ -299,6 +307,7 @@ struct graph *queue_waits_graph(const struct queue_waits *waits)
 	struct graph *graph = graph_create(waits->num_ranks);
 
 	for (size_t i = 0; i < waits->num_waits; i++)
-		graph_add_edge(graph, (uint32_t)waits->waits[i].rank, (uint32_t)waits->waits[i].peer);
+		graph_add_edge(graph, (uint32_t)waits->waits[i].rank,
+			       (uint32_t)waits->waits[i].peer);
 	return graph;
 }

@@ -13,8 +13,8 @@
 
 static enum module_kind kind_of(const struct job *job, const struct callpath_node *node)
 {
-	return node->module == MODULE_NONE ? MODULE_PROGRAM :
-					     modules_get(job->modules, node->module)->kind;
+	return node->module == MODULE_NONE ? MODULE_PROGRAM
+					   : modules_get(job->modules, node->module)->kind;
 }
 
 /* Is any frame of the path one of MPI? What the handler of a signal has interrupted does not count:
@@ -55,8 +55,8 @@ static uint32_t find_function(const struct job *job, uint32_t path, signed char 
 	return path;
 }
 
-static void add_sample(const struct job *job, struct stack_fact *fact,
-		       const struct sample *sample, signed char *known)
+static void add_sample(const struct job *job, struct stack_fact *fact, const struct sample *sample,
+		       signed char *known)
 {
 	bool is_first = !fact->latest;
 	bool is_stopped = sample->state && strchr("TtZX", sample->state);
@@ -141,9 +141,17 @@ bool stack_facts_waits_for_threads(const struct stack_facts *facts, const struct
 {
 	/* Parts of the names that glibc, libgomp and the OpenMP library of LLVM have for it. */
 	static const char *const waits[] = {
-		"pthread_join", "pthread_clockjoin",  "pthread_timedjoin", "pthread_cond_",
-		"pthread_barrier_", "futex", "thrd_join", "cnd_wait",
-		"GOMP_", "gomp_", "__kmp",
+		"pthread_join",
+		"pthread_clockjoin",
+		"pthread_timedjoin",
+		"pthread_cond_",
+		"pthread_barrier_",
+		"futex",
+		"thrd_join",
+		"cnd_wait",
+		"GOMP_",
+		"gomp_",
+		"__kmp",
 	};
 	const struct stack_fact *fact = stack_facts_get(facts, rank);
 	uint32_t path = fact->latest ? fact->latest->path : CALLPATH_NONE;

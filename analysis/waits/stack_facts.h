@@ -13,21 +13,23 @@ struct message_queues;
 struct sample;
 
 struct stack_fact {
-	int num_samples;      /* of the main thread, with frames */
-	int num_outside;      /* of these, how many have no frame of MPI, */
-	int num_polling;      /* and how many are in MPI_Test, MPI_Iprobe and their kin */
+	int num_samples;            /* of the main thread, with frames */
+	int num_outside;            /* of these, how many have no frame of MPI, */
+	int num_polling;            /* and how many are in MPI_Test, MPI_Iprobe and their kin */
 	uint64_t first_ns, span_ns; /* when the first of them was, and how long after it the last */
 	uint32_t function; /* the outermost of MPI in the last of them, CALLPATH_NONE if none */
-	uint32_t call; /* the frame that calls MPI in the last of them, CALLPATH_NONE if none or a poll */
-	/* Not all of them are in one call of MPI, nor all outside or polling; or messages went on. */
+	/* the frame that calls MPI in the last of them, CALLPATH_NONE if none or a poll */
+	uint32_t call;
+	/* Not all of them are in one call of MPI, nor all outside or polling; or messages went
+	 * on. */
 	bool has_moved;
 	bool is_finalizing; /* the last of them is in MPI_Finalize */
 	/* Mostly in polls and else outside, as a loop around them is that waits. */
 	bool is_polling;
 	const struct message_queues *queues; /* of the last of them that has any, or NULL */
 	const struct sample *latest; /* of the main thread, with or without frames; NULL: none */
-	bool is_stopped;      /* stopped, traced, a zombie or dead in all its samples */
-	bool is_traced;       /* a debugger has stopped it, by the latest: it may go on any time */
+	bool is_stopped;             /* stopped, traced, a zombie or dead in all its samples */
+	bool is_traced; /* a debugger has stopped it, by the latest: it may go on any time */
 	bool is_uninterruptible; /* in all its samples */
 };
 

@@ -58,7 +58,7 @@ static int compare_records(const void *a, const void *b)
 	return order ? order : (one->lane > two->lane) - (one->lane < two->lane);
 }
 
-/* ---- Records ------------------------------------------------------------------------------ */
+/* ---- Records ---- */
 
 /* Certain deadlocks come first, and one that is likely may have some of their lanes, too. */
 static uint32_t *find_deadlocks(const struct waitfor *waitfor)
@@ -139,7 +139,7 @@ static size_t sort_records(struct record *records, size_t number)
 	return kinds;
 }
 
-/* ---- Groups ------------------------------------------------------------------------------- */
+/* ---- Groups ---- */
 
 static void add_peers(struct wait_group *group, const struct waitfor *waitfor, uint32_t lane)
 {

@@ -10,8 +10,7 @@
 #include "model/rankset.h"
 #include "model/xalloc.h"
 
-/* ---- Ranks and lanes ----------------------------------------------------------------------------
- */
+/* ---- Ranks and lanes ---- */
 
 /* All that anything refers to: ranks of lanes, communicators and holes. */
 static size_t count_ranks(const struct job *job, const struct job_comms *comms)
@@ -77,8 +76,7 @@ static void find_lanes(struct waitfor *w)
 			p->has_left[w->job->holes[i].rank] = true;
 }
 
-/* ---- Create and destroy -------------------------------------------------------------------------
- */
+/* ---- Create and destroy ---- */
 
 struct waitfor *waitfor_create(const struct job *job, const struct job_comms *comms)
 {
@@ -165,8 +163,7 @@ void waitfor_destroy(struct waitfor *w)
 	free(w);
 }
 
-/* ---- Asking it ----------------------------------------------------------------------------------
- */
+/* ---- Asking it ---- */
 
 uint32_t waitfor_collective_of(const struct waitfor *w, uint32_t node)
 {

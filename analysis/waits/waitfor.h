@@ -142,7 +142,8 @@ struct waitfor_unreceived {
 	uint32_t comm;
 	int32_t tag;
 	uint64_t sent, received; /* of this source, destination and tag; the first is the greater */
-	bool is_new;             /* the destination has never received one like it, nor are tags numbers */
+	/* the destination has never received one like it, nor are tags numbers */
+	bool is_new;
 };
 
 enum waitfor_slip {
@@ -230,8 +231,7 @@ struct waitfor {
 struct waitfor *waitfor_create(const struct job *job, const struct job_comms *comms);
 void waitfor_destroy(struct waitfor *waitfor); /* NULL is fine */
 
-/* ---- Asking it --------------------------------------------------------------------------------
- */
+/* ---- Asking it ---- */
 
 /* What a node number is: the index in collectives (else WAITFOR_NONE), or the job's rank (else -1).
  */
@@ -250,9 +250,10 @@ struct rankset *waitfor_missing(const struct waitfor *waitfor, uint32_t collecti
  * those who hold the lock. The caller frees. */
 struct rankset *waitfor_peers(const struct waitfor *waitfor, uint32_t need);
 
-/* Who may be meant to send the message or token that a need is for: the peer; with a wildcard, those who have
- * sent such ones to it before and do not wait for the same themselves. *are_past_ret: they are past that,
- * since messages of theirs with other numbers are on their way. The caller frees. */
+/* Who may be meant to send the message or token that a need is for: the peer; with a wildcard,
+ * those who have sent such ones to it before and do not wait for the same themselves.
+ * *are_past_ret: they are past that, since messages of theirs with other numbers are on their
+ * way. The caller frees. */
 struct rankset *waitfor_find_givers(const struct waitfor *waitfor, uint32_t need,
 				    bool *are_past_ret);
 
@@ -267,9 +268,9 @@ void waitfor_chain_destroy(struct waitfor_chain *chain); /* NULL is fine */
  */
 bool *waitfor_find_awaited(const struct waitfor *waitfor, struct rankset **ends);
 
-/* Could all who wait go on though these lanes ([num_lanes]) never do, because what they wait for may come
- * from others that are outside MPI or move? Those that poll are taken to go on polling. False also where
- * nobody waits, or it is not known what somebody waits for. */
+/* Could all who wait go on though these lanes ([num_lanes]) never do, because what they wait for
+ * may come from others that are outside MPI or move? Those that poll are taken to go on polling.
+ * False also where nobody waits, or it is not known what somebody waits for. */
 bool waitfor_can_do_without(const struct waitfor *waitfor, const bool *is_lane_held);
 
 /* Ranks that have left MPI, are in MPI_Finalize or whose process has ended, and that stuck ones
@@ -281,8 +282,8 @@ struct rankset *waitfor_find_gone(const struct waitfor *waitfor);
 struct waitfor_unreceived *waitfor_find_unreceived(const struct waitfor *waitfor, int rank,
 						   size_t *num_ret);
 
-/* Messages in this communicator with this tag that their destinations have not got so far, though they may
- * have receives posted for them, of ranks that stand still; otherwise the same. */
+/* Messages in this communicator with this tag that their destinations have not got so far,
+ * though they may have receives posted for them, of ranks that stand still; otherwise the same. */
 struct waitfor_unreceived *waitfor_find_pending(const struct waitfor *waitfor, uint32_t comm,
 						int32_t tag, size_t *num_ret);
 

@@ -56,8 +56,7 @@ static void end_at_rank(struct walker *k, enum waitfor_end end, int rank)
 	end_at(k, end);
 }
 
-/* ---- What nodes lead to -------------------------------------------------------------------------
- */
+/* ---- What nodes lead to ---- */
 
 static void leave_lane(struct walker *k, uint32_t l)
 {
@@ -172,8 +171,7 @@ static void leave(struct walker *k, uint32_t node)
 		leave_lock(k, node - p->first_lock);
 }
 
-/* ---- From start to end --------------------------------------------------------------------------
- */
+/* ---- From start to end ---- */
 
 /* Certain deadlocks come first, and one that is likely may have some of their lanes, too. */
 static void mark_cycles(struct walker *k, bool takes_likely)
@@ -225,8 +223,8 @@ static bool waits_for_transfers(const struct waitfor *w, const struct waitfor_la
 	return true;
 }
 
-/* All lead to each other, though that is not certain to be a deadlock: by transfers alone, or by what
- * is not known whether it is met. */
+/* All lead to each other, though that is not certain to be a deadlock: by transfers alone, or by
+ * what is not known whether it is met. */
 static void end_in_circle(struct walker *k)
 {
 	enum waitfor_end end = WAITFOR_END_LIBRARY;

@@ -17,8 +17,7 @@
 #include "model/sorted.h"
 #include "model/xalloc.h"
 
-/* ---- Which collectives are waited in -----------------------------------------------------------
- */
+/* ---- Which collectives are waited in ---- */
 
 static bool needs_all(const char *function)
 {
@@ -152,8 +151,7 @@ uint32_t waitfor_find_collective(const struct waitfor *w, uint32_t comm, uint64_
 	return found ? (uint32_t)(found - w->collectives) : WAITFOR_NONE;
 }
 
-/* ---- Who is missing ----------------------------------------------------------------------------
- */
+/* ---- Who is missing ---- */
 
 static void add_missing(struct waitfor_private *p, int rank)
 {
@@ -228,8 +226,7 @@ static bool may_come(const struct waitfor *w, const struct job_comm_view *view)
 		is_outside |=
 			w->lanes[l].state == WAITFOR_OUTSIDE || w->lanes[l].state == WAITFOR_POLLS;
 	}
-	return is_outside && model_has_begun_collective(
-				     view->model, view->local, 0);
+	return is_outside && model_has_begun_collective(view->model, view->local, 0);
 }
 
 static void add_views(struct members *m, bool is_all)
@@ -319,8 +316,7 @@ static void find_missing(struct waitfor *w, uint32_t comm, uint32_t first, uint3
 	free(m.num);
 }
 
-/* ---- Neighbourhood collectives -----------------------------------------------------------------
- */
+/* ---- Neighbourhood collectives ---- */
 
 /* Those of its sources that have started fewer. */
 static void find_missing_sources(struct waitfor *w, uint32_t c)
@@ -355,8 +351,7 @@ static void find_missing_sources(struct waitfor *w, uint32_t c)
 	collective->num_missing = (uint32_t)node->num_missing;
 }
 
-/* ---- All of it ---------------------------------------------------------------------------------
- */
+/* ---- All of it ---- */
 
 void waitfor_find_collectives(struct waitfor *w)
 {

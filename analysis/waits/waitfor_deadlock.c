@@ -28,17 +28,17 @@ struct finder {
 	size_t capacity;        /* of deadlocks */
 };
 
-/* ---- The cycle to print ------------------------------------------------------------------------
- */
+/* ---- The cycle to print ---- */
 
 static bool is_in_set(const struct finder *f, uint32_t node, uint32_t component)
 {
 	return f->component_of[node] == component;
 }
 
-/* Does it lead from a receive from any rank to the receiver, who is one of the senders that would do? */
-static bool is_own_message(const struct finder *f, uint32_t start, const uint32_t *before, uint32_t node,
-			   uint32_t to)
+/* Does it lead from a receive from any rank to the receiver, who is one of the senders that
+ * would do? */
+static bool is_own_message(const struct finder *f, uint32_t start, const uint32_t *before,
+			   uint32_t node, uint32_t to)
 {
 	const struct waitfor_private *p = f->w->private;
 
@@ -46,11 +46,12 @@ static bool is_own_message(const struct finder *f, uint32_t start, const uint32_
 	       to == p->first_rank + (uint32_t)p->jm->lanes[start].rank;
 }
 
-/* The shortest way from a lane back to itself inside a component: the nodes in order, without the
- * lane at the end. takes_own: a rank that receives from any one may be who is to send. `before` and `queue`
- * have room for all nodes; what is written to `before` is put back. 0: there is none. */
-static size_t find_way_back(const struct finder *f, uint32_t start, bool takes_own, uint32_t *before,
-			    uint32_t *queue, uint32_t **way_ret)
+/* The shortest way from a lane back to itself inside a component: the nodes in order, without
+ * the lane at the end. takes_own: a rank that receives from any one may be who is to send.
+ * `before` and `queue` have room for all nodes; what is written to `before` is put back. 0:
+ * there is none. */
+static size_t find_way_back(const struct finder *f, uint32_t start, bool takes_own,
+			    uint32_t *before, uint32_t *queue, uint32_t **way_ret)
 {
 	uint32_t component = f->component_of[start];
 	size_t head = 0, tail = 0, length = 0;
@@ -104,15 +105,18 @@ static struct waitfor_step *make_steps(const struct waitfor *w, const uint32_t *
 	return steps;
 }
 
-/* The shortest way back to one of the first lanes; NULL: none without own messages. The caller frees. */
-static uint32_t *find_shortest(const struct finder *f, const struct waitfor_deadlock *deadlock, bool takes_own,
-			       uint32_t *before, uint32_t *queue, size_t *length_ret)
+/* The shortest way back to one of the first lanes; NULL: none without own messages. The caller
+ * frees. */
+static uint32_t *find_shortest(const struct finder *f, const struct waitfor_deadlock *deadlock,
+			       bool takes_own, uint32_t *before, uint32_t *queue,
+			       size_t *length_ret)
 {
 	uint32_t *best = NULL, *way;
 
 	*length_ret = SIZE_MAX;
 	for (size_t i = 0; i < deadlock->num_lanes && i < MAX_STARTS; i++) {
-		size_t length = find_way_back(f, deadlock->lanes[i], takes_own, before, queue, &way);
+		size_t length =
+			find_way_back(f, deadlock->lanes[i], takes_own, before, queue, &way);
 
 		if (length == 0 || length >= *length_ret) {
 			free(way);
@@ -137,8 +141,7 @@ static void find_cycle(const struct finder *f, struct waitfor_deadlock *deadlock
 	free(best);
 }
 
-/* ---- Components ---------------------------------------------------------------------------------
- */
+/* ---- Components ---- */
 
 static bool is_choice(const struct finder *f, uint32_t node)
 {
@@ -262,8 +265,7 @@ static void visit(struct finder *f, uint32_t root)
 	}
 }
 
-/* ---- All of it ----------------------------------------------------------------------------------
- */
+/* ---- All of it ---- */
 
 /* Stuck ranks that are in none wait for one. */
 static void add_behind(struct finder *f, size_t first_set)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Who may be meant to send what a receive waits for. With a wildcard that is not told: it is one of those
- * from whom the rank has got such messages before. Programs that number their messages, as BLACS does, take
- * another tag each time; then it is one of those from whom it has got anything in this communicator. */
+ * Who may be meant to send what a receive waits for. With a wildcard that is not told: it is one
+ * of those from whom the rank has got such messages before. Programs that number their messages,
+ * as BLACS does, take another tag each time; then it is one of those from whom it has got
+ * anything in this communicator. */
 #include "analysis/waits/waitfor_private.h"
 #include "model/rankset.h"
 
@@ -53,7 +54,8 @@ static bool waits_for_same(const struct waitfor *w, int rank, const struct waitf
 	return false;
 }
 
-/* How many messages with this tag has it sent in the communicator? *is_known_ret: all such rows are known. */
+/* How many messages with this tag has it sent in the communicator? *is_known_ret: all such rows
+ * are known. */
 static uint64_t count_sent(const struct waitfor *w, int rank, const struct waitfor_need *need,
 			   bool *is_known_ret)
 {
@@ -67,7 +69,8 @@ static uint64_t count_sent(const struct waitfor *w, int rank, const struct waitf
 		for (size_t i = 0; i < lane->data->num_ledger; i++) {
 			const struct model_ledger *row = &lane->data->ledger[i];
 
-			if (row->sends == 0 || (row->tag != need->tag && row->tag != SEG_TAG_MANY) ||
+			if (row->sends == 0 ||
+			    (row->tag != need->tag && row->tag != SEG_TAG_MANY) ||
 			    job_comms_find(w->comms, lane->model, row->comm) != need->comm)
 				continue;
 			*is_known_ret &= row->tag != SEG_TAG_MANY && row->sends == 1;
@@ -92,7 +95,8 @@ static void drop_who_sent(const struct waitfor *w, const struct waitfor_need *ne
 	rankset_destroy(rest);
 }
 
-/* Are messages with numbers on their way from the giver, by what one has sent and the other has got in all? */
+/* Are messages with numbers on their way from the giver, by what one has sent and the other has
+ * got in all? */
 static bool has_sent_more(const struct waitfor *w, int rank, uint32_t comm, int giver)
 {
 	const struct job_comm *jc = &w->comms->comms[comm];

@@ -12,8 +12,7 @@
 
 enum { ALL_TARGETS = -1 };
 
-/* ---- Who holds what ---------------------------------------------------------------------------
- */
+/* ---- Who holds what ---- */
 
 static int target_of(const struct waitfor *w, const struct model *model, uint32_t local,
 		     int32_t peer)
@@ -87,8 +86,7 @@ static int compare_holders(const void *a, const void *b)
 	return x->rank - y->rank;
 }
 
-/* ---- The nodes --------------------------------------------------------------------------------
- */
+/* ---- The nodes ---- */
 
 static int compare_locks(const void *a, const void *b)
 {

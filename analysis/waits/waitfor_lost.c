@@ -25,8 +25,7 @@ struct searcher {
 	size_t num_found, capacity;
 };
 
-/* ---- Messages that no receive gets --------------------------------------------------------------
- */
+/* ---- Messages that no receive gets ---- */
 
 static uint64_t count_open(struct searcher *s, int rank, uint32_t comm, int32_t peer, int32_t tag)
 {
@@ -57,8 +56,8 @@ static void look_at_row(struct searcher *s, int source, int destination, uint32_
 
 		got = ledgers_find(s->p->ledgers, destination, local, rank_in_comm, row->tag);
 		many = ledgers_find(s->p->ledgers, destination, local, rank_in_comm, SEG_TAG_MANY);
-		are_numbers = ledgers_are_tags_numbers(s->p->ledgers, destination, local,
-						       rank_in_comm);
+		are_numbers =
+			ledgers_are_tags_numbers(s->p->ledgers, destination, local, rank_in_comm);
 		most = got.taken + many.taken +
 		       (s->takes_posted ? got.receives_done + many.receives_done
 					: got.receives + many.receives);
@@ -173,8 +172,7 @@ struct waitfor_unreceived *waitfor_find_pending(const struct waitfor *w, uint32_
 	return s.found;
 }
 
-/* ---- What may be meant for a receive ------------------------------------------------------------
- */
+/* ---- What may be meant for a receive ---- */
 
 /* A receive or probe that keeps a stuck lane, or one that polls. */
 static bool is_in_vain(const struct waitfor_lane *lane, const struct waitfor_need *need)
@@ -319,8 +317,7 @@ static void find_for_need(struct waitfor *w, const struct by_source *b, uint32_t
 void waitfor_find_losts(struct waitfor *w)
 {
 	bool *is_wanted = xcalloc(w->private->num_ranks + 1, sizeof(*is_wanted));
-	struct searcher s = {
-		.w = w, .p = w->private, .is_wanted = is_wanted, .comm = SEG_NO_COMM};
+	struct searcher s = {.w = w, .p = w->private, .is_wanted = is_wanted, .comm = SEG_NO_COMM};
 	struct by_source b;
 
 	if (!find_wanted(w, is_wanted)) {

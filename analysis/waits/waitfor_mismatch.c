@@ -47,8 +47,7 @@ static bool differs(enum waitfor_difference what, const struct claim *a, const s
 	return false;
 }
 
-/* ---- Collecting what the members do ------------------------------------------------------------
- */
+/* ---- Collecting what the members do ---- */
 
 /* What the members do as those collectives of a communicator that somebody waits in. */
 struct claims {
@@ -173,8 +172,7 @@ static bool find_difference(const struct claim *claims, size_t num, bool is_inte
 	return false;
 }
 
-/* ---- Parties -----------------------------------------------------------------------------------
- */
+/* ---- Parties ---- */
 
 static struct waitfor_party *find_party(struct waitfor_mismatch *mismatch,
 					const struct claim *claim)

@@ -76,31 +76,28 @@ struct waitfor_private {
 	size_t needs_capacity, collectives_capacity, unreceived_capacity, losts_capacity;
 };
 
-/* ---- waitfor.c ---------------------------------------------------------------------------------
- */
+/* ---- waitfor.c ---- */
 
 /* The need of a lane that leads to a node, a certain one first; WAITFOR_NONE: none does. */
 uint32_t waitfor_find_need(const struct waitfor *w, uint32_t lane, uint32_t node);
 uint32_t waitfor_lane_of_need(const struct waitfor *w, uint32_t need);
 
-/* ---- waitfor_collectives.c ------------------------------------------------------------------- */
+/* ---- waitfor_collectives.c ---- */
 
 /* Find the collectives that lanes wait in, who has not started them, and the mismatches. */
 void waitfor_find_collectives(struct waitfor *w);
 /* The index of a collective that a rank waits in, or WAITFOR_NONE. */
 uint32_t waitfor_find_collective(const struct waitfor *w, uint32_t comm, uint64_t number,
 				 int owner);
-/* ---- waitfor_mismatch.c ---------------------------------------------------------------------- */
+/* ---- waitfor_mismatch.c ---- */
 
 void waitfor_find_mismatches(struct waitfor *w);
 
-/* ---- waitfor_needs.c --------------------------------------------------------------------------
- */
+/* ---- waitfor_needs.c ---- */
 
 void waitfor_find_needs(struct waitfor *w);
 
-/* ---- waitfor_messages.c -----------------------------------------------------------------------
- */
+/* ---- waitfor_messages.c ---- */
 
 /* What a receive, probe or send of a lane waits for. Fills in kind, certain, weak, peer, node,
  * number, given; false: it waits for nothing, or *gap says what is not known. */
@@ -115,33 +112,28 @@ bool waitfor_need_probe(struct waitfor *w, const struct wait_call *call, struct 
 bool waitfor_need_send(struct waitfor *w, const struct wait_call *call, struct waitfor_need *need,
 		       enum waitfor_gap *gap);
 
-/* ---- waitfor_wildcards.c ----------------------------------------------------------------------
- */
+/* ---- waitfor_wildcards.c ---- */
 
 /* After all needs: which of those with a wildcard are not met by a message that is on its way. */
 void waitfor_settle_wildcards(struct waitfor *w);
 
-/* ---- waitfor_locks.c --------------------------------------------------------------------------
- */
+/* ---- waitfor_locks.c ---- */
 
 /* Find the locks that lanes wait for and who holds them. */
 void waitfor_find_locks(struct waitfor *w);
 bool waitfor_need_lock(struct waitfor *w, const struct wait_call *call, struct waitfor_need *need,
 		       enum waitfor_gap *gap);
 
-/* ---- waitfor_release.c ------------------------------------------------------------------------
- */
+/* ---- waitfor_release.c ---- */
 
 void waitfor_make_graph(struct waitfor *w);
 void waitfor_release(struct waitfor *w);
 
-/* ---- waitfor_deadlock.c -----------------------------------------------------------------------
- */
+/* ---- waitfor_deadlock.c ---- */
 
 void waitfor_find_deadlocks(struct waitfor *w);
 
-/* ---- waitfor_lost.c ---------------------------------------------------------------------------
- */
+/* ---- waitfor_lost.c ---- */
 
 void waitfor_find_losts(struct waitfor *w);
 

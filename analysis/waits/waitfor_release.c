@@ -6,8 +6,7 @@
 #include "analysis/waits/waitfor_private.h"
 #include "model/xalloc.h"
 
-/* ---- The graph ---------------------------------------------------------------------------------
- */
+/* ---- The graph ---- */
 
 /* The graph is made in two passes over all edges: the first counts, the second fills. */
 struct maker {
@@ -159,8 +158,7 @@ void waitfor_make_graph(struct waitfor *w)
 	add_nodes(&m);
 }
 
-/* ---- Release ------------------------------------------------------------------------------------
- */
+/* ---- Release ---- */
 
 struct releaser {
 	const struct wait_graph *graph;
@@ -213,8 +211,8 @@ static void run(struct releaser *r, bool polls_on, struct held held, bool *is_re
 	r->num_queue = 0;
 	for (uint32_t n = 0; n < graph->num_nodes; n++) {
 		r->num_open[n] = graph->first[n + 1] - graph->first[n];
-		is_released[n] = is_free((enum node_mode)graph->mode[n], polls_on) &&
-				 !is_held(&held, n);
+		is_released[n] =
+			is_free((enum node_mode)graph->mode[n], polls_on) && !is_held(&held, n);
 		if (is_released[n])
 			r->queue[r->num_queue++] = n;
 	}

@@ -99,9 +99,9 @@ static bool has_got_all(const struct settler *s, int source, int destination, ui
 			const struct model_ledger *row, int32_t rank_in_comm)
 {
 	const struct model *model = s->p->jm->lanes[s->p->ranks[source].first].model;
-	uint64_t sent = ledgers_find_total(s->p->ledgers, source, row->comm,
-					   model_ledger_peer(model, row))
-				.sends;
+	uint64_t sent =
+		ledgers_find_total(s->p->ledgers, source, row->comm, model_ledger_peer(model, row))
+			.sends;
 
 	return sent <= ledgers_find_total(s->p->ledgers, destination, local, rank_in_comm).got;
 }

@@ -92,7 +92,7 @@ void code_reader_destroy(struct code_reader *reader)
 	free(reader);
 }
 
-/* ---- Files --------------------------------------------------------------------------------- */
+/* ---- Files ---- */
 
 const uint8_t *code_file_bytes(const struct code_file *file, uint64_t address, size_t size)
 {
@@ -208,7 +208,7 @@ static bool spend(const struct code_file *file, uint64_t effort)
 	return true;
 }
 
-/* ---- Where functions begin and end --------------------------------------------------------- */
+/* ---- Where functions begin and end ---- */
 
 static bool find_bounds(const struct code_file *file, uint64_t address, struct bounds *ret)
 {
@@ -241,7 +241,7 @@ static bool is_part_name(const char *part, const char *name)
 	return !strncmp(part, name, length) && !strncmp(part + length, ".cold", 5);
 }
 
-/* ---- Functions that do not return ---------------------------------------------------------- */
+/* ---- Functions that do not return ---- */
 
 /* The symbol that the dynamic linker puts into the pointer at `address`. */
 static const char *relocated_name(const struct code_file *file, uint64_t address)
@@ -344,7 +344,7 @@ static bool is_noreturn(const struct code_file *file, uint64_t target)
 	       (bounds.range.begin == target && has_no_way_out(file, &bounds.range));
 }
 
-/* ---- Decoding ------------------------------------------------------------------------------ */
+/* ---- Decoding ---- */
 
 static bool is_too_large(const struct code_builder *builder)
 {
@@ -532,7 +532,7 @@ static bool find_whole(const struct code_file *file, const struct bounds *part, 
 	return is_found;
 }
 
-/* ---- Look-ups ------------------------------------------------------------------------------ */
+/* ---- Look-ups ---- */
 
 static bool is_intact(const struct code_reader *reader, const struct code_file *file)
 {
@@ -544,8 +544,7 @@ static bool is_intact(const struct code_reader *reader, const struct code_file *
 static const struct code_function *add(struct code_reader *reader, uint32_t module,
 				       struct code_file *file, const struct bounds *bounds)
 {
-	const struct code_body *known =
-		code_store_find(reader->store, module, bounds->range.begin);
+	const struct code_body *known = code_store_find(reader->store, module, bounds->range.begin);
 	struct code_variables *variables;
 	struct code_function *function;
 	bool is_separate;

@@ -104,7 +104,7 @@ static struct code_value shift(const cs_insn *decoded, const cs_arm64_op *from,
 	return value;
 }
 
-/* ---- Memory -------------------------------------------------------------------------------- */
+/* ---- Memory ---- */
 
 struct access {
 	uint8_t size; /* of memory; 0: that of the register */
@@ -249,7 +249,7 @@ static void decode_memory(struct code_builder *builder, const cs_insn *decoded,
 		follow_load(builder, &arm64->operands[0], memory, access, &table);
 }
 
-/* ---- Instructions -------------------------------------------------------------------------- */
+/* ---- Instructions ---- */
 
 static void set_unknown(struct code_builder *builder, csh handle, const cs_insn *decoded,
 			struct code_insn *insn)

@@ -60,7 +60,7 @@ static unsigned int whole_register(x86_reg reg)
 	}
 }
 
-/* ---- Operands ------------------------------------------------------------------------------ */
+/* ---- Operands ---- */
 
 /* Add to *value the address that a memory operand names; it becomes unknown if it is no such sum.
  */
@@ -165,7 +165,7 @@ static void set_unknown(struct code_builder *builder, csh handle, const cs_insn 
 	}
 }
 
-/* ---- Tables of switches -------------------------------------------------------------------- */
+/* ---- Tables of switches ---- */
 
 static const struct table *table_of(const struct code_builder *builder, x86_reg reg)
 {
@@ -285,7 +285,7 @@ static void note_bound(struct code_builder *builder, const cs_insn *decoded, uin
 	}
 }
 
-/* ---- Instructions -------------------------------------------------------------------------- */
+/* ---- Instructions ---- */
 
 static void decode_jump(struct code_builder *builder, const cs_insn *decoded,
 			struct code_insn *insn)

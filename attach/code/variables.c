@@ -9,8 +9,8 @@
 #include "attach/symbols/debug_file.h"
 #include "model/xalloc.h"
 
-#define MAX_DEPTH 64 /* of nested scopes */
-#define STACK_SIZE 8 /* of location expressions */
+#define MAX_DEPTH 64         /* of nested scopes */
+#define STACK_SIZE 8         /* of location expressions */
 #define MAX_LOCATIONS 100000 /* of all variables of a function */
 
 struct reading {
@@ -23,7 +23,7 @@ struct reading {
 	struct code_value frame_base;
 };
 
-/* ---- Location expressions -------------------------------------------------------------------- */
+/* ---- Location expressions ---- */
 
 /* What the expression has on its stack: sums, as everything that is understood. */
 struct stack {
@@ -261,7 +261,7 @@ static bool read_expression(const struct reading *reading, Dwarf_Attribute *loca
 	return ret->is_known && ret->num_terms > 0;
 }
 
-/* ---- Variables ------------------------------------------------------------------------------- */
+/* ---- Variables ---- */
 
 static bool is_integer(Dwarf_Die *die, unsigned int *size_ret, bool *is_signed_ret)
 {

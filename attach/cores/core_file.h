@@ -35,7 +35,7 @@ struct core_thread {
 	int signal; /* that it was ended or stopped by; 0: none */
 	struct user_regs_struct regs;
 	uint64_t blocked; /* signals, by number less one; gdb's gcore writes none */
-	bool has_info; /* info is there */
+	bool has_info;    /* info is there */
 	siginfo_t info;
 };
 

@@ -53,8 +53,7 @@ struct core_memory {
 	struct file *by_path;
 };
 
-/* ---- Mappings ---------------------------------------------------------------------------------
- */
+/* ---- Mappings ---- */
 
 static struct file *get_file(struct core_memory *memory, const char *path)
 {
@@ -150,8 +149,7 @@ static void make_maps(struct core_memory *memory)
 	}
 }
 
-/* ---- Files ------------------------------------------------------------------------------------
- */
+/* ---- Files ---- */
 
 static bool take(struct core_memory *memory, size_t cost)
 {
@@ -296,8 +294,7 @@ enum mapped_state core_memory_file(const struct core_memory *memory, size_t i,
 	return memory->files[i]->is_needed ? memory->files[i]->state : MAPPED_UNUSED;
 }
 
-/* ---- Reading ----------------------------------------------------------------------------------
- */
+/* ---- Reading ---- */
 
 static const struct part *find_part(const struct core_memory *memory, uint64_t address)
 {

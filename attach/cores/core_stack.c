@@ -13,7 +13,7 @@
 /* A signal's frame: registers, and the vector registers at their largest. */
 #define MAX_SIGNAL_FRAME ((uint64_t)32 << 10)
 
-/* ---- The environment --------------------------------------------------------------------------
+/* ---- The environment ----
  * A process starts with these above its stack pointer, addresses ascending:
  *
  *	argc, argv[0] ..., 0, environ[0] ..., 0, auxiliary vector, ...,
@@ -102,8 +102,7 @@ char *core_file_environ(const struct core_file *core, size_t *size_ret)
 	return text;
 }
 
-/* ---- Signals ----------------------------------------------------------------------------------
- */
+/* ---- Signals ---- */
 
 /* In the frame that the kernel makes for a handler (struct rt_sigframe) stack pointer and program
  * counter of what was interrupted follow each other; where the signal's information is from there.

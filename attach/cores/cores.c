@@ -61,8 +61,7 @@ struct loader {
 	struct trouble *troubles;
 };
 
-/* ---- Notes ------------------------------------------------------------------------------------
- */
+/* ---- Notes ---- */
 
 static void add_note(struct cores_notes *notes, char *line)
 {
@@ -78,8 +77,7 @@ void cores_notes_clear(struct cores_notes *notes)
 	*notes = (struct cores_notes){0};
 }
 
-/* ---- Which cores ------------------------------------------------------------------------------
- */
+/* ---- Which cores ---- */
 
 static void note_host(struct found *found, const char *variables, size_t size)
 {
@@ -233,8 +231,7 @@ static void choose(struct loader *loader)
 	loader->num_found = num;
 }
 
-/* ---- What is in them --------------------------------------------------------------------------
- */
+/* ---- What is in them ---- */
 
 static void note_trouble(struct loader *loader, const char *path, enum mapped_state state, int rank)
 {
@@ -425,8 +422,7 @@ static void load_core(struct loader *loader, const struct found *found)
 	close_core(&opened);
 }
 
-/* ---- Values -----------------------------------------------------------------------------------
- */
+/* ---- Values ---- */
 
 static void read_values(struct job *job, const char *path, int rank,
 			const struct unwind_probes *probes, struct samples *values)
@@ -477,8 +473,7 @@ void cores_destroy(struct cores *cores)
 	free(cores);
 }
 
-/* ---- The job ----------------------------------------------------------------------------------
- */
+/* ---- The job ---- */
 
 static int fill_table(struct loader *loader, struct pdb_error *err)
 {

@@ -20,7 +20,6 @@
 #include "model/error.h"
 #include "model/xalloc.h"
 
-
 #define GRACE_MS 1000 /* after a SIGTERM: a launcher ends what it has started on other nodes */
 #define LAST_MS 5000  /* after the last one: a busy machine */
 
@@ -39,9 +38,9 @@ static bool is_identity(const char *variable)
 	return false;
 }
 
-/* What a batch script or a shell of salloc has, and what users set for their own steps: srun takes
- * it for options, numbers of tasks among them, and mpirun for the nodes that it may use. How to reach
- * Slurm is something else. */
+/* What a batch script or a shell of salloc has, and what users set for their own steps: srun
+ * takes it for options, numbers of tasks among them, and mpirun for the nodes that it may use.
+ * How to reach Slurm is something else. */
 static bool is_of_slurm(const char *variable)
 {
 	static const char *const kept[] = {"SLURM_CONF=", "SLURM_JWT=", "SLURM_CLUSTERS="};
@@ -133,8 +132,7 @@ static void put_in_line(char *text)
 {
 	char *save, *to = text;
 
-	for (char *word = strtok_r(text, " ", &save); word;
-	     word = strtok_r(NULL, " ", &save)) {
+	for (char *word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
 		size_t length = strlen(word);
 
 		if (length > 3 && strspn(word, "-=*") == length)

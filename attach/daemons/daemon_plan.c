@@ -114,7 +114,7 @@ static bool begins_with(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* ---- What is taken over from the launcher: nothing but these --------------------------------- */
+/* ---- What is taken over from the launcher: nothing but these ---- */
 
 /* What Open MPI's mpirun was told of how to reach the nodes, and over which networks: parameters,
  * on its command line or as variables with MCA_PREFIX before the name. */
@@ -251,11 +251,12 @@ static void plan_orte(const struct daemon_site *site, char *hosts, size_t num, s
 	add(argv, site->launcher_path);
 	add_all(argv, (const char *const[]){"--host", hosts, "-n", NULL});
 	add_owned(argv, xasprintf("%zu", num));
-	/* No binding: the cores are the ranks'. The variables' values are not on the command line. -x
-	 * is refused where the parameter is set already, as by "pdb env"; this overrides it. */
-	add_all(argv, (const char *const[]){"--map-by", "ppr:1:node", "--oversubscribe",
-					    "--bind-to", "none", "--mca", "mca_base_env_list",
-					    variables, NULL});
+	/* No binding: the cores are the ranks'. The variables' values are not on the command
+	 * line. -x is refused where the parameter is set already, as by "pdb env"; this
+	 * overrides it. */
+	add_all(argv,
+		(const char *const[]){"--map-by", "ppr:1:node", "--oversubscribe", "--bind-to",
+				      "none", "--mca", "mca_base_env_list", variables, NULL});
 	add_mca_parameters(argv, site->launcher_argv);
 }
 
@@ -298,11 +299,10 @@ static int plan_srun(const struct daemon_site *site, char *hosts, size_t num, st
 				 "the number of the Slurm job is not known, so no daemons can be "
 				 "started in it");
 	add(argv, site->launcher_path);
-	add_all(argv,
-		(const char *const[]){"--overlap", "--jobid", job, "--nodelist", hosts,
-				      "--ntasks-per-node=1", "--mem=0", "--quiet", "--input=none",
-				      "--export=ALL", "--cpu-bind=none", "--kill-on-bad-exit=1",
-				      "--wait=2", "--nodes", NULL});
+	add_all(argv, (const char *const[]){"--overlap", "--jobid", job, "--nodelist", hosts,
+					    "--ntasks-per-node=1", "--mem=0", "--quiet",
+					    "--input=none", "--export=ALL", "--cpu-bind=none",
+					    "--kill-on-bad-exit=1", "--wait=2", "--nodes", NULL});
 	add_owned(argv, xasprintf("%zu", num));
 	add(argv, "--ntasks");
 	add_owned(argv, xasprintf("%zu", num));
@@ -327,8 +327,9 @@ static void add_variables(struct words *words, const char *const *environment, c
 	}
 }
 
-/* A launcher in an allocation of Slurm's starts its own daemons by srun. So does the one that starts
- * pdb's, in the same allocation, wherever pdb runs. Its step must not wait for the end of the job's. */
+/* A launcher in an allocation of Slurm's starts its own daemons by srun. So does the one that
+ * starts pdb's, in the same allocation, wherever pdb runs. Its step must not wait for the end of
+ * the job's. */
 static void add_allocation(struct words *words, const char *const *environment)
 {
 	add_variables(words, environment, "", slurm_variables);
@@ -416,9 +417,9 @@ int daemon_plan_make(const struct daemon_site *site, struct daemon_plan *ret, st
 		plan.program = xasprintf("%s/" PROCTABLE_DAEMON "%s", site->pdbd_folder, site->mpi);
 		plan.way =
 			site->table->launcher == LAUNCHER_PRRTE ? DAEMONS_SPAWN : DAEMONS_COMMAND;
-		plan.is_in_slurm = plan.way == DAEMONS_COMMAND &&
-				   (site->table->launcher == LAUNCHER_SRUN ||
-				    find_variable(site, "SLURM_JOB_ID"));
+		plan.is_in_slurm =
+			plan.way == DAEMONS_COMMAND && (site->table->launcher == LAUNCHER_SRUN ||
+							find_variable(site, "SLURM_JOB_ID"));
 		plan.environment = make_environment(site, plan.is_in_slurm);
 		if (plan.way == DAEMONS_COMMAND)
 			result = plan_command(site, &plan, hosts, err);

@@ -24,11 +24,11 @@ struct daemon_site {
 	const char *launcher_path;               /* its executable, such as /usr/bin/orterun */
 	const char *const *launcher_argv;        /* its command line; ends with NULL */
 	const char *const *launcher_environment; /* its variables; the same. NULL: not known */
-	const char *slurm_job; /* what an srun says of its job, a number; "" or NULL: nothing */
-	const char *mpi;                  /* "openmpi" or "mpich" */
-	const char *pdbd_folder;          /* where pdbd-openmpi and pdbd-mpich are, on all nodes */
-	const char *invitation;           /* see pdbd.h */
-	const char *const *avoided;       /* hosts to go without; ends with NULL. NULL: none */
+	const char *slurm_job;   /* what an srun says of its job, a number; "" or NULL: nothing */
+	const char *mpi;         /* "openmpi" or "mpich" */
+	const char *pdbd_folder; /* where pdbd-openmpi and pdbd-mpich are, on all nodes */
+	const char *invitation;  /* see pdbd.h */
+	const char *const *avoided; /* hosts to go without; ends with NULL. NULL: none */
 };
 
 struct daemon_plan {

@@ -13,7 +13,7 @@
 
 #define MAX_SIZE (1 << 24)
 
-/* ---- What is told -------------------------------------------------------------------------- */
+/* ---- What is told ---- */
 
 static int compare_programs(const void *a, const void *b)
 {
@@ -58,7 +58,7 @@ char *daemon_scan_encode(const struct proctable *table)
 	return text;
 }
 
-/* ---- What is heard ------------------------------------------------------------------------- */
+/* ---- What is heard ---- */
 
 /* A whole number, at most `max` either way, up to the sign `end`; NULL if it is none, else what
  * follows. */

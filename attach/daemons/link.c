@@ -24,7 +24,7 @@ enum {
 	TAG_FINAL = crypto_secretstream_xchacha20poly1305_TAG_FINAL,
 };
 
-/* ---- Buffers --------------------------------------------------------------------------------- */
+/* ---- Buffers ---- */
 
 uint8_t *link_buffer_room(struct link_buffer *buffer, size_t size)
 {
@@ -49,7 +49,7 @@ void link_buffer_take(struct link_buffer *buffer, size_t size)
 		buffer->start = buffer->end = 0;
 }
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Life ---- */
 
 /* Two options that together bound all silence: probes while nothing is under way, and a limit for
  * what is under way and not acknowledged, or not taken by a process that is stopped. */
@@ -111,7 +111,7 @@ static int tell_broken(const struct link *link, struct pdb_error *err)
 	return -1;
 }
 
-/* ---- Records out ----------------------------------------------------------------------------- */
+/* ---- Records out ---- */
 
 static void put_record(struct link *link, const void *plain, size_t length, uint8_t tag)
 {
@@ -180,7 +180,7 @@ void link_destroy(struct link *link)
 	free(link);
 }
 
-/* ---- Records in ------------------------------------------------------------------------------ */
+/* ---- Records in ---- */
 
 static int start_frame(struct link *link, const uint8_t *plain, size_t length)
 {
@@ -314,7 +314,7 @@ static int fill(struct link *link)
 	return 0;
 }
 
-/* ---- Waiting --------------------------------------------------------------------------------- */
+/* ---- Waiting ---- */
 
 /* Wait once for anything, and do what can be done then. */
 static int wait_once(struct link *link, const struct link_limit *limit, struct pdb_error *err)
@@ -368,7 +368,7 @@ uint64_t link_num_received(const struct link *link)
 	return link->num_received;
 }
 
-/* ---- Sending --------------------------------------------------------------------------------- */
+/* ---- Sending ---- */
 
 /* Until no more than `size` bytes are left to write. A frame that stays behind half would make
  * nonsense of all that follows, so a wait that is given up ends the link. */

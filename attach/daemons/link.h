@@ -31,7 +31,7 @@ struct link_limit {
 	int cancel_fd; /* ERROR_INTERRUPTED when it gets readable (interrupt_fd(), a pidfd); -1 */
 };
 
-/* ---- pdb's side: listen ---------------------------------------------------------------------- */
+/* ---- pdb's side: listen ---- */
 
 #define LINK_MAX_ADDRESSES 16
 
@@ -55,7 +55,7 @@ char *link_invitation(const struct link_listener *listener);
 struct link *link_accept(struct link_listener *listener, const struct link_limit *limit,
 			 struct pdb_error *err);
 
-/* ---- The daemons' side: connect -------------------------------------------------------------- */
+/* ---- The daemons' side: connect ---- */
 
 /* Take the invitation out of an environment variable, and out of the environment, so that no
  * program started from here has it. The caller frees it with link_forget(). NULL: not set. */
@@ -71,7 +71,7 @@ void link_forget(char *invitation);
 struct link *link_connect(const char *invitation, const struct link_limit *limit,
 			  struct pdb_error *err);
 
-/* ---- Both sides: frames ---------------------------------------------------------------------- */
+/* ---- Both sides: frames ---- */
 
 #define LINK_MAX_PAYLOAD (1u << 30) /* bytes */
 #define LINK_MAX_TYPE 0xffffff00u   /* types from here on are the link's own */
@@ -114,7 +114,7 @@ void link_set_patience(struct link *link, unsigned seconds);
 /* The other end's address, such as "10.0.0.2:40123"; valid as long as the link. */
 const char *link_peer(const struct link *link);
 
-/* ---- Both sides: channels -------------------------------------------------------------------- */
+/* ---- Both sides: channels ---- */
 
 #define LINK_MAX_CHANNELS 64
 #define LINK_WINDOW 65536 /* bytes of one channel and direction that are under way at most */

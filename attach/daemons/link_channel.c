@@ -17,7 +17,7 @@
 #define PIECE 16384 /* bytes of one frame */
 #define CREDIT_PIECE (LINK_WINDOW / 4)
 
-/* ---- Table ----------------------------------------------------------------------------------- */
+/* ---- Table ---- */
 
 static struct link_channel *find(const struct link *link, uint32_t number)
 {
@@ -73,7 +73,7 @@ bool link_channel_is_open(const struct link *link, uint32_t number)
 	return find(link, number) != NULL;
 }
 
-/* ---- To the other side ----------------------------------------------------------------------- */
+/* ---- To the other side ---- */
 
 static void put(struct link *link, uint32_t type, uint32_t number, const void *bytes, size_t length)
 {
@@ -117,7 +117,7 @@ static void read_socket(struct link *link, struct link_channel *channel)
 	}
 }
 
-/* ---- To the socket --------------------------------------------------------------------------- */
+/* ---- To the socket ---- */
 
 static void give_credit(struct link *link, struct link_channel *channel)
 {
@@ -172,7 +172,7 @@ static void check_finished(struct link_channel *channel)
 		channel->is_over = true;
 }
 
-/* ---- From the other side --------------------------------------------------------------------- */
+/* ---- From the other side ---- */
 
 static int take_data(struct link *link, struct link_channel *channel, const uint8_t *bytes,
 		     size_t length)
@@ -230,7 +230,7 @@ int link_channel_frame(struct link *link, const struct link_frame *frame)
 	return result;
 }
 
-/* ---- Waiting --------------------------------------------------------------------------------- */
+/* ---- Waiting ---- */
 
 /* A socket from which nothing is wanted is left out: poll() would say at once that it is closed. */
 void link_channel_poll(const struct link *link, struct pollfd *fds)

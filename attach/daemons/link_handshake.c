@@ -22,7 +22,7 @@
 #include "attach/daemons/link_private.h"
 #include "model/monotonic.h"
 
-/* ---- Time and addresses ---------------------------------------------------------------------- */
+/* ---- Time and addresses ---- */
 
 int link_timeout(uint64_t until_ns)
 {
@@ -58,7 +58,7 @@ void link_address_text(const struct sockaddr *address, char text[LINK_ADDRESS_TE
 	}
 }
 
-/* ---- One handshake --------------------------------------------------------------------------- */
+/* ---- One handshake ---- */
 
 static void expect(struct handshake *handshake, void *part, size_t size)
 {
@@ -258,7 +258,7 @@ static int finish_connecting(struct handshake *handshake, struct pdb_error *err)
 	return start(handshake, err);
 }
 
-/* ---- The race -------------------------------------------------------------------------------- */
+/* ---- The race ---- */
 
 static void drop(struct handshake_race *race, size_t i)
 {

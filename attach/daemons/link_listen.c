@@ -15,7 +15,7 @@
 
 #define PROOF_NS UINT64_C(10000000000)
 
-/* ---- Addresses ------------------------------------------------------------------------------- */
+/* ---- Addresses ---- */
 
 static int parse_address(const char *host, const char *port, struct sockaddr_storage *ret)
 {
@@ -89,7 +89,7 @@ static void list_addresses(struct link_listener *listener, bool has_ipv6, in_por
 	freeifaddrs(all);
 }
 
-/* ---- Listening ------------------------------------------------------------------------------- */
+/* ---- Listening ---- */
 
 /* Listen on *address, at a port that *address then holds. */
 static int listen_on(struct link_listener *listener, struct sockaddr_storage *address)
@@ -235,7 +235,7 @@ struct link *link_accept(struct link_listener *listener, const struct link_limit
 	return link;
 }
 
-/* ---- The invitation -------------------------------------------------------------------------- */
+/* ---- The invitation ---- */
 
 char *link_invitation(const struct link_listener *listener)
 {

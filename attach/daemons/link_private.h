@@ -26,7 +26,7 @@
 #include "attach/daemons/link.h"
 #include "model/error.h"
 
-/* ---- Small things ---------------------------------------------------------------------------- */
+/* ---- Small things ---- */
 
 #define LINK_VERSION "pdblink1" /* the first bytes of both sides, and of the invitation */
 #define LINK_VERSION_SIZE 8
@@ -65,7 +65,7 @@ static inline size_t link_buffer_size(const struct link_buffer *buffer)
 	return buffer->end - buffer->start;
 }
 
-/* ---- Handshake ------------------------------------------------------------------------------- */
+/* ---- Handshake ---- */
 
 /* All that the two say, in this order. Only bytes, so that there is no padding. The keys are made
  * for this one connection. A proof is an HMAC, under the secret, of all bytes before it; so it
@@ -130,7 +130,7 @@ int race_wait(struct handshake_race *race, const int listen_fds[], size_t num_li
 /* Drop all peers and forget the secret. */
 void race_end(struct handshake_race *race);
 
-/* ---- Invitation ------------------------------------------------------------------------------ */
+/* ---- Invitation ---- */
 
 /* VERSION/SECRET/ADDRESS,ADDRESS...; the secret in hexadecimal digits, the addresses as
  * link_address_text() writes them. */
@@ -151,7 +151,7 @@ struct link_listener {
 	struct handshake_race race;
 };
 
-/* ---- Link ------------------------------------------------------------------------------------ */
+/* ---- Link ---- */
 
 #define LINK_CHUNK 65536
 #define LINK_RECORD_MAX (LINK_CHUNK + crypto_secretstream_xchacha20poly1305_ABYTES)
@@ -189,7 +189,7 @@ struct link {
 	struct link_buffer out, in; /* records */
 	/* One record that is on its way out, or in: too large for small stacks. */
 	uint8_t plain_out[LINK_CHUNK], plain_in[LINK_CHUNK];
-	struct link_frame frame;    /* what has come of it so far, or all of it */
+	struct link_frame frame; /* what has come of it so far, or all of it */
 	size_t frame_capacity, frame_have;
 	bool has_frame_start, has_frame;
 	struct link_channel channels[LINK_MAX_CHANNELS];

@@ -77,7 +77,7 @@ static bool take_turn(void *argument)
 	return pdbd_take_turn(argument);
 }
 
-/* ---- What is asked of each node ------------------------------------------------------------- */
+/* ---- What is asked of each node ---- */
 
 static void answer_hosts(void *argument, const uint8_t *payload, size_t length, struct buffer *ret)
 {
@@ -311,8 +311,7 @@ static const struct pdbd_service services[] = {
 	{0, PDBD_AT_ONCE, NULL, NULL, NULL},
 };
 
-/* ---- The others --------------------------------------------------------------------------------
- */
+/* ---- The others ---- */
 
 static void run_other(struct daemon *daemon, struct pdbd_tree *tree)
 {

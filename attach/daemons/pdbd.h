@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What pdb and its daemons have agreed on. pdbd is a program for each MPI, pdbd-openmpi and
- * pdbd-mpich, that is started once on each node of the job as one MPI job of its own. What has these
- * names is the guard, which starts the daemon itself from the file beside it. */
+ * pdbd-mpich, that is started once on each node of the job as one MPI job of its own. What has
+ * these names is the guard, which starts the daemon itself from the file beside it. */
 #ifndef PDB_ATTACH_PDBD_H
 #define PDB_ATTACH_PDBD_H
 
@@ -30,9 +30,10 @@ enum pdbd_kind {
 	/* Look at the ranks: a struct pdbd_look. Answer: a share (model/share.h). Nothing when the
 	 * daemons have not been told of the job. */
 	PDBD_LOOK = 5,
-	/* Sample stacks of some ranks: a struct pdbd_look, of which milliseconds are from the first
-	 * sample to the last, then a set of ranks (rankset.h's binary form), then, if there is more, a
-	 * question about machine code (model/code_bytes.h). Answer: a share without models. */
+	/* Sample stacks of some ranks: a struct pdbd_look, of which milliseconds are from the
+	 * first sample to the last, then a set of ranks (rankset.h's binary form), then, if
+	 * there is more, a question about machine code (model/code_bytes.h). Answer: a share
+	 * without models. */
 	PDBD_SAMPLE = 6,
 	/* From the first daemon, every OVERLAY_PULSE_MS while an answer is being made: wait on. No
 	 * answer, and no payload. */
@@ -51,8 +52,8 @@ enum pdbd_kind {
 	 * tell if they have no recorder (rankset.h's binary form). Answer: a digest
 	 * (watch_digest.h). */
 	PDBD_WATCH = 12,
-	/* The traces of some ranks as of the last look: a struct pdbd_look, then the set of ranks. Answer:
-	 * a share of SHARE_TRACES. */
+	/* The traces of some ranks as of the last look: a struct pdbd_look, then the set of
+	 * ranks. Answer: a share of SHARE_TRACES. */
 	PDBD_TRACES = 13,
 };
 
@@ -70,9 +71,10 @@ struct pdbd_look {
 	uint32_t milliseconds; /* as in struct node_look_options, as the next four */
 	uint32_t max_samples;  /* on each node */
 	uint32_t all_threads;
-	uint32_t keeps; /* also: the daemons wait some seconds for the last look when ranks have ended */
+	/* also: the daemons wait some seconds for the last look when ranks have ended */
+	uint32_t keeps;
 	uint32_t is_last;
-	uint32_t parts; /* enum share_parts */
+	uint32_t parts;      /* enum share_parts */
 	uint32_t times;      /* PDBD_SAMPLE: samples of each thread */
 	uint32_t ranks_size; /* PDBD_SAMPLE, PDBD_TRACES: bytes of the set of ranks */
 };

@@ -37,7 +37,8 @@ struct first {
 	struct link *link;
 	char **hosts; /* by rank; NULL: not known */
 	int64_t pinged_ms;
-	int64_t ended_ms; /* when no process of the job was left, or pdb asked last since; 0: some are */
+	/* when no process of the job was left, or pdb asked last since; 0: some are */
+	int64_t ended_ms;
 };
 
 /* Let pdb know that an answer is on its way. */

@@ -68,7 +68,7 @@ static void add_end(struct pdbd_gdb *gdb, struct stream *stream, struct held *he
 	gdb->ends = end;
 }
 
-/* ---- Starting it, and how it fares --------------------------------------------------------- */
+/* ---- Starting it, and how it fares ---- */
 
 static const struct daemon_rank *find_rank(const struct daemon_rank *ranks, size_t num,
 					   uint32_t rank)
@@ -177,7 +177,7 @@ void pdbd_gdb_answer_state(struct pdbd_gdb *gdb, const uint8_t *payload, size_t 
 	buffer_put_bytes(ret, &state, sizeof(state));
 }
 
-/* ---- The streams --------------------------------------------------------------------------- */
+/* ---- The streams ---- */
 
 void pdbd_gdb_join(struct pdbd_gdb *gdb, struct link *link, const uint8_t *payload, size_t length)
 {
@@ -356,7 +356,7 @@ void pdbd_gdb_note_silent(struct pdbd_gdb *gdb, const struct overlay_ranges *sil
 						  : 0;
 }
 
-/* ---- The end ------------------------------------------------------------------------------- */
+/* ---- The end ---- */
 
 static bool end_all(struct pdbd_gdb *gdb)
 {

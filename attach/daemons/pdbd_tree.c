@@ -533,7 +533,7 @@ void pdbd_tree_knock(struct pdbd_tree *tree, uint32_t kind)
 	}
 }
 
-/* ---- Notes --------------------------------------------------------------------------------- */
+/* ---- Notes ---- */
 
 void pdbd_tree_send(struct pdbd_tree *tree, int to, const void *bytes, size_t length)
 {

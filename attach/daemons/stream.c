@@ -69,7 +69,7 @@ bool stream_is_over(const struct stream *stream)
 	       (stream->end != STREAM_TERMINAL || stream->fd < 0);
 }
 
-/* ---- From the other end to the descriptor -------------------------------------------------- */
+/* ---- From the other end to the descriptor ---- */
 
 bool stream_wants_hang_up(const struct stream *stream)
 {
@@ -163,7 +163,7 @@ void stream_take(struct stream *stream, const struct stream_message *message, si
 	write_pending(stream);
 }
 
-/* ---- From the descriptor to the other end -------------------------------------------------- */
+/* ---- From the descriptor to the other end ---- */
 
 static size_t make(const struct stream *stream, struct stream_message *ret, enum stream_kind kind,
 		   size_t length)

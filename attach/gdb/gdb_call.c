@@ -38,9 +38,9 @@ static void put_quit(FILE *out)
 	      out);
 }
 
-/* gdb reads expressions in the language of the frame: these mean the same in C, C++ and Fortran. With
- * another language set it would warn of each frame. "up-silently" with a number stays in the outermost
- * frame without an error; from there the loop changes nothing any more. */
+/* gdb reads expressions in the language of the frame: these mean the same in C, C++ and Fortran.
+ * With another language set it would warn of each frame. "up-silently" with a number stays in
+ * the outermost frame without an error; from there the loop changes nothing any more. */
 static void put_script(FILE *out, const struct maps *maps)
 {
 	fputs("set $pdb_level = 0\n"

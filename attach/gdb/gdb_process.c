@@ -19,7 +19,7 @@
 #include "model/error.h"
 #include "model/xalloc.h"
 
-/* ---- The program --------------------------------------------------------------------------- */
+/* ---- The program ---- */
 
 /* "gdb" in one of the folders of `path`; the caller frees. NULL: in none. */
 static char *find_in(const char *path)
@@ -83,7 +83,7 @@ static const char **make_environment(const struct gdb_order *order)
 	return ret;
 }
 
-/* ---- Its terminal -------------------------------------------------------------------------- */
+/* ---- Its terminal ---- */
 
 void gdb_process_resize(int terminal, unsigned rows, unsigned columns)
 {
@@ -134,7 +134,7 @@ static int open_terminal(const struct gdb_order *order, int *here_ret, int *ther
 	return 0;
 }
 
-/* ---- Starting it --------------------------------------------------------------------------- */
+/* ---- Starting it ---- */
 
 /* In the child: only `kept` is left open, beside the standard ones. */
 static void close_others(int kept)
@@ -243,7 +243,7 @@ int gdb_process_start(struct gdb_process *process, pid_t rank, const struct gdb_
 	return result;
 }
 
-/* ---- Ending it ----------------------------------------------------------------------------- */
+/* ---- Ending it ---- */
 
 void gdb_process_check(struct gdb_process *process)
 {

@@ -13,7 +13,7 @@
 
 #define PROXY "hydra_pmi_proxy"
 
-/* ---- Command lines ------------------------------------------------------------------------- */
+/* ---- Command lines ---- */
 
 /* The words of the text, which is changed; they point into it, and NULL is behind the last. */
 static char **split(char *text, size_t size)
@@ -108,7 +108,7 @@ void hydra_proxy_deinit(struct hydra_proxy *proxy)
 	free(proxy->launcher);
 }
 
-/* ---- Hosts --------------------------------------------------------------------------------- */
+/* ---- Hosts ---- */
 
 static void add_hosts(struct launcher_hosts *to, size_t *capacity, char *names)
 {

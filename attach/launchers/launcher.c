@@ -46,7 +46,8 @@ static bool is_open_mpi(pid_t pid, char *version, size_t size)
 {
 	size_t variables_size;
 	char *variables = procfs_read(pid, "environ", &variables_size);
-	const char *text = variables ? procfs_getenv(variables, variables_size, "OMPI_VERSION") : NULL;
+	const char *text =
+		variables ? procfs_getenv(variables, variables_size, "OMPI_VERSION") : NULL;
 
 	if (text)
 		snprintf(version, size, "%.*s", (int)strspn(text, "0123456789.abcr"), text);

@@ -15,10 +15,10 @@ struct pdb_error;
 
 struct launcher_info {
 	enum launcher kind;
-	pid_t pid;      /* the process that holds the job: for srun the parent of the forked pair */
+	pid_t pid; /* the process that holds the job: for srun the parent of the forked pair */
 	uint64_t start_ticks; /* of that process */
 	uid_t user;           /* whose it is: procfs_status.owner */
-	char name[128]; /* for people: "Open MPI 4.1.4 mpirun", "srun 22.05" , "mpiexec.hydra" */
+	char name[128];    /* for people: "Open MPI 4.1.4 mpirun", "srun 22.05" , "mpiexec.hydra" */
 	char command[512]; /* its command line, shortened */
 };
 

@@ -190,7 +190,7 @@ static int finish(struct scan *scan, const char *of, struct proctable **ret, str
 	return result;
 }
 
-/* ---- Below the launcher -------------------------------------------------------------------- */
+/* ---- Below the launcher ---- */
 
 static char *make_note(const struct launcher_info *launcher, size_t num_others)
 {
@@ -232,7 +232,7 @@ int launcher_scan_procfs(const struct launcher_info *launcher, struct proctable 
 	return 0;
 }
 
-/* ---- Below what the launcher has started here ---------------------------------------------- */
+/* ---- Below what the launcher has started here ---- */
 
 /* Is the option there with this value? The text is a command line: words, each with a zero byte
  * behind it. */

@@ -40,11 +40,11 @@ struct local {
 	uint64_t start_ticks; /* 0: not known */
 	bool has_ended;       /* before the first look */
 
-	int fd; /* the segment while looking; -1: none */
+	int fd;   /* the segment while looking; -1: none */
 	int kept; /* a segment with a trace, from a look that keeps it on; -1: none */
 	struct segment_look *looks;
 	int num_looks;
-	uint64_t cpu_ticks; /* that the process had used at the first look */
+	uint64_t cpu_ticks;  /* that the process had used at the first look */
 	bool *lanes_starved; /* [num_looks] at the second look, see is_starved() */
 	struct pdb_error trouble;
 	struct model *model;
@@ -109,7 +109,7 @@ bool node_is_alive(const struct node *node, int rank)
 	return local && is_alive(local);
 }
 
-/* ---- The segments -------------------------------------------------------------------------- */
+/* ---- The segments ---- */
 
 void node_raise_file_limit(size_t needed)
 {
@@ -308,7 +308,7 @@ static struct job_model *make_model(struct node *node)
 	return jm;
 }
 
-/* ---- Stacks -------------------------------------------------------------------------------- */
+/* ---- Stacks ---- */
 
 /* Sample those of `ranks` (NULL: all) that are alive, at most max of them, into new samples. */
 static int take_samples(struct node *node, const struct rankset *ranks, int max, unsigned flags,
@@ -438,7 +438,8 @@ static int sample_times(struct node *node, const struct rankset *ranks,
 
 		if (i > 0 && !sampling->sleep_until(begin + span * i / (sampling->times - 1)))
 			break;
-		/* A recorder tells more of messages; without one, how they are at first and at last does. */
+		/* A recorder tells more of messages; without one, how they are at first and at
+		 * last does. */
 		if (!node->job->model && (i == 0 || i == sampling->times - 1))
 			flags |= SAMPLER_QUEUES;
 		else
@@ -471,7 +472,7 @@ int node_sample(struct node *node, const struct rankset *ranks,
 	return 0;
 }
 
-/* ---- All of it ----------------------------------------------------------------------------- */
+/* ---- All of it ---- */
 
 static uint64_t realtime_ns(void)
 {

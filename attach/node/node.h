@@ -26,8 +26,8 @@ struct node_look_options {
 	bool is_last;     /* ranks have ended: these are told of by what was kept of them */
 	/* Sleep until then (CLOCK_MONOTONIC); false: the look is to be given up, now. */
 	bool (*sleep_until)(uint64_t until_ns);
-	/* Between the samples of a job without a recorder: the last ones, so that the sampler can be
-	 * told what to read in the next. NULL: nothing. */
+	/* Between the samples of a job without a recorder: the last ones, so that the sampler
+	 * can be told what to read in the next. NULL: nothing. */
 	void (*prepare)(void *context, const struct samples *samples);
 	void *context;
 };

@@ -68,7 +68,7 @@ void watch_digest_add(struct watch_digest *into, const struct watch_digest *part
 		watch_digest_add_rank(into, &part->ranks[i]);
 }
 
-/* ---- As bytes: the numbers, the sizes of the other parts, and these -------------------------- */
+/* ---- As bytes: the numbers, the sizes of the other parts, and these ---- */
 
 struct sizes {
 	uint64_t inside, outside; /* bytes */

@@ -45,8 +45,8 @@ enum watch_rank_flags {
 struct watch_rank {
 	uint32_t rank;
 	uint32_t flags;
-	uint64_t place; /* the same number in all ranks that are there */
-	uint64_t moves; /* transitions ever made */
+	uint64_t place;   /* the same number in all ranks that are there */
+	uint64_t moves;   /* transitions ever made */
 	uint64_t stay_ns; /* of one outside that has polled there: since its last poll */
 	/* Of earlier stays there, and after a second outside those of all ranks of the node. */
 	uint64_t longest_ns, num_stays;

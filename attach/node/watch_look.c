@@ -45,7 +45,8 @@ struct watched {
 	bool has_pulse, has_moved;
 	uint64_t polled_ns; /* when polls were last seen to go on; 0: not since it moved */
 
-	/* Of one that stays outside MPI: what all ranks here did in its place, and what it did last. */
+	/* Of one that stays outside MPI: what all ranks here did in its place, and what it did
+	 * last. */
 	bool has_stays;
 	struct segment_stays stays;
 	uint64_t next_activity_ns;
@@ -64,7 +65,7 @@ struct watch_look {
 	uint64_t next_suspended_ns;
 };
 
-/* ---- Processes ------------------------------------------------------------------------------- */
+/* ---- Processes ---- */
 
 static void init_watched(struct watched *watched, const struct daemon_rank *rank)
 {
@@ -151,7 +152,7 @@ static void look_for_suspension(struct watch_look *look, uint64_t now_ns,
 		numbers->num_suspended += !look->ranks[i].has_ended;
 }
 
-/* ---- Segments -------------------------------------------------------------------------------- */
+/* ---- Segments ---- */
 
 static void search_segment(struct watched *watched, uint64_t now_ns)
 {
@@ -196,7 +197,7 @@ static bool is_outside(const struct watched *watched, uint64_t now_ns)
 	return !watched->polled_ns || now_ns - watched->polled_ns > POLLING_NS;
 }
 
-/* ---- What those outside MPI do --------------------------------------------------------------- */
+/* ---- What those outside MPI do ---- */
 
 static uint64_t read_number(const char *text, const char *name)
 {
@@ -205,8 +206,8 @@ static uint64_t read_number(const char *text, const char *name)
 	return found ? strtoull(found + strlen(name), NULL, 10) : 0;
 }
 
-/* Bytes that the thread has moved. Not how often it has asked for that: a read() that nobody answers is asked for
- * anew each time that the thread is sampled. */
+/* Bytes that the thread has moved. Not how often it has asked for that: a read() that nobody
+ * answers is asked for anew each time that the thread is sampled. */
 static uint64_t read_work(pid_t pid, pid_t tid)
 {
 	char name[40], *text;
@@ -227,8 +228,8 @@ static void forget_activity(struct watched *watched, uint64_t now_ns)
 	watched->is_active = watched->has_stays = false;
 }
 
-/* Ranks do the same, so that others' stays in this place tell about it, too. Once is enough: as long
- * as nobody moves or polls they are the same. */
+/* Ranks do the same, so that others' stays in this place tell about it, too. Once is enough: as
+ * long as nobody moves or polls they are the same. */
 static void take_stays(struct watch_look *look, struct watched *watched)
 {
 	if (watched->has_stays)
@@ -270,7 +271,7 @@ static void take_activity(struct watch_look *look, struct watched *watched, pid_
 	watched->stack = watch_stacks_number(look->stacks, &target);
 }
 
-/* ---- All of it ------------------------------------------------------------------------------- */
+/* ---- All of it ---- */
 
 /* Calls that take as long as they like without anybody else's help. */
 static bool may_last(const struct segment_pulse *pulse)

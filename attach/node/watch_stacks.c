@@ -114,7 +114,7 @@ static void renew_tables(struct watch_stacks *stacks)
 		stacks->ranks[i].is_known = false;
 }
 
-/* ---- What a stack tells ---------------------------------------------------------------------- */
+/* ---- What a stack tells ---- */
 
 /* Of the outermost frame of MPI on the path, in a signal's handler of what is in that; kept for all
  * nodes on the way. */
@@ -207,8 +207,7 @@ static bool goes_on_polling(struct rank_state *rank, uint64_t now_ns)
 	return rank->is_polling;
 }
 
-/* ---- Has a rank that is where it was gone round meanwhile? ------------------------------------
- */
+/* ---- Has a rank that is where it was gone round meanwhile? ---- */
 
 static size_t depth_of(const struct watch_stacks *stacks, uint32_t path)
 {

@@ -37,7 +37,7 @@ struct walk {
 	void *context;
 };
 
-/* ---- /etc/ld.so.cache ------------------------------------------------------------------------ */
+/* ---- /etc/ld.so.cache ---- */
 
 /* Behind these are the entries, then texts, at offsets from the beginning of the header. An older
  * format may be in front of it. */
@@ -87,7 +87,7 @@ static const char *text_at(const char *base, size_t size, uint32_t offset)
 	return offset < size && memchr(base + offset, '\0', size - offset) ? base + offset : NULL;
 }
 
-/* ---- One file -------------------------------------------------------------------------------- */
+/* ---- One file ---- */
 
 static Elf *open_elf(const char *path, int *fd_ret)
 {
@@ -124,7 +124,7 @@ static bool fits(const struct walk *walk, const char *path)
 	return result;
 }
 
-/* ---- Where a library is ---------------------------------------------------------------------- */
+/* ---- Where a library is ---- */
 
 /* "$ORIGIN/../lib" for the object at `path`. The caller frees. */
 static char *expand(const char *folder, size_t length, const char *path)
@@ -215,7 +215,7 @@ static char *find_library(const struct walk *walk, size_t parent, const char *na
 	return path;
 }
 
-/* ---- All of them ----------------------------------------------------------------------------- */
+/* ---- All of them ---- */
 
 static bool is_known(const struct walk *walk, const char *name)
 {
@@ -227,8 +227,7 @@ static bool is_known(const struct walk *walk, const char *name)
 
 static void add(struct walk *walk, const char *name, char *path, size_t parent)
 {
-	walk->objects =
-		xgrow(walk->objects, walk->num, &walk->capacity, sizeof(*walk->objects));
+	walk->objects = xgrow(walk->objects, walk->num, &walk->capacity, sizeof(*walk->objects));
 	walk->objects[walk->num++] =
 		(struct object){.name = xstrdup(name), .path = path, .parent = parent};
 }
@@ -250,7 +249,7 @@ static bool read_section(struct walk *walk, size_t object, Elf *elf, Elf_Scn *se
 		if (!text)
 			continue;
 		if (!wants_needed) {
-			char **where = entry.d_tag == DT_RPATH	 ? &walk->objects[object].rpath
+			char **where = entry.d_tag == DT_RPATH     ? &walk->objects[object].rpath
 				       : entry.d_tag == DT_RUNPATH ? &walk->objects[object].runpath
 								   : NULL;
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Which libraries a program loads when it starts, told from the files alone: nothing of them is run.
+ * Which libraries a program loads when it starts, told from the files alone: nothing of them is
+ * run.
  *
- * Libraries are looked for as the loader of glibc does: DT_RPATH of whoever needs them and of those
- * that needed these, LD_LIBRARY_PATH of this process, DT_RUNPATH, /etc/ld.so.cache, and the
- * folders of the system. Files are untrusted: what is not ELF has no libraries. */
+ * Libraries are looked for as the loader of glibc does: DT_RPATH of whoever needs them and of
+ * those that needed these, LD_LIBRARY_PATH of this process, DT_RUNPATH, /etc/ld.so.cache, and
+ * the folders of the system. Files are untrusted: what is not ELF has no libraries. */
 #ifndef PDB_ATTACH_ELF_NEEDED_H
 #define PDB_ATTACH_ELF_NEEDED_H
 

@@ -88,8 +88,9 @@ static int read_headers(const struct memory *memory, uint64_t start, ElfW(Phdr) 
 	ElfW(Ehdr) header;
 
 	if (memory_get(memory, start, &header, sizeof(header)) ||
-	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    header.e_phentsize != sizeof(phdrs[0]) || header.e_phnum > MAX_PHDRS)
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(phdrs[0]) ||
+	    header.e_phnum > MAX_PHDRS)
 		return -1;
 	*num_ret = header.e_phnum;
 	return memory_get(memory, start + header.e_phoff, phdrs, header.e_phnum * sizeof(phdrs[0]));

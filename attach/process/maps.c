@@ -189,14 +189,15 @@ const struct maps_object *maps_find_object(const struct maps *maps, const char *
 	return NULL;
 }
 
-bool maps_find_variables(const struct maps *maps, const struct maps_object *object, uint64_t *start_ret,
-			 uint64_t *end_ret)
+bool maps_find_variables(const struct maps *maps, const struct maps_object *object,
+			 uint64_t *start_ret, uint64_t *end_ret)
 {
 	bool is_found = false;
 
 	for (size_t i = 0; i < maps->num_ranges; i++) {
 		const struct maps_range *range = &maps->ranges[i];
-		bool is_own = range->object != MAPS_NO_OBJECT && &maps->objects[range->object] == object;
+		bool is_own =
+			range->object != MAPS_NO_OBJECT && &maps->objects[range->object] == object;
 		bool follows = is_found && range->object == MAPS_NO_OBJECT && !range->inode &&
 			       range->start == *end_ret;
 

@@ -43,8 +43,8 @@ struct maps *maps_read(pid_t pid);
 struct maps *maps_parse(char *text);
 /* Empty. */
 struct maps *maps_create(void);
-/* Add a range behind the others; its `object` is found. path: of the file that is mapped there, NULL
- * if it is none that may hold code. */
+/* Add a range behind the others; its `object` is found. path: of the file that is mapped there,
+ * NULL if it is none that may hold code. */
 void maps_add(struct maps *maps, const struct maps_range *range, const char *path);
 void maps_destroy(struct maps *maps); /* NULL is fine */
 
@@ -54,10 +54,10 @@ const struct maps_range *maps_find(const struct maps *maps, uint64_t address);
 /* The first object whose file name (last component) begins with `prefix`, or NULL. */
 const struct maps_object *maps_find_object(const struct maps *maps, const char *prefix);
 
-/* Where the object has its variables: from its first writable range to the end of the memory without a file that
- * follows the last one, which is what begins as 0. False if it has none. */
-bool maps_find_variables(const struct maps *maps, const struct maps_object *object, uint64_t *start_ret,
-			 uint64_t *end_ret);
+/* Where the object has its variables: from its first writable range to the end of the memory
+ * without a file that follows the last one, which is what begins as 0. False if it has none. */
+bool maps_find_variables(const struct maps *maps, const struct maps_object *object,
+			 uint64_t *start_ret, uint64_t *end_ret);
 
 /* Is a library of MPI itself mapped (libmpi.so, libmpich.so, ...; not what launchers also have)? */
 bool maps_has_mpi(const struct maps *maps);

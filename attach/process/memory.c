@@ -105,7 +105,8 @@ int memory_get(const struct memory *memory, uint64_t address, void *buffer, size
 }
 
 /* As many as one system call takes; less than `num` if it took less: 0 if none. */
-static size_t read_places(pid_t pid, const uint64_t *addresses, size_t num, void *buffer, size_t size)
+static size_t read_places(pid_t pid, const uint64_t *addresses, size_t num, void *buffer,
+			  size_t size)
 {
 	struct iovec to = {buffer, 0}, from[MAX_PLACES];
 	ssize_t n;
@@ -119,8 +120,8 @@ static size_t read_places(pid_t pid, const uint64_t *addresses, size_t num, void
 	return n < 0 ? 0 : (size_t)n / size;
 }
 
-int memory_get_each(const struct memory *memory, const uint64_t *addresses, size_t num, void *buffer,
-		    size_t size)
+int memory_get_each(const struct memory *memory, const uint64_t *addresses, size_t num,
+		    void *buffer, size_t size)
 {
 	uint8_t *to = buffer;
 

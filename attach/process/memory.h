@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Reading another process' memory while it runs, or what a core has of it. Works on 64-bit processes
- * of this architecture. */
+ * Reading another process' memory while it runs, or what a core has of it. Works on 64-bit
+ * processes of this architecture. */
 #ifndef PDB_ATTACH_MEMORY_H
 #define PDB_ATTACH_MEMORY_H
 
@@ -31,9 +31,9 @@ struct memory {
 /* Copy just `size` bytes; -1 if they are not all there. */
 int memory_get(const struct memory *memory, uint64_t address, void *buffer, size_t size);
 
-/* Copy `size` bytes from each of `num` addresses, one after the other, with few system calls; -1 if they
- * are not all there. */
-int memory_get_each(const struct memory *memory, const uint64_t *addresses, size_t num, void *buffer,
-		    size_t size);
+/* Copy `size` bytes from each of `num` addresses, one after the other, with few system calls; -1
+ * if they are not all there. */
+int memory_get_each(const struct memory *memory, const uint64_t *addresses, size_t num,
+		    void *buffer, size_t size);
 
 #endif

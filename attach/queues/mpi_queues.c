@@ -29,7 +29,8 @@ struct mpi_queues *mpi_queues_create(const struct memory *memory, const struct m
 	return NULL;
 }
 
-void mpi_queues_update(struct mpi_queues *queues, const struct memory *memory, const struct maps *maps)
+void mpi_queues_update(struct mpi_queues *queues, const struct memory *memory,
+		       const struct maps *maps)
 {
 	if (queues->openmpi && !queues->openmpi_ucx)
 		queues->openmpi_ucx = openmpi_ucx_create(memory, maps);

@@ -13,7 +13,8 @@ struct mpi_queues;
 /* NULL if the process has no MPI library whose queues can be read. The memory is copied. */
 struct mpi_queues *mpi_queues_create(const struct memory *memory, const struct maps *maps);
 /* Its libraries are now these: what sends may have been loaded since. */
-void mpi_queues_update(struct mpi_queues *queues, const struct memory *memory, const struct maps *maps);
+void mpi_queues_update(struct mpi_queues *queues, const struct memory *memory,
+		       const struct maps *maps);
 void mpi_queues_destroy(struct mpi_queues *queues); /* NULL is fine */
 
 /* As of now; NULL if they cannot be read (now). The caller destroys. */

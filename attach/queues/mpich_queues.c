@@ -13,10 +13,11 @@
 #define MAX_VARIABLES (16 << 20) /* bytes */
 #define MAX_COMMS 16384
 #define MAX_OBJECTS (4 * MAX_COMMS) /* communicators, and objects that are none now */
-#define MAX_RANKS (16 << 20) /* of the job: what snapshots and shares have room for */
+#define MAX_RANKS (16 << 20)        /* of the job: what snapshots and shares have room for */
 
-/* What a tag of UCX is made of, from its lowest bits on: the message's tag and other bits, the sender's rank in
- * the communicator, and the number of the communicator and what it is used for, its context. */
+/* What a tag of UCX is made of, from its lowest bits on: the message's tag and other bits, the
+ * sender's rank in the communicator, and the number of the communicator and what it is used for,
+ * its context. */
 #define TAG_BITS UINT64_C(0x1fffffff)
 #define ANY_TAG_BITS UINT64_C(0x0fffffff) /* a receive of any tag leaves them open */
 #define SOURCE_BITS UINT64_C(0xffff00000000)
@@ -24,8 +25,9 @@
 #define CONTEXT_SHIFT 48
 #define CONTEXT_COLLECTIVE 1 /* the context's lowest bit: for collectives */
 
-/* Objects are in arrays and begin with their handle, which tells the kind of object (here a communicator), the
- * array and the index in it: those that are always there, the first ones that are made, and blocks of others. */
+/* Objects are in arrays and begin with their handle, which tells the kind of object (here a
+ * communicator), the array and the index in it: those that are always there, the first ones that
+ * are made, and blocks of others. */
 #define HANDLE_BUILTIN 0x44000000u
 #define HANDLE_DIRECT 0x84000000u
 #define HANDLE_BLOCK 0xc4000000u
@@ -80,20 +82,20 @@ static const struct layout {
 	{0x548, 0x4a0}, /* 4.2 */
 };
 
-/* MPIR_Object_alloc_t: where the communicators are. Before the first one is made, which a rank alone on its node
- * may never do, there are no objects: the array of the first ones is all zero. */
+/* MPIR_Object_alloc_t: where the communicators are. Before the first one is made, which a rank
+ * alone on its node may never do, there are no objects: the array of the first ones is all zero. */
 struct pool {
-	uint64_t blocks;     /* address of the blocks' addresses */
+	uint64_t blocks; /* address of the blocks' addresses */
 	uint32_t num_blocks, num_objects;
 	uint32_t num_available, kind;
-	uint64_t size;	     /* of an object, bytes */
+	uint64_t size;       /* of an object, bytes */
 	uint64_t direct;     /* address of the array of the first ones */
 	uint32_t num_direct; /* in it */
 };
 
 struct mpich_queues {
 	struct memory memory;
-	uint64_t start, end; /* of the library's variables */
+	uint64_t start, end;    /* of the library's variables */
 	struct ucx_place place; /* found together with the following */
 	const struct layout *layout;
 	uint64_t builtin, pool; /* addresses */
@@ -120,7 +122,7 @@ void mpich_queues_destroy(struct mpich_queues *queues)
 	free(queues);
 }
 
-/* ---- Finding -------------------------------------------------------------------------------- */
+/* ---- Finding ---- */
 
 static bool get(const struct mpich_queues *q, uint64_t address, void *buffer, size_t size)
 {
@@ -136,7 +138,8 @@ static bool is_array(const uint64_t *words, size_t num, size_t at, uint32_t hand
 }
 
 /* The address of the array; 0: there is none. */
-static uint64_t find_array(const struct mpich_queues *q, const uint64_t *words, size_t num, uint32_t handle)
+static uint64_t find_array(const struct mpich_queues *q, const uint64_t *words, size_t num,
+			   uint32_t handle)
 {
 	for (size_t i = 0; i < num; i++)
 		if (is_array(words, num, i, handle, q->layout->size))
@@ -144,7 +147,8 @@ static uint64_t find_array(const struct mpich_queues *q, const uint64_t *words, 
 	return 0;
 }
 
-/* Are these the communicators, and does the library have the array of the first ones among its variables? */
+/* Are these the communicators, and does the library have the array of the first ones among its
+ * variables? */
 static bool is_pool(const struct mpich_queues *q, const struct pool *pool)
 {
 	return pool->size == q->layout->size && pool->kind == KIND_COMM && pool->num_direct > 0 &&
@@ -183,14 +187,15 @@ static bool find(void *library, struct ucx_worker *ret)
 	struct mpich_queues *q = library;
 	size_t num = (q->end - q->start) / sizeof(uint64_t);
 	uint64_t *words = xcalloc(num, sizeof(*words));
-	bool is_found = get(q, q->start, words, num * sizeof(*words)) && find_comms(q, words, num) &&
+	bool is_found = get(q, q->start, words, num * sizeof(*words)) &&
+			find_comms(q, words, num) &&
 			ucx_worker_find(&q->memory, q->start, words, num, ret);
 
 	free(words);
 	return is_found;
 }
 
-/* ---- Communicators -------------------------------------------------------------------------- */
+/* ---- Communicators ---- */
 
 struct comm {
 	struct comm_object object;
@@ -209,8 +214,8 @@ static bool read_comm(struct reader *r, uint64_t address, uint32_t handle)
 {
 	struct comm comm;
 
-	if (r->num_objects++ >= MAX_OBJECTS || !get(r->q, address, &comm.object, sizeof(comm.object)) ||
-	    comm.object.handle != handle)
+	if (r->num_objects++ >= MAX_OBJECTS ||
+	    !get(r->q, address, &comm.object, sizeof(comm.object)) || comm.object.handle != handle)
 		return false;
 	if (!comm.object.references)
 		return true;
@@ -218,15 +223,16 @@ static bool read_comm(struct reader *r, uint64_t address, uint32_t handle)
 	    !get(r->q, address + r->q->layout->map, &comm.map, sizeof(comm.map)))
 		return false;
 	/* One that is just being made has no members yet. */
-	if (comm.map.size <= 0 || comm.map.size > MAX_RANKS || comm.map.size != comm.object.remote_size)
+	if (comm.map.size <= 0 || comm.map.size > MAX_RANKS ||
+	    comm.map.size != comm.object.remote_size)
 		return true;
 	r->comms = xgrow(r->comms, r->num_comms, &r->comms_capacity, sizeof(*r->comms));
 	r->comms[r->num_comms++] = comm;
 	return true;
 }
 
-/* Up to the last one in use, which `most` tells, of these and those before; or to the first that is none. False
- * if there is none, or if these would be too many. */
+/* Up to the last one in use, which `most` tells, of these and those before; or to the first that
+ * is none. False if there is none, or if these would be too many. */
 static bool read_block(struct reader *r, uint64_t address, uint32_t block, size_t most)
 {
 	uint32_t handle = HANDLE_BLOCK | block << HANDLE_BLOCK_SHIFT, num = 0;
@@ -260,9 +266,11 @@ static bool read_comms(struct reader *r)
 	if (!is_good)
 		return false;
 	blocks = xcalloc(pool.num_blocks + 1, sizeof(*blocks));
-	is_good = !pool.num_blocks || get(q, pool.blocks, blocks, pool.num_blocks * sizeof(*blocks));
+	is_good =
+		!pool.num_blocks || get(q, pool.blocks, blocks, pool.num_blocks * sizeof(*blocks));
 	for (uint32_t i = 0; i < pool.num_blocks && is_good; i++)
-		is_good = read_block(r, blocks[i], i, NUM_BUILTIN + pool.num_objects - pool.num_available);
+		is_good = read_block(r, blocks[i], i,
+				     NUM_BUILTIN + pool.num_objects - pool.num_available);
 	free(blocks);
 	if (is_good && r->num_comms)
 		qsort(r->comms, r->num_comms, sizeof(*r->comms), compare_contexts);
@@ -273,7 +281,8 @@ static struct comm *find_comm(const struct reader *r, uint16_t context)
 {
 	const struct comm key = {.object.receive_context = context};
 
-	return r->num_comms ? bsearch(&key, r->comms, r->num_comms, sizeof(key), compare_contexts) : NULL;
+	return r->num_comms ? bsearch(&key, r->comms, r->num_comms, sizeof(key), compare_contexts)
+			    : NULL;
 }
 
 /* The job's rank that has this one in the communicator; MESSAGE_OTHER_PEER: none, or not known. */
@@ -309,10 +318,11 @@ static int32_t rank_of(const struct reader *r, const struct comm *comm, int32_t 
 			rank = from_table;
 		break;
 	}
-	return map->group == 0 && rank >= 0 && rank < MAX_RANKS ? (int32_t)rank : MESSAGE_OTHER_PEER;
+	return map->group == 0 && rank >= 0 && rank < MAX_RANKS ? (int32_t)rank
+								: MESSAGE_OTHER_PEER;
 }
 
-/* ---- Messages ------------------------------------------------------------------------------- */
+/* ---- Messages ---- */
 
 static bool take(const void *library, const struct ucx_tag *tag, struct ucx_message *ret)
 {
@@ -358,7 +368,8 @@ struct message_queues *mpich_queues_read(struct mpich_queues *queues)
 
 	/* A new session of MPI may have a new worker. */
 	if (ucx_place_is_known(&queues->place, &queues->memory, find, queues) && read_comms(&r))
-		ret = ucx_queues_read(&queues->memory, &queues->place.worker, r.num_comms, &meaning, &r);
+		ret = ucx_queues_read(&queues->memory, &queues->place.worker, r.num_comms, &meaning,
+				      &r);
 	free(r.comms);
 	return ret;
 }

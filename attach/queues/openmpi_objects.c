@@ -42,9 +42,9 @@ static const struct openmpi_layout layouts[] = {
 };
 
 enum {
-	MAX_ARRAY = 128,    /* bytes of an opal_pointer_array_t, which ends with */
-	ARRAY_SIZE = 32,    /* that far from its end the number of elements, */
-	ARRAY_ELEMENTS = 8, /* and where they are */
+	MAX_ARRAY = 128,     /* bytes of an opal_pointer_array_t, which ends with */
+	ARRAY_SIZE = 32,     /* that far from its end the number of elements, */
+	ARRAY_ELEMENTS = 8,  /* and where they are */
 	MAX_CLASS_NAME = 32, /* of those that are known */
 };
 
@@ -54,9 +54,10 @@ bool openmpi_init(struct openmpi *openmpi, const struct memory *memory, const st
 
 	*openmpi = (struct openmpi){.memory = *memory};
 	return object &&
-	       !elf_symbol_find(memory->pid, object, "ompi_mpi_communicators", &openmpi->communicators,
-				&openmpi->array_size) &&
-	       !elf_symbol_find(memory->pid, object, "ompi_proc_local_proc", &openmpi->own_proc, NULL) &&
+	       !elf_symbol_find(memory->pid, object, "ompi_mpi_communicators",
+				&openmpi->communicators, &openmpi->array_size) &&
+	       !elf_symbol_find(memory->pid, object, "ompi_proc_local_proc", &openmpi->own_proc,
+				NULL) &&
 	       openmpi->array_size <= MAX_ARRAY && openmpi->array_size >= ARRAY_SIZE;
 }
 
@@ -81,7 +82,8 @@ uint32_t openmpi_half_at(const uint8_t *bytes, size_t offset)
 	return half;
 }
 
-bool openmpi_has_name(const struct openmpi *openmpi, const struct openmpi_class_object *class, const char *name)
+bool openmpi_has_name(const struct openmpi *openmpi, const struct openmpi_class_object *class,
+		      const char *name)
 {
 	char text[MAX_CLASS_NAME];
 	size_t size = strlen(name) + 1;
@@ -105,7 +107,7 @@ bool openmpi_is_a(struct openmpi *openmpi, const void *object, enum openmpi_clas
 	return true;
 }
 
-/* ---- Communicators -------------------------------------------------------------------------- */
+/* ---- Communicators ---- */
 
 static const struct openmpi_layout *find_layout(const struct openmpi *openmpi)
 {
@@ -128,7 +130,8 @@ static void read_name(const struct openmpi *openmpi, uint64_t address, char name
 }
 
 /* False only if it looks as nothing that is known. */
-static bool read_comm(struct openmpi *openmpi, struct openmpi_comms *comms, uint32_t number, uint64_t address)
+static bool read_comm(struct openmpi *openmpi, struct openmpi_comms *comms, uint32_t number,
+		      uint64_t address)
 {
 	const struct openmpi_layout *layout = comms->layout;
 	uint8_t object[OPENMPI_MAX_OBJECT];
@@ -170,17 +173,18 @@ bool openmpi_read_comms(struct openmpi *openmpi, struct openmpi_comms *comms)
 	if (num > MAX_COMMS)
 		return false;
 	addresses = xcalloc(num, sizeof(*addresses));
-	is_good = openmpi_get(openmpi, openmpi_word_at(array, openmpi->array_size - ARRAY_ELEMENTS), addresses,
-			      num * sizeof(*addresses));
+	is_good = openmpi_get(openmpi, openmpi_word_at(array, openmpi->array_size - ARRAY_ELEMENTS),
+			      addresses, num * sizeof(*addresses));
 	for (uint32_t i = 0; i < num && is_good; i++)
 		is_good = !addresses[i] || read_comm(openmpi, comms, i, addresses[i]);
 	free(addresses);
 	return is_good && comms->num > 0;
 }
 
-/* ---- Processes ------------------------------------------------------------------------------ */
+/* ---- Processes ---- */
 
-bool openmpi_read_job(struct openmpi *openmpi, const struct openmpi_layout *layout, uint32_t *job_ret)
+bool openmpi_read_job(struct openmpi *openmpi, const struct openmpi_layout *layout,
+		      uint32_t *job_ret)
 {
 	uint8_t own[OPENMPI_MAX_OBJECT];
 	uint64_t address;
@@ -193,8 +197,8 @@ bool openmpi_read_job(struct openmpi *openmpi, const struct openmpi_layout *layo
 	return true;
 }
 
-bool openmpi_read_ranks(struct openmpi *openmpi, const struct openmpi_layout *layout, const uint64_t *addresses,
-			size_t num, int32_t *ranks)
+bool openmpi_read_ranks(struct openmpi *openmpi, const struct openmpi_layout *layout,
+			const uint64_t *addresses, size_t num, int32_t *ranks)
 {
 	size_t name = layout->proc_name, size = name + 2 * sizeof(uint32_t);
 	uint8_t *objects = xcalloc(num + 1, size);
@@ -208,7 +212,8 @@ bool openmpi_read_ranks(struct openmpi *openmpi, const struct openmpi_layout *la
 
 		is_good = openmpi_is_a(openmpi, object, OPENMPI_PROC) && number < OPENMPI_MAX_RANKS;
 		/* Numbers are those of a job. */
-		ranks[i] = openmpi_half_at(object, name) == job ? (int32_t)number : MESSAGE_OTHER_PEER;
+		ranks[i] =
+			openmpi_half_at(object, name) == job ? (int32_t)number : MESSAGE_OTHER_PEER;
 	}
 	free(objects);
 	return is_good;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What Open MPI 4.1 and 5.0 have in memory however they send: communicators, their members, processes. No debug
- * information is needed: where things are is known here, and each object is believed only if it says itself
- * what it is: it begins with the address of its class, which has a name and a size. */
+ * What Open MPI 4.1 and 5.0 have in memory however they send: communicators, their members,
+ * processes. No debug information is needed: where things are is known here, and each object is
+ * believed only if it says itself what it is: it begins with the address of its class, which has
+ * a name and a size. */
 #ifndef PDB_ATTACH_OPENMPI_OBJECTS_H
 #define PDB_ATTACH_OPENMPI_OBJECTS_H
 
@@ -34,8 +35,8 @@ struct openmpi_class_object {
 };
 
 enum {
-	OPENMPI_MAX_OBJECT = 512,      /* bytes of one that has a layout */
-	OPENMPI_NAME_SIZE = 64,	       /* of a communicator */
+	OPENMPI_MAX_OBJECT = 512,     /* bytes of one that has a layout */
+	OPENMPI_NAME_SIZE = 64,       /* of a communicator */
 	OPENMPI_MAX_RANKS = 16 << 20, /* of the job: what snapshots and shares have room for */
 };
 
@@ -43,10 +44,10 @@ enum {
 struct openmpi_layout {
 	uint16_t array_size, comm_size, group_size, pml_comm_size, peer_size;
 	uint16_t comm_name, comm_group, comm_pml;
-	bool name_is_apart;			  /* there is where it is */
+	bool name_is_apart;                       /* there is where it is */
 	uint16_t wild_receives, peers, num_peers; /* in the PML's part of a communicator */
 	uint16_t peer_proc, expected, sent, receives, unexpected; /* in what that has of a peer */
-	uint16_t proc_name;			  /* job and number */
+	uint16_t proc_name;                                       /* job and number */
 	uint16_t fragment_header;
 };
 
@@ -59,16 +60,16 @@ struct openmpi_known_class {
 struct openmpi {
 	struct memory memory;
 	uint64_t communicators; /* the array of them, by number */
-	uint64_t array_size;	/* bytes */
-	uint64_t own_proc;	/* where the address of this process' own description is */
+	uint64_t array_size;    /* bytes */
+	uint64_t own_proc;      /* where the address of this process' own description is */
 	struct openmpi_known_class classes[NUM_OPENMPI_CLASSES];
 };
 
 struct openmpi_comm {
 	uint32_t number;
 	char name[OPENMPI_NAME_SIZE]; /* maybe without an end */
-	uint64_t group;		      /* address of the group of those that it sends to */
-	uint64_t pml;		      /* address of the PML's part, 0: it has none */
+	uint64_t group;               /* address of the group of those that it sends to */
+	uint64_t pml;                 /* address of the PML's part, 0: it has none */
 };
 
 struct openmpi_comms {
@@ -85,18 +86,20 @@ bool openmpi_get(const struct openmpi *openmpi, uint64_t address, void *buffer, 
 uint64_t openmpi_word_at(const uint8_t *bytes, size_t offset);
 uint32_t openmpi_half_at(const uint8_t *bytes, size_t offset);
 
-bool openmpi_has_name(const struct openmpi *openmpi, const struct openmpi_class_object *class, const char *name);
+bool openmpi_has_name(const struct openmpi *openmpi, const struct openmpi_class_object *class,
+		      const char *name);
 /* Is that an object of this kind, as its first word says? The class is then known. */
 bool openmpi_is_a(struct openmpi *openmpi, const void *object, enum openmpi_class kind);
 
-/* As of now. False if there are none, or they look as nothing that is known; the list is to be freed all the
- * same. */
+/* As of now. False if there are none, or they look as nothing that is known; the list is to be
+ * freed all the same. */
 bool openmpi_read_comms(struct openmpi *openmpi, struct openmpi_comms *comms);
 
 /* The number of the job that this process is of. */
-bool openmpi_read_job(struct openmpi *openmpi, const struct openmpi_layout *layout, uint32_t *job_ret);
+bool openmpi_read_job(struct openmpi *openmpi, const struct openmpi_layout *layout,
+		      uint32_t *job_ret);
 /* The job's rank that each address' process has, or MESSAGE_OTHER_PEER. False if one is none. */
-bool openmpi_read_ranks(struct openmpi *openmpi, const struct openmpi_layout *layout, const uint64_t *addresses,
-			size_t num, int32_t *ranks);
+bool openmpi_read_ranks(struct openmpi *openmpi, const struct openmpi_layout *layout,
+			const uint64_t *addresses, size_t num, int32_t *ranks);
 
 #endif

@@ -14,7 +14,7 @@
 /* More than that is not read. */
 #define MAX_MEMBERS (1 << 22) /* of all communicators together */
 #define MAX_PAIRS 100000
-#define MAX_MESSAGES 10000   /* receives, and as many unexpected ones */
+#define MAX_MESSAGES 10000 /* receives, and as many unexpected ones */
 
 #define TRIES 2 /* the process may change what is just being read */
 
@@ -87,7 +87,8 @@ static bool find_request_size(struct openmpi_queues *q, uint64_t receive)
 	struct openmpi_class_object class;
 	uint64_t address;
 
-	if (!get(q, receive, &address, sizeof(address)) || !openmpi_is_a(&q->openmpi, &address, OPENMPI_RECEIVE))
+	if (!get(q, receive, &address, sizeof(address)) ||
+	    !openmpi_is_a(&q->openmpi, &address, OPENMPI_RECEIVE))
 		return false;
 	for (int i = 0; i < MAX_PARENTS && get(q, address, &class, sizeof(class)); i++) {
 		if (openmpi_has_name(&q->openmpi, &class, "mca_pml_base_request_t")) {
@@ -102,7 +103,7 @@ static bool find_request_size(struct openmpi_queues *q, uint64_t receive)
 	return false;
 }
 
-/* ---- Communicators -------------------------------------------------------------------------- */
+/* ---- Communicators ---- */
 
 /* A communicator, and where its queues are. */
 struct comm {
@@ -171,7 +172,7 @@ static bool read_comms(struct reader *r)
 	return is_good && r->num_comms > 0;
 }
 
-/* ---- Peers ---------------------------------------------------------------------------------- */
+/* ---- Peers ---- */
 
 static struct peer *add_peer(struct reader *r, size_t comm, int32_t in_comm)
 {
@@ -216,7 +217,8 @@ static bool read_peers_at(struct reader *r, const uint64_t *addresses, size_t nu
 	struct peer *peers = r->peers + r->num_peers - num;
 	uint8_t *objects = xcalloc(num, layout->peer_size);
 	uint64_t *procs = xcalloc(num, sizeof(*procs));
-	bool is_good = !memory_get_each(&q->openmpi.memory, addresses, num, objects, layout->peer_size);
+	bool is_good =
+		!memory_get_each(&q->openmpi.memory, addresses, num, objects, layout->peer_size);
 
 	for (size_t i = 0; i < num && is_good; i++) {
 		const uint8_t *object = objects + i * layout->peer_size;
@@ -293,7 +295,7 @@ static bool read_peers(struct reader *r)
 	return is_good;
 }
 
-/* ---- Queues --------------------------------------------------------------------------------- */
+/* ---- Queues ---- */
 
 static uint32_t comm_in_result(struct reader *r, size_t comm)
 {

@@ -14,12 +14,13 @@
 
 #define TRIES 2 /* the process may change what is just being read */
 
-/* What a tag of UCX is made of, from its lowest bits on (pml_ucx_request.h of Open MPI): the number of the
- * communicator, the sender's rank in it, and the message's tag with its sign. */
+/* What a tag of UCX is made of, from its lowest bits on (pml_ucx_request.h of Open MPI): the
+ * number of the communicator, the sender's rank in it, and the message's tag with its sign. */
 #define NUMBER_BITS UINT64_C(0xfffff)
 #define SOURCE_BITS UINT64_C(0xfffff00000)
 #define SOURCE_SHIFT 20
-#define TAG_BITS UINT64_C(0x7fffff0000000000) /* a receive of any tag leaves them open, but not the sign */
+#define TAG_BITS                                                                                   \
+	UINT64_C(0x7fffff0000000000) /* a receive of any tag leaves them open, but not the sign */
 #define TAG_SHIFT 40
 
 #define GROUP_IS_DENSE 4 /* flag: it has an array of its members */
@@ -41,7 +42,8 @@ struct comm {
 
 struct openmpi_ucx {
 	struct openmpi openmpi;
-	uint64_t module, module_size; /* the PML's variables, one of which points to the worker; bytes */
+	/* the PML's variables, one of which points to the worker; bytes */
+	uint64_t module, module_size;
 	struct ucx_place place;
 };
 
@@ -54,7 +56,8 @@ struct openmpi_ucx *openmpi_ucx_create(const struct memory *memory, const struct
 	if (!object)
 		object = maps_find_object(maps, "libmpi.so");
 	if (!object || !maps_find_object(maps, "libucp.so") ||
-	    elf_symbol_find(memory->pid, object, "ompi_pml_ucx", &found.module, &found.module_size) ||
+	    elf_symbol_find(memory->pid, object, "ompi_pml_ucx", &found.module,
+			    &found.module_size) ||
 	    found.module_size > MAX_MODULE || !openmpi_init(&found.openmpi, memory, maps))
 		return NULL;
 	queues = xmalloc(sizeof(*queues));
@@ -67,7 +70,7 @@ void openmpi_ucx_destroy(struct openmpi_ucx *queues)
 	free(queues);
 }
 
-/* ---- Communicators -------------------------------------------------------------------------- */
+/* ---- Communicators ---- */
 
 struct reader {
 	struct openmpi_ucx *q;
@@ -132,10 +135,12 @@ static int compare_number(const void *key, const void *comm)
 
 static const struct comm *find_comm(const struct reader *r, uint32_t number)
 {
-	return r->num_comms ? bsearch(&number, r->comms, r->num_comms, sizeof(*r->comms), compare_number) : NULL;
+	return r->num_comms
+		       ? bsearch(&number, r->comms, r->num_comms, sizeof(*r->comms), compare_number)
+		       : NULL;
 }
 
-/* ---- Messages ------------------------------------------------------------------------------- */
+/* ---- Messages ---- */
 
 static bool take(const void *library, const struct ucx_tag *tag, struct ucx_message *ret)
 {
@@ -148,7 +153,8 @@ static bool take(const void *library, const struct ucx_tag *tag, struct ucx_mess
 		return false;
 	ret->source.comm = (size_t)(comm - r->comms);
 	ret->source.in_comm = is_any ? MESSAGE_ANY_PEER : (int32_t)source;
-	ret->tag = tag->mask & TAG_BITS ? (int32_t)((int64_t)tag->tag >> TAG_SHIFT) : MESSAGE_ANY_TAG;
+	ret->tag =
+		tag->mask & TAG_BITS ? (int32_t)((int64_t)tag->tag >> TAG_SHIFT) : MESSAGE_ANY_TAG;
 	return true;
 }
 
@@ -160,9 +166,9 @@ static void describe(const void *library, size_t comm, struct queued_comm *ret)
 	queued_comm_set_name(ret, from->of->name, sizeof(from->of->name));
 }
 
-/* A group may have no description yet of a process that nothing was sent to. Instead of its address there is
- * then its name (ompi_proc_name_to_sentinel in Open MPI's proc.h): from the lowest bit on a 1, 15 bits of the
- * job's number and its upper 16 bits, and the process' number. */
+/* A group may have no description yet of a process that nothing was sent to. Instead of its
+ * address there is then its name (ompi_proc_name_to_sentinel in Open MPI's proc.h): from the
+ * lowest bit on a 1, 15 bits of the job's number and its upper 16 bits, and the process' number. */
 static bool is_name(uint64_t word)
 {
 	return word & 1;
@@ -177,8 +183,8 @@ static int32_t rank_of_name(uint64_t word, uint32_t job)
 }
 
 /* procs: what each has in its group, an address or a name. */
-static bool read_ranks_of(struct openmpi *openmpi, const struct openmpi_layout *layout, const uint64_t *procs,
-			  size_t num, int32_t *ranks)
+static bool read_ranks_of(struct openmpi *openmpi, const struct openmpi_layout *layout,
+			  const uint64_t *procs, size_t num, int32_t *ranks)
 {
 	uint64_t *addresses = xcalloc(num + 1, sizeof(*addresses));
 	int32_t *of_addresses = xcalloc(num + 1, sizeof(*of_addresses));
@@ -193,7 +199,8 @@ static bool read_ranks_of(struct openmpi *openmpi, const struct openmpi_layout *
 		  openmpi_read_ranks(openmpi, layout, addresses, num_addresses, of_addresses);
 	num_addresses = 0;
 	for (size_t i = 0; i < num && is_good; i++)
-		ranks[i] = is_name(procs[i]) ? rank_of_name(procs[i], job) : of_addresses[num_addresses++];
+		ranks[i] = is_name(procs[i]) ? rank_of_name(procs[i], job)
+					     : of_addresses[num_addresses++];
 	free(of_addresses);
 	free(addresses);
 	return is_good;
@@ -208,15 +215,17 @@ static bool read_ranks(void *library, const struct ucx_member *members, size_t n
 	bool is_good;
 
 	for (size_t i = 0; i < num; i++)
-		addresses[i] = r->comms[members[i].comm].members + (uint64_t)members[i].in_comm * sizeof(*procs);
-	is_good = !num || (!memory_get_each(&openmpi->memory, addresses, num, procs, sizeof(*procs)) &&
-			   read_ranks_of(openmpi, r->all.layout, procs, num, ranks));
+		addresses[i] = r->comms[members[i].comm].members +
+			       (uint64_t)members[i].in_comm * sizeof(*procs);
+	is_good = !num ||
+		  (!memory_get_each(&openmpi->memory, addresses, num, procs, sizeof(*procs)) &&
+		   read_ranks_of(openmpi, r->all.layout, procs, num, ranks));
 	free(procs);
 	free(addresses);
 	return is_good;
 }
 
-/* ---- Reading -------------------------------------------------------------------------------- */
+/* ---- Reading ---- */
 
 static bool find(void *library, struct ucx_worker *ret)
 {
@@ -237,7 +246,8 @@ static struct message_queues *read_once(struct openmpi_ucx *q)
 	struct message_queues *ret = NULL;
 
 	if (read_comms(&r))
-		ret = ucx_queues_read(&q->openmpi.memory, &q->place.worker, r.num_comms, &meaning, &r);
+		ret = ucx_queues_read(&q->openmpi.memory, &q->place.worker, r.num_comms, &meaning,
+				      &r);
 	free(r.all.list);
 	free(r.comms);
 	return ret;

@@ -10,7 +10,7 @@
 struct comm {
 	struct queued_comm described;
 	uint32_t index; /* in the result; UINT32_MAX: not there */
-	bool has_any;	/* a receive from any of its members waits */
+	bool has_any;   /* a receive from any of its members waits */
 };
 
 /* A message or receive, and whose it is. */
@@ -30,8 +30,8 @@ struct maker {
 	void *library;
 	struct comm *comms;
 	size_t num_comms;
-	/* Whose ranks are looked for: the source of each receive and of each message, then those of whom a receive
-	 * from any may be. */
+	/* Whose ranks are looked for: the source of each receive and of each message, then those
+	 * of whom a receive from any may be. */
 	struct ucx_member *members;
 	size_t num_members, members_capacity;
 	int32_t *ranks;
@@ -89,7 +89,8 @@ static bool has_members_of_any(const struct comm *comm)
 static bool read_ranks(struct maker *m)
 {
 	for (size_t i = 0; i < m->num_comms; i++)
-		for (uint32_t j = 0; has_members_of_any(&m->comms[i]) && j < m->comms[i].described.size; j++)
+		for (uint32_t j = 0;
+		     has_members_of_any(&m->comms[i]) && j < m->comms[i].described.size; j++)
 			add_member(m, (struct ucx_member){i, (int32_t)j});
 	m->ranks = xcalloc(m->num_members + 1, sizeof(*m->ranks));
 	return m->meaning->read_ranks(m->library, m->members, m->num_members, m->ranks);
@@ -107,14 +108,16 @@ static int compare_items(const void *a, const void *b)
 }
 
 /* ranks: the next ones, of these. */
-static struct queued_message *put_messages(const struct maker *m, struct items *items, const int32_t **ranks)
+static struct queued_message *put_messages(const struct maker *m, struct items *items,
+					   const int32_t **ranks)
 {
 	struct queued_message *messages = xcalloc(items->num + 1, sizeof(*messages));
 
 	for (size_t i = 0; i < items->num; i++) {
 		struct item *item = &items->list[i];
 
-		item->peer = item->of.source.in_comm == MESSAGE_ANY_PEER ? MESSAGE_ANY_PEER : *(*ranks)++;
+		item->peer = item->of.source.in_comm == MESSAGE_ANY_PEER ? MESSAGE_ANY_PEER
+									 : *(*ranks)++;
 	}
 	qsort(items->list, items->num, sizeof(*items->list), compare_items);
 	for (size_t i = 0; i < items->num; i++)
@@ -146,7 +149,8 @@ static void put_pairs(const struct maker *m, const int32_t *ranks, struct messag
 		for (uint32_t j = 0; j < comm->described.size; j++)
 			ret->pairs[ret->num_pairs++] =
 				(struct message_pair){.peer = *ranks++, .comm = comm->index};
-		qsort(ret->pairs + first, ret->num_pairs - first, sizeof(*ret->pairs), compare_pairs);
+		qsort(ret->pairs + first, ret->num_pairs - first, sizeof(*ret->pairs),
+		      compare_pairs);
 	}
 }
 
@@ -175,8 +179,9 @@ static struct message_queues *make(struct maker *m, const struct ucx_tags *tags)
 	return ret;
 }
 
-struct message_queues *ucx_queues_read(const struct memory *memory, const struct ucx_worker *worker, size_t num_comms,
-				       const struct ucx_meaning *meaning, void *library)
+struct message_queues *ucx_queues_read(const struct memory *memory, const struct ucx_worker *worker,
+				       size_t num_comms, const struct ucx_meaning *meaning,
+				       void *library)
 {
 	struct maker m = {.meaning = meaning, .library = library, .num_comms = num_comms};
 	struct ucx_tags *tags = ucx_tags_read(memory, worker);
@@ -201,7 +206,8 @@ bool ucx_place_is_known(struct ucx_place *place, const struct memory *memory,
 	if (place->is_found && ucx_worker_is_current(memory, &place->worker))
 		return true;
 	place->num_missing++;
-	place->is_found = (place->num_missing & (place->num_missing - 1)) == 0 && find(library, &place->worker);
+	place->is_found = (place->num_missing & (place->num_missing - 1)) == 0 &&
+			  find(library, &place->worker);
 	if (place->is_found)
 		place->num_missing = 0;
 	return place->is_found;

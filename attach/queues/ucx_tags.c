@@ -9,7 +9,8 @@
 /* More than that is not read. */
 #define MAX_TAGS 10000 /* receives, and as many messages */
 
-/* A search looks at no more: a library has fewer, and damaged memory may be full of what begins like them. */
+/* A search looks at no more: a library has fewer, and damaged memory may be full of what begins
+ * like them. */
 #define MAX_WORKERS 100000
 #define MAX_TABLES 1000
 
@@ -23,13 +24,14 @@
 enum {
 	WORKER_WORDS = 256, /* of a worker, among which the queues begin */
 	CONTEXT_WORDS = 64, /* of a worker, one of which is its context */
-	NEAR = 8,	    /* words from where a library has the worker to where it has the context */
+	/* words from where a library has the worker to where it has the context */
+	NEAR = 8,
 };
 
 /* ucs_queue_head_t: a list of elements that begin with the address of the next one. */
 struct queue_head {
 	uint64_t first; /* of any value if it is empty */
-	uint64_t last;	/* address of the last element, or of this */
+	uint64_t last;  /* address of the last element, or of this */
 };
 
 /* ucp_request_queue_t */
@@ -46,15 +48,15 @@ struct link {
 /* ucp_tag_match_t, up to there, as UCX 1.13 and 1.18 have it, those that were tried. */
 struct matching {
 	struct request_queue wildcard; /* receives that leave some bits open */
-	uint64_t receives;	       /* the others: address of HASH_SIZE request_queue */
-	uint64_t next_number;	       /* that a receive gets */
+	uint64_t receives;             /* the others: address of HASH_SIZE request_queue */
+	uint64_t next_number;          /* that a receive gets */
 	uint64_t num_software;
 	struct link all;   /* messages */
 	uint64_t messages; /* the same, address of HASH_SIZE link */
 };
 
-/* Where a receive has what, from its element of the queue on: how it is laid out differs, but it names its
- * worker. */
+/* Where a receive has what, from its element of the queue on: how it is laid out differs, but it
+ * names its worker. */
 static const struct receive_layout {
 	int worker, tag; /* bytes; the tag's mask and number follow it */
 } receive_layouts[] = {
@@ -79,7 +81,7 @@ static bool may_be_address(uint64_t word)
 	return word >= MIN_ADDRESS && word % sizeof(word) == 0;
 }
 
-/* ---- Finding -------------------------------------------------------------------------------- */
+/* ---- Finding ---- */
 
 struct search {
 	const struct memory *memory;
@@ -102,7 +104,8 @@ static bool are_tables(struct search *s, const struct matching *matching)
 		for (size_t i = 0; i < HASH_SIZE; i++) {
 			uint64_t ring = matching->messages + i * sizeof(*rings);
 
-			num_queues += queues[i].queue.last == matching->receives + i * sizeof(*queues);
+			num_queues +=
+				queues[i].queue.last == matching->receives + i * sizeof(*queues);
 			num_rings += rings[i].previous == ring && rings[i].next == ring;
 		}
 	}
@@ -133,8 +136,9 @@ static bool is_worker(struct search *s, size_t at, struct ucx_worker *ret)
 	for (size_t i = at < NEAR ? 0 : at - NEAR; i < s->num && i <= at + NEAR; i++)
 		for (size_t j = 0; i != at && may_be_address(s->words[i]) && j < CONTEXT_WORDS; j++)
 			has_context |= worker[j] == s->words[i];
-	for (size_t i = 0; has_context && i <= WORKER_WORDS - sizeof(struct matching) / sizeof(*worker) &&
-			   s->num_tables < MAX_TABLES;
+	for (size_t i = 0;
+	     has_context && i <= WORKER_WORDS - sizeof(struct matching) / sizeof(*worker) &&
+	     s->num_tables < MAX_TABLES;
 	     i++) {
 		uint64_t address = s->words[at] + i * sizeof(*worker);
 		struct matching matching;
@@ -142,18 +146,20 @@ static bool is_worker(struct search *s, size_t at, struct ucx_worker *ret)
 		memcpy(&matching, &worker[i], sizeof(matching));
 		if (!is_matching(s, &matching, address))
 			continue;
-		*ret = (struct ucx_worker){s->words[at], address, s->address + at * sizeof(*s->words)};
+		*ret = (struct ucx_worker){s->words[at], address,
+					   s->address + at * sizeof(*s->words)};
 		return true;
 	}
 	return false;
 }
 
-bool ucx_worker_find(const struct memory *memory, uint64_t address, const uint64_t *words, size_t num,
-		     struct ucx_worker *ret)
+bool ucx_worker_find(const struct memory *memory, uint64_t address, const uint64_t *words,
+		     size_t num, struct ucx_worker *ret)
 {
 	struct search s = {.memory = memory, .address = address, .words = words, .num = num};
 
-	for (size_t i = 0; i < num && s.num_workers < MAX_WORKERS && s.num_tables < MAX_TABLES; i++) {
+	for (size_t i = 0; i < num && s.num_workers < MAX_WORKERS && s.num_tables < MAX_TABLES;
+	     i++) {
 		/* Most that are addresses are of other variables. */
 		bool is_own = words[i] - address < num * sizeof(*words);
 
@@ -167,10 +173,11 @@ bool ucx_worker_is_current(const struct memory *memory, const struct ucx_worker 
 {
 	uint64_t address;
 
-	return !memory_get(memory, worker->variable, &address, sizeof(address)) && address == worker->address;
+	return !memory_get(memory, worker->variable, &address, sizeof(address)) &&
+	       address == worker->address;
 }
 
-/* ---- Reading -------------------------------------------------------------------------------- */
+/* ---- Reading ---- */
 
 struct reader {
 	const struct memory *memory;
@@ -186,7 +193,8 @@ static bool get(const struct reader *r, uint64_t address, void *buffer, size_t s
 	return !memory_get(r->memory, address, buffer, size);
 }
 
-static bool is_laid_out(const struct reader *r, const struct receive_layout *layout, uint64_t element)
+static bool is_laid_out(const struct reader *r, const struct receive_layout *layout,
+			uint64_t element)
 {
 	uint64_t worker;
 
@@ -196,14 +204,16 @@ static bool is_laid_out(const struct reader *r, const struct receive_layout *lay
 
 static bool find_layout(struct reader *r, uint64_t element)
 {
-	for (size_t i = 0; i < sizeof(receive_layouts) / sizeof(receive_layouts[0]) && !r->layout; i++)
+	for (size_t i = 0; i < sizeof(receive_layouts) / sizeof(receive_layouts[0]) && !r->layout;
+	     i++)
 		if (is_laid_out(r, &receive_layouts[i], element))
 			r->layout = &receive_layouts[i];
 	return r->layout && is_laid_out(r, r->layout, element);
 }
 
 /* bucket: of receives that leave no bits open; HASH_SIZE: of the others. */
-static bool read_queue(struct reader *r, const struct queue_head *queue, uint64_t address, size_t bucket)
+static bool read_queue(struct reader *r, const struct queue_head *queue, uint64_t address,
+		       size_t bucket)
 {
 	struct ucx_tags *ret = r->ret;
 	uint64_t at = queue->first;
@@ -235,12 +245,14 @@ static bool read_receives(struct reader *r)
 		       read_queue(r, &r->matching.wildcard.queue, r->worker->matching, HASH_SIZE);
 
 	for (size_t i = 0; i < HASH_SIZE && is_good; i++)
-		is_good = read_queue(r, &queues[i].queue, r->matching.receives + i * sizeof(*queues), i);
+		is_good = read_queue(r, &queues[i].queue,
+				     r->matching.receives + i * sizeof(*queues), i);
 	free(queues);
 	return is_good;
 }
 
-/* The ring of its hash value: the head of that is known if it is the first or the last one there. */
+/* The ring of its hash value: the head of that is known if it is the first or the last one
+ * there. */
 static bool is_in_its_ring(const struct reader *r, const struct message *message)
 {
 	uint64_t head = r->matching.messages + hash_of(message->tag) * sizeof(struct link);
@@ -248,7 +260,8 @@ static bool is_in_its_ring(const struct reader *r, const struct message *message
 	const uint64_t neighbours[] = {message->hash.previous, message->hash.next};
 
 	for (size_t i = 0; i < sizeof(neighbours) / sizeof(neighbours[0]); i++)
-		if (neighbours[i] >= r->matching.messages && neighbours[i] < end && neighbours[i] != head)
+		if (neighbours[i] >= r->matching.messages && neighbours[i] < end &&
+		    neighbours[i] != head)
 			return false;
 	return true;
 }

@@ -22,8 +22,7 @@
 #define MAX_LINE_BYTES (4 << 20)
 #define OWNED_BY_C_STACK 3
 
-/* ---- Layouts ----------------------------------------------------------------------------------
- */
+/* ---- Layouts ---- */
 
 /* By offsetof() on the headers of 3.11.2; they do not change within 3.11. */
 static const struct python_layout layout_3_11 = {
@@ -195,8 +194,7 @@ void python_destroy(struct python *python)
 	free(python);
 }
 
-/* ---- Before the stop --------------------------------------------------------------------------
- */
+/* ---- Before the stop ---- */
 
 static uint64_t read_word(const struct python *python, uint64_t address)
 {
@@ -296,8 +294,7 @@ bool python_prepare(struct python *python, pid_t tid, struct python_copy *copy)
 	return copy->thread != 0;
 }
 
-/* ---- While it stands still --------------------------------------------------------------------
- */
+/* ---- While it stands still ---- */
 
 struct reader {
 	struct python_copy *copy;
@@ -359,7 +356,8 @@ static bool get_frame(struct reader *reader, uint64_t address, struct python_fra
 void python_copy_frames(struct python_copy *copy)
 {
 	const struct python_layout *layout = &copy->python->layout;
-	struct reader reader = {copy, copy->python->memory.pid ? monotonic_ns() + COPY_NS : UINT64_MAX};
+	struct reader reader = {copy,
+				copy->python->memory.pid ? monotonic_ns() + COPY_NS : UINT64_MAX};
 	uint64_t address;
 
 	if (!get(&reader, copy->thread + layout->thread_frame, &address, sizeof(address)))
@@ -388,8 +386,7 @@ void python_copy_frames(struct python_copy *copy)
 	copy->is_whole = !address;
 }
 
-/* ---- Merging ----------------------------------------------------------------------------------
- */
+/* ---- Merging ---- */
 
 static bool is_eval(const struct python *python, const struct unwind_frame *frame)
 {

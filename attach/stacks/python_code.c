@@ -26,8 +26,7 @@ struct python_code {
 	UT_hash_handle hh;
 };
 
-/* ---- Lines ------------------------------------------------------------------------------------
- */
+/* ---- Lines ---- */
 
 /* A cursor in a location table. */
 struct cursor {
@@ -87,8 +86,7 @@ int python_line(const uint8_t *table, size_t size, int first_line, int64_t unit)
 	return 0;
 }
 
-/* ---- Strings ----------------------------------------------------------------------------------
- */
+/* ---- Strings ---- */
 
 static bool read_at(const struct python *python, uint64_t address, void *buffer, size_t size)
 {
@@ -162,8 +160,7 @@ static void simplify(char *name)
 		memmove(at, at + sizeof(locals) - 1, strlen(at + sizeof(locals) - 1) + 1);
 }
 
-/* ---- Code objects -----------------------------------------------------------------------------
- */
+/* ---- Code objects ---- */
 
 static void destroy_code(struct python_code *code)
 {

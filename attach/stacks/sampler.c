@@ -35,11 +35,11 @@ struct process {
 	pid_t pid;
 	uint64_t start_ticks;
 	struct unwind_space *space;
-	struct python *python; /* NULL: none */
+	struct python *python;     /* NULL: none */
 	struct mpi_queues *queues; /* NULL: none, or nobody has asked yet */
-	bool has_no_queues; /* in these maps */
-	unsigned take;         /* in which its maps were read */
-	unsigned used;         /* the last take that it was part of */
+	bool has_no_queues;        /* in these maps */
+	unsigned take;             /* in which its maps were read */
+	unsigned used;             /* the last take that it was part of */
 	UT_hash_handle hh;
 };
 
@@ -106,8 +106,7 @@ void sampler_destroy(struct sampler *sampler)
 	free(sampler);
 }
 
-/* ---- Probes -----------------------------------------------------------------------------------
- */
+/* ---- Probes ---- */
 
 void sampler_set_probes(struct sampler *sampler, const struct code_probe *probes, size_t num)
 {
@@ -115,8 +114,7 @@ void sampler_set_probes(struct sampler *sampler, const struct code_probe *probes
 	unwind_probes_init(&sampler->probes, probes, num);
 }
 
-/* ---- Processes --------------------------------------------------------------------------------
- */
+/* ---- Processes ---- */
 
 static int read_maps(struct sampler *sampler, struct process *process, struct pdb_error *err)
 {
@@ -173,8 +171,7 @@ static struct process *get_process(struct sampler *sampler, const struct procfs_
 	return process;
 }
 
-/* ---- Choosing threads -------------------------------------------------------------------------
- */
+/* ---- Choosing threads ---- */
 
 struct subjects {
 	struct subject *list;
@@ -224,8 +221,7 @@ static void add_target(struct sampler *sampler, struct subjects *subjects,
 	free(tids);
 }
 
-/* ---- Copying and unwinding --------------------------------------------------------------------
- */
+/* ---- Copying and unwinding ---- */
 
 static void note_stop(struct sampler *sampler, struct subject *subject, const struct tracee *tracee)
 {
@@ -347,7 +343,8 @@ static void read_queues(struct subject *subject)
 		subject->queues = mpi_queues_read(process->queues);
 }
 
-static void take_some(struct sampler *sampler, struct subject **subjects, size_t num, unsigned flags)
+static void take_some(struct sampler *sampler, struct subject **subjects, size_t num,
+		      unsigned flags)
 {
 	struct tracee *tracees = xcalloc(num, sizeof(*tracees));
 	struct procfs_stat stat;
@@ -381,7 +378,8 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 			continue;
 		}
 		subject->is_copied = true;
-		/* It runs for a moment whenever a tracer has let go of it, and may have been seen so. */
+		/* It runs for a moment whenever a tracer has let go of it, and may have been
+		 * seen so. */
 		if (tracees[i].is_stopped)
 			subject->state = 'T';
 		/* Another pdb had it just then; a debugger would have it still. */
@@ -399,8 +397,7 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 	free(tracees);
 }
 
-/* ---- Results ----------------------------------------------------------------------------------
- */
+/* ---- Results ---- */
 
 static void add_sample(struct sampler *sampler, struct subject *subject, struct samples *samples)
 {
@@ -431,8 +428,9 @@ static void add_sample(struct sampler *sampler, struct subject *subject, struct 
 			sample.note = xstrdup("the stack has more frames than are looked at; the "
 					      "outermost are missing");
 		else if (subject->unwound.is_late)
-			sample.note = xstrdup("the interpreter's functions could not be read in the "
-					      "time that a thread may be stopped");
+			sample.note =
+				xstrdup("the interpreter's functions could not be read in the "
+					"time that a thread may be stopped");
 		else if (subject->unwound.missing)
 			sample.note = xstrdup("the stack is larger than what is copied of it; the "
 					      "outermost frames are missing");

@@ -35,8 +35,8 @@ struct sampler_cost {
 	uint64_t num_failed;
 };
 
-/* Of two nodes together, into *into. The durations are not known any more: the median is the mean of
- * both, weighted by their samples. */
+/* Of two nodes together, into *into. The durations are not known any more: the median is the
+ * mean of both, weighted by their samples. */
 void sampler_add_cost(struct sampler_cost *into, const struct sampler_cost *other);
 
 /* The tables are borrowed; frames are interned there. */
@@ -51,8 +51,8 @@ void sampler_destroy(struct sampler *sampler); /* NULL is fine */
 int sampler_take(struct sampler *sampler, const struct sampler_target *targets, size_t num_targets,
 		 unsigned flags, struct samples *samples, struct pdb_error *err);
 
-/* From now on read these in the frames that they are for, and put the values into samples, where the
- * index of a probe is its number. The probes are copied; none: end that. */
+/* From now on read these in the frames that they are for, and put the values into samples, where
+ * the index of a probe is its number. The probes are copied; none: end that. */
 void sampler_set_probes(struct sampler *sampler, const struct code_probe *probes, size_t num);
 
 void sampler_get_cost(const struct sampler *sampler, struct sampler_cost *ret);

@@ -117,8 +117,9 @@ static void handle_stop(struct tracer *tracer, struct tracee *tracee, int status
 		is_copied = false;
 	tracee->is_stopped = is_stopped;
 	tracee->when_ns = copied_ns;
-	tracee->stopped_ns = monotonic_ns() - (tracer->none_ns > tracee->since_ns ? tracer->none_ns
-									    : tracee->since_ns);
+	tracee->stopped_ns =
+		monotonic_ns() -
+		(tracer->none_ns > tracee->since_ns ? tracer->none_ns : tracee->since_ns);
 	finish(tracer, tracee, is_copied ? TRACEE_COPIED : TRACEE_GONE);
 }
 
@@ -212,9 +213,9 @@ static bool all_pending_in_disk_sleep(const struct tracer *tracer)
 	return true;
 }
 
-/* Threads that wait for a processor get less of them if we spin, so sleep in between: short at first,
- * since a thread that has stopped stays so until we look, and the longer, the longer those that are
- * left have waited for a processor. */
+/* Threads that wait for a processor get less of them if we spin, so sleep in between: short at
+ * first, since a thread that has stopped stays so until we look, and the longer, the longer
+ * those that are left have waited for a processor. */
 static long step_ns(uint64_t waited_ns)
 {
 	uint64_t step = waited_ns / 16;

@@ -37,9 +37,9 @@ enum tracee_result {
 struct tracee {
 	/* In. */
 	pid_t tid;
-	const struct maps *maps;  /* where its stack ends; may be NULL */
-	struct tracee_part stack; /* filled from the stack pointer upwards */
-	struct tracee_part other; /* filled from other.address, if that is not 0 */
+	const struct maps *maps;    /* where its stack ends; may be NULL */
+	struct tracee_part stack;   /* filled from the stack pointer upwards */
+	struct tracee_part other;   /* filled from other.address, if that is not 0 */
 	struct python_copy *python; /* filled, too, if it is not NULL (python_prepare) */
 	/* Out. */
 	enum tracee_result result;

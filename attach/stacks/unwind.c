@@ -75,8 +75,7 @@ static struct image *find_image(struct unwind_space *space, const struct maps_ra
 	return *image;
 }
 
-/* ---- Accessors --------------------------------------------------------------------------------
- */
+/* ---- Accessors ---- */
 
 /* False: it has taken too much, or somebody does not want it any more. Of a process that lives it
  * is never long. */
@@ -268,8 +267,7 @@ static unw_accessors_t accessors = {
 	.get_proc_name = get_proc_name,
 };
 
-/* ---- Spaces -----------------------------------------------------------------------------------
- */
+/* ---- Spaces ---- */
 
 struct unwind_space *unwind_space_create(const struct memory *memory, struct maps *maps,
 					 struct images *images)
@@ -396,8 +394,7 @@ static uint32_t intern(struct callpaths *callpaths, const struct unwind_frame *f
 	return path;
 }
 
-/* ---- Probes -----------------------------------------------------------------------------------
- */
+/* ---- Probes ---- */
 
 static int compare_numbers(const void *a, const void *b, void *argument)
 {
@@ -462,17 +459,16 @@ static const int unwind_registers[] = {
 #if defined(__x86_64__)
 	UNW_X86_64_RAX, UNW_X86_64_RDX, UNW_X86_64_RCX, UNW_X86_64_RBX,
 	UNW_X86_64_RSI, UNW_X86_64_RDI, UNW_X86_64_RBP, UNW_X86_64_RSP,
-	UNW_X86_64_R8,	UNW_X86_64_R9,	UNW_X86_64_R10, UNW_X86_64_R11,
+	UNW_X86_64_R8,  UNW_X86_64_R9,  UNW_X86_64_R10, UNW_X86_64_R11,
 	UNW_X86_64_R12, UNW_X86_64_R13, UNW_X86_64_R14, UNW_X86_64_R15,
 #elif defined(__aarch64__)
-	UNW_AARCH64_X0,	 UNW_AARCH64_X1,  UNW_AARCH64_X2,  UNW_AARCH64_X3,
-	UNW_AARCH64_X4,	 UNW_AARCH64_X5,  UNW_AARCH64_X6,  UNW_AARCH64_X7,
-	UNW_AARCH64_X8,	 UNW_AARCH64_X9,  UNW_AARCH64_X10, UNW_AARCH64_X11,
-	UNW_AARCH64_X12, UNW_AARCH64_X13, UNW_AARCH64_X14, UNW_AARCH64_X15,
-	UNW_AARCH64_X16, UNW_AARCH64_X17, UNW_AARCH64_X18, UNW_AARCH64_X19,
-	UNW_AARCH64_X20, UNW_AARCH64_X21, UNW_AARCH64_X22, UNW_AARCH64_X23,
-	UNW_AARCH64_X24, UNW_AARCH64_X25, UNW_AARCH64_X26, UNW_AARCH64_X27,
-	UNW_AARCH64_X28, UNW_AARCH64_X29, UNW_AARCH64_X30, UNW_AARCH64_SP,
+	UNW_AARCH64_X0,  UNW_AARCH64_X1,  UNW_AARCH64_X2,  UNW_AARCH64_X3,  UNW_AARCH64_X4,
+	UNW_AARCH64_X5,  UNW_AARCH64_X6,  UNW_AARCH64_X7,  UNW_AARCH64_X8,  UNW_AARCH64_X9,
+	UNW_AARCH64_X10, UNW_AARCH64_X11, UNW_AARCH64_X12, UNW_AARCH64_X13, UNW_AARCH64_X14,
+	UNW_AARCH64_X15, UNW_AARCH64_X16, UNW_AARCH64_X17, UNW_AARCH64_X18, UNW_AARCH64_X19,
+	UNW_AARCH64_X20, UNW_AARCH64_X21, UNW_AARCH64_X22, UNW_AARCH64_X23, UNW_AARCH64_X24,
+	UNW_AARCH64_X25, UNW_AARCH64_X26, UNW_AARCH64_X27, UNW_AARCH64_X28, UNW_AARCH64_X29,
+	UNW_AARCH64_X30, UNW_AARCH64_SP,
 #endif
 };
 
@@ -499,8 +495,7 @@ static bool read_place(struct walk *walk, unw_cursor_t *cursor, const struct cod
 		/* A whole word, which is not to reach beyond the copy. */
 		uint64_t aligned = address & ~UINT64_C(7), shift = address - aligned;
 
-		if (shift + place->size > 8 ||
-		    access_mem(walk->space->as, aligned, &word, 0, walk))
+		if (shift + place->size > 8 || access_mem(walk->space->as, aligned, &word, 0, walk))
 			return false;
 		word >>= 8 * shift;
 	}
@@ -547,8 +542,7 @@ static void finish_values(struct walk *walk, size_t num_frames)
 	}
 }
 
-/* ---- Contents ---------------------------------------------------------------------------------
- */
+/* ---- Contents ---- */
 
 /* Those that a function leaves as they were to who called it. */
 static const int kept_registers[] = {
@@ -602,8 +596,7 @@ static void note_contents(struct walk *walk, unw_cursor_t *cursor, uint64_t hash
 		(struct sample_value){(uint32_t)frame, SAMPLE_CONTENTS, (int64_t)hash};
 }
 
-/* ---- Walks ------------------------------------------------------------------------------------
- */
+/* ---- Walks ---- */
 
 /* Collect the frames, innermost first. Returns how many. */
 static size_t collect(struct walk *walk, struct unwind_frame frames[MAX_FRAMES],

@@ -298,8 +298,8 @@ bool debug_file_holds(struct debug_file *file, Dwarf_Die *entry, Dwarf_Addr addr
 	return false;
 }
 
-/* GCC lists the addresses in .debug_aranges; others do not, and then the units are asked one by one,
- * which reads only the head of each. */
+/* GCC lists the addresses in .debug_aranges; others do not, and then the units are asked one by
+ * one, which reads only the head of each. */
 bool debug_file_find_unit(struct debug_file *file, Dwarf_Addr address, Dwarf_Die *ret)
 {
 	Dwarf *dwarf = debug_file_dwarf(file);

@@ -14,13 +14,13 @@ struct module;
 
 /* Mapped: reading one, from its opening on, is for within a struct cut_guard. */
 struct debug_file {
-	int fd; /* -1: closed, or the kernel's vdso, which is no file */
+	int fd;             /* -1: closed, or the kernel's vdso, which is no file */
 	struct stat status; /* when it was opened */
 	Elf *elf;
 	bool has_debug_information;
-	Dwarf *dwarf; /* NULL before debug_file_dwarf() */
-	char *path;   /* it was opened by this */
-	pid_t pid;    /* in whose root others are looked for, too; 0: nobody's */
+	Dwarf *dwarf;              /* NULL before debug_file_dwarf() */
+	char *path;                /* it was opened by this */
+	pid_t pid;                 /* in whose root others are looked for, too; 0: nobody's */
 	struct debug_file *shared; /* with what dwz has found in several files; NULL: none */
 	uint64_t looks; /* that are left at entries of debug information and their ranges */
 };

@@ -8,7 +8,7 @@
 #include "attach/symbols/symbol_table.h"
 #include "model/xalloc.h"
 
-#define NUM_SCANS 8 /* look-ups before an index pays */
+#define NUM_SCANS 8    /* look-ups before an index pays */
 #define MAX_INSIDE 256 /* functions in one, before an address in it */
 
 struct entry {

@@ -37,7 +37,7 @@ struct place {
 	Dwarf_Die die;      /* what it is the name of, if is_bare: without its scopes */
 	bool is_bare;
 	struct debug_file *in; /* that has the entry */
-	const char *declared; /* in which file; NULL: not known */
+	const char *declared;  /* in which file; NULL: not known */
 	/* Where in it: the address, or the call of the function that is inlined into it. */
 	const char *file;
 	int line;
@@ -49,7 +49,7 @@ struct places {
 	size_t num, capacity;
 	bool is_cxx;
 	struct debug_file *in; /* whose looks they take */
-	Dwarf_Off seen; /* all entries up to there */
+	Dwarf_Off seen;        /* all entries up to there */
 };
 
 struct symbols *symbols_create(const struct modules *modules)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Which ranks hold a job up, where each group of ranks is, and why the first of those that wait does:
+ * Which ranks hold a job up, where each group of ranks is, and why the first of those that wait
+ * does:
  *
  *	cc least.c $(pkg-config --cflags --libs pdb) -o least
  *	./least hang.pdb     a snapshot

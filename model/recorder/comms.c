@@ -13,8 +13,7 @@ enum {
 	MAX_NAME_BYTES = SEG_MAX_STRINGS / 4, /* the rest is for names of functions and modules */
 };
 
-/* ---- Handles -----------------------------------------------------------------------------------
- */
+/* ---- Handles ---- */
 
 static bool has_entry(const struct comms *c, uint32_t index)
 {
@@ -104,8 +103,7 @@ void comms_freed(struct comms *c, uint32_t index)
 		push(c, &c->freed, index);
 }
 
-/* ---- Lists of ranks ----------------------------------------------------------------------------
- */
+/* ---- Lists of ranks ---- */
 
 static bool is_world_order(const int32_t *list, uint32_t num)
 {
@@ -156,10 +154,10 @@ static uint32_t store_members(struct comms *c, struct writer *w, const int32_t *
 								      : store_list(c, w, list, num);
 }
 
-/* ---- Entries -----------------------------------------------------------------------------------
- */
+/* ---- Entries ---- */
 
-/* The sequence lock of struct seg_current. Which number it had is kept when the entry is emptied. */
+/* The sequence lock of struct seg_current. Which number it had is kept when the entry is
+ * emptied. */
 static uint32_t section_begin(struct seg_comm *comm)
 {
 	uint32_t seq = atomic_load_explicit(&comm->seq, RELAXED) | 1;
@@ -239,7 +237,8 @@ static bool is_busy(const struct busy *busy, uint32_t index)
 	return busy->entries[index / 64] >> index % 64 & 1;
 }
 
-/* Nothing makes a request about what is freed, so the requests are looked through once for all of it. */
+/* Nothing makes a request about what is freed, so the requests are looked through once for all
+ * of it. */
 static void find_idle(struct comms *c, const struct writer *w)
 {
 	struct comms_queue still_busy = empty_queue;
@@ -344,8 +343,7 @@ uint32_t comms_adopt(struct comms *c, struct writer *w, uint64_t key, enum seg_c
 	return index;
 }
 
-/* ---- What is made ------------------------------------------------------------------------------
- */
+/* ---- What is made ---- */
 
 uint32_t comms_child(struct comms *c, uint32_t parent)
 {
@@ -493,8 +491,7 @@ void comms_name(struct comms *c, struct writer *w, uint32_t index, const char *t
 			      memory_order_release);
 }
 
-/* ---- Collectives -------------------------------------------------------------------------------
- */
+/* ---- Collectives ---- */
 
 uint64_t comms_start(struct comms *c, uint32_t index, uint32_t site, int32_t root, uint64_t bytes)
 {

@@ -48,8 +48,8 @@ struct comms_epochs {
 	} known[2];
 };
 
-/* What a one-sided call on a window leaves to do, as bits: until its memory may be used again and what it
- * asked for is there, as after a flush_local; and until the target has got it. */
+/* What a one-sided call on a window leaves to do, as bits: until its memory may be used again
+ * and what it asked for is there, as after a flush_local; and until the target has got it. */
 enum comms_pending { COMMS_LOCAL = 1, COMMS_REMOTE = 2, COMMS_ALL = COMMS_LOCAL | COMMS_REMOTE };
 
 /* What the segment does not tell of an entry. */
@@ -93,23 +93,26 @@ struct comms {
 	/* What calls look at first is in one cache line. */
 	struct handles handles;
 	_Atomic uint32_t num_pending; /* windows of which something is pending */
-	bool is_alone; /* one thread at a time calls: only then does what is pending hold */
-	_Atomic uint32_t num;     /* entries; stored before an index becomes known */
+	bool is_alone;        /* one thread at a time calls: only then does what is pending hold */
+	_Atomic uint32_t num; /* entries; stored before an index becomes known */
 	struct seg_comm *entries; /* of the segment; NULL: not yet */
-	struct idhash lists; /* hash of a list in MEMBERS -> its first index */
-	struct idhash ids;   /* id -> index of the entry, where `again` may be asked for */
-	uint32_t name_bytes; /* of names given */
-	/* What was freed: what requests that have not ended may be about, and what none is about. */
+	struct idhash lists;      /* hash of a list in MEMBERS -> its first index */
+	struct idhash ids;        /* id -> index of the entry, where `again` may be asked for */
+	uint32_t name_bytes;      /* of names given */
+	/* What was freed: what requests that have not ended may be about, and what none is
+	 * about. */
 	struct comms_queue freed, idle;
 	uint32_t again; /* of comms_recycle(); SEG_NO_COMM: none */
 	struct comms_own own[SEG_MAX_COMMS];
-	/* enum comms_pending of each entry; the last one: of windows that found no room, for good */
+	/* enum comms_pending of each entry; the last one: of windows that found no room, for
+	 * good */
 	_Atomic uint8_t pending[SEG_MAX_COMMS + 1];
 } __attribute__((aligned(64)));
 
-/* The index of a handle; SEG_NO_COMM: a null handle, or one that found no room; HANDLES_UNKNOWN: one that
- * was never seen. */
-static inline __attribute__((always_inline)) uint32_t comms_find(const struct comms *c, uint64_t key)
+/* The index of a handle; SEG_NO_COMM: a null handle, or one that found no room; HANDLES_UNKNOWN:
+ * one that was never seen. */
+static inline __attribute__((always_inline)) uint32_t comms_find(const struct comms *c,
+								 uint64_t key)
 {
 	return handles_find(&c->handles, key);
 }
@@ -159,9 +162,9 @@ uint32_t comms_adopt(struct comms *c, struct writer *w, uint64_t key, enum seg_c
 /* A call that makes something from `parent` starts: the ordinal of what it makes. Takes no lock. */
 uint32_t comms_child(struct comms *c, uint32_t parent);
 
-/* Where there are many entries: that which was freed first, and which no request is about, is emptied
- * for the next comms_add(). Its index, for the caller to take its counts out of the ledgers;
- * SEG_NO_COMM: the next one has an entry of its own. */
+/* Where there are many entries: that which was freed first, and which no request is about, is
+ * emptied for the next comms_add(). Its index, for the caller to take its counts out of the
+ * ledgers; SEG_NO_COMM: the next one has an entry of its own. */
 uint32_t comms_recycle(struct comms *c, struct writer *w);
 
 /* The call has made it. Its index, or SEG_NO_COMM when there is no room; the handle then means

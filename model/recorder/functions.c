@@ -9,7 +9,7 @@
 #include "model/recorder/next.h"
 #include "model/recorder/tracer.h"
 
-/* ---- Which function -------------------------------------------------------------------------- */
+/* ---- Which function ---- */
 
 static const char *path_of(const struct writer *w, uint32_t module)
 {
@@ -46,7 +46,7 @@ uint32_t functions_intern(const struct trace_filter *filter, struct intern *in,
 	return intern_function(in, objects, w, address);
 }
 
-/* ---- What the compiler calls ----------------------------------------------------------------- */
+/* ---- What the compiler calls ---- */
 
 typedef void hook_fn(void *function, void *call_site);
 

@@ -46,8 +46,8 @@ static void put(struct handles_slot *slot, uint64_t key, uint32_t index)
 	atomic_store_explicit(&slot->key, key, memory_order_release);
 }
 
-/* All keys of a table, if there is one, in a new one of so many slots; NULL when there is no place for one,
- * or no memory. */
+/* All keys of a table, if there is one, in a new one of so many slots; NULL when there is no
+ * place for one, or no memory. */
 static struct handles_table *copy(const struct handles_table *t, uint32_t num_slots)
 {
 	struct handles_table *new = pages_map(table_bytes(num_slots));
@@ -75,7 +75,7 @@ static bool grow(struct handles *h)
 	struct handles_table *t = atomic_load_explicit(&h->table, RELAXED), *new = NULL;
 	uint32_t num_slots = t ? t->mask + 1 : HANDLES_FIRST_SLOTS / 2;
 
-	while (!new && num_slots < HANDLES_MAX_SLOTS) {
+	while (!new &&num_slots < HANDLES_MAX_SLOTS) {
 		num_slots *= 2;
 		new = copy(t, num_slots);
 	}

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * From MPI's handles to small numbers, for handles that come and go: a program may make and free
- * thousands of windows, each with a handle never seen before, and have but a few at a time. Looking up
- * takes no lock; callers of what changes it hold one.
+ * thousands of windows, each with a handle never seen before, and have but a few at a time.
+ * Looking up takes no lock; callers of what changes it hold one.
  *
- * Open addressing with linear probing; a key is always within HANDLES_NEAR slots of its place, so that
- * slots of keys that were removed can be used again without a word to those who look. The table is
- * as large as the keys that it holds need; a smaller one of before stays mapped, since somebody may be
- * looking into it. */
+ * Open addressing with linear probing; a key is always within HANDLES_NEAR slots of its place,
+ * so that slots of keys that were removed can be used again without a word to those who look.
+ * The table is as large as the keys that it holds need; a smaller one of before stays mapped,
+ * since somebody may be looking into it. */
 #ifndef PDB_RECORDER_HANDLES_H
 #define PDB_RECORDER_HANDLES_H
 
@@ -19,7 +19,7 @@ enum {
 	HANDLES_FIRST_SLOTS = 256,
 	HANDLES_MAX_SLOTS = 1 << 16,
 };
-#define HANDLES_NO_KEY	UINT64_MAX
+#define HANDLES_NO_KEY UINT64_MAX
 #define HANDLES_UNKNOWN (UINT32_MAX - 1) /* what a key means that is not there */
 
 struct handles_slot {
@@ -35,7 +35,7 @@ struct handles_table {
 /* All zero: none. */
 struct handles {
 	struct handles_table *_Atomic table; /* NULL until the first handles_map() */
-	uint32_t num;			     /* keys there now */
+	uint32_t num;                        /* keys there now */
 };
 
 /* Where the search for a key begins, of 65,536. */
@@ -46,7 +46,7 @@ static inline uint32_t handles_place(uint64_t key)
 
 /* What a key (not 0, not HANDLES_NO_KEY) means, or HANDLES_UNKNOWN. */
 static inline __attribute__((always_inline)) uint32_t handles_find(const struct handles *h,
-								     uint64_t key)
+								   uint64_t key)
 {
 	/* Pairs with the release that publishes the table. */
 	const struct handles_table *t = atomic_load_explicit(&h->table, memory_order_acquire);
@@ -57,7 +57,8 @@ static inline __attribute__((always_inline)) uint32_t handles_find(const struct 
 		/* Pairs with the release of the key: the index is that of the key, or newer. */
 		uint64_t found = atomic_load_explicit(&slot->key, memory_order_acquire);
 		if (__builtin_expect(found == key, 1)) {
-			/* Pairs with the release of the index: if it is another key's, that is seen. */
+			/* Pairs with the release of the index: if it is another key's, that is
+			 * seen. */
 			uint32_t index = atomic_load_explicit(&slot->index, memory_order_acquire);
 			found = atomic_load_explicit(&slot->key, memory_order_relaxed);
 			return __builtin_expect(found == key, 1) ? index : HANDLES_UNKNOWN;

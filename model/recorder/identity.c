@@ -54,23 +54,24 @@ static int find_keeper(const char *text)
 		return 0;
 	pid = strtol(text, &end, 10);
 	gethostname(host, sizeof(host) - 1);
-	return *end == '@' && strcmp(end + 1, host) == 0 && pid > 0 && pid <= INT_MAX ? (int)pid : 0;
+	return *end == '@' && strcmp(end + 1, host) == 0 && pid > 0 && pid <= INT_MAX ? (int)pid
+										      : 0;
 }
 
 bool identity_is_first_here(void)
 {
-	static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
-					    "MV2_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID",
-					    "SLURM_LOCALID", NULL};
+	static const char *const names[] = {
+		"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
+		"PALS_LOCAL_RANKID",          "SLURM_LOCALID",   NULL};
 
 	return number_of(names, 0) == 0;
 }
 
 void identity_from_environment(struct writer_identity *ret)
 {
-	static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-					    "MV2_COMM_WORLD_RANK", "PALS_RANKID", "SLURM_PROCID",
-					    NULL};
+	static const char *const ranks[] = {
+		"OMPI_COMM_WORLD_RANK", "PMIX_RANK",    "PMI_RANK", "MV2_COMM_WORLD_RANK",
+		"PALS_RANKID",          "SLURM_PROCID", NULL};
 	static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
 					    "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS", NULL};
 

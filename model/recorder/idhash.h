@@ -16,12 +16,12 @@
 
 struct idhash_slot {
 	uint32_t id_plus_1; /* 0: empty */
-	uint32_t tag;	    /* hash of the key; its low bits are where the search begins */
+	uint32_t tag;       /* hash of the key; its low bits are where the search begins */
 };
 
 struct idhash {
 	struct idhash_slot *slots; /* NULL until the first idhash_add() */
-	uint32_t mask;		   /* number of slots - 1 */
+	uint32_t mask;             /* number of slots - 1 */
 	uint32_t used;
 };
 

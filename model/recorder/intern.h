@@ -21,8 +21,8 @@ struct intern {
 uint32_t intern_site(struct intern *in, struct objects *objects, struct writer *w,
 		     struct recorder_function *function, const struct call_path *path);
 
-/* The frame that stands for a function of the program, by its address; SEG_NO_FRAME when it does not
- * fit. */
+/* The frame that stands for a function of the program, by its address; SEG_NO_FRAME when it does
+ * not fit. */
 uint32_t intern_function(struct intern *in, struct objects *objects, struct writer *w,
 			 uintptr_t address);
 

@@ -114,8 +114,7 @@ const struct path_entry *lane_remember(struct lane *l, const struct recorder_fun
 				       uintptr_t ra, uintptr_t cfa, uint32_t site,
 				       const struct call_path *path)
 {
-	const struct path_entry *e =
-		pathcache_add(&l->cache, function, ra, cfa, site, path);
+	const struct path_entry *e = pathcache_add(&l->cache, function, ra, cfa, site, path);
 
 	if (e)
 		return e;
@@ -162,8 +161,9 @@ static uint32_t count_likely(const struct lane *l, const struct lane_hint *hint)
 	return atomic_load_explicit(&l->transitions[hint->likely.transition].count, RELAXED);
 }
 
-/* The likely way is not taken, and neither was it the time before? Once does not make it unlikely, as at
- * the end of a loop (branch predictors do the same: Smith, A study of branch prediction strategies, 1981). */
+/* The likely way is not taken, and neither was it the time before? Once does not make it
+ * unlikely, as at the end of a loop (branch predictors do the same: Smith, A study of branch
+ * prediction strategies, 1981). */
 static bool missed_again(const struct lane *l, struct lane_hint *hint)
 {
 	uint32_t before = hint->likely_count;
@@ -255,8 +255,8 @@ static void expect_after_poll(struct lane *l, bool is_first)
 void lane_enter_poll(struct lane *l, uint32_t site, uint64_t now)
 {
 	struct seg_current *current = l->current;
-	uint64_t since = l->poll_site ? l->poll_ticks
-				      : atomic_load_explicit(&current->since, RELAXED);
+	uint64_t since =
+		l->poll_site ? l->poll_ticks : atomic_load_explicit(&current->since, RELAXED);
 
 	if ((int64_t)(now - since) < 0) /* as in lane_event() */
 		now = since;

@@ -23,14 +23,14 @@ struct lane_way {
 	uint32_t transition;
 };
 
-/* What the fast path needs of a site, in half a cache line, since a program with thousands of call paths
- * has none of them in a cache when it comes to the next. */
+/* What the fast path needs of a site, in half a cache line, since a program with thousands of
+ * call paths has none of them in a cache when it comes to the next. */
 struct lane_hint {
-	/* The likely way is nearly always the next one as well. At the end of a loop it is not: then it is
-	 * the other one. */
+	/* The likely way is nearly always the next one as well. At the end of a loop it is not:
+	 * then it is the other one. */
 	struct lane_way likely, other;
-	/* Longer stays are looked up in the segment, which has the longest in more bits: of the enter state,
-	 * of the exit state. */
+	/* Longer stays are looked up in the segment, which has the longest in more bits: of the
+	 * enter state, of the exit state. */
 	uint32_t longest[2];
 	uint32_t likely_count; /* how many times that was taken, low bits, when it last was not */
 	/* pathcache_line() of the poll that came first here, and of one that came after a poll */
@@ -50,18 +50,19 @@ struct lane {
 	struct lane_hint *hints; /* of each site */
 	struct seg_state *states;
 	uint32_t state; /* the present one */
-	uint64_t now;	/* when the call in progress began: what entering it is to be given */
+	uint64_t now;   /* when the call in progress began: what entering it is to be given */
 
 	struct seg_lane *seg;
 	struct tracer *tracer; /* NULL: no trace */
-	struct lane_hint poll_hint; /* no ways, but the entries of calls that may come after a poll */
-	uintptr_t call_cfa; /* stack pointer of the call in progress; 0: none */
-	uint32_t site;	    /* of that call */
+	/* no ways, but the entries of calls that may come after a poll */
+	struct lane_hint poll_hint;
+	uintptr_t call_cfa;             /* stack pointer of the call in progress; 0: none */
+	uint32_t site;                  /* of that call */
 	const struct path_entry *entry; /* of its path, or NULL */
-	uint32_t poll_site; /* of the last poll since the state was entered; 0: none */
+	uint32_t poll_site;             /* of the last poll since the state was entered; 0: none */
 	uint64_t poll_ticks;
 	uint32_t num_skipped; /* calls left out since the last one that was not */
-	bool is_skipping; /* the call in progress is left out */
+	bool is_skipping;     /* the call in progress is left out */
 	struct pathcache cache;
 
 	uint32_t states_ready; /* states below this one have pages */
@@ -73,7 +74,7 @@ struct lane {
 	struct idhash rows; /* (communicator, peer, tag) -> row of the ledger */
 	struct ledger_next *next_rows;
 	uint32_t row;              /* of the ledger, that was asked for last */
-	uint32_t refused;	   /* bit of each table that got no more room: not asked again */
+	uint32_t refused;          /* bit of each table that got no more room: not asked again */
 	struct requests *requests; /* of the process */
 	struct p2p p2p;
 	uintptr_t stack_low, stack_high;
@@ -113,7 +114,7 @@ void lane_enter(struct lane *l, uint32_t site, const struct path_entry *entry, u
 void lane_enter_poll(struct lane *l, uint32_t site, uint64_t now);
 void lane_leave_poll(struct lane *l, bool failed);
 
-/* ---- The fast path: here to be inlined ------------------------------------------------------ */
+/* ---- The fast path: here to be inlined ---- */
 
 /* A word that only this thread writes: its new value. */
 static inline uint64_t lane_add(_Atomic uint64_t *word, uint64_t n)
@@ -210,8 +211,8 @@ static inline __attribute__((always_inline)) void lane_enter_expected(struct lan
 	lane_section_end(current, seq);
 }
 
-/* The call returned, or was left at some time before now. What the next one will need is fetched while the
- * program computes. */
+/* The call returned, or was left at some time before now. What the next one will need is fetched
+ * while the program computes. */
 static inline __attribute__((always_inline)) void lane_leave(struct lane *l, uint64_t now)
 {
 	struct lane_hint *hint = l->hint;

@@ -103,7 +103,8 @@ static uint32_t share_or_add(struct lane *l, uint32_t comm, int32_t peer, int32_
 		row = find(l, comm, peer, SEG_TAG_MANY);
 	/* Without room for one more the rows are not looked through, at each message. */
 	if (row == LEDGER_NO_ROW && has_room(l))
-		row = add(l, comm, peer, is_message && !is_for_own(l, comm, peer) ? SEG_TAG_MANY : tag);
+		row = add(l, comm, peer,
+			  is_message && !is_for_own(l, comm, peer) ? SEG_TAG_MANY : tag);
 	if (row == LEDGER_NO_ROW)
 		ledger_lost(l);
 	return row;

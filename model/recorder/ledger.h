@@ -8,10 +8,12 @@
 
 enum {
 	LEDGER_NO_ROW = UINT32_MAX, /* not counted: no partner, communicator not known, no room */
-	/* From so many rows on a peer that has one gets only one more, for its other tags: programs that take a
-	 * new tag for each message (BLACS) would have most of their memory in the ledger. */
+	/* From so many rows on a peer that has one gets only one more, for its other tags:
+	 * programs that take a new tag for each message (BLACS) would have most of their memory
+	 * in the ledger. */
 	LEDGER_MANY = SEG_MAX_LEDGER / 4,
-	/* So many rows at most for tags of their own: the others are kept for SEG_TAG_MANY and tokens. */
+	/* So many rows at most for tags of their own: the others are kept for SEG_TAG_MANY and
+	 * tokens. */
 	LEDGER_MAX_TAGS = SEG_MAX_LEDGER / 4 * 3,
 };
 
@@ -29,8 +31,8 @@ void ledger_init(struct lane *l, struct ledger_next *next_rows);
 /* The row, added if it is new, or that of SEG_TAG_MANY; LEDGER_NO_ROW. */
 uint32_t ledger_find(struct lane *l, uint32_t comm, int32_t peer, int32_t tag);
 
-/* Not a word made of peer and tag: the compiler would read both at once, and the processor is slow to
- * read as one what was stored in parts a moment ago. */
+/* Not a word made of peer and tag: the compiler would read both at once, and the processor is
+ * slow to read as one what was stored in parts a moment ago. */
 static inline uint64_t ledger_key(uint32_t comm, int32_t peer, int32_t tag)
 {
 	return (uint32_t)tag + (uint32_t)peer * 0x9e3779b97f4a7c15u + comm * 0xc2b2ae3d27d4eb4fu;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * By the objects' own tables in memory: dlsym() on each of them would search all that it needs as well, and
- * cannot be called while the list is locked. */
+ * By the objects' own tables in memory: dlsym() on each of them would search all that it needs
+ * as well, and cannot be called while the list is locked. */
 #include "model/recorder/loaded.h"
 
 #include <link.h>
@@ -59,13 +59,14 @@ static bool is_it(const struct object *o, uint32_t i, const char *name)
 	       strcmp(o->strings + symbol->st_name, name) == 0;
 }
 
-/* Index of the symbol; 0: none. The words: number of buckets, first symbol, words of the filter, a shift; the
- * filter, the buckets, then for each symbol its hash, with the lowest bit set in the last of a bucket. */
+/* Index of the symbol; 0: none. The words: number of buckets, first symbol, words of the filter,
+ * a shift; the filter, the buckets, then for each symbol its hash, with the lowest bit set in
+ * the last of a bucket. */
 static uint32_t find_by_gnu_hash(const struct object *o, const char *name)
 {
 	const uint32_t num = o->gnu_hash[0], first = o->gnu_hash[1];
-	const uint32_t *buckets = o->gnu_hash + 4 +
-				  o->gnu_hash[2] * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
+	const uint32_t *buckets =
+		o->gnu_hash + 4 + o->gnu_hash[2] * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
 	const uint32_t *hashes = buckets + num;
 	uint32_t hash = 5381, i;
 
@@ -81,8 +82,8 @@ static uint32_t find_by_gnu_hash(const struct object *o, const char *name)
 	return 0;
 }
 
-/* The words: number of buckets, of symbols; then buckets and for each symbol the next of its bucket. There are
- * few such objects left, so all symbols are looked at. */
+/* The words: number of buckets, of symbols; then buckets and for each symbol the next of its
+ * bucket. There are few such objects left, so all symbols are looked at. */
 static uint32_t find_by_sysv_hash(const struct object *o, const char *name)
 {
 	for (uint32_t i = 1; i < o->sysv_hash[1]; i++)
@@ -100,7 +101,8 @@ static int look_into(struct dl_phdr_info *info, size_t size, void *data)
 	(void)size;
 	if (!open_object(info, &o))
 		return 0;
-	found = o.gnu_hash ? find_by_gnu_hash(&o, search->name) : find_by_sysv_hash(&o, search->name);
+	found = o.gnu_hash ? find_by_gnu_hash(&o, search->name)
+			   : find_by_sysv_hash(&o, search->name);
 	if (found && search->num++ == 0)
 		search->first = (void *)(o.base + o.symbols[found].st_value);
 	return 0;

@@ -3,8 +3,8 @@
 #ifndef PDB_RECORDER_LOADED_H
 #define PDB_RECORDER_LOADED_H
 
-/* How many loaded objects define a function of that name. *first_ret: its address in the one that was loaded
- * first; NULL when there is none. */
+/* How many loaded objects define a function of that name. *first_ret: its address in the one
+ * that was loaded first; NULL when there is none. */
 unsigned loaded_count(const char *function, void **first_ret);
 
 #endif

@@ -20,10 +20,10 @@ enum verdict {
 static _Atomic int verdict;
 static void *_Atomic own_library; /* of the recorder's own MPI; never closed */
 
-/* ---- MPI's libraries ------------------------------------------------------------------------- */
+/* ---- MPI's libraries ---- */
 
-/* A handle for the library that an address is in; NULL: it is in none. dlsym() on it searches that and what it
- * needs; on the program, all that is in the global scope. */
+/* A handle for the library that an address is in; NULL: it is in none. dlsym() on it searches
+ * that and what it needs; on the program, all that is in the global scope. */
 static void *open_library_of(const void *address)
 {
 	struct link_map *map = NULL;
@@ -50,8 +50,8 @@ static void name_profiling(const char *symbol, char names[NUM_PROFILING_NAMES][1
 	snprintf(names[1], sizeof(names[1]), "pmpir%s", is_upper ? "" : symbol + strlen("mpi"));
 }
 
-/* MPI's own function behind a name, which tools leave alone; NULL when no MPI is loaded. *is_only_ret: no other
- * caller may mean another one. */
+/* MPI's own function behind a name, which tools leave alone; NULL when no MPI is loaded.
+ * *is_only_ret: no other caller may mean another one. */
 static void *find_profiling(const char *symbol, uintptr_t caller, bool *is_only_ret)
 {
 	char names[NUM_PROFILING_NAMES][128];
@@ -76,8 +76,8 @@ static void *find_profiling(const char *symbol, uintptr_t caller, bool *is_only_
 	return found;
 }
 
-/* Is the library that has the function of the recorder's own MPI? The first answer that is certain decides
- * about this process. */
+/* Is the library that has the function of the recorder's own MPI? The first answer that is
+ * certain decides about this process. */
 static bool is_own(const struct next_mpi *own, const void *function, bool is_of_mpi)
 {
 	void *library = open_library_of(function), *none = NULL;
@@ -89,7 +89,8 @@ static bool is_own(const struct next_mpi *own, const void *function, bool is_of_
 	if (!yes || !atomic_compare_exchange_strong(&own_library, &none, library))
 		close_library(library);
 	if (yes || is_of_mpi)
-		atomic_compare_exchange_strong(&verdict, &before, yes ? VERDICT_OWN : VERDICT_OTHER);
+		atomic_compare_exchange_strong(&verdict, &before,
+					       yes ? VERDICT_OWN : VERDICT_OTHER);
 	return yes && atomic_load(&verdict) == VERDICT_OWN;
 }
 
@@ -108,7 +109,7 @@ void *next_variable(const char *name)
 	return found ? found : next_symbol(name);
 }
 
-/* ---- A call ---------------------------------------------------------------------------------- */
+/* ---- A call ---- */
 
 /* No library has the function: nothing is to be done but to say so. */
 static void fail(const struct jump_info *info, struct jump_frame *frame, void *const *arguments,

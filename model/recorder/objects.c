@@ -61,8 +61,8 @@ static bool make_room(struct objects *o)
 static int add_object(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct objects *o = data;
-	struct object object = {.low = UINTPTR_MAX, .bias = info->dlpi_addr,
-				.module = SEG_NO_FRAME};
+	struct object object = {
+		.low = UINTPTR_MAX, .bias = info->dlpi_addr, .module = SEG_NO_FRAME};
 
 	(void)size;
 	o->adds = info->dlpi_adds;

@@ -20,7 +20,7 @@ struct objects {
 	struct object *list;
 	uint32_t num, capacity;
 	unsigned long long adds, subs; /* the dynamic linker's counts when the list was made */
-	uint64_t generation;	       /* raised when something was unloaded */
+	uint64_t generation;           /* raised when something was unloaded */
 };
 
 /* Compare with the dynamic linker's counts and read the list again if it has changed. False when

@@ -24,14 +24,14 @@ struct p2p_status {
 /* How a call has ended. */
 enum p2p_end {
 	P2P_DONE,
-	P2P_REFUSED,	/* by MPI: nothing has happened */
+	P2P_REFUSED,   /* by MPI: nothing has happened */
 	P2P_TRUNCATED, /* the message was longer than the buffer: it is gone */
 };
 
 /* No call in progress. `memory` has P2P_MEMORY bytes. */
 void p2p_init(struct p2p *p, void *memory);
 
-/* ---- Blocking ------------------------------------------------------------------------------------ */
+/* ---- Blocking ---- */
 
 void p2p_send(struct lane *l, const struct p2p_message *m, uint32_t operation_flags);
 void p2p_receive(struct lane *l, const struct p2p_message *m);
@@ -55,7 +55,7 @@ void p2p_probe(struct lane *l, const struct p2p_message *m, enum operation_of of
 /* A matched probe got this message; key 0: none. */
 void p2p_matched(struct lane *l, uint64_t key, uint32_t comm, const struct p2p_status *status);
 
-/* ---- Making requests ----------------------------------------------------------------------------- */
+/* ---- Making requests ---- */
 
 /* The call is going to make a request: of a message, or of a request as given (its site, lane and
  * ticks are filled in here). Two calls, the send first: one that sends and receives. */
@@ -69,7 +69,7 @@ void p2p_will_receive_matched(struct lane *l, uint64_t message_key);
 /* The call has returned, with this request. */
 void p2p_made(struct lane *l, bool ok, uint64_t key);
 
-/* ---- Starting, waiting, testing ------------------------------------------------------------------ */
+/* ---- Starting, waiting, testing ---- */
 
 /* List the requests that the call is about, in order; then look them up. */
 struct p2p_list {
@@ -112,16 +112,16 @@ static inline void p2p_list_end(struct lane *l, const struct p2p_list *list)
 /* False: some are not known. */
 bool p2p_look_up(struct lane *l);
 
-/* What is listed at this position is not known, but perhaps by this key: then it gets the key that was
- * listed, and true. */
+/* What is listed at this position is not known, but perhaps by this key: then it gets the key
+ * that was listed, and true. */
 bool p2p_rename(struct lane *l, uint32_t position, uint64_t key);
 
 /* The call starts those looked up; after it, it has. */
 void p2p_start(struct lane *l);
 void p2p_started(struct lane *l, bool ok);
 
-/* The call waits for those listed, all or any; or a poll asks for them. Looks them up; false: some are
- * not known. */
+/* The call waits for those listed, all or any; or a poll asks for them. Looks them up; false:
+ * some are not known. */
 bool p2p_wait(struct lane *l, enum seg_operation_kind kind, enum operation_of of);
 
 /* Does what is listed at this position want a status? */
@@ -140,7 +140,8 @@ bool p2p_position_is_persistent(const struct lane *l, uint32_t position);
 /* That request has completed. */
 void p2p_complete(struct lane *l, uint32_t position, const struct p2p_status *status);
 
-/* All that are listed have. False: but those that want a status, of which it is still to be said. */
+/* All that are listed have. False: but those that want a status, of which it is still to be
+ * said. */
 bool p2p_complete_all(struct lane *l);
 
 /* MPI_Cancel and MPI_Request_free were called for the first one looked up. */

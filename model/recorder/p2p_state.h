@@ -6,7 +6,7 @@
 #include "model/recorder/requests.h"
 
 enum {
-	P2P_STATUS_BYTES = 64,	    /* at least one MPI_Status */
+	P2P_STATUS_BYTES = 64,      /* at least one MPI_Status */
 	P2P_MAX_STATUSES = 1 << 12, /* that are asked for where the program ignores them */
 	/* Bytes of a lane's private memory: `keys`, `listed` and `statuses`. */
 	P2P_MEMORY = SEG_MAX_WAITED * (sizeof(uint64_t) + sizeof(struct requests_ref)) +
@@ -22,13 +22,13 @@ struct p2p {
 	 * them for the next call when this one makes none. REQUESTS_NONE: not taken yet. */
 	uint32_t num_made;
 	uint32_t made[2];
-	bool takes_any;		     /* one of them is a receive with a wildcard */
+	bool takes_any;              /* one of them is a receive with a wildcard */
 	struct requests_ref message; /* that the request will receive */
-	/* Requests that the call is about: their keys. A program that polls lists the same requests
-	 * again and again: nothing is looked up while they are those of the last list and no request
-	 * has changed. */
+	/* Requests that the call is about: their keys. A program that polls lists the same
+	 * requests again and again: nothing is looked up while they are those of the last list
+	 * and no request has changed. */
 	uint32_t num_listed;
-	bool is_cut;   /* there were more than SEG_MAX_WAITED */
+	bool is_cut; /* there were more than SEG_MAX_WAITED */
 	bool is_same;
 	uint64_t changes; /* of the requests, when the last list was made; UINT64_MAX: do not use */
 	uint64_t *keys;   /* SEG_MAX_WAITED */
@@ -38,7 +38,7 @@ struct p2p {
 	bool wants_status;
 	uint32_t waited_room; /* entries of WAITED that have pages */
 	_Atomic uint32_t *waited;
-	void *statuses;	  /* P2P_MAX_STATUSES, in place of those that the program ignores */
+	void *statuses; /* P2P_MAX_STATUSES, in place of those that the program ignores */
 };
 
 #endif

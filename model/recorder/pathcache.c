@@ -97,8 +97,12 @@ const struct path_entry *pathcache_add(struct pathcache *c,
 	if ((c->used + lines) * LINE > PATHCACHE_ARENA)
 		return NULL;
 	struct path_entry *e = &c->arena[c->used];
-	*e = (struct path_entry){.cfa = cfa, .site = site, .tag = path_tag(function, ra),
-				 .older = *bucket, .num_steps = num_steps, .is_wide = is_wide};
+	*e = (struct path_entry){.cfa = cfa,
+				 .site = site,
+				 .tag = path_tag(function, ra),
+				 .older = *bucket,
+				 .num_steps = num_steps,
+				 .is_wide = is_wide};
 	for (uint32_t i = 0; i < num_steps * PATHCACHE_STEP; i++) {
 		int32_t words = distance(slot_of(path, i), cfa);
 		if (is_wide)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The checked cache of call paths, one for each thread. An entry is found by the function, the
- * return address of the MPI call and the stack pointer there, and is believed only if every stack
- * slot in which the full unwind found a return address still holds that value, which is told by a
- * sum of them all. Then the call path is the same: each live call between keeps its return address
- * in its own slot, and a slot that was left and not reused does no harm unless *all* slots up to main
- * and the stack pointer agree.
- * A hit costs some nanoseconds; everything else takes the full unwind.
+ * return address of the MPI call and the stack pointer there, and is believed only if every
+ * stack slot in which the full unwind found a return address still holds that value, which is
+ * told by a sum of them all. Then the call path is the same: each live call between keeps its
+ * return address in its own slot, and a slot that was left and not reused does no harm unless
+ * *all* slots up to main and the stack pointer agree. A hit costs some nanoseconds; everything
+ * else takes the full unwind.
  *
- * Layers of a library are called at one stack pointer by many ways (same slots, other values), which
- * are all kept; of one bucket the newest PATHCACHE_WAYS are looked at.
+ * Layers of a library are called at one stack pointer by many ways (same slots, other values),
+ * which are all kept; of one bucket the newest PATHCACHE_WAYS are looked at.
  *
- * That code was unloaded is noticed at the next full unwind only, and then everything is forgotten.
- * Until then an entry could hold wrongly if another library came to the same address and, through
- * it, a call with the same stack pointer and the same return address in every slot. The same library
- * loaded again at the same place is no such case: its path is the same. */
+ * That code was unloaded is noticed at the next full unwind only, and then everything is
+ * forgotten. Until then an entry could hold wrongly if another library came to the same address
+ * and, through it, a call with the same stack pointer and the same return address in every slot.
+ * The same library loaded again at the same place is no such case: its path is the same. */
 #ifndef PDB_RECORDER_PATHCACHE_H
 #define PDB_RECORDER_PATHCACHE_H
 
@@ -46,22 +46,22 @@ enum { PATH_HALF = 128, PATH_MAX_FRAMES = 2 * PATH_HALF, PATH_MAX_STEPS = 1 << 1
 struct call_path {
 	uint32_t num_frames; /* return addresses in slots[].value, innermost first */
 	uint32_t elided_at;  /* frames were left out before this one; 0: nowhere */
-	bool cacheable;	     /* every return address is in a slot of this stack */
+	bool cacheable;      /* every return address is in a slot of this stack */
 	struct path_slot slots[PATH_MAX_FRAMES];
 };
 
 /* As few cache lines as can be, for the same reason as in struct lane_hint: 20 frames are in the
  * first. */
 struct path_entry {
-	uint64_t sum;	     /* path_sum() when the path was found */
-	uint64_t cfa : 48;   /* of a thread's stack; larger ones never fit */
+	uint64_t sum;      /* path_sum() when the path was found */
+	uint64_t cfa : 48; /* of a thread's stack; larger ones never fit */
 	uint64_t site : 16;
-	uint32_t tag;	     /* path_tag() */
-	uint16_t older;	     /* one of the same bucket: line of the arena; 0: none */
-	uint8_t num_steps;   /* of PATHCACHE_STEP slots; at least one. The last slot repeats */
-	bool is_wide;	     /* the slots are int32_t, since one is too far for 16 bits */
-	/* Words from the call's stack pointer to each slot, from the innermost outwards. That of the
-	 * call's own return address is negative. */
+	uint32_t tag;      /* path_tag() */
+	uint16_t older;    /* one of the same bucket: line of the arena; 0: none */
+	uint8_t num_steps; /* of PATHCACHE_STEP slots; at least one. The last slot repeats */
+	bool is_wide;      /* the slots are int32_t, since one is too far for 16 bits */
+	/* Words from the call's stack pointer to each slot, from the innermost outwards. That of
+	 * the call's own return address is negative. */
 	int16_t slots[];
 } __attribute__((aligned(64)));
 static_assert(offsetof(struct path_entry, slots) == 24, "20 slots in the first cache line");
@@ -70,9 +70,11 @@ static_assert(SEG_MAX_SITES <= 1 << 16, "a site in 16 bits");
 static_assert(PATH_MAX_FRAMES / PATHCACHE_STEP <= UINT8_MAX, "steps in 8 bits");
 
 struct pathcache {
-	uint16_t *buckets; /* PATHCACHE_BUCKETS of them: line of the arena where the newest entry is; 0: none */
-	struct path_entry *arena; /* lines: behind an empty one entries, one after the other; emptied as a whole */
-	uint32_t used;		  /* lines */
+	/* PATHCACHE_BUCKETS of them: line of the arena where the newest entry is; 0: none */
+	uint16_t *buckets;
+	/* lines: behind an empty one entries, one after the other; emptied as a whole */
+	struct path_entry *arena;
+	uint32_t used;       /* lines */
 	uint64_t generation; /* of the loaded objects when it was last emptied */
 };
 
@@ -80,8 +82,8 @@ struct pathcache {
 bool pathcache_init(struct pathcache *c);
 void pathcache_deinit(struct pathcache *c);
 
-/* Remember the path of a call, which is cacheable and has a frame. NULL when there is no room; after
- * a flush there is. */
+/* Remember the path of a call, which is cacheable and has a frame. NULL when there is no room;
+ * after a flush there is. */
 const struct path_entry *pathcache_add(struct pathcache *c,
 				       const struct recorder_function *function, uintptr_t ra,
 				       uintptr_t cfa, uint32_t site, const struct call_path *path);
@@ -106,8 +108,8 @@ static inline uint32_t pathcache_place(uintptr_t ra, uintptr_t cfa)
 	return x >> 52; /* 12 bits: PATHCACHE_BUCKETS */
 }
 
-/* What tells calls of one path and stack pointer apart. All functions are in one library, so the lower
- * halves do; the return address is one of the path. */
+/* What tells calls of one path and stack pointer apart. All functions are in one library, so the
+ * lower halves do; the return address is one of the path. */
 static inline uint32_t path_tag(const struct recorder_function *function, uintptr_t ra)
 {
 	return (uint32_t)((uintptr_t)function ^ ra);
@@ -132,10 +134,10 @@ static_assert((PATH_FACTOR_2 + PATH_FACTOR_3) % (1 << 8) &&
 		      (PATH_FACTOR_0 + PATH_FACTOR_1 + PATH_FACTOR_2 + PATH_FACTOR_3) % (1 << 8),
 	      "addresses have fewer than 56 bits, so that a change of one is never lost");
 
-/* The next four return addresses into the sum of those before them. Sums of paths that differ in one
- * address are never the same, those of others by a chance of some 2^-56 (hashing by multiplication
- * and polynomials: Carter and Wegman, Universal classes of hash functions, 1979). So what was in the
- * slots need not be kept. */
+/* The next four return addresses into the sum of those before them. Sums of paths that differ in
+ * one address are never the same, those of others by a chance of some 2^-56 (hashing by
+ * multiplication and polynomials: Carter and Wegman, Universal classes of hash functions, 1979).
+ * So what was in the slots need not be kept. */
 static inline uint64_t path_sum_step(uint64_t sum, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
 	return sum * PATH_FACTOR_STEP + a * PATH_FACTOR_0 + b * PATH_FACTOR_1 + c * PATH_FACTOR_2 +

@@ -45,13 +45,14 @@ static struct recorder {
 	struct intern intern;
 	struct requests requests;
 	struct tracing tracing;
-	pthread_key_t key;	/* its destructor marks the lane of a thread that ends */
+	pthread_key_t key;       /* its destructor marks the lane of a thread that ends */
 	struct lane *lanes;      /* all, the last one first */
 	struct lane *free_lanes; /* of ended threads, the last one first */
 	struct call_path *paths; /* of the last two unwinds, too big for small stacks */
 	unsigned num_unwinds;
-	const struct lane *unwound; /* whose stack the last path is of; NULL: not to be used again */
-	int sessions;		 /* open MPI sessions */
+	/* whose stack the last path is of; NULL: not to be used again */
+	const struct lane *unwound;
+	int sessions; /* open MPI sessions */
 	bool had_sessions, had_init;
 	bool knows_world; /* since MPI_Init */
 } recorder;
@@ -60,10 +61,10 @@ struct comms recorder_comms;
 
 static __thread struct {
 	struct lane *lane; /* NULL: none yet */
-	bool no_lane; /* there was no room for one: do not ask again */
+	bool no_lane;      /* there was no room for one: do not ask again */
 } self __attribute__((tls_model("initial-exec")));
 
-/* ---- Lanes ----------------------------------------------------------------------------------- */
+/* ---- Lanes ---- */
 
 static void read_stack_bounds(struct lane *lane)
 {
@@ -159,7 +160,7 @@ static void take_lane(struct lane *lane)
 	self.lane = lane;
 }
 
-/* ---- Start and end --------------------------------------------------------------------------- */
+/* ---- Start and end ---- */
 
 static bool variable_is(const char *name, const char *value)
 {
@@ -178,7 +179,8 @@ static void say_not_recorded(const struct writer_identity *identity, const char 
 	int n = snprintf(line, sizeof(line), "pdb: rank %d (pid %d) is not recorded: %s\n",
 			 identity->rank, (int)getpid(), why);
 	if (n > 0)
-		(void)!write(STDERR_FILENO, line, n < (int)sizeof(line) ? n : (int)sizeof(line) - 1);
+		(void)!write(STDERR_FILENO, line,
+			     n < (int)sizeof(line) ? n : (int)sizeof(line) - 1);
 }
 
 static uint32_t ring_size(void)
@@ -191,7 +193,8 @@ static uint32_t ring_size(void)
 	unsigned long n = strtoul(text, &end, 10);
 	bool power_of_two = n && (n & (n - 1)) == 0;
 	return *end == '\0' && power_of_two && n >= SEG_MIN_RING && n <= SEG_MAX_RING
-		       ? n : SEG_DEFAULT_RING;
+		       ? n
+		       : SEG_DEFAULT_RING;
 }
 
 /* The segment is its parent's: the child writes nothing and removes nothing. */
@@ -298,7 +301,7 @@ static void stop(void)
 	atomic_store(&recorder.stage, STAGE_OFF);
 }
 
-/* ---- A call ----------------------------------------------------------------------------------- */
+/* ---- A call ---- */
 
 static struct lane *attach_thread(enum seg_life life)
 {
@@ -334,7 +337,8 @@ static void forget_unloaded(struct lane *lane)
 	recorder.unwound = NULL;
 }
 
-/* The path of the call. Most programs come to one new path after the other with most of it in common. */
+/* The path of the call. Most programs come to one new path after the other with most of it in
+ * common. */
 static const struct call_path *unwind(const struct lane *lane, uintptr_t ra, uintptr_t cfa)
 {
 	const struct call_path *known = &recorder.paths[recorder.num_unwinds % 2];
@@ -363,8 +367,8 @@ static uint32_t find_site(struct lane *lane, struct recorder_function *function,
 	}
 	forget_unloaded(lane);
 	const struct call_path *path = unwind(lane, ra, cfa);
-	uint32_t site = intern_site(&recorder.intern, &recorder.objects, &recorder.writer,
-				    function, path);
+	uint32_t site =
+		intern_site(&recorder.intern, &recorder.objects, &recorder.writer, function, path);
 	tracing_add_site(&recorder.tracing, site, function->name, function->class_id);
 	if (!site || !lane_prepare_site(lane, &recorder.writer, site)) {
 		stop();
@@ -433,16 +437,16 @@ static struct lane *begun(struct lane *lane, uint32_t site, const struct path_en
 }
 
 /* Does the call come by the way that this entry remembers? */
-static inline __attribute__((always_inline)) bool
-is_known(const struct path_entry *entry, const struct recorder_function *function, uintptr_t ra,
-	 uintptr_t cfa)
+static inline __attribute__((always_inline)) bool is_known(const struct path_entry *entry,
+							   const struct recorder_function *function,
+							   uintptr_t ra, uintptr_t cfa)
 {
 	return path_entry_fits(entry, function, ra, cfa) && path_entry_holds(entry);
 }
 
 /* The whole way, with nothing assumed. */
-static __attribute__((noinline, cold)) struct lane *
-begin(struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
+static __attribute__((noinline, cold)) struct lane *begin(struct recorder_function *function,
+							  uintptr_t ra, uintptr_t cfa)
 {
 	struct lane *lane = self.lane;
 
@@ -472,8 +476,8 @@ begin_other(struct lane *lane, struct recorder_function *function, uintptr_t ra,
 	return begun(lane, entry->site, entry, cfa);
 }
 
-/* The fast path: the call that is likely after the last one. Whatever else is left to begin() and to the
- * lane. */
+/* The fast path: the call that is likely after the last one. Whatever else is left to begin()
+ * and to the lane. */
 struct lane *recorder_begin(struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
 {
 	struct lane *lane = self.lane;
@@ -561,7 +565,7 @@ void recorder_leave_poll(struct lane *lane, bool failed)
 	ended(lane);
 }
 
-/* ---- Functions of the program ----------------------------------------------------------------- */
+/* ---- Functions of the program ---- */
 
 /* What the tracer does not know yet; SEG_NO_FRAME: cannot be found out. */
 static uint32_t find_function(struct lane *lane, uintptr_t address)
@@ -587,7 +591,8 @@ void recorder_user_function(uintptr_t address, enum seg_trace_kind kind, int dep
 	struct lane *lane = self.lane;
 	const struct trace_filter *filter = &recorder.tracing.filter;
 
-	/* In a slow section it is a signal's handler: what is not known yet cannot be found out now. */
+	/* In a slow section it is a signal's handler: what is not known yet cannot be found out
+	 * now. */
 	if (!lane || !lane->tracer || filter->mpi_only || depth > filter->max_depth ||
 	    atomic_load_explicit(&recorder.stage, memory_order_relaxed) != STAGE_ON ||
 	    slow_is_inside())
@@ -601,7 +606,7 @@ void recorder_user_function(uintptr_t address, enum seg_trace_kind kind, int dep
 		tracer_symbol(lane->tracer, SEG_TRACE_SYMBOL(frame, kind));
 }
 
-/* ---- Communicators, windows, files ------------------------------------------------------------ */
+/* ---- Communicators, windows, files ---- */
 
 /* The first two entries, before any other. In a slow section. */
 static void predefine(void)
@@ -611,8 +616,8 @@ static void predefine(void)
 	comms_predefine(&recorder_comms, &recorder.writer, h->rank, h->rank >= 0 ? h->size : 0);
 }
 
-/* A slow section in which there is a segment to write to; false: not begun. Brief inside a call, where
- * abandon() sees it if a handler has jumped out. */
+/* A slow section in which there is a segment to write to; false: not begun. Brief inside a call,
+ * where abandon() sees it if a handler has jumped out. */
 static bool comms_begin(struct slow *s)
 {
 	const struct lane *lane = self.lane;
@@ -693,7 +698,7 @@ void recorder_name(uint32_t index, const char *text, size_t length)
 	}
 }
 
-/* ---- Init, finalize, abort ------------------------------------------------------------------- */
+/* ---- Init, finalize, abort ---- */
 
 static void set_life(enum seg_life life)
 {

@@ -15,12 +15,12 @@
 
 /* One exported wrapper. */
 struct recorder_function {
-	void *go;	  /* where a call of the exported symbol goes, see jump.h */
-	const char *name; /* MPI_Send */
-	uint16_t class_id;  /* enum seg_class */
-	uint16_t language;  /* enum seg_language */
+	void *go;             /* where a call of the exported symbol goes, see jump.h */
+	const char *name;     /* MPI_Send */
+	uint16_t class_id;    /* enum seg_class */
+	uint16_t language;    /* enum seg_language */
 	uint32_t name_offset; /* of the name in the segment's strings; 0: not there yet */
-	void *next;	      /* what the wrapper calls */
+	void *next;           /* what the wrapper calls */
 };
 
 /* What the wrappers look up without a lock; changed through the functions below only. */
@@ -32,7 +32,8 @@ struct recorder_mpi {
 	bool (*thread_level)(int *level);
 	int multiple; /* MPI_THREAD_MULTIPLE */
 	bool (*version)(char *text, size_t size);
-	/* Keys of MPI_COMM_WORLD, MPI_COMM_SELF and the null handles, in C and Fortran, to indexes. */
+	/* Keys of MPI_COMM_WORLD, MPI_COMM_SELF and the null handles, in C and Fortran, to
+	 * indexes. */
 	void (*predefined)(void (*map)(uint64_t key, uint32_t index));
 };
 
@@ -42,10 +43,11 @@ struct recorder_mpi {
 struct lane *recorder_begin(struct recorder_function *function, uintptr_t ra, uintptr_t cfa);
 void recorder_enter(struct lane *lane);
 
-/* The lane, if a call may be left out that waits for nobody and does nothing. NULL for one of RECORDER_SKIPS in
- * a row, or a program that makes no others, until another rank has changed something, would look as if it
- * did not call MPI at all; where threads may be in MPI at the same time, as it is not known then what a call
- * has to wait for; and for what recorder_begin() has to look at, as calls inside another. */
+/* The lane, if a call may be left out that waits for nobody and does nothing. NULL for one of
+ * RECORDER_SKIPS in a row, or a program that makes no others, until another rank has changed
+ * something, would look as if it did not call MPI at all; where threads may be in MPI at the
+ * same time, as it is not known then what a call has to wait for; and for what recorder_begin()
+ * has to look at, as calls inside another. */
 enum { RECORDER_SKIPS = 64 };
 struct lane *recorder_may_skip(void);
 
@@ -82,7 +84,8 @@ void recorder_leave_poll(struct lane *lane, bool failed);
 void recorder_before_init(void);
 void recorder_after_init(const struct recorder_mpi *mpi);
 
-/* Around MPI_Finalize; after it the segment is removed or left for its keeper. May be called twice. */
+/* Around MPI_Finalize; after it the segment is removed or left for its keeper. May be called
+ * twice. */
 void recorder_before_finalize(void);
 void recorder_after_finalize(void);
 
@@ -97,8 +100,8 @@ void recorder_map(uint64_t key, uint32_t index);
 /* A communicator, window or file was made; its lists are copied. */
 void recorder_made(const struct comms_new *made);
 
-/* It is about to be freed, and its handles mean nothing any more: another thread may get one of them for
- * something new before recorder_freed() is called. */
+/* It is about to be freed, and its handles mean nothing any more: another thread may get one of
+ * them for something new before recorder_freed() is called. */
 void recorder_unmap(uint32_t index);
 
 /* It was freed, and its handles mean nothing any more. */
@@ -107,8 +110,8 @@ void recorder_freed(uint32_t index);
 /* The program gave it a name. */
 void recorder_name(uint32_t index, const char *text, size_t length);
 
-/* A function of the program was entered or returns (enum seg_trace_kind): for the trace, where there
- * is one. depth: of such functions in each other, this one among them. */
+/* A function of the program was entered or returns (enum seg_trace_kind): for the trace, where
+ * there is one. depth: of such functions in each other, this one among them. */
 void recorder_user_function(uintptr_t address, enum seg_trace_kind kind, int depth);
 
 /* A session was opened (+1) or closed (-1). */

@@ -47,8 +47,8 @@ void requests_wait_for_lock(struct requests *r, uint32_t owner)
 {
 	uint32_t holder = 0;
 
-	for (int spins = 0; !atomic_compare_exchange_weak_explicit(
-		     &r->owner, &holder, owner, memory_order_acquire, RELAXED);
+	for (int spins = 0; !atomic_compare_exchange_weak_explicit(&r->owner, &holder, owner,
+								   memory_order_acquire, RELAXED);
 	     holder = 0) {
 		if (holder == owner)
 			return;
@@ -57,7 +57,7 @@ void requests_wait_for_lock(struct requests *r, uint32_t owner)
 	}
 }
 
-/* ---- The table ----------------------------------------------------------------------------------- */
+/* ---- The table ---- */
 
 static void give_back(struct requests *r, uint32_t slot)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What completes later, in this process: from a key (made of MPI's handle) to a slot of the segment's
- * requests. Slots are used again. Nothing here knows MPI.
+ * What completes later, in this process: from a key (made of MPI's handle) to a slot of the
+ * segment's requests. Slots are used again. Nothing here knows MPI.
  *
- * Where threads may call MPI at the same time (MPI_THREAD_MULTIPLE), callers hold the lock; its owner
- * is a lane, so that one that a thread was thrown out of (a signal handler's longjmp) is taken over by
- * the next call of the same thread. Else the program itself sees to it that calls follow each other.
+ * Where threads may call MPI at the same time (MPI_THREAD_MULTIPLE), callers hold the lock; its
+ * owner is a lane, so that one that a thread was thrown out of (a signal handler's longjmp) is
+ * taken over by the next call of the same thread. Else the program itself sees to it that calls
+ * follow each other.
  *
- * A handle is MPI's to give out again as soon as its request has completed, which is before the call
- * that completed it is counted. So another thread may add a request with the handle of one that is
- * still to be counted as completed: the slot of that one is an orphan then, which no key leads to any
- * more, and whoever listed it before the call has a reference. */
+ * A handle is MPI's to give out again as soon as its request has completed, which is before the
+ * call that completed it is counted. So another thread may add a request with the handle of one
+ * that is still to be counted as completed: the slot of that one is an orphan then, which no key
+ * leads to any more, and whoever listed it before the call has a reference. */
 #ifndef PDB_RECORDER_REQUESTS_H
 #define PDB_RECORDER_REQUESTS_H
 
@@ -64,10 +65,10 @@ struct requests_own {
 	uint32_t next; /* slot in the same bucket, or free */
 	uint32_t half; /* the other slot of a request that sends and receives */
 	_Atomic uint32_t serial; /* how many times it was freed */
-	uint32_t row, lane;	 /* of the ledger that counts it; LEDGER_NO_ROW: none does */
-	uint8_t kind;		 /* enum seg_request_kind; the segment says it while it is used */
-	_Atomic uint8_t flags;	 /* enum seg_request_flags */
-	bool takes_any;		 /* a receive with a wildcard */
+	uint32_t row, lane;      /* of the ledger that counts it; LEDGER_NO_ROW: none does */
+	uint8_t kind;            /* enum seg_request_kind; the segment says it while it is used */
+	_Atomic uint8_t flags;   /* enum seg_request_flags */
+	bool takes_any;          /* a receive with a wildcard */
 };
 _Static_assert(sizeof(struct requests_own) == 32, "half a cache line");
 
@@ -80,23 +81,24 @@ struct requests_ref {
 struct requests {
 	struct seg_request *slots; /* of the segment */
 	struct requests_own *own;  /* SEG_MAX_REQUESTS of them */
-	uint32_t *buckets;	   /* slot + 1 of the first one; 0: none */
+	uint32_t *buckets;         /* slot + 1 of the first one; 0: none */
 	struct seg_table *table;
-	uint32_t free; /* first of the list of free slots */
-	uint64_t changes; /* made so far to any of this */
-	bool is_full;  /* no more slots: not asked again */
-	bool is_shared; /* threads may call at the same time */
-	uint32_t exclusive_locks; /* of windows; at most so many are held */
+	uint32_t free;                                 /* first of the list of free slots */
+	uint64_t changes;                              /* made so far to any of this */
+	bool is_full;                                  /* no more slots: not asked again */
+	bool is_shared;                                /* threads may call at the same time */
+	uint32_t exclusive_locks;                      /* of windows; at most so many are held */
 	struct requests_ref orphans[REQUESTS_ORPHANS]; /* number i is at i % REQUESTS_ORPHANS */
 	uint32_t num_orphans;
-	_Atomic uint32_t owner; /* lane + 1 of the holder of the lock; 0: free */
+	_Atomic uint32_t owner;           /* lane + 1 of the holder of the lock; 0: free */
 	bool (*grow)(struct requests *r); /* requests_extend() under the recorder's lock */
 };
 
 /* False when there is no memory. */
 bool requests_init(struct requests *r, struct writer *w, bool (*grow)(struct requests *r));
 
-/* Publish some free slots more; false when there is no room. The caller holds the recorder's lock. */
+/* Publish some free slots more; false when there is no room. The caller holds the recorder's
+ * lock. */
 bool requests_extend(struct requests *r, struct writer *w);
 
 static inline uint32_t *requests_bucket(const struct requests *r, uint64_t key)
@@ -144,9 +146,9 @@ static inline uint32_t requests_pop(struct requests *r)
 	return slot;
 }
 
-/* A request comes to be in three steps, so that little is left to do when MPI has made it. A free slot
- * is taken from the others, or REQUESTS_NONE when there is no room. It is filled in: readers do not
- * look at what is free, and nobody else has it, so that takes no lock. */
+/* A request comes to be in three steps, so that little is left to do when MPI has made it. A
+ * free slot is taken from the others, or REQUESTS_NONE when there is no room. It is filled in:
+ * readers do not look at what is free, and nobody else has it, so that takes no lock. */
 static inline uint32_t requests_take(struct requests *r)
 {
 	if (__builtin_expect(r->free == REQUESTS_NONE, 0)) {
@@ -225,7 +227,7 @@ static inline void requests_use(struct requests *r, uint64_t key, uint32_t slot,
 /* The same of REQUESTS_NONE, counted as dropped then, or of two slots: a request that sends and
  * receives. If one of them is REQUESTS_NONE the other is free. */
 void requests_use_all(struct requests *r, uint64_t key, const uint32_t *slots, uint32_t num,
-		  uint64_t ticks);
+		      uint64_t ticks);
 
 /* All three. Its slot, or REQUESTS_NONE. */
 static inline uint32_t requests_add(struct requests *r, uint64_t key, const struct request *request)

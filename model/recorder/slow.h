@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Slow sections: one thread at a time, cancellation off. A call of MPI in the middle of one on the same
- * thread (a signal's handler that calls MPI_Abort) is told by slow_begin(), and is passed through.
+ * Slow sections: one thread at a time, cancellation off. A call of MPI in the middle of one on
+ * the same thread (a signal's handler that calls MPI_Abort) is told by slow_begin(), and is
+ * passed through.
  *
- * Signals are blocked as soon as the thread may go on: a thread that waited with signals blocked could not be
- * stopped by a signal, and some runtimes wait until all are. In brief sections they are not blocked: some
- * programs make thousands of windows a second, and asking the kernel takes longer than all else there.
- * That is for sections inside a call of MPI only, which a handler cannot jump out of without harm to MPI. */
+ * Signals are blocked as soon as the thread may go on: a thread that waited with signals blocked
+ * could not be stopped by a signal, and some runtimes wait until all are. In brief sections they
+ * are not blocked: some programs make thousands of windows a second, and asking the kernel takes
+ * longer than all else there. That is for sections inside a call of MPI only, which a handler
+ * cannot jump out of without harm to MPI. */
 #ifndef PDB_RECORDER_SLOW_H
 #define PDB_RECORDER_SLOW_H
 

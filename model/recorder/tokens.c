@@ -27,8 +27,7 @@ static void drop(struct lane *l, uint64_t key)
 	requests_unlock(l->requests);
 }
 
-/* ---- Tokens ------------------------------------------------------------------------------------
- */
+/* ---- Tokens ---- */
 
 void tokens_send(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 {
@@ -91,10 +90,10 @@ void tokens_list_collective(struct lane *l, struct p2p_list *list, uint32_t comm
 	p2p_list(list, key);
 }
 
-/* ---- Locks -------------------------------------------------------------------------------------
+/* ---- Locks ----
  *
- * Some programs flush many windows in turn, and what is known of the lock of each is in no cache any
- * more. Most hold no exclusive lock: while that is so nothing is looked up. */
+ * Some programs flush many windows in turn, and what is known of the lock of each is in no cache
+ * any more. Most hold no exclusive lock: while that is so nothing is looked up. */
 
 static uint64_t lock_key(uint32_t window, int32_t target)
 {

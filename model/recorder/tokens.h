@@ -14,8 +14,8 @@ void tokens_take_back_send(struct lane *l, uint32_t comm, int32_t peer, int32_t 
 /* A token of the peer is needed: there is a request for it from now on. */
 void tokens_expect(struct lane *l, uint32_t comm, int32_t peer, int32_t tag);
 
-/* The key of that request. What a thread waits for within one call is its own; epochs of a window are
- * of the process. */
+/* The key of that request. What a thread waits for within one call is its own; epochs of a
+ * window are of the process. */
 static inline uint64_t tokens_key(const struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 {
 	bool within_call = tag != SEG_TAG_POST && tag != SEG_TAG_COMPLETE;

@@ -6,7 +6,7 @@
 
 #include "model/recorder/pages.h"
 
-/* ---- What is wanted -------------------------------------------------------------------------- */
+/* ---- What is wanted ---- */
 
 /* "1M", "65536", "512k"; what follows in *end. 0: no number. */
 static uint64_t parse_size(const char *text, char **end)
@@ -53,7 +53,7 @@ void tracing_add_site(struct tracing *tracing, uint32_t site, const char *name, 
 		tracing->skipped[site] = !trace_filter_has_call(&tracing->filter, name, class_id);
 }
 
-/* ---- The trace of a lane --------------------------------------------------------------------- */
+/* ---- The trace of a lane ---- */
 
 static size_t private_size(const struct tracing *tracing)
 {
@@ -108,7 +108,7 @@ struct tracer *tracer_create(const struct tracing *tracing, struct writer *w, st
 	return t;
 }
 
-/* ---- Events ---------------------------------------------------------------------------------- */
+/* ---- Events ---- */
 
 /* From a signal handler in the midst of an event. If there are so many, the handler may have left
  * that for good. */
@@ -173,7 +173,7 @@ void tracer_end(struct tracer *t)
 	trace_writer_end(&t->writer, TRACE_IS_FULL);
 }
 
-/* ---- Functions ------------------------------------------------------------------------------- */
+/* ---- Functions ---- */
 
 static uint32_t slot_of(uintptr_t address)
 {

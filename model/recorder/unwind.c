@@ -81,7 +81,7 @@ struct walk {
 	uint32_t num_own, num; /* frames: of the recorder, outside it */
 	struct call_path *path;
 	const struct call_path *known; /* NULL: none */
-	uint32_t at;		       /* the first of its frames that may be met yet */
+	uint32_t at;                   /* the first of its frames that may be met yet */
 };
 
 /* The first of the path's frames, from this one on, behind which all still hold. */
@@ -94,8 +94,8 @@ static uint32_t first_that_holds(const struct call_path *path, uint32_t from)
 	return i;
 }
 
-/* Has the walk met the known path, so that it would go on as that did? Then the rest is taken from there.
- * Slots lie the higher the farther out. */
+/* Has the walk met the known path, so that it would go on as that did? Then the rest is taken
+ * from there. Slots lie the higher the farther out. */
 static bool take_known(struct walk *w, const struct path_slot *slot)
 {
 	const struct call_path *known = w->known;

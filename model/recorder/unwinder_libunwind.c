@@ -48,8 +48,8 @@ static const uintptr_t *slot_of(unw_cursor_t *cursor, uintptr_t ip, uintptr_t lo
 {
 	unw_save_loc_t where;
 
-	if (lib.is_signal_frame(cursor) > 0 ||
-	    lib.get_save_loc(cursor, UNW_REG_IP, &where) != 0 || where.type != UNW_SLT_MEMORY)
+	if (lib.is_signal_frame(cursor) > 0 || lib.get_save_loc(cursor, UNW_REG_IP, &where) != 0 ||
+	    where.type != UNW_SLT_MEMORY)
 		return NULL;
 	return unwinder_check(where.u.addr, ip, low, high);
 }

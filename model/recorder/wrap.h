@@ -23,13 +23,13 @@
 /* A call from begin to end, for the hooks of its shape. */
 struct wrap_call {
 	struct lane *lane; /* of the thread; NULL: the call is not recorded */
-	void *status;	   /* what MPI gets for the argument with the mark "=" */
+	void *status;      /* what MPI gets for the argument with the mark "=" */
 	bool is_fortran;   /* a constant in each wrapper */
 
 	/* What a hook before the call leaves for the one after it. */
-	uint32_t comm;	  /* index of what is made from, or freed */
+	uint32_t comm;    /* index of what is made from, or freed */
 	uint32_t ordinal; /* of what is made */
-	uint64_t key;	  /* of what is freed; tag of what is made */
+	uint64_t key;     /* of what is freed; tag of what is made */
 	uint32_t peer_comm;
 	int32_t peer, kind; /* of a lock; of a leader */
 	bool is_leader;
@@ -41,44 +41,43 @@ struct wrap_call {
 #include "model/recorder/wrap_tokens.h"
 
 /* What is exported; then begins its wrapper. */
-#define WRAP_EXPORT(symbol_, name_, class_, language_, ierror_)                                   \
-	__attribute__((visibility("hidden"))) void jump_first_##symbol_(void);                    \
-	extern __attribute__((visibility("hidden"))) struct recorder_function jump_##symbol_;     \
-	struct recorder_function jump_##symbol_ = {                                               \
-		.go = (void *)jump_first_##symbol_,                                               \
-		.name = name_,                                                                    \
-		.class_id = SEG_CLASS_##class_,                                                   \
-		.language = SEG_LANGUAGE_##language_,                                             \
-	};                                                                                        \
+#define WRAP_EXPORT(symbol_, name_, class_, language_, ierror_)                                    \
+	__attribute__((visibility("hidden"))) void jump_first_##symbol_(void);                     \
+	extern __attribute__((visibility("hidden"))) struct recorder_function jump_##symbol_;      \
+	struct recorder_function jump_##symbol_ = {                                                \
+		.go = (void *)jump_first_##symbol_,                                                \
+		.name = name_,                                                                     \
+		.class_id = SEG_CLASS_##class_,                                                    \
+		.language = SEG_LANGUAGE_##language_,                                              \
+	};                                                                                         \
 	JUMP(symbol_, ierror_)
 #define WRAP_BODY(symbol_) __attribute__((visibility("hidden"))) recorded_##symbol_
-#define WRAP_FUNCTION(symbol_, language_)                                                         \
-	__attribute__((unused)) const enum seg_language wrap_language =                           \
-		SEG_LANGUAGE_##language_;                                                         \
+#define WRAP_FUNCTION(symbol_, language_)                                                          \
+	__attribute__((unused)) const enum seg_language wrap_language = SEG_LANGUAGE_##language_;  \
 	struct recorder_function *const function = &jump_##symbol_
 #define WRAP_NEXT() next_function(function)
 
 /* The wrapper's own return address and stack pointer at the call: they name the call site. What
  * hooks leave for each other is not there yet. */
-#define WRAP_BEGIN(status_)                                                                       \
-	struct wrap_call wrap;                                                                    \
-	wrap.lane = recorder_begin(function, (uintptr_t)__builtin_return_address(0),              \
-				   (uintptr_t)__builtin_dwarf_cfa());                             \
-	wrap.status = status_;                                                                    \
+#define WRAP_BEGIN(status_)                                                                        \
+	struct wrap_call wrap;                                                                     \
+	wrap.lane = recorder_begin(function, (uintptr_t)__builtin_return_address(0),               \
+				   (uintptr_t)__builtin_dwarf_cfa());                              \
+	wrap.status = status_;                                                                     \
 	wrap.is_fortran = wrap_language == SEG_LANGUAGE_FORTRAN
 #define WRAP_SKIP(lane_) recorder_skip(lane_, (uintptr_t)__builtin_dwarf_cfa())
 #define WRAP_ENTER() recorder_enter(wrap.lane)
 #define WRAP_LEAVE() recorder_leave(wrap.lane)
 #define WRAP_ENTER_POLL() recorder_enter_poll(wrap.lane)
 /* A poll has failed when it says success and its flag or count is 0. */
-#define WRAP_LEAVE_POLL(ret_, outcome_)                                                           \
+#define WRAP_LEAVE_POLL(ret_, outcome_)                                                            \
 	recorder_leave_poll(wrap.lane, (ret_) == MPI_SUCCESS && (outcome_) == 0)
 
 /* Call a Fortran function; its error code. */
-#define WRAP_FORTRAN_CALL(next_, ...)                                                             \
-	({                                                                                        \
-		(next_)(__VA_ARGS__);                                                             \
-		ierror ? *ierror : MPI_SUCCESS;                                                   \
+#define WRAP_FORTRAN_CALL(next_, ...)                                                              \
+	({                                                                                         \
+		(next_)(__VA_ARGS__);                                                              \
+		ierror ? *ierror : MPI_SUCCESS;                                                    \
 	})
 
 #define WRAP_BEFORE_INIT() recorder_before_init()
@@ -88,12 +87,12 @@ struct wrap_call {
 #define WRAP_BEFORE_ABORT() recorder_before_abort()
 #define WRAP_AFTER_ABORT() (void)0
 #define WRAP_BEFORE_SESSION_INIT() (void)0
-#define WRAP_AFTER_SESSION_INIT()                                                                 \
-	if (wrap.lane)                                                                            \
+#define WRAP_AFTER_SESSION_INIT()                                                                  \
+	if (wrap.lane)                                                                             \
 	recorder_session(1)
 #define WRAP_BEFORE_SESSION_FINALIZE() (void)0
-#define WRAP_AFTER_SESSION_FINALIZE()                                                             \
-	if (wrap.lane)                                                                            \
+#define WRAP_AFTER_SESSION_FINALIZE()                                                              \
+	if (wrap.lane)                                                                             \
 	recorder_session(-1)
 
 /* MPI's handles differ between libraries, so these questions are asked here. Each returns false
@@ -137,20 +136,22 @@ static bool wrap_version(char *text, size_t size)
 
 static const struct next_mpi wrap_own_mpi = {
 #ifdef OPEN_MPI
-	/* MPI's own ABI has no conversion of handles to Fortran, so that an Open MPI of that ABI, which needs the same
-	 * libraries, has no such function. */
+	/* MPI's own ABI has no conversion of handles to Fortran, so that an Open MPI of that
+	 * ABI, which needs the same libraries, has no such function. */
 	.marks = {"ompi_mpi_comm_world", "PMPI_Comm_c2f"},
 #else
-	/* Of all that have the ABI of MPICH, and of none that has MPI's: mpi.h calls MPI_COMM_DUP_FN so. */
+	/* Of all that have the ABI of MPICH, and of none that has MPI's: mpi.h calls
+	 * MPI_COMM_DUP_FN so. */
 	.marks = {"MPIR_Dup_fn"},
 #endif
 	.no_function = MPI_ERR_OTHER,
 };
 
 JUMP_RESOLVE();
-__attribute__((visibility("hidden"))) void *
-wrap_resolve(struct recorder_function *function, const struct jump_info *info,
-	     struct jump_frame *frame, void *arguments, uintptr_t caller);
+__attribute__((visibility("hidden"))) void *wrap_resolve(struct recorder_function *function,
+							 const struct jump_info *info,
+							 struct jump_frame *frame, void *arguments,
+							 uintptr_t caller);
 void *wrap_resolve(struct recorder_function *function, const struct jump_info *info,
 		   struct jump_frame *frame, void *arguments, uintptr_t caller)
 {

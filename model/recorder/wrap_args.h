@@ -78,7 +78,7 @@ static inline int32_t wrap_tag(int tag)
 	return tag >= 0 ? tag : SEG_TAG_ANY;
 }
 
-/* ---- Types ----------------------------------------------------------------------------------- */
+/* ---- Types ---- */
 
 #ifdef OPEN_MPI
 /* What MPI_Type_size() would call an error handler for. */
@@ -91,8 +91,8 @@ static inline bool wrap_has_size(MPI_Datatype type)
 	return type && (const void *)type != null;
 }
 
-/* What is known of types: address << 16 | size, or WRAP_DERIVED. A predefined type keeps its address
- * and size; what has the address of a derived one is never predefined. */
+/* What is known of types: address << 16 | size, or WRAP_DERIVED. A predefined type keeps its
+ * address and size; what has the address of a derived one is never predefined. */
 enum { WRAP_DERIVED = 0xffff, WRAP_TYPES = 64 };
 static _Atomic uint64_t wrap_types[WRAP_TYPES];
 
@@ -124,7 +124,8 @@ static inline __attribute__((always_inline)) int wrap_predefined_size(MPI_Dataty
 	return size == WRAP_DERIVED ? -1 : wrap_learn_size(type, address, known);
 }
 
-/* The C handles of Fortran's predefined types, whose integers are small and never given to another. */
+/* The C handles of Fortran's predefined types, whose integers are small and never given to
+ * another. */
 enum { WRAP_FORTRAN_TYPES = 128 };
 static _Atomic(MPI_Datatype) wrap_fortran_types[WRAP_FORTRAN_TYPES];
 
@@ -175,8 +176,7 @@ static __attribute__((noinline)) int wrap_ask_size(MPI_Datatype type)
 
 /* Bytes of that many elements; 0 where the type is none. Only of arguments that are significant:
  * others may be garbage. */
-static inline __attribute__((always_inline)) uint64_t wrap_bytes(MPI_Count count,
-								 MPI_Datatype type)
+static inline __attribute__((always_inline)) uint64_t wrap_bytes(MPI_Count count, MPI_Datatype type)
 {
 	int size = wrap_predefined_size(type);
 
@@ -185,8 +185,7 @@ static inline __attribute__((always_inline)) uint64_t wrap_bytes(MPI_Count count
 	return size > 0 && count > 0 ? (uint64_t)count * size : 0;
 }
 
-/* ---- Special addresses -------------------------------------------------------------------------
- */
+/* ---- Special addresses ---- */
 
 /* In Fortran these are variables. Some libraries have several, for mpif.h and for mpi_f08, or tell
  * the address in a variable of C. */

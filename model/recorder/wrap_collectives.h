@@ -58,8 +58,7 @@ static inline void wrap_start(struct wrap_call *w, uint32_t comm, struct wrap_gi
 	w->comm = comm;
 }
 
-/* ---- What they give ----------------------------------------------------------------------------
- */
+/* ---- What they give ---- */
 
 /* Ranks may give different amounts. */
 static inline struct wrap_given wrap_uneven_given(void)
@@ -114,8 +113,7 @@ static inline struct wrap_given wrap_gather_given(MPI_Count count, MPI_Datatype 
 	return given;
 }
 
-/* ---- Hooks -------------------------------------------------------------------------------------
- */
+/* ---- Hooks ---- */
 
 /* For a shape and its arguments before `comm`: the hooks of the blocking function and of the one
  * that makes a request, whose shape has an i before its name. */

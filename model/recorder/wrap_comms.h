@@ -91,7 +91,7 @@ static inline uint64_t wrap_file_key(MPI_File file)
 		uint64_t key = wrap_##name_##_key(handle);                                         \
 		uint32_t index = comms_find(&recorder_comms, key);                                 \
 		return __builtin_expect(index != HANDLES_UNKNOWN, 1) ? index                       \
-								   : recorder_adopt(key, kind_);   \
+								     : recorder_adopt(key, kind_); \
 	}                                                                                          \
 	static __attribute__((noinline, cold))                                                     \
 	uint32_t wrap_first_##name_(const MPI_Fint *handle, uint64_t key)                          \

@@ -7,14 +7,13 @@
 #include "model/recorder/pages.h"
 #include "model/recorder/wrap_collectives.h"
 
-/* ---- What MPI tells of a communicator ----------------------------------------------------------
- */
+/* ---- What MPI tells of a communicator ---- */
 
 /* Scratch that the lists of a struct comms_new are in. */
 struct wrap_lists {
 	int *members, *sources;
 	size_t members_size, sources_size; /* bytes */
-	int few[64];			   /* the members, if they are so few: pages take long */
+	int few[64];                       /* the members, if they are so few: pages take long */
 };
 
 static void wrap_release_lists(struct wrap_lists *lists)
@@ -205,8 +204,7 @@ static void wrap_get_members(MPI_Comm comm, struct comms_new *n, struct wrap_lis
 		n->remote = lists->members + n->size;
 }
 
-/* ---- Topologies: whom neighbourhood collectives receive from -----------------------------------
- */
+/* ---- Topologies: whom neighbourhood collectives receive from ---- */
 
 static int *wrap_scratch(struct wrap_lists *lists, int num)
 {
@@ -214,8 +212,9 @@ static int *wrap_scratch(struct wrap_lists *lists, int num)
 	return lists->sources = num > 0 ? pages_map(lists->sources_size) : NULL;
 }
 
-/* What made the communicator tells its topology, not MPI_Topo_test: Open MPI 5 takes a graph that was made
- * from a Cartesian communicator for one as well, and crashes when it is asked for the dimensions. */
+/* What made the communicator tells its topology, not MPI_Topo_test: Open MPI 5 takes a graph
+ * that was made from a Cartesian communicator for one as well, and crashes when it is asked for
+ * the dimensions. */
 typedef int wrap_get_sources(MPI_Comm comm, int rank, struct wrap_lists *lists);
 
 /* Two in each dimension; over an edge that is not periodic there is none. */
@@ -268,8 +267,7 @@ static int wrap_dist_graph_sources(MPI_Comm comm, int rank, struct wrap_lists *l
 											    : 0;
 }
 
-/* ---- Communicators -----------------------------------------------------------------------------
- */
+/* ---- Communicators ---- */
 
 /* It exists now. `get_sources`: of its topology; NULL: it has none, or that of its parent. */
 static __attribute__((noinline, cold)) void wrap_made(struct wrap_call *w, struct comms_new *n,
@@ -299,7 +297,8 @@ static void wrap_make_before(struct wrap_call *w, uint32_t parent)
 	w->ordinal = comms_child(&recorder_comms, parent);
 }
 
-static void wrap_made_of(struct wrap_call *w, int ret, const void *comm, wrap_get_sources *get_sources)
+static void wrap_made_of(struct wrap_call *w, int ret, const void *comm,
+			 wrap_get_sources *get_sources)
 {
 	struct comms_new n = {
 		.origin = COMMID_COLLECTIVE, .parent = w->comm, .ordinal = w->ordinal};
@@ -359,7 +358,8 @@ static void wrap_idup_after(struct wrap_call *w, int ret, const void *comm, cons
 	wrap_request_made(w, ret, request);
 	/* A library that sets it later leaves what the variable held before. */
 	if (ret == MPI_SUCCESS &&
-	    comms_find(&recorder_comms, wrap_comm_key(wrap_comm_at(comm, w->is_fortran))) == HANDLES_UNKNOWN)
+	    comms_find(&recorder_comms, wrap_comm_key(wrap_comm_at(comm, w->is_fortran))) ==
+		    HANDLES_UNKNOWN)
 		wrap_duplicate_after(w, ret, comm);
 }
 
@@ -430,12 +430,11 @@ static void wrap_name_after(struct wrap_call *w, int ret, uint32_t index, const 
 		recorder_name(index, text, wrap_text_length(w, text, length));
 }
 
-/* ---- Freeing -----------------------------------------------------------------------------------
- */
+/* ---- Freeing ---- */
 
-/* Counted on what is freed: its members, and they alone, do so. Where another thread may get the handle
- * for something new from now on, the handle means nothing any more. Key 0: there is no handle, which MPI
- * is going to refuse. */
+/* Counted on what is freed: its members, and they alone, do so. Where another thread may get the
+ * handle for something new from now on, the handle means nothing any more. Key 0: there is no
+ * handle, which MPI is going to refuse. */
 static void wrap_free(struct wrap_call *w, uint32_t index, uint64_t key)
 {
 	wrap_collective(w, index, wrap_uneven_given(), 0);
@@ -468,8 +467,7 @@ static void wrap_free_comm_after(struct wrap_call *w, int ret)
 	wrap_freed(w, ret);
 }
 
-/* ---- Windows and files -------------------------------------------------------------------------
- */
+/* ---- Windows and files ---- */
 
 /* The groups are those of the communicator. */
 static __attribute__((noinline, cold)) void wrap_made_from(struct wrap_call *w,

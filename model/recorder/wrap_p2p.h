@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The hooks of point-to-point calls and of what completes later; see mpi_calls.def for when and
- * with what the wrappers call them. What MPI has not yet accepted, or has refused, may be wrong: pointers may
- * be NULL then. Included by wrap.h. */
+ * with what the wrappers call them. What MPI has not yet accepted, or has refused, may be wrong:
+ * pointers may be NULL then. Included by wrap.h. */
 #ifndef PDB_RECORDER_WRAP_P2P_H
 #define PDB_RECORDER_WRAP_P2P_H
 
@@ -26,7 +26,7 @@ static inline void wrap_local_before(struct wrap_call *w)
 }
 
 static inline __attribute__((always_inline)) struct p2p_message wrap_envelope(int rank, int tag,
-									     uint32_t comm)
+									      uint32_t comm)
 {
 	struct p2p_message m = {.comm = comm, .peer = wrap_peer(rank), .tag = wrap_tag(tag)};
 	uint32_t num_peers = comms_num_peers(&recorder_comms, comm);
@@ -49,11 +49,11 @@ wrap_message(MPI_Count count, MPI_Datatype type, int rank, int tag, uint32_t com
 	return m;
 }
 
-/* ---- Handles of requests and messages -------------------------------------------------------------- */
+/* ---- Handles of requests and messages ---- */
 
 #ifdef OPEN_MPI
-/* A request that was made in Fortran has an integer there, and keeps it: that is its key, since asking
- * MPI for the C handle takes longer than all the rest. It is odd, handles of C are even. */
+/* A request that was made in Fortran has an integer there, and keeps it: that is its key, since
+ * asking MPI for the C handle takes longer than all the rest. It is odd, handles of C are even. */
 static struct {
 	const void *null, *empty; /* sends that are complete at once are all `empty` */
 	MPI_Fint fortran_null, fortran_empty;
@@ -98,7 +98,8 @@ static inline __attribute__((always_inline)) void wrap_know_requests(void)
 		wrap_find_requests();
 }
 
-static inline __attribute__((always_inline)) uint64_t wrap_known_key(const void *requests, int i, bool is_fortran)
+static inline __attribute__((always_inline)) uint64_t wrap_known_key(const void *requests, int i,
+								     bool is_fortran)
 {
 	return is_fortran ? wrap_fortran_key(((const MPI_Fint *)requests)[i])
 			  : wrap_c_key(((const MPI_Request *)requests)[i]);
@@ -129,9 +130,9 @@ static inline uint64_t wrap_message_key(const void *message, bool is_fortran)
 {
 	if (!message)
 		return REQUESTS_KEY_NULL;
-	MPI_Message m = is_fortran ? WRAP_F2C(MPI_Message, MPI_Message_f2c,
-					      *(const MPI_Fint *)message)
-				   : *(const MPI_Message *)message;
+	MPI_Message m = is_fortran
+				? WRAP_F2C(MPI_Message, MPI_Message_f2c, *(const MPI_Fint *)message)
+				: *(const MPI_Message *)message;
 
 	return requests_key(REQUESTS_MESSAGE, WRAP_WORD(m));
 }
@@ -142,7 +143,8 @@ static inline __attribute__((always_inline)) void wrap_know_requests(void)
 {
 }
 
-static inline __attribute__((always_inline)) uint64_t wrap_known_key(const void *requests, int i, bool is_fortran)
+static inline __attribute__((always_inline)) uint64_t wrap_known_key(const void *requests, int i,
+								     bool is_fortran)
 {
 	MPI_Request request = ((const MPI_Request *)requests)[i];
 
@@ -176,13 +178,14 @@ static inline uint64_t wrap_message_key(const void *message, bool is_fortran)
 }
 #endif
 
-static inline __attribute__((always_inline)) uint64_t wrap_request_key(const void *requests, int i, bool is_fortran)
+static inline __attribute__((always_inline)) uint64_t wrap_request_key(const void *requests, int i,
+								       bool is_fortran)
 {
 	wrap_know_requests();
 	return wrap_known_key(requests, i, is_fortran);
 }
 
-/* ---- Statuses -------------------------------------------------------------------------------------- */
+/* ---- Statuses ---- */
 
 /* The evidence needs `num` statuses that the program ignores: MPI gets ours. */
 static inline void wrap_ask_status(struct wrap_call *w, int num)
@@ -228,7 +231,7 @@ static inline enum p2p_end wrap_end(int ret)
 	return wrap_error_class(ret) == MPI_ERR_TRUNCATE ? P2P_TRUNCATED : P2P_REFUSED;
 }
 
-/* ---- Blocking -------------------------------------------------------------------------------------- */
+/* ---- Blocking ---- */
 
 static inline void wrap_send_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type,
 				    int dest, int tag, uint32_t comm, uint32_t flags)
@@ -293,10 +296,10 @@ static inline void wrap_sendrecv_replace_after(struct wrap_call *w, int ret)
 	wrap_recv_after(w, ret);
 }
 
-/* ---- Probes, matched messages ------------------------------------------------------------------------ */
+/* ---- Probes, matched messages ---- */
 
-static inline __attribute__((always_inline)) void wrap_any_probe(struct wrap_call *w, int source, int tag, uint32_t comm,
-				  enum operation_of of)
+static inline __attribute__((always_inline)) void
+wrap_any_probe(struct wrap_call *w, int source, int tag, uint32_t comm, enum operation_of of)
 {
 	struct p2p_message m = wrap_envelope(source, tag, comm);
 
@@ -359,7 +362,7 @@ static inline void wrap_mrecv_after(struct wrap_call *w, int ret)
 		p2p_complete(w->lane, 0, &status);
 }
 
-/* ---- Making requests ----------------------------------------------------------------------------------- */
+/* ---- Making requests ---- */
 
 static inline __attribute__((always_inline)) void wrap_request_made(struct wrap_call *w, int ret,
 								    const void *request)
@@ -484,9 +487,10 @@ static inline void wrap_irequest_after(struct wrap_call *w, int ret, const void 
 	wrap_request_made(w, ret, request);
 }
 
-/* ---- Starting, cancelling, freeing ----------------------------------------------------------------------- */
+/* ---- Starting, cancelling, freeing ---- */
 
-static inline __attribute__((always_inline)) void wrap_list(struct wrap_call *w, int count, const void *requests)
+static inline __attribute__((always_inline)) void wrap_list(struct wrap_call *w, int count,
+							    const void *requests)
 {
 	struct p2p_list list = p2p_list_begin(w->lane);
 
@@ -503,8 +507,7 @@ static __attribute__((noinline, cold)) bool wrap_rename(struct wrap_call *w, int
 	bool has_renamed = false;
 
 	for (int i = 0; i < count; i++)
-		has_renamed |= p2p_rename(w->lane, i,
-					  wrap_other_key(requests, i, w->is_fortran));
+		has_renamed |= p2p_rename(w->lane, i, wrap_other_key(requests, i, w->is_fortran));
 	return has_renamed;
 }
 
@@ -560,11 +563,12 @@ static inline void wrap_request_free_after(struct wrap_call *w, int ret)
 		p2p_freed(w->lane);
 }
 
-/* ---- Waiting and testing ----------------------------------------------------------------------------------- */
+/* ---- Waiting and testing ---- */
 
-static inline __attribute__((always_inline)) void
-wrap_any_wait(struct wrap_call *w, int count, const void *requests, enum seg_operation_kind kind,
-	      enum operation_of of, int statuses)
+static inline __attribute__((always_inline)) void wrap_any_wait(struct wrap_call *w, int count,
+								const void *requests,
+								enum seg_operation_kind kind,
+								enum operation_of of, int statuses)
 {
 	wrap_list(w, count, requests);
 	if (!p2p_wait(w->lane, kind, of) && wrap_rename(w, count, requests))
@@ -637,8 +641,7 @@ static inline void wrap_waitall_before(struct wrap_call *w, int count, const voi
 	wrap_any_wait(w, count, requests, SEG_OPERATION_WAIT_ALL, OPERATION_CALL, count);
 }
 
-static inline void wrap_waitall_after(struct wrap_call *w, int ret, int count,
-				      const void *requests)
+static inline void wrap_waitall_after(struct wrap_call *w, int ret, int count, const void *requests)
 {
 	wrap_all_completed(w, ret, count, requests);
 }
@@ -697,8 +700,8 @@ static inline void wrap_testall_before(struct wrap_call *w, int count, const voi
 	wrap_any_wait(w, count, requests, SEG_OPERATION_WAIT_ALL, OPERATION_POLL, count);
 }
 
-static inline void wrap_testall_after(struct wrap_call *w, int ret, int count,
-				      const void *requests, const int *flag)
+static inline void wrap_testall_after(struct wrap_call *w, int ret, int count, const void *requests,
+				      const int *flag)
 {
 	if (ret != MPI_SUCCESS || *flag)
 		wrap_all_completed(w, ret, count, requests);
@@ -733,8 +736,8 @@ static inline void wrap_get_status_before(struct wrap_call *w, const void *reque
 	wrap_any_wait(w, 1, request, SEG_OPERATION_WAIT_ALL, OPERATION_POLL, 0);
 }
 
-static inline void wrap_get_status_list_before(struct wrap_call *w, int count,
-					       const void *requests, enum seg_operation_kind kind)
+static inline void wrap_get_status_list_before(struct wrap_call *w, int count, const void *requests,
+					       enum seg_operation_kind kind)
 {
 	wrap_any_wait(w, count, requests, kind, OPERATION_POLL, 0);
 }

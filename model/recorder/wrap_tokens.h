@@ -23,8 +23,7 @@ static int wrap_ranks_in(MPI_Group group, MPI_Group base, int32_t *to, uint32_t 
 	return size;
 }
 
-/* ---- Post, start, complete, wait ---------------------------------------------------------------
- */
+/* ---- Post, start, complete, wait ---- */
 
 static uint64_t wrap_groups_freed;
 
@@ -189,8 +188,7 @@ static void wrap_win_test_after(struct wrap_call *w, int ret, const int *flag)
 		wrap_win_wait_after(w, ret);
 }
 
-/* ---- Locks -------------------------------------------------------------------------------------
- */
+/* ---- Locks ---- */
 
 static inline void wrap_lock_before(struct wrap_call *w, int type, int rank, uint32_t window)
 {
@@ -245,11 +243,12 @@ static inline void wrap_unlock_all_after(struct wrap_call *w, int ret)
 	wrap_unlock_after(w, ret);
 }
 
-/* Has the flush nothing to do? Some programs flush all windows that they have each time, though most have
- * not been used since. A lock counts as a use: libraries get it when there is something to do under it.
- * Which window it is need not be looked up where nothing is pending of any. */
-#define wrap_flush_is_idle(window_, pending_)                                                     \
-	(!comms_has_pending(&recorder_comms) ||                                                   \
+/* Has the flush nothing to do? Some programs flush all windows that they have each time, though
+ * most have not been used since. A lock counts as a use: libraries get it when there is
+ * something to do under it. Which window it is need not be looked up where nothing is pending of
+ * any. */
+#define wrap_flush_is_idle(window_, pending_)                                                      \
+	(!comms_has_pending(&recorder_comms) ||                                                    \
 	 !(comms_pending_of(&recorder_comms, window_) & (pending_)))
 #define wrap_flush_all_is_idle wrap_flush_is_idle
 
@@ -267,11 +266,9 @@ static inline void wrap_flush_all_before(struct wrap_call *w, uint32_t window, u
 	tokens_lock_operation(w->lane, window, SEG_PEER_ANY, TOKENS_LOCK_HELD);
 }
 
-/* ---- One-sided transfers -----------------------------------------------------------------------
- */
+/* ---- One-sided transfers ---- */
 
-static inline void wrap_one_sided_before(struct wrap_call *w, uint32_t window,
-					 uint32_t pending)
+static inline void wrap_one_sided_before(struct wrap_call *w, uint32_t window, uint32_t pending)
 {
 	comms_leave_pending(&recorder_comms, window, pending);
 	operation_local(w->lane);
@@ -289,8 +286,7 @@ static inline void wrap_one_sided_request_after(struct wrap_call *w, int ret, co
 	wrap_irequest_after(w, ret, request);
 }
 
-/* ---- Communicators of groups -------------------------------------------------------------------
- */
+/* ---- Communicators of groups ---- */
 
 /* Collective over the new one alone, so nothing is counted on the parent, but each of the group
  * tells each other. */
@@ -346,8 +342,7 @@ static void wrap_make_group_after(struct wrap_call *w, int ret, const void *comm
 	pages_unmap(w->peers, w->peers_size);
 }
 
-/* ---- Communicators between groups --------------------------------------------------------------
- */
+/* ---- Communicators between groups ---- */
 
 /* Two collectives of the local group with the leaders' exchange between them: only when the leader
  * has it all, the others get it. So the leader counts the second one when it returns. */
@@ -366,7 +361,8 @@ static void wrap_make_inter_before(struct wrap_call *w, uint32_t local, int loca
 	w->peer = remote_leader;
 	w->peer_comm = peer_comm;
 	struct p2p_list list = p2p_list_begin(w->lane);
-	tokens_list_collective(w->lane, &list, local, local_leader, comms_last(&recorder_comms, local));
+	tokens_list_collective(w->lane, &list, local, local_leader,
+			       comms_last(&recorder_comms, local));
 	tokens_send(w->lane, peer_comm, remote_leader, SEG_TAG_LEADER);
 	tokens_expect(w->lane, peer_comm, remote_leader, SEG_TAG_LEADER);
 	tokens_list(w->lane, &list, peer_comm, remote_leader, SEG_TAG_LEADER);

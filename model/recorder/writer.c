@@ -148,7 +148,7 @@ void writer_stamp(struct writer *w)
 			      memory_order_relaxed);
 }
 
-/* ---- Making it ------------------------------------------------------------------------------ */
+/* ---- Making it ---- */
 
 static int make_path(struct writer *w, const char *dir, const struct writer_identity *identity)
 {
@@ -220,12 +220,12 @@ static uint64_t fill_layout(struct seg_header *h, uint32_t ring, uint64_t trace)
 		at += round_up((uint64_t)layout[t].entry_size * layout[t].capacity, PAGE);
 	}
 	h->lane_offset = round_up(at, BIG_PAGE);
-	uint64_t lane = PAGE + round_up(2ull * SEG_MAX_SITES * sizeof(struct seg_state), PAGE) +
-			round_up((uint64_t)SEG_MAX_TRANSITIONS * sizeof(struct seg_transition), PAGE) +
-			round_up((uint64_t)ring * sizeof(struct seg_event), PAGE) +
-			round_up((uint64_t)SEG_MAX_LEDGER * sizeof(struct seg_ledger), PAGE) +
-			round_up((uint64_t)SEG_MAX_WAITED * sizeof(uint32_t), PAGE) +
-			round_up(trace, PAGE);
+	uint64_t lane =
+		PAGE + round_up(2ull * SEG_MAX_SITES * sizeof(struct seg_state), PAGE) +
+		round_up((uint64_t)SEG_MAX_TRANSITIONS * sizeof(struct seg_transition), PAGE) +
+		round_up((uint64_t)ring * sizeof(struct seg_event), PAGE) +
+		round_up((uint64_t)SEG_MAX_LEDGER * sizeof(struct seg_ledger), PAGE) +
+		round_up((uint64_t)SEG_MAX_WAITED * sizeof(uint32_t), PAGE) + round_up(trace, PAGE);
 	h->lane_size = round_up(lane, BIG_PAGE);
 	return h->lane_offset;
 }
@@ -327,7 +327,7 @@ fail:
 	return -1;
 }
 
-/* ---- Lanes ---------------------------------------------------------------------------------- */
+/* ---- Lanes ---- */
 
 static uint64_t lane_base(const struct writer *w, uint32_t index)
 {

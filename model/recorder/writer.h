@@ -13,10 +13,10 @@
 
 struct writer {
 	struct seg_header *header; /* NULL: no segment */
-	size_t mapped;		   /* bytes of header and tables, from file offset 0 */
-	uint32_t ring;		   /* entries of each lane's ring */
-	uint64_t trace;		   /* bytes of the arena of each lane's trace; 0: none */
-	bool exhausted;		   /* no more room: the file no longer grows */
+	size_t mapped;             /* bytes of header and tables, from file offset 0 */
+	uint32_t ring;             /* entries of each lane's ring */
+	uint64_t trace;            /* bytes of the arena of each lane's trace; 0: none */
+	bool exhausted;            /* no more room: the file no longer grows */
 	dev_t device;
 	ino_t inode;
 	char path[768];

@@ -43,7 +43,7 @@ const struct command cmd_gdb = {
 	.run = run_gdb,
 };
 
-/* ---- On this node -------------------------------------------------------------------------- */
+/* ---- On this node ---- */
 
 static int check_process(struct session *session, const struct proc *proc, struct pdb_error *err)
 {
@@ -113,11 +113,12 @@ static int run_here(struct session *session, const struct proc *proc, const char
 	result =
 		child_run(call.argv, "DEBUGINFOD_URLS", session->out_fd, &watch, &ret->status, err);
 	if (result < 0 && err->code == ERROR_NOT_FOUND)
-		error_set(err, ERROR_NOT_FOUND,
-			  "gdb is not installed here; nothing else of pdb needs it.\n"
-			  "Install it, or put one that is there into PATH. \"bt %d\" shows the stack "
-			  "without it.",
-			  proc->rank);
+		error_set(
+			err, ERROR_NOT_FOUND,
+			"gdb is not installed here; nothing else of pdb needs it.\n"
+			"Install it, or put one that is there into PATH. \"bt %d\" shows the stack "
+			"without it.",
+			proc->rank);
 	gdb_guard_wait(&guarded.guard);
 	gdb_call_deinit(&call);
 	ret->before = before.state;
@@ -125,7 +126,7 @@ static int run_here(struct session *session, const struct proc *proc, const char
 	return result;
 }
 
-/* ---- On another ---------------------------------------------------------------------------- */
+/* ---- On another ---- */
 
 static int run_there(struct session *session, const struct proc *proc, const char *const words[],
 		     size_t num_words, struct remote_gdb_end *ret, struct pdb_error *err)
@@ -149,7 +150,7 @@ static int run_there(struct session *session, const struct proc *proc, const cha
 	return result < 0 && ret->is_lost ? session_lose_daemons(session, err) : result;
 }
 
-/* ---- Either -------------------------------------------------------------------------------- */
+/* ---- Either ---- */
 
 static void tell_state(const struct session *session, const struct proc *proc,
 		       const struct remote_gdb_end *end)

@@ -45,7 +45,7 @@ const struct command cmd_apropos = {
 	.run = run_apropos,
 };
 
-/* ---- Lists ----------------------------------------------------------------------------------- */
+/* ---- Lists ---- */
 
 static void list_group(FILE *out, enum command_topic group)
 {
@@ -121,7 +121,7 @@ static void list_short(struct session *session)
 	      out);
 }
 
-/* ---- One thing ------------------------------------------------------------------------------- */
+/* ---- One thing ---- */
 
 static void explain(const struct command *command, FILE *out)
 {
@@ -204,7 +204,7 @@ static int run_help(struct session *session, const struct args *args, struct pdb
 	return 0;
 }
 
-/* ---- apropos --------------------------------------------------------------------------------- */
+/* ---- apropos ---- */
 
 struct search {
 	regex_t expression;

@@ -110,7 +110,7 @@ const struct command cmd_info = {
 	.family = info_family,
 };
 
-/* ---- info job ------------------------------------------------------------------------------ */
+/* ---- info job ---- */
 
 static void print_state(struct session *session, FILE *out)
 {
@@ -212,7 +212,7 @@ static int run_job(struct session *session, const struct args *args, struct pdb_
 	return 0;
 }
 
-/* ---- info ranks ---------------------------------------------------------------------------- */
+/* ---- info ranks ---- */
 
 /* The rank's state, now or, on another host, when it was last sampled; "": not known. */
 static void find_state(const struct session *session, const struct proc *proc, char state[8])
@@ -329,7 +329,7 @@ static int run_ranks(struct session *session, const struct args *args, struct pd
 	return 0;
 }
 
-/* ---- info hosts ---------------------------------------------------------------------------- */
+/* ---- info hosts ---- */
 
 struct host {
 	const char *name;
@@ -417,7 +417,7 @@ static int run_hosts(struct session *session, const struct args *args, struct pd
 	return 0;
 }
 
-/* ---- info overhead ------------------------------------------------------------------------- */
+/* ---- info overhead ---- */
 
 static void print_start(const struct daemons *daemons, FILE *out)
 {
@@ -521,18 +521,20 @@ static int run_overhead(struct session *session, const struct args *args, struct
 	return 0;
 }
 
-/* ---- info recorder ------------------------------------------------------------------------- */
+/* ---- info recorder ---- */
 
 static uint64_t count_dropped(const struct model *model)
 {
-	return model->program->dropped_strings + model->program->dropped_modules + model->program->dropped_frames +
-	       model->program->dropped_sites + model->program->dropped_transitions + model->program->dropped_lanes;
+	return model->program->dropped_strings + model->program->dropped_modules +
+	       model->program->dropped_frames + model->program->dropped_sites +
+	       model->program->dropped_transitions + model->program->dropped_lanes;
 }
 
 /* Of what tells who waits for whom. */
 static uint64_t count_dropped_evidence(const struct model *model)
 {
-	uint64_t dropped = model->program->dropped_comms + model->program->dropped_members + model->program->dropped_requests;
+	uint64_t dropped = model->program->dropped_comms + model->program->dropped_members +
+			   model->program->dropped_requests;
 
 	for (size_t i = 0; i < model->num_lanes; i++)
 		dropped += model->lanes[i].dropped_ledger;

@@ -26,7 +26,8 @@ const struct command cmd_lp = {
 		"\"order\" shows. Where all are inside, the messages that the MPI library holds\n"
 		"tell who waits for whom, and who has left something out. If nobody can be named\n"
 		"it shows where they are, and who is elsewhere than most.\n"
-		"Where a look longer ago than \"set stale\" found no hang, you who type it get the\n"
+		"Where a look longer ago than \"set stale\" found no hang, you who type it get "
+		"the\n"
 		"answer of a new look.",
 	.example = "lp",
 	.flags = CMD_NEEDS_JOB | CMD_DATA | CMD_ANSWERS,

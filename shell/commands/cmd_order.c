@@ -32,7 +32,8 @@ const struct command cmd_order = {
 static int show(struct session *session, const struct rankset *ranks, struct pdb_error *err)
 {
 	struct view view = session_view(session);
-	struct temporal_result *result = stack_order_compare(session, ranks, TEMPORAL_MAX_GROUPS, err);
+	struct temporal_result *result =
+		stack_order_compare(session, ranks, TEMPORAL_MAX_GROUPS, err);
 
 	if (!result)
 		return -1;

@@ -23,7 +23,8 @@ const struct command cmd_save = {
 	.summary = "Save the snapshot, to be looked at anywhere with pdb --load.",
 	.text = "Holds the process table, the models, the traces, the stack samples, all names\n"
 		"and what order goes by, so that neither the job nor its programs are needed to\n"
-		"look at it. It is the job as it was at the last look: \"refresh\" makes a new one.",
+		"look at it. It is the job as it was at the last look: \"refresh\" makes a new "
+		"one.",
 	.example = "save hang.pdb",
 	.flags = CMD_NEEDS_JOB | CMD_ANSWERS | CMD_KEEPS,
 	.min_words = 1,

@@ -25,15 +25,16 @@ const struct command cmd_suspects = {
 	.topic = TOPIC_ANSWERS,
 	.usage = "suspects GOOD [BAD] [OPTION...]",
 	.summary = "Tell which ranks behave differently in a bad run by their traces.",
-	.text = "GOOD and BAD are snapshots (\"save\") of runs with traces; \".\" is the job here,\n"
+	.text = "GOOD and BAD are snapshots (\"save\") of runs with traces; \".\" is the job "
+		"here,\n"
 		"and is BAD if only GOOD is named. Most suspicious is the rank whose similarity\n"
 		"to the others has changed most. What has changed in all ranks accuses none. It\n"
 		"is looked at by entries, pairs and bodies, each with and without how often they\n"
 		"are, and by where the bad run's traces end, if options do not say which. Runs\n"
 		"may be of different builds: calls are the same if the same functions make them\n"
 		"in the same order. With other numbers of ranks each is compared with the most\n"
-		"similar one of the good run, which is best saved at its end, or at rest.\n"
-		TRACE_OPTIONS_ATTRIBUTES TRACE_OPTIONS_LINKAGE TRACE_OPTIONS_EVENTS
+		"similar one of the good run, which is best saved at its end, or at "
+		"rest.\n" TRACE_OPTIONS_ATTRIBUTES TRACE_OPTIONS_LINKAGE TRACE_OPTIONS_EVENTS
 		"\n\"> FILE.json\" writes it as data.",
 	.example = "suspects good.pdb bad.pdb",
 	.flags = CMD_DATA | CMD_ANSWERS,
@@ -91,7 +92,7 @@ static int open_two(struct session *session, const char *const *words, struct tw
 	return interrupt_check(err);
 }
 
-/* ---- suspects -------------------------------------------------------------------------------- */
+/* ---- suspects ---- */
 
 static int print_suspects(struct session *session, const struct two *two, struct pdb_error *err)
 {
@@ -99,7 +100,9 @@ static int print_suspects(struct session *session, const struct two *two, struct
 	const struct trace_options *o = &two->options;
 	struct view view = session_view(session);
 	struct trace_suspects *suspects = trace_suspects_create(
-		two->runs, o->kinds ? o->kinds : ATTRIBUTE_ENTRY | ATTRIBUTE_PAIR | ATTRIBUTE_LOOP | ATTRIBUTE_END,
+		two->runs,
+		o->kinds ? o->kinds
+			 : ATTRIBUTE_ENTRY | ATTRIBUTE_PAIR | ATTRIBUTE_LOOP | ATTRIBUTE_END,
 		o->frequencies
 			? o->frequencies
 			: 1u << FREQUENCY_NONE | 1u << FREQUENCY_ACTUAL | 1u << FREQUENCY_LOG10,
@@ -139,7 +142,7 @@ static int run_suspects(struct session *session, const struct args *args, struct
 	return result;
 }
 
-/* ---- diff ------------------------------------------------------------------------------------ */
+/* ---- diff ---- */
 
 /* A side as it was named. */
 struct side {

@@ -22,7 +22,8 @@ const struct command cmd_tree = {
 		"\"3:[0,2-3] 12x\": 3 ranks, 12 samples. An arrow is at branches with at most a\n"
 		"quarter of the ranks. Branches of a frame are numbered in time as far as their\n"
 		"order is known: \"#1\" is the first, the least progressed. \"set frames\",\n"
-		"\"set threads\" and \"set fold\" apply; workers of OpenMP are shown in the region\n"
+		"\"set threads\" and \"set fold\" apply; workers of OpenMP are shown in the "
+		"region\n"
 		"that they work in.\n" STACKS_OPTIONS
 		"\n\"> FILE\" writes a picture (.dot, .svg, .png, .pdf), .folded for flame "
 		"graphs,\n"

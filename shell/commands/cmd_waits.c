@@ -22,7 +22,8 @@ const struct command cmd_waits = {
 	.text = "By the messages and collectives that were counted; without a recorder by the\n"
 		"stacks and what the MPI library holds of messages. Ranks that wait alike stand\n"
 		"together. Those of a deadlock, who wait for each other, are marked <->, and <=>\n"
-		"where \"lp\" names them. With a recorder, and where others wait for these, or for\n"
+		"where \"lp\" names them. With a recorder, and where others wait for these, or "
+		"for\n"
 		"ranks that do not wait, up to 24 groups are drawn below the table, an arrow\n"
 		"leading to those who are waited for. Without RANKS: those in focus, else all.\n"
 		"\"waits > FILE\" with .dot, .svg, .png or .pdf makes a picture.",
@@ -33,7 +34,8 @@ const struct command cmd_waits = {
 	.run = run_waits,
 };
 
-static void show_queues(const struct session *session, const struct view *view, const struct rankset *ranks)
+static void show_queues(const struct session *session, const struct view *view,
+			const struct rankset *ranks)
 {
 	if (session->wants_dot)
 		view_queue_waits_dot(view, ranks);
@@ -57,9 +59,9 @@ static int run_waits(struct session *session, const struct args *args, struct pd
 		rankset_destroy(ranks);
 		return 0;
 	}
-	groups = wait_groups_create(session->waitfor, session->groups, ranks,
-				    session->verdict->culprits,
-				    session->wants_dot || session->wants_data ? MAX_GROUPS_DOT : MAX_GROUPS);
+	groups = wait_groups_create(
+		session->waitfor, session->groups, ranks, session->verdict->culprits,
+		session->wants_dot || session->wants_data ? MAX_GROUPS_DOT : MAX_GROUPS);
 	if (session->wants_dot)
 		view_waits_dot(&view, groups);
 	else if (session->wants_data)

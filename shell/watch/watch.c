@@ -7,9 +7,9 @@
  *	both:        nobody moves for 1 s, 1.5 s, 2.3 s, ... -----------------------/
  *
  * What the verdict has counted (deadlock, mismatch, lost message, crash) is certain and is a hang
- * at once, and so is a rank that a signal has stopped or that has ended while others wait for it. All else needs the word of pace or test for it or, where these have no history to judge
- * by, that nothing has moved for --max-wait; and that those who are outside MPI do not read or
- * write. */
+ * at once, and so is a rank that a signal has stopped or that has ended while others wait for it.
+ * All else needs the word of pace or test for it or, where these have no history to judge by, that
+ * nothing has moved for --max-wait; and that those who are outside MPI do not read or write. */
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -39,13 +39,13 @@
 #include "shell/watch/watch_tell.h"
 
 #define SECOND_NS UINT64_C(1000000000)
-#define IDLE_NS (SECOND_NS / 4)    /* between two looks that only see whether the job lives */
-#define STILL_NS SECOND_NS         /* nobody has moved for so long: a full look may tell more */
-#define CONFIRM_NS SECOND_NS       /* between the two looks that tell a hang from a slow-down */
-#define CERTAIN_NS (SECOND_NS / 2) /* after it what is certain must be so again */
-#define SPARED_NS (5 * SECOND_NS)  /* between looks at who may come back */
-#define CHECK_NS (10 * SECOND_NS)  /* what is certain is looked for also while ranks move */
-#define STEP_NS (5 * SECOND_NS)    /* two looks are not further apart, full looks included */
+#define IDLE_NS (SECOND_NS / 4)        /* between two looks that only see whether the job lives */
+#define STILL_NS SECOND_NS             /* nobody has moved for so long: a full look may tell more */
+#define CONFIRM_NS SECOND_NS           /* between the two looks that tell a hang from a slow-down */
+#define CERTAIN_NS (SECOND_NS / 2)     /* after it what is certain must be so again */
+#define SPARED_NS (5 * SECOND_NS)      /* between looks at who may come back */
+#define CHECK_NS (10 * SECOND_NS)      /* what is certain is looked for also while ranks move */
+#define STEP_NS (5 * SECOND_NS)        /* two looks are not further apart, full looks included */
 #define SUSPENDING_NS (10 * SECOND_NS) /* until all hosts of a job are suspended */
 #define TELL_STILL_NS (10 * SECOND_NS)
 #define STILL_SHARE 20  /* full looks while nobody moves take at most this part of the time, */
@@ -66,13 +66,15 @@ struct watch {
 	struct rankset *all, *nobody;
 
 	uint64_t began_ns;
-	uint64_t looked_ns;     /* the last look; 0: none yet */
-	uint64_t moved_ns;      /* when anybody was last seen to move; till then when watching began */
-	uint64_t before_ns;     /* how long nobody had moved then, by the segments: told, and no more */
-	bool has_moved;         /* anybody has been seen to */
-	uint32_t num_looks;     /* at stacks, since then */
-	bool is_unsure; /* of some ranks of the last of these messages could not be counted */
-	uint64_t active_ns;     /* when those outside were last seen to work; 0: never */
+	uint64_t looked_ns; /* the last look; 0: none yet */
+	/* when anybody was last seen to move; till then when watching began */
+	uint64_t moved_ns;
+	/* how long nobody had moved then, by the segments: told, and no more */
+	uint64_t before_ns;
+	bool has_moved;     /* anybody has been seen to */
+	uint32_t num_looks; /* at stacks, since then */
+	bool is_unsure;     /* of some ranks of the last of these messages could not be counted */
+	uint64_t active_ns; /* when those outside were last seen to work; 0: never */
 	struct rankset *active; /* who was outside then */
 	uint64_t next_still_ns; /* when the next full look is due if nobody moves, */
 	uint64_t next_check_ns; /* and if somebody does, */
@@ -92,7 +94,7 @@ static uint64_t max(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* ---- The test -------------------------------------------------------------------------------- */
+/* ---- The test ---- */
 
 /* How long the job has run already, at least: the recorder has seen all of it. The start is that of
  * a clock that goes on while the machine sleeps; now is not, as if all sleep was the job's. */
@@ -191,7 +193,7 @@ static void feed_pace(struct watch *watch)
 		watch_rates_add(watch->rates, watch->looks, &watch->teller);
 }
 
-/* ---- Looks ----------------------------------------------------------------------------------- */
+/* ---- Looks ---- */
 
 /* Somebody has stopped the whole job, as batch systems do, and will let it go on. */
 static void note_suspension(struct watch *watch)
@@ -287,7 +289,7 @@ static int look_for_test(struct watch *watch, struct pdb_error *err)
 	return 0;
 }
 
-/* ---- Is it a hang? --------------------------------------------------------------------------- */
+/* ---- Is it a hang? ---- */
 
 static bool is_certain(const struct verdict *verdict)
 {
@@ -479,8 +481,8 @@ static int look_closely(struct watch *watch, struct pdb_error *err)
 	return 0;
 }
 
-/* By stacks the test is sure unless somebody moves: all ranks are looked at now and again later. What is
- * known of them meanwhile takes a full look, which is made in between. */
+/* By stacks the test is sure unless somebody moves: all ranks are looked at now and again later.
+ * What is known of them meanwhile takes a full look, which is made in between. */
 static int confirm(struct watch *watch, struct pdb_error *err)
 {
 	if (!watch->confirm_ns) {
@@ -536,7 +538,7 @@ static int judge_pace(struct watch *watch, struct pdb_error *err)
 	return 0;
 }
 
-/* ---- The loop -------------------------------------------------------------------------------- */
+/* ---- The loop ---- */
 
 /* Without a recorder a full look takes a second, and is certain of nothing but deaths. */
 static bool is_time(const struct watch *watch)
@@ -604,8 +606,7 @@ static bool is_job_over(const struct watch *watch)
 	/* Nothing is known of ranks on hosts that are silent. */
 	return session_has_ended(watch->session) ||
 	       (watch->session->keeps_traces && numbers->num_ended > 0 &&
-		numbers->num_ended == numbers->num_ranks &&
-		numbers->num_ranks == table->num_procs);
+		numbers->num_ended == numbers->num_ranks && numbers->num_ranks == table->num_procs);
 }
 
 /* From a look on that keeps the traces. */

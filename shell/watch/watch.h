@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Watch a job until it ends or hangs: looks that cost next to nothing go into the statistical test
- * (analysis/hang/hang_test.h); once that says so, or nothing has moved for long, the job is looked at as
- * `lp` does, and what that finds decides. Nothing that the job does is waited for or held up. */
+ * Watch a job until it ends or hangs: looks that cost next to nothing go into the statistical
+ * test (analysis/hang/hang_test.h); once that says so, or nothing has moved for long, the job is
+ * looked at as `lp` does, and what that finds decides. Nothing that the job does is waited for
+ * or held up. */
 #ifndef PDB_SHELL_WATCH_H
 #define PDB_SHELL_WATCH_H
 

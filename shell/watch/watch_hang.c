@@ -44,7 +44,7 @@ static void tell_failure(struct watch_teller *teller, struct pdb_error *err, con
 	watch_tell_note(teller, "failure", "%s: %s", what, err->text);
 }
 
-/* ---- Before it begins ------------------------------------------------------------------------ */
+/* ---- Before it begins ---- */
 
 static int check_report(const char *path, struct pdb_error *err)
 {
@@ -82,7 +82,7 @@ int watch_hang_check(const struct watch_options *options, struct pdb_error *err)
 	return 0;
 }
 
-/* ---- Snapshot and report --------------------------------------------------------------------- */
+/* ---- Snapshot and report ---- */
 
 static void save(struct session *session, const char *path, struct watch_teller *teller)
 {
@@ -130,7 +130,7 @@ static void report(struct session *session, const char *path, const struct watch
 	}
 }
 
-/* ---- The user's command ---------------------------------------------------------------------- */
+/* ---- The user's command ---- */
 
 static void set_number(const char *name, double value)
 {
@@ -285,7 +285,7 @@ static void run_command(const struct session *session, const struct watch_option
 				WEXITSTATUS(status));
 }
 
-/* ---- The job's end --------------------------------------------------------------------------- */
+/* ---- The job's end ---- */
 
 static bool launcher_ends(struct session *session, uint64_t until_ns)
 {

@@ -57,7 +57,7 @@ static int fail(const struct options *options, const struct pdb_error *err)
 	return finish(options, "error", STATUS_CANNOT);
 }
 
-/* ---- A job that runs ------------------------------------------------------------------------- */
+/* ---- A job that runs ---- */
 
 static bool has_all_ranks(pid_t pid, const char *nspace)
 {
@@ -126,7 +126,7 @@ static int watch_running(struct session *session, const struct options *options)
 	}
 }
 
-/* ---- A job that is started ------------------------------------------------------------------- */
+/* ---- A job that is started ---- */
 
 struct run {
 	struct session *session;

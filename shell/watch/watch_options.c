@@ -30,8 +30,11 @@ const struct watch_option watch_option_table[] = {
 	[OPTION_ON_HANG] = {"on-hang", "COMMAND",
 			    "Run a shell command at a hang, PDB_HANG_... in its environment"},
 	[OPTION_ON_HANG_TIME] = {"on-hang-time", "TIME", "How long that may take (60s)"},
-	[OPTION_REPORT] = {"report", "FILE", "Write down what pdb has to say of a hang, as a page if FILE ends in .html, else as text"},
-	[OPTION_SAVE] = {"save", "FILE", "Save a snapshot of a hang, or of traces at the end, for pdb --load"},
+	[OPTION_REPORT] = {"report", "FILE",
+			   "Write down what pdb has to say of a hang, as a page if FILE ends in "
+			   ".html, else as text"},
+	[OPTION_SAVE] = {"save", "FILE",
+			 "Save a snapshot of a hang, or of traces at the end, for pdb --load"},
 	[NUM_OPTIONS] = {NULL, NULL, NULL},
 };
 
@@ -116,7 +119,7 @@ int watch_options_set(struct watch_options *options, size_t index, const char *v
 	}
 }
 
-/* ---- Words ----------------------------------------------------------------------------------- */
+/* ---- Words ---- */
 
 static int find_option(const char *name, size_t length, size_t *ret, struct pdb_error *err)
 {

@@ -65,7 +65,7 @@ static void tell_over(struct watch_teller *teller, const char *event, const char
 	free(time);
 }
 
-/* ---- Ranks ----------------------------------------------------------------------------------- */
+/* ---- Ranks ---- */
 
 static void tell_slow_ranks(struct watch_rates *rates, const struct rates_report *report,
 			    const struct rankset *ranks, struct watch_teller *teller)
@@ -107,7 +107,7 @@ static void note_slow_ranks(struct watch_rates *rates, const struct rates_report
 	rankset_destroy(ranks);
 }
 
-/* ---- The job --------------------------------------------------------------------------------- */
+/* ---- The job ---- */
 
 static void note_slow_phase(struct watch_rates *rates, const struct rates_report *report,
 			    struct watch_teller *teller)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What `watch` says of a job that moves, but slowly: ranks that the others wait for all the time,
- * and a job that is slower than it was (analysis/hang/rates.h). Each is told when it begins and when it
- * is over, so that a passing slow-down is known as such. Needs the recorder. */
+ * What `watch` says of a job that moves, but slowly: ranks that the others wait for all the
+ * time, and a job that is slower than it was (analysis/hang/rates.h). Each is told when it
+ * begins and when it is over, so that a passing slow-down is known as such. Needs the recorder. */
 #ifndef PDB_SHELL_WATCH_RATES_H
 #define PDB_SHELL_WATCH_RATES_H
 

@@ -86,7 +86,7 @@ const char *watch_kind_text(const struct verdict *verdict)
 	}
 }
 
-/* ---- Events ---------------------------------------------------------------------------------- */
+/* ---- Events ---- */
 
 static void begin_event(struct watch_teller *teller, const char *event)
 {
@@ -208,7 +208,8 @@ static void tell_hang_text(struct watch_teller *teller, const struct watch_hang 
 	view.out = teller->out;
 	fprintf(view.out, "Hang: %s. Nobody %s", watch_kind_text(view.verdict), still);
 	if (hang->proof == WATCH_BY_TEST && isfinite(hang->chance))
-		fprintf(view.out, "; one that goes on as before would look so %.2g times an hour", hang->chance);
+		fprintf(view.out, "; one that goes on as before would look so %.2g times an hour",
+			hang->chance);
 	else if (hang->proof != WATCH_BY_COUNTS)
 		fputs(", and nothing like it was seen before to compare that with", view.out);
 	fputs(".\n", view.out);
@@ -232,7 +233,7 @@ void watch_tell_hang(struct watch_teller *teller, const struct watch_hang *hang)
 	end_event(teller);
 }
 
-/* ---- The status line ------------------------------------------------------------------------- */
+/* ---- The status line ---- */
 
 static void print_bar(double share)
 {

@@ -46,8 +46,8 @@ bool watch_is_doubted(const struct watch_hang *hang);
 /* The hang, with what `lp` says of it. */
 void watch_tell_hang(struct watch_teller *teller, const struct watch_hang *hang);
 
-/* Renew the status line if it is due. needed_ns: it will be called a hang when a standstill is as long
- * as this, 0: not known. */
+/* Renew the status line if it is due. needed_ns: it will be called a hang when a standstill is
+ * as long as this, 0: not known. */
 void watch_tell_status(struct watch_teller *teller, const struct watch_digest *digest,
 		       const struct hang_figures *figures, struct watch_standstill still,
 		       uint64_t needed_ns);

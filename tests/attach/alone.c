@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Four ranks that make no communicators, of which rank 2 leaves a receive without a message; they say so and wait
- * outside MPI. */
+ * Four ranks that make no communicators, of which rank 2 leaves a receive without a message;
+ * they say so and wait outside MPI. */
 #include <mpi.h>
 #include <stdio.h>
 #include <unistd.h>

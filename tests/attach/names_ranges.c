@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Debug information of 50,000 functions in 200 KB, which share one list of 20,000 ranges, none of which
- * holds anything. Compiled without any other. */
+ * Debug information of 50,000 functions in 200 KB, which share one list of 20,000 ranges, none
+ * of which holds anything. Compiled without any other. */
 int outer(int (*call)(void));
 
 int outer(int (*call)(void))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Four ranks or more, of which four leave receives without a message and messages without a receive, say so, and wait
- * outside MPI. queues.sh beside it knows what there is to be found. */
+ * Four ranks or more, of which four leave receives without a message and messages without a
+ * receive, say so, and wait outside MPI. queues.sh beside it knows what there is to be found. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -111,8 +111,8 @@ static void bench(int num_ranks)
 
 int main(int argc, char **argv)
 {
-	printf("%8s %7s %6s %7s %9s %9s %9s %9s %9s %9s  %s\n", "ranks", "shapes", "loops", "groups",
-	       "merge ms", "place ms", "group ms", "judge ms", "comms ms", "all ms",
+	printf("%8s %7s %6s %7s %9s %9s %9s %9s %9s %9s  %s\n", "ranks", "shapes", "loops",
+	       "groups", "merge ms", "place ms", "group ms", "judge ms", "comms ms", "all ms",
 	       "least progressed");
 	for (int i = 1; i < argc; i++) {
 		if (atoi(argv[i]) < 10 * NUM_HANGING) {

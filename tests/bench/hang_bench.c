@@ -26,7 +26,7 @@ enum { JOB_HOURS = 10, RANKS = 64, MAX_LOOKS = 64, RUNS = 400 };
 
 static const double pi = 3.14159265358979, second_ns = 1e9, hour = 3600, alpha = 0.001;
 
-/* ---- Healthy jobs -------------------------------------------------------------------------- */
+/* ---- Healthy jobs ---- */
 
 struct job {
 	uint64_t random, bits;
@@ -366,7 +366,7 @@ static double per_hour(size_t num, double hours)
 	return hours > 0 ? (double)num / hours : 0;
 }
 
-/* ---- Hung jobs ----------------------------------------------------------------------------- */
+/* ---- Hung jobs ---- */
 
 static int compare(const void *a, const void *b)
 {

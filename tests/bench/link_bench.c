@@ -33,7 +33,7 @@ struct run {
 	double connect_us, transfer_ms;
 };
 
-/* ---- A link ---------------------------------------------------------------------------------- */
+/* ---- A link ---- */
 
 static void send_over_link(const char *invitation, const void *bytes, size_t length)
 {
@@ -85,7 +85,7 @@ static struct run run_link(const void *bytes, size_t length)
 	return run;
 }
 
-/* ---- A plain socket -------------------------------------------------------------------------- */
+/* ---- A plain socket ---- */
 
 static void send_over_socket(const struct sockaddr_in *address, const char *bytes, size_t length)
 {
@@ -144,7 +144,7 @@ static struct run run_socket(const void *bytes, size_t length)
 	return run;
 }
 
-/* ---- Figures --------------------------------------------------------------------------------- */
+/* ---- Figures ---- */
 
 static int compare(const void *a, const void *b)
 {

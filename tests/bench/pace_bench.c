@@ -120,7 +120,7 @@ static const struct kind kinds[] = {
 
 enum { NUM_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
-/* ---- Jobs ---------------------------------------------------------------------------------- */
+/* ---- Jobs ---- */
 
 static double unit(struct job *job)
 {
@@ -276,7 +276,7 @@ static void begin_job(struct job *job, const struct kind *kind, uint64_t seed)
 	begin_round(job);
 }
 
-/* ---- False alarms -------------------------------------------------------------------------- */
+/* ---- False alarms ---- */
 
 static size_t count_alarms(const struct kind *kind, size_t hours, uint64_t seed)
 {
@@ -322,7 +322,7 @@ static bool print_alarms(size_t hours, uint64_t seed)
 	return is_bad;
 }
 
-/* ---- Delays -------------------------------------------------------------------------------- */
+/* ---- Delays ---- */
 
 static int compare(const void *a, const void *b)
 {

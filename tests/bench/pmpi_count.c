@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A PMPI library that does next to nothing, to set beside the recorder: it counts calls. Compiled with
- * BACKTRACE it asks glibc's backtrace() for the stack at each of them, as libraries that tell calls
- * apart by their call paths do. For the calls of recorder_bench that recorder_bench.sh compares. */
+ * A PMPI library that does next to nothing, to set beside the recorder: it counts calls.
+ * Compiled with BACKTRACE it asks glibc's backtrace() for the stack at each of them, as
+ * libraries that tell calls apart by their call paths do. For the calls of recorder_bench that
+ * recorder_bench.sh compares. */
 #include <mpi.h>
 #ifdef BACKTRACE
 #include <execinfo.h>

@@ -47,8 +47,8 @@ static __attribute__((noinline)) double measure(const struct measured *what, int
 	return best;
 }
 
-/* Once before, so that what is only done the first time is not counted: by the same call, of which the
- * compiler must not make two. */
+/* Once before, so that what is only done the first time is not counted: by the same call, of
+ * which the compiler must not make two. */
 static __attribute__((noinline)) double measure_known(const struct measured *what)
 {
 	volatile int passes = 2;

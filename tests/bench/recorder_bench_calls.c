@@ -7,7 +7,7 @@ enum { REQUESTS = 16 };
 
 static int in, out = 1;
 
-/* ---- Blocking -------------------------------------------------------------------------------- */
+/* ---- Blocking ---- */
 
 static void nobody(void)
 {
@@ -20,16 +20,24 @@ static void sendrecv(void)
 		     MPI_STATUS_IGNORE);
 }
 
-/* ---- Thousands of call paths ----------------------------------------------------------------- */
+/* ---- Thousands of call paths ---- */
 
 /* The function calls the next one from 16 places; nothing to make one call of them with. */
-#define FROM(i, call) \
-	case i: \
-		call; \
-		__asm__ volatile("" ::"i"(i)); \
+#define FROM(i, call)                                                                              \
+	case i:                                                                                    \
+		call;                                                                              \
+		__asm__ volatile("" ::"i"(i));                                                     \
 		break
-#define FROM_4(i, call) FROM(i, call); FROM(i + 1, call); FROM(i + 2, call); FROM(i + 3, call)
-#define FROM_16(call) FROM_4(0, call); FROM_4(4, call); FROM_4(8, call); FROM_4(12, call)
+#define FROM_4(i, call)                                                                            \
+	FROM(i, call);                                                                             \
+	FROM(i + 1, call);                                                                         \
+	FROM(i + 2, call);                                                                         \
+	FROM(i + 3, call)
+#define FROM_16(call)                                                                              \
+	FROM_4(0, call);                                                                           \
+	FROM_4(4, call);                                                                           \
+	FROM_4(8, call);                                                                           \
+	FROM_4(12, call)
 
 static __attribute__((noinline)) void inner(int path)
 {
@@ -52,8 +60,8 @@ static __attribute__((noinline)) void outer(int path)
 	}
 }
 
-/* Each by another path than the calls before, in the same order again and again, which is not that in
- * which they came first; and between two calls a program touches data of its own. */
+/* Each by another path than the calls before, in the same order again and again, which is not
+ * that in which they came first; and between two calls a program touches data of its own. */
 static void nobody_by_paths(void)
 {
 	enum { PATHS = 16 * 16 * 16, LINE = 64, TOUCHED = 32 };
@@ -67,7 +75,7 @@ static void nobody_by_paths(void)
 	outer(path % PATHS);
 }
 
-/* ---- Requests -------------------------------------------------------------------------------- */
+/* ---- Requests ---- */
 
 /* MPICH keeps a rank that sends to itself until it has posted the receive. */
 static void send_wait(int source)
@@ -175,7 +183,7 @@ static void startall_waitall(void)
 	MPI_Waitall(2 * REQUESTS, persistent, MPI_STATUSES_IGNORE);
 }
 
-/* ---- Polls that find nothing ----------------------------------------------------------------- */
+/* ---- Polls that find nothing ---- */
 
 static MPI_Request pending[REQUESTS];
 
@@ -200,7 +208,7 @@ static void iprobe(void)
 	MPI_Iprobe(0, 1, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
 }
 
-/* ---- Probes ---------------------------------------------------------------------------------- */
+/* ---- Probes ---- */
 
 /* Of a message that is on its way: MPI_Isend returns before it is received. */
 static void probe(void)
@@ -224,7 +232,7 @@ static void mprobe(void)
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* ---- Collectives ----------------------------------------------------------------------------- */
+/* ---- Collectives ---- */
 
 static MPI_Comm ring; /* whose neighbours are the rank itself */
 
@@ -265,7 +273,7 @@ static void iallreduce_wait(void)
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* ---- One-sided ------------------------------------------------------------------------------- */
+/* ---- One-sided ---- */
 
 static MPI_Win fenced, posted, locked;
 static MPI_Group self;
@@ -311,7 +319,7 @@ static void lock_all_flush(void)
 	MPI_Win_unlock_all(locked);
 }
 
-/* ---- All ------------------------------------------------------------------------------------- */
+/* ---- All ---- */
 
 /* recorder_bench_f.f90 */
 void fortran_nobody(void);

@@ -3,10 +3,10 @@
  *
  *	share_bench [--tree] RANKS...
  *
- * The job is that of tests/fixtures/many_ranks.h on nodes of 64 ranks, two programs, with 26 rows in
- * each ledger and rings of 512 entries; five ranks hang, and that these are found is checked. Ways,
- * each in a process of its own so that its peak of memory is known; --tree: only the last two, which
- * need no room for whole ranks:
+ * The job is that of tests/fixtures/many_ranks.h on nodes of 64 ranks, two programs, with 26
+ * rows in each ledger and rings of 512 entries; five ranks hang, and that these are found is
+ * checked. Ways, each in a process of its own so that its peak of memory is known; --tree: only
+ * the last two, which need no room for whole ranks:
  *
  *	models	  all ranks in one job, nothing is encoded: what the analyses alone take
  *	snapshot  the same written to a file and read back
@@ -16,10 +16,11 @@
  *		  takes none
  *	one	  the same by one process: the times of all nodes added up
  *
- * Times are processor time in ms. "put": until the bytes are there (tree: of the slowest node, before
- * anything is merged); "merge": from then until pdb has all bytes; "get": from bytes to job; "judge":
- * loops, groups, waits, verdict. KB: what comes to pdb; MB: peak of the process that judges, beyond
- * what it began with; "root MB": that of the root of the tree while it merges. */
+ * Times are processor time in ms. "put": until the bytes are there (tree: of the slowest node,
+ * before anything is merged); "merge": from then until pdb has all bytes; "get": from bytes to
+ * job; "judge": loops, groups, waits, verdict. KB: what comes to pdb; MB: peak of the process
+ * that judges, beyond what it began with; "root MB": that of the root of the tree while it
+ * merges. */
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -117,7 +118,7 @@ static struct job *make_whole_job(int num_ranks)
 	return job;
 }
 
-/* ---- Verdict --------------------------------------------------------------------------------- */
+/* ---- Verdict ---- */
 
 /* The ranks that many_ranks.h makes hang, and no others. */
 static void check_culprits(const struct rankset *culprits, int num_ranks)
@@ -155,7 +156,7 @@ static void judge(const char *way, int num_ranks, struct job *job, const struct 
 	answers_deinit(&answers);
 }
 
-/* ---- Ways ------------------------------------------------------------------------------------ */
+/* ---- Ways ---- */
 
 static void bench_models(int num_ranks)
 {
@@ -261,7 +262,7 @@ static void bench_share(int num_ranks)
 	free(bytes.bytes);
 }
 
-/* ---- The tree -------------------------------------------------------------------------------- */
+/* ---- The tree ---- */
 
 struct node {
 	struct buffer bytes; /* what it sends to its parent */

@@ -89,7 +89,7 @@ static size_t print_tree(const struct job *job)
 	return num;
 }
 
-/* ---- A real job ------------------------------------------------------------------------------ */
+/* ---- A real job ---- */
 
 static bool never_given_up(uint64_t until_ns)
 {
@@ -217,7 +217,7 @@ static void bench_job(pid_t launcher, size_t others)
 	free(pids);
 }
 
-/* ---- A simulated one ------------------------------------------------------------------------- */
+/* ---- A simulated one ---- */
 
 static int class_of(int rank, int num_ranks, int num_classes, bool is_scattered)
 {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * How long it takes to merge the models of a job and to analyse it, by the number of states of a rank
- * and by how much the ranks differ.
+ * How long it takes to merge the models of a job and to analyse it, by the number of states of a
+ * rank and by how much the ranks differ.
  *
  *	states_bench RANKS STATES...
  *
- * The program has an outer loop over all its call sites, ten of which are an inner loop each. Rank 7
- * hangs outside MPI after the first call of the outer loop's body, all others wait in the call after
- * it. "equal": all have made the same transitions, the same number of times; "groups": there
- * are 16 kinds of ranks, each of which leaves out other inner loops, and makes others of them
- * more often; "different": no two ranks have gone round the loops equally often.
+ * The program has an outer loop over all its call sites, ten of which are an inner loop each.
+ * Rank 7 hangs outside MPI after the first call of the outer loop's body, all others wait in the
+ * call after it. "equal": all have made the same transitions, the same number of times;
+ * "groups": there are 16 kinds of ranks, each of which leaves out other inner loops, and makes
+ * others of them more often; "different": no two ranks have gone round the loops equally often.
  *
- * Processor time in ms, and MB: the peak of a process that does all of it, with the ranks' models. */
+ * Processor time in ms, and MB: the peak of a process that does all of it, with the ranks'
+ * models. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static const char *const difference_names[] = {"equal", "groups", "different"};
 static const char strings[] = "start\0MPI_Sendrecv\0MPI_Allreduce";
 enum { NAME_START = 0, NAME_SENDRECV = 6, NAME_ALLREDUCE = 19 };
 
-/* ---- Models ---------------------------------------------------------------------------------- */
+/* ---- Models ---- */
 
 /* Site s is called in line s, by the function of its inner loop, which main calls. */
 static void add_sites(struct model *model, uint32_t num)
@@ -127,7 +128,7 @@ static struct model *make_model(int rank, int num_ranks, uint32_t num, enum diff
 	return model;
 }
 
-/* ---- The job --------------------------------------------------------------------------------- */
+/* ---- The job ---- */
 
 static double milliseconds(void)
 {
@@ -182,8 +183,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: states_bench RANKS STATES..., at least 8 and 10\n");
 		return 2;
 	}
-	printf("%6s %7s %-9s %9s %9s %9s %9s\n", "ranks", "states", "ranks are", "merge ms", "place ms",
-	       "judge ms", "MB");
+	printf("%6s %7s %-9s %9s %9s %9s %9s\n", "ranks", "states", "ranks are", "merge ms",
+	       "place ms", "judge ms", "MB");
 	fflush(stdout);
 	for (int i = 2; i < argc; i++)
 		for (int difference = 0; difference < NUM_DIFFERENCES; difference++) {

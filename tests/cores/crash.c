@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * One rank crashes: CRASH DIRECTORY RANK HOW. Each rank works in DIRECTORY/RANK, so that the kernel
- * writes its core there, and has a second thread. When all are where they will be found, rank 0 makes
- * the file "ready"; RANK goes on when there is a file "go". HOW: fault, abort. */
+ * One rank crashes: CRASH DIRECTORY RANK HOW. Each rank works in DIRECTORY/RANK, so that the
+ * kernel writes its core there, and has a second thread. When all are where they will be found,
+ * rank 0 makes the file "ready"; RANK goes on when there is a file "go". HOW: fault, abort. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>

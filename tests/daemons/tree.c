@@ -147,7 +147,7 @@ static void count_pulse(void *argument)
 	node->num_pulses++;
 }
 
-/* ---- Rank 0 ---------------------------------------------------------------------------------- */
+/* ---- Rank 0 ---- */
 
 static int num_passed, num_failed;
 

@@ -243,8 +243,7 @@ int MPI_Sendrecv(const void *data, int count, MPI_Datatype type, int destination
 				  source, got_tag, comm, status);
 }
 
-/* ---- Persistent sends ---------------------------------------------------------------------------
- */
+/* ---- Persistent sends ---- */
 
 /* Those that are there, in no order; others are never lost. */
 static struct persistent {
@@ -331,8 +330,7 @@ int MPI_Request_free(MPI_Request *request)
 	return NEXT(MPI_Request_free)(request);
 }
 
-/* ---- Collectives --------------------------------------------------------------------------------
- */
+/* ---- Collectives ---- */
 
 #define COLLECTIVE(function, parameters, arguments)                                                \
 	int function parameters                                                                    \

@@ -79,7 +79,7 @@ static void *read_file(const char *path, size_t *size_ret)
 	return b.bytes;
 }
 
-/* ---- Segments -------------------------------------------------------------------------------- */
+/* ---- Segments ---- */
 
 static void put_segment(const char *name, struct segment_writer *w)
 {
@@ -119,7 +119,7 @@ static void make_segments(void)
 	free(events);
 }
 
-/* ---- Snapshots and shares -------------------------------------------------------------------- */
+/* ---- Snapshots and shares ---- */
 
 static void put_snapshot(const char *name, const struct job *job)
 {
@@ -194,7 +194,7 @@ static void make_jobs(void)
 	job_destroy(job);
 }
 
-/* ---- Traces ---------------------------------------------------------------------------------- */
+/* ---- Traces ---- */
 
 static void make_traces(void)
 {
@@ -226,7 +226,7 @@ static void make_traces(void)
 	trace_maker_deinit(&maker);
 }
 
-/* ---- What daemons say ------------------------------------------------------------------------ */
+/* ---- What daemons say ---- */
 
 /* The numbers are those of fuzz_wire.c. */
 enum { MESSAGE, DIGEST, TABLE, SPAWNED, JOB, SCAN, ORDER, QUESTION, RANKS, INVITATION, STREAM };
@@ -329,7 +329,7 @@ static void make_messages(void)
 	put("link", "frames", records, sizeof(records));
 }
 
-/* ---- Texts, command lines -------------------------------------------------------------------- */
+/* ---- Texts, command lines ---- */
 
 /* Zero bytes in them are meant. */
 #define TEXT(kind, name, text) put_kind("text", name, kind, text, sizeof(text) - 1)
@@ -393,7 +393,7 @@ static void make_mpir(void)
 	free(b.bytes);
 }
 
-/* ---- Files ----------------------------------------------------------------------------------- */
+/* ---- Files ---- */
 
 static void make_core(void)
 {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * How long processes stand still because of a tracer or a signal, seen from outside: looks at the
- * states of their main threads twice a millisecond until its standard input ends, then prints, of all
- * of them together,
+ * How long processes stand still because of a tracer or a signal, seen from outside: looks at
+ * the states of their main threads twice a millisecond until its standard input ends, then
+ * prints, of all of them together,
  *
  *	NUMBER AT_LEAST AT_MOST
  *
  * how often one was seen standing still, and of the longest time how many microseconds it was at
- * least (from the first to the last look that saw it so) and at most (from the look before to the look
- * after).
- * usage: stops PID... */
+ * least (from the first to the last look that saw it so) and at most (from the look before to
+ * the look after). usage: stops PID... */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -24,8 +23,8 @@
 enum { STEP_NS = 500000, MAX_PROCESSES = 256 };
 
 struct process {
-	int stat; /* its /proc/PID/stat; negative: it has ended */
-	uint64_t running_ns; /* the last look that saw it not stand still */
+	int stat;                   /* its /proc/PID/stat; negative: it has ended */
+	uint64_t running_ns;        /* the last look that saw it not stand still */
 	uint64_t first_ns, last_ns; /* that saw it stand still; 0: it does not */
 };
 
@@ -114,6 +113,7 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < num; i++)
 		end_stop(&processes[i], now_ns());
-	printf("%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", num_stops, at_least_ns / 1000, at_most_ns / 1000);
+	printf("%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", num_stops, at_least_ns / 1000,
+	       at_most_ns / 1000);
 	return 0;
 }

@@ -188,9 +188,9 @@ int function_around(pid_t pid, uint64_t address, struct function *ret)
 	bool is_found = false;
 	GElf_Off offset;
 	GElf_Sym symbol;
-	const char *name = module ? dwfl_module_addrinfo(module, address, &offset, &symbol, NULL,
-							 NULL, NULL)
-				  : NULL;
+	const char *name =
+		module ? dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL)
+		       : NULL;
 
 	if (name && offset < symbol.st_size) {
 		*ret = (struct function){.address = address - offset, .size = symbol.st_size};

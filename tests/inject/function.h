@@ -18,17 +18,18 @@ struct function {
  * mapped. 0 if found, -1 with a message printed if not. */
 int function_find(pid_t pid, const char *name, struct function *ret);
 
-/* The function that has this place, named like `name` of function_find() if the file has a symbol for
- * it. Otherwise, as in a stripped program, its beginning and its end are those of its unwinding
- * information, and it is called module+0xoffset. 0 if found, -1 with a message printed if not. */
+/* The function that has this place, named like `name` of function_find() if the file has a
+ * symbol for it. Otherwise, as in a stripped program, its beginning and its end are those of its
+ * unwinding information, and it is called module+0xoffset. 0 if found, -1 with a message printed
+ * if not. */
 int function_around(pid_t pid, uint64_t address, struct function *ret);
 
 struct code_range {
 	uint64_t start, end; /* end: of the first byte behind it */
 };
 
-/* Where the code of the module is whose file name begins so (NULL: of the program itself). Returns how
- * many ranges there are, `max` at most; 0: none, or the process is gone. */
+/* Where the code of the module is whose file name begins so (NULL: of the program itself).
+ * Returns how many ranges there are, `max` at most; 0: none, or the process is gone. */
 int function_list_code(pid_t pid, const char *module, struct code_range *ranges, int max);
 
 #endif

@@ -110,8 +110,7 @@ static double now_s(void)
 	return now.tv_sec + now.tv_nsec * 1e-9;
 }
 
-/* ---- Stopping all threads and letting them go -------------------------------------------------
- */
+/* ---- Stopping all threads and letting them go ---- */
 
 static uint64_t read_pc(pid_t thread, uint64_t *sp_ret)
 {
@@ -198,8 +197,7 @@ static int step(struct world *world, int number, uint64_t *sp_ret)
 	return 0;
 }
 
-/* ---- Changing code ----------------------------------------------------------------------------
- */
+/* ---- Changing code ---- */
 
 struct patch {
 	pid_t pid;
@@ -328,8 +326,7 @@ static int wait_for_call(struct patch *patch, long num_skip, double deadline_s)
 	return 1;
 }
 
-/* ---- Turning a branch ---------------------------------------------------------------------------
- */
+/* ---- Turning a branch ---- */
 
 /* Is this a conditional jump? Then where it may lead to. */
 #if defined(__x86_64__)
@@ -432,8 +429,7 @@ static uint64_t turn_branch(struct patch *patch, const struct function *function
 	return branch;
 }
 
-/* ---- Modes ------------------------------------------------------------------------------------
- */
+/* ---- Modes ---- */
 
 static void report(const struct options *options, const char *name, uint64_t address)
 {
@@ -484,8 +480,7 @@ static int catch_in_function(const struct options *options, double deadline_s)
 	return 1;
 }
 
-/* ---- Anywhere in a module ----------------------------------------------------------------------
- */
+/* ---- Anywhere in a module ---- */
 
 static bool is_in_code(const struct code_range *ranges, int num, uint64_t address)
 {

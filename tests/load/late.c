@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A job of many ranks that hardly needs a processor, and of which the right answer is known at any
- * time: in each step all work for some seconds, asleep; one, another each time, announces that it will
- * take longer, and says when it comes. The others wait for it in one collective call: they ask for its end
- * now and then and sleep in between, as ranks that wait inside MPI would take all there is of the
- * processors.
- * usage: late MINUTES [SEED]; after so many minutes each says that it is over, and ends well */
+ * A job of many ranks that hardly needs a processor, and of which the right answer is known at
+ * any time: in each step all work for some seconds, asleep; one, another each time, announces
+ * that it will take longer, and says when it comes. The others wait for it in one collective
+ * call: they ask for its end now and then and sleep in between, as ranks that wait inside MPI
+ * would take all there is of the processors. usage: late MINUTES [SEED]; after so many minutes
+ * each says that it is over, and ends well */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,8 +13,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MIN_WORK_MS = 2000, MAX_WORK_MS = 4000, MIN_LATE_MS = 12000, MAX_LATE_MS = 18000, POLL_MS = 1000,
-       STRIDE = 37 };
+enum {
+	MIN_WORK_MS = 2000,
+	MAX_WORK_MS = 4000,
+	MIN_LATE_MS = 12000,
+	MAX_LATE_MS = 18000,
+	POLL_MS = 1000,
+	STRIDE = 37
+};
 
 static uint64_t state;
 
@@ -86,7 +92,8 @@ int main(int argc, char **argv)
 
 		work(rank, rank == late, rank == late ? late_ms : own_ms);
 		is_over = meet(rank == 0 && time(NULL) >= end);
-		/* Everybody's turn comes before the first one's again: what a rank has done before is no news. */
+		/* Everybody's turn comes before the first one's again: what a rank has done
+		 * before is no news. */
 		late = (late + STRIDE) % size;
 	}
 	say("over", rank);

@@ -39,8 +39,8 @@ int main(int argc, char **argv)
 		MPI_Allreduce(&x, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
 		x ^= sum >> 7;
 		if (step % PRINT_EVERY == 0) {
-			int length = snprintf(line, sizeof(line), "step %ld rank %d: %016llx\n", step,
-					      rank, (unsigned long long)x);
+			int length = snprintf(line, sizeof(line), "step %ld rank %d: %016llx\n",
+					      step, rank, (unsigned long long)x);
 
 			if (write(STDOUT_FILENO, line, (size_t)length) != length)
 				return 3;

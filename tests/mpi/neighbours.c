@@ -27,7 +27,8 @@ static double receive(int from)
 
 static double exchange(const int *at, const int *dims, int rank, double x)
 {
-	int west = at[0] > 0 ? rank - dims[1] : -1, east = at[0] < dims[0] - 1 ? rank + dims[1] : -1;
+	int west = at[0] > 0 ? rank - dims[1] : -1,
+	    east = at[0] < dims[0] - 1 ? rank + dims[1] : -1;
 	int south = at[1] > 0 ? rank - 1 : -1, north = at[1] < dims[1] - 1 ? rank + 1 : -1;
 	int neighbours[4], num = 0;
 

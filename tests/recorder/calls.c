@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Calls in known numbers; what the segment must say is in run.sh. The word says what else is done. */
+ * Calls in known numbers; what the segment must say is in run.sh. The word says what else is
+ * done. */
 #include "checkpoint.h"
 
 #include <mpi.h>
@@ -136,7 +137,8 @@ static unsigned reversed(unsigned way, int depth)
 	return ret;
 }
 
-/* 2 times 256 call paths; one after the other differ in their inner frames, or in their outer ones. */
+/* 2 times 256 call paths; one after the other differ in their inner frames, or in their outer
+ * ones. */
 static void alike_paths(void)
 {
 	for (unsigned way = 0; way < 256; way++) {

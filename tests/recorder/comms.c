@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Communicators, windows and files of every kind, made in an order that differs between ranks where
- * MPI allows that. What is true of each is written to $CHECK_DIR/truth.RANK, as the program itself
- * finds it by communicating; check_comms.py compares. For 4 ranks or more. Lines:
+ * Communicators, windows and files of every kind, made in an order that differs between ranks
+ * where MPI allows that. What is true of each is written to $CHECK_DIR/truth.RANK, as the
+ * program itself finds it by communicating; check_comms.py compares. For 4 ranks or more. Lines:
  *
  *	comm NAME KIND RANK MEMBERS REMOTE KNOWN	lists of world ranks, - for none; KNOWN 0: no id
  *	file PARENT RANK MEMBERS			the last file of the communicator of that name
@@ -73,7 +73,7 @@ static const char *numbered(const char *name, int number)
 	return text;
 }
 
-/* ---- Making them ------------------------------------------------------------------------------- */
+/* ---- Making them ---- */
 
 static MPI_Comm dup, half;
 
@@ -262,7 +262,8 @@ static void windows_and_files(void)
 	MPI_File_open(dup, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &files[0]);
 	snprintf(path, sizeof(path), "%s/file-%d", getenv("CHECK_DIR"), rank % 2);
 	for (int i = 1; i < 3; i++) {
-		MPI_File_open(half, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &files[i]);
+		MPI_File_open(half, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
+			      &files[i]);
 		if (i == 1)
 			MPI_File_close(&files[i]);
 	}
@@ -293,7 +294,7 @@ static void again_and_again(void)
 	note(comm, numbered("last", rank / 2));
 }
 
-/* ---- Collectives ------------------------------------------------------------------------------- */
+/* ---- Collectives ---- */
 
 static MPI_Comm counted;
 static const char *counted_name;
@@ -433,7 +434,10 @@ static void between_groups(void)
 	if (rank % 2)
 		root = half_size + size % 2 - 1; /* of the even half, whose order is reversed */
 	MPI_Bcast(in, root == MPI_PROC_NULL ? 0 : 1, MPI_INT, root, counted);
-	did("MPI_Bcast", root == MPI_ROOT ? -3 : root == MPI_PROC_NULL ? -1 : root,
+	did("MPI_Bcast",
+	    root == MPI_ROOT        ? -3
+	    : root == MPI_PROC_NULL ? -1
+				    : root,
 	    root == MPI_PROC_NULL ? UNEVEN : 4);
 	MPI_Allgather(in, 1 + rank % 2, MPI_INT, out, 2 - rank % 2, MPI_INT, counted);
 	did("MPI_Allgather", NONE, UNEVEN);

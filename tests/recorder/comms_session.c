@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Communicators of a program that has sessions and no MPI_COMM_WORLD. Writes what is true as comms.c
- * does. For 4 ranks. */
+ * Communicators of a program that has sessions and no MPI_COMM_WORLD. Writes what is true as
+ * comms.c does. For 4 ranks. */
 #include "checkpoint.h"
 
 #include <mpi.h>

@@ -49,7 +49,7 @@ static void reset_buffers(void)
 #undef IN
 #endif
 
-/* ---- Completion ------------------------------------------------------------------------------ */
+/* ---- Completion ---- */
 
 static int query(void *state, MPI_Status *status)
 {
@@ -177,7 +177,7 @@ static void sessions(void)
 }
 #endif
 
-/* ---- Communicators --------------------------------------------------------------------------- */
+/* ---- Communicators ---- */
 
 static void communicators(void)
 {
@@ -235,7 +235,7 @@ static void communicators(void)
 	DO(MPI_Comm_free, &inter);
 }
 
-/* ---- One-sided synchronisation --------------------------------------------------------------- */
+/* ---- One-sided synchronisation ---- */
 
 static void epochs(void)
 {
@@ -293,7 +293,7 @@ static void epochs(void)
 	MPI_Type_free(&absolute);
 }
 
-/* ---- Processes ------------------------------------------------------------------------------- */
+/* ---- Processes ---- */
 
 enum { FOR_CHILDREN = 100 };
 
@@ -431,7 +431,7 @@ static void join(void)
 	close(fd);
 }
 
-/* ---- Errors ---------------------------------------------------------------------------------- */
+/* ---- Errors ---- */
 
 static void errors(void)
 {
@@ -463,7 +463,7 @@ static void return_errors(void)
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 }
 
-/* ---- All ------------------------------------------------------------------------------------- */
+/* ---- All ---- */
 
 static void open_files(char *own, char *all, size_t size)
 {

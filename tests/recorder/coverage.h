@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * For programs that make every MPI call there is: a trace of what was called and what came of it,
- * in $CHECK_DIR/trace.RANK. A line "MPI_X CLASS" (of error) for each call that the recorder must have counted,
- * other lines for results. It must be the same with and without the recorder. */
+ * For programs that make every MPI call there is: a trace of what was called and what came of
+ * it, in $CHECK_DIR/trace.RANK. A line "MPI_X CLASS" (of error) for each call that the recorder
+ * must have counted, other lines for results. It must be the same with and without the recorder. */
 #ifndef PDB_TESTS_COVERAGE_H
 #define PDB_TESTS_COVERAGE_H
 
@@ -29,15 +29,15 @@ void show(const char *what, const int *values, int num);
 #define TEXT_(name) #name
 #define TEXT(name) TEXT_(name)
 #define DO(name, ...) did(TEXT(name), name(__VA_ARGS__))
-#define POLL(name, found, ...)                                                                    \
-	do {                                                                                      \
-		int code_ = name(__VA_ARGS__);                                                    \
-		did_poll(TEXT(name), code_, found);                                               \
+#define POLL(name, found, ...)                                                                     \
+	do {                                                                                       \
+		int code_ = name(__VA_ARGS__);                                                     \
+		did_poll(TEXT(name), code_, found);                                                \
 	} while (0)
-#define POLL_UNTIL(name, found, ...)                                                              \
-	do {                                                                                      \
-		found = 0;                                                                        \
-		POLL(name, found, __VA_ARGS__);                                                   \
+#define POLL_UNTIL(name, found, ...)                                                               \
+	do {                                                                                       \
+		found = 0;                                                                         \
+		POLL(name, found, __VA_ARGS__);                                                    \
 	} while (!found)
 
 #endif

@@ -132,10 +132,10 @@ static void IN(collective)(void)
 	DISPLACEMENT place[2] = {0, 1}, bytes[2] = {0, 4};
 	MPI_Datatype types[2] = {MPI_INT, MPI_INT};
 
-#define COLLECTIVE(name, ...)                                                                     \
-	do {                                                                                      \
-		DO(C(name), __VA_ARGS__);                                                         \
-		show(#name, in, 4);                                                               \
+#define COLLECTIVE(name, ...)                                                                      \
+	do {                                                                                       \
+		DO(C(name), __VA_ARGS__);                                                          \
+		show(#name, in, 4);                                                                \
 	} while (0)
 	COLLECTIVE(MPI_Bcast, in, 2, MPI_INT, 0, world);
 	COLLECTIVE(MPI_Gather, out, 1, MPI_INT, in, 1, MPI_INT, 0, world);
@@ -164,12 +164,12 @@ static void IN(icollective)(void)
 	DISPLACEMENT place[2] = {0, 1}, bytes[2] = {0, 4};
 	MPI_Datatype types[2] = {MPI_INT, MPI_INT};
 
-#define ICOLLECTIVE(name, ...)                                                                    \
-	do {                                                                                      \
-		MPI_Request request_;                                                             \
-		DO(C(name), __VA_ARGS__, &request_);                                              \
-		DO(MPI_Wait, &request_, MPI_STATUS_IGNORE);                                       \
-		show(#name, in, 4);                                                               \
+#define ICOLLECTIVE(name, ...)                                                                     \
+	do {                                                                                       \
+		MPI_Request request_;                                                              \
+		DO(C(name), __VA_ARGS__, &request_);                                               \
+		DO(MPI_Wait, &request_, MPI_STATUS_IGNORE);                                        \
+		show(#name, in, 4);                                                                \
 	} while (0)
 	ICOLLECTIVE(MPI_Ibcast, in, 2, MPI_INT, 0, world);
 	ICOLLECTIVE(MPI_Igather, out, 1, MPI_INT, in, 1, MPI_INT, 0, world);
@@ -197,14 +197,14 @@ static void IN(persistent_collective)(void)
 	DISPLACEMENT place[2] = {0, 1}, bytes[2] = {0, 4};
 	MPI_Datatype types[2] = {MPI_INT, MPI_INT};
 
-#define PERSISTENT(name, ...)                                                                     \
-	do {                                                                                      \
-		MPI_Request request_;                                                             \
-		DO(C(name), __VA_ARGS__, MPI_INFO_NULL, &request_);                               \
-		DO(MPI_Start, &request_);                                                         \
-		DO(MPI_Wait, &request_, MPI_STATUS_IGNORE);                                       \
-		DO(MPI_Request_free, &request_);                                                  \
-		show(#name, in, 4);                                                               \
+#define PERSISTENT(name, ...)                                                                      \
+	do {                                                                                       \
+		MPI_Request request_;                                                              \
+		DO(C(name), __VA_ARGS__, MPI_INFO_NULL, &request_);                                \
+		DO(MPI_Start, &request_);                                                          \
+		DO(MPI_Wait, &request_, MPI_STATUS_IGNORE);                                        \
+		DO(MPI_Request_free, &request_);                                                   \
+		show(#name, in, 4);                                                                \
 	} while (0)
 	PERSISTENT(MPI_Bcast_init, in, 2, MPI_INT, 0, world);
 	PERSISTENT(MPI_Gather_init, out, 1, MPI_INT, in, 1, MPI_INT, 0, world);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Every function that the recorder wraps with valid arguments, with each argument wrong, and with each two
- * of them wrong, on one rank. A line for each case tells what came of it: the class of the error, which
- * error handlers were called, what was stored; it goes to file descriptor 3. These must be the same with and without the recorder. The
- * calls are made by errors.gawk.
+ * Every function that the recorder wraps with valid arguments, with each argument wrong, and
+ * with each two of them wrong, on one rank. A line for each case tells what came of it: the
+ * class of the error, which error handlers were called, what was stored; it goes to file
+ * descriptor 3. These must be the same with and without the recorder. The calls are made by
+ * errors.gawk.
  *
- * usage: errors DIR FIRST SKIPPED one|two [FUNCTIONS]: from case number FIRST on, without those in the file SKIPPED,
- * since MPI itself does not survive them; with one wrong argument, or up to two; FUNCTIONS is a regular expression. Status 0: that was all. */
+ * usage: errors DIR FIRST SKIPPED one|two [FUNCTIONS]: from case number FIRST on, without those
+ * in the file SKIPPED, since MPI itself does not survive them; with one wrong argument, or up to
+ * two; FUNCTIONS is a regular expression. Status 0: that was all. */
 #include <mpi.h>
 #include <regex.h>
 #include <stdarg.h>
@@ -16,17 +18,55 @@
 #include <unistd.h>
 
 enum kind {
-	KIND_COMM, KIND_DATATYPE, KIND_WIN, KIND_FILE, KIND_GROUP, KIND_OP, KIND_INFO, KIND_ERRHANDLER,
-	KIND_SESSION, KIND_REQUEST, KIND_REQUESTS, KIND_NEW_REQUEST, KIND_STATUSES, KIND_MESSAGE,
-	KIND_NEW_MESSAGE, KIND_OLD_COMM, KIND_OLD_WIN, KIND_OLD_FILE, KIND_OLD_GROUP, KIND_OLD_SESSION,
-	KIND_NEW_COMM, KIND_NEW_WIN, KIND_NEW_FILE, KIND_NEW_GROUP, KIND_NEW_SESSION, KIND_TYPES,
-	KIND_INFOS, KIND_INTS, KIND_LONGS, KIND_PATH, KIND_TEXT, KIND_POINTER, KIND_BUFFER, KIND_IN_PLACE, KIND_PEER, KIND_PARTNERS,
-	KIND_RANK, KIND_TAG, KIND_LOCK, KIND_AMODE, KIND_SPLIT, KIND_ZERO, KIND_COUNT,
+	KIND_COMM,
+	KIND_DATATYPE,
+	KIND_WIN,
+	KIND_FILE,
+	KIND_GROUP,
+	KIND_OP,
+	KIND_INFO,
+	KIND_ERRHANDLER,
+	KIND_SESSION,
+	KIND_REQUEST,
+	KIND_REQUESTS,
+	KIND_NEW_REQUEST,
+	KIND_STATUSES,
+	KIND_MESSAGE,
+	KIND_NEW_MESSAGE,
+	KIND_OLD_COMM,
+	KIND_OLD_WIN,
+	KIND_OLD_FILE,
+	KIND_OLD_GROUP,
+	KIND_OLD_SESSION,
+	KIND_NEW_COMM,
+	KIND_NEW_WIN,
+	KIND_NEW_FILE,
+	KIND_NEW_GROUP,
+	KIND_NEW_SESSION,
+	KIND_TYPES,
+	KIND_INFOS,
+	KIND_INTS,
+	KIND_LONGS,
+	KIND_PATH,
+	KIND_TEXT,
+	KIND_POINTER,
+	KIND_BUFFER,
+	KIND_IN_PLACE,
+	KIND_PEER,
+	KIND_PARTNERS,
+	KIND_RANK,
+	KIND_TAG,
+	KIND_LOCK,
+	KIND_AMODE,
+	KIND_SPLIT,
+	KIND_ZERO,
+	KIND_COUNT,
 };
 
 enum { MAX_ARGUMENTS = 14, NUM_ELEMENTS = 64, PRESET = 77 };
 
-/* An argument of the call that is made next; which one of its kind: 0 is valid, the others mostly are not. */
+/* An argument of the call that is made next; which one of its kind: 0 is valid, the others
+ * mostly are not. */
 static union {
 	MPI_Comm comm;
 	MPI_Datatype type;
@@ -91,7 +131,7 @@ struct call {
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #include "errors_calls.h"
 
-/* ---- What comes of it --------------------------------------------------------------------------- */
+/* ---- What comes of it ---- */
 
 static char line[4096];
 static size_t used;
@@ -121,7 +161,10 @@ static MPI_Win window;
 static void comm_failed(MPI_Comm *comm, int *code, ...)
 {
 	say(" %s:%d",
-	    *comm == MPI_COMM_WORLD ? "world" : *comm == MPI_COMM_SELF ? "self" : "own", class_of(*code));
+	    *comm == MPI_COMM_WORLD  ? "world"
+	    : *comm == MPI_COMM_SELF ? "self"
+				     : "own",
+	    class_of(*code));
 }
 
 static void win_failed(MPI_Win *win, int *code, ...)
@@ -134,7 +177,7 @@ static void file_failed(MPI_File *file, int *code, ...)
 	say(" %s:%d", *file == MPI_FILE_NULL ? "null" : "file", class_of(*code));
 }
 
-/* ---- What is passed ------------------------------------------------------------------------------ */
+/* ---- What is passed ---- */
 
 static char path[512], buffer[4096];
 static MPI_Comm freed_comm;
@@ -164,7 +207,8 @@ static void prepare(void)
 	MPI_Comm_create_errhandler(comm_failed, &comm_handler);
 	MPI_Win_create_errhandler(win_failed, &win_handler);
 	MPI_File_create_errhandler(file_failed, &file_handler);
-	/* A topology: without one some of MPI's neighbourhood collectives read what is not there. */
+	/* A topology: without one some of MPI's neighbourhood collectives read what is not
+	 * there. */
 	MPI_Cart_create(MPI_COMM_SELF, 1, (int[]){1}, (int[]){1}, 0, &own);
 	MPI_Comm_dup(MPI_COMM_SELF, &freed_comm);
 	MPI_Comm_free(&freed_comm);
@@ -225,7 +269,8 @@ static void renew(const struct call *call)
 		MPI_Win_create(buffer, sizeof(buffer), 1, MPI_INFO_NULL, own, &old_win);
 	snprintf(name, sizeof(name), "%s.old", path);
 	if (has(call, KIND_OLD_FILE))
-		MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &old_file);
+		MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
+			      &old_file);
 }
 
 #define CHOOSE(member_, ...)                                                                       \
@@ -341,7 +386,7 @@ static bool choose(enum kind kind, int i, int which)
 	}
 }
 
-/* ---- A case -------------------------------------------------------------------------------------- */
+/* ---- A case ---- */
 
 static void tell_results(const struct call *call)
 {
@@ -375,7 +420,8 @@ static char given[4096], got[4096]; /* the partner's */
 /* This rank is also who a send or a receive waits for. */
 static void be_partner(const struct call *call)
 {
-	const bool sends = strstr(call->name, "end"), receives = strstr(call->name, "ecv") || strstr(call->name, "robe");
+	const bool sends = strstr(call->name, "end"),
+		   receives = strstr(call->name, "ecv") || strstr(call->name, "robe");
 
 	if (has(call, KIND_MESSAGE)) {
 		PMPI_Isend(given, 1, MPI_INT, 0, 3, own, &partner);
@@ -400,7 +446,8 @@ static void drain(const struct call *call)
 		PMPI_Mrecv(got, sizeof(got), MPI_BYTE, &new_message, MPI_STATUS_IGNORE);
 	if (partner != MPI_REQUEST_NULL && strstr(call->name, "end"))
 		PMPI_Cancel(&partner);
-	while (flag && PMPI_Iprobe(0, MPI_ANY_TAG, own, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && flag)
+	while (flag && PMPI_Iprobe(0, MPI_ANY_TAG, own, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+	       flag)
 		PMPI_Recv(got, sizeof(got), MPI_BYTE, 0, MPI_ANY_TAG, own, MPI_STATUS_IGNORE);
 	PMPI_Wait(&partner, MPI_STATUS_IGNORE);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Flushes of windows: which of them have something to do. Two ranks. Behind each that has, its number among those
- * of its function is a comment; run.sh has their sums. */
+ * Flushes of windows: which of them have something to do. Two ranks. Behind each that has, its
+ * number among those of its function is a comment; run.sh has their sums. */
 #include "checkpoint.h"
 
 #include <mpi.h>
@@ -38,25 +38,40 @@ static void each_call(MPI_Win win)
 	for (int kind = 0; kind < 10; kind++) {
 		int none = 0;
 		switch (kind) {
-		case 0: MPI_Put(&value, 1, MPI_INT, other, 0, 1, MPI_INT, win); break;
-		case 1: MPI_Accumulate(&value, 1, MPI_INT, other, 0, 1, MPI_INT, MPI_SUM, win); break;
-		case 2: MPI_Rput(&value, 1, MPI_INT, other, 0, 1, MPI_INT, win, &request); break;
+		case 0:
+			MPI_Put(&value, 1, MPI_INT, other, 0, 1, MPI_INT, win);
+			break;
+		case 1:
+			MPI_Accumulate(&value, 1, MPI_INT, other, 0, 1, MPI_INT, MPI_SUM, win);
+			break;
+		case 2:
+			MPI_Rput(&value, 1, MPI_INT, other, 0, 1, MPI_INT, win, &request);
+			break;
 		case 3:
-			MPI_Raccumulate(&value, 1, MPI_INT, other, 0, 1, MPI_INT, MPI_SUM, win, &request);
+			MPI_Raccumulate(&value, 1, MPI_INT, other, 0, 1, MPI_INT, MPI_SUM, win,
+					&request);
 			break;
 		/* 4: up to here there is. */
-		case 4: MPI_Get(&result, 1, MPI_INT, other, 0, 1, MPI_INT, win); break;
-		case 5: MPI_Rget(&result, 1, MPI_INT, other, 0, 1, MPI_INT, win, &request); break;
+		case 4:
+			MPI_Get(&result, 1, MPI_INT, other, 0, 1, MPI_INT, win);
+			break;
+		case 5:
+			MPI_Rget(&result, 1, MPI_INT, other, 0, 1, MPI_INT, win, &request);
+			break;
 		case 6:
-			MPI_Get_accumulate(&value, 1, MPI_INT, &result, 1, MPI_INT, other, 0, 1, MPI_INT, MPI_SUM,
-					   win);
+			MPI_Get_accumulate(&value, 1, MPI_INT, &result, 1, MPI_INT, other, 0, 1,
+					   MPI_INT, MPI_SUM, win);
 			break;
 		case 7:
-			MPI_Rget_accumulate(&value, 1, MPI_INT, &result, 1, MPI_INT, other, 0, 1, MPI_INT, MPI_SUM,
-					    win, &request);
+			MPI_Rget_accumulate(&value, 1, MPI_INT, &result, 1, MPI_INT, other, 0, 1,
+					    MPI_INT, MPI_SUM, win, &request);
 			break;
-		case 8: MPI_Fetch_and_op(&value, &result, MPI_INT, other, 0, MPI_SUM, win); break;
-		case 9: MPI_Compare_and_swap(&value, &none, &result, MPI_INT, other, 0, win); break;
+		case 8:
+			MPI_Fetch_and_op(&value, &result, MPI_INT, other, 0, MPI_SUM, win);
+			break;
+		case 9:
+			MPI_Compare_and_swap(&value, &none, &result, MPI_INT, other, 0, win);
+			break;
 		}
 		MPI_Wait(&request, MPI_STATUS_IGNORE);
 		MPI_Win_flush_local_all(win); /* 10 more */
@@ -66,8 +81,8 @@ static void each_call(MPI_Win win)
 	}
 }
 
-/* Of a lock of one target, too, the first flush may be what gets it; and with the end of that of all targets
- * nothing is left to do. */
+/* Of a lock of one target, too, the first flush may be what gets it; and with the end of that of
+ * all targets nothing is left to do. */
 static void locks(MPI_Win locked, MPI_Win unlocked)
 {
 	MPI_Win_lock(MPI_LOCK_SHARED, other, 0, locked);
@@ -111,9 +126,9 @@ static void one_target(MPI_Win win)
 	MPI_Accumulate(&value, 1, MPI_INT, other, 0, 1, MPI_INT, MPI_SUM, win);
 	MPI_Win_flush(other, win); /* 1 */
 	/* There may be another target. */
-	MPI_Win_flush(other, win);	 /* 2 */
+	MPI_Win_flush(other, win);       /* 2 */
 	MPI_Win_flush_local(other, win); /* 1 */
-	MPI_Win_flush_all(win);		 /* 8 */
+	MPI_Win_flush_all(win);          /* 8 */
 	MPI_Win_flush(other, win);
 	MPI_Win_flush_local(other, win);
 }

@@ -16,8 +16,7 @@ enum { MAX_ROWS = 64, BIG = 1 << 20 };
 static int rank, other;
 static char big[BIG];
 
-/* ---- The truth ----------------------------------------------------------------------------------
- */
+/* ---- The truth ---- */
 
 static struct row {
 	int comm; /* 0: MPI_COMM_WORLD, 1: MPI_COMM_SELF */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A library with the names of MPI's functions that are called here, of a make that no recorder knows: its
- * communicators are numbers of 64 bits, none of which may be lost, and its version is a long text. It says by the
- * status whether all arguments came through.
- * -DMARK=NAME... what it exports besides, as another MPI does. */
+ * A library with the names of MPI's functions that are called here, of a make that no recorder
+ * knows: its communicators are numbers of 64 bits, none of which may be lost, and its version is
+ * a long text. It says by the status whether all arguments came through. -DMARK=NAME... what it
+ * exports besides, as another MPI does. */
 #include <stdint.h>
 #include <string.h>
 
@@ -41,16 +41,18 @@ int PMPI_Comm_rank(uint64_t comm, int *rank)
 int MPI_Comm_rank(uint64_t comm, int *rank) WEAK(MPI_Comm_rank);
 
 /* More arguments than there are registers. */
-int PMPI_Sendrecv(const void *from, int sent, uint64_t type, int to, int tag, void *into, int received,
-		  uint64_t other_type, int source, int other_tag, uint64_t comm, void *status)
+int PMPI_Sendrecv(const void *from, int sent, uint64_t type, int to, int tag, void *into,
+		  int received, uint64_t other_type, int source, int other_tag, uint64_t comm,
+		  void *status)
 {
-	expect(from && sent == 1 && type == WORLD + 1 && to == 2 && tag == 3 && into && received == 4 &&
-	       other_type == WORLD + 2 && source == 5 && other_tag == 6 && comm == WORLD && !status);
+	expect(from && sent == 1 && type == WORLD + 1 && to == 2 && tag == 3 && into &&
+	       received == 4 && other_type == WORLD + 2 && source == 5 && other_tag == 6 &&
+	       comm == WORLD && !status);
 	return 77;
 }
-int MPI_Sendrecv(const void *from, int sent, uint64_t type, int to, int tag, void *into, int received,
-		 uint64_t other_type, int source, int other_tag, uint64_t comm, void *status)
-	WEAK(MPI_Sendrecv);
+int MPI_Sendrecv(const void *from, int sent, uint64_t type, int to, int tag, void *into,
+		 int received, uint64_t other_type, int source, int other_tag, uint64_t comm,
+		 void *status) WEAK(MPI_Sendrecv);
 
 void pmpi_barrier_(uint64_t *comm, int *ierror)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A library for plugins.c: act() sends. SHIFT bytes of code come before that, so that two of them in
- * the same place are told apart by where they call from. */
+ * A library for plugins.c: act() sends. SHIFT bytes of code come before that, so that two of
+ * them in the same place are told apart by where they call from. */
 #include <mpi.h>
 
 #ifndef SHIFT

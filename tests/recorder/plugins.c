@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Libraries that call MPI are loaded and unloaded in turn, each in the place of the one before.
- * usage: plugins HOW_OFTEN LIBRARY...; "beside" instead of a number: another thread loads and unloads the
- * first one all the time, while this one calls MPI from the last one. */
+ * usage: plugins HOW_OFTEN LIBRARY...; "beside" instead of a number: another thread loads and
+ * unloads the first one all the time, while this one calls MPI from the last one. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <pthread.h>

@@ -18,7 +18,7 @@
 #include "model/model.h"
 #include "model/segment_reader.h"
 
-/* ---- Words ----------------------------------------------------------------------------------- */
+/* ---- Words ---- */
 
 /* Numbers as words, two at a time in use. */
 static const char *text_of(int64_t value)
@@ -33,14 +33,14 @@ static const char *text_of(int64_t value)
 
 static const char *peer_text(int32_t peer)
 {
-	static const char *const words[] = { "null", "any", "root", "none" };
+	static const char *const words[] = {"null", "any", "root", "none"};
 
 	return peer < 0 && peer >= SEG_PEER_NONE ? words[-1 - peer] : text_of(peer);
 }
 
 static const char *tag_text(int32_t tag)
 {
-	static const char *const words[] = { "any", "many", "post", "complete", "leader", "group" };
+	static const char *const words[] = {"any", "many", "post", "complete", "leader", "group"};
 
 	return tag < 0 && tag >= SEG_TAG_GROUP ? words[-1 - tag] : text_of(tag);
 }
@@ -68,7 +68,7 @@ static const char *flags_text(uint32_t bits, const char *const *words, size_t nu
 	return text[0] ? text : "-";
 }
 
-/* ---- The evidence ---------------------------------------------------------------------------- */
+/* ---- The evidence ---- */
 
 static const char *made_by(const struct model *model, uint32_t site)
 {
@@ -87,7 +87,7 @@ static void print_members(const struct model *model, uint32_t first, uint32_t nu
 
 static void print_comm(const struct model *model, size_t index)
 {
-	static const char *const kinds[] = { "intra", "inter", "window", "file" };
+	static const char *const kinds[] = {"intra", "inter", "window", "file"};
 	const struct model_comm *comm = &model->comms[index];
 
 	printf("comm %zu: id 0x%" PRIx64 " parent 0x%" PRIx64 " kind %s by %s ordinal %u rank %d "
@@ -113,10 +113,10 @@ static void print_comm(const struct model *model, size_t index)
 
 static void print_request(const struct model *model, size_t slot)
 {
-	static const char *const kinds[] = { "free",	   "send", "recv", "matched",
-					     "collective", "lock", "other" };
-	static const char *const flags[] = { "persistent", "active", "partitioned", "neighbours",
-					     "cancelled",  "synchronous" };
+	static const char *const kinds[] = {"free",       "send", "recv", "matched",
+					    "collective", "lock", "other"};
+	static const char *const flags[] = {"persistent", "active",    "partitioned",
+					    "neighbours", "cancelled", "synchronous"};
 	const struct model_request *request = &model->requests[slot];
 
 	if (request->kind == SEG_REQUEST_FREE)
@@ -131,10 +131,10 @@ static void print_request(const struct model *model, size_t slot)
 
 static void print_operation(const struct model_operation *operation)
 {
-	static const char *const kinds[] = { "other",	 "send",       "recv", "sendrecv", "probe",
-					     "wait_all", "wait_any", "collective", "lock", "local" };
-	static const char *const flags[] = { "incomplete", "neighbours", "buffered",
-					     "synchronous" };
+	static const char *const kinds[] = {"other", "send",     "recv",     "sendrecv",
+					    "probe", "wait_all", "wait_any", "collective",
+					    "lock",  "local"};
+	static const char *const flags[] = {"incomplete", "neighbours", "buffered", "synchronous"};
 
 	printf("  operation: %s flags %s number %" PRIu64 " waited %s", kinds[operation->kind],
 	       flags_text(operation->flags, flags, 4), operation->number,
@@ -178,7 +178,7 @@ static void print_lane(const struct model *model, size_t number)
 
 static int print_evidence(int fd)
 {
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 	struct model *model;
 
 	if (segment_read(fd, &model, &err) < 0) {
@@ -195,7 +195,7 @@ static int print_evidence(int fd)
 	return 0;
 }
 
-/* ---- Damage ---------------------------------------------------------------------------------- */
+/* ---- Damage ---- */
 
 /* Where the file has data, which is little of it. */
 struct extent {
@@ -216,10 +216,10 @@ static int copy_sparse(int from, int to, struct extent *extents)
 	while (num < MAX_EXTENTS && (at = lseek(from, at, SEEK_DATA)) >= 0) {
 		off_t hole = lseek(from, at, SEEK_HOLE);
 
-		extents[num++] = (struct extent){ at, hole - at };
+		extents[num++] = (struct extent){at, hole - at};
 		while (at < hole) {
-			size_t size = hole - at < (off_t)sizeof(bytes) ? (size_t)(hole - at) :
-									 sizeof(bytes);
+			size_t size = hole - at < (off_t)sizeof(bytes) ? (size_t)(hole - at)
+								       : sizeof(bytes);
 
 			if (pread(from, bytes, size, at) != (ssize_t)size ||
 			    pwrite(to, bytes, size, at) != (ssize_t)size)
@@ -254,7 +254,7 @@ static int damage(int segment, unsigned int seed)
 	}
 	srandom(seed);
 	for (; rounds < 20000 && time(NULL) < end; rounds++) {
-		struct pdb_error err = { 0 };
+		struct pdb_error err = {0};
 		struct model *model;
 		uint8_t old[3], new;
 		off_t places[3];
@@ -263,7 +263,8 @@ static int damage(int segment, unsigned int seed)
 		for (int i = 0; i < bytes; i++) {
 			places[i] = choose(extents, num);
 			new = (uint8_t)random();
-			if (pread(fd, &old[i], 1, places[i]) != 1 || pwrite(fd, &new, 1, places[i]) != 1)
+			if (pread(fd, &old[i], 1, places[i]) != 1 ||
+			    pwrite(fd, &new, 1, places[i]) != 1)
 				abort();
 		}
 		if (segment_read(fd, &model, &err) == 0) {

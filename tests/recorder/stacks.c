@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * MPI calls from unusual places: by the word, on another stack (ucontext), on the stack of a signal,
- * from a late thread, in an atexit handler, before MPI_Init, in a session after another, or none. */
+ * MPI calls from unusual places: by the word, on another stack (ucontext), on the stack of a
+ * signal, from a late thread, in an atexit handler, before MPI_Init, in a session after another,
+ * or none. */
 #include "coverage.h"
 
 #include <pthread.h>

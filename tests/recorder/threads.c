@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Threads of two ranks that exchange messages with each other all at the same time, each thread with
- * tags of its own. MPI gives handles of requests and messages that one thread has completed to the
- * others at once. */
+ * Threads of two ranks that exchange messages with each other all at the same time, each thread
+ * with tags of its own. MPI gives handles of requests and messages that one thread has completed
+ * to the others at once. */
 #include "checkpoint.h"
 
 #include <mpi.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Ranks that tell each other something that is no message. The word says what: rank 1 stops before
- * its part of it, so that the others can be seen waiting; or "all": everything, several times, and all
- * ranks stop after it. For 4 ranks. What the segments must say is in run.sh. */
+ * Ranks that tell each other something that is no message. The word says what: rank 1 stops
+ * before its part of it, so that the others can be seen waiting; or "all": everything, several
+ * times, and all ranks stop after it. For 4 ranks. What the segments must say is in run.sh. */
 #include "checkpoint.h"
 
 #include <mpi.h>
@@ -146,7 +146,8 @@ int main(int argc, char **argv)
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Win_create(&memory, sizeof(memory), sizeof(memory), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_create(&memory, sizeof(memory), sizeof(memory), MPI_INFO_NULL, MPI_COMM_WORLD,
+		       &win);
 	before = stop_rank_1;
 	if (strcmp(what, "epochs") == 0)
 		epochs(0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Correct programs that strain a library which looks on: by the word. What it prints and its status must be
- * the same with and without the recorder. It needs one rank and no launcher. */
+ * Correct programs that strain a library which looks on: by the word. What it prints and its
+ * status must be the same with and without the recorder. It needs one rank and no launcher. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -16,7 +16,7 @@
 
 static int how_many; /* the second word */
 
-/* ---- Much of everything ------------------------------------------------------------------------- */
+/* ---- Much of everything ---- */
 
 /* Communicators that are made, named, used and freed, and some that stay. */
 static void communicators(void)
@@ -68,8 +68,8 @@ static void *thread_main(void *sum)
 	int in = 1, out;
 
 	for (int i = 0; i < 3; i++) {
-		MPI_Sendrecv(&in, 1, MPI_INT, MPI_PROC_NULL, 0, &out, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_SELF,
-			     MPI_STATUS_IGNORE);
+		MPI_Sendrecv(&in, 1, MPI_INT, MPI_PROC_NULL, 0, &out, 1, MPI_INT, MPI_PROC_NULL, 0,
+			     MPI_COMM_SELF, MPI_STATUS_IGNORE);
 		__atomic_fetch_add((int *)sum, 1, __ATOMIC_RELAXED);
 	}
 	return NULL;
@@ -92,7 +92,7 @@ static void threads(void)
 	printf("%d calls of threads\n", sum);
 }
 
-/* ---- Other ways out of a call, and into one ------------------------------------------------------- */
+/* ---- Other ways out of a call, and into one ---- */
 
 static volatile sig_atomic_t num_signals;
 
@@ -190,10 +190,11 @@ static void callbacks(void)
 	if (copy != MPI_COMM_NULL && status)
 		MPI_Comm_free(&copy);
 	MPI_Comm_free(&comm);
-	printf("sum %d, refused %d, copies %d, deletes %d\n", out[3], status, num_copies, num_deletes);
+	printf("sum %d, refused %d, copies %d, deletes %d\n", out[3], status, num_copies,
+	       num_deletes);
 }
 
-/* ---- Processes ------------------------------------------------------------------------------------ */
+/* ---- Processes ---- */
 
 static int status_of(pid_t child)
 {
@@ -229,7 +230,7 @@ static void processes(void)
 	printf(", vfork %d, shell %d\n", status_of(child), system("exit 5") >> 8);
 }
 
-/* ---- Poverty --------------------------------------------------------------------------------------- */
+/* ---- Poverty ---- */
 
 /* A call path of its own for each `way`. */
 static void turn(int depth, unsigned way);
@@ -278,7 +279,7 @@ static void no_descriptors(void)
 	printf("no descriptors: %d\n", num > 0);
 }
 
-/* ---- All of them ------------------------------------------------------------------------------------ */
+/* ---- All of them ---- */
 
 static void finalize(void)
 {
@@ -289,9 +290,13 @@ static const struct {
 	const char *word;
 	void (*run)(void);
 } words[] = {
-	{"communicators", communicators}, {"requests", requests}, {"threads", threads}, {"storm", storm},
+	{"communicators", communicators},
+	{"requests", requests},
+	{"threads", threads},
+	{"storm", storm},
 	{"callbacks", callbacks},
-	{"processes", processes}, {"no-descriptors", no_descriptors},
+	{"processes", processes},
+	{"no-descriptors", no_descriptors},
 	{"paths", paths},
 };
 
@@ -306,7 +311,9 @@ int main(int argc, char **argv)
 		MPI_Finalize();
 		execl(argv[0], argv[0], "exec", "0", (char *)NULL);
 	}
-	MPI_Init_thread(NULL, NULL, strcmp(word, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+	MPI_Init_thread(NULL, NULL,
+			strcmp(word, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+			&provided);
 	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strcmp(words[i].word, word) == 0)
 			words[i].run();

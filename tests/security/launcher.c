@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A launcher that somebody has made up: by what it has mapped and by its table pdb takes it for one of
- * a job that has a rank here and one on another host.
- * usage: launcher LIBRARY HOST [PROGRAM ARGUMENT...]
- * It maps the file LIBRARY, and runs the program, or sleeps, as rank 0; rank 1 is on HOST, process 1
- * there, or process RANK_1 of the environment, which comes first in the table, so that it makes the job's
- * name, if there is such a process. With "" there is no rank 1. The table says that all run the program EXECUTABLE of the
- * environment. Started in any other way it writes who it is to the file PATH.ran,
- * PATH being its own. */
+ * A launcher that somebody has made up: by what it has mapped and by its table pdb takes it for
+ * one of a job that has a rank here and one on another host. usage: launcher LIBRARY HOST
+ * [PROGRAM ARGUMENT...] It maps the file LIBRARY, and runs the program, or sleeps, as rank 0;
+ * rank 1 is on HOST, process 1 there, or process RANK_1 of the environment, which comes first in
+ * the table, so that it makes the job's name, if there is such a process. With "" there is no
+ * rank 1. The table says that all run the program EXECUTABLE of the environment. Started in any
+ * other way it writes who it is to the file PATH.ran, PATH being its own. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Rank 1 waits inside MPI for rank 0 when a timer's signal comes, whose handler never returns. Then rank 0
- * comes, too, and all wait for rank 1. */
+ * Rank 1 waits inside MPI for rank 0 when a timer's signal comes, whose handler never returns.
+ * Then rank 0 comes, too, and all wait for rank 1. */
 #include <mpi.h>
 #include <signal.h>
 #include <unistd.h>

@@ -130,7 +130,8 @@ int main(void)
 {
 	printf("# Commands\n\n"
 	       "Made from the command table by `make docs/commands.md`; `help` shows the same.\n"
-	       "Commands and settings may be shortened as long as they are unique; l is lp, g is groups and w is why.\n"
+	       "Commands and settings may be shortened as long as they are unique; l is lp, g is "
+	       "groups and w is why.\n"
 	       "Those that answer do so in JSON with `--json` ([json.md](json.md)).\n\n");
 	for (int topic = 0; topic < NUM_TOPICS; topic++) {
 		printf("## %s\n\n", command_topics[topic]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Calls MPI in loops within loops and writes down itself what it calls, as far as the recorder
- * looks at it (MPI_Comm_rank is none), one name on each line of the file OUT.RANK.THREAD; then it
- * waits in MPI_Recv for a message that never comes, or comes to an END:
+ * looks at it (MPI_Comm_rank is none), one name on each line of the file OUT.RANK.THREAD; then
+ * it waits in MPI_Recv for a message that never comes, or comes to an END:
  *
  *	end     MPI_Finalize, and what follows is nothing
  *	go      the same, but only when there is a file OUT.go
@@ -10,8 +10,8 @@
  *	exec    the process becomes another program after MPI_Finalize
  *	kill    rank 1 is killed by a signal, and the launcher ends the others
  *
- * Compiled with -DFUNCTIONS -finstrument-functions it writes down its functions as well. With an odd
- * number of rounds the loops do not repeat.
+ * Compiled with -DFUNCTIONS -finstrument-functions it writes down its functions as well. With an
+ * odd number of rounds the loops do not repeat.
  *
  * usage: reference OUT ROUNDS [END] */
 #include <mpi.h>

@@ -104,7 +104,7 @@ static inline struct code_probe make_probe(uint32_t module, uint64_t offset)
 				   .value = sample_value(6, 1)};
 }
 
-/* ---- Are two equal? -------------------------------------------------------------------------- */
+/* ---- Are two equal? ---- */
 
 static inline void assert_same_place(const struct code_place *a, const struct code_place *b)
 {

@@ -21,10 +21,10 @@ static inline void sample_add_sites(struct segment_writer *w)
 		const char *name;
 		enum seg_class class_id;
 	} sites[] = {
-		{ "MPI_Init", SEG_CLASS_INIT },	      { "MPI_Comm_split", SEG_CLASS_COMM },
-		{ "MPI_Send", SEG_CLASS_SEND },	      { "MPI_Recv", SEG_CLASS_RECV },
-		{ "MPI_Bcast", SEG_CLASS_COLLECTIVE }, { "MPI_Waitall", SEG_CLASS_WAIT },
-		{ "MPI_Test", SEG_CLASS_POLL },
+		{"MPI_Init", SEG_CLASS_INIT},        {"MPI_Comm_split", SEG_CLASS_COMM},
+		{"MPI_Send", SEG_CLASS_SEND},        {"MPI_Recv", SEG_CLASS_RECV},
+		{"MPI_Bcast", SEG_CLASS_COLLECTIVE}, {"MPI_Waitall", SEG_CLASS_WAIT},
+		{"MPI_Test", SEG_CLASS_POLL},
 	};
 	uint32_t app = segment_writer_module(w, "/bin/app");
 
@@ -35,7 +35,7 @@ static inline void sample_add_sites(struct segment_writer *w)
 
 static inline void sample_add_comms(struct segment_writer *w)
 {
-	static const int32_t rows[] = { 3, 1 }, others[] = { 0, -1, 2 }, sources[] = { 1, 1, 0 };
+	static const int32_t rows[] = {3, 1}, others[] = {0, -1, 2}, sources[] = {1, 1, 0};
 
 	segment_writer_predefined(w, WORLD_ID);
 	segment_writer_comm(w, &(struct seg_comm){
@@ -93,7 +93,7 @@ static inline void sample_add_requests(struct segment_writer *w)
 					  .ticks = w->start + 5000,
 				  });
 	/* Used again and again, and free now. */
-	segment_writer_request(w, &(struct seg_request){ .seq = 8, .comm = 99, .peer = 77 });
+	segment_writer_request(w, &(struct seg_request){.seq = 8, .comm = 99, .peer = 77});
 	segment_writer_request(w, &(struct seg_request){
 					  .kind = SEG_REQUEST_SEND,
 					  .flags = SEG_REQUEST_ACTIVE,
@@ -118,7 +118,7 @@ static inline void sample_add_requests(struct segment_writer *w)
 /* Rank 1 of 4: waits for two requests; another thread polls for a message. */
 static inline struct segment_writer *evidence_sample(void)
 {
-	static const uint32_t waited[] = { SENDS, RECEIVES };
+	static const uint32_t waited[] = {SENDS, RECEIVES};
 	struct segment_writer *w = segment_writer_create(1, 4);
 
 	sample_add_sites(w);
@@ -128,38 +128,38 @@ static inline struct segment_writer *evidence_sample(void)
 	segment_writer_call(w, 0, INIT, 1, 1000);
 	segment_writer_go(w, 0, SEG_STATE_ENTER(WAITALL), 6000);
 	segment_writer_operation(w, 0,
-				 &(struct seg_operation){ .seq = 2,
-							  .kind = SEG_OPERATION_WAIT_ALL,
-							  .flags = SEG_OPERATION_INCOMPLETE },
+				 &(struct seg_operation){.seq = 2,
+							 .kind = SEG_OPERATION_WAIT_ALL,
+							 .flags = SEG_OPERATION_INCOMPLETE},
 				 waited, 2);
-	segment_writer_ledger(w, 0, &(struct seg_ledger){ .comm = ROWS,
-							  .peer = 0,
-							  .tag = 5,
-							  .cancelled = 1,
-							  .sends = 30,
-							  .sends_done = 29,
-							  .receives = 20,
-							  .receives_done = 19,
-							  .taken = 2 });
-	segment_writer_ledger(w, 0, &(struct seg_ledger){ .comm = INTER,
-							  .peer = SEG_PEER_ANY,
-							  .tag = SEG_TAG_ANY,
-							  .receives = 1 });
-	segment_writer_ledger(w, 0, &(struct seg_ledger){ .comm = WINDOW,
-							  .peer = 3,
-							  .tag = SEG_TAG_POST,
-							  .sends = 6 });
+	segment_writer_ledger(w, 0,
+			      &(struct seg_ledger){.comm = ROWS,
+						   .peer = 0,
+						   .tag = 5,
+						   .cancelled = 1,
+						   .sends = 30,
+						   .sends_done = 29,
+						   .receives = 20,
+						   .receives_done = 19,
+						   .taken = 2});
+	segment_writer_ledger(
+		w, 0,
+		&(struct seg_ledger){
+			.comm = INTER, .peer = SEG_PEER_ANY, .tag = SEG_TAG_ANY, .receives = 1});
+	segment_writer_ledger(
+		w, 0,
+		&(struct seg_ledger){.comm = WINDOW, .peer = 3, .tag = SEG_TAG_POST, .sends = 6});
 	segment_writer_lane(w, false, 51);
 	segment_writer_call(w, 1, SEND, 1, 2000);
 	segment_writer_poll(w, 1, TEST, 10, 3000);
 	segment_writer_operation(w, 1,
 				 &(struct seg_operation){
 					 .kind = SEG_OPERATION_RECV,
-					 .transfers = { { .comm = 0,
-							  .peer = SEG_PEER_ANY,
-							  .tag = 9,
-							  .ordinal = 11,
-							  .bytes = 16 } },
+					 .transfers = {{.comm = 0,
+							.peer = SEG_PEER_ANY,
+							.tag = 9,
+							.ordinal = 11,
+							.bytes = 16}},
 				 },
 				 NULL, 0);
 	return w;
@@ -179,7 +179,7 @@ struct places {
 static inline struct places find_places(uint8_t *bytes)
 {
 	struct seg_header *h = (void *)bytes;
-	struct places p = { .tables = h->tables };
+	struct places p = {.tables = h->tables};
 
 	p.comms = (void *)(bytes + p.tables[SEG_TABLE_COMMS].offset);
 	p.members = (void *)(bytes + p.tables[SEG_TABLE_MEMBERS].offset);

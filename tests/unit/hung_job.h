@@ -79,7 +79,7 @@ struct hung {
 	size_t length;
 };
 
-static const int hung_parents[NUM_FRAMES] = {-1,	 FRAME_MAIN,   FRAME_STEP, FRAME_STEP,
+static const int hung_parents[NUM_FRAMES] = {-1,         FRAME_MAIN,   FRAME_STEP, FRAME_STEP,
 					     FRAME_MAIN, FRAME_REDUCE, FRAME_STEP, FRAME_MAIN};
 
 /* MPI_COMM_WORLD, MPI_COMM_SELF, and one split of the world into even and odd ranks. */
@@ -171,8 +171,8 @@ static inline void hung_evidence(struct model *model, struct model_lane *lane,
 		lane->operation.waited = xcalloc(1, sizeof(uint32_t));
 		lane->operation.num_waited = 1;
 	} else {
-		lane->operation = (struct model_operation){.kind = SEG_OPERATION_COLLECTIVE,
-							   .number = 1237};
+		lane->operation =
+			(struct model_operation){.kind = SEG_OPERATION_COLLECTIVE, .number = 1237};
 	}
 	lane->operation.transfers[0] = (struct model_transfer){
 		.comm = distance > 1 ? 0 : SEG_NO_COMM, .peer = SEG_PEER_NONE, .bytes = 64};
@@ -182,11 +182,11 @@ static inline void hung_evidence(struct model *model, struct model_lane *lane,
 static inline struct model *hung_model(const struct hung_options *options, int rank)
 {
 	static const char strings[] = "start\0MPI_Isend\0MPI_Waitall\0MPI_Allgather\0"
-					"MPI_Irecv\0MPI_Comm_split\0MPI_COMM_WORLD";
+				      "MPI_Irecv\0MPI_Comm_split\0MPI_COMM_WORLD";
 	static const uint16_t offsets[NUM_SITES] = {0, 6, 16, 28, 42, 52};
-	static const uint16_t classes[NUM_SITES] = {SEG_CLASS_OTHER,	  SEG_CLASS_START,
-						    SEG_CLASS_WAIT,	  SEG_CLASS_COLLECTIVE,
-						    SEG_CLASS_START,	  SEG_CLASS_COMM};
+	static const uint16_t classes[NUM_SITES] = {SEG_CLASS_OTHER, SEG_CLASS_START,
+						    SEG_CLASS_WAIT,  SEG_CLASS_COLLECTIVE,
+						    SEG_CLASS_START, SEG_CLASS_COMM};
 	static const uint32_t frames[NUM_SITES] = {SEG_NO_FRAME,    FRAME_ISEND, FRAME_WAITALL,
 						   FRAME_ALLGATHER, FRAME_IRECV, FRAME_SPLIT};
 	static const struct model_transition transitions[] = {
@@ -256,10 +256,14 @@ static inline uint32_t hung_frame(struct hung *hung, int frame)
 static inline void hung_names(struct hung *hung, uint32_t in_force, uint32_t in_mpi)
 {
 	static const struct name plain[NUM_FRAMES] = {
-		{"main", "main.c", NULL, 12, .is_symbol = true},    {"run", "solver.c", NULL, 120, .is_symbol = true},
-		{"halo", "solver.c", NULL, 125, .is_symbol = true}, {"halo", "solver.c", NULL, 131, .is_symbol = true},
-		{"run", "solver.c", NULL, 122, .is_symbol = true},  {"exchange", "solver.c", NULL, 141, .is_symbol = true},
-		{"halo", "solver.c", NULL, 128, .is_symbol = true}, {"setup", "grid.c", NULL, 40, .is_symbol = true},
+		{"main", "main.c", NULL, 12, .is_symbol = true},
+		{"run", "solver.c", NULL, 120, .is_symbol = true},
+		{"halo", "solver.c", NULL, 125, .is_symbol = true},
+		{"halo", "solver.c", NULL, 131, .is_symbol = true},
+		{"run", "solver.c", NULL, 122, .is_symbol = true},
+		{"exchange", "solver.c", NULL, 141, .is_symbol = true},
+		{"halo", "solver.c", NULL, 128, .is_symbol = true},
+		{"setup", "grid.c", NULL, 40, .is_symbol = true},
 	};
 	static const char *const cxx[NUM_FRAMES] = {
 		"main",
@@ -420,7 +424,8 @@ static inline void hung_groups(struct hung *hung)
 	}
 }
 
-/* All but the first of those in MPI_Allgather become groups of their own, all ahead of the second. */
+/* All but the first of those in MPI_Allgather become groups of their own, all ahead of the
+ * second. */
 static inline void hung_scatter(struct hung *hung)
 {
 	struct eqgroups *groups = &hung->groups;
@@ -523,12 +528,11 @@ static inline void hung_tree(struct hung *hung)
 	tree->num_roots = 1;
 	tree->nodes = xcalloc(6, sizeof(*tree->nodes));
 	for (int n = 0; n < 6; n++) {
-		tree->nodes[n] = (struct calltree_node){
-			.path = paths[n],
-			.parent = parents[n],
-			.children = children + first[n],
-			.num_children = num[n],
-			.ranks = rankset_copy(all)};
+		tree->nodes[n] = (struct calltree_node){.path = paths[n],
+							.parent = parents[n],
+							.children = children + first[n],
+							.num_children = num[n],
+							.ranks = rankset_copy(all)};
 		if (n == 1 || n == 2)
 			rankset_keep_set(tree->nodes[n].ranks, hung->verdict.culprits);
 		else if (n > 2)

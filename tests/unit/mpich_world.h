@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The memory of a process with MPICH over UCX, put together by hand at addresses of its own: the variables of
- * the library, a worker of UCX with its queues, receives, messages, and communicators. */
+ * The memory of a process with MPICH over UCX, put together by hand at addresses of its own: the
+ * variables of the library, a worker of UCX with its queues, receives, messages, and
+ * communicators. */
 #ifndef PDB_TESTS_UNIT_MPICH_WORLD_H
 #define PDB_TESTS_UNIT_MPICH_WORLD_H
 
@@ -36,9 +37,9 @@ enum {
 	RECEIVE_WORDS = 64,
 	RECEIVE_ELEMENT = 16, /* word of a receive that is its element of a queue */
 	MESSAGE_WORDS = 8,
-	MAX_OF_EACH = 16,     /* receives, messages */
+	MAX_OF_EACH = 16, /* receives, messages */
 	BLOCK_WORDS = 1024,
-	FIRST_NUMBER = 5,     /* of a receive: others were met */
+	FIRST_NUMBER = 5, /* of a receive: others were met */
 	/* Words of the variables. */
 	BUILTIN = WORDS(0x200),
 	DIRECT = WORDS(0x1400),
@@ -58,7 +59,7 @@ enum {
 struct mpich_version {
 	const char *name;
 	size_t comm_size, comm_map; /* bytes */
-	int worker, tag;	    /* words of a receive from its element on */
+	int worker, tag;            /* words of a receive from its element on */
 };
 
 static const struct mpich_version versions[] = {
@@ -79,7 +80,7 @@ static struct world {
 
 static const struct mpich_version *version; /* of the world */
 static size_t num_receives, num_messages;   /* in it */
-static uint64_t *many;			    /* words at MANY */
+static uint64_t *many;                      /* words at MANY */
 static size_t num_many;
 
 /* What comes of its being read. */
@@ -154,7 +155,7 @@ static inline uint64_t *word_at(uint64_t address)
 	return bytes_at(address, sizeof(uint64_t));
 }
 
-/* ---- UCX ------------------------------------------------------------------------------------ */
+/* ---- UCX ---- */
 
 static inline size_t bucket_of(uint64_t tag)
 {
@@ -226,10 +227,11 @@ static inline void make_worker(void)
 	}
 }
 
-/* ---- MPICH ---------------------------------------------------------------------------------- */
+/* ---- MPICH ---- */
 
-/* What it makes of tags: its context, the sender's rank, its own tag; what a receive may leave open. */
-#define TAG(context, source, tag) \
+/* What it makes of tags: its context, the sender's rank, its own tag; what a receive may leave
+ * open. */
+#define TAG(context, source, tag)                                                                  \
 	((uint64_t)(context) << 48 | (uint64_t)(source) << 32 | (uint64_t)(tag))
 #define EXACT UINT64_C(0xffffffff1fffffff)
 #define ANY_SOURCE UINT64_C(0xffff00001fffffff)
@@ -277,7 +279,8 @@ static inline uint64_t *comm_words(int array, uint32_t index)
 /* Of one of made_comms: mode, group, size, offset, stride, block as halves of words. */
 static inline uint64_t *map_of(int comm)
 {
-	return comm_words(made_comms[comm].array, made_comms[comm].index) + WORDS(version->comm_map);
+	return comm_words(made_comms[comm].array, made_comms[comm].index) +
+	       WORDS(version->comm_map);
 }
 
 static inline void make_comm(int i)
@@ -319,7 +322,8 @@ static inline void make_comms(void)
 	world.variables[POOL + 5] = comm_arrays[IN_DIRECT].num;
 }
 
-/* As long as the library has made no communicator: it has those that are always there, and no objects. */
+/* As long as the library has made no communicator: it has those that are always there, and no
+ * objects. */
 static inline void leave_builtin(void)
 {
 	for (int array = IN_DIRECT; array < NUM_ARRAYS; array++)
@@ -338,11 +342,11 @@ static inline void make_world(const struct mpich_version *of)
 	make_comms();
 }
 
-/* ---- Reading -------------------------------------------------------------------------------- */
+/* ---- Reading ---- */
 
-#define MPICH_MAPS \
-	"7f0000000000-7f0000001000 r-xp 00000000 fe:00 7 /lib/libmpich.so.12.1.6\n" \
-	"7f0000001000-7f0000002000 rw-p 00001000 fe:00 7 /lib/libmpich.so.12.1.6\n" \
+#define MPICH_MAPS                                                                                 \
+	"7f0000000000-7f0000001000 r-xp 00000000 fe:00 7 /lib/libmpich.so.12.1.6\n"                \
+	"7f0000001000-7f0000002000 rw-p 00001000 fe:00 7 /lib/libmpich.so.12.1.6\n"                \
 	"7f0000002000-7f0000005000 rw-p 00000000 00:00 0\n"
 #define UCX_MAPS "7f0000006000-7f0000007000 r-xp 00000000 fe:00 8 /lib/libucp.so.0.0.0\n"
 

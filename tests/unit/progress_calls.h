@@ -7,9 +7,10 @@
 #include "tests/unit/simulation.h"
 #include "tests/unit/unit.h"
 
-/* Offsets of calls in the simulated program: main is 1000 and up, functions are called from there. */
+/* Offsets of calls in the simulated program: main is 1000 and up, functions are called from
+ * there. */
 #define MAIN(n) SIM_PATH(1000 + (n))
-#define IN(function, n) SIM_PATH(1000 + (function), 2000 + (function) * 100 + (n))
+#define IN(function, n) SIM_PATH(1000 + (function), 2000 + (function)*100 + (n))
 
 static inline struct progress *finish(struct job *job)
 {

@@ -75,8 +75,7 @@ static inline bool share_memory(void)
 	return shared != MAP_FAILED;
 }
 
-/* ---- Children ---------------------------------------------------------------------------------
- */
+/* ---- Children ---- */
 
 /* Until killed, with the frames of all who called. */
 KEEP_FRAME static void stay_here(int ready)
@@ -119,8 +118,7 @@ static inline pid_t tracer_of(pid_t pid)
 	return status.tracer;
 }
 
-/* ---- Looking at samples -----------------------------------------------------------------------
- */
+/* ---- Looking at samples ---- */
 
 static inline const struct sample *take(struct fixture *f, pid_t pid, unsigned flags)
 {

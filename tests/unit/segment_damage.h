@@ -13,7 +13,7 @@
 #include "tests/unit/unit.h"
 
 static inline int read_bytes(const uint8_t *bytes, size_t size, struct model **model,
-		      struct pdb_error *err)
+			     struct pdb_error *err)
 {
 	int fd = segment_bytes_fd(bytes, size);
 	int status = segment_read(fd, model, err);
@@ -29,7 +29,7 @@ static inline void assert_needs_all(const struct segment_writer *w, size_t step)
 	size_t size = segment_writer_bytes(w, &bytes);
 
 	for (size_t cut = 0; cut < size; cut += step) {
-		struct pdb_error err = { 0 };
+		struct pdb_error err = {0};
 		struct model *model = NULL;
 
 		if (read_bytes(bytes, cut, &model, &err) == 0)
@@ -52,7 +52,7 @@ static inline void damage(uint8_t *bytes, size_t size, size_t at)
 static inline bool is_taken(const uint8_t *bytes, size_t size)
 {
 	const struct seg_header *header = (const void *)bytes;
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 	struct model *model;
 
 	if (read_bytes(bytes, size, &model, &err) == 0) {

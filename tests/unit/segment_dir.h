@@ -28,12 +28,13 @@ struct child {
 static inline struct child start_child(const char *dir, bool own_pid_namespace)
 {
 	char variable[256];
-	char *env[] = { variable, NULL }, *argv[] = { (char *)"cat", NULL };
+	char *env[] = {variable, NULL}, *argv[] = {(char *)"cat", NULL};
 	struct child child;
 	int in[2], started[2];
 	char byte;
 
-	snprintf(variable, sizeof(variable), "%s%s", dir ? PDB_ENV_DIR "=" : "OTHER=", dir ? dir : "x");
+	snprintf(variable, sizeof(variable), "%s%s",
+		 dir ? PDB_ENV_DIR "=" : "OTHER=", dir ? dir : "x");
 	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
 	assert_int_equal(pipe2(started, O_CLOEXEC), 0);
 	child.pid = fork();

@@ -37,7 +37,8 @@ static inline struct segment_writer *make_sample(void)
 			    SEG_CLASS_SEND);
 	segment_writer_site(w, segment_writer_frame(w, solve, app, 0x1310), "MPI_Recv",
 			    SEG_CLASS_RECV);
-	segment_writer_site(w, segment_writer_frame(w, jit, app, 0x1320), "MPI_Test", SEG_CLASS_POLL);
+	segment_writer_site(w, segment_writer_frame(w, jit, app, 0x1320), "MPI_Test",
+			    SEG_CLASS_POLL);
 	lane = segment_writer_lane(w, true, 4031);
 	ns = segment_writer_call(w, lane, INIT, 1, ns);
 	for (int i = 0; i < 100; i++) {
@@ -67,7 +68,7 @@ struct places {
 
 static inline struct places find_places(uint8_t *bytes, size_t size)
 {
-	struct places p = { .header = (void *)bytes, .size = size };
+	struct places p = {.header = (void *)bytes, .size = size};
 
 	p.tables = p.header->tables;
 	p.strings = (void *)(bytes + p.tables[SEG_TABLE_STRINGS].offset);

@@ -20,7 +20,7 @@
 
 #define SIM_MAX_DEPTH 8
 #define SIM_MAX_SITES 512
-#define SIM_PATH(...) ((const uint32_t[SIM_MAX_DEPTH + 1]){ __VA_ARGS__ })
+#define SIM_PATH(...) ((const uint32_t[SIM_MAX_DEPTH + 1]){__VA_ARGS__})
 
 enum { SIM_MS = 1000000 };
 
@@ -47,8 +47,7 @@ static inline void sim_add_thread(struct sim_rank *sim)
 	struct model *model = sim->model;
 	struct model_lane *lane;
 
-	model->lanes =
-		xreallocarray(model->lanes, model->num_lanes + 1, sizeof(*model->lanes));
+	model->lanes = xreallocarray(model->lanes, model->num_lanes + 1, sizeof(*model->lanes));
 	lane = &model->lanes[model->num_lanes++];
 	memset(lane, 0, sizeof(*lane));
 	lane->is_main = model->num_lanes == 1;
@@ -133,10 +132,10 @@ static inline enum seg_class sim_class(const char *name)
 		const char *name;
 		enum seg_class class_id;
 	} classes[] = {
-		{ "MPI_Send", SEG_CLASS_SEND },	    { "MPI_Recv", SEG_CLASS_RECV },
-		{ "MPI_Test", SEG_CLASS_POLL },	    { "MPI_Allreduce", SEG_CLASS_COLLECTIVE },
-		{ "MPI_Barrier", SEG_CLASS_COLLECTIVE }, { "MPI_Waitall", SEG_CLASS_WAIT },
-		{ "MPI_Init", SEG_CLASS_INIT },	    { "MPI_Finalize", SEG_CLASS_FINALIZE },
+		{"MPI_Send", SEG_CLASS_SEND},          {"MPI_Recv", SEG_CLASS_RECV},
+		{"MPI_Test", SEG_CLASS_POLL},          {"MPI_Allreduce", SEG_CLASS_COLLECTIVE},
+		{"MPI_Barrier", SEG_CLASS_COLLECTIVE}, {"MPI_Waitall", SEG_CLASS_WAIT},
+		{"MPI_Init", SEG_CLASS_INIT},          {"MPI_Finalize", SEG_CLASS_FINALIZE},
 	};
 
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
@@ -187,7 +186,7 @@ static inline void sim_go(struct sim_rank *sim, uint32_t state)
 	}
 	lane->transitions[t].count++;
 	lane->ring = xgrow(lane->ring, lane->num_ring, &sim->ring_capacity, sizeof(*lane->ring));
-	lane->ring[lane->num_ring++] = (struct model_event){ .ns = model->now_ns, .state = state };
+	lane->ring[lane->num_ring++] = (struct model_event){.ns = model->now_ns, .state = state};
 	lane->state = state;
 	lane->since_ns = model->now_ns;
 	lane->events++;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A small MPI to make evidence with: programs in a short notation are carried out by its rules until
- * nobody can go on, and counted as the recorder counts. What it knows besides (which messages were
- * matched) is the truth that an analysis may not contradict.
+ * A small MPI to make evidence with: programs in a short notation are carried out by its rules
+ * until nobody can go on, and counted as the recorder counts. What it knows besides (which
+ * messages were matched) is the truth that an analysis may not contradict.
  *
- * A program is calls separated by blanks. "{20 ...}" does them 20 times. Each call has a call site of
- * its own, by its place: "-" is no call but has a place, and after "=3" comes place 4.
+ * A program is calls separated by blanks. "{20 ...}" does them 20 times. Each call has a call
+ * site of its own, by its place: "-" is no call but has a place, and after "=3" comes place 4.
  */
 /* clang-format off */
 /*	s1	MPI_Send to 1, tag 0		S1	the same, too long to be buffered
@@ -107,8 +107,7 @@ struct sm_job {
 	unsigned random; /* state; 0: in the order of ranks */
 };
 
-/* ---- The ledger --------------------------------------------------------------------------------
- */
+/* ---- The ledger ---- */
 
 static inline size_t sm_row(struct sm_rank *rank, int comm, int peer, int tag)
 {
@@ -126,8 +125,7 @@ static inline size_t sm_row(struct sm_rank *rank, int comm, int peer, int tag)
 	return rank->num_rows++;
 }
 
-/* ---- Messages ----------------------------------------------------------------------------------
- */
+/* ---- Messages ---- */
 
 static inline bool sm_fits(const struct sm_transfer *t, int self, const struct sm_message *message)
 {
@@ -242,8 +240,7 @@ static inline bool sm_can_probe(const struct sm_job *job, int self, const struct
 	return false;
 }
 
-/* ---- Collectives -------------------------------------------------------------------------------
- */
+/* ---- Collectives ---- */
 
 static inline const char *sm_name(const struct sm_call *call)
 {
@@ -371,8 +368,7 @@ static inline bool sm_can_leave(const struct sm_job *job, int self, int comm, ui
 	return true;
 }
 
-/* ---- Reading programs --------------------------------------------------------------------------
- */
+/* ---- Reading programs ---- */
 
 static inline int sm_number(const char **at)
 {
@@ -437,8 +433,7 @@ static inline bool sm_next(struct sm_rank *rank, struct sm_call *call)
 	return true;
 }
 
-/* ---- Carrying them out -------------------------------------------------------------------------
- */
+/* ---- Carrying them out ---- */
 
 static inline struct sm_slot *sm_new_slot(struct sm_rank *rank)
 {

@@ -285,9 +285,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(expressions_that_explode),
-		cmocka_unit_test(words_and_quotes), cmocka_unit_test(open_quotes_are_refused),
-		cmocka_unit_test(rank_lists),       cmocka_unit_test(bad_rank_lists),
-		cmocka_unit_test(numbers),          cmocka_unit_test(options),
+		cmocka_unit_test(words_and_quotes),
+		cmocka_unit_test(open_quotes_are_refused),
+		cmocka_unit_test(rank_lists),
+		cmocka_unit_test(bad_rank_lists),
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(options),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,7 +102,7 @@ static void test_refused(void **state)
 	free(text);
 }
 
-/* ---- Random graphs: every arrow is followed back to where it comes from -------------------- */
+/* ---- Random graphs: every arrow is followed back to where it comes from ---- */
 
 enum { MAX_LINES = 400, MAX_COLUMNS = 200, NUM_NODES = 10 };
 

@@ -29,7 +29,7 @@ enum { MOST_KB = 64 << 10, MOST_MS = 2000 };
 
 static const char *const questions[] = {"lp", "groups", "info ranks", "bt all"};
 
-/* ---- A snapshot, section by section (docs/snapshot-format.md) -------------------------------- */
+/* ---- A snapshot, section by section (docs/snapshot-format.md) ---- */
 
 struct maker {
 	struct buffer all, section;
@@ -270,7 +270,7 @@ static void end(struct maker *m)
 	end_section(m, SNAPSHOT_END);
 }
 
-/* ---- What they claim; `n` is as large as can be ---------------------------------------------- */
+/* ---- What they claim; `n` is as large as can be ---- */
 
 static void many_strings(struct maker *m, size_t n)
 {
@@ -365,8 +365,8 @@ static void deeply_inlined(struct maker *m, size_t n)
 	end(m);
 }
 
-static void models(struct maker *m, size_t n, size_t num_jobs, uint64_t size, const struct comms *comms,
-		   size_t num_lanes)
+static void models(struct maker *m, size_t n, size_t num_jobs, uint64_t size,
+		   const struct comms *comms, size_t num_lanes)
 {
 	char text[16];
 
@@ -416,8 +416,8 @@ static void long_list(struct maker *m, size_t n)
 
 static void many_comms(struct maker *m, size_t n)
 {
-	models(m, n, 1, 1 << 16, &(struct comms){.num = 20, .size = 1 << 20, .list = 0, .are_different = true},
-	       1);
+	models(m, n, 1, 1 << 16,
+	       &(struct comms){.num = 20, .size = 1 << 20, .list = 0, .are_different = true}, 1);
 }
 
 static void many_lanes(struct maker *m, size_t n)
@@ -438,7 +438,7 @@ static const struct {
 	{"comms", many_comms, 1 << 15},     {"lanes", many_lanes, 1 << 9},
 };
 
-/* ---- Costs ----------------------------------------------------------------------------------- */
+/* ---- Costs ---- */
 
 struct cost {
 	bool is_loaded;

@@ -22,8 +22,9 @@ static size_t make_calls(uint32_t *calls, uint32_t num_kinds, uint32_t period)
 	size_t num = random_below(4) == 0 ? random_below(3) : CALLS - random_below(200);
 
 	for (size_t i = 0; i < num; i++)
-		calls[i] = 100 + (period > 0 && random_below(90) > 0 ? (uint32_t)i % period % num_kinds
-								       : random_below(num_kinds));
+		calls[i] =
+			100 + (period > 0 && random_below(90) > 0 ? (uint32_t)i % period % num_kinds
+								  : random_below(num_kinds));
 	return num;
 }
 
@@ -50,7 +51,8 @@ static void check_moment(const struct call_contexts *c, uint32_t moment)
 
 		for (size_t i = 0; i < c->num_moments; i++)
 			assert_int_equal(i >= range.first && i < range.end,
-					 c->order[i] == moment || naive_same(c, c->order[i], moment) >= memories[m]);
+					 c->order[i] == moment ||
+						 naive_same(c, c->order[i], moment) >= memories[m]);
 	}
 }
 
@@ -80,7 +82,8 @@ static void test_contexts(void **state)
 		struct call_contexts *c;
 
 		for (size_t l = 0; l < LANES; l++)
-			lists[l] = (struct call_list){calls[l], make_calls(calls[l], num_kinds, period)};
+			lists[l] = (struct call_list){calls[l],
+						      make_calls(calls[l], num_kinds, period)};
 		c = call_contexts_create(lists, LANES, 600);
 		for (size_t l = 0; l < LANES; l++) {
 			size_t kept = lists[l].num < 600 ? lists[l].num : 600;
@@ -116,7 +119,8 @@ static void test_empty(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_contexts), cmocka_unit_test(test_empty)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_contexts),
+					   cmocka_unit_test(test_empty)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

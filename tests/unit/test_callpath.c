@@ -61,17 +61,17 @@ static void test_relations(void **state)
 		uint32_t a, b, common;
 		bool has_prefix; /* b is a prefix of a */
 	} table[] = {
-		{ 4, 3, 1, false },
-		{ 3, 4, 1, false },
-		{ 4, 2, 2, true },
-		{ 2, 4, 2, false },
-		{ 0, 4, 0, false },
-		{ 4, 0, 0, true },
-		{ 4, 4, 4, true },
-		{ 4, 5, CALLPATH_NONE, false },
-		{ CALLPATH_NONE, 4, CALLPATH_NONE, false },
-		{ 4, CALLPATH_NONE, CALLPATH_NONE, true },
-		{ CALLPATH_NONE, CALLPATH_NONE, CALLPATH_NONE, true },
+		{4, 3, 1, false},
+		{3, 4, 1, false},
+		{4, 2, 2, true},
+		{2, 4, 2, false},
+		{0, 4, 0, false},
+		{4, 0, 0, true},
+		{4, 4, 4, true},
+		{4, 5, CALLPATH_NONE, false},
+		{CALLPATH_NONE, 4, CALLPATH_NONE, false},
+		{4, CALLPATH_NONE, CALLPATH_NONE, true},
+		{CALLPATH_NONE, CALLPATH_NONE, CALLPATH_NONE, true},
 	};
 	struct callpaths *paths = make_tree();
 

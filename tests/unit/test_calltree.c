@@ -54,7 +54,8 @@ static uint32_t make_path(struct job *job, const char *text)
 			struct name *name = &names[num];
 			char *colon = strchr(function, ':');
 
-			*name = (struct name){ .file = "a.c", .full_file = "/src/a.c", .is_symbol = true };
+			*name = (struct name){
+				.file = "a.c", .full_file = "/src/a.c", .is_symbol = true};
 			number = atoi(colon + 1);
 			name->line = number / 10 * 10;
 			name->caller = num++ ? name - 1 : NULL;
@@ -64,7 +65,8 @@ static uint32_t make_path(struct job *job, const char *text)
 			name->function = function + (num == 1 && module != program);
 		}
 		*strrchr(all, ':') = '\0';
-		path = callpaths_intern(job->callpaths, path, module, address_of(all, number), true);
+		path = callpaths_intern(job->callpaths, path, module, address_of(all, number),
+					true);
 		names_set(job->names, path, &names[num - 1]);
 	}
 	return path;
@@ -91,18 +93,19 @@ static void add_sample(struct job *job, int rank, bool is_main, const char *stac
 	add_thread(job, rank, !is_main, 0, stack);
 }
 
-/* As text: "main 0-3 (work 0-2 (PMPI_Send 0-2!) idle 3!)"; ! where all of the ranks end. "x12": seen
- * so often, where ranks are seen more than once; "w3": so often in workers; "+" before the name: on
- * its caller's line; "MPI:" before that of a helper. */
-static void write_node(const struct job *job, const struct calltree *tree, uint32_t index, FILE *out)
+/* As text: "main 0-3 (work 0-2 (PMPI_Send 0-2!) idle 3!)"; ! where all of the ranks end. "x12":
+ * seen so often, where ranks are seen more than once; "w3": so often in workers; "+" before the
+ * name: on its caller's line; "MPI:" before that of a helper. */
+static void write_node(const struct job *job, const struct calltree *tree, uint32_t index,
+		       FILE *out)
 {
 	const struct calltree_node *node = &tree->nodes[index];
 	char *ranks = rankset_encode(node->ranks, 0), *ends = rankset_encode(node->ends, 0);
 
 	if (node->is_helper && node->parent == UINT32_MAX)
 		fputs("MPI:", out);
-	fprintf(out, "%s%s %s", node->is_joined ? "+" : "",
-		calltree_name(tree, index)->function, ranks);
+	fprintf(out, "%s%s %s", node->is_joined ? "+" : "", calltree_name(tree, index)->function,
+		ranks);
 	if (tree->has_repeats)
 		fprintf(out, "x%d", (int)node->seen);
 	if (node->workers)
@@ -151,8 +154,8 @@ static struct calltree *make(const struct job *job, const struct rankset *ranks,
 static struct job *sample_job(void)
 {
 	struct job *job = job_create();
-	struct sample failed = { .rank = 9, .is_main = true, .status = SAMPLE_FAILED,
-				 .path = CALLPATH_NONE };
+	struct sample failed = {
+		.rank = 9, .is_main = true, .status = SAMPLE_FAILED, .path = CALLPATH_NONE};
 
 	add_sample(job, 0, true, "main:10 work:20 ~PMPI_Send:30 ~poll:40");
 	add_sample(job, 1, true, "main:10 work:21 ~PMPI_Send:31 ~wait:40");
@@ -202,8 +205,7 @@ static void test_latest(void **state)
 	add_sample(job, 0, true, "main:10 work:20");
 	add_sample(job, 0, true, "main:10 ~PMPI_Send:30");
 	add_sample(job, 1, true, "main:10 ~PMPI_Send:30");
-	assert_tree(job, make(job, NULL, CALLTREE_FUNCTION, 0, 0),
-		    "main 0-1 (PMPI_Send 0-1!)");
+	assert_tree(job, make(job, NULL, CALLTREE_FUNCTION, 0, 0), "main 0-1 (PMPI_Send 0-1!)");
 	job_destroy(job);
 }
 
@@ -244,8 +246,8 @@ static void test_ranks_and_threads(void **state)
 }
 
 /* Without symbols only equal addresses are the same. */
-/* Functions are frames of their own, inlined or not; by line and address, too. Of MPI's none is shown but
- * the one that was called. */
+/* Functions are frames of their own, inlined or not; by line and address, too. Of MPI's none is
+ * shown but the one that was called. */
 static void test_inlined(void **state)
 {
 	struct job *job = job_create();
@@ -278,7 +280,8 @@ static void test_signal(void **state)
 	add_sample(job, 1, true, "main:10 ~MPI_Send:20 ~poll:10");
 	add_sample(job, 2, true, "main:10 !<signal>:10 tick:10 ~MPI_Test:10 ~poll:20");
 	assert_tree(job, make(job, NULL, CALLTREE_FUNCTION, true, false),
-		    "main 0-2 (MPI_Send 0-1!1 (<signal> 0 (tick 0!)) <signal> 2 (tick 2 (MPI_Test 2!)))");
+		    "main 0-2 (MPI_Send 0-1!1 (<signal> 0 (tick 0!)) <signal> 2 (tick 2 (MPI_Test "
+		    "2!)))");
 	job_destroy(job);
 }
 
@@ -290,7 +293,7 @@ static void test_no_names(void **state)
 
 	(void)state;
 	for (int r = 0; r < 3; r++) {
-		struct sample sample = { .rank = r, .is_main = true, .state = 'R' };
+		struct sample sample = {.rank = r, .is_main = true, .state = 'R'};
 
 		sample.path = callpaths_intern(job->callpaths, CALLPATH_NONE, module,
 					       r == 2 ? 0x20 : 0x10, false);
@@ -303,7 +306,7 @@ static void test_no_names(void **state)
 	job_destroy(job);
 }
 
-/* ---- Over time and in threads ---------------------------------------------------------------- */
+/* ---- Over time and in threads ---- */
 
 static void test_over_time(void **state)
 {
@@ -339,7 +342,8 @@ static void test_workers(void **state)
 		{"main:10 f:20 %lib:30 %lib:31", "%lib:3 f._omp_fn.0:41", true,
 		 "main 0x2w1 (f 0x2w1 (lib 0x1 (lib 0x1!) f._omp_fn.0 0x1w1!))"},
 		/* One region within another: that of the worker's name. */
-		{"main:10 f:20 %GOMP_parallel:30 f._omp_fn.0:40 g:50 %GOMP_parallel:31 g._omp_fn.1:60",
+		{"main:10 f:20 %GOMP_parallel:30 f._omp_fn.0:40 g:50 %GOMP_parallel:31 "
+		 "g._omp_fn.1:60",
 		 "%lib:3 f._omp_fn.0:41", true,
 		 "main 0x2w1 (f 0x2w1 (f._omp_fn.0 0x2w1! (g 0x1 (g._omp_fn.1 0x1!))))"},
 		/* A worker that has begun a region of its own. */
@@ -379,7 +383,7 @@ static void test_workers(void **state)
 	}
 }
 
-/* ---- Editing --------------------------------------------------------------------------------- */
+/* ---- Editing ---- */
 
 static struct job *deep_job(void)
 {
@@ -401,23 +405,32 @@ static void test_edit(void **state)
 		unsigned int depth;
 		const char *expected;
 	} cases[] = {
-		{.expected = "_start 0-4 (libc 0-4!4 (main 0-3 (run 0-3 (halo 0-1 (PMPI_Wait 0-1 (poll "
-			     "0-1!)) solve 2 (memcpy 2!) MPI_Send 3 (PMPI_Send 3!)))))"},
-		{.hide_starts = true, .below = "_start", /* but where a rank ends */
+		{.expected =
+			 "_start 0-4 (libc 0-4!4 (main 0-3 (run 0-3 (halo 0-1 (PMPI_Wait 0-1 (poll "
+			 "0-1!)) solve 2 (memcpy 2!) MPI_Send 3 (PMPI_Send 3!)))))"},
+		{.hide_starts = true,
+		 .below = "_start", /* but where a rank ends */
 		 .expected = "libc 0-4!4 (main 0-3 (run 0-3 (halo 0-1 (PMPI_Wait 0-1 (poll 0-1!)) "
 			     "solve 2 (memcpy 2!) PMPI_Send 3!)))"},
 		{.above = "main", .below = "^run", .expected = "main 0-3 (run 0-3!)"},
 		{.above = "mpi", .expected = "PMPI_Wait 0-1 (poll 0-1!) PMPI_Send 3!"},
-		{.above = "main", .below = "mpi",
+		{.above = "main",
+		 .below = "mpi",
 		 .expected = "main 0-3 (run 0-3 (halo 0-1 (PMPI_Wait 0-1!) solve 2 (memcpy 2!) "
 			     "MPI_Send 3 (PMPI_Send 3!)))"},
-		{.above = "^run", .hide = "halo|solve", .depth = 2,
+		{.above = "^run",
+		 .hide = "halo|solve",
+		 .depth = 2,
 		 .expected = "run 0-3 (PMPI_Wait 0-1! memcpy 2! MPI_Send 3!)"},
-		{.search = "solve\\(\\) at /src/a.c:30", .above = "main",
+		{.search = "solve\\(\\) at /src/a.c:30",
+		 .above = "main",
 		 .expected = "main 2 (run 2 (solve 2 (memcpy 2!)))"},
 		{.search = "mpi", .above = "main", .depth = 1, .expected = "main 0-1,3!"},
 		/* What is searched for may be cut away; what is hidden may be the end. */
-		{.search = "poll", .above = "run", .below = "halo", .expected = "run 0-1 (halo 0-1!)"},
+		{.search = "poll",
+		 .above = "run",
+		 .below = "halo",
+		 .expected = "run 0-1 (halo 0-1!)"},
 		{.above = "halo", .hide = "poll", .expected = "halo 0-1 (PMPI_Wait 0-1!)"},
 		{.search = "nosuch", .expected = ""},
 		{.above = "nosuch", .expected = ""},
@@ -453,8 +466,8 @@ static void test_edit(void **state)
 	job_destroy(job);
 }
 
-/* What a stripped program begins with has no name; a function of it that calls the C library has none
- * either. */
+/* What a stripped program begins with has no name; a function of it that calls the C library has
+ * none either. */
 static void test_stripped(void **state)
 {
 	const struct calltree_edit edit = {.hide_starts = true};
@@ -467,7 +480,8 @@ static void test_stripped(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(modules); i++)
-		sample.path = callpaths_intern(job->callpaths, sample.path, modules[i], 16 * i, true);
+		sample.path =
+			callpaths_intern(job->callpaths, sample.path, modules[i], 16 * i, true);
 	samples_add(job->samples, &sample);
 	tree = make(job, NULL, CALLTREE_FUNCTION, false, false);
 	edited = calltree_edit(tree, &edit);
@@ -551,7 +565,7 @@ static void test_deviates(void **state)
 	job_destroy(job);
 }
 
-/* ---- Classes --------------------------------------------------------------------------------- */
+/* ---- Classes ---- */
 
 /* "0-2: b; 3: d/e c" */
 static void assert_classes(struct calltree *tree, const char *expected)
@@ -594,8 +608,7 @@ static void test_classes(void **state)
 	add_thread(job, 2, 0, 3, "main:10 a:20");
 	add_thread(job, 3, 0, 1, "main:10 a:20");
 	add_thread(job, 3, 1, 1, "reader:10");
-	assert_classes(make(job, NULL, CALLTREE_FUNCTION, false, false),
-		       "2-3: a; 0: b; 1: c");
+	assert_classes(make(job, NULL, CALLTREE_FUNCTION, false, false), "2-3: a; 0: b; 1: c");
 	assert_classes(calltree_create(job, NULL, &over_time), "0,2: a b; 1: c; 3: a");
 	assert_classes(make(job, NULL, CALLTREE_FUNCTION, false, true),
 		       "0: b; 1: c; 2: a; 3: a reader");

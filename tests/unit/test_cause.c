@@ -67,8 +67,8 @@ static struct hung *create_deadlock(void)
 
 static void show_waits(struct hung *hung)
 {
-	struct wait_groups *groups = wait_groups_create(hung->waitfor, &hung->groups, hung->job.model->ranks,
-							hung->verdict.culprits, 100);
+	struct wait_groups *groups = wait_groups_create(
+		hung->waitfor, &hung->groups, hung->job.model->ranks, hung->verdict.culprits, 100);
 
 	view_waits(&hung->view, groups);
 	wait_groups_destroy(groups);
@@ -78,7 +78,8 @@ static void show_waits(struct hung *hung)
 static void move_culprits(struct hung *hung, int iterations)
 {
 	for (size_t i = 0; i < hung->verdict.num_culprit_groups; i++) {
-		const struct place *place = hung->groups.groups[hung->verdict.culprit_groups[i]].place;
+		const struct place *place =
+			hung->groups.groups[hung->verdict.culprit_groups[i]].place;
 
 		place->iterations[0].count += (uint64_t)iterations;
 	}
@@ -131,30 +132,39 @@ static void test_deadlock(void **state)
 	hung->verdict.departure = (struct departure){.last = SEG_STATE_ENTER(SITE_IRECV),
 						     .call = SEG_STATE_ENTER(SITE_WAITALL),
 						     .usual = SEG_STATE_ENTER(SITE_ISEND),
-						     .num_usual = 30, .num_times = 30, .num_own = 30,
+						     .num_usual = 30,
+						     .num_times = 30,
+						     .num_own = 30,
 						     .num_memory = 1};
 	view_lp(&hung->view);
 	text = hung_text(hung);
 	check_lines(text, &hung->view);
-	assert_contains(text, "    rank 4, and no other of these, went on otherwise than before: from MPI_Irecv, halo()\n"
-			      "      solver.c:128, to MPI_Waitall, halo() solver.c:131; it had gone on to MPI_Isend, "
+	assert_contains(text, "    rank 4, and no other of these, went on otherwise than before: "
+			      "from MPI_Irecv, halo()\n"
+			      "      solver.c:128, to MPI_Waitall, halo() solver.c:131; it had "
+			      "gone on to MPI_Isend, "
 			      "halo()\n"
 			      "      solver.c:125 30 times\n");
-	assert_contains(text, "  likely, not certain: that it went on otherwise than before need not be the cause\n");
+	assert_contains(text, "  likely, not certain: that it went on otherwise than before need "
+			      "not be the cause\n");
 	hung->verdict.num_departed_later = 2;
 	hung->verdict.departure.num_usual = 21;
 	hung->verdict.departure.num_own = 6;
 	hung->verdict.departure.num_memory = 4;
 	view_lp(&hung->view);
-	assert_contains(hung_text(hung), "solver.c:131; it and others had gone on to MPI_Isend,\n"
-					 "      halo() solver.c:125 21 of 30 times, after the same 4 calls\n");
+	assert_contains(hung_text(hung),
+			"solver.c:131; it and others had gone on to MPI_Isend,\n"
+			"      halo() solver.c:125 21 of 30 times, after the same 4 calls\n");
 	/* Who has left something out may be further than those who wait for it. */
 	move_culprits(hung, 1);
 	view_lp(&hung->view);
-	assert_contains(hung_text(hung), "  loop run() at solver.c:120: in iteration 413; all others still in 412\n");
+	assert_contains(
+		hung_text(hung),
+		"  loop run() at solver.c:120: in iteration 413; all others still in 412\n");
 	move_culprits(hung, -2);
 	view_lp(&hung->view);
-	assert_contains(hung_text(hung), "  loop run() at solver.c:120: in iteration 411; all others in 412\n");
+	assert_contains(hung_text(hung),
+			"  loop run() at solver.c:120: in iteration 411; all others in 412\n");
 	hung_destroy(hung);
 }
 
@@ -396,11 +406,12 @@ static void test_slow(void **state)
 	hung->verdict.longest_before_ns = 15000000000;
 	hung->verdict.is_new_state = false;
 	view_lp(&hung->view);
-	assert_contains(hung_text(hung), " ranks wait inside MPI, in the end all for ranks 3-4\n"
-					 "  rank 3 is outside MPI:\n"
-					 "    here for 8.0 s; the longest stay here before was 15 s\n"
-					 "  last move of any rank: 72 s ago\n"
-					 "  not sure that this is a hang: it may just take long; ");
+	assert_contains(hung_text(hung),
+			" ranks wait inside MPI, in the end all for ranks 3-4\n"
+			"  rank 3 is outside MPI:\n"
+			"    here for 8.0 s; the longest stay here before was 15 s\n"
+			"  last move of any rank: 72 s ago\n"
+			"  not sure that this is a hang: it may just take long; ");
 	hung_destroy(hung);
 }
 
@@ -409,7 +420,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_deadlock),  cmocka_unit_test(test_long_circle),
 		cmocka_unit_test(test_mismatch),  cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_transfers), cmocka_unit_test(test_awaited), cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_transfers), cmocka_unit_test(test_awaited),
+		cmocka_unit_test(test_slow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

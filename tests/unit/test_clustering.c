@@ -10,7 +10,7 @@
 #include "model/xalloc.h"
 #include "tests/fixtures/trace_program.h"
 
-/* ---- Points on a line ---------------------------------------------------------------------- */
+/* ---- Points on a line ---- */
 
 static const struct {
 	enum linkage linkage;
@@ -63,7 +63,7 @@ static void test_lines(void **state)
 	}
 }
 
-/* ---- Against the definitions --------------------------------------------------------------- */
+/* ---- Against the definitions ---- */
 
 /* Of two clusters, from the distances of their members; of Ward from the points themselves. */
 static double distance_of(enum linkage linkage, const double (*points)[3], const double *distances,
@@ -202,7 +202,7 @@ static void test_weights(void **state)
 	}
 }
 
-/* ---- B ------------------------------------------------------------------------------------- */
+/* ---- B ---- */
 
 static const struct {
 	uint32_t num, a[6], b[6];

@@ -22,7 +22,7 @@
 #define BASE 0x10000
 #define MAX_WORDS 32
 
-/* ---- A file with one function ---------------------------------------------------------------- */
+/* ---- A file with one function ---- */
 
 struct file {
 	Elf64_Ehdr header;
@@ -33,7 +33,8 @@ struct file {
 	uint32_t text[MAX_WORDS];
 };
 
-/* num_words of the function, and what follows it. whole: it is said to be a part of one there; or 0. */
+/* num_words of the function, and what follows it. whole: it is said to be a part of one there;
+ * or 0. */
 static void write_file(const char *path, const uint32_t *words, size_t num_words, size_t num_all,
 		       uint64_t whole)
 {
@@ -131,7 +132,7 @@ static void close_code(struct opened *opened)
 	unlink(opened->path);
 }
 
-/* ---- Loops ----------------------------------------------------------------------------------- */
+/* ---- Loops ---- */
 
 enum { X19, SLOT };
 
@@ -238,7 +239,10 @@ static const struct {
 	{"added_shifted",
 	 {0xd2800013, 0xd2800034, 0x94000400, 0x8b140e73, 0xb5ffffc0},
 	 X19,
-	 LOOP_VARIABLE_NONE, 0, false, 0},
+	 LOOP_VARIABLE_NONE,
+	 0,
+	 false,
+	 0},
 	/* mov w19,0; 1: bl; add w19,w19,1; and w19,w19,255; cbnz w0,1b */
 	{"byte",
 	 {0x52800013, 0x94000400, 0x11000673, 0x12001e73, 0x35ffffa0},
@@ -355,7 +359,7 @@ static void test_loops(void **state)
 		check_loop(i);
 }
 
-/* ---- Switches -------------------------------------------------------------------------------- */
+/* ---- Switches ---- */
 
 /* Four cases, with a table after the function. */
 static const struct {
@@ -400,7 +404,8 @@ static void test_switches(void **state)
 		const struct code_insn *jump = NULL;
 		struct opened opened;
 
-		open_code(&opened, switches[i].words, switches[i].num_words, switches[i].num_all, 0);
+		open_code(&opened, switches[i].words, switches[i].num_words, switches[i].num_all,
+			  0);
 		for (size_t j = 0; j < opened.code->num_insns; j++)
 			if (opened.code->insns[j].kind == CODE_SWITCH)
 				jump = &opened.code->insns[j];
@@ -414,7 +419,7 @@ static void test_switches(void **state)
 	}
 }
 
-/* ---- What is no function -------------------------------------------------------------------- */
+/* ---- What is no function ---- */
 
 static void test_no_code(void **state)
 {

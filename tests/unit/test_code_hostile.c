@@ -92,8 +92,7 @@ static void put_way(struct file *file, size_t at, uint8_t opcode, size_t target)
 	memcpy(file->text + at + 1, &distance, sizeof(distance));
 }
 
-/* ---- What is wrong with them ------------------------------------------------------------------
- */
+/* ---- What is wrong with them ---- */
 
 enum { CALL = 0xe8, JUMP = 0xe9, PUSH = 0x50, NOP = 0x90 };
 
@@ -156,9 +155,22 @@ static void part(struct file *file)
 static void scopes(struct file *file)
 {
 	static const uint8_t abbreviations[] = {
-		1, DW_TAG_compile_unit, 1, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_data4,
-		0, 0, /* and of a scope: */
-		2, DW_TAG_structure_type, 1, DW_AT_sibling, DW_FORM_ref4, 0, 0,
+		1,
+		DW_TAG_compile_unit,
+		1,
+		DW_AT_low_pc,
+		DW_FORM_addr,
+		DW_AT_high_pc,
+		DW_FORM_data4,
+		0,
+		0, /* and of a scope: */
+		2,
+		DW_TAG_structure_type,
+		1,
+		DW_AT_sibling,
+		DW_FORM_ref4,
+		0,
+		0,
 	};
 	struct unit *unit = &file->unit;
 
@@ -174,12 +186,11 @@ static void scopes(struct file *file)
 		.num = TEXT,
 	};
 	for (uint32_t i = 0; i < MAX_SCOPES; i++)
-		unit->scopes[i] = (struct scope){
-			2, (uint32_t)offsetof(struct unit, scopes) + (i + 1) * sizeof(struct scope)};
+		unit->scopes[i] = (struct scope){2, (uint32_t)offsetof(struct unit, scopes) +
+							    (i + 1) * sizeof(struct scope)};
 }
 
-/* ---- Reading them -----------------------------------------------------------------------------
- */
+/* ---- Reading them ---- */
 
 typedef void make_fn(struct file *file);
 
@@ -292,12 +303,8 @@ static void test_bounds(void **state)
 	static const struct {
 		const char *name;
 		make_fn *make;
-	} cases[] = {{"dense", dense},
-		     {"calls", calls},
-		     {"jumps", jumps},
-		     {"part", part},
-		     {"stubs", stubs},
-		     {"scopes", scopes}};
+	} cases[] = {{"dense", dense}, {"calls", calls}, {"jumps", jumps},
+		     {"part", part},   {"stubs", stubs}, {"scopes", scopes}};
 	bool is_good = true;
 
 	(void)state;

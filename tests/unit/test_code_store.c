@@ -6,7 +6,7 @@
 #include "model/snapshot_private.h"
 #include "tests/unit/code_sample.h"
 
-/* ---- The store ------------------------------------------------------------------------------- */
+/* ---- The store ---- */
 
 static const struct code_body *add(struct code_store *store, uint32_t module, uint64_t entry)
 {
@@ -23,11 +23,10 @@ static void test_find(void **state)
 		uint64_t address;
 		const struct code_body *expected;
 	} cases[] = {
-		{1, 0x0fff, NULL},    {1, 0x1000, low},   {1, 0x101f, low},
-		{1, 0x1020, NULL},    {1, 0x2003, low},   {1, 0x2004, NULL},
-		{1, 0x2800, high},    {1, 0x2820, NULL},  {1, 0x3800, high},
-		{0, 0x1fff, other},   {0, 0x1000, NULL},  {0, 0x2fff, other},
-		{2, 0x1000, NULL},    {1, UINT64_MAX, NULL},
+		{1, 0x0fff, NULL}, {1, 0x1000, low},      {1, 0x101f, low},  {1, 0x1020, NULL},
+		{1, 0x2003, low},  {1, 0x2004, NULL},     {1, 0x2800, high}, {1, 0x2820, NULL},
+		{1, 0x3800, high}, {0, 0x1fff, other},    {0, 0x1000, NULL}, {0, 0x2fff, other},
+		{2, 0x1000, NULL}, {1, UINT64_MAX, NULL},
 	};
 
 	(void)state;
@@ -57,7 +56,7 @@ static void test_trouble(void **state)
 	code_store_destroy(store);
 }
 
-/* ---- Functions as bytes ---------------------------------------------------------------------- */
+/* ---- Functions as bytes ---- */
 
 static struct snapshot_input input_of(const struct buffer *bytes, size_t size)
 {
@@ -201,7 +200,7 @@ static void test_hostile(void **state)
 	free(copy.bytes);
 }
 
-/* ---- Questions ------------------------------------------------------------------------------- */
+/* ---- Questions ---- */
 
 static struct buffer question_bytes(void)
 {

@@ -22,7 +22,7 @@
 #include "shell/topics.h"
 #include "tests/unit/unit.h"
 
-/* ---- The table ----------------------------------------------------------------------------- */
+/* ---- The table ---- */
 
 static bool begins_with(const char *text, const char *prefix)
 {
@@ -168,7 +168,7 @@ static void lookup(void **state)
 	}
 }
 
-/* ---- Lines --------------------------------------------------------------------------------- */
+/* ---- Lines ---- */
 
 /* A session that writes into memory. */
 struct fixture {
@@ -274,7 +274,8 @@ static void refused_lines(void **state)
 	assert_refused(*state, "source /no/such/file", "/no/such/file");
 	assert_refused(*state, "help nosuch", "no command");
 	assert_refused(*state, "help lp twice", "is one word");
-	assert_refused(*state, "help grahp", "no command or topic \"grahp\"; did you mean \"graph\"?");
+	assert_refused(*state, "help grahp",
+		       "no command or topic \"grahp\"; did you mean \"graph\"?");
 	assert_refused(*state, "help r", "ambiguous: refresh, report, requests");
 	assert_refused(*state, "apropos", "usage: apropos RE");
 	assert_refused(*state, "apropos (", "regular expression");
@@ -320,7 +321,8 @@ static void help(void **state)
 	static const struct {
 		const char *line, *parts[6];
 	} cases[] = {
-		{"help", {"(help answers):\n  graph groups lp", "\n  ranks        How", "tutorial"}},
+		{"help",
+		 {"(help answers):\n  graph groups lp", "\n  ranks        How", "tutorial"}},
 		{"help all", {"\n  lp           Tell which", "\n  collectives  Show", "Topics:"}},
 		{"help answers", {"Who holds the job up", "\n  why          Explain"}},
 		{"help lp", {"usage: lp\n", "example: lp\n"}},
@@ -358,16 +360,16 @@ static void help_fits_a_screen(void **state)
 
 static void preconditions(void **state)
 {
-	static const char *const lines[] = {"lp",        "groups",  "graph",    "why 0",   "loops",
-					    "history 0", "model 0", "bt",       "focus 0", "gdb 0",
-					    "save f",    "refresh", "info job", "progress", "lattice",
-					    "similar"};
+	static const char *const lines[] = {"lp",       "groups",    "graph",   "why 0",
+					    "loops",    "history 0", "model 0", "bt",
+					    "focus 0",  "gdb 0",     "save f",  "refresh",
+					    "info job", "progress",  "lattice", "similar"};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		assert_refused(*state, lines[i], "no job");
 }
 
-/* ---- Output -------------------------------------------------------------------------------- */
+/* ---- Output ---- */
 
 static char *read_file(const char *path)
 {
@@ -429,7 +431,7 @@ static void bad_outputs(void **state)
 	assert_refused(*state, "echo a | /no/such/command 2>/dev/null", "no such command");
 }
 
-/* ---- Files and user-defined commands ------------------------------------------------------- */
+/* ---- Files and user-defined commands ---- */
 
 static void assert_file(struct fixture *f, const char *lines, const char *expected)
 {
@@ -488,7 +490,7 @@ static void a_macro_may_be_redefined_while_it_runs(void **state)
 	free(path);
 }
 
-/* ---- Completion ---------------------------------------------------------------------------- */
+/* ---- Completion ---- */
 
 static void completion(void **state)
 {
@@ -530,9 +532,11 @@ static void completion(void **state)
 		{"diff -by ", "path line function call"},
 		{"diff -wi", "-without"},
 		{"diff go", "FILES"},
-		{"diff docs/snapshots/lammps.pdb:", "docs/snapshots/lammps.pdb:0 docs/snapshots/lammps.pdb:1 "
-						   "docs/snapshots/lammps.pdb:2 docs/snapshots/lammps.pdb:3"},
-		{"diff docs/snapshots/lammps.pdb:0 docs/snapshots/lammps.pdb:3", "docs/snapshots/lammps.pdb:3"},
+		{"diff docs/snapshots/lammps.pdb:",
+		 "docs/snapshots/lammps.pdb:0 docs/snapshots/lammps.pdb:1 "
+		 "docs/snapshots/lammps.pdb:2 docs/snapshots/lammps.pdb:3"},
+		{"diff docs/snapshots/lammps.pdb:0 docs/snapshots/lammps.pdb:3",
+		 "docs/snapshots/lammps.pdb:3"},
 		{"diff nosuch.pdb:", ""},
 		{"diff docs/README.md:", ""},
 		{"gdb lp -e", "-ex"},
@@ -597,7 +601,8 @@ static void options_in_help(void **state)
 		const char *name;
 		struct option_text option; /* name "": there are none left */
 	} cases[] = {
-		{"tree", {"-full", "", "with what is inside the MPI library and what starts main()"}},
+		{"tree",
+		 {"-full", "", "with what is inside the MPI library and what starts main()"}},
 		{"tree", {"-join", "", "frames that follow each other in all stacks on one line"}},
 		{"tree", {"-depth", "N", "the N outermost frames"}},
 		{"tree", {"-below", "RE", "cut stacks below the function RE"}},
@@ -612,10 +617,12 @@ static void options_in_help(void **state)
 		 {"-first", "", "the stacks that are first in time, in N steps along their order"}},
 		{"tree", {"-last", "", "from the end"}},
 		{"tree", {"", "", ""}},
-		{"diff", {"-by", "path|line|function|call",
-			  "what makes two calls different: the lines of all"}},
+		{"diff",
+		 {"-by", "path|line|function|call",
+		  "what makes two calls different: the lines of all"}},
 		{"diff", {"-only", "RE", "events with or without \"MPI_Send, halo() at a.c:141\""}},
-		{"diff", {"-without", "RE", "events with or without \"MPI_Send, halo() at a.c:141\""}},
+		{"diff",
+		 {"-without", "RE", "events with or without \"MPI_Send, halo() at a.c:141\""}},
 		{"diff", {"-mpi", "", "only MPI calls"}},
 		{"diff", {"-communication", "", "only those that talk to others"}},
 		{"diff", {"-all", "", "nothing is left out of the answer"}},

@@ -54,7 +54,7 @@ static char *lattice_to_text(const struct concept_lattice *lattice)
 	return text;
 }
 
-/* ---- The program with one receiver (Taheri et al., "DiffTrace") ---------------------------- */
+/* ---- The program with one receiver (Taheri et al., "DiffTrace") ---- */
 
 /* MPI_Init, MPI_Comm_size, MPI_Comm_rank, MPI_Send, MPI_Recv, MPI_Finalize: a to f. Ranks 1 to 3
  * send to rank 0. */
@@ -123,7 +123,7 @@ static void test_one_receiver(void **state)
 	formal_context_destroy(context);
 }
 
-/* ---- Lattices ------------------------------------------------------------------------------ */
+/* ---- Lattices ---- */
 
 static const struct {
 	const char *objects[5];
@@ -266,7 +266,7 @@ static void test_random_lattices(void **state)
 	}
 }
 
-/* ---- Similarity and suspects --------------------------------------------------------------- */
+/* ---- Similarity and suspects ---- */
 
 static void test_similarity(void **state)
 {

@@ -97,7 +97,7 @@ static void test_memory(void **state)
 	core_destroy(w);
 }
 
-/* ---- Headers that lie ------------------------------------------------------------------------ */
+/* ---- Headers that lie ---- */
 
 static void make_program(struct core_writer *w)
 {
@@ -309,7 +309,7 @@ static void test_segments_that_lie(void **state)
 	core_destroy(w);
 }
 
-/* ---- NT_FILE --------------------------------------------------------------------------------- */
+/* ---- NT_FILE ---- */
 
 struct files {
 	uint64_t num, page;
@@ -360,7 +360,7 @@ static void test_mappings(void **state)
 	}
 }
 
-/* ---- The stack ------------------------------------------------------------------------------- */
+/* ---- The stack ---- */
 
 static void test_no_environment(void **state)
 {

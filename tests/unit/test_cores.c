@@ -10,7 +10,7 @@
 #include "model/sample.h"
 #include "tests/unit/core_writer.h"
 
-/* ---- Memory and files ------------------------------------------------------------------------ */
+/* ---- Memory and files ---- */
 
 static void write_file(char *path, const char *text, size_t size)
 {
@@ -135,7 +135,7 @@ static void test_maps(void **state)
 	core_destroy(w);
 }
 
-/* ---- Jobs ------------------------------------------------------------------------------------ */
+/* ---- Jobs ---- */
 
 struct given {
 	const char *environ;
@@ -168,8 +168,8 @@ static struct outcome load(const struct given *given, size_t num)
 		set_written(writers[i]->path, given[i].written);
 		paths[i] = writers[i]->path;
 	}
-	outcome.result = cores_load(paths, num, outcome.job, &outcome.notes, &outcome.cores,
-				    &outcome.err);
+	outcome.result =
+		cores_load(paths, num, outcome.job, &outcome.notes, &outcome.cores, &outcome.err);
 	for (size_t i = 0; i < num; i++)
 		core_destroy(writers[i]);
 	return outcome;
@@ -278,17 +278,16 @@ static void test_directory(void **state)
 	fputs("no core", file);
 	fclose(file);
 	core_write(w);
-	assert_int_equal(cores_load(paths, 1, outcome.job, &outcome.notes, &outcome.cores,
-				    &outcome.err),
-			 -1);
+	assert_int_equal(
+		cores_load(paths, 1, outcome.job, &outcome.notes, &outcome.cores, &outcome.err),
+		-1);
 	assert_error(&outcome.err, ERROR_NOT_FOUND, "there is no core of a rank");
 	assert_error(&outcome.err, ERROR_NOT_FOUND, "1 other file, no cores; left out");
 	forget(&outcome);
 	outcome = (struct outcome){.job = job_create()};
 	assert_int_equal(rename(w->path, core), 0);
-	assert_int_equal(cores_load(paths, 1, outcome.job, &outcome.notes, &outcome.cores,
-				    &outcome.err),
-			 0);
+	assert_int_equal(
+		cores_load(paths, 1, outcome.job, &outcome.notes, &outcome.cores, &outcome.err), 0);
 	assert_int_equal(outcome.job->proctable->num_procs, 1);
 	assert_true(has_note(&outcome, "1 other file, no cores; left out"));
 	forget(&outcome);

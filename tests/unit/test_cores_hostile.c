@@ -127,8 +127,7 @@ static Elf64_Ehdr make_header(size_t num)
 	return header;
 }
 
-/* ---- What is wrong with them ------------------------------------------------------------------
- */
+/* ---- What is wrong with them ---- */
 
 /* Notes that many segments have. */
 static void shared_notes(struct hostile *h)
@@ -275,8 +274,7 @@ static void deep_states(struct hostile *h)
 	free(own);
 }
 
-/* ---- Loading them -------------------------------------------------------------------------------
- */
+/* ---- Loading them ---- */
 
 typedef void make_fn(struct hostile *h);
 

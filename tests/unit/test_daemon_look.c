@@ -316,7 +316,8 @@ static void test_damaged_questions(void **state)
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		daemon_look_answer(daemon, cases[i].payload, cases[i].length, at_once, &ret);
-		daemon_look_answer_samples(daemon, cases[i].payload, cases[i].length, at_once, &ret);
+		daemon_look_answer_samples(daemon, cases[i].payload, cases[i].length, at_once,
+					   &ret);
 		assert_int_equal(ret.num, 0);
 	}
 	/* No set of ranks, and one that is longer than what there is. */

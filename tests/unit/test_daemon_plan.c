@@ -16,7 +16,7 @@
 	"OMPI_MCA_osc=^ucx OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_base_warn_peer_error=0"
 #define SRUN                                                                                       \
 	"/l/run --overlap --jobid 17 --nodelist n1,n2 --ntasks-per-node=1 --mem=0 --quiet "        \
-	"--input=none --export=ALL --cpu-bind=none --kill-on-bad-exit=1 --wait=2 --nodes 2 "         \
+	"--input=none --export=ALL --cpu-bind=none --kill-on-bad-exit=1 --wait=2 --nodes 2 "       \
 	"--ntasks 2 --mpi=pmix_v4 "
 #define MPICH_ENV "PDB_INVITATION=secret PDB_RECORD=0 LD_PRELOAD= UCX_TLS=self,tcp"
 
@@ -199,12 +199,16 @@ static void test_no_plan(void **state)
  * reach them. */
 static void test_other_hosts(void **state)
 {
-	static const char *const argv[] = {"mpiexec", "-launcher", "x", "-launcher-exec", "/reach",
-					   "prog",    NULL};
-	static const char *const environment[] = {
-		"HOME=/",     "HYDRA_LAUNCHER_EXTRA_ARGS=-4", "HYDRA_IFACE=eth1",
-		"HYDRA_ENV=all", "HYDRA_HOST_FILE=/h",        "OMPI_MCA_plm_rsh_agent=ssh",
-		"OMPI_MCA_btl=tcp", NULL};
+	static const char *const argv[] = {"mpiexec", "-launcher", "x", "-launcher-exec",
+					   "/reach",  "prog",      NULL};
+	static const char *const environment[] = {"HOME=/",
+						  "HYDRA_LAUNCHER_EXTRA_ARGS=-4",
+						  "HYDRA_IFACE=eth1",
+						  "HYDRA_ENV=all",
+						  "HYDRA_HOST_FILE=/h",
+						  "OMPI_MCA_plm_rsh_agent=ssh",
+						  "OMPI_MCA_btl=tcp",
+						  NULL};
 	static const struct {
 		const char *hosts, *launcher, *argv;
 	} cases[] = {
@@ -240,9 +244,8 @@ static void test_other_hosts(void **state)
 		assert_int_equal(plan.way, DAEMONS_COMMAND);
 		assert_int_equal(plan.num_hosts, 2);
 		assert_words(plan.argv, cases[i].argv);
-		assert_words(plan.environment,
-			     "HYDRA_LAUNCHER_EXTRA_ARGS=-4 HYDRA_IFACE=eth1 "
-			     "OMPI_MCA_plm_rsh_agent=ssh " MPICH_ENV);
+		assert_words(plan.environment, "HYDRA_LAUNCHER_EXTRA_ARGS=-4 HYDRA_IFACE=eth1 "
+					       "OMPI_MCA_plm_rsh_agent=ssh " MPICH_ENV);
 		daemon_plan_deinit(&plan);
 		proctable_destroy(table);
 	}
@@ -345,10 +348,10 @@ static void test_job_lives(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plans),          cmocka_unit_test(test_no_plan),
-		cmocka_unit_test(test_other_hosts),
-		cmocka_unit_test(test_too_many_hosts), cmocka_unit_test(test_job),
-		cmocka_unit_test(test_job_odd),        cmocka_unit_test(test_job_lives),
+		cmocka_unit_test(test_plans),       cmocka_unit_test(test_no_plan),
+		cmocka_unit_test(test_other_hosts), cmocka_unit_test(test_too_many_hosts),
+		cmocka_unit_test(test_job),         cmocka_unit_test(test_job_odd),
+		cmocka_unit_test(test_job_lives),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,9 +40,10 @@ static enum course find(const uint32_t *calls, size_t num, struct departure *ret
 static void describe(enum course course, const struct departure *departure, char *text, size_t size)
 {
 	if (course == COURSE_LEFT)
-		snprintf(text, size, "%zu: %c%c, not %c, %zu of %zu times, memory %zu", departure->since + 1,
-			 (char)departure->last, (char)departure->call, (char)departure->usual,
-			 departure->num_usual, departure->num_times, departure->num_memory);
+		snprintf(text, size, "%zu: %c%c, not %c, %zu of %zu times, memory %zu",
+			 departure->since + 1, (char)departure->last, (char)departure->call,
+			 (char)departure->usual, departure->num_usual, departure->num_times,
+			 departure->num_memory);
 	else
 		snprintf(text, size, "%s", course == COURSE_KEPT ? "kept" : "unknown");
 }
@@ -108,7 +109,7 @@ static void test_few_calls(void **state)
 	assert_int_equal(find(calls, DEPARTURE_MIN_CALLS, &departure), COURSE_LEFT);
 }
 
-/* ---- Several lanes ---------------------------------------------------------------------------- */
+/* ---- Several lanes ---- */
 
 /* Calls of a lane, made from a text: letters, and a number before one or a group in {} for times.
  */
@@ -279,11 +280,12 @@ static int count_left(bool are_compared, const struct departure_limits *how)
 	for (size_t l = 0; l < NUM_LANES; l++)
 		lanes[l] = (struct call_list){varying[l], NUM};
 	for (size_t l = 0; l < NUM_LANES; l++) {
-		struct call_contexts *contexts = are_compared ? call_contexts_create(lanes, NUM_LANES, NUM)
-						       : call_contexts_create(lanes + l, 1, NUM);
+		struct call_contexts *contexts =
+			are_compared ? call_contexts_create(lanes, NUM_LANES, NUM)
+				     : call_contexts_create(lanes + l, 1, NUM);
 
-		num_left +=
-			departure_find(contexts, are_compared ? l : 0, how, &departure) == COURSE_LEFT;
+		num_left += departure_find(contexts, are_compared ? l : 0, how, &departure) ==
+			    COURSE_LEFT;
 		call_contexts_destroy(contexts);
 	}
 	return num_left;
@@ -321,7 +323,6 @@ static void test_varying(void **state)
 		assert_in_range(num_alone, 0, TRIALS * NUM_LANES / 50);
 		assert_in_range(num_compared, 0, TRIALS * NUM_LANES / 50);
 		assert_in_range(num_weak, 0, TRIALS * NUM_LANES / 10);
-
 	}
 }
 
@@ -345,7 +346,8 @@ static void test_known(void **state)
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
 		struct call_list lanes[] = {{calls[0], parse(cases[i].first, calls[0])},
 					    {calls[1], parse(cases[i].others, calls[1])}};
-		struct call_contexts *contexts = call_contexts_create(lanes, 2, DEPARTURE_MAX_CALLS);
+		struct call_contexts *contexts =
+			call_contexts_create(lanes, 2, DEPARTURE_MAX_CALLS);
 		struct departure departure;
 
 		print_message("case %zu\n", i);
@@ -358,10 +360,8 @@ static void test_known(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_departure),
-		cmocka_unit_test(test_few_calls),
-		cmocka_unit_test(test_lanes),
-		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_departure), cmocka_unit_test(test_few_calls),
+		cmocka_unit_test(test_lanes),     cmocka_unit_test(test_known),
 		cmocka_unit_test(test_varying),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,14 +11,15 @@ static void test_polling(void **state)
 		enum activity activity;
 		uint64_t stay_ms;
 	} cases[] = {
-		{ 0, 0, false, false, false, ACTIVITY_COMPUTING, 1000 },
-		{ 900, 1, false, false, false, ACTIVITY_POLLING, 1000 },
-		{ 900, 400, false, false, false, ACTIVITY_COMPUTING, 400 },
-		{ 5, 200, false, false, false, ACTIVITY_POLLING, 1000 }, /* every 160 ms */
-		{ 0, 0, true, false, false, ACTIVITY_POLLING, 1000 },
-		{ 900, 1, false, true, false, ACTIVITY_POLLING, 1000 }, /* off the processor since */
-		{ 900, 400, false, true, false, ACTIVITY_COMPUTING, 400 },
-		{ 900, 1, false, true, true, ACTIVITY_POLLING, 1000 },
+		{0, 0, false, false, false, ACTIVITY_COMPUTING, 1000},
+		{900, 1, false, false, false, ACTIVITY_POLLING, 1000},
+		{900, 400, false, false, false, ACTIVITY_COMPUTING, 400},
+		{5, 200, false, false, false, ACTIVITY_POLLING, 1000}, /* every 160 ms */
+		{0, 0, true, false, false, ACTIVITY_POLLING, 1000},
+		/* off the processor since */
+		{900, 1, false, true, false, ACTIVITY_POLLING, 1000},
+		{900, 400, false, true, false, ACTIVITY_COMPUTING, 400},
+		{900, 1, false, true, true, ACTIVITY_POLLING, 1000},
 	};
 
 	(void)state;
@@ -31,8 +32,7 @@ static void test_polling(void **state)
 		sim_call(rank, "MPI_Isend", MAIN(1));
 		sim_stay(rank, 1000);
 		sim_lane(rank)->polls = cases[i].polls;
-		sim_lane(rank)->last_poll_ns =
-			rank->model->now_ns - cases[i].last_poll_ms * SIM_MS;
+		sim_lane(rank)->last_poll_ns = rank->model->now_ns - cases[i].last_poll_ms * SIM_MS;
 		sim_lane(rank)->in_poll = cases[i].in_poll;
 		sim_add(job, rank);
 		job->model->lanes[0].has_second_look = cases[i].has_second_look;

@@ -6,7 +6,7 @@
 
 static void test_set(void **state)
 {
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 
 	(void)state;
 	assert_int_equal(error_set(&err, ERROR_USAGE, "%s %d", "rank", 7), -1);
@@ -23,13 +23,13 @@ static void test_errno(void **state)
 		int number;
 		enum error_code code;
 	} table[] = {
-		{ EPERM, ERROR_PERMISSION }, { EACCES, ERROR_PERMISSION }, { ENOENT, ERROR_NOT_FOUND },
-		{ ESRCH, ERROR_GONE },	     { EIO, ERROR_SYSTEM },
+		{EPERM, ERROR_PERMISSION}, {EACCES, ERROR_PERMISSION}, {ENOENT, ERROR_NOT_FOUND},
+		{ESRCH, ERROR_GONE},       {EIO, ERROR_SYSTEM},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(table); i++) {
-		struct pdb_error err = { 0 };
+		struct pdb_error err = {0};
 
 		errno = table[i].number;
 		assert_int_equal(error_errno(&err, "open %s", "x"), -1);
@@ -43,7 +43,7 @@ static void test_errno(void **state)
 
 static void test_prefix(void **state)
 {
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 
 	(void)state;
 	error_set(&err, ERROR_GONE, "it ended");
@@ -56,7 +56,7 @@ static void test_prefix(void **state)
 /* What is too long is cut and still terminated. */
 static void test_long(void **state)
 {
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 	char text[2000];
 
 	(void)state;

@@ -107,8 +107,8 @@ static void test_fortran(void **state)
 	assert_program_shows("sleeps_f", "sleeps::deep (n=2)");
 }
 
-/* There is no machine code of the program's own: the interpreter's innermost frame, or the one below
- * the MPI library. */
+/* There is no machine code of the program's own: the interpreter's innermost frame, or the one
+ * below the MPI library. */
 static void assert_python_shows(const char *code, const char *frame)
 {
 	const char *const argv[] = {"/usr/bin/python3", "-c", code, NULL};

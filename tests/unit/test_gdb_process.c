@@ -137,9 +137,10 @@ static void test_typed(void **state)
 	place_deinit(&place);
 }
 
-/* ---- Ranks that their user stops, and a gdb that traces ------------------------------------ */
+/* ---- Ranks that their user stops, and a gdb that traces ---- */
 
-/* In place of gdb: this program. It attaches as gdb does, and leaves in one of these ways when told. */
+/* In place of gdb: this program. It attaches as gdb does, and leaves in one of these ways when
+ * told. */
 static int be_gdb(const char *way, pid_t rank)
 {
 	char byte;
@@ -208,13 +209,13 @@ static void test_stopped_by_user(void **state)
 		int meanwhile;   /* this signal comes while gdb is on it */
 		char after;
 	} cases[] = {
-		{"detach", false, 0, 'S'},           {"die", false, 0, 'S'},
-		{"die-early", false, 0, 'S'},        {"die-early", true, 0, 'T'},
-		{"leave-stopped", false, 0, 'S'},    {"detach", true, 0, 'T'},
-		{"let-go", true, 0, 'T'},            {"die", true, 0, 'T'},
-		{"detach", false, SIGSTOP, 'T'},     {"die", false, SIGSTOP, 'T'},
-		{"detach", false, SIGTSTP, 'T'},     {"leave-stopped", false, SIGSTOP, 'T'},
-		{"detach", true, SIGCONT, 'S'},      {"leave-stopped", true, SIGCONT, 'S'},
+		{"detach", false, 0, 'S'},        {"die", false, 0, 'S'},
+		{"die-early", false, 0, 'S'},     {"die-early", true, 0, 'T'},
+		{"leave-stopped", false, 0, 'S'}, {"detach", true, 0, 'T'},
+		{"let-go", true, 0, 'T'},         {"die", true, 0, 'T'},
+		{"detach", false, SIGSTOP, 'T'},  {"die", false, SIGSTOP, 'T'},
+		{"detach", false, SIGTSTP, 'T'},  {"leave-stopped", false, SIGSTOP, 'T'},
+		{"detach", true, SIGCONT, 'S'},   {"leave-stopped", true, SIGCONT, 'S'},
 		{"let-go", true, SIGCONT, 'S'},
 	};
 
@@ -234,7 +235,8 @@ static void test_stopped_by_user(void **state)
 		if (rank.state == 'R')
 			wait_for_state(place.rank, rank.state = cases[i].after);
 		if (rank.state != cases[i].after)
-			fail_msg("%s, case %zu: the rank is left in state %c", cases[i].way, i, rank.state);
+			fail_msg("%s, case %zu: the rank is left in state %c", cases[i].way, i,
+				 rank.state);
 		close(place.terminal);
 		place_deinit(&place);
 	}
@@ -274,7 +276,8 @@ static void test_refused(void **state)
 	chmod(place.file, 0644);
 	setenv("PATH", "/nowhere", 1);
 	assert_int_equal(start_gdb(&place, true), -1);
-	assert_error(&place.err, ERROR_NOT_FOUND, "gdb is not installed on node7, where rank 3 runs");
+	assert_error(&place.err, ERROR_NOT_FOUND,
+		     "gdb is not installed on node7, where rank 3 runs");
 	setenv("PATH", path, 1);
 	free(path);
 	chmod(place.file, 0755);
@@ -286,7 +289,8 @@ static void test_refused(void **state)
 	assert_int_equal(ptrace(PTRACE_SEIZE, place.rank, NULL, NULL), 0);
 	assert_int_equal(start_gdb(&place, true), -1);
 	assert_error(&place.err, ERROR_PERMISSION, "rank 3: process");
-	assert_error(&place.err, ERROR_PERMISSION, "cannot be debugged: it is already traced by pid");
+	assert_error(&place.err, ERROR_PERMISSION,
+		     "cannot be debugged: it is already traced by pid");
 	place_deinit(&place);
 }
 

@@ -27,18 +27,18 @@ static uint32_t mix(uint32_t a, uint32_t b)
 	return a ^ a >> 15;
 }
 
-/* ---- Programs --------------------------------------------------------------------------------- */
+/* ---- Programs ---- */
 
 enum node_kind { NODE_CALL, NODE_LOOP, NODE_IF };
 
 struct node {
 	enum node_kind kind;
-	uint32_t id;	     /* of a call: its offset in the program */
-	uint32_t num_arms;   /* of an if: 1 or 2; of a loop 1 */
-	uint32_t first[2];   /* index into the program's lists */
+	uint32_t id;       /* of a call: its offset in the program */
+	uint32_t num_arms; /* of an if: 1 or 2; of a loop 1 */
+	uint32_t first[2]; /* index into the program's lists */
 	uint32_t num[2];
-	bool by_rank;	     /* trips or choice differ between ranks */
-	bool is_constant;    /* a choice that a rank always makes alike */
+	bool by_rank;     /* trips or choice differ between ranks */
+	bool is_constant; /* a choice that a rank always makes alike */
 };
 
 struct program {
@@ -52,10 +52,10 @@ struct program {
 struct kind {
 	const char *name;
 	bool own_headers; /* each loop begins with a call that all ranks make */
-	bool by_rank;	  /* trip counts */
+	bool by_rank;     /* trip counts */
 	bool branches;
-	/* Of 1,000 pairs whose loops are all known, at most: what cannot be told from a trace is the
-	 * nest behind a head that several loops share. */
+	/* Of 1,000 pairs whose loops are all known, at most: what cannot be told from a trace is
+	 * the nest behind a head that several loops share. */
 	unsigned int most_wrong, most_undecided;
 };
 
@@ -205,7 +205,7 @@ static enum progress_order true_order(const struct program *program, const struc
 	return PROGRESS_SAME;
 }
 
-/* ---- One snapshot ----------------------------------------------------------------------------- */
+/* ---- One snapshot ---- */
 
 struct score {
 	unsigned int right, wrong, undecided;
@@ -312,14 +312,14 @@ static void take_snapshot(const struct kind *kind, struct score *score)
 {
 	static struct event events[NUM_RANKS][MAX_EVENTS];
 	uint32_t stops[NUM_RANKS];
-	struct program program = { 0 };
+	struct program program = {0};
 	struct job *job = job_create();
 	struct progress *progress;
 	uint32_t shortest = MAX_EVENTS, base, spread = 1 + random_below(60);
 
 	program.first = build_list(&program, kind, 0, false, &program.num);
 	for (uint32_t r = 0; r < NUM_RANKS; r++) {
-		struct run run = { .program = &program, .rank = r, .events = events[r] };
+		struct run run = {.program = &program, .rank = r, .events = events[r]};
 
 		run_list(&run, program.first, program.num);
 		stops[r] = run.num_events;
@@ -361,22 +361,22 @@ static void take_snapshot(const struct kind *kind, struct score *score)
 }
 
 static const struct kind kinds[] = {
-	{ "own header, same trips", true, false, false, 0, 0 },
-	{ "own header, trips by rank", true, true, false, 0, 0 },
-	{ "own header, branches", true, true, true, 0, 60 },
-	{ "any header, same trips", false, false, false, 0, 5 },
-	{ "any header, trips by rank", false, true, false, 1, 30 },
-	{ "any header, branches", false, true, true, 8, 80 },
+	{"own header, same trips", true, false, false, 0, 0},
+	{"own header, trips by rank", true, true, false, 0, 0},
+	{"own header, branches", true, true, true, 0, 60},
+	{"any header, same trips", false, false, false, 0, 5},
+	{"any header, trips by rank", false, true, false, 1, 30},
+	{"any header, branches", false, true, true, 8, 80},
 };
 
 static void test_orders(void **state)
 {
 	(void)state;
 	printf("%-28s %21s   %21s\n", "", "their loops are known", "not yet");
-	printf("%-28s %7s %6s %6s   %7s %6s %6s\n", "", "right", "wrong", "undec.", "right", "wrong",
-	       "undec.");
+	printf("%-28s %7s %6s %6s   %7s %6s %6s\n", "", "right", "wrong", "undec.", "right",
+	       "wrong", "undec.");
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
-		struct score score = { 0 };
+		struct score score = {0};
 		unsigned int num;
 
 		seed = 4711;

@@ -23,7 +23,7 @@ static void test_empty(void **state)
 
 static void test_successors_keep_order(void **state)
 {
-	static const uint32_t expected[] = { 3, 0, 2, 1 };
+	static const uint32_t expected[] = {3, 0, 2, 1};
 	struct graph *graph = graph_create(4);
 	size_t num;
 
@@ -113,10 +113,8 @@ static void test_long_circle(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_successors_keep_order),
-		cmocka_unit_test(test_large_degree),
-		cmocka_unit_test(test_components),
+		cmocka_unit_test(test_empty),        cmocka_unit_test(test_successors_keep_order),
+		cmocka_unit_test(test_large_degree), cmocka_unit_test(test_components),
 		cmocka_unit_test(test_long_circle),
 	};
 

@@ -13,7 +13,7 @@
 #include "model/proctable.h"
 #include "tests/unit/unit.h"
 
-/* ---- Command lines ------------------------------------------------------------------------- */
+/* ---- Command lines ---- */
 
 #define REST "--rmk user --launcher ssh --demux poll --pgid 0 --retries 10 --usize -2"
 
@@ -88,7 +88,7 @@ static void test_cmdlines(void **state)
 	}
 }
 
-/* ---- Processes ----------------------------------------------------------------------------- */
+/* ---- Processes ---- */
 
 /* As the MPIR interface has them, for a test that plays srun. */
 struct procdesc {
@@ -315,10 +315,8 @@ static void test_scan_mark(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cmdlines),
-		cmocka_unit_test(test_hosts),
-		cmocka_unit_test(test_own_host),
-		cmocka_unit_test(test_srun),
+		cmocka_unit_test(test_cmdlines),  cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_own_host),  cmocka_unit_test(test_srun),
 		cmocka_unit_test(test_scan_mark),
 	};
 

@@ -217,7 +217,7 @@ static void test_pool(void **state)
 	job_destroy(job);
 }
 
-/* ---- Intercommunicators ---------------------------------------------------------------------- */
+/* ---- Intercommunicators ---- */
 
 static void add_inter(struct sim_rank *sim, uint64_t id, const int *own, size_t num_own,
 		      const int *remote, size_t num_remote)

@@ -47,7 +47,7 @@ struct rank {
 
 static struct rank make_rank(const char *program)
 {
-	struct rank rank = { .w = segment_writer_create(0, 8), .ns = 10 };
+	struct rank rank = {.w = segment_writer_create(0, 8), .ns = 10};
 
 	snprintf(rank.w->header.executable, sizeof(rank.w->header.executable), "%s", program);
 	rank.libc = segment_writer_module(rank.w, "/lib/libc.so.6");
@@ -163,7 +163,8 @@ static void test_union(void **state)
 	assert_int_equal(jm->lanes[0].role, 0);
 	assert_int_equal(jm->lanes[1].role, 0);
 	assert_int_equal(jm->num_roles, 1);
-	assert_int_equal(jm->lanes[0].stay_ns, jm->lanes[0].model->now_ns - jm->lanes[0].data->since_ns);
+	assert_int_equal(jm->lanes[0].stay_ns,
+			 jm->lanes[0].model->now_ns - jm->lanes[0].data->since_ns);
 	assert_true(jm->lanes[0].stay_ns > 0);
 }
 
@@ -173,7 +174,7 @@ static void test_counts(void **state)
 	static const struct {
 		int rank;
 		uint64_t times;
-	} table[] = { { 5, 10 }, { 0, 10 }, { 1, 10 }, { 2, 12 }, { 3, 11 }, { 4, 10 } };
+	} table[] = {{5, 10}, {0, 10}, {1, 10}, {2, 12}, {3, 11}, {4, 10}};
 	struct fixture *fix = *state;
 	struct job_model *jm = fix->jm;
 
@@ -233,7 +234,7 @@ static void test_example_pid(void **state)
 	assert_int_equal(rankset_count(fix->jm->ranks), 3);
 }
 
-/* ---- Roles ----------------------------------------------------------------------------------- */
+/* ---- Roles ---- */
 
 /* Main threads: by the program that they run, whatever of it they have been in. */
 static void test_roles_of_programs(void **state)
@@ -243,8 +244,8 @@ static void test_roles_of_programs(void **state)
 		uint64_t address;
 		uint32_t role;
 	} table[] = {
-		{ "/bin/ocean", 0x1100, 0 }, { "/bin/air", 0x1100, 1 }, { "/bin/ocean", 0x1200, 0 },
-		{ "/bin/air", 0x1300, 1 },   { "/bin/ocean", 0, 0 },
+		{"/bin/ocean", 0x1100, 0}, {"/bin/air", 0x1100, 1}, {"/bin/ocean", 0x1200, 0},
+		{"/bin/air", 0x1300, 1},   {"/bin/ocean", 0, 0},
 	};
 	struct fixture *fix = *state;
 
@@ -278,7 +279,8 @@ static void test_role_of_long_path(void **state)
 		memcpy(kept, path + sizeof(path) - 256, 256);
 		/* Called from a library's start-up code first, in one of the ranks. */
 		rank.app = i ? segment_writer_module(rank.w, "/lib/libuser.so") : rank.app;
-		call(&rank, segment_writer_lane(rank.w, true, 1), main_site(&rank, 0x10, "MPI_Init"), 1);
+		call(&rank, segment_writer_lane(rank.w, true, 1),
+		     main_site(&rank, 0x10, "MPI_Init"), 1);
 		add(fix, i, &rank);
 	}
 	job_model_finish(fix->jm);
@@ -293,7 +295,7 @@ static void test_roles_of_threads(void **state)
 	struct rank a = make_rank("/bin/app"), b = make_rank("/bin/app"), c = make_rank("/bin/app");
 	/* By rank and lane: rank 0 first kind, second kind; rank 1 first kind twice, main; rank 2
 	 * second, first, main. */
-	static const uint32_t expected[] = { 1, 2, 1, 3, 0, 2, 1, 0 };
+	static const uint32_t expected[] = {1, 2, 1, 3, 0, 2, 1, 0};
 	uint32_t lane;
 
 	/* Rank 2 is added first: a main thread and one of each kind. */
@@ -326,7 +328,7 @@ static void test_roles_of_threads(void **state)
 	assert_int_equal(fix->jm->num_roles, 4);
 }
 
-/* ---- Size ------------------------------------------------------------------------------------ */
+/* ---- Size ---- */
 
 /* 16,384 ranks of one shape: 80 sites below 10 functions, 160 transitions. */
 static void test_many_ranks(void **state)

@@ -220,8 +220,8 @@ static void test_cxx_places(void **state)
 	check(label_loop(&hung->view, 0, LABEL_SHORT), "loop in Physics::Integrator::run()");
 	hung_destroy(hung);
 
-	hung = hung_create((struct hung_options){
-		.size = 4, .culprit = 2, .is_cxx = true, .is_nested = true});
+	hung = hung_create(
+		(struct hung_options){.size = 4, .culprit = 2, .is_cxx = true, .is_nested = true});
 	check(label_loop(&hung->view, 1, LABEL_SHORT), "loop in Physics::Comm::halo()");
 	/* A loop around calls of the function whose loop it lies in. */
 	hung->progress.loops[1].path = hung->progress.loops[0].path;
@@ -245,7 +245,11 @@ static void test_computing(void **state)
 
 	(void)state;
 	names_set(job->names, in_read, &(struct name){.function = "read", .is_symbol = true});
-	names_set(job->names, other, &(struct name){.function = "compute_forces", .file = "force.c", .line = 90, .is_symbol = true});
+	names_set(job->names, other,
+		  &(struct name){.function = "compute_forces",
+				 .file = "force.c",
+				 .line = 90,
+				 .is_symbol = true});
 	check(label_where(job, group, LABEL_SHORT), "computing, compute_forces() force.c:88");
 	check(label_where(job, group, LABEL_FULL),
 	      "outside MPI, in compute_forces() at force.c:88");
@@ -258,7 +262,8 @@ static void test_computing(void **state)
 	sample->state = 'S';
 	check(label_where(job, group, LABEL_SHORT), "asleep, compute_forces() force.c:88");
 	sample->path = in_read;
-	check(label_where(job, group, LABEL_SHORT), "asleep in read(), compute_forces() force.c:88");
+	check(label_where(job, group, LABEL_SHORT),
+	      "asleep in read(), compute_forces() force.c:88");
 	check(label_where(job, group, LABEL_FULL),
 	      "outside MPI, asleep in read(), in compute_forces() at force.c:88");
 	sample->state = 'R';
@@ -286,8 +291,8 @@ static void test_computing(void **state)
 	hung_destroy(hung);
 }
 
-/* What is inlined is told by the program's own function, with the library's behind it; a loop by the
- * function that has all of its calls. */
+/* What is inlined is told by the program's own function, with the library's behind it; a loop by
+ * the function that has all of its calls. */
 static void test_inlined(void **state)
 {
 	struct hung *hung = hung_create((struct hung_options){.size = 4, .culprit = 1});
@@ -295,12 +300,22 @@ static void test_inlined(void **state)
 	struct eqgroup *group = &hung->groups.groups[2];
 	uint32_t in_force = job->samples->samples[1].path;
 	uint32_t run = hung_frame(hung, FRAME_STEP), other = hung_frame(hung, FRAME_REDUCE);
-	const struct name force = {.function = "force", .file = "force.c", .line = 88, .is_symbol = true};
-	const struct name library = {.function = "std::next<int>", .file = "list.h", .line = 5,
-				     .is_symbol = true, .is_library = true, .caller = &force};
-	const struct name at_120 = {.function = "run", .file = "run.c", .line = 120, .is_symbol = true};
-	const struct name at_122 = {.function = "run", .file = "run.c", .line = 122, .is_symbol = true};
-	struct name first = {.function = "step", .file = "step.c", .line = 7, .is_symbol = true,
+	const struct name force = {
+		.function = "force", .file = "force.c", .line = 88, .is_symbol = true};
+	const struct name library = {.function = "std::next<int>",
+				     .file = "list.h",
+				     .line = 5,
+				     .is_symbol = true,
+				     .is_library = true,
+				     .caller = &force};
+	const struct name at_120 = {
+		.function = "run", .file = "run.c", .line = 120, .is_symbol = true};
+	const struct name at_122 = {
+		.function = "run", .file = "run.c", .line = 122, .is_symbol = true};
+	struct name first = {.function = "step",
+			     .file = "step.c",
+			     .line = 7,
+			     .is_symbol = true,
 			     .caller = &at_120};
 	struct name second = first;
 
@@ -335,7 +350,8 @@ static void test_handler(void **state)
 	signal = callpaths_intern(job->callpaths, in_force, signals, 14, false);
 	handler = callpaths_intern(job->callpaths, signal, 0, 0xc00, true);
 	names_set(job->names, handler,
-		  &(struct name){.function = "tick", .file = "timer.c", .line = 20, .is_symbol = true});
+		  &(struct name){
+			  .function = "tick", .file = "timer.c", .line = 20, .is_symbol = true});
 	job->samples->samples[1].path = handler;
 	check(label_where(job, group, LABEL_SHORT), "computing, tick() timer.c:20");
 	check(label_where(job, group, LABEL_FULL),
@@ -345,7 +361,8 @@ static void test_handler(void **state)
 	signal = callpaths_intern(job->callpaths, in_mpi, signals, 0, false);
 	handler = callpaths_intern(job->callpaths, signal, 0, 0xc00, true);
 	names_set(job->names, handler,
-		  &(struct name){.function = "tick", .file = "timer.c", .line = 20, .is_symbol = true});
+		  &(struct name){
+			  .function = "tick", .file = "timer.c", .line = 20, .is_symbol = true});
 	job->samples->samples[1].path = handler;
 	check(label_where(job, group, LABEL_FULL),
 	      "outside MPI, in tick() at timer.c:20, handling a signal that interrupted "
@@ -376,8 +393,8 @@ static void test_activities(void **state)
 /* A rank that computes after the last call of an inner loop is in it as far as its stack agrees. */
 static void test_left_loops(void **state)
 {
-	struct hung *hung = hung_create(
-		(struct hung_options){.size = 4, .culprit = 1, .is_nested = true});
+	struct hung *hung =
+		hung_create((struct hung_options){.size = 4, .culprit = 1, .is_nested = true});
 	struct job *job = &hung->job;
 	struct eqgroup *group = &hung->groups.groups[2];
 	struct sample *sample = &job->samples->samples[1];
@@ -385,8 +402,8 @@ static void test_left_loops(void **state)
 
 	(void)state;
 	check(parts_iterations(&hung->view, group), "412, about 1234");
-	sample->path = callpaths_intern(job->callpaths, hung_frame(hung, FRAME_MAIN), 0, 0xb00,
-					false);
+	sample->path =
+		callpaths_intern(job->callpaths, hung_frame(hung, FRAME_MAIN), 0, 0xb00, false);
 	check(parts_iterations(&hung->view, group), "412");
 	/* The stack was not seen whole. */
 	sample->status = SAMPLE_INCOMPLETE;
@@ -405,8 +422,7 @@ int main(void)
 		cmocka_unit_test(test_times),      cmocka_unit_test(test_time_ranges),
 		cmocka_unit_test(test_functions),  cmocka_unit_test(test_places),
 		cmocka_unit_test(test_cxx_places), cmocka_unit_test(test_computing),
-		cmocka_unit_test(test_inlined),
-		cmocka_unit_test(test_handler),
+		cmocka_unit_test(test_inlined),    cmocka_unit_test(test_handler),
 		cmocka_unit_test(test_activities), cmocka_unit_test(test_left_loops),
 	};
 

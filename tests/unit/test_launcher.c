@@ -11,8 +11,7 @@
 #include "tests/fixtures/segment_writer.h"
 #include "tests/unit/launcher_children.h"
 
-/* ---- What a process is ------------------------------------------------------------------------
- */
+/* ---- What a process is ---- */
 
 static void body_with_libraries(const void *argument, int ready)
 {
@@ -168,8 +167,7 @@ static void test_srun_parent(void **state)
 	stop(pid);
 }
 
-/* ---- Process trees ----------------------------------------------------------------------------
- */
+/* ---- Process trees ---- */
 
 /* A launcher without a name: ranks 0 and 1 with MPI, rank 2 behind a wrapper, rank 1 of a job that
  * was spawned later; rank 3 and an unrelated process without MPI; and of launchers that do not name

@@ -10,7 +10,7 @@
 #include "model/monotonic.h"
 #include "tests/unit/link_pair.h"
 
-/* ---- Frames ---------------------------------------------------------------------------------- */
+/* ---- Frames ---- */
 
 static void test_sizes(void **state)
 {
@@ -73,7 +73,7 @@ static void test_refused(void **state)
 	pair_deinit(&pair);
 }
 
-/* ---- Waits ----------------------------------------------------------------------------------- */
+/* ---- Waits ---- */
 
 static void test_waits_end(void **state)
 {
@@ -199,7 +199,7 @@ static void test_both_send(void **state)
 	free(bytes);
 }
 
-/* ---- Records that were tampered with --------------------------------------------------------- */
+/* ---- Records that were tampered with ---- */
 
 /* Take the bytes that are under way to `link` out of its connection. */
 static size_t steal(struct link *link, uint8_t *bytes, size_t size)
@@ -347,7 +347,7 @@ static void test_bad_lengths(void **state)
 	}
 }
 
-/* ---- Records that know the key, and are wrong ------------------------------------------------ */
+/* ---- Records that know the key, and are wrong ---- */
 
 static void put_plain(struct link *link, const void *plain, size_t length, uint8_t tag)
 {
@@ -413,7 +413,7 @@ static void test_announced(void **state)
 	pair_deinit(&pair);
 }
 
-/* ---- Ends ------------------------------------------------------------------------------------ */
+/* ---- Ends ---- */
 
 static void test_goodbye(void **state)
 {
@@ -500,7 +500,7 @@ static void test_stopped(void **state)
 	pair_deinit(&pair);
 }
 
-/* ---- A network that is cut ------------------------------------------------------------------- */
+/* ---- A network that is cut ---- */
 
 /* A network of this process alone, with a loopback. */
 static bool own_network(void)

@@ -70,7 +70,7 @@ static void assert_closed(struct pair *pair, struct link *link, uint32_t number)
 	assert_false(link_channel_is_open(link, number));
 }
 
-/* ---- Life of a channel ----------------------------------------------------------------------- */
+/* ---- Life of a channel ---- */
 
 static void test_both_ways(void **state)
 {
@@ -233,8 +233,7 @@ static void test_link_ends(void **state)
 	close(there);
 }
 
-/* ---- Much, and nobody who reads it ------------------------------------------------------------
- */
+/* ---- Much, and nobody who reads it ---- */
 
 static size_t write_what_fits(int fd, const uint8_t *bytes, size_t length)
 {
@@ -316,8 +315,7 @@ static void test_slow_reader(void **state)
 	free(got);
 }
 
-/* ---- A peer that breaks the rules --------------------------------------------------------------
- */
+/* ---- A peer that breaks the rules ---- */
 
 static void test_violations(void **state)
 {
@@ -377,8 +375,7 @@ static void test_data_after_end(void **state)
 	pair_deinit(&pair);
 }
 
-/* ---- The relay --------------------------------------------------------------------------------
- */
+/* ---- The relay ---- */
 
 static struct relay relay_of(int in, int sock, int out)
 {

@@ -8,7 +8,7 @@
 
 #define SECRET "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
-/* ---- The invitation -------------------------------------------------------------------------- */
+/* ---- The invitation ---- */
 
 static void test_decode(void **state)
 {
@@ -144,7 +144,7 @@ static void test_listen_on_all(void **state)
 	link_forget(text);
 }
 
-/* ---- Strangers ------------------------------------------------------------------------------- */
+/* ---- Strangers ---- */
 
 static int port_of(const struct link_listener *listener)
 {
@@ -385,7 +385,7 @@ static void test_crowd(void **state)
 	link_listener_destroy(listener);
 }
 
-/* ---- Wrong secrets --------------------------------------------------------------------------- */
+/* ---- Wrong secrets ---- */
 
 static void test_wrong_secret(void **state)
 {
@@ -485,7 +485,7 @@ static void test_replayed(void **state)
 	link_listener_destroy(listener);
 }
 
-/* ---- Several at once ------------------------------------------------------------------------- */
+/* ---- Several at once ---- */
 
 /* Both know the secret: one is let in, the other is told so. */
 static void test_two(void **state)

@@ -11,7 +11,7 @@
 #include "analysis/graph.h"
 #include "analysis/progress/loop_nest.h"
 
-/* ---- Small graphs, with the answer drawn ------------------------------------------------------ */
+/* ---- Small graphs, with the answer drawn ---- */
 
 struct expected_loop {
 	uint32_t header, parent;
@@ -31,36 +31,61 @@ struct small_graph {
 
 /* Node 0 enters; the numbers of MPI calls are those of Prodometer's figure 6. */
 static const struct small_graph small_graphs[] = {
-	{ "type 1: for { 1; 2 }", 4,
-	  { { 0, 1 }, { 1, 2 }, { 2, 1 }, { 2, 3 } },
-	  1, { { 1, N, false } }, { N, 0, 0, N } },
-	{ "type 2: for { 1; if { 2 } 3 }", 5,
-	  { { 0, 1 }, { 1, 2 }, { 2, 3 }, { 1, 3 }, { 3, 1 }, { 3, 4 } },
-	  1, { { 1, N, false } }, { N, 0, 0, 0, N } },
-	{ "type 3: for { 1; if { 2 } else { 3 } 4 }", 5,
-	  { { 0, 1 }, { 1, 2 }, { 1, 3 }, { 2, 4 }, { 3, 4 }, { 4, 1 } },
-	  1, { { 1, N, false } }, { N, 0, 0, 0, 0 } },
-	{ "type 4: the arms go back themselves", 4,
-	  { { 0, 1 }, { 1, 2 }, { 1, 3 }, { 2, 1 }, { 3, 1 } },
-	  1, { { 1, N, false } }, { N, 0, 0, 0 } },
-	{ "type 5: for { 1; 2; if { continue } 3 } or for { for { 1; 2 } 3 }", 4,
-	  { { 0, 1 }, { 1, 2 }, { 2, 1 }, { 2, 3 }, { 3, 1 } },
-	  1, { { 1, N, false } }, { N, 0, 0, 0 } },
-	{ "for { 1; for { 2 } 3 }", 5,
-	  { { 0, 1 }, { 1, 2 }, { 2, 2 }, { 2, 3 }, { 3, 1 }, { 3, 4 } },
-	  2, { { 1, N, false }, { 2, 0, false } }, { N, 0, 1, 0, N } },
-	{ "goto into the middle of a loop", 4,
-	  { { 0, 1 }, { 0, 2 }, { 1, 2 }, { 2, 3 }, { 3, 1 } },
-	  1, { { 1, N, true } }, { N, 0, 0, 0 } },
-	{ "goto into the inner of two loops", 6,
-	  { { 0, 1 }, { 1, 2 }, { 2, 3 }, { 3, 2 }, { 3, 4 }, { 4, 1 }, { 1, 5 }, { 5, 3 } },
-	  2, { { 1, N, false }, { 2, 0, true } }, { N, 0, 1, 1, 0, 0 } },
-	{ "not reachable from the root", 4,
-	  { { 2, 3 }, { 3, 2 } },
-	  1, { { 2, N, false } }, { N, N, 0, 0 } },
-	{ "two loops side by side", 5,
-	  { { 0, 1 }, { 1, 1 }, { 1, 2 }, { 2, 3 }, { 3, 2 }, { 3, 4 } },
-	  2, { { 1, N, false }, { 2, N, false } }, { N, 0, 1, 1, N } },
+	{"type 1: for { 1; 2 }",
+	 4,
+	 {{0, 1}, {1, 2}, {2, 1}, {2, 3}},
+	 1,
+	 {{1, N, false}},
+	 {N, 0, 0, N}},
+	{"type 2: for { 1; if { 2 } 3 }",
+	 5,
+	 {{0, 1}, {1, 2}, {2, 3}, {1, 3}, {3, 1}, {3, 4}},
+	 1,
+	 {{1, N, false}},
+	 {N, 0, 0, 0, N}},
+	{"type 3: for { 1; if { 2 } else { 3 } 4 }",
+	 5,
+	 {{0, 1}, {1, 2}, {1, 3}, {2, 4}, {3, 4}, {4, 1}},
+	 1,
+	 {{1, N, false}},
+	 {N, 0, 0, 0, 0}},
+	{"type 4: the arms go back themselves",
+	 4,
+	 {{0, 1}, {1, 2}, {1, 3}, {2, 1}, {3, 1}},
+	 1,
+	 {{1, N, false}},
+	 {N, 0, 0, 0}},
+	{"type 5: for { 1; 2; if { continue } 3 } or for { for { 1; 2 } 3 }",
+	 4,
+	 {{0, 1}, {1, 2}, {2, 1}, {2, 3}, {3, 1}},
+	 1,
+	 {{1, N, false}},
+	 {N, 0, 0, 0}},
+	{"for { 1; for { 2 } 3 }",
+	 5,
+	 {{0, 1}, {1, 2}, {2, 2}, {2, 3}, {3, 1}, {3, 4}},
+	 2,
+	 {{1, N, false}, {2, 0, false}},
+	 {N, 0, 1, 0, N}},
+	{"goto into the middle of a loop",
+	 4,
+	 {{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 1}},
+	 1,
+	 {{1, N, true}},
+	 {N, 0, 0, 0}},
+	{"goto into the inner of two loops",
+	 6,
+	 {{0, 1}, {1, 2}, {2, 3}, {3, 2}, {3, 4}, {4, 1}, {1, 5}, {5, 3}},
+	 2,
+	 {{1, N, false}, {2, 0, true}},
+	 {N, 0, 1, 1, 0, 0}},
+	{"not reachable from the root", 4, {{2, 3}, {3, 2}}, 1, {{2, N, false}}, {N, N, 0, 0}},
+	{"two loops side by side",
+	 5,
+	 {{0, 1}, {1, 1}, {1, 2}, {2, 3}, {3, 2}, {3, 4}},
+	 2,
+	 {{1, N, false}, {2, N, false}},
+	 {N, 0, 1, 1, N}},
 };
 
 static void test_small_graphs(void **state)
@@ -79,8 +104,7 @@ static void test_small_graphs(void **state)
 		for (uint32_t l = 0; l < g->num_loops; l++) {
 			assert_int_equal(nest->loops[l].header, g->loops[l].header);
 			assert_int_equal(nest->loops[l].parent, g->loops[l].parent);
-			assert_int_equal(nest->loops[l].is_irreducible,
-					 g->loops[l].is_irreducible);
+			assert_int_equal(nest->loops[l].is_irreducible, g->loops[l].is_irreducible);
 		}
 		for (uint32_t n = 0; n < g->num_nodes; n++)
 			assert_int_equal(nest->loop_of[n], g->loop_of[n]);
@@ -93,8 +117,8 @@ static void test_small_graphs(void **state)
 static void test_contains_and_common(void **state)
 {
 	/* 0 -> for { 1; for { 2; for { 3 } } for { 4 } } -> 5 */
-	static const uint32_t edges[][2] = { { 0, 1 }, { 1, 2 }, { 2, 3 }, { 3, 3 }, { 3, 2 },
-					     { 3, 4 }, { 4, 4 }, { 4, 1 }, { 4, 5 } };
+	static const uint32_t edges[][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 3}, {3, 2},
+					    {3, 4}, {4, 4}, {4, 1}, {4, 5}};
 	struct graph *graph = graph_create(6);
 
 	(void)state;
@@ -139,7 +163,7 @@ static void test_long_chain(void **state)
 	graph_destroy(graph);
 }
 
-/* ---- Random graphs against an oracle ---------------------------------------------------------- */
+/* ---- Random graphs against an oracle ---- */
 
 /* A loop of a graph is a strongly connected part; its header is the node of it that a depth-first
  * search reaches first; the loops inside are those of the part without the header. */
@@ -153,7 +177,7 @@ struct oracle {
 	uint32_t num_reached;
 	uint32_t num_loops;
 	uint32_t header[MAX_NODES], around[MAX_NODES]; /* by loop */
-	bool member[MAX_NODES][MAX_NODES];	       /* [loop][node] */
+	bool member[MAX_NODES][MAX_NODES];             /* [loop][node] */
 };
 
 static uint32_t seed;
@@ -189,11 +213,11 @@ static void close_paths(const struct oracle *o, const bool *in, bool path[][MAX_
 static void find_loops(struct oracle *o, const bool *in, uint32_t around)
 {
 	bool path[MAX_NODES][MAX_NODES];
-	bool is_done[MAX_NODES] = { false };
+	bool is_done[MAX_NODES] = {false};
 
 	close_paths(o, in, path);
 	for (uint32_t n = 0; n < o->num; n++) {
-		bool part[MAX_NODES] = { false };
+		bool part[MAX_NODES] = {false};
 		uint32_t loop = o->num_loops;
 		uint32_t header = n;
 
@@ -256,7 +280,7 @@ static void test_random_graphs(void **state)
 
 	(void)state;
 	for (seed = 1; num_irreducible < 2000 || num_deep < 2000;) {
-		struct oracle o = { .num = 2 + random_below(MAX_NODES - 2) };
+		struct oracle o = {.num = 2 + random_below(MAX_NODES - 2)};
 		uint32_t num_edges = random_below(o.num * 3);
 		struct graph *graph = graph_create(o.num);
 		bool all[MAX_NODES];

@@ -98,9 +98,10 @@ static void test_variables(void **state)
 		const char *name;
 		uint64_t start, end; /* both 0: it has none */
 	} cases[] = {
-		{"run", 0x3000, 0x7000},      /* one of them cannot be written; zeros behind the last */
-		{"libone", 0x11000, 0x12000}, /* memory of somebody else behind a gap */
-		{"libtwo", 0, 0},	      /* what follows code is not its own */
+		/* one of them cannot be written; zeros behind the last */
+		{"run", 0x3000, 0x7000},
+		{"libone", 0x11000, 0x12000},   /* memory of somebody else behind a gap */
+		{"libtwo", 0, 0},               /* what follows code is not its own */
 		{"libthree", 0x32000, 0x33000}, /* a part of another file follows */
 		{"libfour", 0x40000, 0x43000},  /* a part without rights follows, zeros behind it */
 	};
@@ -131,7 +132,8 @@ static void test_variables(void **state)
 		uint64_t start = 0, end = 0;
 
 		assert_non_null(object);
-		assert_int_equal(maps_find_variables(maps, object, &start, &end), cases[i].end != 0);
+		assert_int_equal(maps_find_variables(maps, object, &start, &end),
+				 cases[i].end != 0);
 		assert_int_equal(start, cases[i].start);
 		assert_int_equal(end, cases[i].end);
 	}

@@ -119,7 +119,7 @@ static void tear_down(struct fixture *f)
 		.rank = rank_, .peer = peer_, .tag = tag_, .taken = number_                        \
 	}
 
-/* ---- Both ends ----------------------------------------------------------------------------- */
+/* ---- Both ends ---- */
 
 static void test_differences(void **state)
 {
@@ -251,7 +251,7 @@ static void test_ends(void **state)
 	tear_down(&f);
 }
 
-/* ---- One message --------------------------------------------------------------------------- */
+/* ---- One message ---- */
 
 static void test_match(void **state)
 {

@@ -11,8 +11,9 @@
 #include "tests/unit/unit.h"
 #include "tests/unit/whole_job.h"
 
-/* "grid:4 <2:7 !1:5 =3:9 #12": a communicator and its size, a receive from 2 with tag 7, an unexpected message
- * of 1 with tag 5, 9 sent to 3, these of the communicator before them; 12 posted. */
+/* "grid:4 <2:7 !1:5 =3:9 #12": a communicator and its size, a receive from 2 with tag 7, an
+ * unexpected message of 1 with tag 5, 9 sent to 3, these of the communicator before them; 12
+ * posted. */
 static struct message_queues *parse_queues(const char *text)
 {
 	struct message_queues *queues = message_queues_create();
@@ -28,15 +29,19 @@ static struct message_queues *parse_queues(const char *text)
 		uint32_t comm = (uint32_t)queues->num_comms - 1;
 
 		if (*word == '<')
-			queues->receives[queues->num_receives++] = (struct queued_message){a, b, comm};
+			queues->receives[queues->num_receives++] =
+				(struct queued_message){a, b, comm};
 		else if (*word == '!')
-			queues->unexpected[queues->num_unexpected++] = (struct queued_message){a, b, comm};
+			queues->unexpected[queues->num_unexpected++] =
+				(struct queued_message){a, b, comm};
 		else if (*word == '=')
-			queues->pairs[queues->num_pairs++] = (struct message_pair){a, comm, (uint16_t)b, 1};
+			queues->pairs[queues->num_pairs++] =
+				(struct message_pair){a, comm, (uint16_t)b, 1};
 		else if (*word == '#')
 			queues->num_posted = (uint64_t)a;
 		else if (second) {
-			queued_comm_set_name(&queues->comms[comm + 1], word, (size_t)(second - word));
+			queued_comm_set_name(&queues->comms[comm + 1], word,
+					     (size_t)(second - word));
 			queues->comms[queues->num_comms++].size = (uint32_t)b;
 		}
 	}
@@ -64,9 +69,12 @@ static const struct {
 	{"one was received", "w:4 !1:5 !1:6", "w:4 !1:6", true},
 	{"all were received", "w:4 !1:5", "", true},
 	{"one was received, others arrived", "w:4 !1:5", "w:4 !1:6 !2:5", true},
-	{"the first was received, one like the second arrived", "w:4 !1:5 !1:6", "w:4 !1:6 !1:6", true},
-	{"of another communicator, before", "w:4 <1:7 !1:5 =1:9", "a:2 !1:5 w:4 <1:7 !1:5 =1:9", false},
-	{"of another communicator, behind", "w:4 <1:7 !1:5 =1:9", "w:4 <1:7 !1:5 =1:9 z:2 !0:5", false},
+	{"the first was received, one like the second arrived", "w:4 !1:5 !1:6", "w:4 !1:6 !1:6",
+	 true},
+	{"of another communicator, before", "w:4 <1:7 !1:5 =1:9", "a:2 !1:5 w:4 <1:7 !1:5 =1:9",
+	 false},
+	{"of another communicator, behind", "w:4 <1:7 !1:5 =1:9", "w:4 <1:7 !1:5 =1:9 z:2 !0:5",
+	 false},
 	{"received, of a communicator that is gone", "a:2 !1:5 w:4 <1:7", "w:4 <1:7", true},
 	{"of one with the same name and size, before", "w:4 =1:9", "w:4 =1:0 w:4 =1:9", false},
 	{"one sent", "w:4 =1:9", "w:4 =1:10", true},
@@ -123,8 +131,7 @@ static void test_name(void **state)
 static struct message_queues *take(const uint8_t *bytes, size_t size, int rank, bool has_posted,
 				   bool *is_bad_ret)
 {
-	struct snapshot_input in = {
-		.at = bytes, .end = bytes + size, .memory = 1 << 20};
+	struct snapshot_input in = {.at = bytes, .end = bytes + size, .memory = 1 << 20};
 	struct message_queues *queues = queue_bytes_take(&in, rank, has_posted);
 
 	assert_true(!queues == in.is_bad);
@@ -187,19 +194,28 @@ static const struct {
 	{"a receive", {1, 1, 'c', 9, 1, 0, 3, 14, 0, 0, 0}, 11, true},
 	{"without communicators", {0, 1, 0, 3, 14, 0, 0, 0}, 8, false},
 	{"of the second one", {1, 1, 'c', 9, 1, 1, 3, 14, 0, 0, 0}, 11, false},
-	{"of the one before 2^32", {1, 1, 'c', 9, 1, 0xff, 0xff, 0xff, 0xff, 0x0f, 3, 14, 0, 0, 0}, 15, false},
+	{"of the one before 2^32",
+	 {1, 1, 'c', 9, 1, 0xff, 0xff, 0xff, 0xff, 0x0f, 3, 14, 0, 0, 0},
+	 15,
+	 false},
 	{"a peer of -3", {1, 1, 'c', 9, 1, 0, 7, 14, 0, 0, 0}, 11, false},
 	{"a rank of -1", {1, 1, 'c', 9, 1, 0, 22, 14, 0, 0, 0}, 11, false},
 	{"peers ascend", {1, 1, 'c', 9, 2, 0, 2, 0, 0, 0, 0, 0, 0, 0}, 14, true},
 	{"peers descend", {1, 1, 'c', 9, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0}, 14, false},
 	{"65536 sent", {1, 1, 'c', 9, 0, 0, 1, 0, 0, 0x80, 0x80, 4, 4, 0}, 14, false},
-	{"a tag of 2^31", {1, 1, 'c', 9, 1, 0, 3, 0x80, 0x80, 0x80, 0x80, 0x20, 0, 0, 0}, 15, false},
+	{"a tag of 2^31",
+	 {1, 1, 'c', 9, 1, 0, 3, 0x80, 0x80, 0x80, 0x80, 0x20, 0, 0, 0},
+	 15,
+	 false},
 	{"many, not there", {1, 1, 'c', 9, 0xff, 0xff, 3, 0, 0, 0}, 10, false},
 	{"a name too long", {1, 64, 'c', 9, 0, 0, 0, 0}, 8, false},
 	{"nothing but 300 posted", {0, 0, 0, 0, 0xac, 2}, 6, true},
 	{"posted, not there", {0, 0, 0, 0}, 4, false},
 	{"posted, cut", {0, 0, 0, 0, 0xac}, 5, false},
-	{"posted, 2^64", {0, 0, 0, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 2}, 14, false},
+	{"posted, 2^64",
+	 {0, 0, 0, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 2},
+	 14,
+	 false},
 	{"something behind", {0, 0, 0, 0, 7, 0}, 6, false},
 };
 
@@ -208,7 +224,8 @@ static void test_inputs(void **state)
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(inputs); i++) {
 		bool is_bad;
-		struct message_queues *queues = take(inputs[i].bytes, inputs[i].size, 5, true, &is_bad);
+		struct message_queues *queues =
+			take(inputs[i].bytes, inputs[i].size, 5, true, &is_bad);
 
 		if (is_bad == inputs[i].is_good)
 			fail_msg("%s", inputs[i].what);
@@ -240,9 +257,9 @@ static void test_not_posted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_moved),	 cmocka_unit_test(test_arrived),
-		cmocka_unit_test(test_name),	 cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_distance), cmocka_unit_test(test_inputs),
+		cmocka_unit_test(test_moved),      cmocka_unit_test(test_arrived),
+		cmocka_unit_test(test_name),       cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_distance),   cmocka_unit_test(test_inputs),
 		cmocka_unit_test(test_not_posted),
 	};
 

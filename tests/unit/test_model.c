@@ -26,54 +26,54 @@ static struct model *make_model(void)
 }
 
 /* Each case is a statement that spoils the model, and what the message has to hold. */
-#define CASES(X) \
-	X(no_site, m->num_sites = 0, "site 0") \
-	X(site_0, m->sites[0].frame = 0, "site 0") \
-	X(many_sites, m->num_sites = SEG_MAX_SITES + 1, "too long") \
-	X(many_frames, m->num_frames = SEG_MAX_FRAMES + 1, "too long") \
-	X(site_frame, m->sites[1].frame = 3, "site 1 ") \
-	X(site_class, m->sites[1].class_id = SEG_CLASS_ABORT + 1, "site 1 ") \
-	X(site_language, m->sites[2].language = 2, "site 2 ") \
-	X(site_no_name, m->sites[2].name = NULL, "site 2 ") \
-	X(site_other_name, m->sites[2].name = "elsewhere", "site 2 ") \
-	X(site_open_name, memset(m->strings, 'x', m->num_strings), "site 0 ") \
-	X(build_id, m->modules[0].build_id_size = 33, "module 0 ") \
-	X(frame_parent, m->frames[1].parent = 1, "frame 1 ") \
-	X(frame_module, m->frames[2].module = 1, "frame 2 ") \
-	X(state, m->lanes[0].state = 6, "lane 0: a state") \
-	X(poll_site, m->lanes[0].poll_site = 3, "lane 0: a state") \
-	X(since, m->lanes[0].since_ns = m->now_ns + 1, "future") \
-	X(first, m->lanes[0].first_ns = m->now_ns + 1, "future") \
-	X(poll_time, m->lanes[0].last_poll_ns = m->now_ns + 1, "future") \
-	X(from, m->lanes[0].transitions[0].from = 6, "transition 0 ") \
-	X(to, m->lanes[0].transitions[1].to = UINT32_MAX, "transition 1 ") \
-	X(count, m->lanes[0].transitions[2].count = 0, "transition 2 ") \
-	X(ring_state, m->lanes[0].ring[4].state = 6, "ring entry 4 ") \
-	X(ring_time, m->lanes[0].ring[4].ns = 1, "ring entry 4 ") \
-	X(ring_future, m->lanes[0].ring[11].ns = m->now_ns + 1, "ring entry 11 ") \
+#define CASES(X)                                                                                   \
+	X(no_site, m->num_sites = 0, "site 0")                                                     \
+	X(site_0, m->sites[0].frame = 0, "site 0")                                                 \
+	X(many_sites, m->num_sites = SEG_MAX_SITES + 1, "too long")                                \
+	X(many_frames, m->num_frames = SEG_MAX_FRAMES + 1, "too long")                             \
+	X(site_frame, m->sites[1].frame = 3, "site 1 ")                                            \
+	X(site_class, m->sites[1].class_id = SEG_CLASS_ABORT + 1, "site 1 ")                       \
+	X(site_language, m->sites[2].language = 2, "site 2 ")                                      \
+	X(site_no_name, m->sites[2].name = NULL, "site 2 ")                                        \
+	X(site_other_name, m->sites[2].name = "elsewhere", "site 2 ")                              \
+	X(site_open_name, memset(m->strings, 'x', m->num_strings), "site 0 ")                      \
+	X(build_id, m->modules[0].build_id_size = 33, "module 0 ")                                 \
+	X(frame_parent, m->frames[1].parent = 1, "frame 1 ")                                       \
+	X(frame_module, m->frames[2].module = 1, "frame 2 ")                                       \
+	X(state, m->lanes[0].state = 6, "lane 0: a state")                                         \
+	X(poll_site, m->lanes[0].poll_site = 3, "lane 0: a state")                                 \
+	X(since, m->lanes[0].since_ns = m->now_ns + 1, "future")                                   \
+	X(first, m->lanes[0].first_ns = m->now_ns + 1, "future")                                   \
+	X(poll_time, m->lanes[0].last_poll_ns = m->now_ns + 1, "future")                           \
+	X(from, m->lanes[0].transitions[0].from = 6, "transition 0 ")                              \
+	X(to, m->lanes[0].transitions[1].to = UINT32_MAX, "transition 1 ")                         \
+	X(count, m->lanes[0].transitions[2].count = 0, "transition 2 ")                            \
+	X(ring_state, m->lanes[0].ring[4].state = 6, "ring entry 4 ")                              \
+	X(ring_time, m->lanes[0].ring[4].ns = 1, "ring entry 4 ")                                  \
+	X(ring_future, m->lanes[0].ring[11].ns = m->now_ns + 1, "ring entry 11 ")                  \
 	X(ring_end, m->lanes[0].state = 0, "does not end")
 
-#define SPOIL(name, statement, part) \
-	static void spoil_##name(struct model *m) \
-	{ \
-		statement; \
+#define SPOIL(name, statement, part)                                                               \
+	static void spoil_##name(struct model *m)                                                  \
+	{                                                                                          \
+		statement;                                                                         \
 	}
 CASES(SPOIL)
 
 static void test_validate(void **state)
 {
-#define ENTRY(name, statement, part) { #name, spoil_##name, part },
+#define ENTRY(name, statement, part) {#name, spoil_##name, part},
 	static const struct {
 		const char *name;
 		void (*spoil)(struct model *m);
 		const char *part;
-	} table[] = { CASES(ENTRY) };
+	} table[] = {CASES(ENTRY)};
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(table); i++) {
 		struct model *model = make_model();
 		size_t num_sites = model->num_sites, num_frames = model->num_frames;
-		struct pdb_error err = { 0 };
+		struct pdb_error err = {0};
 
 		assert_int_equal(model_validate(model, &err), 0);
 		table[i].spoil(model);
@@ -90,7 +90,7 @@ static void test_validate(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_validate) };
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_validate)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

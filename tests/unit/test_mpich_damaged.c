@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Message queues of MPICH over UCX that are damaged: they are refused, or what is wrong of them is left out,
- * and they do no harm. Whole ones: test_mpich_queues.c. */
+ * Message queues of MPICH over UCX that are damaged: they are refused, or what is wrong of them
+ * is left out, and they do no harm. Whole ones: test_mpich_queues.c. */
 #include "tests/unit/mpich_world.h"
 
 /* Each communicator of MPICH 4.2 at a place that does not change. */
 #define WORDS_42 WORDS(0x548)
-#define BUILTIN_COMM(i) (world.variables + BUILTIN + (i) * WORDS_42)
-#define DIRECT_COMM(i) (world.variables + DIRECT + (i) * WORDS_42)
+#define BUILTIN_COMM(i) (world.variables + BUILTIN + (i)*WORDS_42)
+#define DIRECT_COMM(i) (world.variables + DIRECT + (i)*WORDS_42)
 #define MAP_42 WORDS(0x4a0)
 
 /* Each changes one thing, so that nothing is believed any more. */
@@ -138,7 +138,8 @@ static void test_left_out(void **state)
 #define IN_BLOCK_40 4096
 #define WORDS_40 WORDS(0x368)
 
-/* Blocks full of objects that are none now, each behind that of the block before it; the last one has so many. */
+/* Blocks full of objects that are none now, each behind that of the block before it; the last
+ * one has so many. */
 static void make_many_objects(uint32_t in_last)
 {
 	uint64_t *list = many + IN_BLOCK_40 * WORDS_40 + 64;
@@ -174,7 +175,8 @@ static void test_many_objects(void **state)
 		read = read_world();
 		if ((read == NULL) != (more > 0))
 			fail_msg("%u more", more);
-		assert_in_range(num_reads, MANY_BLOCKS * IN_BLOCK_40, MANY_BLOCKS * IN_BLOCK_40 + 1000);
+		assert_in_range(num_reads, MANY_BLOCKS * IN_BLOCK_40,
+				MANY_BLOCKS * IN_BLOCK_40 + 1000);
 		message_queues_destroy(read);
 	}
 	num_many = 0;
@@ -200,10 +202,14 @@ static void test_random(void **state)
 			const struct region *other = &regions[(size_t)rand() % NUM_OF(regions)];
 			size_t at = (size_t)rand() % WORDS(region->size);
 			size_t to = (size_t)rand() % WORDS(other->size);
-			const uint64_t values[] = {
-				0, 1, UINT64_MAX, (uint64_t)rand(), other->address + 8 * to,
-				((uint64_t *)other->bytes)[to],
-				((uint64_t *)region->bytes)[at] ^ UINT64_C(1) << rand() % 64};
+			const uint64_t values[] = {0,
+						   1,
+						   UINT64_MAX,
+						   (uint64_t)rand(),
+						   other->address + 8 * to,
+						   ((uint64_t *)other->bytes)[to],
+						   ((uint64_t *)region->bytes)[at] ^
+							   UINT64_C(1) << rand() % 64};
 
 			((uint64_t *)region->bytes)[at] = values[(size_t)rand() % NUM_OF(values)];
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Message queues of MPICH over UCX, put together by hand: what their tags mean, and in which order they are.
- * Damaged ones: test_mpich_damaged.c; real ones: tests/attach/queues.sh. */
+ * Message queues of MPICH over UCX, put together by hand: what their tags mean, and in which
+ * order they are. Damaged ones: test_mpich_damaged.c; real ones: tests/attach/queues.sh. */
 #include "tests/unit/mpich_world.h"
 
 static void test_none(void **state)
@@ -33,7 +33,7 @@ static void test_none(void **state)
 	}
 }
 
-/* ---- Finding -------------------------------------------------------------------------------- */
+/* ---- Finding ---- */
 
 /* A rank that has no communicators but those that are always there, until it makes others. */
 static void test_builtin(void **state)
@@ -141,7 +141,7 @@ static void test_new_worker(void **state)
 	free(many);
 }
 
-/* ---- Tags ----------------------------------------------------------------------------------- */
+/* ---- Tags ---- */
 
 static const struct tag_case {
 	uint64_t tag, mask;
@@ -175,7 +175,8 @@ static const struct tag_case {
 	{TAG(0x40, 0xffff, 9), EXACT, -1, 0, 0},
 };
 
-static void assert_case(const struct message_queues *read, bool is_message, const struct tag_case *expected)
+static void assert_case(const struct message_queues *read, bool is_message,
+			const struct tag_case *expected)
 {
 	const struct queued_message *of = is_message ? read->unexpected : read->receives;
 	size_t num = is_message ? read->num_unexpected : read->num_receives;
@@ -271,7 +272,7 @@ static void test_rank_maps(void **state)
 	}
 }
 
-/* ---- What comes first ----------------------------------------------------------------------- */
+/* ---- What comes first ---- */
 
 static void assert_order(const struct queued_message *messages, size_t num,
 			 const struct queued_message *expected, size_t num_expected)
@@ -291,7 +292,9 @@ static void test_order(void **state)
 		{MESSAGE_ANY_PEER, 1, 0}, {2, 8, 0}, {2, 3, 0}, {2, 5, 0}, {6, 1, 0}, {3, 1, 1},
 	};
 	static const struct queued_message unexpected[] = {
-		{2, -5, 0}, {MESSAGE_OTHER_PEER, 7, 2}, {MESSAGE_OTHER_PEER, 6, 2},
+		{2, -5, 0},
+		{MESSAGE_OTHER_PEER, 7, 2},
+		{MESSAGE_OTHER_PEER, 6, 2},
 	};
 	/* Not more than 64 members of whom the one of any source may be; each by its rank. */
 	static const int32_t pairs[] = {0, 1, 2, 3, 4, 5, 6, 7, NONE, 0, 5, 7};
@@ -333,12 +336,9 @@ static void test_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_builtin),
-		cmocka_unit_test(test_search),
-		cmocka_unit_test(test_new_worker),
-		cmocka_unit_test(test_tags),
-		cmocka_unit_test(test_rank_maps),
+		cmocka_unit_test(test_none),   cmocka_unit_test(test_builtin),
+		cmocka_unit_test(test_search), cmocka_unit_test(test_new_worker),
+		cmocka_unit_test(test_tags),   cmocka_unit_test(test_rank_maps),
 		cmocka_unit_test(test_order),
 	};
 

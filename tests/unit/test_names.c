@@ -29,7 +29,7 @@ static int resolve(void *resolver, uint32_t module, uint64_t address, struct nam
 		return -1;
 	snprintf(function, sizeof(function), address < 0x100 ? "solve" : "Box::fill(int)");
 	snprintf(file, sizeof(file), "solve.c");
-	*ret = (struct name){ .function = function, .is_symbol = true };
+	*ret = (struct name){.function = function, .is_symbol = true};
 	if (address < 0x200) {
 		ret->file = file;
 		ret->line = (int)address;
@@ -41,7 +41,7 @@ static int setup(void **state)
 {
 	static struct fixture fix;
 
-	fix = (struct fixture){ .modules = modules_create(), .paths = callpaths_create() };
+	fix = (struct fixture){.modules = modules_create(), .paths = callpaths_create()};
 	modules_intern(fix.modules, "/home/me/app", NULL, 0);
 	modules_intern(fix.modules, "/lib/libc.so.6", NULL, 0);
 	modules_intern(fix.modules, "/lib/libmpi.so.40", NULL, 0);
@@ -68,13 +68,13 @@ static void test_place(void **state)
 		bool is_return;
 		const char *expected;
 	} table[] = {
-		{ APP, 89, true, "solve() at solve.c:88" },
-		{ APP, 89, false, "solve() at solve.c:89" },
-		{ APP, 0x150, false, "Box::fill(int) at solve.c:336" },
-		{ APP, 0x300, true, "Box::fill(int) in app" },
-		{ APP, 0x2000, true, "app+0x2000" },
-		{ LIBC, 0x20, true, "libc.so.6+0x20" },
-		{ MODULE_NONE, 0x7f0010, false, "0x7f0010" },
+		{APP, 89, true, "solve() at solve.c:88"},
+		{APP, 89, false, "solve() at solve.c:89"},
+		{APP, 0x150, false, "Box::fill(int) at solve.c:336"},
+		{APP, 0x300, true, "Box::fill(int) in app"},
+		{APP, 0x2000, true, "app+0x2000"},
+		{LIBC, 0x20, true, "libc.so.6+0x20"},
+		{MODULE_NONE, 0x7f0010, false, "0x7f0010"},
 	};
 	struct fixture *fix = *state;
 	char buffer[128];
@@ -119,16 +119,17 @@ static void test_set(void **state)
 	struct fixture *fix = *state;
 	char function[] = "first", file[] = "f.f90", full[] = "/src/f.f90", place[64];
 	uint32_t node = callpaths_intern(fix->paths, CALLPATH_NONE, LIBMPI, 1, true);
-	struct name name = { function, file, full, 7, true, false, NULL };
+	struct name name = {function, file, full, 7, true, false, NULL};
 
 	names_set(fix->names, node, &name);
 	memset(function, 'x', 5);
 	memset(file, 'x', 5);
 	memset(full, 'x', 5);
-	assert_string_equal(names_place(fix->names, node, place, sizeof(place)), "first() at f.f90:7");
+	assert_string_equal(names_place(fix->names, node, place, sizeof(place)),
+			    "first() at f.f90:7");
 	assert_string_equal(names_get(fix->names, node)->full_file, "/src/f.f90");
 	assert_int_equal(fix->num_asked, 0);
-	names_set(fix->names, node, &(struct name){ .function = "second", .is_symbol = true });
+	names_set(fix->names, node, &(struct name){.function = "second", .is_symbol = true});
 	assert_string_equal(names_place(fix->names, node, place, sizeof(place)),
 			    "second() in libmpi.so.40");
 }
@@ -149,18 +150,18 @@ static void test_user_frame(void **state)
 	assert_int_equal(names_user_frame(fix->names, CALLPATH_NONE), CALLPATH_NONE);
 }
 
-/* Names inlined into each other, the innermost first: "* std::sort; fill; main"; a star before those of
- * a library. */
+/* Names inlined into each other, the innermost first: "* std::sort; fill; main"; a star before
+ * those of a library. */
 static void set_chain(struct fixture *fix, uint32_t node, const char *text)
 {
-	struct name chain[8] = { { 0 } };
+	struct name chain[8] = {{0}};
 	char copy[64], *at = copy, *word;
 	size_t num = 0;
 
 	snprintf(copy, sizeof(copy), "%s", text);
 	while ((word = strsep(&at, ";"))) {
 		word += strspn(word, " ");
-		chain[num] = (struct name){ .is_symbol = true, .is_library = word[0] == '*' };
+		chain[num] = (struct name){.is_symbol = true, .is_library = word[0] == '*'};
 		chain[num].function = word + strspn(word, "* ");
 		if (num)
 			chain[num - 1].caller = &chain[num];
@@ -172,18 +173,19 @@ static void set_chain(struct fixture *fix, uint32_t node, const char *text)
 static void test_inlined(void **state)
 {
 	static const struct {
-		const char *outer, *inner; /* two frames */
+		const char *outer, *inner;  /* two frames */
 		const char *get, *function; /* of the inner one */
-		int user; /* 0: the outer one, 1 */
-		const char *behind; /* NULL: nothing */
+		int user;                   /* 0: the outer one, 1 */
+		const char *behind;         /* NULL: nothing */
 	} table[] = {
-		{ "main", "fill", "fill", "fill", 1, NULL },
-		{ "main", "step; fill", "step", "fill", 1, NULL },
-		{ "main", "* std::sort; step; fill", "step", "fill", 1, "std::sort" },
-		{ "main", "less; * std::sort; fill", "less", "fill", 1, NULL },
-		{ "main", "* std::swap; * std::sort", "std::sort", "std::sort", 0, "std::swap" },
-		{ "* std::invoke; step; main", "* std::sort", "std::sort", "std::sort", 0, "std::sort" },
-		{ "* std::invoke", "* std::sort", "std::sort", "std::sort", 1, NULL },
+		{"main", "fill", "fill", "fill", 1, NULL},
+		{"main", "step; fill", "step", "fill", 1, NULL},
+		{"main", "* std::sort; step; fill", "step", "fill", 1, "std::sort"},
+		{"main", "less; * std::sort; fill", "less", "fill", 1, NULL},
+		{"main", "* std::swap; * std::sort", "std::sort", "std::sort", 0, "std::swap"},
+		{"* std::invoke; step; main", "* std::sort", "std::sort", "std::sort", 0,
+		 "std::sort"},
+		{"* std::invoke", "* std::sort", "std::sort", "std::sort", 1, NULL},
 	};
 	struct fixture *fix = *state;
 	uint32_t outer = callpaths_intern(fix->paths, CALLPATH_NONE, APP, 2, true);
@@ -213,21 +215,21 @@ static void test_library_files(void **state)
 		const char *path;
 		bool is_library;
 	} table[] = {
-		{ "/usr/include/c++/12/bits/stl_list.h", true },
-		{ "/usr/include/x86_64-linux-gnu/c++/12/bits/gthr-default.h", true },
-		{ "/usr/lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/list", true },
-		{ "/usr/lib/llvm-14/include/c++/v1/list", true },
-		{ "/opt/gcc/13.2/lib64/gcc/x86_64-pc-linux-gnu/13.2.0/include/emmintrin.h", true },
-		{ "/usr/lib/llvm-14/lib/clang/14.0.6/include/immintrin.h", true },
-		{ "/usr/include/stdlib.h", true },
-		{ "/usr/include/x86_64-linux-gnu/bits/string_fortified.h", true },
-		{ "/usr/include/x86_64-linux-gnu/mpich/mpicxx.h", true },
-		{ "/opt/ompi/include/openmpi/ompi/mpi/cxx/comm_inln.h", true },
-		{ "/usr/include/eigen3/Eigen/src/Core/Product.h", false },
-		{ "/home/me/c++/solver.cpp", false },
-		{ "/home/me/include/solver.h", false },
-		{ "solver.c", false },
-		{ "", false },
+		{"/usr/include/c++/12/bits/stl_list.h", true},
+		{"/usr/include/x86_64-linux-gnu/c++/12/bits/gthr-default.h", true},
+		{"/usr/lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/list", true},
+		{"/usr/lib/llvm-14/include/c++/v1/list", true},
+		{"/opt/gcc/13.2/lib64/gcc/x86_64-pc-linux-gnu/13.2.0/include/emmintrin.h", true},
+		{"/usr/lib/llvm-14/lib/clang/14.0.6/include/immintrin.h", true},
+		{"/usr/include/stdlib.h", true},
+		{"/usr/include/x86_64-linux-gnu/bits/string_fortified.h", true},
+		{"/usr/include/x86_64-linux-gnu/mpich/mpicxx.h", true},
+		{"/opt/ompi/include/openmpi/ompi/mpi/cxx/comm_inln.h", true},
+		{"/usr/include/eigen3/Eigen/src/Core/Product.h", false},
+		{"/home/me/c++/solver.cpp", false},
+		{"/home/me/include/solver.h", false},
+		{"solver.c", false},
+		{"", false},
 	};
 
 	(void)state;
@@ -261,34 +263,34 @@ static void test_mpi_kind(void **state)
 		uint32_t module;
 		enum names_mpi_kind expected;
 	} table[] = {
-		{ "MPI_Test", LIBMPI, NAMES_MPI_POLL },
-		{ "PMPI_Testall", LIBMPI, NAMES_MPI_POLL },
-		{ "MPI_Testsome", APP, NAMES_MPI_POLL }, /* linked into the program */
-		{ "pmpi_testany_", LIBMPI, NAMES_MPI_POLL },
-		{ "mpi_test_f08_", LIBMPI, NAMES_MPI_POLL },
-		{ "ompi_iprobe_f", LIBMPI, NAMES_MPI_POLL },
-		{ "MPI_Improbe", LIBMPI, NAMES_MPI_POLL },
-		{ "PMPI_Request_get_status", LIBMPI, NAMES_MPI_POLL },
-		{ "MPI_Win_test", LIBMPI, NAMES_MPI_POLL },
-		{ "MPI_Test_cancelled", LIBMPI, NAMES_MPI_OTHER },
-		{ "mpi_test_cancelled_", LIBMPI, NAMES_MPI_OTHER },
-		{ "MPI_Probe", LIBMPI, NAMES_MPI_OTHER },
-		{ "MPI_Wait", LIBMPI, NAMES_MPI_WAIT },
-		{ "PMPI_Waitsome", LIBMPI, NAMES_MPI_WAIT },
-		{ "mpi_waitall_", LIBMPI, NAMES_MPI_WAIT },
-		{ "MPI_Recv", LIBMPI, NAMES_MPI_RECEIVE },
-		{ "mpi_recv_f08_", LIBMPI, NAMES_MPI_RECEIVE },
-		{ "MPI_Recv_init", LIBMPI, NAMES_MPI_OTHER },
-		{ "MPI_Irecv", LIBMPI, NAMES_MPI_OTHER },
-		{ "MPI_Ssend", LIBMPI, NAMES_MPI_SEND },
-		{ "MPI_Send_init", LIBMPI, NAMES_MPI_OTHER },
-		{ "MPI_Sendrecv", LIBMPI, NAMES_MPI_SENDRECV },
-		{ "mpi_sendrecv_replace_", LIBMPI, NAMES_MPI_SENDRECV },
-		{ "MPI_Allreduce", LIBMPI, NAMES_MPI_OTHER },
-		{ "opal_progress_test", LIBMPI, NAMES_MPI_OTHER },
-		{ "my_mpi_test", APP, NAMES_MPI_OTHER },
-		{ "main", APP, NAMES_MPI_OTHER },
-		{ "", LIBMPI, NAMES_MPI_OTHER },
+		{"MPI_Test", LIBMPI, NAMES_MPI_POLL},
+		{"PMPI_Testall", LIBMPI, NAMES_MPI_POLL},
+		{"MPI_Testsome", APP, NAMES_MPI_POLL}, /* linked into the program */
+		{"pmpi_testany_", LIBMPI, NAMES_MPI_POLL},
+		{"mpi_test_f08_", LIBMPI, NAMES_MPI_POLL},
+		{"ompi_iprobe_f", LIBMPI, NAMES_MPI_POLL},
+		{"MPI_Improbe", LIBMPI, NAMES_MPI_POLL},
+		{"PMPI_Request_get_status", LIBMPI, NAMES_MPI_POLL},
+		{"MPI_Win_test", LIBMPI, NAMES_MPI_POLL},
+		{"MPI_Test_cancelled", LIBMPI, NAMES_MPI_OTHER},
+		{"mpi_test_cancelled_", LIBMPI, NAMES_MPI_OTHER},
+		{"MPI_Probe", LIBMPI, NAMES_MPI_OTHER},
+		{"MPI_Wait", LIBMPI, NAMES_MPI_WAIT},
+		{"PMPI_Waitsome", LIBMPI, NAMES_MPI_WAIT},
+		{"mpi_waitall_", LIBMPI, NAMES_MPI_WAIT},
+		{"MPI_Recv", LIBMPI, NAMES_MPI_RECEIVE},
+		{"mpi_recv_f08_", LIBMPI, NAMES_MPI_RECEIVE},
+		{"MPI_Recv_init", LIBMPI, NAMES_MPI_OTHER},
+		{"MPI_Irecv", LIBMPI, NAMES_MPI_OTHER},
+		{"MPI_Ssend", LIBMPI, NAMES_MPI_SEND},
+		{"MPI_Send_init", LIBMPI, NAMES_MPI_OTHER},
+		{"MPI_Sendrecv", LIBMPI, NAMES_MPI_SENDRECV},
+		{"mpi_sendrecv_replace_", LIBMPI, NAMES_MPI_SENDRECV},
+		{"MPI_Allreduce", LIBMPI, NAMES_MPI_OTHER},
+		{"opal_progress_test", LIBMPI, NAMES_MPI_OTHER},
+		{"my_mpi_test", APP, NAMES_MPI_OTHER},
+		{"main", APP, NAMES_MPI_OTHER},
+		{"", LIBMPI, NAMES_MPI_OTHER},
 	};
 	struct fixture *fix = *state;
 
@@ -297,10 +299,11 @@ static void test_mpi_kind(void **state)
 						 0x1000 + i, true);
 
 		names_set(fix->names, node,
-			  &(struct name){ .function = table[i].function, .is_symbol = true });
+			  &(struct name){.function = table[i].function, .is_symbol = true});
 		if (names_mpi_kind(fix->names, node) != table[i].expected)
 			fail_msg("%s", table[i].function);
-		assert_int_equal(names_is_poll(fix->names, node), table[i].expected == NAMES_MPI_POLL);
+		assert_int_equal(names_is_poll(fix->names, node),
+				 table[i].expected == NAMES_MPI_POLL);
 	}
 	assert_int_equal(names_mpi_kind(fix->names, CALLPATH_NONE), NAMES_MPI_OTHER);
 }

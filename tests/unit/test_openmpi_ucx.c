@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Message queues of Open MPI over UCX, put together by hand: the objects of Open MPI here, those of UCX as MPICH
- * has them, too. What is read of them, and that what is damaged or not there is refused and does no harm. Real
- * ones: tests/attach/queues.sh. */
+ * Message queues of Open MPI over UCX, put together by hand: the objects of Open MPI here, those
+ * of UCX as MPICH has them, too. What is read of them, and that what is damaged or not there is
+ * refused and does no harm. Real ones: tests/attach/queues.sh. */
 #include <limits.h>
 #include <stdio.h>
 
@@ -57,7 +57,7 @@ static const struct openmpi_version {
 
 static const struct openmpi_version *of; /* of the world */
 static uint64_t bytes[END / 8];
-static char folder[PATH_MAX / 2];			  /* of the libraries */
+static char folder[PATH_MAX / 2];                         /* of the libraries */
 static size_t communicators, own_proc, pml, built_in_pml; /* bytes from MANY on */
 
 static uint64_t *at(size_t offset)
@@ -65,18 +65,20 @@ static uint64_t *at(size_t offset)
 	return &bytes[offset / 8];
 }
 
-/* ---- The world ------------------------------------------------------------------------------ */
+/* ---- The world ---- */
 
 static struct maps *make_maps(bool has_pml, bool has_ucx)
 {
 	char text[2 * PATH_MAX];
-	int length = snprintf(text, sizeof(text), "%llx-%llx rw-p 00000000 fe:00 7 %s/libmpi.so.40\n",
-			      (unsigned long long)MANY, (unsigned long long)MANY + PML_LIBRARY, folder);
+	int length =
+		snprintf(text, sizeof(text), "%llx-%llx rw-p 00000000 fe:00 7 %s/libmpi.so.40\n",
+			 (unsigned long long)MANY, (unsigned long long)MANY + PML_LIBRARY, folder);
 
 	if (has_pml)
 		length += snprintf(text + length, sizeof(text) - (size_t)length,
 				   "%llx-%llx r-xp 00000000 fe:00 9 %s/mca_pml_ucx.so\n",
-				   (unsigned long long)MANY + PML_LIBRARY, (unsigned long long)MANY + CLASSES, folder);
+				   (unsigned long long)MANY + PML_LIBRARY,
+				   (unsigned long long)MANY + CLASSES, folder);
 	if (has_ucx)
 		snprintf(text + length, sizeof(text) - (size_t)length,
 			 "7fb000006000-7fb000007000 r-xp 00000000 fe:00 8 /lib/libucp.so.0.0.0\n");
@@ -87,7 +89,8 @@ static size_t find_symbol(const struct maps *maps, const char *library, const ch
 {
 	uint64_t address;
 
-	assert_int_equal(elf_symbol_find(0, maps_find_object(maps, library), name, &address, NULL), 0);
+	assert_int_equal(elf_symbol_find(0, maps_find_object(maps, library), name, &address, NULL),
+			 0);
 	return address - MANY;
 }
 
@@ -106,7 +109,7 @@ static int find_symbols(void **state)
 
 static void be_a(size_t offset, int class)
 {
-	*at(offset) = MANY + CLASSES + 64 * (size_t)class;
+	*at(offset) = MANY + CLASSES + 64 * (size_t) class;
 }
 
 static void make_class(int i, const char *name, size_t size)
@@ -134,7 +137,8 @@ static void make_openmpi_comm(size_t i, const char *name, uint32_t size)
 {
 	*at(COMM_LIST + 8 * i) = MANY + COMM_AT(i);
 	be_a(COMM_AT(i), COMM);
-	strcpy(of->name_is_apart ? (char *)at(COMM_NAMES + 64 * i) : (char *)at(COMM_AT(i)) + 160, name);
+	strcpy(of->name_is_apart ? (char *)at(COMM_NAMES + 64 * i) : (char *)at(COMM_AT(i)) + 160,
+	       name);
 	if (of->name_is_apart)
 		*at(COMM_AT(i) + 160) = MANY + COMM_NAMES + 64 * i;
 	*at(COMM_AT(i) + of->comm_group) = MANY + GROUP_AT(i);
@@ -216,7 +220,7 @@ static bool is_read(struct openmpi_ucx *queues)
 	return read != NULL;
 }
 
-/* ---- What is there -------------------------------------------------------------------------- */
+/* ---- What is there ---- */
 
 static void test_none(void **state)
 {
@@ -281,9 +285,10 @@ static void test_search(void **state)
 	openmpi_ucx_destroy(queues);
 }
 
-/* ---- Tags ----------------------------------------------------------------------------------- */
+/* ---- Tags ---- */
 
-#define UCX_TAG(tag, source, number) ((uint64_t)(int64_t)(tag) << 40 | (uint64_t)(source) << 20 | (number))
+#define UCX_TAG(tag, source, number)                                                               \
+	((uint64_t)(int64_t)(tag) << 40 | (uint64_t)(source) << 20 | (number))
 #define OF_ANY_SOURCE UINT64_C(0xffffff00000fffff)
 #define OF_ANY_TAG UINT64_C(0x800000ffffffffff)
 #define OF_ANY UINT64_C(0x80000000000fffff)
@@ -325,7 +330,8 @@ static const struct tag_case {
 	{UINT64_MAX, 0, -1, 0, 0},
 };
 
-static void assert_case(const struct message_queues *read, bool is_message, const struct tag_case *expected)
+static void assert_case(const struct message_queues *read, bool is_message,
+			const struct tag_case *expected)
 {
 	const struct queued_message *message = is_message ? read->unexpected : read->receives;
 	size_t num = is_message ? read->num_unexpected : read->num_receives;
@@ -339,8 +345,8 @@ static void assert_case(const struct message_queues *read, bool is_message, cons
 	assert_int_equal(message->peer, expected->peer);
 	assert_int_equal(message->tag, expected->read_tag);
 	assert_int_equal(read->comms[0].size, *at(GROUP_AT((size_t)expected->comm) + 16));
-	assert_string_equal(read->comms[0].name, expected->comm == WORLD ? "MPI COMM WORLD"
-						 : expected->comm == REVERSED     ? "halo?"
+	assert_string_equal(read->comms[0].name, expected->comm == WORLD      ? "MPI COMM WORLD"
+						 : expected->comm == REVERSED ? "halo?"
 									      : "large");
 }
 
@@ -380,11 +386,16 @@ static void make_busy_world(const struct openmpi_version *new)
 	arrive(UCX_TAG(-6, 1, WORLD));
 }
 
-/* By communicator and peer. Of whom one of any source may be is told of not more than 64 members. */
+/* By communicator and peer. Of whom one of any source may be is told of not more than 64
+ * members. */
 static void test_order(void **state)
 {
 	static const struct queued_message receives[] = {
-		{MESSAGE_ANY_PEER, MESSAGE_ANY_TAG, 1}, {7, 3, 1}, {70000, 4, 1}, {MESSAGE_ANY_PEER, 2, 2}, {0, 1, 2},
+		{MESSAGE_ANY_PEER, MESSAGE_ANY_TAG, 1},
+		{7, 3, 1},
+		{70000, 4, 1},
+		{MESSAGE_ANY_PEER, 2, 2},
+		{0, 1, 2},
 	};
 	static const struct queued_message unexpected[] = {{1, -6, 0}, {3, 5, 1}};
 	static const int32_t pairs[] = {NONE, NONE, 3, 7, 70000};
@@ -408,7 +419,7 @@ static void test_order(void **state)
 	message_queues_destroy(read);
 }
 
-/* ---- What is damaged ------------------------------------------------------------------------ */
+/* ---- What is damaged ---- */
 
 /* Each changes one word, so that nothing is believed any more. */
 static const struct {
@@ -490,7 +501,8 @@ static void test_random(void **state)
 		for (int i = rand() % 4; i >= 0; i--) {
 			size_t place = (size_t)(CLASSES + rand() % (END - CLASSES));
 			size_t to = (size_t)(CLASSES + rand() % (END - CLASSES));
-			const uint64_t values[] = {0, UINT64_MAX, (uint64_t)rand(), 1, MANY + to / 8 * 8, *at(to)};
+			const uint64_t values[] = {0, UINT64_MAX,        (uint64_t)rand(),
+						   1, MANY + to / 8 * 8, *at(to)};
 
 			*at(place) = values[(size_t)rand() % NUM_OF(values)];
 		}
@@ -518,16 +530,17 @@ static void test_changing(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_none),	cmocka_unit_test(test_loaded_later),
-		cmocka_unit_test(test_search),	cmocka_unit_test(test_tags),
-		cmocka_unit_test(test_order),	cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_random),	cmocka_unit_test(test_changing),
+		cmocka_unit_test(test_none),   cmocka_unit_test(test_loaded_later),
+		cmocka_unit_test(test_search), cmocka_unit_test(test_tags),
+		cmocka_unit_test(test_order),  cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_random), cmocka_unit_test(test_changing),
 	};
 	const char *slash = strrchr(argv[0], '/');
 	char path[PATH_MAX], *real;
 
 	(void)argc;
-	snprintf(path, sizeof(path), "%.*s../attach", slash ? (int)(slash + 1 - argv[0]) : 0, argv[0]);
+	snprintf(path, sizeof(path), "%.*s../attach", slash ? (int)(slash + 1 - argv[0]) : 0,
+		 argv[0]);
 	real = realpath(path, NULL);
 	if (!real)
 		return 1;

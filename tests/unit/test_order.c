@@ -65,7 +65,7 @@ static const struct code_variables *get_variables(void *argument, uint32_t modul
 	return code_store_find(told->told, module, function->entry)->variables;
 }
 
-/* ---- Processes ------------------------------------------------------------------------------- */
+/* ---- Processes ---- */
 
 /* Until it stands at the visit. It ends with the test. */
 static pid_t start(const char *program, const char *function, int stop, int which)
@@ -174,7 +174,7 @@ static void stop_all(const pid_t *pids, size_t num)
 	}
 }
 
-/* ---- Loops ----------------------------------------------------------------------------------- */
+/* ---- Loops ---- */
 
 static const char *const programs[] = {"O0", "O1", "O2", "O3", "fixed", "static", "stripped"};
 enum {
@@ -302,7 +302,7 @@ static void test_loops(void **state)
 				check_loop(programs[p], i);
 }
 
-/* ---- Branches and reasons -------------------------------------------------------------------- */
+/* ---- Branches and reasons ---- */
 
 static void test_pairs(void **state)
 {

@@ -139,8 +139,8 @@ static void test_starved_poller(void **state)
 	pace_destroy(job.pace);
 }
 
-/* Rank 2 computes for up to two seconds between polls in a place that it mostly left at once, so that it
- * makes no transition; then for ever. */
+/* Rank 2 computes for up to two seconds between polls in a place that it mostly left at once, so
+ * that it makes no transition; then for ever. */
 static void test_computing_between_polls(void **state)
 {
 	struct job job = start_job(0);
@@ -215,8 +215,8 @@ static void test_novel_call(void **state)
 }
 
 /* A first phase: the longer proof. Also of a call that works by itself. */
-/* Once nobody was outside MPI for long, on a machine that was busy with something else. That makes one
- * wait longer to be sure of the next time, but not for ever. */
+/* Once nobody was outside MPI for long, on a machine that was busy with something else. That
+ * makes one wait longer to be sure of the next time, but not for ever. */
 static void test_once_long(void **state)
 {
 	struct job job = start_job(0);
@@ -252,8 +252,8 @@ static void test_first_phase(void **state)
 	}
 }
 
-/* A place that ranks have left a few times says that, and that is all: it may have been luck. As soon as
- * others' stays are told of, too, it is known. */
+/* A place that ranks have left a few times says that, and that is all: it may have been luck. As
+ * soon as others' stays are told of, too, it is known. */
 static void test_few_stays(void **state)
 {
 	struct job job = start_job(0);
@@ -426,15 +426,23 @@ static void test_refusals(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_moving),         cmocka_unit_test(test_endless_loop),
-		cmocka_unit_test(test_starved_poller), cmocka_unit_test(test_longer_history),
-		cmocka_unit_test(test_lost_message),   cmocka_unit_test(test_novel_call),
-		cmocka_unit_test(test_first_phase),    cmocka_unit_test(test_few_stays),
-		cmocka_unit_test(test_serial_phase),   cmocka_unit_test(test_computing_between_polls),
+		cmocka_unit_test(test_moving),
+		cmocka_unit_test(test_endless_loop),
+		cmocka_unit_test(test_starved_poller),
+		cmocka_unit_test(test_longer_history),
+		cmocka_unit_test(test_lost_message),
+		cmocka_unit_test(test_novel_call),
+		cmocka_unit_test(test_first_phase),
+		cmocka_unit_test(test_few_stays),
+		cmocka_unit_test(test_serial_phase),
+		cmocka_unit_test(test_computing_between_polls),
 		cmocka_unit_test(test_once_long),
-		cmocka_unit_test(test_stacks),         cmocka_unit_test(test_work_inside),
-		cmocka_unit_test(test_clock),          cmocka_unit_test(test_suspended),
-		cmocka_unit_test(test_hung_already),   cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_stacks),
+		cmocka_unit_test(test_work_inside),
+		cmocka_unit_test(test_clock),
+		cmocka_unit_test(test_suspended),
+		cmocka_unit_test(test_hung_already),
+		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_refusals),
 	};
 

@@ -34,7 +34,8 @@ static void rows(void **state)
 
 		const char *end = cases[i].text + strlen(cases[i].text);
 
-		assert_int_equal(pager_rows(cases[i].text, end, cases[i].columns, &next), cases[i].rows);
+		assert_int_equal(pager_rows(cases[i].text, end, cases[i].columns, &next),
+				 cases[i].rows);
 		assert_string_equal(next, cases[i].rest);
 	}
 }

@@ -66,11 +66,13 @@ static void facts(void **state)
 static void answers(void **state)
 {
 	static const char *const questions[] = {
-		"lp", "l", "groups", "graph", "loops", "progress", "why 0", " w 3", "waits", "waits 0-1",
+		"lp",       "l",          "groups",      "graph",     "loops",
+		"progress", "why 0",      " w 3",        "waits",     "waits 0-1",
 		"messages", "requests 0", "collectives", "history 0", "model 0",
 	};
 	static const char *const refused[] = {
-		"", "why", "why 0 1", "why x", "why 99", "quit", "shell ls", "save x.pdb", "grou", "lp | cat", "why 'x",
+		"",         "why",        "why 0 1", "why x",    "why 99", "quit",
+		"shell ls", "save x.pdb", "grou",    "lp | cat", "why 'x",
 	};
 	struct pdb_job *job = pdb_load(MESSAGE, NULL);
 	char error[PDB_ERROR_SIZE];
@@ -136,7 +138,7 @@ static void sets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refusals), cmocka_unit_test(facts), cmocka_unit_test(answers),
+		cmocka_unit_test(refusals),  cmocka_unit_test(facts), cmocka_unit_test(answers),
 		cmocka_unit_test(languages), cmocka_unit_test(sets),
 	};
 

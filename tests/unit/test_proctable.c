@@ -11,7 +11,7 @@
 static void test_finish(void **state)
 {
 	struct proctable *table = proctable_create();
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 
 	(void)state;
 	proctable_add(table, 3, 103, "far.example", "/bin/app");
@@ -45,7 +45,8 @@ static void test_size(void **state)
 {
 	static const struct {
 		int said, highest, expected; /* highest -1: no ranks */
-	} table[] = { { INT_MAX, 7, 8 }, { 1 << 17, 7, 1 << 17 }, { (1 << 17) + 1, 7, 8 }, { 0, 7, 8 }, { 4, 7, 8 }, { 16, 7, 16 }, { -3, -1, 0 }, { 5, -1, 5 } };
+	} table[] = {{INT_MAX, 7, 8}, {1 << 17, 7, 1 << 17}, {(1 << 17) + 1, 7, 8}, {0, 7, 8},
+		     {4, 7, 8},       {16, 7, 16},           {-3, -1, 0},           {5, -1, 5}};
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(table); i++) {
@@ -70,18 +71,18 @@ static void test_refused(void **state)
 		int ranks[2], pid, size;
 		const char *part;
 	} table[] = {
-		{ { 0, -1 }, 5, 0, "rank -1" },
-		{ { 4, 4 }, 5, 0, "rank 4 twice" },
-		{ { 0, 16 << 20 }, 5, 0, "rank 16777216" },
-		{ { 0, INT_MAX }, 5, 0, "rank 2147483647" },
-		{ { 0, 1 }, -7, 0, "pid -7" },
-		{ { 0, 3 << 16 }, 5, 0, "rank 196608, but only 2 processes" },
+		{{0, -1}, 5, 0, "rank -1"},
+		{{4, 4}, 5, 0, "rank 4 twice"},
+		{{0, 16 << 20}, 5, 0, "rank 16777216"},
+		{{0, INT_MAX}, 5, 0, "rank 2147483647"},
+		{{0, 1}, -7, 0, "pid -7"},
+		{{0, 3 << 16}, 5, 0, "rank 196608, but only 2 processes"},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(table); i++) {
 		struct proctable *procs = proctable_create();
-		struct pdb_error err = { 0 };
+		struct pdb_error err = {0};
 
 		procs->size = table[i].size;
 		proctable_add(procs, table[i].ranks[0], 3, "a", "");

@@ -35,10 +35,10 @@ static void test_before_first_call(void **state)
 	job_destroy(job);
 }
 
-/* ---- Figure 1 of the Prodometer paper --------------------------------------------------------- */
+/* ---- Figure 1 of the Prodometer paper ---- */
 
-/* while { Isend; Irecv; Waitall; Allgather }: rank 4 never gets to Irecv, its neighbours wait for it
- * in Waitall, all others are in Allgather. */
+/* while { Isend; Irecv; Waitall; Allgather }: rank 4 never gets to Irecv, its neighbours wait
+ * for it in Waitall, all others are in Allgather. */
 static void run_figure_1(struct sim_rank *rank, int stop)
 {
 	sim_call(rank, "MPI_Init", MAIN(1));
@@ -104,7 +104,7 @@ static void test_figure_1(void **state)
 	job_destroy(job);
 }
 
-/* ---- Iterations ------------------------------------------------------------------------------- */
+/* ---- Iterations ---- */
 
 /* for { A; for (trips of this rank) { B; C } D }, stopped in the inner loop. */
 static struct sim_rank *run_nested(int number, int outer, int trips, int inner)
@@ -159,7 +159,7 @@ static void test_short_ring(void **state)
 	static const struct {
 		size_t max_ring;
 		bool is_approximate;
-	} cases[] = { { 4, true }, { 5, true }, { 6, true }, { 9, false } };
+	} cases[] = {{4, true}, {5, true}, {6, true}, {9, false}};
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
@@ -209,7 +209,7 @@ static void test_goto_loop(void **state)
 	job_destroy(job);
 }
 
-/* ---- The frontier ----------------------------------------------------------------------------- */
+/* ---- The frontier ---- */
 
 /* Rank 2 is in a call that nobody came back from, in iteration `stuck`; the others are in iteration
  * `others` of the loop, at its end or at its beginning. */
@@ -246,15 +246,15 @@ static void test_frontier(void **state)
 		const char *name;
 		enum progress_order order;
 	} cases[] = {
-		{ 4, 5, false, "MPI_Recv", PROGRESS_LESS },
-		{ 4, 9, true, "MPI_Recv", PROGRESS_LESS },
-		{ 6, 5, true, "MPI_Recv", PROGRESS_MORE },
+		{4, 5, false, "MPI_Recv", PROGRESS_LESS},
+		{4, 9, true, "MPI_Recv", PROGRESS_LESS},
+		{6, 5, true, "MPI_Recv", PROGRESS_MORE},
 		/* In the loop or after it? */
-		{ 5, 5, true, "MPI_Recv", PROGRESS_UNORDERED },
+		{5, 5, true, "MPI_Recv", PROGRESS_UNORDERED},
 		/* From there leads a way to the call, whatever it is. */
-		{ 5, 5, false, "MPI_Recv", PROGRESS_MORE },
+		{5, 5, false, "MPI_Recv", PROGRESS_MORE},
 		/* Nothing comes back from that. */
-		{ 4, 9, true, "MPI_Finalize", PROGRESS_MORE },
+		{4, 9, true, "MPI_Finalize", PROGRESS_MORE},
 	};
 
 	(void)state;
@@ -274,7 +274,7 @@ static void test_frontier(void **state)
 	}
 }
 
-/* ---- Roles ------------------------------------------------------------------------------------ */
+/* ---- Roles ---- */
 
 /* Threads are compared with their like in other ranks only. */
 static void test_roles(void **state)
@@ -307,14 +307,10 @@ static void test_roles(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_before_first_call),
-		cmocka_unit_test(test_figure_1),
-		cmocka_unit_test(test_inner_counts),
-		cmocka_unit_test(test_short_ring),
-		cmocka_unit_test(test_goto_loop),
-		cmocka_unit_test(test_frontier),
-		cmocka_unit_test(test_roles),
+		cmocka_unit_test(test_nothing),    cmocka_unit_test(test_before_first_call),
+		cmocka_unit_test(test_figure_1),   cmocka_unit_test(test_inner_counts),
+		cmocka_unit_test(test_short_ring), cmocka_unit_test(test_goto_loop),
+		cmocka_unit_test(test_frontier),   cmocka_unit_test(test_roles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,8 +35,7 @@ static void test_common_state(void **state)
 	progress = finish(job);
 	assert_true(progress->loops[0].is_comparable);
 	assert_int_equal(progress->loops[0].region, CALLPATH_NONE);
-	assert_string_equal(job->model->sites[progress->loops[0].header / 2].name,
-			    "MPI_Allreduce");
+	assert_string_equal(job->model->sites[progress->loops[0].header / 2].name, "MPI_Allreduce");
 	for (uint32_t r = 0; r < 5; r++) {
 		if (r != 2)
 			assert_order(progress, 2, r);
@@ -66,15 +65,15 @@ static void test_nothing_in_common(void **state)
 	job_destroy(job);
 }
 
-/* A chain whose ends have one neighbour, and each neighbour has its own calls: no call is made by all
- * ranks, but all make one of the sends and then one of the receives. */
+/* A chain whose ends have one neighbour, and each neighbour has its own calls: no call is made
+ * by all ranks, but all make one of the sends and then one of the receives. */
 static void test_first_calls(void **state)
 {
 	/* Where the compiler put the calls; at last one that it copied for the first rank. */
 	static const uint32_t codes[][5] = {
-		{ 1, 2, 3, 4, 2 },
-		{ 3, 1, 4, 2, 1 },
-		{ 1, 2, 3, 4, 5 },
+		{1, 2, 3, 4, 2},
+		{3, 1, 4, 2, 1},
+		{1, 2, 3, 4, 5},
 	};
 
 	(void)state;
@@ -150,7 +149,7 @@ static void run_grid(struct job *job, int number, const int *dims, int late)
 {
 	struct sim_rank *rank = sim_rank_create(number);
 	int x = number / dims[1], y = number % dims[1];
-	bool has[4] = { x > 0, x < dims[0] - 1, y > 0, y < dims[1] - 1 };
+	bool has[4] = {x > 0, x<dims[0] - 1, y> 0, y < dims[1] - 1};
 	int last = -1;
 
 	for (int i = 0; i < 4; i++)
@@ -179,7 +178,7 @@ static void test_shared_header(void **state)
 {
 	static const struct {
 		int dims[2], late;
-	} cases[] = { { { 2, 2 }, 3 }, { { 4, 2 }, 5 }, { { 3, 3 }, 4 }, { { 3, 3 }, 0 } };
+	} cases[] = {{{2, 2}, 3}, {{4, 2}, 5}, {{3, 3}, 4}, {{3, 3}, 0}};
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
@@ -205,8 +204,8 @@ static void test_shared_header(void **state)
 	}
 }
 
-/* for { if (step % 20) forward(); else exchange(); reverse(); if (step % 50 == 0) print(); }, each a
- * loop over neighbours: most steps begin with a loop of its own. */
+/* for { if (step % 20) forward(); else exchange(); reverse(); if (step % 50 == 0) print(); },
+ * each a loop over neighbours: most steps begin with a loop of its own. */
 static void test_loops_in_functions(void **state)
 {
 	struct job *job = job_create();
@@ -304,14 +303,10 @@ static void test_uneven_inner_loop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_common_state),
-		cmocka_unit_test(test_nothing_in_common),
-		cmocka_unit_test(test_first_calls),
-		cmocka_unit_test(test_region),
-		cmocka_unit_test(test_shared_header),
-		cmocka_unit_test(test_loops_in_functions),
-		cmocka_unit_test(test_seldom_branch),
-		cmocka_unit_test(test_uneven_inner_loop),
+		cmocka_unit_test(test_common_state),  cmocka_unit_test(test_nothing_in_common),
+		cmocka_unit_test(test_first_calls),   cmocka_unit_test(test_region),
+		cmocka_unit_test(test_shared_header), cmocka_unit_test(test_loops_in_functions),
+		cmocka_unit_test(test_seldom_branch), cmocka_unit_test(test_uneven_inner_loop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 
 #define INTERPRETER "/usr/bin/python3"
 
-/* ---- Lines ----------------------------------------------------------------------------------- */
+/* ---- Lines ---- */
 
 /* An entry: kind and number of code units. */
 #define ENTRY(kind, units) (0x80 | (kind) << 3 | ((units)-1))
@@ -66,7 +66,7 @@ static void test_lines(void **state)
 	assert_int_equal(python_line(far, sizeof(far), 10, 63), 0);
 }
 
-/* ---- Threads --------------------------------------------------------------------------------- */
+/* ---- Threads ---- */
 
 /* The own memory is that of a process with interpreters that are each other's next, as are their
  * threads: what looks like Python need not be. */
@@ -110,7 +110,7 @@ static void test_circle(void **state)
 	free(copy);
 }
 
-/* ---- Merging: numbers are addresses of frames, letters kinds --------------------------------- */
+/* ---- Merging: numbers are addresses of frames, letters kinds ---- */
 
 enum { EVAL = 0x1100, OWN = 0x1500, LIBRARY = 0x9000 };
 
@@ -185,7 +185,7 @@ static void test_merge(void **state)
 	}
 }
 
-/* ---- Processes ------------------------------------------------------------------------------- */
+/* ---- Processes ---- */
 
 /* What each script ends with: says that it is there, and waits. */
 #define WAIT "os.write(int(sys.argv[1]), b'r'); time.sleep(1000)\n"

@@ -87,8 +87,7 @@ static uint32_t make(int rank, uint32_t parent, uint64_t handle, uint32_t size,
 			 });
 }
 
-/* ---- Handles -----------------------------------------------------------------------------------
- */
+/* ---- Handles ---- */
 
 static void test_handles(void **state)
 {
@@ -179,8 +178,7 @@ static void test_no_room(void **state)
 	assert_int_equal(p->writer.header->tables[SEG_TABLE_COMMS].dropped, 2);
 }
 
-/* ---- Ids ---------------------------------------------------------------------------------------
- */
+/* ---- Ids ---- */
 
 static void test_predefined(void **state)
 {
@@ -374,8 +372,7 @@ static void test_other_world(void **state)
 	assert_int_equal(entry(0, index)->parent_id, entry(0, 0)->id);
 }
 
-/* ---- Lists -------------------------------------------------------------------------------------
- */
+/* ---- Lists ---- */
 
 static void test_lists(void **state)
 {
@@ -436,8 +433,7 @@ static void test_topology(void **state)
 	}
 }
 
-/* ---- Names and collectives ---------------------------------------------------------------------
- */
+/* ---- Names and collectives ---- */
 
 static void test_names(void **state)
 {
@@ -488,7 +484,7 @@ static void test_collectives(void **state)
 	assert_int_equal(entry(0, 1)->recent[0].number, 0);
 }
 
-/* ---- What one-sided calls leave to a flush ------------------------------------------------------- */
+/* ---- What one-sided calls leave to a flush ---- */
 
 static void test_pending(void **state)
 {
@@ -536,8 +532,7 @@ static void test_pending(void **state)
 	}
 }
 
-/* ---- Entries that are used again ----------------------------------------------------------------
- */
+/* ---- Entries that are used again ---- */
 
 /* As the recorder does: made from MPI_COMM_WORLD. */
 static uint32_t make_again(int rank, uint64_t handle)
@@ -657,16 +652,15 @@ static int remove_dir(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		COMMS_TEST(test_handles),      COMMS_TEST(test_no_room_for_handles),
-		COMMS_TEST(test_adopt),        COMMS_TEST(test_no_room),
-		COMMS_TEST(test_predefined),   COMMS_TEST(test_collective_ids),
-		COMMS_TEST(test_left_out),     COMMS_TEST(test_group_ids),
-		COMMS_TEST(test_inter_ids),    COMMS_TEST(test_other_world),
-		COMMS_TEST(test_lists),        COMMS_TEST(test_topology),
-		COMMS_TEST(test_names),        COMMS_TEST(test_collectives),
-		COMMS_TEST(test_pending),
-		COMMS_TEST(test_reused),       COMMS_TEST(test_reused_in_order),
-		COMMS_TEST(test_reused_groups),
+		COMMS_TEST(test_handles),         COMMS_TEST(test_no_room_for_handles),
+		COMMS_TEST(test_adopt),           COMMS_TEST(test_no_room),
+		COMMS_TEST(test_predefined),      COMMS_TEST(test_collective_ids),
+		COMMS_TEST(test_left_out),        COMMS_TEST(test_group_ids),
+		COMMS_TEST(test_inter_ids),       COMMS_TEST(test_other_world),
+		COMMS_TEST(test_lists),           COMMS_TEST(test_topology),
+		COMMS_TEST(test_names),           COMMS_TEST(test_collectives),
+		COMMS_TEST(test_pending),         COMMS_TEST(test_reused),
+		COMMS_TEST(test_reused_in_order), COMMS_TEST(test_reused_groups),
 		cmocka_unit_test(test_format),
 	};
 

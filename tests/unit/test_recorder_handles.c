@@ -93,8 +93,8 @@ static void test_always_new(void **state)
 	assert_int_equal(num_slots(&h), HANDLES_FIRST_SLOTS);
 }
 
-/* Whoever looks up finds what is there while another thread makes and frees; and of what that one is about,
- * never what another key means. */
+/* Whoever looks up finds what is there while another thread makes and frees; and of what that
+ * one is about, never what another key means. */
 enum { KEPT = 40 };
 
 struct looking {
@@ -146,8 +146,8 @@ static void test_beside_changes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_handles),	   cmocka_unit_test(test_many_at_a_time),
-		cmocka_unit_test(test_too_many),   cmocka_unit_test(test_always_new),
+		cmocka_unit_test(test_handles),        cmocka_unit_test(test_many_at_a_time),
+		cmocka_unit_test(test_too_many),       cmocka_unit_test(test_always_new),
 		cmocka_unit_test(test_beside_changes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -184,7 +184,8 @@ static void test_poll_is_expected_again(void **state)
 	assert_int_equal(l->hints[2].likely.line, 0);
 }
 
-/* What was forgotten is expected again as soon as it is known again, and only of the call that comes. */
+/* What was forgotten is expected again as soon as it is known again, and only of the call that
+ * comes. */
 static void test_hint_is_renewed(void **state)
 {
 	struct lane *l = *state;
@@ -219,7 +220,8 @@ static void test_likely_way(void **state)
 		{"aaaaaabaaaaaabaaaaaab", "..++++..+++++.++++++."},
 		/* another way for good */
 		{"abababacacacacac", "...++++...++++++"},
-		/* what has become likely, and does not come once, stays so, however often what was likely came */
+		/* what has become likely, and does not come once, stays so, however often what
+		 * was likely came */
 		{"abababacacacabac", "...++++...+++.++"},
 		{"ababacadacadac", "...++....++.++"},
 		/* two other ways for good, in turns */
@@ -327,8 +329,10 @@ static void test_time_stands(void **state)
 static void test_longest_stay(void **state)
 {
 	struct lane *l = *state;
-	const uint64_t stays[] = {1000, 999, 1001, UINT32_MAX - 1, UINT32_MAX, 1ull << 32, 1ull << 40,
-				  UINT32_MAX, (1ull << 40) - 1, (1ull << 40) + 1, 1};
+	const uint64_t stays[] = {
+		1000,       999,        1001,       UINT32_MAX - 1,   UINT32_MAX,
+		1ull << 32, 1ull << 40, UINT32_MAX, (1ull << 40) - 1, (1ull << 40) + 1,
+		1};
 	uint64_t now = UINT64_MAX / 4, longest = 0;
 
 	call(l, 1);
@@ -361,8 +365,8 @@ static void test_taken_again(void **state)
 	call(l, 1);
 	assert_int_equal(count_of(l, 1, 2), 2);
 	assert_int_equal(count_of(l, 3, 2), 0);
-	/* From a thread that ended in a call: its return is an event as well, but of the thread before and no
-	 * stay. */
+	/* From a thread that ended in a call: its return is an event as well, but of the thread
+	 * before and no stay. */
 	lane_enter(l, 1, NULL, ticks_now());
 	uint64_t longest = l->states[SEG_STATE_ENTER(1)].longest, since = l->seg->current.since;
 	lane_take(l, 79, false);
@@ -437,8 +441,8 @@ static void test_path_cache_order(void **state)
 	assert_int_equal(site_of(c, NULL, stack[0], cfa), 5);
 }
 
-/* A call further in or out at any of some frames, in each of which there are three places to call from:
- * of these paths only one is the one that was added. */
+/* A call further in or out at any of some frames, in each of which there are three places to
+ * call from: of these paths only one is the one that was added. */
 static void only_one_fits(struct pathcache *c, uint32_t first, uint32_t step, uintptr_t stride)
 {
 	enum { CHOICES = 9, PATHS = 19683 /* 3 to the power of CHOICES */ };
@@ -474,7 +478,8 @@ static void test_path_cache_recursion(void **state)
 static void test_path_cache_halves(void **state)
 {
 	struct pathcache *c = &((struct lane *)*state)->cache;
-	uintptr_t stack[5] = {0x555555554100, 0x555555554200, 0x555555554300, 0x55555555a400, 0x555555554500};
+	uintptr_t stack[5] = {0x555555554100, 0x555555554200, 0x555555554300, 0x55555555a400,
+			      0x555555554500};
 	const struct call_path path = path_on(stack, 5);
 	uintptr_t cfa = (uintptr_t)&stack[1];
 
@@ -492,7 +497,8 @@ static void test_path_cache_far(void **state)
 	struct pathcache *c = &((struct lane *)*state)->cache;
 	static uintptr_t stack[FAR + 1];
 	/* words from the call's stack pointer, which is at the second word */
-	static const uint32_t fars[] = {INT16_MAX, INT16_MAX + 1, UINT16_MAX, UINT16_MAX + 1, FAR - 1};
+	static const uint32_t fars[] = {INT16_MAX, INT16_MAX + 1, UINT16_MAX, UINT16_MAX + 1,
+					FAR - 1};
 	uintptr_t cfa = (uintptr_t)&stack[1];
 
 	for (uint32_t n = 0; n < sizeof(fars) / sizeof(fars[0]); n++) {
@@ -583,17 +589,28 @@ static void test_path_cache_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		LANE_TEST(test_transitions),	  LANE_TEST(test_expected_event),
-		LANE_TEST(test_many_transitions), LANE_TEST(test_ring_wraps),
-		LANE_TEST(test_polls),		  LANE_TEST(test_gaps),
-		LANE_TEST(test_poll_is_expected_again), LANE_TEST(test_hint_is_renewed),
-		LANE_TEST(test_taken_again),	  LANE_TEST(test_path_cache),
-		LANE_TEST(test_path_cache_ways),  LANE_TEST(test_path_cache_full),
-		LANE_TEST(test_path_cache_room),  LANE_TEST(test_path_cache_order),
-		LANE_TEST(test_path_cache_far),	  LANE_TEST(test_path_cache_recursion),
-		LANE_TEST(test_path_cache_halves), LANE_TEST(test_time_stands),
-		LANE_TEST(test_likely_way),	  LANE_TEST(test_polls_are_expected),
-		LANE_TEST(test_poll_time_stands), LANE_TEST(test_longest_stay),
+		LANE_TEST(test_transitions),
+		LANE_TEST(test_expected_event),
+		LANE_TEST(test_many_transitions),
+		LANE_TEST(test_ring_wraps),
+		LANE_TEST(test_polls),
+		LANE_TEST(test_gaps),
+		LANE_TEST(test_poll_is_expected_again),
+		LANE_TEST(test_hint_is_renewed),
+		LANE_TEST(test_taken_again),
+		LANE_TEST(test_path_cache),
+		LANE_TEST(test_path_cache_ways),
+		LANE_TEST(test_path_cache_full),
+		LANE_TEST(test_path_cache_room),
+		LANE_TEST(test_path_cache_order),
+		LANE_TEST(test_path_cache_far),
+		LANE_TEST(test_path_cache_recursion),
+		LANE_TEST(test_path_cache_halves),
+		LANE_TEST(test_time_stands),
+		LANE_TEST(test_likely_way),
+		LANE_TEST(test_polls_are_expected),
+		LANE_TEST(test_poll_time_stands),
+		LANE_TEST(test_longest_stay),
 	};
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

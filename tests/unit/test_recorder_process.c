@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The recorder of a process: MPI_Init and MPI sessions in any order, calls left out, and slow sections that a
- * signal's handler jumps out of. Each case in a process of its own, as a recorder starts only once. */
+ * The recorder of a process: MPI_Init and MPI sessions in any order, calls left out, and slow
+ * sections that a signal's handler jumps out of. Each case in a process of its own, as a
+ * recorder starts only once. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -38,7 +39,7 @@ static void predefined(void (*map)(uint64_t key, uint32_t index))
 	map(77, 0);
 }
 
-static const struct recorder_mpi mpi = { world, thread_level, MULTIPLE, version, predefined };
+static const struct recorder_mpi mpi = {world, thread_level, MULTIPLE, version, predefined};
 
 static struct recorder_function barrier = {
 	.name = "MPI_Barrier",
@@ -81,7 +82,8 @@ static void open_session(void)
 }
 
 struct order {
-	const char *steps; /* s: MPI_Init with THREAD_SINGLE, m: with MULTIPLE, o: open a session, c: close it */
+	/* s: MPI_Init with THREAD_SINGLE, m: with MULTIPLE, o: open a session, c: close it */
+	const char *steps;
 	bool is_shared, knows_world;
 };
 
@@ -128,8 +130,8 @@ static int run(void (*body)(const void *argument, int ready), const void *argume
 static void test_order(void **state)
 {
 	static const struct order orders[] = {
-		{ "s", false, true },  { "m", true, true },   { "o", true, false }, { "so", true, true },
-		{ "os", true, true },  { "ocs", true, true }, { "soc", true, true }, { "ss", false, true },
+		{"s", false, true}, {"m", true, true},   {"o", true, false},  {"so", true, true},
+		{"os", true, true}, {"ocs", true, true}, {"soc", true, true}, {"ss", false, true},
 	};
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(orders); i++) {
@@ -185,19 +187,19 @@ static void jump_out(int number)
 	siglongjmp(before_fault, 1);
 }
 
-/* A call that makes a communicator of ranks which cannot be read. Its stack pointer is given as lower than that of
- * the next call, which so is not inside it. */
+/* A call that makes a communicator of ranks which cannot be read. Its stack pointer is given as
+ * lower than that of the next call, which so is not inside it. */
 static __attribute__((noinline)) void make_of_unreadable(void)
 {
 	char room[512];
-	struct lane *lane = recorder_begin(&barrier, (uintptr_t)__builtin_return_address(0),
-					   (uintptr_t)room);
+	struct lane *lane =
+		recorder_begin(&barrier, (uintptr_t)__builtin_return_address(0), (uintptr_t)room);
 
 	if (!lane)
 		end(3);
 	recorder_enter(lane);
-	recorder_made(&(struct comms_new){ .key = 99, .size = 2, .parent = SEG_NO_COMM,
-					   .members = (const int32_t *)16 });
+	recorder_made(&(struct comms_new){
+		.key = 99, .size = 2, .parent = SEG_NO_COMM, .members = (const int32_t *)16});
 	end(4);
 }
 
@@ -225,10 +227,11 @@ static void jump(const void *argument, int ready)
 		call(); /* the second time by a path that is known: it takes no slow section */
 	}
 	/* A new thread takes one, and so does a new path of this one. */
-	if (pthread_create(&thread, NULL, call_in_thread, NULL) || pthread_join(thread, &lane) || !lane)
+	if (pthread_create(&thread, NULL, call_in_thread, NULL) || pthread_join(thread, &lane) ||
+	    !lane)
 		end(5);
 	call();
-	recorder_made(&(struct comms_new){ .key = 100, .parent = SEG_NO_COMM });
+	recorder_made(&(struct comms_new){.key = 100, .parent = SEG_NO_COMM});
 	end(comms_find(&recorder_comms, 100) < SEG_MAX_COMMS ? 0 : 6);
 }
 

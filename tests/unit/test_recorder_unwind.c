@@ -106,7 +106,8 @@ static void test_frames(void **state)
 }
 
 /* A path from here, of a depth, by what is known. */
-static __attribute__((noinline)) void find_path(int depth, const struct call_path *known, struct call_path *ret)
+static __attribute__((noinline)) void find_path(int depth, const struct call_path *known,
+						struct call_path *ret)
 {
 	if (depth > 0)
 		find_path(depth - 1, known, ret);
@@ -124,11 +125,12 @@ static void assert_equal_paths(const struct call_path *a, const struct call_path
 	assert_memory_equal(a->slots, b->slots, a->num_frames * sizeof(a->slots[0]));
 }
 
-/* What a known path and the call's have in common outside is taken from there, if it still holds. */
+/* What a known path and the call's have in common outside is taken from there, if it still
+ * holds. */
 static void test_known(void **state)
 {
-	/* Frames more than the known path has, or fewer; what is wrong with that. MIDDLE: a frame farther in
-	 * than those that are missing. */
+	/* Frames more than the known path has, or fewer; what is wrong with that. MIDDLE: a
+	 * frame farther in than those that are missing. */
 	enum fault { NOTHING, SHORT, MIDDLE, OTHER_VALUE, NOT_CACHEABLE, ELIDED };
 	enum { TOTAL = 1000 }; /* and more: so many frames in all */
 	static const struct {
@@ -136,12 +138,23 @@ static void test_known(void **state)
 		enum fault fault;
 		int missing; /* frames of the result: proof that the known ones were taken */
 	} cases[] = {
-		{5, 5, NOTHING, 0},	  {5, 9, NOTHING, 0},	 {9, 5, NOTHING, 0},
-		{0, 20, NOTHING, 0},	  {20, 0, NOTHING, 0},	 {5, 5, SHORT, 1},
-		{5, 9, SHORT, 1},	  {9, 5, SHORT, 1},	 {9, 5, OTHER_VALUE, 0},
-		{9, 5, NOT_CACHEABLE, 0}, {9, 5, ELIDED, 0},	 {300, 5, NOTHING, 0},
-		{5, 300, NOTHING, 0},	  {240, 5, SHORT, 1},	 {300, 5, SHORT, 0},
-		{9, 5, MIDDLE, 1},	  {5, 9, MIDDLE, 1},
+		{5, 5, NOTHING, 0},
+		{5, 9, NOTHING, 0},
+		{9, 5, NOTHING, 0},
+		{0, 20, NOTHING, 0},
+		{20, 0, NOTHING, 0},
+		{5, 5, SHORT, 1},
+		{5, 9, SHORT, 1},
+		{9, 5, SHORT, 1},
+		{9, 5, OTHER_VALUE, 0},
+		{9, 5, NOT_CACHEABLE, 0},
+		{9, 5, ELIDED, 0},
+		{300, 5, NOTHING, 0},
+		{5, 300, NOTHING, 0},
+		{240, 5, SHORT, 1},
+		{300, 5, SHORT, 0},
+		{9, 5, MIDDLE, 1},
+		{5, 9, MIDDLE, 1},
 		{TOTAL + PATH_MAX_FRAMES, 5, NOTHING, 0},
 		{TOTAL + PATH_MAX_FRAMES + 1, 5, NOTHING, 0},
 		/* The known ones just have room, and have not. */
@@ -153,7 +166,8 @@ static void test_known(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		int depth = cases[i].depth < TOTAL ? cases[i].depth : cases[i].depth - TOTAL - outside;
+		int depth =
+			cases[i].depth < TOTAL ? cases[i].depth : cases[i].depth - TOTAL - outside;
 		/* All by one call, so that they have the frames outside in common: not unrolled. */
 		for (volatile int round = 0; round < 3; round++) {
 			static struct call_path *const paths[] = {&known, &without, &with};
@@ -170,7 +184,8 @@ static void test_known(void **state)
 		if (i == 0)
 			outside = (int)without.num_frames - depth;
 		assert_true(without.num_frames > (uint32_t)cases[i].missing);
-		/* A path that is too long for the call is not too long without its outermost frame. */
+		/* A path that is too long for the call is not too long without its outermost
+		 * frame. */
 		if (cases[i].missing && without.elided_at) {
 			assert_int_equal(with.num_frames, PATH_MAX_FRAMES);
 			assert_int_equal(with.elided_at, 0);

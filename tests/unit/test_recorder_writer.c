@@ -55,8 +55,8 @@ static void test_tables_grow(void **state)
 
 	(void)state;
 	create(&w);
-	const struct seg_frame *frames = (const void *)((char *)w.header +
-							 w.header->tables[SEG_TABLE_FRAMES].offset);
+	const struct seg_frame *frames =
+		(const void *)((char *)w.header + w.header->tables[SEG_TABLE_FRAMES].offset);
 	for (uint32_t i = 0; i < 5000; i++) {
 		struct seg_frame *f = writer_next(&w, SEG_TABLE_FRAMES, 1, &index);
 		assert_non_null(f);
@@ -105,8 +105,8 @@ static void test_file_size_limit(void **state)
 	void *entry = writer_next(&w, SEG_TABLE_FRAMES, 1, &index);
 	struct seg_lane *lane = writer_lane(&w, 0);
 	struct writer second;
-	int created = writer_create(&second, dir, &(struct writer_identity){.job = "other"}, 64, 0, why,
-				    sizeof(why));
+	int created = writer_create(&second, dir, &(struct writer_identity){.job = "other"}, 64, 0,
+				    why, sizeof(why));
 	setrlimit(RLIMIT_FSIZE, &old);
 	assert_null(entry);
 	assert_null(lane);
@@ -223,14 +223,10 @@ static int remove_dir(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_header),
-		cmocka_unit_test(test_tables_grow),
-		cmocka_unit_test(test_table_full),
-		cmocka_unit_test(test_file_size_limit),
-		cmocka_unit_test(test_name_taken),
-		cmocka_unit_test(test_file_replaced),
-		cmocka_unit_test(test_lanes),
-		cmocka_unit_test(test_no_directory),
+		cmocka_unit_test(test_header),     cmocka_unit_test(test_tables_grow),
+		cmocka_unit_test(test_table_full), cmocka_unit_test(test_file_size_limit),
+		cmocka_unit_test(test_name_taken), cmocka_unit_test(test_file_replaced),
+		cmocka_unit_test(test_lanes),      cmocka_unit_test(test_no_directory),
 	};
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

@@ -12,18 +12,19 @@ static void test_find(void **state)
 		int rank;
 		pid_t tid;
 		uint64_t when_ns; /* of the sample expected; 0: none */
-	} table[] = { { 0, 0, 30 }, { 0, 10, 30 }, { 0, 11, 40 }, { 1, 0, 5 },
-		      { 2, 0, 0 },  { 0, 99, 0 },  { 3, 0, 0 },	  { 3, 12, 6 } };
+	} table[] = {{0, 0, 30}, {0, 10, 30}, {0, 11, 40}, {1, 0, 5},
+		     {2, 0, 0},  {0, 99, 0},  {3, 0, 0},   {3, 12, 6}};
 	struct samples *samples = samples_create();
 
 	(void)state;
-	samples_add(samples, &(struct sample){ .tid = 10, .is_main = true, .when_ns = 10 });
-	samples_add(samples, &(struct sample){ .tid = 10, .is_main = true, .when_ns = 30 });
-	samples_add(samples, &(struct sample){ .tid = 10, .is_main = true, .when_ns = 20 });
-	samples_add(samples, &(struct sample){ .tid = 11, .when_ns = 40 });
-	samples_add(samples, &(struct sample){
-				     .rank = 1, .is_main = true, .when_ns = 5, .note = strdup("gone") });
-	samples_add(samples, &(struct sample){ .rank = 3, .tid = 12, .when_ns = 6 });
+	samples_add(samples, &(struct sample){.tid = 10, .is_main = true, .when_ns = 10});
+	samples_add(samples, &(struct sample){.tid = 10, .is_main = true, .when_ns = 30});
+	samples_add(samples, &(struct sample){.tid = 10, .is_main = true, .when_ns = 20});
+	samples_add(samples, &(struct sample){.tid = 11, .when_ns = 40});
+	samples_add(
+		samples,
+		&(struct sample){.rank = 1, .is_main = true, .when_ns = 5, .note = strdup("gone")});
+	samples_add(samples, &(struct sample){.rank = 3, .tid = 12, .when_ns = 6});
 	for (size_t i = 0; i < NUM_OF(table); i++) {
 		const struct sample *found = samples_find(samples, table[i].rank, table[i].tid);
 
@@ -48,12 +49,12 @@ static uint32_t make_path(struct callpaths *callpaths, const int offsets[3])
 static void add_with_values(struct samples *samples, uint32_t path, uint64_t when_ns,
 			    const int *depths, uint32_t first)
 {
-	struct sample sample = { .rank = 7, .is_main = true, .path = path, .when_ns = when_ns };
+	struct sample sample = {.rank = 7, .is_main = true, .path = path, .when_ns = when_ns};
 
 	sample.values = calloc(3, sizeof(*sample.values));
 	for (int i = 0; i < 3 && depths[i] >= 0; i++)
 		sample.values[sample.num_values++] = (struct sample_value){
-			(uint32_t)depths[i], first + (uint32_t)i, 100 * first + i };
+			(uint32_t)depths[i], first + (uint32_t)i, 100 * first + i};
 	samples_add(samples, &sample);
 }
 
@@ -62,25 +63,26 @@ static void test_adopt_values(void **state)
 {
 	static const struct {
 		int old[3], old_depths[3], fresh[3], fresh_depths[3];
-		int expected[6]; /* depth and probe of each value; old probes are 0 and up, fresh ones 10 */
+		/* depth and probe of each value; old probes are 0 and up, fresh ones 10 */
+		int expected[6];
 		size_t num;
 	} table[] = {
 		/* the same stack */
-		{ { 1, 2, 3 }, { -1 }, { 1, 2, 3 }, { 0, 2, -1 }, { 0, 10, 2, 11 }, 2 },
+		{{1, 2, 3}, {-1}, {1, 2, 3}, {0, 2, -1}, {0, 10, 2, 11}, 2},
 		/* it spins in its innermost frame: values of that are of another place */
-		{ { 1, 2, 3 }, { -1 }, { 1, 2, 4 }, { 0, 1, 2 }, { 0, 10, 1, 11 }, 2 },
+		{{1, 2, 3}, {-1}, {1, 2, 4}, {0, 1, 2}, {0, 10, 1, 11}, 2},
 		/* it has called something meanwhile, or has come back */
-		{ { 1, 2 }, { -1 }, { 1, 2, 4 }, { 1, 2, -1 }, { 1, 10 }, 1 },
-		{ { 1, 2, 4 }, { -1 }, { 1, 2 }, { 0, 1, -1 }, { 0, 10, 1, 11 }, 2 },
+		{{1, 2}, {-1}, {1, 2, 4}, {1, 2, -1}, {1, 10}, 1},
+		{{1, 2, 4}, {-1}, {1, 2}, {0, 1, -1}, {0, 10, 1, 11}, 2},
 		/* what it has of that frame stays; what it has inside stays, too */
-		{ { 1, 2, 3 }, { 1, 2, -1 }, { 1, 2, 4 }, { 0, 1, 2 }, { 0, 10, 1, 0, 2, 1 }, 3 },
+		{{1, 2, 3}, {1, 2, -1}, {1, 2, 4}, {0, 1, 2}, {0, 10, 1, 0, 2, 1}, 3},
 		/* more is read there by now, or could not be read this time */
-		{ { 1, 2, 3 }, { 1, -1 }, { 1, 2, 3 }, { 1, 1, -1 }, { 1, 10, 1, 11 }, 2 },
-		{ { 1, 2, 3 }, { 1, 1, -1 }, { 1, 2, 3 }, { 1, -1 }, { 1, 0, 1, 1 }, 2 },
+		{{1, 2, 3}, {1, -1}, {1, 2, 3}, {1, 1, -1}, {1, 10, 1, 11}, 2},
+		{{1, 2, 3}, {1, 1, -1}, {1, 2, 3}, {1, -1}, {1, 0, 1, 1}, 2},
 		/* nothing is the same; no stack */
-		{ { 1, 2 }, { -1 }, { 3, 2 }, { 0, 1, -1 }, { 0 }, 0 },
-		{ { 0 }, { -1 }, { 1, 2 }, { 0, 1, -1 }, { 0 }, 0 },
-		{ { 1, 2 }, { -1 }, { 0 }, { -1 }, { 0 }, 0 },
+		{{1, 2}, {-1}, {3, 2}, {0, 1, -1}, {0}, 0},
+		{{0}, {-1}, {1, 2}, {0, 1, -1}, {0}, 0},
+		{{1, 2}, {-1}, {0}, {-1}, {0}, 0},
 	};
 
 	(void)state;
@@ -90,7 +92,7 @@ static void test_adopt_values(void **state)
 		const struct sample *found;
 
 		/* Of the latest one alone. */
-		add_with_values(old, make_path(callpaths, table[i].old), 1, (int[]){ -1 }, 0);
+		add_with_values(old, make_path(callpaths, table[i].old), 1, (int[]){-1}, 0);
 		add_with_values(old, make_path(callpaths, table[i].old), 2, table[i].old_depths, 0);
 		add_with_values(fresh, make_path(callpaths, table[i].fresh), 3,
 				table[i].fresh_depths, 10);
@@ -114,8 +116,8 @@ static void test_adopt_values(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_find),
-					    cmocka_unit_test(test_adopt_values) };
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_find),
+					   cmocka_unit_test(test_adopt_values)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

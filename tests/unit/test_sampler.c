@@ -8,8 +8,7 @@
 #include "attach/process/procfs.h"
 #include "tests/unit/sampler_fixture.h"
 
-/* ---- Children ---------------------------------------------------------------------------------
- */
+/* ---- Children ---- */
 
 KEEP_FRAME static int recurse_wide(int depth, int ready)
 {
@@ -110,8 +109,7 @@ static void body_vfork(const void *argument, int ready)
 		pause();
 }
 
-/* ---- Looking at samples -----------------------------------------------------------------------
- */
+/* ---- Looking at samples ---- */
 
 static int count_function(struct fixture *f, uint32_t path, const char *function)
 {
@@ -122,8 +120,7 @@ static int count_function(struct fixture *f, uint32_t path, const char *function
 	return num;
 }
 
-/* ---- Tests ------------------------------------------------------------------------------------
- */
+/* ---- Tests ---- */
 
 static void test_deep(void **state)
 {
@@ -247,7 +244,8 @@ static void test_stopped_stays_stopped(void **state)
 	stop(pid);
 }
 
-/* After the detach the thread runs for a moment before it stops again. It is stopped all the same. */
+/* After the detach the thread runs for a moment before it stops again. It is stopped all the
+ * same. */
 static void test_stopped_is_told(void **state)
 {
 	enum { TIMES = 300 };
@@ -332,11 +330,18 @@ static void test_added_cost(void **state)
 {
 	struct sampler_cost sum = {.num_failed = 1};
 	const struct sampler_cost nodes[] = {
-		{.num_samples = 2, .stopped_ns_total = 30, .stopped_ns_max = 20,
-		 .stopped_ns_median = 20, .num_failed = 3},
-		{.num_samples = 10, .stopped_ns_total = 100, .stopped_ns_max = 15,
+		{.num_samples = 2,
+		 .stopped_ns_total = 30,
+		 .stopped_ns_max = 20,
+		 .stopped_ns_median = 20,
+		 .num_failed = 3},
+		{.num_samples = 10,
+		 .stopped_ns_total = 100,
+		 .stopped_ns_max = 15,
 		 .stopped_ns_median = 9},
-		{.num_samples = 4, .stopped_ns_total = 400, .stopped_ns_max = 110,
+		{.num_samples = 4,
+		 .stopped_ns_total = 400,
+		 .stopped_ns_max = 110,
 		 .stopped_ns_median = 100},
 	};
 
@@ -347,7 +352,8 @@ static void test_added_cost(void **state)
 	assert_int_equal(sum.num_failed, 4);
 	assert_int_equal(sum.stopped_ns_total, 530);
 	assert_int_equal(sum.stopped_ns_max, 110);
-	assert_int_equal(sum.stopped_ns_median, 32); /* (2 x 20 + 10 x 9 + 4 x 100) / 16, truncated */
+	/* (2 x 20 + 10 x 9 + 4 x 100) / 16, truncated */
+	assert_int_equal(sum.stopped_ns_median, 32);
 }
 
 int main(void)

@@ -199,7 +199,8 @@ static void test_main_thread_gone(void **state)
 	assert_false(procfs_has_ended(pid, 0));
 	assert_int_equal(procfs_look(pid, 0, &stat, &err), -1);
 	assert_error(&err, ERROR_UNSUPPORTED, "its main thread has ended, 1 other lives on");
-	assert_int_equal(sampler_take(f->sampler, &target, 1, SAMPLER_ALL_THREADS, f->samples, &err), 0);
+	assert_int_equal(
+		sampler_take(f->sampler, &target, 1, SAMPLER_ALL_THREADS, f->samples, &err), 0);
 	assert_int_equal(f->samples->num_samples, 2);
 	main_thread = &f->samples->samples[0];
 	other = &f->samples->samples[1];

@@ -114,7 +114,7 @@ static void check_busy(const struct model *model, int *num_known, int *num_still
 static void test_busy(void **state)
 {
 	struct segment_writer *w = evidence_sample();
-	struct busy_writer busy = { 0 };
+	struct busy_writer busy = {0};
 	int fd, num_known = 0, num_still = 0;
 	pthread_t thread;
 	uint8_t *bytes, *map;
@@ -124,7 +124,7 @@ static void test_busy(void **state)
 	w->num_lanes = 1;
 	w->requests[SENDS].lane = 0;
 	w->lanes[0].head.operation.kind = SEG_OPERATION_SEND;
-	w->lanes[0].head.operation.transfers[0] = (struct seg_transfer){ .comm = ROWS, .peer = 0 };
+	w->lanes[0].head.operation.transfers[0] = (struct seg_transfer){.comm = ROWS, .peer = 0};
 	size = segment_writer_bytes(w, &bytes);
 	fd = segment_bytes_fd(bytes, size);
 	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -136,7 +136,7 @@ static void test_busy(void **state)
 		tell(&busy.places, n);
 	assert_int_equal(pthread_create(&thread, NULL, write_busily, &busy), 0);
 	for (int round = 0; round < 2000; round++) {
-		struct pdb_error err = { 0 };
+		struct pdb_error err = {0};
 		struct model *model;
 
 		if (segment_read(fd, &model, &err) < 0)

@@ -7,7 +7,7 @@
 #include "model/segment_reader.h"
 #include "tests/unit/segment_dir.h"
 
-/* ---- Whole segments ---------------------------------------------------------------------------- */
+/* ---- Whole segments ---- */
 
 static void test_clean(void **state)
 {
@@ -17,7 +17,7 @@ static void test_clean(void **state)
 	uint64_t start = start_time(dead);
 	char alive[4096], gone[4096], reused[4096], mapped[4096], open_mode[4096], garbage[4096];
 	char other[80];
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 	void *map;
 	int fd;
 
@@ -50,19 +50,20 @@ static void test_clean(void **state)
 	close(fd);
 }
 
-/* What a rank has left while others of its job go on tells that it has ended: until they have, too. */
+/* What a rank has left while others of its job go on tells that it has ended: until they have,
+ * too. */
 static void test_clean_live_job(void **state)
 {
 	static const struct {
 		void (*spoil)(struct seg_header *header);
 		bool is_removed;
 	} table[] = {
-		{ NULL, false },	 { spoil_job, true },	    { spoil_size, true },
-		{ spoil_rank, true },	 { spoil_own_rank, true }, { spoil_parent, true },
-		{ spoil_before, true },	 { spoil_later, true },	    { spoil_alive, false },
+		{NULL, false},        {spoil_job, true},      {spoil_size, true},
+		{spoil_rank, true},   {spoil_own_rank, true}, {spoil_parent, true},
+		{spoil_before, true}, {spoil_later, true},    {spoil_alive, false},
 	};
 	struct fixture *fix = *state;
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 	struct seg_header usual;
 	char live[4096], path[4096];
 
@@ -95,10 +96,10 @@ static void test_clean_of(void **state)
 	struct fixture *fix = *state;
 	struct child child = start_child(fix->dir, false), other = start_child(fix->dir, false);
 	pid_t live = fix->child.pid;
-	struct segment_process processes[] = { { child.pid, start_time(child.pid) },
-					       { live, start_time(live) } };
+	struct segment_process processes[] = {{child.pid, start_time(child.pid)},
+					      {live, start_time(live)}};
 	char alive[4096], gone[4096], earlier[4096], others[4096];
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 
 	save_as(fix, "alive", live, start_time(live), alive);
 	save_as(fix, "gone", child.pid, start_time(child.pid), gone);
@@ -120,7 +121,7 @@ static void test_clean_shared(void **state)
 {
 	struct fixture *fix = *state;
 	struct child child = start_child(fix->dir, false);
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 	char path[4096];
 	bool is_memory = is_in_memory(fix->dir);
 
@@ -133,14 +134,14 @@ static void test_clean_shared(void **state)
 
 static void test_clean_refused(void **state)
 {
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 
 	(void)state;
 	assert_int_equal(segment_clean("/no/such/directory", &err), -1);
 	assert_error(&err, ERROR_NOT_FOUND, "/no/such/directory");
 }
 
-/* ---- Files that are not whole yet -------------------------------------------------------------- */
+/* ---- Files that are not whole yet ---- */
 
 enum { WHOLE = 8192 };
 
@@ -164,7 +165,7 @@ static int make_file(const char *path, const char *start, off_t size)
 
 static void set_hour_back(const char *path)
 {
-	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT } };
+	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}};
 
 	clock_gettime(CLOCK_REALTIME, &times[1]);
 	times[1].tv_sec -= 3600;
@@ -207,28 +208,28 @@ static const struct {
 	void (*spoil)(const char *path);
 	bool is_removed;
 } cases[] = {
-	{ "empty", "pdb.1048577.0.%d", ENDED, "", 0, NULL, true },
-	{ "nothing but zeros", "pdb.ns@1_-b.12.%d", ENDED, "", WHOLE, NULL, true },
-	{ "a part of a header", "pdb.job.-1.%d", ENDED, PDB_SEGMENT_MAGIC, 100, NULL, true },
-	{ "a part of the magic", "pdb.job.0.%d", ENDED, "PDB", 3, NULL, true },
-	{ "of a live process", "pdb.job.0.%d", LIVE, "", 0, NULL, false },
-	{ "a part, of a live process", "pdb.job.0.%d", LIVE, PDB_SEGMENT_MAGIC, 100, NULL, false },
-	{ "of one before a live process", "pdb.job.0.%d", LIVE, "", 0, set_hour_back, true },
-	{ "others may read it", "pdb.job.0.%d", ENDED, "", 0, let_others_in, false },
-	{ "another user's", "pdb.job.0.%d", ENDED, "", 0, give_away, false },
-	{ "a link", "pdb.job.0.%d", ENDED, "", 0, make_link, false },
-	{ "a directory", "pdb.job.0.%d", ENDED, "", 0, make_directory, false },
-	{ "something else", "pdb.job.0.%d", ENDED, "ELF", 100, NULL, false },
-	{ "something else, short", "pdb.job.0.%d", ENDED, "PDX", 3, NULL, false },
+	{"empty", "pdb.1048577.0.%d", ENDED, "", 0, NULL, true},
+	{"nothing but zeros", "pdb.ns@1_-b.12.%d", ENDED, "", WHOLE, NULL, true},
+	{"a part of a header", "pdb.job.-1.%d", ENDED, PDB_SEGMENT_MAGIC, 100, NULL, true},
+	{"a part of the magic", "pdb.job.0.%d", ENDED, "PDB", 3, NULL, true},
+	{"of a live process", "pdb.job.0.%d", LIVE, "", 0, NULL, false},
+	{"a part, of a live process", "pdb.job.0.%d", LIVE, PDB_SEGMENT_MAGIC, 100, NULL, false},
+	{"of one before a live process", "pdb.job.0.%d", LIVE, "", 0, set_hour_back, true},
+	{"others may read it", "pdb.job.0.%d", ENDED, "", 0, let_others_in, false},
+	{"another user's", "pdb.job.0.%d", ENDED, "", 0, give_away, false},
+	{"a link", "pdb.job.0.%d", ENDED, "", 0, make_link, false},
+	{"a directory", "pdb.job.0.%d", ENDED, "", 0, make_directory, false},
+	{"something else", "pdb.job.0.%d", ENDED, "ELF", 100, NULL, false},
+	{"something else, short", "pdb.job.0.%d", ENDED, "PDX", 3, NULL, false},
 	/* Whole, but of another release, which knows what it says. */
-	{ "another version", "pdb.job.0.%d", ENDED, PDB_SEGMENT_MAGIC "\377", WHOLE, NULL, false },
-	{ "no rank", "pdb.job.%d", ENDED, "", 0, NULL, false },
-	{ "a rank of letters", "pdb.job.x.%d", ENDED, "", 0, NULL, false },
-	{ "a rank of minus two", "pdb.job.-2.%d", ENDED, "", 0, NULL, false },
-	{ "more behind it", "pdb.job.0.%d.gz", ENDED, "", 0, NULL, false },
-	{ "more within it", "pdb.job.b.0.%d", ENDED, "", 0, NULL, false },
-	{ "a name of no job", "pdb.my job.0.%d", ENDED, "", 0, NULL, false },
-	{ "another name", "pdbx.job.0.%d", ENDED, "", 0, NULL, false },
+	{"another version", "pdb.job.0.%d", ENDED, PDB_SEGMENT_MAGIC "\377", WHOLE, NULL, false},
+	{"no rank", "pdb.job.%d", ENDED, "", 0, NULL, false},
+	{"a rank of letters", "pdb.job.x.%d", ENDED, "", 0, NULL, false},
+	{"a rank of minus two", "pdb.job.-2.%d", ENDED, "", 0, NULL, false},
+	{"more behind it", "pdb.job.0.%d.gz", ENDED, "", 0, NULL, false},
+	{"more within it", "pdb.job.b.0.%d", ENDED, "", 0, NULL, false},
+	{"a name of no job", "pdb.my job.0.%d", ENDED, "", 0, NULL, false},
+	{"another name", "pdbx.job.0.%d", ENDED, "", 0, NULL, false},
 };
 
 static void make_path(const struct fixture *fix, pid_t ended, size_t i, char *path, size_t size)
@@ -243,7 +244,7 @@ static void make_path(const struct fixture *fix, pid_t ended, size_t i, char *pa
 static void test_broken(void **state)
 {
 	struct fixture *fix = *state;
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 	pid_t ended = start_ended(fix, NULL);
 
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
@@ -254,17 +255,19 @@ static void test_broken(void **state)
 		if (cases[i].spoil)
 			cases[i].spoil(path);
 		if (segment_clean(fix->dir, &err) != cases[i].is_removed)
-			fail_msg("%s: %s", cases[i].name, cases[i].is_removed ? "stays" : "removed");
+			fail_msg("%s: %s", cases[i].name,
+				 cases[i].is_removed ? "stays" : "removed");
 		assert_int_equal(exists(path), !cases[i].is_removed);
 		remove(path);
 	}
 }
 
-/* Somebody has it open for writing: a process of another pid namespace, whose pid means nothing here. */
+/* Somebody has it open for writing: a process of another pid namespace, whose pid means nothing
+ * here. */
 static void test_broken_has_writer(void **state)
 {
 	struct fixture *fix = *state;
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 	pid_t ended = start_ended(fix, NULL);
 
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
@@ -287,8 +290,8 @@ static void test_broken_of(void **state)
 {
 	struct fixture *fix = *state;
 	pid_t ended = start_ended(fix, NULL);
-	const struct segment_process process = { ended, 1 };
-	struct pdb_error err = { 0 };
+	const struct segment_process process = {ended, 1};
+	struct pdb_error err = {0};
 	struct segment_kept *kept;
 	char path[256];
 
@@ -304,7 +307,7 @@ static void test_broken_of(void **state)
 static void test_broken_shared(void **state)
 {
 	struct fixture *fix = *state;
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 	bool is_memory = is_in_memory(fix->dir);
 	pid_t ended = start_ended(fix, NULL);
 	char path[256];

@@ -11,17 +11,17 @@ static void test_foreign_clock(void **state)
 		uint64_t start_ticks, start_ns, later_ticks, later_ns;
 		uint64_t event_ticks, now_ns, since_ns;
 	} table[] = {
-		{ "not booted for so long", SEG_CLOCK_MONOTONIC, 1ull << 60, 1ull << 60,
-		  (1ull << 60) + 500, (1ull << 60) + 500, (1ull << 60) + 400, (1ull << 60) + 500,
-		  (1ull << 60) + 400 },
-		{ "events after the later moment", SEG_CLOCK_MONOTONIC, 1ull << 60, 1ull << 60,
-		  1ull << 60, 1ull << 60, (1ull << 60) + 700, (1ull << 60) + 700,
-		  (1ull << 60) + 700 },
-		{ "a counter of 2 GHz, of the future", SEG_CLOCK_TSC, 1ull << 62, 1ull << 50,
-		  (1ull << 62) + 2000000, (1ull << 50) + 1000000, (1ull << 62) + 1000000,
-		  (1ull << 50) + 1000000, (1ull << 50) + 500000 },
-		{ "no rate", SEG_CLOCK_CNTVCT, 1ull << 62, 1ull << 60, 1ull << 62, 1ull << 60,
-		  (1ull << 62) + 5, (1ull << 60) + 5, (1ull << 60) + 5 },
+		{"not booted for so long", SEG_CLOCK_MONOTONIC, 1ull << 60, 1ull << 60,
+		 (1ull << 60) + 500, (1ull << 60) + 500, (1ull << 60) + 400, (1ull << 60) + 500,
+		 (1ull << 60) + 400},
+		{"events after the later moment", SEG_CLOCK_MONOTONIC, 1ull << 60, 1ull << 60,
+		 1ull << 60, 1ull << 60, (1ull << 60) + 700, (1ull << 60) + 700,
+		 (1ull << 60) + 700},
+		{"a counter of 2 GHz, of the future", SEG_CLOCK_TSC, 1ull << 62, 1ull << 50,
+		 (1ull << 62) + 2000000, (1ull << 50) + 1000000, (1ull << 62) + 1000000,
+		 (1ull << 50) + 1000000, (1ull << 50) + 500000},
+		{"no rate", SEG_CLOCK_CNTVCT, 1ull << 62, 1ull << 60, 1ull << 62, 1ull << 60,
+		 (1ull << 62) + 5, (1ull << 60) + 5, (1ull << 60) + 5},
 	};
 
 	(void)state;
@@ -39,7 +39,8 @@ static void test_foreign_clock(void **state)
 		w->num_lanes = 1;
 		w->lanes[0].head.current.since = table[i].event_ticks;
 		model = segment_writer_model(w);
-		if (model->now_ns != table[i].now_ns || model->lanes[0].since_ns != table[i].since_ns)
+		if (model->now_ns != table[i].now_ns ||
+		    model->lanes[0].since_ns != table[i].since_ns)
 			fail_msg("%s: now %llu since %llu", table[i].what,
 				 (unsigned long long)model->now_ns,
 				 (unsigned long long)model->lanes[0].since_ns);
@@ -60,7 +61,7 @@ static void test_own_counter(void **state)
 	static const struct {
 		int64_t later_off_ns;
 		bool is_own;
-	} table[] = { { 0, true }, { 40000000, true }, { -30000000, true }, { 3600000000000, false } };
+	} table[] = {{0, true}, {40000000, true}, {-30000000, true}, {3600000000000, false}};
 	struct segment_writer *w = make_sample();
 	struct seg_header *h = &w->header;
 	uint64_t ticks, ns;

@@ -5,7 +5,7 @@
 #include "tests/unit/evidence_sample.h"
 #include "tests/unit/segment_damage.h"
 
-/* ---- Good ones ------------------------------------------------------------------------------- */
+/* ---- Good ones ---- */
 
 static void assert_comms(const struct model *model)
 {
@@ -112,7 +112,7 @@ static void assert_lanes(const struct model *model)
 
 static void test_read(void **state)
 {
-	static const uint32_t extras[] = { 0, 8, 200 };
+	static const uint32_t extras[] = {0, 8, 200};
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(extras); i++) {
@@ -165,17 +165,20 @@ static void test_operation_in_progress(void **state)
 		uint32_t kind, state, poll_site, use;
 		bool is_known;
 	} table[] = {
-		{ "in a call", 0, SEG_OPERATION_SEND, SEG_STATE_ENTER(SEND), 0, SEG_LANE_ACTIVE, true },
-		{ "of the call before", -1, SEG_OPERATION_SEND, SEG_STATE_ENTER(SEND), 0,
-		  SEG_LANE_ACTIVE, false },
-		{ "of the call to come", 1, SEG_OPERATION_SEND, SEG_STATE_ENTER(SEND), 0,
-		  SEG_LANE_ACTIVE, false },
-		{ "computes", 0, SEG_OPERATION_SEND, SEG_STATE_EXIT(SEND), 0, SEG_LANE_ACTIVE, false },
-		{ "polls", 0, SEG_OPERATION_PROBE, SEG_STATE_EXIT(SEND), TEST, SEG_LANE_ACTIVE, true },
-		{ "has ended", 0, SEG_OPERATION_PROBE, SEG_STATE_EXIT(SEND), TEST, SEG_LANE_ENDED,
-		  false },
-		{ "later kind", 0, SEG_OPERATION_LOCAL + 1, SEG_STATE_ENTER(SEND), 0, SEG_LANE_ACTIVE,
-		  false },
+		{"in a call", 0, SEG_OPERATION_SEND, SEG_STATE_ENTER(SEND), 0, SEG_LANE_ACTIVE,
+		 true},
+		{"of the call before", -1, SEG_OPERATION_SEND, SEG_STATE_ENTER(SEND), 0,
+		 SEG_LANE_ACTIVE, false},
+		{"of the call to come", 1, SEG_OPERATION_SEND, SEG_STATE_ENTER(SEND), 0,
+		 SEG_LANE_ACTIVE, false},
+		{"computes", 0, SEG_OPERATION_SEND, SEG_STATE_EXIT(SEND), 0, SEG_LANE_ACTIVE,
+		 false},
+		{"polls", 0, SEG_OPERATION_PROBE, SEG_STATE_EXIT(SEND), TEST, SEG_LANE_ACTIVE,
+		 true},
+		{"has ended", 0, SEG_OPERATION_PROBE, SEG_STATE_EXIT(SEND), TEST, SEG_LANE_ENDED,
+		 false},
+		{"later kind", 0, SEG_OPERATION_LOCAL + 1, SEG_STATE_ENTER(SEND), 0,
+		 SEG_LANE_ACTIVE, false},
 	};
 
 	(void)state;
@@ -200,65 +203,67 @@ static void test_operation_in_progress(void **state)
 	}
 }
 
-/* ---- Damage ---------------------------------------------------------------------------------- */
+/* ---- Damage ---- */
 
 /* Each case is a statement that spoils the bytes, by name and by what the message has to hold. */
-#define CORRUPTIONS(X) \
-	X(comms_count, p->tables[SEG_TABLE_COMMS].count = 6, "6 of 5 communicators") \
-	X(comms_many, \
-	  p->tables[SEG_TABLE_COMMS].count = p->tables[SEG_TABLE_COMMS].capacity = SEG_MAX_COMMS + 1, \
-	  "communicators") \
-	X(comms_offset, p->tables[SEG_TABLE_COMMS].offset = UINT64_MAX, "communicators beyond") \
-	X(comms_entry, p->tables[SEG_TABLE_COMMS].entry_size = 80, "communicators of 80 bytes") \
-	X(members_count, p->tables[SEG_TABLE_MEMBERS].count = 1000, "members") \
-	X(members_cut, p->tables[SEG_TABLE_MEMBERS].count = 5, "communicator 2") \
-	X(members_entry, p->tables[SEG_TABLE_MEMBERS].entry_size = 0, "members of 0 bytes") \
-	X(no_members, memset(&p->tables[SEG_TABLE_MEMBERS], 0, 32), "communicator 1") \
-	X(requests_count, p->tables[SEG_TABLE_REQUESTS].count = UINT32_MAX, "requests") \
-	X(requests_entry, p->tables[SEG_TABLE_REQUESTS].entry_size = 5000, "requests of 5000") \
-	X(comm_site, p->comms[ROWS].site = NUM_SITES, "communicator 2") \
-	X(comm_name, p->comms[ROWS].name = 1 << 20, "communicator 2") \
-	X(comm_size, p->comms[ROWS].size = UINT32_MAX, "communicator 2") \
-	X(comm_size_all, p->comms[0].size = SEG_MAX_MEMBERS + 1, "communicator 0") \
-	X(comm_members, p->comms[ROWS].members = 9, "communicator 2") \
-	X(comm_members_wrap, p->comms[ROWS].members = UINT32_MAX - 2, "communicator 2") \
-	X(comm_remote, p->comms[INTER].remote_size = 5, "communicator 3") \
-	X(comm_sources, p->comms[ROWS].num_sources = 8, "communicator 2") \
-	X(comm_sources_all, p->comms[ROWS].sources = SEG_ALL_MEMBERS, "communicator 2") \
-	X(collective_site, p->comms[ROWS].recent[2].site = NUM_SITES, "communicator 2") \
-	X(request_comm, p->requests[SENDS].comm = NUM_COMMS, "request 2") \
-	X(request_site, p->requests[SENDS].site = NUM_SITES, "request 2") \
-	X(waited_count, p->lane->operation.num_waited = 3, "3 of 2 requests waited for") \
-	X(waited_capacity, p->lane_tables[SEG_LANE_WAITED].capacity = SEG_MAX_WAITED + 1, \
-	  "requests waited for") \
-	X(waited_offset, p->lane_tables[SEG_LANE_WAITED].offset = UINT64_MAX - 1, \
-	  "requests waited for beyond") \
-	X(ledger_count, p->lane_tables[SEG_LANE_LEDGER].count = 4, "4 of 3 rows") \
-	X(ledger_offset, p->lane_tables[SEG_LANE_LEDGER].offset = 1ull << 40, "rows of a ledger beyond") \
-	X(ledger_entry, p->lane_tables[SEG_LANE_LEDGER].entry_size = 55, "55 bytes") \
-	X(ledger_comm, p->ledger[1].comm = NUM_COMMS, "ledger of lane 0") \
+#define CORRUPTIONS(X)                                                                             \
+	X(comms_count, p->tables[SEG_TABLE_COMMS].count = 6, "6 of 5 communicators")               \
+	X(comms_many,                                                                              \
+	  p->tables[SEG_TABLE_COMMS].count = p->tables[SEG_TABLE_COMMS].capacity =                 \
+		  SEG_MAX_COMMS + 1,                                                               \
+	  "communicators")                                                                         \
+	X(comms_offset, p->tables[SEG_TABLE_COMMS].offset = UINT64_MAX, "communicators beyond")    \
+	X(comms_entry, p->tables[SEG_TABLE_COMMS].entry_size = 80, "communicators of 80 bytes")    \
+	X(members_count, p->tables[SEG_TABLE_MEMBERS].count = 1000, "members")                     \
+	X(members_cut, p->tables[SEG_TABLE_MEMBERS].count = 5, "communicator 2")                   \
+	X(members_entry, p->tables[SEG_TABLE_MEMBERS].entry_size = 0, "members of 0 bytes")        \
+	X(no_members, memset(&p->tables[SEG_TABLE_MEMBERS], 0, 32), "communicator 1")              \
+	X(requests_count, p->tables[SEG_TABLE_REQUESTS].count = UINT32_MAX, "requests")            \
+	X(requests_entry, p->tables[SEG_TABLE_REQUESTS].entry_size = 5000, "requests of 5000")     \
+	X(comm_site, p->comms[ROWS].site = NUM_SITES, "communicator 2")                            \
+	X(comm_name, p->comms[ROWS].name = 1 << 20, "communicator 2")                              \
+	X(comm_size, p->comms[ROWS].size = UINT32_MAX, "communicator 2")                           \
+	X(comm_size_all, p->comms[0].size = SEG_MAX_MEMBERS + 1, "communicator 0")                 \
+	X(comm_members, p->comms[ROWS].members = 9, "communicator 2")                              \
+	X(comm_members_wrap, p->comms[ROWS].members = UINT32_MAX - 2, "communicator 2")            \
+	X(comm_remote, p->comms[INTER].remote_size = 5, "communicator 3")                          \
+	X(comm_sources, p->comms[ROWS].num_sources = 8, "communicator 2")                          \
+	X(comm_sources_all, p->comms[ROWS].sources = SEG_ALL_MEMBERS, "communicator 2")            \
+	X(collective_site, p->comms[ROWS].recent[2].site = NUM_SITES, "communicator 2")            \
+	X(request_comm, p->requests[SENDS].comm = NUM_COMMS, "request 2")                          \
+	X(request_site, p->requests[SENDS].site = NUM_SITES, "request 2")                          \
+	X(waited_count, p->lane->operation.num_waited = 3, "3 of 2 requests waited for")           \
+	X(waited_capacity, p->lane_tables[SEG_LANE_WAITED].capacity = SEG_MAX_WAITED + 1,          \
+	  "requests waited for")                                                                   \
+	X(waited_offset, p->lane_tables[SEG_LANE_WAITED].offset = UINT64_MAX - 1,                  \
+	  "requests waited for beyond")                                                            \
+	X(ledger_count, p->lane_tables[SEG_LANE_LEDGER].count = 4, "4 of 3 rows")                  \
+	X(ledger_offset, p->lane_tables[SEG_LANE_LEDGER].offset = 1ull << 40,                      \
+	  "rows of a ledger beyond")                                                               \
+	X(ledger_entry, p->lane_tables[SEG_LANE_LEDGER].entry_size = 55, "55 bytes")               \
+	X(ledger_comm, p->ledger[1].comm = NUM_COMMS, "ledger of lane 0")                          \
 	X(operation_comm, p->other->operation.transfers[0].comm = 77, "operation of lane 1")
 
-#define SPOIL(name, statement, part) \
-	static void spoil_##name(struct places *p) \
-	{ \
-		statement; \
+#define SPOIL(name, statement, part)                                                               \
+	static void spoil_##name(struct places *p)                                                 \
+	{                                                                                          \
+		statement;                                                                         \
 	}
 CORRUPTIONS(SPOIL)
 
 static void test_corrupt(void **state)
 {
-#define ENTRY(name, statement, part) { #name, spoil_##name, part },
+#define ENTRY(name, statement, part) {#name, spoil_##name, part},
 	static const struct {
 		const char *name;
 		void (*spoil)(struct places *p);
 		const char *part;
-	} table[] = { CORRUPTIONS(ENTRY) };
+	} table[] = {CORRUPTIONS(ENTRY)};
 	struct segment_writer *w = evidence_sample();
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(table); i++) {
-		struct pdb_error err = { 0 };
+		struct pdb_error err = {0};
 		struct model *model = NULL;
 		uint8_t *bytes;
 		size_t size = segment_writer_bytes(w, &bytes);
@@ -275,75 +280,78 @@ static void test_corrupt(void **state)
 
 /* What is not known to this version, or was left half written, is not evidence. Each case is what
  * spoils the bytes and what has to hold of the model then. */
-#define UNKNOWNS(X) \
-	X(comm_kind, p->comms[ROWS].kind = 4, m->comms[ROWS].id == 0) \
+#define UNKNOWNS(X)                                                                                \
+	X(comm_kind, p->comms[ROWS].kind = 4, m->comms[ROWS].id == 0)                              \
 	X(comm_rank, p->comms[ROWS].rank = 2, m->comms[ROWS].id == 0 && m->comms[ROWS].rank == -1) \
-	X(comm_locked, p->comms[ROWS].seq |= 1, \
-	  m->comms[ROWS].id == 0 && m->comms[ROWS].collectives == 0 && m->comms[INTER].id == INTER_ID) \
-	X(comm_no_recent, p->comms[ROWS].recent[3].number = 8, \
-	  m->comms[ROWS].recent[0].number == 2 && m->comms[ROWS].collectives == 3) \
-	X(member, p->members[1] = INT32_MIN, m->members[1] == -1) \
-	X(request_kind, p->requests[SENDS].kind = 7, \
-	  m->requests[SENDS].kind == SEG_REQUEST_OTHER && m->requests[SENDS].comm == SEG_NO_COMM && \
-		  m->lanes[0].operation.num_waited == 2) \
-	X(request_locked, p->requests[RECEIVES].seq |= 1, \
-	  m->requests[RECEIVES].kind == SEG_REQUEST_OTHER) \
-	X(request_flags, p->requests[SENDS].flags |= 1 << 20, \
-	  m->requests[SENDS].flags == SEG_REQUEST_ACTIVE) \
-	X(request_peer, p->requests[SENDS].peer = 2, m->requests[SENDS].comm == SEG_NO_COMM) \
-	X(request_negative, p->requests[SENDS].peer = -5, m->requests[SENDS].comm == SEG_NO_COMM) \
-	X(request_tag, p->requests[SENDS].tag = -7, m->requests[SENDS].comm == SEG_NO_COMM) \
-	X(request_lane, p->requests[SENDS].lane = 2, \
-	  m->requests[SENDS].lane == MODEL_NO_LANE && m->requests[SENDS].ordinal == 0) \
-	X(request_freed, p->requests[SENDS].kind = SEG_REQUEST_FREE, \
-	  m->lanes[0].operation.num_waited == 1 && m->lanes[0].operation.waited[0] == RECEIVES) \
-	X(request_later, p->requests[SENDS].ticks = p->lane->current.since + 1, \
-	  m->lanes[0].operation.num_waited == 1 && m->lanes[0].operation.waited[0] == RECEIVES) \
-	X(waited_slot, p->waited[1] = NUM_REQUESTS, \
-	  m->lanes[0].operation.num_waited == 1 && m->lanes[0].operation.waited[0] == SENDS) \
-	X(operation_locked, p->lane->operation.seq |= 1, \
-	  m->lanes[0].operation.kind == SEG_OPERATION_OTHER && m->lanes[0].operation.num_waited == 0) \
-	X(operation_flags, p->lane->operation.flags = 0x10, m->lanes[0].operation.flags == 0) \
-	X(transfer_peer, p->other->operation.transfers[0].peer = 4, \
-	  m->lanes[1].operation.transfers[0].comm == SEG_NO_COMM) \
-	X(ledger_peer, p->ledger[0].peer = -9, \
-	  m->lanes[0].num_ledger == 2 && m->lanes[0].dropped_ledger == 1) \
-	X(ledger_tag, p->ledger[2].tag = -100, \
-	  m->lanes[0].num_ledger == 2 && m->lanes[0].dropped_ledger == 1) \
-	X(ledger_no_comm, p->ledger[2].comm = SEG_NO_COMM, \
-	  m->lanes[0].num_ledger == 3 && m->lanes[0].dropped_ledger == 0) \
-	/* A row that counts nothing, of a larger communicator that had the entry before. */ \
-	X(ledger_former, p->ledger[2].peer = 1000; p->ledger[2].sends = 0, \
-	  m->lanes[0].num_ledger == 2 && m->lanes[0].dropped_ledger == 0) \
-	X(no_tables, memset(p->tables + SEG_TABLE_COMMS, 0, 3 * 32); \
-	  memset(p->lane_tables + SEG_LANE_LEDGER, 0, 32); p->other->operation.kind = 0, \
-	  m->num_comms == 0 && m->num_requests == 0 && m->lanes[0].num_ledger == 0 && \
-		  m->lanes[0].operation.num_waited == 0)
+	X(comm_locked, p->comms[ROWS].seq |= 1,                                                    \
+	  m->comms[ROWS].id == 0 && m->comms[ROWS].collectives == 0 &&                             \
+		  m->comms[INTER].id == INTER_ID)                                                  \
+	X(comm_no_recent, p->comms[ROWS].recent[3].number = 8,                                     \
+	  m->comms[ROWS].recent[0].number == 2 && m->comms[ROWS].collectives == 3)                 \
+	X(member, p->members[1] = INT32_MIN, m->members[1] == -1)                                  \
+	X(request_kind, p->requests[SENDS].kind = 7,                                               \
+	  m->requests[SENDS].kind == SEG_REQUEST_OTHER &&                                          \
+		  m->requests[SENDS].comm == SEG_NO_COMM && m->lanes[0].operation.num_waited == 2) \
+	X(request_locked, p->requests[RECEIVES].seq |= 1,                                          \
+	  m->requests[RECEIVES].kind == SEG_REQUEST_OTHER)                                         \
+	X(request_flags, p->requests[SENDS].flags |= 1 << 20,                                      \
+	  m->requests[SENDS].flags == SEG_REQUEST_ACTIVE)                                          \
+	X(request_peer, p->requests[SENDS].peer = 2, m->requests[SENDS].comm == SEG_NO_COMM)       \
+	X(request_negative, p->requests[SENDS].peer = -5, m->requests[SENDS].comm == SEG_NO_COMM)  \
+	X(request_tag, p->requests[SENDS].tag = -7, m->requests[SENDS].comm == SEG_NO_COMM)        \
+	X(request_lane, p->requests[SENDS].lane = 2,                                               \
+	  m->requests[SENDS].lane == MODEL_NO_LANE && m->requests[SENDS].ordinal == 0)             \
+	X(request_freed, p->requests[SENDS].kind = SEG_REQUEST_FREE,                               \
+	  m->lanes[0].operation.num_waited == 1 && m->lanes[0].operation.waited[0] == RECEIVES)    \
+	X(request_later, p->requests[SENDS].ticks = p->lane->current.since + 1,                    \
+	  m->lanes[0].operation.num_waited == 1 && m->lanes[0].operation.waited[0] == RECEIVES)    \
+	X(waited_slot, p->waited[1] = NUM_REQUESTS,                                                \
+	  m->lanes[0].operation.num_waited == 1 && m->lanes[0].operation.waited[0] == SENDS)       \
+	X(operation_locked, p->lane->operation.seq |= 1,                                           \
+	  m->lanes[0].operation.kind == SEG_OPERATION_OTHER &&                                     \
+		  m->lanes[0].operation.num_waited == 0)                                           \
+	X(operation_flags, p->lane->operation.flags = 0x10, m->lanes[0].operation.flags == 0)      \
+	X(transfer_peer, p->other->operation.transfers[0].peer = 4,                                \
+	  m->lanes[1].operation.transfers[0].comm == SEG_NO_COMM)                                  \
+	X(ledger_peer, p->ledger[0].peer = -9,                                                     \
+	  m->lanes[0].num_ledger == 2 && m->lanes[0].dropped_ledger == 1)                          \
+	X(ledger_tag, p->ledger[2].tag = -100,                                                     \
+	  m->lanes[0].num_ledger == 2 && m->lanes[0].dropped_ledger == 1)                          \
+	X(ledger_no_comm, p->ledger[2].comm = SEG_NO_COMM,                                         \
+	  m->lanes[0].num_ledger == 3 && m->lanes[0].dropped_ledger == 0)                          \
+	/* A row that counts nothing, of a larger communicator that had the entry before. */       \
+	X(ledger_former, p->ledger[2].peer = 1000;                                                 \
+	  p->ledger[2].sends = 0, m->lanes[0].num_ledger == 2 && m->lanes[0].dropped_ledger == 0)  \
+	X(no_tables, memset(p->tables + SEG_TABLE_COMMS, 0, 3 * 32);                               \
+	  memset(p->lane_tables + SEG_LANE_LEDGER, 0, 32);                                         \
+	  p->other->operation.kind = 0, m->num_comms == 0 && m->num_requests == 0 &&               \
+						m->lanes[0].num_ledger == 0 &&                     \
+						m->lanes[0].operation.num_waited == 0)
 
-#define DOUBT(name, statement, condition) \
-	static void doubt_##name(struct places *p) \
-	{ \
-		statement; \
-	} \
-	static bool holds_##name(const struct model *m) \
-	{ \
-		return condition; \
+#define DOUBT(name, statement, condition)                                                          \
+	static void doubt_##name(struct places *p)                                                 \
+	{                                                                                          \
+		statement;                                                                         \
+	}                                                                                          \
+	static bool holds_##name(const struct model *m)                                            \
+	{                                                                                          \
+		return condition;                                                                  \
 	}
 UNKNOWNS(DOUBT)
 
 static void test_unknown(void **state)
 {
-#define CASE(name, statement, condition) { #name, doubt_##name, holds_##name },
+#define CASE(name, statement, condition) {#name, doubt_##name, holds_##name},
 	static const struct {
 		const char *name;
 		void (*spoil)(struct places *p);
 		bool (*holds)(const struct model *m);
-	} table[] = { UNKNOWNS(CASE) };
+	} table[] = {UNKNOWNS(CASE)};
 	struct segment_writer *w = evidence_sample();
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(table); i++) {
-		struct pdb_error err = { 0 };
+		struct pdb_error err = {0};
 		struct model *model;
 		uint8_t *bytes;
 		size_t size = segment_writer_bytes(w, &bytes);
@@ -363,8 +371,12 @@ static void test_unknown(void **state)
 /* An operation that waits for what is not known does not know all that it waits for. */
 static void test_incomplete(void **state)
 {
-	static void (*const spoil[])(struct places *p) = {
-		NULL, doubt_request_kind, doubt_request_locked, doubt_request_freed, doubt_waited_slot,
+	static void (*const spoil[])(struct places * p) = {
+		NULL,
+		doubt_request_kind,
+		doubt_request_locked,
+		doubt_request_freed,
+		doubt_waited_slot,
 		doubt_request_later,
 	};
 	struct segment_writer *w = evidence_sample();
@@ -396,7 +408,8 @@ static void test_many_locked(void **state)
 
 	(void)state;
 	for (int i = 0; i < 60000; i++)
-		segment_writer_request(w, &(struct seg_request){ .seq = 1, .kind = SEG_REQUEST_SEND });
+		segment_writer_request(w,
+				       &(struct seg_request){.seq = 1, .kind = SEG_REQUEST_SEND});
 	model = segment_writer_model(w);
 	assert_int_equal(model->num_requests, NUM_REQUESTS + 60000);
 	assert_int_equal(model->requests[SENDS].kind, SEG_REQUEST_SEND);

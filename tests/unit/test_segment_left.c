@@ -30,14 +30,14 @@ static void test_left(void **state)
 		void (*spoil)(struct seg_header *header);
 		int num;
 	} table[] = {
-		{ NULL, 1 },		{ spoil_job, 0 },     { spoil_host, 0 },
-		{ spoil_size, 0 },	{ spoil_rank, 0 },    { spoil_no_rank, 0 },
-		{ spoil_own_rank, 0 },	{ spoil_parent, 0 },  { spoil_no_parent, 0 },
-		{ spoil_user, 0 },	{ spoil_before, 0 },  { spoil_later, 0 },
-		{ spoil_alive, 0 },
+		{NULL, 1},           {spoil_job, 0},    {spoil_host, 0},
+		{spoil_size, 0},     {spoil_rank, 0},   {spoil_no_rank, 0},
+		{spoil_own_rank, 0}, {spoil_parent, 0}, {spoil_no_parent, 0},
+		{spoil_user, 0},     {spoil_before, 0}, {spoil_later, 0},
+		{spoil_alive, 0},
 	};
 	struct fixture *fix = *state;
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 	struct seg_header usual;
 	char path[4096];
 	uint64_t start;
@@ -73,10 +73,10 @@ static void test_left_many(void **state)
 	static const struct {
 		int rank;
 		bool is_reused;
-	} table[] = { { 7, false }, { 2, true }, { 7, false }, { 0, false } };
+	} table[] = {{7, false}, {2, true}, {7, false}, {0, false}};
 	struct fixture *fix = *state;
 	struct segment_left *left;
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 	char path[4096];
 
 	fix->w->header.parent_pid = getpid();
@@ -98,9 +98,9 @@ static void test_left_many(void **state)
 /* Nothing is known of what others left when the live rank does not say who started it. */
 static void test_left_unknown(void **state)
 {
-	static const int parents[] = { 0, 1, -7 };
+	static const int parents[] = {0, 1, -7};
 	struct fixture *fix = *state;
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 	struct segment_left *left;
 	pid_t pid = fix->w->header.pid;
 	uint64_t pid_start = fix->w->header.pid_start;
@@ -141,7 +141,7 @@ static void test_take_kept(void **state)
 	struct child child = start_child(fix->dir, false), other = start_child(fix->dir, false);
 	char first[4096], again[4096], second[4096], others[4096], alive[4096];
 	uint64_t start = start_time(child.pid), other_start = start_time(other.pid);
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 	struct segment_kept *kept;
 
 	save_kept(fix, "b", 1, &child, start, getpid(), first);

@@ -7,7 +7,7 @@
 
 static void assert_opens(pid_t pid)
 {
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 	struct seg_header header;
 	int fd = segment_open_pid(pid, &err);
 
@@ -21,7 +21,7 @@ static void assert_opens(pid_t pid)
 
 static void assert_refused(pid_t pid, enum error_code code, const char *part)
 {
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 
 	assert_int_equal(segment_open_pid(pid, &err), -1);
 	assert_error(&err, code, part);
@@ -114,19 +114,19 @@ static void test_refused(void **state)
 		enum error_code code, code_by_name;
 		const char *part;
 	} table[] = {
-		{ spoil_mode, false, ERROR_PERMISSION, ERROR_PERMISSION, "mode 0644" },
-		{ spoil_owner, true, ERROR_PERMISSION, ERROR_NONE, "belongs to user 12345" },
-		{ spoil_link, false, ERROR_PERMISSION, ERROR_PERMISSION, "symbolic link" },
-		{ spoil_fifo, false, ERROR_PERMISSION, ERROR_PERMISSION, "not a regular file" },
-		{ spoil_directory, false, ERROR_PERMISSION, ERROR_PERMISSION, "not a regular file" },
-		{ spoil_magic, false, ERROR_FORMAT, ERROR_FORMAT, "magic" },
-		{ spoil_version, false, ERROR_VERSION, ERROR_VERSION, "version" },
-		{ spoil_length, false, ERROR_FORMAT, ERROR_FORMAT, "truncated" },
+		{spoil_mode, false, ERROR_PERMISSION, ERROR_PERMISSION, "mode 0644"},
+		{spoil_owner, true, ERROR_PERMISSION, ERROR_NONE, "belongs to user 12345"},
+		{spoil_link, false, ERROR_PERMISSION, ERROR_PERMISSION, "symbolic link"},
+		{spoil_fifo, false, ERROR_PERMISSION, ERROR_PERMISSION, "not a regular file"},
+		{spoil_directory, false, ERROR_PERMISSION, ERROR_PERMISSION, "not a regular file"},
+		{spoil_magic, false, ERROR_FORMAT, ERROR_FORMAT, "magic"},
+		{spoil_version, false, ERROR_VERSION, ERROR_VERSION, "version"},
+		{spoil_length, false, ERROR_FORMAT, ERROR_FORMAT, "truncated"},
 	};
 	struct fixture *fix = *state;
 
 	for (size_t i = 0; i < NUM_OF(table); i++) {
-		struct pdb_error err = { 0 };
+		struct pdb_error err = {0};
 		char path[4096];
 		int fd;
 
@@ -202,7 +202,8 @@ static void test_pid_namespace(void **state)
 	int inside = 0;
 	FILE *children;
 
-	snprintf(file, sizeof(file), "/proc/%d/task/%d/children", (int)outside.pid, (int)outside.pid);
+	snprintf(file, sizeof(file), "/proc/%d/task/%d/children", (int)outside.pid,
+		 (int)outside.pid);
 	children = fopen(file, "r");
 	if (children) {
 		if (fscanf(children, "%d", &inside) != 1)
@@ -223,7 +224,7 @@ static void test_pid_namespace(void **state)
 static void test_file(void **state)
 {
 	struct fixture *fix = *state;
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 	char path[4096];
 
 	snprintf(path, sizeof(path), "%s/none", fix->dir);

@@ -68,7 +68,7 @@ static void assert_sample(const struct model *model, uint64_t start)
 
 static void test_read(void **state)
 {
-	static const uint32_t extras[] = { 0, 8, 4096 - 40 };
+	static const uint32_t extras[] = {0, 8, 4096 - 40};
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(extras); i++) {
@@ -179,13 +179,13 @@ static void test_locked_for_ever(void **state)
 	segment_writer_destroy(w);
 }
 
-/* ---- Looks, and a writer at work ------------------------------------------------------------- */
+/* ---- Looks, and a writer at work ---- */
 
 static void test_look(void **state)
 {
 	struct segment_writer *w = make_sample();
-	struct segment_look looks[2] = { 0 };
-	struct pdb_error err = { 0 };
+	struct segment_look looks[2] = {0};
+	struct pdb_error err = {0};
 	uint8_t *bytes;
 	size_t size = segment_writer_bytes(w, &bytes);
 	int fd = segment_bytes_fd(bytes, size);
@@ -225,7 +225,8 @@ static void test_all_transitions(void **state)
 	to->transitions = xcalloc(to->num_transitions, sizeof(*to->transitions));
 	for (uint32_t i = 0; i < SEG_MAX_TRANSITIONS; i++)
 		to->transitions[i] = (struct seg_transition){.from = SEG_STATE_EXIT(1 + i % WAYS),
-							     .to = SEG_STATE_ENTER(1 + i / WAYS), .count = 1};
+							     .to = SEG_STATE_ENTER(1 + i / WAYS),
+							     .count = 1};
 	model = segment_writer_model(w);
 	assert_int_equal(model->lanes[0].num_transitions, SEG_MAX_TRANSITIONS + SITES);
 	assert_int_equal(model->lanes[0].transitions[1].count, WAYS);
@@ -248,14 +249,15 @@ static void *write_busily(void *cookie)
 	uint32_t seq = current->seq, from = current->state;
 
 	while (!busy->stop) {
-		uint32_t to = from & 1 ? SEG_STATE_ENTER(SEG_STATE_SITE(from) == SEND ? RECV : SEND) :
-					 (from | 1);
+		uint32_t to = from & 1 ? SEG_STATE_ENTER(SEG_STATE_SITE(from) == SEND ? RECV : SEND)
+				       : (from | 1);
 		struct seg_event *event = &busy->places.ring[events & 63];
 
 		atomic_store_explicit(&current->seq, ++seq, memory_order_relaxed);
 		atomic_thread_fence(memory_order_release);
 		while (!SEG_STATE_IS_EXIT(to) && (made->from != from || made->to != to))
-			made = made == busy->places.transitions + 4 ? busy->places.transitions : made + 1;
+			made = made == busy->places.transitions + 4 ? busy->places.transitions
+								    : made + 1;
 		if (!SEG_STATE_IS_EXIT(to))
 			made->count++;
 		event->ticks = ++ticks;
@@ -291,7 +293,7 @@ static void check_busy_lane(const struct model_lane *lane)
 static void test_busy(void **state)
 {
 	struct segment_writer *w = make_sample();
-	struct busy_writer busy = { 0 };
+	struct busy_writer busy = {0};
 	pthread_t thread;
 	uint8_t *bytes, *map;
 	size_t size;
@@ -310,7 +312,7 @@ static void test_busy(void **state)
 	busy.places = find_places(map, size);
 	assert_int_equal(pthread_create(&thread, NULL, write_busily, &busy), 0);
 	for (int round = 0; round < 2000; round++) {
-		struct pdb_error err = { 0 };
+		struct pdb_error err = {0};
 		struct model *model;
 
 		if (segment_read(fd, &model, &err) < 0)

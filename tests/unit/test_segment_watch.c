@@ -152,7 +152,8 @@ static void test_stays_of_place(void **state)
 	assert_int_equal(segment_watch_stays(watch, place, &stays, &err), 0);
 	assert_int_equal(stays.num, 3); /* two of one thread, which is there again, and one */
 	assert_int_equal(stays.longest_ns, 49 * MS);
-	/* Who is in the call has not come to what is after it; who is after it has ended all stays in it. */
+	/* Who is in the call has not come to what is after it; who is after it has ended all
+	 * stays in it. */
 	free(bytes);
 	segment_watch_destroy(watch);
 	segment_writer_go(b.writer, worker, SEG_STATE_ENTER(b.receive), 200 * MS);
@@ -163,7 +164,8 @@ static void test_stays_of_place(void **state)
 	segment_writer_go(a.writer, a.lane, SEG_STATE_ENTER(a.receive), 3 * MS);
 	place = read_rank(&a).place;
 	assert_int_equal(segment_watch_stays(watch, place, &stays, &err), 0);
-	assert_int_equal(stays.num, 4); /* three, and one of the other thread, which is in the next */
+	/* three, and one of the other thread, which is in the next */
+	assert_int_equal(stays.num, 4);
 	assert_int_equal(segment_watch_stays(watch, 12345, &stays, &err), 0);
 	assert_int_equal(stays.num, 0);
 	assert_int_equal(stays.longest_ns, 0);
@@ -271,12 +273,9 @@ static void test_absurd_numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_states),
-		cmocka_unit_test(test_places),
-		cmocka_unit_test(test_stays_of_place),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_absurd_numbers),
+		cmocka_unit_test(test_states),         cmocka_unit_test(test_places),
+		cmocka_unit_test(test_stays_of_place), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_damage),         cmocka_unit_test(test_absurd_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

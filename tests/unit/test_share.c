@@ -10,7 +10,7 @@
 #include "tests/unit/answers.h"
 #include "tests/unit/share_sample.h"
 
-/* ---- Round trips ----------------------------------------------------------------------------- */
+/* ---- Round trips ---- */
 
 static void test_round_trip(void **state)
 {
@@ -51,7 +51,7 @@ static void test_empty(void **state)
 	share_destroy(NULL);
 }
 
-/* ---- Details --------------------------------------------------------------------------------- */
+/* ---- Details ---- */
 
 static void test_details(void **state)
 {
@@ -110,7 +110,7 @@ static void test_wrong_details(void **state)
 	job_destroy(job);
 }
 
-/* ---- Bad input ------------------------------------------------------------------------------- */
+/* ---- Bad input ---- */
 
 static void assert_refused(const uint8_t *bytes, size_t size, int num_ranks, enum error_code code,
 			   const char *part)

@@ -240,7 +240,8 @@ static void test_own_counts(void **state)
 	many_ranks_destroy(many);
 }
 
-/* The shares of two nodes, one of rank 2 and one of the rest, merged; merging begins with nothing. */
+/* The shares of two nodes, one of rank 2 and one of the rest, merged; merging begins with
+ * nothing. */
 static struct share *merge_two(const struct job *job, unsigned int parts_of_2,
 			       unsigned int parts_of_rest)
 {

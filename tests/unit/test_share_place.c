@@ -6,7 +6,7 @@
 #include "model/share_private.h"
 #include "tests/unit/share_sample.h"
 
-/* ---- Runs ------------------------------------------------------------------------------------ */
+/* ---- Runs ---- */
 
 enum { NUM_IN_RUNS = 6 };
 
@@ -101,7 +101,7 @@ static void test_refused_runs(void **state)
 	}
 }
 
-/* ---- Blobs ----------------------------------------------------------------------------------- */
+/* ---- Blobs ---- */
 
 static void test_blobs(void **state)
 {

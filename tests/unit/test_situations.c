@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Who waits for whom, who can never go on and who is named for it: a table of small programs, carried out until
- * nobody can go on. */
+ * Who waits for whom, who can never go on and who is named for it: a table of small programs,
+ * carried out until nobody can go on. */
 #include "tests/unit/unit.h"
 
 #include <limits.h>
@@ -22,8 +22,7 @@ static const char *kind_name(enum verdict_kind kind)
 	return names[kind];
 }
 
-/* ---- Situations --------------------------------------------------------------------------------
- */
+/* ---- Situations ---- */
 
 struct situation {
 	const char *what;
@@ -42,8 +41,11 @@ struct situation {
 #define TREE_3(tag) "=2 s2:" #tag " =3 a =3 a "
 /* The leaf's message of the last round is lost. */
 #define LOST_IN_TREE                                                                               \
-	{NINE_TIMES(TREE_0) TREE_0(10), NINE_TIMES(TREE_1) TREE_1(10),                             \
-	 NINE_TIMES(TREE_2) TREE_2(10), NINE_TIMES(TREE_3) "=3 a =3 a"}
+	{                                                                                          \
+		NINE_TIMES(TREE_0)                                                                 \
+		TREE_0(10), NINE_TIMES(TREE_1) TREE_1(10), NINE_TIMES(TREE_2) TREE_2(10),          \
+			NINE_TIMES(TREE_3) "=3 a =3 a"                                             \
+	}
 /* A message of anybody, then one with the number of the round in another communicator. */
 #define NUMBERED_0(tag) "=0 r* r1:" #tag "@1 =4 a =4 a "
 #define NUMBERED_1(tag) "=2 s0:" #tag "@1 =4 a =4 a "
@@ -57,10 +59,12 @@ struct situation {
 
 /* The last one from 3 to 0 is lost, which has sent the next. */
 #define NEXT_IS_SENT                                                                               \
-	{"=0 r*:20 =3 a " NINE_TIMES(ON_0) ON_0(10),                                               \
-	 "=1 s2:20 =3 a " NINE_TIMES(ON_1) "=1 s2:10 =0 r*:12",                                    \
-	 "=0 r*:20 =1 s3:20 =3 a " NINE_TIMES(ON_2) ON_2(10),                                      \
-	 "=0 r*:20 =1 s0:20 =3 a " NINE_TIMES(ON_3) "=0 r*:10 =1 s0:11 =3 a"}
+	{                                                                                          \
+		"=0 r*:20 =3 a " NINE_TIMES(ON_0) ON_0(10),                                        \
+			"=1 s2:20 =3 a " NINE_TIMES(ON_1) "=1 s2:10 =0 r*:12",                     \
+			"=0 r*:20 =1 s3:20 =3 a " NINE_TIMES(ON_2) ON_2(10),                       \
+			"=0 r*:20 =1 s0:20 =3 a " NINE_TIMES(ON_3) "=0 r*:10 =1 s0:11 =3 a"        \
+	}
 
 static const struct situation situations[] = {
 	{"send against send, long", {"a S1 r1 a", "a S0 r0 a"}, "0-1", "deadlock", "0-1"},
@@ -197,11 +201,8 @@ static const struct situation situations[] = {
 	 "0-2",
 	 "deadlock",
 	 "0"},
-	{"messages of anybody, numbered by rounds, one of which is lost",
-	 LOST_IN_TREE,
-	 "0-3",
-	 "lost",
-	 "3"},
+	{"messages of anybody, numbered by rounds, one of which is lost", LOST_IN_TREE, "0-3",
+	 "lost", "3"},
 	{"the next of numbered messages is not received while another is lost",
 	 {NINE_TIMES(NUMBERED_0) NUMBERED_0(10), NINE_TIMES(NUMBERED_1) NUMBERED_1(10),
 	  NINE_TIMES(NUMBERED_2) "=4 a =4 a"},
@@ -270,7 +271,8 @@ static const struct situation situations[] = {
 	{"a non-blocking barrier left out", {"ib w r1", "r0"}, "0-1", "deadlock", "0-1"},
 	{"a bcast whose root computes", {"x", "c0", "c0", "c0"}, "", "computation", "0"},
 	{"a collective that only one rank calls, and others have sent to it",
-	 {"{20 s1 r1 s2 r2 b} a", "{21 s0 r0 =10 s3 =4 b}", "{21 =0 s0 =1 r0 =4 b}", "{21 =11 r1 =4 b}"},
+	 {"{20 s1 r1 s2 r2 b} a", "{21 s0 r0 =10 s3 =4 b}", "{21 =0 s0 =1 r0 =4 b}",
+	  "{21 =11 r1 =4 b}"},
 	 "0-3",
 	 "lost",
 	 "0"},
@@ -322,8 +324,7 @@ static void test_situations(void **state)
 	assert_int_equal(num_wrong, 0);
 }
 
-/* ---- With few tags -------------------------------------------------------------------------------
- */
+/* ---- With few tags ---- */
 
 /* The answer where ranks have room for few tags; the caller forgets it. */
 static struct answers judge_with_tags(const char *const *programs, size_t max_tags)
@@ -336,7 +337,8 @@ static struct answers judge_with_tags(const char *const *programs, size_t max_ta
 	return answers_of(sm_finish(small, 5000));
 }
 
-/* Where there was no room for a row of each tag, what was sent and got in all tells that nothing is on its way. */
+/* Where there was no room for a row of each tag, what was sent and got in all tells that nothing
+ * is on its way. */
 static void test_many_tags(void **state)
 {
 	static const char *const programs[] = LOST_IN_TREE;

@@ -43,7 +43,7 @@ static int teardown(void **state)
 	return rmdir(dir);
 }
 
-/* ---- Are two jobs equal? --------------------------------------------------------------------- */
+/* ---- Are two jobs equal? ---- */
 
 static void assert_same_job(const struct job *a, const struct job *b)
 {
@@ -68,11 +68,11 @@ static void assert_same_job(const struct job *a, const struct job *b)
 		assert_true(code_probe_is_same(&a->probes[i], &b->probes[i]));
 }
 
-/* ---- Round trips ----------------------------------------------------------------------------- */
+/* ---- Round trips ---- */
 
 static void save(const struct job *job)
 {
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 
 	if (snapshot_save(job, path, &err) < 0)
 		fail_msg("%s", err.text);
@@ -80,7 +80,7 @@ static void save(const struct job *job)
 
 static struct job *load(void)
 {
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 	struct job *job = NULL;
 
 	if (snapshot_load(path, &job, &err) < 0)
@@ -136,7 +136,7 @@ static void test_empty(void **state)
 static void test_file(void **state)
 {
 	struct job *job = job_create();
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 	struct stat st;
 	mode_t old = umask(0);
 
@@ -169,8 +169,8 @@ static void test_file(void **state)
 	job_destroy(job);
 }
 
-/* Equal ranks cost little: 2,048 of them with a ring of 64 and a list of all others. Each of them has
- * its own copy of that, which is a quarter of what so small a file may take. */
+/* Equal ranks cost little: 2,048 of them with a ring of 64 and a list of all others. Each of
+ * them has its own copy of that, which is a quarter of what so small a file may take. */
 static void test_small(void **state)
 {
 	struct job *job = job_create(), *again;
@@ -208,7 +208,7 @@ static void test_small(void **state)
 	job_destroy(job);
 }
 
-/* ---- Bad input ------------------------------------------------------------------------------- */
+/* ---- Bad input ---- */
 
 static size_t read_file(uint8_t *bytes, size_t size)
 {
@@ -245,7 +245,7 @@ static void write_compressed(const void *bytes, size_t size)
 
 static void assert_refused(enum error_code code, const char *part)
 {
-	struct pdb_error err = { 0 };
+	struct pdb_error err = {0};
 	struct job *job = NULL;
 
 	assert_int_equal(snapshot_load(path, &job, &err), -1);
@@ -304,7 +304,8 @@ static void test_refused(void **state)
 	rmdir(path);
 }
 
-/* What the version before this one has not: at the end of the last message queues, how many receives were posted. */
+/* What the version before this one has not: at the end of the last message queues, how many
+ * receives were posted. */
 static void test_older_version(void **state)
 {
 	enum { POSTED = 10, END = 9 }; /* bytes */
@@ -354,7 +355,8 @@ static void test_sections(void **state)
 		memcpy(other, plain, at);
 		memcpy(other + at, plain + at + section, length - at - section);
 		write_compressed(other, length - section);
-		/* A model may be missing: then the looks do not fit. Message queues need not be there. */
+		/* A model may be missing: then the looks do not fit. Message queues need not be
+		 * there. */
 		if (plain[at] != SNAPSHOT_QUEUES)
 			assert_int_equal(snapshot_load(path, &bad, NULL), -1);
 		else if (snapshot_load(path, &bad, NULL) == 0)
@@ -362,7 +364,8 @@ static void test_sections(void **state)
 		memcpy(other, plain, at + section);
 		memcpy(other + at + section, plain + at, length - at);
 		write_compressed(other, length + section);
-		/* Only strings, lists and shapes may come twice without harm, but they shift those after. */
+		/* Only strings, lists and shapes may come twice without harm, but they shift
+		 * those after. */
 		if (plain[at] != SNAPSHOT_STRINGS && plain[at] != SNAPSHOT_LISTS &&
 		    plain[at] != SNAPSHOT_SHAPE)
 			assert_int_equal(snapshot_load(path, &bad, NULL), -1);
@@ -408,7 +411,7 @@ static void test_mutated(void **state)
 	length = ZSTD_decompress(plain, sizeof(plain), bytes, size);
 	srandom(3);
 	for (int round = 0; round < 4000; round++) {
-		struct pdb_error err = { 0 };
+		struct pdb_error err = {0};
 		struct job *loaded;
 
 		memcpy(copy, plain, length);
@@ -458,7 +461,7 @@ static void test_interrupted(void **state)
 static void test_budget(void **state)
 {
 	struct snapshot_input *in = calloc(1, sizeof(*in));
-	uint8_t lengths[100] = { 0 };
+	uint8_t lengths[100] = {0};
 
 	(void)state;
 	in->at = lengths;
@@ -475,14 +478,19 @@ static void test_budget(void **state)
 static void test_crashes(void **state)
 {
 	static const struct job_crash crashes[] = {
-		{ .rank = 1, .tid = 4001, .signal = 11, .is_fault = true, .has_address = true, .address = UINT64_MAX },
-		{ .rank = 3, .tid = 4003, .signal = 6, .is_sent = true },
+		{.rank = 1,
+		 .tid = 4001,
+		 .signal = 11,
+		 .is_fault = true,
+		 .has_address = true,
+		 .address = UINT64_MAX},
+		{.rank = 3, .tid = 4003, .signal = 6, .is_sent = true},
 	};
 	static const struct job_crash bad[] = {
-		{ .rank = 3, .tid = 4003, .signal = 6 },  /* once more */
-		{ .rank = 2, .tid = 4003, .signal = 6 },  /* not in order */
-		{ .rank = 4, .tid = 4003, .signal = 0 },
-		{ .rank = 4, .tid = 4003, .signal = 65 },
+		{.rank = 3, .tid = 4003, .signal = 6}, /* once more */
+		{.rank = 2, .tid = 4003, .signal = 6}, /* not in order */
+		{.rank = 4, .tid = 4003, .signal = 0},
+		{.rank = 4, .tid = 4003, .signal = 65},
 	};
 	struct job *job, *again;
 

@@ -313,7 +313,7 @@ static void test_python(void **state)
 	destroy(f);
 }
 
-/* ---- Threads --------------------------------------------------------------------------------- */
+/* ---- Threads ---- */
 
 static void test_threads(void **state)
 {
@@ -345,7 +345,7 @@ static void test_threads(void **state)
 	destroy(f);
 }
 
-/* ---- Files ----------------------------------------------------------------------------------- */
+/* ---- Files ---- */
 
 static void test_files(void **state)
 {
@@ -356,10 +356,9 @@ static void test_files(void **state)
 		    "main;run;halo;PMPI_Send 7\n"
 		    "main;run;ns::solve 1\n");
 	assert_file(f, "classes", "folded", "main;run;ns::solve 1\n");
-	assert_file(
-		f, "tree -above solve", "json",
-		"\"command\": \"tree\", "
-		"\"line\": \"tree -above solve");
+	assert_file(f, "tree -above solve", "json",
+		    "\"command\": \"tree\", "
+		    "\"line\": \"tree -above solve");
 	assert_file(
 		f, "tree -above solve", "json",
 		"\"result\": {\"stacks\": ["
@@ -383,10 +382,8 @@ static void test_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_outputs),
-		cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_python),
-		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_outputs), cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_python),  cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_files),
 	};
 

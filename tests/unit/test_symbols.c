@@ -133,8 +133,8 @@ static void test_functions(void **state)
 	}
 }
 
-/* "* std::generate; fill:14; call_fill:22": the innermost first, a star before those of a library, whose
- * lines and template arguments are not ours. */
+/* "* std::generate; fill:14; call_fill:22": the innermost first, a star before those of a
+ * library, whose lines and template arguments are not ours. */
 static char *chain_text(const struct name *name)
 {
 	char *text;
@@ -161,7 +161,8 @@ static void test_inlined(void **state)
 		{"names_c-stripped.so", "outer", "outer"},
 		{"names_inline.so", "call_fill",
 		 "* std::generate; (anonymous namespace)::Table::fill:14; call_fill:22"},
-		{"names_inline.so", "call_lambda", "operator():30; * std::generate; call_lambda:32"},
+		{"names_inline.so", "call_lambda",
+		 "operator():30; * std::generate; call_lambda:32"},
 		{"names_inline-stripped.so", "call_fill", "call_fill"},
 		{"names_f.so", "__grid_mod_MOD_contain", "inner:18; grid_mod::contain:14"},
 	};
@@ -312,7 +313,8 @@ static void test_fifo(void **state)
 	modules_destroy(modules);
 }
 
-/* A fifo by the name of the file that the library shares strings with: its symbols are what is left. */
+/* A fifo by the name of the file that the library shares strings with: its symbols are what is
+ * left. */
 static void test_shared_fifo(void **state)
 {
 	struct modules *modules = modules_create();
@@ -364,11 +366,12 @@ static void test_packed(void **state)
 		assert_non_null(mkdtemp(directory));
 		snprintf(path, sizeof(path), "%s/lib.so", directory);
 		library_path(other, "names_c.so");
-		snprintf(command, sizeof(command),
-			 "cd %s && truncate -s %s zeros && "
-			 "objcopy --add-section .debug_more=zeros %s more.so && "
-			 "objcopy --compress-debug-sections=zlib more.so lib.so && rm zeros more.so",
-			 directory, cases[i].size, other);
+		snprintf(
+			command, sizeof(command),
+			"cd %s && truncate -s %s zeros && "
+			"objcopy --add-section .debug_more=zeros %s more.so && "
+			"objcopy --compress-debug-sections=zlib more.so lib.so && rm zeros more.so",
+			directory, cases[i].size, other);
 		assert_int_equal(system(command), 0);
 		free(module->path);
 		module->path = strdup(path);
@@ -382,7 +385,8 @@ static void test_packed(void **state)
 	}
 }
 
-/* Looking for a function takes what the size of its file explains; then it has its symbol's name. */
+/* Looking for a function takes what the size of its file explains; then it has its symbol's
+ * name. */
 static void test_ranges(void **state)
 {
 	struct modules *modules = modules_create();
@@ -424,16 +428,11 @@ static void test_vdso(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_functions),
-		cmocka_unit_test(test_inlined),
-		cmocka_unit_test(test_replaced_file),
-		cmocka_unit_test(test_written_file),
-		cmocka_unit_test(test_many_lookups),
-		cmocka_unit_test(test_fifo),
-		cmocka_unit_test(test_shared_fifo),
-		cmocka_unit_test(test_packed),
-		cmocka_unit_test(test_ranges),
-		cmocka_unit_test(test_vdso),
+		cmocka_unit_test(test_functions),     cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_replaced_file), cmocka_unit_test(test_written_file),
+		cmocka_unit_test(test_many_lookups),  cmocka_unit_test(test_fifo),
+		cmocka_unit_test(test_shared_fifo),   cmocka_unit_test(test_packed),
+		cmocka_unit_test(test_ranges),        cmocka_unit_test(test_vdso),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

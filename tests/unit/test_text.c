@@ -34,7 +34,8 @@ static void test_clean(void **state)
 		{"\xc2\x9b"
 		 "2J",
 		 "?2J", "?2J"}, /* a C1 control in UTF-8 */
-		{"a\u202eb\u200bc\ufeff", "a?b?c?", "a?b?c?"}, /* turns the direction, has no width */
+		/* turns the direction, has no width */
+		{"a\u202eb\u200bc\ufeff", "a?b?c?", "a?b?c?"},
 		{"\xc0\xaf\xff\xe2\x94", "?????", "?????"},
 		{"\x7f", "?", "?"},
 	};

@@ -16,7 +16,7 @@
 
 enum { ARENA = 1 << 20 };
 
-/* ---- Which loops are found ----------------------------------------------------------------- */
+/* ---- Which loops are found ---- */
 
 static const struct {
 	const char *events, *trace;
@@ -66,7 +66,7 @@ static void test_loops(void **state)
 	}
 }
 
-/* ---- The sequence comes back --------------------------------------------------------------- */
+/* ---- The sequence comes back ---- */
 
 /* The trace is the first num_events of the events. */
 static void check_expansion(const struct trace *trace, const uint32_t *events)
@@ -157,7 +157,7 @@ static void test_large_programs(void **state)
 	}
 }
 
-/* ---- No room ------------------------------------------------------------------------------- */
+/* ---- No room ---- */
 
 struct pages {
 	size_t most, given;
@@ -221,7 +221,7 @@ static void test_too_small(void **state)
 	free(memory);
 }
 
-/* ---- A reader beside the writer ------------------------------------------------------------ */
+/* ---- A reader beside the writer ---- */
 
 struct beside {
 	struct trace_maker maker;
@@ -273,8 +273,7 @@ static void test_reader_beside(void **state)
 		while (!atomic_load(&beside.is_done)) {
 			struct pdb_error err;
 			struct trace *trace = trace_copy(copy_memory, beside.maker.arena,
-							 beside.maker.size, UINT64_MAX,
-							 100, &err);
+							 beside.maker.size, UINT64_MAX, 100, &err);
 
 			if (!trace) {
 				assert_int_equal(err.code, ERROR_TIMEOUT);
@@ -293,7 +292,7 @@ static void test_reader_beside(void **state)
 	}
 }
 
-/* ---- What is not to be trusted ------------------------------------------------------------- */
+/* ---- What is not to be trusted ---- */
 
 /* Any trace that is taken can be walked over. */
 static void walk_some(const struct trace *trace)

@@ -13,7 +13,7 @@
 #include "tests/fixtures/trace_program.h"
 #include "tests/fixtures/trace_text.h"
 
-/* ---- Longest common subsequences ----------------------------------------------------------- */
+/* ---- Longest common subsequences ---- */
 
 static const struct {
 	const char *a, *b, *common; /* and where: the earliest */
@@ -136,7 +136,7 @@ static void test_large_lcs(void **state)
 	free(matches);
 }
 
-/* ---- Traces -------------------------------------------------------------------------------- */
+/* ---- Traces ---- */
 
 /* "a =" on both sides, "a^3|5" not as often, "-a" left, "+a" right, "{ ... }^3|5" loops. */
 static const struct {

@@ -141,7 +141,7 @@ static void test_match(void **state)
 	}
 }
 
-/* ---- Runs ---------------------------------------------------------------------------------- */
+/* ---- Runs ---- */
 
 static const struct traced_call ring[] = {
 	{"main:5", "MPI_Init", SEG_CLASS_INIT},

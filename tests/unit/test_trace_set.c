@@ -46,7 +46,7 @@ static size_t add_text(struct trace_set *set, const char *events, const uint32_t
 	return index;
 }
 
-/* ---- One set ------------------------------------------------------------------------------- */
+/* ---- One set ---- */
 
 #define NONE TRACE_NONE
 
@@ -108,7 +108,7 @@ static void test_equal(void **state)
 	trace_set_destroy(set);
 }
 
-/* ---- Attributes ---------------------------------------------------------------------------- */
+/* ---- Attributes ---- */
 
 enum {
 	ENTRIES = ATTRIBUTE_ENTRY,

@@ -233,7 +233,7 @@ static void test_share(void **state)
 	job_destroy(job);
 }
 
-/* ---- What is not right ----------------------------------------------------------------------- */
+/* ---- What is not right ---- */
 
 static void damage_magic(struct segment_writer *w, uint8_t *arena)
 {

@@ -132,10 +132,8 @@ static void test_chain(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shapes),
-		cmocka_unit_test(test_arrow),
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_shapes), cmocka_unit_test(test_arrow),
+		cmocka_unit_test(test_empty),  cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_chain),
 	};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Receives and messages of UCX, put together by hand: what is read of them, and that what is damaged, endless
- * or not there is refused and does no harm. Real ones: tests/attach/queues.sh. */
+ * Receives and messages of UCX, put together by hand: what is read of them, and that what is
+ * damaged, endless or not there is refused and does no harm. Real ones: tests/attach/queues.sh. */
 #include "attach/queues/ucx_tags.h"
 #include "tests/unit/mpich_world.h"
 
@@ -53,9 +53,8 @@ static void test_find(void **state)
 		size_t in_worker;
 		bool is_found;
 	} places[] = {
-		{1, 0, true},   {-1, 5, true}, {8, 63, true},
-		{-8, 3, true},  {9, 3, false}, {-9, 3, false},
-		{1, 64, false},
+		{1, 0, true},  {-1, 5, true},  {8, 63, true},  {-8, 3, true},
+		{9, 3, false}, {-9, 3, false}, {1, 64, false},
 	};
 	struct ucx_worker found;
 
@@ -150,7 +149,8 @@ static void test_much(void **state)
 
 static void test_read(void **state)
 {
-	/* As they are posted; as they are read: first those that leave bits open, then by bucket. */
+	/* As they are posted; as they are read: first those that leave bits open, then by
+	 * bucket. */
 	static const struct ucx_tag posted[] = {
 		{0x0000000200000009, ALL_BITS, FIRST_NUMBER},
 		{0x0040000300000007, 0xffffffff1fffffff, FIRST_NUMBER + 1},
@@ -190,11 +190,11 @@ static void test_read(void **state)
 }
 
 #define WILD(i) (RECEIVE_ELEMENT + world.receives[i])
-#define ADDRESS_OF_RECEIVE(i) (RECEIVES + ((i) * RECEIVE_WORDS + RECEIVE_ELEMENT) * sizeof(uint64_t))
+#define ADDRESS_OF_RECEIVE(i) (RECEIVES + ((i)*RECEIVE_WORDS + RECEIVE_ELEMENT) * sizeof(uint64_t))
 #define ADDRESS_OF_MESSAGE(i) (MESSAGES + (i) * sizeof(world.messages[0]))
 
-/* The first two receives leave bits open, the next two are of one bucket, and so are the three messages;
- * all as UCX 1.18 has them. */
+/* The first two receives leave bits open, the next two are of one bucket, and so are the three
+ * messages; all as UCX 1.18 has them. */
 static void make_busy_world(void)
 {
 	make_world(&versions[1]);
@@ -328,9 +328,9 @@ static void test_changing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_find), cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_much), cmocka_unit_test(test_read),
-		cmocka_unit_test(test_damaged), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_find),     cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_much),     cmocka_unit_test(test_read),
+		cmocka_unit_test(test_damaged),  cmocka_unit_test(test_many),
 		cmocka_unit_test(test_changing),
 	};
 

@@ -14,7 +14,7 @@
 
 #define MAIN(n) SIM_PATH(1000 + (n))
 
-/* ---- Jobs ------------------------------------------------------------------------------------- */
+/* ---- Jobs ---- */
 
 /* for { Send; Recv; Allreduce }, where rank r stops at step `stop` of iteration `iteration`: at
  * step 2 * i inside call i, at step 2 * i + 1 after it; for `stay` ms. */
@@ -22,10 +22,10 @@ struct rank_spec {
 	int iteration, stop;
 	uint64_t stay;
 	bool has_moved; /* in the second look */
-	int life;	/* 0: running */
+	int life;       /* 0: running */
 };
 
-static const char *const calls[] = { "MPI_Send", "MPI_Recv", "MPI_Allreduce" };
+static const char *const calls[] = {"MPI_Send", "MPI_Recv", "MPI_Allreduce"};
 
 static void add_rank(struct job *job, int number, const struct rank_spec *spec)
 {
@@ -69,7 +69,7 @@ static void assert_ranks(const struct rankset *set, const char *expected)
 	free(text);
 }
 
-/* ---- By models -------------------------------------------------------------------------------- */
+/* ---- By models ---- */
 
 enum { SEND, SENT, RECV, RECEIVED, REDUCE, REDUCED };
 
@@ -82,68 +82,143 @@ struct case_spec {
 	bool is_hang;
 };
 
-#define STAYS(iteration, stop, stay) { iteration, stop, stay, false, 0 }
-#define MOVES(iteration, stop, stay) { iteration, stop, stay, true, 0 }
+#define STAYS(iteration, stop, stay)                                                               \
+	{                                                                                          \
+		iteration, stop, stay, false, 0                                                    \
+	}
+#define MOVES(iteration, stop, stay)                                                               \
+	{                                                                                          \
+		iteration, stop, stay, true, 0                                                     \
+	}
 
 static const struct case_spec cases[] = {
-	{ "one computes, the others wait",
-	  { STAYS(9, REDUCE, 5000), STAYS(9, RECEIVED, 5000), STAYS(9, REDUCE, 5000), STAYS(9, REDUCE, 5000) },
-	  true, VERDICT_COMPUTATION, "1", true },
-	{ "the same with one look",
-	  { STAYS(9, REDUCE, 5000), STAYS(9, RECEIVED, 5000), STAYS(9, REDUCE, 5000), STAYS(9, REDUCE, 5000) },
-	  false, VERDICT_COMPUTATION, "1", true },
-	{ "pipeline: the one that computes is ahead of the one that waits for it",
-	  { STAYS(9, REDUCE, 5000), STAYS(9, RECEIVED, 5000), STAYS(9, RECV, 5000), STAYS(8, SEND, 5000) },
-	  true, VERDICT_COMPUTATION, "1", true },
-	{ "two compute: the one behind",
-	  { STAYS(9, REDUCE, 5000), STAYS(9, RECEIVED, 5000), STAYS(9, SENT, 5000), STAYS(9, REDUCE, 5000) },
-	  true, VERDICT_COMPUTATION, "2", true },
-	{ "two compute in one place",
-	  { STAYS(9, REDUCE, 5000), STAYS(9, SENT, 5000), STAYS(9, SENT, 7000), STAYS(9, REDUCE, 5000) },
-	  true, VERDICT_COMPUTATION, "1-2", true },
-	{ "hung in the second call of the first iteration",
-	  { STAYS(0, REDUCE, 4000), STAYS(0, SENT, 4000), STAYS(0, REDUCE, 4000), STAYS(0, REDUCE, 4000) },
-	  true, VERDICT_COMPUTATION, "1", true },
-	{ "too short to be sure",
-	  { STAYS(9, REDUCE, 700), STAYS(9, RECEIVED, 700), STAYS(9, REDUCE, 700), STAYS(9, REDUCE, 700) },
-	  true, VERDICT_COMPUTATION, "1", false },
-	{ "too short to say",
-	  { STAYS(9, REDUCE, 100), STAYS(9, RECEIVED, 100), STAYS(9, REDUCE, 100), STAYS(9, REDUCE, 100) },
-	  true, VERDICT_NONE, "", false },
-	{ "a first phase that all but one are in",
-	  { STAYS(0, SENT, 4000), STAYS(0, SENT, 4000), STAYS(0, RECV, 3000), STAYS(0, SENT, 4000) },
-	  true, VERDICT_COMPUTATION, "0-1,3", false },
-	{ "all move",
-	  { MOVES(9, REDUCE, 3), MOVES(9, SENT, 1), MOVES(9, RECV, 2), MOVES(9, SEND, 0) },
-	  true, VERDICT_NONE, "", false },
-	{ "one waits, the others move",
-	  { STAYS(9, REDUCE, 900), MOVES(9, SENT, 1), MOVES(9, RECV, 2), MOVES(9, SEND, 0) },
-	  true, VERDICT_NONE, "", false },
-	{ "a rank computes for a while, others move",
-	  { STAYS(9, REDUCE, 900), STAYS(9, SENT, 900), MOVES(9, RECV, 2), MOVES(9, SEND, 0) },
-	  true, VERDICT_NONE, "", false },
-	{ "a rank computes for long, others move: the last step of a matrix, say",
-	  { STAYS(9, REDUCE, 9000), STAYS(9, SENT, 9000), MOVES(9, RECV, 2), MOVES(9, SEND, 0) },
-	  true, VERDICT_COMPUTATION, "1", false },
-	{ "a rank computes for very long, others move still",
-	  { STAYS(9, REDUCE, 12000), STAYS(9, SENT, 12000), MOVES(9, RECV, 2), MOVES(9, SEND, 0) },
-	  true, VERDICT_COMPUTATION, "1", true },
-	{ "all compute",
-	  { STAYS(9, SENT, 9000), STAYS(9, SENT, 9000), STAYS(9, RECEIVED, 9000), STAYS(9, SENT, 9000) },
-	  true, VERDICT_NONE, "", false },
-	{ "all inside: one is behind",
-	  { STAYS(9, REDUCE, 5000), STAYS(8, RECV, 5000), STAYS(9, REDUCE, 5000), STAYS(9, REDUCE, 5000) },
-	  true, VERDICT_LEAST, "1", true },
-	{ "all inside, in one place",
-	  { STAYS(9, SEND, 5000), STAYS(9, SEND, 5000), STAYS(9, SEND, 5000), STAYS(9, SEND, 5000) },
-	  true, VERDICT_UNDECIDED, "0-3", true },
-	{ "all inside for a short while",
-	  { STAYS(9, SEND, 300), STAYS(9, SEND, 300), STAYS(9, RECV, 300), STAYS(9, SEND, 300) },
-	  true, VERDICT_NONE, "", false },
-	{ "one has left",
-	  { STAYS(9, REDUCE, 5000), { 9, REDUCED, 5000, false, SEG_LIFE_FINALIZED },
-	    STAYS(9, REDUCE, 5000), STAYS(9, REDUCE, 5000) },
-	  true, VERDICT_LEFT, "1", true },
+	{"one computes, the others wait",
+	 {STAYS(9, REDUCE, 5000), STAYS(9, RECEIVED, 5000), STAYS(9, REDUCE, 5000),
+	  STAYS(9, REDUCE, 5000)},
+	 true,
+	 VERDICT_COMPUTATION,
+	 "1",
+	 true},
+	{"the same with one look",
+	 {STAYS(9, REDUCE, 5000), STAYS(9, RECEIVED, 5000), STAYS(9, REDUCE, 5000),
+	  STAYS(9, REDUCE, 5000)},
+	 false,
+	 VERDICT_COMPUTATION,
+	 "1",
+	 true},
+	{"pipeline: the one that computes is ahead of the one that waits for it",
+	 {STAYS(9, REDUCE, 5000), STAYS(9, RECEIVED, 5000), STAYS(9, RECV, 5000),
+	  STAYS(8, SEND, 5000)},
+	 true,
+	 VERDICT_COMPUTATION,
+	 "1",
+	 true},
+	{"two compute: the one behind",
+	 {STAYS(9, REDUCE, 5000), STAYS(9, RECEIVED, 5000), STAYS(9, SENT, 5000),
+	  STAYS(9, REDUCE, 5000)},
+	 true,
+	 VERDICT_COMPUTATION,
+	 "2",
+	 true},
+	{"two compute in one place",
+	 {STAYS(9, REDUCE, 5000), STAYS(9, SENT, 5000), STAYS(9, SENT, 7000),
+	  STAYS(9, REDUCE, 5000)},
+	 true,
+	 VERDICT_COMPUTATION,
+	 "1-2",
+	 true},
+	{"hung in the second call of the first iteration",
+	 {STAYS(0, REDUCE, 4000), STAYS(0, SENT, 4000), STAYS(0, REDUCE, 4000),
+	  STAYS(0, REDUCE, 4000)},
+	 true,
+	 VERDICT_COMPUTATION,
+	 "1",
+	 true},
+	{"too short to be sure",
+	 {STAYS(9, REDUCE, 700), STAYS(9, RECEIVED, 700), STAYS(9, REDUCE, 700),
+	  STAYS(9, REDUCE, 700)},
+	 true,
+	 VERDICT_COMPUTATION,
+	 "1",
+	 false},
+	{"too short to say",
+	 {STAYS(9, REDUCE, 100), STAYS(9, RECEIVED, 100), STAYS(9, REDUCE, 100),
+	  STAYS(9, REDUCE, 100)},
+	 true,
+	 VERDICT_NONE,
+	 "",
+	 false},
+	{"a first phase that all but one are in",
+	 {STAYS(0, SENT, 4000), STAYS(0, SENT, 4000), STAYS(0, RECV, 3000), STAYS(0, SENT, 4000)},
+	 true,
+	 VERDICT_COMPUTATION,
+	 "0-1,3",
+	 false},
+	{"all move",
+	 {MOVES(9, REDUCE, 3), MOVES(9, SENT, 1), MOVES(9, RECV, 2), MOVES(9, SEND, 0)},
+	 true,
+	 VERDICT_NONE,
+	 "",
+	 false},
+	{"one waits, the others move",
+	 {STAYS(9, REDUCE, 900), MOVES(9, SENT, 1), MOVES(9, RECV, 2), MOVES(9, SEND, 0)},
+	 true,
+	 VERDICT_NONE,
+	 "",
+	 false},
+	{"a rank computes for a while, others move",
+	 {STAYS(9, REDUCE, 900), STAYS(9, SENT, 900), MOVES(9, RECV, 2), MOVES(9, SEND, 0)},
+	 true,
+	 VERDICT_NONE,
+	 "",
+	 false},
+	{"a rank computes for long, others move: the last step of a matrix, say",
+	 {STAYS(9, REDUCE, 9000), STAYS(9, SENT, 9000), MOVES(9, RECV, 2), MOVES(9, SEND, 0)},
+	 true,
+	 VERDICT_COMPUTATION,
+	 "1",
+	 false},
+	{"a rank computes for very long, others move still",
+	 {STAYS(9, REDUCE, 12000), STAYS(9, SENT, 12000), MOVES(9, RECV, 2), MOVES(9, SEND, 0)},
+	 true,
+	 VERDICT_COMPUTATION,
+	 "1",
+	 true},
+	{"all compute",
+	 {STAYS(9, SENT, 9000), STAYS(9, SENT, 9000), STAYS(9, RECEIVED, 9000),
+	  STAYS(9, SENT, 9000)},
+	 true,
+	 VERDICT_NONE,
+	 "",
+	 false},
+	{"all inside: one is behind",
+	 {STAYS(9, REDUCE, 5000), STAYS(8, RECV, 5000), STAYS(9, REDUCE, 5000),
+	  STAYS(9, REDUCE, 5000)},
+	 true,
+	 VERDICT_LEAST,
+	 "1",
+	 true},
+	{"all inside, in one place",
+	 {STAYS(9, SEND, 5000), STAYS(9, SEND, 5000), STAYS(9, SEND, 5000), STAYS(9, SEND, 5000)},
+	 true,
+	 VERDICT_UNDECIDED,
+	 "0-3",
+	 true},
+	{"all inside for a short while",
+	 {STAYS(9, SEND, 300), STAYS(9, SEND, 300), STAYS(9, RECV, 300), STAYS(9, SEND, 300)},
+	 true,
+	 VERDICT_NONE,
+	 "",
+	 false},
+	{"one has left",
+	 {STAYS(9, REDUCE, 5000),
+	  {9, REDUCED, 5000, false, SEG_LIFE_FINALIZED},
+	  STAYS(9, REDUCE, 5000),
+	  STAYS(9, REDUCE, 5000)},
+	 true,
+	 VERDICT_LEFT,
+	 "1",
+	 true},
 };
 
 static const struct case_spec *find_case(const char *what)
@@ -220,9 +295,9 @@ static void test_usual_stay(void **state)
 		enum verdict_kind kind;
 		bool is_hang;
 	} stays[] = {
-		{ 400, VERDICT_COMPUTATION, true },
-		{ 2800, VERDICT_COMPUTATION, false },
-		{ 6000, VERDICT_NONE, false },
+		{400, VERDICT_COMPUTATION, true},
+		{2800, VERDICT_COMPUTATION, false},
+		{6000, VERDICT_NONE, false},
 	};
 
 	(void)state;
@@ -240,7 +315,7 @@ static void test_usual_stay(void **state)
 	}
 }
 
-/* ---- With stacks ------------------------------------------------------------------------------ */
+/* ---- With stacks ---- */
 
 #define LIBMPI "/lib/libmpi.so.40"
 #define LIBC "/lib/libc.so.6"
@@ -250,7 +325,7 @@ static void test_usual_stay(void **state)
 static uint32_t add_frame(struct job *job, uint32_t path, const char *module, const char *function,
 			  bool is_return)
 {
-	struct name name = { .function = function, .is_symbol = true };
+	struct name name = {.function = function, .is_symbol = true};
 	uint64_t hash = 0;
 
 	for (const char *c = function; *c; c++)
@@ -279,7 +354,7 @@ static void add_sample(struct job *job, int rank, char process_state, const char
 /* The caller is the program's. */
 static void add_call_sample(struct job *job, int rank, const char *caller, const char *function)
 {
-	struct sample sample = { .rank = rank, .is_main = true, .state = 'R', .when_ns = 1 };
+	struct sample sample = {.rank = rank, .is_main = true, .state = 'R', .when_ns = 1};
 
 	sample.path = add_frame(job, CALLPATH_NONE, APP, "main", true);
 	sample.path = add_frame(job, sample.path, APP, caller, true);
@@ -290,7 +365,7 @@ static void add_call_sample(struct job *job, int rank, const char *caller, const
 /* Inside MPI as the others, and only the process state tells. */
 static void test_stopped(void **state)
 {
-	static const char states[] = { 'T', 't', 'Z', 'D' };
+	static const char states[] = {'T', 't', 'Z', 'D'};
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(states); i++) {
@@ -317,8 +392,8 @@ static void test_stopped_soon(void **state)
 		char process_state;
 		bool is_hang;
 	} stopped[] = {
-		{ 'T', true },
-		{ 'D', false },
+		{'T', true},
+		{'D', false},
 	};
 
 	(void)state;
@@ -375,7 +450,8 @@ static void test_waits_for_own_threads(void **state)
 		/* The thread, and not the main thread that waits for it. */
 		assert_int_equal(answer.verdict->num_culprit_groups, 1);
 		group = answer.verdict->culprit_groups[0];
-		assert_false(job->model->lanes[answer.groups->groups[group].actors[0]].data->is_main);
+		assert_false(
+			job->model->lanes[answer.groups->groups[group].actors[0]].data->is_main);
 		answers_deinit(&answer);
 		job_destroy(job);
 	}
@@ -407,9 +483,9 @@ static void test_ended(void **state)
 		const char *culprits;
 		bool is_hang;
 	} ended[] = {
-		{ "all inside, in one place", VERDICT_LEFT, "4", true },
-		{ "one computes, the others wait", VERDICT_COMPUTATION, "1", true },
-		{ "all move", VERDICT_NONE, "", false },
+		{"all inside, in one place", VERDICT_LEFT, "4", true},
+		{"one computes, the others wait", VERDICT_COMPUTATION, "1", true},
+		{"all move", VERDICT_NONE, "", false},
 	};
 
 	(void)state;
@@ -428,8 +504,8 @@ static void test_ended(void **state)
 	}
 }
 
-/* Two ranks are in this call, and a third has ended: gone, or (is_known) after MPI_Finalize. At a job's end
- * ranks end one after the other, which takes its time. */
+/* Two ranks are in this call, and a third has ended: gone, or (is_known) after MPI_Finalize. At
+ * a job's end ranks end one after the other, which takes its time. */
 static void test_ending(void **state)
 {
 	static const struct {
@@ -438,12 +514,9 @@ static void test_ending(void **state)
 		uint64_t stay_ms;
 		bool is_hang;
 	} endings[] = {
-		{ "MPI_Barrier", false, 5000, true },
-		{ "MPI_Finalize", false, 5000, false },
-		{ "MPI_Finalize", false, 70000, true },
-		{ "MPI_Barrier", true, 5000, true },
-		{ "MPI_Finalize", true, 5000, false },
-		{ "MPI_Finalize", true, 70000, true },
+		{"MPI_Barrier", false, 5000, true},   {"MPI_Finalize", false, 5000, false},
+		{"MPI_Finalize", false, 70000, true}, {"MPI_Barrier", true, 5000, true},
+		{"MPI_Finalize", true, 5000, false},  {"MPI_Finalize", true, 70000, true},
 	};
 
 	(void)state;
@@ -485,7 +558,8 @@ static void test_ended_by_stacks(void **state)
 	static const struct {
 		const char *function;
 		bool is_final;
-	} calls_of_all[] = {{ "PMPI_Recv", true }, { "PMPI_Finalize", false }, { "mpi_finalize_", false }};
+	} calls_of_all[] = {
+		{"PMPI_Recv", true}, {"PMPI_Finalize", false}, {"mpi_finalize_", false}};
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(calls_of_all); i++) {
@@ -516,20 +590,24 @@ static void test_apart_by_stacks(void **state)
 		} ranks[5];
 		const char *apart;
 	} stacks[] = {
-		{ "all in one call",
-		  { { "a", "MPI_Recv" }, { "a", "MPI_Recv" }, { "a", "MPI_Recv" } }, "" },
-		{ "one in another call of the same function",
-		  { { "a", "MPI_Recv" }, { "b", "MPI_Recv" }, { "a", "MPI_Recv" } }, "1" },
-		{ "MPI does something else meanwhile",
-		  { { "a", "MPI_Recv" }, { "a", "opal_progress" }, { "a", "MPI_Recv" } }, "" },
-		{ "two of five, each for itself",
-		  { { "a", "MPI_Bcast" }, { "b", "MPI_Recv" }, { "a", "MPI_Bcast" }, { "a", "MPI_Bcast" },
-		    { "c", "MPI_Recv" } },
-		  "1,4" },
-		{ "half of them are not most",
-		  { { "a", "MPI_Bcast" }, { "b", "MPI_Recv" }, { "a", "MPI_Bcast" }, { "b", "MPI_Recv" } }, "" },
-		{ "most poll",
-		  { { "a", "MPI_Test" }, { "b", "MPI_Iprobe" }, { "c", "MPI_Recv" } }, "2" },
+		{"all in one call", {{"a", "MPI_Recv"}, {"a", "MPI_Recv"}, {"a", "MPI_Recv"}}, ""},
+		{"one in another call of the same function",
+		 {{"a", "MPI_Recv"}, {"b", "MPI_Recv"}, {"a", "MPI_Recv"}},
+		 "1"},
+		{"MPI does something else meanwhile",
+		 {{"a", "MPI_Recv"}, {"a", "opal_progress"}, {"a", "MPI_Recv"}},
+		 ""},
+		{"two of five, each for itself",
+		 {{"a", "MPI_Bcast"},
+		  {"b", "MPI_Recv"},
+		  {"a", "MPI_Bcast"},
+		  {"a", "MPI_Bcast"},
+		  {"c", "MPI_Recv"}},
+		 "1,4"},
+		{"half of them are not most",
+		 {{"a", "MPI_Bcast"}, {"b", "MPI_Recv"}, {"a", "MPI_Bcast"}, {"b", "MPI_Recv"}},
+		 ""},
+		{"most poll", {{"a", "MPI_Test"}, {"b", "MPI_Iprobe"}, {"c", "MPI_Recv"}}, "2"},
 	};
 
 	(void)state;
@@ -539,7 +617,8 @@ static void test_apart_by_stacks(void **state)
 
 		print_message("%s\n", stacks[i].what);
 		for (int r = 0; r < 5 && stacks[i].ranks[r].caller; r++)
-			add_call_sample(job, r, stacks[i].ranks[r].caller, stacks[i].ranks[r].function);
+			add_call_sample(job, r, stacks[i].ranks[r].caller,
+					stacks[i].ranks[r].function);
 		verdict = verdict_create(job, NULL, NULL, NULL);
 		assert_int_equal(verdict->kind, VERDICT_UNKNOWN);
 		assert_ranks(verdict->culprits, "");
@@ -560,63 +639,140 @@ static void test_by_stacks(void **state)
 	static const struct {
 		const char *what;
 		struct stack_spec looks[2][3]; /* [look][rank] */
-		int num_looks, seconds; /* apart */
+		int num_looks, seconds;        /* apart */
 		enum verdict_kind kind;
 		const char *culprits;
 		bool is_hang, is_final;
 	} stacks[] = {
-		{ "one sample",
-		  { { { LIBMPI, "x", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } } },
-		  1, 0, VERDICT_COMPUTATION, "1", false, false },
-		{ "two samples that agree",
-		  { { { LIBMPI, "x", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } },
-		    { { LIBMPI, "y", 'R' }, { APP, "other", 'R' }, { LIBMPI, "x", 'R' } } },
-		  2, 3, VERDICT_COMPUTATION, "1", true, false },
-		{ "two samples that agree, soon after each other",
-		  { { { LIBMPI, "x", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } },
-		    { { LIBMPI, "y", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } } },
-		  2, 1, VERDICT_COMPUTATION, "1", false, false },
-		{ "one computes, one moves",
-		  { { { APP, "compute", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } },
-		    { { LIBMPI, "x", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } } },
-		  2, 3, VERDICT_NONE, "", false, false },
-		{ "two poll, as one is seen to in a loop around it",
-		  { { { LIBMPI, "MPI_Iprobe", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "ompi_test_f", 'R' } },
-		    { { APP, "look", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "MPI_Test", 'R' } } },
-		  2, 3, VERDICT_COMPUTATION, "1", true, false },
-		{ "one polls, and then waits",
-		  { { { LIBMPI, "MPI_Iprobe", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } },
-		    { { LIBMPI, "MPI_Recv", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } } },
-		  2, 3, VERDICT_NONE, "", false, false },
-		{ "all poll",
-		  { { { LIBMPI, "MPI_Test", 'R' }, { LIBMPI, "MPI_Test", 'R' }, { LIBMPI, "x", 'R' } },
-		    { { APP, "look", 'R' }, { APP, "look", 'R' }, { LIBMPI, "x", 'R' } } },
-		  2, 3, VERDICT_UNKNOWN, "", false, false },
-		{ "two samples that do not",
-		  { { { LIBMPI, "x", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } },
-		    { { APP, "compute", 'R' }, { LIBMPI, "x", 'R' }, { LIBMPI, "x", 'R' } } },
-		  2, 3, VERDICT_NONE, "", false, false },
-		{ "MPI linked into the program",
-		  { { { APP, "PMPI_Recv", 'R' }, { APP, "compute", 'R' }, { APP, "mpi_recv_", 'R' } } },
-		  1, 0, VERDICT_COMPUTATION, "1", false, false },
-		{ "most compute",
-		  { { { APP, "compute", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'R' } } },
-		  1, 0, VERDICT_NONE, "", false, false },
-		{ "all inside",
-		  { { { LIBMPI, "x", 'R' }, { LIBMPI, "x", 'R' }, { LIBMPI, "x", 'R' } } },
-		  1, 0, VERDICT_UNKNOWN, "", false, false },
-		{ "one stopped",
-		  { { { LIBMPI, "x", 'R' }, { LIBMPI, "x", 'R' }, { LIBMPI, "x", 'T' } } },
-		  1, 0, VERDICT_STOPPED, "2", false, true },
-		{ "one stopped by a debugger",
-		  { { { LIBMPI, "x", 'R' }, { LIBMPI, "x", 'R' }, { LIBMPI, "x", 't' } } },
-		  1, 0, VERDICT_STOPPED, "2", false, false },
-		{ "one stopped, another computes",
-		  { { { LIBMPI, "x", 'R' }, { APP, "compute", 'R' }, { LIBMPI, "x", 'T' } } },
-		  1, 0, VERDICT_STOPPED, "2", false, false },
-		{ "all stopped",
-		  { { { LIBMPI, "x", 'T' }, { LIBMPI, "x", 'T' }, { LIBMPI, "x", 'T' } } },
-		  1, 0, VERDICT_STOPPED, "0-2", false, false },
+		{"one sample",
+		 {{{LIBMPI, "x", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "x", 'R'}}},
+		 1,
+		 0,
+		 VERDICT_COMPUTATION,
+		 "1",
+		 false,
+		 false},
+		{"two samples that agree",
+		 {{{LIBMPI, "x", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "x", 'R'}},
+		  {{LIBMPI, "y", 'R'}, {APP, "other", 'R'}, {LIBMPI, "x", 'R'}}},
+		 2,
+		 3,
+		 VERDICT_COMPUTATION,
+		 "1",
+		 true,
+		 false},
+		{"two samples that agree, soon after each other",
+		 {{{LIBMPI, "x", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "x", 'R'}},
+		  {{LIBMPI, "y", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "x", 'R'}}},
+		 2,
+		 1,
+		 VERDICT_COMPUTATION,
+		 "1",
+		 false,
+		 false},
+		{"one computes, one moves",
+		 {{{APP, "compute", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "x", 'R'}},
+		  {{LIBMPI, "x", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "x", 'R'}}},
+		 2,
+		 3,
+		 VERDICT_NONE,
+		 "",
+		 false,
+		 false},
+		{"two poll, as one is seen to in a loop around it",
+		 {{{LIBMPI, "MPI_Iprobe", 'R'},
+		   {APP, "compute", 'R'},
+		   {LIBMPI, "ompi_test_f", 'R'}},
+		  {{APP, "look", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "MPI_Test", 'R'}}},
+		 2,
+		 3,
+		 VERDICT_COMPUTATION,
+		 "1",
+		 true,
+		 false},
+		{"one polls, and then waits",
+		 {{{LIBMPI, "MPI_Iprobe", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "x", 'R'}},
+		  {{LIBMPI, "MPI_Recv", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "x", 'R'}}},
+		 2,
+		 3,
+		 VERDICT_NONE,
+		 "",
+		 false,
+		 false},
+		{"all poll",
+		 {{{LIBMPI, "MPI_Test", 'R'}, {LIBMPI, "MPI_Test", 'R'}, {LIBMPI, "x", 'R'}},
+		  {{APP, "look", 'R'}, {APP, "look", 'R'}, {LIBMPI, "x", 'R'}}},
+		 2,
+		 3,
+		 VERDICT_UNKNOWN,
+		 "",
+		 false,
+		 false},
+		{"two samples that do not",
+		 {{{LIBMPI, "x", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "x", 'R'}},
+		  {{APP, "compute", 'R'}, {LIBMPI, "x", 'R'}, {LIBMPI, "x", 'R'}}},
+		 2,
+		 3,
+		 VERDICT_NONE,
+		 "",
+		 false,
+		 false},
+		{"MPI linked into the program",
+		 {{{APP, "PMPI_Recv", 'R'}, {APP, "compute", 'R'}, {APP, "mpi_recv_", 'R'}}},
+		 1,
+		 0,
+		 VERDICT_COMPUTATION,
+		 "1",
+		 false,
+		 false},
+		{"most compute",
+		 {{{APP, "compute", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "x", 'R'}}},
+		 1,
+		 0,
+		 VERDICT_NONE,
+		 "",
+		 false,
+		 false},
+		{"all inside",
+		 {{{LIBMPI, "x", 'R'}, {LIBMPI, "x", 'R'}, {LIBMPI, "x", 'R'}}},
+		 1,
+		 0,
+		 VERDICT_UNKNOWN,
+		 "",
+		 false,
+		 false},
+		{"one stopped",
+		 {{{LIBMPI, "x", 'R'}, {LIBMPI, "x", 'R'}, {LIBMPI, "x", 'T'}}},
+		 1,
+		 0,
+		 VERDICT_STOPPED,
+		 "2",
+		 false,
+		 true},
+		{"one stopped by a debugger",
+		 {{{LIBMPI, "x", 'R'}, {LIBMPI, "x", 'R'}, {LIBMPI, "x", 't'}}},
+		 1,
+		 0,
+		 VERDICT_STOPPED,
+		 "2",
+		 false,
+		 false},
+		{"one stopped, another computes",
+		 {{{LIBMPI, "x", 'R'}, {APP, "compute", 'R'}, {LIBMPI, "x", 'T'}}},
+		 1,
+		 0,
+		 VERDICT_STOPPED,
+		 "2",
+		 false,
+		 false},
+		{"all stopped",
+		 {{{LIBMPI, "x", 'T'}, {LIBMPI, "x", 'T'}, {LIBMPI, "x", 'T'}}},
+		 1,
+		 0,
+		 VERDICT_STOPPED,
+		 "0-2",
+		 false,
+		 false},
 	};
 
 	(void)state;
@@ -633,8 +789,8 @@ static void test_by_stacks(void **state)
 				const struct stack_spec *s = &stacks[i].looks[l][r];
 
 				add_sample(job, r, s->process_state, s->module, s->function,
-					   ((uint64_t)l * (uint64_t)stacks[i].seconds + 1) *
-						   1000 * SIM_MS);
+					   ((uint64_t)l * (uint64_t)stacks[i].seconds + 1) * 1000 *
+						   SIM_MS);
 				if (r < num_counted)
 					job->samples->samples[job->samples->num_samples - 1]
 						.queues = message_queues_create();
@@ -705,15 +861,28 @@ static void test_crashed(void **state)
 		enum verdict_kind kind;
 		const char *culprits;
 	} signals[] = {
-		{{{.rank = 1, .tid = 10, .signal = SIGSEGV, .is_fault = true}}, VERDICT_CRASHED, "1"},
-		/* Others abort because of the fault. */
-		{{{.rank = 0, .tid = 10, .signal = SIGABRT}, {.rank = 1, .tid = 11, .signal = SIGFPE, .is_fault = true}, {.rank = 2, .tid = 12, .signal = SIGABRT}},
+		{{{.rank = 1, .tid = 10, .signal = SIGSEGV, .is_fault = true}},
 		 VERDICT_CRASHED,
 		 "1"},
-		{{{.rank = 0, .tid = 10, .signal = SIGABRT}, {.rank = 2, .tid = 12, .signal = SIGABRT}}, VERDICT_CRASHED, "0,2"},
+		/* Others abort because of the fault. */
+		{{{.rank = 0, .tid = 10, .signal = SIGABRT},
+		  {.rank = 1, .tid = 11, .signal = SIGFPE, .is_fault = true},
+		  {.rank = 2, .tid = 12, .signal = SIGABRT}},
+		 VERDICT_CRASHED,
+		 "1"},
+		{{{.rank = 0, .tid = 10, .signal = SIGABRT},
+		  {.rank = 2, .tid = 12, .signal = SIGABRT}},
+		 VERDICT_CRASHED,
+		 "0,2"},
 		/* A launcher ends what is left. */
-		{{{.rank = 0, .tid = 10, .signal = SIGABRT, .is_sent = true}, {.rank = 2, .tid = 12, .signal = SIGABRT}}, VERDICT_CRASHED, "2"},
-		{{{.rank = 0, .tid = 10, .signal = SIGSEGV, .is_sent = true}, {.rank = 1, .tid = 12, .signal = SIGQUIT}}, VERDICT_UNKNOWN, ""},
+		{{{.rank = 0, .tid = 10, .signal = SIGABRT, .is_sent = true},
+		  {.rank = 2, .tid = 12, .signal = SIGABRT}},
+		 VERDICT_CRASHED,
+		 "2"},
+		{{{.rank = 0, .tid = 10, .signal = SIGSEGV, .is_sent = true},
+		  {.rank = 1, .tid = 12, .signal = SIGQUIT}},
+		 VERDICT_UNKNOWN,
+		 ""},
 	};
 
 	(void)state;

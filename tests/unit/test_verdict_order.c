@@ -100,7 +100,7 @@ static const struct code_variables *get_variables(void *context, uint32_t module
 	return context;
 }
 
-/* ---- Jobs ------------------------------------------------------------------------------------ */
+/* ---- Jobs ---- */
 
 enum { MAX_LOOKS = 2, MAX_RANKS = 6 };
 
@@ -332,7 +332,7 @@ static void test_choice(void **state)
 	}
 }
 
-/* ---- Trees ----------------------------------------------------------------------------------- */
+/* ---- Trees ---- */
 
 static void assert_steps(const struct temporal_result *order, size_t num, bool from_last,
 			 const char *expected)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The verdict by stacks and what MPI libraries hold of messages: jobs are as in tests/fixtures/queue_ranks.h. */
+ * The verdict by stacks and what MPI libraries hold of messages: jobs are as in
+ * tests/fixtures/queue_ranks.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,10 +170,12 @@ static void test_cases(void **state)
 		verdict_choose_by_queues(verdict, job, NULL);
 		culprits = rankset_encode(verdict->culprits, 0);
 		if (verdict->kind != cases[i].kind || strcmp(culprits, cases[i].culprits) != 0)
-			fail_msg("%s: kind %d, culprits %s", cases[i].what, verdict->kind, culprits);
-		assert_int_equal(verdict->queue_cause != NULL, cases[i].kind == VERDICT_LOST ||
-								       cases[i].kind == VERDICT_DEADLOCK ||
-								       cases[i].cause == QUEUE_CAUSE_OPEN);
+			fail_msg("%s: kind %d, culprits %s", cases[i].what, verdict->kind,
+				 culprits);
+		assert_int_equal(verdict->queue_cause != NULL,
+				 cases[i].kind == VERDICT_LOST ||
+					 cases[i].kind == VERDICT_DEADLOCK ||
+					 cases[i].cause == QUEUE_CAUSE_OPEN);
 		if (cases[i].cause == QUEUE_CAUSE_OPEN) {
 			assert_int_equal(verdict->queue_cause->kind, QUEUE_CAUSE_OPEN);
 			assert_int_equal(verdict->queue_cause->num_waits, 4);
@@ -180,7 +183,8 @@ static void test_cases(void **state)
 			assert_int_equal(verdict->queue_cause->kind, cases[i].cause);
 			assert_true(verdict->is_likely);
 			assert_true(verdict->is_hang);
-			assert_false(rankset_contains(verdict->waiting, rankset_first(verdict->culprits)));
+			assert_false(rankset_contains(verdict->waiting,
+						      rankset_first(verdict->culprits)));
 		}
 		free(culprits);
 		verdict_destroy(verdict);

@@ -85,11 +85,26 @@ static void test_uncertain(void **state)
 		{{"{20 r1 a}", "{9 s0 a} =1 a"}, change_nothing, VERDICT_LOST, "1", 1, false},
 		{{"{20 r1 a}", "{9 s0 a} =1 a"}, drop_rows, VERDICT_LEAST, "1", 1, false},
 		/* Rank 0 has taken a new step, too, but has gone on from there. */
-		{{"{8 r1 a} =2 r1 =0 a {3 r1 a}", "{9 s0 a} =1 a"}, drop_rows, VERDICT_LEAST, "1", 1, false},
+		{{"{8 r1 a} =2 r1 =0 a {3 r1 a}", "{9 s0 a} =1 a"},
+		 drop_rows,
+		 VERDICT_LEAST,
+		 "1",
+		 1,
+		 false},
 		{{"{2 b}", "{2 b}", "b r0"}, have_been_there, VERDICT_LIBRARY, "0-1", -1, true},
-		{{"{2 b}", "{2 b}", "b a:8", "b a:8", "b a:8"}, are_one_further, VERDICT_LIBRARY, "0-1", -1, true},
+		{{"{2 b}", "{2 b}", "b a:8", "b a:8", "b a:8"},
+		 are_one_further,
+		 VERDICT_LIBRARY,
+		 "0-1",
+		 -1,
+		 true},
 		/* One of those that are further has another size. */
-		{{"{2 b}", "{2 b}", "b a:8", "b a:4", "b a:8"}, are_one_further, VERDICT_MISMATCH, "3", -1, true},
+		{{"{2 b}", "{2 b}", "b a:8", "b a:4", "b a:8"},
+		 are_one_further,
+		 VERDICT_MISMATCH,
+		 "3",
+		 -1,
+		 true},
 	};
 
 	(void)state;
@@ -111,7 +126,8 @@ static void test_uncertain(void **state)
 	}
 }
 
-/* Each step of a rank is usual, but not after those before it: by the counts either may be the one. */
+/* Each step of a rank is usual, but not after those before it: by the counts either may be the
+ * one. */
 static void test_departed(void **state)
 {
 	static const struct {
@@ -123,31 +139,72 @@ static void test_departed(void **state)
 	} cases[] = {
 		/* Rank 0 has left out the first of two messages of a round. */
 		{{"{150 r1 s1 =0 r1 =0 r1 =1 s1 a} =0 r1 =0 r1", "{151 s0 r0 =0 s0 =0 s0 =1 r0 a}"},
-		 VERDICT_LOST, "0", 0, 149, 149, 2},
+		 VERDICT_LOST,
+		 "0",
+		 0,
+		 149,
+		 149,
+		 2},
 		/* The same with a third one in the round. */
-		{{"{150 r1 s1 =0 r1 =0 r1 =1 s1 a} =0 r1 =0 r1", "{151 s0 r0 =0 s0 =0 s0 =1 r0 a}", "{151 a}"},
-		 VERDICT_LOST, "0", 0, 149, 149, 2},
-		/* Rank 1 makes fewer calls, so that a step that all took once is among its last ones: new to it, but not
-		 * to the others. */
+		{{"{150 r1 s1 =0 r1 =0 r1 =1 s1 a} =0 r1 =0 r1", "{151 s0 r0 =0 s0 =0 s0 =1 r0 a}",
+		  "{151 a}"},
+		 VERDICT_LOST,
+		 "0",
+		 0,
+		 149,
+		 149,
+		 2},
+		/* Rank 1 makes fewer calls, so that a step that all took once is among its last
+		 * ones: new to it, but not to the others. */
 		{{"{150 {10 =30 s2 =31 r2} =0 r1 =1 s1 =0 r1 =0 r1 =1 s1 =2 a} =20 a "
-		  "{3 {10 =30 s2 =31 r2} =0 r1 =1 s1 =0 r1 =0 r1 =1 s1 =2 a} {10 =30 s2 =31 r2} =0 r1 =0 r1",
-		  "{150 =0 s0 =1 r0 =0 s0 =0 s0 =1 r0 =2 a} =20 a {4 =0 s0 =1 r0 =0 s0 =0 s0 =1 r0 =2 a}",
-		  "{150 {10 =0 r0 =1 s0} =2 a} =20 a {3 {10 =0 r0 =1 s0} =2 a} {10 =0 r0 =1 s0} =2 a"},
-		 VERDICT_LOST, "0", 0, 153, 153, 2},
-		{{"{150 {10 =30 s2 =31 r2} =0 r1 =1 s1 =0 r1 =0 r1 =1 s1 =2 a} {10 =30 s2 =31 r2} =0 r1 =0 r1",
+		  "{3 {10 =30 s2 =31 r2} =0 r1 =1 s1 =0 r1 =0 r1 =1 s1 =2 a} {10 =30 s2 =31 r2} =0 "
+		  "r1 =0 r1",
+		  "{150 =0 s0 =1 r0 =0 s0 =0 s0 =1 r0 =2 a} =20 a {4 =0 s0 =1 r0 =0 s0 =0 s0 =1 r0 "
+		  "=2 a}",
+		  "{150 {10 =0 r0 =1 s0} =2 a} =20 a {3 {10 =0 r0 =1 s0} =2 a} {10 =0 r0 =1 s0} =2 "
+		  "a"},
+		 VERDICT_LOST,
+		 "0",
+		 0,
+		 153,
+		 153,
+		 2},
+		{{"{150 {10 =30 s2 =31 r2} =0 r1 =1 s1 =0 r1 =0 r1 =1 s1 =2 a} {10 =30 s2 =31 r2} "
+		  "=0 r1 =0 r1",
 		  "{151 =0 s0 =1 r0 =0 s0 =0 s0 =1 r0 =2 a}", "{151 {10 =0 r0 =1 s0} =2 a}"},
-		 VERDICT_LOST, "0", 0, 150, 150, 2},
-		/* A loop left after 38 of 40 rounds: itself it went round 12 times before, too seldom to tell; so did
-		 * others. */
+		 VERDICT_LOST,
+		 "0",
+		 0,
+		 150,
+		 150,
+		 2},
+		/* A loop left after 38 of 40 rounds: itself it went round 12 times before, too
+		 * seldom to tell; so did others. */
 		{{"{12 {40 =0 s1 =1 r1} =2 r1:5} {38 =0 s1 =1 r1} =2 r1:5",
 		  "{13 {40 =0 r0 =1 s0} =2 s0:5}", "{26 {40 =0 s3 =1 r3} =2 r3:5}",
 		  "{26 {40 =0 r2 =1 s2} =2 s2:5}"},
-		 VERDICT_LOST, "0", 0, 36, 36, 77},
-		{{"{12 {40 =0 s1 =1 r1} =2 r1:5} {38 =0 s1 =1 r1} =2 r1:5", "{13 {40 =0 r0 =1 s0} =2 s0:5}"},
-		 VERDICT_DEADLOCK, "0-1", 0, 0, 0, 0},
+		 VERDICT_LOST,
+		 "0",
+		 0,
+		 36,
+		 36,
+		 77},
+		{{"{12 {40 =0 s1 =1 r1} =2 r1:5} {38 =0 s1 =1 r1} =2 r1:5",
+		  "{13 {40 =0 r0 =1 s0} =2 s0:5}"},
+		 VERDICT_DEADLOCK,
+		 "0-1",
+		 0,
+		 0,
+		 0,
+		 0},
 		/* Of few rounds nobody knows what is usual. */
 		{{"{20 r1 s1 =0 r1 =0 r1 =1 s1 a} =0 r1 =0 r1", "{21 s0 r0 =0 s0 =0 s0 =1 r0 a}"},
-		 VERDICT_DEADLOCK, "0-1", 0, 0, 0, 0},
+		 VERDICT_DEADLOCK,
+		 "0-1",
+		 0,
+		 0,
+		 0,
+		 0},
 	};
 
 	(void)state;
@@ -169,7 +226,8 @@ static void test_departed(void **state)
 	}
 }
 
-/* In place of the rank that is delayed: when things happened is not known, as of ranks that daemons look at. */
+/* In place of the rank that is delayed: when things happened is not known, as of ranks that
+ * daemons look at. */
 enum { NO_TIMES = -1 };
 
 /* All that the rank did was a second later. */
@@ -189,13 +247,16 @@ static void delay(struct job *job, int rank)
 #define LEAVES_LOOP "{12 {40 =0 s1 =1 r1} =2 s2:5 =3 r2:6} {38 =0 s1 =1 r1} =2 s2:5 =3 r2:6"
 #define ROUNDS "{13 {40 =0 r0 =1 s0} =2 s2:7}"
 #define NEW_STEP "{300 =7 s3 =8 r3} {12 =2 r0:5 =3 s0:6 =4 r1:7} =2 r0:5 =4 r1:7"
-#define OTHER_ROUNDS "{300 =7 r2 =8 s2} {26 {40 =0 s4 =1 r4} =2 s4:5 =3 r4:6}", "{26 {40 =0 r3 =1 s3} =2 r3:5 =3 s3:6}"
+#define OTHER_ROUNDS                                                                               \
+	"{300 =7 r2 =8 s2} {26 {40 =0 s4 =1 r4} =2 s4:5 =3 r4:6}",                                 \
+		"{26 {40 =0 r3 =1 s3} =2 r3:5 =3 s3:6}"
 
 #define LOOP(out, in) "{40 =0 " out " =1 " in "} =2 a"
 #define EARLY(out, in) "{12 " LOOP(out, in) "} {38 =0 " out " =1 " in "} =2 a"
 #define ONCE_9(out, in) "{40 {10 =0 " out " =1 " in "} =2 a} {9 =0 " out " =1 " in "} =2 a "
 
-/* Where several have left their course, others than the first may have done so because of that one. */
+/* Where several have left their course, others than the first may have done so because of that
+ * one. */
 static void test_departed_first(void **state)
 {
 	static const struct {
@@ -206,29 +267,58 @@ static void test_departed_first(void **state)
 		size_t num_later;
 	} cases[] = {
 		{{"{150 r1 s1 =0 r1 =0 r1 =1 s1 a} =0 r1 =0 r1 =0 r1",
-		  "{150 s0 r0 =0 s0 =0 s0 =1 r0 a} =0 s0 =0 s0 =1 r0"}, 1, VERDICT_LOST, "0", 1},
+		  "{150 s0 r0 =0 s0 =0 s0 =1 r0 a} =0 s0 =0 s0 =1 r0"},
+		 1,
+		 VERDICT_LOST,
+		 "0",
+		 1},
 		{{"{150 r1 s1 =0 r1 =0 r1 =1 s1 a} =0 r1 =0 r1 =0 r1",
-		  "{150 s0 r0 =0 s0 =0 s0 =1 r0 a} =0 s0 =0 s0 =1 r0"}, 0, VERDICT_DEADLOCK, "1", 1},
+		  "{150 s0 r0 =0 s0 =0 s0 =1 r0 a} =0 s0 =0 s0 =1 r0"},
+		 0,
+		 VERDICT_DEADLOCK,
+		 "1",
+		 1},
 		{{"{150 r1 s1 =0 r1 =0 r1 =1 s1 a} =0 r1 =0 r1 =0 r1",
-		  "{150 s0 r0 =0 s0 =0 s0 =1 r0 a} =0 s0 =0 s0 =1 r0"}, NO_TIMES, VERDICT_DEADLOCK, "0-1", 0},
+		  "{150 s0 r0 =0 s0 =0 s0 =1 r0 a} =0 s0 =0 s0 =1 r0"},
+		 NO_TIMES,
+		 VERDICT_DEADLOCK,
+		 "0-1",
+		 0},
 		/* Both wait since they left it. */
 		{{"{600 s1 a} r1", "{600 r0 a} =3 r0"}, 1, VERDICT_DEADLOCK, "0-1", 0},
-		/* Rank 0 leaves a loop after 38 of 40 rounds; rank 2 takes a step that is new to the job. */
+		/* Rank 0 leaves a loop after 38 of 40 rounds; rank 2 takes a step that is new to
+		 * the job. */
 		{{LEAVES_LOOP, ROUNDS, NEW_STEP, OTHER_ROUNDS}, 2, VERDICT_LOST, "0", 1},
 		{{LEAVES_LOOP, ROUNDS, NEW_STEP, OTHER_ROUNDS}, 0, VERDICT_DEADLOCK, "2", 0},
 		{{LEAVES_LOOP, ROUNDS, NEW_STEP, OTHER_ROUNDS}, NO_TIMES, VERDICT_DEADLOCK, "2", 0},
-		/* Ranks 0 and 1 have both left a loop early, which is no fault, and gone on for long. */
-		{{EARLY("s1", "r1") " {2 " LOOP("s1", "r1") "}", EARLY("r0", "s0") " {2 " LOOP("r0", "s0") "}",
+		/* Ranks 0 and 1 have both left a loop early, which is no fault, and gone on for
+		 * long. */
+		{{EARLY("s1", "r1") " {2 " LOOP("s1", "r1") "}",
+		  EARLY("r0", "s0") " {2 " LOOP("r0", "s0") "}",
 		  "{14 " LOOP("s3", "r3") "} =5 r1:7", "{15 " LOOP("r2", "s2") "}",
 		  "{15 " LOOP("s5", "r5") "}", "{15 " LOOP("r4", "s4") "}"},
-		 2, VERDICT_DEADLOCK, "2", 0},
-		/* All make 9 rounds in place of 10, once; then rank 2 leaves out a send, or makes another call. */
-		{{ONCE_9("s1", "r1") "{10 =0 s1 =1 r1} =2 a", ONCE_9("r0", "s0") "{10 =0 r0 =1 s0} =2 a",
-		  ONCE_9("s3", "r3") "{4 =0 s3 =1 r3} =1 r3", ONCE_9("r2", "s2") "{10 =0 r2 =1 s2} =2 a"},
-		 2, VERDICT_DEADLOCK, "2", 0},
-		{{ONCE_9("s1", "r1") "{2 =0 s1 =1 r1} =2 a", ONCE_9("r0", "s0") "{2 =0 r0 =1 s0} =2 a",
-		  ONCE_9("s3", "r3") "{2 =0 s3 =1 r3} =2 b", ONCE_9("r2", "s2") "{2 =0 r2 =1 s2} =2 a"},
-		 3, VERDICT_MISMATCH, "2", 0},
+		 2,
+		 VERDICT_DEADLOCK,
+		 "2",
+		 0},
+		/* All make 9 rounds in place of 10, once; then rank 2 leaves out a send, or
+		 * makes another call. */
+		{{ONCE_9("s1", "r1") "{10 =0 s1 =1 r1} =2 a",
+		  ONCE_9("r0", "s0") "{10 =0 r0 =1 s0} =2 a",
+		  ONCE_9("s3", "r3") "{4 =0 s3 =1 r3} =1 r3",
+		  ONCE_9("r2", "s2") "{10 =0 r2 =1 s2} =2 a"},
+		 2,
+		 VERDICT_DEADLOCK,
+		 "2",
+		 0},
+		{{ONCE_9("s1", "r1") "{2 =0 s1 =1 r1} =2 a",
+		  ONCE_9("r0", "s0") "{2 =0 r0 =1 s0} =2 a",
+		  ONCE_9("s3", "r3") "{2 =0 s3 =1 r3} =2 b",
+		  ONCE_9("r2", "s2") "{2 =0 r2 =1 s2} =2 a"},
+		 3,
+		 VERDICT_MISMATCH,
+		 "2",
+		 0},
 		/* One of two sides of a mismatch. */
 		{{"{600 a} b", "{601 a}"}, 0, VERDICT_MISMATCH, "0", 0},
 		{{"{9 a} b", "{10 a}"}, 0, VERDICT_MISMATCH, "0-1", 0},
@@ -253,8 +343,8 @@ static void test_departed_first(void **state)
 	}
 }
 
-/* All others wait in a collective for one that polls for a message of anybody: it is apart from them, whoever
- * of them has left out a message. */
+/* All others wait in a collective for one that polls for a message of anybody: it is apart from
+ * them, whoever of them has left out a message. */
 static void test_apart(void **state)
 {
 	static const struct {
@@ -345,11 +435,9 @@ static void test_slow(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_patience),
-		cmocka_unit_test(test_uncertain), cmocka_unit_test(test_departed),
-		cmocka_unit_test(test_departed_first),
-		cmocka_unit_test(test_apart),
-		cmocka_unit_test(test_awaited),
+		cmocka_unit_test(test_patience), cmocka_unit_test(test_uncertain),
+		cmocka_unit_test(test_departed), cmocka_unit_test(test_departed_first),
+		cmocka_unit_test(test_apart),    cmocka_unit_test(test_awaited),
 		cmocka_unit_test(test_slow),
 	};
 

@@ -9,7 +9,7 @@
 #include "render/text.h"
 #include "tests/unit/hung_golden.h"
 
-/* ---- Golden text -------------------------------------------------------------------------- */
+/* ---- Golden text ---- */
 
 static void print_all(struct hung *hung)
 {
@@ -57,7 +57,7 @@ static void test_widths(void **state)
 	check_widths(jobs, NUM_OF(jobs), print_all);
 }
 
-/* ---- lp ----------------------------------------------------------------------------------- */
+/* ---- lp ---- */
 
 /* The ranks of `text`; NULL for none. */
 static void set_ranks(struct rankset **set, const char *text)
@@ -228,7 +228,8 @@ static void test_process_states(void **state)
 		char state;
 		const char *text;
 	} cases[] = {
-		{'T', "rank 3: process stopped by a signal (state T); \"kill -CONT 4003\" lets it go on\n"},
+		{'T', "rank 3: process stopped by a signal (state T); \"kill -CONT 4003\" lets it "
+		      "go on\n"},
 		{'t', "rank 3: process held by a debugger (state t)"},
 		{'Z', "rank 3: process ended, waiting to be collected by its parent (state Z)"},
 		{'D', "rank 3: process waiting inside the kernel"},
@@ -256,11 +257,17 @@ static void test_held(void **state)
 		char state;
 		const char *note, *next;
 	} cases[] = {
-		{'t', NULL, "next: rank 3 is held by a debugger on node: look there, or leave that and \"refresh\"; \"why "},
-		{'t', "process 9 (lmp) cannot be stopped: it is already traced by pid 71 (gdb); detach that first",
+		{'t', NULL,
+		 "next: rank 3 is held by a debugger on node: look there, or leave that and "
+		 "\"refresh\"; \"why "},
+		{'t',
+		 "process 9 (lmp) cannot be stopped: it is already traced by pid 71 (gdb); detach "
+		 "that first",
 		 "next: rank 3 is held by pid 71 (gdb) on node: look there, or leave that"},
 		/* strace lets it run. */
-		{'R', "process 9 (lmp) cannot be stopped: it is already traced by pid 72 (strace); detach that first",
+		{'R',
+		 "process 9 (lmp) cannot be stopped: it is already traced by pid 72 (strace); "
+		 "detach that first",
 		 "next: rank 3 is held by pid 72 (strace) on node: look there"},
 		{'R', "process 9 (lmp) cannot be stopped: the kernel refuses", "next: \"gdb 3\""},
 	};
@@ -278,12 +285,13 @@ static void test_held(void **state)
 		view_lp(&hung->view);
 		text = hung_text(hung);
 		assert_contains(text, cases[i].next);
-		assert_int_equal(strstr(text, "\"gdb 3\"") != NULL, strstr(cases[i].next, "gdb 3") != NULL);
+		assert_int_equal(strstr(text, "\"gdb 3\"") != NULL,
+				 strstr(cases[i].next, "gdb 3") != NULL);
 	}
 	hung_destroy(hung);
 }
 
-/* ---- Without a recorder, with holes, in focus ---------------------------------------------- */
+/* ---- Without a recorder, with holes, in focus ---- */
 
 static void test_stacks_only(void **state)
 {
@@ -498,7 +506,7 @@ static void test_history_length(void **state)
 	hung_destroy(hung);
 }
 
-/* ---- Many groups ---------------------------------------------------------------------------- */
+/* ---- Many groups ---- */
 
 enum shape { CHAIN, STAR, COMPLETE };
 
@@ -635,7 +643,7 @@ static void test_why_elsewhere(void **state)
 	hung_destroy(hung);
 }
 
-/* ---- DOT ---------------------------------------------------------------------------------- */
+/* ---- DOT ---- */
 
 static void test_dot(void **state)
 {

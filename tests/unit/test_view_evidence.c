@@ -11,7 +11,7 @@
 #include "render/comm_label.h"
 #include "tests/unit/hung_golden.h"
 
-/* ---- Golden text -------------------------------------------------------------------------- */
+/* ---- Golden text ---- */
 
 static void print_messages(struct hung *hung, const char *ranks)
 {
@@ -114,7 +114,7 @@ static void test_widths(void **state)
 	check_widths(jobs, NUM_OF(jobs), print_all);
 }
 
-/* ---- Names ---------------------------------------------------------------------------------- */
+/* ---- Names ---- */
 
 static void test_comm_labels(void **state)
 {
@@ -200,7 +200,7 @@ static void test_numbered_labels(void **state)
 	hung_destroy(hung);
 }
 
-/* ---- What is rare --------------------------------------------------------------------------- */
+/* ---- What is rare ---- */
 
 static struct model *model_of(struct hung *hung, int rank)
 {

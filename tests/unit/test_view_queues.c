@@ -55,20 +55,26 @@ static void test_open(void **state)
 	(void)state;
 	show(&shown, "Recv@20 <1:7\nRecv@20 <2:7\nRecv@20 <3:7\nRecv@20 <0:7");
 	view_lp(&shown.view);
-	check_text(&shown,
-		   "Least progressed: unknown\n"
-		   "  4 of 4 ranks were inside MPI in all their stack samples, none outside: stacks alone do not tell "
-		   "which is behind\n"
-		   "  a deadlock, likely: ranks 0-3 wait for each other, by the messages that the MPI library holds; "
-		   "who of them went wrong these do not tell\n"
-		   "    rank 0, in MPI_Recv, app+0x14, waits for a message with tag 7 from rank 1 on halo\n"
-		   "    rank 1, in MPI_Recv, app+0x14, waits for a message with tag 7 from rank 2 on halo\n"
-		   "    rank 2, in MPI_Recv, app+0x14, waits for a message with tag 7 from rank 3 on halo\n"
-		   "    rank 3, in MPI_Recv, app+0x14, waits for a message with tag 7 from rank 0 on halo\n"
-		   "  ranks 0-3: in MPI_Recv, app+0x14\n"
-		   "  not sure that this is a hang: nobody can be named; look again later\n"
-		   "  next: \"waits\", \"bt 0\", \"classes\"\n"
-		   "  start the job with \"pdb run -- mpirun ...\" next time, so that its MPI calls are counted\n");
+	check_text(&shown, "Least progressed: unknown\n"
+			   "  4 of 4 ranks were inside MPI in all their stack samples, none "
+			   "outside: stacks alone do not tell "
+			   "which is behind\n"
+			   "  a deadlock, likely: ranks 0-3 wait for each other, by the messages "
+			   "that the MPI library holds; "
+			   "who of them went wrong these do not tell\n"
+			   "    rank 0, in MPI_Recv, app+0x14, waits for a message with tag 7 from "
+			   "rank 1 on halo\n"
+			   "    rank 1, in MPI_Recv, app+0x14, waits for a message with tag 7 from "
+			   "rank 2 on halo\n"
+			   "    rank 2, in MPI_Recv, app+0x14, waits for a message with tag 7 from "
+			   "rank 3 on halo\n"
+			   "    rank 3, in MPI_Recv, app+0x14, waits for a message with tag 7 from "
+			   "rank 0 on halo\n"
+			   "  ranks 0-3: in MPI_Recv, app+0x14\n"
+			   "  not sure that this is a hang: nobody can be named; look again later\n"
+			   "  next: \"waits\", \"bt 0\", \"classes\"\n"
+			   "  start the job with \"pdb run -- mpirun ...\" next time, so that its "
+			   "MPI calls are counted\n");
 }
 
 /* The lines of lp's answer from the second one to "evidence". */
@@ -77,21 +83,24 @@ static void test_causes(void **state)
 	static const struct {
 		const char *job, *said;
 	} cases[] = {
-		{lost,
-		 "Least progressed: rank 2, 1 of 4 ranks\n"
-		 "  lost message: rank 3 waits for a message with tag 7 from rank 2 on halo, which has not sent it\n"
-		 "    rank 3: in MPI_Wait, app+0x14\n"
-		 "    rank 2 waits elsewhere, in the end for rank 3: it went on without sending that, or rank 3 "
-		 "should not wait for it\n"
-		 "  rank 2: in MPI_Allreduce, app+0x1e\n"},
+		{lost, "Least progressed: rank 2, 1 of 4 ranks\n"
+		       "  lost message: rank 3 waits for a message with tag 7 from rank 2 on halo, "
+		       "which has not sent it\n"
+		       "    rank 3: in MPI_Wait, app+0x14\n"
+		       "    rank 2 waits elsewhere, in the end for rank 3: it went on without "
+		       "sending that, or rank 3 "
+		       "should not wait for it\n"
+		       "  rank 2: in MPI_Allreduce, app+0x1e\n"},
 		{"Allreduce@30 <2:-12\n"
 		 "Allreduce@30 <3:-12\n"
 		 "Allreduce@30 <3:-12 !0:-12 !3:7\n"
 		 "Wait@20 <2:7 !1:-12",
 		 "Least progressed: rank 3, 1 of 4 ranks\n"
 		 "  deadlock: ranks 2-3 wait for each other\n"
-		 "    rank 3, in MPI_Wait, app+0x14, waits for a message with tag 7 from rank 2 on halo\n"
-		 "    rank 2 waits in MPI_Allreduce and has not come that far: rank 3 seems to have left out what "
+		 "    rank 3, in MPI_Wait, app+0x14, waits for a message with tag 7 from rank 2 on "
+		 "halo\n"
+		 "    rank 2 waits in MPI_Allreduce and has not come that far: rank 3 seems to "
+		 "have left out what "
 		 "others wait for\n"
 		 "  rank 3: in MPI_Wait, app+0x14\n"},
 		{"Allreduce@30 <2:-12\n"
@@ -100,8 +109,10 @@ static void test_causes(void **state)
 		 "Barrier@40 <2:-16 !1:-12 !2:-12",
 		 "Least progressed: rank 3, 1 of 4 ranks\n"
 		 "  deadlock: ranks 2-3 wait for each other\n"
-		 "    rank 2, in MPI_Allreduce, app+0x1e, waits for the part of rank 3 in MPI_Allreduce on halo\n"
-		 "    rank 3 is in another call, MPI_Barrier: it seems to have left that out, or not to have come to it\n"
+		 "    rank 2, in MPI_Allreduce, app+0x1e, waits for the part of rank 3 in "
+		 "MPI_Allreduce on halo\n"
+		 "    rank 3 is in another call, MPI_Barrier: it seems to have left that out, or "
+		 "not to have come to it\n"
 		 "  rank 3: in MPI_Barrier, app+0x28\n"},
 		{"Barrier@30 <1:-16\n"
 		 "Recv@20 <2:7\n"
@@ -114,8 +125,10 @@ static void test_causes(void **state)
 		 "Barrier@30 <2:-16",
 		 "Least progressed: ranks 1-2, 2 of 4 ranks\n"
 		 "  deadlock: ranks 1-2 wait for each other\n"
-		 "    rank 1, in MPI_Recv, app+0x14, waits for a message with tag 7 from rank 2 on halo\n"
-		 "    rank 2, in MPI_Send, app+0x18, waits for rank 1 to receive its message with tag 5 on halo\n"
+		 "    rank 1, in MPI_Recv, app+0x14, waits for a message with tag 7 from rank 2 on "
+		 "halo\n"
+		 "    rank 2, in MPI_Send, app+0x18, waits for rank 1 to receive its message with "
+		 "tag 5 on halo\n"
 		 "  rank 1: in MPI_Recv, app+0x14\n"
 		 "  rank 2: in MPI_Send, app+0x18\n"},
 	};
@@ -148,7 +161,8 @@ static void test_waits(void **state)
 	(void)state;
 	for (int r = 0; r < 5; r++)
 		rankset_add(ranks, r);
-	show(&shown, "Allreduce@30 <2:-12\nAllreduce@30 <3:-12\nAllreduce@30 <3:-12\nWait@20 <2:7\nIprobe@24");
+	show(&shown, "Allreduce@30 <2:-12\nAllreduce@30 <3:-12\nAllreduce@30 <3:-12\nWait@20 "
+		     "<2:7\nIprobe@24");
 	view_queue_waits(&shown.view, ranks);
 	check_text(&shown, "rank 0, in MPI_Allreduce, app+0x1e\n"
 			   "    waits for the part of rank 2 in MPI_Allreduce on halo\n"
@@ -160,25 +174,30 @@ static void test_waits(void **state)
 			   "    waits for a message with tag 7 from rank 2 on halo\n"
 			   "rank 4, in MPI_Iprobe, app+0x18\n"
 			   "    not known what for\n"
-			   "By stacks, and by the messages that the MPI library holds: there is no recorder in this "
+			   "By stacks, and by the messages that the MPI library holds: there is no "
+			   "recorder in this "
 			   "job.\n");
-	show(&shown, "Waitall@20 <2:7 <3:7 <3:8\nWaitall@20 <3:7 <2:7 <3:8\nSend@30 !4:5\nSend@30 !4:5\nBarrier@40");
+	show(&shown, "Waitall@20 <2:7 <3:7 <3:8\nWaitall@20 <3:7 <2:7 <3:8\nSend@30 !4:5\nSend@30 "
+		     "!4:5\nBarrier@40");
 	view_queue_waits(&shown.view, ranks);
-	check_text(&shown, "ranks 0-1, in MPI_Waitall, app+0x14\n"
-			   "    wait for a message with tag 7 from ranks 2-3 on halo, among others\n"
-			   "ranks 2-3, in MPI_Send, app+0x1e\n"
-			   "    not known what for\n"
-			   "rank 4, in MPI_Barrier, app+0x28\n"
-			   "    not known what for\n"
-			   "By stacks, and by the messages that the MPI library holds: there is no recorder in this "
-			   "job.\n");
+	check_text(&shown,
+		   "ranks 0-1, in MPI_Waitall, app+0x14\n"
+		   "    wait for a message with tag 7 from ranks 2-3 on halo, among others\n"
+		   "ranks 2-3, in MPI_Send, app+0x1e\n"
+		   "    not known what for\n"
+		   "rank 4, in MPI_Barrier, app+0x28\n"
+		   "    not known what for\n"
+		   "By stacks, and by the messages that the MPI library holds: there is no "
+		   "recorder in this "
+		   "job.\n");
 	show(&shown, "Barrier@40 !1:5 !2:5\nSend@30\nSend@30");
 	view_queue_waits(&shown.view, ranks);
 	check_text(&shown, "ranks 1-2, in MPI_Send, app+0x1e\n"
 			   "    wait for rank 0 to receive their message with tag 5 on halo\n"
 			   "rank 0, in MPI_Barrier, app+0x28\n"
 			   "    not known what for\n"
-			   "By stacks, and by the messages that the MPI library holds: there is no recorder in this "
+			   "By stacks, and by the messages that the MPI library holds: there is no "
+			   "recorder in this "
 			   "job.\n");
 	show(&shown, "compute@20\ncompute@20");
 	view_queue_waits(&shown.view, ranks);
@@ -201,7 +220,8 @@ static void test_many_waits(void **state)
 	view_queue_waits(&shown.view, ranks);
 	check_text(&shown, "ranks 0-29, in MPI_Recv, app+0x14\n"
 			   "    wait for a message with tag 7 from some of ranks 0-29 on halo\n"
-			   "By stacks, and by the messages that the MPI library holds: there is no recorder in this "
+			   "By stacks, and by the messages that the MPI library holds: there is no "
+			   "recorder in this "
 			   "job.\n");
 	rankset_destroy(ranks);
 }
@@ -214,33 +234,36 @@ static void test_why(void **state)
 	show(&shown, lost);
 	view_queue_why(&shown.view, 1);
 	check_text(&shown,
-		   "rank 1, in MPI_Allreduce, app+0x1e, waits for the part of rank 3 in MPI_Allreduce on halo\n"
-		   "  rank 3, in MPI_Wait, app+0x14, waits for a message with tag 7 from rank 2 on halo\n"
-		   "    rank 2, in MPI_Allreduce, app+0x1e, waits for the part of rank 3 in MPI_Allreduce on halo\n"
+		   "rank 1, in MPI_Allreduce, app+0x1e, waits for the part of rank 3 in "
+		   "MPI_Allreduce on halo\n"
+		   "  rank 3, in MPI_Wait, app+0x14, waits for a message with tag 7 from rank 2 on "
+		   "halo\n"
+		   "    rank 2, in MPI_Allreduce, app+0x1e, waits for the part of rank 3 in "
+		   "MPI_Allreduce on halo\n"
 		   "      rank 2 is the least progressed: \"lp\" says what speaks for it\n");
 	show(&shown, "Recv@20 <1:7\nIprobe@24\ncompute@20");
 	view_queue_why(&shown.view, 0);
 	view_queue_why(&shown.view, 1);
 	view_queue_why(&shown.view, 2);
 	view_queue_why(&shown.view, 3);
-	check_text(&shown, "rank 0, in MPI_Recv, app+0x14, waits for a message with tag 7 from rank 1 on halo\n"
+	check_text(&shown, "rank 0, in MPI_Recv, app+0x14, waits for a message with tag 7 from "
+			   "rank 1 on halo\n"
 			   "  rank 1, in MPI_Iprobe, app+0x18: not known what it waits for\n"
 			   "rank 1, in MPI_Iprobe, app+0x18: not known what it waits for\n"
 			   "rank 2 is outside MPI: it waits for nobody\n"
 			   "There is no stack of rank 3.\n");
 	show(&shown, "Recv@20 <1:7\ncompute@24");
 	view_queue_why(&shown.view, 0);
-	check_text(&shown, "rank 0, in MPI_Recv, app+0x14, waits for a message with tag 7 from rank 1 on halo\n"
+	check_text(&shown, "rank 0, in MPI_Recv, app+0x14, waits for a message with tag 7 from "
+			   "rank 1 on halo\n"
 			   "  rank 1, in app+0x1000, outside MPI\n");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_causes),
-		cmocka_unit_test(test_open),
-		cmocka_unit_test(test_waits),
-		cmocka_unit_test(test_many_waits),
+		cmocka_unit_test(test_causes), cmocka_unit_test(test_open),
+		cmocka_unit_test(test_waits),  cmocka_unit_test(test_many_waits),
 		cmocka_unit_test(test_why),
 	};
 

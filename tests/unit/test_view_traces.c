@@ -11,7 +11,7 @@
 #include "tests/unit/golden.h"
 #include "tests/unit/traced_run.h"
 
-/* ---- Programs ------------------------------------------------------------------------------ */
+/* ---- Programs ---- */
 
 /* The program with one receiver (Taheri et al., "DiffTrace", table I). */
 static const struct traced_call receiver_calls[] = {
@@ -44,7 +44,7 @@ static const char *const stencil_good[] = {"a[def]^100g",   "a[bcdef]^100g", "a[
 static const char *const stencil_bad[] = {"a[def]^42d",   "a[bcdef]^42b", "a[bcdef]^40[cbedf]^2c",
 					  "a[bcdef]^42b", "a[bcf]^42b",   NULL};
 
-/* ---- One run ------------------------------------------------------------------------------- */
+/* ---- One run ---- */
 
 enum { ENTRIES = ATTRIBUTE_ENTRY, PAIRS = ATTRIBUTE_PAIR, BODIES = ATTRIBUTE_LOOP };
 
@@ -134,7 +134,7 @@ static void print_run(const struct view *view, const struct traced_call *calls,
 	traced_run_destroy(&run);
 }
 
-/* ---- Two runs ------------------------------------------------------------------------------ */
+/* ---- Two runs ---- */
 
 struct both {
 	struct traced_run good, bad;
@@ -193,7 +193,7 @@ static void print_diff_text(const struct view *view, const struct trace_sides *s
 	view_diff(view, sides, false);
 }
 
-/* ---- Golden text --------------------------------------------------------------------------- */
+/* ---- Golden text ---- */
 
 static void print_all(const struct view *view)
 {
@@ -321,7 +321,7 @@ static void test_same(void **state)
 	free(text);
 }
 
-/* ---- Who is suspected ---------------------------------------------------------------------- */
+/* ---- Who is suspected ---- */
 
 static const struct {
 	const char *what;
@@ -386,10 +386,9 @@ static void test_other_sizes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_views),       cmocka_unit_test(test_files),
-		cmocka_unit_test(test_many),        cmocka_unit_test(test_same),
-		cmocka_unit_test(test_suspects),
-		cmocka_unit_test(test_other_sizes),
+		cmocka_unit_test(test_views),    cmocka_unit_test(test_files),
+		cmocka_unit_test(test_many),     cmocka_unit_test(test_same),
+		cmocka_unit_test(test_suspects), cmocka_unit_test(test_other_sizes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

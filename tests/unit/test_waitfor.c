@@ -8,8 +8,7 @@
 #include "model/rankset.h"
 #include "tests/unit/small_answers.h"
 
-/* ---- Needs -------------------------------------------------------------------------------------
- */
+/* ---- Needs ---- */
 
 static void print_need(FILE *out, const struct waitfor *w, uint32_t n)
 {
@@ -80,8 +79,7 @@ static void test_needs(void **state)
 	}
 }
 
-/* ---- Chains ------------------------------------------------------------------------------------
- */
+/* ---- Chains ---- */
 
 static void test_chains(void **state)
 {
@@ -142,8 +140,7 @@ static void test_chains(void **state)
 	waitfor_destroy(NULL);
 }
 
-/* ---- Mismatches --------------------------------------------------------------------------------
- */
+/* ---- Mismatches ---- */
 
 static void know_no_size(struct job *job)
 {
@@ -206,8 +203,7 @@ static void test_parties(void **state)
 	}
 }
 
-/* ---- Threads -----------------------------------------------------------------------------------
- */
+/* ---- Threads ---- */
 
 /* Rank 0 has a second thread that waits for rank 1 as rank 1 waits for rank 0. The main thread does
  * something else, or waits for the same. */
@@ -241,8 +237,7 @@ static void test_threads(void **state)
 	}
 }
 
-/* ---- Intercommunicators ------------------------------------------------------------------------
- */
+/* ---- Intercommunicators ---- */
 
 /* Communicator 1 becomes one between rank 0 and rank 1, each of which is rank 0 of its group. */
 static void make_inter(struct job *job)
@@ -355,12 +350,9 @@ static void test_do_without(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_do_without),
-		cmocka_unit_test(test_needs),
-		cmocka_unit_test(test_chains),
-		cmocka_unit_test(test_parties),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_intercommunicator),
+		cmocka_unit_test(test_do_without), cmocka_unit_test(test_needs),
+		cmocka_unit_test(test_chains),     cmocka_unit_test(test_parties),
+		cmocka_unit_test(test_threads),    cmocka_unit_test(test_intercommunicator),
 		cmocka_unit_test(test_unreceived),
 	};
 

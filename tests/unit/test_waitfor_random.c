@@ -13,8 +13,7 @@
 
 enum { MAX_SIZE = 6, MAX_TEXT = 1024, MAX_TOKENS = 128 };
 
-/* ---- Programs ----------------------------------------------------------------------------------
- */
+/* ---- Programs ---- */
 
 static unsigned random_state;
 
@@ -186,8 +185,7 @@ static int make_programs(unsigned seed, char (*texts)[MAX_TEXT])
 	return size;
 }
 
-/* ---- The truth ---------------------------------------------------------------------------------
- */
+/* ---- The truth ---- */
 
 struct truth {
 	const struct sm_job *job;
@@ -305,8 +303,7 @@ static void find_truth(struct truth *t, const struct sm_job *job)
 	}
 }
 
-/* ---- Against the analysis ----------------------------------------------------------------------
- */
+/* ---- Against the analysis ---- */
 
 struct tally {
 	int jobs, stuck, found, mismatched, deadlocks;

@@ -15,11 +15,11 @@
 #define NUM_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* err must hold this code, and a text that contains `part`. */
-#define assert_error(err, expected_code, part) \
-	do { \
-		assert_int_equal((err)->code, (expected_code)); \
-		if (!strstr((err)->text, (part))) \
-			fail_msg("\"%s\" is not in \"%s\"", (part), (err)->text); \
+#define assert_error(err, expected_code, part)                                                     \
+	do {                                                                                       \
+		assert_int_equal((err)->code, (expected_code));                                    \
+		if (!strstr((err)->text, (part)))                                                  \
+			fail_msg("\"%s\" is not in \"%s\"", (part), (err)->text);                  \
 	} while (0)
 
 #endif

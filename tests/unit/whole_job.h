@@ -30,9 +30,12 @@ static inline struct segment_writer *make_rank(int rank, const char *program)
 	uint32_t start = segment_writer_frame(w, SEG_NO_FRAME, app, 0x1000);
 	uint32_t jit = segment_writer_frame(w, start, SEG_NO_FRAME, 0x7f0000000010);
 
-	segment_writer_site(w, segment_writer_frame(w, start, app, 0x1010), "MPI_Init", SEG_CLASS_INIT);
-	segment_writer_site(w, segment_writer_frame(w, start, app, 0x1020), "MPI_Send", SEG_CLASS_SEND);
-	segment_writer_site(w, segment_writer_frame(w, jit, app, 0x1030), "MPI_Recv", SEG_CLASS_RECV);
+	segment_writer_site(w, segment_writer_frame(w, start, app, 0x1010), "MPI_Init",
+			    SEG_CLASS_INIT);
+	segment_writer_site(w, segment_writer_frame(w, start, app, 0x1020), "MPI_Send",
+			    SEG_CLASS_SEND);
+	segment_writer_site(w, segment_writer_frame(w, jit, app, 0x1030), "MPI_Recv",
+			    SEG_CLASS_RECV);
 	segment_writer_lane(w, true, 100 + rank);
 	segment_writer_call(w, 0, INIT, 1, 1000);
 	return w;
@@ -42,8 +45,8 @@ static inline struct segment_writer *make_rank(int rank, const char *program)
  * members' list. */
 static inline void add_evidence(struct segment_writer *w)
 {
-	static const int32_t members[] = { 3, 0, 1, 2 }, remote[] = { -1, 5 };
-	uint32_t first = segment_writer_members(w, members, 4), slots[] = { 3, 1 };
+	static const int32_t members[] = {3, 0, 1, 2}, remote[] = {-1, 5};
+	uint32_t first = segment_writer_members(w, members, 4), slots[] = {3, 1};
 	int rank = w->header.rank;
 
 	segment_writer_predefined(w, 0xfedcba9876543210);
@@ -67,38 +70,41 @@ static inline void add_evidence(struct segment_writer *w)
 		segment_writer_collective(w, 0, SEND, SEG_PEER_NONE, SEG_NO_BYTES - i);
 	segment_writer_collective(w, 2, RECV, SEG_PEER_ROOT, 8);
 	for (uint32_t i = 0; i < 5; i++)
-		segment_writer_request(w, &(struct seg_request){
-						  .kind = i % 2 ? SEG_REQUEST_RECV : SEG_REQUEST_FREE,
-						  .flags = SEG_REQUEST_ACTIVE | SEG_REQUEST_CANCELLED,
-						  .comm = i == 1 ? 2 : SEG_NO_COMM,
-						  .peer = SEG_PEER_ANY,
-						  .tag = SEG_TAG_MANY,
-						  .ordinal = 1000 + i,
-						  .bytes = 1ull << 40,
-						  .site = RECV,
-						  .lane = i == 3 ? 50 : 0,
-						  .ticks = w->start + 1500,
-					  });
-	segment_writer_operation(w, 0,
-				 &(struct seg_operation){
-					 .kind = rank ? SEG_OPERATION_SENDRECV : SEG_OPERATION_WAIT_ANY,
-					 .flags = SEG_OPERATION_SYNCHRONOUS,
-					 .transfers = { { .comm = 2, .peer = 1, .tag = 9, .ordinal = 4 },
-							{ .comm = SEG_NO_COMM, .bytes = 5 } },
-				 },
-				 slots, rank ? 0 : 2);
+		segment_writer_request(w,
+				       &(struct seg_request){
+					       .kind = i % 2 ? SEG_REQUEST_RECV : SEG_REQUEST_FREE,
+					       .flags = SEG_REQUEST_ACTIVE | SEG_REQUEST_CANCELLED,
+					       .comm = i == 1 ? 2 : SEG_NO_COMM,
+					       .peer = SEG_PEER_ANY,
+					       .tag = SEG_TAG_MANY,
+					       .ordinal = 1000 + i,
+					       .bytes = 1ull << 40,
+					       .site = RECV,
+					       .lane = i == 3 ? 50 : 0,
+					       .ticks = w->start + 1500,
+				       });
+	segment_writer_operation(
+		w, 0,
+		&(struct seg_operation){
+			.kind = rank ? SEG_OPERATION_SENDRECV : SEG_OPERATION_WAIT_ANY,
+			.flags = SEG_OPERATION_SYNCHRONOUS,
+			.transfers = {{.comm = 2, .peer = 1, .tag = 9, .ordinal = 4},
+				      {.comm = SEG_NO_COMM, .bytes = 5}},
+		},
+		slots, rank ? 0 : 2);
 	/* As of a poll: the lanes are outside MPI. */
 	w->lanes[0].head.current.poll_site = RECV;
-	segment_writer_ledger(w, 0, &(struct seg_ledger){ .comm = 2,
-							  .peer = 1,
-							  .tag = SEG_TAG_LEADER,
-							  .cancelled = 2,
-							  .sends = 1ull << 33,
-							  .sends_done = 7,
-							  .receives = 6,
-							  .receives_done = 5,
-							  .taken = 4 });
-	segment_writer_ledger(w, 0, &(struct seg_ledger){ .comm = 0, .peer = 2, .tag = 1 });
+	segment_writer_ledger(w, 0,
+			      &(struct seg_ledger){.comm = 2,
+						   .peer = 1,
+						   .tag = SEG_TAG_LEADER,
+						   .cancelled = 2,
+						   .sends = 1ull << 33,
+						   .sends_done = 7,
+						   .receives = 6,
+						   .receives_done = 5,
+						   .taken = 4});
+	segment_writer_ledger(w, 0, &(struct seg_ledger){.comm = 0, .peer = 2, .tag = 1});
 	w->lanes[0].head.tables[SEG_LANE_LEDGER].dropped = 8;
 }
 
@@ -122,23 +128,23 @@ static inline void add_rank(struct job *job, int rank, const char *program, uint
 
 static inline int resolve(void *resolver, uint32_t module, uint64_t address, struct name *ret)
 {
-	static const struct name caller = { .function = "run",
-					    .file = "run.c",
-					    .full_file = "/src/run.c",
-					    .line = 7,
-					    .is_symbol = true };
+	static const struct name caller = {.function = "run",
+					   .file = "run.c",
+					   .full_file = "/src/run.c",
+					   .line = 7,
+					   .is_symbol = true};
 
 	(void)resolver;
 	(void)module;
 	if (address > 0x1020)
 		return -1;
-	*ret = (struct name){ .function = address < 0x1010 ? "main" : "solve",
-			      .file = "solve.c",
-			      .full_file = "/src/solve.c",
-			      .line = (int)address,
-			      .is_symbol = true,
-			      .is_library = address > 0x1010,
-			      .caller = address > 0x1010 ? &caller : NULL };
+	*ret = (struct name){.function = address < 0x1010 ? "main" : "solve",
+			     .file = "solve.c",
+			     .full_file = "/src/solve.c",
+			     .line = (int)address,
+			     .is_symbol = true,
+			     .is_library = address > 0x1010,
+			     .caller = address > 0x1010 ? &caller : NULL};
 	return 0;
 }
 
@@ -167,7 +173,8 @@ static inline struct message_queues *make_queues(void)
 	static const struct queued_comm comms[] = {{"MPI_COMM_WORLD", 4}, {"", UINT32_MAX}};
 	static const struct queued_message receives[] = {
 		{MESSAGE_ANY_PEER, MESSAGE_ANY_TAG, 0}, {3, INT32_MAX, 0}, {0, 7, 1}, {0, 5, 1}};
-	static const struct queued_message unexpected[] = {{2, MESSAGE_TAG_NOT_KNOWN, 1}, {2, -17, 1}};
+	static const struct queued_message unexpected[] = {{2, MESSAGE_TAG_NOT_KNOWN, 1},
+							   {2, -17, 1}};
 	static const struct message_pair pairs[] = {{MESSAGE_OTHER_PEER, 0, 1, 0},
 						    {MESSAGE_OTHER_PEER, 0, 2, 0},
 						    {0, 0, UINT16_MAX, UINT16_MAX},
@@ -187,7 +194,8 @@ static inline struct message_queues *make_queues(void)
 	return queues;
 }
 
-static inline void assert_same_queues(const struct message_queues *a, const struct message_queues *b)
+static inline void assert_same_queues(const struct message_queues *a,
+				      const struct message_queues *b)
 {
 	assert_int_equal(!a, !b);
 	if (!a)
@@ -198,7 +206,8 @@ static inline void assert_same_queues(const struct message_queues *a, const stru
 	assert_int_equal(a->num_pairs, b->num_pairs);
 	assert_int_equal(a->num_posted, b->num_posted);
 	assert_memory_equal(a->receives, b->receives, a->num_receives * sizeof(*a->receives));
-	assert_memory_equal(a->unexpected, b->unexpected, a->num_unexpected * sizeof(*a->unexpected));
+	assert_memory_equal(a->unexpected, b->unexpected,
+			    a->num_unexpected * sizeof(*a->unexpected));
 	assert_memory_equal(a->pairs, b->pairs, a->num_pairs * sizeof(*a->pairs));
 	for (size_t i = 0; i < a->num_comms; i++) {
 		assert_string_equal(a->comms[i].name, b->comms[i].name);
@@ -236,18 +245,18 @@ static inline struct job *make_job(bool in_order)
 	job->model->lanes[1].moves = 12345;
 	job->model->lanes[3].has_polled = true;
 	pc = callpaths_intern(job->callpaths, 0, 0, 0x1015, false);
-	samples_add(job->samples, &(struct sample){ .rank = 0,
-						    .tid = 4000,
-						    .is_main = true,
-						    .path = pc,
-						    .state = 'R',
-						    .when_ns = 77,
-						    .stopped_ns = 30000 });
-	samples_add(job->samples, &(struct sample){ .rank = 3,
-						    .status = SAMPLE_FAILED,
-						    .path = CALLPATH_NONE,
-						    .state = '?',
-						    .note = strdup("vanished") });
+	samples_add(job->samples, &(struct sample){.rank = 0,
+						   .tid = 4000,
+						   .is_main = true,
+						   .path = pc,
+						   .state = 'R',
+						   .when_ns = 77,
+						   .stopped_ns = 30000});
+	samples_add(job->samples, &(struct sample){.rank = 3,
+						   .status = SAMPLE_FAILED,
+						   .path = CALLPATH_NONE,
+						   .state = '?',
+						   .note = strdup("vanished")});
 	add_values(job);
 	job->samples->samples[1].queues = make_queues();
 	job_add_hole(job, 3, "no recorder");
@@ -256,7 +265,7 @@ static inline struct job *make_job(bool in_order)
 	return job;
 }
 
-/* ---- Are two jobs equal? --------------------------------------------------------------------- */
+/* ---- Are two jobs equal? ---- */
 
 static inline void assert_same_text(const char *a, const char *b)
 {
@@ -270,7 +279,8 @@ static inline void assert_same_tables(const struct job *a, const struct job *b)
 {
 	assert_int_equal(modules_count(a->modules), modules_count(b->modules));
 	for (uint32_t i = 0; i < modules_count(a->modules); i++) {
-		const struct module *x = modules_get(a->modules, i), *y = modules_get(b->modules, i);
+		const struct module *x = modules_get(a->modules, i),
+				    *y = modules_get(b->modules, i);
 
 		assert_string_equal(x->path, y->path);
 		assert_int_equal(x->build_id_size, y->build_id_size);
@@ -310,8 +320,8 @@ static inline int num_inlined(const struct job *job)
 	return num;
 }
 
-static inline void assert_same_list(const struct model *x, uint32_t a, const struct model *y, uint32_t b,
-			     uint32_t num)
+static inline void assert_same_list(const struct model *x, uint32_t a, const struct model *y,
+				    uint32_t b, uint32_t num)
 {
 	if (a == SEG_NO_MEMBERS || a == SEG_ALL_MEMBERS) {
 		assert_int_equal(a, b);
@@ -323,7 +333,8 @@ static inline void assert_same_list(const struct model *x, uint32_t a, const str
 }
 
 /* The id of a rank's own MPI_COMM_SELF may be another. */
-static inline void assert_same_id(const struct model *x, uint64_t a, const struct model *y, uint64_t b)
+static inline void assert_same_id(const struct model *x, uint64_t a, const struct model *y,
+				  uint64_t b)
 {
 	if (a && x->num_comms > 1 && a == model_comm(x, 1)->id)
 		assert_int_equal(b, model_comm(y, 1)->id);
@@ -383,7 +394,8 @@ static inline void assert_same_evidence(const struct model *x, const struct mode
 	assert_int_equal(x->program->dropped_requests, y->program->dropped_requests);
 }
 
-static inline void assert_same_operation(const struct model_operation *x, const struct model_operation *y)
+static inline void assert_same_operation(const struct model_operation *x,
+					 const struct model_operation *y)
 {
 	assert_int_equal(x->kind, y->kind);
 	assert_int_equal(x->flags, y->flags);
@@ -437,7 +449,8 @@ static inline void assert_same_lane(const struct model *model, const struct mode
 	assert_int_equal(x->last_poll_ns, y->last_poll_ns);
 	assert_int_equal(x->num_transitions, y->num_transitions);
 	for (size_t i = 0; i < x->num_transitions; i++)
-		assert_memory_equal(&x->transitions[i], &y->transitions[i], sizeof(x->transitions[i]));
+		assert_memory_equal(&x->transitions[i], &y->transitions[i],
+				    sizeof(x->transitions[i]));
 	for (uint32_t i = 0; i < 2 * model->num_sites; i++) {
 		assert_int_equal(model_lane_stay(x, i), model_lane_stay(y, i));
 		assert_int_equal(x->state_polls[i], y->state_polls[i]);
