@@ -28,7 +28,7 @@ DEPS_BENCH = valgrind
 DEPS_ROOT = debootstrap util-linux
 DEPS_PACKAGE = $(DEPS_BUILD) build-essential debhelper lintian
 DEPS_FUZZ = clang libclang-rt-dev llvm xz-utils
-DEPS_LINT = clang-tidy cppcheck shellcheck pyflakes3 git
+DEPS_LINT = clang-tidy $(if $(is_debian13),,clang-format-14) cppcheck shellcheck pyflakes3 git
 DEPS_SLURM = slurm-wlm munge openssh-server openssh-client iproute2 util-linux procps openmpi-bin mpich
 DEPS_HOSTS = openssh-server openssh-client iproute2 util-linux procps
 

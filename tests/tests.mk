@@ -768,12 +768,15 @@ check-terminal: all $(NEEDS_check-terminal)
 # Both compilers' warnings are errors: gcc's of every build, clang's of check-fuzz.
 
 check-lint: all | $(O)/.deps-lint
-	@bash tests/lint/run.sh $(O) cppcheck shell python exports
+	@bash tests/lint/run.sh $(O) format cppcheck shell python exports
 # All of it: some minutes.
 lint: all | $(O)/.deps-lint
-	@bash tests/lint/run.sh $(O) cppcheck shell python exports tidy
+	@bash tests/lint/run.sh $(O) format cppcheck shell python exports tidy
 
-.PHONY: check-lint lint
+format: | $(O)/.deps-lint
+	$(Q)git ls-files '*.[ch]' | xargs clang-format-14 -i
+
+.PHONY: check-lint lint format
 
 # ---- Fuzzing -------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # What can be said of the sources, and of what is built from them, without running it.
-# usage: run.sh BUILD CHECK...: cppcheck, shell, python, exports, tidy
+# usage: run.sh BUILD CHECK...: format, cppcheck, shell, python, exports, tidy
 # Ends with the line: N passed, N failed.
 set -u
 build=$1
@@ -20,6 +20,16 @@ finish() {
 		echo "ok      $1"
 		passed=$((passed + 1))
 	fi
+}
+
+# One version of the tool, since each lays out some things otherwise; Debian 13 has others.
+check_format() {
+	if ! command -v clang-format-14 >/dev/null; then
+		echo "left out: format, which clang-format-14 tells, of Debian 12"
+		return
+	fi
+	git ls-files '*.[ch]' | xargs clang-format-14 --dry-run >"$report" 2>&1
+	finish "clang-format: mend with make format"
 }
 
 check_cppcheck() {
