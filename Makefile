@@ -64,7 +64,7 @@ say = $(if $(filter 0,$(V)),@printf '  %-7s %s\n' $(1) $(2))
 # What needs MPI, so is compiled for each; and what must have no library.
 PDBD_SRC = attach/daemons/pdbd.c attach/daemons/pdbd_first.c attach/daemons/pdbd_tree.c
 GUARD_SRC = attach/daemons/pdbd_guard.c
-LIB_FOLDERS = model attach attach/* pmix analysis analysis/* render shell shell/*
+LIB_FOLDERS = model model/segment model/job model/wire model/trace attach attach/* pmix analysis analysis/* render shell shell/*
 LIB_SRC = $(filter-out shell/main.c $(PDBD_SRC) $(GUARD_SRC),$(foreach d,$(LIB_FOLDERS),$(wildcard $(d)/*.c)))
 LIB_OBJ = $(LIB_SRC:%.c=$(O)/%.o)
 UNIT_SRC = $(wildcard tests/unit/test_*.c)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "model/error.h"
-#include "model/proctable.h"
+#include "model/job/proctable.h"
 #include "model/xalloc.h"
 #include "pmix/query.h"
 #include "pmix/rendezvous.h"

@@ -6,7 +6,7 @@
 
 #include "model/error.h"
 #include "model/monotonic.h"
-#include "model/proctable.h"
+#include "model/job/proctable.h"
 #include "pmix/answer.h"
 #include "pmix/asker.h"
 #include "pmix/query.h"

@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/callpath.h"
-#include "model/job.h"
-#include "model/job_comms.h"
-#include "model/model.h"
-#include "model/names.h"
+#include "model/job/callpath.h"
+#include "model/job/job.h"
+#include "model/job/job_comms.h"
+#include "model/job/model.h"
+#include "model/job/names.h"
 #include "model/xalloc.h"
 #include "render/comm_label.h"
 #include "render/view.h"

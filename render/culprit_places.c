@@ -6,7 +6,7 @@
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/progress.h"
 #include "analysis/verdict/verdict.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 #include "render/cause.h"
 #include "render/culprit_places.h"

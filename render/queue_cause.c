@@ -6,8 +6,8 @@
 
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/queue_waits.h"
-#include "model/message_queues.h"
-#include "model/rankset.h"
+#include "model/job/message_queues.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 #include "render/parts.h"
 #include "render/queue_cause.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 #include "render/label.h"
 

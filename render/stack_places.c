@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/callpath.h"
-#include "model/job.h"
-#include "model/names.h"
-#include "model/rankset.h"
-#include "model/sample.h"
+#include "model/job/callpath.h"
+#include "model/job/job.h"
+#include "model/job/names.h"
+#include "model/job/rankset.h"
+#include "model/job/sample.h"
 #include "model/xalloc.h"
 #include "render/label.h"
 #include "render/same.h"

@@ -6,9 +6,9 @@
 
 #include "analysis/stacks/calltree.h"
 #include "analysis/verdict/verdict.h"
-#include "model/job.h"
-#include "model/names.h"
-#include "model/rankset.h"
+#include "model/job/job.h"
+#include "model/job/names.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 #include "render/dot.h"
 #include "render/label.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/stacks/calltree.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 #include "render/label.h"
 #include "render/text.h"

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "analysis/verdict/verdict.h"
-#include "model/callpath.h"
-#include "model/job.h"
-#include "model/rankset.h"
-#include "model/sample.h"
+#include "model/job/callpath.h"
+#include "model/job/job.h"
+#include "model/job/rankset.h"
+#include "model/job/sample.h"
 #include "model/xalloc.h"
 #include "render/label.h"
 #include "render/same.h"

@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "model/job.h"
-#include "model/job_model.h"
-#include "model/model.h"
+#include "model/job/job.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
 #include "model/xalloc.h"
 #include "render/json.h"
 #include "render/label.h"

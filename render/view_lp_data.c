@@ -2,8 +2,8 @@
  * The verdict for other programs. */
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict.h"
-#include "model/job.h"
-#include "model/rankset.h"
+#include "model/job/job.h"
+#include "model/job/rankset.h"
 #include "render/json.h"
 #include "render/label.h"
 #include "render/parts.h"

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "analysis/waits/message_pairs.h"
-#include "model/job.h"
-#include "model/job_comms.h"
-#include "model/job_model.h"
-#include "model/rankset.h"
+#include "model/job/job.h"
+#include "model/job/job_comms.h"
+#include "model/job/job_model.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 #include "render/comm_label.h"
 #include "render/json.h"

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/job.h"
-#include "model/job_model.h"
-#include "model/model.h"
+#include "model/job/job.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
 #include "model/xalloc.h"
 #include "render/dot.h"
 #include "render/json.h"

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "analysis/stacks/temporal.h"
-#include "model/callpath.h"
-#include "model/job.h"
-#include "model/names.h"
-#include "model/rankset.h"
+#include "model/job/callpath.h"
+#include "model/job/job.h"
+#include "model/job/names.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 #include "render/json.h"
 #include "render/label.h"

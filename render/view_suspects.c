@@ -8,7 +8,7 @@
 
 #include "analysis/traces/trace_runs.h"
 #include "analysis/traces/trace_suspects.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 #include "render/json.h"
 #include "render/label.h"

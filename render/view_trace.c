@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/callpath.h"
-#include "model/job.h"
-#include "model/names.h"
-#include "model/traces.h"
+#include "model/job/callpath.h"
+#include "model/job/job.h"
+#include "model/job/names.h"
+#include "model/trace/traces.h"
 #include "model/xalloc.h"
 #include "render/json.h"
 #include "render/label.h"

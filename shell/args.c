@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "model/error.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 #include "shell/args.h"
 #include "shell/suggest.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/error.h"
-#include "model/job.h"
+#include "model/job/job.h"
 #include "model/xalloc.h"
 #include "shell/args.h"
 #include "shell/command.h"

@@ -2,7 +2,7 @@
  * What must be there before a command runs. */
 #include "analysis/waits/queue_waits.h"
 #include "model/error.h"
-#include "model/job.h"
+#include "model/job/job.h"
 #include "shell/args.h"
 #include "shell/command.h"
 #include "shell/session.h"

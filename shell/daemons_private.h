@@ -4,7 +4,7 @@
 #define PDB_SHELL_DAEMONS_PRIVATE_H
 
 #include "attach/daemons/daemon_launch.h"
-#include "model/job.h"
+#include "model/job/job.h"
 #include "pmix/spawn.h"
 #include "shell/daemons.h"
 

@@ -2,9 +2,9 @@
 #include <time.h>
 
 #include "model/error.h"
-#include "model/job.h"
-#include "model/job_model.h"
-#include "model/proctable.h"
+#include "model/job/job.h"
+#include "model/job/job_model.h"
+#include "model/job/proctable.h"
 #include "render/json.h"
 #include "shell/document.h"
 #include "shell/pdb.h"

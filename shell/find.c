@@ -5,7 +5,7 @@
 #include "attach/launchers/launcher.h"
 #include "attach/process/procfs.h"
 #include "model/error.h"
-#include "model/proctable.h"
+#include "model/job/proctable.h"
 #include "model/xalloc.h"
 #include "pmix/tool.h"
 #include "shell/find.h"

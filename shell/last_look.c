@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include "model/error.h"
-#include "model/job.h"
-#include "model/job_model.h"
-#include "model/model.h"
-#include "model/rankset.h"
-#include "model/segment.h"
-#include "model/segment_reader.h"
+#include "model/job/job.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
+#include "model/job/rankset.h"
+#include "model/segment/segment.h"
+#include "model/segment/segment_reader.h"
 #include "render/label.h"
 #include "shell/session.h"
 #include "shell/watch/watch_tell.h"

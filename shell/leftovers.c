@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #include "attach/process/procfs.h"
-#include "model/job.h"
+#include "model/job/job.h"
 #include "model/monotonic.h"
-#include "model/proctable.h"
-#include "model/segment.h"
-#include "model/segment_reader.h"
+#include "model/job/proctable.h"
+#include "model/segment/segment.h"
+#include "model/segment/segment_reader.h"
 #include "model/xalloc.h"
 #include "shell/interrupt.h"
 #include "shell/session.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "model/error.h"
-#include "model/segment.h"
+#include "model/segment/segment.h"
 #include "model/xalloc.h"
 #include "shell/libdir.h"
 

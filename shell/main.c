@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "model/error.h"
-#include "model/rankset.h"
-#include "model/segment_reader.h"
+#include "model/job/rankset.h"
+#include "model/segment/segment_reader.h"
 #include "model/stack.h"
 #include "model/xalloc.h"
 #include "render/gate.h"

@@ -9,7 +9,7 @@
 
 #include "attach/process/elf_needed.h"
 #include "model/error.h"
-#include "model/segment.h"
+#include "model/segment/segment.h"
 #include "model/xalloc.h"
 #include "shell/libdir.h"
 #include "shell/preload.h"

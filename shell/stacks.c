@@ -6,7 +6,7 @@
 #include "analysis/stacks/temporal.h"
 #include "model/error.h"
 #include "model/interrupt.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 #include "render/order_text.h"
 #include "render/view.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/verdict/verdict.h"
 #include "model/error.h"
-#include "model/job.h"
-#include "model/rankset.h"
+#include "model/job/job.h"
+#include "model/job/rankset.h"
 #include "shell/banner.h"
 #include "shell/command.h"
 #include "shell/session.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "model/error.h"
-#include "model/job.h"
-#include "model/traces.h"
+#include "model/job/job.h"
+#include "model/trace/traces.h"
 #include "model/xalloc.h"
 #include "shell/args.h"
 #include "shell/session.h"

@@ -2,11 +2,11 @@
 #include "shell/trace_source.h"
 
 #include "model/error.h"
-#include "model/job.h"
-#include "model/job_model.h"
-#include "model/model.h"
-#include "model/rankset.h"
-#include "model/traces.h"
+#include "model/job/job.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
+#include "model/job/rankset.h"
+#include "model/trace/traces.h"
 #include "shell/daemons.h"
 #include "shell/session.h"
 

@@ -54,7 +54,7 @@ for file in model/recorder/*.[ch]; do
 	[ -e "$file" ] || continue
 	for header in $(sed -n 's/^#include "\([^"]*\)".*/\1/p' "$file"); do
 		case $header in
-		model/segment.h | model/segment_sweep.h | model/trace_format.h | model/trace_writer.h | model/recorder/* | recorder/*) ;;
+		model/segment/segment.h | model/segment/segment_sweep.h | model/trace/trace_format.h | model/trace/trace_writer.h | model/recorder/* | recorder/*) ;;
 		*) echo "$file: the recorder must not include $header" >&2; bad=1 ;;
 		esac
 	done

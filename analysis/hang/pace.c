@@ -16,7 +16,7 @@
 #include "analysis/hang/pace.h"
 #include "analysis/hang/stays.h"
 #include "model/error.h"
-#include "model/recent.h"
+#include "model/job/recent.h"
 #include "model/xalloc.h"
 
 /* A place is known after so many stays. */

@@ -4,7 +4,7 @@
 
 #include "analysis/graph.h"
 #include "analysis/progress/job_loops.h"
-#include "model/job_model.h"
+#include "model/job/job_model.h"
 #include "model/xalloc.h"
 
 /* The state's index in the part, which must contain it. */

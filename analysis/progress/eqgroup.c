@@ -4,9 +4,9 @@
 #include "analysis/progress/activity.h"
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/progress_private.h"
-#include "model/job_model.h"
-#include "model/model.h"
-#include "model/rankset.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 /* ---- Activity ---- */

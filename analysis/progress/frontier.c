@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "analysis/progress/progress_private.h"
-#include "model/job_model.h"
+#include "model/job/job_model.h"
 #include "model/xalloc.h"
 
 /* The loops of an actor with their counts, for sorting. */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analysis/progress/job_heads_private.h"
-#include "model/callpath.h"
-#include "model/model.h"
+#include "model/job/callpath.h"
+#include "model/job/model.h"
 #include "model/xalloc.h"
 
 /* ---- The first calls of a loop ---- */

@@ -3,9 +3,9 @@
 
 #include "analysis/graph.h"
 #include "analysis/progress/job_heads_private.h"
-#include "model/callpath.h"
-#include "model/job_model.h"
-#include "model/model.h"
+#include "model/job/callpath.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
 #include "model/xalloc.h"
 
 /* ---- Which ranks visit what ---- */

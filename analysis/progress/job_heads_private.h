@@ -9,7 +9,7 @@
 
 #include "analysis/progress/job_heads.h"
 #include "analysis/progress/job_loops.h"
-#include "model/job_model.h"
+#include "model/job/job_model.h"
 
 enum {
 	NO_MARK = UINT32_MAX,

@@ -5,9 +5,9 @@
 #include "analysis/graph.h"
 #include "analysis/progress/job_heads.h"
 #include "analysis/progress/job_loops.h"
-#include "model/callpath.h"
-#include "model/job_model.h"
-#include "model/model.h"
+#include "model/job/callpath.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
 #include "model/xalloc.h"
 
 struct builder {

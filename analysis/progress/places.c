@@ -8,8 +8,8 @@
 
 #include "analysis/graph.h"
 #include "analysis/progress/progress_private.h"
-#include "model/job_model.h"
-#include "model/model.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
 #include "model/xalloc.h"
 
 #define NO_NODE UINT32_MAX

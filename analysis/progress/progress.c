@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/progress/progress_private.h"
-#include "model/job_model.h"
+#include "model/job/job_model.h"
 #include "model/xalloc.h"
 
 /* A node of a body at which some actor is. */

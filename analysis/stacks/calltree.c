@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "analysis/stacks/calltree_private.h"
-#include "model/callpath.h"
-#include "model/job.h"
-#include "model/modules.h"
-#include "model/names.h"
-#include "model/rankset.h"
-#include "model/sample.h"
+#include "model/job/callpath.h"
+#include "model/job/job.h"
+#include "model/job/modules.h"
+#include "model/job/names.h"
+#include "model/job/rankset.h"
+#include "model/job/sample.h"
 #include "model/xalloc.h"
 
 struct builder {

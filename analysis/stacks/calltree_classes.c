@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/stacks/calltree_private.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 struct parting {

@@ -5,7 +5,7 @@
 
 #include "analysis/stacks/calltree_private.h"
 #include "analysis/stacks/temporal.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 /* What is known of the stacks' order, and the stacks of the siblings at hand. */

@@ -12,11 +12,11 @@
 #include <string.h>
 
 #include "analysis/stacks/calltree_private.h"
-#include "model/callpath.h"
-#include "model/job.h"
-#include "model/modules.h"
-#include "model/names.h"
-#include "model/sample.h"
+#include "model/job/callpath.h"
+#include "model/job/job.h"
+#include "model/job/modules.h"
+#include "model/job/names.h"
+#include "model/job/sample.h"
 
 #define REGION "._omp_fn"
 #define CXX_REGION " [clone " REGION /* as demangled */

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "analysis/stacks/flow.h"
-#include "model/code.h"
+#include "model/job/code.h"
 
 enum loop_variable_kind {
 	LOOP_VARIABLE_ADDS,

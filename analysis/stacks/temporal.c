@@ -7,9 +7,9 @@
 #include "analysis/graph.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/stacks/temporal_private.h"
-#include "model/callpath.h"
+#include "model/job/callpath.h"
 #include "model/error.h"
-#include "model/modules.h"
+#include "model/job/modules.h"
 #include "model/xalloc.h"
 
 struct temporal *temporal_create(const struct callpaths *callpaths, const struct modules *modules,

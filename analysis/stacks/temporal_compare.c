@@ -5,11 +5,11 @@
 #include "analysis/graph.h"
 #include "analysis/progress/loop_nest.h"
 #include "analysis/stacks/temporal_private.h"
-#include "model/callpath.h"
-#include "model/code.h"
+#include "model/job/callpath.h"
+#include "model/job/code.h"
 #include "model/error.h"
-#include "model/rankset.h"
-#include "model/sample.h"
+#include "model/job/rankset.h"
+#include "model/job/sample.h"
 #include "model/xalloc.h"
 
 #define MAX_NESTED 64 /* loops around one place */

@@ -6,7 +6,7 @@
 
 #include "analysis/stacks/flow.h"
 #include "analysis/stacks/temporal.h"
-#include "model/modules.h"
+#include "model/job/modules.h"
 
 #define TEMPORAL_NO_PROBE UINT32_MAX
 

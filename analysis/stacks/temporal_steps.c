@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/stacks/temporal.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 /* The longest chain of groups that are behind each, in *is_related whether it is in any chain. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/blobs.h"
+#include "model/wire/blobs.h"
 #include "model/xalloc.h"
 
 /* The row equal to the one behind all rows, which becomes one of them if it is new. */

@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "analysis/traces/lcs.h"
-#include "model/blobs.h"
-#include "model/callpath.h"
-#include "model/job.h"
-#include "model/modules.h"
-#include "model/names.h"
+#include "model/wire/blobs.h"
+#include "model/job/callpath.h"
+#include "model/job/job.h"
+#include "model/job/modules.h"
+#include "model/job/names.h"
 #include "model/xalloc.h"
 
 /* More pairs of sites than that are not tried: lines are taken as they are. */

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/traces.h"
+#include "model/trace/traces.h"
 
 struct job;
 

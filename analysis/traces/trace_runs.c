@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
-#include "model/callpath.h"
+#include "model/job/callpath.h"
 #include "model/interrupt.h"
-#include "model/job.h"
-#include "model/names.h"
-#include "model/rankset.h"
+#include "model/job/job.h"
+#include "model/job/names.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 /* Of a name, for a regular expression. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/blobs.h"
+#include "model/wire/blobs.h"
 #include "model/xalloc.h"
 
 struct trace_set *trace_set_create(void)

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/trace.h"
+#include "model/trace/trace.h"
 
 /* A body is a row of elements: that of a loop, or a whole trace. Loops in it have lower numbers.
  * Unlike in a trace it may have one element (or, as a whole trace, none). */

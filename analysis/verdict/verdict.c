@@ -20,10 +20,10 @@
 
 #include "analysis/progress/activity.h"
 #include "analysis/verdict/verdict_private.h"
-#include "model/job.h"
-#include "model/job_model.h"
-#include "model/model.h"
-#include "model/rankset.h"
+#include "model/job/job.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 /* ---- Facts about lanes ---- */

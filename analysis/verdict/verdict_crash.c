@@ -3,8 +3,8 @@
 #include <signal.h>
 
 #include "analysis/verdict/verdict_private.h"
-#include "model/job.h"
-#include "model/rankset.h"
+#include "model/job/job.h"
+#include "model/job/rankset.h"
 
 bool verdict_find_crashed(struct judge *j)
 {

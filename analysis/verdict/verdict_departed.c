@@ -5,9 +5,9 @@
 
 #include "analysis/verdict/departure.h"
 #include "analysis/verdict/verdict_private.h"
-#include "model/job_model.h"
-#include "model/model.h"
-#include "model/rankset.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 /* As many lanes are compared at most, and so many calls of all of them; in a job of more lanes,

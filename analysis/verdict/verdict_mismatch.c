@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "analysis/verdict/verdict_private.h"
-#include "model/job_comms.h"
-#include "model/job_model.h"
-#include "model/model.h"
-#include "model/rankset.h"
+#include "model/job/job_comms.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 /* The shortest stay of all who take part. */

@@ -5,10 +5,10 @@
 #include "analysis/progress/loop_nest.h"
 #include "analysis/progress/progress.h"
 #include "analysis/verdict/verdict_private.h"
-#include "model/callpath.h"
-#include "model/job_model.h"
-#include "model/model.h"
-#include "model/rankset.h"
+#include "model/job/callpath.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 /* Another way out of the state is well used from so many steps on, in the whole job. */

@@ -5,11 +5,11 @@
 
 #include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict_private.h"
-#include "model/callpath.h"
-#include "model/job.h"
-#include "model/names.h"
-#include "model/rankset.h"
-#include "model/sample.h"
+#include "model/job/callpath.h"
+#include "model/job/job.h"
+#include "model/job/names.h"
+#include "model/job/rankset.h"
+#include "model/job/sample.h"
 #include "model/xalloc.h"
 
 /* More groups of least progress than this: the order has not picked anybody. */

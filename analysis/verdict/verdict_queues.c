@@ -22,7 +22,7 @@
 #include "analysis/graph.h"
 #include "analysis/stacks/temporal.h"
 #include "analysis/verdict/verdict_private.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 /* More than this share of the ranks, or this many, in a circle: nobody is named. Circles are

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "analysis/verdict/verdict_private.h"
-#include "model/job.h"
-#include "model/job_model.h"
-#include "model/model.h"
-#include "model/rankset.h"
+#include "model/job/job.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 /* More groups of least progress than this: the order has not picked anybody. */

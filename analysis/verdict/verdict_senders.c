@@ -5,8 +5,8 @@
 
 #include "analysis/progress/progress.h"
 #include "analysis/verdict/verdict_private.h"
-#include "model/job_model.h"
-#include "model/rankset.h"
+#include "model/job/job_model.h"
+#include "model/job/rankset.h"
 
 /* More senders than this that the order would name: it has not picked anybody. */
 enum { MAX_SENDERS = 3 };

@@ -11,10 +11,10 @@
 
 #include "analysis/progress/progress.h"
 #include "analysis/verdict/verdict_private.h"
-#include "model/job_comms.h"
-#include "model/job_model.h"
-#include "model/model.h"
-#include "model/rankset.h"
+#include "model/job/job_comms.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 bool verdict_is_before_exchange(const struct waitfor *w, int rank, int peer, uint32_t comm)

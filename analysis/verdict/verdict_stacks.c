@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "analysis/verdict/verdict_private.h"
-#include "model/job.h"
-#include "model/rankset.h"
+#include "model/job/job.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 static int compare_calls(const void *a, const void *b)

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "analysis/verdict/verdict_private.h"
-#include "model/job_model.h"
-#include "model/model.h"
-#include "model/rankset.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 /* What MPI_Init_thread provides at most, in all MPI libraries. */

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "analysis/waits/collective_groups.h"
-#include "model/callpath.h"
-#include "model/job_comms.h"
-#include "model/job_model.h"
-#include "model/model.h"
-#include "model/rankset.h"
+#include "model/job/callpath.h"
+#include "model/job/job_comms.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 /* ---- Records ---- */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "analysis/waits/ledgers.h"
-#include "model/job_model.h"
-#include "model/model.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
 #include "model/xalloc.h"
 
 /* Tags that are numbers are at least so many. */

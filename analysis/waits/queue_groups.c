@@ -4,8 +4,8 @@
 
 #include "analysis/waits/queue_waits.h"
 #include "analysis/waits/stack_facts.h"
-#include "model/callpath.h"
-#include "model/rankset.h"
+#include "model/job/callpath.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 /* What a rank waits for, and where. */

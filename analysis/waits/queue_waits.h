@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Who waits for whom without a recorder: by the calls that the stacks are in and the messages
- * that the MPI libraries hold (model/message_queues.h). */
+ * that the MPI libraries hold (model/job/message_queues.h). */
 #ifndef PDB_ANALYSIS_QUEUE_WAITS_H
 #define PDB_ANALYSIS_QUEUE_WAITS_H
 

@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "analysis/waits/stack_facts.h"
-#include "model/callpath.h"
-#include "model/job.h"
-#include "model/message_queues.h"
-#include "model/modules.h"
-#include "model/names.h"
-#include "model/sample.h"
+#include "model/job/callpath.h"
+#include "model/job/job.h"
+#include "model/job/message_queues.h"
+#include "model/job/modules.h"
+#include "model/job/names.h"
+#include "model/job/sample.h"
 #include "model/xalloc.h"
 
 static enum module_kind kind_of(const struct job *job, const struct callpath_node *node)

@@ -6,9 +6,9 @@
 #include "analysis/progress/eqgroup.h"
 #include "analysis/waits/wait_groups.h"
 #include "analysis/waits/waitfor.h"
-#include "model/job.h"
-#include "model/job_model.h"
-#include "model/rankset.h"
+#include "model/job/job.h"
+#include "model/job/job_model.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 /* What makes lanes alike. */

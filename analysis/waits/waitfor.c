@@ -5,9 +5,9 @@
 
 #include "analysis/progress/activity.h"
 #include "analysis/waits/waitfor_private.h"
-#include "model/job.h"
-#include "model/proctable.h"
-#include "model/rankset.h"
+#include "model/job/job.h"
+#include "model/job/proctable.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 /* ---- Ranks and lanes ---- */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "analysis/waits/waitfor_private.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "model/sorted.h"
 #include "model/xalloc.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/waits/waitfor_private.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 /* Lanes from which a shortest cycle is looked for. */

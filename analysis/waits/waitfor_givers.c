@@ -4,7 +4,7 @@
  * as BLACS does, take another tag each time; then it is one of those from whom it has got
  * anything in this communicator. */
 #include "analysis/waits/waitfor_private.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 
 /* What a rank has got in the communicator of a need. */
 struct sources {

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "analysis/waits/waitfor_private.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 /* Both ends of a call's messages. */

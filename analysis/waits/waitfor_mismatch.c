@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/waits/waitfor_private.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 /* More parties than this are put into the last: then it is no slip of one of them. */

@@ -5,9 +5,9 @@
 
 #include "analysis/waits/ledgers.h"
 #include "analysis/waits/waitfor.h"
-#include "model/job_comms.h"
-#include "model/job_model.h"
-#include "model/model.h"
+#include "model/job/job_comms.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
 
 /* The rest of a collective. */
 struct collective_node {

@@ -10,9 +10,9 @@
 #include "attach/symbols/cut_guard.h"
 #include "attach/symbols/debug_file.h"
 #include "attach/symbols/symbol_table.h"
-#include "model/code_store.h"
+#include "model/job/code_store.h"
 #include "model/error.h"
-#include "model/modules.h"
+#include "model/job/modules.h"
 #include "model/xalloc.h"
 
 #define MAX_SIZE (UINT64_C(16) << 20) /* bytes of a function */

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/code.h"
+#include "model/job/code.h"
 
 struct code_file;
 

@@ -20,13 +20,13 @@
 #include "attach/stacks/python.h"
 #include "attach/stacks/tracee.h"
 #include "attach/stacks/unwind.h"
-#include "model/callpath.h"
+#include "model/job/callpath.h"
 #include "model/error.h"
 #include "model/interrupt.h"
-#include "model/job.h"
-#include "model/proctable.h"
-#include "model/rankset.h"
-#include "model/sample.h"
+#include "model/job/job.h"
+#include "model/job/proctable.h"
+#include "model/job/rankset.h"
+#include "model/job/sample.h"
 #include "model/xalloc.h"
 
 /* A core that is to be used: what its environment says of it. */

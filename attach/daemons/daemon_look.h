@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What a daemon answers when it is asked to look at its node's ranks: shares (model/share.h). */
+ * What a daemon answers when it is asked to look at its node's ranks: shares
+ * (model/wire/share.h). */
 #ifndef PDB_ATTACH_DAEMON_LOOK_H
 #define PDB_ATTACH_DAEMON_LOOK_H
 

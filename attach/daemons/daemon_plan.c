@@ -7,7 +7,7 @@
 #include "attach/daemons/pdbd.h"
 #include "attach/launchers/launcher.h"
 #include "model/error.h"
-#include "model/proctable.h"
+#include "model/job/proctable.h"
 #include "model/xalloc.h"
 
 /* The kernel takes no longer word of a command line. */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "attach/daemons/daemon_scan.h"
-#include "model/proctable.h"
-#include "model/rankset.h"
+#include "model/job/proctable.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 #define MAX_SIZE (1 << 24)

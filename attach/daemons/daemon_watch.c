@@ -9,7 +9,7 @@
 #include "attach/node/watch_look.h"
 #include "model/buffer.h"
 #include "model/error.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 struct daemon_watch {

@@ -36,7 +36,7 @@
 #include "model/buffer.h"
 #include "model/error.h"
 #include "model/monotonic.h"
-#include "model/proctable.h"
+#include "model/job/proctable.h"
 #include "model/stack.h"
 #include "model/xalloc.h"
 

@@ -27,12 +27,12 @@ enum pdbd_kind {
 	PDBD_LIVING = 3,
 	/* End. Not answered. */
 	PDBD_QUIT = 4,
-	/* Look at the ranks: a struct pdbd_look. Answer: a share (model/share.h). Nothing when the
-	 * daemons have not been told of the job. */
+	/* Look at the ranks: a struct pdbd_look. Answer: a share (model/wire/share.h). Nothing
+	 * when the daemons have not been told of the job. */
 	PDBD_LOOK = 5,
 	/* Sample stacks of some ranks: a struct pdbd_look, of which milliseconds are from the
 	 * first sample to the last, then a set of ranks (rankset.h's binary form), then, if
-	 * there is more, a question about machine code (model/code_bytes.h). Answer: a share
+	 * there is more, a question about machine code (model/wire/code_bytes.h). Answer: a share
 	 * without models. */
 	PDBD_SAMPLE = 6,
 	/* From the first daemon, every OVERLAY_PULSE_MS while an answer is being made: wait on. No

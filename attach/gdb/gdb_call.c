@@ -8,7 +8,7 @@
 #include "attach/gdb/gdb_call.h"
 #include "attach/process/maps.h"
 #include "attach/process/procfs.h"
-#include "model/modules.h"
+#include "model/job/modules.h"
 #include "model/xalloc.h"
 
 /* How far up it looks for the program's code. */

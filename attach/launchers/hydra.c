@@ -8,7 +8,7 @@
 #include "attach/launchers/launcher.h"
 #include "attach/process/maps.h"
 #include "attach/process/procfs.h"
-#include "model/proctable.h"
+#include "model/job/proctable.h"
 #include "model/xalloc.h"
 
 #define PROXY "hydra_pmi_proxy"

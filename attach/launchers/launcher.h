@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "model/proctable.h"
+#include "model/job/proctable.h"
 
 struct pdb_error;
 

@@ -18,7 +18,7 @@
 #include "attach/process/memory.h"
 #include "attach/process/procfs.h"
 #include "attach/process/rankenv.h"
-#include "model/budget.h"
+#include "model/wire/budget.h"
 #include "model/error.h"
 #include "model/interrupt.h"
 #include "model/xalloc.h"

@@ -13,8 +13,8 @@
 #include "attach/process/procfs.h"
 #include "attach/process/rankenv.h"
 #include "model/error.h"
-#include "model/rankset.h"
-#include "model/segment_reader.h"
+#include "model/job/rankset.h"
+#include "model/segment/segment_reader.h"
 #include "model/xalloc.h"
 
 #define MAX_DEPTH 32

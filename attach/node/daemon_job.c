@@ -7,7 +7,7 @@
 
 #include "attach/node/daemon_job.h"
 #include "attach/process/procfs.h"
-#include "model/proctable.h"
+#include "model/job/proctable.h"
 #include "model/xalloc.h"
 
 static int compare_hosts(const void *a, const void *b)

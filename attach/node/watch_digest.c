@@ -5,7 +5,7 @@
 #include "attach/node/watch_digest.h"
 #include "model/buffer.h"
 #include "model/error.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 static const struct watch_numbers no_numbers = {.quiet_ns = WATCH_NEVER};

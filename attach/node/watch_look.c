@@ -15,10 +15,10 @@
 #include "attach/process/procfs.h"
 #include "model/error.h"
 #include "model/monotonic.h"
-#include "model/rankset.h"
-#include "model/segment.h"
-#include "model/segment_reader.h"
-#include "model/segment_watch.h"
+#include "model/job/rankset.h"
+#include "model/segment/segment.h"
+#include "model/segment/segment_reader.h"
+#include "model/segment/segment_watch.h"
 #include "model/xalloc.h"
 
 #define SECOND_NS UINT64_C(1000000000)

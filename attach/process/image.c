@@ -10,7 +10,7 @@
 #include "attach/process/image.h"
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
-#include "model/modules.h"
+#include "model/job/modules.h"
 #include "model/xalloc.h"
 
 #define PAGE 4096

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "model/modules.h"
+#include "model/job/modules.h"
 
 struct maps_object;
 struct memory;

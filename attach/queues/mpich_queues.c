@@ -6,7 +6,7 @@
 #include "attach/process/memory.h"
 #include "attach/queues/mpich_queues.h"
 #include "attach/queues/ucx_queues.h"
-#include "model/message_queues.h"
+#include "model/job/message_queues.h"
 #include "model/xalloc.h"
 
 /* More than that is not read. */

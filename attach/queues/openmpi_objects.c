@@ -5,7 +5,7 @@
 #include "attach/process/elf_symbol.h"
 #include "attach/process/maps.h"
 #include "attach/queues/openmpi_objects.h"
-#include "model/message_queues.h"
+#include "model/job/message_queues.h"
 #include "model/xalloc.h"
 
 #define MAX_COMMS 16384 /* more are not read */

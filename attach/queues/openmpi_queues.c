@@ -8,7 +8,7 @@
 #include "attach/process/memory.h"
 #include "attach/queues/openmpi_objects.h"
 #include "attach/queues/openmpi_queues.h"
-#include "model/message_queues.h"
+#include "model/job/message_queues.h"
 #include "model/xalloc.h"
 
 /* More than that is not read. */

@@ -7,7 +7,7 @@
 #include "attach/queues/openmpi_objects.h"
 #include "attach/queues/openmpi_ucx.h"
 #include "attach/queues/ucx_queues.h"
-#include "model/message_queues.h"
+#include "model/job/message_queues.h"
 #include "model/xalloc.h"
 
 #define MAX_MODULE (64 << 10) /* bytes; versions that are known have 1.5 kB */

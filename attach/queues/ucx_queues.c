@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "attach/queues/ucx_queues.h"
-#include "model/message_queues.h"
+#include "model/job/message_queues.h"
 #include "model/xalloc.h"
 
 #define MAX_ANY 64 /* members of whom a receive from any may be */

@@ -7,7 +7,7 @@
 #include <uthash.h>
 
 #include "attach/stacks/python_private.h"
-#include "model/modules.h"
+#include "model/job/modules.h"
 #include "model/xalloc.h"
 
 #define MAX_NAME 1024

@@ -16,12 +16,12 @@
 #include "attach/stacks/sampler.h"
 #include "attach/stacks/tracee.h"
 #include "attach/stacks/unwind.h"
-#include "model/callpath.h"
-#include "model/code.h"
+#include "model/job/callpath.h"
+#include "model/job/code.h"
 #include "model/error.h"
-#include "model/message_queues.h"
-#include "model/modules.h"
-#include "model/sample.h"
+#include "model/job/message_queues.h"
+#include "model/job/modules.h"
+#include "model/job/sample.h"
 #include "model/xalloc.h"
 
 #define STACK_SIZE ((size_t)64 << 10)     /* copied of each stack at first */

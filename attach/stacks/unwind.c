@@ -12,11 +12,11 @@
 #include "attach/stacks/python.h"
 #include "attach/stacks/tracee.h"
 #include "attach/stacks/unwind.h"
-#include "model/callpath.h"
-#include "model/code.h"
+#include "model/job/callpath.h"
+#include "model/job/code.h"
 #include "model/interrupt.h"
-#include "model/modules.h"
-#include "model/sample.h"
+#include "model/job/modules.h"
+#include "model/job/sample.h"
 #include "model/xalloc.h"
 
 #define MAX_FRAMES 4096

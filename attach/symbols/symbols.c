@@ -10,7 +10,7 @@
 #include "attach/symbols/demangle.h"
 #include "attach/symbols/symbol_table.h"
 #include "attach/symbols/symbols.h"
-#include "model/modules.h"
+#include "model/job/modules.h"
 #include "model/xalloc.h"
 
 /* What was opened for one module; all empty where nothing could be. */

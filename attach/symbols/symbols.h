@@ -6,7 +6,7 @@
 #ifndef PDB_ATTACH_SYMBOLS_H
 #define PDB_ATTACH_SYMBOLS_H
 
-#include "model/names.h"
+#include "model/job/names.h"
 
 struct modules;
 struct symbols;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/segment.h"
+#include "model/segment/segment.h"
 
 /* First of the variables that holds a number from 0 up, else `otherwise`. The job step's own
  * launcher comes before the batch system around it. */

@@ -24,7 +24,7 @@
 #include "model/recorder/slow.h"
 #include "model/recorder/ticks.h"
 #include "model/recorder/tracer.h"
-#include "model/segment_sweep.h"
+#include "model/segment/segment_sweep.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)

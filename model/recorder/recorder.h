@@ -11,7 +11,7 @@
 
 #include "model/recorder/comms.h"
 #include "model/recorder/lane.h"
-#include "model/segment.h"
+#include "model/segment/segment.h"
 
 /* One exported wrapper. */
 struct recorder_function {

@@ -8,7 +8,7 @@ REC_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(OPTIMIZE) $(WARN) -iquote . -iquote $(O)
 REC_DEFINES = -DPDB_LIBUNWIND_SONAME='"$(shell objdump -p $$(pkg-config --variable=libdir \
 	libunwind)/libunwind.so | gawk '/SONAME/ {print $$2}')"'
 
-REC_SRC = $(wildcard model/recorder/*.c) model/segment_sweep.c model/trace_writer.c
+REC_SRC = $(wildcard model/recorder/*.c) model/segment/segment_sweep.c model/trace/trace_writer.c
 REC_OBJ = $(REC_SRC:%.c=$(O)/%.o)
 REC_PIC_OBJ = $(REC_SRC:%.c=$(O)/%.op)
 

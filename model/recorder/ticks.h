@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "model/segment.h"
+#include "model/segment/segment.h"
 
 /* The clock in use; SEG_CLOCK_MONOTONIC until ticks_init(). */
 extern enum seg_clock ticks_clock __attribute__((visibility("hidden")));

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/segment.h"
+#include "model/segment/segment.h"
 
 static void take_word(struct trace_filter *filter, char *word)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The trace of a lane, where traces are wanted (PDB_TRACE): model/trace_writer.h in the lane's
- * arena, and which functions of the program have which symbols. Only the lane's thread feeds it. A
- * signal handler that comes in the midst of that, and has something to trace itself, leaves it for
- * after. */
+ * The trace of a lane, where traces are wanted (PDB_TRACE): model/trace/trace_writer.h in the
+ * lane's arena, and which functions of the program have which symbols. Only the lane's thread
+ * feeds it. A signal handler that comes in the midst of that, and has something to trace itself,
+ * leaves it for after. */
 #ifndef PDB_RECORDER_TRACER_H
 #define PDB_RECORDER_TRACER_H
 
@@ -12,8 +12,8 @@
 
 #include "model/recorder/trace_filter.h"
 #include "model/recorder/writer.h"
-#include "model/segment.h"
-#include "model/trace_writer.h"
+#include "model/segment/segment.h"
+#include "model/trace/trace_writer.h"
 
 enum {
 	TRACER_FUNCTIONS = 8192, /* slots, a power of two; at most three quarters are used */

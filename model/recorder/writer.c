@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "model/recorder/ticks.h"
-#include "model/segment_sweep.h"
+#include "model/segment/segment_sweep.h"
 
 /* Lanes are mapped one by one, so they begin where the biggest page in use (AArch64) may begin. */
 enum { PAGE = 4096, BIG_PAGE = 64 << 10, GROW_BYTES = 16 << 10, MAX_INTERRUPTED = 1000 };

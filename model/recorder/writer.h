@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "model/segment.h"
+#include "model/segment/segment.h"
 
 struct writer {
 	struct seg_header *header; /* NULL: no segment */

@@ -6,8 +6,8 @@
 
 #include "analysis/waits/collective_groups.h"
 #include "model/error.h"
-#include "model/job.h"
-#include "model/job_comms.h"
+#include "model/job/job.h"
+#include "model/job/job_comms.h"
 #include "model/xalloc.h"
 #include "render/view.h"
 #include "shell/command.h"

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "model/error.h"
-#include "model/job.h"
-#include "model/proctable.h"
-#include "model/rankset.h"
+#include "model/job/job.h"
+#include "model/job/proctable.h"
+#include "model/job/rankset.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * groups: ranks with one state and one iteration. */
 #include "model/error.h"
-#include "model/job.h"
+#include "model/job/job.h"
 #include "render/view.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"

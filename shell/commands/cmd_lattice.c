@@ -8,7 +8,7 @@
 #include "analysis/traces/trace_similarity.h"
 #include "model/error.h"
 #include "model/interrupt.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 #include "render/view.h"
 #include "shell/args.h"

@@ -2,8 +2,8 @@
  * messages: what ranks have sent each other, counted at both ends. */
 #include "analysis/waits/message_pairs.h"
 #include "model/error.h"
-#include "model/job.h"
-#include "model/rankset.h"
+#include "model/job/job.h"
+#include "model/job/rankset.h"
 #include "render/view.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"

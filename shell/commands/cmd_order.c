@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * order: which stacks are of earlier moments than others. */
 #include "analysis/stacks/temporal.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "render/view.h"
 #include "shell/banner.h"
 #include "shell/command.h"

@@ -2,7 +2,7 @@
  * requests: what a rank has begun and not completed. */
 #include "analysis/waits/message_pairs.h"
 #include "model/error.h"
-#include "model/job.h"
+#include "model/job/job.h"
 #include "render/view.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"

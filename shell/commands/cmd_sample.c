@@ -7,9 +7,9 @@
 
 #include "attach/stacks/sampler.h"
 #include "model/error.h"
-#include "model/job.h"
-#include "model/rankset.h"
-#include "model/sample.h"
+#include "model/job/job.h"
+#include "model/job/rankset.h"
+#include "model/job/sample.h"
 #include "render/json.h"
 #include "render/label.h"
 #include "shell/banner.h"

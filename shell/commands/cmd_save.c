@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "model/error.h"
-#include "model/job.h"
+#include "model/job/job.h"
 #include "shell/banner.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"

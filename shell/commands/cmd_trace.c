@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "model/error.h"
-#include "model/rankset.h"
-#include "model/traces.h"
+#include "model/job/rankset.h"
+#include "model/trace/traces.h"
 #include "render/view.h"
 #include "render/view_trace.h"
 #include "shell/command.h"

@@ -6,8 +6,8 @@
 
 #include "analysis/verdict/verdict.h"
 #include "model/error.h"
-#include "model/job.h"
-#include "model/rankset.h"
+#include "model/job/job.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"

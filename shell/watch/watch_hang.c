@@ -15,10 +15,10 @@
 
 #include "analysis/verdict/verdict.h"
 #include "model/error.h"
-#include "model/job.h"
+#include "model/job/job.h"
 #include "model/monotonic.h"
-#include "model/proctable.h"
-#include "model/rankset.h"
+#include "model/job/proctable.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 #include "render/gate.h"
 #include "render/label.h"

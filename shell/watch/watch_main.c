@@ -6,7 +6,7 @@
 #include "attach/launchers/launcher.h"
 #include "model/error.h"
 #include "model/monotonic.h"
-#include "model/proctable.h"
+#include "model/job/proctable.h"
 #include "render/json.h"
 #include "shell/document.h"
 #include "shell/find.h"

@@ -6,7 +6,7 @@
 #include "analysis/hang/pace.h"
 #include "analysis/hang/rates.h"
 #include "model/monotonic.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 #include "render/label.h"
 #include "shell/watch/watch_rates.h"

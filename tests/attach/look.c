@@ -13,11 +13,11 @@
 #include "attach/process/maps.h"
 #include "attach/stacks/sampler.h"
 #include "attach/symbols/symbols.h"
-#include "model/callpath.h"
+#include "model/job/callpath.h"
 #include "model/error.h"
-#include "model/modules.h"
-#include "model/names.h"
-#include "model/sample.h"
+#include "model/job/modules.h"
+#include "model/job/names.h"
+#include "model/job/sample.h"
 #include "model/xalloc.h"
 
 static void print_path(const struct callpaths *callpaths, struct names *names, uint32_t path)

@@ -15,7 +15,7 @@
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
 #include "attach/queues/mpi_queues.h"
-#include "model/message_queues.h"
+#include "model/job/message_queues.h"
 #include "model/monotonic.h"
 
 #define ROUNDS 100

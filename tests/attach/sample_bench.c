@@ -13,10 +13,10 @@
 #include "attach/launchers/launcher.h"
 #include "attach/process/procfs.h"
 #include "attach/stacks/sampler.h"
-#include "model/callpath.h"
+#include "model/job/callpath.h"
 #include "model/error.h"
-#include "model/modules.h"
-#include "model/sample.h"
+#include "model/job/modules.h"
+#include "model/job/sample.h"
 #include "model/xalloc.h"
 
 #define ROUNDS 200

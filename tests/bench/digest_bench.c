@@ -10,7 +10,7 @@
 #include "attach/daemons/daemon_watch.h"
 #include "attach/node/watch_digest.h"
 #include "model/buffer.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 
 enum { NODE = 64, ROUNDS = 40, PER_SECOND = 4 };

@@ -20,9 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "model/job_model.h"
-#include "model/model.h"
-#include "model/rankset.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
+#include "model/job/rankset.h"
 #include "model/xalloc.h"
 #include "tests/fixtures/still_ranks.h"
 #include "tests/unit/answers.h"

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "model/error.h"
-#include "model/job.h"
-#include "model/job_model.h"
-#include "model/proctable.h"
+#include "model/job/job.h"
+#include "model/job/job_model.h"
+#include "model/job/proctable.h"
 #include "tests/fixtures/many_ranks.h"
 
 enum { NODE = 64, NUM_HANGING = 5, NUM_PROGRAMS = 2, RING = 512, NEIGHBOURS = 26 };

@@ -23,7 +23,7 @@
 #include "attach/node/daemon_job.h"
 #include "attach/process/procfs.h"
 #include "model/error.h"
-#include "model/proctable.h"
+#include "model/job/proctable.h"
 #include "model/xalloc.h"
 #include "pmix/spawn.h"
 #include "pmix/tool.h"

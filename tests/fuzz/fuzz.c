@@ -11,8 +11,8 @@
 #include "analysis/progress/progress.h"
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/waitfor.h"
-#include "model/job.h"
-#include "model/job_comms.h"
+#include "model/job/job.h"
+#include "model/job/job_comms.h"
 #include "model/xalloc.h"
 #include "tests/fuzz/fuzz.h"
 

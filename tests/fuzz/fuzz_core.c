@@ -3,7 +3,7 @@
 #include "attach/cores/core_file.h"
 #include "attach/cores/cores.h"
 #include "model/error.h"
-#include "model/job.h"
+#include "model/job/job.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

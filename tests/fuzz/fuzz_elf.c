@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "attach/code/code.h"
-#include "model/code.h"
-#include "model/code_store.h"
+#include "model/job/code.h"
+#include "model/job/code_store.h"
 #include "model/error.h"
-#include "model/modules.h"
+#include "model/job/modules.h"
 #include "model/recorder/elf_name.h"
 #include "tests/fuzz/fuzz.h"
 

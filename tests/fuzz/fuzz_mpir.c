@@ -8,7 +8,7 @@
 
 #include "attach/launchers/launcher.h"
 #include "model/error.h"
-#include "model/proctable.h"
+#include "model/job/proctable.h"
 #include "tests/fuzz/fuzz.h"
 
 struct entry {

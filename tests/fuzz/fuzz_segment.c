@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "model/error.h"
-#include "model/job.h"
-#include "model/job_model.h"
-#include "model/model.h"
-#include "model/segment_reader.h"
-#include "model/segment_watch.h"
+#include "model/job/job.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
+#include "model/segment/segment_reader.h"
+#include "model/segment/segment_watch.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { LOOKS = 8 };

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/blobs.h"
+#include "model/wire/blobs.h"
 #include "model/buffer.h"
 #include "model/error.h"
-#include "model/job.h"
-#include "model/job_model.h"
-#include "model/share_private.h"
+#include "model/job/job.h"
+#include "model/job/job_model.h"
+#include "model/wire/share_private.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { RANKS = 4096 };

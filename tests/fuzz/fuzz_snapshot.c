@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "model/error.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "shell/command.h"
 #include "shell/session.h"
 #include "tests/fuzz/fuzz.h"

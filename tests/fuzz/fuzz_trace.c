@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "model/error.h"
-#include "model/trace.h"
+#include "model/trace/trace.h"
 #include "tests/fuzz/fuzz.h"
 
 struct arena {

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 
 #include "model/error.h"
-#include "model/proctable.h"
+#include "model/job/proctable.h"
 #include "pmix/tool.h"
 
 /* They go on when this program ends. */

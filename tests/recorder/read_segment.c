@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "model/error.h"
-#include "model/model.h"
-#include "model/segment_reader.h"
+#include "model/job/model.h"
+#include "model/segment/segment_reader.h"
 
 /* ---- Words ---- */
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/code.h"
-#include "model/code_store.h"
+#include "model/job/code.h"
+#include "model/job/code_store.h"
 #include "model/xalloc.h"
 #include "tests/unit/unit.h"
 

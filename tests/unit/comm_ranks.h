@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/callpath.h"
-#include "model/job_comms.h"
-#include "model/share.h"
+#include "model/job/callpath.h"
+#include "model/job/job_comms.h"
+#include "model/wire/share.h"
 #include "tests/unit/simulation.h"
 #include "tests/unit/unit.h"
 

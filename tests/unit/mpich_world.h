@@ -13,7 +13,7 @@
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
 #include "attach/queues/mpich_queues.h"
-#include "model/message_queues.h"
+#include "model/job/message_queues.h"
 #include "tests/unit/unit.h"
 
 #define WORDS(bytes) ((bytes) / 8)

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/message_queues.h"
+#include "model/job/message_queues.h"
 #include "tests/unit/unit.h"
 
 #define WORDS(bytes) ((bytes) / 8)

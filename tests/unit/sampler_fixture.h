@@ -10,10 +10,10 @@
 
 #include "attach/stacks/sampler.h"
 #include "attach/symbols/symbols.h"
-#include "model/callpath.h"
-#include "model/modules.h"
-#include "model/names.h"
-#include "model/sample.h"
+#include "model/job/callpath.h"
+#include "model/job/modules.h"
+#include "model/job/names.h"
+#include "model/job/sample.h"
 #include "tests/unit/child.h"
 
 #define DEPTH 300

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/model.h"
-#include "model/segment_reader.h"
+#include "model/job/model.h"
+#include "model/segment/segment_reader.h"
 #include "tests/fixtures/segment_writer.h"
 #include "tests/unit/unit.h"
 

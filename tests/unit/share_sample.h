@@ -5,7 +5,7 @@
 
 #include "model/buffer.h"
 #include "model/error.h"
-#include "model/share.h"
+#include "model/wire/share.h"
 #include "tests/unit/whole_job.h"
 
 enum { NUM_RANKS = 4 };

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/job.h"
-#include "model/job_model.h"
-#include "model/model.h"
+#include "model/job/job.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
 #include "model/xalloc.h"
 
 #define SIM_MAX_DEPTH 8

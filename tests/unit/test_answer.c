@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/proctable.h"
+#include "model/job/proctable.h"
 #include "model/xalloc.h"
 #include "pmix/answer.h"
 #include "tests/unit/unit.h"

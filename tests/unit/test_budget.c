@@ -13,9 +13,9 @@
 
 #include "model/buffer.h"
 #include "model/error.h"
-#include "model/names.h"
-#include "model/segment.h"
-#include "model/snapshot_private.h"
+#include "model/job/names.h"
+#include "model/segment/segment.h"
+#include "model/wire/snapshot_private.h"
 #include "shell/command.h"
 #include "shell/session.h"
 #include "tests/unit/unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "model/callpath.h"
+#include "model/job/callpath.h"
 #include "tests/unit/unit.h"
 
 /* The tree of most tests:   root(0) - a(1) - b(2) - d(4)

@@ -13,10 +13,10 @@
 #include "analysis/stacks/flow.h"
 #include "analysis/stacks/loop_variables.h"
 #include "attach/code/code.h"
-#include "model/code.h"
-#include "model/code_store.h"
+#include "model/job/code.h"
+#include "model/job/code_store.h"
 #include "model/error.h"
-#include "model/modules.h"
+#include "model/job/modules.h"
 #include "tests/unit/unit.h"
 
 #define BASE 0x10000

@@ -12,10 +12,10 @@
 
 #include "attach/code/code.h"
 #include "attach/symbols/symbols.h"
-#include "model/code.h"
-#include "model/code_store.h"
-#include "model/modules.h"
-#include "model/names.h"
+#include "model/job/code.h"
+#include "model/job/code_store.h"
+#include "model/job/modules.h"
+#include "model/job/names.h"
 #include "tests/unit/unit.h"
 
 enum {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "model/budget.h"
+#include "model/wire/budget.h"
 #include "model/buffer.h"
-#include "model/code_bytes.h"
-#include "model/modules.h"
-#include "model/snapshot_private.h"
+#include "model/wire/code_bytes.h"
+#include "model/job/modules.h"
+#include "model/wire/snapshot_private.h"
 #include "tests/unit/code_sample.h"
 
 /* ---- The store ---- */

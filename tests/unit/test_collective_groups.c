@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analysis/waits/collective_groups.h"
-#include "model/job_comms.h"
+#include "model/job/job_comms.h"
 #include "tests/unit/hung_job.h"
 #include "tests/unit/unit.h"
 

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/callpath.h"
+#include "model/job/callpath.h"
 #include "model/error.h"
-#include "model/job.h"
-#include "model/job_comms.h"
-#include "model/names.h"
+#include "model/job/job.h"
+#include "model/job/job_comms.h"
+#include "model/job/names.h"
 #include "model/xalloc.h"
 #include "shell/args.h"
 #include "shell/command.h"

@@ -5,9 +5,9 @@
 #include "attach/cores/core_memory.h"
 #include "attach/cores/cores.h"
 #include "attach/process/maps.h"
-#include "model/job.h"
-#include "model/proctable.h"
-#include "model/sample.h"
+#include "model/job/job.h"
+#include "model/job/proctable.h"
+#include "model/job/sample.h"
 #include "tests/unit/core_writer.h"
 
 /* ---- Memory and files ---- */

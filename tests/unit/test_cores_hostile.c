@@ -7,8 +7,8 @@
 
 #include "attach/cores/cores.h"
 #include "model/interrupt.h"
-#include "model/job.h"
-#include "model/sample.h"
+#include "model/job/job.h"
+#include "model/job/sample.h"
 #include "tests/unit/core_writer.h"
 
 #define MIB (UINT64_C(1) << 20)

@@ -7,7 +7,7 @@
 #include "attach/daemons/daemon_plan.h"
 #include "attach/launchers/launcher.h"
 #include "attach/node/daemon_job.h"
-#include "model/proctable.h"
+#include "model/job/proctable.h"
 #include "model/xalloc.h"
 #include "tests/unit/unit.h"
 

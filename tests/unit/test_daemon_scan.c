@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "attach/daemons/daemon_scan.h"
-#include "model/proctable.h"
+#include "model/job/proctable.h"
 #include "tests/unit/unit.h"
 
 /* Lines "RANK HOST PID EXECUTABLE" with "-" before the pid of one that has ended. */

@@ -10,7 +10,7 @@
 
 #include "attach/launchers/hydra.h"
 #include "attach/launchers/launcher.h"
-#include "model/proctable.h"
+#include "model/job/proctable.h"
 #include "tests/unit/unit.h"
 
 /* ---- Command lines ---- */

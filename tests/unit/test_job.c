@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "model/callpath.h"
-#include "model/job.h"
-#include "model/modules.h"
-#include "model/names.h"
-#include "model/proctable.h"
-#include "model/sample.h"
+#include "model/job/callpath.h"
+#include "model/job/job.h"
+#include "model/job/modules.h"
+#include "model/job/names.h"
+#include "model/job/proctable.h"
+#include "model/job/sample.h"
 #include "tests/unit/unit.h"
 
 static void test_create(void **state)

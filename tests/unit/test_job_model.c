@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/callpath.h"
-#include "model/job_model.h"
-#include "model/model.h"
-#include "model/modules.h"
-#include "model/rankset.h"
+#include "model/job/callpath.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
+#include "model/job/modules.h"
+#include "model/job/rankset.h"
 #include "tests/fixtures/segment_writer.h"
 #include "tests/unit/unit.h"
 

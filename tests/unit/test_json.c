@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "render/json.h"
 #include "tests/unit/unit.h"
 

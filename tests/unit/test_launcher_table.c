@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "attach/launchers/launcher.h"
-#include "model/proctable.h"
+#include "model/job/proctable.h"
 #include "tests/unit/launcher_children.h"
 
 /* As srun has them. */

@@ -3,9 +3,9 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-#include "model/job.h"
-#include "model/proctable.h"
-#include "model/segment.h"
+#include "model/job/job.h"
+#include "model/job/proctable.h"
+#include "model/segment/segment.h"
 #include "shell/leftovers.h"
 #include "shell/session.h"
 #include "tests/unit/child.h"

@@ -2,11 +2,11 @@
 #include <string.h>
 
 #include "analysis/waits/message_pairs.h"
-#include "model/callpath.h"
-#include "model/job_comms.h"
-#include "model/job_model.h"
-#include "model/model.h"
-#include "model/modules.h"
+#include "model/job/callpath.h"
+#include "model/job/job_comms.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
+#include "model/job/modules.h"
 #include "model/xalloc.h"
 #include "tests/unit/unit.h"
 

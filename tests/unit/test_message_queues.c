@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "model/buffer.h"
-#include "model/message_queues.h"
-#include "model/queue_bytes.h"
-#include "model/snapshot_private.h"
+#include "model/job/message_queues.h"
+#include "model/wire/queue_bytes.h"
+#include "model/wire/snapshot_private.h"
 #include "model/xalloc.h"
 #include "tests/unit/unit.h"
 #include "tests/unit/whole_job.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/model.h"
+#include "model/job/model.h"
 #include "tests/fixtures/segment_writer.h"
 #include "tests/unit/unit.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "model/model.h"
-#include "model/model_pool.h"
+#include "model/job/model.h"
+#include "model/job/model_pool.h"
 #include "model/xalloc.h"
 #include "tests/unit/unit.h"
 

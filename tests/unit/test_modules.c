@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "model/modules.h"
+#include "model/job/modules.h"
 #include "tests/unit/unit.h"
 
 static void test_kinds(void **state)

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/callpath.h"
-#include "model/modules.h"
-#include "model/names.h"
+#include "model/job/callpath.h"
+#include "model/job/modules.h"
+#include "model/job/names.h"
 #include "tests/unit/unit.h"
 
 enum { APP, LIBC, LIBMPI };

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/proctable.h"
-#include "model/rankset.h"
+#include "model/job/proctable.h"
+#include "model/job/rankset.h"
 #include "tests/unit/unit.h"
 
 static void test_finish(void **state)

@@ -2,7 +2,7 @@
  * Who is behind whom: by loops and their iterations, by the frontier, within a role. */
 #include "analysis/progress/eqgroup.h"
 #include "analysis/progress/loop_nest.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "tests/unit/progress_calls.h"
 
 static void test_nothing(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Iterations are counted where ranks skip calls: by what all of them have in common. */
-#include "model/callpath.h"
+#include "model/job/callpath.h"
 #include "tests/unit/progress_calls.h"
 
 /* A line of 5 ranks, each neighbour with its own calls; the ends skip one. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "tests/unit/unit.h"
 
 static struct rankset *decode(const char *text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "model/recent.h"
+#include "model/job/recent.h"
 #include "tests/unit/unit.h"
 
 static void test_recent(void **state)

@@ -7,7 +7,7 @@
 
 #include "model/recorder/elf_name.h"
 #include "model/recorder/tracer.h"
-#include "model/segment.h"
+#include "model/segment/segment.h"
 #include "tests/unit/unit.h"
 
 static void test_calls(void **state)

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/callpath.h"
-#include "model/sample.h"
+#include "model/job/callpath.h"
+#include "model/job/sample.h"
 #include "tests/unit/unit.h"
 
 static void test_find(void **state)

@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "model/model.h"
-#include "model/segment_reader.h"
+#include "model/job/model.h"
+#include "model/segment/segment_reader.h"
 #include "tests/unit/evidence_sample.h"
 
 struct busy_writer {

@@ -3,8 +3,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "model/segment.h"
-#include "model/segment_reader.h"
+#include "model/segment/segment.h"
+#include "model/segment/segment_reader.h"
 #include "tests/unit/segment_dir.h"
 
 /* ---- Whole segments ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The times of a segment, by the clock that its writer had. */
-#include "model/model.h"
+#include "model/job/model.h"
 #include "tests/unit/segment_sample.h"
 
 static void test_foreign_clock(void **state)

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "model/interrupt.h"
-#include "model/segment_watch.h"
+#include "model/segment/segment_watch.h"
 #include "tests/unit/segment_damage.h"
 #include "tests/unit/segment_sample.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What ranks that have ended have left: while others of their job live, and for a keeper. */
-#include "model/segment_reader.h"
+#include "model/segment/segment_reader.h"
 #include "tests/unit/segment_dir.h"
 
 static void spoil_host(struct seg_header *h)

@@ -2,7 +2,7 @@
  * Finding and opening the segment of a process. */
 #include <signal.h>
 
-#include "model/segment_reader.h"
+#include "model/segment/segment_reader.h"
 #include "tests/unit/segment_dir.h"
 
 static void assert_opens(pid_t pid)

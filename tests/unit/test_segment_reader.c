@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "model/model.h"
-#include "model/segment_reader.h"
+#include "model/job/model.h"
+#include "model/segment/segment_reader.h"
 #include "model/xalloc.h"
 #include "tests/unit/segment_sample.h"
 

@@ -11,9 +11,9 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "model/segment.h"
-#include "model/segment_reader.h"
-#include "model/segment_sweep.h"
+#include "model/segment/segment.h"
+#include "model/segment/segment_reader.h"
+#include "model/segment/segment_sweep.h"
 #include "tests/unit/segment_dir.h"
 
 enum { ALL = 4096 };

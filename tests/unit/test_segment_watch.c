@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/segment_watch.h"
+#include "model/segment/segment_watch.h"
 #include "tests/fixtures/segment_writer.h"
 #include "tests/unit/unit.h"
 

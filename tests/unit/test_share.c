@@ -5,7 +5,7 @@
 
 #include <zstd.h>
 
-#include "model/share_private.h"
+#include "model/wire/share_private.h"
 #include "model/xalloc.h"
 #include "tests/unit/answers.h"
 #include "tests/unit/share_sample.h"

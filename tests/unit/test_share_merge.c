@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/model_pool.h"
-#include "model/share_private.h"
+#include "model/job/model_pool.h"
+#include "model/wire/share_private.h"
 #include "model/xalloc.h"
 #include "tests/fixtures/many_ranks.h"
 #include "tests/unit/answers.h"

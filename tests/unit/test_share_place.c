@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/share_private.h"
+#include "model/wire/share_private.h"
 #include "tests/unit/share_sample.h"
 
 /* ---- Runs ---- */

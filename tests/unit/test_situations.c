@@ -5,7 +5,7 @@
 
 #include <limits.h>
 
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "tests/unit/small_answers.h"
 
 static const char *kind_name(enum verdict_kind kind)

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/callpath.h"
+#include "model/job/callpath.h"
 #include "model/error.h"
-#include "model/job.h"
-#include "model/modules.h"
-#include "model/names.h"
-#include "model/proctable.h"
-#include "model/sample.h"
+#include "model/job/job.h"
+#include "model/job/modules.h"
+#include "model/job/names.h"
+#include "model/job/proctable.h"
+#include "model/job/sample.h"
 #include "model/xalloc.h"
 #include "shell/command.h"
 #include "shell/session.h"

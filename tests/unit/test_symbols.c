@@ -18,7 +18,7 @@
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
 #include "attach/symbols/symbols.h"
-#include "model/modules.h"
+#include "model/job/modules.h"
 #include "tests/unit/unit.h"
 
 static uintptr_t probed; /* where the last probe returned to */

@@ -8,8 +8,8 @@
 #include "unit.h"
 
 #include "model/buffer.h"
-#include "model/trace.h"
-#include "model/trace_writer.h"
+#include "model/trace/trace.h"
+#include "model/trace/trace_writer.h"
 #include "model/xalloc.h"
 #include "tests/fixtures/trace_program.h"
 #include "tests/fixtures/trace_text.h"

@@ -8,7 +8,7 @@
 
 #include "analysis/traces/trace_attributes.h"
 #include "analysis/traces/trace_set.h"
-#include "model/trace.h"
+#include "model/trace/trace.h"
 #include "tests/fixtures/trace_text.h"
 
 static void print_symbol(FILE *out, const struct trace_set *set, uint32_t symbol);

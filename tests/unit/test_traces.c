@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Traces on their way from segments to whoever asks: read, checked, given numbers that hold for the
  * whole job; through snapshots and shares. */
-#include "model/traces.h"
+#include "model/trace/traces.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "model/buffer.h"
-#include "model/callpath.h"
-#include "model/job.h"
-#include "model/job_model.h"
-#include "model/model.h"
-#include "model/modules.h"
-#include "model/names.h"
-#include "model/rankset.h"
-#include "model/share.h"
-#include "model/trace_writer.h"
+#include "model/job/callpath.h"
+#include "model/job/job.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
+#include "model/job/modules.h"
+#include "model/job/names.h"
+#include "model/job/rankset.h"
+#include "model/wire/share.h"
+#include "model/trace/trace_writer.h"
 #include "model/xalloc.h"
 #include "tests/fixtures/segment_writer.h"
 #include "tests/unit/unit.h"

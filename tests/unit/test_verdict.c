@@ -3,12 +3,12 @@
 
 #include "tests/unit/unit.h"
 
-#include "model/callpath.h"
-#include "model/message_queues.h"
-#include "model/modules.h"
-#include "model/names.h"
-#include "model/rankset.h"
-#include "model/sample.h"
+#include "model/job/callpath.h"
+#include "model/job/message_queues.h"
+#include "model/job/modules.h"
+#include "model/job/names.h"
+#include "model/job/rankset.h"
+#include "model/job/sample.h"
 #include "tests/unit/answers.h"
 #include "tests/unit/simulation.h"
 

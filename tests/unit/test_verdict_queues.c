@@ -7,10 +7,10 @@
 #include "tests/unit/unit.h"
 
 #include "analysis/verdict/verdict.h"
-#include "model/job.h"
-#include "model/message_queues.h"
-#include "model/rankset.h"
-#include "model/sample.h"
+#include "model/job/job.h"
+#include "model/job/message_queues.h"
+#include "model/job/rankset.h"
+#include "model/job/sample.h"
 #include "tests/fixtures/queue_ranks.h"
 
 static const struct {

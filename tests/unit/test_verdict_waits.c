@@ -2,7 +2,7 @@
  * Verdicts by who waits for whom: how long it takes to accuse, and when nobody is. */
 #include "tests/unit/unit.h"
 
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "tests/unit/small_answers.h"
 
 static void test_patience(void **state)

@@ -7,7 +7,7 @@
 #include "analysis/waits/collective_groups.h"
 #include "analysis/waits/message_pairs.h"
 #include "analysis/waits/wait_groups.h"
-#include "model/job_comms.h"
+#include "model/job/job_comms.h"
 #include "render/comm_label.h"
 #include "tests/unit/hung_golden.h"
 

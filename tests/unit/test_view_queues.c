@@ -7,8 +7,8 @@
 #include "tests/unit/unit.h"
 
 #include "analysis/verdict/verdict.h"
-#include "model/job.h"
-#include "model/rankset.h"
+#include "model/job/job.h"
+#include "model/job/rankset.h"
 #include "render/view.h"
 #include "tests/fixtures/queue_ranks.h"
 

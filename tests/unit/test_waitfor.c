@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "tests/unit/small_answers.h"
 
 /* ---- Needs ---- */

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "analysis/waits/waitfor.h"
-#include "model/job_comms.h"
-#include "model/rankset.h"
+#include "model/job/job_comms.h"
+#include "model/job/rankset.h"
 #include "tests/unit/small_models.h"
 
 enum { MAX_SIZE = 6, MAX_TEXT = 1024, MAX_TOKENS = 128 };

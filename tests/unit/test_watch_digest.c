@@ -5,7 +5,7 @@
 #include "attach/daemons/daemon_watch.h"
 #include "attach/node/watch_digest.h"
 #include "model/buffer.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "tests/unit/unit.h"
 
 enum { SIZE = 100 };

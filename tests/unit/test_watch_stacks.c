@@ -7,7 +7,7 @@
 
 #include "attach/node/watch_digest.h"
 #include "attach/node/watch_stacks.h"
-#include "model/rankset.h"
+#include "model/job/rankset.h"
 #include "tests/unit/sampler_fixture.h"
 
 /* Until the test says that the round is over. */

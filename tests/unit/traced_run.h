@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "analysis/traces/trace_match.h"
-#include "model/callpath.h"
-#include "model/job.h"
-#include "model/modules.h"
-#include "model/names.h"
-#include "model/traces.h"
+#include "model/job/callpath.h"
+#include "model/job/job.h"
+#include "model/job/modules.h"
+#include "model/job/names.h"
+#include "model/trace/traces.h"
 #include "model/xalloc.h"
 #include "tests/fixtures/trace_text.h"
 #include "tests/unit/unit.h"

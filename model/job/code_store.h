@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The functions of a job that are known as machine code (model/job/code.h): decoded from files
+ * of this host, told by the node of a rank, or saved in a snapshot. Each is there once, and
+ * stays. */
+#ifndef PDB_MODEL_CODE_STORE_H
+#define PDB_MODEL_CODE_STORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct code_function;
+struct code_store;
+struct code_variables;
+
+struct code_body {
+	uint32_t module;
+	struct code_function *function;
+	struct code_variables *variables;
+};
+
+struct code_store *code_store_create(void);
+void code_store_destroy(struct code_store *store); /* NULL is fine */
+
+/* Both become owned; if there is a function of that module with that entry, it stays and these are
+ * freed. The one that is there, valid as long as the store. */
+const struct code_body *code_store_add(struct code_store *store, uint32_t module,
+				       struct code_function *function,
+				       struct code_variables *variables);
+
+/* The function that holds the ELF virtual address, in any of its parts; NULL if it is not known. */
+const struct code_body *code_store_find(const struct code_store *store, uint32_t module,
+					uint64_t address);
+
+/* In the order in which they were added. */
+size_t code_store_count(const struct code_store *store);
+const struct code_body *code_store_get(const struct code_store *store, size_t index);
+
+/* Why functions of a module are not known: the latest reason; "" for none. */
+void code_store_set_trouble(struct code_store *store, uint32_t module, const char *why);
+const char *code_store_trouble(const struct code_store *store, uint32_t module);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/job/model.h"
+#include "model/job/model_pool.h"
+#include "model/trace/trace.h"
+#include "model/xalloc.h"
+
+struct model *model_create(void)
+{
+	struct model *model = xcalloc(1, sizeof(*model));
+
+	model->program = xcalloc(1, sizeof(*model->program));
+	return model;
+}
+
+struct model *model_create_in(struct model_pool *pool)
+{
+	struct model *model = model_pool_take(pool, 1, sizeof(*model));
+
+	model->pool = model_pool_use(pool);
+	return model;
+}
+
+int model_num_transfers(enum seg_operation_kind kind)
+{
+	switch (kind) {
+	case SEG_OPERATION_SENDRECV:
+		return 2;
+	case SEG_OPERATION_SEND:
+	case SEG_OPERATION_RECV:
+	case SEG_OPERATION_PROBE:
+	case SEG_OPERATION_COLLECTIVE:
+	case SEG_OPERATION_LOCK:
+		return 1;
+	case SEG_OPERATION_OTHER:
+	case SEG_OPERATION_WAIT_ALL:
+	case SEG_OPERATION_WAIT_ANY:
+	case SEG_OPERATION_LOCAL:
+		break;
+	}
+	return 0;
+}
+
+bool model_is_in_collective(const struct model *model, uint32_t comm, uint64_t number)
+{
+	for (size_t i = 0; i < model->num_lanes; i++) {
+		const struct model_operation *operation = &model->lanes[i].operation;
+
+		if (!SEG_STATE_IS_EXIT(model->lanes[i].state) &&
+		    operation->kind == SEG_OPERATION_COLLECTIVE &&
+		    operation->transfers[0].comm == comm && operation->number == number)
+			return true;
+	}
+	return false;
+}
+
+bool model_has_begun_collective(const struct model *model, uint32_t comm, uint64_t number)
+{
+	for (size_t i = 0; i < model->num_requests; i++) {
+		const struct model_request *request = &model->requests[i];
+
+		if (request->kind == SEG_REQUEST_COLLECTIVE &&
+		    (request->flags & SEG_REQUEST_ACTIVE) && request->comm == comm &&
+		    (number == 0 || request->ordinal == number))
+			return true;
+	}
+	return false;
+}
+
+void model_borrow_tables(struct model *model, struct model *lender)
+{
+	model->lender = lender;
+	lender->num_borrowers++;
+	model->strings = lender->strings;
+	model->num_strings = lender->num_strings;
+	model->modules = lender->modules;
+	model->num_modules = lender->num_modules;
+	model->frames = lender->frames;
+	model->num_frames = lender->num_frames;
+	model->sites = lender->sites;
+	model->num_sites = lender->num_sites;
+}
+
+static void *copy(const void *from, size_t num, size_t size)
+{
+	void *to = xcalloc(num, size);
+
+	if (num)
+		memcpy(to, from, num * size);
+	return to;
+}
+
+void model_own_lane_tables(const struct model *model, struct model_lane *lane)
+{
+	if (!lane->is_borrowing)
+		return;
+	lane->state_polls =
+		copy(lane->state_polls, 2 * model->num_sites, sizeof(*lane->state_polls));
+	lane->ring = copy(lane->ring, lane->num_ring, sizeof(*lane->ring));
+	lane->is_borrowing = false;
+}
+
+const struct model_comm *model_comm(const struct model *model, size_t index)
+{
+	return model->pool_comms ? &model->pool->comms[model->pool_comms[index]]
+				 : &model->comms[index];
+}
+
+int32_t model_comm_rank(const struct model *model, size_t index)
+{
+	const struct model_comm *comm = model_comm(model, index);
+	int32_t from_world = comm->members == SEG_ALL_MEMBERS ? model->rank : 0;
+
+	return model->pool_comms ? model->pool_ranks[index] + from_world : comm->rank;
+}
+
+const int32_t *model_members(const struct model *model, uint32_t first)
+{
+	if (first == MODEL_OWN_MEMBER)
+		return &model->rank;
+	return (model->pool_comms ? model->pool->members : model->members) + first;
+}
+
+int32_t model_ledger_peer(const struct model *model, const struct model_ledger *row)
+{
+	int32_t peer;
+
+	if (!row->is_distance)
+		return row->peer;
+	peer = row->comm < model->num_comms ? model_comm_rank(model, row->comm) : 0;
+	peer = row->peer + (peer > 0 ? peer : 0);
+	return peer < 0 ? SEG_PEER_NONE : peer;
+}
+
+uint64_t model_lane_stay(const struct model_lane *lane, uint32_t state)
+{
+	if (lane->longest_ns)
+		return lane->longest_ns[state];
+	return state == lane->longest.state ? lane->longest.ns : 0;
+}
+
+struct model_stay model_lane_longest(const struct model *model, const struct model_lane *lane)
+{
+	struct model_stay stay = {.state = lane->state};
+
+	if (!lane->longest_ns)
+		return lane->longest;
+	stay.ns = lane->longest_ns[lane->state];
+	if (lane->polls > 0 && SEG_STATE_IS_EXIT(lane->state) &&
+	    lane->state_polls[lane->state] > stay.ns)
+		stay.ns = lane->state_polls[lane->state];
+	if (stay.ns)
+		return stay;
+	for (uint32_t s = lane->state & 1; s < 2 * model->num_sites; s += 2)
+		if (lane->longest_ns[s] > stay.ns)
+			stay = (struct model_stay){s, lane->longest_ns[s]};
+	return stay;
+}
+
+static void destroy_tables(struct model *model)
+{
+	for (size_t i = 0; i < model->num_modules; i++)
+		free(model->modules[i].path);
+	free(model->strings);
+	free(model->modules);
+	free(model->frames);
+	free(model->sites);
+}
+
+static void destroy_lane(const struct model *model, struct model_lane *lane)
+{
+	free(lane->operation.waited);
+	free(lane->longest_ns);
+	trace_destroy(lane->trace);
+	free(lane->trace_note);
+	if (!model->pool) {
+		free(lane->ledger);
+		free(lane->transitions);
+	}
+	if (!lane->is_borrowing) {
+		free(lane->state_polls);
+		free(lane->ring);
+	}
+}
+
+/* What is not of the pool, if there is one. */
+static void destroy_own(struct model *model)
+{
+	for (size_t i = 0; i < model->num_lanes; i++)
+		destroy_lane(model, &model->lanes[i]);
+	free(model->comms);
+	free(model->members);
+	free(model->requests);
+	if (model->pool)
+		return;
+	free(model->program);
+	free(model->lanes);
+	free(model);
+}
+
+void model_destroy(struct model *model)
+{
+	struct model_pool *pool;
+
+	if (!model)
+		return;
+	/* The one that owns it and each borrower destroy it once. */
+	if (model->num_borrowers > 0) {
+		model->num_borrowers--;
+		return;
+	}
+	if (model->lender)
+		model_destroy(model->lender);
+	else
+		destroy_tables(model);
+	pool = model->pool;
+	destroy_own(model);
+	model_pool_release(pool);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/job/callpath.h"
+#include "model/job/message_queues.h"
+#include "model/job/sample.h"
+#include "model/sorted.h"
+#include "model/xalloc.h"
+
+struct samples *samples_create(void)
+{
+	return xcalloc(1, sizeof(struct samples));
+}
+
+void samples_destroy(struct samples *samples)
+{
+	if (!samples)
+		return;
+	for (size_t i = 0; i < samples->num_samples; i++) {
+		free(samples->samples[i].note);
+		free(samples->samples[i].values);
+		message_queues_destroy(samples->samples[i].queues);
+	}
+	free(samples->samples);
+	free(samples);
+}
+
+struct sample *samples_add(struct samples *samples, const struct sample *sample)
+{
+	struct sample *copy;
+
+	samples->samples = xgrow(samples->samples, samples->num_samples, &samples->capacity,
+				 sizeof(*samples->samples));
+	copy = &samples->samples[samples->num_samples++];
+	*copy = *sample;
+	return copy;
+}
+
+static int compare_rank(const void *key, const void *element)
+{
+	int rank = *(const int *)key;
+	const struct sample *sample = element;
+
+	return (rank > sample->rank) - (rank < sample->rank);
+}
+
+/* The first sample of a rank, or where it would be: they are sorted. */
+static size_t first_of_rank(const struct samples *samples, int rank)
+{
+	return sorted_first(&rank, samples->samples, samples->num_samples,
+			    sizeof(*samples->samples), compare_rank);
+}
+
+const struct sample *samples_find(const struct samples *samples, int rank, pid_t tid)
+{
+	const struct sample *found = NULL;
+
+	for (size_t i = first_of_rank(samples, rank); i < samples->num_samples; i++) {
+		const struct sample *sample = &samples->samples[i];
+
+		if (sample->rank != rank)
+			break;
+		if (tid ? sample->tid != tid : !sample->is_main)
+			continue;
+		if (!found || sample->when_ns >= found->when_ns)
+			found = sample;
+	}
+	return found;
+}
+
+/* samples_find() of the main thread, to be changed. */
+static struct sample *find_main(struct samples *samples, int rank)
+{
+	const struct sample *found = samples_find(samples, rank, 0);
+
+	return found ? &samples->samples[found - samples->samples] : NULL;
+}
+
+/* How many values of the frame at `depth` there are from *next on, which goes beyond them. */
+static size_t take_depth(const struct sample *sample, uint32_t depth, size_t *next)
+{
+	size_t begin = *next;
+
+	while (*next < sample->num_values && sample->values[*next].depth == depth)
+		(*next)++;
+	return *next - begin;
+}
+
+/* Of each frame to `depth` what tells more, and what `old` has of those inside. */
+static void adopt_values(struct sample *old, const struct sample *fresh, uint32_t depth)
+{
+	struct sample_value *values = xcalloc(old->num_values + fresh->num_values, sizeof(*values));
+	size_t num = 0, next_old = 0, next_fresh = 0;
+
+	for (uint32_t d = 0; d <= depth; d++) {
+		size_t num_old = take_depth(old, d, &next_old);
+		size_t num_fresh = take_depth(fresh, d, &next_fresh);
+
+		if (num_fresh > num_old)
+			memcpy(values + num, fresh->values + next_fresh - num_fresh,
+			       num_fresh * sizeof(*values));
+		else if (num_old)
+			memcpy(values + num, old->values + next_old - num_old,
+			       num_old * sizeof(*values));
+		num += num_fresh > num_old ? num_fresh : num_old;
+	}
+	for (; next_old < old->num_values; next_old++)
+		values[num++] = old->values[next_old];
+	free(old->values);
+	old->values = values;
+	old->num_values = num;
+}
+
+void samples_adopt_values(struct samples *samples, const struct samples *from,
+			  const struct callpaths *callpaths)
+{
+	for (size_t i = 0; i < from->num_samples; i++) {
+		const struct sample *fresh = &from->samples[i];
+		struct sample *old;
+		uint32_t common;
+
+		if (!fresh->num_values || !fresh->is_main ||
+		    fresh != samples_find(from, fresh->rank, 0))
+			continue;
+		old = find_main(samples, fresh->rank);
+		if (!old || old->path == CALLPATH_NONE || fresh->path == CALLPATH_NONE)
+			continue;
+		common = callpaths_common(callpaths, old->path, fresh->path);
+		if (common != CALLPATH_NONE)
+			adopt_values(old, fresh, callpaths_get(callpaths, common)->depth);
+	}
+}
+
+static int by_rank_and_thread(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	if (x->is_main != y->is_main)
+		return x->is_main ? -1 : 1;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->when_ns < y->when_ns ? -1 : x->when_ns > y->when_ns;
+}
+
+void samples_sort(struct samples *samples)
+{
+	if (samples->num_samples)
+		qsort(samples->samples, samples->num_samples, sizeof(*samples->samples),
+		      by_rank_and_thread);
+}
+
+char *sample_tracer(const struct sample *sample)
+{
+	/* The words of procfs_check_tracer(). */
+	static const char before[] = "already traced by ";
+	const char *who = sample->note ? strstr(sample->note, before) : NULL;
+
+	if (!who)
+		return NULL;
+	who += strlen(before);
+	return xasprintf("%.*s", (int)strcspn(who, ";"), who);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Stack samples: what was seen of one thread at one moment. Plain data, filled by attach/. */
+#ifndef PDB_MODEL_SAMPLE_H
+#define PDB_MODEL_SAMPLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct callpaths;
+struct message_queues;
+
+enum sample_status {
+	SAMPLE_COMPLETE,   /* unwound to the outermost frame */
+	SAMPLE_INCOMPLETE, /* some frames, then the unwinder knew no further */
+	SAMPLE_FAILED,     /* no frames; `note` says why */
+};
+
+/* Not a probe's: a number for what the frame has in it, its own part of the stack and the registers
+ * that a call leaves as they are. While the thread is in a call that the frame has made, it stays
+ * the same. */
+#define SAMPLE_CONTENTS UINT32_MAX
+
+/* What a probe (model/job/code.h) has read in one of its frames. */
+struct sample_value {
+	uint32_t depth; /* of the frame in the path, 0 is the outermost one */
+	uint32_t probe; /* index, or SAMPLE_CONTENTS */
+	int64_t value;
+};
+
+struct sample {
+	int rank;
+	pid_t tid;
+	bool is_main;
+	enum sample_status status;
+	/* in the job's callpaths, innermost frame is a pc; CALLPATH_NONE if failed */
+	uint32_t path;
+	char state;       /* of /proc/PID/task/TID/stat when looked at: R S D T t Z; '?' unknown */
+	uint64_t when_ns; /* CLOCK_MONOTONIC of the host */
+	uint32_t stopped_ns;         /* for how long the thread was stopped */
+	char *note;                  /* NULL, or why it failed or is incomplete */
+	struct sample_value *values; /* by depth; NULL where nothing was asked for */
+	size_t num_values;
+	/* Of a main thread, read right after it was let go on; NULL: not asked for, or of a
+	 * library whose queues are not known. */
+	struct message_queues *queues;
+};
+
+struct samples {
+	struct sample *samples; /* by rank, then tid with the main thread first, then time */
+	size_t num_samples;
+	size_t capacity;
+};
+
+struct samples *samples_create(void);
+void samples_destroy(struct samples *samples); /* NULL is fine */
+/* Append a copy of *sample; `note`, `values` and `queues` become owned. Returns the copy. */
+struct sample *samples_add(struct samples *samples, const struct sample *sample);
+/* Into the order that they are to have. */
+void samples_sort(struct samples *samples);
+/* Give the latest samples of main threads the values of `from` in those frames that are the same in
+ * both, from the outermost one to where the stacks differ, where those tell more. Both sorted. */
+void samples_adopt_values(struct samples *samples, const struct samples *from,
+			  const struct callpaths *callpaths);
+/* The latest sample of the rank's main thread (tid 0) or of a thread; NULL if there is none. */
+const struct sample *samples_find(const struct samples *samples, int rank, pid_t tid);
+/* Who traces the thread, as its note says: "pid 7 (gdb)"; NULL if nobody, or nothing is said. The
+ * caller frees. */
+char *sample_tracer(const struct sample *sample);
+
+#endif

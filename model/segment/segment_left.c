@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Segments that are left of processes that have ended. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "model/error.h"
+#include "model/job/proctable.h"
+#include "model/segment/segment_private.h"
+#include "model/segment/segment_reader.h"
+#include "model/segment/segment_sweep.h"
+#include "model/xalloc.h"
+
+/* By which a file's time and a process' may differ: they come from different clocks. */
+enum { CLOCK_SLACK_SECONDS = 2 };
+
+/* Was it written on this machine? In a directory that machines share, only the name tells; memory
+ * is not shared, whatever a container calls itself. */
+static bool is_of_this_machine(int fd, const struct seg_header *header)
+{
+	return host_is_local(header->host) || segment_is_in_memory(fd);
+}
+
+/* Has the process that made this segment ended? */
+static bool is_left_over(int fd, const struct seg_header *header)
+{
+	struct segment_owner owner;
+	struct pdb_error err = {0};
+
+	if (!is_of_this_machine(fd, header) || segment_has_writer(fd) > 0)
+		return false;
+	if (segment_find_owner(header->pid, &owner, &err) < 0)
+		return err.code == ERROR_GONE;
+	return owner.start != header->pid_start;
+}
+
+/* Open a segment of `uid` or root and read its header; -1 if it is none. */
+static int open_segment(int dir, const char *name, uid_t uid, struct stat *st,
+			struct seg_header *header)
+{
+	int fd;
+
+	if (strncmp(name, PDB_SEGMENT_PREFIX, strlen(PDB_SEGMENT_PREFIX)) != 0)
+		return -1;
+	fd = segment_open_checked(dir, name, uid, st, NULL);
+	if (fd >= 0 && segment_read_header(fd, header, NULL) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* Where segments are made: `dir` if it is given, or as the environment says. */
+static const char *directory(const char *dir)
+{
+	const char *own = getenv(PDB_ENV_DIR);
+
+	if (dir)
+		return dir;
+	return own && *own ? own : PDB_DEFAULT_SEGMENT_DIR;
+}
+
+/* ---- Of a job that goes on ---- */
+
+/* Who started the live rank with this segment, if it is still there: a process with that pid
+ * that is not younger than the rank was its parent then. */
+static bool find_parent(pid_t pid, const struct seg_header *live, struct segment_owner *parent)
+{
+	/* In another pid namespace the numbers mean other processes; 1 adopts whoever is left. */
+	return live->pid == pid && live->parent_pid > 1 && live->size > 0 &&
+	       segment_find_owner(live->parent_pid, parent, NULL) == 0 &&
+	       parent->own_pid == live->parent_pid && parent->start <= live->pid_start;
+}
+
+static bool is_sibling(const struct seg_header *header, const struct seg_header *live,
+		       const struct segment_owner *parent)
+{
+	return header->parent_pid == live->parent_pid && header->pid_start >= parent->start &&
+	       segment_is_one_start(header->pid_start, live->pid_start) &&
+	       header->pid != live->pid && header->uid == live->uid && header->size == live->size &&
+	       header->rank >= 0 && header->rank < live->size && header->rank != live->rank &&
+	       strcmp(header->host, live->host) == 0 && strcmp(header->job, live->job) == 0;
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+	const struct segment_left *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+/* Sort; of several segments of a rank, which had several programs one after the other, one
+ * stays. */
+static int sort_left(struct segment_left *left, size_t num)
+{
+	size_t kept = 0;
+
+	if (num)
+		qsort(left, num, sizeof(*left), compare_ranks);
+	for (size_t i = 0; i < num; i++)
+		if (!kept || left[kept - 1].rank != left[i].rank)
+			left[kept++] = left[i];
+	return (int)kept;
+}
+
+int segment_find_left(pid_t pid, struct segment_left **ret, struct pdb_error *err)
+{
+	struct segment_left *left = NULL;
+	struct segment_owner parent;
+	struct seg_header live;
+	size_t num = 0, capacity = 0;
+	struct dirent *entry;
+	DIR *list;
+	int dir, fd = segment_open_pid(pid, err), status;
+
+	if (fd < 0)
+		return -1;
+	status = segment_read_header(fd, &live, err);
+	close(fd);
+	if (status < 0)
+		return -1;
+	*ret = NULL;
+	if (!find_parent(pid, &live, &parent))
+		return 0;
+	dir = segment_open_dir(pid, err);
+	if (dir < 0)
+		return -1;
+	list = fdopendir(dir);
+	if (!list) {
+		error_errno(err, "fdopendir");
+		close(dir);
+		return -1;
+	}
+	while ((entry = readdir(list))) {
+		struct seg_header header;
+		struct stat st;
+
+		fd = open_segment(dirfd(list), entry->d_name, live.uid, &st, &header);
+		if (fd < 0)
+			continue;
+		if (is_sibling(&header, &live, &parent) && is_left_over(fd, &header)) {
+			left = xgrow(left, num, &capacity, sizeof(*left));
+			left[num++] = (struct segment_left){header.rank, header.pid};
+		}
+		close(fd);
+	}
+	closedir(list);
+	*ret = left;
+	return sort_left(left, num);
+}
+
+/* ---- For a keeper ---- */
+
+static bool has_living_keeper(const struct seg_header *header)
+{
+	return header->keeper > 0 && host_is_local(header->host) && kill(header->keeper, 0) == 0;
+}
+
+/* Remove it if it is still the file that was looked at, and not one that took its name since. */
+static bool remove_segment(int dir, const char *name, const struct stat *st)
+{
+	struct stat now;
+
+	return fstatat(dir, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && now.st_ino == st->st_ino &&
+	       unlinkat(dir, name, 0) == 0;
+}
+
+static int compare_kept(const void *a, const void *b)
+{
+	const struct segment_kept *x = a, *y = b;
+	int jobs = strcmp(x->job, y->job);
+
+	if (jobs != 0 || x->rank != y->rank)
+		return jobs != 0 ? jobs : (x->rank > y->rank) - (x->rank < y->rank);
+	/* Of several programs of a rank the last one first. */
+	return (x->start < y->start) - (x->start > y->start);
+}
+
+static int sort_kept(struct segment_kept *kept, int num)
+{
+	int left = 0;
+
+	if (num)
+		qsort(kept, (size_t)num, sizeof(*kept), compare_kept);
+	for (int i = 0; i < num; i++) {
+		if (left && kept[left - 1].rank == kept[i].rank &&
+		    strcmp(kept[left - 1].job, kept[i].job) == 0)
+			close(kept[i].fd);
+		else
+			kept[left++] = kept[i];
+	}
+	return left;
+}
+
+int segment_take_kept(const char *dir, pid_t keeper, struct segment_kept **ret,
+		      struct pdb_error *err)
+{
+	DIR *list = opendir(directory(dir));
+	size_t num = 0, capacity = 0;
+	struct dirent *entry;
+
+	*ret = NULL;
+	if (!list)
+		return error_errno(err, "%s", directory(dir));
+	while ((entry = readdir(list))) {
+		struct seg_header header;
+		struct segment_kept one;
+		struct stat st;
+		int fd = open_segment(dirfd(list), entry->d_name, geteuid(), &st, &header);
+
+		if (fd < 0)
+			continue;
+		if (header.keeper != keeper || !host_is_local(header.host) ||
+		    !is_left_over(fd, &header) ||
+		    !remove_segment(dirfd(list), entry->d_name, &st)) {
+			close(fd);
+			continue;
+		}
+		one = (struct segment_kept){.fd = fd,
+					    .rank = header.rank,
+					    .size = header.size,
+					    .pid = header.pid,
+					    .start = header.pid_start};
+		memcpy(one.host, header.host, sizeof(one.host));
+		memcpy(one.job, header.job, sizeof(one.job));
+		memcpy(one.executable, header.executable, sizeof(one.executable));
+		*ret = xgrow(*ret, num, &capacity, sizeof(**ret));
+		(*ret)[num++] = one;
+	}
+	closedir(list);
+	return sort_kept(*ret, (int)num);
+}
+
+void segment_kept_free(struct segment_kept *kept, int num)
+{
+	for (int i = 0; i < num; i++)
+		if (kept[i].fd >= 0)
+			close(kept[i].fd);
+	free(kept);
+}
+
+/* ---- Files that never became segments ----
+ * A process that is killed while it makes its segment leaves a file without a whole header; all
+ * that is known of it is its name. */
+
+/* Does it end before its header does, and is what there is of that the beginning of a segment? The
+ * magic is written last. */
+static bool is_unfinished(int fd, const struct stat *st)
+{
+	static const char nothing[8];
+	const size_t size = st->st_size < 8 ? (size_t)st->st_size : 8;
+	char magic[8];
+
+	if (segment_pread(fd, magic, size, 0, NULL) < 0)
+		return false;
+	return memcmp(magic, nothing, size) == 0 ||
+	       (st->st_size < (off_t)sizeof(struct seg_header) &&
+		memcmp(magic, PDB_SEGMENT_MAGIC, size) == 0);
+}
+
+/* May that process have made the file? Not if it started after that. */
+static bool is_old_enough(pid_t pid, const struct stat *st)
+{
+	struct segment_owner owner;
+	struct pdb_error err = {0};
+	struct timespec real, boot;
+	double start;
+
+	if (segment_find_owner(pid, &owner, &err) < 0)
+		return err.code != ERROR_GONE;
+	clock_gettime(CLOCK_REALTIME, &real);
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	start = (double)(real.tv_sec - boot.tv_sec) +
+		(double)owner.start / (double)sysconf(_SC_CLK_TCK);
+	return start <= (double)st->st_mtim.tv_sec + CLOCK_SLACK_SECONDS;
+}
+
+/* Remove it if it is such a file and its maker is gone. In memory only: nothing in it says which
+ * machine that was on. */
+static bool remove_unfinished(int dir, const char *name)
+{
+	int job_length;
+	pid_t pid = segment_name_pid(name, &job_length);
+	struct stat st;
+	int fd = pid ? segment_open_checked(dir, name, geteuid(), &st, NULL) : -1;
+	bool is_removed;
+
+	if (fd < 0)
+		return false;
+	is_removed = st.st_uid == geteuid() && segment_is_in_memory(fd) && is_unfinished(fd, &st) &&
+		     segment_has_writer(fd) <= 0 && !is_old_enough(pid, &st) &&
+		     remove_segment(dir, name, &st);
+	close(fd);
+	return is_removed;
+}
+
+/* ---- Cleaning up ---- */
+
+static bool is_one_of(const struct seg_header *header, const struct segment_process *processes,
+		      size_t num)
+{
+	for (size_t i = 0; i < num; i++)
+		if (header->pid == processes[i].pid && header->pid_start == processes[i].start)
+			return true;
+	return false;
+}
+
+/* A rank of a job that goes on, and who started it. */
+struct live {
+	struct seg_header header;
+	struct segment_owner parent;
+};
+
+/* Those in the directory, in *ret, which the caller frees. Returns their number. */
+static size_t list_live(DIR *list, struct live **ret)
+{
+	size_t num = 0, capacity = 0;
+	struct dirent *entry;
+
+	*ret = NULL;
+	while ((entry = readdir(list))) {
+		struct live one;
+		struct stat st;
+		int fd = open_segment(dirfd(list), entry->d_name, geteuid(), &st, &one.header);
+
+		if (fd < 0)
+			continue;
+		if (!is_left_over(fd, &one.header) &&
+		    find_parent(one.header.pid, &one.header, &one.parent)) {
+			*ret = xgrow(*ret, num, &capacity, sizeof(**ret));
+			(*ret)[num++] = one;
+		}
+		close(fd);
+	}
+	rewinddir(list);
+	return num;
+}
+
+/* Is it of a rank that has ended while others of its job go on? It is all that tells of that. */
+static bool is_needed(const struct seg_header *header, const struct live *live, size_t num)
+{
+	for (size_t i = 0; i < num; i++)
+		if (is_sibling(header, &live[i].header, &live[i].parent))
+			return true;
+	return false;
+}
+
+/* processes NULL: of all. */
+static int clean(const char *dir, const struct segment_process *processes, size_t num,
+		 struct pdb_error *err)
+{
+	DIR *list = opendir(directory(dir));
+	struct live *live = NULL;
+	struct dirent *entry;
+	size_t num_live;
+	int removed = 0;
+
+	if (!list)
+		return error_errno(err, "%s", directory(dir));
+	num_live = processes ? 0 : list_live(list, &live);
+	while ((entry = readdir(list))) {
+		struct seg_header header;
+		struct stat st;
+		int fd = open_segment(dirfd(list), entry->d_name, geteuid(), &st, &header);
+
+		if (fd < 0) {
+			removed += !processes && remove_unfinished(dirfd(list), entry->d_name);
+			continue;
+		}
+		removed += st.st_uid == geteuid() &&
+			   (!processes || is_one_of(&header, processes, num)) &&
+			   is_left_over(fd, &header) && !has_living_keeper(&header) &&
+			   !is_needed(&header, live, num_live) &&
+			   remove_segment(dirfd(list), entry->d_name, &st);
+		close(fd);
+	}
+	closedir(list);
+	free(live);
+	return removed;
+}
+
+int segment_clean(const char *dir, struct pdb_error *err)
+{
+	return clean(dir, NULL, 0, err);
+}
+
+int segment_clean_of(const char *dir, const struct segment_process *processes, size_t num,
+		     struct pdb_error *err)
+{
+	return num ? clean(dir, processes, num, err) : 0;
+}
+
+void segment_sweep_usual(void)
+{
+	enum { MOST_ROUNDS = 16, MOST_FILES = 4096 };
+
+	for (unsigned i = 0; i < MOST_ROUNDS; i++)
+		if (segment_sweep(directory(NULL), MOST_FILES, i) == 0)
+			break;
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Who waits for whom, out of a segment: communicators and their collectives, requests, and of each
+ * lane the operation in progress and the ledger of messages.
+ *
+ * An index beyond its table makes the segment corrupt: what is not looked at here model_validate()
+ * finds. A value that this version does not know, or
+ * a slot whose sequence lock cannot be had, is no error but no evidence either: a request becomes
+ * SEG_REQUEST_OTHER and the operation that waits for it incomplete, an operation becomes
+ * SEG_OPERATION_OTHER, a communicator loses its id, a row of the ledger counts as dropped. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/error.h"
+#include "model/job/model.h"
+#include "model/segment/segment_reader_private.h"
+#include "model/xalloc.h"
+
+/* ---- Copies, while the rank runs ---- */
+
+struct operation_copy {
+	uint64_t base; /* of the lane */
+	struct raw_lane *raw;
+};
+
+/* The operation and the slots it waits for, which are under the same lock. */
+static int try_operation(struct reader *r, void *what, bool *is_whole)
+{
+	const struct operation_copy *copy = what;
+	struct raw_lane *raw = copy->raw;
+	const struct seg_table *table = &raw->head.tables[SEG_LANE_WAITED];
+	uint64_t at = copy->base + offsetof(struct seg_lane, operation);
+	uint32_t before, after;
+	uint64_t num;
+
+	if (segment_pread(r->fd, &before, sizeof(before), at, r->err) < 0)
+		return -1;
+	/* Pairs with the writer's release fence after it has made seq odd. */
+	atomic_thread_fence(memory_order_acquire);
+	if (segment_pread(r->fd, &raw->operation, sizeof(raw->operation), at, r->err) < 0)
+		return -1;
+	num = raw->operation.num_waited;
+	raw->num_waited = num < table->capacity ? num : table->capacity;
+	raw->waited = xreallocarray(raw->waited, raw->num_waited, sizeof(*raw->waited));
+	if (reader_copy_entries(r, copy->base + table->offset, table, 0, raw->num_waited,
+				raw->waited, sizeof(*raw->waited)) < 0)
+		return -1;
+	atomic_thread_fence(memory_order_acquire);
+	if (segment_pread(r->fd, &after, sizeof(after), at, r->err) < 0)
+		return -1;
+	*is_whole = before == after && !(before & 1);
+	return 0;
+}
+
+static int copy_ledger(struct reader *r, uint64_t base, struct raw_lane *raw)
+{
+	const struct seg_table *table = &raw->head.tables[SEG_LANE_LEDGER];
+	uint64_t count = table->count;
+
+	if (reader_check_table(r, "rows of a ledger", table, count, SEG_MAX_LEDGER,
+			       sizeof(*raw->ledger), r->header.lane_size) < 0 ||
+	    reader_spend(r, count * (sizeof(*raw->ledger) + sizeof(struct model_ledger))) < 0)
+		return -1;
+	raw->ledger = xreallocarray(raw->ledger, count, sizeof(*raw->ledger));
+	raw->num_ledger = count;
+	return reader_copy_entries(r, base + table->offset, table, 0, count, raw->ledger,
+				   sizeof(*raw->ledger));
+}
+
+int reader_read_lane_evidence(struct reader *r, uint64_t base, struct raw_lane *raw)
+{
+	const struct seg_table *waited = &raw->head.tables[SEG_LANE_WAITED];
+	struct operation_copy copy = {.base = base, .raw = raw};
+
+	if (reader_check_table(r, "requests waited for", waited, waited->capacity, SEG_MAX_WAITED,
+			       sizeof(*raw->waited), r->header.lane_size) < 0 ||
+	    reader_try(r, try_operation, &copy, &raw->has_operation) < 0 ||
+	    reader_spend(r, raw->num_waited * 2 * sizeof(*raw->waited)) < 0)
+		return -1;
+	if (raw->has_operation && raw->operation.num_waited > waited->capacity)
+		return error_set(r->err, ERROR_FORMAT,
+				 "the segment is corrupt: %u of %u requests waited for",
+				 raw->operation.num_waited, waited->capacity);
+	return copy_ledger(r, base, raw);
+}
+
+int reader_read_evidence(struct reader *r)
+{
+	r->requests = reader_copy_locked(r, SEG_TABLE_REQUESTS, "requests", SEG_MAX_REQUESTS,
+					 sizeof(*r->requests), offsetof(struct seg_request, seq),
+					 &r->num_requests, &r->has_request);
+	if (!r->requests)
+		return -1;
+	r->comms = reader_copy_locked(r, SEG_TABLE_COMMS, "communicators", SEG_MAX_COMMS,
+				      sizeof(*r->comms), offsetof(struct seg_comm, seq),
+				      &r->num_comms, &r->has_comm);
+	if (!r->comms)
+		return -1;
+	return reader_take_count(r, SEG_TABLE_MEMBERS);
+}
+
+/* ---- Communicators ---- */
+
+static int finish_members(struct reader *r)
+{
+	struct model *model = r->model;
+
+	model->members = reader_copy_table(r, SEG_TABLE_MEMBERS, "members", SEG_MAX_MEMBERS,
+					   sizeof(*model->members), &model->num_members);
+	if (!model->members)
+		return -1;
+	for (size_t i = 0; i < model->num_members; i++) {
+		if (model->members[i] < 0)
+			model->members[i] = -1;
+	}
+	return 0;
+}
+
+static int finish_collectives(struct reader *r, const struct seg_comm *raw, struct model_comm *comm)
+{
+	size_t num = 0;
+
+	comm->collectives = raw->collectives;
+	for (uint64_t i = 0; i < SEG_RECENT && i < raw->collectives; i++) {
+		uint64_t number = raw->collectives - i;
+		const struct seg_collective *started = &raw->recent[number % SEG_RECENT];
+
+		if (started->number != number)
+			continue;
+		if (started->site >= r->model->num_sites)
+			return -1;
+		comm->recent[num++] = (struct model_collective){
+			.number = number,
+			.bytes = started->bytes,
+			.site = started->site,
+			.root = started->root,
+		};
+	}
+	return 0;
+}
+
+static int finish_comm(struct reader *r, size_t index)
+{
+	const struct seg_comm *raw = &r->comms[index];
+	const struct model *model = r->model;
+	struct model_comm *comm = &r->model->comms[index];
+
+	*comm = (struct model_comm){
+		.id = raw->id,
+		.parent_id = raw->parent_id,
+		.kind = raw->kind <= SEG_COMM_FILE ? raw->kind : SEG_COMM_INTRA,
+		.site = raw->site,
+		.ordinal = raw->ordinal,
+		.rank = raw->rank,
+		.size = raw->size,
+		.members = raw->members,
+		.remote_size = raw->remote_size,
+		.remote_members = raw->remote_members,
+		.num_sources = raw->num_sources,
+		.sources = raw->sources,
+		.name = raw->name ? model->strings + raw->name : NULL,
+		.is_freed = raw->is_freed != 0,
+	};
+	if (raw->name >= model->num_strings)
+		return reader_bad_entry(r, "communicator", index);
+	if (comm->rank < 0 || (uint32_t)comm->rank >= comm->size) {
+		comm->rank = -1;
+		comm->id = 0;
+	}
+	/* Nothing may be concluded from counts that are not known. */
+	if (raw->kind > SEG_COMM_FILE || !r->has_comm[index])
+		comm->id = 0;
+	else if (finish_collectives(r, raw, comm) < 0)
+		return reader_bad_entry(r, "communicator", index);
+	return 0;
+}
+
+static int finish_comms(struct reader *r)
+{
+	if (reader_spend(r, r->num_comms * sizeof(*r->model->comms)) < 0)
+		return -1;
+	r->model->comms = xcalloc(r->num_comms, sizeof(*r->model->comms));
+	r->model->num_comms = r->num_comms;
+	for (size_t i = 0; i < r->num_comms; i++) {
+		if (finish_comm(r, i) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- Requests ---- */
+
+static bool is_known_tag(int32_t tag)
+{
+	return tag >= SEG_TAG_GROUP;
+}
+
+/* Is it a rank that the communicator has, or one of enum seg_peer? */
+static bool is_known_peer(const struct model_comm *comm, int32_t peer)
+{
+	uint32_t size = comm->kind == SEG_COMM_INTER ? comm->remote_size : comm->size;
+
+	return peer < 0 ? peer >= SEG_PEER_NONE : (uint32_t)peer < size;
+}
+
+/* The communicator to go by: SEG_NO_COMM where the peer or the tag is not known. -1: corrupt. */
+static int check_partner(const struct model *model, uint32_t comm, int32_t peer, int32_t tag,
+			 uint32_t *comm_ret)
+{
+	if (comm != SEG_NO_COMM && comm >= model->num_comms)
+		return -1;
+	if (comm != SEG_NO_COMM &&
+	    (!is_known_peer(&model->comms[comm], peer) || !is_known_tag(tag)))
+		comm = SEG_NO_COMM;
+	*comm_ret = comm;
+	return 0;
+}
+
+static bool is_known_request(const struct reader *r, size_t slot)
+{
+	return r->has_request[slot] && r->requests[slot].kind <= SEG_REQUEST_OTHER;
+}
+
+static int finish_request(struct reader *r, size_t slot, const struct segment_clock *clock)
+{
+	static const uint32_t known_flags = SEG_REQUEST_PERSISTENT | SEG_REQUEST_ACTIVE |
+					    SEG_REQUEST_PARTITIONED | SEG_REQUEST_NEIGHBOURS |
+					    SEG_REQUEST_CANCELLED | SEG_REQUEST_SYNCHRONOUS;
+	const struct seg_request *raw = &r->requests[slot];
+	struct model_request *request = &r->model->requests[slot];
+	bool has_lane = raw->lane < r->model->num_lanes;
+
+	request->comm = SEG_NO_COMM;
+	if (!is_known_request(r, slot)) {
+		request->kind = SEG_REQUEST_OTHER;
+		return 0;
+	}
+	if (raw->kind == SEG_REQUEST_FREE)
+		return 0;
+	*request = (struct model_request){
+		.kind = raw->kind,
+		.flags = raw->flags & known_flags,
+		.peer = raw->peer,
+		.tag = raw->tag,
+		/* A thread may have begun after the lanes were counted. */
+		.lane = has_lane ? raw->lane : MODEL_NO_LANE,
+		.ordinal = has_lane || raw->kind == SEG_REQUEST_COLLECTIVE ? raw->ordinal : 0,
+		.bytes = raw->bytes,
+		.site = raw->site,
+		.since_ns = segment_clock_time(clock, raw->ticks),
+	};
+	if (raw->site >= r->model->num_sites ||
+	    check_partner(r->model, raw->comm, raw->peer, raw->tag, &request->comm) < 0)
+		return reader_bad_entry(r, "request", slot);
+	return 0;
+}
+
+static int finish_requests(struct reader *r, const struct segment_clock *clock)
+{
+	struct model *model = r->model;
+
+	if (reader_spend(r, r->num_requests * sizeof(*model->requests)) < 0)
+		return -1;
+	model->requests = xcalloc(r->num_requests, sizeof(*model->requests));
+	model->num_requests = r->num_requests;
+	for (size_t i = 0; i < r->num_requests; i++) {
+		if (finish_request(r, i, clock) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- Lanes ---- */
+
+/* The latest that a request can have been started at which the lane waits for. */
+static uint64_t wait_ticks(const struct raw_current *current)
+{
+	return SEG_STATE_IS_EXIT(current->state) ? current->poll_ticks : current->since;
+}
+
+/* Is the operation that of the present stay, or the last poll of it? */
+static bool is_current(const struct raw_lane *raw)
+{
+	const struct raw_current *current = &raw->current;
+
+	return raw->has_operation && raw->head.use == SEG_LANE_ACTIVE &&
+	       raw->operation.event == current->events &&
+	       raw->operation.kind <= SEG_OPERATION_LOCAL &&
+	       (!SEG_STATE_IS_EXIT(current->state) || current->poll_site != 0);
+}
+
+static void finish_waited(struct reader *r, const struct raw_lane *raw,
+			  struct model_operation *operation)
+{
+	operation->waited = xcalloc(raw->num_waited, sizeof(*operation->waited));
+	for (size_t i = 0; i < raw->num_waited; i++) {
+		uint32_t slot = raw->waited[i];
+
+		/* One that is on its way out of the call may have completed and freed it by now,
+		 * and another thread may have got the slot. */
+		if (slot < r->num_requests && r->model->requests[slot].kind != SEG_REQUEST_FREE &&
+		    r->requests[slot].ticks <= wait_ticks(&raw->current))
+			operation->waited[operation->num_waited++] = slot;
+		else
+			operation->flags |= SEG_OPERATION_INCOMPLETE;
+		if (slot < r->num_requests && !is_known_request(r, slot))
+			operation->flags |= SEG_OPERATION_INCOMPLETE;
+	}
+}
+
+static int finish_transfer(struct reader *r, const struct seg_transfer *raw,
+			   struct model_transfer *transfer)
+{
+	*transfer = (struct model_transfer){
+		.peer = raw->peer,
+		.tag = raw->tag,
+		.ordinal = raw->ordinal,
+		.bytes = raw->bytes,
+	};
+	return check_partner(r->model, raw->comm, raw->peer, raw->tag, &transfer->comm);
+}
+
+static int finish_operation(struct reader *r, const struct raw_lane *raw,
+			    struct model_operation *operation)
+{
+	static const uint32_t known_flags = SEG_OPERATION_INCOMPLETE | SEG_OPERATION_NEIGHBOURS |
+					    SEG_OPERATION_BUFFERED | SEG_OPERATION_SYNCHRONOUS;
+
+	operation->transfers[0].comm = operation->transfers[1].comm = SEG_NO_COMM;
+	if (!is_current(raw))
+		return 0;
+	operation->kind = raw->operation.kind;
+	operation->flags = raw->operation.flags & known_flags;
+	if (operation->kind == SEG_OPERATION_COLLECTIVE)
+		operation->number = raw->operation.number;
+	if (operation->kind == SEG_OPERATION_WAIT_ALL || operation->kind == SEG_OPERATION_WAIT_ANY)
+		finish_waited(r, raw, operation);
+	for (int i = 0; i < model_num_transfers(operation->kind); i++) {
+		if (finish_transfer(r, &raw->operation.transfers[i], &operation->transfers[i]) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Nothing was counted, or what was is forgotten with the communicator, which may have been
+ * larger than the one that has its entry now. */
+static bool is_empty_row(const struct seg_ledger *row)
+{
+	return (row->cancelled | row->sends | row->sends_done | row->receives | row->receives_done |
+		row->taken) == 0;
+}
+
+static int finish_ledger(struct reader *r, const struct raw_lane *raw, struct model_lane *lane)
+{
+	lane->dropped_ledger = raw->head.tables[SEG_LANE_LEDGER].dropped;
+	lane->ledger = xcalloc(raw->num_ledger, sizeof(*lane->ledger));
+	for (size_t i = 0; i < raw->num_ledger; i++) {
+		const struct seg_ledger *row = &raw->ledger[i];
+		uint32_t comm;
+
+		if (check_partner(r->model, row->comm, row->peer, row->tag, &comm) < 0)
+			return -1;
+		if (comm != row->comm) {
+			lane->dropped_ledger += !is_empty_row(row);
+			continue;
+		}
+		lane->ledger[lane->num_ledger++] = (struct model_ledger){
+			.comm = comm,
+			.peer = row->peer,
+			.tag = row->tag,
+			.cancelled = row->cancelled,
+			.sends = row->sends,
+			.sends_done = row->sends_done,
+			.receives = row->receives,
+			.receives_done = row->receives_done,
+			.taken = row->taken,
+		};
+	}
+	return 0;
+}
+
+int reader_finish_evidence(struct reader *r, const struct segment_clock *clock)
+{
+	struct model *model = r->model;
+
+	if (finish_members(r) < 0 || finish_comms(r) < 0 || finish_requests(r, clock) < 0)
+		return -1;
+	for (size_t i = 0; i < model->num_lanes; i++) {
+		struct model_lane *lane = &model->lanes[i];
+
+		if (finish_operation(r, &r->raw[i], &lane->operation) < 0)
+			return reader_bad_entry(r, "operation of lane", i);
+		if (finish_ledger(r, &r->raw[i], lane) < 0)
+			return reader_bad_entry(r, "ledger of lane", i);
+	}
+	model->program->dropped_comms =
+		r->header.tables[SEG_TABLE_COMMS].dropped + (r->header.reused_comms > 0);
+	model->program->dropped_members = r->header.tables[SEG_TABLE_MEMBERS].dropped;
+	model->program->dropped_requests = r->header.tables[SEG_TABLE_REQUESTS].dropped;
+	return 0;
+}

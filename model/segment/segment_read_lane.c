@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The lanes of a segment: what each thread does, its transitions and its last events. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/error.h"
+#include "model/job/model.h"
+#include "model/segment/segment_reader_private.h"
+#include "model/xalloc.h"
+
+uint64_t reader_lane_base(const struct reader *r, size_t lane)
+{
+	return r->header.lane_offset + lane * r->header.lane_size;
+}
+
+struct current_copy {
+	uint64_t base; /* of the lane */
+	struct raw_current *ret;
+};
+
+/* One try to read the words that must agree; false: the writer was in the middle of them. The
+ * words are taken all the same, for a writer that died or was stopped there. */
+static int try_current(struct reader *r, void *what, bool *is_whole)
+{
+	const struct current_copy *copy = what;
+	uint64_t at = copy->base + offsetof(struct seg_lane, current);
+	struct seg_current words;
+	uint32_t before, after;
+
+	if (segment_pread(r->fd, &before, sizeof(before), at, r->err) < 0)
+		return -1;
+	/* Pairs with the writer's release fence after it has made seq odd. */
+	atomic_thread_fence(memory_order_acquire);
+	if (segment_pread(r->fd, &words, sizeof(words), at, r->err) < 0)
+		return -1;
+	atomic_thread_fence(memory_order_acquire);
+	if (segment_pread(r->fd, &after, sizeof(after), at, r->err) < 0)
+		return -1;
+	*is_whole = before == after && !(before & 1);
+	*copy->ret = (struct raw_current){
+		.seq = before,
+		.state = words.state,
+		.since = words.since,
+		.events = words.events,
+		.poll_site = words.poll_site,
+		.in_poll = words.in_poll,
+		.polls = words.polls,
+		.poll_ticks = words.poll_ticks,
+	};
+	return 0;
+}
+
+int reader_read_current(struct reader *r, uint64_t base, struct raw_current *ret, bool *is_whole)
+{
+	struct current_copy copy = {.base = base, .ret = ret};
+
+	return reader_try(r, try_current, &copy, is_whole);
+}
+
+static bool is_call(const struct seg_transition *made)
+{
+	return !SEG_STATE_IS_EXIT(made->to) && SEG_STATE_SITE(made->to) < SEG_MAX_SITES;
+}
+
+/* How often each site was called, of those up to the last one; the caller frees it. */
+static uint64_t *count_calls(const struct seg_transition *raw, uint64_t count)
+{
+	uint32_t num_sites = 1;
+	uint64_t *calls;
+
+	for (uint64_t i = 0; i < count; i++)
+		if (is_call(&raw[i]) && SEG_STATE_SITE(raw[i].to) >= num_sites)
+			num_sites = SEG_STATE_SITE(raw[i].to) + 1;
+	calls = xcalloc(num_sites, sizeof(*calls));
+	for (uint64_t i = 0; i < count; i++)
+		if (is_call(&raw[i]))
+			calls[SEG_STATE_SITE(raw[i].to)] += raw[i].count;
+	return calls;
+}
+
+/* All transitions of a lane whose present state that is into `ret`, with room for these and as
+ * many returns as there are sites or calls: how many they are. The segment has those into calls.
+ * A call's return stands behind the first way into it. */
+static size_t expand_transitions(const struct seg_transition *raw, uint64_t count, uint32_t state,
+				 struct model_transition *ret)
+{
+	uint64_t *calls = count_calls(raw, count);
+	size_t num = 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		uint32_t from = raw[i].from, to = raw[i].to;
+		uint64_t returns;
+
+		/* One that has just been published may not have been made yet. */
+		if (raw[i].count == 0)
+			continue;
+		ret[num++] =
+			(struct model_transition){.from = from, .to = to, .count = raw[i].count};
+		if (!is_call(&raw[i]) || calls[SEG_STATE_SITE(to)] == 0)
+			continue;
+		returns = calls[SEG_STATE_SITE(to)] - (to == state);
+		calls[SEG_STATE_SITE(to)] = 0;
+		if (returns)
+			ret[num++] = (struct model_transition){
+				.from = to, .to = to + 1, .count = returns};
+	}
+	free(calls);
+	return num;
+}
+
+static int copy_transitions(struct reader *r, uint64_t base, const struct seg_table *table,
+			    uint32_t state, struct model_lane *lane)
+{
+	uint64_t count = table->count;
+	uint64_t max = count + (count < SEG_MAX_SITES ? count : SEG_MAX_SITES);
+	struct seg_transition *raw;
+	int status;
+
+	if (reader_check_table(r, "transitions", table, count, SEG_MAX_TRANSITIONS, sizeof(*raw),
+			       r->header.lane_size) < 0 ||
+	    reader_spend(r, count * sizeof(*raw) + max * sizeof(*lane->transitions)) < 0)
+		return -1;
+	raw = xmalloc(count * sizeof(*raw));
+	status = reader_copy_entries(r, base + table->offset, table, 0, count, raw, sizeof(*raw));
+	lane->transitions = xreallocarray(lane->transitions, max, sizeof(*lane->transitions));
+	lane->num_transitions =
+		status == 0 ? expand_transitions(raw, count, state, lane->transitions) : 0;
+	free(raw);
+	return status;
+}
+
+/* The ring as of `events`, oldest first, with ticks in place of times. */
+static int copy_ring(struct reader *r, uint64_t base, const struct seg_table *table,
+		     uint64_t events, struct model_lane *lane)
+{
+	uint64_t capacity = table->capacity, num = events < capacity ? events : capacity;
+	uint64_t first, head;
+	struct seg_event *raw;
+	int status;
+
+	if (reader_check_table(r, "ring entries", table, capacity, SEG_MAX_RING, sizeof(*raw),
+			       r->header.lane_size) < 0)
+		return -1;
+	if (capacity == 0 || (capacity & (capacity - 1)))
+		return error_set(r->err, ERROR_FORMAT,
+				 "the segment is corrupt: a ring of %u entries", table->capacity);
+	if (reader_spend(r, num * (sizeof(*raw) + sizeof(*lane->ring))) < 0)
+		return -1;
+	first = (events - num) & (capacity - 1);
+	head = num < capacity - first ? num : capacity - first;
+	raw = xmalloc(num * sizeof(*raw));
+	status =
+		reader_copy_entries(r, base + table->offset, table, first, head, raw, sizeof(*raw));
+	if (status == 0)
+		status = reader_copy_entries(r, base + table->offset, table, 0, num - head,
+					     raw + head, sizeof(*raw));
+	lane->ring = xreallocarray(lane->ring, num, sizeof(*lane->ring));
+	lane->num_ring = num;
+	for (uint64_t i = 0; status == 0 && i < num; i++)
+		lane->ring[i] = (struct model_event){.ns = raw[i].ticks, .state = raw[i].state};
+	free(raw);
+	return status;
+}
+
+static void drop_oldest(struct model_lane *lane, uint64_t num)
+{
+	if (num > lane->num_ring)
+		num = lane->num_ring;
+	lane->num_ring -= num;
+	memmove(lane->ring, lane->ring + num, lane->num_ring * sizeof(*lane->ring));
+}
+
+/* One copy of all that a lane holds. */
+static int try_lane(struct reader *r, uint64_t base, struct model_lane *lane, struct raw_lane *raw)
+{
+	const struct seg_table *tables = raw->head.tables;
+	struct raw_current after;
+	bool is_whole, was_whole;
+	uint64_t num_states;
+	uint32_t num_sites;
+
+	if (reader_read_current(r, base, &raw->current, &was_whole) < 0 ||
+	    segment_pread(r->fd, &raw->head, sizeof(raw->head), base, r->err) < 0 ||
+	    /* First, so that it is most likely still that of the state. */
+	    reader_read_lane_evidence(r, base, raw) < 0 ||
+	    copy_transitions(r, base, &tables[SEG_LANE_TRANSITIONS], raw->current.state, lane) <
+		    0 ||
+	    copy_ring(r, base, &tables[SEG_LANE_RING], raw->current.events, lane) < 0)
+		return -1;
+	/* Statistics of the sites that there are by now. */
+	if (segment_pread(r->fd, &num_sites, sizeof(num_sites),
+			  offsetof(struct seg_header, tables[SEG_TABLE_SITES].count), r->err) < 0)
+		return -1;
+	num_states = 2 * (uint64_t)num_sites;
+	if (num_states > tables[SEG_LANE_STATES].capacity)
+		num_states = tables[SEG_LANE_STATES].capacity;
+	if (reader_check_table(r, "states", &tables[SEG_LANE_STATES], num_states, 2 * SEG_MAX_SITES,
+			       sizeof(*raw->states), r->header.lane_size) < 0 ||
+	    reader_spend(r, num_states * sizeof(*raw->states)) < 0)
+		return -1;
+	raw->states = xreallocarray(raw->states, num_states, sizeof(*raw->states));
+	raw->num_states = num_states;
+	if (reader_copy_entries(r, base + tables[SEG_LANE_STATES].offset, &tables[SEG_LANE_STATES],
+				0, num_states, raw->states, sizeof(*raw->states)) < 0 ||
+	    reader_read_current(r, base, &after, &is_whole) < 0)
+		return -1;
+	/* Another `since` with the same events: a new thread has taken the lane. */
+	lane->is_consistent = was_whole && is_whole && after.events == raw->current.events &&
+			      after.since == raw->current.since;
+	if (lane->is_consistent) {
+		/* Polls may have gone on; they touch nothing that was copied. */
+		raw->current = after;
+	} else if (after.events + 1 > tables[SEG_LANE_RING].capacity) {
+		/* Entry e has been overwritten, or is just being, once e + capacity <= events. */
+		uint64_t valid_from = after.events + 1 - tables[SEG_LANE_RING].capacity;
+		uint64_t oldest = raw->current.events - lane->num_ring;
+
+		if (valid_from > oldest)
+			drop_oldest(lane, valid_from - oldest);
+	}
+	return 0;
+}
+
+int reader_read_lane(struct reader *r, size_t number)
+{
+	struct model_lane *lane = &r->model->lanes[number];
+	uint64_t budget = r->budget;
+
+	for (int i = 0; i < READER_LANE_ATTEMPTS; i++) {
+		r->budget = budget;
+		if (try_lane(r, reader_lane_base(r, number), lane, &r->raw[number]) < 0)
+			return -1;
+		if (lane->is_consistent)
+			break;
+	}
+	return 0;
+}
+
+/* ---- From ticks and raw entries to the model ---- */
+
+/* Transitions that name states which do not exist tell nothing. */
+static void check_transitions(struct model_lane *lane, uint32_t num_states)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < lane->num_transitions; i++) {
+		const struct model_transition *made = &lane->transitions[i];
+
+		if (made->from < num_states && made->to < num_states)
+			lane->transitions[kept++] = *made;
+	}
+	lane->num_transitions = kept;
+}
+
+/* Keep the part of the ring that this holder of the lane wrote and that makes sense. */
+static void check_ring(struct model_lane *lane, const struct raw_lane *raw, uint32_t num_states)
+{
+	size_t from = lane->num_ring;
+	uint64_t next = UINT64_MAX;
+
+	while (from > 0) {
+		const struct model_event *event = &lane->ring[from - 1];
+
+		if (event->state >= num_states || event->ns > next ||
+		    event->ns < raw->head.first_ticks)
+			break;
+		next = event->ns;
+		from--;
+	}
+	drop_oldest(lane, from);
+	/* A lane that a new thread has taken begins in state 1, with the old one's ring. */
+	if (lane->num_ring && lane->ring[lane->num_ring - 1].state != lane->state) {
+		lane->is_consistent = lane->is_consistent && lane->state == SEG_STATE_EXIT(0);
+		lane->num_ring = 0;
+	}
+}
+
+int reader_finish_lane(struct reader *r, size_t number, const struct segment_clock *clock)
+{
+	struct model *model = r->model;
+	struct model_lane *lane = &model->lanes[number];
+	const struct raw_lane *raw = &r->raw[number];
+	const struct raw_current *current = &raw->current;
+	uint32_t num_states = 2 * (uint32_t)model->num_sites;
+	uint32_t use = raw->head.use;
+
+	if (use > SEG_LANE_ENDED || current->state >= num_states ||
+	    current->poll_site >= model->num_sites)
+		return error_set(r->err, ERROR_FORMAT, "the segment is corrupt: state of lane %zu",
+				 number);
+	lane->is_main = raw->head.is_main != 0;
+	lane->has_ended = use != SEG_LANE_ACTIVE;
+	lane->tid = raw->head.tid;
+	/* Published, but not yet taken for the first time. */
+	lane->state =
+		use == SEG_LANE_FREE && current->events == 0 ? SEG_STATE_EXIT(0) : current->state;
+	lane->since_ns = segment_clock_time(clock, current->since);
+	lane->first_ns = segment_clock_time(clock, raw->head.first_ticks);
+	lane->events = current->events;
+	lane->poll_site = current->poll_site;
+	lane->in_poll = current->in_poll != 0;
+	lane->polls = current->polls;
+	if (current->poll_site)
+		lane->last_poll_ns = segment_clock_time(clock, current->poll_ticks);
+	check_transitions(lane, num_states);
+	check_ring(lane, raw, num_states);
+	if (reader_spend(r, num_states * (sizeof(*lane->longest_ns) + sizeof(*lane->state_polls))) <
+	    0)
+		return -1;
+	for (size_t i = 0; i < lane->num_ring; i++)
+		lane->ring[i].ns = segment_clock_time(clock, lane->ring[i].ns);
+	lane->longest_ns = xcalloc(num_states, sizeof(*lane->longest_ns));
+	lane->state_polls = xcalloc(num_states, sizeof(*lane->state_polls));
+	for (size_t i = 0; i < num_states && i < raw->num_states; i++) {
+		lane->longest_ns[i] = segment_clock_duration(clock, raw->states[i].longest);
+		lane->state_polls[i] = SEG_STATE_IS_EXIT(i)
+					       ? segment_clock_duration(clock, raw->states[i].polls)
+					       : raw->states[i].polls;
+	}
+	model->program->dropped_transitions += raw->head.tables[SEG_LANE_TRANSITIONS].dropped;
+	return 0;
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "model/wire/budget.h"
+#include "model/error.h"
+#include "model/job/model.h"
+#include "model/segment/segment_reader_private.h"
+#include "model/segment/segment_watch.h"
+#include "model/xalloc.h"
+
+/* A writer that cannot be caught between two writes: at the next look perhaps. */
+enum { LOCK_TRIES = 50, PATH_SIZE = 256 };
+/* Call paths can be much longer together than the table of their frames; so each step is charged.
+ */
+enum { STEP_COST = 8 };
+
+/* FNV-1a, 64 bits. */
+#define HASH_BASIS UINT64_C(0xcbf29ce484222325)
+#define HASH_PRIME UINT64_C(0x100000001b3)
+
+/* What is known of a site or a module; its hash is 0 as long as nothing is. */
+struct known {
+	uint64_t hash;
+	uint16_t class_id; /* of a site */
+};
+
+struct known_table {
+	struct known *entries;
+	size_t num;
+};
+
+struct segment_watch {
+	struct reader reader;
+	struct model unused; /* the reader wants one */
+	size_t num_lanes;    /* known to be inside the file */
+	struct known_table sites, modules;
+	struct segment_pulse last;
+	uint64_t newest; /* ticks of the last transition that was seen */
+	uint32_t state;  /* of the thread that made it */
+};
+
+struct segment_watch *segment_watch_create(int fd, struct pdb_error *err)
+{
+	struct segment_watch *watch = xcalloc(1, sizeof(*watch));
+
+	watch->reader = (struct reader){.fd = fd, .model = &watch->unused};
+	if (segment_read_header(fd, &watch->reader.header, err) < 0) {
+		segment_watch_destroy(watch);
+		return NULL;
+	}
+	return watch;
+}
+
+void segment_watch_destroy(struct segment_watch *watch)
+{
+	if (!watch)
+		return;
+	close(watch->reader.fd);
+	free(watch->sites.entries);
+	free(watch->modules.entries);
+	free(watch);
+}
+
+/* ---- Places ---- */
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t num)
+{
+	for (const uint8_t *at = bytes; num > 0; num--, at++)
+		hash = (hash ^ *at) * HASH_PRIME;
+	return hash;
+}
+
+/* Entry `index` of a table of the header. Entries are never changed once something refers to them.
+ */
+static int read_entry(struct segment_watch *watch, enum seg_table_id id, uint32_t index, void *to,
+		      size_t size)
+{
+	static const uint32_t most[SEG_NUM_TABLES] = {
+		[SEG_TABLE_MODULES] = SEG_MAX_MODULES,
+		[SEG_TABLE_FRAMES] = SEG_MAX_FRAMES,
+		[SEG_TABLE_SITES] = SEG_MAX_SITES,
+	};
+	const struct seg_table *table = &watch->reader.header.tables[id];
+
+	if (index >= table->capacity || index >= most[id] || table->entry_size < size)
+		return error_set(watch->reader.err, ERROR_FORMAT,
+				 "the segment is corrupt: entry %u of table %d", index, id);
+	return segment_pread(watch->reader.fd, to, size,
+			     table->offset + (uint64_t)index * table->entry_size,
+			     watch->reader.err);
+}
+
+static struct known *know(struct known_table *table, uint32_t index)
+{
+	if (index >= table->num) {
+		size_t num = 2 * (size_t)index + 16;
+
+		table->entries = xreallocarray(table->entries, num, sizeof(*table->entries));
+		memset(table->entries + table->num, 0,
+		       (num - table->num) * sizeof(*table->entries));
+		table->num = num;
+	}
+	return &table->entries[index];
+}
+
+/* By its build-id, else by its path. */
+static int hash_module(struct segment_watch *watch, uint32_t index, uint64_t *ret)
+{
+	const uint64_t strings = watch->reader.header.tables[SEG_TABLE_STRINGS].offset;
+	char path[PATH_SIZE] = "";
+	struct seg_module module;
+	struct known *known;
+
+	*ret = HASH_BASIS;
+	if (index == SEG_NO_FRAME)
+		return 0;
+	if (read_entry(watch, SEG_TABLE_MODULES, index, &module, sizeof(module)) < 0)
+		return -1;
+	known = know(&watch->modules, index);
+	if (!known->hash && module.build_id_size > 0 &&
+	    module.build_id_size <= sizeof(module.build_id)) {
+		known->hash = hash_bytes(HASH_BASIS, module.build_id, module.build_id_size);
+	} else if (!known->hash) {
+		if (segment_pread(watch->reader.fd, path, sizeof(path) - 1, strings + module.path,
+				  watch->reader.err) < 0)
+			return -1;
+		known->hash = hash_bytes(HASH_BASIS, path, strlen(path));
+	}
+	*ret = known->hash;
+	return 0;
+}
+
+static int hash_path(struct segment_watch *watch, uint32_t frame, uint64_t *ret)
+{
+	while (frame != SEG_NO_FRAME) {
+		struct seg_frame entry;
+		uint64_t module;
+
+		if (reader_spend(&watch->reader, STEP_COST) < 0 ||
+		    read_entry(watch, SEG_TABLE_FRAMES, frame, &entry, sizeof(entry)) < 0 ||
+		    hash_module(watch, entry.module, &module) < 0)
+			return -1;
+		if (entry.parent != SEG_NO_FRAME && entry.parent >= frame)
+			return reader_bad_entry(&watch->reader, "frame", frame);
+		*ret = hash_bytes(*ret, &module, sizeof(module));
+		*ret = hash_bytes(*ret, &entry.offset, sizeof(entry.offset));
+		frame = entry.parent;
+	}
+	return 0;
+}
+
+/* What is known of a site, which is read if nothing is; NULL: the segment is damaged. */
+static const struct known *know_site(struct segment_watch *watch, uint32_t index)
+{
+	struct seg_site site;
+	struct known *known;
+	uint64_t hash = HASH_BASIS;
+
+	if (index >= SEG_MAX_SITES) {
+		reader_bad_entry(&watch->reader, "site", index);
+		return NULL;
+	}
+	known = know(&watch->sites, index);
+	if (known->hash)
+		return known;
+	if (read_entry(watch, SEG_TABLE_SITES, index, &site, sizeof(site)) < 0 ||
+	    hash_path(watch, site.frame, &hash) < 0)
+		return NULL;
+	known->hash = hash_bytes(hash, &site.class_id, sizeof(site.class_id));
+	known->class_id = site.class_id;
+	return known;
+}
+
+static uint64_t place_of(const struct known *site, uint32_t state)
+{
+	uint8_t is_exit = SEG_STATE_IS_EXIT(state);
+
+	return hash_bytes(site->hash, &is_exit, sizeof(is_exit));
+}
+
+static int find_place(struct segment_watch *watch, uint32_t state, struct segment_pulse *pulse)
+{
+	const struct known *known = know_site(watch, SEG_STATE_SITE(state));
+
+	if (!known)
+		return -1;
+	pulse->class_id = known->class_id;
+	pulse->place = place_of(known, state);
+	return 0;
+}
+
+/* The state that is this place in the rank's own numbers; *found: it has been there. */
+static int find_state(struct segment_watch *watch, uint64_t place, uint32_t *ret, bool *found)
+{
+	uint32_t count;
+
+	*found = false;
+	if (reader_take_count(&watch->reader, SEG_TABLE_SITES) < 0)
+		return -1;
+	count = watch->reader.header.tables[SEG_TABLE_SITES].count;
+	for (uint32_t site = 0; site < count && site < SEG_MAX_SITES && !*found; site++) {
+		const struct known *known = know_site(watch, site);
+
+		if (!known)
+			return -1;
+		for (uint32_t side = 0; side < 2 && !*found; side++) {
+			*ret = SEG_STATE_ENTER(site) + side;
+			*found = place_of(known, *ret) == place;
+		}
+	}
+	return 0;
+}
+
+/* ---- Earlier stays ---- */
+
+/* How often the lane has called the site. */
+static int count_calls(struct segment_watch *watch, uint64_t base, const struct seg_table *table,
+		       uint32_t site, uint64_t *ret)
+{
+	uint32_t count = table->count;
+	struct seg_transition *entries;
+	int result;
+
+	*ret = 0;
+	if (reader_check_table(&watch->reader, "transitions", table, count, SEG_MAX_TRANSITIONS,
+			       sizeof(*entries), watch->reader.header.lane_size) < 0 ||
+	    reader_spend(&watch->reader, count * sizeof(*entries)) < 0)
+		return -1;
+	entries = xcalloc(count + 1, sizeof(*entries));
+	result = reader_copy_entries(&watch->reader, base + table->offset, table, 0, count, entries,
+				     sizeof(*entries));
+	for (uint32_t i = 0; result == 0 && i < count; i++)
+		if (entries[i].to == SEG_STATE_ENTER(site))
+			*ret += entries[i].count;
+	free(entries);
+	return result;
+}
+
+/* The lane's completed stays in the state; those between two polls in it count, too. */
+static int take_stays(struct segment_watch *watch, uint64_t base, const struct seg_lane *lane,
+		      uint32_t state, const struct segment_clock *clock, struct segment_stays *ret)
+{
+	const struct seg_table *states = &lane->tables[SEG_LANE_STATES];
+	struct seg_state entry = {.longest = 0};
+
+	if (count_calls(watch, base, &lane->tables[SEG_LANE_TRANSITIONS], SEG_STATE_SITE(state),
+			&ret->num) < 0)
+		return -1;
+	if (state < states->capacity &&
+	    (reader_check_table(&watch->reader, "states", states, state + 1, 2 * SEG_MAX_SITES,
+				sizeof(entry), watch->reader.header.lane_size) < 0 ||
+	     reader_copy_entries(&watch->reader, base + states->offset, states, state, 1, &entry,
+				 sizeof(entry)) < 0))
+		return -1;
+	/* The present one is not over, and that after the present call has not begun. */
+	if (ret->num > 0 && (lane->current.state == state ||
+			     lane->current.state == SEG_STATE_ENTER(SEG_STATE_SITE(state))))
+		ret->num--;
+	ret->longest_ns = segment_clock_duration(clock, entry.longest);
+	if (SEG_STATE_IS_EXIT(state) && entry.polls > entry.longest)
+		ret->longest_ns = segment_clock_duration(clock, entry.polls);
+	return 0;
+}
+
+/* ---- Looks ---- */
+
+/* How many lanes there are by now, all of them inside the file, which only grows. */
+static int count_lanes(struct segment_watch *watch)
+{
+	const struct seg_header *header = &watch->reader.header;
+	struct pdb_error *err = watch->reader.err;
+	struct stat status;
+	uint32_t num;
+
+	if (segment_pread(watch->reader.fd, &num, sizeof(num),
+			  offsetof(struct seg_header, num_lanes), err) < 0)
+		return -1;
+	if (num <= watch->num_lanes)
+		return 0;
+	if (fstat(watch->reader.fd, &status) < 0)
+		return error_errno(err, "the segment");
+	if (num > SEG_MAX_LANES || header->lane_size < sizeof(struct seg_lane) ||
+	    header->lane_offset > (uint64_t)status.st_size ||
+	    num > (status.st_size - header->lane_offset) / header->lane_size)
+		return error_set(err, ERROR_FORMAT, "the segment is corrupt: %u lanes", num);
+	watch->num_lanes = num;
+	return 0;
+}
+
+/* 0: not since it came into its state. */
+static uint64_t last_poll(const struct segment_watch *watch, const struct raw_current *current)
+{
+	struct segment_clock clock;
+
+	if (!SEG_STATE_IS_EXIT(current->state) || !current->poll_site)
+		return 0;
+	segment_clock_init(&clock, &watch->reader.header, current->poll_ticks);
+	return segment_clock_time(&clock, current->poll_ticks);
+}
+
+/* What does not change until somebody makes a transition. */
+static int take_stay(struct segment_watch *watch, size_t lane, const struct raw_current *current,
+		     struct segment_pulse *pulse)
+{
+	uint64_t base = reader_lane_base(&watch->reader, lane);
+	struct segment_clock clock;
+	struct seg_lane head;
+
+	if (current->since == watch->newest && current->state == watch->state) {
+		pulse->since_ns = watch->last.since_ns;
+		pulse->class_id = watch->last.class_id;
+		pulse->tid = watch->last.tid;
+		pulse->place = watch->last.place;
+		pulse->stays = watch->last.stays;
+		return 0;
+	}
+	segment_clock_init(&clock, &watch->reader.header, current->since);
+	pulse->since_ns = segment_clock_time(&clock, current->since);
+	if (find_place(watch, current->state, pulse) < 0 ||
+	    segment_pread(watch->reader.fd, &head, sizeof(head), base, watch->reader.err) < 0 ||
+	    take_stays(watch, base, &head, current->state, &clock, &pulse->stays) < 0)
+		return -1;
+	pulse->tid = head.tid;
+	watch->newest = current->since;
+	watch->state = current->state;
+	return 0;
+}
+
+static int begin_reading(struct segment_watch *watch, struct pdb_error *err)
+{
+	struct stat status;
+
+	if (fstat(watch->reader.fd, &status) < 0)
+		return error_errno(err, "the segment");
+	watch->reader.err = err;
+	watch->reader.naps = 0;
+	watch->reader.retries = LOCK_TRIES;
+	watch->reader.budget = budget_stored((uint64_t)status.st_blocks * 512);
+	return 0;
+}
+
+int segment_watch_read(struct segment_watch *watch, struct segment_pulse *ret,
+		       struct pdb_error *err)
+{
+	struct segment_pulse pulse = {.life = 0};
+	struct raw_current newest = {.since = 0};
+	size_t newest_lane = 0;
+
+	if (begin_reading(watch, err) < 0 ||
+	    segment_pread(watch->reader.fd, &pulse.life, sizeof(pulse.life),
+			  offsetof(struct seg_header, life), err) < 0 ||
+	    count_lanes(watch) < 0)
+		return -1;
+	for (size_t i = 0; i < watch->num_lanes; i++) {
+		struct raw_current current;
+		bool is_whole;
+
+		if (reader_read_current(&watch->reader, reader_lane_base(&watch->reader, i),
+					&current, &is_whole) < 0)
+			return -1;
+		pulse.events += current.events;
+		pulse.polls += current.polls;
+		if (i == 0 || current.since > newest.since) {
+			newest = current;
+			newest_lane = i;
+		}
+	}
+	pulse.is_inside =
+		watch->num_lanes > 0 && (!SEG_STATE_IS_EXIT(newest.state) || newest.in_poll);
+	if (watch->num_lanes > 0)
+		pulse.polled_ns = last_poll(watch, &newest);
+	if (watch->num_lanes > 0 && take_stay(watch, newest_lane, &newest, &pulse) < 0)
+		return -1;
+	watch->last = pulse;
+	*ret = pulse;
+	return 0;
+}
+
+int segment_watch_stays(struct segment_watch *watch, uint64_t place, struct segment_stays *ret,
+			struct pdb_error *err)
+{
+	struct segment_stays all = {.num = 0};
+	struct segment_clock clock;
+	uint32_t state;
+	bool found;
+
+	if (begin_reading(watch, err) < 0 || find_state(watch, place, &state, &found) < 0 ||
+	    count_lanes(watch) < 0)
+		return -1;
+	segment_clock_init(&clock, &watch->reader.header, watch->newest);
+	for (size_t i = 0; found && i < watch->num_lanes; i++) {
+		uint64_t base = reader_lane_base(&watch->reader, i);
+		struct segment_stays stays;
+		struct seg_lane lane;
+
+		if (segment_pread(watch->reader.fd, &lane, sizeof(lane), base, err) < 0 ||
+		    take_stays(watch, base, &lane, state, &clock, &stays) < 0)
+			return -1;
+		segment_stays_add(&all, &stays);
+	}
+	*ret = all;
+	return 0;
+}
+
+void segment_stays_add(struct segment_stays *stays, const struct segment_stays *more)
+{
+	stays->num += more->num;
+	if (more->longest_ns > stays->longest_ns)
+		stays->longest_ns = more->longest_ns;
+}

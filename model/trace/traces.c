@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/trace/traces.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/job/callpath.h"
+#include "model/job/job.h"
+#include "model/job/job_model_private.h"
+#include "model/job/model.h"
+#include "model/job/modules.h"
+#include "model/job/names.h"
+#include "model/xalloc.h"
+
+/* ---- Symbols ---- */
+
+struct builder {
+	struct traces *traces;
+	const struct job *job;
+	struct pair_map of_call;     /* job site -> symbol */
+	struct pair_map of_function; /* (path, kind) -> symbol */
+	size_t maps_capacity, lanes_capacity;
+};
+
+/* The symbol of this key, new if there is none. */
+static uint32_t intern(struct builder *b, struct pair_map *map, uint64_t key,
+		       const struct traces_symbol *symbol)
+{
+	struct traces *traces = b->traces;
+	uint32_t number = pair_map_get(map, key);
+
+	if (number != PAIR_NONE)
+		return number;
+	traces->symbols = xgrow(traces->symbols, traces->num_symbols, &traces->symbols_capacity,
+				sizeof(*traces->symbols));
+	traces->symbols[traces->num_symbols] = *symbol;
+	pair_map_add(map, key, (uint32_t)traces->num_symbols);
+	return (uint32_t)traces->num_symbols++;
+}
+
+static uint32_t intern_call(struct builder *b, uint32_t job_site)
+{
+	const struct job_site *site = &b->job->model->sites[job_site];
+
+	return intern(b, &b->of_call, job_site,
+		      &(struct traces_symbol){
+			      .kind = SEG_TRACE_CALL,
+			      .path = site->path,
+			      .name = site->name,
+			      .class_id = site->class_id,
+		      });
+}
+
+static uint32_t intern_function(struct builder *b, const struct model *model, uint32_t frame,
+				enum seg_trace_kind kind)
+{
+	const struct seg_frame *at = &model->frames[frame];
+	uint32_t module = MODULE_NONE, path;
+
+	if (at->module != SEG_NO_FRAME) {
+		const struct model_module *of = &model->modules[at->module];
+
+		module = modules_intern(b->job->modules, of->path, of->build_id, of->build_id_size);
+	}
+	path = callpaths_intern(b->job->callpaths, CALLPATH_NONE, module, at->offset, true);
+	return intern(b, &b->of_function, pair_key(path, kind),
+		      &(struct traces_symbol){.kind = kind, .path = path});
+}
+
+static void map_symbol(struct builder *b, const struct job_lane *lane, uint32_t *map,
+		       uint32_t symbol)
+{
+	uint32_t id = SEG_TRACE_ID(symbol);
+
+	if (TRACE_IS_LOOP(symbol) || map[symbol] != TRACE_NONE)
+		return;
+	if (SEG_TRACE_KIND(symbol) == SEG_TRACE_CALL)
+		map[symbol] = intern_call(b, lane->site_map[id]);
+	else
+		map[symbol] = intern_function(b, lane->model, id, SEG_TRACE_KIND(symbol));
+}
+
+static uint32_t num_local(const struct model *model)
+{
+	size_t num = model->num_sites > model->num_frames ? model->num_sites : model->num_frames;
+
+	return SEG_TRACE_SYMBOL(num, 0);
+}
+
+/* What ranks with these tables share; `former` is the lane before, which mostly has the same. */
+static uint32_t *map_of(struct builder *b, const struct job_lane *lane,
+			const struct job_lane *former)
+{
+	struct traces *traces = b->traces;
+	uint32_t num = num_local(lane->model), *map;
+
+	if (former && former->site_map == lane->site_map)
+		return traces->maps[traces->num_maps - 1];
+	map = xcalloc(num, sizeof(*map));
+	memset(map, 0xff, num * sizeof(*map));
+	traces->maps =
+		xgrow(traces->maps, traces->num_maps, &b->maps_capacity, sizeof(*traces->maps));
+	traces->maps[traces->num_maps++] = map;
+	return map;
+}
+
+/* ---- Lanes ---- */
+
+static void add_lane(struct builder *b, const struct job_lane *lane, const struct job_lane *former)
+{
+	struct traces *traces = b->traces;
+	const struct trace *trace = lane->data->trace;
+	uint32_t *map = map_of(b, lane, former);
+
+	for (size_t i = 0; trace && i < trace->num; i++)
+		map_symbol(b, lane, map, trace->sequence[i].symbol);
+	for (size_t i = 0; trace && i < trace->num_elements; i++)
+		map_symbol(b, lane, map, trace->elements[i].symbol);
+	traces->lanes =
+		xgrow(traces->lanes, traces->num_lanes, &b->lanes_capacity, sizeof(*traces->lanes));
+	traces->lanes[traces->num_lanes++] = (struct traces_lane){
+		.rank = lane->rank,
+		.lane = lane->lane,
+		.is_main = lane->data->is_main,
+		.trace = trace,
+		.note = lane->data->trace_note,
+		.symbols = map,
+		.num_local = num_local(lane->model),
+	};
+}
+
+struct traces *traces_create(const struct job *job)
+{
+	struct builder b = {.traces = xcalloc(1, sizeof(*b.traces)), .job = job};
+	const struct job_lane *former = NULL;
+
+	for (size_t i = 0; job->model && i < job->model->num_lanes; i++) {
+		const struct job_lane *lane = &job->model->lanes[i];
+
+		if (!lane->data->trace && !lane->data->trace_note)
+			continue;
+		add_lane(&b, lane, former);
+		former = lane;
+	}
+	free(b.of_call.slots);
+	free(b.of_function.slots);
+	return b.traces;
+}
+
+void traces_destroy(struct traces *traces)
+{
+	if (!traces)
+		return;
+	for (size_t i = 0; i < traces->num_maps; i++)
+		free(traces->maps[i]);
+	free(traces->maps);
+	free(traces->symbols);
+	free(traces->lanes);
+	free(traces);
+}
+
+const struct traces_lane *traces_find_lane(const struct traces *traces, int rank, int lane)
+{
+	for (size_t i = 0; i < traces->num_lanes; i++)
+		if (traces->lanes[i].rank == rank && traces->lanes[i].lane == lane)
+			return &traces->lanes[i];
+	return NULL;
+}
+
+const struct traces_lane *traces_find(const struct traces *traces, int rank)
+{
+	const struct traces_lane *first = NULL;
+
+	for (size_t i = 0; i < traces->num_lanes; i++) {
+		const struct traces_lane *lane = &traces->lanes[i];
+
+		if (lane->rank == rank && lane->is_main)
+			return lane;
+		if (lane->rank == rank && !first)
+			first = lane;
+	}
+	return first;
+}
+
+/* ---- Text ---- */
+
+static const char *ending(const struct traces_symbol *symbol)
+{
+	return symbol->kind == SEG_TRACE_LEAVE ? " returns" : "";
+}
+
+char *traces_symbol_text(const struct job *job, const struct traces_symbol *symbol)
+{
+	const char *name = symbol->name;
+
+	if (!name)
+		name = names_function(job->names, symbol->path)->function;
+	return xasprintf("%s%s", name, ending(symbol));
+}
+
+/* "main at a.c:12 > step at a.c:40", from the outermost frame of the program's own code on. */
+static char *path_key(const struct job *job, uint32_t path, bool with_lines)
+{
+	char *key = xstrdup("");
+
+	for (; path != CALLPATH_NONE; path = callpaths_get(job->callpaths, path)->parent) {
+		const struct name *name = names_get(job->names, path);
+		const char *file = name->file ? name->file : "";
+		char *longer;
+
+		if (names_user_frame(job->names, path) == CALLPATH_NONE)
+			break;
+		if (with_lines && name->line)
+			longer = xasprintf("%s at %s:%d > %s", name->function, file, name->line,
+					   key);
+		else
+			longer = xasprintf("%s at %s > %s", name->function, file, key);
+		free(key);
+		key = longer;
+	}
+	return key;
+}
+
+char *traces_symbol_key(const struct job *job, const struct traces_symbol *symbol, bool with_lines)
+{
+	char *path = path_key(job, symbol->path, with_lines), *key;
+
+	key = xasprintf("%s%s%s", path, symbol->name ? symbol->name : "", ending(symbol));
+	free(path);
+	return key;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The traces of a job's threads, with symbols that mean the same in all of them. */
+#ifndef PDB_MODEL_TRACES_H
+#define PDB_MODEL_TRACES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/segment/segment.h"
+#include "model/trace/trace.h"
+
+struct job;
+
+/* What happened. A symbol of the job's traces, by its number; those of a single trace are
+ * rank-local (enum seg_trace_kind). */
+struct traces_symbol {
+	enum seg_trace_kind kind;
+	uint32_t path; /* in the job's callpaths: of a call the whole path, its innermost frame the
+			* call's; of a function a single frame, its entry. CALLPATH_NONE: not known
+			*/
+	const char *name;        /* of a call: "MPI_Send"; of a function NULL: ask job->names */
+	enum seg_class class_id; /* of a call */
+};
+
+/* The trace of a thread. */
+struct traces_lane {
+	int rank;
+	int lane; /* index in the rank's model; lane 0 is mostly the main thread */
+	bool is_main;
+	const struct trace *trace; /* NULL: none, see `note` */
+	const char *note;          /* why there is none although one was recorded; or NULL */
+	/* [num_local] the trace's symbol -> index in traces.symbols; TRACE_NONE: does not occur.
+	 * As trace_set_add() wants them. Shared by ranks with equal tables. */
+	const uint32_t *symbols;
+	uint32_t num_local;
+};
+
+struct traces {
+	struct traces_lane *lanes; /* by rank, then lane; those with a trace or a note */
+	size_t num_lanes;
+	struct traces_symbol *symbols;
+	size_t num_symbols, symbols_capacity;
+	uint32_t **maps; /* what lanes share */
+	size_t num_maps;
+};
+
+/* Of what the job's models have; empty (never NULL) where nothing was traced. All pointers are
+ * borrowed from the job, valid until its next look. */
+struct traces *traces_create(const struct job *job);
+void traces_destroy(struct traces *traces); /* NULL is fine */
+
+/* The lane of a rank's main thread or, without one, its first; NULL: the rank has none. */
+const struct traces_lane *traces_find(const struct traces *traces, int rank);
+/* That lane of the rank. */
+const struct traces_lane *traces_find_lane(const struct traces *traces, int rank, int lane);
+
+/* A symbol as text: "MPI_Send", "solve", "solve returns". The caller frees. */
+char *traces_symbol_text(const struct job *job, const struct traces_symbol *symbol);
+
+/* What symbols of different jobs, or of different builds of a program, are matched by: their
+ * functions with files, and with lines if with_lines, from main on: "main at a.c:12 > MPI_Send".
+ * Equal for equal symbols of one job. The caller frees. */
+char *traces_symbol_key(const struct job *job, const struct traces_symbol *symbol, bool with_lines);
+
+#endif

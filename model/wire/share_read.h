@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Reading the items of a share (share_reader.c), for share_to_job.c (ranks), share_read_lane.c
+ * (their lanes) and share_read_evidence.c. Items are not trusted: what is out of range makes the
+ * input bad; what refers to something else is checked by model_validate() when the model is
+ * complete. */
+#ifndef PDB_MODEL_SHARE_READ_H
+#define PDB_MODEL_SHARE_READ_H
+
+#include "model/job/job_model_private.h" /* struct pair_map */
+#include "model/job/sample.h"
+#include "model/wire/share_private.h"
+#include "model/wire/snapshot_private.h"
+
+struct model;
+struct model_lane;
+struct model_ledger;
+struct model_pool;
+struct model_program;
+
+/* A table of the pool, made of an item once and used by all ranks that have it. */
+struct share_loan {
+	void *table; /* NULL: not made yet */
+	size_t num;
+	/* What ranks must have to use it: so many states (transitions, rings) or communicators
+	 * (ledgers) or more. Of ranks in a communicator: their number. */
+	uint32_t num_needed;
+};
+
+/* What an item of SHARE_PROGRAM holds. */
+struct share_program {
+	struct model_program *program; /* NULL: not read yet */
+	int32_t size, thread_level;
+	uint32_t uid;
+	enum seg_life life;
+};
+
+/* A communicator of the pool and what it was made of. */
+struct share_comm {
+	uint32_t item, collectives; /* item of its column */
+	uint32_t lists[3];          /* items of SHARE_LISTS; UINT32_MAX: none */
+	uint32_t places[3];         /* which of the rank's row each of them is */
+	uint32_t num_sites;         /* that its ranks must have at least */
+	const char *strings;        /* that its ranks must have; NULL: any, since it has no name */
+	uint32_t next;              /* with the same item and collectives, or PAIR_NONE */
+};
+
+/* A list of ranks in the pool. */
+struct share_list {
+	uint32_t first, num;
+	bool is_read;
+};
+
+/* An item of SHARE_SAMPLES, without rank and times. */
+struct share_stack {
+	bool is_read;
+	struct sample sample;
+};
+
+struct share_reader {
+	const struct share *share;
+	struct snapshot_input in; /* the item at hand; the budget of all */
+	/* By column and place: the run at or behind the rank at hand. */
+	size_t *at[SHARE_NUM_COLUMNS];
+	uint32_t *rows[SHARE_NUM_COLUMNS]; /* what share_reader_row() has found */
+	uint32_t *numbers;     /* of the communicators of the rank at hand, in the pool */
+	struct model **shapes; /* [items of SHARE_SHAPE] or NULL: not read yet */
+	/* By item of the column. */
+	struct model_pool *pool;
+	struct share_program *programs;
+	struct share_list *lists;
+	struct share_loan *comm_ranks;
+	struct share_loan *ledgers;
+	struct share_loan
+		*rings; /* NULL, as polls: ranks have their own, since there are details */
+	struct share_loan *polls; /* by item of SHARE_SHAPE */
+	/* By items of SHARE_TRANSITIONS and SHARE_COUNTS. */
+	struct pair_map transition_of;
+	struct share_loan *transitions;
+	size_t num_transitions, transitions_capacity;
+	/* By items of SHARE_COMMS and SHARE_COLLECTIVES. */
+	struct pair_map comm_of;
+	struct share_comm *comms; /* numbered as the pool's */
+	size_t comms_capacity;
+	struct share_stack *stacks; /* [items of SHARE_SAMPLES] or NULL: none read yet */
+	/* The communicators of the rank before, which is mostly in the same ones. */
+	const uint32_t *last_comms;
+	size_t num_last_comms;
+};
+
+void share_reader_init(struct share_reader *r, const struct share *share, struct pdb_error *err);
+void share_reader_deinit(struct share_reader *r);
+/* "what a node tells of WHAT is corrupt", or "claims far more ..."; or that it was interrupted.
+ * Returns -1. */
+int share_reader_refuse(const struct share_reader *r, const char *what, struct pdb_error *err);
+
+/* The items that a column has of a rank; ranks are asked for in ascending order. Borrowed until the
+ * next rank. */
+const uint32_t *share_reader_row(struct share_reader *r, enum share_column_id id, int rank,
+				 size_t *num_ret);
+/* The number of items; more than `most` is bad. */
+size_t share_reader_count(struct share_reader *r, enum share_column_id id, int rank, size_t most);
+/* Make the rank's n-th item of a column the one at hand: its number. Bad if there is none, and 0.
+ */
+uint32_t share_reader_begin(struct share_reader *r, enum share_column_id id, int rank, size_t n);
+/* The item must have been read to its end. */
+void share_reader_end(struct share_reader *r);
+
+/* The number of the rank's n-th item of a column, without reading it. Bad if there is none, and 0.
+ */
+uint32_t share_reader_item(struct share_reader *r, enum share_column_id id, int rank, size_t n);
+/* Make an item of a column the one at hand. */
+void share_reader_begin_item(struct share_reader *r, enum share_column_id id, uint32_t item);
+
+/* A text of the item, with control characters replaced; the caller frees. */
+char *share_reader_text(struct share_reader *r);
+int32_t share_reader_peer(struct share_reader *r, const struct model *model, uint32_t comm);
+/* The peer of a row, as it is in the pool. */
+void share_reader_ledger_peer(struct share_reader *r, struct model_ledger *row);
+/* Zeroed and charged memory of the pool. */
+void *share_reader_take(struct share_reader *r, size_t num, size_t size);
+
+/* Communicators with their lists, and requests. The model's tables are there. */
+void share_read_evidence(struct share_reader *r, struct model *model, int rank);
+void share_read_lane(struct share_reader *r, struct model *model, size_t number, int rank);
+/* What SHARE_DETAILS adds. */
+void share_read_lane_details(struct share_reader *r, struct model *model, size_t number, int rank);
+
+#endif
