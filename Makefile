@@ -67,9 +67,6 @@ GUARD_SRC = attach/daemons/pdbd_guard.c
 LIB_FOLDERS = model model/segment model/job model/wire model/trace attach attach/* pmix analysis analysis/* render shell shell/*
 LIB_SRC = $(filter-out shell/main.c $(PDBD_SRC) $(GUARD_SRC),$(foreach d,$(LIB_FOLDERS),$(wildcard $(d)/*.c)))
 LIB_OBJ = $(LIB_SRC:%.c=$(O)/%.o)
-UNIT_SRC = $(wildcard tests/unit/test_*.c)
-UNIT_BIN = $(UNIT_SRC:tests/unit/%.c=$(O)/tests/unit/%)
-FIXTURE_OBJ = $(patsubst %.c,$(O)/%.o,$(wildcard tests/fixtures/*.c))
 
 # No library is to find a function of ours under the name of its own: readline has an xmalloc, too.
 OWN_ONLY = -Wl,--exclude-libs,libpdb.a
@@ -107,20 +104,7 @@ include model/recorder/recorder.mk
 
 include attach/daemons/pdbd.mk
 
-# ---- Tests ------------------------------------------------------------------------------------
-
-# What unit tests build their inputs with; only what a test uses is linked.
-$(O)/libfixtures.a: $(FIXTURE_OBJ)
-	$(call say,AR,$@)
-	$(Q)rm -f $@ && ar rcs $@ $^
-
-$(O)/tests/unit/%: tests/unit/%.c $(O)/libfixtures.a $(O)/libpdb.a | $(O)/.deps-check
-	$(call say,TEST,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(PC_CFLAGS) -MMD -MP -o $@ $< $(O)/libfixtures.a $(O)/libpdb.a \
-		-lcmocka $(PC_LDLIBS)
-
-unit: $(UNIT_BIN)
+# ---- Tests and benchmarks ---------------------------------------------------------------------
 
 include tests/tests.mk
 
@@ -198,21 +182,27 @@ clean:
 	rm -rf $(O)
 
 help:
-	@echo 'make             build pdb and the recorders into $(O)/ (installs what the build needs)'
-	@echo 'make check       run all tests: unit tests, then real MPI jobs'
-	@echo 'make unit        build the unit tests only; make check-unit runs them'
-	@echo 'make demo        hang a real program and debug it; MPI=native: with Open MPI of this host'
-	@echo 'make campaign    hang real programs in many ways and see what pdb says; make accuracy: the table'
-	@echo 'make fuzz        feed the readers of untrusted input for long; make lint: all static checks'
-	@echo 'make bench       measure the recorder, sampling and first answer beside the alternatives'
-	@echo 'make deps        install every Debian package that any target needs'
-	@echo 'make install     PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=; make uninstall takes it back'
-	@echo 'make dist        a tarball of the sources in $(O)/; make deb: Debian packages in $(O)/deb/'
-	@echo 'make clean       remove $(O)/ (but not what was kept outside)'
+	@echo 'make               build pdb and the recorders into $(O)/; installs what that needs'
+	@echo 'make check         before a commit: unit tests, one real job of each kind, docs, lint'
+	@echo 'make check-all     everything else that is tested on one machine: half an hour'
+	@echo 'make check-NAME    a part of these: check-unit, check-shell, check-jobs ... (docs/testing.md)'
+	@echo 'make format        lay out the C files; make lint: all static checks'
+	@echo 'make demo          hang a real program and debug it; MPI=native: with Open MPI of this host'
+	@echo 'make campaign      hang real programs in many ways and see what pdb says'
+	@echo 'make fuzz          feed the readers of untrusted input for long'
+	@echo 'make bench         measure pdb beside the alternatives'
+	@echo 'make install       PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=; make uninstall takes it back'
+	@echo 'make dist          a tarball of the sources in $(O)/; make deb: Debian packages in $(O)/deb/'
+	@echo 'make deps          install every Debian package that any target needs'
+	@echo 'make clean         remove $(O)/'
+	@echo 'make help-all      all targets, by the file that has them'
 	@echo
 	@echo 'V=1 shows commands; O=DIR builds elsewhere; DEBUG=1, COVERAGE=1, SAN=address,undefined'
 
-.PHONY: all always check unit deps clean help demo bench
+help-all:
+	@grep -H '^\.PHONY:' $(filter %.mk,$(MAKEFILE_LIST)) | sed 's|:\.PHONY:|: |'
+
+.PHONY: all always deps clean help help-all
 .DELETE_ON_ERROR:
 
--include $(LIB_OBJ:.o=.d) $(FIXTURE_OBJ:.o=.d) $(O)/shell/main.d $(UNIT_BIN:=.d)
+-include $(LIB_OBJ:.o=.d) $(O)/shell/main.d

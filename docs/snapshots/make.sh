@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Make the snapshots that the pages' transcripts are of, by hanging real jobs on this machine:
-#   sh tests/hosts.sh 1 sh docs/snapshots/make.sh build
+#   sh tests/hosts/hosts.sh 1 sh docs/snapshots/make.sh build
 # (so that the host has a name that is nobody's).
 # Then "make docs-transcripts" writes the pages' transcripts anew. Needed only when snapshots of an older
 # format cannot be read any more, or to show something new.

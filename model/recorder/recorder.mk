@@ -42,11 +42,3 @@ $(RECORDERS): $(O)/libpdbrec-%.so: $(O)/model/recorder/wrappers-%.op $(REC_PIC_O
 		-Wl,--version-script=model/recorder/exports.map $(LDFLAGS) -o $@ $(filter %.op,$^)
 
 -include $(REC_OBJ:.o=.d) $(REC_PIC_OBJ:.op=.op.d) $(REC_WRAPPERS:=.op.d)
-
-# The recorder's own code in unit tests, instrumented as they are.
-REC_TESTS = $(filter $(O)/tests/unit/test_recorder_%,$(UNIT_BIN))
-
-$(REC_TESTS): $(O)/tests/unit/%: tests/unit/%.c $(REC_OBJ) | $(O)/.deps-check
-	$(call say,TEST,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(REC_OBJ) -lcmocka -lpthread

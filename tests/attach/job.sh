@@ -5,8 +5,7 @@
 # it, is $job.
 work=$(mktemp -d)
 job='' keeper=''
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 \
-	PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+. tests/suite/as_root.sh
 
 clean_up() {
 	[ -n "$job" ] && kill "$job" 2>/dev/null

@@ -75,6 +75,6 @@ one_mpi() {
 		}' "$dir/log"
 }
 
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+. tests/suite/as_root.sh
 one_mpi openmpi "$@"
 one_mpi mpich "$@"

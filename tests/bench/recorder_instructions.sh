@@ -13,7 +13,8 @@ shift $(($# > 2 ? 2 : $#))
 [ ! -d "$other" ] || other=$(cd "$other" && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-export PDB_SEGMENT_DIR="$dir" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+. tests/suite/as_root.sh
+export PDB_SEGMENT_DIR="$dir"
 rounds=5
 calls=1000 # of a round, about: a pattern of seven calls is run 142 times
 

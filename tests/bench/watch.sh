@@ -5,8 +5,7 @@
 # usage: watch.sh BUILD_DIRECTORY [RANKS [SECONDS]]
 set -u
 build=$(realpath "$1") ranks=${2:-64} seconds=${3:-30}
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+. tests/suite/as_root.sh
 mpirun=$(command -v mpirun.openmpi || command -v mpirun)
 work=$(mktemp -d)
 job= watcher=

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The programs of a campaign, all from Debian's packages, with inputs that keep them going for as long
-as a run takes, or, for tests/bench_programs.py, some seconds. Most are built for Open MPI alone."""
+as a run takes, or, for tests/bench/programs.py, some seconds. Most are built for Open MPI alone."""
 
 import gzip
 import os
@@ -24,7 +24,7 @@ class CampaignProgram(RealProgram):
     mpis = ("openmpi",)
     events = 200  # of each rank, after which its main part has begun
     steps = 0  # of a run that is not endless
-    is_timed = True  # bench_programs.py
+    is_timed = True  # bench/programs.py
     env = {}  # for the ranks
     losable = {}
 

@@ -6,7 +6,7 @@
 set -u
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/../checks.bash"
+. "$here/../suite/checks.bash"
 work=$build/tests/cores/work
 rm -rf "$work" && mkdir -p "$work"
 launcher=
@@ -56,7 +56,6 @@ case $pattern in
 	exit
 	;;
 esac
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 ulimit -c unlimited
 # Private memory and the first pages of files, without the shared memory of MPI.
 echo 0x31 >/proc/self/coredump_filter

@@ -5,7 +5,7 @@
 # usage: check.sh BUILD_DIRECTORY [openmpi | mpich]; without an MPI both, at the same time
 set -u
 build=$(realpath "$1")
-. "$(dirname "$0")/../checks.bash"
+. "$(dirname "$0")/../suite/checks.bash"
 
 if [ $# -eq 1 ]; then
 	results=$(mktemp -d)
@@ -27,8 +27,6 @@ work=$(mktemp -d)
 job= driver=
 mkdir "$work/tmp"
 export TMPDIR=$work/tmp
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 trap '' PIPE # a driver may end before it is told anything
 trap 'end_driver; end_job; rm -rf "$work"' EXIT

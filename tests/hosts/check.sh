@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Are the hosts that tests/hosts.sh makes apart where they must be and one where they must be, do
+# Are the hosts that tests/hosts/hosts.sh makes apart where they must be and one where they must be, do
 # MPI jobs run over them, and is nothing left of them, however they end?
 # usage: check.sh BUILD_DIRECTORY; ends with "N passed, N failed"
 set -u
 build=$(realpath "$1")
 tests=$(realpath "$(dirname "$0")/..")
-script=$tests/hosts.sh
+script=$tests/hosts/hosts.sh
 passed=0 failed=0
 work=$(mktemp -d)
 # The hosts' script that was started last, and process 1 of its world.

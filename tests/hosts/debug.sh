@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Does pdb tell of a job on two hosts what it tells of one on a single host, and do its daemons
-# leave the job alone? Runs on the first of the hosts that it makes with tests/hosts.sh.
+# leave the job alone? Runs on the first of the hosts that it makes with tests/hosts/hosts.sh.
 # usage: debug.sh BUILD_DIRECTORY; ends with "N passed, N failed"; JOBS_MPI=openmpi: under this one alone
 set -u
 build=$(realpath "$1")
 tests=$(realpath "$(dirname "$0")/..")
-. "$tests/checks.bash"
+. "$tests/suite/checks.bash"
 
-[ "${2:-}" = here ] || on_hosts "$tests/hosts.sh" 2 bash "$0" "$build" here
+[ "${2:-}" = here ] || on_hosts "$tests/hosts/hosts.sh" 2 bash "$0" "$build" here
 
 work=$(mktemp -d)
 job=
@@ -40,11 +40,11 @@ start_job() {
 start_openmpi() {
 	local slots=$((4 / $(wc -w <<<"$1")))
 	exec mpirun.openmpi --bind-to none --mca mpi_yield_when_idle 1 --host "${1// /:$slots,}:$slots" -n 4 \
-		-x LD_PRELOAD="$build/libpdbrec-openmpi.so" "$build/tests/hosts/nested-openmpi" 2
+		-x LD_PRELOAD="$build/libpdbrec-openmpi.so" "$build/tests/mpi/nested-openmpi" 2
 }
 start_mpich() {
 	exec mpiexec.mpich -hosts "${1// /,}" -ppn $((4 / $(wc -w <<<"$1"))) -n 4 \
-		-genv LD_PRELOAD "$build/libpdbrec-mpich.so" "$build/tests/hosts/nested-mpich" 2
+		-genv LD_PRELOAD "$build/libpdbrec-mpich.so" "$build/tests/mpi/nested-mpich" 2
 }
 end_job() {
 	[ -z "$job" ] || { kill "$job"; wait "$job"; } 2>/dev/null
@@ -149,7 +149,7 @@ check_killed_daemons() {
 }
 
 for mpi in ${JOBS_MPI:-openmpi mpich}; do
-	[ -e "$build/tests/hosts/nested-$mpi" ] || continue
+	[ -e "$build/tests/mpi/nested-$mpi" ] || continue
 	check_same_answers
 	check_killed_pdb
 	check_stopped_daemon

@@ -3,15 +3,15 @@
 # What goes wrong with pdb's daemons on a job over several hosts: daemons are killed and stopped,
 # hosts are cut off, in the middle of an answer and before it. Each time pdb answers soon with what
 # it has and names what is missing, the next answer is whole again where it can be, and the job has
-# not noticed. Makes its hosts with tests/hosts.sh and runs beside them, so that it can pull cables.
+# not noticed. Makes its hosts with tests/hosts/hosts.sh and runs beside them, so that it can pull cables.
 # usage: faults.sh BUILD_DIRECTORY [NUMBER_OF_HOSTS]; ends with "N passed, N failed"
 set -u
 build=$(realpath "$1")
 number=${2:-4}
 tests=$(realpath "$(dirname "$0")/..")
-. "$tests/checks.bash"
+. "$tests/suite/checks.bash"
 
-[ "${3:-}" = here ] || on_hosts "$tests/hosts.sh" -x "$number" bash "$0" "$build" "$number" here
+[ "${3:-}" = here ] || on_hosts "$tests/hosts/hosts.sh" -x "$number" bash "$0" "$build" "$number" here
 
 # In the tree, which all hosts share.
 said=
@@ -23,7 +23,7 @@ hosts=$(echo a b c d e f g h | cut -d' ' -f-"$number")
 last=${hosts##* }
 export COLUMNS=1000 LC_ALL=C.UTF-8
 
-on() { sh "$tests/hosts.sh" on "$@"; }
+on() { sh "$tests/hosts/hosts.sh" on "$@"; }
 has_line() { grep -q -- "$1" "$2"; }
 has_ended() { [ ! -e "/proc/$1" ] || grep -q '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null; }
 not() { ! "$@"; }
@@ -35,7 +35,7 @@ start_job() {
 	local list=${hosts// /:1,}:1
 	on a sh -c 'echo $$ >"$0/job"; exec "$@"' "$work" mpirun --host "$list" \
 		-n "$number" --mca mpi_yield_when_idle 1 -x LD_PRELOAD="$build/libpdbrec-openmpi.so" \
-		"$build/tests/hosts/nested-openmpi" 0 >"$work/output" 2>&1 </dev/null &
+		"$build/tests/mpi/nested-openmpi" 0 >"$work/output" 2>&1 </dev/null &
 	launcher=$!
 	wait_for has_line '^fault: rank' "$work/output" || { cat "$work/output" >&2; return 1; }
 	job=$(cat "$work/job")
@@ -209,16 +209,16 @@ check_first_stopped() {
 check_cut() {
 	tell 'set look 4000' refresh 'set look 100' lp
 	sleep 1
-	sh "$tests/hosts.sh" cut "$cut"
+	sh "$tests/hosts/hosts.sh" cut "$cut"
 	check "host cut off during a look: an answer in time" has_answer 16 "host cut off"
 	check "host cut off during a look: its rank is named" names_hole $cut_rank "$cut"
 	check "host cut off during a look: the others have answered" others_have_answered
 	check "cut off host: the next answer is quick" ask 3 refresh lp
 	check "cut off host: its rank is named" names_hole $cut_rank "$cut"
-	sh "$tests/hosts.sh" join "$cut"
+	sh "$tests/hosts/hosts.sh" join "$cut"
 	check "host back: it takes part again" wait_for is_whole_again
 
-	sh "$tests/hosts.sh" cut "$cut"
+	sh "$tests/hosts/hosts.sh" cut "$cut"
 	check "host cut off before a look: an answer in time" ask 8 refresh lp
 	check "host cut off before a look: its rank is named" names_hole $cut_rank "$cut"
 	check "host cut off before a look: the others have answered" others_have_answered
@@ -231,7 +231,7 @@ check_cut() {
 	check "started with a host cut off: its rank is named" \
 		says "^rank $cut_rank: on host $cut, which does not answer"
 	check "started with a host cut off: the others have answered" others_have_answered
-	sh "$tests/hosts.sh" join "$cut"
+	sh "$tests/hosts/hosts.sh" join "$cut"
 	check "started with a host cut off: it takes part when it is back" wait_for is_whole_again
 }
 # One line of what is missing, of one rank.

@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # gdb on a rank of another host: is it as on this one, and does the rank go on however it ends?
-# Runs on the first of the hosts that it makes with tests/hosts.sh.
+# Runs on the first of the hosts that it makes with tests/hosts/hosts.sh.
 # usage: gdb.sh BUILD_DIRECTORY; ends with "N passed, N failed"
 set -u
 build=$(realpath "$1")
 tests=$(realpath "$(dirname "$0")/..")
-. "$tests/checks.bash"
+. "$tests/suite/checks.bash"
 
 if [ "${2:-}" != here ]; then
 	command -v gdb >/dev/null && command -v tmux >/dev/null ||
 		{ echo 'skip: no gdb, or no tmux'; echo "0 passed, 0 failed"; exit 0; }
-	on_hosts "$tests/hosts.sh" 2 bash "$0" "$build" here
+	on_hosts "$tests/hosts/hosts.sh" 2 bash "$0" "$build" here
 fi
 
 work=$(mktemp -d)
@@ -22,7 +22,7 @@ not() { ! "$@"; }
 
 mpirun.openmpi --bind-to none --mca mpi_yield_when_idle 1 --host a:2,b:2 -n 4 \
 	-x LD_PRELOAD="$build/libpdbrec-openmpi.so" \
-	"$build/tests/hosts/nested-openmpi" 2 >"$work/output" 2>&1 </dev/null &
+	"$build/tests/mpi/nested-openmpi" 2 >"$work/output" 2>&1 </dev/null &
 job=$!
 wait_for has '^fault: rank' "$work/output"
 # Rank 2, which computes without end, and rank 3, which waits for it.

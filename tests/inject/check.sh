@@ -3,7 +3,7 @@
 # Does inject catch a process where it says, and leave it whole where it does not?
 # usage: check.sh INJECT VICTIM
 set -u
-. "$(dirname "$0")/../checks.bash"
+. "$(dirname "$0")/../suite/checks.bash"
 inject=$(realpath "$1") victim=$(realpath "$2")
 pid=
 work=$(mktemp -d)

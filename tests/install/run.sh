@@ -7,7 +7,7 @@
 set -u
 build=$(realpath "$1") make=$2 flags=("${@:3}")
 tree=$PWD
-. tests/checks.bash
+. tests/suite/checks.bash
 work=$(mktemp -d /tmp/pdb-install.XXXXXX)
 job=
 cleanup() {
@@ -18,8 +18,6 @@ trap cleanup EXIT
 trap 'exit 130' INT TERM
 explain() { tail -n 20 "$work/said"; }
 
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export HOME=$work
 unset PDB_LIBDIR LD_PRELOAD MAKEFLAGS MFLAGS
 

@@ -76,7 +76,7 @@ class Mpi:
 
 
 class Srun(Mpi):
-    """The same MPI with Slurm's srun as launcher, on so many of the nodes of tests/slurm.sh -x, one
+    """The same MPI with Slurm's srun as launcher, on so many of the nodes of tests/slurm/slurm.sh -x, one
     rank after the other on another."""
 
     takes_options = False

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a test's job runs: on this machine, or on the hosts that tests/hosts.sh makes of it. Those
-are looked at from outside (hosts.sh -x), where the processes of all of them can be seen, under
-other pids than they have on their hosts."""
+"""Where a test's job runs: on this machine, or on the hosts that tests/hosts/hosts.sh makes of
+it. Those are looked at from outside (hosts.sh -x), where the processes of all of them can be seen,
+under other pids than they have on their hosts."""
 
 import dataclasses
 import glob
@@ -11,7 +11,8 @@ import sys
 
 from . import process, segment
 
-HOSTS_SCRIPT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "hosts.sh")
+_TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+HOSTS_SCRIPT = os.path.join(_TESTS, "hosts", "hosts.sh")
 _STATE = "/run/hosts"
 _CANNOT = 77
 # Which job a process belongs to: on other hosts it is no child of the launcher's.

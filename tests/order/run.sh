@@ -4,22 +4,21 @@
 # The temporal order of jobs without the recorder, under each MPI of the machine: the solver of Ahn et
 # al. (SC 2009), figure 1, with one rank stalled in get_norm(), which must be first, before its
 # neighbours, and these before those that wait in the reduction; and loops that count in three ways.
-# With "hosts" on two hosts (tests/hosts.sh), which must tell the same, also of a program that pdb's host
+# With "hosts" on two hosts (tests/hosts/hosts.sh), which must tell the same, also of a program that pdb's host
 # does not have, and of what was saved of it. Cores of a job tell the same, too. The order is what lp goes
 # by when the stalled rank, too, is inside MPI.
 set -u
 build=$(realpath "$1")
 tests=$(realpath "$(dirname "$0")/..")
-. "$tests/checks.bash"
+. "$tests/suite/checks.bash"
 
-[ "${2:-}" != hosts ] || on_hosts "$tests/hosts.sh" 2 bash "$0" "$build" here
+[ "${2:-}" != hosts ] || on_hosts "$tests/hosts/hosts.sh" 2 bash "$0" "$build" here
 
 work=$(mktemp -d)
 job=
 trap 'end_job; rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
-export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_mpi_yield_when_idle=1
 pdb=(env COLUMNS=100 LC_ALL=C.UTF-8 "$build/pdb" --nx --batch)
 has() { grep -q -- "$1" "$work/answer"; }
 explain() { cat "$work/answer"; }

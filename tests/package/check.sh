@@ -6,14 +6,14 @@
 # the line: N passed, N failed. Status 77: no roots can be made here.
 set -u
 build=$(realpath "$1") version=$2 suite=$3 needed=$4
-. tests/checks.bash
+. tests/suite/checks.bash
 out=$build/package
 mkdir -p "$out"
 explain() { tail -n 20 "$out/said"; }
 
 # in_root NAME PACKAGES COMMAND...
 in_root() {
-	sh tests/debian_root.sh -p "$2" "$suite" "$build/package-$suite-$1" "${@:3}" >"$out/said" 2>&1
+	sh tests/debian/root.sh -p "$2" "$suite" "$build/package-$suite-$1" "${@:3}" >"$out/said" 2>&1
 	local status=$?
 	[ $status -ne 77 ] || { cat "$out/said" >&2; echo '0 passed, 0 failed'; exit 77; }
 	return $status

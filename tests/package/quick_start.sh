@@ -4,7 +4,7 @@
 # usage: quick_start.sh OUT; status 1 if something fails
 set -u
 out=$1
-. tests/checks.bash
+. tests/suite/checks.bash
 work=$(mktemp -d)
 explain() { tail -n 20 "$work/said"; }
 # says STATUS PATTERN COMMAND...

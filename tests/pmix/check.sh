@@ -3,7 +3,7 @@
 # The PMIx tool connection against a real Open MPI 5 mpirun: is the answer right, is the time kept,
 # and does the job live on, whatever happens in the middle? usage: check.sh ASK [ROUNDS]
 set -u
-. "$(dirname "$0")/../checks.bash"
+. "$(dirname "$0")/../suite/checks.bash"
 ask=$(realpath "$1") rounds=${2:-40}
 work=$(mktemp -d)
 job=

@@ -8,7 +8,7 @@
 # shellcheck disable=SC2034
 build=$(cd "$1" && pwd) here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+. "$here/../suite/as_root.sh"
 export PDB_SEGMENT_DIR="$work/segments" CHECK_DIR="$work/check"
 passed=0 failed=0 skipped=0
 

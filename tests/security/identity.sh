@@ -5,7 +5,7 @@
 # usage: identity.sh BUILD. Ends with the line: N passed, N failed.
 set -u
 build=$(realpath "$1")
-. tests/checks.bash
+. tests/suite/checks.bash
 skip() { echo "skip: $*"; echo "0 passed, 0 failed"; exit 0; }
 { [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; } || skip "this takes root, to be another user"
 # Whose job is the only one here is to be known; and all of them end with this script.
@@ -21,7 +21,7 @@ mkdir -p "$work/owner" "$work/root" "$work/bin"
 chmod 755 "$work" && chown 65534:65534 "$work/owner"
 cp "$build/pdb" "$build"/pdbd-* "$build"/libpdbrec-*.so "$work/"
 cp "$build/tests/security/launcher" "$work/owner/mpirun" && cp "$work/owner/mpirun" "$work/owner/srun"
-cp "$build/tests/security/names" "$work/owner/" && cp "$build/tests/watch/phases-mpich" "$work/owner/phases"
+cp "$build/tests/security/names-mpich" "$work/owner/names" && cp "$build/tests/watch/phases-mpich" "$work/owner/phases"
 truncate -s 4096 "$work/owner/libopen-rte.so.40" "$work/owner/libslurm.so.38"
 chown -R 65534:65534 "$work/owner"
 user=$(id -un 65534)

@@ -5,7 +5,7 @@
 set -u
 build=$(realpath "$1")
 here=$(realpath "$(dirname "$0")")
-. "$here/../checks.bash"
+. "$here/../suite/checks.bash"
 work=$(mktemp -d) jobs=()
 stop() {
 	[ ${#jobs[@]} = 0 ] || kill "${jobs[@]}" 2>/dev/null
@@ -19,7 +19,7 @@ unset PAGER LESS NO_COLOR
 
 # Clears the screen, is red, begins the line anew; C1 as a byte and as UTF-8; right to left; a title.
 evil=$(printf 'ev\033[2J\033[1;31mfaked\rfaked\2332J\302\2332J\342\200\256\033]0;owned\007il')
-objcopy --redefine-sym main="$evil" "$build/tests/security/names" "$work/$evil"
+objcopy --redefine-sym main="$evil" "$build/tests/security/names-mpich" "$work/$evil"
 
 # at_terminal PATTERN PDB-ARGUMENT...: types standard input.
 at_terminal() {

@@ -9,8 +9,7 @@ work=$(mktemp -d /tmp/pdb-shell.XXXXXX)
 passed=0 failed=0 jobs=
 
 export HOME=$work PDB_HISTORY= TERM=${TERM:-dumb}
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+. tests/suite/as_root.sh
 
 cleanup() {
 	for job in $jobs; do

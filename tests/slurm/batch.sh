@@ -6,15 +6,15 @@
 set -u
 build=$(realpath "$1")
 tests=$(realpath "$(dirname "$0")/..")
-. "$tests/checks.bash"
+. "$tests/suite/checks.bash"
 
-[ "${2:-}" = here ] || on_hosts "$tests/slurm.sh" 2 bash "$0" "$build" here
+[ "${2:-}" = here ] || on_hosts "$tests/slurm/slurm.sh" 2 bash "$0" "$build" here
 
 # On both nodes.
 work=$(mktemp -d "$build/tests/slurm/batch.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-export PATH=$build:$PATH OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export PATH=$build:$PATH
 explain() { sed 's/^/    | /' out; }
 
 is_idle() { [ -z "$(squeue -h)" ]; }

@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # pdb on jobs of one node that a real srun has started, however it is told of them. Runs on the one
-# host of a Slurm that it makes with tests/slurm.sh.
+# host of a Slurm that it makes with tests/slurm/slurm.sh.
 # usage: check.sh BUILD_DIRECTORY; ends with "N passed, N failed"
 set -u
 build=$(realpath "$1")
 tests=$(realpath "$(dirname "$0")/..")
-. "$tests/checks.bash"
+. "$tests/suite/checks.bash"
 
-[ "${2:-}" = here ] || on_hosts "$tests/slurm.sh" 1 bash "$0" "$build" here
+[ "${2:-}" = here ] || on_hosts "$tests/slurm/slurm.sh" 1 bash "$0" "$build" here
 
-program=$build/tests/slurm/nested-openmpi
+program=$build/tests/mpi/nested-openmpi
 ranks=4 victim=2
 work=$(mktemp -d)
 job=

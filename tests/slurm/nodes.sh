@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Does pdb tell of a job on two of Slurm's nodes what it tells of one on a single node, and do its
 # daemons, a step of the same Slurm job, leave the job alone? Runs on the first host of a Slurm that
-# it makes with tests/slurm.sh.
+# it makes with tests/slurm/slurm.sh.
 # usage: nodes.sh BUILD_DIRECTORY; ends with "N passed, N failed"
 set -u
 build=$(realpath "$1")
 tests=$(realpath "$(dirname "$0")/..")
-. "$tests/checks.bash"
+. "$tests/suite/checks.bash"
 
-[ "${2:-}" = here ] || on_hosts "$tests/slurm.sh" 2 bash "$0" "$build" here
+[ "${2:-}" = here ] || on_hosts "$tests/slurm/slurm.sh" 2 bash "$0" "$build" here
 
 # On all nodes.
 work=$(mktemp -d "$build/tests/slurm/work.XXXXXX")
@@ -57,7 +57,7 @@ end_job() {
 
 # start_nested OPTIONS...: hangs in rank 2
 start_nested() {
-	start_job output "${recorded[@]}" "$@" "$build/tests/slurm/nested-$mpi" 2
+	start_job output "${recorded[@]}" "$@" "$build/tests/mpi/nested-$mpi" 2
 	wait_for has_line '^fault: rank' output && return
 	cat output output.errors >&2
 	check "$mpi: a job starts" false
@@ -189,7 +189,7 @@ write_script() {
 		mpi=$mpi build=$build
 		$(declare -p pdb srun)
 		$(declare -f has_line has_ended wait_for tell)
-		"\$@" "\$build/tests/slurm/nested-\$mpi" 2 >output 2>output.errors &
+		"\$@" "\$build/tests/mpi/nested-\$mpi" 2 >output 2>output.errors &
 		job=\$!
 		wait_for has_line '^fault: rank' output
 		[ "\$1" = env ] || unset \${!SLURM_*}

@@ -6,9 +6,9 @@
 set -u
 build=$(realpath "$1")
 tests=$(realpath "$(dirname "$0")/..")
-. "$tests/checks.bash"
+. "$tests/suite/checks.bash"
 
-[ "${2:-}" != hosts ] || on_hosts "$tests/hosts.sh" 2 bash "$0" "$build" here
+[ "${2:-}" != hosts ] || on_hosts "$tests/hosts/hosts.sh" 2 bash "$0" "$build" here
 
 # Where hosts with a /tmp of their own see it, too.
 work=$(mktemp -d -p "$build" tracing.XXXXXX)
@@ -17,8 +17,7 @@ ranks=3 hosts=
 [ "${2:-}" != here ] || { hosts="a b"; ranks=4; }
 trap 'end_job; rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
-export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_mpi_yield_when_idle=1
 pdb=(env COLUMNS=100 LC_ALL=C.UTF-8 "$build/pdb" --nx --batch)
 # A busy machine may take minutes; what waits ends as soon as it can.
 wait_long() {

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What the tests of watching share. Source it with the build directory in $build; they are in $work
 # then, which goes away with their jobs at the end.
-. "$(dirname "${BASH_SOURCE[0]}")/../checks.bash"
+. "$(dirname "${BASH_SOURCE[0]}")/../suite/checks.bash"
 
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export HOME=${HOME:-/}
 work=$(mktemp -d /tmp/pdb-watch.XXXXXX)
 jobs=

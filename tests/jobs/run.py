@@ -196,9 +196,9 @@ def main():
     parser.add_argument("--build", default="build", help="where pdb and its recorders are")
     parser.add_argument("--mpi", action="append", help="openmpi or mpich (default: all there are)")
     parser.add_argument("--srun", type=int, metavar="NODES",
-                        help="srun starts the jobs, on so many nodes of tests/slurm.sh -x")
+                        help="srun starts the jobs, on so many nodes of tests/slurm/slurm.sh -x")
     parser.add_argument("--hosts", type=int, metavar="NUMBER",
-                        help="run the jobs over so many hosts, made with tests/hosts.sh")
+                        help="run the jobs over so many hosts, made with tests/hosts/hosts.sh")
     parser.add_argument("--short", action="store_true", help="one program of each kind only")
     parser.add_argument("--only", help="pattern or words of the names of tests (or $TEST)")
     parser.add_argument("--repeat", help="how often to run each (or $REPEAT)")

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Run tests/recorder/run.sh and unharmed.sh for both MPIs (JOBS_MPI: for one), side by side, as most of the time is the
 # start of jobs, and end with one line: N passed, N failed.
-# usage: run_recorder.sh BUILD_DIR [WORD: only tests whose name holds it]
+# usage: run_all.sh BUILD_DIR [WORD: only tests whose name holds it]
 set -u
-. tests/beside.bash
+. tests/suite/beside.bash
 folder=$1/tests/recorder
 mkdir -p "$folder"
 run_scripts() {

@@ -5,11 +5,11 @@
 - A block behind <!-- transcript: SNAPSHOT --> is what pdb says of that snapshot, word for word: each
   line "(pdb) COMMAND" is carried out on it, in its folder, each line "$ pdb ..." by the shell. There
   is no other block of such lines in docs/. Those in README.md are of live jobs; the one behind
-  <!-- make docs-demo --> is of "make demo" and has the commands of tests/demo.pdb.
+  <!-- make docs-demo --> is of "make demo" and has the commands of tests/demo/demo.pdb.
 - docs/messages.md has every message in the sources.
 - Links lead to pages and sections that there are. Told is which pages no link leads to.
 
-usage: check_docs.py BUILD [--write | --messages | --demo FILE]
+usage: check.py BUILD [--write | --messages | --demo FILE]
 --write makes the transcripts anew, --messages prints docs/messages.md, --demo puts what the demo said
 into README.md.
 Ends with one line: N passed, N failed."""
@@ -21,7 +21,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 DOCS = ROOT / "docs"
 UNMARKED = re.compile(r"(?<!-->\n)```\n(\(pdb\) [^\n]*)")
 MARK = re.compile(r"<!-- transcript: (\S+) -->\n```\n(.*?)```\n", re.S)
@@ -103,7 +103,7 @@ def check_demo(count):
     """That README.md's transcript has the commands of the demo, in their order."""
     block = DEMO.search((ROOT / "README.md").read_text())
     shown = re.findall(r"^\(pdb\) (.*)", block.group(1), re.M) if block else []
-    typed = re.findall(r'^echo "\(pdb\) (.*)"', (ROOT / "tests/demo.pdb").read_text(), re.M)
+    typed = re.findall(r'^echo "\(pdb\) (.*)"', (ROOT / "tests/demo/demo.pdb").read_text(), re.M)
     count.check("README.md: the demo", "" if shown == typed else f"{shown}, not {typed}: make docs-demo")
 
 

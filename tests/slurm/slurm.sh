@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A real Slurm on hosts that tests/hosts.sh makes: slurmctld on host a, slurmd on all of them.
+# A real Slurm on hosts that tests/hosts/hosts.sh makes: slurmctld on host a, slurmd on all of them.
 #
 # usage: slurm.sh [-x] NUMBER [COMMAND [ARGUMENT...]]
 #
@@ -8,7 +8,7 @@
 # nodes are idle, and removes everything when it ends, however it ends. With -x the command runs
 # outside of the hosts (see hosts.sh). The nodes are named as the hosts and claim to have 16
 # processors each. A program must be in the tree, as each host has its own /tmp:
-#	sh tests/slurm.sh 2 srun -N 2 -n 4 --mpi=pmix_v4 build/tests/slurm/nested-openmpi
+#	sh tests/slurm/slurm.sh 2 srun -N 2 -n 4 --mpi=pmix_v4 build/tests/mpi/nested-openmpi
 # Slurm's files are in /run/slurm of each host and its settings in /etc/slurm, both mounted in the
 # hosts only. A Slurm that this machine itself runs is not touched.
 # Status: the command's; 77 when hosts cannot be made here, and why is said.
@@ -107,7 +107,7 @@ case ${1:-} in
 	exec "$@" ;;
 --outside)
 	shift
-	sh "$(dirname "$self")/hosts.sh" on a sh "$self" --start
+	sh "$(dirname "$self")/../hosts/hosts.sh" on a sh "$self" --start
 	exec "$@" ;;
 -x)
 	place=-x
@@ -124,6 +124,6 @@ for program in munged:munge slurmctld:slurmctld slurmd:slurmd srun:slurm-client;
 done
 [ $# -gt 0 ] || set -- "${SHELL:-/bin/sh}"
 if [ -n "$place" ]; then
-	exec sh "$(dirname "$self")/hosts.sh" -x "$number" sh "$self" --outside "$@"
+	exec sh "$(dirname "$self")/../hosts/hosts.sh" -x "$number" sh "$self" --outside "$@"
 fi
-exec sh "$(dirname "$self")/hosts.sh" "$number" sh "$self" --inside "$@"
+exec sh "$(dirname "$self")/../hosts/hosts.sh" "$number" sh "$self" --inside "$@"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Counting checks and waiting for events, for the tests that are shell scripts. Source it.
+. "$(dirname "${BASH_SOURCE[0]}")/as_root.sh"
 passed=0 failed=0
 
 # check WHAT COMMAND...: of a failure the command is shown, with what its words became; a script's function
@@ -17,7 +18,7 @@ check() {
 	fi
 }
 
-# on_hosts MAKER ARGUMENT...: go on as a command on hosts that tests/hosts.sh or slurm.sh makes, and end as it does.
+# on_hosts MAKER ARGUMENT...: go on as a command on hosts that tests/hosts/hosts.sh or slurm.sh makes, and end as it does.
 # Where there can be none nothing has passed or failed.
 on_hosts() {
 	local status

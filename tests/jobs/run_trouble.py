@@ -26,7 +26,7 @@ from jobs.report import Failure, Report, Skip, check
 from jobs.source import build_folder, find_program
 
 SIZE, RANK = 4, 2  # of the job that hangs, and where
-SNAPSHOT = os.path.join(os.path.dirname(__file__), "../docs/snapshots/lammps.pdb")
+SNAPSHOT = os.path.join(os.path.dirname(__file__), "../../docs/snapshots/lammps.pdb")
 ACCUSATION = f"Least progressed: rank {RANK}, 1 of "
 
 

@@ -24,7 +24,7 @@ if [ "$1" = --ranks ]; then
 fi
 if [ $# -eq 1 ]; then
 	status=0
-	sh "$(dirname "$self")/hosts.sh" 2 sh "$self" "$1" a b || status=$?
+	sh "$(dirname "$self")/../hosts/hosts.sh" 2 sh "$self" "$1" a b || status=$?
 	[ $status -eq 77 ] || exit $status
 	echo "demo: so all ranks are on this host" >&2
 	set -- "$1" localhost

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Ask a launcher for its processes, for tests/pmix/check.sh. usage: ask [--hold] PID TIMEOUT_MS
+ * Ask a launcher for its processes, for tests/pmix/check.sh. usage: pmix-ask [--hold] PID TIMEOUT_MS
  * [NAMESPACE] Prints "rank pid host executable" for each rank, after a line with the job's name;
  * or the error on stderr, and its code as exit status. With --hold all threads of the launcher
  * but the first stand still meanwhile, as in a server that hangs without being stopped. */

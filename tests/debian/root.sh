@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A Debian root directory to run things in: made once by debootstrap, kept for the next time.
 #
-# usage: debian_root.sh [-p "PACKAGE..."] SUITE DIR [COMMAND [ARGUMENT...]]
+# usage: root.sh [-p "PACKAGE..."] SUITE DIR [COMMAND [ARGUMENT...]]
 #
 # Makes DIR a root of Debian SUITE (bookworm, trixie) if it is not one yet, installs what is missing
 # of the packages, and runs the command in it, in the present directory: the tree that this script
@@ -12,7 +12,7 @@
 # another. Status: that of the command; 77 when a root cannot be made here (not root, no network).
 set -eu
 
-say() { echo "debian_root: $*" >&2; }
+say() { echo "debian/root.sh: $*" >&2; }
 refuse() { say "$*"; exit 77; }
 
 # "URI suite" of each binary source of apt, from both formats of its files.
@@ -157,7 +157,7 @@ fi
 suite=$1
 mkdir -p "$2"
 dir=$(realpath "$2")
-tree=$(dirname "$(dirname "$self")")
+tree=$(realpath "$(dirname "$self")/../..")
 shift 2
 [ "$dir" != / ] || { say "refusing to touch /"; exit 2; }
 

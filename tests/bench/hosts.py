@@ -11,7 +11,7 @@ import re
 import statistics
 import sys
 
-from bench_first_answer import show
+from first_answer import show
 from jobs.job import QUIET_NEW_S, Job, ask_job
 from jobs.mpi import find_mpis, find_pdb
 from jobs.place import Here, Hosts, enter_hosts

@@ -18,7 +18,7 @@ from jobs.mpi import find_mpis, find_pdb
 from jobs.programs import Lammps
 from jobs.report import Report, check
 
-SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "traces")
+SOURCES = os.path.dirname(os.path.abspath(__file__))
 SIZE, RANK, STEP = 4, 2, 21
 LAMMPS_SIZE, LAMMPS_RANK = 4, 2
 TRACE = {"PDB_TRACE": "1048576"}

@@ -13,7 +13,7 @@
 # among it, is the same on all, as if on a network file system. ssh from any to any needs no
 # password, so "mpirun --host a:2,b:2 -n 4 PROGRAM" works. No network leads out of the hosts, and
 # nothing of this machine is changed: keys, settings and /etc/hosts are mounted in the hosts only.
-# The root file system is the one that this script runs in, that of debian_root.sh for example.
+# The root file system is the one that this script runs in, that of debian/root.sh for example.
 #
 # With -x the command runs outside the hosts, where it sees the processes of all of them under
 # other pids, and this machine's own /tmp and /dev/shm. There, and in another terminal:
@@ -280,7 +280,7 @@ status() {
 }
 
 self=$(realpath "$0")
-tree=$(dirname "$(dirname "$self")")
+tree=$(realpath "$(dirname "$self")/../..")
 place=inside world=
 case ${1:-} in
 --world)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """pdb killed by SIGKILL at random moments does not harm the job that it looks at: after each kill
 every rank runs, untraced, and what the program prints in the end is what it prints without pdb. Other
-accidents: some of those of tests/run_accidents.py."""
+accidents: some of those of tests/harmless/run_trials.py."""
 
 import argparse
 import contextlib

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Run make targets that test something, and add up what they report.
-# usage: check.sh MAKE O=DIR TARGET[,TARGET...][+TARGET[,TARGET...]...]...
+# usage: check.sh MAKE O=DIR NAME TARGET[,TARGET...][+TARGET[,TARGET...]...]...
 # One after the other; those that are joined by a + run side by side, since a part that waits for one
 # job after the other leaves most of the processors to others; each side can be some that run one after
 # the other, joined by commas. All that they need is built before. Each is reported on when it ends.
 # A target's last line of the form "N passed, N failed" counts; a target that ends with a failure
 # without having counted one counts as one failed test. What a target prints goes to
-# DIR/check/TARGET.log; V=1 in the environment shows it at once. A target that fails is run once
+# DIR/NAME/TARGET.log; V=1 in the environment shows it at once. A target that fails is run once
 # more, alone: tests of real jobs share few processors with everything else on the machine. A test
 # has failed if it failed both times; what failed once is listed as UNSTEADY: look into it. Tests are
 # told apart by the lines "FAILED  NAME" that they print, reasons in the lines below them. What
@@ -16,8 +16,8 @@
 # how long processors worked for it. Ends with the sum, in the same form.
 set -u
 make=$1 build=$2
-shift 2
-logs=${build#O=}/check
+logs=${build#O=}/$3
+shift 3
 . "$(dirname "$0")/beside.bash"
 rm -rf "$logs" && mkdir -p "$logs" || exit 1
 

@@ -3,7 +3,7 @@
 # Run tests/shell/*.sh on the pdb of a build directory, side by side, as each of them mostly waits for
 # a job of its own, and end with one line: N passed, N failed.
 set -u
-. tests/beside.bash
+. tests/suite/beside.bash
 names='cli inlined job json mpis stacks terminal'
 folder=$1/tests/shell
 passed=0 failed=0
