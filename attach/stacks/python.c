@@ -12,8 +12,7 @@
 #include "model/monotonic.h"
 #include "model/xalloc.h"
 
-#define COPY_NS 100000 /* a thread stands still for no longer than this because of it */
-#define MAX_TRIES 8    /* objects by the names that it has */
+#define MAX_TRIES 8 /* objects by the names that it has */
 #define MAX_INTERPRETERS 16
 #define MAX_THREADS 4096 /* of all interpreters */
 /* The list of threads is read no more often, since many threads may not be in it. */
@@ -21,6 +20,8 @@
 /* Of location tables, for the frames of one stack: those of a thousand usual functions. */
 #define MAX_LINE_BYTES (4 << 20)
 #define OWNED_BY_C_STACK 3
+
+uint64_t python_copy_ns = 100000;
 
 /* ---- Layouts ---- */
 
@@ -356,8 +357,8 @@ static bool get_frame(struct reader *reader, uint64_t address, struct python_fra
 void python_copy_frames(struct python_copy *copy)
 {
 	const struct python_layout *layout = &copy->python->layout;
-	struct reader reader = {copy,
-				copy->python->memory.pid ? monotonic_ns() + COPY_NS : UINT64_MAX};
+	struct reader reader = {copy, copy->python->memory.pid ? monotonic_ns() + python_copy_ns
+							       : UINT64_MAX};
 	uint64_t address;
 
 	if (!get(&reader, copy->thread + layout->thread_frame, &address, sizeof(address)))

@@ -11,6 +11,10 @@
 
 struct modules;
 
+/* A thread stands still for no longer than this because of a copy. Tests of what is copied allow
+ * more, since a busy machine takes it. */
+extern uint64_t python_copy_ns;
+
 /* Where things are in CPython's structs: offsets in bytes. */
 struct python_layout {
 	uint64_t runtime_interpreters; /* _PyRuntimeState: the first interpreter */

@@ -383,5 +383,6 @@ int main(void)
 
 	if (!share_memory())
 		return 1;
+	python_copy_ns = UINT64_C(60000000000);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
