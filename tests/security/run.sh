@@ -5,7 +5,7 @@
 # usage: run.sh BUILD. Ends with the line: N passed, N failed.
 set -u
 build=$(realpath "$1")
-. tests/checks.bash
+. tests/suite/checks.bash
 if [ "$(id -u)" != 0 ] || ! command -v setpriv >/dev/null; then
 	echo "skip: this takes root, to be two other users"
 	echo "0 passed, 0 failed"
@@ -25,9 +25,10 @@ trap stop EXIT
 mkdir -p "$work/owner" "$work/other" "$work/shared"
 chmod 755 "$work" && chmod 1777 "$work/shared"
 chown 65534:65534 "$work/owner" && chown 65533:65533 "$work/other"
-cp -r "$build/pdb" "$build"/libpdbrec-*.so "$work/"
+# Another user need not reach the build directory.
+cp -r "$build/pdb" "$build"/libpdbrec-*.so "$work/" && cp "$build/tests/security/names-mpich" "$work/names"
 # A function, too, has a name that is none.
-objcopy --redefine-sym main='main<script>' "$build/tests/security/names" "$work/$(printf 'ev\033[2Jil')"
+objcopy --redefine-sym main='main<script>' "$work/names" "$work/$(printf 'ev\033[2Jil')"
 program=$(echo "$work"/ev*il)
 as() {
 	local user=$1
@@ -69,7 +70,7 @@ check "he cannot clean it away" test -e "$segment"
 # A process gets the name of its segment taken by others: a link to a file that it could write.
 plant() {
 	as 65534 sh -c 'echo $$ >pid; while [ ! -e go ]; do sleep 0.1; done; exec "$@"' sh \
-		env PDB_RECORD=1 LD_PRELOAD="$work/libpdbrec-mpich.so" PMI_RANK= "$build/tests/security/names" \
+		env PDB_RECORD=1 LD_PRELOAD="$work/libpdbrec-mpich.so" PMI_RANK= "$work/names" \
 		>"$work/planted" 2>&1 &
 	wait_for test -s pid
 	echo precious >target && chown 65534 target
@@ -158,7 +159,7 @@ check "the rank lives" kill -0 "$rank"
 if findmnt -n -o OPTIONS -T "$work" | grep -q nosuid; then
 	echo "skip: no setuid programs in $work"
 else
-	cp "$build/tests/security/names" "$work/setuid" && chown 65533 "$work/setuid" && chmod 4755 "$work/setuid"
+	cp "$work/names" "$work/setuid" && chown 65533 "$work/setuid" && chmod 4755 "$work/setuid"
 	as 65534 LD_PRELOAD="$work/libpdbrec-mpich.so" "$work/setuid" >"$work/setuid.out" 2>&1 &
 	is_setuid_ready() { grep -q ready "$work/setuid.out"; }
 	check "a setuid program runs" wait_for is_setuid_ready
