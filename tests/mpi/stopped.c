@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A rank stopped by a signal inside MPI: it waits for a message that rank 0 sends only after a
- * process beside that rank has seen it stopped. Then everybody waits at a barrier. expect: lp=R
- * kind=stopped where=MPI_Recv ranks: 4:2 8:5 */
+ * A rank stopped by a signal inside MPI: it waits for a message that rank 0 sends only after a process
+ * beside that rank has seen it stopped. Then everybody waits at a barrier.
+ * expect: lp=R kind=stopped where=MPI_Recv
+ * ranks: 4:2 8:5 */
 #define _GNU_SOURCE /* program_invocation_name */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Synchronous sends without blocking: everybody sends to the right and receives from the left,
- * and waits for both at once. The faulty one wants a word of its left neighbour before it
- * receives, which that says only when its send has ended. Short as the messages are, the send
- * ends with its receive alone. expect: kind=deadlock lp=R says: rank {R-1}; MPI_Issend; to
- * receive message; MPI_Recv ranks: 4:1 8:6 */
+ * Synchronous sends without blocking: everybody sends to the right and receives from the left, and
+ * waits for both at once. The faulty one wants a word of its left neighbour before it receives, which
+ * that says only when its send has ended. Short as the messages are, the send ends with its receive
+ * alone.
+ * expect: kind=deadlock lp=R
+ * says: rank {R-1}; MPI_Issend; to receive message; MPI_Recv
+ * ranks: 4:1 8:6 */
 #include <mpi.h>
 
 #include "fault.h"

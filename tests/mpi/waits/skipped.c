@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A collective left out: in every third step all ranks agree, but the faulty one goes on to the
- * next exchange with its neighbours, which is nothing unusual in itself. expect: kind=deadlock
- * lp=R says: MPI_Allreduce; left out ranks: 4:2 8:5 */
+ * A collective left out: in every third step all ranks agree, but the faulty one goes on to the next
+ * exchange with its neighbours, which is nothing unusual in itself.
+ * expect: kind=deadlock lp=R
+ * says: MPI_Allreduce; left out
+ * ranks: 4:2 8:5 */
 #include <mpi.h>
 
 #include "fault.h"
