@@ -185,6 +185,7 @@ help:
 	@echo 'make               build pdb and the recorders into $(O)/; installs what that needs'
 	@echo 'make check         before a commit: unit tests, one real job of each kind, docs, lint'
 	@echo 'make check-all     everything else that is tested on one machine: half an hour'
+	@echo 'make check-long    what takes longer still: Slurm, packages, all wrong arguments'
 	@echo 'make check-NAME    a part of these: check-unit, check-shell, check-jobs ... (docs/testing.md)'
 	@echo 'make format        lay out the C files; make lint: all static checks'
 	@echo 'make demo          hang a real program and debug it; MPI=native: with Open MPI of this host'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A Slurm of hosts. Not of "check-all": it installs Slurm, which Debian starts on the machine, too.
+# A Slurm of hosts, a part of "check-long": it installs Slurm, which Debian starts on the machine, too.
 
 SLURM_PROGRAMS = $(NESTED) $(call under_each_mpi,slurm/count)
 

@@ -12,11 +12,15 @@ CHECKS = check-includes check-unit+check-docs,check-lint check-kinds+check-shell
 CHECKS_BUSY = check-jobs check-healthy check-programs check-trouble check-harmless check-recorder check-tracing \
 	check-campaign check-fuzz
 CHECKS_WAITING = check-watch check-watch-trouble check-sessions check-gdb check-elsewhere check-hosts check-attach \
-	check-queues check-daemons check-inject check-traces check-cores check-instructions
+	check-queues check-daemons check-inject check-traces check-cores check-instructions check-faults \
+	check-namespaces check-report
 CHECK_OTHER_DEBIAN = $(if $(is_debian13),check-pmix,check-debian13)
 in_turn = $(subst $(space),$(comma),$(strip $(1)))
 CHECKS_ALL = check-install check-order+check-security,check-identity,check-terminal \
 	$(CHECK_OTHER_DEBIAN)+$(call in_turn,$(CHECKS_WAITING))+$(call in_turn,$(CHECKS_BUSY))
+
+# By themselves: they take half an hour each, or install what Debian then starts on the machine.
+CHECKS_LONG = lint check-slurm check-package check-recorder-long
 
 # Built before the parts are run, since those side by side must not build the same; what takes longest first.
 needs_of = $(foreach part,$(subst $(comma), ,$(subst +, ,$(1))),$(NEEDS_$(part)))
@@ -26,8 +30,11 @@ check-all-needs: $(filter debian13-needs,$(call needs_of,$(CHECKS_ALL))) all $(c
 check: check-needs
 	@V=$(V) bash tests/suite/check.sh "$(MAKE)" O=$(O) $@ $(CHECKS)
 
-check-all: export SAMPLES ?= 60
+check check-all: export SAMPLES ?= 60
 check-all: check-all-needs
 	@V=$(V) bash tests/suite/check.sh "$(MAKE)" O=$(O) $@ $(CHECKS_ALL)
 
-.PHONY: check check-needs check-all check-all-needs
+check-long: all
+	@V=$(V) bash tests/suite/check.sh "$(MAKE)" O=$(O) $@ $(CHECKS_LONG)
+
+.PHONY: check check-needs check-all check-all-needs check-long
