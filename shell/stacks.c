@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,11 +6,11 @@
 #include "model/error.h"
 #include "model/interrupt.h"
 #include "model/job/rankset.h"
-#include "model/xalloc.h"
 #include "render/order_text.h"
 #include "render/view.h"
 #include "shell/args.h"
 #include "shell/banner.h"
+#include "shell/option.h"
 #include "shell/session.h"
 #include "shell/stack_order.h"
 #include "shell/stacks.h"
@@ -20,60 +19,22 @@
 
 /* ---- Options ---- */
 
-enum option_kind { OPTION_FLAG, OPTION_DEPTH, OPTION_PATTERN, OPTION_EXTREME, OPTION_TIME };
-
-/* What is to be done about a word. */
-struct option {
-	const char *name;
-	enum option_kind kind;
-	/* By kind: the flag's or the pattern's place in struct stacks_options (of OPTION_TIME: set
-	 * for steps from the end), or the order. */
-	size_t place;
-	enum calltree_extreme extreme;
-};
-
 #define PLACE(member) offsetof(struct stacks_options, member)
 
-static const struct option options[] = {
-	{"above", OPTION_PATTERN, PLACE(edit.above), 0},
-	{"below", OPTION_PATTERN, PLACE(edit.below), 0},
-	{"depth", OPTION_DEPTH, 0, 0},
-	{"first", OPTION_TIME, PLACE(is_timed), 0},
-	{"full", OPTION_FLAG, PLACE(is_full), 0},
-	{"hide", OPTION_PATTERN, PLACE(edit.hide), 0},
-	{"join", OPTION_FLAG, PLACE(is_joined), 0},
-	{"last", OPTION_TIME, PLACE(is_last), 0},
-	{"least", OPTION_EXTREME, 0, CALLTREE_LEAST},
-	{"longest", OPTION_EXTREME, 0, CALLTREE_LONGEST},
-	{"most", OPTION_EXTREME, 0, CALLTREE_MOST},
-	{"search", OPTION_PATTERN, PLACE(edit.search), 0},
-	{"shortest", OPTION_EXTREME, 0, CALLTREE_SHORTEST},
-};
-
-enum { NUM_OPTIONS = sizeof(options) / sizeof(options[0]) };
-
-static const struct option *find_option(const char *word, struct pdb_error *err)
+/* A regular expression, or "mpi". */
+static int take_pattern(void *stacks, const struct option *option, const char *typed,
+			const struct args *args, size_t *next, struct pdb_error *err)
 {
-	const char *names[NUM_OPTIONS];
-	int found;
-
-	for (size_t i = 0; i < NUM_OPTIONS; i++)
-		names[i] = options[i].name;
-	found = args_find_option(word, names, NUM_OPTIONS, err);
-	return found < 0 ? NULL : &options[found];
-}
-
-static int take_pattern(struct stacks_options *ret, const struct args *args, size_t *next,
-			struct calltree_pattern *pattern, struct pdb_error *err)
-{
-	const char *option = args->words[*next - 1], *word;
+	struct stacks_options *ret = stacks;
+	struct calltree_pattern *pattern = (void *)((char *)stacks + option->place);
 	regex_t *expression = &ret->expressions[ret->num_expressions];
+	const char *word;
 
 	if (*next >= args->num_words)
 		return error_set(err, ERROR_USAGE, "a regular expression is missing after \"%s\"",
-				 option);
+				 typed);
 	if (pattern->is_mpi || pattern->expression)
-		return error_set(err, ERROR_USAGE, "\"%s\" is there twice", option);
+		return error_set(err, ERROR_USAGE, "\"%s\" is there twice", typed);
 	word = args->words[(*next)++];
 	if (strcmp(word, "mpi") == 0) {
 		pattern->is_mpi = true;
@@ -86,10 +47,18 @@ static int take_pattern(struct stacks_options *ret, const struct args *args, siz
 	return 0;
 }
 
-/* How many of the stacks, if that is there. */
-static int take_number(struct stacks_options *ret, const struct args *args, size_t *next,
-		       struct pdb_error *err)
+/* Which of the stacks, by `place`, and how many of them, if that is there. */
+static int take_some(void *stacks, const struct option *option, const char *typed,
+		     const struct args *args, size_t *next, struct pdb_error *err)
 {
+	struct stacks_options *ret = stacks;
+
+	(void)typed;
+	*(bool *)((char *)stacks + option->place) = true;
+	if (option->place == PLACE(is_selected))
+		ret->extreme = option->value;
+	else
+		ret->is_timed = true;
 	if (ret->num)
 		return error_set(err, ERROR_USAGE,
 				 "only one of -least, -most, -shortest, -longest, -first, -last");
@@ -100,61 +69,36 @@ static int take_number(struct stacks_options *ret, const struct args *args, size
 	return args_take_number(args, next, "number of stacks", 1, MAX_FRAMES, &ret->num, err);
 }
 
-static int take_option(struct stacks_options *ret, const struct args *args, size_t *next,
-		       struct pdb_error *err)
-{
-	const struct option *option = find_option(args->words[*next], err);
-	char *place;
-	long depth;
+#define TAKES(text, what, member) .name = text, .kind = what, .place = PLACE(member)
+#define PATTERN(text, member) TAKES(text, OPTION_OTHER, member), .take = take_pattern
+#define SOME(text, member, how) TAKES(text, OPTION_OTHER, member), .value = how, .take = take_some
 
-	if (!option)
-		return -1;
-	place = (char *)ret + option->place;
-	(*next)++;
-	switch (option->kind) {
-	case OPTION_FLAG:
-		*(bool *)place = true;
-		break;
-	case OPTION_DEPTH:
-		if (args_take_number(args, next, "depth", 1, MAX_FRAMES, &depth, err) < 0)
-			return -1;
-		ret->edit.depth = (unsigned int)depth;
-		break;
-	case OPTION_PATTERN:
-		return take_pattern(ret, args, next, (struct calltree_pattern *)place, err);
-	case OPTION_EXTREME:
-		ret->is_selected = true;
-		ret->extreme = option->extreme;
-		return take_number(ret, args, next, err);
-	case OPTION_TIME:
-		ret->is_timed = *(bool *)place = true;
-		return take_number(ret, args, next, err);
-	}
-	return 0;
-}
-
-/* Take the options, and put what is none into `rest`. */
-static int split(struct stacks_options *ret, const struct args *args, struct args *rest,
-		 struct pdb_error *err)
-{
-	for (size_t next = 0; next < args->num_words;) {
-		if (args->words[next][0] != '-')
-			rest->words[rest->num_words++] = args->words[next++];
-		else if (take_option(ret, args, &next, err) < 0)
-			return -1;
-	}
-	return 0;
-}
+static const struct option options[] = {
+	{PATTERN("above", edit.above)},
+	{PATTERN("below", edit.below)},
+	{TAKES("depth", OPTION_NUMBER, edit.depth), .max = MAX_FRAMES},
+	{SOME("first", is_timed, 0)},
+	{TAKES("full", OPTION_FLAG, is_full)},
+	{PATTERN("hide", edit.hide)},
+	{TAKES("join", OPTION_FLAG, is_joined)},
+	{SOME("last", is_last, 0)},
+	{SOME("least", is_selected, CALLTREE_LEAST)},
+	{SOME("longest", is_selected, CALLTREE_LONGEST)},
+	{SOME("most", is_selected, CALLTREE_MOST)},
+	{PATTERN("search", edit.search)},
+	{SOME("shortest", is_selected, CALLTREE_SHORTEST)},
+};
 
 int stacks_take_options(struct session *session, const struct args *args,
 			struct stacks_options *ret, struct pdb_error *err)
 {
-	struct args rest = {.words = xcalloc(args->num_words + 1, sizeof(*rest.words))};
+	struct args rest;
 	size_t next = 0;
 	int result;
 
 	*ret = (struct stacks_options){.ranks = NULL};
-	result = split(ret, args, &rest, err);
+	result = option_take_all(options, sizeof(options) / sizeof(options[0]), 0, args, ret, &rest,
+				 err);
 	if (result == 0)
 		result = session_take_ranks(session, &rest, &next, &ret->ranks, err);
 	free(rest.words);
