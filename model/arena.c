@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/arena.h"
+#include "model/xalloc.h"
+
+/* What is larger than a quarter of a chunk has one of its own: with the address sanitizer all, so
+ * that it sees who writes beyond. */
+#ifdef __SANITIZE_ADDRESS__
+#define CHUNK_SIZE 0
+#else
+#define CHUNK_SIZE 16384
+#endif
+
+struct chunk {
+	struct chunk *next;
+	size_t used, size;
+	max_align_t bytes[];
+};
+
+struct kept {
+	struct kept *next;
+	void *object;
+	void (*destroy)(void *);
+};
+
+struct arena {
+	struct chunk *chunks; /* the first is the one that is being filled */
+	struct kept *kept;    /* the latest first; they are in chunks */
+};
+
+struct arena *arena_create(void)
+{
+	return xcalloc(1, sizeof(struct arena));
+}
+
+void arena_destroy(struct arena *arena)
+{
+	if (!arena)
+		return;
+	for (struct kept *kept = arena->kept; kept; kept = kept->next)
+		kept->destroy(kept->object);
+	for (struct chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
+		next = chunk->next;
+		free(chunk);
+	}
+	free(arena);
+}
+
+static struct chunk *add_chunk(struct arena *arena, size_t size)
+{
+	struct chunk *chunk = xcalloc(1, sizeof(*chunk) + size);
+	bool has_room = arena->chunks && size > CHUNK_SIZE / 4;
+	struct chunk **place = has_room ? &arena->chunks->next : &arena->chunks;
+
+	chunk->size = size;
+	chunk->next = *place;
+	*place = chunk;
+	return chunk;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+	const size_t unit = sizeof(max_align_t);
+	struct chunk *chunk = arena->chunks;
+	void *memory;
+
+	if (size > SIZE_MAX / 2)
+		return xmalloc(size); /* ends the program */
+	size = (size + unit - 1) / unit * unit;
+	if (size > CHUNK_SIZE / 4)
+		chunk = add_chunk(arena, size);
+	else if (!chunk || chunk->size - chunk->used < size)
+		chunk = add_chunk(arena, CHUNK_SIZE);
+	memory = (char *)chunk->bytes + chunk->used;
+	chunk->used += size;
+	return memory;
+}
+
+void *arena_array(struct arena *arena, size_t number, size_t size)
+{
+	size_t all;
+
+	return arena_alloc(arena, __builtin_mul_overflow(number, size, &all) ? SIZE_MAX : all);
+}
+
+char *arena_strndup(struct arena *arena, const char *text, size_t length)
+{
+	size_t size = strnlen(text, length);
+	char *copy = arena_alloc(arena, size + 1);
+
+	memcpy(copy, text, size);
+	return copy;
+}
+
+char *arena_strdup(struct arena *arena, const char *text)
+{
+	return arena_strndup(arena, text, strlen(text));
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...)
+{
+	va_list ap, again;
+	char *text;
+	int length;
+
+	va_start(ap, format);
+	va_copy(again, ap);
+	length = vsnprintf(NULL, 0, format, ap);
+	text = arena_alloc(arena, length < 0 ? 1 : (size_t)length + 1);
+	if (length > 0)
+		vsnprintf(text, (size_t)length + 1, format, again);
+	va_end(again);
+	va_end(ap);
+	return text;
+}
+
+void *arena_grow(struct arena *arena, void *array, size_t num, size_t *capacity,
+		 size_t element_size)
+{
+	void *larger;
+
+	if (num < *capacity)
+		return array;
+	*capacity = *capacity ? *capacity * 2 : 16;
+	larger = arena_array(arena, *capacity, element_size);
+	if (num)
+		memcpy(larger, array, num * element_size);
+	return larger;
+}
+
+void *arena_keep(struct arena *arena, void *object, void (*destroy)(void *))
+{
+	struct kept *kept;
+
+	if (!object)
+		return NULL;
+	kept = arena_alloc(arena, sizeof(*kept));
+	*kept = (struct kept){.next = arena->kept, .object = object, .destroy = destroy};
+	arena->kept = kept;
+	return object;
+}
