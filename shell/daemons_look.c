@@ -109,6 +109,7 @@ int daemons_look(struct daemons *daemons, const struct node_look_options *option
 		.milliseconds = (uint32_t)options->milliseconds,
 		.max_samples = (uint32_t)options->max_samples,
 		.all_threads = options->all_threads,
+		.all_evidence = options->all_evidence,
 		.keeps = options->keeps,
 		.is_last = options->is_last,
 		.parts = SHARE_ALL,

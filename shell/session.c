@@ -322,6 +322,7 @@ static int look(struct session *session, struct pdb_error *err)
 		.milliseconds = values[SETTING_LOOK],
 		.max_samples = values[SETTING_SAMPLES],
 		.all_threads = values[SETTING_THREADS] == SWITCH_ON,
+		.all_evidence = values[SETTING_EVIDENCE] == EVIDENCE_ALL,
 		.keeps = session->keeps_traces,
 		.sleep_until = interrupt_sleep_until,
 	};

@@ -19,6 +19,12 @@ const struct setting setting_table[NUM_SETTINGS] = {
 			     .choices = {"off", "on", NULL},
 			     .initial = SWITCH_ON,
 			     .text = "Ask before overwriting files and ending jobs."},
+	[SETTING_EVIDENCE] =
+		{.name = "evidence",
+		 .type = SETTING_CHOICE,
+		 .choices = {"auto", "all", NULL},
+		 .initial = EVIDENCE_AUTO,
+		 .text = "all: also what a look without the recorder would see, in a second more."},
 	[SETTING_FOLD] = {.name = "fold",
 			  .type = SETTING_CHOICE,
 			  .choices = {"off", "on", NULL},

@@ -10,6 +10,7 @@ struct pdb_error;
 enum setting_id {
 	SETTING_COLOR,
 	SETTING_CONFIRM,
+	SETTING_EVIDENCE,
 	SETTING_FOLD,
 	SETTING_FRAMES,
 	SETTING_LOOK,
@@ -26,6 +27,9 @@ enum setting_type { SETTING_CHOICE, SETTING_NUMBER };
 
 /* Values of settings that are on, off or decided by what the output is. */
 enum setting_switch { SWITCH_OFF, SWITCH_ON, SWITCH_AUTO };
+
+/* What a look sees of a job with the recorder. */
+enum setting_evidence { EVIDENCE_AUTO, EVIDENCE_ALL };
 
 struct setting {
 	const char *name;

@@ -97,29 +97,29 @@ class Looks:
             os.rename(hidden, self.job.segment_dir)
 
 
-def is_certain(case, look, truth):
-    """Whether an answer is right, and sure of that if somebody is to be named."""
-    answer = verdict.parse(look["text"])
-    is_right = verdict.judge(case.fault, truth.ranks, answer) == "right"
-    return is_right and (answer["sure"] or case.fault == "slow")
-
-
-def snapshot_path(args, case):
-    """Of a file that is not there yet, for who looks for the reason of an answer; None: not wanted."""
-    if not args.keep:
-        return None
-    name = "-".join(map(str, case.key)).replace(" ", "_").rstrip("-") + ".snapshot"
-    path = os.path.join(args.keep, name)
+def snapshot_path(args, case, *more):
+    """Of a file that is not there yet."""
+    name = "-".join(map(str, [*case.key, *more])).replace(" ", "_").replace("--", "-").rstrip("-")
+    path = os.path.join(args.keep, name + ".pdb")
     if os.path.exists(path):
         os.remove(path)
     return path
 
 
-def look_at_healthy(job, looks, generator):
-    for _ in range(HEALTHY_LOOKS):
+def keep_evidence(args, case, job, line, *more):
+    """A snapshot of all that an answer could go by, with the recorder or without (check-verdicts)."""
+    path = snapshot_path(args, case, *more)
+    ask_job(args.pdb, job, "set evidence all", "refresh", f"save {path}")
+    if os.path.exists(path):
+        line.setdefault("snapshots", []).append(os.path.basename(path))
+
+
+def look_at_healthy(args, case, job, looks, line):
+    for number in range(HEALTHY_LOOKS):
         looks.ask("recorder", until_sure=False)
         looks.ask_by_stacks()
-        faults.wait_a_while(job, generator.uniform(0, 1))
+        keep_evidence(args, case, job, line, number)
+        faults.wait_a_while(job, case.generator.uniform(0, 1))
         job.wait_until_moving()
 
 
@@ -209,7 +209,7 @@ def run_watched(args, case, job, line):
         look_at_told(args, case, job, line)
     answers = [verdict.judge_line(line, verdict.parse(look["text"])) for look in line.get("looks", [])
                if look["by"] == "recorder"]
-    if path and os.path.exists(path) and {watching.judge(line), *answers} == {"right"}:
+    if os.path.exists(path) and {watching.judge(line), *answers} == {"right"}:
         os.remove(path)
     note_harm(case, job, line, truth)
 
@@ -247,7 +247,7 @@ def run_job(args, case, job, line):
     line["looks"] = looks.lines
     if case.fault == "healthy":
         line["outcome"] = "healthy"
-        look_at_healthy(job, looks, case.generator)
+        look_at_healthy(args, case, job, looks, line)
     else:
         began = time.monotonic()
         line["outcome"] = wait_until_hung(job, case.fault)
@@ -255,10 +255,8 @@ def run_job(args, case, job, line):
         if line["outcome"] in ("hung", "slow"):
             before = count_events(job)
             looks.ask("recorder", until_sure=line["outcome"] == "hung")
-            path = snapshot_path(args, case)
-            if path and not is_certain(case, looks.lines[-1], truth):
-                ask_job(args.pdb, job, f"save {path}")
             looks.ask_by_stacks()
+            keep_evidence(args, case, job, line)
             if line["outcome"] == "hung" and case.fault in OFTEN_HARMLESS and moves_on(job, before):
                 line["outcome"] = verdict.MOVED_ON
     note_harm(case, job, line, truth)
@@ -397,13 +395,15 @@ def read_arguments():
                         help="how long a healthy job is watched (60)")
     parser.add_argument("--version", default="", help="of pdb, to be noted")
     parser.add_argument("--keep", metavar="FOLDER",
-                        help="for a snapshot of each job about which an answer is not right, or not sure")
+                        help="for a snapshot of each run, which make check-verdicts can replay, or, if it "
+                        "was watched, of one that was not answered rightly (BUILD/campaign/snapshots)")
     parser.add_argument("--again", action="store_true", help="also runs that have been made")
     parser.add_argument("--strict", action="store_true",
                         help="status 1 if an answer is wrong or a run could not be made")
     parser.add_argument("--list", action="store_true", help="say which programs are here")
     args = parser.parse_args()
     args.data = args.data or os.path.join(args.build, "campaign", "runs.jsonl")
+    args.keep = os.path.abspath(args.keep or os.path.join(args.build, "campaign", "snapshots"))
     args.pdb = find_pdb(args.build)
     args.inject = os.path.abspath(os.path.join(args.build, "inject"))
     args.libraries = lambda mpi: os.path.abspath(
@@ -421,8 +421,7 @@ def main():
             print(f"{program.name}: {', '.join(there) or 'not installed'}")
         return
     os.makedirs(os.path.dirname(os.path.abspath(args.data)), exist_ok=True)
-    if args.keep:
-        os.makedirs(args.keep, exist_ok=True)
+    os.makedirs(args.keep, exist_ok=True)
     done, counts = set() if args.again else read_done(args.data), {"passed": 0, "failed": 0}
     for case in list_cases(args):
         if case.key in done:

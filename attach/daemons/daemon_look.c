@@ -134,6 +134,7 @@ void daemon_look_answer(struct daemon_look *look, const uint8_t *payload, size_t
 		.milliseconds = (int)question.milliseconds,
 		.max_samples = (int)question.max_samples,
 		.all_threads = question.all_threads,
+		.all_evidence = question.all_evidence,
 		.keeps = question.keeps,
 		.is_last = question.is_last,
 		.sleep_until = sleep_until,

@@ -531,59 +531,85 @@ static bool has_recorder(const struct node *node)
 	return false;
 }
 
-/* The other samples of a look at a job without a recorder, evenly until `end_ns`. */
-static void sample_again(struct node *node, const struct node_look_options *options, unsigned flags,
-			 uint64_t begin_ns, uint64_t end_ns)
+/* Of the STACK_LOOKS samples of a look without a recorder, evenly within span_ns from begin_ns on,
+ * those from `first` to before `end`. -1: there are no stacks at all. */
+static int sample_evenly(struct node *node, const struct node_look_options *options, unsigned flags,
+			 int first, int end, uint64_t begin_ns, uint64_t span_ns,
+			 struct pdb_error *err)
 {
-	struct samples *all = node->samples;
-	struct pdb_error err;
-
-	if (options->prepare)
-		options->prepare(options->context, all);
-	for (uint64_t i = 1; i < STACK_LOOKS; i++) {
-		uint64_t when = begin_ns + (end_ns - begin_ns) * i / (STACK_LOOKS - 1);
+	for (int i = first; i < end; i++) {
 		struct samples *more;
+		size_t num;
+		int result;
 
-		if (!options->sleep_until(when))
+		if (i > 0 && !options->sleep_until(begin_ns + span_ns * i / (STACK_LOOKS - 1)))
 			break;
-		if (take_samples(node, NULL, options->max_samples, flags, &more, &err) == 0) {
-			if (options->prepare && i + 1 < STACK_LOOKS)
-				options->prepare(options->context, more);
-			move_samples(all, more);
-		}
+		result = take_samples(node, NULL, options->max_samples, flags, &more, err);
+		if (result == 0 && options->prepare && i + 1 < STACK_LOOKS)
+			options->prepare(options->context, more);
+		num = more->num_samples;
+		if (result == 0)
+			move_samples(node->samples, more);
 		samples_destroy(more);
+		if (i == first && (result < 0 || num == 0))
+			return result;
 	}
-	samples_sort(all);
+	samples_sort(node->samples);
+	return 0;
+}
+
+/* What a look without a recorder sees before its last sample, which is then due. */
+static void sample_before(struct node *node, const struct node_look_options *options)
+{
+	unsigned flags = SAMPLER_QUEUES | (options->all_threads ? SAMPLER_ALL_THREADS : 0);
+	uint64_t begin = monotonic_ns(), span = STACK_LOOK_MS * UINT64_C(1000000);
+	struct pdb_error err; /* the last sample has the same trouble */
+
+	sample_evenly(node, options, flags, 0, STACK_LOOKS - 1, begin, span, &err);
+	options->sleep_until(begin + span);
+}
+
+/* Until the second look is due; the time between the two is there anyway. -1: there are no stacks
+ * at all. */
+static int sample_between(struct node *node, const struct node_look_options *options,
+			  uint64_t begin, struct pdb_error *err)
+{
+	bool is_recorded = has_recorder(node);
+	int first = is_recorded || options->all_evidence ? STACK_LOOKS - 1 : 0;
+	int milliseconds = options->milliseconds, result;
+	unsigned flags = 0;
+
+	if (options->all_threads || has_threads(node))
+		flags |= SAMPLER_ALL_THREADS;
+	/* A recorder tells more. */
+	if (!is_recorded || options->all_evidence)
+		flags |= SAMPLER_QUEUES;
+	if (milliseconds < STACK_LOOK_MS && first == 0)
+		milliseconds = STACK_LOOK_MS;
+	result = sample_evenly(node, options, flags, first, STACK_LOOKS, begin,
+			       first == 0 ? milliseconds * UINT64_C(1000000) : 0, err);
+	if (is_recorded)
+		options->sleep_until(begin + milliseconds * UINT64_C(1000000));
+	return result;
 }
 
 int node_look(struct node *node, const struct node_look_options *options, char **trouble_ret,
 	      struct pdb_error *err)
 {
 	struct pdb_error trouble = {.code = ERROR_NONE};
-	uint64_t begin = monotonic_ns(), end;
-	int milliseconds = options->milliseconds;
-	unsigned flags = 0;
+	uint64_t begin;
 	int sampled;
 
 	forget_looks(node);
+	node->samples = samples_create();
+	if (options->all_evidence)
+		sample_before(node, options);
+	begin = monotonic_ns();
 	if (begin_look(node, options, err) < 0) {
 		forget_looks(node);
 		return -1;
 	}
-	if (options->all_threads || has_threads(node))
-		flags |= SAMPLER_ALL_THREADS;
-	/* A recorder tells more. */
-	if (!has_recorder(node))
-		flags |= SAMPLER_QUEUES;
-	/* The time between the looks is there anyway. */
-	sampled = take_samples(node, NULL, options->max_samples, flags, &node->samples, &trouble);
-	if (!has_recorder(node) && milliseconds < STACK_LOOK_MS)
-		milliseconds = STACK_LOOK_MS;
-	end = begin + milliseconds * UINT64_C(1000000);
-	if (sampled == 0 && !has_recorder(node) && node->samples->num_samples > 0)
-		sample_again(node, options, flags, begin, end);
-	else if (has_recorder(node))
-		options->sleep_until(end);
+	sampled = sample_between(node, options, begin, &trouble);
 	if (!options->sleep_until(0)) {
 		forget_looks(node);
 		return error_set(err, ERROR_INTERRUPTED, "interrupted");

@@ -22,12 +22,15 @@ struct node_look_options {
 	int milliseconds; /* between the two looks; at least 1000 where there is no recorder */
 	int max_samples;  /* ranks that are stack-sampled, the lowest ones */
 	bool all_threads; /* of each such rank */
-	bool keeps;       /* segments with traces stay open, so that a last look finds them */
-	bool is_last;     /* ranks have ended: these are told of by what was kept of them */
+	/* Before the segments are looked at, and beside that: all that a look without a recorder
+	 * would see, so that answers with it and without can be had of what is seen. */
+	bool all_evidence;
+	bool keeps;   /* segments with traces stay open, so that a last look finds them */
+	bool is_last; /* ranks have ended: these are told of by what was kept of them */
 	/* Sleep until then (CLOCK_MONOTONIC); false: the look is to be given up, now. */
 	bool (*sleep_until)(uint64_t until_ns);
-	/* Between the samples of a job without a recorder: the last ones, so that the sampler
-	 * can be told what to read in the next. NULL: nothing. */
+	/* Between the samples of a job without a recorder, or with all evidence: the last ones, so
+	 * that the sampler can be told what to read in the next. NULL: nothing. */
 	void (*prepare)(void *context, const struct samples *samples);
 	void *context;
 };

@@ -24,7 +24,9 @@ const struct command cmd_save = {
 	.text = "Holds the process table, the models, the traces, the stack samples, all names\n"
 		"and what order goes by, so that neither the job nor its programs are needed to\n"
 		"look at it. It is the job as it was at the last look: \"refresh\" makes a new "
-		"one.",
+		"one.\nFor a report of a wrong answer \"set evidence all\" and \"refresh\" before "
+		"it:\n"
+		"then all is in it that an answer could go by, with the recorder or without.",
 	.example = "save hang.pdb",
 	.flags = CMD_NEEDS_JOB | CMD_ANSWERS | CMD_KEEPS,
 	.min_words = 1,

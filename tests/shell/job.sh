@@ -35,6 +35,15 @@ wait_for hung || fail 'the hang is not seen' "$said"
 
 run --pid "$job" --batch -ex lp
 expect 'lp' 1 '^Least progressed: rank 2, 1 of 4 ranks' 'relax'
+run --pid "$job" --batch -ex 'set frames function' -ex 'tree > usual.json' -ex 'set evidence all' -ex refresh -ex 'save all.pdb' -ex lp
+expect 'a look with all evidence' 1 '^Least progressed: rank 2, 1 of 4 ranks' 'no rank has moved'
+run --load all.pdb --batch -ex 'set frames function' -ex 'tree > all.json' -ex lp
+expect 'its snapshot' 1 '^Least progressed: rank 2, 1 of 4 ranks' 'no rank has moved'
+if python3 - usual.json all.json <<'PYTHON'; then pass; else fail 'one sample of each rank, and four with all evidence'; fi
+import json, sys
+numbers = [sum(one["samples"] for one in json.load(open(name))["result"]["stacks"]) for name in sys.argv[1:]]
+assert numbers == [4, 16], numbers
+PYTHON
 run --pid "$job" --batch -ex groups -ex graph -ex loops -ex progress -ex 'why 0'
 expect 'answers' 1 'relax'
 run --pid "$job" --batch -ex 'history 0 5' -ex 'model 0' -ex 'bt' -ex 'bt lp'

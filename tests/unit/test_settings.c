@@ -47,7 +47,7 @@ static void values(void **state)
 		{"width", "100", "100"}, {"width", "0", "0"},        {"wid", "10000", "10000"},
 		{"color", "on", "on"},   {"color", "auto", "auto"},  {"color", "a", "auto"},
 		{"u", "off", "off"},     {"frames", "line", "line"}, {"fr", "addr", "address"},
-		{"stale", "1", "1"},
+		{"stale", "1", "1"},     {"evidence", "all", "all"},
 	};
 	struct settings settings;
 
