@@ -46,5 +46,5 @@ BENCH_TOOLS = $(patsubst %,$(O)/tests/bench/%,analysis_bench waits_bench share_b
 	trace_analysis_bench write_job states_bench stacks_bench hang_bench pace_bench link_bench)
 $(TOOLS): %: %.o $(O)/libfixtures.a $(O)/libpdb.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PC_LDLIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(PC_LDLIBS)
 -include $(TOOLS:=.d)
