@@ -13,7 +13,7 @@ V ?= 0
 DEPS_BUILD = gcc libc6-dev make gawk pkg-config libreadline-dev libpmix-dev libunwind-dev \
 	libdw-dev libcapstone-dev libroaring-dev uthash-dev libgraphviz-dev libzstd-dev libsodium-dev \
 	libopenmpi-dev libmpich-dev
-DEPS_CHECK = openmpi-bin mpich gfortran g++ libcmocka-dev gdb graphviz procps tmux strace elfutils \
+DEPS_CHECK = openmpi-bin mpich gfortran g++ libcmocka-dev gdb graphviz procps tmux strace elfutils zstd \
 	mandoc debootstrap python3 python3-jsonschema python3-mpi4py lammps lammps-examples hpcc zsh
 DEPS_PETSC = $(if $(is_debian13),libpetsc-real3.22-dev libpetsc3.22-dev-examples,libpetsc-real3.18-dev libpetsc3.18-dev-examples)
 # Other people's test programs, which are to do the same with the recorder.

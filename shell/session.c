@@ -474,11 +474,19 @@ int session_attach(struct session *session, pid_t pid, const char *nspace, struc
 
 int session_load(struct session *session, const char *path, struct pdb_error *err)
 {
-	if (snapshot_load(path, &session->job, err) < 0)
+	struct job *job;
+
+	if (snapshot_load(path, &job, err) < 0)
 		return -1;
+	session_take_loaded(session, job, path);
+	return 0;
+}
+
+void session_take_loaded(struct session *session, struct job *job, const char *path)
+{
+	session->job = job;
 	session->snapshot = xstrdup(path);
 	analyse(session);
-	return 0;
 }
 
 int session_load_cores(struct session *session, char *const *paths, size_t num_paths,

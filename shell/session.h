@@ -105,6 +105,8 @@ void session_deinit(struct session *session);
 int session_attach(struct session *session, pid_t pid, const char *nspace, struct pdb_error *err);
 /* Read a snapshot. The session must be without a job. */
 int session_load(struct session *session, const char *path, struct pdb_error *err);
+/* The same of one that has been read from there: the job is the session's from now on. */
+void session_take_loaded(struct session *session, struct job *job, const char *path);
 
 /* Read the cores of a job from files and directories; what cannot be used of them is told. The
  * session must be without a job. */

@@ -27,6 +27,7 @@ include tests/tracing/tracing.mk
 include tests/watch/watch.mk
 include tests/slurm/slurm.mk
 include tests/campaign/campaign.mk
+include tests/verdicts/verdicts.mk
 include tests/bench/bench.mk
 include tests/demo/demo.mk
 # What knows all of them.

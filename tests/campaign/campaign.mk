@@ -19,7 +19,7 @@ $(O)/tests/campaign/petsc: | $(O)/.deps-campaign
 		mpicc.openmpi -O2 -o $(abspath $@) ex5.c reaction_diffusion.c $$(pkg-config --cflags --libs petsc) -lm
 
 campaign: all inject $(FAULTS) $(O)/tests/campaign/petsc $(UNEVEN_PROGRAMS) | $(O)/.deps-check $(O)/.deps-campaign
-	@CAMPAIGN_BUILD=$(O)/tests $(PYTHON) tests/run_campaign.py $(CAMPAIGN_ARGS) $(CAMPAIGN_CHOICE)
+	@CAMPAIGN_BUILD=$(O)/tests $(RUN) tests/campaign/run.py $(CAMPAIGN_ARGS) $(CAMPAIGN_CHOICE)
 
 # The same with Open MPI 5, in the Debian 13 root, which installs the programs for itself.
 campaign-debian13: | $(O)/.deps-root
@@ -30,8 +30,7 @@ campaign-debian13: | $(O)/.deps-root
 NEEDS_check-campaign = $(O)/inject $(FAULTS)
 check-campaign: all $(NEEDS_check-campaign) | $(O)/.deps-check
 	@mkdir -p $(O)/check
-	@$(PYTHON) tests/check_verdicts.py
-	@$(PYTHON) tests/run_campaign.py --build $(O) --data $(O)/check/campaign.jsonl --again --strict --sizes 4 \
+	@$(RUN) tests/campaign/run.py --build $(O) --data $(O)/check/campaign.jsonl --again --strict --sizes 4 \
 		--mpi openmpi --program 'LAMMPS pair' --fault loop,stop,healthy --runs 0-2
 
 accuracy:

@@ -40,7 +40,7 @@ $(PLAIN_PROGRAMS): $(O)/tests/%: tests/%.c | $(O)/.deps-check
 	$(Q)mkdir -p $(@D) && $(CC) -O2 -g $(WARN_TEST) -D_GNU_SOURCE -rdynamic -o $@ $<
 
 # A program with all of pdb and of the unit tests' fixtures.
-TOOLS = $(addprefix $(O)/tests/,shell/print_commands attach/look attach/print_queues attach/sample_bench \
+TOOLS = $(addprefix $(O)/tests/,shell/print_commands verdicts/replay attach/look attach/print_queues attach/sample_bench \
 	daemons/start pmix/pmix-ask recorder/read_segment) $(BENCH_TOOLS)
 BENCH_TOOLS = $(patsubst %,$(O)/tests/bench/%,analysis_bench waits_bench share_bench trace_bench digest_bench \
 	trace_analysis_bench write_job states_bench stacks_bench hang_bench pace_bench link_bench)

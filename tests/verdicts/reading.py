@@ -1,8 +1,5 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Are pdb's answers read and judged as they should be (tests/campaign/verdict.py)?"""
-
-import sys
 
 from campaign import verdict
 
@@ -67,26 +64,22 @@ JUDGED = (
 )
 
 
-def check(counts, text, got, expected):
+def _check(counts, text, got, expected):
     counts[got == expected] += 1
     if got != expected:
         print(f"FAILED  {text!r}: expected {expected}, got {got}")
 
 
-def main():
+def check():
+    """How many are, and how many are not."""
     counts = {True: 0, False: 0}
     for text, *expected in PARSED:
         answer = verdict.parse(text)
-        check(counts, text, [answer[name] for name in ("ranks", "kind", "undecided", "sure")],
+        _check(counts, text, [answer[name] for name in ("ranks", "kind", "undecided", "sure")],
               expected)
     for fault, truth, text, *expected in JUDGED:
         answer = verdict.parse(text)
-        check(counts, f"{fault}: {text}",
+        _check(counts, f"{fault}: {text}",
               [verdict.judge(fault, truth, answer), verdict.precision(truth, answer),
                verdict.is_kind_right(fault, answer)], expected)
-    print(f"{counts[True]} passed, {counts[False]} failed")
-    sys.exit(1 if counts[False] else 0)
-
-
-if __name__ == "__main__":
-    main()
+    return counts[True], counts[False]

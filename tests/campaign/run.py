@@ -61,7 +61,7 @@ class Case:
 
     def repeat(self, sizes):
         """The command that makes it again."""
-        return (f"python3 tests/run_campaign.py --seed {self.seed} --runs {self.number} "
+        return (f"PYTHONPATH=tests python3 tests/campaign/run.py --seed {self.seed} --runs {self.number} "
                 f"--program '{self.program.name}' --fault {self.fault} --mpi {self.mpi.name} "
                 f"--sizes {','.join(map(str, sizes))}" +
                 (f" --watch {self.watch}" if self.watch else ""))

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What pdb answers of the kept snapshots, and whether that is right."""
+
+import collections
+import concurrent.futures
+import hashlib
+import json
+import re
+import subprocess
+
+from campaign import verdict
+from jobs.answers import format_ranks
+
+_PROCESSES = 2
+
+# kind: as verdict.parse() has it; certainty: sure, unsure or undecided, "-" where nobody is named; text: a digest.
+Answer = collections.namedtuple("Answer", "judgement kind ranks certainty status text")
+
+
+def _replay_some(replay, paths):
+    output = subprocess.run([replay, *paths], capture_output=True, text=True, check=False)
+    if output.returncode:
+        raise RuntimeError(f"{replay}: {output.stderr}")
+    return [json.loads(line) for line in output.stdout.splitlines()]
+
+
+def replay_all(replay, paths):
+    """What `replay` says of all of these."""
+    parts = [sorted(paths)[number::_PROCESSES] for number in range(_PROCESSES)]
+    with concurrent.futures.ThreadPoolExecutor(_PROCESSES) as pool:
+        return [one for part in pool.map(lambda part: _replay_some(replay, part), parts) for one in part]
+
+
+def _judge_words(truth, by, text, answer):
+    """Of a program whose answer is to match expressions."""
+    said = " ".join(text.split())
+    if truth.get("never") and re.search(truth["never"], said):
+        return "wrong"
+    wanted = truth["words"]["stacks" if by == "stacks" else "recorder"]
+    if wanted and all(re.search(one, said) for one in wanted):
+        return "right"
+    if by == "recorder" and answer["sure"]:
+        return "wrong"
+    return "undecided" if not answer["sure"] else "unsure"
+
+
+def judge(truth, by, text):
+    answer = verdict.parse(text)
+    if "words" in truth:
+        return _judge_words(truth, by, text, answer)
+    if truth["fault"] == "any":  # nobody is to blame for sure
+        return "wrong" if answer["sure"] else "right"
+    return verdict.judge_line(truth, answer)
+
+
+def answer_of(truth, said):
+    parsed = verdict.parse(said["text"])
+    certainty = "undecided" if parsed["undecided"] else "sure" if parsed["sure"] else "unsure"
+    return Answer(judge(truth, said["by"], said["text"]), parsed["kind"],
+                  format_ranks(parsed["ranks"]) or "-", certainty if parsed["ranks"] else "-",
+                  str(said["status"]), hashlib.sha256(said["text"].encode()).hexdigest()[:8])

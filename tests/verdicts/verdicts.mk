@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Recorded hangs, replayed (docs/testing.md): what pdb answers of the snapshots in tests/verdicts/corpus.
+# "make verdicts-keep" keeps the answers of now in tests/verdicts/answers.txt. "make verdicts-add" adds the
+# snapshots of a campaign, KEPT=folder of the raw data CAMPAIGN_DATA=file; "make verdicts-unpack" makes files
+# of them in build/verdicts, "make verdicts-pack" the corpus of these files.
+
+VERDICTS = $(RUN) tests/verdicts/run.py --build $(O)
+
+NEEDS_check-verdicts = $(O)/tests/verdicts/replay
+check-verdicts: $(NEEDS_check-verdicts) | $(O)/.deps-check
+	@$(VERDICTS) check
+
+verdicts-keep: $(NEEDS_check-verdicts) | $(O)/.deps-check
+	@$(VERDICTS) keep
+
+KEPT ?= $(O)/campaign/snapshots
+verdicts-add: $(NEEDS_check-verdicts) | $(O)/.deps-check
+	@$(VERDICTS) add $(KEPT) $(CAMPAIGN_DATA)
+
+verdicts-unpack verdicts-pack: verdicts-%: | $(O)/.deps-check
+	@$(VERDICTS) $*
+
+.PHONY: check-verdicts verdicts-keep verdicts-add verdicts-unpack verdicts-pack
