@@ -2,11 +2,10 @@
 # The fault campaign: real programs, one fault each (docs/testing.md).
 # RUNS=0-499 which runs of SEED=1 are made (those in the file of raw data are not made again), SIZES=4,8
 # numbers of ranks, PROGRAM='LAMMPS pair' FAULT=loop JOBS_MPI=mpich only these, WATCH=recorder and
-# WATCH=stacks: the hangs are found by pdb watch. "make accuracy" makes
-# docs/accuracy.md of the raw data that is kept in tests/campaign/log; ACCURACY_DATA=... of other.
+# WATCH=stacks: the hangs are found by pdb watch. Each run that is not
+# watched leaves snapshots in build/campaign/snapshots, which "make verdicts-add" keeps.
 
 CAMPAIGN_DATA ?= $(O)/campaign/runs.jsonl
-ACCURACY_DATA ?= $(sort $(wildcard tests/campaign/log/*.jsonl))
 CAMPAIGN_ARGS = --build $(O) --data $(CAMPAIGN_DATA) $(if $(JOBS_MPI),--mpi $(JOBS_MPI)) --version "$$(git describe --always 2>/dev/null)"
 CAMPAIGN_CHOICE = $(if $(SEED),--seed $(SEED)) $(if $(RUNS),--runs $(RUNS)) $(if $(SIZES),--sizes $(SIZES)) \
 	$(if $(PROGRAM),--program '$(PROGRAM)') $(if $(FAULT),--fault $(FAULT)) \
@@ -33,7 +32,4 @@ check-campaign: all $(NEEDS_check-campaign) | $(O)/.deps-check
 	@$(RUN) tests/campaign/run.py --build $(O) --data $(O)/check/campaign.jsonl --again --strict --sizes 4 \
 		--mpi openmpi --program 'LAMMPS pair' --fault loop,stop,healthy --runs 0-2
 
-accuracy:
-	@$(PYTHON) tests/accuracy.py --out docs $(ACCURACY_DATA)
-
-.PHONY: campaign campaign-debian13 check-campaign accuracy
+.PHONY: campaign campaign-debian13 check-campaign
