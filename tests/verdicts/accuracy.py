@@ -7,6 +7,7 @@ import collections
 import json
 import os
 
+from jobs.answers import format_ranks
 from verdicts import corpus
 from verdicts.run import read_answers
 
@@ -31,7 +32,8 @@ public reports.
   is named, in a healthy one nobody.
 - *undecided*: `lp` says so, or names nobody.
 - *unsure*: others alone are named, but `lp` says that it is not sure that this is a hang or that they are its cause.
-- *wrong*: others alone are named, and nothing of the kind is said.
+- *wrong*: others alone are named, and nothing of the kind is said; of a program after a report also what says something
+  that is not true of it.
 
 `pdb watch` cannot be replayed. In campaigns until 2026-11-25 it told 235 of 236 hangs with the recorder, and all of 109 without, and
 raised no false alarm in 7 hours of healthy and slow jobs.
@@ -93,15 +95,21 @@ def title_of(truth, by):
         {"recorder": "with the recorder", "stacks": "without it", "half": "in half of the ranks"}[by]
 
 
+def reason_of(key, explained):
+    """By how the file's name begins, and by what it was asked."""
+    return next((text for begin, text in explained.items() if key.startswith(begin)), "Not looked into.")
+
+
 def wrong_answers(truth, answers, explained):
     """All that are wrong, and with the recorder those that are not right."""
     for (name, by), answer in sorted(answers.items(), key=lambda one: corpus.natural(one[0][0])):
         if answer.judgement == "wrong" or (by == "recorder" and answer.judgement != "right"):
             one = truth[name]
-            fault = f"{one['fault']} in ranks {one['truth']}: {one.get('what', '')}" if one["truth"] else one["fault"]
-            yield (f"\n### {title_of(one, by)}\n\n{answer.judgement.capitalize()}: ranks {answer.ranks} ({answer.kind}, "
-                   f"{answer.certainty}). {fault.capitalize()}. `{name}`\n\n"
-                   f"{explained.get(f'{name} {by}', 'Not looked into yet.')}")
+            fault = f"{one['fault']} in rank {format_ranks(one['truth'])}" if one["truth"] else one["fault"]
+            what = f" ({one['what']})" if "seed" in one and one["what"] else ""
+            named = f"ranks {answer.ranks} ({answer.kind}, {answer.certainty})" if answer.ranks != "-" else answer.kind
+            yield (f"\n### {title_of(one, by)}\n\nFault: {fault}{what}. Answer: {answer.judgement}, {named}. `{name}`\n\n"
+                   f"{reason_of(f'{name} {by}', explained)}")
 
 
 def main():
