@@ -35,3 +35,11 @@ void buffer_put_index(struct buffer *b, uint32_t index)
 {
 	buffer_put(b, (uint32_t)(index + 1));
 }
+
+void buffer_put_text(struct buffer *b, const char *text)
+{
+	size_t length = text ? strlen(text) : 0;
+
+	buffer_put(b, length);
+	buffer_put_bytes(b, text, length);
+}

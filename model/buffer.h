@@ -20,5 +20,7 @@ void buffer_put(struct buffer *b, uint64_t value);
 void buffer_put_signed(struct buffer *b, int64_t value);
 /* An index of which UINT32_MAX means "none". */
 void buffer_put_index(struct buffer *b, uint32_t index);
+/* Its length, its bytes. NULL: as an empty one. */
+void buffer_put_text(struct buffer *b, const char *text);
 
 #endif

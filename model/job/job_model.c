@@ -13,57 +13,6 @@
 #include "model/sorted.h"
 #include "model/xalloc.h"
 
-/* ---- Maps ---- */
-
-static uint64_t mix(uint64_t x)
-{
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-	return x ^ (x >> 31);
-}
-
-/* The key's slot, or the free one where it would be. */
-static struct pair_slot *find_slot(const struct pair_map *map, uint64_t key)
-{
-	size_t at = mix(key), mask = map->num_slots - 1;
-
-	while (map->slots[at & mask].value != PAIR_NONE && map->slots[at & mask].key != key)
-		at++;
-	return &map->slots[at & mask];
-}
-
-uint32_t pair_map_get(const struct pair_map *map, uint64_t key)
-{
-	return map->num_slots ? find_slot(map, key)->value : PAIR_NONE;
-}
-
-void pair_map_add(struct pair_map *map, uint64_t key, uint32_t value)
-{
-	if ((map->num + 1) * 2 > map->num_slots) {
-		struct pair_map old = *map;
-
-		map->num_slots = old.num_slots ? old.num_slots * 2 : 64;
-		map->slots = xmalloc(map->num_slots * sizeof(*map->slots));
-		for (size_t i = 0; i < map->num_slots; i++)
-			map->slots[i].value = PAIR_NONE;
-		for (size_t i = 0; i < old.num_slots; i++) {
-			if (old.slots[i].value != PAIR_NONE)
-				*find_slot(map, old.slots[i].key) = old.slots[i];
-		}
-		free(old.slots);
-	}
-	*find_slot(map, key) = (struct pair_slot){.key = key, .value = value};
-	map->num++;
-}
-
-void pair_map_set(struct pair_map *map, uint64_t key, uint32_t value)
-{
-	if (pair_map_get(map, key) == PAIR_NONE)
-		pair_map_add(map, key, value);
-	else
-		find_slot(map, key)->value = value;
-}
-
 /* ---- Create and destroy ---- */
 
 static const struct function_name *intern_name(struct job_model_private *p, const char *text)
@@ -214,13 +163,14 @@ static uint64_t hash_tables(const struct model *model)
 	for (size_t i = 0; i < model->num_frames; i++) {
 		const struct seg_frame *frame = &model->frames[i];
 
-		hash = mix(hash ^ frame->offset) ^ pair_key(frame->parent, frame->module);
+		hash = pair_mix(hash ^ frame->offset) ^ pair_key(frame->parent, frame->module);
 	}
 	for (size_t i = 0; i < model->num_sites; i++)
-		hash = mix(hash ^ pair_key(model->sites[i].frame, (uint32_t)name_offset(model, i)));
+		hash = pair_mix(hash ^
+				pair_key(model->sites[i].frame, (uint32_t)name_offset(model, i)));
 	for (size_t i = 0; i + sizeof(word) <= model->num_strings; i += sizeof(word)) {
 		memcpy(&word, model->strings + i, sizeof(word));
-		hash = mix(hash ^ word);
+		hash = pair_mix(hash ^ word);
 	}
 	return hash;
 }
@@ -518,7 +468,7 @@ static bool join_class(struct job_model *jm, int rank, const struct model *model
 {
 	struct job_model_private *p = jm->private;
 	const struct model_lane *data = &model->lanes[0];
-	uint64_t key = mix((uintptr_t)data->transitions) ^ shape->number;
+	uint64_t key = pair_mix((uintptr_t)data->transitions) ^ shape->number;
 	uint32_t found;
 	struct rank_class *class;
 
@@ -618,4 +568,17 @@ void job_model_set_trace(struct job_model *jm, size_t lane, struct trace *trace,
 	free(data->trace_note);
 	data->trace = trace;
 	data->trace_note = note ? xstrdup(note) : NULL;
+}
+
+size_t job_model_num_ranks(const struct job_model *jm)
+{
+	return jm->private->num_ranks;
+}
+
+struct model *job_model_rank(const struct job_model *jm, size_t index, int *rank_ret)
+{
+	const struct job_rank *rank = &jm->private->ranks[index];
+
+	*rank_ret = rank->rank;
+	return rank->model;
 }

@@ -109,6 +109,10 @@ size_t job_model_find_transition(const struct job_model *jm, uint32_t from, uint
  * (copied) why not. */
 void job_model_set_trace(struct job_model *jm, size_t lane, struct trace *trace, const char *note);
 
+/* The ranks that have a model, in the order in which they were added. */
+size_t job_model_num_ranks(const struct job_model *jm);
+struct model *job_model_rank(const struct job_model *jm, size_t index, int *rank_ret);
+
 /* After job_model_finish(): the index of the first lane of a rank, and how many it has; 0 of one
  * without a model. */
 size_t job_model_lanes(const struct job_model *jm, int rank, size_t *num_ret);

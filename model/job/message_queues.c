@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "model/job/message_queues.h"
-#include "model/segment/segment_private.h"
+#include "model/segment/clean_text.h"
 #include "model/xalloc.h"
 
 void queued_comm_set_name(struct queued_comm *comm, const void *bytes, size_t length)

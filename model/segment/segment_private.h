@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "model/segment/clean_text.h"
 #include "model/segment/segment.h"
 
 struct pdb_error;
@@ -34,8 +35,6 @@ int segment_pread(int fd, void *buffer, size_t size, uint64_t offset, struct pdb
 /* Read the header and check what does not change: magic, byte order, version, sizes, identity.
  * Its texts come back terminated and without control characters. */
 int segment_read_header(int fd, struct seg_header *header, struct pdb_error *err);
-/* Replace what a terminal could take as a command, so that names can be printed as they are. */
-void segment_clean_text(char *text, size_t size);
 
 /* Ticks of the segment's clock to ns of CLOCK_MONOTONIC. */
 struct segment_clock {

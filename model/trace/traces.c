@@ -6,7 +6,8 @@
 
 #include "model/job/callpath.h"
 #include "model/job/job.h"
-#include "model/job/job_model_private.h"
+#include "model/job/job_model.h"
+#include "model/job/pair_map.h"
 #include "model/job/model.h"
 #include "model/job/modules.h"
 #include "model/job/names.h"

@@ -7,7 +7,7 @@
 #include "model/job/code.h"
 #include "model/wire/code_bytes.h"
 #include "model/job/modules.h"
-#include "model/wire/snapshot_private.h"
+#include "model/wire/decoder.h"
 #include "model/xalloc.h"
 
 enum {
@@ -22,12 +22,28 @@ enum {
 	HAS_FILE = 4,
 };
 
-static void put_text(struct buffer *b, const char *text)
-{
-	size_t length = strlen(text);
+/* ---- Modules ---- */
 
-	buffer_put(b, length);
-	buffer_put_bytes(b, text, length);
+void code_bytes_put_module(struct buffer *b, const struct modules *modules, uint32_t id)
+{
+	const struct module *module = modules_get(modules, id);
+
+	buffer_put_text(b, module->path);
+	buffer_put(b, module->build_id_size);
+	buffer_put_bytes(b, module->build_id, module->build_id_size);
+}
+
+uint32_t code_bytes_take_module(struct decoder *in, struct modules *modules)
+{
+	char *path = decoder_take_text(in);
+	size_t size = decoder_take_below(in, BUILD_ID_MAX);
+	const uint8_t *build_id = decoder_take_bytes(in, size);
+	uint32_t module = MODULE_NONE;
+
+	if (!in->is_bad)
+		module = modules_intern(modules, path, build_id, size);
+	free(path);
+	return module;
 }
 
 /* ---- Values ---- */
@@ -41,17 +57,17 @@ static void put_place(struct buffer *b, const struct code_place *place)
 	buffer_put_signed(b, place->displacement);
 }
 
-static struct code_place take_place(struct snapshot_input *in)
+static struct code_place take_place(struct decoder *in)
 {
-	uint64_t flags = input_take_below(in, IS_SIGNED | IS_MEMORY);
+	uint64_t flags = decoder_take_below(in, IS_SIGNED | IS_MEMORY);
 	struct code_place place = {
 		.kind = flags & IS_MEMORY ? CODE_MEMORY : CODE_REGISTER,
 		.is_signed = flags & IS_SIGNED,
 	};
 
-	place.reg = (uint8_t)input_take_below(in, CODE_NUM_REGISTERS - 1);
-	place.size = (uint8_t)input_take_below(in, UINT8_MAX);
-	place.displacement = input_take_signed(in, INT64_MIN, INT64_MAX);
+	place.reg = (uint8_t)decoder_take_below(in, CODE_NUM_REGISTERS - 1);
+	place.size = (uint8_t)decoder_take_below(in, UINT8_MAX);
+	place.displacement = decoder_take_signed(in, INT64_MIN, INT64_MAX);
 	return place;
 }
 
@@ -69,9 +85,9 @@ static void put_value(struct buffer *b, const struct code_value *value)
 	}
 }
 
-static struct code_value take_value(struct snapshot_input *in)
+static struct code_value take_value(struct decoder *in)
 {
-	uint64_t flags = input_take_below(in, IS_KNOWN | IS_UNSIGNED);
+	uint64_t flags = decoder_take_below(in, IS_KNOWN | IS_UNSIGNED);
 	struct code_value value = {
 		.is_known = flags & IS_KNOWN,
 		.is_unsigned = flags & IS_UNSIGNED,
@@ -79,20 +95,20 @@ static struct code_value take_value(struct snapshot_input *in)
 
 	if (!value.is_known)
 		return value;
-	value.shift = (uint8_t)input_take_below(in, 63);
-	value.constant = input_take_signed(in, INT64_MIN, INT64_MAX);
-	value.num_terms = (uint8_t)input_take_below(in, CODE_MAX_TERMS);
+	value.shift = (uint8_t)decoder_take_below(in, 63);
+	value.constant = decoder_take_signed(in, INT64_MIN, INT64_MAX);
+	value.num_terms = (uint8_t)decoder_take_below(in, CODE_MAX_TERMS);
 	for (unsigned int i = 0; i < value.num_terms; i++) {
 		value.terms[i].place = take_place(in);
-		value.terms[i].factor = input_take_signed(in, INT64_MIN, INT64_MAX);
+		value.terms[i].factor = decoder_take_signed(in, INT64_MIN, INT64_MAX);
 	}
 	return value;
 }
 
 /* Of an integer. */
-static uint8_t take_size(struct snapshot_input *in)
+static uint8_t take_size(struct decoder *in)
 {
-	uint64_t size = input_take_below(in, 8);
+	uint64_t size = decoder_take_below(in, 8);
 
 	if (size != 1 && size != 2 && size != 4 && size != 8)
 		in->is_bad = true;
@@ -108,12 +124,12 @@ void code_bytes_put_probe(struct buffer *b, const struct code_probe *probe)
 	put_value(b, &probe->value);
 }
 
-void code_bytes_take_probe(struct snapshot_input *in, struct code_probe *ret)
+void code_bytes_take_probe(struct decoder *in, struct code_probe *ret)
 {
-	ret->offset = input_take(in);
-	ret->is_return = input_take_below(in, 1);
+	ret->offset = decoder_take(in);
+	ret->is_return = decoder_take_below(in, 1);
 	ret->size = take_size(in);
-	ret->is_signed = input_take_below(in, 1);
+	ret->is_signed = decoder_take_below(in, 1);
 	ret->value = take_value(in);
 	if (!ret->value.is_known)
 		in->is_bad = true;
@@ -154,20 +170,20 @@ static void put_insns(struct buffer *b, const struct code_function *function)
 }
 
 /* One that begins at `before` or later. */
-static void take_insn(struct snapshot_input *in, struct code_function *function, size_t max_effects,
+static void take_insn(struct decoder *in, struct code_function *function, size_t max_effects,
 		      size_t max_targets, uint64_t before)
 {
 	struct code_insn *insn = &function->insns[function->num_insns];
 
 	/* It ends below the end of all addresses. */
-	insn->address = before + input_take_below(in, UINT64_MAX - UINT8_MAX - before);
-	insn->length = (uint8_t)input_take_below(in, UINT8_MAX);
-	insn->kind = (uint8_t)input_take_below(in, CODE_END);
-	if (input_take_below(in, 1))
+	insn->address = before + decoder_take_below(in, UINT64_MAX - UINT8_MAX - before);
+	insn->length = (uint8_t)decoder_take_below(in, UINT8_MAX);
+	insn->kind = (uint8_t)decoder_take_below(in, CODE_END);
+	if (decoder_take_below(in, 1))
 		insn->target =
-			insn->address + (uint64_t)input_take_signed(in, INT64_MIN, INT64_MAX);
+			insn->address + (uint64_t)decoder_take_signed(in, INT64_MIN, INT64_MAX);
 	insn->first_effect = (uint32_t)function->num_effects;
-	insn->num_effects = (uint32_t)input_take_below(in, max_effects - function->num_effects);
+	insn->num_effects = (uint32_t)decoder_take_below(in, max_effects - function->num_effects);
 	for (uint32_t i = 0; i < insn->num_effects && !in->is_bad; i++) {
 		struct code_effect *effect = &function->effects[function->num_effects++];
 
@@ -175,23 +191,23 @@ static void take_insn(struct snapshot_input *in, struct code_function *function,
 		effect->value = take_value(in);
 	}
 	insn->first_target = (uint32_t)function->num_targets;
-	insn->num_targets = (uint32_t)input_take_below(in, max_targets - function->num_targets);
+	insn->num_targets = (uint32_t)decoder_take_below(in, max_targets - function->num_targets);
 	for (uint32_t i = 0; i < insn->num_targets && !in->is_bad; i++)
 		function->targets[function->num_targets++] =
-			insn->address + (uint64_t)input_take_signed(in, INT64_MIN, INT64_MAX);
+			insn->address + (uint64_t)decoder_take_signed(in, INT64_MIN, INT64_MAX);
 	function->num_insns++;
 }
 
-static void take_insns(struct snapshot_input *in, struct code_function *function)
+static void take_insns(struct decoder *in, struct code_function *function)
 {
-	size_t num = input_take_count(in, MAX_INSNS, 6);
-	size_t num_effects = input_take_count(in, UINT32_MAX, 5);
-	size_t num_targets = input_take_count(in, UINT32_MAX, 1);
+	size_t num = decoder_take_count(in, MAX_INSNS, 6);
+	size_t num_effects = decoder_take_count(in, UINT32_MAX, 5);
+	size_t num_targets = decoder_take_count(in, UINT32_MAX, 1);
 	uint64_t before = 0;
 
-	function->insns = input_allocate(in, num, sizeof(*function->insns));
-	function->effects = input_allocate(in, num_effects, sizeof(*function->effects));
-	function->targets = input_allocate(in, num_targets, sizeof(*function->targets));
+	function->insns = decoder_allocate(in, num, sizeof(*function->insns));
+	function->effects = decoder_allocate(in, num_effects, sizeof(*function->effects));
+	function->targets = decoder_allocate(in, num_targets, sizeof(*function->targets));
 	for (size_t i = 0; i < num && !in->is_bad; i++) {
 		take_insn(in, function, num_effects, num_targets, before);
 		before = function->insns[i].address;
@@ -202,16 +218,16 @@ static void take_insns(struct snapshot_input *in, struct code_function *function
 		in->is_bad = true;
 }
 
-static void take_ranges(struct snapshot_input *in, struct code_function *function)
+static void take_ranges(struct decoder *in, struct code_function *function)
 {
-	size_t num = input_take_count(in, MAX_RANGES, 2);
+	size_t num = decoder_take_count(in, MAX_RANGES, 2);
 
-	function->ranges = input_allocate(in, num, sizeof(*function->ranges));
+	function->ranges = decoder_allocate(in, num, sizeof(*function->ranges));
 	for (size_t i = 0; i < num && !in->is_bad; i++) {
 		struct code_range *range = &function->ranges[function->num_ranges++];
 
-		range->begin = input_take(in);
-		range->end = range->begin + input_take_below(in, UINT64_MAX - range->begin);
+		range->begin = decoder_take(in);
+		range->end = range->begin + decoder_take_below(in, UINT64_MAX - range->begin);
 	}
 	if (!num)
 		in->is_bad = true;
@@ -223,12 +239,12 @@ static void take_ranges(struct snapshot_input *in, struct code_function *functio
 
 static void put_variable(struct buffer *b, const struct code_variable *variable)
 {
-	put_text(b, variable->name);
+	buffer_put_text(b, variable->name);
 	buffer_put(b, (variable->is_signed ? IS_SIGNED : 0u) |
 			      (variable->is_protected ? IS_PROTECTED : 0u) |
 			      (variable->file ? HAS_FILE : 0u));
 	if (variable->file)
-		put_text(b, variable->file);
+		buffer_put_text(b, variable->file);
 	buffer_put_signed(b, variable->line);
 	buffer_put(b, variable->size);
 	buffer_put(b, variable->num_locations);
@@ -241,38 +257,38 @@ static void put_variable(struct buffer *b, const struct code_variable *variable)
 	}
 }
 
-static void take_variable(struct snapshot_input *in, struct code_variable *variable)
+static void take_variable(struct decoder *in, struct code_variable *variable)
 {
 	uint64_t flags;
 	size_t num;
 
-	variable->name = input_copy_text(in);
-	flags = input_take_below(in, IS_SIGNED | IS_PROTECTED | HAS_FILE);
+	variable->name = decoder_take_text(in);
+	flags = decoder_take_below(in, IS_SIGNED | IS_PROTECTED | HAS_FILE);
 	variable->is_signed = flags & IS_SIGNED;
 	variable->is_protected = flags & IS_PROTECTED;
 	if (flags & HAS_FILE)
-		variable->file = input_copy_text(in);
-	variable->line = input_take_int(in);
+		variable->file = decoder_take_text(in);
+	variable->line = decoder_take_int(in);
 	variable->size = take_size(in);
-	num = input_take_count(in, UINT32_MAX, 3);
-	variable->locations = input_allocate(in, num, sizeof(*variable->locations));
+	num = decoder_take_count(in, UINT32_MAX, 3);
+	variable->locations = decoder_allocate(in, num, sizeof(*variable->locations));
 	for (size_t i = 0; i < num && !in->is_bad; i++) {
 		struct code_location *location = &variable->locations[variable->num_locations++];
 
-		location->range.begin = input_take(in);
-		location->range.end = input_take(in);
+		location->range.begin = decoder_take(in);
+		location->range.end = decoder_take(in);
 		location->value = take_value(in);
 	}
 }
 
-static struct code_variables *take_variables(struct snapshot_input *in)
+static struct code_variables *take_variables(struct decoder *in)
 {
 	struct code_variables *variables = xcalloc(1, sizeof(*variables));
 	size_t num;
 
-	variables->has_debug_info = input_take_below(in, 1);
-	num = input_take_count(in, UINT32_MAX, 5);
-	variables->variables = input_allocate(in, num, sizeof(*variables->variables));
+	variables->has_debug_info = decoder_take_below(in, 1);
+	num = decoder_take_count(in, UINT32_MAX, 5);
+	variables->variables = decoder_allocate(in, num, sizeof(*variables->variables));
 	for (size_t i = 0; i < num && !in->is_bad; i++)
 		take_variable(in, &variables->variables[variables->num_variables++]);
 	return variables;
@@ -296,16 +312,16 @@ void code_bytes_put_function(struct buffer *b, const struct code_function *funct
 		put_variable(b, &variables->variables[i]);
 }
 
-struct code_function *code_bytes_take_function(struct snapshot_input *in,
+struct code_function *code_bytes_take_function(struct decoder *in,
 					       struct code_variables **variables_ret)
 {
 	struct code_function *function = xcalloc(1, sizeof(*function));
 	struct code_variables *variables;
 
 	take_ranges(in, function);
-	function->preserved = input_take(in);
-	function->stack_pointer = (uint8_t)input_take_below(in, CODE_NUM_REGISTERS - 1);
-	function->entry_offset = (uint8_t)input_take_below(in, UINT8_MAX);
+	function->preserved = decoder_take(in);
+	function->stack_pointer = (uint8_t)decoder_take_below(in, CODE_NUM_REGISTERS - 1);
+	function->entry_offset = (uint8_t)decoder_take_below(in, UINT8_MAX);
 	take_insns(in, function);
 	variables = take_variables(in);
 	if (in->is_bad) {
@@ -334,13 +350,8 @@ void code_bytes_put_question(struct buffer *b, const struct code_question *quest
 	size_t num = modules_count(modules);
 
 	buffer_put(b, num);
-	for (size_t i = 0; i < num; i++) {
-		const struct module *module = modules_get(modules, (uint32_t)i);
-
-		put_text(b, module->path);
-		buffer_put(b, module->build_id_size);
-		buffer_put_bytes(b, module->build_id, module->build_id_size);
-	}
+	for (size_t i = 0; i < num; i++)
+		code_bytes_put_module(b, modules, (uint32_t)i);
 	buffer_put(b, question->num_probes);
 	for (size_t i = 0; i < question->num_probes; i++) {
 		buffer_put_index(b, question->probes[i].module);
@@ -351,27 +362,20 @@ void code_bytes_put_question(struct buffer *b, const struct code_question *quest
 }
 
 /* The modules by their numbers in the question. */
-static uint32_t *take_modules(struct snapshot_input *in, struct modules *modules, size_t *num_ret)
+static uint32_t *take_modules(struct decoder *in, struct modules *modules, size_t *num_ret)
 {
-	size_t num = input_take_count(in, UINT32_MAX - 1, 2);
-	uint32_t *numbers = input_allocate(in, num, sizeof(*numbers));
+	size_t num = decoder_take_count(in, UINT32_MAX - 1, 2);
+	uint32_t *numbers = decoder_allocate(in, num, sizeof(*numbers));
 
-	for (size_t i = 0; i < num && !in->is_bad; i++) {
-		char *path = input_copy_text(in);
-		size_t size = input_take_below(in, BUILD_ID_MAX);
-		const uint8_t *build_id = input_take_bytes(in, size);
-
-		if (!in->is_bad)
-			numbers[i] = modules_intern(modules, path, build_id, size);
-		free(path);
-	}
+	for (size_t i = 0; i < num && !in->is_bad; i++)
+		numbers[i] = code_bytes_take_module(in, modules);
 	*num_ret = num;
 	return numbers;
 }
 
-static uint32_t take_module(struct snapshot_input *in, const uint32_t *numbers, size_t num)
+static uint32_t take_module(struct decoder *in, const uint32_t *numbers, size_t num)
 {
-	uint32_t index = input_take_index(in, num);
+	uint32_t index = decoder_take_index(in, num);
 
 	if (!in->is_bad && index != MODULE_NONE)
 		return numbers[index];
@@ -379,15 +383,15 @@ static uint32_t take_module(struct snapshot_input *in, const uint32_t *numbers, 
 	return MODULE_NONE;
 }
 
-static struct code_address *take_addresses(struct snapshot_input *in, const uint32_t *numbers,
+static struct code_address *take_addresses(struct decoder *in, const uint32_t *numbers,
 					   size_t num_modules, size_t *num_ret)
 {
-	size_t num = input_take_count(in, UINT32_MAX, 2);
-	struct code_address *addresses = input_allocate(in, num, sizeof(*addresses));
+	size_t num = decoder_take_count(in, UINT32_MAX, 2);
+	struct code_address *addresses = decoder_allocate(in, num, sizeof(*addresses));
 
 	for (size_t i = 0; i < num && !in->is_bad; i++) {
 		addresses[i].module = take_module(in, numbers, num_modules);
-		addresses[i].address = input_take(in);
+		addresses[i].address = decoder_take(in);
 	}
 	*num_ret = num;
 	return addresses;
@@ -396,16 +400,15 @@ static struct code_address *take_addresses(struct snapshot_input *in, const uint
 int code_bytes_take_question(const uint8_t *bytes, size_t size, struct modules *modules,
 			     struct code_question *ret)
 {
-	struct snapshot_input in = {
-		.at = bytes, .end = bytes + size, .memory = budget_stored(size)};
+	struct decoder in = {.at = bytes, .end = bytes + size, .memory = budget_stored(size)};
 	struct code_probe *probes;
 	uint32_t *numbers;
 	size_t num_modules;
 
 	*ret = (struct code_question){.num_probes = 0};
 	numbers = take_modules(&in, modules, &num_modules);
-	ret->num_probes = input_take_count(&in, UINT32_MAX, 8);
-	ret->probes = probes = input_allocate(&in, ret->num_probes, sizeof(*probes));
+	ret->num_probes = decoder_take_count(&in, UINT32_MAX, 8);
+	ret->probes = probes = decoder_allocate(&in, ret->num_probes, sizeof(*probes));
 	for (size_t i = 0; i < ret->num_probes && !in.is_bad; i++) {
 		probes[i].module = take_module(&in, numbers, num_modules);
 		code_bytes_take_probe(&in, &probes[i]);

@@ -4,7 +4,8 @@
 #include "model/buffer.h"
 #include "model/job/message_queues.h"
 #include "model/wire/queue_bytes.h"
-#include "model/wire/snapshot_private.h"
+#include "model/wire/decoder.h"
+#include "model/wire/share.h"
 
 /* ---- Putting ---- */
 
@@ -64,9 +65,9 @@ struct place {
 	int32_t peer;
 };
 
-static int32_t take_peer(struct snapshot_input *in, int rank)
+static int32_t take_peer(struct decoder *in, int rank)
 {
-	uint64_t value = input_take_below(in, 4 * (uint64_t)SNAPSHOT_MAX_RANKS), half = value >> 1;
+	uint64_t value = decoder_take_below(in, 4 * (uint64_t)SHARE_MAX_RANKS), half = value >> 1;
 	int64_t peer;
 
 	if (value & 1)
@@ -74,16 +75,16 @@ static int32_t take_peer(struct snapshot_input *in, int rank)
 	else
 		peer = rank + ((int64_t)(half >> 1) ^ -(int64_t)(half & 1));
 	if (value & 1 ? peer != MESSAGE_ANY_PEER && peer != MESSAGE_OTHER_PEER
-		      : peer < 0 || peer >= SNAPSHOT_MAX_RANKS)
+		      : peer < 0 || peer >= SHARE_MAX_RANKS)
 		in->is_bad = true;
 	return in->is_bad ? 0 : (int32_t)peer;
 }
 
 /* They ascend. */
-static void take_place(struct snapshot_input *in, const struct message_queues *queues, int rank,
+static void take_place(struct decoder *in, const struct message_queues *queues, int rank,
 		       struct place *place)
 {
-	uint64_t more = input_take_below(in, queues->num_comms);
+	uint64_t more = decoder_take_below(in, queues->num_comms);
 	int32_t peer = take_peer(in, rank);
 
 	if (place->comm + more >= queues->num_comms || (more == 0 && peer < place->peer)) {
@@ -93,63 +94,62 @@ static void take_place(struct snapshot_input *in, const struct message_queues *q
 	*place = (struct place){place->comm + (uint32_t)more, peer};
 }
 
-static struct queued_message *take_messages(struct snapshot_input *in,
-					    const struct message_queues *queues, int rank,
-					    size_t *num_ret)
+static struct queued_message *take_messages(struct decoder *in, const struct message_queues *queues,
+					    int rank, size_t *num_ret)
 {
-	size_t num = input_take_count(in, UINT32_MAX, 3);
-	struct queued_message *messages = num ? input_allocate(in, num, sizeof(*messages)) : NULL;
+	size_t num = decoder_take_count(in, UINT32_MAX, 3);
+	struct queued_message *messages = num ? decoder_allocate(in, num, sizeof(*messages)) : NULL;
 	struct place place = {.peer = INT32_MIN};
 
 	*num_ret = 0;
 	for (size_t i = 0; i < num && !in->is_bad; i++) {
 		take_place(in, queues, rank, &place);
-		messages[i] = (struct queued_message){place.peer, input_take_int(in), place.comm};
+		messages[i] = (struct queued_message){place.peer, decoder_take_int(in), place.comm};
 		(*num_ret)++;
 	}
 	return messages;
 }
 
-static void take_comms(struct snapshot_input *in, struct message_queues *queues)
+static void take_comms(struct decoder *in, struct message_queues *queues)
 {
-	size_t num = input_take_count(in, UINT32_MAX, 2);
+	size_t num = decoder_take_count(in, UINT32_MAX, 2);
 
-	queues->comms = num ? input_allocate(in, num, sizeof(*queues->comms)) : NULL;
+	queues->comms = num ? decoder_allocate(in, num, sizeof(*queues->comms)) : NULL;
 	for (size_t i = 0; i < num && !in->is_bad; i++) {
-		size_t length = input_take_count(in, sizeof(queues->comms[i].name) - 1, 1);
-		const uint8_t *bytes = input_take_bytes(in, length);
+		size_t length = decoder_take_count(in, sizeof(queues->comms[i].name) - 1, 1);
+		const uint8_t *bytes = decoder_take_bytes(in, length);
 
 		if (in->is_bad)
 			return;
 		queued_comm_set_name(&queues->comms[i], bytes, length);
-		queues->comms[i].size = (uint32_t)input_take_below(in, UINT32_MAX);
+		queues->comms[i].size = (uint32_t)decoder_take_below(in, UINT32_MAX);
 		queues->num_comms++;
 	}
 }
 
-static void take_pairs(struct snapshot_input *in, struct message_queues *queues, int rank)
+static void take_pairs(struct decoder *in, struct message_queues *queues, int rank)
 {
-	size_t num = input_take_count(in, UINT32_MAX, 4);
+	size_t num = decoder_take_count(in, UINT32_MAX, 4);
 	struct place place = {.peer = INT32_MIN};
 
-	queues->pairs = num ? input_allocate(in, num, sizeof(*queues->pairs)) : NULL;
+	queues->pairs = num ? decoder_allocate(in, num, sizeof(*queues->pairs)) : NULL;
 	for (size_t i = 0; i < num && !in->is_bad; i++) {
 		struct message_pair *pair = &queues->pairs[i];
 
 		take_place(in, queues, rank, &place);
 		pair->comm = place.comm;
 		pair->peer = place.peer;
-		pair->sent = (uint16_t)input_take_below(in, UINT16_MAX);
-		pair->arrived = (uint16_t)input_take_below(in, UINT16_MAX);
+		pair->sent = (uint16_t)decoder_take_below(in, UINT16_MAX);
+		pair->arrived = (uint16_t)decoder_take_below(in, UINT16_MAX);
 		queues->num_pairs++;
 	}
 }
 
-struct message_queues *queue_bytes_take(struct snapshot_input *in, int rank, bool has_posted)
+struct message_queues *queue_bytes_take(struct decoder *in, int rank)
 {
 	struct message_queues *queues = message_queues_create();
 
-	input_charge(in, 1, sizeof(*queues));
+	decoder_charge(in, 1, sizeof(*queues));
 	take_comms(in, queues);
 	if (!in->is_bad)
 		queues->receives = take_messages(in, queues, rank, &queues->num_receives);
@@ -157,8 +157,7 @@ struct message_queues *queue_bytes_take(struct snapshot_input *in, int rank, boo
 		queues->unexpected = take_messages(in, queues, rank, &queues->num_unexpected);
 	if (!in->is_bad)
 		take_pairs(in, queues, rank);
-	if (has_posted)
-		queues->num_posted = input_take(in);
+	queues->num_posted = decoder_take(in);
 	if (!in->is_bad)
 		return queues;
 	message_queues_destroy(queues);

@@ -4,17 +4,14 @@
 #ifndef PDB_MODEL_QUEUE_BYTES_H
 #define PDB_MODEL_QUEUE_BYTES_H
 
-#include <stdbool.h>
-
 struct buffer;
 struct message_queues;
-struct snapshot_input;
+struct decoder;
 
 /* Those of `rank`. Peers are told as distances from it, so that ranks that do the same with their
  * neighbours have the same bytes. */
 void queue_bytes_put(struct buffer *b, const struct message_queues *queues, int rank);
-/* has_posted: their number of receives that had to wait is there, which old snapshots do not
- * have. NULL and in->is_bad: bad input; else the caller destroys them. */
-struct message_queues *queue_bytes_take(struct snapshot_input *in, int rank, bool has_posted);
+/* NULL and in->is_bad: bad input; else the caller destroys them. */
+struct message_queues *queue_bytes_take(struct decoder *in, int rank);
 
 #endif

@@ -11,7 +11,10 @@
 
 struct share *share_create(void)
 {
-	return xcalloc(1, sizeof(struct share));
+	struct share *share = xcalloc(1, sizeof(*share));
+
+	share->memory = BUDGET_LEAST;
+	return share;
 }
 
 void share_destroy(struct share *share)
@@ -38,7 +41,7 @@ int32_t share_peer_base(const struct model *model, uint32_t comm)
 
 uint64_t share_budget(uint64_t bytes, int num_ranks)
 {
-	enum { RANK_COST = 512 };
+	enum { RANK_COST = 4096 };
 
 	return budget_compressed(bytes) + (uint64_t)(num_ranks > 0 ? num_ranks : 0) * RANK_COST;
 }
@@ -224,9 +227,7 @@ int share_merge(struct share *into, const struct share *from, struct pdb_error *
 		unite_columns(&into->columns[c], &from->columns[c], c);
 	into->parts |= from->parts;
 	into->has_model |= from->has_model;
-	into->bytes += from->bytes;
-	if (from->num_ranks > into->num_ranks)
-		into->num_ranks = from->num_ranks;
+	into->memory += from->memory;
 	if (from->taken_real_ns > into->taken_real_ns)
 		into->taken_real_ns = from->taken_real_ns;
 	if (from->look_seconds > into->look_seconds)

@@ -43,6 +43,8 @@ enum share_parts {
 	SHARE_ANY = (1 << 6) - 1,
 };
 
+enum { SHARE_MAX_RANKS = 16 << 20 };
+
 struct share *share_create(void);
 void share_destroy(struct share *share); /* NULL is fine */
 

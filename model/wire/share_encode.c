@@ -10,7 +10,7 @@
 #include "model/buffer.h"
 #include "model/error.h"
 #include "model/wire/share_private.h"
-#include "model/wire/snapshot_private.h"
+#include "model/wire/decoder.h"
 #include "model/xalloc.h"
 
 enum {
@@ -67,20 +67,26 @@ static uint64_t fetch(const uint8_t *at, int num)
 	return value;
 }
 
+void share_put(const struct share *share, struct buffer *b)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &share->look_seconds, sizeof(bits));
+	buffer_put(b, share->parts);
+	buffer_put(b, share->has_model);
+	buffer_put(b, share->taken_real_ns);
+	buffer_put(b, bits);
+	for (size_t c = 0; c < SHARE_NUM_COLUMNS; c++)
+		put_column(b, &share->columns[c]);
+}
+
 int share_encode(const struct share *share, struct buffer *out, struct pdb_error *err)
 {
 	struct buffer b = {0};
 	uint8_t header[HEADER_SIZE] = SHARE_MAGIC;
-	uint64_t bits;
 	size_t begin = out->num, bound, size;
 
-	memcpy(&bits, &share->look_seconds, sizeof(bits));
-	buffer_put(&b, share->parts);
-	buffer_put(&b, share->has_model);
-	buffer_put(&b, share->taken_real_ns);
-	buffer_put(&b, bits);
-	for (size_t c = 0; c < SHARE_NUM_COLUMNS; c++)
-		put_column(&b, &share->columns[c]);
+	share_put(share, &b);
 	bound = ZSTD_compressBound(b.num);
 	buffer_put_bytes(out, header, HEADER_SIZE);
 	if (out->capacity - out->num < bound) {
@@ -104,47 +110,48 @@ int share_encode(const struct share *share, struct buffer *out, struct pdb_error
 
 /* ---- In ---- */
 
-static void take_items(struct snapshot_input *in, struct blobs *items)
+static void take_items(struct decoder *in, struct blobs *items)
 {
-	size_t num = input_take_count(in, SHARE_MAX_ITEMS, 1);
+	size_t num = decoder_take_count(in, SHARE_MAX_ITEMS, 1);
 	const uint8_t *bytes;
 
-	if (!input_charge(in, num, sizeof(*items->ends)) || in->is_bad)
+	if (!decoder_charge(in, num, sizeof(*items->ends)) || in->is_bad)
 		return;
 	blobs_reserve(items, num, 0);
 	for (size_t i = 0; i < num && !in->is_bad; i++) {
-		items->num_bytes += input_take_count(in, SNAPSHOT_MAX_SECTION, 1);
+		items->num_bytes += decoder_take_count(in, UINT32_MAX, 1);
 		items->ends[items->num++] = items->num_bytes;
 	}
-	bytes = input_take_bytes(in, items->num_bytes);
-	if (in->is_bad || !input_charge(in, items->num_bytes, 1))
+	bytes = decoder_take_bytes(in, items->num_bytes);
+	if (in->is_bad || !decoder_charge(in, items->num_bytes, 1))
 		return;
 	blobs_reserve(items, 0, items->num_bytes);
 	if (items->num_bytes)
 		memcpy(items->bytes, bytes, items->num_bytes);
 }
 
-static void take_runs(struct snapshot_input *in, struct share_place *place, size_t num_items,
+static void take_runs(struct decoder *in, struct share_place *place, size_t num_items,
 		      int num_ranks)
 {
-	size_t num = input_take_count(in, SHARE_MAX_RANKS, 3);
+	size_t num = decoder_take_count(in, SHARE_MAX_RANKS, 3);
 	int64_t expected = 0;
 	uint64_t next = 0;
 
 	/* No place is for nobody. */
-	if (num == 0 || !input_charge(in, num, sizeof(*place->runs)) || in->is_bad) {
+	if (num == 0 || !decoder_charge(in, num, sizeof(*place->runs)) || in->is_bad) {
 		in->is_bad = true;
 		return;
 	}
 	place->runs = xreallocarray(NULL, num, sizeof(*place->runs));
 	place->capacity = num;
 	for (size_t i = 0; i < num; i++) {
-		uint64_t first = next + input_take_below(in, SHARE_MAX_RANKS), length, last;
+		uint64_t first = next + decoder_take_below(in, SHARE_MAX_RANKS), length, last;
 		int64_t item;
 
-		length = input_take_below(in, (uint64_t)SHARE_MAX_RANKS << 1 | 1);
+		length = decoder_take_below(in, (uint64_t)SHARE_MAX_RANKS << 1 | 1);
 		last = first + (length >> 1);
-		item = expected + input_take_signed(in, -(int64_t)SHARE_MAX_ITEMS, SHARE_MAX_ITEMS);
+		item = expected +
+		       decoder_take_signed(in, -(int64_t)SHARE_MAX_ITEMS, SHARE_MAX_ITEMS);
 		expected = item + 1 + (length & 1 ? (int64_t)(last - first) : 0);
 		if (in->is_bad || last >= (uint64_t)num_ranks || item < 0 ||
 		    expected > (int64_t)num_items) {
@@ -175,13 +182,13 @@ static bool is_within(const struct share_place *place, const struct share_place 
 	return true;
 }
 
-static void take_column(struct snapshot_input *in, struct share_column *column, int num_ranks)
+static void take_column(struct decoder *in, struct share_column *column, int num_ranks)
 {
 	size_t num;
 
 	take_items(in, &column->items);
-	num = input_take_count(in, SHARE_MAX_ITEMS, 1);
-	input_charge(in, num, 2 * sizeof(*column->places));
+	num = decoder_take_count(in, SHARE_MAX_ITEMS, 1);
+	decoder_charge(in, num, 2 * sizeof(*column->places));
 	for (size_t n = 0; n < num && !in->is_bad; n++) {
 		struct share_place *place = share_column_place(column, n);
 
@@ -191,26 +198,24 @@ static void take_column(struct snapshot_input *in, struct share_column *column, 
 	}
 }
 
-static void take_share(struct snapshot_input *in, struct share *share, int num_ranks)
+void share_take(struct share *share, struct decoder *in, int num_ranks)
 {
 	uint64_t bits;
 
-	share->parts = (unsigned int)input_take_below(in, SHARE_ANY);
-	share->has_model = input_take_below(in, 1);
-	share->taken_real_ns = input_take(in);
-	bits = input_take(in);
+	share->parts = (unsigned int)decoder_take_below(in, SHARE_ANY);
+	share->has_model = decoder_take_below(in, 1);
+	share->taken_real_ns = decoder_take(in);
+	bits = decoder_take(in);
 	memcpy(&share->look_seconds, &bits, sizeof(bits));
 	if (!(share->look_seconds >= 0 && share->look_seconds < 1e9))
 		in->is_bad = true;
 	for (size_t c = 0; c < SHARE_NUM_COLUMNS && !in->is_bad; c++)
 		take_column(in, &share->columns[c], num_ranks);
-	if (in->at != in->end)
-		in->is_bad = true;
 }
 
-static int refuse(const struct snapshot_input *in)
+static int refuse(const struct decoder *in, struct pdb_error *err)
 {
-	return error_set(in->err, ERROR_FORMAT, "the share %s", input_why_bad(in));
+	return error_set(err, ERROR_FORMAT, "the share %s", decoder_why_bad(in));
 }
 
 /* The bytes before compression, which the caller frees; NULL: corrupt. */
@@ -233,7 +238,7 @@ static uint8_t *decompress(const uint8_t *bytes, size_t size, size_t raw_size)
 int share_decode(const uint8_t *bytes, size_t size, int num_ranks, struct share **share_ret,
 		 struct pdb_error *err)
 {
-	struct snapshot_input in = {.err = err, .memory = share_budget(size, num_ranks)};
+	struct decoder in = {.memory = share_budget(size, num_ranks)};
 	uint64_t raw_size, packed;
 	uint32_t version;
 	uint8_t *raw;
@@ -249,23 +254,23 @@ int share_decode(const uint8_t *bytes, size_t size, int num_ranks, struct share 
 	packed = fetch(bytes + SIZES_AT + 8, 8);
 	in.is_too_much = raw_size > in.memory;
 	if (packed != size - HEADER_SIZE || in.is_too_much)
-		return refuse(&in);
+		return refuse(&in, err);
 	if (fetch(bytes + CHECKSUM_AT, 8) != blobs_hash(bytes + SIZES_AT, size - SIZES_AT))
-		return refuse(&in);
+		return refuse(&in, err);
 	raw = decompress(bytes + HEADER_SIZE, packed, raw_size);
 	if (!raw)
-		return refuse(&in);
+		return refuse(&in, err);
 	in.at = raw;
 	in.end = raw + raw_size;
 	share = share_create();
-	take_share(&in, share, num_ranks);
+	share_take(share, &in, num_ranks);
+	decoder_end(&in);
 	free(raw);
 	if (in.is_bad) {
 		share_destroy(share);
-		return refuse(&in);
+		return refuse(&in, err);
 	}
-	share->bytes = size;
-	share->num_ranks = num_ranks;
+	share->memory = share_budget(size, num_ranks);
 	*share_ret = share;
 	return 0;
 }

@@ -8,7 +8,7 @@
 #include "model/wire/code_bytes.h"
 #include "model/job/code_store.h"
 #include "model/job/job.h"
-#include "model/job/job_model_private.h"
+#include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/job/modules.h"
 #include "model/job/names.h"
@@ -32,17 +32,9 @@ void share_filler_end_row(struct share_filler *f, enum share_column_id id, int r
 	f->num_row = 0;
 }
 
-static void put_text(struct buffer *b, const char *text)
-{
-	size_t length = text ? strlen(text) : 0;
-
-	buffer_put(b, length);
-	buffer_put_bytes(b, text, length);
-}
-
 static void put_module(struct buffer *b, const char *path, const uint8_t *build_id, size_t size)
 {
-	put_text(b, path);
+	buffer_put_text(b, path);
 	buffer_put(b, size);
 	buffer_put_bytes(b, build_id, size);
 }
@@ -95,10 +87,10 @@ static void put_program(struct share_filler *f, const struct model *model)
 	buffer_put(b, model->uid);
 	buffer_put(b, model->life);
 	buffer_put_signed(b, model->thread_level);
-	put_text(b, model->program->host);
-	put_text(b, model->program->job);
-	put_text(b, model->program->mpi_library);
-	put_text(b, model->program->executable);
+	buffer_put_text(b, model->program->host);
+	buffer_put_text(b, model->program->job);
+	buffer_put_text(b, model->program->mpi_library);
+	buffer_put_text(b, model->program->executable);
 	buffer_put(b, model->program->dropped_strings);
 	buffer_put(b, model->program->dropped_modules);
 	buffer_put(b, model->program->dropped_frames);
@@ -284,8 +276,12 @@ static void add_evidence(struct share_filler *f, const struct model *model, int 
 	share_filler_end_row(f, SHARE_REQUESTS, rank);
 }
 
-static void add_rank(struct share_filler *f, const struct job_rank *rank,
-		     const struct job_lane *lanes)
+struct rank {
+	int rank;
+	const struct model *model;
+};
+
+static void add_rank(struct share_filler *f, const struct rank *rank, const struct job_lane *lanes)
 {
 	const struct model *model = rank->model;
 
@@ -309,7 +305,7 @@ static void add_rank(struct share_filler *f, const struct job_rank *rank,
 
 static int compare_ranks(const void *a, const void *b)
 {
-	const struct job_rank *x = a, *y = b;
+	const struct rank *x = a, *y = b;
 
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
@@ -322,11 +318,11 @@ static bool is_wanted(const struct share_filler *f, int rank)
 
 static void add_models(struct share_filler *f, const struct job_model *jm)
 {
-	size_t num = jm->private->num_ranks, lane = 0;
-	struct job_rank *ranks = xreallocarray(NULL, num + 1, sizeof(*ranks));
+	size_t num = job_model_num_ranks(jm), lane = 0;
+	struct rank *ranks = xreallocarray(NULL, num + 1, sizeof(*ranks));
 
-	if (num)
-		memcpy(ranks, jm->private->ranks, num * sizeof(*ranks));
+	for (size_t i = 0; i < num; i++)
+		ranks[i].model = job_model_rank(jm, i, &ranks[i].rank);
 	qsort(ranks, num, sizeof(*ranks), compare_ranks);
 	for (size_t i = 0; i < num; i++) {
 		/* Lanes are sorted the same way. */
@@ -370,7 +366,7 @@ static void put_sample(struct share_filler *f, const struct sample *sample)
 	buffer_put(b, sample->status);
 	buffer_put(b, (uint8_t)sample->state);
 	buffer_put(b, sample->note != NULL);
-	put_text(b, sample->note);
+	buffer_put_text(b, sample->note);
 	put_path(f, sample->path);
 	share_filler_end_item(f, SHARE_SAMPLES);
 }
@@ -479,7 +475,7 @@ static void add_holes(struct share_filler *f, const struct job *job)
 			sorted[num++] = &job->holes[i];
 	qsort(sorted, num, sizeof(*sorted), compare_holes);
 	for (size_t i = 0; i < num; i++) {
-		put_text(&f->item, sorted[i]->why);
+		buffer_put_text(&f->item, sorted[i]->why);
 		share_filler_end_item(f, SHARE_HOLES);
 		if (i + 1 == num || sorted[i + 1]->rank != sorted[i]->rank)
 			share_filler_end_row(f, SHARE_HOLES, sorted[i]->rank);
@@ -489,11 +485,11 @@ static void add_holes(struct share_filler *f, const struct job *job)
 
 static void put_name(struct buffer *b, const struct name *name)
 {
-	put_text(b, name->function);
+	buffer_put_text(b, name->function);
 	buffer_put(b, name->file != NULL);
-	put_text(b, name->file);
+	buffer_put_text(b, name->file);
 	buffer_put(b, name->full_file != NULL);
-	put_text(b, name->full_file);
+	buffer_put_text(b, name->full_file);
 	buffer_put_signed(b, name->line);
 	buffer_put(b, name_flags(name));
 }

@@ -6,10 +6,11 @@
 #include <stdbool.h>
 
 #include "model/wire/blobs.h"
+#include "model/wire/decoder.h"
 #include "model/wire/share.h"
 
 #define SHARE_MAGIC "PDBSHARE" /* 8 bytes, then the version */
-#define SHARE_VERSION 8
+#define SHARE_VERSION 9
 
 /* Stored in this order. "of each lane": a row has an item for each lane. */
 enum share_column_id {
@@ -85,18 +86,21 @@ struct share {
 	bool has_model;         /* a recorder was there, even if no rank has a model */
 	uint64_t taken_real_ns; /* the latest */
 	double look_seconds;    /* the longest */
-	uint64_t bytes;         /* of those that it was decoded from, together */
-	int num_ranks;          /* of the job, as whoever decoded it knew */
+	uint64_t memory;        /* of the budget: what a job made of it may take */
+	const char *teller;     /* NULL: "a node" */
 	struct share_column columns[SHARE_NUM_COLUMNS];
 };
 
-enum { SHARE_MAX_RANKS = 16 << 20 };
-
 #define SHARE_MAX_ITEMS ((1u << 31) - 1) /* of a column, and places */
 
-/* What may be made of so many bytes: what they may, and a stack for each rank of the job, since a
- * million that do the same take next to none. */
+/* What may be made of so many bytes: what they may, and a model and a stack for each rank of the job,
+ * since a million that do the same take next to none. */
 uint64_t share_budget(uint64_t bytes, int num_ranks);
+
+/* The bytes before compression: append them, take them into an empty share. Ranks must be below
+ * num_ranks. */
+void share_put(const struct share *share, struct buffer *b);
+void share_take(struct share *share, struct decoder *in, int num_ranks);
 
 /* The number of an item of the column, added if need be. */
 uint32_t share_column_add_item(struct share_column *column, enum share_column_id id,

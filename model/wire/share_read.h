@@ -6,11 +6,12 @@
 #ifndef PDB_MODEL_SHARE_READ_H
 #define PDB_MODEL_SHARE_READ_H
 
-#include "model/job/job_model_private.h" /* struct pair_map */
+#include "model/job/pair_map.h"
 #include "model/job/sample.h"
 #include "model/wire/share_private.h"
-#include "model/wire/snapshot_private.h"
+#include "model/wire/decoder.h"
 
+struct job_model;
 struct model;
 struct model_lane;
 struct model_ledger;
@@ -58,7 +59,7 @@ struct share_stack {
 
 struct share_reader {
 	const struct share *share;
-	struct snapshot_input in; /* the item at hand; the budget of all */
+	struct decoder in; /* the item at hand; the budget of all */
 	/* By column and place: the run at or behind the rank at hand. */
 	size_t *at[SHARE_NUM_COLUMNS];
 	uint32_t *rows[SHARE_NUM_COLUMNS]; /* what share_reader_row() has found */
@@ -81,13 +82,14 @@ struct share_reader {
 	struct pair_map comm_of;
 	struct share_comm *comms; /* numbered as the pool's */
 	size_t comms_capacity;
+	size_t num_models;          /* read so far */
 	struct share_stack *stacks; /* [items of SHARE_SAMPLES] or NULL: none read yet */
 	/* The communicators of the rank before, which is mostly in the same ones. */
 	const uint32_t *last_comms;
 	size_t num_last_comms;
 };
 
-void share_reader_init(struct share_reader *r, const struct share *share, struct pdb_error *err);
+void share_reader_init(struct share_reader *r, const struct share *share);
 void share_reader_deinit(struct share_reader *r);
 /* "what a node tells of WHAT is corrupt", or "claims far more ..."; or that it was interrupted.
  * Returns -1. */
@@ -122,6 +124,8 @@ void *share_reader_take(struct share_reader *r, size_t num, size_t size);
 /* Communicators with their lists, and requests. The model's tables are there. */
 void share_read_evidence(struct share_reader *r, struct model *model, int rank);
 void share_read_lane(struct share_reader *r, struct model *model, size_t number, int rank);
+/* Traces to the lanes of a finished job model (NULL: none). */
+int share_read_traces(struct share_reader *r, struct job_model *jm, struct pdb_error *err);
 /* What SHARE_DETAILS adds. */
 void share_read_lane_details(struct share_reader *r, struct model *model, size_t number, int rank);
 

@@ -13,7 +13,7 @@
 static const struct share_list *find_list(struct share_reader *r, uint32_t item)
 {
 	struct share_list *list = &r->lists[item];
-	struct snapshot_input *in = &r->in;
+	struct decoder *in = &r->in;
 	int64_t expected = 0;
 	int32_t *members;
 
@@ -21,8 +21,8 @@ static const struct share_list *find_list(struct share_reader *r, uint32_t item)
 		return list;
 	share_reader_begin_item(r, SHARE_LISTS, item);
 	list->is_read = true;
-	list->num = (uint32_t)input_take_count(in, SEG_MAX_MEMBERS, 1);
-	if (!input_charge(in, list->num, 2 * sizeof(*members)) || in->is_bad ||
+	list->num = (uint32_t)decoder_take_count(in, SEG_MAX_MEMBERS, 1);
+	if (!decoder_charge(in, list->num, 2 * sizeof(*members)) || in->is_bad ||
 	    r->pool->num_members > MODEL_OWN_MEMBER - SEG_MAX_MEMBERS) {
 		in->is_bad = true;
 		return list;
@@ -31,7 +31,7 @@ static const struct share_list *find_list(struct share_reader *r, uint32_t item)
 	members = model_pool_add_members(r->pool, list->num);
 	for (size_t k = 0; k < list->num; k++) {
 		int64_t member =
-			expected + input_take_signed(in, -(int64_t)INT32_MAX - 1, INT32_MAX);
+			expected + decoder_take_signed(in, -(int64_t)INT32_MAX - 1, INT32_MAX);
 
 		if (member < -1 || member > INT32_MAX)
 			in->is_bad = true;
@@ -45,9 +45,9 @@ static const struct share_list *find_list(struct share_reader *r, uint32_t item)
 /* ---- Communicators ---- */
 
 /* A list that the communicator at hand names: where the rank's row has it. */
-static uint32_t take_list(struct snapshot_input *in, struct share_comm *from, int which)
+static uint32_t take_list(struct decoder *in, struct share_comm *from, int which)
 {
-	uint64_t id = input_take_below(in, UINT32_MAX);
+	uint64_t id = decoder_take_below(in, UINT32_MAX);
 
 	from->places[which] = from->lists[which] = UINT32_MAX;
 	if (id >= SHARE_FIRST_LIST)
@@ -57,49 +57,49 @@ static uint32_t take_list(struct snapshot_input *in, struct share_comm *from, in
 					: SEG_NO_MEMBERS;
 }
 
-static uint64_t take_id(struct snapshot_input *in, bool is_self)
+static uint64_t take_id(struct decoder *in, bool is_self)
 {
-	return is_self ? SHARE_SELF_ID : input_take(in);
+	return is_self ? SHARE_SELF_ID : decoder_take(in);
 }
 
 static void read_comm(struct share_reader *r, const struct model *model, struct model_comm *comm,
 		      struct share_comm *from)
 {
-	struct snapshot_input *in = &r->in;
-	uint64_t word = input_take_below(in, SEG_COMM_FILE << 2 | 3), name;
+	struct decoder *in = &r->in;
+	uint64_t word = decoder_take_below(in, SEG_COMM_FILE << 2 | 3), name;
 
 	comm->kind = (enum seg_comm_kind)(word >> 2);
 	comm->id = take_id(in, word & SHARE_ID_IS_SELF);
 	comm->parent_id = take_id(in, word & SHARE_PARENT_IS_SELF);
-	comm->site = (uint32_t)input_take_below(in, UINT32_MAX);
-	comm->ordinal = (uint32_t)input_take_below(in, UINT32_MAX);
-	comm->size = (uint32_t)input_take_below(in, UINT32_MAX);
+	comm->site = (uint32_t)decoder_take_below(in, UINT32_MAX);
+	comm->ordinal = (uint32_t)decoder_take_below(in, UINT32_MAX);
+	comm->size = (uint32_t)decoder_take_below(in, UINT32_MAX);
 	comm->members = take_list(in, from, 0);
-	comm->remote_size = (uint32_t)input_take_below(in, UINT32_MAX);
+	comm->remote_size = (uint32_t)decoder_take_below(in, UINT32_MAX);
 	comm->remote_members = take_list(in, from, 1);
-	comm->num_sources = (uint32_t)input_take_below(in, UINT32_MAX);
+	comm->num_sources = (uint32_t)decoder_take_below(in, UINT32_MAX);
 	comm->sources = take_list(in, from, 2);
-	name = input_take_below(in, model->num_strings);
+	name = decoder_take_below(in, model->num_strings);
 	comm->name = name ? model->strings + (name - 1) : NULL;
-	comm->is_freed = input_take_below(in, 1);
+	comm->is_freed = decoder_take_below(in, 1);
 	share_reader_end(r);
 	from->strings = name ? model->strings : NULL;
 }
 
 static void read_collectives(struct share_reader *r, struct model_comm *comm)
 {
-	struct snapshot_input *in = &r->in;
+	struct decoder *in = &r->in;
 	size_t num;
 
-	comm->collectives = input_take(in);
-	num = input_take_count(in, SEG_RECENT, 4);
+	comm->collectives = decoder_take(in);
+	num = decoder_take_count(in, SEG_RECENT, 4);
 	for (size_t i = 0; i < num; i++) {
 		struct model_collective *started = &comm->recent[i];
 
-		started->number = comm->collectives - input_take_below(in, comm->collectives);
-		started->bytes = input_take(in);
-		started->site = (uint32_t)input_take_below(in, UINT32_MAX);
-		started->root = input_take_int(in);
+		started->number = comm->collectives - decoder_take_below(in, comm->collectives);
+		started->bytes = decoder_take(in);
+		started->site = (uint32_t)decoder_take_below(in, UINT32_MAX);
+		started->root = decoder_take_int(in);
 	}
 	share_reader_end(r);
 }
@@ -147,7 +147,7 @@ static uint32_t make_comm(struct share_reader *r, const struct model *model, uin
 	use_site(&from, comm.site);
 	for (size_t i = 0; i < SEG_RECENT; i++)
 		use_site(&from, comm.recent[i].site);
-	if (!input_charge(&r->in, 2, sizeof(comm) + sizeof(from)) ||
+	if (!decoder_charge(&r->in, 2, sizeof(comm) + sizeof(from)) ||
 	    !model_has_valid_comm(model, &comm))
 		r->in.is_bad = true;
 	if (r->in.is_bad)
@@ -217,8 +217,8 @@ static const int32_t *find_ranks(struct share_reader *r, uint32_t item, size_t n
 		share_reader_begin_item(r, SHARE_COMM_RANKS, item);
 		/* So that no sum of it and a rank is too large for an int. */
 		for (size_t i = 0; i < loan->num; i++)
-			ranks[i] = (int32_t)input_take_signed(&r->in, -2 * SHARE_MAX_RANKS,
-							      2 * SHARE_MAX_RANKS);
+			ranks[i] = (int32_t)decoder_take_signed(&r->in, -2 * SHARE_MAX_RANKS,
+								2 * SHARE_MAX_RANKS);
 		share_reader_end(r);
 	}
 	if (loan->num != num)
@@ -266,39 +266,39 @@ static void read_comms(struct share_reader *r, struct model *model, int rank)
 static void read_request(struct share_reader *r, const struct model *model,
 			 struct model_request *request)
 {
-	struct snapshot_input *in = &r->in;
+	struct decoder *in = &r->in;
 
-	request->kind = (enum seg_request_kind)input_take_below(in, SEG_REQUEST_OTHER);
-	request->flags = (uint32_t)input_take_below(in, UINT32_MAX);
-	request->comm = input_take_index(in, UINT32_MAX);
+	request->kind = (enum seg_request_kind)decoder_take_below(in, SEG_REQUEST_OTHER);
+	request->flags = (uint32_t)decoder_take_below(in, UINT32_MAX);
+	request->comm = decoder_take_index(in, UINT32_MAX);
 	request->peer = share_reader_peer(r, model, request->comm);
-	request->tag = input_take_int(in);
-	request->ordinal = input_take(in);
-	request->bytes = input_take(in);
-	request->site = (uint32_t)input_take_below(in, UINT32_MAX);
-	request->lane = input_take_index(in, UINT32_MAX);
-	request->since_ns = model->now_ns - input_take_below(in, model->now_ns);
+	request->tag = decoder_take_int(in);
+	request->ordinal = decoder_take(in);
+	request->bytes = decoder_take(in);
+	request->site = (uint32_t)decoder_take_below(in, UINT32_MAX);
+	request->lane = decoder_take_index(in, UINT32_MAX);
+	request->since_ns = model->now_ns - decoder_take_below(in, model->now_ns);
 }
 
 static void read_requests(struct share_reader *r, struct model *model, int rank)
 {
-	struct snapshot_input *in = &r->in;
+	struct decoder *in = &r->in;
 	size_t num, slot = 0;
 
 	if (in->is_bad || share_reader_count(r, SHARE_REQUESTS, rank, 1) == 0)
 		return;
 	share_reader_begin(r, SHARE_REQUESTS, rank, 0);
 	/* Free slots take no room. */
-	num = input_take_below(in, SEG_MAX_REQUESTS);
-	model->requests = input_allocate(in, num, sizeof(*model->requests));
+	num = decoder_take_below(in, SEG_MAX_REQUESTS);
+	model->requests = decoder_allocate(in, num, sizeof(*model->requests));
 	if (in->is_bad)
 		return;
 	model->num_requests = num;
 	for (size_t i = 0; i < num; i++)
 		model->requests[i].comm = SEG_NO_COMM;
-	num = input_take_count(in, num, 11);
+	num = decoder_take_count(in, num, 11);
 	for (size_t i = 0; i < num && !in->is_bad; i++) {
-		slot += input_take_below(in, SEG_MAX_REQUESTS);
+		slot += decoder_take_below(in, SEG_MAX_REQUESTS);
 		if (slot >= model->num_requests)
 			in->is_bad = true;
 		else

@@ -7,32 +7,32 @@
 
 static void read_state(struct share_reader *r, struct model_lane *lane)
 {
-	uint64_t flags = input_take_below(&r->in, 15);
+	uint64_t flags = decoder_take_below(&r->in, 15);
 
 	lane->is_main = flags & 1;
 	lane->has_ended = flags & 2;
 	lane->is_consistent = flags & 4;
 	lane->in_poll = flags & 8;
-	lane->state = (uint32_t)input_take_below(&r->in, UINT32_MAX);
-	lane->poll_site = (uint32_t)input_take_below(&r->in, UINT32_MAX);
+	lane->state = (uint32_t)decoder_take_below(&r->in, UINT32_MAX);
+	lane->poll_site = (uint32_t)decoder_take_below(&r->in, UINT32_MAX);
 	share_reader_end(r);
 }
 
 static void read_times(struct share_reader *r, const struct model *model, struct model_lane *lane)
 {
-	struct snapshot_input *in = &r->in;
-	int64_t tid = model->pid + input_take_signed(in, -(int64_t)UINT32_MAX, UINT32_MAX);
+	struct decoder *in = &r->in;
+	int64_t tid = model->pid + decoder_take_signed(in, -(int64_t)UINT32_MAX, UINT32_MAX);
 	uint64_t ago;
 
 	if (tid < INT32_MIN || tid > INT32_MAX)
 		in->is_bad = true;
 	lane->tid = (int32_t)tid;
-	lane->since_ns = model->now_ns - input_take_below(in, model->now_ns);
-	lane->first_ns = model->now_ns - input_take_below(in, model->now_ns);
-	lane->events = input_take(in);
-	lane->last_events = lane->events + input_take(in);
-	lane->polls = input_take(in);
-	ago = input_take(in);
+	lane->since_ns = model->now_ns - decoder_take_below(in, model->now_ns);
+	lane->first_ns = model->now_ns - decoder_take_below(in, model->now_ns);
+	lane->events = decoder_take(in);
+	lane->last_events = lane->events + decoder_take(in);
+	lane->polls = decoder_take(in);
+	ago = decoder_take(in);
 	if (ago > 0 && ago - 1 > model->now_ns)
 		in->is_bad = true;
 	else if (ago > 0)
@@ -40,9 +40,9 @@ static void read_times(struct share_reader *r, const struct model *model, struct
 	share_reader_end(r);
 }
 
-static uint32_t take_state(struct snapshot_input *in, uint32_t before)
+static uint32_t take_state(struct decoder *in, uint32_t before)
 {
-	int64_t state = before + input_take_signed(in, -(int64_t)UINT32_MAX, UINT32_MAX);
+	int64_t state = before + decoder_take_signed(in, -(int64_t)UINT32_MAX, UINT32_MAX);
 
 	if (state < 0 || state > UINT32_MAX)
 		in->is_bad = true;
@@ -61,12 +61,12 @@ static void use_states(struct share_loan *loan, uint32_t state)
 static void *make_transitions(struct share_reader *r, struct share_loan *loan, uint32_t item,
 			      uint32_t counts)
 {
-	struct snapshot_input *in = &r->in;
+	struct decoder *in = &r->in;
 	struct model_transition *made;
 	uint32_t before = 0;
 
 	share_reader_begin_item(r, SHARE_TRANSITIONS, item);
-	loan->num = input_take_count(in, MODEL_MAX_TRANSITIONS, 2);
+	loan->num = decoder_take_count(in, MODEL_MAX_TRANSITIONS, 2);
 	made = share_reader_take(r, loan->num, sizeof(*made));
 	for (size_t i = 0; i < loan->num && !in->is_bad; i++) {
 		made[i].from = take_state(in, before);
@@ -77,7 +77,7 @@ static void *make_transitions(struct share_reader *r, struct share_loan *loan, u
 	share_reader_end(r);
 	share_reader_begin_item(r, SHARE_COUNTS, counts);
 	for (size_t i = 0; i < loan->num && !in->is_bad; i++) {
-		made[i].count = input_take(in);
+		made[i].count = decoder_take(in);
 		if (made[i].count == 0)
 			in->is_bad = true;
 	}
@@ -114,10 +114,9 @@ static void borrow_transitions(struct share_reader *r, const struct model *model
 }
 
 /* Entries of the ring, with the repetition that comes next. */
-static size_t take_entries(struct snapshot_input *in, struct model_event *ring, size_t i,
-			   size_t num)
+static size_t take_entries(struct decoder *in, struct model_event *ring, size_t i, size_t num)
 {
-	uint64_t state = input_take(in);
+	uint64_t state = decoder_take(in);
 	size_t distance, length;
 
 	if (state > 0) {
@@ -126,8 +125,8 @@ static size_t take_entries(struct snapshot_input *in, struct model_event *ring, 
 		ring[i].state = (uint32_t)(state - 1);
 		return i + 1;
 	}
-	distance = input_take_below(in, i);
-	length = input_take_below(in, num - i);
+	distance = decoder_take_below(in, i);
+	length = decoder_take_below(in, num - i);
 	if (distance == 0 || length == 0)
 		in->is_bad = true;
 	if (in->is_bad)
@@ -140,14 +139,14 @@ static size_t take_entries(struct snapshot_input *in, struct model_event *ring, 
 /* The times are not among the answers: 0. */
 static struct model_event *read_ring(struct share_reader *r, size_t *num_ret)
 {
-	struct snapshot_input *in = &r->in;
-	size_t num = input_take_below(in, SEG_MAX_RING), i = 0;
+	struct decoder *in = &r->in;
+	size_t num = decoder_take_below(in, SEG_MAX_RING), i = 0;
 	struct model_event *ring;
 
 	if (r->rings)
 		ring = share_reader_take(r, num, sizeof(*ring));
 	else
-		ring = input_allocate(in, num, sizeof(*ring));
+		ring = decoder_allocate(in, num, sizeof(*ring));
 	while (i < num && !in->is_bad)
 		i = take_entries(in, ring, i, num);
 	share_reader_end(r);
@@ -197,7 +196,8 @@ static void allocate_polls(struct share_reader *r, const struct model *model,
 	struct share_loan *loan;
 
 	if (!r->polls) {
-		lane->state_polls = input_allocate(&r->in, num_states, sizeof(*lane->state_polls));
+		lane->state_polls =
+			decoder_allocate(&r->in, num_states, sizeof(*lane->state_polls));
 		return;
 	}
 	loan = &r->polls[share_reader_item(r, SHARE_SHAPE, rank, 0)];
@@ -208,23 +208,23 @@ static void allocate_polls(struct share_reader *r, const struct model *model,
 
 static void *make_ledger(struct share_reader *r, struct share_loan *loan)
 {
-	struct snapshot_input *in = &r->in;
+	struct decoder *in = &r->in;
 	struct model_ledger *ledger;
 
-	loan->num = input_take_count(in, SEG_MAX_LEDGER, 9);
+	loan->num = decoder_take_count(in, SEG_MAX_LEDGER, 9);
 	ledger = share_reader_take(r, loan->num, sizeof(*ledger));
 	for (size_t i = 0; i < loan->num && !in->is_bad; i++) {
 		struct model_ledger *row = &ledger[i];
 
-		row->comm = input_take_index(in, UINT32_MAX);
+		row->comm = decoder_take_index(in, UINT32_MAX);
 		share_reader_ledger_peer(r, row);
-		row->tag = input_take_int(in);
-		row->cancelled = (uint32_t)input_take_below(in, UINT32_MAX);
-		row->sends = input_take(in);
-		row->sends_done = input_take(in);
-		row->receives = input_take(in);
-		row->receives_done = input_take(in);
-		row->taken = input_take(in);
+		row->tag = decoder_take_int(in);
+		row->cancelled = (uint32_t)decoder_take_below(in, UINT32_MAX);
+		row->sends = decoder_take(in);
+		row->sends_done = decoder_take(in);
+		row->receives = decoder_take(in);
+		row->receives_done = decoder_take(in);
+		row->taken = decoder_take(in);
 		if (row->comm == SEG_NO_COMM)
 			continue;
 		if (row->comm >= loan->num_needed)
@@ -238,9 +238,9 @@ static void *make_ledger(struct share_reader *r, struct share_loan *loan)
 
 static void read_stay(struct share_reader *r, const struct model *model, struct model_lane *lane)
 {
-	uint64_t state = input_take(&r->in);
+	uint64_t state = decoder_take(&r->in);
 
-	lane->longest.ns = input_take(&r->in);
+	lane->longest.ns = decoder_take(&r->in);
 	if (state >= 2 * model->num_sites)
 		r->in.is_bad = true;
 	else
@@ -251,34 +251,34 @@ static void read_stay(struct share_reader *r, const struct model *model, struct 
 static void read_operation(struct share_reader *r, const struct model *model,
 			   struct model_operation *operation)
 {
-	struct snapshot_input *in = &r->in;
+	struct decoder *in = &r->in;
 	size_t num;
 
-	operation->kind = (enum seg_operation_kind)input_take_below(in, SEG_OPERATION_LOCAL);
-	operation->flags = (uint32_t)input_take_below(in, UINT32_MAX);
-	operation->number = input_take(in);
+	operation->kind = (enum seg_operation_kind)decoder_take_below(in, SEG_OPERATION_LOCAL);
+	operation->flags = (uint32_t)decoder_take_below(in, UINT32_MAX);
+	operation->number = decoder_take(in);
 	for (int i = 0; i < 2; i++) {
 		struct model_transfer *transfer = &operation->transfers[i];
 
 		transfer->comm = SEG_NO_COMM;
 		if (i >= model_num_transfers(operation->kind))
 			continue;
-		transfer->comm = input_take_index(in, UINT32_MAX);
+		transfer->comm = decoder_take_index(in, UINT32_MAX);
 		transfer->peer = share_reader_peer(
 			r, model,
 			operation->kind == SEG_OPERATION_COLLECTIVE ? SEG_NO_COMM : transfer->comm);
-		transfer->tag = input_take_int(in);
-		transfer->ordinal = input_take(in);
-		transfer->bytes = input_take(in);
+		transfer->tag = decoder_take_int(in);
+		transfer->ordinal = decoder_take(in);
+		transfer->bytes = decoder_take(in);
 	}
-	num = input_take_count(in, SEG_MAX_WAITED, 1);
+	num = decoder_take_count(in, SEG_MAX_WAITED, 1);
 	if (num > 0)
-		operation->waited = input_allocate(in, num, sizeof(*operation->waited));
+		operation->waited = decoder_allocate(in, num, sizeof(*operation->waited));
 	if (in->is_bad)
 		return;
 	operation->num_waited = num;
 	for (size_t i = 0; i < num; i++)
-		operation->waited[i] = (uint32_t)input_take_below(in, UINT32_MAX);
+		operation->waited[i] = (uint32_t)decoder_take_below(in, UINT32_MAX);
 	share_reader_end(r);
 }
 
@@ -288,7 +288,7 @@ static void borrow_ledger(struct share_reader *r, const struct model *model,
 	uint32_t item = share_reader_begin(r, SHARE_LEDGERS, rank, number);
 	struct share_loan *loan;
 
-	lane->dropped_ledger = input_take(&r->in);
+	lane->dropped_ledger = decoder_take(&r->in);
 	if (r->in.is_bad)
 		return;
 	loan = &r->ledgers[item];
@@ -324,24 +324,24 @@ void share_read_lane(struct share_reader *r, struct model *model, size_t number,
 void share_read_lane_details(struct share_reader *r, struct model *model, size_t number, int rank)
 {
 	struct model_lane *lane = &model->lanes[number];
-	struct snapshot_input *in = &r->in;
+	struct decoder *in = &r->in;
 	size_t num_states = 2 * model->num_sites;
 	uint64_t ns = model->now_ns;
 
 	share_reader_begin(r, SHARE_RING_TIMES, rank, number);
 	for (size_t i = lane->num_ring; i > 0 && !in->is_bad; i--) {
-		ns -= input_take_below(in, ns);
+		ns -= decoder_take_below(in, ns);
 		lane->ring[i - 1].ns = ns;
 	}
 	share_reader_end(r);
 	free(lane->longest_ns);
-	lane->longest_ns = input_allocate(in, num_states, sizeof(*lane->longest_ns));
+	lane->longest_ns = decoder_allocate(in, num_states, sizeof(*lane->longest_ns));
 	share_reader_begin(r, SHARE_LONGEST, rank, number);
 	for (size_t s = 0; s < num_states && !in->is_bad; s++)
-		lane->longest_ns[s] = input_take(in);
+		lane->longest_ns[s] = decoder_take(in);
 	share_reader_end(r);
 	share_reader_begin(r, SHARE_POLLS, rank, number);
 	for (size_t s = 0; s < num_states && !in->is_bad; s++)
-		lane->state_polls[s] = input_take(in);
+		lane->state_polls[s] = decoder_take(in);
 	share_reader_end(r);
 }

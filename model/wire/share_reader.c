@@ -9,11 +9,9 @@
 #include "model/wire/share_read.h"
 #include "model/xalloc.h"
 
-void share_reader_init(struct share_reader *r, const struct share *share, struct pdb_error *err)
+void share_reader_init(struct share_reader *r, const struct share *share)
 {
-	*r = (struct share_reader){.share = share,
-				   .in.err = err,
-				   .in.memory = share_budget(share->bytes, share->num_ranks)};
+	*r = (struct share_reader){.share = share, .in.memory = share->memory};
 	for (size_t c = 0; c < SHARE_NUM_COLUMNS; c++) {
 		r->at[c] = xcalloc(share->columns[c].num_places, sizeof(*r->at[c]));
 		r->rows[c] = xcalloc(share->columns[c].num_places, sizeof(*r->rows[c]));
@@ -34,8 +32,9 @@ int share_reader_refuse(const struct share_reader *r, const char *what, struct p
 {
 	if (interrupt_check(err) < 0)
 		return -1;
-	return error_set(err, ERROR_FORMAT, "what a node tells of %s %s", what,
-			 input_why_bad(&r->in));
+	return error_set(err, ERROR_FORMAT, "what %s tells of %s %s",
+			 r->share->teller ? r->share->teller : "a node", what,
+			 decoder_why_bad(&r->in));
 }
 
 /* The rank's item in a place; false: it has none. */
@@ -112,12 +111,12 @@ void share_reader_end(struct share_reader *r)
 
 char *share_reader_text(struct share_reader *r)
 {
-	return input_copy_text(&r->in);
+	return decoder_take_text(&r->in);
 }
 
 int32_t share_reader_peer(struct share_reader *r, const struct model *model, uint32_t comm)
 {
-	uint64_t value = input_take(&r->in), half = value >> 1;
+	uint64_t value = decoder_take(&r->in), half = value >> 1;
 	int64_t peer = (int64_t)(half >> 1) ^ -(int64_t)(half & 1);
 
 	if (value & 1)
@@ -133,7 +132,7 @@ int32_t share_reader_peer(struct share_reader *r, const struct model *model, uin
 
 void share_reader_ledger_peer(struct share_reader *r, struct model_ledger *row)
 {
-	uint64_t value = input_take(&r->in), half = value >> 1;
+	uint64_t value = decoder_take(&r->in), half = value >> 1;
 
 	row->is_distance = !(value & 1);
 	/* So that no sum of it and a rank is too large for an int. */
@@ -147,7 +146,7 @@ void share_reader_ledger_peer(struct share_reader *r, struct model_ledger *row)
 
 void *share_reader_take(struct share_reader *r, size_t num, size_t size)
 {
-	if (r->in.is_bad || !input_charge(&r->in, num, size))
+	if (r->in.is_bad || !decoder_charge(&r->in, num, size))
 		num = 0;
 	return model_pool_take(r->pool, num, size);
 }

@@ -11,7 +11,7 @@
 #include "model/job/code_store.h"
 #include "model/error.h"
 #include "model/job/job.h"
-#include "model/job/job_model_private.h"
+#include "model/job/job_model.h"
 #include "model/job/message_queues.h"
 #include "model/job/model.h"
 #include "model/job/model_pool.h"
@@ -20,9 +20,20 @@
 #include "model/job/proctable.h"
 #include "model/wire/queue_bytes.h"
 #include "model/job/sample.h"
-#include "model/segment/segment_private.h"
+#include "model/segment/clean_text.h"
 #include "model/wire/share_read.h"
 #include "model/xalloc.h"
+
+/* What commands need beside what is built: a rank with its places in what is computed of it, whose
+ * tables grow more slowly than the number of ranks; a node of a tree with its sets of ranks; a name
+ * until it has its place. */
+enum {
+	MANY_MODELS = 8192,
+	MODEL_COST = 3072,
+	MODEL_COST_OF_MANY = 512,
+	FRAME_COST = 800,
+	NAME_COST = 800,
+};
 
 static void take_field(struct share_reader *r, char *field, size_t size)
 {
@@ -32,35 +43,22 @@ static void take_field(struct share_reader *r, char *field, size_t size)
 	free(text);
 }
 
-static uint32_t take_module(struct share_reader *r, struct modules *modules)
-{
-	char *path = share_reader_text(r);
-	size_t size = input_take_below(&r->in, BUILD_ID_MAX);
-	const uint8_t *build_id = input_take_bytes(&r->in, size);
-	uint32_t module = MODULE_NONE;
-
-	if (!r->in.is_bad)
-		module = modules_intern(modules, path, build_id, size);
-	free(path);
-	return module;
-}
-
 /* ---- Tables ---- */
 
 static void read_modules(struct share_reader *r, struct model *shape)
 {
-	struct snapshot_input *in = &r->in;
-	size_t num = input_take_count(in, SEG_MAX_MODULES, 2);
+	struct decoder *in = &r->in;
+	size_t num = decoder_take_count(in, SEG_MAX_MODULES, 2);
 
-	shape->modules = input_allocate(in, num, sizeof(*shape->modules));
+	shape->modules = decoder_allocate(in, num, sizeof(*shape->modules));
 	for (size_t i = 0; i < num && !in->is_bad; i++) {
 		struct model_module *module = &shape->modules[i];
 		const uint8_t *build_id;
 
 		module->path = share_reader_text(r);
 		shape->num_modules++;
-		module->build_id_size = (uint8_t)input_take_below(in, sizeof(module->build_id));
-		build_id = input_take_bytes(in, module->build_id_size);
+		module->build_id_size = (uint8_t)decoder_take_below(in, sizeof(module->build_id));
+		build_id = decoder_take_bytes(in, module->build_id_size);
 		if (build_id)
 			memcpy(module->build_id, build_id, module->build_id_size);
 	}
@@ -68,33 +66,33 @@ static void read_modules(struct share_reader *r, struct model *shape)
 
 static void read_frames(struct share_reader *r, struct model *shape)
 {
-	struct snapshot_input *in = &r->in;
-	size_t num = input_take_count(in, SEG_MAX_FRAMES, 3);
+	struct decoder *in = &r->in;
+	size_t num = decoder_take_count(in, SEG_MAX_FRAMES, 3);
 
-	shape->frames = input_allocate(in, num, sizeof(*shape->frames));
+	shape->frames = decoder_allocate(in, num, sizeof(*shape->frames));
 	for (size_t i = 0; i < num && !in->is_bad; i++) {
-		shape->frames[i].parent = input_take_index(in, i);
-		shape->frames[i].module = input_take_index(in, shape->num_modules);
-		shape->frames[i].offset = input_take(in);
+		shape->frames[i].parent = decoder_take_index(in, i);
+		shape->frames[i].module = decoder_take_index(in, shape->num_modules);
+		shape->frames[i].offset = decoder_take(in);
 		shape->num_frames++;
 	}
 }
 
 static void read_sites(struct share_reader *r, struct model *shape)
 {
-	struct snapshot_input *in = &r->in;
-	size_t num = input_take_count(in, SEG_MAX_SITES, 4);
+	struct decoder *in = &r->in;
+	size_t num = decoder_take_count(in, SEG_MAX_SITES, 4);
 
-	shape->sites = input_allocate(in, num, sizeof(*shape->sites));
+	shape->sites = decoder_allocate(in, num, sizeof(*shape->sites));
 	for (size_t i = 0; i < num && !in->is_bad; i++) {
 		struct model_site *site = &shape->sites[i];
 
-		site->frame = input_take_index(in, shape->num_frames);
+		site->frame = decoder_take_index(in, shape->num_frames);
 		site->name = shape->strings;
 		if (shape->num_strings)
-			site->name += input_take_below(in, shape->num_strings - 1);
-		site->class_id = (uint16_t)input_take_below(in, UINT16_MAX);
-		site->language = (uint16_t)input_take_below(in, UINT16_MAX);
+			site->name += decoder_take_below(in, shape->num_strings - 1);
+		site->class_id = (uint16_t)decoder_take_below(in, UINT16_MAX);
+		site->language = (uint16_t)decoder_take_below(in, UINT16_MAX);
 		shape->num_sites++;
 	}
 }
@@ -102,12 +100,12 @@ static void read_sites(struct share_reader *r, struct model *shape)
 /* The shape at hand, a model without lanes; NULL: bad. */
 static struct model *read_shape(struct share_reader *r)
 {
-	struct snapshot_input *in = &r->in;
+	struct decoder *in = &r->in;
 	struct model *shape = model_create();
-	size_t num = input_take_count(in, SEG_MAX_STRINGS + 1, 1);
-	const uint8_t *bytes = input_take_bytes(in, num);
+	size_t num = decoder_take_count(in, SEG_MAX_STRINGS + 1, 1);
+	const uint8_t *bytes = decoder_take_bytes(in, num);
 
-	shape->strings = input_allocate(in, num, 1);
+	shape->strings = decoder_allocate(in, num, 1);
 	if (!in->is_bad && num) {
 		memcpy(shape->strings, bytes, num);
 		shape->num_strings = num;
@@ -146,29 +144,29 @@ static void borrow_shape(struct share_reader *r, struct model *model, int rank)
 
 static void read_program(struct share_reader *r, struct share_program *of)
 {
-	struct snapshot_input *in = &r->in;
+	struct decoder *in = &r->in;
 	struct model_program *program = share_reader_take(r, 1, sizeof(*program));
 
 	if (in->is_bad)
 		return;
 	of->program = program;
-	of->size = (int32_t)input_take_below(in, INT32_MAX);
-	of->uid = (uint32_t)input_take_below(in, UINT32_MAX);
-	of->life = input_take_below(in, SEG_LIFE_STOPPED);
-	of->thread_level = input_take_int(in);
+	of->size = (int32_t)decoder_take_below(in, INT32_MAX);
+	of->uid = (uint32_t)decoder_take_below(in, UINT32_MAX);
+	of->life = decoder_take_below(in, SEG_LIFE_STOPPED);
+	of->thread_level = decoder_take_int(in);
 	take_field(r, program->host, sizeof(program->host));
 	take_field(r, program->job, sizeof(program->job));
 	take_field(r, program->mpi_library, sizeof(program->mpi_library));
 	take_field(r, program->executable, sizeof(program->executable));
-	program->dropped_strings = input_take(in);
-	program->dropped_modules = input_take(in);
-	program->dropped_frames = input_take(in);
-	program->dropped_sites = input_take(in);
-	program->dropped_transitions = input_take(in);
-	program->dropped_lanes = input_take(in);
-	program->dropped_comms = input_take(in);
-	program->dropped_members = input_take(in);
-	program->dropped_requests = input_take(in);
+	program->dropped_strings = decoder_take(in);
+	program->dropped_modules = decoder_take(in);
+	program->dropped_frames = decoder_take(in);
+	program->dropped_sites = decoder_take(in);
+	program->dropped_transitions = decoder_take(in);
+	program->dropped_lanes = decoder_take(in);
+	program->dropped_comms = decoder_take(in);
+	program->dropped_members = decoder_take(in);
+	program->dropped_requests = decoder_take(in);
 	share_reader_end(r);
 }
 
@@ -193,29 +191,32 @@ static void borrow_program(struct share_reader *r, struct model *model, int rank
 
 static void read_process(struct share_reader *r, struct model *model, int rank)
 {
-	struct snapshot_input *in = &r->in;
-	int64_t own = rank + input_take_signed(in, -(int64_t)SHARE_MAX_RANKS - 1, SHARE_MAX_RANKS);
+	struct decoder *in = &r->in;
+	int64_t own =
+		rank + decoder_take_signed(in, -(int64_t)SHARE_MAX_RANKS - 1, SHARE_MAX_RANKS);
 
 	if (own < -1 || own > SHARE_MAX_RANKS)
 		in->is_bad = true;
 	model->rank = (int32_t)own;
-	model->pid = input_take_int(in);
-	model->pid_start = input_take(in);
-	model->now_ns = input_take(in);
-	model->now_real_ns = model->now_ns + (uint64_t)input_take_signed(in, INT64_MIN, INT64_MAX);
-	model->full_unwinds = input_take(in);
-	model->abandoned = input_take(in);
-	model->bytes = input_take(in);
+	model->pid = decoder_take_int(in);
+	model->pid_start = decoder_take(in);
+	model->now_ns = decoder_take(in);
+	model->now_real_ns =
+		model->now_ns + (uint64_t)decoder_take_signed(in, INT64_MIN, INT64_MAX);
+	model->full_unwinds = decoder_take(in);
+	model->abandoned = decoder_take(in);
+	model->bytes = decoder_take(in);
 	share_reader_end(r);
 }
 
 static struct model *read_model(struct share_reader *r, int rank)
 {
-	struct snapshot_input *in = &r->in;
+	struct decoder *in = &r->in;
 	struct model *model = model_create_in(r->pool);
 	size_t num;
 
-	input_charge(in, 1, sizeof(*model));
+	decoder_charge(in, 1, sizeof(*model));
+	decoder_charge(in, 1, ++r->num_models <= MANY_MODELS ? MODEL_COST : MODEL_COST_OF_MANY);
 	share_reader_begin(r, SHARE_PROCESS, rank, 0);
 	read_process(r, model, rank);
 	borrow_shape(r, model, rank);
@@ -264,11 +265,11 @@ static int read_looks(struct share_reader *r, struct job_model *jm, struct pdb_e
 		uint64_t flags;
 
 		share_reader_begin(r, SHARE_LOOKS, lane->rank, (size_t)lane->lane);
-		flags = input_take_below(&r->in, 7);
+		flags = decoder_take_below(&r->in, 7);
 		lane->has_second_look = flags & 1;
 		lane->has_moved = flags & 2;
 		lane->has_polled = flags & 4;
-		lane->moves = input_take(&r->in);
+		lane->moves = decoder_take(&r->in);
 		share_reader_end(r);
 		if (r->in.is_bad)
 			return refuse(r, lane->rank, err);
@@ -341,19 +342,23 @@ static int read_models(struct share_reader *r, struct job *job, struct pdb_error
 
 static uint32_t read_path(struct share_reader *r, struct job *job)
 {
-	struct snapshot_input *in = &r->in;
-	size_t num = input_take_count(in, CALLPATH_MAX_FRAMES, 3);
+	struct decoder *in = &r->in;
+	size_t num = decoder_take_count(in, CALLPATH_MAX_FRAMES, 3);
 	uint32_t path = CALLPATH_NONE;
 
 	for (size_t i = 0; i < num && !in->is_bad; i++) {
-		bool is_return = input_take_below(in, 1);
-		uint64_t offset = input_take(in);
+		bool is_return = decoder_take_below(in, 1);
+		uint64_t offset = decoder_take(in);
 		uint32_t module = MODULE_NONE;
+		size_t before = callpaths_count(job->callpaths);
 
-		if (input_take_below(in, 1))
-			module = take_module(r, job->modules);
-		if (input_charge(in, 2, sizeof(struct callpath_node)) && !in->is_bad)
-			path = callpaths_intern(job->callpaths, path, module, offset, is_return);
+		if (decoder_take_below(in, 1))
+			module = code_bytes_take_module(in, job->modules);
+		if (!decoder_charge(in, 2, sizeof(struct callpath_node)))
+			break;
+		path = callpaths_intern(job->callpaths, path, module, offset, is_return);
+		if (callpaths_count(job->callpaths) > before)
+			decoder_charge(in, 1, FRAME_COST);
 	}
 	return path;
 }
@@ -361,7 +366,7 @@ static uint32_t read_path(struct share_reader *r, struct job *job)
 /* Many ranks have the same: it is read once. */
 static const struct sample *read_stack(struct share_reader *r, struct job *job, uint32_t item)
 {
-	struct snapshot_input *in = &r->in;
+	struct decoder *in = &r->in;
 	struct sample *sample;
 	bool has_note;
 
@@ -372,10 +377,10 @@ static const struct sample *read_stack(struct share_reader *r, struct job *job, 
 		return sample;
 	r->stacks[item].is_read = true;
 	share_reader_begin_item(r, SHARE_SAMPLES, item);
-	sample->is_main = input_take_below(in, 1);
-	sample->status = input_take_below(in, SAMPLE_FAILED);
-	sample->state = (char)input_take_below(in, 0x7f);
-	has_note = input_take_below(in, 1);
+	sample->is_main = decoder_take_below(in, 1);
+	sample->status = decoder_take_below(in, SAMPLE_FAILED);
+	sample->state = (char)decoder_take_below(in, 0x7f);
+	has_note = decoder_take_below(in, 1);
 	sample->note = share_reader_text(r);
 	if (!has_note) {
 		free(sample->note);
@@ -407,26 +412,26 @@ static void read_sample_times(struct share_reader *r, const struct job *job, siz
 		return;
 	}
 	share_reader_begin(r, SHARE_SAMPLE_TIMES, sample->rank, number);
-	sample->tid = input_take_int(&r->in);
-	sample->when_ns = input_take(&r->in);
-	sample->stopped_ns = (uint32_t)input_take_below(&r->in, UINT32_MAX);
+	sample->tid = decoder_take_int(&r->in);
+	sample->when_ns = decoder_take(&r->in);
+	sample->stopped_ns = (uint32_t)decoder_take_below(&r->in, UINT32_MAX);
 	share_reader_end(r);
 }
 
 static void read_values(struct share_reader *r, struct sample *sample)
 {
-	struct snapshot_input *in = &r->in;
+	struct decoder *in = &r->in;
 	size_t capacity = 0;
 	uint32_t depth = 0;
 
 	while (in->at < in->end && !in->is_bad) {
 		struct sample_value value;
 
-		depth += (uint32_t)input_take_below(in, UINT32_MAX - depth);
+		depth += (uint32_t)decoder_take_below(in, UINT32_MAX - depth);
 		value.depth = depth;
-		value.probe = (uint32_t)input_take_below(in, UINT32_MAX);
-		value.value = input_take_signed(in, INT64_MIN, INT64_MAX);
-		input_charge(in, 2, sizeof(value));
+		value.probe = (uint32_t)decoder_take_below(in, UINT32_MAX);
+		value.value = decoder_take_signed(in, INT64_MIN, INT64_MAX);
+		decoder_charge(in, 2, sizeof(value));
 		if (in->is_bad)
 			return;
 		sample->values = xgrow(sample->values, sample->num_values, &capacity,
@@ -439,7 +444,7 @@ static void read_queues(struct share_reader *r, size_t number, struct sample *sa
 {
 	share_reader_begin(r, SHARE_QUEUES, sample->rank, number);
 	if (r->in.at < r->in.end && !r->in.is_bad)
-		sample->queues = queue_bytes_take(&r->in, sample->rank, true);
+		sample->queues = queue_bytes_take(&r->in, sample->rank);
 	share_reader_end(r);
 }
 
@@ -455,8 +460,8 @@ static void read_sample(struct share_reader *r, struct job *job, int rank, size_
 	read_sample_times(r, job, number, &sample);
 	/* Each of its frames is gone through, and has a place in trees. */
 	if (sample.path != CALLPATH_NONE)
-		input_charge(&r->in, 4, callpaths_get(job->callpaths, sample.path)->depth);
-	input_charge(&r->in, 1, sizeof(sample) + (sample.note ? strlen(sample.note) + 1 : 0));
+		decoder_charge(&r->in, 4, callpaths_get(job->callpaths, sample.path)->depth);
+	decoder_charge(&r->in, 1, sizeof(sample) + (sample.note ? strlen(sample.note) + 1 : 0));
 	if (!r->in.is_bad && share_reader_count(r, SHARE_VALUES, rank, SHARE_MAX_ITEMS) > number) {
 		share_reader_begin(r, SHARE_VALUES, rank, number);
 		read_values(r, &sample);
@@ -479,7 +484,7 @@ static void read_hole(struct share_reader *r, struct job *job, int rank, size_t 
 	share_reader_begin(r, SHARE_HOLES, rank, number);
 	why = share_reader_text(r);
 	share_reader_end(r);
-	input_charge(&r->in, 1, sizeof(struct job_hole));
+	decoder_charge(&r->in, 1, sizeof(struct job_hole));
 	if (!r->in.is_bad)
 		job_add_hole(job, rank, why);
 	free(why);
@@ -526,11 +531,12 @@ struct frame_name {
 	struct frame_key key;
 	struct name *name; /* innermost first */
 	size_t num, capacity;
+	bool is_set; /* of a path that there is */
 };
 
 static char *take_optional(struct share_reader *r)
 {
-	bool is_there = input_take_below(&r->in, 1);
+	bool is_there = decoder_take_below(&r->in, 1);
 	char *text = share_reader_text(r);
 
 	if (is_there)
@@ -555,7 +561,7 @@ static void take_chain(struct share_reader *r, struct frame_name *ret)
 {
 	uint64_t flags = NAME_HAS_CALLER;
 
-	while (flags & NAME_HAS_CALLER && input_charge(&r->in, 2, sizeof(struct name))) {
+	while (flags & NAME_HAS_CALLER && decoder_charge(&r->in, 2, sizeof(struct name))) {
 		struct name *name;
 
 		if (ret->num == NAMES_MAX_CHAIN) {
@@ -567,8 +573,8 @@ static void take_chain(struct share_reader *r, struct frame_name *ret)
 		*name = (struct name){.function = share_reader_text(r)};
 		name->file = take_optional(r);
 		name->full_file = take_optional(r);
-		name->line = input_take_int(&r->in);
-		flags = input_take_below(&r->in, NAME_ALL_FLAGS);
+		name->line = decoder_take_int(&r->in);
+		flags = decoder_take_below(&r->in, NAME_ALL_FLAGS);
 		name->is_symbol = flags & NAME_IS_SYMBOL;
 		name->is_library = flags & NAME_IS_LIBRARY;
 	}
@@ -581,12 +587,12 @@ static void read_name(struct share_reader *r, struct job *job, struct frame_name
 {
 	struct frame_name *name = xcalloc(1, sizeof(*name)), *other;
 
-	name->key.module = take_module(r, job->modules);
-	name->key.offset = input_take(&r->in);
-	name->key.is_return = (uint32_t)input_take_below(&r->in, 1);
+	name->key.module = code_bytes_take_module(&r->in, job->modules);
+	name->key.offset = decoder_take(&r->in);
+	name->key.is_return = (uint32_t)decoder_take_below(&r->in, 1);
 	take_chain(r, name);
 	share_reader_end(r);
-	input_charge(&r->in, 1, sizeof(*name));
+	decoder_charge(&r->in, 1, sizeof(*name) + NAME_COST);
 	HASH_FIND(hh, *names, &name->key, sizeof(name->key), other);
 	if (r->in.is_bad || (other && (other->name->is_symbol || !name->name->is_symbol))) {
 		destroy_name(name);
@@ -599,16 +605,31 @@ static void read_name(struct share_reader *r, struct job *job, struct frame_name
 	HASH_ADD(hh, *names, key, sizeof(name->key), name);
 }
 
+/* A frame that no path has was asked for by its address: it is one by itself. */
 static void set_names(struct job *job, struct frame_name *names)
 {
+	struct frame_name *left, *next;
+
 	for (size_t i = 0; i < callpaths_count(job->callpaths); i++) {
 		const struct callpath_node *node = callpaths_get(job->callpaths, (uint32_t)i);
 		struct frame_key key = {node->offset, node->module, node->is_return};
 		struct frame_name *name;
 
 		HASH_FIND(hh, names, &key, sizeof(key), name);
-		if (name)
-			names_set(job->names, (uint32_t)i, name->name);
+		if (!name)
+			continue;
+		names_set(job->names, (uint32_t)i, name->name);
+		name->is_set = true;
+	}
+	HASH_ITER(hh, names, left, next)
+	{
+		const struct frame_key *key = &left->key;
+
+		if (!left->is_set)
+			names_set(job->names,
+				  callpaths_intern(job->callpaths, CALLPATH_NONE, key->module,
+						   key->offset, key->is_return),
+				  left->name);
 	}
 }
 
@@ -641,7 +662,7 @@ static int read_code(struct share_reader *r, struct job *job, struct pdb_error *
 		uint32_t module;
 
 		share_reader_begin_item(r, SHARE_CODE_COLUMN, (uint32_t)i);
-		module = take_module(r, job->modules);
+		module = code_bytes_take_module(&r->in, job->modules);
 		function = code_bytes_take_function(&r->in, &variables);
 		share_reader_end(r);
 		if (function)
@@ -657,7 +678,7 @@ int share_to_job(const struct share *share, struct job *job, struct pdb_error *e
 	struct share_reader r;
 	int status;
 
-	share_reader_init(&r, share, err);
+	share_reader_init(&r, share);
 	job->taken_real_ns = share->taken_real_ns;
 	job->look_seconds = share->look_seconds;
 	status = read_models(&r, job, err);
@@ -669,6 +690,8 @@ int share_to_job(const struct share *share, struct job *job, struct pdb_error *e
 		status = read_names(&r, job, err);
 	if (status == 0)
 		status = read_code(&r, job, err);
+	if (status == 0)
+		status = share_read_traces(&r, job->model, err);
 	share_reader_deinit(&r);
 	return status;
 }
@@ -686,14 +709,18 @@ static int add_details(struct share_reader *r, struct model *model, int rank, st
 
 int share_add_details(const struct share *share, struct job *job, struct pdb_error *err)
 {
-	const struct job_model_private *p = job->model ? job->model->private : NULL;
+	size_t num = job->model ? job_model_num_ranks(job->model) : 0;
 	struct share_reader r;
 	int status = 0;
 
-	share_reader_init(&r, share, err);
+	share_reader_init(&r, share);
 	/* share_to_job() has added the ranks in their order. */
-	for (size_t i = 0; p && i < p->num_ranks && status == 0; i++)
-		status = add_details(&r, p->ranks[i].model, p->ranks[i].rank, err);
+	for (size_t i = 0; i < num && status == 0; i++) {
+		int rank;
+		struct model *model = job_model_rank(job->model, i, &rank);
+
+		status = add_details(&r, model, rank, err);
+	}
 	share_reader_deinit(&r);
 	return status;
 }

@@ -4,24 +4,25 @@
 
 #include "model/error.h"
 #include "model/job/job.h"
+#include "model/job/job_model.h"
 #include "model/job/model.h"
 #include "model/wire/share_read.h"
 #include "model/trace/trace.h"
 #include "model/xalloc.h"
 
 struct adder {
-	struct share_reader reader;
+	struct share_reader *reader;
 	struct job_model *jm;
 	struct trace **traces; /* [items] that were read, since many ranks have the same */
 };
 
 static struct trace *read_trace(struct adder *a, uint32_t item)
 {
-	struct snapshot_input *in = &a->reader.in;
+	struct decoder *in = &a->reader->in;
 	size_t size = (size_t)(in->end - in->at);
 
 	/* An element takes two bytes at least, and eight in memory; a body one, and 16. */
-	if (!a->traces[item] && input_charge(in, size + 1, 2 * sizeof(struct trace_body)))
+	if (!a->traces[item] && decoder_charge(in, size + 1, 2 * sizeof(struct trace_body)))
 		a->traces[item] = trace_decode(in->at, size, TRACE_LOOP, NULL);
 	in->at = in->end;
 	in->is_bad = in->is_bad || !a->traces[item];
@@ -43,11 +44,11 @@ static void give_trace(struct adder *a, size_t index, struct trace *trace)
 static void add_lane(struct adder *a, size_t index)
 {
 	const struct job_lane *lane = &a->jm->lanes[index];
-	struct share_reader *r = &a->reader;
+	struct share_reader *r = a->reader;
 	uint32_t item = share_reader_begin(r, SHARE_TRACE_COLUMN, lane->rank, (size_t)lane->lane);
 	char *note;
 
-	switch (input_take_below(&r->in, SHARE_TRACE_NOTE)) {
+	switch (decoder_take_below(&r->in, SHARE_TRACE_NOTE)) {
 	case SHARE_TRACE_IS_THERE:
 		if (!r->in.is_bad)
 			give_trace(a, index, read_trace(a, item));
@@ -64,26 +65,35 @@ static void add_lane(struct adder *a, size_t index)
 	share_reader_end(r);
 }
 
-int share_add_traces(const struct share *share, struct job *job, struct pdb_error *err)
+int share_read_traces(struct share_reader *r, struct job_model *jm, struct pdb_error *err)
 {
-	size_t num_items = share->columns[SHARE_TRACE_COLUMN].items.num, num;
-	struct adder a = {.jm = job->model, .traces = xcalloc(num_items, sizeof(struct trace *))};
+	size_t num_items = r->share->columns[SHARE_TRACE_COLUMN].items.num, num;
+	struct adder a = {r, jm, xcalloc(num_items, sizeof(struct trace *))};
 	int status = 0;
 
-	share_reader_init(&a.reader, share, err);
-	for (size_t i = 0; a.jm && i < a.jm->num_lanes && status == 0; i++) {
-		int rank = a.jm->lanes[i].rank;
+	for (size_t i = 0; jm && i < jm->num_lanes && status == 0; i++) {
+		int rank = jm->lanes[i].rank;
 
-		share_reader_row(&a.reader, SHARE_TRACE_COLUMN, rank, &num);
-		if (num <= (size_t)a.jm->lanes[i].lane)
+		share_reader_row(r, SHARE_TRACE_COLUMN, rank, &num);
+		if (num <= (size_t)jm->lanes[i].lane)
 			continue; /* it was not asked for */
 		add_lane(&a, i);
-		if (a.reader.in.is_bad)
-			status = share_reader_refuse(&a.reader, "traces", err);
+		if (r->in.is_bad)
+			status = share_reader_refuse(r, "traces", err);
 	}
-	share_reader_deinit(&a.reader);
 	for (size_t i = 0; i < num_items; i++)
 		trace_destroy(a.traces[i]);
 	free(a.traces);
+	return status;
+}
+
+int share_add_traces(const struct share *share, struct job *job, struct pdb_error *err)
+{
+	struct share_reader reader;
+	int status;
+
+	share_reader_init(&reader, share);
+	status = share_read_traces(&reader, job->model, err);
+	share_reader_deinit(&reader);
 	return status;
 }

@@ -15,7 +15,8 @@
 #include "model/error.h"
 #include "model/job/names.h"
 #include "model/segment/segment.h"
-#include "model/wire/snapshot_private.h"
+#include "model/wire/share_private.h"
+#include "model/wire/snapshot_format.h"
 #include "shell/command.h"
 #include "shell/session.h"
 #include "tests/unit/unit.h"
@@ -29,15 +30,16 @@ enum { MOST_KB = 64 << 10, MOST_MS = 2000 };
 
 static const char *const questions[] = {"lp", "groups", "info ranks", "bt all"};
 
-/* ---- A snapshot, section by section (docs/snapshot-format.md) ---- */
+/* ---- A snapshot, column by column (docs/snapshot-format.md, share-format.md) ---- */
 
 struct maker {
-	struct buffer all, section;
+	struct buffer all, item;
+	struct share *share;
 };
 
 static void put(struct maker *m, uint64_t value)
 {
-	buffer_put(&m->section, value);
+	buffer_put(&m->item, value);
 }
 
 static void put_many(struct maker *m, size_t num, uint64_t value)
@@ -46,151 +48,206 @@ static void put_many(struct maker *m, size_t num, uint64_t value)
 		put(m, value);
 }
 
-static void end_section(struct maker *m, enum snapshot_section id)
+/* The item is complete: its number. */
+static uint32_t end_item(struct maker *m, enum share_column_id id)
 {
-	const uint64_t size = m->section.num;
-	const uint8_t number = (uint8_t)id;
+	uint32_t item =
+		share_column_add_item(&m->share->columns[id], id, m->item.bytes, m->item.num);
 
-	buffer_put_bytes(&m->all, &number, 1);
-	buffer_put_bytes(&m->all, &size, sizeof(size));
-	buffer_put_bytes(&m->all, m->section.bytes, m->section.num);
-	m->section.num = 0;
+	m->item.num = 0;
+	return item;
+}
+
+/* So many times. */
+static void give(struct maker *m, enum share_column_id id, size_t rank, uint32_t item, size_t num)
+{
+	uint32_t *row = malloc((num + 1) * sizeof(*row));
+
+	for (size_t i = 0; i < num; i++)
+		row[i] = item;
+	share_column_add(&m->share->columns[id], (int)rank, row, num);
+	free(row);
 }
 
 static void begin(struct maker *m)
 {
 	const uint32_t version = SNAPSHOT_VERSION;
 
+	m->share = share_create();
+	m->share->parts = SHARE_ANSWERS | SHARE_NAMES;
 	buffer_put_bytes(&m->all, SNAPSHOT_MAGIC, 8);
 	buffer_put_bytes(&m->all, &version, sizeof(version));
 }
 
-/* Each a text of `length` letters. */
-static void put_strings(struct maker *m, size_t num, size_t length)
+/* Ranks 0 to num - 1 and 1,000 more missing ones, of `num_texts` texts of `length` letters. */
+static void put_procs(struct maker *m, size_t num, size_t num_texts, size_t length)
 {
 	char *text = malloc(length + 1);
 
 	memset(text, 'x', length);
-	for (size_t i = 0; i < num; i++) {
-		put(m, length);
-		buffer_put_bytes(&m->section, text, length);
-	}
-	free(text);
-	end_section(m, SNAPSHOT_STRINGS);
-}
-
-static void put_job(struct maker *m, bool has_model)
-{
-	put_many(m, 2, 0);
-	put(m, has_model);
-	end_section(m, SNAPSHOT_JOB);
-}
-
-/* Ranks 0 to num - 1 and 1,000 more missing ones. */
-static void put_procs(struct maker *m, size_t num, uint64_t string)
-{
+	text[length] = '\0';
 	put(m, num + 1000);
+	put_many(m, 2, 0); /* job, launcher */
 	put_many(m, 3, 0);
+	put_many(m, 2, 0); /* note */
+	put(m, num_texts);
+	for (size_t i = 0; i < num_texts; i++)
+		buffer_put_text(&m->item, text);
+	put(m, num);
+	put_many(m, 4 * num, 0);
+	put_many(m, 3, 0); /* crashes, modules, probes */
+	buffer_put_bytes(&m->all, m->item.bytes, m->item.num);
+	m->item.num = 0;
+	free(text);
+}
+
+static void end(struct maker *m)
+{
+	share_put(m->share, &m->all);
+	share_destroy(m->share);
+}
+
+static void put_stack(struct maker *m, size_t first, size_t depth)
+{
+	put(m, 1);
+	put(m, 0);
+	put(m, 'S');
+	put_many(m, 2, 0); /* note */
+	put(m, depth);
+	for (size_t i = 0; i < depth; i++) {
+		put(m, 0);
+		put(m, first + i);
+		put(m, 0);
+	}
+}
+
+static void give_samples(struct maker *m, size_t num, uint32_t stack)
+{
+	uint32_t time;
+
 	put_many(m, 3, 0);
-	put(m, num);
+	time = end_item(m, SHARE_SAMPLE_TIMES);
 	for (size_t i = 0; i < num; i++) {
-		buffer_put_signed(&m->section, (int64_t)i);
-		buffer_put_signed(&m->section, 0);
-		put_many(m, 2, string);
+		give(m, SHARE_SAMPLES, i, stack, 1);
+		give(m, SHARE_SAMPLE_TIMES, i, time, 1);
 	}
-	end_section(m, SNAPSHOT_PROCTABLE);
 }
 
-static void put_no_paths(struct maker *m)
+static void put_frame_name(struct maker *m, size_t offset, size_t num_names)
 {
+	put_many(m, 2, 0); /* module, which is none */
+	put(m, offset);
 	put(m, 0);
-	end_section(m, SNAPSHOT_MODULES);
-	put(m, 0);
-	end_section(m, SNAPSHOT_CALLPATHS);
-	put(m, 0);
-	end_section(m, SNAPSHOT_NAMES);
-}
-
-/* A chain of frames, each called by the one before. */
-static void put_chain(struct maker *m, size_t num)
-{
-	put(m, 0);
-	end_section(m, SNAPSHOT_MODULES);
-	put(m, num);
-	for (size_t i = 0; i < num; i++) {
-		put(m, i); /* parent */
-		put(m, 0);
-		put(m, i);
-		put(m, 0);
+	for (size_t i = 0; i < num_names; i++) {
+		put_many(m, 6, 0);
+		put(m, i + 1 < num_names ? NAME_HAS_CALLER : 0);
 	}
-	end_section(m, SNAPSHOT_CALLPATHS);
-	put(m, 0);
-	end_section(m, SNAPSHOT_NAMES);
+	end_item(m, SHARE_NAMES_COLUMN);
 }
 
-/* `num_chains` stacks of 4,000 frames that they do not share, each with `num_names` names. */
-static void put_inlined(struct maker *m, size_t num_chains, size_t num_names)
+/* ---- What they claim; `n` is as large as can be ---- */
+
+static void many_texts(struct maker *m, size_t n)
+{
+	put_procs(m, 2, n, 0);
+}
+
+static void many_ranks(struct maker *m, size_t n)
+{
+	put_procs(m, n, 1, 8);
+	put_stack(m, 0, 0);
+	give_samples(m, n, end_item(m, SHARE_SAMPLES));
+}
+
+static void long_texts(struct maker *m, size_t n)
+{
+	put_procs(m, n, 1, 200);
+}
+
+static void many_holes(struct maker *m, size_t n)
+{
+	char text[16];
+
+	put_procs(m, n, 1, 1);
+	for (size_t i = 0; i < n; i++) {
+		snprintf(text, sizeof(text), "%zu", i);
+		buffer_put_text(&m->item, text);
+		give(m, SHARE_HOLES, i, end_item(m, SHARE_HOLES), 1);
+	}
+}
+
+static void deep_stacks(struct maker *m, size_t n)
+{
+	put_procs(m, n, 1, 1);
+	put_stack(m, 0, 8000);
+	give_samples(m, n, end_item(m, SHARE_SAMPLES));
+}
+
+/* `n` stacks of 4,000 frames that they do not share, each with `num_names` names. */
+static void inlined(struct maker *m, size_t n, size_t num_names)
 {
 	enum { DEPTH = 4000 };
 
-	put(m, 0);
-	end_section(m, SNAPSHOT_MODULES);
-	put(m, num_chains * DEPTH);
-	for (size_t i = 0; i < num_chains * DEPTH; i++) {
-		put(m, i % DEPTH ? i : 0); /* parent */
-		put(m, 0);
-		put(m, i);
-		put(m, 0);
-	}
-	end_section(m, SNAPSHOT_CALLPATHS);
-	put(m, num_names ? num_chains * DEPTH : 0);
-	for (size_t i = 0; i < num_chains * DEPTH * num_names; i++) {
-		put(m, 1);
+	put_procs(m, n, 1, 1);
+	for (size_t i = 0; i < n; i++) {
+		put_stack(m, i * DEPTH, DEPTH);
+		give(m, SHARE_SAMPLES, i, end_item(m, SHARE_SAMPLES), 1);
 		put_many(m, 3, 0);
-		put(m, (i + 1) % num_names ? NAME_HAS_CALLER : 0);
+		give(m, SHARE_SAMPLE_TIMES, i, end_item(m, SHARE_SAMPLE_TIMES), 1);
 	}
-	end_section(m, SNAPSHOT_NAMES);
-	put(m, num_chains);
-	for (size_t i = 0; i < num_chains; i++) {
-		buffer_put_signed(&m->section, (int64_t)i);
-		buffer_put_signed(&m->section, (int64_t)i);
-		put(m, 1);
-		put(m, 0);
-		put(m, (i + 1) * DEPTH);
-		put(m, 'S');
-		put_many(m, 4, 0);
-	}
-	end_section(m, SNAPSHOT_SAMPLES);
-	put(m, 0);
-	end_section(m, SNAPSHOT_HOLES);
+	for (size_t i = 0; i < n * DEPTH && num_names; i++)
+		put_frame_name(m, i, num_names);
 }
 
-/* A table of `num_sites` sites that all have one name. */
-static void put_shape(struct maker *m, size_t num_sites, size_t length)
+static void many_frames(struct maker *m, size_t n)
 {
-	put(m, length + 1);
-	for (size_t i = 0; i < length; i++)
-		buffer_put_bytes(&m->section, "x", 1);
-	buffer_put_bytes(&m->section, "", 1);
-	put(m, 0); /* modules */
-	put(m, 0); /* frames */
-	put(m, num_sites);
-	put_many(m, num_sites * 4, 0);
-	end_section(m, SNAPSHOT_SHAPE);
+	inlined(m, n, 0);
 }
 
-static void put_model_head(struct maker *m, size_t rank, uint64_t size, uint64_t job)
+static void much_inlined(struct maker *m, size_t n)
 {
-	buffer_put_signed(&m->section, (int64_t)rank);
-	put(m, 0); /* shape */
-	buffer_put_signed(&m->section, (int64_t)rank);
-	buffer_put_signed(&m->section, (int64_t)size);
-	put_many(m, 5, 0);
-	put(m, 0); /* host */
-	put(m, job);
-	put_many(m, 2, 0);
-	put_many(m, 2, 0);
-	put_many(m, 6 + 2 + 1 + 3, 0);
+	inlined(m, 1, n);
+}
+
+/* In one frame. */
+static void deeply_inlined(struct maker *m, size_t n)
+{
+	put_procs(m, 1, 1, 1);
+	put_stack(m, 0, 1);
+	give_samples(m, 1, end_item(m, SHARE_SAMPLES));
+	put_frame_name(m, 0, n);
+}
+
+/* Of nothing but their addresses. */
+static void many_names(struct maker *m, size_t n)
+{
+	put_procs(m, 1, 1, 1);
+	for (size_t i = 0; i < n; i++)
+		put_frame_name(m, i, 1);
+}
+
+static void put_tables(struct maker *m, uint32_t *shape, uint32_t *process)
+{
+	put(m, 9);
+	buffer_put_bytes(&m->item, "xxxxxxxx", 9);
+	put_many(m, 2, 0); /* modules, frames */
+	put(m, 1);
+	put_many(m, 4, 0);
+	*shape = end_item(m, SHARE_SHAPE);
+	put_many(m, 8, 0);
+	*process = end_item(m, SHARE_PROCESS);
+}
+
+static void put_program(struct maker *m, size_t rank, size_t job, uint64_t size)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%zu", job);
+	put(m, size);
+	put_many(m, 4, 0);
+	buffer_put_text(&m->item, text);
+	put_many(m, 2 + 9, 0);
+	give(m, SHARE_PROGRAM, rank, end_item(m, SHARE_PROGRAM), 1);
 }
 
 struct comms {
@@ -201,223 +258,91 @@ struct comms {
 
 static void put_comms(struct maker *m, size_t rank, const struct comms *comms)
 {
-	put(m, comms->num);
+	uint32_t *row = malloc((comms->num + 1) * sizeof(*row)), none;
+
 	for (size_t i = 0; i < comms->num; i++) {
+		put(m, 0);
 		put(m, 1000 + i + (comms->are_different ? rank * comms->num : 0));
-		put_many(m, 4, 0);
-		buffer_put_signed(&m->section, (int64_t)(rank % comms->size));
+		put_many(m, 3, 0);
 		put(m, comms->size);
 		put(m, comms->list);
-		put_many(m, 2 + 2, 0);
+		put_many(m, 4, 0);
 		put_many(m, 2, 0); /* name, freed */
-		put_many(m, 2, 0); /* collectives */
+		row[i] = end_item(m, SHARE_COMMS);
 	}
+	share_column_add(&m->share->columns[SHARE_COMMS], (int)rank, row, comms->num);
+	put_many(m, 2, 0);
+	none = end_item(m, SHARE_COLLECTIVES);
+	give(m, SHARE_COLLECTIVES, rank, none, comms->num);
+	put_many(m, comms->num, 0);
+	give(m, SHARE_COMM_RANKS, rank, end_item(m, SHARE_COMM_RANKS), comms->num > 0);
+	free(row);
 }
 
-static void put_lanes(struct maker *m, size_t num)
+static void give_lanes(struct maker *m, size_t rank, size_t num)
 {
-	put(m, num);
-	for (size_t i = 0; i < num; i++) {
-		put(m, 0);
-		buffer_put_signed(&m->section, (int64_t)i);
-		put_many(m, 7, 0);
-		put(m, 0);             /* transitions */
-		put_many(m, 2 * 2, 0); /* longest, polls */
-		put(m, 0);             /* ring */
-		put_many(m, 4, 0);     /* evidence: events, operation */
-		put(m, 0);
-		put_many(m, 2, 0);
+	static const struct {
+		enum share_column_id id;
+		size_t num_values; /* all 0 */
+	} columns[] = {{SHARE_LANES, 3},      {SHARE_TIMES, 7},       {SHARE_TRANSITIONS, 1},
+		       {SHARE_COUNTS, 0},     {SHARE_RING_STATES, 1}, {SHARE_STAYS, 2},
+		       {SHARE_OPERATIONS, 4}, {SHARE_LEDGERS, 2},     {SHARE_LOOKS, 2}};
+
+	for (size_t i = 0; i < NUM_OF(columns); i++) {
+		bool is_first = m->share->columns[columns[i].id].items.num == 0;
+
+		put_many(m, columns[i].num_values, 0);
+		give(m, columns[i].id, rank, is_first ? end_item(m, columns[i].id) : 0, num);
+		m->item.num = 0;
 	}
-}
-
-static void put_looks(struct maker *m, size_t num)
-{
-	put(m, num);
-	put_many(m, 2 * num, 0);
-	end_section(m, SNAPSHOT_LOOKS);
-}
-
-static void put_samples(struct maker *m, size_t num, size_t num_paths)
-{
-	put(m, num);
-	for (size_t i = 0; i < num; i++) {
-		buffer_put_signed(&m->section, (int64_t)i);
-		buffer_put_signed(&m->section, (int64_t)i);
-		put(m, 1);
-		put(m, 0);
-		put(m, num_paths ? num_paths - i % num_paths : 0);
-		put(m, 'S');
-		put_many(m, 2, 0);
-		put(m, 0); /* note */
-		put(m, 0); /* values */
-	}
-	end_section(m, SNAPSHOT_SAMPLES);
-}
-
-/* From rank num - 1 down to 0. */
-static void put_holes(struct maker *m, size_t num, size_t num_strings)
-{
-	put(m, num);
-	for (size_t i = num; i > 0; i--) {
-		buffer_put_signed(&m->section, (int64_t)i - 1);
-		put(m, 1 + i % num_strings);
-	}
-	end_section(m, SNAPSHOT_HOLES);
-}
-
-static void end(struct maker *m)
-{
-	end_section(m, SNAPSHOT_END);
-}
-
-/* ---- What they claim; `n` is as large as can be ---- */
-
-static void many_strings(struct maker *m, size_t n)
-{
-	put_strings(m, n, 0);
-	put_job(m, false);
-	put_procs(m, 2, 0);
-	put_no_paths(m);
-	put_samples(m, 0, 0);
-	put(m, 0);
-	end_section(m, SNAPSHOT_HOLES);
-	end(m);
-}
-
-static void many_ranks(struct maker *m, size_t n)
-{
-	put_strings(m, 1, 8);
-	put_job(m, false);
-	put_procs(m, n, 1);
-	put_no_paths(m);
-	put_samples(m, n, 0);
-	put(m, 0);
-	end_section(m, SNAPSHOT_HOLES);
-	end(m);
-}
-
-static void many_holes(struct maker *m, size_t n)
-{
-	char text[16];
-
-	for (size_t i = 0; i < n; i++) {
-		snprintf(text, sizeof(text), "%zu", i);
-		put(m, strlen(text));
-		buffer_put_bytes(&m->section, text, strlen(text));
-	}
-	end_section(m, SNAPSHOT_STRINGS);
-	put_job(m, false);
-	put_procs(m, n, 1);
-	put_no_paths(m);
-	put_samples(m, 0, 0);
-	put_holes(m, n, n);
-	end(m);
-}
-
-static void deep_stacks(struct maker *m, size_t n)
-{
-	put_strings(m, 1, 8);
-	put_job(m, false);
-	put_procs(m, n, 0);
-	put_chain(m, 8000);
-	put_samples(m, n, 8000);
-	put(m, 0);
-	end_section(m, SNAPSHOT_HOLES);
-	end(m);
-}
-
-static void many_frames(struct maker *m, size_t n)
-{
-	put_strings(m, 1, 8);
-	put_job(m, false);
-	put_procs(m, n, 0);
-	put_inlined(m, n, 0);
-	end(m);
-}
-
-static void much_inlined(struct maker *m, size_t n)
-{
-	put_strings(m, 1, 8);
-	put_job(m, false);
-	put_procs(m, 1, 0);
-	put_inlined(m, 1, n);
-	end(m);
-}
-
-/* In one frame. */
-static void deeply_inlined(struct maker *m, size_t n)
-{
-	put_strings(m, 1, 8);
-	put_job(m, false);
-	put_procs(m, 1, 0);
-	put_chain(m, 1);
-	m->all.num -= 10; /* its section without names */
-	put(m, 1);
-	for (size_t i = 0; i < n; i++) {
-		put(m, 1);
-		put_many(m, 3, 0);
-		put(m, i + 1 < n ? NAME_HAS_CALLER : 0);
-	}
-	end_section(m, SNAPSHOT_NAMES);
-	put_samples(m, 1, 1);
-	put(m, 0);
-	end_section(m, SNAPSHOT_HOLES);
-	end(m);
 }
 
 static void models(struct maker *m, size_t n, size_t num_jobs, uint64_t size,
 		   const struct comms *comms, size_t num_lanes)
 {
-	char text[16];
+	uint32_t shape, process, list = 0;
 
-	for (size_t i = 0; i < num_jobs; i++) {
-		snprintf(text, sizeof(text), "%zu", i);
-		put(m, strlen(text));
-		buffer_put_bytes(&m->section, text, strlen(text));
-	}
-	end_section(m, SNAPSHOT_STRINGS);
-	if (comms->list > 1) {
+	put_procs(m, n, 1, 1);
+	put_tables(m, &shape, &process);
+	m->share->has_model = true;
+	if (comms->list >= SHARE_FIRST_LIST) {
 		put(m, comms->size);
 		put_many(m, comms->size, 0);
-		end_section(m, SNAPSHOT_LISTS);
+		list = end_item(m, SHARE_LISTS);
 	}
-	put_job(m, true);
-	put_procs(m, n, 0);
-	put_no_paths(m);
-	put_shape(m, 1, 8);
 	for (size_t i = 0; i < n; i++) {
-		put_model_head(m, i, size, 1 + i % num_jobs);
+		give(m, SHARE_PROCESS, i, process, 1);
+		give(m, SHARE_SHAPE, i, shape, 1);
+		put_program(m, i, i % num_jobs, size);
+		if (comms->list >= SHARE_FIRST_LIST)
+			give(m, SHARE_LISTS, i, list, 1);
 		put_comms(m, i, comms);
-		put_many(m, 2, 0); /* requests */
-		put_lanes(m, num_lanes);
-		end_section(m, SNAPSHOT_MODEL);
+		give_lanes(m, i, num_lanes);
 	}
-	put_looks(m, n * num_lanes);
-	put_samples(m, 0, 0);
-	put(m, 0);
-	end_section(m, SNAPSHOT_HOLES);
-	end(m);
 }
 
 static void large_world(struct maker *m, size_t n)
 {
-	models(m, n, 1, INT32_MAX, &(struct comms){.num = 1, .size = 1 << 22, .list = 1}, 1);
+	models(m, n, 1, INT32_MAX,
+	       &(struct comms){.num = 1, .size = 1 << 22, .list = SHARE_ALL_MEMBERS}, 1);
 }
 
 static void many_worlds(struct maker *m, size_t n)
 {
-	models(m, n, 100, 1 << 22, &(struct comms){.num = 1, .size = 1 << 22, .list = 1}, 1);
+	models(m, n, 100, 1 << 22,
+	       &(struct comms){.num = 1, .size = 1 << 22, .list = SHARE_ALL_MEMBERS}, 1);
 }
 
 static void long_list(struct maker *m, size_t n)
 {
-	models(m, 2, 2, 1 << 20, &(struct comms){.num = n, .size = 1 << 20, .list = 2}, 1);
+	models(m, 2, 2, 1 << 20,
+	       &(struct comms){.num = n, .size = 1 << 20, .list = SHARE_FIRST_LIST}, 1);
 }
 
 static void many_comms(struct maker *m, size_t n)
 {
-	models(m, n, 1, 1 << 16,
-	       &(struct comms){.num = 20, .size = 1 << 20, .list = 0, .are_different = true}, 1);
+	models(m, n, 1, 1 << 16, &(struct comms){.num = 20, .size = 1 << 20, .are_different = true},
+	       1);
 }
 
 static void many_lanes(struct maker *m, size_t n)
@@ -430,12 +355,13 @@ static const struct {
 	void (*make)(struct maker *m, size_t n);
 	size_t most; /* tried, and halves of it, until one is small enough to be loaded */
 } files[] = {
-	{"strings", many_strings, 1 << 24}, {"ranks", many_ranks, 1 << 20},
-	{"holes", many_holes, 1 << 20},     {"stacks", deep_stacks, 1 << 20},
-	{"frames", many_frames, 100},       {"inlined", much_inlined, 100},
-	{"deep", deeply_inlined, 1 << 23},  {"world", large_world, 1 << 17},
-	{"worlds", many_worlds, 1 << 17},   {"list", long_list, 1 << 14},
-	{"comms", many_comms, 1 << 15},     {"lanes", many_lanes, 1 << 9},
+	{"texts", many_texts, 1 << 24},    {"ranks", many_ranks, 1 << 20},
+	{"long", long_texts, 1 << 20},     {"holes", many_holes, 1 << 20},
+	{"names", many_names, 1 << 20},    {"stacks", deep_stacks, 1 << 20},
+	{"frames", many_frames, 100},      {"inlined", much_inlined, 100},
+	{"deep", deeply_inlined, 1 << 23}, {"world", large_world, 1 << 17},
+	{"worlds", many_worlds, 1 << 17},  {"list", long_list, 1 << 14},
+	{"comms", many_comms, 1 << 15},    {"lanes", many_lanes, 1 << 9},
 };
 
 /* ---- Costs ---- */
@@ -519,16 +445,17 @@ static size_t write_file(const struct maker *m, char *path)
 
 static struct cost try_file(size_t which, size_t n)
 {
-	struct maker m = {{0}, {0}};
+	struct maker m = {.share = NULL};
 	struct cost cost = {0};
 	char path[64];
 	size_t size;
 
 	begin(&m);
 	files[which].make(&m, n);
+	end(&m);
 	size = write_file(&m, path);
 	free(m.all.bytes);
-	free(m.section.bytes);
+	free(m.item.bytes);
 	malloc_trim(0); /* the child is to need its own */
 	if (size < 1 << 20)
 		cost = measure(path);

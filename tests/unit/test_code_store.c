@@ -3,7 +3,7 @@
 #include "model/buffer.h"
 #include "model/wire/code_bytes.h"
 #include "model/job/modules.h"
-#include "model/wire/snapshot_private.h"
+#include "model/wire/decoder.h"
 #include "tests/unit/code_sample.h"
 
 /* ---- The store ---- */
@@ -58,9 +58,9 @@ static void test_trouble(void **state)
 
 /* ---- Functions as bytes ---- */
 
-static struct snapshot_input input_of(const struct buffer *bytes, size_t size)
+static struct decoder input_of(const struct buffer *bytes, size_t size)
 {
-	return (struct snapshot_input){
+	return (struct decoder){
 		.at = bytes->bytes, .end = bytes->bytes + size, .memory = BUDGET_MOST};
 }
 
@@ -78,7 +78,7 @@ static void test_round_trip(void **state)
 	struct code_function *function = make_function(0x400000), *again;
 	struct code_variables *variables = make_variables(0x400000), *variables_again;
 	struct buffer bytes = {.bytes = NULL};
-	struct snapshot_input in;
+	struct decoder in;
 
 	(void)state;
 	code_bytes_put_function(&bytes, function, variables);
@@ -97,7 +97,7 @@ static void test_round_trip(void **state)
 
 static bool is_taken(const struct buffer *bytes, size_t size)
 {
-	struct snapshot_input in = input_of(bytes, size);
+	struct decoder in = input_of(bytes, size);
 	struct code_variables *variables;
 	struct code_function *function = code_bytes_take_function(&in, &variables);
 

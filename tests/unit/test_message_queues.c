@@ -6,7 +6,7 @@
 #include "model/buffer.h"
 #include "model/job/message_queues.h"
 #include "model/wire/queue_bytes.h"
-#include "model/wire/snapshot_private.h"
+#include "model/wire/decoder.h"
 #include "model/xalloc.h"
 #include "tests/unit/unit.h"
 #include "tests/unit/whole_job.h"
@@ -128,11 +128,10 @@ static void test_name(void **state)
 	assert_string_equal(comm.name, "xx");
 }
 
-static struct message_queues *take(const uint8_t *bytes, size_t size, int rank, bool has_posted,
-				   bool *is_bad_ret)
+static struct message_queues *take(const uint8_t *bytes, size_t size, int rank, bool *is_bad_ret)
 {
-	struct snapshot_input in = {.at = bytes, .end = bytes + size, .memory = 1 << 20};
-	struct message_queues *queues = queue_bytes_take(&in, rank, has_posted);
+	struct decoder in = {.at = bytes, .end = bytes + size, .memory = 1 << 20};
+	struct message_queues *queues = queue_bytes_take(&in, rank);
 
 	assert_true(!queues == in.is_bad);
 	*is_bad_ret = in.is_bad || in.at != in.end;
@@ -150,12 +149,12 @@ static void test_bytes(void **state)
 		struct buffer b = {0};
 
 		queue_bytes_put(&b, queues, ranks[i]);
-		again = take(b.bytes, b.num, ranks[i], true, &is_bad);
+		again = take(b.bytes, b.num, ranks[i], &is_bad);
 		assert_false(is_bad);
 		assert_same_queues(queues, again);
 		message_queues_destroy(again);
 		for (size_t cut = 0; cut < b.num; cut++) {
-			assert_null(take(b.bytes, cut, ranks[i], true, &is_bad));
+			assert_null(take(b.bytes, cut, ranks[i], &is_bad));
 			assert_true(is_bad);
 		}
 		free(b.bytes);
@@ -224,8 +223,7 @@ static void test_inputs(void **state)
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(inputs); i++) {
 		bool is_bad;
-		struct message_queues *queues =
-			take(inputs[i].bytes, inputs[i].size, 5, true, &is_bad);
+		struct message_queues *queues = take(inputs[i].bytes, inputs[i].size, 5, &is_bad);
 
 		if (is_bad == inputs[i].is_good)
 			fail_msg("%s", inputs[i].what);
@@ -233,34 +231,12 @@ static void test_inputs(void **state)
 	}
 }
 
-/* As in snapshots of version 3. */
-static void test_not_posted(void **state)
-{
-	static const uint8_t bytes[] = {0, 0, 0, 0, 7};
-	struct message_queues *queues;
-	bool is_bad;
-
-	(void)state;
-	queues = take(bytes, 4, 5, false, &is_bad);
-	assert_false(is_bad);
-	assert_int_equal(queues->num_posted, 0);
-	message_queues_destroy(queues);
-	queues = take(bytes, 5, 5, false, &is_bad);
-	assert_true(is_bad);
-	message_queues_destroy(queues);
-	queues = take(bytes, 5, 5, true, &is_bad);
-	assert_false(is_bad);
-	assert_int_equal(queues->num_posted, 7);
-	message_queues_destroy(queues);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_moved),      cmocka_unit_test(test_arrived),
-		cmocka_unit_test(test_name),       cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_distance),   cmocka_unit_test(test_inputs),
-		cmocka_unit_test(test_not_posted),
+		cmocka_unit_test(test_moved),    cmocka_unit_test(test_arrived),
+		cmocka_unit_test(test_name),     cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_distance), cmocka_unit_test(test_inputs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@
 #include "model/job/modules.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
-#include "model/wire/snapshot_private.h"
+#include "model/wire/decoder.h"
 #include "tests/unit/unit.h"
 
 #define NUM_STOPS 8
@@ -42,7 +42,7 @@ static const struct code_function *get_function(void *argument, uint32_t module,
 	struct code_function *again;
 	struct code_variables *variables;
 	struct buffer bytes = {.bytes = NULL};
-	struct snapshot_input in = {.memory = BUDGET_MOST};
+	struct decoder in = {.memory = BUDGET_MOST};
 
 	if (!function)
 		return NULL;

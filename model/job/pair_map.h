@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef PDB_MODEL_PAIR_MAP_H
+#define PDB_MODEL_PAIR_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A growing map from 64-bit keys to 32-bit values; open addressing, at most half full. */
+struct pair_map {
+	struct pair_slot {
+		uint64_t key;
+		uint32_t value; /* PAIR_NONE: the slot is free */
+	} * slots;
+	size_t num, num_slots; /* num_slots is 0 or a power of two */
+};
+
+/* Spreads keys that are alike. */
+static inline uint64_t pair_mix(uint64_t x)
+{
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+	return x ^ (x >> 31);
+}
+
+#define PAIR_NONE UINT32_MAX
+
+static inline uint64_t pair_key(uint32_t high, uint32_t low)
+{
+	return (uint64_t)high << 32 | low;
+}
+
+/* PAIR_NONE: not there. */
+uint32_t pair_map_get(const struct pair_map *map, uint64_t key);
+/* The key must not be there yet. */
+void pair_map_add(struct pair_map *map, uint64_t key, uint32_t value);
+/* It may. */
+void pair_map_set(struct pair_map *map, uint64_t key, uint32_t value);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Values taken from bytes that are not trusted: what model/buffer.h has put. Reading past the end, or
+ * a value out of range, makes the decoder bad; what is taken then is 0. So whoever takes looks once, at
+ * the end. Memory is charged to a budget (budget.h) before it is allocated. */
+#ifndef PDB_MODEL_DECODER_H
+#define PDB_MODEL_DECODER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct decoder {
+	const uint8_t *at, *end; /* what is left */
+	uint64_t memory;         /* of the budget: still allowed to be allocated */
+	bool is_bad;
+	bool is_too_much; /* bad, because the budget does not suffice */
+};
+
+uint64_t decoder_take(struct decoder *d);
+/* A value of at most `most`. */
+uint64_t decoder_take_below(struct decoder *d, uint64_t most);
+int64_t decoder_take_signed(struct decoder *d, int64_t least, int64_t most);
+int decoder_take_int(struct decoder *d);
+/* An index below `num`, or UINT32_MAX. */
+uint32_t decoder_take_index(struct decoder *d, uint64_t num);
+/* A number of elements that take `bytes_each` or more of what is left. */
+size_t decoder_take_count(struct decoder *d, uint64_t most, size_t bytes_each);
+/* Borrowed; NULL if there are not so many. */
+const uint8_t *decoder_take_bytes(struct decoder *d, size_t num);
+/* A text, its length first; control characters are replaced. Never NULL; the caller frees. */
+char *decoder_take_text(struct decoder *d);
+/* All must have been taken. */
+void decoder_end(struct decoder *d);
+
+/* What to say of it when it is bad, behind the name of what was read: "is corrupt", or that it is too
+ * much. */
+const char *decoder_why_bad(const struct decoder *d);
+/* The same of what is too much for the budget. */
+extern const char decoder_too_much[];
+
+/* Charge what is going to be allocated; makes the decoder bad when it is too much, or when all is to
+ * end (model/interrupt.h). */
+bool decoder_charge(struct decoder *d, size_t num, size_t size);
+/* Charged and zeroed; never NULL, but empty when the decoder is bad. */
+void *decoder_allocate(struct decoder *d, size_t num, size_t size);
+
+#endif

@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A snapshot: what a job is (its process table, crashes, the probes of its stacks), and a share of
+ * all that is known of its ranks, in one file. docs/snapshot-format.md tells the format in words.
+ *
+ * Nothing in a file is trusted: what is decompressed, and all that is built of it, is charged to one
+ * budget, which goes by the size of the file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <zstd.h>
+
+#include "model/buffer.h"
+#include "model/error.h"
+#include "model/interrupt.h"
+#include "model/job/code.h"
+#include "model/job/job.h"
+#include "model/job/modules.h"
+#include "model/job/proctable.h"
+#include "model/job/sample.h"
+#include "model/wire/budget.h"
+#include "model/wire/code_bytes.h"
+#include "model/wire/share_private.h"
+#include "model/wire/snapshot_format.h"
+#include "model/xalloc.h"
+
+/* With allocations of texts, room to grow, and what a command needs to print it. */
+enum { PROC_COST = 3 * sizeof(struct proc) + 320 };
+enum { LEVEL = 6 }; /* of compression */
+
+/* ---- What a job is ---- */
+
+/* Each text of the table once; processes name them by number. */
+static void put_texts(struct buffer *b, const struct blobs *texts)
+{
+	buffer_put(b, texts->num);
+	for (uint32_t i = 0; i < texts->num; i++) {
+		size_t size;
+		const uint8_t *bytes = blobs_get(texts, i, &size);
+
+		buffer_put(b, size);
+		buffer_put_bytes(b, bytes, size);
+	}
+}
+
+static uint32_t add_text(struct blobs *texts, const char *text)
+{
+	return blobs_intern(texts, text, strlen(text));
+}
+
+static void put_proctable(struct buffer *b, const struct proctable *table)
+{
+	struct buffer procs = {0};
+	struct blobs texts = {0};
+	int64_t pid = 0;
+
+	buffer_put(b, (uint64_t)table->size);
+	buffer_put_text(b, table->job);
+	buffer_put_text(b, table->launcher_name);
+	buffer_put_signed(b, table->launcher_pid);
+	buffer_put(b, table->launcher);
+	buffer_put(b, table->source);
+	buffer_put(b, table->source_note != NULL);
+	buffer_put_text(b, table->source_note);
+	for (size_t i = 0; i < table->num_procs; i++) {
+		const struct proc *proc = &table->procs[i];
+
+		buffer_put_signed(&procs, (int64_t)proc->rank - (int64_t)i);
+		buffer_put_signed(&procs, proc->pid - pid - 1);
+		buffer_put(&procs, add_text(&texts, proc->host));
+		buffer_put(&procs, add_text(&texts, proc->executable));
+		pid = proc->pid;
+	}
+	put_texts(b, &texts);
+	buffer_put(b, table->num_procs);
+	buffer_put_bytes(b, procs.bytes, procs.num);
+	blobs_deinit(&texts);
+	free(procs.bytes);
+}
+
+static void put_crashes(struct buffer *b, const struct job *job)
+{
+	buffer_put(b, job->num_crashes);
+	for (size_t i = 0; i < job->num_crashes; i++) {
+		const struct job_crash *crash = &job->crashes[i];
+
+		buffer_put_signed(b, crash->rank);
+		buffer_put_signed(b, crash->tid);
+		buffer_put(b, (uint64_t)crash->signal);
+		buffer_put(b, (crash->is_fault ? SNAPSHOT_CRASH_FAULT : 0u) |
+				      (crash->is_sent ? SNAPSHOT_CRASH_SENT : 0u) |
+				      (crash->has_address ? SNAPSHOT_CRASH_ADDRESS : 0u));
+		buffer_put(b, crash->address);
+	}
+}
+
+/* All of them in their order: of two paths of a module, the first stays. */
+static void put_modules(struct buffer *b, const struct modules *modules)
+{
+	buffer_put(b, modules_count(modules));
+	for (uint32_t i = 0; i < modules_count(modules); i++)
+		code_bytes_put_module(b, modules, i);
+}
+
+static void put_probes(struct buffer *b, const struct job *job)
+{
+	buffer_put(b, job->num_probes);
+	for (size_t i = 0; i < job->num_probes; i++) {
+		buffer_put(b, job->probes[i].module);
+		code_bytes_put_probe(b, &job->probes[i]);
+	}
+}
+
+static char *source_note(enum proctable_source source, const char *note)
+{
+	if (source == PROCTABLE_SNAPSHOT)
+		return note ? xstrdup(note) : NULL;
+	return xasprintf("its ranks had been found by %s%s%s%s", proctable_source_text(source),
+			 note ? " (" : "", note ? note : "", note ? ")" : "");
+}
+
+static char **take_texts(struct decoder *in, size_t *num_ret)
+{
+	size_t num = decoder_take_count(in, UINT32_MAX, 1);
+	char **texts = decoder_allocate(in, num, sizeof(*texts));
+
+	*num_ret = 0;
+	while (*num_ret < num && !in->is_bad)
+		texts[(*num_ret)++] = decoder_take_text(in);
+	return texts;
+}
+
+static void take_procs(struct decoder *in, struct proctable *table)
+{
+	size_t num_texts, num;
+	char **texts = take_texts(in, &num_texts);
+	int64_t pid = 0;
+
+	num = decoder_take_count(in, SHARE_MAX_RANKS, 4);
+	for (size_t i = 0; i < num && !in->is_bad; i++) {
+		int64_t rank = (int64_t)i + decoder_take_int(in);
+		uint64_t host, executable;
+
+		pid += decoder_take_signed(in, -(int64_t)UINT32_MAX, UINT32_MAX) + 1;
+		host = decoder_take_below(in, num_texts - 1);
+		executable = decoder_take_below(in, num_texts - 1);
+		if (rank > INT32_MAX || pid < INT32_MIN || pid > INT32_MAX || !num_texts)
+			in->is_bad = true;
+		/* Each proc owns its strings, so a long one may come many times. */
+		if (!in->is_bad &&
+		    decoder_charge(in, strlen(texts[host]) + strlen(texts[executable]) + PROC_COST,
+				   1))
+			proctable_add(table, (int)rank, (pid_t)pid, texts[host], texts[executable]);
+	}
+	for (size_t i = 0; i < num_texts; i++)
+		free(texts[i]);
+	free(texts);
+}
+
+static int take_proctable(struct decoder *in, struct proctable *table, struct pdb_error *err)
+{
+	enum proctable_source source;
+	char *note;
+	bool has_note;
+
+	table->size = (int)decoder_take_below(in, SHARE_MAX_RANKS);
+	table->job = decoder_take_text(in);
+	table->launcher_name = decoder_take_text(in);
+	table->launcher_pid = decoder_take_int(in);
+	table->launcher = decoder_take_below(in, LAUNCHER_OTHER);
+	source = decoder_take_below(in, PROCTABLE_CORES);
+	has_note = decoder_take_below(in, 1);
+	note = decoder_take_text(in);
+	table->source = PROCTABLE_SNAPSHOT;
+	table->source_note = source_note(source, has_note ? note : NULL);
+	free(note);
+	take_procs(in, table);
+	if (in->is_bad)
+		return 0;
+	if (proctable_finish(table, err) < 0)
+		return -1;
+	/* Whatever these pids are by now, they are not the job's. */
+	for (size_t i = 0; i < table->num_procs; i++)
+		table->procs[i].is_local = false;
+	return 0;
+}
+
+static void take_crashes(struct decoder *in, struct job *job)
+{
+	size_t num = decoder_take_count(in, SHARE_MAX_RANKS, 5);
+	int last = -1;
+
+	for (size_t i = 0; i < num && !in->is_bad; i++) {
+		struct job_crash crash = {
+			.rank = (int)decoder_take_signed(in, last + 1, SHARE_MAX_RANKS - 1),
+			.tid = decoder_take_int(in),
+			.signal = (int)decoder_take_below(in, NSIG - 1),
+		};
+		uint64_t flags = decoder_take(in);
+
+		crash.is_fault = flags & SNAPSHOT_CRASH_FAULT;
+		crash.is_sent = flags & SNAPSHOT_CRASH_SENT;
+		crash.has_address = flags & SNAPSHOT_CRASH_ADDRESS;
+		crash.address = decoder_take(in);
+		last = crash.rank;
+		if (crash.signal == 0)
+			in->is_bad = true;
+		if (decoder_charge(in, 1, sizeof(crash)))
+			job_add_crash(job, &crash);
+	}
+}
+
+static void take_modules(struct decoder *in, struct modules *modules)
+{
+	size_t num = decoder_take_count(in, UINT32_MAX - 1, 2);
+
+	for (size_t i = 0; i < num && decoder_charge(in, 1, 2 * sizeof(struct module)); i++)
+		if (code_bytes_take_module(in, modules) != i)
+			in->is_bad = true;
+}
+
+static void take_probes(struct decoder *in, struct job *job)
+{
+	size_t num = decoder_take_count(in, UINT32_MAX, 8);
+
+	job->probes = decoder_allocate(in, num, sizeof(*job->probes));
+	for (size_t i = 0; i < num && !in->is_bad; i++) {
+		job->probes[i].module = (uint32_t)decoder_take_below(in, UINT32_MAX - 1);
+		if (job->probes[i].module >= modules_count(job->modules))
+			in->is_bad = true;
+		code_bytes_take_probe(in, &job->probes[i]);
+		job->num_probes++;
+	}
+}
+
+/* Are there the probes that values of samples are of? */
+static bool has_probes(const struct job *job)
+{
+	for (size_t i = 0; i < job->samples->num_samples; i++) {
+		const struct sample *sample = &job->samples->samples[i];
+
+		for (size_t k = 0; k < sample->num_values; k++)
+			if (sample->values[k].probe >= job->num_probes)
+				return false;
+	}
+	return true;
+}
+
+/* ---- Save ---- */
+
+/* The caller frees it. */
+static struct buffer put_all(const struct job *job)
+{
+	const uint8_t version[4] = {SNAPSHOT_VERSION};
+	struct share *share = share_create();
+	struct buffer b = {0};
+
+	buffer_put_bytes(&b, SNAPSHOT_MAGIC, 8);
+	buffer_put_bytes(&b, version, sizeof(version));
+	put_proctable(&b, job->proctable);
+	put_crashes(&b, job);
+	put_modules(&b, job->modules);
+	put_probes(&b, job);
+	share_fill(share, job, NULL, SHARE_ALL | SHARE_CODE | SHARE_TRACES);
+	share_put(share, &b);
+	share_destroy(share);
+	return b;
+}
+
+static int compress(const struct buffer *b, FILE *file, struct pdb_error *err)
+{
+	ZSTD_CCtx *zstd = ZSTD_createCCtx();
+	ZSTD_inBuffer in = {b->bytes, b->num, 0};
+	char chunk[65536];
+	size_t left = 1;
+
+	if (!zstd)
+		return error_set(err, ERROR_SYSTEM, "zstd: out of memory");
+	ZSTD_CCtx_setParameter(zstd, ZSTD_c_checksumFlag, 1);
+	ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, LEVEL);
+	ZSTD_CCtx_setPledgedSrcSize(zstd, b->num);
+	while (left > 0) {
+		ZSTD_outBuffer out = {chunk, sizeof(chunk), 0};
+
+		left = ZSTD_compressStream2(zstd, &out, &in, ZSTD_e_end);
+		if (ZSTD_isError(left) || fwrite(chunk, 1, out.pos, file) != out.pos)
+			break;
+	}
+	ZSTD_freeCCtx(zstd);
+	if (ZSTD_isError(left))
+		return error_set(err, ERROR_SYSTEM, "zstd: %s", ZSTD_getErrorName(left));
+	if (left > 0 || fflush(file) != 0 || fsync(fileno(file)) != 0)
+		return error_errno(err, "writing");
+	return 0;
+}
+
+/* A renamed file takes the place of whatever has the name: of /dev/null too, if root says so. */
+static bool may_replace(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISLNK(st.st_mode);
+}
+
+/* A file that is to be renamed. Returns its descriptor, -1 with *err; the caller frees
+ * *name_ret. */
+static int open_beside(const char *path, char **name_ret, struct pdb_error *err)
+{
+	char *name;
+	int fd;
+
+	if (!may_replace(path))
+		return error_set(err, ERROR_USAGE,
+				 "%s is there and is no regular file; give another name", path);
+	name = xasprintf("%s.XXXXXX", path);
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd < 0) {
+		free(name);
+		return error_errno(err, "%s", path);
+	}
+	*name_ret = name;
+	return fd;
+}
+
+int snapshot_check_path(const char *path, struct pdb_error *err)
+{
+	char *beside;
+	int fd = open_beside(path, &beside, err);
+
+	if (fd < 0)
+		return -1;
+	close(fd);
+	unlink(beside);
+	free(beside);
+	return 0;
+}
+
+int snapshot_save(const struct job *job, const char *path, struct pdb_error *err)
+{
+	struct buffer bytes;
+	char *beside;
+	FILE *file;
+	int fd, status;
+
+	fd = open_beside(path, &beside, err);
+	if (fd < 0)
+		return -1;
+	file = fdopen(fd, "w");
+	if (!file) {
+		status = error_errno(err, "%s", path);
+		close(fd);
+	} else {
+		bytes = put_all(job);
+		status = compress(&bytes, file, err);
+		free(bytes.bytes);
+		if (fclose(file) != 0 && status == 0)
+			status = error_errno(err, "writing");
+		if (status == 0 && rename(beside, path) != 0)
+			status = error_errno(err, "renaming");
+		if (status < 0)
+			error_prefix(err, "%s", path);
+	}
+	if (status < 0)
+		unlink(beside);
+	free(beside);
+	return status;
+}
+
+/* ---- Load ---- */
+
+static int refuse(const struct decoder *in, struct pdb_error *err)
+{
+	if (interrupt_check(err) < 0)
+		return -1;
+	return error_set(err, ERROR_FORMAT, "the snapshot %s", decoder_why_bad(in));
+}
+
+/* Of the first bytes that came. */
+static int check_version(const uint8_t *bytes, size_t num, struct pdb_error *err)
+{
+	unsigned int version;
+
+	if (num < SNAPSHOT_HEADER_SIZE)
+		return error_set(err, ERROR_FORMAT, "the snapshot is truncated");
+	if (memcmp(bytes, SNAPSHOT_MAGIC, 8) != 0)
+		return error_set(err, ERROR_FORMAT, "not a snapshot of pdb");
+	version = bytes[8] | (unsigned int)bytes[9] << 8 | (unsigned int)bytes[10] << 16 |
+		  (unsigned int)bytes[11] << 24;
+	if (version != SNAPSHOT_VERSION)
+		return error_set(err, ERROR_VERSION,
+				 "the snapshot has version %u, this pdb reads version %d: use the "
+				 "pdb that saved it",
+				 version, SNAPSHOT_VERSION);
+	return 0;
+}
+
+/* Room for what the frame says that it holds, which is not there before it comes; false: too much. */
+static bool make_room(struct decoder *in, const ZSTD_inBuffer *from, struct buffer *all)
+{
+	unsigned long long size = ZSTD_getFrameContentSize(from->src, from->size);
+
+	if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
+		size = SNAPSHOT_HEADER_SIZE; /* to tell what it is */
+	if (size > SIZE_MAX - 1 || !decoder_charge(in, (size_t)size, 1))
+		return false;
+	all->capacity = (size_t)size;
+	all->bytes = xmalloc((size_t)size + 1);
+	return true;
+}
+
+/* All that is inside the one frame that the file is. */
+static int decompress(FILE *file, ZSTD_DStream *zstd, struct decoder *in, struct buffer *all,
+		      struct pdb_error *err)
+{
+	char chunk[65536];
+	ZSTD_inBuffer from = {chunk, 0, 0};
+	size_t left = 1;
+
+	while (left > 0) {
+		ZSTD_outBuffer to;
+		size_t before = from.pos;
+
+		if (from.pos == from.size) {
+			from = (ZSTD_inBuffer){chunk, fread(chunk, 1, sizeof(chunk), file), 0};
+			before = 0;
+		}
+		if (ferror(file))
+			return error_errno(err, "reading");
+		if (from.size == 0)
+			return error_set(err, ERROR_FORMAT, "the snapshot is truncated");
+		if ((!all->bytes && !make_room(in, &from, all)) || interrupt_pending())
+			return refuse(in, err);
+		to = (ZSTD_outBuffer){all->bytes, all->capacity, all->num};
+		left = ZSTD_decompressStream(zstd, &to, &from);
+		if (ZSTD_isError(left))
+			return error_set(err, ERROR_FORMAT, "not a snapshot, or damaged: %s",
+					 ZSTD_getErrorName(left));
+		if (all->num < SNAPSHOT_HEADER_SIZE && to.pos >= SNAPSHOT_HEADER_SIZE &&
+		    check_version(all->bytes, to.pos, err) < 0)
+			return -1;
+		/* There is more than it said. */
+		in->is_bad = left > 0 && to.pos == all->num && from.pos == before;
+		if (in->is_bad)
+			return refuse(in, err);
+		all->num = to.pos;
+	}
+	if (from.pos < from.size || fgetc(file) != EOF)
+		return error_set(err, ERROR_FORMAT, "the snapshot goes on after its end");
+	return check_version(all->bytes, all->num, err);
+}
+
+static int take_all(struct decoder *in, struct buffer *all, struct share *share, struct job *job,
+		    struct pdb_error *err)
+{
+	in->at = all->bytes + SNAPSHOT_HEADER_SIZE;
+	in->end = all->bytes + all->num;
+	if (take_proctable(in, job->proctable, err) < 0)
+		return -1;
+	take_crashes(in, job);
+	take_modules(in, job->modules);
+	take_probes(in, job);
+	if (!in->is_bad)
+		share_take(share, in, SHARE_MAX_RANKS);
+	decoder_end(in);
+	if (in->is_bad)
+		return refuse(in, err);
+	/* What it was made of is there no more. */
+	share->memory = in->memory + all->capacity;
+	free(all->bytes);
+	all->bytes = NULL;
+	if (share_to_job(share, job, err) < 0)
+		return -1;
+	in->is_bad = !has_probes(job);
+	return in->is_bad ? refuse(in, err) : 0;
+}
+
+static int load(FILE *file, uint64_t size, struct job *job, struct pdb_error *err)
+{
+	struct decoder in = {.memory = budget_compressed(size)};
+	ZSTD_DStream *zstd = ZSTD_createDStream();
+	struct share *share = share_create();
+	struct buffer all = {0};
+	int status;
+
+	share->teller = "it";
+	if (!zstd)
+		status = error_set(err, ERROR_SYSTEM, "zstd: out of memory");
+	else
+		status = decompress(file, zstd, &in, &all, err);
+	ZSTD_freeDStream(zstd);
+	if (status == 0)
+		status = take_all(&in, &all, share, job, err);
+	share_destroy(share);
+	free(all.bytes);
+	/* Whatever else came of it. */
+	return interrupt_check(err) < 0 ? -1 : status;
+}
+
+static FILE *open_file(const char *path, uint64_t *size_ret, struct pdb_error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0) {
+		error_errno(err, "%s", path);
+		return NULL;
+	}
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		error_set(err, ERROR_FORMAT, "%s is not a regular file", path);
+		return NULL;
+	}
+	*size_ret = (uint64_t)st.st_size;
+	return fdopen(fd, "r");
+}
+
+int snapshot_load(const char *path, struct job **job_ret, struct pdb_error *err)
+{
+	struct pdb_error own = {0};
+	struct job *job;
+	uint64_t size = 0;
+	FILE *file = open_file(path, &size, err);
+	int status;
+
+	if (!file)
+		return -1;
+	job = job_create();
+	status = load(file, size, job, &own);
+	fclose(file);
+	if (status == 0) {
+		*job_ret = job;
+		return 0;
+	}
+	job_destroy(job);
+	error_prefix(&own, "%s", path);
+	if (err)
+		*err = own;
+	return -1;
+}

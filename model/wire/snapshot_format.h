@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Numbers of the snapshot format, which docs/snapshot-format.md tells in words. */
+#ifndef PDB_MODEL_SNAPSHOT_FORMAT_H
+#define PDB_MODEL_SNAPSHOT_FORMAT_H
+
+#define SNAPSHOT_MAGIC "PDBSNAP\n" /* 8 bytes, then the version (4 bytes, little endian) */
+#define SNAPSHOT_VERSION 6
+
+enum { SNAPSHOT_HEADER_SIZE = 12 };
+
+enum snapshot_crash_flags {
+	SNAPSHOT_CRASH_FAULT = 1,
+	SNAPSHOT_CRASH_SENT = 2,
+	SNAPSHOT_CRASH_ADDRESS = 4,
+};
+
+#endif
