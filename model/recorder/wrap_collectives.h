@@ -127,11 +127,6 @@ static inline struct wrap_given wrap_gather_given(MPI_Count count, MPI_Datatype 
 						   uint32_t comm, uint32_t flags)                  \
 	{                                                                                          \
 		wrap_start(w, comm, given_, flags);                                                \
-	}                                                                                          \
-	static inline void wrap_i##shape_##_after(struct wrap_call *w, int ret,                    \
-						  const void *request)                             \
-	{                                                                                          \
-		wrap_request_made(w, ret, request);                                                \
 	}
 
 WRAP_COLLECTIVE(barrier, ((struct wrap_given){SEG_PEER_NONE, 0}))

@@ -105,11 +105,6 @@ static struct {
 	MPI_Session session;
 } wrap_last;
 
-static void wrap_session_init_before(struct wrap_call *w)
-{
-	operation_plain(w->lane, SEG_OPERATION_OTHER, OPERATION_CALL);
-}
-
 static void wrap_session_init_after(struct wrap_call *w, int ret, const void *at)
 {
 	if (ret != MPI_SUCCESS)
@@ -313,10 +308,6 @@ static void wrap_make_after(struct wrap_call *w, int ret, const void *comm)
 }
 
 #define WRAP_MAKE(topology_)                                                                       \
-	static void wrap_make_##topology_##_before(struct wrap_call *w, uint32_t parent)           \
-	{                                                                                          \
-		wrap_make_before(w, parent);                                                       \
-	}                                                                                          \
 	static void wrap_make_##topology_##_after(struct wrap_call *w, int ret, const void *comm)  \
 	{                                                                                          \
 		wrap_made_of(w, ret, comm, wrap_##topology_##_sources);                            \
@@ -325,11 +316,6 @@ static void wrap_make_after(struct wrap_call *w, int ret, const void *comm)
 WRAP_MAKE(cart)
 WRAP_MAKE(graph)
 WRAP_MAKE(dist_graph)
-
-static void wrap_duplicate_before(struct wrap_call *w, uint32_t parent)
-{
-	wrap_make_before(w, parent);
-}
 
 static void wrap_duplicate_after(struct wrap_call *w, int ret, const void *comm)
 {
@@ -355,18 +341,12 @@ static void wrap_idup_before(struct wrap_call *w, uint32_t parent)
 
 static void wrap_idup_after(struct wrap_call *w, int ret, const void *comm, const void *request)
 {
-	wrap_request_made(w, ret, request);
+	wrap_request_made_after(w, ret, request);
 	/* A library that sets it later leaves what the variable held before. */
 	if (ret == MPI_SUCCESS &&
 	    comms_find(&recorder_comms, wrap_comm_key(wrap_comm_at(comm, w->is_fortran))) ==
 		    HANDLES_UNKNOWN)
 		wrap_duplicate_after(w, ret, comm);
-}
-
-/* Of groups of a session, which only those know that are in them. */
-static inline void wrap_from_group_before(struct wrap_call *w)
-{
-	operation_plain(w->lane, SEG_OPERATION_OTHER, OPERATION_CALL);
 }
 
 static inline void wrap_from_group_after(struct wrap_call *w, int ret, const char *tag,
@@ -397,11 +377,6 @@ static void wrap_spawn_after(struct wrap_call *w, int ret, const void *comm)
 
 	if (ret == MPI_SUCCESS)
 		wrap_made(w, &n, comm, NULL);
-}
-
-static void wrap_join_before(struct wrap_call *w)
-{
-	operation_plain(w->lane, SEG_OPERATION_OTHER, OPERATION_CALL);
 }
 
 static void wrap_join_after(struct wrap_call *w, int ret, const void *comm)
@@ -444,7 +419,7 @@ static void wrap_free(struct wrap_call *w, uint32_t index, uint64_t key)
 		recorder_unmap(index);
 }
 
-static void wrap_freed(struct wrap_call *w, int ret)
+static void wrap_freed_after(struct wrap_call *w, int ret)
 {
 	if (ret == MPI_SUCCESS)
 		recorder_freed(w->comm);
@@ -452,20 +427,21 @@ static void wrap_freed(struct wrap_call *w, int ret)
 		recorder_map(w->key, w->comm);
 }
 
-static void wrap_free_comm_before(struct wrap_call *w, const void *at)
-{
-	if (!at) {
-		wrap_free(w, SEG_NO_COMM, 0);
-		return;
+/* Of a handle that the program gives by its address. */
+#define WRAP_FREE(shape_, type_, name_)                                                            \
+	static void wrap_##shape_##_before(struct wrap_call *w, const void *at)                    \
+	{                                                                                          \
+		if (!at) {                                                                         \
+			wrap_free(w, SEG_NO_COMM, 0);                                              \
+			return;                                                                    \
+		}                                                                                  \
+		type_ handle = wrap_##name_##_at(at, w->is_fortran);                               \
+		wrap_free(w, wrap_##name_(handle), wrap_##name_##_key(handle));                    \
 	}
-	MPI_Comm comm = wrap_comm_at(at, w->is_fortran);
-	wrap_free(w, wrap_comm(comm), wrap_comm_key(comm));
-}
 
-static void wrap_free_comm_after(struct wrap_call *w, int ret)
-{
-	wrap_freed(w, ret);
-}
+WRAP_FREE(free_comm, MPI_Comm, comm)
+WRAP_FREE(free_win, MPI_Win, win)
+WRAP_FREE(close_file, MPI_File, file)
 
 /* ---- Windows and files ---- */
 
@@ -484,56 +460,16 @@ static __attribute__((noinline, cold)) void wrap_made_from(struct wrap_call *w,
 	});
 }
 
-static void wrap_make_win_before(struct wrap_call *w, uint32_t parent)
-{
-	wrap_make_before(w, parent);
-}
-
 static void wrap_make_win_after(struct wrap_call *w, int ret, const void *at)
 {
 	if (ret == MPI_SUCCESS)
 		wrap_made_from(w, SEG_COMM_WINDOW, wrap_win_key(wrap_win_at(at, w->is_fortran)));
 }
 
-static void wrap_free_win_before(struct wrap_call *w, const void *at)
-{
-	if (!at) {
-		wrap_free(w, SEG_NO_COMM, 0);
-		return;
-	}
-	MPI_Win win = wrap_win_at(at, w->is_fortran);
-	wrap_free(w, wrap_win(win), wrap_win_key(win));
-}
-
-static void wrap_free_win_after(struct wrap_call *w, int ret)
-{
-	wrap_freed(w, ret);
-}
-
-static void wrap_open_file_before(struct wrap_call *w, uint32_t parent)
-{
-	wrap_make_before(w, parent);
-}
-
 static void wrap_open_file_after(struct wrap_call *w, int ret, const void *at)
 {
 	if (ret == MPI_SUCCESS)
 		wrap_made_from(w, SEG_COMM_FILE, wrap_file_key(wrap_file_at(at, w->is_fortran)));
-}
-
-static void wrap_close_file_before(struct wrap_call *w, const void *at)
-{
-	if (!at) {
-		wrap_free(w, SEG_NO_COMM, 0);
-		return;
-	}
-	MPI_File file = wrap_file_at(at, w->is_fortran);
-	wrap_free(w, wrap_file(file), wrap_file_key(file));
-}
-
-static void wrap_close_file_after(struct wrap_call *w, int ret)
-{
-	wrap_freed(w, ret);
 }
 
 #endif

@@ -14,11 +14,6 @@ static inline void wrap_unknown(struct wrap_call *w, enum operation_of of)
 	operation_plain(w->lane, SEG_OPERATION_OTHER, of);
 }
 
-static inline void wrap_poll_before(struct wrap_call *w)
-{
-	wrap_unknown(w, OPERATION_POLL);
-}
-
 /* Returns without anybody's help. */
 static inline void wrap_local_before(struct wrap_call *w)
 {
@@ -188,7 +183,7 @@ static inline __attribute__((always_inline)) uint64_t wrap_request_key(const voi
 /* ---- Statuses ---- */
 
 /* The evidence needs `num` statuses that the program ignores: MPI gets ours. */
-static inline void wrap_ask_status(struct wrap_call *w, int num)
+static inline __attribute__((always_inline)) void wrap_ask_status(struct wrap_call *w, int num)
 {
 	static_assert(sizeof(MPI_Status) <= P2P_STATUS_BYTES, "P2P_STATUS_BYTES is too small");
 	if (wrap_ignores_status(w->status, w->is_fortran) && num <= P2P_MAX_STATUSES)
@@ -279,52 +274,20 @@ wrap_sendrecv_before(struct wrap_call *w, MPI_Count sendcount, MPI_Datatype send
 		wrap_ask_status(w, 1);
 }
 
-static inline void wrap_sendrecv_after(struct wrap_call *w, int ret)
-{
-	wrap_recv_after(w, ret);
-}
-
-static inline void wrap_sendrecv_replace_before(struct wrap_call *w, MPI_Count count,
-						MPI_Datatype type, int dest, int sendtag,
-						int source, int recvtag, uint32_t comm)
-{
-	wrap_sendrecv_before(w, count, type, dest, sendtag, count, type, source, recvtag, comm);
-}
-
-static inline void wrap_sendrecv_replace_after(struct wrap_call *w, int ret)
-{
-	wrap_recv_after(w, ret);
-}
-
 /* ---- Probes, matched messages ---- */
 
 static inline __attribute__((always_inline)) void
-wrap_any_probe(struct wrap_call *w, int source, int tag, uint32_t comm, enum operation_of of)
+wrap_probe_before(struct wrap_call *w, int source, int tag, uint32_t comm, enum operation_of of)
 {
 	struct p2p_message m = wrap_envelope(source, tag, comm);
 
 	p2p_probe(w->lane, &m, of);
 }
 
-static inline void wrap_probe_before(struct wrap_call *w, int source, int tag, uint32_t comm)
+static inline __attribute__((always_inline)) void
+wrap_mprobe_before(struct wrap_call *w, int source, int tag, uint32_t comm, enum operation_of of)
 {
-	wrap_any_probe(w, source, tag, comm, OPERATION_CALL);
-}
-
-static inline void wrap_iprobe_before(struct wrap_call *w, int source, int tag, uint32_t comm)
-{
-	wrap_any_probe(w, source, tag, comm, OPERATION_POLL);
-}
-
-static inline void wrap_mprobe_before(struct wrap_call *w, int source, int tag, uint32_t comm)
-{
-	wrap_any_probe(w, source, tag, comm, OPERATION_CALL);
-	wrap_ask_status(w, 1);
-}
-
-static inline void wrap_improbe_before(struct wrap_call *w, int source, int tag, uint32_t comm)
-{
-	wrap_any_probe(w, source, tag, comm, OPERATION_POLL);
+	wrap_probe_before(w, source, tag, comm, of);
 	wrap_ask_status(w, 1);
 }
 
@@ -364,8 +327,8 @@ static inline void wrap_mrecv_after(struct wrap_call *w, int ret)
 
 /* ---- Making requests ---- */
 
-static inline __attribute__((always_inline)) void wrap_request_made(struct wrap_call *w, int ret,
-								    const void *request)
+static inline __attribute__((always_inline)) void
+wrap_request_made_after(struct wrap_call *w, int ret, const void *request)
 {
 	bool ok = ret == MPI_SUCCESS;
 
@@ -382,12 +345,6 @@ wrap_isend_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type, int d
 	p2p_will_send(w->lane, &m, flags);
 }
 
-static inline __attribute__((always_inline)) void wrap_isend_after(struct wrap_call *w, int ret,
-								   const void *request)
-{
-	wrap_request_made(w, ret, request);
-}
-
 static inline __attribute__((always_inline)) void
 wrap_irecv_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type, int source, int tag,
 		  uint32_t comm, uint32_t flags)
@@ -397,20 +354,9 @@ wrap_irecv_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type, int s
 	p2p_will_receive(w->lane, &m, flags);
 }
 
-static inline __attribute__((always_inline)) void wrap_irecv_after(struct wrap_call *w, int ret,
-								   const void *request)
-{
-	wrap_request_made(w, ret, request);
-}
-
 static inline void wrap_imrecv_before(struct wrap_call *w, const void *message)
 {
 	p2p_will_receive_matched(w->lane, wrap_message_key(message, w->is_fortran));
-}
-
-static inline void wrap_imrecv_after(struct wrap_call *w, int ret, const void *request)
-{
-	wrap_request_made(w, ret, request);
 }
 
 static inline void wrap_isendrecv_before(struct wrap_call *w, MPI_Count sendcount,
@@ -425,23 +371,6 @@ static inline void wrap_isendrecv_before(struct wrap_call *w, MPI_Count sendcoun
 	p2p_will_receive(w->lane, &receive, 0);
 }
 
-static inline void wrap_isendrecv_after(struct wrap_call *w, int ret, const void *request)
-{
-	wrap_request_made(w, ret, request);
-}
-
-static inline void wrap_isendrecv_replace_before(struct wrap_call *w, MPI_Count count,
-						 MPI_Datatype type, int dest, int sendtag,
-						 int source, int recvtag, uint32_t comm)
-{
-	wrap_isendrecv_before(w, count, type, dest, sendtag, count, type, source, recvtag, comm);
-}
-
-static inline void wrap_isendrecv_replace_after(struct wrap_call *w, int ret, const void *request)
-{
-	wrap_request_made(w, ret, request);
-}
-
 static inline void wrap_psend_init_before(struct wrap_call *w, int partitions, MPI_Count count,
 					  MPI_Datatype type, int dest, int tag, uint32_t comm)
 {
@@ -450,22 +379,12 @@ static inline void wrap_psend_init_before(struct wrap_call *w, int partitions, M
 	p2p_will_send(w->lane, &m, SEG_REQUEST_PERSISTENT | SEG_REQUEST_PARTITIONED);
 }
 
-static inline void wrap_psend_init_after(struct wrap_call *w, int ret, const void *request)
-{
-	wrap_request_made(w, ret, request);
-}
-
 static inline void wrap_precv_init_before(struct wrap_call *w, int partitions, MPI_Count count,
 					  MPI_Datatype type, int source, int tag, uint32_t comm)
 {
 	struct p2p_message m = wrap_message(partitions * count, type, source, tag, comm);
 
 	p2p_will_receive(w->lane, &m, SEG_REQUEST_PERSISTENT | SEG_REQUEST_PARTITIONED);
-}
-
-static inline void wrap_precv_init_after(struct wrap_call *w, int ret, const void *request)
-{
-	wrap_request_made(w, ret, request);
 }
 
 /* File access, one-sided transfers, generalized requests: they complete without others. */
@@ -480,11 +399,6 @@ static inline void wrap_irequest_before(struct wrap_call *w)
 	};
 
 	p2p_will_make(w->lane, &other);
-}
-
-static inline void wrap_irequest_after(struct wrap_call *w, int ret, const void *request)
-{
-	wrap_request_made(w, ret, request);
 }
 
 /* ---- Starting, cancelling, freeing ---- */
@@ -529,17 +443,7 @@ static inline void wrap_startall_after(struct wrap_call *w, int ret)
 	p2p_started(w->lane, ret == MPI_SUCCESS);
 }
 
-static inline void wrap_start_before(struct wrap_call *w, const void *request)
-{
-	wrap_startall_before(w, 1, request);
-}
-
-static inline void wrap_start_after(struct wrap_call *w, int ret)
-{
-	wrap_startall_after(w, ret);
-}
-
-static inline void wrap_cancel_before(struct wrap_call *w, const void *request)
+static inline void wrap_listed_before(struct wrap_call *w, const void *request)
 {
 	wrap_look_up(w, 1, request);
 	wrap_local_before(w);
@@ -549,12 +453,6 @@ static inline void wrap_cancel_after(struct wrap_call *w, int ret)
 {
 	if (ret == MPI_SUCCESS)
 		p2p_cancelled(w->lane);
-}
-
-static inline void wrap_request_free_before(struct wrap_call *w, const void *request)
-{
-	wrap_look_up(w, 1, request);
-	wrap_local_before(w);
 }
 
 static inline void wrap_request_free_after(struct wrap_call *w, int ret)
@@ -607,7 +505,8 @@ wrap_completed_with_error(struct wrap_call *w, int ret, int i, int count, const 
 }
 
 /* All of them have, or with an error some. */
-static inline void wrap_all_completed(struct wrap_call *w, int ret, int count, const void *requests)
+static inline void wrap_all_completed_after(struct wrap_call *w, int ret, int count,
+					    const void *requests)
 {
 	if (__builtin_expect(ret == MPI_SUCCESS, 1) && p2p_complete_all(w->lane))
 		return;
@@ -617,8 +516,8 @@ static inline void wrap_all_completed(struct wrap_call *w, int ret, int count, c
 }
 
 /* `*outcount` of them, some perhaps with an error; or MPI_UNDEFINED: none was active. */
-static inline void wrap_some_completed(struct wrap_call *w, int ret, const int *outcount,
-				       const int *indices)
+static inline void wrap_some_completed_after(struct wrap_call *w, int ret, const int *outcount,
+					     const int *indices)
 {
 	if (ret != MPI_SUCCESS && wrap_error_class(ret) != MPI_ERR_IN_STATUS)
 		return;
@@ -626,29 +525,11 @@ static inline void wrap_some_completed(struct wrap_call *w, int ret, const int *
 		wrap_completed(w, indices[i] - w->is_fortran, i);
 }
 
-static inline void wrap_wait_before(struct wrap_call *w, const void *request)
+static inline void wrap_tested_after(struct wrap_call *w, int ret, int count, const void *requests,
+				     const int *flag)
 {
-	wrap_any_wait(w, 1, request, SEG_OPERATION_WAIT_ALL, OPERATION_CALL, 1);
-}
-
-static inline void wrap_wait_after(struct wrap_call *w, int ret, const void *request)
-{
-	wrap_all_completed(w, ret, 1, request);
-}
-
-static inline void wrap_waitall_before(struct wrap_call *w, int count, const void *requests)
-{
-	wrap_any_wait(w, count, requests, SEG_OPERATION_WAIT_ALL, OPERATION_CALL, count);
-}
-
-static inline void wrap_waitall_after(struct wrap_call *w, int ret, int count, const void *requests)
-{
-	wrap_all_completed(w, ret, count, requests);
-}
-
-static inline void wrap_waitany_before(struct wrap_call *w, int count, const void *requests)
-{
-	wrap_any_wait(w, count, requests, SEG_OPERATION_WAIT_ANY, OPERATION_CALL, 1);
+	if (ret != MPI_SUCCESS || *flag)
+		wrap_all_completed_after(w, ret, count, requests);
 }
 
 /* Can the request at that position be the one that has completed? */
@@ -672,46 +553,6 @@ static inline void wrap_waitany_after(struct wrap_call *w, int ret, const void *
 	wrap_completed(w, position, 0);
 }
 
-static inline void wrap_waitsome_before(struct wrap_call *w, int count, const void *requests)
-{
-	wrap_any_wait(w, count, requests, SEG_OPERATION_WAIT_ANY, OPERATION_CALL, count);
-}
-
-static inline void wrap_waitsome_after(struct wrap_call *w, int ret, const int *outcount,
-				       const int *indices)
-{
-	wrap_some_completed(w, ret, outcount, indices);
-}
-
-static inline void wrap_test_before(struct wrap_call *w, const void *request)
-{
-	wrap_any_wait(w, 1, request, SEG_OPERATION_WAIT_ALL, OPERATION_POLL, 1);
-}
-
-static inline void wrap_test_after(struct wrap_call *w, int ret, const void *request,
-				   const int *flag)
-{
-	if (ret != MPI_SUCCESS || *flag)
-		wrap_all_completed(w, ret, 1, request);
-}
-
-static inline void wrap_testall_before(struct wrap_call *w, int count, const void *requests)
-{
-	wrap_any_wait(w, count, requests, SEG_OPERATION_WAIT_ALL, OPERATION_POLL, count);
-}
-
-static inline void wrap_testall_after(struct wrap_call *w, int ret, int count, const void *requests,
-				      const int *flag)
-{
-	if (ret != MPI_SUCCESS || *flag)
-		wrap_all_completed(w, ret, count, requests);
-}
-
-static inline void wrap_testany_before(struct wrap_call *w, int count, const void *requests)
-{
-	wrap_any_wait(w, count, requests, SEG_OPERATION_WAIT_ANY, OPERATION_POLL, 1);
-}
-
 static inline void wrap_testany_after(struct wrap_call *w, int ret, const void *requests,
 				      const int *index, const int *flag)
 {
@@ -719,32 +560,26 @@ static inline void wrap_testany_after(struct wrap_call *w, int ret, const void *
 		wrap_waitany_after(w, ret, requests, index);
 }
 
-static inline void wrap_testsome_before(struct wrap_call *w, int count, const void *requests)
-{
-	wrap_any_wait(w, count, requests, SEG_OPERATION_WAIT_ANY, OPERATION_POLL, count);
-}
+/* For a shape: how many requests it is about, what is waited for, and how many statuses a hook
+ * after the call may ask for. */
+#define WRAP_WAIT(shape_, count_, kind_, of_, statuses_, ...)                                      \
+	static inline void wrap_##shape_##_before(struct wrap_call *w, ##__VA_ARGS__,              \
+						  const void *requests)                            \
+	{                                                                                          \
+		wrap_any_wait(w, count_, requests, SEG_OPERATION_##kind_, of_, statuses_);         \
+	}
 
-static inline void wrap_testsome_after(struct wrap_call *w, int ret, const int *outcount,
-				       const int *indices)
-{
-	wrap_some_completed(w, ret, outcount, indices);
-}
-
+WRAP_WAIT(wait, 1, WAIT_ALL, OPERATION_CALL, 1)
+WRAP_WAIT(waitall, count, WAIT_ALL, OPERATION_CALL, count, int count)
+WRAP_WAIT(waitany, count, WAIT_ANY, OPERATION_CALL, 1, int count)
+WRAP_WAIT(waitsome, count, WAIT_ANY, OPERATION_CALL, count, int count)
+WRAP_WAIT(test, 1, WAIT_ALL, OPERATION_POLL, 1)
+WRAP_WAIT(testall, count, WAIT_ALL, OPERATION_POLL, count, int count)
+WRAP_WAIT(testany, count, WAIT_ANY, OPERATION_POLL, 1, int count)
+WRAP_WAIT(testsome, count, WAIT_ANY, OPERATION_POLL, count, int count)
 /* These ask and complete nothing. */
-static inline void wrap_get_status_before(struct wrap_call *w, const void *request)
-{
-	wrap_any_wait(w, 1, request, SEG_OPERATION_WAIT_ALL, OPERATION_POLL, 0);
-}
-
-static inline void wrap_get_status_list_before(struct wrap_call *w, int count, const void *requests,
-					       enum seg_operation_kind kind)
-{
-	wrap_any_wait(w, count, requests, kind, OPERATION_POLL, 0);
-}
-
-static inline void wrap_parrived_before(struct wrap_call *w, const void *request)
-{
-	wrap_get_status_before(w, request);
-}
+WRAP_WAIT(get_status, 1, WAIT_ALL, OPERATION_POLL, 0)
+WRAP_WAIT(get_status_all, count, WAIT_ALL, OPERATION_POLL, 0, int count)
+WRAP_WAIT(get_status_any, count, WAIT_ANY, OPERATION_POLL, 0, int count)
 
 #endif

@@ -79,8 +79,8 @@ static struct comms_epochs *wrap_epoch_begin(struct wrap_call *w, uint32_t windo
 }
 
 /* The call, or poll, needs the tokens of all in the epoch. */
-static void wrap_epoch_wait(struct wrap_call *w, uint32_t window, enum comms_epoch which,
-			    int32_t tag, enum operation_of of)
+static void wrap_epoch_wait_before(struct wrap_call *w, uint32_t window, enum comms_epoch which,
+				   int32_t tag, enum operation_of of)
 {
 	const struct comms_epochs *epochs = comms_get_epochs(&recorder_comms, window);
 
@@ -129,7 +129,7 @@ static void wrap_start_epoch_before(struct wrap_call *w, MPI_Group group, uint32
 
 	for (uint32_t i = 0; epochs && i < epochs->num[COMMS_ACCESS]; i++)
 		tokens_expect(w->lane, window, epochs->peers[COMMS_ACCESS][i], SEG_TAG_POST);
-	wrap_epoch_wait(w, window, COMMS_ACCESS, SEG_TAG_POST, OPERATION_CALL);
+	wrap_epoch_wait_before(w, window, COMMS_ACCESS, SEG_TAG_POST, OPERATION_CALL);
 }
 
 static void wrap_start_epoch_after(struct wrap_call *w, int ret)
@@ -142,11 +142,6 @@ static void wrap_start_epoch_after(struct wrap_call *w, int ret)
 		tokens_take_back_expect(w->lane, w->comm, epochs->peers[COMMS_ACCESS][i],
 					SEG_TAG_POST);
 	epochs->num[COMMS_ACCESS] = 0;
-}
-
-static void wrap_complete_before(struct wrap_call *w, uint32_t window)
-{
-	wrap_epoch_wait(w, window, COMMS_ACCESS, SEG_TAG_POST, OPERATION_CALL);
 }
 
 /* A target is told only when this call gets so far: it may wait for the post of another one. */
@@ -162,11 +157,6 @@ static void wrap_complete_after(struct wrap_call *w, int ret)
 	epochs->num[COMMS_ACCESS] = 0;
 }
 
-static void wrap_win_wait_before(struct wrap_call *w, uint32_t window)
-{
-	wrap_epoch_wait(w, window, COMMS_EXPOSURE, SEG_TAG_COMPLETE, OPERATION_CALL);
-}
-
 static void wrap_win_wait_after(struct wrap_call *w, int ret)
 {
 	struct comms_epochs *epochs = comms_get_epochs(&recorder_comms, w->comm);
@@ -175,11 +165,6 @@ static void wrap_win_wait_after(struct wrap_call *w, int ret)
 		return;
 	tokens_have_come(w->lane);
 	epochs->num[COMMS_EXPOSURE] = 0;
-}
-
-static void wrap_win_test_before(struct wrap_call *w, uint32_t window)
-{
-	wrap_epoch_wait(w, window, COMMS_EXPOSURE, SEG_TAG_COMPLETE, OPERATION_POLL);
 }
 
 static void wrap_win_test_after(struct wrap_call *w, int ret, const int *flag)
@@ -205,20 +190,6 @@ static inline void wrap_lock_after(struct wrap_call *w, int ret)
 		tokens_locked(w->lane, w->comm, w->peer, w->kind);
 }
 
-static inline void wrap_lock_all_before(struct wrap_call *w, uint32_t window)
-{
-	w->comm = window;
-	w->peer = SEG_PEER_ANY;
-	w->kind = 0;
-	comms_leave_pending(&recorder_comms, window, COMMS_ALL);
-	tokens_lock_operation(w->lane, window, SEG_PEER_ANY, 0);
-}
-
-static inline void wrap_lock_all_after(struct wrap_call *w, int ret)
-{
-	wrap_lock_after(w, ret);
-}
-
 static inline void wrap_unlock_before(struct wrap_call *w, int rank, uint32_t window)
 {
 	w->comm = window;
@@ -236,11 +207,6 @@ static inline void wrap_unlock_all_before(struct wrap_call *w, uint32_t window)
 {
 	comms_flush(&recorder_comms, window, COMMS_ALL);
 	wrap_unlock_before(w, SEG_PEER_ANY, window);
-}
-
-static inline void wrap_unlock_all_after(struct wrap_call *w, int ret)
-{
-	wrap_unlock_after(w, ret);
 }
 
 /* Has the flush nothing to do? Some programs flush all windows that they have each time, though
@@ -279,11 +245,6 @@ static inline void wrap_one_sided_request_before(struct wrap_call *w, uint32_t w
 {
 	comms_leave_pending(&recorder_comms, window, pending);
 	wrap_irequest_before(w);
-}
-
-static inline void wrap_one_sided_request_after(struct wrap_call *w, int ret, const void *request)
-{
-	wrap_irequest_after(w, ret, request);
 }
 
 /* ---- Communicators of groups ---- */

@@ -9,12 +9,15 @@
 
 FNR == NR && $1 == "shape" {
 	shape = $2
-	has_after[shape] = 0
+	hook_before[shape] = shape
+	hook_after[shape] = ""
 	num_before[shape] = num_after[shape] = 0
 	for (i = 3; i <= NF; i++) {
-		if ($i == ":")
-			has_after[shape] = 1
-		else if (has_after[shape])
+		if ($i ~ /^@/)
+			hook_before[shape] = substr($i, 2)
+		else if ($i ~ /^:/)
+			hook_after[shape] = $i == ":" ? shape : substr($i, 2)
+		else if (hook_after[shape] != "")
 			after[shape, ++num_after[shape]] = $i
 		else
 			before[shape, ++num_before[shape]] = $i
@@ -40,7 +43,7 @@ function add_call(name,	i)
 	order[++num_calls] = name
 	class[name] = $2
 	shape_of[name] = $3
-	if ($3 != "" && !($3 in has_after))
+	if ($3 != "" && !($3 in hook_before))
 		fail($1 " has the unknown shape " $3)
 	for (i = 4; i <= NF; i++)
 		constants[name] = constants[name] ", " $i
@@ -104,6 +107,10 @@ function values(name, list, num, symbol,	s, i, at, text)
 	for (i = 1; i <= num; i++) {
 		if (list[s, i] ~ /^[?=~]/)
 			continue
+		if (list[s, i] ~ /^([0-9]|[A-Z]+_)/) {
+			text = text ", " list[s, i]
+			continue
+		}
 		at = position(name, list[s, i])
 		text = text ", " (symbol ? fortran_value(at, symbol) : c_value(at))
 	}
@@ -118,7 +125,7 @@ function body(name, symbol, call, outcome, status,	s, at)
 	if (class[name] == "QUIET") {
 		printf "\tint ret = %s;\n", call
 		printf "\tstruct wrap_call wrap = {.is_fortran = %d};\n", symbol != ""
-		printf "\twrap_%s_after(&wrap, ret%s);\n", s,
+		printf "\twrap_%s_after(&wrap, ret%s);\n", hook_after[s],
 		       values(name, after, num_after[s], symbol)
 		return
 	}
@@ -132,16 +139,16 @@ function body(name, symbol, call, outcome, status,	s, at)
 	}
 	printf "\tWRAP_BEGIN(%s);\n", status
 	printf "\tif (wrap.lane) {\n"
-	if (s != "")
-		printf "\t\twrap_%s_before(&wrap%s%s);\n", s,
+	if (s != "" && hook_before[s] != "unknown")
+		printf "\t\twrap_%s_before(&wrap%s%s);\n", hook_before[s],
 		       values(name, before, num_before[s], symbol), constants[name]
 	else
 		printf "\t\twrap_unknown(&wrap, OPERATION_%s);\n", class[name] == "POLL" ? "POLL" : "CALL"
 	printf "\t\tWRAP_ENTER%s();\n\t}\n", class[name] == "POLL" ? "_POLL" : ""
 	printf "\tint ret = %s;\n", call
 	printf "\tif (wrap.lane && recorder_returned(wrap.lane)) {\n"
-	if (s != "" && has_after[s])
-		printf "\t\twrap_%s_after(&wrap, ret%s);\n", s,
+	if (s != "" && hook_after[s] != "")
+		printf "\t\twrap_%s_after(&wrap, ret%s);\n", hook_after[s],
 		       values(name, after, num_after[s], symbol)
 	printf class[name] == "POLL" ? "\t\tWRAP_LEAVE_POLL(ret, %s);\n\t}\n" :
 	       "\t\tWRAP_LEAVE();\n\t}\n", outcome
