@@ -196,7 +196,6 @@ static int decode_table(struct reader *reader, struct proctable **ret, struct pd
 {
 	struct proctable *table = proctable_create();
 
-	table->launcher = LAUNCHER_PRRTE;
 	table->source = PROCTABLE_PMIX;
 	table->job = get_text(reader);
 	table->source_note = get_text(reader);

@@ -53,7 +53,7 @@ static void print_job(const struct session *session, FILE *out)
 	else if (session->has_cores)
 		fputs("Cores of ", out);
 	fprintf(out, "%s%s%s: %d rank%s on %zu host%s%s%s\n",
-		table->launcher_name ? table->launcher_name : launcher_text(table->launcher),
+		table->launcher_name ? table->launcher_name : "unknown launcher",
 		table->job && *table->job ? " job " : "", table->job ? table->job : "", table->size,
 		table->size == 1 ? "" : "s", hosts, hosts == 1 ? "" : "s", *program ? ", " : "",
 		program);

@@ -5,12 +5,13 @@
 #include <unistd.h>
 
 #include "attach/daemons/daemon_launch.h"
-#include "attach/daemons/daemon_plan.h"
+#include "attach/launchers/daemon_plan.h"
 #include "attach/daemons/daemon_scan.h"
 #include "attach/daemons/link.h"
 #include "attach/daemons/pdbd.h"
 #include "attach/daemons/reach.h"
 #include "attach/launchers/launcher.h"
+#include "attach/launchers/launcher_kind.h"
 #include "attach/node/daemon_job.h"
 #include "attach/process/procfs.h"
 #include "attach/stacks/sampler.h"
@@ -79,19 +80,6 @@ static char **read_words(pid_t pid, const char *file, char **text_ret)
 	return words;
 }
 
-static enum preload_mpi find_mpi(enum launcher launcher, char **argv)
-{
-	switch (launcher) {
-	case LAUNCHER_PRRTE:
-	case LAUNCHER_ORTE:
-		return PRELOAD_OPENMPI;
-	case LAUNCHER_HYDRA:
-		return PRELOAD_MPICH;
-	default:
-		return preload_guess(argv);
-	}
-}
-
 static int make_plan(const struct daemons *daemons, const struct launcher_info *launcher,
 		     const char *invitation, struct daemon_plan *plan, struct pdb_error *err)
 {
@@ -102,6 +90,7 @@ static int make_plan(const struct daemons *daemons, const struct launcher_info *
 	enum preload_mpi mpi = PRELOAD_UNKNOWN;
 	struct daemon_site site = {
 		.table = daemons->job->proctable,
+		.kind = launcher->kind,
 		.hosts = daemons->hosts,
 		.launcher_path = path,
 		.launcher_argv = (const char *const *)argv,
@@ -113,13 +102,14 @@ static int make_plan(const struct daemons *daemons, const struct launcher_info *
 	bool has_path = procfs_executable(launcher->pid, path, sizeof(path));
 	int result;
 
-	launcher_slurm_step(launcher, &step);
+	launcher_read_step(launcher, &step);
 	/* All of it is to be started, so it must be the words of this user's own process. */
 	result = launcher_check_own(launcher, err);
 	if (result == 0 && !has_path)
 		result = error_set(err, ERROR_SYSTEM, "the launcher's program cannot be found");
 	if (result == 0) {
-		mpi = find_mpi(launcher->kind, argv);
+		mpi = launcher->kind->mpi ? preload_mpi_of_name(launcher->kind->mpi)
+					  : preload_guess(argv);
 		site.mpi = mpi == PRELOAD_MPICH ? "mpich" : "openmpi";
 		/* The daemons are installed beside the recorders. */
 		result = preload_find(mpi, &library, err);
@@ -164,13 +154,13 @@ static int launch(struct daemons *daemons, const struct daemon_plan *plan,
 /* Find the hosts that are not there, so that daemons are started on the others. */
 static bool find_silent(struct daemons *daemons)
 {
-	const struct proctable *table = daemons->job->proctable;
 	const char **hosts;
 	size_t num;
 
-	if (!daemon_plan_can_avoid(table))
+	/* Its own launcher starts them on all of them. */
+	if (daemons->kind->takes_pmix)
 		return false;
-	hosts = daemon_plan_hosts(table, daemons->hosts, &num);
+	hosts = daemon_plan_hosts(daemons->job->proctable, daemons->hosts, &num);
 	free(daemons->avoided);
 	daemons->num_avoided = reach_find_silent(hosts, num, REACH_PORT, REACH_MS, interrupt_fd(),
 						 &daemons->avoided);
@@ -440,6 +430,7 @@ struct daemons *daemons_start(struct job *job, const struct launcher_info *launc
 	int result;
 
 	daemons->job = job;
+	daemons->kind = launcher->kind;
 	daemons->hosts = hosts;
 	daemons->next_channel = 1;
 	daemons->spawned.leash = -1;

@@ -8,11 +8,13 @@
 #include "pmix/spawn.h"
 #include "shell/daemons.h"
 
+struct launcher_kind;
 struct link_frame;
 struct link_listener;
 
 struct daemons {
 	struct job *job;
+	const struct launcher_kind *kind;
 	const struct launcher_hosts *hosts; /* none: those of the process table */
 	struct link_listener *listener;
 	struct link *link;

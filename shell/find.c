@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "attach/launchers/launcher.h"
+#include "attach/launchers/launcher_kind.h"
 #include "attach/process/procfs.h"
 #include "model/error.h"
 #include "model/job/proctable.h"
@@ -17,28 +18,11 @@
 static int ask_first(const struct launcher_info *launcher, const char *nspace,
 		     struct proctable **ret, struct pdb_error *err)
 {
-	switch (launcher->kind) {
-	case LAUNCHER_PRRTE:
+	if (launcher->kind->takes_pmix)
 		return pmix_proctable(launcher->pid, nspace, PMIX_TIMEOUT_MS, ret, err);
-	case LAUNCHER_ORTE:
-	case LAUNCHER_SRUN:
-		return launcher_read_mpir(launcher, ret, err);
-	default:
-		return error_set(err, ERROR_UNSUPPORTED, "this launcher has no table of its ranks");
-	}
-}
-
-/* Why a launcher that was asked was asked in just this way. */
-static const char *reason(enum launcher kind)
-{
-	switch (kind) {
-	case LAUNCHER_PRRTE:
-		return "PRRTE takes PMIx tool connections";
-	case LAUNCHER_ORTE:
-		return "a PMIx tool connection would crash an Open MPI 4 mpirun";
-	default:
-		return "srun takes no PMIx tools and keeps an MPIR table";
-	}
+	if (launcher->kind->read_table)
+		return launcher->kind->read_table(launcher, ret, err);
+	return error_set(err, ERROR_UNSUPPORTED, "this launcher has no table of its ranks");
 }
 
 static void set_note(struct proctable *table, char *note)
@@ -95,12 +79,11 @@ int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
 	if (ask_first(&launcher, nspace, &table, &first) == 0) {
 		/* PMIx only speaks up when it had a choice, an MPIR table when it is odd. */
 		if (!table->source_note)
-			set_note(table, xstrdup(reason(launcher.kind)));
+			set_note(table, xstrdup(launcher.kind->why));
 	} else if (launcher_scan_procfs(&launcher, &table, &second) == 0) {
 		/* What kept the launcher from being asked; where none can be asked, the scan
 		 * says so. */
-		if (launcher.kind == LAUNCHER_PRRTE || launcher.kind == LAUNCHER_ORTE ||
-		    launcher.kind == LAUNCHER_SRUN)
+		if (launcher_kind_has_table(launcher.kind))
 			set_note(table, xasprintf("%s; %s", first.text, table->source_note));
 	} else if (hosts.num > 0) {
 		table = make_empty(&launcher);
@@ -114,7 +97,6 @@ int find_job(pid_t pid, const char *nspace, struct launcher_info *launcher_ret,
 		free(table->launcher_name);
 		table->launcher_name = xstrdup(launcher.name);
 	}
-	table->launcher = launcher.kind;
 	table->launcher_pid = launcher.pid;
 	forget_strangers(table, &launcher);
 	*launcher_ret = launcher;

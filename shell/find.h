@@ -12,9 +12,9 @@ struct launcher_info;
 struct pdb_error;
 struct proctable;
 
-/* Identify the launcher `pid` and get its process table: over PMIx from PRRTE and from nothing
- * else; from the MPIR table of ORTE and srun; from this node's processes for all others, and where
- * the first way fails. nspace: one of several jobs of a PRRTE launcher, or NULL. On success
+/* Identify the launcher `pid` and get its process table in the way that launcher_kind.h has for it;
+ * from this node's processes where it has none, and where that fails. nspace: one of several jobs
+ * of a launcher that takes PMIx tools, or NULL. On success
  * *table_ret belongs to the caller and its source_note says why it is this source; *hosts_ret is to
  * be given to launcher_hosts_deinit(). If there are hosts in it, ranks on these are not in the
  * table, which may then be without any. */

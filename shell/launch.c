@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "attach/launchers/launcher.h"
+#include "attach/launchers/words.h"
 #include "model/error.h"
 #include "model/job/model.h"
 #include "model/monotonic.h"
@@ -150,9 +151,7 @@ int launch_start(const struct options *options, struct launch **ret, struct pdb_
 	argv = preload_command(options->run_argv, library);
 	/* One that reads from the terminal in the background would be stopped. */
 	error = start(argv, options->output, options->is_watched && !isatty(STDIN_FILENO), &pid);
-	for (size_t i = 0; argv[i]; i++)
-		free(argv[i]);
-	free(argv);
+	words_free(argv);
 	free(library);
 	if (error) {
 		errno = error;

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "attach/launchers/launcher_kind.h"
+#include "attach/launchers/words.h"
 #include "attach/process/elf_needed.h"
 #include "model/error.h"
 #include "model/segment/segment.h"
@@ -20,9 +22,8 @@
 /* What ranks on other hosts have to be given. */
 static const char *const forwarded[] = {
 	PDB_ENV_RECORD, PDB_ENV_DIR,   PDB_ENV_RING,         PDB_ENV_CHAIN,  PDB_ENV_PTRACER,
-	PDB_ENV_QUIET,  PDB_ENV_TRACE, PDB_ENV_TRACE_FILTER, PDB_ENV_KEEPER,
+	PDB_ENV_QUIET,  PDB_ENV_TRACE, PDB_ENV_TRACE_FILTER, PDB_ENV_KEEPER, NULL,
 };
-#define NUM_FORWARDED (sizeof(forwarded) / sizeof(forwarded[0]))
 
 enum preload_mpi preload_mpi_of_name(const char *name)
 {
@@ -35,21 +36,15 @@ enum preload_mpi preload_mpi_of_name(const char *name)
 
 /* ---- Which MPI ---- */
 
-static bool has_prefix(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-/* What launchers of Open MPI load, and no other MPI has, is told by its name; an MPI itself by what
+/* What launchers of one MPI load, and no other has, is told by its name; an MPI itself by what
  * it exports, as names are shared: libmpi.so.12, libmpi_cray.so.12, libmpi_abi.so.1. The recorder
  * goes by the same. */
 static enum preload_mpi mpi_of_library(const char *name, const char *path)
 {
-	static const char *const launchers[] = {"libopen-rte.", "libprrte."};
+	const struct launcher_kind *kind = launcher_kind_of_library(name);
 
-	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++)
-		if (has_prefix(name, launchers[i]))
-			return PRELOAD_OPENMPI;
+	if (kind)
+		return preload_mpi_of_name(kind->mpi);
 	if (!path)
 		return PRELOAD_UNKNOWN;
 	if (elf_needed_exports(path, "MPIR_Dup_fn"))
@@ -104,39 +99,20 @@ static char *find_program(const char *word)
 	return NULL;
 }
 
-/* The last component of the file behind all links: "mpirun.openmpi", "mpiexec.hydra", "srun". */
-static void real_name(const char *word, char name[static PATH_MAX])
+/* By the name of the file behind all links: "mpirun.openmpi", "mpiexec.hydra", "srun". */
+static const struct launcher_kind *find_kind(const char *word)
 {
 	char *file = find_program(word), real[PATH_MAX];
 	const char *path = file && realpath(file, real) ? real : word, *slash = strrchr(path, '/');
 
-	snprintf(name, PATH_MAX, "%s", slash ? slash + 1 : path);
 	free(file);
-}
-
-static bool contains_any(const char *text, const char *const *parts)
-{
-	for (; *parts; parts++)
-		if (strstr(text, *parts))
-			return true;
-	return false;
-}
-
-static enum preload_mpi mpi_of_launcher(const char *name)
-{
-	static const char *const openmpi[] = {"openmpi", "orterun", "prterun",
-					      "prte",    "prun",    NULL};
-	static const char *const mpich[] = {"hydra", "mpich", NULL};
-
-	if (contains_any(name, openmpi))
-		return PRELOAD_OPENMPI;
-	return contains_any(name, mpich) ? PRELOAD_MPICH : PRELOAD_UNKNOWN;
+	return launcher_kind_of_program(slash ? slash + 1 : path);
 }
 
 enum preload_mpi preload_guess(char *const argv[])
 {
 	enum preload_mpi mpi = PRELOAD_UNKNOWN;
-	char name[PATH_MAX];
+	const struct launcher_kind *kind;
 	char *file;
 
 	for (size_t i = 1; argv[i] && !mpi; i++) {
@@ -149,10 +125,11 @@ enum preload_mpi preload_guess(char *const argv[])
 	}
 	if (mpi)
 		return mpi;
-	real_name(argv[0], name);
-	mpi = mpi_of_launcher(name);
+	kind = find_kind(argv[0]);
+	if (kind)
+		return preload_mpi_of_name(kind->mpi);
 	file = find_program(argv[0]);
-	if (!mpi && file)
+	if (file)
 		mpi = mpi_of_file(file);
 	free(file);
 	return mpi;
@@ -192,59 +169,18 @@ static char *preload_value(const char *library)
 	return old && *old ? xasprintf("%s:%s", library, old) : xstrdup(library);
 }
 
-struct words {
-	char **words;
-	size_t num, capacity;
-};
-
-static void add_word(struct words *words, char *word)
-{
-	words->words = xgrow(words->words, words->num, &words->capacity, sizeof(char *));
-	words->words[words->num++] = word;
-}
-
-static void add_openmpi(struct words *words, const char *value)
-{
-	add_word(words, xstrdup("-x"));
-	add_word(words, xasprintf("LD_PRELOAD=%s", value));
-	for (size_t i = 0; i < NUM_FORWARDED; i++) {
-		if (!getenv(forwarded[i]))
-			continue;
-		add_word(words, xstrdup("-x"));
-		add_word(words, xstrdup(forwarded[i]));
-	}
-}
-
-/* Hydra hands its whole environment to the ranks by itself. */
-static void add_hydra(struct words *words, const char *value)
-{
-	add_word(words, xstrdup("-genv"));
-	add_word(words, xstrdup("LD_PRELOAD"));
-	add_word(words, xstrdup(value));
-}
-
 char **preload_command(char *const argv[], const char *library)
 {
 	char *value = preload_value(library);
-	char name[PATH_MAX];
-	struct words words = {0};
+	const struct launcher_kind *kind = find_kind(argv[0]);
+	struct words words = {.words = NULL};
 
-	real_name(argv[0], name);
-	add_word(&words, xstrdup(argv[0]));
-	switch (mpi_of_launcher(name)) {
-	case PRELOAD_OPENMPI:
-		add_openmpi(&words, value);
-		break;
-	case PRELOAD_MPICH:
-		add_hydra(&words, value);
-		break;
-	default:
+	words_add(&words, argv[0]);
+	if (kind && kind->preload)
+		kind->preload(&words, value, forwarded);
+	else
 		setenv("LD_PRELOAD", value, 1);
-		break;
-	}
-	for (size_t i = 1; argv[i]; i++)
-		add_word(&words, xstrdup(argv[i]));
-	add_word(&words, NULL);
+	words_add_all(&words, (const char *const *)argv + 1);
 	free(value);
 	return words.words;
 }
@@ -273,7 +209,7 @@ char *preload_shell_lines(enum preload_mpi mpi, const char *library)
 	fputs("\"${LD_PRELOAD:+:$LD_PRELOAD}\"\n", out);
 	if (mpi != PRELOAD_MPICH) {
 		fputs("export " ENV_LIST "='LD_PRELOAD", out);
-		for (size_t i = 0; i < NUM_FORWARDED; i++)
+		for (size_t i = 0; forwarded[i]; i++)
 			if (getenv(forwarded[i]))
 				fprintf(out, ";%s", forwarded[i]);
 		fputs("'\"${" ENV_LIST ":+;$" ENV_LIST "}\"\n", out);
@@ -304,7 +240,7 @@ static bool is_forwarded(const char *name, size_t length)
 {
 	if (length == strlen("LD_PRELOAD") && strncmp(name, "LD_PRELOAD", length) == 0)
 		return true;
-	for (size_t i = 0; i < NUM_FORWARDED; i++)
+	for (size_t i = 0; forwarded[i]; i++)
 		if (strlen(forwarded[i]) == length && strncmp(name, forwarded[i], length) == 0)
 			return true;
 	return false;

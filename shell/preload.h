@@ -29,7 +29,7 @@ int preload_find_all(enum preload_mpi first, char **paths_ret, struct pdb_error 
 /* The command line with what makes its launcher preload `library` (or several, with colons) into
  * the ranks (and hand PDB_* variables that are set to them): -x for Open MPI, -genv for hydra. For
  * srun and launchers that are not known, variables are set in this process' environment instead.
- * The caller frees the array and the strings. */
+ * words_free() frees it. */
 char **preload_command(char *const argv[], const char *library);
 
 /* The lines for a shell that `pdb env` prints, for one MPI or, when it is unknown, for all. The

@@ -16,7 +16,8 @@
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
 #include "attach/process/procfs.h"
-#include "attach/process/rankenv.h"
+#include "attach/launchers/launcher_kind.h"
+#include "attach/launchers/rankenv.h"
 #include "attach/stacks/python.h"
 #include "attach/stacks/tracee.h"
 #include "attach/stacks/unwind.h"
@@ -81,10 +82,9 @@ void cores_notes_clear(struct cores_notes *notes)
 
 static void note_host(struct found *found, const char *variables, size_t size)
 {
-	static const char *const names[] = {"PMIX_HOSTNAME", "SLURMD_NODENAME"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !found->host[0]; i++) {
-		const char *host = procfs_getenv(variables, size, names[i]);
+	for (size_t i = 0; launcher_kinds[i] && !found->host[0]; i++) {
+		const char *name = launcher_kinds[i]->host_variable;
+		const char *host = name ? procfs_getenv(variables, size, name) : NULL;
 
 		if (host)
 			snprintf(found->host, sizeof(found->host), "%s", host);

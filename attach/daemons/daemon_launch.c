@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -10,45 +9,26 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "attach/daemons/daemon_launch.h"
-#include "attach/daemons/daemon_plan.h"
+#include "attach/launchers/daemon_plan.h"
+#include "attach/launchers/launcher_kind.h"
 #include "model/error.h"
 #include "model/xalloc.h"
 
 #define GRACE_MS 1000 /* after a SIGTERM: a launcher ends what it has started on other nodes */
 #define LAST_MS 5000  /* after the last one: a busy machine */
 
-/* Does the variable tell a process which rank of which job it is? Parameters are the site's. */
+/* Does the variable tell a process which rank of which job it is? */
 static bool is_identity(const char *variable)
 {
-	static const char *const prefixes[] = {
-		"PMIX_",         "PMI_",          "OMPI_COMM_WORLD_", "OMPI_UNIVERSE_",
-		"PRTE_MCA_ess_", "OMPI_MCA_ess_", "OMPI_MCA_orte_",   "LD_PRELOAD="};
-
-	if (strncmp(variable, "PMIX_MCA_", 9) == 0)
-		return false;
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		if (strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0)
+	for (size_t i = 0; launcher_kinds[i]; i++)
+		if (launcher_variables_have(&launcher_kinds[i]->identity, variable))
 			return true;
-	return false;
-}
-
-/* What a batch script or a shell of salloc has, and what users set for their own steps: srun
- * takes it for options, numbers of tasks among them, and mpirun for the nodes that it may use.
- * How to reach Slurm is something else. */
-static bool is_of_slurm(const char *variable)
-{
-	static const char *const kept[] = {"SLURM_CONF=", "SLURM_JWT=", "SLURM_CLUSTERS="};
-
-	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-		if (strncmp(variable, kept[i], strlen(kept[i])) == 0)
-			return false;
-	return strncmp(variable, "SLURM_", 6) == 0 || strncmp(variable, "SRUN_", 5) == 0;
+	return strncmp(variable, "LD_PRELOAD=", 11) == 0;
 }
 
 static bool has_variable(char *const *variables, const char *variable)
@@ -69,7 +49,8 @@ static char **make_environment(const struct daemon_plan *plan)
 
 	for (char **variable = environ; *variable; variable++) {
 		if (is_identity(*variable) || has_variable(plan->environment, *variable) ||
-		    (plan->is_in_slurm && is_of_slurm(*variable)))
+		    (plan->allocation &&
+		     launcher_variables_have(&plan->allocation->own, *variable)))
 			continue;
 		all = xgrow(all, num, &capacity, sizeof(*all));
 		all[num++] = *variable;
@@ -123,7 +104,7 @@ int daemon_launch_start(const struct daemon_plan *plan, struct daemon_launch *re
 		close(output);
 		return error_errno(err, "cannot fork");
 	}
-	*ret = (struct daemon_launch){.pid = child, .output = output};
+	*ret = (struct daemon_launch){.pid = child, .output = output, .kind = plan->kind};
 	return 0;
 }
 
@@ -159,53 +140,12 @@ static void read_output(int output, char *buffer, size_t size)
 	put_in_line(buffer);
 }
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
-{
-	(void)status;
-	(void)kind;
-	(void)where;
-	remove(path);
-	return 0;
-}
-
-static void remove_session_below(const char *parent, pid_t pid)
-{
-	char session[4096 + 32];
-	struct stat status;
-
-	/* Nobody else may have put it there. */
-	if (lstat(parent, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid())
-		return;
-	snprintf(session, sizeof(session), "%s/pid.%d", parent, pid);
-	nftw(session, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-	rmdir(parent);
-}
-
-/* The mpirun of Open MPI 4 removes its directory, ompi.HOST.USER/pid.PID, unless it was made to
- * end. */
-static void remove_session(pid_t pid)
-{
-	const char *temporary = getenv("TMPDIR");
-	char host[256], parent[4096];
-
-	if (!temporary || !*temporary)
-		temporary = "/tmp";
-	if (gethostname(host, sizeof(host)) != 0)
-		return;
-	host[sizeof(host) - 1] = '\0';
-	snprintf(parent, sizeof(parent), "%s/ompi.%s.%u", temporary, host, geteuid());
-	remove_session_below(parent, pid);
-	/* It leaves out the domain, if it was not told to keep it. */
-	host[strcspn(host, ".")] = '\0';
-	snprintf(parent, sizeof(parent), "%s/ompi.%s.%u", temporary, host, geteuid());
-	remove_session_below(parent, pid);
-}
-
 static void reap(struct daemon_launch *launch)
 {
 	while (waitpid(launch->pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	remove_session(launch->pid);
+	if (launch->kind && launch->kind->clean_up)
+		launch->kind->clean_up(launch->pid);
 	close(launch->output);
 	launch->pid = 0;
 }

@@ -6,11 +6,13 @@
 #include <sys/types.h>
 
 struct daemon_plan;
+struct launcher_kind;
 struct pdb_error;
 
 struct daemon_launch {
 	pid_t pid;  /* of the launcher; 0: none */
 	int output; /* what it has printed: a file in memory */
+	const struct launcher_kind *kind;
 };
 
 /* Start the plan's command with its environment, without a terminal and in a session of its own,

@@ -30,6 +30,7 @@
 #include "attach/daemons/pdbd_gdb.h"
 #include "attach/daemons/pdbd_private.h"
 #include "attach/daemons/pdbd_tree.h"
+#include "attach/launchers/daemon_plan.h"
 #include "attach/launchers/launcher.h"
 #include "attach/node/daemon_job.h"
 #include "attach/stacks/sampler.h"

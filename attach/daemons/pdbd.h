@@ -10,10 +10,6 @@
 /* How the daemon's file is called: like the guard's, with this behind. */
 #define PDBD_WORKER "-worker"
 
-/* The invitation to pdb's connection: in the daemons' environment only, since command lines can be
- * seen by everybody on a node. */
-#define PDBD_ENV_INVITATION "PDB_INVITATION"
-
 /* Kinds of frames from pdb, and of the answers to them. An answer begins with the length (a
  * uint32_t) of a text that names the hosts that are missing in it, a blank between two, and that
  * text; then comes the merged answer. */

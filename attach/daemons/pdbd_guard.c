@@ -30,6 +30,7 @@
 
 #include "attach/daemons/pdbd.h"
 #include "attach/daemons/pdbd_end.h"
+#include "attach/launchers/daemon_plan.h"
 #include "model/monotonic.h"
 
 #define STOPPED_MS 5000  /* so long may the daemon be stopped */

@@ -4,8 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attach/launchers/daemon_plan.h"
 #include "attach/launchers/hydra.h"
 #include "attach/launchers/launcher.h"
+#include "attach/launchers/launcher_kind.h"
+#include "attach/launchers/words.h"
 #include "attach/process/maps.h"
 #include "attach/process/procfs.h"
 #include "model/job/proctable.h"
@@ -124,7 +127,7 @@ static void add_hosts(struct launcher_hosts *to, size_t *capacity, char *names)
  * table of them. "?" if it cannot be read. The caller frees. */
 static char *list_srun_hosts(pid_t pid)
 {
-	const struct launcher_info srun = {.kind = LAUNCHER_SRUN, .pid = pid, .name = "srun"};
+	const struct launcher_info srun = {.kind = &launcher_slurm, .pid = pid, .name = "srun"};
 	struct proctable *table;
 	char *hosts = NULL;
 	size_t size;
@@ -190,7 +193,7 @@ static void finish(struct launcher_hosts *hosts)
 		launcher_hosts_deinit(hosts);
 }
 
-void hydra_find_hosts(pid_t pid, struct launcher_hosts *ret)
+static void find_job_hosts(pid_t pid, struct launcher_hosts *ret)
 {
 	struct launcher_hosts hosts = {.names = NULL};
 	size_t num, size, capacity = 0;
@@ -214,3 +217,95 @@ void hydra_find_hosts(pid_t pid, struct launcher_hosts *ret)
 	finish(&hosts);
 	*ret = hosts;
 }
+
+/* ---- What it is ---- */
+
+static bool is_proxy(const char *base)
+{
+	return strncmp(base, PROXY, strlen(PROXY)) == 0 ||
+	       strncmp(base, "hydra_bstrap_proxy", strlen("hydra_bstrap_proxy")) == 0;
+}
+
+/* One that runs the proxies of other hosts counts: there may be none on this one. A child of
+ * another user does not: whose parent has ended is a child of process 1. */
+static bool is_one(const struct launcher_look *look)
+{
+	const struct procfs_stat *list = look->list;
+	struct hydra_proxy proxy;
+	char path[512], *cmdline;
+	size_t size;
+	bool is = false;
+
+	for (size_t i = 0; i < look->num_list && !is; i++) {
+		if (list[i].ppid != look->pid || !procfs_same_user(list[i].pid, look->pid))
+			continue;
+		is = procfs_executable(list[i].pid, path, sizeof(path)) &&
+		     is_proxy(maps_base(path));
+		cmdline = is ? NULL : procfs_read(list[i].pid, "cmdline", &size);
+		if (cmdline && hydra_parse(cmdline, size, &proxy)) {
+			hydra_proxy_deinit(&proxy);
+			is = true;
+		}
+		free(cmdline);
+	}
+	return is;
+}
+
+/* ---- Daemons ---- */
+
+/* What mpiexec was told of how to reach the nodes, and over which network. */
+static const char *const hydra_options[] = {"-launcher-exec", "--launcher-exec", "-bootstrap-exec",
+					    "-iface",         "--iface",         NULL};
+static const char *const hydra_launchers[] = {"-launcher", "--launcher", "-bootstrap", NULL};
+static const char *const hydra_variables[] = {
+	"HYDRA_LAUNCHER",
+	"HYDRA_LAUNCHER_EXEC",
+	"HYDRA_LAUNCHER_EXTRA_ARGS",
+	"HYDRA_LAUNCHER_AUTOFORK",
+	"HYDRA_LAUNCHER_SSH_LIMIT",
+	"HYDRA_LAUNCHER_SSH_LIMIT_TIME",
+	"HYDRA_LAUNCHER_SSH_ENABLE_WARNINGS",
+	"HYDRA_BOOTSTRAP",
+	"HYDRA_BOOTSTRAP_EXEC",
+	"HYDRA_IFACE",
+	NULL,
+};
+
+static int plan(const struct daemon_site *site, const char *hosts, size_t num, struct words *argv,
+		struct pdb_error *err)
+{
+	(void)err;
+	words_add(argv, site->launcher_path);
+	words_add_all(argv, (const char *const[]){"-hosts", hosts, "-ppn", "1", "-n", NULL});
+	words_add_owned(argv, xasprintf("%zu", num));
+	/* Which one it has found by itself may depend on variables that pdb does not have. */
+	if (site->hosts && site->hosts->launcher && *site->hosts->launcher)
+		words_add_all(argv,
+			      (const char *const[]){"-launcher", site->hosts->launcher, NULL});
+	else
+		daemon_plan_add_options(argv, site, hydra_launchers);
+	daemon_plan_add_options(argv, site, hydra_options);
+	return 0;
+}
+
+/* It hands its whole environment to the ranks by itself. */
+static void preload(struct words *argv, const char *value, const char *const *others)
+{
+	(void)others;
+	words_add_all(argv, (const char *const[]){"-genv", "LD_PRELOAD", value, NULL});
+}
+
+const struct launcher_kind launcher_hydra = {
+	.name = "MPICH mpiexec (hydra)",
+	.is_one = is_one,
+	.find_hosts = find_job_hosts,
+	.rank_variables = (const char *const[]){"PMI_RANK", "MV2_COMM_WORLD_RANK", NULL},
+	.size_variables = (const char *const[]){"PMI_SIZE", "MV2_COMM_WORLD_SIZE", NULL},
+	.mpi = "mpich",
+	.plan = plan,
+	.variable_prefix = "",
+	.variables = hydra_variables,
+	.identity.prefixes = (const char *const[]){"PMI_", NULL},
+	.programs = (const char *const[]){"hydra", "mpich", NULL},
+	.preload = preload,
+};

@@ -16,8 +16,6 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-struct launcher_hosts;
-
 /* Of a process that is a proxy or starts one. The texts belong to the caller. */
 struct hydra_proxy {
 	char *hosts;    /* where it is started: "b" or "n1,n2"; "": on this host; "?": not known */
@@ -31,8 +29,5 @@ struct hydra_proxy {
  * what tells its job from others. */
 bool hydra_parse(const char *cmdline, size_t size, struct hydra_proxy *ret);
 void hydra_proxy_deinit(struct hydra_proxy *proxy);
-
-/* launcher_find_hosts() for the mpiexec `pid`; the user is left out. */
-void hydra_find_hosts(pid_t pid, struct launcher_hosts *ret);
 
 #endif

@@ -9,127 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "attach/launchers/hydra.h"
 #include "attach/launchers/launcher.h"
-#include "attach/process/elf_symbol.h"
+#include "attach/launchers/launcher_kind.h"
+#include "attach/launchers/rankenv.h"
 #include "attach/process/maps.h"
-#include "attach/process/memory.h"
 #include "attach/process/procfs.h"
-#include "attach/process/rankenv.h"
 #include "model/error.h"
 
 #define MAX_DEPTH 32 /* of process trees that are followed up or down */
-
-static bool begins_with(const char *text, const char *prefix)
-{
-	return !strncmp(text, prefix, strlen(prefix));
-}
-
-/* The version that a library of the launcher carries as a string, "" if it cannot be read. */
-static void read_version(pid_t pid, const struct maps *maps, const char *library,
-			 const char *symbol, char *buffer, size_t size)
-{
-	const struct maps_object *object = maps_find_object(maps, library);
-	uint64_t address;
-
-	buffer[0] = '\0';
-	if (!object || elf_symbol_find(pid, object, symbol, &address, NULL))
-		return;
-	if (memory_read_string(pid, address, buffer, size) < 0)
-		buffer[0] = '\0';
-	/* Untrusted and shown to people: digits and what versions have between them. */
-	buffer[strspn(buffer, "0123456789.abcdefghijklmnopqrstuvwxyz-")] = '\0';
-}
-
-/* Open MPI's mpirun becomes PRRTE's prterun, and leaves it word of who it was. */
-static bool is_open_mpi(pid_t pid, char *version, size_t size)
-{
-	size_t variables_size;
-	char *variables = procfs_read(pid, "environ", &variables_size);
-	const char *text =
-		variables ? procfs_getenv(variables, variables_size, "OMPI_VERSION") : NULL;
-
-	if (text)
-		snprintf(version, size, "%.*s", (int)strspn(text, "0123456789.abcr"), text);
-	free(variables);
-	return text != NULL;
-}
-
-static void name_launcher(struct launcher_info *info, const struct maps *maps, const char *base)
-{
-	char version[32];
-
-	switch (info->kind) {
-	case LAUNCHER_ORTE:
-		read_version(info->pid, maps, "libopen-rte.so", "orte_version_string", version,
-			     sizeof(version));
-		snprintf(info->name, sizeof(info->name), "Open MPI %s mpirun",
-			 version[0] ? version : "4");
-		break;
-	case LAUNCHER_PRRTE:
-		if (is_open_mpi(info->pid, version, sizeof(version))) {
-			snprintf(info->name, sizeof(info->name), "Open MPI %s mpirun", version);
-			break;
-		}
-		read_version(info->pid, maps, "libprrte.so", "prte_version_string", version,
-			     sizeof(version));
-		snprintf(info->name, sizeof(info->name), "PRRTE %s%s%.64s", version,
-			 version[0] ? " " : "", base);
-		break;
-	case LAUNCHER_SRUN:
-		snprintf(info->name, sizeof(info->name), "Slurm srun");
-		break;
-	case LAUNCHER_HYDRA:
-		snprintf(info->name, sizeof(info->name), "MPICH mpiexec (hydra)");
-		break;
-	default:
-		snprintf(info->name, sizeof(info->name), "%.100s", base);
-		break;
-	}
-}
-
-/* One that runs the proxies of other hosts counts: there may be none on this one. A child of
- * another user does not: whose parent has ended is a child of process 1. */
-static bool has_hydra_proxy(const struct procfs_stat *list, size_t num, pid_t pid)
-{
-	struct hydra_proxy proxy;
-	char path[512], *cmdline;
-	size_t size;
-	bool has = false;
-
-	for (size_t i = 0; i < num && !has; i++) {
-		if (list[i].ppid != pid || !procfs_same_user(list[i].pid, pid))
-			continue;
-		has = procfs_executable(list[i].pid, path, sizeof(path)) &&
-		      (begins_with(maps_base(path), "hydra_pmi_proxy") ||
-		       begins_with(maps_base(path), "hydra_bstrap_proxy"));
-		cmdline = has ? NULL : procfs_read(list[i].pid, "cmdline", &size);
-		if (cmdline && hydra_parse(cmdline, size, &proxy)) {
-			hydra_proxy_deinit(&proxy);
-			has = true;
-		}
-		free(cmdline);
-	}
-	return has;
-}
-
-/* What a process is, by what it has mapped; names of executables only tell a launcher from the
- * daemon that has the same libraries. Ranks map libopen-rte too, but with libmpi beside it. */
-static enum launcher classify(const struct procfs_stat *list, size_t num, pid_t pid,
-			      const struct maps *maps, const char *base)
-{
-	if (maps_has_mpi(maps))
-		return LAUNCHER_UNKNOWN;
-	if (maps_find_object(maps, "libprrte.so"))
-		return !strcmp(base, "prted") ? LAUNCHER_UNKNOWN : LAUNCHER_PRRTE;
-	if (maps_find_object(maps, "libopen-rte.so"))
-		return !strcmp(base, "orted") ? LAUNCHER_UNKNOWN : LAUNCHER_ORTE;
-	if (!strcmp(base, "srun") && maps_find_object(maps, "libslurm"))
-		return LAUNCHER_SRUN;
-	if (has_hydra_proxy(list, num, pid))
-		return LAUNCHER_HYDRA;
-	return LAUNCHER_UNKNOWN;
-}
 
 /* Executables may have any name, of another user's choice when root asks; a terminal is not to take
  * it for commands. */
@@ -159,20 +46,23 @@ static int look_at(const struct procfs_stat *list, size_t num, pid_t pid,
 {
 	struct maps *maps = maps_read(pid);
 	char path[4096] = "";
-	const char *base;
+	struct launcher_look look = {.pid = pid, .maps = maps, .list = list, .num_list = num};
 
-	info->kind = LAUNCHER_UNKNOWN;
+	info->kind = NULL;
 	if (!maps)
 		return -1;
 	if (!procfs_executable(pid, path, sizeof(path))) {
 		maps_destroy(maps);
 		return -1;
 	}
-	base = maps_base(path);
+	look.base = maps_base(path);
 	set_process(list, num, pid, info);
-	info->kind = classify(list, num, pid, maps, base);
-	if (info->kind != LAUNCHER_UNKNOWN) {
-		name_launcher(info, maps, base);
+	if (!maps_has_mpi(maps))
+		info->kind = launcher_kind_of(&look);
+	if (info->kind) {
+		snprintf(info->name, sizeof(info->name), "%s", info->kind->name);
+		if (info->kind->describe)
+			info->kind->describe(&look, info->name, sizeof(info->name));
 		clean_text(info->name);
 		procfs_command(pid, info->command, sizeof(info->command));
 		clean_text(info->command);
@@ -181,15 +71,19 @@ static int look_at(const struct procfs_stat *list, size_t num, pid_t pid,
 	return 0;
 }
 
-/* srun forks a copy of itself to watch it; the table is in the parent. */
-static void prefer_srun_parent(const struct procfs_stat *list, size_t num,
-			       struct launcher_info *info)
+static bool is_launcher(const struct procfs_stat *list, size_t num, pid_t pid,
+			struct launcher_info *info)
+{
+	return look_at(list, num, pid, info) == 0 && info->kind;
+}
+
+static void prefer_parent(const struct procfs_stat *list, size_t num, struct launcher_info *info)
 {
 	const struct procfs_stat *stat = procfs_find(list, num, info->pid);
 	struct launcher_info parent;
 
-	if (info->kind == LAUNCHER_SRUN && stat && !look_at(list, num, stat->ppid, &parent) &&
-	    parent.kind == LAUNCHER_SRUN)
+	if (info->kind->forks && stat && is_launcher(list, num, stat->ppid, &parent) &&
+	    parent.kind == info->kind)
 		*info = parent;
 }
 
@@ -200,7 +94,7 @@ static bool climb(const struct procfs_stat *list, size_t num, pid_t pid, struct 
 	int depth;
 
 	for (depth = 0; stat && stat->ppid > 1 && depth < MAX_DEPTH; depth++) {
-		if (!look_at(list, num, stat->ppid, info) && info->kind != LAUNCHER_UNKNOWN)
+		if (is_launcher(list, num, stat->ppid, info))
 			return true;
 		stat = procfs_find(list, num, stat->ppid);
 	}
@@ -217,7 +111,7 @@ static int descend(const struct procfs_stat *list, size_t num, pid_t pid, int de
 	for (i = 0; i < num && depth < MAX_DEPTH; i++) {
 		if (list[i].ppid != pid || list[i].pid == pid)
 			continue;
-		if (!look_at(list, num, list[i].pid, &info) && info.kind != LAUNCHER_UNKNOWN) {
+		if (is_launcher(list, num, list[i].pid, &info)) {
 			if (num_found < 2)
 				found[num_found] = info;
 			num_found++;
@@ -279,14 +173,14 @@ static bool is_below(const struct procfs_stat *list, size_t num, pid_t pid, pid_
 	return pid == top;
 }
 
-static bool srun_has_rank(const struct procfs_stat *list, size_t num,
-			  const struct launcher_info *info, pid_t pid)
+static bool table_has(const struct procfs_stat *list, size_t num, const struct launcher_info *info,
+		      pid_t pid)
 {
 	struct proctable *table;
 	bool has = false;
 	size_t i;
 
-	if (launcher_read_mpir(info, &table, NULL))
+	if (!info->kind->read_table || info->kind->read_table(info, &table, NULL))
 		return false;
 	for (i = 0; i < table->num_procs && !has; i++) {
 		const struct proc *proc = &table->procs[i];
@@ -298,19 +192,24 @@ static bool srun_has_rank(const struct procfs_stat *list, size_t num,
 	return has;
 }
 
-/* Slurm's ranks are no descendants of their srun, but it may run on this node, as it does in a
- * batch script: the one that has the process, or a rank below it, in its table. */
-static bool find_srun(const struct procfs_stat *list, size_t num, pid_t pid,
-		      struct launcher_info *info)
+static bool is_apart(const char *comm)
 {
-	size_t i;
-
-	for (i = 0; i < num; i++) {
-		if (!strcmp(list[i].comm, "srun") && procfs_same_user(list[i].pid, pid) &&
-		    !look_at(list, num, list[i].pid, info) && info->kind == LAUNCHER_SRUN &&
-		    srun_has_rank(list, num, info, pid))
+	for (size_t i = 0; launcher_kinds[i]; i++)
+		if (launcher_kinds[i]->apart && strcmp(launcher_kinds[i]->apart, comm) == 0)
 			return true;
-	}
+	return false;
+}
+
+/* A launcher whose ranks are no descendants of it may run on this node, as it does in a batch
+ * script: the one that has the process, or a rank below it, in its table. */
+static bool find_apart(const struct procfs_stat *list, size_t num, pid_t pid,
+		       struct launcher_info *info)
+{
+	for (size_t i = 0; i < num; i++)
+		if (is_apart(list[i].comm) && procfs_same_user(list[i].pid, pid) &&
+		    is_launcher(list, num, list[i].pid, info) && info->kind->apart &&
+		    table_has(list, num, info, pid))
+			return true;
 	return false;
 }
 
@@ -320,7 +219,7 @@ static void fill_other(const struct procfs_stat *list, size_t num, pid_t pid,
 	char path[512] = "?";
 
 	procfs_executable(pid, path, sizeof(path));
-	info->kind = LAUNCHER_OTHER;
+	info->kind = &launcher_other;
 	set_process(list, num, pid, info);
 	snprintf(info->name, sizeof(info->name), "%.100s", maps_base(path));
 	clean_text(info->name);
@@ -340,7 +239,7 @@ static int follow(const struct procfs_stat *list, size_t num, const struct procf
 	if (is_rank && climb(list, num, stat->pid, info))
 		return 0;
 	num_found = descend(list, num, stat->pid, 0, found, 0);
-	/* srun's second half is a child of the first and never found here, being below it. */
+	/* The second half of one that forks is a child of the first, and not found here. */
 	if (num_found > 1)
 		return error_set(err, ERROR_USAGE,
 				 "process %d (%s) runs several jobs: %d (%s), %d (%s)%s; name one",
@@ -350,7 +249,7 @@ static int follow(const struct procfs_stat *list, size_t num, const struct procf
 		*info = found[0];
 		return 0;
 	}
-	if (find_srun(list, num, stat->pid, info))
+	if (find_apart(list, num, stat->pid, info))
 		return 0;
 	if (is_rank) {
 		fill_other(list, num, parent_of_rank(list, num, stat->pid), info);
@@ -400,11 +299,11 @@ int launcher_identify(pid_t pid, struct launcher_info *ret, struct pdb_error *er
 	} else if (look_at(list, num, pid, &info)) {
 		result =
 			procfs_explain(pid, errno == ENOENT ? ESRCH : errno, "be looked into", err);
-	} else if (info.kind == LAUNCHER_UNKNOWN) {
+	} else if (!info.kind) {
 		result = follow(list, num, stat, &info, err);
 	}
 	if (!result) {
-		prefer_srun_parent(list, num, &info);
+		prefer_parent(list, num, &info);
 		*ret = info;
 	}
 	free(list);
@@ -451,10 +350,17 @@ int launcher_check_own(const struct launcher_info *launcher, struct pdb_error *e
 void launcher_find_hosts(const struct launcher_info *launcher, struct launcher_hosts *ret)
 {
 	*ret = (struct launcher_hosts){.names = NULL};
-	if (launcher->kind == LAUNCHER_HYDRA) {
-		hydra_find_hosts(launcher->pid, ret);
+	if (launcher->kind->find_hosts) {
+		launcher->kind->find_hosts(launcher->pid, ret);
 		ret->user = launcher->user;
 	}
+}
+
+void launcher_read_step(const struct launcher_info *launcher, struct launcher_step *ret)
+{
+	*ret = (struct launcher_step){.job = ""};
+	if (launcher->kind && launcher->kind->read_step)
+		launcher->kind->read_step(launcher, ret);
 }
 
 void launcher_hosts_deinit(struct launcher_hosts *hosts)
@@ -479,9 +385,9 @@ size_t launcher_list(struct launcher_info *infos, size_t max)
 		if (geteuid() != 0 &&
 		    (procfs_status(list[i].pid, &status) || status.uid != geteuid()))
 			continue;
-		if (look_at(list, num, list[i].pid, &info) || info.kind == LAUNCHER_UNKNOWN)
+		if (!is_launcher(list, num, list[i].pid, &info))
 			continue;
-		prefer_srun_parent(list, num, &info);
+		prefer_parent(list, num, &info);
 		for (k = 0; k < found && infos[k].pid != info.pid; k++)
 			;
 		if (k == found)

@@ -11,10 +11,12 @@
 
 #include "model/job/proctable.h"
 
+struct launcher_kind;
+struct maps;
 struct pdb_error;
 
 struct launcher_info {
-	enum launcher kind;
+	const struct launcher_kind *kind; /* launcher_kind.h; NULL: no launcher */
 	pid_t pid; /* the process that holds the job: for srun the parent of the forked pair */
 	uint64_t start_ticks; /* of that process */
 	uid_t user;           /* whose it is: procfs_status.owner */
@@ -42,15 +44,20 @@ int launcher_check_own(const struct launcher_info *launcher, struct pdb_error *e
 int launcher_read_mpir(const struct launcher_info *launcher, struct proctable **ret,
 		       struct pdb_error *err);
 
-/* What an srun has started: a step of a Slurm job. Numbers; "" for what is not known. */
+/* A variable of the launcher's program or libraries. The executable is first; where it has a copy
+ * of a library's variable, its copy counts. */
+bool launcher_find_variable(const struct launcher_info *launcher, const struct maps *maps,
+			    const char *name, uint64_t *address_ret);
+
+/* What a launcher of a batch system has started: a step of a job. Numbers; "" for what is not
+ * known. */
 struct launcher_step {
 	char job[16];
 	char step[16];
 };
 
-/* Read out of srun's memory, where it keeps them for debuggers. Its environment need not have them:
- * an srun that is no part of an allocation gets one of its own. All is "" for other launchers. */
-void launcher_slurm_step(const struct launcher_info *launcher, struct launcher_step *ret);
+/* All is "" for launchers of no batch system. */
+void launcher_read_step(const struct launcher_info *launcher, struct launcher_step *ret);
 
 /* Find the ranks among the descendants of `pid` by their environment (PMIX_RANK,
  * OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID, MPI_LOCALRANKID ...): of nested processes with one

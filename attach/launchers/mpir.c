@@ -3,9 +3,7 @@
  * The MPIR Process Acquisition Interface (MPI Forum, version 1.1): a launcher exports
  *     MPIR_PROCDESC *MPIR_proctable;  int MPIR_proctable_size;
  * with one entry for each rank, in the order of the ranks. Open MPI 4 and srun fill it always, not
- * only under a debugger, so that reading their memory is enough. Nothing in it is trusted.
- * Beside it srun keeps the numbers of its job and step, as TotalView wants them:
- *     char *totalview_jobid, *totalview_stepid; */
+ * only under a debugger, so that reading their memory is enough. Nothing in it is trusted. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +11,11 @@
 #include <unistd.h>
 
 #include "attach/launchers/launcher.h"
+#include "attach/launchers/rankenv.h"
 #include "attach/process/elf_symbol.h"
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
 #include "attach/process/procfs.h"
-#include "attach/process/rankenv.h"
 #include "model/wire/budget.h"
 #include "model/error.h"
 #include "model/interrupt.h"
@@ -51,9 +49,8 @@ struct reader {
 	uint64_t budget; /* for what the table leads to */
 };
 
-/* The executable is first; where it has a copy of a library's variable, its copy counts. */
-static bool find_variable(const struct launcher_info *launcher, const struct maps *maps,
-			  const char *name, uint64_t *address_ret)
+bool launcher_find_variable(const struct launcher_info *launcher, const struct maps *maps,
+			    const char *name, uint64_t *address_ret)
 {
 	for (size_t i = 0; i < maps->num_objects; i++) {
 		const struct maps_object *object = &maps->objects[i];
@@ -73,8 +70,8 @@ static int find_table(const struct launcher_info *launcher, uint64_t *table_ret,
 
 	if (!maps)
 		return procfs_explain(launcher->pid, errno, "be looked into", err);
-	has_table = find_variable(launcher, maps, "MPIR_proctable", table_ret) &&
-		    find_variable(launcher, maps, "MPIR_proctable_size", size_ret);
+	has_table = launcher_find_variable(launcher, maps, "MPIR_proctable", table_ret) &&
+		    launcher_find_variable(launcher, maps, "MPIR_proctable_size", size_ret);
 	maps_destroy(maps);
 	if (!has_table)
 		return error_set(err, ERROR_UNSUPPORTED, "%s (pid %d) exports no MPIR_proctable",
@@ -222,31 +219,6 @@ static int read_entries(struct reader *reader, struct proctable *table, uint64_t
 	return 0;
 }
 
-/* The text that a variable of type char * points to, if that is a number; else "". */
-static void read_number(const struct launcher_info *launcher, const struct maps *maps,
-			const char *name, char *buffer, size_t size)
-{
-	uint64_t variable, address;
-
-	if (!find_variable(launcher, maps, name, &variable) ||
-	    memory_read_all(launcher->pid, variable, &address, sizeof(address)) ||
-	    memory_read_string(launcher->pid, address, buffer, size) < 0 ||
-	    buffer[strspn(buffer, "0123456789")])
-		buffer[0] = '\0';
-}
-
-void launcher_slurm_step(const struct launcher_info *launcher, struct launcher_step *ret)
-{
-	struct maps *maps = launcher->kind == LAUNCHER_SRUN ? maps_read(launcher->pid) : NULL;
-
-	ret->job[0] = ret->step[0] = '\0';
-	if (!maps)
-		return;
-	read_number(launcher, maps, "totalview_jobid", ret->job, sizeof(ret->job));
-	read_number(launcher, maps, "totalview_stepid", ret->step, sizeof(ret->step));
-	maps_destroy(maps);
-}
-
 /* The caller frees. */
 static char *name_job(const struct reader *reader)
 {
@@ -254,7 +226,7 @@ static char *name_job(const struct reader *reader)
 
 	if (reader->job[0])
 		return xstrdup(reader->job);
-	launcher_slurm_step(reader->launcher, &step);
+	launcher_read_step(reader->launcher, &step);
 	if (step.job[0] && step.step[0])
 		return xasprintf("slurm-%s.%s", step.job, step.step);
 	return xasprintf("pid-%d", (int)reader->launcher->pid);
@@ -274,7 +246,6 @@ static int finish(struct reader *reader, struct proctable *table, struct pdb_err
 	free(table->launcher_name);
 	table->launcher_name = xstrdup(launcher->name);
 	table->launcher_pid = launcher->pid;
-	table->launcher = launcher->kind;
 	table->source = PROCTABLE_MPIR;
 	free(table->source_note);
 	table->source_note = NULL;

@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 #include "attach/launchers/launcher.h"
+#include "attach/launchers/launcher_kind.h"
+#include "attach/launchers/rankenv.h"
 #include "attach/process/procfs.h"
-#include "attach/process/rankenv.h"
 #include "model/error.h"
 #include "model/job/rankset.h"
 #include "model/segment/segment_reader.h"
@@ -196,8 +197,7 @@ static char *make_note(const struct launcher_info *launcher, size_t num_others)
 {
 	const char *why = "this launcher keeps no table of its ranks; only this node's are found";
 
-	if (launcher->kind == LAUNCHER_ORTE || launcher->kind == LAUNCHER_SRUN ||
-	    launcher->kind == LAUNCHER_PRRTE)
+	if (launcher_kind_has_table(launcher->kind))
 		why = "only this node's ranks are found";
 	if (num_others)
 		return xasprintf("%s; without those of jobs that it spawned (%zu)", why,
@@ -226,7 +226,6 @@ int launcher_scan_procfs(const struct launcher_info *launcher, struct proctable 
 	free(table->launcher_name);
 	table->launcher_name = xstrdup(launcher->name);
 	table->launcher_pid = launcher->pid;
-	table->launcher = launcher->kind;
 	table->source_note = make_note(launcher, num_others);
 	*ret = table;
 	return 0;

@@ -198,25 +198,6 @@ bool host_is_local(const char *host)
 	return host_short == own_short && strncasecmp(host, own, own_short) == 0;
 }
 
-const char *launcher_text(enum launcher launcher)
-{
-	switch (launcher) {
-	case LAUNCHER_PRRTE:
-		return "Open MPI 5 mpirun (PRRTE)";
-	case LAUNCHER_ORTE:
-		return "Open MPI 4 mpirun (ORTE)";
-	case LAUNCHER_SRUN:
-		return "srun (Slurm)";
-	case LAUNCHER_HYDRA:
-		return "mpiexec.hydra (MPICH)";
-	case LAUNCHER_OTHER:
-		return "other launcher";
-	case LAUNCHER_UNKNOWN:
-		break;
-	}
-	return "unknown launcher";
-}
-
 const char *proctable_source_text(enum proctable_source source)
 {
 	switch (source) {

@@ -10,16 +10,6 @@
 struct pdb_error;
 struct rankset;
 
-/* What the launcher process is. Told by what it has mapped, never by its name alone. */
-enum launcher {
-	LAUNCHER_UNKNOWN,
-	LAUNCHER_PRRTE, /* Open MPI 5 mpirun, prterun, prte: PMIx tool connections are safe */
-	LAUNCHER_ORTE,  /* Open MPI 4 mpirun: a PMIx tool connection crashes the job */
-	LAUNCHER_SRUN,
-	LAUNCHER_HYDRA, /* MPICH's mpiexec */
-	LAUNCHER_OTHER, /* something else with ranks below it */
-};
-
 /* How the ranks were found. */
 enum proctable_source {
 	PROCTABLE_NONE,
@@ -48,7 +38,6 @@ struct proctable {
 	char *job;        /* the launcher's name of the job, for example "prterun-login1-4019@1" */
 	char *launcher_name; /* for people: "Open MPI 5.0.7 (PRRTE)", "srun", ... */
 	pid_t launcher_pid;
-	enum launcher launcher;
 	enum proctable_source source;
 	char *source_note; /* why this source and no other, one sentence; may be NULL */
 };
@@ -94,7 +83,6 @@ bool host_is_name(const char *host);
  * and without domain, "localhost" and "". */
 bool host_is_local(const char *host);
 
-const char *launcher_text(enum launcher launcher);               /* "Open MPI 4 mpirun (ORTE)" */
 const char *proctable_source_text(enum proctable_source source); /* "PMIx", "MPIR table", ... */
 
 #endif

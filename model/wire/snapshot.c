@@ -64,7 +64,6 @@ static void put_proctable(struct buffer *b, const struct proctable *table)
 	buffer_put_text(b, table->job);
 	buffer_put_text(b, table->launcher_name);
 	buffer_put_signed(b, table->launcher_pid);
-	buffer_put(b, table->launcher);
 	buffer_put(b, table->source);
 	buffer_put(b, table->source_note != NULL);
 	buffer_put_text(b, table->source_note);
@@ -173,7 +172,6 @@ static int take_proctable(struct decoder *in, struct proctable *table, struct pd
 	table->job = decoder_take_text(in);
 	table->launcher_name = decoder_take_text(in);
 	table->launcher_pid = decoder_take_int(in);
-	table->launcher = decoder_take_below(in, LAUNCHER_OTHER);
 	source = decoder_take_below(in, PROCTABLE_CORES);
 	has_note = decoder_take_below(in, 1);
 	note = decoder_take_text(in);

@@ -155,8 +155,7 @@ static void job_json(const struct session *session)
 	json_object(&json, NULL);
 	if (table->launcher_pid) {
 		json_text(&json, "launcher",
-			  table->launcher_name ? table->launcher_name
-					       : launcher_text(table->launcher));
+			  table->launcher_name ? table->launcher_name : "unknown launcher");
 		json_int(&json, "launcher_pid", table->launcher_pid);
 	}
 	json_text(&json, "command", *command ? command : NULL);
@@ -189,8 +188,7 @@ static int run_job(struct session *session, const struct args *args, struct pdb_
 	fprintf(out, "  job       %s\n", table->job && *table->job ? table->job : "(no name)");
 	if (table->launcher_pid)
 		fprintf(out, "  launcher  %s, pid %d\n",
-			table->launcher_name ? table->launcher_name
-					     : launcher_text(table->launcher),
+			table->launcher_name ? table->launcher_name : "unknown launcher",
 			(int)table->launcher_pid);
 	if (session->launcher.command[0])
 		fprintf(out, "  command   %s\n", session->launcher.command);

@@ -305,7 +305,7 @@ static bool cancel_step(struct session *session)
 	int status;
 	pid_t pid;
 
-	launcher_slurm_step(&session->launcher, &step);
+	launcher_read_step(&session->launcher, &step);
 	/* Another user's srun may name a job that is not his. */
 	if (!*step.job || !*step.step || launcher_check_own(&session->launcher, NULL) < 0)
 		return false;
@@ -332,7 +332,7 @@ static void end_job(struct session *session, struct watch_teller *teller)
 {
 	uint64_t end_ns = monotonic_ns() + END_NS;
 	struct leftovers *leftovers = leftovers_note(session);
-	bool is_cancelled = session->launcher.kind == LAUNCHER_SRUN && cancel_step(session);
+	bool is_cancelled = cancel_step(session);
 
 	if (is_cancelled)
 		launcher_ends(session, monotonic_ns() + END_NS / 3);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "attach/launchers/launcher.h"
+#include "attach/launchers/launcher_kind.h"
 #include "attach/process/maps.h"
 #include "attach/stacks/sampler.h"
 #include "attach/symbols/symbols.h"
@@ -51,7 +52,7 @@ static int find_table(pid_t pid, struct proctable **table, struct pdb_error *err
 	if (launcher_identify(pid, &info, err))
 		return -1;
 	printf("launcher %d %s\n", (int)info.pid, info.name);
-	if (info.kind == LAUNCHER_ORTE || info.kind == LAUNCHER_SRUN) {
+	if (info.kind->read_table) {
 		if (launcher_read_mpir(&info, table, err))
 			return -1;
 	} else if (launcher_scan_procfs(&info, table, err)) {

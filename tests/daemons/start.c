@@ -16,10 +16,11 @@
 #include <unistd.h>
 
 #include "attach/daemons/daemon_launch.h"
-#include "attach/daemons/daemon_plan.h"
+#include "attach/launchers/daemon_plan.h"
 #include "attach/daemons/link.h"
 #include "attach/daemons/pdbd.h"
 #include "attach/launchers/launcher.h"
+#include "attach/launchers/launcher_kind.h"
 #include "attach/node/daemon_job.h"
 #include "attach/process/procfs.h"
 #include "model/error.h"
@@ -54,21 +55,13 @@ static struct proctable *find_table(struct launcher_info *launcher)
 	struct pdb_error err;
 	int result = -1;
 
-	switch (launcher->kind) {
-	case LAUNCHER_PRRTE:
+	if (launcher->kind->takes_pmix)
 		result = pmix_proctable(launcher->pid, NULL, 5000, &table, &err);
-		break;
-	case LAUNCHER_ORTE:
-	case LAUNCHER_SRUN:
-		result = launcher_read_mpir(launcher, &table, &err);
-		break;
-	default:
-		break;
-	}
+	else if (launcher->kind->read_table)
+		result = launcher->kind->read_table(launcher, &table, &err);
 	/* The job of the test is no MPI program: some launchers leave their tables empty then. */
 	if (result != 0 && launcher_scan_procfs(launcher, &table, &err) != 0)
 		die("no table", &err);
-	table->launcher = launcher->kind;
 	return table;
 }
 
@@ -165,6 +158,7 @@ int main(int argc, char **argv)
 	char *invitation = link_invitation(listener);
 	struct daemon_site site = {
 		.table = table,
+		.kind = launcher.kind,
 		.launcher_path = path,
 		.launcher_argv = read_argv(launcher.pid),
 		.slurm_job = getenv("SLURM_JOB_ID"),

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "attach/launchers/launcher.h"
+#include "attach/launchers/launcher_kind.h"
 #include "model/error.h"
 #include "model/job/proctable.h"
 #include "tests/fuzz/fuzz.h"
@@ -29,7 +30,8 @@ static uint64_t place(uint64_t pointer, const char *texts, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	struct launcher_info launcher = {.kind = LAUNCHER_ORTE, .pid = getpid(), .name = "mpirun"};
+	struct launcher_info launcher = {
+		.kind = &launcher_openmpi4, .pid = getpid(), .name = "mpirun"};
 	size_t num, most;
 	char *texts;
 	struct proctable *table;

@@ -6,7 +6,7 @@
 
 #include "attach/launchers/hydra.h"
 #include "attach/process/maps.h"
-#include "attach/process/rankenv.h"
+#include "attach/launchers/rankenv.h"
 #include "attach/symbols/demangle.h"
 #include "model/error.h"
 #include "model/job/rankset.h"

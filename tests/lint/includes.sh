@@ -33,7 +33,7 @@ known_parts() {
 	analysis/waits | analysis/stacks) echo progress ;;
 	attach/code) echo symbols ;;
 	attach/stacks) echo queues ;;
-	attach/cores) echo stacks ;;
+	attach/cores) echo 'launchers stacks' ;;
 	attach/node) echo 'stacks symbols' ;;
 	attach/daemons) echo 'code gdb launchers node stacks symbols' ;;
 	shell/commands) echo watch ;;

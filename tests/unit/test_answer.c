@@ -34,7 +34,6 @@ static void test_table_comes_back(void **state)
 	assert_int_equal(answer_decode(answer.bytes, answer.length, &back, &err), 0);
 	assert_string_equal(back->job, "prterun-login1-4019@1");
 	assert_string_equal(back->source_note, "the latest of 2 jobs");
-	assert_int_equal(back->launcher, LAUNCHER_PRRTE);
 	assert_int_equal(back->source, PROCTABLE_PMIX);
 	assert_int_equal(back->size, 5);
 	assert_int_equal(back->num_procs, 5);

@@ -88,7 +88,7 @@ static void put_procs(struct maker *m, size_t num, size_t num_texts, size_t leng
 	text[length] = '\0';
 	put(m, num + 1000);
 	put_many(m, 2, 0); /* job, launcher */
-	put_many(m, 3, 0);
+	put_many(m, 2, 0); /* pid, source */
 	put_many(m, 2, 0); /* note */
 	put(m, num_texts);
 	for (size_t i = 0; i < num_texts; i++)

@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include "attach/daemons/daemon_launch.h"
-#include "attach/daemons/daemon_plan.h"
+#include "attach/launchers/daemon_plan.h"
+#include "attach/launchers/launcher_kind.h"
 #include "tests/unit/unit.h"
 
 /* Of pdb: which of them does a command keep? */
@@ -36,7 +37,9 @@ static void run(char *const *argv, bool is_in_slurm, struct pdb_error *err)
 	const struct daemon_plan plan = {.way = DAEMONS_COMMAND,
 					 .argv = (char **)argv,
 					 .environment = environment,
-					 .is_in_slurm = is_in_slurm};
+					 .kind = &launcher_openmpi4,
+					 .allocation =
+						 is_in_slurm ? launcher_slurm.allocation : NULL};
 	struct daemon_launch launch;
 
 	assert_int_equal(daemon_launch_start(&plan, &launch, err), 0);

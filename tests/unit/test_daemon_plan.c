@@ -4,8 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "attach/daemons/daemon_plan.h"
+#include "attach/launchers/daemon_plan.h"
 #include "attach/launchers/launcher.h"
+#include "attach/launchers/launcher_kind.h"
 #include "attach/node/daemon_job.h"
 #include "model/job/proctable.h"
 #include "model/xalloc.h"
@@ -21,16 +22,16 @@
 #define MPICH_ENV "PDB_INVITATION=secret PDB_RECORD=0 LD_PRELOAD= UCX_TLS=self,tcp"
 
 static const struct {
-	enum launcher launcher;
+	const struct launcher_kind *launcher;
 	const char *mpi, *hosts, *command, *slurm_job, *variables; /* the job's */
 	enum daemon_way way;
 	const char *argv, *environment; /* "": none */
 } plans[] = {
-	{LAUNCHER_ORTE, "openmpi", "HERE HERE", "mpirun p", NULL, "", DAEMONS_NONE, "", ""},
-	{LAUNCHER_PRRTE, "openmpi", "HERE HERE", "mpirun p", NULL, "", DAEMONS_NONE, "", ""},
-	{LAUNCHER_PRRTE, "openmpi", "HERE b b", "mpirun p", NULL, "", DAEMONS_SPAWN, "",
+	{&launcher_openmpi4, "openmpi", "HERE HERE", "mpirun p", NULL, "", DAEMONS_NONE, "", ""},
+	{&launcher_prrte, "openmpi", "HERE HERE", "mpirun p", NULL, "", DAEMONS_NONE, "", ""},
+	{&launcher_prrte, "openmpi", "HERE b b", "mpirun p", NULL, "", DAEMONS_SPAWN, "",
 	 MPIRUN_ENV},
-	{LAUNCHER_ORTE, "openmpi", "b a b a c",
+	{&launcher_openmpi4, "openmpi", "b a b a c",
 	 "mpirun --mca plm_rsh_agent ssh:x --mca btl self,vader -mca btl_tcp_if_include eth0 p "
 	 "--mca",
 	 NULL, "", DAEMONS_COMMAND,
@@ -38,13 +39,13 @@ static const struct {
 	 "--mca mca_base_env_list PDB_INVITATION;PDB_RECORD --mca plm_rsh_agent ssh:x "
 	 "--mca btl_tcp_if_include eth0 /lib/pdbd-openmpi",
 	 MPIRUN_ENV},
-	{LAUNCHER_HYDRA, "mpich", "b a", "mpiexec -launcher ssh -iface=eth0 -n 2 p", NULL, "",
+	{&launcher_hydra, "mpich", "b a", "mpiexec -launcher ssh -iface=eth0 -n 2 p", NULL, "",
 	 DAEMONS_COMMAND, "/l/run -hosts a,b -ppn 1 -n 2 -launcher ssh -iface=eth0 /lib/pdbd-mpich",
 	 MPICH_ENV},
-	{LAUNCHER_SRUN, "openmpi", "n1 n2 n2", "srun -N2 --mpi=pmix_v4 p", "17", "",
+	{&launcher_slurm, "openmpi", "n1 n2 n2", "srun -N2 --mpi=pmix_v4 p", "17", "",
 	 DAEMONS_COMMAND, SRUN "/lib/pdbd-openmpi", MPIRUN_ENV},
 	/* Launchers that start their own daemons by srun. */
-	{LAUNCHER_ORTE, "openmpi", "a b", "mpirun p", NULL,
+	{&launcher_openmpi4, "openmpi", "a b", "mpirun p", NULL,
 	 "PATH=/ SLURM_JOB_ID=17 SLURM_JOB_NODELIST=a,b SLURM_EXACT=1 OMPI_MCA_plm_rsh_delay=1",
 	 DAEMONS_COMMAND,
 	 "/l/run --host a:1,b:1 -n 2 --map-by ppr:1:node --oversubscribe --bind-to none "
@@ -52,7 +53,7 @@ static const struct {
 	 "OMPI_MCA_plm_rsh_delay=1 SLURM_JOB_ID=17 SLURM_JOB_NODELIST=a,b "
 	 "SLURM_OVERLAP=1 " MPIRUN_ENV},
 	/* Only what is known is taken over, whatever it begins with. */
-	{LAUNCHER_ORTE, "openmpi", "a b",
+	{&launcher_openmpi4, "openmpi", "a b",
 	 "mpirun --mca plm_rsh_agent_x a --mca plm_rsh b -mca oob_base_x c --mca orte_launch_agent "
 	 "d "
 	 "--mca plm_rsh_agent=x e -mca oob_tcp_if_include eth0 p",
@@ -66,20 +67,20 @@ static const struct {
 	 "--mca mca_base_env_list PDB_INVITATION;PDB_RECORD --mca oob_tcp_if_include eth0 "
 	 "/lib/pdbd-openmpi",
 	 "OMPI_MCA_plm_rsh_args=-4 " MPIRUN_ENV},
-	{LAUNCHER_HYDRA, "mpich", "a b", "mpiexec -launcher-execs /x -iface2=x -launcher-exec=/y p",
-	 NULL,
+	{&launcher_hydra, "mpich", "a b",
+	 "mpiexec -launcher-execs /x -iface2=x -launcher-exec=/y p", NULL,
 	 "SLURM_JOB_ID=17 SLURM_TASK_PROLOG=/x SLURM_PROLOG=/x SLURM_EXPORT_ENV=NONE SLURM_X=1",
 	 DAEMONS_COMMAND, "/l/run -hosts a,b -ppn 1 -n 2 -launcher-exec=/y /lib/pdbd-mpich",
 	 "SLURM_JOB_ID=17 SLURM_OVERLAP=1 " MPICH_ENV},
-	{LAUNCHER_HYDRA, "mpich", "a b", "mpiexec p", NULL, "SLURM_JOB_ID=17", DAEMONS_COMMAND,
+	{&launcher_hydra, "mpich", "a b", "mpiexec p", NULL, "SLURM_JOB_ID=17", DAEMONS_COMMAND,
 	 "/l/run -hosts a,b -ppn 1 -n 2 /lib/pdbd-mpich",
 	 "SLURM_JOB_ID=17 SLURM_OVERLAP=1 " MPICH_ENV},
-	{LAUNCHER_PRRTE, "openmpi", "HERE b b", "mpirun p", NULL, "SLURM_JOB_ID=17", DAEMONS_SPAWN,
+	{&launcher_prrte, "openmpi", "HERE b b", "mpirun p", NULL, "SLURM_JOB_ID=17", DAEMONS_SPAWN,
 	 "", MPIRUN_ENV},
-	{LAUNCHER_SRUN, "openmpi", "n1 n2 n2", "srun -N2 p", NULL,
+	{&launcher_slurm, "openmpi", "n1 n2 n2", "srun -N2 p", NULL,
 	 "SLURM_JOB_ID=17 SLURM_MPI_TYPE=pmix_v4", DAEMONS_COMMAND, SRUN "/lib/pdbd-openmpi",
 	 MPIRUN_ENV},
-	{LAUNCHER_SRUN, "mpich", "n1 n2", "srun --mpi pmi2 p", "17",
+	{&launcher_slurm, "mpich", "n1 n2", "srun --mpi pmi2 p", "17",
 	 "SLURM_JOB_ID=16 SLURM_MPI_TYPE=pmix_v4", DAEMONS_COMMAND,
 	 SRUN "--mpi pmi2 /lib/pdbd-mpich", MPICH_ENV},
 };
@@ -116,7 +117,7 @@ static void assert_words(char *const *words, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static struct proctable *make_table(enum launcher launcher, const char *hosts)
+static struct proctable *make_table(const char *hosts)
 {
 	struct proctable *table = proctable_create();
 	char **names = split(hosts), here[256] = "";
@@ -126,7 +127,6 @@ static struct proctable *make_table(enum launcher launcher, const char *hosts)
 	for (int i = 0; names[i]; i++)
 		proctable_add(table, i, 100 + i, strcmp(names[i], "HERE") ? names[i] : here, "p");
 	assert_int_equal(proctable_finish(table, &err), 0);
-	table->launcher = launcher;
 	free_split(names);
 	return table;
 }
@@ -135,11 +135,12 @@ static void test_plans(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(plans); i++) {
-		struct proctable *table = make_table(plans[i].launcher, plans[i].hosts);
+		struct proctable *table = make_table(plans[i].hosts);
 		char **command = split(plans[i].command);
 		char **variables = split(plans[i].variables);
 		const struct daemon_site site = {
 			.table = table,
+			.kind = plans[i].launcher,
 			.launcher_path = "/l/run",
 			.launcher_argv = (const char *const *)command,
 			.slurm_job = plans[i].slurm_job,
@@ -155,9 +156,12 @@ static void test_plans(void **state)
 		assert_int_equal(plan.way, plans[i].way);
 		assert_words(plan.argv, plans[i].argv);
 		assert_words(plan.environment, plans[i].environment);
-		assert_int_equal(plan.is_in_slurm, plans[i].way == DAEMONS_COMMAND &&
-							   (plans[i].launcher == LAUNCHER_SRUN ||
-							    strstr(plans[i].variables, "SLURM_")));
+		assert_ptr_equal(plan.allocation,
+				 plans[i].way == DAEMONS_COMMAND &&
+						 (plans[i].launcher == &launcher_slurm ||
+						  strstr(plans[i].variables, "SLURM_"))
+					 ? launcher_slurm.allocation
+					 : NULL);
 		daemon_plan_deinit(&plan);
 		free_split(variables);
 		free_split(command);
@@ -168,19 +172,20 @@ static void test_plans(void **state)
 static void test_no_plan(void **state)
 {
 	static const struct {
-		enum launcher launcher;
+		const struct launcher_kind *launcher;
 		enum error_code code;
 		const char *part;
 	} refusals[] = {
-		{LAUNCHER_OTHER, ERROR_UNSUPPORTED, "no way to start"},
-		{LAUNCHER_SRUN, ERROR_NOT_FOUND, "number of the Slurm job"},
+		{&launcher_other, ERROR_UNSUPPORTED, "no way to start"},
+		{&launcher_slurm, ERROR_NOT_FOUND, "number of the Slurm job"},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < NUM_OF(refusals); i++) {
-		struct proctable *table = make_table(refusals[i].launcher, "a b");
+		struct proctable *table = make_table("a b");
 		const struct daemon_site site = {
 			.table = table,
+			.kind = refusals[i].launcher,
 			.launcher_path = "/l/run",
 			.mpi = "openmpi",
 			.pdbd_folder = "/lib",
@@ -226,9 +231,10 @@ static void test_other_hosts(void **state)
 	for (size_t i = 0; i < NUM_OF(cases); i++) {
 		const struct launcher_hosts hosts = {
 			.names = names, .num = 2, .launcher = (char *)cases[i].launcher};
-		struct proctable *table = make_table(LAUNCHER_HYDRA, cases[i].hosts);
+		struct proctable *table = make_table(cases[i].hosts);
 		const struct daemon_site site = {
 			.table = table,
+			.kind = &launcher_hydra,
 			.hosts = &hosts,
 			.launcher_path = "/l/run",
 			.launcher_argv = argv,
@@ -244,8 +250,9 @@ static void test_other_hosts(void **state)
 		assert_int_equal(plan.way, DAEMONS_COMMAND);
 		assert_int_equal(plan.num_hosts, 2);
 		assert_words(plan.argv, cases[i].argv);
-		assert_words(plan.environment, "HYDRA_LAUNCHER_EXTRA_ARGS=-4 HYDRA_IFACE=eth1 "
-					       "OMPI_MCA_plm_rsh_agent=ssh " MPICH_ENV);
+		assert_words(plan.environment,
+			     "OMPI_MCA_plm_rsh_agent=ssh HYDRA_LAUNCHER_EXTRA_ARGS=-4 "
+			     "HYDRA_IFACE=eth1 " MPICH_ENV);
 		daemon_plan_deinit(&plan);
 		proctable_destroy(table);
 	}
@@ -266,8 +273,8 @@ static void test_too_many_hosts(void **state)
 		proctable_add(table, i, 100 + i, host, "p");
 	}
 	assert_int_equal(proctable_finish(table, &err), 0);
-	table->launcher = LAUNCHER_ORTE;
 	const struct daemon_site site = {.table = table,
+					 .kind = &launcher_openmpi4,
 					 .launcher_path = "/l/run",
 					 .mpi = "openmpi",
 					 .pdbd_folder = "/lib",
@@ -284,7 +291,7 @@ static bool is_b(const char *host)
 
 static void test_job(void **state)
 {
-	struct proctable *table = make_table(LAUNCHER_ORTE, "b a b a");
+	struct proctable *table = make_table("b a b a");
 	struct daemon_rank *ranks;
 
 	(void)state;

@@ -10,6 +10,7 @@
 
 #include "attach/launchers/hydra.h"
 #include "attach/launchers/launcher.h"
+#include "attach/launchers/launcher_kind.h"
 #include "model/job/proctable.h"
 #include "tests/unit/unit.h"
 
@@ -177,7 +178,7 @@ static struct launcher_hosts find_hosts(const char *const (*children)[2], int nu
 	struct pdb_error err;
 
 	assert_int_equal(launcher_identify(pid, &info, &err), 0);
-	assert_int_equal(info.kind, LAUNCHER_HYDRA);
+	assert_ptr_equal(info.kind, &launcher_hydra);
 	assert_int_equal(info.pid, pid);
 	launcher_find_hosts(&info, &hosts);
 	stop_launcher(pid);

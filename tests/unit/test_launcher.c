@@ -7,6 +7,7 @@
 #include <sched.h>
 
 #include "attach/launchers/launcher.h"
+#include "attach/launchers/launcher_kind.h"
 #include "attach/process/procfs.h"
 #include "tests/fixtures/segment_writer.h"
 #include "tests/unit/launcher_children.h"
@@ -26,16 +27,16 @@ static void test_kinds(void **state)
 {
 	static const struct {
 		const char *libraries[3];
-		enum launcher kind; /* LAUNCHER_UNKNOWN: refused */
+		const struct launcher_kind *kind; /* NULL: refused */
 		const char *name;
 	} cases[] = {
-		{{"libprrte.so.3.0.8", "libpmix.so.2"}, LAUNCHER_PRRTE, "PRRTE"},
-		{{"libopen-rte.so.40.30.2"}, LAUNCHER_ORTE, "Open MPI 4 mpirun"},
+		{{"libprrte.so.3.0.8", "libpmix.so.2"}, &launcher_prrte, "PRRTE"},
+		{{"libopen-rte.so.40.30.2"}, &launcher_openmpi4, "Open MPI 4 mpirun"},
 		/* A rank of Open MPI 4 has the launcher's library too. */
-		{{"libopen-rte.so.40.30.2", "libmpi.so.40"}, LAUNCHER_UNKNOWN, NULL},
+		{{"libopen-rte.so.40.30.2", "libmpi.so.40"}, NULL, NULL},
 		/* Not an executable of that name. */
-		{{"libslurmfull.so"}, LAUNCHER_UNKNOWN, NULL},
-		{{NULL}, LAUNCHER_UNKNOWN, NULL},
+		{{"libslurmfull.so"}, NULL, NULL},
+		{{NULL}, NULL, NULL},
 	};
 	struct launcher_info info;
 	struct pdb_error err;
@@ -47,12 +48,12 @@ static void test_kinds(void **state)
 		pid_t pid = start(body_with_libraries, cases[i].libraries);
 		int result = launcher_identify(pid, &info, &err);
 
-		if (cases[i].kind == LAUNCHER_UNKNOWN) {
+		if (cases[i].kind == NULL) {
 			assert_int_equal(result, -1);
 			assert_error(&err, ERROR_UNSUPPORTED, "no MPI launcher");
 		} else {
 			assert_int_equal(result, 0);
-			assert_int_equal(info.kind, cases[i].kind);
+			assert_ptr_equal(info.kind, cases[i].kind);
 			assert_int_equal(info.pid, pid);
 			assert_non_null(strstr(info.name, cases[i].name));
 			assert_non_null(strstr(info.command, "test_launcher"));
@@ -90,7 +91,7 @@ static void test_odd_name(void **state)
 
 	(void)state;
 	assert_int_equal(launcher_identify(pid, &info, &err), 0);
-	assert_int_equal(info.kind, LAUNCHER_PRRTE);
+	assert_ptr_equal(info.kind, &launcher_prrte);
 	assert_non_null(strstr(info.name, "x?[2J"));
 	assert_int_equal(strncmp(info.command, "l? --as-odd", 11), 0);
 	stop(pid);
@@ -154,7 +155,7 @@ static void test_srun_parent(void **state)
 	(void)state;
 	assert_true(child > 0);
 	assert_int_equal(launcher_identify(pid, &info, &err), 0);
-	assert_int_equal(info.kind, LAUNCHER_SRUN);
+	assert_ptr_equal(info.kind, &launcher_slurm);
 	assert_int_equal(info.pid, pid);
 	assert_int_equal(launcher_identify(child, &info, &err), 0);
 	assert_int_equal(info.pid, pid);
@@ -235,7 +236,7 @@ static void test_scan(void **state)
 
 	(void)state;
 	assert_int_equal(launcher_identify(pid, &info, &err), 0);
-	assert_int_equal(info.kind, LAUNCHER_OTHER);
+	assert_ptr_equal(info.kind, &launcher_other);
 	assert_int_equal(info.pid, pid);
 	assert_int_equal(launcher_scan_procfs(&info, &table, &err), 0);
 	assert_int_equal(table->num_procs, 4);
@@ -285,7 +286,7 @@ static void test_no_launcher(void **state)
 	assert_int_equal(launcher_identify(0, &info, &err), -1);
 	assert_error(&err, ERROR_GONE, "no process 0");
 	assert_int_equal(launcher_identify(-5, &info, &err), -1);
-	info = (struct launcher_info){.kind = LAUNCHER_OTHER, .pid = zombie, .name = "gone"};
+	info = (struct launcher_info){.kind = &launcher_other, .pid = zombie, .name = "gone"};
 	assert_int_equal(launcher_scan_procfs(&info, &table, &err), -1);
 	assert_error(&err, ERROR_NOT_FOUND, "no ranks");
 	assert_int_equal(launcher_read_mpir(&info, &table, &err), -1);
@@ -393,10 +394,10 @@ static void test_srun_of_rank(void **state)
 
 	(void)state;
 	assert_int_equal(launcher_identify(ranks[0], &info, &err), 0);
-	assert_int_equal(info.kind, LAUNCHER_SRUN);
+	assert_ptr_equal(info.kind, &launcher_slurm);
 	assert_int_equal(info.pid, pid);
 	assert_int_equal(launcher_identify(ranks[1], &info, &err), 0);
-	assert_int_equal(info.kind, LAUNCHER_OTHER);
+	assert_ptr_equal(info.kind, &launcher_other);
 	stop(pid);
 	stop(ranks[0]);
 	stop(ranks[1]);
@@ -440,7 +441,7 @@ static void save_segment(int rank, int size, pid_t pid, uint64_t start, pid_t pa
 static void test_scan_ended(void **state)
 {
 	pid_t pid = start(body_launcher_of_one, NULL), ended = fork();
-	struct launcher_info info = {.kind = LAUNCHER_HYDRA, .pid = pid, .name = "fake"};
+	struct launcher_info info = {.kind = &launcher_hydra, .pid = pid, .name = "fake"};
 	struct procfs_stat stat, ended_stat;
 	struct proctable *table;
 	struct pdb_error err;

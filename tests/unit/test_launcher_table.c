@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "attach/launchers/launcher.h"
+#include "attach/launchers/launcher_kind.h"
 #include "model/job/proctable.h"
 #include "tests/unit/launcher_children.h"
 
@@ -40,7 +41,7 @@ static void body_table(const void *argument, int ready)
 
 static void read_table(const struct table_case *c, struct proctable **table, pid_t *pid)
 {
-	struct launcher_info info = {.kind = LAUNCHER_ORTE, .name = "fake"};
+	struct launcher_info info = {.kind = &launcher_openmpi4, .name = "fake"};
 	struct pdb_error err = {0};
 	int result;
 
@@ -141,7 +142,7 @@ static void test_tables(void **state)
 
 struct step_case {
 	const char *job, *step; /* in the launcher's memory */
-	enum launcher launcher;
+	const struct launcher_kind *launcher;
 	const char *expected_job, *expected_step, *name; /* NULL: by the launcher's pid */
 };
 
@@ -160,15 +161,15 @@ static void body_step(const void *argument, int ready)
 static void test_slurm_step(void **state)
 {
 	static const struct step_case cases[] = {
-		{"12", "0", LAUNCHER_SRUN, "12", "0", "slurm-12.0"},
-		{"4294967295", "7", LAUNCHER_SRUN, "4294967295", "7", "slurm-4294967295.7"},
-		{"12", "0", LAUNCHER_ORTE, "", "", NULL},
-		{NULL, NULL, LAUNCHER_SRUN, "", "", NULL},
-		{"12", NULL, LAUNCHER_SRUN, "12", "", NULL},
-		{"", "", LAUNCHER_SRUN, "", "", NULL},
-		{"12 --uid=0", "-1", LAUNCHER_SRUN, "", "", NULL},
-		{"12345678901234567890", "0", LAUNCHER_SRUN, "", "0", NULL},
-		{(char *)0x10, "0", LAUNCHER_SRUN, "", "0", NULL},
+		{"12", "0", &launcher_slurm, "12", "0", "slurm-12.0"},
+		{"4294967295", "7", &launcher_slurm, "4294967295", "7", "slurm-4294967295.7"},
+		{"12", "0", &launcher_openmpi4, "", "", NULL},
+		{NULL, NULL, &launcher_slurm, "", "", NULL},
+		{"12", NULL, &launcher_slurm, "12", "", NULL},
+		{"", "", &launcher_slurm, "", "", NULL},
+		{"12 --uid=0", "-1", &launcher_slurm, "", "", NULL},
+		{"12345678901234567890", "0", &launcher_slurm, "", "0", NULL},
+		{(char *)0x10, "0", &launcher_slurm, "", "0", NULL},
 	};
 
 	(void)state;
@@ -180,7 +181,7 @@ static void test_slurm_step(void **state)
 		char by_pid[32];
 
 		info.pid = start(body_step, &cases[i]);
-		launcher_slurm_step(&info, &step);
+		launcher_read_step(&info, &step);
 		assert_string_equal(step.job, cases[i].expected_job);
 		assert_string_equal(step.step, cases[i].expected_step);
 		assert_int_equal(launcher_read_mpir(&info, &table, &err), 0);
@@ -188,7 +189,7 @@ static void test_slurm_step(void **state)
 		assert_string_equal(table->job, cases[i].name ? cases[i].name : by_pid);
 		proctable_destroy(table);
 		stop(info.pid);
-		launcher_slurm_step(&info, &step);
+		launcher_read_step(&info, &step);
 		assert_string_equal(step.job, "");
 	}
 }

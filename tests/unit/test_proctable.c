@@ -152,10 +152,6 @@ static void test_host_is_local(void **state)
 static void test_texts(void **state)
 {
 	(void)state;
-	for (int i = LAUNCHER_UNKNOWN; i <= LAUNCHER_OTHER; i++) {
-		for (int j = LAUNCHER_UNKNOWN; j < i; j++)
-			assert_string_not_equal(launcher_text(i), launcher_text(j));
-	}
 	for (int i = PROCTABLE_NONE; i <= PROCTABLE_CORES; i++) {
 		for (int j = PROCTABLE_NONE; j < i; j++)
 			assert_string_not_equal(proctable_source_text(i), proctable_source_text(j));

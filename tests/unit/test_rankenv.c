@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/process/rankenv.h"
+#include "attach/launchers/rankenv.h"
 #include "tests/unit/unit.h"
 
 static void test_rankenv(void **state)

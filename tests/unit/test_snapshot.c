@@ -50,7 +50,6 @@ static void assert_same_job(const struct job *a, const struct job *b)
 	assert_int_equal(a->proctable->size, b->proctable->size);
 	assert_string_equal(a->proctable->job, b->proctable->job);
 	assert_string_equal(a->proctable->launcher_name, b->proctable->launcher_name);
-	assert_int_equal(a->proctable->launcher, b->proctable->launcher);
 	assert_int_equal(a->proctable->launcher_pid, b->proctable->launcher_pid);
 	assert_int_equal(b->proctable->source, PROCTABLE_SNAPSHOT);
 	assert_int_equal(a->proctable->num_procs, b->proctable->num_procs);

@@ -228,7 +228,6 @@ static inline struct job *make_job(bool in_order)
 	job->proctable->size = 5;
 	job->proctable->job = strdup("job@1");
 	job->proctable->launcher_name = strdup("Open MPI 4.1.4");
-	job->proctable->launcher = LAUNCHER_ORTE;
 	job->proctable->launcher_pid = 3999;
 	job->proctable->source = PROCTABLE_MPIR;
 	assert_int_equal(proctable_finish(job->proctable, NULL), 0);

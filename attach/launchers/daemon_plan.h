@@ -7,9 +7,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct launcher_allocation;
 struct launcher_hosts;
+struct launcher_kind;
 struct pdb_error;
 struct proctable;
+struct words;
+
+/* The invitation to pdb's connection: in the daemons' environment only, since command lines can be
+ * seen by everybody on a node. */
+#define PDBD_ENV_INVITATION "PDB_INVITATION"
 
 enum daemon_way {
 	DAEMONS_NONE,   /* not needed: all ranks are on pdb's own node */
@@ -20,6 +27,7 @@ enum daemon_way {
 /* What is known of the job and its launcher. */
 struct daemon_site {
 	const struct proctable *table;
+	const struct launcher_kind *kind;
 	const struct launcher_hosts *hosts;      /* NULL or none: those in the table are all */
 	const char *launcher_path;               /* its executable, such as /usr/bin/orterun */
 	const char *const *launcher_argv;        /* its command line; ends with NULL */
@@ -27,7 +35,7 @@ struct daemon_site {
 	const char *slurm_job;   /* what an srun says of its job, a number; "" or NULL: nothing */
 	const char *mpi;         /* "openmpi" or "mpich" */
 	const char *pdbd_folder; /* where pdbd-openmpi and pdbd-mpich are, on all nodes */
-	const char *invitation;  /* see pdbd.h */
+	const char *invitation;  /* see link.h */
 	const char *const *avoided; /* hosts to go without; ends with NULL. NULL: none */
 };
 
@@ -36,8 +44,10 @@ struct daemon_plan {
 	char *program;      /* the daemon's path */
 	char **argv;        /* DAEMONS_COMMAND: ends with NULL */
 	char **environment; /* "NAME=value" to be added; ends with NULL. Holds the invitation. */
-	bool is_in_slurm;   /* the command is to have no variables of Slurm's but these */
-	size_t num_hosts;   /* so many daemons are to come */
+	const struct launcher_kind *kind;
+	/* the command is to have no variables of this one's own but these; NULL: there is none */
+	const struct launcher_allocation *allocation;
+	size_t num_hosts; /* so many daemons are to come */
 };
 
 /* The job's hosts, each once, by name: those that are known (NULL or none: those in the table). The
@@ -45,14 +55,23 @@ struct daemon_plan {
 const char **daemon_plan_hosts(const struct proctable *table, const struct launcher_hosts *known,
 			       size_t *num_ret);
 
-/* Can hosts be avoided? */
-bool daemon_plan_can_avoid(const struct proctable *table);
-
 /* On success daemon_plan_deinit() frees what is in *ret. Errors: ERROR_UNSUPPORTED (there is no way
  * for this launcher, or the hosts do not fit a command line), ERROR_NOT_FOUND (no number of a Slurm
  * job). */
 int daemon_plan_make(const struct daemon_site *site, struct daemon_plan *ret,
 		     struct pdb_error *err);
 void daemon_plan_deinit(struct daemon_plan *plan);
+
+/* ---- For the launchers' own files ---- */
+
+/* A variable of the launcher's. NULL: it is not set, or it is not known what is. */
+const char *daemon_plan_variable(const struct daemon_site *site, const char *name);
+
+/* Those of the launcher's options that have one of these names, as "NAME VALUE" or "NAME=VALUE". */
+void daemon_plan_add_options(struct words *words, const struct daemon_site *site,
+			     const char *const *names);
+
+/* Is the text one of the names, as far as the `length` of it goes? */
+bool daemon_plan_is_one_of(const char *text, size_t length, const char *const *names);
 
 #endif

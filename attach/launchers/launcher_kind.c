@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "attach/launchers/launcher_kind.h"
+#include "attach/process/elf_symbol.h"
+#include "attach/process/maps.h"
+#include "attach/process/memory.h"
+
+const struct launcher_kind *const launcher_kinds[] = {
+	&launcher_openmpi4, &launcher_prrte, &launcher_slurm,
+	&launcher_hydra,    &launcher_other, NULL,
+};
+
+static bool begins_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static bool begins_with_any(const char *text, const char *const *prefixes)
+{
+	while (prefixes && *prefixes && !begins_with(text, *prefixes))
+		prefixes++;
+	return prefixes && *prefixes;
+}
+
+const struct launcher_kind *launcher_kind_of(const struct launcher_look *look)
+{
+	for (const struct launcher_kind *const *kind = launcher_kinds; *kind; kind++)
+		if ((*kind)->is_one && (*kind)->is_one(look))
+			return *kind;
+	return NULL;
+}
+
+const struct launcher_kind *launcher_kind_of_program(const char *name)
+{
+	for (const struct launcher_kind *const *kind = launcher_kinds; *kind; kind++)
+		for (const char *const *part = (*kind)->programs; part && *part; part++)
+			if (strstr(name, *part))
+				return *kind;
+	return NULL;
+}
+
+const struct launcher_kind *launcher_kind_of_library(const char *name)
+{
+	for (const struct launcher_kind *const *kind = launcher_kinds; *kind; kind++)
+		if ((*kind)->library && begins_with(name, (*kind)->library))
+			return *kind;
+	return NULL;
+}
+
+bool launcher_kind_has_table(const struct launcher_kind *kind)
+{
+	return kind->takes_pmix || kind->read_table;
+}
+
+bool launcher_variables_have(const struct launcher_variables *variables, const char *variable)
+{
+	return begins_with_any(variable, variables->prefixes) &&
+	       !begins_with_any(variable, variables->but);
+}
+
+void launcher_kind_version(const struct launcher_look *look, const char *library,
+			   const char *symbol, char *buffer, size_t size)
+{
+	const struct maps_object *object = maps_find_object(look->maps, library);
+	uint64_t address;
+
+	buffer[0] = '\0';
+	if (!object || elf_symbol_find(look->pid, object, symbol, &address, NULL))
+		return;
+	if (memory_read_string(look->pid, address, buffer, size) < 0)
+		buffer[0] = '\0';
+	/* Untrusted and shown to people: digits and what versions have between them. */
+	buffer[strspn(buffer, "0123456789.abcdefghijklmnopqrstuvwxyz-")] = '\0';
+}
