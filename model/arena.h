@@ -31,4 +31,15 @@ void *arena_grow(struct arena *arena, void *array, size_t num, size_t *capacity,
  * Returns `object`, which may be NULL. */
 void *arena_keep(struct arena *arena, void *object, void (*destroy)(void *));
 
+/* Defines NAME_in(arena, object): the same for a struct NAME, which NAME_destroy() ends. */
+#define ARENA_DEFINE_IN(name)                                                                      \
+	static inline void name##_end(void *object)                                                \
+	{                                                                                          \
+		name##_destroy((struct name *)object);                                             \
+	}                                                                                          \
+	static inline struct name *name##_in(struct arena *arena, struct name *object)             \
+	{                                                                                          \
+		return (struct name *)arena_keep(arena, object, name##_end);                       \
+	}
+
 #endif

@@ -164,7 +164,7 @@ void json_raw(struct json *json, const char *key, const char *value)
 }
 
 void json_lines(struct json *json, const char *key, const struct view *view,
-		void (*print)(const struct view *view, void *context), void *context)
+		void (*print)(const struct view *view))
 {
 	struct view wide = *view;
 	char *text = NULL, *rest, *line;
@@ -176,7 +176,7 @@ void json_lines(struct json *json, const char *key, const struct view *view,
 	wide.width = UNLIMITED_WIDTH;
 	wide.use_unicode = true;
 	wide.use_color = false;
-	print(&wide, context);
+	print(&wide);
 	fclose(wide.out);
 	json_array(json, key);
 	rest = text;

@@ -52,7 +52,7 @@ void json_ranks(struct json *json, const char *key, const struct rankset *ranks)
 void json_raw(struct json *json, const char *key, const char *value);
 /* The lines that a view prints, as an array of text, however long they are. */
 void json_lines(struct json *json, const char *key, const struct view *view,
-		void (*print)(const struct view *view, void *context), void *context);
+		void (*print)(const struct view *view));
 
 /* Text as a string of JSON. */
 void json_quote(FILE *out, const char *text);

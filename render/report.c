@@ -111,8 +111,7 @@ static void end_section(FILE *out)
 
 /* What a view draws as DOT. */
 static int write_graph(const struct report *report, const char *label,
-		       void (*write_dot)(const struct report *report, const struct view *view),
-		       struct pdb_error *err)
+		       void (*write_dot)(const struct view *view), struct pdb_error *err)
 {
 	struct view view = *report->view;
 	char *dot = NULL;
@@ -122,22 +121,11 @@ static int write_graph(const struct report *report, const char *label,
 	view.out = open_memstream(&dot, &size);
 	if (!view.out)
 		abort();
-	write_dot(report, &view);
+	write_dot(&view);
 	fclose(view.out);
 	result = html_graph(report->view->out, dot, label, err);
 	free(dot);
 	return result;
-}
-
-static void progress_dot(const struct report *report, const struct view *view)
-{
-	(void)report;
-	view_graph_dot(view);
-}
-
-static void waits_dot(const struct report *report, const struct view *view)
-{
-	view_waits_dot(view, report->waits);
 }
 
 /* ---- Groups ---- */
@@ -257,7 +245,7 @@ static void write_nav(const struct report *report)
 		      "<li><a href=\"#waits\">Who waits for whom</a></li>\n"
 		      "<li><a href=\"#collectives\">Collectives</a></li>\n",
 		      out);
-	if (report->tree)
+	if (view->answer->tree)
 		fputs("<li><a href=\"#stacks\">Stacks</a></li>\n", out);
 	fputs("<li><a href=\"#job\">The job</a></li>\n</ul></nav>\n<main>\n", out);
 }
@@ -272,7 +260,7 @@ static int write_models(const struct report *report, struct pdb_error *err)
 		      "An arrow leads to a group that is less progressed. A box leads to its group "
 		      "below, if that is there; "
 		      "round corners: outside MPI; thick and red: least progressed.");
-	result = write_graph(report, "Progress graph", progress_dot, err);
+	result = write_graph(report, "Progress graph", view_graph_dot, err);
 	end_section(out);
 	begin_section(out, "groups", "Groups",
 		      "Ranks that do the same in the same iteration of every loop around it.");
@@ -283,13 +271,13 @@ static int write_models(const struct report *report, struct pdb_error *err)
 	view_loops(view);
 	end_section(out);
 	begin_section(out, "waits", "Who waits for whom", NULL);
-	view_waits(view, report->waits);
-	if (write_graph(report, "Wait-for graph", waits_dot, err) < 0)
+	view_waits(view);
+	if (write_graph(report, "Wait-for graph", view_waits_dot, err) < 0)
 		result = -1;
 	end_section(out);
 	begin_section(out, "collectives", "Collectives", NULL);
 	if (view->comms && view->comms->num_comms)
-		view_collectives(view, report->collectives);
+		view_collectives(view);
 	end_section(out);
 	return result;
 }
@@ -322,10 +310,10 @@ int report_write(const struct report *report, struct pdb_error *err)
 	end_section(out);
 	if (view->groups && view->graph)
 		result = write_models(report, err);
-	if (report->tree) {
+	if (view->answer->tree) {
 		begin_section(out, "stacks", "Stacks",
 			      "The ranks' stacks merged; red where few ranks leave the others.");
-		html_calltree(view, report->tree);
+		html_calltree(view, view->answer->tree);
 		end_section(out);
 	}
 	begin_section(out, "job", "The job", NULL);

@@ -6,20 +6,16 @@
 
 #include <stddef.h>
 
-struct calltree;
-struct collective_groups;
 struct pdb_error;
 struct view;
-struct wait_groups;
 
 struct report {
-	const struct view *view;         /* written to view->out */
-	const char *title;               /* of the job */
-	const char *made;                /* when and by which pdb, a sentence */
-	const char *facts, *costs;       /* of the job, of pdb: lines of text; NULL: none */
-	const struct calltree *tree;     /* NULL: no stacks */
-	const struct wait_groups *waits; /* NULL without models, as the next */
-	struct collective_groups *const *collectives; /* of each of view->comms */
+	/* Written to view->out. Its answer has what there is of the tree, and with models the waits and
+	 * the collectives of each of view->comms. */
+	const struct view *view;
+	const char *title;         /* of the job */
+	const char *made;          /* when and by which pdb, a sentence */
+	const char *facts, *costs; /* of the job, of pdb: lines of text; NULL: none */
 };
 
 /* -1 and *err: it is there, but a picture could not be drawn; the page says so, too. */

@@ -5,7 +5,7 @@
  *
  * Beside each answer for people is the same for programs: view_..._json() writes it as one value
  * of JSON, the "result" of docs/json.md. Whoever changes what one of them tells changes the
- * other, too. */
+ * other, too. Commands have a table of these functions, one for each format (shell/command.h). */
 #ifndef PDB_RENDER_VIEW_H
 #define PDB_RENDER_VIEW_H
 
@@ -13,8 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct arena;
 struct calltree;
-struct calltree_classes;
 struct collective_groups;
 struct eqgroups;
 struct job;
@@ -24,16 +24,57 @@ struct pdb_error;
 struct progress;
 struct progress_graph;
 struct rankset;
+struct session;
 struct temporal_result;
+struct trace_answer;
+struct traces;
+struct traces_lane;
 struct verdict;
 struct wait_groups;
 struct waitfor;
 
+/* The forms that an answer can have. */
+enum format {
+	FORMAT_TEXT,
+	FORMAT_JSON,
+	FORMAT_DOT,    /* of which Graphviz makes pictures */
+	FORMAT_SVG,    /* of what draws by itself */
+	FORMAT_FOLDED, /* stacks, as flame graphs take them */
+	NUM_FORMATS,
+};
+
+/* What a command is asked, and what it has found to answer that: each has its own of these. */
+struct answer {
+	struct arena *arena; /* what was found lives there */
+	enum format format;
+
+	const struct rankset *ranks;
+	int rank;
+	int count;    /* how many at most; 0: not said */
+	bool is_full; /* nothing is left out */
+
+	const struct calltree *tree;
+	const struct temporal_result *order;
+	const struct wait_groups *waits;
+	const struct message_pairs *pairs;
+	/* Of these of view->comms, each with its groups; comms NULL: of all. */
+	const uint32_t *comms;
+	struct collective_groups *const *collectives;
+	size_t num_collectives;
+	const struct traces *traces;
+	const struct traces_lane *lane; /* of them */
+	const struct trace_answer *compared;
+	const void *own; /* what only the command's own views know */
+};
+
 struct view {
 	FILE *out;
-	int width;        /* columns, at least 40 */
-	bool use_unicode; /* box drawing and arrows in UTF-8; else ASCII */
-	bool use_color;   /* ANSI colours; marks say the same without them */
+	struct arena *arena;         /* for what is made until the answer is written */
+	const struct answer *answer; /* NULL: views that need none */
+	struct session *session;     /* for views that are no part of render/ */
+	int width;                   /* columns, at least 40 */
+	bool use_unicode;            /* box drawing and arrows in UTF-8; else ASCII */
+	bool use_color;              /* ANSI colours; marks say the same without them */
 	/* nobody types: that a doubt makes the exit status 0 is told */
 	bool is_script;
 	/* watching has found one, and the answer does not doubt it */
@@ -77,68 +118,59 @@ void view_groups_json(const struct view *view);
 void view_graph(const struct view *view);     /* layered drawing of the progress dependency graph */
 void view_graph_dot(const struct view *view); /* the same as DOT, folded beyond ~300 nodes */
 void view_graph_json(const struct view *view);
-/* why R: the chain from R along the progress graph to the least progressed, with evidence. */
-void view_why(const struct view *view, int rank);
-void view_why_json(const struct view *view, int rank);
+/* why: the chain from a rank along the waits or the progress graph to the cause, with evidence. */
+void view_why(const struct view *view);
+void view_why_json(const struct view *view);
 void view_loops(const struct view *view); /* the loop nest with lines and counts by rank set */
 void view_loops_dot(const struct view *view);
 void view_loops_json(const struct view *view);
 void view_progress(const struct view *view); /* each group's place in the loop nest as bars */
 void view_progress_json(const struct view *view);
-/* history R: the last `max` transitions of a rank (0: as many as fit a screen) with times. */
-void view_history(const struct view *view, int rank, int max);
-void view_history_json(const struct view *view, int rank, int max); /* 0: all that are kept */
-void view_model(const struct view *view, int rank); /* the Markov model as a table */
-void view_model_dot(const struct view *view, int rank);
-void view_model_json(const struct view *view, int rank);
+/* history: the last transitions of a rank, as many as fit a screen if no count is said, with times.
+ * Of JSON all that are kept. */
+void view_history(const struct view *view);
+void view_history_json(const struct view *view);
+void view_model(const struct view *view); /* the Markov model of a rank as a table */
+void view_model_dot(const struct view *view);
+void view_model_json(const struct view *view);
 
+/* order: groups from the earliest moment to the latest, why, and what is not ordered. */
+void view_order(const struct view *view);
+void view_order_json(const struct view *view);
 /* bt, tree: merged stacks. Where the tree divides, or ranks end on the way, the ranks are told, and
  * how many samples went that way if there are several of a rank. An arrow is at branches of few
  * ranks. */
-/* order: groups from the earliest moment to the latest, why, and what is not ordered. */
-void view_order(const struct view *view, const struct temporal_result *result);
-void view_order_json(const struct view *view, const struct temporal_result *result);
-void view_calltree(const struct view *view, const struct calltree *tree);
-void view_calltree_dot(const struct view *view, const struct calltree *tree);
+void view_calltree(const struct view *view);
+void view_calltree_dot(const struct view *view);
 /* "main;run;halo 12", a line for each stack with its number of samples: what flame graphs are made
  * of. */
-void view_calltree_folded(const struct view *view, const struct calltree *tree);
-void view_calltree_json(const struct view *view, const struct calltree *tree);
-/* classes: ranks with the same stacks, and the stacks of each. */
-void view_classes(const struct view *view, const struct calltree *tree,
-		  const struct calltree_classes *classes);
-void view_classes_json(const struct view *view, const struct calltree *tree,
-		       const struct calltree_classes *classes);
+void view_calltree_folded(const struct view *view);
+void view_calltree_json(const struct view *view);
+/* classes: ranks with the same stacks of the tree, and the stacks of each. */
+void view_classes(const struct view *view);
+void view_classes_json(const struct view *view);
 
-/* collectives: the communicators, and how far the ranks of each are in its collectives. groups: of
- * each of view->comms. */
-void view_collectives(const struct view *view, struct collective_groups *const *groups);
-/* The same of one, with members, roots and sizes. */
-void view_collective(const struct view *view, uint32_t comm,
-		     const struct collective_groups *groups);
-/* Of comms[num], with all that is told of one; groups: of each of these. */
-void view_collectives_json(const struct view *view, const uint32_t *comms,
-			   struct collective_groups *const *groups, size_t num);
-/* waits: who of `ranks` waits for whom, those who wait alike together: a table, and a drawing where
- * it fits. */
-void view_waits(const struct view *view, const struct wait_groups *groups);
-void view_waits_dot(const struct view *view, const struct wait_groups *groups);
-void view_waits_json(const struct view *view, const struct wait_groups *groups);
-/* waits and why of a job without models, by stacks and what the MPI libraries hold of messages. */
-void view_queue_waits(const struct view *view, const struct rankset *ranks);
-void view_queue_waits_dot(const struct view *view, const struct rankset *ranks);
-void view_queue_waits_json(const struct view *view, const struct rankset *ranks);
-void view_queue_why(const struct view *view, int rank);
+/* collectives: the communicators, and how far the ranks of each are in its collectives; of those
+ * that are asked for with members, roots and sizes. */
+void view_collectives(const struct view *view);
+void view_collectives_json(const struct view *view);
+/* waits: who waits for whom, those who wait alike together: a table, and a drawing where it fits.
+ * Of a job without models, by stacks and what the MPI libraries hold of messages, who of `ranks`. */
+void view_waits(const struct view *view);
+void view_waits_dot(const struct view *view);
+void view_waits_json(const struct view *view);
+void view_queue_waits(const struct view *view);
+void view_queue_waits_dot(const struct view *view);
+void view_queue_waits_json(const struct view *view);
+void view_queue_why(const struct view *view);
 /* messages: both ends' counts. Of one rank all, of several those that differ or are not complete;
  * what differs comes first. */
-void view_messages(const struct view *view, const struct message_pairs *pairs,
-		   const struct rankset *ranks);
-void view_messages_json(const struct view *view, const struct message_pairs *pairs,
-			const struct rankset *ranks);
+void view_messages(const struct view *view);
+void view_messages_json(const struct view *view);
 /* requests: what a rank has begun and not completed; first what the other end has not met, then the
  * oldest. */
-void view_requests(const struct view *view, const struct message_pairs *pairs, int rank);
-void view_requests_json(const struct view *view, const struct message_pairs *pairs, int rank);
+void view_requests(const struct view *view);
+void view_requests_json(const struct view *view);
 
 /* Lay out DOT text with libgvc and write it to `path` as "svg", "png" or "pdf". */
 /* The same into memory; the caller frees *ret. */

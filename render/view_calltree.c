@@ -240,8 +240,9 @@ static bool has_times(const struct calltree *tree)
 	return false;
 }
 
-void view_calltree(const struct view *view, const struct calltree *tree)
+void view_calltree(const struct view *view)
 {
+	const struct calltree *tree = view->answer->tree;
 	size_t num = draw(view, tree, false);
 
 	num += draw(view, tree, true);
@@ -271,8 +272,9 @@ static char *dot_label(const struct view *view, const struct calltree *tree, uin
 	return text;
 }
 
-void view_calltree_dot(const struct view *view, const struct calltree *tree)
+void view_calltree_dot(const struct view *view)
 {
+	const struct calltree *tree = view->answer->tree;
 	struct dot *dot = dot_create("call paths by rank", "frames");
 	uint32_t *drawn = xcalloc(tree->num_nodes + 1, sizeof(*drawn));
 	bool *deviates = xcalloc(tree->num_nodes + 1, sizeof(*deviates));

@@ -57,8 +57,9 @@ static void write_folded_name(const struct view *view, const struct name *name)
 	free(function);
 }
 
-void view_calltree_folded(const struct view *view, const struct calltree *tree)
+void view_calltree_folded(const struct view *view)
 {
+	const struct calltree *tree = view->answer->tree;
 	for (uint32_t n = 0; n < tree->num_nodes; n++) {
 		const struct calltree_node *node = &tree->nodes[n];
 		uint32_t *chain;
@@ -157,8 +158,9 @@ static void write_nodes(const struct view *view, const struct calltree *tree, ui
 	free(done);
 }
 
-void view_calltree_json(const struct view *view, const struct calltree *tree)
+void view_calltree_json(const struct view *view)
 {
+	const struct calltree *tree = view->answer->tree;
 	fputs("{\"stacks\": [", view->out);
 	for (size_t i = 0; i < tree->num_roots; i++) {
 		if (i > 0)
@@ -183,9 +185,10 @@ static void write_stack(const struct view *view, const struct calltree *tree, ui
 	free(chain);
 }
 
-void view_classes_json(const struct view *view, const struct calltree *tree,
-		       const struct calltree_classes *classes)
+void view_classes_json(const struct view *view)
 {
+	const struct calltree *tree = view->answer->tree;
+	struct calltree_classes *classes = calltree_classes_create(tree);
 	FILE *out = view->out;
 
 	fputs("{\"classes\": [", out);
@@ -204,4 +207,5 @@ void view_classes_json(const struct view *view, const struct calltree *tree,
 		fputs("]}", out);
 	}
 	fputs("]}", out);
+	calltree_classes_destroy(classes);
 }

@@ -55,9 +55,11 @@ static void draw_stacks(const struct view *view, const struct calltree *tree,
 	free(nodes);
 }
 
-void view_classes(const struct view *view, const struct calltree *tree,
-		  const struct calltree_classes *classes)
+void view_classes(const struct view *view)
 {
+	const struct calltree *tree = view->answer->tree;
+	struct calltree_classes *classes = calltree_classes_create(tree);
+
 	for (size_t i = 0; i < classes->num_classes; i++) {
 		const struct calltree_class *class = &classes->classes[i];
 		char *ranks = label_ranks(class->ranks, view->width - 30);
@@ -69,4 +71,5 @@ void view_classes(const struct view *view, const struct calltree *tree,
 	}
 	if (!classes->num_classes)
 		text_wrap(view, 0, "There is no stack to show.");
+	calltree_classes_destroy(classes);
 }

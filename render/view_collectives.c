@@ -226,8 +226,9 @@ static void print_moving(const struct view *view)
 	rankset_destroy(moving);
 }
 
-void view_collectives(const struct view *view, struct collective_groups *const *groups)
+static void print_all(const struct view *view)
 {
+	struct collective_groups *const *groups = view->answer->collectives;
 	struct listing listing = {0};
 
 	print_comms(&listing, view, groups, true);
@@ -296,7 +297,7 @@ static void print_unknown(const struct view *view, const struct rankset *unknown
 	free(who);
 }
 
-void view_collective(const struct view *view, uint32_t c, const struct collective_groups *groups)
+static void print_one(const struct view *view, uint32_t c, const struct collective_groups *groups)
 {
 	const struct job_comm *comm = &view->comms->comms[c];
 
@@ -308,6 +309,16 @@ void view_collective(const struct view *view, uint32_t c, const struct collectiv
 	print_groups(view, comm, groups, true);
 	print_unknown(view, groups->unknown);
 	print_moving(view);
+}
+
+void view_collectives(const struct view *view)
+{
+	const struct answer *answer = view->answer;
+
+	if (!answer->comms)
+		print_all(view);
+	for (size_t i = 0; answer->comms && i < answer->num_collectives; i++)
+		print_one(view, answer->comms[i], answer->collectives[i]);
 }
 
 /* ---- JSON ---- */
@@ -366,16 +377,17 @@ static void write_comm(struct json *json, const struct view *view, uint32_t c,
 	rankset_destroy(ranks);
 }
 
-void view_collectives_json(const struct view *view, const uint32_t *comms,
-			   struct collective_groups *const *groups, size_t num)
+void view_collectives_json(const struct view *view)
 {
+	const struct answer *answer = view->answer;
 	struct json json = {.out = view->out};
 
 	json_object(&json, NULL);
 	json_array(&json, "communicators");
-	for (size_t i = 0; i < num; i++)
-		if (has_focus(view, groups[i]))
-			write_comm(&json, view, comms[i], groups[i]);
+	for (size_t i = 0; i < answer->num_collectives; i++)
+		if (has_focus(view, answer->collectives[i]))
+			write_comm(&json, view, answer->comms ? answer->comms[i] : (uint32_t)i,
+				   answer->collectives[i]);
 	json_end_array(&json);
 	json_end_object(&json);
 }

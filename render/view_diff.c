@@ -44,13 +44,13 @@ static char *count_text(const char *text, uint32_t count)
 	return count > 1 ? xasprintf("%s, %" PRIu32 " times", text, count) : xstrdup(text);
 }
 
-static uint32_t run_of(const struct trace_sides *sides, int side)
+static uint32_t run_of(const struct trace_answer *sides, int side)
 {
 	return sides->runs->threads[sides->threads[side]].run;
 }
 
 /* An event, in one line of its side; NULL: nothing there. */
-static char *event_text(const struct trace_sides *sides, int side, const struct trace_element *e)
+static char *event_text(const struct trace_answer *sides, int side, const struct trace_element *e)
 {
 	char *what, *text;
 
@@ -81,7 +81,7 @@ static char *again_text(const struct trace_element *e)
 }
 
 /* All that is in a loop, which is the same on both sides or only on one. */
-static void add_body(struct diff_lines *lines, const struct trace_sides *sides,
+static void add_body(struct diff_lines *lines, const struct trace_answer *sides,
 		     enum trace_diff_kind kind, unsigned int depth,
 		     const struct trace_element *left, const struct trace_element *right)
 {
@@ -107,7 +107,7 @@ static void add_body(struct diff_lines *lines, const struct trace_sides *sides,
 	add_line(lines, kind, DIFF_END, depth, end_text(left), end_text(right));
 }
 
-static void add_loop(struct diff_lines *lines, const struct trace_sides *sides,
+static void add_loop(struct diff_lines *lines, const struct trace_answer *sides,
 		     const struct trace_diff_row *row, uint32_t loop)
 {
 	uint8_t *shown = &lines->shown[TRACE_BODY(loop)];
@@ -120,7 +120,7 @@ static void add_loop(struct diff_lines *lines, const struct trace_sides *sides,
 	*shown = 1;
 }
 
-static void add_rows(struct diff_lines *lines, const struct trace_sides *sides, size_t begin,
+static void add_rows(struct diff_lines *lines, const struct trace_answer *sides, size_t begin,
 		     size_t end)
 {
 	for (size_t i = begin; i < end; i++) {
@@ -190,7 +190,7 @@ static void keep_lines(struct diff_lines *lines)
 	free(begins);
 }
 
-struct diff_lines *diff_lines_create(const struct trace_sides *sides)
+struct diff_lines *diff_lines_create(const struct trace_answer *sides)
 {
 	struct diff_lines *lines = xcalloc(1, sizeof(*lines));
 
@@ -254,7 +254,7 @@ static void print_line(const struct view *view, const struct diff_line *line)
 	fputc('\n', view->out);
 }
 
-static void print_head(const struct view *view, const struct trace_sides *sides)
+static void print_head(const struct view *view, const struct trace_answer *sides)
 {
 	const struct trace_diff *diff = sides->diff;
 	uint64_t left = 0, right = 0;
@@ -280,8 +280,10 @@ static void print_legend(const struct view *view, const struct diff_lines *lines
 	text_wrap(view, 0, "The traces are the same.");
 }
 
-void view_diff(const struct view *view, const struct trace_sides *sides, bool all)
+void view_diff(const struct view *view)
 {
+	const struct trace_answer *sides = view->answer->compared;
+	bool all = view->answer->is_full;
 	struct diff_lines *lines = diff_lines_create(sides);
 	const struct diff_line title = {.left = (char *)sides->names[0],
 					.right = (char *)sides->names[1]};

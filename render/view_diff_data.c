@@ -82,8 +82,9 @@ static size_t piece_end(const struct diff_lines *lines, size_t at)
 	return at;
 }
 
-void view_diff_dot(const struct view *view, const struct trace_sides *sides)
+void view_diff_dot(const struct view *view)
 {
+	const struct trace_answer *sides = view->answer->compared;
 	struct diff_lines *lines = diff_lines_create(sides);
 	char *title = xasprintf("%s, and %s: what both do, and what only one of them does",
 				sides->names[0], sides->names[1]);
@@ -118,10 +119,10 @@ void view_diff_dot(const struct view *view, const struct trace_sides *sides)
 
 /* ---- JSON ---- */
 
-static void write_element(FILE *out, const struct trace_sides *sides, int side,
+static void write_element(FILE *out, const struct trace_answer *sides, int side,
 			  const struct trace_element *e);
 
-static void write_body(FILE *out, const struct trace_sides *sides, int side, uint32_t loop)
+static void write_body(FILE *out, const struct trace_answer *sides, int side, uint32_t loop)
 {
 	size_t num;
 	const struct trace_element *row = trace_set_row(sides->runs->set, loop, &num);
@@ -134,7 +135,7 @@ static void write_body(FILE *out, const struct trace_sides *sides, int side, uin
 	fputc(']', out);
 }
 
-static void write_element(FILE *out, const struct trace_sides *sides, int side,
+static void write_element(FILE *out, const struct trace_answer *sides, int side,
 			  const struct trace_element *e)
 {
 	char *what;
@@ -152,9 +153,9 @@ static void write_element(FILE *out, const struct trace_sides *sides, int side,
 	fputc('}', out);
 }
 
-static void write_rows(FILE *out, const struct trace_sides *sides, size_t begin, size_t end);
+static void write_rows(FILE *out, const struct trace_answer *sides, size_t begin, size_t end);
 
-static void write_row(FILE *out, const struct trace_sides *sides, size_t at)
+static void write_row(FILE *out, const struct trace_answer *sides, size_t at)
 {
 	static const char *const kinds[] = {
 		[TRACE_DIFF_SAME] = "same",   [TRACE_DIFF_COUNT] = "count",
@@ -188,7 +189,7 @@ static void write_row(FILE *out, const struct trace_sides *sides, size_t at)
 	fputc('}', out);
 }
 
-static void write_rows(FILE *out, const struct trace_sides *sides, size_t begin, size_t end)
+static void write_rows(FILE *out, const struct trace_answer *sides, size_t begin, size_t end)
 {
 	for (size_t i = begin; i < end; i++) {
 		const struct trace_diff_row *row = &sides->diff->rows[i];
@@ -201,8 +202,9 @@ static void write_rows(FILE *out, const struct trace_sides *sides, size_t begin,
 	}
 }
 
-void view_diff_json(const struct view *view, const struct trace_sides *sides)
+void view_diff_json(const struct view *view)
 {
+	const struct trace_answer *sides = view->answer->compared;
 	fputs("{\"left\": ", view->out);
 	json_quote(view->out, sides->names[0]);
 	fputs(", \"right\": ", view->out);

@@ -10,7 +10,7 @@
 
 #include "analysis/traces/trace_diff.h"
 
-struct trace_sides;
+struct trace_answer;
 
 enum diff_line_role { DIFF_EVENT, DIFF_BEGIN, DIFF_END }; /* of a loop */
 
@@ -29,7 +29,7 @@ struct diff_lines {
 	uint8_t *shown; /* [bodies of the set] loops whose bodies are in lines above */
 };
 
-struct diff_lines *diff_lines_create(const struct trace_sides *sides);
+struct diff_lines *diff_lines_create(const struct trace_answer *sides);
 void diff_lines_destroy(struct diff_lines *lines);
 
 /* How many lines from `at` on can be left out, as they are the same on both sides and not kept; 0:

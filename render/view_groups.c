@@ -124,6 +124,10 @@ void view_groups(const struct view *view)
 	struct rankset *rest;
 	size_t num_rest = 0;
 
+	if (view->answer && view->answer->order) {
+		view_order(view);
+		return;
+	}
 	if (!parts_have_models(view))
 		return;
 	table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
@@ -172,6 +176,10 @@ void view_groups_json(const struct view *view)
 {
 	struct json json = {.out = view->out};
 
+	if (view->answer->order) {
+		view_order_json(view);
+		return;
+	}
 	json_object(&json, NULL);
 	json_array(&json, "groups");
 	for (uint32_t g = 0; view->groups && g < view->groups->num_groups; g++) {

@@ -80,8 +80,9 @@ static void print_lane(const struct view *view, const struct job_lane *lane, siz
 	print_polls(view, lane);
 }
 
-void view_history(const struct view *view, int rank, int max)
+void view_history(const struct view *view)
 {
+	int rank = view->answer->rank, max = view->answer->count;
 	size_t number, first;
 
 	if (!parts_have_models(view))
@@ -112,8 +113,9 @@ static void write_event(struct json *json, const struct view *view, const struct
 	json_end_object(json);
 }
 
-void view_history_json(const struct view *view, int rank, int max)
+void view_history_json(const struct view *view)
 {
+	int rank = view->answer->rank, max = view->answer->count;
 	size_t num_lanes, first = parts_lanes(view, rank, &num_lanes);
 	struct json json = {.out = view->out};
 

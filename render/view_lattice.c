@@ -23,27 +23,24 @@ enum {
 	MOST_IN_PICTURE = 12, /* and of one in a picture */
 };
 
-struct drawing_lattice {
-	const struct view *view;
-	const struct trace_runs *runs;
-	const struct trace_similarity *similarity;
-	const struct concept_lattice *lattice;
-	const struct trace_measure *measure;
-	bool all;
-};
+static const struct trace_answer *found(const struct view *view)
+{
+	return view->answer->compared;
+}
 
 /* The traces in the concept's extent, or of `only_own` those of which it is the lowest concept:
  * flags by trace, and how many. The caller frees. */
-static uint8_t *flag_traces(const struct drawing_lattice *d, size_t concept, bool only_own,
+static uint8_t *flag_traces(const struct view *view, size_t concept, bool only_own,
 			    uint32_t *num_ret)
 {
-	const struct formal_context *context = d->lattice->context;
-	const struct concept *c = &d->lattice->concepts[concept];
+	const struct formal_context *context = found(view)->lattice->context;
+	const struct concept *c = &found(view)->lattice->concepts[concept];
 	uint8_t *rows = xcalloc(context->num_rows + 1, 1);
 	uint8_t *flags = xcalloc(context->num_objects + 1, 1);
 
 	for (size_t i = 0; i < c->num_extent; i++)
-	rows[c->extent[i]] = !only_own || d->lattice->concept_of_row[c->extent[i]] == concept;
+	rows[c->extent[i]] =
+		!only_own || found(view)->lattice->concept_of_row[c->extent[i]] == concept;
 	*num_ret = 0;
 	for (uint32_t o = 0; o < context->num_objects; o++) {
 		flags[o] = rows[context->row_of[o]];
@@ -53,25 +50,26 @@ static uint8_t *flag_traces(const struct drawing_lattice *d, size_t concept, boo
 	return flags;
 }
 
-static char *ranks_text(const struct drawing_lattice *d, size_t concept, int width)
+static char *ranks_text(const struct view *view, size_t concept, int width)
 {
 	uint32_t num;
-	uint8_t *flags = flag_traces(d, concept, false, &num);
-	char *text = trace_text_threads(d->runs, flags, width);
+	uint8_t *flags = flag_traces(view, concept, false, &num);
+	char *text = trace_text_threads(found(view)->runs, flags, width);
 
 	free(flags);
 	return text;
 }
 
-static bool has_ranks(const struct drawing_lattice *d, size_t concept)
+static bool has_ranks(const struct view *view, size_t concept)
 {
-	return d->lattice->concepts[concept].num_extent > 0;
+	return found(view)->lattice->concepts[concept].num_extent > 0;
 }
 
-static char *attribute_text(const struct drawing_lattice *d, uint32_t attribute)
+static char *attribute_text(const struct view *view, uint32_t attribute)
 {
-	return trace_text_attribute(d->runs, 0, &d->similarity->attributes->attributes[attribute],
-				    d->measure->frequency);
+	return trace_text_attribute(found(view)->runs, 0,
+				    &found(view)->similarity->attributes->attributes[attribute],
+				    found(view)->measure.frequency);
 }
 
 /* "entries", "entries and pairs", with "how often they are". The caller frees. */
@@ -100,9 +98,9 @@ static char *measure_text(const struct trace_measure *measure)
 
 /* ---- Text ---- */
 
-static void print_drawing(const struct drawing_lattice *d)
+static void print_drawing(const struct view *view)
 {
-	const struct concept_lattice *lattice = d->lattice;
+	const struct concept_lattice *lattice = found(view)->lattice;
 	struct ascii_graph_node *nodes;
 	struct ascii_graph_edge *edges;
 	uint32_t *node_of;
@@ -119,9 +117,9 @@ static void print_drawing(const struct drawing_lattice *d)
 		const struct concept *concept = &lattice->concepts[c];
 		char *ranks;
 
-		if (!has_ranks(d, c))
+		if (!has_ranks(view, c))
 			continue;
-		ranks = ranks_text(d, c, 20);
+		ranks = ranks_text(view, c, 20);
 		node_of[c] = (uint32_t)num_nodes;
 		nodes[num_nodes++].label = xasprintf("#%zu %s", c + 1, ranks);
 		free(ranks);
@@ -129,8 +127,8 @@ static void print_drawing(const struct drawing_lattice *d)
 			edges[num_edges++] =
 				(struct ascii_graph_edge){node_of[concept->parents[p]], node_of[c]};
 	}
-	if (num_nodes > 1 && ascii_graph_print(d->view, nodes, num_nodes, edges, num_edges) == 0)
-		fputc('\n', d->view->out);
+	if (num_nodes > 1 && ascii_graph_print(view, nodes, num_nodes, edges, num_edges) == 0)
+		fputc('\n', view->out);
 	for (size_t n = 0; n < num_nodes; n++)
 		free((char *)nodes[n].label);
 	free(nodes);
@@ -138,99 +136,99 @@ static void print_drawing(const struct drawing_lattice *d)
 	free(edges);
 }
 
-static void print_attributes(const struct drawing_lattice *d, size_t concept)
+static void print_attributes(const struct view *view, size_t concept)
 {
-	const struct formal_context *context = d->lattice->context;
-	size_t num = 0, most = d->all ? SIZE_MAX : MOST_ATTRIBUTES;
+	const struct formal_context *context = found(view)->lattice->context;
+	size_t num = 0, most = view->answer->is_full ? SIZE_MAX : MOST_ATTRIBUTES;
 
 	for (uint32_t a = 0; a < context->num_attributes; a++) {
 		char *text, *fit;
 
-		if (d->lattice->concept_of_attribute[a] != concept || num++ >= most)
+		if (found(view)->lattice->concept_of_attribute[a] != concept || num++ >= most)
 			continue;
-		text = attribute_text(d, a);
-		fit = text_fit(text, (size_t)d->view->width - 6, d->view->use_unicode);
-		fprintf(d->view->out, "      %s\n", fit);
+		text = attribute_text(view, a);
+		fit = text_fit(text, (size_t)view->width - 6, view->use_unicode);
+		fprintf(view->out, "      %s\n", fit);
 		free(fit);
 		free(text);
 	}
 	if (num > most)
-		fprintf(d->view->out, "      and %zu more (-all)\n", num - most);
+		fprintf(view->out, "      and %zu more (-all)\n", num - most);
 }
 
-static void print_concept(const struct drawing_lattice *d, size_t concept)
+static void print_concept(const struct view *view, size_t concept)
 {
-	const struct concept *c = &d->lattice->concepts[concept];
-	char *ranks = ranks_text(d, concept, d->view->width / 2);
+	const struct concept *c = &found(view)->lattice->concepts[concept];
+	char *ranks = ranks_text(view, concept, view->width / 2);
 
-	fprintf(d->view->out, "  #%zu %s", concept + 1, ranks);
+	fprintf(view->out, "  #%zu %s", concept + 1, ranks);
 	for (size_t p = 0; p < c->num_parents; p++)
-		fprintf(d->view->out, "%s#%" PRIu32, p > 0 ? ", " : "  below ", c->parents[p] + 1);
-	fputc('\n', d->view->out);
+		fprintf(view->out, "%s#%" PRIu32, p > 0 ? ", " : "  below ", c->parents[p] + 1);
+	fputc('\n', view->out);
 	free(ranks);
-	print_attributes(d, concept);
+	print_attributes(view, concept);
 }
 
-void view_lattice(const struct view *view, const struct trace_runs *runs,
-		  const struct trace_similarity *similarity, const struct concept_lattice *lattice,
-		  const struct trace_measure *measure, bool all)
+void view_lattice(const struct view *view)
 {
-	const struct drawing_lattice d = {view, runs, similarity, lattice, measure, all};
-	char *what = measure_text(measure);
-	char *ways = lattice->context->num_rows == 1 ? xstrdup("in one way")
-						     : xasprintf("in %" PRIu32 " different ways",
-								 lattice->context->num_rows);
+	const struct trace_answer *a = view->answer->compared;
+	char *what = measure_text(&a->measure);
+	char *ways = a->lattice->context->num_rows == 1 ? xstrdup("in one way")
+							: xasprintf("in %" PRIu32 " different ways",
+								    a->lattice->context->num_rows);
 	size_t num = 0, listed = 0;
 
-	for (size_t c = 0; c < lattice->num_concepts; c++)
-		num += has_ranks(&d, c);
+	for (size_t c = 0; c < a->lattice->num_concepts; c++)
+		num += has_ranks(view, c);
 	text_wrap(view, 0,
 		  "%zu trace%s %s, by %" PRIu32 " attribute%s (%s): %zu "
 		  "concept%s. The ranks of each have what is listed there and above it in common.",
-		  runs->num_threads, runs->num_threads == 1 ? "" : "s", ways,
-		  lattice->context->num_attributes,
-		  lattice->context->num_attributes == 1 ? "" : "s", what, num, num == 1 ? "" : "s");
+		  a->runs->num_threads, a->runs->num_threads == 1 ? "" : "s", ways,
+		  a->lattice->context->num_attributes,
+		  a->lattice->context->num_attributes == 1 ? "" : "s", what, num,
+		  num == 1 ? "" : "s");
 	free(ways);
 	free(what);
-	print_drawing(&d);
-	for (size_t c = 0; c < lattice->num_concepts; c++) {
-		if (!has_ranks(&d, c) || (!all && listed >= MOST_LISTED))
+	print_drawing(view);
+	for (size_t c = 0; c < a->lattice->num_concepts; c++) {
+		if (!has_ranks(view, c) || (!view->answer->is_full && listed >= MOST_LISTED))
 			continue;
-		print_concept(&d, c);
+		print_concept(view, c);
 		listed++;
 	}
 	if (listed < num)
 		fprintf(view->out, "  and %zu more concepts (-all)\n", num - listed);
-	trace_text_print_holes(view, runs, NULL);
+	trace_text_print_holes(view, a->runs, NULL);
 }
 
 /* ---- DOT ---- */
 
 /* As in reduced labels: the traces whose lowest concept it is, the attributes whose highest it is.
  */
-static char *picture_label(const struct drawing_lattice *d, size_t concept, uint32_t *num_ret)
+static char *picture_label(const struct view *view, size_t concept, uint32_t *num_ret)
 {
-	const struct formal_context *context = d->lattice->context;
+	const struct formal_context *context = found(view)->lattice->context;
 	uint32_t num_own;
-	uint8_t *flags = flag_traces(d, concept, false, num_ret);
-	uint8_t *own = flag_traces(d, concept, true, &num_own);
-	char *ranks = trace_text_threads(d->runs, flags, 40), *label;
+	uint8_t *flags = flag_traces(view, concept, false, num_ret);
+	uint8_t *own = flag_traces(view, concept, true, &num_own);
+	char *ranks = trace_text_threads(found(view)->runs, flags, 40), *label;
 	size_t size, num = 0;
 	FILE *out = open_memstream(&label, &size);
 
 	fputs(ranks, out);
 	free(ranks);
 	if (num_own > 0 && num_own < *num_ret) {
-		ranks = trace_text_threads(d->runs, own, 40);
+		ranks = trace_text_threads(found(view)->runs, own, 40);
 		fprintf(out, "\nno more than this: %s", ranks);
 		free(ranks);
 	}
 	for (uint32_t a = 0; a < context->num_attributes; a++) {
 		char *text;
 
-		if (d->lattice->concept_of_attribute[a] != concept || num++ >= MOST_IN_PICTURE)
+		if (found(view)->lattice->concept_of_attribute[a] != concept ||
+		    num++ >= MOST_IN_PICTURE)
 			continue;
-		text = attribute_text(d, a);
+		text = attribute_text(view, a);
 		fprintf(out, "\n%s", text);
 		free(text);
 	}
@@ -242,26 +240,24 @@ static char *picture_label(const struct drawing_lattice *d, size_t concept, uint
 	return label;
 }
 
-void view_lattice_dot(const struct view *view, const struct trace_runs *runs,
-		      const struct trace_similarity *similarity,
-		      const struct concept_lattice *lattice, const struct trace_measure *measure)
+void view_lattice_dot(const struct view *view)
 {
-	const struct drawing_lattice d = {view, runs, similarity, lattice, measure, false};
-	uint32_t *node_of = xcalloc(lattice->num_concepts + 1, sizeof(*node_of));
-	char *what = measure_text(measure);
+	const struct trace_answer *a = view->answer->compared;
+	uint32_t *node_of = xcalloc(a->lattice->num_concepts + 1, sizeof(*node_of));
+	char *what = measure_text(&a->measure);
 	char *title = xasprintf("what ranks have in common (%s), and below it what fewer of them "
 				"have as well",
 				what);
 	struct dot *dot = dot_create(title, "concepts");
 
-	for (size_t c = 0; c < lattice->num_concepts; c++) {
-		const struct concept *concept = &lattice->concepts[c];
+	for (size_t c = 0; c < a->lattice->num_concepts; c++) {
+		const struct concept *concept = &a->lattice->concepts[c];
 		uint32_t num;
 		char *label;
 
-		if (!has_ranks(&d, c))
+		if (!has_ranks(view, c))
 			continue;
-		label = picture_label(&d, c, &num);
+		label = picture_label(view, c, &num);
 		node_of[c] = dot_node(dot, label, num, DOT_PLAIN);
 		for (size_t p = 0; p < concept->num_parents; p++)
 			dot_edge(dot, node_of[concept->parents[p]], node_of[c], NULL);
@@ -276,16 +272,16 @@ void view_lattice_dot(const struct view *view, const struct trace_runs *runs,
 
 /* ---- JSON ---- */
 
-static void write_concept(const struct drawing_lattice *d, size_t concept)
+static void write_concept(const struct view *view, size_t concept)
 {
-	const struct concept *c = &d->lattice->concepts[concept];
-	FILE *out = d->view->out;
+	const struct concept *c = &found(view)->lattice->concepts[concept];
+	FILE *out = view->out;
 	bool is_first = true;
 	uint32_t num, num_own;
-	uint8_t *flags = flag_traces(d, concept, false, &num);
-	uint8_t *own = flag_traces(d, concept, true, &num_own);
-	char *ranks = trace_text_thread_list(d->runs, flags);
-	char *own_ranks = trace_text_thread_list(d->runs, own);
+	uint8_t *flags = flag_traces(view, concept, false, &num);
+	uint8_t *own = flag_traces(view, concept, true, &num_own);
+	char *ranks = trace_text_thread_list(found(view)->runs, flags);
+	char *own_ranks = trace_text_thread_list(found(view)->runs, own);
 
 	fprintf(out, "{\"number\": %zu, \"count\": %" PRIu32 ", \"ranks\": \"%s\", \"own\": \"%s\"",
 		concept + 1, num, ranks, own_ranks);
@@ -293,12 +289,12 @@ static void write_concept(const struct drawing_lattice *d, size_t concept)
 	for (size_t p = 0; p < c->num_parents; p++)
 		fprintf(out, "%s%" PRIu32, p > 0 ? ", " : "", c->parents[p] + 1);
 	fputs("], \"attributes\": [", out);
-	for (uint32_t a = 0; a < d->lattice->context->num_attributes; a++) {
+	for (uint32_t a = 0; a < found(view)->lattice->context->num_attributes; a++) {
 		char *text;
 
-		if (d->lattice->concept_of_attribute[a] != concept)
+		if (found(view)->lattice->concept_of_attribute[a] != concept)
 			continue;
-		text = attribute_text(d, a);
+		text = attribute_text(view, a);
 		fputs(is_first ? "" : ", ", out);
 		json_quote(out, text);
 		is_first = false;
@@ -311,17 +307,15 @@ static void write_concept(const struct drawing_lattice *d, size_t concept)
 	free(own_ranks);
 }
 
-void view_lattice_json(const struct view *view, const struct trace_runs *runs,
-		       const struct trace_similarity *similarity,
-		       const struct concept_lattice *lattice, const struct trace_measure *measure)
+void view_lattice_json(const struct view *view)
 {
-	const struct drawing_lattice d = {view, runs, similarity, lattice, measure, true};
+	const struct trace_answer *a = view->answer->compared;
 
 	fputs("{\"concepts\": [", view->out);
-	for (size_t c = 0; c < lattice->num_concepts; c++) {
+	for (size_t c = 0; c < a->lattice->num_concepts; c++) {
 		if (c > 0)
 			fputs(", ", view->out);
-		write_concept(&d, c);
+		write_concept(view, c);
 	}
 	fputs("]}", view->out);
 }

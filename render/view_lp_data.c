@@ -48,12 +48,6 @@ static void write_crashes(struct json *json, const struct job *job)
 	json_end_array(json);
 }
 
-static void print_lines(const struct view *view, void *context)
-{
-	(void)context;
-	view_lp(view);
-}
-
 void view_lp_json(const struct view *view)
 {
 	const struct verdict *verdict = view->verdict;
@@ -87,6 +81,6 @@ void view_lp_json(const struct view *view)
 	json_end_array(&json);
 	write_crashes(&json, view->job);
 	write_holes(&json, view->job);
-	json_lines(&json, "text", view, print_lines, NULL);
+	json_lines(&json, "text", view, view_lp);
 	json_end_object(&json);
 }

@@ -197,9 +197,10 @@ static void print_legend(const struct view *view, const struct sums *sums, size_
 			sums->moving, sums->moving == 1 ? "" : "s");
 }
 
-void view_messages(const struct view *view, const struct message_pairs *pairs,
-		   const struct rankset *ranks)
+void view_messages(const struct view *view)
 {
+	const struct message_pairs *pairs = view->answer->pairs;
+	const struct rankset *ranks = view->answer->ranks;
 	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
 	bool is_one = rankset_count(ranks) == 1;
 	size_t left = 0;
@@ -266,9 +267,10 @@ static void write_pair(struct json *json, const struct view *view, const struct 
 	json_end_object(json);
 }
 
-void view_messages_json(const struct view *view, const struct message_pairs *pairs,
-			const struct rankset *ranks)
+void view_messages_json(const struct view *view)
 {
+	const struct message_pairs *pairs = view->answer->pairs;
+	const struct rankset *ranks = view->answer->ranks;
 	int last = rankset_count(ranks) == 1 ? 3 : 2;
 	struct json json = {.out = view->out};
 	struct sums sums = {0};

@@ -108,8 +108,9 @@ static void print_lane(const struct view *view, const struct job_lane *lane)
 	table_destroy(table);
 }
 
-void view_model(const struct view *view, int rank)
+void view_model(const struct view *view)
 {
+	int rank = view->answer->rank;
 	size_t number, first;
 
 	if (!parts_have_models(view))
@@ -165,8 +166,9 @@ static void add_lane(struct dot *dot, const struct view *view, const struct job_
 	free(is_used);
 }
 
-void view_model_dot(const struct view *view, int rank)
+void view_model_dot(const struct view *view)
 {
+	int rank = view->answer->rank;
 	size_t number, first = parts_lanes(view, rank, &number);
 	struct dot *dot;
 	char *title;
@@ -215,8 +217,9 @@ static void write_lane(struct json *json, const struct view *view, const struct 
 	free(order);
 }
 
-void view_model_json(const struct view *view, int rank)
+void view_model_json(const struct view *view)
 {
+	int rank = view->answer->rank;
 	size_t num_lanes, first = parts_lanes(view, rank, &num_lanes);
 	struct json json = {.out = view->out};
 

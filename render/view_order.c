@@ -149,8 +149,9 @@ static void print_unordered(const struct view *view, const struct temporal_resul
 	}
 }
 
-void view_order(const struct view *view, const struct temporal_result *result)
+void view_order(const struct view *view)
 {
+	const struct temporal_result *result = view->answer->order;
 	char *who;
 	size_t printed = 0;
 
@@ -180,13 +181,9 @@ void view_order(const struct view *view, const struct temporal_result *result)
 
 /* ---- JSON ---- */
 
-static void print_lines(const struct view *view, void *context)
+void view_order_json(const struct view *view)
 {
-	view_order(view, context);
-}
-
-void view_order_json(const struct view *view, const struct temporal_result *result)
-{
+	const struct temporal_result *result = view->answer->order;
 	struct json json = {.out = view->out};
 
 	json_object(&json, NULL);
@@ -209,6 +206,6 @@ void view_order_json(const struct view *view, const struct temporal_result *resu
 		json_end_object(&json);
 	}
 	json_end_array(&json);
-	json_lines(&json, "text", view, print_lines, (void *)result);
+	json_lines(&json, "text", view, view_order);
 	json_end_object(&json);
 }

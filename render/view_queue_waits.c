@@ -93,9 +93,9 @@ static void print_group(const struct view *view, const struct queue_group *group
 	free(needs);
 }
 
-void view_queue_waits(const struct view *view, const struct rankset *ranks)
+void view_queue_waits(const struct view *view)
 {
-	struct waits_now now = make_waits(view, ranks, MAX_GROUPS);
+	struct waits_now now = make_waits(view, view->answer->ranks, MAX_GROUPS);
 
 	for (size_t g = 0; g < now.groups->num_groups; g++)
 		print_group(view, &now.groups->groups[g]);
@@ -117,9 +117,9 @@ static bool leads_to(const struct queue_group *from, const struct queue_group *t
 	return false;
 }
 
-void view_queue_waits_dot(const struct view *view, const struct rankset *ranks)
+void view_queue_waits_dot(const struct view *view)
 {
-	struct waits_now now = make_waits(view, ranks, MAX_GROUPS_DATA);
+	struct waits_now now = make_waits(view, view->answer->ranks, MAX_GROUPS_DATA);
 	const struct queue_groups *groups = now.groups;
 	struct dot *dot = dot_create("an arrow leads to those who are waited for", "groups");
 
@@ -167,9 +167,9 @@ static void write_group(struct json *json, const struct view *view, const struct
 	json_end_object(json);
 }
 
-void view_queue_waits_json(const struct view *view, const struct rankset *ranks)
+void view_queue_waits_json(const struct view *view)
 {
-	struct waits_now now = make_waits(view, ranks, MAX_GROUPS_DATA);
+	struct waits_now now = make_waits(view, view->answer->ranks, MAX_GROUPS_DATA);
 	const struct queue_groups *groups = now.groups;
 	struct json json = {.out = view->out};
 
@@ -271,8 +271,9 @@ static void print_way(const struct view *view, const struct waits_now *now, int 
 	free(before);
 }
 
-void view_queue_why(const struct view *view, int rank)
+void view_queue_why(const struct view *view)
 {
+	int rank = view->answer->rank;
 	struct rankset *all = rankset_create();
 	struct waits_now now = make_waits(view, all, MAX_GROUPS);
 	const struct stack_fact *fact = stack_facts_get(now.facts, rank);

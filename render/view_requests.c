@@ -258,8 +258,10 @@ static void add_rows(struct table *table, const struct view *view,
 	}
 }
 
-void view_requests(const struct view *view, const struct message_pairs *pairs, int rank)
+void view_requests(const struct view *view)
 {
+	const struct message_pairs *pairs = view->answer->pairs;
+	int rank = view->answer->rank;
 	size_t num_lanes, number, num_idle, first = parts_lanes(view, rank, &num_lanes);
 	const struct job_lane *lane = &view->job->model->lanes[first];
 	const struct model_request **pending;
@@ -322,8 +324,10 @@ static void write_request(struct json *json, const struct view *view,
 	free(match);
 }
 
-void view_requests_json(const struct view *view, const struct message_pairs *pairs, int rank)
+void view_requests_json(const struct view *view)
 {
+	const struct message_pairs *pairs = view->answer->pairs;
+	int rank = view->answer->rank;
 	size_t num_lanes, number = 0, num_idle = 0, first = parts_lanes(view, rank, &num_lanes);
 	const struct job_lane *lane = &view->job->model->lanes[first];
 	const struct model_request **pending =

@@ -16,13 +16,10 @@
 
 enum { LABEL_WIDTH = 22, MOST_MERGES = 24 };
 
-struct similar {
-	const struct view *view;
-	const struct trace_runs *runs;
-	const struct trace_similarity *similarity;
-	const struct trace_clusters *clusters;
-	const struct trace_measure *measure;
-};
+static const struct trace_answer *found(const struct view *view)
+{
+	return view->answer->compared;
+}
 
 /* ---- The map ---- */
 
@@ -34,29 +31,29 @@ struct parts {
 	double *values; /* [num * num] mean over all pairs of their traces */
 };
 
-static char *part_label(const struct similar *s, const struct parts *parts, uint32_t part)
+static char *part_label(const struct view *view, const struct parts *parts, uint32_t part)
 {
-	uint8_t *flags = xcalloc(s->runs->num_threads + 1, 1);
+	uint8_t *flags = xcalloc(found(view)->runs->num_threads + 1, 1);
 	char *label;
 
-	for (size_t t = 0; t < s->clusters->num; t++)
-		flags[t] = parts->part_of[s->clusters->leaves[t]] == part;
-	label = trace_text_threads(s->runs, flags, LABEL_WIDTH);
+	for (size_t t = 0; t < found(view)->clusters->num; t++)
+		flags[t] = parts->part_of[found(view)->clusters->leaves[t]] == part;
+	label = trace_text_threads(found(view)->runs, flags, LABEL_WIDTH);
 	free(flags);
 	return label;
 }
 
 /* Number clusters in the order of the leaves. */
-static void number_parts(const struct similar *s, struct parts *parts)
+static void number_parts(const struct view *view, struct parts *parts)
 {
-	uint32_t num_leaves = s->clusters->num_leaves;
+	uint32_t num_leaves = found(view)->clusters->num_leaves;
 	uint32_t *labels = xcalloc(num_leaves, sizeof(*labels));
 	uint32_t *number = xcalloc(num_leaves, sizeof(*number)); /* + 1; 0: none yet */
 	uint32_t num = 0;
 
-	clustering_cut(s->clusters->clustering, (uint32_t)parts->num, labels);
+	clustering_cut(found(view)->clusters->clustering, (uint32_t)parts->num, labels);
 	for (uint32_t i = 0; i < num_leaves; i++) {
-		uint32_t leaf = s->clusters->order[i];
+		uint32_t leaf = found(view)->clusters->order[i];
 
 		if (!number[labels[leaf]])
 			number[labels[leaf]] = ++num;
@@ -66,24 +63,25 @@ static void number_parts(const struct similar *s, struct parts *parts)
 	free(number);
 }
 
-static double leaf_similarity(const struct similar *s, uint32_t a, uint32_t b)
+static double leaf_similarity(const struct view *view, uint32_t a, uint32_t b)
 {
-	return s->similarity
-		->values[(size_t)s->clusters->rows[a] * s->similarity->context->num_rows +
-			 s->clusters->rows[b]];
+	return found(view)->similarity->values[(size_t)found(view)->clusters->rows[a] *
+						       found(view)->similarity->context->num_rows +
+					       found(view)->clusters->rows[b]];
 }
 
-static void fill_values(const struct similar *s, struct parts *parts)
+static void fill_values(const struct view *view, struct parts *parts)
 {
-	uint32_t num_leaves = s->clusters->num_leaves;
+	uint32_t num_leaves = found(view)->clusters->num_leaves;
 	double *weights = xcalloc(parts->num * parts->num, sizeof(*weights));
 
 	for (uint32_t a = 0; a < num_leaves; a++) {
 		for (uint32_t b = 0; b < num_leaves; b++) {
 			size_t at = parts->part_of[a] * parts->num + parts->part_of[b];
-			double weight = (double)s->clusters->weights[a] * s->clusters->weights[b];
+			double weight = (double)found(view)->clusters->weights[a] *
+					found(view)->clusters->weights[b];
 
-			parts->values[at] += weight * leaf_similarity(s, a, b);
+			parts->values[at] += weight * leaf_similarity(view, a, b);
 			weights[at] += weight;
 		}
 	}
@@ -92,19 +90,19 @@ static void fill_values(const struct similar *s, struct parts *parts)
 	free(weights);
 }
 
-static struct parts *make_parts(const struct similar *s, size_t most)
+static struct parts *make_parts(const struct view *view, size_t most)
 {
 	struct parts *parts = xcalloc(1, sizeof(*parts));
-	uint32_t num_leaves = s->clusters->num_leaves;
+	uint32_t num_leaves = found(view)->clusters->num_leaves;
 
 	parts->num = num_leaves < most ? num_leaves : most;
 	parts->part_of = xcalloc(num_leaves, sizeof(*parts->part_of));
 	parts->labels = xcalloc(parts->num, sizeof(*parts->labels));
 	parts->values = xcalloc(parts->num * parts->num, sizeof(*parts->values));
-	number_parts(s, parts);
-	fill_values(s, parts);
+	number_parts(view, parts);
+	fill_values(view, parts);
 	for (uint32_t p = 0; p < parts->num; p++)
-		parts->labels[p] = part_label(s, parts, p);
+		parts->labels[p] = part_label(view, parts, p);
 	return parts;
 }
 
@@ -119,18 +117,19 @@ static void destroy_parts(struct parts *parts)
 }
 
 /* What the numbers are. The caller frees. */
-static char *title_of(const struct similar *s)
+static char *title_of(const struct view *view)
 {
 	return xasprintf("Jaccard similarity of %zu traces by %" PRIu32 " attributes",
-			 s->runs->num_threads, s->similarity->context->num_attributes);
+			 found(view)->runs->num_threads,
+			 found(view)->similarity->context->num_attributes);
 }
 
 /* ---- How they cluster ---- */
 
 /* Flag the traces below a node of the clustering. */
-static void flag_below(const struct similar *s, uint32_t node, uint8_t *flags)
+static void flag_below(const struct view *view, uint32_t node, uint8_t *flags)
 {
-	const struct clustering *c = s->clusters->clustering;
+	const struct clustering *c = found(view)->clusters->clustering;
 	uint8_t *below = xcalloc(2 * (size_t)c->num_leaves, 1);
 
 	below[node] = 1;
@@ -138,19 +137,19 @@ static void flag_below(const struct similar *s, uint32_t node, uint8_t *flags)
 		if (below[n])
 			below[c->merges[n - c->num_leaves].a] =
 				below[c->merges[n - c->num_leaves].b] = 1;
-	for (size_t t = 0; t < s->clusters->num; t++)
-		flags[t] = below[s->clusters->leaves[t]];
+	for (size_t t = 0; t < found(view)->clusters->num; t++)
+		flags[t] = below[found(view)->clusters->leaves[t]];
 	free(below);
 }
 
-static char *node_text(const struct similar *s, uint32_t node)
+static char *node_text(const struct view *view, uint32_t node)
 {
-	const struct clustering *c = s->clusters->clustering;
-	uint8_t *flags = xcalloc(s->runs->num_threads + 1, 1);
+	const struct clustering *c = found(view)->clusters->clustering;
+	uint8_t *flags = xcalloc(found(view)->runs->num_threads + 1, 1);
 	char *ranks, *text;
 
-	flag_below(s, node, flags);
-	ranks = trace_text_threads(s->runs, flags, s->view->width / 2);
+	flag_below(view, node, flags);
+	ranks = trace_text_threads(found(view)->runs, flags, view->width / 2);
 	if (node >= c->num_leaves)
 		text = xasprintf("%s at distance %.3f", ranks,
 				 c->merges[node - c->num_leaves].height);
@@ -162,9 +161,9 @@ static char *node_text(const struct similar *s, uint32_t node)
 }
 
 /* The last merges, from the top. */
-static void print_clusters(const struct similar *s)
+static void print_clusters(const struct view *view)
 {
-	const struct clustering *c = s->clusters->clustering;
+	const struct clustering *c = found(view)->clusters->clustering;
 	uint32_t num_nodes = c->num_leaves + c->num_merges, least;
 	uint32_t *place = xcalloc(num_nodes, sizeof(*place));
 	struct tree *tree;
@@ -183,7 +182,7 @@ static void print_clusters(const struct similar *s)
 
 		if (n < num_nodes - 1 && parent == 0)
 			continue; /* below what is shown */
-		text = node_text(s, n);
+		text = node_text(view, n);
 		parent = tree_add(tree, n == num_nodes - 1 ? TREE_ROOT : parent - 1, text);
 		free(text);
 		if (n < c->num_leaves || n - c->num_leaves < least)
@@ -191,42 +190,39 @@ static void print_clusters(const struct similar *s)
 		merge = &c->merges[n - c->num_leaves];
 		place[merge->a] = place[merge->b] = parent + 1;
 	}
-	fprintf(s->view->out, "Clusters (%s linkage):\n", trace_text_linkage(s->measure->linkage));
-	tree_print_indented(tree, s->view, 2);
+	fprintf(view->out, "Clusters (%s linkage):\n",
+		trace_text_linkage(found(view)->measure.linkage));
+	tree_print_indented(tree, view, 2);
 	tree_destroy(tree);
 	free(place);
 }
 
-void view_similar(const struct view *view, const struct trace_runs *runs,
-		  const struct trace_similarity *similarity, const struct trace_clusters *clusters,
-		  const struct trace_measure *measure)
+void view_similar(const struct view *view)
 {
-	const struct similar s = {view, runs, similarity, clusters, measure};
-	struct parts *parts = make_parts(&s, heat_map_capacity(view, LABEL_WIDTH));
-	char *title = title_of(&s);
+	const struct trace_answer *a = view->answer->compared;
+	struct parts *parts = make_parts(view, heat_map_capacity(view, LABEL_WIDTH));
+	char *title = title_of(view);
 
-	if (clusters->num_leaves == 1)
+	if (a->clusters->num_leaves == 1)
 		text_wrap(view, 0, "%s, in percent; all are the same", title);
 	else
 		text_wrap(view, 0, "%s, in percent; %" PRIu32 " of them differ%s", title,
-			  clusters->num_leaves,
-			  parts->num < clusters->num_leaves ? ", the most similar of these together"
-							    : "");
+			  a->clusters->num_leaves,
+			  parts->num < a->clusters->num_leaves
+				  ? ", the most similar of these together"
+				  : "");
 	heat_map_print(view, &(struct heat_map){title, (const char *const *)parts->labels,
 						parts->values, parts->num});
-	print_clusters(&s);
-	trace_text_print_holes(view, runs, NULL);
+	print_clusters(view);
+	trace_text_print_holes(view, a->runs, NULL);
 	free(title);
 	destroy_parts(parts);
 }
 
-void view_similar_svg(const struct view *view, const struct trace_runs *runs,
-		      const struct trace_similarity *similarity,
-		      const struct trace_clusters *clusters, const struct trace_measure *measure)
+void view_similar_svg(const struct view *view)
 {
-	const struct similar s = {view, runs, similarity, clusters, measure};
-	struct parts *parts = make_parts(&s, HEAT_MAP_MAX_SVG);
-	char *title = title_of(&s);
+	struct parts *parts = make_parts(view, HEAT_MAP_MAX_SVG);
+	char *title = title_of(view);
 
 	heat_map_svg(view, &(struct heat_map){title, (const char *const *)parts->labels,
 					      parts->values, parts->num});
@@ -236,23 +232,21 @@ void view_similar_svg(const struct view *view, const struct trace_runs *runs,
 
 /* ---- JSON ---- */
 
-void view_similar_json(const struct view *view, const struct trace_runs *runs,
-		       const struct trace_similarity *similarity,
-		       const struct trace_clusters *clusters, const struct trace_measure *measure)
+void view_similar_json(const struct view *view)
 {
-	const struct similar s = {view, runs, similarity, clusters, measure};
-	const struct clustering *c = clusters->clustering;
-	struct parts *parts = make_parts(&s, clusters->num_leaves);
+	const struct trace_answer *a = view->answer->compared;
+	const struct clustering *c = a->clusters->clustering;
+	struct parts *parts = make_parts(view, a->clusters->num_leaves);
 	FILE *out = view->out;
 
 	fputs("{\"rows\": [", out);
 	for (uint32_t p = 0; p < parts->num; p++) {
-		uint8_t *flags = xcalloc(runs->num_threads + 1, 1);
+		uint8_t *flags = xcalloc(a->runs->num_threads + 1, 1);
 		char *ranks;
 
-		for (size_t t = 0; t < clusters->num; t++)
-			flags[t] = parts->part_of[clusters->leaves[t]] == p;
-		ranks = trace_text_thread_list(runs, flags);
+		for (size_t t = 0; t < a->clusters->num; t++)
+			flags[t] = parts->part_of[a->clusters->leaves[t]] == p;
+		ranks = trace_text_thread_list(a->runs, flags);
 		fprintf(out, "%s\"%s\"", p > 0 ? ", " : "", ranks);
 		free(ranks);
 		free(flags);
@@ -265,13 +259,14 @@ void view_similar_json(const struct view *view, const struct trace_runs *runs,
 				parts->values[row * parts->num + column]);
 		fputc(']', out);
 	}
-	fprintf(out, "], \"linkage\": \"%s\", \"merges\": [", trace_text_linkage(measure->linkage));
+	fprintf(out, "], \"linkage\": \"%s\", \"merges\": [",
+		trace_text_linkage(a->measure.linkage));
 	for (uint32_t m = 0; m < c->num_merges; m++) {
-		uint8_t *flags = xcalloc(runs->num_threads + 1, 1);
+		uint8_t *flags = xcalloc(a->runs->num_threads + 1, 1);
 		char *ranks;
 
-		flag_below(&s, c->num_leaves + m, flags);
-		ranks = trace_text_thread_list(runs, flags);
+		flag_below(view, c->num_leaves + m, flags);
+		ranks = trace_text_thread_list(a->runs, flags);
 		fprintf(out, "%s{\"ranks\": \"%s\", \"distance\": %.6f}", m > 0 ? ", " : "", ranks,
 			c->merges[m].height);
 		free(ranks);

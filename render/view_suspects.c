@@ -45,34 +45,33 @@ static const char *run_text(const char *name)
 	return is_here(name) ? "this job" : name;
 }
 
-static const struct trace_thread *bad_thread(const struct trace_runs *runs,
-					     const struct trace_suspects *suspects, uint32_t pair)
+static const struct trace_thread *bad_thread(const struct trace_answer *a, uint32_t pair)
 {
-	return &runs->threads[suspects->pairs[pair].bad];
+	return &a->runs->threads[a->suspects->pairs[pair].bad];
 }
 
 /* How many of the ranking are as suspicious as the first. */
-static size_t count_first(const struct trace_suspects *suspects)
+static size_t count_first(const struct trace_answer *a)
 {
-	const struct trace_suspect *first = &suspects->ranking[0];
+	const struct trace_suspect *first = &a->suspects->ranking[0];
 	size_t num = 1;
 
-	while (num < suspects->num_pairs && suspects->ranking[num].score == first->score &&
-	       suspects->ranking[num].own == first->own)
+	while (num < a->suspects->num_pairs && a->suspects->ranking[num].score == first->score &&
+	       a->suspects->ranking[num].own == first->own)
 		num++;
 	return num;
 }
 
 /* "3", "3,5" or "3,5,7 and 12 more", of pairs in this order. The caller frees. */
-static char *list_threads(const struct trace_runs *runs, const struct trace_suspects *suspects,
-			  const uint32_t *pairs, size_t num, size_t most)
+static char *list_threads(const struct trace_answer *a, const uint32_t *pairs, size_t num,
+			  size_t most)
 {
 	char *list;
 	size_t size;
 	FILE *out = open_memstream(&list, &size);
 
 	for (size_t i = 0; i < num && i < most; i++) {
-		char *thread = trace_text_thread(bad_thread(runs, suspects, pairs[i]));
+		char *thread = trace_text_thread(bad_thread(a, pairs[i]));
 
 		fprintf(out, "%s%s", i > 0 ? "," : "", thread);
 		free(thread);
@@ -83,51 +82,51 @@ static char *list_threads(const struct trace_runs *runs, const struct trace_susp
 	return list;
 }
 
-static void print_verdict(const struct view *view, const struct trace_runs *runs,
-			  const struct trace_suspects *suspects, const char *const *names)
+static void print_verdict(const struct view *view)
 {
-	size_t num = count_first(suspects);
+	const struct trace_answer *a = view->answer->compared;
+	size_t num = count_first(a);
 	uint32_t *pairs;
 	char *list;
 
-	if (suspects->num_silent == suspects->num_aspects) {
+	if (a->suspects->num_silent == a->suspects->num_aspects) {
 		text_wrap(
 			view, 0,
 			"No rank is suspicious. By what is compared here the %zu traces of %s are "
 			"as similar to each other as those of %s.",
-			suspects->num_pairs, run_text(names[1]), run_text(names[0]));
+			a->suspects->num_pairs, run_text(a->names[1]), run_text(a->names[0]));
 		return;
 	}
 	pairs = xcalloc(num, sizeof(*pairs));
 	for (size_t i = 0; i < num; i++)
-		pairs[i] = suspects->ranking[i].pair;
-	list = list_threads(runs, suspects, pairs, num, MOST_SUSPECTS);
+		pairs[i] = a->suspects->ranking[i].pair;
+	list = list_threads(a, pairs, num, MOST_SUSPECTS);
 	text_wrap(view, 0, "Most suspicious: rank%s %s, of %zu traces of %s", num > 1 ? "s" : "",
-		  list, suspects->num_pairs, run_text(names[1]));
+		  list, a->suspects->num_pairs, run_text(a->names[1]));
 	free(list);
 	free(pairs);
 }
 
-static void print_ranking(const struct view *view, const struct trace_runs *runs,
-			  const struct trace_suspects *suspects, bool all)
+static void print_ranking(const struct view *view)
 {
+	const struct trace_answer *a = view->answer->compared;
 	struct table *table = table_create(ranking_columns, 5);
-	size_t shown = suspects->num_pairs;
+	size_t shown = a->suspects->num_pairs;
 
-	if (!all && shown > MOST_SUSPECTS)
+	if (!view->answer->is_full && shown > MOST_SUSPECTS)
 		shown = MOST_SUSPECTS;
-	if (suspects->are_namesakes)
+	if (a->suspects->are_namesakes)
 		table_hide(table, "as");
 	for (size_t i = 0; i < shown; i++) {
-		const struct trace_suspect *s = &suspects->ranking[i];
-		char *thread = trace_text_thread(bad_thread(runs, suspects, s->pair));
-		char *mate = trace_text_thread(&runs->threads[suspects->pairs[s->pair].good]);
+		const struct trace_suspect *s = &a->suspects->ranking[i];
+		char *thread = trace_text_thread(bad_thread(a, s->pair));
+		char *mate = trace_text_thread(&a->runs->threads[a->suspects->pairs[s->pair].good]);
 
 		table_row(table);
 		table_cell(table, "%s", thread);
 		table_cell(table, "%.2f", s->score);
 		table_cell(table, "%" PRIu32 " of %zu", s->times_first,
-			   suspects->num_aspects - suspects->num_silent);
+			   a->suspects->num_aspects - a->suspects->num_silent);
 		table_cell(table, "%.0f %%", 100 * s->own);
 		table_cell(table, "%s", mate);
 		free(thread);
@@ -135,28 +134,28 @@ static void print_ranking(const struct view *view, const struct trace_runs *runs
 	}
 	table_print(table, view);
 	table_destroy(table);
-	if (shown < suspects->num_pairs)
-		fprintf(view->out, "  and %zu more (-all)\n", suspects->num_pairs - shown);
+	if (shown < a->suspects->num_pairs)
+		fprintf(view->out, "  and %zu more (-all)\n", a->suspects->num_pairs - shown);
 }
 
-static void print_aspects(const struct view *view, const struct trace_runs *runs,
-			  const struct trace_suspects *suspects)
+static void print_aspects(const struct view *view)
 {
+	const struct trace_answer *a = view->answer->compared;
 	struct table *table = table_create(aspect_columns, 4);
 
 	text_wrap(view, 0,
 		  "Seen by each kind of attributes (B-score 1: the ranks cluster as they did):");
-	for (size_t a = 0; a < suspects->num_aspects; a++) {
-		const struct trace_aspect *aspect = &suspects->aspects[a];
-		uint32_t *pairs = xcalloc(suspects->num_pairs, sizeof(*pairs));
+	for (size_t i = 0; i < a->suspects->num_aspects; i++) {
+		const struct trace_aspect *aspect = &a->suspects->aspects[i];
+		uint32_t *pairs = xcalloc(a->suspects->num_pairs, sizeof(*pairs));
 		size_t num = 0;
 		char *list;
 
-		while (num < suspects->num_pairs && aspect->suspects[num].change > 0) {
+		while (num < a->suspects->num_pairs && aspect->suspects[num].change > 0) {
 			pairs[num] = aspect->suspects[num].index;
 			num++;
 		}
-		list = list_threads(runs, suspects, pairs, num, MOST_FIRST);
+		list = list_threads(a, pairs, num, MOST_FIRST);
 		table_row(table);
 		table_cell(table, "%s", trace_text_kind(aspect->kind));
 		table_cell(table, "%s", trace_text_frequency(aspect->frequency));
@@ -172,46 +171,46 @@ static void print_aspects(const struct view *view, const struct trace_runs *runs
 	table_destroy(table);
 }
 
-static void print_next(const struct view *view, const struct trace_runs *runs,
-		       const struct trace_suspects *suspects, const char *const *names)
+static void print_next(const struct view *view)
 {
-	const struct trace_pair *pair = &suspects->pairs[suspects->ranking[0].pair];
-	char *good = trace_text_thread(&runs->threads[pair->good]);
-	char *bad = trace_text_thread(&runs->threads[pair->bad]);
+	const struct trace_answer *a = view->answer->compared;
+	const struct trace_pair *pair = &a->suspects->pairs[a->suspects->ranking[0].pair];
+	char *good = trace_text_thread(&a->runs->threads[pair->good]);
+	char *bad = trace_text_thread(&a->runs->threads[pair->bad]);
 
-	if (suspects->num_silent < suspects->num_aspects)
-		text_wrap(view, 2, "next: \"diff %s:%s %s%s%s\"", names[0], good,
-			  is_here(names[1]) ? "" : names[1], is_here(names[1]) ? "" : ":", bad);
+	if (a->suspects->num_silent < a->suspects->num_aspects)
+		text_wrap(view, 2, "next: \"diff %s:%s %s%s%s\"", a->names[0], good,
+			  is_here(a->names[1]) ? "" : a->names[1], is_here(a->names[1]) ? "" : ":",
+			  bad);
 	free(good);
 	free(bad);
 }
 
-void view_suspects(const struct view *view, const struct trace_runs *runs,
-		   const struct trace_suspects *suspects, const char *const *names, bool all)
+void view_suspects(const struct view *view)
 {
-	print_verdict(view, runs, suspects, names);
-	if (suspects->num_silent < suspects->num_aspects) {
-		print_ranking(view, runs, suspects, all);
-		print_aspects(view, runs, suspects);
+	const struct trace_answer *a = view->answer->compared;
+	print_verdict(view);
+	if (a->suspects->num_silent < a->suspects->num_aspects) {
+		print_ranking(view);
+		print_aspects(view);
 	}
-	trace_text_print_holes(view, runs,
-			       (const char *[]){run_text(names[0]), run_text(names[1])});
-	print_next(view, runs, suspects, names);
+	trace_text_print_holes(view, a->runs,
+			       (const char *[]){run_text(a->names[0]), run_text(a->names[1])});
+	print_next(view);
 }
 
 /* ---- JSON ---- */
 
-static void write_aspect(FILE *out, const struct trace_runs *runs,
-			 const struct trace_suspects *suspects, const struct trace_aspect *aspect)
+static void write_aspect(FILE *out, const struct trace_answer *a, const struct trace_aspect *aspect)
 {
 	fprintf(out, "{\"attributes\": \"%s\", \"frequency\": \"%s\", ",
 		trace_text_kind(aspect->kind), trace_text_frequency(aspect->frequency));
 	if (!isnan(aspect->bscore))
 		fprintf(out, "\"bscore\": %.6f, ", aspect->bscore);
 	fputs("\"changes\": [", out);
-	for (size_t i = 0; i < suspects->num_pairs; i++) {
+	for (size_t i = 0; i < a->suspects->num_pairs; i++) {
 		const struct suspect *s = &aspect->suspects[i];
-		char *thread = trace_text_thread(bad_thread(runs, suspects, s->index));
+		char *thread = trace_text_thread(bad_thread(a, s->index));
 
 		fprintf(out, "%s{\"rank\": \"%s\", \"change\": %.6f, \"own\": %.6f}",
 			i > 0 ? ", " : "", thread, s->change, s->own);
@@ -220,21 +219,21 @@ static void write_aspect(FILE *out, const struct trace_runs *runs,
 	fputs("]}", out);
 }
 
-void view_suspects_json(const struct view *view, const struct trace_runs *runs,
-			const struct trace_suspects *suspects, const char *const *names)
+void view_suspects_json(const struct view *view)
 {
+	const struct trace_answer *a = view->answer->compared;
 	FILE *out = view->out;
 
 	fputs("{\"good\": ", out);
-	json_quote(out, names[0]);
+	json_quote(out, a->names[0]);
 	fputs(", \"bad\": ", out);
-	json_quote(out, names[1]);
+	json_quote(out, a->names[1]);
 	fputs(", \"ranking\": [", out);
-	for (size_t i = 0; i < suspects->num_pairs; i++) {
-		const struct trace_suspect *s = &suspects->ranking[i];
-		const struct trace_pair *pair = &suspects->pairs[s->pair];
-		char *bad = trace_text_thread(&runs->threads[pair->bad]);
-		char *good = trace_text_thread(&runs->threads[pair->good]);
+	for (size_t i = 0; i < a->suspects->num_pairs; i++) {
+		const struct trace_suspect *s = &a->suspects->ranking[i];
+		const struct trace_pair *pair = &a->suspects->pairs[s->pair];
+		char *bad = trace_text_thread(&a->runs->threads[pair->bad]);
+		char *good = trace_text_thread(&a->runs->threads[pair->good]);
 
 		fprintf(out,
 			"%s{\"rank\": \"%s\", \"compared\": \"%s\", \"suspicion\": %.6f, "
@@ -245,9 +244,9 @@ void view_suspects_json(const struct view *view, const struct trace_runs *runs,
 		free(bad);
 	}
 	fputs("], \"aspects\": [", out);
-	for (size_t a = 0; a < suspects->num_aspects; a++) {
-		fputs(a > 0 ? ", " : "", out);
-		write_aspect(out, runs, suspects, &suspects->aspects[a]);
+	for (size_t i = 0; i < a->suspects->num_aspects; i++) {
+		fputs(i > 0 ? ", " : "", out);
+		write_aspect(out, a, &a->suspects->aspects[i]);
 	}
 	fputs("]}", out);
 }

@@ -239,10 +239,10 @@ static bool print_head(const struct printer *p)
 	return true;
 }
 
-void view_trace(const struct view *view, const struct traces *traces,
-		const struct traces_lane *lane)
+static void print_loops(const struct view *view)
 {
-	const struct printer p = {view, traces, lane, (size_t)view->width / 2};
+	const struct traces_lane *lane = view->answer->lane;
+	const struct printer p = {view, view->answer->traces, lane, (size_t)view->width / 2};
 	const struct trace *trace = lane->trace;
 
 	if (!print_head(&p))
@@ -260,10 +260,10 @@ void view_trace(const struct view *view, const struct traces *traces,
 	print_end(&p);
 }
 
-void view_trace_events(const struct view *view, const struct traces *traces,
-		       const struct traces_lane *lane)
+static void print_events(const struct view *view)
 {
-	const struct printer p = {view, traces, lane, (size_t)view->width / 2};
+	const struct traces_lane *lane = view->answer->lane;
+	const struct printer p = {view, view->answer->traces, lane, (size_t)view->width / 2};
 	struct trace_walk walk;
 	uint32_t symbol, count;
 
@@ -279,6 +279,14 @@ void view_trace_events(const struct view *view, const struct traces *traces,
 		free(place);
 	}
 	print_end(&p);
+}
+
+void view_trace(const struct view *view)
+{
+	if (view->answer->is_full)
+		print_events(view);
+	else
+		print_loops(view);
 }
 
 /* ---- JSON ---- */
@@ -325,10 +333,10 @@ static void json_row(FILE *out, const struct trace_element *row, size_t num)
 	fputc(']', out);
 }
 
-void view_trace_json(const struct view *view, const struct traces *traces,
-		     const struct traces_lane *lane)
+void view_trace_json(const struct view *view)
 {
-	const struct printer p = {view, traces, lane, 0};
+	const struct traces_lane *lane = view->answer->lane;
+	const struct printer p = {view, view->answer->traces, lane, 0};
 	const struct trace *trace = lane->trace;
 	FILE *out = view->out;
 

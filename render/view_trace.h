@@ -3,22 +3,13 @@
 #ifndef PDB_RENDER_VIEW_TRACE_H
 #define PDB_RENDER_VIEW_TRACE_H
 
-#include <stddef.h>
-
-struct traces;
-struct traces_lane;
 struct view;
 
 /* "[ Isend Irecv Waitall ]^412  exchange() halo.c:33-38": loops whose body is short and of one
  * function in a line, others with their bodies below. Of a sequence with more than a few hundred
- * elements the middle is left out. */
-void view_trace(const struct view *view, const struct traces *traces,
-		const struct traces_lane *lane);
-/* Each event on a line of its own. */
-void view_trace_events(const struct view *view, const struct traces *traces,
-		       const struct traces_lane *lane);
+ * elements the middle is left out. In full each event is on a line of its own. */
+void view_trace(const struct view *view);
 /* An object with the symbols, the bodies and the sequence; docs/traces.md says how. */
-void view_trace_json(const struct view *view, const struct traces *traces,
-		     const struct traces_lane *lane);
+void view_trace_json(const struct view *view);
 
 #endif

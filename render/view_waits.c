@@ -6,6 +6,7 @@
 
 #include "analysis/progress/eqgroup.h"
 #include "analysis/verdict/verdict.h"
+#include "analysis/waits/queue_waits.h"
 #include "analysis/waits/wait_groups.h"
 #include "analysis/waits/waitfor.h"
 #include "model/job/job.h"
@@ -251,8 +252,14 @@ static void print_drawing(const struct view *view, const struct wait_groups *gro
 	free(edges);
 }
 
-void view_waits(const struct view *view, const struct wait_groups *groups)
+void view_waits(const struct view *view)
 {
+	const struct wait_groups *groups = view->answer->waits;
+
+	if (!view->job->model && queue_waits_are_known(view->job)) {
+		view_queue_waits(view);
+		return;
+	}
 	if (!parts_have_models(view))
 		return;
 	print_table(view, groups);
@@ -260,10 +267,16 @@ void view_waits(const struct view *view, const struct wait_groups *groups)
 		print_drawing(view, groups);
 }
 
-void view_waits_dot(const struct view *view, const struct wait_groups *groups)
+void view_waits_dot(const struct view *view)
 {
-	struct dot *dot = dot_create("an arrow leads to those who are waited for", "groups");
+	const struct wait_groups *groups = view->answer->waits;
+	struct dot *dot;
 
+	if (!view->job->model) {
+		view_queue_waits_dot(view);
+		return;
+	}
+	dot = dot_create("an arrow leads to those who are waited for", "groups");
 	for (size_t g = 0; g < groups->num_groups; g++) {
 		const struct wait_group *group = &groups->groups[g];
 		bool is_strong = group->is_apart || group->is_deadlocked;
@@ -310,10 +323,15 @@ static void write_group(struct json *json, const struct view *view, const struct
 	json_end_object(json);
 }
 
-void view_waits_json(const struct view *view, const struct wait_groups *groups)
+void view_waits_json(const struct view *view)
 {
+	const struct wait_groups *groups = view->answer->waits;
 	struct json json = {.out = view->out};
 
+	if (!view->job->model) {
+		view_queue_waits_json(view);
+		return;
+	}
 	json_object(&json, NULL);
 	json_array(&json, "groups");
 	for (size_t g = 0; g < groups->num_groups; g++)

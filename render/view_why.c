@@ -237,13 +237,13 @@ static void print_order(const struct view *view, int rank, uint32_t start)
 		print_way(view, start, 0);
 }
 
-void view_why(const struct view *view, int rank)
+void view_why(const struct view *view)
 {
+	int rank = view->answer->rank, indent;
 	uint32_t start, from;
-	int indent;
 
 	if (!view->job->model && queue_waits_are_known(view->job)) {
-		view_queue_why(view, rank);
+		view_queue_why(view);
 		return;
 	}
 	if (!parts_have_models(view))
@@ -263,18 +263,13 @@ void view_why(const struct view *view, int rank)
 
 /* ---- JSON ---- */
 
-static void print_lines(const struct view *view, void *context)
-{
-	view_why(view, *(int *)context);
-}
-
-void view_why_json(const struct view *view, int rank)
+void view_why_json(const struct view *view)
 {
 	struct json json = {.out = view->out};
 
 	json_object(&json, NULL);
-	json_int(&json, "rank", rank);
-	wait_chain_json(&json, view, rank);
-	json_lines(&json, "text", view, print_lines, &rank);
+	json_int(&json, "rank", view->answer->rank);
+	wait_chain_json(&json, view, view->answer->rank);
+	json_lines(&json, "text", view, view_why);
 	json_end_object(&json);
 }

@@ -74,7 +74,7 @@ void banner_print_moves(struct session *session, FILE *out)
 	int moving = rankset_count(verdict->moving);
 
 	if (session->job->num_crashes) {
-		struct view view = session_view(session);
+		struct view view = session_view(session, NULL);
 
 		view.out = out;
 		view_crashes(&view, NULL);
@@ -137,7 +137,7 @@ static void print_kinds(struct kinds *kinds, const struct session *session, cons
 			FILE *out)
 {
 	int size = session->job->proctable->size;
-	struct view view = session_view((struct session *)session);
+	struct view view = session_view((struct session *)session, NULL);
 
 	for (size_t i = 0; i < kinds->num; i++) {
 		char *who = label_who(kinds->ranks[i], view.width / 3);
@@ -173,7 +173,7 @@ static void print_model_holes(const struct session *session, FILE *out)
 			add_kind(&kinds, job->holes[i].rank, job->holes[i].why);
 	print_kinds(&kinds, session, "", out);
 	if (!job->model && is_unrecorded(job)) {
-		struct view view = session_view((struct session *)session);
+		struct view view = session_view((struct session *)session, NULL);
 
 		view.out = out;
 		text_wrap(&view, 0,

@@ -7,6 +7,7 @@
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/xalloc.h"
+#include "shell/answer.h"
 #include "shell/args.h"
 #include "shell/command.h"
 #include "shell/document.h"
@@ -191,7 +192,7 @@ struct call {
 	const struct command *command;
 	const struct macro *macro;
 	const char *line; /* as it was typed */
-	bool is_json;     /* the answer is to be a document */
+	enum format format;
 };
 
 static int check_call(struct session *session, const struct call *call, const struct args *args,
@@ -217,15 +218,14 @@ static bool take_json(struct args *args)
 	return true;
 }
 
-/* Is the answer to be a document? Not where it is to be a picture. */
-static bool wants_document(const struct session *session, const struct call *call,
-			   const struct output *output, struct args *args)
+/* As the file's ending says; JSON also where it is asked for with the command or for all. */
+static enum format choose_format(const struct session *session, const struct call *call,
+				 const struct output *output, struct args *args)
 {
-	if (!call->command || !(call->command->flags & CMD_DATA))
-		return false;
-	if (output->kind == OUTPUT_DATA)
-		return take_json(args) || strcmp(output->format, "json") == 0;
-	return take_json(args) || (session->is_json && output->kind != OUTPUT_PICTURE);
+	if (call->command && call->command->views[FORMAT_JSON] &&
+	    (take_json(args) || (session->is_json && output->format == FORMAT_TEXT)))
+		return FORMAT_JSON;
+	return output->format;
 }
 
 /* "lp", "info ranks". The caller frees. */
@@ -253,10 +253,14 @@ static int look_anew(struct session *session, const struct command *command, str
 	return command_check_needs(session, command->flags, err);
 }
 
-static int run_command(struct session *session, const struct command *command,
-		       const struct args *args, struct pdb_error *err)
+static int run_command(struct session *session, const struct call *call, const struct args *args,
+		       struct pdb_error *err)
 {
-	return look_anew(session, command, err) < 0 ? -1 : command->run(session, args, err);
+	if (look_anew(session, call->command, err) < 0)
+		return -1;
+	if (call->command->run)
+		return call->command->run(session, args, err);
+	return answer_write(session, call->command, args, call->format, err);
 }
 
 /* An answer that fails on the way leaves no half of one. */
@@ -269,13 +273,11 @@ static int run_document(struct session *session, const struct call *call, const 
 	int status;
 
 	session->out = open_memstream(&result, &size);
-	session->wants_data = "json";
-	session->wants_dot = false;
 	if (!session->out)
 		abort();
 	status = check_call(session, call, args, err);
 	if (!status)
-		status = run_command(session, call->command, args, err);
+		status = run_command(session, call, args, err);
 	fclose(session->out);
 	session->out = outer;
 	document_write(session, outer, name, call->line, status ? NULL : result, err);
@@ -289,7 +291,7 @@ static int run_plain(struct session *session, const struct call *call, const str
 {
 	if (call->macro)
 		return script_run_macro(session, call->macro, args, err);
-	return run_command(session, call->command, args, err);
+	return run_command(session, call, args, err);
 }
 
 /* Words and output are as the user typed them: parse, check, open, run, close. */
@@ -303,12 +305,12 @@ static int run_call(struct session *session, struct call *call, const char *rest
 	int result;
 
 	session->has_given_traces = false;
-	if (output_split(rest, flags, &text, &output, err) < 0)
+	if (output_split(rest, call->command, &text, &output, err) < 0)
 		return -1;
 	result = args_parse(text, &args, err);
 	if (!result) {
-		call->is_json = wants_document(session, call, &output, args);
-		if (!call->is_json)
+		call->format = choose_format(session, call, &output, args);
+		if (call->format != FORMAT_JSON)
 			result = check_call(session, call, args, err);
 		if (!result)
 			result = output_open(&output, session, !(flags & CMD_TERMINAL), err);
@@ -316,14 +318,15 @@ static int run_call(struct session *session, struct call *call, const char *rest
 		    session->editor)
 			spinner_start(call->command->name);
 		if (!result)
-			result = call->is_json ? run_document(session, call, args, err)
-					       : run_plain(session, call, args, err);
+			result = call->format == FORMAT_JSON
+					 ? run_document(session, call, args, err)
+					 : run_plain(session, call, args, err);
 		args_destroy(args);
 	}
 	/* The command's own error is told, not that of closing what it left. */
 	if (output_close(&output, session, !result, result ? NULL : err) < 0)
 		result = -1;
-	if (!result && call->command && !call->is_json)
+	if (!result && call->command && call->format != FORMAT_JSON)
 		tell_age(session, call->command);
 	free(text);
 	return result;

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "render/view.h"
+
 struct args;
 struct pdb_error;
 struct session;
@@ -17,19 +19,15 @@ enum command_flags {
 	CMD_NEEDS_LIVE = 1 << 1,  /* its processes: not a snapshot, not ended */
 	CMD_NEEDS_MODEL = 1 << 2, /* a recorder in at least one rank */
 	CMD_RAW = 1 << 3,         /* takes the line as typed: no quotes, `|` or `>` */
-	CMD_GRAPHIC = 1 << 4,     /* writes DOT when session->wants_dot: `> file.svg` draws */
-	CMD_TERMINAL = 1 << 5,    /* writes to the terminal itself: not collected for the pager */
-	CMD_NO_REPEAT = 1 << 6,   /* an empty line does not do it again */
+	/* a recorder, or stacks with what an MPI library holds of messages */
+	CMD_NEEDS_WAITS = 1 << 4,
+	CMD_TERMINAL = 1 << 5,  /* writes to the terminal itself: not collected for the pager */
+	CMD_NO_REPEAT = 1 << 6, /* an empty line does not do it again */
 	/* an answer about the snapshot: told with its age when old; of a command that does
 	 * without a job if it took the traces of the job here */
 	CMD_ANSWERS = 1 << 7,
-	/* writes JSON when session->wants_data: `--json`, `> file.json` */
-	CMD_DATA = 1 << 8,
-	CMD_SVG = 1 << 9,     /* draws by itself, as data: `> file.svg` */
-	CMD_FOLDED = 1 << 10, /* writes folded stacks, as data: `> file.folded` */
-	/* a recorder, or stacks with what an MPI library holds of messages */
-	CMD_NEEDS_WAITS = 1 << 11,
-	CMD_KEEPS = 1 << 12, /* writes the snapshot down: tells its age to scripts, too */
+	CMD_STACKS = 1 << 8, /* text ends with which ranks of the answer have no stack, and why */
+	CMD_KEEPS = 1 << 9,  /* writes the snapshot down: tells its age to scripts, too */
 };
 
 /* What the words after the command are, for completion. */
@@ -59,8 +57,17 @@ struct command {
 	unsigned flags;
 	int min_words, max_words; /* after the command; max -1: any number */
 	enum command_words words;
-	const struct command *const *family; /* second words; NULL: none. Then run is NULL */
+
+	/* One of three: second words, */
+	const struct command *const *family;
+	/* what is done, */
 	int (*run)(struct session *session, const struct args *args, struct pdb_error *err);
+	/* or what answers in the formats that there are views for, of which text is one: `--json`,
+	 * `> file.svg`. Before, `find` puts into *answer what the words ask, and what has to be
+	 * found for it; NULL: nothing. */
+	int (*find)(struct session *session, const struct args *args, struct answer *answer,
+		    struct pdb_error *err);
+	void (*views[NUM_FORMATS])(const struct view *view);
 };
 
 /* Their titles, and the words that "help WORD" takes for them. */

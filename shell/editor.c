@@ -87,7 +87,7 @@ static void show_offers(char **matches, int num, int longest)
 		for (int i = 1; i <= num; i++) {
 			const int room = columns - longest - 5;
 			char *what = text_fit(find_what(matches[i]), room > 0 ? room : 0,
-					      session_view(active->session).use_unicode);
+					      session_view(active->session, NULL).use_unicode);
 
 			printf("  %-*s  %s\n", longest, matches[i], what);
 			free(what);

@@ -37,87 +37,83 @@ static const char *find_redirection(const char *line)
 	return NULL;
 }
 
-static const char *const pictures[] = {"dot", "svg", "png", "pdf", NULL};
-static const char *const data[] = {"folded", "json", NULL};
+/* What the endings of files ask for. Of those with one name a command takes the first that it has a
+ * view for. */
+static const struct ending {
+	const char *name;
+	enum format format;
+	const char *picture;
+} endings[] = {
+	{"json", FORMAT_JSON, NULL}, {"folded", FORMAT_FOLDED, NULL}, {"dot", FORMAT_DOT, NULL},
+	{"svg", FORMAT_SVG, NULL},   {"svg", FORMAT_DOT, "svg"},      {"png", FORMAT_DOT, "png"},
+	{"pdf", FORMAT_DOT, "pdf"},
+};
 
-/* The one of the formats that a file's ending names; NULL: none of them. */
-static const char *find_format(const char *path, const char *const *formats)
+/* The format of a file by its ending: text, unless the command has a view for that. */
+static int choose_format(const char *path, const struct command *command, struct output *output,
+			 struct pdb_error *err)
 {
 	const char *dot = strrchr(path, '.');
+	const struct ending *known = NULL;
 
-	if (!dot || strchr(dot, '/'))
-		return NULL;
-	for (size_t i = 0; formats[i]; i++)
-		if (strcasecmp(dot + 1, formats[i]) == 0)
-			return formats[i];
-	return NULL;
-}
-
-/* The file behind > or >>: one word, quotes removed. */
-static int split_file(const char *p, unsigned flags, struct output *output, struct pdb_error *err)
-{
-	struct args *args;
-
-	output->kind = OUTPUT_FILE;
-	if (*p == '>') {
-		output->kind = OUTPUT_APPEND;
-		p++;
-	}
-	if (args_parse(p, &args, err) < 0)
-		return -1;
-	if (args->num_words != 1) {
-		args_destroy(args);
-		return error_set(err, ERROR_USAGE, "one file name is expected after \">\"");
-	}
-	output->format = find_format(args->words[0], pictures);
-	if (output->format && flags & CMD_SVG && strcmp(output->format, "svg") == 0) {
-		if (output->kind == OUTPUT_FILE)
-			output->kind = OUTPUT_DATA;
-	} else if (output->format && !(flags & CMD_GRAPHIC)) {
-		if (strcmp(output->format, "dot") != 0) {
-			error_set(err, ERROR_USAGE, "this command draws no %s picture",
-				  output->format);
-			args_destroy(args);
-			return -1;
+	for (size_t i = 0; dot && i < sizeof(endings) / sizeof(endings[0]); i++) {
+		if (strcasecmp(dot + 1, endings[i].name) != 0)
+			continue;
+		known = &endings[i];
+		if (command && command->views[known->format]) {
+			output->format = known->format;
+			output->picture = known->picture;
+			return 0;
 		}
-		output->format = NULL;
 	}
-	if (flags & CMD_DATA && !output->format) {
-		output->format = find_format(args->words[0], data);
-		if (output->format && output->kind == OUTPUT_FILE)
-			output->kind = OUTPUT_DATA;
-	}
-	if (output->format && strcmp(output->format, "folded") == 0 && !(flags & CMD_FOLDED)) {
-		args_destroy(args);
+	if (known && known->picture)
+		return error_set(err, ERROR_USAGE, "this command draws no %s picture", known->name);
+	if (known && known->format == FORMAT_FOLDED && command && command->views[FORMAT_JSON])
 		return error_set(err, ERROR_USAGE,
 				 "this command writes no folded stacks; .json is for all of it");
-	}
-	if (output->format && output->kind == OUTPUT_APPEND) {
-		args_destroy(args);
-		return error_set(err, ERROR_USAGE,
-				 "pictures and data cannot be appended to a file");
-	}
-	if (output->format && output->kind == OUTPUT_FILE)
-		output->kind = OUTPUT_PICTURE;
-	output->target = xstrdup(args->words[0]);
-	args_destroy(args);
 	return 0;
 }
 
-int output_split(const char *line, unsigned flags, char **command_ret, struct output *output,
-		 struct pdb_error *err)
+/* The file behind > or >>: one word, quotes removed. */
+static int split_file(const char *p, const struct command *command, struct output *output,
+		      struct pdb_error *err)
+{
+	struct args *args;
+	int result;
+
+	output->kind = *p == '>' ? OUTPUT_APPEND : OUTPUT_FILE;
+	if (args_parse(p + (*p == '>'), &args, err) < 0)
+		return -1;
+	if (args->num_words != 1)
+		result = error_set(err, ERROR_USAGE, "one file name is expected after \">\"");
+	else
+		result = choose_format(args->words[0], command, output, err);
+	if (!result && output->format != FORMAT_TEXT && output->kind == OUTPUT_APPEND)
+		result = error_set(err, ERROR_USAGE,
+				   "pictures and data cannot be appended to a file");
+	if (!result) {
+		if (output->format != FORMAT_TEXT)
+			output->kind = OUTPUT_COLLECTED;
+		output->target = xstrdup(args->words[0]);
+	}
+	args_destroy(args);
+	return result;
+}
+
+int output_split(const char *line, const struct command *command, char **text_ret,
+		 struct output *output, struct pdb_error *err)
 {
 	const char *mark = find_redirection(line);
 	const char *p;
 
 	*output = (struct output){.kind = OUTPUT_PLAIN};
 	if (!mark) {
-		*command_ret = xstrdup(line);
+		*text_ret = xstrdup(line);
 		return 0;
 	}
 	p = mark + 1;
 	if (*mark == '>') {
-		if (split_file(p, flags, output, err) < 0)
+		if (split_file(p, command, output, err) < 0)
 			return -1;
 	} else {
 		while (isblank((unsigned char)*p))
@@ -127,7 +123,7 @@ int output_split(const char *line, unsigned flags, char **command_ret, struct ou
 		output->kind = OUTPUT_PIPE;
 		output->target = xstrdup(p);
 	}
-	*command_ret = xstrndup(line, mark - line);
+	*text_ret = xstrndup(line, mark - line);
 	return 0;
 }
 
@@ -153,8 +149,7 @@ int output_open(struct output *output, struct session *session, bool is_collecte
 		else
 			output->stream = stdout;
 		break;
-	case OUTPUT_PICTURE:
-	case OUTPUT_DATA:
+	case OUTPUT_COLLECTED:
 		output->stream = open_memstream(&output->memory, &output->memory_size);
 		break;
 	case OUTPUT_PIPE:
@@ -179,17 +174,15 @@ int output_open(struct output *output, struct session *session, bool is_collecte
 		return error_errno(err, "cannot write to %s", path ? path : "memory");
 	session->out = output->stream;
 	session->out_is_paged = output->kind == OUTPUT_PLAIN && output->stream != output->outer;
-	session->wants_dot = output->kind == OUTPUT_PICTURE;
-	session->wants_data = output->kind == OUTPUT_DATA ? output->format : NULL;
 	return 0;
 }
 
-static int write_picture(const struct output *output, struct pdb_error *err)
+static int write_collected(const struct output *output, struct pdb_error *err)
 {
 	FILE *file;
 
-	if (output->kind == OUTPUT_PICTURE && strcmp(output->format, "dot") != 0)
-		return graphviz_write(output->memory, output->format, output->target, err);
+	if (output->picture)
+		return graphviz_write(output->memory, output->picture, output->target, err);
 	file = gate_open_file(output->target, "we", NULL);
 	if (!file)
 		return error_errno(err, "cannot write to %s", output->target);
@@ -219,8 +212,7 @@ static int close_stream(struct output *output, struct pdb_error *err)
 			return 0;
 		}
 		/* fall through */
-	case OUTPUT_PICTURE:
-	case OUTPUT_DATA:
+	case OUTPUT_COLLECTED:
 		fclose(output->stream);
 		return 0;
 	default:
@@ -234,8 +226,6 @@ int output_close(struct output *output, struct session *session, bool keep, stru
 {
 	int result = 0;
 
-	session->wants_dot = false;
-	session->wants_data = NULL;
 	session->out_is_paged = false;
 	if (output->stream) {
 		session->out = output->outer;
@@ -250,7 +240,7 @@ int output_close(struct output *output, struct session *session, bool keep, stru
 	else if (!result && output->memory && output->kind == OUTPUT_PLAIN)
 		fwrite(output->memory, 1, output->memory_size, stdout);
 	else if (!result && output->memory && keep)
-		result = write_picture(output, err);
+		result = write_collected(output, err);
 	spinner_stop();
 	free(output->memory);
 	free(output->target);

@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "render/view.h"
+
+struct command;
 struct pdb_error;
 struct session;
 
@@ -15,15 +18,14 @@ enum output_kind {
 	OUTPUT_PIPE,
 	OUTPUT_FILE,
 	OUTPUT_APPEND,
-	OUTPUT_PICTURE,
-	OUTPUT_DATA,
+	OUTPUT_COLLECTED, /* a file of another format than text, which is written whole or not */
 };
 
 struct output {
 	enum output_kind kind;
 	char *target; /* shell command or file name; NULL for OUTPUT_PLAIN */
-	/* OUTPUT_PICTURE: "dot", "svg", "png", "pdf"; OUTPUT_DATA: "folded", "json", "svg" */
-	const char *format;
+	enum format format;
+	const char *picture; /* what Graphviz makes of it: "svg", "png", "pdf"; NULL: nothing */
 
 	FILE *stream; /* while open: a gate, or memory */
 	FILE *pipe;   /* OUTPUT_PIPE: below the gate */
@@ -33,13 +35,13 @@ struct output {
 	size_t memory_size;
 };
 
-/* Part `line` at the first unquoted `|` or `>` into the command (*command_ret, the caller frees)
- * and where its output goes. flags: of the command, whether it can draw and write data, so that
- * known endings make pictures and data. On failure nothing is left to free. */
-int output_split(const char *line, unsigned flags, char **command_ret, struct output *output,
-		 struct pdb_error *err);
+/* Part `line` at the first unquoted `|` or `>` into the command (*text_ret, the caller frees) and
+ * where its output goes. Endings of files choose among the formats of `command`; NULL: it has none.
+ * On failure nothing is left to free. */
+int output_split(const char *line, const struct command *command, char **text_ret,
+		 struct output *output, struct pdb_error *err);
 
-/* Open it: session->out, wants_dot and wants_data are set until output_close(). */
+/* Open it: session->out is set until output_close(). */
 int output_open(struct output *output, struct session *session, bool is_collected,
 		struct pdb_error *err);
 

@@ -9,6 +9,7 @@
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/collective_groups.h"
 #include "analysis/waits/wait_groups.h"
+#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
 #include "model/job/proctable.h"
@@ -35,7 +36,6 @@ bool page_is_name(const char *path)
 /* What a command prints, NULL if it fails. The caller frees. */
 static char *ask(struct session *session, const char *line)
 {
-	const char *wanted = session->wants_data;
 	FILE *outer = session->out;
 	char *text = NULL;
 	size_t size = 0;
@@ -47,7 +47,6 @@ static char *ask(struct session *session, const char *line)
 	result = command_execute(session, line, NULL);
 	fclose(session->out);
 	session->out = outer;
-	session->wants_data = wanted;
 	if (result == 0)
 		return text;
 	free(text);
@@ -114,7 +113,9 @@ int page_write(struct session *session, FILE *out, struct pdb_error *err)
 	struct calltree *tree = make_tree(session);
 	struct collective_groups **collectives = make_collectives(session);
 	struct wait_groups *waits = NULL;
-	struct view view = session_view(session);
+	struct arena *arena = arena_create();
+	struct view view = session_view(session, arena);
+	struct answer answer = {.arena = arena, .tree = tree, .collectives = collectives};
 	int result;
 	struct report report = {
 		.view = &view,
@@ -122,8 +123,6 @@ int page_write(struct session *session, FILE *out, struct pdb_error *err)
 		.made = made,
 		.facts = facts,
 		.costs = costs,
-		.tree = tree,
-		.collectives = collectives,
 	};
 
 	view.out = out;
@@ -132,11 +131,13 @@ int page_write(struct session *session, FILE *out, struct pdb_error *err)
 	view.use_color = false;
 	view.is_html = true;
 	view.focus = NULL;
+	view.answer = &answer;
 	if (session->waitfor)
-		report.waits = waits =
+		answer.waits = waits =
 			wait_groups_create(session->waitfor, session->groups, ranks,
 					   session->verdict->culprits, MAX_WAIT_GROUPS);
 	result = report_write(&report, err);
+	arena_destroy(arena);
 	wait_groups_destroy(waits);
 	free_collectives(session, collectives);
 	calltree_destroy(tree);

@@ -20,6 +20,7 @@
 #include "render/parts.h"
 #include "render/text.h"
 #include "render/view.h"
+#include "shell/answer.h"
 #include "shell/args.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
@@ -279,7 +280,7 @@ static void find_facts(struct pdb_job *job)
 	if (job->has_facts)
 		return;
 	before = enter();
-	view = session_view(&job->session);
+	view = session_view(&job->session, NULL);
 	find_verdict(job);
 	if (job->session.groups)
 		find_model_groups(job, &view);
@@ -343,7 +344,7 @@ static const struct command *take_question(const char **question, struct pdb_err
 
 /* The answer as the command writes it; NULL and *err. */
 static char *run_question(struct session *session, const struct command *command, const char *words,
-			  const char *data, struct pdb_error *err)
+			  enum format format, struct pdb_error *err)
 {
 	FILE *outer = session->out, *memory;
 	struct args *args;
@@ -355,14 +356,12 @@ static char *run_question(struct session *session, const struct command *command
 		return NULL;
 	memory = open_memstream(&text, &size);
 	session->out = gate_open(memory);
-	session->wants_data = data;
 	result = command_check(session, command, args, err);
 	if (!result)
-		result = command->run(session, args, err);
+		result = answer_write(session, command, args, format, err);
 	fclose(session->out);
 	fclose(memory);
 	session->out = outer;
-	session->wants_data = NULL;
 	args_destroy(args);
 	if (!result)
 		return text;
@@ -391,7 +390,8 @@ static char *ask(struct pdb_job *job, const char *question, bool is_json, char *
 	const struct command *command = take_question(&words, &err);
 
 	if (command)
-		text = run_question(&job->session, command, words, is_json ? "json" : NULL, &err);
+		text = run_question(&job->session, command, words,
+				    is_json ? FORMAT_JSON : FORMAT_TEXT, &err);
 	if (!text)
 		give_error(&err, error);
 	if (text && is_json) {

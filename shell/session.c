@@ -649,12 +649,14 @@ static int terminal_width(const struct session *session)
 	return width < 40 ? 40 : width;
 }
 
-struct view session_view(struct session *session)
+struct view session_view(struct session *session, struct arena *arena)
 {
 	const char *term = getenv("TERM");
 
 	return (struct view){
 		.out = session->out,
+		.arena = arena,
+		.session = session,
 		.width = terminal_width(session),
 		.use_unicode = decide(session, SETTING_UNICODE,
 				      strcmp(nl_langinfo(CODESET), "UTF-8") == 0),

@@ -17,6 +17,7 @@
 #include "shell/safe_paths.h"
 #include "shell/settings.h"
 
+struct arena;
 struct code_address;
 struct code_question;
 struct cores;
@@ -84,10 +85,7 @@ struct session {
 	FILE *out;         /* what commands print to */
 	int out_fd;        /* where that ends, for programs that write there themselves */
 	bool out_is_paged; /* collected to be shown on the terminal */
-	bool wants_dot;    /* the output is to be a picture: print DOT */
-	/* the output is to be data: "folded", "json" or "svg"; NULL: text */
-	const char *wants_data;
-	bool is_json; /* all answers are to be JSON that can be */
+	bool is_json;      /* all answers are to be JSON that can be */
 
 	struct line_source
 		*source;       /* of the line that is being carried out; NULL: the command line */
@@ -164,8 +162,9 @@ bool session_has_ended(struct session *session);
  * this host that live on. */
 void session_describe_end(const struct session *session, char *buffer, size_t size);
 
-/* How the views see it now; its pointers are borrowed from the session. */
-struct view session_view(struct session *session);
+/* How the views see it now, without an answer; its pointers are borrowed from the session. What
+ * they make lives in the arena. */
+struct view session_view(struct session *session, struct arena *arena);
 
 /* Rank lists ("lp", "group 2", "host node7" as this session sees them) from *next to the end of the
  * words, united; without words the focus, else all ranks. On success *ret belongs to the caller. */

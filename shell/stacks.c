@@ -17,6 +17,8 @@
 
 #define MAX_FRAMES 100000
 
+ARENA_DEFINE_IN(calltree)
+
 /* ---- Options ---- */
 
 #define PLACE(member) offsetof(struct stacks_options, member)
@@ -156,7 +158,7 @@ static struct calltree *make_whole_tree(struct session *session, const struct st
 static struct rankset *take_steps(struct session *session, const struct stacks_options *o,
 				  const struct temporal_result *order, struct pdb_error *err)
 {
-	struct view view = session_view(session);
+	struct view view = session_view(session, NULL);
 	struct rankset *ranks = temporal_steps(order, (size_t)o->num, o->is_last);
 	char *why;
 
@@ -218,19 +220,26 @@ struct calltree *stacks_make_tree(struct session *session, const struct stacks_o
 	return NULL;
 }
 
-void stacks_print_tree(struct session *session, const struct stacks_options *o,
-		       const struct calltree *tree)
+int stacks_find_tree(struct session *session, const struct args *args, bool over_time,
+		     struct answer *answer, struct pdb_error *err)
 {
-	struct view view = session_view(session);
+	struct stacks_options taken;
+	struct calltree *tree = NULL;
+	int result = 0;
 
-	if (session->wants_dot) {
-		view_calltree_dot(&view, tree);
-	} else if (!session->wants_data) {
-		view_calltree(&view, tree);
-		banner_print_stack_holes(session, o->ranks, session->out);
-	} else if (strcmp(session->wants_data, "json") == 0) {
-		view_calltree_json(&view, tree);
-	} else {
-		view_calltree_folded(&view, tree);
-	}
+	if (stacks_take_options(session, args, &taken, err) < 0)
+		return -1;
+	if (over_time)
+		result = stacks_ensure(session, taken.ranks, err);
+	else if (!session_has_ended(session))
+		result = stack_order_sample(session, taken.ranks, err);
+	if (!result)
+		tree = stacks_make_tree(session, &taken, over_time, err);
+	if (!tree && answer->format == FORMAT_TEXT)
+		banner_print_stack_holes(session, taken.ranks, session->out);
+	answer->tree = calltree_in(answer->arena, tree);
+	answer->ranks = rankset_in(answer->arena, taken.ranks);
+	taken.ranks = NULL;
+	stacks_options_deinit(&taken);
+	return tree ? 0 : -1;
 }

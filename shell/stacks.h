@@ -8,6 +8,7 @@
 
 #include "analysis/stacks/calltree.h"
 
+struct answer;
 struct args;
 struct pdb_error;
 struct rankset;
@@ -55,9 +56,9 @@ int stacks_ensure(struct session *session, const struct rankset *ranks, struct p
 struct calltree *stacks_make_tree(struct session *session, const struct stacks_options *options,
 				  bool over_time, struct pdb_error *err);
 
-/* Print it as text, DOT or data, as the session's output wants it; in text also which ranks have no
- * stack, and why. */
-void stacks_print_tree(struct session *session, const struct stacks_options *options,
-		       const struct calltree *tree);
+/* The tree that the words ask for, into the answer: of stacks that are taken now or, over_time, of
+ * those that there are. Without one the text of an answer is which ranks have no stack, and why. */
+int stacks_find_tree(struct session *session, const struct args *args, bool over_time,
+		     struct answer *answer, struct pdb_error *err);
 
 #endif

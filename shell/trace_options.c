@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/trace/traces.h"
@@ -59,33 +60,51 @@ static const struct option options[] = {
 	{TAKES("without", OPTION_OTHER, runs.filter.without), .take = take_pattern},
 };
 
-int trace_options_take(struct session *session, const struct args *args, unsigned int takes,
-		       struct trace_options *ret, struct args *rest, struct pdb_error *err)
+static void end_options(void *object)
 {
+	struct trace_options *o = object;
+
+	for (unsigned int i = 0; i < o->num_expressions; i++)
+		regfree(&o->expressions[i]);
+}
+
+struct trace_options *trace_options_take(struct session *session, const struct args *args,
+					 unsigned int takes, struct answer *answer,
+					 struct args *rest, struct pdb_error *err)
+{
+	struct trace_options *ret = arena_alloc(answer->arena, sizeof(*ret));
+	bool failed;
+
 	*ret = (struct trace_options){
 		.linkage = LINKAGE_AVERAGE,
 		.runs.all_threads = session->settings.values[SETTING_THREADS] == SWITCH_ON,
 	};
-	if (option_take_all(options, sizeof(options) / sizeof(options[0]), takes, args, ret, rest,
-			    err) == 0)
-		return 0;
-	trace_options_deinit(ret, rest);
-	return -1;
-}
-
-void trace_options_deinit(struct trace_options *o, struct args *rest)
-{
-	for (unsigned int i = 0; i < o->num_expressions; i++)
-		regfree(&o->expressions[i]);
-	free(rest->words);
+	arena_keep(answer->arena, ret, end_options);
+	failed = option_take_all(options, sizeof(options) / sizeof(options[0]), takes, args, ret,
+				 rest, err) < 0;
+	arena_keep(answer->arena, rest->words, free);
+	answer->is_full = ret->all;
+	return failed ? NULL : ret;
 }
 
 /* ---- A run ---- */
 
-int trace_input_open(struct session *session, const char *word, const struct rankset *ranks,
-		     struct trace_input *ret, struct pdb_error *err)
+static void end_input(void *object)
 {
-	*ret = (struct trace_input){.name = word};
+	struct trace_input *input = object;
+
+	traces_destroy(input->traces);
+	if (input->is_own)
+		job_destroy(input->job);
+}
+
+const struct trace_input *trace_input_open(struct session *session, const char *word,
+					   const struct rankset *ranks, struct answer *answer,
+					   struct pdb_error *err)
+{
+	struct trace_input *ret = arena_alloc(answer->arena, sizeof(*ret));
+
+	ret->name = word;
 	if (strcmp(word, ".") != 0) {
 		ret->is_own = true;
 		ret->traces = trace_source_load(word, &ret->job, err);
@@ -97,13 +116,6 @@ int trace_input_open(struct session *session, const char *word, const struct ran
 			  "there is no job for \".\": attach to one, load a "
 			  "snapshot, or name two files");
 	}
-	return ret->traces ? 0 : -1;
-}
-
-void trace_input_close(struct trace_input *input)
-{
-	traces_destroy(input->traces);
-	if (input->is_own)
-		job_destroy(input->job);
-	*input = (struct trace_input){.name = NULL};
+	arena_keep(answer->arena, ret, end_input);
+	return ret->traces ? ret : NULL;
 }

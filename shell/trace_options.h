@@ -10,6 +10,7 @@
 #include "analysis/traces/trace_runs.h"
 #include "render/view_traces.h"
 
+struct answer;
 struct args;
 struct pdb_error;
 struct rankset;
@@ -43,12 +44,11 @@ struct trace_options {
 };
 
 /* Take the options, `takes` of enum trace_option_group among them, off the words; *rest_ret has the
- * others, its words borrowed. Refused are also files of kinds that these commands do not write. On
- * failure there is nothing to free. */
-int trace_options_take(struct session *session, const struct args *args, unsigned int takes,
-		       struct trace_options *ret, struct args *rest_ret, struct pdb_error *err);
-/* Frees the words' array, too. */
-void trace_options_deinit(struct trace_options *options, struct args *rest);
+ * others, borrowed. All is the answer's, whose is_full is set. NULL and *err: not such options, or
+ * a file of a kind that these commands do not write. */
+struct trace_options *trace_options_take(struct session *session, const struct args *args,
+					 unsigned int takes, struct answer *answer,
+					 struct args *rest_ret, struct pdb_error *err);
 
 /* ---- A run ---- */
 
@@ -60,10 +60,10 @@ struct trace_input {
 };
 
 /* The word "." is the session's job, of which `ranks` are wanted (NULL: all), others are snapshots.
- * ERROR_NOT_FOUND: there are no traces. */
-int trace_input_open(struct session *session, const char *word, const struct rankset *ranks,
-		     struct trace_input *ret, struct pdb_error *err);
-void trace_input_close(struct trace_input *input); /* all zero is fine */
+ * It is the answer's. NULL and ERROR_NOT_FOUND: there are no traces. */
+const struct trace_input *trace_input_open(struct session *session, const char *word,
+					   const struct rankset *ranks, struct answer *answer,
+					   struct pdb_error *err);
 
 static inline struct trace_run trace_input_run(const struct trace_input *input)
 {

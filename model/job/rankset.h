@@ -9,12 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/arena.h"
+
 struct pdb_error;
 struct rankset;
 
 struct rankset *rankset_create(void);
 void rankset_destroy(struct rankset *set); /* NULL is fine */
 struct rankset *rankset_copy(const struct rankset *set);
+ARENA_DEFINE_IN(rankset)
 
 void rankset_add(struct rankset *set, int rank); /* rank >= 0 */
 void rankset_add_range(struct rankset *set, int first, int last);

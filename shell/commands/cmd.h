@@ -12,4 +12,7 @@ extern const struct command cmd_apropos, cmd_bt, cmd_classes, cmd_collectives, c
 	cmd_shell, cmd_show, cmd_similar, cmd_source, cmd_suspects, cmd_trace, cmd_tree,
 	cmd_tutorial, cmd_waits, cmd_watch, cmd_why;
 
+/* Of the family "info". */
+extern const struct command info_hosts, info_job, info_overhead, info_ranks, info_recorder;
+
 #endif

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * bt: merged back traces of this moment. */
-#include "model/error.h"
 #include "render/view.h"
-#include "shell/banner.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
-#include "shell/session.h"
-#include "shell/stack_order.h"
 #include "shell/stacks.h"
 
-static int run_bt(struct session *session, const struct args *args, struct pdb_error *err);
+static int find_bt(struct session *session, const struct args *args, struct answer *answer,
+		   struct pdb_error *err);
 
 const struct command cmd_bt = {
 	.name = "bt",
@@ -28,30 +25,19 @@ const struct command cmd_bt = {
 		"in one, with the options and files of tree. Functions in Python (CPython 3.11\n"
 		"and 3.13) are shown in the place of the interpreter's own.",
 	.example = "bt lp",
-	.flags = CMD_NEEDS_JOB | CMD_GRAPHIC | CMD_DATA | CMD_FOLDED,
+	.flags = CMD_NEEDS_JOB | CMD_STACKS,
 	.max_words = -1,
 	.options = STACKS_OPTIONS,
 	.words = WORDS_RANKS,
-	.run = run_bt,
+	.find = find_bt,
+	.views = {[FORMAT_TEXT] = view_calltree,
+		  [FORMAT_JSON] = view_calltree_json,
+		  [FORMAT_DOT] = view_calltree_dot,
+		  [FORMAT_FOLDED] = view_calltree_folded},
 };
 
-static int run_bt(struct session *session, const struct args *args, struct pdb_error *err)
+static int find_bt(struct session *session, const struct args *args, struct answer *answer,
+		   struct pdb_error *err)
 {
-	struct stacks_options options;
-	struct calltree *tree = NULL;
-	int result = 0;
-
-	if (stacks_take_options(session, args, &options, err) < 0)
-		return -1;
-	if (!session_has_ended(session))
-		result = stack_order_sample(session, options.ranks, err);
-	if (!result)
-		tree = stacks_make_tree(session, &options, false, err);
-	if (tree)
-		stacks_print_tree(session, &options, tree);
-	else if (!session->wants_dot && !session->wants_data)
-		banner_print_stack_holes(session, options.ranks, session->out);
-	calltree_destroy(tree);
-	stacks_options_deinit(&options);
-	return tree ? 0 : -1;
+	return stacks_find_tree(session, args, false, answer, err);
 }

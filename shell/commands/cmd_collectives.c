@@ -5,16 +5,18 @@
 #include <string.h>
 
 #include "analysis/waits/collective_groups.h"
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/job_comms.h"
-#include "model/xalloc.h"
 #include "render/view.h"
+#include "shell/args.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
 
-static int run_collectives(struct session *session, const struct args *args, struct pdb_error *err);
+static int find_collectives(struct session *session, const struct args *args, struct answer *answer,
+			    struct pdb_error *err);
 
 const struct command cmd_collectives = {
 	.name = "collectives",
@@ -26,11 +28,14 @@ const struct command cmd_collectives = {
 		"number in the first column, or a name; it is then shown with its members, and\n"
 		"with roots and sizes.",
 	.example = "collectives MPI_COMM_WORLD",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_DATA | CMD_ANSWERS,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.max_words = 1,
 	.words = WORDS_COMMS,
-	.run = run_collectives,
+	.find = find_collectives,
+	.views = {[FORMAT_TEXT] = view_collectives, [FORMAT_JSON] = view_collectives_json},
 };
+
+ARENA_DEFINE_IN(collective_groups)
 
 /* By number or name: their indexes in chosen[], which has room for all. */
 static int choose(const struct job_comms *comms, const char *word, uint32_t *chosen,
@@ -56,39 +61,24 @@ static int choose(const struct job_comms *comms, const char *word, uint32_t *cho
 	return 0;
 }
 
-static void show(struct session *session, bool is_all, const uint32_t *chosen, size_t num)
-{
-	struct collective_groups **groups = xcalloc(num, sizeof(*groups));
-	struct view view = session_view(session);
-
-	for (size_t i = 0; i < num; i++)
-		groups[i] =
-			collective_groups_create(session->job->model, session->comms, chosen[i]);
-	if (session->wants_data)
-		view_collectives_json(&view, chosen, groups, num);
-	else if (is_all)
-		view_collectives(&view, groups);
-	for (size_t i = 0; i < num; i++) {
-		if (!session->wants_data && !is_all)
-			view_collective(&view, chosen[i], groups[i]);
-		collective_groups_destroy(groups[i]);
-	}
-	free(groups);
-}
-
-static int run_collectives(struct session *session, const struct args *args, struct pdb_error *err)
+static int find_collectives(struct session *session, const struct args *args, struct answer *answer,
+			    struct pdb_error *err)
 {
 	const char *word = args->num_words ? args->words[0] : NULL;
+	struct collective_groups **groups;
 	uint32_t *chosen;
-	size_t num;
-	int result;
 
 	if (session->comms->num_comms == 0)
 		return error_set(err, ERROR_NOT_FOUND, "nothing is known of the communicators");
-	chosen = xcalloc(session->comms->num_comms, sizeof(*chosen));
-	result = choose(session->comms, word, chosen, &num, err);
-	if (result == 0)
-		show(session, !word, chosen, num);
-	free(chosen);
-	return result;
+	chosen = arena_array(answer->arena, session->comms->num_comms, sizeof(*chosen));
+	if (choose(session->comms, word, chosen, &answer->num_collectives, err) < 0)
+		return -1;
+	groups = arena_array(answer->arena, answer->num_collectives, sizeof(*groups));
+	for (size_t i = 0; i < answer->num_collectives; i++)
+		groups[i] = collective_groups_in(
+			answer->arena,
+			collective_groups_create(session->job->model, session->comms, chosen[i]));
+	answer->comms = word ? chosen : NULL;
+	answer->collectives = groups;
+	return 0;
 }

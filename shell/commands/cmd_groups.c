@@ -8,7 +8,8 @@
 #include "shell/session.h"
 #include "shell/stack_order.h"
 
-static int run_groups(struct session *session, const struct args *args, struct pdb_error *err);
+static int find_groups(struct session *session, const struct args *args, struct answer *answer,
+		       struct pdb_error *err);
 
 const struct command cmd_groups = {
 	.name = "groups",
@@ -23,24 +24,17 @@ const struct command cmd_groups = {
 		"Without a recorder they are those of the same stack, in their temporal order, at\n"
 		"the time of the look; \"order\" takes new ones.",
 	.example = "groups | grep MPI_Allreduce",
-	.flags = CMD_NEEDS_JOB | CMD_DATA | CMD_ANSWERS,
-	.run = run_groups,
+	.flags = CMD_NEEDS_JOB | CMD_ANSWERS,
+	.find = find_groups,
+	.views = {[FORMAT_TEXT] = view_groups, [FORMAT_JSON] = view_groups_json},
 };
 
-static int run_groups(struct session *session, const struct args *args, struct pdb_error *err)
+static int find_groups(struct session *session, const struct args *args, struct answer *answer,
+		       struct pdb_error *err)
 {
-	struct view view = session_view(session);
-
 	(void)args;
-	if (!session->job->model && !stack_order_of_look(session, err))
-		return -1;
-	if (session->job->model && session->wants_data)
-		view_groups_json(&view);
-	else if (session->job->model)
-		view_groups(&view);
-	else if (session->wants_data)
-		view_order_json(&view, session->order);
-	else
-		view_order(&view, session->order);
-	return 0;
+	if (session->job->model)
+		return 0;
+	answer->order = stack_order_of_look(session, err);
+	return answer->order ? 0 : -1;
 }

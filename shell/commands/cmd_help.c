@@ -106,7 +106,7 @@ static void list_names(FILE *out, enum command_topic group, int width)
 
 static void list_short(struct session *session)
 {
-	struct view view = session_view(session);
+	struct view view = session_view(session, NULL);
 	FILE *out = session->out;
 
 	for (int group = 0; group < NUM_TOPICS; group++) {

@@ -2,11 +2,13 @@
  * history: what a rank did last. */
 #include "model/error.h"
 #include "render/view.h"
+#include "shell/args.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
 
-static int run_history(struct session *session, const struct args *args, struct pdb_error *err);
+static int find_history(struct session *session, const struct args *args, struct answer *answer,
+			struct pdb_error *err);
 
 const struct command cmd_history = {
 	.name = "history",
@@ -16,30 +18,24 @@ const struct command cmd_history = {
 	.text = "The last COUNT transitions, or as many as fit the screen. The recorder keeps\n"
 		"some thousands of them for each thread.",
 	.example = "history 3 20",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_DATA | CMD_ANSWERS,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.min_words = 1,
 	.max_words = 3,
 	.words = WORDS_RANK,
-	.run = run_history,
+	.find = find_history,
+	.views = {[FORMAT_TEXT] = view_history, [FORMAT_JSON] = view_history_json},
 };
 
-static int run_history(struct session *session, const struct args *args, struct pdb_error *err)
+static int find_history(struct session *session, const struct args *args, struct answer *answer,
+			struct pdb_error *err)
 {
-	struct view view = session_view(session);
 	size_t next = 0;
 	long count = 0;
-	int rank;
 
-	if (session_take_model_rank(session, args, &next, &rank, err) < 0)
+	if (session_take_model_rank(session, args, &next, &answer->rank, err) < 0 ||
+	    (next < args->num_words &&
+	     args_take_number(args, &next, "count", 1, 1 << 20, &count, err) < 0))
 		return -1;
-	if (next < args->num_words &&
-	    args_take_number(args, &next, "count", 1, 1 << 20, &count, err) < 0)
-		return -1;
-	if (args_end(args, next, err) < 0)
-		return -1;
-	if (session->wants_data)
-		view_history_json(&view, rank, count);
-	else
-		view_history(&view, rank, count);
-	return 0;
+	answer->count = (int)count;
+	return args_end(args, next, err);
 }

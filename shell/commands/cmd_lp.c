@@ -9,7 +9,8 @@
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
 
-static int run_lp(struct session *session, const struct args *args, struct pdb_error *err);
+static int find_lp(struct session *session, const struct args *args, struct answer *answer,
+		   struct pdb_error *err);
 
 const struct command cmd_lp = {
 	.name = "lp",
@@ -30,8 +31,9 @@ const struct command cmd_lp = {
 		"the\n"
 		"answer of a new look.",
 	.example = "lp",
-	.flags = CMD_NEEDS_JOB | CMD_DATA | CMD_ANSWERS,
-	.run = run_lp,
+	.flags = CMD_NEEDS_JOB | CMD_ANSWERS,
+	.find = find_lp,
+	.views = {[FORMAT_TEXT] = view_lp, [FORMAT_JSON] = view_lp_json},
 };
 
 /* That there was no hang some time ago, when the job was started perhaps, helps nobody. */
@@ -42,18 +44,13 @@ static bool is_worth_a_look(struct session *session)
 	       session_age(session) > session->settings.values[SETTING_STALE];
 }
 
-static int run_lp(struct session *session, const struct args *args, struct pdb_error *err)
+static int find_lp(struct session *session, const struct args *args, struct answer *answer,
+		   struct pdb_error *err)
 {
-	struct view view;
-
 	(void)args;
+	(void)answer;
 	/* Where nothing is left of the job the last look is told, with its age. */
 	if (is_worth_a_look(session))
 		session_refresh(session, err);
-	view = session_view(session);
-	if (session->wants_data)
-		view_lp_json(&view);
-	else
-		view_lp(&view);
 	return 0;
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * messages: what ranks have sent each other, counted at both ends. */
 #include "analysis/waits/message_pairs.h"
-#include "model/error.h"
+#include "model/arena.h"
 #include "model/job/job.h"
-#include "model/job/rankset.h"
 #include "render/view.h"
+#include "shell/answer.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
 
-static int run_messages(struct session *session, const struct args *args, struct pdb_error *err);
+static int find_messages(struct session *session, const struct args *args, struct answer *answer,
+			 struct pdb_error *err);
 
 const struct command cmd_messages = {
 	.name = "messages",
@@ -22,27 +23,19 @@ const struct command cmd_messages = {
 		"several (without RANKS: those in focus, else all) only those that differ or are\n"
 		"not complete.",
 	.example = "messages 101",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_DATA | CMD_ANSWERS,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.max_words = -1,
 	.words = WORDS_RANKS,
-	.run = run_messages,
+	.find = find_messages,
+	.views = {[FORMAT_TEXT] = view_messages, [FORMAT_JSON] = view_messages_json},
 };
 
-static int run_messages(struct session *session, const struct args *args, struct pdb_error *err)
-{
-	struct view view = session_view(session);
-	struct message_pairs *pairs;
-	struct rankset *ranks;
-	size_t next = 0;
+ARENA_DEFINE_IN(message_pairs)
 
-	if (session_take_ranks(session, args, &next, &ranks, err) < 0)
-		return -1;
-	pairs = message_pairs_create(session->job->model, session->comms);
-	if (session->wants_data)
-		view_messages_json(&view, pairs, ranks);
-	else
-		view_messages(&view, pairs, ranks);
-	message_pairs_destroy(pairs);
-	rankset_destroy(ranks);
-	return 0;
+static int find_messages(struct session *session, const struct args *args, struct answer *answer,
+			 struct pdb_error *err)
+{
+	answer->pairs = message_pairs_in(answer->arena,
+					 message_pairs_create(session->job->model, session->comms));
+	return answer_take_ranks(session, args, answer, err);
 }

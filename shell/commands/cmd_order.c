@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * order: which stacks are of earlier moments than others. */
 #include "analysis/stacks/temporal.h"
-#include "model/job/rankset.h"
+#include "model/arena.h"
 #include "render/view.h"
-#include "shell/banner.h"
+#include "shell/answer.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
 #include "shell/stack_order.h"
 
-static int run_order(struct session *session, const struct args *args, struct pdb_error *err);
+static int find_order(struct session *session, const struct args *args, struct answer *answer,
+		      struct pdb_error *err);
 
 const struct command cmd_order = {
 	.name = "order",
@@ -23,42 +24,23 @@ const struct command cmd_order = {
 		"What is told neither by a variable nor by the ways in the code stays unordered,\n"
 		"and it is said why. Snapshots have what is needed, without the program's files.",
 	.example = "order 0-31",
-	.flags = CMD_NEEDS_JOB | CMD_DATA,
+	.flags = CMD_NEEDS_JOB | CMD_STACKS,
 	.max_words = -1,
 	.words = WORDS_RANKS,
-	.run = run_order,
+	.find = find_order,
+	.views = {[FORMAT_TEXT] = view_order, [FORMAT_JSON] = view_order_json},
 };
 
-static int show(struct session *session, const struct rankset *ranks, struct pdb_error *err)
+ARENA_DEFINE_IN(temporal_result)
+
+static int find_order(struct session *session, const struct args *args, struct answer *answer,
+		      struct pdb_error *err)
 {
-	struct view view = session_view(session);
-	struct temporal_result *result =
-		stack_order_compare(session, ranks, TEMPORAL_MAX_GROUPS, err);
-
-	if (!result)
+	if (answer_take_ranks(session, args, answer, err) < 0 ||
+	    (!session_has_ended(session) && stack_order_sample(session, answer->ranks, err) < 0))
 		return -1;
-	if (session->wants_data)
-		view_order_json(&view, result);
-	else
-		view_order(&view, result);
-	temporal_result_destroy(result);
-	if (!session->wants_data)
-		banner_print_stack_holes(session, ranks, session->out);
-	return 0;
-}
-
-static int run_order(struct session *session, const struct args *args, struct pdb_error *err)
-{
-	struct rankset *ranks;
-	size_t next = 0;
-	int result = 0;
-
-	if (session_take_ranks(session, args, &next, &ranks, err) < 0)
-		return -1;
-	if (!session_has_ended(session))
-		result = stack_order_sample(session, ranks, err);
-	if (!result)
-		result = show(session, ranks, err);
-	rankset_destroy(ranks);
-	return result;
+	answer->order =
+		temporal_result_in(answer->arena, stack_order_compare(session, answer->ranks,
+								      TEMPORAL_MAX_GROUPS, err));
+	return answer->order ? 0 : -1;
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * progress: how far every group got. */
-#include "model/error.h"
 #include "render/view.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
-#include "shell/session.h"
-
-static int run_progress(struct session *session, const struct args *args, struct pdb_error *err);
 
 const struct command cmd_progress = {
 	.name = "progress",
@@ -16,19 +12,6 @@ const struct command cmd_progress = {
 	.text = "Says also who moved between the two looks, so that stragglers show before\n"
 		"anything hangs. \"refresh\" looks again.",
 	.example = "progress",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_DATA | CMD_ANSWERS,
-	.run = run_progress,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
+	.views = {[FORMAT_TEXT] = view_progress, [FORMAT_JSON] = view_progress_json},
 };
-
-static int run_progress(struct session *session, const struct args *args, struct pdb_error *err)
-{
-	struct view view = session_view(session);
-
-	(void)args;
-	(void)err;
-	if (session->wants_data)
-		view_progress_json(&view);
-	else
-		view_progress(&view);
-	return 0;
-}

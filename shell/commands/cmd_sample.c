@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "attach/stacks/sampler.h"
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/job/job.h"
 #include "model/job/rankset.h"
 #include "model/job/sample.h"
 #include "render/json.h"
 #include "render/label.h"
-#include "shell/banner.h"
+#include "shell/answer.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
@@ -24,7 +25,10 @@
 #define MAX_TIMES 10000
 #define INTERVAL_MS 100 /* where none is told */
 
-static int run_sample(struct session *session, const struct args *args, struct pdb_error *err);
+static int find_sample(struct session *session, const struct args *args, struct answer *answer,
+		       struct pdb_error *err);
+static void tell(const struct view *view);
+static void tell_json(const struct view *view);
 
 const struct command cmd_sample = {
 	.name = "sample",
@@ -37,9 +41,10 @@ const struct command cmd_sample = {
 		"microseconds each time. Stacks that cannot be followed to their beginning are\n"
 		"tried twice more. Ctrl-C ends it early. It may take 60 s in all.",
 	.example = "sample 10 every 200ms",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_DATA,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_LIVE | CMD_STACKS,
 	.max_words = 3,
-	.run = run_sample,
+	.find = find_sample,
+	.views = {[FORMAT_TEXT] = tell, [FORMAT_JSON] = tell_json},
 };
 
 /* "250ms", "2s", "0.5s"; a bare number is milliseconds. */
@@ -86,17 +91,18 @@ static int take_words(const struct args *args, long *times_ret, int *ms_ret, str
 	return 0;
 }
 
+/* What has come of it. */
 struct counts {
 	struct rankset *ranks; /* with a stack */
 	size_t stacks, incomplete;
 	size_t times; /* samples of one thread, at most */
+	uint64_t stops, stopped_ns;
 };
 
 static void count(const struct samples *samples, const struct rankset *ranks, struct counts *ret)
 {
 	size_t times = 0;
 
-	*ret = (struct counts){.ranks = rankset_create()};
 	for (size_t i = 0; i < samples->num_samples; i++) {
 		const struct sample *sample = &samples->samples[i];
 
@@ -113,77 +119,60 @@ static void count(const struct samples *samples, const struct rankset *ranks, st
 	}
 }
 
-static void tell_json(FILE *out, const struct counts *counts, uint64_t stops, uint64_t stopped_ns)
+static void tell_json(const struct view *view)
 {
-	struct json json = {.out = out};
+	const struct counts *counts = view->answer->own;
+	struct json json = {.out = view->out};
 
 	json_object(&json, NULL);
 	json_ranks(&json, "ranks", counts->ranks);
 	json_count(&json, "samples", counts->times);
 	json_count(&json, "stacks", counts->stacks);
 	json_count(&json, "incomplete", counts->incomplete);
-	json_count(&json, "stops", stops);
-	json_seconds(&json, "stopped_s", stopped_ns);
+	json_count(&json, "stops", counts->stops);
+	json_seconds(&json, "stopped_s", counts->stopped_ns);
 	json_end_object(&json);
 }
 
-static void tell(struct session *session, const struct rankset *ranks,
-		 const struct sampler_cost *before, const struct sampler_cost *after)
+static void tell(const struct view *view)
 {
-	uint64_t stops = after->num_samples - before->num_samples;
-	uint64_t stopped_ns = after->stopped_ns_total - before->stopped_ns_total;
-	struct counts counts;
-	char *who;
+	const struct counts *counts = view->answer->own;
+	char *who = label_who(counts->ranks, 40);
 
-	count(session->job->samples, ranks, &counts);
-	if (session->wants_data) {
-		tell_json(session->out, &counts, stops, stopped_ns);
-		rankset_destroy(counts.ranks);
-		return;
-	}
-	who = label_who(counts.ranks, 40);
-	fprintf(session->out, "%zu sample%s of %s: %zu stack%s, %zu of them incomplete\n",
-		counts.times, counts.times == 1 ? "" : "s",
-		rankset_is_empty(counts.ranks) ? "no rank" : who, counts.stacks,
-		counts.stacks == 1 ? "" : "s", counts.incomplete);
-	if (stops > 0)
-		fprintf(session->out, "A thread stood still for %.0f us each time, on average.\n",
-			(double)stopped_ns / (double)stops / 1e3);
+	fprintf(view->out, "%zu sample%s of %s: %zu stack%s, %zu of them incomplete\n",
+		counts->times, counts->times == 1 ? "" : "s",
+		rankset_is_empty(counts->ranks) ? "no rank" : who, counts->stacks,
+		counts->stacks == 1 ? "" : "s", counts->incomplete);
+	if (counts->stops > 0)
+		fprintf(view->out, "A thread stood still for %.0f us each time, on average.\n",
+			(double)counts->stopped_ns / (double)counts->stops / 1e3);
 	free(who);
-	rankset_destroy(counts.ranks);
 }
 
-static int take(struct session *session, const struct rankset *ranks, int times, int ms,
-		struct pdb_error *err)
+static int find_sample(struct session *session, const struct args *args, struct answer *answer,
+		       struct pdb_error *err)
 {
+	struct counts *counts = arena_alloc(answer->arena, sizeof(*counts));
+	const struct args none = {.words = NULL};
 	struct sampler_cost before, after;
+	long times;
+	int ms;
 
+	if (take_words(args, &times, &ms, err) < 0 ||
+	    answer_take_ranks(session, &none, answer, err) < 0)
+		return -1;
+	spinner_expect(ms / 1e3);
 	/* Most ranks are where they were: their order is known of each sample then. */
 	if (session->job->samples)
 		stack_order_prepare(session, session->job->samples);
 	if (session_get_cost(session, &before, err) < 0 ||
-	    session_sample(session, ranks, times, ms, err) < 0 ||
+	    session_sample(session, answer->ranks, (int)times, ms, err) < 0 ||
 	    session_get_cost(session, &after, err) < 0)
 		return -1;
-	tell(session, ranks, &before, &after);
-	if (!session->wants_data)
-		banner_print_stack_holes(session, ranks, session->out);
+	counts->ranks = rankset_in(answer->arena, rankset_create());
+	counts->stops = after.num_samples - before.num_samples;
+	counts->stopped_ns = after.stopped_ns_total - before.stopped_ns_total;
+	count(session->job->samples, answer->ranks, counts);
+	answer->own = counts;
 	return 0;
-}
-
-static int run_sample(struct session *session, const struct args *args, struct pdb_error *err)
-{
-	const struct args none = {.words = NULL};
-	struct rankset *ranks;
-	size_t next = 0;
-	long times;
-	int ms, result;
-
-	if (take_words(args, &times, &ms, err) < 0 ||
-	    session_take_ranks(session, &none, &next, &ranks, err) < 0)
-		return -1;
-	spinner_expect(ms / 1e3);
-	result = take(session, ranks, (int)times, ms, err);
-	rankset_destroy(ranks);
-	return result;
 }

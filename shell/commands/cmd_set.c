@@ -46,7 +46,7 @@ static int run_set(struct session *session, const struct args *args, struct pdb_
 		return -1;
 	if (settings_set(&session->settings, id, args->words[1], err) < 0)
 		return -1;
-	gate_use_unicode(session_view(session).use_unicode);
+	gate_use_unicode(session_view(session, NULL).use_unicode);
 	return 0;
 }
 

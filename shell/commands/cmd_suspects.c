@@ -6,9 +6,9 @@
 
 #include "analysis/traces/trace_diff.h"
 #include "analysis/traces/trace_suspects.h"
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/interrupt.h"
-#include "model/xalloc.h"
 #include "render/trace_text.h"
 #include "render/view.h"
 #include "shell/args.h"
@@ -17,8 +17,10 @@
 #include "shell/session.h"
 #include "shell/trace_options.h"
 
-static int run_suspects(struct session *session, const struct args *args, struct pdb_error *err);
-static int run_diff(struct session *session, const struct args *args, struct pdb_error *err);
+static int find_suspects(struct session *session, const struct args *args, struct answer *answer,
+			 struct pdb_error *err);
+static int find_diff(struct session *session, const struct args *args, struct answer *answer,
+		     struct pdb_error *err);
 
 const struct command cmd_suspects = {
 	.name = "suspects",
@@ -37,11 +39,12 @@ const struct command cmd_suspects = {
 		"rest.\n" TRACE_OPTIONS_ATTRIBUTES TRACE_OPTIONS_LINKAGE TRACE_OPTIONS_EVENTS
 		"\n\"> FILE.json\" writes it as data.",
 	.example = "suspects good.pdb bad.pdb",
-	.flags = CMD_DATA | CMD_ANSWERS,
+	.flags = CMD_ANSWERS,
 	.min_words = 1,
 	.max_words = -1,
 	.words = WORDS_FILES,
-	.run = run_suspects,
+	.find = find_suspects,
+	.views = {[FORMAT_TEXT] = view_suspects, [FORMAT_JSON] = view_suspects_json},
 };
 
 const struct command cmd_diff = {
@@ -56,97 +59,86 @@ const struct command cmd_diff = {
 		"3.\n" TRACE_OPTIONS_EVENTS
 		"\n\"> FILE\" writes a picture (.dot, .svg, .png, .pdf) or .json.",
 	.example = "diff good.pdb:3 bad.pdb:3",
-	.flags = CMD_GRAPHIC | CMD_DATA | CMD_ANSWERS,
+	.flags = CMD_ANSWERS,
 	.min_words = 2,
 	.max_words = -1,
 	.words = WORDS_FILE_RANKS,
-	.run = run_diff,
+	.find = find_diff,
+	.views = {[FORMAT_TEXT] = view_diff,
+		  [FORMAT_JSON] = view_diff_json,
+		  [FORMAT_DOT] = view_diff_dot},
 };
 
-/* Two runs, which may be the same one. */
-struct two {
-	struct trace_options options;
-	struct trace_input inputs[2];
-	struct trace_runs *runs;
-};
+ARENA_DEFINE_IN(trace_diff)
+ARENA_DEFINE_IN(trace_runs)
+ARENA_DEFINE_IN(trace_suspects)
 
-static void close_two(struct two *two, struct args *rest)
+/* Two runs, which may be the same one; NULL and *err. */
+static struct trace_answer *open_two(struct session *session, const char *const *words,
+				     const struct trace_options *options,
+				     const struct trace_input **inputs, struct answer *answer,
+				     struct pdb_error *err)
 {
-	trace_runs_destroy(two->runs);
-	trace_input_close(&two->inputs[0]);
-	trace_input_close(&two->inputs[1]);
-	trace_options_deinit(&two->options, rest);
-}
-
-static int open_two(struct session *session, const char *const *words, struct two *two,
-		    struct pdb_error *err)
-{
+	struct trace_answer *found = arena_alloc(answer->arena, sizeof(*found));
 	struct trace_run runs[2];
 
+	answer->compared = found;
 	for (int i = 0; i < 2; i++) {
-		if (trace_input_open(session, words[i], NULL, &two->inputs[i], err) < 0)
-			return -1;
-		runs[i] = trace_input_run(&two->inputs[i]);
+		inputs[i] = trace_input_open(session, words[i], NULL, answer, err);
+		if (!inputs[i])
+			return NULL;
+		runs[i] = trace_input_run(inputs[i]);
+		found->names[i] = words[i];
 	}
-	two->runs = trace_runs_create(runs, 2, &two->options.runs);
-	return interrupt_check(err);
+	found->runs = trace_runs_in(answer->arena, trace_runs_create(runs, 2, &options->runs));
+	return interrupt_check(err) < 0 ? NULL : found;
 }
 
 /* ---- suspects ---- */
 
-static int print_suspects(struct session *session, const struct two *two, struct pdb_error *err)
-{
-	const char *const names[] = {two->inputs[0].name, two->inputs[1].name};
-	const struct trace_options *o = &two->options;
-	struct view view = session_view(session);
-	struct trace_suspects *suspects = trace_suspects_create(
-		two->runs,
-		o->kinds ? o->kinds
-			 : ATTRIBUTE_ENTRY | ATTRIBUTE_PAIR | ATTRIBUTE_LOOP | ATTRIBUTE_END,
-		o->frequencies
-			? o->frequencies
-			: 1u << FREQUENCY_NONE | 1u << FREQUENCY_ACTUAL | 1u << FREQUENCY_LOG10,
-		o->linkage);
-
-	if (!suspects)
-		return error_set(err, ERROR_NOT_FOUND, "no rank's main thread has a trace");
-	if (session->wants_data)
-		view_suspects_json(&view, two->runs, suspects, names);
-	else
-		view_suspects(&view, two->runs, suspects, names, o->all);
-	trace_suspects_destroy(suspects);
-	return 0;
-}
-
-static int run_suspects(struct session *session, const struct args *args, struct pdb_error *err)
+static int find_suspects(struct session *session, const struct args *args, struct answer *answer,
+			 struct pdb_error *err)
 {
 	const char *words[2] = {NULL, "."};
-	struct two two = {.runs = NULL};
+	const struct trace_input *inputs[2];
+	const struct trace_options *o;
+	struct trace_answer *found;
 	struct args rest;
-	int result;
 
-	if (trace_options_take(session, args, TRACE_TAKES_ATTRIBUTES | TRACE_TAKES_LINKAGE,
-			       &two.options, &rest, err) < 0)
+	o = trace_options_take(session, args, TRACE_TAKES_ATTRIBUTES | TRACE_TAKES_LINKAGE, answer,
+			       &rest, err);
+	if (!o)
 		return -1;
 	for (size_t i = 0; i < rest.num_words && i < 2; i++)
 		words[i] = rest.words[i];
 	if (!words[0])
-		result = error_set(err, ERROR_USAGE, "a snapshot of the good run is missing");
-	else
-		result = args_end(&rest, 2, err);
-	if (result == 0)
-		result = open_two(session, words, &two, err);
-	if (result == 0)
-		result = print_suspects(session, &two, err);
-	close_two(&two, &rest);
-	return result;
+		return error_set(err, ERROR_USAGE, "a snapshot of the good run is missing");
+	if (args_end(&rest, 2, err) < 0)
+		return -1;
+	found = open_two(session, words, o, inputs, answer, err);
+	if (!found)
+		return -1;
+	found->suspects = trace_suspects_in(
+		answer->arena,
+		trace_suspects_create(found->runs,
+				      o->kinds ? o->kinds
+					       : ATTRIBUTE_ENTRY | ATTRIBUTE_PAIR | ATTRIBUTE_LOOP |
+							 ATTRIBUTE_END,
+				      o->frequencies
+					      ? o->frequencies
+					      : 1u << FREQUENCY_NONE | 1u << FREQUENCY_ACTUAL |
+							1u << FREQUENCY_LOG10,
+				      o->linkage));
+	if (!found->suspects)
+		return error_set(err, ERROR_NOT_FOUND, "no rank's main thread has a trace");
+	return 0;
 }
 
 /* ---- diff ---- */
 
 /* A side as it was named. */
 struct side {
-	char *file; /* ".": the job here */
+	const char *file; /* ".": the job here */
 	int rank, thread;
 };
 
@@ -189,96 +181,79 @@ static int take_thread(struct session *session, char *word, bool is_here, struct
 }
 
 static int take_side(struct session *session, const char *word, struct side *side,
-		     struct pdb_error *err)
+		     struct answer *answer, struct pdb_error *err)
 {
 	const char *colon = strrchr(word, ':');
-	char *rank = xstrdup(colon ? colon + 1 : word);
-	int result;
 
-	side->file = colon && colon > word ? xstrndup(word, (size_t)(colon - word)) : xstrdup(".");
-	result = take_thread(session, rank, strcmp(side->file, ".") == 0, side, err);
-	free(rank);
-	return result;
+	side->file = colon && colon > word
+			     ? arena_strndup(answer->arena, word, (size_t)(colon - word))
+			     : ".";
+	return take_thread(session, arena_strdup(answer->arena, colon ? colon + 1 : word),
+			   strcmp(side->file, ".") == 0, side, err);
 }
 
-static char *side_name(const struct side *side, const struct trace_thread *thread)
+static const char *side_name(struct arena *arena, const struct side *side,
+			     const struct trace_thread *thread)
 {
-	char *number = trace_text_thread(thread), *name;
+	char *number = trace_text_thread(thread);
+	const char *name = strcmp(side->file, ".") == 0
+				   ? arena_printf(arena, "rank %s", number)
+				   : arena_printf(arena, "rank %s of %s", number, side->file);
 
-	if (strcmp(side->file, ".") == 0)
-		name = xasprintf("rank %s", number);
-	else
-		name = xasprintf("rank %s of %s", number, side->file);
 	free(number);
 	return name;
 }
 
-static int find_trace(const struct two *two, int i, const struct side *side, size_t *ret,
-		      struct pdb_error *err)
+static int find_thread(const struct trace_runs *runs, uint32_t i, const struct side *side,
+		       const struct trace_input *input, size_t *ret, struct pdb_error *err)
 {
-	ptrdiff_t found = trace_runs_find(two->runs, (uint32_t)i, side->rank, side->thread);
+	ptrdiff_t found = trace_runs_find(runs, i, side->rank, side->thread);
 	const struct traces_lane *lane;
 
 	if (found >= 0) {
 		*ret = (size_t)found;
 		return 0;
 	}
-	lane = traces_find(two->inputs[i].traces, side->rank);
+	lane = traces_find(input->traces, side->rank);
 	return error_set(err, ERROR_NOT_FOUND, "%s%srank %d%s has no trace%s%s",
-			 two->inputs[i].is_own ? side->file : "", two->inputs[i].is_own ? ": " : "",
-			 side->rank, side->thread ? ", of that thread," : "",
-			 lane && lane->note ? ": " : "", lane && lane->note ? lane->note : "");
+			 input->is_own ? side->file : "", input->is_own ? ": " : "", side->rank,
+			 side->thread ? ", of that thread," : "", lane && lane->note ? ": " : "",
+			 lane && lane->note ? lane->note : "");
 }
 
-static int print_diff(struct session *session, const struct two *two, const struct side *sides,
-		      struct pdb_error *err)
+static int find_diff(struct session *session, const struct args *args, struct answer *answer,
+		     struct pdb_error *err)
 {
-	struct trace_sides shown = {.runs = two->runs};
-	const struct trace_set *set = two->runs->set;
-	struct view view = session_view(session);
-	struct trace_diff *diff;
-
-	for (int i = 0; i < 2; i++)
-		if (find_trace(two, i, &sides[i], &shown.threads[i], err) < 0)
-			return -1;
-	for (int i = 0; i < 2; i++)
-		shown.names[i] = side_name(&sides[i], &two->runs->threads[shown.threads[i]]);
-	shown.diff = diff =
-		trace_diff_create(set, set->roots[shown.threads[0]], set->roots[shown.threads[1]]);
-	if (session->wants_data)
-		view_diff_json(&view, &shown);
-	else if (session->wants_dot)
-		view_diff_dot(&view, &shown);
-	else
-		view_diff(&view, &shown, two->options.all);
-	trace_diff_destroy(diff);
-	free((char *)shown.names[0]);
-	free((char *)shown.names[1]);
-	return 0;
-}
-
-static int run_diff(struct session *session, const struct args *args, struct pdb_error *err)
-{
-	struct two two = {.runs = NULL};
 	struct side sides[2] = {{.file = NULL}, {.file = NULL}};
+	const struct trace_input *inputs[2];
+	struct trace_options *options;
+	struct trace_answer *found;
+	const uint32_t *roots;
 	struct args rest;
-	int result = 0;
 
-	if (trace_options_take(session, args, 0, &two.options, &rest, err) < 0)
+	options = trace_options_take(session, args, 0, answer, &rest, err);
+	if (!options)
 		return -1;
-	two.options.runs.all_threads = true;
+	options->runs.all_threads = true;
 	if (rest.num_words != 2)
-		result = error_set(err, ERROR_USAGE,
-				   "two ranks are expected, of this job or FILE:RANK");
-	for (int i = 0; i < 2 && result == 0; i++)
-		result = take_side(session, rest.words[i], &sides[i], err);
-	if (result == 0)
-		result = open_two(session, (const char *[]){sides[0].file, sides[1].file}, &two,
-				  err);
-	if (result == 0)
-		result = print_diff(session, &two, sides, err);
-	free(sides[0].file);
-	free(sides[1].file);
-	close_two(&two, &rest);
-	return result;
+		return error_set(err, ERROR_USAGE,
+				 "two ranks are expected, of this job or FILE:RANK");
+	for (int i = 0; i < 2; i++)
+		if (take_side(session, rest.words[i], &sides[i], answer, err) < 0)
+			return -1;
+	found = open_two(session, (const char *[]){sides[0].file, sides[1].file}, options, inputs,
+			 answer, err);
+	for (uint32_t i = 0; found && i < 2; i++) {
+		if (find_thread(found->runs, i, &sides[i], inputs[i], &found->threads[i], err) < 0)
+			return -1;
+		found->names[i] = side_name(answer->arena, &sides[i],
+					    &found->runs->threads[found->threads[i]]);
+	}
+	if (!found)
+		return -1;
+	roots = found->runs->set->roots;
+	found->diff = trace_diff_in(answer->arena,
+				    trace_diff_create(found->runs->set, roots[found->threads[0]],
+						      roots[found->threads[1]]));
+	return 0;
 }

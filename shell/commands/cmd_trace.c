@@ -2,17 +2,19 @@
  * trace: all that a thread did, from its first MPI call on. */
 #include <string.h>
 
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/job/rankset.h"
 #include "model/trace/traces.h"
-#include "render/view.h"
 #include "render/view_trace.h"
+#include "shell/args.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
 #include "shell/trace_source.h"
 
-static int run_trace(struct session *session, const struct args *args, struct pdb_error *err);
+static int find_trace(struct session *session, const struct args *args, struct answer *answer,
+		      struct pdb_error *err);
 
 const struct command cmd_trace = {
 	.name = "trace",
@@ -25,75 +27,57 @@ const struct command cmd_trace = {
 		"programs that were compiled with -finstrument-functions are events, too.",
 	.example = "trace 3",
 	.options = "  --full  each event on a line of its own",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_DATA | CMD_ANSWERS,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL | CMD_ANSWERS,
 	.min_words = 1,
 	.max_words = 4,
 	.words = WORDS_RANK,
-	.run = run_trace,
+	.find = find_trace,
+	.views = {[FORMAT_TEXT] = view_trace, [FORMAT_JSON] = view_trace_json},
 };
 
-struct question {
-	int rank;
-	long thread; /* -1: the main one */
-	bool full;
-};
+ARENA_DEFINE_IN(traces)
 
-static int take_question(struct session *session, const struct args *args, struct question *ret,
-			 struct pdb_error *err)
+/* RANK [THREAD] [--full]; *thread_ret -1: the main one. */
+static int take_words(struct session *session, const struct args *args, struct answer *answer,
+		      long *thread_ret, struct pdb_error *err)
 {
 	size_t next = 0;
 
-	*ret = (struct question){.thread = -1};
-	if (session_take_model_rank(session, args, &next, &ret->rank, err) < 0)
+	*thread_ret = -1;
+	if (session_take_model_rank(session, args, &next, &answer->rank, err) < 0)
 		return -1;
 	while (next < args->num_words) {
 		if (strcmp(args->words[next], "--full") == 0) {
-			ret->full = true;
+			answer->is_full = true;
 			next++;
-		} else if (args_take_number(args, &next, "thread", 0, SEG_MAX_LANES - 1,
-					    &ret->thread, err) < 0) {
+		} else if (args_take_number(args, &next, "thread", 0, SEG_MAX_LANES - 1, thread_ret,
+					    err) < 0) {
 			return -1;
 		}
 	}
 	return 0;
 }
 
-static int show(struct session *session, const struct question *question,
-		const struct traces *traces, struct pdb_error *err)
+static int find_trace(struct session *session, const struct args *args, struct answer *answer,
+		      struct pdb_error *err)
 {
-	const struct view view = session_view(session);
-	const struct traces_lane *lane =
-		question->thread < 0
-			? traces_find(traces, question->rank)
-			: traces_find_lane(traces, question->rank, (int)question->thread);
-
-	if (!lane && question->thread < 0)
-		return error_set(err, ERROR_NOT_FOUND, "rank %d has no trace", question->rank);
-	if (!lane)
-		return error_set(err, ERROR_NOT_FOUND, "rank %d has no trace of a thread %ld",
-				 question->rank, question->thread);
-	if (session->wants_data)
-		view_trace_json(&view, traces, lane);
-	else if (question->full)
-		view_trace_events(&view, traces, lane);
-	else
-		view_trace(&view, traces, lane);
-	return 0;
-}
-
-static int run_trace(struct session *session, const struct args *args, struct pdb_error *err)
-{
-	struct rankset *ranks = rankset_create();
-	struct question question;
+	struct rankset *ranks = rankset_in(answer->arena, rankset_create());
 	struct traces *traces;
-	int result = take_question(session, args, &question, err);
+	long thread;
 
-	if (result == 0) {
-		rankset_add(ranks, question.rank);
-		traces = trace_source_get(session, ranks, err);
-		result = traces ? show(session, &question, traces, err) : -1;
-		traces_destroy(traces);
-	}
-	rankset_destroy(ranks);
-	return result;
+	if (take_words(session, args, answer, &thread, err) < 0)
+		return -1;
+	rankset_add(ranks, answer->rank);
+	traces = traces_in(answer->arena, trace_source_get(session, ranks, err));
+	if (!traces)
+		return -1;
+	answer->traces = traces;
+	answer->lane = thread < 0 ? traces_find(traces, answer->rank)
+				  : traces_find_lane(traces, answer->rank, (int)thread);
+	if (!answer->lane && thread < 0)
+		return error_set(err, ERROR_NOT_FOUND, "rank %d has no trace", answer->rank);
+	if (!answer->lane)
+		return error_set(err, ERROR_NOT_FOUND, "rank %d has no trace of a thread %ld",
+				 answer->rank, thread);
+	return 0;
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tree, classes: the stacks of the last sampling. */
-#include <string.h>
-
-#include "model/error.h"
 #include "render/view.h"
-#include "shell/banner.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
-#include "shell/session.h"
 #include "shell/stacks.h"
 
-static int run_tree(struct session *session, const struct args *args, struct pdb_error *err);
-static int run_classes(struct session *session, const struct args *args, struct pdb_error *err);
+static int find_tree(struct session *session, const struct args *args, struct answer *answer,
+		     struct pdb_error *err);
 
 const struct command cmd_tree = {
 	.name = "tree",
@@ -29,10 +24,14 @@ const struct command cmd_tree = {
 		"graphs,\n"
 		"or .json.",
 	.example = "tree -search 'solve|exchange' -join",
-	.flags = CMD_NEEDS_JOB | CMD_GRAPHIC | CMD_DATA | CMD_FOLDED,
+	.flags = CMD_NEEDS_JOB | CMD_STACKS,
 	.max_words = -1,
 	.words = WORDS_RANKS,
-	.run = run_tree,
+	.find = find_tree,
+	.views = {[FORMAT_TEXT] = view_calltree,
+		  [FORMAT_JSON] = view_calltree_json,
+		  [FORMAT_DOT] = view_calltree_dot,
+		  [FORMAT_FOLDED] = view_calltree_folded},
 };
 
 const struct command cmd_classes = {
@@ -47,61 +46,18 @@ const struct command cmd_classes = {
 		"looks at the one that is named.",
 	.example = "classes -below mpi",
 	.options = STACKS_OPTIONS,
-	.flags = CMD_NEEDS_JOB | CMD_GRAPHIC | CMD_DATA | CMD_FOLDED,
+	.flags = CMD_NEEDS_JOB | CMD_STACKS,
 	.max_words = -1,
 	.words = WORDS_RANKS,
-	.run = run_classes,
+	.find = find_tree,
+	.views = {[FORMAT_TEXT] = view_classes,
+		  [FORMAT_JSON] = view_classes_json,
+		  [FORMAT_DOT] = view_calltree_dot,
+		  [FORMAT_FOLDED] = view_calltree_folded},
 };
 
-typedef void print_fn(struct session *session, const struct stacks_options *options,
-		      const struct calltree *tree);
-
-static int run(struct session *session, const struct args *args, print_fn *print,
-	       struct pdb_error *err)
+static int find_tree(struct session *session, const struct args *args, struct answer *answer,
+		     struct pdb_error *err)
 {
-	struct stacks_options options;
-	struct calltree *tree = NULL;
-
-	if (stacks_take_options(session, args, &options, err) < 0)
-		return -1;
-	if (stacks_ensure(session, options.ranks, err) == 0)
-		tree = stacks_make_tree(session, &options, true, err);
-	if (tree)
-		print(session, &options, tree);
-	else if (!session->wants_dot && !session->wants_data)
-		banner_print_stack_holes(session, options.ranks, session->out);
-	calltree_destroy(tree);
-	stacks_options_deinit(&options);
-	return tree ? 0 : -1;
-}
-
-static int run_tree(struct session *session, const struct args *args, struct pdb_error *err)
-{
-	return run(session, args, stacks_print_tree, err);
-}
-
-static void print_classes(struct session *session, const struct stacks_options *options,
-			  const struct calltree *tree)
-{
-	struct view view = session_view(session);
-	struct calltree_classes *classes;
-
-	if (session->wants_dot ||
-	    (session->wants_data && strcmp(session->wants_data, "json") != 0)) {
-		stacks_print_tree(session, options, tree);
-		return;
-	}
-	classes = calltree_classes_create(tree);
-	if (session->wants_data) {
-		view_classes_json(&view, tree, classes);
-	} else {
-		view_classes(&view, tree, classes);
-		banner_print_stack_holes(session, options->ranks, session->out);
-	}
-	calltree_classes_destroy(classes);
-}
-
-static int run_classes(struct session *session, const struct args *args, struct pdb_error *err)
-{
-	return run(session, args, print_classes, err);
+	return stacks_find_tree(session, args, true, answer, err);
 }

@@ -2,17 +2,18 @@
  * waits: who waits for whom. */
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/wait_groups.h"
-#include "model/error.h"
+#include "model/arena.h"
 #include "model/job/job.h"
-#include "model/job/rankset.h"
 #include "render/view.h"
+#include "shell/answer.h"
 #include "shell/command.h"
 #include "shell/commands/cmd.h"
 #include "shell/session.h"
 
-enum { MAX_GROUPS = 24, MAX_GROUPS_DOT = 300 };
+enum { MAX_GROUPS = 24, MAX_GROUPS_DATA = 300 };
 
-static int run_waits(struct session *session, const struct args *args, struct pdb_error *err);
+static int find_waits(struct session *session, const struct args *args, struct answer *answer,
+		      struct pdb_error *err);
 
 const struct command cmd_waits = {
 	.name = "waits",
@@ -28,47 +29,28 @@ const struct command cmd_waits = {
 		"leading to those who are waited for. Without RANKS: those in focus, else all.\n"
 		"\"waits > FILE\" with .dot, .svg, .png or .pdf makes a picture.",
 	.example = "waits > deadlock.svg",
-	.flags = CMD_NEEDS_JOB | CMD_NEEDS_WAITS | CMD_GRAPHIC | CMD_DATA | CMD_ANSWERS,
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_WAITS | CMD_ANSWERS,
 	.max_words = -1,
 	.words = WORDS_RANKS,
-	.run = run_waits,
+	.find = find_waits,
+	.views = {[FORMAT_TEXT] = view_waits,
+		  [FORMAT_JSON] = view_waits_json,
+		  [FORMAT_DOT] = view_waits_dot},
 };
 
-static void show_queues(const struct session *session, const struct view *view,
-			const struct rankset *ranks)
-{
-	if (session->wants_dot)
-		view_queue_waits_dot(view, ranks);
-	else if (session->wants_data)
-		view_queue_waits_json(view, ranks);
-	else
-		view_queue_waits(view, ranks);
-}
+ARENA_DEFINE_IN(wait_groups)
 
-static int run_waits(struct session *session, const struct args *args, struct pdb_error *err)
+static int find_waits(struct session *session, const struct args *args, struct answer *answer,
+		      struct pdb_error *err)
 {
-	struct view view = session_view(session);
-	struct wait_groups *groups;
-	struct rankset *ranks;
-	size_t next = 0;
+	size_t max = answer->format == FORMAT_TEXT ? MAX_GROUPS : MAX_GROUPS_DATA;
 
-	if (session_take_ranks(session, args, &next, &ranks, err) < 0)
+	if (answer_take_ranks(session, args, answer, err) < 0)
 		return -1;
-	if (!session->job->model) {
-		show_queues(session, &view, ranks);
-		rankset_destroy(ranks);
-		return 0;
-	}
-	groups = wait_groups_create(
-		session->waitfor, session->groups, ranks, session->verdict->culprits,
-		session->wants_dot || session->wants_data ? MAX_GROUPS_DOT : MAX_GROUPS);
-	if (session->wants_dot)
-		view_waits_dot(&view, groups);
-	else if (session->wants_data)
-		view_waits_json(&view, groups);
-	else
-		view_waits(&view, groups);
-	wait_groups_destroy(groups);
-	rankset_destroy(ranks);
+	if (session->job->model)
+		answer->waits = wait_groups_in(answer->arena,
+					       wait_groups_create(session->waitfor, session->groups,
+								  answer->ranks,
+								  session->verdict->culprits, max));
 	return 0;
 }

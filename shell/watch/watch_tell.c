@@ -202,7 +202,7 @@ static void tell_hang_json(struct watch_teller *teller, const struct watch_hang 
 
 static void tell_hang_text(struct watch_teller *teller, const struct watch_hang *hang)
 {
-	struct view view = session_view(teller->session);
+	struct view view = session_view(teller->session, NULL);
 	char *still = watch_standstill_text(&hang->still);
 
 	view.out = teller->out;

@@ -28,6 +28,7 @@
 #include "attach/node/node.h"
 #include "attach/stacks/sampler.h"
 #include "attach/symbols/symbols.h"
+#include "model/arena.h"
 #include "model/buffer.h"
 #include "model/job/callpath.h"
 #include "model/error.h"
@@ -79,10 +80,18 @@ static size_t print_tree(const struct job *job)
 	struct calltree *tree = calltree_edit(all, &edit);
 	size_t num = tree->num_nodes, size;
 	char *text;
-	struct view view = {.out = open_memstream(&text, &size), .width = 80, .job = job};
+	struct answer answer = {.arena = arena_create(), .tree = tree};
+	struct view view = {
+		.out = open_memstream(&text, &size),
+		.arena = answer.arena,
+		.answer = &answer,
+		.width = 80,
+		.job = job,
+	};
 
-	view_calltree(&view, tree);
+	view_calltree(&view);
 	fclose(view.out);
+	arena_destroy(answer.arena);
 	free(text);
 	calltree_destroy(all);
 	calltree_destroy(tree);

@@ -37,7 +37,7 @@ static void read_only(struct session *session, const struct command *command, co
 	struct args *args;
 	char *text;
 
-	if (output_split(rest, command->flags, &text, &output, &err) < 0)
+	if (output_split(rest, command, &text, &output, &err) < 0)
 		return;
 	if (!args_parse(text, &args, &err)) {
 		watch_options_init(&options);

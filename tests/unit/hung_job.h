@@ -24,6 +24,7 @@
 #include "analysis/stacks/calltree.h"
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/waitfor.h"
+#include "model/arena.h"
 #include "model/job/callpath.h"
 #include "model/error.h"
 #include "model/job/job.h"
@@ -74,6 +75,7 @@ struct hung {
 	struct job_comms *comms;
 	struct waitfor *waitfor; /* for tests that want it in the view */
 	struct calltree tree;
+	struct answer answer; /* of the view */
 	struct view view;
 	char *text; /* what was printed */
 	size_t length;
@@ -557,7 +559,10 @@ static inline struct hung *hung_create(struct hung_options options)
 	hung_tree(hung);
 	hung->comms = job_comms_create(hung->job.model);
 	hung->waitfor = waitfor_create(&hung->job, hung->comms);
+	hung->answer = (struct answer){.arena = arena_create(), .tree = &hung->tree};
 	hung->view = (struct view){
+		.arena = hung->answer.arena,
+		.answer = &hung->answer,
 		.width = 80,
 		.job = &hung->job,
 		.progress = &hung->progress,
@@ -568,6 +573,13 @@ static inline struct hung *hung_create(struct hung_options options)
 	};
 	hung->view.out = open_memstream(&hung->text, &hung->length);
 	return hung;
+}
+
+/* What is asked of a rank. */
+static inline void hung_ask(struct hung *hung, int rank, void (*show)(const struct view *view))
+{
+	hung->answer.rank = rank;
+	show(&hung->view);
 }
 
 /* All that was printed since the last call; valid until the next one. */
@@ -584,6 +596,7 @@ static inline const char *hung_text(struct hung *hung)
 
 static inline void hung_destroy(struct hung *hung)
 {
+	arena_destroy(hung->answer.arena);
 	for (size_t a = 0; a < hung->job.model->num_lanes; a++) {
 		free(hung->progress.places[a].iterations);
 		free(hung->progress.places[a].frontier);

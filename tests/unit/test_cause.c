@@ -70,7 +70,8 @@ static void show_waits(struct hung *hung)
 	struct wait_groups *groups = wait_groups_create(
 		hung->waitfor, &hung->groups, hung->job.model->ranks, hung->verdict.culprits, 100);
 
-	view_waits(&hung->view, groups);
+	hung->answer.waits = groups;
+	view_waits(&hung->view);
 	wait_groups_destroy(groups);
 }
 
@@ -108,7 +109,7 @@ static void test_deadlock(void **state)
 	text = hung_text(hung);
 	assert_contains(text, "<=> least progressed, wait for each other\n");
 	assert_contains(text, "<-> wait for each other\n");
-	view_why(&hung->view, 0);
+	hung_ask(hung, 0, view_why);
 	text = hung_text(hung);
 	assert_contains(text, "rank 0: in MPI_Allgather, exchange() at solver.c:141, for 72 s, "
 			      "iteration 412\n"
@@ -198,7 +199,7 @@ static void test_long_circle(void **state)
 	for (const char *at = text; *at; at++)
 		lines += *at == '\n';
 	assert_in_range(lines, 10, 40);
-	view_why(&hung->view, 17);
+	hung_ask(hung, 17, view_why);
 	text = hung_text(hung);
 	check_lines(text, &hung->view);
 	assert_contains(text, " more steps of this kind ...\n");
@@ -248,7 +249,7 @@ static void test_mismatch(void **state)
 	text = hung_text(hung);
 	assert_contains(text, parties);
 	assert_contains(text, "next: \"collectives 1\", ");
-	view_why(&hung->view, 0);
+	hung_ask(hung, 0, view_why);
 	assert_contains(hung_text(hung), "mismatch: different functions as collective ");
 	mismatch->what = WAITFOR_OTHER_ROOT;
 	mismatch->parties[0].root = 5;

@@ -57,7 +57,10 @@ static void check_entry(const struct command *command, const char *typed)
 	assert_true(command->text && *command->text);
 	assert_true(longest_line(command->text) <= 80);
 	assert_true(begins_with(command->example, typed));
-	assert_true(!!command->run != !!command->family);
+	assert_int_equal(!!command->run + !!command->family + !!command->views[FORMAT_TEXT], 1);
+	for (int format = 0; format < NUM_FORMATS; format++)
+		assert_true(!command->views[format] || command->views[FORMAT_TEXT]);
+	assert_true(!command->find || command->views[FORMAT_TEXT]);
 	assert_true(command->topic < NUM_TOPICS);
 	if (command->max_words >= 0)
 		assert_true(command->min_words <= command->max_words || (command->flags & CMD_RAW));

@@ -46,8 +46,7 @@ static char *make_page(struct hung *hung, const char *name)
 	struct report report = {.view = &hung->view,
 				.title = name,
 				.made = "Seen on a day.",
-				.facts = "  job   <b>4</b>\n",
-				.tree = &hung->tree};
+				.facts = "  job   <b>4</b>\n"};
 
 	rankset_add_range(all, 0, hung->options.size - 1);
 	waitfor = waitfor_create(&hung->job, hung->comms);
@@ -56,8 +55,8 @@ static char *make_page(struct hung *hung, const char *name)
 	for (uint32_t c = 0; c < hung->comms->num_comms; c++)
 		collectives[c] = collective_groups_create(hung->job.model, hung->comms, c);
 	waits = wait_groups_create(waitfor, &hung->groups, all, hung->verdict.culprits, 60);
-	report.waits = waits;
-	report.collectives = collectives;
+	hung->answer.waits = waits;
+	hung->answer.collectives = collectives;
 	fclose(hung->view.out);
 	hung->view.out = open_memstream(&page, &size);
 	hung->view.is_html = true;

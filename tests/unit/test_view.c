@@ -23,19 +23,19 @@ static void print_all(struct hung *hung)
 	fputs("== graph\n", view->out);
 	view_graph(view);
 	fputs("== why\n", view->out);
-	view_why(view, last);
+	hung_ask(hung, last, view_why);
 	fputs("== why of the culprit\n", view->out);
-	view_why(view, hung->options.culprit);
+	hung_ask(hung, hung->options.culprit, view_why);
 	fputs("== loops\n", view->out);
 	view_loops(view);
 	fputs("== progress\n", view->out);
 	view_progress(view);
 	fputs("== history\n", view->out);
-	view_history(view, hung->options.culprit, 0);
+	hung_ask(hung, hung->options.culprit, view_history);
 	fputs("== model\n", view->out);
-	view_model(view, hung->options.culprit);
+	hung_ask(hung, hung->options.culprit, view_model);
 	fputs("== bt\n", view->out);
-	view_calltree(view, &hung->tree);
+	view_calltree(view);
 }
 
 static const struct hung_case jobs[] = {
@@ -202,7 +202,7 @@ static void test_group_in_part(void **state)
 	assert_contains(hung_text(hung), "<- least progressed: 4\n");
 	view_progress(&hung->view);
 	assert_contains(hung_text(hung), "*: 4\n");
-	view_why(&hung->view, 2);
+	hung_ask(hung, 2, view_why);
 	assert_contains(hung_text(hung), "<- least progressed: 4\n");
 	view_graph(&hung->view);
 	assert_contains(hung_text(hung), "1:[4] of 2:[2,4] MPI_Waitall  *");
@@ -330,9 +330,9 @@ static void test_stacks_only(void **state)
 	view_graph(&hung->view);
 	view_loops(&hung->view);
 	view_progress(&hung->view);
-	view_why(&hung->view, 1);
-	view_history(&hung->view, 1, 0);
-	view_model(&hung->view, 1);
+	hung_ask(hung, 1, view_why);
+	hung_ask(hung, 1, view_history);
+	hung_ask(hung, 1, view_model);
 	text = hung_text(hung);
 	assert_contains(text, "pdb run -- mpirun");
 	check_lines(text, &hung->view);
@@ -363,12 +363,12 @@ static void test_holes(void **state)
 					     "Not known: ranks 20-21 (2 of 8): no recorder.\n");
 	view_lp(&hung->view);
 	assert_contains(hung_text(hung), "Not known: rank 9 (1 of 8): process has ended.\n");
-	view_why(&hung->view, 9);
+	hung_ask(hung, 9, view_why);
 	assert_string_equal(hung_text(hung),
 			    "Nothing is known of the MPI calls of rank 9: process has ended.\n");
-	view_history(&hung->view, 12, 0);
+	hung_ask(hung, 12, view_history);
 	assert_string_equal(hung_text(hung), "There is no rank 12 in this job of 8 ranks.\n");
-	view_model(&hung->view, -1);
+	hung_ask(hung, -1, view_model);
 	assert_string_equal(hung_text(hung), "There is no rank -1 in this job of 8 ranks.\n");
 	hung_destroy(hung);
 }
@@ -473,7 +473,7 @@ static void test_threads_and_polls(void **state)
 	(void)state;
 	lane->poll_site = SITE_ISEND;
 	lane->polls = 1234;
-	view_history(&hung->view, 2, 0);
+	hung_ask(hung, 2, view_history);
 	assert_contains(hung_text(hung), "since then 1234 polls without success, the last of them "
 					 "MPI_Isend, halo() at\n    solver.c:125\n");
 	view_groups(&hung->view);
@@ -485,7 +485,7 @@ static void test_threads_and_polls(void **state)
 	assert_contains(text, "  ranks    thread  where");
 	assert_contains(text, "  1:[0]    main    in MPI_Allgather");
 	assert_contains(text, "  1:[2]    1       computing");
-	view_history(&hung->view, 2, 0);
+	hung_ask(hung, 2, view_history);
 	assert_contains(hung_text(hung), "rank 2, thread 4002: the last 4");
 	hung_destroy(hung);
 }
@@ -496,12 +496,14 @@ static void test_history_length(void **state)
 	const char *text;
 
 	(void)state;
-	view_history(&hung->view, 2, 2);
+	hung->answer.count = 2;
+	hung_ask(hung, 2, view_history);
 	text = hung_text(hung);
 	assert_contains(text, "rank 2: the last 2 of 2470 steps");
 	assert_null(strstr(text, "MPI_Isend"));
 	assert_contains(text, "<- now");
-	view_history(&hung->view, 2, 1000);
+	hung->answer.count = 1000;
+	hung_ask(hung, 2, view_history);
 	assert_contains(hung_text(hung), "rank 2: the last 4 of 2470 steps");
 	hung_destroy(hung);
 }
@@ -594,7 +596,7 @@ static void test_many_groups(void **state)
 		assert_contains(text, "of 500 groups are folded");
 		assert_contains(text, "1:[499] co");
 		assert_contains(text, "  *");
-		view_why(&hung->view, 0);
+		hung_ask(hung, 0, view_why);
 		text = hung_text(hung);
 		check_lines(text, &hung->view);
 		assert_in_range(count_lines(text), 3, 60);
@@ -625,18 +627,18 @@ static void test_why_elsewhere(void **state)
 
 	(void)state;
 	hung->graph.num_edges = 1; /* nothing leads to the culprit */
-	view_why(&hung->view, 0);
+	hung_ask(hung, 0, view_why);
 	text = hung_text(hung);
 	assert_contains(text, "no rank is known to be further behind than this");
 	assert_contains(text, "rank 3 holds the others up, though no order shows it: see");
 	hung->verdict.kind = VERDICT_LEAST;
-	view_why(&hung->view, 0);
+	hung_ask(hung, 0, view_why);
 	assert_contains(hung_text(hung), "least progressed elsewhere: rank 3, see \"lp\"");
 	hung->verdict.kind = VERDICT_COMPUTATION;
 	hung->graph.num_edges = 2;
 	hung->graph.edges[1].loop = 0;
 	hung->progress.places[3].iterations[0].count = 411;
-	view_why(&hung->view, 0);
+	hung_ask(hung, 0, view_why);
 	text = hung_text(hung);
 	assert_contains(text, "less progressed, in iteration 411, not 412, of loop run()");
 	assert_null(strstr(text, "no order"));
@@ -658,13 +660,13 @@ static void test_dot(void **state)
 		assert_int_equal(run_dot(text), 0);
 		view_loops_dot(&hung->view);
 		assert_int_equal(run_dot(hung_text(hung)), 0);
-		view_model_dot(&hung->view, hung->options.culprit);
+		hung_ask(hung, hung->options.culprit, view_model_dot);
 		text = hung_text(hung);
 		assert_contains(text, "411 (100 %)");
 		assert_int_equal(run_dot(text), 0);
-		view_calltree_dot(&hung->view, &hung->tree);
+		view_calltree_dot(&hung->view);
 		assert_int_equal(run_dot(hung_text(hung)), 0);
-		view_model_dot(&hung->view, 1 << 20);
+		hung_ask(hung, 1 << 20, view_model_dot);
 		assert_string_equal(hung_text(hung), "");
 		hung_destroy(hung);
 	}
@@ -687,8 +689,8 @@ static void test_hostile_names(void **state)
 		assert_true(*at == '\n' || (*at >= ' ' && *at < 0x7f));
 	view_graph_dot(&hung->view);
 	view_loops_dot(&hung->view);
-	view_model_dot(&hung->view, 2);
-	view_calltree_dot(&hung->view, &hung->tree);
+	hung_ask(hung, 2, view_model_dot);
+	view_calltree_dot(&hung->view);
 	text = hung_text(hung);
 	assert_null(strchr(text, '\033'));
 	assert_int_equal(run_dot(text), 0);

@@ -20,7 +20,9 @@ static void print_messages(struct hung *hung, const char *ranks)
 	struct pdb_error err;
 
 	assert_int_equal(rankset_decode(ranks, -1, &set, &err), 0);
-	view_messages(&hung->view, pairs, set);
+	hung->answer.pairs = pairs;
+	hung->answer.ranks = set;
+	view_messages(&hung->view);
 	rankset_destroy(set);
 	message_pairs_destroy(pairs);
 }
@@ -29,7 +31,8 @@ static void print_requests(struct hung *hung, int rank)
 {
 	struct message_pairs *pairs = message_pairs_create(hung->job.model, hung->comms);
 
-	view_requests(&hung->view, pairs, rank);
+	hung->answer.pairs = pairs;
+	hung_ask(hung, rank, view_requests);
 	message_pairs_destroy(pairs);
 }
 
@@ -40,7 +43,9 @@ static void print_collectives(struct hung *hung)
 	assert_in_range(hung->comms->num_comms, 1, NUM_OF(groups));
 	for (uint32_t c = 0; c < hung->comms->num_comms; c++)
 		groups[c] = collective_groups_create(hung->job.model, hung->comms, c);
-	view_collectives(&hung->view, groups);
+	hung->answer.collectives = groups;
+	view_collectives(&hung->view);
+	hung->answer.collectives = NULL;
 	for (uint32_t c = 0; c < hung->comms->num_comms; c++)
 		collective_groups_destroy(groups[c]);
 }
@@ -50,7 +55,11 @@ static void print_collective(struct hung *hung, uint32_t comm)
 	struct collective_groups *groups =
 		collective_groups_create(hung->job.model, hung->comms, comm);
 
-	view_collective(&hung->view, comm, groups);
+	hung->answer.comms = &comm;
+	hung->answer.collectives = &groups;
+	hung->answer.num_collectives = 1;
+	view_collectives(&hung->view);
+	hung->answer.comms = NULL;
 	collective_groups_destroy(groups);
 }
 
@@ -60,7 +69,8 @@ static void print_waits(struct hung *hung, size_t max_groups)
 		wait_groups_create(hung->waitfor, &hung->groups, hung->job.model->ranks,
 				   hung->verdict.culprits, max_groups);
 
-	view_waits(&hung->view, groups);
+	hung->answer.waits = groups;
+	view_waits(&hung->view);
 	wait_groups_destroy(groups);
 }
 
@@ -73,11 +83,11 @@ static void print_all(struct hung *hung)
 	fputs("== lp\n", out);
 	view_lp(&hung->view);
 	fputs("== why\n", out);
-	view_why(&hung->view, hung->options.size - 1);
+	hung_ask(hung, hung->options.size - 1, view_why);
 	fputs("== why of a neighbour\n", out);
-	view_why(&hung->view, culprit - 1);
+	hung_ask(hung, culprit - 1, view_why);
 	fputs("== why of the culprit\n", out);
-	view_why(&hung->view, culprit);
+	hung_ask(hung, culprit, view_why);
 	fputs("== waits\n", out);
 	print_waits(hung, 24);
 	fputs("== messages of a neighbour\n", out);

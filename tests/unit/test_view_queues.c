@@ -7,6 +7,7 @@
 #include "tests/unit/unit.h"
 
 #include "analysis/verdict/verdict.h"
+#include "model/arena.h"
 #include "model/job/job.h"
 #include "model/job/rankset.h"
 #include "render/view.h"
@@ -20,6 +21,7 @@ static const char lost[] = "Allreduce@30 <2:-12\n"
 struct shown {
 	struct job *job;
 	struct verdict *verdict;
+	struct answer answer;
 	struct view view;
 	char *text;
 	size_t size;
@@ -30,7 +32,10 @@ static void show(struct shown *shown, const char *job)
 	shown->job = queue_ranks_create(job);
 	shown->verdict = verdict_create(shown->job, NULL, NULL, NULL);
 	verdict_choose_by_queues(shown->verdict, shown->job, NULL);
+	shown->answer = (struct answer){.arena = arena_create()};
 	shown->view = (struct view){
+		.arena = shown->answer.arena,
+		.answer = &shown->answer,
 		.out = open_memstream(&shown->text, &shown->size),
 		.width = 200,
 		.job = shown->job,
@@ -43,6 +48,7 @@ static void check_text(struct shown *shown, const char *expected)
 	fclose(shown->view.out);
 	assert_string_equal(shown->text, expected);
 	free(shown->text);
+	arena_destroy(shown->answer.arena);
 	verdict_destroy(shown->verdict);
 	job_destroy(shown->job);
 }
@@ -163,7 +169,8 @@ static void test_waits(void **state)
 		rankset_add(ranks, r);
 	show(&shown, "Allreduce@30 <2:-12\nAllreduce@30 <3:-12\nAllreduce@30 <3:-12\nWait@20 "
 		     "<2:7\nIprobe@24");
-	view_queue_waits(&shown.view, ranks);
+	shown.answer.ranks = ranks;
+	view_queue_waits(&shown.view);
 	check_text(&shown, "rank 0, in MPI_Allreduce, app+0x1e\n"
 			   "    waits for the part of rank 2 in MPI_Allreduce on halo\n"
 			   "rank 1, in MPI_Allreduce, app+0x1e\n"
@@ -179,7 +186,8 @@ static void test_waits(void **state)
 			   "job.\n");
 	show(&shown, "Waitall@20 <2:7 <3:7 <3:8\nWaitall@20 <3:7 <2:7 <3:8\nSend@30 !4:5\nSend@30 "
 		     "!4:5\nBarrier@40");
-	view_queue_waits(&shown.view, ranks);
+	shown.answer.ranks = ranks;
+	view_queue_waits(&shown.view);
 	check_text(&shown,
 		   "ranks 0-1, in MPI_Waitall, app+0x14\n"
 		   "    wait for a message with tag 7 from ranks 2-3 on halo, among others\n"
@@ -191,7 +199,8 @@ static void test_waits(void **state)
 		   "recorder in this "
 		   "job.\n");
 	show(&shown, "Barrier@40 !1:5 !2:5\nSend@30\nSend@30");
-	view_queue_waits(&shown.view, ranks);
+	shown.answer.ranks = ranks;
+	view_queue_waits(&shown.view);
 	check_text(&shown, "ranks 1-2, in MPI_Send, app+0x1e\n"
 			   "    wait for rank 0 to receive their message with tag 5 on halo\n"
 			   "rank 0, in MPI_Barrier, app+0x28\n"
@@ -200,7 +209,8 @@ static void test_waits(void **state)
 			   "recorder in this "
 			   "job.\n");
 	show(&shown, "compute@20\ncompute@20");
-	view_queue_waits(&shown.view, ranks);
+	shown.answer.ranks = ranks;
+	view_queue_waits(&shown.view);
 	check_text(&shown, "No rank waits inside MPI.\n");
 	rankset_destroy(ranks);
 }
@@ -217,7 +227,8 @@ static void test_many_waits(void **state)
 	for (int r = 0; r < 30; r++)
 		sprintf(job + strlen(job), "%sRecv@20 <%d:7", r ? "\n" : "", (r + 1) % 30);
 	show(&shown, job);
-	view_queue_waits(&shown.view, ranks);
+	shown.answer.ranks = ranks;
+	view_queue_waits(&shown.view);
 	check_text(&shown, "ranks 0-29, in MPI_Recv, app+0x14\n"
 			   "    wait for a message with tag 7 from some of ranks 0-29 on halo\n"
 			   "By stacks, and by the messages that the MPI library holds: there is no "
@@ -232,7 +243,8 @@ static void test_why(void **state)
 
 	(void)state;
 	show(&shown, lost);
-	view_queue_why(&shown.view, 1);
+	shown.answer.rank = 1;
+	view_queue_why(&shown.view);
 	check_text(&shown,
 		   "rank 1, in MPI_Allreduce, app+0x1e, waits for the part of rank 3 in "
 		   "MPI_Allreduce on halo\n"
@@ -242,10 +254,14 @@ static void test_why(void **state)
 		   "MPI_Allreduce on halo\n"
 		   "      rank 2 is the least progressed: \"lp\" says what speaks for it\n");
 	show(&shown, "Recv@20 <1:7\nIprobe@24\ncompute@20");
-	view_queue_why(&shown.view, 0);
-	view_queue_why(&shown.view, 1);
-	view_queue_why(&shown.view, 2);
-	view_queue_why(&shown.view, 3);
+	shown.answer.rank = 0;
+	view_queue_why(&shown.view);
+	shown.answer.rank = 1;
+	view_queue_why(&shown.view);
+	shown.answer.rank = 2;
+	view_queue_why(&shown.view);
+	shown.answer.rank = 3;
+	view_queue_why(&shown.view);
 	check_text(&shown, "rank 0, in MPI_Recv, app+0x14, waits for a message with tag 7 from "
 			   "rank 1 on halo\n"
 			   "  rank 1, in MPI_Iprobe, app+0x18: not known what it waits for\n"
@@ -253,7 +269,8 @@ static void test_why(void **state)
 			   "rank 2 is outside MPI: it waits for nobody\n"
 			   "There is no stack of rank 3.\n");
 	show(&shown, "Recv@20 <1:7\ncompute@24");
-	view_queue_why(&shown.view, 0);
+	shown.answer.rank = 0;
+	view_queue_why(&shown.view);
 	check_text(&shown, "rank 0, in MPI_Recv, app+0x14, waits for a message with tag 7 from "
 			   "rank 1 on halo\n"
 			   "  rank 1, in app+0x1000, outside MPI\n");

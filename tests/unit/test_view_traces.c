@@ -6,6 +6,7 @@
 #include "analysis/traces/trace_diff.h"
 #include "analysis/traces/trace_similarity.h"
 #include "analysis/traces/trace_suspects.h"
+#include "model/arena.h"
 #include "render/gate.h"
 #include "render/view_traces.h"
 #include "tests/unit/golden.h"
@@ -48,87 +49,65 @@ static const char *const stencil_bad[] = {"a[def]^42d",   "a[bcdef]^42b", "a[bcd
 
 enum { ENTRIES = ATTRIBUTE_ENTRY, PAIRS = ATTRIBUTE_PAIR, BODIES = ATTRIBUTE_LOOP };
 
-typedef void print_fn(const struct view *view, const struct trace_runs *runs,
-		      const struct trace_similarity *similarity,
-		      const struct trace_measure *measure);
+typedef void view_fn(const struct view *view);
 
-static struct concept_lattice *make_lattice(const struct trace_similarity *similarity)
+/* What `show` shows of what was found. */
+static void show_found(const struct view *how, const struct trace_answer *found, view_fn *show)
+{
+	struct answer answer = {.arena = arena_create(), .compared = found};
+	struct view view = *how;
+
+	view.arena = answer.arena;
+	view.answer = &answer;
+	show(&view);
+	arena_destroy(answer.arena);
+}
+
+static void print_lattice(const struct view *view, struct trace_answer *found, view_fn *show)
 {
 	struct pdb_error err;
-	struct concept_lattice *lattice = concept_lattice_create(similarity->context, 1000, &err);
+	struct concept_lattice *lattice =
+		concept_lattice_create(found->similarity->context, 1000, &err);
 
 	assert_non_null(lattice);
-	return lattice;
-}
-
-static void print_lattice(const struct view *view, const struct trace_runs *runs,
-			  const struct trace_similarity *similarity,
-			  const struct trace_measure *measure)
-{
-	struct concept_lattice *lattice = make_lattice(similarity);
-
-	view_lattice(view, runs, similarity, lattice, measure, false);
+	found->lattice = lattice;
+	show_found(view, found, show);
 	concept_lattice_destroy(lattice);
 }
 
-static void print_lattice_files(const struct view *view, const struct trace_runs *runs,
-				const struct trace_similarity *similarity,
-				const struct trace_measure *measure)
+static void print_similar(const struct view *view, struct trace_answer *found, view_fn *show)
 {
-	struct concept_lattice *lattice = make_lattice(similarity);
-
-	view_lattice_dot(view, runs, similarity, lattice, measure);
-	view_lattice_json(view, runs, similarity, lattice, measure);
-	concept_lattice_destroy(lattice);
-}
-
-static struct trace_clusters *make_clusters(const struct trace_runs *runs,
-					    const struct trace_similarity *similarity,
-					    enum linkage linkage)
-{
-	uint32_t *traces = xcalloc(runs->num_threads, sizeof(*traces));
+	size_t num = found->runs->num_threads;
+	uint32_t *traces = xcalloc(num, sizeof(*traces));
 	struct trace_clusters *clusters;
 
-	for (uint32_t t = 0; t < runs->num_threads; t++)
+	for (uint32_t t = 0; t < num; t++)
 		traces[t] = t;
-	clusters = trace_clusters_create(similarity, traces, runs->num_threads, linkage);
+	clusters = trace_clusters_create(found->similarity, traces, num, found->measure.linkage);
+	found->clusters = clusters;
+	show_found(view, found, show);
+	trace_clusters_destroy(clusters);
 	free(traces);
-	return clusters;
-}
-
-static void print_similar(const struct view *view, const struct trace_runs *runs,
-			  const struct trace_similarity *similarity,
-			  const struct trace_measure *measure)
-{
-	struct trace_clusters *clusters = make_clusters(runs, similarity, measure->linkage);
-
-	view_similar(view, runs, similarity, clusters, measure);
-	trace_clusters_destroy(clusters);
-}
-
-static void print_similar_files(const struct view *view, const struct trace_runs *runs,
-				const struct trace_similarity *similarity,
-				const struct trace_measure *measure)
-{
-	struct trace_clusters *clusters = make_clusters(runs, similarity, measure->linkage);
-
-	view_similar_svg(view, runs, similarity, clusters, measure);
-	view_similar_json(view, runs, similarity, clusters, measure);
-	trace_clusters_destroy(clusters);
 }
 
 static void print_run(const struct view *view, const struct traced_call *calls,
 		      const char *const *ranks, enum trace_detail detail,
-		      const struct trace_measure *measure, print_fn *print)
+		      const struct trace_measure *measure, view_fn *show)
 {
+	bool is_lattice =
+		show == view_lattice || show == view_lattice_dot || show == view_lattice_json;
 	struct traced_run run = traced_run_create(calls, ranks, 1);
 	const struct trace_run one = traced_run_of(&run);
 	const struct trace_runs_options options = {.detail = detail};
 	struct trace_runs *runs = trace_runs_create(&one, 1, &options);
 	struct trace_similarity *similarity =
 		trace_similarity_create(runs->set, measure->kinds, measure->frequency);
+	struct trace_answer found = {.runs = runs, .similarity = similarity, .measure = *measure};
 
-	print(view, runs, similarity, measure);
+	if (is_lattice)
+		print_lattice(view, &found, show);
+	else
+		print_similar(view, &found, show);
 	trace_similarity_destroy(similarity);
 	trace_runs_destroy(runs);
 	traced_run_destroy(&run);
@@ -161,36 +140,31 @@ static void both_destroy(struct both *both)
 	traced_run_destroy(&both->bad);
 }
 
-static const char *const names[] = {"good.pdb", "bad.pdb"};
-
-static void print_suspects(const struct view *view, const struct both *both, bool as_data)
+static void print_suspects(const struct view *view, const struct both *both, view_fn *show)
 {
 	struct trace_suspects *suspects = trace_suspects_create(
 		both->runs, ENTRIES | PAIRS | BODIES | ATTRIBUTE_END, 7, LINKAGE_AVERAGE);
+	const struct trace_answer found = {
+		.runs = both->runs, .names = {"good.pdb", "bad.pdb"}, .suspects = suspects};
 
-	if (as_data)
-		view_suspects_json(view, both->runs, suspects, names);
-	else
-		view_suspects(view, both->runs, suspects, names, false);
+	show_found(view, &found, show);
 	trace_suspects_destroy(suspects);
 }
 
 static void print_diff(const struct view *view, const struct both *both, size_t left, size_t right,
-		       void (*print)(const struct view *view, const struct trace_sides *sides))
+		       view_fn *show)
 {
 	const struct trace_set *set = both->runs->set;
 	struct trace_diff *diff = trace_diff_create(set, set->roots[left], set->roots[right]);
+	const struct trace_answer found = {
+		.runs = both->runs,
+		.names = {"rank 2 of good.pdb", "rank 2 of bad.pdb"},
+		.diff = diff,
+		.threads = {left, right},
+	};
 
-	print(view, &(struct trace_sides){both->runs,
-					  diff,
-					  {left, right},
-					  {"rank 2 of good.pdb", "rank 2 of bad.pdb"}});
+	show_found(view, &found, show);
 	trace_diff_destroy(diff);
-}
-
-static void print_diff_text(const struct view *view, const struct trace_sides *sides)
-{
-	view_diff(view, sides, false);
 }
 
 /* ---- Golden text ---- */
@@ -202,27 +176,27 @@ static void print_all(const struct view *view)
 	struct both both = both_create(stencil_calls, stencil_good, stencil_bad);
 
 	fputs("== lattice of the program with one receiver, by calls\n", view->out);
-	print_run(view, receiver_calls, receiver, TRACE_BY_CALL, &entries, print_lattice);
+	print_run(view, receiver_calls, receiver, TRACE_BY_CALL, &entries, view_lattice);
 	fputs("== the same with their places\n", view->out);
-	print_run(view, receiver_calls, receiver, TRACE_BY_PATH, &entries, print_lattice);
+	print_run(view, receiver_calls, receiver, TRACE_BY_PATH, &entries, view_lattice);
 	fputs("== its similarity\n", view->out);
-	print_run(view, receiver_calls, receiver, TRACE_BY_CALL, &entries, print_similar);
+	print_run(view, receiver_calls, receiver, TRACE_BY_CALL, &entries, view_similar);
 	fputs("== lattice of the stencil\n", view->out);
-	print_run(view, stencil_calls, stencil_good, TRACE_BY_PATH, &log, print_lattice);
+	print_run(view, stencil_calls, stencil_good, TRACE_BY_PATH, &log, view_lattice);
 	fputs("== similarity of the stencil\n", view->out);
-	print_run(view, stencil_calls, stencil_bad, TRACE_BY_PATH, &log, print_similar);
+	print_run(view, stencil_calls, stencil_bad, TRACE_BY_PATH, &log, view_similar);
 	fputs("== suspects\n", view->out);
-	print_suspects(view, &both, false);
+	print_suspects(view, &both, view_suspects);
 	fputs("== diff\n", view->out);
-	print_diff(view, &both, 2, 7, print_diff_text);
+	print_diff(view, &both, 2, 7, view_diff);
 	fputs("== diff of others\n", view->out);
-	print_diff(view, &both, 0, 3, print_diff_text);
+	print_diff(view, &both, 0, 3, view_diff);
 	fputs("== diff with itself\n", view->out);
-	print_diff(view, &both, 1, 1, print_diff_text);
+	print_diff(view, &both, 1, 1, view_diff);
 	both_destroy(&both);
 	both = both_create(stencil_calls, stencil_good, stencil_good);
 	fputs("== no suspects\n", view->out);
-	print_suspects(view, &both, false);
+	print_suspects(view, &both, view_suspects);
 	both_destroy(&both);
 }
 
@@ -257,9 +231,11 @@ static void test_files(void **state)
 
 	(void)state;
 	view.out = open_memstream(&text, &size);
-	print_run(&view, receiver_calls, receiver, TRACE_BY_CALL, &entries, print_lattice_files);
-	print_run(&view, receiver_calls, receiver, TRACE_BY_CALL, &entries, print_similar_files);
-	print_suspects(&view, &both, true);
+	print_run(&view, receiver_calls, receiver, TRACE_BY_CALL, &entries, view_lattice_dot);
+	print_run(&view, receiver_calls, receiver, TRACE_BY_CALL, &entries, view_lattice_json);
+	print_run(&view, receiver_calls, receiver, TRACE_BY_CALL, &entries, view_similar_svg);
+	print_run(&view, receiver_calls, receiver, TRACE_BY_CALL, &entries, view_similar_json);
+	print_suspects(&view, &both, view_suspects_json);
 	print_diff(&view, &both, 2, 7, view_diff_dot);
 	print_diff(&view, &both, 2, 7, view_diff_json);
 	fclose(view.out);
@@ -287,9 +263,9 @@ static void test_many(void **state)
 
 		view.out = gate_open(below);
 		print_run(&view, stencil_calls, (const char *const *)ranks, TRACE_BY_PATH, &actual,
-			  print_similar);
+			  view_similar);
 		print_run(&view, stencil_calls, (const char *const *)ranks, TRACE_BY_PATH, &actual,
-			  print_lattice);
+			  view_lattice);
 		fclose(view.out);
 		fclose(below);
 		assert_contains(text, "40 of them differ");
@@ -313,8 +289,8 @@ static void test_same(void **state)
 
 	(void)state;
 	view.out = open_memstream(&text, &size);
-	print_run(&view, stencil_calls, ranks, TRACE_BY_PATH, &actual, print_similar);
-	print_run(&view, stencil_calls, ranks, TRACE_BY_PATH, &actual, print_lattice);
+	print_run(&view, stencil_calls, ranks, TRACE_BY_PATH, &actual, view_similar);
+	print_run(&view, stencil_calls, ranks, TRACE_BY_PATH, &actual, view_lattice);
 	fclose(view.out);
 	assert_contains(text, "all are the same\n");
 	assert_contains(text, "2 traces in one way, by ");
@@ -352,7 +328,7 @@ static void test_suspects(void **state)
 		size_t size;
 
 		view.out = open_memstream(&text, &size);
-		print_suspects(&view, &both, false);
+		print_suspects(&view, &both, view_suspects);
 		fclose(view.out);
 		if (strncmp(text, expected, strlen(expected)) != 0)
 			fail_msg("%s: %s", faults[i].what, text);

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * info ranks: where they run, and what is known of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/node/node.h"
+#include "attach/process/procfs.h"
+#include "model/job/job.h"
+#include "model/job/proctable.h"
+#include "model/job/rankset.h"
+#include "model/job/sample.h"
+#include "render/json.h"
+#include "render/label.h"
+#include "render/table.h"
+#include "shell/answer.h"
+#include "shell/command.h"
+#include "shell/commands/cmd.h"
+#include "shell/session.h"
+
+static void print_ranks(const struct view *view);
+static void ranks_json(const struct view *view);
+
+const struct command info_ranks = {
+	.name = "ranks",
+	.topic = TOPIC_JOB,
+	.usage = "info ranks [RANKS]",
+	.summary = "List ranks with host, process and what is known of them.",
+	.text = "Without RANKS: those in focus, else all. The state is that of /proc: R running,\n"
+		"S sleeping, D in the kernel, T stopped, t traced, Z ended; on other hosts it is\n"
+		"that of the last stack sample.",
+	.example = "info ranks 0-3",
+	.flags = CMD_NEEDS_JOB,
+	.max_words = -1,
+	.words = WORDS_RANKS,
+	.find = answer_take_ranks,
+	.views = {[FORMAT_TEXT] = print_ranks, [FORMAT_JSON] = ranks_json},
+};
+
+/* The rank's state, now or, on another host, when it was last sampled; "": not known. */
+static void find_state(const struct session *session, const struct proc *proc, char state[8])
+{
+	const struct job *job = session->job;
+	const struct sample *sample = samples_find(job->samples, proc->rank, proc->pid);
+	const char *hole = job_find_hole(job, proc->rank);
+	struct procfs_stat stat;
+
+	memset(state, 0, 8);
+	if (proc->is_local && session->node) {
+		if (node_is_alive(session->node, proc->rank) &&
+		    procfs_stat(proc->pid, 0, &stat) == 0)
+			state[0] = stat.state;
+		else
+			strcpy(state, "ended");
+	} else if (hole && strcmp(hole, JOB_HOLE_ENDED) == 0) {
+		strcpy(state, "ended");
+	} else if (session->is_live && sample && sample->state != '?') {
+		state[0] = sample->state;
+	}
+}
+
+static void add_rank(const struct session *session, struct table *out, int rank)
+{
+	const struct proc *proc = proctable_find(session->job->proctable, rank);
+	const struct job_crash *crash = job_find_crash(session->job, rank);
+	const char *hole = job_find_hole(session->job, rank);
+	char state[8] = "";
+
+	if (proc && !crash)
+		find_state(session, proc, state);
+	table_row(out);
+	table_cell(out, "%d", rank);
+	table_cell(out, "%s", proc ? proc->host : "");
+	if (proc && proc->pid > 0)
+		table_cell(out, "%d", (int)proc->pid);
+	else
+		table_cell(out, "%s", "");
+	if (crash) {
+		char *how = label_crash(crash);
+
+		table_cell(out, "%s", how);
+		free(how);
+	} else {
+		table_cell(out, "%s", state);
+	}
+	table_cell(out, "%s", hole ? hole : "yes");
+	table_cell(out, "%s", proc ? proc->executable : "");
+}
+
+static void rank_json(struct json *json, const struct session *session, int rank)
+{
+	const struct proc *proc = proctable_find(session->job->proctable, rank);
+	const struct job_crash *crash = job_find_crash(session->job, rank);
+	const char *hole = job_find_hole(session->job, rank);
+	char state[8] = "";
+
+	if (proc && !crash)
+		find_state(session, proc, state);
+	json_object(json, NULL);
+	json_int(json, "rank", rank);
+	json_text(json, "host", proc ? proc->host : NULL);
+	if (proc && proc->pid > 0)
+		json_int(json, "pid", proc->pid);
+	json_text(json, "executable", proc ? proc->executable : NULL);
+	json_text(json, "state", *state ? state : NULL);
+	json_label(json, "ended_by", crash ? label_crash(crash) : NULL);
+	json_bool(json, "recorded", !hole);
+	json_text(json, "hole", hole);
+	json_end_object(json);
+}
+
+static void ranks_json(const struct view *view)
+{
+	const struct rankset *ranks = view->answer->ranks;
+	struct json json = {.out = view->out};
+
+	json_object(&json, NULL);
+	json_array(&json, "ranks");
+	for (int rank = rankset_first(ranks); rank >= 0; rank = rankset_next(ranks, rank))
+		rank_json(&json, view->session, rank);
+	json_end_array(&json);
+	json_end_object(&json);
+}
+
+static void print_ranks(const struct view *view)
+{
+	static const struct table_column columns[] = {
+		{.name = "rank", .header = "rank", .align = TABLE_RIGHT},
+		{.name = "host", .header = "host"},
+		{.name = "pid", .header = "pid", .align = TABLE_RIGHT},
+		{.name = "state", .header = "state"},
+		{.name = "recorder", .header = "recorder"},
+		{.name = "executable", .header = "executable", .min_width = 10},
+	};
+	const struct rankset *ranks = view->answer->ranks;
+	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+
+	for (int rank = rankset_first(ranks); rank >= 0; rank = rankset_next(ranks, rank))
+		add_rank(view->session, table, rank);
+	table_print(table, view);
+	table_destroy(table);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * info recorder: what the recorders hold, and what they lost. */
+#include <inttypes.h>
+
+#include "model/job/job.h"
+#include "model/job/job_model.h"
+#include "model/job/model.h"
+#include "model/job/rankset.h"
+#include "render/json.h"
+#include "render/table.h"
+#include "shell/answer.h"
+#include "shell/command.h"
+#include "shell/commands/cmd.h"
+
+static void print_recorder(const struct view *view);
+static void recorder_json(const struct view *view);
+
+const struct command info_recorder = {
+	.name = "recorder",
+	.topic = TOPIC_JOB,
+	.usage = "info recorder [RANKS]",
+	.summary = "Tell what the recorders hold, and what they lost.",
+	.text = "Lost entries make answers less sure; they are counted here. \"of evidence\":\n"
+		"messages, requests and communicators that were not counted, so that less is\n"
+		"known of who waits for whom; + where tags had to be counted together. Without\n"
+		"RANKS: those in focus, else all.",
+	.example = "info recorder lp",
+	.flags = CMD_NEEDS_JOB | CMD_NEEDS_MODEL,
+	.max_words = -1,
+	.words = WORDS_RANKS,
+	.find = answer_take_ranks,
+	.views = {[FORMAT_TEXT] = print_recorder, [FORMAT_JSON] = recorder_json},
+};
+
+static uint64_t count_dropped(const struct model *model)
+{
+	return model->program->dropped_strings + model->program->dropped_modules +
+	       model->program->dropped_frames + model->program->dropped_sites +
+	       model->program->dropped_transitions + model->program->dropped_lanes;
+}
+
+/* Of what tells who waits for whom. */
+static uint64_t count_dropped_evidence(const struct model *model)
+{
+	uint64_t dropped = model->program->dropped_comms + model->program->dropped_members +
+			   model->program->dropped_requests;
+
+	for (size_t i = 0; i < model->num_lanes; i++)
+		dropped += model->lanes[i].dropped_ledger;
+	return dropped;
+}
+
+/* Is there a ledger in which some tags have no row of their own? */
+static bool has_many_tags(const struct model *model)
+{
+	for (size_t i = 0; i < model->num_lanes; i++)
+		for (size_t r = 0; r < model->lanes[i].num_ledger; r++)
+			if (model->lanes[i].ledger[r].tag == SEG_TAG_MANY)
+				return true;
+	return false;
+}
+
+static const char *life_text(enum seg_life life)
+{
+	switch (life) {
+	case SEG_LIFE_STARTING:
+		return "in MPI_Init";
+	case SEG_LIFE_RUNNING:
+		return "running";
+	case SEG_LIFE_FINALIZING:
+		return "in MPI_Finalize";
+	case SEG_LIFE_FINALIZED:
+		return "finalized";
+	case SEG_LIFE_ABORTED:
+		return "called MPI_Abort";
+	case SEG_LIFE_STOPPED:
+		return "no space: past only";
+	}
+	return "?";
+}
+
+static uint64_t count_transitions(const struct model *model)
+{
+	uint64_t transitions = 0;
+
+	for (size_t i = 0; i < model->num_lanes; i++)
+		transitions += model->lanes[i].events;
+	return transitions;
+}
+
+static void model_json(struct json *json, int rank, const struct model *model)
+{
+	json_object(json, NULL);
+	json_int(json, "rank", rank);
+	json_text(json, "state", life_text(model->life));
+	json_count(json, "threads", model->num_lanes);
+	json_count(json, "call_paths", model->num_sites ? model->num_sites - 1 : 0);
+	json_count(json, "transitions", count_transitions(model));
+	json_count(json, "bytes", model->bytes);
+	json_count(json, "lost", count_dropped(model));
+	json_count(json, "lost_evidence", count_dropped_evidence(model));
+	json_bool(json, "tags_together", has_many_tags(model));
+	json_count(json, "abandoned", model->abandoned);
+	json_end_object(json);
+}
+
+static void add_model(struct table *table, int rank, const struct model *model)
+{
+	table_row(table);
+	table_cell(table, "%d", rank);
+	table_cell(table, "%s", life_text(model->life));
+	table_cell(table, "%zu", model->num_lanes);
+	table_cell(table, "%zu", model->num_sites ? model->num_sites - 1 : 0);
+	table_cell(table, "%" PRIu64, count_transitions(model));
+	table_cell(table, "%.0f", model->bytes / 1e3);
+	table_cell(table, "%" PRIu64, count_dropped(model));
+	table_cell(table, "%" PRIu64 "%s", count_dropped_evidence(model),
+		   has_many_tags(model) ? "+" : "");
+	table_cell(table, "%" PRIu64, model->abandoned);
+}
+
+/* The first lane from *i on of each model of the ranks that are asked for; NULL: there is none. */
+static const struct job_lane *next_lane(const struct view *view, size_t *i)
+{
+	const struct job_model *jm = view->job->model;
+
+	while (*i < jm->num_lanes) {
+		const struct job_lane *lane = &jm->lanes[(*i)++];
+
+		if ((lane == jm->lanes || lane[-1].model != lane->model) &&
+		    rankset_contains(view->answer->ranks, lane->rank))
+			return lane;
+	}
+	return NULL;
+}
+
+static void recorder_json(const struct view *view)
+{
+	struct json json = {.out = view->out};
+	const struct job_lane *lane;
+
+	json_object(&json, NULL);
+	json_array(&json, "ranks");
+	for (size_t i = 0; (lane = next_lane(view, &i));)
+		model_json(&json, lane->rank, lane->model);
+	json_end_array(&json);
+	json_end_object(&json);
+}
+
+static void print_recorder(const struct view *view)
+{
+	static const struct table_column columns[] = {
+		{.name = "rank", .header = "rank", .align = TABLE_RIGHT},
+		{.name = "state", .header = "state"},
+		{.name = "threads", .header = "threads", .align = TABLE_RIGHT},
+		{.name = "sites", .header = "call paths", .align = TABLE_RIGHT},
+		{.name = "transitions", .header = "transitions", .align = TABLE_RIGHT},
+		{.name = "kB", .header = "kB", .align = TABLE_RIGHT},
+		{.name = "lost", .header = "lost", .align = TABLE_RIGHT},
+		{.name = "evidence", .header = "of evidence", .align = TABLE_RIGHT},
+		{.name = "abandoned", .header = "abandoned", .align = TABLE_RIGHT},
+	};
+	struct table *table = table_create(columns, sizeof(columns) / sizeof(columns[0]));
+	const struct job_lane *lane;
+
+	for (size_t i = 0; (lane = next_lane(view, &i));)
+		add_model(table, lane->rank, lane->model);
+	table_print(table, view);
+	table_destroy(table);
+}
