@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The job's process table over a PMIx tool connection. Only for PRRTE launchers: see
- * docs/architecture.md for what happens to others. */
+ * docs/daemons.md for what happens to others. */
 #ifndef PDB_PMIX_TOOL_H
 #define PDB_PMIX_TOOL_H
 

@@ -6,7 +6,7 @@
  * command line. Rank 0 of the daemons connects. Each side proves to the other that it knows the
  * secret, pdb stops listening, and from then on every byte is encrypted and authenticated in its
  * place: nothing can be read, changed, repeated, left out or put in by others
- * (docs/architecture.md).
+ * (docs/daemons.md).
  *
  * What goes over it: frames, of a type and a payload that the callers give a meaning; and channels,
  * streams of bytes with an end in a socket on each side, such as what is typed for a gdb and
