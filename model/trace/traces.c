@@ -198,35 +198,3 @@ char *traces_symbol_text(const struct job *job, const struct traces_symbol *symb
 		name = names_function(job->names, symbol->path)->function;
 	return xasprintf("%s%s", name, ending(symbol));
 }
-
-/* "main at a.c:12 > step at a.c:40", from the outermost frame of the program's own code on. */
-static char *path_key(const struct job *job, uint32_t path, bool with_lines)
-{
-	char *key = xstrdup("");
-
-	for (; path != CALLPATH_NONE; path = callpaths_get(job->callpaths, path)->parent) {
-		const struct name *name = names_get(job->names, path);
-		const char *file = name->file ? name->file : "";
-		char *longer;
-
-		if (names_user_frame(job->names, path) == CALLPATH_NONE)
-			break;
-		if (with_lines && name->line)
-			longer = xasprintf("%s at %s:%d > %s", name->function, file, name->line,
-					   key);
-		else
-			longer = xasprintf("%s at %s > %s", name->function, file, key);
-		free(key);
-		key = longer;
-	}
-	return key;
-}
-
-char *traces_symbol_key(const struct job *job, const struct traces_symbol *symbol, bool with_lines)
-{
-	char *path = path_key(job, symbol->path, with_lines), *key;
-
-	key = xasprintf("%s%s%s", path, symbol->name ? symbol->name : "", ending(symbol));
-	free(path);
-	return key;
-}

@@ -58,9 +58,4 @@ const struct traces_lane *traces_find_lane(const struct traces *traces, int rank
 /* A symbol as text: "MPI_Send", "solve", "solve returns". The caller frees. */
 char *traces_symbol_text(const struct job *job, const struct traces_symbol *symbol);
 
-/* What symbols of different jobs, or of different builds of a program, are matched by: their
- * functions with files, and with lines if with_lines, from main on: "main at a.c:12 > MPI_Send".
- * Equal for equal symbols of one job. The caller frees. */
-char *traces_symbol_key(const struct job *job, const struct traces_symbol *symbol, bool with_lines);
-
 #endif
