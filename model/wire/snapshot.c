@@ -277,25 +277,27 @@ static int compress(const struct buffer *b, FILE *file, struct pdb_error *err)
 	ZSTD_inBuffer in = {b->bytes, b->num, 0};
 	char chunk[65536];
 	size_t left = 1;
+	int number = 0; /* of what could not be written */
 
 	if (!zstd)
 		return error_set(err, ERROR_SYSTEM, "zstd: out of memory");
 	ZSTD_CCtx_setParameter(zstd, ZSTD_c_checksumFlag, 1);
 	ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, LEVEL);
 	ZSTD_CCtx_setPledgedSrcSize(zstd, b->num);
-	while (left > 0) {
+	while (left > 0 && !ZSTD_isError(left) && !number) {
 		ZSTD_outBuffer out = {chunk, sizeof(chunk), 0};
 
 		left = ZSTD_compressStream2(zstd, &out, &in, ZSTD_e_end);
-		if (ZSTD_isError(left) || fwrite(chunk, 1, out.pos, file) != out.pos)
-			break;
+		if (fwrite(chunk, 1, out.pos, file) != out.pos)
+			number = errno;
 	}
 	ZSTD_freeCCtx(zstd);
 	if (ZSTD_isError(left))
 		return error_set(err, ERROR_SYSTEM, "zstd: %s", ZSTD_getErrorName(left));
-	if (left > 0 || fflush(file) != 0 || fsync(fileno(file)) != 0)
-		return error_errno(err, "writing");
-	return 0;
+	if (!number && (fflush(file) != 0 || fsync(fileno(file)) != 0))
+		number = errno;
+	errno = number;
+	return number ? error_errno(err, "writing") : 0;
 }
 
 /* A renamed file takes the place of whatever has the name: of /dev/null too, if root says so. */
