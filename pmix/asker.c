@@ -26,7 +26,7 @@
 #include "model/error.h"
 #include "model/monotonic.h"
 #include "model/xalloc.h"
-#include "pmix/answer.h"
+#include "pmix/reply.h"
 #include "pmix/asker.h"
 #include "pmix/rendezvous.h"
 
@@ -58,7 +58,7 @@ static int refuse_orte(pid_t pid, struct pdb_error *err)
 			 pid);
 }
 
-/* A stopped server cannot answer, and a connection would be left waiting for it. */
+/* A stopped server cannot reply, and a connection would be left waiting for it. */
 static int refuse_stopped(pid_t pid, struct pdb_error *err)
 {
 	char *path = xasprintf("/proc/%d/stat", pid);
@@ -167,10 +167,10 @@ static int become_owner(const struct rendezvous *server, struct pdb_error *err)
 	return 0;
 }
 
-void asker_write(int fd, const struct answer *answer)
+void asker_write(int fd, const struct reply *reply)
 {
-	const char *bytes = answer->bytes;
-	size_t length = answer->length;
+	const char *bytes = reply->bytes;
+	size_t length = reply->length;
 
 	while (length > 0) {
 		ssize_t written = write(fd, bytes, length);
@@ -199,10 +199,10 @@ run_asker(const struct rendezvous *server, asker_work work, void *argument, int 
 		start_watching(server->pid);
 		work(server, argument, fd);
 	} else {
-		struct answer answer = {.bytes = NULL};
+		struct reply reply = {.bytes = NULL};
 
-		answer_encode_error(&answer, &error);
-		asker_write(fd, &answer);
+		reply_encode_error(&reply, &error);
+		asker_write(fd, &reply);
 	}
 	_exit(0);
 }
@@ -229,7 +229,7 @@ int asker_start(const struct rendezvous *server, asker_work work, void *argument
 }
 
 /* Read until the answer is whole, or the asker closes its end. */
-int asker_read(int fd, int64_t deadline_ms, struct answer *answer, struct pdb_error *err)
+int asker_read(int fd, int64_t deadline_ms, struct reply *reply, struct pdb_error *err)
 {
 	for (;;) {
 		struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
@@ -243,20 +243,20 @@ int asker_read(int fd, int64_t deadline_ms, struct answer *answer, struct pdb_er
 		if (ready == 0)
 			return error_set(err, ERROR_TIMEOUT,
 					 "the launcher does not answer; is it ending?");
-		if (answer->length == answer->capacity) {
-			answer->capacity = answer->capacity ? 2 * answer->capacity : 65536;
-			answer->bytes = xreallocarray(answer->bytes, answer->capacity, 1);
+		if (reply->length == reply->capacity) {
+			reply->capacity = reply->capacity ? 2 * reply->capacity : 65536;
+			reply->bytes = xreallocarray(reply->bytes, reply->capacity, 1);
 		}
 		ssize_t length =
-			read(fd, answer->bytes + answer->length, answer->capacity - answer->length);
+			read(fd, reply->bytes + reply->length, reply->capacity - reply->length);
 		if (length < 0 && errno == EINTR)
 			continue;
 		if (length < 0)
 			return error_errno(err, "cannot read the launcher's answer");
 		if (length == 0)
 			return 0;
-		answer->length += length;
-		if (answer->length > ANSWER_MAX)
+		reply->length += length;
+		if (reply->length > REPLY_MAX)
 			return error_set(err, ERROR_FORMAT, "the answer has no end");
 	}
 }

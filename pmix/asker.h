@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct answer;
+struct reply;
 struct pdb_error;
 struct rendezvous;
 
@@ -23,10 +23,10 @@ int asker_start(const struct rendezvous *server, asker_work work, void *argument
 		struct pdb_error *err);
 
 /* In the asker. Nobody may be there to read it any more. */
-void asker_write(int fd, const struct answer *answer);
+void asker_write(int fd, const struct reply *reply);
 
-/* In pdb: read one answer, until `deadline_ms` of monotonic_ms(). An asker that ends without a word
+/* In pdb: read one reply, until `deadline_ms` of monotonic_ms(). An asker that ends without a word
  * leaves an empty one. */
-int asker_read(int fd, int64_t deadline_ms, struct answer *answer, struct pdb_error *err);
+int asker_read(int fd, int64_t deadline_ms, struct reply *reply, struct pdb_error *err);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "model/error.h"
 #include "model/monotonic.h"
-#include "pmix/answer.h"
+#include "pmix/reply.h"
 #include "pmix/asker.h"
 #include "pmix/query.h"
 #include "pmix/rendezvous.h"
@@ -36,16 +36,16 @@ static void wait_for_end(int fd)
 static void spawn(const struct rendezvous *server, void *argument, int fd)
 {
 	const struct request *request = argument;
-	struct answer answer = {.bytes = NULL};
+	struct reply reply = {.bytes = NULL};
 	struct pdb_error error;
 	char *nspace;
 
 	if (query_spawn(server, request->nspace, request->program, request->environment, &nspace,
 			&error) == 0)
-		answer_encode_spawned(&answer, nspace);
+		reply_encode_spawned(&reply, nspace);
 	else
-		answer_encode_error(&answer, &error);
-	asker_write(fd, &answer);
+		reply_encode_error(&reply, &error);
+	asker_write(fd, &reply);
 	shutdown(fd, SHUT_WR);
 	wait_for_end(fd);
 	query_disconnect();
@@ -57,7 +57,7 @@ int pmix_spawn_daemons(pid_t pid, const char *nspace, const char *program,
 {
 	int64_t deadline_ms = monotonic_ms() + timeout_ms;
 	struct request request = {nspace, program, environment};
-	struct answer answer = {.bytes = NULL};
+	struct reply reply = {.bytes = NULL};
 	struct rendezvous server;
 	int fds[2], result;
 
@@ -68,10 +68,10 @@ int pmix_spawn_daemons(pid_t pid, const char *nspace, const char *program,
 	result = asker_start(&server, spawn, &request, fds[1], err);
 	close(fds[1]);
 	if (result == 0)
-		result = asker_read(fds[0], deadline_ms, &answer, err);
+		result = asker_read(fds[0], deadline_ms, &reply, err);
 	if (result == 0)
-		result = answer_decode_spawned(answer.bytes, answer.length, &ret->nspace, err);
-	answer_deinit(&answer);
+		result = reply_decode_spawned(reply.bytes, reply.length, &ret->nspace, err);
+	reply_deinit(&reply);
 	if (result != 0)
 		close(fds[0]);
 	else

@@ -7,7 +7,7 @@
 #include "model/error.h"
 #include "model/monotonic.h"
 #include "model/job/proctable.h"
-#include "pmix/answer.h"
+#include "pmix/reply.h"
 #include "pmix/asker.h"
 #include "pmix/query.h"
 #include "pmix/rendezvous.h"
@@ -18,19 +18,19 @@ static void ask_table(const struct rendezvous *server, void *nspace, int fd)
 {
 	struct pdb_error error;
 	struct proctable *table = NULL;
-	struct answer answer = {.bytes = NULL};
+	struct reply reply = {.bytes = NULL};
 
 	if (query_proctable(server, nspace, &table, &error) == 0)
-		answer_encode_table(&answer, table);
+		reply_encode_table(&reply, table);
 	else
-		answer_encode_error(&answer, &error);
-	asker_write(fd, &answer);
+		reply_encode_error(&reply, &error);
+	asker_write(fd, &reply);
 	close(fd);
 	query_disconnect();
 }
 
 static int ask(const struct rendezvous *server, const char *nspace, int64_t deadline_ms,
-	       struct answer *answer, struct pdb_error *err)
+	       struct reply *reply, struct pdb_error *err)
 {
 	int fds[2];
 
@@ -39,7 +39,7 @@ static int ask(const struct rendezvous *server, const char *nspace, int64_t dead
 	int result = asker_start(server, ask_table, (void *)nspace, fds[1], err);
 	close(fds[1]);
 	if (result == 0)
-		result = asker_read(fds[0], deadline_ms, answer, err);
+		result = asker_read(fds[0], deadline_ms, reply, err);
 	close(fds[0]);
 	return result;
 }
@@ -49,21 +49,21 @@ int pmix_proctable(pid_t pid, const char *nspace, int timeout_ms, struct proctab
 {
 	int64_t deadline_ms = monotonic_ms() + timeout_ms;
 	struct rendezvous server;
-	struct answer answer = {.bytes = NULL};
+	struct reply reply = {.bytes = NULL};
 	int result = -1;
 
 	if (asker_find_server(pid, &server, err) != 0)
 		return -1;
-	if (ask(&server, nspace, deadline_ms, &answer, err) == 0) {
+	if (ask(&server, nspace, deadline_ms, &reply, err) == 0) {
 		/* An asker whose launcher goes away in the middle ends without a word. */
-		if (answer.length == 0 && kill(pid, 0) != 0 && errno == ESRCH)
+		if (reply.length == 0 && kill(pid, 0) != 0 && errno == ESRCH)
 			error_set(err, ERROR_GONE, "the job has ended: its launcher %d is gone",
 				  pid);
 		else
-			result = answer_decode(answer.bytes, answer.length, ret, err);
+			result = reply_decode(reply.bytes, reply.length, ret, err);
 	}
 	if (result == 0)
 		(*ret)->launcher_pid = pid;
-	answer_deinit(&answer);
+	reply_deinit(&reply);
 	return result;
 }

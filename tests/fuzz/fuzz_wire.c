@@ -19,7 +19,7 @@
 #include "model/job/modules.h"
 #include "model/job/proctable.h"
 #include "model/job/rankset.h"
-#include "pmix/answer.h"
+#include "pmix/reply.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { RANKS = 4096, DAEMONS = 64 };
@@ -51,7 +51,7 @@ static void take_table(const uint8_t *bytes, size_t size)
 	struct proctable *table;
 	struct pdb_error err;
 
-	if (!answer_decode((const char *)bytes, size, &table, &err))
+	if (!reply_decode((const char *)bytes, size, &table, &err))
 		proctable_destroy(table);
 }
 
@@ -60,7 +60,7 @@ static void take_spawned(const uint8_t *bytes, size_t size)
 	struct pdb_error err;
 	char *name;
 
-	if (!answer_decode_spawned((const char *)bytes, size, &name, &err))
+	if (!reply_decode_spawned((const char *)bytes, size, &name, &err))
 		free(name);
 }
 

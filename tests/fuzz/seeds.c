@@ -21,7 +21,7 @@
 #include "model/wire/share_private.h"
 #include "model/trace/trace.h"
 #include "model/xalloc.h"
-#include "pmix/answer.h"
+#include "pmix/reply.h"
 #include "shell/command.h"
 #include "tests/fixtures/trace_program.h"
 #include "tests/fixtures/trace_text.h"
@@ -251,17 +251,17 @@ static void make_digest(void)
 
 static void make_tables(const struct job *job)
 {
-	struct answer table = {.bytes = NULL}, spawned = {.bytes = NULL};
+	struct reply table = {.bytes = NULL}, spawned = {.bytes = NULL};
 	char *lines = daemon_job_encode(job->proctable), *scan = daemon_scan_encode(job->proctable);
 
-	answer_encode_table(&table, job->proctable);
+	reply_encode_table(&table, job->proctable);
 	put_kind("wire", "table", TABLE, table.bytes, table.length);
-	answer_encode_spawned(&spawned, "job@7");
+	reply_encode_spawned(&spawned, "job@7");
 	put_kind("wire", "spawned", SPAWNED, spawned.bytes, spawned.length);
 	put_kind("wire", "job", JOB, lines, strlen(lines));
 	put_kind("wire", "scan", SCAN, scan, strlen(scan));
-	answer_deinit(&table);
-	answer_deinit(&spawned);
+	reply_deinit(&table);
+	reply_deinit(&spawned);
 	free(lines);
 	free(scan);
 }

@@ -5,7 +5,7 @@
 
 #include "model/job/proctable.h"
 #include "model/xalloc.h"
-#include "pmix/answer.h"
+#include "pmix/reply.h"
 #include "tests/unit/unit.h"
 
 static struct proctable *make_table(size_t num_procs)
@@ -26,12 +26,12 @@ static struct proctable *make_table(size_t num_procs)
 static void test_table_comes_back(void **state)
 {
 	struct proctable *table = make_table(5), *back = NULL;
-	struct answer answer = {.bytes = NULL};
+	struct reply reply = {.bytes = NULL};
 	struct pdb_error err = {.code = ERROR_NONE};
 
 	(void)state;
-	answer_encode_table(&answer, table);
-	assert_int_equal(answer_decode(answer.bytes, answer.length, &back, &err), 0);
+	reply_encode_table(&reply, table);
+	assert_int_equal(reply_decode(reply.bytes, reply.length, &back, &err), 0);
 	assert_string_equal(back->job, "prterun-login1-4019@1");
 	assert_string_equal(back->source_note, "the latest of 2 jobs");
 	assert_int_equal(back->source, PROCTABLE_PMIX);
@@ -47,129 +47,128 @@ static void test_table_comes_back(void **state)
 	}
 	proctable_destroy(back);
 	proctable_destroy(table);
-	answer_deinit(&answer);
+	reply_deinit(&reply);
 }
 
 /* What does not change from one process to the next is written once. */
 static void test_equal_names_cost_nothing(void **state)
 {
 	struct proctable *table = proctable_create(), *back = NULL;
-	struct answer answer = {.bytes = NULL};
+	struct reply reply = {.bytes = NULL};
 
 	(void)state;
 	for (int rank = 0; rank < 100; rank++)
 		proctable_add(table, rank, 1, "a-host-of-the-cluster", "/a/long/path/to/a/program");
-	answer_encode_table(&answer, table);
-	assert_true(answer.length < 100 * 12 + 200);
-	assert_int_equal(answer_decode(answer.bytes, answer.length, &back, NULL), 0);
+	reply_encode_table(&reply, table);
+	assert_true(reply.length < 100 * 12 + 200);
+	assert_int_equal(reply_decode(reply.bytes, reply.length, &back, NULL), 0);
 	assert_null(back->source_note);
 	proctable_destroy(back);
 	proctable_destroy(table);
-	answer_deinit(&answer);
+	reply_deinit(&reply);
 }
 
 static void test_error_comes_back(void **state)
 {
 	struct pdb_error sent, err = {.code = ERROR_NONE};
-	struct answer answer = {.bytes = NULL};
+	struct reply reply = {.bytes = NULL};
 	struct proctable *back = NULL;
 
 	(void)state;
 	error_set(&sent, ERROR_GONE, "nobody answers");
-	answer_encode_error(&answer, &sent);
-	assert_int_equal(answer_decode(answer.bytes, answer.length, &back, &err), -1);
+	reply_encode_error(&reply, &sent);
+	assert_int_equal(reply_decode(reply.bytes, reply.length, &back, &err), -1);
 	assert_error(&err, ERROR_GONE, "nobody answers");
 	assert_null(back);
-	answer_deinit(&answer);
+	reply_deinit(&reply);
 }
 
 static void test_name_comes_back(void **state)
 {
-	struct answer answer = {.bytes = NULL};
+	struct reply reply = {.bytes = NULL};
 	struct proctable *table = NULL;
 	struct pdb_error err;
 	char *name = NULL;
 
 	(void)state;
-	answer_encode_spawned(&answer, "prterun-login1-4019@2");
-	assert_int_equal(answer_decode_spawned(answer.bytes, answer.length, &name, &err), 0);
+	reply_encode_spawned(&reply, "prterun-login1-4019@2");
+	assert_int_equal(reply_decode_spawned(reply.bytes, reply.length, &name, &err), 0);
 	assert_string_equal(name, "prterun-login1-4019@2");
 	free(name);
-	for (size_t length = 0; length < answer.length; length++) {
-		assert_int_equal(answer_decode_spawned(answer.bytes, length, &name, &err), -1);
+	for (size_t length = 0; length < reply.length; length++) {
+		assert_int_equal(reply_decode_spawned(reply.bytes, length, &name, &err), -1);
 		assert_int_equal(err.code, ERROR_FORMAT);
 	}
 	/* It is no table, and neither is a table a name. */
-	assert_int_equal(answer_decode(answer.bytes, answer.length, &table, &err), -1);
+	assert_int_equal(reply_decode(reply.bytes, reply.length, &table, &err), -1);
 	assert_error(&err, ERROR_FORMAT, "damaged");
-	answer_deinit(&answer);
+	reply_deinit(&reply);
 	table = make_table(2);
-	answer_encode_table(&answer, table);
-	assert_int_equal(answer_decode_spawned(answer.bytes, answer.length, &name, &err), -1);
+	reply_encode_table(&reply, table);
+	assert_int_equal(reply_decode_spawned(reply.bytes, reply.length, &name, &err), -1);
 	assert_error(&err, ERROR_FORMAT, "damaged");
-	answer_deinit(&answer);
+	reply_deinit(&reply);
 	proctable_destroy(table);
-	answer_encode_error(&answer,
-			    &(struct pdb_error){.code = ERROR_GONE, .text = "it has ended"});
-	assert_int_equal(answer_decode_spawned(answer.bytes, answer.length, &name, &err), -1);
+	reply_encode_error(&reply, &(struct pdb_error){.code = ERROR_GONE, .text = "it has ended"});
+	assert_int_equal(reply_decode_spawned(reply.bytes, reply.length, &name, &err), -1);
 	assert_error(&err, ERROR_GONE, "it has ended");
-	answer_deinit(&answer);
+	reply_deinit(&reply);
 }
 
 /* An answer that ends anywhere before its end is refused; sanitizers see reads beyond it. */
 static void test_cut_off(void **state)
 {
 	struct proctable *table = make_table(3), *back = NULL;
-	struct answer answer = {.bytes = NULL};
+	struct reply reply = {.bytes = NULL};
 
 	(void)state;
-	answer_encode_table(&answer, table);
-	for (size_t length = 0; length < answer.length; length++) {
+	reply_encode_table(&reply, table);
+	for (size_t length = 0; length < reply.length; length++) {
 		struct pdb_error err = {.code = ERROR_NONE};
 		char *copy = xmalloc(length + 1);
 		uint32_t total = length;
 
-		memcpy(copy, answer.bytes, length);
+		memcpy(copy, reply.bytes, length);
 		/* Once as it is, once with a header that agrees. */
-		assert_int_equal(answer_decode(copy, length, &back, &err), -1);
+		assert_int_equal(reply_decode(copy, length, &back, &err), -1);
 		assert_int_equal(err.code, ERROR_FORMAT);
 		if (length >= 12) {
 			memcpy(copy + 8, &total, sizeof(total));
-			assert_int_equal(answer_decode(copy, length, &back, &err), -1);
+			assert_int_equal(reply_decode(copy, length, &back, &err), -1);
 			assert_int_equal(err.code, ERROR_FORMAT);
 		}
 		assert_null(back);
 		free(copy);
 	}
 	proctable_destroy(table);
-	answer_deinit(&answer);
+	reply_deinit(&reply);
 }
 
 /* Any single byte changed: refused, or a table with other values in it, but never a crash. */
 static void test_any_byte_changed(void **state)
 {
 	struct proctable *table = make_table(3);
-	struct answer answer = {.bytes = NULL};
+	struct reply reply = {.bytes = NULL};
 	int num_refused = 0;
 
 	(void)state;
-	answer_encode_table(&answer, table);
-	for (size_t i = 0; i < answer.length; i++) {
-		char saved = answer.bytes[i];
+	reply_encode_table(&reply, table);
+	for (size_t i = 0; i < reply.length; i++) {
+		char saved = reply.bytes[i];
 
 		for (int change = 1; change < 256; change <<= 1) {
 			struct proctable *back = NULL;
 
-			answer.bytes[i] = saved ^ change;
-			if (answer_decode(answer.bytes, answer.length, &back, NULL) != 0)
+			reply.bytes[i] = saved ^ change;
+			if (reply_decode(reply.bytes, reply.length, &back, NULL) != 0)
 				num_refused++;
 			proctable_destroy(back);
 		}
-		answer.bytes[i] = saved;
+		reply.bytes[i] = saved;
 	}
 	assert_true(num_refused > 12 * 8); /* the header at least */
 	proctable_destroy(table);
-	answer_deinit(&answer);
+	reply_deinit(&reply);
 }
 
 struct refusal {
@@ -199,8 +198,8 @@ static void test_refusals(void **state)
 		struct proctable *back = NULL;
 
 		print_message("%s\n", refusals[i].what);
-		assert_int_equal(answer_decode((const char *)refusals[i].words,
-					       4 * refusals[i].num_words, &back, &err),
+		assert_int_equal(reply_decode((const char *)refusals[i].words,
+					      4 * refusals[i].num_words, &back, &err),
 				 -1);
 		assert_int_equal(err.code, ERROR_FORMAT);
 	}
@@ -209,17 +208,17 @@ static void test_refusals(void **state)
 static void test_same_rank_twice(void **state)
 {
 	struct proctable *table = proctable_create(), *back = NULL;
-	struct answer answer = {.bytes = NULL};
+	struct reply reply = {.bytes = NULL};
 	struct pdb_error err = {.code = ERROR_NONE};
 
 	(void)state;
 	proctable_add(table, 1, 10, "a", "x");
 	proctable_add(table, 1, 11, "a", "x");
-	answer_encode_table(&answer, table);
-	assert_int_equal(answer_decode(answer.bytes, answer.length, &back, &err), -1);
+	reply_encode_table(&reply, table);
+	assert_int_equal(reply_decode(reply.bytes, reply.length, &back, &err), -1);
 	assert_null(back);
 	proctable_destroy(table);
-	answer_deinit(&answer);
+	reply_deinit(&reply);
 }
 
 int main(void)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * An answer is three words, MAGIC, kind and the length of all of it in bytes, and then
- *   ANSWER_ERROR: code, text
- *   ANSWER_TABLE: job, note, number of processes, and for each process
+ *   REPLY_ERROR: code, text
+ *   REPLY_TABLE: job, note, number of processes, and for each process
  *	rank, pid, flags, [host if SAME_HOST is not set], [executable if SAME_EXECUTABLE is not set]
- *	ANSWER_SPAWNED: name of the job
+ *	REPLY_SPAWNED: name of the job
  * where a word is a uint32_t and a text is its length as a word and then its bytes. */
 #include <stdlib.h>
 #include <string.h>
@@ -12,16 +12,16 @@
 #include "model/error.h"
 #include "model/job/proctable.h"
 #include "model/xalloc.h"
-#include "pmix/answer.h"
+#include "pmix/reply.h"
 
 #define MAGIC 0x41626470u /* "pdbA" */
 #define TEXT_MAX 65536u
 #define PROC_WORDS 3
 
-enum answer_kind {
-	ANSWER_ERROR = 1,
-	ANSWER_TABLE = 2,
-	ANSWER_SPAWNED = 3,
+enum reply_kind {
+	REPLY_ERROR = 1,
+	REPLY_TABLE = 2,
+	REPLY_SPAWNED = 3,
 };
 
 enum proc_flags {
@@ -29,91 +29,91 @@ enum proc_flags {
 	SAME_EXECUTABLE = 1 << 1, /* as the process before */
 };
 
-void answer_deinit(struct answer *answer)
+void reply_deinit(struct reply *reply)
 {
-	free(answer->bytes);
-	*answer = (struct answer){.bytes = NULL};
+	free(reply->bytes);
+	*reply = (struct reply){.bytes = NULL};
 }
 
-static void put(struct answer *answer, const void *bytes, size_t length)
+static void put(struct reply *reply, const void *bytes, size_t length)
 {
-	if (answer->length + length > answer->capacity) {
-		answer->capacity = 2 * answer->capacity + length + 256;
-		answer->bytes = xreallocarray(answer->bytes, answer->capacity, 1);
+	if (reply->length + length > reply->capacity) {
+		reply->capacity = 2 * reply->capacity + length + 256;
+		reply->bytes = xreallocarray(reply->bytes, reply->capacity, 1);
 	}
-	memcpy(answer->bytes + answer->length, bytes, length);
-	answer->length += length;
+	memcpy(reply->bytes + reply->length, bytes, length);
+	reply->length += length;
 }
 
-static void put_word(struct answer *answer, uint32_t word)
+static void put_word(struct reply *reply, uint32_t word)
 {
-	put(answer, &word, sizeof(word));
+	put(reply, &word, sizeof(word));
 }
 
-static void put_text(struct answer *answer, const char *text)
+static void put_text(struct reply *reply, const char *text)
 {
 	size_t length = text ? strlen(text) : 0;
 
 	if (length > TEXT_MAX)
 		length = TEXT_MAX;
-	put_word(answer, length);
+	put_word(reply, length);
 	if (length > 0)
-		put(answer, text, length);
+		put(reply, text, length);
 }
 
-static void put_header(struct answer *answer, enum answer_kind kind)
+static void put_header(struct reply *reply, enum reply_kind kind)
 {
-	put_word(answer, MAGIC);
-	put_word(answer, kind);
-	put_word(answer, 0); /* the length, known at the end */
+	put_word(reply, MAGIC);
+	put_word(reply, kind);
+	put_word(reply, 0); /* the length, known at the end */
 }
 
-static void close_header(struct answer *answer)
+static void close_header(struct reply *reply)
 {
-	uint32_t length = answer->length;
+	uint32_t length = reply->length;
 
-	memcpy(answer->bytes + 2 * sizeof(uint32_t), &length, sizeof(length));
+	memcpy(reply->bytes + 2 * sizeof(uint32_t), &length, sizeof(length));
 }
 
-void answer_encode_error(struct answer *answer, const struct pdb_error *error)
+void reply_encode_error(struct reply *reply, const struct pdb_error *error)
 {
-	put_header(answer, ANSWER_ERROR);
-	put_word(answer, error->code);
-	put_text(answer, error->text);
-	close_header(answer);
+	put_header(reply, REPLY_ERROR);
+	put_word(reply, error->code);
+	put_text(reply, error->text);
+	close_header(reply);
 }
 
-void answer_encode_table(struct answer *answer, const struct proctable *table)
+void reply_encode_table(struct reply *reply, const struct proctable *table)
 {
 	const struct proc *before = NULL;
 
-	put_header(answer, ANSWER_TABLE);
-	put_text(answer, table->job);
-	put_text(answer, table->source_note);
-	put_word(answer, table->num_procs);
+	put_header(reply, REPLY_TABLE);
+	put_text(reply, table->job);
+	put_text(reply, table->source_note);
+	put_word(reply, table->num_procs);
 	for (size_t i = 0; i < table->num_procs; i++) {
 		const struct proc *proc = &table->procs[i];
 		bool same_host = before && strcmp(before->host, proc->host) == 0;
 		bool same_executable = before && strcmp(before->executable, proc->executable) == 0;
 
-		put_word(answer, proc->rank);
-		put_word(answer, proc->pid);
-		put_word(answer,
+		put_word(reply, proc->rank);
+		put_word(reply, proc->pid);
+		put_word(reply,
 			 (same_host ? SAME_HOST : 0) | (same_executable ? SAME_EXECUTABLE : 0));
 		if (!same_host)
-			put_text(answer, proc->host);
+			put_text(reply, proc->host);
 		if (!same_executable)
-			put_text(answer, proc->executable);
+			put_text(reply, proc->executable);
 		before = proc;
 	}
-	close_header(answer);
+	close_header(reply);
 }
 
-void answer_encode_spawned(struct answer *answer, const char *nspace)
+void reply_encode_spawned(struct reply *reply, const char *nspace)
 {
-	put_header(answer, ANSWER_SPAWNED);
-	put_text(answer, nspace);
-	close_header(answer);
+	put_header(reply, REPLY_SPAWNED);
+	put_text(reply, nspace);
+	close_header(reply);
 }
 
 /* Reading: after the first thing that does not fit, everything reads as nothing. */
@@ -225,8 +225,8 @@ static int set_damaged(struct pdb_error *err)
 }
 
 /* Start reading. An error that was sent is returned as one; else the kind, 0 or more. */
-static int open_answer(const char *bytes, size_t length, struct reader *reader,
-		       struct pdb_error *err)
+static int open_reply(const char *bytes, size_t length, struct reader *reader,
+		      struct pdb_error *err)
 {
 	*reader = (struct reader){.bytes = bytes, .left = length};
 	uint32_t magic = get_word(reader);
@@ -235,32 +235,32 @@ static int open_answer(const char *bytes, size_t length, struct reader *reader,
 
 	if (length == 0)
 		return error_set(err, ERROR_FORMAT, "PMIx has failed to ask the launcher");
-	if (reader->is_bad || magic != MAGIC || total != length || kind > ANSWER_SPAWNED)
+	if (reader->is_bad || magic != MAGIC || total != length || kind > REPLY_SPAWNED)
 		return set_damaged(err);
-	if (kind == ANSWER_ERROR)
+	if (kind == REPLY_ERROR)
 		return decode_error(reader, err);
 	return kind;
 }
 
-int answer_decode(const char *bytes, size_t length, struct proctable **ret, struct pdb_error *err)
+int reply_decode(const char *bytes, size_t length, struct proctable **ret, struct pdb_error *err)
 {
 	struct reader reader;
-	int kind = open_answer(bytes, length, &reader, err);
+	int kind = open_reply(bytes, length, &reader, err);
 
 	if (kind < 0)
 		return -1;
-	return kind == ANSWER_TABLE ? decode_table(&reader, ret, err) : set_damaged(err);
+	return kind == REPLY_TABLE ? decode_table(&reader, ret, err) : set_damaged(err);
 }
 
-int answer_decode_spawned(const char *bytes, size_t length, char **ret, struct pdb_error *err)
+int reply_decode_spawned(const char *bytes, size_t length, char **ret, struct pdb_error *err)
 {
 	struct reader reader;
-	int kind = open_answer(bytes, length, &reader, err);
+	int kind = open_reply(bytes, length, &reader, err);
 
 	if (kind < 0)
 		return -1;
 	char *nspace = get_text(&reader);
-	if (kind != ANSWER_SPAWNED || reader.is_bad || reader.left > 0 || !*nspace) {
+	if (kind != REPLY_SPAWNED || reader.is_bad || reader.left > 0 || !*nspace) {
 		free(nspace);
 		return set_damaged(err);
 	}

@@ -12,28 +12,28 @@ struct pdb_error;
 struct proctable;
 
 /* Larger answers are refused: 16 Mi ranks need about this much. */
-#define ANSWER_MAX (512u << 20)
+#define REPLY_MAX (512u << 20)
 
-/* A growing block of bytes. Start from zeroes; answer_deinit() frees it. */
-struct answer {
+/* A growing block of bytes. Start from zeroes; reply_deinit() frees it. */
+struct reply {
 	char *bytes;
 	size_t length;
 	size_t capacity;
 };
 
-void answer_deinit(struct answer *answer);
+void reply_deinit(struct reply *reply);
 
 /* Append one of the possible answers to an empty block. Host and executable names, which are
  * nearly all the same, are written once each time they change. */
-void answer_encode_error(struct answer *answer, const struct pdb_error *error);
-void answer_encode_table(struct answer *answer, const struct proctable *table);
-void answer_encode_spawned(struct answer *answer, const char *nspace);
+void reply_encode_error(struct reply *reply, const struct pdb_error *error);
+void reply_encode_table(struct reply *reply, const struct proctable *table);
+void reply_encode_spawned(struct reply *reply, const char *nspace);
 
 /* Read it back. A table comes in *ret, finished; an error that was sent is returned as the error.
  * Anything else, cut off or beyond its bounds, is ERROR_FORMAT. */
-int answer_decode(const char *bytes, size_t length, struct proctable **ret, struct pdb_error *err);
+int reply_decode(const char *bytes, size_t length, struct proctable **ret, struct pdb_error *err);
 
 /* The same for the name of a job, which the caller frees. */
-int answer_decode_spawned(const char *bytes, size_t length, char **ret, struct pdb_error *err);
+int reply_decode_spawned(const char *bytes, size_t length, char **ret, struct pdb_error *err);
 
 #endif
