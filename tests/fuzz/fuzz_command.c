@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	char *text = fuzz_text(bytes, size), *line, *state;
 
 	if (!session) {
-		struct job *job = make_job(true);
+		struct job *job = whole_job_create(true);
 
 		session = make_session();
 		if (mkstemp(path) < 0 || snapshot_save(job, path, &err) < 0 ||

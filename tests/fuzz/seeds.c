@@ -93,7 +93,7 @@ static void put_segment(const char *name, struct segment_writer *w)
 
 static void make_segments(void)
 {
-	struct segment_writer *w = make_rank(0, "/bin/app");
+	struct segment_writer *w = whole_job_segment(0, "/bin/app");
 	struct trace_maker maker;
 	uint32_t *events = trace_program_run(
 		&(struct trace_program){.num_symbols = 12, .most_depth = 3, .most_trips = 4}, 5,
@@ -101,13 +101,13 @@ static void make_segments(void)
 
 	segment_writer_call(w, 0, SEND, 3, 2000);
 	put_segment("calls", w);
-	w = make_rank(2, "/bin/app");
-	add_evidence(w);
+	w = whole_job_segment(2, "/bin/app");
+	whole_job_evidence(w);
 	segment_writer_go(w, 0, SEG_STATE_ENTER(SEND), 5000);
 	segment_writer_lane(w, false, 7);
 	segment_writer_poll(w, 1, RECV, 99, 6000);
 	put_segment("evidence", w);
-	w = make_rank(1, "/bin/app");
+	w = whole_job_segment(1, "/bin/app");
 	trace_maker_init(&maker, 1 << 14, &(struct trace_writer_settings){.max_body = 0});
 	for (size_t i = 0; i < 300; i++)
 		trace_writer_feed(&maker.writer, SEG_TRACE_SYMBOL(events[i] % 4, 0));
@@ -180,7 +180,7 @@ static void put_shares(const char *name, const struct job *job, unsigned int par
 
 static void make_jobs(void)
 {
-	struct job *job = make_job(true), *empty = job_create();
+	struct job *job = whole_job_create(true), *empty = job_create();
 
 	job_add_crash(job,
 		      &(struct job_crash){.rank = 1, .tid = 4001, .signal = 11, .is_fault = true});
@@ -411,7 +411,7 @@ static void make_core(void)
 
 int main(int argc, char **argv)
 {
-	struct job *job = make_job(true);
+	struct job *job = whole_job_create(true);
 
 	if (argc != 2)
 		return 2;

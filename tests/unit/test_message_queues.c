@@ -103,7 +103,7 @@ static void test_moved(void **state)
 /* How many have arrived is no doing of its own. */
 static void test_arrived(void **state)
 {
-	struct message_queues *before = make_queues(), *after = make_queues();
+	struct message_queues *before = whole_job_queues(), *after = whole_job_queues();
 
 	(void)state;
 	assert_false(message_queues_have_moved(before, after));
@@ -141,7 +141,7 @@ static struct message_queues *take(const uint8_t *bytes, size_t size, int rank, 
 static void test_bytes(void **state)
 {
 	static const int ranks[] = {0, 3, (16 << 20) - 1};
-	struct message_queues *queues = make_queues(), *again;
+	struct message_queues *queues = whole_job_queues(), *again;
 	bool is_bad;
 
 	(void)state;
@@ -165,7 +165,7 @@ static void test_bytes(void **state)
 /* The same to the next rank has the same bytes. */
 static void test_distance(void **state)
 {
-	struct message_queues *queues = make_queues();
+	struct message_queues *queues = whole_job_queues();
 	struct buffer a = {0}, b = {0};
 
 	(void)state;

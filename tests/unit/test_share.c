@@ -14,7 +14,7 @@
 
 static void test_round_trip(void **state)
 {
-	struct job *job = make_job(true), *again;
+	struct job *job = whole_job_create(true), *again;
 	struct share *share = send_share(job, NULL, SHARE_ALL);
 
 	(void)state;
@@ -55,7 +55,7 @@ static void test_empty(void **state)
 
 static void test_details(void **state)
 {
-	struct job *job = make_job(true), *again;
+	struct job *job = whole_job_create(true), *again;
 	struct share *share = send_share(job, NULL, SHARE_ANSWERS | SHARE_NAMES);
 	struct rankset *ranks = rankset_create();
 	const struct model_lane *lane, *own;
@@ -93,7 +93,7 @@ static void test_details(void **state)
 /* Details of another moment do not fit. */
 static void test_wrong_details(void **state)
 {
-	struct job *job = make_job(true), *other;
+	struct job *job = whole_job_create(true), *other;
 	struct share *share = send_share(job, NULL, SHARE_ANSWERS), *details;
 	struct pdb_error err = {0};
 	struct model_lane *lane = (struct model_lane *)job->model->lanes[0].data;
@@ -126,7 +126,7 @@ static void assert_refused(const uint8_t *bytes, size_t size, int num_ranks, enu
 
 static struct buffer encode_whole_job(void)
 {
-	struct job *job = make_job(true);
+	struct job *job = whole_job_create(true);
 	struct share *share = share_create();
 	struct buffer bytes;
 

@@ -261,7 +261,7 @@ static struct share *merge_two(const struct job *job, unsigned int parts_of_2,
 /* Names of all frames of a job come from one of its nodes. */
 static void test_names(void **state)
 {
-	struct job *job = make_job(true), *again;
+	struct job *job = whole_job_create(true), *again;
 	struct share *all = merge_two(job, SHARE_ANSWERS | SHARE_DETAILS, SHARE_ALL);
 
 	(void)state;
@@ -336,7 +336,7 @@ static void test_stacks_only(void **state)
 /* Machine code comes from one of the nodes that have it, whichever. */
 static void test_code(void **state)
 {
-	struct job *job = make_job(true), *again;
+	struct job *job = whole_job_create(true), *again;
 	struct share *all = merge_two(job, SHARE_ALL | SHARE_CODE, SHARE_ALL | SHARE_CODE);
 
 	(void)state;
@@ -392,7 +392,7 @@ static void test_values(void **state)
 
 static void test_refused_merge(void **state)
 {
-	struct job *job = make_job(true), *again;
+	struct job *job = whole_job_create(true), *again;
 	struct rankset *ranks = rankset_create();
 	struct share *all = send_share(job, NULL, SHARE_ALL), *one;
 	struct pdb_error err = {0};

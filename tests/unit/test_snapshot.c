@@ -89,7 +89,7 @@ static struct job *load(void)
 
 static void test_round_trip(void **state)
 {
-	struct job *job = make_job(false), *again, *third;
+	struct job *job = whole_job_create(false), *again, *third;
 
 	(void)state;
 	assert_int_equal(job->model->lanes[0].data->operation.kind, SEG_OPERATION_WAIT_ANY);
@@ -173,7 +173,7 @@ static void test_file(void **state)
 static void test_small(void **state)
 {
 	struct job *job = job_create(), *again;
-	struct segment_writer *w = make_rank(0, "/bin/app");
+	struct segment_writer *w = whole_job_segment(0, "/bin/app");
 	int32_t members[2048];
 	struct stat st;
 
@@ -258,7 +258,7 @@ static void assert_refused(enum error_code code, const char *part)
 static void test_refused(void **state)
 {
 	uint8_t bytes[65536], plain[65536];
-	struct job *job = make_job(false);
+	struct job *job = whole_job_create(false);
 	size_t size, length;
 
 	(void)state;
@@ -301,7 +301,7 @@ static void test_refused(void **state)
 static void test_truncated(void **state)
 {
 	uint8_t bytes[65536], plain[65536];
-	struct job *job = make_job(false);
+	struct job *job = whole_job_create(false);
 	size_t size, length;
 
 	(void)state;
@@ -323,7 +323,7 @@ static void test_truncated(void **state)
 static void test_mutated(void **state)
 {
 	uint8_t bytes[65536], plain[65536], copy[65536];
-	struct job *job = make_job(false);
+	struct job *job = whole_job_create(false);
 	size_t size, length;
 	int taken = 0;
 
@@ -369,7 +369,7 @@ static void test_mutated(void **state)
 /* Whoever interrupts is told so, not that the file is damaged. */
 static void test_interrupted(void **state)
 {
-	struct job *job = make_job(false);
+	struct job *job = whole_job_create(false);
 
 	(void)state;
 	save(job);

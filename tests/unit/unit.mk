@@ -3,7 +3,8 @@
 
 UNIT_SRC = $(wildcard tests/unit/test_*.c)
 UNIT_BIN = $(UNIT_SRC:tests/unit/%.c=$(O)/tests/unit/%)
-FIXTURE_OBJ = $(patsubst %.c,$(O)/%.o,$(wildcard tests/fixtures/*.c))
+FIXTURE_SRC = $(wildcard tests/fixtures/*.c) $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
+FIXTURE_OBJ = $(FIXTURE_SRC:%.c=$(O)/%.o)
 
 # What unit tests build their inputs with; only what a test uses is linked.
 $(O)/libfixtures.a: $(FIXTURE_OBJ)
