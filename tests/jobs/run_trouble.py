@@ -489,7 +489,7 @@ def test_few_files(place):
                                  f"gdb {RANK} -ex bt")
             check(answer.status in (0, 1, 2), f"-n {number}: pdb ended badly: {answer.show()}")
             said = " ".join((answer.output + answer.errors).split())
-            for wrong in ("ended", "no process", "No recorder"):
+            for wrong in ("ended", "no process ", "No recorder"):
                 check(wrong not in said, f"-n {number}: '{wrong}': {answer.show()}")
             if number < 14:
                 check_said(answer, 'raise "ulimit -n"')

@@ -4,6 +4,7 @@
 // expect: lp=R kind=computation where=tables::find
 // says: tables::find\(\) at library\.cpp:\d+ \(std::
 // ranks: 4:2 8:5
+#include <algorithm>
 #include <list>
 #include <mpi.h>
 
@@ -18,9 +19,8 @@ static std::list<int> entries;
 static inline bool find(int wanted)
 {
 	while (fault_flag)
-		for (auto at = entries.begin(); at != entries.end(); ++at)
-			if (*at == wanted)
-				return true;
+		if (std::find(entries.begin(), entries.end(), wanted) != entries.end())
+			return true;
 	return false;
 }
 
