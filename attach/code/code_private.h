@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What decoders of the architectures share: a function that is being put together. */
+ * What the parts of code.h share: files with code (code_file.c), a function that is being put together
+ * (code_build.c), decoders of the architectures (code_x86.c, code_arm64.c), variables (variables.c).
+ */
 #ifndef PDB_ATTACH_CODE_PRIVATE_H
 #define PDB_ATTACH_CODE_PRIVATE_H
 
@@ -8,9 +10,64 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "attach/symbols/debug_file.h"
 #include "model/job/code.h"
 
-struct code_file;
+struct code_variables;
+struct module;
+
+/* ---- Files ---- */
+
+struct code_segment {
+	uint64_t address, size;
+	const uint8_t *bytes;
+};
+
+/* A module's file, with what tells where functions are in it. */
+struct code_file {
+	bool is_found;
+	struct debug_files files;
+	struct code_range *frames; /* of its unwind information, for files without symbols */
+	size_t num_frames, frames_capacity;
+	struct code_segment *segments;
+	size_t num_segments, segments_capacity;
+	const struct code_machine *machine;
+	csh handle;
+	bool has_handle;
+	uint64_t stored;  /* bytes */
+	uint64_t *effort; /* what is left of it for the function that is being read */
+};
+
+struct code_bounds {
+	struct code_range range;
+	const char *name; /* NULL where there is no symbol */
+};
+
+/* Zeroed before; without machine and handle. */
+void code_file_open(const struct module *module, struct code_file *file);
+void code_file_close(struct code_file *file); /* never opened is fine */
+
+/* Bytes of the file at an ELF virtual address; NULL if it has not so many there. */
+const uint8_t *code_file_bytes(const struct code_file *file, uint64_t address, size_t size);
+
+/* Take that from the effort. False: there is not so much left. */
+bool code_file_spend(const struct code_file *file, uint64_t effort);
+
+/* The function that holds the address, or a part that the compiler has put elsewhere: by its symbol,
+ * or its unwind information where there is none. */
+bool code_file_bounds(const struct code_file *file, uint64_t address, struct code_bounds *ret);
+
+/* The symbol that the dynamic linker puts into the pointer at `address`; NULL: none. */
+const char *code_file_relocated_name(const struct code_file *file, uint64_t address);
+
+/* The integer variables and parameters of a function and of what is inlined into it, and where they
+ * are at which addresses, from DWARF with libdw. The file may be one without debug information, or
+ * a closed one. Locations of other forms than sums of registers and stack slots are left out, as are
+ * variables without any. Never fails; free with code_variables_destroy(). */
+struct code_variables *variables_read(struct debug_file *file,
+				      const struct code_function *function);
+
+/* ---- Decoding ---- */
 
 /* A table of a switch as far as the instructions before the jump tell of it. */
 enum table_step {
@@ -61,9 +118,6 @@ struct code_machine {
 
 extern const struct code_machine code_machine_x86;
 extern const struct code_machine code_machine_arm64;
-
-/* Bytes of the file at an ELF virtual address; NULL if it has not so many there. */
-const uint8_t *code_file_bytes(const struct code_file *file, uint64_t address, size_t size);
 
 struct code_place code_register(unsigned int reg, unsigned int size);
 struct code_place code_memory(unsigned int base, int64_t displacement, unsigned int size);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "attach/code/code_private.h"
-#include "attach/code/variables.h"
 #include "attach/process/maps.h"
 #include "attach/symbols/debug_file.h"
 #include "model/xalloc.h"

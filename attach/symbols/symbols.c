@@ -13,16 +13,9 @@
 #include "model/job/modules.h"
 #include "model/xalloc.h"
 
-/* What was opened for one module; all empty where nothing could be. */
-struct module_symbols {
-	bool is_open;
-	struct debug_file main, separate;
-	struct symbol_table *table;
-};
-
 struct symbols {
 	const struct modules *modules;
-	struct module_symbols *by_module;
+	struct debug_files *by_module;
 	size_t num_modules;
 	/* The last answer, innermost first. */
 	struct name *chain;
@@ -69,36 +62,7 @@ static void forget_chain(struct symbols *symbols)
 	symbols->num_chain = 0;
 }
 
-static void close_module(struct module_symbols *entry)
-{
-	symbol_table_destroy(entry->table);
-	entry->table = NULL;
-	debug_file_close(&entry->separate);
-	debug_file_close(&entry->main);
-}
-
-static void open_module(const struct module *module, struct module_symbols *entry)
-{
-	struct symbol_table *table;
-
-	entry->is_open = true;
-	entry->main.fd = entry->separate.fd = -1;
-	if (debug_file_open(module, &entry->main))
-		return;
-	entry->table = symbol_table_create(entry->main.elf);
-	if (entry->main.has_debug_information ||
-	    debug_file_open_separate(module, &entry->main, &entry->separate))
-		return;
-	table = symbol_table_create(entry->separate.elf);
-	if (!table || (entry->table && symbol_table_is_full(entry->table))) {
-		symbol_table_destroy(table);
-	} else {
-		symbol_table_destroy(entry->table);
-		entry->table = table;
-	}
-}
-
-static struct module_symbols *get_module(struct symbols *symbols, uint32_t id)
+static struct debug_files *get_module(struct symbols *symbols, uint32_t id)
 {
 	size_t num = modules_count(symbols->modules);
 
@@ -112,7 +76,7 @@ static struct module_symbols *get_module(struct symbols *symbols, uint32_t id)
 		symbols->num_modules = num;
 	}
 	if (!symbols->by_module[id].is_open)
-		open_module(modules_get(symbols->modules, id), &symbols->by_module[id]);
+		debug_files_open(modules_get(symbols->modules, id), &symbols->by_module[id]);
 	return &symbols->by_module[id];
 }
 
@@ -123,8 +87,7 @@ void symbols_destroy(struct symbols *symbols)
 	if (!symbols)
 		return;
 	for (i = 0; i < symbols->num_modules; i++)
-		if (symbols->by_module[i].is_open)
-			close_module(&symbols->by_module[i]);
+		debug_files_close(&symbols->by_module[i]);
 	free(symbols->by_module);
 	forget_chain(symbols);
 	free(symbols->chain);
@@ -407,10 +370,12 @@ static const char *wrapped_by(const char *symbol)
 
 /* The functions at an address, the outermost first; the first has the symbol's name where that
  * says more. */
-static void find_chain(struct module_symbols *entry, enum module_kind kind, uint64_t address,
+static void find_chain(struct debug_files *entry, enum module_kind kind, uint64_t address,
 		       struct places *ret)
 {
-	const char *symbol = entry->table ? symbol_table_find(entry->table, address) : NULL;
+	uint64_t start, size;
+	const char *symbol =
+		entry->table ? symbol_table_find(entry->table, address, &start, &size) : NULL;
 
 	if (symbol && kind == MODULE_RECORDER)
 		symbol = wrapped_by(symbol);
@@ -428,7 +393,7 @@ static void find_chain(struct module_symbols *entry, enum module_kind kind, uint
 }
 
 /* The answer, in copies. */
-static int resolve(struct symbols *symbols, struct module_symbols *entry, enum module_kind kind,
+static int resolve(struct symbols *symbols, struct debug_files *entry, enum module_kind kind,
 		   uint64_t address, struct name *ret)
 {
 	struct places places = {0};
@@ -450,7 +415,7 @@ static int resolve(struct symbols *symbols, struct module_symbols *entry, enum m
 int symbols_resolve(void *argument, uint32_t module, uint64_t address, struct name *ret)
 {
 	struct symbols *symbols = argument;
-	struct module_symbols *entry;
+	struct debug_files *entry;
 	struct cut_guard guard;
 	struct name name;
 	int result = -1;
@@ -464,10 +429,9 @@ int symbols_resolve(void *argument, uint32_t module, uint64_t address, struct na
 	is_whole = !cut_guard_leave(&guard);
 	if (!entry)
 		return -1;
-	if (!is_whole || !debug_file_is_same(&entry->main) ||
-	    !debug_file_is_same(&entry->separate)) {
+	if (!is_whole || !debug_files_are_same(entry)) {
 		/* Somebody writes to it: it is another file's names now, or half of one's. */
-		close_module(entry);
+		debug_files_close(entry);
 		return -1;
 	}
 	if (!result)
