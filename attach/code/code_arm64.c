@@ -106,60 +106,31 @@ static struct code_value shift(const cs_insn *decoded, const cs_arm64_op *from,
 
 /* ---- Memory ---- */
 
-struct access {
+static const struct access {
+	uint16_t id;
+	uint8_t num;  /* registers */
 	uint8_t size; /* of memory; 0: that of the register */
-	bool is_signed, is_load;
-	uint8_t num; /* registers */
+	bool is_load, is_signed;
+} accesses[] = {
+	{ARM64_INS_LDR, 1, 0, true, false},    {ARM64_INS_LDUR, 1, 0, true, false},
+	{ARM64_INS_LDRB, 1, 1, true, false},   {ARM64_INS_LDURB, 1, 1, true, false},
+	{ARM64_INS_LDRH, 1, 2, true, false},   {ARM64_INS_LDURH, 1, 2, true, false},
+	{ARM64_INS_LDRSB, 1, 1, true, true},   {ARM64_INS_LDURSB, 1, 1, true, true},
+	{ARM64_INS_LDRSH, 1, 2, true, true},   {ARM64_INS_LDURSH, 1, 2, true, true},
+	{ARM64_INS_LDRSW, 1, 4, true, true},   {ARM64_INS_LDURSW, 1, 4, true, true},
+	{ARM64_INS_LDP, 2, 0, true, false},    {ARM64_INS_STR, 1, 0, false, false},
+	{ARM64_INS_STUR, 1, 0, false, false},  {ARM64_INS_STRB, 1, 1, false, false},
+	{ARM64_INS_STURB, 1, 1, false, false}, {ARM64_INS_STRH, 1, 2, false, false},
+	{ARM64_INS_STURH, 1, 2, false, false}, {ARM64_INS_STP, 2, 0, false, false},
 };
 
-static bool get_access(unsigned int id, struct access *ret)
+/* NULL: it neither loads nor stores. */
+static const struct access *get_access(unsigned int id)
 {
-	switch (id) {
-	case ARM64_INS_LDR:
-	case ARM64_INS_LDUR:
-		*ret = (struct access){.is_load = true, .num = 1};
-		return true;
-	case ARM64_INS_LDRB:
-	case ARM64_INS_LDURB:
-		*ret = (struct access){.size = 1, .is_load = true, .num = 1};
-		return true;
-	case ARM64_INS_LDRH:
-	case ARM64_INS_LDURH:
-		*ret = (struct access){.size = 2, .is_load = true, .num = 1};
-		return true;
-	case ARM64_INS_LDRSB:
-	case ARM64_INS_LDURSB:
-		*ret = (struct access){.size = 1, .is_signed = true, .is_load = true, .num = 1};
-		return true;
-	case ARM64_INS_LDRSH:
-	case ARM64_INS_LDURSH:
-		*ret = (struct access){.size = 2, .is_signed = true, .is_load = true, .num = 1};
-		return true;
-	case ARM64_INS_LDRSW:
-	case ARM64_INS_LDURSW:
-		*ret = (struct access){.size = 4, .is_signed = true, .is_load = true, .num = 1};
-		return true;
-	case ARM64_INS_LDP:
-		*ret = (struct access){.is_load = true, .num = 2};
-		return true;
-	case ARM64_INS_STR:
-	case ARM64_INS_STUR:
-		*ret = (struct access){.num = 1};
-		return true;
-	case ARM64_INS_STRB:
-	case ARM64_INS_STURB:
-		*ret = (struct access){.size = 1, .num = 1};
-		return true;
-	case ARM64_INS_STRH:
-	case ARM64_INS_STURH:
-		*ret = (struct access){.size = 2, .num = 1};
-		return true;
-	case ARM64_INS_STP:
-		*ret = (struct access){.num = 2};
-		return true;
-	default:
-		return false;
-	}
+	for (size_t i = 0; i < sizeof(accesses) / sizeof(accesses[0]); i++)
+		if (accesses[i].id == id)
+			return &accesses[i];
+	return NULL;
 }
 
 /* Bytes of an operand that may be a vector register. */
@@ -296,55 +267,43 @@ static void follow_table(struct code_builder *builder, const cs_insn *decoded, s
 	}
 }
 
-static void note_bound(struct code_builder *builder, arm64_cc condition, uint64_t target)
+static void note_branch(struct code_builder *builder, arm64_cc condition, uint64_t target)
 {
-	uint64_t limit = builder->has_compared ? builder->compared : 0;
-
-	if (condition == ARM64_CC_HI || condition == ARM64_CC_LS)
-		code_note_bound(builder, builder->has_compared ? limit + 1 : 0,
-				condition == ARM64_CC_LS, target);
-	else if (condition == ARM64_CC_HS || condition == ARM64_CC_LO)
-		code_note_bound(builder, limit, condition == ARM64_CC_LO, target);
-	else
-		code_note_bound(builder, 0, false, 0);
+	switch (condition) {
+	case ARM64_CC_HI:
+	case ARM64_CC_LS:
+		code_note_bound(builder, 1, condition == ARM64_CC_LS, target);
+		break;
+	case ARM64_CC_HS:
+	case ARM64_CC_LO:
+		code_note_bound(builder, 0, condition == ARM64_CC_LO, target);
+		break;
+	default:
+		builder->bound = 0;
+		break;
+	}
 }
 
-static void decode_branch(struct code_builder *builder, csh handle, const cs_insn *decoded,
+static void decode_branch(struct code_builder *builder, const cs_insn *decoded,
 			  struct code_insn *insn)
 {
 	const cs_arm64 *arm64 = &decoded->detail->arm64;
 	const cs_arm64_op *to = &arm64->operands[arm64->op_count ? arm64->op_count - 1 : 0];
 	unsigned int size, reg;
 
-	(void)handle;
 	if (to->type == ARM64_OP_IMM) {
 		bool is_plain = decoded->id == ARM64_INS_B &&
 				(arm64->cc == ARM64_CC_INVALID || arm64->cc == ARM64_CC_AL);
 
 		insn->kind = is_plain ? CODE_JUMP : CODE_BRANCH;
 		insn->target = (uint64_t)to->imm;
-		note_bound(builder, arm64->cc, insn->target);
+		note_branch(builder, arm64->cc, insn->target);
 		return;
 	}
 	reg = register_number(to->reg, &size);
 	insn->kind = CODE_SWITCH;
 	if (reg != NO_REGISTER && builder->tables[reg].step == TABLE_TARGET)
 		code_add_table(builder, insn, &builder->tables[reg]);
-}
-
-static void decode_call(struct code_builder *builder, const cs_insn *decoded,
-			struct code_insn *insn)
-{
-	const cs_arm64_op *to = &decoded->detail->arm64.operands[0];
-
-	insn->kind = CODE_CALL;
-	if (to->type == ARM64_OP_IMM)
-		insn->target = (uint64_t)to->imm;
-	builder->has_compared = false;
-	builder->bound = 0;
-	for (unsigned int i = 0; i < CODE_NUM_REGISTERS; i++)
-		if (!(builder->function->preserved >> i & 1))
-			builder->tables[i].step = TABLE_NOTHING;
 }
 
 static struct table table_of(const struct code_builder *builder, const cs_arm64_op *op)
@@ -471,7 +430,8 @@ static void note_comparison(struct code_builder *builder, const cs_insn *decoded
 static void decode(struct code_builder *builder, csh handle, const cs_insn *decoded,
 		   struct code_insn *insn)
 {
-	struct access access;
+	const struct access *access = get_access(decoded->id);
+	const cs_arm64_op *to = &decoded->detail->arm64.operands[0];
 
 	note_comparison(builder, decoded);
 	switch (decoded->id) {
@@ -482,7 +442,7 @@ static void decode(struct code_builder *builder, csh handle, const cs_insn *deco
 		return;
 	case ARM64_INS_BL:
 	case ARM64_INS_BLR:
-		decode_call(builder, decoded, insn);
+		code_note_call(builder, insn, to->type == ARM64_OP_IMM ? (uint64_t)to->imm : 0);
 		return;
 	case ARM64_INS_B:
 	case ARM64_INS_BR:
@@ -490,13 +450,13 @@ static void decode(struct code_builder *builder, csh handle, const cs_insn *deco
 	case ARM64_INS_CBNZ:
 	case ARM64_INS_TBZ:
 	case ARM64_INS_TBNZ:
-		decode_branch(builder, handle, decoded, insn);
+		decode_branch(builder, decoded, insn);
 		return;
 	default:
 		break;
 	}
-	if (get_access(decoded->id, &access))
-		decode_memory(builder, decoded, insn, &access);
+	if (access)
+		decode_memory(builder, decoded, insn, access);
 	else
 		decode_calculation(builder, handle, decoded, insn);
 }

@@ -79,13 +79,26 @@ static uint64_t read_entry(const struct table *table, const uint8_t *bytes)
 	return table->is_relative ? table->base + value : value;
 }
 
-void code_note_bound(struct code_builder *builder, uint64_t limit, bool is_target, uint64_t target)
+void code_note_bound(struct code_builder *builder, uint64_t more, bool is_target, uint64_t target)
 {
+	uint64_t limit = builder->has_compared ? builder->compared + more : 0;
+
 	builder->bound = is_target ? 0 : limit;
 	if (!is_target)
 		return;
 	builder->bound_at = target;
 	builder->bound_then = limit;
+}
+
+void code_note_call(struct code_builder *builder, struct code_insn *insn, uint64_t target)
+{
+	insn->kind = CODE_CALL;
+	insn->target = target;
+	builder->has_compared = false;
+	builder->bound = 0;
+	for (unsigned int i = 0; i < CODE_NUM_REGISTERS; i++)
+		if (!(builder->function->preserved >> i & 1))
+			builder->tables[i].step = TABLE_NOTHING;
 }
 
 /* Entries end where the comparison before the jump says. Where none was seen nobody knows: what

@@ -11,8 +11,8 @@
 #include "model/xalloc.h"
 
 #define MAX_SIZE (UINT64_C(16) << 20) /* bytes of a function */
-#define RELOCATIONS 16 /* of which a look takes as long as an instruction */
-#define RELATIVE_4 0x1b /* DW_EH_PE_pcrel | DW_EH_PE_sdata4 */
+#define RELOCATIONS 16                /* of which a look takes as long as an instruction */
+#define RELATIVE_4 0x1b               /* DW_EH_PE_pcrel | DW_EH_PE_sdata4 */
 
 /* ---- Segments ---- */
 
@@ -38,7 +38,8 @@ static void find_segments(struct code_file *file)
 	for (size_t i = 0; i < num; i++) {
 		Elf_Data *data;
 
-		if (!gelf_getphdr(file->files.main.elf, (int)i, &header) || header.p_type != PT_LOAD)
+		if (!gelf_getphdr(file->files.main.elf, (int)i, &header) ||
+		    header.p_type != PT_LOAD)
 			continue;
 		data = elf_getdata_rawchunk(file->files.main.elf, (int64_t)header.p_offset,
 					    header.p_filesz, ELF_T_BYTE);
@@ -113,8 +114,8 @@ static void add_frame(struct code_file *file, const Elf_Data *data, uint64_t sec
 	memcpy(&distance, fde->start, sizeof(distance));
 	memcpy(&size, fde->start + 4, sizeof(size));
 	place += (uint64_t)(int64_t)distance;
-	file->frames =
-		xgrow(file->frames, file->num_frames, &file->frames_capacity, sizeof(*file->frames));
+	file->frames = xgrow(file->frames, file->num_frames, &file->frames_capacity,
+			     sizeof(*file->frames));
 	file->frames[file->num_frames++] = (struct code_range){place, place + size};
 }
 

@@ -127,9 +127,11 @@ struct code_value code_copy(struct code_place from);
 void code_add_term(struct code_value *value, struct code_place place, int64_t factor);
 void code_add_effect(struct code_builder *builder, struct code_insn *insn, struct code_place to,
 		     struct code_value value);
-/* A branch: to run on (or, if is_target, at the target) something is below `limit`, or else it is
- * not known how large anything is. */
-void code_note_bound(struct code_builder *builder, uint64_t limit, bool is_target, uint64_t target);
+/* A branch: to run on (or, if is_target, at the target) something is below the constant that it was
+ * compared with and `more`. */
+void code_note_bound(struct code_builder *builder, uint64_t more, bool is_target, uint64_t target);
+/* target: 0 where it is not known. */
+void code_note_call(struct code_builder *builder, struct code_insn *insn, uint64_t target);
 /* A jump through a table: read what entries say as targets of the instruction. */
 void code_add_table(struct code_builder *builder, struct code_insn *insn,
 		    const struct table *table);
