@@ -6,6 +6,7 @@
 #include <sys/sysmacros.h>
 
 #include "attach/process/maps.h"
+#include "attach/process/memory.h"
 #include "attach/process/procfs.h"
 #include "model/xalloc.h"
 
@@ -163,19 +164,7 @@ void maps_destroy(struct maps *maps)
 
 const struct maps_range *maps_find(const struct maps *maps, uint64_t address)
 {
-	size_t low = 0, high = maps->num_ranges;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (maps->ranges[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == maps->num_ranges || address < maps->ranges[low].start)
-		return NULL;
-	return &maps->ranges[low];
+	return memory_find_range(maps->ranges, maps->num_ranges, sizeof(*maps->ranges), address);
 }
 
 const struct maps_object *maps_find_object(const struct maps *maps, const char *prefix)

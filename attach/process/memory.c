@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "attach/process/memory.h"
+#include "model/sorted.h"
 
 #define PAGE 4096
 #define MAX_PLACES 512 /* that one system call reads: no more than IOV_MAX */
@@ -137,4 +138,17 @@ int memory_get_each(const struct memory *memory, const uint64_t *addresses, size
 		}
 	}
 	return 0;
+}
+
+static int ends_before(const void *address, const void *range)
+{
+	return ((const uint64_t *)range)[1] <= *(const uint64_t *)address;
+}
+
+const void *memory_find_range(const void *ranges, size_t num, size_t size, uint64_t address)
+{
+	size_t i = sorted_first(&address, ranges, num, size, ends_before);
+	const void *range = (const char *)ranges + i * size;
+
+	return i < num && *(const uint64_t *)range <= address ? range : NULL;
 }
