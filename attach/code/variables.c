@@ -31,6 +31,11 @@ struct stack {
 	unsigned int valid; /* so many low bytes of them are right: they should have been cut */
 };
 
+static bool is_size(int size)
+{
+	return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
 static bool push(struct stack *stack, struct code_value value)
 {
 	if (stack->num == STACK_SIZE || !value.is_known)
@@ -55,7 +60,7 @@ static bool load(struct stack *stack, unsigned int size)
 {
 	struct code_value *top;
 
-	if (!stack->num || stack->valid < 8 || (size != 1 && size != 2 && size != 4 && size != 8))
+	if (!stack->num || stack->valid < 8 || !is_size((int)size))
 		return false;
 	top = &stack->values[stack->num - 1];
 	if (top->num_terms != 1 || top->terms[0].factor != 1 || top->shift ||
@@ -164,7 +169,7 @@ static bool convert(struct stack *stack, Dwarf_Attribute *location, const Dwarf_
 	    (encoding != DW_ATE_signed && encoding != DW_ATE_unsigned))
 		return false;
 	size = dwarf_bytesize(&type);
-	if (size != 1 && size != 2 && size != 4 && size != 8)
+	if (!is_size(size))
 		return false;
 	cut(stack, (unsigned int)size, encoding == DW_ATE_signed);
 	return true;
@@ -276,7 +281,7 @@ static bool is_integer(Dwarf_Die *die, unsigned int *size_ret, bool *is_signed_r
 	    dwarf_formudata(&attribute, &encoding))
 		return false;
 	size = dwarf_bytesize(&type);
-	if (size != 1 && size != 2 && size != 4 && size != 8)
+	if (!is_size(size))
 		return false;
 	*size_ret = (unsigned int)size;
 	*is_signed_ret = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
@@ -343,18 +348,7 @@ static void read_variable(struct reading *reading, Dwarf_Die *die, Dwarf_Die *sc
 	variables->variables[variables->num_variables++] = variable;
 }
 
-/* False: the entry was looked at, or one behind it. A damaged file may have one in two scopes, and
- * each of these in two. */
-static bool is_new(Dwarf_Die *die, Dwarf_Off *seen)
-{
-	Dwarf_Off offset = dwarf_dieoffset(die);
-
-	if (offset <= *seen)
-		return false;
-	*seen = offset;
-	return true;
-}
-
+/* A damaged file may have an entry in two scopes, and each of these in two: none is read twice. */
 static void read_scope(struct reading *reading, Dwarf_Die *scope, Dwarf_Die *with_ranges,
 		       unsigned int depth)
 {
@@ -362,7 +356,10 @@ static void read_scope(struct reading *reading, Dwarf_Die *scope, Dwarf_Die *wit
 
 	if (depth == MAX_DEPTH || dwarf_child(scope, &child))
 		return;
-	while (is_new(&child, &reading->seen)) {
+	do {
+		if (dwarf_dieoffset(&child) <= reading->seen)
+			return;
+		reading->seen = dwarf_dieoffset(&child);
 		switch (dwarf_tag(&child)) {
 		case DW_TAG_variable:
 		case DW_TAG_formal_parameter:
@@ -380,9 +377,7 @@ static void read_scope(struct reading *reading, Dwarf_Die *scope, Dwarf_Die *wit
 		default:
 			break;
 		}
-		if (dwarf_siblingof(&child, &child))
-			break;
-	}
+	} while (debug_file_next(&child, &child));
 }
 
 static bool is_fortran(Dwarf_Die *unit)
@@ -417,50 +412,16 @@ static void read_frame_base(struct reading *reading, Dwarf_Die *function)
 	reading->has_frame_base = true;
 }
 
-/* The function whose code holds the address. dwarf_getscopes() does not look into Fortran's
- * modules. */
-static bool find_subprogram(struct debug_file *file, Dwarf_Die *parent, Dwarf_Addr address,
-			    unsigned int depth, Dwarf_Off *seen, Dwarf_Die *ret)
-{
-	Dwarf_Die child;
-
-	if (depth == MAX_DEPTH || dwarf_child(parent, &child))
-		return false;
-	while (is_new(&child, seen) && debug_file_look(file)) {
-		switch (dwarf_tag(&child)) {
-		case DW_TAG_subprogram:
-			if (debug_file_holds(file, &child, address)) {
-				*ret = child;
-				return true;
-			}
-			/* fall through */
-		case DW_TAG_module:
-		case DW_TAG_namespace:
-		case DW_TAG_class_type:
-		case DW_TAG_structure_type:
-			if (find_subprogram(file, &child, address, depth + 1, seen, ret))
-				return true;
-			break;
-		default:
-			break;
-		}
-		if (dwarf_siblingof(&child, &child))
-			break;
-	}
-	return false;
-}
-
 struct code_variables *variables_read(struct debug_file *file, const struct code_function *function)
 {
 	struct reading reading = {.variables = xcalloc(1, sizeof(*reading.variables))};
-	Dwarf_Die unit, subprogram;
+	struct debug_functions functions;
 
-	if (!debug_file_find_unit(file, function->entry, &unit) ||
-	    !find_subprogram(file, &unit, function->entry, 0, &(Dwarf_Off){0}, &subprogram))
+	if (!debug_file_functions(file, function->entry, &functions) || !functions.num)
 		return reading.variables;
-	reading.is_fortran = is_fortran(&unit);
+	reading.is_fortran = is_fortran(&functions.unit);
 	reading.variables->has_debug_info = true;
-	read_frame_base(&reading, &subprogram);
-	read_scope(&reading, &subprogram, &subprogram, 0);
+	read_frame_base(&reading, &functions.list[0]);
+	read_scope(&reading, &functions.list[0], &functions.list[0], 0);
 	return reading.variables;
 }

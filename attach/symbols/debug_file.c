@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <dwarf.h>
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -320,35 +319,4 @@ bool debug_files_are_same(const struct debug_files *files)
 bool debug_file_look(struct debug_file *file)
 {
 	return file->looks > 0 && file->looks--;
-}
-
-bool debug_file_holds(struct debug_file *file, Dwarf_Die *entry, Dwarf_Addr address)
-{
-	Dwarf_Addr base, begin, end;
-	ptrdiff_t at = 0;
-
-	while (debug_file_look(file) && (at = dwarf_ranges(entry, at, &base, &begin, &end)) > 0)
-		if (address >= begin && address < end)
-			return true;
-	return false;
-}
-
-/* GCC lists the addresses in .debug_aranges; others do not, and then the units are asked one by
- * one, which reads only the head of each. */
-bool debug_file_find_unit(struct debug_file *file, Dwarf_Addr address, Dwarf_Die *ret)
-{
-	Dwarf *dwarf = debug_file_dwarf(file);
-	Dwarf_CU *unit = NULL;
-	Dwarf_Die die;
-	uint8_t type;
-
-	if (!dwarf || dwarf_addrdie(dwarf, address, ret))
-		return dwarf != NULL;
-	while (!dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, NULL)) {
-		if (type == DW_UT_compile && debug_file_holds(file, &die, address)) {
-			*ret = die;
-			return true;
-		}
-	}
-	return false;
 }

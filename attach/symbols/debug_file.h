@@ -48,17 +48,25 @@ bool debug_files_are_same(const struct debug_files *files);
 /* The section of that name with content; NULL: there is none. */
 Elf_Scn *debug_file_section(Elf *elf, const char *name);
 
-/* The compilation unit that holds the address. False if there is none. */
-bool debug_file_find_unit(struct debug_file *file, Dwarf_Addr address, Dwarf_Die *ret);
-
 /* Take one of the file's looks. False: there is none left. Looking follows the file's size, however
  * often it is asked: a small file can have thousands of entries that share a long list of ranges.
  */
 bool debug_file_look(struct debug_file *file);
 
-/* Does an entry hold the address? Takes a look for each of its ranges; without one left it does
- * not. */
-bool debug_file_holds(struct debug_file *file, Dwarf_Die *entry, Dwarf_Addr address);
+/* The next entry of a scope. A damaged file may name one before it, which would go on for ever. */
+bool debug_file_next(Dwarf_Die *die, Dwarf_Die *ret);
+
+enum { DEBUG_MAX_DEPTH = 256 }; /* of scopes, each in the one before: more is nobody's program */
+
+/* The functions that an address is in, the outermost first, each inlined into the one before. */
+struct debug_functions {
+	Dwarf_Die unit;
+	Dwarf_Die list[DEBUG_MAX_DEPTH];
+	size_t num;
+};
+
+/* False if no unit has the address. Takes looks: without one left none is found. */
+bool debug_file_functions(struct debug_file *file, Dwarf_Addr address, struct debug_functions *ret);
 
 /* The file's debug information, NULL where it has none. Borrowed. The first call of a file takes
  * some milliseconds for a compressed one, which is read as a whole. */
