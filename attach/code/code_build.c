@@ -54,6 +54,25 @@ void code_add_term(struct code_value *value, struct code_place place, int64_t fa
 	value->terms[value->num_terms++].factor = factor;
 }
 
+void code_add(struct code_value *value, const struct code_value *other, int64_t factor)
+{
+	int64_t constant;
+
+	value->is_known &= other->is_known && !value->shift && !other->shift;
+	for (unsigned int i = 0; i < other->num_terms; i++)
+		code_add_term(value, other->terms[i].place, factor * other->terms[i].factor);
+	if (__builtin_mul_overflow(factor, other->constant, &constant) ||
+	    __builtin_add_overflow(value->constant, constant, &value->constant))
+		value->is_known = false;
+}
+
+void code_shift_right(struct code_value *value, unsigned int by, bool is_signed)
+{
+	value->terms[0].place.is_signed = is_signed;
+	value->is_unsigned = !is_signed;
+	value->shift = (uint8_t)by;
+}
+
 void code_add_effect(struct code_builder *builder, struct code_insn *insn, struct code_place to,
 		     struct code_value value)
 {
@@ -67,6 +86,15 @@ void code_add_effect(struct code_builder *builder, struct code_insn *insn, struc
 				  &builder->effects_capacity, sizeof(*function->effects));
 	function->effects[function->num_effects++] = (struct code_effect){to, value};
 	insn->num_effects++;
+}
+
+void code_set_register(struct code_builder *builder, struct code_insn *insn, unsigned int reg,
+		       unsigned int size, struct code_value value)
+{
+	if (reg == CODE_NO_REGISTER)
+		return;
+	builder->tables[reg].step = TABLE_NOTHING;
+	code_add_effect(builder, insn, code_register(reg, size), value);
 }
 
 static uint64_t read_entry(const struct table *table, const uint8_t *bytes)

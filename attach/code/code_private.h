@@ -119,14 +119,23 @@ struct code_machine {
 extern const struct code_machine code_machine_x86;
 extern const struct code_machine code_machine_arm64;
 
+enum { CODE_NO_REGISTER = 255 };
+
 struct code_place code_register(unsigned int reg, unsigned int size);
 struct code_place code_memory(unsigned int base, int64_t displacement, unsigned int size);
 extern const struct code_value code_unknown;
 struct code_value code_constant(int64_t constant);
 struct code_value code_copy(struct code_place from);
 void code_add_term(struct code_value *value, struct code_place place, int64_t factor);
+/* *value + factor * *other; it becomes unknown where that is no sum. */
+void code_add(struct code_value *value, const struct code_value *other, int64_t factor);
+/* Of a value of one term, not shifted yet. */
+void code_shift_right(struct code_value *value, unsigned int by, bool is_signed);
 void code_add_effect(struct code_builder *builder, struct code_insn *insn, struct code_place to,
 		     struct code_value value);
+/* The register, by its DWARF number, becomes that; it has nothing to do with a table any more. */
+void code_set_register(struct code_builder *builder, struct code_insn *insn, unsigned int reg,
+		       unsigned int size, struct code_value value);
 /* A branch: to run on (or, if is_target, at the target) something is below the constant that it was
  * compared with and `more`. */
 void code_note_bound(struct code_builder *builder, uint64_t more, bool is_target, uint64_t target);

@@ -3,7 +3,7 @@
 
 #include "attach/code/code_private.h"
 
-enum { RAX = 0, RDX = 1, RCX = 2, RBX = 3, RSI = 4, RDI = 5, RBP = 6, RSP = 7, NO_REGISTER = 255 };
+enum { RAX = 0, RDX = 1, RCX = 2, RBX = 3, RSI = 4, RDI = 5, RBP = 6, RSP = 7 };
 
 /* By DWARF number: what each is called of 8, 4, 2 and 1 bytes, and its second byte. */
 static const uint16_t registers[][5] = {
@@ -26,7 +26,7 @@ static const uint16_t registers[][5] = {
 };
 
 /* The DWARF number of the register that holds this one, which is its part number *part_ret;
- * NO_REGISTER for what is no integer register. */
+ * CODE_NO_REGISTER for what is no integer register. */
 static unsigned int find_register(x86_reg reg, unsigned int *part_ret)
 {
 	for (unsigned int i = 0; reg && i < sizeof(registers) / sizeof(registers[0]); i++)
@@ -35,17 +35,17 @@ static unsigned int find_register(x86_reg reg, unsigned int *part_ret)
 				*part_ret = j;
 				return i;
 			}
-	return NO_REGISTER;
+	return CODE_NO_REGISTER;
 }
 
-/* The DWARF number of a register and its size in bytes; NO_REGISTER also for what does not begin at
+/* The DWARF number of a register and its size in bytes; CODE_NO_REGISTER also for what does not begin at
  * its lowest byte. */
 static unsigned int register_number(x86_reg reg, unsigned int *size_ret)
 {
 	unsigned int part = 0, number = find_register(reg, &part);
 
 	*size_ret = 8u >> part;
-	return part < 4 ? number : NO_REGISTER;
+	return part < 4 ? number : CODE_NO_REGISTER;
 }
 
 /* The register that holds the byte, whichever of its bytes that is. */
@@ -62,7 +62,7 @@ static void add_register(struct code_value *value, x86_reg reg, int64_t factor)
 {
 	unsigned int size, number = register_number(reg, &size);
 
-	if (number == NO_REGISTER)
+	if (number == CODE_NO_REGISTER)
 		value->is_known = false;
 	else
 		code_add_term(value, code_register(number, size), factor);
@@ -91,7 +91,7 @@ static bool get_place(const cs_insn *decoded, const cs_x86_op *op, struct code_p
 
 	if (op->type == X86_OP_REG) {
 		reg = register_number(op->reg, &size);
-		if (reg == NO_REGISTER)
+		if (reg == CODE_NO_REGISTER)
 			return false;
 		*ret = code_register(reg, size);
 		return true;
@@ -121,15 +121,10 @@ static void set(struct code_builder *builder, struct code_insn *insn, const cs_i
 	struct code_place place;
 
 	if (to->type == X86_OP_REG) {
-		unsigned int reg = whole_register(to->reg);
+		bool is_whole = to->size >= 4;
 
-		if (reg == NO_REGISTER)
-			return;
-		if (to->size < 4)
-			value = code_unknown;
-		builder->tables[reg].step = TABLE_NOTHING;
-		code_add_effect(builder, insn, code_register(reg, to->size < 4 ? 8 : to->size),
-				value);
+		code_set_register(builder, insn, whole_register(to->reg), is_whole ? to->size : 8,
+				  is_whole ? value : code_unknown);
 	} else if (get_place(decoded, to, &place)) {
 		code_add_effect(builder, insn, place, value);
 	}
@@ -149,14 +144,8 @@ static void set_unknown(struct code_builder *builder, csh handle, const cs_insn 
 			set(builder, insn, decoded, &x86->operands[i], code_unknown);
 	if (cs_regs_access(handle, decoded, read, &num_read, written, &num_written))
 		return;
-	for (uint8_t i = 0; i < num_written; i++) {
-		unsigned int reg = whole_register(written[i]);
-
-		if (reg == NO_REGISTER)
-			continue;
-		builder->tables[reg].step = TABLE_NOTHING;
-		code_add_effect(builder, insn, code_register(reg, 8), code_unknown);
-	}
+	for (uint8_t i = 0; i < num_written; i++)
+		code_set_register(builder, insn, whole_register(written[i]), 8, code_unknown);
 }
 
 /* ---- Tables of switches ---- */
@@ -166,7 +155,7 @@ static const struct table *table_of(const struct code_builder *builder, x86_reg 
 	static const struct table nothing;
 	unsigned int size, number = register_number(reg, &size);
 
-	return number == NO_REGISTER ? &nothing : &builder->tables[number];
+	return number == CODE_NO_REGISTER ? &nothing : &builder->tables[number];
 }
 
 /* Is the memory operand an entry of a table? One of its registers is the table's address, the other
@@ -355,12 +344,7 @@ static struct code_value calculate(const cs_insn *decoded)
 		return value;
 	case X86_INS_ADD:
 	case X86_INS_SUB:
-		if (!other.is_known)
-			return code_unknown;
-		if (other.num_terms)
-			code_add_term(&value, other.terms[0].place,
-				      decoded->id == X86_INS_ADD ? 1 : -1);
-		value.constant += decoded->id == X86_INS_ADD ? other.constant : -other.constant;
+		code_add(&value, &other, decoded->id == X86_INS_ADD ? 1 : -1);
 		return value;
 	case X86_INS_IMUL:
 		if (x86->op_count == 1 || right->type != X86_OP_IMM)
@@ -376,9 +360,7 @@ static struct code_value calculate(const cs_insn *decoded)
 	default: /* shr, sar */
 		if (!is_by)
 			return code_unknown;
-		value.terms[0].place.is_signed = decoded->id == X86_INS_SAR;
-		value.is_unsigned = decoded->id == X86_INS_SHR;
-		value.shift = (uint8_t)by;
+		code_shift_right(&value, (unsigned int)by, decoded->id == X86_INS_SAR);
 		return value;
 	}
 }
@@ -443,8 +425,7 @@ static void decode(struct code_builder *builder, csh handle, const cs_insn *deco
 	case X86_INS_CDQE:
 		value = code_copy(code_register(RAX, 4));
 		value.terms[0].place.is_signed = true;
-		builder->tables[RAX].step = TABLE_NOTHING;
-		code_add_effect(builder, insn, code_register(RAX, 8), value);
+		code_set_register(builder, insn, RAX, 8, value);
 		break;
 	case X86_INS_LEA:
 		value = code_constant(0);
@@ -489,8 +470,8 @@ static void decode(struct code_builder *builder, csh handle, const cs_insn *deco
 		return;
 	}
 	if (decoded->id != X86_INS_CDQE)
-		reg = x86->op_count ? register_number(to->reg, &size) : NO_REGISTER;
-	if (reg != NO_REGISTER && table.step != TABLE_NOTHING)
+		reg = x86->op_count ? register_number(to->reg, &size) : CODE_NO_REGISTER;
+	if (reg != CODE_NO_REGISTER && table.step != TABLE_NOTHING)
 		builder->tables[reg] = table;
 }
 

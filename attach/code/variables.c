@@ -72,19 +72,13 @@ static bool load(struct stack *stack, unsigned int size)
 
 static bool add(struct stack *stack, int64_t factor)
 {
-	struct code_value *left, *right;
-	int64_t constant;
+	struct code_value *left;
 
 	if (stack->num < 2)
 		return false;
-	right = &stack->values[--stack->num];
-	left = right - 1;
-	if (left->shift || right->shift)
-		return false;
-	for (unsigned int i = 0; i < right->num_terms; i++)
-		code_add_term(left, right->terms[i].place, factor * right->terms[i].factor);
-	return !__builtin_mul_overflow(factor, right->constant, &constant) &&
-	       !__builtin_add_overflow(left->constant, constant, &left->constant) && left->is_known;
+	left = &stack->values[--stack->num - 1];
+	code_add(left, left + 1, factor);
+	return left->is_known;
 }
 
 static bool multiply(struct code_value *value, int64_t by)

@@ -18,37 +18,26 @@
 
 static char *read_all(const char *path, size_t *size_ret)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t size = 0, capacity = 4096;
-	char *text;
-	ssize_t n;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), saved;
+	size_t size = 0, capacity = 1024;
+	char *text = NULL;
+	ssize_t n = -1;
 
 	if (fd < 0)
 		return NULL;
-	text = xmalloc(capacity);
-	for (;;) {
-		if (size + 1 >= capacity) {
-			if (capacity >= MAX_FILE)
-				break;
-			capacity *= 4;
-			text = xreallocarray(text, capacity, 1);
-		}
-		n = read(fd, text + size, capacity - 1 - size);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			int saved = errno;
-
-			free(text);
-			close(fd);
-			errno = saved;
-			return NULL;
-		}
-		if (n == 0)
-			break;
-		size += (size_t)n;
-	}
+	do {
+		if (n < 0 || size + 1 >= capacity)
+			text = xreallocarray(text, capacity *= 4, 1);
+		n = TEMP_FAILURE_RETRY(read(fd, text + size, capacity - 1 - size));
+		size += n > 0 ? (size_t)n : 0;
+	} while (n > 0 && size < MAX_FILE - 1);
+	saved = errno;
 	close(fd);
+	if (n < 0) {
+		free(text);
+		errno = saved;
+		return NULL;
+	}
 	text[size] = '\0';
 	if (size_ret)
 		*size_ret = size;
@@ -100,25 +89,17 @@ bad:
 
 int procfs_stat(pid_t pid, pid_t tid, struct procfs_stat *ret)
 {
-	char path[64], text[1024];
-	ssize_t n;
-	int fd;
+	char name[64] = "stat", *text;
+	int result;
 
 	if (tid)
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)tid);
-	else
-		snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+		snprintf(name, sizeof(name), "task/%d/stat", (int)tid);
+	text = procfs_read(pid, name, NULL);
+	if (!text)
 		return -1;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (n <= 0) {
-		errno = ESRCH;
-		return -1;
-	}
-	text[n] = '\0';
-	return parse_stat(text, ret);
+	result = parse_stat(text, ret);
+	free(text);
+	return result;
 }
 
 /* Why there is nothing to be known of it. */

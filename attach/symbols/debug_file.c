@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "attach/process/maps.h"
@@ -139,23 +140,17 @@ static int open_path(const char *path, const struct module *module, struct debug
 	return 0;
 }
 
-/* The kernel's vdso is the same for all processes, so ours will do. */
+/* The kernel's vdso is the same for all processes, so ours will do. Its section table ends it. */
 static int open_vdso(const struct module *module, struct debug_file *ret)
 {
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
 	struct debug_file file = {.fd = -1};
-	struct maps *maps = maps_read(getpid());
-	size_t i;
 
 	elf_version(EV_CURRENT);
-	for (i = 0; maps && i < maps->num_ranges && !file.elf; i++) {
-		const struct maps_range *range = &maps->ranges[i];
-
-		if (range->object != MAPS_NO_OBJECT &&
-		    !strcmp(maps->objects[range->object].path, "[vdso]"))
-			file.elf = elf_memory((char *)(uintptr_t)range->start,
-					      range->end - range->start);
-	}
-	maps_destroy(maps);
+	if (header)
+		file.elf =
+			elf_memory((char *)(uintptr_t)header,
+				   header->e_shoff + (size_t)header->e_shnum * sizeof(Elf64_Shdr));
 	if (!file.elf || !has_build_id(file.elf, module)) {
 		close_file(&file);
 		return -1;
