@@ -120,10 +120,9 @@ static void wait_for_end(struct watch *watch, pid_t gdb, pid_t parent)
 		return;
 	while (ends[1].fd >= 0 && poll(ends, 2, WATCH_MS) == 0)
 		watch_rank(watch);
-	while (poll(ends, 1, ORPHAN_MS) == 0) {
+	while (poll(ends, 1, ORPHAN_MS) == 0)
 		if (procfs_stat(watch->rank->pid, 0, &stat) == 0 && stat.state == 't')
 			syscall(SYS_pidfd_send_signal, ends[0].fd, SIGKILL, NULL, 0);
-	}
 }
 
 /* Let the rank go on if gdb's SIGSTOP has stopped it, or is going to. What gdb held is let go of

@@ -42,12 +42,12 @@ static int open_object(pid_t pid, const struct maps_object *object)
 /* Address minus ELF virtual address: the first segment begins where the object does. */
 static int load_bias(Elf *elf, uint64_t start, uint64_t *bias_ret)
 {
-	size_t num, i;
+	size_t num;
 	GElf_Phdr phdr;
 
 	if (elf_getphdrnum(elf, &num))
 		return -1;
-	for (i = 0; i < num; i++) {
+	for (size_t i = 0; i < num; i++) {
 		if (gelf_getphdr(elf, (int)i, &phdr) && phdr.p_type == PT_LOAD) {
 			*bias_ret = start - (phdr.p_vaddr - phdr.p_offset);
 			return 0;
@@ -68,12 +68,12 @@ static int find_in_section(Elf *elf, Elf_Scn *section, const char *name, GElf_Sy
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	GElf_Shdr header;
-	size_t i, num;
+	size_t num;
 
 	if (!data || !gelf_getshdr(section, &header) || !header.sh_entsize)
 		return -1;
 	num = data->d_size / header.sh_entsize;
-	for (i = 0; i < num && i < INT_MAX; i++) {
+	for (size_t i = 0; i < num && i < INT_MAX; i++) {
 		const char *text;
 		int type;
 

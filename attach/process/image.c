@@ -80,9 +80,8 @@ static int measure(struct image *image, const ElfW(Phdr) * phdrs, size_t num)
 {
 	uint64_t end = 0;
 	bool is_first = true;
-	size_t i;
 
-	for (i = 0; i < num; i++) {
+	for (size_t i = 0; i < num; i++) {
 		if (phdrs[i].p_type != PT_LOAD)
 			continue;
 		if (is_first)
@@ -155,9 +154,8 @@ static void find_table(struct image *image, const struct memory *memory, uint64_
 		int32_t eh_frame;
 		uint32_t num_entries;
 	} header;
-	size_t i;
 
-	for (i = 0; i < num; i++) {
+	for (size_t i = 0; i < num; i++) {
 		if (phdrs[i].p_type != PT_GNU_EH_FRAME)
 			continue;
 		if (memory_get(memory, bias + phdrs[i].p_vaddr, &header, sizeof(header)) ||

@@ -151,11 +151,9 @@ struct maps *maps_read(pid_t pid)
 
 void maps_destroy(struct maps *maps)
 {
-	size_t i;
-
 	if (!maps)
 		return;
-	for (i = 0; i < maps->num_objects; i++)
+	for (size_t i = 0; i < maps->num_objects; i++)
 		free(maps->objects[i].path);
 	free(maps->objects);
 	free(maps->ranges);
@@ -171,10 +169,9 @@ const struct maps_object *maps_find_object(const struct maps *maps, const char *
 {
 	size_t i, length = strlen(prefix);
 
-	for (i = 0; i < maps->num_objects; i++) {
+	for (i = 0; i < maps->num_objects; i++)
 		if (!strncmp(maps_base(maps->objects[i].path), prefix, length))
 			return &maps->objects[i];
-	}
 	return NULL;
 }
 

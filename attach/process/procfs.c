@@ -226,14 +226,13 @@ bool procfs_executable(pid_t pid, char *buffer, size_t size)
 void procfs_command(pid_t pid, char *buffer, size_t size)
 {
 	struct procfs_stat stat;
-	size_t length, i;
+	size_t length;
 	char *text = procfs_read(pid, "cmdline", &length);
 
 	if (text && length > 0) {
-		for (i = 0; i + 1 < length; i++) {
+		for (size_t i = 0; i + 1 < length; i++)
 			if ((unsigned char)text[i] < ' ')
 				text[i] = ' ';
-		}
 		snprintf(buffer, size, "%s", text);
 	} else if (!procfs_stat(pid, 0, &stat)) {
 		snprintf(buffer, size, "[%s]", stat.comm);

@@ -193,10 +193,10 @@ static int open_main(const struct module *module, struct debug_file *ret)
 static int open_by_build_id(const struct module *module, struct debug_file *ret)
 {
 	char path[PATH_MAX];
-	int at, i;
+	int at;
 
 	at = snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%02x/", module->build_id[0]);
-	for (i = 1; i < module->build_id_size; i++)
+	for (int i = 1; i < module->build_id_size; i++)
 		at += snprintf(path + at, sizeof(path) - (size_t)at, "%02x", module->build_id[i]);
 	snprintf(path + at, sizeof(path) - (size_t)at, ".debug");
 	return open_in_both(path, module, ret);

@@ -158,9 +158,8 @@ static void make_index(struct symbol_table *table)
 {
 	uint64_t highest = 0;
 	GElf_Sym symbol;
-	size_t i;
 
-	for (i = 0; i < table->num_symbols; i++) {
+	for (size_t i = 0; i < table->num_symbols; i++) {
 		if (!get_function(table, (int)i, &symbol))
 			continue;
 		table->entries = xgrow(table->entries, table->num_entries, &table->capacity,
@@ -171,7 +170,7 @@ static void make_index(struct symbol_table *table)
 	if (table->num_entries)
 		qsort(table->entries, table->num_entries, sizeof(*table->entries), compare_entry);
 	table->highest_end = xcalloc(table->num_entries, sizeof(*table->highest_end));
-	for (i = 0; i < table->num_entries; i++) {
+	for (size_t i = 0; i < table->num_entries; i++) {
 		const struct entry *entry = &table->entries[i];
 		uint64_t end = entry->start + (entry->size ? entry->size : 1);
 
@@ -195,10 +194,9 @@ static void find_by_index(const struct symbol_table *table, uint64_t address,
 	GElf_Sym symbol;
 
 	/* Back from the last that begins at or before the address, while one may reach it. */
-	while (at-- > lowest && table->highest_end[at] > address) {
+	while (at-- > lowest && table->highest_end[at] > address)
 		if (get_function(table, table->entries[at].index, &symbol))
 			consider(table, &symbol, address, best);
-	}
 }
 
 const char *symbol_table_find(struct symbol_table *table, uint64_t address, uint64_t *start_ret,

@@ -68,11 +68,9 @@ static struct debug_files *get_module(struct symbols *symbols, uint32_t id)
 
 void symbols_destroy(struct symbols *symbols)
 {
-	size_t i;
-
 	if (!symbols)
 		return;
-	for (i = 0; i < symbols->num_modules; i++)
+	for (size_t i = 0; i < symbols->num_modules; i++)
 		debug_files_close(&symbols->by_module[i]);
 	free(symbols->by_module);
 	arena_destroy(symbols->answer);
@@ -86,9 +84,8 @@ static const char *name_of_function(Dwarf_Die *die)
 	static const unsigned int linkage[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name};
 	Dwarf_Attribute attribute;
 	const char *name;
-	size_t i;
 
-	for (i = 0; i < sizeof(linkage) / sizeof(linkage[0]); i++) {
+	for (size_t i = 0; i < sizeof(linkage) / sizeof(linkage[0]); i++) {
 		if (dwarf_attr_integrate(die, linkage[i], &attribute)) {
 			name = dwarf_formstring(&attribute);
 			if (name)
