@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dwarf.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/code/code_private.h"
 #include "attach/process/maps.h"

@@ -259,12 +259,9 @@ void gdb_process_check(struct gdb_process *process)
 /* A SIGINT has been sent to the process, and not taken by it. */
 static bool has_interrupt(pid_t pid)
 {
-	char *status = procfs_read(pid, "status", NULL);
-	const char *line = status ? strstr(status, "\nShdPnd:") : NULL;
-	uint64_t pending = line ? strtoull(line + strlen("\nShdPnd:"), NULL, 16) : 0;
+	struct procfs_status status;
 
-	free(status);
-	return pending >> (SIGINT - 1) & 1;
+	return procfs_status(pid, &status) == 0 && status.shared_pending >> (SIGINT - 1) & 1;
 }
 
 /* It is between Ctrl-C and what comes of it. */

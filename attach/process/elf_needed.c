@@ -9,7 +9,6 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "attach/process/elf_needed.h"
 #include "model/xalloc.h"

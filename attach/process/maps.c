@@ -117,17 +117,10 @@ struct maps *maps_create(void)
 struct maps *maps_parse(char *text)
 {
 	struct maps *maps = maps_create();
+	char *line;
 
-	while (*text) {
-		char *end = strchrnul(text, '\n');
-		bool is_last = !*end;
-
-		*end = '\0';
-		parse_line(maps, text);
-		if (is_last)
-			break;
-		text = end + 1;
-	}
+	while ((line = strsep(&text, "\n")))
+		parse_line(maps, line);
 	return maps;
 }
 

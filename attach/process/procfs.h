@@ -33,13 +33,16 @@ int procfs_look(pid_t pid, uint64_t start_ticks, struct procfs_stat *ret, struct
 /* Sure that it has, with all of its threads. */
 bool procfs_has_ended(pid_t pid, uint64_t start_ticks);
 
-/* The numbers in /proc/PID/status. */
+/* What /proc/PID/status has, also of a thread. */
 struct procfs_status {
 	uid_t uid;    /* effective */
 	uid_t owner;  /* the same, or where that is this process's: a real, saved or file system's
 		       * user that is not */
 	pid_t tracer; /* 0: none */
 	pid_t tgid;   /* differs from the pid asked for if that is a thread's */
+	char state;   /* as in struct procfs_stat */
+	/* Signals that wait for this thread, and for the process, as kill() sends them. */
+	uint64_t pending, shared_pending;
 };
 
 int procfs_status(pid_t pid, struct procfs_status *ret);

@@ -52,19 +52,9 @@ struct comm_object {
 	char name[64]; /* its first bytes */
 };
 
-/* How ranks of the other side (of an intra-communicator: of its own) become processes. */
-enum map_mode {
-	MAP_DIRECT,
-	MAP_DIRECT_INTRA,
-	MAP_OFFSET,
-	MAP_OFFSET_INTRA,
-	MAP_STRIDE,
-	MAP_STRIDE_INTRA,
-	MAP_BLOCKS,
-	MAP_BLOCKS_INTRA,
-	MAP_TABLE,
-	MAP_TABLE_INTRA,
-};
+/* How ranks of the other side (of an intra-communicator: of its own) become processes: half of the
+ * mode, which is odd for intra-communicators. */
+enum map_way { MAP_DIRECT, MAP_OFFSET, MAP_STRIDE, MAP_BLOCKS, MAP_TABLE };
 
 struct rank_map {
 	int32_t mode;
@@ -291,27 +281,22 @@ static int32_t rank_of(const struct reader *r, const struct comm *comm, int32_t 
 	int64_t rank = -1;
 	int32_t from_table;
 
-	switch ((enum map_mode)map->mode) {
+	switch ((enum map_way)((uint32_t)map->mode / 2)) {
 	case MAP_DIRECT:
-	case MAP_DIRECT_INTRA:
 		rank = in_comm;
 		break;
 	case MAP_OFFSET:
-	case MAP_OFFSET_INTRA:
 		rank = (int64_t)in_comm + map->offset;
 		break;
 	case MAP_STRIDE:
-	case MAP_STRIDE_INTRA:
 		rank = (int64_t)in_comm * map->stride + map->offset;
 		break;
 	case MAP_BLOCKS:
-	case MAP_BLOCKS_INTRA:
 		if (map->block > 0)
 			rank = (int64_t)(in_comm / map->block) * map->stride +
 			       in_comm % map->block + map->offset;
 		break;
 	case MAP_TABLE:
-	case MAP_TABLE_INTRA:
 		if (get(r->q, map->processes + (uint64_t)in_comm * sizeof(from_table), &from_table,
 			sizeof(from_table)))
 			rank = from_table;

@@ -42,26 +42,22 @@ struct tracer {
 };
 
 #if defined(__x86_64__)
-uint64_t tracee_pc(const struct tracee_regs *regs)
-{
-	return regs->raw.rip;
-}
-
-uint64_t tracee_sp(const struct tracee_regs *regs)
-{
-	return regs->raw.rsp;
-}
+#define PC rip
+#define SP rsp
 #elif defined(__aarch64__)
+#define PC pc
+#define SP sp
+#endif
+
 uint64_t tracee_pc(const struct tracee_regs *regs)
 {
-	return regs->raw.pc;
+	return regs->raw.PC;
 }
 
 uint64_t tracee_sp(const struct tracee_regs *regs)
 {
-	return regs->raw.sp;
+	return regs->raw.SP;
 }
-#endif
 
 static void copy_part(const struct tracee *tracee, struct tracee_part *part)
 {

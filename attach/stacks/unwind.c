@@ -223,17 +223,12 @@ static void finish_values(struct walk *walk, size_t num_frames)
 
 /* ---- Contents ---- */
 
-/* Those that a function leaves as they were to who called it. */
-static const int kept_registers[] = {
+/* Those that a function leaves as they were to who called it, a bit each. */
 #if defined(__x86_64__)
-	UNW_X86_64_RBX, UNW_X86_64_RBP, UNW_X86_64_R12,
-	UNW_X86_64_R13, UNW_X86_64_R14, UNW_X86_64_R15,
+#define KEPT_REGISTERS (1U << UNW_X86_64_RBX | 1U << UNW_X86_64_RBP | 0xfU << UNW_X86_64_R12)
 #elif defined(__aarch64__)
-	UNW_AARCH64_X19, UNW_AARCH64_X20, UNW_AARCH64_X21, UNW_AARCH64_X22,
-	UNW_AARCH64_X23, UNW_AARCH64_X24, UNW_AARCH64_X25, UNW_AARCH64_X26,
-	UNW_AARCH64_X27, UNW_AARCH64_X28, UNW_AARCH64_X29,
+#define KEPT_REGISTERS (0x7ffU << UNW_AARCH64_X19)
 #endif
-};
 
 /* FNV-1a of whole words. */
 static uint64_t hash_word(uint64_t hash, uint64_t word)
@@ -247,8 +242,10 @@ static uint64_t hash_registers(const struct walk *walk, unw_cursor_t *cursor)
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	unw_word_t word;
 
-	for (size_t i = 0; i < sizeof(kept_registers) / sizeof(kept_registers[0]); i++) {
-		if (walk->is_guessed || unw_get_reg(cursor, kept_registers[i], &word))
+	for (int i = 0; i < NUM_REGISTERS; i++) {
+		if (!(KEPT_REGISTERS >> i & 1))
+			continue;
+		if (walk->is_guessed || unw_get_reg(cursor, i, &word))
 			return 0;
 		hash = hash_word(hash, word);
 	}

@@ -253,6 +253,7 @@ Dwarf *debug_file_dwarf(struct debug_file *file)
 static int open_separate(const struct module *module, const struct debug_file *main,
 			 struct debug_file *ret)
 {
+	static const char *const places[] = {"%.*s%s", "%.*s.debug/%s", "/usr/lib/debug%.*s%s"};
 	const char *base = maps_base(module->path);
 	int length = (int)(base - module->path);
 	char path[PATH_MAX];
@@ -267,14 +268,12 @@ static int open_separate(const struct module *module, const struct debug_file *m
 	name = dwelf_elf_gnu_debuglink(main->elf, &checksum);
 	if (!name || strchr(name, '/') || !strcmp(name, base))
 		return -1;
-	snprintf(path, sizeof(path), "%.*s%s", length, module->path, name);
-	if (!open_in_both(path, module, ret))
-		return 0;
-	snprintf(path, sizeof(path), "%.*s.debug/%s", length, module->path, name);
-	if (!open_in_both(path, module, ret))
-		return 0;
-	snprintf(path, sizeof(path), "/usr/lib/debug%.*s%s", length, module->path, name);
-	return open_in_both(path, module, ret);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(path, sizeof(path), places[i], length, module->path, name);
+		if (!open_in_both(path, module, ret))
+			return 0;
+	}
+	return -1;
 }
 
 int debug_files_open(const struct module *module, struct debug_files *ret)
