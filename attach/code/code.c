@@ -70,11 +70,10 @@ static const struct code_machine *find_machine(Elf *elf)
 static void open_file(const struct module *module, struct code_file *file)
 {
 	code_file_open(module, file);
-	file->machine = file->is_found ? find_machine(file->files.main.elf) : NULL;
+	file->machine = file->files.main.elf ? find_machine(file->files.main.elf) : NULL;
 	if (!file->machine ||
 	    cs_open(file->machine->arch, file->machine->mode, &file->handle) != CS_ERR_OK)
 		return;
-	file->has_handle = true;
 	cs_option(file->handle, CS_OPT_DETAIL, CS_OPT_ON);
 	cs_option(file->handle, CS_OPT_SKIPDATA, CS_OPT_OFF);
 }
@@ -245,8 +244,9 @@ static bool is_in_ranges(const struct code_function *function, uint64_t address)
 	return false;
 }
 
-static void init_builder(struct code_builder *builder, const struct code_file *file,
-			 const struct code_range *range)
+/* Begin with a function's first part. */
+static void begin(struct code_builder *builder, const struct code_file *file,
+		  const struct code_range *range)
 {
 	struct code_function *function = xcalloc(1, sizeof(*function));
 
@@ -257,6 +257,7 @@ static void init_builder(struct code_builder *builder, const struct code_file *f
 	function->preserved = file->machine->preserved;
 	function->stack_pointer = file->machine->stack_pointer;
 	function->entry_offset = file->machine->entry_offset;
+	decode_range(builder, range);
 }
 
 static bool is_jump_out(const struct code_function *function, const struct code_insn *insn)
@@ -273,8 +274,7 @@ static bool jumps_back(const struct code_file *file, const struct code_range *ra
 	struct code_builder builder;
 	bool does = false;
 
-	init_builder(&builder, file, range);
-	decode_range(&builder, range);
+	begin(&builder, file, range);
 	for (size_t i = 0; i < builder.function->num_insns && !does; i++) {
 		const struct code_insn *insn = &builder.function->insns[i];
 
@@ -332,8 +332,7 @@ static struct code_function *decode_function(const struct code_file *file,
 	struct code_builder builder;
 	struct code_function *function;
 
-	init_builder(&builder, file, &bounds->range);
-	decode_range(&builder, &bounds->range);
+	begin(&builder, file, &bounds->range);
 	decode_parts(&builder, bounds->name);
 	function = builder.function;
 	if (function->num_insns)
@@ -357,8 +356,7 @@ static bool find_whole(const struct code_file *file, const struct code_bounds *p
 	struct code_builder builder;
 	bool is_found = false;
 
-	init_builder(&builder, file, &part->range);
-	decode_range(&builder, &part->range);
+	begin(&builder, file, &part->range);
 	for (size_t i = 0; i < builder.function->num_insns && !is_found; i++) {
 		const struct code_insn *insn = &builder.function->insns[i];
 
@@ -402,11 +400,11 @@ static const struct code_function *read_function(struct code_reader *reader, uin
 	const struct code_function *function;
 	struct code_bounds bounds, whole;
 
-	if (!file || !file->is_found) {
+	if (!file || !file->files.main.elf) {
 		error_set(err, ERROR_NOT_FOUND, "its file is not there");
 		return NULL;
 	}
-	if (!file->has_handle) {
+	if (!file->handle) {
 		error_set(err, ERROR_UNSUPPORTED, "its machine code is not understood");
 		return NULL;
 	}
@@ -438,10 +436,4 @@ const struct code_function *code_reader_get(struct code_reader *reader, uint32_t
 	function = read_function(reader, module, address, err);
 	cut_guard_leave(&reader->guard);
 	return function;
-}
-
-const struct code_variables *code_reader_variables(struct code_reader *reader, uint32_t module,
-						   const struct code_function *function)
-{
-	return code_store_find(reader->store, module, function->entry)->variables;
 }

@@ -228,7 +228,6 @@ void code_file_open(const struct module *module, struct code_file *file)
 
 	if (debug_files_open(module, &file->files))
 		return;
-	file->is_found = true;
 	file->stored = (uint64_t)status->st_blocks * 512;
 	if (file->stored > (uint64_t)status->st_size)
 		file->stored = (uint64_t)status->st_size;
@@ -238,7 +237,7 @@ void code_file_open(const struct module *module, struct code_file *file)
 
 void code_file_close(struct code_file *file)
 {
-	if (file->has_handle)
+	if (file->handle)
 		cs_close(&file->handle);
 	debug_files_close(&file->files);
 	free(file->frames);

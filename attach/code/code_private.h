@@ -25,15 +25,13 @@ struct code_segment {
 
 /* A module's file, with what tells where functions are in it. */
 struct code_file {
-	bool is_found;
 	struct debug_files files;
 	struct code_range *frames; /* of its unwind information, for files without symbols */
 	size_t num_frames, frames_capacity;
 	struct code_segment *segments;
 	size_t num_segments, segments_capacity;
 	const struct code_machine *machine;
-	csh handle;
-	bool has_handle;
+	csh handle;       /* 0: none */
 	uint64_t stored;  /* bytes */
 	uint64_t *effort; /* what is left of it for the function that is being read */
 };

@@ -176,6 +176,9 @@ static bool apply(const struct reading *reading, struct stack *stack, Dwarf_Attr
 		return push(stack, code_constant(op->atom - DW_OP_lit0));
 	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
 		return push_register(stack, op->atom - DW_OP_breg0, (int64_t)op->number);
+	/* Constants of all sizes. */
+	if (op->atom >= DW_OP_const1u && op->atom <= DW_OP_consts)
+		return push(stack, code_constant((int64_t)op->number));
 	switch (op->atom) {
 	case DW_OP_bregx:
 		return push_register(stack, op->number, (int64_t)op->number2);
@@ -187,17 +190,6 @@ static bool apply(const struct reading *reading, struct stack *stack, Dwarf_Attr
 		       push(stack, base);
 	case DW_OP_call_frame_cfa:
 		return push(stack, code_copy(code_register(CODE_CFA, 8)));
-	case DW_OP_const1u:
-	case DW_OP_const1s:
-	case DW_OP_const2u:
-	case DW_OP_const2s:
-	case DW_OP_const4u:
-	case DW_OP_const4s:
-	case DW_OP_const8u:
-	case DW_OP_const8s:
-	case DW_OP_constu:
-	case DW_OP_consts:
-		return push(stack, code_constant((int64_t)op->number));
 	case DW_OP_plus_uconst:
 		if (!stack->num || stack->values[stack->num - 1].shift)
 			return false;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -93,11 +94,6 @@ static void add_range(struct core_memory *memory, uint64_t start, uint64_t end,
 	maps_add(memory->maps, &range, mapping->path);
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Segments and mappings are two lists of the same address space; some writers leave segments out of
  * which they dump nothing. Cut it wherever one of either begins or ends. */
 static void make_maps(struct core_memory *memory)
@@ -121,13 +117,13 @@ static void make_maps(struct core_memory *memory)
 			return;
 		next_segment = segment < segments_end ? segment->start : UINT64_MAX;
 		next_mapping = mapping < mappings_end ? mapping->start : UINT64_MAX;
-		start = least(next_segment, next_mapping);
+		start = MIN(next_segment, next_mapping);
 		if (start < at)
 			start = at;
 		in_segment = next_segment <= start && segment < segments_end;
 		in_mapping = next_mapping <= start && mapping < mappings_end;
-		end = least(in_segment ? segment->end : next_segment,
-			    in_mapping ? mapping->end : next_mapping);
+		end = MIN(in_segment ? segment->end : next_segment,
+			  in_mapping ? mapping->end : next_mapping);
 		add_range(memory, start, end, in_segment ? segment : NULL,
 			  in_mapping ? mapping : NULL);
 		at = end;

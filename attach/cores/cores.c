@@ -22,7 +22,6 @@
 #include "attach/stacks/python.h"
 #include "attach/stacks/tracee.h"
 #include "attach/stacks/unwind.h"
-#include "model/job/callpath.h"
 #include "model/error.h"
 #include "model/interrupt.h"
 #include "model/job/job.h"
@@ -348,11 +347,6 @@ static const char *find_executable(const struct core_file *core, const struct ma
 	return range && range->object != MAPS_NO_OBJECT ? maps->objects[range->object].path : "";
 }
 
-static bool is_fault_signal(int number)
-{
-	return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE;
-}
-
 /* The kernel tells addresses of faults alone, and not of those that leave none (SI_KERNEL). */
 static void add_crash(struct job *job, const struct core_file *core, int rank)
 {
@@ -366,7 +360,8 @@ static void add_crash(struct job *job, const struct core_file *core, int rank)
 	crash.signal = thread->signal;
 	crash.is_sent =
 		info.si_signo == thread->signal && info.si_code <= 0 && info.si_pid != core->pid;
-	crash.is_fault = is_fault_signal(thread->signal) && !crash.is_sent;
+	crash.is_fault = !crash.is_sent && (crash.signal == SIGSEGV || crash.signal == SIGBUS ||
+					    crash.signal == SIGILL || crash.signal == SIGFPE);
 	crash.has_address = crash.is_fault && info.si_code > 0 && info.si_code != SI_KERNEL;
 	crash.address = crash.has_address ? (uint64_t)(uintptr_t)info.si_addr : 0;
 	job_add_crash(job, &crash);

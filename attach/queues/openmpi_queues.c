@@ -101,11 +101,16 @@ static bool find_request_size(struct openmpi_queues *q, uint64_t receive)
 
 /* ---- Communicators ---- */
 
+/* A list of receives, or of unexpected messages. */
+struct queue {
+	struct list list;
+	uint64_t address;
+};
+
 /* A communicator, and where its queues are. */
 struct comm {
 	char name[OPENMPI_NAME_SIZE]; /* maybe without an end */
-	struct list wild;
-	uint64_t wild_address;
+	struct queue wild;
 	uint64_t peers; /* the array of them */
 	uint64_t num_peers;
 	uint32_t index; /* in the result; UINT32_MAX: not there yet */
@@ -119,8 +124,7 @@ struct peer {
 	int32_t rank;    /* in the job */
 	uint32_t sent;
 	uint16_t arrived;
-	struct list receives, unexpected;
-	uint64_t receives_address, unexpected_address;
+	struct queue receives, unexpected;
 };
 
 struct reader {
@@ -134,6 +138,15 @@ struct reader {
 	struct message_queues *ret;
 	size_t comms_in_ret, receives_capacity, unexpected_capacity, pairs_capacity;
 };
+
+/* The one at `offset` of an object. */
+static bool take_queue(struct openmpi *openmpi, const uint8_t *object, uint64_t address,
+		       size_t offset, struct queue *ret)
+{
+	memcpy(&ret->list, object + offset, sizeof(ret->list));
+	ret->address = address + offset;
+	return openmpi_is_a(openmpi, &ret->list, OPENMPI_LIST);
+}
 
 /* False only if it looks as if it was changed meanwhile, or as nothing that is known. */
 static bool read_comm(struct reader *r, const struct openmpi_comm *from)
@@ -149,12 +162,10 @@ static bool read_comm(struct reader *r, const struct openmpi_comm *from)
 		return false;
 	comm = &r->comms[r->num_comms++];
 	memcpy(comm->name, from->name, sizeof(comm->name));
-	memcpy(&comm->wild, pml + layout->wild_receives, sizeof(comm->wild));
-	comm->wild_address = from->pml + layout->wild_receives;
 	comm->peers = openmpi_word_at(pml, layout->peers);
 	comm->num_peers = openmpi_word_at(pml, layout->num_peers);
 	comm->index = UINT32_MAX;
-	return openmpi_is_a(openmpi, &comm->wild, OPENMPI_LIST);
+	return take_queue(openmpi, pml, from->pml, layout->wild_receives, &comm->wild);
 }
 
 static bool read_comms(struct reader *r)
@@ -196,12 +207,8 @@ static bool take_peer(struct reader *r, const uint8_t *object, struct peer *peer
 	memcpy(&expected, object + layout->expected, sizeof(expected));
 	peer->arrived = (uint16_t)(expected - 1); /* the first one has the number 1 */
 	peer->sent = openmpi_half_at(object, layout->sent);
-	memcpy(&peer->receives, object + layout->receives, sizeof(peer->receives));
-	memcpy(&peer->unexpected, object + layout->unexpected, sizeof(peer->unexpected));
-	peer->receives_address = peer->address + layout->receives;
-	peer->unexpected_address = peer->address + layout->unexpected;
-	return openmpi_is_a(openmpi, &peer->receives, OPENMPI_LIST) &&
-	       openmpi_is_a(openmpi, &peer->unexpected, OPENMPI_LIST);
+	return take_queue(openmpi, object, peer->address, layout->receives, &peer->receives) &&
+	       take_queue(openmpi, object, peer->address, layout->unexpected, &peer->unexpected);
 }
 
 /* What the objects of `num` peers say. */
@@ -264,12 +271,8 @@ static bool read_peers(struct reader *r)
 {
 	uint64_t total = 0;
 
-	for (size_t i = 0; i < r->num_comms; i++) {
-		struct peer *any = add_peer(r, i, ANY_SOURCE);
-
-		any->receives = r->comms[i].wild;
-		any->receives_address = r->comms[i].wild_address;
-	}
+	for (size_t i = 0; i < r->num_comms; i++)
+		add_peer(r, i, ANY_SOURCE)->receives = r->comms[i].wild;
 	for (size_t i = 0; i < r->num_comms; i++) {
 		if (r->comms[i].num_peers > MAX_MEMBERS - total || !add_members(r, i))
 			return false;
@@ -353,9 +356,9 @@ static bool read_item(struct reader *r, const struct peer *peer, bool is_receive
 static bool read_list(struct reader *r, const struct peer *peer, bool is_receives,
 		      struct queued_message **messages, size_t *num, size_t *capacity)
 {
-	const struct list *list = is_receives ? &peer->receives : &peer->unexpected;
-	uint64_t end =
-		(is_receives ? peer->receives_address : peer->unexpected_address) + LIST_SENTINEL;
+	const struct queue *queue = is_receives ? &peer->receives : &peer->unexpected;
+	const struct list *list = &queue->list;
+	uint64_t end = queue->address + LIST_SENTINEL;
 	uint64_t previous = end, at = list->sentinel.next, count = 0;
 
 	while (at != end) {
