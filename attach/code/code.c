@@ -125,18 +125,20 @@ static bool is_noreturn_name(const char *name)
 		"_Unwind_Resume",     "_ZSt9terminatev",       "_ZSt17__throw_",
 		"_ZSt20__throw_",     "_ZSt24__throw_",
 	};
-	static const char *const names[] = {"abort",
-					    "exit",
-					    "_exit",
-					    "_Exit",
-					    "quick_exit",
-					    "longjmp",
-					    "siglongjmp",
-					    "__longjmp_chk",
-					    "pthread_exit",
-					    "__libc_start_call_main",
-					    "__libc_start_main",
-					    "__libc_start_main_impl"};
+	static const char *const names[] = {
+		"abort",
+		"exit",
+		"_exit",
+		"_Exit",
+		"quick_exit",
+		"longjmp",
+		"siglongjmp",
+		"__longjmp_chk",
+		"pthread_exit",
+		"__libc_start_call_main",
+		"__libc_start_main",
+		"__libc_start_main_impl",
+	};
 
 	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
 		if (!strncmp(name, beginnings[i], strlen(beginnings[i])))

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <dwarf.h>
-#include <elfutils/libdw.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +10,6 @@
 
 #define MAX_SIZE (UINT64_C(16) << 20) /* bytes of a function */
 #define RELOCATIONS 16                /* of which a look takes as long as an instruction */
-#define RELATIVE_4 0x1b               /* DW_EH_PE_pcrel | DW_EH_PE_sdata4 */
 
 /* ---- Segments ---- */
 
@@ -31,18 +28,22 @@ const uint8_t *code_file_bytes(const struct code_file *file, uint64_t address, s
 
 static void find_segments(struct code_file *file)
 {
+	Elf *elf = file->files.main.elf;
 	size_t num = 0;
 	GElf_Phdr header;
 
-	elf_getphdrnum(file->files.main.elf, &num);
+	elf_getphdrnum(elf, &num);
 	for (size_t i = 0; i < num; i++) {
 		Elf_Data *data;
 
-		if (!gelf_getphdr(file->files.main.elf, (int)i, &header) ||
-		    header.p_type != PT_LOAD)
+		if (!gelf_getphdr(elf, (int)i, &header))
 			continue;
-		data = elf_getdata_rawchunk(file->files.main.elf, (int64_t)header.p_offset,
-					    header.p_filesz, ELF_T_BYTE);
+		if (header.p_type == PT_GNU_EH_FRAME)
+			file->frames = header.p_vaddr;
+		if (header.p_type != PT_LOAD)
+			continue;
+		data = elf_getdata_rawchunk(elf, (int64_t)header.p_offset, header.p_filesz,
+					    ELF_T_BYTE);
 		if (!data)
 			continue;
 		file->segments = xgrow(file->segments, file->num_segments, &file->segments_capacity,
@@ -62,112 +63,62 @@ bool code_file_spend(const struct code_file *file, uint64_t effort)
 	return true;
 }
 
-/* ---- Unwind information ---- */
-
-/* How addresses are written in the entries of a common one: after "z", data in the order of the
- * letters of its augmentation. */
-static bool is_relative(const Dwarf_CIE *cie)
-{
-	const uint8_t *data = cie->augmentation_data;
-	const char *letter = cie->augmentation;
-	size_t left = cie->augmentation_data_size;
-
-	if (*letter != 'z')
-		return false;
-	for (letter++; *letter && left; letter++) {
-		if (*letter == 'R')
-			return *data == RELATIVE_4;
-		/* A personality routine: its encoding, then its address. */
-		if (*letter == 'P') {
-			size_t size = (*data & 7) == DW_EH_PE_sdata4 % 8 ? 5 : 9;
-
-			if (left < size)
-				return false;
-			data += size;
-			left -= size;
-		} else if (*letter == 'L') {
-			data++;
-			left--;
-		}
-	}
-	return false;
-}
-
-static bool has_relative_cie(const unsigned char *ident, Elf_Data *data, Dwarf_Off offset)
-{
-	Dwarf_CFI_Entry entry;
-	Dwarf_Off next;
-
-	return !dwarf_next_cfi(ident, data, true, offset, &next, &entry) &&
-	       dwarf_cfi_cie_p(&entry) && is_relative(&entry.cie);
-}
-
-static void add_frame(struct code_file *file, const Elf_Data *data, uint64_t section,
-		      const Dwarf_FDE *fde)
-{
-	uint64_t place = section + (uint64_t)(fde->start - (const uint8_t *)data->d_buf);
-	int32_t distance;
-	uint32_t size;
-
-	if (fde->end - fde->start < 8)
-		return;
-	memcpy(&distance, fde->start, sizeof(distance));
-	memcpy(&size, fde->start + 4, sizeof(size));
-	place += (uint64_t)(int64_t)distance;
-	file->frames = xgrow(file->frames, file->num_frames, &file->frames_capacity,
-			     sizeof(*file->frames));
-	file->frames[file->num_frames++] = (struct code_range){place, place + size};
-}
-
-static int by_begin(const void *a, const void *b)
-{
-	const struct code_range *x = a, *y = b;
-
-	return (x->begin > y->begin) - (x->begin < y->begin);
-}
-
-/* Of .eh_frame; entries with other addresses than 32 bits relative to their own place, as compilers
- * write them for 64-bit machines, are passed over. */
-static void find_frames(struct code_file *file)
-{
-	Elf *elf = file->files.main.elf;
-	const unsigned char *ident = (const unsigned char *)elf_getident(elf, NULL);
-	Elf_Scn *section = debug_file_section(elf, ".eh_frame");
-	Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
-	Dwarf_Off offset = 0, next, cie = (Dwarf_Off)-1;
-	Dwarf_CFI_Entry entry;
-	bool is_usable = false;
-	GElf_Shdr header;
-
-	if (!data || !data->d_buf || !gelf_getshdr(section, &header))
-		return;
-	while (!dwarf_next_cfi(ident, data, true, offset, &next, &entry)) {
-		if (!dwarf_cfi_cie_p(&entry)) {
-			if (entry.fde.CIE_pointer != cie)
-				is_usable = has_relative_cie(ident, data, entry.fde.CIE_pointer);
-			cie = entry.fde.CIE_pointer;
-			if (is_usable)
-				add_frame(file, data, header.sh_addr, &entry.fde);
-		}
-		if (next == (Dwarf_Off)-1 || next <= offset)
-			break;
-		offset = next;
-	}
-	if (file->num_frames)
-		qsort(file->frames, file->num_frames, sizeof(*file->frames), by_begin);
-}
-
 /* ---- Where functions begin and end ---- */
 
-static int begins_before(const void *address, const void *range)
+/* An entry of the sorted table of .eh_frame_hdr: a function's beginning and its unwind information,
+ * from where the header is. */
+struct frame {
+	int32_t begin, information;
+};
+
+struct frame_key {
+	uint64_t header, address;
+};
+
+static int begins_before(const void *key, const void *frame)
 {
-	return ((const struct code_range *)range)->begin <= *(const uint64_t *)address;
+	const struct frame_key *k = key;
+	int32_t begin; /* which need not be aligned in a damaged file */
+
+	memcpy(&begin, frame, sizeof(begin));
+	return k->header + (uint64_t)begin <= k->address;
+}
+
+/* By .eh_frame_hdr (LSB, "Exception Frames"), as all linkers write it. The information begins with
+ * two words, the beginning relative to its own place, and the size, as compilers write it for 64-bit
+ * machines: else the beginning is not that of the table. */
+static bool find_frame(const struct code_file *file, uint64_t address, struct code_range *ret)
+{
+	static const uint8_t expected[] = {1, 0x1b, 0x03, 0x3b};
+	const struct frame_key key = {file->frames, address};
+	const uint8_t *header = file->frames ? code_file_bytes(file, file->frames, 12) : NULL;
+	const uint8_t *table, *information;
+	uint64_t begin, place;
+	struct frame frame;
+	uint32_t num, words[4];
+	size_t behind;
+
+	if (!header || memcmp(header, expected, sizeof(expected)) != 0)
+		return false;
+	memcpy(&num, header + 8, sizeof(num));
+	table = code_file_bytes(file, file->frames + 12, num * sizeof(frame));
+	behind = table ? sorted_first(&key, table, num, sizeof(frame), begins_before) : 0;
+	if (!behind)
+		return false;
+	memcpy(&frame, table + (behind - 1) * sizeof(frame), sizeof(frame));
+	begin = file->frames + (uint64_t)frame.begin;
+	place = file->frames + (uint64_t)frame.information;
+	information = code_file_bytes(file, place, sizeof(words));
+	if (!information)
+		return false;
+	memcpy(words, information, sizeof(words));
+	*ret = (struct code_range){begin, begin + words[3]};
+	return place + 8 + (uint64_t)(int32_t)words[2] == begin && address < ret->end;
 }
 
 bool code_file_bounds(const struct code_file *file, uint64_t address, struct code_bounds *ret)
 {
 	uint64_t begin, size;
-	size_t behind;
 
 	*ret = (struct code_bounds){.name = NULL};
 	if (file->files.table)
@@ -177,12 +128,8 @@ bool code_file_bounds(const struct code_file *file, uint64_t address, struct cod
 		return true;
 	}
 	ret->name = NULL;
-	behind = sorted_first(&address, file->frames, file->num_frames, sizeof(*file->frames),
-			      begins_before);
-	if (!behind || address >= file->frames[behind - 1].end)
-		return false;
-	ret->range = file->frames[behind - 1];
-	return ret->range.end - ret->range.begin <= MAX_SIZE;
+	return find_frame(file, address, &ret->range) &&
+	       ret->range.end - ret->range.begin <= MAX_SIZE;
 }
 
 /* The symbol that the dynamic linker puts into the pointer at `address`. */
@@ -232,7 +179,6 @@ void code_file_open(const struct module *module, struct code_file *file)
 	if (file->stored > (uint64_t)status->st_size)
 		file->stored = (uint64_t)status->st_size;
 	find_segments(file);
-	find_frames(file);
 }
 
 void code_file_close(struct code_file *file)
@@ -240,6 +186,5 @@ void code_file_close(struct code_file *file)
 	if (file->handle)
 		cs_close(&file->handle);
 	debug_files_close(&file->files);
-	free(file->frames);
 	free(file->segments);
 }

@@ -26,8 +26,7 @@ struct code_segment {
 /* A module's file, with what tells where functions are in it. */
 struct code_file {
 	struct debug_files files;
-	struct code_range *frames; /* of its unwind information, for files without symbols */
-	size_t num_frames, frames_capacity;
+	uint64_t frames; /* address of .eh_frame_hdr, for files without symbols; 0: none */
 	struct code_segment *segments;
 	size_t num_segments, segments_capacity;
 	const struct code_machine *machine;
