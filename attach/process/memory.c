@@ -31,14 +31,8 @@ static ssize_t read_through_file(pid_t pid, uint64_t address, void *buffer, size
 	n = pread(fd, buffer, size, (off_t)address);
 	saved = errno;
 	close(fd);
-	errno = saved;
-	if (n < 0 && errno == EIO)
-		errno = EFAULT;
-	if (n == 0) {
-		errno = ESRCH;
-		return -1;
-	}
-	return n;
+	errno = n == 0 ? ESRCH : saved == EIO ? EFAULT : saved;
+	return n > 0 ? n : -1;
 }
 
 ssize_t memory_read(pid_t pid, uint64_t address, void *buffer, size_t size)

@@ -148,7 +148,7 @@ static const char *status_value(const char *text, const char *key)
 int procfs_status(pid_t pid, struct procfs_status *ret)
 {
 	char *text = procfs_read(pid, "status", NULL);
-	const char *uids, *state, *tracer, *tgid, *pending, *shared;
+	const char *uids, *state, *tracer, *tgid, *pending, *shared, *numbers;
 	unsigned uid[4];
 
 	if (!text)
@@ -167,6 +167,7 @@ int procfs_status(pid_t pid, struct procfs_status *ret)
 		return -1;
 	}
 	*ret = (struct procfs_status){
+		.own = pid,
 		.uid = uid[1],
 		.owner = uid[1],
 		.state = *state,
@@ -177,6 +178,10 @@ int procfs_status(pid_t pid, struct procfs_status *ret)
 	};
 	for (int i = 0; i < 4 && ret->owner == geteuid(); i++)
 		ret->owner = uid[i];
+	/* "\t1234\t17\n": the last. */
+	numbers = status_value(text, "\nNSpid:");
+	while (numbers && *numbers == '\t')
+		ret->own = (pid_t)strtol(numbers, (char **)&numbers, 10);
 	free(text);
 	return 0;
 }

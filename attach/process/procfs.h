@@ -39,6 +39,7 @@ struct procfs_status {
 	uid_t owner;  /* the same, or where that is this process's: a real, saved or file system's
 		       * user that is not */
 	pid_t tracer; /* 0: none */
+	pid_t own;    /* the number by which it knows itself, in its pid namespace */
 	pid_t tgid;   /* differs from the pid asked for if that is a thread's */
 	char state;   /* as in struct procfs_stat */
 	/* Signals that wait for this thread, and for the process, as kill() sends them. */

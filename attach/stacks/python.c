@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,26 +123,6 @@ static uint64_t read_word(const struct python *python, uint64_t address)
 	return memory_get(&python->memory, address, &word, sizeof(word)) ? 0 : word;
 }
 
-/* The thread's number as it knows it itself: in its own pid namespace, the last of NSpid. A core
- * has that one. */
-static uint64_t own_number(pid_t pid, pid_t tid)
-{
-	static const char key[] = "\nNSpid:";
-	char name[64], *text, *at;
-	uint64_t number = (uint64_t)tid;
-
-	snprintf(name, sizeof(name), "task/%d/status", (int)tid);
-	text = pid ? procfs_read(pid, name, NULL) : NULL;
-	at = text ? strstr(text, key) : NULL;
-	if (at)
-		at += sizeof(key) - 1;
-	/* "\t1234\t17\n" */
-	while (at && *at == '\t')
-		number = strtoul(at, &at, 10);
-	free(text);
-	return number;
-}
-
 /* The threads of one interpreter. What is not an interpreter any more may lead in a circle: then
  * all of it has been seen when the mark, which is left behind ever farther ahead, is met again. */
 static void list_threads(struct python *python, uint64_t interpreter)
@@ -195,8 +174,13 @@ static uint64_t find_thread(const struct python *python, uint64_t number)
 
 bool python_prepare(struct python *python, pid_t tid, struct python_copy *copy)
 {
-	uint64_t number = own_number(python->memory.pid, tid);
+	struct procfs_status status = {.own = tid};
+	uint64_t number;
 
+	/* A core has its own number. */
+	if (python->memory.pid)
+		procfs_status(tid, &status);
+	number = (uint64_t)status.own;
 	copy->python = python;
 	copy->thread = 0;
 	copy->num_frames = copy->num_pages = 0;

@@ -95,28 +95,16 @@ static bool read_at(const struct python *python, uint64_t address, void *buffer,
 
 static size_t put_utf8(char *to, uint32_t c)
 {
+	static const uint8_t heads[] = {0, 0xc0, 0xe0, 0xf0};
+	size_t more;
+
 	if (c < 0x20 || c > 0x10ffff)
 		c = '?';
-	if (c < 0x80) {
-		to[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		to[0] = (char)(0xc0 | c >> 6);
-		to[1] = (char)(0x80 | (c & 63));
-		return 2;
-	}
-	if (c < 0x10000) {
-		to[0] = (char)(0xe0 | c >> 12);
-		to[1] = (char)(0x80 | (c >> 6 & 63));
-		to[2] = (char)(0x80 | (c & 63));
-		return 3;
-	}
-	to[0] = (char)(0xf0 | c >> 18);
-	to[1] = (char)(0x80 | (c >> 12 & 63));
-	to[2] = (char)(0x80 | (c >> 6 & 63));
-	to[3] = (char)(0x80 | (c & 63));
-	return 4;
+	more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+	to[0] = (char)(heads[more] | c >> 6 * more);
+	for (size_t i = 1; i <= more; i++)
+		to[i] = (char)(0x80 | (c >> 6 * (more - i) & 63));
+	return more + 1;
 }
 
 /* A str as UTF-8: its characters take 1, 2 or 4 bytes each. The caller frees; NULL if it is none.
