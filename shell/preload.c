@@ -10,6 +10,7 @@
 #include "attach/launchers/launcher_kind.h"
 #include "attach/launchers/words.h"
 #include "attach/process/elf_needed.h"
+#include "attach/process/elf_symbol.h"
 #include "model/error.h"
 #include "model/segment/segment.h"
 #include "model/xalloc.h"
@@ -47,10 +48,10 @@ static enum preload_mpi mpi_of_library(const char *name, const char *path)
 		return preload_mpi_of_name(kind->mpi);
 	if (!path)
 		return PRELOAD_UNKNOWN;
-	if (elf_needed_exports(path, "MPIR_Dup_fn"))
+	if (elf_symbol_is_exported(path, "MPIR_Dup_fn"))
 		return PRELOAD_MPICH;
-	return elf_needed_exports(path, "ompi_mpi_comm_world") &&
-			       elf_needed_exports(path, "PMPI_Comm_c2f")
+	return elf_symbol_is_exported(path, "ompi_mpi_comm_world") &&
+			       elf_symbol_is_exported(path, "PMPI_Comm_c2f")
 		       ? PRELOAD_OPENMPI
 		       : PRELOAD_UNKNOWN;
 }

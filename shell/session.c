@@ -14,6 +14,7 @@
 #include "analysis/verdict/verdict.h"
 #include "analysis/waits/waitfor.h"
 #include "attach/cores/cores.h"
+#include "attach/launchers/words.h"
 #include "attach/node/node.h"
 #include "attach/stacks/sampler.h"
 #include "attach/symbols/symbols.h"
@@ -492,7 +493,7 @@ void session_take_loaded(struct session *session, struct job *job, const char *p
 int session_load_cores(struct session *session, char *const *paths, size_t num_paths,
 		       struct pdb_error *err)
 {
-	struct cores_notes notes = {0};
+	struct words notes = {0};
 	int result;
 
 	session->job = job_create();
@@ -502,11 +503,11 @@ int session_load_cores(struct session *session, char *const *paths, size_t num_p
 		drop_job(session);
 	} else {
 		for (size_t i = 0; i < notes.num; i++)
-			session_note(notes.lines[i]);
+			session_note(notes.words[i]);
 		resolve_names(session);
 		analyse(session);
 	}
-	cores_notes_clear(&notes);
+	words_free(notes.words);
 	return result;
 }
 

@@ -5,17 +5,12 @@
 
 #include "attach/code/code.h"
 #include "attach/code/code_private.h"
-#include "attach/code/fde_table.h"
-#include "attach/code/variables.h"
 #include "attach/symbols/cut_guard.h"
-#include "attach/symbols/debug_file.h"
-#include "attach/symbols/symbol_table.h"
 #include "model/job/code_store.h"
 #include "model/error.h"
 #include "model/job/modules.h"
 #include "model/xalloc.h"
 
-#define MAX_SIZE (UINT64_C(16) << 20) /* bytes of a function */
 #define MAX_PARTS 8
 #define MAX_LOOK 65536 /* bytes of a called function that are looked at */
 
@@ -24,27 +19,7 @@
  * memory. */
 #define LEAST_EFFORT ((uint64_t)1 << 20)
 #define LEAST_MEMORY ((uint64_t)24 << 20)
-#define RELOCATIONS 16 /* of which a look takes as long as an instruction */
-#define SEARCH 16      /* for where a function begins: as long as so many instructions */
-
-struct segment {
-	uint64_t address, size;
-	const uint8_t *bytes;
-};
-
-struct code_file {
-	bool is_open, is_found;
-	struct debug_file main, separate;
-	struct symbol_table *table;
-	struct fde_table *frames;
-	struct segment *segments;
-	size_t num_segments, capacity;
-	const struct code_machine *machine;
-	csh handle;
-	bool has_handle;
-	uint64_t stored;  /* bytes */
-	uint64_t *effort; /* what is left of it for the function that is being read */
-};
+#define SEARCH 16 /* for where a function begins: as long as so many instructions */
 
 struct code_reader {
 	const struct modules *modules;
@@ -53,11 +28,6 @@ struct code_reader {
 	size_t num_files;
 	struct cut_guard guard; /* while files are read */
 	uint64_t effort;
-};
-
-struct bounds {
-	struct code_range range;
-	const char *name; /* NULL where there is no symbol */
 };
 
 struct code_reader *code_reader_create(const struct modules *modules, struct code_store *store)
@@ -69,65 +39,17 @@ struct code_reader *code_reader_create(const struct modules *modules, struct cod
 	return reader;
 }
 
-static void close_file(struct code_file *file)
-{
-	if (!file->is_found)
-		return;
-	if (file->has_handle)
-		cs_close(&file->handle);
-	symbol_table_destroy(file->table);
-	fde_table_destroy(file->frames);
-	debug_file_close(&file->separate);
-	debug_file_close(&file->main);
-	free(file->segments);
-}
-
 void code_reader_destroy(struct code_reader *reader)
 {
 	if (!reader)
 		return;
 	for (size_t i = 0; i < reader->num_files; i++)
-		close_file(&reader->files[i]);
+		code_file_close(&reader->files[i]);
 	free(reader->files);
 	free(reader);
 }
 
 /* ---- Files ---- */
-
-const uint8_t *code_file_bytes(const struct code_file *file, uint64_t address, size_t size)
-{
-	for (size_t i = 0; i < file->num_segments; i++) {
-		const struct segment *segment = &file->segments[i];
-		uint64_t offset = address - segment->address;
-
-		if (address >= segment->address && offset < segment->size &&
-		    segment->size - offset >= size)
-			return segment->bytes + offset;
-	}
-	return NULL;
-}
-
-static void find_segments(struct code_file *file)
-{
-	size_t num = 0;
-	GElf_Phdr header;
-
-	elf_getphdrnum(file->main.elf, &num);
-	for (size_t i = 0; i < num; i++) {
-		Elf_Data *data;
-
-		if (!gelf_getphdr(file->main.elf, (int)i, &header) || header.p_type != PT_LOAD)
-			continue;
-		data = elf_getdata_rawchunk(file->main.elf, (int64_t)header.p_offset,
-					    header.p_filesz, ELF_T_BYTE);
-		if (!data)
-			continue;
-		file->segments = xgrow(file->segments, file->num_segments, &file->capacity,
-				       sizeof(*file->segments));
-		file->segments[file->num_segments++] =
-			(struct segment){header.p_vaddr, data->d_size, data->d_buf};
-	}
-}
 
 static const struct code_machine *find_machine(Elf *elf)
 {
@@ -147,36 +69,13 @@ static const struct code_machine *find_machine(Elf *elf)
 
 static void open_file(const struct module *module, struct code_file *file)
 {
-	struct symbol_table *table;
-
-	file->is_open = true;
-	file->main.fd = file->separate.fd = -1;
-	if (debug_file_open(module, &file->main))
+	code_file_open(module, file);
+	file->machine = file->files.main.elf ? find_machine(file->files.main.elf) : NULL;
+	if (!file->machine ||
+	    cs_open(file->machine->arch, file->machine->mode, &file->handle) != CS_ERR_OK)
 		return;
-	file->is_found = true;
-	file->stored = (uint64_t)file->main.status.st_blocks * 512;
-	if (file->stored > (uint64_t)file->main.status.st_size)
-		file->stored = (uint64_t)file->main.status.st_size;
-	find_segments(file);
-	file->machine = find_machine(file->main.elf);
-	file->frames = fde_table_create(file->main.elf);
-	file->table = symbol_table_create(file->main.elf);
-	if (file->machine &&
-	    cs_open(file->machine->arch, file->machine->mode, &file->handle) == CS_ERR_OK) {
-		file->has_handle = true;
-		cs_option(file->handle, CS_OPT_DETAIL, CS_OPT_ON);
-		cs_option(file->handle, CS_OPT_SKIPDATA, CS_OPT_OFF);
-	}
-	if (file->main.has_debug_information ||
-	    debug_file_open_separate(module, &file->main, &file->separate))
-		return;
-	if (file->table && symbol_table_is_full(file->table))
-		return;
-	table = symbol_table_create(file->separate.elf);
-	if (table) {
-		symbol_table_destroy(file->table);
-		file->table = table;
-	}
+	cs_option(file->handle, CS_OPT_DETAIL, CS_OPT_ON);
+	cs_option(file->handle, CS_OPT_SKIPDATA, CS_OPT_OFF);
 }
 
 static struct code_file *get_file(struct code_reader *reader, uint32_t id)
@@ -191,43 +90,16 @@ static struct code_file *get_file(struct code_reader *reader, uint32_t id)
 		       (num - reader->num_files) * sizeof(*reader->files));
 		reader->num_files = num;
 	}
-	if (!reader->files[id].is_open)
+	if (!reader->files[id].files.is_open)
 		open_file(modules_get(reader->modules, id), &reader->files[id]);
 	reader->effort = LEAST_EFFORT + reader->files[id].stored;
 	reader->files[id].effort = &reader->effort;
 	return &reader->files[id];
 }
 
-static bool spend(const struct code_file *file, uint64_t effort)
-{
-	if (*file->effort < effort) {
-		*file->effort = 0;
-		return false;
-	}
-	*file->effort -= effort;
-	return true;
-}
-
 /* ---- Where functions begin and end ---- */
 
-static bool find_bounds(const struct code_file *file, uint64_t address, struct bounds *ret)
-{
-	uint64_t begin, size;
-	const char *name = NULL;
-
-	if (file->table)
-		name = symbol_table_find_bounds(file->table, address, &begin, &size);
-	if (name && size && size <= MAX_SIZE) {
-		*ret = (struct bounds){.range = {begin, begin + size}, .name = name};
-		return true;
-	}
-	*ret = (struct bounds){.name = NULL};
-	return file->frames &&
-	       fde_table_find(file->frames, address, &ret->range.begin, &ret->range.end) &&
-	       ret->range.end - ret->range.begin <= MAX_SIZE;
-}
-
-static bool is_in_file(const struct code_file *file, const struct bounds *bounds)
+static bool is_in_file(const struct code_file *file, const struct code_bounds *bounds)
 {
 	return code_file_bytes(file, bounds->range.begin, bounds->range.end - bounds->range.begin);
 }
@@ -243,41 +115,6 @@ static bool is_part_name(const char *part, const char *name)
 
 /* ---- Functions that do not return ---- */
 
-/* The symbol that the dynamic linker puts into the pointer at `address`. */
-static const char *relocated_name(const struct code_file *file, uint64_t address)
-{
-	Elf_Scn *section = NULL;
-	GElf_Shdr header, symbols;
-	GElf_Rela relocation;
-	GElf_Sym symbol;
-
-	while ((section = elf_nextscn(file->main.elf, section))) {
-		Elf_Data *data, *names;
-		size_t num;
-
-		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_RELA ||
-		    !header.sh_entsize)
-			continue;
-		data = elf_getdata(section, NULL);
-		num = data ? data->d_size / header.sh_entsize : 0;
-		if (!spend(file, num / RELOCATIONS))
-			return NULL;
-		for (size_t i = 0; i < num; i++) {
-			Elf_Scn *table = elf_getscn(file->main.elf, header.sh_link);
-
-			if (!gelf_getrela(data, (int)i, &relocation) ||
-			    relocation.r_offset != address)
-				continue;
-			names = table ? elf_getdata(table, NULL) : NULL;
-			if (!names || !gelf_getshdr(table, &symbols) ||
-			    !gelf_getsym(names, (int)GELF_R_SYM(relocation.r_info), &symbol))
-				return NULL;
-			return elf_strptr(file->main.elf, symbols.sh_link, symbol.st_name);
-		}
-	}
-	return NULL;
-}
-
 static bool is_noreturn_name(const char *name)
 {
 	/* Beginnings, for names with versions and many variants. */
@@ -288,18 +125,20 @@ static bool is_noreturn_name(const char *name)
 		"_Unwind_Resume",     "_ZSt9terminatev",       "_ZSt17__throw_",
 		"_ZSt20__throw_",     "_ZSt24__throw_",
 	};
-	static const char *const names[] = {"abort",
-					    "exit",
-					    "_exit",
-					    "_Exit",
-					    "quick_exit",
-					    "longjmp",
-					    "siglongjmp",
-					    "__longjmp_chk",
-					    "pthread_exit",
-					    "__libc_start_call_main",
-					    "__libc_start_main",
-					    "__libc_start_main_impl"};
+	static const char *const names[] = {
+		"abort",
+		"exit",
+		"_exit",
+		"_Exit",
+		"quick_exit",
+		"longjmp",
+		"siglongjmp",
+		"__longjmp_chk",
+		"pthread_exit",
+		"__libc_start_call_main",
+		"__libc_start_main",
+		"__libc_start_main_impl",
+	};
 
 	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
 		if (!strncmp(name, beginnings[i], strlen(beginnings[i])))
@@ -322,7 +161,7 @@ static bool has_no_way_out(const struct code_file *file, const struct code_range
 	if (!bytes || left > MAX_LOOK)
 		return false;
 	decoded = cs_malloc(file->handle);
-	while (left && !has && spend(file, 1) &&
+	while (left && !has && code_file_spend(file, 1) &&
 	       cs_disasm_iter(file->handle, &bytes, &left, &address, decoded))
 		has = file->machine->may_leave(file->handle, decoded, range);
 	cs_free(decoded, 1);
@@ -331,14 +170,14 @@ static bool has_no_way_out(const struct code_file *file, const struct code_range
 
 static bool is_noreturn(const struct code_file *file, uint64_t target)
 {
-	struct bounds bounds;
+	struct code_bounds bounds;
 	const uint8_t *stub = code_file_bytes(file, target, 16);
 	uint64_t pointer = stub ? file->machine->stub_pointer(stub, 16, target) : 0;
-	const char *name = pointer ? relocated_name(file, pointer) : NULL;
+	const char *name = pointer ? code_file_relocated_name(file, pointer) : NULL;
 
 	if (pointer)
 		return name && is_noreturn_name(name);
-	if (!spend(file, SEARCH) || !find_bounds(file, target, &bounds))
+	if (!code_file_spend(file, SEARCH) || !code_file_bounds(file, target, &bounds))
 		return false;
 	return (bounds.name && is_noreturn_name(bounds.name)) ||
 	       (bounds.range.begin == target && has_no_way_out(file, &bounds.range));
@@ -372,7 +211,7 @@ static void decode_range(struct code_builder *builder, const struct code_range *
 	while (bytes && left) {
 		struct code_insn insn = {.address = address};
 
-		if (!spend(file, 1) || is_too_large(builder))
+		if (!code_file_spend(file, 1) || is_too_large(builder))
 			break;
 		if (address == builder->bound_at)
 			builder->bound = builder->bound_then;
@@ -407,8 +246,9 @@ static bool is_in_ranges(const struct code_function *function, uint64_t address)
 	return false;
 }
 
-static void init_builder(struct code_builder *builder, const struct code_file *file,
-			 const struct code_range *range)
+/* Begin with a function's first part. */
+static void begin(struct code_builder *builder, const struct code_file *file,
+		  const struct code_range *range)
 {
 	struct code_function *function = xcalloc(1, sizeof(*function));
 
@@ -419,6 +259,7 @@ static void init_builder(struct code_builder *builder, const struct code_file *f
 	function->preserved = file->machine->preserved;
 	function->stack_pointer = file->machine->stack_pointer;
 	function->entry_offset = file->machine->entry_offset;
+	decode_range(builder, range);
 }
 
 static bool is_jump_out(const struct code_function *function, const struct code_insn *insn)
@@ -435,8 +276,7 @@ static bool jumps_back(const struct code_file *file, const struct code_range *ra
 	struct code_builder builder;
 	bool does = false;
 
-	init_builder(&builder, file, range);
-	decode_range(&builder, range);
+	begin(&builder, file, range);
 	for (size_t i = 0; i < builder.function->num_insns && !does; i++) {
 		const struct code_insn *insn = &builder.function->insns[i];
 
@@ -448,9 +288,9 @@ static bool jumps_back(const struct code_file *file, const struct code_range *ra
 }
 
 static bool is_part(const struct code_file *file, const struct code_function *function,
-		    const char *name, uint64_t target, struct bounds *ret)
+		    const char *name, uint64_t target, struct code_bounds *ret)
 {
-	if (!spend(file, SEARCH) || !find_bounds(file, target, ret))
+	if (!code_file_spend(file, SEARCH) || !code_file_bounds(file, target, ret))
 		return false;
 	if (name && ret->name)
 		return is_part_name(ret->name, name);
@@ -460,7 +300,7 @@ static bool is_part(const struct code_file *file, const struct code_function *fu
 static void decode_part(struct code_builder *builder, const char *name, uint64_t target)
 {
 	struct code_function *function = builder->function;
-	struct bounds bounds;
+	struct code_bounds bounds;
 
 	if (is_in_ranges(function, target) || function->num_ranges == MAX_PARTS ||
 	    !is_part(builder->file, function, name, target, &bounds))
@@ -489,13 +329,12 @@ static int by_address(const void *a, const void *b)
 }
 
 static struct code_function *decode_function(const struct code_file *file,
-					     const struct bounds *bounds)
+					     const struct code_bounds *bounds)
 {
 	struct code_builder builder;
 	struct code_function *function;
 
-	init_builder(&builder, file, &bounds->range);
-	decode_range(&builder, &bounds->range);
+	begin(&builder, file, &bounds->range);
 	decode_parts(&builder, bounds->name);
 	function = builder.function;
 	if (function->num_insns)
@@ -513,18 +352,18 @@ static struct code_function *decode_function(const struct code_file *file,
 }
 
 /* The function that a part belongs to: one that it jumps back to and that has it. */
-static bool find_whole(const struct code_file *file, const struct bounds *part, struct bounds *ret)
+static bool find_whole(const struct code_file *file, const struct code_bounds *part,
+		       struct code_bounds *ret)
 {
 	struct code_builder builder;
 	bool is_found = false;
 
-	init_builder(&builder, file, &part->range);
-	decode_range(&builder, &part->range);
+	begin(&builder, file, &part->range);
 	for (size_t i = 0; i < builder.function->num_insns && !is_found; i++) {
 		const struct code_insn *insn = &builder.function->insns[i];
 
-		if (!is_jump_out(builder.function, insn) || !spend(file, SEARCH) ||
-		    !find_bounds(file, insn->target, ret) || ret->range.begin == insn->target)
+		if (!is_jump_out(builder.function, insn) || !code_file_spend(file, SEARCH) ||
+		    !code_file_bounds(file, insn->target, ret) || ret->range.begin == insn->target)
 			continue;
 		is_found = !part->name || !ret->name || is_part_name(part->name, ret->name);
 	}
@@ -534,15 +373,9 @@ static bool find_whole(const struct code_file *file, const struct bounds *part, 
 
 /* ---- Look-ups ---- */
 
-static bool is_intact(const struct code_reader *reader, const struct code_file *file)
-{
-	return !reader->guard.is_cut && debug_file_is_same(&file->main) &&
-	       debug_file_is_same(&file->separate);
-}
-
 /* NULL if somebody writes to the file: nothing that was read of it is kept. */
 static const struct code_function *add(struct code_reader *reader, uint32_t module,
-				       struct code_file *file, const struct bounds *bounds)
+				       struct code_file *file, const struct code_bounds *bounds)
 {
 	const struct code_body *known = code_store_find(reader->store, module, bounds->range.begin);
 	struct code_variables *variables;
@@ -552,9 +385,10 @@ static const struct code_function *add(struct code_reader *reader, uint32_t modu
 	if (known && known->function->entry == bounds->range.begin)
 		return known->function;
 	function = decode_function(file, bounds);
-	is_separate = !debug_file_dwarf(&file->main);
-	variables = variables_read(is_separate ? &file->separate : &file->main, function);
-	if (is_intact(reader, file))
+	is_separate = !debug_file_dwarf(&file->files.main);
+	variables =
+		variables_read(is_separate ? &file->files.separate : &file->files.main, function);
+	if (!reader->guard.is_cut && debug_files_are_same(&file->files))
 		return code_store_add(reader->store, module, function, variables)->function;
 	code_variables_destroy(variables);
 	code_function_destroy(function);
@@ -566,17 +400,17 @@ static const struct code_function *read_function(struct code_reader *reader, uin
 {
 	struct code_file *file = get_file(reader, module);
 	const struct code_function *function;
-	struct bounds bounds, whole;
+	struct code_bounds bounds, whole;
 
-	if (!file || !file->is_found) {
+	if (!file || !file->files.main.elf) {
 		error_set(err, ERROR_NOT_FOUND, "its file is not there");
 		return NULL;
 	}
-	if (!file->has_handle) {
+	if (!file->handle) {
 		error_set(err, ERROR_UNSUPPORTED, "its machine code is not understood");
 		return NULL;
 	}
-	if (!find_bounds(file, address, &bounds) || !is_in_file(file, &bounds)) {
+	if (!code_file_bounds(file, address, &bounds) || !is_in_file(file, &bounds)) {
 		error_set(err, ERROR_NOT_FOUND, "it is not known where the function begins");
 		return NULL;
 	}
@@ -604,10 +438,4 @@ const struct code_function *code_reader_get(struct code_reader *reader, uint32_t
 	function = read_function(reader, module, address, err);
 	cut_guard_leave(&reader->guard);
 	return function;
-}
-
-const struct code_variables *code_reader_variables(struct code_reader *reader, uint32_t module,
-						   const struct code_function *function)
-{
-	return code_store_find(reader->store, module, function->entry)->variables;
 }

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Machine code of functions, decoded with Capstone (x86-64 and AArch64), from the files that the
- * modules were loaded from, with their variables. */
+ * modules were loaded from, with their variables.
+ *
+ * code.c finds all parts of a function and decodes them, code_x86.c and code_arm64.c decode an
+ * instruction, code_build.c has what both make: effects, sums, tables of switches. code_file.c tells
+ * where functions begin and end in a file, variables.c where integer variables are, by DWARF. What
+ * was read is kept in a code store (model/job/code_store.h), where analyses find it. */
 #ifndef PDB_ATTACH_CODE_H
 #define PDB_ATTACH_CODE_H
 
@@ -9,7 +14,6 @@
 struct code_function;
 struct code_reader;
 struct code_store;
-struct code_variables;
 struct modules;
 struct pdb_error;
 
@@ -22,9 +26,5 @@ void code_reader_destroy(struct code_reader *reader); /* NULL is fine */
  * NULL: ERROR_NOT_FOUND no such file or function, ERROR_UNSUPPORTED another architecture. */
 const struct code_function *code_reader_get(struct code_reader *reader, uint32_t module,
 					    uint64_t address, struct pdb_error *err);
-
-/* The integer variables of a function got from here. Borrowed, valid as long as the store. */
-const struct code_variables *code_reader_variables(struct code_reader *reader, uint32_t module,
-						   const struct code_function *function);
 
 #endif

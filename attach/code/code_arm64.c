@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "attach/code/code_private.h"
 
-enum { LR = 30, SP = 31, NO_REGISTER = 255 };
+enum { LR = 30, SP = 31 };
 
-/* The DWARF number of a register and its size in bytes; NO_REGISTER for what is no integer
+/* The DWARF number of a register and its size in bytes; CODE_NO_REGISTER for what is no integer
  * register, and for the one that is always 0. */
 static unsigned int register_number(arm64_reg reg, unsigned int *size_ret)
 {
@@ -21,7 +21,7 @@ static unsigned int register_number(arm64_reg reg, unsigned int *size_ret)
 		return reg - ARM64_REG_W0;
 	if (reg == ARM64_REG_WSP)
 		return SP;
-	return NO_REGISTER;
+	return CODE_NO_REGISTER;
 }
 
 static bool is_zero(const cs_arm64_op *op)
@@ -34,10 +34,7 @@ static void set_register(struct code_builder *builder, struct code_insn *insn, a
 {
 	unsigned int size, reg = register_number(to, &size);
 
-	if (reg == NO_REGISTER)
-		return;
-	builder->tables[reg].step = TABLE_NOTHING;
-	code_add_effect(builder, insn, code_register(reg, size), value);
+	code_set_register(builder, insn, reg, size, value);
 }
 
 /* A register, shifted or extended, or a constant. */
@@ -55,7 +52,7 @@ static struct code_value get_value(const cs_arm64_op *op)
 	if (op->type != ARM64_OP_REG)
 		return code_unknown;
 	reg = register_number(op->reg, &size);
-	if (reg == NO_REGISTER)
+	if (reg == CODE_NO_REGISTER)
 		return code_unknown;
 	value = code_copy(code_register(reg, size));
 	if (op->ext == ARM64_EXT_SXTB || op->ext == ARM64_EXT_UXTB)
@@ -67,24 +64,11 @@ static struct code_value get_value(const cs_arm64_op *op)
 	if (op->shift.type == ARM64_SFT_LSL || op->shift.type == ARM64_SFT_INVALID) {
 		value.terms[0].factor = (int64_t)(UINT64_C(1) << (op->shift.value & 63));
 	} else if (op->shift.type == ARM64_SFT_LSR || op->shift.type == ARM64_SFT_ASR) {
-		value.terms[0].place.is_signed = op->shift.type == ARM64_SFT_ASR;
-		value.is_unsigned = op->shift.type == ARM64_SFT_LSR;
-		value.shift = (uint8_t)op->shift.value;
+		code_shift_right(&value, op->shift.value, op->shift.type == ARM64_SFT_ASR);
 	} else {
 		return code_unknown;
 	}
 	return value;
-}
-
-/* left + factor * right, where that is still a sum. */
-static struct code_value add(struct code_value left, struct code_value right, int64_t factor)
-{
-	if (!left.is_known || !right.is_known || left.shift || right.shift)
-		return code_unknown;
-	for (unsigned int i = 0; i < right.num_terms; i++)
-		code_add_term(&left, right.terms[i].place, factor * right.terms[i].factor);
-	left.constant += factor * right.constant;
-	return left;
 }
 
 static struct code_value shift(const cs_insn *decoded, const cs_arm64_op *from,
@@ -98,68 +82,37 @@ static struct code_value shift(const cs_insn *decoded, const cs_arm64_op *from,
 		value.terms[0].factor = (int64_t)(UINT64_C(1) << (by->imm & 63));
 		return value;
 	}
-	value.terms[0].place.is_signed = decoded->id == ARM64_INS_ASR;
-	value.is_unsigned = decoded->id == ARM64_INS_LSR;
-	value.shift = (uint8_t)(by->imm & 63);
+	code_shift_right(&value, by->imm & 63, decoded->id == ARM64_INS_ASR);
 	return value;
 }
 
 /* ---- Memory ---- */
 
-struct access {
+static const struct access {
+	uint16_t id;
+	uint8_t num;  /* registers */
 	uint8_t size; /* of memory; 0: that of the register */
-	bool is_signed, is_load;
-	uint8_t num; /* registers */
+	bool is_load, is_signed;
+} accesses[] = {
+	{ARM64_INS_LDR, 1, 0, true, false},    {ARM64_INS_LDUR, 1, 0, true, false},
+	{ARM64_INS_LDRB, 1, 1, true, false},   {ARM64_INS_LDURB, 1, 1, true, false},
+	{ARM64_INS_LDRH, 1, 2, true, false},   {ARM64_INS_LDURH, 1, 2, true, false},
+	{ARM64_INS_LDRSB, 1, 1, true, true},   {ARM64_INS_LDURSB, 1, 1, true, true},
+	{ARM64_INS_LDRSH, 1, 2, true, true},   {ARM64_INS_LDURSH, 1, 2, true, true},
+	{ARM64_INS_LDRSW, 1, 4, true, true},   {ARM64_INS_LDURSW, 1, 4, true, true},
+	{ARM64_INS_LDP, 2, 0, true, false},    {ARM64_INS_STR, 1, 0, false, false},
+	{ARM64_INS_STUR, 1, 0, false, false},  {ARM64_INS_STRB, 1, 1, false, false},
+	{ARM64_INS_STURB, 1, 1, false, false}, {ARM64_INS_STRH, 1, 2, false, false},
+	{ARM64_INS_STURH, 1, 2, false, false}, {ARM64_INS_STP, 2, 0, false, false},
 };
 
-static bool get_access(unsigned int id, struct access *ret)
+/* NULL: it neither loads nor stores. */
+static const struct access *get_access(unsigned int id)
 {
-	switch (id) {
-	case ARM64_INS_LDR:
-	case ARM64_INS_LDUR:
-		*ret = (struct access){.is_load = true, .num = 1};
-		return true;
-	case ARM64_INS_LDRB:
-	case ARM64_INS_LDURB:
-		*ret = (struct access){.size = 1, .is_load = true, .num = 1};
-		return true;
-	case ARM64_INS_LDRH:
-	case ARM64_INS_LDURH:
-		*ret = (struct access){.size = 2, .is_load = true, .num = 1};
-		return true;
-	case ARM64_INS_LDRSB:
-	case ARM64_INS_LDURSB:
-		*ret = (struct access){.size = 1, .is_signed = true, .is_load = true, .num = 1};
-		return true;
-	case ARM64_INS_LDRSH:
-	case ARM64_INS_LDURSH:
-		*ret = (struct access){.size = 2, .is_signed = true, .is_load = true, .num = 1};
-		return true;
-	case ARM64_INS_LDRSW:
-	case ARM64_INS_LDURSW:
-		*ret = (struct access){.size = 4, .is_signed = true, .is_load = true, .num = 1};
-		return true;
-	case ARM64_INS_LDP:
-		*ret = (struct access){.is_load = true, .num = 2};
-		return true;
-	case ARM64_INS_STR:
-	case ARM64_INS_STUR:
-		*ret = (struct access){.num = 1};
-		return true;
-	case ARM64_INS_STRB:
-	case ARM64_INS_STURB:
-		*ret = (struct access){.size = 1, .num = 1};
-		return true;
-	case ARM64_INS_STRH:
-	case ARM64_INS_STURH:
-		*ret = (struct access){.size = 2, .num = 1};
-		return true;
-	case ARM64_INS_STP:
-		*ret = (struct access){.num = 2};
-		return true;
-	default:
-		return false;
-	}
+	for (size_t i = 0; i < sizeof(accesses) / sizeof(accesses[0]); i++)
+		if (accesses[i].id == id)
+			return &accesses[i];
+	return NULL;
 }
 
 /* Bytes of an operand that may be a vector register. */
@@ -169,7 +122,7 @@ static unsigned int operand_size(const cs_arm64_op *op)
 
 	if (is_zero(op))
 		return op->reg == ARM64_REG_XZR ? 8 : 4;
-	if (register_number(op->reg, &size) != NO_REGISTER)
+	if (register_number(op->reg, &size) != CODE_NO_REGISTER)
 		return size;
 	if (op->reg >= ARM64_REG_S0 && op->reg <= ARM64_REG_S31)
 		return 4;
@@ -185,7 +138,7 @@ static void follow_load(struct code_builder *builder, const cs_arm64_op *to,
 {
 	unsigned int size, reg = register_number(to->reg, &size);
 
-	if (reg == NO_REGISTER || base->step != TABLE_CONSTANT ||
+	if (reg == CODE_NO_REGISTER || base->step != TABLE_CONSTANT ||
 	    from->mem.index == ARM64_REG_INVALID)
 		return;
 	builder->tables[reg] = (struct table){
@@ -220,7 +173,7 @@ static void decode_memory(struct code_builder *builder, const cs_insn *decoded,
 	struct table table = {0};
 	struct code_value moved;
 
-	if (memory->type != ARM64_OP_MEM || base == NO_REGISTER) {
+	if (memory->type != ARM64_OP_MEM || base == CODE_NO_REGISTER) {
 		for (uint8_t i = 0; access->is_load && i < access->num; i++)
 			set_register(builder, insn, arm64->operands[i].reg, code_unknown);
 		return;
@@ -276,7 +229,7 @@ static void follow_table(struct code_builder *builder, const cs_insn *decoded, s
 	unsigned int size, reg = register_number(arm64->operands[0].reg, &size);
 	struct table *table;
 
-	if (!arm64->op_count || arm64->operands[0].type != ARM64_OP_REG || reg == NO_REGISTER)
+	if (!arm64->op_count || arm64->operands[0].type != ARM64_OP_REG || reg == CODE_NO_REGISTER)
 		return;
 	table = &builder->tables[reg];
 	if (decoded->id == ARM64_INS_ADRP || decoded->id == ARM64_INS_ADR) {
@@ -296,64 +249,52 @@ static void follow_table(struct code_builder *builder, const cs_insn *decoded, s
 	}
 }
 
-static void note_bound(struct code_builder *builder, arm64_cc condition, uint64_t target)
+static void note_branch(struct code_builder *builder, arm64_cc condition, uint64_t target)
 {
-	uint64_t limit = builder->has_compared ? builder->compared : 0;
-
-	if (condition == ARM64_CC_HI || condition == ARM64_CC_LS)
-		code_note_bound(builder, builder->has_compared ? limit + 1 : 0,
-				condition == ARM64_CC_LS, target);
-	else if (condition == ARM64_CC_HS || condition == ARM64_CC_LO)
-		code_note_bound(builder, limit, condition == ARM64_CC_LO, target);
-	else
-		code_note_bound(builder, 0, false, 0);
+	switch (condition) {
+	case ARM64_CC_HI:
+	case ARM64_CC_LS:
+		code_note_bound(builder, 1, condition == ARM64_CC_LS, target);
+		break;
+	case ARM64_CC_HS:
+	case ARM64_CC_LO:
+		code_note_bound(builder, 0, condition == ARM64_CC_LO, target);
+		break;
+	default:
+		builder->bound = 0;
+		break;
+	}
 }
 
-static void decode_branch(struct code_builder *builder, csh handle, const cs_insn *decoded,
+static void decode_branch(struct code_builder *builder, const cs_insn *decoded,
 			  struct code_insn *insn)
 {
 	const cs_arm64 *arm64 = &decoded->detail->arm64;
 	const cs_arm64_op *to = &arm64->operands[arm64->op_count ? arm64->op_count - 1 : 0];
 	unsigned int size, reg;
 
-	(void)handle;
 	if (to->type == ARM64_OP_IMM) {
 		bool is_plain = decoded->id == ARM64_INS_B &&
 				(arm64->cc == ARM64_CC_INVALID || arm64->cc == ARM64_CC_AL);
 
 		insn->kind = is_plain ? CODE_JUMP : CODE_BRANCH;
 		insn->target = (uint64_t)to->imm;
-		note_bound(builder, arm64->cc, insn->target);
+		note_branch(builder, arm64->cc, insn->target);
 		return;
 	}
 	reg = register_number(to->reg, &size);
 	insn->kind = CODE_SWITCH;
-	if (reg != NO_REGISTER && builder->tables[reg].step == TABLE_TARGET)
+	if (reg != CODE_NO_REGISTER && builder->tables[reg].step == TABLE_TARGET)
 		code_add_table(builder, insn, &builder->tables[reg]);
-}
-
-static void decode_call(struct code_builder *builder, const cs_insn *decoded,
-			struct code_insn *insn)
-{
-	const cs_arm64_op *to = &decoded->detail->arm64.operands[0];
-
-	insn->kind = CODE_CALL;
-	if (to->type == ARM64_OP_IMM)
-		insn->target = (uint64_t)to->imm;
-	builder->has_compared = false;
-	builder->bound = 0;
-	for (unsigned int i = 0; i < CODE_NUM_REGISTERS; i++)
-		if (!(builder->function->preserved >> i & 1))
-			builder->tables[i].step = TABLE_NOTHING;
 }
 
 static struct table table_of(const struct code_builder *builder, const cs_arm64_op *op)
 {
-	unsigned int size, reg = NO_REGISTER;
+	unsigned int size, reg = CODE_NO_REGISTER;
 
 	if (op->type == ARM64_OP_REG)
 		reg = register_number(op->reg, &size);
-	return reg == NO_REGISTER ? (struct table){0} : builder->tables[reg];
+	return reg == CODE_NO_REGISTER ? (struct table){0} : builder->tables[reg];
 }
 
 static struct code_value extended(const cs_insn *decoded, const cs_arm64_op *from)
@@ -396,7 +337,7 @@ static void decode_calculation(struct code_builder *builder, csh handle, const c
 	const cs_arm64_op *ops = decoded->detail->arm64.operands;
 	uint8_t num = decoded->detail->arm64.op_count;
 	struct table left = {0}, right = {0};
-	struct code_value value;
+	struct code_value value, other;
 
 	if (num == 3) {
 		left = table_of(builder, &ops[1]);
@@ -432,9 +373,10 @@ static void decode_calculation(struct code_builder *builder, csh handle, const c
 			set_unknown(builder, handle, decoded, insn);
 			return;
 		}
-		set_register(builder, insn, ops[0].reg,
-			     add(get_value(&ops[1]), get_value(&ops[2]),
-				 is_subtraction(decoded->id) ? -1 : 1));
+		value = get_value(&ops[1]);
+		other = get_value(&ops[2]);
+		code_add(&value, &other, is_subtraction(decoded->id) ? -1 : 1);
+		set_register(builder, insn, ops[0].reg, value);
 		break;
 	case ARM64_INS_LSL:
 	case ARM64_INS_LSR:
@@ -471,7 +413,8 @@ static void note_comparison(struct code_builder *builder, const cs_insn *decoded
 static void decode(struct code_builder *builder, csh handle, const cs_insn *decoded,
 		   struct code_insn *insn)
 {
-	struct access access;
+	const struct access *access = get_access(decoded->id);
+	const cs_arm64_op *to = &decoded->detail->arm64.operands[0];
 
 	note_comparison(builder, decoded);
 	switch (decoded->id) {
@@ -482,7 +425,7 @@ static void decode(struct code_builder *builder, csh handle, const cs_insn *deco
 		return;
 	case ARM64_INS_BL:
 	case ARM64_INS_BLR:
-		decode_call(builder, decoded, insn);
+		code_note_call(builder, insn, to->type == ARM64_OP_IMM ? (uint64_t)to->imm : 0);
 		return;
 	case ARM64_INS_B:
 	case ARM64_INS_BR:
@@ -490,13 +433,13 @@ static void decode(struct code_builder *builder, csh handle, const cs_insn *deco
 	case ARM64_INS_CBNZ:
 	case ARM64_INS_TBZ:
 	case ARM64_INS_TBNZ:
-		decode_branch(builder, handle, decoded, insn);
+		decode_branch(builder, decoded, insn);
 		return;
 	default:
 		break;
 	}
-	if (get_access(decoded->id, &access))
-		decode_memory(builder, decoded, insn, &access);
+	if (access)
+		decode_memory(builder, decoded, insn, access);
 	else
 		decode_calculation(builder, handle, decoded, insn);
 }

@@ -54,6 +54,25 @@ void code_add_term(struct code_value *value, struct code_place place, int64_t fa
 	value->terms[value->num_terms++].factor = factor;
 }
 
+void code_add(struct code_value *value, const struct code_value *other, int64_t factor)
+{
+	int64_t constant;
+
+	value->is_known &= other->is_known && !value->shift && !other->shift;
+	for (unsigned int i = 0; i < other->num_terms; i++)
+		code_add_term(value, other->terms[i].place, factor * other->terms[i].factor);
+	if (__builtin_mul_overflow(factor, other->constant, &constant) ||
+	    __builtin_add_overflow(value->constant, constant, &value->constant))
+		value->is_known = false;
+}
+
+void code_shift_right(struct code_value *value, unsigned int by, bool is_signed)
+{
+	value->terms[0].place.is_signed = is_signed;
+	value->is_unsigned = !is_signed;
+	value->shift = (uint8_t)by;
+}
+
 void code_add_effect(struct code_builder *builder, struct code_insn *insn, struct code_place to,
 		     struct code_value value)
 {
@@ -69,6 +88,15 @@ void code_add_effect(struct code_builder *builder, struct code_insn *insn, struc
 	insn->num_effects++;
 }
 
+void code_set_register(struct code_builder *builder, struct code_insn *insn, unsigned int reg,
+		       unsigned int size, struct code_value value)
+{
+	if (reg == CODE_NO_REGISTER)
+		return;
+	builder->tables[reg].step = TABLE_NOTHING;
+	code_add_effect(builder, insn, code_register(reg, size), value);
+}
+
 static uint64_t read_entry(const struct table *table, const uint8_t *bytes)
 {
 	uint64_t value = 0;
@@ -79,13 +107,26 @@ static uint64_t read_entry(const struct table *table, const uint8_t *bytes)
 	return table->is_relative ? table->base + value : value;
 }
 
-void code_note_bound(struct code_builder *builder, uint64_t limit, bool is_target, uint64_t target)
+void code_note_bound(struct code_builder *builder, uint64_t more, bool is_target, uint64_t target)
 {
+	uint64_t limit = builder->has_compared ? builder->compared + more : 0;
+
 	builder->bound = is_target ? 0 : limit;
 	if (!is_target)
 		return;
 	builder->bound_at = target;
 	builder->bound_then = limit;
+}
+
+void code_note_call(struct code_builder *builder, struct code_insn *insn, uint64_t target)
+{
+	insn->kind = CODE_CALL;
+	insn->target = target;
+	builder->has_compared = false;
+	builder->bound = 0;
+	for (unsigned int i = 0; i < CODE_NUM_REGISTERS; i++)
+		if (!(builder->function->preserved >> i & 1))
+			builder->tables[i].step = TABLE_NOTHING;
 }
 
 /* Entries end where the comparison before the jump says. Where none was seen nobody knows: what

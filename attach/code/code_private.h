@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What decoders of the architectures share: a function that is being put together. */
+ * What the parts of code.h share: files with code (code_file.c), a function that is being put together
+ * (code_build.c), decoders of the architectures (code_x86.c, code_arm64.c), variables (variables.c).
+ */
 #ifndef PDB_ATTACH_CODE_PRIVATE_H
 #define PDB_ATTACH_CODE_PRIVATE_H
 
@@ -8,9 +10,61 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "attach/symbols/debug_file.h"
 #include "model/job/code.h"
 
-struct code_file;
+struct code_variables;
+struct module;
+
+/* ---- Files ---- */
+
+struct code_segment {
+	uint64_t address, size;
+	const uint8_t *bytes;
+};
+
+/* A module's file, with what tells where functions are in it. */
+struct code_file {
+	struct debug_files files;
+	uint64_t frames; /* address of .eh_frame_hdr, for files without symbols; 0: none */
+	struct code_segment *segments;
+	size_t num_segments, segments_capacity;
+	const struct code_machine *machine;
+	csh handle;       /* 0: none */
+	uint64_t stored;  /* bytes */
+	uint64_t *effort; /* what is left of it for the function that is being read */
+};
+
+struct code_bounds {
+	struct code_range range;
+	const char *name; /* NULL where there is no symbol */
+};
+
+/* Zeroed before; without machine and handle. */
+void code_file_open(const struct module *module, struct code_file *file);
+void code_file_close(struct code_file *file); /* never opened is fine */
+
+/* Bytes of the file at an ELF virtual address; NULL if it has not so many there. */
+const uint8_t *code_file_bytes(const struct code_file *file, uint64_t address, size_t size);
+
+/* Take that from the effort. False: there is not so much left. */
+bool code_file_spend(const struct code_file *file, uint64_t effort);
+
+/* The function that holds the address, or a part that the compiler has put elsewhere: by its symbol,
+ * or its unwind information where there is none. */
+bool code_file_bounds(const struct code_file *file, uint64_t address, struct code_bounds *ret);
+
+/* The symbol that the dynamic linker puts into the pointer at `address`; NULL: none. */
+const char *code_file_relocated_name(const struct code_file *file, uint64_t address);
+
+/* The integer variables and parameters of a function and of what is inlined into it, and where they
+ * are at which addresses, from DWARF with libdw. The file may be one without debug information, or
+ * a closed one. Locations of other forms than sums of registers and stack slots are left out, as are
+ * variables without any. Never fails; free with code_variables_destroy(). */
+struct code_variables *variables_read(struct debug_file *file,
+				      const struct code_function *function);
+
+/* ---- Decoding ---- */
 
 /* A table of a switch as far as the instructions before the jump tell of it. */
 enum table_step {
@@ -62,8 +116,7 @@ struct code_machine {
 extern const struct code_machine code_machine_x86;
 extern const struct code_machine code_machine_arm64;
 
-/* Bytes of the file at an ELF virtual address; NULL if it has not so many there. */
-const uint8_t *code_file_bytes(const struct code_file *file, uint64_t address, size_t size);
+enum { CODE_NO_REGISTER = 255 };
 
 struct code_place code_register(unsigned int reg, unsigned int size);
 struct code_place code_memory(unsigned int base, int64_t displacement, unsigned int size);
@@ -71,11 +124,20 @@ extern const struct code_value code_unknown;
 struct code_value code_constant(int64_t constant);
 struct code_value code_copy(struct code_place from);
 void code_add_term(struct code_value *value, struct code_place place, int64_t factor);
+/* *value + factor * *other; it becomes unknown where that is no sum. */
+void code_add(struct code_value *value, const struct code_value *other, int64_t factor);
+/* Of a value of one term, not shifted yet. */
+void code_shift_right(struct code_value *value, unsigned int by, bool is_signed);
 void code_add_effect(struct code_builder *builder, struct code_insn *insn, struct code_place to,
 		     struct code_value value);
-/* A branch: to run on (or, if is_target, at the target) something is below `limit`, or else it is
- * not known how large anything is. */
-void code_note_bound(struct code_builder *builder, uint64_t limit, bool is_target, uint64_t target);
+/* The register, by its DWARF number, becomes that; it has nothing to do with a table any more. */
+void code_set_register(struct code_builder *builder, struct code_insn *insn, unsigned int reg,
+		       unsigned int size, struct code_value value);
+/* A branch: to run on (or, if is_target, at the target) something is below the constant that it was
+ * compared with and `more`. */
+void code_note_bound(struct code_builder *builder, uint64_t more, bool is_target, uint64_t target);
+/* target: 0 where it is not known. */
+void code_note_call(struct code_builder *builder, struct code_insn *insn, uint64_t target);
 /* A jump through a table: read what entries say as targets of the instruction. */
 void code_add_table(struct code_builder *builder, struct code_insn *insn,
 		    const struct table *table);

@@ -3,90 +3,84 @@
 
 #include "attach/code/code_private.h"
 
-enum { RAX = 0, RDX = 1, RCX = 2, RBX = 3, RSI = 4, RDI = 5, RBP = 6, RSP = 7, NO_REGISTER = 255 };
+enum { RAX = 0, RDX = 1, RCX = 2, RBX = 3, RSI = 4, RDI = 5, RBP = 6, RSP = 7 };
 
-/* The DWARF number of a register and its size in bytes; NO_REGISTER for what is no integer register
- * or does not begin at its lowest byte. */
-static unsigned int register_number(x86_reg reg, unsigned int *size_ret)
+/* By DWARF number: what each is called of 8, 4, 2 and 1 bytes, and its second byte. */
+static const uint16_t registers[][5] = {
+	{X86_REG_RAX, X86_REG_EAX, X86_REG_AX, X86_REG_AL, X86_REG_AH},
+	{X86_REG_RDX, X86_REG_EDX, X86_REG_DX, X86_REG_DL, X86_REG_DH},
+	{X86_REG_RCX, X86_REG_ECX, X86_REG_CX, X86_REG_CL, X86_REG_CH},
+	{X86_REG_RBX, X86_REG_EBX, X86_REG_BX, X86_REG_BL, X86_REG_BH},
+	{X86_REG_RSI, X86_REG_ESI, X86_REG_SI, X86_REG_SIL},
+	{X86_REG_RDI, X86_REG_EDI, X86_REG_DI, X86_REG_DIL},
+	{X86_REG_RBP, X86_REG_EBP, X86_REG_BP, X86_REG_BPL},
+	{X86_REG_RSP, X86_REG_ESP, X86_REG_SP, X86_REG_SPL},
+	{X86_REG_R8, X86_REG_R8D, X86_REG_R8W, X86_REG_R8B},
+	{X86_REG_R9, X86_REG_R9D, X86_REG_R9W, X86_REG_R9B},
+	{X86_REG_R10, X86_REG_R10D, X86_REG_R10W, X86_REG_R10B},
+	{X86_REG_R11, X86_REG_R11D, X86_REG_R11W, X86_REG_R11B},
+	{X86_REG_R12, X86_REG_R12D, X86_REG_R12W, X86_REG_R12B},
+	{X86_REG_R13, X86_REG_R13D, X86_REG_R13W, X86_REG_R13B},
+	{X86_REG_R14, X86_REG_R14D, X86_REG_R14W, X86_REG_R14B},
+	{X86_REG_R15, X86_REG_R15D, X86_REG_R15W, X86_REG_R15B},
+};
+
+/* The DWARF number of the register that holds this one, which is its part number *part_ret;
+ * CODE_NO_REGISTER for what is no integer register. */
+static unsigned int find_register(x86_reg reg, unsigned int *part_ret)
 {
-	static const struct {
-		uint16_t names[4]; /* of 8, 4, 2, 1 bytes */
-	} registers[] = {
-		{{X86_REG_RAX, X86_REG_EAX, X86_REG_AX, X86_REG_AL}},
-		{{X86_REG_RDX, X86_REG_EDX, X86_REG_DX, X86_REG_DL}},
-		{{X86_REG_RCX, X86_REG_ECX, X86_REG_CX, X86_REG_CL}},
-		{{X86_REG_RBX, X86_REG_EBX, X86_REG_BX, X86_REG_BL}},
-		{{X86_REG_RSI, X86_REG_ESI, X86_REG_SI, X86_REG_SIL}},
-		{{X86_REG_RDI, X86_REG_EDI, X86_REG_DI, X86_REG_DIL}},
-		{{X86_REG_RBP, X86_REG_EBP, X86_REG_BP, X86_REG_BPL}},
-		{{X86_REG_RSP, X86_REG_ESP, X86_REG_SP, X86_REG_SPL}},
-		{{X86_REG_R8, X86_REG_R8D, X86_REG_R8W, X86_REG_R8B}},
-		{{X86_REG_R9, X86_REG_R9D, X86_REG_R9W, X86_REG_R9B}},
-		{{X86_REG_R10, X86_REG_R10D, X86_REG_R10W, X86_REG_R10B}},
-		{{X86_REG_R11, X86_REG_R11D, X86_REG_R11W, X86_REG_R11B}},
-		{{X86_REG_R12, X86_REG_R12D, X86_REG_R12W, X86_REG_R12B}},
-		{{X86_REG_R13, X86_REG_R13D, X86_REG_R13W, X86_REG_R13B}},
-		{{X86_REG_R14, X86_REG_R14D, X86_REG_R14W, X86_REG_R14B}},
-		{{X86_REG_R15, X86_REG_R15D, X86_REG_R15W, X86_REG_R15B}},
-	};
-
-	for (unsigned int i = 0; i < sizeof(registers) / sizeof(registers[0]); i++) {
-		for (unsigned int j = 0; j < 4; j++) {
-			if (registers[i].names[j] == reg) {
-				*size_ret = 8u >> j;
+	for (unsigned int i = 0; reg && i < sizeof(registers) / sizeof(registers[0]); i++)
+		for (unsigned int j = 0; j < 5; j++)
+			if (registers[i][j] == reg) {
+				*part_ret = j;
 				return i;
 			}
-		}
-	}
-	return NO_REGISTER;
+	return CODE_NO_REGISTER;
+}
+
+/* The DWARF number of a register and its size in bytes; CODE_NO_REGISTER also for what does not begin at
+ * its lowest byte. */
+static unsigned int register_number(x86_reg reg, unsigned int *size_ret)
+{
+	unsigned int part = 0, number = find_register(reg, &part);
+
+	*size_ret = 8u >> part;
+	return part < 4 ? number : CODE_NO_REGISTER;
 }
 
 /* The register that holds the byte, whichever of its bytes that is. */
 static unsigned int whole_register(x86_reg reg)
 {
-	unsigned int size;
+	unsigned int part;
 
-	switch (reg) {
-	case X86_REG_AH:
-		return RAX;
-	case X86_REG_BH:
-		return RBX;
-	case X86_REG_CH:
-		return RCX;
-	case X86_REG_DH:
-		return RDX;
-	default:
-		return register_number(reg, &size);
-	}
+	return find_register(reg, &part);
 }
 
 /* ---- Operands ---- */
+
+static void add_register(struct code_value *value, x86_reg reg, int64_t factor)
+{
+	unsigned int size, number = register_number(reg, &size);
+
+	if (number == CODE_NO_REGISTER)
+		value->is_known = false;
+	else
+		code_add_term(value, code_register(number, size), factor);
+}
 
 /* Add to *value the address that a memory operand names; it becomes unknown if it is no such sum.
  */
 static void add_address(struct code_value *value, const cs_insn *decoded, const x86_op_mem *memory)
 {
-	unsigned int size, reg;
-
 	value->constant += memory->disp;
 	if (memory->segment != X86_REG_INVALID)
 		value->is_known = false;
-	if (memory->base == X86_REG_RIP) {
+	if (memory->base == X86_REG_RIP)
 		value->constant += (int64_t)(decoded->address + decoded->size);
-	} else if (memory->base != X86_REG_INVALID) {
-		reg = register_number(memory->base, &size);
-		if (reg == NO_REGISTER)
-			value->is_known = false;
-		else
-			code_add_term(value, code_register(reg, size), 1);
-	}
-	if (memory->index != X86_REG_INVALID && memory->index != X86_REG_RIZ) {
-		reg = register_number(memory->index, &size);
-		if (reg == NO_REGISTER)
-			value->is_known = false;
-		else
-			code_add_term(value, code_register(reg, size), memory->scale);
-	}
+	else if (memory->base != X86_REG_INVALID)
+		add_register(value, memory->base, 1);
+	if (memory->index != X86_REG_INVALID && memory->index != X86_REG_RIZ)
+		add_register(value, memory->index, memory->scale);
 }
 
 /* The place that an operand names. False: it is none that is kept track of. */
@@ -97,7 +91,7 @@ static bool get_place(const cs_insn *decoded, const cs_x86_op *op, struct code_p
 
 	if (op->type == X86_OP_REG) {
 		reg = register_number(op->reg, &size);
-		if (reg == NO_REGISTER)
+		if (reg == CODE_NO_REGISTER)
 			return false;
 		*ret = code_register(reg, size);
 		return true;
@@ -127,15 +121,10 @@ static void set(struct code_builder *builder, struct code_insn *insn, const cs_i
 	struct code_place place;
 
 	if (to->type == X86_OP_REG) {
-		unsigned int reg = whole_register(to->reg);
+		bool is_whole = to->size >= 4;
 
-		if (reg == NO_REGISTER)
-			return;
-		if (to->size < 4)
-			value = code_unknown;
-		builder->tables[reg].step = TABLE_NOTHING;
-		code_add_effect(builder, insn, code_register(reg, to->size < 4 ? 8 : to->size),
-				value);
+		code_set_register(builder, insn, whole_register(to->reg), is_whole ? to->size : 8,
+				  is_whole ? value : code_unknown);
 	} else if (get_place(decoded, to, &place)) {
 		code_add_effect(builder, insn, place, value);
 	}
@@ -155,14 +144,8 @@ static void set_unknown(struct code_builder *builder, csh handle, const cs_insn 
 			set(builder, insn, decoded, &x86->operands[i], code_unknown);
 	if (cs_regs_access(handle, decoded, read, &num_read, written, &num_written))
 		return;
-	for (uint8_t i = 0; i < num_written; i++) {
-		unsigned int reg = whole_register(written[i]);
-
-		if (reg == NO_REGISTER)
-			continue;
-		builder->tables[reg].step = TABLE_NOTHING;
-		code_add_effect(builder, insn, code_register(reg, 8), code_unknown);
-	}
+	for (uint8_t i = 0; i < num_written; i++)
+		code_set_register(builder, insn, whole_register(written[i]), 8, code_unknown);
 }
 
 /* ---- Tables of switches ---- */
@@ -172,7 +155,7 @@ static const struct table *table_of(const struct code_builder *builder, x86_reg 
 	static const struct table nothing;
 	unsigned int size, number = register_number(reg, &size);
 
-	return number == NO_REGISTER ? &nothing : &builder->tables[number];
+	return number == CODE_NO_REGISTER ? &nothing : &builder->tables[number];
 }
 
 /* Is the memory operand an entry of a table? One of its registers is the table's address, the other
@@ -265,22 +248,19 @@ static void note_comparison(struct code_builder *builder, const cs_insn *decoded
 		builder->compared = (uint64_t)x86->operands[1].imm;
 }
 
-static void note_bound(struct code_builder *builder, const cs_insn *decoded, uint64_t target)
+static void note_branch(struct code_builder *builder, const cs_insn *decoded, uint64_t target)
 {
-	uint64_t limit = builder->has_compared ? builder->compared : 0;
-
 	switch (decoded->id) {
 	case X86_INS_JA:
 	case X86_INS_JBE:
-		code_note_bound(builder, builder->has_compared ? limit + 1 : 0,
-				decoded->id == X86_INS_JBE, target);
+		code_note_bound(builder, 1, decoded->id == X86_INS_JBE, target);
 		break;
 	case X86_INS_JAE:
 	case X86_INS_JB:
-		code_note_bound(builder, limit, decoded->id == X86_INS_JB, target);
+		code_note_bound(builder, 0, decoded->id == X86_INS_JB, target);
 		break;
 	default:
-		code_note_bound(builder, 0, false, 0);
+		builder->bound = 0;
 		break;
 	}
 }
@@ -296,7 +276,7 @@ static void decode_jump(struct code_builder *builder, const cs_insn *decoded,
 	if (to->type == X86_OP_IMM) {
 		insn->kind = decoded->id == X86_INS_JMP ? CODE_JUMP : CODE_BRANCH;
 		insn->target = (uint64_t)to->imm;
-		note_bound(builder, decoded, insn->target);
+		note_branch(builder, decoded, insn->target);
 		return;
 	}
 	/* Through a fixed pointer, or one of an object: to another function. */
@@ -311,21 +291,6 @@ static void decode_jump(struct code_builder *builder, const cs_insn *decoded,
 		get_entry(builder, to, &table);
 	if (table.step == TABLE_TARGET || (table.step == TABLE_ENTRY && table.entry_size == 8))
 		code_add_table(builder, insn, &table);
-}
-
-static void decode_call(struct code_builder *builder, const cs_insn *decoded,
-			struct code_insn *insn)
-{
-	const cs_x86_op *to = &decoded->detail->x86.operands[0];
-
-	insn->kind = CODE_CALL;
-	if (to->type == X86_OP_IMM)
-		insn->target = (uint64_t)to->imm;
-	builder->has_compared = false;
-	builder->bound = 0;
-	for (unsigned int i = 0; i < CODE_NUM_REGISTERS; i++)
-		if (!(builder->function->preserved >> i & 1))
-			builder->tables[i].step = TABLE_NOTHING;
 }
 
 static void decode_stack(struct code_builder *builder, const cs_insn *decoded,
@@ -379,12 +344,7 @@ static struct code_value calculate(const cs_insn *decoded)
 		return value;
 	case X86_INS_ADD:
 	case X86_INS_SUB:
-		if (!other.is_known)
-			return code_unknown;
-		if (other.num_terms)
-			code_add_term(&value, other.terms[0].place,
-				      decoded->id == X86_INS_ADD ? 1 : -1);
-		value.constant += decoded->id == X86_INS_ADD ? other.constant : -other.constant;
+		code_add(&value, &other, decoded->id == X86_INS_ADD ? 1 : -1);
 		return value;
 	case X86_INS_IMUL:
 		if (x86->op_count == 1 || right->type != X86_OP_IMM)
@@ -400,9 +360,7 @@ static struct code_value calculate(const cs_insn *decoded)
 	default: /* shr, sar */
 		if (!is_by)
 			return code_unknown;
-		value.terms[0].place.is_signed = decoded->id == X86_INS_SAR;
-		value.is_unsigned = decoded->id == X86_INS_SHR;
-		value.shift = (uint8_t)by;
+		code_shift_right(&value, (unsigned int)by, decoded->id == X86_INS_SAR);
 		return value;
 	}
 }
@@ -432,7 +390,7 @@ static void decode(struct code_builder *builder, csh handle, const cs_insn *deco
 		return;
 	}
 	if (cs_insn_group(handle, decoded, CS_GRP_CALL)) {
-		decode_call(builder, decoded, insn);
+		code_note_call(builder, insn, to->type == X86_OP_IMM ? (uint64_t)to->imm : 0);
 		return;
 	}
 	if (cs_insn_group(handle, decoded, CS_GRP_JUMP)) {
@@ -467,8 +425,7 @@ static void decode(struct code_builder *builder, csh handle, const cs_insn *deco
 	case X86_INS_CDQE:
 		value = code_copy(code_register(RAX, 4));
 		value.terms[0].place.is_signed = true;
-		builder->tables[RAX].step = TABLE_NOTHING;
-		code_add_effect(builder, insn, code_register(RAX, 8), value);
+		code_set_register(builder, insn, RAX, 8, value);
 		break;
 	case X86_INS_LEA:
 		value = code_constant(0);
@@ -513,8 +470,8 @@ static void decode(struct code_builder *builder, csh handle, const cs_insn *deco
 		return;
 	}
 	if (decoded->id != X86_INS_CDQE)
-		reg = x86->op_count ? register_number(to->reg, &size) : NO_REGISTER;
-	if (reg != NO_REGISTER && table.step != TABLE_NOTHING)
+		reg = x86->op_count ? register_number(to->reg, &size) : CODE_NO_REGISTER;
+	if (reg != CODE_NO_REGISTER && table.step != TABLE_NOTHING)
 		builder->tables[reg] = table;
 }
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dwarf.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/code/code_private.h"
-#include "attach/code/variables.h"
 #include "attach/process/maps.h"
 #include "attach/symbols/debug_file.h"
 #include "model/xalloc.h"
@@ -32,6 +29,11 @@ struct stack {
 	unsigned int valid; /* so many low bytes of them are right: they should have been cut */
 };
 
+static bool is_size(int size)
+{
+	return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
 static bool push(struct stack *stack, struct code_value value)
 {
 	if (stack->num == STACK_SIZE || !value.is_known)
@@ -56,7 +58,7 @@ static bool load(struct stack *stack, unsigned int size)
 {
 	struct code_value *top;
 
-	if (!stack->num || stack->valid < 8 || (size != 1 && size != 2 && size != 4 && size != 8))
+	if (!stack->num || stack->valid < 8 || !is_size((int)size))
 		return false;
 	top = &stack->values[stack->num - 1];
 	if (top->num_terms != 1 || top->terms[0].factor != 1 || top->shift ||
@@ -68,19 +70,13 @@ static bool load(struct stack *stack, unsigned int size)
 
 static bool add(struct stack *stack, int64_t factor)
 {
-	struct code_value *left, *right;
-	int64_t constant;
+	struct code_value *left;
 
 	if (stack->num < 2)
 		return false;
-	right = &stack->values[--stack->num];
-	left = right - 1;
-	if (left->shift || right->shift)
-		return false;
-	for (unsigned int i = 0; i < right->num_terms; i++)
-		code_add_term(left, right->terms[i].place, factor * right->terms[i].factor);
-	return !__builtin_mul_overflow(factor, right->constant, &constant) &&
-	       !__builtin_add_overflow(left->constant, constant, &left->constant) && left->is_known;
+	left = &stack->values[--stack->num - 1];
+	code_add(left, left + 1, factor);
+	return left->is_known;
 }
 
 static bool multiply(struct code_value *value, int64_t by)
@@ -165,7 +161,7 @@ static bool convert(struct stack *stack, Dwarf_Attribute *location, const Dwarf_
 	    (encoding != DW_ATE_signed && encoding != DW_ATE_unsigned))
 		return false;
 	size = dwarf_bytesize(&type);
-	if (size != 1 && size != 2 && size != 4 && size != 8)
+	if (!is_size(size))
 		return false;
 	cut(stack, (unsigned int)size, encoding == DW_ATE_signed);
 	return true;
@@ -180,6 +176,9 @@ static bool apply(const struct reading *reading, struct stack *stack, Dwarf_Attr
 		return push(stack, code_constant(op->atom - DW_OP_lit0));
 	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
 		return push_register(stack, op->atom - DW_OP_breg0, (int64_t)op->number);
+	/* Constants of all sizes. */
+	if (op->atom >= DW_OP_const1u && op->atom <= DW_OP_consts)
+		return push(stack, code_constant((int64_t)op->number));
 	switch (op->atom) {
 	case DW_OP_bregx:
 		return push_register(stack, op->number, (int64_t)op->number2);
@@ -191,17 +190,6 @@ static bool apply(const struct reading *reading, struct stack *stack, Dwarf_Attr
 		       push(stack, base);
 	case DW_OP_call_frame_cfa:
 		return push(stack, code_copy(code_register(CODE_CFA, 8)));
-	case DW_OP_const1u:
-	case DW_OP_const1s:
-	case DW_OP_const2u:
-	case DW_OP_const2s:
-	case DW_OP_const4u:
-	case DW_OP_const4s:
-	case DW_OP_const8u:
-	case DW_OP_const8s:
-	case DW_OP_constu:
-	case DW_OP_consts:
-		return push(stack, code_constant((int64_t)op->number));
 	case DW_OP_plus_uconst:
 		if (!stack->num || stack->values[stack->num - 1].shift)
 			return false;
@@ -277,7 +265,7 @@ static bool is_integer(Dwarf_Die *die, unsigned int *size_ret, bool *is_signed_r
 	    dwarf_formudata(&attribute, &encoding))
 		return false;
 	size = dwarf_bytesize(&type);
-	if (size != 1 && size != 2 && size != 4 && size != 8)
+	if (!is_size(size))
 		return false;
 	*size_ret = (unsigned int)size;
 	*is_signed_ret = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
@@ -344,18 +332,7 @@ static void read_variable(struct reading *reading, Dwarf_Die *die, Dwarf_Die *sc
 	variables->variables[variables->num_variables++] = variable;
 }
 
-/* False: the entry was looked at, or one behind it. A damaged file may have one in two scopes, and
- * each of these in two. */
-static bool is_new(Dwarf_Die *die, Dwarf_Off *seen)
-{
-	Dwarf_Off offset = dwarf_dieoffset(die);
-
-	if (offset <= *seen)
-		return false;
-	*seen = offset;
-	return true;
-}
-
+/* A damaged file may have an entry in two scopes, and each of these in two: none is read twice. */
 static void read_scope(struct reading *reading, Dwarf_Die *scope, Dwarf_Die *with_ranges,
 		       unsigned int depth)
 {
@@ -363,7 +340,10 @@ static void read_scope(struct reading *reading, Dwarf_Die *scope, Dwarf_Die *wit
 
 	if (depth == MAX_DEPTH || dwarf_child(scope, &child))
 		return;
-	while (is_new(&child, &reading->seen)) {
+	do {
+		if (dwarf_dieoffset(&child) <= reading->seen)
+			return;
+		reading->seen = dwarf_dieoffset(&child);
 		switch (dwarf_tag(&child)) {
 		case DW_TAG_variable:
 		case DW_TAG_formal_parameter:
@@ -381,9 +361,7 @@ static void read_scope(struct reading *reading, Dwarf_Die *scope, Dwarf_Die *wit
 		default:
 			break;
 		}
-		if (dwarf_siblingof(&child, &child))
-			break;
-	}
+	} while (debug_file_next(&child, &child));
 }
 
 static bool is_fortran(Dwarf_Die *unit)
@@ -418,50 +396,16 @@ static void read_frame_base(struct reading *reading, Dwarf_Die *function)
 	reading->has_frame_base = true;
 }
 
-/* The function whose code holds the address. dwarf_getscopes() does not look into Fortran's
- * modules. */
-static bool find_subprogram(struct debug_file *file, Dwarf_Die *parent, Dwarf_Addr address,
-			    unsigned int depth, Dwarf_Off *seen, Dwarf_Die *ret)
-{
-	Dwarf_Die child;
-
-	if (depth == MAX_DEPTH || dwarf_child(parent, &child))
-		return false;
-	while (is_new(&child, seen) && debug_file_look(file)) {
-		switch (dwarf_tag(&child)) {
-		case DW_TAG_subprogram:
-			if (debug_file_holds(file, &child, address)) {
-				*ret = child;
-				return true;
-			}
-			/* fall through */
-		case DW_TAG_module:
-		case DW_TAG_namespace:
-		case DW_TAG_class_type:
-		case DW_TAG_structure_type:
-			if (find_subprogram(file, &child, address, depth + 1, seen, ret))
-				return true;
-			break;
-		default:
-			break;
-		}
-		if (dwarf_siblingof(&child, &child))
-			break;
-	}
-	return false;
-}
-
 struct code_variables *variables_read(struct debug_file *file, const struct code_function *function)
 {
 	struct reading reading = {.variables = xcalloc(1, sizeof(*reading.variables))};
-	Dwarf_Die unit, subprogram;
+	struct debug_functions functions;
 
-	if (!debug_file_find_unit(file, function->entry, &unit) ||
-	    !find_subprogram(file, &unit, function->entry, 0, &(Dwarf_Off){0}, &subprogram))
+	if (!debug_file_functions(file, function->entry, &functions) || !functions.num)
 		return reading.variables;
-	reading.is_fortran = is_fortran(&unit);
+	reading.is_fortran = is_fortran(&functions.unit);
 	reading.variables->has_debug_info = true;
-	read_frame_base(&reading, &subprogram);
-	read_scope(&reading, &subprogram, &subprogram, 0);
+	read_frame_base(&reading, &functions.list[0]);
+	read_scope(&reading, &functions.list[0], &functions.list[0], 0);
 	return reading.variables;
 }

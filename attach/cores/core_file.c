@@ -2,19 +2,19 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/procfs.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "attach/cores/core_file.h"
-#include "attach/cores/core_notes.h"
+#include "attach/process/memory.h"
+#include "model/arena.h"
 #include "model/error.h"
 #include "model/interrupt.h"
 #include "model/regular_file.h"
-#include "model/xalloc.h"
 
 #if defined(__x86_64__)
 #define OWN_MACHINE EM_X86_64
@@ -26,6 +26,16 @@
 #define MAX_SEGMENTS ((uint64_t)4 << 20)
 /* Some file systems compress, or tell only later what they have stored. */
 #define LEAST_BUDGET ((uint64_t)1 << 20)
+#define MAX_FILE_NOTE ((uint64_t)64 << 20)
+#define MAX_AUXV 256
+
+_Static_assert(sizeof(((struct elf_prstatus *)0)->pr_reg) == sizeof(struct user_regs_struct),
+	       "NT_PRSTATUS has the registers that ptrace knows");
+
+static bool read_at(const struct core_file *core, uint64_t at, void *buffer, size_t size)
+{
+	return at <= INT64_MAX && pread(core->fd, buffer, size, (off_t)at) == (ssize_t)size;
+}
 
 static bool is_core(const ElfW(Ehdr) * header)
 {
@@ -70,8 +80,7 @@ static int count_segments(const struct core_file *core, const ElfW(Ehdr) * heade
 
 	*num_ret = header->e_phnum;
 	if (header->e_phnum == PN_XNUM) {
-		if (header->e_shoff > INT64_MAX || pread(core->fd, &section, sizeof(section),
-							 (off_t)header->e_shoff) != sizeof(section))
+		if (!read_at(core, header->e_shoff, &section, sizeof(section)))
 			return error_set(err, ERROR_FORMAT,
 					 "a truncated core: its number of segments is missing");
 		*num_ret = section.sh_info;
@@ -105,8 +114,8 @@ static void add_segment(struct core_file *core, const ElfW(Phdr) * phdr)
 
 	if (!phdr->p_memsz || phdr->p_vaddr > UINT64_MAX - phdr->p_memsz)
 		return;
-	core->segments = xgrow(core->segments, core->num_segments, &core->segments_capacity,
-			       sizeof(*core->segments));
+	core->segments = arena_grow(core->arena, core->segments, core->num_segments,
+				    &core->segments_capacity, sizeof(*core->segments));
 	segment = &core->segments[core->num_segments++];
 	*segment = (struct core_segment){
 		.start = phdr->p_vaddr,
@@ -141,6 +150,176 @@ static void sort_segments(struct core_file *core)
 	core->num_segments = num;
 }
 
+/* ---- Notes ---- */
+
+static void add_thread(struct core_file *core, uint64_t at, uint64_t size)
+{
+	struct elf_prstatus status;
+	struct core_thread *thread;
+
+	if (size != sizeof(status) || !read_at(core, at, &status, sizeof(status)) ||
+	    status.pr_pid <= 0)
+		return;
+	core->threads = arena_grow(core->arena, core->threads, core->num_threads,
+				   &core->threads_capacity, sizeof(*core->threads));
+	thread = &core->threads[core->num_threads++];
+	memset(thread, 0, sizeof(*thread));
+	thread->tid = status.pr_pid;
+	thread->signal = status.pr_cursig;
+	thread->blocked = status.pr_sighold;
+	memcpy(&thread->regs, &status.pr_reg, sizeof(thread->regs));
+}
+
+/* It stands behind the status of the thread that it belongs to. */
+static void add_info(struct core_file *core, uint64_t at, uint64_t size)
+{
+	struct core_thread *thread;
+	siginfo_t info;
+
+	if (!core->num_threads || size != sizeof(info) || !read_at(core, at, &info, sizeof(info)))
+		return;
+	thread = &core->threads[core->num_threads - 1];
+	thread->info = info;
+	thread->has_info = true;
+}
+
+static void add_process(struct core_file *core, uint64_t at, uint64_t size)
+{
+	struct elf_prpsinfo info;
+
+	if (size != sizeof(info) || !read_at(core, at, &info, sizeof(info)))
+		return;
+	core->pid = info.pr_pid;
+	memcpy(core->command, info.pr_psargs, ELF_PRARGSZ);
+	core->command[ELF_PRARGSZ] = '\0';
+}
+
+static void add_auxv(struct core_file *core, uint64_t at, uint64_t size)
+{
+	uint64_t pairs[2 * MAX_AUXV];
+	size_t num = 0;
+
+	if (size > sizeof(pairs))
+		size = sizeof(pairs);
+	size -= size % (2 * sizeof(pairs[0]));
+	if (core->auxv || !size || !read_at(core, at, pairs, size))
+		return;
+	while (num < size / (2 * sizeof(pairs[0])) && pairs[2 * num] != AT_NULL)
+		num++;
+	core->auxv = arena_array(core->arena, num, 2 * sizeof(pairs[0]));
+	memcpy(core->auxv, pairs, num * 2 * sizeof(pairs[0]));
+	core->num_auxv = num;
+}
+
+static void add_mapping(struct core_file *core, const uint64_t words[3], uint64_t page,
+			const char *path)
+{
+	const struct core_mapping *last =
+		core->num_mappings ? &core->mappings[core->num_mappings - 1] : NULL;
+
+	if (words[0] >= words[1] || words[2] > INT64_MAX / page || (last && words[0] < last->end))
+		return;
+	core->mappings = arena_grow(core->arena, core->mappings, core->num_mappings,
+				    &core->mappings_capacity, sizeof(*core->mappings));
+	core->mappings[core->num_mappings++] = (struct core_mapping){
+		.start = words[0],
+		.end = words[1],
+		.file_offset = words[2] * page,
+		.path = path,
+	};
+}
+
+/* NT_FILE: number, page size, then for each mapping start, end and offset in pages, then all the
+ * paths, each with a zero byte behind it. */
+static void parse_files(struct core_file *core, const char *note, uint64_t size)
+{
+	uint64_t head[2], words[3], num;
+	const char *path, *end = note + size;
+
+	memcpy(head, note, sizeof(head));
+	num = head[0];
+	if (num > (size - sizeof(head)) / sizeof(words) || !head[1] || head[1] > (1 << 30))
+		return;
+	path = note + sizeof(head) + num * sizeof(words);
+	for (uint64_t i = 0; i < num; i++) {
+		const char *zero = memchr(path, '\0', (size_t)(end - path));
+
+		if (!zero)
+			return;
+		memcpy(words, note + sizeof(head) + i * sizeof(words), sizeof(words));
+		add_mapping(core, words, head[1], path);
+		path = zero + 1;
+	}
+}
+
+static void add_files(struct core_file *core, uint64_t at, uint64_t size)
+{
+	if (core->file_note || size < 2 * sizeof(uint64_t) || size > MAX_FILE_NOTE)
+		return;
+	core->file_note = arena_alloc(core->arena, size);
+	if (read_at(core, at, core->file_note, size))
+		parse_files(core, core->file_note, size);
+}
+
+static void add_note(struct core_file *core, uint32_t type, uint64_t at, uint64_t size)
+{
+	switch (type) {
+	case NT_PRSTATUS:
+		add_thread(core, at, size);
+		break;
+	case NT_PRPSINFO:
+		add_process(core, at, size);
+		break;
+	case NT_SIGINFO:
+		add_info(core, at, size);
+		break;
+	case NT_AUXV:
+		add_auxv(core, at, size);
+		break;
+	case NT_FILE:
+		add_files(core, at, size);
+		break;
+	}
+}
+
+/* Notes of `size` bytes at `at` of the file, aligned to 4 or 8 bytes. What is cut short or makes no
+ * sense is left out. -1 and *err: there are more than are stored, or somebody has interrupted it. */
+static int read_notes(struct core_file *core, uint64_t at, uint64_t size, uint64_t align,
+		      struct pdb_error *err)
+{
+	uint64_t mask = align == 8 ? 7 : 3, end = at + size;
+	Elf64_Nhdr note;
+	char name[5];
+
+	while (end - at >= sizeof(note)) {
+		uint64_t content, next;
+
+		if (interrupt_check(err) < 0)
+			return -1;
+		if (!read_at(core, at, &note, sizeof(note)))
+			return 0;
+		content = (at + sizeof(note) + note.n_namesz + mask) & ~mask;
+		next = (content + note.n_descsz + mask) & ~mask;
+		if (content > end || note.n_descsz > end - content)
+			return 0;
+		/* Segments that overlap, or a hole in the file, which is full of empty notes. */
+		if (core->notes_left < next - at)
+			return error_set(err, ERROR_FORMAT,
+					 "a corrupt core: more notes than it has bytes");
+		core->notes_left -= next - at;
+		if (note.n_namesz == sizeof(name) &&
+		    read_at(core, at + sizeof(note), name, sizeof(name)) &&
+		    !memcmp(name, "CORE", sizeof(name)))
+			add_note(core, note.n_type, content, note.n_descsz);
+		if (next > end)
+			return 0;
+		at = next;
+	}
+	return 0;
+}
+
+/* ---- All of it ---- */
+
 static int read_segments(struct core_file *core, const ElfW(Ehdr) * header, struct pdb_error *err)
 {
 	ElfW(Phdr) phdr;
@@ -151,15 +330,13 @@ static int read_segments(struct core_file *core, const ElfW(Ehdr) * header, stru
 	for (uint64_t i = 0; i < num; i++) {
 		if (interrupt_check(err) < 0)
 			return -1;
-		if (pread(core->fd, &phdr, sizeof(phdr),
-			  (off_t)(header->e_phoff + i * sizeof(phdr))) != sizeof(phdr))
+		if (!read_at(core, header->e_phoff + i * sizeof(phdr), &phdr, sizeof(phdr)))
 			return error_set(err, ERROR_FORMAT, "the core ends while it is read");
 		if (phdr.p_type == PT_LOAD)
 			add_segment(core, &phdr);
 		else if (phdr.p_type == PT_NOTE &&
-			 core_notes_read(core, phdr.p_offset,
-					 clip(core, phdr.p_offset, phdr.p_filesz), phdr.p_align,
-					 err) < 0)
+			 read_notes(core, phdr.p_offset, clip(core, phdr.p_offset, phdr.p_filesz),
+				    phdr.p_align, err) < 0)
 			return -1;
 	}
 	sort_segments(core);
@@ -178,7 +355,7 @@ static int load(struct core_file *core, struct pdb_error *err)
 {
 	ElfW(Ehdr) header;
 
-	if (pread(core->fd, &header, sizeof(header), 0) != sizeof(header))
+	if (!read_at(core, 0, &header, sizeof(header)))
 		return error_set(err, ERROR_FORMAT, "not a core file");
 	if (check_header(&header, err) < 0 || read_segments(core, &header, err) < 0)
 		return -1;
@@ -193,6 +370,7 @@ static int load(struct core_file *core, struct pdb_error *err)
 struct core_file *core_file_open(const char *path, struct pdb_error *err)
 {
 	struct core_file *core;
+	struct arena *arena;
 	struct stat status;
 	int fd = regular_file_open(AT_FDCWD, path, 0, &status);
 
@@ -203,16 +381,18 @@ struct core_file *core_file_open(const char *path, struct pdb_error *err)
 			error_errno(err, "%s", path);
 		return NULL;
 	}
-	core = xcalloc(1, sizeof(*core));
+	arena = arena_create();
+	core = arena_alloc(arena, sizeof(*core));
+	core->arena = arena;
 	core->fd = fd;
-	core->path = xstrdup(path);
+	core->path = arena_strdup(arena, path);
 	core->size = (uint64_t)status.st_size;
 	core->budget = (uint64_t)status.st_blocks * 512;
 	if (core->budget > core->size)
 		core->budget = core->size;
 	core->budget += LEAST_BUDGET;
 	core->notes_left = core->budget;
-	core->written = status.st_mtim;
+	core->written_ns = core_file_written_ns(&status);
 	if (load(core, err) < 0) {
 		error_prefix(err, "%s", path);
 		core_file_close(core);
@@ -226,30 +406,18 @@ void core_file_close(struct core_file *core)
 	if (!core)
 		return;
 	close(core->fd);
-	free(core->path);
-	free(core->segments);
-	free(core->mappings);
-	free(core->threads);
-	free(core->auxv);
-	free(core->file_note);
-	free(core);
+	arena_destroy(core->arena);
+}
+
+int64_t core_file_written_ns(const struct stat *status)
+{
+	return status->st_mtim.tv_sec * INT64_C(1000000000) + status->st_mtim.tv_nsec;
 }
 
 const struct core_segment *core_file_segment(const struct core_file *core, uint64_t address)
 {
-	size_t low = 0, high = core->num_segments;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (core->segments[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == core->num_segments || address < core->segments[low].start)
-		return NULL;
-	return &core->segments[low];
+	return memory_find_range(core->segments, core->num_segments, sizeof(*core->segments),
+				 address);
 }
 
 int core_file_read(const struct core_file *core, uint64_t address, void *buffer, size_t size)
@@ -266,7 +434,7 @@ int core_file_read(const struct core_file *core, uint64_t address, void *buffer,
 		part = segment->dumped_size - offset;
 		if (part > size)
 			part = size;
-		if (pread(core->fd, to, part, (off_t)(segment->at + offset)) != (ssize_t)part)
+		if (!read_at(core, segment->at + offset, to, part))
 			return -1;
 		to += part;
 		address += part;

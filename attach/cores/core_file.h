@@ -12,7 +12,9 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
+struct arena;
 struct pdb_error;
+struct stat;
 
 /* PT_LOAD: a mapping of the process. Of what is behind dumped_size nothing is in the core. */
 struct core_segment {
@@ -40,6 +42,7 @@ struct core_thread {
 };
 
 struct core_file {
+	struct arena *arena; /* what is in here, and this */
 	int fd;
 	char *path;
 	uint64_t size;
@@ -47,7 +50,7 @@ struct core_file {
 	 * claim any number. */
 	uint64_t budget;
 	uint64_t notes_left;           /* of that, for notes, until they are read */
-	struct timespec written;       /* the file's modification time */
+	int64_t written_ns;            /* the file's modification time */
 	pid_t pid;                     /* of the process */
 	char command[81];              /* the beginning of its command line */
 	uint64_t missing;              /* bytes that the file should have and has not: truncated */
@@ -66,6 +69,9 @@ struct core_file {
  * architecture, or none of a thread in it. */
 struct core_file *core_file_open(const char *path, struct pdb_error *err);
 void core_file_close(struct core_file *core); /* NULL is fine */
+
+/* When a file was last written to. */
+int64_t core_file_written_ns(const struct stat *status);
 
 /* Is this file a core at all? By its first bytes; false also if it cannot be read or is no regular
  * file. */

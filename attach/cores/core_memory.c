@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "attach/process/image.h"
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
+#include "model/arena.h"
 #include "model/interrupt.h"
 #include "model/regular_file.h"
 #include "model/xalloc.h"
@@ -25,12 +27,6 @@ enum { COST_READ = 64, COST_OPEN = 2048 };
 
 /* Names for files, as a core has neither devices nor inodes. */
 enum { DEVICE_FILES = 1, DEVICE_KERNEL = 2 };
-
-/* A range of the maps that a file stands behind. */
-struct part {
-	uint64_t start, end, file_offset;
-	struct file *file;
-};
 
 struct file {
 	char *path;
@@ -46,8 +42,8 @@ struct core_memory {
 	const struct core_file *core;
 	uint64_t left; /* of the budget */
 	struct maps *maps;
-	struct part *parts; /* ascending */
-	size_t num_parts, parts_capacity;
+	bool maps_are_stolen;
+	struct arena *arena;
 	struct file **files; /* by number */
 	size_t num_files, files_capacity;
 	struct file *by_path;
@@ -62,13 +58,13 @@ static struct file *get_file(struct core_memory *memory, const char *path)
 	HASH_FIND_STR(memory->by_path, path, file);
 	if (file)
 		return file;
-	file = xcalloc(1, sizeof(*file));
-	file->path = xstrdup(path);
+	file = arena_alloc(memory->arena, sizeof(*file));
+	file->path = arena_strdup(memory->arena, path);
 	file->number = memory->num_files;
 	file->fd = -1;
 	HASH_ADD_KEYPTR(hh, memory->by_path, file->path, strlen(file->path), file);
-	memory->files = xgrow(memory->files, memory->num_files, &memory->files_capacity,
-			      sizeof(struct file *));
+	memory->files = arena_grow(memory->arena, memory->files, memory->num_files,
+				   &memory->files_capacity, sizeof(struct file *));
 	memory->files[memory->num_files++] = file;
 	return file;
 }
@@ -83,7 +79,6 @@ static void add_range(struct core_memory *memory, uint64_t start, uint64_t end,
 		.is_writable = segment && segment->is_writable,
 		.is_executable = !segment || segment->is_executable,
 	};
-	struct part *part;
 
 	if (!mapping) {
 		bool is_vdso = start == core_file_auxv(memory->core, AT_SYSINFO_EHDR);
@@ -93,24 +88,10 @@ static void add_range(struct core_memory *memory, uint64_t start, uint64_t end,
 		maps_add(memory->maps, &range, is_vdso ? "[vdso]" : NULL);
 		return;
 	}
-	memory->parts = xgrow(memory->parts, memory->num_parts, &memory->parts_capacity,
-			      sizeof(*memory->parts));
-	part = &memory->parts[memory->num_parts++];
-	*part = (struct part){
-		.start = start,
-		.end = end,
-		.file_offset = mapping->file_offset + (start - mapping->start),
-		.file = get_file(memory, mapping->path),
-	};
 	range.device = DEVICE_FILES;
-	range.inode = part->file->number + 1;
-	range.file_offset = part->file_offset;
+	range.inode = get_file(memory, mapping->path)->number + 1;
+	range.file_offset = mapping->file_offset + (start - mapping->start);
 	maps_add(memory->maps, &range, mapping->path);
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
 }
 
 /* Segments and mappings are two lists of the same address space; some writers leave segments out of
@@ -136,13 +117,13 @@ static void make_maps(struct core_memory *memory)
 			return;
 		next_segment = segment < segments_end ? segment->start : UINT64_MAX;
 		next_mapping = mapping < mappings_end ? mapping->start : UINT64_MAX;
-		start = least(next_segment, next_mapping);
+		start = MIN(next_segment, next_mapping);
 		if (start < at)
 			start = at;
 		in_segment = next_segment <= start && segment < segments_end;
 		in_mapping = next_mapping <= start && mapping < mappings_end;
-		end = least(in_segment ? segment->end : next_segment,
-			    in_mapping ? mapping->end : next_mapping);
+		end = MIN(in_segment ? segment->end : next_segment,
+			  in_mapping ? mapping->end : next_mapping);
 		add_range(memory, start, end, in_segment ? segment : NULL,
 			  in_mapping ? mapping : NULL);
 		at = end;
@@ -188,13 +169,6 @@ static bool has_build_id(int fd, const uint8_t *build_id, ssize_t size)
 	return image_file_build_id(&file, found) == size && !memcmp(found, build_id, (size_t)size);
 }
 
-static bool is_newer(const struct stat *status, const struct core_file *core)
-{
-	const struct timespec *a = &status->st_mtim, *b = &core->written;
-
-	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
-}
-
 static enum mapped_state check_file(struct core_memory *memory, uint64_t start, int fd,
 				    const struct stat *status, ssize_t *build_id_size_ret)
 {
@@ -205,7 +179,8 @@ static enum mapped_state check_file(struct core_memory *memory, uint64_t start, 
 	if (*build_id_size_ret > 0)
 		return has_build_id(fd, build_id, *build_id_size_ret) ? MAPPED_SAME
 								      : MAPPED_DIFFERS;
-	return is_newer(status, memory->core) ? MAPPED_DIFFERS : MAPPED_UNCHECKED;
+	return core_file_written_ns(status) > memory->core->written_ns ? MAPPED_DIFFERS
+								       : MAPPED_UNCHECKED;
 }
 
 static void open_object(struct core_memory *memory, struct maps_object *object)
@@ -240,6 +215,7 @@ struct core_memory *core_memory_create(const struct core_file *core)
 	struct core_memory *memory = xcalloc(1, sizeof(*memory));
 
 	memory->core = core;
+	memory->arena = arena_create();
 	memory->left = BUDGET(core);
 	memory->maps = maps_create();
 	make_maps(memory);
@@ -257,15 +233,12 @@ void core_memory_destroy(struct core_memory *memory)
 	if (!memory)
 		return;
 	HASH_CLEAR(hh, memory->by_path);
-	for (size_t i = 0; i < memory->num_files; i++) {
+	for (size_t i = 0; i < memory->num_files; i++)
 		if (memory->files[i]->fd >= 0)
 			close(memory->files[i]->fd);
-		free(memory->files[i]->path);
-		free(memory->files[i]);
-	}
-	free(memory->files);
-	free(memory->parts);
-	maps_destroy(memory->maps);
+	if (!memory->maps_are_stolen)
+		maps_destroy(memory->maps);
+	arena_destroy(memory->arena);
 	free(memory);
 }
 
@@ -276,10 +249,8 @@ bool core_memory_is_exhausted(const struct core_memory *memory)
 
 struct maps *core_memory_steal_maps(struct core_memory *memory)
 {
-	struct maps *maps = memory->maps;
-
-	memory->maps = NULL;
-	return maps;
+	memory->maps_are_stolen = true;
+	return memory->maps;
 }
 
 size_t core_memory_num_files(const struct core_memory *memory)
@@ -296,42 +267,25 @@ enum mapped_state core_memory_file(const struct core_memory *memory, size_t i,
 
 /* ---- Reading ---- */
 
-static const struct part *find_part(const struct core_memory *memory, uint64_t address)
-{
-	size_t low = 0, high = memory->num_parts;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (memory->parts[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == memory->num_parts || address < memory->parts[low].start)
-		return NULL;
-	return &memory->parts[low];
-}
-
 /* What is behind the end of the file in its last page is zero, as the kernel maps it. */
 static int read_file(const struct core_memory *memory, uint64_t address, void *buffer, size_t size)
 {
-	const struct part *part = find_part(memory, address);
+	const struct maps_range *range = maps_find(memory->maps, address);
+	struct file *file;
 	uint64_t at;
 	ssize_t n;
-	int fd;
 
-	if (!part || part->end - address < size)
+	if (!range || range->device != DEVICE_FILES || range->end - address < size)
 		return -1;
-	part->file->is_needed = true;
-	fd = part->file->fd;
-	at = part->file_offset + (address - part->start);
-	if (fd < 0 || at > INT64_MAX - size)
+	file = memory->files[range->inode - 1];
+	file->is_needed = true;
+	at = range->file_offset + (address - range->start);
+	if (file->fd < 0 || at > INT64_MAX - size)
 		return -1;
 	/* Up to the end of the last page. */
-	if (at + size > ((part->file->size + PAGE - 1) & ~(PAGE - 1)))
+	if (at + size > ((file->size + PAGE - 1) & ~(PAGE - 1)))
 		return -1;
-	n = pread(fd, buffer, size, (off_t)at);
+	n = pread(file->fd, buffer, size, (off_t)at);
 	if (n < 0)
 		return -1;
 	memset((char *)buffer + n, 0, size - (size_t)n);

@@ -18,10 +18,10 @@
 #include "attach/process/procfs.h"
 #include "attach/launchers/launcher_kind.h"
 #include "attach/launchers/rankenv.h"
+#include "attach/launchers/words.h"
 #include "attach/stacks/python.h"
 #include "attach/stacks/tracee.h"
 #include "attach/stacks/unwind.h"
-#include "model/job/callpath.h"
 #include "model/error.h"
 #include "model/interrupt.h"
 #include "model/job/job.h"
@@ -35,7 +35,12 @@ struct found {
 	char *path;
 	struct rankenv env;
 	char host[64];
-	struct timespec written;
+	int64_t written_ns;
+};
+
+struct cores {
+	struct found *found;
+	size_t num, capacity;
 };
 
 /* Files that are not used, or not sure to be the right ones, by the ranks that had them mapped. */
@@ -46,37 +51,12 @@ struct trouble {
 	UT_hash_handle hh;
 };
 
-struct cores {
-	struct {
-		int rank;
-		char *path;
-	} * files;
-	size_t num;
-};
-
 struct loader {
 	struct job *job;
-	struct cores_notes *notes;
-	struct found *found;
-	size_t num_found, capacity;
+	struct words *notes;
+	struct cores *cores;
 	struct trouble *troubles;
 };
-
-/* ---- Notes ---- */
-
-static void add_note(struct cores_notes *notes, char *line)
-{
-	notes->lines = xgrow(notes->lines, notes->num, &notes->capacity, sizeof(char *));
-	notes->lines[notes->num++] = line;
-}
-
-void cores_notes_clear(struct cores_notes *notes)
-{
-	for (size_t i = 0; i < notes->num; i++)
-		free(notes->lines[i]);
-	free(notes->lines);
-	*notes = (struct cores_notes){0};
-}
 
 /* ---- Which cores ---- */
 
@@ -116,27 +96,28 @@ static int identify(const struct core_file *core, struct found *found, struct pd
 
 static void add_core(struct loader *loader, const char *path)
 {
+	struct cores *cores = loader->cores;
 	struct found found = {0};
 	struct core_file *core;
 	struct pdb_error err;
 
 	core = core_file_open(path, &err);
 	if (!core || identify(core, &found, &err) < 0) {
-		add_note(loader->notes, xstrdup(err.text));
+		words_add(loader->notes, err.text);
 		core_file_close(core);
 		return;
 	}
 	if (core->missing)
-		add_note(loader->notes,
-			 xasprintf("%s: a truncated core: at least %llu bytes are missing; stacks "
-				   "may be incomplete",
-				   path, (unsigned long long)core->missing));
+		words_add_owned(
+			loader->notes,
+			xasprintf("%s: a truncated core: at least %llu bytes are missing; stacks "
+				  "may be incomplete",
+				  path, (unsigned long long)core->missing));
 	found.path = xstrdup(path);
-	found.written = core->written;
+	found.written_ns = core->written_ns;
 	core_file_close(core);
-	loader->found =
-		xgrow(loader->found, loader->num_found, &loader->capacity, sizeof(*loader->found));
-	loader->found[loader->num_found++] = found;
+	cores->found = xgrow(cores->found, cores->num, &cores->capacity, sizeof(*cores->found));
+	cores->found[cores->num++] = found;
 }
 
 static int is_visible(const struct dirent *entry)
@@ -153,7 +134,7 @@ static void add_directory(struct loader *loader, const char *path)
 
 	if (num < 0) {
 		error_errno(&err, "%s", path);
-		add_note(loader->notes, xstrdup(err.text));
+		words_add(loader->notes, err.text);
 		return;
 	}
 	for (int i = 0; i < num; i++) {
@@ -170,14 +151,8 @@ static void add_directory(struct loader *loader, const char *path)
 	}
 	free(entries);
 	if (others)
-		add_note(loader->notes, xasprintf("%s: %d other file%s, no cores; left out", path,
-						  others, others == 1 ? "" : "s"));
-}
-
-static bool is_newer(const struct found *a, const struct found *b)
-{
-	return a->written.tv_sec != b->written.tv_sec ? a->written.tv_sec > b->written.tv_sec
-						      : a->written.tv_nsec > b->written.tv_nsec;
+		words_add_owned(loader->notes, xasprintf("%s: %d other file%s, no cores; left out",
+							 path, others, others == 1 ? "" : "s"));
 }
 
 /* By rank, the newest first. */
@@ -187,12 +162,12 @@ static int by_rank(const void *a, const void *b)
 
 	if (x->env.rank != y->env.rank)
 		return x->env.rank < y->env.rank ? -1 : 1;
-	return is_newer(y, x) - is_newer(x, y);
+	return (y->written_ns > x->written_ns) - (y->written_ns < x->written_ns);
 }
 
 static void leave_out(struct loader *loader, struct found *found, char *note)
 {
-	add_note(loader->notes, note);
+	words_add_owned(loader->notes, note);
 	free(found->path);
 	found->path = NULL;
 }
@@ -201,18 +176,19 @@ static void leave_out(struct loader *loader, struct found *found, char *note)
 static void choose(struct loader *loader)
 {
 	const struct found *newest = NULL, *last = NULL;
+	struct cores *cores = loader->cores;
 	char job[sizeof(newest->env.job)];
 	size_t num = 0;
 
-	if (!loader->num_found)
+	if (!cores->num)
 		return;
-	qsort(loader->found, loader->num_found, sizeof(*loader->found), by_rank);
-	for (size_t i = 0; i < loader->num_found; i++)
-		if (!newest || is_newer(&loader->found[i], newest))
-			newest = &loader->found[i];
+	qsort(cores->found, cores->num, sizeof(*cores->found), by_rank);
+	for (size_t i = 0; i < cores->num; i++)
+		if (!newest || cores->found[i].written_ns > newest->written_ns)
+			newest = &cores->found[i];
 	memcpy(job, newest->env.job, sizeof(job));
-	for (size_t i = 0; i < loader->num_found; i++) {
-		struct found *found = &loader->found[i];
+	for (size_t i = 0; i < cores->num; i++) {
+		struct found *found = &cores->found[i];
 
 		if (strcmp(found->env.job, job) != 0)
 			leave_out(loader, found,
@@ -224,11 +200,11 @@ static void choose(struct loader *loader)
 				  xasprintf("%s: rank %d has a newer core, %s; left out",
 					    found->path, found->env.rank, last->path));
 		if (found->path) {
-			loader->found[num] = *found;
-			last = &loader->found[num++];
+			cores->found[num] = *found;
+			last = &cores->found[num++];
 		}
 	}
-	loader->num_found = num;
+	cores->num = num;
 }
 
 /* ---- What is in them ---- */
@@ -277,8 +253,8 @@ static void tell_files(struct loader *loader)
 	{
 		char *ranks = rankset_encode(trouble->ranks, 8);
 
-		add_note(loader->notes, xasprintf("%s (ranks %s): %s", trouble->path, ranks,
-						  texts[trouble->state]));
+		words_add_owned(loader->notes, xasprintf("%s (ranks %s): %s", trouble->path, ranks,
+							 texts[trouble->state]));
 		free(ranks);
 		HASH_DEL(loader->troubles, trouble);
 		rankset_destroy(trouble->ranks);
@@ -287,81 +263,9 @@ static void tell_files(struct loader *loader)
 	}
 }
 
-/* Unwind a thread, with its Python frames if it has some. */
-static void unwind(struct job *job, const struct core_thread *thread,
-		   const struct unwind_probes *probes, struct unwind_space *space,
-		   struct python *python, struct unwind_result *ret)
-{
-	struct tracee tracee = {
-		.tid = thread->tid, .regs.raw = thread->regs, .blocked = thread->blocked};
-	struct python_copy *copy = python ? xcalloc(1, sizeof(*copy)) : NULL;
-
-	if (copy && python_prepare(python, thread->tid, copy)) {
-		python_copy_frames(copy);
-		tracee.python = copy;
-	}
-	unwind_walk(space, &tracee, probes, job->callpaths, ret);
-	free(copy);
-}
-
-static void add_sample(struct job *job, const struct core_file *core,
-		       const struct core_thread *thread, struct unwind_space *space,
-		       struct python *python, int rank)
-{
-	struct unwind_result unwound;
-	struct sample sample = {
-		.rank = rank,
-		.tid = thread->tid,
-		.is_main = thread->tid == core->pid,
-		.state = '?',
-	};
-
-	unwind(job, thread, NULL, space, python, &unwound);
-	sample.path = unwound.path;
-	sample.status = unwound.is_complete ? SAMPLE_COMPLETE : SAMPLE_INCOMPLETE;
-	if (unwound.is_too_deep)
-		sample.note = xstrdup("the stack has more frames than are looked at; the outermost "
-				      "are missing");
-	else if (!unwound.is_complete)
-		sample.note = xstrdup("the core does not tell how the outermost frame shown was "
-				      "called");
-	samples_add(job->samples, &sample);
-}
-
-/* The program: what its entry point is in. */
-static const char *find_executable(const struct core_file *core, const struct maps *maps)
-{
-	const struct maps_range *range = maps_find(maps, core_file_auxv(core, AT_ENTRY));
-
-	return range && range->object != MAPS_NO_OBJECT ? maps->objects[range->object].path : "";
-}
-
-static bool is_fault_signal(int number)
-{
-	return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE;
-}
-
-/* The kernel tells addresses of faults alone, and not of those that leave none (SI_KERNEL). */
-static void add_crash(struct job *job, const struct core_file *core, int rank)
-{
-	siginfo_t info;
-	const struct core_thread *thread = core_file_culprit(core, &info);
-	struct job_crash crash = {.rank = rank};
-
-	if (!thread)
-		return;
-	crash.tid = thread->tid;
-	crash.signal = thread->signal;
-	crash.is_sent =
-		info.si_signo == thread->signal && info.si_code <= 0 && info.si_pid != core->pid;
-	crash.is_fault = is_fault_signal(thread->signal) && !crash.is_sent;
-	crash.has_address = crash.is_fault && info.si_code > 0 && info.si_code != SI_KERNEL;
-	crash.address = crash.has_address ? (uint64_t)(uintptr_t)info.si_addr : 0;
-	job_add_crash(job, &crash);
-}
-
 /* A core with what unwinding its threads needs. */
 struct opened {
+	struct job *job;
 	struct core_file *core;
 	struct core_memory *memory;
 	struct images *images;
@@ -374,6 +278,7 @@ static int open_core(const char *path, struct job *job, struct opened *ret, stru
 	struct memory source = {.read = core_memory_read};
 	struct maps *maps;
 
+	ret->job = job;
 	ret->core = core_file_open(path, err);
 	if (!ret->core)
 		return -1;
@@ -396,6 +301,72 @@ static void close_core(struct opened *opened)
 	core_file_close(opened->core);
 }
 
+/* Unwind a thread, with its Python frames if it has some. */
+static void unwind(struct opened *opened, const struct core_thread *thread,
+		   const struct unwind_probes *probes, struct unwind_result *ret)
+{
+	struct tracee tracee = {
+		.tid = thread->tid, .regs.raw = thread->regs, .blocked = thread->blocked};
+	struct python_copy *copy = opened->python ? xcalloc(1, sizeof(*copy)) : NULL;
+
+	if (copy && python_prepare(opened->python, thread->tid, copy)) {
+		python_copy_frames(copy);
+		tracee.python = copy;
+	}
+	unwind_walk(opened->space, &tracee, probes, opened->job->callpaths, ret);
+	free(copy);
+}
+
+static void add_sample(struct opened *opened, const struct core_thread *thread, int rank)
+{
+	struct unwind_result unwound;
+	struct sample sample = {
+		.rank = rank,
+		.tid = thread->tid,
+		.is_main = thread->tid == opened->core->pid,
+		.state = '?',
+	};
+
+	unwind(opened, thread, NULL, &unwound);
+	sample.path = unwound.path;
+	sample.status = unwound.is_complete ? SAMPLE_COMPLETE : SAMPLE_INCOMPLETE;
+	if (unwound.is_too_deep)
+		sample.note = xstrdup("the stack has more frames than are looked at; the outermost "
+				      "are missing");
+	else if (!unwound.is_complete)
+		sample.note = xstrdup("the core does not tell how the outermost frame shown was "
+				      "called");
+	samples_add(opened->job->samples, &sample);
+}
+
+/* The program: what its entry point is in. */
+static const char *find_executable(const struct core_file *core, const struct maps *maps)
+{
+	const struct maps_range *range = maps_find(maps, core_file_auxv(core, AT_ENTRY));
+
+	return range && range->object != MAPS_NO_OBJECT ? maps->objects[range->object].path : "";
+}
+
+/* The kernel tells addresses of faults alone, and not of those that leave none (SI_KERNEL). */
+static void add_crash(struct job *job, const struct core_file *core, int rank)
+{
+	siginfo_t info;
+	const struct core_thread *thread = core_file_culprit(core, &info);
+	struct job_crash crash = {.rank = rank};
+
+	if (!thread)
+		return;
+	crash.tid = thread->tid;
+	crash.signal = thread->signal;
+	crash.is_sent =
+		info.si_signo == thread->signal && info.si_code <= 0 && info.si_pid != core->pid;
+	crash.is_fault = !crash.is_sent && (crash.signal == SIGSEGV || crash.signal == SIGBUS ||
+					    crash.signal == SIGILL || crash.signal == SIGFPE);
+	crash.has_address = crash.is_fault && info.si_code > 0 && info.si_code != SI_KERNEL;
+	crash.address = crash.has_address ? (uint64_t)(uintptr_t)info.si_addr : 0;
+	job_add_crash(job, &crash);
+}
+
 static void load_core(struct loader *loader, const struct found *found)
 {
 	struct job *job = loader->job;
@@ -404,33 +375,33 @@ static void load_core(struct loader *loader, const struct found *found)
 	struct pdb_error err;
 
 	if (open_core(found->path, job, &opened, &err) < 0) {
-		add_note(loader->notes, xstrdup(err.text));
+		words_add(loader->notes, err.text);
 		return;
 	}
 	for (size_t i = 0; i < opened.core->num_threads && !interrupt_pending(); i++)
-		add_sample(job, opened.core, &opened.core->threads[i], opened.space, opened.python,
-			   rank);
+		add_sample(&opened, &opened.core->threads[i], rank);
 	add_crash(job, opened.core, rank);
 	proctable_add(job->proctable, rank, opened.core->pid, found->host,
 		      find_executable(opened.core, unwind_space_maps(opened.space)));
 	note_files(loader, opened.memory, rank);
 	if (core_memory_is_exhausted(opened.memory) || unwind_space_is_exhausted(opened.space))
-		add_note(loader->notes,
-			 xasprintf("%s: it refers to far more than there is in it, as no process "
-				   "does; what is beyond is left out",
-				   found->path));
+		words_add_owned(
+			loader->notes,
+			xasprintf("%s: it refers to far more than there is in it, as no process "
+				  "does; what is beyond is left out",
+				  found->path));
 	close_core(&opened);
 }
 
 /* ---- Values ---- */
 
-static void read_values(struct job *job, const char *path, int rank,
+static void read_values(struct job *job, const struct found *found,
 			const struct unwind_probes *probes, struct samples *values)
 {
 	struct opened opened;
 	struct pdb_error err;
 
-	if (open_core(path, job, &opened, &err) < 0)
+	if (open_core(found->path, job, &opened, &err) < 0)
 		return;
 	for (size_t i = 0; i < opened.core->num_threads && !interrupt_pending(); i++) {
 		const struct core_thread *thread = &opened.core->threads[i];
@@ -438,8 +409,8 @@ static void read_values(struct job *job, const char *path, int rank,
 
 		if (thread->tid != opened.core->pid)
 			continue;
-		unwind(job, thread, probes, opened.space, opened.python, &unwound);
-		samples_add(values, &(struct sample){.rank = rank,
+		unwind(&opened, thread, probes, &unwound);
+		samples_add(values, &(struct sample){.rank = found->env.rank,
 						     .tid = thread->tid,
 						     .is_main = true,
 						     .path = unwound.path,
@@ -456,7 +427,7 @@ void cores_read_values(const struct cores *cores, struct job *job)
 
 	unwind_probes_init(&probes, job->probes, job->num_probes);
 	for (size_t i = 0; i < cores->num && !interrupt_pending(); i++)
-		read_values(job, cores->files[i].path, cores->files[i].rank, &probes, values);
+		read_values(job, &cores->found[i], &probes, values);
 	samples_sort(values);
 	samples_adopt_values(job->samples, values, job->callpaths);
 	unwind_probes_deinit(&probes);
@@ -468,8 +439,8 @@ void cores_destroy(struct cores *cores)
 	if (!cores)
 		return;
 	for (size_t i = 0; i < cores->num; i++)
-		free(cores->files[i].path);
-	free(cores->files);
+		free(cores->found[i].path);
+	free(cores->found);
 	free(cores);
 }
 
@@ -478,20 +449,17 @@ void cores_destroy(struct cores *cores)
 static int fill_table(struct loader *loader, struct pdb_error *err)
 {
 	struct proctable *table = loader->job->proctable;
-	uint64_t newest = 0;
+	const struct cores *cores = loader->cores;
+	int64_t newest = 0;
 
-	for (size_t i = 0; i < loader->num_found; i++) {
-		const struct found *found = &loader->found[i];
-		uint64_t ns = (uint64_t)found->written.tv_sec * 1000000000 +
-			      (uint64_t)found->written.tv_nsec;
-
-		if (found->env.size > table->size)
-			table->size = found->env.size;
-		if (ns > newest)
-			newest = ns;
+	for (size_t i = 0; i < cores->num; i++) {
+		if (cores->found[i].env.size > table->size)
+			table->size = cores->found[i].env.size;
+		if (cores->found[i].written_ns > newest)
+			newest = cores->found[i].written_ns;
 	}
-	loader->job->taken_real_ns = newest;
-	table->job = xstrdup(loader->num_found ? loader->found[0].env.job : "");
+	loader->job->taken_real_ns = (uint64_t)newest;
+	table->job = xstrdup(cores->num ? cores->found[0].env.job : "");
 	table->source = PROCTABLE_CORES;
 	table->launcher_name = xstrdup("MPI");
 	if (proctable_finish(table, err) < 0)
@@ -510,16 +478,16 @@ static void add_holes(struct job *job)
 }
 
 /* The notes are the reason. */
-static int nothing_left(const struct cores_notes *notes, struct pdb_error *err)
+static int nothing_left(const struct words *notes, struct pdb_error *err)
 {
-	char *text = xstrdup("there is no core of a rank");
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
 
-	for (size_t i = 0; i < notes->num; i++) {
-		char *longer = xasprintf("%s\n%s", text, notes->lines[i]);
-
-		free(text);
-		text = longer;
-	}
+	fputs("there is no core of a rank", out);
+	for (size_t i = 0; i < notes->num; i++)
+		fprintf(out, "\n%s", notes->words[i]);
+	fclose(out);
 	error_set(err, ERROR_NOT_FOUND, "%s", text);
 	free(text);
 	return -1;
@@ -535,44 +503,30 @@ static void add_path(struct loader *loader, const char *path)
 		add_core(loader, path);
 }
 
-/* The paths become owned. */
-static struct cores *keep_files(struct loader *loader)
-{
-	struct cores *cores = xcalloc(1, sizeof(*cores));
-
-	cores->files = xcalloc(loader->num_found, sizeof(*cores->files));
-	for (size_t i = 0; i < loader->num_found; i++) {
-		cores->files[i].rank = loader->found[i].env.rank;
-		cores->files[i].path = loader->found[i].path;
-	}
-	cores->num = loader->num_found;
-	return cores;
-}
-
-int cores_load(char *const *paths, size_t num_paths, struct job *job, struct cores_notes *notes,
+int cores_load(char *const *paths, size_t num_paths, struct job *job, struct words *notes,
 	       struct cores **cores_ret, struct pdb_error *err)
 {
-	struct loader loader = {.job = job, .notes = notes};
+	struct cores *cores = xcalloc(1, sizeof(*cores));
+	struct loader loader = {.job = job, .notes = notes, .cores = cores};
 	int result;
 
 	for (size_t i = 0; i < num_paths && !interrupt_pending(); i++)
 		add_path(&loader, paths[i]);
 	choose(&loader);
-	for (size_t i = 0; i < loader.num_found && !interrupt_pending(); i++)
-		load_core(&loader, &loader.found[i]);
+	for (size_t i = 0; i < cores->num && !interrupt_pending(); i++)
+		load_core(&loader, &cores->found[i]);
 	tell_files(&loader);
 	samples_sort(job->samples);
 	result = interrupt_check(err);
 	if (!result)
 		result = job->proctable->num_procs ? fill_table(&loader, err)
 						   : nothing_left(notes, err);
-	*cores_ret = keep_files(&loader);
-	free(loader.found);
-	if (!result) {
+	if (result) {
+		cores_destroy(cores);
+		cores = NULL;
+	} else {
 		add_holes(job);
-		return 0;
 	}
-	cores_destroy(*cores_ret);
-	*cores_ret = NULL;
+	*cores_ret = cores;
 	return result;
 }

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A job from the cores of its ranks. */
+ * A job from the cores of its ranks.
+ *
+ * core_file.c reads one core, core_stack.c what is on its stacks (environment, signals),
+ * core_memory.c completes its memory by the files that it had mapped. cores.c chooses cores and
+ * unwinds their threads as those of living processes. */
 #ifndef PDB_ATTACH_CORES_H
 #define PDB_ATTACH_CORES_H
 
@@ -8,22 +12,15 @@
 struct cores;
 struct job;
 struct pdb_error;
-
-/* What people should know of it, a line each. */
-struct cores_notes {
-	char **lines;
-	size_t num, capacity;
-};
-
-void cores_notes_clear(struct cores_notes *notes);
+struct words;
 
 /* Fill the job (as job_create() makes it) from files, and from all cores in directories: process
  * table, the stacks of all threads, the signals that ended them. The rank is in the environment in
  * the core. Of two cores of one rank the newer is used, of several jobs the one with the newest
- * core. What cannot be used is told in the notes and the rest is used; ERROR_NOT_FOUND if nothing
- * is left, with the notes in its place; ERROR_INTERRUPTED. Takes time and memory in proportion to
- * what is stored of the files. */
-int cores_load(char *const *paths, size_t num_paths, struct job *job, struct cores_notes *notes,
+ * core. What cannot be used is told in the notes, a line each, and the rest is used; ERROR_NOT_FOUND
+ * if nothing is left, with the notes in its place; ERROR_INTERRUPTED. Takes time and memory in
+ * proportion to what is stored of the files. */
+int cores_load(char *const *paths, size_t num_paths, struct job *job, struct words *notes,
 	       struct cores **cores_ret, struct pdb_error *err);
 
 /* Which file is the core of which rank. */

@@ -28,44 +28,38 @@ static void put_ranges(FILE *out, const struct maps *maps, unsigned kinds, const
 	}
 }
 
-/* Who leaves is not asked whether that is meant: gdb detaches then, as it has not started the rank.
- * What would harm it, as "kill", still asks. */
-static void put_quit(FILE *out)
-{
-	fputs("define hook-quit\n"
-	      "set confirm off\n"
-	      "end\n",
-	      out);
-}
-
 /* gdb reads expressions in the language of the frame: these mean the same in C, C++ and Fortran.
  * With another language set it would warn of each frame. "up-silently" with a number stays in
  * the outermost frame without an error; from there the loop changes nothing any more. */
 static void put_script(FILE *out, const struct maps *maps)
 {
-	fputs("set $pdb_level = 0\n"
-	      "set $pdb_below_mpi = 0\n",
-	      out);
-	fprintf(out, "while $pdb_level < %d\n", MAX_FRAMES);
+	/* Who leaves is not asked whether that is meant: gdb detaches then, as it has not started the
+	 * rank. What would harm it, as "kill", still asks. */
+	fprintf(out,
+		"define hook-quit\n"
+		"set confirm off\n"
+		"end\n"
+		"set $pdb_level = 0\n"
+		"set $pdb_below_mpi = 0\n"
+		"while $pdb_level < %d\n",
+		MAX_FRAMES);
 	put_ranges(out, maps, 1U << MODULE_PROGRAM, "loop_break");
 	put_ranges(out, maps, 1U << MODULE_MPI | 1U << MODULE_RECORDER,
 		   "set $pdb_below_mpi = $pdb_level + 1");
-	fputs("up-silently 1\n"
-	      "set $pdb_level = $pdb_level + 1\n"
-	      "end\n",
-	      out);
 	fprintf(out,
+		"up-silently 1\n"
+		"set $pdb_level = $pdb_level + 1\n"
+		"end\n"
 		"if $pdb_level >= %d\n"
 		"down-silently %d\n"
 		"up-silently $pdb_below_mpi\n"
 		"set $pdb_level = $pdb_below_mpi\n"
+		"end\n"
+		/* gdb has shown frame 0 already. */
+		"if $pdb_level > 0\n"
+		"frame\n"
 		"end\n",
 		MAX_FRAMES, MAX_FRAMES);
-	fputs(/* gdb has shown frame 0 already. */
-	      "if $pdb_level > 0\n"
-	      "frame\n"
-	      "end\n",
-	      out);
 }
 
 /* An inheritable descriptor of the script, or -1. */
@@ -81,7 +75,6 @@ static int make_script(pid_t pid)
 	copy = fd < 0 ? -1 : dup(fd);
 	out = copy < 0 ? NULL : fdopen(copy, "w");
 	if (out) {
-		put_quit(out);
 		put_script(out, maps);
 		fclose(out);
 	}

@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -34,32 +33,10 @@ struct watch {
 	bool was_free; /* seen going on, since then untraced: a stop is not gdb's */
 };
 
-/* One look at the main thread. */
-struct look {
-	char state;
-	bool is_traced;
-	uint64_t own;    /* signals that wait for this thread: gdb's SIGSTOP */
-	uint64_t shared; /* for the process, as kill() sends them: never gdb's */
-};
-
-static uint64_t read_field(const char *status, const char *name, int base)
+/* It is, or is about to be by a SIGSTOP for this thread, as gdb sends it, never for the process. */
+static bool stands(const struct procfs_status *status)
 {
-	const char *line = strstr(status, name);
-
-	return line ? strtoull(line + strlen(name), NULL, base) : 0;
-}
-
-static bool look_at(pid_t tid, struct look *ret)
-{
-	char *status = procfs_read(tid, "status", NULL);
-	const char *state = status ? strstr(status, "\nState:\t") : NULL;
-
-	if (state)
-		*ret = (struct look){
-			state[strlen("\nState:\t")], read_field(status, "\nTracerPid:", 10) != 0,
-			read_field(status, "\nSigPnd:", 16), read_field(status, "\nShdPnd:", 16)};
-	free(status);
-	return state;
+	return status->state == 'T' || status->pending & BIT(SIGSTOP);
 }
 
 static bool is_same(const struct gdb_guard_rank *rank)
@@ -69,17 +46,16 @@ static bool is_same(const struct gdb_guard_rank *rank)
 	return procfs_stat(rank->pid, 0, &now) == 0 && now.start_ticks == rank->start_ticks;
 }
 
-/* Any of its threads is, or is about to be by a SIGSTOP for this thread that it has not taken yet.
- */
+/* Any of its threads. */
 static bool is_stopped(pid_t pid)
 {
 	size_t num = 0;
 	pid_t *tids = procfs_threads(pid, &num);
-	struct look look;
+	struct procfs_status status;
 	bool ret = false;
 
 	for (size_t i = 0; tids && i < num && !ret; i++)
-		ret = look_at(tids[i], &look) && (look.state == 'T' || look.own & BIT(SIGSTOP));
+		ret = procfs_status(tids[i], &status) == 0 && stands(&status);
 	free(tids);
 	return ret;
 }
@@ -89,22 +65,22 @@ static bool is_stopped(pid_t pid)
  * to go on. */
 static void watch_rank(struct watch *watch)
 {
-	struct look look;
-	bool stands, is_left;
+	struct procfs_status status;
+	bool is_traced, is_left;
 
-	if (!look_at(watch->rank->pid, &look) || !is_same(watch->rank))
+	if (procfs_status(watch->rank->pid, &status) < 0 || !is_same(watch->rank))
 		return;
-	stands = look.state == 'T' || look.own & BIT(SIGSTOP);
-	is_left = !look.is_traced && watch->was_traced;
-	watch->was_traced = look.is_traced;
-	if (look.is_traced && look.shared & (STOPS | BIT(SIGCONT)))
-		watch->is_stopped = look.shared & STOPS;
+	is_traced = status.tracer != 0;
+	is_left = !is_traced && watch->was_traced;
+	watch->was_traced = is_traced;
+	if (is_traced && status.shared_pending & (STOPS | BIT(SIGCONT)))
+		watch->is_stopped = status.shared_pending & STOPS;
 	else if (is_left && watch->rank->was_stopped && watch->is_stopped)
 		kill(watch->rank->pid, SIGSTOP); /* gdb was told to detach, and stays */
-	else if (!look.is_traced)
-		watch->is_stopped = stands ? watch->is_stopped || watch->was_free
-					   : watch->is_stopped && !watch->was_free;
-	watch->was_free = !look.is_traced && (watch->was_free || !stands);
+	else if (!is_traced)
+		watch->is_stopped = stands(&status) ? watch->is_stopped || watch->was_free
+						    : watch->is_stopped && !watch->was_free;
+	watch->was_free = !is_traced && (watch->was_free || !stands(&status));
 }
 
 /* Until gdb has ended. Without its parent it ends soon by itself, unless it is busy, with the
@@ -120,10 +96,9 @@ static void wait_for_end(struct watch *watch, pid_t gdb, pid_t parent)
 		return;
 	while (ends[1].fd >= 0 && poll(ends, 2, WATCH_MS) == 0)
 		watch_rank(watch);
-	while (poll(ends, 1, ORPHAN_MS) == 0) {
+	while (poll(ends, 1, ORPHAN_MS) == 0)
 		if (procfs_stat(watch->rank->pid, 0, &stat) == 0 && stat.state == 't')
 			syscall(SYS_pidfd_send_signal, ends[0].fd, SIGKILL, NULL, 0);
-	}
 }
 
 /* Let the rank go on if gdb's SIGSTOP has stopped it, or is going to. What gdb held is let go of
@@ -143,11 +118,12 @@ static void let_go_on(const struct gdb_guard_rank *rank, int late_ms)
 /* One that its user had stopped before gdb came is stopped again. */
 static void stop_again(const struct gdb_guard_rank *rank)
 {
-	struct look look;
+	struct procfs_status status;
 
-	for (int ms = 0; ms <= LATE_STOP_MS && look_at(rank->pid, &look) && is_same(rank);
+	for (int ms = 0;
+	     ms <= LATE_STOP_MS && procfs_status(rank->pid, &status) == 0 && is_same(rank);
 	     ms += LOOK_MS) {
-		if (look.state == 'T')
+		if (status.state == 'T')
 			return;
 		if (ms == 0)
 			kill(rank->pid, SIGSTOP);
@@ -159,7 +135,7 @@ static void stop_again(const struct gdb_guard_rank *rank)
 static void guard_rank(const struct gdb_guard_rank *rank, pid_t gdb, pid_t parent)
 {
 	struct watch watch = {.rank = rank, .is_stopped = rank->was_stopped};
-	struct look last;
+	struct procfs_status last;
 	sigset_t all;
 
 	sigfillset(&all);
@@ -168,7 +144,7 @@ static void guard_rank(const struct gdb_guard_rank *rank, pid_t gdb, pid_t paren
 	close_range(0, ~0U, 0);
 	prctl(PR_SET_NAME, "pdb-gdb-guard");
 	wait_for_end(&watch, gdb, parent);
-	if (look_at(rank->pid, &last) && last.shared & STOPS)
+	if (procfs_status(rank->pid, &last) == 0 && last.shared_pending & STOPS)
 		watch.is_stopped = true;
 	if (!watch.is_stopped)
 		let_go_on(rank, getppid() == parent ? LATE_STOP_MS : ORPHAN_LATE_STOP_MS);

@@ -70,23 +70,19 @@ int gdb_order_decode(const uint8_t *payload, size_t length, struct gdb_order *re
 		.channel = head.channel,
 		.rows = head.rows,
 		.columns = head.columns,
+		.strings = strings,
 		.folder = strings[0],
-		.words = xcalloc(head.num_words + 1, sizeof(*strings)),
+		.words = strings + 1,
 		.num_words = head.num_words,
-		.environment = xcalloc(head.num_environment + 1, sizeof(*strings)),
+		.environment = strings + 1 + head.num_words,
 		.num_environment = head.num_environment,
 	};
-	memcpy(ret->words, strings + 1, head.num_words * sizeof(*strings));
-	memcpy(ret->environment, strings + 1 + head.num_words,
-	       head.num_environment * sizeof(*strings));
-	free(strings);
 	return 0;
 }
 
 void gdb_order_deinit(struct gdb_order *order)
 {
-	free(order->words);
-	free(order->environment);
+	free(order->strings);
 }
 
 /* Where gdb is found, what it speaks, and how its terminal is to be used. */
@@ -95,18 +91,22 @@ static const char *const variables[] = {
 	"LANG", "LANGUAGE",        "LC_ALL",     "LC_CTYPE", "LC_MESSAGES",
 };
 
+bool gdb_order_is_variable(const char *entry, const char *name)
+{
+	size_t length = strcspn(name, "=");
+
+	return strncmp(entry, name, length) == 0 && entry[length] == '=';
+}
+
 const char **gdb_order_environment(size_t *num_ret)
 {
 	size_t num_variables = sizeof(variables) / sizeof(variables[0]), num = 0;
 	const char **ret = xcalloc(num_variables, sizeof(*ret));
 
-	for (size_t i = 0; i < num_variables; i++) {
-		size_t length = strlen(variables[i]);
-
+	for (size_t i = 0; i < num_variables; i++)
 		for (char **entry = environ; *entry; entry++)
-			if (strncmp(*entry, variables[i], length) == 0 && (*entry)[length] == '=')
+			if (gdb_order_is_variable(*entry, variables[i]))
 				ret[num++] = *entry;
-	}
 	*num_ret = num;
 	return ret;
 }

@@ -20,14 +20,18 @@ struct gdb_order {
 	size_t num_words;
 	const char **environment; /* NAME=VALUE, of pdb's */
 	size_t num_environment;
+	const char **strings; /* of one that was decoded: what the lists are in */
 };
 
 void gdb_order_encode(const struct gdb_order *order, struct buffer *ret);
 
-/* -1: ERROR_FORMAT. The strings are in the payload, the arrays are the caller's: use deinit. */
+/* -1: ERROR_FORMAT. The texts are in the payload, the lists are the caller's: use deinit. */
 int gdb_order_decode(const uint8_t *payload, size_t length, struct gdb_order *ret,
 		     struct pdb_error *err);
 void gdb_order_deinit(struct gdb_order *order);
+
+/* Is NAME=VALUE the variable of that name (up to a "=" in it)? */
+bool gdb_order_is_variable(const char *entry, const char *name);
 
 /* The variables of this process that make gdb on another node what it would be here. The strings
  * are the environment's; the caller frees the array. */

@@ -44,16 +44,9 @@ static char *find_gdb(const struct gdb_order *order)
 	char *file = NULL;
 
 	for (size_t i = 0; !file && i < order->num_environment; i++)
-		if (strncmp(order->environment[i], "PATH=", 5) == 0)
+		if (gdb_order_is_variable(order->environment[i], "PATH"))
 			file = find_in(order->environment[i] + 5);
 	return file ? file : find_in(getenv("PATH"));
-}
-
-static bool is_same_variable(const char *a, const char *b)
-{
-	size_t length = strcspn(a, "=");
-
-	return strncmp(a, b, length) == 0 && b[length] == '=';
 }
 
 /* This process's environment with the order's on top; the strings are borrowed, the caller frees.
@@ -72,9 +65,9 @@ static const char **make_environment(const struct gdb_order *order)
 		bool is_replaced = false;
 
 		for (size_t k = 0; k < sizeof(removed) / sizeof(removed[0]); k++)
-			is_replaced |= is_same_variable(removed[k], environ[i]);
+			is_replaced |= gdb_order_is_variable(environ[i], removed[k]);
 		for (size_t k = 0; k < order->num_environment; k++)
-			is_replaced |= is_same_variable(order->environment[k], environ[i]);
+			is_replaced |= gdb_order_is_variable(environ[i], order->environment[k]);
 		if (!is_replaced)
 			ret[num++] = environ[i];
 	}
@@ -184,9 +177,17 @@ static int check_rank(pid_t rank, const struct gdb_order *order, struct gdb_proc
 	return 0;
 }
 
+static void close_if_open(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
 static int spawn(struct gdb_process *process, const char *file, const struct gdb_order *order,
 		 int *terminal_ret, int *errors_ret, struct pdb_error *err)
 {
+	const struct gdb_guard_rank rank = {process->rank, process->start_ticks,
+					    process->was_stopped};
 	int terminal = -1, there = -1, errors[2] = {-1, -1};
 	const char **env = make_environment(order);
 	pid_t parent = getpid(), pid = -1;
@@ -202,25 +203,18 @@ static int spawn(struct gdb_process *process, const char *file, const struct gdb
 		error_errno(err, "cannot start gdb");
 	gdb_call_deinit(&call);
 	free(env);
-	if (there >= 0)
-		close(there);
-	if (errors[1] >= 0)
-		close(errors[1]);
-	if (pid > 0) {
-		const struct gdb_guard_rank rank = {process->rank, process->start_ticks,
-						    process->was_stopped};
-
-		gdb_guard_start(&process->guard, &rank, pid);
-		process->pid = pid;
-		*terminal_ret = terminal;
-		*errors_ret = errors[0];
-		return 0;
+	close_if_open(there);
+	close_if_open(errors[1]);
+	if (pid < 0) {
+		close_if_open(terminal);
+		close_if_open(errors[0]);
+		return -1;
 	}
-	if (terminal >= 0)
-		close(terminal);
-	if (errors[0] >= 0)
-		close(errors[0]);
-	return -1;
+	gdb_guard_start(&process->guard, &rank, pid);
+	process->pid = pid;
+	*terminal_ret = terminal;
+	*errors_ret = errors[0];
+	return 0;
 }
 
 int gdb_process_start(struct gdb_process *process, pid_t rank, const struct gdb_order *order,
@@ -265,12 +259,9 @@ void gdb_process_check(struct gdb_process *process)
 /* A SIGINT has been sent to the process, and not taken by it. */
 static bool has_interrupt(pid_t pid)
 {
-	char *status = procfs_read(pid, "status", NULL);
-	const char *line = status ? strstr(status, "\nShdPnd:") : NULL;
-	uint64_t pending = line ? strtoull(line + strlen("\nShdPnd:"), NULL, 16) : 0;
+	struct procfs_status status;
 
-	free(status);
-	return pending >> (SIGINT - 1) & 1;
+	return procfs_status(pid, &status) == 0 && status.shared_pending >> (SIGINT - 1) & 1;
 }
 
 /* It is between Ctrl-C and what comes of it. */

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "attach/process/elf_symbol.h"
@@ -16,7 +15,9 @@
 /* Some file systems compress, or tell only later what they have stored. */
 #define LEAST_STORED ((uint64_t)16 << 20)
 
-int elf_symbol_open(pid_t pid, const struct maps_object *object)
+/* An object's file as the process sees it: /proc/PID/root/PATH, /proc/PID/exe for its executable
+ * if that has been replaced or deleted, or PATH. */
+static int open_object(pid_t pid, const struct maps_object *object)
 {
 	char path[PATH_MAX + 32];
 	struct stat status;
@@ -40,12 +41,12 @@ int elf_symbol_open(pid_t pid, const struct maps_object *object)
 /* Address minus ELF virtual address: the first segment begins where the object does. */
 static int load_bias(Elf *elf, uint64_t start, uint64_t *bias_ret)
 {
-	size_t num, i;
+	size_t num;
 	GElf_Phdr phdr;
 
 	if (elf_getphdrnum(elf, &num))
 		return -1;
-	for (i = 0; i < num; i++) {
+	for (size_t i = 0; i < num; i++) {
 		if (gelf_getphdr(elf, (int)i, &phdr) && phdr.p_type == PT_LOAD) {
 			*bias_ret = start - (phdr.p_vaddr - phdr.p_offset);
 			return 0;
@@ -66,12 +67,12 @@ static int find_in_section(Elf *elf, Elf_Scn *section, const char *name, GElf_Sy
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	GElf_Shdr header;
-	size_t i, num;
+	size_t num;
 
 	if (!data || !gelf_getshdr(section, &header) || !header.sh_entsize)
 		return -1;
 	num = data->d_size / header.sh_entsize;
-	for (i = 0; i < num && i < INT_MAX; i++) {
+	for (size_t i = 0; i < num && i < INT_MAX; i++) {
 		const char *text;
 		int type;
 
@@ -87,45 +88,70 @@ static int find_in_section(Elf *elf, Elf_Scn *section, const char *name, GElf_Sy
 	return -1;
 }
 
-static int find_in_file(Elf *elf, uint64_t stored, const char *name, GElf_Sym *ret)
+static int find_in_file(int fd, Elf *elf, GElf_Word type, const char *name, GElf_Sym *ret)
 {
-	static const GElf_Word types[] = {SHT_DYNSYM, SHT_SYMTAB};
-	Elf_Scn *section;
+	Elf_Scn *section = NULL;
+	uint64_t stored = LEAST_STORED;
+	struct stat status;
 	GElf_Shdr header;
-	size_t i;
 
-	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-		section = NULL;
-		while ((section = elf_nextscn(elf, section))) {
-			if (gelf_getshdr(section, &header) && header.sh_type == types[i] &&
-			    is_stored(section, stored) &&
-			    is_stored(elf_getscn(elf, header.sh_link), stored) &&
-			    !find_in_section(elf, section, name, ret))
-				return 0;
-		}
-	}
+	if (fstat(fd, &status) == 0)
+		stored += (uint64_t)status.st_blocks * 512;
+	while ((section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, &header) && header.sh_type == type &&
+		    is_stored(section, stored) &&
+		    is_stored(elf_getscn(elf, header.sh_link), stored) &&
+		    !find_in_section(elf, section, name, ret))
+			return 0;
 	return -1;
+}
+
+/* NULL, and the file is closed, if it is none. */
+static Elf *open_elf(int fd)
+{
+	Elf *elf;
+
+	if (fd < 0)
+		return NULL;
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf && elf_kind(elf) == ELF_K_ELF)
+		return elf;
+	elf_end(elf);
+	close(fd);
+	errno = ENOEXEC;
+	return NULL;
+}
+
+bool elf_symbol_is_exported(const char *path, const char *name)
+{
+	int fd = regular_file_open(AT_FDCWD, path, 0, NULL);
+	Elf *elf = open_elf(fd);
+	GElf_Sym symbol;
+	bool is_exported;
+
+	if (!elf)
+		return false;
+	is_exported = find_in_file(fd, elf, SHT_DYNSYM, name, &symbol) == 0;
+	elf_end(elf);
+	close(fd);
+	return is_exported;
 }
 
 int elf_symbol_find(pid_t pid, const struct maps_object *object, const char *name,
 		    uint64_t *address_ret, uint64_t *size_ret)
 {
-	int fd = elf_symbol_open(pid, object), error = ENOENT;
-	struct stat status;
+	int fd = open_object(pid, object), error = ENOENT;
+	Elf *elf = open_elf(fd);
 	GElf_Sym symbol;
 	uint64_t bias;
-	Elf *elf;
 
-	if (fd < 0)
+	if (!elf)
 		return -1;
-	if (fstat(fd, &status) < 0)
-		status.st_blocks = 0;
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!elf || elf_kind(elf) != ELF_K_ELF || load_bias(elf, object->start, &bias)) {
+	if (load_bias(elf, object->start, &bias)) {
 		error = ENOEXEC;
-	} else if (!find_in_file(elf, LEAST_STORED + (uint64_t)status.st_blocks * 512, name,
-				 &symbol)) {
+	} else if (!find_in_file(fd, elf, SHT_DYNSYM, name, &symbol) ||
+		   !find_in_file(fd, elf, SHT_SYMTAB, name, &symbol)) {
 		*address_ret = bias + symbol.st_value;
 		if (size_ret)
 			*size_ret = symbol.st_size;

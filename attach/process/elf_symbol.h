@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Where a running process has a global variable or function of a library or of its executable. */
+ * Symbols of libraries and executables: what they export, and where a running process has a global
+ * variable or function. */
 #ifndef PDB_ATTACH_ELF_SYMBOL_H
 #define PDB_ATTACH_ELF_SYMBOL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct maps_object;
 
-/* Open an object's file as the process sees it: /proc/PID/root/PATH, /proc/PID/exe for its
- * executable if that has been replaced or deleted, or PATH. Returns an fd; -1 with errno set. */
-int elf_symbol_open(pid_t pid, const struct maps_object *object);
+/* Does the library export a variable or function of that name itself? */
+bool elf_symbol_is_exported(const char *path, const char *name);
 
 /* The address of `name` in that process, looked up in .dynsym and .symtab of the object's file.
  * *size_ret (may be NULL) is its size in bytes. -1 with errno set: ENOENT if the object

@@ -10,6 +10,7 @@
 #include "attach/process/image.h"
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
+#include "model/arena.h"
 #include "model/job/modules.h"
 #include "model/xalloc.h"
 
@@ -23,18 +24,18 @@ struct key {
 	uint64_t device, inode;
 };
 
-struct image_private {
+struct entry {
+	struct image image; /* first: what callers have */
 	struct key key;
-	bool is_elf;
 	/* By page number from first_address on, in chunks; NULL: nothing of it was read yet. */
 	uint8_t ***chunks;
-	struct image image;
 	UT_hash_handle hh;
 };
 
 struct images {
 	struct modules *modules;
-	struct image_private *table;
+	struct arena *arena;
+	struct entry *table;
 };
 
 struct images *images_create(struct modules *modules)
@@ -42,38 +43,16 @@ struct images *images_create(struct modules *modules)
 	struct images *images = xcalloc(1, sizeof(*images));
 
 	images->modules = modules;
+	images->arena = arena_create();
 	return images;
-}
-
-static size_t num_chunks(const struct image *image)
-{
-	return image->size / PAGE / CHUNK + 1;
-}
-
-static void free_pages(struct image_private *entry)
-{
-	if (!entry->chunks)
-		return;
-	for (size_t i = 0; i < num_chunks(&entry->image); i++) {
-		for (size_t j = 0; entry->chunks[i] && j < CHUNK; j++)
-			free(entry->chunks[i][j]);
-		free(entry->chunks[i]);
-	}
-	free(entry->chunks);
 }
 
 void images_destroy(struct images *images)
 {
-	struct image_private *entry, *next;
-
 	if (!images)
 		return;
-	HASH_ITER(hh, images->table, entry, next)
-	{
-		HASH_DEL(images->table, entry);
-		free_pages(entry);
-		free(entry);
-	}
+	HASH_CLEAR(hh, images->table);
+	arena_destroy(images->arena);
 	free(images);
 }
 
@@ -101,9 +80,8 @@ static int measure(struct image *image, const ElfW(Phdr) * phdrs, size_t num)
 {
 	uint64_t end = 0;
 	bool is_first = true;
-	size_t i;
 
-	for (i = 0; i < num; i++) {
+	for (size_t i = 0; i < num; i++) {
 		if (phdrs[i].p_type != PT_LOAD)
 			continue;
 		if (is_first)
@@ -176,9 +154,8 @@ static void find_table(struct image *image, const struct memory *memory, uint64_
 		int32_t eh_frame;
 		uint32_t num_entries;
 	} header;
-	size_t i;
 
-	for (i = 0; i < num; i++) {
+	for (size_t i = 0; i < num; i++) {
 		if (phdrs[i].p_type != PT_GNU_EH_FRAME)
 			continue;
 		if (memory_get(memory, bias + phdrs[i].p_vaddr, &header, sizeof(header)) ||
@@ -191,18 +168,17 @@ static void find_table(struct image *image, const struct memory *memory, uint64_
 	}
 }
 
-static void fill(struct images *images, struct image_private *entry, const struct memory *memory,
-		 const struct maps_object *object)
+static int fill(struct images *images, struct image *image, const struct memory *memory,
+		const struct maps_object *object)
 {
 	ElfW(Phdr) phdrs[MAX_PHDRS];
 	uint8_t build_id[BUILD_ID_MAX];
-	struct image *image = &entry->image;
 	struct module *module;
 	size_t num, length;
 	uint64_t bias;
 
 	if (read_headers(memory, object->start, phdrs, &num) || measure(image, phdrs, num))
-		return;
+		return -1;
 	bias = object->start - image->first_address;
 	length = build_id_of(memory, bias, phdrs, num, build_id);
 	find_table(image, memory, bias, phdrs, num);
@@ -211,8 +187,7 @@ static void fill(struct images *images, struct image_private *entry, const struc
 	module = modules_get(images->modules, image->module);
 	if (!module->example_pid)
 		module->example_pid = memory->pid;
-	image->private = entry;
-	entry->is_elf = true;
+	return 0;
 }
 
 ssize_t image_build_id(const struct memory *memory, uint64_t start, uint8_t build_id[BUILD_ID_MAX])
@@ -244,20 +219,17 @@ ssize_t image_file_build_id(const struct memory *file, uint8_t build_id[BUILD_ID
 struct image *images_get(struct images *images, const struct memory *memory,
 			 const struct maps_object *object)
 {
-	struct key key = {object->device, object->inode};
-	struct image_private *entry;
+	struct entry *entry, new = {.key = {object->device, object->inode}};
 
-	HASH_FIND(hh, images->table, &key, sizeof(key), entry);
+	HASH_FIND(hh, images->table, &new.key, sizeof(new.key), entry);
 	if (!entry) {
-		entry = xcalloc(1, sizeof(*entry));
-		entry->key = key;
-		fill(images, entry, memory, object);
-		/* It may have failed because the process is ending, so ask the next one again. */
-		if (!entry->is_elf) {
-			free(entry);
+		/* It may fail because the process is ending, so the next one is asked again. */
+		if (fill(images, &new.image, memory, object))
 			return NULL;
-		}
-		HASH_ADD(hh, images->table, key, sizeof(key), entry);
+		entry = arena_alloc(images->arena, sizeof(*entry));
+		*entry = new;
+		entry->image.arena = images->arena;
+		HASH_ADD(hh, images->table, key, sizeof(entry->key), entry);
 	}
 	return &entry->image;
 }
@@ -266,23 +238,23 @@ int image_read_word(struct image *image, const struct memory *memory, uint64_t b
 		    uint64_t address, uint64_t *ret)
 {
 	uint64_t offset = address - image->first_address, number = offset / PAGE;
-	struct image_private *entry = image->private;
-	uint8_t **page;
+	struct entry *entry = (struct entry *)image;
+	uint8_t ***chunk, **page, bytes[PAGE];
 
 	if (address < image->first_address || offset >= image->size || offset % 8)
 		return -1;
 	if (!entry->chunks)
-		entry->chunks = xcalloc(num_chunks(image), sizeof(*entry->chunks));
-	if (!entry->chunks[number / CHUNK])
-		entry->chunks[number / CHUNK] = xcalloc(CHUNK, sizeof(uint8_t *));
-	page = &entry->chunks[number / CHUNK][number % CHUNK];
+		entry->chunks = arena_array(image->arena, image->size / PAGE / CHUNK + 1,
+					    sizeof(*entry->chunks));
+	chunk = &entry->chunks[number / CHUNK];
+	if (!*chunk)
+		*chunk = arena_array(image->arena, CHUNK, sizeof(**chunk));
+	page = &(*chunk)[number % CHUNK];
 	if (!*page) {
-		*page = xmalloc(PAGE);
-		if (memory_get(memory, bias + (address & ~(uint64_t)(PAGE - 1)), *page, PAGE)) {
-			free(*page);
-			*page = NULL;
+		if (memory_get(memory, bias + (address & ~(uint64_t)(PAGE - 1)), bytes, PAGE))
 			return -1;
-		}
+		*page = arena_alloc(image->arena, PAGE);
+		memcpy(*page, bytes, PAGE);
 	}
 	memcpy(ret, *page + offset % PAGE, sizeof(*ret));
 	return 0;

@@ -11,6 +11,7 @@
 
 #include "model/job/modules.h"
 
+struct arena;
 struct maps_object;
 struct memory;
 
@@ -22,7 +23,7 @@ struct image {
 	uint64_t eh_frame_hdr; /* ELF virtual addresses */
 	uint64_t eh_table;
 	uint64_t num_entries;
-	struct image_private *private;
+	struct arena *arena; /* that it is in */
 };
 
 /* The build-id of the object that begins at `start`: its length, 0 if it has none; -1 if its

@@ -6,6 +6,7 @@
 #include <sys/sysmacros.h>
 
 #include "attach/process/maps.h"
+#include "attach/process/memory.h"
 #include "attach/process/procfs.h"
 #include "model/xalloc.h"
 
@@ -116,17 +117,10 @@ struct maps *maps_create(void)
 struct maps *maps_parse(char *text)
 {
 	struct maps *maps = maps_create();
+	char *line;
 
-	while (*text) {
-		char *end = strchrnul(text, '\n');
-		bool is_last = !*end;
-
-		*end = '\0';
-		parse_line(maps, text);
-		if (is_last)
-			break;
-		text = end + 1;
-	}
+	while ((line = strsep(&text, "\n")))
+		parse_line(maps, line);
 	return maps;
 }
 
@@ -150,11 +144,9 @@ struct maps *maps_read(pid_t pid)
 
 void maps_destroy(struct maps *maps)
 {
-	size_t i;
-
 	if (!maps)
 		return;
-	for (i = 0; i < maps->num_objects; i++)
+	for (size_t i = 0; i < maps->num_objects; i++)
 		free(maps->objects[i].path);
 	free(maps->objects);
 	free(maps->ranges);
@@ -163,29 +155,16 @@ void maps_destroy(struct maps *maps)
 
 const struct maps_range *maps_find(const struct maps *maps, uint64_t address)
 {
-	size_t low = 0, high = maps->num_ranges;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (maps->ranges[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == maps->num_ranges || address < maps->ranges[low].start)
-		return NULL;
-	return &maps->ranges[low];
+	return memory_find_range(maps->ranges, maps->num_ranges, sizeof(*maps->ranges), address);
 }
 
 const struct maps_object *maps_find_object(const struct maps *maps, const char *prefix)
 {
 	size_t i, length = strlen(prefix);
 
-	for (i = 0; i < maps->num_objects; i++) {
+	for (i = 0; i < maps->num_objects; i++)
 		if (!strncmp(maps_base(maps->objects[i].path), prefix, length))
 			return &maps->objects[i];
-	}
 	return NULL;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "attach/process/memory.h"
+#include "model/sorted.h"
 
 #define PAGE 4096
 #define MAX_PLACES 512 /* that one system call reads: no more than IOV_MAX */
@@ -30,14 +31,8 @@ static ssize_t read_through_file(pid_t pid, uint64_t address, void *buffer, size
 	n = pread(fd, buffer, size, (off_t)address);
 	saved = errno;
 	close(fd);
-	errno = saved;
-	if (n < 0 && errno == EIO)
-		errno = EFAULT;
-	if (n == 0) {
-		errno = ESRCH;
-		return -1;
-	}
-	return n;
+	errno = n == 0 ? ESRCH : saved == EIO ? EFAULT : saved;
+	return n > 0 ? n : -1;
 }
 
 ssize_t memory_read(pid_t pid, uint64_t address, void *buffer, size_t size)
@@ -137,4 +132,17 @@ int memory_get_each(const struct memory *memory, const uint64_t *addresses, size
 		}
 	}
 	return 0;
+}
+
+static int ends_before(const void *address, const void *range)
+{
+	return ((const uint64_t *)range)[1] <= *(const uint64_t *)address;
+}
+
+const void *memory_find_range(const void *ranges, size_t num, size_t size, uint64_t address)
+{
+	size_t i = sorted_first(&address, ranges, num, size, ends_before);
+	const void *range = (const char *)ranges + i * size;
+
+	return i < num && *(const uint64_t *)range <= address ? range : NULL;
 }

@@ -18,37 +18,26 @@
 
 static char *read_all(const char *path, size_t *size_ret)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t size = 0, capacity = 4096;
-	char *text;
-	ssize_t n;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), saved;
+	size_t size = 0, capacity = 1024;
+	char *text = NULL;
+	ssize_t n = -1;
 
 	if (fd < 0)
 		return NULL;
-	text = xmalloc(capacity);
-	for (;;) {
-		if (size + 1 >= capacity) {
-			if (capacity >= MAX_FILE)
-				break;
-			capacity *= 4;
-			text = xreallocarray(text, capacity, 1);
-		}
-		n = read(fd, text + size, capacity - 1 - size);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			int saved = errno;
-
-			free(text);
-			close(fd);
-			errno = saved;
-			return NULL;
-		}
-		if (n == 0)
-			break;
-		size += (size_t)n;
-	}
+	do {
+		if (n < 0 || size + 1 >= capacity)
+			text = xreallocarray(text, capacity *= 4, 1);
+		n = TEMP_FAILURE_RETRY(read(fd, text + size, capacity - 1 - size));
+		size += n > 0 ? (size_t)n : 0;
+	} while (n > 0 && size < MAX_FILE - 1);
+	saved = errno;
 	close(fd);
+	if (n < 0) {
+		free(text);
+		errno = saved;
+		return NULL;
+	}
 	text[size] = '\0';
 	if (size_ret)
 		*size_ret = size;
@@ -100,25 +89,17 @@ bad:
 
 int procfs_stat(pid_t pid, pid_t tid, struct procfs_stat *ret)
 {
-	char path[64], text[1024];
-	ssize_t n;
-	int fd;
+	char name[64] = "stat", *text;
+	int result;
 
 	if (tid)
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)tid);
-	else
-		snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+		snprintf(name, sizeof(name), "task/%d/stat", (int)tid);
+	text = procfs_read(pid, name, NULL);
+	if (!text)
 		return -1;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (n <= 0) {
-		errno = ESRCH;
-		return -1;
-	}
-	text[n] = '\0';
-	return parse_stat(text, ret);
+	result = parse_stat(text, ret);
+	free(text);
+	return result;
 }
 
 /* Why there is nothing to be known of it. */
@@ -156,51 +137,52 @@ bool procfs_has_ended(pid_t pid, uint64_t start_ticks)
 	return procfs_look(pid, start_ticks, &stat, &err) < 0 && err.code == ERROR_GONE;
 }
 
-static bool status_number(const char *text, const char *key, int field, long *ret)
+/* The value behind a key in the text of a status file; NULL: it has none. */
+static const char *status_value(const char *text, const char *key)
 {
 	const char *at = strstr(text, key);
 
-	if (!at)
-		return false;
-	at += strlen(key);
-	for (; field > 0; field--) {
-		at += strspn(at, " \t");
-		at += strcspn(at, " \t\n");
-	}
-	*ret = strtol(at, NULL, 10);
-	return true;
-}
-
-/* "Uid: 1000 1000 1000 1000": the real, effective, saved and file system's user. */
-static bool status_users(const char *text, struct procfs_status *ret)
-{
-	long uids[4];
-
-	for (int i = 0; i < 4; i++)
-		if (!status_number(text, "\nUid:", i, &uids[i]))
-			return false;
-	ret->uid = ret->owner = (uid_t)uids[1];
-	for (int i = 0; i < 4 && ret->owner == geteuid(); i++)
-		ret->owner = (uid_t)uids[i];
-	return true;
+	return at ? at + strlen(key) : NULL;
 }
 
 int procfs_status(pid_t pid, struct procfs_status *ret)
 {
 	char *text = procfs_read(pid, "status", NULL);
-	long tracer, tgid;
+	const char *uids, *state, *tracer, *tgid, *pending, *shared, *numbers;
+	unsigned uid[4];
 
 	if (!text)
 		return -1;
-	if (!status_users(text, ret) || !status_number(text, "\nTracerPid:", 0, &tracer) ||
-	    !status_number(text, "\nTgid:", 0, &tgid)) {
+	uids = status_value(text, "\nUid:");
+	state = status_value(text, "\nState:\t");
+	tracer = status_value(text, "\nTracerPid:");
+	tgid = status_value(text, "\nTgid:");
+	pending = status_value(text, "\nSigPnd:");
+	shared = status_value(text, "\nShdPnd:");
+	/* "Uid: 1000 1000 1000 1000": the real, effective, saved and file system's user. */
+	if (!uids || sscanf(uids, "%u %u %u %u", &uid[0], &uid[1], &uid[2], &uid[3]) != 4 ||
+	    !state || !tracer || !tgid || !pending || !shared) {
 		free(text);
 		errno = ESRCH;
 		return -1;
 	}
+	*ret = (struct procfs_status){
+		.own = pid,
+		.uid = uid[1],
+		.owner = uid[1],
+		.state = *state,
+		.tracer = (pid_t)strtol(tracer, NULL, 10),
+		.tgid = (pid_t)strtol(tgid, NULL, 10),
+		.pending = strtoull(pending, NULL, 16),
+		.shared_pending = strtoull(shared, NULL, 16),
+	};
+	for (int i = 0; i < 4 && ret->owner == geteuid(); i++)
+		ret->owner = uid[i];
+	/* "\t1234\t17\n": the last. */
+	numbers = status_value(text, "\nNSpid:");
+	while (numbers && *numbers == '\t')
+		ret->own = (pid_t)strtol(numbers, (char **)&numbers, 10);
 	free(text);
-	ret->tracer = (pid_t)tracer;
-	ret->tgid = (pid_t)tgid;
 	return 0;
 }
 
@@ -245,14 +227,13 @@ bool procfs_executable(pid_t pid, char *buffer, size_t size)
 void procfs_command(pid_t pid, char *buffer, size_t size)
 {
 	struct procfs_stat stat;
-	size_t length, i;
+	size_t length;
 	char *text = procfs_read(pid, "cmdline", &length);
 
 	if (text && length > 0) {
-		for (i = 0; i + 1 < length; i++) {
+		for (size_t i = 0; i + 1 < length; i++)
 			if ((unsigned char)text[i] < ' ')
 				text[i] = ' ';
-		}
 		snprintf(buffer, size, "%s", text);
 	} else if (!procfs_stat(pid, 0, &stat)) {
 		snprintf(buffer, size, "[%s]", stat.comm);
@@ -269,27 +250,44 @@ static int compare_stat(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-struct procfs_stat *procfs_list(size_t *num_ret)
+/* The numbers that are names in a directory of /proc, behind `first` if that is not 0. The caller
+ * frees; NULL with errno set. */
+static pid_t *list_numbers(const char *path, pid_t first, size_t *num_ret)
 {
-	struct procfs_stat *list = NULL;
-	size_t num = 0, capacity = 0;
+	size_t num = 0, capacity = 16;
 	struct dirent *entry;
-	DIR *dir = opendir("/proc");
+	DIR *dir = opendir(path);
+	pid_t *list;
 
-	while (dir && (entry = readdir(dir))) {
+	if (!dir)
+		return NULL;
+	list = xmalloc(capacity * sizeof(*list));
+	if (first)
+		list[num++] = first;
+	while ((entry = readdir(dir))) {
 		char *end;
-		long pid = strtol(entry->d_name, &end, 10);
+		pid_t pid = (pid_t)strtol(entry->d_name, &end, 10);
 
-		if (*end || pid <= 0)
+		if (*end || pid <= 0 || pid == first)
 			continue;
 		list = xgrow(list, num, &capacity, sizeof(*list));
-		if (!procfs_stat((pid_t)pid, 0, &list[num]))
-			num++;
+		list[num++] = pid;
 	}
-	if (dir)
-		closedir(dir);
-	if (num)
-		qsort(list, num, sizeof(*list), compare_stat);
+	closedir(dir);
+	*num_ret = num;
+	return list;
+}
+
+struct procfs_stat *procfs_list(size_t *num_ret)
+{
+	size_t num_pids = 0, num = 0;
+	pid_t *pids = list_numbers("/proc", 0, &num_pids);
+	struct procfs_stat *list = xcalloc(num_pids + 1, sizeof(*list));
+
+	for (size_t i = 0; i < num_pids; i++)
+		num += !procfs_stat(pids[i], 0, &list[num]);
+	free(pids);
+	qsort(list, num, sizeof(*list), compare_stat);
 	*num_ret = num;
 	return list;
 }
@@ -303,29 +301,10 @@ const struct procfs_stat *procfs_find(const struct procfs_stat *list, size_t num
 
 pid_t *procfs_threads(pid_t pid, size_t *num_ret)
 {
-	size_t num = 1, capacity = 16;
-	struct dirent *entry;
 	char path[64];
-	pid_t *tids;
-	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = opendir(path);
-	if (!dir)
-		return NULL;
-	tids = xmalloc(capacity * sizeof(*tids));
-	tids[0] = pid;
-	while ((entry = readdir(dir))) {
-		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
-
-		if (tid <= 0 || tid == pid)
-			continue;
-		tids = xgrow(tids, num, &capacity, sizeof(*tids));
-		tids[num++] = tid;
-	}
-	closedir(dir);
-	*num_ret = num;
-	return tids;
+	return list_numbers(path, pid, num_ret);
 }
 
 void procfs_user_name(uid_t uid, char *buffer, size_t size)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What /proc says of a process. Everything here can be gone a moment later, and says so with -1 or
- * NULL and errno: ENOENT or ESRCH for a process that ended, EACCES for somebody else's. */
+ * NULL and errno: ENOENT or ESRCH for a process that ended, EACCES for somebody else's.
+ *
+ * Beside it: maps.c and memory.c have a process' mappings and memory, image.c the programs and
+ * libraries in it, elf_symbol.c where their variables are, elf_needed.c what a program loads. */
 #ifndef PDB_ATTACH_PROCFS_H
 #define PDB_ATTACH_PROCFS_H
 
@@ -33,13 +36,17 @@ int procfs_look(pid_t pid, uint64_t start_ticks, struct procfs_stat *ret, struct
 /* Sure that it has, with all of its threads. */
 bool procfs_has_ended(pid_t pid, uint64_t start_ticks);
 
-/* The numbers in /proc/PID/status. */
+/* What /proc/PID/status has, also of a thread. */
 struct procfs_status {
 	uid_t uid;    /* effective */
 	uid_t owner;  /* the same, or where that is this process's: a real, saved or file system's
 		       * user that is not */
 	pid_t tracer; /* 0: none */
+	pid_t own;    /* the number by which it knows itself, in its pid namespace */
 	pid_t tgid;   /* differs from the pid asked for if that is a thread's */
+	char state;   /* as in struct procfs_stat */
+	/* Signals that wait for this thread, and for the process, as kill() sends them. */
+	uint64_t pending, shared_pending;
 };
 
 int procfs_status(pid_t pid, struct procfs_status *ret);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
+#include "attach/queues/mpi_libraries.h"
 #include "attach/queues/mpi_queues.h"
-#include "attach/queues/mpich_queues.h"
-#include "attach/queues/openmpi_queues.h"
-#include "attach/queues/openmpi_ucx.h"
 #include "model/xalloc.h"
 
 /* Those that may be: which way Open MPI sends is seen only when it does. */
@@ -40,9 +38,9 @@ void mpi_queues_destroy(struct mpi_queues *queues)
 {
 	if (!queues)
 		return;
-	openmpi_queues_destroy(queues->openmpi);
-	openmpi_ucx_destroy(queues->openmpi_ucx);
-	mpich_queues_destroy(queues->mpich);
+	free(queues->openmpi);
+	free(queues->openmpi_ucx);
+	free(queues->mpich);
 	free(queues);
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The message queues of a rank, of whatever MPI library it has. */
+ * The message queues of a rank, of whatever MPI library it has: mpi_libraries.h has those that are
+ * known. Open MPI's objects are in openmpi_objects.c, its own protocol in openmpi_queues.c; what
+ * UCX holds is in ucx_tags.c, and becomes queues in ucx_queues.c by what the library above says of
+ * tags (openmpi_ucx.c, mpich_queues.c). */
 #ifndef PDB_ATTACH_MPI_QUEUES_H
 #define PDB_ATTACH_MPI_QUEUES_H
 

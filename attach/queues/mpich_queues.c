@@ -4,8 +4,9 @@
 
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
-#include "attach/queues/mpich_queues.h"
+#include "attach/queues/mpi_libraries.h"
 #include "attach/queues/ucx_queues.h"
+#include "model/arena.h"
 #include "model/job/message_queues.h"
 #include "model/xalloc.h"
 
@@ -51,19 +52,9 @@ struct comm_object {
 	char name[64]; /* its first bytes */
 };
 
-/* How ranks of the other side (of an intra-communicator: of its own) become processes. */
-enum map_mode {
-	MAP_DIRECT,
-	MAP_DIRECT_INTRA,
-	MAP_OFFSET,
-	MAP_OFFSET_INTRA,
-	MAP_STRIDE,
-	MAP_STRIDE_INTRA,
-	MAP_BLOCKS,
-	MAP_BLOCKS_INTRA,
-	MAP_TABLE,
-	MAP_TABLE_INTRA,
-};
+/* How ranks of the other side (of an intra-communicator: of its own) become processes: half of the
+ * mode, which is odd for intra-communicators. */
+enum map_way { MAP_DIRECT, MAP_OFFSET, MAP_STRIDE, MAP_BLOCKS, MAP_TABLE };
 
 struct rank_map {
 	int32_t mode;
@@ -115,11 +106,6 @@ struct mpich_queues *mpich_queues_create(const struct memory *memory, const stru
 	queues = xmalloc(sizeof(*queues));
 	*queues = found;
 	return queues;
-}
-
-void mpich_queues_destroy(struct mpich_queues *queues)
-{
-	free(queues);
 }
 
 /* ---- Finding ---- */
@@ -204,6 +190,7 @@ struct comm {
 
 struct reader {
 	struct mpich_queues *q;
+	struct arena *arena;
 	struct comm *comms; /* by context */
 	size_t num_comms, comms_capacity;
 	size_t num_objects; /* that were looked at, each of which may be no communicator now */
@@ -226,7 +213,8 @@ static bool read_comm(struct reader *r, uint64_t address, uint32_t handle)
 	if (comm.map.size <= 0 || comm.map.size > MAX_RANKS ||
 	    comm.map.size != comm.object.remote_size)
 		return true;
-	r->comms = xgrow(r->comms, r->num_comms, &r->comms_capacity, sizeof(*r->comms));
+	r->comms =
+		arena_grow(r->arena, r->comms, r->num_comms, &r->comms_capacity, sizeof(*r->comms));
 	r->comms[r->num_comms++] = comm;
 	return true;
 }
@@ -256,25 +244,26 @@ static bool read_comms(struct reader *r)
 	const struct mpich_queues *q = r->q;
 	struct pool pool;
 	uint64_t *blocks;
-	bool is_good = get(q, q->pool, &pool, sizeof(pool)) && is_pool(q, &pool) &&
-		       pool.num_blocks <= MAX_BLOCKS && pool.num_available <= pool.num_objects;
 
-	for (uint32_t i = 0; i < NUM_BUILTIN && is_good; i++)
-		is_good = read_comm(r, q->builtin + i * pool.size, HANDLE_BUILTIN + i);
-	for (uint32_t i = 0; is_good && pool.num_objects && i < pool.num_direct; i++)
-		is_good = read_comm(r, pool.direct + i * pool.size, HANDLE_DIRECT + i);
-	if (!is_good)
+	if (!get(q, q->pool, &pool, sizeof(pool)) || !is_pool(q, &pool) ||
+	    pool.num_blocks > MAX_BLOCKS || pool.num_available > pool.num_objects)
 		return false;
-	blocks = xcalloc(pool.num_blocks + 1, sizeof(*blocks));
-	is_good =
-		!pool.num_blocks || get(q, pool.blocks, blocks, pool.num_blocks * sizeof(*blocks));
-	for (uint32_t i = 0; i < pool.num_blocks && is_good; i++)
-		is_good = read_block(r, blocks[i], i,
-				     NUM_BUILTIN + pool.num_objects - pool.num_available);
-	free(blocks);
-	if (is_good && r->num_comms)
+	for (uint32_t i = 0; i < NUM_BUILTIN; i++)
+		if (!read_comm(r, q->builtin + i * pool.size, HANDLE_BUILTIN + i))
+			return false;
+	for (uint32_t i = 0; pool.num_objects && i < pool.num_direct; i++)
+		if (!read_comm(r, pool.direct + i * pool.size, HANDLE_DIRECT + i))
+			return false;
+	blocks = arena_array(r->arena, pool.num_blocks, sizeof(*blocks));
+	if (pool.num_blocks && !get(q, pool.blocks, blocks, pool.num_blocks * sizeof(*blocks)))
+		return false;
+	for (uint32_t i = 0; i < pool.num_blocks; i++)
+		if (!read_block(r, blocks[i], i,
+				NUM_BUILTIN + pool.num_objects - pool.num_available))
+			return false;
+	if (r->num_comms)
 		qsort(r->comms, r->num_comms, sizeof(*r->comms), compare_contexts);
-	return is_good;
+	return true;
 }
 
 static struct comm *find_comm(const struct reader *r, uint16_t context)
@@ -292,27 +281,22 @@ static int32_t rank_of(const struct reader *r, const struct comm *comm, int32_t 
 	int64_t rank = -1;
 	int32_t from_table;
 
-	switch ((enum map_mode)map->mode) {
+	switch ((enum map_way)((uint32_t)map->mode / 2)) {
 	case MAP_DIRECT:
-	case MAP_DIRECT_INTRA:
 		rank = in_comm;
 		break;
 	case MAP_OFFSET:
-	case MAP_OFFSET_INTRA:
 		rank = (int64_t)in_comm + map->offset;
 		break;
 	case MAP_STRIDE:
-	case MAP_STRIDE_INTRA:
 		rank = (int64_t)in_comm * map->stride + map->offset;
 		break;
 	case MAP_BLOCKS:
-	case MAP_BLOCKS_INTRA:
 		if (map->block > 0)
 			rank = (int64_t)(in_comm / map->block) * map->stride +
 			       in_comm % map->block + map->offset;
 		break;
 	case MAP_TABLE:
-	case MAP_TABLE_INTRA:
 		if (get(r->q, map->processes + (uint64_t)in_comm * sizeof(from_table), &from_table,
 			sizeof(from_table)))
 			rank = from_table;
@@ -363,13 +347,13 @@ static bool read_ranks(void *library, const struct ucx_member *members, size_t n
 struct message_queues *mpich_queues_read(struct mpich_queues *queues)
 {
 	static const struct ucx_meaning meaning = {take, describe, read_ranks};
-	struct reader r = {.q = queues};
+	struct reader r = {.q = queues, .arena = arena_create()};
 	struct message_queues *ret = NULL;
 
 	/* A new session of MPI may have a new worker. */
 	if (ucx_place_is_known(&queues->place, &queues->memory, find, queues) && read_comms(&r))
 		ret = ucx_queues_read(&queues->memory, &queues->place.worker, r.num_comms, &meaning,
-				      &r);
-	free(r.comms);
+				      &r, r.arena);
+	arena_destroy(r.arena);
 	return ret;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 #include <string.h>
 
 #include "attach/process/elf_symbol.h"
 #include "attach/process/maps.h"
 #include "attach/queues/openmpi_objects.h"
+#include "model/arena.h"
 #include "model/job/message_queues.h"
-#include "model/xalloc.h"
 
 #define MAX_COMMS 16384 /* more are not read */
 
@@ -130,8 +129,8 @@ static void read_name(const struct openmpi *openmpi, uint64_t address, char name
 }
 
 /* False only if it looks as nothing that is known. */
-static bool read_comm(struct openmpi *openmpi, struct openmpi_comms *comms, uint32_t number,
-		      uint64_t address)
+static bool read_comm(struct openmpi *openmpi, struct arena *arena, struct openmpi_comms *comms,
+		      uint32_t number, uint64_t address)
 {
 	const struct openmpi_layout *layout = comms->layout;
 	uint8_t object[OPENMPI_MAX_OBJECT];
@@ -146,7 +145,8 @@ static bool read_comm(struct openmpi *openmpi, struct openmpi_comms *comms, uint
 		if (!layout || !openmpi_get(openmpi, address, object, layout->comm_size))
 			return false;
 	}
-	comms->list = xgrow(comms->list, comms->num, &comms->capacity, sizeof(*comms->list));
+	comms->list =
+		arena_grow(arena, comms->list, comms->num, &comms->capacity, sizeof(*comms->list));
 	comm = &comms->list[comms->num++];
 	comm->number = number;
 	comm->pml = openmpi_word_at(object, layout->comm_pml);
@@ -158,12 +158,11 @@ static bool read_comm(struct openmpi *openmpi, struct openmpi_comms *comms, uint
 	return true;
 }
 
-bool openmpi_read_comms(struct openmpi *openmpi, struct openmpi_comms *comms)
+bool openmpi_read_comms(struct openmpi *openmpi, struct arena *arena, struct openmpi_comms *comms)
 {
 	uint8_t array[MAX_ARRAY];
 	uint64_t *addresses;
 	uint32_t num;
-	bool is_good;
 
 	*comms = (struct openmpi_comms){.num = 0};
 	if (!openmpi_get(openmpi, openmpi->communicators, array, openmpi->array_size) ||
@@ -172,13 +171,14 @@ bool openmpi_read_comms(struct openmpi *openmpi, struct openmpi_comms *comms)
 	num = openmpi_half_at(array, openmpi->array_size - ARRAY_SIZE);
 	if (num > MAX_COMMS)
 		return false;
-	addresses = xcalloc(num, sizeof(*addresses));
-	is_good = openmpi_get(openmpi, openmpi_word_at(array, openmpi->array_size - ARRAY_ELEMENTS),
-			      addresses, num * sizeof(*addresses));
-	for (uint32_t i = 0; i < num && is_good; i++)
-		is_good = !addresses[i] || read_comm(openmpi, comms, i, addresses[i]);
-	free(addresses);
-	return is_good && comms->num > 0;
+	addresses = arena_array(arena, num, sizeof(*addresses));
+	if (!openmpi_get(openmpi, openmpi_word_at(array, openmpi->array_size - ARRAY_ELEMENTS),
+			 addresses, num * sizeof(*addresses)))
+		return false;
+	for (uint32_t i = 0; i < num; i++)
+		if (addresses[i] && !read_comm(openmpi, arena, comms, i, addresses[i]))
+			return false;
+	return comms->num > 0;
 }
 
 /* ---- Processes ---- */
@@ -197,24 +197,27 @@ bool openmpi_read_job(struct openmpi *openmpi, const struct openmpi_layout *layo
 	return true;
 }
 
-bool openmpi_read_ranks(struct openmpi *openmpi, const struct openmpi_layout *layout,
-			const uint64_t *addresses, size_t num, int32_t *ranks)
+int32_t *openmpi_read_ranks(struct openmpi *openmpi, struct arena *arena,
+			    const struct openmpi_layout *layout, const uint64_t *addresses,
+			    size_t num)
 {
 	size_t name = layout->proc_name, size = name + 2 * sizeof(uint32_t);
-	uint8_t *objects = xcalloc(num + 1, size);
+	uint8_t *objects = arena_array(arena, num, size);
+	int32_t *ranks = arena_array(arena, num, sizeof(*ranks));
 	uint32_t job;
-	bool is_good = openmpi_read_job(openmpi, layout, &job) &&
-		       !memory_get_each(&openmpi->memory, addresses, num, objects, size);
 
-	for (size_t i = 0; i < num && is_good; i++) {
+	if (!openmpi_read_job(openmpi, layout, &job) ||
+	    memory_get_each(&openmpi->memory, addresses, num, objects, size))
+		return NULL;
+	for (size_t i = 0; i < num; i++) {
 		const uint8_t *object = objects + i * size;
 		uint32_t number = openmpi_half_at(object, name + sizeof(uint32_t));
 
-		is_good = openmpi_is_a(openmpi, object, OPENMPI_PROC) && number < OPENMPI_MAX_RANKS;
+		if (!openmpi_is_a(openmpi, object, OPENMPI_PROC) || number >= OPENMPI_MAX_RANKS)
+			return NULL;
 		/* Numbers are those of a job. */
 		ranks[i] =
 			openmpi_half_at(object, name) == job ? (int32_t)number : MESSAGE_OTHER_PEER;
 	}
-	free(objects);
-	return is_good;
+	return ranks;
 }

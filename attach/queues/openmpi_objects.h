@@ -12,6 +12,7 @@
 
 #include "attach/process/memory.h"
 
+struct arena;
 struct maps;
 
 enum openmpi_class {
@@ -74,7 +75,7 @@ struct openmpi_comm {
 
 struct openmpi_comms {
 	const struct openmpi_layout *layout;
-	struct openmpi_comm *list; /* by number; the caller frees it */
+	struct openmpi_comm *list; /* by number */
 	size_t num, capacity;
 };
 
@@ -91,15 +92,16 @@ bool openmpi_has_name(const struct openmpi *openmpi, const struct openmpi_class_
 /* Is that an object of this kind, as its first word says? The class is then known. */
 bool openmpi_is_a(struct openmpi *openmpi, const void *object, enum openmpi_class kind);
 
-/* As of now. False if there are none, or they look as nothing that is known; the list is to be
- * freed all the same. */
-bool openmpi_read_comms(struct openmpi *openmpi, struct openmpi_comms *comms);
+/* As of now, in the arena. False if there are none, or they look as nothing that is known. */
+bool openmpi_read_comms(struct openmpi *openmpi, struct arena *arena, struct openmpi_comms *comms);
 
 /* The number of the job that this process is of. */
 bool openmpi_read_job(struct openmpi *openmpi, const struct openmpi_layout *layout,
 		      uint32_t *job_ret);
-/* The job's rank that each address' process has, or MESSAGE_OTHER_PEER. False if one is none. */
-bool openmpi_read_ranks(struct openmpi *openmpi, const struct openmpi_layout *layout,
-			const uint64_t *addresses, size_t num, int32_t *ranks);
+/* The job's rank that each address' process has, or MESSAGE_OTHER_PEER, in the arena. NULL if one is
+ * none. */
+int32_t *openmpi_read_ranks(struct openmpi *openmpi, struct arena *arena,
+			    const struct openmpi_layout *layout, const uint64_t *addresses,
+			    size_t num);
 
 #endif

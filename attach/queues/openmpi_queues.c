@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "attach/process/memory.h"
+#include "attach/queues/mpi_libraries.h"
 #include "attach/queues/openmpi_objects.h"
-#include "attach/queues/openmpi_queues.h"
+#include "model/arena.h"
 #include "model/job/message_queues.h"
 #include "model/xalloc.h"
 
@@ -64,11 +65,6 @@ struct openmpi_queues *openmpi_queues_create(const struct memory *memory, const 
 	return NULL;
 }
 
-void openmpi_queues_destroy(struct openmpi_queues *queues)
-{
-	free(queues);
-}
-
 static bool get(const struct openmpi_queues *q, uint64_t address, void *buffer, size_t size)
 {
 	return openmpi_get(&q->openmpi, address, buffer, size);
@@ -105,11 +101,16 @@ static bool find_request_size(struct openmpi_queues *q, uint64_t receive)
 
 /* ---- Communicators ---- */
 
+/* A list of receives, or of unexpected messages. */
+struct queue {
+	struct list list;
+	uint64_t address;
+};
+
 /* A communicator, and where its queues are. */
 struct comm {
 	char name[OPENMPI_NAME_SIZE]; /* maybe without an end */
-	struct list wild;
-	uint64_t wild_address;
+	struct queue wild;
 	uint64_t peers; /* the array of them */
 	uint64_t num_peers;
 	uint32_t index; /* in the result; UINT32_MAX: not there yet */
@@ -117,17 +118,18 @@ struct comm {
 
 /* What one has of a peer, or of any peer: then there are only receives. */
 struct peer {
+	uint64_t address; /* of the object; 0: any peer */
 	size_t comm;
 	int32_t in_comm; /* rank there; ANY_SOURCE */
 	int32_t rank;    /* in the job */
 	uint32_t sent;
 	uint16_t arrived;
-	struct list receives, unexpected;
-	uint64_t receives_address, unexpected_address;
+	struct queue receives, unexpected;
 };
 
 struct reader {
 	struct openmpi_queues *q;
+	struct arena *arena;
 	const struct openmpi_layout *layout;
 	struct comm *comms;
 	size_t num_comms;
@@ -136,6 +138,15 @@ struct reader {
 	struct message_queues *ret;
 	size_t comms_in_ret, receives_capacity, unexpected_capacity, pairs_capacity;
 };
+
+/* The one at `offset` of an object. */
+static bool take_queue(struct openmpi *openmpi, const uint8_t *object, uint64_t address,
+		       size_t offset, struct queue *ret)
+{
+	memcpy(&ret->list, object + offset, sizeof(ret->list));
+	ret->address = address + offset;
+	return openmpi_is_a(openmpi, &ret->list, OPENMPI_LIST);
+}
 
 /* False only if it looks as if it was changed meanwhile, or as nothing that is known. */
 static bool read_comm(struct reader *r, const struct openmpi_comm *from)
@@ -151,25 +162,24 @@ static bool read_comm(struct reader *r, const struct openmpi_comm *from)
 		return false;
 	comm = &r->comms[r->num_comms++];
 	memcpy(comm->name, from->name, sizeof(comm->name));
-	memcpy(&comm->wild, pml + layout->wild_receives, sizeof(comm->wild));
-	comm->wild_address = from->pml + layout->wild_receives;
 	comm->peers = openmpi_word_at(pml, layout->peers);
 	comm->num_peers = openmpi_word_at(pml, layout->num_peers);
 	comm->index = UINT32_MAX;
-	return openmpi_is_a(openmpi, &comm->wild, OPENMPI_LIST);
+	return take_queue(openmpi, pml, from->pml, layout->wild_receives, &comm->wild);
 }
 
 static bool read_comms(struct reader *r)
 {
 	struct openmpi_comms comms;
-	bool is_good = openmpi_read_comms(&r->q->openmpi, &comms);
 
+	if (!openmpi_read_comms(&r->q->openmpi, r->arena, &comms))
+		return false;
 	r->layout = comms.layout;
-	r->comms = xcalloc(comms.num + 1, sizeof(*r->comms));
-	for (size_t i = 0; i < comms.num && is_good; i++)
-		is_good = !comms.list[i].pml || read_comm(r, &comms.list[i]);
-	free(comms.list);
-	return is_good && r->num_comms > 0;
+	r->comms = arena_array(r->arena, comms.num, sizeof(*r->comms));
+	for (size_t i = 0; i < comms.num; i++)
+		if (comms.list[i].pml && !read_comm(r, &comms.list[i]))
+			return false;
+	return r->num_comms > 0;
 }
 
 /* ---- Peers ---- */
@@ -178,85 +188,72 @@ static struct peer *add_peer(struct reader *r, size_t comm, int32_t in_comm)
 {
 	struct peer *peer;
 
-	r->peers = xgrow(r->peers, r->num_peers, &r->peers_capacity, sizeof(*r->peers));
+	r->peers =
+		arena_grow(r->arena, r->peers, r->num_peers, &r->peers_capacity, sizeof(*r->peers));
 	peer = &r->peers[r->num_peers++];
 	*peer = (struct peer){.comm = comm, .in_comm = in_comm, .rank = MESSAGE_ANY_PEER};
 	return peer;
 }
 
-static void take_peer(const struct openmpi_layout *layout, const uint8_t *object, uint64_t address,
-		      struct peer *peer)
+static bool take_peer(struct reader *r, const uint8_t *object, struct peer *peer)
 {
+	const struct openmpi_layout *layout = r->layout;
+	struct openmpi *openmpi = &r->q->openmpi;
 	uint16_t expected;
 
+	if (!openmpi_is_a(openmpi, object, OPENMPI_PEER) ||
+	    !has_size(r->q, OPENMPI_PEER, layout->peer_size))
+		return false;
 	memcpy(&expected, object + layout->expected, sizeof(expected));
 	peer->arrived = (uint16_t)(expected - 1); /* the first one has the number 1 */
 	peer->sent = openmpi_half_at(object, layout->sent);
-	memcpy(&peer->receives, object + layout->receives, sizeof(peer->receives));
-	memcpy(&peer->unexpected, object + layout->unexpected, sizeof(peer->unexpected));
-	peer->receives_address = address + layout->receives;
-	peer->unexpected_address = address + layout->unexpected;
+	return take_queue(openmpi, object, peer->address, layout->receives, &peer->receives) &&
+	       take_queue(openmpi, object, peer->address, layout->unexpected, &peer->unexpected);
 }
 
-static bool read_ranks(struct reader *r, const uint64_t *addresses, struct peer *peers, size_t num)
-{
-	int32_t *ranks = xcalloc(num + 1, sizeof(*ranks));
-	bool is_good = openmpi_read_ranks(&r->q->openmpi, r->layout, addresses, num, ranks);
-
-	for (size_t i = 0; i < num && is_good; i++)
-		peers[i].rank = ranks[i];
-	free(ranks);
-	return is_good;
-}
-
-/* addresses: of the objects of the last `num` peers. */
-static bool read_peers_at(struct reader *r, const uint64_t *addresses, size_t num)
+/* What the objects of `num` peers say. */
+static bool read_objects(struct reader *r, struct peer *peers, size_t num)
 {
 	const struct openmpi_layout *layout = r->layout;
-	struct openmpi_queues *q = r->q;
-	struct peer *peers = r->peers + r->num_peers - num;
-	uint8_t *objects = xcalloc(num, layout->peer_size);
-	uint64_t *procs = xcalloc(num, sizeof(*procs));
-	bool is_good =
-		!memory_get_each(&q->openmpi.memory, addresses, num, objects, layout->peer_size);
+	struct openmpi *openmpi = &r->q->openmpi;
+	uint8_t *objects = arena_array(r->arena, num, layout->peer_size);
+	uint64_t *addresses = arena_array(r->arena, num, sizeof(*addresses));
+	const int32_t *ranks;
 
-	for (size_t i = 0; i < num && is_good; i++) {
+	for (size_t i = 0; i < num; i++)
+		addresses[i] = peers[i].address;
+	if (memory_get_each(&openmpi->memory, addresses, num, objects, layout->peer_size))
+		return false;
+	for (size_t i = 0; i < num; i++) {
 		const uint8_t *object = objects + i * layout->peer_size;
 
-		is_good = openmpi_is_a(&q->openmpi, object, OPENMPI_PEER) &&
-			  has_size(q, OPENMPI_PEER, layout->peer_size);
-		if (!is_good)
-			break;
-		take_peer(layout, object, addresses[i], &peers[i]);
-		procs[i] = openmpi_word_at(object, layout->peer_proc);
-		is_good = openmpi_is_a(&q->openmpi, &peers[i].receives, OPENMPI_LIST) &&
-			  openmpi_is_a(&q->openmpi, &peers[i].unexpected, OPENMPI_LIST);
+		if (!take_peer(r, object, &peers[i]))
+			return false;
+		addresses[i] = openmpi_word_at(object, layout->peer_proc);
 	}
-	is_good = is_good && read_ranks(r, procs, peers, num);
-	free(procs);
-	free(objects);
-	return is_good;
+	ranks = openmpi_read_ranks(openmpi, r->arena, layout, addresses, num);
+	for (size_t i = 0; ranks && i < num; i++)
+		peers[i].rank = ranks[i];
+	return ranks;
 }
 
 /* Of one communicator: its members are in an array, with NULL for those that nothing went to or
  * came from. */
-static bool add_members(struct reader *r, size_t comm, uint64_t **addresses, size_t *num,
-			size_t *capacity)
+static bool add_members(struct reader *r, size_t comm)
 {
 	const struct comm *from = &r->comms[comm];
-	uint64_t *members = xcalloc(from->num_peers, sizeof(*members));
-	bool is_good = get(r->q, from->peers, members, from->num_peers * sizeof(*members));
+	uint64_t *members = arena_array(r->arena, from->num_peers, sizeof(*members));
 
-	for (size_t i = 0; i < from->num_peers && is_good; i++) {
+	if (from->num_peers && !get(r->q, from->peers, members, from->num_peers * sizeof(*members)))
+		return false;
+	for (size_t i = 0; i < from->num_peers; i++) {
 		if (!members[i])
 			continue;
-		is_good = *num < MAX_PAIRS;
-		add_peer(r, comm, (int32_t)i);
-		*addresses = xgrow(*addresses, *num, capacity, sizeof(**addresses));
-		(*addresses)[(*num)++] = members[i];
+		if (r->num_peers - r->num_comms >= MAX_PAIRS)
+			return false;
+		add_peer(r, comm, (int32_t)i)->address = members[i];
 	}
-	free(members);
-	return is_good;
+	return true;
 }
 
 static int compare_peers(const void *a, const void *b)
@@ -272,27 +269,19 @@ static int compare_peers(const void *a, const void *b)
 
 static bool read_peers(struct reader *r)
 {
-	uint64_t *addresses = NULL, total = 0;
-	size_t num = 0, capacity = 0;
-	bool is_good = true;
+	uint64_t total = 0;
 
+	for (size_t i = 0; i < r->num_comms; i++)
+		add_peer(r, i, ANY_SOURCE)->receives = r->comms[i].wild;
 	for (size_t i = 0; i < r->num_comms; i++) {
-		struct peer *any = add_peer(r, i, ANY_SOURCE);
-
-		any->receives = r->comms[i].wild;
-		any->receives_address = r->comms[i].wild_address;
-	}
-	for (size_t i = 0; i < r->num_comms && is_good; i++) {
-		is_good =
-			r->comms[i].num_peers <= MAX_MEMBERS - total &&
-			(!r->comms[i].num_peers || add_members(r, i, &addresses, &num, &capacity));
+		if (r->comms[i].num_peers > MAX_MEMBERS - total || !add_members(r, i))
+			return false;
 		total += r->comms[i].num_peers;
 	}
-	is_good = is_good && read_peers_at(r, addresses, num);
-	free(addresses);
-	if (is_good)
-		qsort(r->peers, r->num_peers, sizeof(*r->peers), compare_peers);
-	return is_good;
+	if (!read_objects(r, r->peers + r->num_comms, r->num_peers - r->num_comms))
+		return false;
+	qsort(r->peers, r->num_peers, sizeof(*r->peers), compare_peers);
+	return true;
 }
 
 /* ---- Queues ---- */
@@ -367,9 +356,9 @@ static bool read_item(struct reader *r, const struct peer *peer, bool is_receive
 static bool read_list(struct reader *r, const struct peer *peer, bool is_receives,
 		      struct queued_message **messages, size_t *num, size_t *capacity)
 {
-	const struct list *list = is_receives ? &peer->receives : &peer->unexpected;
-	uint64_t end =
-		(is_receives ? peer->receives_address : peer->unexpected_address) + LIST_SENTINEL;
+	const struct queue *queue = is_receives ? &peer->receives : &peer->unexpected;
+	const struct list *list = &queue->list;
+	uint64_t end = queue->address + LIST_SENTINEL;
 	uint64_t previous = end, at = list->sentinel.next, count = 0;
 
 	while (at != end) {
@@ -412,27 +401,27 @@ static bool read_peer_queues(struct reader *r, const struct peer *peer)
 	return true;
 }
 
-static struct message_queues *read_once(struct openmpi_queues *queues)
+static bool read_all(struct reader *r)
 {
-	struct reader r = {.q = queues, .ret = message_queues_create()};
-	bool is_good = read_comms(&r) && read_peers(&r);
-
-	for (size_t i = 0; i < r.num_peers && is_good; i++)
-		is_good = read_peer_queues(&r, &r.peers[i]);
-	if (!is_good) {
-		message_queues_destroy(r.ret);
-		r.ret = NULL;
-	}
-	free(r.comms);
-	free(r.peers);
-	return r.ret;
+	if (!read_comms(r) || !read_peers(r))
+		return false;
+	for (size_t i = 0; i < r->num_peers; i++)
+		if (!read_peer_queues(r, &r->peers[i]))
+			return false;
+	return true;
 }
 
 struct message_queues *openmpi_queues_read(struct openmpi_queues *queues)
 {
-	struct message_queues *ret = NULL;
+	for (int i = 0; i < TRIES; i++) {
+		struct reader r = {
+			.q = queues, .arena = arena_create(), .ret = message_queues_create()};
+		bool is_good = read_all(&r);
 
-	for (int i = 0; i < TRIES && !ret; i++)
-		ret = read_once(queues);
-	return ret;
+		arena_destroy(r.arena);
+		if (is_good)
+			return r.ret;
+		message_queues_destroy(r.ret);
+	}
+	return NULL;
 }

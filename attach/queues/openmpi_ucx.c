@@ -4,9 +4,10 @@
 
 #include "attach/process/elf_symbol.h"
 #include "attach/process/maps.h"
+#include "attach/queues/mpi_libraries.h"
 #include "attach/queues/openmpi_objects.h"
-#include "attach/queues/openmpi_ucx.h"
 #include "attach/queues/ucx_queues.h"
+#include "model/arena.h"
 #include "model/job/message_queues.h"
 #include "model/xalloc.h"
 
@@ -65,15 +66,11 @@ struct openmpi_ucx *openmpi_ucx_create(const struct memory *memory, const struct
 	return queues;
 }
 
-void openmpi_ucx_destroy(struct openmpi_ucx *queues)
-{
-	free(queues);
-}
-
 /* ---- Communicators ---- */
 
 struct reader {
 	struct openmpi_ucx *q;
+	struct arena *arena;
 	struct openmpi_comms all;
 	struct comm *comms; /* those that have members, by number */
 	size_t num_comms;
@@ -102,28 +99,31 @@ static bool read_comms(struct reader *r)
 	uint64_t *addresses;
 	uint8_t *groups;
 	size_t size, num = 0;
-	bool is_good = openmpi_read_comms(&r->q->openmpi, &r->all);
 
-	if (!is_good)
+	if (!openmpi_read_comms(&r->q->openmpi, r->arena, &r->all))
 		return false;
 	list = r->all.list;
 	size = r->all.layout->group_size;
-	r->comms = xcalloc(r->all.num, sizeof(*r->comms));
-	addresses = xcalloc(r->all.num, sizeof(*addresses));
-	groups = xcalloc(r->all.num, size);
+	r->comms = arena_array(r->arena, r->all.num, sizeof(*r->comms));
+	addresses = arena_array(r->arena, r->all.num, sizeof(*addresses));
+	groups = arena_array(r->arena, r->all.num, size);
 	for (size_t i = 0; i < r->all.num; i++) {
-		is_good = is_good && !list[i].pml;
+		if (list[i].pml)
+			return false;
 		/* One that is just being made may have none yet. */
 		if (list[i].group)
 			addresses[num++] = list[i].group;
 	}
-	is_good = is_good && !memory_get_each(&r->q->openmpi.memory, addresses, num, groups, size);
-	num = 0;
-	for (size_t i = 0; i < r->all.num && is_good; i++)
-		is_good = !list[i].group || take_group(r, &list[i], groups + num++ * size);
-	free(groups);
-	free(addresses);
-	return is_good && r->num_comms > 0;
+	if (memory_get_each(&r->q->openmpi.memory, addresses, num, groups, size))
+		return false;
+	for (size_t i = 0; i < r->all.num; i++) {
+		if (!list[i].group)
+			continue;
+		if (!take_group(r, &list[i], groups))
+			return false;
+		groups += size;
+	}
+	return r->num_comms > 0;
 }
 
 static int compare_number(const void *key, const void *comm)
@@ -182,47 +182,34 @@ static int32_t rank_of_name(uint64_t word, uint32_t job)
 	return own == job && number < OPENMPI_MAX_RANKS ? (int32_t)number : MESSAGE_OTHER_PEER;
 }
 
-/* procs: what each has in its group, an address or a name. */
-static bool read_ranks_of(struct openmpi *openmpi, const struct openmpi_layout *layout,
-			  const uint64_t *procs, size_t num, int32_t *ranks)
-{
-	uint64_t *addresses = xcalloc(num + 1, sizeof(*addresses));
-	int32_t *of_addresses = xcalloc(num + 1, sizeof(*of_addresses));
-	size_t num_addresses = 0;
-	uint32_t job;
-	bool is_good;
-
-	for (size_t i = 0; i < num; i++)
-		if (!is_name(procs[i]))
-			addresses[num_addresses++] = procs[i];
-	is_good = openmpi_read_job(openmpi, layout, &job) &&
-		  openmpi_read_ranks(openmpi, layout, addresses, num_addresses, of_addresses);
-	num_addresses = 0;
-	for (size_t i = 0; i < num && is_good; i++)
-		ranks[i] = is_name(procs[i]) ? rank_of_name(procs[i], job)
-					     : of_addresses[num_addresses++];
-	free(of_addresses);
-	free(addresses);
-	return is_good;
-}
-
 static bool read_ranks(void *library, const struct ucx_member *members, size_t num, int32_t *ranks)
 {
 	struct reader *r = library;
 	struct openmpi *openmpi = &r->q->openmpi;
-	uint64_t *addresses = xcalloc(num + 1, sizeof(*addresses));
-	uint64_t *procs = xcalloc(num + 1, sizeof(*procs));
-	bool is_good;
+	uint64_t *addresses = arena_array(r->arena, num, sizeof(*addresses));
+	/* What each has in its group, an address or a name. */
+	uint64_t *procs = arena_array(r->arena, num, sizeof(*procs));
+	const int32_t *of_addresses;
+	size_t num_addresses = 0;
+	uint32_t job;
 
+	if (!num)
+		return true;
 	for (size_t i = 0; i < num; i++)
 		addresses[i] = r->comms[members[i].comm].members +
 			       (uint64_t)members[i].in_comm * sizeof(*procs);
-	is_good = !num ||
-		  (!memory_get_each(&openmpi->memory, addresses, num, procs, sizeof(*procs)) &&
-		   read_ranks_of(openmpi, r->all.layout, procs, num, ranks));
-	free(procs);
-	free(addresses);
-	return is_good;
+	if (memory_get_each(&openmpi->memory, addresses, num, procs, sizeof(*procs)))
+		return false;
+	for (size_t i = 0; i < num; i++)
+		if (!is_name(procs[i]))
+			addresses[num_addresses++] = procs[i];
+	of_addresses =
+		openmpi_read_ranks(openmpi, r->arena, r->all.layout, addresses, num_addresses);
+	if (!of_addresses || !openmpi_read_job(openmpi, r->all.layout, &job))
+		return false;
+	for (size_t i = 0; i < num; i++)
+		ranks[i] = is_name(procs[i]) ? rank_of_name(procs[i], job) : *of_addresses++;
+	return true;
 }
 
 /* ---- Reading ---- */
@@ -239,27 +226,20 @@ static bool find(void *library, struct ucx_worker *ret)
 	return is_found;
 }
 
-static struct message_queues *read_once(struct openmpi_ucx *q)
-{
-	static const struct ucx_meaning meaning = {take, describe, read_ranks};
-	struct reader r = {.q = q};
-	struct message_queues *ret = NULL;
-
-	if (read_comms(&r))
-		ret = ucx_queues_read(&q->openmpi.memory, &q->place.worker, r.num_comms, &meaning,
-				      &r);
-	free(r.all.list);
-	free(r.comms);
-	return ret;
-}
-
 struct message_queues *openmpi_ucx_read(struct openmpi_ucx *queues)
 {
+	static const struct ucx_meaning meaning = {take, describe, read_ranks};
 	struct message_queues *ret = NULL;
 
 	if (!ucx_place_is_known(&queues->place, &queues->openmpi.memory, find, queues))
 		return NULL;
-	for (int i = 0; i < TRIES && !ret; i++)
-		ret = read_once(queues);
+	for (int i = 0; i < TRIES && !ret; i++) {
+		struct reader r = {.q = queues, .arena = arena_create()};
+
+		if (read_comms(&r))
+			ret = ucx_queues_read(&queues->openmpi.memory, &queues->place.worker,
+					      r.num_comms, &meaning, &r, r.arena);
+		arena_destroy(r.arena);
+	}
 	return ret;
 }

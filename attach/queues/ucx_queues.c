@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "attach/queues/ucx_queues.h"
+#include "model/arena.h"
 #include "model/job/message_queues.h"
 #include "model/xalloc.h"
 
@@ -26,6 +27,7 @@ struct items {
 };
 
 struct maker {
+	struct arena *arena;
 	const struct ucx_meaning *meaning;
 	void *library;
 	struct comm *comms;
@@ -39,14 +41,14 @@ struct maker {
 
 static void add_member(struct maker *m, struct ucx_member member)
 {
-	m->members = xgrow(m->members, m->num_members, &m->members_capacity, sizeof(*m->members));
+	m->members = arena_grow(m->arena, m->members, m->num_members, &m->members_capacity,
+				sizeof(*m->members));
 	m->members[m->num_members++] = member;
 }
 
-/* The caller frees. */
 static struct items take_all(struct maker *m, const struct ucx_tag *tags, size_t num)
 {
-	struct items items = {.list = xcalloc(num + 1, sizeof(*items.list))};
+	struct items items = {.list = arena_array(m->arena, num, sizeof(*items.list))};
 
 	for (size_t i = 0; i < num; i++) {
 		struct item *item = &items.list[items.num];
@@ -92,7 +94,7 @@ static bool read_ranks(struct maker *m)
 		for (uint32_t j = 0;
 		     has_members_of_any(&m->comms[i]) && j < m->comms[i].described.size; j++)
 			add_member(m, (struct ucx_member){i, (int32_t)j});
-	m->ranks = xcalloc(m->num_members + 1, sizeof(*m->ranks));
+	m->ranks = arena_array(m->arena, m->num_members, sizeof(*m->ranks));
 	return m->meaning->read_ranks(m->library, m->members, m->num_members, m->ranks);
 }
 
@@ -154,49 +156,37 @@ static void put_pairs(const struct maker *m, const int32_t *ranks, struct messag
 	}
 }
 
-static struct message_queues *make(struct maker *m, const struct ucx_tags *tags)
-{
-	struct items receives = take_all(m, tags->receives, tags->num_receives);
-	struct items unexpected = take_all(m, tags->messages, tags->num_messages);
-	struct message_queues *ret = message_queues_create();
-
-	put_comms(m, ret);
-	if (read_ranks(m)) {
-		const int32_t *ranks = m->ranks;
-
-		ret->num_posted = tags->num_posted;
-		ret->num_receives = receives.num;
-		ret->receives = put_messages(m, &receives, &ranks);
-		ret->num_unexpected = unexpected.num;
-		ret->unexpected = put_messages(m, &unexpected, &ranks);
-		put_pairs(m, ranks, ret);
-	} else {
-		message_queues_destroy(ret);
-		ret = NULL;
-	}
-	free(receives.list);
-	free(unexpected.list);
-	return ret;
-}
-
 struct message_queues *ucx_queues_read(const struct memory *memory, const struct ucx_worker *worker,
 				       size_t num_comms, const struct ucx_meaning *meaning,
-				       void *library)
+				       void *library, struct arena *arena)
 {
-	struct maker m = {.meaning = meaning, .library = library, .num_comms = num_comms};
-	struct ucx_tags *tags = ucx_tags_read(memory, worker);
-	struct message_queues *ret = NULL;
+	struct maker m = {
+		.meaning = meaning, .library = library, .num_comms = num_comms, .arena = arena};
+	const struct ucx_tags *tags = ucx_tags_read(memory, worker, arena);
+	struct items receives, unexpected;
+	struct message_queues *ret;
+	const int32_t *ranks;
 
-	if (tags) {
-		m.comms = xcalloc(num_comms + 1, sizeof(*m.comms));
-		for (size_t i = 0; i < num_comms; i++)
-			m.comms[i].index = UINT32_MAX;
-		ret = make(&m, tags);
+	if (!tags)
+		return NULL;
+	m.comms = arena_array(arena, num_comms, sizeof(*m.comms));
+	for (size_t i = 0; i < num_comms; i++)
+		m.comms[i].index = UINT32_MAX;
+	receives = take_all(&m, tags->receives, tags->num_receives);
+	unexpected = take_all(&m, tags->messages, tags->num_messages);
+	ret = message_queues_create();
+	put_comms(&m, ret);
+	if (!read_ranks(&m)) {
+		message_queues_destroy(ret);
+		return NULL;
 	}
-	ucx_tags_destroy(tags);
-	free(m.comms);
-	free(m.members);
-	free(m.ranks);
+	ranks = m.ranks;
+	ret->num_posted = tags->num_posted;
+	ret->num_receives = receives.num;
+	ret->receives = put_messages(&m, &receives, &ranks);
+	ret->num_unexpected = unexpected.num;
+	ret->unexpected = put_messages(&m, &unexpected, &ranks);
+	put_pairs(&m, ranks, ret);
 	return ret;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The message queues of an MPI library that gives its messages to UCX: of what UCX has
- * (ucx_tags.h) and what the library says that the tags mean. */
+ * The message queues of an MPI library that gives its messages to UCX (libucp): of what UCX has, and
+ * what the library says that the tags mean. Read from memory while the process runs, without debug
+ * information: where UCX has its queues is found by what they look like. */
 #ifndef PDB_ATTACH_UCX_QUEUES_H
 #define PDB_ATTACH_UCX_QUEUES_H
 
@@ -8,11 +9,51 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "attach/queues/ucx_tags.h"
-
+struct arena;
 struct memory;
 struct message_queues;
 struct queued_comm;
+
+/* ---- What UCX has (ucx_tags.c) ----
+ * Receives that no message has met and messages that no receive has met, each with a tag of 64 bits
+ * that means what the MPI library above makes of it. */
+
+struct ucx_tag {
+	uint64_t tag;
+	uint64_t mask; /* bits of the tag that a message must have; of a message all */
+	/* among the receives, or among the messages: earlier ones have lower numbers */
+	uint64_t number;
+};
+
+/* A worker: what receives messages, with their queues. */
+struct ucx_worker {
+	uint64_t address;
+	uint64_t matching; /* where the queues begin */
+	uint64_t variable; /* address of the word that points to it */
+};
+
+struct ucx_tags {
+	struct ucx_tag *receives;
+	size_t num_receives;
+	struct ucx_tag *messages;
+	size_t num_messages;
+	uint64_t num_posted; /* receives that ever waited */
+};
+
+/* Look for the worker that the variables of an MPI library, words[num] at `address`, point to.
+ * False: there is none (yet), or too much that looks like one. */
+bool ucx_worker_find(const struct memory *memory, uint64_t address, const uint64_t *words,
+		     size_t num, struct ucx_worker *ret);
+
+/* Does the library still point to it? It may have made another one since. */
+bool ucx_worker_is_current(const struct memory *memory, const struct ucx_worker *worker);
+
+/* As of now, in the arena. NULL if it is no worker any more, of a version that is not known, holds
+ * very much, or changes too fast to be read. */
+struct ucx_tags *ucx_tags_read(const struct memory *memory, const struct ucx_worker *worker,
+			       struct arena *arena);
+
+/* ---- What that means (ucx_queues.c) ---- */
 
 /* Somebody in a communicator. */
 struct ucx_member {
@@ -41,7 +82,7 @@ struct ucx_meaning {
  * The caller destroys. */
 struct message_queues *ucx_queues_read(const struct memory *memory, const struct ucx_worker *worker,
 				       size_t num_comms, const struct ucx_meaning *meaning,
-				       void *library);
+				       void *library, struct arena *arena);
 
 /* What is known of where a library's worker is; at first all is 0. */
 struct ucx_place {

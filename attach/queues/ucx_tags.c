@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "attach/process/memory.h"
-#include "attach/queues/ucx_tags.h"
+#include "attach/queues/ucx_queues.h"
+#include "model/arena.h"
 #include "model/xalloc.h"
 
 /* More than that is not read. */
@@ -184,6 +185,7 @@ struct reader {
 	const struct ucx_worker *worker;
 	const struct receive_layout *layout; /* NULL: not known yet */
 	struct matching matching;
+	struct arena *arena;
 	struct ucx_tags *ret;
 	size_t receives_capacity, messages_capacity;
 };
@@ -228,8 +230,8 @@ static bool read_queue(struct reader *r, const struct queue_head *queue, uint64_
 		    tag.number >= r->matching.next_number ||
 		    (bucket < HASH_SIZE && (tag.mask != ALL_BITS || hash_of(tag.tag) != bucket)))
 			return false;
-		ret->receives = xgrow(ret->receives, ret->num_receives, &r->receives_capacity,
-				      sizeof(*ret->receives));
+		ret->receives = arena_grow(r->arena, ret->receives, ret->num_receives,
+					   &r->receives_capacity, sizeof(*ret->receives));
 		ret->receives[ret->num_receives++] = tag;
 		if (at == queue->last)
 			return true;
@@ -240,15 +242,15 @@ static bool read_queue(struct reader *r, const struct queue_head *queue, uint64_
 
 static bool read_receives(struct reader *r)
 {
-	struct request_queue *queues = xcalloc(HASH_SIZE, sizeof(*queues));
-	bool is_good = get(r, r->matching.receives, queues, HASH_SIZE * sizeof(*queues)) &&
-		       read_queue(r, &r->matching.wildcard.queue, r->worker->matching, HASH_SIZE);
+	struct request_queue *queues = arena_array(r->arena, HASH_SIZE, sizeof(*queues));
 
-	for (size_t i = 0; i < HASH_SIZE && is_good; i++)
-		is_good = read_queue(r, &queues[i].queue,
-				     r->matching.receives + i * sizeof(*queues), i);
-	free(queues);
-	return is_good;
+	if (!get(r, r->matching.receives, queues, HASH_SIZE * sizeof(*queues)) ||
+	    !read_queue(r, &r->matching.wildcard.queue, r->worker->matching, HASH_SIZE))
+		return false;
+	for (size_t i = 0; i < HASH_SIZE; i++)
+		if (!read_queue(r, &queues[i].queue, r->matching.receives + i * sizeof(*queues), i))
+			return false;
+	return true;
 }
 
 /* The ring of its hash value: the head of that is known if it is the first or the last one
@@ -279,8 +281,8 @@ static bool read_messages(struct reader *r)
 		    !get(r, at - offsetof(struct message, all), &message, sizeof(message)) ||
 		    message.all.previous != previous || !is_in_its_ring(r, &message))
 			return false;
-		ret->messages = xgrow(ret->messages, ret->num_messages, &r->messages_capacity,
-				      sizeof(*ret->messages));
+		ret->messages = arena_grow(r->arena, ret->messages, ret->num_messages,
+					   &r->messages_capacity, sizeof(*ret->messages));
 		ret->messages[ret->num_messages] =
 			(struct ucx_tag){message.tag, ALL_BITS, ret->num_messages};
 		ret->num_messages++;
@@ -290,35 +292,21 @@ static bool read_messages(struct reader *r)
 	return previous == r->matching.all.previous;
 }
 
-static struct ucx_tags *read_once(const struct memory *memory, const struct ucx_worker *worker)
+struct ucx_tags *ucx_tags_read(const struct memory *memory, const struct ucx_worker *worker,
+			       struct arena *arena)
 {
-	struct reader r = {.memory = memory, .worker = worker, .ret = xcalloc(1, sizeof(*r.ret))};
-	struct matching after;
+	for (int i = 0; i < TRIES; i++) {
+		struct reader r = {.memory = memory, .worker = worker, .arena = arena};
+		struct matching after;
 
-	if (get(&r, worker->matching, &r.matching, sizeof(r.matching)) && read_receives(&r) &&
-	    read_messages(&r) && get(&r, worker->matching, &after, sizeof(after)) &&
-	    !memcmp(&after, &r.matching, sizeof(after))) {
-		r.ret->num_posted = r.matching.next_number;
-		return r.ret;
+		r.ret = arena_alloc(arena, sizeof(*r.ret));
+		if (get(&r, worker->matching, &r.matching, sizeof(r.matching)) &&
+		    read_receives(&r) && read_messages(&r) &&
+		    get(&r, worker->matching, &after, sizeof(after)) &&
+		    !memcmp(&after, &r.matching, sizeof(after))) {
+			r.ret->num_posted = r.matching.next_number;
+			return r.ret;
+		}
 	}
-	ucx_tags_destroy(r.ret);
 	return NULL;
-}
-
-struct ucx_tags *ucx_tags_read(const struct memory *memory, const struct ucx_worker *worker)
-{
-	struct ucx_tags *ret = NULL;
-
-	for (int i = 0; i < TRIES && !ret; i++)
-		ret = read_once(memory, worker);
-	return ret;
-}
-
-void ucx_tags_destroy(struct ucx_tags *tags)
-{
-	if (!tags)
-		return;
-	free(tags->receives);
-	free(tags->messages);
-	free(tags);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,105 +24,23 @@ uint64_t python_copy_ns = 100000;
 
 /* ---- Layouts ---- */
 
+#define CFRAME_FRAME 8 /* in 3.11, the frame in the place that points to it */
+
 /* By offsetof() on the headers of 3.11.2; they do not change within 3.11. */
-static const struct python_layout layout_3_11 = {
-	.runtime_interpreters = 40,
-	.interpreter_next = 0,
-	.interpreter_threads = 16,
-	.thread_next = 8,
-	.thread_native_id = 160,
-	.thread_frame = 56,
-	.has_cframe = true,
-	.cframe_frame = 8,
-	.frame_code = 32,
-	.frame_previous = 48,
-	.frame_instruction = 56,
-	.frame_entry = 68,
-	.code_first_line = 72,
-	.code_file = 112,
-	.code_qualname = 128,
-	.code_line_table = 136,
-	.code_instructions = 184,
-	.object_type = 8,
-	.string_length = 16,
-	.string_state = 32,
-	.string_ascii = 48,
-	.string_compact = 72,
-	.bytes_size = 16,
-	.bytes_data = 32,
+static const struct python_offsets offsets_3_11 = {
+	.runtime.interpreters_head = 40,
+	.interpreter = {.next = 0, .threads_head = 16},
+	.thread = {.next = 8, .native_thread_id = 160, .current_frame = 56},
+	.frame = {.executable = 32, .previous = 48, .instr_ptr = 56, .owner = 68},
+	.code = {.firstlineno = 72,
+		 .filename = 112,
+		 .qualname = 128,
+		 .linetable = 136,
+		 .code_adaptive = 184},
+	.object.type = 8,
+	.string = {.length = 16, .state = 32, .ascii_size = 48},
+	.bytes = {.ob_size = 16, .ob_sval = 32},
 };
-
-/* The beginning of _PyRuntime in 3.13: _Py_DebugOffsets, with which debuggers are told. */
-struct debug_offsets {
-	char cookie[8];
-	uint64_t version, free_threaded;
-	struct {
-		uint64_t size, finalizing, interpreters_head;
-	} runtime;
-	struct {
-		uint64_t size, id, next, threads_head, gc, imports_modules, sysdict, builtins;
-		uint64_t ceval_gil, gil, gil_enabled, gil_locked, gil_holder;
-	} interpreter;
-	struct {
-		uint64_t size, prev, next, interp, current_frame, thread_id, native_thread_id;
-		uint64_t datastack_chunk, status;
-	} thread;
-	struct {
-		uint64_t size, previous, executable, instr_ptr, localsplus, owner;
-	} frame;
-	struct {
-		uint64_t size, filename, name, qualname, linetable, firstlineno, argcount;
-		uint64_t localsplusnames, localspluskinds, code_adaptive;
-	} code;
-	struct {
-		uint64_t size, type;
-	} object;
-	uint64_t type_object[4], tuple_object[3], list_object[3], dict_object[3];
-	uint64_t float_object[2], long_object[3];
-	struct {
-		uint64_t size, ob_size, ob_sval;
-	} bytes;
-	struct {
-		uint64_t size, state, length, ascii_size;
-	} string;
-};
-
-static int read_3_13(struct python *python)
-{
-	struct debug_offsets offsets;
-	struct python_layout *layout = &python->layout;
-
-	if (memory_get(&python->memory, python->runtime, &offsets, sizeof(offsets)) ||
-	    memcmp(offsets.cookie, "xdebugpy", sizeof(offsets.cookie)) != 0 ||
-	    offsets.free_threaded)
-		return -1;
-	*layout = (struct python_layout){
-		.runtime_interpreters = offsets.runtime.interpreters_head,
-		.interpreter_next = offsets.interpreter.next,
-		.interpreter_threads = offsets.interpreter.threads_head,
-		.thread_next = offsets.thread.next,
-		.thread_native_id = offsets.thread.native_thread_id,
-		.thread_frame = offsets.thread.current_frame,
-		.frame_code = offsets.frame.executable,
-		.frame_previous = offsets.frame.previous,
-		.frame_instruction = offsets.frame.instr_ptr,
-		.frame_entry = offsets.frame.owner,
-		.has_marks = true,
-		.code_first_line = offsets.code.firstlineno,
-		.code_file = offsets.code.filename,
-		.code_qualname = offsets.code.qualname,
-		.code_line_table = offsets.code.linetable,
-		.code_instructions = offsets.code.code_adaptive,
-		.object_type = offsets.object.type,
-		.string_length = offsets.string.length,
-		.string_state = offsets.string.state,
-		.string_ascii = offsets.string.ascii_size,
-		.string_compact = offsets.string.ascii_size + 2 * sizeof(uint64_t),
-		.bytes_size = offsets.bytes.ob_size,
-		.bytes_data = offsets.bytes.ob_sval,
-	};
-	return 0;
-}
 
 /* What the object has of symbols decides; its name only saves the look into others. */
 static bool may_be_python(const struct maps *maps, size_t i)
@@ -134,21 +51,23 @@ static bool may_be_python(const struct maps *maps, size_t i)
 	       (!strncmp(base, "python", 6) || !strncmp(base, "libpython", 9));
 }
 
-static int find_layout(struct python *python, uint64_t version_address)
+static int find_offsets(struct python *python, uint64_t version_address)
 {
+	struct python_offsets *offsets = &python->offsets;
 	unsigned long version;
 
 	if (memory_get(&python->memory, version_address, &version, sizeof(version)))
 		return -1;
-	switch (version >> 16) {
-	case 0x030b:
-		python->layout = layout_3_11;
+	python->is_3_11 = version >> 16 == 0x030b;
+	if (python->is_3_11) {
+		*offsets = offsets_3_11;
 		return 0;
-	case 0x030d:
-		return read_3_13(python);
-	default:
-		return -1;
 	}
+	if (version >> 16 != 0x030d ||
+	    memory_get(&python->memory, python->runtime, offsets, sizeof(*offsets)) ||
+	    memcmp(offsets->cookie, "xdebugpy", sizeof(offsets->cookie)) != 0)
+		return -1;
+	return offsets->free_threaded ? -1 : 0;
 }
 
 static int find_in_object(struct python *python, const struct maps *maps, size_t number)
@@ -161,7 +80,7 @@ static int find_in_object(struct python *python, const struct maps *maps, size_t
 	    elf_symbol_find(python->memory.pid, object, "Py_Version", &version, NULL) ||
 	    elf_symbol_find(python->memory.pid, object, "_PyEval_EvalFrameDefault",
 			    &python->eval_start, &size) ||
-	    find_layout(python, version))
+	    find_offsets(python, version))
 		return -1;
 	python->eval_end = python->eval_start + size;
 	python->start = object->start;
@@ -204,62 +123,35 @@ static uint64_t read_word(const struct python *python, uint64_t address)
 	return memory_get(&python->memory, address, &word, sizeof(word)) ? 0 : word;
 }
 
-/* The thread's number as it knows it itself: in its own pid namespace, the last of NSpid. A core
- * has that one. */
-static uint64_t own_number(pid_t pid, pid_t tid)
-{
-	static const char key[] = "\nNSpid:";
-	char name[64], *text, *at, *end;
-	uint64_t number = (uint64_t)tid;
-
-	snprintf(name, sizeof(name), "task/%d/status", (int)tid);
-	text = pid ? procfs_read(pid, name, NULL) : NULL;
-	at = text ? strstr(text, key) : NULL;
-	if (at) {
-		at += sizeof(key) - 1;
-		for (;;) {
-			unsigned long value = strtoul(at, &end, 10);
-
-			if (end == at || *at == '\n')
-				break;
-			number = value;
-			at = end;
-			if (*at == '\n')
-				break;
-		}
-	}
-	free(text);
-	return number;
-}
-
 /* The threads of one interpreter. What is not an interpreter any more may lead in a circle: then
  * all of it has been seen when the mark, which is left behind ever farther ahead, is met again. */
 static void list_threads(struct python *python, uint64_t interpreter)
 {
-	const struct python_layout *layout = &python->layout;
-	uint64_t thread = read_word(python, interpreter + layout->interpreter_threads), mark = 0;
+	const struct python_offsets *offsets = &python->offsets;
+	uint64_t thread = read_word(python, interpreter + offsets->interpreter.threads_head),
+		 mark = 0;
 
 	for (size_t n = 1; thread && thread != mark && python->num_threads < MAX_THREADS; n++) {
 		python->threads = xgrow(python->threads, python->num_threads,
 					&python->threads_capacity, sizeof(*python->threads));
 		python->threads[python->num_threads++] = (struct python_thread){
-			read_word(python, thread + layout->thread_native_id), thread};
+			read_word(python, thread + offsets->thread.native_thread_id), thread};
 		if ((n & (n - 1)) == 0)
 			mark = thread;
-		thread = read_word(python, thread + layout->thread_next);
+		thread = read_word(python, thread + offsets->thread.next);
 	}
 }
 
 static void list_all_threads(struct python *python)
 {
-	const struct python_layout *layout = &python->layout;
-	uint64_t first = read_word(python, python->runtime + layout->runtime_interpreters);
+	const struct python_offsets *offsets = &python->offsets;
+	uint64_t first = read_word(python, python->runtime + offsets->runtime.interpreters_head);
 	uint64_t interpreter = first;
 
 	python->num_threads = 0;
 	for (int i = 0; interpreter && i < MAX_INTERPRETERS; i++) {
 		list_threads(python, interpreter);
-		interpreter = read_word(python, interpreter + layout->interpreter_next);
+		interpreter = read_word(python, interpreter + offsets->interpreter.next);
 		if (interpreter == first)
 			break;
 	}
@@ -273,7 +165,8 @@ static uint64_t find_thread(const struct python *python, uint64_t number)
 		const struct python_thread *thread = &python->threads[i];
 
 		if (thread->number == number &&
-		    read_word(python, thread->address + python->layout.thread_native_id) == number)
+		    read_word(python, thread->address + python->offsets.thread.native_thread_id) ==
+			    number)
 			return thread->address;
 	}
 	return 0;
@@ -281,8 +174,13 @@ static uint64_t find_thread(const struct python *python, uint64_t number)
 
 bool python_prepare(struct python *python, pid_t tid, struct python_copy *copy)
 {
-	uint64_t number = own_number(python->memory.pid, tid);
+	struct procfs_status status = {.own = tid};
+	uint64_t number;
 
+	/* A core has its own number. */
+	if (python->memory.pid)
+		procfs_status(tid, &status);
+	number = (uint64_t)status.own;
 	copy->python = python;
 	copy->thread = 0;
 	copy->num_frames = copy->num_pages = 0;
@@ -341,30 +239,31 @@ static bool get(struct reader *reader, uint64_t address, void *buffer, size_t si
 static bool get_frame(struct reader *reader, uint64_t address, struct python_frame *frame,
 		      uint64_t *previous_ret, bool *is_mark_ret)
 {
-	const struct python_layout *layout = &reader->copy->python->layout;
+	const struct python *python = reader->copy->python;
+	const struct python_offsets *offsets = &python->offsets;
 	uint8_t entry;
 
-	if (!get(reader, address + layout->frame_code, &frame->code, 8) ||
-	    !get(reader, address + layout->frame_previous, previous_ret, 8) ||
-	    !get(reader, address + layout->frame_instruction, &frame->instruction, 8) ||
-	    !get(reader, address + layout->frame_entry, &entry, 1))
+	if (!get(reader, address + offsets->frame.executable, &frame->code, 8) ||
+	    !get(reader, address + offsets->frame.previous, previous_ret, 8) ||
+	    !get(reader, address + offsets->frame.instr_ptr, &frame->instruction, 8) ||
+	    !get(reader, address + offsets->frame.owner, &entry, 1))
 		return false;
-	*is_mark_ret = layout->has_marks && entry == OWNED_BY_C_STACK;
-	frame->is_entry = !layout->has_marks && entry;
+	*is_mark_ret = !python->is_3_11 && entry == OWNED_BY_C_STACK;
+	frame->is_entry = python->is_3_11 && entry;
 	return true;
 }
 
 void python_copy_frames(struct python_copy *copy)
 {
-	const struct python_layout *layout = &copy->python->layout;
+	const struct python *python = copy->python;
+	const struct python_offsets *offsets = &python->offsets;
 	struct reader reader = {copy, copy->python->memory.pid ? monotonic_ns() + python_copy_ns
 							       : UINT64_MAX};
 	uint64_t address;
 
-	if (!get(&reader, copy->thread + layout->thread_frame, &address, sizeof(address)))
+	if (!get(&reader, copy->thread + offsets->thread.current_frame, &address, sizeof(address)))
 		return;
-	if (layout->has_cframe &&
-	    !get(&reader, address + layout->cframe_frame, &address, sizeof(address)))
+	if (python->is_3_11 && !get(&reader, address + CFRAME_FRAME, &address, sizeof(address)))
 		return;
 	while (address && copy->num_frames < PYTHON_MAX_FRAMES) {
 		struct python_frame *last =

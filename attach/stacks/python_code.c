@@ -95,48 +95,37 @@ static bool read_at(const struct python *python, uint64_t address, void *buffer,
 
 static size_t put_utf8(char *to, uint32_t c)
 {
+	static const uint8_t heads[] = {0, 0xc0, 0xe0, 0xf0};
+	size_t more;
+
 	if (c < 0x20 || c > 0x10ffff)
 		c = '?';
-	if (c < 0x80) {
-		to[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		to[0] = (char)(0xc0 | c >> 6);
-		to[1] = (char)(0x80 | (c & 63));
-		return 2;
-	}
-	if (c < 0x10000) {
-		to[0] = (char)(0xe0 | c >> 12);
-		to[1] = (char)(0x80 | (c >> 6 & 63));
-		to[2] = (char)(0x80 | (c & 63));
-		return 3;
-	}
-	to[0] = (char)(0xf0 | c >> 18);
-	to[1] = (char)(0x80 | (c >> 12 & 63));
-	to[2] = (char)(0x80 | (c >> 6 & 63));
-	to[3] = (char)(0x80 | (c & 63));
-	return 4;
+	more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+	to[0] = (char)(heads[more] | c >> 6 * more);
+	for (size_t i = 1; i <= more; i++)
+		to[i] = (char)(0x80 | (c >> 6 * (more - i) & 63));
+	return more + 1;
 }
 
 /* A str as UTF-8: its characters take 1, 2 or 4 bytes each. The caller frees; NULL if it is none.
  */
 static char *read_string(const struct python *python, uint64_t object)
 {
-	const struct python_layout *layout = &python->layout;
+	const struct python_offsets *offsets = &python->offsets;
 	uint8_t bytes[4 * MAX_NAME];
 	uint32_t state, kind;
 	uint64_t length, data;
 	char *text;
 	size_t at = 0;
 
-	if (!read_at(python, object + layout->string_length, &length, sizeof(length)) ||
-	    !read_at(python, object + layout->string_state, &state, sizeof(state)))
+	if (!read_at(python, object + offsets->string.length, &length, sizeof(length)) ||
+	    !read_at(python, object + offsets->string.state, &state, sizeof(state)))
 		return NULL;
 	kind = state >> 2 & 7;
 	if (length > MAX_NAME || (kind != 1 && kind != 2 && kind != 4) || !(state & 1 << 5))
 		return NULL;
-	data = object + (state & 1 << 6 ? layout->string_ascii : layout->string_compact);
+	data = object + (state & 1 << 6 ? offsets->string.ascii_size
+					: offsets->string.ascii_size + (python->is_3_11 ? 24 : 16));
 	if (!read_at(python, data, bytes, length * kind))
 		return NULL;
 	text = xmalloc(4 * length + 1);
@@ -184,15 +173,15 @@ void python_forget_codes(struct python *python)
 
 static bool read_identity(const struct python *python, struct python_code *code)
 {
-	const struct python_layout *layout = &python->layout;
+	const struct python_offsets *offsets = &python->offsets;
 	uint64_t at = code->address, type;
 	int32_t line;
 
-	if (!read_at(python, at + layout->object_type, &type, 8) || type != python->code_type ||
-	    !read_at(python, at + layout->code_file, &code->file_object, 8) ||
-	    !read_at(python, at + layout->code_qualname, &code->name_object, 8) ||
-	    !read_at(python, at + layout->code_line_table, &code->table_object, 8) ||
-	    !read_at(python, at + layout->code_first_line, &line, sizeof(line)))
+	if (!read_at(python, at + offsets->object.type, &type, 8) || type != python->code_type ||
+	    !read_at(python, at + offsets->code.filename, &code->file_object, 8) ||
+	    !read_at(python, at + offsets->code.qualname, &code->name_object, 8) ||
+	    !read_at(python, at + offsets->code.linetable, &code->table_object, 8) ||
+	    !read_at(python, at + offsets->code.firstlineno, &line, sizeof(line)))
 		return false;
 	code->first_line = line;
 	return true;
@@ -200,19 +189,19 @@ static bool read_identity(const struct python *python, struct python_code *code)
 
 static bool read_code(const struct python *python, struct python_code *code)
 {
-	const struct python_layout *layout = &python->layout;
+	const struct python_offsets *offsets = &python->offsets;
 	uint64_t size;
 
 	code->file = read_string(python, code->file_object);
 	code->function = read_string(python, code->name_object);
 	if (!code->file || !code->file[0] || !code->function ||
-	    !read_at(python, code->table_object + layout->bytes_size, &size, sizeof(size)) ||
+	    !read_at(python, code->table_object + offsets->bytes.ob_size, &size, sizeof(size)) ||
 	    size > MAX_TABLE || size > python->line_bytes)
 		return false;
 	code->table = xmalloc(size + 1);
 	code->table_size = size;
 	simplify(code->function);
-	return read_at(python, code->table_object + layout->bytes_data, code->table, size);
+	return read_at(python, code->table_object + offsets->bytes.ob_sval, code->table, size);
 }
 
 static struct python_code *get_code(struct python *python, uint64_t address)
@@ -263,7 +252,7 @@ int python_locate(struct python *python, uint64_t address, uint64_t instruction,
 	if (!code || code->table_size > python->line_bytes)
 		return -1;
 	python->line_bytes -= code->table_size;
-	unit = (int64_t)(instruction - address - python->layout.code_instructions) / 2;
+	unit = (int64_t)(instruction - address - python->offsets.code.code_adaptive) / 2;
 	line = python_line(code->table, code->table_size, code->first_line, unit);
 	/* The same in all processes that run the same file. */
 	*offset_ret = (uint64_t)hash(code->function) << 32 | (uint32_t)line;

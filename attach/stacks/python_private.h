@@ -15,24 +15,40 @@ struct modules;
  * more, since a busy machine takes it. */
 extern uint64_t python_copy_ns;
 
-/* Where things are in CPython's structs: offsets in bytes. */
-struct python_layout {
-	uint64_t runtime_interpreters; /* _PyRuntimeState: the first interpreter */
-	uint64_t interpreter_next, interpreter_threads;
-	uint64_t thread_next, thread_native_id;
-	uint64_t
-		thread_frame; /* the innermost frame, or the place that points to it (has_cframe) */
-	bool has_cframe;
-	uint64_t cframe_frame;
-	uint64_t frame_code, frame_previous, frame_instruction;
-	/* 3.11: a byte that says whether it is an entry. Later: its owner; what is owned by the C
-	 * stack is no frame of Python code but the mark of an entry. */
-	uint64_t frame_entry;
-	bool has_marks;
-	uint64_t code_first_line, code_file, code_qualname, code_line_table, code_instructions;
-	uint64_t object_type;
-	uint64_t string_length, string_state, string_ascii, string_compact; /* the last two: data */
-	uint64_t bytes_size, bytes_data;
+/* Where things are in CPython's structs, offsets in bytes: the beginning of _PyRuntime in 3.13,
+ * _Py_DebugOffsets, with which debuggers are told. */
+struct python_offsets {
+	char cookie[8];
+	uint64_t version, free_threaded;
+	struct {
+		uint64_t size, finalizing, interpreters_head;
+	} runtime;
+	struct {
+		uint64_t size, id, next, threads_head, gc, imports_modules, sysdict, builtins;
+		uint64_t ceval_gil, gil, gil_enabled, gil_locked, gil_holder;
+	} interpreter;
+	struct {
+		uint64_t size, prev, next, interp, current_frame, thread_id, native_thread_id;
+		uint64_t datastack_chunk, status;
+	} thread;
+	struct {
+		uint64_t size, previous, executable, instr_ptr, localsplus, owner;
+	} frame;
+	struct {
+		uint64_t size, filename, name, qualname, linetable, firstlineno, argcount;
+		uint64_t localsplusnames, localspluskinds, code_adaptive;
+	} code;
+	struct {
+		uint64_t size, type;
+	} object;
+	uint64_t type_object[4], tuple_object[3], list_object[3], dict_object[3];
+	uint64_t float_object[2], long_object[3];
+	struct {
+		uint64_t size, ob_size, ob_sval;
+	} bytes;
+	struct {
+		uint64_t size, state, length, ascii_size;
+	} string;
 };
 
 /* A code object that was seen. */
@@ -45,7 +61,11 @@ struct python_thread {
 
 struct python {
 	struct memory memory;
-	struct python_layout layout;
+	struct python_offsets offsets;
+	/* The thread has the place that points to its innermost frame, and a frame a byte that says
+	 * whether it is an entry. Later the thread has the frame, and a frame its owner; what is
+	 * owned by the C stack is no frame of Python code but the mark of an entry. */
+	bool is_3_11;
 	uint64_t runtime;              /* address of _PyRuntime */
 	uint64_t code_type;            /* address of PyCode_Type */
 	uint64_t eval_start, eval_end; /* _PyEval_EvalFrameDefault */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -348,9 +347,8 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 {
 	struct tracee *tracees = xcalloc(num, sizeof(*tracees));
 	struct procfs_stat stat;
-	size_t i;
 
-	for (i = 0; i < num; i++) {
+	for (size_t i = 0; i < num; i++) {
 		tracees[i].tid = subjects[i]->tid;
 		tracees[i].maps = unwind_space_maps(subjects[i]->process->space);
 		tracees[i].stack.bytes = sampler->stacks + i * STACK_SIZE;
@@ -366,11 +364,11 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 			tracees[i].python = prepare_python(&sampler->python_copies[i], subjects[i]);
 	}
 	tracee_copy(tracees, num);
-	for (i = 0; i < num; i++)
+	for (size_t i = 0; i < num; i++)
 		if (flags & SAMPLER_QUEUES && tracees[i].result == TRACEE_COPIED &&
 		    subjects[i]->tid == subjects[i]->pid)
 			read_queues(subjects[i]);
-	for (i = 0; i < num; i++) {
+	for (size_t i = 0; i < num; i++) {
 		struct subject *subject = subjects[i];
 
 		if (tracees[i].result != TRACEE_COPIED) {
@@ -389,11 +387,10 @@ static void take_some(struct sampler *sampler, struct subject **subjects, size_t
 		note_stop(sampler, subject, &tracees[i]);
 		unwind(sampler, subject, &tracees[i]);
 	}
-	for (i = 0; i < num; i++) {
+	for (size_t i = 0; i < num; i++)
 		if (subjects[i]->is_copied &&
 		    (subjects[i]->unwound.missing || subjects[i]->unwound.is_late))
 			copy_deeper(sampler, subjects[i]);
-	}
 	free(tracees);
 }
 
@@ -444,14 +441,11 @@ static void add_sample(struct sampler *sampler, struct subject *subject, struct 
 /* One refusal each and nothing else: the reason is the same for all, so it is the answer. */
 static int check_all_refused(const struct subjects *subjects, struct pdb_error *err)
 {
-	size_t i;
-
 	if (!subjects->num)
 		return 0;
-	for (i = 0; i < subjects->num; i++) {
+	for (size_t i = 0; i < subjects->num; i++)
 		if (subjects->list[i].is_copied || subjects->list[i].error.code != ERROR_PERMISSION)
 			return 0;
-	}
 	return error_set(err, ERROR_PERMISSION, "rank %d: %s", subjects->list[0].rank,
 			 subjects->list[0].error.text);
 }

@@ -42,26 +42,22 @@ struct tracer {
 };
 
 #if defined(__x86_64__)
-uint64_t tracee_pc(const struct tracee_regs *regs)
-{
-	return regs->raw.rip;
-}
-
-uint64_t tracee_sp(const struct tracee_regs *regs)
-{
-	return regs->raw.rsp;
-}
+#define PC rip
+#define SP rsp
 #elif defined(__aarch64__)
+#define PC pc
+#define SP sp
+#endif
+
 uint64_t tracee_pc(const struct tracee_regs *regs)
 {
-	return regs->raw.pc;
+	return regs->raw.PC;
 }
 
 uint64_t tracee_sp(const struct tracee_regs *regs)
 {
-	return regs->raw.sp;
+	return regs->raw.SP;
 }
-#endif
 
 static void copy_part(const struct tracee *tracee, struct tracee_part *part)
 {
@@ -125,12 +121,9 @@ static void handle_stop(struct tracer *tracer, struct tracee *tracee, int status
 
 static struct tracee *find(struct tracer *tracer, pid_t tid)
 {
-	size_t i;
-
-	for (i = 0; i < tracer->num; i++) {
+	for (size_t i = 0; i < tracer->num; i++)
 		if (tracer->tracees[i].tid == tid && tracer->tracees[i].is_pending)
 			return &tracer->tracees[i];
-	}
 	return NULL;
 }
 
@@ -166,12 +159,9 @@ static bool has_ended(pid_t tid)
 /* Give up those that have ended, without taking the news from their parent. */
 static void drop_ended(struct tracer *tracer)
 {
-	size_t i;
-
-	for (i = 0; i < tracer->num; i++) {
+	for (size_t i = 0; i < tracer->num; i++)
 		if (tracer->tracees[i].is_pending && has_ended(tracer->tracees[i].tid))
 			finish(tracer, &tracer->tracees[i], TRACEE_GONE);
-	}
 }
 
 static void seize(struct tracer *tracer, struct tracee *tracee)
@@ -203,13 +193,11 @@ static void interrupt(struct tracer *tracer, struct tracee *tracee)
 static bool all_pending_in_disk_sleep(const struct tracer *tracer)
 {
 	struct procfs_stat stat;
-	size_t i;
 
-	for (i = 0; i < tracer->num; i++) {
+	for (size_t i = 0; i < tracer->num; i++)
 		if (tracer->tracees[i].is_pending &&
 		    (procfs_stat(tracer->tracees[i].tid, 0, &stat) || stat.state != 'D'))
 			return false;
-	}
 	return true;
 }
 
@@ -245,17 +233,14 @@ static void wait_for_rest(struct tracer *tracer)
 
 static void copy_wanted(struct tracer *tracer)
 {
-	size_t i;
-
-	for (i = 0; i < tracer->num; i++)
+	for (size_t i = 0; i < tracer->num; i++)
 		seize(tracer, &tracer->tracees[i]);
-	for (i = 0; i < tracer->num; i++)
+	for (size_t i = 0; i < tracer->num; i++)
 		interrupt(tracer, &tracer->tracees[i]);
 	wait_for_rest(tracer);
-	for (i = 0; i < tracer->num; i++) {
+	for (size_t i = 0; i < tracer->num; i++)
 		if (tracer->tracees[i].is_pending)
 			finish(tracer, &tracer->tracees[i], TRACEE_TIMEOUT);
-	}
 }
 
 /* Whether a thread was refused because another process of this program has it, or had it. */
@@ -277,9 +262,8 @@ static bool is_held_by_another_of_us(const struct tracee *tracee, bool may_have_
 static bool want_again(struct tracer *tracer, bool may_have_missed)
 {
 	bool is_any = false;
-	size_t i;
 
-	for (i = 0; i < tracer->num; i++) {
+	for (size_t i = 0; i < tracer->num; i++) {
 		struct tracee *tracee = &tracer->tracees[i];
 
 		tracee->is_wanted = is_held_by_another_of_us(tracee, may_have_missed);
@@ -315,9 +299,8 @@ void tracee_copy(struct tracee *tracees, size_t num)
 	sigset_t all, old;
 	pthread_t thread;
 	int error;
-	size_t i;
 
-	for (i = 0; i < num; i++)
+	for (size_t i = 0; i < num; i++)
 		tracees[i].is_wanted = true;
 	/* The thread inherits the mask, so that signals to pdb (Ctrl-C) never disturb it. Here they
 	 * wait as well: a Ctrl-Z stops all threads, and tracees would stand still for as long. */
@@ -329,7 +312,7 @@ void tracee_copy(struct tracee *tracees, size_t num)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!error)
 		return;
-	for (i = 0; i < num; i++) {
+	for (size_t i = 0; i < num; i++) {
 		tracees[i].result = TRACEE_REFUSED;
 		tracees[i].error = error;
 	}

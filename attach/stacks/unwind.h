@@ -8,8 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/job/code.h"
+
 struct callpaths;
-struct code_probe;
 struct images;
 struct maps;
 struct memory;
@@ -47,10 +48,14 @@ struct unwind_result {
 	size_t num_values;
 };
 
+struct unwind_probe {
+	struct code_probe probe;
+	uint32_t number; /* what it is called in values */
+};
+
 /* What to read in frames on the way. */
 struct unwind_probes {
-	struct code_probe *probes; /* by module, offset and is_return */
-	uint32_t *numbers;         /* [num] what each is called in values */
+	struct unwind_probe *list; /* by module, offset and is_return */
 	size_t num;
 	bool wants_contents; /* of each frame SAMPLE_CONTENTS, too */
 };

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <dwarf.h>
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -7,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "attach/process/maps.h"
 #include "attach/symbols/debug_file.h"
+#include "attach/symbols/symbol_table.h"
 #include "model/wire/budget.h"
 #include "model/job/modules.h"
 #include "model/regular_file.h"
@@ -20,27 +21,27 @@
  * standard library in its headers takes some 20,000 for each address. */
 enum { FEW_LOOKS = 8 << 20, LOOKS_PER_BLOCK = 2048 };
 
-void debug_file_close(struct debug_file *file)
+static void close_file(struct debug_file *file)
 {
 	dwarf_end(file->dwarf);
 	elf_end(file->elf);
 	if (file->fd >= 0)
 		close(file->fd);
 	if (file->shared)
-		debug_file_close(file->shared);
+		close_file(file->shared);
 	free(file->shared);
 	free(file->path);
 	*file = (struct debug_file){.fd = -1};
 }
 
-bool debug_file_is_same(const struct debug_file *file)
+static bool is_same(const struct debug_file *file)
 {
 	const struct timespec *then = &file->status.st_mtim, *written;
 	struct stat now;
 
 	if (file->fd < 0)
 		return true;
-	if (file->shared && !debug_file_is_same(file->shared))
+	if (file->shared && !is_same(file->shared))
 		return false;
 	written = &now.st_mtim;
 	return fstat(file->fd, &now) == 0 && now.st_size == file->status.st_size &&
@@ -57,13 +58,13 @@ static bool has_build_id(Elf *elf, const struct module *module)
 	return size == module->build_id_size && !memcmp(build_id, module->build_id, (size_t)size);
 }
 
-static bool has_section(Elf *elf, const char *wanted)
+Elf_Scn *debug_file_section(Elf *elf, const char *wanted)
 {
 	Elf_Scn *section = NULL;
 	size_t names;
 
 	if (elf_getshdrstrndx(elf, &names))
-		return false;
+		return NULL;
 	while ((section = elf_nextscn(elf, section))) {
 		GElf_Shdr header;
 		const char *name = gelf_getshdr(section, &header)
@@ -72,9 +73,9 @@ static bool has_section(Elf *elf, const char *wanted)
 
 		/* Stripped files of old keep the header, without content. */
 		if (name && !strcmp(name, wanted))
-			return header.sh_type != SHT_NOBITS;
+			return header.sh_type != SHT_NOBITS ? section : NULL;
 	}
-	return false;
+	return NULL;
 }
 
 /* Bytes that a section has once libdw has unpacked it, as it claims; 0 if it is not packed. */
@@ -127,37 +128,31 @@ static int open_path(const char *path, const struct module *module, struct debug
 	elf_version(EV_CURRENT);
 	file.elf = elf_begin(file.fd, ELF_C_READ_MMAP, NULL);
 	if (!file.elf || elf_kind(file.elf) != ELF_K_ELF || !has_build_id(file.elf, module)) {
-		debug_file_close(&file);
+		close_file(&file);
 		return -1;
 	}
-	file.has_debug_information =
-		(has_section(file.elf, ".debug_info") || has_section(file.elf, ".zdebug_info")) &&
-		unpacks_within_budget(&file);
+	file.has_debug_information = (debug_file_section(file.elf, ".debug_info") ||
+				      debug_file_section(file.elf, ".zdebug_info")) &&
+				     unpacks_within_budget(&file);
 	file.path = xstrdup(path);
 	file.pid = module->example_pid;
 	*ret = file;
 	return 0;
 }
 
-/* The kernel's vdso is the same for all processes, so ours will do. */
+/* The kernel's vdso is the same for all processes, so ours will do. Its section table ends it. */
 static int open_vdso(const struct module *module, struct debug_file *ret)
 {
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
 	struct debug_file file = {.fd = -1};
-	struct maps *maps = maps_read(getpid());
-	size_t i;
 
 	elf_version(EV_CURRENT);
-	for (i = 0; maps && i < maps->num_ranges && !file.elf; i++) {
-		const struct maps_range *range = &maps->ranges[i];
-
-		if (range->object != MAPS_NO_OBJECT &&
-		    !strcmp(maps->objects[range->object].path, "[vdso]"))
-			file.elf = elf_memory((char *)(uintptr_t)range->start,
-					      range->end - range->start);
-	}
-	maps_destroy(maps);
+	if (header)
+		file.elf =
+			elf_memory((char *)(uintptr_t)header,
+				   header->e_shoff + (size_t)header->e_shnum * sizeof(Elf64_Shdr));
 	if (!file.elf || !has_build_id(file.elf, module)) {
-		debug_file_close(&file);
+		close_file(&file);
 		return -1;
 	}
 	*ret = file;
@@ -177,7 +172,7 @@ static int open_in_both(const char *path, const struct module *module, struct de
 	return open_path(path, module, ret);
 }
 
-int debug_file_open(const struct module *module, struct debug_file *ret)
+static int open_main(const struct module *module, struct debug_file *ret)
 {
 	char exe[64];
 
@@ -198,10 +193,10 @@ int debug_file_open(const struct module *module, struct debug_file *ret)
 static int open_by_build_id(const struct module *module, struct debug_file *ret)
 {
 	char path[PATH_MAX];
-	int at, i;
+	int at;
 
 	at = snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%02x/", module->build_id[0]);
-	for (i = 1; i < module->build_id_size; i++)
+	for (int i = 1; i < module->build_id_size; i++)
 		at += snprintf(path + at, sizeof(path) - (size_t)at, "%02x", module->build_id[i]);
 	snprintf(path + at, sizeof(path) - (size_t)at, ".debug");
 	return open_in_both(path, module, ret);
@@ -233,7 +228,7 @@ static bool open_shared(struct debug_file *file)
 	if (unpacks_within_budget(&shared))
 		shared.dwarf = dwarf_begin_elf(shared.elf, DWARF_C_READ, NULL);
 	if (!shared.dwarf || dwelf_dwarf_gnu_debugaltlink(shared.dwarf, &name, &build_id) > 0) {
-		debug_file_close(&shared);
+		close_file(&shared);
 		return false;
 	}
 	file->shared = xmalloc(sizeof(*file->shared));
@@ -255,9 +250,10 @@ Dwarf *debug_file_dwarf(struct debug_file *file)
 	return file->dwarf;
 }
 
-int debug_file_open_separate(const struct module *module, const struct debug_file *main,
-			     struct debug_file *ret)
+static int open_separate(const struct module *module, const struct debug_file *main,
+			 struct debug_file *ret)
 {
+	static const char *const places[] = {"%.*s%s", "%.*s.debug/%s", "/usr/lib/debug%.*s%s"};
 	const char *base = maps_base(module->path);
 	int length = (int)(base - module->path);
 	char path[PATH_MAX];
@@ -272,48 +268,49 @@ int debug_file_open_separate(const struct module *module, const struct debug_fil
 	name = dwelf_elf_gnu_debuglink(main->elf, &checksum);
 	if (!name || strchr(name, '/') || !strcmp(name, base))
 		return -1;
-	snprintf(path, sizeof(path), "%.*s%s", length, module->path, name);
-	if (!open_in_both(path, module, ret))
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(path, sizeof(path), places[i], length, module->path, name);
+		if (!open_in_both(path, module, ret))
+			return 0;
+	}
+	return -1;
+}
+
+int debug_files_open(const struct module *module, struct debug_files *ret)
+{
+	struct symbol_table *table;
+
+	*ret = (struct debug_files){.is_open = true, .main.fd = -1, .separate.fd = -1};
+	if (open_main(module, &ret->main))
+		return -1;
+	ret->table = symbol_table_create(ret->main.elf);
+	if (ret->main.has_debug_information || open_separate(module, &ret->main, &ret->separate) ||
+	    (ret->table && symbol_table_is_full(ret->table)))
 		return 0;
-	snprintf(path, sizeof(path), "%.*s.debug/%s", length, module->path, name);
-	if (!open_in_both(path, module, ret))
-		return 0;
-	snprintf(path, sizeof(path), "/usr/lib/debug%.*s%s", length, module->path, name);
-	return open_in_both(path, module, ret);
+	table = symbol_table_create(ret->separate.elf);
+	if (table) {
+		symbol_table_destroy(ret->table);
+		ret->table = table;
+	}
+	return 0;
+}
+
+void debug_files_close(struct debug_files *files)
+{
+	if (!files->is_open)
+		return;
+	symbol_table_destroy(files->table);
+	files->table = NULL;
+	close_file(&files->separate);
+	close_file(&files->main);
+}
+
+bool debug_files_are_same(const struct debug_files *files)
+{
+	return is_same(&files->main) && is_same(&files->separate);
 }
 
 bool debug_file_look(struct debug_file *file)
 {
 	return file->looks > 0 && file->looks--;
-}
-
-bool debug_file_holds(struct debug_file *file, Dwarf_Die *entry, Dwarf_Addr address)
-{
-	Dwarf_Addr base, begin, end;
-	ptrdiff_t at = 0;
-
-	while (debug_file_look(file) && (at = dwarf_ranges(entry, at, &base, &begin, &end)) > 0)
-		if (address >= begin && address < end)
-			return true;
-	return false;
-}
-
-/* GCC lists the addresses in .debug_aranges; others do not, and then the units are asked one by
- * one, which reads only the head of each. */
-bool debug_file_find_unit(struct debug_file *file, Dwarf_Addr address, Dwarf_Die *ret)
-{
-	Dwarf *dwarf = debug_file_dwarf(file);
-	Dwarf_CU *unit = NULL;
-	Dwarf_Die die;
-	uint8_t type;
-
-	if (!dwarf || dwarf_addrdie(dwarf, address, ret))
-		return dwarf != NULL;
-	while (!dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, NULL)) {
-		if (type == DW_UT_compile && debug_file_holds(file, &die, address)) {
-			*ret = die;
-			return true;
-		}
-	}
-	return false;
 }

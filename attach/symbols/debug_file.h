@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 struct module;
+struct symbol_table;
 
 /* Mapped: reading one, from its opening on, is for within a struct cut_guard. */
 struct debug_file {
@@ -25,36 +26,50 @@ struct debug_file {
 	uint64_t looks; /* that are left at entries of debug information and their ranges */
 };
 
-/* Open the module itself: as the process that has it mapped sees it, by its path here, or that
- * process' executable if the path is another file's by now; only with the module's build-id, if it
- * has one. -1 if there is no such file any more. */
-int debug_file_open(const struct module *module, struct debug_file *ret);
+/* What there is of a module: its own file, the separate one with its debug information, if it has
+ * none itself, and the functions, by the better of their symbol tables. */
+struct debug_files {
+	bool is_open; /* debug_files_open() has been called */
+	struct debug_file main, separate;
+	struct symbol_table *table; /* NULL: none */
+};
 
-/* Open the separate debug file of a module: by build-id or by the name in .gnu_debuglink, in the
- * process' file system and in ours. -1 if none is installed. Never asks a debuginfod server. */
-int debug_file_open_separate(const struct module *module, const struct debug_file *main,
-			     struct debug_file *ret);
+/* Zeroed before. The module's file is opened as the process that has it mapped sees it, by its path
+ * here, or as that process' executable if the path is another file's by now; only with the module's
+ * build-id, if it has one. The separate one by build-id or by the name in .gnu_debuglink, in the
+ * process' file system and in ours. Never asks a debuginfod server. -1 if there is no such file any
+ * more. */
+int debug_files_open(const struct module *module, struct debug_files *ret);
+/* What was opened is not there any more; it counts as open all the same. */
+void debug_files_close(struct debug_files *files);
+/* False if one has been written to since it was opened: then what was read may be of either. */
+bool debug_files_are_same(const struct debug_files *files);
 
-/* The compilation unit that holds the address. False if there is none. */
-bool debug_file_find_unit(struct debug_file *file, Dwarf_Addr address, Dwarf_Die *ret);
+/* The section of that name with content; NULL: there is none. */
+Elf_Scn *debug_file_section(Elf *elf, const char *name);
 
 /* Take one of the file's looks. False: there is none left. Looking follows the file's size, however
  * often it is asked: a small file can have thousands of entries that share a long list of ranges.
  */
 bool debug_file_look(struct debug_file *file);
 
-/* Does an entry hold the address? Takes a look for each of its ranges; without one left it does
- * not. */
-bool debug_file_holds(struct debug_file *file, Dwarf_Die *entry, Dwarf_Addr address);
+/* The next entry of a scope. A damaged file may name one before it, which would go on for ever. */
+bool debug_file_next(Dwarf_Die *die, Dwarf_Die *ret);
+
+enum { DEBUG_MAX_DEPTH = 256 }; /* of scopes, each in the one before: more is nobody's program */
+
+/* The functions that an address is in, the outermost first, each inlined into the one before. */
+struct debug_functions {
+	Dwarf_Die unit;
+	Dwarf_Die list[DEBUG_MAX_DEPTH];
+	size_t num;
+};
+
+/* False if no unit has the address. Takes looks: without one left none is found. */
+bool debug_file_functions(struct debug_file *file, Dwarf_Addr address, struct debug_functions *ret);
 
 /* The file's debug information, NULL where it has none. Borrowed. The first call of a file takes
  * some milliseconds for a compressed one, which is read as a whole. */
 Dwarf *debug_file_dwarf(struct debug_file *file);
-
-/* False if the file has been written to since it was opened: then what was read may be of either.
- */
-bool debug_file_is_same(const struct debug_file *file);
-
-void debug_file_close(struct debug_file *file);
 
 #endif

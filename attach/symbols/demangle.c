@@ -34,7 +34,6 @@ static void cut_suffixes(char *name)
 	static const char *const words[] = {"constprop", "isra",     "part",
 					    "cold",      "lto_priv", "localalias"};
 	char *dot;
-	size_t i;
 
 	/* A version: memcpy@@GLIBC_2.14. */
 	if (name[0] != '@')
@@ -42,7 +41,7 @@ static void cut_suffixes(char *name)
 	while ((dot = strrchr(name, '.')) && dot != name) {
 		bool is_suffix = dot[1] && strspn(dot + 1, "0123456789") == strlen(dot + 1);
 
-		for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 			is_suffix |= !strcmp(dot + 1, words[i]);
 		if (!is_suffix)
 			break;
@@ -122,10 +121,9 @@ static void cut_underscore(char *name)
 
 	if (length < 2 || name[length - 1] != '_' || !islower((unsigned char)name[0]))
 		return;
-	for (i = 0; i < length; i++) {
+	for (i = 0; i < length; i++)
 		if (isupper((unsigned char)name[i]))
 			return;
-	}
 	name[--length] = '\0';
 	if (name[length - 1] == '_' && strchr(name, '_') != name + length - 1)
 		name[length - 1] = '\0';

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "attach/symbols/symbol_table.h"
+#include "model/sorted.h"
 #include "model/xalloc.h"
 
 #define NUM_SCANS 8    /* look-ups before an index pays */
@@ -157,9 +158,8 @@ static void make_index(struct symbol_table *table)
 {
 	uint64_t highest = 0;
 	GElf_Sym symbol;
-	size_t i;
 
-	for (i = 0; i < table->num_symbols; i++) {
+	for (size_t i = 0; i < table->num_symbols; i++) {
 		if (!get_function(table, (int)i, &symbol))
 			continue;
 		table->entries = xgrow(table->entries, table->num_entries, &table->capacity,
@@ -170,7 +170,7 @@ static void make_index(struct symbol_table *table)
 	if (table->num_entries)
 		qsort(table->entries, table->num_entries, sizeof(*table->entries), compare_entry);
 	table->highest_end = xcalloc(table->num_entries, sizeof(*table->highest_end));
-	for (i = 0; i < table->num_entries; i++) {
+	for (size_t i = 0; i < table->num_entries; i++) {
 		const struct entry *entry = &table->entries[i];
 		uint64_t end = entry->start + (entry->size ? entry->size : 1);
 
@@ -180,63 +180,42 @@ static void make_index(struct symbol_table *table)
 	}
 }
 
+static int starts_before(const void *address, const void *entry)
+{
+	return ((const struct entry *)entry)->start <= *(const uint64_t *)address;
+}
+
 static void find_by_index(const struct symbol_table *table, uint64_t address,
 			  struct candidate *best)
 {
-	size_t low = 0, high = table->num_entries, lowest;
+	size_t at = sorted_first(&address, table->entries, table->num_entries,
+				 sizeof(*table->entries), starts_before);
+	size_t lowest = at > MAX_INSIDE ? at - MAX_INSIDE : 0;
 	GElf_Sym symbol;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->entries[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	/* Back from the last that begins at or before the address, while one may reach it. */
-	lowest = low > MAX_INSIDE ? low - MAX_INSIDE : 0;
-	while (low-- > lowest && table->highest_end[low] > address) {
-		if (get_function(table, table->entries[low].index, &symbol))
+	while (at-- > lowest && table->highest_end[at] > address)
+		if (get_function(table, table->entries[at].index, &symbol))
 			consider(table, &symbol, address, best);
-	}
 }
 
-static void find(struct symbol_table *table, uint64_t address, struct candidate *best)
+const char *symbol_table_find(struct symbol_table *table, uint64_t address, uint64_t *start_ret,
+			      uint64_t *size_ret)
 {
+	struct candidate best = {0};
 	GElf_Sym symbol;
-	size_t i;
 
 	if (table->num_lookups < NUM_SCANS) {
 		table->num_lookups++;
-		for (i = 0; i < table->num_symbols; i++) {
+		for (size_t i = 0; i < table->num_symbols; i++)
 			if (get_function(table, (int)i, &symbol))
-				consider(table, &symbol, address, best);
-		}
-		return;
+				consider(table, &symbol, address, &best);
+	} else {
+		if (!table->highest_end)
+			make_index(table);
+		find_by_index(table, address, &best);
 	}
-	if (!table->highest_end)
-		make_index(table);
-	find_by_index(table, address, best);
-}
-
-const char *symbol_table_find(struct symbol_table *table, uint64_t address)
-{
-	struct candidate best = {0};
-
-	find(table, address, &best);
-	return best.name;
-}
-
-const char *symbol_table_find_bounds(struct symbol_table *table, uint64_t address,
-				     uint64_t *start_ret, uint64_t *size_ret)
-{
-	struct candidate best = {0};
-
-	find(table, address, &best);
-	if (best.name) {
-		*start_ret = best.start;
-		*size_ret = best.size;
-	}
+	*start_ret = best.start;
+	*size_ret = best.size;
 	return best.name;
 }

@@ -19,10 +19,9 @@ bool symbol_table_is_full(const struct symbol_table *table); /* it is .symtab */
 
 /* The name of the function that holds the address, borrowed from the file; NULL if none does.
  * Of several names for one place the best for people: MPI_Send, not PMPI_Send; without leading
- * underscores before with; global before weak before local. */
-const char *symbol_table_find(struct symbol_table *table, uint64_t address);
-/* The same with where it begins and its size in bytes, which is 0 where the file does not say. */
-const char *symbol_table_find_bounds(struct symbol_table *table, uint64_t address,
-				     uint64_t *start_ret, uint64_t *size_ret);
+ * underscores before with; global before weak before local. Also where it begins and its size in
+ * bytes, which is 0 where the file does not say. */
+const char *symbol_table_find(struct symbol_table *table, uint64_t address, uint64_t *start_ret,
+			      uint64_t *size_ret);
 
 #endif

@@ -10,26 +10,16 @@
 #include "attach/symbols/demangle.h"
 #include "attach/symbols/symbol_table.h"
 #include "attach/symbols/symbols.h"
+#include "model/arena.h"
 #include "model/job/modules.h"
 #include "model/xalloc.h"
 
-/* What was opened for one module; all empty where nothing could be. */
-struct module_symbols {
-	bool is_open;
-	struct debug_file main, separate;
-	struct symbol_table *table;
-};
-
 struct symbols {
 	const struct modules *modules;
-	struct module_symbols *by_module;
+	struct debug_files *by_module;
 	size_t num_modules;
-	/* The last answer, innermost first. */
-	struct name *chain;
-	size_t num_chain, capacity;
+	struct arena *answer; /* the last one */
 };
-
-enum { MAX_DEPTH = 256 }; /* of scopes, each in the one before: more is nobody's program */
 
 /* A function that an address is in, as debug information says it. */
 struct place {
@@ -45,11 +35,9 @@ struct place {
 
 /* The functions that an address is in, outermost first. */
 struct places {
-	struct place *places;
-	size_t num, capacity;
+	struct place list[DEBUG_MAX_DEPTH];
+	size_t num;
 	bool is_cxx;
-	struct debug_file *in; /* whose looks they take */
-	Dwarf_Off seen;        /* all entries up to there */
 };
 
 struct symbols *symbols_create(const struct modules *modules)
@@ -60,45 +48,7 @@ struct symbols *symbols_create(const struct modules *modules)
 	return symbols;
 }
 
-static void forget_chain(struct symbols *symbols)
-{
-	for (size_t i = 0; i < symbols->num_chain; i++) {
-		free((char *)symbols->chain[i].function);
-		free((char *)symbols->chain[i].full_file);
-	}
-	symbols->num_chain = 0;
-}
-
-static void close_module(struct module_symbols *entry)
-{
-	symbol_table_destroy(entry->table);
-	entry->table = NULL;
-	debug_file_close(&entry->separate);
-	debug_file_close(&entry->main);
-}
-
-static void open_module(const struct module *module, struct module_symbols *entry)
-{
-	struct symbol_table *table;
-
-	entry->is_open = true;
-	entry->main.fd = entry->separate.fd = -1;
-	if (debug_file_open(module, &entry->main))
-		return;
-	entry->table = symbol_table_create(entry->main.elf);
-	if (entry->main.has_debug_information ||
-	    debug_file_open_separate(module, &entry->main, &entry->separate))
-		return;
-	table = symbol_table_create(entry->separate.elf);
-	if (!table || (entry->table && symbol_table_is_full(entry->table))) {
-		symbol_table_destroy(table);
-	} else {
-		symbol_table_destroy(entry->table);
-		entry->table = table;
-	}
-}
-
-static struct module_symbols *get_module(struct symbols *symbols, uint32_t id)
+static struct debug_files *get_module(struct symbols *symbols, uint32_t id)
 {
 	size_t num = modules_count(symbols->modules);
 
@@ -112,22 +62,18 @@ static struct module_symbols *get_module(struct symbols *symbols, uint32_t id)
 		symbols->num_modules = num;
 	}
 	if (!symbols->by_module[id].is_open)
-		open_module(modules_get(symbols->modules, id), &symbols->by_module[id]);
+		debug_files_open(modules_get(symbols->modules, id), &symbols->by_module[id]);
 	return &symbols->by_module[id];
 }
 
 void symbols_destroy(struct symbols *symbols)
 {
-	size_t i;
-
 	if (!symbols)
 		return;
-	for (i = 0; i < symbols->num_modules; i++)
-		if (symbols->by_module[i].is_open)
-			close_module(&symbols->by_module[i]);
+	for (size_t i = 0; i < symbols->num_modules; i++)
+		debug_files_close(&symbols->by_module[i]);
 	free(symbols->by_module);
-	forget_chain(symbols);
-	free(symbols->chain);
+	arena_destroy(symbols->answer);
 	free(symbols);
 }
 
@@ -138,9 +84,8 @@ static const char *name_of_function(Dwarf_Die *die)
 	static const unsigned int linkage[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name};
 	Dwarf_Attribute attribute;
 	const char *name;
-	size_t i;
 
-	for (i = 0; i < sizeof(linkage) / sizeof(linkage[0]); i++) {
+	for (size_t i = 0; i < sizeof(linkage) / sizeof(linkage[0]); i++) {
 		if (dwarf_attr_integrate(die, linkage[i], &attribute)) {
 			name = dwarf_formstring(&attribute);
 			if (name)
@@ -192,14 +137,6 @@ static Dwarf_Die find_declaration(Dwarf_Die *die)
 	return found;
 }
 
-/* The next one. A damaged file may name one before it, which would go on for ever. */
-static bool next_sibling(Dwarf_Die *die, Dwarf_Die *ret)
-{
-	Dwarf_Off offset = dwarf_dieoffset(die);
-
-	return !dwarf_siblingof(die, ret) && dwarf_dieoffset(ret) > offset;
-}
-
 /* The child of a scope that holds what is at an offset, or is it: they stand in the order of
  * offsets. */
 static bool find_child(struct debug_file *file, Dwarf_Die *scope, Dwarf_Off offset, Dwarf_Die *ret)
@@ -210,141 +147,76 @@ static bool find_child(struct debug_file *file, Dwarf_Die *scope, Dwarf_Off offs
 		return false;
 	do
 		*ret = next;
-	while (debug_file_look(file) && next_sibling(ret, &next) &&
+	while (debug_file_look(file) && debug_file_next(ret, &next) &&
 	       dwarf_dieoffset(&next) <= offset);
 	return dwarf_dieoffset(ret) <= offset;
 }
 
 /* "tables::": the scopes of a C++ function that has no linker symbol since only its file knows it.
- * None of what is local to a function. The caller frees. */
-static char *scopes_of(struct debug_file *file, Dwarf_Die *function)
+ * None of what is local to a function. */
+static char *scopes_of(struct arena *arena, struct debug_file *file, Dwarf_Die *function)
 {
 	Dwarf_Die die = find_declaration(function), scope, next;
 	Dwarf_Off offset = dwarf_dieoffset(&die);
-	char *text = xstrdup(""), *longer;
+	char *text = arena_strdup(arena, "");
 
 	if (!dwarf_diecu(&die, &scope, NULL, NULL))
 		return text;
-	for (int depth = 0; depth < MAX_DEPTH && find_child(file, &scope, offset, &next) &&
+	for (int depth = 0; depth < DEBUG_MAX_DEPTH && find_child(file, &scope, offset, &next) &&
 			    dwarf_dieoffset(&next) != offset;
 	     depth++, scope = next) {
 		const char *name = dwarf_diename(&next);
 
-		if (dwarf_tag(&next) == DW_TAG_subprogram) {
-			text[0] = '\0';
-			break;
-		}
-		longer = xasprintf("%s%s::", text, name ? name : "(anonymous namespace)");
-		free(text);
-		text = longer;
+		if (dwarf_tag(&next) == DW_TAG_subprogram)
+			return arena_strdup(arena, "");
+		text = arena_printf(arena, "%s%s::", text, name ? name : "(anonymous namespace)");
 	}
 	return text;
 }
 
 /* A function is inlined at a line of the last one. */
-static void add_place(struct places *places, Dwarf_Die *unit, Dwarf_Die *die)
+static void add_place(struct places *places, struct debug_file *file, Dwarf_Die *unit,
+		      Dwarf_Die *die)
 {
-	struct place *place;
+	struct place *place = &places->list[places->num++];
 
-	if (places->num) {
+	if (places->num > 1) {
+		struct place *last = place - 1;
 		Dwarf_Attribute line;
 		Dwarf_Word number;
 
-		place = &places->places[places->num - 1];
-		place->file = name_of_file(unit, DW_AT_call_file, die);
-		if (place->file &&
+		last->file = name_of_file(unit, DW_AT_call_file, die);
+		if (last->file &&
 		    !dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &line), &number))
-			place->line = (int)number;
+			last->line = (int)number;
 	}
-	places->places =
-		xgrow(places->places, places->num, &places->capacity, sizeof(*places->places));
-	place = &places->places[places->num++];
-	*place = (struct place){.die = *die, .in = places->in, .declared = dwarf_decl_file(die)};
+	*place = (struct place){.die = *die, .in = file, .declared = dwarf_decl_file(die)};
 	place->symbol = name_of_function(die);
 	place->is_bare = place->symbol && strncmp(place->symbol, "_Z", 2) != 0 && is_cxx(unit);
-}
-
-/* Scopes that need not have addresses for those in them to have some. */
-static bool is_open_scope(int tag, bool is_nested)
-{
-	switch (tag) {
-	case DW_TAG_namespace:
-	case DW_TAG_module:
-	case DW_TAG_class_type:
-	case DW_TAG_structure_type:
-	case DW_TAG_union_type:
-		return true;
-	case DW_TAG_lexical_block:
-	case DW_TAG_subprogram:
-		return is_nested;
-	default:
-		return false;
-	}
-}
-
-/* Go down from a scope to the functions in it that hold the address. is_nested: also to procedures
- * that are contained in others, which have addresses of their own. A damaged file may have an entry
- * in two scopes, and each of these in two: none is looked at twice. */
-static bool find_places(struct places *places, Dwarf_Die *unit, Dwarf_Die *scope,
-			Dwarf_Addr address, bool is_nested, int depth)
-{
-	Dwarf_Die child;
-	bool is_inside = places->num > 0;
-
-	if (depth == MAX_DEPTH || dwarf_child(scope, &child))
-		return is_inside;
-	do {
-		int tag = dwarf_tag(&child);
-		bool is_function = tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
-
-		if (!debug_file_look(places->in))
-			break;
-		if (dwarf_dieoffset(&child) <= places->seen)
-			continue;
-		places->seen = dwarf_dieoffset(&child);
-		if ((is_function || tag == DW_TAG_lexical_block) &&
-		    debug_file_holds(places->in, &child, address)) {
-			/* A contained procedure is not inlined. */
-			if (tag == DW_TAG_subprogram)
-				places->num = 0;
-			if (is_function)
-				add_place(places, unit, &child);
-			return find_places(places, unit, &child, address, is_nested, depth + 1);
-		}
-		if (!is_inside && is_open_scope(tag, is_nested) &&
-		    find_places(places, unit, &child, address, is_nested, depth + 1))
-			return true;
-	} while (next_sibling(&child, &child));
-	return is_inside;
 }
 
 /* A function without a name. */
 static void add_nothing(struct places *places)
 {
-	places->places =
-		xgrow(places->places, places->num, &places->capacity, sizeof(*places->places));
-	places->places[places->num++] = (struct place){0};
+	places->list[places->num++] = (struct place){0};
 }
 
 static void find_in_dwarf(struct debug_file *file, Dwarf_Addr address, struct places *ret)
 {
+	struct debug_functions functions;
 	struct place *innermost;
-	Dwarf_Die unit;
 	Dwarf_Line *line;
 
-	if (ret->num || !debug_file_find_unit(file, address, &unit))
+	if (ret->num || !debug_file_functions(file, address, &functions))
 		return;
-	ret->in = file;
-	for (int is_nested = 0; is_nested <= 1 && !ret->num; is_nested++) {
-		ret->seen = 0;
-		find_places(ret, &unit, &unit, address, is_nested, 0);
-	}
+	for (size_t i = 0; i < functions.num; i++)
+		add_place(ret, file, &functions.unit, &functions.list[i]);
 	/* Assembler has lines without functions. */
 	if (!ret->num)
 		add_nothing(ret);
-	ret->is_cxx = is_cxx(&unit);
-	innermost = &ret->places[ret->num - 1];
-	line = dwarf_getsrc_die(&unit, address);
+	ret->is_cxx = is_cxx(&functions.unit);
+	innermost = &ret->list[ret->num - 1];
+	line = dwarf_getsrc_die(&functions.unit, address);
 	if (line && !dwarf_lineno(line, &innermost->line) && innermost->line > 0)
 		innermost->file = dwarf_linesrc(line, NULL, NULL);
 	if (!innermost->file)
@@ -357,7 +229,7 @@ static void find_in_dwarf(struct debug_file *file, Dwarf_Addr address, struct pl
  * the bare name. */
 static bool table_knows_better(const struct places *places)
 {
-	const char *symbol = places->places[0].symbol;
+	const char *symbol = places->list[0].symbol;
 
 	if (!symbol)
 		return true;
@@ -366,35 +238,31 @@ static bool table_knows_better(const struct places *places)
 	return !strncmp(symbol, "PMPI_", 5);
 }
 
-/* The caller frees. */
-static char *function_of(struct place *place)
+static char *function_of(struct arena *arena, struct place *place)
 {
-	char *function = demangle(place->symbol), *scopes, *text;
+	char *function = arena_keep(arena, demangle(place->symbol), free);
 
-	if (!place->is_bare)
-		return function;
-	scopes = scopes_of(place->in, &place->die);
-	text = xasprintf("%s%s", scopes, function);
-	free(scopes);
-	free(function);
-	return text;
+	return place->is_bare ? arena_printf(arena, "%s%s",
+					     scopes_of(arena, place->in, &place->die), function)
+			      : function;
 }
 
-static void add_name(struct symbols *symbols, struct place *place, enum module_kind kind)
+static struct name *make_name(struct arena *arena, struct place *place, enum module_kind kind,
+			      const struct name *caller)
 {
 	const char *file = place->declared ? place->declared : place->file;
-	char *full_file = place->file ? xstrdup(place->file) : NULL;
+	struct name *name = arena_alloc(arena, sizeof(*name));
 
-	symbols->chain = xgrow(symbols->chain, symbols->num_chain, &symbols->capacity,
-			       sizeof(*symbols->chain));
-	symbols->chain[symbols->num_chain++] = (struct name){
-		.function = function_of(place),
-		.file = full_file ? maps_base(full_file) : NULL,
-		.full_file = full_file,
+	*name = (struct name){
+		.function = function_of(arena, place),
+		.full_file = place->file ? arena_strdup(arena, place->file) : NULL,
 		.line = place->line,
 		.is_symbol = true,
 		.is_library = kind != MODULE_PROGRAM || (file && names_is_library_file(file)),
+		.caller = caller,
 	};
+	name->file = name->full_file ? maps_base(name->full_file) : NULL;
+	return name;
 }
 
 /* The recorder's wrappers (WRAP_BODY() of its wrap.h) are told as what they stand for. */
@@ -407,10 +275,12 @@ static const char *wrapped_by(const char *symbol)
 
 /* The functions at an address, the outermost first; the first has the symbol's name where that
  * says more. */
-static void find_chain(struct module_symbols *entry, enum module_kind kind, uint64_t address,
+static void find_chain(struct debug_files *entry, enum module_kind kind, uint64_t address,
 		       struct places *ret)
 {
-	const char *symbol = entry->table ? symbol_table_find(entry->table, address) : NULL;
+	uint64_t start, size;
+	const char *symbol =
+		entry->table ? symbol_table_find(entry->table, address, &start, &size) : NULL;
 
 	if (symbol && kind == MODULE_RECORDER)
 		symbol = wrapped_by(symbol);
@@ -422,55 +292,50 @@ static void find_chain(struct module_symbols *entry, enum module_kind kind, uint
 	if (!ret->num)
 		add_nothing(ret);
 	if (symbol && table_knows_better(ret)) {
-		ret->places[0].symbol = symbol;
-		ret->places[0].is_bare = false;
+		ret->list[0].symbol = symbol;
+		ret->list[0].is_bare = false;
 	}
 }
 
-/* The answer, in copies. */
-static int resolve(struct symbols *symbols, struct module_symbols *entry, enum module_kind kind,
-		   uint64_t address, struct name *ret)
+/* The answer, in copies; NULL: there is none. */
+static const struct name *resolve(struct symbols *symbols, struct debug_files *entry,
+				  enum module_kind kind, uint64_t address)
 {
-	struct places places = {0};
+	const struct name *name = NULL;
+	struct places places;
 
+	places.num = 0;
+	places.is_cxx = false;
 	find_chain(entry, kind, address, &places);
-	forget_chain(symbols);
-	for (size_t i = places.num; i-- > 0;)
-		if (places.places[i].symbol)
-			add_name(symbols, &places.places[i], kind);
-	free(places.places);
-	for (size_t i = 0; i + 1 < symbols->num_chain; i++)
-		symbols->chain[i].caller = &symbols->chain[i + 1];
-	if (!symbols->num_chain)
-		return -1;
-	*ret = symbols->chain[0];
-	return 0;
+	arena_destroy(symbols->answer);
+	symbols->answer = arena_create();
+	for (size_t i = 0; i < places.num; i++)
+		if (places.list[i].symbol)
+			name = make_name(symbols->answer, &places.list[i], kind, name);
+	return name;
 }
 
 int symbols_resolve(void *argument, uint32_t module, uint64_t address, struct name *ret)
 {
 	struct symbols *symbols = argument;
-	struct module_symbols *entry;
+	const struct name *name = NULL;
+	struct debug_files *entry;
 	struct cut_guard guard;
-	struct name name;
-	int result = -1;
 	bool is_whole;
 
 	cut_guard_enter(&guard);
 	entry = get_module(symbols, module);
 	if (entry)
-		result = resolve(symbols, entry, modules_get(symbols->modules, module)->kind,
-				 address, &name);
+		name = resolve(symbols, entry, modules_get(symbols->modules, module)->kind,
+			       address);
 	is_whole = !cut_guard_leave(&guard);
-	if (!entry)
-		return -1;
-	if (!is_whole || !debug_file_is_same(&entry->main) ||
-	    !debug_file_is_same(&entry->separate)) {
+	if (entry && (!is_whole || !debug_files_are_same(entry))) {
 		/* Somebody writes to it: it is another file's names now, or half of one's. */
-		close_module(entry);
-		return -1;
+		debug_files_close(entry);
+		name = NULL;
 	}
-	if (!result)
-		*ret = name;
-	return result;
+	if (!name)
+		return -1;
+	*ret = *name;
+	return 0;
 }

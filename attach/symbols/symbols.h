@@ -2,7 +2,11 @@
  * Addresses to names with libdw: function (demangled), file and line; cached by build-id. Opens
  * modules through /proc/PID/root of a process that has them, compares build-ids, falls back from
  * DWARF to .symtab to .dynsym, uses separate debug files where they are installed, and never goes
- * to the network (debuginfod stays off). */
+ * to the network (debuginfod stays off).
+ *
+ * debug_file.c opens a module's files, debug_functions.c finds the functions that an address is in,
+ * symbol_table.c those of the linker, demangle.c makes names of symbols. cut_guard.c: files may be
+ * cut short while they are read. */
 #ifndef PDB_ATTACH_SYMBOLS_H
 #define PDB_ATTACH_SYMBOLS_H
 

@@ -2,6 +2,7 @@
  * A core file, made a job: its notes, stacks, environment, and the unwinding of what it holds. */
 #include "attach/cores/core_file.h"
 #include "attach/cores/cores.h"
+#include "attach/launchers/words.h"
 #include "model/error.h"
 #include "model/job/job.h"
 #include "tests/fuzz/fuzz.h"
@@ -9,7 +10,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	char *path = (char *)fuzz_path(bytes, size);
-	struct cores_notes notes = {.lines = NULL};
+	struct words notes = {.words = NULL};
 	struct job *job = job_create();
 	struct cores *cores = NULL;
 	struct pdb_error err;
@@ -18,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		cores_read_values(cores, job);
 		fuzz_analyse(job);
 	}
-	cores_notes_clear(&notes);
+	words_free(notes.words);
 	cores_destroy(cores);
 	job_destroy(job);
 	return 0;

@@ -20,14 +20,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct code_store *store = code_store_create();
 	struct code_reader *reader = code_reader_create(modules, store);
 	uint32_t module = modules_intern(modules, path, NULL, 0);
-	const struct code_function *function;
 	struct pdb_error err;
 	char name[64];
 
 	elf_name_find(path, address, name, sizeof(name));
-	function = code_reader_get(reader, module, address, &err);
-	if (function)
-		code_reader_variables(reader, module, function);
+	code_reader_get(reader, module, address, &err);
 	code_reader_destroy(reader);
 	code_store_destroy(store);
 	modules_destroy(modules);

@@ -12,7 +12,7 @@
 
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
-#include "attach/queues/mpich_queues.h"
+#include "attach/queues/mpi_libraries.h"
 #include "model/job/message_queues.h"
 #include "tests/unit/unit.h"
 
@@ -375,7 +375,7 @@ static inline struct message_queues *read_world(void)
 	struct mpich_queues *queues = create();
 	struct message_queues *read = mpich_queues_read(queues);
 
-	mpich_queues_destroy(queues);
+	free(queues);
 	return read;
 }
 

@@ -4,6 +4,7 @@
 #include "attach/cores/core_file.h"
 #include "attach/cores/core_memory.h"
 #include "attach/cores/cores.h"
+#include "attach/launchers/words.h"
 #include "attach/process/maps.h"
 #include "model/job/job.h"
 #include "model/job/proctable.h"
@@ -150,7 +151,7 @@ struct given {
 
 struct outcome {
 	struct job *job;
-	struct cores_notes notes;
+	struct words notes;
 	struct cores *cores;
 	struct pdb_error err;
 	int result;
@@ -177,7 +178,7 @@ static struct outcome load(const struct given *given, size_t num)
 
 static void forget(struct outcome *outcome)
 {
-	cores_notes_clear(&outcome->notes);
+	words_free(outcome->notes.words);
 	cores_destroy(outcome->cores);
 	job_destroy(outcome->job);
 }
@@ -185,7 +186,7 @@ static void forget(struct outcome *outcome)
 static bool has_note(const struct outcome *outcome, const char *part)
 {
 	for (size_t i = 0; i < outcome->notes.num; i++)
-		if (strstr(outcome->notes.lines[i], part))
+		if (strstr(outcome->notes.words[i], part))
 			return true;
 	return false;
 }

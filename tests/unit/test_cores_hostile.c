@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "attach/cores/cores.h"
+#include "attach/launchers/words.h"
 #include "model/interrupt.h"
 #include "model/job/job.h"
 #include "model/job/sample.h"
@@ -329,7 +330,7 @@ static void load_and_measure(const char *name, const char *path)
 {
 	struct rlimit limit = {10 * MOST_SECONDS, 10 * MOST_SECONDS};
 	char *paths[] = {(char *)(uintptr_t)path};
-	struct cores_notes notes = {0};
+	struct words notes = {0};
 	struct cores *cores = NULL;
 	struct job *job = job_create();
 	uint64_t before = most_kib();
@@ -403,7 +404,7 @@ static void test_bounds(void **state)
 static void test_interrupted(void **state)
 {
 	struct hostile *h = calloc(1, sizeof(*h));
-	struct cores_notes notes = {0};
+	struct words notes = {0};
 	struct job *job = job_create();
 	struct cores *cores = NULL;
 	struct pdb_error err;
@@ -415,7 +416,7 @@ static void test_interrupted(void **state)
 	interrupt_wanted = 0;
 	assert_int_equal(err.code, ERROR_INTERRUPTED);
 	assert_null(cores);
-	cores_notes_clear(&notes);
+	words_free(notes.words);
 	job_destroy(job);
 	close(h->fd);
 	core_destroy(h->w);

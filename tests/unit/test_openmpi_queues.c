@@ -11,7 +11,7 @@
 
 #include "attach/process/maps.h"
 #include "attach/process/memory.h"
-#include "attach/queues/openmpi_queues.h"
+#include "attach/queues/mpi_libraries.h"
 #include "attach/stacks/sampler.h"
 #include "model/job/callpath.h"
 #include "model/job/message_queues.h"
@@ -58,7 +58,7 @@ static void test_whole(void **state)
 		assert_int_equal(read->pairs[0].arrived, 1);
 		message_queues_destroy(read);
 	}
-	openmpi_queues_destroy(queues);
+	free(queues);
 }
 
 static const char strange[] = "not_a_known_one_at_all_but_long_enough";
@@ -124,14 +124,14 @@ static void test_damaged(void **state)
 			fail_msg("damage %zu is believed", i);
 		/* A moment later all is well; but what was believed of classes stays so. */
 		if (damages[i].word >= classes[0] && damages[i].word < classes[NUM_CLASSES]) {
-			openmpi_queues_destroy(queues);
+			free(queues);
 			queues = create();
 		}
 		make_world();
 		read = read_world(queues);
 		assert_non_null(read);
 		message_queues_destroy(read);
-		openmpi_queues_destroy(queues);
+		free(queues);
 	}
 }
 
@@ -156,7 +156,7 @@ static void test_endless(void **state)
 	world.fragments[1][2] = world.fragments[1][3] = address_of(world.fragments[0]);
 	world.peers[0][WORDS(104) + 4] = address_of(world.fragments[0]);
 	assert_null(read_world(queues));
-	openmpi_queues_destroy(queues);
+	free(queues);
 }
 
 /* Any words anywhere, many of them addresses of something else. */
@@ -180,7 +180,7 @@ static void test_random(void **state)
 		}
 		message_queues_destroy(read_world(queues));
 	}
-	openmpi_queues_destroy(queues);
+	free(queues);
 }
 
 static void *change(void *is_done)
@@ -220,7 +220,7 @@ static void test_changing(void **state)
 	atomic_store(&is_done, true);
 	pthread_join(thread, NULL);
 	assert_true(num_whole > 0);
-	openmpi_queues_destroy(queues);
+	free(queues);
 }
 
 static void test_none(void **state)
@@ -231,7 +231,6 @@ static void test_none(void **state)
 	(void)state;
 	assert_null(openmpi_queues_create(&memory, maps));
 	maps_destroy(maps);
-	openmpi_queues_destroy(NULL);
 }
 
 static void wait_here_in_world(const void *argument, int ready)

@@ -7,7 +7,7 @@
 
 #include "attach/process/elf_symbol.h"
 #include "attach/queues/mpi_queues.h"
-#include "attach/queues/openmpi_ucx.h"
+#include "attach/queues/mpi_libraries.h"
 #include "tests/unit/mpich_world.h"
 
 #define JOB 0x12340007u
@@ -208,7 +208,7 @@ static struct message_queues *read_new(void)
 	struct openmpi_ucx *queues = create_ucx();
 	struct message_queues *read = openmpi_ucx_read(queues);
 
-	openmpi_ucx_destroy(queues);
+	free(queues);
 	return read;
 }
 
@@ -225,7 +225,6 @@ static bool is_read(struct openmpi_ucx *queues)
 static void test_none(void **state)
 {
 	(void)state;
-	openmpi_ucx_destroy(NULL);
 	of = &openmpi_versions[0];
 	make_openmpi();
 	for (int i = 0; i < 4; i++) {
@@ -233,7 +232,7 @@ static void test_none(void **state)
 		struct openmpi_ucx *queues = openmpi_ucx_create(&world_memory, maps);
 
 		assert_int_equal(queues != NULL, (i & 2) != 0);
-		openmpi_ucx_destroy(queues);
+		free(queues);
 		maps_destroy(maps);
 	}
 }
@@ -282,7 +281,7 @@ static void test_search(void **state)
 				assert_int_equal(num_reads, 0);
 		}
 	}
-	openmpi_ucx_destroy(queues);
+	free(queues);
 }
 
 /* ---- Tags ---- */
@@ -484,7 +483,7 @@ static void test_damaged(void **state)
 		if (is_read(queues))
 			fail_msg("damage %zu is believed", i / 2);
 		assert_in_range(num_reads, 1, 2000);
-		openmpi_ucx_destroy(queues);
+		free(queues);
 	}
 	/* A moment later all is well, but for the next search. */
 	make_busy_world(&openmpi_versions[0]);
@@ -524,7 +523,7 @@ static void test_changing(void **state)
 	assert_true(is_read(queues));
 	num_changes = SIZE_MAX;
 	assert_false(is_read(queues));
-	openmpi_ucx_destroy(queues);
+	free(queues);
 }
 
 int main(int argc, char **argv)

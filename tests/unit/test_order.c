@@ -47,7 +47,7 @@ static const struct code_function *get_function(void *argument, uint32_t module,
 	if (!function)
 		return NULL;
 	code_bytes_put_function(&bytes, function,
-				code_reader_variables(told->reader, module, function));
+				code_store_find(told->read, module, function->entry)->variables);
 	in.at = bytes.bytes;
 	in.end = bytes.bytes + bytes.num;
 	again = code_bytes_take_function(&in, &variables);

@@ -84,10 +84,10 @@ static void test_circle(void **state)
 	struct interpreter *runtime = interpreters;
 	struct python python = {
 		.memory.pid = getpid(),
-		.layout = {.interpreter_next = offsetof(struct interpreter, next),
-			   .interpreter_threads = offsetof(struct interpreter, threads),
-			   .thread_next = offsetof(struct thread, next),
-			   .thread_native_id = offsetof(struct thread, number)},
+		.offsets = {.interpreter = {.next = offsetof(struct interpreter, next),
+					    .threads_head = offsetof(struct interpreter, threads)},
+			    .thread = {.next = offsetof(struct thread, next),
+				       .native_thread_id = offsetof(struct thread, number)}},
 		.runtime = (uintptr_t)&runtime,
 	};
 	struct python_copy *copy = calloc(1, sizeof(*copy));

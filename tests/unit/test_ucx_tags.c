@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Receives and messages of UCX, put together by hand: what is read of them, and that what is
  * damaged, endless or not there is refused and does no harm. Real ones: tests/attach/queues.sh. */
-#include "attach/queues/ucx_tags.h"
+#include "attach/queues/ucx_queues.h"
+#include "model/arena.h"
 #include "tests/unit/mpich_world.h"
 
 #define MAX_TAGS 10000 /* more than that is not read */
@@ -9,9 +10,14 @@
 static const struct ucx_worker worker = {WORKER, WORKER + WILDCARD * sizeof(uint64_t),
 					 VARIABLES + WORKER_VARIABLE * sizeof(uint64_t)};
 
+/* Of the last reading. */
+static struct arena *arena;
+
 static struct ucx_tags *read_tags(void)
 {
-	return ucx_tags_read(&world_memory, &worker);
+	arena_destroy(arena);
+	arena = arena_create();
+	return ucx_tags_read(&world_memory, &worker, arena);
 }
 
 static void assert_refused(void)
@@ -184,9 +190,7 @@ static void test_read(void **state)
 			assert_int_equal(tags->messages[i].mask, ALL_BITS);
 			assert_int_equal(tags->messages[i].number, i);
 		}
-		ucx_tags_destroy(tags);
 	}
-	ucx_tags_destroy(NULL);
 }
 
 #define WILD(i) (RECEIVE_ELEMENT + world.receives[i])
@@ -262,7 +266,6 @@ static void test_damaged(void **state)
 		make_busy_world();
 		tags = read_tags();
 		assert_non_null(tags);
-		ucx_tags_destroy(tags);
 		num_reads = 0;
 		*damages[i].word = damages[i].value;
 		tags = read_tags();
@@ -296,7 +299,6 @@ static void test_many(void **state)
 				tags = read_tags();
 				assert_non_null(tags);
 				assert_int_equal(what ? tags->num_messages : tags->num_receives, i);
-				ucx_tags_destroy(tags);
 			}
 			if (what)
 				push_message(at, i % 7);
@@ -320,7 +322,6 @@ static void test_changing(void **state)
 	tags = read_tags();
 	assert_non_null(tags);
 	assert_int_equal(tags->num_posted, FIRST_NUMBER + 4 + 1);
-	ucx_tags_destroy(tags);
 	num_changes = SIZE_MAX;
 	assert_refused();
 }
@@ -334,5 +335,8 @@ int main(void)
 		cmocka_unit_test(test_changing),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int result = cmocka_run_group_tests(tests, NULL, NULL);
+
+	arena_destroy(arena);
+	return result;
 }

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the parts of unwind.h share: the process, as libunwind is shown it (unwind_space.c), and a walk
+ * along a stack of it (unwind.c). */
+#ifndef PDB_ATTACH_UNWIND_PRIVATE_H
+#define PDB_ATTACH_UNWIND_PRIVATE_H
+
+#include <libunwind.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "attach/process/memory.h"
+#include "attach/stacks/unwind.h"
+
+struct tracee_part;
+
+struct unwind_space {
+	struct memory memory;
+	struct maps *maps;
+	struct images *images;
+	struct image **by_object; /* of each of the maps' objects, filled when asked for */
+	unw_addr_space_t as;
+	bool is_limited;
+	uint64_t looks_left; /* of all walks if it is limited, else of this one */
+};
+
+/* What libunwind's accessors are given. */
+struct walk {
+	struct unwind_space *space;
+	const struct tracee *tracee;
+	const struct unwind_probes *probes;
+	uint64_t missing;
+	uint64_t looks_left; /* of this step */
+	uint64_t blocked;    /* signals in the frame at hand; 0 where that is not known */
+	bool is_guessed; /* a frame had no unwind information: registers of those outside are not
+			  * known */
+	struct sample_value *values; /* depth: from the innermost frame, until all are known */
+	size_t num_values, values_capacity;
+};
+
+#define WALK_FRAME_LOOKS 16 /* what a frame counts as, at least */
+
+/* Take so many looks. False: it has taken too much, or somebody does not want it any more. */
+bool walk_look(struct walk *walk, uint64_t num);
+
+/* A word of what was copied; of anything that an unwinder may read, which takes a look. */
+bool walk_read_part(const struct tracee_part *part, uint64_t address, unw_word_t *value);
+bool walk_read(struct walk *walk, uint64_t address, unw_word_t *value);
+
+/* Where code is. */
+void unwind_locate(struct unwind_space *space, uint64_t ip, bool is_return,
+		   struct unwind_frame *ret);
+
+#endif
