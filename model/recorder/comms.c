@@ -5,8 +5,6 @@
 
 #include "model/recorder/pages.h"
 
-#define RELAXED memory_order_relaxed
-
 enum {
 	MAX_NAMES = 8,                        /* of one entry */
 	MAX_NAME = 128,                       /* bytes; MPI_MAX_OBJECT_NAME is less or equal */
@@ -17,7 +15,7 @@ enum {
 
 static bool has_entry(const struct comms *c, uint32_t index)
 {
-	return index < atomic_load_explicit(&c->num, RELAXED);
+	return index < relaxed_get(&c->num);
 }
 
 static uint64_t *own_key(struct comms *c, uint64_t key, uint32_t index)
@@ -118,8 +116,8 @@ static uint32_t find_list(const struct comms *c, const struct writer *w, const i
 			  uint32_t num, uint64_t hash)
 {
 	const struct seg_table *table = &w->header->tables[SEG_TABLE_MEMBERS];
-	const int32_t *stored = (const int32_t *)((const char *)w->header + table->offset);
-	uint32_t count = atomic_load_explicit(&table->count, RELAXED);
+	const int32_t *stored = writer_entries(w, SEG_TABLE_MEMBERS);
+	uint32_t count = relaxed_get(&table->count);
 	struct idhash_probe probe = idhash_probe(&c->lists, hash);
 	uint32_t first;
 
@@ -160,9 +158,9 @@ static uint32_t store_members(struct comms *c, struct writer *w, const int32_t *
  * emptied. */
 static uint32_t section_begin(struct seg_comm *comm)
 {
-	uint32_t seq = atomic_load_explicit(&comm->seq, RELAXED) | 1;
+	uint32_t seq = relaxed_get(&comm->seq) | 1;
 
-	atomic_store_explicit(&comm->seq, seq, RELAXED);
+	relaxed_set(&comm->seq, seq);
 	atomic_thread_fence(memory_order_release);
 	return seq;
 }
@@ -208,7 +206,7 @@ static void publish(struct comms *c, struct writer *w, uint32_t index)
 		return;
 	}
 	writer_publish(w, SEG_TABLE_COMMS, 1);
-	atomic_store_explicit(&c->num, index + 1, RELAXED);
+	relaxed_set(&c->num, index + 1);
 }
 
 struct busy {
@@ -219,15 +217,13 @@ struct busy {
 static void find_busy(const struct writer *w, struct busy *busy)
 {
 	const struct seg_table *table = &w->header->tables[SEG_TABLE_REQUESTS];
-	const struct seg_request *requests =
-		(const struct seg_request *)((const char *)w->header + table->offset);
-	uint32_t count = atomic_load_explicit(&table->count, RELAXED);
+	const struct seg_request *requests = writer_entries(w, SEG_TABLE_REQUESTS);
+	uint32_t count = relaxed_get(&table->count);
 
 	memset(busy, 0, sizeof(*busy));
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t comm = atomic_load_explicit(&requests[i].comm, RELAXED);
-		if (atomic_load_explicit(&requests[i].kind, RELAXED) != SEG_REQUEST_FREE &&
-		    comm < SEG_MAX_COMMS)
+		uint32_t comm = relaxed_get(&requests[i].comm);
+		if (relaxed_get(&requests[i].kind) != SEG_REQUEST_FREE && comm < SEG_MAX_COMMS)
 			busy->entries[comm / 64] |= 1ull << comm % 64;
 	}
 }
@@ -255,7 +251,7 @@ static void find_idle(struct comms *c, const struct writer *w)
 
 uint32_t comms_recycle(struct comms *c, struct writer *w)
 {
-	if (atomic_load_explicit(&c->num, RELAXED) < COMMS_MANY || c->again != SEG_NO_COMM)
+	if (relaxed_get(&c->num) < COMMS_MANY || c->again != SEG_NO_COMM)
 		return c->again;
 	if (c->idle.first == SEG_NO_COMM)
 		find_idle(c, w);
@@ -266,7 +262,7 @@ uint32_t comms_recycle(struct comms *c, struct writer *w)
 	clear_entry(&c->entries[index]);
 	section_end(&c->entries[index], seq);
 	memset(&c->own[index], 0, sizeof(c->own[index]));
-	atomic_fetch_add_explicit(&w->header->reused_comms, 1, RELAXED);
+	relaxed_add(&w->header->reused_comms, 1);
 	c->again = index;
 	return index;
 }
@@ -349,7 +345,7 @@ uint32_t comms_child(struct comms *c, uint32_t parent)
 {
 	if (!has_entry(c, parent))
 		return 0;
-	return atomic_fetch_add_explicit(&c->own[parent].children, 1, RELAXED) + 1;
+	return relaxed_add(&c->own[parent].children, 1) + 1;
 }
 
 static bool all_of_this_world(const int32_t *list, uint32_t num)
@@ -467,11 +463,6 @@ uint32_t comms_add(struct comms *c, struct writer *w, const struct comms_new *n)
 	return index;
 }
 
-static const char *string_at(const struct writer *w, uint32_t offset)
-{
-	return (const char *)w->header + w->header->tables[SEG_TABLE_STRINGS].offset + offset;
-}
-
 void comms_name(struct comms *c, struct writer *w, uint32_t index, const char *text,
 		uint32_t length)
 {
@@ -483,7 +474,8 @@ void comms_name(struct comms *c, struct writer *w, uint32_t index, const char *t
 	length = length < MAX_NAME ? length : MAX_NAME - 1;
 	memcpy(name, text, length);
 	name[length] = '\0';
-	if (strcmp(name, string_at(w, c->entries[index].name)) == 0)
+	if (strcmp(name, (const char *)writer_entries(w, SEG_TABLE_STRINGS) +
+				 c->entries[index].name) == 0)
 		return;
 	c->own[index].names++;
 	c->name_bytes += length + 1;
@@ -498,15 +490,15 @@ uint64_t comms_start(struct comms *c, uint32_t index, uint32_t site, int32_t roo
 	if (!has_entry(c, index))
 		return 0;
 	struct seg_comm *comm = &c->entries[index];
-	uint64_t number = atomic_load_explicit(&comm->collectives, RELAXED) + 1;
+	uint64_t number = relaxed_get(&comm->collectives) + 1;
 	struct seg_collective *recent = &comm->recent[number % SEG_RECENT];
 	uint32_t seq = section_begin(comm);
 
-	atomic_store_explicit(&recent->number, number, RELAXED);
-	atomic_store_explicit(&recent->bytes, bytes, RELAXED);
-	atomic_store_explicit(&recent->site, site, RELAXED);
-	atomic_store_explicit(&recent->root, root, RELAXED);
-	atomic_store_explicit(&comm->collectives, number, RELAXED);
+	relaxed_set(&recent->number, number);
+	relaxed_set(&recent->bytes, bytes);
+	relaxed_set(&recent->site, site);
+	relaxed_set(&recent->root, root);
+	relaxed_set(&comm->collectives, number);
 	section_end(comm, seq);
 	return number;
 }

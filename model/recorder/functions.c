@@ -13,11 +13,9 @@
 
 static const char *path_of(const struct writer *w, uint32_t module)
 {
-	const char *base = (const char *)w->header;
-	const struct seg_table *tables = w->header->tables;
-	const struct seg_module *modules = (const void *)(base + tables[SEG_TABLE_MODULES].offset);
+	const struct seg_module *modules = writer_entries(w, SEG_TABLE_MODULES);
 
-	return base + tables[SEG_TABLE_STRINGS].offset + modules[module].path;
+	return (const char *)writer_entries(w, SEG_TABLE_STRINGS) + modules[module].path;
 }
 
 static bool is_traced(const struct trace_filter *filter, const struct writer *w, uint32_t module,
@@ -73,16 +71,16 @@ static hook_fn *find_next(const char *name, _Atomic(hook_fn *) *next)
 	}
 	if (!found)
 		found = nobody;
-	atomic_store_explicit(next, found, memory_order_relaxed);
+	relaxed_set(next, found);
 	errno = saved_errno;
 	return found;
 }
 
 static void pass_on(const char *name, _Atomic(hook_fn *) *next, void *function, void *call_site)
 {
-	hook_fn *to = atomic_load_explicit(next, memory_order_relaxed);
+	hook_fn *to = relaxed_get(next);
 
-	if (__builtin_expect(!to, 0))
+	if (unlikely(!to))
 		to = find_next(name, next);
 	if (to != nobody)
 		to(function, call_site);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/recorder/intern.h"
 
-static void *table_entries(const struct writer *w, enum seg_table_id id)
-{
-	return (char *)w->header + w->header->tables[id].offset;
-}
-
 /* Index of the frame, added if it is new; SEG_NO_FRAME when there is no room. */
 static uint32_t intern_frame(struct intern *in, struct writer *w, struct seg_frame frame)
 {
-	const struct seg_frame *frames = table_entries(w, SEG_TABLE_FRAMES);
+	const struct seg_frame *frames = writer_entries(w, SEG_TABLE_FRAMES);
 	uint64_t key = idhash_mix((uint64_t)frame.parent << 32 | frame.module, frame.offset);
 	struct idhash_probe probe = idhash_probe(&in->frames, key);
 	uint32_t id;
@@ -58,7 +53,7 @@ static uint32_t intern_path(struct intern *in, struct objects *objects, struct w
 static uint32_t find_site(struct intern *in, struct writer *w, uint64_t key,
 			  const struct seg_site *like)
 {
-	const struct seg_site *sites = table_entries(w, SEG_TABLE_SITES);
+	const struct seg_site *sites = writer_entries(w, SEG_TABLE_SITES);
 	struct idhash_probe probe = idhash_probe(&in->sites, key);
 	uint32_t id;
 
@@ -78,8 +73,8 @@ static uint32_t add_site(struct intern *in, struct writer *w, const struct seg_s
 	if (id)
 		return id;
 	struct seg_table *table = &w->header->tables[SEG_TABLE_SITES];
-	if (atomic_load_explicit(&table->count, memory_order_relaxed) >= limit) {
-		atomic_fetch_add_explicit(&table->dropped, 1, memory_order_relaxed);
+	if (relaxed_get(&table->count) >= limit) {
+		relaxed_add(&table->dropped, 1);
 		return 0;
 	}
 	struct seg_site *to = writer_next(w, SEG_TABLE_SITES, 1, &id);

@@ -5,8 +5,6 @@
 #include "model/recorder/pages.h"
 #include "model/recorder/ticks.h"
 
-#define RELAXED memory_order_relaxed
-
 struct lane *lane_create(struct writer *w, uint32_t index,
 			 bool (*grow)(struct lane *l, enum seg_lane_id table, uint32_t entries))
 {
@@ -42,9 +40,9 @@ struct lane *lane_create(struct writer *w, uint32_t index,
 static void forget_polls(struct lane *l)
 {
 	l->poll_site = 0;
-	atomic_store_explicit(&l->current->poll_site, 0, RELAXED);
-	atomic_store_explicit(&l->current->in_poll, 0, RELAXED);
-	atomic_store_explicit(&l->current->polls, 0, RELAXED);
+	relaxed_set(&l->current->poll_site, 0);
+	relaxed_set(&l->current->in_poll, 0);
+	relaxed_set(&l->current->polls, 0);
 }
 
 void lane_take(struct lane *l, int tid, bool is_main)
@@ -54,15 +52,15 @@ void lane_take(struct lane *l, int tid, bool is_main)
 
 	/* The call that the thread before was in when it ended; when that was is not known. */
 	if (!SEG_STATE_IS_EXIT(l->state))
-		lane_leave(l, atomic_load_explicit(&l->current->since, RELAXED));
+		lane_leave(l, relaxed_get(&l->current->since));
 	seg->tid = tid;
 	seg->is_main = is_main;
 	seg->first_ticks = now;
 	uint32_t seq = lane_section_begin(l->current);
 	l->hint = &l->hints[0];
 	l->state = SEG_STATE_EXIT(0);
-	atomic_store_explicit(&l->current->state, SEG_STATE_EXIT(0), RELAXED);
-	atomic_store_explicit(&l->current->since, now, RELAXED);
+	relaxed_set(&l->current->state, SEG_STATE_EXIT(0));
+	relaxed_set(&l->current->since, now);
 	forget_polls(l);
 	lane_section_end(l->current, seq);
 	atomic_store_explicit(&seg->use, SEG_LANE_ACTIVE, memory_order_release);
@@ -127,11 +125,10 @@ enum { NO_TRANSITION = UINT32_MAX };
 static uint32_t add_transition(struct lane *l, uint32_t from, uint32_t to, uint64_t key)
 {
 	struct seg_table *table = &l->seg->tables[SEG_LANE_TRANSITIONS];
-	uint32_t at = atomic_load_explicit(&table->count, RELAXED);
+	uint32_t at = relaxed_get(&table->count);
 
 	if (!lane_has_room(l, SEG_LANE_TRANSITIONS, at + 1) || !idhash_add(&l->edges, key, at)) {
-		atomic_store_explicit(&table->dropped,
-				      atomic_load_explicit(&table->dropped, RELAXED) + 1, RELAXED);
+		relaxed_set(&table->dropped, relaxed_get(&table->dropped) + 1);
 		return NO_TRANSITION;
 	}
 	l->transitions[at].from = from;
@@ -158,7 +155,7 @@ static uint32_t find_transition(struct lane *l, uint32_t to)
 
 static uint32_t count_likely(const struct lane *l, const struct lane_hint *hint)
 {
-	return atomic_load_explicit(&l->transitions[hint->likely.transition].count, RELAXED);
+	return relaxed_get(&l->transitions[hint->likely.transition].count);
 }
 
 /* The likely way is not taken, and neither was it the time before? Once does not make it
@@ -219,8 +216,8 @@ static void end_gap(struct lane *l, uint64_t now)
 	_Atomic uint64_t *longest = &l->states[l->state].polls;
 	int64_t gap = now - l->poll_ticks;
 
-	if (SEG_STATE_IS_EXIT(l->state) && gap > (int64_t)atomic_load_explicit(longest, RELAXED))
-		atomic_store_explicit(longest, gap, RELAXED);
+	if (SEG_STATE_IS_EXIT(l->state) && gap > (int64_t)relaxed_get(longest))
+		relaxed_set(longest, gap);
 }
 
 void lane_enter(struct lane *l, uint32_t site, const struct path_entry *entry, uint64_t now)
@@ -255,8 +252,7 @@ static void expect_after_poll(struct lane *l, bool is_first)
 void lane_enter_poll(struct lane *l, uint32_t site, uint64_t now)
 {
 	struct seg_current *current = l->current;
-	uint64_t since =
-		l->poll_site ? l->poll_ticks : atomic_load_explicit(&current->since, RELAXED);
+	uint64_t since = l->poll_site ? l->poll_ticks : relaxed_get(&current->since);
 
 	if ((int64_t)(now - since) < 0) /* as in lane_event() */
 		now = since;
@@ -268,9 +264,9 @@ void lane_enter_poll(struct lane *l, uint32_t site, uint64_t now)
 	/* The next event is not for the fast path: it ends this polling. */
 	l->hint = &l->poll_hint;
 	uint32_t seq = lane_section_begin(current);
-	atomic_store_explicit(&current->poll_site, site, RELAXED);
-	atomic_store_explicit(&current->in_poll, 1, RELAXED);
-	atomic_store_explicit(&current->poll_ticks, l->poll_ticks, RELAXED);
+	relaxed_set(&current->poll_site, site);
+	relaxed_set(&current->in_poll, 1);
+	relaxed_set(&current->poll_ticks, l->poll_ticks);
 	lane_section_end(current, seq);
 }
 
@@ -287,7 +283,7 @@ void lane_leave_poll(struct lane *l, bool failed)
 	}
 	lane_add(&l->states[SEG_STATE_ENTER(site)].polls, 1);
 	uint32_t seq = lane_section_begin(current);
-	atomic_store_explicit(&current->in_poll, 0, RELAXED);
+	relaxed_set(&current->in_poll, 0);
 	lane_add(&current->polls, 1);
 	lane_section_end(current, seq);
 }

@@ -119,9 +119,9 @@ void lane_leave_poll(struct lane *l, bool failed);
 /* A word that only this thread writes: its new value. */
 static inline uint64_t lane_add(_Atomic uint64_t *word, uint64_t n)
 {
-	uint64_t sum = atomic_load_explicit(word, memory_order_relaxed) + n;
+	uint64_t sum = relaxed_get(word) + n;
 
-	atomic_store_explicit(word, sum, memory_order_relaxed);
+	relaxed_set(word, sum);
 	return sum;
 }
 
@@ -130,9 +130,9 @@ static inline uint64_t lane_add(_Atomic uint64_t *word, uint64_t n)
  * closed by the next one. */
 static inline uint32_t lane_section_begin(struct seg_current *current)
 {
-	uint32_t seq = atomic_load_explicit(&current->seq, memory_order_relaxed) | 1;
+	uint32_t seq = relaxed_get(&current->seq) | 1;
 
-	atomic_store_explicit(&current->seq, seq, memory_order_relaxed);
+	relaxed_set(&current->seq, seq);
 	atomic_thread_fence(memory_order_release);
 	return seq;
 }
@@ -144,29 +144,26 @@ static inline void lane_section_end(struct seg_current *current, uint32_t seq)
 
 /* The stay in the present state that ends is longer than its hint has it. Not a call, for which
  * registers would have to be saved each time. */
-static inline __attribute__((always_inline)) void lane_stayed_long(struct lane *l, uint64_t stay,
-								   uint32_t *longest)
+static ALWAYS_INLINE void lane_stayed_long(struct lane *l, uint64_t stay, uint32_t *longest)
 {
 	_Atomic uint64_t *known = &l->states[l->state].longest;
 
-	if (stay > atomic_load_explicit(known, memory_order_relaxed))
-		atomic_store_explicit(known, stay, memory_order_relaxed);
+	if (stay > relaxed_get(known))
+		relaxed_set(known, stay);
 	*longest = stay < UINT32_MAX ? stay : UINT32_MAX;
 }
 
 /* One event: into `to`, of whose site that is the hint, at `now`. `longest`: of the present state.
  * Within a section. */
-static inline __attribute__((always_inline)) void lane_event(struct lane *l,
-							     struct seg_current *current,
-							     uint32_t *longest, uint32_t to,
-							     struct lane_hint *hint, uint64_t now)
+static ALWAYS_INLINE void lane_event(struct lane *l, struct seg_current *current, uint32_t *longest,
+				     uint32_t to, struct lane_hint *hint, uint64_t now)
 {
-	uint64_t since = atomic_load_explicit(&current->since, memory_order_relaxed);
+	uint64_t since = relaxed_get(&current->since);
 	uint64_t stay = now - since;
-	uint64_t events = atomic_load_explicit(&current->events, memory_order_relaxed);
+	uint64_t events = relaxed_get(&current->events);
 	struct seg_event *slot = &l->ring[events & l->ring_mask];
 
-	if (__builtin_expect(stay > *longest, 0)) {
+	if (unlikely(stay > *longest)) {
 		if ((int64_t)stay < 0) /* a signal's handler made calls since the time was read */
 			now = since;
 		else
@@ -174,15 +171,15 @@ static inline __attribute__((always_inline)) void lane_event(struct lane *l,
 	}
 	l->hint = hint;
 	l->state = to;
-	atomic_store_explicit(&slot->ticks, now, memory_order_relaxed);
-	atomic_store_explicit(&slot->state, to, memory_order_relaxed);
-	atomic_store_explicit(&current->state, to, memory_order_relaxed);
-	atomic_store_explicit(&current->since, now, memory_order_relaxed);
-	atomic_store_explicit(&current->events, events + 1, memory_order_relaxed);
+	relaxed_set(&slot->ticks, now);
+	relaxed_set(&slot->state, to);
+	relaxed_set(&current->state, to);
+	relaxed_set(&current->since, now);
+	relaxed_set(&current->events, events + 1);
 }
 
 /* Does the hint know the transition that enters the site? */
-static inline __attribute__((always_inline)) bool lane_expects(const struct lane *l, uint32_t site)
+static ALWAYS_INLINE bool lane_expects(const struct lane *l, uint32_t site)
 {
 	return l->hint->likely.site == site;
 }
@@ -200,7 +197,7 @@ static inline void lane_renew_hint(struct lane *l, uint32_t site, const struct p
 }
 
 /* The call enters that the lane expects. */
-static inline __attribute__((always_inline)) void lane_enter_expected(struct lane *l, uint64_t now)
+static ALWAYS_INLINE void lane_enter_expected(struct lane *l, uint64_t now)
 {
 	struct lane_hint *hint = l->hint, *next = &l->hints[hint->likely.site];
 	struct seg_current *current = l->current;
@@ -213,7 +210,7 @@ static inline __attribute__((always_inline)) void lane_enter_expected(struct lan
 
 /* The call returned, or was left at some time before now. What the next one will need is fetched
  * while the program computes. */
-static inline __attribute__((always_inline)) void lane_leave(struct lane *l, uint64_t now)
+static ALWAYS_INLINE void lane_leave(struct lane *l, uint64_t now)
 {
 	struct lane_hint *hint = l->hint;
 	struct seg_current *current = l->current;

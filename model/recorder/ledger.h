@@ -51,25 +51,24 @@ static inline bool ledger_next_is(const struct ledger_next *next, uint32_t comm,
 
 /* The row that is expected, or LEDGER_NO_ROW if that is not the one: the last one again, or the one
  * that came after it last time, since programs go round their partners in the same order. */
-static inline __attribute__((always_inline)) uint32_t
-ledger_expected(const struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
+static ALWAYS_INLINE uint32_t ledger_expected(const struct lane *l, uint32_t comm, int32_t peer,
+					      int32_t tag)
 {
 	const struct ledger_next *last = &l->next_rows[l->row];
 
 	if (ledger_next_is(last, comm, peer, tag))
 		return l->row;
-	if (__builtin_expect(ledger_next_is(&l->next_rows[last->row], comm, peer, tag), 1))
+	if (likely(ledger_next_is(&l->next_rows[last->row], comm, peer, tag)))
 		return last->row;
 	return LEDGER_NO_ROW;
 }
 
 /* As ledger_find(), fast for a row that is expected. */
-static inline __attribute__((always_inline)) uint32_t ledger_row(struct lane *l, uint32_t comm,
-								 int32_t peer, int32_t tag)
+static ALWAYS_INLINE uint32_t ledger_row(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 {
 	uint32_t row = ledger_expected(l, comm, peer, tag);
 
-	if (__builtin_expect(row == LEDGER_NO_ROW, 0))
+	if (unlikely(row == LEDGER_NO_ROW))
 		return ledger_find(l, comm, peer, tag);
 	l->row = row;
 	return row;

@@ -3,8 +3,6 @@
 
 #include "model/recorder/recorder.h"
 
-#define RELAXED memory_order_relaxed
-
 void p2p_init(struct p2p *p, void *memory)
 {
 	*p = (struct p2p){
@@ -30,8 +28,7 @@ static bool is_wildcard(int32_t peer, int32_t tag)
 }
 
 /* The row counts the message before the call, so that nobody has it before it is counted. */
-static inline __attribute__((always_inline)) uint64_t count_send(struct lane *l,
-								 const struct p2p_message *m)
+static ALWAYS_INLINE uint64_t count_send(struct lane *l, const struct p2p_message *m)
 {
 	if (m->peer == SEG_PEER_NULL)
 		return 0;
@@ -39,8 +36,7 @@ static inline __attribute__((always_inline)) uint64_t count_send(struct lane *l,
 	return ledger_sends(l, l->p2p.send_row);
 }
 
-static inline __attribute__((always_inline)) uint64_t count_receive(struct lane *l,
-								    const struct p2p_message *m)
+static ALWAYS_INLINE uint64_t count_receive(struct lane *l, const struct p2p_message *m)
 {
 	if (m->peer == SEG_PEER_NULL)
 		return 0;
@@ -48,8 +44,8 @@ static inline __attribute__((always_inline)) uint64_t count_receive(struct lane 
 	return ledger_receives(l, l->p2p.receive_row);
 }
 
-static inline __attribute__((always_inline)) void
-transfer(struct operation *op, int i, const struct p2p_message *m, uint64_t ordinal)
+static ALWAYS_INLINE void transfer(struct operation *op, int i, const struct p2p_message *m,
+				   uint64_t ordinal)
 {
 	operation_transfer(op, i, m->comm, m->peer, m->tag, ordinal, m->bytes);
 }
@@ -155,7 +151,7 @@ void p2p_matched(struct lane *l, uint64_t key, uint32_t comm, const struct p2p_s
 		.tag = status->is_known ? status->tag : SEG_TAG_ANY,
 		.site = l->site,
 		.lane = l->index,
-		.ticks = atomic_load_explicit(&l->current->since, RELAXED),
+		.ticks = relaxed_get(&l->current->since),
 		.row = LEDGER_NO_ROW,
 	};
 	requests_lock(l->requests, l->index);
@@ -166,7 +162,7 @@ void p2p_matched(struct lane *l, uint64_t key, uint32_t comm, const struct p2p_s
 /* ---- Making requests
  * ----------------------------------------------------------------------------- */
 
-static __attribute__((noinline, cold)) uint32_t take_slot(struct lane *l)
+static COLD uint32_t take_slot(struct lane *l)
 {
 	requests_lock(l->requests, l->index);
 	uint32_t slot = requests_take(l->requests);
@@ -180,15 +176,14 @@ static uint32_t take_made(struct lane *l)
 	struct p2p *p = &l->p2p;
 	uint32_t *slot = &p->made[p->num_made++];
 
-	if (__builtin_expect(*slot == REQUESTS_NONE, 0))
+	if (unlikely(*slot == REQUESTS_NONE))
 		*slot = take_slot(l);
 	return *slot;
 }
 
-static inline __attribute__((always_inline)) void will_make(struct lane *l, uint32_t slot,
-							    const struct request *request)
+static ALWAYS_INLINE void will_make(struct lane *l, uint32_t slot, const struct request *request)
 {
-	if (__builtin_expect(slot != REQUESTS_NONE, 1))
+	if (likely(slot != REQUESTS_NONE))
 		requests_fill(l->requests, slot, request);
 	l->p2p.takes_any |= request_takes_any(request);
 	operation_local(l);
@@ -205,9 +200,9 @@ void p2p_will_make(struct lane *l, const struct request *request)
 	will_make(l, take_made(l), &own);
 }
 
-static inline __attribute__((always_inline)) void
-will_transfer(struct lane *l, uint32_t slot, enum seg_request_kind kind,
-	      const struct p2p_message *m, uint32_t flags, uint64_t ordinal, uint32_t row)
+static ALWAYS_INLINE void will_transfer(struct lane *l, uint32_t slot, enum seg_request_kind kind,
+					const struct p2p_message *m, uint32_t flags,
+					uint64_t ordinal, uint32_t row)
 {
 	bool is_persistent = flags & SEG_REQUEST_PERSISTENT;
 
@@ -226,8 +221,8 @@ will_transfer(struct lane *l, uint32_t slot, enum seg_request_kind kind,
 		  });
 }
 
-static __attribute__((noinline)) void will_send_unusual(struct lane *l, const struct p2p_message *m,
-							uint32_t request_flags)
+static NOINLINE void will_send_unusual(struct lane *l, const struct p2p_message *m,
+				       uint32_t request_flags)
 {
 	uint64_t ordinal = request_flags & SEG_REQUEST_PERSISTENT ? 0 : count_send(l, m);
 
@@ -235,8 +230,8 @@ static __attribute__((noinline)) void will_send_unusual(struct lane *l, const st
 		      l->p2p.send_row);
 }
 
-static __attribute__((noinline)) void
-will_receive_unusual(struct lane *l, const struct p2p_message *m, uint32_t request_flags)
+static NOINLINE void will_receive_unusual(struct lane *l, const struct p2p_message *m,
+					  uint32_t request_flags)
 {
 	uint64_t ordinal = request_flags & SEG_REQUEST_PERSISTENT ? 0 : count_receive(l, m);
 
@@ -246,13 +241,11 @@ will_receive_unusual(struct lane *l, const struct p2p_message *m, uint32_t reque
 
 /* The row of a request for which no function needs to be called; or LEDGER_NO_ROW. One that calls
  * none has no registers to save, which is a good part of what it costs. */
-static inline __attribute__((always_inline)) uint32_t
-usual_row(const struct lane *l, const struct p2p_message *m, uint32_t request_flags)
+static ALWAYS_INLINE uint32_t usual_row(const struct lane *l, const struct p2p_message *m,
+					uint32_t request_flags)
 {
-	if (__builtin_expect(request_flags & SEG_REQUEST_PERSISTENT ||
-				     l->p2p.made[l->p2p.num_made] == REQUESTS_NONE ||
-				     m->peer == SEG_PEER_NULL,
-			     0))
+	if (unlikely(request_flags & SEG_REQUEST_PERSISTENT ||
+		     l->p2p.made[l->p2p.num_made] == REQUESTS_NONE || m->peer == SEG_PEER_NULL))
 		return LEDGER_NO_ROW;
 	return ledger_expected(l, m->comm, m->peer, m->tag);
 }
@@ -261,7 +254,7 @@ void p2p_will_send(struct lane *l, const struct p2p_message *m, uint32_t request
 {
 	uint32_t row = usual_row(l, m, request_flags);
 
-	if (__builtin_expect(row == LEDGER_NO_ROW, 0)) {
+	if (unlikely(row == LEDGER_NO_ROW)) {
 		will_send_unusual(l, m, request_flags);
 		return;
 	}
@@ -274,7 +267,7 @@ void p2p_will_receive(struct lane *l, const struct p2p_message *m, uint32_t requ
 {
 	uint32_t row = usual_row(l, m, request_flags);
 
-	if (__builtin_expect(row == LEDGER_NO_ROW, 0)) {
+	if (unlikely(row == LEDGER_NO_ROW)) {
 		will_receive_unusual(l, m, request_flags);
 		return;
 	}
@@ -287,10 +280,10 @@ void p2p_will_receive(struct lane *l, const struct p2p_message *m, uint32_t requ
 static struct p2p_message message_of(const struct seg_request *slot)
 {
 	return (struct p2p_message){
-		.comm = atomic_load_explicit(&slot->comm, RELAXED),
-		.peer = atomic_load_explicit(&slot->peer, RELAXED),
-		.tag = atomic_load_explicit(&slot->tag, RELAXED),
-		.bytes = atomic_load_explicit(&slot->bytes, RELAXED),
+		.comm = relaxed_get(&slot->comm),
+		.peer = relaxed_get(&slot->peer),
+		.tag = relaxed_get(&slot->tag),
+		.bytes = relaxed_get(&slot->bytes),
 	};
 }
 
@@ -323,9 +316,9 @@ static void use_made(struct lane *l, uint64_t key)
 {
 	struct requests *r = l->requests;
 	struct p2p *p = &l->p2p;
-	uint64_t now = atomic_load_explicit(&l->current->since, RELAXED);
+	uint64_t now = relaxed_get(&l->current->since);
 
-	if (__builtin_expect(p->num_made == 1 && p->made[0] != REQUESTS_NONE, 1)) {
+	if (likely(p->num_made == 1 && p->made[0] != REQUESTS_NONE)) {
 		requests_use(r, key, p->made[0], now);
 		p->made[0] = requests_take(r);
 	} else if (p->num_made > 0) {
@@ -343,7 +336,7 @@ static inline void remove_received(struct lane *l)
 		requests_remove(l->requests, message);
 }
 
-static __attribute__((noinline)) void made_unusual(struct lane *l, bool ok, uint64_t key)
+static NOINLINE void made_unusual(struct lane *l, bool ok, uint64_t key)
 {
 	struct p2p *p = &l->p2p;
 
@@ -352,7 +345,7 @@ static __attribute__((noinline)) void made_unusual(struct lane *l, bool ok, uint
 		return;
 	}
 	requests_lock(l->requests, l->index);
-	if (__builtin_expect(p->message.slot != REQUESTS_NONE, 0))
+	if (unlikely(p->message.slot != REQUESTS_NONE))
 		remove_received(l);
 	if (is_request(key))
 		use_made(l, key);
@@ -376,14 +369,13 @@ void p2p_made(struct lane *l, bool ok, uint64_t key)
 		return;
 	}
 	/* One request, and no function to be called: see usual_row(). */
-	if (__builtin_expect(!ok || !is_request(key) || r->is_shared || p->num_made != 1 ||
-				     slot == REQUESTS_NONE || p->message.slot != REQUESTS_NONE ||
-				     r->free == REQUESTS_NONE || *first != 0,
-			     0)) {
+	if (unlikely(!ok || !is_request(key) || r->is_shared || p->num_made != 1 ||
+		     slot == REQUESTS_NONE || p->message.slot != REQUESTS_NONE ||
+		     r->free == REQUESTS_NONE || *first != 0)) {
 		made_unusual(l, ok, key);
 		return;
 	}
-	requests_link(r, first, key, slot, atomic_load_explicit(&l->current->since, RELAXED));
+	requests_link(r, first, key, slot, relaxed_get(&l->current->since));
 	p->made[0] = requests_pop(r);
 	forget_call(p);
 }
@@ -446,7 +438,7 @@ static void count_start(struct lane *l, uint32_t slot)
 	uint32_t row = LEDGER_NO_ROW;
 	uint64_t ordinal = 0;
 
-	switch ((enum seg_request_kind)atomic_load_explicit(&s->kind, RELAXED)) {
+	switch ((enum seg_request_kind)relaxed_get(&s->kind)) {
 	case SEG_REQUEST_SEND:
 		row = m.peer == SEG_PEER_NULL ? LEDGER_NO_ROW
 					      : ledger_row(l, m.comm, m.peer, m.tag);
@@ -458,8 +450,8 @@ static void count_start(struct lane *l, uint32_t slot)
 		ordinal = ledger_receives(l, row);
 		break;
 	case SEG_REQUEST_COLLECTIVE:
-		ordinal = comms_start(&recorder_comms, m.comm,
-				      atomic_load_explicit(&s->site, RELAXED), m.peer, m.bytes);
+		ordinal = comms_start(&recorder_comms, m.comm, relaxed_get(&s->site), m.peer,
+				      m.bytes);
 		break;
 	default:
 		break;
@@ -481,7 +473,7 @@ void p2p_start(struct lane *l)
 
 static void take_back_start(struct lane *l, uint32_t slot)
 {
-	uint32_t kind = atomic_load_explicit(&l->requests->slots[slot].kind, RELAXED);
+	uint32_t kind = relaxed_get(&l->requests->slots[slot].kind);
 	uint32_t row = l->requests->own[slot].row;
 
 	if (kind == SEG_REQUEST_SEND)
@@ -492,7 +484,7 @@ static void take_back_start(struct lane *l, uint32_t slot)
 
 void p2p_started(struct lane *l, bool ok)
 {
-	uint64_t now = atomic_load_explicit(&l->current->since, RELAXED);
+	uint64_t now = relaxed_get(&l->current->since);
 
 	requests_lock(l->requests, l->index);
 	for (uint32_t i = 0; i < l->p2p.num_listed; i++) {
@@ -556,13 +548,13 @@ static inline void waits_for(struct waited *w, const struct requests *r, uint32_
 	if (!(flags & SEG_REQUEST_ACTIVE))
 		return;
 	if (w->num < w->room)
-		atomic_store_explicit(&w->slots[w->num], slot, RELAXED);
+		relaxed_set(&w->slots[w->num], slot);
 	w->num++;
 	w->wants_status |= slot_wants_status(r, slot, flags);
 }
 
 /* Room in WAITED for what is listed, each perhaps in two halves. */
-static __attribute__((noinline, cold)) void make_room(struct lane *l, uint32_t num)
+static COLD void make_room(struct lane *l, uint32_t num)
 {
 	const struct seg_table *table = &l->seg->tables[SEG_LANE_WAITED];
 
@@ -580,7 +572,7 @@ bool p2p_wait(struct lane *l, enum seg_operation_kind kind, enum operation_of of
 	if (p->is_same && operation_is(l, kind, 0, of))
 		return true;
 	/* Before the section: it may take the recorder's lock. */
-	if (__builtin_expect(num_listed * 2 > p->waited_room, 0))
+	if (unlikely(num_listed * 2 > p->waited_room))
 		make_room(l, num_listed * 2);
 	p->num_unknown = 0;
 	struct waited waited = {.slots = p->waited, .room = p->waited_room};
@@ -591,7 +583,7 @@ bool p2p_wait(struct lane *l, enum seg_operation_kind kind, enum operation_of of
 		if (slot == REQUESTS_NONE)
 			continue;
 		waits_for(&waited, r, slot);
-		if (__builtin_expect(r->own[slot].half != REQUESTS_NONE, 0))
+		if (unlikely(r->own[slot].half != REQUESTS_NONE))
 			waits_for(&waited, r, r->own[slot].half);
 	}
 	operation_waited(&op, waited.num < waited.room ? waited.num : waited.room);
@@ -608,7 +600,7 @@ static inline uint32_t own_row(struct lane *l, uint32_t slot)
 {
 	const struct requests_own *own = &l->requests->own[slot];
 
-	if (__builtin_expect(own->row == LEDGER_NO_ROW || own->lane == l->index, 1))
+	if (likely(own->row == LEDGER_NO_ROW || own->lane == l->index))
 		return own->row;
 	struct p2p_message m = message_of(&l->requests->slots[slot]);
 	return ledger_row(l, m.comm, m.peer, m.tag);
@@ -640,8 +632,8 @@ static inline void count_completed(struct lane *l, uint32_t slot, const struct p
 }
 
 /* Anything that can complete. */
-static __attribute__((noinline)) void complete_unusual(struct lane *l, uint32_t slot,
-						       const struct p2p_status *status)
+static NOINLINE void complete_unusual(struct lane *l, uint32_t slot,
+				      const struct p2p_status *status)
 {
 	struct requests *r = l->requests;
 	uint32_t flags = requests_flags(r, slot), half = r->own[slot].half;
@@ -660,17 +652,15 @@ static __attribute__((noinline)) void complete_unusual(struct lane *l, uint32_t 
 
 /* Nearly all requests: of one message that this lane has counted, whose partner is known, and not
  * cancelled. Calls no function; see usual_row(). */
-static inline __attribute__((always_inline)) bool complete_usual(struct lane *l, uint32_t slot)
+static ALWAYS_INLINE bool complete_usual(struct lane *l, uint32_t slot)
 {
 	struct requests *r = l->requests;
 	const struct requests_own *own = &r->own[slot];
 	const uint32_t flags = SEG_REQUEST_ACTIVE | SEG_REQUEST_PERSISTENT | SEG_REQUEST_CANCELLED;
 
-	if (__builtin_expect((requests_flags(r, slot) & flags) != SEG_REQUEST_ACTIVE ||
-				     own->takes_any || own->half != REQUESTS_NONE ||
-				     own->row == LEDGER_NO_ROW || own->lane != l->index ||
-				     own->key == REQUESTS_KEY_NULL,
-			     0))
+	if (unlikely((requests_flags(r, slot) & flags) != SEG_REQUEST_ACTIVE || own->takes_any ||
+		     own->half != REQUESTS_NONE || own->row == LEDGER_NO_ROW ||
+		     own->lane != l->index || own->key == REQUESTS_KEY_NULL))
 		return false;
 	if (own->kind == SEG_REQUEST_SEND)
 		lane_add(&l->ledger[own->row].sends_done, 1);

@@ -86,7 +86,7 @@ static inline struct p2p_list p2p_list_begin(struct lane *l)
 
 static inline void p2p_list(struct p2p_list *list, uint64_t key)
 {
-	if (__builtin_expect(list->num == SEG_MAX_WAITED, 0)) {
+	if (unlikely(list->num == SEG_MAX_WAITED)) {
 		list->is_cut = true;
 		return;
 	}

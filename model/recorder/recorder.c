@@ -26,9 +26,6 @@
 #include "model/recorder/tracer.h"
 #include "model/segment/segment_sweep.h"
 
-#define likely(x) __builtin_expect(!!(x), 1)
-#define unlikely(x) __builtin_expect(!!(x), 0)
-
 /* Segments that a rank looks at when it starts, which takes a millisecond or two. */
 enum { SWEEP_FILES = 64 };
 
@@ -124,7 +121,7 @@ static struct lane *get_lane(void)
 {
 	struct seg_header *h = recorder.writer.header;
 	struct lane *lane = recorder.free_lanes;
-	uint32_t index = atomic_load_explicit(&h->num_lanes, memory_order_relaxed);
+	uint32_t index = relaxed_get(&h->num_lanes);
 
 	/* Threads have traces of their own, as long as they are not too many. */
 	if (lane && (!lane->tracer || !tracer_has_events(lane->tracer) || index >= TRACER_LANES)) {
@@ -134,7 +131,7 @@ static struct lane *get_lane(void)
 	}
 	lane = lane_create(&recorder.writer, index, grow_lane);
 	if (!lane) {
-		atomic_fetch_add_explicit(&h->dropped_lanes, 1, memory_order_relaxed);
+		relaxed_add(&h->dropped_lanes, 1);
 		return NULL;
 	}
 	lane->requests = &recorder.requests;
@@ -308,8 +305,7 @@ static struct lane *attach_thread(enum seg_life life)
 	struct lane *lane = NULL;
 	struct slow s;
 
-	if (atomic_load_explicit(&recorder.stage, memory_order_relaxed) == STAGE_OFF ||
-	    self.no_lane || !slow_begin(&s))
+	if (relaxed_get(&recorder.stage) == STAGE_OFF || self.no_lane || !slow_begin(&s))
 		return NULL;
 	start(life);
 	if (atomic_load(&recorder.stage) == STAGE_ON) {
@@ -346,7 +342,7 @@ static const struct call_path *unwind(const struct lane *lane, uintptr_t ra, uin
 
 	unwind_call_path(ra, cfa, lane->stack_low, lane->stack_high,
 			 recorder.unwound == lane ? known : NULL, path);
-	atomic_fetch_add_explicit(&recorder.writer.header->full_unwinds, 1, memory_order_relaxed);
+	relaxed_add(&recorder.writer.header->full_unwinds, 1);
 	recorder.unwound = lane;
 	return path;
 }
@@ -357,8 +353,7 @@ static uint32_t find_site(struct lane *lane, struct recorder_function *function,
 {
 	struct slow s;
 
-	if (atomic_load_explicit(&recorder.stage, memory_order_relaxed) != STAGE_ON ||
-	    !slow_begin(&s))
+	if (relaxed_get(&recorder.stage) != STAGE_ON || !slow_begin(&s))
 		return 0;
 	if (!objects_refresh(&recorder.objects)) {
 		stop();
@@ -389,7 +384,7 @@ static void abandon(struct lane *lane)
 		recorder_skipped(lane);
 		return;
 	}
-	atomic_fetch_add_explicit(&recorder.writer.header->abandoned, 1, memory_order_relaxed);
+	relaxed_add(&recorder.writer.header->abandoned, 1);
 	p2p_abandon(lane);
 	if (SEG_STATE_IS_EXIT(lane->state))
 		lane_leave_poll(lane, true);
@@ -412,7 +407,7 @@ static bool is_inside(const struct lane *lane, uintptr_t cfa)
 	       (!on_own_stack(lane, cfa) && on_own_stack(lane, lane->call_cfa));
 }
 
-static __attribute__((noinline)) struct lane *unusual(uintptr_t cfa)
+static NOINLINE struct lane *unusual(uintptr_t cfa)
 {
 	struct lane *lane = self.lane;
 
@@ -437,16 +432,15 @@ static struct lane *begun(struct lane *lane, uint32_t site, const struct path_en
 }
 
 /* Does the call come by the way that this entry remembers? */
-static inline __attribute__((always_inline)) bool is_known(const struct path_entry *entry,
-							   const struct recorder_function *function,
-							   uintptr_t ra, uintptr_t cfa)
+static ALWAYS_INLINE bool is_known(const struct path_entry *entry,
+				   const struct recorder_function *function, uintptr_t ra,
+				   uintptr_t cfa)
 {
 	return path_entry_fits(entry, function, ra, cfa) && path_entry_holds(entry);
 }
 
 /* The whole way, with nothing assumed. */
-static __attribute__((noinline, cold)) struct lane *begin(struct recorder_function *function,
-							  uintptr_t ra, uintptr_t cfa)
+static COLD struct lane *begin(struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
 {
 	struct lane *lane = self.lane;
 
@@ -463,8 +457,8 @@ static __attribute__((noinline, cold)) struct lane *begin(struct recorder_functi
 }
 
 /* Not the call that is likely: another one that may come here? */
-static __attribute__((noinline)) struct lane *
-begin_other(struct lane *lane, struct recorder_function *function, uintptr_t ra, uintptr_t cfa)
+static NOINLINE struct lane *begin_other(struct lane *lane, struct recorder_function *function,
+					 uintptr_t ra, uintptr_t cfa)
 {
 	const struct path_entry *entry = pathcache_at(&lane->cache, lane->hint->other.line);
 
@@ -505,7 +499,7 @@ struct lane *recorder_may_skip(void)
 	return ++lane->num_skipped < RECORDER_SKIPS ? lane : NULL;
 }
 
-static inline __attribute__((always_inline)) void enter(struct lane *lane)
+static ALWAYS_INLINE void enter(struct lane *lane)
 {
 	if (unlikely(!lane_expects(lane, lane->site)))
 		lane_enter(lane, lane->site, lane->entry, lane->now);
@@ -513,7 +507,7 @@ static inline __attribute__((always_inline)) void enter(struct lane *lane)
 		lane_enter_expected(lane, lane->now);
 }
 
-static __attribute__((noinline)) void enter_traced(struct lane *lane)
+static NOINLINE void enter_traced(struct lane *lane)
 {
 	enter(lane);
 	tracer_call(lane->tracer, lane->site);
@@ -528,13 +522,13 @@ void recorder_enter(struct lane *lane)
 }
 
 /* Calls are let in again. */
-static inline __attribute__((always_inline)) void ended(struct lane *lane)
+static ALWAYS_INLINE void ended(struct lane *lane)
 {
 	atomic_signal_fence(memory_order_seq_cst);
 	lane->call_cfa = 0;
 }
 
-static __attribute__((noinline, cold)) void leave_by_clock(struct lane *lane)
+static COLD void leave_by_clock(struct lane *lane)
 {
 	lane_leave(lane, ticks_now());
 	ended(lane);
@@ -594,8 +588,7 @@ void recorder_user_function(uintptr_t address, enum seg_trace_kind kind, int dep
 	/* In a slow section it is a signal's handler: what is not known yet cannot be found out
 	 * now. */
 	if (!lane || !lane->tracer || filter->mpi_only || depth > filter->max_depth ||
-	    atomic_load_explicit(&recorder.stage, memory_order_relaxed) != STAGE_ON ||
-	    slow_is_inside())
+	    relaxed_get(&recorder.stage) != STAGE_ON || slow_is_inside())
 		return;
 	uint32_t frame = tracer_find_function(lane->tracer, address);
 	if (unlikely(frame == TRACER_UNKNOWN))
@@ -622,7 +615,7 @@ static bool comms_begin(struct slow *s)
 {
 	const struct lane *lane = self.lane;
 
-	if (atomic_load_explicit(&recorder.stage, memory_order_relaxed) != STAGE_ON)
+	if (relaxed_get(&recorder.stage) != STAGE_ON)
 		return false;
 	if (lane && lane->call_cfa != 0 && recorder_comms.entries)
 		return slow_begin_brief(s);

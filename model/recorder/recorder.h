@@ -71,7 +71,7 @@ static inline void recorder_skipped(struct lane *lane)
  * recorder_leave() makes the event. */
 static inline bool recorder_returned(const struct lane *lane)
 {
-	return __builtin_expect(lane->call_cfa != 0, 1);
+	return likely(lane->call_cfa != 0);
 }
 
 void recorder_leave(struct lane *lane);

@@ -5,8 +5,6 @@
 
 #include "model/recorder/pages.h"
 
-#define RELAXED memory_order_relaxed
-
 enum { SPINS = 200, NEW_SLOTS = 64 };
 
 bool requests_init(struct requests *r, struct writer *w, bool (*grow)(struct requests *r))
@@ -25,7 +23,7 @@ bool requests_init(struct requests *r, struct writer *w, bool (*grow)(struct req
 		.is_shared = true,
 		.grow = grow,
 	};
-	r->slots = (void *)((char *)w->header + r->table->offset);
+	r->slots = writer_entries(w, SEG_TABLE_REQUESTS);
 	return true;
 }
 
@@ -47,8 +45,8 @@ void requests_wait_for_lock(struct requests *r, uint32_t owner)
 {
 	uint32_t holder = 0;
 
-	for (int spins = 0; !atomic_compare_exchange_weak_explicit(&r->owner, &holder, owner,
-								   memory_order_acquire, RELAXED);
+	for (int spins = 0; !atomic_compare_exchange_weak_explicit(
+		     &r->owner, &holder, owner, memory_order_acquire, memory_order_relaxed);
 	     holder = 0) {
 		if (holder == owner)
 			return;
@@ -103,10 +101,9 @@ void requests_rename(struct requests *r, uint32_t slot, uint64_t key)
 }
 
 /* There was no room for all of it. */
-static __attribute__((noinline, cold)) void drop(struct requests *r, const uint32_t *slots,
-						 uint32_t num)
+static COLD void drop(struct requests *r, const uint32_t *slots, uint32_t num)
 {
-	atomic_fetch_add_explicit(&r->table->dropped, 1, RELAXED);
+	relaxed_add(&r->table->dropped, 1);
 	for (uint32_t i = 0; i < num; i++)
 		if (slots[i] != REQUESTS_NONE)
 			give_back(r, slots[i]);
@@ -124,7 +121,7 @@ void requests_use_all(struct requests *r, uint64_t key, const uint32_t *slots, u
 	}
 	requests_use(r, key, slots[0], ticks);
 	if (num == 2) {
-		atomic_store_explicit(&r->slots[slots[1]].ticks, ticks, RELAXED);
+		relaxed_set(&r->slots[slots[1]].ticks, ticks);
 		requests_set_kind(r, slots[1], r->own[slots[1]].kind);
 		r->own[slots[0]].half = slots[1];
 	}

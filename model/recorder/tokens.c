@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/recorder/tokens.h"
 
-#define RELAXED memory_order_relaxed
-
 /* A new request: in use at once. */
-static inline __attribute__((always_inline)) void add(struct lane *l, uint64_t key,
-						      struct request request)
+static ALWAYS_INLINE void add(struct lane *l, uint64_t key, struct request request)
 {
 	request.flags = SEG_REQUEST_ACTIVE;
 	request.site = l->site;
 	request.lane = l->index;
-	request.ticks = atomic_load_explicit(&l->current->since, RELAXED);
+	request.ticks = relaxed_get(&l->current->since);
 	requests_lock(l->requests, l->index);
 	uint32_t slot = requests_add(l->requests, key, &request);
 	if (request.kind == SEG_REQUEST_LOCK && slot != REQUESTS_NONE)
@@ -102,7 +99,7 @@ static uint64_t lock_key(uint32_t window, int32_t target)
 
 static int32_t kind_of(const struct requests *r, uint32_t slot)
 {
-	return atomic_load_explicit(&r->slots[slot].tag, RELAXED);
+	return relaxed_get(&r->slots[slot].tag);
 }
 
 /* The lock of this target, or that of all. */
@@ -120,7 +117,7 @@ static int32_t held_kind(struct lane *l, uint32_t window, int32_t target)
 	int32_t kind = 0;
 
 	requests_lock(l->requests, l->index);
-	if (__builtin_expect(l->requests->exclusive_locks > 0, 0))
+	if (unlikely(l->requests->exclusive_locks > 0))
 		kind = find_kind(l->requests, window, target);
 	requests_unlock(l->requests);
 	return kind;

@@ -131,7 +131,7 @@ static void feed(struct tracer *t, uint32_t symbol)
 	t->is_busy = false;
 }
 
-static __attribute__((noinline)) void catch_up(struct tracer *t)
+static NOINLINE void catch_up(struct tracer *t)
 {
 	uint32_t at = 0;
 
@@ -151,14 +151,14 @@ static __attribute__((noinline)) void catch_up(struct tracer *t)
 
 void tracer_symbol(struct tracer *t, uint32_t symbol)
 {
-	if (__builtin_expect(t->is_busy, 0)) {
+	if (unlikely(t->is_busy)) {
 		postpone(t, symbol);
 		return;
 	}
-	if (__builtin_expect(t->num_postponed != 0, 0))
+	if (unlikely(t->num_postponed != 0))
 		catch_up(t);
 	feed(t, symbol);
-	if (__builtin_expect(t->num_postponed != 0, 0))
+	if (unlikely(t->num_postponed != 0))
 		catch_up(t);
 }
 

@@ -15,7 +15,7 @@
 #define WRAP_FROM_FORTRAN(type_, reference_) wrap_f_##type_(reference_)
 
 #define WRAP_INDEX(type_, name_)                                                                   \
-	static inline __attribute__((always_inline)) uint32_t wrap_c_##type_(type_ handle)         \
+	static ALWAYS_INLINE uint32_t wrap_c_##type_(type_ handle)                                 \
 	{                                                                                          \
 		return wrap_##name_(handle);                                                       \
 	}                                                                                          \
@@ -56,7 +56,7 @@ WRAP_HANDLE_FROM_FORTRAN(MPI_Group, MPI_Group_f2c)
 
 static inline int32_t wrap_peer(int rank)
 {
-	if (__builtin_expect(rank >= 0, 1))
+	if (likely(rank >= 0))
 		return rank;
 	return rank == MPI_ANY_SOURCE ? SEG_PEER_ANY
 	       : rank == MPI_ROOT     ? SEG_PEER_ROOT
@@ -96,8 +96,7 @@ static inline bool wrap_has_size(MPI_Datatype type)
 enum { WRAP_DERIVED = 0xffff, WRAP_TYPES = 64 };
 static _Atomic uint64_t wrap_types[WRAP_TYPES];
 
-static __attribute__((noinline, cold)) int wrap_learn_size(MPI_Datatype type, uint64_t address,
-							   _Atomic uint64_t *known)
+static COLD int wrap_learn_size(MPI_Datatype type, uint64_t address, _Atomic uint64_t *known)
 {
 	__typeof__(&MPI_Type_get_envelope) get_envelope = WRAP_PMPI(MPI_Type_get_envelope);
 	__typeof__(&MPI_Type_size) type_size = WRAP_PMPI(MPI_Type_size);
@@ -113,13 +112,13 @@ static __attribute__((noinline, cold)) int wrap_learn_size(MPI_Datatype type, ui
 	return size == WRAP_DERIVED ? -1 : size;
 }
 
-static inline __attribute__((always_inline)) int wrap_predefined_size(MPI_Datatype type)
+static ALWAYS_INLINE int wrap_predefined_size(MPI_Datatype type)
 {
 	uint64_t address = (uintptr_t)type;
 	_Atomic uint64_t *known = &wrap_types[(address >> 4 ^ address >> 10) % WRAP_TYPES];
-	uint64_t size = atomic_load_explicit(known, memory_order_relaxed) ^ address << 16;
+	uint64_t size = relaxed_get(known) ^ address << 16;
 
-	if (__builtin_expect(size < WRAP_DERIVED, 1))
+	if (likely(size < WRAP_DERIVED))
 		return size;
 	return size == WRAP_DERIVED ? -1 : wrap_learn_size(type, address, known);
 }
@@ -129,12 +128,12 @@ static inline __attribute__((always_inline)) int wrap_predefined_size(MPI_Dataty
 enum { WRAP_FORTRAN_TYPES = 128 };
 static _Atomic(MPI_Datatype) wrap_fortran_types[WRAP_FORTRAN_TYPES];
 
-static __attribute__((noinline, cold)) MPI_Datatype wrap_ask_type(MPI_Fint handle)
+static COLD MPI_Datatype wrap_ask_type(MPI_Fint handle)
 {
 	MPI_Datatype type = WRAP_F2C(MPI_Datatype, MPI_Type_f2c, handle);
 
 	if (handle >= 0 && handle < WRAP_FORTRAN_TYPES && wrap_predefined_size(type) > 0)
-		atomic_store_explicit(&wrap_fortran_types[handle], type, memory_order_relaxed);
+		relaxed_set(&wrap_fortran_types[handle], type);
 	return type;
 }
 
@@ -142,9 +141,9 @@ static inline MPI_Datatype wrap_f_MPI_Datatype(const MPI_Fint *handle)
 {
 	MPI_Datatype type = NULL;
 
-	if (__builtin_expect(*handle >= 0 && *handle < WRAP_FORTRAN_TYPES, 1))
-		type = atomic_load_explicit(&wrap_fortran_types[*handle], memory_order_relaxed);
-	return __builtin_expect(type != NULL, 1) ? type : wrap_ask_type(*handle);
+	if (likely(*handle >= 0 && *handle < WRAP_FORTRAN_TYPES))
+		type = relaxed_get(&wrap_fortran_types[*handle]);
+	return likely(type != NULL) ? type : wrap_ask_type(*handle);
 }
 #else
 WRAP_HANDLE_FROM_FORTRAN(MPI_Datatype, MPI_Type_f2c)
@@ -164,7 +163,7 @@ static inline int wrap_predefined_size(MPI_Datatype type)
 
 WRAP_HANDLE_FROM_C(MPI_Datatype)
 
-static __attribute__((noinline)) int wrap_ask_size(MPI_Datatype type)
+static NOINLINE int wrap_ask_size(MPI_Datatype type)
 {
 	__typeof__(&MPI_Type_size) type_size = WRAP_PMPI(MPI_Type_size);
 	int size;
@@ -176,11 +175,11 @@ static __attribute__((noinline)) int wrap_ask_size(MPI_Datatype type)
 
 /* Bytes of that many elements; 0 where the type is none. Only of arguments that are significant:
  * others may be garbage. */
-static inline __attribute__((always_inline)) uint64_t wrap_bytes(MPI_Count count, MPI_Datatype type)
+static ALWAYS_INLINE uint64_t wrap_bytes(MPI_Count count, MPI_Datatype type)
 {
 	int size = wrap_predefined_size(type);
 
-	if (__builtin_expect(size < 0, 0))
+	if (unlikely(size < 0))
 		size = wrap_ask_size(type);
 	return size > 0 && count > 0 ? (uint64_t)count * size : 0;
 }
@@ -195,8 +194,8 @@ struct wrap_special {
 	void *variable;  /* NULL: not looked up, or there is none */
 };
 
-static __attribute__((noinline)) bool wrap_is_special(struct wrap_special *list, int num,
-						      bool *is_known, const void *address)
+static NOINLINE bool wrap_is_special(struct wrap_special *list, int num, bool *is_known,
+				     const void *address)
 {
 	if (!__atomic_load_n(is_known, __ATOMIC_ACQUIRE)) {
 		for (int i = 0; i < num; i++)

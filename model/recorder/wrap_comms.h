@@ -86,28 +86,23 @@ static inline uint64_t wrap_file_key(MPI_File file)
 /* The index in the segment's table, or SEG_NO_COMM: of a C handle, and of Fortran's. The latter is
  * remembered when it is seen first, since asking MPI for the C handle takes longer. */
 #define WRAP_LOOKUP(name_, type_, fortran_space_, kind_)                                           \
-	static inline __attribute__((always_inline)) uint32_t wrap_##name_(type_ handle)           \
+	static ALWAYS_INLINE uint32_t wrap_##name_(type_ handle)                                   \
 	{                                                                                          \
 		uint64_t key = wrap_##name_##_key(handle);                                         \
 		uint32_t index = comms_find(&recorder_comms, key);                                 \
-		return __builtin_expect(index != HANDLES_UNKNOWN, 1) ? index                       \
-								     : recorder_adopt(key, kind_); \
+		return likely(index != HANDLES_UNKNOWN) ? index : recorder_adopt(key, kind_);      \
 	}                                                                                          \
-	static __attribute__((noinline, cold))                                                     \
-	uint32_t wrap_first_##name_(const MPI_Fint *handle, uint64_t key)                          \
+	static COLD uint32_t wrap_first_##name_(const MPI_Fint *handle, uint64_t key)              \
 	{                                                                                          \
 		uint32_t index = wrap_##name_(wrap_##name_##_at(handle, true));                    \
 		recorder_map(key, index);                                                          \
 		return index;                                                                      \
 	}                                                                                          \
-	static inline __attribute__((always_inline))                                               \
-	uint32_t wrap_##name_##_fortran(const MPI_Fint *handle)                                    \
+	static ALWAYS_INLINE uint32_t wrap_##name_##_fortran(const MPI_Fint *handle)               \
 	{                                                                                          \
 		uint64_t key = comms_key(fortran_space_, (uint32_t)*handle);                       \
 		uint32_t index = comms_find(&recorder_comms, key);                                 \
-		return __builtin_expect(index != HANDLES_UNKNOWN, 1)                               \
-			       ? index                                                             \
-			       : wrap_first_##name_(handle, key);                                  \
+		return likely(index != HANDLES_UNKNOWN) ? index : wrap_first_##name_(handle, key); \
 	}
 
 WRAP_LOOKUP(comm, MPI_Comm, COMMS_FORTRAN, SEG_COMM_INTRA)

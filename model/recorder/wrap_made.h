@@ -265,8 +265,8 @@ static int wrap_dist_graph_sources(MPI_Comm comm, int rank, struct wrap_lists *l
 /* ---- Communicators ---- */
 
 /* It exists now. `get_sources`: of its topology; NULL: it has none, or that of its parent. */
-static __attribute__((noinline, cold)) void wrap_made(struct wrap_call *w, struct comms_new *n,
-						      const void *at, wrap_get_sources *get_sources)
+static COLD void wrap_made(struct wrap_call *w, struct comms_new *n, const void *at,
+			   wrap_get_sources *get_sources)
 {
 	struct wrap_lists lists = {0};
 	MPI_Comm comm = wrap_comm_at(at, w->is_fortran);
@@ -446,8 +446,7 @@ WRAP_FREE(close_file, MPI_File, file)
 /* ---- Windows and files ---- */
 
 /* The groups are those of the communicator. */
-static __attribute__((noinline, cold)) void wrap_made_from(struct wrap_call *w,
-							   enum seg_comm_kind kind, uint64_t key)
+static COLD void wrap_made_from(struct wrap_call *w, enum seg_comm_kind kind, uint64_t key)
 {
 	recorder_made(&(struct comms_new){
 		.kind = kind,

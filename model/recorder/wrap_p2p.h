@@ -20,13 +20,12 @@ static inline void wrap_local_before(struct wrap_call *w)
 	operation_local(w->lane);
 }
 
-static inline __attribute__((always_inline)) struct p2p_message wrap_envelope(int rank, int tag,
-									      uint32_t comm)
+static ALWAYS_INLINE struct p2p_message wrap_envelope(int rank, int tag, uint32_t comm)
 {
 	struct p2p_message m = {.comm = comm, .peer = wrap_peer(rank), .tag = wrap_tag(tag)};
 	uint32_t num_peers = comms_num_peers(&recorder_comms, comm);
 
-	if (__builtin_expect(m.peer >= 0 && (uint32_t)m.peer >= num_peers, 0)) {
+	if (unlikely(m.peer >= 0 && (uint32_t)m.peer >= num_peers)) {
 		/* Nothing is known of its communicator, or MPI is going to refuse the rank. */
 		m.comm = num_peers ? comm : SEG_NO_COMM;
 		m.peer = num_peers ? SEG_PEER_NULL : m.peer;
@@ -34,8 +33,8 @@ static inline __attribute__((always_inline)) struct p2p_message wrap_envelope(in
 	return m;
 }
 
-static inline __attribute__((always_inline)) struct p2p_message
-wrap_message(MPI_Count count, MPI_Datatype type, int rank, int tag, uint32_t comm)
+static ALWAYS_INLINE struct p2p_message wrap_message(MPI_Count count, MPI_Datatype type, int rank,
+						     int tag, uint32_t comm)
 {
 	struct p2p_message m = wrap_envelope(rank, tag, comm);
 
@@ -56,7 +55,7 @@ static struct {
 	bool has_fortran; /* a request was made in Fortran */
 } wrap_requests;
 
-static __attribute__((noinline, cold)) void wrap_find_requests(void)
+static COLD void wrap_find_requests(void)
 {
 	__typeof__(&MPI_Request_c2f) c2f = WRAP_PMPI(MPI_Request_c2f);
 	void *null = next_variable("ompi_request_null");
@@ -69,7 +68,7 @@ static __attribute__((noinline, cold)) void wrap_find_requests(void)
 	__atomic_store_n(&wrap_requests.is_known, true, __ATOMIC_RELEASE);
 }
 
-static inline __attribute__((always_inline)) uint64_t wrap_c_key(MPI_Request request)
+static ALWAYS_INLINE uint64_t wrap_c_key(MPI_Request request)
 {
 	if ((const void *)request == wrap_requests.null)
 		return REQUESTS_KEY_NULL;
@@ -78,7 +77,7 @@ static inline __attribute__((always_inline)) uint64_t wrap_c_key(MPI_Request req
 	return requests_key(REQUESTS_REQUEST, WRAP_WORD(request));
 }
 
-static inline __attribute__((always_inline)) uint64_t wrap_fortran_key(MPI_Fint request)
+static ALWAYS_INLINE uint64_t wrap_fortran_key(MPI_Fint request)
 {
 	if (request == wrap_requests.fortran_null)
 		return REQUESTS_KEY_NULL;
@@ -87,14 +86,13 @@ static inline __attribute__((always_inline)) uint64_t wrap_fortran_key(MPI_Fint 
 	return requests_key(REQUESTS_REQUEST, (uint64_t)(uint32_t)request << 1 | 1);
 }
 
-static inline __attribute__((always_inline)) void wrap_know_requests(void)
+static ALWAYS_INLINE void wrap_know_requests(void)
 {
-	if (__builtin_expect(!__atomic_load_n(&wrap_requests.is_known, __ATOMIC_ACQUIRE), 0))
+	if (unlikely(!__atomic_load_n(&wrap_requests.is_known, __ATOMIC_ACQUIRE)))
 		wrap_find_requests();
 }
 
-static inline __attribute__((always_inline)) uint64_t wrap_known_key(const void *requests, int i,
-								     bool is_fortran)
+static ALWAYS_INLINE uint64_t wrap_known_key(const void *requests, int i, bool is_fortran)
 {
 	return is_fortran ? wrap_fortran_key(((const MPI_Fint *)requests)[i])
 			  : wrap_c_key(((const MPI_Request *)requests)[i]);
@@ -115,7 +113,7 @@ static uint64_t wrap_other_key(const void *requests, int i, bool is_fortran)
 							   : REQUESTS_KEY_NULL;
 }
 
-static inline __attribute__((always_inline)) void wrap_note_fortran(bool is_fortran)
+static ALWAYS_INLINE void wrap_note_fortran(bool is_fortran)
 {
 	if (is_fortran && !__atomic_load_n(&wrap_requests.has_fortran, __ATOMIC_RELAXED))
 		__atomic_store_n(&wrap_requests.has_fortran, true, __ATOMIC_RELAXED);
@@ -134,12 +132,11 @@ static inline uint64_t wrap_message_key(const void *message, bool is_fortran)
 #else
 /* The bits of MPICH's handles: those of kind 1, object 0xb are predefined requests, one of each
  * sort, that stand for all that are complete at once. */
-static inline __attribute__((always_inline)) void wrap_know_requests(void)
+static ALWAYS_INLINE void wrap_know_requests(void)
 {
 }
 
-static inline __attribute__((always_inline)) uint64_t wrap_known_key(const void *requests, int i,
-								     bool is_fortran)
+static ALWAYS_INLINE uint64_t wrap_known_key(const void *requests, int i, bool is_fortran)
 {
 	MPI_Request request = ((const MPI_Request *)requests)[i];
 
@@ -160,7 +157,7 @@ static inline uint64_t wrap_other_key(const void *requests, int i, bool is_fortr
 	return REQUESTS_KEY_NULL;
 }
 
-static inline __attribute__((always_inline)) void wrap_note_fortran(bool is_fortran)
+static ALWAYS_INLINE void wrap_note_fortran(bool is_fortran)
 {
 	(void)is_fortran;
 }
@@ -173,8 +170,7 @@ static inline uint64_t wrap_message_key(const void *message, bool is_fortran)
 }
 #endif
 
-static inline __attribute__((always_inline)) uint64_t wrap_request_key(const void *requests, int i,
-								       bool is_fortran)
+static ALWAYS_INLINE uint64_t wrap_request_key(const void *requests, int i, bool is_fortran)
 {
 	wrap_know_requests();
 	return wrap_known_key(requests, i, is_fortran);
@@ -183,7 +179,7 @@ static inline __attribute__((always_inline)) uint64_t wrap_request_key(const voi
 /* ---- Statuses ---- */
 
 /* The evidence needs `num` statuses that the program ignores: MPI gets ours. */
-static inline __attribute__((always_inline)) void wrap_ask_status(struct wrap_call *w, int num)
+static ALWAYS_INLINE void wrap_ask_status(struct wrap_call *w, int num)
 {
 	static_assert(sizeof(MPI_Status) <= P2P_STATUS_BYTES, "P2P_STATUS_BYTES is too small");
 	if (wrap_ignores_status(w->status, w->is_fortran) && num <= P2P_MAX_STATUSES)
@@ -221,7 +217,7 @@ static inline int wrap_error_class(int ret)
 
 static inline enum p2p_end wrap_end(int ret)
 {
-	if (__builtin_expect(ret == MPI_SUCCESS, 1))
+	if (likely(ret == MPI_SUCCESS))
 		return P2P_DONE;
 	return wrap_error_class(ret) == MPI_ERR_TRUNCATE ? P2P_TRUNCATED : P2P_REFUSED;
 }
@@ -236,7 +232,7 @@ static inline void wrap_send_before(struct wrap_call *w, MPI_Count count, MPI_Da
 	p2p_send(w->lane, &m, flags);
 }
 
-static inline __attribute__((always_inline)) void wrap_send_after(struct wrap_call *w, int ret)
+static ALWAYS_INLINE void wrap_send_after(struct wrap_call *w, int ret)
 {
 	p2p_end(w->lane, wrap_end(ret), NULL);
 }
@@ -261,10 +257,10 @@ static inline void wrap_recv_after(struct wrap_call *w, int ret)
 	p2p_end(w->lane, end, &status);
 }
 
-static inline __attribute__((always_inline)) void
-wrap_sendrecv_before(struct wrap_call *w, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
-		     int sendtag, MPI_Count recvcount, MPI_Datatype recvtype, int source,
-		     int recvtag, uint32_t comm)
+static ALWAYS_INLINE void wrap_sendrecv_before(struct wrap_call *w, MPI_Count sendcount,
+					       MPI_Datatype sendtype, int dest, int sendtag,
+					       MPI_Count recvcount, MPI_Datatype recvtype,
+					       int source, int recvtag, uint32_t comm)
 {
 	struct p2p_message send = wrap_message(sendcount, sendtype, dest, sendtag, comm);
 	struct p2p_message receive = wrap_message(recvcount, recvtype, source, recvtag, comm);
@@ -276,16 +272,16 @@ wrap_sendrecv_before(struct wrap_call *w, MPI_Count sendcount, MPI_Datatype send
 
 /* ---- Probes, matched messages ---- */
 
-static inline __attribute__((always_inline)) void
-wrap_probe_before(struct wrap_call *w, int source, int tag, uint32_t comm, enum operation_of of)
+static ALWAYS_INLINE void wrap_probe_before(struct wrap_call *w, int source, int tag, uint32_t comm,
+					    enum operation_of of)
 {
 	struct p2p_message m = wrap_envelope(source, tag, comm);
 
 	p2p_probe(w->lane, &m, of);
 }
 
-static inline __attribute__((always_inline)) void
-wrap_mprobe_before(struct wrap_call *w, int source, int tag, uint32_t comm, enum operation_of of)
+static ALWAYS_INLINE void wrap_mprobe_before(struct wrap_call *w, int source, int tag,
+					     uint32_t comm, enum operation_of of)
 {
 	wrap_probe_before(w, source, tag, comm, of);
 	wrap_ask_status(w, 1);
@@ -327,8 +323,7 @@ static inline void wrap_mrecv_after(struct wrap_call *w, int ret)
 
 /* ---- Making requests ---- */
 
-static inline __attribute__((always_inline)) void
-wrap_request_made_after(struct wrap_call *w, int ret, const void *request)
+static ALWAYS_INLINE void wrap_request_made_after(struct wrap_call *w, int ret, const void *request)
 {
 	bool ok = ret == MPI_SUCCESS;
 
@@ -336,18 +331,16 @@ wrap_request_made_after(struct wrap_call *w, int ret, const void *request)
 	p2p_made(w->lane, ok, ok ? wrap_request_key(request, 0, w->is_fortran) : 0);
 }
 
-static inline __attribute__((always_inline)) void
-wrap_isend_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type, int dest, int tag,
-		  uint32_t comm, uint32_t flags)
+static ALWAYS_INLINE void wrap_isend_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type,
+					    int dest, int tag, uint32_t comm, uint32_t flags)
 {
 	struct p2p_message m = wrap_message(count, type, dest, tag, comm);
 
 	p2p_will_send(w->lane, &m, flags);
 }
 
-static inline __attribute__((always_inline)) void
-wrap_irecv_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type, int source, int tag,
-		  uint32_t comm, uint32_t flags)
+static ALWAYS_INLINE void wrap_irecv_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type,
+					    int source, int tag, uint32_t comm, uint32_t flags)
 {
 	struct p2p_message m = wrap_message(count, type, source, tag, comm);
 
@@ -403,8 +396,7 @@ static inline void wrap_irequest_before(struct wrap_call *w)
 
 /* ---- Starting, cancelling, freeing ---- */
 
-static inline __attribute__((always_inline)) void wrap_list(struct wrap_call *w, int count,
-							    const void *requests)
+static ALWAYS_INLINE void wrap_list(struct wrap_call *w, int count, const void *requests)
 {
 	struct p2p_list list = p2p_list_begin(w->lane);
 
@@ -415,8 +407,7 @@ static inline __attribute__((always_inline)) void wrap_list(struct wrap_call *w,
 }
 
 /* Some of them were not known. Does it help to ask for them by their keys in the other language? */
-static __attribute__((noinline, cold)) bool wrap_rename(struct wrap_call *w, int count,
-							const void *requests)
+static COLD bool wrap_rename(struct wrap_call *w, int count, const void *requests)
 {
 	bool has_renamed = false;
 
@@ -463,10 +454,9 @@ static inline void wrap_request_free_after(struct wrap_call *w, int ret)
 
 /* ---- Waiting and testing ---- */
 
-static inline __attribute__((always_inline)) void wrap_any_wait(struct wrap_call *w, int count,
-								const void *requests,
-								enum seg_operation_kind kind,
-								enum operation_of of, int statuses)
+static ALWAYS_INLINE void wrap_any_wait(struct wrap_call *w, int count, const void *requests,
+					enum seg_operation_kind kind, enum operation_of of,
+					int statuses)
 {
 	wrap_list(w, count, requests);
 	if (!p2p_wait(w->lane, kind, of) && wrap_rename(w, count, requests))
@@ -480,7 +470,7 @@ static inline void wrap_completed(struct wrap_call *w, int position, int i)
 {
 	static const struct p2p_status unknown = {.is_known = false};
 
-	if (__builtin_expect(p2p_any_wants_status(w->lane), 0) &&
+	if (unlikely(p2p_any_wants_status(w->lane)) &&
 	    p2p_position_wants_status(w->lane, position)) {
 		struct p2p_status status = wrap_status(w, i);
 		p2p_complete(w->lane, position, &status);
@@ -491,8 +481,8 @@ static inline void wrap_completed(struct wrap_call *w, int position, int i)
 
 /* Did MPI, when it returned this error, complete the request at that position? Its handle is gone
  * then; that of a persistent one stays, and its status tells. */
-static __attribute__((noinline, cold)) bool
-wrap_completed_with_error(struct wrap_call *w, int ret, int i, int count, const void *requests)
+static COLD bool wrap_completed_with_error(struct wrap_call *w, int ret, int i, int count,
+					   const void *requests)
 {
 	int class_of_error = wrap_error_class(ret);
 
@@ -508,7 +498,7 @@ wrap_completed_with_error(struct wrap_call *w, int ret, int i, int count, const 
 static inline void wrap_all_completed_after(struct wrap_call *w, int ret, int count,
 					    const void *requests)
 {
-	if (__builtin_expect(ret == MPI_SUCCESS, 1) && p2p_complete_all(w->lane))
+	if (likely(ret == MPI_SUCCESS) && p2p_complete_all(w->lane))
 		return;
 	for (int i = 0; requests && i < count; i++)
 		if (ret == MPI_SUCCESS || wrap_completed_with_error(w, ret, i, count, requests))

@@ -35,8 +35,8 @@ static inline void wrap_group_freed_after(struct wrap_call *w, int ret)
 }
 
 /* Ranks in the window of the members of `group`. */
-static __attribute__((noinline)) bool wrap_ask_epoch(struct comms_epochs *epochs, uint32_t window,
-						     enum comms_epoch which, MPI_Group group)
+static NOINLINE bool wrap_ask_epoch(struct comms_epochs *epochs, uint32_t window,
+				    enum comms_epoch which, MPI_Group group)
 {
 	__typeof__(&MPI_Win_get_group) get_group = WRAP_PMPI(MPI_Win_get_group);
 	__typeof__(&MPI_Group_free) group_free = WRAP_PMPI(MPI_Group_free);
