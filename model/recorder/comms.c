@@ -118,13 +118,11 @@ static uint32_t find_list(const struct comms *c, const struct writer *w, const i
 	const struct seg_table *table = &w->header->tables[SEG_TABLE_MEMBERS];
 	const int32_t *stored = writer_entries(w, SEG_TABLE_MEMBERS);
 	uint32_t count = relaxed_get(&table->count);
-	struct idhash_probe probe = idhash_probe(&c->lists, hash);
-	uint32_t first;
+	uint32_t first = IDHASH_FIND(&c->lists, hash, at,
+				     num <= count - at &&
+					     memcmp(stored + at, list, num * sizeof(*list)) == 0);
 
-	while ((first = idhash_next(&c->lists, &probe)) != IDHASH_NONE)
-		if (num <= count - first && memcmp(stored + first, list, num * sizeof(*list)) == 0)
-			return first;
-	return SEG_NO_MEMBERS;
+	return first == IDHASH_NONE ? SEG_NO_MEMBERS : first;
 }
 
 /* First index of the list in MEMBERS; SEG_NO_MEMBERS when there is no room. */
@@ -368,17 +366,6 @@ static uint64_t members_of(const struct comms *c, const struct comms_new *n)
 	return n->remote_size ? hash + commid_of_members(n->remote, n->remote_size) : hash;
 }
 
-static uint32_t find_id(const struct comms *c, uint64_t id)
-{
-	struct idhash_probe probe = idhash_probe(&c->ids, id);
-	uint32_t index;
-
-	while ((index = idhash_next(&c->ids, &probe)) != IDHASH_NONE)
-		if (c->entries[index].id == id)
-			break;
-	return index;
-}
-
 /* Its ordinal and id, which is 0 when it cannot be known. */
 static void identify(struct comms *c, const struct comms_new *n, uint64_t members, uint32_t index)
 {
@@ -391,7 +378,8 @@ static void identify(struct comms *c, const struct comms_new *n, uint64_t member
 		return;
 	if (n->origin != COMMID_COLLECTIVE) {
 		/* Not of all that the parent has, so its count of children is no use. */
-		uint32_t first = find_id(c, commid(n->origin, parent, 1, n->extra, members));
+		uint64_t first_id = commid(n->origin, parent, 1, n->extra, members);
+		uint32_t first = IDHASH_FIND(&c->ids, first_id, at, c->entries[at].id == first_id);
 		entry->ordinal = first == IDHASH_NONE ? 1 : ++c->own[first].again + 1;
 	}
 	entry->id = commid(n->origin, parent, entry->ordinal, n->extra, members);

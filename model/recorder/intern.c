@@ -6,13 +6,13 @@ static uint32_t intern_frame(struct intern *in, struct writer *w, struct seg_fra
 {
 	const struct seg_frame *frames = writer_entries(w, SEG_TABLE_FRAMES);
 	uint64_t key = idhash_mix((uint64_t)frame.parent << 32 | frame.module, frame.offset);
-	struct idhash_probe probe = idhash_probe(&in->frames, key);
-	uint32_t id;
+	uint32_t id = IDHASH_FIND(&in->frames, key, at,
+				  frames[at].parent == frame.parent &&
+					  frames[at].module == frame.module &&
+					  frames[at].offset == frame.offset);
 
-	while ((id = idhash_next(&in->frames, &probe)) != IDHASH_NONE)
-		if (frames[id].parent == frame.parent && frames[id].module == frame.module &&
-		    frames[id].offset == frame.offset)
-			return id;
+	if (id != IDHASH_NONE)
+		return id;
 	struct seg_frame *to = writer_next(w, SEG_TABLE_FRAMES, 1, &id);
 	if (!to || !idhash_add(&in->frames, key, id))
 		return SEG_NO_FRAME;
@@ -50,27 +50,16 @@ static uint32_t intern_path(struct intern *in, struct objects *objects, struct w
 	return node;
 }
 
-static uint32_t find_site(struct intern *in, struct writer *w, uint64_t key,
-			  const struct seg_site *like)
-{
-	const struct seg_site *sites = writer_entries(w, SEG_TABLE_SITES);
-	struct idhash_probe probe = idhash_probe(&in->sites, key);
-	uint32_t id;
-
-	while ((id = idhash_next(&in->sites, &probe)) != IDHASH_NONE)
-		if (sites[id].frame == like->frame && sites[id].name == like->name &&
-		    sites[id].language == like->language)
-			return id;
-	return 0;
-}
-
 static uint32_t add_site(struct intern *in, struct writer *w, const struct seg_site *site,
 			 uint32_t limit)
 {
 	uint64_t key = idhash_mix(site->frame, (uint64_t)site->language << 32 | site->name);
-	uint32_t id = find_site(in, w, key, site);
+	const struct seg_site *sites = writer_entries(w, SEG_TABLE_SITES);
+	uint32_t id = IDHASH_FIND(&in->sites, key, at,
+				  sites[at].frame == site->frame && sites[at].name == site->name &&
+					  sites[at].language == site->language);
 
-	if (id)
+	if (id != IDHASH_NONE)
 		return id;
 	struct seg_table *table = &w->header->tables[SEG_TABLE_SITES];
 	if (relaxed_get(&table->count) >= limit) {

@@ -143,14 +143,10 @@ static uint32_t find_transition(struct lane *l, uint32_t to)
 {
 	uint32_t from = l->state;
 	uint64_t key = (uint64_t)from << 32 | to;
-	struct idhash_probe probe = idhash_probe(&l->edges, key);
-	uint32_t id;
+	uint32_t id = IDHASH_FIND(&l->edges, key, at,
+				  l->transitions[at].from == from && l->transitions[at].to == to);
 
-	while ((id = idhash_next(&l->edges, &probe)) != IDHASH_NONE) {
-		if (l->transitions[id].from == from && l->transitions[id].to == to)
-			return id;
-	}
-	return add_transition(l, from, to, key);
+	return id != IDHASH_NONE ? id : add_transition(l, from, to, key);
 }
 
 static uint32_t count_likely(const struct lane *l, const struct lane_hint *hint)

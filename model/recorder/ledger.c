@@ -36,13 +36,9 @@ void ledger_init(struct lane *l, struct ledger_next *next_rows)
 
 static uint32_t find(const struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 {
-	struct idhash_probe probe = idhash_probe(&l->rows, ledger_key(comm, peer, tag));
-	uint32_t id;
-
-	while ((id = idhash_next(&l->rows, &probe)) != IDHASH_NONE)
-		if (ledger_is(&l->ledger[id], comm, peer, tag))
-			return id;
-	return LEDGER_NO_ROW;
+	static_assert((uint32_t)LEDGER_NO_ROW == IDHASH_NONE, "none is none");
+	return IDHASH_FIND(&l->rows, ledger_key(comm, peer, tag), row,
+			   ledger_is(&l->ledger[row], comm, peer, tag));
 }
 
 static bool has_room(struct lane *l)

@@ -175,36 +175,24 @@ void tracer_end(struct tracer *t)
 
 /* ---- Functions ---- */
 
-static uint32_t slot_of(uintptr_t address)
-{
-	return (address >> 4) * 0x9e3779b97f4a7c15u >> 40 & (TRACER_FUNCTIONS - 1);
-}
-
 uint32_t tracer_find_function(const struct tracer *t, uintptr_t address)
 {
-	uint32_t at = slot_of(address);
+	uint32_t at = IDHASH_FIND(&t->by_address, address, i, t->functions[i].address == address);
 
-	while (t->functions[at].address && t->functions[at].address != address)
-		at = (at + 1) & (TRACER_FUNCTIONS - 1);
-	return t->functions[at].address ? t->functions[at].frame : TRACER_UNKNOWN;
+	return at == IDHASH_NONE ? TRACER_UNKNOWN : t->functions[at].frame;
 }
 
 void tracer_add_function(struct tracer *t, uintptr_t address, uint32_t frame)
 {
-	uint32_t at = slot_of(address);
-
-	if (t->num_functions >= TRACER_FUNCTIONS / 4 * 3)
+	if (t->num_functions == TRACER_FUNCTIONS)
 		tracer_forget_functions(t);
-	while (t->functions[at].address)
-		at = (at + 1) & (TRACER_FUNCTIONS - 1);
-	t->functions[at].frame = frame;
-	atomic_signal_fence(memory_order_release);
-	t->functions[at].address = address;
-	t->num_functions++;
+	t->functions[t->num_functions] = (struct tracer_function){address, frame};
+	if (idhash_add(&t->by_address, address, t->num_functions))
+		t->num_functions++;
 }
 
 void tracer_forget_functions(struct tracer *t)
 {
-	memset(t->functions, 0, sizeof(t->functions));
+	idhash_clear(&t->by_address);
 	t->num_functions = 0;
 }

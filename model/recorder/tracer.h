@@ -10,13 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/recorder/idhash.h"
 #include "model/recorder/trace_filter.h"
 #include "model/recorder/writer.h"
 #include "model/segment/segment.h"
 #include "model/trace/trace_writer.h"
 
 enum {
-	TRACER_FUNCTIONS = 8192, /* slots, a power of two; at most three quarters are used */
+	TRACER_FUNCTIONS = 6144, /* that are remembered; then all are forgotten */
 	TRACER_POSTPONED = 32,
 	TRACER_LANES = 64, /* so many threads have traces of their own */
 };
@@ -39,8 +40,9 @@ struct tracer {
 	volatile uint32_t num_postponed; /* may go beyond those that there is room for */
 	uint32_t postponed[TRACER_POSTPONED];
 	uint32_t num_functions;
+	struct idhash by_address;
 	struct tracer_function {
-		uintptr_t address; /* 0: a free slot */
+		uintptr_t address;
 		uint32_t frame;
 	} functions[TRACER_FUNCTIONS];
 };
