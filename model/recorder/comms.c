@@ -11,6 +11,8 @@ enum {
 	MAX_NAME_BYTES = SEG_MAX_STRINGS / 4, /* the rest is for names of functions and modules */
 };
 
+struct comms comms_here;
+
 /* ---- Handles ---- */
 
 static bool has_entry(const struct comms *c, uint32_t index)

@@ -109,6 +109,9 @@ struct comms {
 	_Atomic uint8_t pending[SEG_MAX_COMMS + 1];
 } __attribute__((aligned(64)));
 
+/* Those of the process. */
+extern struct comms comms_here __attribute__((visibility("hidden")));
+
 /* The index of a handle; SEG_NO_COMM: a null handle, or one that found no room; HANDLES_UNKNOWN:
  * one that was never seen. */
 static ALWAYS_INLINE uint32_t comms_find(const struct comms *c, uint64_t key)

@@ -3,10 +3,10 @@
 
 #include "model/recorder/p2p.h"
 #include "model/recorder/pages.h"
+#include "model/recorder/slow.h"
 #include "model/recorder/ticks.h"
 
-struct lane *lane_create(struct writer *w, uint32_t index,
-			 bool (*grow)(struct lane *l, enum seg_lane_id table, uint32_t entries))
+struct lane *lane_create(struct writer *w, uint32_t index)
 {
 	const size_t hints = SEG_MAX_SITES * sizeof(struct lane_hint);
 	const size_t rows = SEG_MAX_LEDGER * sizeof(struct ledger_next);
@@ -24,7 +24,7 @@ struct lane *lane_create(struct writer *w, uint32_t index,
 	ledger_init(l, (struct ledger_next *)((char *)l->hints + hints));
 	p2p_init(&l->p2p, (char *)l->next_rows + rows);
 	l->index = index;
-	l->grow = grow;
+	l->writer = w;
 	struct seg_table *tables = l->seg->tables;
 	l->current = &l->seg->current;
 	l->ring = (void *)((char *)l->seg + tables[SEG_LANE_RING].offset);
@@ -66,31 +66,32 @@ void lane_take(struct lane *l, int tid, bool is_main)
 	atomic_store_explicit(&seg->use, SEG_LANE_ACTIVE, memory_order_release);
 }
 
-bool lane_prepare_site(struct lane *l, struct writer *w, uint32_t site)
+bool lane_prepare_site(struct lane *l, uint32_t site)
 {
 	if (SEG_STATE_EXIT(site) < l->states_ready)
 		return true;
-	if (!writer_lane_reserve(w, l->seg, l->index, SEG_LANE_STATES, SEG_STATE_EXIT(site) + 1))
+	if (!writer_lane_reserve(l->writer, l->seg, l->index, SEG_LANE_STATES,
+				 SEG_STATE_EXIT(site) + 1))
 		return false;
 	l->states_ready = l->seg->tables[SEG_LANE_STATES].allocated / sizeof(struct seg_state);
 	return true;
 }
 
-bool lane_reserve(struct lane *l, struct writer *w, enum seg_lane_id table, uint32_t entries)
-{
-	return writer_lane_reserve(w, l->seg, l->index, table, entries);
-}
-
 bool lane_has_room(struct lane *l, enum seg_lane_id table, uint32_t entries)
 {
 	const struct seg_table *t = &l->seg->tables[table];
+	bool has_room = false;
+	struct slow s;
 
 	if ((uint64_t)entries * t->entry_size <= t->allocated)
 		return true;
-	if (!(l->refused & 1u << table) && l->grow(l, table, entries))
-		return true;
-	l->refused |= 1u << table;
-	return false;
+	if (!(l->refused & 1u << table) && slow_begin(&s)) {
+		has_room = writer_lane_reserve(l->writer, l->seg, l->index, table, entries);
+		slow_end(&s);
+	}
+	if (!has_room)
+		l->refused |= 1u << table;
+	return has_room;
 }
 
 static void forget_entries(struct lane_hint *hint)

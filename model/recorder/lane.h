@@ -67,8 +67,7 @@ struct lane {
 
 	uint32_t states_ready; /* states below this one have pages */
 	uint32_t index;
-	/* Room for so many entries, under the lock. */
-	bool (*grow)(struct lane *l, enum seg_lane_id table, uint32_t entries);
+	struct writer *writer;
 	struct idhash edges; /* (from, to) -> transition */
 	struct seg_ledger *ledger;
 	struct idhash rows; /* (communicator, peer, tag) -> row of the ledger */
@@ -82,23 +81,18 @@ struct lane {
 	struct lane *next; /* made before it */
 };
 
-/* Make lane `index`, mapped and empty. NULL when there is no room or memory. `grow` is called,
- * without the recorder's lock, when a table needs more room; it takes the lock and calls
- * lane_reserve(). */
-struct lane *lane_create(struct writer *w, uint32_t index,
-			 bool (*grow)(struct lane *l, enum seg_lane_id table, uint32_t entries));
+/* Make lane `index`, mapped and empty. NULL when there is no room or memory. */
+struct lane *lane_create(struct writer *w, uint32_t index);
 
-/* Room for so many entries in the segment. The caller holds the recorder's lock. */
-bool lane_reserve(struct lane *l, struct writer *w, enum seg_lane_id table, uint32_t entries);
-
-/* Is there room for so many entries, now or after asking for it? */
+/* Is there room for so many entries, now or after asking for it in a slow section? */
 bool lane_has_room(struct lane *l, enum seg_lane_id table, uint32_t entries);
 
 /* The calling thread takes the lane: state "start". */
 void lane_take(struct lane *l, int tid, bool is_main);
 
-/* Before the first lane_enter() of a site in this lane. False when there is no room. */
-bool lane_prepare_site(struct lane *l, struct writer *w, uint32_t site);
+/* Before the first lane_enter() of a site in this lane, in a slow section. False when there is no
+ * room. */
+bool lane_prepare_site(struct lane *l, uint32_t site);
 
 /* The entry of a call's path, or NULL: not known. lane_remember() adds one, NULL when it cannot;
  * lane_forget() is for when code was unloaded. */

@@ -26,14 +26,6 @@ void ledger_forget(struct lane *l, uint32_t comm)
 	}
 }
 
-void ledger_init(struct lane *l, struct ledger_next *next_rows)
-{
-	l->next_rows = next_rows;
-	/* The first row is not there yet: what nobody asks for. */
-	next_rows[0] = (struct ledger_next){
-		.comm = SEG_NO_COMM, .peer = SEG_PEER_NULL, .tag = SEG_TAG_MANY};
-}
-
 static uint32_t find(const struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 {
 	static_assert((uint32_t)LEDGER_NO_ROW == IDHASH_NONE, "none is none");

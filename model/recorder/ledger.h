@@ -26,7 +26,13 @@ struct ledger_next {
 };
 
 /* Nothing is expected yet. `next_rows` has SEG_MAX_LEDGER. */
-void ledger_init(struct lane *l, struct ledger_next *next_rows);
+static inline void ledger_init(struct lane *l, struct ledger_next *next_rows)
+{
+	l->next_rows = next_rows;
+	/* The first row is not there yet: what nobody asks for. */
+	next_rows[0] = (struct ledger_next){
+		.comm = SEG_NO_COMM, .peer = SEG_PEER_NULL, .tag = SEG_TAG_MANY};
+}
 
 /* The row, added if it is new, or that of SEG_TAG_MANY; LEDGER_NO_ROW. */
 uint32_t ledger_find(struct lane *l, uint32_t comm, int32_t peer, int32_t tag);

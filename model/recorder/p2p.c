@@ -1,21 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/recorder/p2p.h"
 
-#include "model/recorder/recorder.h"
-
-void p2p_init(struct p2p *p, void *memory)
-{
-	*p = (struct p2p){
-		.send_row = LEDGER_NO_ROW,
-		.receive_row = LEDGER_NO_ROW,
-		.wildcard_comm = SEG_NO_COMM,
-		.made = {REQUESTS_NONE, REQUESTS_NONE},
-		.message = {.slot = REQUESTS_NONE},
-		.keys = memory,
-		.listed = (struct requests_ref *)((uint64_t *)memory + SEG_MAX_WAITED),
-		.statuses = (char *)memory + P2P_MEMORY - P2P_MAX_STATUSES * P2P_STATUS_BYTES,
-	};
-}
+#include "model/recorder/comms.h"
 
 static inline bool is_request(uint64_t key)
 {
@@ -450,8 +436,7 @@ static void count_start(struct lane *l, uint32_t slot)
 		ordinal = ledger_receives(l, row);
 		break;
 	case SEG_REQUEST_COLLECTIVE:
-		ordinal = comms_start(&recorder_comms, m.comm, relaxed_get(&s->site), m.peer,
-				      m.bytes);
+		ordinal = comms_start(&comms_here, m.comm, relaxed_get(&s->site), m.peer, m.bytes);
 		break;
 	default:
 		break;

@@ -29,7 +29,19 @@ enum p2p_end {
 };
 
 /* No call in progress. `memory` has P2P_MEMORY bytes. */
-void p2p_init(struct p2p *p, void *memory);
+static inline void p2p_init(struct p2p *p, void *memory)
+{
+	*p = (struct p2p){
+		.send_row = LEDGER_NO_ROW,
+		.receive_row = LEDGER_NO_ROW,
+		.wildcard_comm = SEG_NO_COMM,
+		.made = {REQUESTS_NONE, REQUESTS_NONE},
+		.message = {.slot = REQUESTS_NONE},
+		.keys = memory,
+		.listed = (struct requests_ref *)((uint64_t *)memory + SEG_MAX_WAITED),
+		.statuses = (char *)memory + P2P_MEMORY - P2P_MAX_STATUSES * P2P_STATUS_BYTES,
+	};
+}
 
 /* ---- Blocking ---- */
 

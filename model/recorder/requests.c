@@ -4,10 +4,11 @@
 #include <sched.h>
 
 #include "model/recorder/pages.h"
+#include "model/recorder/slow.h"
 
 enum { SPINS = 200, NEW_SLOTS = 64 };
 
-bool requests_init(struct requests *r, struct writer *w, bool (*grow)(struct requests *r))
+bool requests_init(struct requests *r, struct writer *w)
 {
 	const size_t own = SEG_MAX_REQUESTS * sizeof(r->own[0]);
 	const size_t buckets = REQUESTS_BUCKETS * sizeof(r->buckets[0]);
@@ -21,23 +22,9 @@ bool requests_init(struct requests *r, struct writer *w, bool (*grow)(struct req
 		.table = &w->header->tables[SEG_TABLE_REQUESTS],
 		.free = REQUESTS_NONE,
 		.is_shared = true,
-		.grow = grow,
+		.writer = w,
 	};
 	r->slots = writer_entries(w, SEG_TABLE_REQUESTS);
-	return true;
-}
-
-bool requests_extend(struct requests *r, struct writer *w)
-{
-	uint32_t first;
-
-	if (!writer_next(w, SEG_TABLE_REQUESTS, NEW_SLOTS, &first))
-		return false;
-	writer_publish(w, SEG_TABLE_REQUESTS, NEW_SLOTS);
-	for (uint32_t slot = first + NEW_SLOTS; slot-- > first;) {
-		r->own[slot].next = r->free;
-		r->free = slot;
-	}
 	return true;
 }
 
@@ -63,10 +50,29 @@ static void give_back(struct requests *r, uint32_t slot)
 	r->free = slot;
 }
 
+static bool publish_more(struct requests *r)
+{
+	uint32_t first;
+
+	if (!writer_next(r->writer, SEG_TABLE_REQUESTS, NEW_SLOTS, &first))
+		return false;
+	writer_publish(r->writer, SEG_TABLE_REQUESTS, NEW_SLOTS);
+	for (uint32_t slot = first + NEW_SLOTS; slot-- > first;)
+		give_back(r, slot);
+	return true;
+}
+
 bool requests_grow(struct requests *r)
 {
-	if (!r->is_full)
-		r->is_full = !r->grow(r);
+	struct slow s;
+
+	if (r->is_full)
+		return false;
+	r->is_full = true;
+	if (slow_begin(&s)) {
+		r->is_full = !publish_more(r);
+		slow_end(&s);
+	}
 	return !r->is_full;
 }
 

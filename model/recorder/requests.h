@@ -91,16 +91,12 @@ struct requests {
 	uint32_t exclusive_locks;                      /* of windows; at most so many are held */
 	struct requests_ref orphans[REQUESTS_ORPHANS]; /* number i is at i % REQUESTS_ORPHANS */
 	uint32_t num_orphans;
-	_Atomic uint32_t owner;           /* lane + 1 of the holder of the lock; 0: free */
-	bool (*grow)(struct requests *r); /* requests_extend() under the recorder's lock */
+	_Atomic uint32_t owner; /* lane + 1 of the holder of the lock; 0: free */
+	struct writer *writer;
 };
 
 /* False when there is no memory. */
-bool requests_init(struct requests *r, struct writer *w, bool (*grow)(struct requests *r));
-
-/* Publish some free slots more; false when there is no room. The caller holds the recorder's
- * lock. */
-bool requests_extend(struct requests *r, struct writer *w);
+bool requests_init(struct requests *r, struct writer *w);
 
 static inline uint32_t *requests_bucket(const struct requests *r, uint64_t key)
 {
@@ -134,7 +130,8 @@ static inline uint32_t requests_slot(const struct requests *r, struct requests_r
 	return ref.slot;
 }
 
-/* Publish some more; false when there is no room, and then it is not asked again. */
+/* Publish some free slots more, in a slow section; false when there is no room, and then it is not
+ * asked again. */
 bool requests_grow(struct requests *r);
 
 /* The first free slot; there is one. */

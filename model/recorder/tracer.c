@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model/recorder/pages.h"
+#include "model/recorder/slow.h"
 
 /* ---- What is wanted ---- */
 
@@ -60,51 +61,42 @@ static size_t private_size(const struct tracing *tracing)
 	return sizeof(struct tracer) + trace_writer_private_size(tracing->size);
 }
 
-bool tracer_reserve(struct writer *w, const struct seg_lane *lane, uint32_t index, size_t begin,
-		    size_t end)
+/* So many bytes of the lane's arena get storage. */
+static bool reserve(void *owner, size_t begin, size_t end)
 {
-	return writer_lane_allocate(w, index, lane->trace_offset + begin, end - begin);
-}
+	const struct tracer *t = owner;
+	struct slow s;
 
-/* While it is made, the lock is held. */
-struct making {
-	struct writer *w;
-	const struct seg_lane *lane;
-	uint32_t index;
-};
-
-static bool reserve_first(void *owner, size_t begin, size_t end)
-{
-	const struct making *m = owner;
-
-	return tracer_reserve(m->w, m->lane, m->index, begin, end);
+	if (t->is_made && !slow_begin(&s))
+		return false;
+	bool has_room = writer_lane_allocate(t->segment, t->index, t->lane->trace_offset + begin,
+					     end - begin);
+	if (t->is_made)
+		slow_end(&s);
+	return has_room;
 }
 
 struct tracer *tracer_create(const struct tracing *tracing, struct writer *w, struct seg_lane *lane,
-			     uint32_t index, bool (*reserve)(void *owner, size_t begin, size_t end),
-			     void *owner)
+			     uint32_t index)
 {
-	struct making making = {w, lane, index};
-	const struct trace_writer_settings settings = {
-		.max_body = tracing->max_body,
-		.reserve = reserve_first,
-		.owner = &making,
-	};
-	struct tracer *t;
+	struct tracer *t = NULL;
 
-	if (lane->trace_size < TRACE_ARENA_MIN)
-		return NULL;
-	t = pages_map(private_size(tracing));
+	if (lane->trace_size >= TRACE_ARENA_MIN)
+		t = pages_map(private_size(tracing));
 	if (!t)
 		return NULL;
-	if (!trace_writer_init(&t->writer, (char *)lane + lane->trace_offset, lane->trace_size,
-			       t + 1, &settings)) {
+	t->tracing = tracing;
+	t->segment = w;
+	t->lane = lane;
+	t->index = index;
+	const struct trace_writer_settings settings = {
+		.max_body = tracing->max_body, .reserve = reserve, .owner = t};
+	t->is_made = trace_writer_init(&t->writer, (char *)lane + lane->trace_offset,
+				       lane->trace_size, t + 1, &settings);
+	if (!t->is_made) {
 		pages_unmap(t, private_size(tracing));
 		return NULL;
 	}
-	t->tracing = tracing;
-	t->writer.reserve = reserve;
-	t->writer.owner = owner;
 	return t;
 }
 

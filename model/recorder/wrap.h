@@ -80,20 +80,20 @@ struct wrap_call {
 		ierror ? *ierror : MPI_SUCCESS;                                                    \
 	})
 
-#define WRAP_BEFORE_INIT() recorder_before_init()
-#define WRAP_AFTER_INIT() recorder_after_init(&wrap_mpi)
-#define WRAP_BEFORE_FINALIZE() recorder_before_finalize()
-#define WRAP_AFTER_FINALIZE() recorder_after_finalize()
-#define WRAP_BEFORE_ABORT() recorder_before_abort()
+#define WRAP_BEFORE_INIT() process_before_init()
+#define WRAP_AFTER_INIT() process_after_init(&wrap_mpi)
+#define WRAP_BEFORE_FINALIZE() process_before_finalize()
+#define WRAP_AFTER_FINALIZE() process_after_finalize()
+#define WRAP_BEFORE_ABORT() process_before_abort()
 #define WRAP_AFTER_ABORT() (void)0
 #define WRAP_BEFORE_SESSION_INIT() (void)0
 #define WRAP_AFTER_SESSION_INIT()                                                                  \
 	if (wrap.lane)                                                                             \
-	recorder_session(1)
+	process_session(1)
 #define WRAP_BEFORE_SESSION_FINALIZE() (void)0
 #define WRAP_AFTER_SESSION_FINALIZE()                                                              \
 	if (wrap.lane)                                                                             \
-	recorder_session(-1)
+	process_session(-1)
 
 /* MPI's handles differ between libraries, so these questions are asked here. Each returns false
  * where the library has not got the function. */
@@ -158,7 +158,7 @@ void *wrap_resolve(struct recorder_function *function, const struct jump_info *i
 	return next_resolve(function, info, frame, arguments, caller, &wrap_own_mpi);
 }
 
-static const struct recorder_mpi wrap_mpi = {
+static const struct process_mpi wrap_mpi = {
 	.world = wrap_world,
 	.thread_level = wrap_thread_level,
 	.multiple = MPI_THREAD_MULTIPLE,

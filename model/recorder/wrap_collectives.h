@@ -30,8 +30,7 @@ static inline void wrap_in_collective(struct wrap_call *w, uint32_t comm, uint64
 static inline void wrap_collective(struct wrap_call *w, uint32_t comm, struct wrap_given given,
 				   uint32_t flags)
 {
-	uint64_t number =
-		comms_start(&recorder_comms, comm, w->lane->site, given.root, given.bytes);
+	uint64_t number = comms_start(&comms_here, comm, w->lane->site, given.root, given.bytes);
 
 	wrap_in_collective(w, comm, number, given, flags);
 	w->comm = comm;
@@ -42,8 +41,7 @@ static inline void wrap_collective(struct wrap_call *w, uint32_t comm, struct wr
 static inline void wrap_start(struct wrap_call *w, uint32_t comm, struct wrap_given given,
 			      uint32_t flags)
 {
-	uint64_t number =
-		comms_start(&recorder_comms, comm, w->lane->site, given.root, given.bytes);
+	uint64_t number = comms_start(&comms_here, comm, w->lane->site, given.root, given.bytes);
 	struct request request = {
 		.kind = number ? SEG_REQUEST_COLLECTIVE : SEG_REQUEST_OTHER,
 		.flags = flags,
@@ -86,7 +84,7 @@ static inline struct wrap_given wrap_allreduce_given(MPI_Count count, MPI_Dataty
 
 static inline bool wrap_is_inter(uint32_t comm)
 {
-	return comms_kind(&recorder_comms, comm) == SEG_COMM_INTER;
+	return comms_kind(&comms_here, comm) == SEG_COMM_INTER;
 }
 
 /* MPI_Allgather, MPI_Alltoall: what each gives is what it gets from each; but two groups may give
@@ -103,7 +101,7 @@ static inline struct wrap_given wrap_gather_given(MPI_Count count, MPI_Datatype 
 						  MPI_Count root_count, MPI_Datatype root_type,
 						  int root, uint32_t comm)
 {
-	int own = comms_rank(&recorder_comms, comm);
+	int own = comms_rank(&comms_here, comm);
 	struct wrap_given given = wrap_rooted_given(root);
 
 	if (root == MPI_PROC_NULL || own < 0)
@@ -152,7 +150,7 @@ static inline void wrap_neighbor_before(struct wrap_call *w, uint32_t comm)
 /* The end of a split collective needs no more than that the others have begun it. */
 static inline void wrap_split_end_before(struct wrap_call *w, uint32_t file)
 {
-	wrap_in_collective(w, file, comms_last(&recorder_comms, file), wrap_uneven_given(), 0);
+	wrap_in_collective(w, file, comms_last(&comms_here, file), wrap_uneven_given(), 0);
 }
 
 static inline void wrap_finalize_before(struct wrap_call *w)

@@ -6,7 +6,7 @@
 
 #include "model/recorder/comms.h"
 #include "model/recorder/next.h"
-#include "model/recorder/recorder.h"
+#include "model/recorder/process.h"
 
 /* MPI's own function, whatever other tool is loaded; NULL where the library lacks it. */
 #define WRAP_PMPI(function_)                                                                       \
@@ -89,19 +89,19 @@ static inline uint64_t wrap_file_key(MPI_File file)
 	static ALWAYS_INLINE uint32_t wrap_##name_(type_ handle)                                   \
 	{                                                                                          \
 		uint64_t key = wrap_##name_##_key(handle);                                         \
-		uint32_t index = comms_find(&recorder_comms, key);                                 \
-		return likely(index != HANDLES_UNKNOWN) ? index : recorder_adopt(key, kind_);      \
+		uint32_t index = comms_find(&comms_here, key);                                     \
+		return likely(index != HANDLES_UNKNOWN) ? index : process_adopt(key, kind_);       \
 	}                                                                                          \
 	static COLD uint32_t wrap_first_##name_(const MPI_Fint *handle, uint64_t key)              \
 	{                                                                                          \
 		uint32_t index = wrap_##name_(wrap_##name_##_at(handle, true));                    \
-		recorder_map(key, index);                                                          \
+		process_map(key, index);                                                           \
 		return index;                                                                      \
 	}                                                                                          \
 	static ALWAYS_INLINE uint32_t wrap_##name_##_fortran(const MPI_Fint *handle)               \
 	{                                                                                          \
 		uint64_t key = comms_key(fortran_space_, (uint32_t)*handle);                       \
-		uint32_t index = comms_find(&recorder_comms, key);                                 \
+		uint32_t index = comms_find(&comms_here, key);                                     \
 		return likely(index != HANDLES_UNKNOWN) ? index : wrap_first_##name_(handle, key); \
 	}
 

@@ -126,7 +126,7 @@ static bool wrap_world_group(MPI_Group *ret)
 {
 	MPI_Comm world = wrap_world_comm();
 
-	if (comms_find(&recorder_comms, wrap_comm_key(world)) == 0) {
+	if (comms_find(&comms_here, wrap_comm_key(world)) == 0) {
 		__typeof__(&MPI_Comm_group) comm_group = WRAP_PMPI(MPI_Comm_group);
 		return comm_group && comm_group(world, ret) == MPI_SUCCESS;
 	}
@@ -274,14 +274,14 @@ static COLD void wrap_made(struct wrap_call *w, struct comms_new *n, const void 
 	n->key = wrap_comm_key(comm);
 	n->site = w->lane ? w->lane->site : 0;
 	/* MPI_COMM_NULL: this rank is not in it. */
-	if (comms_find(&recorder_comms, n->key) == SEG_NO_COMM)
+	if (comms_find(&comms_here, n->key) == SEG_NO_COMM)
 		return;
 	if (!n->like_parent && wrap_get_sizes(comm, n)) {
 		wrap_get_members(comm, n, &lists);
 		n->num_sources = get_sources ? get_sources(comm, n->rank, &lists) : 0;
 		n->sources = n->num_sources ? lists.sources : NULL;
 	}
-	recorder_made(n);
+	process_made(n);
 	wrap_release_lists(&lists);
 }
 
@@ -289,7 +289,7 @@ static COLD void wrap_made(struct wrap_call *w, struct comms_new *n, const void 
 static void wrap_make_before(struct wrap_call *w, uint32_t parent)
 {
 	wrap_collective(w, parent, wrap_uneven_given(), 0);
-	w->ordinal = comms_child(&recorder_comms, parent);
+	w->ordinal = comms_child(&comms_here, parent);
 }
 
 static void wrap_made_of(struct wrap_call *w, int ret, const void *comm,
@@ -323,7 +323,7 @@ static void wrap_duplicate_after(struct wrap_call *w, int ret, const void *comm)
 		.origin = COMMID_COLLECTIVE,
 		.parent = w->comm,
 		.ordinal = w->ordinal,
-		.kind = comms_kind(&recorder_comms, w->comm),
+		.kind = comms_kind(&comms_here, w->comm),
 		.like_parent = true,
 		.has_topology_of_parent = true,
 	};
@@ -336,7 +336,7 @@ static void wrap_duplicate_after(struct wrap_call *w, int ret, const void *comm)
 static void wrap_idup_before(struct wrap_call *w, uint32_t parent)
 {
 	wrap_start(w, parent, wrap_uneven_given(), 0);
-	w->ordinal = comms_child(&recorder_comms, parent);
+	w->ordinal = comms_child(&comms_here, parent);
 }
 
 static void wrap_idup_after(struct wrap_call *w, int ret, const void *comm, const void *request)
@@ -344,7 +344,7 @@ static void wrap_idup_after(struct wrap_call *w, int ret, const void *comm, cons
 	wrap_request_made_after(w, ret, request);
 	/* A library that sets it later leaves what the variable held before. */
 	if (ret == MPI_SUCCESS &&
-	    comms_find(&recorder_comms, wrap_comm_key(wrap_comm_at(comm, w->is_fortran))) ==
+	    comms_find(&comms_here, wrap_comm_key(wrap_comm_at(comm, w->is_fortran))) ==
 		    HANDLES_UNKNOWN)
 		wrap_duplicate_after(w, ret, comm);
 }
@@ -365,10 +365,10 @@ static inline void wrap_from_group_after(struct wrap_call *w, int ret, const cha
 /* Spawn, connect, accept: what it needs of the other world is not known. */
 static void wrap_spawn_before(struct wrap_call *w, int root, uint32_t comm)
 {
-	comms_start(&recorder_comms, comm, w->lane->site, wrap_peer(root), SEG_NO_BYTES);
+	comms_start(&comms_here, comm, w->lane->site, wrap_peer(root), SEG_NO_BYTES);
 	operation_plain(w->lane, SEG_OPERATION_OTHER, OPERATION_CALL);
 	w->comm = comm;
-	w->ordinal = comms_child(&recorder_comms, comm);
+	w->ordinal = comms_child(&comms_here, comm);
 }
 
 static void wrap_spawn_after(struct wrap_call *w, int ret, const void *comm)
@@ -393,7 +393,7 @@ static void wrap_get_parent_after(struct wrap_call *w, int ret, const void *at)
 	struct comms_new n = {.origin = COMMID_NONE, .parent = SEG_NO_COMM};
 
 	if (ret == MPI_SUCCESS &&
-	    comms_find(&recorder_comms, wrap_comm_key(wrap_comm_at(at, w->is_fortran))) ==
+	    comms_find(&comms_here, wrap_comm_key(wrap_comm_at(at, w->is_fortran))) ==
 		    HANDLES_UNKNOWN)
 		wrap_made(w, &n, at, NULL);
 }
@@ -402,7 +402,7 @@ static void wrap_name_after(struct wrap_call *w, int ret, uint32_t index, const 
 			    size_t length)
 {
 	if (ret == MPI_SUCCESS && text)
-		recorder_name(index, text, wrap_text_length(w, text, length));
+		process_name(index, text, wrap_text_length(w, text, length));
 }
 
 /* ---- Freeing ---- */
@@ -416,15 +416,15 @@ static void wrap_free(struct wrap_call *w, uint32_t index, uint64_t key)
 	bool is_shared = w->lane->requests->is_shared;
 	w->key = is_shared ? key : 0;
 	if (is_shared)
-		recorder_unmap(index);
+		process_unmap(index);
 }
 
 static void wrap_freed_after(struct wrap_call *w, int ret)
 {
 	if (ret == MPI_SUCCESS)
-		recorder_freed(w->comm);
+		process_freed(w->comm);
 	else if (w->key) /* unmapped before */
-		recorder_map(w->key, w->comm);
+		process_map(w->key, w->comm);
 }
 
 /* Of a handle that the program gives by its address. */
@@ -448,7 +448,7 @@ WRAP_FREE(close_file, MPI_File, file)
 /* The groups are those of the communicator. */
 static COLD void wrap_made_from(struct wrap_call *w, enum seg_comm_kind kind, uint64_t key)
 {
-	recorder_made(&(struct comms_new){
+	process_made(&(struct comms_new){
 		.kind = kind,
 		.origin = COMMID_COLLECTIVE,
 		.key = key,

@@ -23,7 +23,7 @@ static inline void wrap_local_before(struct wrap_call *w)
 static ALWAYS_INLINE struct p2p_message wrap_envelope(int rank, int tag, uint32_t comm)
 {
 	struct p2p_message m = {.comm = comm, .peer = wrap_peer(rank), .tag = wrap_tag(tag)};
-	uint32_t num_peers = comms_num_peers(&recorder_comms, comm);
+	uint32_t num_peers = comms_num_peers(&comms_here, comm);
 
 	if (unlikely(m.peer >= 0 && (uint32_t)m.peer >= num_peers)) {
 		/* Nothing is known of its communicator, or MPI is going to refuse the rank. */

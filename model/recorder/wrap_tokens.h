@@ -44,11 +44,11 @@ static NOINLINE bool wrap_ask_epoch(struct comms_epochs *epochs, uint32_t window
 
 	epochs->known[which].group = 0;
 	if (!get_group || !group_free ||
-	    get_group(WRAP_HANDLE(MPI_Win, comms_handle(&recorder_comms, window)), &base) !=
+	    get_group(WRAP_HANDLE(MPI_Win, comms_handle(&comms_here, window)), &base) !=
 		    MPI_SUCCESS)
 		return false;
 	int num = wrap_ranks_in(group, base, epochs->peers[which],
-				comms_num_peers(&recorder_comms, window));
+				comms_num_peers(&comms_here, window));
 	group_free(&base);
 	if (num < 0)
 		return false;
@@ -64,7 +64,7 @@ static NOINLINE bool wrap_ask_epoch(struct comms_epochs *epochs, uint32_t window
 static struct comms_epochs *wrap_epoch_begin(struct wrap_call *w, uint32_t window,
 					     enum comms_epoch which, MPI_Group group)
 {
-	struct comms_epochs *epochs = comms_get_epochs(&recorder_comms, window);
+	struct comms_epochs *epochs = comms_get_epochs(&comms_here, window);
 	uint64_t freed = __atomic_load_n(&wrap_groups_freed, __ATOMIC_RELAXED);
 
 	if (!epochs)
@@ -82,7 +82,7 @@ static struct comms_epochs *wrap_epoch_begin(struct wrap_call *w, uint32_t windo
 static void wrap_epoch_wait_before(struct wrap_call *w, uint32_t window, enum comms_epoch which,
 				   int32_t tag, enum operation_of of)
 {
-	const struct comms_epochs *epochs = comms_get_epochs(&recorder_comms, window);
+	const struct comms_epochs *epochs = comms_get_epochs(&comms_here, window);
 
 	struct p2p_list list = p2p_list_begin(w->lane);
 
@@ -110,7 +110,7 @@ static void wrap_post_before(struct wrap_call *w, MPI_Group group, uint32_t wind
 
 static void wrap_post_after(struct wrap_call *w, int ret)
 {
-	struct comms_epochs *epochs = comms_get_epochs(&recorder_comms, w->comm);
+	struct comms_epochs *epochs = comms_get_epochs(&comms_here, w->comm);
 
 	if (ret == MPI_SUCCESS || !epochs)
 		return;
@@ -134,7 +134,7 @@ static void wrap_start_epoch_before(struct wrap_call *w, MPI_Group group, uint32
 
 static void wrap_start_epoch_after(struct wrap_call *w, int ret)
 {
-	struct comms_epochs *epochs = comms_get_epochs(&recorder_comms, w->comm);
+	struct comms_epochs *epochs = comms_get_epochs(&comms_here, w->comm);
 
 	if (ret == MPI_SUCCESS || !epochs)
 		return;
@@ -147,7 +147,7 @@ static void wrap_start_epoch_after(struct wrap_call *w, int ret)
 /* A target is told only when this call gets so far: it may wait for the post of another one. */
 static void wrap_complete_after(struct wrap_call *w, int ret)
 {
-	struct comms_epochs *epochs = comms_get_epochs(&recorder_comms, w->comm);
+	struct comms_epochs *epochs = comms_get_epochs(&comms_here, w->comm);
 
 	if (ret != MPI_SUCCESS || !epochs)
 		return;
@@ -159,7 +159,7 @@ static void wrap_complete_after(struct wrap_call *w, int ret)
 
 static void wrap_win_wait_after(struct wrap_call *w, int ret)
 {
-	struct comms_epochs *epochs = comms_get_epochs(&recorder_comms, w->comm);
+	struct comms_epochs *epochs = comms_get_epochs(&comms_here, w->comm);
 
 	if (ret != MPI_SUCCESS || !epochs)
 		return;
@@ -180,7 +180,7 @@ static inline void wrap_lock_before(struct wrap_call *w, int type, int rank, uin
 	w->comm = window;
 	w->peer = rank;
 	w->kind = type == MPI_LOCK_EXCLUSIVE;
-	comms_leave_pending(&recorder_comms, window, COMMS_ALL);
+	comms_leave_pending(&comms_here, window, COMMS_ALL);
 	tokens_lock_operation(w->lane, window, rank, w->kind);
 }
 
@@ -205,7 +205,7 @@ static inline void wrap_unlock_after(struct wrap_call *w, int ret)
 
 static inline void wrap_unlock_all_before(struct wrap_call *w, uint32_t window)
 {
-	comms_flush(&recorder_comms, window, COMMS_ALL);
+	comms_flush(&comms_here, window, COMMS_ALL);
 	wrap_unlock_before(w, SEG_PEER_ANY, window);
 }
 
@@ -214,8 +214,7 @@ static inline void wrap_unlock_all_before(struct wrap_call *w, uint32_t window)
  * something to do under it. Which window it is need not be looked up where nothing is pending of
  * any. */
 #define wrap_flush_is_idle(window_, pending_)                                                      \
-	(!comms_has_pending(&recorder_comms) ||                                                    \
-	 !(comms_pending_of(&recorder_comms, window_) & (pending_)))
+	(!comms_has_pending(&comms_here) || !(comms_pending_of(&comms_here, window_) & (pending_)))
 #define wrap_flush_all_is_idle wrap_flush_is_idle
 
 /* What is pending for other targets still is, afterwards. */
@@ -228,7 +227,7 @@ static inline void wrap_flush_before(struct wrap_call *w, int rank, uint32_t win
 
 static inline void wrap_flush_all_before(struct wrap_call *w, uint32_t window, uint32_t pending)
 {
-	comms_flush(&recorder_comms, window, pending);
+	comms_flush(&comms_here, window, pending);
 	tokens_lock_operation(w->lane, window, SEG_PEER_ANY, TOKENS_LOCK_HELD);
 }
 
@@ -236,14 +235,14 @@ static inline void wrap_flush_all_before(struct wrap_call *w, uint32_t window, u
 
 static inline void wrap_one_sided_before(struct wrap_call *w, uint32_t window, uint32_t pending)
 {
-	comms_leave_pending(&recorder_comms, window, pending);
+	comms_leave_pending(&comms_here, window, pending);
 	operation_local(w->lane);
 }
 
 static inline void wrap_one_sided_request_before(struct wrap_call *w, uint32_t window,
 						 uint32_t pending)
 {
-	comms_leave_pending(&recorder_comms, window, pending);
+	comms_leave_pending(&comms_here, window, pending);
 	wrap_irequest_before(w);
 }
 
@@ -260,13 +259,13 @@ static void wrap_make_group_before(struct wrap_call *w, uint32_t parent, MPI_Gro
 	w->comm = parent;
 	w->key = (uint64_t)(int64_t)tag;
 	w->num_peers = -1;
-	w->peers_size = comms_num_peers(&recorder_comms, parent) * sizeof(int32_t);
+	w->peers_size = comms_num_peers(&comms_here, parent) * sizeof(int32_t);
 	w->peers = pages_map(w->peers_size);
 	if (w->peers && get_group && group_free && w->peers_size &&
-	    get_group(WRAP_HANDLE(MPI_Comm, comms_handle(&recorder_comms, parent)), &base) ==
+	    get_group(WRAP_HANDLE(MPI_Comm, comms_handle(&comms_here, parent)), &base) ==
 		    MPI_SUCCESS) {
-		w->num_peers = wrap_ranks_in(group, base, w->peers,
-					     comms_num_peers(&recorder_comms, parent));
+		w->num_peers =
+			wrap_ranks_in(group, base, w->peers, comms_num_peers(&comms_here, parent));
 		group_free(&base);
 	}
 	if (w->num_peers < 0) {
@@ -275,7 +274,7 @@ static void wrap_make_group_before(struct wrap_call *w, uint32_t parent, MPI_Gro
 	}
 	struct p2p_list list = p2p_list_begin(w->lane);
 	for (int i = 0; i < w->num_peers; i++) {
-		if (w->peers[i] == comms_rank(&recorder_comms, parent))
+		if (w->peers[i] == comms_rank(&comms_here, parent))
 			continue;
 		tokens_send(w->lane, parent, w->peers[i], SEG_TAG_GROUP);
 		tokens_expect(w->lane, parent, w->peers[i], SEG_TAG_GROUP);
@@ -295,7 +294,7 @@ static void wrap_make_group_after(struct wrap_call *w, int ret, const void *comm
 		wrap_made(w, &n, comm, NULL);
 	}
 	for (int i = 0; ret != MPI_SUCCESS && i < w->num_peers; i++) {
-		if (w->peers[i] == comms_rank(&recorder_comms, w->comm))
+		if (w->peers[i] == comms_rank(&comms_here, w->comm))
 			continue;
 		tokens_take_back_send(w->lane, w->comm, w->peers[i], SEG_TAG_GROUP);
 		tokens_take_back_expect(w->lane, w->comm, w->peers[i], SEG_TAG_GROUP);
@@ -313,7 +312,7 @@ static void wrap_make_inter_before(struct wrap_call *w, uint32_t local, int loca
 	struct wrap_given given = wrap_rooted_given(local_leader);
 
 	w->key = (uint64_t)(int64_t)tag;
-	w->is_leader = comms_rank(&recorder_comms, local) == local_leader;
+	w->is_leader = comms_rank(&comms_here, local) == local_leader;
 	wrap_collective(w, local, given, 0);
 	if (!w->is_leader) {
 		wrap_collective(w, local, given, 0);
@@ -322,8 +321,7 @@ static void wrap_make_inter_before(struct wrap_call *w, uint32_t local, int loca
 	w->peer = remote_leader;
 	w->peer_comm = peer_comm;
 	struct p2p_list list = p2p_list_begin(w->lane);
-	tokens_list_collective(w->lane, &list, local, local_leader,
-			       comms_last(&recorder_comms, local));
+	tokens_list_collective(w->lane, &list, local, local_leader, comms_last(&comms_here, local));
 	tokens_send(w->lane, peer_comm, remote_leader, SEG_TAG_LEADER);
 	tokens_expect(w->lane, peer_comm, remote_leader, SEG_TAG_LEADER);
 	tokens_list(w->lane, &list, peer_comm, remote_leader, SEG_TAG_LEADER);
@@ -336,8 +334,8 @@ static void wrap_make_inter_after(struct wrap_call *w, int ret, const void *comm
 	struct comms_new n = {.origin = COMMID_LEADERS, .parent = w->comm, .extra = w->key};
 
 	if (w->is_leader) {
-		comms_start(&recorder_comms, w->comm, w->lane->site,
-			    comms_rank(&recorder_comms, w->comm), SEG_NO_BYTES);
+		comms_start(&comms_here, w->comm, w->lane->site, comms_rank(&comms_here, w->comm),
+			    SEG_NO_BYTES);
 		tokens_have_come(w->lane);
 	}
 	if (ret == MPI_SUCCESS)
