@@ -171,9 +171,9 @@ static const char *segment_dir(void)
 
 static bool prepare(const struct writer_identity *identity, char *why, size_t why_size)
 {
-	const char *reason = NULL;
+	const char *reason = unwind_init();
 
-	if (!unwind_init(&reason)) {
+	if (reason) {
 		snprintf(why, why_size, "%s", reason);
 		return false;
 	}
