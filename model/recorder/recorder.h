@@ -19,7 +19,7 @@ struct recorder_function {
 	uint16_t class_id;    /* enum seg_class */
 	uint16_t language;    /* enum seg_language */
 	uint32_t name_offset; /* of the name in the segment's strings; 0: not there yet */
-	void *next;           /* what the wrapper calls */
+	void *next;           /* what the wrapper calls; stored before anybody came to it */
 };
 
 /* A call begins: `ra` is its return address and `cfa` the stack pointer at it. NULL when it is not

@@ -55,7 +55,6 @@ struct wrap_call {
 #define WRAP_FUNCTION(symbol_, language_)                                                          \
 	__attribute__((unused)) const enum seg_language wrap_language = SEG_LANGUAGE_##language_;  \
 	struct recorder_function *const function = &jump_##symbol_
-#define WRAP_NEXT() next_function(function)
 
 /* The wrapper's own return address and stack pointer at the call: they name the call site. What
  * hooks leave for each other is not there yet. */
@@ -65,13 +64,6 @@ struct wrap_call {
 				   (uintptr_t)__builtin_dwarf_cfa());                              \
 	wrap.status = status_;                                                                     \
 	wrap.is_fortran = wrap_language == SEG_LANGUAGE_FORTRAN
-#define WRAP_SKIP(lane_) recorder_skip(lane_, (uintptr_t)__builtin_dwarf_cfa())
-#define WRAP_ENTER() recorder_enter(wrap.lane)
-#define WRAP_LEAVE() recorder_leave(wrap.lane)
-#define WRAP_ENTER_POLL() recorder_enter_poll(wrap.lane)
-/* A poll has failed when it says success and its flag or count is 0. */
-#define WRAP_LEAVE_POLL(ret_, outcome_)                                                            \
-	recorder_leave_poll(wrap.lane, (ret_) == MPI_SUCCESS && (outcome_) == 0)
 
 /* Call a Fortran function; its error code. */
 #define WRAP_FORTRAN_CALL(next_, ...)                                                              \
@@ -79,21 +71,6 @@ struct wrap_call {
 		(next_)(__VA_ARGS__);                                                              \
 		ierror ? *ierror : MPI_SUCCESS;                                                    \
 	})
-
-#define WRAP_BEFORE_INIT() process_before_init()
-#define WRAP_AFTER_INIT() process_after_init(&wrap_mpi)
-#define WRAP_BEFORE_FINALIZE() process_before_finalize()
-#define WRAP_AFTER_FINALIZE() process_after_finalize()
-#define WRAP_BEFORE_ABORT() process_before_abort()
-#define WRAP_AFTER_ABORT() (void)0
-#define WRAP_BEFORE_SESSION_INIT() (void)0
-#define WRAP_AFTER_SESSION_INIT()                                                                  \
-	if (wrap.lane)                                                                             \
-	process_session(1)
-#define WRAP_BEFORE_SESSION_FINALIZE() (void)0
-#define WRAP_AFTER_SESSION_FINALIZE()                                                              \
-	if (wrap.lane)                                                                             \
-	process_session(-1)
 
 /* MPI's handles differ between libraries, so these questions are asked here. Each returns false
  * where the library has not got the function. */

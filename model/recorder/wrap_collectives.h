@@ -147,6 +147,11 @@ static inline void wrap_neighbor_before(struct wrap_call *w, uint32_t comm)
 	wrap_collective(w, comm, wrap_uneven_given(), SEG_OPERATION_NEIGHBOURS);
 }
 
+static inline void wrap_ineighbor_before(struct wrap_call *w, uint32_t comm, uint32_t flags)
+{
+	wrap_start(w, comm, wrap_uneven_given(), flags | SEG_REQUEST_NEIGHBOURS);
+}
+
 /* The end of a split collective needs no more than that the others have begun it. */
 static inline void wrap_split_end_before(struct wrap_call *w, uint32_t file)
 {
