@@ -19,7 +19,7 @@ FNR == NR {
 	next
 }
 
-function add_call(name)
+function add_call(name, class_of_it, shape, constants)
 {
 	if (!(name in left_out) && !(gensub(/_c$/, "", 1, name) in left_out))
 		order[++num_calls] = name
