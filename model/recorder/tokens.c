@@ -65,11 +65,6 @@ void tokens_take_back_expect(struct lane *l, uint32_t comm, int32_t peer, int32_
 	drop(l, tokens_key(l, comm, peer, tag));
 }
 
-void tokens_have_come(struct lane *l)
-{
-	p2p_complete_all(l);
-}
-
 void tokens_list_collective(struct lane *l, struct p2p_list *list, uint32_t comm, int32_t root,
 			    uint64_t number)
 {

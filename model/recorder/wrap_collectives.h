@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The hooks of collective calls: a number, the root, and the bytes that this rank gives if these
  * must be equal in all members. Only arguments that are significant in this rank are looked at:
- * with MPI_IN_PLACE, and away from the root, others may be garbage. Included by wrap.h. */
+ * with MPI_IN_PLACE, and away from the root, others may be garbage. */
 #ifndef PDB_RECORDER_WRAP_COLLECTIVES_H
 #define PDB_RECORDER_WRAP_COLLECTIVES_H
 

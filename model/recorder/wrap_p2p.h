@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The hooks of point-to-point calls and of what completes later; see mpi_calls.def for when and
  * with what the wrappers call them. What MPI has not yet accepted, or has refused, may be wrong:
- * pointers may be NULL then. Included by wrap.h. */
+ * pointers may be NULL then. */
 #ifndef PDB_RECORDER_WRAP_P2P_H
 #define PDB_RECORDER_WRAP_P2P_H
 
@@ -48,25 +48,14 @@ static ALWAYS_INLINE struct p2p_message wrap_message(MPI_Count count, MPI_Dataty
 #ifdef OPEN_MPI
 /* A request that was made in Fortran has an integer there, and keeps it: that is its key, since
  * asking MPI for the C handle takes longer than all the rest. It is odd, handles of C are even. */
-static struct {
+extern struct wrap_requests {
 	const void *null, *empty; /* sends that are complete at once are all `empty` */
 	MPI_Fint fortran_null, fortran_empty;
 	bool is_known;
 	bool has_fortran; /* a request was made in Fortran */
-} wrap_requests;
+} wrap_requests __attribute__((visibility("hidden")));
 
-static COLD void wrap_find_requests(void)
-{
-	__typeof__(&MPI_Request_c2f) c2f = WRAP_PMPI(MPI_Request_c2f);
-	void *null = next_variable("ompi_request_null");
-	void *empty = next_variable("ompi_request_empty");
-
-	wrap_requests.null = null;
-	wrap_requests.empty = empty;
-	wrap_requests.fortran_null = c2f && null ? c2f(null) : -1;
-	wrap_requests.fortran_empty = c2f && empty ? c2f(empty) : -1;
-	__atomic_store_n(&wrap_requests.is_known, true, __ATOMIC_RELEASE);
-}
+COLD void wrap_find_requests(void);
 
 static ALWAYS_INLINE uint64_t wrap_c_key(MPI_Request request)
 {
@@ -98,44 +87,11 @@ static ALWAYS_INLINE uint64_t wrap_known_key(const void *requests, int i, bool i
 			  : wrap_c_key(((const MPI_Request *)requests)[i]);
 }
 
-/* The key that a request has if it was made in the other language; REQUESTS_KEY_NULL: none. */
-static uint64_t wrap_other_key(const void *requests, int i, bool is_fortran)
-{
-	__typeof__(&MPI_Request_f2c) f2c = WRAP_PMPI(MPI_Request_f2c);
-	__typeof__(&MPI_Request_c2f) c2f = WRAP_PMPI(MPI_Request_c2f);
-
-	if (is_fortran) {
-		MPI_Request request = f2c ? f2c(((const MPI_Fint *)requests)[i]) : NULL;
-		return request ? wrap_c_key(request) : REQUESTS_KEY_NULL;
-	}
-	MPI_Request request = ((const MPI_Request *)requests)[i];
-	return request && c2f && wrap_requests.has_fortran ? wrap_fortran_key(c2f(request))
-							   : REQUESTS_KEY_NULL;
-}
-
-static ALWAYS_INLINE void wrap_note_fortran(bool is_fortran)
-{
-	if (is_fortran && !__atomic_load_n(&wrap_requests.has_fortran, __ATOMIC_RELAXED))
-		__atomic_store_n(&wrap_requests.has_fortran, true, __ATOMIC_RELAXED);
-}
-
-static inline uint64_t wrap_message_key(const void *message, bool is_fortran)
-{
-	if (!message)
-		return REQUESTS_KEY_NULL;
-	MPI_Message m = is_fortran
-				? WRAP_F2C(MPI_Message, MPI_Message_f2c, *(const MPI_Fint *)message)
-				: *(const MPI_Message *)message;
-
-	return requests_key(REQUESTS_MESSAGE, WRAP_WORD(m));
-}
+/* Some of them were not known. Does it help to ask for them by their keys in the other language? */
+COLD bool wrap_rename(struct wrap_call *w, int count, const void *requests);
 #else
-/* The bits of MPICH's handles: those of kind 1, object 0xb are predefined requests, one of each
- * sort, that stand for all that are complete at once. */
-static ALWAYS_INLINE void wrap_know_requests(void)
-{
-}
-
+/* Handles are the same in both languages. In their bits, those of kind 1, object 0xb are predefined
+ * requests, one of each sort, that stand for all that are complete at once. */
 static ALWAYS_INLINE uint64_t wrap_known_key(const void *requests, int i, bool is_fortran)
 {
 	MPI_Request request = ((const MPI_Request *)requests)[i];
@@ -148,27 +104,16 @@ static ALWAYS_INLINE uint64_t wrap_known_key(const void *requests, int i, bool i
 	return requests_key(REQUESTS_REQUEST, WRAP_WORD(request));
 }
 
-/* Handles are the same in both languages. */
-static inline uint64_t wrap_other_key(const void *requests, int i, bool is_fortran)
-{
-	(void)requests;
-	(void)i;
-	(void)is_fortran;
-	return REQUESTS_KEY_NULL;
-}
-
-static ALWAYS_INLINE void wrap_note_fortran(bool is_fortran)
-{
-	(void)is_fortran;
-}
+#define wrap_know_requests() (void)0
+#define wrap_rename(w_, count_, requests_) false
+#endif
 
 static inline uint64_t wrap_message_key(const void *message, bool is_fortran)
 {
-	(void)is_fortran;
-	return message ? requests_key(REQUESTS_MESSAGE, WRAP_WORD(*(const MPI_Message *)message))
+	return message ? requests_key(REQUESTS_MESSAGE,
+				      WRAP_WORD(wrap_message_at(message, is_fortran)))
 		       : REQUESTS_KEY_NULL;
 }
-#endif
 
 static ALWAYS_INLINE uint64_t wrap_request_key(const void *requests, int i, bool is_fortran)
 {
@@ -189,14 +134,12 @@ static ALWAYS_INLINE void wrap_ask_status(struct wrap_call *w, int num)
 /* Number i of the statuses that MPI got. Fortran's have the layout of C's in both libraries. */
 static inline struct p2p_status wrap_status(const struct wrap_call *w, int i)
 {
-	__typeof__(&MPI_Test_cancelled) test_cancelled = WRAP_PMPI(MPI_Test_cancelled);
 	int is_cancelled = 0;
 
 	if (!w->status || wrap_ignores_status(w->status, w->is_fortran))
 		return (struct p2p_status){.is_known = false};
 	const MPI_Status *s = (const MPI_Status *)w->status + i;
-	if (test_cancelled)
-		test_cancelled(s, &is_cancelled);
+	(void)WRAP_ASK(MPI_Test_cancelled, s, &is_cancelled);
 	return (struct p2p_status){
 		.is_known = true,
 		.is_cancelled = is_cancelled,
@@ -205,15 +148,7 @@ static inline struct p2p_status wrap_status(const struct wrap_call *w, int i)
 	};
 }
 
-static inline int wrap_error_class(int ret)
-{
-	__typeof__(&MPI_Error_class) error_class = WRAP_PMPI(MPI_Error_class);
-	int class_of_error = MPI_ERR_OTHER;
-
-	if (error_class)
-		error_class(ret, &class_of_error);
-	return class_of_error;
-}
+int wrap_error_class(int ret);
 
 static inline enum p2p_end wrap_end(int ret)
 {
@@ -327,7 +262,10 @@ static ALWAYS_INLINE void wrap_request_made_after(struct wrap_call *w, int ret, 
 {
 	bool ok = ret == MPI_SUCCESS;
 
-	wrap_note_fortran(w->is_fortran);
+#ifdef OPEN_MPI
+	if (w->is_fortran && !__atomic_load_n(&wrap_requests.has_fortran, __ATOMIC_RELAXED))
+		__atomic_store_n(&wrap_requests.has_fortran, true, __ATOMIC_RELAXED);
+#endif
 	p2p_made(w->lane, ok, ok ? wrap_request_key(request, 0, w->is_fortran) : 0);
 }
 
@@ -406,16 +344,6 @@ static ALWAYS_INLINE void wrap_list(struct wrap_call *w, int count, const void *
 	p2p_list_end(w->lane, &list);
 }
 
-/* Some of them were not known. Does it help to ask for them by their keys in the other language? */
-static COLD bool wrap_rename(struct wrap_call *w, int count, const void *requests)
-{
-	bool has_renamed = false;
-
-	for (int i = 0; i < count; i++)
-		has_renamed |= p2p_rename(w->lane, i, wrap_other_key(requests, i, w->is_fortran));
-	return has_renamed;
-}
-
 static inline void wrap_look_up(struct wrap_call *w, int count, const void *requests)
 {
 	wrap_list(w, count, requests);
@@ -479,20 +407,9 @@ static inline void wrap_completed(struct wrap_call *w, int position, int i)
 	}
 }
 
-/* Did MPI, when it returned this error, complete the request at that position? Its handle is gone
- * then; that of a persistent one stays, and its status tells. */
-static COLD bool wrap_completed_with_error(struct wrap_call *w, int ret, int i, int count,
-					   const void *requests)
-{
-	int class_of_error = wrap_error_class(ret);
-
-	if (wrap_request_key(requests, i, w->is_fortran) == REQUESTS_KEY_NULL)
-		return true;
-	if (class_of_error == MPI_ERR_IN_STATUS)
-		return w->status && !wrap_ignores_status(w->status, w->is_fortran) &&
-		       ((const MPI_Status *)w->status)[i].MPI_ERROR != MPI_ERR_PENDING;
-	return count == 1 && class_of_error != MPI_ERR_REQUEST;
-}
+/* Did MPI, when it returned this error, complete the request at that position? */
+COLD bool wrap_completed_with_error(struct wrap_call *w, int ret, int i, int count,
+				    const void *requests);
 
 /* All of them have, or with an error some. */
 static inline void wrap_all_completed_after(struct wrap_call *w, int ret, int count,

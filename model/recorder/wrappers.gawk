@@ -99,8 +99,6 @@ function value(i, symbol)
 		return "WRAP_FROM_C(" types[i] ", " names[i] ")"
 	if (!symbol)
 		return (types[i] == "MPI_Request" ? "&" : "") names[i]
-	if (types[i] ~ /^(void|char) ?\*$/ && symbol ~ /_f08ts_/)
-		return "WRAP_DESCRIBED(a" i ")"
 	if (types[i] ~ /\*/ || types[i] == "MPI_Request")
 		return "a" i
 	if (types[i] ~ /^(int|MPI_Count|MPI_Aint|MPI_Offset)$/)
