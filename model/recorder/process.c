@@ -23,7 +23,7 @@ enum { SWEEP_FILES = 64 };
 
 struct process process;
 
-__thread struct process_self process_self;
+__thread struct process_self process_self __attribute__((tls_model("initial-exec")));
 
 /* ---- Lanes ---- */
 
