@@ -154,7 +154,7 @@ struct jump_frame {
  * with the arguments that are not in registers, and goes on where that says with the call as it
  * was. After NULL it returns the frame's result to the caller. */
 #define JUMP_RESOLVE()                                                                             \
-	__asm__(".pushsection .text.unlikely\n.globl jump_resolve\n.hidden jump_resolve\n"        \
-		JUMP_FUNCTION("jump_resolve", JUMP_RESOLVE_CODE) ".popsection\n")
+	__asm__(".pushsection .text.unlikely\n.globl jump_resolve\n.hidden "                       \
+		"jump_resolve\n" JUMP_FUNCTION("jump_resolve", JUMP_RESOLVE_CODE) ".popsection\n")
 
 #endif

@@ -87,40 +87,38 @@ void ledger_forget(struct lane *l, uint32_t comm);
 /* What happened was not counted, since it is not known which row it belongs to. */
 void ledger_lost(struct lane *l);
 
-/* Counts: the number after counting; 0 without a row. */
-static inline uint64_t ledger_sends(struct lane *l, uint32_t row)
+/* Of messages that are sent, or received. */
+enum ledger_way { LEDGER_SEND, LEDGER_RECEIVE };
+
+static ALWAYS_INLINE _Atomic uint64_t *ledger_started(struct lane *l, enum ledger_way way,
+						      uint32_t row)
 {
-	return row == LEDGER_NO_ROW ? 0 : lane_add(&l->ledger[row].sends, 1);
+	return way == LEDGER_SEND ? &l->ledger[row].sends : &l->ledger[row].receives;
 }
 
-static inline uint64_t ledger_receives(struct lane *l, uint32_t row)
+static ALWAYS_INLINE _Atomic uint64_t *ledger_ended(struct lane *l, enum ledger_way way,
+						    uint32_t row)
 {
-	return row == LEDGER_NO_ROW ? 0 : lane_add(&l->ledger[row].receives, 1);
+	return way == LEDGER_SEND ? &l->ledger[row].sends_done : &l->ledger[row].receives_done;
 }
 
-static inline void ledger_sent(struct lane *l, uint32_t row)
+/* One more: the number after counting; 0 without a row. */
+static ALWAYS_INLINE uint64_t ledger_start(struct lane *l, enum ledger_way way, uint32_t row)
+{
+	return row == LEDGER_NO_ROW ? 0 : lane_add(ledger_started(l, way, row), 1);
+}
+
+static ALWAYS_INLINE void ledger_end(struct lane *l, enum ledger_way way, uint32_t row)
 {
 	if (row != LEDGER_NO_ROW)
-		lane_add(&l->ledger[row].sends_done, 1);
-}
-
-static inline void ledger_received(struct lane *l, uint32_t row)
-{
-	if (row != LEDGER_NO_ROW)
-		lane_add(&l->ledger[row].receives_done, 1);
+		lane_add(ledger_ended(l, way, row), 1);
 }
 
 /* MPI refused the call. */
-static inline void ledger_not_sending(struct lane *l, uint32_t row)
+static ALWAYS_INLINE void ledger_take_back(struct lane *l, enum ledger_way way, uint32_t row)
 {
 	if (row != LEDGER_NO_ROW)
-		lane_add(&l->ledger[row].sends, -1);
-}
-
-static inline void ledger_not_receiving(struct lane *l, uint32_t row)
-{
-	if (row != LEDGER_NO_ROW)
-		lane_add(&l->ledger[row].receives, -1);
+		lane_add(ledger_started(l, way, row), -1);
 }
 
 void ledger_cancelled(struct lane *l, uint32_t row);

@@ -21,6 +21,8 @@ struct p2p_status {
 	int32_t source, tag;
 };
 
+static const struct p2p_status p2p_unknown = {.is_known = false};
+
 /* How a call has ended. */
 enum p2p_end {
 	P2P_DONE,
@@ -32,8 +34,7 @@ enum p2p_end {
 static inline void p2p_init(struct p2p *p, void *memory)
 {
 	*p = (struct p2p){
-		.send_row = LEDGER_NO_ROW,
-		.receive_row = LEDGER_NO_ROW,
+		.rows = {LEDGER_NO_ROW, LEDGER_NO_ROW},
 		.wildcard_comm = SEG_NO_COMM,
 		.made = {REQUESTS_NONE, REQUESTS_NONE},
 		.message = {.slot = REQUESTS_NONE},
@@ -41,6 +42,32 @@ static inline void p2p_init(struct p2p *p, void *memory)
 		.listed = (struct requests_ref *)((uint64_t *)memory + SEG_MAX_WAITED),
 		.statuses = (char *)memory + P2P_MEMORY - P2P_MAX_STATUSES * P2P_STATUS_BYTES,
 	};
+}
+
+/* What a slot says; its owner has the lock or is the only one to change it. */
+static inline struct p2p_message p2p_message_of(const struct seg_request *slot)
+{
+	return (struct p2p_message){
+		.comm = relaxed_get(&slot->comm),
+		.peer = relaxed_get(&slot->peer),
+		.tag = relaxed_get(&slot->tag),
+		.bytes = relaxed_get(&slot->bytes),
+	};
+}
+
+/* Not null, and not complete when the call returns that makes it. */
+static inline bool p2p_is_request(uint64_t key)
+{
+	return key != REQUESTS_KEY_NULL && key != REQUESTS_KEY_COMPLETE;
+}
+
+/* A wildcard has got the message that the status tells of. */
+static inline void p2p_taken(struct lane *l, uint32_t comm, const struct p2p_status *status)
+{
+	if (status->is_known)
+		ledger_taken(l, comm, status->source, status->tag);
+	else
+		ledger_lost(l);
 }
 
 /* ---- Blocking ---- */

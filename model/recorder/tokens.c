@@ -30,8 +30,8 @@ void tokens_send(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 {
 	uint32_t row = ledger_row(l, comm, peer, tag);
 
-	ledger_sends(l, row);
-	ledger_sent(l, row);
+	ledger_start(l, LEDGER_SEND, row);
+	ledger_end(l, LEDGER_SEND, row);
 }
 
 void tokens_take_back_send(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
@@ -40,7 +40,7 @@ void tokens_take_back_send(struct lane *l, uint32_t comm, int32_t peer, int32_t 
 
 	if (row == LEDGER_NO_ROW)
 		return;
-	ledger_not_sending(l, row);
+	ledger_take_back(l, LEDGER_SEND, row);
 	lane_add(&l->ledger[row].sends_done, -1);
 }
 
@@ -54,14 +54,14 @@ void tokens_expect(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 		    .comm = comm,
 		    .peer = peer,
 		    .tag = tag,
-		    .ordinal = ledger_receives(l, row),
+		    .ordinal = ledger_start(l, LEDGER_RECEIVE, row),
 		    .row = row,
 	    });
 }
 
 void tokens_take_back_expect(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 {
-	ledger_not_receiving(l, ledger_row(l, comm, peer, tag));
+	ledger_take_back(l, LEDGER_RECEIVE, ledger_row(l, comm, peer, tag));
 	drop(l, tokens_key(l, comm, peer, tag));
 }
 

@@ -137,7 +137,7 @@ static inline struct p2p_status wrap_status(const struct wrap_call *w, int i)
 	int is_cancelled = 0;
 
 	if (!w->status || wrap_ignores_status(w->status, w->is_fortran))
-		return (struct p2p_status){.is_known = false};
+		return p2p_unknown;
 	const MPI_Status *s = (const MPI_Status *)w->status + i;
 	(void)WRAP_ASK(MPI_Test_cancelled, s, &is_cancelled);
 	return (struct p2p_status){
@@ -184,7 +184,7 @@ static inline void wrap_recv_before(struct wrap_call *w, MPI_Count count, MPI_Da
 
 static inline void wrap_recv_after(struct wrap_call *w, int ret)
 {
-	struct p2p_status status = {.is_known = false};
+	struct p2p_status status = p2p_unknown;
 	enum p2p_end end = wrap_end(ret);
 
 	if (end != P2P_REFUSED && p2p_wants_status(w->lane))
@@ -250,10 +250,8 @@ static inline void wrap_mrecv_before(struct wrap_call *w, const void *message)
 
 static inline void wrap_mrecv_after(struct wrap_call *w, int ret)
 {
-	const struct p2p_status status = {.is_known = false};
-
 	if (wrap_end(ret) != P2P_REFUSED)
-		p2p_complete(w->lane, 0, &status);
+		p2p_complete(w->lane, 0, &p2p_unknown);
 }
 
 /* ---- Making requests ---- */
@@ -396,14 +394,12 @@ static ALWAYS_INLINE void wrap_any_wait(struct wrap_call *w, int count, const vo
 /* The request at this position has completed; its status is number i. */
 static inline void wrap_completed(struct wrap_call *w, int position, int i)
 {
-	static const struct p2p_status unknown = {.is_known = false};
-
 	if (unlikely(p2p_any_wants_status(w->lane)) &&
 	    p2p_position_wants_status(w->lane, position)) {
 		struct p2p_status status = wrap_status(w, i);
 		p2p_complete(w->lane, position, &status);
 	} else {
-		p2p_complete(w->lane, position, &unknown);
+		p2p_complete(w->lane, position, &p2p_unknown);
 	}
 }
 
