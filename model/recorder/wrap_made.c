@@ -95,10 +95,8 @@ static struct {
 	MPI_Session session;
 } last;
 
-void wrap_session_init_after(struct wrap_call *w, int ret, const void *at)
+void wrap_session_init_after(struct wrap_call *w, const void *at)
 {
-	if (ret != MPI_SUCCESS)
-		return;
 	last.session = wrap_session_at(at, w->is_fortran);
 	last.is_open = true;
 }
@@ -239,14 +237,12 @@ static int get_sources(enum wrap_topology topology, MPI_Comm comm, int rank, str
 
 /* ---- Communicators ---- */
 
-COLD void wrap_made(struct wrap_call *w, int ret, const void *at, enum wrap_topology topology,
+COLD void wrap_made(struct wrap_call *w, const void *at, enum wrap_topology topology,
 		    struct comms_new n)
 {
 	struct lists lists = {0};
-
-	if (ret != MPI_SUCCESS)
-		return;
 	MPI_Comm comm = wrap_comm_at(at, w->is_fortran);
+
 	n.key = wrap_comm_key(comm);
 	n.site = w->lane ? w->lane->site : 0;
 	/* MPI_COMM_NULL: this rank is not in it. */
@@ -268,16 +264,16 @@ void wrap_make_before(struct wrap_call *w, uint32_t parent)
 	w->ordinal = comms_child(&comms_here, parent);
 }
 
-void wrap_make_after(struct wrap_call *w, int ret, const void *comm, enum wrap_topology topology)
+void wrap_make_after(struct wrap_call *w, const void *comm, enum wrap_topology topology)
 {
-	wrap_made(w, ret, comm, topology,
+	wrap_made(w, comm, topology,
 		  (struct comms_new){
 			  .origin = COMMID_COLLECTIVE, .parent = w->comm, .ordinal = w->ordinal});
 }
 
-void wrap_duplicate_after(struct wrap_call *w, int ret, const void *comm)
+void wrap_duplicate_after(struct wrap_call *w, const void *comm)
 {
-	wrap_made(w, ret, comm, WRAP_NO_TOPOLOGY,
+	wrap_made(w, comm, WRAP_NO_TOPOLOGY,
 		  (struct comms_new){.origin = COMMID_COLLECTIVE,
 				     .parent = w->comm,
 				     .ordinal = w->ordinal,
@@ -304,20 +300,17 @@ void wrap_idup_after(struct wrap_call *w, int ret, const void *comm, const void 
 	wrap_request_made_after(w, ret, request);
 	/* A library that sets it later leaves what the variable held before. */
 	if (ret == MPI_SUCCESS && is_unknown(w, comm))
-		wrap_duplicate_after(w, ret, comm);
+		wrap_duplicate_after(w, comm);
 }
 
-void wrap_from_group_after(struct wrap_call *w, int ret, const char *tag, size_t length,
-			   const void *comm)
+void wrap_from_group_after(struct wrap_call *w, const char *tag, size_t length, const void *comm)
 {
 	struct comms_new n = {.origin = COMMID_SESSION, .parent = SEG_NO_COMM};
 
-	if (ret != MPI_SUCCESS)
-		return;
 	length = wrap_text_length(w, tag, length);
 	for (size_t i = 0; i < length; i++)
 		n.extra = commid_step(n.extra, (unsigned char)tag[i]);
-	wrap_made(w, ret, comm, WRAP_NO_TOPOLOGY, n);
+	wrap_made(w, comm, WRAP_NO_TOPOLOGY, n);
 }
 
 /* Spawn, connect, accept: what it needs of the other world is not known. */
@@ -329,27 +322,27 @@ void wrap_spawn_before(struct wrap_call *w, int root, uint32_t comm)
 	w->ordinal = comms_child(&comms_here, comm);
 }
 
-void wrap_spawn_after(struct wrap_call *w, int ret, const void *comm)
+void wrap_spawn_after(struct wrap_call *w, const void *comm)
 {
-	wrap_made(w, ret, comm, WRAP_NO_TOPOLOGY,
+	wrap_made(w, comm, WRAP_NO_TOPOLOGY,
 		  (struct comms_new){.parent = w->comm, .ordinal = w->ordinal});
 }
 
-void wrap_join_after(struct wrap_call *w, int ret, const void *comm)
+void wrap_join_after(struct wrap_call *w, const void *comm)
 {
-	wrap_made(w, ret, comm, WRAP_NO_TOPOLOGY, (struct comms_new){.parent = SEG_NO_COMM});
+	wrap_made(w, comm, WRAP_NO_TOPOLOGY, (struct comms_new){.parent = SEG_NO_COMM});
 }
 
 /* The intercommunicator to the processes that spawned this world was made in MPI_Init. */
-void wrap_get_parent_after(struct wrap_call *w, int ret, const void *comm)
+void wrap_get_parent_after(struct wrap_call *w, const void *comm)
 {
-	if (ret == MPI_SUCCESS && is_unknown(w, comm))
-		wrap_join_after(w, ret, comm);
+	if (is_unknown(w, comm))
+		wrap_join_after(w, comm);
 }
 
-void wrap_name_after(struct wrap_call *w, int ret, uint32_t index, const char *text, size_t length)
+void wrap_name_after(struct wrap_call *w, uint32_t index, const char *text, size_t length)
 {
-	if (ret == MPI_SUCCESS && text)
+	if (text)
 		process_name(index, text, wrap_text_length(w, text, length));
 }
 
@@ -407,14 +400,12 @@ static void made_from(struct wrap_call *w, enum seg_comm_kind kind, uint64_t key
 	});
 }
 
-void wrap_make_win_after(struct wrap_call *w, int ret, const void *at)
+void wrap_make_win_after(struct wrap_call *w, const void *at)
 {
-	if (ret == MPI_SUCCESS)
-		made_from(w, SEG_COMM_WINDOW, wrap_win_key(wrap_win_at(at, w->is_fortran)));
+	made_from(w, SEG_COMM_WINDOW, wrap_win_key(wrap_win_at(at, w->is_fortran)));
 }
 
-void wrap_open_file_after(struct wrap_call *w, int ret, const void *at)
+void wrap_open_file_after(struct wrap_call *w, const void *at)
 {
-	if (ret == MPI_SUCCESS)
-		made_from(w, SEG_COMM_FILE, wrap_file_key(wrap_file_at(at, w->is_fortran)));
+	made_from(w, SEG_COMM_FILE, wrap_file_key(wrap_file_at(at, w->is_fortran)));
 }

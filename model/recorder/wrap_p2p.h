@@ -222,20 +222,13 @@ static ALWAYS_INLINE void wrap_mprobe_before(struct wrap_call *w, int source, in
 	wrap_ask_status(w, 1);
 }
 
-static inline void wrap_mprobe_after(struct wrap_call *w, int ret, int source, uint32_t comm,
+static inline void wrap_mprobe_after(struct wrap_call *w, int source, uint32_t comm,
 				     const void *message)
 {
-	if (ret != MPI_SUCCESS || source == MPI_PROC_NULL)
+	if (source == MPI_PROC_NULL)
 		return;
 	struct p2p_status status = wrap_status(w, 0);
 	p2p_matched(w->lane, wrap_message_key(message, w->is_fortran), comm, &status);
-}
-
-static inline void wrap_improbe_after(struct wrap_call *w, int ret, int source, uint32_t comm,
-				      const int *flag, const void *message)
-{
-	if (ret == MPI_SUCCESS && *flag)
-		wrap_mprobe_after(w, ret, source, comm, message);
 }
 
 /* Its message is there: what is missing is the rest of its transfer. */
@@ -267,18 +260,20 @@ static ALWAYS_INLINE void wrap_request_made_after(struct wrap_call *w, int ret, 
 	p2p_made(w->lane, ok, ok ? wrap_request_key(request, 0, w->is_fortran) : 0);
 }
 
-static ALWAYS_INLINE void wrap_isend_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type,
-					    int dest, int tag, uint32_t comm, uint32_t flags)
+static ALWAYS_INLINE void wrap_isend_before(struct wrap_call *w, MPI_Count partitions,
+					    MPI_Count count, MPI_Datatype type, int dest, int tag,
+					    uint32_t comm, uint32_t flags)
 {
-	struct p2p_message m = wrap_message(count, type, dest, tag, comm);
+	struct p2p_message m = wrap_message(partitions * count, type, dest, tag, comm);
 
 	p2p_will_send(w->lane, &m, flags);
 }
 
-static ALWAYS_INLINE void wrap_irecv_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type,
-					    int source, int tag, uint32_t comm, uint32_t flags)
+static ALWAYS_INLINE void wrap_irecv_before(struct wrap_call *w, MPI_Count partitions,
+					    MPI_Count count, MPI_Datatype type, int source, int tag,
+					    uint32_t comm, uint32_t flags)
 {
-	struct p2p_message m = wrap_message(count, type, source, tag, comm);
+	struct p2p_message m = wrap_message(partitions * count, type, source, tag, comm);
 
 	p2p_will_receive(w->lane, &m, flags);
 }
@@ -298,22 +293,6 @@ static inline void wrap_isendrecv_before(struct wrap_call *w, MPI_Count sendcoun
 
 	p2p_will_send(w->lane, &send, 0);
 	p2p_will_receive(w->lane, &receive, 0);
-}
-
-static inline void wrap_psend_init_before(struct wrap_call *w, int partitions, MPI_Count count,
-					  MPI_Datatype type, int dest, int tag, uint32_t comm)
-{
-	struct p2p_message m = wrap_message(partitions * count, type, dest, tag, comm);
-
-	p2p_will_send(w->lane, &m, SEG_REQUEST_PERSISTENT | SEG_REQUEST_PARTITIONED);
-}
-
-static inline void wrap_precv_init_before(struct wrap_call *w, int partitions, MPI_Count count,
-					  MPI_Datatype type, int source, int tag, uint32_t comm)
-{
-	struct p2p_message m = wrap_message(partitions * count, type, source, tag, comm);
-
-	p2p_will_receive(w->lane, &m, SEG_REQUEST_PERSISTENT | SEG_REQUEST_PARTITIONED);
 }
 
 /* File access, one-sided transfers, generalized requests: they complete without others. */
@@ -366,16 +345,14 @@ static inline void wrap_listed_before(struct wrap_call *w, const void *request)
 	wrap_local_before(w);
 }
 
-static inline void wrap_cancel_after(struct wrap_call *w, int ret)
+static inline void wrap_cancel_after(struct wrap_call *w)
 {
-	if (ret == MPI_SUCCESS)
-		p2p_cancelled(w->lane);
+	p2p_cancelled(w->lane);
 }
 
-static inline void wrap_request_free_after(struct wrap_call *w, int ret)
+static inline void wrap_request_free_after(struct wrap_call *w)
 {
-	if (ret == MPI_SUCCESS)
-		p2p_freed(w->lane);
+	p2p_freed(w->lane);
 }
 
 /* ---- Waiting and testing ---- */
@@ -428,13 +405,6 @@ static inline void wrap_some_completed_after(struct wrap_call *w, int ret, const
 		wrap_completed(w, indices[i] - w->is_fortran, i);
 }
 
-static inline void wrap_tested_after(struct wrap_call *w, int ret, int count, const void *requests,
-				     const int *flag)
-{
-	if (ret != MPI_SUCCESS || *flag)
-		wrap_all_completed_after(w, ret, count, requests);
-}
-
 /* Can the request at that position be the one that has completed? */
 static inline bool wrap_may_be_completed(struct wrap_call *w, const void *requests, int position)
 {
@@ -443,10 +413,9 @@ static inline bool wrap_may_be_completed(struct wrap_call *w, const void *reques
 		wrap_request_key(requests, position, w->is_fortran) == REQUESTS_KEY_NULL);
 }
 
-static inline void wrap_waitany_after(struct wrap_call *w, int ret, const void *requests,
-				      const int *index)
+static inline void wrap_waitany_after(struct wrap_call *w, const void *requests, const int *index)
 {
-	if (ret != MPI_SUCCESS || *index == MPI_UNDEFINED)
+	if (*index == MPI_UNDEFINED)
 		return;
 	int position = *index - w->is_fortran;
 	/* Up to MPICH 4.0 mpi_f08 counts from 0. */
@@ -454,13 +423,6 @@ static inline void wrap_waitany_after(struct wrap_call *w, int ret, const void *
 	    wrap_may_be_completed(w, requests, *index))
 		position = *index;
 	wrap_completed(w, position, 0);
-}
-
-static inline void wrap_testany_after(struct wrap_call *w, int ret, const void *requests,
-				      const int *index, const int *flag)
-{
-	if (ret == MPI_SUCCESS && *flag)
-		wrap_waitany_after(w, ret, requests, index);
 }
 
 /* For a shape: how many requests it is about, what is waited for, and how many statuses a hook

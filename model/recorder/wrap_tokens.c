@@ -46,10 +46,9 @@ static ALWAYS_INLINE void wait_for(struct wrap_call *w, const int32_t *peers, in
 
 static uint64_t groups_freed;
 
-void wrap_group_freed_after(struct wrap_call *w, int ret)
+void wrap_group_freed_after(struct wrap_call *w)
 {
 	(void)w;
-	(void)ret;
 	__atomic_fetch_add(&groups_freed, 1, __ATOMIC_RELAXED);
 }
 
@@ -156,31 +155,25 @@ void wrap_start_epoch_after(struct wrap_call *w, int ret)
 }
 
 /* A target is told only when this call gets so far: it may wait for the post of another one. */
-void wrap_complete_after(struct wrap_call *w, int ret)
+void wrap_complete_after(struct wrap_call *w)
 {
 	struct comms_epochs *epochs = comms_get_epochs(&comms_here, w->comm);
 
-	if (ret != MPI_SUCCESS || !epochs)
+	if (!epochs)
 		return;
 	p2p_complete_all(w->lane);
 	each_in(w, epochs, COMMS_ACCESS, tokens_send, SEG_TAG_COMPLETE);
 	epochs->num[COMMS_ACCESS] = 0;
 }
 
-void wrap_win_wait_after(struct wrap_call *w, int ret)
+void wrap_win_wait_after(struct wrap_call *w)
 {
 	struct comms_epochs *epochs = comms_get_epochs(&comms_here, w->comm);
 
-	if (ret != MPI_SUCCESS || !epochs)
+	if (!epochs)
 		return;
 	p2p_complete_all(w->lane);
 	epochs->num[COMMS_EXPOSURE] = 0;
-}
-
-void wrap_win_test_after(struct wrap_call *w, int ret, const int *flag)
-{
-	if (ret == MPI_SUCCESS && *flag)
-		wrap_win_wait_after(w, ret);
 }
 
 /* ---- Communicators of groups ---- */
@@ -220,7 +213,7 @@ void wrap_make_group_after(struct wrap_call *w, int ret, const void *comm)
 	if (ret == MPI_SUCCESS) {
 		if (w->num_peers >= 0)
 			p2p_complete_all(w->lane);
-		wrap_made(w, ret, comm, WRAP_NO_TOPOLOGY,
+		wrap_made(w, comm, WRAP_NO_TOPOLOGY,
 			  (struct comms_new){
 				  .origin = COMMID_GROUP, .parent = w->comm, .extra = w->key});
 	} else {
@@ -262,6 +255,8 @@ void wrap_make_inter_after(struct wrap_call *w, int ret, const void *comm)
 			    SEG_NO_BYTES);
 		p2p_complete_all(w->lane);
 	}
-	wrap_made(w, ret, comm, WRAP_NO_TOPOLOGY,
-		  (struct comms_new){.origin = COMMID_LEADERS, .parent = w->comm, .extra = w->key});
+	if (ret == MPI_SUCCESS)
+		wrap_made(w, comm, WRAP_NO_TOPOLOGY,
+			  (struct comms_new){
+				  .origin = COMMID_LEADERS, .parent = w->comm, .extra = w->key});
 }

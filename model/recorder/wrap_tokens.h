@@ -9,7 +9,7 @@
 
 /* ---- Post, start, complete, wait ---- */
 
-void wrap_group_freed_after(struct wrap_call *w, int ret);
+void wrap_group_freed_after(struct wrap_call *w);
 void wrap_post_before(struct wrap_call *w, MPI_Group group, uint32_t window);
 void wrap_post_after(struct wrap_call *w, int ret);
 void wrap_start_epoch_before(struct wrap_call *w, MPI_Group group, uint32_t window);
@@ -17,9 +17,8 @@ void wrap_start_epoch_after(struct wrap_call *w, int ret);
 /* The call, or poll, needs the tokens of all in the epoch. */
 void wrap_epoch_wait_before(struct wrap_call *w, uint32_t window, enum comms_epoch which,
 			    int32_t tag, enum operation_of of);
-void wrap_complete_after(struct wrap_call *w, int ret);
-void wrap_win_wait_after(struct wrap_call *w, int ret);
-void wrap_win_test_after(struct wrap_call *w, int ret, const int *flag);
+void wrap_complete_after(struct wrap_call *w);
+void wrap_win_wait_after(struct wrap_call *w);
 
 /* ---- Communicators of groups, and between groups ---- */
 
@@ -40,10 +39,9 @@ static inline void wrap_lock_before(struct wrap_call *w, int type, int rank, uin
 	tokens_lock_operation(w->lane, window, rank, w->kind);
 }
 
-static inline void wrap_lock_after(struct wrap_call *w, int ret)
+static inline void wrap_lock_after(struct wrap_call *w)
 {
-	if (ret == MPI_SUCCESS)
-		tokens_locked(w->lane, w->comm, w->peer, w->kind);
+	tokens_locked(w->lane, w->comm, w->peer, w->kind);
 }
 
 static inline void wrap_unlock_before(struct wrap_call *w, int rank, uint32_t window)
@@ -53,10 +51,9 @@ static inline void wrap_unlock_before(struct wrap_call *w, int rank, uint32_t wi
 	tokens_lock_operation(w->lane, window, rank, TOKENS_LOCK_HELD);
 }
 
-static inline void wrap_unlock_after(struct wrap_call *w, int ret)
+static inline void wrap_unlock_after(struct wrap_call *w)
 {
-	if (ret == MPI_SUCCESS)
-		tokens_unlocked(w->lane, w->comm, w->peer);
+	tokens_unlocked(w->lane, w->comm, w->peer);
 }
 
 static inline void wrap_unlock_all_before(struct wrap_call *w, uint32_t window)

@@ -26,8 +26,10 @@ FNR == NR && $1 == "shape" {
 	for (i = 3; i <= NF; i++) {
 		if ($i ~ /^@/)
 			hook_before[shape] = substr($i, 2)
-		else if ($i ~ /^:/)
-			hook_after[shape] = $i == ":" ? shape : substr($i, 2)
+		else if (match($i, /^(::?)(.*)$/, m)) {
+			hook_after[shape] = m[2] == "" ? shape : m[2]
+			if_successful[shape] = m[1] == "::"
+		}
 		else if (hook_after[shape] != "")
 			after[shape] = after[shape] " " $i
 		else
@@ -119,11 +121,19 @@ function values(name, list, symbol,	n, argument, i, text)
 }
 
 # Statements: the hook after the call, if there is one.
-function print_after(name, symbol, indent,	s)
+function print_after(name, symbol, indent, outcome,	s, if_any)
 {
 	s = shape_of[name]
-	if (hook_after[s] != "")
-		printf "%swrap_%s_after(&wrap, ret%s);\n", indent, hook_after[s], values(name, after[s], symbol)
+	if (hook_after[s] == "")
+		return
+	if (if_successful[s])
+		if_any = "ret == MPI_SUCCESS" (outcome ? " && " outcome : "")
+	else if (outcome)
+		if_any = "ret != MPI_SUCCESS || " outcome
+	if (if_any)
+		printf "%sif (%s)\n\t", indent, if_any
+	printf "%swrap_%s_after(&wrap%s%s);\n", indent, hook_after[s], if_successful[s] ? "" : ", ret",
+	       values(name, after[s], symbol)
 }
 
 # The wrapper's statements around the call of the next function; those of the status and the outcome are
@@ -135,7 +145,7 @@ function print_body(name, symbol, call, status, outcome,	s, at, polls)
 	if (class[name] == "QUIET") {
 		printf "\tint ret = %s;\n", call
 		printf "\tstruct wrap_call wrap = {.is_fortran = %d};\n", symbol != ""
-		print_after(name, symbol, "\t")
+		print_after(name, symbol, "\t", "")
 		return
 	}
 	at = marked(name, "~")
@@ -156,7 +166,7 @@ function print_body(name, symbol, call, status, outcome,	s, at, polls)
 	printf "\t\trecorder_enter%s(wrap.lane);\n\t}\n", polls ? "_poll" : ""
 	printf "\tint ret = %s;\n", call
 	printf "\tif (wrap.lane && recorder_returned(wrap.lane)) {\n"
-	print_after(name, symbol, "\t\t")
+	print_after(name, symbol, "\t\t", outcome)
 	# A poll has failed when it says success and its flag or count is 0.
 	if (polls)
 		printf "\t\trecorder_leave_poll(wrap.lane, ret == MPI_SUCCESS && %s == 0);\n\t}\n", outcome
