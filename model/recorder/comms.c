@@ -154,22 +154,7 @@ static uint32_t store_members(struct comms *c, struct writer *w, const int32_t *
 
 /* ---- Entries ---- */
 
-/* The sequence lock of struct seg_current. Which number it had is kept when the entry is
- * emptied. */
-static uint32_t section_begin(struct seg_comm *comm)
-{
-	uint32_t seq = relaxed_get(&comm->seq) | 1;
-
-	relaxed_set(&comm->seq, seq);
-	atomic_thread_fence(memory_order_release);
-	return seq;
-}
-
-static void section_end(struct seg_comm *comm, uint32_t seq)
-{
-	atomic_store_explicit(&comm->seq, seq + 1, memory_order_release);
-}
-
+/* Which number its sequence lock had is kept. */
 static void clear_entry(struct seg_comm *entry)
 {
 	*entry = (struct seg_comm){
@@ -189,7 +174,7 @@ static struct seg_comm *next_entry(struct comms *c, struct writer *w, uint32_t *
 
 	if (c->again != SEG_NO_COMM) {
 		*index_ret = c->again;
-		section_begin(&c->entries[c->again]);
+		section_begin(&c->entries[c->again].seq);
 		return &c->entries[c->again];
 	}
 	entry = writer_next(w, SEG_TABLE_COMMS, 1, index_ret);
@@ -201,7 +186,7 @@ static struct seg_comm *next_entry(struct comms *c, struct writer *w, uint32_t *
 static void publish(struct comms *c, struct writer *w, uint32_t index)
 {
 	if (index == c->again) {
-		section_end(&c->entries[index], c->entries[index].seq);
+		section_end(&c->entries[index].seq, c->entries[index].seq);
 		c->again = SEG_NO_COMM;
 		return;
 	}
@@ -258,9 +243,9 @@ uint32_t comms_recycle(struct comms *c, struct writer *w)
 	uint32_t index = pop(c, &c->idle);
 	if (index == SEG_NO_COMM)
 		return SEG_NO_COMM;
-	uint32_t seq = section_begin(&c->entries[index]);
+	uint32_t seq = section_begin(&c->entries[index].seq);
 	clear_entry(&c->entries[index]);
-	section_end(&c->entries[index], seq);
+	section_end(&c->entries[index].seq, seq);
 	memset(&c->own[index], 0, sizeof(c->own[index]));
 	relaxed_add(&w->header->reused_comms, 1);
 	c->again = index;
@@ -482,13 +467,13 @@ uint64_t comms_start(struct comms *c, uint32_t index, uint32_t site, int32_t roo
 	struct seg_comm *comm = &c->entries[index];
 	uint64_t number = relaxed_get(&comm->collectives) + 1;
 	struct seg_collective *recent = &comm->recent[number % SEG_RECENT];
-	uint32_t seq = section_begin(comm);
+	uint32_t seq = section_begin(&comm->seq);
 
 	relaxed_set(&recent->number, number);
 	relaxed_set(&recent->bytes, bytes);
 	relaxed_set(&recent->site, site);
 	relaxed_set(&recent->root, root);
 	relaxed_set(&comm->collectives, number);
-	section_end(comm, seq);
+	section_end(&comm->seq, seq);
 	return number;
 }

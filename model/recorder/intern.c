@@ -21,31 +21,27 @@ static uint32_t intern_frame(struct intern *in, struct writer *w, struct seg_fra
 	return id;
 }
 
+static bool push(struct intern *in, struct writer *w, uint32_t *node, uint32_t module,
+		 uint64_t offset)
+{
+	*node = intern_frame(in, w, (struct seg_frame){*node, module, offset});
+	return *node != SEG_NO_FRAME;
+}
+
 /* Innermost frame of the path, or SEG_NO_FRAME when it could not be stored whole. */
 static uint32_t intern_path(struct intern *in, struct objects *objects, struct writer *w,
 			    const struct call_path *path)
 {
-	const struct seg_frame elided = {.module = SEG_NO_FRAME, .offset = SEG_ELIDED};
-	uint32_t node = SEG_NO_FRAME;
+	uint32_t node = SEG_NO_FRAME, module;
+	uint64_t offset;
 
-	if (path->elided_at == path->num_frames) {
-		node = intern_frame(in, w, (struct seg_frame){node, elided.module, elided.offset});
-		if (node == SEG_NO_FRAME)
+	for (uint32_t i = path->num_frames + 1; i-- > 0;) {
+		if (i < path->num_frames &&
+		    (!objects_find(objects, w, path->slots[i].value, &module, &offset) ||
+		     !push(in, w, &node, module, offset)))
 			return SEG_NO_FRAME;
-	}
-	for (uint32_t i = path->num_frames; i-- > 0;) {
-		struct seg_frame frame = {.parent = node};
-		if (!objects_find(objects, w, path->slots[i].value, &frame.module, &frame.offset))
+		if (i == path->elided_at && i > 0 && !push(in, w, &node, SEG_NO_FRAME, SEG_ELIDED))
 			return SEG_NO_FRAME;
-		node = intern_frame(in, w, frame);
-		if (node == SEG_NO_FRAME)
-			return SEG_NO_FRAME;
-		if (i == path->elided_at && i > 0) {
-			node = intern_frame(in, w,
-					    (struct seg_frame){node, elided.module, elided.offset});
-			if (node == SEG_NO_FRAME)
-				return SEG_NO_FRAME;
-		}
 	}
 	return node;
 }

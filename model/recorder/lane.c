@@ -56,13 +56,13 @@ void lane_take(struct lane *l, int tid, bool is_main)
 	seg->tid = tid;
 	seg->is_main = is_main;
 	seg->first_ticks = now;
-	uint32_t seq = lane_section_begin(l->current);
+	uint32_t seq = section_begin(&l->current->seq);
 	l->hint = &l->hints[0];
 	l->state = SEG_STATE_EXIT(0);
 	relaxed_set(&l->current->state, SEG_STATE_EXIT(0));
 	relaxed_set(&l->current->since, now);
 	forget_polls(l);
-	lane_section_end(l->current, seq);
+	section_end(&l->current->seq, seq);
 	atomic_store_explicit(&seg->use, SEG_LANE_ACTIVE, memory_order_release);
 }
 
@@ -221,7 +221,7 @@ void lane_enter(struct lane *l, uint32_t site, const struct path_entry *entry, u
 {
 	struct lane_hint *hint = &l->hints[SEG_STATE_SITE(l->state)];
 	uint32_t transition = enter_transition(l, hint, site, entry);
-	uint32_t seq = lane_section_begin(l->current);
+	uint32_t seq = section_begin(&l->current->seq);
 
 	if (transition != NO_TRANSITION)
 		lane_add(&l->transitions[transition].count, 1);
@@ -230,7 +230,7 @@ void lane_enter(struct lane *l, uint32_t site, const struct path_entry *entry, u
 	lane_event(l, l->current, &hint->longest[1], SEG_STATE_ENTER(site), &l->hints[site], now);
 	if (l->poll_site)
 		forget_polls(l);
-	lane_section_end(l->current, seq);
+	section_end(&l->current->seq, seq);
 }
 
 /* What may come after the poll: it again, the call that is likely here, or another poll. */
@@ -260,11 +260,11 @@ void lane_enter_poll(struct lane *l, uint32_t site, uint64_t now)
 	l->poll_site = site;
 	/* The next event is not for the fast path: it ends this polling. */
 	l->hint = &l->poll_hint;
-	uint32_t seq = lane_section_begin(current);
+	uint32_t seq = section_begin(&current->seq);
 	relaxed_set(&current->poll_site, site);
 	relaxed_set(&current->in_poll, 1);
 	relaxed_set(&current->poll_ticks, l->poll_ticks);
-	lane_section_end(current, seq);
+	section_end(&current->seq, seq);
 }
 
 void lane_leave_poll(struct lane *l, bool failed)
@@ -279,8 +279,8 @@ void lane_leave_poll(struct lane *l, bool failed)
 		return;
 	}
 	lane_add(&l->states[SEG_STATE_ENTER(site)].polls, 1);
-	uint32_t seq = lane_section_begin(current);
+	uint32_t seq = section_begin(&current->seq);
 	relaxed_set(&current->in_poll, 0);
 	lane_add(&current->polls, 1);
-	lane_section_end(current, seq);
+	section_end(&current->seq, seq);
 }

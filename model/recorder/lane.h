@@ -119,23 +119,6 @@ static inline uint64_t lane_add(_Atomic uint64_t *word, uint64_t n)
 	return sum;
 }
 
-/* The sequence lock of struct seg_current: a section begins with an odd number and ends with the
- * next even one. A section that the thread was thrown out of (a signal handler's longjmp) is
- * closed by the next one. */
-static inline uint32_t lane_section_begin(struct seg_current *current)
-{
-	uint32_t seq = relaxed_get(&current->seq) | 1;
-
-	relaxed_set(&current->seq, seq);
-	atomic_thread_fence(memory_order_release);
-	return seq;
-}
-
-static inline void lane_section_end(struct seg_current *current, uint32_t seq)
-{
-	atomic_store_explicit(&current->seq, seq + 1, memory_order_release);
-}
-
 /* The stay in the present state that ends is longer than its hint has it. Not a call, for which
  * registers would have to be saved each time. */
 static ALWAYS_INLINE void lane_stayed_long(struct lane *l, uint64_t stay, uint32_t *longest)
@@ -195,11 +178,11 @@ static ALWAYS_INLINE void lane_enter_expected(struct lane *l, uint64_t now)
 {
 	struct lane_hint *hint = l->hint, *next = &l->hints[hint->likely.site];
 	struct seg_current *current = l->current;
-	uint32_t seq = lane_section_begin(current);
+	uint32_t seq = section_begin(&current->seq);
 
 	lane_add(&l->transitions[hint->likely.transition].count, 1);
 	lane_event(l, current, &hint->longest[1], SEG_STATE_ENTER(hint->likely.site), next, now);
-	lane_section_end(current, seq);
+	section_end(&current->seq, seq);
 }
 
 /* The call returned, or was left at some time before now. What the next one will need is fetched
@@ -208,10 +191,10 @@ static ALWAYS_INLINE void lane_leave(struct lane *l, uint64_t now)
 {
 	struct lane_hint *hint = l->hint;
 	struct seg_current *current = l->current;
-	uint32_t seq = lane_section_begin(current);
+	uint32_t seq = section_begin(&current->seq);
 
 	lane_event(l, current, &hint->longest[0], l->state | 1, hint, now);
-	lane_section_end(current, seq);
+	section_end(&current->seq, seq);
 	path_entry_prefetch(pathcache_at(&l->cache, hint->likely.line));
 	__builtin_prefetch(&l->hints[hint->likely.site]);
 	__builtin_prefetch(&l->transitions[hint->likely.transition]);

@@ -24,11 +24,8 @@ static inline struct operation operation_begin(struct lane *l, enum seg_operatio
 {
 	struct seg_operation *seg = &l->seg->operation;
 	uint64_t events = relaxed_get(&l->current->events);
-	/* A section that the thread was thrown out of is closed by the next one. */
-	uint32_t seq = relaxed_get(&seg->seq) | 1;
+	uint32_t seq = section_begin(&seg->seq);
 
-	relaxed_set(&seg->seq, seq);
-	atomic_thread_fence(memory_order_release);
 	relaxed_set(&seg->kind, kind);
 	relaxed_set(&seg->event, events + of);
 	relaxed_set(&seg->flags, flags);
@@ -65,7 +62,7 @@ static inline void operation_number(struct operation *op, uint64_t number)
 
 static inline void operation_end(struct operation *op)
 {
-	atomic_store_explicit(&op->seg->seq, op->seq + 1, memory_order_release);
+	section_end(&op->seg->seq, op->seq);
 }
 
 /* Is the lane's last operation such a one, of the same stay? */

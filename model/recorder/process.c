@@ -267,7 +267,7 @@ static void predefine(void)
 
 /* A slow section in which there is a segment to write to; false: not begun. Brief inside a call,
  * where abandon() sees it if a handler has jumped out. */
-static bool section_begin(struct slow *s)
+static bool comms_begin(struct slow *s)
 {
 	const struct lane *lane = process_self.lane;
 
@@ -284,7 +284,7 @@ static bool section_begin(struct slow *s)
 #define IN_SECTION(what_)                                                                          \
 	do {                                                                                       \
 		struct slow s;                                                                     \
-		if (section_begin(&s)) {                                                           \
+		if (comms_begin(&s)) {                                                             \
 			what_;                                                                     \
 			slow_end(&s);                                                              \
 		}                                                                                  \

@@ -260,7 +260,7 @@ COLD void wrap_made(struct wrap_call *w, const void *at, enum wrap_topology topo
 /* Collective over the parent, that everybody in it counts. */
 void wrap_make_before(struct wrap_call *w, uint32_t parent)
 {
-	wrap_collective(w, parent, wrap_uneven_given(), 0);
+	wrap_collective(w, parent, wrap_uneven, 0);
 	w->ordinal = comms_child(&comms_here, parent);
 }
 
@@ -291,7 +291,7 @@ static bool is_unknown(const struct wrap_call *w, const void *comm)
 /* Returns at once. The handle is there already, though it may not be used yet. */
 void wrap_idup_before(struct wrap_call *w, uint32_t parent)
 {
-	wrap_start(w, parent, wrap_uneven_given(), 0);
+	wrap_start(w, parent, wrap_uneven, 0);
 	w->ordinal = comms_child(&comms_here, parent);
 }
 
@@ -353,7 +353,7 @@ void wrap_name_after(struct wrap_call *w, uint32_t index, const char *text, size
  * handle, which MPI is going to refuse. */
 static void free_index(struct wrap_call *w, uint32_t index, uint64_t key)
 {
-	wrap_collective(w, index, wrap_uneven_given(), 0);
+	wrap_collective(w, index, wrap_uneven, 0);
 	bool is_shared = w->lane->requests->is_shared;
 	w->key = is_shared ? key : 0;
 	if (is_shared)

@@ -222,8 +222,8 @@ static ALWAYS_INLINE void wrap_mprobe_before(struct wrap_call *w, int source, in
 	wrap_ask_status(w, 1);
 }
 
-static inline void wrap_mprobe_after(struct wrap_call *w, int source, uint32_t comm,
-				     const void *message)
+static ALWAYS_INLINE void wrap_mprobe_after(struct wrap_call *w, int source, uint32_t comm,
+					    const void *message)
 {
 	if (source == MPI_PROC_NULL)
 		return;
