@@ -3,8 +3,9 @@
  * thousands of windows, each with a handle never seen before, and have but a few at a time.
  * Looking up takes no lock; callers of what changes it hold one.
  *
- * Open addressing with linear probing; a key is always within HANDLES_NEAR slots of its place,
- * so that slots of keys that were removed can be used again without a word to those who look.
+ * Not an idhash: keys go again, and nobody who looks may be told. Open addressing with linear probing;
+ * a key is always within HANDLES_NEAR slots of its place, so that slots of keys that were removed can
+ * be used again.
  * The table is as large as the keys that it holds need; a smaller one of before stays mapped,
  * since somebody may be looking into it. */
 #ifndef PDB_RECORDER_HANDLES_H

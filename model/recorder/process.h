@@ -54,7 +54,7 @@ void process_stop(void);
 
 /* ---- Init, finalize, abort ---- */
 
-/* Questions to MPI; each returns false where there is no answer. */
+/* Questions to MPI, by wrap_mpi.c; each returns false where there is no answer. */
 struct process_mpi {
 	bool (*world)(int *rank, int *size);
 	bool (*thread_level)(int *level);

@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the wrappers call. A wrapper asks recorder_begin() before the MPI function and, if that gave
+ * The recorder is preloaded into the ranks of a job and writes a segment in each. In this folder:
+ *
+ *	recorder, process                 the way of a call; start, end, what all threads share
+ *	lane, tracer                      a thread's events, and its trace
+ *	unwind, pathcache, objects, intern  from the stack to a site of the segment
+ *	operation, p2p, requests, ledger, tokens  what a call needs of other ranks
+ *	comms, handles, commid            communicators, windows and files
+ *	mpi_calls.def, wrappers.gawk, wrap_*  what knows MPI; compiled for each MPI
+ *	jump, next, loaded                whether it is that MPI, and who comes behind
+ *	writer, idhash, slow, ticks, pages, fast  what the others are made of
+ *
+ * Here is what the wrappers call. A wrapper asks recorder_begin() before the MPI function and, if that gave
  * it a lane, calls recorder_enter(), and recorder_leave() after the function. All keep errno, none
  * fails towards the program. */
 #ifndef PDB_RECORDER_RECORDER_H
