@@ -5,19 +5,19 @@
 
 #include "model/recorder/pages.h"
 
-#define RELAXED memory_order_relaxed
-
 enum {
 	MAX_NAMES = 8,                        /* of one entry */
 	MAX_NAME = 128,                       /* bytes; MPI_MAX_OBJECT_NAME is less or equal */
 	MAX_NAME_BYTES = SEG_MAX_STRINGS / 4, /* the rest is for names of functions and modules */
 };
 
+struct comms comms_here;
+
 /* ---- Handles ---- */
 
 static bool has_entry(const struct comms *c, uint32_t index)
 {
-	return index < atomic_load_explicit(&c->num, RELAXED);
+	return index < relaxed_get(&c->num);
 }
 
 static uint64_t *own_key(struct comms *c, uint64_t key, uint32_t index)
@@ -118,15 +118,13 @@ static uint32_t find_list(const struct comms *c, const struct writer *w, const i
 			  uint32_t num, uint64_t hash)
 {
 	const struct seg_table *table = &w->header->tables[SEG_TABLE_MEMBERS];
-	const int32_t *stored = (const int32_t *)((const char *)w->header + table->offset);
-	uint32_t count = atomic_load_explicit(&table->count, RELAXED);
-	struct idhash_probe probe = idhash_probe(&c->lists, hash);
-	uint32_t first;
+	const int32_t *stored = writer_entries(w, SEG_TABLE_MEMBERS);
+	uint32_t count = relaxed_get(&table->count);
+	uint32_t first = IDHASH_FIND(&c->lists, hash, at,
+				     num <= count - at &&
+					     memcmp(stored + at, list, num * sizeof(*list)) == 0);
 
-	while ((first = idhash_next(&c->lists, &probe)) != IDHASH_NONE)
-		if (num <= count - first && memcmp(stored + first, list, num * sizeof(*list)) == 0)
-			return first;
-	return SEG_NO_MEMBERS;
+	return first == IDHASH_NONE ? SEG_NO_MEMBERS : first;
 }
 
 /* First index of the list in MEMBERS; SEG_NO_MEMBERS when there is no room. */
@@ -156,22 +154,7 @@ static uint32_t store_members(struct comms *c, struct writer *w, const int32_t *
 
 /* ---- Entries ---- */
 
-/* The sequence lock of struct seg_current. Which number it had is kept when the entry is
- * emptied. */
-static uint32_t section_begin(struct seg_comm *comm)
-{
-	uint32_t seq = atomic_load_explicit(&comm->seq, RELAXED) | 1;
-
-	atomic_store_explicit(&comm->seq, seq, RELAXED);
-	atomic_thread_fence(memory_order_release);
-	return seq;
-}
-
-static void section_end(struct seg_comm *comm, uint32_t seq)
-{
-	atomic_store_explicit(&comm->seq, seq + 1, memory_order_release);
-}
-
+/* Which number its sequence lock had is kept. */
 static void clear_entry(struct seg_comm *entry)
 {
 	*entry = (struct seg_comm){
@@ -191,7 +174,7 @@ static struct seg_comm *next_entry(struct comms *c, struct writer *w, uint32_t *
 
 	if (c->again != SEG_NO_COMM) {
 		*index_ret = c->again;
-		section_begin(&c->entries[c->again]);
+		section_begin(&c->entries[c->again].seq);
 		return &c->entries[c->again];
 	}
 	entry = writer_next(w, SEG_TABLE_COMMS, 1, index_ret);
@@ -203,12 +186,12 @@ static struct seg_comm *next_entry(struct comms *c, struct writer *w, uint32_t *
 static void publish(struct comms *c, struct writer *w, uint32_t index)
 {
 	if (index == c->again) {
-		section_end(&c->entries[index], c->entries[index].seq);
+		section_end(&c->entries[index].seq, c->entries[index].seq);
 		c->again = SEG_NO_COMM;
 		return;
 	}
 	writer_publish(w, SEG_TABLE_COMMS, 1);
-	atomic_store_explicit(&c->num, index + 1, RELAXED);
+	relaxed_set(&c->num, index + 1);
 }
 
 struct busy {
@@ -219,15 +202,13 @@ struct busy {
 static void find_busy(const struct writer *w, struct busy *busy)
 {
 	const struct seg_table *table = &w->header->tables[SEG_TABLE_REQUESTS];
-	const struct seg_request *requests =
-		(const struct seg_request *)((const char *)w->header + table->offset);
-	uint32_t count = atomic_load_explicit(&table->count, RELAXED);
+	const struct seg_request *requests = writer_entries(w, SEG_TABLE_REQUESTS);
+	uint32_t count = relaxed_get(&table->count);
 
 	memset(busy, 0, sizeof(*busy));
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t comm = atomic_load_explicit(&requests[i].comm, RELAXED);
-		if (atomic_load_explicit(&requests[i].kind, RELAXED) != SEG_REQUEST_FREE &&
-		    comm < SEG_MAX_COMMS)
+		uint32_t comm = relaxed_get(&requests[i].comm);
+		if (relaxed_get(&requests[i].kind) != SEG_REQUEST_FREE && comm < SEG_MAX_COMMS)
 			busy->entries[comm / 64] |= 1ull << comm % 64;
 	}
 }
@@ -255,18 +236,18 @@ static void find_idle(struct comms *c, const struct writer *w)
 
 uint32_t comms_recycle(struct comms *c, struct writer *w)
 {
-	if (atomic_load_explicit(&c->num, RELAXED) < COMMS_MANY || c->again != SEG_NO_COMM)
+	if (relaxed_get(&c->num) < COMMS_MANY || c->again != SEG_NO_COMM)
 		return c->again;
 	if (c->idle.first == SEG_NO_COMM)
 		find_idle(c, w);
 	uint32_t index = pop(c, &c->idle);
 	if (index == SEG_NO_COMM)
 		return SEG_NO_COMM;
-	uint32_t seq = section_begin(&c->entries[index]);
+	uint32_t seq = section_begin(&c->entries[index].seq);
 	clear_entry(&c->entries[index]);
-	section_end(&c->entries[index], seq);
+	section_end(&c->entries[index].seq, seq);
 	memset(&c->own[index], 0, sizeof(c->own[index]));
-	atomic_fetch_add_explicit(&w->header->reused_comms, 1, RELAXED);
+	relaxed_add(&w->header->reused_comms, 1);
 	c->again = index;
 	return index;
 }
@@ -349,7 +330,7 @@ uint32_t comms_child(struct comms *c, uint32_t parent)
 {
 	if (!has_entry(c, parent))
 		return 0;
-	return atomic_fetch_add_explicit(&c->own[parent].children, 1, RELAXED) + 1;
+	return relaxed_add(&c->own[parent].children, 1) + 1;
 }
 
 static bool all_of_this_world(const int32_t *list, uint32_t num)
@@ -372,17 +353,6 @@ static uint64_t members_of(const struct comms *c, const struct comms_new *n)
 	return n->remote_size ? hash + commid_of_members(n->remote, n->remote_size) : hash;
 }
 
-static uint32_t find_id(const struct comms *c, uint64_t id)
-{
-	struct idhash_probe probe = idhash_probe(&c->ids, id);
-	uint32_t index;
-
-	while ((index = idhash_next(&c->ids, &probe)) != IDHASH_NONE)
-		if (c->entries[index].id == id)
-			break;
-	return index;
-}
-
 /* Its ordinal and id, which is 0 when it cannot be known. */
 static void identify(struct comms *c, const struct comms_new *n, uint64_t members, uint32_t index)
 {
@@ -395,7 +365,8 @@ static void identify(struct comms *c, const struct comms_new *n, uint64_t member
 		return;
 	if (n->origin != COMMID_COLLECTIVE) {
 		/* Not of all that the parent has, so its count of children is no use. */
-		uint32_t first = find_id(c, commid(n->origin, parent, 1, n->extra, members));
+		uint64_t first_id = commid(n->origin, parent, 1, n->extra, members);
+		uint32_t first = IDHASH_FIND(&c->ids, first_id, at, c->entries[at].id == first_id);
 		entry->ordinal = first == IDHASH_NONE ? 1 : ++c->own[first].again + 1;
 	}
 	entry->id = commid(n->origin, parent, entry->ordinal, n->extra, members);
@@ -467,11 +438,6 @@ uint32_t comms_add(struct comms *c, struct writer *w, const struct comms_new *n)
 	return index;
 }
 
-static const char *string_at(const struct writer *w, uint32_t offset)
-{
-	return (const char *)w->header + w->header->tables[SEG_TABLE_STRINGS].offset + offset;
-}
-
 void comms_name(struct comms *c, struct writer *w, uint32_t index, const char *text,
 		uint32_t length)
 {
@@ -483,7 +449,8 @@ void comms_name(struct comms *c, struct writer *w, uint32_t index, const char *t
 	length = length < MAX_NAME ? length : MAX_NAME - 1;
 	memcpy(name, text, length);
 	name[length] = '\0';
-	if (strcmp(name, string_at(w, c->entries[index].name)) == 0)
+	if (strcmp(name, (const char *)writer_entries(w, SEG_TABLE_STRINGS) +
+				 c->entries[index].name) == 0)
 		return;
 	c->own[index].names++;
 	c->name_bytes += length + 1;
@@ -498,15 +465,15 @@ uint64_t comms_start(struct comms *c, uint32_t index, uint32_t site, int32_t roo
 	if (!has_entry(c, index))
 		return 0;
 	struct seg_comm *comm = &c->entries[index];
-	uint64_t number = atomic_load_explicit(&comm->collectives, RELAXED) + 1;
+	uint64_t number = relaxed_get(&comm->collectives) + 1;
 	struct seg_collective *recent = &comm->recent[number % SEG_RECENT];
-	uint32_t seq = section_begin(comm);
+	uint32_t seq = section_begin(&comm->seq);
 
-	atomic_store_explicit(&recent->number, number, RELAXED);
-	atomic_store_explicit(&recent->bytes, bytes, RELAXED);
-	atomic_store_explicit(&recent->site, site, RELAXED);
-	atomic_store_explicit(&recent->root, root, RELAXED);
-	atomic_store_explicit(&comm->collectives, number, RELAXED);
-	section_end(comm, seq);
+	relaxed_set(&recent->number, number);
+	relaxed_set(&recent->bytes, bytes);
+	relaxed_set(&recent->site, site);
+	relaxed_set(&recent->root, root);
+	relaxed_set(&comm->collectives, number);
+	section_end(&comm->seq, seq);
 	return number;
 }

@@ -109,10 +109,12 @@ struct comms {
 	_Atomic uint8_t pending[SEG_MAX_COMMS + 1];
 } __attribute__((aligned(64)));
 
+/* Those of the process. */
+extern struct comms comms_here __attribute__((visibility("hidden")));
+
 /* The index of a handle; SEG_NO_COMM: a null handle, or one that found no room; HANDLES_UNKNOWN:
  * one that was never seen. */
-static inline __attribute__((always_inline)) uint32_t comms_find(const struct comms *c,
-								 uint64_t key)
+static ALWAYS_INLINE uint32_t comms_find(const struct comms *c, uint64_t key)
 {
 	return handles_find(&c->handles, key);
 }
@@ -120,7 +122,7 @@ static inline __attribute__((always_inline)) uint32_t comms_find(const struct co
 /* Of an entry: its kind and its own rank (-1: not known). */
 static inline enum seg_comm_kind comms_kind(const struct comms *c, uint32_t index)
 {
-	bool has = index < atomic_load_explicit(&c->num, memory_order_relaxed);
+	bool has = index < relaxed_get(&c->num);
 
 	return has ? c->entries[index].kind : SEG_COMM_INTRA;
 }
@@ -128,7 +130,7 @@ static inline enum seg_comm_kind comms_kind(const struct comms *c, uint32_t inde
 /* How many ranks can be a peer there; 0: not known. */
 static inline uint32_t comms_num_peers(const struct comms *c, uint32_t index)
 {
-	if (index >= atomic_load_explicit(&c->num, memory_order_relaxed))
+	if (index >= relaxed_get(&c->num))
 		return 0;
 	const struct seg_comm *comm = &c->entries[index];
 	return comm->kind == SEG_COMM_INTER ? comm->remote_size : comm->size;
@@ -136,7 +138,7 @@ static inline uint32_t comms_num_peers(const struct comms *c, uint32_t index)
 
 static inline int comms_rank(const struct comms *c, uint32_t index)
 {
-	bool has = index < atomic_load_explicit(&c->num, memory_order_relaxed);
+	bool has = index < relaxed_get(&c->num);
 
 	return has ? c->entries[index].rank : -1;
 }
@@ -144,9 +146,9 @@ static inline int comms_rank(const struct comms *c, uint32_t index)
 /* Number of its last collective; 0: none. */
 static inline uint64_t comms_last(const struct comms *c, uint32_t index)
 {
-	bool has = index < atomic_load_explicit(&c->num, memory_order_relaxed);
+	bool has = index < relaxed_get(&c->num);
 
-	return has ? atomic_load_explicit(&c->entries[index].collectives, memory_order_relaxed) : 0;
+	return has ? relaxed_get(&c->entries[index].collectives) : 0;
 }
 
 /* From now on the handle means this entry (or SEG_NO_COMM, as do indexes of no entry). False when
@@ -181,9 +183,7 @@ void comms_freed(struct comms *c, uint32_t index);
 /* C handle of an entry; 0: none. */
 static inline uint64_t comms_handle(const struct comms *c, uint32_t index)
 {
-	return index < atomic_load_explicit(&c->num, memory_order_relaxed)
-		       ? c->own[index].keys[1] >> 3
-		       : 0;
+	return index < relaxed_get(&c->num) ? c->own[index].keys[1] >> 3 : 0;
 }
 
 /* For comms_get_epochs(): those that are not there yet. */
@@ -193,33 +193,33 @@ struct comms_epochs *comms_make_epochs(struct comms *c, uint32_t index);
  * memory. Only one thread at a time may be in these calls on one window. */
 static inline struct comms_epochs *comms_get_epochs(struct comms *c, uint32_t index)
 {
-	bool has = index < atomic_load_explicit(&c->num, memory_order_relaxed);
+	bool has = index < relaxed_get(&c->num);
 
-	return __builtin_expect(has && c->own[index].epochs, 1) ? c->own[index].epochs
-								: comms_make_epochs(c, index);
+	return likely(has && c->own[index].epochs) ? c->own[index].epochs
+						   : comms_make_epochs(c, index);
 }
 
 /* What is pending holds only where calls of the process follow each other. */
 static inline void comms_set_pending(struct comms *c, uint32_t index, uint32_t pending)
 {
-	uint32_t before = atomic_load_explicit(&c->pending[index], memory_order_relaxed);
+	uint32_t before = relaxed_get(&c->pending[index]);
 
 	if (before == pending)
 		return;
-	atomic_store_explicit(&c->pending[index], pending, memory_order_relaxed);
-	uint32_t num = atomic_load_explicit(&c->num_pending, memory_order_relaxed);
-	atomic_store_explicit(&c->num_pending, num - !!before + !!pending, memory_order_relaxed);
+	relaxed_set(&c->pending[index], pending);
+	uint32_t num = relaxed_get(&c->num_pending);
+	relaxed_set(&c->num_pending, num - !!before + !!pending);
 }
 
 static inline bool comms_has_pending(const struct comms *c)
 {
-	return atomic_load_explicit(&c->num_pending, memory_order_relaxed) != 0;
+	return relaxed_get(&c->num_pending) != 0;
 }
 
 static inline uint32_t comms_pending_of(const struct comms *c, uint32_t index)
 {
 	index = index < SEG_MAX_COMMS ? index : SEG_MAX_COMMS;
-	return atomic_load_explicit(&c->pending[index], memory_order_relaxed);
+	return relaxed_get(&c->pending[index]);
 }
 
 /* A call on the window leaves this to a flush. */

@@ -1,29 +1,30 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
-#include "model/recorder/functions.h"
-
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Functions of programs that were compiled with -finstrument-functions: the compiler has each of
+ * them call __cyg_profile_func_enter() and __cyg_profile_func_exit(), which this library has. Who
+ * else has them still gets the calls. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 
 #include "model/recorder/elf_name.h"
-#include "model/recorder/next.h"
+#include "model/recorder/process.h"
+#include "model/recorder/slow.h"
 #include "model/recorder/tracer.h"
 
 /* ---- Which function ---- */
 
 static const char *path_of(const struct writer *w, uint32_t module)
 {
-	const char *base = (const char *)w->header;
-	const struct seg_table *tables = w->header->tables;
-	const struct seg_module *modules = (const void *)(base + tables[SEG_TABLE_MODULES].offset);
+	const struct seg_module *modules = writer_entries(w, SEG_TABLE_MODULES);
 
-	return base + tables[SEG_TABLE_STRINGS].offset + modules[module].path;
+	return (const char *)writer_entries(w, SEG_TABLE_STRINGS) + modules[module].path;
 }
 
-static bool is_traced(const struct trace_filter *filter, const struct writer *w, uint32_t module,
-		      uint64_t offset)
+static bool is_traced(uint32_t module, uint64_t offset)
 {
-	const char *path = module == SEG_NO_FRAME ? "" : path_of(w, module), *known = NULL;
+	const struct trace_filter *filter = &process.tracing.filter;
+	const char *path = module == SEG_NO_FRAME ? "" : path_of(&process.writer, module);
+	const char *known = NULL;
 	char name[1024];
 
 	if (filter->num_patterns == 0)
@@ -33,17 +34,57 @@ static bool is_traced(const struct trace_filter *filter, const struct writer *w,
 	return trace_filter_has_function(filter, known, path);
 }
 
-uint32_t functions_intern(const struct trace_filter *filter, struct intern *in,
-			  struct objects *objects, struct writer *w, uintptr_t address)
+/* The frame of a function in the segment; TRACER_SKIP: the filter is against it; SEG_NO_FRAME: there
+ * is no room. In a slow section. */
+static uint32_t intern(uintptr_t address)
 {
 	uint64_t offset;
 	uint32_t module;
 
-	if (!objects_find(objects, w, address + 1, &module, &offset))
+	if (!objects_find(&process.objects, &process.writer, address + 1, &module, &offset))
 		return SEG_NO_FRAME;
-	if (!is_traced(filter, w, module, offset - 1))
+	if (!is_traced(module, offset - 1))
 		return TRACER_SKIP;
-	return intern_function(in, objects, w, address);
+	return intern_function(&process.intern, &process.objects, &process.writer, address);
+}
+
+/* What the tracer does not know yet; SEG_NO_FRAME: cannot be found out. */
+static uint32_t find_function(struct lane *lane, uintptr_t address)
+{
+	uint32_t frame = SEG_NO_FRAME;
+	struct slow s;
+
+	if (!slow_begin(&s))
+		return SEG_NO_FRAME;
+	if (objects_refresh(&process.objects)) {
+		process_forget_unloaded(lane);
+		frame = intern(address);
+	}
+	if (frame != SEG_NO_FRAME)
+		tracer_add_function(lane->tracer, address, frame);
+	slow_end(&s);
+	return frame;
+}
+
+/* It was entered or returns: for the trace, where there is one. depth: of such functions in each
+ * other, this one among them. */
+static void user_function(uintptr_t address, enum seg_trace_kind kind, int depth)
+{
+	struct lane *lane = process_self.lane;
+	const struct trace_filter *filter = &process.tracing.filter;
+
+	/* In a slow section it is a signal's handler: what is not known yet cannot be found out
+	 * now. */
+	if (!lane || !lane->tracer || filter->mpi_only || depth > filter->max_depth ||
+	    relaxed_get(&process.stage) != PROCESS_ON || slow_is_inside())
+		return;
+	uint32_t frame = tracer_find_function(lane->tracer, address);
+	if (unlikely(frame == TRACER_UNKNOWN))
+		frame = find_function(lane, address);
+	if (frame == SEG_NO_FRAME)
+		tracer_end(lane->tracer);
+	else if (frame != TRACER_SKIP)
+		tracer_symbol(lane->tracer, SEG_TRACE_SYMBOL(frame, kind));
 }
 
 /* ---- What the compiler calls ---- */
@@ -73,16 +114,16 @@ static hook_fn *find_next(const char *name, _Atomic(hook_fn *) *next)
 	}
 	if (!found)
 		found = nobody;
-	atomic_store_explicit(next, found, memory_order_relaxed);
+	relaxed_set(next, found);
 	errno = saved_errno;
 	return found;
 }
 
 static void pass_on(const char *name, _Atomic(hook_fn *) *next, void *function, void *call_site)
 {
-	hook_fn *to = atomic_load_explicit(next, memory_order_relaxed);
+	hook_fn *to = relaxed_get(next);
 
-	if (__builtin_expect(!to, 0))
+	if (unlikely(!to))
 		to = find_next(name, next);
 	if (to != nobody)
 		to(function, call_site);
@@ -99,12 +140,12 @@ void __cyg_profile_func_exit(void *function, void *call_site);
 
 void __cyg_profile_func_enter(void *function, void *call_site)
 {
-	recorder_user_function((uintptr_t)function, SEG_TRACE_ENTER, ++depth);
+	user_function((uintptr_t)function, SEG_TRACE_ENTER, ++depth);
 	pass_on("__cyg_profile_func_enter", &next_enter, function, call_site);
 }
 
 void __cyg_profile_func_exit(void *function, void *call_site)
 {
-	recorder_user_function((uintptr_t)function, SEG_TRACE_LEAVE, depth--);
+	user_function((uintptr_t)function, SEG_TRACE_LEAVE, depth--);
 	pass_on("__cyg_profile_func_exit", &next_exit, function, call_site);
 }

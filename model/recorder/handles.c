@@ -3,8 +3,6 @@
 
 #include "model/recorder/pages.h"
 
-#define RELAXED memory_order_relaxed
-
 _Static_assert(HANDLES_MAX_SLOTS == 1 << 16, "handles_place() takes 16 bits of the hash");
 
 static size_t table_bytes(uint32_t num_slots)
@@ -14,8 +12,7 @@ static size_t table_bytes(uint32_t num_slots)
 
 static bool is_used(const struct handles_slot *slot)
 {
-	return atomic_load_explicit(&slot->key, RELAXED) != 0 &&
-	       atomic_load_explicit(&slot->index, RELAXED) != HANDLES_UNKNOWN;
+	return relaxed_get(&slot->key) != 0 && relaxed_get(&slot->index) != HANDLES_UNKNOWN;
 }
 
 /* The slot of the key, or else the first one near that is not used; NULL when all are. */
@@ -26,7 +23,7 @@ static struct handles_slot *find_slot(struct handles_table *t, uint64_t key)
 
 	for (uint32_t i = 0; i < HANDLES_NEAR; i++) {
 		struct handles_slot *slot = &t->slots[(at + i) & t->mask];
-		uint64_t found = atomic_load_explicit(&slot->key, RELAXED);
+		uint64_t found = relaxed_get(&slot->key);
 		if (found == key)
 			return slot;
 		if (!unused && !is_used(slot))
@@ -40,8 +37,8 @@ static struct handles_slot *find_slot(struct handles_table *t, uint64_t key)
 /* For the order of these see handles_find(). */
 static void put(struct handles_slot *slot, uint64_t key, uint32_t index)
 {
-	if (atomic_load_explicit(&slot->key, RELAXED) != key)
-		atomic_store_explicit(&slot->key, HANDLES_NO_KEY, RELAXED);
+	if (relaxed_get(&slot->key) != key)
+		relaxed_set(&slot->key, HANDLES_NO_KEY);
 	atomic_store_explicit(&slot->index, index, memory_order_release);
 	atomic_store_explicit(&slot->key, key, memory_order_release);
 }
@@ -56,7 +53,7 @@ static struct handles_table *copy(const struct handles_table *t, uint32_t num_sl
 		return NULL;
 	new->mask = num_slots - 1;
 	for (uint32_t i = 0; t && i <= t->mask; i++) {
-		uint64_t key = atomic_load_explicit(&t->slots[i].key, RELAXED);
+		uint64_t key = relaxed_get(&t->slots[i].key);
 		struct handles_slot *slot;
 		if (!is_used(&t->slots[i]))
 			continue;
@@ -65,14 +62,14 @@ static struct handles_table *copy(const struct handles_table *t, uint32_t num_sl
 			pages_unmap(new, table_bytes(num_slots));
 			return NULL;
 		}
-		put(slot, key, atomic_load_explicit(&t->slots[i].index, RELAXED));
+		put(slot, key, relaxed_get(&t->slots[i].index));
 	}
 	return new;
 }
 
 static bool grow(struct handles *h)
 {
-	struct handles_table *t = atomic_load_explicit(&h->table, RELAXED), *new = NULL;
+	struct handles_table *t = relaxed_get(&h->table), *new = NULL;
 	uint32_t num_slots = t ? t->mask + 1 : HANDLES_FIRST_SLOTS / 2;
 
 	while (!new &&num_slots < HANDLES_MAX_SLOTS) {
@@ -88,14 +85,14 @@ static bool grow(struct handles *h)
 /* A slot for a key that is not there; NULL when there is no room. */
 static struct handles_slot *find_room(struct handles *h, uint64_t key)
 {
-	struct handles_table *t = atomic_load_explicit(&h->table, RELAXED);
+	struct handles_table *t = relaxed_get(&h->table);
 	struct handles_slot *slot = NULL;
 
 	/* Up to a quarter full, one need not look far. */
 	if (!t || h->num > t->mask / 4)
 		grow(h);
 	do {
-		t = atomic_load_explicit(&h->table, RELAXED);
+		t = relaxed_get(&h->table);
 		slot = t ? find_slot(t, key) : NULL;
 	} while (!slot && grow(h));
 	return slot;
@@ -103,9 +100,9 @@ static struct handles_slot *find_room(struct handles *h, uint64_t key)
 
 bool handles_map(struct handles *h, uint64_t key, uint32_t index)
 {
-	struct handles_table *t = atomic_load_explicit(&h->table, RELAXED);
+	struct handles_table *t = relaxed_get(&h->table);
 	struct handles_slot *slot = t ? find_slot(t, key) : NULL;
-	bool was_there = slot && atomic_load_explicit(&slot->key, RELAXED) == key && is_used(slot);
+	bool was_there = slot && relaxed_get(&slot->key) == key && is_used(slot);
 
 	if (!was_there && index == HANDLES_UNKNOWN)
 		return true;

@@ -3,16 +3,18 @@
  * thousands of windows, each with a handle never seen before, and have but a few at a time.
  * Looking up takes no lock; callers of what changes it hold one.
  *
- * Open addressing with linear probing; a key is always within HANDLES_NEAR slots of its place,
- * so that slots of keys that were removed can be used again without a word to those who look.
+ * Not an idhash: keys go again, and nobody who looks may be told. Open addressing with linear probing;
+ * a key is always within HANDLES_NEAR slots of its place, so that slots of keys that were removed can
+ * be used again.
  * The table is as large as the keys that it holds need; a smaller one of before stays mapped,
  * since somebody may be looking into it. */
 #ifndef PDB_RECORDER_HANDLES_H
 #define PDB_RECORDER_HANDLES_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "model/recorder/fast.h"
 
 enum {
 	HANDLES_NEAR = 128,
@@ -45,8 +47,7 @@ static inline uint32_t handles_place(uint64_t key)
 }
 
 /* What a key (not 0, not HANDLES_NO_KEY) means, or HANDLES_UNKNOWN. */
-static inline __attribute__((always_inline)) uint32_t handles_find(const struct handles *h,
-								   uint64_t key)
+static ALWAYS_INLINE uint32_t handles_find(const struct handles *h, uint64_t key)
 {
 	/* Pairs with the release that publishes the table. */
 	const struct handles_table *t = atomic_load_explicit(&h->table, memory_order_acquire);
@@ -56,12 +57,12 @@ static inline __attribute__((always_inline)) uint32_t handles_find(const struct 
 		const struct handles_slot *slot = &t->slots[(at + i) & t->mask];
 		/* Pairs with the release of the key: the index is that of the key, or newer. */
 		uint64_t found = atomic_load_explicit(&slot->key, memory_order_acquire);
-		if (__builtin_expect(found == key, 1)) {
+		if (likely(found == key)) {
 			/* Pairs with the release of the index: if it is another key's, that is
 			 * seen. */
 			uint32_t index = atomic_load_explicit(&slot->index, memory_order_acquire);
-			found = atomic_load_explicit(&slot->key, memory_order_relaxed);
-			return __builtin_expect(found == key, 1) ? index : HANDLES_UNKNOWN;
+			found = relaxed_get(&slot->key);
+			return likely(found == key) ? index : HANDLES_UNKNOWN;
 		}
 		if (found == 0)
 			break;

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A set of ids, found by the hash of what they stand for: open addressing with linear probing in
- * private pages. The keys are in the segment's own tables; the user compares. To look up:
- *
- *	struct idhash_probe probe = idhash_probe(&hash, key);
- *	while ((id = idhash_next(&hash, &probe)) != IDHASH_NONE)
- *		if (entry `id` equals what is looked for) ...
- */
+ * private pages. The keys are in tables of their own; IDHASH_FIND() compares. */
 #ifndef PDB_RECORDER_IDHASH_H
 #define PDB_RECORDER_IDHASH_H
 
@@ -54,6 +49,17 @@ static inline uint32_t idhash_next(const struct idhash *h, struct idhash_probe *
 			return slot.id_plus_1 - 1;
 	}
 }
+
+/* The id under `key` for which the expression `is_it_`, about `id_`, holds; or IDHASH_NONE. */
+#define IDHASH_FIND(hash_, key_, id_, is_it_)                                                      \
+	({                                                                                         \
+		struct idhash_probe probe = idhash_probe(hash_, key_);                             \
+		uint32_t id_;                                                                      \
+		do                                                                                 \
+			id_ = idhash_next(hash_, &probe);                                          \
+		while (id_ != IDHASH_NONE && !(is_it_));                                           \
+		id_;                                                                               \
+	})
 
 /* Add `id` under `key`; it must not be there yet. False when there is no memory: not added. */
 bool idhash_add(struct idhash *h, uint64_t key, uint32_t id);

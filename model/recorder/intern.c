@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/recorder/intern.h"
 
-static void *table_entries(const struct writer *w, enum seg_table_id id)
-{
-	return (char *)w->header + w->header->tables[id].offset;
-}
-
 /* Index of the frame, added if it is new; SEG_NO_FRAME when there is no room. */
 static uint32_t intern_frame(struct intern *in, struct writer *w, struct seg_frame frame)
 {
-	const struct seg_frame *frames = table_entries(w, SEG_TABLE_FRAMES);
+	const struct seg_frame *frames = writer_entries(w, SEG_TABLE_FRAMES);
 	uint64_t key = idhash_mix((uint64_t)frame.parent << 32 | frame.module, frame.offset);
-	struct idhash_probe probe = idhash_probe(&in->frames, key);
-	uint32_t id;
+	uint32_t id = IDHASH_FIND(&in->frames, key, at,
+				  frames[at].parent == frame.parent &&
+					  frames[at].module == frame.module &&
+					  frames[at].offset == frame.offset);
 
-	while ((id = idhash_next(&in->frames, &probe)) != IDHASH_NONE)
-		if (frames[id].parent == frame.parent && frames[id].module == frame.module &&
-		    frames[id].offset == frame.offset)
-			return id;
+	if (id != IDHASH_NONE)
+		return id;
 	struct seg_frame *to = writer_next(w, SEG_TABLE_FRAMES, 1, &id);
 	if (!to || !idhash_add(&in->frames, key, id))
 		return SEG_NO_FRAME;
@@ -26,60 +21,45 @@ static uint32_t intern_frame(struct intern *in, struct writer *w, struct seg_fra
 	return id;
 }
 
+static bool push(struct intern *in, struct writer *w, uint32_t *node, uint32_t module,
+		 uint64_t offset)
+{
+	*node = intern_frame(in, w, (struct seg_frame){*node, module, offset});
+	return *node != SEG_NO_FRAME;
+}
+
 /* Innermost frame of the path, or SEG_NO_FRAME when it could not be stored whole. */
 static uint32_t intern_path(struct intern *in, struct objects *objects, struct writer *w,
 			    const struct call_path *path)
 {
-	const struct seg_frame elided = {.module = SEG_NO_FRAME, .offset = SEG_ELIDED};
-	uint32_t node = SEG_NO_FRAME;
+	uint32_t node = SEG_NO_FRAME, module;
+	uint64_t offset;
 
-	if (path->elided_at == path->num_frames) {
-		node = intern_frame(in, w, (struct seg_frame){node, elided.module, elided.offset});
-		if (node == SEG_NO_FRAME)
+	for (uint32_t i = path->num_frames + 1; i-- > 0;) {
+		if (i < path->num_frames &&
+		    (!objects_find(objects, w, path->slots[i].value, &module, &offset) ||
+		     !push(in, w, &node, module, offset)))
 			return SEG_NO_FRAME;
-	}
-	for (uint32_t i = path->num_frames; i-- > 0;) {
-		struct seg_frame frame = {.parent = node};
-		if (!objects_find(objects, w, path->slots[i].value, &frame.module, &frame.offset))
+		if (i == path->elided_at && i > 0 && !push(in, w, &node, SEG_NO_FRAME, SEG_ELIDED))
 			return SEG_NO_FRAME;
-		node = intern_frame(in, w, frame);
-		if (node == SEG_NO_FRAME)
-			return SEG_NO_FRAME;
-		if (i == path->elided_at && i > 0) {
-			node = intern_frame(in, w,
-					    (struct seg_frame){node, elided.module, elided.offset});
-			if (node == SEG_NO_FRAME)
-				return SEG_NO_FRAME;
-		}
 	}
 	return node;
-}
-
-static uint32_t find_site(struct intern *in, struct writer *w, uint64_t key,
-			  const struct seg_site *like)
-{
-	const struct seg_site *sites = table_entries(w, SEG_TABLE_SITES);
-	struct idhash_probe probe = idhash_probe(&in->sites, key);
-	uint32_t id;
-
-	while ((id = idhash_next(&in->sites, &probe)) != IDHASH_NONE)
-		if (sites[id].frame == like->frame && sites[id].name == like->name &&
-		    sites[id].language == like->language)
-			return id;
-	return 0;
 }
 
 static uint32_t add_site(struct intern *in, struct writer *w, const struct seg_site *site,
 			 uint32_t limit)
 {
 	uint64_t key = idhash_mix(site->frame, (uint64_t)site->language << 32 | site->name);
-	uint32_t id = find_site(in, w, key, site);
+	const struct seg_site *sites = writer_entries(w, SEG_TABLE_SITES);
+	uint32_t id = IDHASH_FIND(&in->sites, key, at,
+				  sites[at].frame == site->frame && sites[at].name == site->name &&
+					  sites[at].language == site->language);
 
-	if (id)
+	if (id != IDHASH_NONE)
 		return id;
 	struct seg_table *table = &w->header->tables[SEG_TABLE_SITES];
-	if (atomic_load_explicit(&table->count, memory_order_relaxed) >= limit) {
-		atomic_fetch_add_explicit(&table->dropped, 1, memory_order_relaxed);
+	if (relaxed_get(&table->count) >= limit) {
+		relaxed_add(&table->dropped, 1);
 		return 0;
 	}
 	struct seg_site *to = writer_next(w, SEG_TABLE_SITES, 1, &id);

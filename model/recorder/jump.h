@@ -7,7 +7,7 @@
  * JUMP(SYMBOL, IERROR) needs in the same file
  *	struct recorder_function jump_SYMBOL   begins with the address to jump to, jump_first_SYMBOL at first
  *	recorded_SYMBOL()                      the wrapper
- *	wrap_resolve()                         see JUMP_RESOLVE() */
+ * and JUMP_RESOLVE() once in the library. */
 #ifndef PDB_RECORDER_JUMP_H
 #define PDB_RECORDER_JUMP_H
 
@@ -148,13 +148,13 @@ struct jump_frame {
 								      ".asciz \"" #symbol_ "\"\n"  \
 								      ".popsection\n")
 
-/* What jump_first_SYMBOL goes by. It calls
+/* What jump_first_SYMBOL goes by. It calls, in the same file,
  *	void *wrap_resolve(struct recorder_function *, const struct jump_info *, struct jump_frame *,
  *			   void *arguments, uintptr_t caller)
  * with the arguments that are not in registers, and goes on where that says with the call as it
  * was. After NULL it returns the frame's result to the caller. */
 #define JUMP_RESOLVE()                                                                             \
-	__asm__(".pushsection .text.unlikely\n" JUMP_FUNCTION("jump_resolve",                      \
-							      JUMP_RESOLVE_CODE) ".popsection\n")
+	__asm__(".pushsection .text.unlikely\n.globl jump_resolve\n.hidden "                       \
+		"jump_resolve\n" JUMP_FUNCTION("jump_resolve", JUMP_RESOLVE_CODE) ".popsection\n")
 
 #endif

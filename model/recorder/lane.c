@@ -3,12 +3,10 @@
 
 #include "model/recorder/p2p.h"
 #include "model/recorder/pages.h"
+#include "model/recorder/slow.h"
 #include "model/recorder/ticks.h"
 
-#define RELAXED memory_order_relaxed
-
-struct lane *lane_create(struct writer *w, uint32_t index,
-			 bool (*grow)(struct lane *l, enum seg_lane_id table, uint32_t entries))
+struct lane *lane_create(struct writer *w, uint32_t index)
 {
 	const size_t hints = SEG_MAX_SITES * sizeof(struct lane_hint);
 	const size_t rows = SEG_MAX_LEDGER * sizeof(struct ledger_next);
@@ -26,7 +24,7 @@ struct lane *lane_create(struct writer *w, uint32_t index,
 	ledger_init(l, (struct ledger_next *)((char *)l->hints + hints));
 	p2p_init(&l->p2p, (char *)l->next_rows + rows);
 	l->index = index;
-	l->grow = grow;
+	l->writer = w;
 	struct seg_table *tables = l->seg->tables;
 	l->current = &l->seg->current;
 	l->ring = (void *)((char *)l->seg + tables[SEG_LANE_RING].offset);
@@ -42,9 +40,9 @@ struct lane *lane_create(struct writer *w, uint32_t index,
 static void forget_polls(struct lane *l)
 {
 	l->poll_site = 0;
-	atomic_store_explicit(&l->current->poll_site, 0, RELAXED);
-	atomic_store_explicit(&l->current->in_poll, 0, RELAXED);
-	atomic_store_explicit(&l->current->polls, 0, RELAXED);
+	relaxed_set(&l->current->poll_site, 0);
+	relaxed_set(&l->current->in_poll, 0);
+	relaxed_set(&l->current->polls, 0);
 }
 
 void lane_take(struct lane *l, int tid, bool is_main)
@@ -54,45 +52,46 @@ void lane_take(struct lane *l, int tid, bool is_main)
 
 	/* The call that the thread before was in when it ended; when that was is not known. */
 	if (!SEG_STATE_IS_EXIT(l->state))
-		lane_leave(l, atomic_load_explicit(&l->current->since, RELAXED));
+		lane_leave(l, relaxed_get(&l->current->since));
 	seg->tid = tid;
 	seg->is_main = is_main;
 	seg->first_ticks = now;
-	uint32_t seq = lane_section_begin(l->current);
+	uint32_t seq = section_begin(&l->current->seq);
 	l->hint = &l->hints[0];
 	l->state = SEG_STATE_EXIT(0);
-	atomic_store_explicit(&l->current->state, SEG_STATE_EXIT(0), RELAXED);
-	atomic_store_explicit(&l->current->since, now, RELAXED);
+	relaxed_set(&l->current->state, SEG_STATE_EXIT(0));
+	relaxed_set(&l->current->since, now);
 	forget_polls(l);
-	lane_section_end(l->current, seq);
+	section_end(&l->current->seq, seq);
 	atomic_store_explicit(&seg->use, SEG_LANE_ACTIVE, memory_order_release);
 }
 
-bool lane_prepare_site(struct lane *l, struct writer *w, uint32_t site)
+bool lane_prepare_site(struct lane *l, uint32_t site)
 {
 	if (SEG_STATE_EXIT(site) < l->states_ready)
 		return true;
-	if (!writer_lane_reserve(w, l->seg, l->index, SEG_LANE_STATES, SEG_STATE_EXIT(site) + 1))
+	if (!writer_lane_reserve(l->writer, l->seg, l->index, SEG_LANE_STATES,
+				 SEG_STATE_EXIT(site) + 1))
 		return false;
 	l->states_ready = l->seg->tables[SEG_LANE_STATES].allocated / sizeof(struct seg_state);
 	return true;
 }
 
-bool lane_reserve(struct lane *l, struct writer *w, enum seg_lane_id table, uint32_t entries)
-{
-	return writer_lane_reserve(w, l->seg, l->index, table, entries);
-}
-
 bool lane_has_room(struct lane *l, enum seg_lane_id table, uint32_t entries)
 {
 	const struct seg_table *t = &l->seg->tables[table];
+	bool has_room = false;
+	struct slow s;
 
 	if ((uint64_t)entries * t->entry_size <= t->allocated)
 		return true;
-	if (!(l->refused & 1u << table) && l->grow(l, table, entries))
-		return true;
-	l->refused |= 1u << table;
-	return false;
+	if (!(l->refused & 1u << table) && slow_begin(&s)) {
+		has_room = writer_lane_reserve(l->writer, l->seg, l->index, table, entries);
+		slow_end(&s);
+	}
+	if (!has_room)
+		l->refused |= 1u << table;
+	return has_room;
 }
 
 static void forget_entries(struct lane_hint *hint)
@@ -127,11 +126,10 @@ enum { NO_TRANSITION = UINT32_MAX };
 static uint32_t add_transition(struct lane *l, uint32_t from, uint32_t to, uint64_t key)
 {
 	struct seg_table *table = &l->seg->tables[SEG_LANE_TRANSITIONS];
-	uint32_t at = atomic_load_explicit(&table->count, RELAXED);
+	uint32_t at = relaxed_get(&table->count);
 
 	if (!lane_has_room(l, SEG_LANE_TRANSITIONS, at + 1) || !idhash_add(&l->edges, key, at)) {
-		atomic_store_explicit(&table->dropped,
-				      atomic_load_explicit(&table->dropped, RELAXED) + 1, RELAXED);
+		relaxed_set(&table->dropped, relaxed_get(&table->dropped) + 1);
 		return NO_TRANSITION;
 	}
 	l->transitions[at].from = from;
@@ -146,19 +144,15 @@ static uint32_t find_transition(struct lane *l, uint32_t to)
 {
 	uint32_t from = l->state;
 	uint64_t key = (uint64_t)from << 32 | to;
-	struct idhash_probe probe = idhash_probe(&l->edges, key);
-	uint32_t id;
+	uint32_t id = IDHASH_FIND(&l->edges, key, at,
+				  l->transitions[at].from == from && l->transitions[at].to == to);
 
-	while ((id = idhash_next(&l->edges, &probe)) != IDHASH_NONE) {
-		if (l->transitions[id].from == from && l->transitions[id].to == to)
-			return id;
-	}
-	return add_transition(l, from, to, key);
+	return id != IDHASH_NONE ? id : add_transition(l, from, to, key);
 }
 
 static uint32_t count_likely(const struct lane *l, const struct lane_hint *hint)
 {
-	return atomic_load_explicit(&l->transitions[hint->likely.transition].count, RELAXED);
+	return relaxed_get(&l->transitions[hint->likely.transition].count);
 }
 
 /* The likely way is not taken, and neither was it the time before? Once does not make it
@@ -219,15 +213,15 @@ static void end_gap(struct lane *l, uint64_t now)
 	_Atomic uint64_t *longest = &l->states[l->state].polls;
 	int64_t gap = now - l->poll_ticks;
 
-	if (SEG_STATE_IS_EXIT(l->state) && gap > (int64_t)atomic_load_explicit(longest, RELAXED))
-		atomic_store_explicit(longest, gap, RELAXED);
+	if (SEG_STATE_IS_EXIT(l->state) && gap > (int64_t)relaxed_get(longest))
+		relaxed_set(longest, gap);
 }
 
 void lane_enter(struct lane *l, uint32_t site, const struct path_entry *entry, uint64_t now)
 {
 	struct lane_hint *hint = &l->hints[SEG_STATE_SITE(l->state)];
 	uint32_t transition = enter_transition(l, hint, site, entry);
-	uint32_t seq = lane_section_begin(l->current);
+	uint32_t seq = section_begin(&l->current->seq);
 
 	if (transition != NO_TRANSITION)
 		lane_add(&l->transitions[transition].count, 1);
@@ -236,7 +230,7 @@ void lane_enter(struct lane *l, uint32_t site, const struct path_entry *entry, u
 	lane_event(l, l->current, &hint->longest[1], SEG_STATE_ENTER(site), &l->hints[site], now);
 	if (l->poll_site)
 		forget_polls(l);
-	lane_section_end(l->current, seq);
+	section_end(&l->current->seq, seq);
 }
 
 /* What may come after the poll: it again, the call that is likely here, or another poll. */
@@ -255,8 +249,7 @@ static void expect_after_poll(struct lane *l, bool is_first)
 void lane_enter_poll(struct lane *l, uint32_t site, uint64_t now)
 {
 	struct seg_current *current = l->current;
-	uint64_t since =
-		l->poll_site ? l->poll_ticks : atomic_load_explicit(&current->since, RELAXED);
+	uint64_t since = l->poll_site ? l->poll_ticks : relaxed_get(&current->since);
 
 	if ((int64_t)(now - since) < 0) /* as in lane_event() */
 		now = since;
@@ -267,11 +260,11 @@ void lane_enter_poll(struct lane *l, uint32_t site, uint64_t now)
 	l->poll_site = site;
 	/* The next event is not for the fast path: it ends this polling. */
 	l->hint = &l->poll_hint;
-	uint32_t seq = lane_section_begin(current);
-	atomic_store_explicit(&current->poll_site, site, RELAXED);
-	atomic_store_explicit(&current->in_poll, 1, RELAXED);
-	atomic_store_explicit(&current->poll_ticks, l->poll_ticks, RELAXED);
-	lane_section_end(current, seq);
+	uint32_t seq = section_begin(&current->seq);
+	relaxed_set(&current->poll_site, site);
+	relaxed_set(&current->in_poll, 1);
+	relaxed_set(&current->poll_ticks, l->poll_ticks);
+	section_end(&current->seq, seq);
 }
 
 void lane_leave_poll(struct lane *l, bool failed)
@@ -286,8 +279,8 @@ void lane_leave_poll(struct lane *l, bool failed)
 		return;
 	}
 	lane_add(&l->states[SEG_STATE_ENTER(site)].polls, 1);
-	uint32_t seq = lane_section_begin(current);
-	atomic_store_explicit(&current->in_poll, 0, RELAXED);
+	uint32_t seq = section_begin(&current->seq);
+	relaxed_set(&current->in_poll, 0);
 	lane_add(&current->polls, 1);
-	lane_section_end(current, seq);
+	section_end(&current->seq, seq);
 }

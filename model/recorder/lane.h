@@ -67,8 +67,7 @@ struct lane {
 
 	uint32_t states_ready; /* states below this one have pages */
 	uint32_t index;
-	/* Room for so many entries, under the lock. */
-	bool (*grow)(struct lane *l, enum seg_lane_id table, uint32_t entries);
+	struct writer *writer;
 	struct idhash edges; /* (from, to) -> transition */
 	struct seg_ledger *ledger;
 	struct idhash rows; /* (communicator, peer, tag) -> row of the ledger */
@@ -82,23 +81,18 @@ struct lane {
 	struct lane *next; /* made before it */
 };
 
-/* Make lane `index`, mapped and empty. NULL when there is no room or memory. `grow` is called,
- * without the recorder's lock, when a table needs more room; it takes the lock and calls
- * lane_reserve(). */
-struct lane *lane_create(struct writer *w, uint32_t index,
-			 bool (*grow)(struct lane *l, enum seg_lane_id table, uint32_t entries));
+/* Make lane `index`, mapped and empty. NULL when there is no room or memory. */
+struct lane *lane_create(struct writer *w, uint32_t index);
 
-/* Room for so many entries in the segment. The caller holds the recorder's lock. */
-bool lane_reserve(struct lane *l, struct writer *w, enum seg_lane_id table, uint32_t entries);
-
-/* Is there room for so many entries, now or after asking for it? */
+/* Is there room for so many entries, now or after asking for it in a slow section? */
 bool lane_has_room(struct lane *l, enum seg_lane_id table, uint32_t entries);
 
 /* The calling thread takes the lane: state "start". */
 void lane_take(struct lane *l, int tid, bool is_main);
 
-/* Before the first lane_enter() of a site in this lane. False when there is no room. */
-bool lane_prepare_site(struct lane *l, struct writer *w, uint32_t site);
+/* Before the first lane_enter() of a site in this lane, in a slow section. False when there is no
+ * room. */
+bool lane_prepare_site(struct lane *l, uint32_t site);
 
 /* The entry of a call's path, or NULL: not known. lane_remember() adds one, NULL when it cannot;
  * lane_forget() is for when code was unloaded. */
@@ -119,54 +113,34 @@ void lane_leave_poll(struct lane *l, bool failed);
 /* A word that only this thread writes: its new value. */
 static inline uint64_t lane_add(_Atomic uint64_t *word, uint64_t n)
 {
-	uint64_t sum = atomic_load_explicit(word, memory_order_relaxed) + n;
+	uint64_t sum = relaxed_get(word) + n;
 
-	atomic_store_explicit(word, sum, memory_order_relaxed);
+	relaxed_set(word, sum);
 	return sum;
-}
-
-/* The sequence lock of struct seg_current: a section begins with an odd number and ends with the
- * next even one. A section that the thread was thrown out of (a signal handler's longjmp) is
- * closed by the next one. */
-static inline uint32_t lane_section_begin(struct seg_current *current)
-{
-	uint32_t seq = atomic_load_explicit(&current->seq, memory_order_relaxed) | 1;
-
-	atomic_store_explicit(&current->seq, seq, memory_order_relaxed);
-	atomic_thread_fence(memory_order_release);
-	return seq;
-}
-
-static inline void lane_section_end(struct seg_current *current, uint32_t seq)
-{
-	atomic_store_explicit(&current->seq, seq + 1, memory_order_release);
 }
 
 /* The stay in the present state that ends is longer than its hint has it. Not a call, for which
  * registers would have to be saved each time. */
-static inline __attribute__((always_inline)) void lane_stayed_long(struct lane *l, uint64_t stay,
-								   uint32_t *longest)
+static ALWAYS_INLINE void lane_stayed_long(struct lane *l, uint64_t stay, uint32_t *longest)
 {
 	_Atomic uint64_t *known = &l->states[l->state].longest;
 
-	if (stay > atomic_load_explicit(known, memory_order_relaxed))
-		atomic_store_explicit(known, stay, memory_order_relaxed);
+	if (stay > relaxed_get(known))
+		relaxed_set(known, stay);
 	*longest = stay < UINT32_MAX ? stay : UINT32_MAX;
 }
 
 /* One event: into `to`, of whose site that is the hint, at `now`. `longest`: of the present state.
  * Within a section. */
-static inline __attribute__((always_inline)) void lane_event(struct lane *l,
-							     struct seg_current *current,
-							     uint32_t *longest, uint32_t to,
-							     struct lane_hint *hint, uint64_t now)
+static ALWAYS_INLINE void lane_event(struct lane *l, struct seg_current *current, uint32_t *longest,
+				     uint32_t to, struct lane_hint *hint, uint64_t now)
 {
-	uint64_t since = atomic_load_explicit(&current->since, memory_order_relaxed);
+	uint64_t since = relaxed_get(&current->since);
 	uint64_t stay = now - since;
-	uint64_t events = atomic_load_explicit(&current->events, memory_order_relaxed);
+	uint64_t events = relaxed_get(&current->events);
 	struct seg_event *slot = &l->ring[events & l->ring_mask];
 
-	if (__builtin_expect(stay > *longest, 0)) {
+	if (unlikely(stay > *longest)) {
 		if ((int64_t)stay < 0) /* a signal's handler made calls since the time was read */
 			now = since;
 		else
@@ -174,15 +148,15 @@ static inline __attribute__((always_inline)) void lane_event(struct lane *l,
 	}
 	l->hint = hint;
 	l->state = to;
-	atomic_store_explicit(&slot->ticks, now, memory_order_relaxed);
-	atomic_store_explicit(&slot->state, to, memory_order_relaxed);
-	atomic_store_explicit(&current->state, to, memory_order_relaxed);
-	atomic_store_explicit(&current->since, now, memory_order_relaxed);
-	atomic_store_explicit(&current->events, events + 1, memory_order_relaxed);
+	relaxed_set(&slot->ticks, now);
+	relaxed_set(&slot->state, to);
+	relaxed_set(&current->state, to);
+	relaxed_set(&current->since, now);
+	relaxed_set(&current->events, events + 1);
 }
 
 /* Does the hint know the transition that enters the site? */
-static inline __attribute__((always_inline)) bool lane_expects(const struct lane *l, uint32_t site)
+static ALWAYS_INLINE bool lane_expects(const struct lane *l, uint32_t site)
 {
 	return l->hint->likely.site == site;
 }
@@ -200,27 +174,27 @@ static inline void lane_renew_hint(struct lane *l, uint32_t site, const struct p
 }
 
 /* The call enters that the lane expects. */
-static inline __attribute__((always_inline)) void lane_enter_expected(struct lane *l, uint64_t now)
+static ALWAYS_INLINE void lane_enter_expected(struct lane *l, uint64_t now)
 {
 	struct lane_hint *hint = l->hint, *next = &l->hints[hint->likely.site];
 	struct seg_current *current = l->current;
-	uint32_t seq = lane_section_begin(current);
+	uint32_t seq = section_begin(&current->seq);
 
 	lane_add(&l->transitions[hint->likely.transition].count, 1);
 	lane_event(l, current, &hint->longest[1], SEG_STATE_ENTER(hint->likely.site), next, now);
-	lane_section_end(current, seq);
+	section_end(&current->seq, seq);
 }
 
 /* The call returned, or was left at some time before now. What the next one will need is fetched
  * while the program computes. */
-static inline __attribute__((always_inline)) void lane_leave(struct lane *l, uint64_t now)
+static ALWAYS_INLINE void lane_leave(struct lane *l, uint64_t now)
 {
 	struct lane_hint *hint = l->hint;
 	struct seg_current *current = l->current;
-	uint32_t seq = lane_section_begin(current);
+	uint32_t seq = section_begin(&current->seq);
 
 	lane_event(l, current, &hint->longest[0], l->state | 1, hint, now);
-	lane_section_end(current, seq);
+	section_end(&current->seq, seq);
 	path_entry_prefetch(pathcache_at(&l->cache, hint->likely.line));
 	__builtin_prefetch(&l->hints[hint->likely.site]);
 	__builtin_prefetch(&l->transitions[hint->likely.transition]);

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/recorder/ledger.h"
 
-#define RELAXED memory_order_relaxed
-
 void ledger_lost(struct lane *l)
 {
 	struct seg_table *table = &l->seg->tables[SEG_LANE_LEDGER];
 
-	atomic_store_explicit(&table->dropped, atomic_load_explicit(&table->dropped, RELAXED) + 1,
-			      RELAXED);
+	relaxed_set(&table->dropped, relaxed_get(&table->dropped) + 1);
 }
 
 void ledger_forget(struct lane *l, uint32_t comm)
@@ -20,37 +17,25 @@ void ledger_forget(struct lane *l, uint32_t comm)
 		if (l->next_rows[i].comm != comm)
 			continue;
 		struct seg_ledger *row = &l->ledger[i];
-		atomic_store_explicit(&row->cancelled, 0, RELAXED);
-		atomic_store_explicit(&row->sends, 0, RELAXED);
-		atomic_store_explicit(&row->sends_done, 0, RELAXED);
-		atomic_store_explicit(&row->receives, 0, RELAXED);
-		atomic_store_explicit(&row->receives_done, 0, RELAXED);
-		atomic_store_explicit(&row->taken, 0, RELAXED);
+		relaxed_set(&row->cancelled, 0);
+		relaxed_set(&row->sends, 0);
+		relaxed_set(&row->sends_done, 0);
+		relaxed_set(&row->receives, 0);
+		relaxed_set(&row->receives_done, 0);
+		relaxed_set(&row->taken, 0);
 	}
-}
-
-void ledger_init(struct lane *l, struct ledger_next *next_rows)
-{
-	l->next_rows = next_rows;
-	/* The first row is not there yet: what nobody asks for. */
-	next_rows[0] = (struct ledger_next){
-		.comm = SEG_NO_COMM, .peer = SEG_PEER_NULL, .tag = SEG_TAG_MANY};
 }
 
 static uint32_t find(const struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 {
-	struct idhash_probe probe = idhash_probe(&l->rows, ledger_key(comm, peer, tag));
-	uint32_t id;
-
-	while ((id = idhash_next(&l->rows, &probe)) != IDHASH_NONE)
-		if (ledger_is(&l->ledger[id], comm, peer, tag))
-			return id;
-	return LEDGER_NO_ROW;
+	static_assert((uint32_t)LEDGER_NO_ROW == IDHASH_NONE, "none is none");
+	return IDHASH_FIND(&l->rows, ledger_key(comm, peer, tag), row,
+			   ledger_is(&l->ledger[row], comm, peer, tag));
 }
 
 static bool has_room(struct lane *l)
 {
-	uint32_t at = atomic_load_explicit(&l->seg->tables[SEG_LANE_LEDGER].count, RELAXED);
+	uint32_t at = relaxed_get(&l->seg->tables[SEG_LANE_LEDGER].count);
 
 	return at < SEG_MAX_LEDGER && lane_has_room(l, SEG_LANE_LEDGER, at + 1);
 }
@@ -59,7 +44,7 @@ static bool has_room(struct lane *l)
 static uint32_t add(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 {
 	struct seg_table *table = &l->seg->tables[SEG_LANE_LEDGER];
-	uint32_t at = atomic_load_explicit(&table->count, RELAXED);
+	uint32_t at = relaxed_get(&table->count);
 
 	if (!idhash_add(&l->rows, ledger_key(comm, peer, tag), at))
 		return LEDGER_NO_ROW;
@@ -75,7 +60,7 @@ static uint32_t add(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 /* Has the peer a row, of any tag? */
 static bool has_row(const struct lane *l, uint32_t comm, int32_t peer)
 {
-	uint32_t count = atomic_load_explicit(&l->seg->tables[SEG_LANE_LEDGER].count, RELAXED);
+	uint32_t count = relaxed_get(&l->seg->tables[SEG_LANE_LEDGER].count);
 
 	for (uint32_t i = 0; i < count; i++)
 		if (l->next_rows[i].comm == comm && l->next_rows[i].peer == peer)
@@ -86,7 +71,7 @@ static bool has_row(const struct lane *l, uint32_t comm, int32_t peer)
 /* May a message's tag have a row of its own? */
 static bool is_for_own(const struct lane *l, uint32_t comm, int32_t peer)
 {
-	uint32_t count = atomic_load_explicit(&l->seg->tables[SEG_LANE_LEDGER].count, RELAXED);
+	uint32_t count = relaxed_get(&l->seg->tables[SEG_LANE_LEDGER].count);
 
 	return count < LEDGER_MANY || (count < LEDGER_MAX_TAGS && !has_row(l, comm, peer));
 }
@@ -128,7 +113,7 @@ void ledger_cancelled(struct lane *l, uint32_t row)
 	if (row == LEDGER_NO_ROW)
 		return;
 	_Atomic uint32_t *word = &l->ledger[row].cancelled;
-	atomic_store_explicit(word, atomic_load_explicit(word, RELAXED) + 1, RELAXED);
+	relaxed_set(word, relaxed_get(word) + 1);
 }
 
 void ledger_taken(struct lane *l, uint32_t comm, int32_t source, int32_t tag)

@@ -26,7 +26,13 @@ struct ledger_next {
 };
 
 /* Nothing is expected yet. `next_rows` has SEG_MAX_LEDGER. */
-void ledger_init(struct lane *l, struct ledger_next *next_rows);
+static inline void ledger_init(struct lane *l, struct ledger_next *next_rows)
+{
+	l->next_rows = next_rows;
+	/* The first row is not there yet: what nobody asks for. */
+	next_rows[0] = (struct ledger_next){
+		.comm = SEG_NO_COMM, .peer = SEG_PEER_NULL, .tag = SEG_TAG_MANY};
+}
 
 /* The row, added if it is new, or that of SEG_TAG_MANY; LEDGER_NO_ROW. */
 uint32_t ledger_find(struct lane *l, uint32_t comm, int32_t peer, int32_t tag);
@@ -51,25 +57,24 @@ static inline bool ledger_next_is(const struct ledger_next *next, uint32_t comm,
 
 /* The row that is expected, or LEDGER_NO_ROW if that is not the one: the last one again, or the one
  * that came after it last time, since programs go round their partners in the same order. */
-static inline __attribute__((always_inline)) uint32_t
-ledger_expected(const struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
+static ALWAYS_INLINE uint32_t ledger_expected(const struct lane *l, uint32_t comm, int32_t peer,
+					      int32_t tag)
 {
 	const struct ledger_next *last = &l->next_rows[l->row];
 
 	if (ledger_next_is(last, comm, peer, tag))
 		return l->row;
-	if (__builtin_expect(ledger_next_is(&l->next_rows[last->row], comm, peer, tag), 1))
+	if (likely(ledger_next_is(&l->next_rows[last->row], comm, peer, tag)))
 		return last->row;
 	return LEDGER_NO_ROW;
 }
 
 /* As ledger_find(), fast for a row that is expected. */
-static inline __attribute__((always_inline)) uint32_t ledger_row(struct lane *l, uint32_t comm,
-								 int32_t peer, int32_t tag)
+static ALWAYS_INLINE uint32_t ledger_row(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 {
 	uint32_t row = ledger_expected(l, comm, peer, tag);
 
-	if (__builtin_expect(row == LEDGER_NO_ROW, 0))
+	if (unlikely(row == LEDGER_NO_ROW))
 		return ledger_find(l, comm, peer, tag);
 	l->row = row;
 	return row;
@@ -82,40 +87,38 @@ void ledger_forget(struct lane *l, uint32_t comm);
 /* What happened was not counted, since it is not known which row it belongs to. */
 void ledger_lost(struct lane *l);
 
-/* Counts: the number after counting; 0 without a row. */
-static inline uint64_t ledger_sends(struct lane *l, uint32_t row)
+/* Of messages that are sent, or received. */
+enum ledger_way { LEDGER_SEND, LEDGER_RECEIVE };
+
+static ALWAYS_INLINE _Atomic uint64_t *ledger_started(struct lane *l, enum ledger_way way,
+						      uint32_t row)
 {
-	return row == LEDGER_NO_ROW ? 0 : lane_add(&l->ledger[row].sends, 1);
+	return way == LEDGER_SEND ? &l->ledger[row].sends : &l->ledger[row].receives;
 }
 
-static inline uint64_t ledger_receives(struct lane *l, uint32_t row)
+static ALWAYS_INLINE _Atomic uint64_t *ledger_ended(struct lane *l, enum ledger_way way,
+						    uint32_t row)
 {
-	return row == LEDGER_NO_ROW ? 0 : lane_add(&l->ledger[row].receives, 1);
+	return way == LEDGER_SEND ? &l->ledger[row].sends_done : &l->ledger[row].receives_done;
 }
 
-static inline void ledger_sent(struct lane *l, uint32_t row)
+/* One more: the number after counting; 0 without a row. */
+static ALWAYS_INLINE uint64_t ledger_start(struct lane *l, enum ledger_way way, uint32_t row)
+{
+	return row == LEDGER_NO_ROW ? 0 : lane_add(ledger_started(l, way, row), 1);
+}
+
+static ALWAYS_INLINE void ledger_end(struct lane *l, enum ledger_way way, uint32_t row)
 {
 	if (row != LEDGER_NO_ROW)
-		lane_add(&l->ledger[row].sends_done, 1);
-}
-
-static inline void ledger_received(struct lane *l, uint32_t row)
-{
-	if (row != LEDGER_NO_ROW)
-		lane_add(&l->ledger[row].receives_done, 1);
+		lane_add(ledger_ended(l, way, row), 1);
 }
 
 /* MPI refused the call. */
-static inline void ledger_not_sending(struct lane *l, uint32_t row)
+static ALWAYS_INLINE void ledger_take_back(struct lane *l, enum ledger_way way, uint32_t row)
 {
 	if (row != LEDGER_NO_ROW)
-		lane_add(&l->ledger[row].sends, -1);
-}
-
-static inline void ledger_not_receiving(struct lane *l, uint32_t row)
-{
-	if (row != LEDGER_NO_ROW)
-		lane_add(&l->ledger[row].receives, -1);
+		lane_add(ledger_started(l, way, row), -1);
 }
 
 void ledger_cancelled(struct lane *l, uint32_t row);

@@ -24,12 +24,6 @@ void *next_resolve(struct recorder_function *function, const struct jump_info *i
 		   struct jump_frame *frame, void *arguments, uintptr_t caller,
 		   const struct next_mpi *own);
 
-/* What a wrapper calls. Stored before anybody came to the wrapper. */
-static inline void *next_function(const struct recorder_function *function)
-{
-	return function->next;
-}
-
 /* A function of the recorder's own MPI, for wrappers; NULL: it has none of that name. */
 void *next_symbol(const char *name);
 

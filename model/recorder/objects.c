@@ -111,11 +111,9 @@ bool objects_refresh(struct objects *o)
 /* The module of that path and build-id, if it was loaded before. */
 static uint32_t published(const struct writer *w, const struct object *object, const char *path)
 {
-	const struct seg_table *tables = w->header->tables;
-	const char *base = (const char *)w->header;
-	const char *strings = base + tables[SEG_TABLE_STRINGS].offset;
-	const struct seg_module *modules = (const void *)(base + tables[SEG_TABLE_MODULES].offset);
-	uint32_t num = atomic_load_explicit(&tables[SEG_TABLE_MODULES].count, memory_order_relaxed);
+	const char *strings = writer_entries(w, SEG_TABLE_STRINGS);
+	const struct seg_module *modules = writer_entries(w, SEG_TABLE_MODULES);
+	uint32_t num = relaxed_get(&w->header->tables[SEG_TABLE_MODULES].count);
 
 	for (uint32_t i = 0; i < num; i++)
 		if (modules[i].build_id_size == object->build_id_size &&

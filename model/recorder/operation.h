@@ -23,16 +23,13 @@ static inline struct operation operation_begin(struct lane *l, enum seg_operatio
 					       uint32_t flags, enum operation_of of)
 {
 	struct seg_operation *seg = &l->seg->operation;
-	uint64_t events = atomic_load_explicit(&l->current->events, memory_order_relaxed);
-	/* A section that the thread was thrown out of is closed by the next one. */
-	uint32_t seq = atomic_load_explicit(&seg->seq, memory_order_relaxed) | 1;
+	uint64_t events = relaxed_get(&l->current->events);
+	uint32_t seq = section_begin(&seg->seq);
 
-	atomic_store_explicit(&seg->seq, seq, memory_order_relaxed);
-	atomic_thread_fence(memory_order_release);
-	atomic_store_explicit(&seg->kind, kind, memory_order_relaxed);
-	atomic_store_explicit(&seg->event, events + of, memory_order_relaxed);
-	atomic_store_explicit(&seg->flags, flags, memory_order_relaxed);
-	atomic_store_explicit(&seg->num_waited, 0, memory_order_relaxed);
+	relaxed_set(&seg->kind, kind);
+	relaxed_set(&seg->event, events + of);
+	relaxed_set(&seg->flags, flags);
+	relaxed_set(&seg->num_waited, 0);
 	return (struct operation){seg, seq};
 }
 
@@ -41,31 +38,31 @@ static inline void operation_transfer(struct operation *op, int i, uint32_t comm
 {
 	struct seg_transfer *t = &op->seg->transfers[i];
 
-	atomic_store_explicit(&t->comm, comm, memory_order_relaxed);
-	atomic_store_explicit(&t->peer, peer, memory_order_relaxed);
-	atomic_store_explicit(&t->tag, tag, memory_order_relaxed);
-	atomic_store_explicit(&t->ordinal, ordinal, memory_order_relaxed);
-	atomic_store_explicit(&t->bytes, bytes, memory_order_relaxed);
+	relaxed_set(&t->comm, comm);
+	relaxed_set(&t->peer, peer);
+	relaxed_set(&t->tag, tag);
+	relaxed_set(&t->ordinal, ordinal);
+	relaxed_set(&t->bytes, bytes);
 }
 
 static inline void operation_flags(struct operation *op, uint32_t flags)
 {
-	atomic_store_explicit(&op->seg->flags, flags, memory_order_relaxed);
+	relaxed_set(&op->seg->flags, flags);
 }
 
 static inline void operation_waited(struct operation *op, uint32_t num)
 {
-	atomic_store_explicit(&op->seg->num_waited, num, memory_order_relaxed);
+	relaxed_set(&op->seg->num_waited, num);
 }
 
 static inline void operation_number(struct operation *op, uint64_t number)
 {
-	atomic_store_explicit(&op->seg->number, number, memory_order_relaxed);
+	relaxed_set(&op->seg->number, number);
 }
 
 static inline void operation_end(struct operation *op)
 {
-	atomic_store_explicit(&op->seg->seq, op->seq + 1, memory_order_release);
+	section_end(&op->seg->seq, op->seq);
 }
 
 /* Is the lane's last operation such a one, of the same stay? */
@@ -73,12 +70,10 @@ static inline bool operation_is(const struct lane *l, enum seg_operation_kind ki
 				enum operation_of of)
 {
 	const struct seg_operation *seg = &l->seg->operation;
-	uint64_t events = atomic_load_explicit(&l->current->events, memory_order_relaxed);
+	uint64_t events = relaxed_get(&l->current->events);
 
-	return atomic_load_explicit(&seg->event, memory_order_relaxed) == events + of &&
-	       atomic_load_explicit(&seg->kind, memory_order_relaxed) == kind &&
-	       atomic_load_explicit(&seg->flags, memory_order_relaxed) == flags &&
-	       !(atomic_load_explicit(&seg->seq, memory_order_relaxed) & 1);
+	return relaxed_get(&seg->event) == events + of && relaxed_get(&seg->kind) == kind &&
+	       relaxed_get(&seg->flags) == flags && !(relaxed_get(&seg->seq) & 1);
 }
 
 /* One of which there is no more to say than its kind. */
@@ -95,10 +90,9 @@ static inline void operation_plain(struct lane *l, enum seg_operation_kind kind,
 static inline void operation_local(struct lane *l)
 {
 	struct seg_operation *seg = &l->seg->operation;
-	uint64_t events = atomic_load_explicit(&l->current->events, memory_order_relaxed);
+	uint64_t events = relaxed_get(&l->current->events);
 
-	if (atomic_load_explicit(&seg->kind, memory_order_relaxed) == SEG_OPERATION_LOCAL &&
-	    !(atomic_load_explicit(&seg->seq, memory_order_relaxed) & 1))
+	if (relaxed_get(&seg->kind) == SEG_OPERATION_LOCAL && !(relaxed_get(&seg->seq) & 1))
 		atomic_store_explicit(&seg->event, events + OPERATION_CALL, memory_order_release);
 	else
 		operation_plain(l, SEG_OPERATION_LOCAL, OPERATION_CALL);

@@ -1,65 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/recorder/p2p.h"
 
-#include "model/recorder/recorder.h"
-
-#define RELAXED memory_order_relaxed
-
-void p2p_init(struct p2p *p, void *memory)
-{
-	*p = (struct p2p){
-		.send_row = LEDGER_NO_ROW,
-		.receive_row = LEDGER_NO_ROW,
-		.wildcard_comm = SEG_NO_COMM,
-		.made = {REQUESTS_NONE, REQUESTS_NONE},
-		.message = {.slot = REQUESTS_NONE},
-		.keys = memory,
-		.listed = (struct requests_ref *)((uint64_t *)memory + SEG_MAX_WAITED),
-		.statuses = (char *)memory + P2P_MEMORY - P2P_MAX_STATUSES * P2P_STATUS_BYTES,
-	};
-}
-
-static inline bool is_request(uint64_t key)
-{
-	return key != REQUESTS_KEY_NULL && key != REQUESTS_KEY_COMPLETE;
-}
-
 static bool is_wildcard(int32_t peer, int32_t tag)
 {
 	return peer == SEG_PEER_ANY || tag == SEG_TAG_ANY;
 }
 
 /* The row counts the message before the call, so that nobody has it before it is counted. */
-static inline __attribute__((always_inline)) uint64_t count_send(struct lane *l,
-								 const struct p2p_message *m)
+static ALWAYS_INLINE uint64_t count(struct lane *l, enum ledger_way way,
+				    const struct p2p_message *m)
 {
 	if (m->peer == SEG_PEER_NULL)
 		return 0;
-	l->p2p.send_row = ledger_row(l, m->comm, m->peer, m->tag);
-	return ledger_sends(l, l->p2p.send_row);
+	l->p2p.rows[way] = ledger_row(l, m->comm, m->peer, m->tag);
+	return ledger_start(l, way, l->p2p.rows[way]);
 }
 
-static inline __attribute__((always_inline)) uint64_t count_receive(struct lane *l,
-								    const struct p2p_message *m)
-{
-	if (m->peer == SEG_PEER_NULL)
-		return 0;
-	l->p2p.receive_row = ledger_row(l, m->comm, m->peer, m->tag);
-	return ledger_receives(l, l->p2p.receive_row);
-}
-
-static inline __attribute__((always_inline)) void
-transfer(struct operation *op, int i, const struct p2p_message *m, uint64_t ordinal)
+static ALWAYS_INLINE void transfer(struct operation *op, int i, const struct p2p_message *m,
+				   uint64_t ordinal)
 {
 	operation_transfer(op, i, m->comm, m->peer, m->tag, ordinal, m->bytes);
 }
 
-/* ---- Blocking
- * ------------------------------------------------------------------------------------ */
+/* ---- Blocking ---- */
 
 void p2p_send(struct lane *l, const struct p2p_message *m, uint32_t operation_flags)
 {
-	uint64_t ordinal = count_send(l, m);
+	uint64_t ordinal = count(l, LEDGER_SEND, m);
 	struct operation op =
 		operation_begin(l, SEG_OPERATION_SEND, operation_flags, OPERATION_CALL);
 
@@ -69,7 +36,7 @@ void p2p_send(struct lane *l, const struct p2p_message *m, uint32_t operation_fl
 
 void p2p_receive(struct lane *l, const struct p2p_message *m)
 {
-	uint64_t ordinal = count_receive(l, m);
+	uint64_t ordinal = count(l, LEDGER_RECEIVE, m);
 	struct operation op = operation_begin(l, SEG_OPERATION_RECV, 0, OPERATION_CALL);
 
 	transfer(&op, 0, m, ordinal);
@@ -80,7 +47,7 @@ void p2p_receive(struct lane *l, const struct p2p_message *m)
 void p2p_sendreceive(struct lane *l, const struct p2p_message *send,
 		     const struct p2p_message *receive)
 {
-	uint64_t ordinals[2] = {count_send(l, send), count_receive(l, receive)};
+	uint64_t ordinals[2] = {count(l, LEDGER_SEND, send), count(l, LEDGER_RECEIVE, receive)};
 	struct operation op = operation_begin(l, SEG_OPERATION_SENDRECV, 0, OPERATION_CALL);
 
 	transfer(&op, 0, send, ordinals[0]);
@@ -92,7 +59,7 @@ void p2p_sendreceive(struct lane *l, const struct p2p_message *send,
 
 static void forget_call(struct p2p *p)
 {
-	p->send_row = p->receive_row = LEDGER_NO_ROW;
+	p->rows[0] = p->rows[1] = LEDGER_NO_ROW;
 	p->wildcard_comm = SEG_NO_COMM;
 	p->num_made = 0;
 	p->takes_any = false;
@@ -101,8 +68,14 @@ static void forget_call(struct p2p *p)
 
 static void take_back(struct lane *l)
 {
-	ledger_not_sending(l, l->p2p.send_row);
-	ledger_not_receiving(l, l->p2p.receive_row);
+	ledger_take_back(l, LEDGER_SEND, l->p2p.rows[LEDGER_SEND]);
+	ledger_take_back(l, LEDGER_RECEIVE, l->p2p.rows[LEDGER_RECEIVE]);
+}
+
+static ALWAYS_INLINE void end_both(struct lane *l)
+{
+	ledger_end(l, LEDGER_SEND, l->p2p.rows[LEDGER_SEND]);
+	ledger_end(l, LEDGER_RECEIVE, l->p2p.rows[LEDGER_RECEIVE]);
 }
 
 void p2p_end(struct lane *l, enum p2p_end end, const struct p2p_status *status)
@@ -112,16 +85,11 @@ void p2p_end(struct lane *l, enum p2p_end end, const struct p2p_status *status)
 	if (end == P2P_REFUSED) {
 		take_back(l);
 	} else {
-		ledger_sent(l, p->send_row);
-		ledger_received(l, p->receive_row);
-		if (p->wildcard_comm != SEG_NO_COMM) {
-			if (status->is_known)
-				ledger_taken(l, p->wildcard_comm, status->source, status->tag);
-			else
-				ledger_lost(l);
-		}
+		end_both(l);
+		if (p->wildcard_comm != SEG_NO_COMM)
+			p2p_taken(l, p->wildcard_comm, status);
 	}
-	p->send_row = p->receive_row = LEDGER_NO_ROW;
+	p->rows[0] = p->rows[1] = LEDGER_NO_ROW;
 	p->wildcard_comm = SEG_NO_COMM;
 }
 
@@ -143,10 +111,7 @@ void p2p_matched(struct lane *l, uint64_t key, uint32_t comm, const struct p2p_s
 {
 	if (key == REQUESTS_KEY_NULL)
 		return;
-	if (status->is_known)
-		ledger_taken(l, comm, status->source, status->tag);
-	else
-		ledger_lost(l);
+	p2p_taken(l, comm, status);
 	struct request message = {
 		.kind = SEG_REQUEST_MATCHED,
 		.flags = SEG_REQUEST_ACTIVE,
@@ -155,7 +120,7 @@ void p2p_matched(struct lane *l, uint64_t key, uint32_t comm, const struct p2p_s
 		.tag = status->is_known ? status->tag : SEG_TAG_ANY,
 		.site = l->site,
 		.lane = l->index,
-		.ticks = atomic_load_explicit(&l->current->since, RELAXED),
+		.ticks = relaxed_get(&l->current->since),
 		.row = LEDGER_NO_ROW,
 	};
 	requests_lock(l->requests, l->index);
@@ -163,10 +128,9 @@ void p2p_matched(struct lane *l, uint64_t key, uint32_t comm, const struct p2p_s
 	requests_unlock(l->requests);
 }
 
-/* ---- Making requests
- * ----------------------------------------------------------------------------- */
+/* ---- Making requests ---- */
 
-static __attribute__((noinline, cold)) uint32_t take_slot(struct lane *l)
+static COLD uint32_t take_slot(struct lane *l)
 {
 	requests_lock(l->requests, l->index);
 	uint32_t slot = requests_take(l->requests);
@@ -180,15 +144,14 @@ static uint32_t take_made(struct lane *l)
 	struct p2p *p = &l->p2p;
 	uint32_t *slot = &p->made[p->num_made++];
 
-	if (__builtin_expect(*slot == REQUESTS_NONE, 0))
+	if (unlikely(*slot == REQUESTS_NONE))
 		*slot = take_slot(l);
 	return *slot;
 }
 
-static inline __attribute__((always_inline)) void will_make(struct lane *l, uint32_t slot,
-							    const struct request *request)
+static ALWAYS_INLINE void will_make(struct lane *l, uint32_t slot, const struct request *request)
 {
-	if (__builtin_expect(slot != REQUESTS_NONE, 1))
+	if (likely(slot != REQUESTS_NONE))
 		requests_fill(l->requests, slot, request);
 	l->p2p.takes_any |= request_takes_any(request);
 	operation_local(l);
@@ -205,9 +168,9 @@ void p2p_will_make(struct lane *l, const struct request *request)
 	will_make(l, take_made(l), &own);
 }
 
-static inline __attribute__((always_inline)) void
-will_transfer(struct lane *l, uint32_t slot, enum seg_request_kind kind,
-	      const struct p2p_message *m, uint32_t flags, uint64_t ordinal, uint32_t row)
+static ALWAYS_INLINE void will_transfer(struct lane *l, uint32_t slot, enum seg_request_kind kind,
+					const struct p2p_message *m, uint32_t flags,
+					uint64_t ordinal, uint32_t row)
 {
 	bool is_persistent = flags & SEG_REQUEST_PERSISTENT;
 
@@ -226,72 +189,49 @@ will_transfer(struct lane *l, uint32_t slot, enum seg_request_kind kind,
 		  });
 }
 
-static __attribute__((noinline)) void will_send_unusual(struct lane *l, const struct p2p_message *m,
-							uint32_t request_flags)
+static NOINLINE void will_unusual(struct lane *l, enum ledger_way way, const struct p2p_message *m,
+				  uint32_t request_flags)
 {
-	uint64_t ordinal = request_flags & SEG_REQUEST_PERSISTENT ? 0 : count_send(l, m);
+	uint64_t ordinal = request_flags & SEG_REQUEST_PERSISTENT ? 0 : count(l, way, m);
 
-	will_transfer(l, take_made(l), SEG_REQUEST_SEND, m, request_flags, ordinal,
-		      l->p2p.send_row);
-}
-
-static __attribute__((noinline)) void
-will_receive_unusual(struct lane *l, const struct p2p_message *m, uint32_t request_flags)
-{
-	uint64_t ordinal = request_flags & SEG_REQUEST_PERSISTENT ? 0 : count_receive(l, m);
-
-	will_transfer(l, take_made(l), SEG_REQUEST_RECV, m, request_flags, ordinal,
-		      l->p2p.receive_row);
+	will_transfer(l, take_made(l), way == LEDGER_SEND ? SEG_REQUEST_SEND : SEG_REQUEST_RECV, m,
+		      request_flags, ordinal, l->p2p.rows[way]);
 }
 
 /* The row of a request for which no function needs to be called; or LEDGER_NO_ROW. One that calls
  * none has no registers to save, which is a good part of what it costs. */
-static inline __attribute__((always_inline)) uint32_t
-usual_row(const struct lane *l, const struct p2p_message *m, uint32_t request_flags)
+static ALWAYS_INLINE uint32_t usual_row(const struct lane *l, const struct p2p_message *m,
+					uint32_t request_flags)
 {
-	if (__builtin_expect(request_flags & SEG_REQUEST_PERSISTENT ||
-				     l->p2p.made[l->p2p.num_made] == REQUESTS_NONE ||
-				     m->peer == SEG_PEER_NULL,
-			     0))
+	if (unlikely(request_flags & SEG_REQUEST_PERSISTENT ||
+		     l->p2p.made[l->p2p.num_made] == REQUESTS_NONE || m->peer == SEG_PEER_NULL))
 		return LEDGER_NO_ROW;
 	return ledger_expected(l, m->comm, m->peer, m->tag);
 }
 
-void p2p_will_send(struct lane *l, const struct p2p_message *m, uint32_t request_flags)
+static ALWAYS_INLINE void will(struct lane *l, enum ledger_way way, const struct p2p_message *m,
+			       uint32_t request_flags)
 {
 	uint32_t row = usual_row(l, m, request_flags);
 
-	if (__builtin_expect(row == LEDGER_NO_ROW, 0)) {
-		will_send_unusual(l, m, request_flags);
+	if (unlikely(row == LEDGER_NO_ROW)) {
+		will_unusual(l, way, m, request_flags);
 		return;
 	}
-	l->row = l->p2p.send_row = row;
-	will_transfer(l, l->p2p.made[l->p2p.num_made++], SEG_REQUEST_SEND, m, request_flags,
-		      lane_add(&l->ledger[row].sends, 1), row);
+	l->row = l->p2p.rows[way] = row;
+	will_transfer(l, l->p2p.made[l->p2p.num_made++],
+		      way == LEDGER_SEND ? SEG_REQUEST_SEND : SEG_REQUEST_RECV, m, request_flags,
+		      ledger_start(l, way, row), row);
+}
+
+void p2p_will_send(struct lane *l, const struct p2p_message *m, uint32_t request_flags)
+{
+	will(l, LEDGER_SEND, m, request_flags);
 }
 
 void p2p_will_receive(struct lane *l, const struct p2p_message *m, uint32_t request_flags)
 {
-	uint32_t row = usual_row(l, m, request_flags);
-
-	if (__builtin_expect(row == LEDGER_NO_ROW, 0)) {
-		will_receive_unusual(l, m, request_flags);
-		return;
-	}
-	l->row = l->p2p.receive_row = row;
-	will_transfer(l, l->p2p.made[l->p2p.num_made++], SEG_REQUEST_RECV, m, request_flags,
-		      lane_add(&l->ledger[row].receives, 1), row);
-}
-
-/* What a slot says; its owner has the lock or is the only one to change it. */
-static struct p2p_message message_of(const struct seg_request *slot)
-{
-	return (struct p2p_message){
-		.comm = atomic_load_explicit(&slot->comm, RELAXED),
-		.peer = atomic_load_explicit(&slot->peer, RELAXED),
-		.tag = atomic_load_explicit(&slot->tag, RELAXED),
-		.bytes = atomic_load_explicit(&slot->bytes, RELAXED),
-	};
+	will(l, LEDGER_RECEIVE, m, request_flags);
 }
 
 void p2p_will_receive_matched(struct lane *l, uint64_t message_key)
@@ -301,7 +241,7 @@ void p2p_will_receive_matched(struct lane *l, uint64_t message_key)
 	requests_lock(l->requests, l->index);
 	uint32_t slot = requests_find(l->requests, message_key);
 	if (slot != REQUESTS_NONE)
-		m = message_of(&l->requests->slots[slot]);
+		m = p2p_message_of(&l->requests->slots[slot]);
 	l->p2p.message = requests_ref(l->requests, slot);
 	requests_unlock(l->requests);
 	will_transfer(l, take_made(l), SEG_REQUEST_MATCHED, &m, 0, 0, LEDGER_NO_ROW);
@@ -309,12 +249,9 @@ void p2p_will_receive_matched(struct lane *l, uint64_t message_key)
 
 static void complete_at_once(struct lane *l)
 {
-	const struct p2p *p = &l->p2p;
-
-	ledger_sent(l, p->send_row);
-	ledger_received(l, p->receive_row);
+	end_both(l);
 	/* Whose message it got cannot be asked. */
-	if (p->takes_any && p->receive_row != LEDGER_NO_ROW)
+	if (l->p2p.takes_any && l->p2p.rows[LEDGER_RECEIVE] != LEDGER_NO_ROW)
 		ledger_lost(l);
 }
 
@@ -323,9 +260,9 @@ static void use_made(struct lane *l, uint64_t key)
 {
 	struct requests *r = l->requests;
 	struct p2p *p = &l->p2p;
-	uint64_t now = atomic_load_explicit(&l->current->since, RELAXED);
+	uint64_t now = relaxed_get(&l->current->since);
 
-	if (__builtin_expect(p->num_made == 1 && p->made[0] != REQUESTS_NONE, 1)) {
+	if (likely(p->num_made == 1 && p->made[0] != REQUESTS_NONE)) {
 		requests_use(r, key, p->made[0], now);
 		p->made[0] = requests_take(r);
 	} else if (p->num_made > 0) {
@@ -343,7 +280,7 @@ static inline void remove_received(struct lane *l)
 		requests_remove(l->requests, message);
 }
 
-static __attribute__((noinline)) void made_unusual(struct lane *l, bool ok, uint64_t key)
+static NOINLINE void made_unusual(struct lane *l, bool ok, uint64_t key)
 {
 	struct p2p *p = &l->p2p;
 
@@ -352,9 +289,9 @@ static __attribute__((noinline)) void made_unusual(struct lane *l, bool ok, uint
 		return;
 	}
 	requests_lock(l->requests, l->index);
-	if (__builtin_expect(p->message.slot != REQUESTS_NONE, 0))
+	if (unlikely(p->message.slot != REQUESTS_NONE))
 		remove_received(l);
-	if (is_request(key))
+	if (p2p_is_request(key))
 		use_made(l, key);
 	else
 		complete_at_once(l);
@@ -369,396 +306,19 @@ void p2p_made(struct lane *l, bool ok, uint64_t key)
 	uint32_t slot = p->made[0], *first = requests_bucket(r, key);
 
 	/* Small messages are often sent at once. */
-	if (ok && !is_request(key) && p->message.slot == REQUESTS_NONE && !p->takes_any) {
-		ledger_sent(l, p->send_row);
-		ledger_received(l, p->receive_row);
+	if (ok && !p2p_is_request(key) && p->message.slot == REQUESTS_NONE && !p->takes_any) {
+		end_both(l);
 		forget_call(p);
 		return;
 	}
 	/* One request, and no function to be called: see usual_row(). */
-	if (__builtin_expect(!ok || !is_request(key) || r->is_shared || p->num_made != 1 ||
-				     slot == REQUESTS_NONE || p->message.slot != REQUESTS_NONE ||
-				     r->free == REQUESTS_NONE || *first != 0,
-			     0)) {
+	if (unlikely(!ok || !p2p_is_request(key) || r->is_shared || p->num_made != 1 ||
+		     slot == REQUESTS_NONE || p->message.slot != REQUESTS_NONE ||
+		     r->free == REQUESTS_NONE || *first != 0)) {
 		made_unusual(l, ok, key);
 		return;
 	}
-	requests_link(r, first, key, slot, atomic_load_explicit(&l->current->since, RELAXED));
+	requests_link(r, first, key, slot, relaxed_get(&l->current->since));
 	p->made[0] = requests_pop(r);
 	forget_call(p);
-}
-
-/* ---- Starting
- * ------------------------------------------------------------------------------------ */
-
-/* Look up what is listed at a position: its slot, or REQUESTS_NONE. With the lock. */
-static inline uint32_t look_up(struct p2p *p, const struct requests *r, uint32_t position)
-{
-	uint32_t slot = requests_find(r, p->keys[position]);
-
-	p->listed[position] = requests_ref(r, slot);
-	if (slot == REQUESTS_NONE)
-		p->num_unknown += is_request(p->keys[position]);
-	return slot;
-}
-
-bool p2p_look_up(struct lane *l)
-{
-	requests_lock(l->requests, l->index);
-	l->p2p.num_unknown = 0;
-	for (uint32_t i = 0; i < l->p2p.num_listed; i++)
-		look_up(&l->p2p, l->requests, i);
-	requests_unlock(l->requests);
-	return l->p2p.num_unknown == 0;
-}
-
-bool p2p_rename(struct lane *l, uint32_t position, uint64_t key)
-{
-	struct requests *r = l->requests;
-	const struct p2p *p = &l->p2p;
-	uint32_t slot = REQUESTS_NONE;
-
-	if (position >= p->num_listed || p->listed[position].slot != REQUESTS_NONE ||
-	    !is_request(p->keys[position]) || !is_request(key))
-		return false;
-	requests_lock(r, l->index);
-	if (requests_find(r, p->keys[position]) == REQUESTS_NONE)
-		slot = requests_find(r, key);
-	if (slot != REQUESTS_NONE)
-		requests_rename(r, slot, p->keys[position]);
-	requests_unlock(r);
-	return slot != REQUESTS_NONE;
-}
-
-/* REQUESTS_NONE: null, not known, or given to another request since it was listed. */
-static uint32_t slot_at(const struct lane *l, uint32_t position)
-{
-	const struct p2p *p = &l->p2p;
-
-	return position < p->num_listed ? requests_slot(l->requests, p->listed[position])
-					: REQUESTS_NONE;
-}
-
-static void count_start(struct lane *l, uint32_t slot)
-{
-	const struct seg_request *s = &l->requests->slots[slot];
-	struct p2p_message m = message_of(s);
-	uint32_t row = LEDGER_NO_ROW;
-	uint64_t ordinal = 0;
-
-	switch ((enum seg_request_kind)atomic_load_explicit(&s->kind, RELAXED)) {
-	case SEG_REQUEST_SEND:
-		row = m.peer == SEG_PEER_NULL ? LEDGER_NO_ROW
-					      : ledger_row(l, m.comm, m.peer, m.tag);
-		ordinal = ledger_sends(l, row);
-		break;
-	case SEG_REQUEST_RECV:
-		row = m.peer == SEG_PEER_NULL ? LEDGER_NO_ROW
-					      : ledger_row(l, m.comm, m.peer, m.tag);
-		ordinal = ledger_receives(l, row);
-		break;
-	case SEG_REQUEST_COLLECTIVE:
-		ordinal = comms_start(&recorder_comms, m.comm,
-				      atomic_load_explicit(&s->site, RELAXED), m.peer, m.bytes);
-		break;
-	default:
-		break;
-	}
-	requests_count(l->requests, slot, ordinal, l->index, row);
-}
-
-void p2p_start(struct lane *l)
-{
-	requests_lock(l->requests, l->index);
-	for (uint32_t i = 0; i < l->p2p.num_listed; i++) {
-		uint32_t slot = slot_at(l, i);
-		if (slot != REQUESTS_NONE)
-			count_start(l, slot);
-	}
-	requests_unlock(l->requests);
-	operation_local(l);
-}
-
-static void take_back_start(struct lane *l, uint32_t slot)
-{
-	uint32_t kind = atomic_load_explicit(&l->requests->slots[slot].kind, RELAXED);
-	uint32_t row = l->requests->own[slot].row;
-
-	if (kind == SEG_REQUEST_SEND)
-		ledger_not_sending(l, row);
-	else if (kind == SEG_REQUEST_RECV)
-		ledger_not_receiving(l, row);
-}
-
-void p2p_started(struct lane *l, bool ok)
-{
-	uint64_t now = atomic_load_explicit(&l->current->since, RELAXED);
-
-	requests_lock(l->requests, l->index);
-	for (uint32_t i = 0; i < l->p2p.num_listed; i++) {
-		uint32_t slot = slot_at(l, i);
-		if (slot == REQUESTS_NONE)
-			continue;
-		if (ok)
-			requests_activate(l->requests, slot, now);
-		else
-			take_back_start(l, slot);
-	}
-	requests_unlock(l->requests);
-}
-
-/* ---- Waiting and testing
- * ------------------------------------------------------------------------- */
-
-/* Is there a question that only its status answers? */
-static inline bool slot_wants_status(const struct requests *r, uint32_t slot, uint32_t flags)
-{
-	return (flags & SEG_REQUEST_ACTIVE) &&
-	       (r->own[slot].takes_any || flags & SEG_REQUEST_CANCELLED);
-}
-
-static bool has_flag(const struct lane *l, uint32_t position, uint32_t flag)
-{
-	uint32_t slot = slot_at(l, position);
-
-	return slot != REQUESTS_NONE && (requests_flags(l->requests, slot) & flag);
-}
-
-bool p2p_position_is_active(const struct lane *l, uint32_t position)
-{
-	return has_flag(l, position, SEG_REQUEST_ACTIVE);
-}
-
-bool p2p_position_is_persistent(const struct lane *l, uint32_t position)
-{
-	return has_flag(l, position, SEG_REQUEST_PERSISTENT);
-}
-
-bool p2p_position_wants_status(const struct lane *l, uint32_t position)
-{
-	uint32_t slot = slot_at(l, position);
-
-	return slot != REQUESTS_NONE &&
-	       slot_wants_status(l->requests, slot, requests_flags(l->requests, slot));
-}
-
-/* Where p2p_wait() writes slots to. */
-struct waited {
-	_Atomic uint32_t *slots;
-	uint32_t num, room; /* num may go beyond the room */
-	bool wants_status;
-};
-
-static inline void waits_for(struct waited *w, const struct requests *r, uint32_t slot)
-{
-	uint32_t flags = requests_flags(r, slot);
-
-	if (!(flags & SEG_REQUEST_ACTIVE))
-		return;
-	if (w->num < w->room)
-		atomic_store_explicit(&w->slots[w->num], slot, RELAXED);
-	w->num++;
-	w->wants_status |= slot_wants_status(r, slot, flags);
-}
-
-/* Room in WAITED for what is listed, each perhaps in two halves. */
-static __attribute__((noinline, cold)) void make_room(struct lane *l, uint32_t num)
-{
-	const struct seg_table *table = &l->seg->tables[SEG_LANE_WAITED];
-
-	lane_has_room(l, SEG_LANE_WAITED, num < SEG_MAX_WAITED ? num : SEG_MAX_WAITED);
-	l->p2p.waited = (void *)((char *)l->seg + table->offset);
-	l->p2p.waited_room = table->allocated / table->entry_size;
-}
-
-bool p2p_wait(struct lane *l, enum seg_operation_kind kind, enum operation_of of)
-{
-	struct requests *r = l->requests;
-	struct p2p *p = &l->p2p;
-	uint32_t num_listed = p->num_listed;
-
-	if (p->is_same && operation_is(l, kind, 0, of))
-		return true;
-	/* Before the section: it may take the recorder's lock. */
-	if (__builtin_expect(num_listed * 2 > p->waited_room, 0))
-		make_room(l, num_listed * 2);
-	p->num_unknown = 0;
-	struct waited waited = {.slots = p->waited, .room = p->waited_room};
-	requests_lock(r, l->index);
-	struct operation op = operation_begin(l, kind, 0, of);
-	for (uint32_t i = 0; i < num_listed; i++) {
-		uint32_t slot = look_up(p, r, i);
-		if (slot == REQUESTS_NONE)
-			continue;
-		waits_for(&waited, r, slot);
-		if (__builtin_expect(r->own[slot].half != REQUESTS_NONE, 0))
-			waits_for(&waited, r, r->own[slot].half);
-	}
-	operation_waited(&op, waited.num < waited.room ? waited.num : waited.room);
-	if (p->num_unknown || p->is_cut || waited.num > waited.room)
-		operation_flags(&op, SEG_OPERATION_INCOMPLETE);
-	operation_end(&op);
-	requests_unlock(r);
-	p->wants_status = waited.wants_status;
-	return p->num_unknown == 0;
-}
-
-/* The row in this lane's ledger: that of another lane is not ours to write to. */
-static inline uint32_t own_row(struct lane *l, uint32_t slot)
-{
-	const struct requests_own *own = &l->requests->own[slot];
-
-	if (__builtin_expect(own->row == LEDGER_NO_ROW || own->lane == l->index, 1))
-		return own->row;
-	struct p2p_message m = message_of(&l->requests->slots[slot]);
-	return ledger_row(l, m.comm, m.peer, m.tag);
-}
-
-static void count_taken(struct lane *l, uint32_t slot, const struct p2p_status *status)
-{
-	if (status->is_known)
-		ledger_taken(l, message_of(&l->requests->slots[slot]).comm, status->source,
-			     status->tag);
-	else
-		ledger_lost(l);
-}
-
-static inline void count_completed(struct lane *l, uint32_t slot, const struct p2p_status *status)
-{
-	const struct requests_own *own = &l->requests->own[slot];
-
-	if (status->is_cancelled)
-		return;
-	if (own->kind == SEG_REQUEST_SEND) {
-		ledger_sent(l, own_row(l, slot));
-	} else if (own->kind == SEG_REQUEST_RECV) {
-		uint32_t row = own_row(l, slot);
-		ledger_received(l, row);
-		if (own->takes_any && row != LEDGER_NO_ROW)
-			count_taken(l, slot, status);
-	}
-}
-
-/* Anything that can complete. */
-static __attribute__((noinline)) void complete_unusual(struct lane *l, uint32_t slot,
-						       const struct p2p_status *status)
-{
-	struct requests *r = l->requests;
-	uint32_t flags = requests_flags(r, slot), half = r->own[slot].half;
-
-	if (!(flags & SEG_REQUEST_ACTIVE))
-		return;
-	count_completed(l, slot, status);
-	/* Of such requests MPICH does not say whose message it was. */
-	if (half != REQUESTS_NONE)
-		count_completed(l, half, &(struct p2p_status){.is_known = false});
-	if (flags & SEG_REQUEST_PERSISTENT)
-		requests_set_flags(r, slot, flags & ~(SEG_REQUEST_ACTIVE | SEG_REQUEST_CANCELLED));
-	else
-		requests_remove(r, slot);
-}
-
-/* Nearly all requests: of one message that this lane has counted, whose partner is known, and not
- * cancelled. Calls no function; see usual_row(). */
-static inline __attribute__((always_inline)) bool complete_usual(struct lane *l, uint32_t slot)
-{
-	struct requests *r = l->requests;
-	const struct requests_own *own = &r->own[slot];
-	const uint32_t flags = SEG_REQUEST_ACTIVE | SEG_REQUEST_PERSISTENT | SEG_REQUEST_CANCELLED;
-
-	if (__builtin_expect((requests_flags(r, slot) & flags) != SEG_REQUEST_ACTIVE ||
-				     own->takes_any || own->half != REQUESTS_NONE ||
-				     own->row == LEDGER_NO_ROW || own->lane != l->index ||
-				     own->key == REQUESTS_KEY_NULL,
-			     0))
-		return false;
-	if (own->kind == SEG_REQUEST_SEND)
-		lane_add(&l->ledger[own->row].sends_done, 1);
-	else
-		lane_add(&l->ledger[own->row].receives_done, 1);
-	requests_unlink(r, slot);
-	requests_release(r, slot);
-	return true;
-}
-
-void p2p_complete(struct lane *l, uint32_t position, const struct p2p_status *status)
-{
-	struct requests *r = l->requests;
-
-	requests_lock(r, l->index);
-	uint32_t slot = slot_at(l, position);
-	if (slot != REQUESTS_NONE) {
-		l->p2p.listed[position].slot = REQUESTS_NONE;
-		l->p2p.changes = UINT64_MAX;
-		if (!complete_usual(l, slot))
-			complete_unusual(l, slot, status);
-	}
-	requests_unlock(r);
-}
-
-bool p2p_complete_all(struct lane *l)
-{
-	static const struct p2p_status none = {.is_known = false};
-	struct requests *r = l->requests;
-	struct p2p *p = &l->p2p;
-	bool is_all = true;
-
-	requests_lock(r, l->index);
-	for (uint32_t i = 0, num = p->num_listed; i < num; i++) {
-		uint32_t slot = requests_slot(r, p->listed[i]);
-		if (slot == REQUESTS_NONE || complete_usual(l, slot))
-			continue;
-		if (slot_wants_status(r, slot, requests_flags(r, slot)))
-			is_all = false;
-		else
-			complete_unusual(l, slot, &none);
-	}
-	p->changes = UINT64_MAX;
-	requests_unlock(r);
-	return is_all;
-}
-
-/* ---- Cancelling and freeing
- * ---------------------------------------------------------------------- */
-
-static void mark_cancelled(struct lane *l, uint32_t slot)
-{
-	ledger_cancelled(l, own_row(l, slot));
-	requests_set_flags(l->requests, slot,
-			   requests_flags(l->requests, slot) | SEG_REQUEST_CANCELLED);
-}
-
-void p2p_cancelled(struct lane *l)
-{
-	requests_lock(l->requests, l->index);
-	uint32_t slot = slot_at(l, 0);
-	if (slot != REQUESTS_NONE) {
-		mark_cancelled(l, slot);
-		if (l->requests->own[slot].half != REQUESTS_NONE)
-			mark_cancelled(l, l->requests->own[slot].half);
-	}
-	requests_unlock(l->requests);
-}
-
-/* Nobody will say when it completes, so it counts as completed now, nor what a receive with a
- * wildcard gets. */
-static void count_freed(struct lane *l, uint32_t slot)
-{
-	const struct p2p_status unknown = {.is_known = false};
-
-	if (requests_flags(l->requests, slot) & SEG_REQUEST_ACTIVE)
-		count_completed(l, slot, &unknown);
-}
-
-void p2p_freed(struct lane *l)
-{
-	requests_lock(l->requests, l->index);
-	uint32_t slot = slot_at(l, 0);
-	if (slot != REQUESTS_NONE) {
-		count_freed(l, slot);
-		if (l->requests->own[slot].half != REQUESTS_NONE)
-			count_freed(l, l->requests->own[slot].half);
-		requests_remove(l->requests, slot);
-	}
-	requests_unlock(l->requests);
 }

@@ -21,6 +21,8 @@ struct p2p_status {
 	int32_t source, tag;
 };
 
+static const struct p2p_status p2p_unknown = {.is_known = false};
+
 /* How a call has ended. */
 enum p2p_end {
 	P2P_DONE,
@@ -29,7 +31,44 @@ enum p2p_end {
 };
 
 /* No call in progress. `memory` has P2P_MEMORY bytes. */
-void p2p_init(struct p2p *p, void *memory);
+static inline void p2p_init(struct p2p *p, void *memory)
+{
+	*p = (struct p2p){
+		.rows = {LEDGER_NO_ROW, LEDGER_NO_ROW},
+		.wildcard_comm = SEG_NO_COMM,
+		.made = {REQUESTS_NONE, REQUESTS_NONE},
+		.message = {.slot = REQUESTS_NONE},
+		.keys = memory,
+		.listed = (struct requests_ref *)((uint64_t *)memory + SEG_MAX_WAITED),
+		.statuses = (char *)memory + P2P_MEMORY - P2P_MAX_STATUSES * P2P_STATUS_BYTES,
+	};
+}
+
+/* What a slot says; its owner has the lock or is the only one to change it. */
+static inline struct p2p_message p2p_message_of(const struct seg_request *slot)
+{
+	return (struct p2p_message){
+		.comm = relaxed_get(&slot->comm),
+		.peer = relaxed_get(&slot->peer),
+		.tag = relaxed_get(&slot->tag),
+		.bytes = relaxed_get(&slot->bytes),
+	};
+}
+
+/* Not null, and not complete when the call returns that makes it. */
+static inline bool p2p_is_request(uint64_t key)
+{
+	return key != REQUESTS_KEY_NULL && key != REQUESTS_KEY_COMPLETE;
+}
+
+/* A wildcard has got the message that the status tells of. */
+static inline void p2p_taken(struct lane *l, uint32_t comm, const struct p2p_status *status)
+{
+	if (status->is_known)
+		ledger_taken(l, comm, status->source, status->tag);
+	else
+		ledger_lost(l);
+}
 
 /* ---- Blocking ---- */
 
@@ -86,7 +125,7 @@ static inline struct p2p_list p2p_list_begin(struct lane *l)
 
 static inline void p2p_list(struct p2p_list *list, uint64_t key)
 {
-	if (__builtin_expect(list->num == SEG_MAX_WAITED, 0)) {
+	if (unlikely(list->num == SEG_MAX_WAITED)) {
 		list->is_cut = true;
 		return;
 	}

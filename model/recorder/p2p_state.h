@@ -15,7 +15,7 @@ enum {
 
 struct p2p {
 	/* Rows that the call has counted and that are taken back should MPI refuse it. */
-	uint32_t send_row, receive_row;
+	uint32_t rows[2]; /* by enum ledger_way */
 	/* A blocking receive with a wildcard: `comm`, else SEG_NO_COMM. */
 	uint32_t wildcard_comm;
 	/* Requests that the call is going to make, 0 to 2, in slots that are the lane's: it keeps

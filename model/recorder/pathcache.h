@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/recorder/fast.h"
 #include "model/segment/segment.h"
 
 struct recorder_function;
@@ -147,7 +148,7 @@ static inline uint64_t path_sum_step(uint64_t sum, uint64_t a, uint64_t b, uint6
 typedef uintptr_t __attribute__((may_alias)) path_word;
 
 /* Of what is in the entry's slots now. */
-static inline __attribute__((always_inline)) uint64_t path_sum(const struct path_entry *e)
+static ALWAYS_INLINE uint64_t path_sum(const struct path_entry *e)
 {
 	const path_word *stack = (const path_word *)(uintptr_t)e->cfa;
 	const int16_t *slot = e->slots, *end = slot + e->num_steps * PATHCACHE_STEP;
@@ -164,15 +165,15 @@ static inline __attribute__((always_inline)) uint64_t path_sum(const struct path
 /* The same of an entry whose slots are wide. */
 uint64_t path_sum_wide(const struct path_entry *e);
 
-static inline __attribute__((always_inline)) bool path_entry_holds(const struct path_entry *e)
+static ALWAYS_INLINE bool path_entry_holds(const struct path_entry *e)
 {
-	if (__builtin_expect(e->is_wide, 0))
+	if (unlikely(e->is_wide))
 		return path_sum_wide(e) == e->sum;
 	return path_sum(e) == e->sum;
 }
 
 /* It will be asked for soon. Of long paths, the first 52 frames. */
-static inline __attribute__((always_inline)) void path_entry_prefetch(const struct path_entry *e)
+static ALWAYS_INLINE void path_entry_prefetch(const struct path_entry *e)
 {
 	__builtin_prefetch(e);
 	__builtin_prefetch((const void *)((uintptr_t)e + 64));

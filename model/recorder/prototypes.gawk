@@ -1,5 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the prototypes of mpi.h say of a function's parameters. Given to gawk before the file that asks.
+# What mpi_calls.def and the prototypes of mpi.h say of functions. Given to gawk before the file that asks.
+
+# Has the script add_call(NAME, CLASS, SHAPE, CONSTANTS) each function that the line of mpi_calls.def gives.
+function add_calls(	num, i, kind, shape, texts)
+{
+	while ($(num + 1) ~ /^MPI_/)
+		num++
+	kind = $(num + 1)
+	shape = $(num + 2)
+	for (i = num + 3; i <= NF; i++)
+		texts = texts ", " $i
+	for (i = 1; i <= num; i++) {
+		if (kind != "COLLECTIVES") {
+			add_with_large($i, kind, shape, texts)
+			continue
+		}
+		add_with_large($i, "COLLECTIVE", shape, "")
+		add_with_large("MPI_I" tolower(substr($i, 5)), "ICOLLECTIVE", "i" shape, ", 0")
+		add_with_large($i "_init", "ICOLLECTIVE", "i" shape, ", SEG_REQUEST_PERSISTENT")
+	}
+}
+
+# The variant with large counts has its arguments in the same order.
+function add_with_large(name, kind, shape, texts)
+{
+	add_call(name, kind, shape, texts)
+	add_call(name "_c", kind, shape, texts)
+}
 
 function trim(s)
 {

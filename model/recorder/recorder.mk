@@ -8,7 +8,10 @@ REC_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(OPTIMIZE) $(WARN) -iquote . -iquote $(O)
 REC_DEFINES = -DPDB_LIBUNWIND_SONAME='"$(shell objdump -p $$(pkg-config --variable=libdir \
 	libunwind)/libunwind.so | gawk '/SONAME/ {print $$2}')"'
 
-REC_SRC = $(wildcard model/recorder/*.c) model/segment/segment_sweep.c model/trace/trace_writer.c
+# What needs mpi.h, so is compiled for each MPI, and what does not.
+REC_MPI_SRC = $(wildcard model/recorder/wrap_*.c)
+REC_SRC = $(filter-out $(REC_MPI_SRC),$(wildcard model/recorder/*.c)) model/segment/segment_sweep.c \
+	model/trace/trace_writer.c
 REC_OBJ = $(REC_SRC:%.c=$(O)/%.o)
 REC_PIC_OBJ = $(REC_SRC:%.c=$(O)/%.op)
 
@@ -31,14 +34,25 @@ $(REC_WRAPPERS:=.c): $(O)/model/recorder/wrappers-%.c: model/recorder/prototypes
 	$(Q)echo '#include <mpi.h>' | $(CC) -E -P -xc $(REC_CPP_$*) - >$(@:.c=.i)
 	$(Q)gawk -f model/recorder/prototypes.gawk -f model/recorder/wrappers.gawk model/recorder/mpi_calls.def $(@:.c=.i) >$@
 
-$(REC_WRAPPERS:=.op): $(O)/model/recorder/wrappers-%.op: $(O)/model/recorder/wrappers-%.c
+# Wrappers, and what they call.
+define compile_for_mpi
 	$(call say,CC,$@)
-	$(Q)$(CC) $(REC_CFLAGS) $(subst -I,-isystem ,$(REC_CPP_$*)) -MMD -MP -MF $(@:.op=.op.d) -c \
-		-o $@ $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(REC_CFLAGS) $(subst -I,-isystem ,$(REC_CPP_$1)) -MMD -MP -MF $(@:.op=.op.d) -c -o $@ $<
+endef
 
-$(RECORDERS): $(O)/libpdbrec-%.so: $(O)/model/recorder/wrappers-%.op $(REC_PIC_OBJ) model/recorder/exports.map
+REC_MPI_OBJ = $(foreach mpi,openmpi mpich,$(REC_MPI_SRC:%.c=$(O)/%-$(mpi).op))
+$(filter %-openmpi.op,$(REC_MPI_OBJ)): $(O)/%-openmpi.op: %.c | $(O)/.deps-build
+	$(call compile_for_mpi,openmpi)
+$(filter %-mpich.op,$(REC_MPI_OBJ)): $(O)/%-mpich.op: %.c | $(O)/.deps-build
+	$(call compile_for_mpi,mpich)
+$(REC_WRAPPERS:=.op): $(O)/model/recorder/wrappers-%.op: $(O)/model/recorder/wrappers-%.c
+	$(call compile_for_mpi,$*)
+
+$(RECORDERS): $(O)/libpdbrec-%.so: $(O)/model/recorder/wrappers-%.op $(REC_MPI_SRC:%.c=$(O)/%-%.op) \
+		$(REC_PIC_OBJ) model/recorder/exports.map
 	$(call say,LD,$@)
 	$(Q)$(CC) -shared $(OPTIMIZE) -Wl,-z,defs -Wl,-z,relro -Wl,-z,now \
 		-Wl,--version-script=model/recorder/exports.map $(LDFLAGS) -o $@ $(filter %.op,$^)
 
--include $(REC_OBJ:.o=.d) $(REC_PIC_OBJ:.op=.op.d) $(REC_WRAPPERS:=.op.d)
+-include $(REC_OBJ:.o=.d) $(REC_PIC_OBJ:.op=.op.d) $(REC_WRAPPERS:=.op.d) $(REC_MPI_OBJ:=.d)

@@ -4,12 +4,11 @@
 #include <sched.h>
 
 #include "model/recorder/pages.h"
-
-#define RELAXED memory_order_relaxed
+#include "model/recorder/slow.h"
 
 enum { SPINS = 200, NEW_SLOTS = 64 };
 
-bool requests_init(struct requests *r, struct writer *w, bool (*grow)(struct requests *r))
+bool requests_init(struct requests *r, struct writer *w)
 {
 	const size_t own = SEG_MAX_REQUESTS * sizeof(r->own[0]);
 	const size_t buckets = REQUESTS_BUCKETS * sizeof(r->buckets[0]);
@@ -23,23 +22,9 @@ bool requests_init(struct requests *r, struct writer *w, bool (*grow)(struct req
 		.table = &w->header->tables[SEG_TABLE_REQUESTS],
 		.free = REQUESTS_NONE,
 		.is_shared = true,
-		.grow = grow,
+		.writer = w,
 	};
-	r->slots = (void *)((char *)w->header + r->table->offset);
-	return true;
-}
-
-bool requests_extend(struct requests *r, struct writer *w)
-{
-	uint32_t first;
-
-	if (!writer_next(w, SEG_TABLE_REQUESTS, NEW_SLOTS, &first))
-		return false;
-	writer_publish(w, SEG_TABLE_REQUESTS, NEW_SLOTS);
-	for (uint32_t slot = first + NEW_SLOTS; slot-- > first;) {
-		r->own[slot].next = r->free;
-		r->free = slot;
-	}
+	r->slots = writer_entries(w, SEG_TABLE_REQUESTS);
 	return true;
 }
 
@@ -47,8 +32,8 @@ void requests_wait_for_lock(struct requests *r, uint32_t owner)
 {
 	uint32_t holder = 0;
 
-	for (int spins = 0; !atomic_compare_exchange_weak_explicit(&r->owner, &holder, owner,
-								   memory_order_acquire, RELAXED);
+	for (int spins = 0; !atomic_compare_exchange_weak_explicit(
+		     &r->owner, &holder, owner, memory_order_acquire, memory_order_relaxed);
 	     holder = 0) {
 		if (holder == owner)
 			return;
@@ -65,10 +50,29 @@ static void give_back(struct requests *r, uint32_t slot)
 	r->free = slot;
 }
 
+static bool publish_more(struct requests *r)
+{
+	uint32_t first;
+
+	if (!writer_next(r->writer, SEG_TABLE_REQUESTS, NEW_SLOTS, &first))
+		return false;
+	writer_publish(r->writer, SEG_TABLE_REQUESTS, NEW_SLOTS);
+	for (uint32_t slot = first + NEW_SLOTS; slot-- > first;)
+		give_back(r, slot);
+	return true;
+}
+
 bool requests_grow(struct requests *r)
 {
-	if (!r->is_full)
-		r->is_full = !r->grow(r);
+	struct slow s;
+
+	if (r->is_full)
+		return false;
+	r->is_full = true;
+	if (slow_begin(&s)) {
+		r->is_full = !publish_more(r);
+		slow_end(&s);
+	}
 	return !r->is_full;
 }
 
@@ -103,10 +107,9 @@ void requests_rename(struct requests *r, uint32_t slot, uint64_t key)
 }
 
 /* There was no room for all of it. */
-static __attribute__((noinline, cold)) void drop(struct requests *r, const uint32_t *slots,
-						 uint32_t num)
+static COLD void drop(struct requests *r, const uint32_t *slots, uint32_t num)
 {
-	atomic_fetch_add_explicit(&r->table->dropped, 1, RELAXED);
+	relaxed_add(&r->table->dropped, 1);
 	for (uint32_t i = 0; i < num; i++)
 		if (slots[i] != REQUESTS_NONE)
 			give_back(r, slots[i]);
@@ -124,7 +127,7 @@ void requests_use_all(struct requests *r, uint64_t key, const uint32_t *slots, u
 	}
 	requests_use(r, key, slots[0], ticks);
 	if (num == 2) {
-		atomic_store_explicit(&r->slots[slots[1]].ticks, ticks, RELAXED);
+		relaxed_set(&r->slots[slots[1]].ticks, ticks);
 		requests_set_kind(r, slots[1], r->own[slots[1]].kind);
 		r->own[slots[0]].half = slots[1];
 	}

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/recorder/fast.h"
 #include "model/recorder/writer.h"
 
 #define REQUESTS_NONE UINT32_MAX
@@ -90,16 +91,12 @@ struct requests {
 	uint32_t exclusive_locks;                      /* of windows; at most so many are held */
 	struct requests_ref orphans[REQUESTS_ORPHANS]; /* number i is at i % REQUESTS_ORPHANS */
 	uint32_t num_orphans;
-	_Atomic uint32_t owner;           /* lane + 1 of the holder of the lock; 0: free */
-	bool (*grow)(struct requests *r); /* requests_extend() under the recorder's lock */
+	_Atomic uint32_t owner; /* lane + 1 of the holder of the lock; 0: free */
+	struct writer *writer;
 };
 
 /* False when there is no memory. */
-bool requests_init(struct requests *r, struct writer *w, bool (*grow)(struct requests *r));
-
-/* Publish some free slots more; false when there is no room. The caller holds the recorder's
- * lock. */
-bool requests_extend(struct requests *r, struct writer *w);
+bool requests_init(struct requests *r, struct writer *w);
 
 static inline uint32_t *requests_bucket(const struct requests *r, uint64_t key)
 {
@@ -121,20 +118,20 @@ static inline struct requests_ref requests_ref(const struct requests *r, uint32_
 	struct requests_ref ref = {.slot = slot};
 
 	if (slot != REQUESTS_NONE)
-		ref.serial = atomic_load_explicit(&r->own[slot].serial, memory_order_relaxed);
+		ref.serial = relaxed_get(&r->own[slot].serial);
 	return ref;
 }
 
 /* The slot that was meant, or REQUESTS_NONE: it is used for something else by now, or free. */
 static inline uint32_t requests_slot(const struct requests *r, struct requests_ref ref)
 {
-	if (ref.slot == REQUESTS_NONE ||
-	    ref.serial != atomic_load_explicit(&r->own[ref.slot].serial, memory_order_relaxed))
+	if (ref.slot == REQUESTS_NONE || ref.serial != relaxed_get(&r->own[ref.slot].serial))
 		return REQUESTS_NONE;
 	return ref.slot;
 }
 
-/* Publish some more; false when there is no room, and then it is not asked again. */
+/* Publish some free slots more, in a slow section; false when there is no room, and then it is not
+ * asked again. */
 bool requests_grow(struct requests *r);
 
 /* The first free slot; there is one. */
@@ -151,7 +148,7 @@ static inline uint32_t requests_pop(struct requests *r)
  * readers do not look at what is free, and nobody else has it, so that takes no lock. */
 static inline uint32_t requests_take(struct requests *r)
 {
-	if (__builtin_expect(r->free == REQUESTS_NONE, 0)) {
+	if (unlikely(r->free == REQUESTS_NONE)) {
 		if (!requests_grow(r))
 			return REQUESTS_NONE;
 	}
@@ -168,15 +165,15 @@ static inline void requests_fill(struct requests *r, uint32_t slot, const struct
 	own->lane = request->lane;
 	own->kind = request->kind;
 	own->takes_any = request_takes_any(request);
-	atomic_store_explicit(&own->flags, request->flags, memory_order_relaxed);
-	atomic_store_explicit(&to->flags, request->flags, memory_order_relaxed);
-	atomic_store_explicit(&to->comm, request->comm, memory_order_relaxed);
-	atomic_store_explicit(&to->peer, request->peer, memory_order_relaxed);
-	atomic_store_explicit(&to->tag, request->tag, memory_order_relaxed);
-	atomic_store_explicit(&to->ordinal, request->ordinal, memory_order_relaxed);
-	atomic_store_explicit(&to->bytes, request->bytes, memory_order_relaxed);
-	atomic_store_explicit(&to->site, request->site, memory_order_relaxed);
-	atomic_store_explicit(&to->lane, request->lane, memory_order_relaxed);
+	relaxed_set(&own->flags, request->flags);
+	relaxed_set(&to->flags, request->flags);
+	relaxed_set(&to->comm, request->comm);
+	relaxed_set(&to->peer, request->peer);
+	relaxed_set(&to->tag, request->tag);
+	relaxed_set(&to->ordinal, request->ordinal);
+	relaxed_set(&to->bytes, request->bytes);
+	relaxed_set(&to->site, request->site);
+	relaxed_set(&to->lane, request->lane);
 }
 
 /* From free to used, or back. Sequence number and kind are one word of memory, so this is a whole
@@ -185,7 +182,7 @@ static inline void requests_set_kind(struct requests *r, uint32_t slot, enum seg
 {
 	typedef uint64_t __attribute__((may_alias)) word;
 	struct seg_request *to = &r->slots[slot];
-	uint32_t seq = (atomic_load_explicit(&to->seq, memory_order_relaxed) | 1) + 1;
+	uint32_t seq = (relaxed_get(&to->seq) | 1) + 1;
 
 	_Static_assert(offsetof(struct seg_request, seq) == 0 &&
 			       offsetof(struct seg_request, kind) == 4 &&
@@ -206,7 +203,7 @@ static inline void requests_link(struct requests *r, uint32_t *first, uint64_t k
 {
 	struct requests_own *own = &r->own[slot];
 
-	atomic_store_explicit(&r->slots[slot].ticks, ticks, memory_order_relaxed);
+	relaxed_set(&r->slots[slot].ticks, ticks);
 	requests_set_kind(r, slot, own->kind);
 	own->key = key;
 	own->next = *first - 1;
@@ -219,7 +216,7 @@ static inline void requests_use(struct requests *r, uint64_t key, uint32_t slot,
 {
 	uint32_t former = requests_find(r, key);
 
-	if (__builtin_expect(former != REQUESTS_NONE, 0))
+	if (unlikely(former != REQUESTS_NONE))
 		requests_key_comes_again(r, former);
 	requests_link(r, requests_bucket(r, key), key, slot, ticks);
 }
@@ -234,7 +231,7 @@ static inline uint32_t requests_add(struct requests *r, uint64_t key, const stru
 {
 	uint32_t slot = requests_take(r);
 
-	if (__builtin_expect(slot != REQUESTS_NONE, 1)) {
+	if (likely(slot != REQUESTS_NONE)) {
 		requests_fill(r, slot, request);
 		requests_use(r, key, slot, request->ticks);
 	} else {
@@ -244,12 +241,12 @@ static inline uint32_t requests_add(struct requests *r, uint64_t key, const stru
 }
 
 /* No key leads to it any more. */
-static inline __attribute__((always_inline)) void requests_unlink(struct requests *r, uint32_t slot)
+static ALWAYS_INLINE void requests_unlink(struct requests *r, uint32_t slot)
 {
 	struct requests_own *own = &r->own[slot];
 	uint32_t *first = requests_bucket(r, own->key);
 
-	if (__builtin_expect(*first - 1 == slot, 1)) {
+	if (likely(*first - 1 == slot)) {
 		*first = own->next + 1;
 	} else {
 		uint32_t at = *first - 1;
@@ -261,28 +258,27 @@ static inline __attribute__((always_inline)) void requests_unlink(struct request
 }
 
 /* The slot is free, and its other half. */
-static inline __attribute__((always_inline)) void requests_release(struct requests *r,
-								   uint32_t slot)
+static ALWAYS_INLINE void requests_release(struct requests *r, uint32_t slot)
 {
 	struct requests_own *own = &r->own[slot];
-	uint32_t serial = atomic_load_explicit(&own->serial, memory_order_relaxed) + 1;
+	uint32_t serial = relaxed_get(&own->serial) + 1;
 
 	requests_set_kind(r, slot, SEG_REQUEST_FREE);
 	/* Before anything that the next one stores to it. */
 	atomic_thread_fence(memory_order_release);
-	atomic_store_explicit(&own->serial, serial, memory_order_relaxed);
+	relaxed_set(&own->serial, serial);
 	own->next = r->free;
 	r->free = slot;
 }
 
-static inline __attribute__((always_inline)) void requests_remove(struct requests *r, uint32_t slot)
+static ALWAYS_INLINE void requests_remove(struct requests *r, uint32_t slot)
 {
 	uint32_t half = r->own[slot].half;
 
-	if (__builtin_expect(r->own[slot].key != REQUESTS_KEY_NULL, 1))
+	if (likely(r->own[slot].key != REQUESTS_KEY_NULL))
 		requests_unlink(r, slot);
 	requests_release(r, slot);
-	if (__builtin_expect(half != REQUESTS_NONE, 0))
+	if (unlikely(half != REQUESTS_NONE))
 		requests_release(r, half);
 }
 
@@ -291,13 +287,13 @@ void requests_rename(struct requests *r, uint32_t slot, uint64_t key);
 
 static inline uint32_t requests_flags(const struct requests *r, uint32_t slot)
 {
-	return atomic_load_explicit(&r->own[slot].flags, memory_order_relaxed);
+	return relaxed_get(&r->own[slot].flags);
 }
 
 static inline void requests_set_flags(struct requests *r, uint32_t slot, uint32_t flags)
 {
 	r->changes++;
-	atomic_store_explicit(&r->own[slot].flags, flags, memory_order_relaxed);
+	relaxed_set(&r->own[slot].flags, flags);
 	atomic_store_explicit(&r->slots[slot].flags, flags, memory_order_release);
 }
 
@@ -315,8 +311,8 @@ static inline void requests_count(struct requests *r, uint32_t slot, uint64_t or
 
 	requests_touch(r, slot);
 	atomic_thread_fence(memory_order_release);
-	atomic_store_explicit(&r->slots[slot].ordinal, ordinal, memory_order_relaxed);
-	atomic_store_explicit(&r->slots[slot].lane, lane, memory_order_relaxed);
+	relaxed_set(&r->slots[slot].ordinal, ordinal);
+	relaxed_set(&r->slots[slot].lane, lane);
 	own->row = row;
 	own->lane = lane;
 }
@@ -324,7 +320,7 @@ static inline void requests_count(struct requests *r, uint32_t slot, uint64_t or
 /* It was started. Until now readers did not look at what has changed. */
 static inline void requests_activate(struct requests *r, uint32_t slot, uint64_t ticks)
 {
-	atomic_store_explicit(&r->slots[slot].ticks, ticks, memory_order_relaxed);
+	relaxed_set(&r->slots[slot].ticks, ticks);
 	requests_touch(r, slot);
 	requests_set_flags(r, slot, requests_flags(r, slot) | SEG_REQUEST_ACTIVE);
 }
@@ -333,13 +329,13 @@ void requests_wait_for_lock(struct requests *r, uint32_t owner);
 
 static inline void requests_lock(struct requests *r, uint32_t lane)
 {
-	if (__builtin_expect(r->is_shared, 0))
+	if (unlikely(r->is_shared))
 		requests_wait_for_lock(r, lane + 1);
 }
 
 static inline void requests_unlock(struct requests *r)
 {
-	if (__builtin_expect(r->is_shared, 0))
+	if (unlikely(r->is_shared))
 		atomic_store_explicit(&r->owner, 0, memory_order_release);
 }
 

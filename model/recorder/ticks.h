@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "model/recorder/fast.h"
 #include "model/segment/segment.h"
 
 /* The clock in use; SEG_CLOCK_MONOTONIC until ticks_init(). */
@@ -23,12 +24,12 @@ uint64_t ticks_ns(clockid_t clock);
 static inline bool ticks_fast(uint64_t *ret)
 {
 #if defined(__x86_64__)
-	if (__builtin_expect(ticks_clock == SEG_CLOCK_TSC, 1)) {
+	if (likely(ticks_clock == SEG_CLOCK_TSC)) {
 		*ret = __builtin_ia32_rdtsc();
 		return true;
 	}
 #elif defined(__aarch64__)
-	if (__builtin_expect(ticks_clock == SEG_CLOCK_CNTVCT, 1)) {
+	if (likely(ticks_clock == SEG_CLOCK_CNTVCT)) {
 		__asm__ volatile("mrs %0, cntvct_el0" : "=r"(*ret));
 		return true;
 	}

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/recorder/tokens.h"
 
-#define RELAXED memory_order_relaxed
-
 /* A new request: in use at once. */
-static inline __attribute__((always_inline)) void add(struct lane *l, uint64_t key,
-						      struct request request)
+static ALWAYS_INLINE void add(struct lane *l, uint64_t key, struct request request)
 {
 	request.flags = SEG_REQUEST_ACTIVE;
 	request.site = l->site;
 	request.lane = l->index;
-	request.ticks = atomic_load_explicit(&l->current->since, RELAXED);
+	request.ticks = relaxed_get(&l->current->since);
 	requests_lock(l->requests, l->index);
 	uint32_t slot = requests_add(l->requests, key, &request);
 	if (request.kind == SEG_REQUEST_LOCK && slot != REQUESTS_NONE)
@@ -33,8 +30,8 @@ void tokens_send(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 {
 	uint32_t row = ledger_row(l, comm, peer, tag);
 
-	ledger_sends(l, row);
-	ledger_sent(l, row);
+	ledger_start(l, LEDGER_SEND, row);
+	ledger_end(l, LEDGER_SEND, row);
 }
 
 void tokens_take_back_send(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
@@ -43,7 +40,7 @@ void tokens_take_back_send(struct lane *l, uint32_t comm, int32_t peer, int32_t 
 
 	if (row == LEDGER_NO_ROW)
 		return;
-	ledger_not_sending(l, row);
+	ledger_take_back(l, LEDGER_SEND, row);
 	lane_add(&l->ledger[row].sends_done, -1);
 }
 
@@ -57,20 +54,15 @@ void tokens_expect(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 		    .comm = comm,
 		    .peer = peer,
 		    .tag = tag,
-		    .ordinal = ledger_receives(l, row),
+		    .ordinal = ledger_start(l, LEDGER_RECEIVE, row),
 		    .row = row,
 	    });
 }
 
 void tokens_take_back_expect(struct lane *l, uint32_t comm, int32_t peer, int32_t tag)
 {
-	ledger_not_receiving(l, ledger_row(l, comm, peer, tag));
+	ledger_take_back(l, LEDGER_RECEIVE, ledger_row(l, comm, peer, tag));
 	drop(l, tokens_key(l, comm, peer, tag));
-}
-
-void tokens_have_come(struct lane *l)
-{
-	p2p_complete_all(l);
 }
 
 void tokens_list_collective(struct lane *l, struct p2p_list *list, uint32_t comm, int32_t root,
@@ -102,7 +94,7 @@ static uint64_t lock_key(uint32_t window, int32_t target)
 
 static int32_t kind_of(const struct requests *r, uint32_t slot)
 {
-	return atomic_load_explicit(&r->slots[slot].tag, RELAXED);
+	return relaxed_get(&r->slots[slot].tag);
 }
 
 /* The lock of this target, or that of all. */
@@ -120,7 +112,7 @@ static int32_t held_kind(struct lane *l, uint32_t window, int32_t target)
 	int32_t kind = 0;
 
 	requests_lock(l->requests, l->index);
-	if (__builtin_expect(l->requests->exclusive_locks > 0, 0))
+	if (unlikely(l->requests->exclusive_locks > 0))
 		kind = find_kind(l->requests, window, target);
 	requests_unlock(l->requests);
 	return kind;

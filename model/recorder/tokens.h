@@ -26,7 +26,7 @@ static inline uint64_t tokens_key(const struct lane *l, uint32_t comm, int32_t p
 						    (uint64_t)comm << 32 | (uint32_t)peer);
 }
 
-/* List it for p2p_wait() and p2p_complete(). */
+/* List it for p2p_wait() and, when all have come, p2p_complete_all(). */
 static inline void tokens_list(struct lane *l, struct p2p_list *list, uint32_t comm, int32_t peer,
 			       int32_t tag)
 {
@@ -35,9 +35,6 @@ static inline void tokens_list(struct lane *l, struct p2p_list *list, uint32_t c
 
 /* It is not needed any more, though it did not come. */
 void tokens_take_back_expect(struct lane *l, uint32_t comm, int32_t peer, int32_t tag);
-
-/* All that are listed have come. */
-void tokens_have_come(struct lane *l);
 
 /* A call about the lock of a window's target (SEG_PEER_ANY: of all): the operation. Kind of the
  * lock as in struct seg_request: 1 if exclusive; a call that does not say it takes the kind held.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model/recorder/pages.h"
+#include "model/recorder/slow.h"
 
 /* ---- What is wanted ---- */
 
@@ -60,51 +61,42 @@ static size_t private_size(const struct tracing *tracing)
 	return sizeof(struct tracer) + trace_writer_private_size(tracing->size);
 }
 
-bool tracer_reserve(struct writer *w, const struct seg_lane *lane, uint32_t index, size_t begin,
-		    size_t end)
+/* So many bytes of the lane's arena get storage. */
+static bool reserve(void *owner, size_t begin, size_t end)
 {
-	return writer_lane_allocate(w, index, lane->trace_offset + begin, end - begin);
-}
+	const struct tracer *t = owner;
+	struct slow s;
 
-/* While it is made, the lock is held. */
-struct making {
-	struct writer *w;
-	const struct seg_lane *lane;
-	uint32_t index;
-};
-
-static bool reserve_first(void *owner, size_t begin, size_t end)
-{
-	const struct making *m = owner;
-
-	return tracer_reserve(m->w, m->lane, m->index, begin, end);
+	if (t->is_made && !slow_begin(&s))
+		return false;
+	bool has_room = writer_lane_allocate(t->segment, t->index, t->lane->trace_offset + begin,
+					     end - begin);
+	if (t->is_made)
+		slow_end(&s);
+	return has_room;
 }
 
 struct tracer *tracer_create(const struct tracing *tracing, struct writer *w, struct seg_lane *lane,
-			     uint32_t index, bool (*reserve)(void *owner, size_t begin, size_t end),
-			     void *owner)
+			     uint32_t index)
 {
-	struct making making = {w, lane, index};
-	const struct trace_writer_settings settings = {
-		.max_body = tracing->max_body,
-		.reserve = reserve_first,
-		.owner = &making,
-	};
-	struct tracer *t;
+	struct tracer *t = NULL;
 
-	if (lane->trace_size < TRACE_ARENA_MIN)
-		return NULL;
-	t = pages_map(private_size(tracing));
+	if (lane->trace_size >= TRACE_ARENA_MIN)
+		t = pages_map(private_size(tracing));
 	if (!t)
 		return NULL;
-	if (!trace_writer_init(&t->writer, (char *)lane + lane->trace_offset, lane->trace_size,
-			       t + 1, &settings)) {
+	t->tracing = tracing;
+	t->segment = w;
+	t->lane = lane;
+	t->index = index;
+	const struct trace_writer_settings settings = {
+		.max_body = tracing->max_body, .reserve = reserve, .owner = t};
+	t->is_made = trace_writer_init(&t->writer, (char *)lane + lane->trace_offset,
+				       lane->trace_size, t + 1, &settings);
+	if (!t->is_made) {
 		pages_unmap(t, private_size(tracing));
 		return NULL;
 	}
-	t->tracing = tracing;
-	t->writer.reserve = reserve;
-	t->writer.owner = owner;
 	return t;
 }
 
@@ -131,7 +123,7 @@ static void feed(struct tracer *t, uint32_t symbol)
 	t->is_busy = false;
 }
 
-static __attribute__((noinline)) void catch_up(struct tracer *t)
+static NOINLINE void catch_up(struct tracer *t)
 {
 	uint32_t at = 0;
 
@@ -151,14 +143,14 @@ static __attribute__((noinline)) void catch_up(struct tracer *t)
 
 void tracer_symbol(struct tracer *t, uint32_t symbol)
 {
-	if (__builtin_expect(t->is_busy, 0)) {
+	if (unlikely(t->is_busy)) {
 		postpone(t, symbol);
 		return;
 	}
-	if (__builtin_expect(t->num_postponed != 0, 0))
+	if (unlikely(t->num_postponed != 0))
 		catch_up(t);
 	feed(t, symbol);
-	if (__builtin_expect(t->num_postponed != 0, 0))
+	if (unlikely(t->num_postponed != 0))
 		catch_up(t);
 }
 
@@ -175,36 +167,24 @@ void tracer_end(struct tracer *t)
 
 /* ---- Functions ---- */
 
-static uint32_t slot_of(uintptr_t address)
-{
-	return (address >> 4) * 0x9e3779b97f4a7c15u >> 40 & (TRACER_FUNCTIONS - 1);
-}
-
 uint32_t tracer_find_function(const struct tracer *t, uintptr_t address)
 {
-	uint32_t at = slot_of(address);
+	uint32_t at = IDHASH_FIND(&t->by_address, address, i, t->functions[i].address == address);
 
-	while (t->functions[at].address && t->functions[at].address != address)
-		at = (at + 1) & (TRACER_FUNCTIONS - 1);
-	return t->functions[at].address ? t->functions[at].frame : TRACER_UNKNOWN;
+	return at == IDHASH_NONE ? TRACER_UNKNOWN : t->functions[at].frame;
 }
 
 void tracer_add_function(struct tracer *t, uintptr_t address, uint32_t frame)
 {
-	uint32_t at = slot_of(address);
-
-	if (t->num_functions >= TRACER_FUNCTIONS / 4 * 3)
+	if (t->num_functions == TRACER_FUNCTIONS)
 		tracer_forget_functions(t);
-	while (t->functions[at].address)
-		at = (at + 1) & (TRACER_FUNCTIONS - 1);
-	t->functions[at].frame = frame;
-	atomic_signal_fence(memory_order_release);
-	t->functions[at].address = address;
-	t->num_functions++;
+	t->functions[t->num_functions] = (struct tracer_function){address, frame};
+	if (idhash_add(&t->by_address, address, t->num_functions))
+		t->num_functions++;
 }
 
 void tracer_forget_functions(struct tracer *t)
 {
-	memset(t->functions, 0, sizeof(t->functions));
+	idhash_clear(&t->by_address);
 	t->num_functions = 0;
 }

@@ -10,13 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/recorder/idhash.h"
 #include "model/recorder/trace_filter.h"
 #include "model/recorder/writer.h"
 #include "model/segment/segment.h"
 #include "model/trace/trace_writer.h"
 
 enum {
-	TRACER_FUNCTIONS = 8192, /* slots, a power of two; at most three quarters are used */
+	TRACER_FUNCTIONS = 6144, /* that are remembered; then all are forgotten */
 	TRACER_POSTPONED = 32,
 	TRACER_LANES = 64, /* so many threads have traces of their own */
 };
@@ -35,12 +36,17 @@ struct tracing {
 struct tracer {
 	struct trace_writer writer;
 	const struct tracing *tracing;
+	struct writer *segment;
+	const struct seg_lane *lane;
+	uint32_t index; /* of the lane */
+	bool is_made;   /* by tracer_create(), which holds the lock */
 	volatile bool is_busy;
 	volatile uint32_t num_postponed; /* may go beyond those that there is room for */
 	uint32_t postponed[TRACER_POSTPONED];
 	uint32_t num_functions;
+	struct idhash by_address;
 	struct tracer_function {
-		uintptr_t address; /* 0: a free slot */
+		uintptr_t address;
 		uint32_t frame;
 	} functions[TRACER_FUNCTIONS];
 };
@@ -52,15 +58,10 @@ bool tracing_init(struct tracing *tracing, const char *trace, const char *filter
 /* A site is new: is it traced? The recorder's lock is held. */
 void tracing_add_site(struct tracing *tracing, uint32_t site, const char *name, uint16_t class_id);
 
-/* Begin the trace of a lane, which has an arena. The recorder's lock is held. `reserve` is called
- * without it when the arena needs more room, and takes it. NULL: there is no room or memory. */
+/* Begin the trace of a lane, which has an arena. The recorder's lock is held. NULL: there is no room
+ * or memory. */
 struct tracer *tracer_create(const struct tracing *tracing, struct writer *w, struct seg_lane *lane,
-			     uint32_t index, bool (*reserve)(void *owner, size_t begin, size_t end),
-			     void *owner);
-
-/* So many bytes of the lane's arena get storage. The recorder's lock is held. */
-bool tracer_reserve(struct writer *w, const struct seg_lane *lane, uint32_t index, size_t begin,
-		    size_t end);
+			     uint32_t index);
 
 static inline bool tracer_has_events(const struct tracer *t)
 {

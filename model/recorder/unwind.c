@@ -11,40 +11,29 @@ enum { MAX_OWN_FRAMES = 16 };
 
 static const struct unwinder *unwinder;
 
-const char *unwinder_load(const char *library, const struct unwinder_symbol *symbols, unsigned num,
-			  const char *missing)
+bool unwind_load(const struct unwinder *u)
 {
-	void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+	void *handle = dlopen(u->library, RTLD_NOW | RTLD_LOCAL);
 
-	if (!handle)
-		return missing;
-	for (unsigned i = 0; i < num; i++) {
-		void *address = dlsym(handle, symbols[i].name);
+	for (unsigned i = 0; handle && i < u->num_symbols; i++) {
+		void *address = dlsym(handle, u->symbols[i].name);
 
 		if (!address)
-			return missing;
-		memcpy(symbols[i].to, &address, sizeof(address));
+			return false;
+		memcpy(u->symbols[i].to, &address, sizeof(address));
 	}
-	return NULL;
+	return handle;
 }
 
-const uintptr_t *unwinder_check(uintptr_t at, uintptr_t ip, uintptr_t low, uintptr_t high)
+const char *unwind_init(void)
 {
-	if (at < low || at + sizeof(ip) > high || at % sizeof(ip) || *(const uintptr_t *)at != ip)
-		return NULL;
-	return (const uintptr_t *)at;
-}
-
-bool unwind_init(const char **why)
-{
-	static const struct unwinder *const all[] = {&unwinder_gcc, &unwinder_libunwind};
-
-	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]) && !unwinder; i++) {
-		*why = all[i]->load();
-		if (!*why)
-			unwinder = all[i];
-	}
-	return unwinder;
+#ifdef __x86_64__
+	if (unwind_load(&unwinder_gcc))
+		unwinder = &unwinder_gcc;
+#endif
+	if (!unwinder && unwind_load(&unwinder_libunwind))
+		unwinder = &unwinder_libunwind;
+	return unwinder ? NULL : PDB_LIBUNWIND_SONAME " is not installed, or lacks a function";
 }
 
 void unwind_flush(void)

@@ -9,8 +9,11 @@
 
 #include "model/recorder/pathcache.h"
 
-/* Load a library for it. False, with a reason, when that is not possible. */
-bool unwind_init(const char **why);
+struct unwinder;
+
+/* Load a library for it. NULL, or why that is not possible. */
+const char *unwind_init(void);
+bool unwind_load(const struct unwinder *u); /* that one */
 
 /* Forget what the library has learnt of code that has been unloaded. */
 void unwind_flush(void);

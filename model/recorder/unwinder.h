@@ -6,6 +6,7 @@
 #define PDB_RECORDER_UNWINDER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The next frame outwards: its instruction pointer, its stack pointer, and the slot that `ip`
@@ -13,8 +14,13 @@
 typedef bool unwinder_take(void *arg, uintptr_t ip, uintptr_t sp, const uintptr_t *at);
 
 struct unwinder {
-	/* NULL, or why it cannot be used. */
-	const char *(*load)(void);
+	const char *library;
+	/* Functions of it: where their addresses go, and their names. */
+	const struct unwinder_symbol {
+		void *to;
+		const char *name;
+	} * symbols;
+	unsigned num_symbols;
 	/* Forget what is known of code that has been unloaded; may be NULL. */
 	void (*flush)(void);
 	/* Give take() the frames of the calling thread, first some of our own. `at` is in [low,
@@ -29,16 +35,13 @@ extern const struct unwinder unwinder_gcc;
 /* libunwind, which makes two system calls for each frame. */
 extern const struct unwinder unwinder_libunwind;
 
-/* Load functions of a library: as many as there are names, to[i] is where the address of
- * names[i] goes. NULL, or `missing`. */
-struct unwinder_symbol {
-	void *to;
-	const char *name;
-};
-const char *unwinder_load(const char *library, const struct unwinder_symbol *symbols, unsigned num,
-			  const char *missing);
-
 /* `at` if it is a slot in [low, high) that holds `ip`, else NULL. */
-const uintptr_t *unwinder_check(uintptr_t at, uintptr_t ip, uintptr_t low, uintptr_t high);
+static inline const uintptr_t *unwinder_check(uintptr_t at, uintptr_t ip, uintptr_t low,
+					      uintptr_t high)
+{
+	if (at < low || at + sizeof(ip) > high || at % sizeof(ip) || *(const uintptr_t *)at != ip)
+		return NULL;
+	return (const uintptr_t *)at;
+}
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stddef.h>
 #include <unwind.h>
 
 #include "model/recorder/unwinder.h"
@@ -16,21 +15,11 @@ struct walk {
 	void *arg;
 };
 
-static const char *load(void)
-{
-#ifdef __x86_64__
-	const struct unwinder_symbol symbols[] = {
-		{&lib.backtrace, "_Unwind_Backtrace"},
-		{&lib.get_ip, "_Unwind_GetIPInfo"},
-		{&lib.get_sp, "_Unwind_GetCFA"},
-	};
-
-	return unwinder_load("libgcc_s.so.1", symbols, sizeof(symbols) / sizeof(symbols[0]),
-			     "libgcc_s.so.1 is not installed, or lacks a function");
-#else
-	return "it does not tell where return addresses are";
-#endif
-}
+static const struct unwinder_symbol symbols[] = {
+	{&lib.backtrace, "_Unwind_Backtrace"},
+	{&lib.get_ip, "_Unwind_GetIPInfo"},
+	{&lib.get_sp, "_Unwind_GetCFA"},
+};
 
 /* A frame's "canonical frame address" is that of the frame inside it: its own stack pointer. */
 static _Unwind_Reason_Code take(struct _Unwind_Context *context, void *arg)
@@ -52,4 +41,9 @@ static void walk(uintptr_t low, uintptr_t high, unwinder_take *take_frame, void 
 	lib.backtrace(take, &w);
 }
 
-const struct unwinder unwinder_gcc = {.load = load, .walk = walk};
+const struct unwinder unwinder_gcc = {
+	.library = "libgcc_s.so.1",
+	.symbols = symbols,
+	.num_symbols = sizeof(symbols) / sizeof(symbols[0]),
+	.walk = walk,
+};

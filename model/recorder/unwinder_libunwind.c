@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <assert.h>
-#include <stddef.h>
 #include <ucontext.h>
 
 #define UNW_LOCAL_ONLY
@@ -22,21 +21,15 @@ static struct {
 	unw_addr_space_t *local_addr_space;
 } lib;
 
-static const char *load(void)
-{
-	const struct unwinder_symbol symbols[] = {
-		{&lib.init_local, NAME_OF(unw_init_local)},
-		{&lib.step, NAME_OF(unw_step)},
-		{&lib.get_reg, NAME_OF(unw_get_reg)},
-		{&lib.get_save_loc, NAME_OF(unw_get_save_loc)},
-		{&lib.is_signal_frame, NAME_OF(unw_is_signal_frame)},
-		{&lib.flush_cache, NAME_OF(unw_flush_cache)},
-		{&lib.local_addr_space, NAME_OF(unw_local_addr_space)},
-	};
-
-	return unwinder_load(PDB_LIBUNWIND_SONAME, symbols, sizeof(symbols) / sizeof(symbols[0]),
-			     PDB_LIBUNWIND_SONAME " is not installed, or lacks a function");
-}
+static const struct unwinder_symbol symbols[] = {
+	{&lib.init_local, NAME_OF(unw_init_local)},
+	{&lib.step, NAME_OF(unw_step)},
+	{&lib.get_reg, NAME_OF(unw_get_reg)},
+	{&lib.get_save_loc, NAME_OF(unw_get_save_loc)},
+	{&lib.is_signal_frame, NAME_OF(unw_is_signal_frame)},
+	{&lib.flush_cache, NAME_OF(unw_flush_cache)},
+	{&lib.local_addr_space, NAME_OF(unw_local_addr_space)},
+};
 
 static void flush(void)
 {
@@ -75,4 +68,10 @@ static void walk(uintptr_t low, uintptr_t high, unwinder_take *take, void *arg)
 			return;
 }
 
-const struct unwinder unwinder_libunwind = {.load = load, .flush = flush, .walk = walk};
+const struct unwinder unwinder_libunwind = {
+	.library = PDB_LIBUNWIND_SONAME,
+	.symbols = symbols,
+	.num_symbols = sizeof(symbols) / sizeof(symbols[0]),
+	.flush = flush,
+	.walk = walk,
+};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The hooks of collective calls: a number, the root, and the bytes that this rank gives if these
  * must be equal in all members. Only arguments that are significant in this rank are looked at:
- * with MPI_IN_PLACE, and away from the root, others may be garbage. Included by wrap.h. */
+ * with MPI_IN_PLACE, and away from the root, others may be garbage. */
 #ifndef PDB_RECORDER_WRAP_COLLECTIVES_H
 #define PDB_RECORDER_WRAP_COLLECTIVES_H
 
@@ -12,6 +12,14 @@ struct wrap_given {
 	int32_t root;
 	uint64_t bytes;
 };
+
+/* Ranks may give different amounts. */
+static const struct wrap_given wrap_uneven = {SEG_PEER_NONE, SEG_NO_BYTES};
+
+static inline struct wrap_given wrap_rooted_given(int root)
+{
+	return (struct wrap_given){wrap_peer(root), SEG_NO_BYTES};
+}
 
 /* The call is over when the others have done their part of that collective. */
 static inline void wrap_in_collective(struct wrap_call *w, uint32_t comm, uint64_t number,
@@ -30,8 +38,7 @@ static inline void wrap_in_collective(struct wrap_call *w, uint32_t comm, uint64
 static inline void wrap_collective(struct wrap_call *w, uint32_t comm, struct wrap_given given,
 				   uint32_t flags)
 {
-	uint64_t number =
-		comms_start(&recorder_comms, comm, w->lane->site, given.root, given.bytes);
+	uint64_t number = comms_start(&comms_here, comm, w->lane->site, given.root, given.bytes);
 
 	wrap_in_collective(w, comm, number, given, flags);
 	w->comm = comm;
@@ -42,8 +49,7 @@ static inline void wrap_collective(struct wrap_call *w, uint32_t comm, struct wr
 static inline void wrap_start(struct wrap_call *w, uint32_t comm, struct wrap_given given,
 			      uint32_t flags)
 {
-	uint64_t number =
-		comms_start(&recorder_comms, comm, w->lane->site, given.root, given.bytes);
+	uint64_t number = comms_start(&comms_here, comm, w->lane->site, given.root, given.bytes);
 	struct request request = {
 		.kind = number ? SEG_REQUEST_COLLECTIVE : SEG_REQUEST_OTHER,
 		.flags = flags,
@@ -60,42 +66,16 @@ static inline void wrap_start(struct wrap_call *w, uint32_t comm, struct wrap_gi
 
 /* ---- What they give ---- */
 
-/* Ranks may give different amounts. */
-static inline struct wrap_given wrap_uneven_given(void)
+static inline bool wrap_is_inter(uint32_t comm)
 {
-	return (struct wrap_given){SEG_PEER_NONE, SEG_NO_BYTES};
+	return comms_kind(&comms_here, comm) == SEG_COMM_INTER;
 }
 
-static inline struct wrap_given wrap_rooted_given(int root)
-{
-	return (struct wrap_given){wrap_peer(root), SEG_NO_BYTES};
-}
-
-/* MPI_Bcast, MPI_Reduce */
-static inline struct wrap_given wrap_bcast_given(MPI_Count count, MPI_Datatype type, int root)
+/* What a rank with this root gives: so many of that type. */
+static ALWAYS_INLINE struct wrap_given wrap_root_gives(int root, MPI_Count count, MPI_Datatype type)
 {
 	return (struct wrap_given){wrap_peer(root),
 				   root == MPI_PROC_NULL ? SEG_NO_BYTES : wrap_bytes(count, type)};
-}
-
-/* MPI_Allreduce, MPI_Scan and the like */
-static inline struct wrap_given wrap_allreduce_given(MPI_Count count, MPI_Datatype type)
-{
-	return (struct wrap_given){SEG_PEER_NONE, wrap_bytes(count, type)};
-}
-
-static inline bool wrap_is_inter(uint32_t comm)
-{
-	return comms_kind(&recorder_comms, comm) == SEG_COMM_INTER;
-}
-
-/* MPI_Allgather, MPI_Alltoall: what each gives is what it gets from each; but two groups may give
- * each other different amounts. */
-static inline struct wrap_given wrap_alltoall_given(MPI_Count count, MPI_Datatype type,
-						    uint32_t comm)
-{
-	return (struct wrap_given){SEG_PEER_NONE,
-				   wrap_is_inter(comm) ? SEG_NO_BYTES : wrap_bytes(count, type)};
 }
 
 /* MPI_Gather, MPI_Scatter: what the root says of each rank, or a rank of itself. */
@@ -103,14 +83,13 @@ static inline struct wrap_given wrap_gather_given(MPI_Count count, MPI_Datatype 
 						  MPI_Count root_count, MPI_Datatype root_type,
 						  int root, uint32_t comm)
 {
-	int own = comms_rank(&recorder_comms, comm);
-	struct wrap_given given = wrap_rooted_given(root);
-
-	if (root == MPI_PROC_NULL || own < 0)
-		return given;
+	int own = comms_rank(&comms_here, comm);
 	bool is_root = wrap_is_inter(comm) ? root == MPI_ROOT : root == own;
-	given.bytes = is_root ? wrap_bytes(root_count, root_type) : wrap_bytes(count, type);
-	return given;
+
+	if (own < 0)
+		return wrap_rooted_given(root);
+	return is_root ? wrap_root_gives(root, root_count, root_type)
+		       : wrap_root_gives(root, count, type);
 }
 
 /* ---- Hooks ---- */
@@ -118,25 +97,30 @@ static inline struct wrap_given wrap_gather_given(MPI_Count count, MPI_Datatype 
 /* For a shape and its arguments before `comm`: the hooks of the blocking function and of the one
  * that makes a request, whose shape has an i before its name. */
 #define WRAP_COLLECTIVE(shape_, given_, ...)                                                       \
-	static inline void wrap_##shape_##_before(struct wrap_call *w, ##__VA_ARGS__,              \
-						  uint32_t comm)                                   \
+	static ALWAYS_INLINE void wrap_##shape_##_before(struct wrap_call *w, ##__VA_ARGS__,       \
+							 uint32_t comm)                            \
 	{                                                                                          \
 		wrap_collective(w, comm, given_, 0);                                               \
 	}                                                                                          \
-	static inline void wrap_i##shape_##_before(struct wrap_call *w, ##__VA_ARGS__,             \
-						   uint32_t comm, uint32_t flags)                  \
+	static ALWAYS_INLINE void wrap_i##shape_##_before(struct wrap_call *w, ##__VA_ARGS__,      \
+							  uint32_t comm, uint32_t flags)           \
 	{                                                                                          \
 		wrap_start(w, comm, given_, flags);                                                \
 	}
+#define WRAP_GIVEN(root_, bytes_) ((struct wrap_given){root_, bytes_})
 
-WRAP_COLLECTIVE(barrier, ((struct wrap_given){SEG_PEER_NONE, 0}))
-WRAP_COLLECTIVE(uneven, wrap_uneven_given())
+WRAP_COLLECTIVE(barrier, WRAP_GIVEN(SEG_PEER_NONE, 0))
+WRAP_COLLECTIVE(uneven, wrap_uneven)
 WRAP_COLLECTIVE(rooted, wrap_rooted_given(root), int root)
-WRAP_COLLECTIVE(bcast, wrap_bcast_given(count, type, root), MPI_Count count, MPI_Datatype type,
+WRAP_COLLECTIVE(bcast, wrap_root_gives(root, count, type), MPI_Count count, MPI_Datatype type,
 		int root)
-WRAP_COLLECTIVE(allreduce, wrap_allreduce_given(count, type), MPI_Count count, MPI_Datatype type)
-WRAP_COLLECTIVE(alltoall, wrap_alltoall_given(count, type, comm), MPI_Count count,
+WRAP_COLLECTIVE(allreduce, WRAP_GIVEN(SEG_PEER_NONE, wrap_bytes(count, type)), MPI_Count count,
 		MPI_Datatype type)
+/* What each gives is what it gets from each; but two groups may give each other different amounts. */
+WRAP_COLLECTIVE(alltoall,
+		WRAP_GIVEN(SEG_PEER_NONE,
+			   wrap_is_inter(comm) ? SEG_NO_BYTES : wrap_bytes(count, type)),
+		MPI_Count count, MPI_Datatype type)
 WRAP_COLLECTIVE(gather, wrap_gather_given(send_count, send_type, count, type, root, comm),
 		MPI_Count send_count, MPI_Datatype send_type, MPI_Count count, MPI_Datatype type,
 		int root)
@@ -146,18 +130,23 @@ WRAP_COLLECTIVE(scatter, wrap_gather_given(count, type, send_count, send_type, r
 
 static inline void wrap_neighbor_before(struct wrap_call *w, uint32_t comm)
 {
-	wrap_collective(w, comm, wrap_uneven_given(), SEG_OPERATION_NEIGHBOURS);
+	wrap_collective(w, comm, wrap_uneven, SEG_OPERATION_NEIGHBOURS);
+}
+
+static inline void wrap_ineighbor_before(struct wrap_call *w, uint32_t comm, uint32_t flags)
+{
+	wrap_start(w, comm, wrap_uneven, flags | SEG_REQUEST_NEIGHBOURS);
 }
 
 /* The end of a split collective needs no more than that the others have begun it. */
 static inline void wrap_split_end_before(struct wrap_call *w, uint32_t file)
 {
-	wrap_in_collective(w, file, comms_last(&recorder_comms, file), wrap_uneven_given(), 0);
+	wrap_in_collective(w, file, comms_last(&comms_here, file), wrap_uneven, 0);
 }
 
 static inline void wrap_finalize_before(struct wrap_call *w)
 {
-	wrap_collective(w, 0, wrap_uneven_given(), 0);
+	wrap_collective(w, 0, wrap_uneven, 0);
 }
 
 #endif

@@ -1,12 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Handles of communicators, windows and files in the wrappers: they differ between libraries, and
- * between C and Fortran. Included by wrap.h after mpi.h. */
+ * The first header of what is compiled for each MPI: a call, MPI's own functions, and handles of
+ * communicators, windows and files, which differ between libraries, and between C and Fortran.
+ * mpi.h gives prototypes and constants only: the recorder is not linked to libmpi. */
 #ifndef PDB_RECORDER_WRAP_COMMS_H
 #define PDB_RECORDER_WRAP_COMMS_H
 
+#pragma GCC visibility push(default)
+#include <mpi.h>
+#pragma GCC visibility pop
+#include <stddef.h>
+
 #include "model/recorder/comms.h"
 #include "model/recorder/next.h"
+#include "model/recorder/process.h"
 #include "model/recorder/recorder.h"
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#ifndef __clang__
+/* Constants and types that differ in one MPI are equal in the other. */
+#pragma GCC diagnostic ignored "-Wlogical-op"
+#pragma GCC diagnostic ignored "-Wduplicated-branches"
+#endif
+
+/* A call from begin to end, for the hooks of its shape. */
+struct wrap_call {
+	struct lane *lane; /* of the thread; NULL: the call is not recorded */
+	void *status;      /* what MPI gets for the argument with the mark "=" */
+	bool is_fortran;   /* a constant in each wrapper */
+
+	/* What a hook before the call leaves for the one after it. */
+	uint32_t comm;      /* index of what is made from, or freed */
+	uint32_t ordinal;   /* of what is made */
+	uint64_t key;       /* of what is freed; tag of what is made */
+	int32_t peer, kind; /* of a lock */
+	bool is_leader;
+	int num_peers; /* of a group; -1: not known */
+	int32_t *peers;
+	size_t peers_size; /* bytes */
+};
 
 /* MPI's own function, whatever other tool is loaded; NULL where the library lacks it. */
 #define WRAP_PMPI(function_)                                                                       \
@@ -15,6 +46,13 @@
 		if (!__atomic_load_n(&pmpi, __ATOMIC_RELAXED))                                     \
 			__atomic_store_n(&pmpi, next_symbol("P" #function_), __ATOMIC_RELAXED);    \
 		(__typeof__(&function_))pmpi;                                                      \
+	})
+
+/* Call it. Is it there, and does it say success? */
+#define WRAP_ASK(function_, ...)                                                                   \
+	({                                                                                         \
+		__typeof__(&function_) ask = WRAP_PMPI(function_);                                 \
+		ask &&ask(__VA_ARGS__) == MPI_SUCCESS;                                             \
 	})
 
 /* Handles are addresses, or ints. */
@@ -34,7 +72,8 @@
 		f2c ? f2c(fint_) : (type_)0;                                                       \
 	})
 
-/* MPICH's files are addresses; its other handles are the same ints in both languages. */
+/* MPICH's files are addresses; its other handles are the same ints in both languages, and from 4.2
+ * on its MPI_*_f2c are no macros any more. */
 #ifdef OPEN_MPI
 #define WRAP_INT_F2C WRAP_F2C
 #else
@@ -42,30 +81,19 @@
 #endif
 
 /* The C handle that an argument of type MPI_X * points to, as the language has it. */
-static inline MPI_Comm wrap_comm_at(const void *at, bool is_fortran)
-{
-	return is_fortran ? WRAP_INT_F2C(MPI_Comm, MPI_Comm_f2c, *(const MPI_Fint *)at)
-			  : *(const MPI_Comm *)at;
-}
+#define WRAP_AT(name_, type_, convert_, f2c_)                                                      \
+	static inline type_ wrap_##name_##_at(const void *at, bool is_fortran)                     \
+	{                                                                                          \
+		return is_fortran ? convert_(type_, f2c_, *(const MPI_Fint *)at)                   \
+				  : *(const type_ *)at;                                            \
+	}
 
-static inline MPI_Win wrap_win_at(const void *at, bool is_fortran)
-{
-	return is_fortran ? WRAP_INT_F2C(MPI_Win, MPI_Win_f2c, *(const MPI_Fint *)at)
-			  : *(const MPI_Win *)at;
-}
-
-static inline MPI_File wrap_file_at(const void *at, bool is_fortran)
-{
-	return is_fortran ? WRAP_F2C(MPI_File, MPI_File_f2c, *(const MPI_Fint *)at)
-			  : *(const MPI_File *)at;
-}
-
+WRAP_AT(comm, MPI_Comm, WRAP_INT_F2C, MPI_Comm_f2c)
+WRAP_AT(win, MPI_Win, WRAP_INT_F2C, MPI_Win_f2c)
+WRAP_AT(file, MPI_File, WRAP_F2C, MPI_File_f2c)
+WRAP_AT(message, MPI_Message, WRAP_INT_F2C, MPI_Message_f2c)
 #ifdef MPI_SESSION_NULL /* Open MPI 5 has sessions and calls itself MPI 3.1 */
-static inline MPI_Session wrap_session_at(const void *at, bool is_fortran)
-{
-	return is_fortran ? WRAP_INT_F2C(MPI_Session, MPI_Session_f2c, *(const MPI_Fint *)at)
-			  : *(const MPI_Session *)at;
-}
+WRAP_AT(session, MPI_Session, WRAP_INT_F2C, MPI_Session_f2c)
 #endif
 
 static inline uint64_t wrap_comm_key(MPI_Comm comm)
@@ -86,46 +114,32 @@ static inline uint64_t wrap_file_key(MPI_File file)
 /* The index in the segment's table, or SEG_NO_COMM: of a C handle, and of Fortran's. The latter is
  * remembered when it is seen first, since asking MPI for the C handle takes longer. */
 #define WRAP_LOOKUP(name_, type_, fortran_space_, kind_)                                           \
-	static inline __attribute__((always_inline)) uint32_t wrap_##name_(type_ handle)           \
+	static ALWAYS_INLINE uint32_t wrap_c_##type_(type_ handle)                                 \
 	{                                                                                          \
 		uint64_t key = wrap_##name_##_key(handle);                                         \
-		uint32_t index = comms_find(&recorder_comms, key);                                 \
-		return __builtin_expect(index != HANDLES_UNKNOWN, 1) ? index                       \
-								     : recorder_adopt(key, kind_); \
+		uint32_t index = comms_find(&comms_here, key);                                     \
+		return likely(index != HANDLES_UNKNOWN) ? index : process_adopt(key, kind_);       \
 	}                                                                                          \
-	static __attribute__((noinline, cold))                                                     \
-	uint32_t wrap_first_##name_(const MPI_Fint *handle, uint64_t key)                          \
+	static COLD uint32_t wrap_first_##type_(const MPI_Fint *handle, uint64_t key)              \
 	{                                                                                          \
-		uint32_t index = wrap_##name_(wrap_##name_##_at(handle, true));                    \
-		recorder_map(key, index);                                                          \
+		uint32_t index = wrap_c_##type_(wrap_##name_##_at(handle, true));                  \
+		process_map(key, index);                                                           \
 		return index;                                                                      \
 	}                                                                                          \
-	static inline __attribute__((always_inline))                                               \
-	uint32_t wrap_##name_##_fortran(const MPI_Fint *handle)                                    \
+	static inline uint32_t wrap_f_##type_(const MPI_Fint *handle)                              \
 	{                                                                                          \
 		uint64_t key = comms_key(fortran_space_, (uint32_t)*handle);                       \
-		uint32_t index = comms_find(&recorder_comms, key);                                 \
-		return __builtin_expect(index != HANDLES_UNKNOWN, 1)                               \
-			       ? index                                                             \
-			       : wrap_first_##name_(handle, key);                                  \
+		uint32_t index = comms_find(&comms_here, key);                                     \
+		return likely(index != HANDLES_UNKNOWN) ? index : wrap_first_##type_(handle, key); \
 	}
 
 WRAP_LOOKUP(comm, MPI_Comm, COMMS_FORTRAN, SEG_COMM_INTRA)
 WRAP_LOOKUP(win, MPI_Win, COMMS_WINDOW_FORTRAN, SEG_COMM_WINDOW)
 WRAP_LOOKUP(file, MPI_File, COMMS_FILE_FORTRAN, SEG_COMM_FILE)
 
-static MPI_Comm wrap_world_comm(void)
+static inline MPI_Comm wrap_world_comm(void)
 {
 	return WRAP_CONSTANT(MPI_COMM_WORLD, "ompi_mpi_comm_world");
-}
-
-static void wrap_predefined(void (*map)(uint64_t key, uint32_t index))
-{
-	map(wrap_comm_key(wrap_world_comm()), 0);
-	map(wrap_comm_key(WRAP_CONSTANT(MPI_COMM_SELF, "ompi_mpi_comm_self")), 1);
-	map(wrap_comm_key(WRAP_CONSTANT(MPI_COMM_NULL, "ompi_mpi_comm_null")), SEG_NO_COMM);
-	map(wrap_win_key(WRAP_CONSTANT(MPI_WIN_NULL, "ompi_mpi_win_null")), SEG_NO_COMM);
-	map(wrap_file_key(WRAP_CONSTANT(MPI_FILE_NULL, "ompi_mpi_file_null")), SEG_NO_COMM);
 }
 
 #endif

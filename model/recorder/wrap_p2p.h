@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The hooks of point-to-point calls and of what completes later; see mpi_calls.def for when and
  * with what the wrappers call them. What MPI has not yet accepted, or has refused, may be wrong:
- * pointers may be NULL then. Included by wrap.h. */
+ * pointers may be NULL then. */
 #ifndef PDB_RECORDER_WRAP_P2P_H
 #define PDB_RECORDER_WRAP_P2P_H
 
@@ -20,13 +20,12 @@ static inline void wrap_local_before(struct wrap_call *w)
 	operation_local(w->lane);
 }
 
-static inline __attribute__((always_inline)) struct p2p_message wrap_envelope(int rank, int tag,
-									      uint32_t comm)
+static ALWAYS_INLINE struct p2p_message wrap_envelope(int rank, int tag, uint32_t comm)
 {
 	struct p2p_message m = {.comm = comm, .peer = wrap_peer(rank), .tag = wrap_tag(tag)};
-	uint32_t num_peers = comms_num_peers(&recorder_comms, comm);
+	uint32_t num_peers = comms_num_peers(&comms_here, comm);
 
-	if (__builtin_expect(m.peer >= 0 && (uint32_t)m.peer >= num_peers, 0)) {
+	if (unlikely(m.peer >= 0 && (uint32_t)m.peer >= num_peers)) {
 		/* Nothing is known of its communicator, or MPI is going to refuse the rank. */
 		m.comm = num_peers ? comm : SEG_NO_COMM;
 		m.peer = num_peers ? SEG_PEER_NULL : m.peer;
@@ -34,8 +33,8 @@ static inline __attribute__((always_inline)) struct p2p_message wrap_envelope(in
 	return m;
 }
 
-static inline __attribute__((always_inline)) struct p2p_message
-wrap_message(MPI_Count count, MPI_Datatype type, int rank, int tag, uint32_t comm)
+static ALWAYS_INLINE struct p2p_message wrap_message(MPI_Count count, MPI_Datatype type, int rank,
+						     int tag, uint32_t comm)
 {
 	struct p2p_message m = wrap_envelope(rank, tag, comm);
 
@@ -49,27 +48,16 @@ wrap_message(MPI_Count count, MPI_Datatype type, int rank, int tag, uint32_t com
 #ifdef OPEN_MPI
 /* A request that was made in Fortran has an integer there, and keeps it: that is its key, since
  * asking MPI for the C handle takes longer than all the rest. It is odd, handles of C are even. */
-static struct {
+extern struct wrap_requests {
 	const void *null, *empty; /* sends that are complete at once are all `empty` */
 	MPI_Fint fortran_null, fortran_empty;
 	bool is_known;
 	bool has_fortran; /* a request was made in Fortran */
-} wrap_requests;
+} wrap_requests __attribute__((visibility("hidden")));
 
-static __attribute__((noinline, cold)) void wrap_find_requests(void)
-{
-	__typeof__(&MPI_Request_c2f) c2f = WRAP_PMPI(MPI_Request_c2f);
-	void *null = next_variable("ompi_request_null");
-	void *empty = next_variable("ompi_request_empty");
+COLD void wrap_find_requests(void);
 
-	wrap_requests.null = null;
-	wrap_requests.empty = empty;
-	wrap_requests.fortran_null = c2f && null ? c2f(null) : -1;
-	wrap_requests.fortran_empty = c2f && empty ? c2f(empty) : -1;
-	__atomic_store_n(&wrap_requests.is_known, true, __ATOMIC_RELEASE);
-}
-
-static inline __attribute__((always_inline)) uint64_t wrap_c_key(MPI_Request request)
+static ALWAYS_INLINE uint64_t wrap_c_key(MPI_Request request)
 {
 	if ((const void *)request == wrap_requests.null)
 		return REQUESTS_KEY_NULL;
@@ -78,7 +66,7 @@ static inline __attribute__((always_inline)) uint64_t wrap_c_key(MPI_Request req
 	return requests_key(REQUESTS_REQUEST, WRAP_WORD(request));
 }
 
-static inline __attribute__((always_inline)) uint64_t wrap_fortran_key(MPI_Fint request)
+static ALWAYS_INLINE uint64_t wrap_fortran_key(MPI_Fint request)
 {
 	if (request == wrap_requests.fortran_null)
 		return REQUESTS_KEY_NULL;
@@ -87,59 +75,24 @@ static inline __attribute__((always_inline)) uint64_t wrap_fortran_key(MPI_Fint 
 	return requests_key(REQUESTS_REQUEST, (uint64_t)(uint32_t)request << 1 | 1);
 }
 
-static inline __attribute__((always_inline)) void wrap_know_requests(void)
+static ALWAYS_INLINE void wrap_know_requests(void)
 {
-	if (__builtin_expect(!__atomic_load_n(&wrap_requests.is_known, __ATOMIC_ACQUIRE), 0))
+	if (unlikely(!__atomic_load_n(&wrap_requests.is_known, __ATOMIC_ACQUIRE)))
 		wrap_find_requests();
 }
 
-static inline __attribute__((always_inline)) uint64_t wrap_known_key(const void *requests, int i,
-								     bool is_fortran)
+static ALWAYS_INLINE uint64_t wrap_known_key(const void *requests, int i, bool is_fortran)
 {
 	return is_fortran ? wrap_fortran_key(((const MPI_Fint *)requests)[i])
 			  : wrap_c_key(((const MPI_Request *)requests)[i]);
 }
 
-/* The key that a request has if it was made in the other language; REQUESTS_KEY_NULL: none. */
-static uint64_t wrap_other_key(const void *requests, int i, bool is_fortran)
-{
-	__typeof__(&MPI_Request_f2c) f2c = WRAP_PMPI(MPI_Request_f2c);
-	__typeof__(&MPI_Request_c2f) c2f = WRAP_PMPI(MPI_Request_c2f);
-
-	if (is_fortran) {
-		MPI_Request request = f2c ? f2c(((const MPI_Fint *)requests)[i]) : NULL;
-		return request ? wrap_c_key(request) : REQUESTS_KEY_NULL;
-	}
-	MPI_Request request = ((const MPI_Request *)requests)[i];
-	return request && c2f && wrap_requests.has_fortran ? wrap_fortran_key(c2f(request))
-							   : REQUESTS_KEY_NULL;
-}
-
-static inline __attribute__((always_inline)) void wrap_note_fortran(bool is_fortran)
-{
-	if (is_fortran && !__atomic_load_n(&wrap_requests.has_fortran, __ATOMIC_RELAXED))
-		__atomic_store_n(&wrap_requests.has_fortran, true, __ATOMIC_RELAXED);
-}
-
-static inline uint64_t wrap_message_key(const void *message, bool is_fortran)
-{
-	if (!message)
-		return REQUESTS_KEY_NULL;
-	MPI_Message m = is_fortran
-				? WRAP_F2C(MPI_Message, MPI_Message_f2c, *(const MPI_Fint *)message)
-				: *(const MPI_Message *)message;
-
-	return requests_key(REQUESTS_MESSAGE, WRAP_WORD(m));
-}
+/* Some of them were not known. Does it help to ask for them by their keys in the other language? */
+COLD bool wrap_rename(struct wrap_call *w, int count, const void *requests);
 #else
-/* The bits of MPICH's handles: those of kind 1, object 0xb are predefined requests, one of each
- * sort, that stand for all that are complete at once. */
-static inline __attribute__((always_inline)) void wrap_know_requests(void)
-{
-}
-
-static inline __attribute__((always_inline)) uint64_t wrap_known_key(const void *requests, int i,
-								     bool is_fortran)
+/* Handles are the same in both languages. In their bits, those of kind 1, object 0xb are predefined
+ * requests, one of each sort, that stand for all that are complete at once. */
+static ALWAYS_INLINE uint64_t wrap_known_key(const void *requests, int i, bool is_fortran)
 {
 	MPI_Request request = ((const MPI_Request *)requests)[i];
 
@@ -151,30 +104,18 @@ static inline __attribute__((always_inline)) uint64_t wrap_known_key(const void 
 	return requests_key(REQUESTS_REQUEST, WRAP_WORD(request));
 }
 
-/* Handles are the same in both languages. */
-static inline uint64_t wrap_other_key(const void *requests, int i, bool is_fortran)
-{
-	(void)requests;
-	(void)i;
-	(void)is_fortran;
-	return REQUESTS_KEY_NULL;
-}
-
-static inline __attribute__((always_inline)) void wrap_note_fortran(bool is_fortran)
-{
-	(void)is_fortran;
-}
+#define wrap_know_requests() (void)0
+#define wrap_rename(w_, count_, requests_) false
+#endif
 
 static inline uint64_t wrap_message_key(const void *message, bool is_fortran)
 {
-	(void)is_fortran;
-	return message ? requests_key(REQUESTS_MESSAGE, WRAP_WORD(*(const MPI_Message *)message))
+	return message ? requests_key(REQUESTS_MESSAGE,
+				      WRAP_WORD(wrap_message_at(message, is_fortran)))
 		       : REQUESTS_KEY_NULL;
 }
-#endif
 
-static inline __attribute__((always_inline)) uint64_t wrap_request_key(const void *requests, int i,
-								       bool is_fortran)
+static ALWAYS_INLINE uint64_t wrap_request_key(const void *requests, int i, bool is_fortran)
 {
 	wrap_know_requests();
 	return wrap_known_key(requests, i, is_fortran);
@@ -183,7 +124,7 @@ static inline __attribute__((always_inline)) uint64_t wrap_request_key(const voi
 /* ---- Statuses ---- */
 
 /* The evidence needs `num` statuses that the program ignores: MPI gets ours. */
-static inline __attribute__((always_inline)) void wrap_ask_status(struct wrap_call *w, int num)
+static ALWAYS_INLINE void wrap_ask_status(struct wrap_call *w, int num)
 {
 	static_assert(sizeof(MPI_Status) <= P2P_STATUS_BYTES, "P2P_STATUS_BYTES is too small");
 	if (wrap_ignores_status(w->status, w->is_fortran) && num <= P2P_MAX_STATUSES)
@@ -193,14 +134,12 @@ static inline __attribute__((always_inline)) void wrap_ask_status(struct wrap_ca
 /* Number i of the statuses that MPI got. Fortran's have the layout of C's in both libraries. */
 static inline struct p2p_status wrap_status(const struct wrap_call *w, int i)
 {
-	__typeof__(&MPI_Test_cancelled) test_cancelled = WRAP_PMPI(MPI_Test_cancelled);
 	int is_cancelled = 0;
 
 	if (!w->status || wrap_ignores_status(w->status, w->is_fortran))
-		return (struct p2p_status){.is_known = false};
+		return p2p_unknown;
 	const MPI_Status *s = (const MPI_Status *)w->status + i;
-	if (test_cancelled)
-		test_cancelled(s, &is_cancelled);
+	(void)WRAP_ASK(MPI_Test_cancelled, s, &is_cancelled);
 	return (struct p2p_status){
 		.is_known = true,
 		.is_cancelled = is_cancelled,
@@ -209,19 +148,11 @@ static inline struct p2p_status wrap_status(const struct wrap_call *w, int i)
 	};
 }
 
-static inline int wrap_error_class(int ret)
-{
-	__typeof__(&MPI_Error_class) error_class = WRAP_PMPI(MPI_Error_class);
-	int class_of_error = MPI_ERR_OTHER;
-
-	if (error_class)
-		error_class(ret, &class_of_error);
-	return class_of_error;
-}
+int wrap_error_class(int ret);
 
 static inline enum p2p_end wrap_end(int ret)
 {
-	if (__builtin_expect(ret == MPI_SUCCESS, 1))
+	if (likely(ret == MPI_SUCCESS))
 		return P2P_DONE;
 	return wrap_error_class(ret) == MPI_ERR_TRUNCATE ? P2P_TRUNCATED : P2P_REFUSED;
 }
@@ -236,7 +167,7 @@ static inline void wrap_send_before(struct wrap_call *w, MPI_Count count, MPI_Da
 	p2p_send(w->lane, &m, flags);
 }
 
-static inline __attribute__((always_inline)) void wrap_send_after(struct wrap_call *w, int ret)
+static ALWAYS_INLINE void wrap_send_after(struct wrap_call *w, int ret)
 {
 	p2p_end(w->lane, wrap_end(ret), NULL);
 }
@@ -253,7 +184,7 @@ static inline void wrap_recv_before(struct wrap_call *w, MPI_Count count, MPI_Da
 
 static inline void wrap_recv_after(struct wrap_call *w, int ret)
 {
-	struct p2p_status status = {.is_known = false};
+	struct p2p_status status = p2p_unknown;
 	enum p2p_end end = wrap_end(ret);
 
 	if (end != P2P_REFUSED && p2p_wants_status(w->lane))
@@ -261,10 +192,10 @@ static inline void wrap_recv_after(struct wrap_call *w, int ret)
 	p2p_end(w->lane, end, &status);
 }
 
-static inline __attribute__((always_inline)) void
-wrap_sendrecv_before(struct wrap_call *w, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
-		     int sendtag, MPI_Count recvcount, MPI_Datatype recvtype, int source,
-		     int recvtag, uint32_t comm)
+static ALWAYS_INLINE void wrap_sendrecv_before(struct wrap_call *w, MPI_Count sendcount,
+					       MPI_Datatype sendtype, int dest, int sendtag,
+					       MPI_Count recvcount, MPI_Datatype recvtype,
+					       int source, int recvtag, uint32_t comm)
 {
 	struct p2p_message send = wrap_message(sendcount, sendtype, dest, sendtag, comm);
 	struct p2p_message receive = wrap_message(recvcount, recvtype, source, recvtag, comm);
@@ -276,35 +207,28 @@ wrap_sendrecv_before(struct wrap_call *w, MPI_Count sendcount, MPI_Datatype send
 
 /* ---- Probes, matched messages ---- */
 
-static inline __attribute__((always_inline)) void
-wrap_probe_before(struct wrap_call *w, int source, int tag, uint32_t comm, enum operation_of of)
+static ALWAYS_INLINE void wrap_probe_before(struct wrap_call *w, int source, int tag, uint32_t comm,
+					    enum operation_of of)
 {
 	struct p2p_message m = wrap_envelope(source, tag, comm);
 
 	p2p_probe(w->lane, &m, of);
 }
 
-static inline __attribute__((always_inline)) void
-wrap_mprobe_before(struct wrap_call *w, int source, int tag, uint32_t comm, enum operation_of of)
+static ALWAYS_INLINE void wrap_mprobe_before(struct wrap_call *w, int source, int tag,
+					     uint32_t comm, enum operation_of of)
 {
 	wrap_probe_before(w, source, tag, comm, of);
 	wrap_ask_status(w, 1);
 }
 
-static inline void wrap_mprobe_after(struct wrap_call *w, int ret, int source, uint32_t comm,
-				     const void *message)
+static ALWAYS_INLINE void wrap_mprobe_after(struct wrap_call *w, int source, uint32_t comm,
+					    const void *message)
 {
-	if (ret != MPI_SUCCESS || source == MPI_PROC_NULL)
+	if (source == MPI_PROC_NULL)
 		return;
 	struct p2p_status status = wrap_status(w, 0);
 	p2p_matched(w->lane, wrap_message_key(message, w->is_fortran), comm, &status);
-}
-
-static inline void wrap_improbe_after(struct wrap_call *w, int ret, int source, uint32_t comm,
-				      const int *flag, const void *message)
-{
-	if (ret == MPI_SUCCESS && *flag)
-		wrap_mprobe_after(w, ret, source, comm, message);
 }
 
 /* Its message is there: what is missing is the rest of its transfer. */
@@ -319,37 +243,37 @@ static inline void wrap_mrecv_before(struct wrap_call *w, const void *message)
 
 static inline void wrap_mrecv_after(struct wrap_call *w, int ret)
 {
-	const struct p2p_status status = {.is_known = false};
-
 	if (wrap_end(ret) != P2P_REFUSED)
-		p2p_complete(w->lane, 0, &status);
+		p2p_complete(w->lane, 0, &p2p_unknown);
 }
 
 /* ---- Making requests ---- */
 
-static inline __attribute__((always_inline)) void
-wrap_request_made_after(struct wrap_call *w, int ret, const void *request)
+static ALWAYS_INLINE void wrap_request_made_after(struct wrap_call *w, int ret, const void *request)
 {
 	bool ok = ret == MPI_SUCCESS;
 
-	wrap_note_fortran(w->is_fortran);
+#ifdef OPEN_MPI
+	if (w->is_fortran && !__atomic_load_n(&wrap_requests.has_fortran, __ATOMIC_RELAXED))
+		__atomic_store_n(&wrap_requests.has_fortran, true, __ATOMIC_RELAXED);
+#endif
 	p2p_made(w->lane, ok, ok ? wrap_request_key(request, 0, w->is_fortran) : 0);
 }
 
-static inline __attribute__((always_inline)) void
-wrap_isend_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type, int dest, int tag,
-		  uint32_t comm, uint32_t flags)
+static ALWAYS_INLINE void wrap_isend_before(struct wrap_call *w, MPI_Count partitions,
+					    MPI_Count count, MPI_Datatype type, int dest, int tag,
+					    uint32_t comm, uint32_t flags)
 {
-	struct p2p_message m = wrap_message(count, type, dest, tag, comm);
+	struct p2p_message m = wrap_message(partitions * count, type, dest, tag, comm);
 
 	p2p_will_send(w->lane, &m, flags);
 }
 
-static inline __attribute__((always_inline)) void
-wrap_irecv_before(struct wrap_call *w, MPI_Count count, MPI_Datatype type, int source, int tag,
-		  uint32_t comm, uint32_t flags)
+static ALWAYS_INLINE void wrap_irecv_before(struct wrap_call *w, MPI_Count partitions,
+					    MPI_Count count, MPI_Datatype type, int source, int tag,
+					    uint32_t comm, uint32_t flags)
 {
-	struct p2p_message m = wrap_message(count, type, source, tag, comm);
+	struct p2p_message m = wrap_message(partitions * count, type, source, tag, comm);
 
 	p2p_will_receive(w->lane, &m, flags);
 }
@@ -371,22 +295,6 @@ static inline void wrap_isendrecv_before(struct wrap_call *w, MPI_Count sendcoun
 	p2p_will_receive(w->lane, &receive, 0);
 }
 
-static inline void wrap_psend_init_before(struct wrap_call *w, int partitions, MPI_Count count,
-					  MPI_Datatype type, int dest, int tag, uint32_t comm)
-{
-	struct p2p_message m = wrap_message(partitions * count, type, dest, tag, comm);
-
-	p2p_will_send(w->lane, &m, SEG_REQUEST_PERSISTENT | SEG_REQUEST_PARTITIONED);
-}
-
-static inline void wrap_precv_init_before(struct wrap_call *w, int partitions, MPI_Count count,
-					  MPI_Datatype type, int source, int tag, uint32_t comm)
-{
-	struct p2p_message m = wrap_message(partitions * count, type, source, tag, comm);
-
-	p2p_will_receive(w->lane, &m, SEG_REQUEST_PERSISTENT | SEG_REQUEST_PARTITIONED);
-}
-
 /* File access, one-sided transfers, generalized requests: they complete without others. */
 static inline void wrap_irequest_before(struct wrap_call *w)
 {
@@ -403,8 +311,7 @@ static inline void wrap_irequest_before(struct wrap_call *w)
 
 /* ---- Starting, cancelling, freeing ---- */
 
-static inline __attribute__((always_inline)) void wrap_list(struct wrap_call *w, int count,
-							    const void *requests)
+static ALWAYS_INLINE void wrap_list(struct wrap_call *w, int count, const void *requests)
 {
 	struct p2p_list list = p2p_list_begin(w->lane);
 
@@ -412,17 +319,6 @@ static inline __attribute__((always_inline)) void wrap_list(struct wrap_call *w,
 	for (int i = 0; requests && i < count; i++)
 		p2p_list(&list, wrap_known_key(requests, i, w->is_fortran));
 	p2p_list_end(w->lane, &list);
-}
-
-/* Some of them were not known. Does it help to ask for them by their keys in the other language? */
-static __attribute__((noinline, cold)) bool wrap_rename(struct wrap_call *w, int count,
-							const void *requests)
-{
-	bool has_renamed = false;
-
-	for (int i = 0; i < count; i++)
-		has_renamed |= p2p_rename(w->lane, i, wrap_other_key(requests, i, w->is_fortran));
-	return has_renamed;
 }
 
 static inline void wrap_look_up(struct wrap_call *w, int count, const void *requests)
@@ -449,24 +345,21 @@ static inline void wrap_listed_before(struct wrap_call *w, const void *request)
 	wrap_local_before(w);
 }
 
-static inline void wrap_cancel_after(struct wrap_call *w, int ret)
+static inline void wrap_cancel_after(struct wrap_call *w)
 {
-	if (ret == MPI_SUCCESS)
-		p2p_cancelled(w->lane);
+	p2p_cancelled(w->lane);
 }
 
-static inline void wrap_request_free_after(struct wrap_call *w, int ret)
+static inline void wrap_request_free_after(struct wrap_call *w)
 {
-	if (ret == MPI_SUCCESS)
-		p2p_freed(w->lane);
+	p2p_freed(w->lane);
 }
 
 /* ---- Waiting and testing ---- */
 
-static inline __attribute__((always_inline)) void wrap_any_wait(struct wrap_call *w, int count,
-								const void *requests,
-								enum seg_operation_kind kind,
-								enum operation_of of, int statuses)
+static ALWAYS_INLINE void wrap_any_wait(struct wrap_call *w, int count, const void *requests,
+					enum seg_operation_kind kind, enum operation_of of,
+					int statuses)
 {
 	wrap_list(w, count, requests);
 	if (!p2p_wait(w->lane, kind, of) && wrap_rename(w, count, requests))
@@ -478,37 +371,24 @@ static inline __attribute__((always_inline)) void wrap_any_wait(struct wrap_call
 /* The request at this position has completed; its status is number i. */
 static inline void wrap_completed(struct wrap_call *w, int position, int i)
 {
-	static const struct p2p_status unknown = {.is_known = false};
-
-	if (__builtin_expect(p2p_any_wants_status(w->lane), 0) &&
+	if (unlikely(p2p_any_wants_status(w->lane)) &&
 	    p2p_position_wants_status(w->lane, position)) {
 		struct p2p_status status = wrap_status(w, i);
 		p2p_complete(w->lane, position, &status);
 	} else {
-		p2p_complete(w->lane, position, &unknown);
+		p2p_complete(w->lane, position, &p2p_unknown);
 	}
 }
 
-/* Did MPI, when it returned this error, complete the request at that position? Its handle is gone
- * then; that of a persistent one stays, and its status tells. */
-static __attribute__((noinline, cold)) bool
-wrap_completed_with_error(struct wrap_call *w, int ret, int i, int count, const void *requests)
-{
-	int class_of_error = wrap_error_class(ret);
-
-	if (wrap_request_key(requests, i, w->is_fortran) == REQUESTS_KEY_NULL)
-		return true;
-	if (class_of_error == MPI_ERR_IN_STATUS)
-		return w->status && !wrap_ignores_status(w->status, w->is_fortran) &&
-		       ((const MPI_Status *)w->status)[i].MPI_ERROR != MPI_ERR_PENDING;
-	return count == 1 && class_of_error != MPI_ERR_REQUEST;
-}
+/* Did MPI, when it returned this error, complete the request at that position? */
+COLD bool wrap_completed_with_error(struct wrap_call *w, int ret, int i, int count,
+				    const void *requests);
 
 /* All of them have, or with an error some. */
 static inline void wrap_all_completed_after(struct wrap_call *w, int ret, int count,
 					    const void *requests)
 {
-	if (__builtin_expect(ret == MPI_SUCCESS, 1) && p2p_complete_all(w->lane))
+	if (likely(ret == MPI_SUCCESS) && p2p_complete_all(w->lane))
 		return;
 	for (int i = 0; requests && i < count; i++)
 		if (ret == MPI_SUCCESS || wrap_completed_with_error(w, ret, i, count, requests))
@@ -525,13 +405,6 @@ static inline void wrap_some_completed_after(struct wrap_call *w, int ret, const
 		wrap_completed(w, indices[i] - w->is_fortran, i);
 }
 
-static inline void wrap_tested_after(struct wrap_call *w, int ret, int count, const void *requests,
-				     const int *flag)
-{
-	if (ret != MPI_SUCCESS || *flag)
-		wrap_all_completed_after(w, ret, count, requests);
-}
-
 /* Can the request at that position be the one that has completed? */
 static inline bool wrap_may_be_completed(struct wrap_call *w, const void *requests, int position)
 {
@@ -540,10 +413,9 @@ static inline bool wrap_may_be_completed(struct wrap_call *w, const void *reques
 		wrap_request_key(requests, position, w->is_fortran) == REQUESTS_KEY_NULL);
 }
 
-static inline void wrap_waitany_after(struct wrap_call *w, int ret, const void *requests,
-				      const int *index)
+static inline void wrap_waitany_after(struct wrap_call *w, const void *requests, const int *index)
 {
-	if (ret != MPI_SUCCESS || *index == MPI_UNDEFINED)
+	if (*index == MPI_UNDEFINED)
 		return;
 	int position = *index - w->is_fortran;
 	/* Up to MPICH 4.0 mpi_f08 counts from 0. */
@@ -551,13 +423,6 @@ static inline void wrap_waitany_after(struct wrap_call *w, int ret, const void *
 	    wrap_may_be_completed(w, requests, *index))
 		position = *index;
 	wrap_completed(w, position, 0);
-}
-
-static inline void wrap_testany_after(struct wrap_call *w, int ret, const void *requests,
-				      const int *index, const int *flag)
-{
-	if (ret == MPI_SUCCESS && *flag)
-		wrap_waitany_after(w, ret, requests, index);
 }
 
 /* For a shape: how many requests it is about, what is waited for, and how many statuses a hook

@@ -7,30 +7,39 @@
 # prototypes. The macros that the output uses are in wrap.h, the hooks of the shapes in the headers
 # that it includes.
 
+# What is done around a few functions, recorded or not.
+BEGIN {
+	first["MPI_Init"] = first["MPI_Init_thread"] = "process_before_init();"
+	last["MPI_Init"] = last["MPI_Init_thread"] = "process_after_init(&wrap_mpi);"
+	last["MPI_Session_init"] = "if (wrap.lane)\n\t\tprocess_session(1);"
+	last["MPI_Session_finalize"] = "if (wrap.lane)\n\t\tprocess_session(-1);"
+	first["MPI_Finalize"] = "process_before_finalize();"
+	last["MPI_Finalize"] = "process_after_finalize();"
+	first["MPI_Abort"] = "process_before_abort();"
+	before[""] = "" # without a shape
+}
+
 FNR == NR && $1 == "shape" {
 	shape = $2
 	hook_before[shape] = shape
-	hook_after[shape] = ""
-	num_before[shape] = num_after[shape] = 0
+	before[shape] = after[shape] = ""
 	for (i = 3; i <= NF; i++) {
 		if ($i ~ /^@/)
 			hook_before[shape] = substr($i, 2)
-		else if ($i ~ /^:/)
-			hook_after[shape] = $i == ":" ? shape : substr($i, 2)
+		else if (match($i, /^(::?)(.*)$/, m)) {
+			hook_after[shape] = m[2] == "" ? shape : m[2]
+			if_successful[shape] = m[1] == "::"
+		}
 		else if (hook_after[shape] != "")
-			after[shape, ++num_after[shape]] = $i
+			after[shape] = after[shape] " " $i
 		else
-			before[shape, ++num_before[shape]] = $i
+			before[shape] = before[shape] " " $i
 	}
 	next
 }
 
 FNR == NR {
-	if ($1 ~ /^MPI_/) {
-		add_call($1)
-		# The variant with large counts has its arguments in the same order.
-		add_call($1 "_c")
-	}
+	add_calls()
 	next
 }
 
@@ -38,15 +47,20 @@ FNR == NR {
 	text = text " " $0
 }
 
-function add_call(name,	i)
+function add_call(name, kind, shape, texts)
 {
+	if (kind == "ICOLLECTIVE" && !(shape in hook_before)) {
+		hook_before[shape] = shape
+		before[shape] = before[substr(shape, 2)]
+		hook_after[shape] = "request_made"
+		after[shape] = " request"
+	}
+	if (shape != "" && !(shape in hook_before))
+		fail(name " has the unknown shape " shape)
 	order[++num_calls] = name
-	class[name] = $2
-	shape_of[name] = $3
-	if ($3 != "" && !($3 in hook_before))
-		fail($1 " has the unknown shape " $3)
-	for (i = 4; i <= NF; i++)
-		constants[name] = constants[name] ", " $i
+	class[name] = kind
+	shape_of[name] = shape
+	constants[name] = texts
 }
 
 function fail(why)
@@ -69,30 +83,24 @@ function position(name, argument,	wanted, m, i, j)
 }
 
 # Number of the parameter with that mark in the function's shape; 0: none.
-function marked(name, mark,	s, i)
+function marked(name, mark,	list, n, i)
 {
-	s = shape_of[name]
-	for (i = 1; i <= num_before[s]; i++)
-		if (substr(before[s, i], 1, 1) == mark)
-			return position(name, before[s, i])
+	n = split(before[shape_of[name]], list)
+	for (i = 1; i <= n; i++)
+		if (substr(list[i], 1, 1) == mark)
+			return position(name, list[i])
 	return 0
 }
 
-# What the hook gets of parameter i, in C and in Fortran (where all are references).
-function c_value(i)
+# What the hook gets of parameter i; symbol is empty in C. In Fortran all are references.
+function value(i, symbol)
 {
 	if (i in text_number)
-		return names[i] ", SIZE_MAX"
-	if (types[i] ~ /^MPI_(Comm|Datatype|Win|File|Group)$/)
+		return symbol ? "a" i ", length" text_number[i] : names[i] ", SIZE_MAX"
+	if (!symbol && types[i] ~ /^MPI_(Comm|Datatype|Win|File|Group)$/)
 		return "WRAP_FROM_C(" types[i] ", " names[i] ")"
-	return (types[i] == "MPI_Request" ? "&" : "") names[i]
-}
-function fortran_value(i, symbol)
-{
-	if (i in text_number)
-		return "a" i ", length" text_number[i]
-	if (types[i] ~ /^(void|char) ?\*$/ && symbol ~ /_f08ts_/)
-		return "WRAP_DESCRIBED(a" i ")"
+	if (!symbol)
+		return (types[i] == "MPI_Request" ? "&" : "") names[i]
 	if (types[i] ~ /\*/ || types[i] == "MPI_Request")
 		return "a" i
 	if (types[i] ~ /^(int|MPI_Count|MPI_Aint|MPI_Offset)$/)
@@ -100,85 +108,88 @@ function fortran_value(i, symbol)
 	return "WRAP_FROM_FORTRAN(" types[i] ", a" i ")"
 }
 
-# ", VALUE" for each argument; symbol is empty in C.
-function values(name, list, num, symbol,	s, i, at, text)
+# ", VALUE" for each argument of the list.
+function values(name, list, symbol,	n, argument, i, text)
 {
-	s = shape_of[name]
-	for (i = 1; i <= num; i++) {
-		if (list[s, i] ~ /^[?=~]/)
-			continue
-		if (list[s, i] ~ /^([0-9]|[A-Z]+_)/) {
-			text = text ", " list[s, i]
-			continue
-		}
-		at = position(name, list[s, i])
-		text = text ", " (symbol ? fortran_value(at, symbol) : c_value(at))
-	}
+	n = split(list, argument)
+	for (i = 1; i <= n; i++)
+		if (argument[i] ~ /^([0-9]|[A-Z]+_)/)
+			text = text ", " argument[i]
+		else if (argument[i] !~ /^[?=~]/)
+			text = text ", " value(position(name, argument[i]), symbol)
 	return text
 }
 
-# The wrapper's statements around the call of the next function; those of the outcome and the replaced argument
-# are C expressions.
-function body(name, symbol, call, outcome, status,	s, at)
+# Statements: the hook after the call, if there is one.
+function print_after(name, symbol, indent, outcome,	s, if_any)
 {
 	s = shape_of[name]
+	if (hook_after[s] == "")
+		return
+	if (if_successful[s])
+		if_any = "ret == MPI_SUCCESS" (outcome ? " && " outcome : "")
+	else if (outcome)
+		if_any = "ret != MPI_SUCCESS || " outcome
+	if (if_any)
+		printf "%sif (%s)\n\t", indent, if_any
+	printf "%swrap_%s_after(&wrap%s%s);\n", indent, hook_after[s], if_successful[s] ? "" : ", ret",
+	       values(name, after[s], symbol)
+}
+
+# The wrapper's statements around the call of the next function; those of the status and the outcome are
+# C expressions.
+function print_body(name, symbol, call, status, outcome,	s, at, polls)
+{
+	s = shape_of[name]
+	polls = class[name] == "POLL"
 	if (class[name] == "QUIET") {
 		printf "\tint ret = %s;\n", call
 		printf "\tstruct wrap_call wrap = {.is_fortran = %d};\n", symbol != ""
-		printf "\twrap_%s_after(&wrap, ret%s);\n", hook_after[s],
-		       values(name, after, num_after[s], symbol)
+		print_after(name, symbol, "\t", "")
 		return
 	}
 	at = marked(name, "~")
 	if (at) {
 		printf "\tstruct lane *skipping = recorder_may_skip();\n"
-		printf "\tif (skipping && wrap_%s_is_idle(%s%s)) {\n", s,
-		       symbol ? fortran_value(at, symbol) : c_value(at), constants[name]
-		printf "\t\tWRAP_SKIP(skipping);\n\t\tint ret = %s;\n\t\trecorder_skipped(skipping);\n", call
+		printf "\tif (skipping && wrap_%s_is_idle(%s%s)) {\n", s, value(at, symbol), constants[name]
+		printf "\t\trecorder_skip(skipping, (uintptr_t)__builtin_dwarf_cfa());\n"
+		printf "\t\tint ret = %s;\n\t\trecorder_skipped(skipping);\n", call
 		printf symbol ? "\t\t(void)ret;\n\t\treturn;\n\t}\n" : "\t\treturn ret;\n\t}\n"
 	}
 	printf "\tWRAP_BEGIN(%s);\n", status
 	printf "\tif (wrap.lane) {\n"
 	if (s != "" && hook_before[s] != "unknown")
 		printf "\t\twrap_%s_before(&wrap%s%s);\n", hook_before[s],
-		       values(name, before, num_before[s], symbol), constants[name]
+		       values(name, before[s], symbol), constants[name]
 	else
-		printf "\t\twrap_unknown(&wrap, OPERATION_%s);\n", class[name] == "POLL" ? "POLL" : "CALL"
-	printf "\t\tWRAP_ENTER%s();\n\t}\n", class[name] == "POLL" ? "_POLL" : ""
+		printf "\t\twrap_unknown(&wrap, OPERATION_%s);\n", polls ? "POLL" : "CALL"
+	printf "\t\trecorder_enter%s(wrap.lane);\n\t}\n", polls ? "_poll" : ""
 	printf "\tint ret = %s;\n", call
 	printf "\tif (wrap.lane && recorder_returned(wrap.lane)) {\n"
-	if (s != "" && hook_after[s] != "")
-		printf "\t\twrap_%s_after(&wrap, ret%s);\n", hook_after[s],
-		       values(name, after, num_after[s], symbol)
-	printf class[name] == "POLL" ? "\t\tWRAP_LEAVE_POLL(ret, %s);\n\t}\n" :
-	       "\t\tWRAP_LEAVE();\n\t}\n", outcome
+	print_after(name, symbol, "\t\t", outcome)
+	# A poll has failed when it says success and its flag or count is 0.
+	if (polls)
+		printf "\t\trecorder_leave_poll(wrap.lane, ret == MPI_SUCCESS && %s == 0);\n\t}\n", outcome
+	else
+		printf "\t\trecorder_leave(wrap.lane);\n\t}\n"
 }
 
-# What is done around a few functions, recorded or not.
-function special(name)
+# `ierror`: arguments before Fortran's; -1 in C. `list` is how its parameters are declared.
+function print_wrapper(name, symbol, type, list, ierror, call, status, outcome,	language)
 {
-	if (name == "MPI_Init" || name == "MPI_Init_thread")
-		return "INIT"
-	if (name ~ /^MPI_(Session_init|Session_finalize|Finalize|Abort)$/)
-		return toupper(substr(name, 5))
-	return ""
-}
-
-function before_special(name)
-{
-	if (special(name) != "")
-		printf "\tWRAP_BEFORE_%s();\n", special(name)
-}
-
-function after_special(name)
-{
-	if (special(name) != "")
-		printf "\tWRAP_AFTER_%s();\n", special(name)
-}
-
-function stored_class(name)
-{
-	return class[name] == "QUIET" ? "OTHER" : class[name]
+	language = ierror < 0 ? "C" : "FORTRAN"
+	printf "WRAP_EXPORT(%s, \"%s\", %s, %s, %d);\n", symbol, name,
+	       class[name] == "QUIET" ? "OTHER" : class[name], language, ierror
+	printf "%s WRAP_BODY(%s)(%s);\n", type, symbol, list
+	printf "%s WRAP_BODY(%s)(%s)\n{\n", type, symbol, list
+	printf "\tWRAP_FUNCTION(%s, %s);\n", symbol, language
+	if (name in first)
+		printf "\t%s\n", first[name]
+	print_body(name, ierror < 0 ? "" : symbol, call, status, outcome)
+	printf ierror < 0 ? "" : "\t(void)ret;\n"
+	if (name in last)
+		printf "\t%s\n", last[name]
+	printf ierror < 0 ? "\treturn ret;\n}\n\n" : "}\n\n"
 }
 
 function c_wrapper(name, list,	i, args, status, outcome)
@@ -187,15 +198,9 @@ function c_wrapper(name, list,	i, args, status, outcome)
 	outcome = marked(name, "?")
 	for (i = 1; i <= num_parameters; i++)
 		args = args (i > 1 ? ", " : "") (i == status ? "wrap.status" : names[i])
-	printf "WRAP_EXPORT(%s, \"%s\", %s, C, -1);\n", name, name, stored_class(name)
-	printf "int WRAP_BODY(%s)(%s);\n", name, list
-	printf "int WRAP_BODY(%s)(%s)\n{\n", name, list
-	printf "\tWRAP_FUNCTION(%s, C);\n", name
-	before_special(name)
-	body(name, "", sprintf("((__typeof__(&%s))WRAP_NEXT())(%s)", name, args),
-	     outcome ? "*" names[outcome] : "", status ? names[status] : "NULL")
-	after_special(name)
-	printf "\treturn ret;\n}\n\n"
+	print_wrapper(name, name, "int", list, -1,
+		      sprintf("((__typeof__(&%s))function->next)(%s)", name, args),
+		      status ? names[status] : "NULL", outcome ? "*" names[outcome] : "")
 }
 
 # Fortran passes every argument by reference, then ierror (NULL when absent in mpi_f08), then the
@@ -217,35 +222,27 @@ function fortran_wrapper(name, symbol, n,	i, list, types_list, args, status, out
 		types_list = types_list ", size_t"
 		args = args ", length" i
 	}
-	printf "WRAP_EXPORT(%s, \"%s\", %s, FORTRAN, %d);\n", symbol, name, stored_class(name), n
-	printf "void WRAP_BODY(%s)(%s);\n", symbol, list
-	printf "void WRAP_BODY(%s)(%s)\n{\n", symbol, list
-	printf "\tWRAP_FUNCTION(%s, FORTRAN);\n", symbol
-	before_special(name)
-	body(name, symbol, sprintf("WRAP_FORTRAN_CALL((void (*)(%s))WRAP_NEXT(), %s)", types_list, args),
-	     outcome ? "*(int *)a" outcome : "", status ? "a" status : "NULL")
-	printf "\t(void)ret;\n"
-	after_special(name)
-	printf "}\n\n"
+	print_wrapper(name, symbol, "void", list, n,
+		      sprintf("WRAP_FORTRAN_CALL((void (*)(%s))function->next, %s)", types_list, args),
+		      status ? "a" status : "NULL", outcome ? "*(int *)a" outcome : "")
 }
 
-function fortran_wrappers(name, n,	base, i, m)
+function fortran_wrappers(name, n,	base)
 {
 	# Fortran's MPI_INIT has no argc and argv.
-	if (special(name) == "INIT") {
+	if (name ~ /^MPI_Init(_thread)?$/) {
 		n -= 2
 		num_texts = 0
 	}
 	base = tolower(name)
-	if (base ~ /_c$/ && name ~ /_c$/) {
+	if (name ~ /_c$/) {
 		sub(/_c$/, "", base)
 		fortran_wrapper(name, base "_f08_large_", n)
 		fortran_wrapper(name, base "_f08ts_large_", n)
 		return
 	}
-	m = split("f08_ f08ts_", f08, " ")
-	for (i = 1; i <= m; i++)
-		fortran_wrapper(name, base "_" f08[i], n)
+	fortran_wrapper(name, base "_f08_", n)
+	fortran_wrapper(name, base "_f08ts_", n)
 	fortran_manglings(name, base, n)
 	# The forms whose base address is a TYPE(C_PTR) have names of their own.
 	if (name == "MPI_Win_allocate" || name == "MPI_Win_allocate_shared")

@@ -17,9 +17,11 @@
 /* Lanes are mapped one by one, so they begin where the biggest page in use (AArch64) may begin. */
 enum { PAGE = 4096, BIG_PAGE = 64 << 10, GROW_BYTES = 16 << 10, MAX_INTERRUPTED = 1000 };
 
-static const struct {
+struct layout {
 	uint32_t entry_size, capacity;
-} layout[SEG_NUM_TABLES] = {
+};
+
+static const struct layout header_layout[SEG_NUM_TABLES] = {
 	[SEG_TABLE_STRINGS] = {1, SEG_MAX_STRINGS},
 	[SEG_TABLE_MODULES] = {sizeof(struct seg_module), SEG_MAX_MODULES},
 	[SEG_TABLE_FRAMES] = {sizeof(struct seg_frame), SEG_MAX_FRAMES},
@@ -110,20 +112,20 @@ static bool reserve(struct writer *w, struct seg_table *table, uint64_t base, ui
 void *writer_next(struct writer *w, enum seg_table_id id, uint32_t count, uint32_t *ret)
 {
 	struct seg_table *table = &w->header->tables[id];
-	uint32_t at = atomic_load_explicit(&table->count, memory_order_relaxed);
+	uint32_t at = relaxed_get(&table->count);
 
 	if (!reserve(w, table, 0, (uint64_t)at + count)) {
-		atomic_fetch_add_explicit(&table->dropped, 1, memory_order_relaxed);
+		relaxed_add(&table->dropped, 1);
 		return NULL;
 	}
 	*ret = at;
-	return (char *)w->header + table->offset + (uint64_t)at * table->entry_size;
+	return (char *)writer_entries(w, id) + (uint64_t)at * table->entry_size;
 }
 
 void writer_publish(struct writer *w, enum seg_table_id id, uint32_t count)
 {
 	struct seg_table *table = &w->header->tables[id];
-	uint32_t at = atomic_load_explicit(&table->count, memory_order_relaxed);
+	uint32_t at = relaxed_get(&table->count);
 
 	/* Pairs with the reader's acquire load: it then sees the entries whole. */
 	atomic_store_explicit(&table->count, at + count, memory_order_release);
@@ -143,9 +145,8 @@ uint32_t writer_string(struct writer *w, const char *text)
 
 void writer_stamp(struct writer *w)
 {
-	atomic_store_explicit(&w->header->later_ticks, ticks_now(), memory_order_relaxed);
-	atomic_store_explicit(&w->header->later_mono_ns, ticks_ns(CLOCK_MONOTONIC),
-			      memory_order_relaxed);
+	relaxed_set(&w->header->later_ticks, ticks_now());
+	relaxed_set(&w->header->later_mono_ns, ticks_ns(CLOCK_MONOTONIC));
 }
 
 /* ---- Making it ---- */
@@ -208,25 +209,39 @@ static void fill_identity(struct seg_header *h, const struct writer_identity *id
 	memcpy(h->executable, exe + over, strlen(exe + over));
 }
 
-/* Lay out header and lane; returns the size of header and tables in bytes. */
-static uint64_t fill_layout(struct seg_header *h, uint32_t ring, uint64_t trace)
+/* Lay out tables from `at` on; returns where they end. */
+static uint64_t lay_out(struct seg_table *tables, const struct layout *layout, int num, uint64_t at)
 {
-	uint64_t at = SEG_HEADER_SIZE;
-
-	for (int t = 0; t < SEG_NUM_TABLES; t++) {
-		h->tables[t].offset = at;
-		h->tables[t].entry_size = layout[t].entry_size;
-		h->tables[t].capacity = layout[t].capacity;
+	for (int t = 0; t < num; t++) {
+		tables[t].offset = at;
+		tables[t].entry_size = layout[t].entry_size;
+		tables[t].capacity = layout[t].capacity;
 		at += round_up((uint64_t)layout[t].entry_size * layout[t].capacity, PAGE);
 	}
-	h->lane_offset = round_up(at, BIG_PAGE);
-	uint64_t lane =
-		PAGE + round_up(2ull * SEG_MAX_SITES * sizeof(struct seg_state), PAGE) +
-		round_up((uint64_t)SEG_MAX_TRANSITIONS * sizeof(struct seg_transition), PAGE) +
-		round_up((uint64_t)ring * sizeof(struct seg_event), PAGE) +
-		round_up((uint64_t)SEG_MAX_LEDGER * sizeof(struct seg_ledger), PAGE) +
-		round_up((uint64_t)SEG_MAX_WAITED * sizeof(uint32_t), PAGE) + round_up(trace, PAGE);
-	h->lane_size = round_up(lane, BIG_PAGE);
+	return at;
+}
+
+static uint64_t lay_out_lane(struct seg_table *tables, uint32_t ring)
+{
+	const struct layout layout[SEG_LANE_NUM_TABLES] = {
+		[SEG_LANE_STATES] = {sizeof(struct seg_state), 2 * SEG_MAX_SITES},
+		[SEG_LANE_TRANSITIONS] = {sizeof(struct seg_transition), SEG_MAX_TRANSITIONS},
+		[SEG_LANE_RING] = {sizeof(struct seg_event), ring},
+		[SEG_LANE_LEDGER] = {sizeof(struct seg_ledger), SEG_MAX_LEDGER},
+		[SEG_LANE_WAITED] = {sizeof(uint32_t), SEG_MAX_WAITED},
+	};
+
+	return lay_out(tables, layout, SEG_LANE_NUM_TABLES, PAGE);
+}
+
+/* Lay out header and lanes; returns the size of header and tables in bytes. */
+static uint64_t fill_layout(struct seg_header *h, uint32_t ring, uint64_t trace)
+{
+	struct seg_table of_lane[SEG_LANE_NUM_TABLES];
+
+	h->lane_offset = round_up(
+		lay_out(h->tables, header_layout, SEG_NUM_TABLES, SEG_HEADER_SIZE), BIG_PAGE);
+	h->lane_size = round_up(lay_out_lane(of_lane, ring) + round_up(trace, PAGE), BIG_PAGE);
 	return h->lane_offset;
 }
 
@@ -334,29 +349,6 @@ static uint64_t lane_base(const struct writer *w, uint32_t index)
 	return w->header->lane_offset + index * w->header->lane_size;
 }
 
-static void fill_lane(struct seg_lane *lane, uint32_t ring, uint64_t trace)
-{
-	const struct {
-		uint32_t entry_size, capacity;
-	} tables[SEG_LANE_NUM_TABLES] = {
-		[SEG_LANE_STATES] = {sizeof(struct seg_state), 2 * SEG_MAX_SITES},
-		[SEG_LANE_TRANSITIONS] = {sizeof(struct seg_transition), SEG_MAX_TRANSITIONS},
-		[SEG_LANE_RING] = {sizeof(struct seg_event), ring},
-		[SEG_LANE_LEDGER] = {sizeof(struct seg_ledger), SEG_MAX_LEDGER},
-		[SEG_LANE_WAITED] = {sizeof(uint32_t), SEG_MAX_WAITED},
-	};
-	uint64_t at = PAGE;
-
-	for (int t = 0; t < SEG_LANE_NUM_TABLES; t++) {
-		lane->tables[t].offset = at;
-		lane->tables[t].entry_size = tables[t].entry_size;
-		lane->tables[t].capacity = tables[t].capacity;
-		at += round_up((uint64_t)tables[t].entry_size * tables[t].capacity, PAGE);
-	}
-	lane->trace_size = trace;
-	atomic_store_explicit(&lane->trace_offset, trace ? at : 0, memory_order_release);
-}
-
 struct seg_lane *writer_lane(struct writer *w, uint32_t index)
 {
 	struct seg_header *h = w->header;
@@ -374,7 +366,9 @@ struct seg_lane *writer_lane(struct writer *w, uint32_t index)
 	if (lane == MAP_FAILED)
 		return NULL;
 	h->file_size = base + h->lane_size;
-	fill_lane(lane, w->ring, w->trace);
+	uint64_t end = lay_out_lane(lane->tables, w->ring);
+	lane->trace_size = w->trace;
+	atomic_store_explicit(&lane->trace_offset, w->trace ? end : 0, memory_order_release);
 	if (!writer_lane_reserve(w, lane, index, SEG_LANE_RING, w->ring) ||
 	    !writer_lane_reserve(w, lane, index, SEG_LANE_STATES, 2) ||
 	    !writer_lane_reserve(w, lane, index, SEG_LANE_TRANSITIONS, 1)) {

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "model/recorder/fast.h"
 #include "model/segment/segment.h"
 
 struct writer {
@@ -34,6 +35,12 @@ struct writer_identity {
  * of that name that this user left from an earlier program of the same pid is replaced. */
 int writer_create(struct writer *w, const char *dir, const struct writer_identity *identity,
 		  uint32_t ring, uint64_t trace, char *why, size_t why_size);
+
+/* The first entry of a table of the header. */
+static inline void *writer_entries(const struct writer *w, enum seg_table_id table)
+{
+	return (char *)w->header + w->header->tables[table].offset;
+}
 
 /* Next entry of a table of the header, with room for `count` of them in a row (strings), not yet
  * visible to readers. NULL when full or out of space: counted as dropped. Index in *ret. */

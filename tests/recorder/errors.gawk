@@ -15,11 +15,14 @@ BEGIN {
 }
 
 FNR == NR {
-	if ($1 ~ /^MPI_/ && !($1 in left_out)) {
-		order[++num_calls] = $1
-		order[++num_calls] = $1 "_c"
-	}
+	add_calls()
 	next
+}
+
+function add_call(name, class_of_it, shape, constants)
+{
+	if (!(name in left_out) && !(gensub(/_c$/, "", 1, name) in left_out))
+		order[++num_calls] = name
 }
 
 { text = text " " $0 }

@@ -543,7 +543,7 @@ test_all_called() {
 	expect_equal "wrapped but not called" "$(not_called)" ""
 }
 not_called() {
-	gawk '$2 == "QUIET" { print $1 }' "$here/../../model/recorder/mpi_calls.def" >"$work/quiet"
+	gawk '/ QUIET / { for (i = 1; $i != "QUIET"; i++) print $i }' "$here/../../model/recorder/mpi_calls.def" >"$work/quiet"
 	sed -n 's/^int \(MPI_[A-Za-z_0-9]*\)(.*/\1/p' "$build/model/recorder/wrappers-$mpi.c" |
 		grep -vxE 'MPI_(Abort|Finalize|Init_thread|Close_port)' |
 		grep -vxFf "$work/quiet" | grep -vxFf "$work/skipped-$mpi-c" | LC_ALL=C sort >"$work/wrapped"

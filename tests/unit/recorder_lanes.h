@@ -18,19 +18,7 @@ static struct fixture {
 	struct writer writer;
 	struct requests requests;
 	struct lane *lanes[2];
-	uint32_t grown; /* times that a lane asked for room */
 } fix;
-
-static inline bool grow_lane(struct lane *l, enum seg_lane_id table, uint32_t entries)
-{
-	fix.grown++;
-	return lane_reserve(l, &fix.writer, table, entries);
-}
-
-static inline bool grow_requests(struct requests *r)
-{
-	return requests_extend(r, &fix.writer);
-}
 
 /* The state is the first lane. */
 static inline int setup(void **state)
@@ -40,10 +28,10 @@ static inline int setup(void **state)
 	memset(&fix, 0, sizeof(fix));
 	if (writer_create(&fix.writer, dir, &(struct writer_identity){.job = "lanes"}, 64, 0, why,
 			  sizeof(why)) != 0 ||
-	    !requests_init(&fix.requests, &fix.writer, grow_requests))
+	    !requests_init(&fix.requests, &fix.writer))
 		return -1;
 	for (int i = 0; i < 2; i++) {
-		fix.lanes[i] = lane_create(&fix.writer, i, grow_lane);
+		fix.lanes[i] = lane_create(&fix.writer, i);
 		if (!fix.lanes[i])
 			return -1;
 		fix.lanes[i]->requests = &fix.requests;

@@ -83,7 +83,7 @@ static void test_many_transitions(void **state)
 	struct lane *l = *state;
 	const uint32_t sites = 5000;
 
-	assert_true(lane_prepare_site(l, &fix.writer, sites));
+	assert_true(lane_prepare_site(l, sites));
 	for (int round = 0; round < 2; round++)
 		for (uint32_t site = 1; site <= sites; site++)
 			call(l, site);
@@ -553,7 +553,7 @@ static void test_path_cache_full(void **state)
 	const struct call_path path = path_on(stack, 256);
 	uint32_t emptied = 0;
 
-	assert_true(lane_prepare_site(l, &fix.writer, 8000));
+	assert_true(lane_prepare_site(l, 8000));
 	for (uint32_t i = 1; i < 8000; i++) {
 		uint32_t used = l->cache.used;
 		uintptr_t cfa = (uintptr_t)stack - 64 * i;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/recorder/process.h"
 #include "model/recorder/recorder.h"
 #include "model/recorder/requests.h"
 #include "tests/unit/child.h"
@@ -39,7 +40,7 @@ static void predefined(void (*map)(uint64_t key, uint32_t index))
 	map(77, 0);
 }
 
-static const struct recorder_mpi mpi = {world, thread_level, MULTIPLE, version, predefined};
+static const struct process_mpi mpi = {world, thread_level, MULTIPLE, version, predefined};
 
 static struct recorder_function barrier = {
 	.name = "MPI_Barrier",
@@ -50,7 +51,7 @@ static struct recorder_function barrier = {
 /* The segment goes with the process. */
 static void end(int status)
 {
-	recorder_after_finalize();
+	process_after_finalize();
 	_exit(status);
 }
 
@@ -70,15 +71,15 @@ static __attribute__((noinline)) struct lane *call(void)
 static void init(int level)
 {
 	init_level = level;
-	recorder_before_init();
+	process_before_init();
 	call();
-	recorder_after_init(&mpi);
+	process_after_init(&mpi);
 }
 
 static void open_session(void)
 {
 	call();
-	recorder_session(1);
+	process_session(1);
 }
 
 struct order {
@@ -98,15 +99,15 @@ static void go(const void *argument, int ready)
 		if (*step == 'o')
 			open_session();
 		else if (*step == 'c')
-			recorder_session(-1);
+			process_session(-1);
 		else
 			init(*step == 's' ? SINGLE : MULTIPLE);
 	}
 	lane = call();
 	if (lane->requests->is_shared != order->is_shared ||
-	    recorder_comms.is_alone == order->is_shared)
+	    comms_here.is_alone == order->is_shared)
 		end(3);
-	if ((comms_find(&recorder_comms, 77) == 0) != order->knows_world)
+	if ((comms_find(&comms_here, 77) == 0) != order->knows_world)
 		end(4);
 	end(0);
 }
@@ -169,7 +170,7 @@ static void leave_out(const void *argument, int ready)
 		end(6);
 	recorder_enter(lane);
 	recorder_leave(lane);
-	recorder_session(1);
+	process_session(1);
 	end(recorder_may_skip() ? 7 : 0); /* threads may call at the same time */
 }
 
@@ -198,7 +199,7 @@ static __attribute__((noinline)) void make_of_unreadable(void)
 	if (!lane)
 		end(3);
 	recorder_enter(lane);
-	recorder_made(&(struct comms_new){
+	process_made(&(struct comms_new){
 		.key = 99, .size = 2, .parent = SEG_NO_COMM, .members = (const int32_t *)16});
 	end(4);
 }
@@ -231,8 +232,8 @@ static void jump(const void *argument, int ready)
 	    !lane)
 		end(5);
 	call();
-	recorder_made(&(struct comms_new){.key = 100, .parent = SEG_NO_COMM});
-	end(comms_find(&recorder_comms, 100) < SEG_MAX_COMMS ? 0 : 6);
+	process_made(&(struct comms_new){.key = 100, .parent = SEG_NO_COMM});
+	end(comms_find(&comms_here, 100) < SEG_MAX_COMMS ? 0 : 6);
 }
 
 static void test_jump(void **state)

@@ -12,11 +12,6 @@ static char dir[] = "/tmp/pdb-test-requests-XXXXXX";
 static struct writer writer;
 static struct requests requests;
 
-static bool grow(struct requests *r)
-{
-	return requests_extend(r, &writer);
-}
-
 static int setup(void **state)
 {
 	struct writer_identity identity = {.rank = 0, .job = "requests"};
@@ -26,7 +21,7 @@ static int setup(void **state)
 	strcpy(dir + strlen(dir) - 6, "XXXXXX");
 	if (!mkdtemp(dir) || writer_create(&writer, dir, &identity, 64, 0, why, sizeof(why)) != 0)
 		return -1;
-	return requests_init(&requests, &writer, grow) ? 0 : -1;
+	return requests_init(&requests, &writer) ? 0 : -1;
 }
 
 static int teardown(void **state)

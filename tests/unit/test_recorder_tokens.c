@@ -51,7 +51,7 @@ static void test_tokens(void **state)
 		assert_int_equal(waited(l, 1)->site, 9);
 		assert_int_equal(row_of(l, 5, 7, SEG_TAG_POST)->receives, n);
 		assert_int_equal(row_of(l, 5, 7, SEG_TAG_POST)->receives_done, n - 1);
-		tokens_have_come(l);
+		p2p_complete_all(l);
 		assert_int_equal(row_of(l, 5, 7, SEG_TAG_POST)->receives_done, n);
 		assert_int_equal(num_requests(), 0);
 		tokens_send(l, 5, 7, SEG_TAG_COMPLETE);
@@ -77,7 +77,7 @@ static void test_tokens_apart(void **state)
 	tokens_list(l, &list, 5, 2, SEG_TAG_POST);
 	p2p_list_end(l, &list);
 	assert_true(p2p_look_up(l));
-	tokens_have_come(l);
+	p2p_complete_all(l);
 	assert_int_equal(num_requests(), 4);
 	l->index = 0;
 }
@@ -111,7 +111,7 @@ static void test_collective(void **state)
 	assert_int_equal(waited(l, 0)->peer, 1);
 	assert_int_equal(waited(l, 0)->ordinal, 42);
 	assert_int_equal(waited(l, 1)->tag, SEG_TAG_LEADER);
-	tokens_have_come(l);
+	p2p_complete_all(l);
 	assert_int_equal(num_requests(), 0);
 }
 

@@ -220,7 +220,6 @@ static void test_other_stack(void **state)
 static int find_stack(void **state)
 {
 	pthread_attr_t attr;
-	const char *why;
 	void *address;
 	size_t size;
 
@@ -231,7 +230,7 @@ static int find_stack(void **state)
 	pthread_attr_destroy(&attr);
 	low = (uintptr_t)address;
 	high = low + size;
-	return unwind_init(&why) && !unwinder_libunwind.load() ? 0 : -1;
+	return !unwind_init() && unwind_load(&unwinder_libunwind) ? 0 : -1;
 }
 
 int main(void)
@@ -243,7 +242,7 @@ int main(void)
 		cmocka_unit_test(test_other_stack),
 	};
 
-	if (unwinder_gcc.load()) /* not on this machine: there is nothing to compare */
+	if (!unwind_load(&unwinder_gcc)) /* not on this machine: there is nothing to compare */
 		return 0;
 	return cmocka_run_group_tests(tests, find_stack, NULL);
 }

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/recorder/wrap_args.h"
+
+/* ---- Types ---- */
+
+#ifdef OPEN_MPI
+_Atomic uint64_t wrap_types[WRAP_TYPES];
+_Atomic(MPI_Datatype) wrap_fortran_types[WRAP_FORTRAN_TYPES];
+
+/* What MPI_Type_size() would call an error handler for. */
+static bool has_size(MPI_Datatype type)
+{
+	static const void *null;
+
+	if (!null)
+		null = next_variable("ompi_mpi_datatype_null");
+	return type && (const void *)type != null;
+}
+
+int wrap_learn_size(MPI_Datatype type, uint64_t address, _Atomic uint64_t *known)
+{
+	int ints, addresses, types, combiner, size;
+
+	if (!has_size(type) ||
+	    !WRAP_ASK(MPI_Type_get_envelope, type, &ints, &addresses, &types, &combiner) ||
+	    !WRAP_ASK(MPI_Type_size, type, &size))
+		return 0;
+	if (combiner != MPI_COMBINER_NAMED || size < 0 || size >= WRAP_DERIVED)
+		size = WRAP_DERIVED;
+	*known = address << 16 | size;
+	return size == WRAP_DERIVED ? -1 : size;
+}
+
+MPI_Datatype wrap_ask_type(MPI_Fint handle)
+{
+	MPI_Datatype type = WRAP_F2C(MPI_Datatype, MPI_Type_f2c, handle);
+
+	if (handle >= 0 && handle < WRAP_FORTRAN_TYPES && wrap_predefined_size(type) > 0)
+		relaxed_set(&wrap_fortran_types[handle], type);
+	return type;
+}
+#else
+/* The bits of MPICH's handles: kind (0: invalid), object (3: datatype). */
+static bool has_size(MPI_Datatype type)
+{
+	return ((unsigned)type & 0x3c000000u) == 0x0c000000u && (unsigned)type >> 30 != 0;
+}
+#endif
+
+int wrap_ask_size(MPI_Datatype type)
+{
+	int size;
+
+	return has_size(type) && WRAP_ASK(MPI_Type_size, type, &size) ? size : 0;
+}
+
+/* ---- Special addresses ---- */
+
+/* In Fortran these are variables. Some libraries have several, for mpif.h and for mpi_f08, or tell
+ * the address in a variable of C. */
+static struct {
+	const char *name;
+	bool is_pointer; /* the variable holds the address */
+	void *variable;  /* NULL: not looked up, or there is none */
+} ignores[] = {
+#ifdef OPEN_MPI
+	{.name = "mpi_fortran_status_ignore_"},
+	{.name = "mpi_fortran_statuses_ignore_"},
+#else
+	{.name = "MPIR_F08_MPI_STATUS_IGNORE_OBJ"},
+	{.name = "MPIR_F08_MPI_STATUSES_IGNORE_OBJ"},
+	{.name = "MPI_F08_STATUS_IGNORE", .is_pointer = true},
+	{.name = "MPI_F08_STATUSES_IGNORE", .is_pointer = true},
+#endif
+	{.name = "MPI_F_STATUS_IGNORE", .is_pointer = true},
+	{.name = "MPI_F_STATUSES_IGNORE", .is_pointer = true},
+};
+static bool knows_ignores;
+
+bool wrap_is_fortran_ignore(const void *status)
+{
+	const int num = sizeof(ignores) / sizeof(ignores[0]);
+
+	if (!__atomic_load_n(&knows_ignores, __ATOMIC_ACQUIRE)) {
+		for (int i = 0; i < num; i++)
+			ignores[i].variable = next_variable(ignores[i].name);
+		__atomic_store_n(&knows_ignores, true, __ATOMIC_RELEASE);
+	}
+	for (int i = 0; i < num; i++) {
+		const void *variable = ignores[i].variable;
+		if (variable &&
+		    status == (ignores[i].is_pointer ? *(void *const *)variable : variable))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/recorder/wrap_p2p.h"
+
+#ifdef OPEN_MPI
+struct wrap_requests wrap_requests;
+
+void wrap_find_requests(void)
+{
+	__typeof__(&MPI_Request_c2f) c2f = WRAP_PMPI(MPI_Request_c2f);
+	void *null = next_variable("ompi_request_null");
+	void *empty = next_variable("ompi_request_empty");
+
+	wrap_requests.null = null;
+	wrap_requests.empty = empty;
+	wrap_requests.fortran_null = c2f && null ? c2f(null) : -1;
+	wrap_requests.fortran_empty = c2f && empty ? c2f(empty) : -1;
+	__atomic_store_n(&wrap_requests.is_known, true, __ATOMIC_RELEASE);
+}
+
+/* The key that a request has if it was made in the other language; REQUESTS_KEY_NULL: none. */
+static uint64_t other_key(const void *requests, int i, bool is_fortran)
+{
+	__typeof__(&MPI_Request_f2c) f2c = WRAP_PMPI(MPI_Request_f2c);
+	__typeof__(&MPI_Request_c2f) c2f = WRAP_PMPI(MPI_Request_c2f);
+
+	if (is_fortran) {
+		MPI_Request request = f2c ? f2c(((const MPI_Fint *)requests)[i]) : NULL;
+		return request ? wrap_c_key(request) : REQUESTS_KEY_NULL;
+	}
+	MPI_Request request = ((const MPI_Request *)requests)[i];
+	return request && c2f && wrap_requests.has_fortran ? wrap_fortran_key(c2f(request))
+							   : REQUESTS_KEY_NULL;
+}
+
+bool wrap_rename(struct wrap_call *w, int count, const void *requests)
+{
+	bool has_renamed = false;
+
+	for (int i = 0; i < count; i++)
+		has_renamed |= p2p_rename(w->lane, i, other_key(requests, i, w->is_fortran));
+	return has_renamed;
+}
+#endif
+
+int wrap_error_class(int ret)
+{
+	int class_of_error = MPI_ERR_OTHER;
+
+	(void)WRAP_ASK(MPI_Error_class, ret, &class_of_error);
+	return class_of_error;
+}
+
+/* The handle of one that has is gone then; that of a persistent one stays, and its status tells. */
+bool wrap_completed_with_error(struct wrap_call *w, int ret, int i, int count, const void *requests)
+{
+	int class_of_error = wrap_error_class(ret);
+
+	if (wrap_request_key(requests, i, w->is_fortran) == REQUESTS_KEY_NULL)
+		return true;
+	if (class_of_error == MPI_ERR_IN_STATUS)
+		return w->status && !wrap_ignores_status(w->status, w->is_fortran) &&
+		       ((const MPI_Status *)w->status)[i].MPI_ERROR != MPI_ERR_PENDING;
+	return count == 1 && class_of_error != MPI_ERR_REQUEST;
+}
